@@ -65,14 +65,14 @@ static ssize_t ask_xfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_
 	*ask = (struct k_xfs_bulk_ireq){.ino = *next, .icount = (uint32_t)(n < room ? n : room)};
 	if (inodes_ioctl(os, fd, K_XFS_IOC_BULKSTAT, ask) != 0)
 		return -1;
-	size_t told = 0;
+	size_t count = 0;
 	for (uint32_t i = 0; i < ask->ocount && i < ask->icount; ++i) {
 		if (stats[i].nlink > 0)
-			take_xfs(&inodes[told++], &stats[i]);
+			take_xfs(&inodes[count++], &stats[i]);
 	}
 	/* Make sure that there is an end. */
 	*next = ask->ocount > 0 && ask->ino > *next ? ask->ino : last + 1;
-	return (ssize_t)told;
+	return (ssize_t)count;
 }
 
 static struct k_statx_time btrfs_time(const struct k_btrfs_time *time)
@@ -121,7 +121,7 @@ static ssize_t ask_btrfs(struct os *os, int fd, void *buf, uint64_t *next, uint6
 	};
 	if (inodes_ioctl(os, fd, K_BTRFS_IOC_TREE_SEARCH_V2, ask) != 0)
 		return -1;
-	size_t told = 0, at = 0;
+	size_t count = 0, at = 0;
 	uint64_t seen = *next;
 	bool full = false;
 	for (uint32_t i = 0; i < ask->nr_items && !full
@@ -136,13 +136,13 @@ static ssize_t ask_btrfs(struct os *os, int fd, void *buf, uint64_t *next, uint6
 		if (head.type == K_BTRFS_INODE_ITEM && head.len >= sizeof(item)) {
 			memcpy(&item, bytes + at, sizeof(item));
 			if (item.nlink != 0)
-				take_btrfs(&inodes[told++], head.objectid, &item);
-			full = told == n;
+				take_btrfs(&inodes[count++], head.objectid, &item);
+			full = count == n;
 		}
 		at += head.len;
 	}
 	*next = (ask->nr_items > 0 ? seen : last) + 1;
-	return (ssize_t)told;
+	return (ssize_t)count;
 }
 
 ssize_t os_inodes(struct os *os, int fd, enum os_inodes_of of, void *buf, uint64_t *next,

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Following links by hand.
+ * Follow links component by component.
  *
- * Each name is opened with O_PATH and O_NOFOLLOW, by itself: the last name of
- * a look-up triggers no automount.  Where the kernel has openat2(2) it refuses
- * to enter another mount (RESOLVE_NO_XDEV) before it has asked that mount
- * anything; then the place, and after it the mount's ID, tell whether it may
- * be entered.
+ * Each component is opened with O_PATH and O_NOFOLLOW: the last component of a look-up triggers
+ * no automount.  openat2(2) refuses to cross into another mount (RESOLVE_NO_XDEV) without
+ * touching it; its path, then its mount ID, decide whether it may be entered.
  */
 #include "search/follow.h"
 
@@ -45,7 +43,8 @@ bool search_mounts_last_pos(const struct search_mounts *mounts, const struct os 
 bool search_dir_waits(struct os *os, int dirfd, const char *name)
 {
 	struct statfs st;
-	return fstype_dir_waits("proc", name) && os_fstatfs(os, dirfd, &st) == 0 && st.f_type == PROC_SUPER_MAGIC;
+	return fstype_dir_waits("proc", name) && os_fstatfs(os, dirfd, &st) == 0
+	       && st.f_type == PROC_SUPER_MAGIC;
 }
 
 /** A path that is being followed. */
@@ -53,19 +52,19 @@ struct follow {
 	struct os *os;
 	const struct search_mounts *mounts;
 	struct path_walk walk;
-	int start, at;            /* the caller's; where we are */
-	int next;                 /* the component at hand, opened; -1 */
+	int start, at;            /* the caller's directory; the current one */
+	int next;                 /* the next component, opened; -1 */
 };
 
-/** Be somewhere else. */
-static void go(struct follow *follow, int fd)
+/** Replace the current directory. */
+static void move_to(struct follow *follow, int fd)
 {
 	if (follow->at != follow->start)
 		os_close(follow->os, follow->at);
 	follow->at = fd;
 }
 
-/** Whether the place where we are may be touched. */
+/** Whether the current directory may be touched. */
 static bool may_touch(const struct follow *follow)
 {
 	if (follow->walk.adrift)
@@ -74,7 +73,7 @@ static bool may_touch(const struct follow *follow)
 	return cover == AVOID_NONE || cover == follow->mounts->entered;
 }
 
-/** Why another mount, on a name of the directory where we are, may not be entered; 0: it may. */
+/** Why the mount on a name in the current directory may not be entered; 0: it may. */
 static int refuse_cross(struct follow *follow, const char *name)
 {
 	const struct search_mounts *mounts = follow->mounts;
@@ -89,7 +88,7 @@ static int refuse_cross(struct follow *follow, const char *name)
 	return id && id == mounts->entered_id ? 0 : search_mounts_refuse(mounts, follow->os, id);
 }
 
-/** Open a name of the directory where we are; place is already its own. */
+/** Open a name in the current directory. */
 static int open_name(struct follow *follow, const char *name)
 {
 	struct os *os = follow->os;
@@ -102,7 +101,8 @@ static int open_name(struct follow *follow, const char *name)
 		int fd = os_openat2(os, follow->at, name, flags, K_RESOLVE_NO_XDEV);
 		if (fd >= 0 || (errno != EXDEV && errno != ENOSYS))
 			return fd;
-		int error = errno == EXDEV ? refuse_cross(follow, name) : may_touch(follow) ? 0 : EREMOTE;
+		int error = errno == EXDEV ? refuse_cross(follow, name)
+		            : may_touch(follow) ? 0 : EREMOTE;
 		if (error != 0) {
 			errno = error;
 			return -1;
@@ -117,11 +117,11 @@ static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_M
 	struct os *os = follow->os;
 	follow->next = open_name(follow, path_name(walk));
 	if (follow->next < 0) {
-		errno = errno == EINVAL ? ENOTSUP : errno;   /* not: no symlink */
+		errno = errno == EINVAL ? ENOTSUP : errno;   /* EINVAL: not a link */
 		return -1;
 	}
 	ssize_t n = os_readlinkat(os, follow->next, "", target, PATH_MAX);
-	/* What is no symlink is said to be none by either. */
+	/* Either error means that it is not a symbolic link. */
 	if (n < 0 && (errno == ENOENT || errno == EINVAL)) {
 		errno = EINVAL;
 		return -1;
@@ -136,9 +136,9 @@ static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_M
 static int follow_enter(void *arg, struct path_walk *walk)
 {
 	struct follow *follow = arg;
-	go(follow, follow->next);
+	move_to(follow, follow->next);
 	follow->next = -1;
-	/* With a slash after it, it is a directory; the next component asks the same. */
+	/* Followed by a slash or a component, it must be a directory. */
 	if (walk->last || os_file_type(follow->os, follow->at, NULL, NULL) == S_IFDIR)
 		return 0;
 	errno = ENOTDIR;
@@ -152,7 +152,7 @@ static int follow_up(void *arg, struct path_walk *walk)
 	int fd = open_name(follow, "..");
 	if (fd < 0)
 		return -1;
-	go(follow, fd);
+	move_to(follow, fd);
 	return 0;
 }
 
@@ -162,7 +162,7 @@ static int follow_top(void *arg, struct path_walk *walk)
 	int fd = os_openat(follow->os, AT_FDCWD, "/", O_PATH);
 	if (fd < 0)
 		return -1;
-	go(follow, fd);
+	move_to(follow, fd);
 	walk->adrift = false;
 	if (!follow->mounts || may_touch(follow))
 		return 0;
@@ -173,9 +173,12 @@ static int follow_top(void *arg, struct path_walk *walk)
 int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
                 struct strbuf *place, const char *target)
 {
-	struct follow follow = {.os = os, .mounts = mounts, .start = dirfd, .at = dirfd, .next = -1};
+	struct follow follow = {
+		.os = os, .mounts = mounts, .start = dirfd, .at = dirfd, .next = -1,
+	};
 	const struct path_how how = {
-		.link = follow_link, .enter = follow_enter, .up = follow_up, .top = follow_top, .arg = &follow,
+		.link = follow_link, .enter = follow_enter, .up = follow_up, .top = follow_top,
+		.arg = &follow,
 	};
 	struct path_walk *walk = &follow.walk;
 	int rc = path_begin(walk, target);
@@ -200,13 +203,11 @@ int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
 	}
 	int error = errno;
 	if (rc != 0)
-		go(&follow, dirfd);
+		move_to(&follow, dirfd);
 	path_destroy(walk);
 	errno = error;
 	return rc == 0 ? follow.at : -1;
 }
-
-/* Directories that were seen. */
 
 void seen_init(struct seen *seen)
 {
@@ -240,7 +241,7 @@ uint32_t seen_add(struct seen *seen, const struct seen_dir *dir, bool *fresh)
 	const uint64_t what[] = {dir->mount, dir->dev, dir->ino, dir->state};
 	uint64_t hash = map64_bytes(MAP64_BYTES, (const char *)what, sizeof(what)) | 1;
 	*fresh = false;
-	/* Another hash is tried for one that is taken by something else. */
+	/* If the hash belongs to another directory, try the next. */
 	for (;; hash += 2) {
 		uint32_t old = map64_get(&seen->by_hash, hash);
 		if (old == MAP64_NONE)

@@ -106,8 +106,8 @@ out:
 struct bfs_fs *search_fs(void *arg, uint32_t tag)
 {
 	SEARCH *search = arg;
-	const unsigned asked = 1u << DT_REG | 1u << DT_LNK;
-	if (search->bulk.n == 0 || (search->more.types && !(search->more.types & asked)))
+	const unsigned bulk_types = 1u << DT_REG | 1u << DT_LNK;
+	if (search->bulk.n == 0 || (search->more.types && !(search->more.types & bulk_types)))
 		return NULL;
 	pthread_mutex_lock(&search->lock);
 	uint64_t id = search->mount_ids[search_node_at(search, tag)->mount].id;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- *     the thread of the search --flow_take()--> texts --writev()--> stdout
- *                                                 ^
- *     the other thread -----ten times a second----'
+ *     search thread --flow_take()--> texts --writev()--> stdout
+ *                                      ^
+ *     timer thread -----every 0.1 s----'
  *
- * Texts that threads have made are printed as they are: the C library's buffer would be
- * one copy more of all, and ends in the middle of a line, which is then the last one when
- * a signal ends the program.
+ * Texts are written with writev(2): stdio would copy them once more, and could leave a partial
+ * last line when a signal ends the program.
  *
- * Signals come to the other thread alone, which draws the line of progress that they
- * clear.  The kernel ends a write of a process that is to die where a page ends: where
- * stdout is a file they come between writes, in the thread that has written, and where
- * something is told on standard error.  Where it is what others wait at, as a pipe or a
- * terminal, they come at once: it must be possible to end us there.
+ * Only the timer thread receives signals, since it draws the line of progress that they clear.
+ * The kernel ends a write of a process that is to die at a page boundary.  If stdout is a file,
+ * signals are therefore blocked during writes, and delivered between them.  If stdout is a pipe
+ * or a terminal, a write can block for ever, so signals are delivered at once.
  */
 #include "cmd/search/flow.h"
 
@@ -33,13 +31,13 @@
 
 enum {
 	FLOW_TEXTS = 16,
-	FLOW_SIZE = 256 * 1024,   /* bytes that are printed at once; a text more may wait */
-	FLOW_SMALL = 4096,        /* of a text that is not worth a place of its own */
+	FLOW_SIZE = 256 * 1024,   /* bytes that are written at once */
+	FLOW_SMALL = 4096,        /* a smaller text is appended to another */
 };
 
 #define TICK 0.1              /* seconds that lines may wait */
-#define LINE_TICK 0.25        /* that the line of progress stands */
-#define PATIENCE 1.0          /* before there is one */
+#define LINE_TICK 0.25        /* seconds between lines of progress */
+#define PATIENCE 1.0          /* seconds before the first one */
 
 struct flow {
 	struct os os;
@@ -47,17 +45,17 @@ struct flow {
 	void (*failed)(void *arg);
 	void *arg;
 	double start;
-	double next;              /* when it is time to print; without the thread */
+	double next;              /* time to print, without the timer thread */
 
 	pthread_mutex_t lock;     /* of the rest */
 	pthread_cond_t wake;
 	pthread_t thread;
-	bool tried, runs;         /* to start it; it was */
-	sigset_t mask;            /* the signals that we were called with held back, */
-	sigset_t held;            /* and those that are, while something else is told */
+	bool tried, runs;         /* starting the thread was tried; succeeded */
+	sigset_t mask;            /* signals blocked by the caller */
+	sigset_t held;            /* signals blocked before flow_hold() */
 	bool quit;
 	struct strbuf texts[FLOW_TEXTS];
-	unsigned n;               /* of them, that something is in */
+	unsigned n;               /* texts in use */
 	size_t size;
 	int error;                /* why they could not be printed; 0 */
 	bool progress;
@@ -90,7 +88,7 @@ struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *a
 	return flow;
 }
 
-/** Have signals come that were held back.  With the lock, so that nothing is being printed. */
+/** Deliver blocked signals.  The lock is held, so that nothing is being printed. */
 static void flow_signals(struct flow *flow)
 {
 	sigset_t held;
@@ -98,7 +96,7 @@ static void flow_signals(struct flow *flow)
 	pthread_sigmask(SIG_SETMASK, &held, NULL);
 }
 
-/** Print pieces; after an error none.  With the lock. */
+/** Print pieces, unless an error occurred before.  The lock is held. */
 static void flow_write(struct flow *flow, struct iovec *pieces, size_t n)
 {
 	sigset_t all, before;
@@ -115,12 +113,12 @@ static void flow_write(struct flow *flow, struct iovec *pieces, size_t n)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		flow_signals(flow);
 	}
-	/* Closed before we began, nobody wants it: what could not be examined is told all the same. */
+	/* If stdout was closed from the start, errors are still reported. */
 	if (flow->error && flow->error != EBADF)
 		flow->failed(flow->arg);
 }
 
-/** Print what there is.  With the lock. */
+/** Print the texts.  The lock is held. */
 static void flow_print(struct flow *flow)
 {
 	struct iovec pieces[FLOW_TEXTS];
@@ -135,7 +133,7 @@ static void flow_print(struct flow *flow)
 	flow->size = 0;
 }
 
-/** What is done ten times a second.  With the lock. */
+/** Print the texts and the progress.  The lock is held. */
 static void flow_tick(struct flow *flow)
 {
 	flow_print(flow);
@@ -162,8 +160,9 @@ static void *flow_main(void *arg)
 		then.tv_nsec += (long)(TICK * 1e9);
 		then.tv_sec += then.tv_nsec / 1000000000;
 		then.tv_nsec %= 1000000000;
-		while (!flow->quit && pthread_cond_timedwait(&flow->wake, &flow->lock, &then) != ETIMEDOUT)
-			;
+		int rc = 0;
+		while (!flow->quit && rc != ETIMEDOUT)
+			rc = pthread_cond_timedwait(&flow->wake, &flow->lock, &then);
 		if (flow->quit)
 			break;
 		flow_tick(flow);
@@ -178,7 +177,7 @@ void flow_hold(struct flow *flow)
 {
 	pthread_mutex_lock(&flow->lock);
 	progress_end();
-	/* Nobody may read standard error. */
+	/* A write to standard error can block. */
 	if (flow->file)
 		pthread_sigmask(SIG_SETMASK, &flow->mask, &flow->held);
 }
@@ -190,7 +189,7 @@ void flow_release(struct flow *flow)
 	pthread_mutex_unlock(&flow->lock);
 }
 
-/** A text more; print, if that is enough.  With the lock. */
+/** Count n bytes, and print if there are enough.  The lock is held. */
 static void flow_count(struct flow *flow, size_t n)
 {
 	flow->size += n;
@@ -223,7 +222,7 @@ void flow_add(struct flow *flow, const struct strbuf *text)
 	size_t len = to->len;
 	strbuf_add(to, strbuf_str(text), text->len);
 	if (to->failed) {
-		/* Without memory for it, at once. */
+		/* Without memory, print at once. */
 		flow_print(flow);
 		to->failed = false;
 		flow_write(flow, &(struct iovec){text->data, text->len}, 1);
@@ -243,11 +242,14 @@ void flow_progress(struct flow *flow, const char *head, const char *where)
 	pthread_mutex_unlock(&flow->lock);
 }
 
-/** Start the other thread, and leave signals to it, but for those of what this one does: it
-    writes (nobody reads, the file is too large, the terminal is others'), or it fails. */
+/** Start the timer thread, and leave to it all signals except those caused by this thread's own
+    writes and faults. */
 static void flow_start(struct flow *flow)
 {
-	static const int own[] = {SIGPIPE, SIGXFSZ, SIGTTOU, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+	static const int own[] = {
+		SIGPIPE, SIGXFSZ, SIGTTOU, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS,
+		SIGABRT,
+	};
 	sigset_t others;
 	sigfillset(&others);
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); ++i)

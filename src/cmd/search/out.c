@@ -20,12 +20,12 @@
 /** What a cell is made of. */
 struct object {
 	struct search_out *out;      /* NULL: in any thread */
-	const char *dir;             /* as it is printed: of a line, all but the name */
+	const char *dir;             /* as printed: in a line, all but the name */
 	size_t dir_len;
-	const char *path;            /* what is behind that */
+	const char *path;            /* the rest of the path */
 	unsigned char type;          /* DT_* */
-	const struct k_statx *st;    /* NULL: not asked for */
-	const char *target;          /* of a link; NULL: not asked for, no link */
+	const struct k_statx *st;    /* NULL: not requested */
+	const char *target;          /* of a link; NULL: not requested, or not a link */
 };
 
 struct search_column {
@@ -58,8 +58,8 @@ static bool cell_name(const struct object *o, struct strbuf *text)
 static bool cell_type(const struct object *o, struct strbuf *text)
 {
 	static const char letters[] = {
-		[DT_BLK] = 'b', [DT_CHR] = 'c', [DT_DIR] = 'd', [DT_FIFO] = 'p', [DT_LNK] = 'l', [DT_REG] = 'f',
-		[DT_SOCK] = 's',
+		[DT_BLK] = 'b', [DT_CHR] = 'c', [DT_DIR] = 'd', [DT_FIFO] = 'p', [DT_LNK] = 'l',
+		[DT_REG] = 'f', [DT_SOCK] = 's',
 	};
 	if (o->type >= sizeof(letters) || !letters[o->type])
 		return false;
@@ -76,8 +76,9 @@ static bool cell_mode(const struct object *o, struct strbuf *text)
 static bool cell_perms(const struct object *o, struct strbuf *text)
 {
 	static const char types[16] = {
-		[S_IFBLK >> 12] = 'b', [S_IFCHR >> 12] = 'c', [S_IFDIR >> 12] = 'd', [S_IFIFO >> 12] = 'p',
-		[S_IFLNK >> 12] = 'l', [S_IFREG >> 12] = '-', [S_IFSOCK >> 12] = 's',
+		[S_IFBLK >> 12] = 'b', [S_IFCHR >> 12] = 'c', [S_IFDIR >> 12] = 'd',
+		[S_IFIFO >> 12] = 'p', [S_IFLNK >> 12] = 'l', [S_IFREG >> 12] = '-',
+		[S_IFSOCK >> 12] = 's',
 	};
 	unsigned mode = o->st->mode;
 	char perms[] = "?rwxrwxrwx";
@@ -103,20 +104,19 @@ static bool number(struct strbuf *text, uint64_t value)
 	return true;
 }
 
-static bool cell_nlink(const struct object *o, struct strbuf *text)
-{
-	return number(text, o->st->nlink);
-}
+/** Define the cell of a number in the attributes. */
+#define NUMBER_CELL(field) \
+	static bool cell_##field(const struct object *o, struct strbuf *text) \
+	{ \
+		return number(text, o->st->field); \
+	}
 
-static bool cell_uid(const struct object *o, struct strbuf *text)
-{
-	return number(text, o->st->uid);
-}
-
-static bool cell_gid(const struct object *o, struct strbuf *text)
-{
-	return number(text, o->st->gid);
-}
+NUMBER_CELL(nlink)
+NUMBER_CELL(uid)
+NUMBER_CELL(gid)
+NUMBER_CELL(size)
+NUMBER_CELL(blocks)
+NUMBER_CELL(ino)
 
 /** A name, or else the number. */
 static bool owner(struct owners *owners, uint32_t id, struct strbuf *text)
@@ -136,21 +136,6 @@ static bool cell_user(const struct object *o, struct strbuf *text)
 static bool cell_group(const struct object *o, struct strbuf *text)
 {
 	return owner(&o->out->groups, o->st->gid, text);
-}
-
-static bool cell_size(const struct object *o, struct strbuf *text)
-{
-	return number(text, o->st->size);
-}
-
-static bool cell_blocks(const struct object *o, struct strbuf *text)
-{
-	return number(text, o->st->blocks);
-}
-
-static bool cell_ino(const struct object *o, struct strbuf *text)
-{
-	return number(text, o->st->ino);
 }
 
 static bool cell_dev(const struct object *o, struct strbuf *text)
@@ -188,24 +173,19 @@ static bool put_time(const struct k_statx_time *t, struct strbuf *text)
 	return true;
 }
 
-static bool cell_atime(const struct object *o, struct strbuf *text)
-{
-	return put_time(&o->st->atime, text);
-}
+#define TIME_CELL(field) \
+	static bool cell_##field(const struct object *o, struct strbuf *text) \
+	{ \
+		return put_time(&o->st->field, text); \
+	}
+
+TIME_CELL(atime)
+TIME_CELL(ctime)
+TIME_CELL(mtime)
 
 static bool cell_btime(const struct object *o, struct strbuf *text)
 {
 	return o->st->mask & K_STATX_BTIME && put_time(&o->st->btime, text);
-}
-
-static bool cell_ctime(const struct object *o, struct strbuf *text)
-{
-	return put_time(&o->st->ctime, text);
-}
-
-static bool cell_mtime(const struct object *o, struct strbuf *text)
-{
-	return put_time(&o->st->mtime, text);
 }
 
 static bool cell_link(const struct object *o, struct strbuf *text)
@@ -223,10 +203,12 @@ static const struct search_column search_columns[] = {
 	{{"CTIME", "last change of the attributes", CT_DECIMAL}, SN_METADATA, cell_ctime},
 	{{"DEV", "major:minor of the device that contains it", CT_STRING}, SN_METADATA, cell_dev},
 	{{"GID", "numeric group", CT_NUMBER}, SN_METADATA, cell_gid},
-	{{"GROUP", "group name in /etc/group, else the number", CT_STRING}, SN_METADATA | SN_OWNERS, cell_group},
+	{{"GROUP", "group name in /etc/group, else the number", CT_STRING},
+	 SN_METADATA | SN_OWNERS, cell_group},
 	{{"INO", "inode number", CT_NUMBER}, SN_METADATA, cell_ino},
 	{{"LINK", "where a symbolic link leads", CT_STRING}, SN_TYPE | SN_LINK, cell_link},
-	{{"MNT-ID", "mount ID: the column ID of getmnt discover", CT_NUMBER}, SN_METADATA | SN_MOUNT, cell_mnt_id},
+	{{"MNT-ID", "mount ID: the column ID of getmnt discover", CT_NUMBER},
+	 SN_METADATA | SN_MOUNT, cell_mnt_id},
 	{{"MODE", "permissions in octal, as 0644", CT_STRING}, SN_METADATA, cell_mode},
 	{{"MTIME", "time of the last change of its contents", CT_DECIMAL}, SN_METADATA, cell_mtime},
 	{{"NAME", "the last component of the path", CT_STRING}, 0, cell_name},
@@ -237,7 +219,8 @@ static const struct search_column search_columns[] = {
 	{{"SIZE", "size in bytes", CT_NUMBER}, SN_METADATA, cell_size},
 	{{"TYPE", "type: b, c, d, f, l, p, s, as for --type", CT_STRING}, SN_TYPE, cell_type},
 	{{"UID", "numeric owner", CT_NUMBER}, SN_METADATA, cell_uid},
-	{{"USER", "owner name in /etc/passwd, else the number", CT_STRING}, SN_METADATA | SN_OWNERS, cell_user},
+	{{"USER", "owner name in /etc/passwd, else the number", CT_STRING},
+	 SN_METADATA | SN_OWNERS, cell_user},
 };
 
 static const struct column_table table = COLUMN_TABLE(search_columns, "getmnt search -H");
@@ -321,7 +304,7 @@ static void put_path(struct search_out *out, const struct object *o)
 		strbuf_puts(&out->text, o->path);
 }
 
-/** Append what may hold anything. */
+/** Append text that may contain any byte. */
 static void put_field(const struct search_out *out, const char *field, struct strbuf *text)
 {
 	if (out->nul)
@@ -356,19 +339,21 @@ bool search_out_lines(const struct search_out *out)
 {
 	if (out->colors || out->terminal)
 		return false;
-	return out->form == SF_PATHS || (out->form == SF_COLUMNS && !(out->needs & (SN_LINK | SN_OWNERS)));
+	return out->form == SF_PATHS
+	       || (out->form == SF_COLUMNS && !(out->needs & (SN_LINK | SN_OWNERS)));
 }
 
-void search_out_line(const struct search_out *out, const struct search_object *object, struct strbuf *text)
+void search_out_line(const struct search_out *out, const struct search_object *object,
+                     struct strbuf *text)
 {
 	struct object o = {
-		.dir = object->dir, .dir_len = object->dir_len, .path = object->name, .type = object->type,
-		.st = (const struct k_statx *)(const void *)object->st,
+		.dir = object->dir, .dir_len = object->dir_len, .path = object->name,
+		.type = object->type, .st = (const struct k_statx *)(const void *)object->st,
 	};
 	put_columns(out, &o, text);
 }
 
-/** Append the cell of -l, to the width of those before it, or wider. */
+/** Append a cell of -l, at least as wide as those of earlier lines. */
 static void put_padded(struct search_out *out, int i, bool right)
 {
 	int len = 0;
@@ -416,12 +401,13 @@ static void put_json(struct search_out *out, const struct object *o)
 	json_put_object(&out->json, NULL, JSON_INLINE);
 	for (size_t i = 0; i < out->ncolumns; ++i) {
 		const struct search_column *column = out->columns[i];
-		column_json(&out->json, column->info.name, column->info.type, cell_text(out, column, o));
+		column_json(&out->json, column->info.name, column->info.type,
+		            cell_text(out, column, o));
 	}
 	json_end(&out->json);
 }
 
-/** Print the text that was made.  @return 0, or -1 (ENOMEM). */
+/** Print the text.  @return 0, or -1 (ENOMEM). */
 static int print_text(struct search_out *out)
 {
 	if (out->text.failed || out->cell.failed)
@@ -430,7 +416,7 @@ static int print_text(struct search_out *out)
 	return 0;
 }
 
-/** The same, and its end. */
+/** Print the text and the end of the line.  @return 0, or -1 (ENOMEM). */
 static int print_line(struct search_out *out)
 {
 	if (out->form != SF_JSON)
@@ -442,7 +428,8 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 {
 	struct object o = {
 		.out = out, .dir = "", .path = path, .type = search_type(search),
-		.st = (const struct k_statx *)(const void *)statxsearch(search), .target = search_target(search),
+		.st = (const struct k_statx *)(const void *)statxsearch(search),
+		.target = search_target(search),
 	};
 	strbuf_reset(&out->text);
 	switch (out->form) {
@@ -468,17 +455,21 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 void search_error_text(const struct searchent *e, struct strbuf *text)
 {
 	static const char *const what[] = {
-		[SEARCH_ERR_OPEN] = "cannot be opened", [SEARCH_ERR_READ] = "cannot be read to its end",
-		[SEARCH_ERR_CLOSE] = "was not closed", [SEARCH_ERR_STAT] = "attributes not available",
-		[SEARCH_ERR_ACCESS] = "access cannot be checked", [SEARCH_ERR_LIMIT] = "is not entered",
+		[SEARCH_ERR_OPEN] = "cannot be opened",
+		[SEARCH_ERR_READ] = "cannot be read to its end",
+		[SEARCH_ERR_CLOSE] = "was not closed",
+		[SEARCH_ERR_STAT] = "attributes not available",
+		[SEARCH_ERR_ACCESS] = "access cannot be checked",
 	};
 	const char *last = e->path ? strrchr(e->path, '/') : NULL;
 	if (e->err == EREMOTE && last && fstype_dir_waits("proc", last + 1))
-		strbuf_puts(text, "not entered: reading it waits for a process (--blocking enters it)");
+		strbuf_puts(text, "not entered: reading it waits for a process"
+		                  " (--blocking enters it)");
 	else if (e->err == EREMOTE)
 		strbuf_puts(text, "not entered: its file system can block (--blocking enters it)");
 	else if (e->err == EXDEV && e->errsource == SEARCH_ERR_OPEN)
-		strbuf_puts(text, "not entered: unknown whether its mount can block (--blocking enters it)");
+		strbuf_puts(text, "not entered: unknown whether its mount can block"
+		                  " (--blocking enters it)");
 	else if (e->err == ELOOP && e->errsource == SEARCH_ERR_OPEN)
 		strbuf_puts(text, "not entered: leads to itself or to a directory above it");
 	else if (e->errsource == SEARCH_ERR_LIMIT)
@@ -490,8 +481,9 @@ void search_error_text(const struct searchent *e, struct strbuf *text)
 int search_out_error(struct search_out *out, const struct searchent *e)
 {
 	static const char *const sources[] = {
-		[SEARCH_ERR_OPEN] = "open", [SEARCH_ERR_READ] = "read", [SEARCH_ERR_CLOSE] = "close",
-		[SEARCH_ERR_STAT] = "stat", [SEARCH_ERR_ACCESS] = "access", [SEARCH_ERR_LIMIT] = "limit",
+		[SEARCH_ERR_OPEN] = "open", [SEARCH_ERR_READ] = "read",
+		[SEARCH_ERR_CLOSE] = "close", [SEARCH_ERR_STAT] = "stat",
+		[SEARCH_ERR_ACCESS] = "access", [SEARCH_ERR_LIMIT] = "limit",
 	};
 	const char *name = strerrorname_np(e->err);
 	strbuf_reset(&out->text);

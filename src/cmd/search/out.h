@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * How `getmnt search` prints: the columns, one table, and the forms.  Every
- * object is printed as it comes, and nothing is kept of it.
+ * Output of `getmnt search`: one table of columns, and the forms.  Each object is printed
+ * when it is found, and not kept.
  */
 #ifndef GM_CMD_SEARCH_OUT_H
 #define GM_CMD_SEARCH_OUT_H
@@ -22,7 +22,7 @@ enum search_form {
 	SF_LONG,      /* as ls -l */
 	SF_JSON,      /* one document */
 	SF_JSONL,     /* an object a line */
-	SF_COUNT,     /* nothing: they are counted */
+	SF_COUNT,     /* only the number of objects */
 };
 
 /** What a column needs of a search. */
@@ -52,14 +52,14 @@ struct search_out {
 	struct strbuf text, cell;
 };
 
-/** Get ready to print a form; the columns are none. */
+/** Prepare to print a form, without columns. */
 void search_out_init(struct search_out *out, enum search_form form, struct os *os);
 void search_out_destroy(struct search_out *out);
 
 /** Add columns by name, "PATH,SIZE".  @return 0, or an exit status after a message. */
 int search_out_columns(struct search_out *out, const char *list);
 
-/** Before all objects. */
+/** Begin the output, before the first object. */
 void search_out_begin(struct search_out *out);
 
 /**
@@ -73,27 +73,27 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 /** Whether objects can be printed as lines that search_out_line() makes. */
 bool search_out_lines(const struct search_out *out);
 
-/** Append the line of an object, without its end.  Changes nothing of @out, so that
-    threads can do so at once. */
-void search_out_line(const struct search_out *out, const struct search_object *object, struct strbuf *text);
+/** Append the line of an object, without its end.  Any thread may call it. */
+void search_out_line(const struct search_out *out, const struct search_object *object,
+                     struct strbuf *text);
 
-/** What failed, in words. */
+/** Append the text of an error. */
 void search_error_text(const struct searchent *e, struct strbuf *text);
 
 /** Print an error as an entry of JSON.  @return as search_out_object(). */
 int search_out_error(struct search_out *out, const struct searchent *e);
 
 /**
- * Behind all objects.
+ * End the output, after all objects.
  *
- * @reason  Why not all was searched; NULL: all was.
+ * @reason  Why the search is incomplete; NULL: it is complete.
  */
 void search_out_end(struct search_out *out, uint64_t found, uint64_t errors, const char *reason);
 
-/** Print the columns that there are, as --list-columns.  @return 0, or -1. */
+/** Print the list of columns for --list-columns.  @return 0, or -1. */
 int search_columns_list(bool json);
 
-/** Their names, with blanks between them, for the completion. */
+/** Print the names of the columns, separated by blanks, for the completion. */
 void search_column_words(FILE *file);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt search: what matches a pattern, as it is found.
+ * getmnt search: print the paths that match a pattern, when they are found.
  *
  *     options --> searchv() --+--> readsearch() --> out.c: a line each ------------+--> flow.c
  *                             '--> lines, made by out.c in the threads that read --'
@@ -25,37 +25,37 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Seconds between looks at how far the search is, but for the first steps. */
+/** Seconds between updates of the progress, except during the first steps. */
 #define TICK 0.1
 enum { FIRST_STEPS = 64 };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-struct asked {
+struct search_args {
 	struct search_options options;
 	bool nul, metadata, help, list_columns;
-	int form;                    /* enum search_form; -1: not asked for */
+	int form;                    /* enum search_form; -1: not given */
 	int color;                   /* enum color */
 	int stats;                   /* enum stats_form */
 	unsigned types;              /* 1 << DT_*; 0: all */
 	const char *columns;         /* of -o */
 };
 
-/** What a search that goes on is shown by. */
+/** A search in progress, and its output. */
 struct show {
 	SEARCH *search;
 	struct search_out *out;
 	struct flow *flow;
-	struct os os;                /* for what is no part of the search */
+	struct os os;                /* for calls that are not part of the search */
 	double start, next;
-	bool shown;                  /* progress is, as lines on a terminal */
+	bool shown;                  /* progress is shown, on a terminal */
 	unsigned steps;              /* of the search, up to FIRST_STEPS */
 	uint64_t found;
 };
 
 static const char access_letters[] = "rwx", type_letters[] = "bcdflps";
 
-#define FLAG(field) OPT_IS_FLAG(struct asked, field)
+#define FLAG(field) OPT_IS_FLAG(struct search_args, field)
 
 static int take_letters(void *to, const struct option_row *row, const char *text);
 static int take_flag(void *to, const struct option_row *row, const char *text);
@@ -99,7 +99,7 @@ static const struct option_row search_rows[] = {
 	 FLAG(metadata)},
 	{"null", '0', NULL, "end each line with NUL, and escape nothing", FLAG(nul)},
 	{"output", 'o', "[+]COL,...", "print these columns, separated by tabs",
-	 OPT_IS_TEXT(struct asked, columns)},
+	 OPT_IS_TEXT(struct search_args, columns)},
 	{"sort", 0, "name|inode", "order of the entries of a directory", .take = take_sort},
 	OPTION_GROUP("Speed"),
 	{"ahead", 0, NULL, "read many attributes at once, by inode number", FLAG(options.ahead)},
@@ -108,10 +108,10 @@ static const struct option_row search_rows[] = {
 	{"engine", 0, "ENGINE", "how attributes are read: auto, sync, bulk", "auto|sync|bulk",
 	 .take = take_engine},
 	{"threads", 0, "N", "threads that read (0: chosen)",
-	 OPT_IS_NUMBER(struct asked, options.threads, 1000000)},
+	 OPT_IS_NUMBER(struct search_args, options.threads, 1000000)},
 	OPTION_GROUP("General"),
-	OPTION_STATS(struct asked, stats),
-	OPTION_HELP(struct asked, help),
+	OPTION_STATS(struct search_args, stats),
+	OPTION_HELP(struct search_args, help),
 };
 
 const struct option_table search_table = {
@@ -127,13 +127,13 @@ static void search_help(FILE *out)
 	             NULL, out);
 }
 
-/** Letters of an option, each a bit. */
+/** Set a bit for each letter of an option. */
 static int take_letters(void *to, const struct option_row *row, const char *text)
 {
 	static const int access_bits[] = {SEARCH_R_OK, SEARCH_W_OK, SEARCH_X_OK};
 	static const int type_bits[] = {1 << DT_BLK, 1 << DT_CHR, 1 << DT_DIR, 1 << DT_REG,
 	                                1 << DT_LNK, 1 << DT_FIFO, 1 << DT_SOCK};
-	struct asked *asked = to;
+	struct search_args *args = to;
 	bool types = row->letters == type_letters;
 	int bits = 0;
 	for (const char *p = text; *p; ++p) {
@@ -148,23 +148,23 @@ static int take_letters(void *to, const struct option_row *row, const char *text
 		                   "\"%s\": must be letters of \"%s\"", text,
 		                   row->letters);
 	if (types)
-		asked->types |= (unsigned)bits;
+		args->types |= (unsigned)bits;
 	else
-		asked->options.flags |= bits;
+		args->options.flags |= bits;
 	return 0;
 }
 
 static int take_flag(void *to, const struct option_row *row, const char *text)
 {
 	(void)text;
-	((struct asked *)to)->options.flags |= row->base;
+	((struct search_args *)to)->options.flags |= row->base;
 	return 0;
 }
 
 static int take_form(void *to, const struct option_row *row, const char *text)
 {
 	static const int forms[] = {SF_PATHS, SF_LONG, SF_JSON, SF_JSONL};
-	struct asked *asked = to;
+	struct search_args *args = to;
 	char title[OPTION_TITLE_SIZE];
 	int form = row->base;
 	if (text) {
@@ -173,30 +173,30 @@ static int take_form(void *to, const struct option_row *row, const char *text)
 			return option_bad_word("--format", text, row->words);
 		form = forms[word];
 	}
-	if (asked->form >= 0 && asked->form != form)
+	if (args->form >= 0 && args->form != form)
 		return usage_error(option_title(row, title),
 		                   "only one of --count, --format, --json and "
 		                   "--long can be given");
-	asked->form = form;
+	args->form = form;
 	return 0;
 }
 
 static int take_sort(void *to, const struct option_row *row, const char *text)
 {
-	struct asked *asked = to;
+	struct search_args *args = to;
 	int word = option_word_index(row->argument, text, strlen(text));
 	if (word < 0)
 		return option_bad_word("--sort", text, row->argument);
-	asked->options.flags &= ~(SEARCH_BYNAME | SEARCH_BYINODE);
-	asked->options.flags |= word ? SEARCH_BYINODE : SEARCH_BYNAME;
+	args->options.flags &= ~(SEARCH_BYNAME | SEARCH_BYINODE);
+	args->options.flags |= word ? SEARCH_BYINODE : SEARCH_BYNAME;
 	return 0;
 }
 
 static int take_color(void *to, const struct option_row *row, const char *text)
 {
-	struct asked *asked = to;
-	asked->color = text ? option_word_index(row->words, text, strlen(text)) : COLOR_ALWAYS;
-	return asked->color < 0 ? option_bad_word("--color", text, row->words) : 0;
+	struct search_args *args = to;
+	args->color = text ? option_word_index(row->words, text, strlen(text)) : COLOR_ALWAYS;
+	return args->color < 0 ? option_bad_word("--color", text, row->words) : 0;
 }
 
 static int take_engine(void *to, const struct option_row *row, const char *text)
@@ -205,13 +205,13 @@ static int take_engine(void *to, const struct option_row *row, const char *text)
 	int word = option_word_index(row->words, text, strlen(text));
 	if (word < 0)
 		return option_bad_word("--engine", text, row->words);
-	((struct asked *)to)->options.engine = engines[word];
+	((struct search_args *)to)->options.engine = engines[word];
 	return 0;
 }
 
 static int take_depth(void *to, const struct option_row *row, const char *text)
 {
-	struct asked *asked = to;
+	struct search_args *args = to;
 	uint64_t depth;
 	(void)row;
 	if (!option_number(text, 1000000, &depth))
@@ -220,53 +220,55 @@ static int take_depth(void *to, const struct option_row *row, const char *text)
 	if (depth == 0)
 		return usage_error("--depth",
 		                   "\"%s\": must be at least 1; for the entries of PATH itself use "
-		                   "a "
-		                   "pattern of one component, as '/*'", text);
-	asked->options.depth = (unsigned)depth;
+		                   "a pattern of one component, as '/*'", text);
+	args->options.depth = (unsigned)depth;
 	return 0;
 }
 
-/** See what is to be printed.  @return 0, or an exit status. */
-static int choose_form(const struct asked *asked, struct search_out *out)
+/** Choose the form and the columns.  @return 0, or an exit status. */
+static int choose_form(const struct search_args *args, struct search_out *out)
 {
-	enum search_form form = asked->form >= 0 ? (enum search_form)asked->form : SF_PATHS;
-	bool json = form == SF_JSON || form == SF_JSONL, columns = asked->columns || asked->metadata;
+	enum search_form form = args->form >= 0 ? (enum search_form)args->form : SF_PATHS;
+	bool json = form == SF_JSON || form == SF_JSONL;
+	bool columns = args->columns || args->metadata;
 	if (columns && (form == SF_LONG || form == SF_COUNT))
-		return usage_error(asked->columns ? "--output" : "--metadata", "cannot be combined with --%s",
+		return usage_error(args->columns ? "--output" : "--metadata",
+		                   "cannot be combined with --%s",
 		                   form == SF_LONG ? "long" : "count");
-	if (asked->nul && form != SF_PATHS)
+	if (args->nul && form != SF_PATHS)
 		return usage_error("--null", "only for paths and columns");
 	if (form == SF_PATHS && columns)
 		out->form = form = SF_COLUMNS;
-	bool more = asked->columns && *asked->columns == '+';
-	if ((columns || json) && (more || !asked->columns)) {
+	bool more = args->columns && *args->columns == '+';
+	if ((columns || json) && (more || !args->columns)) {
 		const char *usual = json ? "PATH,TYPE" : "PATH";
-		if (asked->metadata)
+		if (args->metadata)
 			usual = json ? "PATH,TYPE,MODE,NLINK,UID,GID,SIZE,MTIME,INO"
 			             : "TYPE,MODE,NLINK,UID,GID,SIZE,MTIME,INO,PATH";
 		search_out_columns(out, usual);
 	}
-	return asked->columns ? search_out_columns(out, asked->columns + more) : 0;
+	return args->columns ? search_out_columns(out, args->columns + more) : 0;
 }
 
-/** Whether names are coloured. */
-static bool wants_color(const struct asked *asked, const struct search_out *out)
+/** Whether names are printed in colors. */
+static bool wants_color(const struct search_args *args, const struct search_out *out)
 {
-	if ((out->form != SF_PATHS && out->form != SF_LONG) || out->nul || asked->color == COLOR_NEVER)
+	if ((out->form != SF_PATHS && out->form != SF_LONG) || out->nul
+	    || args->color == COLOR_NEVER)
 		return false;
 	const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
-	return asked->color == COLOR_ALWAYS
+	return args->color == COLOR_ALWAYS
 	       || (out->terminal && term && *term && strcmp(term, "dumb") != 0 && !(none && *none));
 }
 
-/** What was found could not be written: there is no use in going on. */
+/** End the search: stdout cannot be written. */
 static void unwritten(void *arg)
 {
 	struct show *show = arg;
 	cancelsearch(show->search);
 }
 
-/** What has waited is shown, and where the search is. */
+/** Print waiting lines and the progress. */
 static void watch(void *arg)
 {
 	struct show *show = arg;
@@ -282,7 +284,8 @@ static void watch(void *arg)
 	struct search_counts counts;
 	countsearch(show->search, &counts, sizeof(counts));
 	char head[120];
-	snprintf(head, sizeof(head), "%" PRIu64 " directories, %" PRIu64 " found: ", counts.dirs, show->found);
+	snprintf(head, sizeof(head), "%" PRIu64 " directories, %" PRIu64 " found: ", counts.dirs,
+	         show->found);
 	flow_progress(show->flow, head, search_where(show->search));
 }
 
@@ -293,7 +296,7 @@ static void make_line(void *arg, const struct search_object *object, struct strb
 	search_out_line(show->out, object, text);
 }
 
-/** Print lines that workers have made, or of which there are so many. */
+/** Print lines made by workers, or count n objects. */
 static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 {
 	struct show *show = arg;
@@ -302,7 +305,7 @@ static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 		flow_take(show->flow, text);
 }
 
-/** Tell of what could not be examined, as find does. */
+/** Report an object that could not be examined, as find does. */
 static void print_error(struct show *show, const struct searchent *e)
 {
 	struct strbuf text;
@@ -314,13 +317,13 @@ static void print_error(struct show *show, const struct searchent *e)
 	strbuf_destroy(&text);
 }
 
-static void print_stats(const struct asked *asked, const struct show *show)
+static void print_stats(const struct search_args *args, const struct show *show)
 {
 	const struct os *os = search_os(show->search);
 	double seconds = os_now() - show->start;
 	struct search_counts counts;
 	countsearch(show->search, &counts, sizeof(counts));
-	if (asked->stats == STATS_JSON) {
+	if (args->stats == STATS_JSON) {
 		struct strbuf out;
 		struct json json;
 		strbuf_init(&out);
@@ -343,9 +346,9 @@ static void print_stats(const struct asked *asked, const struct show *show)
 	}
 	stats_calls_text(os);
 	fprintf(stderr, "calls to read the mounts: %" PRIu64 "\n", counts.mount_calls);
-	fprintf(stderr, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64 ", errors %"
-	        PRIu64 "\nthreads: %" PRIu64 ", time: %.6f s\n", counts.dirs, counts.entries, show->found,
-	        counts.errors, counts.threads, seconds);
+	fprintf(stderr, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64
+	        ", errors %" PRIu64 "\n", counts.dirs, counts.entries, show->found, counts.errors);
+	fprintf(stderr, "threads: %" PRIu64 ", time: %.6f s\n", counts.threads, seconds);
 }
 
 /** Search, and print.  @return an exit status. */
@@ -369,7 +372,7 @@ static int run_search(struct show *show)
 				break;
 		}
 	}
-	/* That stdout could not be written (unwritten()) is told at the end. */
+	/* finish_stdout() reports that stdout could not be written. */
 	int error = e || errno == ECANCELED ? 0 : errno;
 	if (out->text.failed || out->cell.failed)
 		error = ENOMEM;
@@ -383,44 +386,46 @@ static int run_search(struct show *show)
 	return error || errors ? CX_ERROR : CX_OK;
 }
 
-/** Have what the form needs asked for.
-    @optional [out]  Attributes are for colours alone.
+/** Choose the output, and request the attributes that it needs.
+    @optional [out]  Attributes are needed only for colors.
     @return 0, or an exit status. */
-static int prepare(struct asked *asked, struct search_out *out, bool *optional)
+static int prepare(struct search_args *args, struct search_out *out, bool *optional)
 {
-	out->nul = asked->nul;
+	out->nul = args->nul;
 	out->terminal = isatty(STDOUT_FILENO);
-	int status = choose_form(asked, out);
+	int status = choose_form(args, out);
 	if (status)
 		return status;
 	if (out->needs & SN_METADATA)
-		asked->options.flags |= SEARCH_METADATA;
-	if (wants_color(asked, out)) {
+		args->options.flags |= SEARCH_METADATA;
+	if (wants_color(args, out)) {
 		out->colors = colors_new(getenv("LS_COLORS"));
 		if (!out->colors) {
 			message("search", "%s", strerror(ENOMEM));
 			return CX_ERROR;
 		}
-		bool access = asked->options.flags & (SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK);
+		bool access = args->options.flags & (SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK);
 		*optional = !(out->needs & SN_METADATA) && !access;
 		out->needs |= SN_TYPE;
 		if (colors_need_mode(out->colors))
-			asked->options.flags |= SEARCH_METADATA;
+			args->options.flags |= SEARCH_METADATA;
 	}
 	return 0;
 }
 
-/** Tell why a search could not begin.  @return an exit status. */
+/** Report why a search could not begin.  @return an exit status. */
 static int refuse(const char *pattern, int flags, int error)
 {
 	struct pattern_error why;
 	if (error == EINVAL || error == E2BIG) {
-		struct pattern *compiled = pattern_compile(pattern, strlen(pattern), (unsigned)flags & PATTERN_FLAGS,
+		unsigned pattern_flags = (unsigned)flags & PATTERN_FLAGS;
+		struct pattern *compiled = pattern_compile(pattern, strlen(pattern), pattern_flags,
 		                                           &why);
 		size_t shown = utf8_cut(pattern, 60);
 		if (!compiled && errno != ENOMEM)
-			return usage_error("search", "invalid pattern \"%.*s\"%s, at byte %zu: %s", (int)shown, pattern,
-			                   pattern[shown] ? "..." : "", why.at, why.why);
+			return usage_error("search", "invalid pattern \"%.*s\"%s, at byte %zu: %s",
+			                   (int)shown, pattern, pattern[shown] ? "..." : "",
+			                   why.at, why.why);
 		pattern_free(compiled);
 	}
 	message("search", "%s", strerror(error));
@@ -429,23 +434,24 @@ static int refuse(const char *pattern, int flags, int error)
 
 int cmd_search(int argc, char **argv)
 {
-	struct asked asked = {
-		.options = {.size = sizeof(asked.options), .flags = SEARCH_INCLUDEROOT}, .form = -1,
+	struct search_args args = {
+		.options = {.size = sizeof(args.options), .flags = SEARCH_INCLUDEROOT}, .form = -1,
 	};
-	int status = options_read(&search_table, argc, argv, &asked, NULL);
+	int status = options_read(&search_table, argc, argv, &args, NULL);
 	if (status)
 		return status;
-	if (asked.help || asked.list_columns) {
-		if (asked.help) {
+	if (args.help || args.list_columns) {
+		if (args.help) {
 			search_help(stdout);
-		} else if (search_columns_list(asked.form == SF_JSON) != 0) {
+		} else if (search_columns_list(args.form == SF_JSON) != 0) {
 			message(NULL, "%s", strerror(ENOMEM));
 			return CX_ERROR;
 		}
 		return finish_stdout(false) == 0 ? CX_OK : CX_ERROR;
 	}
 	if (optind == argc)
-		return usage_error("search", "no pattern given; example: getmnt search '*.conf' /etc");
+		return usage_error("search", "no pattern given; "
+		                   "example: getmnt search '*.conf' /etc");
 	const char *pattern = argv[optind++];
 	static const char *const here[] = {"."};
 	const char *const *roots = optind < argc ? (const char *const *)argv + optind : here;
@@ -453,25 +459,26 @@ int cmd_search(int argc, char **argv)
 
 	for (size_t i = 0; i < nroots; ++i) {
 		if (!*roots[i])
-			return usage_error("search", "PATH is empty; the current directory is \".\"");
+			return usage_error("search",
+			                   "PATH is empty; the current directory is \".\"");
 	}
 	struct search_out out;
 	struct show show = {.out = &out, .start = os_now()};
 	bool optional = false;
-	search_out_init(&out, asked.form >= 0 ? (enum search_form)asked.form : SF_PATHS, &show.os);
-	status = prepare(&asked, &out, &optional);
+	search_out_init(&out, args.form >= 0 ? (enum search_form)args.form : SF_PATHS, &show.os);
+	status = prepare(&args, &out, &optional);
 	if (status)
 		goto out;
 	os_mark(MARK_BEGIN);
-	show.search = searchv(roots, nroots, pattern, &asked.options);
+	show.search = searchv(roots, nroots, pattern, &args.options);
 	os_mark(MARK_END);
 	if (!show.search) {
-		status = refuse(pattern, asked.options.flags, errno);
+		status = refuse(pattern, args.options.flags, errno);
 		goto out;
 	}
 	os_clone_state(&show.os, search_os(show.search));
 	unsigned fds = os_raise_nofile(&show.os, SEARCH_FDS);
-	if (asked.options.threads != 1)
+	if (args.options.threads != 1)
 		os_grow_fds(&show.os, STDERR_FILENO, fds / 2);
 	show.shown = progress_open();
 	out.flow = show.flow = flow_new(&show.os, show.shown, unwritten, &show);
@@ -482,23 +489,25 @@ int cmd_search(int argc, char **argv)
 		goto out;
 	}
 	bool columns = out.form == SF_COLUMNS;
-	bool first = asked.options.flags & SEARCH_STOPATFIRST, count = out.form == SF_COUNT;
-	bool ordered = asked.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE);
+	bool first = args.options.flags & SEARCH_STOPATFIRST, count = out.form == SF_COUNT;
+	bool ordered = args.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE);
 	bool lines = !first && (count || (search_out_lines(&out) && !ordered));
 	search_more(show.search, &(struct search_more){
-		.types = asked.types, .type = out.needs & SN_TYPE, .links = out.needs & SN_LINK,
-		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .statx = true, .optional = optional, .watch = watch,
-		.arg = &show,
-		.lines = lines ? print_lines : NULL, .count = lines && count, .end = asked.nul ? '\0' : '\n',
-		.line = columns ? make_line : NULL, .escape = columns && !asked.nul ? escape_raw : NULL,
+		.types = args.types, .type = out.needs & SN_TYPE, .links = out.needs & SN_LINK,
+		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .statx = true,
+		.optional = optional, .watch = watch, .arg = &show,
+		.lines = lines ? print_lines : NULL, .count = lines && count,
+		.end = args.nul ? '\0' : '\n',
+		.line = columns ? make_line : NULL,
+		.escape = columns && !args.nul ? escape_raw : NULL,
 	});
 	os_mark(MARK_BEGIN);
 	status = run_search(&show);
 	search_stop(show.search);
 	os_mark(MARK_END);
 	flow_end(show.flow);
-	if (asked.stats)
-		print_stats(&asked, &show);
+	if (args.stats)
+		print_stats(&args, &show);
 	closesearch(show.search);
 	if (finish_stdout(out.form == SF_JSON || out.form == SF_JSONL) != 0)
 		status = CX_ERROR;
