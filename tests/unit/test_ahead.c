@@ -6,6 +6,7 @@
 
 #include "bfs/bfs_impl.h"
 #include "fault.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -212,8 +213,7 @@ static void test_shares(void)
 
 enum { FILES = 9000, PART = 700 };
 
-static char top[100];
-static int topfd;
+static struct tree top;
 
 struct seen {
 	unsigned char times[FILES];
@@ -266,23 +266,9 @@ static enum bfs_verdict see_meta(void *arg, struct bfs_scratch *scratch, const s
 
 static void make_files(void)
 {
-	const char *tmp = getenv("TMPDIR");
-	snprintf(top, sizeof(top), "%s/getmnt-ahead-XXXXXX", tmp ? tmp : "/tmp");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
-	topfd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (unsigned i = 0; i < FILES; ++i) {
-		char name[32];
-		snprintf(name, sizeof(name), "%x", i);
-		CU_ASSERT_EQUAL_FATAL(mknodat(topfd, name, S_IFREG | 0600, 0), 0);
-	}
-}
-
-static void remove_files(void)
-{
-	char command[120];
-	snprintf(command, sizeof(command), "rm -rf %s", top);
-	CU_ASSERT_EQUAL(system(command), 0);
-	close(topfd);
+	tree_begin(&top);
+	for (unsigned i = 0; i < FILES; ++i)
+		tree_file(&top, "%x", i);
 }
 
 /** Read (a part of) the directory.  @return whether all was ended. */
@@ -318,7 +304,7 @@ static size_t read_parts(struct os *os, enum bfs_engine engine, bool ahead, stru
 	};
 	struct bfs_reader *readers[2] = {bfs_reader_new(os, &policy, NULL, NULL), bfs_reader_new(os, &policy, NULL, NULL)};
 	struct bfs_batch *batch = bfs_batch_new();
-	struct bfs_read read = next_read(os_openat(os, topfd, ".", O_RDONLY | O_DIRECTORY), NULL);
+	struct bfs_read read = next_read(os_openat(os, top.fd, ".", O_RDONLY | O_DIRECTORY), NULL);
 	struct bfs_window *portion;
 	int fd = read.fd;
 	size_t n = 0;
@@ -412,7 +398,7 @@ static void test_parts(void)
 			CU_ASSERT_TRUE(seen.metas == stop && count.blocks == 0 && count.fds == 0);
 		}
 	}
-	remove_files();
+	tree_end(&top);
 }
 
 /** Read the directory with a fault, and without a budget. */
@@ -472,7 +458,7 @@ static void test_faults(void)
 			CU_ASSERT_TRUE(seen.metas + seen.passed == expected && (expected > 0) == (n > 1));
 		}
 	}
-	remove_files();
+	tree_end(&top);
 }
 
 static const struct unit_test tests[] = {

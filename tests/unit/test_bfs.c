@@ -4,6 +4,7 @@
 
 #include "bfs/bfs_impl.h"
 #include "fault.h"
+#include "tree.h"
 #include "os/ring.h"
 
 #include <CUnit/CUnit.h>
@@ -188,31 +189,23 @@ static void test_paths(void)
 
 /* Real directories. */
 
-static char top[] = "/tmp/getmnt-bfs-XXXXXX";
-static int topfd = -1;
+static struct tree top;
 
-/** top/w0..w7/x0..x4/y, a link in each x; once. */
+/** w0..w7/x0..x4/y, a link in each x; once. */
 static void make_tree(void)
 {
-	char name[64];
-	if (topfd >= 0)
+	if (*top.path)
 		return;
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
-	topfd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	tree_begin(&top);
 	for (int i = 0; i < 8 * 5; ++i) {
-		snprintf(name, sizeof(name), "mkdir -p %s/w%d/x%d/y", top, i / 5, i % 5);
-		CU_ASSERT_EQUAL_FATAL(system(name), 0);
+		char name[64];
+		if (i % 5 == 0)
+			tree_dir(&top, "w%d", i / 5);
+		tree_dir(&top, "w%d/x%d", i / 5, i % 5);
+		tree_dir(&top, "w%d/x%d/y", i / 5, i % 5);
 		snprintf(name, sizeof(name), "w%d/x%d/loop", i / 5, i % 5);
-		CU_ASSERT_EQUAL(symlinkat("../..", topfd, name), 0);
+		tree_link(&top, name, "../..");
 	}
-}
-
-static void remove_tree(void)
-{
-	char command[64];
-	snprintf(command, sizeof(command), "rm -rf %s", top);
-	CU_ASSERT_EQUAL(system(command), 0);
-	close(topfd);
 }
 
 struct seen {
@@ -288,7 +281,7 @@ static struct bfs_stats traverse(enum bfs_order order, unsigned max_fds, struct 
 		.arg = seen,
 	};
 	uint64_t opens = os.calls[OS_OPENAT] + os.calls[OS_OPENAT2], closes = os.calls[OS_CLOSE];
-	struct bfs *bfs = bfs_new(&os, &policy, topfd, 1, max_fds);
+	struct bfs *bfs = bfs_new(&os, &policy, top.fd, 1, max_fds);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(bfs);
 	CU_ASSERT_EQUAL(bfs_start(bfs, ".", 0, BFS_NORMAL, 0), 0);
 	CU_ASSERT_EQUAL(bfs_run(bfs), seen->stop_after > 0);
@@ -410,15 +403,15 @@ static void test_reader(void)
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	for (unsigned batch = 1; batch <= 100; batch += 33) {
 		CU_ASSERT_TRUE_FATAL(bench_begin(&b, &os, batch, false));
-		struct bfs_read *reads = bench_read(&b, (struct reading){0}, topfd, names, 5);
+		struct bfs_read *reads = bench_read(&b, (struct reading){0}, top.fd, names, 5);
 		CU_ASSERT_TRUE(b.reading.names == 18 && b.reading.metas == 18 && b.batch->nkids == 18);
 		CU_ASSERT_TRUE(reads[0].entries == 8 && reads[1].error == ENOENT && !reads[1].opened);
 		/* A link is not followed. */
 		CU_ASSERT_TRUE(reads[4].error == ENOTDIR || reads[4].error == ELOOP);
 		/* The end of a directory, and of all. */
-		reads = bench_read(&b, (struct reading){.end = BFS_END_DIR, .end_name = 3}, topfd, names + 2, 2);
+		reads = bench_read(&b, (struct reading){.end = BFS_END_DIR, .end_name = 3}, top.fd, names + 2, 2);
 		CU_ASSERT_TRUE(b.reading.names == 3 + 5 && reads[0].verdict == BFS_END_DIR);
-		reads = bench_read(&b, (struct reading){.end = BFS_END_ALL, .end_name = 3}, topfd, names + 2, 2);
+		reads = bench_read(&b, (struct reading){.end = BFS_END_ALL, .end_name = 3}, top.fd, names + 2, 2);
 		CU_ASSERT_TRUE(b.reading.names == 3 && reads[0].verdict == BFS_END_ALL);
 		CU_ASSERT_TRUE(reads[1].fd == -1 && !reads[1].opened);
 		bench_end(&b);
@@ -431,13 +424,10 @@ static void test_reader_ends(void)
 {
 	enum { FILES = 3000, BATCH = 64 };
 	static const unsigned places[] = {1, 2, 100, 2500};
-	char where[] = "/tmp/getmnt-middle-XXXXXX", name[64];
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(where));
-	int parent = open(where, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	for (int i = 0; i < FILES; ++i) {
-		snprintf(name, sizeof(name), "entry-%04d", i);
-		CU_ASSERT_EQUAL(mknodat(parent, name, S_IFREG | 0644, 0), 0);
-	}
+	struct tree files;
+	tree_begin(&files);
+	for (int i = 0; i < FILES; ++i)
+		tree_file(&files, "entry-%04d", i);
 	for (unsigned i = 0; i < 4 * 4; ++i) {
 		unsigned place = places[i / 4], batch = i & 1 ? BATCH : 1;
 		enum bfs_verdict end = i & 2 ? BFS_END_ALL : BFS_END_DIR;
@@ -447,16 +437,14 @@ static void test_reader_ends(void)
 		CU_ASSERT_TRUE_FATAL(bench_begin(&b, &os, batch, false));
 		uint64_t looked = os.calls[OS_STATX] + os.calls[OS_FSTAT], reads = os.calls[OS_GETDENTS];
 		struct bfs_read *read = bench_read(&b, (struct reading){.end = end, .end_meta = place},
-		                                   parent, (const char *const[]){"."}, 1);
+		                                   files.fd, (const char *const[]){"."}, 1);
 		CU_ASSERT_TRUE(read->verdict == end && read->error == 0);
 		CU_ASSERT_EQUAL(os.calls[OS_STATX] + os.calls[OS_FSTAT] - looked, place);
 		CU_ASSERT_TRUE(b.reading.names >= place && b.reading.names < place + batch);
 		CU_ASSERT_TRUE(place > 100 || os.calls[OS_GETDENTS] - reads == 1);
 		bench_end(&b);
 	}
-	close(parent);
-	snprintf(name, sizeof(name), "rm -rf %s", where);
-	CU_ASSERT_EQUAL(system(name), 0);
+	tree_end(&files);
 }
 
 /** Whether this thread takes a signal. */
@@ -489,11 +477,11 @@ static void test_thread_signals(void)
 /** Whether this kernel opens directories by a ring. */
 static bool ring_opens(struct os *os)
 {
-	struct os_ring_open one = {.dirfd = topfd, .name = "w0", .fd = -1};
+	struct os_ring_open one = {.dirfd = top.fd, .name = "w0", .fd = -1};
 	if (!(os->caps & OSC_OPENAT2))   /* as under valgrind */
 		return false;
 	struct os_ring *ring = os_ring_new(os, 8, 1);
-	int fd = os_openat2(os, topfd, "w0", O_RDONLY | O_DIRECTORY, K_RESOLVE_CACHED);
+	int fd = os_openat2(os, top.fd, "w0", O_RDONLY | O_DIRECTORY, K_RESOLVE_CACHED);
 	bool opens = ring && os_ring_open(os, ring, O_RDONLY | O_DIRECTORY, 0, &one, 1) == 0 && one.fd >= 0;
 	CU_ASSERT_EQUAL(opens, ring && fd >= 0);
 	os_close(os, one.fd);
@@ -531,7 +519,7 @@ static void read_bunch(struct bench *b, unsigned stop)
 		present += !missing;
 	}
 	const struct bfs_read *reads = bench_read(
-		b, (struct reading){.end = BFS_END_ALL, .end_name = stop}, topfd, names, BFS_BATCH);
+		b, (struct reading){.end = BFS_END_ALL, .end_name = stop}, top.fd, names, BFS_BATCH);
 	CU_ASSERT_EQUAL(b->reading.names, stop ? stop : present * 5);
 	for (unsigned i = 0; i < BFS_BATCH; ++i) {
 		bool reached = seen < b->reading.names;
@@ -592,7 +580,7 @@ static unsigned read_bunches(rlim_t left)
 		few.rlim_cur = open_fds(NULL) + left;
 		if (left && round == 10)
 			CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
-		const struct bfs_read *reads = bench_read(&b, (struct reading){.skip = true}, topfd, names, 8);
+		const struct bfs_read *reads = bench_read(&b, (struct reading){.skip = true}, top.fd, names, 8);
 		for (unsigned i = 0; i < 8; ++i) {
 			CU_ASSERT_EQUAL(reads[i].opened, reads[i].error != EMFILE && reads[i].error != EIO);
 			opened += reads[i].opened;
@@ -634,7 +622,7 @@ static void test_together_faults(void)
 	/* Descriptors run out within a batch: the others of it are read, one by one. */
 	for (rlim_t left = 1; left < 10; ++left)
 		CU_ASSERT_EQUAL(read_bunches(left), 12 * 8);
-	remove_tree();
+	tree_end(&top);
 }
 
 /* Entries, as the kernel gives them. */

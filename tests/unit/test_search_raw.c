@@ -1,51 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * search(): what is left in the buffer, how much was left out, and that who
- * reads it reads nothing else, whatever stands there.
+ * search(): the contents of the buffer, the counts of what did not fit, and that readers stay
+ * inside the buffer, whatever it contains.
  */
 #include "unit.h"
+
+#include "tree.h"
 
 #include "getmnt/search.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FILES = 12 };
 
-static char top[64];
+static struct tree top;
 
-/** Make, or take away, a directory with files whose names grow, and a link. */
-static void tree(bool make)
+/** Files whose names grow, and a link. */
+static void make_tree(void)
 {
-	char path[200];
-	if (make) {
-		strcpy(top, "/tmp/getmnt-raw-XXXXXX");
-		CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
-	}
-	for (int i = 0; i < FILES; ++i) {
-		snprintf(path, sizeof(path), "%s/%.*s", top, i + 1, "abcdefghijklmnopqrstuvwxyz");
-		if (!make) {
-			CU_ASSERT_EQUAL(unlink(path), 0);
-			continue;
-		}
-		int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
-		CU_ASSERT_FATAL(fd >= 0);
-		close(fd);
-	}
-	snprintf(path, sizeof(path), "%s/link", top);
-	CU_ASSERT_EQUAL(make ? symlink("nowhere", path) : unlink(path), 0);
-	if (!make)
-		CU_ASSERT_EQUAL(rmdir(top), 0);
+	tree_begin(&top);
+	for (int i = 0; i < FILES; ++i)
+		tree_file(&top, "%.*s", i + 1, "abcdefghijklmnopqrstuvwxyz");
+	tree_link(&top, "link", "nowhere");
 }
 
-/** Where a buffer ends is the end of its allocation: ASan sees what goes beyond. */
+/** An allocation of exactly this length: ASan reports accesses beyond it. */
 static void *exactly(size_t len)
 {
 	void *buffer = malloc(len ? len : 1);
@@ -58,9 +43,9 @@ static void *exactly(size_t len)
 static void test_lengths(void)
 {
 	static const int flags[] = {SEARCH_BYNAME, SEARCH_BYNAME | SEARCH_METADATA | SEARCH_INCLUDEROOT};
-	tree(true);
+	make_tree();
 	char paths[200];
-	snprintf(paths, sizeof(paths), "%s/nosuch:%s", top, top);
+	snprintf(paths, sizeof(paths), "%s/nosuch:%s", top.path, top.path);
 	for (size_t f = 0; f < sizeof(flags) / sizeof(*flags); ++f) {
 		const struct search_head *head;
 		uint64_t whole[1024];
@@ -114,7 +99,7 @@ static void test_lengths(void)
 			free(buffer);
 		}
 	}
-	tree(false);
+	tree_end(&top);
 }
 
 static void test_refused(void)
@@ -159,9 +144,9 @@ static size_t read_all(const void *buffer, size_t len)
 /** Buffers with numbers changed, cut short, or of nothing but chance. */
 static void test_hostile(void)
 {
-	tree(true);
+	make_tree();
 	uint64_t whole[1024];
-	CU_ASSERT_EQUAL_FATAL(search(top, "*", SEARCH_METADATA, whole, sizeof(whole)), FILES + 1);
+	CU_ASSERT_EQUAL_FATAL(search(top.path, "*", SEARCH_METADATA, whole, sizeof(whole)), FILES + 1);
 	size_t used = ((const struct search_head *)whole)->used;
 	static const uint32_t odd[] = {0, 1, 7, 8, 31, 32, 33, 255, 256, 288, 0x7fffffff, 0x80000000, 0xfffffff8,
 	                               0xffffffff};
@@ -193,7 +178,7 @@ static void test_hostile(void)
 		free(buffer);
 	}
 	CU_ASSERT_TRUE(sum > 0);
-	tree(false);
+	tree_end(&top);
 }
 
 static const struct unit_test tests[] = {

@@ -15,7 +15,7 @@
 
 void tree_begin(struct tree *tree)
 {
-	strcpy(tree->path, "/tmp/getmnt-unit-XXXXXX");
+	strcpy(tree->path, "/tmp/getmnt-tree-XXXXXX");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(tree->path));
 	tree->fd = open(tree->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	CU_ASSERT_FATAL(tree->fd >= 0);
