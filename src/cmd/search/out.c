@@ -2,14 +2,12 @@
 #include "cmd/search/out.h"
 
 #include "base/escape.h"
-#include "base/fstypes.h"
 #include "cmd/cmd.h"
 #include "cmd/column.h"
 #include "cmd/listing.h"
 #include "cmd/search/flow.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +32,6 @@ struct search_column {
 	/* Append the text of an object.  @return whether there is any. */
 	bool (*cell)(const struct object *o, struct strbuf *text);
 };
-
-/* The cells. */
 
 static bool cell_path(const struct object *o, struct strbuf *text)
 {
@@ -280,8 +276,6 @@ int search_out_columns(struct search_out *out, const char *list)
 	}
 }
 
-/* The forms. */
-
 /** Make the text of a cell.  @return it, or NULL: there is none. */
 static const char *cell_text(struct search_out *out, const struct search_column *column,
                              const struct object *o)
@@ -450,32 +444,6 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 		return 0;
 	}
 	return print_line(out);
-}
-
-void search_error_text(const struct searchent *e, struct strbuf *text)
-{
-	static const char *const what[] = {
-		[SEARCH_ERR_OPEN] = "cannot be opened",
-		[SEARCH_ERR_READ] = "cannot be read to its end",
-		[SEARCH_ERR_CLOSE] = "was not closed",
-		[SEARCH_ERR_STAT] = "attributes not available",
-		[SEARCH_ERR_ACCESS] = "access cannot be checked",
-	};
-	const char *last = e->path ? strrchr(e->path, '/') : NULL;
-	if (e->err == EREMOTE && last && fstype_dir_waits("proc", last + 1))
-		strbuf_puts(text, "not entered: reading it waits for a process"
-		                  " (--blocking enters it)");
-	else if (e->err == EREMOTE)
-		strbuf_puts(text, "not entered: its file system can block (--blocking enters it)");
-	else if (e->err == EXDEV && e->errsource == SEARCH_ERR_OPEN)
-		strbuf_puts(text, "not entered: unknown whether its mount can block"
-		                  " (--blocking enters it)");
-	else if (e->err == ELOOP && e->errsource == SEARCH_ERR_OPEN)
-		strbuf_puts(text, "not entered: leads to itself or to a directory above it");
-	else if (e->errsource == SEARCH_ERR_LIMIT)
-		strbuf_puts(text, "not entered: deeper than --depth");
-	else
-		strbuf_printf(text, "%s: %s", what[e->errsource], strerror(e->err));
 }
 
 int search_out_error(struct search_out *out, const struct searchent *e)

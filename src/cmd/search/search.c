@@ -57,76 +57,6 @@ static const char access_letters[] = "rwx", type_letters[] = "bcdflps";
 
 #define FLAG(field) OPT_IS_FLAG(struct search_args, field)
 
-static int take_letters(void *to, const struct option_row *row, const char *text);
-static int take_flag(void *to, const struct option_row *row, const char *text);
-static int take_form(void *to, const struct option_row *row, const char *text);
-static int take_sort(void *to, const struct option_row *row, const char *text);
-static int take_color(void *to, const struct option_row *row, const char *text);
-static int take_depth(void *to, const struct option_row *row, const char *text);
-static int take_engine(void *to, const struct option_row *row, const char *text);
-
-/* The base of a row without words is the value that its function sets. */
-static const struct option_row search_rows[] = {
-	OPTION_GROUP("What to find"),
-	{"access", 0, "rwx", "only what we may read, write, execute", .letters = access_letters,
-	 .take = take_letters},
-	{"first", 0, NULL, "stop after the first match", .base = SEARCH_STOPATFIRST,
-	 .take = take_flag},
-	{"paper", 0, NULL, "? matches zero or one character, as in the paper",
-	 .base = SEARCH_PAPER_Q,
-	 .take = take_flag},
-	{"period", 0, NULL, "only a period matches a leading period", .base = SEARCH_PERIOD,
-	 .take = take_flag},
-	{"type", 0, "LETTERS", "only these types: b, c, d, f, l, p, s, as in find",
-	 .letters = type_letters, .take = take_letters},
-	OPTION_GROUP("Where to search"),
-	{"blocking", 0, NULL, "enter file systems that can block (NFS, FUSE ...)",
-	 FLAG(options.blocking)},
-	{"depth", 0, "N", "do not enter directories deeper than N", .take = take_depth},
-	{"follow", 'L', NULL, "follow symbolic links", .base = SEARCH_FOLLOW, .take = take_flag},
-	{"xdev", 0, NULL, "do not enter other mounts", .base = SEARCH_XDEV, .take = take_flag},
-	OPTION_GROUP("Output"),
-	{"color", 0, "[WHEN]", "colors of LS_COLORS: auto, always, never", "auto|always|never",
-	 .take = take_color},
-	{"count", 0, NULL, "print only the number of matches", .base = SF_COUNT, .take = take_form},
-	{"format", 0, "FORM", "paths, long, json (one document) or jsonl", "paths|long|json|jsonl",
-	 .take = take_form},
-	{"json", 'J', NULL, "same as --format=json", .base = SF_JSON, .take = take_form},
-	{"list-columns", 'H', NULL, "list the columns for -o", FLAG(list_columns)},
-	{"long", 'l', NULL, "same as --format=long: a list as ls -l", .base = SF_LONG,
-	 .take = take_form},
-	{"metadata", 'm', NULL, "type, mode, links, owner, size, time, inode, path",
-	 FLAG(metadata)},
-	{"null", '0', NULL, "end each line with NUL, and escape nothing", FLAG(nul)},
-	{"output", 'o', "[+]COL,...", "print these columns, separated by tabs",
-	 OPT_IS_TEXT(struct search_args, columns)},
-	{"sort", 0, "name|inode", "order of the entries of a directory", .take = take_sort},
-	OPTION_GROUP("Speed"),
-	{"ahead", 0, NULL, "read many attributes at once, by inode number", FLAG(options.ahead)},
-	{"cached", 0, NULL, "cached attributes, without asking a server", .base = SEARCH_CACHED,
-	 .take = take_flag},
-	{"engine", 0, "ENGINE", "how attributes are read: auto, sync, bulk", "auto|sync|bulk",
-	 .take = take_engine},
-	{"threads", 0, "N", "threads that read (0: chosen)",
-	 OPT_IS_NUMBER(struct search_args, options.threads, 1000000)},
-	OPTION_GROUP("General"),
-	OPTION_STATS(struct search_args, stats),
-	OPTION_HELP(struct search_args, help),
-};
-
-const struct option_table search_table = {
-	"search", search_rows, sizeof(search_rows) / sizeof(*search_rows),
-};
-
-static void search_help(FILE *out)
-{
-	options_help(&search_table,
-	             "Usage:\n getmnt search [options] PATTERN [PATH ...]\n\n"
-	             "Print the paths below each PATH (the current directory) that match "
-	             "PATTERN.\n",
-	             NULL, out);
-}
-
 /** Set a bit for each letter of an option. */
 static int take_letters(void *to, const struct option_row *row, const char *text)
 {
@@ -145,8 +75,7 @@ static int take_letters(void *to, const struct option_row *row, const char *text
 	}
 	if (bits <= 0)
 		return usage_error(types ? "--type" : "--access",
-		                   "\"%s\": must be letters of \"%s\"", text,
-		                   row->letters);
+		                   "\"%s\": must be letters of \"%s\"", text, row->letters);
 	if (types)
 		args->types |= (unsigned)bits;
 	else
@@ -223,6 +152,67 @@ static int take_depth(void *to, const struct option_row *row, const char *text)
 		                   "a pattern of one component, as '/*'", text);
 	args->options.depth = (unsigned)depth;
 	return 0;
+}
+
+/* The base of a row without words is the value that its function sets. */
+static const struct option_row search_rows[] = {
+	OPTION_GROUP("What to find"),
+	{"access", 0, "rwx", "only what we may read, write, execute", .letters = access_letters,
+	 .take = take_letters},
+	{"first", 0, NULL, "stop after the first match", .base = SEARCH_STOPATFIRST,
+	 .take = take_flag},
+	{"paper", 0, NULL, "? matches zero or one character, as in the paper",
+	 .base = SEARCH_PAPER_Q, .take = take_flag},
+	{"period", 0, NULL, "only a period matches a leading period", .base = SEARCH_PERIOD,
+	 .take = take_flag},
+	{"type", 0, "LETTERS", "only these types: b, c, d, f, l, p, s, as in find",
+	 .letters = type_letters, .take = take_letters},
+	OPTION_GROUP("Where to search"),
+	{"blocking", 0, NULL, "enter file systems that can block (NFS, FUSE ...)",
+	 FLAG(options.blocking)},
+	{"depth", 0, "N", "do not enter directories deeper than N", .take = take_depth},
+	{"follow", 'L', NULL, "follow symbolic links", .base = SEARCH_FOLLOW, .take = take_flag},
+	{"xdev", 0, NULL, "do not enter other mounts", .base = SEARCH_XDEV, .take = take_flag},
+	OPTION_GROUP("Output"),
+	{"color", 0, "[WHEN]", "colors of LS_COLORS: auto, always, never", "auto|always|never",
+	 .take = take_color},
+	{"count", 0, NULL, "print only the number of matches", .base = SF_COUNT, .take = take_form},
+	{"format", 0, "FORM", "paths, long, json (one document) or jsonl", "paths|long|json|jsonl",
+	 .take = take_form},
+	{"json", 'J', NULL, "same as --format=json", .base = SF_JSON, .take = take_form},
+	{"list-columns", 'H', NULL, "list the columns for -o", FLAG(list_columns)},
+	{"long", 'l', NULL, "same as --format=long: a list as ls -l", .base = SF_LONG,
+	 .take = take_form},
+	{"metadata", 'm', NULL, "type, mode, links, owner, size, time, inode, path",
+	 FLAG(metadata)},
+	{"null", '0', NULL, "end each line with NUL, and escape nothing", FLAG(nul)},
+	{"output", 'o', "[+]COL,...", "print these columns, separated by tabs",
+	 OPT_IS_TEXT(struct search_args, columns)},
+	{"sort", 0, "name|inode", "order of the entries of a directory", .take = take_sort},
+	OPTION_GROUP("Speed"),
+	{"ahead", 0, NULL, "read many attributes at once, by inode number", FLAG(options.ahead)},
+	{"cached", 0, NULL, "cached attributes, without asking a server", .base = SEARCH_CACHED,
+	 .take = take_flag},
+	{"engine", 0, "ENGINE", "how attributes are read: auto, sync, bulk", "auto|sync|bulk",
+	 .take = take_engine},
+	{"threads", 0, "N", "threads that read (0: chosen)",
+	 OPT_IS_NUMBER(struct search_args, options.threads, 1000000)},
+	OPTION_GROUP("General"),
+	OPTION_STATS(struct search_args, stats),
+	OPTION_HELP(struct search_args, help),
+};
+
+const struct option_table search_table = {
+	"search", search_rows, sizeof(search_rows) / sizeof(*search_rows),
+};
+
+static void search_help(FILE *out)
+{
+	options_help(&search_table,
+	             "Usage:\n getmnt search [options] PATTERN [PATH ...]\n\n"
+	             "Print the paths below each PATH (the current directory) that match "
+	             "PATTERN.\n",
+	             NULL, out);
 }
 
 /** Choose the form and the columns.  @return 0, or an exit status. */
