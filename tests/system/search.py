@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""getmnt search beside mounts: which it enters, and what it does not touch."""
+"""getmnt search and mounts: which it enters, and which it does not touch."""
 import json
 import os
 import re
@@ -50,20 +50,20 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
             gm.expect(result.status == 1, f"{disable} {args}: status {result.status}")
             for name in BLOCKS:
                 gm.expect(f"getmnt: {name}: not entered: its file system can block" in result.err.decode(),
-                          f"{disable} {args}: {name} is not told: {result.err}")
-        # What can block attributes not available; the others have.
+                          f"{disable} {args}: {name} is not reported: {result.err}")
+        # No attributes of mounts that can block; those of all other objects.
         result, rows = search("-m", "--format=jsonl", "*", "t", "--threads=" + threads, env=env)
         rows = [json.loads(row) for row in rows]
         got = {row["path"]: row for row in rows if "error" not in row}
         told = {(row["path"], row["errsource"]) for row in rows if "error" in row}
         gm.expect(told == {(name, "open") for name in BLOCKS} and len(rows) == len(got) + len(BLOCKS) and not result.err,
-                  f"{disable}: told: {told}, {result.err}")
+                  f"{disable}: reported: {told}, {result.err}")
         gm.expect(set(got) == FIND - BLOCKS, f"{disable}: with metadata: {set(got) ^ (FIND - BLOCKS)}")
         for name, row in got.items():
             st = os.lstat(name)
             gm.expect((row["ino"], row["size"], row["uid"]) == (st.st_ino, st.st_size, st.st_uid),
                       f"{disable}: {name}: {row}, {st}")
-        # Anchored, literal, through and at what blocks.
+        # Anchored and literal patterns, through and at mounts that can block.
         for pattern, want in (("/one/two/file", {"t/one/two/file"}), ("/hung", {"t/hung"}), ("/hun[g]", {"t/hung"}),
                               ("/hung/x", set()), ("/direct/x", set()), ("/indirect/x", set()),
                               ("/one/*/file", {"t/one/two/file"}), ("/below/hung/*", set()),
@@ -71,14 +71,13 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
             _, names = search(pattern, "t", "--threads=" + threads, env=env)
             gm.expect(names == want, f"{disable} {pattern}: {names}")
 
-# Colours, which would have attributes, take no name away.
+# Colors, which need attributes, hide no name.
 result, names = search("--color=always", "*", "t", env={"LS_COLORS": "di=01;34:ow=07"})
 names = {re.sub("\x1b\\[[0-9;]*[mK]", "", name) for name in names}
 gm.expect(names == FIND and result.err.count(b"can block") == len(BLOCKS), f"in colours: {names ^ FIND}, {result.err}")
 
-# One file system alone: its mount points are listed, and not entered.
-# Where the kernel cannot refuse to cross, each directory is looked at; where it tells no
-# ID of mounts either, those of another device are others.
+# --xdev: mount points are listed, and not entered.  If the kernel cannot refuse to cross, each
+# directory is examined; without mount IDs, directories on another device are not entered.
 ONE = {"t/one/file", "t/one/two", "t/one/two/file"}
 for disable in ("", "openat2", "statx-mntid", "listmount,openat2", "listmount,openat2,statx-mntid"):
     env = {"GETMNT_DISABLE": disable}
@@ -97,7 +96,7 @@ for disable in ("", "openat2", "statx-mntid", "listmount,openat2", "listmount,op
     _, names = search("--xdev", "/plain/file", "t", env=env)
     gm.expect(names == {"t/plain/file"}, f"{disable} --xdev, literal: {names}")
 
-# Who may read a directory and not search it is told the names in it.
+# A directory that may be read but not searched: its names are printed.
 for disable in ("", "openat2", "listmount,openat2,statx-mntid"):
     for args in ((), ("-o", "PATH"), ("--threads=4",)):
         result, names = search("--xdev", *args, "*", "/u", env={"GETMNT_DISABLE": disable}, uid=1000)
@@ -105,7 +104,7 @@ for disable in ("", "openat2", "listmount,openat2,statx-mntid"):
                   and result.err.count(b"getmnt: ") == 1 and b"/u/d/sub: cannot be opened" in result.err,
                   f"{disable} --xdev {args}, another user: {names} {result.err}")
 
-# A mount is called by the ID that it has there, and owners by what they are called.
+# MNT-ID is the ID of discover; USER and GROUP are names, else numbers.
 ids = dict(reversed(line.split(" ")) for line in gm.getmnt("-rn", "-o", "ID,TARGET").out.decode().splitlines())
 for name in ("one", "plain", "mountpoint", "point"):
     want = max(ids, key=lambda target: (f"/t/{name}/".startswith(target.rstrip("/") + "/"), len(target)))
@@ -117,7 +116,7 @@ for uid, user, group in ((77, "first", "second"), (54321, "54321", "54321")):
         _, names = search(*args, "/plain/file", "/t")
         gm.expect(len(names) == 1 and want in names.pop(), f"{args}: not {want!r}")
 
-# What the user names is entered: here a directory below which one blocks.
+# A root named by the user is entered: here a directory above a mount that can block.
 _, names = search("*", "/t/below")
 gm.expect(names == {"/t/below/hung"}, f"below: {names}")
 os.chdir("/t/below")
@@ -125,5 +124,5 @@ result, names = search("*", cwd="/t/below")
 gm.expect(names == {"./hung"} and result.status == 1, f"the current directory: {names}")
 for name, trigger in (("direct", direct), ("indirect", indirect)):
     asked = trigger.requests()
-    gm.expect(not asked, f"{name} was woken: {asked[:40]!r}")
+    gm.expect(not asked, f"{name} was triggered: {asked[:40]!r}")
 gm.done()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""One large directory: threads share its entries, whose attributes are asked for, and
-the same is found as by one."""
+"""One large directory: threads share the reading of attributes, and find the same as one
+thread."""
 import os
 import re
 
@@ -41,7 +41,7 @@ for columns in (("-o", "SIZE,TYPE,INO,PATH"), ("-L", "-m", "-0"), ("--format=jso
                     gm.expect(stats["calls"]["statx"] >= FILES,
                               f"{tag}: {stats['calls']['statx']} statx")
 
-# Where there is an order, it is that of all of a directory.
+# --sort orders the whole directory.
 for key, columns in (("name", ("-o", "SIZE,NAME")), ("name", ("-m",)), ("inode", ("-o", "SIZE,INO"))):
     for engine in ("sync", "auto"):
         for threads in ("2", "8"):
@@ -51,11 +51,11 @@ for key, columns in (("name", ("-o", "SIZE,NAME")), ("name", ("-m",)), ("inode",
             gm.expect(result.status == 0 and len(got) == FILES + DIRS + 2 and got == expected,
                       f"{key} {engine} {threads} {columns}: status {result.status}, {len(got)} lines, not in order")
 
-# Of names alone there is nothing to share but the directories in it.
+# For names alone no attributes are read.
 _, stats = search("--threads=2")
 gm.expect(stats["entries"] == entries and stats["calls"]["statx"] < 100, f"names: {stats}")
 
-# Each thread has a part of it, and none more than once.
+# Each thread reads a part, and no entry is read twice.
 if not gm.sanitized():
     result = gm.getmnt("-f", "-o", "/tmp/trace", "-e", "trace=statx", gm.PROGRAM, "search", "--engine=sync",
                        "--threads=3", "-o", "SIZE,PATH", "*", "/t/big", program="/bin/strace")
@@ -65,6 +65,5 @@ if not gm.sanitized():
     names = [name for _, name in calls]
     gm.expect(len(names) == len(set(names)) == FILES, f"{len(names)} calls for {len(set(names))} names")
     parts = {pid: sum(who == pid for who, _ in calls) for pid in {pid for pid, _ in calls}}
-    # (Who comes last may find but the rest.)
-    gm.expect(len(parts) >= 2 and sorted(parts.values())[-2] >= PORTION // 2, f"who asked for how many: {parts}")
+    gm.expect(len(parts) >= 2 and sorted(parts.values())[-2] >= PORTION // 2, f"calls by thread: {parts}")
 gm.done()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""getmnt search --follow beside mounts: links that lead to or through what can
-block are told and touch nothing, whatever way they take; others are followed."""
+"""getmnt search --follow and mounts: links that lead to or through mounts that can block are
+reported and touch nothing; others are followed."""
 import os
 
 import gm
@@ -42,7 +42,7 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
         gm.expect(result.status == 1, f"{disable} {args}: status {result.status} {err}")
         for name in BLOCKED:
             gm.expect(err.count(f"getmnt: t/{name}: not entered: its file system can block") == 1,
-                      f"{disable} {args}: {name} is not told: {err}")
+                      f"{disable} {args}: {name} is not reported: {err}")
         gm.expect(len(err.splitlines()) == len(BLOCKED), f"{disable} {args}: {err}")
         if "-m" in args:
             continue
@@ -55,18 +55,18 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
         names = set(result.out.decode().split("\n")) - {""}
         gm.expect(names == want, f"{disable} {pattern}: {names}")
 
-# One file system alone: what links lead to is listed, and not entered.
+# --xdev: links to other mounts are listed, and not entered.
 for disable in ("", "openat2", "listmount,openat2", "listmount,openat2,statx-mntid"):
     result = gm.getmnt("search", "-L", "--xdev", "*", "t", env={"GETMNT_DISABLE": disable})
     names = set(result.out.decode().split("\n")) - {""}
-    # A bind of the same file system is no other device.
+    # A bind mount of the same file system is on the same device.
     gm.expect(names == TREE - (set() if "statx" in disable else {"t/bound/file"}), f"{disable} --xdev: {names}")
-# Asked for, everything is entered: what hangs is left out here.
+# --blocking: everything is entered (this tree has no hung mount).
 os.chdir("/other")
 os.symlink("/other/mounted", "link")
 result = gm.getmnt("search", "-L", "--blocking", "*", "/other", seconds=20)
 gm.expect(result.status == 0 and b"/other/mounted/file" in result.out + result.err, f"asked for: {result.err}")
 for name, trigger in (("direct", direct), ("indirect", indirect)):
     asked = trigger.requests()
-    gm.expect(not asked, f"{name} was woken: {asked[:40]!r}")
+    gm.expect(not asked, f"{name} was triggered: {asked[:40]!r}")
 gm.done()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The order in which getmnt search asks for attributes: as it comes, and with --ahead,
-or where the disk is waited for, that of inode numbers, on ext4, where a directory's own
-is that of a hash, and elsewhere."""
+"""The order in which getmnt search reads attributes: that of the directory; with --ahead, or if
+calls block on disk I/O, that of inode numbers.  On ext4 a directory is in the order of a hash."""
 import gm
 
 gm.need("mkfs.ext4", "mkfs.xfs")

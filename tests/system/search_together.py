@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Directories that are opened together: the same is found on each file system as without,
-by less calls; what cannot be opened like that is told all the same."""
+"""Directories opened together by io_uring: the same results on each file system as without it, by
+fewer calls; what cannot be opened is reported."""
 import ctypes
 import os
 import struct
@@ -51,7 +51,7 @@ for kind in ("ext4", "xfs", "btrfs", "tmpfs", "overlay"):
             for k in range(DEEP):
                 gm.mkdir(f"{top}/{i}/{k}")
                 gm.touch(f"{top}/{i}/{k}/file")
-    # What is mounted, is none of the user's, or leads elsewhere.
+    # A mount, a directory of another user, a link.
     gm.tmpfs(f"{top}/7/7")
     gm.touch(f"{top}/7/7/other")
     os.chmod(f"{top}/8", 0o700)
@@ -62,7 +62,7 @@ for kind in ("ext4", "xfs", "btrfs", "tmpfs", "overlay"):
             for disable in (None, "uring", "openat2"):
                 got = search(top, *args, *more, disable=disable)
                 gm.expect(got[:2] == plain, f"{kind} {args} {more} {disable}: {got[:2]} {plain}")
-    # Of another user's the name is told, and that it cannot be read.
+    # A directory of another user: its name is printed, and an error.
     for uid in (0, 1000):
         plain, got = (search(top, option, uid=uid) for option in ("--engine=sync", "--engine=auto"))
         gm.expect(plain[:2] == got[:2] and bool(got[1]) == (uid > 0), f"{kind}, user {uid}: {got[1]} {plain[1]}")
