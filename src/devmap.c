@@ -73,7 +73,7 @@ void devmap_set_judge(struct devmap *map,
 {
 	map->judge = blocks;
 	map->judge_arg = arg;
-	/* What was said without it is asked anew. */
+	/* Answers given without it are no longer valid. */
 	for (size_t i = 0; i < map->ndevs; ++i)
 		map->devs[i]->judged = map->devs[i]->fs_judged = false;
 }

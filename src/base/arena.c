@@ -36,7 +36,7 @@ void arena_merge(struct arena *arena, struct arena *other)
 	while (*end)
 		end = &(*end)->next;
 	if (arena->head) {
-		/* Behind the chunk that is being filled. */
+		/* After the chunk that is being filled. */
 		*end = arena->head->next;
 		arena->head->next = other->head;
 	} else {

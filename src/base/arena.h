@@ -20,7 +20,7 @@ void arena_init(struct arena *arena);
 /** Free all that was allocated from the arena.  It may be used again. */
 void arena_destroy(struct arena *arena);
 
-/** Make the memory of another arena this one's; the other becomes empty. */
+/** Move the memory of another arena into this one. */
 void arena_merge(struct arena *arena, struct arena *other);
 
 /**

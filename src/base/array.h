@@ -19,7 +19,7 @@
  *
  * @items  A pointer to the elements, or NULL.
  * @count  The number of elements.
- * @room   The address of the number of elements that there is room for, a size_t.
+ * @room   The address of the number of allocated elements, a size_t.
  * @return whether there is room; nothing has changed if not.
  * Errors: ENOMEM.
  */

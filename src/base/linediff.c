@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Myers, An O(ND) Difference Algorithm and Its Variations (1986), section 4b: in
- * linear space, from both ends at once.
+ * Myers, An O(ND) Difference Algorithm and Its Variations (1986), section 4b: linear space,
+ * from both ends at once.
  *
- *     lines --> numbers (equal lines, equal numbers) --> what is in one text alone is
- *     set aside --> the rest is compared --> old_gone[], new_come[]: a flag for each
- *     line --> hunks
+ *     lines --> numbers (equal lines have equal numbers) --> lines found in only one text are
+ *     marked as changed --> the other lines are compared --> text.changed --> hunks
  *
- * - Numbers are given by sorting, so that no choice of lines makes them slow, as
- *   it could a hash.
- * - A line that is in one text alone belongs to no common subsequence, so it needs no
- *   comparing: texts that have nothing in common cost nothing.
- * - A box of the edit graph is cut where the paths from both ends meet.  When they
- *   have not met after COST_MAX rounds it is cut where one of them got farthest, which
- *   is right, and maybe not shortest.  When STEPS_MAX comparisons were made in all,
- *   what is left of each box is taken for changed as a whole.
+ * - Lines are numbered by sorting: a hash could be made slow by a choice of lines.
+ * - A line found in only one text belongs to no common subsequence and is not compared.
+ * - A box of the edit graph is cut where the paths from both ends meet.  If they have not met
+ *   after COST_MAX rounds, it is cut where one of them is farthest: the diff is still right, but
+ *   may not be the shortest.  After STEPS_MAX comparisons in all, the rest of each box counts as
+ *   changed.
  */
 #include "base/linediff.h"
 
@@ -101,23 +98,25 @@ struct sorted {
 
 static int compare_lines(const void *a, const void *b)
 {
-	const struct line *one = ((const struct sorted *)a)->line, *two = ((const struct sorted *)b)->line;
+	const struct line *one = ((const struct sorted *)a)->line;
+	const struct line *two = ((const struct sorted *)b)->line;
 	if (one->len != two->len)
 		return one->len < two->len ? -1 : 1;
 	return memcmp(one->at, two->at, one->len);
 }
 
-/** Give the lines from..to of each text their numbers; and mark what is in one alone. */
+/** Number the lines from..to of each text, and mark lines that only one text has. */
 static int number_lines(struct compare *c, size_t from, size_t old_to, size_t new_to)
 {
 	size_t n = 0, total = old_to - from + new_to - from;
 	struct sorted *all = calloc(total + 1, sizeof(*all));
 	if (!all)
 		return -1;
-	for (size_t i = from; i < old_to; ++i)
-		all[n++] = (struct sorted){&c->old.lines[i], &c->old.number[i], &c->old.changed[i], false};
-	for (size_t i = from; i < new_to; ++i)
-		all[n++] = (struct sorted){&c->new.lines[i], &c->new.number[i], &c->new.changed[i], true};
+	for (int k = 0; k < 2; ++k) {
+		const struct text *t = k ? &c->new : &c->old;
+		for (size_t i = from; i < (k ? new_to : old_to); ++i)
+			all[n++] = (struct sorted){&t->lines[i], &t->number[i], &t->changed[i], k};
+	}
 	qsort(all, n, sizeof(*all), compare_lines);
 	uint32_t number = 0;
 	for (size_t first = 0, end; first < n; first = end, ++number) {
@@ -133,7 +132,7 @@ static int number_lines(struct compare *c, size_t from, size_t old_to, size_t ne
 	return 0;
 }
 
-/** Take the lines that are to be compared. */
+/** Collect the lines to compare. */
 static void keep_lines(struct text *text, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; ++i) {
@@ -151,9 +150,9 @@ struct box {
 	int32_t x0, x1, y0, y1;
 };
 
-/** Of the points that the paths from one end reached, that which is farthest from it. */
-static int64_t farthest(const struct box *box, const int32_t *reached, int32_t low, int32_t high, bool forward,
-                        int32_t *x_out, int32_t *y_out)
+/** The point farthest from one end that its paths have reached. */
+static int64_t farthest(const struct box *box, const int32_t *reached, int32_t low, int32_t high,
+                        bool forward, int32_t *x_out, int32_t *y_out)
 {
 	int64_t best = -1;
 	for (int32_t k = high; k >= low; k -= 2) {
@@ -166,7 +165,8 @@ static int64_t farthest(const struct box *box, const int32_t *reached, int32_t l
 			x = x - k < box->y0 ? box->y0 + k : x;
 		}
 		y = x - k;
-		int64_t far = forward ? (int64_t)x - box->x0 + y - box->y0 : (int64_t)box->x1 - x + box->y1 - y;
+		int64_t far = forward ? (int64_t)x - box->x0 + y - box->y0
+		                      : (int64_t)box->x1 - x + box->y1 - y;
 		/* On the edge of the box, and not beyond. */
 		if (x < box->x0 || x > box->x1 || y < box->y0 || y > box->y1 || far <= best)
 			continue;
@@ -180,11 +180,10 @@ static int64_t farthest(const struct box *box, const int32_t *reached, int32_t l
 /**
  * Find where to cut a box, whose corners do not match.
  *
- * A diagonal k holds the points with x - y = k.  forward[k] is the greatest x that a
- * path of so many changes from the upper left reaches on it, backward[k] the least
- * from the lower right.
+ * A diagonal k has the points with x - y = k.  forward[k] is the greatest x that a path of
+ * `cost` changes from the upper left reaches on it, backward[k] the least x from the lower right.
  *
- * @return whether it was found within the steps there are.
+ * @return whether a cut was found within STEPS_MAX.
  */
 static bool find_cut(struct compare *c, const struct box *box, int32_t *x_out, int32_t *y_out)
 {
@@ -197,7 +196,7 @@ static bool find_cut(struct compare *c, const struct box *box, int32_t *x_out, i
 	fd[first] = box->x0;
 	bd[last] = box->x1;
 	for (int cost = 1;; ++cost) {
-		/* One more change on each path, and diagonals on either side, as long as there are. */
+		/* One more change on each path: a diagonal more on either side, within the box. */
 		if (flow > least)
 			fd[--flow - 1] = -1;
 		else
@@ -270,7 +269,8 @@ static void compare_box(struct compare *c, struct box box)
 			--box.y1;
 		}
 		int32_t x, y;
-		if (box.x0 == box.x1 || box.y0 == box.y1 || c->steps > STEPS_MAX || !find_cut(c, &box, &x, &y)) {
+		if (box.x0 == box.x1 || box.y0 == box.y1 || c->steps > STEPS_MAX
+		    || !find_cut(c, &box, &x, &y)) {
 			for (; box.x0 < box.x1; ++box.x0)
 				c->old.changed[c->old.kept[box.x0]] = true;
 			for (; box.y0 < box.y1; ++box.y0)
@@ -287,9 +287,10 @@ static void compare_box(struct compare *c, struct box box)
 static int compare_texts(struct compare *c)
 {
 	size_t from = 0, old_to = c->old.count, new_to = c->new.count;
-	/* Most of a file is as it was. */
+	/* Most of a file is unchanged. */
 	while (from < old_to && from < new_to
-	       && compare_lines(&(struct sorted){&c->old.lines[from]}, &(struct sorted){&c->new.lines[from]}) == 0)
+	       && compare_lines(&(struct sorted){&c->old.lines[from]},
+	                        &(struct sorted){&c->new.lines[from]}) == 0)
 		++from;
 	while (from < old_to && from < new_to
 	       && compare_lines(&(struct sorted){&c->old.lines[old_to - 1]},
@@ -302,7 +303,8 @@ static int compare_texts(struct compare *c)
 	keep_lines(&c->old, from, old_to);
 	keep_lines(&c->new, from, new_to);
 	size_t diagonals = (size_t)c->old.nkept + (size_t)c->new.nkept + 3;
-	int32_t *forward = malloc(diagonals * sizeof(*forward)), *backward = malloc(diagonals * sizeof(*backward));
+	int32_t *forward = malloc(diagonals * sizeof(*forward));
+	int32_t *backward = malloc(diagonals * sizeof(*backward));
 	if (forward && backward) {
 		c->forward = forward + c->new.nkept + 1;
 		c->backward = backward + c->new.nkept + 1;
@@ -323,8 +325,8 @@ static void give_line(const struct linediff_to *to, char mark, const struct line
 }
 
 /** Give the lines of both texts between two places that match there. */
-static void give_hunk(const struct compare *c, const struct linediff_to *to, size_t i, size_t i_end, size_t j,
-                      size_t j_end)
+static void give_hunk(const struct compare *c, const struct linediff_to *to, size_t i, size_t i_end,
+                      size_t j, size_t j_end)
 {
 	if (to->hunk)
 		to->hunk(to->arg, i + (i_end > i), i_end - i, j + (j_end > j), j_end - j);
@@ -340,14 +342,16 @@ static void give_hunk(const struct compare *c, const struct linediff_to *to, siz
 	}
 }
 
-static void give_hunks(const struct compare *c, const struct linediff_to *to, struct linediff_count *count)
+static void give_hunks(const struct compare *c, const struct linediff_to *to,
+                       struct linediff_count *count)
 {
 	size_t i = 0, j = 0;
-	size_t begin_i = 0, begin_j = 0, end_i = 0, end_j = 0;   /* of the hunk, with context behind */
+	size_t begin_i = 0, begin_j = 0, end_i = 0, end_j = 0;   /* of the hunk, with context */
 	size_t same = 0;                                          /* lines since the last change */
 	bool open = false;
 	while (i < c->old.count || j < c->new.count) {
-		bool gone = i < c->old.count && c->old.changed[i], come = j < c->new.count && c->new.changed[j];
+		bool gone = i < c->old.count && c->old.changed[i];
+		bool come = j < c->new.count && c->new.changed[j];
 		if (gone || come) {
 			if (open && same > 2 * LINEDIFF_CONTEXT) {
 				give_hunk(c, to, begin_i, end_i, begin_j, end_j);
@@ -379,13 +383,14 @@ static void give_hunks(const struct compare *c, const struct linediff_to *to, st
 		give_hunk(c, to, begin_i, end_i, begin_j, end_j);
 }
 
-int linediff(const char *old, size_t old_len, const char *new, size_t new_len, const struct linediff_to *to,
-             struct linediff_count *count)
+int linediff(const char *old, size_t old_len, const char *new, size_t new_len,
+             const struct linediff_to *to, struct linediff_count *count)
 {
 	struct compare c = {0};
 	struct linediff_count counted = {0};
 	int rc = -1;
-	if (text_split(&c.old, old, old_len) == 0 && text_split(&c.new, new, new_len) == 0 && compare_texts(&c) == 0) {
+	if (text_split(&c.old, old, old_len) == 0 && text_split(&c.new, new, new_len) == 0
+	    && compare_texts(&c) == 0) {
 		give_hunks(&c, to, &counted);
 		if (count)
 			*count = counted;
@@ -413,8 +418,8 @@ void linediff_put_line(void *arg, char mark, const char *bytes, size_t n, bool e
 	strbuf_puts(out, ended ? "\n" : "\n\\ No newline at end of file\n");
 }
 
-int linediff_unified(struct strbuf *out, const char *old, size_t old_len, const char *new, size_t new_len,
-                     struct linediff_count *count)
+int linediff_unified(struct strbuf *out, const char *old, size_t old_len, const char *new,
+                     size_t new_len, struct linediff_count *count)
 {
 	struct linediff_to to = {.arg = out, .hunk = linediff_put_hunk, .line = linediff_put_line};
 	return linediff(old, old_len, new, new_len, &to, count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The edit distance of two words, to find the word that a misspelt one stands for.
+ * The edit distance of two words, to find the word that was meant by a misspelled one.
  */
 #ifndef GETMNT_BASE_NEAR_H
 #define GETMNT_BASE_NEAR_H

@@ -51,7 +51,7 @@ static inline char *strbuf_extend(struct strbuf *buf, size_t n)
 	return at;
 }
 
-/** Have room for n more bytes, none of which is appended.  @return whether there is. */
+/** Make room for n more bytes.  @return whether there was memory. */
 static inline bool strbuf_room(struct strbuf *buf, size_t n)
 {
 	if (n < buf->size - buf->len)

@@ -10,8 +10,7 @@
 /** Whether n bytes are this word. */
 static inline bool word_is(const char *at, size_t n, const char *word)
 {
-	/* Most words differ in their first byte: they need not be measured.  Of a word that is longer no
-	   more than n bytes are: it may be as long as a line. */
+	/* Most words differ in their first byte; a word may be as long as a line. */
 	return (n == 0 || *at == *word) && strnlen(word, n + 1) == n && memcmp(at, word, n) == 0;
 }
 

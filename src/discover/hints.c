@@ -54,7 +54,8 @@ struct hints {
 };
 
 /** statx of a name of any length, relative to the root of the run. */
-static int hint_statx(struct os *os, int rootfd, const char *name, unsigned mask, struct k_statx *st)
+static int hint_statx(struct os *os, int rootfd, const char *name, unsigned mask,
+                      struct k_statx *st)
 {
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
 	int at = rootfd;
@@ -107,9 +108,10 @@ static bool hint_may_look(struct dsc *dsc, const char *name, size_t len)
 		if (map64_reserve(&dsc->no_look, 1) != 0)
 			return false;
 		for (uint32_t i = 0; i < dsc->tree->count; ++i) {
-			const char *point = dsc->flags[i] & DF_NO_LOOK ? dsc_kernel_name(dsc, i) : NULL;
-			if (point && map64_put(&dsc->no_look, map64_bytes(MAP64_BYTES, point, strlen(point)), i)
-			                 == MAP64_NONE)
+			const char *point = dsc_kernel_name(dsc, i);
+			if (!(dsc->flags[i] & DF_NO_LOOK) || !point)
+				continue;
+			if (map64_put(&dsc->no_look, map64_text(point), i) == MAP64_NONE)
 				return false;
 		}
 	}
@@ -153,11 +155,15 @@ static int careful_open(void *arg, int at, const char *component)
 static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx *st)
 {
 	struct careful careful = {.dsc = dsc, .name = name};
-	int top = os_openat(dsc->os, dsc->rootfd, dsc->rootfd == AT_FDCWD ? "/" : ".", O_PATH | O_DIRECTORY);
+	struct os *os = dsc->os;
+	const char *root = dsc->rootfd == AT_FDCWD ? "/" : ".";
+	int top = os_openat(os, dsc->rootfd, root, O_PATH | O_DIRECTORY), fd = top;
 	bool is_top = name[strspn(name, "/")] == '\0';
-	int fd = is_top || top < 0 ? top : path_open_below(dsc->os, top, name, careful_open, &careful);
+	if (!is_top && top >= 0)
+		fd = path_open_below(os, top, name, careful_open, &careful);
+	const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
 	unsigned mask = dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
-	int rc = fd < 0 ? -1 : os_statx(dsc->os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, st);
+	int rc = fd < 0 ? -1 : os_statx(os, fd, "", flags, mask, st);
 	int error = errno;
 	os_close(dsc->os, fd);
 	if (!is_top)
@@ -353,10 +359,12 @@ static int hints_ask_again(struct dsc *dsc, const struct hints *failed)
 			mtree_settle(dsc->tree, node);
 			/* The mount that it was stacked on is visible again. */
 			if (n->parent != MT_NONE && dsc->tree->nodes[n->parent].top == node) {
-				uint32_t below = n->parent;
-				for (uint32_t at = below; at != MT_NONE && dsc->tree->nodes[at].top == node;
-				     at = dsc->tree->nodes[at].parent)
-					dsc->tree->nodes[at].top = below;
+				struct mt_node *nodes = dsc->tree->nodes;
+				uint32_t below = n->parent, at = below;
+				while (at != MT_NONE && nodes[at].top == node) {
+					nodes[at].top = below;
+					at = nodes[at].parent;
+				}
 				dsc->tree->nodes[below].states &= (uint16_t)~(1u << MT_HIDDEN);
 				dsc->tree->nodes[below].covered_by = MT_NONE;
 			}
@@ -390,8 +398,8 @@ struct lookers {
 static void look_at(const struct dsc *dsc, struct os *os, struct look *look)
 {
 	struct k_statx st;
-	if (hint_statx(os, dsc->rootfd, dsc_kernel_name(dsc, look->node), hint_mask(dsc, look->node),
-	               &st) != 0) {
+	const char *name = dsc_kernel_name(dsc, look->node);
+	if (hint_statx(os, dsc->rootfd, name, hint_mask(dsc, look->node), &st) != 0) {
 		look->error = errno;
 		return;
 	}
@@ -429,7 +437,9 @@ static void look_at_all(struct dsc *dsc, struct look *looks, size_t n)
 	threads = threads > THREADS_MAX ? THREADS_MAX : threads + !threads;
 	for (size_t i = threads; i-- > 0;) {
 		size_t from = n * i / threads;
-		all[i] = (struct lookers){.dsc = dsc, .looks = looks + from, .n = n * (i + 1) / threads - from};
+		all[i] = (struct lookers){
+			.dsc = dsc, .looks = looks + from, .n = n * (i + 1) / threads - from,
+		};
 		os_clone_state(&all[i].os, dsc->os);
 		if (i > 0)
 			all[i].started = os_thread(&all[i].thread, lookers_main, &all[i]) == 0;
@@ -473,7 +483,8 @@ static void hints_round(struct dsc *dsc, bool careful, struct look *looks, struc
 	size_t n = 0;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t node = tree->order[i];
-		if (!tree->nodes[node].settled && tree->nodes[node].top == node && dsc_kernel_name(dsc, node))
+		if (!tree->nodes[node].settled && tree->nodes[node].top == node
+		    && dsc_kernel_name(dsc, node))
 			looks[n++] = (struct look){.node = node, .error = NOT_LOOKED};
 	}
 	if (!careful)
@@ -487,8 +498,9 @@ static void hints_round(struct dsc *dsc, bool careful, struct look *looks, struc
 			continue;
 		}
 		struct hint *hint = &hints->items[hints->n];
-		if (!(careful ? hint_test(dsc, looks[i].node, hint) : look_take(dsc, &looks[i], hint)))
-			++hints->n;
+		bool settled = careful ? hint_test(dsc, looks[i].node, hint)
+		                       : look_take(dsc, &looks[i], hint);
+		hints->n += !settled;
 	}
 }
 

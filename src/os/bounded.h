@@ -26,7 +26,7 @@ struct os_bounded {
 };
 
 /**
- * Run it.  Call it before any thread starts, and with stdio flushed.
+ * Run a function in a child.  Call it before any thread starts, and with stdio flushed.
  *
  * The child ends when this process does.
  *

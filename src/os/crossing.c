@@ -18,7 +18,8 @@
 #endif
 
 /** Enter the kernel, here. */
-__attribute__((always_inline)) static inline long enter(long number, long a, long b, long c, long d, long e, long f)
+__attribute__((always_inline))
+static inline long enter(long number, long a, long b, long c, long d, long e, long f)
 {
 #if defined(__x86_64__) && defined(__LP64__)
 	long rc;
@@ -37,9 +38,10 @@ __attribute__((always_inline)) static inline long enter(long number, long a, lon
 	register long x3 __asm__("x3") = d;
 	register long x4 __asm__("x4") = e;
 	register long x5 __asm__("x5") = f;
-	__asm__ volatile("svc 0" : "+r"(rc) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+	__asm__ volatile("svc 0" : "+r"(rc)
+	                 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
 #else
-#error "VARIANT=profile is for x86-64 and arm64: elsewhere nobody has said how the kernel is entered"
+#error "VARIANT=profile supports only x86-64 and arm64"
 #endif
 	if ((unsigned long)rc < -4095UL)
 		return rc;

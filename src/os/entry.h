@@ -3,8 +3,8 @@
  * Opening a file by a name that may lead to something else.
  *
  * A user can mount a FUSE file on any file that the user may write to.  Whoever opens it, or reads
- * its attributes, waits for the user's server, perhaps for ever.  Opening a device has effects.
- * These functions check what a name is before they open it, without asking a server:
+ * its attributes, waits for the user's server, perhaps forever.  Opening a device can have side
+ * effects.  These functions check what a name is before they open it, without calling a server:
  *
  *     a name in a user's directory             os_open_entry(): openat2(2) with
  *                                              RESOLVE_NO_XDEV.  Without openat2: open with
@@ -12,7 +12,8 @@
  *     a fixed path in directories of root      os_open_regular(): statx(2) with mask 0 and
  *                                              AT_STATX_DONT_SYNC, then open
  *
- * The first leaves no time between the check and the open.  In the second only root can use it.
+ * In the first, nothing can change between check and open.  In the second, only root could change
+ * it.
  *
  * If neither statx (before Linux 5.8) nor /proc/self/fdinfo returns mount IDs, a mount is not
  * recognized.
@@ -27,7 +28,7 @@ struct stat;
 /** Which mounts an entry of a directory may be on. */
 enum os_entry_on {
 	ENTRY_HERE,    /* the mount of the directory alone */
-	ENTRY_LOCAL,   /* also another one that cannot block: a bound file */
+	ENTRY_LOCAL,   /* also a mount that cannot block: a bind-mounted file */
 };
 
 /**

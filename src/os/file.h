@@ -31,8 +31,8 @@ int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char
 int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char **text,
                    size_t *len);
 
-/** Read an open descriptor to its end; it stays open.  For a FIFO that nobody writes to yet it
-    waits some seconds.  Errors: as well ETIME: nobody came. */
+/** Read an open descriptor to its end; it stays open.  If it is a FIFO without a writer, wait some
+    seconds for one.  Errors: also ETIME: no writer came. */
 int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len);
 
 /**

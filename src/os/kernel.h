@@ -263,7 +263,8 @@ struct k_uring_cqe {
 _Static_assert(sizeof(struct k_uring_cqe) == 16, "io_uring_cqe is 16 bytes");
 
 struct k_uring_params {
-	uint32_t sq_entries, cq_entries, flags, sq_thread_cpu, sq_thread_idle, features, wq_fd, resv[3];
+	uint32_t sq_entries, cq_entries, flags, sq_thread_cpu, sq_thread_idle, features, wq_fd;
+	uint32_t resv[3];
 	struct {
 		uint32_t head, tail, ring_mask, ring_entries, flags, dropped, array, resv1;
 		uint64_t user_addr;
@@ -302,9 +303,9 @@ enum {
 
 /** struct xfs_bulk_ireq; the results follow. */
 struct k_xfs_bulk_ireq {
-	uint64_t ino;                /* where to begin; then, where to go on */
+	uint64_t ino;                /* the first inode; [out] where to continue */
 	uint32_t flags;
-	uint32_t icount, ocount;     /* room for so many; so many were told */
+	uint32_t icount, ocount;     /* room for results; [out] their number */
 	uint32_t agno;
 	uint64_t reserved[5];
 };
@@ -328,7 +329,7 @@ struct k_btrfs_search {
 	uint64_t tree_id;            /* 0: the subvolume of the descriptor */
 	uint64_t min_objectid, max_objectid, min_offset, max_offset, min_transid, max_transid;
 	uint32_t min_type, max_type;
-	uint32_t nr_items;           /* at most so many; then, so many were found */
+	uint32_t nr_items;           /* most results; [out] their number */
 	uint32_t unused;
 	uint64_t unused1[4];
 	uint64_t buf_size;

@@ -103,7 +103,7 @@ enum os_caps {
 	OSC_URING          = 1 << 6,  /* disabled only; os_ring_new() finds out */
 	OSC_INODES         = 1 << 7,  /* disabled only; os_inodes() finds out */
 	OSC_CLOCK          = 1 << 8,  /* disabled only: os_elapsed() knows nothing */
-	OSC_LAST_POS       = 1 << 9,  /* disabled only: what is at K_LAST_POS is asked for */
+	OSC_LAST_POS       = 1 << 9,  /* disabled only: read on after K_LAST_POS */
 };
 
 struct os {
@@ -208,7 +208,8 @@ static inline size_t os_dirent_len_words(const struct k_dirent *entry, bool *sla
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	const uint64_t ones = UINT64_MAX / 255, tops = ones << 7;
 	/* The bytes before the name in its first word count as part of it. */
-	uint64_t before = ones & ((UINT64_C(1) << head % 8 * 8) - 1), mask = ~(before * 255), found = 0;
+	uint64_t before = ones & ((UINT64_C(1) << head % 8 * 8) - 1);
+	uint64_t mask = ~(before * 255), found = 0;
 	*slash = false;
 	for (size_t at = head / 8 * 8; at < entry->reclen; at += 8) {
 		uint64_t word;
@@ -244,7 +245,8 @@ static inline size_t os_dirent_len(const struct k_dirent *entry, bool *slash)
 	unsigned mask = UINT16_MAX << (head - at);
 	for (; at < entry->reclen; at += 16, mask = UINT16_MAX) {
 		__m128i pair = _mm_loadu_si128((const void *)((const char *)entry + at));
-		__m128i ends = _mm_or_si128(_mm_cmpeq_epi8(pair, nul), _mm_cmpeq_epi8(pair, separator));
+		__m128i ends = _mm_or_si128(_mm_cmpeq_epi8(pair, nul),
+		                            _mm_cmpeq_epi8(pair, separator));
 		unsigned found = (unsigned)_mm_movemask_epi8(ends) & mask;
 		if (found) {
 			size_t len = at + (size_t)__builtin_ctz(found) - head;
@@ -481,9 +483,9 @@ double os_now(void);
     counted either. */
 uint64_t os_elapsed(const struct os *os, uint64_t *since);
 
-/** In a debug build and with GETMNT_MARK in the environment: a call that
-    fails, and by whose path a trace can be cut; in a build for gprof, ":end" at the
-    end of it stops the profile, and another goes on; else nothing. */
+/** Mark a place in a trace: in a debug build with GETMNT_MARK in the environment, by a call that
+    fails and whose path is the mark.  In a build for gprof a mark that ends in ":end" stops the
+    profile and any other continues it. */
 void os_mark(const char *what);
 
 #endif

@@ -32,7 +32,7 @@ int os_fork_process(struct os *os)
 void os_exit_process(int status)
 {
 	(syscall)(SYS_exit_group, status);
-	/* Refused by a filter: end by a signal, which it cannot refuse. */
+	/* A seccomp filter refused it.  It cannot refuse a signal. */
 	(syscall)(SYS_exit, status);
 	for (;;)
 		__builtin_trap();
@@ -48,11 +48,11 @@ bool os_reap(struct os *os, int pid, double seconds, int *status)
 	enum { STEP_MS = 1 };
 	double end = seconds > 0 ? os_now() + seconds : 0;
 	unsigned tries = 0;
-	/* Count the steps as well: each wait may be cut short. */
+	/* Count the steps as well: signals can cut each wait short. */
 	for (double steps = seconds * 1e3 / STEP_MS;;) {
 		pid_t done = OS_CALL(os, OS_WAIT, waitpid(pid, status, WNOHANG));
 		if (done > 0 || (done < 0 && !os_again(&tries)))
-			return true;   /* ECHILD: whoever started us has them reaped */
+			return true;   /* ECHILD: SIGCHLD is ignored, so the kernel has reaped it */
 		if (done == 0
 		    && (steps-- <= 0 || os_now() >= end || os_poll(os, NULL, 0, STEP_MS) < 0))
 			return false;
@@ -239,7 +239,7 @@ int os_detach(struct os *os, const char *name, int parent, int fds[2])
 	}
 	/* Only if it is cached: a server might not answer. */
 	int null = os_openat2(os, AT_FDCWD, "/dev/null", O_RDWR, K_RESOLVE_CACHED);
-	if (null < 0)   /* also on a bare root; what is written to it fails */
+	if (null < 0)   /* also if there is no /dev; writes to it fail */
 		null = open("/", O_PATH | O_CLOEXEC);
 	for (int fd = 0; fd < 3; ++fd) {
 		if (null != fd && dup2(null, fd) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Samples, many times a second, where a thread is: in a call, in our code, in the C library or in
- * another library.  For runs under a clock (os/clock.h) that only marks.
+ * Samples where a thread spends its time: in a call, in our code, in the C library or in another
+ * library.  For runs with a clock (os/clock.h) that only marks calls.
  *
  * Not for a run whose calls are counted: a signal ends getdents64(2) early, and causes another
  * call.
@@ -14,16 +14,16 @@
 #include <stdint.h>
 
 enum os_where {
-	OS_AT_PROGRAM,   /* the program's own code, or with it what was linked statically */
+	OS_AT_PROGRAM,   /* the program's own code, and libraries linked statically */
 	OS_AT_LIBC,      /* the C library, outside of calls that are counted */
 	OS_AT_LIBRARY,   /* another library, or the vdso */
-	OS_AT_CALL,      /* a call that is counted, with the C library's part in it */
+	OS_AT_CALL,      /* a counted call, with the C library's part of it */
 	OS_AT_NWHERE,
 };
 
 struct os_samples {
 	uint64_t at[OS_AT_NWHERE];
-	bool libc_apart;   /* there is a C library of its own; else it is OS_AT_PROGRAM */
+	bool libc_apart;   /* the C library is shared; else it counts as OS_AT_PROGRAM */
 };
 
 /**

@@ -26,7 +26,7 @@ void place_destroy(struct place *place)
 	errno = error;
 }
 
-/** Be in another directory.  @fd  Or -1, with errno.  @return 0, or -1. */
+/** Move to another directory.  @fd  Its descriptor; or -1, with errno.  @return 0, or -1. */
 static int move_to(struct place *place, int fd)
 {
 	if (fd < 0)

@@ -3,7 +3,8 @@
  * The place of a file that is read or replaced as root: its directory, held open, and its name.
  *
  * A symlink of neither root nor the effective user is not followed: whoever made it could have
- * root read and replace any file.  The kernel's own in the top of a procfs are.
+ * root read and replace any file.  Symlinks of the kernel in the top directory of a procfs are
+ * followed.
  */
 #ifndef GM_PATH_PLACE_IMPL_H
 #define GM_PATH_PLACE_IMPL_H
@@ -20,11 +21,11 @@ struct place {
 	const struct replace_name *opts;
 	struct path_walk walk;    /* its text is the path */
 	int rootfd, fd;           /* O_PATH: the root, the directory */
-	int pipe;                 /* where a link of /proc/PID/fd in the last place leads; -1 */
-	char *link;               /* the target of the first symlink in the last place; NULL */
+	int pipe;                 /* the pipe that a last component in /proc/PID/fd links to; -1 */
+	char *link;               /* target of the first symlink that was a last component */
 	bool in_root;             /* below opts->root */
 	bool dir;                 /* the root itself is being resolved */
-	bool at_link;             /* a symlink in the last place is the file */
+	bool at_link;             /* a last component that is a symlink is the file */
 	bool found;               /* the last component was reached; else it is a directory */
 	struct replace_error refused;
 };

@@ -123,7 +123,7 @@ static int read_steady(struct replace *file, int dirfd, const char *name, struct
 	return rc == 1 ? replace_fail(error, RP_CHANGED, 0, "reading it") : rc;
 }
 
-/** Read what a symlink that is itself to be replaced leads to; nothing, if to nothing. */
+/** Read the target of a symlink that is itself to be replaced; a dangling one is empty. */
 static int read_behind(struct replace *file, const struct replace_name *name,
                        struct replace_error *error)
 {

@@ -23,8 +23,8 @@
  * must be removed by hand.
  *
  * Why:
- * - The lock is a separate file, since whoever can read a file can lock it, and keep root out for
- *   ever; nobody else can open this one.  It lies next to the file, not in /run, so that it holds
+ * - The lock is a separate file, since whoever can read a file can lock it, and keep root out
+ *   forever; nobody else can open this one.  It is next to the file, not in /run, so that it works
  *   between containers that share the directory, in an initramfs, and for users.  It is held
  *   while the file is written, not while a question waits for its answer.
  * - Editors and Ansible take no lock.  Therefore NAME is checked just before the exchange, and
@@ -69,7 +69,7 @@ enum replace_why {
 	RP_BLOCKS,        /* touching the target of a symlink can block (step) */
 	RP_DANGLING,      /* a dangling symlink; no file is created there */
 	RP_MOUNT,         /* NAME, or a name next to it (step), is a mount that can block */
-	RP_LOCK,          /* others can hold the lock for ever (step) */
+	RP_LOCK,          /* others can hold the lock forever (step) */
 	RP_OVERTAKEN,     /* it IS replaced, and what another process wrote just before could not be
 	                     put back: it lies in file->left */
 };
@@ -122,7 +122,7 @@ struct replace_name {
 	const char *root;       /* NULL or "/": none */
 	bool may_create;        /* a missing file is an empty one */
 	bool may_pipe;          /* it is only read, and may be a FIFO or the standard input */
-	bool at_link;           /* a symlink in the last place is itself replaced */
+	bool at_link;           /* a last component that is a symlink is itself replaced */
 	/* Whether touching an absolute path without symlinks can block; NULL: never. */
 	bool (*blocks)(void *arg, const char *path);
 	void *blocks_arg;
@@ -135,7 +135,7 @@ struct replace_name {
  *
  * At most 40 symlinks are followed, and none leads out of the root.  A symlink of neither root nor
  * the effective user is not followed: whoever made it could have root read and replace any file.
- * Those of the kernel in the top directory of a procfs are.
+ * Symlinks of the kernel in the top directory of a procfs are followed.
  *
  * Ownership: replace_close(), in any case.
  * @return 0, or -1 and *error.

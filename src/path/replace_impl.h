@@ -12,7 +12,7 @@
 
 enum { NAME_SIZE = NAME_MAX + 64 };
 
-/** What is open, and what is to be removed, while a file is replaced. */
+/** The state of a replacement: what is open, and which temporary files exist. */
 struct writer {
 	struct replace *file;
 	struct replace_error *error;
@@ -25,7 +25,7 @@ struct writer {
 
 /* replace_write.c */
 
-/** Fail with errno, and what it means here.  @return -1. */
+/** Set the error that errno means here.  @return -1. */
 int writer_fail(const struct writer *w, const char *step, const char *name);
 
 /** The attributes of a name in the directory of the file, if it is not a mount point.

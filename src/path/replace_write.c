@@ -195,7 +195,7 @@ static int lock_once(struct writer *w)
 			                        O_RDWR | O_NONBLOCK | O_NOCTTY, ENTRY_HERE);
 		if (there && w->lock < 0 && errno == ENOENT)
 			return 2;
-		/* The lock of root's process, met by a user's; or a symlink. */
+		/* A lock of root, for a user; or a symlink. */
 		int error = errno;
 		if (there && w->lock < 0 && writer_look(w, w->lock_name, &st) == 0
 		    && (S_ISLNK(st.st_mode) || error == EACCES))
@@ -204,8 +204,8 @@ static int lock_once(struct writer *w)
 	}
 	if (w->lock < 0 || os_fstatat(os, w->lock, "", &st) != 0)
 		return writer_fail(w, "making the lock", w->lock_name);
-	/* Another user could lock a lock of his own for ever.  One that this process created is its
-	   own, whatever owner and mode the file system gives all files: vfat, root over NFS. */
+	/* Another user could hold a lock file of their own forever.  One that this process created
+	   is its own, whatever owner and mode vfat, or NFS for root, gives it. */
 	if (!w->made_lock && !is_own_lock(w, &st))
 		return fail_lock(w, &st);
 	if (os_flock(os, w->lock) != 0)

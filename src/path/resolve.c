@@ -38,7 +38,7 @@ bool path_is_done(const struct path_walk *walk)
 	return rest[strspn(rest, "/")] == '\0';
 }
 
-/** Cut the place. */
+/** Shorten the place. */
 static void text_cut(struct path_walk *walk, size_t len)
 {
 	walk->text.len = len;
@@ -46,7 +46,7 @@ static void text_cut(struct path_walk *walk, size_t len)
 		walk->text.data[len] = '\0';
 }
 
-/** Leave a component.  @return whether the place is another then. */
+/** Remove the last component.  @return whether there was one. */
 static bool text_up(struct path_walk *walk)
 {
 	if (walk->text.len <= walk->root)
@@ -58,7 +58,7 @@ static bool text_up(struct path_walk *walk)
 
 enum step { STEP_END, STEP_NAME, STEP_UP };
 
-/** Take the next component that leads anywhere. */
+/** Take the next component that is not empty or ".". */
 static enum step next_step(struct path_walk *walk)
 {
 	for (;;) {

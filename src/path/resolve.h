@@ -4,7 +4,7 @@
  *
  * The kernel resolves a path in one call: through every symlink, into servers that do not answer
  * and automounts that wake up.  Here each component is shown to the caller before it is touched,
- * and each symlink before it is followed (design.md 2.3).  Links are bounded as in the kernel,
+ * and each symlink before it is followed.  Links are bounded as in the kernel,
  * and neither they nor ".." lead out of the root.
  *
  *     path_resolve()      through symlinks: by text alone, or with a descriptor of each directory
@@ -28,7 +28,7 @@ enum { PATH_LINKS = 40 };   /* the most symlinks to follow, as path_resolution(7
 struct path_walk {
 	struct strbuf text;    /* the place, from "/" on: no symlink, no "."; "" for "/" */
 	size_t root;           /* how much of text is the root */
-	char *rest;            /* what is still to be resolved, from at on */
+	char *rest;            /* the path that is not resolved yet, from at on */
 	size_t at;
 	size_t name;           /* where in text the component at hand begins */
 	bool last;             /* nothing follows it, not even a slash */
@@ -39,11 +39,11 @@ struct path_walk {
 
 /** What a resolution does.  Members but link may be NULL: then nothing is done. */
 struct path_how {
-	/** Asked before a component is touched; text ends with it.
+	/** Called before a component is touched; text ends with it.
 	    @return 0 to touch it, or -1 with errno to end the resolution. */
 	int (*may)(void *arg, struct path_walk *walk);
 	/** Read the component as a symlink, as readlinkat(2) does.
-	    @return its length, or -1 with errno; EINVAL: it is none, or is not to be followed. */
+	    @return its length, or -1 with errno; EINVAL: not a symlink, or not to be followed. */
 	ssize_t (*link)(void *arg, struct path_walk *walk, char target[PATH_MAX]);
 	/** Enter the component, which is no symlink.
 	    @return 0; 1 to end the resolution here; or -1 with errno. */

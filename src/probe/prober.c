@@ -14,23 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds that the end of a supervisor is waited for; it takes 0.2, and 2 more
-   where a worker is kept from dying; and that one that has said so, or is
-   killed, may take to end. */
+/* Seconds to wait for the supervisor's last message (it takes 0.2, and 2 more if a worker does not
+   die), and after it, or after a kill, for the process to end. */
 static const double END_WITHIN = 4;
 static const double REAP_WITHIN = 0.5;
 
-/* Seconds beyond the time of a question, and as much again for a worker that
-   got no processor, after which a supervisor that says nothing is held to be
-   stopped. */
+/* A supervisor that sends nothing for the time of a question, twice (a worker may have got no
+   processor), and these seconds counts as stopped. */
 static const double QUIET = 2;
 
 enum {
-	WAITS_MAX = 100,       /* for one answer: each ends when there is one */
+	WAITS_MAX = 100,       /* calls of poll(2) for one answer */
 	LOCK_MS = 50,
 };
 
-/* Seconds beyond the time of a question that another prober is waited for. */
+/* Seconds beyond the time of a question to wait for another prober's lock. */
 static const double LOCK_WITHIN = 3;
 
 struct prober {
@@ -60,8 +58,10 @@ struct prober *prober_new(struct os *os, double timeout)
 		free(uses);
 		return NULL;
 	}
-	*prober = (struct prober){.os = os, .sock = -1, .memory = -1, .uses = uses, .timeout = timeout,
-	                          .quiet = 2 * timeout + QUIET};
+	*prober = (struct prober){
+		.os = os, .sock = -1, .memory = -1, .uses = uses, .timeout = timeout,
+		.quiet = 2 * timeout + QUIET,
+	};
 	prober_self_init(os, &prober->self);
 	setup.self = prober->self;
 
@@ -203,8 +203,8 @@ int prober_ask(struct prober *prober, const struct probe_question *question)
 	return rc;
 }
 
-/** A question has its answer.  One that came too late counts to the end of the run, whether or
-    not its process could be killed: a user has the time of so many, and no more. */
+/** Close the question of an answer.  A hung one counts until the end of the run even if its
+    process was killed: it limits the time that one user's mounts can take. */
 static void prober_close(struct prober *prober, const struct probe_answer *answer)
 {
 	for (size_t i = prober->nleft; i < prober->nuses; ++i) {
