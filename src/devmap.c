@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "devmap/devmap_impl.h"
 
+#include "base/array.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -93,14 +94,8 @@ struct devmap_dev *devmap_get(struct devmap *map, uint32_t major, uint32_t minor
 	if (at != MAP64_NONE)
 		return map->devs[at];
 
-	if (map->ndevs == map->size) {
-		size_t size = map->size ? map->size * 2 : 16;
-		struct devmap_dev **devs = realloc(map->devs, size * sizeof(struct devmap_dev *));
-		if (!devs)
-			goto fail;
-		map->devs = devs;
-		map->size = size;
-	}
+	if (!ARRAY_ROOM(map->devs, map->ndevs, &map->size))
+		goto fail;
 	struct devmap_dev *dev = arena_alloc(&map->arena, sizeof(*dev));
 	if (!dev || map64_put(&map->index, key, (uint32_t)map->ndevs) == MAP64_NONE)
 		goto fail;
@@ -392,12 +387,6 @@ const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32
 	bool multi = tags && tags->type
 	             && (!strcmp(tags->type, "btrfs") || !strcmp(tags->type, "bcachefs"));
 	return major != 0 || !tags || multi ? tags : &map->anonymous;
-}
-
-const struct devmap_tags *devmap_told(const struct devmap *map, uint32_t major, uint32_t minor)
-{
-	uint32_t at = map64_get(&map->index, (uint64_t)major << 32 | minor);
-	return at != MAP64_NONE && map->devs[at]->told ? &map->devs[at]->tags : NULL;
 }
 
 bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char **backing)

@@ -171,9 +171,6 @@ bool devmap_behind(struct devmap *map, uint32_t major, uint32_t minor, const cha
 const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32_t minor,
                                       const char *source);
 
-/** The last result of devmap_tags() or devmap_list() for a device, or NULL.  Reads nothing. */
-const struct devmap_tags *devmap_told(const struct devmap *map, uint32_t major, uint32_t minor);
-
 /**
  * Whether I/O to a device could block: it is suspended, shut down, or remote (nbd, rbd, drbd,
  * iSCSI, NVMe over fabrics), or is on such a device through dm, md or loop; or sysfs cannot be

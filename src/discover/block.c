@@ -15,6 +15,7 @@
  */
 #include "discover/discover_impl.h"
 
+#include "base/array.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
 
@@ -44,18 +45,8 @@ struct stands {
 static void stands_add(struct stands *stands, const struct stands_on *on, const char *path,
                        size_t len)
 {
-	if (stands->n == stands->size) {
-		size_t size = stands->size ? stands->size * 2 : 64;
-		struct stands_on *items = realloc(stands->items, size * sizeof(*items));
-		if (!items) {
-			stands->failed = true;
-			return;
-		}
-		stands->items = items;
-		stands->size = size;
-	}
 	char *copy = arena_strndup(&stands->arena, path, len);
-	if (!copy) {
+	if (!copy || !ARRAY_ROOM(stands->items, stands->n, &stands->size)) {
 		stands->failed = true;
 		return;
 	}

@@ -132,7 +132,7 @@ struct discovery {
 	uint8_t *flags;                /* enum dsc_node_flags of each node */
 	struct discover_probed *probed;  /* of each node; NULL: nothing was probed */
 	struct discover_boundary *boundaries;
-	size_t nboundaries;
+	size_t nboundaries, boundaries_room;
 	uint32_t root;                 /* the node of the process's root, or MT_NONE */
 	unsigned rules;                /* set of the rules used */
 	bool complete;                 /* no mount is lost or unsearched */

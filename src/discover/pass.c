@@ -9,6 +9,8 @@
  */
 #include "discover/walk.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -24,15 +26,9 @@ void walk_denied(struct walk *walk, const struct bfs_at *at)
 {
 	if (walk->ndenied >= DENIED_MAX)
 		return;
-	if (walk->ndenied == walk->denied_size) {
-		size_t size = walk->denied_size ? walk->denied_size * 2 : 16;
-		char **bigger = realloc(walk->denied, size * sizeof(*bigger));
-		if (!bigger) {
-			walk->failed = true;
-			return;
-		}
-		walk->denied = bigger;
-		walk->denied_size = size;
+	if (!ARRAY_ROOM(walk->denied, walk->ndenied, &walk->denied_size)) {
+		walk->failed = true;
+		return;
 	}
 	struct strbuf path;
 	strbuf_init(&path);

@@ -12,6 +12,7 @@
  */
 #include "discover/walk.h"
 
+#include "base/array.h"
 #include "base/fstypes.h"
 #include "bfs.h"
 
@@ -223,15 +224,9 @@ void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_st
 	struct discovery *d = walk->dsc->d;
 	if (!walk->dsc->opts->boundaries || walk->files || walk->round > 0)
 		return;
-	/* The size is a power of two. */
-	if ((d->nboundaries & (d->nboundaries - 1)) == 0) {
-		size_t size = d->nboundaries ? d->nboundaries * 2 : 1;
-		struct discover_boundary *bigger = realloc(d->boundaries, size * sizeof(*bigger));
-		if (!bigger) {
-			walk->failed = true;
-			return;
-		}
-		d->boundaries = bigger;
+	if (!ARRAY_ROOM(d->boundaries, d->nboundaries, &d->boundaries_room)) {
+		walk->failed = true;
+		return;
 	}
 	struct strbuf path;
 	strbuf_init(&path);

@@ -300,11 +300,6 @@ int os_unlinkat(struct os *os, int dirfd, const char *path)
 	return OS_CALL(os, OS_UNLINK, unlinkat(dirfd, path, 0));
 }
 
-int os_rmdirat(struct os *os, int dirfd, const char *path)
-{
-	return OS_CALL(os, OS_UNLINK, unlinkat(dirfd, path, AT_REMOVEDIR));
-}
-
 unsigned os_file_type(struct os *os, int fd, uint32_t *major_out, uint32_t *minor_out)
 {
 	struct stat st;

@@ -374,9 +374,6 @@ int os_mkdirat(struct os *os, int dirfd, const char *path, unsigned mode);
 /** unlinkat(2) of a file.  @return 0, or -1. */
 int os_unlinkat(struct os *os, int dirfd, const char *path);
 
-/** unlinkat(2) of an empty directory.  @return 0, or -1. */
-int os_rmdirat(struct os *os, int dirfd, const char *path);
-
 /** close(2); keeps errno, takes -1. */
 void os_close(struct os *os, int fd);
 
