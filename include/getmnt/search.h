@@ -91,7 +91,7 @@ struct search_options {
 	unsigned depth;           /* enter no directory deeper than this (ERR_LIMIT, EOVERFLOW);
 	                             entries of a given directory are at depth 1; 0: no limit */
 	bool blocking;            /* enter also what can block: NFS, FUSE ... */
-	int engine;               /* SEARCH_ENGINE_* */
+	int engine;               /* SEARCH_ENGINE_AUTO ... */
 	bool ahead;               /* fetch attributes in inode order */
 	unsigned char reserved[3];   /* 0 */
 };

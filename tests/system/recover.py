@@ -127,7 +127,7 @@ for form in ("mnttab", "setmnt"):
 lines = recover("--format=mnttab", "-p", "/missing").out.split(b"\n")[:-1]
 with open("/proc/uptime", encoding="ascii") as f:
     started = int(time.time() - float(f.read().split()[0]))
-times = (5, started - 60, started + 1, int(time.time()), int(time.time()) + 1000)
+times = (5, started - 60, started + 1, int(time.time()) - 1, int(time.time()) + 1000)
 put("/var/mnttab", b"".join(line[:-1] + str(times[i] if i < len(times) else 0).encode() + b"\n" for i, line in enumerate(lines)))
 wrong = [f["line"] for f in recover("--json", "/var/mnttab").json()["findings"] if f["fields"] == ["time"]]
 gm.expect(wrong == [1, 2, 5], f"times: {wrong}")

@@ -52,7 +52,7 @@ gm.expect(result.out == (entry("/t1", "size=1m,noexec") + entry("/t3")).encode()
 # Where all mounts are to have a line, the missing one is added, and reported.
 result = merge("--add=persistent")
 gm.expect(b" /t2 " in result.out and b"noexec" in result.out
-          and b"mended, though it was taken out since systemd has loaded it" in result.err, f"back: {result.out} {result.err}")
+          and b"fixed, although it was removed after systemd loaded it" in result.err, f"back: {result.out} {result.err}")
 result = merge("--add=persistent", "--base=none")
 gm.expect(b" /t2 " in result.out and b"noexec" not in result.out and BASE not in result.err, f"no base: {result.out} {result.err}")
 
