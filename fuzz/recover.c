@@ -93,8 +93,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		++nrows;
 	}
 	struct rec_input input = {
-		.format = choices % 3, .rows = rows, .nrows = nrows, .first_time = 5, .last_time = 5000000000,
-		.keep = choices / 3 % 3, .confirmed = choices & 64 ? confirmed : NULL,
+	        .format = choices % 3,
+	        .rows = rows,
+	        .nrows = nrows,
+	        .first_time = 5,
+	        .last_time = 5000000000,
+	        .keep = choices / 3 % 3,
+	        .confirmed = choices & 64 ? confirmed : NULL,
 	};
 	struct strbuf made, again, plain, none;
 	remake(&input, file, (size_t)(in.end - file), &made);

@@ -47,7 +47,7 @@ struct audit {
 	struct order_finding *order_findings;
 	size_t norder_findings, order_at;   /* order_at: the next to report */
 	struct map64 by_source;
-	struct map64 written;    /* hash of a directory that an overlay writes to -> its first entry */
+	struct map64 written; /* hash of a directory that an overlay writes to -> its first entry */
 	struct map64 keys;       /* of the options of one entry */
 	struct intern shown;     /* types, each with options that live mounts show */
 	bool shown_read;
@@ -56,7 +56,7 @@ struct audit {
 	struct strbuf text;
 	unsigned misses;         /* searches for a misspelling so far */
 	signed char systemd;     /* whether it mounts the lines: 1, -1; 0: not looked at */
-	signed char unit_dirs[2];  /* whether those of judge_unit() exist: 1, -1; 0: not looked at */
+	signed char unit_dirs[2]; /* whether those of judge_unit() exist: 1, -1; 0: not looked at */
 	signed char container;   /* audit_is_contained() */
 	bool failed;             /* ENOMEM */
 };
@@ -72,13 +72,14 @@ struct audit_details {
 /** Format a string that lives as long as the report.
     @text  Scratch memory.
     @return it, or NULL (ENOMEM). */
-__attribute__((format(printf, 3, 0)))
-const char *audit_vformat(struct audit_report *report, struct strbuf *text, const char *format, va_list args);
+__attribute__((format(printf, 3, 0))) const char *
+audit_vformat(struct audit_report *report, struct strbuf *text, const char *format, va_list args);
 
 /** Whether options hold a secret, not only the name of a file with one; also without memory.
     @secret   audit_input.secret
     @options  Decoded; or NULL. */
-bool audit_holds_secret(bool (*secret)(const char *source, const char *options), const char *options);
+bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
+                        const char *options);
 
 /** Whether the owner of a mount is neither the administrator nor included. */
 bool audit_is_others(const struct fstab_line *line, const char *const *include);
@@ -145,7 +146,8 @@ void audit_options(struct audit *audit, const struct audit_entry *entry);
     @n     At most AUDIT_NAME_MAX.
     @best [in,out]   Only words with fewer changes than this are found; gets their number.
     @found [out]     Unchanged if there is none. */
-void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found, size_t *nfound);
+void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found,
+                   size_t *nfound);
 
 /* ignore.c */
 

@@ -7,8 +7,8 @@
  *     file (cmd/audit/baseline.h) --> old -----'    audit_baseline_findings() --> new findings
  *
  * The key of a mount is its mount point and what identifies the source over a boot: a name in
- * /dev/mapper, the file of a loop device, a UUID, a server.  Names such as /dev/sda1, mount IDs, the
- * order of options, and options that change with every mount are left out; so are mounts at and
+ * /dev/mapper, the file of a loop device, a UUID, a server.  Names such as /dev/sda1, mount IDs,
+ * the order of options, and options that change with every mount are left out; so are mounts at and
  * below an automounter's trigger, and what a server mounts below another of its mounts.  Pure;
  * linear but for sorting.
  */
@@ -41,7 +41,7 @@ struct audit_baseline {
 	const char *host, *root;
 	int64_t time;            /* seconds since 1970 */
 	struct audit_set rules;  /* that were checked */
-	uint64_t include;        /* owners that are not left out: a bit for each of audit_owners[] */
+	uint64_t include; /* owners that are not left out: a bit for each of audit_owners[] */
 	struct audit_base_list mounts;     /* and swap spaces: sorted */
 	struct audit_base_list findings;   /* sorted */
 	struct arena arena;      /* the strings */

@@ -318,9 +318,9 @@ static bool parse_path(struct parser *p, struct audit_row *row, const struct wor
 /** Whether the kernel shows an option for no mount, so that it cannot be required. */
 static bool is_hidden(const char *option, size_t n)
 {
-	static const char names[] =
-	    "defaults auto noauto nomand fail nofail user nouser users owner group _netdev bind rbind "
-	    "remount loop strictatime";
+	static const char names[] = "defaults auto noauto nomand fail nofail user nouser users "
+	                            "owner group _netdev bind rbind "
+	                            "remount loop strictatime";
 	return word_in(option, n, names) || opt_is_x(option, n)
 	       || word_is(option, opt_name(option, n), "comment");
 }

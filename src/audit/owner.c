@@ -77,7 +77,8 @@ static bool number_places(struct fstab_plan *plan, const struct tablines *lines)
 	return !failed;
 }
 
-int audit_own(struct fstab_plan *plan, const struct fstab_match *match, const struct tablines *lines, const struct fstab_world *world)
+int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
+              const struct tablines *lines, const struct fstab_world *world)
 {
 	for (size_t i = 0; i < lines->count; ++i) {
 		if (match->of[i]) {
@@ -89,7 +90,8 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match, const st
 	for (size_t i = 0; i < match->count; ++i) {
 		const struct fstab_difference *difference = &match->differences[i];
 		/* A user's mount there does not belong to the line. */
-		if (difference->kind == FSTAB_DIFFER_SOURCE && !audit_is_users(difference->live->owner))
+		if (difference->kind == FSTAB_DIFFER_SOURCE
+		    && !audit_is_users(difference->live->owner))
 			plan->lines[difference->live - plan->lines].owner = "fstab";
 	}
 	bool good = audit_own_copies(plan, match, lines);

@@ -34,6 +34,7 @@ bool audit_is_users(const char *owner);
  * @world   Its unit() says which mounts have a unit file; these belong to the unit.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int audit_own(struct fstab_plan *plan, const struct fstab_match *match, const struct tablines *lines, const struct fstab_world *world);
+int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
+              const struct tablines *lines, const struct fstab_world *world);
 
 #endif

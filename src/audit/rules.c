@@ -126,13 +126,18 @@ void audit_add_for(struct audit *audit, const struct audit_entry *entry, enum au
 	if (entry->swap && audit->in->secret && audit->in->secret(target, NULL))
 		target = "";
 	target = keep(audit, target);
-	struct audit_finding finding = {
-		.code = code, .severity = details->severity, .boot = details->boot && entry->needed,
-		.line = entry->line->number,
-		.target = target ? target : "", .owner = "fstab", .message = details->message,
-		.expected = details->expected,
-		.actual = keep(audit, details->actual), .hint = details->hint, .refused = details->refused,
-		.option = details->option};
+	struct audit_finding finding = {.code = code,
+	                                .severity = details->severity,
+	                                .boot = details->boot && entry->needed,
+	                                .line = entry->line->number,
+	                                .target = target ? target : "",
+	                                .owner = "fstab",
+	                                .message = details->message,
+	                                .expected = details->expected,
+	                                .actual = keep(audit, details->actual),
+	                                .hint = details->hint,
+	                                .refused = details->refused,
+	                                .option = details->option};
 	audit->failed |= audit_add(audit->report, &finding) != 0;
 }
 

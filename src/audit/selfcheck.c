@@ -94,7 +94,8 @@ static void report_unchecked(struct writer *writer, const struct audit_set *not_
 	strbuf_init(&codes);
 	for (int code = 0; code < AUDIT_CODES; ++code) {
 		if (audit_set_has(not_checked, (enum audit_code)code))
-			strbuf_printf(&codes, "%s%s", codes.len ? ", " : "", audit_rules[code].code);
+			strbuf_printf(&codes, "%s%s", codes.len ? ", " : "",
+			              audit_rules[code].code);
 	}
 	if (codes.len)
 		writer->check->not_checked =

@@ -19,7 +19,7 @@ struct selfcheck_input {
 	const struct fstab_input *live;
 	const struct fstab_match_input *match;   /* as in struct reproduce_input: has the plan */
 	struct fstab_facts facts;
-	bool missing_told;       /* mounts without a line were reported already: no notes on these */
+	bool missing_told; /* mounts without a line were reported already: no notes on these */
 };
 
 /** All texts are without secrets and line feeds, and not yet escaped for a terminal. */

@@ -124,7 +124,7 @@ struct fstab_line {
 	enum fstab_fate fate;
 	bool boot;                  /* of what is left out: it is there when the fstab is read */
 	bool hidden;                /* another is mounted over it */
-	bool unnamed;               /* of comments: only for want of a name of its device that lasts */
+	bool unnamed; /* of comments: only for want of a name of its device that lasts */
 	const struct mount *mount;  /* NULL for a swap space */
 	const char *why;            /* of comments, and what is left out */
 	const char *owner;          /* of what is left out, who mounts it: api, automount,

@@ -209,7 +209,8 @@ static bool decode_unit(char *name)
 	for (const char *at = name; *at; ++to) {
 		unsigned byte;
 		bool escape = at[0] == '\\' && at[1] == 'x' && isxdigit((unsigned char)at[2])
-		              && isxdigit((unsigned char)at[3]) && sscanf(at + 2, "%2x", &byte) == 1;
+		              && isxdigit((unsigned char)at[3])
+		              && sscanf(at + 2, "%2x", &byte) == 1;
 		*to = escape ? (char)byte : *at == '-' ? '/' : *at;
 		at += escape ? 4 : 1;
 	}

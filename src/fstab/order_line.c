@@ -19,8 +19,9 @@ static bool is_network_type(const char *fstype)
 {
 	if (strncmp(fstype, "fuse.", 5) == 0)
 		fstype += 5;
-	static const char types[] = "afs ceph cifs davfs gfs gfs2 glusterfs lustre ncp ncpfs nfs nfs4 "
-	                            "ocfs2 orangefs pvfs2 smb3 smbfs sshfs";
+	static const char types[] =
+	        "afs ceph cifs davfs gfs gfs2 glusterfs lustre ncp ncpfs nfs nfs4 "
+	        "ocfs2 orangefs pvfs2 smb3 smbfs sshfs";
 	return word_in(fstype, strlen(fstype), types);
 }
 

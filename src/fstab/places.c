@@ -62,7 +62,8 @@ bool fstab_upon_itself(const struct discovery *d, uint32_t node)
 	if (!m || !m->root || !parent || !target || !above || mount_dev(parent) != mount_dev(m)
 	    || !mtree_path_within(target, above))
 		return false;
-	const char *below = target + (above[1] ? strlen(above) : 0), *root = parent->root ? parent->root : "/";
+	const char *below = target + (above[1] ? strlen(above) : 0),
+	           *root = parent->root ? parent->root : "/";
 	size_t n = root[1] ? strlen(root) : 0;
 	return strncmp(m->root, root, n) == 0 && strcmp(m->root + n, below) == 0;
 }
@@ -89,9 +90,11 @@ bool fstab_hides_kernels(const struct mount *mount, const char *target)
 	if (strcmp(target, "/dev/termination-log") == 0)
 		return false;
 	bool fuse = is_fuse(fstype);
-	if (strcmp(fstype, "fuse.lxcfs") == 0 || (fuse && mount->source && strcmp(mount->source, "sysboxfs") == 0))
+	if (strcmp(fstype, "fuse.lxcfs") == 0
+	    || (fuse && mount->source && strcmp(mount->source, "sysboxfs") == 0))
 		return false;
-	return mount->dev_major != 0 || fuse || flags & (FST_DEVICE | FST_NET | FST_LAYERED) || strcmp(fstype, "zfs") == 0;
+	return mount->dev_major != 0 || fuse || flags & (FST_DEVICE | FST_NET | FST_LAYERED)
+	       || strcmp(fstype, "zfs") == 0;
 }
 
 bool fstab_is_system(const char *target)

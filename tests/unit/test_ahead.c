@@ -32,7 +32,9 @@ static void note(struct pace *pace, const struct notes *rows)
 {
 	for (size_t i = 0; rows[i].times; ++i) {
 		for (unsigned n = 0; n < rows[i].times; ++n)
-			pace_note(pace, rows[i].calls, rows[i].each == UINT64_MAX ? UINT64_MAX : rows[i].each * rows[i].calls);
+			pace_note(pace, rows[i].calls,
+			          rows[i].each == UINT64_MAX ? UINT64_MAX
+			                                     : rows[i].each * rows[i].calls);
 		if (pace->state != rows[i].state)
 			printf("  row %zu: %d\n", i, pace->state);
 		CU_ASSERT_EQUAL(pace->state, rows[i].state);
@@ -42,10 +44,16 @@ static void note(struct pace *pace, const struct notes *rows)
 static void test_pace(void)
 {
 	static const struct notes warm[] = {
-		{7, 32, US, PACE_TRIAL}, {1, 32, US, PACE_CALM}, {1000, 32, 2 * US, PACE_CALM},
-		/* One of eight, or three of each eight, as slow as may be. */
-		{1, 32, 100000 * US, PACE_CALM}, {7, 32, US, PACE_CALM},
-		{3, 32, 100000 * US, PACE_CALM}, {5, 32, US, PACE_CALM}, {3, 32, 100000 * US, PACE_CALM}, {0},
+	        {7, 32, US, PACE_TRIAL},
+	        {1, 32, US, PACE_CALM},
+	        {1000, 32, 2 * US, PACE_CALM},
+	        /* One of eight, or three of each eight, as slow as may be. */
+	        {1, 32, 100000 * US, PACE_CALM},
+	        {7, 32, US, PACE_CALM},
+	        {3, 32, 100000 * US, PACE_CALM},
+	        {5, 32, US, PACE_CALM},
+	        {3, 32, 100000 * US, PACE_CALM},
+	        {0},
 	};
 	static const struct notes cold[] = {
 		{7, 32, 50 * US, PACE_TRIAL}, {1, 32, 50 * US, PACE_WAITS},
@@ -56,9 +64,12 @@ static void test_pace(void)
 		{4, 32, 50 * US, PACE_CALM}, {4, 32, US, PACE_WAITS}, {0},
 	};
 	static const struct notes slow_machine[] = {
-		/* The same without and with a disk that is waited for. */
-		{100, 32, 15 * US, PACE_CALM}, {4, 32, 16 * US, PACE_CALM}, {100, 32, 24 * US, PACE_CALM},
-		{12, 32, 90 * US, PACE_WAITS}, {0},
+	        /* The same without and with a disk that is waited for. */
+	        {100, 32, 15 * US, PACE_CALM},
+	        {4, 32, 16 * US, PACE_CALM},
+	        {100, 32, 24 * US, PACE_CALM},
+	        {12, 32, 90 * US, PACE_WAITS},
+	        {0},
 	};
 	static const struct notes slow_disk[] = {
 		/* Quickest or not: it is waited for. */
@@ -72,7 +83,8 @@ static void test_pace(void)
 	static const struct notes unknown[] = {
 		{7, 32, UINT64_MAX, PACE_TRIAL}, {10000, 32, UINT64_MAX, PACE_WAITS}, {0},
 	};
-	static const struct notes *const tables[] = {warm, cold, slow_machine, slow_disk, small, unknown};
+	static const struct notes *const tables[] = {warm,      cold,  slow_machine,
+	                                             slow_disk, small, unknown};
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); ++i) {
 		unit_note("table %zu", i);
 		struct pace pace = {0};
@@ -110,7 +122,8 @@ static void order(size_t n, uint64_t bits, size_t part)
 	CU_ASSERT_FATAL(window && want && got && names);
 	for (size_t i = 0; i < n; ++i) {
 		snprintf(names + i * NAME, NAME, "%zx", i);
-		want[i] = (struct bfs_entry){names + i * NAME, strlen(names + i * NAME), random_number() & bits, (uint8_t)(i % 13)};
+		want[i] = (struct bfs_entry){names + i * NAME, strlen(names + i * NAME),
+		                             random_number() & bits, (uint8_t)(i % 13)};
 		CU_ASSERT_TRUE_FATAL(window_add(window, &want[i]));
 	}
 	bool already = window_already_sorted(want, n);
@@ -125,7 +138,8 @@ static void order(size_t n, uint64_t bits, size_t part)
 	qsort(want, n, sizeof(*want), by_ino);
 	qsort(got, n, sizeof(*got), by_ino);
 	for (size_t i = 0; i < n; ++i) {
-		CU_ASSERT_TRUE(want[i].ino == got[i].ino && want[i].len == got[i].len && want[i].type == got[i].type
+		CU_ASSERT_TRUE(want[i].ino == got[i].ino && want[i].len == got[i].len
+		               && want[i].type == got[i].type
 		               && strcmp(want[i].name, got[i].name) == 0);
 	}
 	window_reset(window);
@@ -139,7 +153,16 @@ static void order(size_t n, uint64_t bits, size_t part)
 static void test_order(void)
 {
 	static const uint64_t bits[] = {
-		0, 1, 0xff, 0x7ff, 0x800, 0x3fffff, 0xff00000000ffu, 0x8000000000000000u, 0xffc0000000000001u, UINT64_MAX,
+	        0,
+	        1,
+	        0xff,
+	        0x7ff,
+	        0x800,
+	        0x3fffff,
+	        0xff00000000ffu,
+	        0x8000000000000000u,
+	        0xffc0000000000001u,
+	        UINT64_MAX,
 	};
 	static const size_t sizes[] = {0, 1, 2, 31, 32, 33, 100, 2048, 5000};
 	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); ++i) {
@@ -152,7 +175,8 @@ static void test_order(void)
 	struct bfs_entry entries[100];
 	for (size_t i = 0; i < 100; ++i)
 		entries[i] = (struct bfs_entry){.name = "x", .len = 1, .ino = 1000 + i};
-	CU_ASSERT_TRUE(window_already_sorted(entries, 100) && window_already_sorted(entries, 1) && window_already_sorted(entries, 0));
+	CU_ASSERT_TRUE(window_already_sorted(entries, 100) && window_already_sorted(entries, 1)
+	               && window_already_sorted(entries, 0));
 	for (size_t i = 0; i < 100; i += 10)
 		entries[i].ino = 1;
 	CU_ASSERT_TRUE(window_already_sorted(entries, 100));
@@ -182,7 +206,8 @@ static void test_shares(void)
 {
 	struct bfs_budget budget;
 	atomic_init(&budget.shares, 2);
-	struct bfs_window *one = window_new(&budget), *other = window_new(&budget), *alone = window_new(NULL);
+	struct bfs_window *one = window_new(&budget), *other = window_new(&budget),
+	                  *alone = window_new(NULL);
 	CU_ASSERT_FATAL(one && other && alone);
 	CU_ASSERT_EQUAL(fill(one, 10, true), BFS_AHEAD_FIRST);
 	CU_ASSERT_EQUAL(atomic_load(&budget.shares), 2);
@@ -289,20 +314,22 @@ static bool read_part(struct bfs_reader *reader, struct bfs_batch *batch, struct
 /** The next read of a directory.  @rest  Entries to begin with. */
 static struct bfs_read next_read(int fd, struct bfs_window *rest)
 {
-	return (struct bfs_read){.parentfd = fd, .name = ".", .resume = true, .fd = fd, .rest = rest};
+	return (struct bfs_read){
+	        .parentfd = fd, .name = ".", .resume = true, .fd = fd, .rest = rest};
 }
 
 /** Read the directory to its end, each part by the next of two readers, and its portions by
     the other.  @parts  End before that part.  @return the parts. */
-static size_t read_parts(struct os *os, enum bfs_engine engine, bool ahead, struct bfs_budget *budget,
-                         struct seen *seen, size_t parts)
+static size_t read_parts(struct os *os, enum bfs_engine engine, bool ahead,
+                         struct bfs_budget *budget, struct seen *seen, size_t parts)
 {
 	struct bfs_bulk bulk = {.engine = engine, .ahead = ahead, .budget = budget, .pause = PART};
 	struct bfs_policy policy = {
 		.statx_mask = K_STATX_BASIC, .batch = 256, .bulk = &bulk,
 		.entry = see_entry, .meta = see_meta, .arg = seen,
 	};
-	struct bfs_reader *readers[2] = {bfs_reader_new(os, &policy, NULL, NULL), bfs_reader_new(os, &policy, NULL, NULL)};
+	struct bfs_reader *readers[2] = {bfs_reader_new(os, &policy, NULL, NULL),
+	                                 bfs_reader_new(os, &policy, NULL, NULL)};
 	struct bfs_batch *batch = bfs_batch_new();
 	struct bfs_read read = next_read(os_openat(os, top.fd, ".", O_RDONLY | O_DIRECTORY), NULL);
 	struct bfs_window *portion;
@@ -318,7 +345,8 @@ static size_t read_parts(struct os *os, enum bfs_engine engine, bool ahead, stru
 			struct bfs_read part = next_read(fd, portion);
 			do {
 				end = read_part(readers[(n + 1) % 2], batch, &part, seen);
-				CU_ASSERT_TRUE(part.entries == 0 && part.error == 0 && !part.portions);
+				CU_ASSERT_TRUE(part.entries == 0 && part.error == 0
+				               && !part.portions);
 				part = part.paused ? next_read(fd, part.rest) : part;
 			} while (!end && part.resume && part.rest);
 			window_free(part.rest);
@@ -370,7 +398,8 @@ static void test_parts(void)
 			fault_begin(NULL, 100000);
 			size_t n = read_parts(&os, engine, ahead, &budget, &seen, parts), once = 0;
 			fault_end(&count);
-			CU_ASSERT_TRUE(count.blocks == 0 && count.fds == 0 && count.bad_closes == 0);
+			CU_ASSERT_TRUE(count.blocks == 0 && count.fds == 0
+			               && count.bad_closes == 0);
 			CU_ASSERT_EQUAL(atomic_load(&budget.shares), BFS_AHEAD_SHARES - 1);
 			CU_ASSERT_EQUAL(atomic_load(&budget.portions), ways[way].portions);
 			/* A part exceeds the limit by a buffer, or a batch, at most. */
@@ -381,7 +410,8 @@ static void test_parts(void)
 			}
 			CU_ASSERT_TRUE(once == seen.metas + seen.passed && seen.error == 0);
 			if (n < parts)
-				CU_ASSERT_TRUE(once == FILES && (!never || n >= FILES / (PART + 2800)));
+				CU_ASSERT_TRUE(once == FILES
+				               && (!never || n >= FILES / (PART + 2800)));
 			if (clock && (never || (divided && n < parts)))
 				CU_ASSERT_EQUAL(divided, seen.portions > 0);
 			/* Sorted but where a window begins: buffers of two readers who do not know
@@ -439,7 +469,10 @@ static void test_faults(void)
 		for (uint64_t n = rows[i].first; n <= calls; ++n) {
 			for (enum fault_mode mode = FAULT_ONCE; mode <= FAULT_ON; ++mode) {
 				unit_note("row %zu, fault %ju", i, (uintmax_t)n);
-				struct fault fault = {.mode = mode, .kind = rows[i].kind, .n = n, .error = ENOMEM};
+				struct fault fault = {.mode = mode,
+				                      .kind = rows[i].kind,
+				                      .n = n,
+				                      .error = ENOMEM};
 				seen = read_with(&fault, BFS_AUTO, rows[i].ahead, &count);
 				CU_ASSERT_TRUE(seen.metas + seen.passed == FILES && count.hits > 0);
 			}
@@ -450,12 +483,14 @@ static void test_faults(void)
 		static const enum bfs_engine engines[] = {BFS_SYNC, BFS_SYNC, BFS_AUTO};
 		size_t expected = 0;
 		for (size_t i = 0; i < 3; ++i) {
-			struct fault fault = {.mode = FAULT_ONCE, .kind = OS_GETDENTS, .n = n, .error = EIO};
+			struct fault fault = {
+			        .mode = FAULT_ONCE, .kind = OS_GETDENTS, .n = n, .error = EIO};
 			struct seen seen = read_with(&fault, engines[i], i == 1, &count);
 			unit_note("read %ju, way %zu", (uintmax_t)n, i);
 			expected = i == 0 ? seen.metas + seen.passed : expected;
 			CU_ASSERT_TRUE(seen.error == EIO && count.hits == 1);
-			CU_ASSERT_TRUE(seen.metas + seen.passed == expected && (expected > 0) == (n > 1));
+			CU_ASSERT_TRUE(seen.metas + seen.passed == expected
+			               && (expected > 0) == (n > 1));
 		}
 	}
 	tree_end(&top);

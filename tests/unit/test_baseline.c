@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD "{\"getmnt_baseline\": 1, \"time\": 0, \"include\": [\"session\"], \"rules\": [\"MNT-DUP\", \"NEW-CODE\"]}\n"
+#define HEAD                                                                                       \
+	"{\"getmnt_baseline\": 1, \"time\": 0, \"include\": [\"session\"], \"rules\": "            \
+	"[\"MNT-DUP\", \"NEW-CODE\"]}\n"
 #define M(target, more) "{\"mount\": \"" target "\", " more "}\n"
 #define EXT4 "\"fstype\": \"ext4\", \"root\": \"/\", \"owner\": \"fstab\", \"options\": \"rw\""
 #define TMPFS "\"fstype\": \"tmpfs\", \"source\": \"tmpfs\", \"root\": \"/\", \"options\": \"rw\""
@@ -60,13 +62,15 @@ static const char *compared(const char *old_lines, const char *now_lines, long u
 		const struct audit_finding *f = &report.findings[i];
 		size_t n = strlen(found);
 		CU_ASSERT_PTR_NOT_NULL(strstr(f->message, "1970-01-01 00:00 UTC"));
-		snprintf(found + n, sizeof(found) - n, "%s %s %s: %s; %s\n", audit_rules[f->code].code, audit_severity_name(f->severity), f->target,
+		snprintf(found + n, sizeof(found) - n, "%s %s %s: %s; %s\n",
+		         audit_rules[f->code].code, audit_severity_name(f->severity), f->target,
 		         f->expected, f->actual);
 	}
 	CU_ASSERT_EQUAL(counts.came + counts.went + counts.changed, report.count);
 	for (int code = 0; code < AUDIT_CODES; ++code) {
 		if (audit_set_has(&report.not_checked, (enum audit_code)code))
-			snprintf(found + strlen(found), sizeof(found) - strlen(found), "?%s\n", audit_rules[code].code);
+			snprintf(found + strlen(found), sizeof(found) - strlen(found), "?%s\n",
+			         audit_rules[code].code);
 	}
 	audit_report_destroy(&report);
 	audit_baseline_destroy(&old);
@@ -79,49 +83,72 @@ static void test_compare(void)
 	static const struct {
 		const char *old, *now, *expected;
 	} rows[] = {
-		{"", "", ""},
-		{M("/", EXT4), M("/", EXT4), ""},
-		{"", M("/a", EXT4 ", \"source\": \"UUID=u\", \"uuid\": \"u\""), "BASE-CAME warning /a: not mounted; UUID=u (ext4)\n"},
-		{M("/a", EXT4), M("/b", EXT4), "BASE-WENT warning /a: none (ext4); not mounted\nBASE-CAME warning /b: not mounted; none (ext4)\n"},
-		/* One added, one changed, one gone. */
-		{M("/a", EXT4) M("/b", EXT4), M("/b", TMPFS) M("/c", EXT4),
-		 "BASE-WENT warning /a: none (ext4); not mounted\nBASE-CHANGED warning /b: none (ext4); tmpfs (tmpfs)\n"
+	        {"", "", ""},
+	        {M("/", EXT4), M("/", EXT4), ""},
+	        {"", M("/a", EXT4 ", \"source\": \"UUID=u\", \"uuid\": \"u\""),
+		 "BASE-CAME warning /a: not mounted; UUID=u (ext4)\n"},
+	        {M("/a", EXT4), M("/b", EXT4),
+		 "BASE-WENT warning /a: none (ext4); not mounted\nBASE-CAME warning /b: not "
+		 "mounted; none (ext4)\n"},
+	        /* One added, one changed, one gone. */
+	        {M("/a", EXT4) M("/b", EXT4), M("/b", TMPFS) M("/c", EXT4),
+		 "BASE-WENT warning /a: none (ext4); not mounted\nBASE-CHANGED warning /b: none "
+		 "(ext4); tmpfs (tmpfs)\n"
 		 "BASE-CAME warning /c: not mounted; none (ext4)\n"},
-		/* Sources: the same by its UUID; another UUID, name; unknown. */
-		{M("/", EXT4 ", \"uuid\": \"u\", \"source\": \"UUID=u\""), M("/", EXT4 ", \"source\": \"/dev/mapper/m\", \"uuid\": \"u\""), ""},
-		{M("/", EXT4 ", \"uuid\": \"u\", \"source\": \"/i\""), M("/", EXT4 ", \"uuid\": \"v\", \"source\": \"/i\""),
+	        /* Sources: the same by its UUID; another UUID, name; unknown. */
+	        {M("/", EXT4 ", \"uuid\": \"u\", \"source\": \"UUID=u\""),
+		 M("/", EXT4 ", \"source\": \"/dev/mapper/m\", \"uuid\": \"u\""), ""},
+	        {M("/", EXT4 ", \"uuid\": \"u\", \"source\": \"/i\""),
+		 M("/", EXT4 ", \"uuid\": \"v\", \"source\": \"/i\""),
 		 "BASE-CHANGED warning /: /i (ext4, UUID=u); /i (ext4, UUID=v)\n"},
-		{M("/", EXT4 ", \"source\": \"/dev/mapper/v\", \"uuid\": \"u\""), M("/", EXT4 ", \"source\": \"/dev/mapper/snap\", \"uuid\": \"u\""),
-		 "BASE-CHANGED warning /: /dev/mapper/v (ext4, UUID=u); /dev/mapper/snap (ext4, UUID=u)\n"},
-		{M("/", EXT4 ", \"source\": \"/dev/sda1\""), M("/", EXT4 ", \"source\": \"/dev/dm-3\""), "?BASE-CHANGED\n"},
-		{M("/", EXT4 ", \"source\": \"/dev/sda1\""), M("/", EXT4 ", \"source\": \"/dev/sda1\""), ""},
-		/* Type, directory, options. */
-		{M("/t", "\"fstype\": \"x\", \"root\": \"/a\", \"source\": \"s\""), M("/t", "\"fstype\": \"x\", \"root\": \"/b\", \"source\": \"s\""),
+	        {M("/", EXT4 ", \"source\": \"/dev/mapper/v\", \"uuid\": \"u\""),
+		 M("/", EXT4 ", \"source\": \"/dev/mapper/snap\", \"uuid\": \"u\""),
+		 "BASE-CHANGED warning /: /dev/mapper/v (ext4, UUID=u); /dev/mapper/snap (ext4, "
+		 "UUID=u)\n"},
+	        {M("/", EXT4 ", \"source\": \"/dev/sda1\""),
+		 M("/", EXT4 ", \"source\": \"/dev/dm-3\""), "?BASE-CHANGED\n"},
+	        {M("/", EXT4 ", \"source\": \"/dev/sda1\""),
+		 M("/", EXT4 ", \"source\": \"/dev/sda1\""), ""},
+	        /* Type, directory, options. */
+	        {M("/t", "\"fstype\": \"x\", \"root\": \"/a\", \"source\": \"s\""),
+		 M("/t", "\"fstype\": \"x\", \"root\": \"/b\", \"source\": \"s\""),
 		 "BASE-CHANGED warning /t: s (x), its /a; s (x), its /b\n"},
-		{M("/t", "\"source\": \"s\", \"options\": \"noexec,nosuid,rw\""), M("/t", "\"source\": \"s\", \"options\": \"nodev,nosuid,ro\""),
+	        {M("/t", "\"source\": \"s\", \"options\": \"noexec,nosuid,rw\""),
+		 M("/t", "\"source\": \"s\", \"options\": \"nodev,nosuid,ro\""),
 		 "BASE-CHANGED warning /t: noexec,rw; nodev,ro\n"},
-		{M("/t", "\"source\": \"s\", \"options\": \"nosuid,rw\""), M("/t", "\"source\": \"s\", \"options\": \"rw\""),
+	        {M("/t", "\"source\": \"s\", \"options\": \"nosuid,rw\""),
+		 M("/t", "\"source\": \"s\", \"options\": \"rw\""),
 		 "BASE-CHANGED warning /t: nosuid; without nosuid\n"},
-		/* Stacks: each mount has its own. */
-		{M("/s", TMPFS) M("/s", EXT4 ", \"source\": \"e\""), M("/s", EXT4 ", \"source\": \"e\"") M("/s", TMPFS), ""},
-		{M("/s", TMPFS) M("/s", TMPFS), M("/s", TMPFS) M("/s", TMPFS) M("/s", TMPFS), "BASE-CAME warning /s: not mounted; tmpfs (tmpfs)\n"},
-		/* What comes and goes at will; left out unless both include it: the head has session. */
-		{M("/a", TMPFS ", \"light\": true"), "", "BASE-WENT info /a: tmpfs (tmpfs); not mounted\n"},
-		{M("/c", "\"owner\": \"container:docker\""), M("/d", "\"owner\": \"credentials\""), ""},
-		{"", M("/run/user/1", TMPFS ", \"owner\": \"session\""), "BASE-CAME warning /run/user/1: not mounted; tmpfs (tmpfs)\n"},
-		/* Swap spaces. */
-		{"{\"swap\": \"UUID=u\", \"fstype\": \"swap\", \"source\": \"UUID=u\"}\n", "{\"swap\": \"/x\", \"fstype\": \"swap\", \"source\": \"/x\"}\n",
-		 "BASE-CAME warning /x: not in use; /x (swap)\nBASE-WENT warning UUID=u: UUID=u (swap); not in use\n"},
+	        /* Stacks: each mount has its own. */
+	        {M("/s", TMPFS) M("/s", EXT4 ", \"source\": \"e\""),
+		 M("/s", EXT4 ", \"source\": \"e\"") M("/s", TMPFS), ""},
+	        {M("/s", TMPFS) M("/s", TMPFS), M("/s", TMPFS) M("/s", TMPFS) M("/s", TMPFS),
+		 "BASE-CAME warning /s: not mounted; tmpfs (tmpfs)\n"},
+	        /* What comes and goes at will; left out unless both include it: the head has
+		   session. */
+	        {M("/a", TMPFS ", \"light\": true"), "",
+		 "BASE-WENT info /a: tmpfs (tmpfs); not mounted\n"},
+	        {M("/c", "\"owner\": \"container:docker\""), M("/d", "\"owner\": \"credentials\""),
+		 ""},
+	        {"", M("/run/user/1", TMPFS ", \"owner\": \"session\""),
+		 "BASE-CAME warning /run/user/1: not mounted; tmpfs (tmpfs)\n"},
+	        /* Swap spaces. */
+	        {"{\"swap\": \"UUID=u\", \"fstype\": \"swap\", \"source\": \"UUID=u\"}\n",
+		 "{\"swap\": \"/x\", \"fstype\": \"swap\", \"source\": \"/x\"}\n",
+		 "BASE-CAME warning /x: not in use; /x (swap)\nBASE-WENT warning UUID=u: UUID=u "
+		 "(swap); not in use\n"},
 	};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		const char *got = compared(rows[i].old, rows[i].now, -1);
 		CU_ASSERT_STRING_EQUAL(got, rows[i].expected);
 		if (strcmp(got, rows[i].expected) != 0)
-			printf("%sto\n%sgives\n%snot\n%s", rows[i].old, rows[i].now, got, rows[i].expected);
+			printf("%sto\n%sgives\n%snot\n%s", rows[i].old, rows[i].now, got,
+			       rows[i].expected);
 	}
 	/* Soon after a boot a mount may still come. */
 	CU_ASSERT_STRING_EQUAL(compared(M("/a", TMPFS), "", 299), "?BASE-WENT\n");
-	CU_ASSERT_STRING_EQUAL(compared(M("/a", TMPFS), "", 300), "BASE-WENT warning /a: tmpfs (tmpfs); not mounted\n");
+	CU_ASSERT_STRING_EQUAL(compared(M("/a", TMPFS), "", 300),
+	                       "BASE-WENT warning /a: tmpfs (tmpfs); not mounted\n");
 }
 
 /** Linear in the mounts of one place, and in places. */
@@ -156,8 +183,10 @@ static void test_many(void)
 static int take_device(void *arg, const struct mount *mount, struct fstab_device *device)
 {
 	static const struct devmap_tags tags[] = {
-		{.name = "/dev/sda1", .uuid = "root"}, {.name = "/dev/mapper/v", .uuid = "lv"}, {.name = "/dev/loop3"},
-		{.name = "/dev/sdc1", .uuid = "pool", .multi_device = true},
+	        {.name = "/dev/sda1", .uuid = "root"},
+	        {.name = "/dev/mapper/v", .uuid = "lv"},
+	        {.name = "/dev/loop3"},
+	        {.name = "/dev/sdc1", .uuid = "pool", .multi_device = true},
 	};
 	(void)arg;
 	device->tags = mount->dev_minor < 4 ? &tags[mount->dev_minor] : NULL;
@@ -177,49 +206,94 @@ static int take_swap(void *arg, const char *name, struct fstab_device *device)
 static void test_take(void)
 {
 	struct mount mounts[] = {
-		{.dev_major = 8, .fstype = "ext4", .source = "/dev/sda1", .root = "/", .vfs_opts = "rw,relatime,nosuid,rw",
-		 .fs_opts = "rw,stripe=4,seclabel,errors=x", .propagation = MP_SHARED},
-		{.dev_major = 254, .dev_minor = 1, .fstype = "xfs", .source = "/dev/mapper/v", .root = "/d", .propagation = MP_SHARED | MP_SLAVE},
-		{.dev_major = 7, .dev_minor = 2, .fstype = "squashfs", .source = "/dev/loop3", .root = "/"},
-		{.dev_minor = 3, .fstype = "btrfs", .source = "/dev/sdc1", .root = "/@", .propagation = MP_UNBINDABLE},
-		{.dev_minor = 9, .fstype = "nfs4", .source = "u:secret@srv:/x", .root = "/", .fs_opts = "rw,addr=10.0.0.1,password=no"},
-		{.dev_minor = 9, .fstype = "nfs4", .source = "srv:/x/y", .root = "/"},
-		{.dev_minor = 9, .fstype = "autofs", .source = "systemd-1", .root = "/", .fs_opts = "rw,fd=5,pgrp=1,pipe_ino=7"},
-		{.dev_minor = 9, .fstype = "ext4", .source = "/dev/x", .root = "/"},
-		{.dev_minor = 4, .fstype = "nsfs", .source = "nsfs", .root = "net:[4026532]"},
-		{.fstype = "tmpfs", .source = "tmpfs", .root = "/", .fs_opts = "rw,size=5k,uid=1"},
-		{.fstype = "tmpfs", .source = "tmpfs", .root = "/"},
+	        {.dev_major = 8,
+		 .fstype = "ext4",
+		 .source = "/dev/sda1",
+		 .root = "/",
+		 .vfs_opts = "rw,relatime,nosuid,rw",
+		 .fs_opts = "rw,stripe=4,seclabel,errors=x",
+		 .propagation = MP_SHARED},
+	        {.dev_major = 254,
+		 .dev_minor = 1,
+		 .fstype = "xfs",
+		 .source = "/dev/mapper/v",
+		 .root = "/d",
+		 .propagation = MP_SHARED | MP_SLAVE},
+	        {.dev_major = 7,
+		 .dev_minor = 2,
+		 .fstype = "squashfs",
+		 .source = "/dev/loop3",
+		 .root = "/"},
+	        {.dev_minor = 3,
+		 .fstype = "btrfs",
+		 .source = "/dev/sdc1",
+		 .root = "/@",
+		 .propagation = MP_UNBINDABLE},
+	        {.dev_minor = 9,
+		 .fstype = "nfs4",
+		 .source = "u:secret@srv:/x",
+		 .root = "/",
+		 .fs_opts = "rw,addr=10.0.0.1,password=no"},
+	        {.dev_minor = 9, .fstype = "nfs4", .source = "srv:/x/y", .root = "/"},
+	        {.dev_minor = 9,
+		 .fstype = "autofs",
+		 .source = "systemd-1",
+		 .root = "/",
+		 .fs_opts = "rw,fd=5,pgrp=1,pipe_ino=7"},
+	        {.dev_minor = 9, .fstype = "ext4", .source = "/dev/x", .root = "/"},
+	        {.dev_minor = 4, .fstype = "nsfs", .source = "nsfs", .root = "net:[4026532]"},
+	        {.fstype = "tmpfs", .source = "tmpfs", .root = "/", .fs_opts = "rw,size=5k,uid=1"},
+	        {.fstype = "tmpfs", .source = "tmpfs", .root = "/"},
 	};
 	struct fstab_line lines[] = {
-		{.mount = &mounts[0], .target = "/", .owner = "fstab", .of = 1}, {.mount = &mounts[1], .target = "/d", .owner = "unknown"},
-		{.mount = &mounts[2], .target = "/i", .owner = "unknown"}, {.mount = &mounts[3], .target = "/b\nb\\\xfe", .owner = "unknown"},
-		{.mount = &mounts[4], .target = "/n", .owner = "unknown"}, {.mount = &mounts[5], .target = "/n/y", .owner = "unknown"},
-		{.mount = &mounts[6], .target = "/auto", .owner = "automount"}, {.mount = &mounts[7], .target = "/auto", .owner = "unknown"},
-		{.mount = &mounts[8], .target = "/ns", .owner = "nsfs"}, {.mount = &mounts[9], .target = "/run", .owner = "api"},
-		{.mount = &mounts[10], .target = "/merged", .owner = "container:docker"},
-		{.swap = "/dev/sda2", .owner = "fstab"}, {.swap = "/dev/zram0", .owner = "unit"},
+	        {.mount = &mounts[0], .target = "/", .owner = "fstab", .of = 1},
+	        {.mount = &mounts[1], .target = "/d", .owner = "unknown"},
+	        {.mount = &mounts[2], .target = "/i", .owner = "unknown"},
+	        {.mount = &mounts[3], .target = "/b\nb\\\xfe", .owner = "unknown"},
+	        {.mount = &mounts[4], .target = "/n", .owner = "unknown"},
+	        {.mount = &mounts[5], .target = "/n/y", .owner = "unknown"},
+	        {.mount = &mounts[6], .target = "/auto", .owner = "automount"},
+	        {.mount = &mounts[7], .target = "/auto", .owner = "unknown"},
+	        {.mount = &mounts[8], .target = "/ns", .owner = "nsfs"},
+	        {.mount = &mounts[9], .target = "/run", .owner = "api"},
+	        {.mount = &mounts[10], .target = "/merged", .owner = "container:docker"},
+	        {.swap = "/dev/sda2", .owner = "fstab"},
+	        {.swap = "/dev/zram0", .owner = "unit"},
 	};
 	struct fstab_plan plan = {.lines = lines, .count = COUNT(lines)};
 	static const char fstab[] = "x / ext4 noauto,auto 0 0\n#\nx /d xfs defaults 0 0\n";
 	struct tablines *file = tablines_parse(fstab, strlen(fstab));
 	struct fstab_world world = {.device = take_device, .swap = take_swap};
 	static const char expected[] =
-		"{\"getmnt_baseline\": 1, \"time\": 0, \"host\": \"\", \"root\": \"/\", \"include\": [\"container\"], \"rules\": []}\n"
-		"{\"mount\": \"/\", \"source\": \"UUID=root\", \"uuid\": \"root\", \"fstype\": \"ext4\", \"root\": \"/\", "
-		"\"options\": \"errors=x,nosuid,relatime,rw,shared\", \"owner\": \"fstab\", \"light\": true}\n"
-		"{\"mount\": \"/auto\", \"source\": \"systemd-1\", \"fstype\": \"autofs\", \"root\": \"/\", \"options\": \"rw\", \"owner\": \"automount\"}\n"
-		"{\"mount\": \"/b\\\\012b\\\\134\\\\376\", \"source\": \"UUID=pool\", \"uuid\": \"pool\", \"fstype\": \"btrfs\", \"root\": \"/@\", "
-		"\"options\": \"unbindable\", \"owner\": \"unknown\"}\n"
-		"{\"mount\": \"/d\", \"source\": \"/dev/mapper/v\", \"uuid\": \"lv\", \"fstype\": \"xfs\", \"root\": \"/d\", \"options\": \"shared,slave\", "
-		"\"owner\": \"unknown\"}\n"
-		"{\"mount\": \"/i\", \"source\": \"/i m\\\\377\", \"fstype\": \"squashfs\", \"root\": \"/\", \"owner\": \"unknown\"}\n"
-		"{\"mount\": \"/merged\", \"source\": \"tmpfs\", \"fstype\": \"tmpfs\", \"root\": \"/\", \"owner\": \"container:docker\"}\n"
-		"{\"mount\": \"/n\", \"source\": \"u:***@srv:/x\", \"fstype\": \"nfs4\", \"root\": \"/\", \"options\": \"password=***,rw\", \"owner\": \"unknown\"}\n"
-		"{\"mount\": \"/ns\", \"source\": \"nsfs\", \"fstype\": \"nsfs\", \"owner\": \"nsfs\", \"light\": true}\n"
-		"{\"mount\": \"/run\", \"source\": \"tmpfs\", \"fstype\": \"tmpfs\", \"root\": \"/\", \"options\": \"rw,uid=1\", \"owner\": \"api\", \"light\": true}\n"
-		"{\"swap\": \"/dev/zram0\", \"source\": \"/dev/zram0\", \"fstype\": \"swap\", \"owner\": \"unit\"}\n"
-		"{\"swap\": \"UUID=swap\", \"source\": \"UUID=swap\", \"uuid\": \"swap\", \"fstype\": \"swap\", \"owner\": \"fstab\"}\n"
-		"{\"end\": 12}\n";
+	        "{\"getmnt_baseline\": 1, \"time\": 0, \"host\": \"\", \"root\": \"/\", "
+		"\"include\": [\"container\"], \"rules\": []}\n"
+	        "{\"mount\": \"/\", \"source\": \"UUID=root\", \"uuid\": \"root\", \"fstype\": "
+		"\"ext4\", \"root\": \"/\", "
+	        "\"options\": \"errors=x,nosuid,relatime,rw,shared\", \"owner\": \"fstab\", "
+		"\"light\": true}\n"
+	        "{\"mount\": \"/auto\", \"source\": \"systemd-1\", \"fstype\": \"autofs\", "
+		"\"root\": \"/\", \"options\": \"rw\", \"owner\": \"automount\"}\n"
+	        "{\"mount\": \"/b\\\\012b\\\\134\\\\376\", \"source\": \"UUID=pool\", \"uuid\": "
+		"\"pool\", \"fstype\": \"btrfs\", \"root\": \"/@\", "
+	        "\"options\": \"unbindable\", \"owner\": \"unknown\"}\n"
+	        "{\"mount\": \"/d\", \"source\": \"/dev/mapper/v\", \"uuid\": \"lv\", \"fstype\": "
+		"\"xfs\", \"root\": \"/d\", \"options\": \"shared,slave\", "
+	        "\"owner\": \"unknown\"}\n"
+	        "{\"mount\": \"/i\", \"source\": \"/i m\\\\377\", \"fstype\": \"squashfs\", "
+		"\"root\": \"/\", \"owner\": \"unknown\"}\n"
+	        "{\"mount\": \"/merged\", \"source\": \"tmpfs\", \"fstype\": \"tmpfs\", \"root\": "
+		"\"/\", \"owner\": \"container:docker\"}\n"
+	        "{\"mount\": \"/n\", \"source\": \"u:***@srv:/x\", \"fstype\": \"nfs4\", \"root\": "
+		"\"/\", \"options\": \"password=***,rw\", \"owner\": \"unknown\"}\n"
+	        "{\"mount\": \"/ns\", \"source\": \"nsfs\", \"fstype\": \"nsfs\", \"owner\": "
+		"\"nsfs\", \"light\": true}\n"
+	        "{\"mount\": \"/run\", \"source\": \"tmpfs\", \"fstype\": \"tmpfs\", \"root\": "
+		"\"/\", \"options\": \"rw,uid=1\", \"owner\": \"api\", \"light\": true}\n"
+	        "{\"swap\": \"/dev/zram0\", \"source\": \"/dev/zram0\", \"fstype\": \"swap\", "
+		"\"owner\": \"unit\"}\n"
+	        "{\"swap\": \"UUID=swap\", \"source\": \"UUID=swap\", \"uuid\": \"swap\", "
+		"\"fstype\": \"swap\", \"owner\": \"fstab\"}\n"
+	        "{\"end\": 12}\n";
 	struct fault_count count = {0};
 	uint64_t allocations = 0;
 	for (uint64_t n = 0; n <= allocations; n += n ? unit_step() : 1) {
@@ -227,7 +301,8 @@ static void test_take(void)
 		struct audit_base_run base;
 		struct strbuf out, why;
 		uint32_t line;
-		struct fault fault = {.mode = FAULT_ONCE, .kind = FAULT_ALLOC, .n = n, .error = ENOMEM};
+		struct fault fault = {
+		        .mode = FAULT_ONCE, .kind = FAULT_ALLOC, .n = n, .error = ENOMEM};
 		fault_begin(n ? &fault : NULL, 1000);
 		audit_base_init(&base, NULL, NULL, include);
 		strbuf_init(&out);
@@ -241,7 +316,9 @@ static void test_take(void)
 		/* It reads as it was written. */
 		strbuf_init(&why);
 		if (n == 0) {
-			CU_ASSERT_EQUAL(audit_base_parse(strbuf_str(&out), out.len, &base.old, &line, &why), 0);
+			CU_ASSERT_EQUAL(
+			        audit_base_parse(strbuf_str(&out), out.len, &base.old, &line, &why),
+			        0);
 			CU_ASSERT_STRING_EQUAL(base.old.mounts.entries[2].target, "/b\nb\\\xfe");
 		}
 		audit_base_destroy(&base);
@@ -280,7 +357,8 @@ static void test_damaged(void)
 {
 	struct strbuf text;
 	strbuf_init(&text);
-	append(&text, M("/a\\\\040b", EXT4) "{\"finding\": \"MNT-DUP\", \"target\": \"/a\"}\n{\"swap\": \"/s\", \"later\": [1]}\n");
+	append(&text, M("/a\\\\040b", EXT4) "{\"finding\": \"MNT-DUP\", \"target\": "
+	                                    "\"/a\"}\n{\"swap\": \"/s\", \"later\": [1]}\n");
 	CU_ASSERT_EQUAL(wrong(text.data, text.len), 0);
 	/* Truncated anywhere: reported at the truncated line, or the last one. */
 	uint32_t line = 1;
@@ -288,7 +366,8 @@ static void test_damaged(void)
 		unit_note("truncated at %zu", n);
 		line += n >= 2 && text.data[n - 2] == '\n';
 		CU_ASSERT_EQUAL(wrong(text.data, n), line);
-		CU_ASSERT(strstr(found, "truncated") || strstr(found, n ? "not a baseline" : "the file is empty"));
+		CU_ASSERT(strstr(found, "truncated")
+		          || strstr(found, n ? "not a baseline" : "the file is empty"));
 	}
 	/* Any byte changed: read, or reported. */
 	for (size_t n = 0; n < text.len; n += unit_step()) {
@@ -309,29 +388,43 @@ static void test_lines(void)
 	static const struct {
 		const char *line, *why;
 	} rows[] = {
-		{"", "invalid JSON"}, {"{", "invalid JSON"}, {"[]", "neither a mount"}, {"{}", "neither a mount"},
-		{"{\"mount\": 1}", "\"mount\" is not a string"}, {"{\"mount\": \"a\"}", "not an absolute path"}, {"{\"swap\": \"\"}", "\"swap\" is empty"},
-		{"{\"mount\": \"/\", \"root\": []}", "\"root\" is not a string"}, {"{\"mount\": \"/\\\\000\"}", "a NUL byte"},
-		{"{\"mount\": \"/\\u0000\"}", "invalid JSON"}, {"{\"mount\": \"/\xff\"}", "invalid JSON"}, {"{\"mount\": \"/\", \"mount\": \"/b\"}", "duplicate"},
-		{"{\"finding\": \"\"}", "\"finding\" is empty"}, {"{\"mount\": \"/\"} {}", "invalid JSON"}, {"{\"end\": 9}", "there are 2 lines above, of 9"},
+	        {"", "invalid JSON"},
+	        {"{", "invalid JSON"},
+	        {"[]", "neither a mount"},
+	        {"{}", "neither a mount"},
+	        {"{\"mount\": 1}", "\"mount\" is not a string"},
+	        {"{\"mount\": \"a\"}", "not an absolute path"},
+	        {"{\"swap\": \"\"}", "\"swap\" is empty"},
+	        {"{\"mount\": \"/\", \"root\": []}", "\"root\" is not a string"},
+	        {"{\"mount\": \"/\\\\000\"}", "a NUL byte"},
+	        {"{\"mount\": \"/\\u0000\"}", "invalid JSON"},
+	        {"{\"mount\": \"/\xff\"}", "invalid JSON"},
+	        {"{\"mount\": \"/\", \"mount\": \"/b\"}", "duplicate"},
+	        {"{\"finding\": \"\"}", "\"finding\" is empty"},
+	        {"{\"mount\": \"/\"} {}", "invalid JSON"},
+	        {"{\"end\": 9}", "there are 2 lines above, of 9"},
 	};
 	static const struct {
 		const char *head, *why;
 	} heads[] = {
-		{"{\"getmnt_baseline\": 2, \"time\": 0}", "that this version of getmnt reads"}, {"{\"getmnt_baseline\": 1}", "\"time\" is not a number"},
-		{"{\"getmnt_baseline\": 1, \"time\": -1}", "\"time\" is not a number"}, {"{\"getmnt_baseline\": 1, \"time\": 253402300800}", "\"time\" is not a number"},
-		{"{\"getmnt_baseline\": 1, \"time\": 1, \"host\": {}}", "\"host\" is not a string"},
-		{"# /etc/fstab", "not a baseline of getmnt"},
+	        {"{\"getmnt_baseline\": 2, \"time\": 0}", "that this version of getmnt reads"},
+	        {"{\"getmnt_baseline\": 1}", "\"time\" is not a number"},
+	        {"{\"getmnt_baseline\": 1, \"time\": -1}", "\"time\" is not a number"},
+	        {"{\"getmnt_baseline\": 1, \"time\": 253402300800}", "\"time\" is not a number"},
+	        {"{\"getmnt_baseline\": 1, \"time\": 1, \"host\": {}}", "\"host\" is not a string"},
+	        {"# /etc/fstab", "not a baseline of getmnt"},
 	};
 	char text[1024];
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		unit_note("%s", rows[i].line);
-		size_t n = (size_t)snprintf(text, sizeof(text), HEAD M("/x", EXT4) "%s\n" M("/y", EXT4), rows[i].line);
+		size_t n = (size_t)snprintf(text, sizeof(text),
+		                            HEAD M("/x", EXT4) "%s\n" M("/y", EXT4), rows[i].line);
 		CU_ASSERT(wrong(text, n) == 3 && strstr(found, rows[i].why));
 	}
 	for (size_t i = 0; i < COUNT(heads); ++i) {
 		unit_note("%s", heads[i].head);
-		size_t n = (size_t)snprintf(text, sizeof(text), "%s\n" M("/y", EXT4), heads[i].head);
+		size_t n =
+		        (size_t)snprintf(text, sizeof(text), "%s\n" M("/y", EXT4), heads[i].head);
 		CU_ASSERT(wrong(text, n) == 1 && strstr(found, heads[i].why));
 	}
 	/* Deep nesting, and a long line. */
@@ -358,23 +451,33 @@ static void test_findings(void)
 		const char *target;
 		enum audit_age age;
 	} rows[] = {
-		{MNT_DUP, "/a", AUDIT_KNOWN}, {MNT_DUP, "/a", AUDIT_KNOWN}, {MNT_DUP, "/a", AUDIT_NEW}, {MNT_DUP, "/b", AUDIT_NEW},
-		{MNT_LIMIT, "", AUDIT_KNOWN}, {MNT_LIMIT, "/x", AUDIT_AGELESS}, {BASE_CAME, "/x", AUDIT_AGELESS}, {FSTAB_SYNTAX, "/a", AUDIT_AGELESS},
+	        {MNT_DUP, "/a", AUDIT_KNOWN},     {MNT_DUP, "/a", AUDIT_KNOWN},
+	        {MNT_DUP, "/a", AUDIT_NEW},       {MNT_DUP, "/b", AUDIT_NEW},
+	        {MNT_LIMIT, "", AUDIT_KNOWN},     {MNT_LIMIT, "/x", AUDIT_AGELESS},
+	        {BASE_CAME, "/x", AUDIT_AGELESS}, {FSTAB_SYNTAX, "/a", AUDIT_AGELESS},
 	};
 	struct audit_set rules = audit_set_of(0), off = {0};
 	audit_set_add(&off, FSTAB_SYNTAX);
 	audit_set_remove_all(&rules, &off);
-	load(&old, "{\"finding\": \"MNT-DUP\", \"target\": \"/a\"}\n{\"finding\": \"MNT-DUP\", \"target\": \"/a\"}\n"
-	           "{\"finding\": \"MNT-DUP\", \"target\": \"/gone\"}\n{\"finding\": \"MNT-LIMIT\"}\n{\"finding\": \"NEW-CODE\"}\n");
+	load(&old, "{\"finding\": \"MNT-DUP\", \"target\": \"/a\"}\n{\"finding\": \"MNT-DUP\", "
+	           "\"target\": \"/a\"}\n"
+	           "{\"finding\": \"MNT-DUP\", \"target\": \"/gone\"}\n{\"finding\": "
+	           "\"MNT-LIMIT\"}\n{\"finding\": \"NEW-CODE\"}\n");
 	for (uint64_t n = 0; n < 5; ++n) {
-		struct fault fault = {.mode = FAULT_ONCE, .kind = FAULT_ALLOC, .n = n, .error = ENOMEM};
+		struct fault fault = {
+		        .mode = FAULT_ONCE, .kind = FAULT_ALLOC, .n = n, .error = ENOMEM};
 		struct fault_count count;
 		struct audit_report report;
 		struct audit_baseline now;
 		struct audit_base_counts counts = {0};
 		audit_report_init(&report);
 		for (size_t i = 0; i < COUNT(rows); ++i)
-			CU_ASSERT_EQUAL(audit_report_add(&report, &(struct audit_finding){.code = rows[i].code, .target = rows[i].target, .message = ""}), 0);
+			CU_ASSERT_EQUAL(
+			        audit_report_add(&report,
+				                 &(struct audit_finding){.code = rows[i].code,
+				                                         .target = rows[i].target,
+				                                         .message = ""}),
+			        0);
 		fault_begin(n ? &fault : NULL, 1000);
 		audit_baseline_init(&now);
 		int rc = audit_baseline_findings(&old, &report, &rules, &now, &counts);
@@ -398,7 +501,8 @@ static void test_memory(void)
 	load(&now, M("/a", TMPFS) M("/c", EXT4));
 	uint64_t allocations = 0;
 	for (uint64_t n = 0; n <= 2 * allocations; n += n ? unit_step() | 1 : 1) {
-		struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC, (n + 1) / 2, ENOMEM};
+		struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC, (n + 1) / 2,
+		                      ENOMEM};
 		struct fault_count count;
 		struct audit_report report;
 		struct audit_base_counts counts = {0};
@@ -418,8 +522,9 @@ static void test_memory(void)
 }
 
 static const struct unit_test tests[] = {
-	{"compare", test_compare}, {"many", test_many}, {"take", test_take}, {"damaged", test_damaged},
-	{"lines", test_lines}, {"findings", test_findings}, {"memory", test_memory}, {NULL, NULL},
+        {"compare", test_compare}, {"many", test_many},   {"take", test_take},
+        {"damaged", test_damaged}, {"lines", test_lines}, {"findings", test_findings},
+        {"memory", test_memory},   {NULL, NULL},
 };
 
 const struct unit_suite suite_baseline = {"baseline", tests};

@@ -42,7 +42,8 @@ static void push(struct bfs_frontier *frontier, char first, uint32_t n, const in
 	for (uint32_t i = 0; i < n; ++i) {
 		b->names[2 * i] = (char)(first + (char)i);
 		b->names[2 * i + 1] = '\0';
-		b->kids[i] = (struct bfs_kid){.mtime = mtimes ? mtimes[i] : INT64_MIN, .name = 2 * i};
+		b->kids[i] =
+		        (struct bfs_kid){.mtime = mtimes ? mtimes[i] : INT64_MIN, .name = 2 * i};
 	}
 	b->queue = queue;
 	bfs_frontier_push(frontier, b, false);
@@ -87,7 +88,8 @@ static void test_frontier_order(void)
 		push(&frontier, 'a', 3, NULL, BFS_NORMAL);
 		push(&frontier, 'x', 2, NULL, BFS_NORMAL);
 		CU_ASSERT_EQUAL(frontier.waiting, 5);
-		CU_ASSERT_STRING_EQUAL(pop_all(&frontier), order == BFS_BREADTH ? "abcxy" : "xyabc");
+		CU_ASSERT_STRING_EQUAL(pop_all(&frontier),
+		                       order == BFS_BREADTH ? "abcxy" : "xyabc");
 	}
 	/* A queue is served when those before it are empty. */
 	push(&frontier, 'p', 1, NULL, BFS_LAST);
@@ -177,8 +179,15 @@ static void test_paths(void)
 	bfs_path(&at, &path);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&path), "/a/bc/d/e/f");
 	CU_ASSERT_TRUE(bfs_path_is(&at, "/a/bc/d/e/f"));
-	static const char *const others[] = {"/a/bc/d/e/ff", "/a/bc/d/e", "/x/a/bc/d/e/f", "a/bc/d/e/f",
-	                                     "/a/bcd/e/f", "", "/", "f", "/a/bc/d/ee/f"};
+	static const char *const others[] = {"/a/bc/d/e/ff",
+	                                     "/a/bc/d/e",
+	                                     "/x/a/bc/d/e/f",
+	                                     "a/bc/d/e/f",
+	                                     "/a/bcd/e/f",
+	                                     "",
+	                                     "/",
+	                                     "f",
+	                                     "/a/bc/d/ee/f"};
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i)
 		CU_ASSERT_FALSE(bfs_path_is(&at, others[i]));
 	strbuf_destroy(&path);
@@ -287,7 +296,8 @@ static struct bfs_stats traverse(enum bfs_order order, unsigned max_fds, struct 
 	CU_ASSERT_EQUAL(bfs_run(bfs), seen->stop_after > 0);
 	struct bfs_stats stats = *bfs_stats(bfs);
 	bfs_free(bfs);
-	CU_ASSERT_EQUAL(os.calls[OS_OPENAT] + os.calls[OS_OPENAT2] - opens, os.calls[OS_CLOSE] - closes);
+	CU_ASSERT_EQUAL(os.calls[OS_OPENAT] + os.calls[OS_OPENAT2] - opens,
+	                os.calls[OS_CLOSE] - closes);
 	return stats;
 }
 
@@ -302,7 +312,8 @@ static void test_traversal(void)
 		                                  i & 2 ? "openat2" : NULL);
 		unit_note("%u descriptors, way %u", fds, i);
 		CU_ASSERT_TRUE(seen.dirs == 1 + 8 + 40 + 40 && stats.dirs == seen.dirs);
-		CU_ASSERT_TRUE(seen.judged == 40 && seen.errors == 0 && seen.entries == 8 + 40 + 80);
+		CU_ASSERT_TRUE(seen.judged == 40 && seen.errors == 0
+		               && seen.entries == 8 + 40 + 80);
 		CU_ASSERT_TRUE(stats.hits[0] == 128 && stats.hits[1] == 40);
 		CU_ASSERT_TRUE(stats.peak_fds <= fds + 2);
 		CU_ASSERT_TRUE(stats.reopened > 0 || fds >= (breadth ? 64 : 4));
@@ -335,7 +346,8 @@ static enum bfs_verdict read_entry(void *arg, struct bfs_scratch *scratch, const
 }
 
 static enum bfs_verdict read_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                                  const struct bfs_entry *entry, const struct k_statx *st, int error)
+                                  const struct bfs_entry *entry, const struct k_statx *st,
+                                  int error)
 {
 	struct reading *reading = arg;
 	(void)scratch, (void)at, (void)entry;
@@ -382,7 +394,8 @@ static struct bfs_read *bench_read(struct bench *b, struct reading reading, int 
 	b->batch->state = BATCH_SPARE;
 	bfs_batch_reset(b->batch);
 	for (unsigned i = 0; i < n; ++i)
-		b->batch->reads[i] = (struct bfs_read){.parentfd = parent, .name = names[i], .fd = -1};
+		b->batch->reads[i] =
+		        (struct bfs_read){.parentfd = parent, .name = names[i], .fd = -1};
 	b->batch->n = n;
 	bfs_reader_read(b->reader, b->batch);
 	for (unsigned i = 0; i < n; ++i) {
@@ -404,14 +417,18 @@ static void test_reader(void)
 	for (unsigned batch = 1; batch <= 100; batch += 33) {
 		CU_ASSERT_TRUE_FATAL(bench_begin(&b, &os, batch, false));
 		struct bfs_read *reads = bench_read(&b, (struct reading){0}, top.fd, names, 5);
-		CU_ASSERT_TRUE(b.reading.names == 18 && b.reading.metas == 18 && b.batch->nkids == 18);
-		CU_ASSERT_TRUE(reads[0].entries == 8 && reads[1].error == ENOENT && !reads[1].opened);
+		CU_ASSERT_TRUE(b.reading.names == 18 && b.reading.metas == 18
+		               && b.batch->nkids == 18);
+		CU_ASSERT_TRUE(reads[0].entries == 8 && reads[1].error == ENOENT
+		               && !reads[1].opened);
 		/* A link is not followed. */
 		CU_ASSERT_TRUE(reads[4].error == ENOTDIR || reads[4].error == ELOOP);
 		/* The end of a directory, and of all. */
-		reads = bench_read(&b, (struct reading){.end = BFS_END_DIR, .end_name = 3}, top.fd, names + 2, 2);
+		reads = bench_read(&b, (struct reading){.end = BFS_END_DIR, .end_name = 3}, top.fd,
+		                   names + 2, 2);
 		CU_ASSERT_TRUE(b.reading.names == 3 + 5 && reads[0].verdict == BFS_END_DIR);
-		reads = bench_read(&b, (struct reading){.end = BFS_END_ALL, .end_name = 3}, top.fd, names + 2, 2);
+		reads = bench_read(&b, (struct reading){.end = BFS_END_ALL, .end_name = 3}, top.fd,
+		                   names + 2, 2);
 		CU_ASSERT_TRUE(b.reading.names == 3 && reads[0].verdict == BFS_END_ALL);
 		CU_ASSERT_TRUE(reads[1].fd == -1 && !reads[1].opened);
 		bench_end(&b);
@@ -435,9 +452,11 @@ static void test_reader_ends(void)
 		struct bench b;
 		os_init(&os, getenv("GETMNT_DISABLE"));
 		CU_ASSERT_TRUE_FATAL(bench_begin(&b, &os, batch, false));
-		uint64_t looked = os.calls[OS_STATX] + os.calls[OS_FSTAT], reads = os.calls[OS_GETDENTS];
-		struct bfs_read *read = bench_read(&b, (struct reading){.end = end, .end_meta = place},
-		                                   files.fd, (const char *const[]){"."}, 1);
+		uint64_t looked = os.calls[OS_STATX] + os.calls[OS_FSTAT],
+		         reads = os.calls[OS_GETDENTS];
+		struct bfs_read *read =
+		        bench_read(&b, (struct reading){.end = end, .end_meta = place}, files.fd,
+			           (const char *const[]){"."}, 1);
 		CU_ASSERT_TRUE(read->verdict == end && read->error == 0);
 		CU_ASSERT_EQUAL(os.calls[OS_STATX] + os.calls[OS_FSTAT] - looked, place);
 		CU_ASSERT_TRUE(b.reading.names >= place && b.reading.names < place + batch);
@@ -482,7 +501,8 @@ static bool ring_opens(struct os *os)
 		return false;
 	struct os_ring *ring = os_ring_new(os, 8, 1);
 	int fd = os_openat2(os, top.fd, "w0", O_RDONLY | O_DIRECTORY, K_RESOLVE_CACHED);
-	bool opens = ring && os_ring_open(os, ring, O_RDONLY | O_DIRECTORY, 0, &one, 1) == 0 && one.fd >= 0;
+	bool opens = ring && os_ring_open(os, ring, O_RDONLY | O_DIRECTORY, 0, &one, 1) == 0
+	             && one.fd >= 0;
 	CU_ASSERT_EQUAL(opens, ring && fd >= 0);
 	os_close(os, one.fd);
 	os_ring_free(os, ring);
@@ -518,8 +538,9 @@ static void read_bunch(struct bench *b, unsigned stop)
 		names[i] = texts[i];
 		present += !missing;
 	}
-	const struct bfs_read *reads = bench_read(
-		b, (struct reading){.end = BFS_END_ALL, .end_name = stop}, top.fd, names, BFS_BATCH);
+	const struct bfs_read *reads =
+	        bench_read(b, (struct reading){.end = BFS_END_ALL, .end_name = stop}, top.fd, names,
+		           BFS_BATCH);
 	CU_ASSERT_EQUAL(b->reading.names, stop ? stop : present * 5);
 	for (unsigned i = 0; i < BFS_BATCH; ++i) {
 		bool reached = seen < b->reading.names;
@@ -546,7 +567,8 @@ static void test_together(void)
 		CU_ASSERT_EQUAL(open_fds(&ring), before + (ring >= 0));
 		CU_ASSERT_EQUAL(ring >= 0, d == 0 && ring_opens(&os));
 		if (ring >= 0) {
-			/* Plain calls are for the four that are missing; when the ring breaks, for all. */
+			/* Plain calls are for the four that are missing; when the ring breaks, for
+			 * all. */
 			uint64_t enters = os.calls[OS_URING_ENTER], opens = os.calls[OS_OPENAT2];
 			read_bunch(&b, 0);
 			CU_ASSERT_EQUAL(os.calls[OS_URING_ENTER] - enters, 1);
@@ -580,9 +602,11 @@ static unsigned read_bunches(rlim_t left)
 		few.rlim_cur = open_fds(NULL) + left;
 		if (left && round == 10)
 			CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
-		const struct bfs_read *reads = bench_read(&b, (struct reading){.skip = true}, top.fd, names, 8);
+		const struct bfs_read *reads =
+		        bench_read(&b, (struct reading){.skip = true}, top.fd, names, 8);
 		for (unsigned i = 0; i < 8; ++i) {
-			CU_ASSERT_EQUAL(reads[i].opened, reads[i].error != EMFILE && reads[i].error != EIO);
+			CU_ASSERT_EQUAL(reads[i].opened,
+			                reads[i].error != EMFILE && reads[i].error != EIO);
 			opened += reads[i].opened;
 		}
 	}
@@ -597,7 +621,8 @@ static void test_together_faults(void)
 #ifdef _FORTIFY_SOURCE
 	UNIT_SKIP("a fortified program makes calls that are not wrapped");
 #endif
-	static const int kinds[] = {OS_URING_SETUP, OS_URING_REGISTER, OS_URING_ENTER, OS_OPENAT2, FAULT_ALLOC};
+	static const int kinds[] = {OS_URING_SETUP, OS_URING_REGISTER, OS_URING_ENTER, OS_OPENAT2,
+	                            FAULT_ALLOC};
 	make_tree();
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
@@ -608,14 +633,19 @@ static void test_together_faults(void)
 		for (uint64_t n = 0; n <= calls; ++n) {
 			for (enum fault_mode mode = FAULT_ONCE; mode <= FAULT_ON; ++mode) {
 				struct fault_count count;
-				unit_note("%s %ju, %d", fault_kind_name(kinds[i]), (uintmax_t)n, mode);
-				fault_begin(&(struct fault){n ? mode : FAULT_NONE, kinds[i], n, error}, 100000);
+				unit_note("%s %ju, %d", fault_kind_name(kinds[i]), (uintmax_t)n,
+				          mode);
+				fault_begin(
+				        &(struct fault){n ? mode : FAULT_NONE, kinds[i], n, error},
+				        100000);
 				unsigned opened = read_bunches(0);
 				fault_end(&count);
-				CU_ASSERT_TRUE(count.blocks == 0 && count.fds == 0 && count.bad_closes == 0);
+				CU_ASSERT_TRUE(count.blocks == 0 && count.fds == 0
+				               && count.bad_closes == 0);
 				calls = n ? calls : count.calls[kinds[i]];
 				CU_ASSERT_TRUE(n || !rings || calls > 0);
-				CU_ASSERT_TRUE(opened == 12 * 8 || (n && kinds[i] == OS_OPENAT2) || kinds[i] == FAULT_ALLOC);
+				CU_ASSERT_TRUE(opened == 12 * 8 || (n && kinds[i] == OS_OPENAT2)
+				               || kinds[i] == FAULT_ALLOC);
 			}
 		}
 	}
@@ -661,7 +691,8 @@ static void expect_dirent(const char *name, size_t n, size_t rest)
 
 static void test_dirent(void)
 {
-	static const char bytes[] = {'/', '\0', '.', '0', 'a', '\x01', '\x7f', '\x80', '\xaf', '\xff'};
+	static const char bytes[] = {'/',    '\0',   '.',    '0',    'a',
+	                             '\x01', '\x7f', '\x80', '\xaf', '\xff'};
 	unsigned chance = 1;
 	char name[NAME_MAX + 1];
 	for (size_t n = 0; n <= 40; ++n) {
@@ -677,7 +708,8 @@ static void test_dirent(void)
 	for (int run = 0; run < 100000; ++run) {
 		size_t n = (size_t)rand_r(&chance) % 24;
 		for (size_t i = 0; i < n; ++i)
-			name[i] = bytes[(unsigned)rand_r(&chance) % (run % 2 ? sizeof(bytes) : 4) + (run % 2 ? 0 : 2)];
+			name[i] = bytes[(unsigned)rand_r(&chance) % (run % 2 ? sizeof(bytes) : 4)
+			                + (run % 2 ? 0 : 2)];
 		expect_dirent(name, n, (size_t)rand_r(&chance) % 9);
 	}
 }

@@ -63,15 +63,18 @@ static void check_row(const struct command *command, const struct option_row *ro
 		return;
 	}
 	const struct option_table *table = command->options;
-	for (const struct option_row *other = row + 1; other < table->rows + table->count; ++other) {
+	for (const struct option_row *other = row + 1; other < table->rows + table->count;
+	     ++other) {
 		CU_ASSERT(!row->name || !other->name || strcmp(row->name, other->name) != 0);
 		CU_ASSERT(!row->letter || row->letter != other->letter);
 	}
 	CU_ASSERT(row->how == OPT_CALL || row->how == OPT_REFUSED || !row->take);
-	CU_ASSERT(row->how == OPT_FLAG || row->how == OPT_CALL || row->how == OPT_REFUSED || row->argument);
+	CU_ASSERT(row->how == OPT_FLAG || row->how == OPT_CALL || row->how == OPT_REFUSED
+	          || row->argument);
 	CU_ASSERT(row->how != OPT_WORD || option_words(row));
 	if (!row->hidden && strlen(row->help) > OPTION_HELP_MAX) {
-		printf("  %s --%s (%s): %zu bytes of help\n", command->name, row->name, title, strlen(row->help));
+		printf("  %s --%s (%s): %zu bytes of help\n", command->name, row->name, title,
+		       strlen(row->help));
 		CU_FAIL("the help of an option fits one line");
 	}
 }
@@ -127,7 +130,8 @@ static void test_options_parse(void)
 	CU_ASSERT_EQUAL(PARSE(&o, "--search-limit", "17,0.5"), 0);
 	CU_ASSERT(o.max_dirs == 17 && o.search_seconds == 0.5);
 	CU_ASSERT_EQUAL(PARSE(&o, "--prune=-leaf,+nlink"), 0);
-	CU_ASSERT(o.prune_off == 1u << discover_rule("leaf") && o.prune_on == 1u << discover_rule("nlink"));
+	CU_ASSERT(o.prune_off == 1u << discover_rule("leaf")
+	          && o.prune_on == 1u << discover_rule("nlink"));
 	CU_ASSERT_EQUAL(PARSE(&o, "--format=tree", "-J"), 0);
 	CU_ASSERT(o.form == FORM_JSON && o.tree);
 	CU_ASSERT_EQUAL(PARSE(&o, "--", "fstab"), 0);
@@ -170,27 +174,67 @@ static void test_options_poll(void)
 static void test_options_refused(void)
 {
 	static const char *const bad[][6] = {
-		{"getmnt", "--no-such"}, {"getmnt", "-Z"}, {"getmnt", "-o"}, {"getmnt", "-J", "-P"},
-		{"getmnt", "-J", "-r"}, {"getmnt", "-P", "-l"}, {"getmnt", "-r", "-l"},
-		{"getmnt", "-M", "/", "-T", "/"}, {"getmnt", "-s", "-m"}, {"getmnt", "-k", "-s"},
-		{"getmnt", "-N", "1", "-s"}, {"getmnt", "--real", "--pseudo"}, {"getmnt", "-C", "-c"},
-		{"getmnt", "-C", "-e"}, {"getmnt", "-l", "--tree"}, {"getmnt", "--format=list", "--tree"}, {"getmnt", "--format=dot", "-J"},
-		{"getmnt", "--format=png"}, {"getmnt", "--names=best"}, {"getmnt", "--depth=-1"},
-		{"getmnt", "--depth=x"}, {"getmnt", "--depth="}, {"getmnt", "--threads=99999"},
-		{"getmnt", "--max-time=0"}, {"getmnt", "--max-time=inf"}, {"getmnt", "--max-time=1e9"},
-		{"getmnt", "--timeout=nan"}, {"getmnt", "--search-limit=a"}, {"getmnt", "--search-limit=1,"},
-		{"getmnt", "--prune=leaf"}, {"getmnt", "--prune=+none"}, {"getmnt", "--prune="},
-		{"getmnt", "-N", "0"}, {"getmnt", "-N", "self"}, {"getmnt", "-N", "99999999999"},
-		{"getmnt", "--id=0"}, {"getmnt", "--uniq-id=18446744073709551616"},
-		{"getmnt", "-F", "a", "-F", "b"}, {"getmnt", "-S", "a", "b"}, {"getmnt", "-J", "fstab"},
-		{"getmnt", "-x"}, {"getmnt", "-w", "5"}, {"getmnt", "-p", "-w", "1.5"},
-		{"getmnt", "-p", "--timeout=2147483648"}, {"getmnt", "-p", "-w", "-"}, {"getmnt", "-p", "-w", ""},
-		{"getmnt", "--poll="}, {"getmnt", "--poll=mount,"}, {"getmnt", "--poll=+"},
-		{"getmnt", "--poll=mountain"}, {"getmnt", "-pumount,x"}, {"getmnt", "-p", "-s"},
-		{"getmnt", "-m", "--poll"}, {"getmnt", "--timeout=0"}, {"getmnt", "--timeout=-1"},
-		{"getmnt", "--timeout=2000000"},
-		{"getmnt", "-Q", "x"}, {"getmnt", "--verbose"}, {"getmnt", "--hyperlink"},
-		{"getmnt", "--probe=remote"}, {"getmnt", "--engine=uring"},
+	        {"getmnt", "--no-such"},
+	        {"getmnt", "-Z"},
+	        {"getmnt", "-o"},
+	        {"getmnt", "-J", "-P"},
+	        {"getmnt", "-J", "-r"},
+	        {"getmnt", "-P", "-l"},
+	        {"getmnt", "-r", "-l"},
+	        {"getmnt", "-M", "/", "-T", "/"},
+	        {"getmnt", "-s", "-m"},
+	        {"getmnt", "-k", "-s"},
+	        {"getmnt", "-N", "1", "-s"},
+	        {"getmnt", "--real", "--pseudo"},
+	        {"getmnt", "-C", "-c"},
+	        {"getmnt", "-C", "-e"},
+	        {"getmnt", "-l", "--tree"},
+	        {"getmnt", "--format=list", "--tree"},
+	        {"getmnt", "--format=dot", "-J"},
+	        {"getmnt", "--format=png"},
+	        {"getmnt", "--names=best"},
+	        {"getmnt", "--depth=-1"},
+	        {"getmnt", "--depth=x"},
+	        {"getmnt", "--depth="},
+	        {"getmnt", "--threads=99999"},
+	        {"getmnt", "--max-time=0"},
+	        {"getmnt", "--max-time=inf"},
+	        {"getmnt", "--max-time=1e9"},
+	        {"getmnt", "--timeout=nan"},
+	        {"getmnt", "--search-limit=a"},
+	        {"getmnt", "--search-limit=1,"},
+	        {"getmnt", "--prune=leaf"},
+	        {"getmnt", "--prune=+none"},
+	        {"getmnt", "--prune="},
+	        {"getmnt", "-N", "0"},
+	        {"getmnt", "-N", "self"},
+	        {"getmnt", "-N", "99999999999"},
+	        {"getmnt", "--id=0"},
+	        {"getmnt", "--uniq-id=18446744073709551616"},
+	        {"getmnt", "-F", "a", "-F", "b"},
+	        {"getmnt", "-S", "a", "b"},
+	        {"getmnt", "-J", "fstab"},
+	        {"getmnt", "-x"},
+	        {"getmnt", "-w", "5"},
+	        {"getmnt", "-p", "-w", "1.5"},
+	        {"getmnt", "-p", "--timeout=2147483648"},
+	        {"getmnt", "-p", "-w", "-"},
+	        {"getmnt", "-p", "-w", ""},
+	        {"getmnt", "--poll="},
+	        {"getmnt", "--poll=mount,"},
+	        {"getmnt", "--poll=+"},
+	        {"getmnt", "--poll=mountain"},
+	        {"getmnt", "-pumount,x"},
+	        {"getmnt", "-p", "-s"},
+	        {"getmnt", "-m", "--poll"},
+	        {"getmnt", "--timeout=0"},
+	        {"getmnt", "--timeout=-1"},
+	        {"getmnt", "--timeout=2000000"},
+	        {"getmnt", "-Q", "x"},
+	        {"getmnt", "--verbose"},
+	        {"getmnt", "--hyperlink"},
+	        {"getmnt", "--probe=remote"},
+	        {"getmnt", "--engine=uring"},
 	};
 	for (size_t i = 0; i < COUNT(bad); ++i) {
 		struct options o;
@@ -209,7 +253,8 @@ static void test_column_table(void)
 		CU_ASSERT_PTR_NOT_NULL(info->help);
 		CU_ASSERT_PTR_NOT_NULL(column->cell);
 		if (i)
-			CU_ASSERT(strcmp(column_at(&discover_columns, i - 1)->name, info->name) < 0);
+			CU_ASSERT(strcmp(column_at(&discover_columns, i - 1)->name, info->name)
+			          < 0);
 		for (const char *c = info->name; *c; ++c)
 			CU_ASSERT(isupper((unsigned char)*c) || strchr("-:%.", *c));
 	}
@@ -277,14 +322,19 @@ static void test_fields(void)
 /** An abbreviated option is what getopt_long(3) takes it for. */
 static void test_option_find(void)
 {
-	static const struct option_row rows[] = {{"only", 0, "X", ""}, {"output", 0, "X", ""}, {"json", 'J', NULL, ""}, {"jsonl", 0, NULL, ""}};
+	static const struct option_row rows[] = {{"only", 0, "X", ""},
+	                                         {"output", 0, "X", ""},
+	                                         {"json", 'J', NULL, ""},
+	                                         {"jsonl", 0, NULL, ""}};
 	static const struct option_table table = {"some", rows, sizeof(rows) / sizeof(*rows)};
 	static const struct {
 		const char *arg, *name, *value;
 	} args[] = {
-		{"--only", "only", NULL}, {"--on=a=b", "only", "a=b"}, {"--output=", "output", ""}, {"--o", NULL, NULL}, {"--o=x", NULL, NULL},
-		{"--json", "json", NULL}, {"--jso", NULL, NULL}, {"--jsonl", "jsonl", NULL}, {"--jsonlx", NULL, NULL}, {"--", NULL, NULL},
-		{"-J", NULL, NULL}, {"only", NULL, NULL}, {"", NULL, NULL},
+	        {"--only", "only", NULL}, {"--on=a=b", "only", "a=b"}, {"--output=", "output", ""},
+	        {"--o", NULL, NULL},      {"--o=x", NULL, NULL},       {"--json", "json", NULL},
+	        {"--jso", NULL, NULL},    {"--jsonl", "jsonl", NULL},  {"--jsonlx", NULL, NULL},
+	        {"--", NULL, NULL},       {"-J", NULL, NULL},          {"only", NULL, NULL},
+	        {"", NULL, NULL},
 	};
 	for (size_t i = 0; i < sizeof(args) / sizeof(*args); ++i) {
 		const char *value = NULL;
@@ -301,12 +351,15 @@ static void test_option_find(void)
 static void test_json(void)
 {
 	static const char *const expected[] = {
-		[JSON_INLINE] = "{\"a\": [1, -2, 1.50, true, null], \"b\": \"x\\\\xff\", \"b-b64\": \"eP8=\", "
-		                "\"c\": {}, \"d\": 7}",
-		[JSON_LINES] = "{\n   \"a\": [1, -2, 1.50, true, null],\n   \"b\": \"x\\\\xff\",\n   "
-		               "\"b-b64\": \"eP8=\",\n   \"c\": {},\n   \"d\": 7\n}\n",
-		[JSON_TIGHT] = "{\"a\":[1, -2, 1.50, true, null],\"b\":\"x\\\\xff\",\"b-b64\":\"eP8=\",\"c\":{},"
-		               "\"d\":7}",
+	        [JSON_INLINE] = "{\"a\": [1, -2, 1.50, true, null], \"b\": \"x\\\\xff\", "
+		                "\"b-b64\": \"eP8=\", "
+	                        "\"c\": {}, \"d\": 7}",
+	        [JSON_LINES] =
+	                "{\n   \"a\": [1, -2, 1.50, true, null],\n   \"b\": \"x\\\\xff\",\n   "
+	                "\"b-b64\": \"eP8=\",\n   \"c\": {},\n   \"d\": 7\n}\n",
+	        [JSON_TIGHT] = "{\"a\":[1, -2, 1.50, true, "
+		               "null],\"b\":\"x\\\\xff\",\"b-b64\":\"eP8=\",\"c\":{},"
+	                       "\"d\":7}",
 	};
 	for (enum json_layout layout = JSON_INLINE; layout <= JSON_TIGHT; ++layout) {
 		struct strbuf out;
@@ -349,35 +402,45 @@ static void check_masked(void (*mask)(const char *text, struct strbuf *out),
 static void test_secrets(void)
 {
 	static const char *const cases[][2] = {
-		{"rw,password=x,vers=3", "rw,password=***,vers=3"},
-		{"rw,noatime", "rw,noatime"},
-		{"passwd=a,pass=b,secret=c,password2=d", "passwd=***,pass=***,secret=***,password2=***"},
-		{"PassWord=x", "PassWord=***"},
-		{"password=\"a,b\",rw", "password=***,rw"},
-		{"a=\"b,password=x", "a=\"b,password=***"},
-		{"secret=\"a,b=\"c,secret=\"d,e\"", "secret=***"},
-		{"password=\"a\"b,rw", "password=***,rw"},
-		{"credentials=/etc/c", "credentials=***"},
-		{"name=a,secretfile=/etc/c", "name=a,secretfile=/etc/c"},
-		{"username=me%word,rw", "username=me%***,rw"},
-		{"username=me,rw", "username=me,rw"},
-		{"password=", "password="},
-		{"password_stdin,compass=north", "password_stdin,compass=north"},
-		/* A letter more, less, another, two that changed places. */
-		{"pasword=x,passsword=x,passwrod=x,paasswrd=x", "pasword=***,passsword=***,passwrod=***,paasswrd=***"},
-		{"paswd=x,psswd=x,pswd=x,PassWrd=x", "paswd=***,psswd=***,pswd=***,PassWrd=***"},
-		{"secrt=x,sercet=x,tokne=x,tokn=x,passphrse=x", "secrt=***,sercet=***,tokne=***,tokn=***,passphrse=***"},
-		{"credentails=/etc/c,pass2=x,userpass=x,my_pw=x", "credentails=***,pass2=***,userpass=***,my_pw=***"},
-		{"password =x,\"password=a,b\",'pw=x'", "password =***,\"password=***\",'pw=***'"},
-		{"passno=1,pass_through=1,passfd=3,token-timeout=5,broken=1", "passno=1,pass_through=1,passfd=3,token-timeout=5,broken=1"},
-		{"secure=1,sector=512,username=x,users=1,user_id=0", "secure=1,sector=512,username=x,users=1,user_id=0"},
-		/* What holds one behind something else. */
-		{"user=me:word,usr=me%a:b,usernme=me:w,user=me:", "user=me:***,usr=me%***,usernme=me:***,user=me:"},
-		{"proxy=http://u:w@h:1/,url=https://k@h,u=http://h/a@b", "proxy=http://u:***,url=https://***,u=http://h/a@b"},
-		{"extpass=echo pw,ssh_command=sshpass -ppw,ssh_command=ssh -4", "extpass=***,ssh_command=***,ssh_command=ssh -4"},
-		{"OPTS=user=a%b,comment=password=x,lowerdir=/a/token=1", "OPTS=user=a%***,comment=password=***,lowerdir=/a/token=1"},
-		{"password=***,user=me%***", "password=***,user=me%***"},
-		{"", ""},
+	        {"rw,password=x,vers=3", "rw,password=***,vers=3"},
+	        {"rw,noatime", "rw,noatime"},
+	        {"passwd=a,pass=b,secret=c,password2=d",
+		 "passwd=***,pass=***,secret=***,password2=***"},
+	        {"PassWord=x", "PassWord=***"},
+	        {"password=\"a,b\",rw", "password=***,rw"},
+	        {"a=\"b,password=x", "a=\"b,password=***"},
+	        {"secret=\"a,b=\"c,secret=\"d,e\"", "secret=***"},
+	        {"password=\"a\"b,rw", "password=***,rw"},
+	        {"credentials=/etc/c", "credentials=***"},
+	        {"name=a,secretfile=/etc/c", "name=a,secretfile=/etc/c"},
+	        {"username=me%word,rw", "username=me%***,rw"},
+	        {"username=me,rw", "username=me,rw"},
+	        {"password=", "password="},
+	        {"password_stdin,compass=north", "password_stdin,compass=north"},
+	        /* A letter more, less, another, two that changed places. */
+	        {"pasword=x,passsword=x,passwrod=x,paasswrd=x",
+		 "pasword=***,passsword=***,passwrod=***,paasswrd=***"},
+	        {"paswd=x,psswd=x,pswd=x,PassWrd=x", "paswd=***,psswd=***,pswd=***,PassWrd=***"},
+	        {"secrt=x,sercet=x,tokne=x,tokn=x,passphrse=x",
+		 "secrt=***,sercet=***,tokne=***,tokn=***,passphrse=***"},
+	        {"credentails=/etc/c,pass2=x,userpass=x,my_pw=x",
+		 "credentails=***,pass2=***,userpass=***,my_pw=***"},
+	        {"password =x,\"password=a,b\",'pw=x'", "password =***,\"password=***\",'pw=***'"},
+	        {"passno=1,pass_through=1,passfd=3,token-timeout=5,broken=1",
+		 "passno=1,pass_through=1,passfd=3,token-timeout=5,broken=1"},
+	        {"secure=1,sector=512,username=x,users=1,user_id=0",
+		 "secure=1,sector=512,username=x,users=1,user_id=0"},
+	        /* What holds one behind something else. */
+	        {"user=me:word,usr=me%a:b,usernme=me:w,user=me:",
+		 "user=me:***,usr=me%***,usernme=me:***,user=me:"},
+	        {"proxy=http://u:w@h:1/,url=https://k@h,u=http://h/a@b",
+		 "proxy=http://u:***,url=https://***,u=http://h/a@b"},
+	        {"extpass=echo pw,ssh_command=sshpass -ppw,ssh_command=ssh -4",
+		 "extpass=***,ssh_command=***,ssh_command=ssh -4"},
+	        {"OPTS=user=a%b,comment=password=x,lowerdir=/a/token=1",
+		 "OPTS=user=a%***,comment=password=***,lowerdir=/a/token=1"},
+	        {"password=***,user=me%***", "password=***,user=me%***"},
+	        {"", ""},
 	};
 	check_masked(mask_options, has_secret, cases, COUNT(cases));
 }
@@ -417,9 +480,9 @@ static void test_secret_sources(void)
 static void test_paths(void)
 {
 	static const char *const cases[][2] = {
-		{"/", "/"}, {"//", "/"}, {"/a/", "/a"}, {"/a//b", "/a/b"}, {"/a/./b/.", "/a/b"},
-		{"/a/../b", "/b"}, {"/../..", "/"}, {"/a/b/../../..", "/"}, {"a/b/", "a/b"}, {"", "."},
-		{"./a", "a"}, {"/...", "/..."},
+	        {"/", "/"},           {"//", "/"},       {"/a/", "/a"},   {"/a//b", "/a/b"},
+	        {"/a/./b/.", "/a/b"}, {"/a/../b", "/b"}, {"/../..", "/"}, {"/a/b/../../..", "/"},
+	        {"a/b/", "a/b"},      {"", "."},         {"./a", "a"},    {"/...", "/..."},
 	};
 	struct strbuf out;
 	strbuf_init(&out);
@@ -612,7 +675,10 @@ static void test_path_index(void)
 			add_path(&path, &state);
 			if (i % 10 == 0)
 				strbuf_puts(&path, i % 20 ? "/" : "//a");
-			snprintf(paths[i], sizeof(paths[i]), "%s", i == 0 ? "a" : i == 1 ? "" : strbuf_str(&path));
+			snprintf(paths[i], sizeof(paths[i]), "%s",
+			         i == 0   ? "a"
+			         : i == 1 ? ""
+			                  : strbuf_str(&path));
 			nodes[i] = path_mount(&f.run, paths[i]);
 			found += nodes[i] != MT_NONE && nodes[i] != 0;
 		}
@@ -620,7 +686,8 @@ static void test_path_index(void)
 		for (unsigned i = 0; i < PATHS; ++i) {
 			CU_ASSERT_EQUAL(path_mount(&f.run, paths[i]), nodes[i]);
 			if (path_mount(&f.run, paths[i]) != nodes[i])
-				printf("  %s: %u, not %u\n%s", paths[i], path_mount(&f.run, paths[i]), nodes[i], strbuf_str(&text));
+				printf("  %s: %u, not %u\n%s", paths[i],
+				       path_mount(&f.run, paths[i]), nodes[i], strbuf_str(&text));
 		}
 		fixture_close(&f);
 		strbuf_destroy(&text);
@@ -670,8 +737,10 @@ static void test_hundred_thousand(void)
 	uint32_t id = 1;
 	for (uint32_t i = 0; i < WIDE; ++i) {
 		++id;
-		strbuf_printf(&text, "%u 1 0:%u / /srv/d%u/m%u rw,nosuid shared:%u - tmpfs t rw,size=%uk\n",
-		              id, id, i % DIRS, i * 7919 % WIDE, i, i);
+		strbuf_printf(
+		        &text,
+		        "%u 1 0:%u / /srv/d%u/m%u rw,nosuid shared:%u - tmpfs t rw,size=%uk\n", id,
+		        id, i % DIRS, i * 7919 % WIDE, i, i);
 	}
 	strbuf_printf(&text, "%u 1 0:9 / /srv/d7 rw - tmpfs cover rw\n", ++id);
 	for (uint32_t i = 0; i < STACK; ++i) {
@@ -685,7 +754,8 @@ static void test_hundred_thousand(void)
 	CU_ASSERT_EQUAL(f.run.table->count, ALL);
 	CU_ASSERT_EQUAL(f.run.table->nproblems, 0);
 	/* Of the directory that is covered every mount, and of the stack all but one. */
-	CU_ASSERT_EQUAL(f.run.d->stats.states[MT_HIDDEN], WIDE / DIRS + (7 < WIDE % DIRS) + STACK - 1);
+	CU_ASSERT_EQUAL(f.run.d->stats.states[MT_HIDDEN],
+	                WIDE / DIRS + (7 < WIDE % DIRS) + STACK - 1);
 	CU_ASSERT_EQUAL(f.run.d->stats.named[MT_NAMED_KERNEL], ALL);
 
 	CU_ASSERT_EQUAL_FATAL(filter_pick(&f.run, &f.picks), 0);

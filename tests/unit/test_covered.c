@@ -82,7 +82,8 @@ static const char *listed(const struct discovery *d, struct fstab_plan *plan,
 		                        list[i].covered.place ? list[i].covered.place : "?",
 		                        severity);
 	}
-	len += (size_t)snprintf(text + len, sizeof(text) - len, "%s", audit_set_has(&report.not_checked, MNT_UNDER_NOT_EMPTY) ? "?" : "");
+	len += (size_t)snprintf(text + len, sizeof(text) - len, "%s",
+	                        audit_set_has(&report.not_checked, MNT_UNDER_NOT_EMPTY) ? "?" : "");
 	audit_report_destroy(&report);
 	audit_covered_free(list, (size_t)n);
 	return text;
@@ -134,7 +135,8 @@ static void world_destroy(struct world *w)
 }
 
 #define TOLD_IN_ROOT_1 "/a / a warning\n/b / b warning\n/bound / bound info\n"
-#define TOLD_IN_ROOT_2 "/data / data warning\n/n / n warning\n/over / over info\n/self2/x / self2/x info\n" \
+#define TOLD_IN_ROOT_2                                                                             \
+	"/data / data warning\n/n / n warning\n/over / over info\n/self2/x / self2/x info\n"       \
 	"/stack / stack warning\n/tmp / tmp info\n"
 #define TOLD_ELSEWHERE "/data/deep/place /data deep/place warning\n/n/below /n below none\n?"
 

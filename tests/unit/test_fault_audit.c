@@ -44,7 +44,8 @@ static void begin(void)
 	           "21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
 	           "22 21 0:5 / /proc rw - proc proc rw\n"
 	           "23 21 0:30 / /data rw - tmpfs tmpfs rw,size=4k\n");
-	write_file(fstab, "fstab", "/dev/sda1 / ext4 defaults 0 1\nserver:/data /data nfs defaults 0 0\n");
+	write_file(fstab, "fstab",
+	           "/dev/sda1 / ext4 defaults 0 1\nserver:/data /data nfs defaults 0 0\n");
 	write_file(report, "report", OLD);
 	snprintf(tab_option, sizeof(tab_option), "--tab-file=%s", tab);
 	snprintf(fstab_option, sizeof(fstab_option), "--fstab=%s", fstab);
@@ -81,7 +82,8 @@ static char *read_out(const struct form *form, int out)
 
 /** Run it in a child of its own, whose standard output is closed at the end.
     @return the exit status; -1: it was killed. */
-static int run_form(const struct form *form, const struct fault *fault, int out, struct fault_count *count)
+static int run_form(const struct form *form, const struct fault *fault, int out,
+                    struct fault_count *count)
 {
 	static char name[] = "audit";
 	char *argv[ARGS] = {name, tab_option, fstab_option};
@@ -96,7 +98,8 @@ static int run_form(const struct form *form, const struct fault *fault, int out,
 	if (pid == 0) {
 		alarm(60);
 		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-		if (dup2(out, STDOUT_FILENO) < 0 || lseek(STDOUT_FILENO, 0, SEEK_SET) != 0 || dup2(null, STDERR_FILENO) < 0)
+		if (dup2(out, STDOUT_FILENO) < 0 || lseek(STDOUT_FILENO, 0, SEEK_SET) != 0
+		    || dup2(null, STDERR_FILENO) < 0)
 			_exit(99);
 		_exit(form->run(argc, argv));
 	}
@@ -111,7 +114,8 @@ static void without_time(char *text)
 	static const char *const before[] = {"time=", "\"time\": ", "\"seconds\": ", "_seconds "};
 	for (size_t i = 0; i < sizeof(before) / sizeof(*before); ++i)
 		for (char *at = text; (at = strstr(at, before[i]));)
-			for (at += strlen(before[i]); (*at >= '0' && *at <= '9') || *at == '.'; ++at)
+			for (at += strlen(before[i]); (*at >= '0' && *at <= '9') || *at == '.';
+			     ++at)
 				*at = '0';
 }
 
@@ -126,20 +130,23 @@ static bool same(const char *text, const char *base)
 }
 
 /** Judge a run.  @return whether it is as promised. */
-static bool is_right(const struct form *form, int status, const char *text, int base_status, const char *base)
+static bool is_right(const struct form *form, int status, const char *text, int base_status,
+                     const char *base)
 {
 	bool plugin = form->run == cmd_check;
 	if (status == base_status && same(text, base))
 		return true;
 	if (plugin) {
 		const char *newline = strchr(text, '\n');
-		return status == UNKNOWN && strncmp(text, "GETMNT UNKNOWN - ", 17) == 0 && newline && !newline[1];
+		return status == UNKNOWN && strncmp(text, "GETMNT UNKNOWN - ", 17) == 0 && newline
+		       && !newline[1];
 	}
 	/* Without memory a file may stay as it is. */
 	if (form->args[1] && strcmp(text, OLD) == 0)
 		return status == FAILED;
 	if (form->failed)
-		return status == FAILED && strstr(text, form->failed) && text[strlen(text) - 1] == '\n';
+		return status == FAILED && strstr(text, form->failed)
+		       && text[strlen(text) - 1] == '\n';
 	return status == FAILED && !*text;
 }
 
@@ -149,12 +156,16 @@ static void test_forms(void)
 	UNIT_SKIP("a fortified program makes calls that are not wrapped");
 #endif
 	static const struct form forms[] = {
-		{"check_getmnt", cmd_check, {NULL}, NULL, false},
-		{"check_getmnt of this machine", cmd_check, {NULL}, NULL, true},
-		{"--prometheus", cmd_audit, {"--prometheus"}, "\ngetmnt_audit_success 0\n", false},
-		{"--prometheus --output", cmd_audit, {"--prometheus", output_option}, "\ngetmnt_audit_success 0\n", false},
-		{"--json", cmd_audit, {"--json"}, "\"exit_status\": 2", false},
-		{"--jsonl", cmd_audit, {"--jsonl"}, "\"exit_status\": 2", false},
+	        {"check_getmnt", cmd_check, {NULL}, NULL, false},
+	        {"check_getmnt of this machine", cmd_check, {NULL}, NULL, true},
+	        {"--prometheus", cmd_audit, {"--prometheus"}, "\ngetmnt_audit_success 0\n", false},
+	        {"--prometheus --output",
+		 cmd_audit,
+		 {"--prometheus", output_option},
+		 "\ngetmnt_audit_success 0\n",
+		 false},
+	        {"--json", cmd_audit, {"--json"}, "\"exit_status\": 2", false},
+	        {"--jsonl", cmd_audit, {"--jsonl"}, "\"exit_status\": 2", false},
 	};
 	static char base[OUT_MAX];
 	unsigned long runs = 0;
@@ -164,7 +175,9 @@ static void test_forms(void)
 	for (size_t f = 0; f < sizeof(forms) / sizeof(*forms); ++f) {
 		const struct form *form = &forms[f];
 		struct fault_count count;
-		if (form->live && (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0))
+		if (form->live
+		    && (unshare(CLONE_NEWNS) != 0
+		        || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0))
 			continue;
 		int base_status = run_form(form, NULL, out, &count);
 		strcpy(base, read_out(form, out));
@@ -176,13 +189,17 @@ static void test_forms(void)
 		CU_ASSERT_TRUE(calls > 100);
 		for (int mode = FAULT_ONCE; mode <= (form->live ? FAULT_ONCE : FAULT_ON); ++mode) {
 			for (uint64_t n = 1; n <= calls; n += unit_step()) {
-				struct fault fault = {(enum fault_mode)mode, FAULT_ALLOC, n, ENOMEM};
-				unit_note("%s: allocation %ju%s", form->name, (uintmax_t)n, mode == FAULT_ON ? " on" : "");
+				struct fault fault = {(enum fault_mode)mode, FAULT_ALLOC, n,
+				                      ENOMEM};
+				unit_note("%s: allocation %ju%s", form->name, (uintmax_t)n,
+				          mode == FAULT_ON ? " on" : "");
 				int status = run_form(form, &fault, out, &count);
 				const char *text = read_out(form, out);
 				bool right = is_right(form, status, text, base_status, base);
 				if (!right)
-					printf("  %s, allocation %ju%s: %d: %s\n", form->name, (uintmax_t)n, mode == FAULT_ON ? " on" : "", status, text);
+					printf("  %s, allocation %ju%s: %d: %s\n", form->name,
+					       (uintmax_t)n, mode == FAULT_ON ? " on" : "", status,
+					       text);
 				CU_ASSERT_TRUE(right);
 				++runs;
 			}

@@ -53,11 +53,38 @@ static void test_ranges(void)
 		const char *text;
 		const char *tells;   /* of 0, 1, 5, 10, 11: 1 where it does; NULL: it is none */
 	} rows[] = {
-		{"0", "01111"}, {"10", "00001"}, {"1:", "10000"}, {"10:", "11100"}, {"~:0", "01111"}, {"~:5", "00011"},
-		{"5:10", "11001"}, {"@5:10", "00110"}, {"@0", "10000"}, {"@~:1", "11000"}, {"~:", "00000"}, {"0.5", "01111"},
-		{"-5:1", "00111"}, {":5", "00011"}, {":", NULL}, {"", NULL}, {"@", NULL}, {"x", NULL}, {"10:5", NULL}, {"1:2:3", NULL}, {"~", NULL},
-		{"1e3", NULL}, {"nan", NULL}, {"inf", NULL}, {"0x10", NULL}, {" 1", NULL}, {"1 ", NULL}, {"-", NULL}, {".", NULL},
-		{"1|x", NULL}, {"99999999999999999999999999", NULL}, {"1:~", NULL},
+	        {"0", "01111"},
+	        {"10", "00001"},
+	        {"1:", "10000"},
+	        {"10:", "11100"},
+	        {"~:0", "01111"},
+	        {"~:5", "00011"},
+	        {"5:10", "11001"},
+	        {"@5:10", "00110"},
+	        {"@0", "10000"},
+	        {"@~:1", "11000"},
+	        {"~:", "00000"},
+	        {"0.5", "01111"},
+	        {"-5:1", "00111"},
+	        {":5", "00011"},
+	        {":", NULL},
+	        {"", NULL},
+	        {"@", NULL},
+	        {"x", NULL},
+	        {"10:5", NULL},
+	        {"1:2:3", NULL},
+	        {"~", NULL},
+	        {"1e3", NULL},
+	        {"nan", NULL},
+	        {"inf", NULL},
+	        {"0x10", NULL},
+	        {" 1", NULL},
+	        {"1 ", NULL},
+	        {"-", NULL},
+	        {".", NULL},
+	        {"1|x", NULL},
+	        {"99999999999999999999999999", NULL},
+	        {"1:~", NULL},
 	};
 	static const double numbers[] = {0, 1, 5, 10, 11};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
@@ -110,8 +137,9 @@ static void test_bounded(void)
 		bool late;
 		int signal, status;
 	} rows[] = {
-		{"print", 60, false, 0, 7}, {"much", 60, false, 0, 7}, {"sleep", 0.05, true, 0, 0}, {"deaf", 0.05, true, 0, 0},
-		{"crash", 60, false, SIGTERM, 0},
+	        {"print", 60, false, 0, 7},       {"much", 60, false, 0, 7},
+	        {"sleep", 0.05, true, 0, 0},      {"deaf", 0.05, true, 0, 0},
+	        {"crash", 60, false, SIGTERM, 0},
 	};
 	struct os os = {0};
 	fflush(stdout);

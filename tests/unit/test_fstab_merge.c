@@ -21,13 +21,31 @@ static const struct machine_device {
 	struct devmap_tags tags;
 	const char *source;
 } machine[] = {
-	{8, 1, {.name = "/dev/sda1", .type = "ext4", .uuid = "0a1b-root", .label = "root", .partuuid = "p-1"}},
-	{8, 2, {.name = "/dev/sda2", .type = "vfat", .uuid = "AB-CD", .partuuid = "p-2", .partlabel = "EFI"}},
-	{8, 3, {.name = "/dev/sda3", .type = "ext4", .uuid = "0a1b-home", .label = "my home", .partuuid = "p-3"}},
-	{8, 5, {.name = "/dev/sda5", .type = "swap", .uuid = "0a1b-swap", .label = "swap"}},
-	{8, 6, {.name = "/dev/sda6", .type = "swap", .uuid = "0a1b-more"}},
-	{8, 16, {.name = "/dev/sdb", .type = "xfs", .uuid = "0a1b-other"}},
-	{0, 40, {.name = "/dev/sdc", .type = "btrfs", .uuid = "0a1b-pool"}, .source = "/dev/sdc"},
+        {8,
+	 1,
+	 {.name = "/dev/sda1",
+	  .type = "ext4",
+	  .uuid = "0a1b-root",
+	  .label = "root",
+	  .partuuid = "p-1"}},
+        {8,
+	 2,
+	 {.name = "/dev/sda2",
+	  .type = "vfat",
+	  .uuid = "AB-CD",
+	  .partuuid = "p-2",
+	  .partlabel = "EFI"}},
+        {8,
+	 3,
+	 {.name = "/dev/sda3",
+	  .type = "ext4",
+	  .uuid = "0a1b-home",
+	  .label = "my home",
+	  .partuuid = "p-3"}},
+        {8, 5, {.name = "/dev/sda5", .type = "swap", .uuid = "0a1b-swap", .label = "swap"}},
+        {8, 6, {.name = "/dev/sda6", .type = "swap", .uuid = "0a1b-more"}},
+        {8, 16, {.name = "/dev/sdb", .type = "xfs", .uuid = "0a1b-other"}},
+        {0, 40, {.name = "/dev/sdc", .type = "btrfs", .uuid = "0a1b-pool"}, .source = "/dev/sdc"},
 };
 
 static int find_device(void *arg, const struct mount *mount, struct fstab_device *device)
@@ -74,14 +92,15 @@ static int follow(void *arg, const char *target, struct strbuf *path)
 	return 1;
 }
 
-#define TABLE \
-	"20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw,errors=remount-ro\n" \
-	"21 20 8:2 / /boot/efi rw,relatime - vfat /dev/sda2 rw,fmask=0077,dmask=0077\n" \
-	"22 20 8:3 / /home rw,nosuid,nodev,relatime - ext4 /dev/sda3 rw\n" \
-	"23 20 0:40 /@data /srv/data rw,noatime - btrfs /dev/sdc rw,compress=zstd:3,subvolid=257,subvol=/@data\n" \
-	"24 20 0:50 / /tmp rw,nosuid,nodev,relatime - tmpfs tmpfs rw,size=1048576k\n" \
-	"25 20 8:3 /joe/www /srv/www rw,nosuid,nodev,relatime - ext4 /dev/sda3 rw\n" \
-	"26 20 0:51 / /mnt/nas rw,relatime - nfs4 nas:/export rw,vers=4.2\n" \
+#define TABLE                                                                                      \
+	"20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw,errors=remount-ro\n"                         \
+	"21 20 8:2 / /boot/efi rw,relatime - vfat /dev/sda2 rw,fmask=0077,dmask=0077\n"            \
+	"22 20 8:3 / /home rw,nosuid,nodev,relatime - ext4 /dev/sda3 rw\n"                         \
+	"23 20 0:40 /@data /srv/data rw,noatime - btrfs /dev/sdc "                                 \
+	"rw,compress=zstd:3,subvolid=257,subvol=/@data\n"                                          \
+	"24 20 0:50 / /tmp rw,nosuid,nodev,relatime - tmpfs tmpfs rw,size=1048576k\n"              \
+	"25 20 8:3 /joe/www /srv/www rw,nosuid,nodev,relatime - ext4 /dev/sda3 rw\n"               \
+	"26 20 0:51 / /mnt/nas rw,relatime - nfs4 nas:/export rw,vers=4.2\n"                       \
 	"27 20 0:52 / /mnt/two\\040words rw,relatime - tmpfs t rw\n"
 
 static const char good[] =
@@ -148,8 +167,8 @@ static void unmake(struct made *made)
     that, '~' what was edited. */
 static char notes[16 * 1024];
 static const char *const kinds[FSTAB_NOTE_KINDS] = {
-	"damaged", "odd", "missing", "no-line", "source", "name", "options", "refused", "pass", "repeated", "beside",
-	"elsewhere", "order", "unknown",
+        "damaged", "odd",  "missing",  "no-line", "source",    "name",  "options",
+        "refused", "pass", "repeated", "beside",  "elsewhere", "order", "unknown",
 };
 
 static void print_notes(const struct fstab_merged *merged)
@@ -158,9 +177,14 @@ static void print_notes(const struct fstab_merged *merged)
 	for (size_t i = 0; i < merged->nnotes; ++i) {
 		const struct fstab_note *note = &merged->notes[i];
 		size_t n = strlen(notes);
-		snprintf(notes + n, sizeof(notes) - n, "%s%s %u %s%s%s\n", note->back ? "^" : note->done ? "+" : note->edited ? "~" : "",
+		snprintf(notes + n, sizeof(notes) - n, "%s%s %u %s%s%s\n",
+		         note->back     ? "^"
+		         : note->done   ? "+"
+		         : note->edited ? "~"
+		                        : "",
 		         kinds[note->kind], note->line ? (unsigned)note->line->number : 0,
-		         note->live ? note->live->target : "-", note->kind == FSTAB_NOTE_OPTIONS ? " " : "",
+		         note->live ? note->live->target : "-",
+		         note->kind == FSTAB_NOTE_OPTIONS ? " " : "",
 		         note->kind == FSTAB_NOTE_OPTIONS ? note->text : "");
 	}
 }
@@ -169,10 +193,13 @@ static void print_notes(const struct fstab_merged *merged)
 static void check_match(const struct fstab_match_input *in)
 {
 	static const int kinds_of[FSTAB_NOTE_KINDS] = {
-		[FSTAB_NOTE_MISSING] = 1 + FSTAB_DIFFER_MISSING, [FSTAB_NOTE_NO_LINE] = 1 + FSTAB_DIFFER_NO_LINE,
-		[FSTAB_NOTE_SOURCE] = 1 + FSTAB_DIFFER_SOURCE, [FSTAB_NOTE_OPTIONS] = 1 + FSTAB_DIFFER_OPTIONS,
-		[FSTAB_NOTE_REPEATED] = 1 + FSTAB_DIFFER_REPEATED, [FSTAB_NOTE_BESIDE] = 1 + FSTAB_DIFFER_BESIDE,
-		[FSTAB_NOTE_ELSEWHERE] = 1 + FSTAB_DIFFER_ELSEWHERE,
+	        [FSTAB_NOTE_MISSING] = 1 + FSTAB_DIFFER_MISSING,
+	        [FSTAB_NOTE_NO_LINE] = 1 + FSTAB_DIFFER_NO_LINE,
+	        [FSTAB_NOTE_SOURCE] = 1 + FSTAB_DIFFER_SOURCE,
+	        [FSTAB_NOTE_OPTIONS] = 1 + FSTAB_DIFFER_OPTIONS,
+	        [FSTAB_NOTE_REPEATED] = 1 + FSTAB_DIFFER_REPEATED,
+	        [FSTAB_NOTE_BESIDE] = 1 + FSTAB_DIFFER_BESIDE,
+	        [FSTAB_NOTE_ELSEWHERE] = 1 + FSTAB_DIFFER_ELSEWHERE,
 	};
 	struct fstab_match match;
 	struct fstab_merged merged;
@@ -185,8 +212,10 @@ static void check_match(const struct fstab_match_input *in)
 			continue;
 		const struct fstab_difference *d = n < match.count ? &match.differences[n] : NULL;
 		++n;
-		CU_ASSERT_TRUE(d && kinds_of[note->kind] == 1 + (int)d->kind && d->line == note->line && d->other == note->other
-		               && d->live == note->live && (!note->text || strcmp(d->actual, note->text) == 0));
+		CU_ASSERT_TRUE(d && kinds_of[note->kind] == 1 + (int)d->kind
+		               && d->line == note->line && d->other == note->other
+		               && d->live == note->live
+		               && (!note->text || strcmp(d->actual, note->text) == 0));
 	}
 	CU_ASSERT_EQUAL(n, match.count);
 	fstab_match_destroy(&match);
@@ -379,10 +408,12 @@ static void test_nothing_to_do(void)
 		unsigned fix;
 		const char *text;
 	} rows[] = {
-		{false, 0, good}, {true, 0, good}, {false, ALL, good}, {true, 0, crlf}, {true, 0, cut},
+	        {false, 0, good}, {true, 0, good}, {false, ALL, good},
+	        {true, 0, crlf},  {true, 0, cut},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		struct fstab_merge_input in = {.persistent = rows[i].persistent, .fix = rows[i].fix};
+		struct fstab_merge_input in = {.persistent = rows[i].persistent,
+		                               .fix = rows[i].fix};
 		char *got = merged(in, TABLE, rows[i].text, NULL);
 		CU_ASSERT_STRING_EQUAL(got, rows[i].text);
 		CU_ASSERT_STRING_EQUAL(notes, "");
@@ -396,8 +427,14 @@ static void test_mapper(void)
 	static const struct {
 		const char *source;
 		bool same;
-	} rows[] = {{"/dev/vg-a/home", true}, {"/dev/vg/home", false}, {"/dev/sda9", false}, {"/dev/disk/by-id/x", true},
-	            {"/dev/mapper/vg--a-home", true}, {"/dev/mapper/vg-a-home", false}, {"/dev/dm-3", true}, {"/img", false}};
+	} rows[] = {{"/dev/vg-a/home", true},
+	            {"/dev/vg/home", false},
+	            {"/dev/sda9", false},
+	            {"/dev/disk/by-id/x", true},
+	            {"/dev/mapper/vg--a-home", true},
+	            {"/dev/mapper/vg-a-home", false},
+	            {"/dev/dm-3", true},
+	            {"/img", false}};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		char text[256];
 		snprintf(text, sizeof(text), ROOT_LINE "%s /m ext4 rw 0 2\n", rows[i].source);
@@ -408,7 +445,8 @@ static void test_mapper(void)
 		made.plan.lines[1].source = "/dev/mapper/vg--a-home";
 		made.plan.lines[1].fstype = "ext4";
 		made.plan.lines[1].options = "defaults";
-		struct fstab_merge_input in = {.match.file = file, .match.in = &made.in, .match.plan = &made.plan};
+		struct fstab_merge_input in = {
+		        .match.file = file, .match.in = &made.in, .match.plan = &made.plan};
 		struct fstab_merged out;
 		CU_ASSERT_EQUAL(fstab_merge(&in, &out), 0);
 		print_notes(&out);
@@ -426,11 +464,15 @@ static void test_nul(void)
 	struct made made;
 	make(&made, ROOT);
 	struct tablines *file = tablines_parse(nul, sizeof(nul) - 1);
-	struct fstab_merge_input in = {.match.file = file, .match.in = &made.in, .match.plan = &made.plan, .persistent = true};
+	struct fstab_merge_input in = {.match.file = file,
+	                               .match.in = &made.in,
+	                               .match.plan = &made.plan,
+	                               .persistent = true};
 	struct fstab_merged out;
 	CU_ASSERT_EQUAL(fstab_merge(&in, &out), 0);
-	CU_ASSERT_STRING_EQUAL(out.text, ROOT_LINE SWAP_LINE
-	                       "# getmnt: line 3: contains a NUL byte (NUL as \\000, \\ as \\134): a\\134040\\000b");
+	CU_ASSERT_STRING_EQUAL(out.text,
+	                       ROOT_LINE SWAP_LINE "# getmnt: line 3: contains a NUL byte (NUL as "
+	                                           "\\000, \\ as \\134): a\\134040\\000b");
 	fstab_merged_destroy(&out);
 	tablines_free(file);
 	unmake(&made);
@@ -441,12 +483,14 @@ static void test_keep_options(void)
 	struct made made;
 	make(&made, TABLE);
 	struct tablines *file = tablines_parse(good, sizeof(good) - 1);
-	struct fstab_merge_input in = {.match.file = file, .match.in = &made.in, .match.plan = &made.plan};
+	struct fstab_merge_input in = {
+	        .match.file = file, .match.in = &made.in, .match.plan = &made.plan};
 	CU_ASSERT_EQUAL(fstab_keep_options(&in.match, &made.plan), 0);
 	size_t found = 0;
 	for (size_t i = 0; i < made.plan.count; ++i) {
 		const struct fstab_line *line = &made.plan.lines[i];
-		if (strcmp(line->target, "/home") == 0 && strcmp(line->options, "nodev,nosuid,x-own.note=1") == 0)
+		if (strcmp(line->target, "/home") == 0
+		    && strcmp(line->options, "nodev,nosuid,x-own.note=1") == 0)
 			++found;
 		if (strcmp(line->target, "none") == 0 && strcmp(line->options, "sw,pri=5") == 0)
 			++found;
@@ -471,7 +515,9 @@ static uint32_t roll(uint32_t below)
 /** Corrupt a text in one of the ways that files are.  @return its length, at most twice that. */
 static size_t corrupt(char *text, size_t len)
 {
-	static const char *const escapes[] = {"\\04", "\\000", "\\", "\\040", "\\134", "\\x20", "#", "\"", " ", "\t", "\n", "\r", "\xef\xbb\xbf"};
+	static const char *const escapes[] = {"\\04",  "\\000", "\\",          "\\040", "\\134",
+	                                      "\\x20", "#",     "\"",          " ",     "\t",
+	                                      "\n",    "\r",    "\xef\xbb\xbf"};
 	size_t at = roll((uint32_t)len), n = 1 + roll(200), to = roll((uint32_t)len);
 	if (n > len - at)
 		n = len - at;
@@ -536,19 +582,24 @@ static bool has(const char *options, const char *option)
 /** Whether an entry mounts what a line of the plan does: naively, by the machine above. */
 static bool makes(const struct tabline *entry, const struct fstab_line *line, bool *there)
 {
-	const char *target = tabline_value(entry, TABLINE_TARGET), *source = tabline_value(entry, TABLINE_SOURCE);
-	const char *type = tabline_value(entry, TABLINE_FSTYPE), *options = tabline_value(entry, TABLINE_OPTIONS);
+	const char *target = tabline_value(entry, TABLINE_TARGET),
+	           *source = tabline_value(entry, TABLINE_SOURCE);
+	const char *type = tabline_value(entry, TABLINE_FSTYPE),
+	           *options = tabline_value(entry, TABLINE_OPTIONS);
 	char plain[512], *to = plain;
 	options = options ? options : "";
 	*there = false;
 	if (strcmp(type, "swap") == 0 || !line->mount) {
 		const struct devmap_tags *tags = &machine[3].tags;
 		return strcmp(type, "swap") == 0 && !line->mount
-		       && (strcmp(source, tags->name) == 0 || strcmp(source, "UUID=0a1b-swap") == 0 || strcmp(source, "LABEL=swap") == 0);
+		       && (strcmp(source, tags->name) == 0 || strcmp(source, "UUID=0a1b-swap") == 0
+		           || strcmp(source, "LABEL=swap") == 0);
 	}
 	/* Without what is no component. */
 	for (const char *at = target; *at && to < plain + sizeof(plain) - 1; ++at) {
-		bool none = *at == '/' && (at[1] == '/' || (at[1] == '.' && (at[2] == '/' || !at[2])) || (!at[1] && to != plain));
+		bool none = *at == '/'
+		            && (at[1] == '/' || (at[1] == '.' && (at[2] == '/' || !at[2]))
+		                || (!at[1] && to != plain));
 		if (none && at[1] == '.')
 			++at;
 		if (!none)
@@ -558,16 +609,19 @@ static bool makes(const struct tabline *entry, const struct fstab_line *line, bo
 	*there = strcmp(*plain ? plain : "/", line->target) == 0 && *target == '/';
 	if (!*there)
 		return false;
-	bool bind = has(options, "bind") || has(options, "rbind"), any = strcmp(line->fstype, "tmpfs") == 0;
+	bool bind = has(options, "bind") || has(options, "rbind"),
+	     any = strcmp(line->fstype, "tmpfs") == 0;
 	if (strcmp(line->fstype, "none") == 0)
 		return bind && strcmp(source, line->source) == 0;
 	if (strcmp(line->fstype, "nfs4") == 0)
-		return strncmp(type, "nfs", 3) == 0 && strncmp(source, "nas:/export", 11) == 0 && (!source[11] || strcmp(source + 11, "/") == 0);
+		return strncmp(type, "nfs", 3) == 0 && strncmp(source, "nas:/export", 11) == 0
+		       && (!source[11] || strcmp(source + 11, "/") == 0);
 	if (bind || strcmp(type, line->fstype) != 0)
 		return false;
 	const char *subvol = strstr(options, "subvol=");
 	subvol = subvol ? subvol + 7 + strspn(subvol + 7, "/") : "@data";
-	if (strcmp(type, "btrfs") == 0 && (strncmp(subvol, "@data", 5) != 0 || (subvol[5] && subvol[5] != ',')))
+	if (strcmp(type, "btrfs") == 0
+	    && (strncmp(subvol, "@data", 5) != 0 || (subvol[5] && subvol[5] != ',')))
 		return false;
 	struct fstab_device device = {0};
 	find_device(NULL, line->mount, &device);
@@ -575,10 +629,12 @@ static bool makes(const struct tabline *entry, const struct fstab_line *line, bo
 		return any;
 	char names[3][64];
 	snprintf(names[0], sizeof(names[0]), "UUID=%s", device.tags->uuid);
-	snprintf(names[1], sizeof(names[1]), "LABEL=%s", device.tags->label ? device.tags->label : "\n");
-	snprintf(names[2], sizeof(names[2]), "LABEL=\"%s\"", device.tags->label ? device.tags->label : "\n");
-	return strcmp(source, names[0]) == 0 || strcmp(source, names[1]) == 0 || strcmp(source, names[2]) == 0
-	       || strcmp(source, device.tags->name) == 0;
+	snprintf(names[1], sizeof(names[1]), "LABEL=%s",
+	         device.tags->label ? device.tags->label : "\n");
+	snprintf(names[2], sizeof(names[2]), "LABEL=\"%s\"",
+	         device.tags->label ? device.tags->label : "\n");
+	return strcmp(source, names[0]) == 0 || strcmp(source, names[1]) == 0
+	       || strcmp(source, names[2]) == 0 || strcmp(source, device.tags->name) == 0;
 }
 
 /** Whether a comment keeps a line. */
@@ -590,7 +646,10 @@ static bool keeps(const struct tabline *comment, const struct tabline *line)
 	size_t n = 0;
 	bool nul = memchr(line->bytes, '\0', line->n);
 	for (size_t i = 0; i < line->n && n + 4 < sizeof(plain); ++i) {
-		const char *text = !nul ? NULL : line->bytes[i] == '\0' ? "\\000" : line->bytes[i] == '\\' ? "\\134" : NULL;
+		const char *text = !nul                     ? NULL
+		                   : line->bytes[i] == '\0' ? "\\000"
+		                   : line->bytes[i] == '\\' ? "\\134"
+		                                            : NULL;
 		if (text)
 			memcpy(plain + n, text, 4);
 		else
@@ -629,9 +688,13 @@ static const char *wrong(const struct fstab_merge_input *in, const struct fstab_
 				break;
 			}
 			const struct tabline *now = &out->lines[at];
-			bool same = now->n == line->n && memcmp(now->bytes, line->bytes, line->n) == 0;
+			bool same =
+			        now->n == line->n && memcmp(now->bytes, line->bytes, line->n) == 0;
 			/* The end of the last may be new. */
-			if (same && (now->size == line->size ? memcmp(now->bytes, line->bytes, line->size) != 0 : i + 1 < old->count))
+			if (same
+			    && (now->size == line->size
+			                ? memcmp(now->bytes, line->bytes, line->size) != 0
+					: i + 1 < old->count))
 				bad = "an end of line is another";
 			if (same || (line->kind >= TABLINE_ENTRY && keeps(now, line))) {
 				++at;
@@ -650,15 +713,19 @@ static const char *wrong(const struct fstab_merge_input *in, const struct fstab_
 				continue;
 			const char *options = tabline_value(&out->lines[i], TABLINE_OPTIONS);
 			bool noauto = options && has(options, "noauto");
-			/* One that somebody has chosen not to mount at boot is a line all the same. */
+			/* One that somebody has chosen not to mount at boot is a line all the same.
+			 */
 			if (makes(&out->lines[i], line, &there)) {
 				++*(noauto ? &spare : &count);
 			} else if (there && !noauto) {
 				/* By its bytes, for numbers are of the file as it was. */
 				bool is = false;
 				for (size_t k = 0; k < old->count; ++k)
-					is |= old->lines[k].n == out->lines[i].n && told(merged, old->lines[k].number)
-					      && memcmp(old->lines[k].bytes, out->lines[i].bytes, out->lines[i].n) == 0;
+					is |= old->lines[k].n == out->lines[i].n
+					      && told(merged, old->lines[k].number)
+					      && memcmp(old->lines[k].bytes, out->lines[i].bytes,
+					                out->lines[i].n)
+					                 == 0;
 				if (!is)
 					bad = "a line that conflicts with a mount is not told";
 			}
@@ -671,10 +738,13 @@ static const char *wrong(const struct fstab_merge_input *in, const struct fstab_
 	return bad;
 }
 
-/** Whether a file is damaged so that it is to be seen: a line is, or it is the first part of the good one. */
+/** Whether a file is damaged so that it is to be seen: a line is, or it is the first part of the
+ * good one. */
 static bool is_hurt(const struct tablines *file)
 {
-	bool hurt = !file->ended && file->len < sizeof(good) - 1 && memcmp(file->text, good, file->len) == 0, entry = false;
+	bool hurt = !file->ended && file->len < sizeof(good) - 1
+	            && memcmp(file->text, good, file->len) == 0,
+	     entry = false;
 	for (size_t i = 0; i < file->count; ++i) {
 		hurt |= file->lines[i].kind == TABLINE_DAMAGED;
 		entry |= file->lines[i].kind == TABLINE_ENTRY;
@@ -706,15 +776,20 @@ static void test_corrupted(void)
 		char text[4 * sizeof(good)];
 		memcpy(text, good, sizeof(good));
 		size_t len = sizeof(good) - 1;
-		for (unsigned times = 1 + roll(3); times-- > 0 && len > 0 && len < 2 * sizeof(good);)
+		for (unsigned times = 1 + roll(3);
+		     times-- > 0 && len > 0 && len < 2 * sizeof(good);)
 			len = corrupt(text, len);
 		unit_note("corruption %u", run);
 		struct tablines *file = tablines_parse(text, len);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-		struct fstab_merge_input in = {.match.file = file, .match.in = &made.in, .match.plan = &made.plan, .match.follow = follow};
+		struct fstab_merge_input in = {.match.file = file,
+		                               .match.in = &made.in,
+		                               .match.plan = &made.plan,
+		                               .match.follow = follow};
 		struct fstab_merged out, again;
 		const char *bad = NULL;
-		if (fstab_merge(&in, &out) != 0 || out.len != len || memcmp(out.text, text, len) != 0)
+		if (fstab_merge(&in, &out) != 0 || out.len != len
+		    || memcmp(out.text, text, len) != 0)
 			bad = "changed, unasked";
 		fstab_merged_destroy(&out);
 		in.fix = run % 2 ? FSTAB_FIX_SOURCE | ALL : 0;
@@ -731,12 +806,14 @@ static void test_corrupted(void)
 			changed += out.len != len;
 			struct tablines *new = tablines_parse(out.text, out.len);
 			in.match.file = new;
-			if (fstab_merge(&in, &again) != 0 || again.len != out.len || memcmp(again.text, out.text, out.len) != 0)
+			if (fstab_merge(&in, &again) != 0 || again.len != out.len
+			    || memcmp(again.text, out.text, out.len) != 0)
 				bad = "merged again, it is another";
 			fstab_merged_destroy(&again);
 			tablines_free(new);
 		}
-		/* Whatever there is for a base: of a file that is hurt nothing counts as taken out. */
+		/* Whatever there is for a base: of a file that is hurt nothing counts as taken out.
+		 */
 		in.match.file = file;
 		hurt += is_hurt(file);
 		for (int turn = 0; turn < 2 && !bad && is_hurt(file); ++turn) {
@@ -750,7 +827,8 @@ static void test_corrupted(void)
 		}
 		if (bad) {
 			++failed;
-			printf("corruption %u: %s:\n%.*s\nbecomes:\n%s\n", run, bad, (int)len, text, out.text ? out.text : "-");
+			printf("corruption %u: %s:\n%.*s\nbecomes:\n%s\n", run, bad, (int)len, text,
+			       out.text ? out.text : "-");
 		}
 		fstab_merged_destroy(&out);
 		tablines_free(file);
@@ -771,29 +849,41 @@ static void test_no_memory(void)
 	UNIT_SKIP("a fortified program makes calls that are not wrapped");
 #endif
 	static const char text[] =
-		"x\nLABEL=\"my\\040home\" /home ext4 rw,noexec # x\n/home/./a /b none bind 0 0\n" ROOT_LINE
-		"UUID=0a1b-other /s btrfs subvol=@x 0 0\nnone /o overlay lowerdir=/home/a:/b,x-b 0 0\nUUID=0a1b-root /x ext4 rw 0 0\n"
-		"/dev/sda3 /home ext4 rw 0 2\n/dev/y none swap sw 0 0\nt /t\\04 tmpfs rw 0 0\n";
-	const char *table = ROOT "22 20 8:3 / /home rw,nosuid,relatime - ext4 /dev/sda3 rw\n"
-		"23 20 8:3 /a /b rw,nosuid,relatime - ext4 /dev/sda3 rw\n24 20 0:40 /@ /s rw,relatime - btrfs /dev/sdc rw,subvol=/@\n"
-		"25 20 0:60 / /o rw,relatime - overlay o rw,lowerdir=/home/a:/b\n26 20 0:61 / /t rw,relatime - tmpfs t rw\n"
-		"27 26 8:1 /y /t rw,relatime - ext4 /dev/sda1 rw\n";
-	static const char shown[] = "Id=home.mount\nWhere=/home\nSourcePath=/etc/fstab\n\nId=s.mount\nWhere=/s\nSourcePath=/etc/fstab\n";
+	        "x\nLABEL=\"my\\040home\" /home ext4 rw,noexec # x\n/home/./a /b none bind 0 "
+		"0\n" ROOT_LINE "UUID=0a1b-other /s btrfs subvol=@x 0 0\nnone /o overlay "
+		                "lowerdir=/home/a:/b,x-b 0 0\nUUID=0a1b-root /x ext4 rw 0 0\n"
+	        "/dev/sda3 /home ext4 rw 0 2\n/dev/y none swap sw 0 0\nt /t\\04 tmpfs rw 0 0\n";
+	const char *table =
+	        ROOT "22 20 8:3 / /home rw,nosuid,relatime - ext4 /dev/sda3 rw\n"
+	             "23 20 8:3 /a /b rw,nosuid,relatime - ext4 /dev/sda3 rw\n24 20 0:40 /@ /s "
+		     "rw,relatime - btrfs /dev/sdc rw,subvol=/@\n"
+	             "25 20 0:60 / /o rw,relatime - overlay o rw,lowerdir=/home/a:/b\n26 20 0:61 / "
+		     "/t rw,relatime - tmpfs t rw\n"
+	             "27 26 8:1 /y /t rw,relatime - ext4 /dev/sda1 rw\n";
+	static const char shown[] = "Id=home.mount\nWhere=/home\nSourcePath=/etc/"
+	                            "fstab\n\nId=s.mount\nWhere=/s\nSourcePath=/etc/fstab\n";
 	struct made made;
 	make(&made, table);
 	struct fault_count count = {0};
 	uint64_t allocations = 0;
 	size_t len = 0;
 	for (uint64_t n = 0; n <= 2 * allocations; n += n ? unit_step() | 1 : 1) {
-		struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC, (n + 1) / 2, ENOMEM};
+		struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC, (n + 1) / 2,
+		                      ENOMEM};
 		struct fstab_merged out = {0};
 		fault_begin(n ? &fault : NULL, 1000);
 		struct tablines *file = tablines_parse(text, sizeof(text) - 1);
 		struct host_units units = {0};
 		char *shown_text = file ? strdup(shown) : NULL;
 		int rc = shown_text ? host_units_parse(shown_text, &units) : -1;
-		struct fstab_merge_input in = {.match.file = file, .loaded = &units, .match.in = &made.in, .match.plan = &made.plan,
-		                               .fix = FSTAB_FIX_SOURCE | ALL, .persistent = true, .match.leads = leads, .match.follow = follow};
+		struct fstab_merge_input in = {.match.file = file,
+		                               .loaded = &units,
+		                               .match.in = &made.in,
+		                               .match.plan = &made.plan,
+		                               .fix = FSTAB_FIX_SOURCE | ALL,
+		                               .persistent = true,
+		                               .match.leads = leads,
+		                               .match.follow = follow};
 		rc = rc == 0 ? fstab_merge(&in, &out) : -1;
 		int error = errno;
 		size_t got = out.len;
@@ -808,7 +898,8 @@ static void test_no_memory(void)
 		CU_ASSERT_EQUAL(count.kernel, 0);
 		bool good_end = rc == 0 ? whole && got == len : n > 0 && error == ENOMEM && !whole;
 		if (!good_end)
-			printf("  allocation %d %s: %d, %s, %zu bytes\n", (int)fault.n, n % 2 ? "once" : "on", rc, strerror(error), got);
+			printf("  allocation %d %s: %d, %s, %zu bytes\n", (int)fault.n,
+			       n % 2 ? "once" : "on", rc, strerror(error), got);
 		CU_ASSERT_TRUE_FATAL(good_end);
 	}
 	CU_ASSERT(len > sizeof(text));
@@ -828,16 +919,23 @@ static void test_many(void)
 		strbuf_puts(&table, ROOT);
 		strbuf_puts(&text, "garbage\n" ROOT_LINE);
 		for (unsigned i = 0; i < n; ++i) {
-			strbuf_printf(&table, "%u 20 0:%u / /d/%u/x rw,relatime - tmpfs t rw\n", 100 + i, 100 + i, i);
+			strbuf_printf(&table, "%u 20 0:%u / /d/%u/x rw,relatime - tmpfs t rw\n",
+			              100 + i, 100 + i, i);
 			/* Right, another, missing, not mounted; each before what it needs. */
 			if (i % 4 != 2)
-				strbuf_printf(&text, "%s /d/%u/%s %s rw 0 0\n", "t", i, i % 4 == 3 ? "y" : "x", i % 4 == 1 ? "ext4" : "tmpfs");
+				strbuf_printf(&text, "%s /d/%u/%s %s rw 0 0\n", "t", i,
+				              i % 4 == 3 ? "y" : "x",
+				              i % 4 == 1 ? "ext4" : "tmpfs");
 		}
 		struct made made;
 		make(&made, strbuf_str(&table));
 		double from = unit_cpu();
 		struct tablines *file = tablines_parse(text.data, text.len);
-		struct fstab_merge_input in = {.match.file = file, .base = file, .match.in = &made.in, .match.plan = &made.plan, .persistent = true,
+		struct fstab_merge_input in = {.match.file = file,
+		                               .base = file,
+		                               .match.in = &made.in,
+		                               .match.plan = &made.plan,
+		                               .persistent = true,
 		                               .fix = ALL};
 		struct fstab_merged out;
 		CU_ASSERT_EQUAL(fstab_merge(&in, &out), 0);
@@ -850,7 +948,8 @@ static void test_many(void)
 		strbuf_destroy(&text);
 	}
 	if (getenv("GETMNT_TIMES"))
-		printf("merge of 10000 lines and mounts: %.3f s; of 20000: %.3f s\n", seconds[0], seconds[1]);
+		printf("merge of 10000 lines and mounts: %.3f s; of 20000: %.3f s\n", seconds[0],
+		       seconds[1]);
 	CU_ASSERT(seconds[1] < 5 * seconds[0] + 0.1);
 }
 

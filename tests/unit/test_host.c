@@ -37,7 +37,10 @@ static int devices(void *arg, const char *source, struct fstab_device *device)
 		return -1;
 	if (strstr(source, "open") || strstr(source, "pair")) {
 		if (device)
-			*device = (struct fstab_device){.numbered = true, .major = 8, .minor = 77, .crypt = strstr(source, "open")};
+			*device = (struct fstab_device){.numbered = true,
+			                                .major = 8,
+			                                .minor = 77,
+			                                .crypt = strstr(source, "open")};
 		return 1;
 	}
 	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
@@ -62,7 +65,10 @@ static int root_device(void *arg, const struct mount *mount, struct fstab_device
 {
 	(void)arg;
 	if (mount->dev_major == 8)
-		*device = (struct fstab_device){.tags = &tags[mount->dev_minor], .numbered = true, .major = 8, .minor = mount->dev_minor};
+		*device = (struct fstab_device){.tags = &tags[mount->dev_minor],
+		                                .numbered = true,
+		                                .major = 8,
+		                                .minor = mount->dev_minor};
 	return 0;
 }
 
@@ -82,7 +88,8 @@ static const char *judged(struct audit_host *host, const char *fstab, struct fst
 	host->lines = lines;
 	host->plan = plan ? plan : &none;
 	host->world = &world;
-	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines, NULL, NULL, NULL}, &report), 0);
+	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines, NULL, NULL, NULL}, &report),
+	                      0);
 	struct audit_set before = report.not_checked;
 	size_t own = report.count;
 	CU_ASSERT_EQUAL_FATAL(audit_host(host, &report), 0);
@@ -107,8 +114,10 @@ static const char *judged(struct audit_host *host, const char *fstab, struct fst
 	}
 	CU_ASSERT_EQUAL(told, report.count - own);
 	for (int code = MTAB_REGULAR; code < AUDIT_CODES; ++code) {
-		if (audit_set_has(&report.not_checked, (enum audit_code)code) && !audit_set_has(&before, (enum audit_code)code))
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "?%s\n", audit_rules[code].code);
+		if (audit_set_has(&report.not_checked, (enum audit_code)code)
+		    && !audit_set_has(&before, (enum audit_code)code))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "?%s\n",
+			                      audit_rules[code].code);
 	}
 	audit_report_destroy(&report);
 	tablines_free(lines);
@@ -351,17 +360,32 @@ static const char *crypt(const char *crypttab, const char *fstab)
 static void crypttab(void)
 {
 	static const char *const right[] = {
-		"", "\n", "# a UUID=gone\n\n   # b\n", "a UUID=luks none luks\n",
-		"a\tUUID=luks\r\n", "  a /dev/sda4 /etc/key luks,discard",
-		"s UUID=swap /dev/urandom swap,cipher=aes\n", "s UUID=blank /dev/urandom swap\n",
-		"t UUID=blank /dev/urandom tmp=ext4\n",
-		"o UUID=copy /dev/urandom swap,offset=2048\n",
-		"p UUID=blank none plain,_netdev,nosuch\n", "h UUID=blank none luks,header=/h\n",
-		"x UUID=luks none luks,x-initrd.attach,x-systemd.device-timeout=1,hash=sha256,size=512,tries=1,tpm2-pcrs=7\n", "l /dev/sda4 none luks\n", "s UUID=root none plain,nofail\n", "v UUID=root none tcrypt\n", "f /srv/image\n",
-		"k UUID=luks /key:UUID=stick luks\n",
-		"k UUID=luks /gone luks,keyscript=/lib/decrypt\n", "k UUID=luks - luks\n",
-		"q UUID=\"luks\" none luks\n", "q UUID='luks'\n", "c UUID=luks none luks # why\n",
-		"c UUID=luks none luks \t\r\n",
+	        "",
+	        "\n",
+	        "# a UUID=gone\n\n   # b\n",
+	        "a UUID=luks none luks\n",
+	        "a\tUUID=luks\r\n",
+	        "  a /dev/sda4 /etc/key luks,discard",
+	        "s UUID=swap /dev/urandom swap,cipher=aes\n",
+	        "s UUID=blank /dev/urandom swap\n",
+	        "t UUID=blank /dev/urandom tmp=ext4\n",
+	        "o UUID=copy /dev/urandom swap,offset=2048\n",
+	        "p UUID=blank none plain,_netdev,nosuch\n",
+	        "h UUID=blank none luks,header=/h\n",
+	        "x UUID=luks none "
+		"luks,x-initrd.attach,x-systemd.device-timeout=1,hash=sha256,size=512,tries=1,tpm2-"
+		"pcrs=7\n",
+	        "l /dev/sda4 none luks\n",
+	        "s UUID=root none plain,nofail\n",
+	        "v UUID=root none tcrypt\n",
+	        "f /srv/image\n",
+	        "k UUID=luks /key:UUID=stick luks\n",
+	        "k UUID=luks /gone luks,keyscript=/lib/decrypt\n",
+	        "k UUID=luks - luks\n",
+	        "q UUID=\"luks\" none luks\n",
+	        "q UUID='luks'\n",
+	        "c UUID=luks none luks # why\n",
+	        "c UUID=luks none luks \t\r\n",
 	};
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); ++i)
 		says(right[i], crypt(right[i], ""), UNJUDGED);

@@ -68,7 +68,8 @@ static bool enter(void)
 {
 	static bool ready;
 	if (!ready)
-		ready = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+		ready = unshare(CLONE_NEWNS) == 0
+		        && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 	strcpy(top, "/tmp/getmnt-many-XXXXXX");
 	if (!ready || !mkdtemp(top))
 		return false;
@@ -95,8 +96,10 @@ static bool make_fs(const char *type, const char *mkfs, unsigned long flags, con
 	if (!mkfs) {
 		if (strcmp(type, "overlay") != 0)
 			return mount("none", point, type, flags, data) == 0;
-		snprintf(image, sizeof(image), "lowerdir=%s/l,upperdir=%s/u,workdir=%s/w", top, top, top);
-		return run("mkdir -p %s/l/low %s/u %s/w; touch %s/l/low/a %s/l/low/b", top, top, top, top, top)
+		snprintf(image, sizeof(image), "lowerdir=%s/l,upperdir=%s/u,workdir=%s/w", top, top,
+		         top);
+		return run("mkdir -p %s/l/low %s/u %s/w; touch %s/l/low/a %s/l/low/b", top, top,
+		           top, top, top)
 		       && mount("none", point, type, flags, image) == 0;
 	}
 	snprintf(image, sizeof(image), "%s/img", top);
@@ -148,7 +151,8 @@ static void make_tree(int files)
 		}
 		if (i % 19 == 0) {
 			int fd = open(path, O_RDWR | O_CLOEXEC);
-			CU_ASSERT_TRUE(fallocate(fd, FALLOC_FL_KEEP_SIZE, 10000, 50000) == 0 || errno == EOPNOTSUPP);
+			CU_ASSERT_TRUE(fallocate(fd, FALLOC_FL_KEEP_SIZE, 10000, 50000) == 0
+			               || errno == EOPNOTSUPP);
 			close(fd);
 		}
 		if (i % 23 == 0) {
@@ -167,7 +171,8 @@ static void make_tree(int files)
 	for (int i = 0; i < 40; ++i) {
 		CU_ASSERT_EQUAL(symlink("x", at("links/%d", i)), 0);
 		CU_ASSERT_EQUAL(mkfifo(at("odd/fifo%d", i), 0600), 0);
-		mknod(at("odd/dev%d", i), (i % 2 ? S_IFBLK : S_IFCHR) | 0600, makedev(300, i * 9999));
+		mknod(at("odd/dev%d", i), (i % 2 ? S_IFBLK : S_IFCHR) | 0600,
+		      makedev(300, i * 9999));
 		write_file(at("odd/file%d", i), 0, 12345);
 	}
 	set_flags(at("odd/file1"), FLAG_NODUMP);
@@ -207,7 +212,11 @@ static struct found find(int engine, bool ahead, unsigned threads, int flags)
 	struct found found = {0};
 	const char *const roots[] = {point};
 	struct search_options options = {
-		.size = sizeof(options), .flags = SEARCH_METADATA | flags, .threads = threads, .engine = engine, .ahead = ahead,
+	        .size = sizeof(options),
+	        .flags = SEARCH_METADATA | flags,
+	        .threads = threads,
+	        .engine = engine,
+	        .ahead = ahead,
 	};
 	SEARCH *search = searchv(roots, 1, "*", &options);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
@@ -245,11 +254,13 @@ static void same(const struct found *a, const struct found *b)
 	int shown = 0;
 	for (size_t i = 0; i < a->n && i < b->n; ++i) {
 		const struct item *x = &a->items[i], *y = &b->items[i];
-		bool is = strcmp(x->path, y->path) == 0 && x->err == y->err && memcmp(&x->st, &y->st, sizeof(x->st)) == 0;
+		bool is = strcmp(x->path, y->path) == 0 && x->err == y->err
+		          && memcmp(&x->st, &y->st, sizeof(x->st)) == 0;
 		if (!is && shown++ < 5) {
 			printf("  %s / %s:", x->path, y->path);
 			for (size_t k = 0; k < sizeof(x->st) / 4; ++k) {
-				uint32_t p = ((const uint32_t *)(const void *)&x->st)[k], q = ((const uint32_t *)(const void *)&y->st)[k];
+				uint32_t p = ((const uint32_t *)(const void *)&x->st)[k],
+				         q = ((const uint32_t *)(const void *)&y->st)[k];
 				if (p != q)
 					printf(" +%zu %x/%x", k * 4, p, q);
 			}
@@ -279,15 +290,18 @@ static void compare(const char *tag, bool bulk)
 	};
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); ++i) {
 		unit_note("%s way %zu", tag, i);
-		struct found got = find(ways[i].engine, ways[i].ahead, ways[i].threads, ways[i].flags);
+		struct found got =
+		        find(ways[i].engine, ways[i].ahead, ways[i].threads, ways[i].flags);
 		struct found want = find(SEARCH_ENGINE_SYNC, false, 1, ways[i].flags);
 		CU_ASSERT_TRUE(want.n > 100 && want.calls[OS_STATX] > 100);
 		if (got.n != want.n || getenv("GETMNT_VERBOSE"))
-			printf("  %s way %zu: %zu of %zu, %ju statx, %ju ioctl\n", tag, i, got.n, want.n,
-			       (uintmax_t)got.calls[OS_STATX], (uintmax_t)got.calls[OS_IOCTL]);
+			printf("  %s way %zu: %zu of %zu, %ju statx, %ju ioctl\n", tag, i, got.n,
+			       want.n, (uintmax_t)got.calls[OS_STATX],
+			       (uintmax_t)got.calls[OS_IOCTL]);
 		same(&got, &want);
 		bool used = bulk && ways[i].engine == SEARCH_ENGINE_BULK;
-		CU_ASSERT_TRUE(used ? got.calls[OS_IOCTL] > 1 && got.calls[OS_STATX] < want.calls[OS_STATX] / 2
+		CU_ASSERT_TRUE(used ? got.calls[OS_IOCTL] > 1
+		                               && got.calls[OS_STATX] < want.calls[OS_STATX] / 2
 		                    : got.calls[OS_IOCTL] == 0);
 		CU_ASSERT_EQUAL(got.calls[OS_SYNCFS], used);
 		found_free(&got);
@@ -337,15 +351,16 @@ static void test_same(void)
 		unsigned long flags;
 		bool bulk;
 	} rows[] = {
-		{"tmpfs", "tmpfs", NULL, "size=200m", 0, false},
-		{"overlay", "overlay", NULL, NULL, 0, false},
-		{"ext4", "ext4", "mkfs.ext4 -q -F", NULL, 0, false},
-		{"xfs", "xfs", "mkfs.xfs -q -f", NULL, 0, true},
-		{"xfs 1k", "xfs", "mkfs.xfs -q -f -b size=1024", "largeio", MS_LAZYTIME, true},
-		{"xfs v4", "xfs", "mkfs.xfs -q -f -m crc=0", NULL, MS_NOATIME, true},
-		{"btrfs", "btrfs", "mkfs.btrfs -q -f", NULL, 0, true},
-		{"btrfs holes", "btrfs", "mkfs.btrfs -q -f -O ^no-holes -n 4096", "compress-force=zlib", MS_LAZYTIME, true},
-		{"btrfs nocow", "btrfs", "mkfs.btrfs -q -f -M", "nodatacow", MS_STRICTATIME, true},
+	        {"tmpfs", "tmpfs", NULL, "size=200m", 0, false},
+	        {"overlay", "overlay", NULL, NULL, 0, false},
+	        {"ext4", "ext4", "mkfs.ext4 -q -F", NULL, 0, false},
+	        {"xfs", "xfs", "mkfs.xfs -q -f", NULL, 0, true},
+	        {"xfs 1k", "xfs", "mkfs.xfs -q -f -b size=1024", "largeio", MS_LAZYTIME, true},
+	        {"xfs v4", "xfs", "mkfs.xfs -q -f -m crc=0", NULL, MS_NOATIME, true},
+	        {"btrfs", "btrfs", "mkfs.btrfs -q -f", NULL, 0, true},
+	        {"btrfs holes", "btrfs", "mkfs.btrfs -q -f -O ^no-holes -n 4096",
+		 "compress-force=zlib", MS_LAZYTIME, true},
+	        {"btrfs nocow", "btrfs", "mkfs.btrfs -q -f -M", "nodatacow", MS_STRICTATIME, true},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		if (!begin_fs(rows[i].type, rows[i].mkfs, rows[i].flags, rows[i].data))
@@ -380,7 +395,8 @@ static void test_failed_write(void)
 		close(fd);
 		munmap(page, 4096);
 		usleep(20000);
-		struct found got = find(SEARCH_ENGINE_BULK, false, 1, 0), want = find(SEARCH_ENGINE_SYNC, false, 1, 0);
+		struct found got = find(SEARCH_ENGINE_BULK, false, 1, 0),
+		             want = find(SEARCH_ENGINE_SYNC, false, 1, 0);
 		CU_ASSERT_TRUE(got.calls[OS_IOCTL] > 1 && got.calls[OS_STATX] < 20);
 		for (size_t i = 0; row == 1 && i < got.n && i < want.n; ++i) {
 			if (strcmp(want.items[i].path, "/f50") == 0) {
@@ -401,7 +417,11 @@ static struct fault_count find_with(const struct fault *fault, bool ahead, const
 	const size_t from = offsetof(struct k_statx, attributes);
 	const char *const roots[] = {point};
 	struct search_options options = {
-		.size = sizeof(options), .flags = SEARCH_METADATA, .threads = 1, .engine = SEARCH_ENGINE_BULK, .ahead = ahead,
+	        .size = sizeof(options),
+	        .flags = SEARCH_METADATA,
+	        .threads = 1,
+	        .engine = SEARCH_ENGINE_BULK,
+	        .ahead = ahead,
 	};
 	struct fault_count count;
 	size_t found = 0, told = 0, wrong = 0;
@@ -409,13 +429,16 @@ static struct fault_count find_with(const struct fault *fault, bool ahead, const
 	SEARCH *search = searchv(roots, 1, "*", &options);
 	int error = search ? 0 : errno;
 	for (struct searchent *e; search && (e = readsearch(search));) {
-		const struct item *item = bsearch(&(struct item){.path = e->path}, want->items, want->n,
-		                                  sizeof(*want->items), by_path);
+		const struct item *item = bsearch(&(struct item){.path = e->path}, want->items,
+		                                  want->n, sizeof(*want->items), by_path);
 		const struct k_statx *st = (const void *)statxsearch(search);
 		e->err ? ++told : ++found;
 		/* The mask and the mount ID are those of other wishes. */
-		wrong += !e->err && (!item || !st || memcmp((const char *)&item->st + from, (const char *)st + from,
-		                                            offsetof(struct k_statx, mnt_id) - from) != 0);
+		wrong += !e->err
+		         && (!item || !st
+		             || memcmp((const char *)&item->st + from, (const char *)st + from,
+		                       offsetof(struct k_statx, mnt_id) - from)
+		                        != 0);
 	}
 	error = search ? errno : error;
 	closesearch(search);
@@ -437,11 +460,15 @@ static void try_errors(int kind, const int *errors, const struct found *want)
 	for (const int *error = errors; *error; ++error) {
 		for (uint64_t n = 1; n <= calls; ++n) {
 			for (int on = 0; on < 2; ++on) {
-				unit_note("%s %ju %s", fault_kind_name(kind), (uintmax_t)n, strerror(*error));
-				count = find_with(&(struct fault){on ? FAULT_ON : FAULT_ONCE, kind, n, *error}, on, want);
+				unit_note("%s %ju %s", fault_kind_name(kind), (uintmax_t)n,
+				          strerror(*error));
+				count = find_with(&(struct fault){on ? FAULT_ON : FAULT_ONCE, kind,
+				                                  n, *error},
+				                  on, want);
 				/* It is asked once; but for a call that was interrupted. */
 				if (kind == OS_IOCTL && n == 1 && *error != EINTR)
-					CU_ASSERT_TRUE(count.calls[OS_IOCTL] == 1 && count.calls[OS_SYNCFS] == 0);
+					CU_ASSERT_TRUE(count.calls[OS_IOCTL] == 1
+					               && count.calls[OS_SYNCFS] == 0);
 				if (kind == OS_SYNCFS)
 					CU_ASSERT_EQUAL(count.calls[OS_IOCTL], 1);
 			}
@@ -455,7 +482,8 @@ static void test_faults(void)
 #ifdef _FORTIFY_SOURCE
 	UNIT_SKIP("a fortified program makes calls that are not wrapped");
 #endif
-	static const int errors[] = {EPERM, ENOTTY, EOPNOTSUPP, EINVAL, EIO, ENOMEM, EINTR, EOVERFLOW, 0};
+	static const int errors[] = {EPERM,  ENOTTY, EOPNOTSUPP, EINVAL, EIO,
+	                             ENOMEM, EINTR,  EOVERFLOW,  0};
 	static const int memory[] = {ENOMEM, 0};
 	for (size_t row = 0; row < 2; ++row) {
 		if (!begin_fs(bulk_rows[row].type, bulk_rows[row].mkfs, 0, NULL))
@@ -468,7 +496,9 @@ static void test_faults(void)
 		try_errors(FAULT_ALLOC, memory, &want);
 		for (int mode = FAULT_SHORT; mode <= (row == 0 ? FAULT_LIE : FAULT_SHORT); ++mode) {
 			unit_note("mode %d", mode);
-			struct fault_count count = find_with(&(struct fault){.mode = (enum fault_mode)mode, .kind = OS_IOCTL}, true, &want);
+			struct fault_count count = find_with(
+			        &(struct fault){.mode = (enum fault_mode)mode, .kind = OS_IOCTL},
+			        true, &want);
 			CU_ASSERT_TRUE(count.hits > 0);
 		}
 		found_free(&want);
@@ -494,13 +524,16 @@ static void test_range(void)
 		}
 		int fd = open(point, O_RDONLY | O_CLOEXEC);
 		/* The wrong one is seen before it is asked. */
-		enum os_inodes_of wrong = bulk_rows[row].of == OS_INODES_XFS ? OS_INODES_BTRFS : OS_INODES_XFS;
+		enum os_inodes_of wrong =
+		        bulk_rows[row].of == OS_INODES_XFS ? OS_INODES_BTRFS : OS_INODES_XFS;
 		uint64_t before = os.calls[OS_IOCTL];
-		CU_ASSERT_TRUE(os_inodes_settle(&os, fd, wrong, buf, &since) == -1 && errno == ENOTTY);
+		CU_ASSERT_TRUE(os_inodes_settle(&os, fd, wrong, buf, &since) == -1
+		               && errno == ENOTTY);
 		CU_ASSERT_EQUAL(os.calls[OS_IOCTL], before);
 		struct os without;
 		os_init(&without, "bulk");
-		CU_ASSERT_TRUE(os_inodes_settle(&without, fd, bulk_rows[row].of, buf, &since) == -1 && errno == EOPNOTSUPP);
+		CU_ASSERT_TRUE(os_inodes_settle(&without, fd, bulk_rows[row].of, buf, &since) == -1
+		               && errno == EOPNOTSUPP);
 		CU_ASSERT_EQUAL(os_inodes_settle(&os, fd, bulk_rows[row].of, buf, &since), 0);
 		CU_ASSERT_TRUE(since.sec >= st[199].st_ctim.tv_sec);
 		/* From any to any: those between, in order, and an end. */
@@ -508,13 +541,16 @@ static void test_range(void)
 			uint64_t next = st[from].st_ino, last = st[199].st_ino, was = 0;
 			size_t seen = 0, turns = 0;
 			while (next <= last && ++turns < 1000) {
-				ssize_t n = os_inodes(&os, fd, bulk_rows[row].of, buf, &next, last, inodes, 7);
+				ssize_t n = os_inodes(&os, fd, bulk_rows[row].of, buf, &next, last,
+				                      inodes, 7);
 				CU_ASSERT_TRUE_FATAL(n >= 0 && n <= 7);
 				for (ssize_t i = 0; i < n; ++i) {
 					CU_ASSERT_TRUE(inodes[i].ino > was);
 					was = inodes[i].ino;
 					for (int k = from; k < 200; ++k)
-						seen += st[k].st_ino == was && inodes[i].size == (uint64_t)st[k].st_size;
+						seen += st[k].st_ino == was
+						        && inodes[i].size
+						                   == (uint64_t)st[k].st_size;
 				}
 				CU_ASSERT_TRUE(next > was);
 			}
@@ -522,7 +558,8 @@ static void test_range(void)
 			CU_ASSERT_TRUE(turns < 1000);
 		}
 		uint64_t next = st[199].st_ino + 100000;
-		CU_ASSERT_EQUAL(os_inodes(&os, fd, bulk_rows[row].of, buf, &next, next + 5, inodes, 7), 0);
+		CU_ASSERT_EQUAL(
+		        os_inodes(&os, fd, bulk_rows[row].of, buf, &next, next + 5, inodes, 7), 0);
 		CU_ASSERT_TRUE(next > st[199].st_ino + 100005);
 		close(fd);
 		leave();

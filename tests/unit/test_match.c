@@ -15,7 +15,8 @@
 #include <string.h>
 
 static const struct devmap_tags devices[] = {
-	{.name = "/dev/sda1", .type = "ext4", .uuid = "root"}, {.name = "/dev/sda2", .type = "ext4", .uuid = "data"},
+        {.name = "/dev/sda1", .type = "ext4", .uuid = "root"},
+        {.name = "/dev/sda2", .type = "ext4", .uuid = "data"},
 };
 
 static int find_device(void *arg, const struct mount *mount, struct fstab_device *device)
@@ -43,51 +44,68 @@ static const struct {
 	const char *differences;   /* by fstab_match() and fstab_merge() */
 	const char *findings;      /* by audit_drift() */
 } rows[] = {
-	{ROOT DATA, LINES, "", ""},
-	{ROOT, LINES, "", "DRIFT-NOT-MOUNTED warning 2\n"},
-	{ROOT DATA, "UUID=root / ext4 defaults 0 1\n", "missing 0 /data\n", "DRIFT-NOT-IN-FSTAB warning 0\n"},
-	{ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=other /data ext4 defaults 0 2\n", "source 2 /data\n", "DRIFT-SOURCE critical 2\n"},
-	{ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=data /data xfs defaults 0 2\n", "source 2 /data\n", "DRIFT-SOURCE critical 2\n"},
-	{ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 noexec 0 2\n", "options 2 /data exec\n", "DRIFT-OPTIONS warning 2\n"},
-	{ROOT "21 20 8:2 / /data ro,relatime - ext4 /dev/sda2 rw\n", LINES, "options 2 /data ro\n", "DRIFT-READONLY critical 2\n"},
-	{ROOT DATA, LINES "UUID=data /elsewhere ext4 defaults 0 2\n", "elsewhere 3 /data\n", "DRIFT-NOT-MOUNTED warning 3\n"},
-	/* A read-only bind is what its line asks for, of a whole mount as of a directory, also bound again. */
-	{ROOT DATA "22 20 8:2 / /ro ro,relatime - ext4 /dev/sda2 rw\n", LINES "/data /ro none bind,ro 0 0\n", "", ""},
-	{ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n", LINES "/data/a /ro none bind,ro 0 0\n", "", ""},
-	{ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n", LINES "/data/a /ro auto ro,rbind 0 0\n", "", ""},
-	{ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n23 20 8:2 /a /again ro,relatime - ext4 /dev/sda2 rw\n",
+        {ROOT DATA, LINES, "", ""},
+        {ROOT, LINES, "", "DRIFT-NOT-MOUNTED warning 2\n"},
+        {ROOT DATA, "UUID=root / ext4 defaults 0 1\n", "missing 0 /data\n",
+	 "DRIFT-NOT-IN-FSTAB warning 0\n"},
+        {ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=other /data ext4 defaults 0 2\n",
+	 "source 2 /data\n", "DRIFT-SOURCE critical 2\n"},
+        {ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=data /data xfs defaults 0 2\n",
+	 "source 2 /data\n", "DRIFT-SOURCE critical 2\n"},
+        {ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 noexec 0 2\n",
+	 "options 2 /data exec\n", "DRIFT-OPTIONS warning 2\n"},
+        {ROOT "21 20 8:2 / /data ro,relatime - ext4 /dev/sda2 rw\n", LINES, "options 2 /data ro\n",
+	 "DRIFT-READONLY critical 2\n"},
+        {ROOT DATA, LINES "UUID=data /elsewhere ext4 defaults 0 2\n", "elsewhere 3 /data\n",
+	 "DRIFT-NOT-MOUNTED warning 3\n"},
+        /* A read-only bind is what its line asks for, of a whole mount as of a directory, also
+	   bound again. */
+        {ROOT DATA "22 20 8:2 / /ro ro,relatime - ext4 /dev/sda2 rw\n",
+	 LINES "/data /ro none bind,ro 0 0\n", "", ""},
+        {ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n",
+	 LINES "/data/a /ro none bind,ro 0 0\n", "", ""},
+        {ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n",
+	 LINES "/data/a /ro auto ro,rbind 0 0\n", "", ""},
+        {ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n23 20 8:2 /a /again "
+	           "ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n/ro /again none bind 0 0\n", "", ""},
-	{ROOT "21 20 8:1 /srv/a /srv/a ro,relatime - ext4 /dev/sda1 rw\n",
+        {ROOT "21 20 8:1 /srv/a /srv/a ro,relatime - ext4 /dev/sda1 rw\n",
 	 "UUID=root / ext4 defaults 0 1\n/srv/a /srv/a none bind,ro 0 0\n", "", ""},
-	/* The file system below is read-only since an error: that is of the file system's own line. */
-	{ROOT "21 20 8:2 / /data rw,relatime - ext4 /dev/sda2 ro\n22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 ro\n",
+        /* The file system below is read-only since an error: that is of the file system's own line.
+	 */
+        {ROOT "21 20 8:2 / /data rw,relatime - ext4 /dev/sda2 ro\n22 20 8:2 /a /ro ro,relatime - "
+	      "ext4 /dev/sda2 ro\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n", "", "DRIFT-READONLY critical 2\n"},
-	/* It is not what its line asks for. */
-	{ROOT DATA "22 20 8:2 /a /ro rw,relatime - ext4 /dev/sda2 rw\n", LINES "/data/a /ro none bind,ro 0 0\n",
-	 "options 3 /ro rw\n", "DRIFT-OPTIONS warning 3\n"},
-	{ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n", LINES "/data/a /ro none bind 0 0\n",
-	 "options 3 /ro ro\n", "DRIFT-READONLY critical 3\n"},
-	{ROOT DATA "22 20 8:2 /a /ro ro,noexec,relatime - ext4 /dev/sda2 rw\n", LINES "/data/a /ro none bind,ro 0 0\n",
-	 "options 3 /ro noexec\n", "DRIFT-OPTIONS warning 3\n"},
-	{ROOT DATA "22 20 8:2 /b /ro ro,relatime - ext4 /dev/sda2 rw\n", LINES "/data/a /ro none bind,ro 0 0\n",
-	 "source 3 /ro\n", "DRIFT-SOURCE critical 3\n"},
+        /* It is not what its line asks for. */
+        {ROOT DATA "22 20 8:2 /a /ro rw,relatime - ext4 /dev/sda2 rw\n",
+	 LINES "/data/a /ro none bind,ro 0 0\n", "options 3 /ro rw\n", "DRIFT-OPTIONS warning 3\n"},
+        {ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n",
+	 LINES "/data/a /ro none bind 0 0\n", "options 3 /ro ro\n", "DRIFT-READONLY critical 3\n"},
+        {ROOT DATA "22 20 8:2 /a /ro ro,noexec,relatime - ext4 /dev/sda2 rw\n",
+	 LINES "/data/a /ro none bind,ro 0 0\n", "options 3 /ro noexec\n",
+	 "DRIFT-OPTIONS warning 3\n"},
+        {ROOT DATA "22 20 8:2 /b /ro ro,relatime - ext4 /dev/sda2 rw\n",
+	 LINES "/data/a /ro none bind,ro 0 0\n", "source 3 /ro\n", "DRIFT-SOURCE critical 3\n"},
 };
 
 static char text[1024];
 
-static void put(const char *kind, const struct tabline *line, const char *target, const char *options)
+static void put(const char *kind, const struct tabline *line, const char *target,
+                const char *options)
 {
 	size_t n = strlen(text);
-	snprintf(text + n, sizeof(text) - n, "%s %u %s%s%s\n", kind, line ? (unsigned)line->number : 0, target, options ? " " : "",
+	snprintf(text + n, sizeof(text) - n, "%s %u %s%s%s\n", kind,
+	         line ? (unsigned)line->number : 0, target, options ? " " : "",
 	         options ? options : "");
 }
 
 static void put_merged(const struct fstab_match_input *in)
 {
 	static const char *const kinds[FSTAB_NOTE_KINDS] = {
-		[FSTAB_NOTE_MISSING] = "missing", [FSTAB_NOTE_NO_LINE] = "no-line", [FSTAB_NOTE_SOURCE] = "source",
-		[FSTAB_NOTE_OPTIONS] = "options", [FSTAB_NOTE_REPEATED] = "repeated", [FSTAB_NOTE_BESIDE] = "beside",
-		[FSTAB_NOTE_ELSEWHERE] = "elsewhere",
+	        [FSTAB_NOTE_MISSING] = "missing",     [FSTAB_NOTE_NO_LINE] = "no-line",
+	        [FSTAB_NOTE_SOURCE] = "source",       [FSTAB_NOTE_OPTIONS] = "options",
+	        [FSTAB_NOTE_REPEATED] = "repeated",   [FSTAB_NOTE_BESIDE] = "beside",
+	        [FSTAB_NOTE_ELSEWHERE] = "elsewhere",
 	};
 	struct fstab_merge_input merge = {.match = *in};
 	struct fstab_merged merged;
@@ -96,7 +114,8 @@ static void put_merged(const struct fstab_match_input *in)
 	for (size_t i = 0; i < merged.nnotes; ++i) {
 		const struct fstab_note *note = &merged.notes[i];
 		if (kinds[note->kind])
-			put(kinds[note->kind], note->line, note->live->target, note->kind == FSTAB_NOTE_OPTIONS ? note->text : NULL);
+			put(kinds[note->kind], note->line, note->live->target,
+			    note->kind == FSTAB_NOTE_OPTIONS ? note->text : NULL);
 	}
 	fstab_merged_destroy(&merged);
 }
@@ -104,31 +123,35 @@ static void put_merged(const struct fstab_match_input *in)
 static void put_match(const struct fstab_match *match)
 {
 	static const char *const kinds[] = {
-		[FSTAB_DIFFER_MISSING] = "missing", [FSTAB_DIFFER_NO_LINE] = "no-line", [FSTAB_DIFFER_SOURCE] = "source",
-		[FSTAB_DIFFER_OPTIONS] = "options", [FSTAB_DIFFER_REPEATED] = "repeated", [FSTAB_DIFFER_BESIDE] = "beside",
-		[FSTAB_DIFFER_ELSEWHERE] = "elsewhere",
+	        [FSTAB_DIFFER_MISSING] = "missing",     [FSTAB_DIFFER_NO_LINE] = "no-line",
+	        [FSTAB_DIFFER_SOURCE] = "source",       [FSTAB_DIFFER_OPTIONS] = "options",
+	        [FSTAB_DIFFER_REPEATED] = "repeated",   [FSTAB_DIFFER_BESIDE] = "beside",
+	        [FSTAB_DIFFER_ELSEWHERE] = "elsewhere",
 	};
 	text[0] = '\0';
 	for (size_t i = 0; i < match->count; ++i) {
 		const struct fstab_difference *d = &match->differences[i];
-		put(kinds[d->kind], d->line, d->live->target, d->kind == FSTAB_DIFFER_OPTIONS ? d->actual : NULL);
+		put(kinds[d->kind], d->line, d->live->target,
+		    d->kind == FSTAB_DIFFER_OPTIONS ? d->actual : NULL);
 	}
 }
 
-static void put_drift(const struct tablines *lines, const struct fstab_match *match, const struct fstab_input *in,
-                      struct fstab_plan *plan)
+static void put_drift(const struct tablines *lines, const struct fstab_match *match,
+                      const struct fstab_input *in, struct fstab_plan *plan)
 {
 	struct audit_report report;
 	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){.lines = lines}, &report), 0);
 	CU_ASSERT_EQUAL(audit_own(plan, match, lines, &in->world), 0);
-	struct audit_drift_input drift = {.lines = lines, .match = match, .live = in, .plan = plan, .uptime = -1};
+	struct audit_drift_input drift = {
+	        .lines = lines, .match = match, .live = in, .plan = plan, .uptime = -1};
 	CU_ASSERT_EQUAL(audit_drift(&drift, &report), 0);
 	text[0] = '\0';
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *finding = &report.findings[i];
 		size_t n = strlen(text);
 		if (strncmp(audit_rules[finding->code].code, "DRIFT-", 6) == 0)
-			snprintf(text + n, sizeof(text) - n, "%s %s %u\n", audit_rules[finding->code].code,
+			snprintf(text + n, sizeof(text) - n, "%s %s %u\n",
+			         audit_rules[finding->code].code,
 			         audit_severity_name(finding->severity), (unsigned)finding->line);
 	}
 	audit_report_destroy(&report);
@@ -144,7 +167,8 @@ static void check(size_t row, const char *what, const char *expected)
 static void test_rows(void)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		struct mount_table *table = table_parse_mountinfo(rows[i].table, strlen(rows[i].table));
+		struct mount_table *table =
+		        table_parse_mountinfo(rows[i].table, strlen(rows[i].table));
 		struct tablines *lines = tablines_parse(rows[i].lines, strlen(rows[i].lines));
 		struct os os = {.statx_works = true};
 		struct discover_opts opts;
@@ -152,12 +176,16 @@ static void test_rows(void)
 		opts.names = DN_KERNEL;
 		struct discovery *d = discover(&os, NULL, table, &opts);
 		struct fstab_input in = {
-			.d = d, .root = "/", .options = FSTAB_MINIMAL, .world = {.device = find_device},
+		        .d = d,
+		        .root = "/",
+		        .options = FSTAB_MINIMAL,
+		        .world = {.device = find_device},
 		};
 		struct fstab_plan plan;
 		CU_ASSERT_PTR_NOT_NULL_FATAL(d);
 		CU_ASSERT_EQUAL_FATAL(fstab_plan(&in, &plan), 0);
-		struct fstab_match_input matching = {.file = lines, .in = &in, .plan = &plan, .follow = follow};
+		struct fstab_match_input matching = {
+		        .file = lines, .in = &in, .plan = &plan, .follow = follow};
 		struct fstab_match match;
 		put_merged(&matching);
 		check(i, "merge", rows[i].differences);

@@ -14,8 +14,9 @@
 
 /** Symlinks; all else is a directory, but what begins with "/none". */
 static const char *const links[][2] = {
-	{"/bin", "usr/bin"}, {"/abs", "/usr"}, {"/a/up", "../../etc"}, {"/loop", "loop"}, {"/one", "two/"},
-	{"/two", "/a/b"}, {"/r/abs", "/x"}, {"/r/up", "../../../y"}, {"/empty", ""},
+        {"/bin", "usr/bin"}, {"/abs", "/usr"},        {"/a/up", "../../etc"},
+        {"/loop", "loop"},   {"/one", "two/"},        {"/two", "/a/b"},
+        {"/r/abs", "/x"},    {"/r/up", "../../../y"}, {"/empty", ""},
 };
 
 /** What a resolution was asked. */
@@ -119,10 +120,12 @@ static int end_at_b(void *arg, struct path_walk *walk)
 static void test_steps(void)
 {
 	struct path_walk walk;
-	const struct path_how how = {.link = read_link, .enter = end_at_b, .up = count_up, .top = count_top};
+	const struct path_how how = {
+	        .link = read_link, .enter = end_at_b, .up = count_up, .top = count_top};
 	CU_ASSERT_EQUAL_FATAL(path_begin(&walk, "/x/../../abs/../b/../one"), 0);
 	CU_ASSERT_EQUAL(path_resolve(&walk, &how), 0);
-	/* ".." of the root is not entered; "two/" is followed by a slash, so that b is not the last. */
+	/* ".." of the root is not entered; "two/" is followed by a slash, so that b is not the
+	 * last. */
 	CU_ASSERT_TRUE(up == 3 && top == 2 && walk.up && walk.links == 3 && !walk.last);
 	path_destroy(&walk);
 	CU_ASSERT_EQUAL_FATAL(path_begin(&walk, "two"), 0);
@@ -139,7 +142,8 @@ static void test_open_below(void)
 	os_init(&os, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
 	int at = open(dir, O_PATH | O_DIRECTORY);
-	CU_ASSERT_TRUE(mkdirat(at, "a", 0700) == 0 && mkdirat(at, "a/b", 0700) == 0 && symlinkat("a", at, "link") == 0);
+	CU_ASSERT_TRUE(mkdirat(at, "a", 0700) == 0 && mkdirat(at, "a/b", 0700) == 0
+	               && symlinkat("a", at, "link") == 0);
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	const struct {
@@ -147,14 +151,16 @@ static void test_open_below(void)
 		int error;
 		mode_t type;
 	} rows[] = {
-		{"a/b", 0, S_IFDIR}, {"//a//b/", 0, S_IFDIR}, {"", 0, S_IFDIR}, {"/", 0, S_IFDIR}, {"link", 0, S_IFLNK},
-		{"link/b", ENOTDIR, 0}, {"a/c", ENOENT, 0}, {name, ENAMETOOLONG, 0},
+	        {"a/b", 0, S_IFDIR}, {"//a//b/", 0, S_IFDIR}, {"", 0, S_IFDIR},
+	        {"/", 0, S_IFDIR},   {"link", 0, S_IFLNK},    {"link/b", ENOTDIR, 0},
+	        {"a/c", ENOENT, 0},  {name, ENAMETOOLONG, 0},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		int fd = path_open_below(&os, at, rows[i].path, NULL, NULL);
 		CU_ASSERT_EQUAL(fd < 0 ? errno : 0, rows[i].error);
 		CU_ASSERT_NOT_EQUAL(fd, at);
-		CU_ASSERT_TRUE(fd < 0 || (fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == rows[i].type));
+		CU_ASSERT_TRUE(fd < 0
+		               || (fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == rows[i].type));
 		if (fd >= 0)
 			close(fd);
 	}

@@ -70,12 +70,14 @@ static void test_limits(void)
 
 	/* The longest component, all wildcards, and one that is longer. */
 	memset(text, '?', PATTERN_COMPONENT_MAX + 1);
-	struct pattern *pattern = pattern_compile(text, PATTERN_COMPONENT_MAX, PATTERN_PAPER_Q, &error);
+	struct pattern *pattern =
+	        pattern_compile(text, PATTERN_COMPONENT_MAX, PATTERN_PAPER_Q, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(pattern);
 	CU_ASSERT_TRUE(pattern_match(pattern, "anything"));
 	pattern_free(pattern);
 	text[0] = '/';
-	CU_ASSERT_PTR_NOT_NULL(pattern = pattern_compile(text, PATTERN_COMPONENT_MAX + 1, 0, &error));
+	CU_ASSERT_PTR_NOT_NULL(pattern =
+	                               pattern_compile(text, PATTERN_COMPONENT_MAX + 1, 0, &error));
 	pattern_free(pattern);
 	text[0] = '?';
 	CU_ASSERT_PTR_NULL(pattern_compile(text, PATTERN_COMPONENT_MAX + 1, 0, &error));
@@ -186,10 +188,14 @@ static void test_literal(void)
 	static const struct {
 		const char *text, *path;   /* NULL: not a path */
 	} rows[] = {
-		{"/a", "a"}, {"/etc/fstab", "etc/fstab"}, {"\\/a\\/\\b", "a/b"}, {"/\\*\\|\\\\", "*|\\"},
-		{"/a||b/", "a"}, {"/.a", ".a"},
-		{"a", NULL}, {"/a*", NULL}, {"/a/[b]", NULL}, {"/?", NULL}, {"/a|/b", NULL}, {"/", NULL},
-		{"/a/", NULL}, {"/a/..", NULL}, {"|", NULL},
+	        {"/a", "a"},           {"/etc/fstab", "etc/fstab"},
+	        {"\\/a\\/\\b", "a/b"}, {"/\\*\\|\\\\", "*|\\"},
+	        {"/a||b/", "a"},       {"/.a", ".a"},
+	        {"a", NULL},           {"/a*", NULL},
+	        {"/a/[b]", NULL},      {"/?", NULL},
+	        {"/a|/b", NULL},       {"/", NULL},
+	        {"/a/", NULL},         {"/a/..", NULL},
+	        {"|", NULL},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
 		struct pattern *pattern = compile(rows[i].text, PATTERN_PERIOD);

@@ -116,8 +116,10 @@ static void add(char *out, const char *text)
 static void random_name(char *out)
 {
 	static const char *const plain[] = {"a", "b", "c", ".", "-"};
-	static const char *const odd[] = {"\303\251", "\303", "\251", "\377", "\360\237\230\200", "[", "]",
-	                                  "*", "?", "\\", "|", "!", "^", ":", "\n", " ", "A", "0"};
+	static const char *const odd[] = {"\303\251", "\303", "\251", "\377", "\360\237\230\200",
+	                                  "[",        "]",    "*",    "?",    "\\",
+	                                  "|",        "!",    "^",    ":",    "\n",
+	                                  " ",        "A",    "0"};
 	*out = '\0';
 	for (uint32_t n = 1 + below(6); n > 0; --n)
 		add(out, below(5) ? ANY_OF(plain) : ANY_OF(odd));
@@ -141,9 +143,38 @@ static void random_words(char *out)
 		"a", "b", "c", ".", "*", "*", "?", "[ab]", "[!a]", "/", "/", "-", "\303\251",
 	};
 	static const char *const odd[] = {
-		"[", "]", "!", "^", "\\", "|", "\303", "\251", "[[:alpha:]]", "[a-c]", "[[=a=]]", "[[.-.]]",
-		"[[:foo:]]", "[^.-]", "[]]", "[a\\]b]", "[c-a]", "[!\200-\377]", "[\303\240-\303\277]", "\\*",
-		"\\a", "[\\a-c]", "**", "\360\237\230\200", "[[", "[:", "a-", "[=", "=]", "[.", ".]", ":]",
+	        "[",
+	        "]",
+	        "!",
+	        "^",
+	        "\\",
+	        "|",
+	        "\303",
+	        "\251",
+	        "[[:alpha:]]",
+	        "[a-c]",
+	        "[[=a=]]",
+	        "[[.-.]]",
+	        "[[:foo:]]",
+	        "[^.-]",
+	        "[]]",
+	        "[a\\]b]",
+	        "[c-a]",
+	        "[!\200-\377]",
+	        "[\303\240-\303\277]",
+	        "\\*",
+	        "\\a",
+	        "[\\a-c]",
+	        "**",
+	        "\360\237\230\200",
+	        "[[",
+	        "[:",
+	        "a-",
+	        "[=",
+	        "=]",
+	        "[.",
+	        ".]",
+	        ":]",
 	};
 	for (uint32_t n = 1 + below(7); n > 0; --n)
 		add(out, below(4) ? ANY_OF(words) : ANY_OF(odd));
@@ -160,7 +191,8 @@ static void random_like(char *out, const char *path)
 	for (; *from; ++from) {
 		char one[3] = {*from};
 		if (*from != '/') {
-			static const char *const wild[] = {"*", "?", "?", "[a-c]", "[!x]", "[.a-z]", "**", ""};
+			static const char *const wild[] = {"*",    "?",      "?",  "[a-c]",
+			                                   "[!x]", "[.a-z]", "**", ""};
 			if (below(3) == 0) {
 				add(out, ANY_OF(wild));
 				continue;
@@ -197,7 +229,8 @@ static void show(const char *label, const char *text)
 {
 	printf("  %s \"", label);
 	for (; *text; ++text)
-		printf(*text < ' ' || *text == '"' || *text == '\\' ? "\\%03o" : "%c", (unsigned char)*text);
+		printf(*text < ' ' || *text == '"' || *text == '\\' ? "\\%03o" : "%c",
+		       (unsigned char)*text);
 	printf("\"\n");
 }
 

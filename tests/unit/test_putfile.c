@@ -109,7 +109,8 @@ static void normalize(char *text)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		char *found;
 		while ((found = strstr(text, rows[i].what)) && strlen(found) >= rows[i].len) {
-			memmove(found + strlen(rows[i].with), found + rows[i].len, strlen(found + rows[i].len) + 1);
+			memmove(found + strlen(rows[i].with), found + rows[i].len,
+			        strlen(found + rows[i].len) + 1);
 			memcpy(found, rows[i].with, strlen(rows[i].with));
 		}
 	}
@@ -121,8 +122,8 @@ static void normalize(char *text)
 }
 
 /** Do it. */
-static int do_put(const char *path, const struct put_options *o, const char *root, bool create, const char *new,
-                  size_t len, const struct put_verdict *verdict)
+static int do_put(const char *path, const struct put_options *o, const char *root, bool create,
+                  const char *new, size_t len, const struct put_verdict *verdict)
 {
 	struct os os;
 	struct put *put;
@@ -138,12 +139,14 @@ static int do_put(const char *path, const struct put_options *o, const char *roo
 
 /** The same, with what is printed in out and err; what is to fail, may. */
 static int try_put(const char *path, struct put_options o, const char *new, size_t len,
-                   const struct put_verdict *verdict, const struct fault *fault, struct fault_count *count)
+                   const struct put_verdict *verdict, const struct fault *fault,
+                   struct fault_count *count)
 {
 	int saved[2] = {dup(1), dup(2)};
 	fflush(stdout);
 	for (int i = 0; i < 2; ++i) {
-		int fd = open(at(i ? "../getmnt-unit.err" : "../getmnt-unit.out"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+		int fd = open(at(i ? "../getmnt-unit.err" : "../getmnt-unit.out"),
+		              O_RDWR | O_CREAT | O_TRUNC, 0600);
 		dup2(fd, i + 1);
 		close(fd);
 	}
@@ -182,7 +185,8 @@ static void test_enter(void)
 {
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
 	/* Beside others that run at the same time. */
-	is_root = geteuid() == 0 && unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+	is_root = geteuid() == 0 && unshare(CLONE_NEWNS) == 0
+	          && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
 	          && mount("tmp", "/tmp", "tmpfs", 0, NULL) == 0 && mkdir(top, 0755) == 0
 	          && mount("top", top, "tmpfs", 0, NULL) == 0;
 }
@@ -193,7 +197,8 @@ static void test_options(void)
 	int status;
 	CU_ASSERT_FALSE(put_take(&o, "id", &status));
 	CU_ASSERT_TRUE(put_take(&o, "write", &status) && status == 0 && o.write);
-	CU_ASSERT_TRUE(put_take(&o, "yes", &status) && put_take(&o, "force", &status) && put_take(&o, "force-file", &status)
+	CU_ASSERT_TRUE(put_take(&o, "yes", &status) && put_take(&o, "force", &status)
+	               && put_take(&o, "force-file", &status)
 	               && put_take(&o, "no-backup", &status));
 	CU_ASSERT_TRUE(o.yes && o.force && o.force_file && o.no_backup);
 	CU_ASSERT_EQUAL(put_check(&o), 0);
@@ -203,7 +208,8 @@ static void test_options(void)
 	CU_ASSERT_TRUE(put_take(&o, "diff", &status) && status == PX_UNJUDGED);
 	CU_ASSERT_EQUAL(put_check(&(struct put_options){.yes = true}), PX_UNJUDGED);
 	CU_ASSERT_EQUAL(put_check(&(struct put_options){.force = true, .diff = true}), PX_UNJUDGED);
-	CU_ASSERT_EQUAL(put_check(&(struct put_options){.no_backup = true, .check = true}), PX_UNJUDGED);
+	CU_ASSERT_EQUAL(put_check(&(struct put_options){.no_backup = true, .check = true}),
+	                PX_UNJUDGED);
 	dup2(saved, 2);
 	close(saved);
 	close(null);
@@ -212,7 +218,8 @@ static void test_options(void)
 	static const struct option_row rows[] = {PUT_ROWS};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		struct put_options one = {0};
-		CU_ASSERT_TRUE(!rows[i].name || (put_take(&one, rows[i].name, &status) && status == 0));
+		CU_ASSERT_TRUE(!rows[i].name
+		               || (put_take(&one, rows[i].name, &status) && status == 0));
 	}
 }
 
@@ -220,7 +227,8 @@ static void test_forms(void)
 {
 	static const char *const risks[] = {"FSTAB-1: one", "FSTAB-2: two"};
 	struct put_verdict good = {.summary = "reproduces 2 of 2 mounts"};
-	struct put_verdict bad = {.summary = "reproduces 1 of 2 mounts", .risks = risks, .nrisks = 2};
+	struct put_verdict bad = {
+	        .summary = "reproduces 1 of 2 mounts", .risks = risks, .nrisks = 2};
 	put_text("f", OLD, strlen(OLD));
 
 	/* Nothing to do: in each way. */
@@ -229,7 +237,8 @@ static void test_forms(void)
 	       "/f: no line differs; reproduces 2 of 2 mounts\n", "");
 	expect(put_as((struct put_options){.diff = true}, OLD, &good), 0, "",
 	       "getmnt: /f: no line differs; reproduces 2 of 2 mounts\n");
-	expect(put_as((struct put_options){.write = true}, OLD, NULL), 0, "", "getmnt: /f: no line differs\n");
+	expect(put_as((struct put_options){.write = true}, OLD, NULL), 0, "",
+	       "getmnt: /f: no line differs\n");
 	CU_ASSERT_EQUAL(count_names(""), 3);   /* ".", "..", "f" */
 
 	/* What differs. */
@@ -237,41 +246,56 @@ static void test_forms(void)
 	       "/f: 1 line removed, 1 line added; reproduces 2 of 2 mounts\n", "");
 	expect(put_as((struct put_options){.check = true}, "", &bad), 1,
 	       "/f: 3 lines removed; reproduces 1 of 2 mounts\n",
-	       "getmnt: /f: new boot risk: FSTAB-1: one\ngetmnt: /f: new boot risk: FSTAB-2: two\n");
+	       "getmnt: /f: new boot risk: FSTAB-1: one\ngetmnt: /f: new boot risk: FSTAB-2: "
+	       "two\n");
 	expect(put_as((struct put_options){.diff = true}, NEW, &good), 1, "--- /f\n+++ /f\n" DIFF,
 	       "getmnt: /f: 1 line removed, 1 line added; reproduces 2 of 2 mounts\n");
 	CU_ASSERT_STRING_EQUAL(get_text("f"), OLD);
 
 	/* Nobody to ask; risks. */
-	expect(put_as((struct put_options){.write = true}, NEW, NULL), 16, "--- /f\n+++ /f\n" MASKED,
-	       "getmnt: /f: 1 line removed, 1 line added\ngetmnt: /f: on \ngetmnt: /f: not written: there is no terminal to "
+	expect(put_as((struct put_options){.write = true}, NEW, NULL), 16,
+	       "--- /f\n+++ /f\n" MASKED,
+	       "getmnt: /f: 1 line removed, 1 line added\ngetmnt: /f: on \ngetmnt: /f: not "
+	       "written: there is no terminal to "
 	       "ask on; --yes writes without a question\n");
-	expect(put_as((struct put_options){.write = true, .yes = true}, NEW, &bad), 16, "--- /f\n+++ /f\n" MASKED,
+	expect(put_as((struct put_options){.write = true, .yes = true}, NEW, &bad), 16,
+	       "--- /f\n+++ /f\n" MASKED,
 	       "getmnt: /f: 1 line removed, 1 line added; reproduces 1 of 2 mounts\n"
-	       "getmnt: /f: new boot risk: FSTAB-1: one\ngetmnt: /f: new boot risk: FSTAB-2: two\ngetmnt: /f: on \n"
-	       "getmnt: /f: not written: a boot could fail as it does not now, see above; --force writes it all the same\n");
+	       "getmnt: /f: new boot risk: FSTAB-1: one\ngetmnt: /f: new boot risk: FSTAB-2: "
+	       "two\ngetmnt: /f: on \n"
+	       "getmnt: /f: not written: a boot could fail as it does not now, see above; --force "
+	       "writes it all the same\n");
 	CU_ASSERT_STRING_EQUAL(get_text("f"), OLD);
 	CU_ASSERT_EQUAL(count_names(""), 3);
 
 	/* Written. */
-	expect(put_as((struct put_options){.write = true, .yes = true}, NEW, &good), 0, "--- /f\n+++ /f\n" MASKED,
-	       "getmnt: /f: 1 line removed, 1 line added; reproduces 2 of 2 mounts\ngetmnt: /f: on \n"
+	expect(put_as((struct put_options){.write = true, .yes = true}, NEW, &good), 0,
+	       "--- /f\n+++ /f\n" MASKED,
+	       "getmnt: /f: 1 line removed, 1 line added; reproduces 2 of 2 mounts\ngetmnt: /f: on "
+	       "\n"
 	       "getmnt: /f: written; as it was it is in /f.getmnt-TIME\n"
 	       "getmnt: /f: to undo: mv -- /f.getmnt-TIME /f\n");
 	CU_ASSERT_STRING_EQUAL(get_text("f"), NEW);
-	CU_ASSERT_EQUAL(put_as((struct put_options){.write = true, .yes = true, .force = true}, OLD, &bad), 0);
-	CU_ASSERT_EQUAL(put_as((struct put_options){.write = true, .yes = true, .no_backup = true}, NEW, NULL), 0);
+	CU_ASSERT_EQUAL(
+	        put_as((struct put_options){.write = true, .yes = true, .force = true}, OLD, &bad),
+	        0);
+	CU_ASSERT_EQUAL(put_as((struct put_options){.write = true, .yes = true, .no_backup = true},
+	                       NEW, NULL),
+	                0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, "written; no backup was kept\n"));
 	CU_ASSERT_PTR_NULL(strstr(err, "undo"));
 	for (int i = 0; i < 5; ++i)
-		CU_ASSERT_EQUAL(put_as((struct put_options){.write = true, .yes = true}, i % 2 ? NEW : OLD, NULL), 0);
+		CU_ASSERT_EQUAL(put_as((struct put_options){.write = true, .yes = true},
+		                       i % 2 ? NEW : OLD, NULL),
+		                0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, "; 1 older backup removed\n"));
 	CU_ASSERT_EQUAL(count_names("f.getmnt-"), 5);
 
 	/* What cannot be read. */
 	expect(try_put(at("none"), (struct put_options){0}, "", 0, NULL, NULL, NULL), 2, "",
 	       "getmnt: /none: cannot be read: looking at it: No such file or directory\n");
-	expect(try_put(top, (struct put_options){0}, "", 0, NULL, NULL, NULL), 2, "", "getmnt: : it is a directory; give a file\n");
+	expect(try_put(top, (struct put_options){0}, "", 0, NULL, NULL, NULL), 2, "",
+	       "getmnt: : it is a directory; give a file\n");
 	clean();
 }
 
@@ -279,8 +303,9 @@ static void test_forms(void)
 static void test_odd_names(void)
 {
 	static const char *const names[] = {
-		"two words", "it's", "new\nline", "tab\there", "back\\slash\\x41", "caf\303\251", "in\377valid", "-f", "$(x)`y`",
-		"esc\033[31m", "bidi\342\200\256", "a\"b", "#h", "*",
+	        "two words",        "it's",        "new\nline", "tab\there", "back\\slash\\x41",
+	        "caf\303\251",      "in\377valid", "-f",        "$(x)`y`",   "esc\033[31m",
+	        "bidi\342\200\256", "a\"b",        "#h",        "*",
 	};
 	static const char odd[] = "a\0b\tc\r\n\033[31mred\n\n";
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
@@ -288,14 +313,20 @@ static void test_odd_names(void)
 		snprintf(path, sizeof(path), "%s/%s", top, names[i]);
 		put_text(names[i], OLD, strlen(OLD));
 		/* The diff is one that patch takes, byte for byte. */
-		CU_ASSERT_EQUAL(try_put(path, (struct put_options){.diff = true}, odd, sizeof(odd) - 1, NULL, NULL, NULL), 1);
-		snprintf(command, sizeof(command), "patch -s --binary -o %s/patched %s/old %s/../getmnt-unit.out 2>&1 && "
-		         "cmp %s/patched %s/want", top, top, top, top, top);
+		CU_ASSERT_EQUAL(try_put(path, (struct put_options){.diff = true}, odd,
+		                        sizeof(odd) - 1, NULL, NULL, NULL),
+		                1);
+		snprintf(command, sizeof(command),
+		         "patch -s --binary -o %s/patched %s/old %s/../getmnt-unit.out 2>&1 && "
+		         "cmp %s/patched %s/want",
+		         top, top, top, top, top);
 		put_text("old", OLD, strlen(OLD));
 		put_text("want", odd, sizeof(odd) - 1);
 		CU_ASSERT_EQUAL(system(command), 0);
 		/* The command that undoes it does. */
-		CU_ASSERT_EQUAL(try_put(path, (struct put_options){.write = true, .yes = true}, odd, sizeof(odd) - 1, NULL, NULL, NULL), 0);
+		CU_ASSERT_EQUAL(try_put(path, (struct put_options){.write = true, .yes = true}, odd,
+		                        sizeof(odd) - 1, NULL, NULL, NULL),
+		                0);
 		get_path(at("../getmnt-unit.err"), err, sizeof(err));
 		const char *undo = strstr(err, "to undo: ");
 		CU_ASSERT_PTR_NOT_NULL_FATAL(undo);
@@ -316,21 +347,23 @@ static void test_odd_names(void)
 static void test_secrets(void)
 {
 	static const char *const rows[][2] = {
-		{"//s/x /m cifs user=u,password=HUNTER,vers=3 0 0", "//s/x /m cifs user=u,password=***,vers=3 0 0"},
-		{"//s/x /m cifs password=HUNTER\t1 2 ", "//s/x /m cifs password=***\t1 2 "},
-		{"//s/x /m cifs password=\"HUNTER HUNTER\" 0 0", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs password=\"HUNTER,HUNTER 1\",ro 0 0", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs password='HUNTER' 0 0", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs password=HUNTER HUNTER 0 0", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs password=HUNTER 1 2 3", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs password=HUNTER 12 3", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs password= HUNTER 0 0", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs \"pass=HUNTER HUNTER\" 0 0", "//s/x /m cifs \"pass=***"},
-		{"//s/x /m cifs a\\054pass=HUNTER HUNTER", "//s/x /m cifs a\\054pass=***"},
-		{"//s/x /m cifs a\\054pw=HUNTER HUNTER", "//s/x /m cifs ***"},
-		{"\"//u:HUNTER@s/q\" /m cifs rw 0 0", "\"//u:***@s/q\" /m cifs rw 0 0"},
-		{"'https://HUNTER@s/q' /m davfs rw 0 0", "'https://***@s/q' /m davfs rw 0 0"},
-		{"/dev/sda1 /m ext4 rw 1 2 # quoted \"words\"", "/dev/sda1 /m ext4 rw 1 2 # quoted \"words\""},
+	        {"//s/x /m cifs user=u,password=HUNTER,vers=3 0 0",
+		 "//s/x /m cifs user=u,password=***,vers=3 0 0"},
+	        {"//s/x /m cifs password=HUNTER\t1 2 ", "//s/x /m cifs password=***\t1 2 "},
+	        {"//s/x /m cifs password=\"HUNTER HUNTER\" 0 0", "//s/x /m cifs password=***"},
+	        {"//s/x /m cifs password=\"HUNTER,HUNTER 1\",ro 0 0", "//s/x /m cifs password=***"},
+	        {"//s/x /m cifs password='HUNTER' 0 0", "//s/x /m cifs password=***"},
+	        {"//s/x /m cifs password=HUNTER HUNTER 0 0", "//s/x /m cifs password=***"},
+	        {"//s/x /m cifs password=HUNTER 1 2 3", "//s/x /m cifs password=***"},
+	        {"//s/x /m cifs password=HUNTER 12 3", "//s/x /m cifs password=***"},
+	        {"//s/x /m cifs password= HUNTER 0 0", "//s/x /m cifs password=***"},
+	        {"//s/x /m cifs \"pass=HUNTER HUNTER\" 0 0", "//s/x /m cifs \"pass=***"},
+	        {"//s/x /m cifs a\\054pass=HUNTER HUNTER", "//s/x /m cifs a\\054pass=***"},
+	        {"//s/x /m cifs a\\054pw=HUNTER HUNTER", "//s/x /m cifs ***"},
+	        {"\"//u:HUNTER@s/q\" /m cifs rw 0 0", "\"//u:***@s/q\" /m cifs rw 0 0"},
+	        {"'https://HUNTER@s/q' /m davfs rw 0 0", "'https://***@s/q' /m davfs rw 0 0"},
+	        {"/dev/sda1 /m ext4 rw 1 2 # quoted \"words\"",
+		 "/dev/sda1 /m ext4 rw 1 2 # quoted \"words\""},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		char new[300], expected[300];
@@ -393,8 +426,9 @@ static void test_terminal(void)
 		const char *answer;
 		int status;
 	} rows[] = {
-		{"\n", 1}, {"n\n", 1}, {"yy\n", 1}, {"yes please\n", 1}, {"\004", 1}, {"\003", 128 + SIGINT},
-		{"y\n", 0}, {"Y\n", 0}, {"yes\n", 0},
+	        {"\n", 1},           {"n\n", 1},  {"yy\n", 1},
+	        {"yes please\n", 1}, {"\004", 1}, {"\003", 128 + SIGINT},
+	        {"y\n", 0},          {"Y\n", 0},  {"yes\n", 0},
 	};
 	void (*before)(int) = signal(SIGINT, SIG_IGN);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
@@ -422,9 +456,12 @@ static void test_failures(void)
 	put_text("f", OLD, strlen(OLD));
 	CU_ASSERT_EQUAL(link(at("f"), at("g")), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
-	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: not written: it has 2 names (hard links), and the others would keep the "
-	                                   "old lines; \"find DIR -samefile /f\" names them; --force parts this one from them\n"
-	                                   "getmnt: /f: is as it was; --diff prints what was to be changed\n"));
+	CU_ASSERT_PTR_NOT_NULL(
+	        strstr(err, "getmnt: /f: not written: it has 2 names (hard links), and the others "
+		            "would keep the "
+		            "old lines; \"find DIR -samefile /f\" names them; --force parts this "
+		            "one from them\n"
+		            "getmnt: /f: is as it was; --diff prints what was to be changed\n"));
 	o.force = true;
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 0);
 	o.force = false;
@@ -433,7 +470,8 @@ static void test_failures(void)
 	put_text(".f.getmnt-lock", "", 0);
 	CU_ASSERT_EQUAL(chmod(at(".f.getmnt-lock"), 0644), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
-	CU_ASSERT_PTR_NOT_NULL(strstr(err, "mode 0644, and could be held for ever by others; if no getmnt runs, remove it, and try "
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "mode 0644, and could be held for ever by others; if no "
+	                                   "getmnt runs, remove it, and try "
 	                                   "again\ngetmnt: /f: is as it was; "));
 	clean();
 
@@ -446,8 +484,10 @@ static void test_failures(void)
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	CU_ASSERT_EQUAL(put_open(&os, &o, &(struct put_request){.path = at("f")}, &put), 0);
 	const struct replace *file = put_file(put);
-	CU_ASSERT_TRUE(file->of_kernel && !file->missing && strcmp(file->link, "/proc/self/mounts") == 0);
-	CU_ASSERT_TRUE(strstr(file->text, " / ") && file->len > 10 && strncmp(file->path, "/proc/", 6) == 0);
+	CU_ASSERT_TRUE(file->of_kernel && !file->missing
+	               && strcmp(file->link, "/proc/self/mounts") == 0);
+	CU_ASSERT_TRUE(strstr(file->text, " / ") && file->len > 10
+	               && strncmp(file->path, "/proc/", 6) == 0);
 	put_close(put);
 	o.force_file = true;
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 0);
@@ -463,14 +503,19 @@ static void test_failures(void)
 	put_text("g", OLD, strlen(OLD));
 	CU_ASSERT_EQUAL(mount(at("g"), at("f"), NULL, MS_BIND, NULL), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
-	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: not written: it is itself a mount point (a file that is bound there)"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: is as it was; the new one is complete, and lies in /.f.getmnt-new\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: not written: it is itself a mount point (a "
+	                                   "file that is bound there)"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(
+	        err,
+	        "getmnt: /f: is as it was; the new one is complete, and lies in /.f.getmnt-new\n"));
 	CU_ASSERT_STRING_EQUAL(get_text(".f.getmnt-new"), NEW);
 	CU_ASSERT_EQUAL(umount2(at("f"), 0), 0);
 	CU_ASSERT_EQUAL(mount(NULL, top, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
-	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: not written: its file system is read-only; mount it read-write (mount -o "
-	                                   "remount,rw), and try again\ngetmnt: /f: is as it was; --diff prints what was to be "
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: not written: its file system is read-only; "
+	                                   "mount it read-write (mount -o "
+	                                   "remount,rw), and try again\ngetmnt: /f: is as it was; "
+	                                   "--diff prints what was to be "
 	                                   "changed\n"));
 	CU_ASSERT_EQUAL(mount(NULL, top, NULL, MS_REMOUNT, NULL), 0);
 	clean();
@@ -482,7 +527,8 @@ static void test_failures(void)
 		if (system(command) != 0)
 			UNIT_SKIP("no such flags on a tmpfs");
 		CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
-		snprintf(text, sizeof(text), "not written: the file is %s (chattr %s), which somebody meant",
+		snprintf(text, sizeof(text),
+		         "not written: the file is %s (chattr %s), which somebody meant",
 		         i ? "append-only" : "immutable", flags[i]);
 		CU_ASSERT_PTR_NOT_NULL(strstr(err, text));
 		snprintf(command, sizeof(command), "chattr -ia %s", at("f"));
@@ -507,40 +553,55 @@ static void test_faults(void)
 	for (int kind = 0; kind < FAULT_NKINDS; ++kind) {
 		for (uint64_t n = 1; n <= base.calls[kind]; ++n) {
 			for (const int *error = errors; *error; ++error) {
-				if ((kind >= OS_NCALLS && *error != ENOMEM) || (kind == OS_STATMOUNT && n > 5) || tried++ % every != 0)
+				if ((kind >= OS_NCALLS && *error != ENOMEM)
+				    || (kind == OS_STATMOUNT && n > 5) || tried++ % every != 0)
 					continue;
 				struct fault fault = {FAULT_ONCE, kind, n, *error};
 				clean();
 				put_text("f", OLD, strlen(OLD));
-				int status = try_put(at("f"), o, NEW, strlen(NEW), NULL, &fault, &count);
-				bool new = strcmp(get_text("f"), NEW) == 0, ok = new || strcmp(get_text("f"), OLD) == 0;
-				bool left = strstr(err, "is as it was; the new one is complete, and lies in /.f.getmnt-new\n") != NULL;
+				int status =
+				        try_put(at("f"), o, NEW, strlen(NEW), NULL, &fault, &count);
+				bool new = strcmp(get_text("f"), NEW) == 0,
+				     ok = new || strcmp(get_text("f"), OLD) == 0;
+				bool left = strstr(err, "is as it was; the new one is complete, "
+				                        "and lies in /.f.getmnt-new\n")
+				            != NULL;
 				switch (status) {
 				case PX_OK:
 					/* Without memory it can be that not all is said. */
-					ok &= new && ((strstr(err, "written; as it was it is in /f.getmnt-TIME") && strstr(err, "to undo: "))
-					              || (kind == FAULT_ALLOC && (strstr(err, "memory"))));
+					ok &= new
+					      && ((strstr(err, "written; as it was it is in "
+					                       "/f.getmnt-TIME")
+					           && strstr(err, "to undo: "))
+					          || (kind == FAULT_ALLOC
+					              && (strstr(err, "memory"))));
 					break;
 				case PX_UNJUDGED:   /* it could not be read, or compared */
 					ok &= !new && strstr(err, "getmnt: ") == err;
 					break;
 				case PX_UNWRITTEN:
 					if (new)
-						ok &= strstr(err, "written; but whether it outlives a power cut") && strstr(err, "/f.getmnt-TIME");
+						ok &= strstr(err, "written; but whether it "
+						                  "outlives a power cut")
+						      && strstr(err, "/f.getmnt-TIME");
 					else if (left)
 						ok &= strcmp(get_text(".f.getmnt-new"), NEW) == 0;
 					else
-						ok &= strstr(err, "not written: ") && strstr(err, "/f: is as it was; ");
+						ok &= strstr(err, "not written: ")
+						      && strstr(err, "/f: is as it was; ");
 					break;
 				default:
 					ok = false;
 				}
-				ok &= left == (count_names(".f.getmnt-new") == 1) || kind == OS_UNLINK;
+				ok &= left == (count_names(".f.getmnt-new") == 1)
+				      || kind == OS_UNLINK;
 				ok &= count.blocks == 0 && count.fds == 0 && count.bad_closes == 0;
 				if (!ok)
-					printf("  %s %llu %s: status %d, %s, blocks %ld fds %ld\n%s", fault_kind_name(kind),
-					       (unsigned long long)n, strerrorname_np(*error), status, new ? "new" : "old", count.blocks,
-					       count.fds, err);
+					printf("  %s %llu %s: status %d, %s, blocks %ld fds "
+					       "%ld\n%s",
+					       fault_kind_name(kind), (unsigned long long)n,
+					       strerrorname_np(*error), status, new ? "new" : "old",
+					       count.blocks, count.fds, err);
 				bad += !ok;
 				++of[status > 16 || status < 0 ? 1 : status];
 				++runs;
@@ -549,8 +610,9 @@ static void test_faults(void)
 	}
 	CU_ASSERT_EQUAL(bad, 0);
 	CU_ASSERT_TRUE(of[0] > 0 && of[2] > 0 && of[16] > 0 && of[1] == 0);
-	printf("  %lu runs, one call failing: %lu written all the same, %lu could not be judged, %lu not written\n", runs,
-	       of[0], of[2], of[16]);
+	printf("  %lu runs, one call failing: %lu written all the same, %lu could not be judged, "
+	       "%lu not written\n",
+	       runs, of[0], of[2], of[16]);
 	clean();
 }
 
@@ -583,25 +645,31 @@ static void test_reload(void)
 	pid_t pid = fork();
 	if (pid == 0) {
 		struct put_options o = {.write = true, .yes = true};
-		const char *const want[] = {"systemctl daemon-reload", NULL, NULL, "systemctl daemon-reload"};
-		int null = open("/dev/null", O_WRONLY), log = open(at("../getmnt-unit.err"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+		const char *const want[] = {"systemctl daemon-reload", NULL, NULL,
+		                            "systemctl daemon-reload"};
+		int null = open("/dev/null", O_WRONLY),
+		    log = open(at("../getmnt-unit.err"), O_RDWR | O_CREAT | O_TRUNC, 0600);
 		int bad = 0;
 		dup2(null, 1);
 		dup2(log, 2);
-		if (chroot(top) != 0 || chdir("/") != 0 || mkdir("/etc", 0755) != 0 || mkdir("/mnt", 0755) != 0
-		    || mkdir("/mnt/etc", 0755) != 0 || mkdir("/run", 0755) != 0 || mkdir("/run/systemd", 0755) != 0
+		if (chroot(top) != 0 || chdir("/") != 0 || mkdir("/etc", 0755) != 0
+		    || mkdir("/mnt", 0755) != 0 || mkdir("/mnt/etc", 0755) != 0
+		    || mkdir("/run", 0755) != 0 || mkdir("/run/systemd", 0755) != 0
 		    || mkdir("/run/systemd/system", 0755) != 0)
 			_exit(99);
-		static const char *const paths[] = {"/etc/fstab", "/etc/other", "/mnt/etc/fstab", "/etc/link"};
+		static const char *const paths[] = {"/etc/fstab", "/etc/other", "/mnt/etc/fstab",
+		                                    "/etc/link"};
 		for (int i = 0; i < 4; ++i) {
 			static char text[8192];
-			if (i == 3 && (rename("/etc/fstab", "/etc/real") != 0 || symlink("real", "/etc/fstab") != 0
-			               || symlink("fstab", "/etc/link") != 0))
+			if (i == 3
+			    && (rename("/etc/fstab", "/etc/real") != 0
+			        || symlink("real", "/etc/fstab") != 0
+			        || symlink("fstab", "/etc/link") != 0))
 				_exit(98);
 			int rc = ftruncate(log, 0);
 			lseek(log, 0, SEEK_SET);
-			rc |= do_put(i == 2 ? "/etc/fstab" : paths[i], &o, i == 2 ? "/mnt" : "/", true, i == 3 ? "x\n" : NEW,
-			             i == 3 ? 2 : strlen(NEW), NULL);
+			rc |= do_put(i == 2 ? "/etc/fstab" : paths[i], &o, i == 2 ? "/mnt" : "/",
+			             true, i == 3 ? "x\n" : NEW, i == 3 ? 2 : strlen(NEW), NULL);
 			ssize_t n = pread(log, text, sizeof(text) - 1, 0);
 			text[n > 0 ? n : 0] = '\0';
 			const char *hint = strstr(text, "systemctl daemon-reload");

@@ -46,7 +46,8 @@ static struct machine machine_new(const char *text, enum rec_format format)
 		map64_put(&keys, m.table->mounts[i].key, (uint32_t)i);
 	for (size_t i = 0; i < m.table->count; ++i) {
 		const struct mount *mount = &m.table->mounts[i];
-		m.rows[i] = (struct rec_row){mount, mount->point, map64_get(&keys, mount->parent_key)};
+		m.rows[i] =
+		        (struct rec_row){mount, mount->point, map64_get(&keys, mount->parent_key)};
 	}
 	map64_destroy(&keys);
 	m.in = (struct rec_input){.format = format, .rows = m.rows, .nrows = m.table->count,
@@ -62,7 +63,8 @@ static void machine_free(struct machine *m)
 
 static struct tablines *cut(const struct machine *m, const char *text, size_t len)
 {
-	struct tablines *lines = m->in.format == REC_MTAB ? tablines_parse(text, len) : tablines_cut(text, len);
+	struct tablines *lines =
+	        m->in.format == REC_MTAB ? tablines_parse(text, len) : tablines_cut(text, len);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
 	return lines;
 }
@@ -77,9 +79,12 @@ static struct rec_judgement judge(struct machine *m, struct tablines *lines)
 	CU_ASSERT_EQUAL(j.nlines, lines->count);
 	for (size_t i = 0; i < j.count; ++i) {
 		const struct rec_finding *f = &j.findings[i];
-		off += (i < j.nlines) != (f->line == &lines->lines[i]) || (i >= j.nlines) != (f->verdict == REC_MISSING);
+		off += (i < j.nlines) != (f->line == &lines->lines[i])
+		       || (i >= j.nlines) != (f->verdict == REC_MISSING);
 		off += f->row != REC_NONE && j.finding[f->row] != i;
-		off += (f->row == REC_NONE) != (f->verdict == REC_GONE || f->verdict == REC_UNREADABLE || f->verdict == REC_IGNORED);
+		off += (f->row == REC_NONE)
+		       != (f->verdict == REC_GONE || f->verdict == REC_UNREADABLE
+		           || f->verdict == REC_IGNORED);
 		off += (f->verdict == REC_WRONG) != (f->fields != 0);
 		off += f->row == REC_NONE && !f->why;
 	}
@@ -124,7 +129,8 @@ static void expect(struct machine *m, const char *text, size_t len, const char *
 	struct rec_judgement j = judge(m, lines);
 	for (size_t i = 0; i < j.count; ++i) {
 		const struct rec_finding *f = &j.findings[i];
-		strbuf_printf(&said, "%u %s", f->line ? f->line->number : 0, rec_verdict_name(f->verdict));
+		strbuf_printf(&said, "%u %s", f->line ? f->line->number : 0,
+		              rec_verdict_name(f->verdict));
 		if (f->row != REC_NONE)
 			strbuf_printf(&said, " %s", m->rows[f->row].target);
 		for (unsigned b = 0; b < REC_NFIELDS; ++b) {
@@ -166,13 +172,17 @@ static const char small[] =
 static void test_right(void)
 {
 	struct machine m = machine_new(small, REC_MTAB);
-	expect_text(&m, ROOT PROC TMP BLANK SRV, "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n");
+	expect_text(&m, ROOT PROC TMP BLANK SRV,
+	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n");
 	/* Spacing, the order of options, escapes of what needs none: of no account. */
-	expect_text(&m, "/dev/sda1\t/  ext4 errors=remount-ro,rw,relatime 0\t0\n" PROC TMP "t\\043x /tmp/\\141\\040b tmpfs rw 0 0\n" SRV,
+	expect_text(&m,
+	            "/dev/sda1\t/  ext4 errors=remount-ro,rw,relatime 0\t0\n" PROC TMP
+	            "t\\043x /tmp/\\141\\040b tmpfs rw 0 0\n" SRV,
 	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n");
 	/* Nor the order of lines that do not stand on each other; nor comments. */
 	expect_text(&m, ROOT TMP "# a comment\n\n" SRV BLANK PROC,
-	            "1 right /\n2 right /tmp\n3 ignored: a comment\n4 ignored: a blank line\n5 right /srv\n"
+	            "1 right /\n2 right /tmp\n3 ignored: a comment\n4 ignored: a blank line\n5 "
+	            "right /srv\n"
 	            "6 right /tmp/a b\n7 right /proc\n");
 	/* What is made is the kernel's, whatever there was. */
 	for (int i = 0; i < 2; ++i) {
@@ -184,24 +194,32 @@ static void test_right(void)
 static void test_wrong(void)
 {
 	struct machine m = machine_new(small, REC_MTAB);
-	expect_text(&m, "/dev/sdb1 / ext4 rw,relatime,errors=remount-ro 0 0\n"
+	expect_text(&m,
+	            "/dev/sdb1 / ext4 rw,relatime,errors=remount-ro 0 0\n"
 	            "proc /proc sysfs rw,nosuid 0 0\n"
 	            "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1025k 0 0\n"
 	            "t\\043x /tmp/a\\040c tmpfs rw 0 0\n"
 	            "host:/x /mnt nfs4 rw 1 2 x\n",
-	            "1 wrong / source\n2 wrong /proc fstype\n3 wrong /tmp options\n4 wrong /tmp/a b target\n"
+	            "1 wrong / source\n2 wrong /proc fstype\n3 wrong /tmp options\n4 wrong /tmp/a "
+	            "b target\n"
 	            "5 wrong /srv target options freq pass rest\n");
 	/* Fields that are missing, CR LF, and no newline at the end. */
-	expect_text(&m, "/dev/sda1 / ext4\n" "proc /proc proc rw,nosuid 0\n" "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k 0 0\r\n"
-	            BLANK "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1 0 0",
-	            "1 wrong / options freq pass\n2 wrong /proc pass\n3 wrong /tmp end\n4 right /tmp/a b\n5 wrong /srv end\n");
+	expect_text(&m,
+	            "/dev/sda1 / ext4\n"
+	            "proc /proc proc rw,nosuid 0\n"
+	            "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k 0 0\r\n" BLANK
+	            "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1 0 0",
+	            "1 wrong / options freq pass\n2 wrong /proc pass\n3 wrong /tmp end\n4 right "
+	            "/tmp/a b\n5 wrong /srv end\n");
 	/* Of two that are alike the one without a fault is the mount's. */
 	expect_text(&m, ROOT "proc /proc proc rw,nosuid 0 0\r\n" PROC TMP BLANK SRV,
-	            "1 right /\n2 gone: fewer mounts than lines (3)\n3 right /proc\n4 right /tmp\n5 right /tmp/a b\n"
+	            "1 right /\n2 gone: fewer mounts than lines (3)\n3 right /proc\n4 right "
+	            "/tmp\n5 right /tmp/a b\n"
 	            "6 right /srv\n");
 	/* A line before the one of the mount that it stands on. */
 	expect_text(&m, PROC BLANK TMP SRV ROOT,
-	            "1 wrong /proc order (5)\n2 wrong /tmp/a b order (3)\n3 wrong /tmp order (5)\n4 wrong /srv order (5)\n5 right /\n");
+	            "1 wrong /proc order (5)\n2 wrong /tmp/a b order (3)\n3 wrong /tmp order "
+	            "(5)\n4 wrong /srv order (5)\n5 right /\n");
 	machine_free(&m);
 }
 
@@ -212,8 +230,11 @@ static void test_gone(void)
 	            "1 right /\n2 right /proc\n3 gone: nothing is mounted there\n4 right /tmp\n"
 	            "5 gone: fewer mounts than lines (4)\n6 right /tmp/a b\n0 missing /srv\n");
 	/* A tmpfs elsewhere is another tmpfs; a device elsewhere was moved. */
-	expect_text(&m, "/dev/sda1 /old ext4 ro 0 0\n" "tmpfs /elsewhere tmpfs ro 0 0\n" PROC BLANK SRV,
-	            "1 wrong / target options\n2 gone: nothing is mounted there\n3 right /proc\n4 right /tmp/a b\n"
+	expect_text(&m,
+	            "/dev/sda1 /old ext4 ro 0 0\n"
+	            "tmpfs /elsewhere tmpfs ro 0 0\n" PROC BLANK SRV,
+	            "1 wrong / target options\n2 gone: nothing is mounted there\n3 right /proc\n4 "
+	            "right /tmp/a b\n"
 	            "5 right /srv\n0 missing /tmp\n");
 	machine_free(&m);
 }
@@ -221,13 +242,20 @@ static void test_gone(void)
 static void test_unreadable(void)
 {
 	struct machine m = machine_new(small, REC_MTAB);
-	static const char text[] = ROOT "proc /proc pr\0c rw,nosuid 0 0\n" "tmpfs\n" "t\\043x /tmp/a\\040b tmpfs rw zero 0\n" SRV
-		"tmpfs /tmp\\000x tmpfs rw,nosuid,nodev,size=1024k 0 0\n";
+	static const char text[] = ROOT "proc /proc pr\0c rw,nosuid 0 0\n"
+	                                "tmpfs\n"
+	                                "t\\043x /tmp/a\\040b tmpfs rw zero 0\n" SRV
+	                                "tmpfs /tmp\\000x tmpfs rw,nosuid,nodev,size=1024k 0 0\n";
 	expect(&m, text, sizeof(text) - 1,
-	       "1 right /\n2 unreadable: contains a NUL byte\n3 unreadable: only one field; at least three are required\n"
-	       "4 unreadable: the fifth field (freq) is not a number; is there a blank in the options?\n5 right /srv\n"
-	       "6 unreadable: contains an escaped NUL byte\n0 missing /proc (2)\n0 missing /tmp (6)\n0 missing /tmp/a b (4)\n");
-	expect_text(&m, "", "0 missing /\n0 missing /proc\n0 missing /tmp\n0 missing /tmp/a b\n0 missing /srv\n");
+	       "1 right /\n2 unreadable: contains a NUL byte\n3 unreadable: only one field; at "
+	       "least three are required\n"
+	       "4 unreadable: the fifth field (freq) is not a number; is there a blank in the "
+	       "options?\n5 right /srv\n"
+	       "6 unreadable: contains an escaped NUL byte\n0 missing /proc (2)\n0 missing /tmp "
+	       "(6)\n0 missing /tmp/a b (4)\n");
+	expect_text(&m, "",
+	            "0 missing /\n0 missing /proc\n0 missing /tmp\n0 missing /tmp/a b\n0 missing "
+	            "/srv\n");
 	machine_free(&m);
 }
 
@@ -243,11 +271,14 @@ static void test_stacks(void)
 #define TWO "two /mnt tmpfs rw 0 0\n"
 	struct machine m = machine_new(text, REC_MTAB);
 	expect_text(&m, A ONE TWO TWO, "1 right /\n2 right /mnt\n3 right /mnt\n4 right /mnt\n");
-	expect_text(&m, A TWO TWO ONE, "1 right /\n2 wrong /mnt order (4)\n3 right /mnt\n4 right /mnt\n");
-	expect_text(&m, A TWO ONE ONE, "1 right /\n2 wrong /mnt order (3)\n3 right /mnt\n4 wrong /mnt source\n");
+	expect_text(&m, A TWO TWO ONE,
+	            "1 right /\n2 wrong /mnt order (4)\n3 right /mnt\n4 right /mnt\n");
+	expect_text(&m, A TWO ONE ONE,
+	            "1 right /\n2 wrong /mnt order (3)\n3 right /mnt\n4 wrong /mnt source\n");
 	expect_text(&m, A ONE TWO, "1 right /\n2 right /mnt\n3 right /mnt\n0 missing /mnt\n");
 	expect_text(&m, A ONE ONE TWO TWO TWO,
-	            "1 right /\n2 right /mnt\n3 gone: fewer mounts than lines (2)\n4 right /mnt\n5 right /mnt\n"
+	            "1 right /\n2 right /mnt\n3 gone: fewer mounts than lines (2)\n4 right /mnt\n5 "
+	            "right /mnt\n"
 	            "6 gone: fewer mounts than lines (2)\n");
 	machine_free(&m);
 }
@@ -255,9 +286,11 @@ static void test_stacks(void)
 /** A mount without a source has "none", which /proc/mounts has not: its line has a field less. */
 static void test_empty(void)
 {
-	struct machine m = machine_new("1 1 0:1 / / rw - tmpfs  rw\n2 1 0:2 / /x rw - tmpfs none rw\n", REC_MTAB);
+	struct machine m = machine_new(
+	        "1 1 0:1 / / rw - tmpfs  rw\n2 1 0:2 / /x rw - tmpfs none rw\n", REC_MTAB);
 	expect_text(&m, "none / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n", "1 right /\n2 right /x\n");
-	expect_text(&m, " / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n", "1 gone: nothing is mounted there\n2 right /x\n0 missing /\n");
+	expect_text(&m, " / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n",
+	            "1 gone: nothing is mounted there\n2 right /x\n0 missing /\n");
 	expect_made(&m, "", REC_ALL, "none / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n");
 	machine_free(&m);
 }
@@ -270,23 +303,28 @@ static void test_moved(void)
 		"22 23 0:20 / /a/b rw - tmpfs one rw\n"
 		"23 21 0:21 / /a rw - tmpfs two rw\n";
 	struct machine m = machine_new(text, REC_MTAB);
-	expect_text(&m, A "one /a/b tmpfs rw 0 0\n" "two /a tmpfs rw 0 0\n", "1 right /\n2 right /a/b\n3 right /a\n");
+	expect_text(&m,
+	            A "one /a/b tmpfs rw 0 0\n"
+	              "two /a tmpfs rw 0 0\n",
+	            "1 right /\n2 right /a/b\n3 right /a\n");
 	machine_free(&m);
 }
 
 static void test_options(void)
 {
 	static const char text[] =
-		"21 1 8:1 / / rw,noatime - ext4 /dev/sda1 ro,sync,lazytime,context=\"a:b,c\",errors=continue\n"
-		"22 21 0:20 / /o rw - overlay over rw,lowerdir=/a\\134,b\\054c:/d\\040e\n"
-		"23 21 0:20 / /n ro,nosuid -  tmpfs  \n";
+	        "21 1 8:1 / / rw,noatime - ext4 /dev/sda1 "
+		"ro,sync,lazytime,context=\"a:b,c\",errors=continue\n"
+	        "22 21 0:20 / /o rw - overlay over rw,lowerdir=/a\\134,b\\054c:/d\\040e\n"
+	        "23 21 0:20 / /n ro,nosuid -  tmpfs  \n";
 	struct mount_table *table = table_parse_mountinfo(text, strlen(text));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
 	struct strbuf out;
 	strbuf_init(&out);
 	static const char *const expected[] = {
-		"ro,sync,lazytime,context=\"a:b,c\",noatime,errors=continue", "rw,lowerdir=/a\\134,b\\054c:/d\\040e",
-		"ro,nosuid",
+	        "ro,sync,lazytime,context=\"a:b,c\",noatime,errors=continue",
+	        "rw,lowerdir=/a\\134,b\\054c:/d\\040e",
+	        "ro,nosuid",
 	};
 	for (size_t i = 0; i < table->count; ++i) {
 		strbuf_reset(&out);
@@ -300,13 +338,15 @@ static void test_options(void)
 static void test_hints(void)
 {
 	struct machine m = machine_new(small, REC_MTAB);
-	static const char *const known[] = {"/srv", "_netdev", "/srv", "user=bob", "/tmp", "x-a=b", NULL};
+	static const char *const known[] = {"/srv", "_netdev", "/srv", "user=bob",
+	                                    "/tmp", "x-a=b",   NULL};
 	m.in.arg = (void *)(uintptr_t)known;
 	static const char text[] =
 		"/dev/sda1 / ext4 rw,relatime,errors=remount-ro,x-root 0 0\n" PROC
 		"tmpfs /tmp tmpfs rw,x-a=b,nosuid,nodev,size=1024k,x-a=b,x-c 0 0\n" BLANK
 		"host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n";
-	expect_text(&m, text, "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n");
+	expect_text(&m, text,
+	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n");
 	expect_made(&m, text, REC_CHECKED,
 	            ROOT PROC "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k,x-a=b 0 0\n" BLANK
 	            "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n");
@@ -332,8 +372,12 @@ static void test_hints(void)
 
 	/* What is no hint is an option that the kernel would show. */
 	static const char *const none[] = {
-		"nofail", "user", "user=", "user=-x", "user=a b", "_netdevx", "x-", "X-a", "x-a\\054b\001", "comment=x",
-		"loop=/dev/sda", "loop=/dev/loop", "loop", "helper=", "defaults", "x-\xff=1", "x-a=\xff",
+	        "nofail",    "user",          "user=",
+	        "user=-x",   "user=a b",      "_netdevx",
+	        "x-",        "X-a",           "x-a\\054b\001",
+	        "comment=x", "loop=/dev/sda", "loop=/dev/loop",
+	        "loop",      "helper=",       "defaults",
+	        "x-\xff=1",  "x-a=\xff",
 	};
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); ++i) {
 		char line[128];
@@ -341,7 +385,8 @@ static void test_hints(void)
 		expect_made(&m, line, REC_ALL, ROOT PROC TMP BLANK SRV);
 	}
 	static const char *const some[] = {
-		"_netdev", "user=a.b-c", "x-systemd.automount", "x-a=b:c", "loop=/dev/loop7", "helper=udisks2", "uhelper=hal",
+	        "_netdev",         "user=a.b-c",     "x-systemd.automount", "x-a=b:c",
+	        "loop=/dev/loop7", "helper=udisks2", "uhelper=hal",
 	};
 	for (size_t i = 0; i < sizeof(some) / sizeof(*some); ++i) {
 		char line[128];
@@ -362,24 +407,36 @@ static void test_mnttab(void)
 #define MTMP(time) TABS("tmpfs", "/tmp", "tmpfs", "rw,nosuid,nodev,size=1024k", time)
 #define MBLANK(time) TABS("t\\043x", "/tmp/a\\040b", "tmpfs", "rw", time)
 #define MSRV(time) TABS("host:/x", "/srv", "nfs4", "rw,relatime,vers=4.2,addr=10.0.0.1", time)
-	static const char text[] = MROOT("1000") MPROC("2001") MTMP("x") "t\\043x /tmp/a\\040b tmpfs rw\n"
-		"host:/x\t/srv\tnfs4\trw,relatime,vers=4.2,addr=10.0.0.1\t1500";
-	expect_text(&m, text, "1 right /\n2 wrong /proc time\n3 wrong /tmp time\n4 wrong /tmp/a b time\n5 wrong /srv end\n");
+	static const char text[] = MROOT("1000") MPROC("2001")
+	        MTMP("x") "t\\043x /tmp/a\\040b tmpfs rw\n"
+	                  "host:/x\t/srv\tnfs4\trw,relatime,vers=4.2,addr=10.0.0.1\t1500";
+	expect_text(&m, text,
+	            "1 right /\n2 wrong /proc time\n3 wrong /tmp time\n4 wrong /tmp/a b time\n5 "
+	            "wrong /srv end\n");
 	expect_made(&m, text, REC_CHECKED,
 	            MROOT("1000") MPROC("0") MTMP("0") MBLANK("0") MSRV("0"));
-	expect_text(&m, MROOT("1000") MPROC("0") MTMP("2000") MBLANK("1999") "host:/x\t/sr\tnfs4\trw\t1500\n",
-	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 wrong /srv target options\n");
+	expect_text(&m,
+	            MROOT("1000") MPROC("0") MTMP("2000")
+	                    MBLANK("1999") "host:/x\t/sr\tnfs4\trw\t1500\n",
+	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 wrong /srv target "
+	            "options\n");
 	static const char nul[] = "proc /proc\\000x proc rw,nosuid 0\nproc /proc proc\n";
-	expect_text(&m, nul, "1 unreadable: an escape stands for a NUL byte\n2 unreadable: fewer than four fields\n"
-	            "0 missing /\n0 missing /proc (1)\n0 missing /tmp\n0 missing /tmp/a b\n0 missing /srv\n");
+	expect_text(&m, nul,
+	            "1 unreadable: an escape stands for a NUL byte\n2 unreadable: fewer than four "
+	            "fields\n"
+	            "0 missing /\n0 missing /proc (1)\n0 missing /tmp\n0 missing /tmp/a b\n0 "
+	            "missing /srv\n");
 	machine_free(&m);
 }
 
 static void test_setmnt(void)
 {
 	struct machine m = machine_new(small, REC_SETMNT);
-	static const char text[] = "/dev/sda1 /\nproc /proc\ntmpfs /tmp x\nt\\043x /tmp/a\\040b\nhost:/y /srv\n";
-	expect_text(&m, text, "1 right /\n2 right /proc\n3 wrong /tmp rest\n4 right /tmp/a b\n5 wrong /srv source\n");
+	static const char text[] =
+	        "/dev/sda1 /\nproc /proc\ntmpfs /tmp x\nt\\043x /tmp/a\\040b\nhost:/y /srv\n";
+	expect_text(&m, text,
+	            "1 right /\n2 right /proc\n3 wrong /tmp rest\n4 right /tmp/a b\n5 wrong /srv "
+	            "source\n");
 	expect_made(&m, text, REC_ALL,
 	            "/dev/sda1 /\nproc /proc\ntmpfs /tmp\nt\\043x /tmp/a\\040b\nhost:/x /srv\n");
 	machine_free(&m);
@@ -407,8 +464,26 @@ static size_t any(size_t n)
 static size_t damage(char *text, size_t n)
 {
 	static const char *const bits[] = {
-		"\\", "\\0", "\\040", "\\134", "\\000", "\\777", "\\\\", "\n", "\r\n", " ", "\t", "#", "\\012", "\xff", ",", ",x-a=b",
-		"0 0\n", "\"", "tmpfs /run tmpfs rw 0 0\n", "/dev/sdq9 /foreign ext4 rw,relatime 0 0\n",
+	        "\\",
+	        "\\0",
+	        "\\040",
+	        "\\134",
+	        "\\000",
+	        "\\777",
+	        "\\\\",
+	        "\n",
+	        "\r\n",
+	        " ",
+	        "\t",
+	        "#",
+	        "\\012",
+	        "\xff",
+	        ",",
+	        ",x-a=b",
+	        "0 0\n",
+	        "\"",
+	        "tmpfs /run tmpfs rw 0 0\n",
+	        "/dev/sdq9 /foreign ext4 rw,relatime 0 0\n",
 	};
 	size_t at = any(n), len = any(n - at < 400 ? n - at : 400), to;
 	switch (any(9)) {
@@ -461,14 +536,16 @@ static bool line_true(const char *line, const char *end, const char *truth, cons
 	/* The kernel's part, less the " 0 0\n" at its end; then hints that are true. */
 	const char *truth_end = strchr(truth, '\n');
 	size_t n = (size_t)(truth_end - truth) - 4;
-	if ((size_t)(end - line) < n + 4 || memcmp(line, truth, n) != 0 || memcmp(end - 4, " 0 0", 4) != 0)
+	if ((size_t)(end - line) < n + 4 || memcmp(line, truth, n) != 0
+	    || memcmp(end - 4, " 0 0", 4) != 0)
 		return false;
 	const char *at = line + n;
 	while (at < end - 4) {
 		size_t len = *at == ',' ? strcspn(at + 1, ", ") : 0;
 		bool known = false;
 		for (const char *const *k = borne; *k; k += 2)
-			known |= strcmp(k[0], target) == 0 && strlen(k[1]) == len && memcmp(k[1], at + 1, len) == 0;
+			known |= strcmp(k[0], target) == 0 && strlen(k[1]) == len
+			         && memcmp(k[1], at + 1, len) == 0;
 		if (!known)
 			return false;
 		at += len + 1;
@@ -512,8 +589,9 @@ static void test_damage(void)
 		"33 21 0:38 / /o rw - overlay overlay rw,lowerdir=/a\\134,b:/c\n"
 		"34 21 8:17 / /mnt/usb rw,nosuid - vfat /dev/sdb1 rw,uid=1000\n";
 	static const char *const known[] = {
-		"/", "x-root", "/srv", "_netdev", "/srv", "user=bob", "/srv2", "user=alice", "/mnt/usb", "helper=udisks2",
-		"/tmp", "x-systemd.automount", NULL,
+	        "/",     "x-root",     "/srv",     "_netdev",        "/srv", "user=bob",
+	        "/srv2", "user=alice", "/mnt/usb", "helper=udisks2", "/tmp", "x-systemd.automount",
+	        NULL,
 	};
 	struct machine m = machine_new(text, REC_MTAB);
 	m.in.arg = (void *)(uintptr_t)known;
@@ -563,7 +641,8 @@ static void test_damage(void)
 		struct rec_judgement j = judge(&m, lines);
 		size_t right = 0, bytes = 0;
 		for (size_t i = 0; i < j.nlines; ++i) {
-			right += j.findings[i].row != REC_NONE && !(j.findings[i].fields & ~(unsigned)REC_ORDER);
+			right += j.findings[i].row != REC_NONE
+			         && !(j.findings[i].fields & ~(unsigned)REC_ORDER);
 			bytes += j.findings[i].line->size;
 		}
 		lost += bytes != n;
@@ -606,7 +685,8 @@ static void test_damage(void)
 		for (size_t r = 0; r < ntruth; ++r) {
 			size_t len = strcspn(lines_of[r], "\n") - 4;
 			const char *end = strchrnul(at, '\n');
-			untrue += strncmp(at, lines_of[r], len) != 0 || !strchr(", ", at[len]) || memcmp(end - 4, " 0 0", 4) != 0;
+			untrue += strncmp(at, lines_of[r], len) != 0 || !strchr(", ", at[len])
+			          || memcmp(end - 4, " 0 0", 4) != 0;
 			at = *end ? end + 1 : end;
 		}
 		untrue += *at != '\0';
@@ -638,13 +718,15 @@ static double time_of(size_t n)
 		char place[32] = "/mnt";
 		if (i % 2)
 			snprintf(place, sizeof(place), "/m/%zu", i);
-		strbuf_printf(&table, "%zu 1 0:%zu / %s rw,nosuid - tmpfs tmpfs rw,size=1k\n", i, i, place);
+		strbuf_printf(&table, "%zu 1 0:%zu / %s rw,nosuid - tmpfs tmpfs rw,size=1k\n", i, i,
+		              place);
 		size_t k = n - i;
 		snprintf(place, sizeof(place), k % 2 ? "/m/%zu" : "/mnt", k);
 		if (i % 3)
 			strbuf_printf(&file, "tmpfs %s tmpfs rw,nosuid,size=1k 0 0\n", place);
 		else if (i % 2)
-			strbuf_printf(&file, "tmpfs %s tmpfs rw,nosuid,size=2k,x-a=%zu 0\n", place, i);
+			strbuf_printf(&file, "tmpfs %s tmpfs rw,nosuid,size=2k,x-a=%zu 0\n", place,
+			              i);
 		else
 			strbuf_printf(&file, "gar\\bage %s\n%zu /gone ext4 rw\n", place, i);
 	}
@@ -675,8 +757,10 @@ static void test_linear(void)
 /** Each allocation fails once, and with all behind it: no answer, and nothing left. */
 static void test_memory(void)
 {
-	static const char text[] = ROOT "proc /proc proc rw,nosuid,x-a,user=b 0 0\n" TMP TMP "t\\043x /tmp/a\\040b\n" "\\000 /srv x y\n"
-		"\ngarb\\age /mnt vfat rw,x-a 0 0";
+	static const char text[] =
+	        ROOT "proc /proc proc rw,nosuid,x-a,user=b 0 0\n" TMP TMP "t\\043x /tmp/a\\040b\n"
+	             "\\000 /srv x y\n"
+	             "\ngarb\\age /mnt vfat rw,x-a 0 0";
 	uint64_t allocations = 0;
 	for (int format = REC_MTAB; format <= REC_SETMNT; ++format) {
 		struct machine m = machine_new(small, (enum rec_format)format);
@@ -684,7 +768,8 @@ static void test_memory(void)
 		char *whole = rebuild(&m, text, sizeof(text) - 1, REC_ALL);
 		m.in.lines = lines;
 		for (uint64_t n = 0; n <= 2 * allocations; n += n ? unit_step() | 1 : 1) {
-			struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC, (n + 1) / 2, ENOMEM};
+			struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC,
+			                      (n + 1) / 2, ENOMEM};
 			struct fault_count count = {0};
 			struct rec_judgement j;
 			struct strbuf made;
@@ -693,7 +778,8 @@ static void test_memory(void)
 			int rc = rec_judge(&m.in, &j), error = errno;
 			if (rc == 0)
 				rec_build(&m.in, &j, &made);
-			bool same = rc == 0 && !made.failed && strcmp(strbuf_str(&made), whole) == 0;
+			bool same =
+			        rc == 0 && !made.failed && strcmp(strbuf_str(&made), whole) == 0;
 			bool good = same || (n && (rc == 0 ? made.failed : error == ENOMEM));
 			rec_judgement_destroy(&j);
 			strbuf_destroy(&made);

@@ -90,11 +90,11 @@ static struct names found_by(const struct search_options *options, const char *p
 		CU_ASSERT_EQUAL(e->info != NULL, (options->flags & SEARCH_METADATA) != 0);
 		struct stat st;
 		if (e->info && fstatat(top.fd, e->path + 1, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-			CU_ASSERT_TRUE(st.st_ino == e->info->st_ino && st.st_mode == e->info->st_mode
-			               && st.st_size == e->info->st_size
-			               && st.st_dev == e->info->st_dev
-			               && st.st_mtim.tv_nsec == e->info->st_mtim.tv_nsec
-			               && st.st_nlink == e->info->st_nlink);
+			CU_ASSERT_TRUE(
+			        st.st_ino == e->info->st_ino && st.st_mode == e->info->st_mode
+			        && st.st_size == e->info->st_size && st.st_dev == e->info->st_dev
+			        && st.st_mtim.tv_nsec == e->info->st_mtim.tv_nsec
+			        && st.st_nlink == e->info->st_nlink);
 			CU_ASSERT_PTR_NOT_NULL(statxsearch(search));
 		}
 		names_add(&found, e->path);
@@ -242,9 +242,12 @@ static void test_here(void)
 		int flags;
 		const char *want;
 	} rows[] = {
-		{"", "/ab", SEARCH_INCLUDEROOT, "./ab"}, {".", "/ab", SEARCH_INCLUDEROOT, "./ab"},
-		{"", "/a[b]", SEARCH_INCLUDEROOT, "./ab"}, {":a", "/ab", SEARCH_INCLUDEROOT, "./ab"},
-		{"a/b:", "/ab", SEARCH_INCLUDEROOT, "./ab"}, {"", "/ab", 0, "/ab"},
+	        {"", "/ab", SEARCH_INCLUDEROOT, "./ab"},
+	        {".", "/ab", SEARCH_INCLUDEROOT, "./ab"},
+	        {"", "/a[b]", SEARCH_INCLUDEROOT, "./ab"},
+	        {":a", "/ab", SEARCH_INCLUDEROOT, "./ab"},
+	        {"a/b:", "/ab", SEARCH_INCLUDEROOT, "./ab"},
+	        {"", "/ab", 0, "/ab"},
 	};
 	plain_tree();
 	CU_ASSERT_EQUAL_FATAL(chdir(top.path), 0);

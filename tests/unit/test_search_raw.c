@@ -42,17 +42,20 @@ static void *exactly(size_t len)
 /** Every length from nothing to the whole. */
 static void test_lengths(void)
 {
-	static const int flags[] = {SEARCH_BYNAME, SEARCH_BYNAME | SEARCH_METADATA | SEARCH_INCLUDEROOT};
+	static const int flags[] = {SEARCH_BYNAME,
+	                            SEARCH_BYNAME | SEARCH_METADATA | SEARCH_INCLUDEROOT};
 	make_tree();
 	char paths[200];
 	snprintf(paths, sizeof(paths), "%s/nosuch:%s", top.path, top.path);
 	for (size_t f = 0; f < sizeof(flags) / sizeof(*flags); ++f) {
 		const struct search_head *head;
 		uint64_t whole[1024];
-		CU_ASSERT_EQUAL_FATAL(search(paths, "*", flags[f], whole, sizeof(whole)), FILES + 2);
+		CU_ASSERT_EQUAL_FATAL(search(paths, "*", flags[f], whole, sizeof(whole)),
+		                      FILES + 2);
 		head = (const struct search_head *)whole;
 		size_t need = head->used;
-		CU_ASSERT_TRUE(head->entries == FILES + 2 && head->left == 0 && head->left_bytes == 0);
+		CU_ASSERT_TRUE(head->entries == FILES + 2 && head->left == 0
+		               && head->left_bytes == 0);
 
 		/* The same as the stream, field for field. */
 		SEARCH *stream = opensearch(paths, "*", flags[f]);
@@ -66,7 +69,8 @@ static void test_lengths(void)
 			               && item->errsource == e->errsource);
 			CU_ASSERT_EQUAL(search_statx(item) != NULL, e->info != NULL);
 			if (e->info) {
-				CU_ASSERT_EQUAL(memcmp(search_statx(item), statxsearch(stream), 256), 0);
+				CU_ASSERT_EQUAL(
+				        memcmp(search_statx(item), statxsearch(stream), 256), 0);
 				CU_ASSERT_EQUAL(item->type, IFTODT(e->info->st_mode));
 			}
 		}
@@ -87,8 +91,10 @@ static void test_lengths(void)
 			CU_ASSERT_EQUAL(head->used + head->left_bytes, need);
 			CU_ASSERT_EQUAL(head->left == 0, len == need);
 			/* What is there is the beginning of the whole. */
-			CU_ASSERT_EQUAL(memcmp((char *)buffer + sizeof(*head), (char *)whole + sizeof(*head),
-			                       head->used - sizeof(*head)), 0);
+			CU_ASSERT_EQUAL(memcmp((char *)buffer + sizeof(*head),
+			                       (char *)whole + sizeof(*head),
+			                       head->used - sizeof(*head)),
+			                0);
 			ssize_t seen = 0;
 			for (item = NULL; (item = search_next(buffer, len, item));)
 				++seen;
@@ -146,10 +152,12 @@ static void test_hostile(void)
 {
 	make_tree();
 	uint64_t whole[1024];
-	CU_ASSERT_EQUAL_FATAL(search(top.path, "*", SEARCH_METADATA, whole, sizeof(whole)), FILES + 1);
+	CU_ASSERT_EQUAL_FATAL(search(top.path, "*", SEARCH_METADATA, whole, sizeof(whole)),
+	                      FILES + 1);
 	size_t used = ((const struct search_head *)whole)->used;
-	static const uint32_t odd[] = {0, 1, 7, 8, 31, 32, 33, 255, 256, 288, 0x7fffffff, 0x80000000, 0xfffffff8,
-	                               0xffffffff};
+	static const uint32_t odd[] = {0,          1,          7,          8,         31,
+	                               32,         33,         255,        256,       288,
+	                               0x7fffffff, 0x80000000, 0xfffffff8, 0xffffffff};
 	size_t sum = 0;
 	for (int run = 0; run < 60000; ++run) {
 		size_t len = run % 3 ? used : random_number() % (used + 1);
@@ -165,11 +173,13 @@ static void test_hostile(void)
 			if (random_number() % 2) {
 				const struct search_item *item = NULL;
 				for (uint64_t skip = random_number() % FILES; skip > 0; --skip) {
-					const struct search_item *next = search_next(buffer, len, item);
+					const struct search_item *next =
+					        search_next(buffer, len, item);
 					item = next ? next : item;
 				}
 				if (item)
-					at = (size_t)((const char *)item - buffer) + random_number() % 8 * 4;
+					at = (size_t)((const char *)item - buffer)
+					     + random_number() % 8 * 4;
 			}
 			uint32_t value = odd[random_number() % (sizeof(odd) / sizeof(*odd))];
 			memcpy(buffer + at, &value, sizeof(value));

@@ -237,17 +237,17 @@ static void test_wanted(void)
 	/* Nothing that a boot must start: not wanted, masked, of an unmet condition, an API file
 	    system, or
 	   active in another way. */
-	SAYS(IDLE("a.mount", "Where=/a", "WantedBy=rescue.target x.service") IDLE("b.mount",
-	                                                                          "Where=/b",
-	                                                                          "LoadState=masked\n" WANTED)
-	     IDLE("c.mount", "Where=/c",
-	          WANTED "\nConditionResult=no\nConditionTimestampMonotonic=77")
-	     IDLE("d.mount", "Where=/dev/hugepages", WANTED) IDLE("e.mount", "Where=[unprintable]",
-	                                                          WANTED)
-	     IDLE("f.automount", "Where=/f", WANTED) IDLE("f.mount", "Where=/f",
-	                                                  "ActiveState=active\n" WANTED)
-	     IDLE("g.mount", "Where=/g", "FragmentPath=\n" WANTED) IDLE("h.mount", "Where=/h",
-	                                                                "SourcePath=/etc/fstab\n" WANTED),
+	SAYS(IDLE("a.mount", "Where=/a", "WantedBy=rescue.target x.service")
+	             IDLE("b.mount", "Where=/b", "LoadState=masked\n" WANTED) IDLE(
+	                     "c.mount", "Where=/c",
+	                     WANTED "\nConditionResult=no\nConditionTimestampMonotonic=77")
+	                     IDLE("d.mount", "Where=/dev/hugepages",
+	                          WANTED) IDLE("e.mount", "Where=[unprintable]",
+	                                       WANTED) IDLE("f.automount", "Where=/f", WANTED)
+	                             IDLE("f.mount", "Where=/f", "ActiveState=active\n" WANTED)
+	                                     IDLE("g.mount", "Where=/g", "FragmentPath=\n" WANTED)
+	                                             IDLE("h.mount", "Where=/h",
+	                                                  "SourcePath=/etc/fstab\n" WANTED),
 	     STALE);
 	static const char one[] = IDLE("a.mount", "Where=/a b", WANTED) IDLE("s.swap", "What=/swap",
 	                                                                     WANTED);

@@ -15,12 +15,12 @@
 struct drift {
 	const struct audit_drift_input *in;
 	struct audit_report *report;
-	struct map64 by_target;   /* hash of a mount point -> the uppermost line of the plan there */
+	struct map64 by_target; /* hash of a mount point -> the uppermost line of the plan there */
 	struct map64 lined;       /* mount -> the index of its line */
 	struct map64 flipped;     /* superblock -> the line for which it is reported as read-only */
 	bool *reported;           /* for each line: its mount is judged already */
-	size_t *cause;            /* for each line, the finding, from 1, that its source is missing; 0 */
-	struct map64 named;       /* the devices of which a line names a subvolume that is mounted */
+	size_t *cause; /* for each line, the finding, from 1, that its source is missing; 0 */
+	struct map64 named; /* the devices of which a line names a subvolume that is mounted */
 	bool any;                 /* a line of a mount or swap space */
 	bool of_disk;             /* the root is of a device of a disk */
 	struct strbuf text, actual;
@@ -37,41 +37,49 @@ void drift_report(struct drift *drift, enum audit_code code, const struct tablin
                 const struct fstab_line *live, struct audit_finding *finding);
 
 /** A source and type, without secrets, which may be in the type after a misplaced comma. */
-const char *drift_name(const struct drift *drift, struct strbuf *out, const char *source, const char *fstype);
+const char *drift_name(const struct drift *drift, struct strbuf *out, const char *source,
+                       const char *fstype);
 
 /** The source and type of a mount. */
-const char *drift_live_name(const struct drift *drift, struct strbuf *out, const struct fstab_line *live);
+const char *drift_live_name(const struct drift *drift, struct strbuf *out,
+                            const struct fstab_line *live);
 
 /** Whether a line has an option with this name. */
 bool drift_has_option(const struct tabline *line, const char *name);
 
 /** Whether a source names the device that is mounted. */
-bool drift_same_device(const struct drift *drift, const char *source, const struct fstab_line *live);
+bool drift_same_device(const struct drift *drift, const char *source,
+                       const struct fstab_line *live);
 
 /** Note the devices whose mounted subvolumes are named in lines. */
 void drift_note_named(struct drift *drift);
 
 /** Whether a line without a subvolume may mean the default of the file system, which is not known:
     not if another line names a subvolume of the file system. */
-bool drift_may_be_default(const struct drift *drift, const struct tabline *line, const struct fstab_line *live);
+bool drift_may_be_default(const struct drift *drift, const struct tabline *line,
+                          const struct fstab_line *live);
 
 extern const char drift_of_default[];
 
 /** Report that something else is mounted than a line names; as a warning: another type.
     @message  drift_of_default, or another static string. */
-void drift_report_source(struct drift *drift, const struct tabline *line, const struct fstab_line *live,
-                       enum audit_severity severity, const char *message);
+void drift_report_source(struct drift *drift, const struct tabline *line,
+                         const struct fstab_line *live, enum audit_severity severity,
+                         const char *message);
 
 /** Report a mount with other options than its line.
     @differ  The options that differ, as the mount has them. */
-void drift_report_options(struct drift *drift, const struct tabline *line, const struct fstab_line *live, const char *differ);
+void drift_report_options(struct drift *drift, const struct tabline *line,
+                          const struct fstab_line *live, const char *differ);
 
 /** Judge how a matched line is mounted.  If the plan has no line of the mount, only what the line
     names is compared: the rest may be the system's or a server's. */
-void drift_judge_how(struct drift *drift, const struct tabline *line, const struct fstab_line *live);
+void drift_judge_how(struct drift *drift, const struct tabline *line,
+                     const struct fstab_line *live);
 
 /** Judge a line that may or may not be that of a mount. */
-void drift_judge_unknown(struct drift *drift, const struct tabline *line, const struct fstab_line *live);
+void drift_judge_unknown(struct drift *drift, const struct tabline *line,
+                         const struct fstab_line *live);
 
 /** Whether MNT-* rules report the mount: its line is not wrong. */
 bool drift_is_lost(const struct drift *drift, const struct fstab_line *live);

@@ -14,16 +14,18 @@
 
 /** Append to a name what else identifies the mount: its subvolume, layers or directory.
     @live  The mount; NULL: the name is a line's. */
-static const char *with_part(const struct drift *drift, struct strbuf *out, const char *name, const char *fstype, const char *options,
-                             const struct fstab_line *live)
+static const char *with_part(const struct drift *drift, struct strbuf *out, const char *name,
+                             const char *fstype, const char *options, const struct fstab_line *live)
 {
 	const struct fstab_world *world = &drift->in->live->world;
 	unsigned flags = fstype_flags(fstype);
-	if (live && live->fate != FSTAB_LINE && !(flags & (FST_SUBVOL | FST_LAYERED | FST_PSEUDO)) && live->mount && live->mount->root && strcmp(live->mount->root, "/") != 0) {
+	if (live && live->fate != FSTAB_LINE && !(flags & (FST_SUBVOL | FST_LAYERED | FST_PSEUDO))
+	    && live->mount && live->mount->root && strcmp(live->mount->root, "/") != 0) {
 		strbuf_printf(out, ": %s", live->mount->root);
 		return strbuf_str(out);
 	}
-	if (!(flags & (FST_SUBVOL | FST_LAYERED)) || !options || !*options || (world->secret && world->secret(NULL, options)))
+	if (!(flags & (FST_SUBVOL | FST_LAYERED)) || !options || !*options
+	    || (world->secret && world->secret(NULL, options)))
 		return name;
 	size_t n = strlen(options);
 	const char *part = flags & FST_LAYERED ? options : opt_find(options, "subvol", 6, &n);
@@ -38,82 +40,121 @@ static bool names_subvolume(const struct tabline *line)
 {
 	size_t n;
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	return options && (opt_find(options, "subvol", 6, &n) || opt_find(options, "subvolid", 8, &n));
+	return options
+	       && (opt_find(options, "subvol", 6, &n) || opt_find(options, "subvolid", 8, &n));
 }
 
 void drift_note_named(struct drift *drift)
 {
 	for (size_t i = 0; i < drift->in->lines->count && !drift->failed; ++i) {
 		const struct fstab_line *of = drift->in->match->of[i];
-		if (of && of->mount && fstype_flags(of->mount->fstype) & FST_SUBVOL && names_subvolume(&drift->in->lines->lines[i]))
-			drift->failed |= map64_put(&drift->named, mount_dev(of->mount), 0) == MAP64_NONE;
+		if (of && of->mount && fstype_flags(of->mount->fstype) & FST_SUBVOL
+		    && names_subvolume(&drift->in->lines->lines[i]))
+			drift->failed |=
+			        map64_put(&drift->named, mount_dev(of->mount), 0) == MAP64_NONE;
 	}
 }
 
-bool drift_may_be_default(const struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+bool drift_may_be_default(const struct drift *drift, const struct tabline *line,
+                          const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
-	const char *source = tabline_value(line, TABLINE_SOURCE), *fstype = tabline_value(line, TABLINE_FSTYPE);
-	if (!m || !(fstype_flags(m->fstype) & FST_SUBVOL) || !shown_type(fstype, m->fstype) || names_subvolume(line))
+	const char *source = tabline_value(line, TABLINE_SOURCE),
+	           *fstype = tabline_value(line, TABLINE_FSTYPE);
+	if (!m || !(fstype_flags(m->fstype) & FST_SUBVOL) || !shown_type(fstype, m->fstype)
+	    || names_subvolume(line))
 		return false;
-	bool tag = source && strchr(source, '='), looked_up = drift->in->facts && drift->in->facts->devices;
+	bool tag = source && strchr(source, '='),
+	     looked_up = drift->in->facts && drift->in->facts->devices;
 	bool own = source && m->source && strcmp(source, m->source) == 0;
-	return map64_get(&drift->named, mount_dev(m)) == MAP64_NONE && (own || drift_same_device(drift, source, live) || (tag && !looked_up));
+	return map64_get(&drift->named, mount_dev(m)) == MAP64_NONE
+	       && (own || drift_same_device(drift, source, live) || (tag && !looked_up));
 }
 
-const char drift_of_default[] = "the line does not name the mounted subvolume: correct if it is the default of the file system";
+const char drift_of_default[] = "the line does not name the mounted subvolume: correct if it is "
+                                "the default of the file system";
 
-void drift_report_source(struct drift *drift, const struct tabline *line, const struct fstab_line *live,
-                       enum audit_severity severity, const char *message)
+void drift_report_source(struct drift *drift, const struct tabline *line,
+                         const struct fstab_line *live, enum audit_severity severity,
+                         const char *message)
 {
-	const char *source = tabline_value(line, TABLINE_SOURCE), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	const char *source = tabline_value(line, TABLINE_SOURCE),
+	           *fstype = tabline_value(line, TABLINE_FSTYPE);
 	const struct mount *m = live->mount;
-	drift_report(drift, severity == AUDIT_WARNING ? DRIFT_TYPE : DRIFT_SOURCE, line, live, &(struct audit_finding){
-		.severity = severity, .message = message,
-		.expected = with_part(drift, &drift->text, drift_name(drift, &drift->text, source, fstype), fstype,
-		                      tabline_value(line, TABLINE_OPTIONS), NULL),
-		.actual = with_part(drift, &drift->actual, drift_live_name(drift, &drift->actual, live), m ? m->fstype : NULL,
-		                    m ? m->fs_opts : NULL, live),
-		.hint = message == drift_of_default ? "check with btrfs subvolume get-default; add subvol= to the line"
-		        : "correct the line or the mount; getmnt fstab --merge --fix=source --diff shows the line of the mount"});
+	drift_report(
+	        drift, severity == AUDIT_WARNING ? DRIFT_TYPE : DRIFT_SOURCE, line, live,
+	        &(struct audit_finding){
+	                .severity = severity,
+	                .message = message,
+	                .expected = with_part(drift, &drift->text,
+			                      drift_name(drift, &drift->text, source, fstype),
+			                      fstype, tabline_value(line, TABLINE_OPTIONS), NULL),
+	                .actual = with_part(drift, &drift->actual,
+			                    drift_live_name(drift, &drift->actual, live),
+			                    m ? m->fstype : NULL, m ? m->fs_opts : NULL, live),
+	                .hint = message == drift_of_default
+			                ? "check with btrfs subvolume get-default; add subvol= to "
+			                  "the line"
+			                : "correct the line or the mount; getmnt fstab --merge "
+			                  "--fix=source --diff shows the line of the mount"});
 }
 
 /** Whether the root is a subvolume that its line does not name: the kernel command line or the
     default of the file system chose it. */
 static bool lacks_root(const struct tabline *line, const struct mount *m)
 {
-	const char *target = tabline_value(line, TABLINE_TARGET), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	const char *target = tabline_value(line, TABLINE_TARGET),
+	           *fstype = tabline_value(line, TABLINE_FSTYPE);
 	size_t n;
-	const char *subvol = m->fs_opts && strcmp(target ? target : "", "/") == 0 && shown_type(fstype, m->fstype)
-	                     ? opt_find(m->fs_opts, "subvol", 6, &n) : NULL;
+	const char *subvol = m->fs_opts && strcmp(target ? target : "", "/") == 0
+	                                     && shown_type(fstype, m->fstype)
+	                             ? opt_find(m->fs_opts, "subvol", 6, &n)
+	                             : NULL;
 	return subvol && n > 8 && !names_subvolume(line);   /* "subvol=/" is the top */
 }
 
-void drift_report_options(struct drift *drift, const struct tabline *line, const struct fstab_line *live, const char *differ)
+void drift_report_options(struct drift *drift, const struct tabline *line,
+                          const struct fstab_line *live, const char *differ)
 {
 	const struct fstab_world *world = &drift->in->live->world;
-	bool secret = world->secret && world->secret(NULL, differ), ro = opt_shown_has(differ, "ro");
+	bool secret = world->secret && world->secret(NULL, differ),
+	     ro = opt_shown_has(differ, "ro");
 	/* mount(8) falls back to read-only then. */
-	bool guarded = ro && live->mount && world->protected && world->protected(world->arg, live->mount), alone = strcmp(differ, "ro") == 0;
+	bool guarded = ro && live->mount && world->protected
+	               && world->protected(world->arg, live->mount),
+	     alone = strcmp(differ, "ro") == 0;
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
 	bool hidden = audit_holds_secret(world->secret, options);
 	size_t n;
-	drift_report(drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, line, live, &(struct audit_finding){
-		.severity = guarded && alone ? AUDIT_INFO : ro && !guarded ? AUDIT_CRITICAL : AUDIT_WARNING,
-		.message = guarded ? "it is mounted read-only since its device is write-protected, but the line does not say ro"
-		           : ro ? "it is mounted read-only, but the line does not say ro" : "it is mounted with other options than the line says",
-		.expected = hidden ? "options that hold a secret" : options && *options ? options : "defaults",
-		.actual = secret ? "options that hold a secret" : differ,
-		.hint = guarded ? "add ro to the line, or find the cause: a switch on the medium, losetup -r, blockdev --getro"
-		        : ro ? "find the cause in the kernel log; then mount -o remount,rw"
-		        : fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET && opt_find(differ, "vers", 4, &n)
-		           ? "unmount it and mount it again, or change the line: getmnt fstab --merge --fix=options"
-		           : "mount -o remount, or change the line: getmnt fstab --merge --fix=options"});
+	drift_report(
+	        drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, line, live,
+	        &(struct audit_finding){
+	                .severity = guarded && alone ? AUDIT_INFO
+			            : ro && !guarded ? AUDIT_CRITICAL
+			                             : AUDIT_WARNING,
+	                .message = guarded ? "it is mounted read-only since its device is "
+			                     "write-protected, but the line does not say ro"
+			           : ro ? "it is mounted read-only, but the line does not say ro"
+			                : "it is mounted with other options than the line says",
+	                .expected = hidden                ? "options that hold a secret"
+			            : options && *options ? options
+			                                  : "defaults",
+	                .actual = secret ? "options that hold a secret" : differ,
+	                .hint = guarded ? "add ro to the line, or find the cause: a switch on the "
+			                  "medium, losetup -r, blockdev --getro"
+			        : ro ? "find the cause in the kernel log; then mount -o remount,rw"
+			        : fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET
+	                                        && opt_find(differ, "vers", 4, &n)
+			                ? "unmount it and mount it again, or change the line: "
+			                  "getmnt fstab --merge --fix=options"
+			                : "mount -o remount, or change the line: getmnt fstab "
+			                  "--merge --fix=options"});
 }
 
-/** Whether the source of a bind is read-only, so that the bind began read-only.  If the source should
-    not be, that is reported for the line of the source. */
-static bool binds_readonly(const struct drift *drift, const struct tabline *line, const struct mount *m)
+/** Whether the source of a bind is read-only, so that the bind began read-only.  If the source
+   should not be, that is reported for the line of the source. */
+static bool binds_readonly(const struct drift *drift, const struct tabline *line,
+                           const struct mount *m)
 {
 	const struct mount *in = drift->in->match->bound[line->number - 1].in;
 	if (!in || !in->vfs_opts || !in->fs_opts)
@@ -121,38 +162,48 @@ static bool binds_readonly(const struct drift *drift, const struct tabline *line
 	bool ro = opt_shown_has(in->vfs_opts, "ro");
 	if (ro && opt_shown_has(m->vfs_opts, "ro"))
 		return true;
-	uint32_t of = ro || opt_shown_has(in->fs_opts, "ro") ? map64_get(&drift->lined, in->key) : MAP64_NONE;
+	uint32_t of = ro || opt_shown_has(in->fs_opts, "ro") ? map64_get(&drift->lined, in->key)
+	                                                     : MAP64_NONE;
 	return of != MAP64_NONE && !audit_line_ignores(drift->report, of + 1, DRIFT_READONLY);
 }
 
 /** Judge a line whose mount, or its file system, is read-only unexpectedly. */
-static void judge_readonly(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+static void judge_readonly(struct drift *drift, const struct tabline *line,
+                           const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
-	if (!m || !m->vfs_opts || drift_has_option(line, "ro") || (m->fs_opts && shown_readonly(m)) || binds_readonly(drift, line, m))
+	if (!m || !m->vfs_opts || drift_has_option(line, "ro") || (m->fs_opts && shown_readonly(m))
+	    || binds_readonly(drift, line, m))
 		return;
 	if (opt_shown_has(m->vfs_opts, "ro")) {
-		if (live->fate != FSTAB_OWN && !(fstype_flags(m->fstype) & (FST_READONLY | FST_AUTOFS)))
+		if (live->fate != FSTAB_OWN
+		    && !(fstype_flags(m->fstype) & (FST_READONLY | FST_AUTOFS)))
 			drift_report_options(drift, line, live, "ro");
 		return;
 	}
 	bool emergency = m->fs_opts && opt_shown_has(m->fs_opts, "emergency_ro");
 	/* A shutdown is reported as FS-ERRORS. */
-	if (!m->fs_opts || opt_shown_has(m->fs_opts, "shutdown") || (!emergency && !opt_shown_has(m->fs_opts, "ro")))
+	if (!m->fs_opts || opt_shown_has(m->fs_opts, "shutdown")
+	    || (!emergency && !opt_shown_has(m->fs_opts, "ro")))
 		return;
 	bool excused = audit_line_ignores(drift->report, line->number, DRIFT_READONLY);
-	uint32_t first = excused ? line->number : map64_put(&drift->flipped, mount_dev(m), line->number);
+	uint32_t first =
+	        excused ? line->number : map64_put(&drift->flipped, mount_dev(m), line->number);
 	drift->failed |= first == MAP64_NONE;
 	if (first != line->number) {
 		drift->reported[line->number - 1] = true;   /* of the same file system */
 		return;
 	}
-	drift_report(drift, DRIFT_READONLY, line, live, &(struct audit_finding){
-		.severity = AUDIT_CRITICAL,
-		.message = emergency ? "the file system has an error and rejects writes"
-		                     : "the file system is read-only although the mount is not: it may have an error",
-		.expected = "rw", .actual = emergency ? "rw,emergency_ro" : "ro",
-		.hint = "read the kernel log, check the file system, and mount it again"});
+	drift_report(
+	        drift, DRIFT_READONLY, line, live,
+	        &(struct audit_finding){
+	                .severity = AUDIT_CRITICAL,
+	                .message = emergency ? "the file system has an error and rejects writes"
+			                     : "the file system is read-only although the mount is "
+			                       "not: it may have an error",
+	                .expected = "rw",
+	                .actual = emergency ? "rw,emergency_ro" : "ro",
+	                .hint = "read the kernel log, check the file system, and mount it again"});
 }
 
 /** The swap priority of a line; -1: none, or invalid. */
@@ -171,9 +222,11 @@ static long priority_of(const char *options)
 }
 
 /** Compare the priority of a swap space with that of its line. */
-static void judge_priority(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+static void judge_priority(struct drift *drift, const struct tabline *line,
+                           const struct fstab_line *live)
 {
-	long wanted = priority_of(tabline_value(line, TABLINE_OPTIONS)), is = priority_of(live->options);
+	long wanted = priority_of(tabline_value(line, TABLINE_OPTIONS)),
+	     is = priority_of(live->options);
 	if (wanted < 0 || wanted == is)
 		return;
 	strbuf_reset(&drift->actual);
@@ -181,63 +234,84 @@ static void judge_priority(struct drift *drift, const struct tabline *line, cons
 		strbuf_printf(&drift->actual, "pri=%ld", is);
 	else
 		strbuf_puts(&drift->actual, "chosen by the kernel");
-	drift_report(drift, DRIFT_OPTIONS, line, NULL, &(struct audit_finding){
-		.severity = AUDIT_WARNING, .message = "its priority is not that of the line",
-		.expected = drift_form(&drift->text, "pri=%ld", wanted), .actual = strbuf_str(&drift->actual),
-		.hint = "run swapoff while memory is free, then swapon -a"});
+	drift_report(drift, DRIFT_OPTIONS, line, NULL,
+	             &(struct audit_finding){
+	                     .severity = AUDIT_WARNING,
+	                     .message = "its priority is not that of the line",
+	                     .expected = drift_form(&drift->text, "pri=%ld", wanted),
+	                     .actual = strbuf_str(&drift->actual),
+	                     .hint = "run swapoff while memory is free, then swapon -a"});
 }
 
 /** Whether this is the first line that mounts its file system: all its mounts share the options. */
-static bool is_first_of(const struct drift *drift, const struct tabline *line, const struct mount *m)
+static bool is_first_of(const struct drift *drift, const struct tabline *line,
+                        const struct mount *m)
 {
 	for (uint32_t i = 0; i + 1 < line->number; ++i) {
 		const struct tabline *before = &drift->in->lines->lines[i];
 		const struct fstab_line *other = drift->in->match->of[i];
-		const char *target = before->kind == TABLINE_ENTRY ? tabline_value(before, TABLINE_TARGET) : NULL;
-		uint32_t at = target && !other ? map64_get(&drift->by_target, map64_text(target)) : MAP64_NONE;
+		const char *target = before->kind == TABLINE_ENTRY
+		                             ? tabline_value(before, TABLINE_TARGET)
+		                             : NULL;
+		uint32_t at = target && !other ? map64_get(&drift->by_target, map64_text(target))
+		                               : MAP64_NONE;
 		if (at != MAP64_NONE)
 			other = &drift->in->plan->lines[at];   /* which the line does not name */
-		if (other && other->mount && mount_dev(other->mount) == mount_dev(m) && !drift_has_option(before, "bind") && !drift_has_option(before, "rbind"))
+		if (other && other->mount && mount_dev(other->mount) == mount_dev(m)
+		    && !drift_has_option(before, "bind") && !drift_has_option(before, "rbind"))
 			return false;
 	}
 	return true;
 }
 
 /** Judge a line with options that its mount lacks, of those that the kernel always shows. */
-static void judge_lacks(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+static void judge_lacks(struct drift *drift, const struct tabline *line,
+                        const struct fstab_line *live)
 {
 	const struct fstab_world *world = &drift->in->live->world;
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	if (drift_has_option(line, "bind") || drift_has_option(line, "rbind") || drift_has_option(line, "remount"))
+	if (drift_has_option(line, "bind") || drift_has_option(line, "rbind")
+	    || drift_has_option(line, "remount"))
 		return;
 	strbuf_reset(&drift->text);
 	shown_lacks(live->mount, options, &drift->text);
 	if (!drift->text.len || !is_first_of(drift, line, live->mount))
 		return;
-	/* These drop it if the device cannot discard; many cloud images request it on any device. */
-	bool able = strcmp(strbuf_str(&drift->text), "discard") != 0 || !fsopt_type_in(live->mount->fstype, "ext4 xfs");
+	/* These drop it if the device cannot discard; many cloud images request it on any device.
+	 */
+	bool able = strcmp(strbuf_str(&drift->text), "discard") != 0
+	            || !fsopt_type_in(live->mount->fstype, "ext4 xfs");
 	strbuf_reset(&drift->actual);
 	strbuf_printf(&drift->actual, "without %s", strbuf_str(&drift->text));
-	drift_report(drift, DRIFT_OPTIONS, line, live, &(struct audit_finding){
-		.severity = able ? AUDIT_WARNING : AUDIT_INFO,
-		.message = able ? "it is mounted without options that the line requests"
-		                : "it is mounted without an option that the line requests; its device may not support it",
-		.expected = audit_holds_secret(world->secret, options) ? "options that hold a secret" : options,
-		.actual = strbuf_str(&drift->actual),
-		.hint = "mount -o remount; if that changes nothing, unmount it and mount it again"});
+	drift_report(
+	        drift, DRIFT_OPTIONS, line, live,
+	        &(struct audit_finding){
+	                .severity = able ? AUDIT_WARNING : AUDIT_INFO,
+	                .message = able ? "it is mounted without options that the line requests"
+			                : "it is mounted without an option that the line requests; "
+			                  "its device may not support it",
+	                .expected = audit_holds_secret(world->secret, options)
+			                    ? "options that hold a secret"
+			                    : options,
+	                .actual = strbuf_str(&drift->actual),
+	                .hint = "mount -o remount; if that changes nothing, unmount it and mount "
+			        "it again"});
 }
 
 /** The version of an NFS mount if it is older than the type nfs4 of its line requests; or NULL. */
 static const char *older_nfs(const char *fstype, const struct mount *m, size_t *n)
 {
-	const char *vers = m->fs_opts && strcmp(fstype ? fstype : "", "nfs4") == 0 && strcmp(m->fstype ? m->fstype : "", "nfs") == 0
-	                   ? opt_find(m->fs_opts, "vers", 4, n) : NULL;
+	const char *vers = m->fs_opts && strcmp(fstype ? fstype : "", "nfs4") == 0
+	                                   && strcmp(m->fstype ? m->fstype : "", "nfs") == 0
+	                           ? opt_find(m->fs_opts, "vers", 4, n)
+	                           : NULL;
 	return vers && *n > 5 && vers[5] < '4' ? vers : NULL;
 }
 
 void drift_judge_how(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
 {
-	const char *options = tabline_value(line, TABLINE_OPTIONS), *fstype = tabline_value(line, TABLINE_FSTYPE);
+	const char *options = tabline_value(line, TABLINE_OPTIONS),
+	           *fstype = tabline_value(line, TABLINE_FSTYPE);
 	const struct mount *m = live->mount;
 	if (live->swap)
 		judge_priority(drift, line, live);
@@ -245,8 +319,11 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 	if (!drift->reported[line->number - 1] && m && lacks_root(line, m))
 		drift_report_source(drift, line, live, AUDIT_INFO, drift_of_default);
 	/* A root of layers has other options than its line. */
-	bool same = m && (drift_has_option(line, "bind") || drift_has_option(line, "rbind") || shown_type(fstype, m->fstype));
-	if (!same || !options || drift->reported[line->number - 1] || fstype_flags(m->fstype) & FST_AUTOFS)
+	bool same = m
+	            && (drift_has_option(line, "bind") || drift_has_option(line, "rbind")
+	                || shown_type(fstype, m->fstype));
+	if (!same || !options || drift->reported[line->number - 1]
+	    || fstype_flags(m->fstype) & FST_AUTOFS)
 		return;
 	strbuf_reset(&drift->actual);
 	if (live->fate != FSTAB_LINE)
@@ -261,7 +338,8 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 		judge_lacks(drift, line, live);
 }
 
-void drift_judge_unknown(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+void drift_judge_unknown(struct drift *drift, const struct tabline *line,
+                         const struct fstab_line *live)
 {
 	if (live->fate != FSTAB_OWN) {
 		audit_not_checked(drift->report, DRIFT_SOURCE);

@@ -44,14 +44,18 @@ bool drift_is_of_server(const struct tabline *line, const struct fstab_line *liv
 	const char *fstype = live->mount && live->mount->fstype ? live->mount->fstype : "";
 	bool root = live->target && strcmp(live->target, "/") == 0;
 	/* A FUSE mount of a device has the device's number. */
-	bool served = (strncmp(fstype, "fuse", 4) == 0 && live->mount->dev_major == 0) || strcmp(fstype, "ceph") == 0;
-	bool may = !drift_has_option(line, "bind") && !drift_has_option(line, "rbind") && (shown_type(named, fstype) || is_of_helper(named));
+	bool served = (strncmp(fstype, "fuse", 4) == 0 && live->mount->dev_major == 0)
+	              || strcmp(fstype, "ceph") == 0;
+	bool may = !drift_has_option(line, "bind") && !drift_has_option(line, "rbind")
+	           && (shown_type(named, fstype) || is_of_helper(named));
 	return (served && may)
-	       || (root && (strcmp(fstype, "overlay") == 0 || strcmp(fstype, "composefs") == 0 || fstype_flags(fstype) & FST_NET));
+	       || (root
+	           && (strcmp(fstype, "overlay") == 0 || strcmp(fstype, "composefs") == 0
+	               || fstype_flags(fstype) & FST_NET));
 }
 
-/** Whether a mount or swap space may belong to a unit that many systems have, or to udisks, if units
-    are not known. */
+/** Whether a mount or swap space may belong to a unit that many systems have, or to udisks, if
+   units are not known. */
 static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
@@ -61,15 +65,17 @@ static bool may_be_units(const struct drift *drift, const struct fstab_line *liv
 		return strcmp(live->swap, "/var/swap") == 0;
 	if (!m || !m->fstype || !live->target)
 		return false;
-	bool stick = strncmp(live->target, "/media/", 7) == 0 && strchr(live->target + 7, '/') && m->vfs_opts
-	             && opt_shown_has(m->vfs_opts, "nosuid") && opt_shown_has(m->vfs_opts, "nodev");
+	bool stick = strncmp(live->target, "/media/", 7) == 0 && strchr(live->target + 7, '/')
+	             && m->vfs_opts && opt_shown_has(m->vfs_opts, "nosuid")
+	             && opt_shown_has(m->vfs_opts, "nodev");
 	return stick || (strcmp(m->fstype, "tmpfs") == 0 && strcmp(live->target, "/tmp") == 0);
 }
 
 /** Whether a mount is on zram, which is set up at boot: no line can mount it. */
 static bool is_of_zram(const struct fstab_line *live)
 {
-	return live->mount && live->mount->source && strncmp(live->mount->source, "/dev/zram", 9) == 0;
+	return live->mount && live->mount->source
+	       && strncmp(live->mount->source, "/dev/zram", 9) == 0;
 }
 
 /** Whether a directory is bound onto itself read-only, like the store of NixOS. */
@@ -77,8 +83,8 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct discovery *d = drift->in->live->d;
 	const struct mount *m = live->mount, *first = d->table->mounts;
-	return m && m >= first && m < first + d->table->count && m->vfs_opts && opt_shown_has(m->vfs_opts, "ro")
-	       && fstab_upon_itself(d, (uint32_t)(m - first));
+	return m && m >= first && m < first + d->table->count && m->vfs_opts
+	       && opt_shown_has(m->vfs_opts, "ro") && fstab_upon_itself(d, (uint32_t)(m - first));
 }
 
 /** Whether something of a disk is in use that an fstab without a line has lost: a whole file
@@ -86,9 +92,11 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
     well, and in no container. */
 static bool is_forgotten(struct drift *drift, const struct fstab_line *live)
 {
-	static const char dev[] = "/dev/", *const made[] = {"/dev/loop", "/dev/zram", "/dev/ram", "/dev/fuse", "/dev/sr", "/dev/scd"};
+	static const char dev[] = "/dev/", *const made[] = {"/dev/loop", "/dev/zram", "/dev/ram",
+	                                                    "/dev/fuse", "/dev/sr",   "/dev/scd"};
 	const char *source = live->swap ? live->swap : live->mount ? live->mount->source : NULL;
-	if (!source || strncmp(source, dev, sizeof(dev) - 1) != 0 || audit_is_contained(drift->in->facts, source, &drift->container))
+	if (!source || strncmp(source, dev, sizeof(dev) - 1) != 0
+	    || audit_is_contained(drift->in->facts, source, &drift->container))
 		return false;
 	if (!live->swap && ((live->target && strcmp(live->target, "/usr") == 0)
 	                    || (live->mount->root && strcmp(live->mount->root, "/") != 0)))

@@ -187,7 +187,8 @@ static void judge_flips(struct host_rules *rules)
 	}
 	for (size_t i = 0; i < plan->count && !rules->failed; ++i) {
 		unsigned flip = flips[i];
-		if (flip & FLIP_REPORTED || !(flip & (FLIP_SHUTDOWN | FLIP_EMERGENCY | FLIP_READONLY)))
+		if (flip & FLIP_REPORTED
+		    || !(flip & (FLIP_SHUTDOWN | FLIP_EMERGENCY | FLIP_READONLY)))
 			continue;
 		if (flip & (FLIP_SHUTDOWN | FLIP_EMERGENCY) || !(flip & FLIP_INTENDED))
 			add_flip(rules, &plan->lines[i], flip);

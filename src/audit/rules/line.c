@@ -21,7 +21,8 @@ static bool has_stray_backslash(const struct tabline_field *field)
 		if (field->raw[i] != '\\')
 			continue;
 		const char *at = field->raw + i;
-		if (field->n - i < 4 || at[1] < '0' || at[1] > '3' || at[2] < '0' || at[2] > '7' || at[3] < '0' || at[3] > '7')
+		if (field->n - i < 4 || at[1] < '0' || at[1] > '3' || at[2] < '0' || at[2] > '7'
+		    || at[3] < '0' || at[3] > '7')
 			return true;
 		i += 3;
 	}
@@ -32,20 +33,28 @@ static bool has_stray_backslash(const struct tabline_field *field)
 static void judge_bytes(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct tabline *line = entry->line;
-	bool cr = line->size == line->n + 2, last = cr && !line->fields[TABLINE_FREQ].raw, odd = false;
+	bool cr = line->size == line->n + 2, last = cr && !line->fields[TABLINE_FREQ].raw,
+	     odd = false;
 	for (size_t i = 0; i < line->n; ++i)
-		odd |= ((unsigned char)line->bytes[i] < ' ' && line->bytes[i] != '\t') || line->bytes[i] == 0x7f;
+		odd |= ((unsigned char)line->bytes[i] < ' ' && line->bytes[i] != '\t')
+		       || line->bytes[i] == 0x7f;
 	if (odd)
-		audit_add_for(audit, entry, FSTAB_SYNTAX, &(struct audit_details){
-			AUDIT_WARNING, false, "it contains control characters, which are read as part of a name or an option", NULL, NULL,
-			"remove them; cat -A shows them"});
+		audit_add_for(audit, entry, FSTAB_SYNTAX,
+		              &(struct audit_details){AUDIT_WARNING, false,
+		                                      "it contains control characters, which are "
+		                                      "read as part of a name or an option",
+		                                      NULL, NULL,
+		                                      "remove them; cat -A shows them"});
 	/* getmntent(3) removes only the LF; reported once for a file. */
 	if (last || (cr && !audit->cr))
-		audit_add_for(audit, entry, FSTAB_SYNTAX, &(struct audit_details){
-			last ? AUDIT_CRITICAL : AUDIT_WARNING, last,
-			last ? "it ends with CR LF: systemd reads the CR as part of the last field"
-			     : "lines end with CR LF, which not every program accepts", "LF", "CR LF",
-			"remove the CR: sed -i 's/\\r$//'"});
+		audit_add_for(
+		        audit, entry, FSTAB_SYNTAX,
+		        &(struct audit_details){
+		                last ? AUDIT_CRITICAL : AUDIT_WARNING, last,
+		                last ? "it ends with CR LF: systemd reads the CR as part of the "
+				       "last field"
+				     : "lines end with CR LF, which not every program accepts",
+		                "LF", "CR LF", "remove the CR: sed -i 's/\\r$//'"});
 	audit->cr |= cr;
 }
 
@@ -53,12 +62,14 @@ static void judge_bytes(struct audit *audit, const struct audit_entry *entry)
 static const char *find_blank(const char *text, size_t n, const char **name, size_t *len)
 {
 	static const char *const blanks[][2] = {
-		{"\xc2\xa0", "U+00A0"}, {"\xe2\x80\xaf", "U+202F"}, {"\xe2\x80\x82", "U+2002"}, {"\xe2\x80\x83", "U+2003"},
-		{"\xe2\x80\x87", "U+2007"}, {"\xe2\x80\x89", "U+2009"}, {"\xe2\x80\x8b", "U+200B"}, {"\xe3\x80\x80", "U+3000"},
+	        {"\xc2\xa0", "U+00A0"},     {"\xe2\x80\xaf", "U+202F"}, {"\xe2\x80\x82", "U+2002"},
+	        {"\xe2\x80\x83", "U+2003"}, {"\xe2\x80\x87", "U+2007"}, {"\xe2\x80\x89", "U+2009"},
+	        {"\xe2\x80\x8b", "U+200B"}, {"\xe3\x80\x80", "U+3000"},
 	};
 	for (size_t i = 0; text && i < n; ++i) {
 		/* All others have another first byte. */
-		for (size_t k = 0; (unsigned char)text[i] >= 0xc2 && k < sizeof(blanks) / sizeof(*blanks); ++k) {
+		for (size_t k = 0;
+		     (unsigned char)text[i] >= 0xc2 && k < sizeof(blanks) / sizeof(*blanks); ++k) {
 			*len = strlen(blanks[k][0]);
 			if (n - i >= *len && memcmp(text + i, blanks[k][0], *len) == 0) {
 				*name = blanks[k][1];
@@ -70,7 +81,8 @@ static const char *find_blank(const char *text, size_t n, const char **name, siz
 }
 
 /** Such a character in the name of an option of an entry; or NULL. */
-static const char *find_option_blank(const struct audit_entry *entry, const char **name, size_t *len)
+static const char *find_option_blank(const struct audit_entry *entry, const char **name,
+                                     size_t *len)
 {
 	const char *list = entry->options, *found = NULL;
 	size_t n;
@@ -98,11 +110,17 @@ bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
 		const char *next = NULL, *target = in + len;
 		size_t n = strlen(target);
 		const char *end = find_blank(target, n, &next, &len);
-		meant.target = audit_format(audit, "%.*s", end ? (int)(end - target) : (int)n, target);
+		meant.target =
+		        audit_format(audit, "%.*s", end ? (int)(end - target) : (int)n, target);
 	}
-	audit_add_for(audit, &meant, FSTAB_SYNTAX, &(struct audit_details){
-		AUDIT_CRITICAL, true, audit_format(audit, "it contains a %s, which looks like a blank but does not separate fields", name),
-		"blanks and tabs", name, "replace it with a blank; cat -A shows it as M-"});
+	audit_add_for(audit, &meant, FSTAB_SYNTAX,
+	              &(struct audit_details){AUDIT_CRITICAL, true,
+	                                      audit_format(audit,
+	                                                   "it contains a %s, which looks like a "
+	                                                   "blank but does not separate fields",
+	                                                   name),
+	                                      "blanks and tabs", name,
+	                                      "replace it with a blank; cat -A shows it as M-"});
 	return true;
 }
 
@@ -114,31 +132,55 @@ void audit_syntax(struct audit *audit, const struct audit_entry *entry)
 	for (unsigned i = TABLINE_SOURCE; i <= TABLINE_FSTYPE; ++i) {
 		const struct tabline_field *field = &line->fields[i];
 		if (has_stray_backslash(field))
-			audit_add_for(audit, entry, FSTAB_ESCAPE, &(struct audit_details){
-				AUDIT_CRITICAL, true, audit_format(audit, "the %s has a backslash that starts no escape of three octal "
-				"digits: it is read literally", names[i]), "\\040 for a blank, \\134 for a backslash", NULL,
-				"write three octal digits after it"});
+			audit_add_for(audit, entry, FSTAB_ESCAPE,
+			              &(struct audit_details){
+			                      AUDIT_CRITICAL, true,
+			                      audit_format(audit,
+					                   "the %s has a backslash that starts no "
+					                   "escape of three octal "
+					                   "digits: it is read literally",
+					                   names[i]),
+			                      "\\040 for a blank, \\134 for a backslash", NULL,
+			                      "write three octal digits after it"});
 		if (i < TABLINE_FSTYPE && field->raw && (*field->raw == '"' || *field->raw == '\''))
-			audit_add_for(audit, entry, FSTAB_ESCAPE, &(struct audit_details){
-				AUDIT_CRITICAL, true, audit_format(audit, "the %s begins with a quotation mark, which is read as part of "
-				"the name", names[i]), NULL, NULL, "remove the quotation marks; write \\040 for a blank"});
+			audit_add_for(
+			        audit, entry, FSTAB_ESCAPE,
+			        &(struct audit_details){
+			                AUDIT_CRITICAL, true,
+			                audit_format(audit,
+					             "the %s begins with a quotation mark, which "
+					             "is read as part of "
+					             "the name",
+					             names[i]),
+			                NULL, NULL,
+			                "remove the quotation marks; write \\040 for a blank"});
 	}
 	if (line->rest && line->nrest)
-		audit_add_for(audit, entry, FSTAB_SYNTAX, &(struct audit_details){
-			*line->rest == '#' ? AUDIT_INFO : AUDIT_WARNING, false, "text after the sixth field is ignored", "six fields", NULL,
-			"put comments on lines of their own"});
+		audit_add_for(audit, entry, FSTAB_SYNTAX,
+		              &(struct audit_details){
+		                      *line->rest == '#' ? AUDIT_INFO : AUDIT_WARNING, false,
+		                      "text after the sixth field is ignored", "six fields", NULL,
+		                      "put comments on lines of their own"});
 	bool none = strcmp(entry->target, "none") == 0 || strcmp(entry->target, "swap") == 0;
 	if (!entry->swap && !entry->path)
 		audit_add_for(audit, entry, FSTAB_SYNTAX, &(struct audit_details){
 			AUDIT_CRITICAL, true, "the mount point is not an absolute path", "/...",
 			none ? "none" : NULL, "use the absolute path of a directory"});
 	if (entry->swap && !none)
-		audit_add_for(audit, entry, FSTAB_SWAP, &(struct audit_details){
-			AUDIT_WARNING, false, "a swap space has no mount point", "none", entry->target, "use none"});
-	if (!audit->in->closed && (has_secret(audit, entry->source, NULL) || has_secret(audit, NULL, entry->fstype) || audit_holds_secret(audit->in->secret, entry->options)))
-		audit_add_for(audit, entry, FSTAB_SECRET, &(struct audit_details){
-			AUDIT_WARNING, false, "it contains a secret, and all users can read this file", NULL, NULL,
-			"move it to a file that only root can read: credentials=FILE"});
+		audit_add_for(audit, entry, FSTAB_SWAP,
+		              &(struct audit_details){AUDIT_WARNING, false,
+		                                      "a swap space has no mount point", "none",
+		                                      entry->target, "use none"});
+	if (!audit->in->closed
+	    && (has_secret(audit, entry->source, NULL) || has_secret(audit, NULL, entry->fstype)
+	        || audit_holds_secret(audit->in->secret, entry->options)))
+		audit_add_for(
+		        audit, entry, FSTAB_SECRET,
+		        &(struct audit_details){
+		                AUDIT_WARNING, false,
+		                "it contains a secret, and all users can read this file", NULL,
+		                NULL,
+		                "move it to a file that only root can read: credentials=FILE"});
 }
 
 void audit_numbers(struct audit *audit, const struct audit_entry *entry)
@@ -146,34 +188,52 @@ void audit_numbers(struct audit *audit, const struct audit_entry *entry)
 	int freq = entry->line->freq, pass = entry->line->passno;
 	bool root = entry->path && !entry->path[1];
 	/* In an entry, other fields are negative numbers. */
-	const struct tabline_field *first = &entry->line->fields[TABLINE_FREQ], *second = &entry->line->fields[TABLINE_PASSNO];
+	const struct tabline_field *first = &entry->line->fields[TABLINE_FREQ],
+	                           *second = &entry->line->fields[TABLINE_PASSNO];
 	if (freq > 1 || (freq < 0 && first->raw))
 		audit_add_for(audit, entry, FSTAB_PASSNO, &(struct audit_details){
 			AUDIT_WARNING, false, "the fifth field (dump) is invalid", "0 or 1",
 			audit_format(audit, "%.*s", (int)first->n, first->raw), "use 0"});
 	if (pass > 2 || (pass < 0 && second->raw)) {
-		audit_add_for(audit, entry, FSTAB_PASSNO, &(struct audit_details){
-			AUDIT_WARNING, false, "the sixth field (fsck pass) is invalid", "0, 1 or 2",
-			audit_format(audit, "%.*s", (int)second->n, second->raw), "use 1 for the root, 2 for other file systems, 0 for no check"});
+		audit_add_for(
+		        audit, entry, FSTAB_PASSNO,
+		        &(struct audit_details){
+		                AUDIT_WARNING, false, "the sixth field (fsck pass) is invalid",
+		                "0, 1 or 2",
+		                audit_format(audit, "%.*s", (int)second->n, second->raw),
+		                "use 1 for the root, 2 for other file systems, 0 for no check"});
 	} else if (pass > 0) {
-		const char *what = entry->bind ? "a bind" : entry->swap ? "a swap space"
-		                   : entry->flags & FST_NET && !(entry->flags & FST_DEVICE) ? "a network file system"
+		const char *what = entry->bind   ? "a bind"
+		                   : entry->swap ? "a swap space"
+		                   : entry->flags & FST_NET && !(entry->flags & FST_DEVICE)
+		                           ? "a network file system"
 		                   : entry->flags & FST_PSEUDO ? "a file system without a device"
-		                   : strcmp(entry->fstype, "overlay") == 0 ? "an overlay" : NULL;
+		                   : strcmp(entry->fstype, "overlay") == 0 ? "an overlay"
+		                                                           : NULL;
 		if (what)
-			audit_add_for(audit, entry, FSTAB_PASSNO, &(struct audit_details){
-				AUDIT_WARNING, false, audit_format(audit, "%s cannot be checked by fsck(8)", what), "0",
-				audit_format(audit, "%d", pass), "use 0"});
+			audit_add_for(audit, entry, FSTAB_PASSNO,
+			              &(struct audit_details){
+			                      AUDIT_WARNING, false,
+			                      audit_format(audit, "%s cannot be checked by fsck(8)",
+					                   what),
+			                      "0", audit_format(audit, "%d", pass), "use 0"});
 	}
 	/* Installers write 1: Debian's for the ESP, Ubuntu's for all; systemd treats it as 2. */
 	const struct audit_entry *first_root = audit_at(audit, NULL, "/", 1, map64_text("/"));
-	if (!root && pass == 1 && entry->flags & FST_FSCK && !entry->noauto && strcmp(entry->fstype, "vfat") != 0 && first_root
-	    && first_root->flags & FST_FSCK && first_root->line->passno == 1)
-		audit_add_for(audit, entry, FSTAB_PASSNO, &(struct audit_details){
-			AUDIT_INFO, false, "it has the fsck pass of the root: fsck -A may check both at once, on one disk", "2", "1", "use 2"});
+	if (!root && pass == 1 && entry->flags & FST_FSCK && !entry->noauto
+	    && strcmp(entry->fstype, "vfat") != 0 && first_root && first_root->flags & FST_FSCK
+	    && first_root->line->passno == 1)
+		audit_add_for(audit, entry, FSTAB_PASSNO,
+		              &(struct audit_details){AUDIT_INFO, false,
+		                                      "it has the fsck pass of the root: fsck -A "
+		                                      "may check both at once, on one disk",
+		                                      "2", "1", "use 2"});
 	if (root && entry->flags & FST_FSCK && !entry->bind && pass <= 2 && pass != 1)
-		audit_add_for(audit, entry, FSTAB_PASSNO, &(struct audit_details){
-			pass > 1 ? AUDIT_WARNING : AUDIT_INFO, false,
-			pass > 1 ? "the root is checked after other file systems" : "the root is not checked by fsck(8)", "1",
-			audit_format(audit, "%d", pass < 0 ? 0 : pass), "use 1"});
+		audit_add_for(audit, entry, FSTAB_PASSNO,
+		              &(struct audit_details){
+		                      pass > 1 ? AUDIT_WARNING : AUDIT_INFO, false,
+		                      pass > 1 ? "the root is checked after other file systems"
+				               : "the root is not checked by fsck(8)",
+		                      "1", audit_format(audit, "%d", pass < 0 ? 0 : pass),
+		                      "use 1"});
 }

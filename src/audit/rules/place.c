@@ -14,8 +14,8 @@
 static bool wants_helper(const char *fstype, const char **name)
 {
 	static const char *const types[] = {
-		"nfs", "nfs4", "cifs", "smb3", "glusterfs", "davfs", "ntfs-3g", "lustre", "beegfs", "moosefs", "s3fs",
-		"vmhgfs-fuse", "fuse", "zfs",
+	        "nfs",    "nfs4",   "cifs",    "smb3", "glusterfs",   "davfs", "ntfs-3g",
+	        "lustre", "beegfs", "moosefs", "s3fs", "vmhgfs-fuse", "fuse",  "zfs",
 	};
 	*name = fstype;
 	if (strncmp(fstype, "fuse.", 5) == 0) {
@@ -37,7 +37,8 @@ static int can_mount(struct audit *audit, const char *type)
 		return 1;
 	int known = facts->fstype ? facts->fstype(facts->arg, type) : -1;
 	/* A helper may mount anything. */
-	if (known == 0 && facts->helper && facts->helper(facts->arg, audit_format(audit, "mount.%s", type)) != 0)
+	if (known == 0 && facts->helper
+	    && facts->helper(facts->arg, audit_format(audit, "mount.%s", type)) != 0)
 		return -1;
 	return known;
 }
@@ -47,20 +48,27 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	const char *name;
-	bool wanted = wants_helper(entry->fstype, &name) || (strcmp(entry->fstype, "efs") == 0 && entry->flags & FST_NET);
+	bool wanted = wants_helper(entry->fstype, &name)
+	              || (strcmp(entry->fstype, "efs") == 0 && entry->flags & FST_NET);
 	if (wanted || (entry->line->passno > 0 && entry->flags & FST_FSCK)) {
 		const char *helper = audit_format(audit, "%s.%s", wanted ? "mount" : "fsck", name);
 		int there = facts->helper ? facts->helper(facts->arg, helper) : -1;
 		if (there < 0)
 			audit_not_checked(audit->report, FSTAB_HELPER_MISSING);
 		else if (there == 0)
-			audit_add_for(audit, entry, FSTAB_HELPER_MISSING, &(struct audit_details){
-				audit_is_contained(facts, entry->source, &audit->container) ? AUDIT_INFO : AUDIT_WARNING, false,
-				audit_format(audit, "%s is not installed", helper), helper, NULL,
-				wanted ? "install its package" : "install it, or use 0 as the fsck pass"});
+			audit_add_for(
+			        audit, entry, FSTAB_HELPER_MISSING,
+			        &(struct audit_details){
+			                audit_is_contained(facts, entry->source, &audit->container)
+			                        ? AUDIT_INFO
+						: AUDIT_WARNING,
+			                false, audit_format(audit, "%s is not installed", helper),
+			                helper, NULL,
+			                wanted ? "install its package"
+					       : "install it, or use 0 as the fsck pass"});
 	}
-	if (entry->bind || entry->swap || wanted || !*entry->fstype || strcmp(entry->fstype, "none") == 0
-	    || strcmp(entry->fstype, "ignore") == 0)
+	if (entry->bind || entry->swap || wanted || !*entry->fstype
+	    || strcmp(entry->fstype, "none") == 0 || strcmp(entry->fstype, "ignore") == 0)
 		return;
 	/* One type of a list is enough. */
 	bool held = true;
@@ -77,17 +85,25 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 		audit_not_checked(audit->report, FSTAB_TYPE_UNSUPPORTED);
 	/* A removable medium of a known type: the module is loaded with it. */
 	else if (known == 0 && !(entry->noauto && held))
-		audit_add_for(audit, entry, FSTAB_TYPE_UNSUPPORTED, &(struct audit_details){
-			entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL, true,
-			audit_format(audit, "the kernel cannot mount the type %s", entry->fstype), NULL, NULL,
-			"correct the name, or install the module"});
+		audit_add_for(
+		        audit, entry, FSTAB_TYPE_UNSUPPORTED,
+		        &(struct audit_details){
+		                entry->noauto || entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL,
+		                true,
+		                audit_format(audit, "the kernel cannot mount the type %s",
+				             entry->fstype),
+		                NULL, NULL, "correct the name, or install the module"});
 }
 
 /** Whether systemd mounts the lines: it creates the directories. */
 bool audit_is_systemd(struct audit *audit)
 {
 	static const char *const places[] = {
-		"/run/systemd/system", "/run/systemd/generator", "/usr/lib/systemd/systemd", "/lib/systemd/systemd", NULL,
+	        "/run/systemd/system",
+	        "/run/systemd/generator",
+	        "/usr/lib/systemd/systemd",
+	        "/lib/systemd/systemd",
+	        NULL,
 	};
 	const struct fstab_facts *facts = audit->in->facts;
 	for (size_t i = 0; facts->look && places[i] && !audit->systemd; ++i) {
@@ -97,10 +113,12 @@ bool audit_is_systemd(struct audit *audit)
 	return audit->systemd > 0;
 }
 
-/** Judge a unit file of the administrator for the mount point of a line: systemd ignores the line then.
+/** Judge a unit file of the administrator for the mount point of a line: systemd ignores the line
+   then.
     @path  The mount point, or the swap space.
     @kind  ".mount", ".swap"; ".automount": only whether it is masked. */
-static void judge_unit(struct audit *audit, const struct audit_entry *entry, const char *path, const char *kind)
+static void judge_unit(struct audit *audit, const struct audit_entry *entry, const char *path,
+                       const char *kind)
 {
 	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
 	const struct fstab_facts *facts = audit->in->facts;
@@ -111,10 +129,12 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 	strbuf_init(&real);
 	fstab_unit_name(&unit, path);
 	strbuf_puts(&unit, kind);
-	bool lacks = !unit.failed && facts->lacks_unit && facts->lacks_unit(facts->arg, strbuf_str(&unit));
+	bool lacks = !unit.failed && facts->lacks_unit
+	             && facts->lacks_unit(facts->arg, strbuf_str(&unit));
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && !lacks; ++i) {
 		if (!audit->unit_dirs[i])
-			audit->unit_dirs[i] = facts->look(facts->arg, dirs[i], NULL) == FACT_DIR ? 1 : -1;
+			audit->unit_dirs[i] =
+			        facts->look(facts->arg, dirs[i], NULL) == FACT_DIR ? 1 : -1;
 		if (audit->unit_dirs[i] < 0)
 			continue;
 		strbuf_reset(&name);
@@ -129,16 +149,25 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 		const char *file = audit_format(audit, "%s", strbuf_str(&name));
 		strbuf_reset(&real);
 		escape_operand(&real, strrchr(file, '/') + 1);
-		audit_add_for(audit, entry, FSTAB_DUP_TARGET, &(struct audit_details){
-			entry->noauto ? AUDIT_INFO : AUDIT_WARNING, true,
-			masked && automount  ? "its automount unit is masked: systemd does not mount it on access"
-			: masked && entry->swap ? "its unit is masked: systemd does not activate it"
-			: masked             ? "its unit is masked: systemd does not mount it"
-			: entry->swap        ? "a unit file for this swap space overrides the line"
-			                     : "a unit file for this mount point overrides the line",
-			masked ? "not masked" : "only one of them", file,
-			masked ? audit_format(audit, "remove the line, or run: systemctl unmask %s", strbuf_str(&real))
-			       : "remove the line or the unit, and run systemctl daemon-reload"});
+		audit_add_for(
+		        audit, entry, FSTAB_DUP_TARGET,
+		        &(struct audit_details){
+		                entry->noauto ? AUDIT_INFO : AUDIT_WARNING, true,
+		                masked && automount ? "its automount unit is masked: systemd does "
+				                      "not mount it on access"
+				: masked && entry->swap
+		                        ? "its unit is masked: systemd does not activate it"
+				: masked ? "its unit is masked: systemd does not mount it"
+				: entry->swap
+		                        ? "a unit file for this swap space overrides the line"
+					: "a unit file for this mount point overrides the line",
+		                masked ? "not masked" : "only one of them", file,
+		                masked ? audit_format(
+		                                 audit,
+		                                 "remove the line, or run: systemctl unmask %s",
+		                                 strbuf_str(&real))
+				       : "remove the line or the unit, and run systemctl "
+				         "daemon-reload"});
 		break;
 	}
 	audit->failed |= unit.failed || name.failed || real.failed;
@@ -151,23 +180,29 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry)
 {
 	static const char *const tags[][2] = {
-		{"UUID=", "/dev/disk/by-uuid/"}, {"LABEL=", "/dev/disk/by-label/"}, {"PARTUUID=", "/dev/disk/by-partuuid/"},
-		{"PARTLABEL=", "/dev/disk/by-partlabel/"},
+	        {"UUID=", "/dev/disk/by-uuid/"},
+	        {"LABEL=", "/dev/disk/by-label/"},
+	        {"PARTUUID=", "/dev/disk/by-partuuid/"},
+	        {"PARTLABEL=", "/dev/disk/by-partlabel/"},
 	};
 	const char *path = *entry->source == '/' ? entry->source : NULL;
 	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags) && !path; ++i) {
 		size_t n = strlen(tags[i][0]);
-		const char *value = strncmp(entry->source, tags[i][0], n) == 0 ? entry->source + n : NULL;
+		const char *value =
+		        strncmp(entry->source, tags[i][0], n) == 0 ? entry->source + n : NULL;
 		/* udev escapes other bytes in its own way. */
-		if (value && !value[strspn(value, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.")])
+		if (value
+		    && !value[strspn(
+		            value,
+		            "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.")])
 			path = audit_format(audit, "%s%s", tags[i][1], value);
 	}
 	if (path && audit->in->facts->look && audit_is_systemd(audit))
 		judge_unit(audit, entry, path, ".swap");
 }
 
-/** Whether a bind source is known to be a directory and the mount point a file, or the reverse.  What
-    lies below another line may change when that is mounted. */
+/** Whether a bind source is known to be a directory and the mount point a file, or the reverse.
+   What lies below another line may change when that is mounted. */
 static bool is_other_kind(struct audit *audit, const struct audit_entry *entry, enum fact_kind kind)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -181,11 +216,17 @@ static bool is_other_kind(struct audit *audit, const struct audit_entry *entry, 
 /** Judge a mount point that resolves to that of another line. */
 static void judge_led(struct audit *audit, const struct audit_entry *entry, const char *real)
 {
-	const struct audit_entry *other = entry->noauto ? NULL : audit_at(audit, NULL, real, strlen(real), map64_text(real));
+	const struct audit_entry *other =
+	        entry->noauto ? NULL : audit_at(audit, NULL, real, strlen(real), map64_text(real));
 	if (other && other != entry)
-		audit_add_for(audit, entry, FSTAB_DUP_TARGET, &(struct audit_details){
-			AUDIT_WARNING, true, audit_format(audit, "it resolves to %s, the mount point of line %u: one is mounted over the other", real,
-			other->line->number), "one line", NULL, "remove one, or add noauto"});
+		audit_add_for(audit, entry, FSTAB_DUP_TARGET,
+		              &(struct audit_details){
+		                      AUDIT_WARNING, true,
+		                      audit_format(audit,
+				                   "it resolves to %s, the mount point of line %u: "
+				                   "one is mounted over the other",
+				                   real, other->line->number),
+		                      "one line", NULL, "remove one, or add noauto"});
 }
 
 void audit_place(struct audit *audit, const struct audit_entry *entry)
@@ -210,22 +251,39 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 		audit_not_checked(audit->report, FSTAB_TGT_SYMLINK);
 	} else if (kind == FACT_MISSING) {
 		if (!entry->mkdir && !audit_above(audit, entry, entry->path))
-			audit_add_for(audit, entry, FSTAB_TGT_MISSING, &(struct audit_details){
-				entry->noauto || entry->nofail || audit_is_systemd(audit) ? AUDIT_INFO : AUDIT_WARNING, false,
-				"the mount point does not exist: systemd creates it, mount(8) does not", NULL, NULL,
-				"create it, or add X-mount.mkdir"});
+			audit_add_for(
+			        audit, entry, FSTAB_TGT_MISSING,
+			        &(struct audit_details){
+			                entry->noauto || entry->nofail || audit_is_systemd(audit)
+			                        ? AUDIT_INFO
+						: AUDIT_WARNING,
+			                false,
+			                "the mount point does not exist: systemd creates it, "
+					"mount(8) does not",
+			                NULL, NULL, "create it, or add X-mount.mkdir"});
 	} else if (kind == FACT_FILE && !entry->bind) {
-		audit_add_for(audit, entry, FSTAB_TGT_MISSING, &(struct audit_details){
-			AUDIT_WARNING, false, "the mount point is a file", "a directory", NULL, "use a directory"});
-	} else if (entry->bind && (kind == FACT_FILE || kind == FACT_DIR) && is_other_kind(audit, entry, kind)) {
-		audit_add_for(audit, entry, FSTAB_TGT_MISSING, &(struct audit_details){
-			AUDIT_WARNING, false,
-			kind == FACT_FILE ? "the bind source is a directory, and the mount point is a file" : "the bind source is a file, and the mount point is a directory",
-			kind == FACT_FILE ? "a directory" : "a file", NULL, "both must be directories, or both files"});
+		audit_add_for(audit, entry, FSTAB_TGT_MISSING,
+		              &(struct audit_details){AUDIT_WARNING, false,
+		                                      "the mount point is a file", "a directory",
+		                                      NULL, "use a directory"});
+	} else if (entry->bind && (kind == FACT_FILE || kind == FACT_DIR)
+	           && is_other_kind(audit, entry, kind)) {
+		audit_add_for(audit, entry, FSTAB_TGT_MISSING,
+		              &(struct audit_details){
+		                      AUDIT_WARNING, false,
+		                      kind == FACT_FILE ? "the bind source is a directory, and the "
+				                          "mount point is a file"
+				                        : "the bind source is a file, and the "
+				                          "mount point is a directory",
+		                      kind == FACT_FILE ? "a directory" : "a file", NULL,
+		                      "both must be directories, or both files"});
 	} else if (real && strcmp(real, entry->path) != 0) {
-		audit_add_for(audit, entry, FSTAB_TGT_SYMLINK, &(struct audit_details){
-			AUDIT_INFO, false, audit_format(audit, "it resolves to %s, where it is mounted", real),
-			NULL, NULL, "use the resolved path"});
+		audit_add_for(
+		        audit, entry, FSTAB_TGT_SYMLINK,
+		        &(struct audit_details){
+		                AUDIT_INFO, false,
+		                audit_format(audit, "it resolves to %s, where it is mounted", real),
+		                NULL, NULL, "use the resolved path"});
 		judge_led(audit, entry, real);
 	}
 	if (audit_is_systemd(audit)) {

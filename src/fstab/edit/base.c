@@ -108,8 +108,8 @@ bool merge_taken_out(struct merger *m, const struct entry *loaded, const struct 
 		return fstab_has_loaded(m->in->loaded, mount->key ? mount->key : mount->line->swap);
 	if (!loaded)
 		return false;
-	for (const struct entry *entry = match_first_on(&m->match,
-	                                                mount); entry; entry = match_next_on(&m->match, entry)) {
+	for (const struct entry *entry = match_first_on(&m->match, mount); entry;
+	     entry = match_next_on(&m->match, entry)) {
 		if (!merge_edited_source(m, entry, loaded))
 			return false;
 	}

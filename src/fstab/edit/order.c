@@ -190,7 +190,8 @@ static void emit(struct sorter *s, uint32_t node)
 	s->out[s->nout++] = node;
 	s->nodes[node].done = true;
 	for (; from < s->nout; ++from) {
-		for (uint32_t w = s->nodes[s->out[from]].first; w != NO_LINE; w = s->waiters[w].next) {
+		for (uint32_t w = s->nodes[s->out[from]].first; w != NO_LINE;
+		     w = s->waiters[w].next) {
 			uint32_t waiter = s->waiters[w].who;
 			if (--s->nodes[waiter].waits == 0) {
 				s->out[s->nout++] = waiter;

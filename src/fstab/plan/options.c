@@ -3,8 +3,9 @@
  * The options of a line.
  *
  * The kernel shows more than was requested: what it found out when it mounted (addresses, file
- * descriptors, the ID of a subvolume), which a line must not freeze, and defaults.  mountopts/fsopts.h
- * knows both.  An unknown option is kept: as far as we can tell, it was requested.
+ * descriptors, the ID of a subvolume), which a line must not freeze, and defaults.
+ * mountopts/fsopts.h knows both.  An unknown option is kept: as far as we can tell, it was
+ * requested.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -39,10 +40,12 @@ static bool is_other_family(const struct mount *mount, const char *option, size_
 	if (!fsopt_type_in(mount->fstype, "nfs nfs4"))
 		return false;
 	if (*source == '[')
-		return word_is(option, n, "proto=tcp") || word_is(option, n, "proto=udp") || word_is(option, n, "proto=rdma");
+		return word_is(option, n, "proto=tcp") || word_is(option, n, "proto=udp")
+		       || word_is(option, n, "proto=rdma");
 	size_t digits = strspn(source, "0123456789.");
 	return digits && source[digits] == ':'
-	       && (word_is(option, n, "proto=tcp6") || word_is(option, n, "proto=udp6") || word_is(option, n, "proto=rdma6"));
+	       && (word_is(option, n, "proto=tcp6") || word_is(option, n, "proto=udp6")
+	           || word_is(option, n, "proto=rdma6"));
 }
 
 /** Append an option by the name that mount(8) takes. */
@@ -62,7 +65,8 @@ static bool add_layers(struct fstab_draft *draft, struct strbuf *out, const char
 	const char *root = draft->in->root, *equals = memchr(option, '=', n);
 	size_t cut = strcmp(root, "/") == 0 ? 0 : strlen(root);
 	if (cut && strpbrk(root, ":\\")) {
-		line->why = "ROOT has a colon or a backslash in its name, which layers of an overlay escape";
+		line->why = "ROOT has a colon or a backslash in its name, which layers of an "
+		            "overlay escape";
 		return false;
 	}
 	strbuf_add(out, option, (size_t)(equals - option));
@@ -81,8 +85,10 @@ static bool add_layers(struct fstab_draft *draft, struct strbuf *out, const char
 			strbuf_add(out, layer.text + (good ? cut : 0), layer.n - (good ? cut : 0));
 			if (!good)
 				line->why = *strbuf_str(&path) == '/'
-				            ? fstab_format(draft, "its layer %s lies outside ROOT", strbuf_str(&path))
-				            : "its layers have no absolute names";
+				                    ? fstab_format(draft,
+				                                   "its layer %s lies outside ROOT",
+				                                   strbuf_str(&path))
+				                    : "its layers have no absolute names";
 		}
 		if (*at == ':')
 			strbuf_putc(out, *at++);
@@ -137,12 +143,14 @@ static bool add_list(struct fstab_draft *draft, struct strbuf *out, const struct
 	opt_set_init(&others, true);
 	opt_set_add_list(&others, other, opt_next_shown);
 	for (const char *o; good && (o = opt_next_shown(&list, &n)) != NULL;) {
-		if (word_is(o, n, "rw") || word_is(o, n, "ro") || opt_set_find(&others, o, n) || (other && is_flag_of_mount(o, n))
-		    || fsopt_flagged(fstype, o, n, dropped) || is_other_family(mount, o, n))
+		if (word_is(o, n, "rw") || word_is(o, n, "ro") || opt_set_find(&others, o, n)
+		    || (other && is_flag_of_mount(o, n)) || fsopt_flagged(fstype, o, n, dropped)
+		    || is_other_family(mount, o, n))
 			continue;
 		const char *what = misread(o, n);
 		if (what) {
-			line->why = fstab_format(draft, "the option %.*s %s", (int)opt_name(o, n), o, what);
+			line->why = fstab_format(draft, "the option %.*s %s", (int)opt_name(o, n),
+			                         o, what);
 			good = false;
 			break;
 		}
@@ -189,8 +197,9 @@ static bool add_subvolume(struct fstab_draft *draft, struct strbuf *out, const s
 		line->why = "which of its subvolumes is mounted is not known";
 		return false;
 	}
-	line->warning = fstab_format(draft, "%s%sthe kernel does not show its subvolume: %s is assumed",
-	                             line->warning ? line->warning : "", line->warning ? "; " : "", root);
+	line->warning =
+	        fstab_format(draft, "%s%sthe kernel does not show its subvolume: %s is assumed",
+		             line->warning ? line->warning : "", line->warning ? "; " : "", root);
 	return true;
 }
 
@@ -221,7 +230,8 @@ static bool is_never_written(struct fstab_draft *draft, const struct mount *moun
  * Append the options of a bind: those of the mount, not of its file system.
  *
  * A bind begins with the flags of the mount that its source lies in.  Where it has others, all are
- * written: mount(8) changes flags only if the line names one, and clears none that it does not name.
+ * written: mount(8) changes flags only if the line names one, and clears none that it does not
+ * name.
  */
 static void add_bind(struct strbuf *out, const struct fstab_choice *choice, bool minimal)
 {
@@ -252,9 +262,11 @@ bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *
 		bool natural = is_never_written(draft, mount),
 		        failed = shown_failed(mount->fstype, mount->fs_opts);
 		if (failed)
-			line->warning = "the file system had an error and is read-only since; the line is not";
+			line->warning = "the file system had an error and is read-only since; the "
+			                "line is not";
 		else if (broken && !natural)
-			line->warning = "the file system is read-only, the mount is not: it may have had an error";
+			line->warning = "the file system is read-only, the mount is not: it may "
+			                "have had an error";
 		if (!failed && (is_readonly(mount) || (broken && natural)))
 			opt_puts(&out, "ro");
 		else if (!minimal)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the system mounts by itself.  In doubt it is somebody's: a line too many is noticed, a missing
- * one only at the next boot.
+ * What the system mounts by itself.  In doubt it is somebody's: a line too many is noticed, a
+ * missing one only at the next boot.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -37,9 +37,9 @@ static const struct {
 	{"zfs", "zfs", "zfs mounts its data sets by itself"},
 };
 
-/** Directories below which everything has one owner.  depth is how far below a mount must be: a disk
-    on /var/lib/docker is an administrator's, and so is a bind below /var/lib/docker/volumes, where
-    Docker's own have one more component. */
+/** Directories below which everything has one owner.  depth is how far below a mount must be: a
+   disk on /var/lib/docker is an administrator's, and so is a bind below /var/lib/docker/volumes,
+   where Docker's own have one more component. */
 enum {
 	LAYERS = 1u << 8,   /* only mounts without a device or server */
 	BOUND = 1u << 9,    /* only parts of a file system */
@@ -123,21 +123,25 @@ static const struct {
 	unsigned how;
 	const char *owner, *why;
 } own_places[] = {
-	{"/var/lib/ceph/osd", 1, 1, "tmpfs", NULL, 0, "unit", "of Ceph"},
-	{"/run/timeshift", 2, 2, NULL, "/dev/", 0, "session", "of Timeshift"},
-	{"/var/lib/os-prober/mount", 0, 0, NULL, "/dev/", READ_ONLY, "session", "of os-prober"},
-	{"/var/lib/apptainer/mnt/session", 0, 255, "tmpfs overlay", NULL, 0, "container:apptainer", "of a container"},
-	{"/var/lib/singularity/mnt/session", 0, 255, "tmpfs overlay", NULL, 0, "container:apptainer", "of a container"},
-	{"/var/lib/waydroid/rootfs", 0, 255, NULL, "/dev/loop", 0, "container:waydroid", "of a container"},
-	{"/var/lib/waydroid/rootfs", 0, 255, "overlay tmpfs", NULL, 0, "container:waydroid", "of a container"},
-	{"/media/psf", 0, 1, "prl_fs", NULL, 0, "unit", "of Parallels"},
-	{"/home/ubuntu", 1, 255, "fuse.sshfs", ":", SAFE, "unit", "of Multipass"},
-	{"/mnt/wsl", 0, 0, "tmpfs", "none", AT_BOOT, "api", "of WSL"},
-	{"/mnt/wslg", 0, 0, "tmpfs", "none", AT_BOOT, "api", "of WSL"},
-	{"/mnt/wslg/distro", 0, 0, "ext4", "/dev/sd", READ_ONLY, "api", "of WSL"},
-	{"/mnt/wslg/doc", 0, 0, "overlay", "none", 0, "api", "of WSL"},
-	{"/usr/lib/wsl/drivers", 0, 0, "9p", NULL, READ_ONLY, "api", "of WSL"},
-	{"/usr/lib/wsl/lib", 0, 0, "overlay", NULL, 0, "api", "of WSL"},
+        {"/var/lib/ceph/osd", 1, 1, "tmpfs", NULL, 0, "unit", "of Ceph"},
+        {"/run/timeshift", 2, 2, NULL, "/dev/", 0, "session", "of Timeshift"},
+        {"/var/lib/os-prober/mount", 0, 0, NULL, "/dev/", READ_ONLY, "session", "of os-prober"},
+        {"/var/lib/apptainer/mnt/session", 0, 255, "tmpfs overlay", NULL, 0, "container:apptainer",
+	 "of a container"},
+        {"/var/lib/singularity/mnt/session", 0, 255, "tmpfs overlay", NULL, 0,
+	 "container:apptainer", "of a container"},
+        {"/var/lib/waydroid/rootfs", 0, 255, NULL, "/dev/loop", 0, "container:waydroid",
+	 "of a container"},
+        {"/var/lib/waydroid/rootfs", 0, 255, "overlay tmpfs", NULL, 0, "container:waydroid",
+	 "of a container"},
+        {"/media/psf", 0, 1, "prl_fs", NULL, 0, "unit", "of Parallels"},
+        {"/home/ubuntu", 1, 255, "fuse.sshfs", ":", SAFE, "unit", "of Multipass"},
+        {"/mnt/wsl", 0, 0, "tmpfs", "none", AT_BOOT, "api", "of WSL"},
+        {"/mnt/wslg", 0, 0, "tmpfs", "none", AT_BOOT, "api", "of WSL"},
+        {"/mnt/wslg/distro", 0, 0, "ext4", "/dev/sd", READ_ONLY, "api", "of WSL"},
+        {"/mnt/wslg/doc", 0, 0, "overlay", "none", 0, "api", "of WSL"},
+        {"/usr/lib/wsl/drivers", 0, 0, "9p", NULL, READ_ONLY, "api", "of WSL"},
+        {"/usr/lib/wsl/lib", 0, 0, "overlay", NULL, 0, "api", "of WSL"},
 };
 
 /** Set the owner.  @return true. */
@@ -166,30 +170,34 @@ static bool has(const char *options, const char *name)
 /** Whether a program mounted this on a mount point of its own. */
 static bool is_of_place(const struct mount *mount, const char *target, struct fstab_own *own)
 {
-	const char *fstype = mount->fstype ? mount->fstype : "", *source = mount->source ? mount->source : "";
+	const char *fstype = mount->fstype ? mount->fstype : "",
+	           *source = mount->source ? mount->source : "";
 	for (size_t i = 0; i < sizeof(own_places) / sizeof(*own_places); ++i) {
 		int depth = fstab_depth_below(target, own_places[i].dir);
 		unsigned how = own_places[i].how;
 		if (depth >= own_places[i].least && depth <= own_places[i].most
 		    && (own_places[i].types ? is_word(own_places[i].types, fstype)
-		        : (fstype_flags(fstype) & FST_DEVICE) != 0)
-		    && (!own_places[i].source || strncmp(source, own_places[i].source,
-		                                         strlen(own_places[i].source)) == 0)
+		                            : (fstype_flags(fstype) & FST_DEVICE) != 0)
+		    && (!own_places[i].source
+		        || strncmp(source, own_places[i].source, strlen(own_places[i].source)) == 0)
 		    && (!(how & READ_ONLY) || has(mount->vfs_opts, "ro"))
-		    && (!(how & SAFE) || (has(mount->vfs_opts, "nosuid") && has(mount->vfs_opts, "nodev"))))
+		    && (!(how & SAFE)
+		        || (has(mount->vfs_opts, "nosuid") && has(mount->vfs_opts, "nodev"))))
 			return owned(own, own_places[i].owner, own_places[i].why, how & AT_BOOT);
 	}
 	/* A drive of Windows by its letter. */
 	if (strncmp(target, "/mnt/", 5) == 0 && target[5] >= 'a' && target[5] <= 'z' && !target[6]
-	    && (strcmp(fstype, "drvfs") == 0 || (strcmp(fstype, "9p") == 0 && mount->fs_opts && strstr(mount->fs_opts, "aname=drvfs;"))))
+	    && (strcmp(fstype, "drvfs") == 0
+	        || (strcmp(fstype, "9p") == 0 && mount->fs_opts
+	            && strstr(mount->fs_opts, "aname=drvfs;"))))
 		return owned(own, "api", "of WSL", true);
 	/* The home of NAME, from the device home-NAME. */
 	static const char home[] = "/home/", mapper[] = "/dev/mapper/home-";
-	if (strncmp(target, home, sizeof(home) - 1) == 0 && strncmp(source, mapper,
-	        sizeof(mapper) - 1) == 0
+	if (strncmp(target, home, sizeof(home) - 1) == 0
+	    && strncmp(source, mapper, sizeof(mapper) - 1) == 0
 	    && strcmp(target + sizeof(home) - 1, source + sizeof(mapper) - 1) == 0
-	        && !strchr(source + sizeof(mapper) - 1, '/')
-	    && fstype_flags(fstype) & FST_DEVICE && has(mount->vfs_opts, "nosuid") && has(mount->vfs_opts, "nodev"))
+	    && !strchr(source + sizeof(mapper) - 1, '/') && fstype_flags(fstype) & FST_DEVICE
+	    && has(mount->vfs_opts, "nosuid") && has(mount->vfs_opts, "nodev"))
 		return owned(own, "unit", "of systemd-homed", false);
 	return false;
 }
@@ -200,8 +208,8 @@ static bool is_id(const char *text, size_t n)
 	return strspn(text, "0123456789abcdef-") == n;
 }
 
-/** The container engine of a mount by the form of its path alone, wherever the engine keeps its data
-    (data-root, graphroot or root-dir on another disk); or NULL. */
+/** The container engine of a mount by the form of its path alone, wherever the engine keeps its
+   data (data-root, graphroot or root-dir on another disk); or NULL. */
 static const char *container_of(const char *target, unsigned flags)
 {
 	static const struct {
@@ -236,8 +244,8 @@ static const char *container_of(const char *target, unsigned flags)
 	return NULL;
 }
 
-/** Whether ostree mounted it in the initial RAM disk: the parts of a deployment on their mount points,
-    and the whole on /sysroot. */
+/** Whether ostree mounted it in the initial RAM disk: the parts of a deployment on their mount
+   points, and the whole on /sysroot. */
 static bool is_of_ostree(const struct mount *mount, const char *target)
 {
 	static const char deploy[] = "/ostree/deploy/";
@@ -313,7 +321,9 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 	}
 	for (size_t i = 0; i < sizeof(own_dirs) / sizeof(*own_dirs); ++i) {
 		int depth = fstab_depth_below(target, own_dirs[i].dir);
-		bool layers = own_dirs[i].depth & LAYERS, whole = own_dirs[i].depth & BOUND && mount->root && strcmp(mount->root, "/") == 0;
+		bool layers = own_dirs[i].depth & LAYERS, whole = own_dirs[i].depth & BOUND
+		                                                  && mount->root
+		                                                  && strcmp(mount->root, "/") == 0;
 		/* Engines bind directories onto themselves, to make them private or shared. */
 		if (depth >= 0 && itself && strncmp(own_dirs[i].owner, "container:", 10) == 0)
 			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
@@ -322,7 +332,8 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 			return owned(own, own_dirs[i].owner, own_dirs[i].why, false);
 	}
 	size_t len = strlen(fstype);
-	if (strncmp(fstype, "fuse.", 5) == 0 && len > 8 && strcasecmp(fstype + len - 8, "AppImage") == 0)
+	if (strncmp(fstype, "fuse.", 5) == 0 && len > 8
+	    && strcasecmp(fstype + len - 8, "AppImage") == 0)
 		return owned(own, "session", "of an AppImage", false);
 	/* Any user can create directories with the following names. */
 	if (user)
@@ -332,7 +343,8 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 	if (storage && storage != target)
 		return owned(own, "container:podman", "of a container", false);
 	const char *layers = strstr(target, "/.local/share/docker/");
-	if (layers && layers != target && mount->dev_major == 0 && (flags & FST_LAYERED || strcmp(fstype, "fuse.fuse-overlayfs") == 0))
+	if (layers && layers != target && mount->dev_major == 0
+	    && (flags & FST_LAYERED || strcmp(fstype, "fuse.fuse-overlayfs") == 0))
 		return owned(own, "container:docker", "of a container", false);
 	const char *engine = container_of(target, flags);
 	if (engine)
@@ -343,7 +355,8 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 		return false;
 	if (is_of_ostree(mount, target))
 		return owned(own, "initrd", "of ostree", true);
-	if (fstab_is_kernels(target) || (mtree_path_within(target, "/dev/shm") && flags & FST_PSEUDO))
+	if (fstab_is_kernels(target)
+	    || (mtree_path_within(target, "/dev/shm") && flags & FST_PSEUDO))
 		return owned(own, "api", "an API file system", true);
 	if (fstab_below_any(target, run) && flags & FST_PSEUDO)
 		return owned(own, "api", "made at boot", strcmp(target, "/run") == 0);

@@ -148,7 +148,8 @@ static bool is_top_source(const struct maker *mk, const struct mount *m)
 static bool shows_source(const struct maker *mk, const struct mount *m)
 {
 	const char *fstype = place_type(m), *rest = m->source;
-	if ((strcmp(fstype, "cifs") != 0 && strcmp(fstype, "smb3") != 0) || !rest || strncmp(rest, "//", 2) != 0)
+	if ((strcmp(fstype, "cifs") != 0 && strcmp(fstype, "smb3") != 0) || !rest
+	    || strncmp(rest, "//", 2) != 0)
 		return false;
 	rest += 2 + strcspn(rest + 2, "/");
 	if (*rest)
@@ -176,7 +177,8 @@ static bool index_tops(struct maker *mk)
 {
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {
 		const struct mount *m = place_mount(mk, i);
-		if (m && m->source && fstype_flags(m->fstype) & FST_NET && strcmp(place_root(m), "/") == 0
+		if (m && m->source && fstype_flags(m->fstype) & FST_NET
+		    && strcmp(place_root(m), "/") == 0
 		    && map64_put(&mk->tops, source_hash(m), i) == MAP64_NONE)
 			return false;
 	}
@@ -269,8 +271,8 @@ static const char *by_automount(struct maker *mk, uint32_t node, bool *fstab)
 	}
 	/* NFS mounts what a server exports below by itself: server:/a/b on x/b. */
 	const char *name = mk->places[node].target, *above = mk->places[parent].target;
-	if (strcmp(place_type(m), "nfs4") == 0 && strcmp(place_type(on), "nfs4") == 0 && above && m->source
-	    && on->source && mtree_path_within(name, above)) {
+	if (strcmp(place_type(m), "nfs4") == 0 && strcmp(place_type(on), "nfs4") == 0 && above
+	    && m->source && on->source && mtree_path_within(name, above)) {
 		const char *rest = name + (strcmp(above, "/") == 0 ? 0 : strlen(above));
 		size_t n = strlen(on->source);
 		n -= n && on->source[n - 1] == '/';
@@ -317,7 +319,8 @@ static const struct mount *layered_root(struct maker *mk)
 		const char *name = mk->in->d->targets[i];
 		const char *target = !node->gone && !node->made && name ? place_below(mk->in,
 		        name) : NULL;
-		if (target && strcmp(target, "/") == 0 && !(node->states & 1u << MT_HIDDEN) && strcmp(place_type(node->mount), "overlay") == 0)
+		if (target && strcmp(target, "/") == 0 && !(node->states & 1u << MT_HIDDEN)
+		    && strcmp(place_type(node->mount), "overlay") == 0)
 			mk->layers = node->mount;
 	}
 	mk->looked = true;
@@ -352,7 +355,8 @@ static bool is_of_live(struct maker *mk, const struct mount *m, const char *targ
 	const struct mount *root = strcmp(target, "/") != 0 ? layered_root(mk) : NULL;
 	if (!root)
 		return false;
-	bool device = fstype_flags(place_type(m)) & FST_DEVICE, memory = strcmp(place_type(m), "tmpfs") == 0;
+	bool device = fstype_flags(place_type(m)) & FST_DEVICE,
+	     memory = strcmp(place_type(m), "tmpfs") == 0;
 	if ((device || memory) && is_layer_of(mk, root, target, 1))
 		return true;
 	if (mtree_path_within(target, "/run/live") && is_layer_of(mk, root, "/run/live", 9))
@@ -415,8 +419,9 @@ void place_classify(struct maker *mk, uint32_t i)
 	} else if (opt_shown_has(kept, "uhelper=udisks2")) {
 		leave_out(place, "udisks", "of udisks", false);
 	} else if (!user && by_unknown_unit(mk, i)) {
-		refuse(place, "systemd mounts it on access, by an fstab line or by a unit of its own: which one is "
-		       "not known here");
+		refuse(place, "systemd mounts it on access, by an fstab line or by a unit of its "
+		              "own: which one is "
+		              "not known here");
 	} else if (!user && (why = by_automount(mk, i, &place->automount)) != NULL) {
 		leave_out(place, "automount", why, false);
 	} else if (!user && (owner = place_unit(&in->world, place->target)) != NULL) {
@@ -424,7 +429,8 @@ void place_classify(struct maker *mk, uint32_t i)
 	} else if (node->states & 1u << MT_HIDDEN) {
 		const char *by = node->covered_by != MT_NONE ? in->d->targets[node->covered_by]
 		        : NULL;
-		refuse(place, fstab_format(&mk->draft, "hidden: %s is mounted over it", by ? by : "another"));
+		refuse(place, fstab_format(&mk->draft, "hidden: %s is mounted over it",
+		                           by ? by : "another"));
 	} else if (!place->visible) {
 		refuse(place, "it was not found at its path");
 	} else if (node->states & 1u << MT_DELETED) {
@@ -484,7 +490,8 @@ enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, cons
 		*node = mk->tree->nodes[i].parent;
 		if (*node != MT_NONE && mk->places[*node].state == ELSEWHERE)
 			*node = MT_NONE;
-		if (strcmp(mk->places[i].target, "/") == 0 || (*node != MT_NONE && !mk->places[*node].visible)) {
+		if (strcmp(mk->places[i].target, "/") == 0
+		    || (*node != MT_NONE && !mk->places[*node].visible)) {
 			*why = fstab_format(&mk->draft, "%s %s is covered by itself", what, path);
 			return REFUSED;
 		}
@@ -492,13 +499,15 @@ enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, cons
 	/* Its name is that of the time when it was opened. */
 	uint32_t hidden = lowest_above(mk, &mk->by_hidden, path);
 	if (hidden != MT_NONE) {
-		*why = fstab_format(&mk->draft, "%s %s may be that of a mount on %s which is hidden now", what, path,
-		                    mk->places[hidden].target);
+		*why = fstab_format(&mk->draft,
+		                    "%s %s may be that of a mount on %s which is hidden now", what,
+		                    path, mk->places[hidden].target);
 		return REFUSED;
 	}
 	enum state state = available(mk, *node);
 	if (state == LINE && *node != MT_NONE && is_volatile(mk, *node)) {
-		*why = fstab_format(&mk->draft, "%s %s is in memory and does not survive a reboot", what, path);
+		*why = fstab_format(&mk->draft, "%s %s is in memory and does not survive a reboot",
+		                    what, path);
 		return REFUSED;
 	}
 	if (state == REFUSED || state == OWN) {
@@ -542,8 +551,10 @@ enum state place_needs_parent(struct maker *mk, uint32_t i, const char **why)
 	uint32_t parent = parent_of(mk, i);
 	if (place_wants_mkdir(mk, i) && !is_on_directory(mk, i)) {
 		*why = mk->in->d->kinds[i] == DK_UNKNOWN
-		       ? "its mount point is in memory and does not survive a reboot; whether it is a directory is not known"
-		       : "the file that it is mounted on is in memory and does not survive a reboot";
+		               ? "its mount point is in memory and does not survive a reboot; "
+		                 "whether it is a directory is not known"
+		               : "the file that it is mounted on is in memory and does not survive "
+		                 "a reboot";
 		return REFUSED;
 	}
 	if (parent == MT_NONE || mk->places[i].automount)
@@ -552,8 +563,9 @@ enum state place_needs_parent(struct maker *mk, uint32_t i, const char **why)
 	if (state == LINE || state == WAITING)
 		return state;
 	const struct place *above = &mk->places[parent];
-	*why = fstab_format(&mk->draft, "it is mounted on %s, which %s", above->target ? above->target : "?",
-	                    state == OWN ? "the system mounts by itself, if at all" : "has no line");
+	*why = fstab_format(
+	        &mk->draft, "it is mounted on %s, which %s", above->target ? above->target : "?",
+	        state == OWN ? "the system mounts by itself, if at all" : "has no line");
 	return state;
 }
 
@@ -576,13 +588,16 @@ static bool try_bind(struct maker *mk, uint32_t i, uint32_t candidate, size_t pr
 	                   && mk->tree->nodes[i].parent == candidate;
 	if (found != candidate && !onto_itself) {
 		if (!bind->why)
-			bind->why = fstab_format(&mk->draft, "its source %s is covered by the mount on %s", source,
-			                         mk->places[found].target);
+			bind->why = fstab_format(&mk->draft,
+			                         "its source %s is covered by the mount on %s",
+			                         source, mk->places[found].target);
 		return false;
 	}
 	if (rest[strspn(rest, "/")] && is_volatile(mk, candidate)) {
 		if (!bind->why)
-			bind->why = fstab_format(&mk->draft, "its source %s is in memory and does not survive a reboot", source);
+			bind->why = fstab_format(
+			        &mk->draft,
+			        "its source %s is in memory and does not survive a reboot", source);
 		return false;
 	}
 	bind->in = candidate;
@@ -627,13 +642,15 @@ const char *place_writes_refused(struct maker *mk, uint32_t i)
 	if (whole == MAP64_NONE || mk->places[whole].state == OWN || !is_ro_view(place_mount(mk,
 	        whole)))
 		return NULL;
-	return fstab_format(&mk->draft, "it is writable, but the line of %s makes its file system read-only",
+	return fstab_format(&mk->draft,
+	                    "it is writable, but the line of %s makes its file system read-only",
 	                    mk->places[whole].target);
 }
 
 bool place_injected(const struct maker *mk, uint32_t i)
 {
-	static const char *const names[] = {"/etc/hostname", "/etc/hosts", "/etc/resolv.conf", NULL};
+	static const char *const names[] = {"/etc/hostname", "/etc/hosts", "/etc/resolv.conf",
+	                                    NULL};
 	const char *target = mk->places[i].target;
 	for (size_t k = 0; names[k]; ++k) {
 		if (strcmp(target, names[k]) == 0)

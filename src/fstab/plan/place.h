@@ -39,7 +39,7 @@ struct maker {
 	struct map64 by_root;    /* hash of device and root -> node */
 	struct map64 primary;    /* device -> the node of its whole that is mounted first;
 	                            a read-only view only where no whole can be written to */
-	struct map64 tops;       /* device and source -> a node of the root of a network file system */
+	struct map64 tops; /* device and source -> a node of the root of a network file system */
 	const struct mount *layers;  /* the root, if it is an overlay */
 	bool looked;             /* ... known */
 	struct strbuf path, scratch;
@@ -101,7 +101,8 @@ const char *place_writes_refused(struct maker *mk, uint32_t i);
 /** Whether a container engine binds a file of this name into every container. */
 bool place_injected(const struct maker *mk, uint32_t i);
 
-/** The owner of a unit, not of an fstab, for a mount point or swap space; NULL: none, or not known. */
+/** The owner of a unit, not of an fstab, for a mount point or swap space; NULL: none, or not known.
+ */
 const char *place_unit(const struct fstab_world *world, const char *target);
 
 #endif

@@ -3,10 +3,10 @@
  * Deciding on each mount after those that it needs.
  *
  * A mount needs the mount that it is mounted on; a bind, the mount of its source; an overlay, those
- * of its layers; a loop device, that of its image.  Without a line for these it cannot have one.  So
+ * of its layers; a loop device, that of its image.  Without a line for these it cannot have one. So
  * passes over the tree, from the root up, repeat while they decide any; nearly always one pass
- * suffices, and a second for binds whose source comes later.  The order of decisions is the order of
- * the lines: mount -a runs from first to last.
+ * suffices, and a second for binds whose source comes later.  The order of decisions is the order
+ * of the lines: mount -a runs from first to last.
  *
  *     place_classify()  what it is: elsewhere, the system's own, hidden ..., a mount
  *                       of its file system, or a bind: a part of one, or one more
@@ -79,7 +79,8 @@ static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct f
 			return true;
 		}
 		if (world->secret && world->secret(NULL, option)) {
-			line->why = "one of its options holds a secret, which does not belong in an fstab";
+			line->why = "one of its options holds a secret, which does not belong in "
+			            "an fstab";
 			return false;
 		}
 		opt_puts(more, option);
@@ -136,7 +137,8 @@ static bool each_layer(void *arg, const struct opt_layer *layer)
 		return state == WAITING;
 	}
 	if (node != MT_NONE && mk->places[node].state == LINE
-	    && strcmp(mk->places[node].target, "/") != 0 && !strpbrk(mk->places[node].target, " ,\"\\")) {
+	    && strcmp(mk->places[node].target, "/") != 0
+	    && !strpbrk(mk->places[node].target, " ,\"\\")) {
 		const char *option = fstab_format(&mk->draft, "x-systemd.requires-mounts-for=%s",
 		                                  mk->places[node].target);
 		if (option && !opt_shown_has(strbuf_str(layers->more), option))
@@ -161,19 +163,24 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 	uint32_t node;
 	*first = NULL;
 	if (!loop->partition && loop->file && is_device_name(loop->file, path)) {
-		enum state state = path ? place_needs_path(mk, i, path, "its image", &node, &line->why) : LINE;
+		enum state state =
+		        path ? place_needs_path(mk, i, path, "its image", &node, &line->why) : LINE;
 		/* A loop device on a whole device shows the same. */
 		if (state != LINE || (!loop->offset && !loop->limit && mk->in->id != FSTAB_PATH))
 			return state;
-		line->why = fstab_format(&mk->draft, "it is of a loop device on %s, which has no name that lasts",
-		                         loop->file);
+		line->why = fstab_format(
+		        &mk->draft, "it is of a loop device on %s, which has no name that lasts",
+		        loop->file);
 		return REFUSED;
 	}
 	if (!path)
 		return LINE;
 	if (loop->partition) {
-		line->warning = fstab_format(&mk->draft, "it is a partition of the image %s, which must be attached "
-		                             "first: losetup -P", path);
+		line->warning =
+		        fstab_format(&mk->draft,
+			             "it is a partition of the image %s, which must be attached "
+			             "first: losetup -P",
+			             path);
 		return LINE;
 	}
 	static const char deleted[] = " (deleted)";
@@ -194,16 +201,19 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 		                      (unsigned long long)loop->offset,
 		        (unsigned long long)loop->limit);
 	else if (loop->offset)
-		*first = fstab_format(&mk->draft, "loop,offset=%llu", (unsigned long long)loop->offset);
+		*first = fstab_format(&mk->draft, "loop,offset=%llu",
+		                      (unsigned long long)loop->offset);
 	else if (loop->limit)
-		*first = fstab_format(&mk->draft, "loop,sizelimit=%llu", (unsigned long long)loop->limit);
+		*first = fstab_format(&mk->draft, "loop,sizelimit=%llu",
+		                      (unsigned long long)loop->limit);
 	return LINE;
 }
 
 /** Whether the source of a mount is a device. */
 static bool on_device(const struct mount *m)
 {
-	return m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL || strcmp(place_type(m), "fuseblk") == 0;
+	return m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL
+	       || strcmp(place_type(m), "fuseblk") == 0;
 }
 
 /** Make the line of a mount that is no bind.  @return LINE, WAITING or REFUSED. */
@@ -285,10 +295,14 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct fsta
 	if (!bind.source) {
 		if (bind.waiting && !last)
 			return WAITING;
-		line->why = bind.why ? bind.why : bind.waiting ? "its source is visible only in mounts that have no line"
-		            : fstab_format(&mk->draft, "its source, %s of %s, is visible nowhere %s", place_root(m),
-		                           m->source ? m->source : "none",
-		                           strcmp(in->root, "/") == 0 ? "else" : "below ROOT");
+		line->why =
+		        bind.why ? bind.why
+			: bind.waiting
+		                ? "its source is visible only in mounts that have no line"
+		                : fstab_format(&mk->draft,
+		                               "its source, %s of %s, is visible nowhere %s",
+		                               place_root(m), m->source ? m->source : "none",
+		                               strcmp(in->root, "/") == 0 ? "else" : "below ROOT");
 		if (place_injected(mk, i)) {
 			line->why = "of a container";
 			return OWN;
@@ -346,8 +360,11 @@ static void decide(struct maker *mk, uint32_t i, bool last)
 	if (state == LINE)
 		state = place->bind ? make_bind(mk, i, last, &line) : make_mount(mk, i, &line);
 	if (state == LINE && place->owner && !is_named(mk, place->target)) {
-		line.why = fstab_format(&mk->draft, "user %s mounted it, and a line would have root mount at each boot what that user "
-		                        "chose; --merge --add=PATH writes it", place->owner + strlen("user:"));
+		line.why = fstab_format(&mk->draft,
+		                        "user %s mounted it, and a line would have root mount at "
+		                        "each boot what that user "
+		                        "chose; --merge --add=PATH writes it",
+		                        place->owner + strlen("user:"));
 		state = REFUSED;
 	}
 	if (state == WAITING && last) {
@@ -406,7 +423,8 @@ static void add_others(struct maker *mk)
 static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 {
 	const struct fstab_input *in = mk->in;
-	struct fstab_line line = {.target = "none", .fstype = "swap", .source = swap->name, .swap = swap->name};
+	struct fstab_line line = {
+	        .target = "none", .fstype = "swap", .source = swap->name, .swap = swap->name};
 	enum fstab_fate fate = FSTAB_LINE;
 	struct fstab_device device = {0};
 	uint32_t node;
@@ -429,7 +447,8 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 			line.source = swap->name;
 			line.why = "its file lies outside ROOT";
 			fate = FSTAB_OWN;
-		} else if (place_needs_path(mk, MT_NONE, line.source, "its file", &node, &line.why) != LINE) {
+		} else if (place_needs_path(mk, MT_NONE, line.source, "its file", &node, &line.why)
+		           != LINE) {
 			fate = FSTAB_COMMENT;
 		}
 	} else if (in->world.swap && in->world.swap(in->world.arg, swap->name, &device) != 0) {

@@ -41,8 +41,8 @@ bool fstab_own(const struct mount *mount, const char *target, bool itself, bool 
 
 /**
  * Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE, by
- * "user=NAME" in utab, by a place below /run/user/UID.  Its source, and the type of FUSE, are text of
- * that user's choice then.  In a user namespace, the ID is that of the namespace.
+ * "user=NAME" in utab, by a place below /run/user/UID.  Its source, and the type of FUSE, are text
+ * of that user's choice then.  In a user namespace, the ID is that of the namespace.
  *
  * @target  From ROOT.
  * @kept    fstab_world.kept()

@@ -26,7 +26,11 @@ const char *fstab_format(struct fstab_draft *draft, const char *format, ...)
 /** Whether a device may be one of several of a file system or pool. */
 static bool is_of_many(const struct devmap_tags *tags)
 {
-	return tags && (tags->multi_device || (tags->type && (fstype_flags(tags->type) & FST_SUBVOL || strcmp(tags->type, "zfs_member") == 0)));
+	return tags
+	       && (tags->multi_device
+	           || (tags->type
+	               && (fstype_flags(tags->type) & FST_SUBVOL
+	                   || strcmp(tags->type, "zfs_member") == 0)));
 }
 
 int fstab_same_device(const struct fstab_device *a, const struct fstab_device *b)
@@ -102,7 +106,8 @@ static const char *tag_fault(struct fstab_draft *draft, const struct devmap_tags
 	const struct fstab_world *world = &draft->in->world;
 	if (!value || !*value) {
 		const char *why = unknown(tags);
-		return fstab_format(draft, "it has no %s%s%s", name, why ? ": " : "", why ? why : "");
+		return fstab_format(draft, "it has no %s%s%s", name, why ? ": " : "",
+		                    why ? why : "");
 	}
 	if (*value == '"' || *value == '\'')
 		return fstab_format(draft, "its %s begins with a quotation mark", name);
@@ -162,27 +167,33 @@ static void add_note(struct fstab_draft *draft, const struct devmap_tags *tags, 
 /** Whether a device is in memory: zram, or a RAM disk. */
 static bool is_memory(const char *path)
 {
-	size_t n = !path ? 0 : strncmp(path, "/dev/zram", 9) == 0 ? 9 : strncmp(path, "/dev/ram", 8) == 0 ? 8 : 0;
+	size_t n = !path                                ? 0
+	           : strncmp(path, "/dev/zram", 9) == 0 ? 9
+	           : strncmp(path, "/dev/ram", 8) == 0  ? 8
+	                                                : 0;
 	return n && path[n] && strspn(path + n, "0123456789") == strlen(path + n);
 }
 
 bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *device,
                        const char *source, struct fstab_line *line)
 {
-	static const struct devmap_tags none = {.known = DEVMAP_UNSAFE, .reason = "devices are not read"};
+	static const struct devmap_tags none = {.known = DEVMAP_UNSAFE,
+	                                        .reason = "devices are not read"};
 	const struct devmap_tags *tags = device->tags ? device->tags : &none;
 	enum fstab_id id = draft->in->id;
 	const char *path = device_path(device, source), *fault = NULL;
 
 	if (is_memory(path)) {
-		line->why = "its device is in memory: its data and its UUID do not survive a reboot";
+		line->why =
+		        "its device is in memory: its data and its UUID do not survive a reboot";
 		return false;
 	}
 	if (id == FSTAB_AUTO) {
 		id = is_mapped(path) ? FSTAB_PATH : FSTAB_UUID;
 		fault = id == FSTAB_UUID ? tag_fault(draft, tags, id) : NULL;
 		if (fault && !tag_fault(draft, tags, FSTAB_PARTUUID)) {
-			line->warning = fstab_format(draft, "%s: its partition is named instead", fault);
+			line->warning =
+			        fstab_format(draft, "%s: its partition is named instead", fault);
 			id = FSTAB_PARTUUID;
 			fault = NULL;
 		}
@@ -192,8 +203,10 @@ bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *dev
 	if (!fault && id == FSTAB_PATH)
 		fault = path_fault(path);
 	if (fault || draft->failed) {
-		line->why = fault && !path_fault(path) ? fstab_format(draft, "%s; --id=path would name it %s", fault, path)
-		                          : fault;
+		line->why =
+		        fault && !path_fault(path)
+		                ? fstab_format(draft, "%s; --id=path would name it %s", fault, path)
+		                : fault;
 		return false;
 	}
 	const char *value = tag_of(tags, id);
@@ -247,16 +260,20 @@ bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount,
 	if (name && (*source == '-' || is_tag(source) || strncmp(source, "/dev/", 5) == 0)) {
 		source = mount->fstype;
 	} else if (is_tag(source)) {
-		line->why = fstab_format(draft, "its source %s would be taken for a device", source);
+		line->why =
+		        fstab_format(draft, "its source %s would be taken for a device", source);
 		return false;
 	}
 	if (*source == '-') {
-		line->why = fstab_format(draft, "its source %s would be taken for options by mount(8)", source);
+		line->why = fstab_format(
+		        draft, "its source %s would be taken for options by mount(8)", source);
 		return false;
 	}
 	/* The path of an unknown type may be that of a system with another root. */
-	if (!(flags & FST_KNOWN) && *source == '/' && source[1] != '/' && strcmp(draft->in->root, "/") != 0) {
-		line->why = fstab_format(draft, "whether its source %s lies in ROOT is not known", source);
+	if (!(flags & FST_KNOWN) && *source == '/' && source[1] != '/'
+	    && strcmp(draft->in->root, "/") != 0) {
+		line->why = fstab_format(draft, "whether its source %s lies in ROOT is not known",
+		                         source);
 		return false;
 	}
 	line->source = source;
