@@ -41,7 +41,7 @@ static const struct order_finding *findings_of(struct audit *audit, const struct
 	     end < audit->norder_findings && audit->order_findings[end].line == line;)
 		++end;
 	*count = end - audit->order_at;
-	return audit->order_findings + audit->order_at;
+	return *count ? audit->order_findings + audit->order_at : NULL;
 }
 
 /** The finding of a fault; one of another kind than ORDER_PARENT is preferred.  NULL: none. */

@@ -64,6 +64,8 @@ static void make_graph(struct order_work *o)
 static const struct order_need *needs_of(const struct order_work *o, uint32_t i,
                                          const struct order_need **end)
 {
+	if (!o->graph.needs)
+		return *end = NULL;
 	*end = o->graph.needs + o->graph.begin[i + 1];
 	return o->graph.needs + o->graph.begin[i];
 }
