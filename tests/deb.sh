@@ -268,7 +268,7 @@ older()
 {
 	dpkg-deb -R "$root"/packages/getmnt_*.deb "$root/packages/old" &&
 		sed -i "s/^Version: .*/Version: 0.0.9-1/" "$root/packages/old/DEBIAN/control" &&
-		sed -i '/separate/d' "$root/packages/old/etc/getmnt/audit.conf" &&
+		sed -i '/require \/var/d' "$root/packages/old/etc/getmnt/audit.conf" &&
 		dpkg-deb -b "$root/packages/old" "$root/packages/older.deb" &&
 		rm -r "$root/packages/old"
 }
@@ -276,9 +276,9 @@ older()
 # The changed configuration is kept, and the new one is stored next to it.
 is_kept()
 {
-	grep -x "rule FSTAB-NOFAIL off" "$root/etc/getmnt/audit.conf" &&
-		grep -x "#separate /var" "$root/etc/getmnt/audit.conf.dpkg-dist" &&
-		in_root getmnt audit --show-config | grep -x '/etc/getmnt/audit.conf:[0-9]*: rule FSTAB-NOFAIL off' &&
+	grep -x "ignore FSTAB-NOFAIL" "$root/etc/getmnt/audit.conf" &&
+		grep -x "#require /var mountpoint" "$root/etc/getmnt/audit.conf.dpkg-dist" &&
+		in_root getmnt audit --show-config | grep -x '/etc/getmnt/audit.conf:[0-9]*: ignore FSTAB-NOFAIL' &&
 		in_root sh -c "dpkg-query -W getmnt | grep -F '$version'"
 }
 
@@ -405,7 +405,7 @@ cp -a --reflink=auto "$cache/base" "$root"
 survey "$root" >"$work/before"
 cp build/deb/*.deb "$root/packages"
 if check "older package" older && check "install the older package" in_root dpkg -i /packages/older.deb &&
-		sed -i 's/^#rule FSTAB-NOFAIL/rule FSTAB-NOFAIL/' "$root/etc/getmnt/audit.conf" &&
+		sed -i 's/^#ignore FSTAB-NOFAIL/ignore FSTAB-NOFAIL/' "$root/etc/getmnt/audit.conf" &&
 		check "upgrade" in_root sh -c "cd /packages && apt-get -y -q --no-install-recommends \
 		-o Dpkg::Options::=--force-confdef install \
 		./getmnt_*.deb ./getmnt-genfstab_*.deb ./libgetmnt0_*.deb ./libgetmnt-dev_*.deb"; then

@@ -59,11 +59,9 @@ void moncontrol(int on);
 	X(flock, SYS_flock)               X(flistxattr, SYS_flistxattr) \
 	X(fgetxattr, SYS_fgetxattr)       X(fsetxattr, SYS_fsetxattr) \
 	X(fremovexattr, SYS_fremovexattr) X(geteuid, SYS_geteuid) \
-	X(socket, SYS_socket)             X(connect, SYS_connect) \
 	X(open_tree, K_NR_open_tree)      X(unshare, SYS_unshare) \
-	X(mount, SYS_mount)               X(fchdir, SYS_fchdir) \
-	X(chroot, SYS_chroot)             X(getrusage, SYS_getrusage) \
-	X(writev, SYS_writev)
+	X(fchdir, SYS_fchdir)             X(chroot, SYS_chroot) \
+	X(getrusage, SYS_getrusage)       X(writev, SYS_writev)
 
 #define CROSSING(name, number) long sys_##name(long a, long b, long c, long d, long e, long f);
 CROSSINGS(CROSSING)
@@ -134,7 +132,6 @@ int sys_rt_sigpending(sigset_t *set);
 #define futimens(fd, times) ((int)CROSS(utimensat, fd, 0, times))
 #define utimensat(...)      ((int)CROSS(utimensat, __VA_ARGS__))
 #define unshare(what)       ((int)CROSS(unshare, what))
-#define mount(...)          ((int)CROSS(mount, __VA_ARGS__))
 #define fchdir(fd)          ((int)CROSS(fchdir, fd))
 #define chroot(path)        ((int)CROSS(chroot, path))
 #define getrusage(...)      ((int)CROSS(getrusage, __VA_ARGS__))
@@ -144,8 +141,6 @@ int sys_rt_sigpending(sigset_t *set);
 #define fsetxattr(...)      ((int)CROSS(fsetxattr, __VA_ARGS__))
 #define fremovexattr(...)   ((int)CROSS(fremovexattr, __VA_ARGS__))
 #define geteuid()           ((uid_t)CROSS(geteuid, 0))
-#define socket(...)         ((int)CROSS(socket, __VA_ARGS__))
-#define connect(...)        ((int)CROSS(connect, __VA_ARGS__))
 
 #define fork()                   sys_clone()
 #define poll(fds, n, ms)         sys_poll(fds, n, ms)

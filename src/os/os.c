@@ -68,7 +68,6 @@ static const char *const os_names[OS_NCALLS] = {
 	[OS_SETXATTR] = "fsetxattr",  [OS_REMOVEXATTR] = "fremovexattr",
 	[OS_SIGMASK] = "rt_sigprocmask", [OS_SIGACTION] = "rt_sigaction",
 	[OS_SIGPENDING] = "rt_sigpending", [OS_GETEUID] = "geteuid",
-	[OS_SOCKET] = "socket",       [OS_CONNECT] = "connect",
 	[OS_OPEN_TREE] = "open_tree", [OS_UNSHARE] = "unshare",
 	[OS_FCHDIR] = "fchdir",       [OS_CHROOT] = "chroot",
 	[OS_GETRUSAGE] = "getrusage",
