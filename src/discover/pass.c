@@ -30,14 +30,9 @@ void walk_denied(struct walk *walk, const struct bfs_at *at)
 		walk->failed = true;
 		return;
 	}
-	struct strbuf path;
-	strbuf_init(&path);
-	bfs_path(at, &path);
-	char *name = strbuf_take(&path);
+	char *name = walk_path_copy(walk, at);
 	if (name)
 		walk->denied[walk->ndenied++] = name;
-	else
-		walk->failed = true;
 }
 
 /** Report progress, and check the limits. */

@@ -219,6 +219,16 @@ static const char *walk_path(struct walk *walk, const struct bfs_at *at)
 	return name;
 }
 
+char *walk_path_copy(struct walk *walk, const struct bfs_at *at)
+{
+	struct strbuf path;
+	strbuf_init(&path);
+	bfs_path(at, &path);
+	char *name = strbuf_take(&path);
+	walk->failed |= !name;
+	return name;
+}
+
 void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_statx *st)
 {
 	struct discovery *d = walk->dsc->d;
@@ -228,14 +238,9 @@ void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_st
 		walk->failed = true;
 		return;
 	}
-	struct strbuf path;
-	strbuf_init(&path);
-	bfs_path(at, &path);
-	char *name = strbuf_take(&path);
-	if (!name) {
-		walk->failed = true;
+	char *name = walk_path_copy(walk, at);
+	if (!name)
 		return;
-	}
 	d->boundaries[d->nboundaries++] = (struct discover_boundary){
 		.path = name,
 		.mnt_id = st->mask & (K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE) ? st->mnt_id : 0,

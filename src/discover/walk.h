@@ -69,6 +69,9 @@ bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *queue);
 /** Mark everything below covered mounts as hidden. */
 void walk_hide_below(struct walk *walk);
 
+/** The path of an entry, to be freed by the caller.  @return it; NULL: walk->failed is set. */
+char *walk_path_copy(struct walk *walk, const struct bfs_at *at);
+
 /** Add a boundary that the table does not list. */
 void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_statx *st);
 
