@@ -53,7 +53,6 @@ struct audit {
 	bool shown_read;
 	const struct audit_entry *typo;   /* the last with a misspelled option */
 	bool cr;                 /* a line that ends in CR LF was reported */
-	struct strbuf text;
 	unsigned misses;         /* searches for a misspelling so far */
 	signed char systemd;     /* whether it mounts the lines: 1, -1; 0: not looked at */
 	signed char unit_dirs[2]; /* whether those of judge_unit() exist: 1, -1; 0: not looked at */
@@ -68,12 +67,6 @@ struct audit_details {
 	const char *message, *expected, *actual, *hint;
 	const char *refused, *option;   /* as in struct audit_finding */
 };
-
-/** Format a string that lives as long as the report.
-    @text  Scratch memory.
-    @return it, or NULL (ENOMEM). */
-__attribute__((format(printf, 3, 0))) const char *
-audit_vformat(struct audit_report *report, struct strbuf *text, const char *format, va_list args);
 
 /** Whether options hold a secret, not only the name of a file with one; also without memory.
     @secret   audit_input.secret

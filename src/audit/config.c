@@ -65,20 +65,16 @@ static bool wrong(struct parser *p, const char *format, ...)
 	if (config->nproblems++ >= AUDIT_PROBLEMS_MAX)
 		return false;
 	va_list args;
-	struct strbuf text;
-	strbuf_init(&text);
 	va_start(args, format);
-	strbuf_vprintf(&text, format, args);
+	const char *why = arena_vprintf(&config->arena, format, args);
 	va_end(args);
 	if (!config->problems)
 		config->problems = calloc(AUDIT_PROBLEMS_MAX, sizeof(*config->problems));
 	struct audit_problem *problem = config->problems ? &config->problems[config->nproblems - 1]
 	                                                 : NULL;
 	if (problem)
-		*problem = (struct audit_problem){
-		    p->file, p->line, arena_strndup(&config->arena, strbuf_str(&text), text.len)};
-	p->failed |= text.failed || !problem || !problem->why;
-	strbuf_destroy(&text);
+		*problem = (struct audit_problem){p->file, p->line, why};
+	p->failed |= !problem || !why;
 	return false;
 }
 

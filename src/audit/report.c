@@ -64,14 +64,6 @@ int audit_add(struct audit_report *report, const struct audit_finding *finding)
 	return 0;
 }
 
-const char *audit_vformat(struct audit_report *report, struct strbuf *text, const char *format,
-                          va_list args)
-{
-	strbuf_reset(text);
-	strbuf_vprintf(text, format, args);
-	return text->failed ? NULL : arena_strndup(&report->arena, strbuf_str(text), text->len);
-}
-
 /** Copy a string.  @return whether there was memory. */
 static bool keep(struct audit_report *report, const char **text)
 {

@@ -101,7 +101,7 @@ const char *audit_format(struct audit *audit, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	const char *text = audit_vformat(audit->report, &audit->text, format, args);
+	const char *text = arena_vprintf(&audit->report->arena, format, args);
 	va_end(args);
 	audit->failed |= !text;
 	return text ? text : "";
@@ -372,7 +372,6 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	map64_init(&audit.written);
 	map64_init(&audit.keys);
 	intern_init(&audit.shown);
-	strbuf_init(&audit.text);
 	audit.failed = !audit.entries || !audit.next_target;
 	if (!audit.failed)
 		read_lines(&audit);
@@ -406,7 +405,6 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	map64_destroy(&audit.written);
 	map64_destroy(&audit.keys);
 	intern_destroy(&audit.shown);
-	strbuf_destroy(&audit.text);
 	if (audit.failed)
 		errno = ENOMEM;
 	return audit.failed ? -1 : 0;

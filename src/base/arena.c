@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdalign.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,4 +92,16 @@ char *arena_strndup(struct arena *arena, const char *str, size_t n)
 	memcpy(copy, str, n);
 	copy[n] = '\0';
 	return copy;
+}
+
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+{
+	va_list again;
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, format, args);
+	char *text = n < 0 ? NULL : arena_take(arena, (size_t)n + 1, 1);
+	if (text)
+		vsnprintf(text, (size_t)n + 1, format, again);
+	va_end(again);
+	return text;
 }

@@ -5,6 +5,7 @@
 #ifndef GM_BASE_ARENA_H
 #define GM_BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 struct arena_chunk;
@@ -40,5 +41,15 @@ void *arena_alloc(struct arena *arena, size_t size);
  * Errors: ENOMEM.
  */
 char *arena_strndup(struct arena *arena, const char *str, size_t n);
+
+/**
+ * Format a string as vprintf(3) does.
+ *
+ * @return
+ *         The string, unaligned, or NULL.
+ * Errors: ENOMEM, and those of vsnprintf(3).
+ */
+__attribute__((format(printf, 2, 0)))
+char *arena_vprintf(struct arena *arena, const char *format, va_list args);
 
 #endif

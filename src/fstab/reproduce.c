@@ -38,7 +38,6 @@ struct work {
 	const struct reproduce_input *in;
 	const struct fstab_plan *plan;
 	struct reproduction *out;
-	struct strbuf text;      /* scratch */
 	bool failed;             /* ENOMEM */
 	struct entry *entries;
 	uint32_t nentries;
@@ -62,12 +61,10 @@ __attribute__((format(printf, 2, 3)))
 static const char *form(struct work *w, const char *format, ...)
 {
 	va_list args;
-	strbuf_reset(&w->text);
 	va_start(args, format);
-	strbuf_vprintf(&w->text, format, args);
+	const char *kept = arena_vprintf(&w->out->arena, format, args);
 	va_end(args);
-	const char *kept = arena_strndup(&w->out->arena, strbuf_str(&w->text), w->text.len);
-	w->failed |= w->text.failed || !kept;
+	w->failed |= !kept;
 	return kept ? kept : "";
 }
 
@@ -475,7 +472,6 @@ int reproduce(const struct reproduce_input *in, struct reproduction *out)
 		.broken = calloc(all, sizeof(*w.broken)),
 	};
 	map64_init(&w.by_target);
-	strbuf_init(&w.text);
 	w.failed = !out->items || !w.entries || !w.wanted || !w.entry_of || !w.lines
 	                 || !w.outcomes || !w.broken;
 	if (!failed(&w))
@@ -495,10 +491,9 @@ int reproduce(const struct reproduce_input *in, struct reproduction *out)
 	}
 	if (!failed(&w))
 		count_systemd(&w);
-	bool bad = failed(&w) || w.text.failed;
+	bool bad = failed(&w);
 	order_destroy(&w.order);
 	map64_destroy(&w.by_target);
-	strbuf_destroy(&w.text);
 	free(w.entries);
 	free(w.wanted);
 	free(w.entry_of);

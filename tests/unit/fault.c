@@ -303,19 +303,19 @@ WRAP_NEW(blkid_probe, blkid_new_probe)
 WRAP_FREE(blkid_probe, blkid_free_probe)
 
 WRAP_AS(struct libmnt_iter *, mnt_new_iter, (int direction),
-        fails(FAULT_ALLOC) ? NULL : taken(__real_mnt_new_iter(direction)))
+	fails(FAULT_ALLOC) ? NULL : taken(__real_mnt_new_iter(direction)))
 WRAP_AS(int, mnt_table_parse_stream, (struct libmnt_table *table, FILE *stream, const char *name),
-        fails(FAULT_ALLOC) ? -ENOMEM : __real_mnt_table_parse_stream(table, stream, name))
+	fails(FAULT_ALLOC) ? -ENOMEM : __real_mnt_table_parse_stream(table, stream, name))
 WRAP_AS(int, mnt_fs_set_options, (struct libmnt_fs *fs, const char *options),
-        fails(FAULT_ALLOC) ? -ENOMEM : __real_mnt_fs_set_options(fs, options))
+	fails(FAULT_ALLOC) ? -ENOMEM : __real_mnt_fs_set_options(fs, options))
 WRAP_AS(char *, mnt_fs_get_vfs_options_all, (struct libmnt_fs *fs),
-        fails(FAULT_ALLOC) ? NULL : taken(__real_mnt_fs_get_vfs_options_all(fs)))
+	fails(FAULT_ALLOC) ? NULL : taken(__real_mnt_fs_get_vfs_options_all(fs)))
 WRAP_AS(int, mnt_split_optstr, (const char *options, char **user, char **vfs, char **fs,
                                 int ignore_user, int ignore_vfs),
-        fails(FAULT_ALLOC) ? -ENOMEM : __real_mnt_split_optstr(options, user, vfs, fs, ignore_user,
+	fails(FAULT_ALLOC) ? -ENOMEM : __real_mnt_split_optstr(options, user, vfs, fs, ignore_user,
                                                                ignore_vfs))
 WRAP_AS(FILE *, fmemopen, (void *bytes, size_t n, const char *mode),
-        fails(FAULT_ALLOC) ? NULL : taken(__real_fmemopen(bytes, n, mode)))
+	fails(FAULT_ALLOC) ? NULL : taken(__real_fmemopen(bytes, n, mode)))
 WRAP(int, fclose, FILE *stream)
 {
 	/* The test needs stdout later. */
@@ -326,19 +326,19 @@ WRAP(int, fclose, FILE *stream)
 }
 
 WRAP_AS(struct libscols_column *, scols_table_new_column,
-        (struct libscols_table *table, const char *name, double width, int flags),
-        fails(FAULT_ALLOC) ? NULL : __real_scols_table_new_column(table, name, width, flags))
+	(struct libscols_table *table, const char *name, double width, int flags),
+	fails(FAULT_ALLOC) ? NULL : __real_scols_table_new_column(table, name, width, flags))
 WRAP_AS(struct libscols_line *, scols_table_new_line,
-        (struct libscols_table *table, struct libscols_line *parent),
-        fails(FAULT_ALLOC) ? NULL : __real_scols_table_new_line(table, parent))
+	(struct libscols_table *table, struct libscols_line *parent),
+	fails(FAULT_ALLOC) ? NULL : __real_scols_table_new_line(table, parent))
 WRAP_AS(int, scols_line_set_data, (struct libscols_line *line, size_t n, const char *data),
-        fails(FAULT_ALLOC) ? -ENOMEM : __real_scols_line_set_data(line, n, data))
+	fails(FAULT_ALLOC) ? -ENOMEM : __real_scols_line_set_data(line, n, data))
 WRAP_AS(int, scols_table_set_name, (struct libscols_table *table, const char *name),
-        fails(FAULT_ALLOC) ? -ENOMEM : __real_scols_table_set_name(table, name))
+	fails(FAULT_ALLOC) ? -ENOMEM : __real_scols_table_set_name(table, name))
 WRAP_AS(int, scols_print_table, (struct libscols_table *table),
-        fails(FAULT_ALLOC) ? -ENOMEM : __real_scols_print_table(table))
+	fails(FAULT_ALLOC) ? -ENOMEM : __real_scols_print_table(table))
 WRAP_AS(FILE *, fopencookie, (void *cookie, const char *mode, cookie_io_functions_t io),
-        fails(FAULT_ALLOC) ? NULL : taken(__real_fopencookie(cookie, mode, io)))
+	fails(FAULT_ALLOC) ? NULL : taken(__real_fopencookie(cookie, mode, io)))
 /* Threads. */
 
 WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
@@ -462,7 +462,7 @@ WRAP(int, openat64, int dirfd, const char *path, int flags, ...)
 
 /* openat() without a mode, in <bits/fcntl2.h>. */
 WRAP_AS(int, __openat64_2, (int dirfd, const char *path, int flags),
-        fails_at(OS_OPENAT, path) ? -1 : opened(__real_openat64(dirfd, path, flags, 0)))
+	fails_at(OS_OPENAT, path) ? -1 : opened(__real_openat64(dirfd, path, flags, 0)))
 WRAP(ssize_t, read, int fd, void *buf, size_t size)
 {
 	if (fails(OS_READ))
@@ -471,9 +471,9 @@ WRAP(ssize_t, read, int fd, void *buf, size_t size)
 }
 
 WRAP_AS(ssize_t, readlinkat, (int dirfd, const char *path, char *buf, size_t size),
-        fails_at(OS_READLINK, path) ? -1 : __real_readlinkat(dirfd, path, buf, size))
+	fails_at(OS_READLINK, path) ? -1 : __real_readlinkat(dirfd, path, buf, size))
 WRAP_AS(int, fstatat64, (int dirfd, const char *path, void *st, int flags),
-        fails_at(OS_FSTAT, path) ? -1 : __real_fstatat64(dirfd, path, st, flags))
+	fails_at(OS_FSTAT, path) ? -1 : __real_fstatat64(dirfd, path, st, flags))
 WRAP_AS(int, fstat64, (int fd, void *st), fails(OS_FSTAT) ? -1 : __real_fstat64(fd, st))
 WRAP_AS(int, fstatfs64, (int fd, void *st), fails(OS_STATFS) ? -1 : __real_fstatfs64(fd, st))
 WRAP(int, fcntl64, int fd, int command, ...)
@@ -486,44 +486,44 @@ WRAP(int, fcntl64, int fd, int command, ...)
 }
 
 WRAP_AS(int, getrlimit64, (int what, void *limit),
-        fails(OS_RLIMIT) ? -1 : __real_getrlimit64(what, limit))
+	fails(OS_RLIMIT) ? -1 : __real_getrlimit64(what, limit))
 WRAP_AS(int, setrlimit64, (int what, const void *limit),
-        fails(OS_RLIMIT) ? -1 : __real_setrlimit64(what, limit))
+	fails(OS_RLIMIT) ? -1 : __real_setrlimit64(what, limit))
 WRAP_AS(int, fanotify_init, (unsigned flags, unsigned event_flags),
-        fails(OS_FANOTIFY_INIT) ? -1 : opened(__real_fanotify_init(flags, event_flags)))
+	fails(OS_FANOTIFY_INIT) ? -1 : opened(__real_fanotify_init(flags, event_flags)))
 WRAP_AS(int, fanotify_mark, (int fd, unsigned flags, uint64_t mask, int dirfd, const char *path),
-        fails(OS_FANOTIFY_MARK) ? -1 : __real_fanotify_mark(fd, flags, mask, dirfd, path))
+	fails(OS_FANOTIFY_MARK) ? -1 : __real_fanotify_mark(fd, flags, mask, dirfd, path))
 WRAP_AS(ssize_t, pread64, (int fd, void *buf, size_t size, off_t offset),
-        fails(OS_PREAD) ? -1 : __real_pread64(fd, buf, is_short(OS_PREAD) && size > 7 ? 7 : size,
+	fails(OS_PREAD) ? -1 : __real_pread64(fd, buf, is_short(OS_PREAD) && size > 7 ? 7 : size,
                                               offset))
 WRAP_AS(ssize_t, write, (int fd, const void *buf, size_t size),
-        fails(OS_WRITE) ? -1 : __real_write(fd, buf, is_short(OS_WRITE) && size > 7 ? 7 : size))
+	fails(OS_WRITE) ? -1 : __real_write(fd, buf, is_short(OS_WRITE) && size > 7 ? 7 : size))
 WRAP_AS(int, mkdirat, (int dirfd, const char *path, mode_t mode),
-        fails_at(OS_MKDIR, path) ? -1 : __real_mkdirat(dirfd, path, mode))
+	fails_at(OS_MKDIR, path) ? -1 : __real_mkdirat(dirfd, path, mode))
 WRAP_AS(int, unlinkat, (int dirfd, const char *path, int flags),
-        fails_at(OS_UNLINK, path) ? -1 : __real_unlinkat(dirfd, path, flags))
+	fails_at(OS_UNLINK, path) ? -1 : __real_unlinkat(dirfd, path, flags))
 WRAP_AS(int, renameat2, (int from_dir, const char *from, int to_dir, const char *to,
                          unsigned flags),
-        fails_at(OS_RENAME, from) ? -1 : __real_renameat2(from_dir, from, to_dir, to, flags))
+	fails_at(OS_RENAME, from) ? -1 : __real_renameat2(from_dir, from, to_dir, to, flags))
 WRAP_AS(int, linkat, (int from_dir, const char *from, int to_dir, const char *to, int flags),
-        fails_at(OS_LINK, from) ? -1 : __real_linkat(from_dir, from, to_dir, to, flags))
+	fails_at(OS_LINK, from) ? -1 : __real_linkat(from_dir, from, to_dir, to, flags))
 WRAP_AS(int, symlinkat, (const char *text, int dirfd, const char *path),
-        fails_at(OS_SYMLINK, path) ? -1 : __real_symlinkat(text, dirfd, path))
+	fails_at(OS_SYMLINK, path) ? -1 : __real_symlinkat(text, dirfd, path))
 WRAP_AS(int, fsync, (int fd), fails(OS_FSYNC) ? -1 : __real_fsync(fd))
 WRAP_AS(int, fchown, (int fd, uid_t uid, gid_t gid),
-        fails(OS_CHOWN) ? -1 : __real_fchown(fd, uid, gid))
+	fails(OS_CHOWN) ? -1 : __real_fchown(fd, uid, gid))
 WRAP_AS(int, fchmod, (int fd, mode_t mode), fails(OS_CHMOD) ? -1 : __real_fchmod(fd, mode))
 WRAP_AS(int, futimens, (int fd, const struct timespec *times),
-        fails(OS_UTIME) ? -1 : __real_futimens(fd, times))
+	fails(OS_UTIME) ? -1 : __real_futimens(fd, times))
 WRAP_AS(int, flock, (int fd, int operation), fails(OS_FLOCK) ? -1 : __real_flock(fd, operation))
 WRAP_AS(ssize_t, flistxattr, (int fd, char *names, size_t size),
-        fails(OS_LISTXATTR) ? -1 : __real_flistxattr(fd, names, size))
+	fails(OS_LISTXATTR) ? -1 : __real_flistxattr(fd, names, size))
 WRAP_AS(ssize_t, fgetxattr, (int fd, const char *name, void *value, size_t size),
-        fails(OS_GETXATTR) ? -1 : __real_fgetxattr(fd, name, value, size))
+	fails(OS_GETXATTR) ? -1 : __real_fgetxattr(fd, name, value, size))
 WRAP_AS(int, fsetxattr, (int fd, const char *name, const void *value, size_t size, int flags),
-        fails(OS_SETXATTR) ? -1 : __real_fsetxattr(fd, name, value, size, flags))
+	fails(OS_SETXATTR) ? -1 : __real_fsetxattr(fd, name, value, size, flags))
 WRAP_AS(int, fremovexattr, (int fd, const char *name),
-        fails(OS_REMOVEXATTR) ? -1 : __real_fremovexattr(fd, name))
+	fails(OS_REMOVEXATTR) ? -1 : __real_fremovexattr(fd, name))
 WRAP(int, socketpair, int domain, int type, int protocol, int ends[2])
 {
 	if (fails(OS_SOCKETPAIR) || __real_socketpair(domain, type, protocol, ends) != 0)
@@ -545,17 +545,17 @@ WRAP(pid_t, fork, void)
 
 WRAP_AS(int, kill, (pid_t pid, int signal), fails(OS_KILL) ? -1 : __real_kill(pid, signal))
 WRAP_AS(pid_t, waitpid, (pid_t pid, int *status, int options),
-        fails(OS_WAIT) ? -1 : __real_waitpid(pid, status, options))
+	fails(OS_WAIT) ? -1 : __real_waitpid(pid, status, options))
 WRAP_AS(ssize_t, sendmsg, (int sock, const struct msghdr *message, int flags),
-        fails(OS_SEND) ? -1 : __real_sendmsg(sock, message, flags))
+	fails(OS_SEND) ? -1 : __real_sendmsg(sock, message, flags))
 WRAP_AS(ssize_t, recvmsg, (int sock, struct msghdr *message, int flags),
-        fails(OS_RECV) ? -1 : __real_recvmsg(sock, message, flags))
+	fails(OS_RECV) ? -1 : __real_recvmsg(sock, message, flags))
 WRAP_AS(int, shutdown, (int sock, int how), fails(OS_SHUTDOWN) ? -1 : __real_shutdown(sock, how))
 WRAP_AS(int, poll, (struct pollfd *polled, nfds_t n, int timeout),
-        fails(OS_POLL) ? -1 : __real_poll(polled, n, timeout))
+	fails(OS_POLL) ? -1 : __real_poll(polled, n, timeout))
 WRAP_AS(int, uname, (void *name), fails(OS_UNAME) ? -1 : __real_uname(name))
 WRAP_AS(int, sched_getaffinity, (int pid, size_t size, void *set),
-        fails(OS_AFFINITY) ? -1 : __real_sched_getaffinity(pid, size, set))
+	fails(OS_AFFINITY) ? -1 : __real_sched_getaffinity(pid, size, set))
 WRAP_AS(int, syncfs, (int fd), fails(OS_SYNCFS) ? -1 : __real_syncfs(fd))
 WRAP(int, ioctl, int fd, unsigned long request, void *arg)
 {

@@ -276,33 +276,33 @@ static void test_days(void)
 /* Ignoring. */
 
 static const struct audit_finding findings[] = {
-        {.code = DRIFT_OPTIONS,
+	{.code = DRIFT_OPTIONS,
 	 .severity = AUDIT_WARNING,
 	 .line = 2,
 	 .target = "/data",
 	 .message = "m",
 	 .owner = "fstab",
 	 .fstype = "ext4"},
-        {.code = DRIFT_READONLY,
+	{.code = DRIFT_READONLY,
 	 .severity = AUDIT_CRITICAL,
 	 .line = 2,
 	 .target = "/data",
 	 .message = "m",
 	 .owner = "fstab",
 	 .fstype = "ext4"},
-        {.code = DRIFT_NOT_IN_FSTAB,
+	{.code = DRIFT_NOT_IN_FSTAB,
 	 .severity = AUDIT_WARNING,
 	 .target = "/srv/a",
 	 .message = "m",
 	 .owner = "unknown",
 	 .fstype = "tmpfs"},
-        {.code = MNT_SHADOWED,
+	{.code = MNT_SHADOWED,
 	 .severity = AUDIT_WARNING,
 	 .target = "/srv/b",
 	 .message = "m",
 	 .owner = "snap",
 	 .fstype = "squashfs"},
-        {.code = MNT_LIMIT, .severity = AUDIT_CRITICAL, .target = "", .message = "m"},
+	{.code = MNT_LIMIT, .severity = AUDIT_CRITICAL, .target = "", .message = "m"},
 };
 
 /** What remains of these, by number and initial of the severity; "-" and what ignored the others,
@@ -617,10 +617,10 @@ static void test_memory(void)
 }
 
 static const struct unit_test tests[] = {
-        {"lines", test_lines}, {"limits", test_limits}, {"rows", test_rows},
-        {"globs", test_globs}, {"days", test_days},     {"apply", test_apply},
-        {"many", test_many},   {"policy", test_policy}, {"memory", test_memory},
-        {NULL, NULL},
+	{"lines", test_lines}, {"limits", test_limits}, {"rows", test_rows},
+	{"globs", test_globs}, {"days", test_days},     {"apply", test_apply},
+	{"many", test_many},   {"policy", test_policy}, {"memory", test_memory},
+	{NULL, NULL},
 };
 
 const struct unit_suite suite_audit_config = {"audit_config", tests};

@@ -522,9 +522,9 @@ static void test_memory(void)
 }
 
 static const struct unit_test tests[] = {
-        {"compare", test_compare}, {"many", test_many},   {"take", test_take},
-        {"damaged", test_damaged}, {"lines", test_lines}, {"findings", test_findings},
-        {"memory", test_memory},   {NULL, NULL},
+	{"compare", test_compare}, {"many", test_many},   {"take", test_take},
+	{"damaged", test_damaged}, {"lines", test_lines}, {"findings", test_findings},
+	{"memory", test_memory},   {NULL, NULL},
 };
 
 const struct unit_suite suite_baseline = {"baseline", tests};

@@ -21,31 +21,31 @@ static const struct machine_device {
 	struct devmap_tags tags;
 	const char *source;
 } machine[] = {
-        {8,
+	{8,
 	 1,
 	 {.name = "/dev/sda1",
 	  .type = "ext4",
 	  .uuid = "0a1b-root",
 	  .label = "root",
 	  .partuuid = "p-1"}},
-        {8,
+	{8,
 	 2,
 	 {.name = "/dev/sda2",
 	  .type = "vfat",
 	  .uuid = "AB-CD",
 	  .partuuid = "p-2",
 	  .partlabel = "EFI"}},
-        {8,
+	{8,
 	 3,
 	 {.name = "/dev/sda3",
 	  .type = "ext4",
 	  .uuid = "0a1b-home",
 	  .label = "my home",
 	  .partuuid = "p-3"}},
-        {8, 5, {.name = "/dev/sda5", .type = "swap", .uuid = "0a1b-swap", .label = "swap"}},
-        {8, 6, {.name = "/dev/sda6", .type = "swap", .uuid = "0a1b-more"}},
-        {8, 16, {.name = "/dev/sdb", .type = "xfs", .uuid = "0a1b-other"}},
-        {0, 40, {.name = "/dev/sdc", .type = "btrfs", .uuid = "0a1b-pool"}, .source = "/dev/sdc"},
+	{8, 5, {.name = "/dev/sda5", .type = "swap", .uuid = "0a1b-swap", .label = "swap"}},
+	{8, 6, {.name = "/dev/sda6", .type = "swap", .uuid = "0a1b-more"}},
+	{8, 16, {.name = "/dev/sdb", .type = "xfs", .uuid = "0a1b-other"}},
+	{0, 40, {.name = "/dev/sdc", .type = "btrfs", .uuid = "0a1b-pool"}, .source = "/dev/sdc"},
 };
 
 static int find_device(void *arg, const struct mount *mount, struct fstab_device *device)
@@ -167,8 +167,8 @@ static void unmake(struct made *made)
     that, '~' what was edited. */
 static char notes[16 * 1024];
 static const char *const kinds[FSTAB_NOTE_KINDS] = {
-        "damaged", "odd",  "missing",  "no-line", "source",    "name",  "options",
-        "refused", "pass", "repeated", "beside",  "elsewhere", "order", "unknown",
+	"damaged", "odd",  "missing",  "no-line", "source",    "name",  "options",
+	"refused", "pass", "repeated", "beside",  "elsewhere", "order", "unknown",
 };
 
 static void print_notes(const struct fstab_merged *merged)

@@ -15,8 +15,8 @@
 #include <string.h>
 
 static const struct devmap_tags devices[] = {
-        {.name = "/dev/sda1", .type = "ext4", .uuid = "root"},
-        {.name = "/dev/sda2", .type = "ext4", .uuid = "data"},
+	{.name = "/dev/sda1", .type = "ext4", .uuid = "root"},
+	{.name = "/dev/sda2", .type = "ext4", .uuid = "data"},
 };
 
 static int find_device(void *arg, const struct mount *mount, struct fstab_device *device)
@@ -44,47 +44,47 @@ static const struct {
 	const char *differences;   /* by fstab_match() and fstab_merge() */
 	const char *findings;      /* by audit_drift() */
 } rows[] = {
-        {ROOT DATA, LINES, "", ""},
-        {ROOT, LINES, "", "DRIFT-NOT-MOUNTED warning 2\n"},
-        {ROOT DATA, "UUID=root / ext4 defaults 0 1\n", "missing 0 /data\n",
+	{ROOT DATA, LINES, "", ""},
+	{ROOT, LINES, "", "DRIFT-NOT-MOUNTED warning 2\n"},
+	{ROOT DATA, "UUID=root / ext4 defaults 0 1\n", "missing 0 /data\n",
 	 "DRIFT-NOT-IN-FSTAB warning 0\n"},
-        {ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=other /data ext4 defaults 0 2\n",
+	{ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=other /data ext4 defaults 0 2\n",
 	 "source 2 /data\n", "DRIFT-SOURCE critical 2\n"},
-        {ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=data /data xfs defaults 0 2\n",
+	{ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=data /data xfs defaults 0 2\n",
 	 "source 2 /data\n", "DRIFT-SOURCE critical 2\n"},
-        {ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 noexec 0 2\n",
+	{ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 noexec 0 2\n",
 	 "options 2 /data exec\n", "DRIFT-OPTIONS warning 2\n"},
-        {ROOT "21 20 8:2 / /data ro,relatime - ext4 /dev/sda2 rw\n", LINES, "options 2 /data ro\n",
+	{ROOT "21 20 8:2 / /data ro,relatime - ext4 /dev/sda2 rw\n", LINES, "options 2 /data ro\n",
 	 "DRIFT-READONLY critical 2\n"},
-        {ROOT DATA, LINES "UUID=data /elsewhere ext4 defaults 0 2\n", "elsewhere 3 /data\n",
+	{ROOT DATA, LINES "UUID=data /elsewhere ext4 defaults 0 2\n", "elsewhere 3 /data\n",
 	 "DRIFT-NOT-MOUNTED warning 3\n"},
-        /* A read-only bind is what its line asks for, of a whole mount as of a directory, also
+	/* A read-only bind is what its line asks for, of a whole mount as of a directory, also
 	   bound again. */
-        {ROOT DATA "22 20 8:2 / /ro ro,relatime - ext4 /dev/sda2 rw\n",
+	{ROOT DATA "22 20 8:2 / /ro ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data /ro none bind,ro 0 0\n", "", ""},
-        {ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n",
+	{ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n", "", ""},
-        {ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n",
+	{ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro auto ro,rbind 0 0\n", "", ""},
-        {ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n23 20 8:2 /a /again "
+	{ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n23 20 8:2 /a /again "
 	           "ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n/ro /again none bind 0 0\n", "", ""},
-        {ROOT "21 20 8:1 /srv/a /srv/a ro,relatime - ext4 /dev/sda1 rw\n",
+	{ROOT "21 20 8:1 /srv/a /srv/a ro,relatime - ext4 /dev/sda1 rw\n",
 	 "UUID=root / ext4 defaults 0 1\n/srv/a /srv/a none bind,ro 0 0\n", "", ""},
-        /* The file system below is read-only since an error: that is of the file system's own line.
+	/* The file system below is read-only since an error: that is of the file system's own line.
 	 */
-        {ROOT "21 20 8:2 / /data rw,relatime - ext4 /dev/sda2 ro\n22 20 8:2 /a /ro ro,relatime - "
+	{ROOT "21 20 8:2 / /data rw,relatime - ext4 /dev/sda2 ro\n22 20 8:2 /a /ro ro,relatime - "
 	      "ext4 /dev/sda2 ro\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n", "", "DRIFT-READONLY critical 2\n"},
-        /* It is not what its line asks for. */
-        {ROOT DATA "22 20 8:2 /a /ro rw,relatime - ext4 /dev/sda2 rw\n",
+	/* It is not what its line asks for. */
+	{ROOT DATA "22 20 8:2 /a /ro rw,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n", "options 3 /ro rw\n", "DRIFT-OPTIONS warning 3\n"},
-        {ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n",
+	{ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind 0 0\n", "options 3 /ro ro\n", "DRIFT-READONLY critical 3\n"},
-        {ROOT DATA "22 20 8:2 /a /ro ro,noexec,relatime - ext4 /dev/sda2 rw\n",
+	{ROOT DATA "22 20 8:2 /a /ro ro,noexec,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n", "options 3 /ro noexec\n",
 	 "DRIFT-OPTIONS warning 3\n"},
-        {ROOT DATA "22 20 8:2 /b /ro ro,relatime - ext4 /dev/sda2 rw\n",
+	{ROOT DATA "22 20 8:2 /b /ro ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n", "source 3 /ro\n", "DRIFT-SOURCE critical 3\n"},
 };
 

@@ -14,9 +14,9 @@
 
 /** Symlinks; all else is a directory, but what begins with "/none". */
 static const char *const links[][2] = {
-        {"/bin", "usr/bin"}, {"/abs", "/usr"},        {"/a/up", "../../etc"},
-        {"/loop", "loop"},   {"/one", "two/"},        {"/two", "/a/b"},
-        {"/r/abs", "/x"},    {"/r/up", "../../../y"}, {"/empty", ""},
+	{"/bin", "usr/bin"}, {"/abs", "/usr"},        {"/a/up", "../../etc"},
+	{"/loop", "loop"},   {"/one", "two/"},        {"/two", "/a/b"},
+	{"/r/abs", "/x"},    {"/r/up", "../../../y"}, {"/empty", ""},
 };
 
 /** What a resolution was asked. */

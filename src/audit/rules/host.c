@@ -18,7 +18,7 @@ const char *rules_format(struct host_rules *rules, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	const char *text = audit_vformat(rules->report, &rules->text, format, args);
+	const char *text = arena_vprintf(&rules->report->arena, format, args);
 	va_end(args);
 	rules->failed |= !text;
 	return text ? text : "";
@@ -237,7 +237,6 @@ static void judge_errors(struct host_rules *rules)
 int audit_host(const struct audit_host *in, struct audit_report *report)
 {
 	struct host_rules rules = {.in = in, .report = report};
-	strbuf_init(&rules.text);
 	judge_mtab(&rules);
 	judge_mode(&rules);
 	judge_errors(&rules);
@@ -246,7 +245,6 @@ int audit_host(const struct audit_host *in, struct audit_report *report)
 	rules_crypttab(&rules);
 	if (!rules.failed)
 		audit_report_sort(report);
-	strbuf_destroy(&rules.text);
 	if (rules.failed)
 		errno = ENOMEM;
 	return rules.failed ? -1 : 0;

@@ -14,7 +14,6 @@
 struct host_rules {
 	const struct audit_host *in;
 	struct audit_report *report;
-	struct strbuf text;      /* scratch */
 	bool failed;             /* ENOMEM */
 };
 

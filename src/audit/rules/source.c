@@ -98,10 +98,10 @@ static const struct unstable {
 	const char *head;
 	bool letters, boot;
 } unstable[] = {
-        {"sd", true, true},   {"hd", true, true},     {"vd", true, false},
-        {"xvd", true, false}, {"nvme", false, true},  {"mmcblk", false, false},
-        {"dm-", false, true}, {"loop", false, true},  {"nbd", false, true},
-        {"rbd", false, true}, {"pmem", false, false}, {"ram", false, false},
+	{"sd", true, true},   {"hd", true, true},     {"vd", true, false},
+	{"xvd", true, false}, {"nvme", false, true},  {"mmcblk", false, false},
+	{"dm-", false, true}, {"loop", false, true},  {"nbd", false, true},
+	{"rbd", false, true}, {"pmem", false, false}, {"ram", false, false},
 };
 
 /** The row of a source; NULL: its name is stable. */

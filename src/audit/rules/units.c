@@ -18,7 +18,7 @@ struct judging {
 	struct audit_report *report;
 	struct map64 lines;      /* hash of the mount points and swap spaces of the fstab */
 	struct arena arena;      /* normal paths */
-	struct strbuf text, name;
+	struct strbuf name;
 	bool failed;             /* ENOMEM */
 };
 
@@ -28,7 +28,7 @@ static const char *format(struct judging *j, const char *form, ...)
 {
 	va_list args;
 	va_start(args, form);
-	const char *text = audit_vformat(j->report, &j->text, form, args);
+	const char *text = arena_vprintf(&j->report->arena, form, args);
 	va_end(args);
 	j->failed |= !text;
 	return text ? text : "";
@@ -182,7 +182,6 @@ int audit_units(const struct audit_units_input *in, struct audit_report *report)
 	}
 	map64_init(&j.lines);
 	arena_init(&j.arena);
-	strbuf_init(&j.text);
 	strbuf_init(&j.name);
 	take_lines(&j);
 	judge_stale(&j);
@@ -195,7 +194,6 @@ int audit_units(const struct audit_units_input *in, struct audit_report *report)
 		audit_report_sort(report);
 	map64_destroy(&j.lines);
 	arena_destroy(&j.arena);
-	strbuf_destroy(&j.text);
 	strbuf_destroy(&j.name);
 	if (j.failed)
 		errno = ENOMEM;

@@ -34,15 +34,10 @@ void match_destroy(struct matcher *m)
 
 const char *match_format(struct matcher *m, const char *format, ...)
 {
-	struct strbuf text;
 	va_list args;
-	strbuf_init(&text);
 	va_start(args, format);
-	strbuf_vprintf(&text, format, args);
+	const char *kept = arena_vprintf(m->arena, format, args);
 	va_end(args);
-	const char *kept = text.failed ? NULL
-	    : arena_strndup(m->arena, strbuf_str(&text), text.len);
-	strbuf_destroy(&text);
 	m->failed |= !kept;
 	return kept ? kept : "";
 }

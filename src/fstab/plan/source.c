@@ -14,11 +14,8 @@ const char *fstab_format(struct fstab_draft *draft, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	strbuf_reset(&draft->text);
-	strbuf_vprintf(&draft->text, format, args);
+	const char *text = arena_vprintf(draft->arena, format, args);
 	va_end(args);
-	const char *text = draft->text.failed ? NULL
-	                   : arena_strndup(draft->arena, strbuf_str(&draft->text), draft->text.len);
 	draft->failed |= !text;
 	return text;
 }
