@@ -25,6 +25,15 @@ size_t unescape_octal(char *dst, const char *src, size_t n)
 	return len;
 }
 
+void unescape_octal_add(struct strbuf *out, const char *src, size_t n)
+{
+	char *to = strbuf_extend(out, n);
+	if (!to)
+		return;
+	out->len -= n - unescape_octal(to, src, n);
+	out->data[out->len] = '\0';
+}
+
 static void put_octal(struct strbuf *out, unsigned char c)
 {
 	char octal[4] = {'\\', (char)('0' + (c >> 6)), (char)('0' + ((c >> 3) & 7)),

@@ -28,6 +28,9 @@
  */
 size_t unescape_octal(char *dst, const char *src, size_t n);
 
+/** Append n bytes, decoded by unescape_octal(). */
+void unescape_octal_add(struct strbuf *out, const char *src, size_t n);
+
 /** Append a string, with the bytes in set as \ooo. */
 void escape_octal(struct strbuf *out, const char *str, const char *set);
 

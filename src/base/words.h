@@ -36,4 +36,13 @@ static inline bool word_in(const char *at, size_t n, const char *list)
 	return false;
 }
 
+/** Whether two names are the same, apart from a '/' at the end. */
+static inline bool word_same_path(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	n -= n > 1 && a[n - 1] == '/';
+	m -= m > 1 && b[m - 1] == '/';
+	return n == m && memcmp(a, b, n) == 0;
+}
+
 #endif

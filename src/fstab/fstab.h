@@ -53,6 +53,9 @@ enum fstab_options {
  */
 int fstab_same_device(const struct fstab_device *a, const struct fstab_device *b);
 
+/** Whether mount(8) reads a source as a tag: UUID= and others. */
+bool fstab_is_tag(const char *source);
+
 /** What systemd has for a mount point. */
 enum fstab_unit {
 	FSTAB_NO_UNIT,

@@ -153,15 +153,6 @@ bool fstab_utab_next(char **text, struct fstab_kept *kept)
 	return false;
 }
 
-/** Whether two sources are the same but for a '/' at the end. */
-static bool same_source(const char *a, const char *b)
-{
-	size_t n = strlen(a), m = strlen(b);
-	n -= n > 1 && a[n - 1] == '/';
-	m -= m > 1 && b[m - 1] == '/';
-	return n == m && memcmp(a, b, n) == 0;
-}
-
 bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount)
 {
 	const char *source = mount->source ? mount->source : "";
@@ -171,7 +162,7 @@ bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount)
 		return false;
 	/* The kernel's own name of the root's device; mount(8) has another. */
 	return !kept->source || strcmp(source, "/dev/root") == 0
-	       || same_source(kept->source, source);
+	       || word_same_path(kept->source, source);
 }
 
 int host_read_utab(struct host *host, struct host_utab *utab)

@@ -6,16 +6,6 @@
 
 #include <string.h>
 
-/** Append bytes, decoded. */
-static void add_decoded(struct strbuf *out, const char *text, size_t n)
-{
-	char *to = strbuf_extend(out, n);
-	if (!to)
-		return;
-	out->len -= n - unescape_octal(to, text, n);
-	out->data[out->len] = '\0';
-}
-
 bool opt_layer_next(const char **at, bool list, struct opt_layer *layer)
 {
 	const char *text = *at;
@@ -49,7 +39,7 @@ static bool each_of_option(const char *option, size_t n, struct strbuf *scratch,
 		return true;
 	const char *equals = memchr(option, '=', n);
 	strbuf_reset(scratch);
-	add_decoded(scratch, equals + 1, (size_t)(option + n - equals - 1));
+	unescape_octal_add(scratch, equals + 1, (size_t)(option + n - equals - 1));
 	struct opt_layer layer;
 	for (const char *at = strbuf_str(scratch); *at; at += *at == ':') {
 		if (!opt_layer_next(&at, list, &layer))

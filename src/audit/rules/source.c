@@ -26,17 +26,6 @@ static bool is_tag(const char *source)
 	return n >= 2 && source[n] == '=';
 }
 
-/** Whether mount(8) knows a tag. */
-static bool is_known_tag(const char *source)
-{
-	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID="};
-	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
-		if (strncmp(source, tags[i], strlen(tags[i])) == 0)
-			return true;
-	}
-	return false;
-}
-
 /** A tag without the quotes around its value. */
 static const char *plain(struct audit *audit, const char *source)
 {
@@ -377,7 +366,7 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 		                 : "use a path, or TAG=value");
 		return;
 	}
-	if (is_tag(source) && !is_known_tag(source)) {
+	if (is_tag(source) && !fstab_is_tag(source)) {
 		add_missing(audit, entry, "the tag is unknown to mount(8)",
 		            "UUID, LABEL, PARTUUID, PARTLABEL or ID");
 		return;

@@ -260,15 +260,6 @@ bool match_bound(struct matcher *m, const struct entry *entry, const struct plan
 	return true;
 }
 
-/** Whether two names are the same but for a '/' at the end. */
-static bool same_word(const char *a, const char *b)
-{
-	size_t n = strlen(a), k = strlen(b);
-	n -= n > 1 && a[n - 1] == '/';
-	k -= k > 1 && b[k - 1] == '/';
-	return n == k && memcmp(a, b, n) == 0;
-}
-
 bool match_by_helper(const struct entry *entry, const struct mount *mount)
 {
 	const struct words *words = &entry->words;
@@ -288,7 +279,7 @@ static int same_helped(const char *source, const char *live)
 	const char *path = source[n] && source[n + 1] ? source + n + 1 : "/";
 	bool named = strncmp(live, "fs-", 3) == 0;
 	bool own = k >= n && strncmp(live, source, n) == 0 && (k == n || live[n] == '.');
-	return (!named || own) && same_word(path, live + k + 1) ? -1 : 0;
+	return (!named || own) && word_same_path(path, live + k + 1) ? -1 : 0;
 }
 
 /** Whether n bytes are an address: IPv4, or IPv6 with or without brackets. */
@@ -348,11 +339,11 @@ static int same_nids(const char *a, size_t n, const char *b, size_t k)
 static int same_server(const char *source, const struct mount *mount)
 {
 	const char *live = mount->source, *fstype = mount->fstype ? mount->fstype : "";
-	if (same_word(source, live))
+	if (word_same_path(source, live))
 		return 1;
 	bool nfs = strcmp(fstype, "nfs") == 0 || strcmp(fstype, "nfs4") == 0;
 	const char *path = strstr(source, ":/"), *own = strstr(live, ":/");
-	if ((!nfs && strcmp(fstype, "lustre") != 0) || !path || !own || !same_word(path, own))
+	if ((!nfs && strcmp(fstype, "lustre") != 0) || !path || !own || !word_same_path(path, own))
 		return 0;
 	return nfs ? same_host(source, (size_t)(path - source), live, (size_t)(own - live), mount)
 	           : same_nids(source, (size_t)(path - source), live, (size_t)(own - live));
@@ -424,9 +415,9 @@ static int same_source(struct matcher *m, const struct entry *entry, const struc
 	bool planned = line->fate == FSTAB_LINE || !line->mount, bind = is_bind(&entry->words);
 	/* Without "bind", mount(8) does not bind it. */
 	if (planned && line->source && bind == (strcmp(line->fstype, "none") == 0)
-	    && same_word(source, line->source))
+	    && word_same_path(source, line->source))
 		return 1;
-	if (line->swap && same_word(source, line->swap))
+	if (line->swap && word_same_path(source, line->swap))
 		return 1;
 	struct fstab_bound bound;
 	if (bind)
@@ -462,7 +453,7 @@ static int same_source(struct matcher *m, const struct entry *entry, const struc
 	if (*source == '/' && source[1] != '/') {
 		int same = m->in->leads ? m->in->leads(m->in->arg, source, line) : -1;
 		if (same < 0 && line->mount && line->mount->source
-		    && same_word(source, line->mount->source))
+		    && word_same_path(source, line->mount->source))
 			return 1;
 		/* Swap has no other evidence; /proc/swaps calls logical volumes /dev/dm-N. */
 		bool mapped = line->swap && strncmp(line->swap, "/dev/dm-", 8) == 0
@@ -470,7 +461,7 @@ static int same_source(struct matcher *m, const struct entry *entry, const struc
 		return same < 0 && ((line->swap && !mapped) || is_other_path(m, source, line)) ? 0
 		       : same;
 	}
-	return line->mount && line->mount->source && same_word(source, line->mount->source);
+	return line->mount && line->mount->source && word_same_path(source, line->mount->source);
 }
 
 static bool same_type(const struct entry *entry, const struct fstab_line *line)
@@ -628,5 +619,5 @@ bool match_same_name(struct matcher *m, const struct entry *entry, const struct 
 	(void)m;
 	return is_mere_name(line->mount) || is_bind(&entry->words)
 	       || strcmp(line->fstype, "none") == 0
-	       || same_word(entry->words.source, line->source);
+	       || word_same_path(entry->words.source, line->source);
 }

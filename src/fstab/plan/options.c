@@ -22,16 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Append bytes, decoded. */
-static void add_decoded(struct strbuf *out, const char *text, size_t n)
-{
-	char *to = strbuf_extend(out, n);
-	if (!to)
-		return;
-	out->len -= n - unescape_octal(to, text, n);
-	out->data[out->len] = '\0';
-}
-
 /** Whether a protocol is of another address family than the server's address: the mount may share
     a connection to the server's other address. */
 static bool is_other_family(const struct mount *mount, const char *option, size_t n)
@@ -55,7 +45,7 @@ static void add_renamed(struct strbuf *out, const char *fstype, const char *opti
 	size_t key = row ? opt_name(option, n) + 1 : 0;
 	if (row)
 		strbuf_puts(out, row->given);
-	add_decoded(out, option + key, n - key);
+	unescape_octal_add(out, option + key, n - key);
 }
 
 /** Append the value of lowerdir= and the like, with paths from ROOT. */
@@ -74,7 +64,7 @@ static bool add_layers(struct fstab_draft *draft, struct strbuf *out, const char
 	struct strbuf value, path;
 	strbuf_init(&value);
 	strbuf_init(&path);
-	add_decoded(&value, equals + 1, (size_t)(option + n - equals - 1));
+	unescape_octal_add(&value, equals + 1, (size_t)(option + n - equals - 1));
 	bool good = true;
 	struct opt_layer layer;
 	for (const char *at = strbuf_str(&value); good && *at;) {

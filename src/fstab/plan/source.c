@@ -215,8 +215,7 @@ bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *dev
 	return !draft->failed;
 }
 
-/** Whether mount(8) reads a source as a tag. */
-static bool is_tag(const char *source)
+bool fstab_is_tag(const char *source)
 {
 	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID="};
 	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
@@ -254,9 +253,9 @@ bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount,
 	unsigned flags = fstype_flags(mount->fstype);
 	/* systemd would wait for a mere name in /dev. */
 	bool name = flags & FST_PSEUDO || (mount->fstype && strcmp(mount->fstype, "overlay") == 0);
-	if (name && (*source == '-' || is_tag(source) || strncmp(source, "/dev/", 5) == 0)) {
+	if (name && (*source == '-' || fstab_is_tag(source) || strncmp(source, "/dev/", 5) == 0)) {
 		source = mount->fstype;
-	} else if (is_tag(source)) {
+	} else if (fstab_is_tag(source)) {
 		line->why =
 		        fstab_format(draft, "its source %s would be taken for a device", source);
 		return false;
