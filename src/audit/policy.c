@@ -95,7 +95,7 @@ static void add_no_mount(struct policy *policy, const struct audit_row *row, uin
 	strbuf_puts(&policy->message, "not a mount point, as the configuration requires");
 	strbuf_puts(&policy->expected, "a mount point");
 	if (link)
-		strbuf_printf(&policy->hint, "require %s instead, if that is meant",
+		strbuf_printf(&policy->hint, "or require %s instead",
 		              strbuf_str(&real));
 	else
 		strbuf_puts(&policy->hint,

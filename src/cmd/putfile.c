@@ -89,12 +89,13 @@ void put_open_failed(const char *path, const struct replace_error *error)
 		        "to it");
 		break;
 	case RP_LINK:
-		message(path, "not read: %s, who could have it lead anywhere; if that is meant, "
-		        "name the file that it leads to",
+		message(path,
+		        "not read: %s, who could make it lead anywhere; name the file that it "
+		        "leads to",
 		        error->step);
 		break;
 	case RP_BLOCKS:
-		message(path, "not read: touching %s can block; if that is meant, name the file "
+		message(path, "not read: touching %s can block; to read it anyway, name the file "
 		        "there", error->step);
 		break;
 	case RP_MOUNT:
@@ -388,9 +389,10 @@ static void put_counts(struct strbuf *out, const struct put *put,
                        const struct linediff_count *count)
 {
 	if (count->removed + count->added == 0)
-		strbuf_puts(out, put->file.at_link ? "a link, to be a file of the same lines"
-		                 : put->file.missing ? "missing, to be made empty"
-		                 : "no line differs");
+		strbuf_puts(out, put->file.at_link ? "a symlink, to become a file with the same "
+		                                     "lines"
+		                 : put->file.missing ? "missing, to be created empty"
+		                                     : "no line differs");
 	if (count->removed)
 		strbuf_printf(out, "%zu line%s removed", count->removed,
 		              count->removed == 1 ? "" : "s");
@@ -464,18 +466,19 @@ static int report_failure(const struct put *put, const struct replace_error *err
 	put_quoted(&quoted, path);
 	switch (error->why) {
 	case RP_KERNEL:
-		message(path, "not written: the kernel makes it up, and it cannot be otherwise%s",
-		        put->report ? "" : "; --force-file puts a file in the place of a link to "
-		        "it");
+		message(path, "not written: the kernel generates this file%s",
+		        put->report ? "" : "; --force-file replaces a symlink to it with a file");
 		break;
 	case RP_DANGLING:
-		message(path, "not written: a symlink leads here, where nothing is; name the file "
-		        "to have it made%s",
-		        put->report ? "" : ", or --force-file puts one in the place of the link");
+		message(path,
+		        "not written: the target of a symlink, which does not exist; name it to "
+		        "create it%s",
+		        put->report ? ""
+		                    : ", or use --force-file to replace the symlink with a file");
 		break;
 	case RP_CHANGED:
-		message(path, "not written: somebody has changed it since it was read (%s); look "
-		        "at it, and try again",
+		message(path, "not written: it was changed after it was read (%s); look at it, and "
+		        "try again",
 		        error->step);
 		break;
 	case RP_LOCKED:
@@ -484,25 +487,22 @@ static int report_failure(const struct put *put, const struct replace_error *err
 		        error->step);
 		break;
 	case RP_LOCK:
-		message(path, "not written: %s, and could be held for ever by others; if no getmnt "
-		        "runs, remove it, and try "
-		        "again", error->step);
+		message(path, "not written: %s, so that others could hold the lock forever; if no "
+		        "getmnt is running, remove it, and try again", error->step);
 		break;
 	case RP_MOUNT:
 		message(path, "not written: %s: another file system is mounted on it, which could "
-		        "block for ever; unmount it, and "
-		        "try again", error->step);
+		        "block forever; unmount it, and try again", error->step);
 		break;
 	case RP_LINKS:
 		message(path, "not written: %s (hard links), and the others would keep the old "
-		        "lines; \"find DIR -samefile "
-		        "%s\" names them; --force parts this one from them", error->step,
+		        "lines; \"find DIR -samefile %s\" lists them; --force replaces "
+		        "only this one", error->step,
 		        strbuf_str(&quoted));
 		break;
 	case RP_IMMUTABLE:
 	case RP_APPEND:
-		message(path, "not written: %s is %s (chattr +%c), which somebody meant; if it is "
-		        "no longer meant: chattr -%c "
+		message(path, "not written: %s is %s (chattr +%c); to write it anyway: chattr -%c "
 		        "%s%s", error->step, error->why == RP_IMMUTABLE ? "immutable"
 		        : "append-only",
 		        error->why == RP_IMMUTABLE ? 'i' : 'a',
@@ -511,36 +511,36 @@ static int report_failure(const struct put *put, const struct replace_error *err
 		break;
 	case RP_READ_ONLY:
 		message(path, "not written: its file system is read-only; mount it read-write "
-		        "(mount -o remount,rw), and try "
-		        "again");
+		        "(mount -o remount,rw), and try again");
 		break;
 	case RP_BOUND:
-		message(path, "not written: it is itself a mount point (a file that is bound "
-		        "there), and such a one cannot be "
-		        "replaced; write the file that is bound, or unmount it first");
+		message(path,
+		        "not written: it is a mount point (a file is bound there), which cannot "
+		        "be replaced; write the bound file, or unmount it first");
 		break;
 	case RP_SPACE:
 		message(path, "not written: %s: %s; make room, and try again", error->step, why);
 		break;
 	case RP_DENIED:
-		message(path, "not written: %s: %s; are you who may write in its directory?",
+		message(path, "not written: %s: %s; check the permissions of its directory",
 		        error->step, why);
 		break;
 	case RP_KEEP:
 		message(path, "not written: its %s cannot be kept: %s", error->step,
-		        error->error ? why : "the file system takes it, and has another then");
+		        error->error ? why
+		                     : "the file system accepts it, but stores another value");
 		break;
 	case RP_SIGNAL:
-		message(path, "not written: a signal came (%s)", error->step);
+		message(path, "not written: interrupted by a signal (%s)", error->step);
 		break;
 	case RP_OVERTAKEN:
-		message(path, "written; but somebody wrote to it at the same moment, and that "
-		        "could not be put back (%s): it is "
-		        "in %s; look at both", why, file->left ? file->left
-		        : ".NAME.getmnt-new next to it");
+		message(path,
+		        "written, but another program wrote to it at the same moment; what it "
+		        "wrote could not be restored (%s) and is in %s; compare both",
+		        why, file->left ? file->left : ".NAME.getmnt-new next to it");
 		break;
 	case RP_UNSURE:
-		message(path, "written; but whether it outlives a power cut is not known: %s: %s",
+		message(path, "written, but it may not survive a power failure: %s: %s",
 		        error->step, why);
 		break;
 	default:
@@ -548,15 +548,15 @@ static int report_failure(const struct put *put, const struct replace_error *err
 		        error->error ? why : "");
 	}
 	if (file->left && !file->replaced)
-		message(path, "is as it was; the new one is complete, and lies in %s", file->left);
+		message(path, "not changed; the complete new file is %s", file->left);
 	else if (!file->replaced && !put->report)
-		message(path, "is %s; --diff prints what was to be changed",
-		        file->missing ? "still missing" : "as it was");
+		message(path, "%s; --diff prints the changes",
+		        file->missing ? "still missing" : "not changed");
 	strbuf_destroy(&quoted);
 	return PX_UNWRITTEN;
 }
 
-/** Say what was done, and how it is undone. */
+/** Report what was done, and how to undo it. */
 static void report_done(const struct put *put)
 {
 	const struct replace *file = &put->file;
@@ -571,13 +571,13 @@ static void report_done(const struct put *put)
 	}
 	put_quoted(&undo, file->path);
 	if (file->backup && file->pruned)
-		message(file->path, "written; as it was it is in %s; %u older backup%s removed",
+		message(file->path, "written; the old file is %s; %u older backup%s removed",
 		        file->backup, file->pruned,
 		        file->pruned == 1 ? "" : "s");
 	else if (file->backup)
-		message(file->path, "written; as it was it is in %s", file->backup);
+		message(file->path, "written; the old file is %s", file->backup);
 	else
-		message(file->path, "written%s", file->missing ? "; there was none"
+		message(file->path, "written%s", file->missing ? "; it did not exist before"
 		        : "; no backup was kept");
 	if (undo.failed)
 		message(file->path, "%s", strerror(ENOMEM));
@@ -586,7 +586,7 @@ static void report_done(const struct put *put)
 	strbuf_destroy(&undo);
 }
 
-/** Say that systemd still goes by what it read, where it does. */
+/** Report that systemd still uses the old version, if it does. */
 static void report_reload(const struct put *put)
 {
 	const int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;   /* asks no server */
@@ -601,8 +601,8 @@ static void report_reload(const struct put *put)
 	if (os_statx(put->os, AT_FDCWD, "/etc/fstab", flags, K_STATX_INO, &fstab) == 0
 	    && makedev(fstab.dev_major, fstab.dev_minor) == written.st_dev
 	    && fstab.ino == written.st_ino)
-		message(file->path, "systemd goes by what it read before: run systemctl "
-		        "daemon-reload");
+		message(file->path,
+		        "systemd still uses the old version: run systemctl daemon-reload");
 }
 
 /* Writing. */
@@ -613,8 +613,8 @@ static int ask(const struct put *put)
 	if (put->options->yes)
 		return 0;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		message(put->file.path, "not written: there is no terminal to ask on; --yes writes "
-		        "without a question");
+		message(put->file.path,
+		        "not written: no terminal to ask on; --yes writes without asking");
 		return PX_UNWRITTEN;
 	}
 	struct strbuf line;
@@ -648,9 +648,8 @@ static int write_file(struct put *put, const char *new, size_t len,
 	int status;
 	report_place(put);
 	if (verdict && verdict->nrisks && !o->force) {
-		message(put->file.path, "not written: a boot could fail as it does not now, see "
-		        "above; --force writes it all "
-		        "the same");
+		message(put->file.path, "not written: new boot risks, see above; --force writes it "
+		        "anyway");
 		return PX_UNWRITTEN;
 	}
 	if (replace_may(&put->file, o->force, &error) != 0 && error.why != RP_BOUND)
@@ -711,8 +710,8 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 	else if (!check)
 		message(file->path, "%s", strbuf_str(&line));
 	if (!shown && o->write && !same) {
-		message(file->path, "not written: what was to be changed could not be shown");
-		message(file->path, "is as it was; --diff prints what was to be changed");
+		message(file->path, "not written: the changes could not be printed");
+		message(file->path, "not changed; --diff prints the changes");
 	}
 	if (!shown)
 		status = o->write && !same ? PX_UNWRITTEN : PX_UNJUDGED;

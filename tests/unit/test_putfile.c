@@ -256,15 +256,14 @@ static void test_forms(void)
 	expect(put_as((struct put_options){.write = true}, NEW, NULL), 16,
 	       "--- /f\n+++ /f\n" MASKED,
 	       "getmnt: /f: 1 line removed, 1 line added\ngetmnt: /f: on \ngetmnt: /f: not "
-	       "written: there is no terminal to "
-	       "ask on; --yes writes without a question\n");
+	       "written: no terminal to "
+	       "ask on; --yes writes without asking\n");
 	expect(put_as((struct put_options){.write = true, .yes = true}, NEW, &bad), 16,
 	       "--- /f\n+++ /f\n" MASKED,
 	       "getmnt: /f: 1 line removed, 1 line added; reproduces 1 of 2 mounts\n"
 	       "getmnt: /f: new boot risk: FSTAB-1: one\ngetmnt: /f: new boot risk: FSTAB-2: "
 	       "two\ngetmnt: /f: on \n"
-	       "getmnt: /f: not written: a boot could fail as it does not now, see above; --force "
-	       "writes it all the same\n");
+	       "getmnt: /f: not written: new boot risks, see above; --force writes it anyway\n");
 	CU_ASSERT_STRING_EQUAL(get_text("f"), OLD);
 	CU_ASSERT_EQUAL(count_names(""), 3);
 
@@ -273,7 +272,7 @@ static void test_forms(void)
 	       "--- /f\n+++ /f\n" MASKED,
 	       "getmnt: /f: 1 line removed, 1 line added; reproduces 2 of 2 mounts\ngetmnt: /f: on "
 	       "\n"
-	       "getmnt: /f: written; as it was it is in /f.getmnt-TIME\n"
+	       "getmnt: /f: written; the old file is /f.getmnt-TIME\n"
 	       "getmnt: /f: to undo: mv -- /f.getmnt-TIME /f\n");
 	CU_ASSERT_STRING_EQUAL(get_text("f"), NEW);
 	CU_ASSERT_EQUAL(
@@ -459,9 +458,9 @@ static void test_failures(void)
 	CU_ASSERT_PTR_NOT_NULL(
 	        strstr(err, "getmnt: /f: not written: it has 2 names (hard links), and the others "
 		            "would keep the "
-		            "old lines; \"find DIR -samefile /f\" names them; --force parts this "
-		            "one from them\n"
-		            "getmnt: /f: is as it was; --diff prints what was to be changed\n"));
+		            "old lines; \"find DIR -samefile /f\" lists them; --force replaces "
+		            "only this one\n"
+		            "getmnt: /f: not changed; --diff prints the changes\n"));
 	o.force = true;
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 0);
 	o.force = false;
@@ -470,15 +469,16 @@ static void test_failures(void)
 	put_text(".f.getmnt-lock", "", 0);
 	CU_ASSERT_EQUAL(chmod(at(".f.getmnt-lock"), 0644), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
-	CU_ASSERT_PTR_NOT_NULL(strstr(err, "mode 0644, and could be held for ever by others; if no "
-	                                   "getmnt runs, remove it, and try "
-	                                   "again\ngetmnt: /f: is as it was; "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err,
+	                              "mode 0644, so that others could hold the lock forever; if "
+	                              "no getmnt is running, remove it, and try "
+	                              "again\ngetmnt: /f: not changed; "));
 	clean();
 
 	/* A link to the kernel's table stays, and gives way to a file where that is forced. */
 	CU_ASSERT_EQUAL(symlink("/proc/self/mounts", at("f")), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
-	CU_ASSERT_PTR_NOT_NULL(strstr(err, "not written: the kernel makes it up"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err, "not written: the kernel generates this file"));
 	struct os os;
 	struct put *put;
 	os_init(&os, getenv("GETMNT_DISABLE"));
@@ -503,20 +503,20 @@ static void test_failures(void)
 	put_text("g", OLD, strlen(OLD));
 	CU_ASSERT_EQUAL(mount(at("g"), at("f"), NULL, MS_BIND, NULL), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
-	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: not written: it is itself a mount point (a "
-	                                   "file that is bound there)"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err,
+	                              "getmnt: /f: not written: it is a mount point (a file is "
+	                              "bound there)"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(
 	        err,
-	        "getmnt: /f: is as it was; the new one is complete, and lies in /.f.getmnt-new\n"));
+	        "getmnt: /f: not changed; the complete new file is /.f.getmnt-new\n"));
 	CU_ASSERT_STRING_EQUAL(get_text(".f.getmnt-new"), NEW);
 	CU_ASSERT_EQUAL(umount2(at("f"), 0), 0);
 	CU_ASSERT_EQUAL(mount(NULL, top, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err, "getmnt: /f: not written: its file system is read-only; "
 	                                   "mount it read-write (mount -o "
-	                                   "remount,rw), and try again\ngetmnt: /f: is as it was; "
-	                                   "--diff prints what was to be "
-	                                   "changed\n"));
+	                                   "remount,rw), and try again\ngetmnt: /f: not changed; "
+	                                   "--diff prints the changes\n"));
 	CU_ASSERT_EQUAL(mount(NULL, top, NULL, MS_REMOUNT, NULL), 0);
 	clean();
 	static const char *const flags[] = {"+i", "+a"};
@@ -528,7 +528,7 @@ static void test_failures(void)
 			UNIT_SKIP("no such flags on a tmpfs");
 		CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
 		snprintf(text, sizeof(text),
-		         "not written: the file is %s (chattr %s), which somebody meant",
+		         "not written: the file is %s (chattr %s); to write it anyway: ",
 		         i ? "append-only" : "immutable", flags[i]);
 		CU_ASSERT_PTR_NOT_NULL(strstr(err, text));
 		snprintf(command, sizeof(command), "chattr -ia %s", at("f"));
@@ -563,14 +563,14 @@ static void test_faults(void)
 				        try_put(at("f"), o, NEW, strlen(NEW), NULL, &fault, &count);
 				bool new = strcmp(get_text("f"), NEW) == 0,
 				     ok = new || strcmp(get_text("f"), OLD) == 0;
-				bool left = strstr(err, "is as it was; the new one is complete, "
-				                        "and lies in /.f.getmnt-new\n")
+				bool left = strstr(err, "not changed; the complete new file is "
+				                        "/.f.getmnt-new\n")
 				            != NULL;
 				switch (status) {
 				case PX_OK:
 					/* Without memory it can be that not all is said. */
 					ok &= new
-					      && ((strstr(err, "written; as it was it is in "
+					      && ((strstr(err, "written; the old file is "
 					                       "/f.getmnt-TIME")
 					           && strstr(err, "to undo: "))
 					          || (kind == FAULT_ALLOC
@@ -581,14 +581,14 @@ static void test_faults(void)
 					break;
 				case PX_UNWRITTEN:
 					if (new)
-						ok &= strstr(err, "written; but whether it "
-						                  "outlives a power cut")
+						ok &= strstr(err, "written, but it may not "
+						                  "survive a power failure")
 						      && strstr(err, "/f.getmnt-TIME");
 					else if (left)
 						ok &= strcmp(get_text(".f.getmnt-new"), NEW) == 0;
 					else
 						ok &= strstr(err, "not written: ")
-						      && strstr(err, "/f: is as it was; ");
+						      && strstr(err, "/f: not changed; ");
 					break;
 				default:
 					ok = false;

@@ -37,8 +37,10 @@ static int take_fix(struct merge_opts *opts, const char *value)
 		while (i < sizeof(rows) / sizeof(*rows) && !word_is(at, n, rows[i].word))
 			++i;
 		if (i == sizeof(rows) / sizeof(*rows)) {
-			usage_error("--fix", "\"%.*s\": known are source, options, pass, order, "
-			            "damaged", (int)n, at);
+			usage_error("--fix",
+			            "\"%.*s\": must be one of: source, options, pass, order, "
+			            "damaged",
+			            (int)n, at);
 			return PX_UNJUDGED;
 		}
 		opts->fix |= rows[i].fix;
@@ -241,8 +243,8 @@ static void report_note(const char *file, const struct fstab_note *note)
 		put_live(&out, note->live);
 		break;
 	case FSTAB_NOTE_NAME:
-		strbuf_puts(&out, note->done || note->edited ? "named in another way than "
-		            : "whether its source is this is not known: ");
+		strbuf_puts(&out, note->done || note->edited ? "another name of "
+		            : "it is not known whether its source is ");
 		put_live(&out, note->live);
 		break;
 	case FSTAB_NOTE_OPTIONS:
@@ -254,7 +256,7 @@ static void report_note(const char *file, const struct fstab_note *note)
 		mask_options(note->text, &out);
 		break;
 	case FSTAB_NOTE_PASS:
-		strbuf_printf(&out, "pass is %d, and would be %d",
+		strbuf_printf(&out, "pass is %d, expected %d",
 		              note->line->passno > 0 ? note->line->passno : 0,
 		              note->live->passno);
 		break;
@@ -263,22 +265,22 @@ static void report_note(const char *file, const struct fstab_note *note)
 		              note->other->number);
 		break;
 	case FSTAB_NOTE_BESIDE:
-		strbuf_printf(&out, "mounts something else where line %"
-		              PRIu32 " mounts what is there", note->other->number);
+		strbuf_printf(&out, "mounts something else; the mount there is that of line %"
+		              PRIu32, note->other->number);
 		break;
 	case FSTAB_NOTE_ELSEWHERE:
-		strbuf_printf(&out, "not mounted; its source is, on %s", note->live->target);
+		strbuf_printf(&out, "not mounted; its source is mounted on %s", note->live->target);
 		break;
 	case FSTAB_NOTE_ORDER:
 		if (note->other)
-			strbuf_printf(&out, "needs line %" PRIu32 ", and stands before it",
+			strbuf_printf(&out, "needs line %" PRIu32 ", which comes later",
 			              note->other->number);
 		else
-			strbuf_printf(&out, "needs the line of %s, and stands before it",
+			strbuf_printf(&out, "needs the line of %s, which comes later",
 			              note->live->target);
 		break;
 	case FSTAB_NOTE_UNKNOWN:
-		strbuf_printf(&out, "%s is no mount that could have a line: %s", note->text,
+		strbuf_printf(&out, "%s cannot have a line: %s", note->text,
 		              note->live && note->live->why ? note->live->why
 		              : "it is not mounted");
 		break;
