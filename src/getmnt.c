@@ -270,12 +270,11 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/** See that descriptors 0 to 2 are open, so that no other file becomes one. */
+/** Open descriptors 0 to 2 if they are closed, so that no other file gets these numbers. */
 static void open_standard(void)
 {
-	/* What is printed is lost, and whoever wants a document is told: with a
-	   descriptor of O_PATH neither reading nor writing works.  Of "/", since a
-	   bare place may have no /dev/null. */
+	/* Reading and writing fail on a descriptor of O_PATH, so a document that cannot be
+	   printed is reported.  It is of "/", since /dev/null may not exist. */
 	int fd;
 	do {
 		fd = open("/", O_PATH | O_CLOEXEC);

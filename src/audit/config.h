@@ -100,7 +100,7 @@ static inline bool audit_row_over(const struct audit_row *row, int64_t today)
 	return row->until < today;
 }
 
-/** The day of a date, n bytes that are YYYY-MM-DD; -1: it is none. */
+/** The day of a date, n bytes that are YYYY-MM-DD; -1: not a date. */
 int64_t audit_day(const char *date, size_t n);
 
 bool audit_glob_matches(const struct audit_glob *glob, const char *text);

@@ -97,7 +97,7 @@ void rec_build(const struct rec_input *in, const struct rec_judgement *j, struct
 {
 	for (size_t r = 0; r < in->nrows; ++r) {
 		const char *source = in->rows[r].mount->source;
-		/* A source that begins a file with what is a byte order mark is none. */
+		/* A source that starts the file with a byte order mark would be lost. */
 		if (r == 0 && source && strncmp(source, "\xef\xbb\xbf", 3) == 0) {
 			strbuf_puts(out, "\\357");
 			++source;

@@ -128,7 +128,7 @@ static const char *why_unreadable(const struct rec_input *in, const struct tabli
 	return NULL;
 }
 
-/** The time that a line gives, or UINT64_MAX if it is none that there can have been. */
+/** The time that a line gives, or UINT64_MAX if the mount cannot have been made then. */
 static uint64_t line_time(const struct rec_input *in, const struct tabline *line)
 {
 	const struct tabline_field *field = &line->fields[TABLINE_FREQ];
@@ -230,13 +230,13 @@ static int take_lines(struct judge *j)
 
 /* Pairing. */
 
-/** Whether a source says of itself what it is: a device, a server, a path. */
-static bool is_telling(const char *source)
+/** Whether a source identifies itself: a device, a server, a path. */
+static bool is_specific(const char *source)
 {
 	return strpbrk(source, "/:") != NULL;
 }
 
-/** Chain the rows that are left by what is asked for, first things first. */
+/** Chain the rows that are left by the given keys, the first one first. */
 static int chain_rows(struct judge *j, unsigned fields)
 {
 	uint32_t chains = 0;
@@ -295,7 +295,7 @@ static int pair_all(struct judge *j)
 			return -1;
 		for (size_t i = 0; i < j->nlines; ++i) {
 			if (j->lines[i].out || (fields & FAULTLESS && j->out->findings[i].fields)
-			    || (telling && !is_telling(j->lines[i].source)))
+			    || (telling && !is_specific(j->lines[i].source)))
 				continue;
 			uint32_t *place = find_row(j, &j->lines[i], fields);
 			if (!place)

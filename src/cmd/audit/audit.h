@@ -122,7 +122,7 @@ int audit_nagios_status(const struct audit_reported *reported);
 /** A line without perfdata: UNKNOWN, and why. */
 void audit_nagios_unknown(const char *why, struct strbuf *out);
 
-/** Text for Prometheus, with at most so many series. */
+/** Text for Prometheus, with a limited number of series. */
 enum { AUDIT_SERIES_MAX = 500 };
 void audit_prometheus(const struct audit_reported *reported, struct strbuf *out);
 

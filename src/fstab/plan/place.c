@@ -162,7 +162,7 @@ static bool stands_alone(struct maker *mk, const struct mount *m)
 {
 	const char *root = place_root(m), *fstype = place_type(m);
 	if (strcmp(fstype, "btrfs") == 0) {
-		/* A directory of a subvolume is none (g10). */
+		/* A directory of a subvolume is not a subvolume (g10). */
 		bool told = opt_shown_value(m->fs_opts, "subvol", &mk->scratch);
 		return !told || strcmp(strbuf_str(&mk->scratch), root) == 0;
 	}
@@ -294,7 +294,7 @@ static const char *unspeakable(struct maker *mk, const struct mount *m)
 {
 	const struct fstab_world *world = &mk->in->world;
 	const char *fstype = place_type(m);
-	/* What ceph shows for a secret is none. */
+	/* ceph shows a placeholder for a secret. */
 	bool ceph = strcmp(fstype, "ceph") == 0;
 	if (world->secret && world->secret(m->source, ceph ? NULL : m->fs_opts))
 		return "it was mounted with a secret, which does not belong in an fstab";
@@ -327,7 +327,7 @@ static const struct mount *layered_root(struct maker *mk)
 	return mk->layers;
 }
 
-/** Whether a directory is a layer of the root, or holds one, so many directories below. */
+/** Whether a directory is a layer of the root, or holds one at most "most" levels below. */
 static bool is_layer_of(struct maker *mk, const struct mount *root, const char *dir, unsigned most)
 {
 	static const char *const names[] = {"lowerdir", "upperdir", NULL};
