@@ -106,7 +106,8 @@ bool option_is_optional(const struct option_row *row);
 /** The words that an argument may be, as "a|b", maybe in brackets; or NULL. */
 const char *option_words(const struct option_row *row);
 
-/** The number of a word in "a|b|c"; brackets around it are ignored.  @return -1: not one of them. */
+/** The number of a word in "a|b|c"; brackets around it are ignored.  @return -1: not one of
+    them. */
 int option_word_index(const char *words, const char *word, size_t len);
 
 /** Report that a value is not one of the words of an option.  @return CX_ERROR. */
