@@ -257,8 +257,8 @@ static bool parse_ignore(struct parser *p, struct audit_row *row)
 	if (p->nwords < 2)
 		return wrong(
 		    p,
-		    "no rule; write ignore CODE[,CODE...] [target=GLOB] [type=GLOB] [owner=GLOB] "
-		    "[until=DATE]");
+		    "a code is missing; write ignore CODE[,CODE...] [target=GLOB] [type=GLOB] "
+		    "[owner=GLOB] [until=DATE]");
 	return parse_codes(p, row, &p->words[1]) && parse_conditions(p, row, 2);
 }
 
@@ -268,8 +268,8 @@ static bool parse_severity(struct parser *p, struct audit_row *row)
 	if (p->nwords < 3)
 		return wrong(
 		    p,
-		    "no rule; write severity info|warning|critical CODE[,CODE...] [target=GLOB] "
-		    "...");
+		    "words are missing; write severity info|warning|critical CODE[,CODE...] "
+		    "[target=GLOB] ...");
 	while (level <= AUDIT_CRITICAL
 	       && !word_is(p->words[1].at, p->words[1].n,
 	                   audit_severity_name((enum audit_severity)level)))

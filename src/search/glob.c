@@ -224,8 +224,8 @@ static int parse_bracket(struct parser *p)
 		set_add(pool, set, from, to);
 	}
 	return refuse(p, open,
-	              "[ without its ] (neither / nor | can stand between them); \\[ is the "
-	              "character itself");
+	              "no ] closes this [ before the next / or |; write \\[ for the character "
+	              "itself");
 }
 
 /* Compiling */

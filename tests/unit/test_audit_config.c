@@ -73,7 +73,7 @@ static void test_lines(void)
 	        {"foo", "unknown statement \"foo\""},
 	        {"Ignore MNT-DUP", "unknown statement"},
 	        {"rule MNT-DUP off", "unknown statement \"rule\""},
-	        {"ignore", "no rule"},
+	        {"ignore", "a code is missing"},
 	        {"ignore MNT-FOO", "unknown rule \"MNT-FOO\""},
 	        {"ignore MNT-DUP,", "unknown rule \"\""},
 	        {"ignore MNT-DUP off", "unknown word \"off\""},
@@ -87,8 +87,8 @@ static void test_lines(void)
 	        {"ignore MNT-DUP target=/[a", "invalid pattern \"/[a\""},
 	        {"ignore MNT-DUP target=/a\\000", "NUL byte"},
 	        {"ignore MNT-DUP owner=docker", "matches no owner"},
-	        {"severity", "no rule"},
-	        {"severity info", "no rule"},
+	        {"severity", "words are missing"},
+	        {"severity info", "words are missing"},
 	        {"severity high MNT-DUP",
 		 "unknown severity \"high\"; must be one of: info, warning, critical"},
 	        {"severity info MNT-FOO", "unknown rule"},
@@ -139,7 +139,7 @@ static void test_limits(void)
 	CU_ASSERT_STRING_EQUAL(problems(line, AUDIT_LINE_MAX + 1),
 	                       "1: the line is longer than 4096 bytes; write several\n");
 	memset(line + 17, '[', sizeof(line) - 17);
-	CU_ASSERT_PTR_NOT_NULL(strstr(problems(line, AUDIT_LINE_MAX), "[ without its ]"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(problems(line, AUDIT_LINE_MAX), "no ] closes this ["));
 	char *lines = malloc((AUDIT_ROWS_MAX + 1) * 14);
 	for (size_t i = 0; i <= AUDIT_ROWS_MAX; ++i)
 		memcpy(lines + 14 * i, "require /x ro\n", 14);

@@ -32,10 +32,10 @@ static void test_refused(void)
 		const char *why;
 	} rows[] = {
 		{"", 0, "empty"},
-		{"a/b[c", 3, "without its ]"},
-		{"[]", 0, "without its ]"},
-		{"ok|x[a|b]", 4, "without its ]"},
-		{"[a/b]", 0, "neither / nor |"},
+		{"a/b[c", 3, "no ] closes this ["},
+		{"[]", 0, "no ] closes this ["},
+		{"ok|x[a|b]", 4, "no ] closes this ["},
+		{"[a/b]", 0, "before the next / or |"},
 		{"ab[x-c]", 3, "before it begins"},
 		{"[[:digit:][:foo:]]", 10, "unknown character class"},
 		{"[[.space.]]", 1, "one character"},

@@ -510,8 +510,8 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 		status = !put_show(merged.text, merged.len) ? PX_UNJUDGED : merged.left
 		         || !check.same || !run->complete ? PX_DIFFERENT : PX_OK;
 	} else if (target->missing && merged.len == 0) {
-		message(path, "there is nothing to be written; --add=persistent gives what is "
-		        "mounted its lines");
+		message(path, "nothing to write; --add=persistent adds a line for each "
+		        "mount");
 		status = PX_DIFFERENT;
 	} else if (!run->complete && opts->put.write && !opts->put.force) {
 		for (size_t i = 0; i < run->nreasons; ++i)
