@@ -149,13 +149,30 @@ static bool take_optional(struct rest *rest, struct slice *all, struct mount *m)
 	return false;
 }
 
-/** Read source and options, the end of a line.  @return NULL, or an error message. */
+/** Whether the options of a superblock start here: the kernel prints "rw" or "ro" first. */
+static bool at_fs_options(const char *at, const char *end)
+{
+	return end - at >= 2 && at[0] == 'r' && (at[1] == 'w' || at[1] == 'o')
+	       && (end - at == 2 || at[2] == ',');
+}
+
+/**
+ * Read source and options, the end of a line.
+ *
+ * Some file systems print options with unescaped blanks (9p; overlay since Linux 6.5), so the last
+ * blank need not be the one between them.
+ *
+ * @return  NULL, or an error message.
+ */
 static const char *take_tail(struct rest *rest, struct slice *source, struct slice *options)
 {
-	char *blank = NULL;
 	if (!rest->at)
 		return "source: missing";
-	blank = memrchr(rest->at, ' ', (size_t)(rest->end - rest->at));
+	char *blank = memchr(rest->at, ' ', (size_t)(rest->end - rest->at));
+	while (blank && !at_fs_options(blank + 1, rest->end))
+		blank = memchr(blank + 1, ' ', (size_t)(rest->end - blank - 1));
+	if (!blank)
+		blank = memrchr(rest->at, ' ', (size_t)(rest->end - rest->at));
 	if (!blank || blank + 1 == rest->end)
 		return "file system options: missing";
 	*source = (struct slice){rest->at, (size_t)(blank - rest->at)};

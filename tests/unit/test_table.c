@@ -131,6 +131,30 @@ static void test_escapes(void)
 	table_free(t);
 }
 
+/** Options with unescaped blanks begin with the first "rw" or "ro" after the source. */
+static void test_blank_options(void)
+{
+	static const struct {
+		const char *tail, *source, *options;
+	} rows[] = {
+		{"a rw,x=b c", "a", "rw,x=b c"},
+		{"a b ro", "a b", "ro"},
+		{"a row rw,x", "a row", "rw,x"},
+		{"a b x=y", "a b", "x=y"},
+		{" rw", NULL, "rw"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		char line[128];
+		snprintf(line, sizeof(line), "1 0 0:1 / /a rw - t %s\n", rows[i].tail);
+		ONE(t, line);
+		const struct mount *m = &t->mounts[0];
+		CU_ASSERT_TRUE(rows[i].source ? m->source && !strcmp(m->source, rows[i].source)
+		                              : !m->source);
+		CU_ASSERT_STRING_EQUAL(m->fs_opts, rows[i].options);
+		table_free(t);
+	}
+}
+
 static void test_refused(void)
 {
 	CU_ASSERT_TRUE(refused("x 1 0:1 / / rw - t s rw\n", "mount ID: not a number"));
@@ -513,6 +537,7 @@ static const struct unit_test tests[] = {
 	{"line", test_line},
 	{"fields", test_fields},
 	{"escapes", test_escapes},
+	{"blank options", test_blank_options},
 	{"refused", test_refused},
 	{"lines", test_lines},
 	{"nul", test_nul},
