@@ -88,6 +88,15 @@ int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_ro
              size_t *nrows,
              void (*nameless)(void *arg, size_t i), void *arg);
 
+/**
+ * Whether a file is an fstab: by its name, or by a line with what an mtab never has (a tag as
+ * source, a swap space, an option that mount(8) does not keep).
+ *
+ * @number [out]  The number of that line; 0: the name.
+ * @return what the line has, or "its name"; NULL: it is no fstab.
+ */
+const char *rec_fstab_sign(const char *path, const struct tablines *lines, uint32_t *number);
+
 struct rec_input {
 	enum rec_format format;
 	enum rec_keep keep;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "recover/recover.h"
 
+#include "mountopts/optlist.h"
 #include "mounttree.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_row **rows,
              size_t *nrows,
@@ -37,4 +39,39 @@ int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_ro
 	*rows = made;
 	*nrows = n;
 	return 0;
+}
+
+/** What an entry has that an mtab never has; NULL: nothing. */
+static const char *line_sign(const struct tabline *line)
+{
+	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID="};
+	static const char *const options[] = {"defaults", "noauto", "nofail", "sw"};
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
+		if (strncmp(tabline_value(line, TABLINE_SOURCE), tags[i], strlen(tags[i])) == 0)
+			return tags[i];
+	}
+	if (strcmp(tabline_value(line, TABLINE_FSTYPE), "swap") == 0)
+		return "swap";
+	const char *list = tabline_value(line, TABLINE_OPTIONS);
+	for (size_t i = 0; list && i < sizeof(options) / sizeof(*options); ++i) {
+		if (opt_has(list, options[i]))
+			return options[i];
+	}
+	return NULL;
+}
+
+const char *rec_fstab_sign(const char *path, const struct tablines *lines, uint32_t *number)
+{
+	const char *base = strrchr(path, '/');
+	*number = 0;
+	if (strcmp(base ? base + 1 : path, "fstab") == 0)
+		return "its name";
+	for (size_t i = 0; i < lines->count; ++i) {
+		const struct tabline *line = &lines->lines[i];
+		const char *sign = line->kind == TABLINE_ENTRY ? line_sign(line) : NULL;
+		*number = line->number;
+		if (sign)
+			return sign;
+	}
+	return NULL;
 }

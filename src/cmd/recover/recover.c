@@ -256,6 +256,20 @@ static struct tablines *cut_text(const struct recovery *r, const char *text, siz
 	return lines;
 }
 
+/** Refuse an fstab: rebuilding would replace it by the mounts of now.  @return 0, or -1 after a
+    message. */
+static int refuse_fstab(const struct recovery *r, const char *path)
+{
+	uint32_t line;
+	const char *sign = rec_fstab_sign(path, r->lines, &line), *name = strbuf_str(&r->name);
+	if (sign && line)
+		message(name, "is an fstab, not an mtab: line %" PRIu32 " has %s; use getmnt fstab "
+		        "--merge=%s --diff", line, sign, path);
+	else if (sign)
+		message(name, "is an fstab by its name; use getmnt fstab --merge=%s --diff", path);
+	return sign ? -1 : 0;
+}
+
 /** Judge.  @return 0, or -1 after a message. */
 static int judge(struct recovery *r)
 {
@@ -269,7 +283,7 @@ static int judge(struct recovery *r)
 	if (r->in.format == REC_MNTTAB)
 		set_times(r);
 	r->in.lines = r->lines = cut_text(r, file->text, file->len);
-	if (!r->lines)
+	if (!r->lines || (r->in.format == REC_MTAB && refuse_fstab(r, r->opts->file) != 0))
 		return -1;
 	if (rec_judge(&r->in, &r->judgement) != 0 || r->hints.failed || run_failed(&r->run)) {
 		message(strbuf_str(&r->name), "cannot be checked: %s", strerror(ENOMEM));
