@@ -314,6 +314,24 @@ static void prepare_stdout(void)
 	__fsetlocking(stdout, FSETLOCKING_BYCALLER);
 }
 
+/** getmnt help [COMMAND], getmnt version.  @return an exit status. */
+static int run_word(int argc, char **argv)
+{
+	bool version = strcmp(argv[1], "version") == 0;
+	const struct command *command = argc > 2 ? command_find(argv[2]) : command_find("discover");
+	if (argc > (version ? 2 : 3))
+		return usage_error(argv[argc - 1], "unexpected argument");
+	const struct command *near = command ? NULL : command_near(argv[2]);
+	if (near)
+		return usage_error(argv[2], "no such command; did you mean \"%s\"?", near->name);
+	if (!command)
+		return usage_error(argv[2], "no such command");
+	char option[] = "--version", *args[] = {argv[0], option, NULL};
+	if (!version)
+		strcpy(option, "--help");
+	return command->run(2, args);
+}
+
 int main(int argc, char **argv)
 {
 	if (fcntl(0, F_GETFD) < 0 || fcntl(1, F_GETFD) < 0 || fcntl(2, F_GETFD) < 0)
@@ -330,6 +348,8 @@ int main(int argc, char **argv)
 	if (argc > 0 && strcmp(slash ? slash + 1 : argv[0], "check_getmnt") == 0)
 		return cmd_check(argc, argv);
 	const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
+	if (argc > 1 && (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "version") == 0))
+		return run_word(argc, argv);
 	if (!command)
 		return cmd_discover(argc, argv);
 	message_verb(command->name);

@@ -42,6 +42,9 @@ extern const struct command commands[];      /* ended by a NULL name */
 /** The row of a command, or NULL. */
 const struct command *command_find(const char *name);
 
+/** The command whose name is nearest to a misspelled one, or NULL. */
+const struct command *command_near(const char *word);
+
 /** Print the bash completion. */
 void completion_print(FILE *out);
 

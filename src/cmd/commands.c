@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "base/near.h"
+
 #include <string.h>
 
 const struct command commands[] = {
@@ -21,4 +23,21 @@ const struct command *command_find(const char *name)
 			return command;
 	}
 	return NULL;
+}
+
+const struct command *command_near(const char *word)
+{
+	const struct command *best = NULL;
+	unsigned least = 3;
+	size_t n = strlen(word);
+	if (n < 4 || n > NEAR_BYTES)
+		return NULL;
+	for (const struct command *command = commands; command->name; ++command) {
+		unsigned far = near_distance(word, n, command->name, strlen(command->name), false);
+		if (far < least) {
+			least = far;
+			best = command;
+		}
+	}
+	return best;
 }

@@ -268,9 +268,16 @@ static int pick_operand(struct picker *picker, struct filter *filter, const char
 		errno = error;
 		status = path_missing(text);
 	} else if (!o->quiet && !o->unmounted) {
-		message(text, "no matching mount point or source; use -T to find the mount that "
-		        "contains "
-		        "a path");
+		const struct command *near = command_near(text);
+		if (near && strcmp(near->name, text) == 0)
+			message(text, "no matching mount point or source; a command must be the "
+			        "first argument");
+		else if (near)
+			message(text, "no such command; did you mean \"%s\"? (no mount point or "
+			        "source matches either)", near->name);
+		else
+			message(text, "no matching mount point or source; use -T to find the mount "
+			        "that contains a path");
 	}
 out:
 	source_spec_destroy(&spec);

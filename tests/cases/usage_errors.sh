@@ -37,6 +37,7 @@ done <<'ARGS'
 --boundaries
 --boundaries --names=kernel
 --verify
+audti
 --poll
 -Q x
 --probe=all
@@ -56,3 +57,14 @@ status --depth $'\e[31mX\a'
 status -o $'\e]0;x\a'
 status $'--no\e[2Jsuch'
 status -N $'\t1\n2'
+for args in "help audti" "help nosuch" "help audit x" "version x" "audti" "fsatb --help"; do
+	# shellcheck disable=SC2086
+	getmnt $args >out 2>&1
+	echo "status $?: $(head -n 1 out)"
+done
+# help and version are commands.
+for command in '' discover audit fstab profile recover search; do
+	# shellcheck disable=SC2086
+	cmp <(getmnt help $command) <(getmnt $command --help)
+done
+cmp <(getmnt version) <(getmnt -V)

@@ -177,7 +177,7 @@ void discover_help(FILE *out)
 	      "\n"
 	      "List every mount point with its state: whether its name leads to it, and if\n"
 	      "not, why not.  Nothing that can block is touched.\n"
-	      "\nCommands (getmnt COMMAND --help):\n", out);
+	      "\nCommands (getmnt help COMMAND):\n", out);
 	for (const struct command *command = commands; command->name; ++command)
 		fprintf(out, "   %-*s%s\n", OPTION_HELP_COLUMN - 3, command->name, command->what);
 	options_help(&discover_options, "",
