@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/secret.h"
 
+#include "base/escape.h"
 #include "base/near.h"
 #include "base/words.h"
 
@@ -336,6 +337,9 @@ void mask_word(const char *word, struct strbuf *out)
 	strbuf_init(&masked);
 	mask_options(word, &masked);
 	word = strbuf_str(&masked);
+	size_t quotes = strspn(word, "\"'");
+	strbuf_add(out, word, quotes);
+	word += quotes;
 	const char *equals = *word != '/' && !strstr(word, "://") ? strchr(word, '=') : NULL;
 	if (equals)
 		strbuf_add(out, word, (size_t)(equals + 1 - word));
@@ -404,4 +408,56 @@ size_t secret_goes_on(const char *line, size_t n, struct strbuf *word, bool *ope
 		}
 	}
 	return word->failed ? 0 : found;
+}
+
+/** Whether a text is the last two fields of a line, or one of them: digits. */
+static bool is_numbers(const char *text, size_t n)
+{
+	size_t at = 0;
+	for (int fields = 0; fields < 2; ++fields) {
+		size_t blanks = blanks_in(text + at, n - at, true);
+		if (!blanks || at + blanks == n || !isdigit((unsigned char)text[at + blanks]))
+			break;
+		at += blanks + 1;
+	}
+	return at + blanks_in(text + at, n - at, true) == n;
+}
+
+bool mask_line(const char *line, size_t n, struct strbuf *out)
+{
+	struct strbuf word;
+	bool open = false;
+	strbuf_init(&word);
+	size_t start = out->len, end = secret_goes_on(line, n, &word, &open);
+	bool ends = !open && !strpbrk(strbuf_str(&word), "\"'") && is_numbers(line + end, n - end);
+	end = ends ? n : end;
+	for (size_t at = 0; at < end;) {
+		size_t m = blanks_in(line + at, end - at, true);
+		strbuf_add(out, line + at, m);
+		at += m;
+		m = blanks_in(line + at, end - at, false);
+		strbuf_reset(&word);
+		unescape_octal_add(&word, line + at, m);
+		at += m;
+		bool encoded = word.len < m && has_secret(strbuf_str(&word));
+		strbuf_reset(&word);
+		strbuf_add(&word, line + at - m, m);
+		const char *text = strbuf_str(&word);
+		if (at == end && end < n && !open) {
+			/* The value is cut off by the blank, so that mask_options() may err. */
+			strbuf_add(out, text, strcspn(text, "=") + 1);
+			strbuf_puts(out, "***");
+		} else if (encoded && !has_secret(text)) {
+			strbuf_puts(out, "***");
+			end = is_numbers(line + at, n - at) ? end : at;
+			open &= end > at;
+		} else {
+			mask_word(text, out);
+		}
+	}
+	if (end < n && open)
+		strbuf_puts(out, "***");
+	out->failed |= word.failed;
+	strbuf_destroy(&word);
+	return out->len - start != n || (n && memcmp(out->data + start, line, n) != 0);
 }

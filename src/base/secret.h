@@ -24,7 +24,7 @@ void mask_source(const char *source, struct strbuf *out);
 /** Whether mask_source() finds a secret; a masked one counts. */
 bool source_has_secret(const char *source);
 
-/** Append a word of unknown meaning, masked as options and as a source. */
+/** Append a word of unknown meaning, masked as options and as a source, maybe in quotes. */
 void mask_word(const char *word, struct strbuf *out);
 
 /** Append a text, each word masked as options. */
@@ -40,5 +40,10 @@ void mask_text(const char *text, struct strbuf *out);
  * @return the offset from which the line must not be shown; n if there is none.
  */
 size_t secret_goes_on(const char *line, size_t n, struct strbuf *word, bool *open);
+
+/** Append a line of a table of mounts with its secrets masked, also those in octal.  After a
+    secret, which may contain blanks, only the numbers of the last two fields are shown.
+    @return whether a secret was masked. */
+bool mask_line(const char *line, size_t n, struct strbuf *out);
 
 #endif

@@ -33,27 +33,6 @@ void json_head(const struct run *run, struct json *json)
 	json_end(json);
 }
 
-/** Mask the secrets of a line that could not be parsed, word by word. */
-static void mask_line(const char *line, struct strbuf *masked)
-{
-	struct strbuf word;
-	strbuf_init(&word);
-	while (*line) {
-		size_t n = strcspn(line, " \t");
-		strbuf_reset(&word);
-		strbuf_add(&word, line, n);
-		if (has_secret(strbuf_str(&word)))
-			mask_options(strbuf_str(&word), masked);
-		else
-			mask_source(strbuf_str(&word), masked);
-		line += n;
-		if (*line)
-			strbuf_putc(masked, *line++);
-	}
-	masked->failed |= word.failed;
-	strbuf_destroy(&word);
-}
-
 static void put_problems(const struct mount_table *table, struct json *json)
 {
 	struct strbuf masked;
@@ -62,7 +41,8 @@ static void put_problems(const struct mount_table *table, struct json *json)
 	for (size_t i = 0; i < table->nproblems; ++i) {
 		const struct table_problem *problem = &table->problems[i];
 		strbuf_reset(&masked);
-		mask_line(problem->text ? problem->text : "", &masked);
+		if (problem->text)
+			mask_line(problem->text, strlen(problem->text), &masked);
 		json_put_object(json, NULL, JSON_INLINE);
 		json_put_number(json, "line", problem->line);
 		json_put_string(json, "reason", problem->reason);

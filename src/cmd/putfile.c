@@ -15,45 +15,13 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-struct put {
-	const struct put_options *options;
-	struct os *os;
-	struct replace file;
-	bool report;             /* it is a report: put_report() */
-	bool rooted;             /* it is not a file of this system */
-};
-
-bool put_take(struct put_options *options, const char *name, int *status)
-{
-	const struct {
-		const char *name;
-		bool *flag;
-	} flags[] = {
-		{"check", &options->check}, {"diff", &options->diff}, {"write", &options->write},
-		{"yes", &options->yes}, {"force", &options->force},
-		 {"force-file", &options->force_file},
-		{"no-backup", &options->no_backup},
-	};
-	*status = 0;
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); ++i) {
-		if (strcmp(name, flags[i].name) != 0)
-			continue;
-		*flags[i].flag = true;
-		if (options->check + options->diff + options->write > 1) {
-			usage_error("--check, --diff, --write", "one of them at a time");
-			*status = PX_UNJUDGED;
-		}
-		return true;
-	}
-	return false;
-}
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 int put_check(const struct put_options *options)
 {
-	const char *alone = options->write ? NULL : options->yes ? "--yes" : options->force
-	                    ? "--force"
+	const char *alone = options->yes ? "--yes" : options->force ? "--force"
 	                    : options->no_backup ? "--no-backup" : NULL;
-	if (!alone)
+	if (!alone || options->write)
 		return 0;
 	usage_error(alone, "requires --write");
 	return PX_UNJUDGED;
@@ -75,43 +43,47 @@ bool put_blocks(void *arg, const char *path)
 	return node != MT_NONE ? node_blocks(run, node) : discover_path_blocks(run->table, path);
 }
 
-void put_open_failed(const char *path, const struct replace_error *error)
+/** Append a text in which %s is the step that failed, %e its error, and %p the path for a
+    shell. */
+static void put_expanded(struct strbuf *out, const char *text, const struct replace_error *error,
+                         const char *path)
 {
-	switch (error->why) {
-	case RP_TYPE:
-		message(path, "%s; give a file", error->step);
-		break;
-	case RP_TOO_LARGE:
-		message(path, "larger than %d MiB: not a table of mounts", REPLACE_MAX >> 20);
-		break;
-	case RP_CHANGED:
-		message(path, "changes all the time while it is read; try again when nobody writes "
-		        "to it");
-		break;
-	case RP_LINK:
-		message(path,
-		        "not read: %s, who could make it lead anywhere; name the file that it "
-		        "leads to",
-		        error->step);
-		break;
-	case RP_BLOCKS:
-		message(path, "not read: touching %s can block; to read it anyway, name the file "
-		        "there", error->step);
-		break;
-	case RP_MOUNT:
-		message(path, "not read: a file system that can block is mounted on it; unmount "
-		        "it, and try again");
-		break;
-	default:
-		if (error->error == ETIME)
-			message(path, "cannot be read: %s", path_error(ETIME));
+	const char *why = error->error == ETIME ? path_error(ETIME) : strerror(error->error);
+	for (; *text; ++text) {
+		if (*text != '%')
+			strbuf_putc(out, *text);
+		else if (*++text == 'p')
+			put_quoted(out, path);
 		else
-			message(path, "cannot be read: %s: %s", error->step,
-			        strerror(error->error));
+			strbuf_puts(out, *text == 's' ? error->step : why);
 	}
 }
 
-int put_open(struct os *os, const struct put_options *options, const struct put_request *request,
+void put_open_failed(const char *path, const struct replace_error *error)
+{
+	static const char *const texts[] = {
+		[RP_TYPE] = "%s; give a file",
+		[RP_TOO_LARGE] = "larger than 64 MiB: not a table of mounts",
+		[RP_CHANGED] = "changes all the time while it is read; try again when nobody "
+		               "writes to it",
+		[RP_LINK] = "not read: %s, who could make it lead anywhere; name the file that it "
+		            "leads to",
+		[RP_BLOCKS] = "not read: touching %s can block; to read it anyway, name the file "
+		              "there",
+		[RP_MOUNT] = "not read: a file system that can block is mounted on it; unmount "
+		             "it, and try again",
+	};
+	const char *text = error->why < COUNT(texts) ? texts[error->why] : NULL;
+	if (!text)
+		text = error->error == ETIME ? "cannot be read: %e" : "cannot be read: %s: %e";
+	struct strbuf line;
+	strbuf_init(&line);
+	put_expanded(&line, text, error, path);
+	message(path, "%s", strbuf_str(&line));
+	strbuf_destroy(&line);
+}
+
+int put_open(struct os *os, const struct put_options *options, const struct replace_name *request,
              struct put **out)
 {
 	struct replace_error error;
@@ -123,12 +95,9 @@ int put_open(struct os *os, const struct put_options *options, const struct put_
 	put->os = os;
 	put->options = options;
 	put->rooted = request->root && strcmp(request->root, "/") != 0;
-	struct replace_name name = {
-		.path = request->path, .root = request->root, .may_create = request->may_create,
-		.at_link = options->force_file, .blocks = request->blocks,
-		.blocks_arg = request->blocks_arg,
-		.named = request->named && !put->rooted,
-	};
+	struct replace_name name = *request;
+	name.at_link = options->force_file;
+	name.named &= !put->rooted;
 	if (replace_open(os, &name, &put->file, &error) == 0) {
 		*out = put;
 		return 0;
@@ -136,11 +105,6 @@ int put_open(struct os *os, const struct put_options *options, const struct put_
 	put_open_failed(put->file.path ? put->file.path : request->path, &error);
 	put_close(put);
 	return PX_UNJUDGED;
-}
-
-const struct replace *put_file(const struct put *put)
-{
-	return &put->file;
 }
 
 bool put_is_stdout(const struct put *put)
@@ -166,127 +130,48 @@ void put_close(struct put *put)
 
 /* The diff. */
 
+/** Text to show. */
 struct shown {
-	struct strbuf out, field, plain;
-	bool terminal, mask;
-	bool octal;              /* harmful bytes are \ooo, as in an fstab; else \xhh */
-	bool masked;             /* something was */
+	struct strbuf out, line;
+	bool terminal;
+	bool octal;              /* harmful bytes become \\ooo, as in an fstab; else \\xhh */
+	bool masked;             /* a secret was masked */
 };
-
-static void shown_init(struct shown *s)
-{
-	strbuf_init(&s->out);
-	strbuf_init(&s->field);
-	strbuf_init(&s->plain);
-}
 
 /** Print the text, if requested and complete, and free it.  @return whether it is complete. */
 static bool shown_end(struct shown *s, bool prints)
 {
-	bool whole = !s->out.failed && !s->field.failed && !s->plain.failed;
-	if (whole && prints)
+	bool complete = !s->out.failed && !s->line.failed;
+	if (complete && prints)
 		fwrite(strbuf_str(&s->out), 1, s->out.len, stdout);
 	strbuf_destroy(&s->out);
-	strbuf_destroy(&s->field);
-	strbuf_destroy(&s->plain);
-	return whole;
+	strbuf_destroy(&s->line);
+	return complete;
 }
 
-/** Whether what follows the options is freq and pass alone: what else it is may belong
-    to a value with blanks in it. */
-static bool is_numbers(const char *rest, size_t n)
-{
-	static const char blank[] = " \t", number[] = "0123456789";
-	size_t at = 0, fields = 0;
-	while (at < n) {
-		size_t from = at;
-		while (at < n && memchr(blank, rest[at], 2))
-			++at;
-		if (at == n)
-			break;
-		if (at == from || !memchr(number, rest[at], 10) || ++fields > 2)
-			return false;
-		++at;
-	}
-	return true;
-}
-
-/** Whether a field begins a secret that may go on behind it: in quotes, or "password= ...". */
-static bool is_open_secret(struct strbuf *field)
-{
-	const char *text = strbuf_str(field) + strspn(strbuf_str(field), "\"'");
-	bool quoted = strpbrk(strbuf_str(field), "\"'");
-	if (has_secret(text))
-		return quoted;
-	if (!field->len || field->data[field->len - 1] != '=')
-		return false;
-	strbuf_putc(field, 'x');
-	text = strbuf_str(field) + strspn(strbuf_str(field), "\"'");
-	bool secret = has_secret(text);
-	field->data[--field->len] = '\0';
-	return secret;
-}
-
-/** Append a field of a line: without a secret, and such that a terminal takes no harm.
-    @numbers  Whether nothing but freq and pass stands behind it.
-    @return   Whether nothing behind it is to be shown. */
-static bool show_field(struct shown *s, const char *bytes, size_t n, bool numbers)
-{
-	bool hide = false;
-	strbuf_reset(&s->field);
-	strbuf_reset(&s->plain);
-	strbuf_add(&s->field, bytes, n);
-	const char *text = strbuf_str(&s->field);
-	if (s->mask && (is_open_secret(&s->field) || (has_secret(text) && !numbers))) {
-		/* What stands before the first '=' of it is known to be none. */
-		strbuf_add(&s->plain, text, strcspn(text, "=") + 1);
-		strbuf_puts(&s->plain, "***");
-		hide = true;
-	} else if (s->mask && has_secret(text)) {
-		mask_options(text, &s->plain);
-	} else if (s->mask) {
-		/* What is a secret once it is decoded is shown in no part. */
-		char *decoded = strbuf_extend(&s->plain, n);
-		size_t len = decoded ? unescape_octal(decoded, text, n) : 0;
-		if (decoded)
-			decoded[len] = '\0';
-		bool secret = decoded && len < n && has_secret(decoded + strspn(decoded, "\"'"));
-		hide = secret && !numbers;
-		strbuf_reset(&s->plain);
-		size_t quotes = strspn(text, "\"'");
-		strbuf_add(&s->plain, text, secret ? 0 : quotes);
-		if (secret)
-			strbuf_puts(&s->plain, "***");
-		else
-			mask_source(text + quotes, &s->plain);
-	} else {
-		strbuf_puts(&s->plain, text);
-	}
-	s->masked |= strcmp(strbuf_str(&s->plain), text) != 0;
-	if (s->terminal && s->octal)
-		escape_octal_terminal(&s->out, strbuf_str(&s->plain), "");
-	else if (s->terminal)
-		escape_terminal(&s->out, strbuf_str(&s->plain));
-	else
-		strbuf_puts(&s->out, strbuf_str(&s->plain));
-	return hide;
-}
-
-/** Append a line, without its end. */
+/** Append a line without its end: secrets masked, and on a terminal escaped. */
 static void show_bytes(struct shown *s, const char *bytes, size_t n)
 {
-	for (size_t at = 0; at < n;) {
-		size_t end = at;
-		while (end < n && bytes[end] != ' ' && bytes[end] != '\t' && bytes[end] != '\0')
-			++end;
-		if (end > at && show_field(s, bytes + at, end - at,
-		                           is_numbers(bytes + end, n - end)))
-			break;
-		if (end < n && bytes[end] == '\0' && s->terminal)
+	strbuf_reset(&s->line);
+	s->masked |= mask_line(bytes, n, &s->line);
+	if (!s->terminal) {
+		strbuf_add(&s->out, strbuf_str(&s->line), s->line.len);
+		return;
+	}
+	/* Each piece between tabs and NULs is escaped. */
+	for (size_t at = 0; at < s->line.len; ++at) {
+		char *text = s->line.data + at, *tab = strchr(text, '\t');
+		if (tab)
+			*tab = '\0';
+		if (s->octal)
+			escape_octal_terminal(&s->out, text, "");
+		else
+			escape_terminal(&s->out, text);
+		at += strlen(text);
+		if (tab)
+			strbuf_putc(&s->out, '\t');
+		else if (at < s->line.len)
 			strbuf_puts(&s->out, s->octal ? "\\000" : "\\x00");
-		else if (end < n)
-			strbuf_putc(&s->out, bytes[end]);
-		at = end + 1;
 	}
 }
 
@@ -298,36 +183,26 @@ static void show_line(void *arg, char mark, const char *bytes, size_t n, bool en
 	strbuf_puts(&s->out, ended ? "\n" : "\n\\ No newline at end of file\n");
 }
 
-static void show_hunk(void *arg, size_t old_line, size_t old_n, size_t new_line, size_t new_n)
-{
-	linediff_put_hunk(&((struct shown *)arg)->out, old_line, old_n, new_line, new_n);
-}
-
-/** Append a name as diff -u and patch have it: quoted where it must be. */
-static void put_name(struct strbuf *out, const char *name)
+/** Append a line that names a file, as diff -u does: quoted if necessary. */
+static void put_name(struct strbuf *out, const char *mark, const char *name)
 {
 	bool plain = true;
 	for (const char *at = name; *at; ++at)
 		plain &= *at >= ' ' && *at != 0x7f && *at != '"' && *at != '\\';
-	if (plain) {
-		strbuf_puts(out, name);
-		return;
-	}
-	strbuf_putc(out, '"');
+	strbuf_puts(out, mark);
+	strbuf_puts(out, plain ? "" : "\"");
 	for (const char *at = name; *at; ++at) {
 		unsigned char c = (unsigned char)*at;
-		if (c >= ' ' && c < 0x7f && c != '"' && c != '\\')
-			strbuf_putc(out, *at);
-		else
-			strbuf_printf(out, "\\%03o", c);
+		bool harms = c < ' ' || c >= 0x7f || c == '"' || c == '\\';
+		strbuf_printf(out, !plain && harms ? "\\%03o" : "%c", c);
 	}
-	strbuf_putc(out, '"');
+	strbuf_puts(out, plain ? "\n" : "\"\n");
 }
 
 /**
- * Compare, and show the diff where it is asked for.
+ * Compare the file with the new text, and print the diff if the options request it.
  *
- * @count [out]  What differs, in lines.
+ * @count [out]  The number of lines that differ.
  * @return 0, or an exit status after a message.
  */
 static int show_diff(const struct put *put, const char *new, size_t len,
@@ -335,25 +210,18 @@ static int show_diff(const struct put *put, const char *new, size_t len,
 {
 	const struct put_options *o = put->options;
 	struct shown s = {.terminal = isatty(STDOUT_FILENO)};
-	struct linediff_to to = {.arg = &s};
-	shown_init(&s);
-	s.mask = s.terminal || !o->diff;
-	if (o->diff || o->write) {
-		to.line = s.terminal || s.mask ? show_line : NULL;
-		to.hunk = show_hunk;
-		strbuf_puts(&s.out, "--- ");
-		put_name(&s.out, put->file.missing ? "/dev/null" : put->file.path);
-		strbuf_puts(&s.out, "\n+++ ");
-		put_name(&s.out, put->file.path);
-		strbuf_putc(&s.out, '\n');
-		if (!to.line) {
-			to = (struct linediff_to){.arg = &s.out, .hunk = linediff_put_hunk,
-			                          .line = linediff_put_line};
-		}
-	}
+	struct linediff_to to = {.arg = &s, .hunk = linediff_put_hunk, .line = show_line};
+	_Static_assert(offsetof(struct shown, out) == 0, "linediff_put_hunk() takes it");
+	if (!s.terminal && o->diff)
+		to.line = linediff_put_line;
+	if (!o->diff && !o->write)
+		to = (struct linediff_to){0};
+	put_name(&s.out, "--- ", put->file.missing ? "/dev/null" : put->file.path);
+	put_name(&s.out, "+++ ", put->file.path);
 	int rc = linediff(put->file.text, put->file.len, new, len, &to, count);
 	int error = rc != 0 ? errno : ENOMEM;
-	if (shown_end(&s, rc == 0 && count->removed + count->added > 0) && rc == 0)
+	bool prints = to.line && rc == 0 && count->removed + count->added > 0;
+	if (shown_end(&s, prints) && rc == 0)
 		return 0;
 	message(put->file.path, "cannot be compared: %s", strerror(error));
 	return PX_UNJUDGED;
@@ -365,8 +233,7 @@ bool put_show(const char *text, size_t len)
 		fwrite(text, 1, len, stdout);
 		return true;
 	}
-	struct shown s = {.terminal = true, .mask = true, .octal = true};
-	shown_init(&s);
+	struct shown s = {.terminal = true, .octal = true};
 	for (size_t at = 0; at < len;) {
 		const char *newline = memchr(text + at, '\n', len - at);
 		size_t n = newline ? (size_t)(newline - text) - at : len - at;
@@ -455,104 +322,71 @@ static void report_risks(const struct put *put, const struct put_verdict *verdic
 		message(put->file.path, "new boot risk: %s", verdict->risks[i]);
 }
 
-/** Say why it was not written, and where what is. */
+/** Report why the file was not written, and where the new text is.  @return PX_UNWRITTEN. */
 static int report_failure(const struct put *put, const struct replace_error *error)
 {
+	static const struct {
+		const char *text;
+		const char *remedy;   /* by an option that a report does not have */
+	} rows[] = {
+		[RP_ERROR] = {"%s: %e", NULL},
+		[RP_KERNEL] = {"the kernel generates this file",
+		               "; --force-file replaces a symlink to it with a file"},
+		[RP_DANGLING] = {"the target of a symlink, which does not exist; name it to "
+		                 "create it",
+		                 ", or use --force-file to replace the symlink with a file"},
+		[RP_CHANGED] = {"it was changed after it was read (%s); look at it, and try again"},
+		[RP_LOCKED] = {"another getmnt has been writing it for seconds (%s); try again"},
+		[RP_LOCK] = {"%s, so that others could hold the lock forever; if no getmnt is "
+		             "running, remove it, and try again"},
+		[RP_MOUNT] = {"%s: another file system is mounted on it, which could block "
+		              "forever; unmount it, and try again"},
+		[RP_LINKS] = {"%s (hard links), and the others would keep the old lines; "
+		              "\"find DIR -samefile %p\" lists them",
+		              "; --force replaces only this one"},
+		[RP_IMMUTABLE] = {"%s is immutable (chattr +i); to write it anyway: chattr -i "},
+		[RP_APPEND] = {"%s is append-only (chattr +a); to write it anyway: chattr -a "},
+		[RP_READ_ONLY] = {"its file system is read-only; mount it read-write (mount -o "
+		                  "remount,rw), and try again"},
+		[RP_BOUND] = {"it is a mount point (a file is bound there), which cannot be "
+		              "replaced; write the bound file, or unmount it first"},
+		[RP_SPACE] = {"%s: %e; make room, and try again"},
+		[RP_DENIED] = {"%s: %e; check the permissions of its directory"},
+		[RP_KEEP] = {"its %s cannot be kept: %e"},
+		[RP_SIGNAL] = {"interrupted by a signal (%s)"},
+		[RP_UNSURE] = {"written, but it may not survive a power failure: %s: %e"},
+		[RP_OVERTAKEN] = {"written, but another program wrote to it at the same moment; "
+		                  "what it wrote could not be restored (%e) and is in "},
+	};
 	const struct replace *file = &put->file;
-	const char *path = file->path, *why = strerror(error->error);
-	bool dir = strcmp(error->step, "its directory") == 0;
-	struct strbuf quoted;
-	strbuf_init(&quoted);
-	put_quoted(&quoted, path);
-	switch (error->why) {
-	case RP_KERNEL:
-		message(path, "not written: the kernel generates this file%s",
-		        put->report ? "" : "; --force-file replaces a symlink to it with a file");
-		break;
-	case RP_DANGLING:
-		message(path,
-		        "not written: the target of a symlink, which does not exist; name it to "
-		        "create it%s",
-		        put->report ? ""
-		                    : ", or use --force-file to replace the symlink with a file");
-		break;
-	case RP_CHANGED:
-		message(path, "not written: it was changed after it was read (%s); look at it, and "
-		        "try again",
-		        error->step);
-		break;
-	case RP_LOCKED:
-		message(path, "not written: another getmnt has been writing it for %d seconds "
-		        "(%s); try again", REPLACE_WAIT,
-		        error->step);
-		break;
-	case RP_LOCK:
-		message(path, "not written: %s, so that others could hold the lock forever; if no "
-		        "getmnt is running, remove it, and try again", error->step);
-		break;
-	case RP_MOUNT:
-		message(path, "not written: %s: another file system is mounted on it, which could "
-		        "block forever; unmount it, and try again", error->step);
-		break;
-	case RP_LINKS:
-		message(path, "not written: %s (hard links), and the others would keep the old "
-		        "lines; \"find DIR -samefile %s\" lists them; --force replaces "
-		        "only this one", error->step,
-		        strbuf_str(&quoted));
-		break;
-	case RP_IMMUTABLE:
-	case RP_APPEND:
-		message(path, "not written: %s is %s (chattr +%c); to write it anyway: chattr -%c "
-		        "%s%s", error->step, error->why == RP_IMMUTABLE ? "immutable"
-		        : "append-only",
-		        error->why == RP_IMMUTABLE ? 'i' : 'a',
-		        error->why == RP_IMMUTABLE ? 'i' : 'a',
-		        dir ? "on the directory of " : "", strbuf_str(&quoted));
-		break;
-	case RP_READ_ONLY:
-		message(path, "not written: its file system is read-only; mount it read-write "
-		        "(mount -o remount,rw), and try again");
-		break;
-	case RP_BOUND:
-		message(path,
-		        "not written: it is a mount point (a file is bound there), which cannot "
-		        "be replaced; write the bound file, or unmount it first");
-		break;
-	case RP_SPACE:
-		message(path, "not written: %s: %s; make room, and try again", error->step, why);
-		break;
-	case RP_DENIED:
-		message(path, "not written: %s: %s; check the permissions of its directory",
-		        error->step, why);
-		break;
-	case RP_KEEP:
-		message(path, "not written: its %s cannot be kept: %s", error->step,
-		        error->error ? why
-		                     : "the file system accepts it, but stores another value");
-		break;
-	case RP_SIGNAL:
-		message(path, "not written: interrupted by a signal (%s)", error->step);
-		break;
-	case RP_OVERTAKEN:
-		message(path,
-		        "written, but another program wrote to it at the same moment; what it "
-		        "wrote could not be restored (%s) and is in %s; compare both",
-		        why, file->left ? file->left : ".NAME.getmnt-new next to it");
-		break;
-	case RP_UNSURE:
-		message(path, "written, but it may not survive a power failure: %s: %s",
-		        error->step, why);
-		break;
-	default:
-		message(path, "not written: %s%s%s", error->step, error->error ? ": " : "",
-		        error->error ? why : "");
+	bool written = error->why == RP_UNSURE || error->why == RP_OVERTAKEN;
+	const char *text = error->why < COUNT(rows) ? rows[error->why].text : NULL;
+	const char *remedy = text && !put->report ? rows[error->why].remedy : NULL;
+	struct strbuf line;
+	strbuf_init(&line);
+	if (!error->error && error->why == RP_KEEP)
+		text = "its %s cannot be kept: the file system accepts it, but stores another "
+		       "value";
+	else if (!text || (!error->error && error->why == RP_ERROR))
+		text = error->error ? "%s: %e" : "%s";
+	strbuf_puts(&line, written ? "" : "not written: ");
+	put_expanded(&line, text, error, file->path);
+	strbuf_puts(&line, remedy ? remedy : "");
+	if (error->why == RP_OVERTAKEN)
+		strbuf_printf(&line, "%s; compare both",
+		              file->left ? file->left : ".NAME.getmnt-new next to it");
+	if (error->why == RP_IMMUTABLE || error->why == RP_APPEND) {
+		bool dir = strcmp(error->step, "its directory") == 0;
+		strbuf_puts(&line, dir ? "on the directory of " : "");
+		put_quoted(&line, file->path);
 	}
+	message(file->path, "%s", strbuf_str(&line));
 	if (file->left && !file->replaced)
-		message(path, "not changed; the complete new file is %s", file->left);
+		message(file->path, "not changed; the complete new file is %s", file->left);
 	else if (!file->replaced && !put->report)
-		message(path, "%s; --diff prints the changes",
+		message(file->path, "%s; --diff prints the changes",
 		        file->missing ? "still missing" : "not changed");
-	strbuf_destroy(&quoted);
+	strbuf_destroy(&line);
 	return PX_UNWRITTEN;
 }
 
@@ -722,7 +556,7 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 	return status;
 }
 
-int put_report(struct os *os, const struct put_request *request, const char *bytes, size_t len)
+int put_report(struct os *os, const struct replace_name *request, const char *bytes, size_t len)
 {
 	static const struct put_options options = {0};
 	enum { TRIES = 8 };

@@ -3,7 +3,7 @@
  * A file that a command checks and corrects: compared, confirmed and replaced in the same way by
  * each command.
  *
- *     put_open() --> put_file() --> (the command makes the new text) --> put_finish()
+ *     put_open() --> put->file --> (the command makes the new text) --> put_finish()
  *                                                                    --> put_close()
  *
  * The file is read once: put_finish() replaces exactly those bytes of that inode, or nothing;
@@ -37,40 +37,26 @@ struct put_options {
 	bool no_backup;
 };
 
-/** The rows of these options, for the table of a command. */
-#define PUT_ROWS \
+/** The rows of these options for the table of a command.  @put  The field of its options. */
+#define PUT_ROWS(type, put) \
 	OPTION_GROUP("Writing the file"), \
-	{"check", 0, NULL, "only set the exit status: 0 no changes needed"}, \
-	{"diff", 0, NULL, "print the changes as diff -u does"}, \
-	{"force", 0, NULL, "write despite new boot risks or other hard links"}, \
-	{"force-file", 0, NULL, "replace a symlink with a file"}, \
-	{"no-backup", 0, NULL, "keep no copy of the old file"}, \
-	{"write", 0, NULL, "write the file after confirmation"}, \
-	{"yes", 0, NULL, "write without confirmation"}
-
-/**
- * Take an option, if it is one of PUT_ROWS.
- *
- * @status [out]  0, or PX_UNJUDGED after a message: two of --check, --diff, --write.
- * @return whether it is one.
- */
-bool put_take(struct put_options *options, const char *name, int *status);
+	{"check", 0, NULL, "only set the exit status: 0 no changes needed", \
+	 OPT_IS_FLAG(type, put.check), .excludes = PUT_EXCLUDES}, \
+	{"diff", 0, NULL, "print the changes as diff -u does", \
+	 OPT_IS_FLAG(type, put.diff), .excludes = PUT_EXCLUDES}, \
+	{"force", 0, NULL, "write despite new boot risks or other hard links", \
+	 OPT_IS_FLAG(type, put.force)}, \
+	{"force-file", 0, NULL, "replace a symlink with a file", \
+	 OPT_IS_FLAG(type, put.force_file)}, \
+	{"no-backup", 0, NULL, "keep no copy of the old file", OPT_IS_FLAG(type, put.no_backup)}, \
+	{"write", 0, NULL, "write the file after confirmation", \
+	 OPT_IS_FLAG(type, put.write), .excludes = PUT_EXCLUDES}, \
+	{"yes", 0, NULL, "write without confirmation", OPT_IS_FLAG(type, put.yes)}
+#define PUT_EXCLUDES (1u << 31)   /* in option_row.excludes: reserved for these */
 
 /** Check the options, when all were read.
     @return 0, or PX_UNJUDGED after a message (--yes without --write ...). */
 int put_check(const struct put_options *options);
-
-/** How a file is opened. */
-struct put_request {
-	const char *path;      /* its name.  With a root: absolute, as seen there */
-	const char *root;      /* links and ".." do not lead out of it; NULL or "/": none */
-	bool may_create;       /* one that is missing is an empty one, and made 0644 */
-	/* Whether to touch a path can block: put_blocks() and a run that is live, or NULL. */
-	bool (*blocks)(void *arg, const char *path);
-	void *blocks_arg;
-	bool named;            /* the user gave the path, and no root: it is touched all the same;
-	                          but not what links lead to */
-};
 
 /** Whether to touch a path of this process can block, by what a run knows; no link is on
     the way, and the last component is not followed.
@@ -78,7 +64,13 @@ struct put_request {
 bool put_blocks(void *run, const char *path);
 
 /** An open file. */
-struct put;
+struct put {
+	const struct put_options *options;
+	struct os *os;
+	struct replace file;     /* as it was read */
+	bool report;             /* it is a report: put_report() */
+	bool rooted;             /* it is not a file of this system */
+};
 
 /** Print why a file was not opened by replace_open(). */
 void put_open_failed(const char *path, const struct replace_error *error);
@@ -86,19 +78,15 @@ void put_open_failed(const char *path, const struct replace_error *error);
 /**
  * Resolve the name and read the whole file, at most 64 MiB.
  *
- * A link that belongs to neither root nor the effective user is not followed.
- *
  * @os       Counts the calls; outlives the file.
  * @options  Outlive the file.
+ * @name     at_link is set by the options; named counts only without a root.
  * @put [out]
  * @return 0, or PX_UNJUDGED after a message.
  * Ownership: *put is freed by put_close().
  */
-int put_open(struct os *os, const struct put_options *options, const struct put_request *request,
+int put_open(struct os *os, const struct put_options *options, const struct replace_name *name,
              struct put **put);
-
-/** The file as it was read. */
-const struct replace *put_file(const struct put *put);
 
 /** Whether standard output is the file, which the shell may have emptied. */
 bool put_is_stdout(const struct put *put);
@@ -135,7 +123,7 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
  * @bytes  NULL: only check whether it can be written.
  * @return 0, or PX_UNWRITTEN after a message.
  */
-int put_report(struct os *os, const struct put_request *request, const char *bytes, size_t len);
+int put_report(struct os *os, const struct replace_name *name, const char *bytes, size_t len);
 
 /**
  * Print a whole file; on a terminal with secrets masked, after a message, and with harmful bytes

@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include "cmd/cmd.h"
 #include "cmd/putfile.h"
 #include "fault.h"
 
@@ -128,7 +129,7 @@ static int do_put(const char *path, const struct put_options *o, const char *roo
 	struct os os;
 	struct put *put;
 	os_init(&os, getenv("GETMNT_DISABLE"));
-	struct put_request request = {.path = path, .root = root, .may_create = create};
+	struct replace_name request = {.path = path, .root = root, .may_create = create};
 	int status = put_open(&os, o, &request, &put);
 	if (status == 0) {
 		status = put_finish(put, new, len, verdict);
@@ -191,36 +192,43 @@ static void test_enter(void)
 	          && mount("top", top, "tmpfs", 0, NULL) == 0;
 }
 
-static void test_options(void)
+struct opts {
+	struct put_options put;
+};
+
+/** Read one or two options of PUT_ROWS.  @return the status of options_read() or put_check(). */
+static int read_options(struct opts *opts, char *first, char *second)
 {
-	struct put_options o = {0};
-	int status;
-	CU_ASSERT_FALSE(put_take(&o, "id", &status));
-	CU_ASSERT_TRUE(put_take(&o, "write", &status) && status == 0 && o.write);
-	CU_ASSERT_TRUE(put_take(&o, "yes", &status) && put_take(&o, "force", &status)
-	               && put_take(&o, "force-file", &status)
-	               && put_take(&o, "no-backup", &status));
-	CU_ASSERT_TRUE(o.yes && o.force && o.force_file && o.no_backup);
-	CU_ASSERT_EQUAL(put_check(&o), 0);
+	static const struct option_row rows[] = {PUT_ROWS(struct opts, put)};
+	static const struct option_table table = {"test", rows, sizeof(rows) / sizeof(*rows)};
+	char name[] = "test", *argv[] = {name, first, second, NULL};
+	*opts = (struct opts){0};
 	fflush(stderr);
 	int saved = dup(2), null = open("/dev/null", O_WRONLY);
 	dup2(null, 2);
-	CU_ASSERT_TRUE(put_take(&o, "diff", &status) && status == PX_UNJUDGED);
-	CU_ASSERT_EQUAL(put_check(&(struct put_options){.yes = true}), PX_UNJUDGED);
-	CU_ASSERT_EQUAL(put_check(&(struct put_options){.force = true, .diff = true}), PX_UNJUDGED);
-	CU_ASSERT_EQUAL(put_check(&(struct put_options){.no_backup = true, .check = true}),
-	                PX_UNJUDGED);
+	int status = options_read(&table, second ? 3 : 2, argv, opts, NULL);
+	status = status ? status : put_check(&opts->put);
 	dup2(saved, 2);
 	close(saved);
 	close(null);
-	CU_ASSERT_EQUAL(put_check(&(struct put_options){.force_file = true}), 0);
-	/* put_take() takes each row but the title. */
-	static const struct option_row rows[] = {PUT_ROWS};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		struct put_options one = {0};
-		CU_ASSERT_TRUE(!rows[i].name
-		               || (put_take(&one, rows[i].name, &status) && status == 0));
-	}
+	return status;
+}
+
+#define READ(first, second) \
+	read_options(&o, (char[]){first}, *(second) ? (char[]){second} : NULL)
+
+static void test_options(void)
+{
+	struct opts o;
+	CU_ASSERT(READ("--write", "--yes") == 0 && o.put.write && o.put.yes);
+	CU_ASSERT(READ("--force", "--write") == 0 && o.put.force);
+	CU_ASSERT(READ("--no-backup", "--write") == 0 && o.put.no_backup);
+	CU_ASSERT(READ("--force-file", "") == 0 && o.put.force_file);
+	CU_ASSERT(READ("--check", "") == 0 && o.put.check && !o.put.diff);
+	CU_ASSERT_EQUAL(READ("--check", "--diff"), CX_ERROR);
+	CU_ASSERT_EQUAL(READ("--yes", ""), PX_UNJUDGED);
+	CU_ASSERT_EQUAL(READ("--force", "--diff"), PX_UNJUDGED);
+	CU_ASSERT_EQUAL(READ("--no-backup", "--check"), PX_UNJUDGED);
 }
 
 static void test_forms(void)
@@ -482,8 +490,8 @@ static void test_failures(void)
 	struct os os;
 	struct put *put;
 	os_init(&os, getenv("GETMNT_DISABLE"));
-	CU_ASSERT_EQUAL(put_open(&os, &o, &(struct put_request){.path = at("f")}, &put), 0);
-	const struct replace *file = put_file(put);
+	CU_ASSERT_EQUAL(put_open(&os, &o, &(struct replace_name){.path = at("f")}, &put), 0);
+	const struct replace *file = &put->file;
 	CU_ASSERT_TRUE(file->of_kernel && !file->missing
 	               && strcmp(file->link, "/proc/self/mounts") == 0);
 	CU_ASSERT_TRUE(strstr(file->text, " / ") && file->len > 10

@@ -294,7 +294,7 @@ static int put_into(const char *path, const char *text, size_t len)
 	struct os os;
 	os_init(&os, secure_getenv("GETMNT_DISABLE"));
 	struct way_out to = {.os = &os};
-	struct put_request request = {.path = path, .may_create = true, .named = true,
+	struct replace_name request = {.path = path, .may_create = true, .named = true,
 		.blocks = leads_astray, .blocks_arg = &to};
 	int status = put_report(&os, &request, text, len);
 	table_free(to.table);

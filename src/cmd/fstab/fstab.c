@@ -65,7 +65,7 @@ static const struct option_row fstab_rows[] = {
 	MERGE_ROW_ADD,
 	MERGE_ROW_FIX,
 	MERGE_ROW_BASE,
-	PUT_ROWS,
+	PUT_ROWS(struct opts, merge.put),
 	OPTION_GROUP("Input"),
 	{"root", 0, "DIR", "same as ROOT", OPT_IS_TEXT(struct opts, given)},
 	{"swaps", 0, "FILE", "a recorded /proc/swaps", OPT_IS_TEXT(struct opts, swaps)},
@@ -117,9 +117,7 @@ static int take_genfstab(void *to, const struct option_row *row, const char *val
 
 static int take_option(void *to, const char *name, const char *value)
 {
-	int status = 0;
-	merge_option(&((struct opts *)to)->merge, name, value, &status);
-	return status;
+	return merge_option(&((struct opts *)to)->merge, name, value);
 }
 
 /** Whether a mount is at ROOT itself. */

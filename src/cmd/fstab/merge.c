@@ -81,22 +81,18 @@ static int take_add(struct merge_opts *opts, const char *value)
 	}
 }
 
-bool merge_option(struct merge_opts *opts, const char *name, const char *value, int *status)
+int merge_option(struct merge_opts *opts, const char *name, const char *value)
 {
-	*status = 0;
-	if (strcmp(name, "merge") == 0) {
-		opts->merge = true;
-		opts->file = value ? value : opts->file;
-	} else if (strcmp(name, "base") == 0) {
+	if (strcmp(name, "fix") == 0)
+		return take_fix(opts, value);
+	if (strcmp(name, "add") == 0)
+		return take_add(opts, value);
+	if (strcmp(name, "base") == 0)
 		opts->base = value;
-	} else if (strcmp(name, "fix") == 0) {
-		*status = take_fix(opts, value);
-	} else if (strcmp(name, "add") == 0) {
-		*status = take_add(opts, value);
-	} else {
-		return put_take(&opts->put, name, status);
-	}
-	return true;
+	opts->merge |= strcmp(name, "merge") == 0;
+	if (strcmp(name, "merge") == 0 && value)
+		opts->file = value;
+	return 0;
 }
 
 int merge_check_options(const struct merge_opts *opts, bool recorded)
@@ -325,7 +321,7 @@ static bool report_notes(const char *file, const struct fstab_merged *merged, bo
 static int open_file(struct run *run, const struct merge_opts *opts, const struct fstab_input *in,
                      struct put **put)
 {
-	struct put_request request = {
+	struct replace_name request = {
 		.path = opts->file ? opts->file : "/etc/fstab",
 		.root = opts->file ? NULL : in->root, .may_create = true,
 		.blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
@@ -434,7 +430,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	if (status)
 		goto out;
 	status = PX_UNJUDGED;
-	const struct replace *target = put_file(put);
+	const struct replace *target = &put->file;
 	const char *path = target->path;
 	if (put_is_stdout(put)) {
 		message("standard output", "this is %s itself: \"> FILE\" has emptied it, \">> "
@@ -551,7 +547,7 @@ int merge_keep(struct fstab_machine *fstab, const struct merge_opts *opts,
 	int status = open_file(run, opts, in, &put);
 	if (status)
 		return status;
-	const struct replace *target = put_file(put);
+	const struct replace *target = &put->file;
 	struct tablines *file = tablines_parse(target->text, target->len);
 	struct fstab_match_input input = machine_match_input(&machine, plan, file);
 	if (!file || fstab_keep_options(&input, plan) != 0) {

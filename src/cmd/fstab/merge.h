@@ -26,13 +26,8 @@ struct merge_opts {
 #define MERGE_ROW_FIX {"fix", 0, "WHAT,...", "change lines: source, options, pass, order, damaged"}
 #define MERGE_ROW_MERGE {"merge", 0, "[FILE]", "merge into ROOT/etc/fstab or FILE"}
 
-/**
- * Take an option, if it is one of these or of PUT_ROWS.
- *
- * @status [out]  0, or an exit status after a message.
- * @return whether it is one.
- */
-bool merge_option(struct merge_opts *opts, const char *name, const char *value, int *status);
+/** Take one of these options.  @return 0, or an exit status after a message. */
+int merge_option(struct merge_opts *opts, const char *name, const char *value);
 
 /** Check combinations of options.  @return 0, or an exit status after a message. */
 int merge_check_options(const struct merge_opts *opts, bool recorded);

@@ -49,7 +49,7 @@ static int read_link(struct os *os, const char *root, const char *path, char lin
 	return len < 0 ? -1 : 0;
 }
 
-int recover_link(struct os *os, const struct put_request *request, char first[])
+int recover_link(struct os *os, const struct replace_name *request, char first[])
 {
 	const char *file = request->path;
 	const char *root = request->root && strcmp(request->root, "/") != 0 ? request->root : "";

@@ -69,7 +69,7 @@ static const struct option_row recover_rows[] = {
 	 OPT_IS_FLAG(struct opts, json)},
 	{"print", 'p', NULL, "print the corrected file; write nothing",
 	 OPT_IS_FLAG(struct opts, print)},
-	PUT_ROWS,
+	PUT_ROWS(struct opts, put),
 	OPTION_GROUP("Input"),
 	{"format", 0, "FORMAT", "format of FILE: mtab, mnttab, setmnt", "mtab|mnttab|setmnt",
 	 OPT_IS_WORD(struct opts, format)},
@@ -108,14 +108,6 @@ static int take_names(void *to, const struct option_row *row, const char *value)
 	opts->names = option_word_index(row->words, value, strlen(value));
 	opts->names_given = true;
 	return opts->names < 0 ? option_bad_word("--names", value, row->words) : 0;
-}
-
-static int take_put_option(void *to, const char *name, const char *value)
-{
-	int status = 0;
-	(void)value;
-	put_take(&((struct opts *)to)->put, name, &status);
-	return status;
 }
 
 /** Check combinations of options.  @return 0, or an exit status. */
@@ -273,7 +265,7 @@ static int refuse_fstab(const struct recovery *r, const char *path)
 /** Judge.  @return 0, or -1 after a message. */
 static int judge(struct recovery *r)
 {
-	const struct replace *file = put_file(r->put);
+	const struct replace *file = &r->put->file;
 	r->in.format = (enum rec_format)r->opts->format;
 	r->in.keep = (enum rec_keep)r->opts->keep;
 	r->in.rows = r->rows;
@@ -344,7 +336,7 @@ static int report_file(struct recovery *r, bool right)
 {
 	const struct opts *opts = r->opts;
 	const struct recover_report report = {
-		.run = &r->run, .name = strbuf_str(&r->name), .link = put_file(r->put)->link,
+		.run = &r->run, .name = strbuf_str(&r->name), .link = r->put->file.link,
 		.format = r->in.format,
 		.all = opts->all, .in = &r->in, .judgement = &r->judgement, .right = right,
 	};
@@ -353,7 +345,7 @@ static int report_file(struct recovery *r, bool right)
 	recover_counts(&r->judgement, &counts);
 	int rc = counts.failed ? -1 : opts->json ? recover_json(&report) : recover_text(&report);
 	if (rc == 0 && !opts->json) {
-		if (put_file(r->put)->missing)
+		if (r->put->file.missing)
 			message(report.name, "does not exist; a symlink to /proc/self/mounts needs "
 			        "no maintenance");
 		if (right)
@@ -372,7 +364,7 @@ static int report_file(struct recovery *r, bool right)
 static int settle(struct recovery *r)
 {
 	const struct opts *opts = r->opts;
-	const struct replace *file = put_file(r->put);
+	const struct replace *file = &r->put->file;
 	/* With --force-file a link is wrong. */
 	bool right = rec_is_right(&r->judgement) && !file->missing
 	             && !(opts->put.force_file && file->link);
@@ -423,7 +415,7 @@ static int settle(struct recovery *r)
 
 /** A link into /proc needs no line to be judged.  @return an exit status, or -1: it
     is to be judged as a file. */
-static int judge_link(struct recovery *r, const struct put_request *request)
+static int judge_link(struct recovery *r, const struct replace_name *request)
 {
 	const struct opts *opts = r->opts;
 	char link[PATH_MAX];
@@ -447,7 +439,7 @@ static int know_mounts(struct recovery *r)
 static int judge_file(struct recovery *r)
 {
 	const struct opts *opts = r->opts;
-	struct put_request request = {
+	struct replace_name request = {
 		.path = opts->file, .root = opts->root, .may_create = true,
 		.named = opts->file_given,
 	};
@@ -466,7 +458,7 @@ static int judge_file(struct recovery *r)
 	if ((status = put_open(r->os, &opts->put, &request, &r->put)) != 0)
 		return status;
 	/* By a directory that is a link into /proc. */
-	const struct replace *file = put_file(r->put);
+	const struct replace *file = &r->put->file;
 	bool named = opts->tab_file && !file->link;
 	if (file->of_kernel && !named && !opts->print && !opts->put.force_file) {
 		const char *base = strrchr(file->path, '/');
@@ -544,7 +536,7 @@ static int run_recover(const struct opts *opts)
 int cmd_recover(int argc, char **argv)
 {
 	struct opts opts = {.format = -1};
-	if (options_read(&recover_table, argc, argv, &opts, take_put_option) != 0)
+	if (options_read(&recover_table, argc, argv, &opts, NULL) != 0)
 		return PX_UNJUDGED;
 	if (opts.help) {
 		recover_help(stdout);

@@ -22,7 +22,7 @@
  * @first [out]  PATH_MAX bytes: what the first link says; "" if the name is none.
  * @return 1 the table in the format of an mtab, -1 another file of /proc, 0 neither.
  */
-int recover_link(struct os *os, const struct put_request *file, char first[]);
+int recover_link(struct os *os, const struct replace_name *file, char first[]);
 
 /* Confirmation of hints: hints.c */
 
