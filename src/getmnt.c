@@ -253,7 +253,6 @@
  *     profile.c          the flow
  *     run.c              one algorithm measured in a process of its own
  *     out.c              tables
- *     layers.c           --layers
  *     json.c             JSON
  *   getmnt.c             main: dispatch
  */

@@ -24,7 +24,7 @@ static uint64_t min64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/** So many of such a cost, but no more than there is. */
+/** A count times a cost, at most `most`. */
 static uint64_t at_cost(uint64_t count, double cost, uint64_t most)
 {
 	double ns = (double)count * cost;
@@ -34,22 +34,12 @@ static uint64_t at_cost(uint64_t count, double cost, uint64_t most)
 static void add(struct layers *layers, enum layer layer, enum os_call call, uint64_t ns,
                 uint64_t count)
 {
-	layers->rows[layers->n++] = (struct layer_row){
-		.layer = layer,
-		.call = call,
-		.ns = (int64_t)ns,
-		.count = count,
-	};
+	layers->rows[layers->n++] = (struct layer_row){layer, call, (int64_t)ns, count};
 }
 
-/** What was outside of calls: by whom, if the samples tell. */
+/** Add the time outside of calls, divided by the samples if there are enough. */
 static void add_user(struct layers *layers, uint64_t ns, const struct os_samples *samples)
 {
-	static const enum layer of[] = {
-		[OS_AT_PROGRAM] = LAYER_OWN,
-		[OS_AT_LIBC] = LAYER_LIBC,
-		[OS_AT_LIBRARY] = LAYER_LIBRARIES,
-	};
 	layers->libc_apart = !samples || samples->libc_apart;
 	for (int i = 0; samples && i < OS_AT_CALL; ++i)
 		layers->samples += samples->at[i];
@@ -57,25 +47,26 @@ static void add_user(struct layers *layers, uint64_t ns, const struct os_samples
 		add(layers, LAYER_TOGETHER, OS_NCALLS, ns, layers->samples);
 		return;
 	}
-	uint64_t part[OS_AT_CALL], left = ns;
+	/* The first row gets the rest of rounding as well. */
+	struct layer_row *own = &layers->rows[layers->n];
+	add(layers, LAYER_OWN, OS_NCALLS, ns, samples->at[OS_AT_PROGRAM]);
 	for (int i = OS_AT_LIBC; i <= OS_AT_LIBRARY; ++i) {
-		part[i] = at_cost(samples->at[i], (double)ns / (double)layers->samples, left);
-		left -= part[i];
-	}
-	part[OS_AT_PROGRAM] = left;   /* with what rounding left */
-	for (int i = OS_AT_PROGRAM; i <= OS_AT_LIBRARY; ++i) {
-		if (i == OS_AT_PROGRAM || samples->at[i])
-			add(layers, of[i], OS_NCALLS, part[i], samples->at[i]);
+		double each = (double)ns / (double)layers->samples;
+		uint64_t part = at_cost(samples->at[i], each, (uint64_t)own->ns);
+		own->ns -= (int64_t)part;
+		if (samples->at[i])
+			add(layers, i == OS_AT_LIBC ? LAYER_LIBC : LAYER_LIBRARIES, OS_NCALLS, part,
+			    samples->at[i]);
 	}
 }
 
 void layers_make(struct layers *layers, const struct os_clock *clock, const struct os_costs *costs,
                  const struct os_samples *samples)
 {
-	uint64_t work[OS_NCALLS], crossing = 0, off_in = 0,
-				  off_out = min64(clock->outside_off, clock->outside),
-				  off_look = min64(clock->looking_off, clock->looking),
-				  clocks = clock->looking - off_look;
+	uint64_t work[OS_NCALLS], crossing = 0, off_in = 0;
+	uint64_t off_out = min64(clock->outside_off, clock->outside);
+	uint64_t off_look = min64(clock->looking_off, clock->looking);
+	uint64_t clocks = clock->looking - off_look;
 	memset(layers, 0, sizeof(*layers));
 	layers->real = (int64_t)(os_clock_real(clock) + clock->looking);
 	layers->queue_known = clock->queued != OS_UNKNOWN;
@@ -99,7 +90,7 @@ void layers_make(struct layers *layers, const struct os_clock *clock, const stru
 	uint64_t faults = at_cost(clock->faults, costs->fault, user);
 	user -= faults;
 
-	/* Nobody sleeps outside of calls: who was off the processor there, waited for one. */
+	/* Outside of calls no thread sleeps: one that is off the processor waits for it. */
 	uint64_t queued = layers->queue_known ? min64(clock->queued, (uint64_t)layers->real) : 0;
 	uint64_t queued_in = queued - min64(queued, off_out + off_look);
 	uint64_t asleep = clock->sleeps ? off_in - min64(queued_in, off_in) : 0;
@@ -124,8 +115,7 @@ void layers_make(struct layers *layers, const struct os_clock *clock, const stru
 	int64_t rest = layers->real;
 	for (size_t i = 0; i < layers->n; ++i)
 		rest -= layers->rows[i].ns;
-	layers->rows[layers->n++] = (struct layer_row){
-		.layer = LAYER_REST, .call = OS_NCALLS, .ns = rest};
+	layers->rows[layers->n++] = (struct layer_row){LAYER_REST, OS_NCALLS, rest, 0};
 }
 
 const char *layer_key(enum layer layer)
@@ -138,9 +128,4 @@ const char *layer_title(const struct layers *layers, enum layer layer)
 	if (layer == LAYER_OWN && !layers->libc_apart)
 		return "our code and the C library";
 	return names[layer].title;
-}
-
-double layer_share(const struct layers *layers, const struct layer_row *row)
-{
-	return layers->real ? (double)row->ns / (double)layers->real : 0;
 }

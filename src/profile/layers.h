@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Where the time of a run went, in layers that add up to its real time: our own
- * code, libraries, the way into the kernel, its work by kind of call, waiting.
- * Pure: from what clocks and counters said to rows.
+ * Divides the real time of a run into layers: our own code, libraries, entering the kernel, its
+ * work by kind of call, waiting.  Pure: computed from clocks and counters.
  *
- * After "Anatomy of a Read and Write Call", which takes a call apart in this way.
+ * After "Anatomy of a Read and Write Call", which divides a system call in this way.
  */
 #ifndef GM_PROFILE_LAYERS_H
 #define GM_PROFILE_LAYERS_H
@@ -19,60 +18,63 @@ enum layer {
 	LAYER_OWN,         /* our own code */
 	LAYER_LIBC,        /* the C library */
 	LAYER_LIBRARIES,   /* other libraries */
-	LAYER_TOGETHER,    /* ... in place of these three: samples are too few to tell */
-	LAYER_FAULTS,      /* pages at their first use: a kernel that nobody called */
-	LAYER_CROSSING,    /* into the kernel and back */
+	LAYER_TOGETHER,    /* these three in one row, if there are too few samples */
+	LAYER_FAULTS,      /* first use of memory pages */
+	LAYER_CROSSING,    /* entering and leaving the kernel */
 	LAYER_WORK,        /* the kernel's work; one row for each kind of call */
-	LAYER_WAITING,     /* asleep in calls, a row for each kind */
+	LAYER_WAITING,     /* asleep in calls; one row for each kind of call */
 	LAYER_PROCESSOR,   /* ready to run, and no processor free */
-	LAYER_CLOCKS,      /* what measuring cost */
+	LAYER_CLOCKS,      /* the cost of measuring */
 	LAYER_REST,        /* not accounted for */
 	LAYER_NKINDS,
 };
 
 enum {
-	LAYERS_SAMPLES = 100,   /* fewer outside of calls tell nothing of shares */
+	LAYERS_SAMPLES = 100,   /* the least number from which shares are computed */
 	LAYERS_MAX = LAYER_NKINDS + 2 * OS_NCALLS,
 };
 
 struct layer_row {
 	enum layer layer;
 	enum os_call call;   /* of LAYER_WORK and LAYER_WAITING; else OS_NCALLS */
-	int64_t ns;          /* below 0: LAYER_REST alone */
-	uint64_t count;      /* of what made it: calls, pages, samples; 0: not known */
+	int64_t ns;          /* only of LAYER_REST it may be negative */
+	uint64_t count;      /* of calls, pages or samples; 0: unknown */
 };
 
 struct layers {
 	struct layer_row rows[LAYERS_MAX];
 	size_t n;
-	int64_t real;        /* the sum of all rows, exactly */
+	int64_t real;        /* the exact sum of all rows */
 	uint64_t calls;
 	uint64_t samples;    /* outside of calls */
-	bool libc_apart;     /* else LAYER_OWN is with the C library, that is linked into it */
-	bool queue_known;    /* else LAYER_PROCESSOR is in LAYER_WAITING, or in the rest */
+	bool libc_apart;     /* else the C library is linked statically and part of LAYER_OWN */
+	bool queue_known;    /* else LAYER_PROCESSOR is part of LAYER_WAITING or LAYER_REST */
 };
 
 /**
- * Take a run apart.
+ * Compute the layers of a run.
  *
- * A row that is made of a count and a cost (crossing, pages, clocks) is never more than
- * what was measured of what it is taken from.  LAYER_REST is by how much the clocks, which
- * saw the thread off the processor, differ from the scheduler, which says that it was ready to
- * run and waited for one; below 0 where the latter says more.
+ * A row that is a count times a cost (crossing, page faults, clocks) never exceeds the measured
+ * time that contains it.  LAYER_REST is the difference between the clocks, which show how long the
+ * thread was off the processor, and the scheduler, which counts how long it was ready to run;
+ * negative if the scheduler counts more.
  *
  * @clock    After os_clock_stop().
- * @samples  Of a run of the same; may be NULL: none.
+ * @samples  Of an equal run; NULL: none.
  */
 void layers_make(struct layers *layers, const struct os_clock *clock, const struct os_costs *costs,
                  const struct os_samples *samples);
 
-/** One word for a layer, as JSON has it: "own". */
+/** The word for a layer in JSON: "own". */
 const char *layer_key(enum layer layer);
 
-/** What a row is, in words: "our own code". */
+/** The words for a layer in a table: "our own code". */
 const char *layer_title(const struct layers *layers, enum layer layer);
 
-/** A row's share of real time, 0 to 1; below 0 for a rest that is. */
-double layer_share(const struct layers *layers, const struct layer_row *row);
+/** The share of the real time, 0 to 1; LAYER_REST may be negative. */
+static inline double layer_share(const struct layers *layers, const struct layer_row *row)
+{
+	return layers->real ? (double)row->ns / (double)layers->real : 0;
+}
 
 #endif

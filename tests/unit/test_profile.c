@@ -61,10 +61,9 @@ static void test_ratios(void)
 	b.counts.calls[OS_CLOSE] = 9;
 	a.counts.dirs = 12;
 	b.counts.dirs = 0;
-	CU_ASSERT_EQUAL(profile_total(&a.counts), 45);
-	CU_ASSERT_EQUAL(profile_calls(&a.counts, PK_OPENAT), 15);
-	CU_ASSERT_EQUAL(profile_calls(&a.counts, PK_OTHER), 0);
-	CU_ASSERT_EQUAL(profile_kind(OS_LISTMOUNT), PK_OTHER);
+	CU_ASSERT_EQUAL(profile_figure(&a, PF_CALLS), 45);
+	CU_ASSERT_EQUAL(profile_figure(&a, PF_OPENAT), 15);
+	CU_ASSERT_EQUAL(profile_figure(&a, PF_OTHER), 0);
 	struct profile_ratio r = profile_ratio(&a, &b, PF_CALLS);
 	CU_ASSERT_TRUE(r.how == PR_IS && near(r.value, 5));
 	CU_ASSERT_EQUAL(profile_ratio(&a, &b, PF_DIRS).how, PR_NONE);   /* of nothing */
@@ -106,13 +105,10 @@ static void test_order(void)
 
 static void test_plan(void)
 {
-	CU_ASSERT_EQUAL(profile_loops(0, 0.1), 1000);
-	CU_ASSERT_EQUAL(profile_loops(1e-9, 0.1), 1000);
-	CU_ASSERT_EQUAL(profile_loops(0.01, 0.1), 10);
-	CU_ASSERT_EQUAL(profile_loops(5, 0.1), 1);
-	CU_ASSERT_EQUAL(profile_turns(0, 1, 3, 7), 7);
-	CU_ASSERT_EQUAL(profile_turns(0.25, 1, 3, 7), 4);
-	CU_ASSERT_EQUAL(profile_turns(100, 1, 3, 7), 3);
+	CU_ASSERT_EQUAL(profile_fit(0, 0.1, 1, 1000), 1000);
+	CU_ASSERT_EQUAL(profile_fit(1e-9, 0.1, 1, 1000), 1000);
+	CU_ASSERT_EQUAL(profile_fit(0.25, 1, 3, 7), 4);
+	CU_ASSERT_EQUAL(profile_fit(100, 1, 3, 7), 3);
 }
 
 static const struct unit_test tests[] = {

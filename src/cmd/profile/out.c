@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A study as tables: the cost of each algorithm, their ratios, and what each rule saves.
+ * A study as tables: the cost of each algorithm, their ratios, what each rule saves, and with
+ * --layers where the time goes.
  */
 #include "cmd/profile/profile.h"
 
@@ -14,44 +15,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sheet_begin(struct sheet *s)
-{
-	*s = (struct sheet){.table = scols_new_table()};
-	s->failed = !s->table;
-}
+/** A table that is filled cell by cell; begins as {0}. */
+struct sheet {
+	struct libscols_table *table;
+	struct libscols_line *line;
+	size_t column;
+	bool failed;
+};
 
-void sheet_column(struct sheet *s, const char *name, bool number)
+/** Add columns, separated by '|'; one with '>' is aligned to the right. */
+static void sheet_columns(struct sheet *s, const char *names)
 {
-	if (!s->failed)
-		s->failed = !scols_table_new_column(s->table, name, 0, number ? SCOLS_FL_RIGHT : 0);
-}
-
-void sheet_row(struct sheet *s)
-{
-	s->column = 0;
-	if (!s->failed) {
-		s->line = scols_table_new_line(s->table, NULL);
-		s->failed = !s->line;
+	char text[200], *rest = text, *name;
+	snprintf(text, sizeof(text), "%s", names);
+	if (!s->table)
+		s->failed = !(s->table = scols_new_table());
+	while (!s->failed && (name = strsep(&rest, "|"))) {
+		bool right = *name == '>';
+		s->failed = !scols_table_new_column(s->table, name + right, 0,
+		                                    right ? SCOLS_FL_RIGHT : 0);
 	}
 }
 
-void sheet_cell(struct sheet *s, const char *format, ...)
+/** Add a cell; after the last column a new line begins. */
+__attribute__((format(printf, 2, 3)))
+static void sheet_cell(struct sheet *s, const char *format, ...)
 {
 	char text[200];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (!s->failed)
-		s->failed = scols_line_set_data(s->line, s->column++, text) != 0;
+	if (!s->failed && s->column == 0)
+		s->failed = !(s->line = scols_table_new_line(s->table, NULL));
+	if (s->failed)
+		return;
+	s->failed = scols_line_set_data(s->line, s->column, text) != 0;
+	s->column = (s->column + 1) % scols_table_get_ncols(s->table);
 }
 
-int sheet_end(struct sheet *s)
+/** Print and free the table.  @return 0, or -1 (ENOMEM). */
+static int sheet_end(struct sheet *s)
 {
 	if (!s->failed)
 		s->failed = print_table(s->table) != 0;
 	scols_unref_table(s->table);
 	return s->failed ? -1 : 0;
+}
+
+/** Add milliseconds, with the significant digits. */
+static void sheet_time(struct sheet *s, const char *before, double seconds)
+{
+	double ms = seconds * 1e3;
+	sheet_cell(s, "%s%.*f", before, ms < 10 ? 3 : ms < 1000 ? 1 : 0, ms);
 }
 
 /** The mark of a lower bound, in the row of a stopped run. */
@@ -60,44 +76,41 @@ static const char *bound_of(const struct profile_row *row)
 	return row->state == PROFILE_STOPPED ? ">" : "";
 }
 
-static void cell_count(struct sheet *s, const struct profile_row *row, uint64_t count)
+static void cell_figure(struct sheet *s, const struct profile_row *row, enum profile_figure figure)
 {
+	double value = profile_figure(row, figure);
 	if (row->state == PROFILE_NOT_RUN)
 		sheet_cell(s, "-");
+	else if (figure >= PF_USER)
+		sheet_time(s, bound_of(row), value);
 	else
-		sheet_cell(s, "%s%" PRIu64, bound_of(row), count);
+		sheet_cell(s, "%s%.0f", bound_of(row), value);
 }
 
-void sheet_time(struct sheet *s, const char *before, double seconds)
+/** Add the difference from getmnt3 with all its rules. */
+static void cell_more(struct sheet *s, const struct profile_row *row,
+                      const struct profile_row *all_rules, enum profile_figure figure)
 {
-	double ms = seconds * 1e3;
-	sheet_cell(s, "%s%.*f", before, ms < 10 ? 3 : ms < 1000 ? 1 : 0, ms);
-}
-
-static void cell_time(struct sheet *s, const struct profile_row *row, double seconds)
-{
-	if (row->state == PROFILE_NOT_RUN)
+	double more = profile_figure(row, figure) - profile_figure(all_rules, figure);
+	if (row->state == PROFILE_NOT_RUN || all_rules->state != PROFILE_DONE)
 		sheet_cell(s, "-");
+	else if (figure >= PF_USER)
+		sheet_cell(s, "%s%+.3f", bound_of(row), more * 1e3);
 	else
-		sheet_time(s, bound_of(row), seconds);
+		sheet_cell(s, "%s%+.0f", bound_of(row), more);
 }
 
 static void cell_ratio(struct sheet *s, struct profile_ratio ratio)
 {
+	static const char *const marks[] = {[PR_IS] = "", [PR_OVER] = ">", [PR_UNDER] = "<"};
+	int digits = ratio.value < 9.95 ? 2 : ratio.value < 99.5 ? 1 : 0;
 	if (ratio.how == PR_NONE)
 		sheet_cell(s, "-");
 	else
-		sheet_cell(s, "%s%.*f",
-		           ratio.how == PR_OVER    ? ">"
-		           : ratio.how == PR_UNDER ? "<"
-		                                   : "",
-		           ratio.value < 9.95   ? 2
-		           : ratio.value < 99.5 ? 1
-		                                : 0,
-		           ratio.value);
+		sheet_cell(s, "%s%.*f", marks[ratio.how], digits, ratio.value);
 }
 
-/** Whether a row of these was not finished. */
+/** Whether a row in a range was not finished. */
 static bool has_states(const struct profile_study *study, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; ++i) {
@@ -109,57 +122,35 @@ static bool has_states(const struct profile_study *study, size_t from, size_t to
 
 static void cell_state(struct sheet *s, const struct profile_row *row)
 {
-	if (row->died && row->state == PROFILE_DONE) {
+	uint64_t dirs = row->counts.dirs;
+	if (row->died && row->state == PROFILE_DONE)
 		sheet_cell(s, "done; a later run's process died");
-		return;
-	}
-	if (row->died && row->counts.dirs == 0) {
+	else if (row->died && dirs == 0)
 		sheet_cell(s, "its process died");   /* before its first report */
-		return;
-	}
-	if (row->died) {
-		sheet_cell(s, "its process died at %" PRIu64 " directories", row->counts.dirs);
-		return;
-	}
-	if (row->state == PROFILE_NOT_RUN)
+	else if (row->died)
+		sheet_cell(s, "its process died at %" PRIu64 " directories", dirs);
+	else if (row->state == PROFILE_NOT_RUN)
 		sheet_cell(s, "not run: no time left");
 	else if (row->state == PROFILE_STOPPED)
-		sheet_cell(s,
-		           row->limit < 1000 ? "stopped after %.3g s and %" PRIu64 " directories"
-		                             : "stopped after %.0f s and %" PRIu64 " directories",
-		           row->limit, row->counts.dirs);
+		sheet_cell(s, row->limit < 1000 ? "stopped after %.3g s and %" PRIu64 " directories" :
+		           "stopped after %.0f s and %" PRIu64 " directories", row->limit, dirs);
+	else
+		sheet_cell(s, "done");
 }
 
 static int print_costs(const struct profile_study *study)
 {
-	struct sheet s;
+	struct sheet s = {0};
 	bool states = has_states(study, 0, PROFILE_ALGORITHMS);
-	sheet_begin(&s);
-	sheet_column(&s, "ALGORITHM", false);
-	for (enum profile_kind kind = 0; kind < PK_NKINDS; ++kind) {
-		static const char *const heads[] = {
-			[PK_STATX] = "STATX", [PK_OPENAT] = "OPENAT", [PK_GETDENTS] = "GETDENTS",
-			[PK_CLOSE] = "CLOSE", [PK_OTHER] = "OTHER",
-		};
-		sheet_column(&s, heads[kind], true);
-	}
-	static const char *const more[] = {"CALLS", "DIRS", "ENTRIES", "USER", "SYSTEM", "REAL"};
-	for (size_t i = 0; i < sizeof(more) / sizeof(*more); ++i)
-		sheet_column(&s, more[i], true);
+	sheet_columns(&s, "ALGORITHM|>STATX|>OPENAT|>GETDENTS|>CLOSE|>OTHER|>CALLS|>DIRS|>ENTRIES|"
+	                  ">USER|>SYSTEM|>REAL");
 	if (states)
-		sheet_column(&s, "STATE", false);
+		sheet_columns(&s, "STATE");
 	for (size_t i = 0; i < PROFILE_ALGORITHMS; ++i) {
 		const struct profile_row *row = &study->rows[i];
-		sheet_row(&s);
-		sheet_cell(&s, "%s", profile_algorithm(row->algorithm));
-		for (enum profile_kind kind = 0; kind < PK_NKINDS; ++kind)
-			cell_count(&s, row, profile_calls(&row->counts, kind));
-		cell_count(&s, row, profile_total(&row->counts));
-		cell_count(&s, row, row->counts.dirs);
-		cell_count(&s, row, row->counts.entries);
-		cell_time(&s, row, row->median.user);
-		cell_time(&s, row, row->median.system);
-		cell_time(&s, row, row->median.real);
+		sheet_cell(&s, "%s", row->name);
+		for (enum profile_figure figure = 0; figure < PF_NFIGURES; ++figure)
+			cell_figure(&s, row, figure);
 		if (states)
 			cell_state(&s, row);
 	}
@@ -168,69 +159,35 @@ static int print_costs(const struct profile_study *study)
 
 static int print_ratios(const struct profile_study *study)
 {
-	static const enum profile_figure figures[] = {PF_CALLS, PF_DIRS,   PF_ENTRIES,
-	                                              PF_USER,  PF_SYSTEM, PF_REAL};
-	static const size_t pairs[][2] = {{0, 1}, {1, 2}, {0, 2}};
-	struct sheet s;
-	sheet_begin(&s);
-	sheet_column(&s, "RATIO", false);
-	static const char *const heads[] = {"CALLS", "DIRS", "ENTRIES", "USER", "SYSTEM", "REAL"};
-	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); ++i)
-		sheet_column(&s, heads[i], true);
-	for (size_t p = 0; p < sizeof(pairs) / sizeof(*pairs); ++p) {
-		const struct profile_row *above = &study->rows[pairs[p][0]],
-					 *below = &study->rows[pairs[p][1]];
-		sheet_row(&s);
-		sheet_cell(&s, "%s / %s", profile_algorithm(above->algorithm),
-		           profile_algorithm(below->algorithm));
-		for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); ++i)
-			cell_ratio(&s, profile_ratio(above, below, figures[i]));
+	struct sheet s = {0};
+	sheet_columns(&s, "RATIO|>CALLS|>DIRS|>ENTRIES|>USER|>SYSTEM|>REAL");
+	for (size_t p = 0; p < PROFILE_PAIRS; ++p) {
+		const struct profile_row *above = &study->rows[profile_pairs[p][0]];
+		const struct profile_row *below = &study->rows[profile_pairs[p][1]];
+		sheet_cell(&s, "%s / %s", above->name, below->name);
+		for (enum profile_figure figure = PF_CALLS; figure < PF_NFIGURES; ++figure)
+			cell_ratio(&s, profile_ratio(above, below, figure));
 	}
 	return sheet_end(&s);
 }
 
-/** The difference from getmnt3 with all its rules. */
-static void cell_more(struct sheet *s, const struct profile_row *row,
-                      const struct profile_row *whole, enum profile_figure figure)
-{
-	double more = profile_figure(row, figure) - profile_figure(whole, figure);
-	if (row->state == PROFILE_NOT_RUN || whole->state != PROFILE_DONE)
-		sheet_cell(s, "-");
-	else if (figure == PF_REAL)
-		sheet_cell(s, "%s%+.3f", bound_of(row), more * 1e3);
-	else
-		sheet_cell(s, "%s%+.0f", bound_of(row), more);
-}
-
 static int print_rules(const struct profile_study *study)
 {
-	struct sheet s;
-	const struct profile_row *whole = &study->rows[PROFILE_ALGORITHMS - 1];
+	static const enum profile_figure figures[] = {PF_CALLS, PF_DIRS, PF_REAL};
+	struct sheet s = {0};
+	const struct profile_row *all_rules = &study->rows[PROFILE_ALGORITHMS - 1];
 	bool states = has_states(study, PROFILE_ALGORITHMS, study->nrows);
-	sheet_begin(&s);
-	sheet_column(&s, "WITHOUT", false);
-	static const char *const heads[] = {"CALLS", "+CALLS", "DIRS", "+DIRS", "REAL", "+REAL"};
-	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); ++i)
-		sheet_column(&s, heads[i], true);
-	if (states)
-		sheet_column(&s, "STATE", false);
-	sheet_column(&s, "RULE", false);
+	sheet_columns(&s, "WITHOUT|>CALLS|>+CALLS|>DIRS|>+DIRS|>REAL|>+REAL");
+	sheet_columns(&s, states ? "STATE|RULE" : "RULE");
 	for (size_t i = PROFILE_ALGORITHMS; i < study->nrows; ++i) {
 		const struct profile_row *row = &study->rows[i];
-		sheet_row(&s);
-		sheet_cell(&s, "%s", discover_rules[row->rule].name);
-		cell_count(&s, row, profile_total(&row->counts));
-		cell_more(&s, row, whole, PF_CALLS);
-		cell_count(&s, row, row->counts.dirs);
-		cell_more(&s, row, whole, PF_DIRS);
-		cell_time(&s, row, row->median.real);
-		cell_more(&s, row, whole, PF_REAL);
-		if (states) {
-			if (row->state == PROFILE_DONE && !row->died)
-				sheet_cell(&s, "done");
-			else
-				cell_state(&s, row);
+		sheet_cell(&s, "%s", row->name);
+		for (size_t k = 0; k < sizeof(figures) / sizeof(*figures); ++k) {
+			cell_figure(&s, row, figures[k]);
+			cell_more(&s, row, all_rules, figures[k]);
 		}
+		if (states)
+			cell_state(&s, row);
 		sheet_cell(&s, "%s", discover_rules[row->rule].what);
 	}
 	return sheet_end(&s);
@@ -288,9 +245,7 @@ static void print_firsts(const struct profile_study *study)
 		if (row->ntimes != 1 || row->state == PROFILE_NOT_RUN)
 			continue;
 		printf("%s%s%s", n++ ? ", " : "\nMeasured once, without warm caches: ",
-		       row->rule < 0 ? "" : "without ",
-		       row->rule < 0 ? profile_algorithm(row->algorithm)
-		                     : discover_rules[row->rule].name);
+		       profile_without(row), row->name);
 	}
 	if (n)
 		puts(".");
@@ -356,6 +311,100 @@ static void print_notes(const struct profile_study *study)
 		printf("\nNot every mount was found: %s.\n", study->reason);
 }
 
+/* --layers */
+
+/** Print a value; 0 for one that would be printed as -0. */
+static double no_minus(double value, double least)
+{
+	return value < 0 && value > -least ? 0 : value;
+}
+
+/** Print where the time of one algorithm goes. */
+static int print_layer(const struct profile_layer *of)
+{
+	struct sheet s = {0};
+	const struct layers *layers = &of->layers;
+	sheet_columns(&s, "LAYER|>MS|>SHARE|>COUNT|>NS EACH");
+	for (size_t i = 0; i < layers->n; ++i) {
+		const struct layer_row *row = &layers->rows[i];
+		bool of_call = row->call != OS_NCALLS;
+		/* Samples are of other runs and have no cost each. */
+		bool counted = row->count && row->layer > LAYER_TOGETHER;
+		sheet_cell(&s, "%s%s%s", layer_title(layers, row->layer), of_call ? ": " : "",
+		           of_call ? os_call_name(row->call) : "");
+		sheet_time(&s, "", no_minus((double)row->ns / 1e9 / of->runs, 0.5e-6));
+		sheet_cell(&s, "%.1f%%", no_minus(layer_share(layers, row) * 100, 0.05));
+		if (counted) {
+			sheet_cell(&s, "%.*f", row->count % of->runs ? 1 : 0,
+			           (double)row->count / of->runs);
+			sheet_cell(&s, "%.0f", (double)row->ns / (double)row->count);
+		} else {
+			sheet_cell(&s, "-");
+			sheet_cell(&s, "-");
+		}
+	}
+	sheet_cell(&s, "total");
+	sheet_time(&s, "", (double)layers->real / 1e9 / of->runs);
+	sheet_cell(&s, "100.0%%");
+	sheet_cell(&s, "-");
+	sheet_cell(&s, "-");
+	return sheet_end(&s);
+}
+
+/** Print by how much clocks changed the processor time, if by more than 10 %.
+    @without  Seconds of processor time of a run without clocks. */
+static void print_apart(const struct profile_layer *of, double without)
+{
+	const struct layers *layers = &of->layers;
+	double worked = (double)layers->real;
+	for (size_t i = 0; i < layers->n; ++i) {
+		if (layers->rows[i].layer >= LAYER_WAITING)
+			worked -= (double)layers->rows[i].ns;
+	}
+	double more = without > 0 ? (worked / 1e9 / of->runs / without - 1) * 100 : 0;
+	if (more > 10 || more < -10)
+		printf("\nWithout these clocks' own cost, the run took %.0f%% %s processor time "
+		       "than an unmeasured one\n"
+		       "(other work on the machine, caches); the rows may be off by as much.\n",
+		       more < 0 ? -more : more, more < 0 ? "less" : "more");
+}
+
+static int print_layers(const struct profile_study *study)
+{
+	int rc = 0;
+	printf("\nWhere the time goes, by clocks around each call. Reading the clocks costs %.0f "
+	       "ns a call,\n"
+	       "entering and leaving the kernel %.0f ns (the crossing); the rest of a call is work "
+	       "in the\n"
+	       "kernel, or waiting. The first few calls, which probe the kernel's features, are in "
+	       "no row.\n",
+	       study->costs.inside + study->costs.outside, study->costs.empty);
+	for (size_t i = 0; rc == 0 && i < PROFILE_ALGORITHMS; ++i) {
+		const struct profile_row *row = &study->rows[i];
+		const struct profile_layer *of = &study->layers[i];
+		if (!of->made) {
+			printf("\n%s: %s.\n", row->name,
+			       of->died    ? "its process with clocks died"
+			       : row->died ? "not run with clocks: its process died"
+			                   : "not run with clocks: no time left (see --max-time "
+			                     "and --total-time)");
+			continue;
+		}
+		printf("\n%s, mean of %u run%s (%.3f ms without clocks):\n\n", row->name,
+		       of->runs, of->runs == 1 ? "" : "s", row->median.real * 1e3);
+		rc = print_layer(of);
+		print_apart(of, row->median.user + row->median.system);
+		if (of->layers.samples < LAYERS_SAMPLES)
+			printf("\nToo few samples (%" PRIu64
+			       ") to tell our code from the libraries.\n",
+			       of->layers.samples);
+		if (!of->same)
+			puts("\nThe calls differ from those without clocks: the tree or the mounts "
+			     "change.");
+	}
+	return rc;
+}
+
 int profile_text(const struct profile_study *study)
 {
 	int rc = print_head(study);
@@ -374,7 +423,7 @@ int profile_text(const struct profile_study *study)
 		print_scatter(study);
 		print_notes(study);
 	}
-	if (rc == 0 && study->layers)
-		rc = profile_layers_text(study);
+	if (rc == 0 && study->opts->layers)
+		rc = print_layers(study);
 	return rc;
 }

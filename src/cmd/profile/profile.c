@@ -21,15 +21,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds: of a run, of everything; of all turns of a row, and of its runs in a turn, which must
-   be long enough for the ticks by which the kernel tells user from system time. */
+/* Seconds: of a run; of everything; of all turns of a row; of its runs in a turn (long enough for
+   the ticks by which the kernel divides user from system time); of sampling. */
 #define MAX_TIME 30.0
 #define TOTAL_TIME 50.0
 #define ROW_TIME 0.4
 #define TURN_TIME 0.04
-#define SEED 1988
+#define SAMPLE_TIME 0.6
 
-enum { TURNS_LEAST = 3, TURNS_MOST = 7 };
+enum { SEED = 1988, TURNS_LEAST = 3, TURNS_MOST = 7, LOOPS_MOST = 1000 };
 
 #define FLAG(field) OPT_IS_FLAG(struct profile_opts, field)
 #define ONCE(field) OPT_IS_ONCE(struct profile_opts, field)
@@ -102,89 +102,51 @@ static int check(struct profile_opts *a, int argc, char **argv)
 
 /* The study. */
 
-/** The state of a study. */
-struct course {
-	struct profile_study *study;
-	struct os *os;
-	double start, end;         /* by os_now() */
-	bool shows;                /* show progress */
-	unsigned turns[PROFILE_ROWS], loops[PROFILE_ROWS];   /* of each row */
-	const struct profile_row *row;
-	unsigned turn;
-};
-
-static void show_progress(void *arg, const struct profile_counts *counts, const char *where)
+double profile_left(const struct profile_study *study)
 {
-	struct course *c = arg;
+	double left = study->end - os_now();
+	return left < study->opts->max_time ? left : study->opts->max_time;
+}
+
+void profile_progress(const struct profile_study *study, const struct profile_row *row,
+                      uint64_t dirs, const char *where)
+{
 	char head[160];
-	bool rule = c->row->rule >= 0;
-	if (!c->shows || os_now() - c->start < 1)
+	bool rule = row->rule >= 0;
+	if (!study->shows || os_now() - study->start < 1)
 		return;
-	snprintf(head, sizeof(head),
-	         "%s%s%s, turn %u: %" PRIu64 " directories: ", profile_algorithm(c->row->algorithm),
-	         rule ? " without " : "", rule ? discover_rules[c->row->rule].name : "",
-	         c->turn + 1, counts->dirs);
+	snprintf(head, sizeof(head), "%s%s%s, turn %u: %" PRIu64 " directories: ",
+	         rule ? study->rows[PROFILE_ALGORITHMS - 1].name : row->name,
+	         rule ? " without " : "", rule ? row->name : "", study->turn + 1, dirs);
 	progress_line(head, where);
 }
 
-int profile_drop_caches(struct os *os)
-{
-	static const char path[] = "/proc/sys/vm/drop_caches";
-	int fd = os_openat(os, AT_FDCWD, path, O_WRONLY | O_NOFOLLOW);
-	ssize_t n = fd < 0 ? -1 : os_write(os, fd, "3", 1);
-	int error = errno;
-	os_close(os, fd);
-	if (n == 1)
-		return 0;
-	message("--cold", "%s: cannot be written: %s; run as root outside of a container", path,
-	        strerror(error));
-	return CX_ERROR;
-}
-
 /** Run a row in a turn.  @return 0, or an exit status. */
-static int run_row(struct course *c, size_t i)
+static int run_row(struct profile_study *study, size_t i)
 {
-	struct profile_study *study = c->study;
 	struct profile_row *row = &study->rows[i];
 	struct profile_turn turn;
-	const struct profile_opts *opts = study->opts;
-	if (opts->cold) {
-		int status = profile_drop_caches(c->os);
-		if (status)
-			return status;
-	}
-	double left = c->end - os_now();
-	struct profile_how how = {.root = opts->path,
-	                          .limit = left < opts->max_time ? left : opts->max_time,
-	                          .loops = c->turn ? c->loops[i] : 1,
-	                          .silent = c->turn || i + 1 != PROFILE_ALGORITHMS,
-	                          .progress = show_progress,
-	                          .arg = c};
-	c->row = row;
-	show_progress(c, &row->counts, "");
-	int status = profile_run_row(c->os, row, &how, &turn);
+	double limit = profile_left(study);
+	int status = profile_run_row(study, i, PROFILE_PLAIN, limit, study->loops[i], &turn);
 	if (status)
 		return status;
 	if (turn.died) {
-		row->died = study->died = true;
-		c->turns[i] = 0;
+		row->died = true;
+		study->repeats[i] = 0;
 	}
-	turn.times.turn = c->turn;
-	if (c->turn == 0) {
+	turn.times.turn = study->turn;
+	if (study->turn == 0) {
 		row->state = turn.state;
 		row->counts = turn.counts;
-		row->limit = how.limit;
+		row->limit = limit;
 		if (!study->known && *turn.fstype) {
 			study->known = true;
 			study->mounts = turn.counts.mounts;
-			study->in_memory = turn.in_memory;
 			memcpy(study->fstype, turn.fstype, sizeof(study->fstype));
 		}
-		if (i + 1 == PROFILE_ALGORITHMS) {
-			if (!turn.complete && turn.state == PROFILE_DONE) {
-				study->complete = false;
-				memcpy(study->reason, turn.reason, sizeof(study->reason));
-			}
+		if (i + 1 == PROFILE_ALGORITHMS && !turn.complete && turn.state == PROFILE_DONE) {
+			study->complete = false;
+			memcpy(study->reason, turn.reason, sizeof(study->reason));
 		}
 	} else if (turn.state != PROFILE_DONE) {
 		return 0;   /* no time left; the earlier turns count */
@@ -197,102 +159,122 @@ static int run_row(struct course *c, size_t i)
 }
 
 /** Decide by the first turn how often to run each row. */
-static void plan(struct course *c)
+static void plan(struct profile_study *study)
 {
-	const struct profile_study *study = c->study;
 	for (size_t i = 0; i < study->nrows; ++i) {
 		const struct profile_row *row = &study->rows[i];
 		double one = row->ntimes ? row->times[0].real : 0;
-		c->loops[i] = study->opts->cold ? 1 : profile_loops(one, TURN_TIME);
-		c->turns[i] = row->state != PROFILE_DONE ? 0
-		              : study->opts->repeats    ? study->opts->repeats
-		                                      : profile_turns(one * c->loops[i], ROW_TIME,
-		                                                      TURNS_LEAST, TURNS_MOST);
+		if (!study->opts->cold)
+			study->loops[i] = profile_fit(one, TURN_TIME, 1, LOOPS_MOST);
+		study->repeats[i] = study->opts->repeats;
+		if (row->state != PROFILE_DONE)
+			study->repeats[i] = 0;
+		else if (!study->opts->repeats)
+			study->repeats[i] = profile_fit(one * study->loops[i], ROW_TIME,
+			                                TURNS_LEAST, TURNS_MOST);
 	}
 }
 
-/** Whether a row still is to be run in a turn, and can be in the time. */
-static bool wants(const struct course *c, size_t i)
+/** Whether a row is to be run in a turn, and there is time for it. */
+static bool wants(const struct profile_study *study, size_t i)
 {
-	const struct profile_row *row = &c->study->rows[i];
-	double left = c->end - os_now();
-	if (c->turn == 0)
+	double left = study->end - os_now();
+	if (study->turn == 0)
 		return left > 0.01;
-	return c->turn <= c->turns[i] && left > row->times[0].real * c->loops[i] * 1.5;
+	return study->turn <= study->repeats[i]
+	       && left > study->rows[i].times[0].real * study->loops[i] * 1.5;
 }
 
-/** Make the runs of --layers: after the first turn, and before the others, which use up the time
-    that is left. */
-static int run_layers(struct course *c)
+/** Measure where the time of an algorithm goes: with clocks, then with samples.  Neither is started
+    unless 1.5 times what the first turn took fits into the time left. */
+static int run_layer(struct profile_study *study, size_t i)
 {
-	const struct profile_opts *opts = c->study->opts;
-	int status = 0;
-	for (size_t i = PROFILE_ALGORITHMS; !status && i-- > 0;) {
-		double left = c->end - os_now();
-		struct profile_how how = {.root = opts->path,
-		                          .limit = left < opts->max_time ? left : opts->max_time,
-		                          .silent = true,
-		                          .progress = show_progress,
-		                          .arg = c};
-		c->row = &c->study->rows[i];
-		if (left > 0)
-			status = profile_layers_row(c->study, c->os, i, &how, c->loops[i]);
+	struct profile_layer *of = &study->layers[i];
+	const struct profile_row *row = &study->rows[i];
+	struct profile_turn clocked, sampled = {0};
+	double one = row->ntimes ? row->times[0].real : 0, limit = profile_left(study);
+	if (row->state != PROFILE_DONE || limit <= 0 || one * 1.5 > limit)
+		return 0;
+	int status = profile_run_row(study, i, PROFILE_CLOCKED, limit, study->loops[i], &clocked);
+	if (status || clocked.state != PROFILE_DONE) {
+		of->died = !status && clocked.died;
+		return status;
 	}
-	return status;
+	limit = profile_left(study);
+	if (one * 1.5 <= limit) {
+		unsigned loops = profile_fit(one, SAMPLE_TIME, 1, LOOPS_MOST);
+		status = profile_run_row(study, i, PROFILE_SAMPLED, limit,
+		                         study->opts->cold ? 1 : loops, &sampled);
+	}
+	if (status)
+		return status;
+	of->made = true;
+	of->runs = clocked.times.loops;
+	of->sampled = sampled.times.loops;
+	const uint64_t *calls = row->counts.calls;
+	of->same = !clocked.varies
+	           && memcmp(clocked.counts.calls, calls, sizeof(clocked.counts.calls)) == 0;
+	layers_make(&of->layers, &clocked.clock, &study->costs, &sampled.samples);
+	return 0;
 }
 
 /** Make all runs.  @return 0, or an exit status. */
-static int run_all(struct course *c)
+static int run_all(struct profile_study *study)
 {
-	struct profile_study *study = c->study;
 	size_t order[PROFILE_ROWS];
 	unsigned most = 0;
 	int status = 0;
-	for (c->turn = 0; !status && c->turn <= most; ++c->turn) {
+	for (study->turn = 0; !status && study->turn <= most; ++study->turn) {
 		bool any = false;
-		profile_order(study->opts->seed, c->turn, order, study->nrows);
+		profile_order(study->opts->seed, study->turn, order, study->nrows);
 		for (size_t k = 0; !status && k < study->nrows; ++k) {
-			if (!wants(c, order[k]))
+			if (!wants(study, order[k]))
 				continue;
 			any = true;
-			if (!c->shows)
-				progress_reader(c->os);
-			status = run_row(c, order[k]);
+			if (!study->shows)
+				progress_reader(study->os);
+			status = run_row(study, order[k]);
 		}
 		if (!any)
 			break;
-		study->turns = c->turn + 1;
-		if (c->turn == 0)
-			plan(c);
-		if (c->turn == 0 && !status && study->layers)
-			status = run_layers(c);
+		study->turns = study->turn + 1;
+		if (study->turn == 0)
+			plan(study);
+		/* Before the other turns, which use up the time that is left. */
+		bool layers = study->turn == 0 && study->opts->layers;
+		for (size_t i = PROFILE_ALGORITHMS; layers && !status && i-- > 0;)
+			status = run_layer(study, i);
 		for (size_t i = 0; i < study->nrows; ++i)
-			most = c->turns[i] > most ? c->turns[i] : most;
+			most = study->repeats[i] > most ? study->repeats[i] : most;
 	}
 	progress_end();
 	return status;
 }
 
-/** Make the study, and show it.  @return an exit status. */
-static int study_make(struct profile_study *study, struct os *os, double start)
+/** Make the study, and print it.  @return an exit status. */
+static int study_make(struct profile_study *study)
 {
-	struct course course = {.study = study,
-	                        .os = os,
-	                        .start = start,
-	                        .end = start + study->opts->total_time,
-	                        .shows = progress_open()};
-	int status = study->layers ? profile_layers_begin(study->layers, os) : 0;
-	if (!status)
-		status = run_all(&course);
+	const struct profile_opts *opts = study->opts;
+	if (opts->layers) {
+		study->procfd = os_openat(study->os, AT_FDCWD, "/proc", O_PATH | O_DIRECTORY);
+		if (os_costs_measure(study->os, &study->costs) != 0) {
+			message("--layers", "the cost of a page fault cannot be measured: %s",
+			        strerror(errno));
+			return CX_ERROR;
+		}
+	}
+	int status = run_all(study);
 	if (status)
 		return status;
 	const struct profile_counts *first = &study->rows[0].counts;
 	if (study->rows[0].state == PROFILE_DONE && first->dirs == 0 && first->errors > 0) {
-		message(study->opts->path ? study->opts->path : "/",
+		message(opts->path ? opts->path : "/",
 		        "it cannot be read; run as root, or name another directory");
 		return CX_ERROR;
 	}
-	study->seconds = os_now() - start;
+	study->seconds = os_now() - study->start;
+	study->in_memory = strcmp(study->fstype, "tmpfs") == 0
+	                   || strcmp(study->fstype, "ramfs") == 0;
 	for (size_t i = 0; i < study->nrows; ++i) {
 		profile_settle(&study->rows[i]);
 		study->varies |= study->rows[i].varies;
@@ -309,11 +291,11 @@ static int study_make(struct profile_study *study, struct os *os, double start)
 	}
 	if (!study->complete)
 		run_incomplete(study->machine, study->reason);
-	if ((study->opts->json ? profile_json(study) : profile_text(study)) != 0) {
+	if ((opts->json ? profile_json(study) : profile_text(study)) != 0) {
 		message(NULL, "cannot create the output: %s", strerror(ENOMEM));
 		return CX_ERROR;
 	}
-	return finish_stdout(study->opts->json) == 0 ? status : CX_ERROR;
+	return finish_stdout(opts->json) == 0 ? status : CX_ERROR;
 }
 
 int cmd_profile(int argc, char **argv)
@@ -321,7 +303,6 @@ int cmd_profile(int argc, char **argv)
 	struct profile_opts opts = {0};
 	struct options none = {0};
 	struct columns no_columns = {0};
-	struct profile_row rows[PROFILE_ROWS];
 	int status = options_read(&profile_table, argc, argv, &opts, NULL);
 	if (status)
 		return status;
@@ -342,17 +323,18 @@ int cmd_profile(int argc, char **argv)
 		message(NULL, "%s", strerror(errno));
 		return CX_ERROR;
 	}
-	struct profile_study study = {.opts = &opts,
-	                              .machine = &machine,
-	                              .rows = rows,
-	                              .nrows = profile_rows(rows),
-	                              .complete = true};
-	struct profile_layers layers = {.procfd = -1};
-	study.layers = opts.layers ? &layers : NULL;
-	status = study_make(&study, &machine.os, machine.start);
-	profile_layers_end(&layers, &machine.os);
+	struct profile_study study = {
+		.opts = &opts, .machine = &machine, .os = &machine.os, .complete = true,
+		.start = machine.start, .end = machine.start + opts.total_time,
+		.shows = progress_open(), .procfd = -1,
+	};
+	study.nrows = profile_rows(study.rows);
 	for (size_t i = 0; i < study.nrows; ++i)
-		profile_row_destroy(&rows[i]);
+		study.loops[i] = 1;
+	status = study_make(&study);
+	os_close(study.os, study.procfd);
+	for (size_t i = 0; i < study.nrows; ++i)
+		profile_row_destroy(&study.rows[i]);
 	run_destroy(&machine);
 	return status;
 }

@@ -6,7 +6,9 @@
 #define GM_CMD_PROFILE_H
 
 #include "cmd/cmd.h"
-#include "cmd/profile/layers.h"
+#include "os/clock.h"
+#include "os/sampler.h"
+#include "profile/layers.h"
 #include "profile/profile.h"
 
 /** The options. */
@@ -19,19 +21,59 @@ struct profile_opts {
 	double max_time, total_time;
 };
 
+/** With --layers: where the time of an algorithm goes. */
+struct profile_layer {
+	bool made;
+	bool died;                 /* not made because its process died */
+	bool same;                 /* the same calls as without clocks */
+	unsigned runs, sampled;    /* runs with clocks, and with samples */
+	struct layers layers;      /* of all of these runs */
+};
+
+struct profile_study {
+	const struct profile_opts *opts;
+	struct run *machine;       /* host, boot_id ... */
+	struct os *os;             /* counts the calls of measuring, not the measured ones */
+	struct profile_row rows[PROFILE_ROWS];
+	size_t nrows;
+	double start, end;         /* by os_now() */
+	double seconds;            /* of the whole study */
+	bool shows;                /* show progress */
+	unsigned turn, turns;      /* the current turn; turns begun */
+	unsigned repeats[PROFILE_ROWS], loops[PROFILE_ROWS];   /* turns of a row; runs in each */
+	bool died;                 /* the process of a run died */
+	bool varies;
+	bool complete;
+	char reason[160];          /* the first reason why a run was not complete */
+	bool known;                /* a run has reported the number of mounts and the type */
+	uint64_t mounts;           /* of the table */
+	char fstype[32];           /* of the root */
+	bool in_memory;            /* that type has no caches to drop */
+	int procfd;                /* /proc, for --layers; or -1 */
+	struct os_costs costs;
+	struct profile_layer layers[PROFILE_ALGORITHMS];
+};
+
+/** "without " if the name of a row is that of a rule, else "". */
+static inline const char *profile_without(const struct profile_row *row)
+{
+	return row->rule < 0 ? "" : "without ";
+}
+
+/** Show the progress of a row.  @where  A directory. */
+void profile_progress(const struct profile_study *study, const struct profile_row *row,
+                      uint64_t dirs, const char *where);
+
+/** The seconds left for a run. */
+double profile_left(const struct profile_study *study);
+
 /* run.c */
 
-/** How to run a row. */
-struct profile_how {
-	const char *root;          /* as --root= has it; NULL: "/" */
-	double limit;              /* seconds for a run, and for a turn */
-	unsigned loops;            /* the number of runs, at least 1 */
-	bool silent;               /* print no messages */
-	enum profile_look look;
-	int procfd;                /* /proc, or -1 */
-	/** Called several times a second while it runs; may be NULL. */
-	void (*progress)(void *arg, const struct profile_counts *counts, const char *where);
-	void *arg;
+/** How a run is observed. */
+enum profile_look {
+	PROFILE_PLAIN,       /* not at all */
+	PROFILE_CLOCKED,     /* each call is timed */
+	PROFILE_SAMPLED,     /* by a sampler, whose signals change the calls */
 };
 
 /** The result of a turn of a row. */
@@ -42,79 +84,31 @@ struct profile_turn {
 	struct profile_times times;      /* the mean over the runs */
 	bool varies;               /* the runs made different calls */
 	bool complete;             /* every mount was found */
-	bool in_memory;            /* the root's file system has no caches to drop */
 	char reason[160];          /* why it is not complete, or "" */
 	char fstype[32];           /* of the root */
-	struct profile_looked looked;    /* if it was observed */
+	struct os_clock clock;     /* sums over the runs, if they were observed */
+	struct os_samples samples;
 };
 
 /**
  * Run a row in a separate process: `getmnt discover --names=walk --threads=1` with its algorithm
- * and rules, without printing, as often as requested.  Times are taken there by a clock and
- * getrusage(2); the system calls are those of --stats.  The process is killed at the time limit.
- * If it dies by itself (out of memory), the row is stopped as well, after a message.
+ * and rules, without printing.  Times are taken there by a clock and getrusage(2); the system calls
+ * are those of --stats.  The process is killed at the time limit.  If it dies by itself (out of
+ * memory), the row is stopped as well, after a message.
  *
- * @os  The caller's; counts the calls of measuring, not the measured ones.
+ * @i      Index of the row.
+ * @limit  Seconds for all runs.
+ * @loops  Number of runs, at least 1; fewer if the time is over.
  * @turn [out]
  * @return 0, or an exit status after a message: the root is not a directory, or the table cannot
- *         be read.
+ *         be read; with --cold, the caches cannot be dropped.
  */
-int profile_run_row(struct os *os, const struct profile_row *row, const struct profile_how *how,
-                    struct profile_turn *turn);
+int profile_run_row(struct profile_study *study, size_t i, enum profile_look look, double limit,
+                    unsigned loops, struct profile_turn *turn);
 
-/** Drop the caches of the kernel.  @return 0, or an exit status after a message. */
-int profile_drop_caches(struct os *os);
+/* out.c, json.c: both return 0, or -1 (ENOMEM). */
 
-/* profile.c: the study, for the output formats. */
-
-struct profile_study {
-	const struct profile_opts *opts;
-	struct run *machine;       /* host, boot_id ... */
-	struct profile_row *rows;
-	size_t nrows;
-	unsigned turns;            /* turns begun, with the first */
-	bool died;                 /* the process of a run died */
-	bool known;                /* a run reported what follows: */
-	uint64_t mounts;           /* of the table */
-	double seconds;            /* of the whole study */
-	bool in_memory, complete, varies;
-	char fstype[32];           /* of the root */
-	char reason[160];          /* the first reason why a run was not complete */
-	struct profile_layers *layers;   /* NULL: not requested */
-};
-
-/* out.c: tables. */
-
-struct libscols_table;
-struct libscols_line;
-
-/** A table being filled. */
-struct sheet {
-	struct libscols_table *table;
-	struct libscols_line *line;
-	size_t column;
-	bool failed;
-};
-
-void sheet_begin(struct sheet *s);
-
-void sheet_column(struct sheet *s, const char *name, bool number);
-
-void sheet_row(struct sheet *s);
-
-__attribute__((format(printf, 2, 3)))
-void sheet_cell(struct sheet *s, const char *format, ...);
-
-/** Milliseconds, with the significant digits. */
-void sheet_time(struct sheet *s, const char *before, double seconds);
-
-/** Print and free it.  @return 0, or -1. */
-int sheet_end(struct sheet *s);
-
-/** Print a study as tables.  @return 0, or -1 (ENOMEM). */
 int profile_text(const struct profile_study *study);
-
-/** Print it as a document.  @return 0, or -1 (ENOMEM). */
 int profile_json(const struct profile_study *study);
 
 #endif

@@ -4,16 +4,16 @@
  *
  *     parent                          child
  *     profile_run_row() --fork------> the options of `getmnt discover`, parsed
- *           |                         run_listed(), as often as wanted
- *           | <--progress, now and then--  by a struct os of its own, which counts nothing
- *           | <--struct profile_turn------ of the run that is measured
+ *           |                         run_listed(), as often as requested
+ *           | <--progress, now and then--  by a struct os of its own, which is not measured
+ *           | <--struct profile_turn------ of the measured runs
  *
  * In a separate process, so that each run starts with a fresh heap, descriptors and limits, and can
- * be killed.
+ * be killed.  Clocks and samples are taken by two processes, because a sampler's signals change
+ * the calls: getdents64 returns early.
  */
 #include "cmd/profile/profile.h"
 
-#include "base/fstypes.h"
 #include "cmd/columns.h"
 #include "cmd/listing.h"
 #include "cmd/output.h"
@@ -26,55 +26,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds to wait for a child that should have ended. */
-#define GRACE 2.0
-
-enum { WHERE_BYTES = 200 };
-
-/* Seconds to wait for a child that has sent its last message. */
-static const double END_SECONDS = 2;
+enum {
+	GRACE_SECONDS = 2,     /* for a child that should have ended */
+	END_SECONDS = 2,       /* for a child that has sent its last message */
+	SAMPLE_EVERY = 97000,  /* nanoseconds between samples, no multiple of a tick */
+};
 
 /** A message of the child. */
 struct word {
 	bool done;                 /* the last message */
 	int status;                /* not 0: an error was printed, and turn is undefined */
 	struct profile_turn turn;
-	char where[WHERE_BYTES];   /* while it runs */
+	char where[200];           /* while it runs */
 };
 
 /** The child. */
 struct runner {
+	struct run run;            /* first: the argument of run_progress() */
 	struct os own;             /* counts the calls of measuring */
+	const struct profile_study *study;
 	const struct profile_row *row;
-	const struct profile_how *how;
+	enum profile_look look;
 	int sock;
 	struct word word;
 };
 
-/** A measured run. */
-struct measured {
-	struct run run;            /* first: the argument of run_progress() */
-	struct runner *runner;
-	struct profile_watch watch;
-};
-
-/** The options of the discovery that a row stands for. */
-static struct options row_options(const struct runner *r, double limit)
-{
-	struct options o = OPTIONS_DEFAULT;
-	o.names = DN_WALK;
-	o.names_given = true;
-	o.threads = 1;
-	o.quiet = true;
-	o.algorithm = r->row->algorithm;
-	o.max_time = limit;
-	o.prune_off = r->row->rule >= 0 ? 1u << r->row->rule : 0;
-	o.root = r->how->root;
-	o.part = r->how->root;
-	return o;
-}
-
-/** Send to the parent. */
 static void send_word(struct runner *r, bool wait)
 {
 	os_send(&r->own, r->sock, &r->word, sizeof(r->word), NULL, 0, -1, wait);
@@ -82,7 +58,7 @@ static void send_word(struct runner *r, bool wait)
 
 static void run_progress(const struct discover_progress *progress, void *arg)
 {
-	struct runner *r = ((struct measured *)arg)->runner;
+	struct runner *r = arg;
 	struct profile_counts kept = r->word.turn.counts;
 	r->word.turn.counts.dirs = progress->dirs;
 	r->word.turn.counts.entries = progress->entries;
@@ -92,132 +68,182 @@ static void run_progress(const struct discover_progress *progress, void *arg)
 	r->word.turn.counts = kept;
 }
 
-/** Keep the results of the first run. */
-static void take_first(struct profile_turn *turn, const struct run *run)
+/** Make a run, observed as requested.  Observation does not change the counts of calls. */
+static int run_observed(struct runner *r)
 {
-	const struct discovery *d = run->d;
-	turn->complete = run->complete;
-	snprintf(turn->reason, sizeof(turn->reason), "%s", run->nreasons ? run->reasons[0] : "");
-	if (d->root != MT_NONE) {
-		const char *type = d->tree.nodes[d->root].mount->fstype;
-		snprintf(turn->fstype, sizeof(turn->fstype), "%s", type ? type : "");
-	}
-	turn->in_memory = strcmp(turn->fstype, "tmpfs") == 0 || strcmp(turn->fstype, "ramfs") == 0;
-}
-
-/** Run once, and take down what it did.
-    @cut [out]  It is not the first, and the time has cut it short: nothing of it was taken.
-    @return 0, or an exit status. */
-static int run_once(struct runner *r, double limit, bool first, bool *cut)
-{
-	struct measured m = {.runner = r};
-	struct options o = row_options(r, limit);
-	struct columns columns;
 	struct profile_turn *turn = &r->word.turn;
-	struct os_usage before, after;
-	int status = columns_choose(&columns, &o);
-	if (status)
-		return status;
-	run_init(&m.run, &o, &columns);
-	m.run.progress = run_progress;
-	os_usage(&r->own, &before);
-	run_start(&m.run);
-	profile_watch_start(&m.watch, &m.run.os, r->how->look, r->how->procfd);
-	status = run_listed(&m.run);
-	profile_watch_stop(&m.watch, &m.run.os, &turn->looked);
-	os_mark(MARK_END);
-	double real = os_now() - m.run.start;
-	os_usage(&r->own, &after);
-	/* It may have named all there is before it was stopped: getmnt1 and getmnt2 go on. */
-	bool stopped = real >= limit;
-	status = status == CX_INCOMPLETE || status == CX_NOTHING ? CX_OK : status;
-	*cut = stopped && !first;
-	if (!status && m.run.d && !*cut) {
-		struct profile_counts counts = {.dirs = m.run.d->stats.dirs,
-		                                .entries = m.run.d->stats.entries,
-		                                .mounts = m.run.d->tree.count
-		                                          - m.run.d->stats.states[MT_OUTSIDE],
-		                                .errors = m.run.d->stats.errors,
-		                                .named = m.run.d->stats.named[MT_NAMED_WALKED]};
-		memcpy(counts.calls, m.run.os.calls, sizeof(counts.calls));
-		if (first) {
-			turn->counts = counts;
-			take_first(turn, &m.run);
-		}
-		turn->varies |= memcmp(&counts, &turn->counts, sizeof(counts)) != 0;
-		turn->state = stopped ? PROFILE_STOPPED : PROFILE_DONE;
-		turn->times.real += real;
-		turn->times.user += after.user - before.user;
-		turn->times.system += after.system - before.system;
-		turn->times.discovery += m.run.d->stats.seconds;
-		++turn->times.loops;
-	}
-	run_destroy(&m.run);
+	struct os *os = &r->run.os;
+	struct os_clock clock;
+	bool sampled = r->look == PROFILE_SAMPLED;
+	uint64_t before[OS_NCALLS];
+	if (r->look == PROFILE_PLAIN)
+		return run_listed(&r->run);
+	memcpy(before, os->calls, sizeof(before));
+	os_clock_start(os, &clock, sampled, r->study->procfd);
+	sampled = sampled && os_sampler_start(&clock, SAMPLE_EVERY) == 0;
+	int status = run_listed(&r->run);
+	if (sampled)
+		os_sampler_stop(&turn->samples);
+	os_clock_stop(os);
+	os_clock_add(&turn->clock, &clock);
+	for (int i = 0; i < OS_NCALLS; ++i)
+		os->calls[i] = before[i] + clock.calls[i];
 	return status;
 }
 
-/** All that the child does. */
-static int run_child(struct runner *r)
+/** Store the results of a run. */
+static void take_results(struct profile_turn *turn, const struct run *run, bool first)
 {
-	const struct profile_how *how = r->how;
+	const struct discovery *d = run->d;
+	struct profile_counts counts = {
+		.dirs = d->stats.dirs,
+		.entries = d->stats.entries,
+		.mounts = d->tree.count - d->stats.states[MT_OUTSIDE],
+		.errors = d->stats.errors,
+		.named = d->stats.named[MT_NAMED_WALKED],
+	};
+	memcpy(counts.calls, run->os.calls, sizeof(counts.calls));
+	turn->varies |= !first && memcmp(&counts, &turn->counts, sizeof(counts)) != 0;
+	if (!first)
+		return;
+	turn->counts = counts;
+	turn->complete = run->complete;
+	snprintf(turn->reason, sizeof(turn->reason), "%s", run->nreasons ? run->reasons[0] : "");
+	const char *type = NULL;
+	if (d->root != MT_NONE)
+		type = d->tree.nodes[d->root].mount->fstype;
+	snprintf(turn->fstype, sizeof(turn->fstype), "%s", type ? type : "");
+}
+
+/** Run once, and measure.  A run after the first that was stopped by the time limit is not counted.
+    @stopped [out]
+    @return 0, or an exit status. */
+static int run_once(struct runner *r, double limit, bool first, bool *stopped)
+{
+	const char *root = r->study->opts->path;
+	struct options o = OPTIONS_DEFAULT;
+	struct columns columns;
 	struct profile_turn *turn = &r->word.turn;
-	double end = os_now() + how->limit;
+	struct os_usage before, after;
+	o.names = DN_WALK;
+	o.names_given = o.quiet = true;
+	o.threads = 1;
+	o.algorithm = r->row->algorithm;
+	o.max_time = limit;
+	o.prune_off = r->row->rule >= 0 ? 1u << r->row->rule : 0;
+	o.root = root;
+	o.part = root;
+	int status = columns_choose(&columns, &o);
+	if (status)
+		return status;
+	run_init(&r->run, &o, &columns);
+	r->run.progress = run_progress;
+	os_usage(&r->own, &before);
+	run_start(&r->run);
+	status = run_observed(r);
+	os_mark(MARK_END);
+	double real = os_now() - r->run.start;
+	os_usage(&r->own, &after);
+	/* getmnt1 and getmnt2 continue after all mounts are named: only the time shows that they
+	   were stopped. */
+	*stopped = real >= limit;
+	status = status == CX_INCOMPLETE || status == CX_NOTHING ? CX_OK : status;
+	if (!status && r->run.d && (first || !*stopped)) {
+		take_results(turn, &r->run, first);
+		turn->state = *stopped ? PROFILE_STOPPED : PROFILE_DONE;
+		turn->times.real += real;
+		turn->times.user += after.user - before.user;
+		turn->times.system += after.system - before.system;
+		turn->times.discovery += r->run.d->stats.seconds;
+		++turn->times.loops;
+	}
+	run_destroy(&r->run);
+	return status;
+}
+
+/** Make all runs.  Only the first one prints messages, unless silent. */
+static int run_child(struct runner *r, double limit, unsigned loops, bool silent)
+{
+	struct profile_times *times = &r->word.turn.times;
+	double end = os_now() + limit;
 	int status = CX_OK;
-	bool cut = false;
-	message_note(NULL, how->silent);
-	for (unsigned i = 0;
-	     !status && i < (how->loops ? how->loops : 1) && (i == 0 || os_now() < end); ++i) {
+	bool stopped = false;
+	message_note(NULL, silent);
+	for (unsigned i = 0; !status && i < loops && (i == 0 || os_now() < end); ++i) {
 		double left = end - os_now();
-		status = run_once(r, left > 1e-3 ? left : 1e-3, i == 0, &cut);
+		status = run_once(r, left > 1e-3 ? left : 1e-3, i == 0, &stopped);
 		message_note(NULL, true);
-		if (turn->state != PROFILE_DONE || cut)
+		if (stopped || times->loops == 0)
 			break;
 	}
-	double n = turn->times.loops ? turn->times.loops : 1;
-	turn->times.user /= n;
-	turn->times.system /= n;
-	turn->times.real /= n;
-	turn->times.discovery /= n;
+	double n = times->loops ? times->loops : 1;
+	times->user /= n;
+	times->system /= n;
+	times->real /= n;
+	times->discovery /= n;
 	return status;
 }
 
 /** Receive from the child until it is done or the time is over.  @return whether it is done. */
-static bool hear(struct os *os, int sock, const struct profile_how *how, struct word *last)
+static bool receive(const struct profile_study *study, const struct profile_row *row, int sock,
+                    double limit, struct word *last)
 {
 	struct word word;
-	for (double end = os_now() + how->limit * 1.1 + GRACE; os_now() < end;) {
+	for (double end = os_now() + limit * 1.1 + GRACE_SECONDS; os_now() < end;) {
 		struct pollfd fd = {.fd = sock, .events = POLLIN};
-		double left = end - os_now();
-		if (os_poll(os, &fd, 1, left < 1 ? 100 : 1000) <= 0)
+		if (os_poll(study->os, &fd, 1, end - os_now() < 1 ? 100 : 1000) <= 0)
 			continue;
-		if (os_recv(os, sock, &word, sizeof(word), NULL, false) != (ssize_t)sizeof(word))
+		if (os_recv(study->os, sock, &word, sizeof(word), NULL, false)
+		    != (ssize_t)sizeof(word))
 			return false;   /* it has died */
 		*last = word;
 		if (word.done)
 			return true;
-		if (how->progress)
-			how->progress(how->arg, &word.turn.counts, word.where);
+		profile_progress(study, row, word.turn.counts.dirs, word.where);
 	}
 	return false;
 }
 
-int profile_run_row(struct os *os, const struct profile_row *row, const struct profile_how *how,
-                    struct profile_turn *turn)
+/** Drop the caches of the kernel.  @return 0, or an exit status after a message. */
+static int drop_caches(struct os *os)
 {
-	struct runner r = {.row = row, .how = how};
+	static const char path[] = "/proc/sys/vm/drop_caches";
+	int fd = os_openat(os, AT_FDCWD, path, O_WRONLY | O_NOFOLLOW);
+	ssize_t n = fd < 0 ? -1 : os_write(os, fd, "3", 1);
+	int error = errno;
+	os_close(os, fd);
+	if (n == 1)
+		return 0;
+	message("--cold", "%s: cannot be written: %s; run as root outside of a container", path,
+	        strerror(error));
+	return CX_ERROR;
+}
+
+int profile_run_row(struct profile_study *study, size_t i, enum profile_look look, double limit,
+                    unsigned loops, struct profile_turn *turn)
+{
+	const struct profile_row *row = &study->rows[i];
+	struct os *os = study->os;
 	struct word last = {0};
-	int socks[2] = {-1, -1}, self = os_getpid(), status = CX_ERROR, pid = -1;
+	int socks[2] = {-1, -1}, self = os_getpid(), pid = -1;
 	memset(turn, 0, sizeof(*turn));
+	int status = study->opts->cold ? drop_caches(os) : 0;
+	if (status)
+		return status;
+	profile_progress(study, row, row->counts.dirs, "");
 	if (os_socketpair(os, socks) != 0 || (pid = os_fork_process(os)) < 0) {
-		message(profile_algorithm(row->algorithm),
-		        "cannot start a process: %s", strerror(errno));
+		message(row->name, "cannot start a process: %s", strerror(errno));
+		status = CX_ERROR;
 		goto out;
 	}
 	if (pid == 0) {
-		r.sock = socks[1];
+		struct runner r = {.study = study, .row = row, .look = look, .sock = socks[1]};
 		if (!os_die_with(&r.own, self))
 			os_exit_process(CX_ERROR);
-		r.word.status = run_child(&r);
+		/* The first run of getmnt3 reports errors of the path or the table. */
+		bool reports = look == PROFILE_PLAIN && study->turn == 0
+		               && i + 1 == PROFILE_ALGORITHMS;
+		r.word.status = run_child(&r, limit, loops, !reports);
 		r.word.done = true;
 		send_word(&r, true);
 		os_exit_process(CX_OK);
@@ -225,27 +251,27 @@ int profile_run_row(struct os *os, const struct profile_row *row, const struct p
 	os_close(os, socks[1]);
 	socks[1] = -1;
 	double begun = os_now();
-	bool done = hear(os, socks[0], how, &last);
+	bool done = receive(study, row, socks[0], limit, &last);
 	*turn = last.turn;
 	status = last.status;
-	if (done) {
-		os_reap(os, pid, END_SECONDS, NULL);
-	} else {
+	if (!done)
 		os_kill(os, pid, SIGKILL);
-		os_reap(os, pid, 0, NULL);
+	os_reap(os, pid, done ? END_SECONDS : 0, NULL);
+	if (!done) {
 		turn->state = PROFILE_STOPPED;
 		turn->times.real = os_now() - begun;
-		if (turn->times.real < how->limit) {
-			turn->died = true;
-			progress_end();
-			message(profile_algorithm(row->algorithm),
-			        "%s%sits process has died; is there enough memory?",
-			        row->rule < 0 ? "" : "without ",
-			        row->rule < 0 ? "" : discover_rules[row->rule].name);
-		}
+		turn->died = turn->times.real < limit;
+	}
+	if (turn->died) {
+		study->died = true;
+		progress_end();
+		message(study->rows[row->rule < 0 ? i : PROFILE_ALGORITHMS - 1].name,
+		        "%s%s%sits process has died; is there enough memory?",
+		        profile_without(row), row->rule < 0 ? "" : row->name,
+		        row->rule < 0 ? "" : ": ");
 	}
 out:
-	for (int i = 0; i < 2; ++i)
-		os_close(os, socks[i]);
+	for (int k = 0; k < 2; ++k)
+		os_close(os, socks[k]);
 	return status;
 }
