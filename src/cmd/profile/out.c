@@ -132,8 +132,8 @@ static void cell_state(struct sheet *s, const struct profile_row *row)
 	else if (row->state == PROFILE_NOT_RUN)
 		sheet_cell(s, "not run: no time left");
 	else if (row->state == PROFILE_STOPPED)
-		sheet_cell(s, row->limit < 1000 ? "stopped after %.3g s and %" PRIu64 " directories" :
-		           "stopped after %.0f s and %" PRIu64 " directories", row->limit, dirs);
+		sheet_cell(s, row->limit < 1000 ? "stopped after %.3g s and %" PRIu64 " directories"
+		           : "stopped after %.0f s and %" PRIu64 " directories", row->limit, dirs);
 	else
 		sheet_cell(s, "done");
 }
