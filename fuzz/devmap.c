@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is read of devices: a made-up /sys, /run and /dev.
+ * What is read of devices: a made-up /sys, /run, /dev and /proc.
  *
  * The input is files, a byte 0x1e before each: a letter, the path up to the
  * end of the line, the bytes.  The letters: f file, l link, d entries of a
@@ -109,7 +109,7 @@ static void on_look(const char *path, int flags)
 {
 	bool dev = strcmp(path, "/dev") == 0 || strncmp(path, "/dev/", 5) == 0;
 	FUZZ_CHECK(dev || strcmp(path, "/sys") == 0 || strncmp(path, "/sys/", 5) == 0
-	           || strncmp(path, "/run/", 5) == 0);
+	           || strncmp(path, "/run/", 5) == 0 || strcmp(path, "/proc/fs/jbd2") == 0);
 	if (dev && !(flags & (O_PATH | O_NOFOLLOW)))
 		opened_device = true;
 	/* From a partition to its disk, by ourselves; never by a name that was read. */
@@ -187,13 +187,12 @@ static void ask_device(struct devmap *map, struct devmap *other, uint32_t major,
 static void ask_source(struct devmap *map, const char *source)
 {
 	uint32_t major = UINT32_MAX, minor = UINT32_MAX;
-	const char *backing = "";
+	struct mount m = {.dev_minor = 33, .fstype = "btrfs", .source = source};
 	bool is_dev = strncmp(source, "/dev/", 5) == 0;
-	bool blocks = devmap_mount_blocks(map, 0, 33, source, &backing);
+	bool blocks = devmap_mount_blocks(map, &m);
 	bool behind = devmap_behind(map, 0, 33, source, &major, &minor);
 	FUZZ_CHECK(is_dev || (!blocks && !behind));
-	FUZZ_CHECK(behind || (major == UINT32_MAX && minor == UINT32_MAX && blocks == is_dev
-	                      && !backing));
+	FUZZ_CHECK(behind || (major == UINT32_MAX && minor == UINT32_MAX && blocks == is_dev));
 	FUZZ_CHECK(!behind || major != 0);
 	const struct devmap_tags *tags = devmap_tags(map, 0, 33, source);
 	check_tags(tags);
@@ -214,8 +213,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_kernel_set(&kernel);
 	struct os os;
 	fuzz_os(&os);
-	struct devmap *map = devmap_new_at(&os, "/sys", "/run", "/dev");
-	struct devmap *other = devmap_new_at(&os, "/sys", "/run", "/dev");
+	static const struct devmap_roots roots = {"/sys", "/run", "/dev", "/proc"};
+	struct devmap *map = devmap_new(&os, &roots);
+	struct devmap *other = devmap_new(&os, &roots);
 	FUZZ_CHECK(map && other);
 	devmap_set_judge(map, on_judge, NULL);
 	devmap_set_judge(other, on_judge, NULL);

@@ -29,7 +29,8 @@ static struct devmap *map_with(struct os *os, struct fuzz_kernel *kernel, struct
 	*kernel = (struct fuzz_kernel){.files = file, .nfiles = 1};
 	fuzz_kernel_set(kernel);
 	fuzz_os(os);
-	struct devmap *map = devmap_new_at(os, "/sys", "/run", "/dev");
+	static const struct devmap_roots roots = {"/sys", "/run", "/dev", NULL};
+	struct devmap *map = devmap_new(os, &roots);
 	FUZZ_CHECK(map);
 	return map;
 }

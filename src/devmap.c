@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct devmap *devmap_new_at(struct os *os, const char *sysroot, const char *runroot,
-                             const char *devroot)
+struct devmap *devmap_new(struct os *os, const struct devmap_roots *roots)
 {
 	struct devmap *map = malloc(sizeof(*map));
 	if (!map)
 		return NULL;
 	*map = (struct devmap){
 		.os = os,
+		.roots = *roots,
 		.sys = -1,
 		.zfs = -1,
 		.anonymous = {.known = DEVMAP_ANONYMOUS},
@@ -24,14 +24,6 @@ struct devmap *devmap_new_at(struct os *os, const char *sysroot, const char *run
 	arena_init(&map->arena);
 	map64_init(&map->index);
 	map64_init(&map->cache.index);
-	map->sysroot = sysroot ? devmap_strndup(map, sysroot, strlen(sysroot)) : NULL;
-	map->runroot = runroot ? devmap_strndup(map, runroot, strlen(runroot)) : NULL;
-	map->devroot = devroot ? devmap_strndup(map, devroot, strlen(devroot)) : NULL;
-	if (map->failed) {
-		devmap_free(map);
-		errno = ENOMEM;
-		return NULL;
-	}
 	return map;
 }
 
@@ -145,60 +137,13 @@ const char *devmap_name(struct devmap *map, uint32_t major, uint32_t minor)
 	return dev->name;
 }
 
-struct devmap_dev *devmap_find_behind(struct devmap *map, uint32_t major, uint32_t minor,
-                                      const char *source)
-{
-	if (major != 0)
-		return devmap_get(map, major, minor);
-	if (!source || strncmp(source, "/dev/", 5) != 0)
-		return NULL;
-	/* Mounts of the same anonymous number usually have the same source. */
-	struct devmap_dev *dev = devmap_get(map, major, minor);
-	if (!dev)
-		return NULL;
-	if (dev->source && strcmp(dev->source, source) == 0)
-		return dev->behind;
-
-	uint32_t dev_major, dev_minor;
-	const char *name = source + 5;
-	dev->behind = NULL;
-	if (devmap_node_number(map, name, &dev_major, &dev_minor) != 0)
-		dev->behind = devmap_by_name(map, name);
-	else if (dev_major != 0)
-		dev->behind = devmap_get(map, dev_major, dev_minor);
-	dev->source = devmap_strndup(map, source, strlen(source));
-	return dev->behind;
-}
-
-bool devmap_behind(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
-                   uint32_t *dev_major, uint32_t *dev_minor)
-{
-	const struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
-	if (!dev)
-		return false;
-	*dev_major = dev->major;
-	*dev_minor = dev->minor;
-	return true;
-}
-
-void devmap_avoid(struct devmap *map, uint32_t major, uint32_t minor, const char *source)
-{
-	struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
-	if (!dev)
-		return;
-	dev->avoided = map->avoids = true;
-	struct devmap_dev *disk = devmap_whole(map, dev);
-	if (disk)
-		disk->avoided = true;
-}
-
 /** Read the file of a device in the udev database. */
 static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
                              struct devmap_tags *tags, struct devmap_udev *udev)
 {
 	char path[DEVMAP_PATH_MAX], *text;
 	size_t len;
-	if (!devmap_at(path, sizeof(path), map->runroot, "udev/data/b%u:%u", dev->major,
+	if (!devmap_at(path, sizeof(path), map->roots.run, "udev/data/b%u:%u", dev->major,
 	               dev->minor))
 		return;
 	if (os_read_file(map->os, AT_FDCWD, path, DEVMAP_UDEV_MAX, &text, &len) == 0) {
@@ -397,52 +342,6 @@ bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const cha
 	if (backing)
 		*backing = dev ? dev->backing : NULL;
 	return dev ? dev->blocks != NULL : major != 0;
-}
-
-/** The devices of a mounted btrfs. */
-struct devmap_members {
-	const char *dir;
-	struct devmap_dev *of;
-	bool blocks;
-};
-
-static bool devmap_each_member(struct devmap *map, const char *name, void *arg)
-{
-	struct devmap_members *members = arg;
-	char path[DEVMAP_PATH_MAX];
-	struct devmap_dev *dev = NULL;
-	if (devmap_path(path, sizeof(path), "%s/devices/%s/dev", members->dir, name))
-		dev = devmap_dev_at(map, path);
-	if (dev)
-		devmap_judge(map, dev);
-	members->blocks |= !dev || dev->blocks;
-	return !dev || devmap_add_below(map, &members->of->members, dev);
-}
-
-bool devmap_mount_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
-                         const char **backing)
-{
-	if (major != 0)
-		return devmap_blocks(map, major, minor, backing);
-	struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
-	if (!dev) {
-		if (backing)
-			*backing = NULL;
-		return source && strncmp(source, "/dev/", 5) == 0;
-	}
-	bool blocks = devmap_blocks(map, dev->major, dev->minor, backing);
-	if (!dev->fs_judged) {
-		char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX];
-		struct devmap_members members = {.dir = dir, .of = dev, .blocks = blocks};
-		map->unread = false;
-		dev->members = NULL;
-		if (devmap_btrfs(map, dev, NULL, dir)
-		    && devmap_path(path, sizeof(path), "%s/devices", dir))
-			devmap_each(map, path, devmap_each_member, &members);
-		dev->fs_blocks = members.blocks || map->unread;
-		dev->fs_judged = true;
-	}
-	return dev->fs_blocks;
 }
 
 /** A growing list of devices. */

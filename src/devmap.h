@@ -15,6 +15,7 @@
 #ifndef GM_DEVMAP_H
 #define GM_DEVMAP_H
 
+#include "base/mount.h"
 #include "os/os.h"
 
 #include <stdbool.h>
@@ -51,15 +52,19 @@ struct devmap_tags {
 
 struct devmap;
 
+/** Usually /sys, /run, /dev and /proc; NULL: it does not exist, or must not be touched. */
+struct devmap_roots {
+	const char *sys, *run, *dev, *proc;
+};
+
 /**
  * Make an empty map.  Nothing is read yet.
  *
- * @sysroot, runroot, devroot
- *         Usually /sys, /run and /dev; NULL: does not exist.
+ * @roots
+ *         The strings must outlive the map.
  * @return it, or NULL.  Errors: ENOMEM.  Ownership: devmap_free().
  */
-struct devmap *devmap_new_at(struct os *os, const char *sysroot, const char *runroot,
-                             const char *devroot);
+struct devmap *devmap_new(struct os *os, const struct devmap_roots *roots);
 
 /** Free a map and everything that it returned; NULL is fine. */
 void devmap_free(struct devmap *map);
@@ -100,13 +105,10 @@ struct devmap_file {
 
 /**
  * Call each() for each backing file below the device of a mount: directly, through other devices,
- * or through another device of its btrfs.  devmap_mount_blocks() must be called before.
- *
- * @source
- *         See devmap_behind().
+ * or through another device of its file system.  devmap_mount_blocks() must be called before.
  */
-void devmap_files(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
-                  void (*each)(void *arg, const struct devmap_file *file), void *arg);
+void devmap_mount_files(struct devmap *map, const struct mount *m,
+                        void (*each)(void *arg, const struct devmap_file *file), void *arg);
 
 /** Whether a backing file is the file of its name in this mount namespace. */
 enum devmap_here {
@@ -184,14 +186,13 @@ const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32
 bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char **backing);
 
 /**
- * Like devmap_blocks() for a mount: for btrfs, any device of the file system.  True also if a
- * source in /dev is not a known device.
+ * Like devmap_blocks() for any device of the file system of a mount: also the other devices of a
+ * btrfs, the log and the real-time device of an XFS, an external journal of ext2 to ext4.  True
+ * also if one of these is not known.
  *
- * @source
- *         See devmap_behind().
+ * @m      With fstype and source; of an XFS also with fs_opts.
  */
-bool devmap_mount_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
-                         const char **backing);
+bool devmap_mount_blocks(struct devmap *map, const struct mount *m);
 
 /**
  * Whether a device is outside of this machine (nbd, rbd, drbd, iSCSI, NVMe over fabrics), or on

@@ -69,6 +69,7 @@
  *   devmap.c             device number <-> name, UUID, LABEL ...
  *   devmap/
  *     sysfs.c            what a device is, and which devices it stands on
+ *     mount.c            the devices of a mount
  *     loop.c             the backing files of loop devices
  *     text.c             the udev database and blkid.tab
  *     probe.c            probing a device by libblkid

@@ -16,6 +16,7 @@ enum {
 	PSEUDO = FST_PSEUDO | FST_LAST,
 	NET    = FST_NET | FST_BLOCKS,
 	FUSE   = FST_BLOCKS,
+	EXT    = DISK | FST_NLINK | FST_FSCK | FST_LAST_POS | FST_JOURNAL,
 };
 
 static const struct fstype_row {
@@ -54,9 +55,9 @@ static const struct fstype_row {
 	{"efs", DISK | FST_READONLY},
 	{"erofs", DISK | FST_READONLY},
 	{"exfat", DISK | FST_FSCK},
-	{"ext2", DISK | FST_NLINK | FST_FSCK | FST_LAST_POS},
-	{"ext3", DISK | FST_NLINK | FST_FSCK | FST_LAST_POS},
-	{"ext4", DISK | FST_NLINK | FST_FSCK | FST_LAST_POS},
+	{"ext2", EXT},
+	{"ext3", EXT},
+	{"ext4", EXT},
 	{"f2fs", DISK | FST_FSCK},
 	{"fuse", FUSE},
 	{"fuseblk", FUSE},
@@ -118,7 +119,7 @@ static const struct fstype_row {
 	{"virtiofs", FUSE},
 	{"vxfs", DISK},
 	{"xenfs", PSEUDO},
-	{"xfs", DISK | FST_NLINK},
+	{"xfs", DISK | FST_NLINK | FST_OPT_DEVICES},
 	{"zfs", FST_BLOCKS},
 	{"zonefs", DISK},
 };

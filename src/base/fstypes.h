@@ -22,6 +22,8 @@ enum fstype_flags {
 	FST_FSCK    = 1 << 11, /* fsck.TYPE checks it at boot */
 	FST_READONLY = 1 << 12, /* cannot be written to */
 	FST_LAST_POS = 1 << 13, /* no directory entry has a position beyond K_LAST_POS */
+	FST_OPT_DEVICES = 1 << 14, /* its options name further devices: XFS */
+	FST_JOURNAL = 1 << 15, /* its journal may be on another device: ext4 */
 };
 
 /**

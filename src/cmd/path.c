@@ -129,10 +129,10 @@ static bool mount_blocks(const struct run *run, uint32_t node, unsigned files)
 		return false;
 	if (m->dev_major == 0 && !source)
 		return flags & FST_DEVICE && !(flags & FST_SUBVOL);   /* on a file: erofs */
-	if (devmap_mount_blocks(run->devs, m->dev_major, m->dev_minor, source, NULL))
+	if (devmap_mount_blocks(run->devs, m))
 		return true;
 	struct files_blocked blocked = {.run = run, .files = files};
-	devmap_files(run->devs, m->dev_major, m->dev_minor, source, file_blocked, &blocked);
+	devmap_mount_files(run->devs, m, file_blocked, &blocked);
 	return blocked.blocks;
 }
 

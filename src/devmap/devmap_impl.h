@@ -3,6 +3,7 @@
  * Shared by the files of devmap.
  *
  *     devmap.c        the map, names, tags and the order of their sources
+ *     devmap/mount.c  the devices of a mount
  *     devmap/sysfs.c  reading sysfs
  *     devmap/judge.c  whether a device can block, and whether it may be probed
  *     devmap/loop.c   backing files of loop devices, and whether their names are right
@@ -45,7 +46,7 @@ struct devmap_dev {
 	bool judged;             /* partition, removable, blocks, backing are read */
 	bool judging;
 	bool fs_judged;
-	bool fs_blocks;          /* it or another device of its btrfs blocks */
+	bool fs_blocks;          /* another device of its file system blocks */
 	bool looked;             /* partition is read */
 	bool partition;
 	bool removable_known;    /* only read if a device may be opened: map->opening */
@@ -55,7 +56,7 @@ struct devmap_dev {
 	const char *way;         /* the same, or its directory if the file is deleted */
 	enum devmap_here here;
 	struct devmap_below *below;    /* devices below it */
-	struct devmap_below *members;  /* devices of its btrfs, if fs_judged */
+	struct devmap_below *members;  /* devices of its file system, if fs_judged */
 	bool loop_read;          /* loop_offset, loop_limit are read */
 	uint64_t loop_offset, loop_limit;
 	bool avoided;            /* by devmap_avoid() */
@@ -67,6 +68,12 @@ struct devmap_dev {
 	/* An anonymous number: */
 	const char *source;
 	struct devmap_dev *behind;
+};
+
+/** A journal in use: a name in /proc/fs/jbd2. */
+struct devmap_journal {
+	const char *name;
+	struct devmap_journal *next;
 };
 
 /** blkid.tab, with the lines found by device number. */
@@ -83,8 +90,8 @@ struct devmap_cache {
 
 struct devmap {
 	struct os *os;
-	const char *sysroot, *runroot, *devroot;
-	int sys;                 /* an O_PATH descriptor of sysroot; -1 until it is needed */
+	struct devmap_roots roots;
+	int sys;                 /* an O_PATH descriptor of roots.sys; -1 until it is needed */
 	bool (*judge)(void *arg, const char *path, uint32_t major, uint32_t minor);
 	void *judge_arg;
 	bool avoids;             /* whether any device is avoided */
@@ -101,6 +108,8 @@ struct devmap {
 	signed char zfs;         /* the zfs module is loaded; -1: unknown */
 	struct devmap_tags anonymous;
 	struct devmap_cache cache;
+	bool journals_read;
+	struct devmap_journal *journals;
 };
 
 /** Copy a string into the map.  @return it, or NULL (ENOMEM; sets map->failed). */
@@ -109,15 +118,17 @@ const char *devmap_strndup(struct devmap *map, const char *str, size_t n);
 /** Find or add the record of a number.  @return it, or NULL (ENOMEM; sets map->failed). */
 struct devmap_dev *devmap_get(struct devmap *map, uint32_t major, uint32_t minor);
 
-/** The device of a number and a source as for devmap_behind(), or NULL. */
-struct devmap_dev *devmap_find_behind(struct devmap *map, uint32_t major, uint32_t minor,
-                                      const char *source);
-
 /** Set dev->name. */
 void devmap_read_name(struct devmap *map, struct devmap_dev *dev);
 
-/** Handle errno of a file in runroot that could not be read. */
+/** Handle errno of a file in roots.run that could not be read. */
 void devmap_note(struct devmap *map, const char *path);
+
+/* mount.c */
+
+/** The device of a number and a source as for devmap_behind(), or NULL. */
+struct devmap_dev *devmap_find_behind(struct devmap *map, uint32_t major, uint32_t minor,
+                                      const char *source);
 
 /* sysfs.c */
 
@@ -164,6 +175,10 @@ struct devmap_dev *devmap_dev_at(struct devmap *map, const char *path);
  */
 int devmap_each(struct devmap *map, const char *path,
                 bool (*each)(struct devmap *map, const char *name, void *arg), void *arg);
+
+/** Like devmap_each(), below /proc. */
+int devmap_each_proc(struct devmap *map, const char *path,
+                     bool (*each)(struct devmap *map, const char *name, void *arg), void *arg);
 
 /**
  * The name of a device in sysfs ("cciss!c0d0").  The first call also sets virtual and iscsi.

@@ -50,39 +50,6 @@ bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct dev
 	return true;
 }
 
-/** A walk over the devices below a device. */
-struct devmap_walk {
-	void (*each)(void *arg, const struct devmap_file *file);
-	void *arg;
-};
-
-static void devmap_walk(const struct devmap_walk *walk, struct devmap_dev *dev, int depth)
-{
-	if (dev->judging || depth > DEVMAP_DEPTH_MAX)
-		return;
-	dev->judging = true;
-	if (dev->backing)
-		walk->each(walk->arg, &(struct devmap_file){dev->way, dev->major, dev->minor});
-	for (const struct devmap_below *below = dev->below; below; below = below->next)
-		devmap_walk(walk, below->dev, depth + 1);
-	dev->judging = false;
-}
-
-void devmap_files(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
-                  void (*each)(void *arg, const struct devmap_file *file), void *arg)
-{
-	struct devmap_walk walk = {each, arg};
-	struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
-	if (!dev)
-		return;
-	devmap_walk(&walk, dev, 0);
-	const struct devmap_below *member = major == 0 ? dev->members : NULL;
-	for (; member; member = member->next) {
-		if (member->dev != dev)
-			devmap_walk(&walk, member->dev, 0);
-	}
-}
-
 /** Read the name of a backing file again, with its directory as the root. */
 static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap_dev *dev,
                                          int dirfd)
@@ -94,7 +61,7 @@ static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap
 	/* For a file in "/" both names are the same. */
 	if (base == dev->backing || map->unrooted)
 		return DEVMAP_NAMED;
-	if (!devmap_at(path, sizeof(path), map->sysroot, "dev/block/%u:%u/%sloop/backing_file",
+	if (!devmap_at(path, sizeof(path), map->roots.sys, "dev/block/%u:%u/%sloop/backing_file",
 	               dev->major, dev->minor, dev->partition ? "../" : "")
 	    || !devmap_path(dir, sizeof(dir), "%.*s", (int)(base - dev->backing), dev->backing))
 		return DEVMAP_ELSEWHERE;

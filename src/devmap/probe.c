@@ -11,12 +11,12 @@
 /** Open a name below /dev, but not through a magic link of /proc such as /dev/fd. */
 static int devmap_node_open(struct devmap *map, const char *name, int flags)
 {
-	if (!map->devroot || !devmap_is_subpath(name) || strncmp(name, "fd/", 3) == 0
+	if (!map->roots.dev || !devmap_is_subpath(name) || strncmp(name, "fd/", 3) == 0
 	    || strncmp(name, "std", 3) == 0) {
 		errno = ENOENT;
 		return -1;
 	}
-	int dir = os_openat(map->os, AT_FDCWD, map->devroot, O_PATH | O_DIRECTORY);
+	int dir = os_openat(map->os, AT_FDCWD, map->roots.dev, O_PATH | O_DIRECTORY);
 	if (dir < 0)
 		return -1;
 	int fd = os_openat2(map->os, dir, name, flags, K_RESOLVE_BENEATH | K_RESOLVE_NO_MAGICLINKS);

@@ -80,15 +80,15 @@ static bool devmap_missed(struct devmap *map)
 	}
 }
 
-/** Open a path below sysroot.  On another mount, only directories and regular files that cannot
-    block are opened. */
+/** Open a path below the sysfs root.  On another mount, only directories and regular files that
+    cannot block are opened. */
 static int devmap_open(struct devmap *map, const char *path, int flags)
 {
 	char full[DEVMAP_PATH_MAX];
-	if (!devmap_at(full, sizeof(full), map->sysroot, "%s", path))
+	if (!devmap_at(full, sizeof(full), map->roots.sys, "%s", path))
 		return -1;
 	if (map->sys < 0)
-		map->sys = os_openat(map->os, AT_FDCWD, map->sysroot, O_PATH | O_DIRECTORY);
+		map->sys = os_openat(map->os, AT_FDCWD, map->roots.sys, O_PATH | O_DIRECTORY);
 	int fd = map->sys < 0 ? -1 : os_openat2(map->os, map->sys, path, flags, K_RESOLVE_NO_XDEV);
 	if (fd >= 0 || (errno != ENOSYS && errno != EXDEV))
 		return fd;
@@ -175,10 +175,10 @@ struct devmap_dev *devmap_dev_at(struct devmap *map, const char *path)
 	return devmap_get(map, major, minor);
 }
 
-int devmap_each(struct devmap *map, const char *path,
-                bool (*each)(struct devmap *map, const char *name, void *arg), void *arg)
+/** Call each() for the entries of an open directory, and close it.  fd < 0: with errno. */
+static int devmap_each_in(struct devmap *map, int fd,
+                          bool (*each)(struct devmap *map, const char *name, void *arg), void *arg)
 {
-	int fd = devmap_open(map, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	if (fd < 0) {
 		devmap_missed(map);
 		return -1;
@@ -208,6 +208,23 @@ int devmap_each(struct devmap *map, const char *path,
 	return rc;
 }
 
+int devmap_each(struct devmap *map, const char *path,
+                bool (*each)(struct devmap *map, const char *name, void *arg), void *arg)
+{
+	int fd = devmap_open(map, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	return devmap_each_in(map, fd, each, arg);
+}
+
+int devmap_each_proc(struct devmap *map, const char *path,
+                     bool (*each)(struct devmap *map, const char *name, void *arg), void *arg)
+{
+	char full[DEVMAP_PATH_MAX];
+	if (!devmap_at(full, sizeof(full), map->roots.proc, "%s", path))
+		return -1;
+	int fd = os_openat(map->os, AT_FDCWD, full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	return devmap_each_in(map, fd, each, arg);
+}
+
 /** Whether a path has a component that is a prefix and digits: "session1". */
 static bool devmap_has_numbered(const char *path, const char *prefix)
 {
@@ -229,7 +246,7 @@ static void devmap_resolve(struct devmap *map, struct devmap_dev *dev)
 	dev->resolved = true;
 	char path[DEVMAP_PATH_MAX], link[DEVMAP_PATH_MAX];
 	if (dev->major == 0
-	    || !devmap_at(path, sizeof(path), map->sysroot, "dev/block/%u:%u", dev->major,
+	    || !devmap_at(path, sizeof(path), map->roots.sys, "dev/block/%u:%u", dev->major,
 	                  dev->minor))
 		return;
 	ssize_t n = os_readlinkat(map->os, AT_FDCWD, path, link, sizeof(link));

@@ -270,7 +270,7 @@ static void devmap_cache_read(struct devmap *map)
 	if (cache->read)
 		return;
 	cache->read = true;
-	if (!devmap_at(path, sizeof(path), map->runroot, "blkid/blkid.tab"))
+	if (!devmap_at(path, sizeof(path), map->roots.run, "blkid/blkid.tab"))
 		return;
 	if (os_read_file(map->os, AT_FDCWD, path, DEVMAP_CACHE_MAX, &cache->text, &len) != 0) {
 		devmap_note(map, path);

@@ -184,13 +184,10 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 		}
 		if ((m->dev_major != 0 || behind) && dsc->devs) {
 			struct stands_files files = {stands, i};
-			const char *source = behind ? m->source : NULL;
-			if (devmap_mount_blocks(dsc->devs, m->dev_major, m->dev_minor, source,
-			                        NULL))
+			if (devmap_mount_blocks(dsc->devs, m))
 				dsc->flags[i] |= DF_BLOCKS;
 			else if (!own)
-				devmap_files(dsc->devs, m->dev_major, m->dev_minor, source,
-				             stands_on_file, &files);
+				devmap_mount_files(dsc->devs, m, stands_on_file, &files);
 		}
 	}
 }
@@ -357,8 +354,8 @@ static bool block_follow(struct dsc *dsc, struct dsc_paths *paths, struct stands
 }
 
 /**
- * Read the fields that only a few types need: the layers of overlays, the source of btrfs.  The
- * table has only the fields of the columns.
+ * Read the fields that only a few types need: the layers of overlays, the source of btrfs, the
+ * log device of XFS.  The table has only the fields of the columns.
  */
 static int block_ask_more(struct dsc *dsc)
 {
@@ -376,7 +373,7 @@ static int block_ask_more(struct dsc *dsc)
 		const struct mt_node *node = &tree->nodes[i];
 		unsigned flags = fstype_flags(node->mount->fstype);
 		bool behind = flags & FST_DEVICE && node->mount->dev_major == 0;
-		bool need = (flags & FST_LAYERED && lacks & MF_FS_OPTS)
+		bool need = (flags & (FST_LAYERED | FST_OPT_DEVICES) && lacks & MF_FS_OPTS)
 		            || (behind && lacks & MF_SOURCE);
 		if (!node->made && need)
 			keys[n++] = node->mount->key;
@@ -414,17 +411,19 @@ struct devmap *discover_devmap(struct os *os, const struct mount_table *own)
 {
 	static const char *const places[][2] = {
 		{"/sys", "/sys/dev/block"}, {"/run", "/run/udev/data"}, {"/dev", "/dev"},
+		{"/proc", "/proc/fs/jbd2"},
 	};
-	const char *roots[3];
+	struct devmap_roots roots;
+	const char **const root[] = {&roots.sys, &roots.run, &roots.dev, &roots.proc};
 	const unsigned need = MF_POINT | MF_FSTYPE;
 	struct mount_table *read = NULL;
 	if (!own)
 		own = read = table_read_kernel(os, TABLE_MOUNTINFO, need);
 	bool tells = own && (own->fields & need) == need;
-	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); ++i)
-		roots[i] = tells && discover_path_blocks(own, places[i][1]) ? NULL : places[i][0];
+	for (size_t i = 0; i < sizeof(root) / sizeof(*root); ++i)
+		*root[i] = tells && discover_path_blocks(own, places[i][1]) ? NULL : places[i][0];
 	table_free(read);
-	return devmap_new_at(os, roots[0], roots[1], roots[2]);
+	return devmap_new(os, &roots);
 }
 
 int dsc_find_blocking(struct dsc *dsc)

@@ -185,11 +185,11 @@ bool discover_loop_here(struct devmap *devs, const struct mount_table *table, ui
                         uint32_t minor, int dirfd);
 
 /**
- * Make a map of devices that uses /sys, /run and /dev only if they cannot block.
+ * Make a map of devices that uses /sys, /run, /dev and /proc only if they cannot block.
  *
  * @own     The table of this process, with the fields of discover_path_blocks(); NULL: mountinfo
  *          is read.
- * @return like devmap_new_at().
+ * @return like devmap_new().
  */
 struct devmap *discover_devmap(struct os *os, const struct mount_table *own);
 

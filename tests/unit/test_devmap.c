@@ -24,6 +24,7 @@
 
 static char root[64];
 static struct os os;
+static struct devmap_roots roots;
 static struct devmap *map;
 
 #define SAME(got, want) same((got), (want), #got, __LINE__)
@@ -61,15 +62,16 @@ static void begin(void)
 	strcpy(root, "/tmp/getmnt-devmap-XXXXXX");
 	if (!mkdtemp(root))
 		abort();
-	char path[3][128];
-	static const char *const parts[] = {"sys", "run", "dev"};
-	for (int i = 0; i < 3; ++i) {
+	static char path[4][128];
+	static const char *const parts[] = {"sys", "run", "dev", "proc"};
+	for (int i = 0; i < 4; ++i) {
 		snprintf(path[i], sizeof(path[i]), "%s/%s", root, parts[i]);
 		mkdir(path[i], 0755);
 	}
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	memset(os.calls, 0, sizeof(os.calls));
-	map = devmap_new_at(&os, path[0], path[1], path[2]);
+	roots = (struct devmap_roots){path[0], path[1], path[2], path[3]};
+	map = devmap_new(&os, &roots);
 	if (!map)
 		abort();
 }
@@ -112,6 +114,16 @@ static void put_link(const char *path, const char *target)
 	parents(full);
 	if (symlink(target, full) != 0)
 		abort();
+}
+
+/** Whether a mount of a device can block; major 0: a btrfs of a source. */
+static bool mount_blocks(uint32_t maj, uint32_t min, const char *source)
+{
+	struct mount m = {
+		.dev_major = maj, .dev_minor = min, .fstype = source ? "btrfs" : "vfat",
+		.source = source,
+	};
+	return devmap_mount_blocks(map, &m);
 }
 
 /** A device in sysfs: its directory below devices, and the two links to it. */
@@ -267,7 +279,7 @@ static void test_unknown(void)
 		CU_ASSERT_EQUAL(rmdir(path), 0);
 		if (i == 1) {
 			devmap_free(map);
-			map = devmap_new_at(&os, NULL, NULL, NULL);
+			map = devmap_new(&os, &(struct devmap_roots){0});
 		}
 		expect_unknown(252, 0);
 		expect_unknown(8, 1);
@@ -602,11 +614,11 @@ static void test_loop(void)
 	put("sys/devices/" VIRTUAL "loop6/loop/backing_file", "/cifs/x.img\n");
 	put_dev(252, 0, VIRTUAL "dm-0");
 	put_slave(VIRTUAL "dm-0", VIRTUAL "loop6");
-	CU_ASSERT_FALSE(devmap_mount_blocks(map, 252, 0, NULL, NULL));
+	CU_ASSERT_FALSE(mount_blocks(252, 0, NULL));
 	CU_ASSERT_FALSE(devmap_blocks(map, 7, 6, &backing));
 	static char other[] = "/cifs/";
 	devmap_set_judge(map, judge, other);
-	CU_ASSERT_TRUE(devmap_mount_blocks(map, 252, 0, NULL, NULL));
+	CU_ASSERT_TRUE(mount_blocks(252, 0, NULL));
 	unsafe(7, 6, "on a file that can block", true);
 	end();
 }
@@ -644,14 +656,16 @@ static void test_files(void)
 	put_link("sys/fs/btrfs/" "01234567-89ab-cdef-0123-456789abcde0" "/devices/loop4",
 	         "../../../../devices/" VIRTUAL "loop4");
 	char names[256] = "";
-	CU_ASSERT_FALSE(devmap_mount_blocks(map, 252, 1, NULL, NULL));
-	devmap_files(map, 252, 1, NULL, note_file, names);
+	CU_ASSERT_FALSE(mount_blocks(252, 1, NULL));
+	devmap_mount_files(map, &(struct mount){.dev_major = 252, .dev_minor = 1}, note_file,
+	                   names);
 	bool both = strstr(names, "(7:3 /dev/dm-0)(7:0 /srv/a.img)")
 	            && strstr(names, "(7:1 /gone)");
 	CU_ASSERT_TRUE(both);
 	*names = '\0';
-	CU_ASSERT_FALSE(devmap_mount_blocks(map, 0, 40, "/dev/loop4", NULL));
-	devmap_files(map, 0, 40, "/dev/loop4", note_file, names);
+	CU_ASSERT_FALSE(mount_blocks(0, 40, "/dev/loop4"));
+	devmap_mount_files(map, &(struct mount){.fstype = "btrfs", .source = "/dev/loop4"},
+	                   note_file, names);
 	SAME(names, "(7:4 /d.img)(7:2 /)");
 
 	put_dev(251, 1, VIRTUAL "zram1");
@@ -685,7 +699,7 @@ static void test_btrfs(void)
 	CU_ASSERT_PTR_EQUAL(devmap_tags(map, 8, 1, NULL), tags);
 	CU_ASSERT_TRUE(devmap_behind(map, 0, 40, "/dev/sda2", &maj, &min));
 	CU_ASSERT_TRUE(maj == 8 && min == 2);
-	CU_ASSERT_FALSE(devmap_mount_blocks(map, 0, 40, "/dev/sda1", NULL));
+	CU_ASSERT_FALSE(mount_blocks(0, 40, "/dev/sda1"));
 
 	/* With one remote device the file system is remote. */
 #define UUID2 "11234567-89ab-cdef-0123-456789abcdef"
@@ -694,7 +708,7 @@ static void test_btrfs(void)
 	put("sys/fs/btrfs/" UUID2 "/temp_fsid", "1\n");
 	put_link("sys/fs/btrfs/" UUID2 "/devices/sda3", "../../../../devices/" SDA "/sda3");
 	put_link("sys/fs/btrfs/" UUID2 "/devices/nbd0", "../../../../devices/" VIRTUAL "nbd0");
-	CU_ASSERT_TRUE(devmap_mount_blocks(map, 0, 41, "/dev/sda3", NULL));
+	CU_ASSERT_TRUE(mount_blocks(0, 41, "/dev/sda3"));
 	CU_ASSERT_FALSE(devmap_blocks(map, 8, 3, NULL));
 	/* The kernel made up its UUID. */
 	CU_ASSERT_EQUAL(devmap_tags(map, 0, 41, "/dev/sda3")->known, DEVMAP_ANONYMOUS);
@@ -712,11 +726,84 @@ static void test_btrfs(void)
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); ++i) {
 		CU_ASSERT_FALSE(devmap_behind(map, 0, 43, bad[i], &maj, &min));
-		CU_ASSERT_TRUE(devmap_mount_blocks(map, 0, 43, bad[i], NULL));
+		CU_ASSERT_TRUE(mount_blocks(0, 43, bad[i]));
 	}
 	CU_ASSERT_FALSE(devmap_behind(map, 0, 43, NULL, &maj, &min));
-	CU_ASSERT_FALSE(devmap_mount_blocks(map, 0, 43, "tmpfs", NULL));
+	CU_ASSERT_FALSE(mount_blocks(0, 43, "tmpfs"));
 	end();
+}
+
+/** Logs and real-time data on other devices: XFS by its options, ext4 by /proc/fs/jbd2. */
+static void test_journals(void)
+{
+	static const struct {
+		const char *options, *type;
+		unsigned minor;
+		bool blocks;
+		const char *files;
+	} rows[] = {
+		{"rw,attr2,noquota", "xfs", 0, false, ""},
+		{NULL, "xfs", 0, true, ""},
+		{"rw,logdev=/dev/sda2,noquota", "xfs", 0, false, ""},
+		{"rw,logdev=/dev/loop1", "xfs", 0, false, "(7:1 /srv/log)"},
+		{"rw,rtdev=/dev/loop1", "xfs", 0, false, "(7:1 /srv/log)"},
+		{"rw,logdev=/dev/mapper/a\\040b", "xfs", 0, true, ""},   /* on nbd0 */
+		{"rw,logdev=/dev/sda2,rtdev=/dev/nbd0", "xfs", 0, true, ""},
+		{"rw,logdev=/dev/gone", "xfs", 0, true, ""},
+		{"rw,logdev=sda2", "xfs", 0, true, ""},
+		{"rw", "ext4", 1, false, ""},                   /* internal */
+		{"rw", "ext3", 2, true, ""},                    /* one of three */
+		{"rw", "ext4", 3, false, ""},                   /* no journal */
+		{"rw", "vfat", 2, false, ""},
+	};
+	char names[256];
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		begin();
+		put_dev(8, 0, SDA);
+		put_dev(8, 1, SDA "/sda1");
+		put_dev(8, 2, SDA "/sda2");
+		put_dev(8, 3, SDA "/sda3");
+		put_dev(43, 0, VIRTUAL "nbd0");
+		put_dev(7, 1, VIRTUAL "loop1");
+		put_attr(VIRTUAL "loop1", "loop/backing_file", "/srv/log");
+		put_dev(252, 0, VIRTUAL "dm-0");
+		put_attr(VIRTUAL "dm-0", "dm/name", "a b");
+		put_slave(VIRTUAL "dm-0", VIRTUAL "nbd0");
+		put("sys/fs/ext4/sda3/journal_task", "<none>\n");
+		put("sys/fs/ext4/sda2/journal_task", "77\n");
+		put_bytes("proc/fs/jbd2/sda1-8/info", "", 0);
+		put_bytes("proc/fs/jbd2/dm-0/info", "", 0);
+		put_bytes("proc/fs/jbd2/dm-0-8/info", "", 0);
+		put_bytes("proc/fs/jbd2/loop1/info", "", 0);
+		struct mount m = {
+			.dev_major = 8, .dev_minor = rows[i].minor, .fstype = rows[i].type,
+			.source = "/dev/nbd0", .fs_opts = rows[i].options,
+		};
+		bool blocks = devmap_mount_blocks(map, &m);
+		if (blocks != rows[i].blocks)
+			fprintf(stderr, "%s %s\n", rows[i].type, rows[i].options);
+		CU_ASSERT_EQUAL(blocks, rows[i].blocks);
+		*names = '\0';
+		if (!blocks)
+			devmap_mount_files(map, &m, note_file, names);
+		SAME(names, blocks ? "" : rows[i].files);
+		end();
+	}
+
+	/* One external journal on a local device; one on a device that sysfs does not have. */
+	static const char *const journals[] = {"loop1", "sda!gone", "sda-8"};
+	for (unsigned i = 0; i < 3; ++i) {
+		begin();
+		put_dev(8, 1, SDA "/sda1");
+		put_dev(7, 1, VIRTUAL "loop1");
+		char path[64];
+		snprintf(path, sizeof(path), "proc/fs/jbd2/%s/info", journals[i]);
+		put_bytes(path, "", 0);
+		struct mount m = {.dev_major = 8, .dev_minor = 1, .fstype = "ext4"};
+		CU_ASSERT_EQUAL(devmap_mount_blocks(map, &m), i == 1);
+		CU_ASSERT_EQUAL(devmap_mount_blocks(map, &m), i == 1);
+		end();
+	}
 }
 
 static void test_list(void)
@@ -829,10 +916,8 @@ static bool run(const char *format, ...)
 /** A new map of this machine, without its caches. */
 static void forget(void)
 {
-	char path[128];
 	devmap_free(map);
-	snprintf(path, sizeof(path), "%s/run", root);
-	map = devmap_new_at(&os, "/sys", path, "/dev");
+	map = devmap_new(&os, &(struct devmap_roots){"/sys", roots.run, "/dev", "/proc"});
 	if (!map)
 		abort();
 }
@@ -1058,13 +1143,11 @@ static void test_real_btrfs(void)
 		SAME(tags->uuid, uuid[1]);
 		CU_ASSERT_TRUE(tags->multi_device);
 	}
-	const char *backing = NULL;
-	CU_ASSERT_FALSE(devmap_mount_blocks(map, 0, minor(st.st_dev), loops[1].path, &backing));
-	SAME(backing, path[1]);
+	CU_ASSERT_FALSE(mount_blocks(0, minor(st.st_dev), loops[1].path));
 
 	/* Without nodes in /dev, from sysfs alone. */
 	devmap_free(map);
-	map = devmap_new_at(&os, "/sys", root, root);
+	map = devmap_new(&os, &(struct devmap_roots){"/sys", root, root, NULL});
 	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
 	tags = devmap_tags(map, 0, minor(st.st_dev), loops[1].path);
 	SAME(tags->origin, "sysfs");
@@ -1093,6 +1176,7 @@ static const struct unit_test tests[] = {
 	{"loop", test_loop},
 	{"files", test_files},
 	{"btrfs", test_btrfs},
+	{"journals", test_journals},
 	{"list", test_list},
 	{"part", test_part},
 	{"real-ext4", test_real_ext4},

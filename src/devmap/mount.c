@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The devices of a mount: that of its number or its source, and the other devices of the same file
+ * system.
+ *
+ * btrfs        all devices of the file system, by sysfs
+ * XFS          its log and its real-time device, by the options logdev= and rtdev=
+ * ext2 to 4    an external journal, by /proc/fs/jbd2.  It has a directory for each journal in use:
+ *              "sda1-8" for inode 8 of sda1, "sdb1" for an external one.  Which file system uses
+ *              that is not shown: without a journal of its own it may be any of them.
+ */
+#include "devmap/devmap_impl.h"
+
+#include "base/fstypes.h"
+#include "base/strbuf.h"
+#include "mountopts/optlist.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** The device of a name below /dev, or NULL. */
+static struct devmap_dev *devmap_of_name(struct devmap *map, const char *name)
+{
+	uint32_t major, minor;
+	if (devmap_node_number(map, name, &major, &minor) != 0)
+		return devmap_by_name(map, name);
+	return major != 0 ? devmap_get(map, major, minor) : NULL;
+}
+
+struct devmap_dev *devmap_find_behind(struct devmap *map, uint32_t major, uint32_t minor,
+                                      const char *source)
+{
+	if (major != 0)
+		return devmap_get(map, major, minor);
+	if (!source || strncmp(source, "/dev/", 5) != 0)
+		return NULL;
+	/* Mounts of the same anonymous number usually have the same source. */
+	struct devmap_dev *dev = devmap_get(map, major, minor);
+	if (!dev)
+		return NULL;
+	if (dev->source && strcmp(dev->source, source) == 0)
+		return dev->behind;
+
+	dev->behind = devmap_of_name(map, source + 5);
+	dev->source = devmap_strndup(map, source, strlen(source));
+	return dev->behind;
+}
+
+bool devmap_behind(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
+                   uint32_t *dev_major, uint32_t *dev_minor)
+{
+	const struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
+	if (!dev)
+		return false;
+	*dev_major = dev->major;
+	*dev_minor = dev->minor;
+	return true;
+}
+
+void devmap_avoid(struct devmap *map, uint32_t major, uint32_t minor, const char *source)
+{
+	struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
+	if (!dev)
+		return;
+	dev->avoided = map->avoids = true;
+	struct devmap_dev *disk = devmap_whole(map, dev);
+	if (disk)
+		disk->avoided = true;
+}
+
+/** The other devices of a file system. */
+struct devmap_members {
+	struct devmap_dev *of;
+	const char *dir;         /* of a btrfs, below the sysfs root */
+	bool blocks;
+};
+
+/** Add a device; NULL: it is not known.  @return false for ENOMEM. */
+static bool devmap_add_member(struct devmap *map, struct devmap_members *members,
+                              struct devmap_dev *dev)
+{
+	if (dev)
+		devmap_judge(map, dev);
+	members->blocks |= !dev || dev->blocks;
+	return !dev || devmap_add_below(map, &members->of->members, dev);
+}
+
+static bool devmap_each_member(struct devmap *map, const char *name, void *arg)
+{
+	struct devmap_members *members = arg;
+	char path[DEVMAP_PATH_MAX];
+	struct devmap_dev *dev = NULL;
+	if (devmap_path(path, sizeof(path), "%s/devices/%s/dev", members->dir, name))
+		dev = devmap_dev_at(map, path);
+	return devmap_add_member(map, members, dev);
+}
+
+static void devmap_add_btrfs(struct devmap *map, struct devmap_members *members)
+{
+	char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX];
+	members->dir = dir;
+	if (devmap_btrfs(map, members->of, NULL, dir)
+	    && devmap_path(path, sizeof(path), "%s/devices", dir))
+		devmap_each(map, path, devmap_each_member, members);
+}
+
+/** Add the devices that the options of an XFS name; NULL: not known. */
+static void devmap_add_named(struct devmap *map, struct devmap_members *members,
+                             const char *options)
+{
+	static const char *const names[] = {"logdev", "rtdev"};
+	struct strbuf value;
+	strbuf_init(&value);
+	members->blocks |= !options;
+	for (size_t i = 0; options && i < sizeof(names) / sizeof(*names); ++i) {
+		if (!opt_shown_value(options, names[i], &value))
+			continue;
+		const char *name = strbuf_str(&value);
+		bool below = strncmp(name, "/dev/", 5) == 0;
+		devmap_add_member(map, members, below ? devmap_of_name(map, name + 5) : NULL);
+	}
+	map->failed |= value.failed;
+	strbuf_destroy(&value);
+}
+
+static bool devmap_each_journal(struct devmap *map, const char *name, void *arg)
+{
+	struct devmap_journal *journal = arena_alloc(&map->arena, sizeof(*journal));
+	(void)arg;
+	if (!journal || !(journal->name = devmap_strndup(map, name, strlen(name)))) {
+		map->failed = true;
+		return false;
+	}
+	journal->next = map->journals;
+	map->journals = journal;
+	return true;
+}
+
+/** The length of a name without a number that follows a last '-'. */
+static size_t devmap_unnumbered(const char *name)
+{
+	const char *dash = strrchr(name, '-');
+	bool numbered = dash && dash[1] && !dash[1 + strspn(dash + 1, "0123456789")];
+	return numbered ? (size_t)(dash - name) : strlen(name);
+}
+
+/** Add the devices that may have the journal of an ext2, ext3 or ext4. */
+static void devmap_add_journals(struct devmap *map, struct devmap_members *members)
+{
+	char path[DEVMAP_PATH_MAX], task[32];
+	const char *kname = devmap_kname(map, members->of);
+	if (!map->journals_read)
+		devmap_each_proc(map, "fs/jbd2", devmap_each_journal, NULL);
+	map->journals_read = !map->unread;
+	const struct devmap_journal *journal;
+	for (journal = map->journals; journal; journal = journal->next) {
+		size_t n = devmap_unnumbered(journal->name);
+		if (journal->name[n] && n == strlen(kname) && !memcmp(journal->name, kname, n))
+			return;
+	}
+	if (map->journals && devmap_path(path, sizeof(path), "fs/ext4/%s/journal_task", kname)
+	    && devmap_read(map, task, sizeof(task), path) > 0 && strcmp(task, "<none>") == 0)
+		return;
+	for (journal = map->journals; journal; journal = journal->next) {
+		size_t n = devmap_unnumbered(journal->name);
+		struct devmap_dev *dev = devmap_by_name(map, journal->name);
+		/* "dm-0" is a device, "sda1-8" is not. */
+		if (dev || !journal->name[n])
+			devmap_add_member(map, members, dev);
+	}
+}
+
+bool devmap_mount_blocks(struct devmap *map, const struct mount *m)
+{
+	unsigned flags = fstype_flags(m->fstype);
+	const char *source = flags & FST_SUBVOL ? m->source : NULL;
+	struct devmap_dev *dev = devmap_find_behind(map, m->dev_major, m->dev_minor, source);
+	if (!dev)
+		return m->dev_major != 0 || (source && strncmp(source, "/dev/", 5) == 0);
+	devmap_judge(map, dev);
+	if (!dev->fs_judged) {
+		struct devmap_members members = {.of = dev};
+		map->unread = false;
+		dev->members = NULL;
+		if (flags & FST_SUBVOL)
+			devmap_add_btrfs(map, &members);
+		else if (flags & FST_OPT_DEVICES)
+			devmap_add_named(map, &members, m->fs_opts);
+		else if (flags & FST_JOURNAL)
+			devmap_add_journals(map, &members);
+		dev->fs_blocks = members.blocks || map->unread;
+		dev->fs_judged = true;
+	}
+	return dev->blocks || dev->fs_blocks;
+}
+
+/** A walk over the devices below a device. */
+struct devmap_walk {
+	void (*each)(void *arg, const struct devmap_file *file);
+	void *arg;
+};
+
+static void devmap_walk(const struct devmap_walk *walk, struct devmap_dev *dev, int depth)
+{
+	if (dev->judging || depth > DEVMAP_DEPTH_MAX)
+		return;
+	dev->judging = true;
+	if (dev->backing)
+		walk->each(walk->arg, &(struct devmap_file){dev->way, dev->major, dev->minor});
+	for (const struct devmap_below *below = dev->below; below; below = below->next)
+		devmap_walk(walk, below->dev, depth + 1);
+	dev->judging = false;
+}
+
+void devmap_mount_files(struct devmap *map, const struct mount *m,
+                        void (*each)(void *arg, const struct devmap_file *file), void *arg)
+{
+	struct devmap_walk walk = {each, arg};
+	const char *source = fstype_flags(m->fstype) & FST_SUBVOL ? m->source : NULL;
+	struct devmap_dev *dev = devmap_find_behind(map, m->dev_major, m->dev_minor, source);
+	if (!dev)
+		return;
+	devmap_walk(&walk, dev, 0);
+	const struct devmap_below *member = dev->members;
+	for (; member; member = member->next) {
+		if (member->dev != dev)
+			devmap_walk(&walk, member->dev, 0);
+	}
+}
