@@ -190,6 +190,20 @@ static int path_missing(const char *path)
 	return CX_ERROR;
 }
 
+/** Report a mount that exists and that --df, --real or --pseudo leave out.
+    @return whether it is so. */
+static bool report_left_out(const struct run *run, const char *text, const char *target)
+{
+	const struct options *o = run->opt;
+	const char *option = o->df ? "--df" : o->dfi ? "--dfi" : o->real ? "--real" : "--pseudo";
+	if (o->all || !(o->df || o->dfi || o->real || o->pseudo) || !is_target(run, target))
+		return false;
+	if (!o->quiet)
+		message(text, "%s leaves out this type of file system; add --all to list it",
+		        option);
+	return true;
+}
+
 /** --target and --mountpoint: one mount, the topmost. */
 static int pick_target(struct picker *picker, struct filter *filter)
 {
@@ -226,7 +240,10 @@ static int pick_target(struct picker *picker, struct filter *filter)
 	/* findmnt -i -M: every mount but that one. */
 	found = pick_pass(picker, filter, !o->invert, !o->invert);
 none:
-	if (!found && o->mountpoint && !o->quiet && !o->invert)
+	if (!found && o->target && filter->node != MT_NONE && !o->invert)
+		report_left_out(run, path, run_name(run, filter->node));
+	if (!found && o->mountpoint && !o->quiet && !o->invert
+	    && !report_left_out(run, path, strbuf_str(&name)))
 		message(path, "no matching mount point; use -T to find the mount that contains a "
 		        "path");
 out:
@@ -267,7 +284,8 @@ static int pick_operand(struct picker *picker, struct filter *filter, const char
 	if (known == PATH_MISSING && is_path) {
 		errno = error;
 		status = path_missing(text);
-	} else if (!o->quiet && !o->unmounted) {
+	} else if (!o->quiet && !o->unmounted
+	           && !report_left_out(run, text, strbuf_str(&name))) {
 		const struct command *near = command_near(text);
 		if (near && strcmp(near->name, text) == 0)
 			message(text, "no matching mount point or source; a command must be the "

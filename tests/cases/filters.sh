@@ -9,3 +9,8 @@ for args in "-t btrfs" "-t noext4,btrfs" "-O ro" "-O noro -t squashfs" "-S /dev/
 done
 echo "== --shadowed"
 status -F "$(table cli/stacked)" -n -l -o TARGET,SOURCE --shadowed
+# A mount that only the built-in filter leaves out.
+for args in "-D /proc" "-I -M /proc" "--real /proc" "--pseudo /" "--real -T /proc/1" "-D -q /proc" "-D /nosuch"; do
+	# shellcheck disable=SC2086
+	status -F "$(table cli/host)" $args
+done
