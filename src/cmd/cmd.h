@@ -96,6 +96,7 @@ struct run {
 	const char *table_name;        /* "listmount", or the file that was read */
 	size_t watched;                /* number of mounts that --poll knows */
 	int procfd, rootfd;            /* of --task; else AT_FDCWD */
+	bool untestable;               /* --task: its root cannot be opened */
 	char *prefix;                  /* of --root; else NULL */
 	bool live;                     /* the table is the current one of the kernel */
 	bool judged;                   /* discovery tested every mount that cannot block */

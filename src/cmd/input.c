@@ -188,9 +188,14 @@ static int read_task(struct run *run)
 	if (run->rootfd < 0) {
 		run->rootfd = AT_FDCWD;
 		bool dead = error == ESRCH || error == ENOENT;
+		if (!dead && geteuid() == 0) {
+			message(name, "its root cannot be opened: %s; the kernel's names follow, "
+			        "untested", strerror(error));
+			run->untestable = true;
+			return 0;
+		}
 		message(name, dead ? NO_TASK : "its root cannot be opened: %s; run as its owner or "
-		        "as "
-		        "root, or use --names=kernel", strerror(error));
+		        "as root, or use --names=kernel", strerror(error));
 		return CX_ERROR;
 	}
 	return 0;

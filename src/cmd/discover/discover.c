@@ -128,7 +128,7 @@ static int run_discover(struct run *run)
 	const struct options *o = run->opt;
 	struct discover_opts opts;
 	discover_defaults(&opts);
-	opts.names = (enum discover_names)o->names;
+	opts.names = run->untestable ? DN_KERNEL : (enum discover_names)o->names;
 	opts.algorithm = (enum discover_algorithm)o->algorithm;
 	opts.identity = (enum discover_identity)o->identity;
 	opts.prune_on = o->prune_on;
@@ -140,7 +140,8 @@ static int run_discover(struct run *run)
 	opts.max_seconds = o->search_seconds;
 	opts.threads = o->threads;
 	opts.boundaries = o->boundaries;
-	opts.probe = run->prober ? (enum discover_probe)o->probe : DP_NONE;
+	opts.probe = run->prober && !run->untestable ? (enum discover_probe)o->probe
+	             : DP_NONE;
 	opts.lets_expire = o->lets_expire;
 	opts.prober = run->prober;
 	if (run->procfd != AT_FDCWD) {
@@ -157,7 +158,7 @@ static int run_discover(struct run *run)
 		message(run->opt->root, "the mounts could not be examined: %s", strerror(error));
 		return CX_ERROR;
 	}
-	run->judged = o->names != DN_KERNEL;
+	run->judged = opts.names != DN_KERNEL;
 	if (!run->d->complete)
 		run_incomplete(run, run->d->incomplete ? run->d->incomplete
 		               : "the search was not complete");
