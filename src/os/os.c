@@ -99,7 +99,7 @@ void os_join(struct os *os, const struct os *worker)
 		os->calls[i] += worker->calls[i];
 }
 
-/** Convert the result of fstatat(2). */
+/** fstatat(2), converted: all but the time of creation, the attributes and the mount ID. */
 static int os_statx_by_stat(struct os *os, int dirfd, const char *path, int flags,
                             struct k_statx *out)
 {
@@ -111,12 +111,18 @@ static int os_statx_by_stat(struct os *os, int dirfd, const char *path, int flag
 	} while (rc != 0 && os_again(&tries));
 	if (rc != 0)
 		return -1;
-	out->mask = K_STATX_TYPE | K_STATX_NLINK | K_STATX_MTIME | K_STATX_INO;
+	out->mask = K_STATX_BASIC;
+	out->blksize = (uint32_t)st.st_blksize;
 	out->mode = (uint16_t)st.st_mode;
 	out->nlink = (uint32_t)st.st_nlink;
+	out->uid = st.st_uid;
+	out->gid = st.st_gid;
 	out->ino = st.st_ino;
-	out->mtime.sec = st.st_mtim.tv_sec;
-	out->mtime.nsec = (uint32_t)st.st_mtim.tv_nsec;
+	out->size = (uint64_t)st.st_size;
+	out->blocks = (uint64_t)st.st_blocks;
+	out->atime = (struct k_statx_time){st.st_atim.tv_sec, (uint32_t)st.st_atim.tv_nsec, 0};
+	out->ctime = (struct k_statx_time){st.st_ctim.tv_sec, (uint32_t)st.st_ctim.tv_nsec, 0};
+	out->mtime = (struct k_statx_time){st.st_mtim.tv_sec, (uint32_t)st.st_mtim.tv_nsec, 0};
 	out->dev_major = major(st.st_dev);
 	out->dev_minor = minor(st.st_dev);
 	out->rdev_major = major(st.st_rdev);

@@ -4,6 +4,7 @@ on old kernels: each alone, and all.  No name and no state is wrong; what cannot
 reported.  The same by GETMNT_DISABLE."""
 import ctypes
 import os
+import stat
 import struct
 
 import gm
@@ -93,6 +94,8 @@ for i in range(260):
 for i in range(20):
     for j in range(20):
         gm.mkdir(root / f"w/a{i}/b{j}")
+os.chown(gm.touch(root / "w/owned", "text"), 1000, 1001)
+os.mknod(root / "w/null", 0o600 | stat.S_IFCHR, os.makedev(1, 3))
 root.enter()
 
 
@@ -122,8 +125,10 @@ def runs(tag, forbidden, table, strict):
 
 
 def searches(tag, forbidden, strict):
-    """The same is found.  strict: with --xdev too, where a bind is no device of its own."""
-    for more in (("/w",), ("--xdev", "/a"), ("--xdev", "/w")) + ((("--xdev", "/etc"),) if strict else ()):
+    """The same is found, with the same attributes.  strict: with --xdev too, where a bind has no
+    device of its own."""
+    attributes = ("-o", "PATH,PERMS,NLINK,UID,GID,SIZE,BLOCKS,MTIME,CTIME,INO,DEV,RDEV")
+    for more in (("/w",), (*attributes, "/w"), ("--xdev", "/a"), ("--xdev", "/w")) + ((("--xdev", "/etc"),) if strict else ()):
         want = gm.getmnt("search", "--threads=1", "*", *more)
         got = gm.getmnt("search", "--threads=4", "*", *more, before=lambda: forbid(*forbidden))
         gm.expect(got.status == 0 and want.out and sorted(got.out.split(b"\n")) == sorted(want.out.split(b"\n")),
