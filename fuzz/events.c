@@ -14,6 +14,7 @@
 #include "table/monitor.h"
 
 #include <errno.h>
+#include <linux/mount.h>
 #include <poll.h>
 #include <string.h>
 
@@ -81,7 +82,7 @@ static int on_statmount(uint64_t id, uint64_t mask, struct k_statmount *sm, size
 		                | K_STATMOUNT_FS_TYPE),
 		.mnt_id = id, .mnt_parent_id = FIRST_KEY, .mnt_id_old = (uint32_t)id,
 		          .mnt_parent_id_old = FIRST_KEY,
-		.mnt_propagation = K_MS_PRIVATE, .fs_type = 2, .mnt_point = id == FIRST_KEY ? 0 : 8,
+		.mnt_propagation = MS_PRIVATE, .fs_type = 2, .mnt_point = id == FIRST_KEY ? 0 : 8,
 	};
 	memcpy(sm->str, "/\0tmpfs\0/a", 11);
 	return 0;

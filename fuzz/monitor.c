@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,7 +128,7 @@ static void push(uint64_t id, uint64_t mask)
 			return;
 		overflown = true;
 		id = 0;
-		mask = K_FAN_Q_OVERFLOW;
+		mask = FAN_Q_OVERFLOW;
 	}
 	queue[nqueue][0] = id;
 	queue[nqueue++][1] = mask;
@@ -281,9 +282,9 @@ static int stat_mount(uint64_t id, uint64_t mask, struct k_statmount *buf, size_
 	buf->mnt_parent_id = m->parent;
 	buf->mnt_id_old = (uint32_t)(id - FIRST_ID + 20);
 	buf->mnt_parent_id_old = (uint32_t)(m->parent - FIRST_ID + 20);
-	buf->mnt_attr = m->options & 1 ? K_MOUNT_ATTR_RDONLY : 0;
-	buf->sb_flags = m->options & 2 ? K_SB_RDONLY : 0;
-	buf->mnt_propagation = m->options & 4 ? K_MS_SHARED : K_MS_PRIVATE;
+	buf->mnt_attr = m->options & 1 ? MOUNT_ATTR_RDONLY : 0;
+	buf->sb_flags = m->options & 2 ? MS_RDONLY : 0;
+	buf->mnt_propagation = m->options & 4 ? MS_SHARED : MS_PRIVATE;
 	buf->mnt_peer_group = m->options & 4 ? 1 : 0;
 	memcpy(buf->str, "/\0tmpfs", 8);
 	buf->fs_type = 2;
@@ -300,13 +301,13 @@ static ssize_t read_events(void *buf, size_t size)
 	meanwhile();
 	size_t n = 0, used = 0;
 	for (; n < nqueue && size - used >= 40 && !(n && flags & F_SHORT); ++n) {
-		struct k_fanotify_event event = {
-			.event_len = 40, .vers = K_FAN_METADATA_VERSION, .metadata_len = 24,
+		struct fanotify_event_metadata event = {
+			.event_len = 40, .vers = FANOTIFY_METADATA_VERSION, .metadata_len = 24,
 			             .mask = queue[n][1], .fd = -1,
 		};
 		struct k_fanotify_mnt info = {.type = K_FAN_INFO_TYPE_MNT, .len = 16,
 		                              .mnt_id = queue[n][0]};
-		if (event.mask & K_FAN_Q_OVERFLOW) {
+		if (event.mask & FAN_Q_OVERFLOW) {
 			event.event_len = 24;
 			overflown = false;
 		}

@@ -21,6 +21,7 @@
 #include "table/table_impl.h"
 
 #include <errno.h>
+#include <linux/mount.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,7 +228,7 @@ static void check_record(const struct mount *m, const struct mount_table *table,
 		FUZZ_CHECK(!*rest || (sub && *rest == '.' && strcmp(rest + 1, sub) == 0));
 	}
 	if (table->fields & MF_VFS_OPTS)
-		FUZZ_CHECK(strncmp(m->vfs_opts, sm.mnt_attr & K_MOUNT_ATTR_RDONLY ? "ro" : "rw",
+		FUZZ_CHECK(strncmp(m->vfs_opts, sm.mnt_attr & MOUNT_ATTR_RDONLY ? "ro" : "rw",
 		                   2) == 0);
 	if (m->fs_opts && !(other && is_same(m->fs_opts, other->fs_opts))) {
 		const char *opts = string_of(p, sm.mask, K_STATMOUNT_MNT_OPTS, sm.mnt_opts);
@@ -238,7 +239,7 @@ static void check_record(const struct mount *m, const struct mount_table *table,
 			FUZZ_CHECK(m->fs_opts[n - len - 1] == ',');
 	}
 	FUZZ_CHECK(!!(m->propagation & MP_SHARED) == (table->fields & MF_PROPAGATION
-	                                              && sm.mnt_propagation & K_MS_SHARED));
+	                                              && sm.mnt_propagation & MS_SHARED));
 	FUZZ_CHECK(!m->opt_fields || (*m->opt_fields && *m->opt_fields != ' '));
 }
 

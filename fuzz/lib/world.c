@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +199,7 @@ static const struct fuzz_file *world_open(const char *dir, const char *path, int
 {
 	static const struct fuzz_file plain = {.path = "", .kind = FK_FILE, .bytes = "", .len = 0};
 	struct world_at at = look(path, !(flags & O_NOFOLLOW));
-	if (resolve & K_RESOLVE_NO_XDEV && !at.error) {
+	if (resolve & RESOLVE_NO_XDEV && !at.error) {
 		struct world_at from = world_follow(dir, true);
 		if (from.mount != at.mount)
 			at.error = EXDEV;
@@ -310,7 +311,7 @@ static int world_statmount(uint64_t id, uint64_t mask, struct k_statmount *sm, s
 		.sb_dev_major = records[i].dev_major, .sb_dev_minor = records[i].dev_minor,
 		                .mnt_id = m->key, .mnt_parent_id = records[i].parent_key,
 		.mnt_id_old = m->id, .mnt_parent_id_old = records[i].parent_id,
-		              .mnt_propagation = K_MS_PRIVATE,
+		              .mnt_propagation = MS_PRIVATE,
 	};
 	const struct {
 		const char *text;

@@ -169,7 +169,7 @@ bool bfs_path_is(const struct bfs_at *at, const char *path)
     accepts, else name by name.  Modifies path. */
 static int open_below(struct bfs *bfs, int dirfd, char *path, bool same_mount)
 {
-	uint64_t resolve = K_RESOLVE_NO_SYMLINKS | (same_mount ? K_RESOLVE_NO_XDEV : 0);
+	uint64_t resolve = RESOLVE_NO_SYMLINKS | (same_mount ? RESOLVE_NO_XDEV : 0);
 	int at = dirfd;
 	if (!(bfs->os->caps & OSC_OPENAT2))
 		return path_open_below(bfs->os, dirfd, path, NULL, NULL);

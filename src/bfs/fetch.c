@@ -135,7 +135,7 @@ static bool order_known(struct bfs_reader *reader, const struct bfs_read *read)
     of its index, the first of which serves all. */
 static bool lookups_block(struct bfs_reader *reader, const struct bfs_read *read)
 {
-	return fs_type(reader, read) == K_XFS_SUPER_MAGIC;
+	return fs_type(reader, read) == XFS_SUPER_MAGIC;
 }
 
 /** Whether calls are timed, and entries sorted if they wait. */

@@ -25,7 +25,7 @@ static int open_plain(const struct bfs_reader *reader, const struct bfs_read *re
 	struct os *os = reader->os;
 	/* Something may have been mounted there since it was looked at. */
 	if (os->caps & OSC_OPENAT2)
-		return os_openat2(os, read->parentfd, read->name, flags, K_RESOLVE_NO_XDEV);
+		return os_openat2(os, read->parentfd, read->name, flags, RESOLVE_NO_XDEV);
 	return os_openat(os, read->parentfd, read->name, flags);
 }
 

@@ -75,7 +75,7 @@ size_t together_open(struct together *together, struct bfs_read *reads, size_t n
 	}
 	if (!together_pays(together, wanted))
 		return 0;
-	int rc = os_ring_open(together->os, together->ring, flags, K_RESOLVE_NO_XDEV, opens,
+	int rc = os_ring_open(together->os, together->ring, flags, RESOLVE_NO_XDEV, opens,
 	                      wanted);
 	++together->tried;
 	for (size_t i = 0; i < wanted; ++i) {

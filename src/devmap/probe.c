@@ -19,7 +19,7 @@ static int devmap_node_open(struct devmap *map, const char *name, int flags)
 	int dir = os_openat(map->os, AT_FDCWD, map->roots.dev, O_PATH | O_DIRECTORY);
 	if (dir < 0)
 		return -1;
-	int fd = os_openat2(map->os, dir, name, flags, K_RESOLVE_BENEATH | K_RESOLVE_NO_MAGICLINKS);
+	int fd = os_openat2(map->os, dir, name, flags, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
 	if (fd < 0 && errno == ENOSYS)
 		fd = os_openat(map->os, dir, name, flags);
 	os_close(map->os, dir);

@@ -89,7 +89,7 @@ static int devmap_open(struct devmap *map, const char *path, int flags)
 		return -1;
 	if (map->sys < 0)
 		map->sys = os_openat(map->os, AT_FDCWD, map->roots.sys, O_PATH | O_DIRECTORY);
-	int fd = map->sys < 0 ? -1 : os_openat2(map->os, map->sys, path, flags, K_RESOLVE_NO_XDEV);
+	int fd = map->sys < 0 ? -1 : os_openat2(map->os, map->sys, path, flags, RESOLVE_NO_XDEV);
 	if (fd >= 0 || (errno != ENOSYS && errno != EXDEV))
 		return fd;
 	return flags & (O_PATH | O_DIRECTORY) ? os_openat(map->os, AT_FDCWD, full, flags)

@@ -23,7 +23,7 @@ static int open_mount(struct host *host, uint32_t node)
 	bool unique = host->in.table->unique_ids;
 	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
 	int fd = os_openat2(host->in.os, AT_FDCWD, name, O_PATH | O_DIRECTORY | O_NOFOLLOW,
-	                    K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
+	                    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	if (fd < 0)
 		return -1;
 	if (os_statx(host->in.os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) == 0
@@ -87,8 +87,8 @@ static int count(struct os *os, int fd, struct host_covered *covered)
 /** Look at one directory.  @return 0, or -1 (ENOMEM). */
 static int look(struct os *os, int clone, struct host_covered *covered)
 {
-	const uint64_t within = K_RESOLVE_NO_XDEV | K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS
-	                        | K_RESOLVE_BENEATH;
+	const uint64_t within = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS
+	                        | RESOLVE_BENEATH;
 	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 	int fd = os_openat2(os, clone, covered->place, flags | O_NOATIME, within);
 	if (fd < 0 && errno == EPERM)

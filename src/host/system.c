@@ -53,8 +53,8 @@ static int open_below(struct host_system *sys, const char *path, int flags)
 {
 	bool own = strcmp(sys->root_name, "/") == 0;
 	int fd = os_openat2(sys->os, sys->root, path, flags,
-	                    K_RESOLVE_NO_MAGICLINKS | (own ? K_RESOLVE_IN_ROOT
-	                                               : K_RESOLVE_BENEATH));
+	                    RESOLVE_NO_MAGICLINKS | (own ? RESOLVE_IN_ROOT
+	                                               : RESOLVE_BENEATH));
 	return fd < 0 && errno == ENOSYS ? os_openat(sys->os, sys->root, path, flags) : fd;
 }
 
@@ -183,7 +183,7 @@ bool host_system_is(struct host_system *sys, int fd, const char *path)
 	   may block. */
 	if (file < 0)
 		file = os_openat2(sys->os, sys->root, path, O_PATH,
-		                  K_RESOLVE_NO_MAGICLINKS | K_RESOLVE_IN_ROOT | K_RESOLVE_NO_XDEV);
+		                  RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT | RESOLVE_NO_XDEV);
 	bool same = file >= 0 && os_statx(sys->os, fd, "", flags, K_STATX_INO, &one) == 0
 	            && os_statx(sys->os, file, "", flags, K_STATX_INO, &other) == 0
 	            && one.ino == other.ino

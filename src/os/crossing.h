@@ -32,14 +32,14 @@ void moncontrol(int on);
 /** System calls made by our own instruction: name and number. */
 #define CROSSINGS(X) \
 	X(statx, SYS_statx)               X(openat, SYS_openat) \
-	X(openat2, K_NR_openat2)          X(getdents64, SYS_getdents64) \
+	X(openat2, SYS_openat2)          X(getdents64, SYS_getdents64) \
 	X(read, SYS_read)                 X(close, SYS_close) \
 	X(readlinkat, SYS_readlinkat)     X(getcwd, SYS_getcwd) \
-	X(listmount, K_NR_listmount)      X(statmount, K_NR_statmount) \
+	X(listmount, SYS_listmount)      X(statmount, SYS_statmount) \
 	X(fstatfs, SYS_fstatfs)           X(fcntl, SYS_fcntl) \
 	X(prlimit64, SYS_prlimit64)       X(uname, SYS_uname) \
 	X(sched_getaffinity, SYS_sched_getaffinity) \
-	X(newfstatat, SYS_newfstatat)     X(faccessat2, K_NR_faccessat2) \
+	X(newfstatat, SYS_newfstatat)     X(faccessat2, SYS_faccessat2) \
 	X(faccessat, SYS_faccessat)       X(pread64, SYS_pread64) \
 	X(write, SYS_write)               X(mkdirat, SYS_mkdirat) \
 	X(unlinkat, SYS_unlinkat)         X(socketpair, SYS_socketpair) \
@@ -47,10 +47,10 @@ void moncontrol(int on);
 	X(sendmsg, SYS_sendmsg)           X(sendto, SYS_sendto) \
 	X(recvmsg, SYS_recvmsg)           X(shutdown, SYS_shutdown) \
 	X(fanotify_init, SYS_fanotify_init) X(fanotify_mark, SYS_fanotify_mark) \
-	X(pidfd_open, K_NR_pidfd_open)    X(ioctl, SYS_ioctl) \
-	X(io_uring_setup, K_NR_io_uring_setup) \
-	X(io_uring_register, K_NR_io_uring_register) \
-	X(io_uring_enter, K_NR_io_uring_enter) \
+	X(pidfd_open, SYS_pidfd_open)    X(ioctl, SYS_ioctl) \
+	X(io_uring_setup, SYS_io_uring_setup) \
+	X(io_uring_register, SYS_io_uring_register) \
+	X(io_uring_enter, SYS_io_uring_enter) \
 	X(mmap, SYS_mmap)                 X(munmap, SYS_munmap) \
 	X(syncfs, SYS_syncfs)             X(renameat2, SYS_renameat2) \
 	X(linkat, SYS_linkat)             X(symlinkat, SYS_symlinkat) \
@@ -59,7 +59,7 @@ void moncontrol(int on);
 	X(flock, SYS_flock)               X(flistxattr, SYS_flistxattr) \
 	X(fgetxattr, SYS_fgetxattr)       X(fsetxattr, SYS_fsetxattr) \
 	X(fremovexattr, SYS_fremovexattr) X(geteuid, SYS_geteuid) \
-	X(open_tree, K_NR_open_tree)      X(unshare, SYS_unshare) \
+	X(open_tree, SYS_open_tree)      X(unshare, SYS_unshare) \
 	X(fchdir, SYS_fchdir)             X(chroot, SYS_chroot) \
 	X(getrusage, SYS_getrusage)       X(writev, SYS_writev)
 

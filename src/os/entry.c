@@ -94,7 +94,7 @@ static bool is_allowed(struct os *os, int dirfd, int fd, enum os_entry_on on)
 int os_open_entry(struct os *os, int dirfd, const char *name, int flags, enum os_entry_on on)
 {
 	char link[64];
-	int fd = os_openat2(os, dirfd, name, flags | O_NOFOLLOW, K_RESOLVE_NO_XDEV);
+	int fd = os_openat2(os, dirfd, name, flags | O_NOFOLLOW, RESOLVE_NO_XDEV);
 	if (fd >= 0 || (errno != ENOSYS && !(errno == EXDEV && on == ENTRY_LOCAL)))
 		return fd;
 	int seen = os_openat(os, dirfd, name, O_PATH | O_NOFOLLOW);

@@ -5,6 +5,10 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <linux/btrfs.h>
+#include <linux/btrfs_tree.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/vfs.h>
@@ -32,17 +36,17 @@ static struct k_statx_time time_of(int64_t sec, uint32_t nsec)
 static void take_xfs(struct os_inode *inode, const struct k_xfs_bulkstat *stat)
 {
 	/* Any other flag changes the block size, or more. */
-	const uint64_t known = K_XFS_XFLAG_PREALLOC | K_XFS_XFLAG_IMMUTABLE | K_XFS_XFLAG_APPEND
-	                       | K_XFS_XFLAG_SYNC | K_XFS_XFLAG_NOATIME | K_XFS_XFLAG_NODUMP
-	                       | (uint32_t)K_XFS_XFLAG_HASATTR;
+	const uint64_t known = FS_XFLAG_PREALLOC | FS_XFLAG_IMMUTABLE | FS_XFLAG_APPEND
+	                       | FS_XFLAG_SYNC | FS_XFLAG_NOATIME | FS_XFLAG_NODUMP
+	                       | FS_XFLAG_HASATTR;
 	uint64_t flags = stat->xflags;
 	*inode = (struct os_inode){
 		.ino = stat->ino,
 		.size = stat->size,
 		.bytes = stat->blocks * stat->blksize,
-		.attributes = (flags & K_XFS_XFLAG_IMMUTABLE ? K_STATX_ATTR_IMMUTABLE : 0)
-		              | (flags & K_XFS_XFLAG_APPEND ? K_STATX_ATTR_APPEND : 0)
-		              | (flags & K_XFS_XFLAG_NODUMP ? K_STATX_ATTR_NODUMP : 0),
+		.attributes = (flags & FS_XFLAG_IMMUTABLE ? K_STATX_ATTR_IMMUTABLE : 0)
+		              | (flags & FS_XFLAG_APPEND ? K_STATX_ATTR_APPEND : 0)
+		              | (flags & FS_XFLAG_NODUMP ? K_STATX_ATTR_NODUMP : 0),
 		.atime = time_of(stat->atime, stat->atime_nsec),
 		.btime = time_of(stat->btime, stat->btime_nsec),
 		.ctime = time_of(stat->ctime, stat->ctime_nsec),
@@ -75,12 +79,12 @@ static ssize_t ask_xfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_
 	return (ssize_t)count;
 }
 
-static struct k_statx_time btrfs_time(const struct k_btrfs_time *time)
+static struct k_statx_time btrfs_time(const struct btrfs_timespec *time)
 {
 	return time_of((int64_t)le64toh(time->sec), le32toh(time->nsec));
 }
 
-static void take_btrfs(struct os_inode *inode, uint64_t ino, const struct k_btrfs_inode *item)
+static void take_btrfs(struct os_inode *inode, uint64_t ino, const struct btrfs_inode_item *item)
 {
 	uint64_t flags = le64toh(item->flags);
 	*inode = (struct os_inode){
@@ -110,30 +114,30 @@ static void take_btrfs(struct os_inode *inode, uint64_t ino, const struct k_btrf
 static ssize_t ask_btrfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_t last,
                          struct os_inode *inodes, size_t n)
 {
-	struct k_btrfs_search *ask = buf;
+	struct btrfs_ioctl_search_args_v2 *ask = buf;
 	const char *bytes = (const char *)(ask + 1);
 	const size_t room = OS_INODES_BUFFER - sizeof(*ask);
-	*ask = (struct k_btrfs_search){
-		.min_objectid = *next, .max_objectid = last,
-		.min_type = K_BTRFS_INODE_ITEM, .max_type = K_BTRFS_INODE_ITEM,
-		.max_offset = UINT64_MAX, .max_transid = UINT64_MAX,
-		.nr_items = UINT32_MAX, .buf_size = room,
+	*ask = (struct btrfs_ioctl_search_args_v2){
+		.key.min_objectid = *next, .key.max_objectid = last,
+		.key.min_type = BTRFS_INODE_ITEM_KEY, .key.max_type = BTRFS_INODE_ITEM_KEY,
+		.key.max_offset = UINT64_MAX, .key.max_transid = UINT64_MAX,
+		.key.nr_items = UINT32_MAX, .buf_size = room,
 	};
-	if (inodes_ioctl(os, fd, K_BTRFS_IOC_TREE_SEARCH_V2, ask) != 0)
+	if (inodes_ioctl(os, fd, BTRFS_IOC_TREE_SEARCH_V2, ask) != 0)
 		return -1;
 	size_t count = 0, at = 0;
 	uint64_t seen = *next;
 	bool full = false;
-	for (uint32_t i = 0; i < ask->nr_items && !full
-	     && room - at >= sizeof(struct k_btrfs_head); ++i) {
-		struct k_btrfs_head head;
-		struct k_btrfs_inode item;
+	for (uint32_t i = 0; i < ask->key.nr_items && !full
+	     && room - at >= sizeof(struct btrfs_ioctl_search_header); ++i) {
+		struct btrfs_ioctl_search_header head;
+		struct btrfs_inode_item item;
 		memcpy(&head, bytes + at, sizeof(head));
 		at += sizeof(head);
 		if (head.len > room - at || head.objectid < seen)
 			break;
 		seen = head.objectid;
-		if (head.type == K_BTRFS_INODE_ITEM && head.len >= sizeof(item)) {
+		if (head.type == BTRFS_INODE_ITEM_KEY && head.len >= sizeof(item)) {
 			memcpy(&item, bytes + at, sizeof(item));
 			if (item.nlink != 0)
 				take_btrfs(&inodes[count++], head.objectid, &item);
@@ -141,7 +145,7 @@ static ssize_t ask_btrfs(struct os *os, int fd, void *buf, uint64_t *next, uint6
 		}
 		at += head.len;
 	}
-	*next = (ask->nr_items > 0 ? seen : last) + 1;
+	*next = (ask->key.nr_items > 0 ? seen : last) + 1;
 	return (ssize_t)count;
 }
 
@@ -166,8 +170,8 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
 	if (os_fstatfs(os, fd, &fs) != 0)
 		return -1;
 	/* Another file system might use this number for another request. */
-	if ((uint32_t)fs.f_type != (of == OS_INODES_XFS ? K_XFS_SUPER_MAGIC
-	                            : K_BTRFS_SUPER_MAGIC)) {
+	if ((uint32_t)fs.f_type != (of == OS_INODES_XFS ? XFS_SUPER_MAGIC
+	                            : BTRFS_SUPER_MAGIC)) {
 		errno = ENOTTY;
 		return -1;
 	}

@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Structures and constants of the kernel, under names of our own.
+ * Structures and constants that the headers of Linux 6.1 (Debian 12) lack, under names of our own.
  *
- * Debian 12 has the headers of Linux 6.1, which lack most of these; the C library's struct statx
- * ends before stx_mnt_id.  Values are from include/uapi/linux/{mount,stat,fcntl}.h; each group
- * names the first release.
+ * Values are from include/uapi/linux/{mount,stat,fanotify}.h; each group names the first release.
  */
 #ifndef GM_OS_KERNEL_H
 #define GM_OS_KERNEL_H
 
+#include <linux/fanotify.h>
+#include <linux/openat2.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 
-/* System calls; the same numbers on every architecture but alpha. */
-#define K_NR_io_uring_setup    425   /* 5.1 */
-#define K_NR_io_uring_enter    426
-#define K_NR_io_uring_register 427
-#define K_NR_open_tree   428   /* 5.2 */
-#define K_NR_pidfd_open  434   /* 5.3 */
-#define K_NR_openat2     437   /* 5.6 */
-#define K_NR_faccessat2  439   /* 5.8 */
-#define K_NR_statmount   457   /* 6.8 */
-#define K_NR_listmount   458   /* 6.8 */
+#ifndef SYS_statmount
+#define SYS_statmount 457   /* 6.8 */
+#define SYS_listmount 458
+#endif
 
 /** struct statx_timestamp. */
 struct k_statx_time {
@@ -71,25 +66,6 @@ enum {
 	K_STATX_ATTR_NODUMP     = 0x0040,
 	K_STATX_ATTR_AUTOMOUNT  = 0x1000,
 	K_STATX_ATTR_MOUNT_ROOT = 0x2000,  /* 5.8 */
-};
-
-/* open_tree(2), 5.2 */
-#define K_OPEN_TREE_CLONE 1
-
-/** struct open_how, openat2(2). */
-struct k_open_how {
-	uint64_t flags;
-	uint64_t mode;
-	uint64_t resolve;
-};
-
-enum {
-	K_RESOLVE_NO_XDEV       = 0x01,
-	K_RESOLVE_NO_MAGICLINKS = 0x02,
-	K_RESOLVE_NO_SYMLINKS   = 0x04,
-	K_RESOLVE_BENEATH       = 0x08,
-	K_RESOLVE_IN_ROOT       = 0x10,
-	K_RESOLVE_CACHED        = 0x20,   /* 5.12 */
 };
 
 /** The greatest position in a directory: ext4 has no entry after one with this d_off.
@@ -165,51 +141,14 @@ enum {
 	K_STATMOUNT_SUPPORTED_MASK = 0x1000,  /* 6.15 */
 };
 
-/* mnt_attr: MOUNT_ATTR_*, mount_setattr(2). */
-enum {
-	K_MOUNT_ATTR_RDONLY      = 0x000001,
-	K_MOUNT_ATTR_NOSUID      = 0x000002,
-	K_MOUNT_ATTR_NODEV       = 0x000004,
-	K_MOUNT_ATTR_NOEXEC      = 0x000008,
-	K_MOUNT_ATTR_ATIME       = 0x000070,  /* the mask of the three below */
-	K_MOUNT_ATTR_RELATIME    = 0x000000,
-	K_MOUNT_ATTR_NOATIME     = 0x000010,
-	K_MOUNT_ATTR_NODIRATIME  = 0x000080,
-	K_MOUNT_ATTR_IDMAP       = 0x100000,
-	K_MOUNT_ATTR_NOSYMFOLLOW = 0x200000,
-};
-
-/* sb_flags: MS_*, mount(2). */
-enum {
-	K_SB_RDONLY      = 0x0000001,
-	K_SB_SYNCHRONOUS = 0x0000010,
-	K_SB_MANDLOCK    = 0x0000040,
-	K_SB_DIRSYNC     = 0x0000080,
-	K_SB_LAZYTIME    = 0x2000000,
-};
-
 /* fanotify(7) of mounts, 6.15. */
 enum {
 	K_FAN_REPORT_MNT       = 0x4000,      /* fanotify_init */
 	K_FAN_MARK_MNTNS       = 0x0110,      /* fanotify_mark */
-	K_FAN_Q_OVERFLOW       = 0x00004000,  /* the mask of an event */
 	K_FAN_MNT_ATTACH       = 0x01000000,
 	K_FAN_MNT_DETACH       = 0x02000000,
 	K_FAN_INFO_TYPE_MNT    = 7,
-	K_FAN_METADATA_VERSION = 3,
 };
-
-/** struct fanotify_event_metadata, then pieces of information. */
-struct k_fanotify_event {
-	uint32_t event_len;          /* with all that follows */
-	uint8_t vers;
-	uint8_t reserved;
-	uint16_t metadata_len;
-	uint64_t mask;
-	int32_t fd;                  /* -1: none of such an event */
-	int32_t pid;
-};
-_Static_assert(sizeof(struct k_fanotify_event) == 24, "fanotify_event_metadata is 24 bytes");
 
 /** struct fanotify_event_info_mnt, after its header. */
 struct k_fanotify_mnt {
@@ -221,73 +160,10 @@ struct k_fanotify_mnt {
 };
 _Static_assert(sizeof(struct k_fanotify_mnt) == 16, "fanotify_event_info_mnt is 16 bytes");
 
-/* io_uring(7), 5.1; openat2 by it, 5.6. */
-enum {
-	K_URING_OP_OPENAT2 = 28,
-	K_URING_ENTER_GETEVENTS = 1 << 0,
-	K_URING_OFF_SQ_RING = 0,
-	K_URING_OFF_SQES = 0x10000000,
-	K_URING_REGISTER_IOWQ_MAX_WORKERS = 19,   /* 5.15 */
-};
+/* Inodes of XFS in bulk, 5.3: fs/xfs/libxfs/xfs_fs.h. */
+#define K_XFS_IOC_BULKSTAT 0x8040587fu   /* _IOR('X', 127, 64 bytes) */
 
-enum k_uring_features {
-	K_URING_FEAT_SINGLE_MMAP = 1 << 0,
-	K_URING_FEAT_NODROP = 1 << 1,
-};
-
-/** struct io_uring_sqe, as a request of openat2 has it. */
-struct k_uring_sqe {
-	uint8_t opcode, flags;
-	uint16_t ioprio;
-	int32_t fd;
-	uint64_t off;                /* struct open_how */
-	uint64_t addr;               /* the path */
-	uint32_t len;                /* the size of that */
-	uint32_t op_flags;
-	uint64_t user_data;
-	uint64_t rest[3];
-};
-_Static_assert(sizeof(struct k_uring_sqe) == 64, "io_uring_sqe is 64 bytes");
-
-struct k_uring_cqe {
-	uint64_t user_data;
-	int32_t res;
-	uint32_t flags;
-};
-_Static_assert(sizeof(struct k_uring_cqe) == 16, "io_uring_cqe is 16 bytes");
-
-struct k_uring_params {
-	uint32_t sq_entries, cq_entries, flags, sq_thread_cpu, sq_thread_idle, features, wq_fd;
-	uint32_t resv[3];
-	struct {
-		uint32_t head, tail, ring_mask, ring_entries, flags, dropped, array, resv1;
-		uint64_t user_addr;
-	} sq_off;
-	struct {
-		uint32_t head, tail, ring_mask, ring_entries, overflow, cqes, flags, resv1;
-		uint64_t user_addr;
-	} cq_off;
-};
-_Static_assert(sizeof(struct k_uring_params) == 120, "io_uring_params is 120 bytes");
-
-/* Inodes in bulk.  XFS: fs/xfs/libxfs/xfs_fs.h, 5.3; btrfs: uapi/linux/btrfs.h
-   and btrfs_tree.h, 3.16. */
-#define K_XFS_IOC_BULKSTAT         0x8040587fu   /* _IOR('X', 127, 64 bytes) */
-#define K_BTRFS_IOC_TREE_SEARCH_V2 0xc0709411u   /* _IOWR(0x94, 17, 112 bytes) */
-enum {
-	K_XFS_SUPER_MAGIC   = 0x58465342,
-	K_XFS_XFLAG_PREALLOC  = 0x00000002,
-	K_XFS_XFLAG_IMMUTABLE = 0x00000008,
-	K_XFS_XFLAG_APPEND    = 0x00000010,
-	K_XFS_XFLAG_SYNC      = 0x00000020,
-	K_XFS_XFLAG_NOATIME   = 0x00000040,
-	K_XFS_XFLAG_NODUMP    = 0x00000080,
-	K_XFS_XFLAG_HASATTR   = (int)0x80000000,
-	K_BTRFS_INODE_ITEM = 1,
-};
-#define K_BTRFS_SUPER_MAGIC 0x9123683eu
-
-/* Flags of a struct k_btrfs_inode; the upper half is that of read-only features. */
+/* Flags of a struct btrfs_inode_item (Linux 6.2 has them in a header). */
 enum {
 	K_BTRFS_INODE_IMMUTABLE = 1 << 6,
 	K_BTRFS_INODE_APPEND    = 1 << 7,
@@ -317,47 +193,5 @@ struct k_xfs_bulkstat {
 	uint64_t extents64, pad[6];
 };
 _Static_assert(sizeof(struct k_xfs_bulkstat) == 192, "xfs_bulkstat is 192 bytes");
-
-/** struct btrfs_ioctl_search_args_v2; the results follow. */
-struct k_btrfs_search {
-	uint64_t tree_id;            /* 0: the subvolume of the descriptor */
-	uint64_t min_objectid, max_objectid, min_offset, max_offset, min_transid, max_transid;
-	uint32_t min_type, max_type;
-	uint32_t nr_items;           /* most results; [out] their number */
-	uint32_t unused;
-	uint64_t unused1[4];
-	uint64_t buf_size;
-};
-_Static_assert(sizeof(struct k_btrfs_search) == 112, "btrfs_ioctl_search_args_v2 is 112 bytes");
-
-/** struct btrfs_ioctl_search_header; then the item, at any address. */
-struct k_btrfs_head {
-	uint64_t transid, objectid, offset;
-	uint32_t type, len;
-};
-_Static_assert(sizeof(struct k_btrfs_head) == 32, "btrfs_ioctl_search_header is 32 bytes");
-
-/** struct btrfs_timespec, little-endian, as all of an item. */
-struct k_btrfs_time {
-	uint64_t sec;
-	uint32_t nsec;
-} __attribute__((packed));
-
-/** struct btrfs_inode_item. */
-struct k_btrfs_inode {
-	uint64_t generation, transid, size, nbytes, block_group;
-	uint32_t nlink, uid, gid, mode;
-	uint64_t rdev, flags, sequence, reserved[4];
-	struct k_btrfs_time atime, ctime, mtime, otime;
-} __attribute__((packed));
-_Static_assert(sizeof(struct k_btrfs_inode) == 160, "btrfs_inode_item is 160 bytes");
-
-/* mnt_propagation: MS_*, mount(2). */
-enum {
-	K_MS_UNBINDABLE = 1 << 17,
-	K_MS_PRIVATE    = 1 << 18,
-	K_MS_SLAVE      = 1 << 19,
-	K_MS_SHARED     = 1 << 20,
-};
 
 #endif

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/dm-ioctl.h>
+#include <linux/mount.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -175,7 +176,7 @@ int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t r
 		errno = ENOSYS;
 		return -1;
 	}
-	struct k_open_how how = {
+	struct open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
 		.resolve = resolve,
 	};
@@ -183,9 +184,9 @@ int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t r
 	unsigned tries = 0;
 	do {
 		fd = (int)OS_CALL(os, OS_OPENAT2,
-		                  syscall(K_NR_openat2, dirfd, path, &how, sizeof(how)));
+		                  syscall(SYS_openat2, dirfd, path, &how, sizeof(how)));
 	} while (fd < 0 && ++tries < OS_TRIES
-	         && (errno == EINTR || (errno == EAGAIN && !(resolve & K_RESOLVE_CACHED))));
+	         && (errno == EINTR || (errno == EAGAIN && !(resolve & RESOLVE_CACHED))));
 	return fd;
 }
 
@@ -205,8 +206,8 @@ int os_open_tree(struct os *os, int fd)
 	do {
 		tree = (int)OS_CALL(
 			os, OS_OPEN_TREE,
-			syscall(K_NR_open_tree, fd, "",
-		                K_OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | AT_NO_AUTOMOUNT));
+			syscall(SYS_open_tree, fd, "",
+		                OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | AT_NO_AUTOMOUNT));
 	} while (tree < 0 && os_again(&tries));
 	return tree;
 }
@@ -234,7 +235,7 @@ ssize_t os_read(struct os *os, int fd, void *buf, size_t size)
 int os_access(struct os *os, int dirfd, const char *name, int mode)
 {
 	int flags = AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH);
-	int rc = (int)OS_CALL(os, OS_ACCESS, syscall(K_NR_faccessat2, dirfd, name, mode, flags));
+	int rc = (int)OS_CALL(os, OS_ACCESS, syscall(SYS_faccessat2, dirfd, name, mode, flags));
 	if (rc == 0 || (errno != ENOSYS && errno != EPERM))
 		return rc;
 	if (*name)
@@ -437,7 +438,7 @@ ssize_t os_listmount(struct os *os, uint64_t mnt_id, uint64_t last, uint64_t *id
 	}
 	struct k_mnt_id_req req;
 	os_mnt_id_req(os, &req, mnt_id, last);
-	return OS_CALL(os, OS_LISTMOUNT, syscall(K_NR_listmount, &req, ids, n, 0));
+	return OS_CALL(os, OS_LISTMOUNT, syscall(SYS_listmount, &req, ids, n, 0));
 }
 
 int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmount *buf,
@@ -452,7 +453,7 @@ int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmou
 	int rc;
 	unsigned tries = 0;
 	do {
-		rc = (int)OS_CALL(os, OS_STATMOUNT, syscall(K_NR_statmount, &req, buf, size, 0));
+		rc = (int)OS_CALL(os, OS_STATMOUNT, syscall(SYS_statmount, &req, buf, size, 0));
 	} while (rc != 0 && os_again(&tries));
 	return rc;
 }
@@ -482,7 +483,7 @@ int os_watch_mounts(struct os *os)
 
 int os_pidfd_open(struct os *os, pid_t pid)
 {
-	return (int)OS_CALL(os, OS_PIDFD_OPEN, syscall(K_NR_pidfd_open, pid, 0));
+	return (int)OS_CALL(os, OS_PIDFD_OPEN, syscall(SYS_pidfd_open, pid, 0));
 }
 
 int os_poll(struct os *os, struct pollfd *fds, size_t n, int ms)
@@ -692,7 +693,7 @@ void os_init(struct os *os, const char *disable)
 		os_probe_listmount(os);
 	if (!(os->disabled & OSC_OPENAT2)) {
 		/* The kernel checks the size, which is invalid here, first. */
-		if (OS_CALL(os, OS_OPENAT2, syscall(K_NR_openat2, -1, NULL, NULL, 0)) < 0
+		if (OS_CALL(os, OS_OPENAT2, syscall(SYS_openat2, -1, NULL, NULL, 0)) < 0
 		    && errno == EINVAL)
 			os->caps |= OSC_OPENAT2;
 	}

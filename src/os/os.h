@@ -422,10 +422,9 @@ int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmou
                  size_t size);
 
 /**
- * Watch the mounts of this process's namespace: fanotify(7) on /proc/self/ns/mnt.  One event,
- * struct k_fanotify_event, is read for each mount that is attached (K_FAN_MNT_ATTACH), detached
- * or, with both bits, moved.  The queue is limited (fs.fanotify.max_queued_events):
- * K_FAN_Q_OVERFLOW means that it was full.
+ * Watch the mounts of this process's namespace: fanotify(7) on /proc/self/ns/mnt.  An event is read
+ * for each mount that is attached (K_FAN_MNT_ATTACH), detached or, with both bits, moved.
+ * FAN_Q_OVERFLOW means that the queue was full (fs.fanotify.max_queued_events).
  *
  * @return a non-blocking descriptor that the caller closes, or -1.
  * Errors: ENOSYS (disabled), EINVAL (missing), EPERM (no CAP_SYS_ADMIN over

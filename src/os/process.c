@@ -238,7 +238,7 @@ int os_detach(struct os *os, const char *name, int parent, int fds[2])
 			return -1;
 	}
 	/* Only if it is cached: a server might not answer. */
-	int null = os_openat2(os, AT_FDCWD, "/dev/null", O_RDWR, K_RESOLVE_CACHED);
+	int null = os_openat2(os, AT_FDCWD, "/dev/null", O_RDWR, RESOLVE_CACHED);
 	if (null < 0)   /* also if there is no /dev; writes to it fail */
 		null = open("/", O_PATH | O_CLOEXEC);
 	for (int fd = 0; fd < 3; ++fd) {

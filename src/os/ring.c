@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,11 @@ struct os_ring {
 	unsigned entries;
 	void *ring;               /* both queues: FEAT_SINGLE_MMAP */
 	size_t ring_size;
-	struct k_uring_sqe *sqes;
+	struct io_uring_sqe *sqes;
 	/* In the ring. */
 	_Atomic unsigned *sq_tail, *cq_head, *cq_tail;
 	unsigned *sq_array, sq_mask, cq_mask;
-	const struct k_uring_cqe *cqes;
+	const struct io_uring_cqe *cqes;
 	int *results;             /* of the requests of a round: as io_uring(7) has them */
 };
 
@@ -61,19 +62,19 @@ struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)
 	struct os_ring *ring = calloc(1, sizeof(*ring));
 	if (!ring)
 		return NULL;
-	struct k_uring_params params = {0};
-	ring->fd = (int)OS_CALL(os, OS_URING_SETUP, syscall(K_NR_io_uring_setup, entries, &params));
+	struct io_uring_params params = {0};
+	ring->fd = (int)OS_CALL(os, OS_URING_SETUP, syscall(SYS_io_uring_setup, entries, &params));
 	if (ring->fd < 0)
 		goto fail;
 	/* Without these, openat2 is missing too (5.6), and answers that find no room are lost. */
-	if (!(params.features & K_URING_FEAT_SINGLE_MMAP)
-	    || !(params.features & K_URING_FEAT_NODROP)) {
+	if (!(params.features & IORING_FEAT_SINGLE_MMAP)
+	    || !(params.features & IORING_FEAT_NODROP)) {
 		errno = ENOSYS;
 		goto fail;
 	}
 	unsigned most[2] = {workers, workers};
 	OS_CALL(os, OS_URING_REGISTER,
-	        syscall(K_NR_io_uring_register, ring->fd, K_URING_REGISTER_IOWQ_MAX_WORKERS, most,
+	        syscall(SYS_io_uring_register, ring->fd, IORING_REGISTER_IOWQ_MAX_WORKERS, most,
 	                2));
 
 	ring->entries = params.sq_entries;
@@ -81,12 +82,12 @@ struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)
 	if (!ring->results)
 		goto fail;
 	size_t sq = params.sq_off.array + params.sq_entries * sizeof(unsigned);
-	size_t cq = params.cq_off.cqes + params.cq_entries * sizeof(struct k_uring_cqe);
+	size_t cq = params.cq_off.cqes + params.cq_entries * sizeof(struct io_uring_cqe);
 	ring->ring_size = sq > cq ? sq : cq;
-	ring->ring = ring_map(os, ring->fd, ring->ring_size, K_URING_OFF_SQ_RING);
+	ring->ring = ring_map(os, ring->fd, ring->ring_size, IORING_OFF_SQ_RING);
 	if (!ring->ring)
 		goto fail;
-	ring->sqes = ring_map(os, ring->fd, ring->entries * sizeof(*ring->sqes), K_URING_OFF_SQES);
+	ring->sqes = ring_map(os, ring->fd, ring->entries * sizeof(*ring->sqes), IORING_OFF_SQES);
 	if (!ring->sqes)
 		goto fail;
 	char *at = ring->ring;
@@ -110,7 +111,7 @@ static size_t ring_reap(struct os_ring *ring)
 	unsigned tail = atomic_load_explicit(ring->cq_tail, memory_order_acquire);
 	size_t n = tail - head;
 	for (; head != tail; ++head) {
-		const struct k_uring_cqe *cqe = &ring->cqes[head & ring->cq_mask];
+		const struct io_uring_cqe *cqe = &ring->cqes[head & ring->cq_mask];
 		if (cqe->user_data < ring->entries)
 			ring->results[cqe->user_data] = cqe->res;
 	}
@@ -119,7 +120,7 @@ static size_t ring_reap(struct os_ring *ring)
 }
 
 /** A request of the round that is to come.  @i  Its number, less than ring->entries. */
-static void ring_request(struct os_ring *ring, unsigned i, const struct k_uring_sqe *request)
+static void ring_request(struct os_ring *ring, unsigned i, const struct io_uring_sqe *request)
 {
 	unsigned slot =
 		(atomic_load_explicit(ring->sq_tail, memory_order_relaxed) + i) & ring->sq_mask;
@@ -142,9 +143,9 @@ static unsigned ring_round(struct os *os, struct os_ring *ring, unsigned n)
 	while (answered < begun || (begun < n && !refused)) {
 		unsigned submit = refused ? 0 : n - begun;
 		long rc = OS_CALL(os, OS_URING_ENTER,
-		                  syscall(K_NR_io_uring_enter, ring->fd, submit,
+		                  syscall(SYS_io_uring_enter, ring->fd, submit,
 		                          begun + submit - (unsigned)answered,
-		                          K_URING_ENTER_GETEVENTS, NULL, 0));
+		                          IORING_ENTER_GETEVENTS, NULL, 0));
 		if (rc > 0)
 			begun += (unsigned)rc;
 		if (rc < 0 && errno != EINTR)
@@ -169,9 +170,9 @@ static bool ring_unknown(int result)
 int os_ring_open(struct os *os, struct os_ring *ring, int flags, uint64_t resolve,
                  struct os_ring_open *opens, size_t n)
 {
-	const struct k_open_how how = {
+	const struct open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
-		.resolve = resolve | K_RESOLVE_CACHED,
+		.resolve = resolve | RESOLVE_CACHED,
 	};
 	for (size_t i = 0; i < n; ++i)
 		opens[i].fd = -1;
@@ -179,8 +180,8 @@ int os_ring_open(struct os *os, struct os_ring *ring, int flags, uint64_t resolv
 		unsigned part = ring_part(ring, from, n);
 		struct os_ring_open *these = opens + from;
 		for (unsigned i = 0; i < part; ++i) {
-			ring_request(ring, i, &(struct k_uring_sqe){
-				.opcode = K_URING_OP_OPENAT2,
+			ring_request(ring, i, &(struct io_uring_sqe){
+				.opcode = IORING_OP_OPENAT2,
 				.fd = these[i].dirfd,
 				.addr = (uintptr_t)these[i].name,
 				.off = (uintptr_t)&how,

@@ -64,7 +64,7 @@ static int work_open_key(struct work *work, int at, const char *name)
 	/* EAGAIN also means that some mount came or went meanwhile. */
 	int fd = -1;
 	for (int i = 0; i < CACHED_TRIES && fd < 0 && (i == 0 || errno == EAGAIN); ++i)
-		fd = os_openat2(&work->os, at, name, O_PATH | O_NOFOLLOW, K_RESOLVE_CACHED);
+		fd = os_openat2(&work->os, at, name, O_PATH | O_NOFOLLOW, RESOLVE_CACHED);
 	if (fd >= 0)
 		return fd;
 	if (errno != EINVAL && errno != ENOSYS) {
@@ -110,7 +110,7 @@ static int work_open(struct work *work, char *path)
 	int at = work->root >= 0 ? work->root : AT_FDCWD;
 	const char *name = work->root >= 0 ? path + strspn(path, "/") : path;
 	return os_openat2(&work->os, at, *name ? name : ".", O_PATH | O_NOFOLLOW,
-	                  K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
+	                  RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
 /** Whether this is the mount that was requested. */

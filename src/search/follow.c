@@ -98,7 +98,7 @@ static int open_name(struct follow *follow, const char *name)
 			errno = EREMOTE;
 			return -1;
 		}
-		int fd = os_openat2(os, follow->at, name, flags, K_RESOLVE_NO_XDEV);
+		int fd = os_openat2(os, follow->at, name, flags, RESOLVE_NO_XDEV);
 		if (fd >= 0 || (errno != EXDEV && errno != ENOSYS))
 			return fd;
 		int error = errno == EXDEV ? refuse_cross(follow, name)

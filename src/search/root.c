@@ -58,8 +58,8 @@ static int literal_dir(SEARCH *search, const char *path)
 	if (strcmp(path, ".") == 0)
 		return search->rootfd;
 	if (os->caps & OSC_OPENAT2) {
-		uint64_t resolve = K_RESOLVE_NO_SYMLINKS
-		                   | (search->flags & SEARCH_XDEV ? K_RESOLVE_NO_XDEV : 0);
+		uint64_t resolve = RESOLVE_NO_SYMLINKS
+		                   | (search->flags & SEARCH_XDEV ? RESOLVE_NO_XDEV : 0);
 		return os_openat2(os, search->rootfd, path, O_PATH | O_NOFOLLOW, resolve);
 	}
 	return path_open_below(os, search->rootfd, path, literal_step, search);

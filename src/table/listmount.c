@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,16 +113,16 @@ static void put_flags(struct strbuf *out, uint64_t flags, const struct flag_word
 static int read_vfs_opts(struct reader *r, struct mount *m)
 {
 	static const struct flag_word words[] = {
-		{K_MOUNT_ATTR_RDONLY, K_MOUNT_ATTR_RDONLY, "ro"},
-		{K_MOUNT_ATTR_RDONLY, 0, "rw"},
-		{K_MOUNT_ATTR_NOSUID, K_MOUNT_ATTR_NOSUID, ",nosuid"},
-		{K_MOUNT_ATTR_NODEV, K_MOUNT_ATTR_NODEV, ",nodev"},
-		{K_MOUNT_ATTR_NOEXEC, K_MOUNT_ATTR_NOEXEC, ",noexec"},
-		{K_MOUNT_ATTR_ATIME, K_MOUNT_ATTR_NOATIME, ",noatime"},
-		{K_MOUNT_ATTR_NODIRATIME, K_MOUNT_ATTR_NODIRATIME, ",nodiratime"},
-		{K_MOUNT_ATTR_ATIME, K_MOUNT_ATTR_RELATIME, ",relatime"},
-		{K_MOUNT_ATTR_NOSYMFOLLOW, K_MOUNT_ATTR_NOSYMFOLLOW, ",nosymfollow"},
-		{K_MOUNT_ATTR_IDMAP, K_MOUNT_ATTR_IDMAP, ",idmapped"},
+		{MOUNT_ATTR_RDONLY, MOUNT_ATTR_RDONLY, "ro"},
+		{MOUNT_ATTR_RDONLY, 0, "rw"},
+		{MOUNT_ATTR_NOSUID, MOUNT_ATTR_NOSUID, ",nosuid"},
+		{MOUNT_ATTR_NODEV, MOUNT_ATTR_NODEV, ",nodev"},
+		{MOUNT_ATTR_NOEXEC, MOUNT_ATTR_NOEXEC, ",noexec"},
+		{MOUNT_ATTR__ATIME, MOUNT_ATTR_NOATIME, ",noatime"},
+		{MOUNT_ATTR_NODIRATIME, MOUNT_ATTR_NODIRATIME, ",nodiratime"},
+		{MOUNT_ATTR__ATIME, MOUNT_ATTR_RELATIME, ",relatime"},
+		{MOUNT_ATTR_NOSYMFOLLOW, MOUNT_ATTR_NOSYMFOLLOW, ",nosymfollow"},
+		{MOUNT_ATTR_IDMAP, MOUNT_ATTR_IDMAP, ",idmapped"},
 	};
 	if (!r->vfs_opts || r->attr != r->buf->mnt_attr) {
 		strbuf_reset(&r->text);
@@ -138,12 +139,12 @@ static int read_vfs_opts(struct reader *r, struct mount *m)
 static int read_fs_opts(struct reader *r, struct mount *m, const struct mount *before)
 {
 	static const struct flag_word words[] = {
-		{K_SB_RDONLY, K_SB_RDONLY, "ro"},
-		{K_SB_RDONLY, 0, "rw"},
-		{K_SB_SYNCHRONOUS, K_SB_SYNCHRONOUS, ",sync"},
-		{K_SB_DIRSYNC, K_SB_DIRSYNC, ",dirsync"},
-		{K_SB_MANDLOCK, K_SB_MANDLOCK, ",mand"},
-		{K_SB_LAZYTIME, K_SB_LAZYTIME, ",lazytime"},
+		{MS_RDONLY, MS_RDONLY, "ro"},
+		{MS_RDONLY, 0, "rw"},
+		{MS_SYNCHRONOUS, MS_SYNCHRONOUS, ",sync"},
+		{MS_DIRSYNC, MS_DIRSYNC, ",dirsync"},
+		{MS_MANDLOCK, MS_MANDLOCK, ",mand"},
+		{MS_LAZYTIME, MS_LAZYTIME, ",lazytime"},
 	};
 	const char *opts = reader_str(r, K_STATMOUNT_MNT_OPTS, r->buf->mnt_opts);
 	strbuf_reset(&r->text);
@@ -175,12 +176,12 @@ static int read_propagation(struct reader *r, struct mount *m)
 {
 	const struct k_statmount *sm = r->buf;
 	strbuf_reset(&r->text);
-	if (sm->mnt_propagation & K_MS_SHARED) {
+	if (sm->mnt_propagation & MS_SHARED) {
 		m->propagation |= MP_SHARED;
 		m->peer_group = sm->mnt_peer_group;
 		strbuf_printf(&r->text, " shared:%llu", (unsigned long long)m->peer_group);
 	}
-	if (sm->mnt_propagation & K_MS_SLAVE) {
+	if (sm->mnt_propagation & MS_SLAVE) {
 		m->propagation |= MP_SLAVE;
 		m->master = sm->mnt_master;
 		strbuf_printf(&r->text, " master:%llu", (unsigned long long)m->master);
@@ -192,7 +193,7 @@ static int read_propagation(struct reader *r, struct mount *m)
 			              (unsigned long long)m->propagate_from);
 		}
 	}
-	if (sm->mnt_propagation & K_MS_UNBINDABLE) {
+	if (sm->mnt_propagation & MS_UNBINDABLE) {
 		m->propagation |= MP_UNBINDABLE;
 		strbuf_puts(&r->text, " unbindable");
 	}

@@ -164,10 +164,10 @@ static struct event pending_pop(struct monitor *m, bool *suspect)
 /** Append the events of a buffer.  @return 0, or -1. */
 static int take_events(struct monitor *m, const char *at, size_t len)
 {
-	struct k_fanotify_event event;
+	struct fanotify_event_metadata event;
 	while (len >= sizeof(event)) {
 		memcpy(&event, at, sizeof(event));
-		if (event.vers != K_FAN_METADATA_VERSION || event.event_len < event.metadata_len
+		if (event.vers != FANOTIFY_METADATA_VERSION || event.event_len < event.metadata_len
 		    || event.metadata_len < sizeof(event) || event.event_len > len) {
 			errno = EPROTO;
 			return -1;
@@ -182,7 +182,7 @@ static int take_events(struct monitor *m, const char *at, size_t len)
 				break;
 			i += info.len;
 		}
-		if ((told.id || event.mask & K_FAN_Q_OVERFLOW) && pending_push(m, told) != 0)
+		if ((told.id || event.mask & FAN_Q_OVERFLOW) && pending_push(m, told) != 0)
 			return -1;
 		at += event.event_len;
 		len -= event.event_len;
@@ -526,7 +526,7 @@ static int tell_events(struct monitor *m)
 		struct event event = pending_pop(m, &suspect);
 		uint32_t row = map64_get(&rows, event.id);
 		const struct mount *now = row == MAP64_NONE ? NULL : &seen->mounts[row];
-		if (event.mask & K_FAN_Q_OVERFLOW) {
+		if (event.mask & FAN_Q_OVERFLOW) {
 			/* The records are older than the table that is read now. */
 			rc = tell_lost(m);
 			break;

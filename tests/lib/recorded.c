@@ -47,8 +47,8 @@ static struct recorded {
 /** Open a name of the host.  @return a descriptor, or -1. */
 static int resolve(const char *path, int flags)
 {
-	struct k_open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC),
-	                         .resolve = K_RESOLVE_IN_ROOT | K_RESOLVE_NO_MAGICLINKS};
+	struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC),
+	                         .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
 	int fd;
 	/* EAGAIN: a file was renamed somewhere while ".." was resolved. */
 	do {

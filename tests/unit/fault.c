@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libmount.h>
+#include <linux/btrfs.h>
 #include <libsmartcols/libsmartcols.h>
 #include <poll.h>
 #include <pthread.h>
@@ -397,18 +398,18 @@ WRAP(long, syscall, long number, ...)
 		bool at;                         /* the second is a path */
 	} rows[] = {
 		{SYS_statx, OS_STATX, 5, true},
-		{K_NR_openat2, OS_OPENAT2, 4, true},
+		{SYS_openat2, OS_OPENAT2, 4, true},
 		{SYS_getdents64, OS_GETDENTS, 3, false},
 		{SYS_close, -1, 1, false},
-		{K_NR_listmount, OS_LISTMOUNT, 4, false},
-		{K_NR_statmount, OS_STATMOUNT, 4, false},
+		{SYS_listmount, OS_LISTMOUNT, 4, false},
+		{SYS_statmount, OS_STATMOUNT, 4, false},
 		{SYS_getcwd, OS_GETCWD, 2, false},
-		{K_NR_pidfd_open, OS_PIDFD_OPEN, 2, false},
-		{K_NR_open_tree, OS_OPEN_TREE, 3, false},
-		{K_NR_faccessat2, OS_ACCESS, 4, true},
-		{K_NR_io_uring_setup, OS_URING_SETUP, 2, false},
-		{K_NR_io_uring_enter, OS_URING_ENTER, 6, false},
-		{K_NR_io_uring_register, OS_URING_REGISTER, 4, false},
+		{SYS_pidfd_open, OS_PIDFD_OPEN, 2, false},
+		{SYS_open_tree, OS_OPEN_TREE, 3, false},
+		{SYS_faccessat2, OS_ACCESS, 4, true},
+		{SYS_io_uring_setup, OS_URING_SETUP, 2, false},
+		{SYS_io_uring_enter, OS_URING_ENTER, 6, false},
+		{SYS_io_uring_register, OS_URING_REGISTER, 4, false},
 		{SYS_faccessat, -1, 4, true},    /* os_mark(), and before 5.8 */
 		{SYS_pivot_root, -1, 2, false},  /* of the tests */
 		{SYS_close_range, -1, 3, false}, /* os_detach(); a child's own */
@@ -562,11 +563,12 @@ WRAP(int, ioctl, int fd, unsigned long request, void *arg)
 	if (fails(OS_IOCTL))
 		return -1;
 	struct k_xfs_bulk_ireq *ask = request == K_XFS_IOC_BULKSTAT ? arg : NULL;
-	struct k_btrfs_search *search = request == K_BTRFS_IOC_TREE_SEARCH_V2 ? arg : NULL;
+	struct btrfs_ioctl_search_args_v2 *search =
+		request == BTRFS_IOC_TREE_SEARCH_V2 ? arg : NULL;
 	if (ask && is_short(OS_IOCTL))
 		ask->icount = 1;
 	if (search && is_short(OS_IOCTL))
-		search->nr_items = 1;
+		search->key.nr_items = 1;
 	int rc = __real_ioctl(fd, request, arg);
 	if (rc == 0 && ask && is_mode(FAULT_LIE, OS_IOCTL)) {
 		struct k_xfs_bulkstat *stats = (void *)(ask + 1);

@@ -500,7 +500,7 @@ static bool ring_opens(struct os *os)
 	if (!(os->caps & OSC_OPENAT2))   /* as under valgrind */
 		return false;
 	struct os_ring *ring = os_ring_new(os, 8, 1);
-	int fd = os_openat2(os, top.fd, "w0", O_RDONLY | O_DIRECTORY, K_RESOLVE_CACHED);
+	int fd = os_openat2(os, top.fd, "w0", O_RDONLY | O_DIRECTORY, RESOLVE_CACHED);
 	bool opens = ring && os_ring_open(os, ring, O_RDONLY | O_DIRECTORY, 0, &one, 1) == 0
 	             && one.fd >= 0;
 	CU_ASSERT_EQUAL(opens, ring && fd >= 0);
