@@ -23,6 +23,8 @@
 struct item {
 	bool is_new;
 	uint32_t i;
+	uint32_t place, rank;    /* order.c: items are sorted by these */
+	uint32_t line;           /* in the graph of order.c; ORDER_NONE */
 };
 
 struct merger {
