@@ -234,6 +234,7 @@
  *   cmd/fstab/           getmnt fstab and genfstab
  *     fstab.c            the flow
  *     merge.c            --merge
+ *     notes.c            the messages of --merge about lines and mounts
  *   cmd/audit/           getmnt audit and check_getmnt
  *     audit.c            the flow
  *     options.c          its options

@@ -2,29 +2,22 @@
 /*
  * getmnt fstab: from what is mounted to an fstab; and the same as genfstab(8).
  *
- *     options --> run_know() --> fstab_plan() --> lines, and comments where there
- *                                   ^             can be none
+ *     options --> run_know() --> fstab_plan() --> lines, and comments where there can be none
+ *                                   ^
  *              devices, swaps, fsck helpers, units, utab
  *
- * With --merge the plan goes into an fstab that is there: merge.c.
- *
- * Exit status: 0 all has a line, 1 something has a comment instead, 2 it could not
- * be judged, 16 not written; called as genfstab also 1.
+ * With --merge the plan goes into an existing fstab: merge.c.
  */
-#include "cmd/cmd.h"
+#include "cmd/fstab/merge.h"
 
 #include "audit/selfcheck.h"
+#include "base/array.h"
+#include "base/escape.h"
 #include "base/fstypes.h"
-#include "cmd/machine.h"
-#include "cmd/fstab/merge.h"
-#include "cmd/listing.h"
+#include "base/words.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
-#include "fstab/fstab.h"
-#include "os/file.h"
-#include "fstab/edit/merge.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -34,11 +27,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/** Exit statuses.  As genfstab, 1 is any error. */
 enum { FX_OK = 0, FX_COMMENTS = 1, FX_FAILED = 2 };
 
 struct opts {
 	bool genfstab;            /* as that: its layout, and 1 for errors */
-	bool help, explain, nofail, all;
+	bool help, nofail, all;
 	int id;                   /* enum fstab_id */
 	int options;              /* enum fstab_options */
 	int stats;                /* enum stats_form */
@@ -48,52 +42,6 @@ struct opts {
 	const char *operand;      /* of --merge: ROOT or FILE */
 	struct merge_opts merge;
 };
-
-static int take_policy(void *to, const struct option_row *row, const char *value);
-static int take_genfstab(void *to, const struct option_row *row, const char *value);
-
-static const struct option_row fstab_rows[] = {
-	OPTION_GROUP("Lines"),
-	{"id", 0, "ID", "auto, uuid, label, partuuid, partlabel or path",
-	 "auto|uuid|label|partuuid|partlabel|path", OPT_IS_WORD(struct opts, id)},
-	{"nofail", 0, NULL, "nofail for mounts that the boot does not need",
-	 OPT_IS_FLAG(struct opts, nofail)},
-	{"options", 0, "WHICH", "minimal (no defaults), live (all), keep (of a file)",
-	 "minimal|live|keep", .take = take_policy},
-	OPTION_GROUP("Updating a file"),
-	MERGE_ROW_MERGE,
-	MERGE_ROW_ADD,
-	MERGE_ROW_FIX,
-	MERGE_ROW_BASE,
-	PUT_ROWS(struct opts, merge.put),
-	OPTION_GROUP("Input"),
-	{"root", 0, "DIR", "same as ROOT", OPT_IS_TEXT(struct opts, given)},
-	{"swaps", 0, "FILE", "a recorded /proc/swaps", OPT_IS_TEXT(struct opts, swaps)},
-	{"tab-file", 'F', "FILE", "a recorded mountinfo instead of the live mounts",
-	 OPT_IS_TEXT(struct opts, tab_file)},
-	OPTION_GROUP("General"),
-	{"explain", 0, NULL, "report on standard error what is left out and why",
-	 OPT_IS_FLAG(struct opts, explain)},
-	{"genfstab", 0, NULL, "as genfstab(8); must be the first option", .take = take_genfstab},
-	OPTION_STATS(struct opts, stats),
-	OPTION_HELP(struct opts, help),
-};
-
-const struct option_table fstab_table = {
-	"fstab", fstab_rows, sizeof(fstab_rows) / sizeof(*fstab_rows),
-};
-
-static void fstab_help(FILE *out)
-{
-	options_help(&fstab_table,
-	             "Usage:\n getmnt fstab [options] [ROOT]\n getmnt fstab --merge[=FILE] "
-	             "[options] [ROOT]\n"
-	             " getmnt fstab --genfstab [options of genfstab] ROOT\n\n"
-	             "Print an fstab for what is mounted at and below ROOT (/), or update one.\n",
-	             "Exit status: 0 every mount has a line, 1 some have a comment instead or "
-	             "with\n"
-	             "--merge differ, 2 could not be checked, 16 could not be written.\n", out);
-}
 
 static int take_policy(void *to, const struct option_row *row, const char *value)
 {
@@ -108,16 +56,128 @@ static int take_policy(void *to, const struct option_row *row, const char *value
 
 static int take_genfstab(void *to, const struct option_row *row, const char *value)
 {
-	(void)to;
-	(void)row;
-	(void)value;
+	(void)to, (void)row, (void)value;
 	return usage_error("--genfstab", "must be the first option; the others are then those of "
 	                   "genfstab");
 }
 
-static int take_option(void *to, const char *name, const char *value)
+static int take_merge(void *to, const struct option_row *row, const char *value)
 {
-	return merge_option(&((struct opts *)to)->merge, name, value);
+	struct merge_opts *merge = &((struct opts *)to)->merge;
+	(void)row;
+	merge->merge = true;
+	merge->file = value ? value : merge->file;
+	return 0;
+}
+
+/** Take the words of --fix; each sets the bit of enum fstab_fix in its place. */
+static int take_fix(void *to, const struct option_row *row, const char *value)
+{
+	(void)row;
+	for (const char *at = value;; ++at) {
+		size_t n = strcspn(at, ",");
+		int word = option_word_index("source|options|pass|order|damaged", at, n);
+		if (word < 0)
+			return usage_error("--fix", "\"%.*s\": must be one of: source, options, "
+			                   "pass, order, damaged", (int)n, at);
+		((struct opts *)to)->merge.fix |= 1u << word;
+		at += n;
+		if (!*at)
+			return 0;
+	}
+}
+
+static int take_add(void *to, const struct option_row *row, const char *value)
+{
+	struct merge_opts *merge = &((struct opts *)to)->merge;
+	(void)row;
+	for (const char *at = value;; ++at) {
+		size_t n = strcspn(at, ",");
+		if (n == 0)
+			return usage_error("--add", "\"%s\": an empty name; a comma in one is "
+			                   "\\054", value);
+		if (word_is(at, n, "persistent")) {
+			merge->persistent = true;
+		} else {
+			char *name = strndup(at, n);
+			if (!name || !ARRAY_ROOM(merge->add, merge->nadd, &merge->add_room)) {
+				free(name);
+				message(NULL, "%s", strerror(ENOMEM));
+				return FX_FAILED;
+			}
+			name[unescape_octal(name, name, n)] = '\0';
+			merge->add[merge->nadd++] = name;
+		}
+		at += n;
+		if (!*at)
+			return 0;
+	}
+}
+
+static const struct option_row fstab_rows[] = {
+	OPTION_GROUP("Lines"),
+	{"id", 0, "ID", "auto, uuid, label, partuuid, partlabel or path",
+	 "auto|uuid|label|partuuid|partlabel|path", OPT_IS_WORD(struct opts, id)},
+	{"nofail", 0, NULL, "nofail for mounts that the boot does not need",
+	 OPT_IS_FLAG(struct opts, nofail)},
+	{"options", 0, "WHICH", "minimal (no defaults), live (all), keep (of a file)",
+	 "minimal|live|keep", .take = take_policy},
+	OPTION_GROUP("Updating a file"),
+	{"merge", 0, "[FILE]", "merge into ROOT/etc/fstab or FILE", .take = take_merge},
+	{"add", 0, "MOUNT,...", "lines for these mounts; persistent: for all", .take = take_add},
+	{"fix", 0, "WHAT,...", "change lines: source, options, pass, order, damaged",
+	 .take = take_fix},
+	{"base", 0, "FILE|none", "the fstab loaded by systemd; later edits are kept",
+	 OPT_IS_TEXT(struct opts, merge.base)},
+	PUT_ROWS(struct opts, merge.put),
+	OPTION_GROUP("Input"),
+	{"root", 0, "DIR", "same as ROOT", OPT_IS_TEXT(struct opts, given)},
+	{"swaps", 0, "FILE", "a recorded /proc/swaps", OPT_IS_TEXT(struct opts, swaps)},
+	{"tab-file", 'F', "FILE", "a recorded mountinfo instead of the live mounts",
+	 OPT_IS_TEXT(struct opts, tab_file)},
+	OPTION_GROUP("General"),
+	{"explain", 0, NULL, "report on standard error what is left out and why",
+	 OPT_IS_FLAG(struct opts, merge.explain)},
+	{"genfstab", 0, NULL, "as genfstab(8); must be the first option", .take = take_genfstab},
+	OPTION_STATS(struct opts, stats),
+	OPTION_HELP(struct opts, help),
+};
+
+const struct option_table fstab_table = {
+	"fstab", fstab_rows, sizeof(fstab_rows) / sizeof(*fstab_rows),
+};
+
+static void fstab_help(FILE *out)
+{
+	options_help(&fstab_table,
+	             "Usage:\n getmnt fstab [options] [ROOT]\n"
+	             " getmnt fstab --merge[=FILE] [options] [ROOT]\n"
+	             " getmnt fstab --genfstab [options of genfstab] ROOT\n\n"
+	             "Print an fstab for what is mounted at and below ROOT (/), or update one.\n",
+	             "Exit status: 0 every mount has a line, 1 some have a comment instead or "
+	             "with\n--merge differ, 2 could not be checked, 16 could not be written.\n",
+	             out);
+}
+
+/** Check combinations of options.  @return 0, or not 0 after a message. */
+static int check_options(const struct merge_opts *opts, bool recorded)
+{
+	const struct put_options *put = &opts->put;
+	const char *alone = opts->base ? "--base" : opts->fix ? "--fix"
+	                    : opts->nadd || opts->persistent ? "--add" : put->check ? "--check"
+	                    : put->diff ? "--diff" : put->write ? "--write" : put->yes ? "--yes"
+	                    : put->force ? "--force" : put->no_backup ? "--no-backup"
+	                    : put->force_file ? "--force-file" : NULL;
+	if (!opts->merge && alone)
+		return usage_error(alone, "requires --merge");
+	if (opts->file && !*opts->file)
+		return usage_error("--merge", "the file name is empty");
+	if (recorded && ((opts->merge && !opts->file) || (opts->keep && !opts->merge)))
+		return usage_error(opts->merge ? "--merge" : "--options=keep",
+		                   "requires --merge=FILE with a recorded table");
+	if (opts->keep && opts->fix & FSTAB_FIX_OPTIONS)
+		return usage_error("--fix=options", "changes what --options=keep keeps");
+	return opts->merge ? put_check(put) : 0;
 }
 
 /** Whether a mount is at ROOT itself. */
@@ -131,46 +191,7 @@ static bool is_mounted(const struct run *run, const char *root)
 	return false;
 }
 
-/* Output. */
-
-static void put_comment(struct strbuf *out, const struct fstab_line *line)
-{
-	const struct mount *m = line->mount;
-	strbuf_puts(out, "# getmnt: no line for ");
-	fstab_write_text(out, m ? line->target ? line->target : "a mount without a name"
-	                 : line->source);
-	strbuf_puts(out, " (");
-	fstab_write_text(out, m && m->fstype ? m->fstype : m ? "?" : "swap");
-	if (m && m->source) {
-		struct strbuf masked;
-		strbuf_init(&masked);
-		mask_source(m->source, &masked);
-		strbuf_putc(out, ' ');
-		fstab_write_text(out, strbuf_str(&masked));
-		out->failed |= masked.failed;
-		strbuf_destroy(&masked);
-	}
-	strbuf_puts(out, "): ");
-	fstab_write_text(out, line->why ? line->why : "?");
-	strbuf_putc(out, '\n');
-}
-
-/** Append the lines of a plan, and its comments. */
-static void put_plan(struct strbuf *out, const struct fstab_plan *plan, unsigned form)
-{
-	if (!(form & FSTAB_FORM_GENFSTAB))
-		strbuf_puts(out, "# <source> <target> <type> <options> <freq> <pass>\n");
-	for (size_t i = 0; i < plan->count; ++i) {
-		if (plan->lines[i].fate == FSTAB_LINE)
-			fstab_write_line(out, &plan->lines[i], form);
-	}
-	for (size_t i = 0; i < plan->count; ++i) {
-		if (plan->lines[i].fate == FSTAB_COMMENT)
-			put_comment(out, &plan->lines[i]);
-	}
-}
-
-/** See that a text is read as it is meant, and makes the mounts; tell where it does not.
+/** Check that the lines of a plan make its mounts again, and report where they do not.
     @return an exit status. */
 static int check_plan(struct fstab_machine *machine, const struct fstab_input *in,
                       const struct fstab_plan *plan)
@@ -178,7 +199,7 @@ static int check_plan(struct fstab_machine *machine, const struct fstab_input *i
 	struct strbuf text;
 	struct selfcheck check = {0};
 	strbuf_init(&text);
-	put_plan(&text, plan, 0);
+	fstab_write_plan(&text, plan, 0);
 	int status = FX_OK;
 	struct machine_merge matcher = {.host = &machine->host, .in = in};
 	struct fstab_match_input match = machine_match_input(&matcher, plan, NULL);
@@ -200,16 +221,15 @@ static int check_plan(struct fstab_machine *machine, const struct fstab_input *i
 
 /** Print the plan.  @return an exit status. */
 static int print_plan(struct fstab_machine *machine, const struct opts *opts,
-                      const struct fstab_input *in,
-                      const struct fstab_plan *plan)
+                      const struct fstab_input *in, const struct fstab_plan *plan)
 {
 	struct strbuf out;
 	strbuf_init(&out);
 	os_mark(MARK_END);
-	unsigned form = (isatty(STDOUT_FILENO) ? FSTAB_FORM_TERMINAL
-	                 : 0) | (opts->genfstab ? FSTAB_FORM_GENFSTAB : 0);
+	unsigned form = (isatty(STDOUT_FILENO) ? FSTAB_FORM_TERMINAL : 0)
+	                | (opts->genfstab ? FSTAB_FORM_GENFSTAB : 0);
 	os_mark(MARK_BEGIN);
-	put_plan(&out, plan, form);
+	fstab_write_plan(&out, plan, form);
 	int status = opts->genfstab ? FX_OK : check_plan(machine, in, plan);
 	os_mark(MARK_END);
 	if (status == FX_OK && !(machine->run.complete && plan->of[FSTAB_COMMENT] == 0))
@@ -219,10 +239,13 @@ static int print_plan(struct fstab_machine *machine, const struct opts *opts,
 		status = FX_FAILED;
 	} else if (status != FX_FAILED) {
 		fwrite(strbuf_str(&out), 1, out.len, stdout);
-		if (finish_stdout(true) != 0)
-			status = FX_FAILED;
+		status = finish_stdout(true) != 0 ? FX_FAILED : status;
 	}
 	strbuf_destroy(&out);
+	if (plan->of[FSTAB_COMMENT])
+		message(in->root, "%zu of %zu mounts and swap spaces have a comment instead of a "
+		        "line", plan->of[FSTAB_COMMENT],
+		        plan->of[FSTAB_COMMENT] + plan->of[FSTAB_LINE]);
 	return status;
 }
 
@@ -249,46 +272,37 @@ static int make_fstab(struct fstab_machine *machine, const struct opts *opts, co
 	if (machine->host.in.system && !opts->genfstab
 	    && host_system_is(machine->host.in.system, STDOUT_FILENO, "etc/fstab")) {
 		message("standard output", "this is %s/etc/fstab itself: \"> FILE\" has emptied "
-		        "it, \">> FILE\" would add "
-		        "to it what it has; --merge --write keeps what is in it, --diff shows what "
-		        "it would change",
+		        "it, \">> FILE\" would add to it what it has; --merge --write keeps what "
+		        "is in it, --diff shows what it would change",
 		        strcmp(root, "/") == 0 ? "" : root);
 		return FX_FAILED;
 	}
 	struct fstab_input in = {
 		.d = run->d, .root = root, .swaps = machine->swaps.list,
-		.nswaps = machine->swaps.count,
-		.id = (enum fstab_id)opts->id, .options = (enum fstab_options)opts->options,
-		.nofail = opts->nofail, .add = (const char *const *)opts->merge.add,
-		.nadd = opts->merge.nadd, .filter = opts->filter,
-		.all = opts->genfstab && opts->all,
-		.world = machine_world(machine),
+		.nswaps = machine->swaps.count, .id = (enum fstab_id)opts->id,
+		.options = (enum fstab_options)opts->options, .nofail = opts->nofail,
+		.add = (const char *const *)opts->merge.add, .nadd = opts->merge.nadd,
+		.filter = opts->filter, .all = opts->all, .world = machine_world(machine),
+		.pseudo = opts->genfstab && !opts->all ? is_pseudo : NULL,
 	};
-	if (opts->genfstab && !opts->all)
-		in.pseudo = is_pseudo;
 	struct fstab_plan plan;
 	int status = FX_FAILED;
 	if (fstab_plan(&in, &plan) != 0 || machine_failed(machine)) {
 		message(root, "%s", strerror(ENOMEM));
 	} else if (opts->merge.merge) {
-		if (opts->explain)
+		if (opts->merge.explain)
 			explain(&plan);
-		status = merge_run(machine, &opts->merge, &in, &plan, opts->explain);
+		status = merge_run(machine, &opts->merge, &in, &plan);
 	} else if (!opts->merge.keep || merge_keep(machine, &opts->merge, &in, &plan) == 0) {
-		if (opts->explain)
+		if (opts->merge.explain)
 			explain(&plan);
 		status = print_plan(machine, opts, &in, &plan);
-		if (plan.of[FSTAB_COMMENT])
-			message(root, "%zu of %zu mounts and swap spaces have a comment instead of "
-			        "a line",
-			        plan.of[FSTAB_COMMENT],
-			        plan.of[FSTAB_COMMENT] + plan.of[FSTAB_LINE]);
 	}
 	fstab_plan_destroy(&plan);
 	return status;
 }
 
-/** Say whether the operand of --merge is ROOT, a directory, or FILE.
+/** Find out whether the operand of --merge is ROOT, a directory, or FILE.
     @return 0, or an exit status after a message. */
 static int take_operand(struct run *run, struct opts *opts)
 {
@@ -296,20 +310,16 @@ static int take_operand(struct run *run, struct opts *opts)
 	struct strbuf path;
 	strbuf_init(&path);
 	enum path_known known = run->live ? path_follow(run, opts->operand, &path) : PATH_SEEN;
-	int rc = 0;
-	if (known == PATH_SEEN)
-		rc = run->live ? path_look(run, strbuf_str(&path), K_STATX_TYPE, &st)
-		               : os_statx(&run->os, AT_FDCWD, opts->operand, AT_NO_AUTOMOUNT,
-		                          K_STATX_TYPE, &st);
-	/* Of a recorded table ROOT needs not be there; nor may a file be, but then it is meant. */
+	int rc = known != PATH_SEEN ? 0
+	         : run->live ? path_look(run, strbuf_str(&path), K_STATX_TYPE, &st)
+	         : os_statx(&run->os, AT_FDCWD, opts->operand, AT_NO_AUTOMOUNT, K_STATX_TYPE, &st);
+	strbuf_destroy(&path);
+	/* ROOT of a recorded table need not exist; nor need FILE if ROOT is given. */
 	bool missing = known == PATH_MISSING || rc != 0;
 	bool dir = known == PATH_BLIND || missing || S_ISDIR(st.mode);
-	strbuf_destroy(&path);
-	if (missing && !opts->merge.file) {
-		usage_error(opts->operand, "neither a directory nor a file; one that is to be "
-		            "made is named by --merge=FILE");
-		return FX_FAILED;
-	}
+	if (missing && !opts->merge.file)
+		return usage_error(opts->operand, "neither a directory nor a file; a new file is "
+		                   "named by --merge=FILE");
 	*(dir || opts->merge.file ? &opts->root : &opts->merge.file) = opts->operand;
 	return 0;
 }
@@ -325,7 +335,7 @@ static int run_fstab(struct opts *opts)
 		goto out;
 	if (opts->operand && take_operand(run, opts) != 0)
 		goto out;
-	if (merge_check_options(&opts->merge, opts->tab_file) != 0
+	if (check_options(&opts->merge, opts->tab_file) != 0
 	    || machine_know(&machine, opts->root, opts->swaps) != 0)
 		goto out;
 	const char *root = strbuf_str(&machine.root);
@@ -346,40 +356,38 @@ out:
 	return status;
 }
 
+/** Take the operands, and check the options.  @return 0, or not 0 after a message. */
+static int take_operands(struct opts *opts, int argc, char **argv)
+{
+	bool file = opts->merge.merge && !opts->merge.file;
+	if (opts->given)
+		opts->root = opts->given;
+	if (file && optind < argc && (opts->given || optind + 2 == argc))
+		opts->merge.file = argv[optind++];
+	if (optind < argc && !opts->given)
+		*(opts->merge.merge ? &opts->operand : &opts->root) = argv[optind++];
+	if (optind < argc || !*opts->root || (opts->operand && !*opts->operand))
+		return usage_error("fstab", optind < argc ? "only one ROOT is accepted"
+		                   : "ROOT is empty; this system's is \"/\"");
+	return check_options(&opts->merge, false);
+}
+
 int cmd_fstab(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "--genfstab") == 0)
 		return cmd_genfstab(argc - 1, argv + 1);
 	struct opts opts = {.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .root = "/"};
-	if (options_read(&fstab_table, argc, argv, &opts, take_option) != 0) {
-		merge_opts_destroy(&opts.merge);
-		return FX_FAILED;
-	}
-	if (opts.help) {
-		merge_opts_destroy(&opts.merge);
+	int status = FX_FAILED;
+	bool good = options_read(&fstab_table, argc, argv, &opts, NULL) == 0;
+	if (good && opts.help) {
 		fstab_help(stdout);
-		return finish_stdout(false) == 0 ? FX_OK : FX_FAILED;
-	}
-	if (opts.given) {
-		opts.root = opts.given;
-		if (optind < argc && opts.merge.merge && !opts.merge.file)
-			opts.merge.file = argv[optind++];
-	}
-	bool two = !opts.given && opts.merge.merge && !opts.merge.file && optind + 2 == argc;
-	if (two)
-		opts.merge.file = argv[optind++];
-	if (optind < argc && !opts.given)
-		*(opts.merge.merge ? &opts.operand : &opts.root) = argv[optind++];
-	if (optind < argc || !*opts.root || (opts.operand && !*opts.operand)) {
-		usage_error("fstab", optind < argc ? "only one ROOT is accepted"
-		            : "ROOT is empty; this system's is \"/\"");
-		merge_opts_destroy(&opts.merge);
-		return FX_FAILED;
-	}
-	int status = merge_check_options(&opts.merge, false);
-	if (!status)
+		status = finish_stdout(false) == 0 ? FX_OK : FX_FAILED;
+	} else if (good && take_operands(&opts, argc, argv) == 0) {
 		status = run_fstab(&opts);
-	merge_opts_destroy(&opts.merge);
+	}
+	for (size_t i = 0; i < opts.merge.nadd; ++i)
+		free(opts.merge.add[i]);
+	free(opts.merge.add);
 	return status;
 }
 
@@ -401,26 +409,13 @@ static void genfstab_help(FILE *out)
 	      "devices mounted under the mountpoint specified by the given root.\n", out);
 }
 
-/** -t TAG.  @return 0, or -1 after a message. */
-static int take_tag(struct opts *opts, const char *tag)
+int cmd_genfstab(int argc, char **argv)
 {
+	static const struct option longs[] = {{"help", no_argument, NULL, 'h'}, {0}};
 	static const char *const tags[] = {
 		[FSTAB_UUID] = "UUID", [FSTAB_LABEL] = "LABEL", [FSTAB_PARTUUID] = "PARTUUID",
 		[FSTAB_PARTLABEL] = "PARTLABEL",
 	};
-	for (int i = FSTAB_UUID; i <= FSTAB_PARTLABEL; ++i) {
-		if (strcasecmp(tag, tags[i]) == 0) {
-			opts->id = i;
-			return 0;
-		}
-	}
-	message("-t", "\"%s\": not one of LABEL, UUID, PARTLABEL, PARTUUID", tag);
-	return -1;
-}
-
-int cmd_genfstab(int argc, char **argv)
-{
-	static const struct option longs[] = {{"help", no_argument, NULL, 'h'}, {0}};
 	struct opts opts = {.id = FSTAB_PATH, .options = FSTAB_LIVE, .genfstab = true};
 	int c;
 	if (argc < 2) {
@@ -449,8 +444,14 @@ int cmd_genfstab(int argc, char **argv)
 			opts.all = c == 'P';
 			break;
 		case 't':
-			if (take_tag(&opts, optarg) != 0)
+			opts.id = FSTAB_PARTLABEL;
+			while (opts.id > FSTAB_AUTO && strcasecmp(optarg, tags[opts.id]) != 0)
+				--opts.id;
+			if (opts.id == FSTAB_AUTO) {
+				message("-t", "\"%s\": not one of LABEL, UUID, PARTLABEL, PARTUUID",
+				        optarg);
 				return 1;
+			}
 			break;
 		default:
 			message(argv[optind - 1], c == ':' ? "needs an argument"

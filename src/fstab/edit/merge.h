@@ -126,10 +126,7 @@ enum fstab_form {
 	FSTAB_FORM_TABS     = 1 << 2,  /* fields separated by one tab */
 };
 
-/** Append a line of the plan and the comments above it, each with a newline. */
-void fstab_write_line(struct strbuf *out, const struct fstab_line *line, unsigned form);
-
-/** Append a text within a comment: newlines are escaped. */
-void fstab_write_text(struct strbuf *out, const char *text);
+/** Append the lines of a plan, and the reasons why some mounts have none as comments. */
+void fstab_write_plan(struct strbuf *out, const struct fstab_plan *plan, unsigned form);
 
 #endif

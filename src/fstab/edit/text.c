@@ -10,11 +10,13 @@
 #include "fstab/edit/merge_impl.h"
 
 #include "base/escape.h"
+#include "base/secret.h"
 
 #include <errno.h>
 #include <string.h>
 
-void fstab_write_text(struct strbuf *out, const char *text)
+/** Append a text within a comment: newlines are escaped. */
+static void write_text(struct strbuf *out, const char *text)
 {
 	escape_octal_terminal(out, text, "\n");
 }
@@ -30,20 +32,21 @@ static void put_field(struct strbuf *out, const char *text, bool first, bool ter
 		escape_octal(out, text, ESCAPE_PATH);
 }
 
-void fstab_write_line(struct strbuf *out, const struct fstab_line *line, unsigned form)
+/** Append a line of the plan and the comments above it, each with a newline. */
+static void write_line(struct strbuf *out, const struct fstab_line *line, unsigned form)
 {
 	static const int widths[2][4] = {{41, 15, 7, 15}, {20, 10, 10, 10}};
 	bool genfstab = form & FSTAB_FORM_GENFSTAB, tabs = form & FSTAB_FORM_TABS;
 	if (line->warning) {
 		strbuf_puts(out, "# getmnt: ");
-		fstab_write_text(out, line->mount ? line->target : line->source);
+		write_text(out, line->mount ? line->target : line->source);
 		strbuf_puts(out, ": ");
-		fstab_write_text(out, line->warning);
+		write_text(out, line->warning);
 		strbuf_putc(out, '\n');
 	}
 	if (line->note) {
 		strbuf_puts(out, "# ");
-		fstab_write_text(out, line->note);
+		write_text(out, line->note);
 		strbuf_putc(out, '\n');
 	}
 	const char *const fields[] = {line->source, line->target, line->fstype, line->options};
@@ -56,6 +59,43 @@ void fstab_write_line(struct strbuf *out, const struct fstab_line *line, unsigne
 		strbuf_putc(out, genfstab || tabs ? '\t' : ' ');
 	}
 	strbuf_printf(out, "0%c%d\n%s", tabs ? '\t' : ' ', line->passno, genfstab ? "\n" : "");
+}
+
+/** Append the reason why a mount has no line. */
+static void write_comment(struct strbuf *out, const struct fstab_line *line)
+{
+	const struct mount *m = line->mount;
+	strbuf_puts(out, "# getmnt: no line for ");
+	write_text(out, !m ? line->source : line->target ? line->target
+	                 : "a mount without a name");
+	strbuf_puts(out, " (");
+	write_text(out, !m ? "swap" : m->fstype ? m->fstype : "?");
+	if (m && m->source) {
+		struct strbuf masked;
+		strbuf_init(&masked);
+		mask_source(m->source, &masked);
+		strbuf_putc(out, ' ');
+		write_text(out, strbuf_str(&masked));
+		out->failed |= masked.failed;
+		strbuf_destroy(&masked);
+	}
+	strbuf_puts(out, "): ");
+	write_text(out, line->why ? line->why : "?");
+	strbuf_putc(out, '\n');
+}
+
+void fstab_write_plan(struct strbuf *out, const struct fstab_plan *plan, unsigned form)
+{
+	if (!(form & FSTAB_FORM_GENFSTAB))
+		strbuf_puts(out, "# <source> <target> <type> <options> <freq> <pass>\n");
+	for (size_t i = 0; i < plan->count; ++i) {
+		if (plan->lines[i].fate == FSTAB_LINE)
+			write_line(out, &plan->lines[i], form);
+	}
+	for (size_t i = 0; i < plan->count; ++i) {
+		if (plan->lines[i].fate == FSTAB_COMMENT)
+			write_comment(out, &plan->lines[i]);
+	}
 }
 
 /** Append a text with an end of line instead of "\n". */
@@ -112,7 +152,7 @@ static void put_aside(struct strbuf *out, const struct entry *entry)
 	const struct tabline *line = entry->line;
 	bool nul = memchr(line->bytes, '\0', line->n);
 	strbuf_printf(out, "# getmnt: line %u: ", (unsigned)line->number);
-	fstab_write_text(out, entry->why);
+	write_text(out, entry->why);
 	strbuf_puts(out, nul ? " (NUL as \\000, \\ as \\134): " : ": ");
 	if (!nul) {
 		strbuf_add(out, line->bytes, line->n);
@@ -148,7 +188,7 @@ static void put_items(struct merger *m, struct strbuf *out)
 		const struct item *item = &m->items[k];
 		if (item->is_new) {
 			strbuf_reset(&m->match.text);
-			fstab_write_line(&m->match.text, m->match.mounts[item->i].line, form);
+			write_line(&m->match.text, m->match.mounts[item->i].line, form);
 			put_ends(out, strbuf_str(&m->match.text), file->eol);
 			continue;
 		}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* The messages of fstab --merge about lines and mounts. */
+#include "cmd/fstab/merge.h"
+
+#include "base/escape.h"
+#include "base/fstypes.h"
+#include "base/secret.h"
+#include "mountopts/optlist.h"
+
+#include <inttypes.h>
+
+/**
+ * The message of each kind of note, and the option that fixes it.
+ *
+ * %l is what the line mounts, %m the mount, %M its mount point, %w why it has no line,
+ * %n the number of the other line, %p the pass of the line, %P the expected pass, %t the text
+ * of the note, %o the same as options.
+ */
+static const struct {
+	const char *message, *fix;
+} rows[FSTAB_NOTE_KINDS] = {
+	[FSTAB_NOTE_DAMAGED] = {"damaged: %t", "damaged"},
+	[FSTAB_NOTE_ODD] = {"%t"},
+	[FSTAB_NOTE_MISSING] = {"mounted from %m, and has no line"},
+	[FSTAB_NOTE_NO_LINE] = {"has no line and cannot be expressed in fstab: %t"},
+	[FSTAB_NOTE_SOURCE] = {"mounts %l, but the mount there is %m", "source"},
+	[FSTAB_NOTE_NAME] = {"another name of %m"},
+	[FSTAB_NOTE_OPTIONS] = {"is mounted with other options: %o", "options"},
+	[FSTAB_NOTE_REFUSED] = {"has options that the kernel refuses: %o", "options"},
+	[FSTAB_NOTE_PASS] = {"pass is %p, expected %P", "pass"},
+	[FSTAB_NOTE_REPEATED] = {"the same source and mount point as line %n", "damaged"},
+	[FSTAB_NOTE_BESIDE] = {"mounts something else; the mount there is that of line %n"},
+	[FSTAB_NOTE_ELSEWHERE] = {"not mounted; its source is mounted on %M"},
+	[FSTAB_NOTE_ORDER] = {"needs line %n, which comes later", "order"},
+	[FSTAB_NOTE_UNKNOWN] = {"%t cannot have a line: %w"},
+};
+
+/** Append a source and type, and the subvolume if the type has some. */
+static void put_source(struct strbuf *out, const char *source, const char *fstype,
+                       const char *subvol, size_t n)
+{
+	mask_source(source ? source : "none", out);
+	strbuf_printf(out, " (%s", fstype ? fstype : "swap");
+	if (n > 0 && fstype_flags(fstype) & FST_SUBVOL)
+		strbuf_printf(out, " %.*s", (int)n, subvol);
+	strbuf_putc(out, ')');
+}
+
+static void put_live(struct strbuf *out, const struct fstab_line *live)
+{
+	const struct mount *mount = live->mount;
+	const char *root = mount && mount->root && strcmp(mount->root, "/") != 0 ? mount->root : "";
+	put_source(out, live->fate != FSTAB_LINE && mount ? mount->source : live->source,
+	           mount ? mount->fstype : NULL, root, strlen(root));
+}
+
+static void put_line(struct strbuf *out, const struct tabline *line)
+{
+	size_t n = 0;
+	const char *subvol = opt_value(tabline_value(line, TABLINE_OPTIONS), "subvol", &n);
+	put_source(out, tabline_value(line, TABLINE_SOURCE), tabline_value(line, TABLINE_FSTYPE),
+	           subvol, subvol ? n : 0);
+}
+
+/** The mount point or swap space that a note is about; or NULL. */
+static const char *place_of(const struct fstab_note *note)
+{
+	const struct fstab_line *live = note->live;
+	const char *target = note->line ? tabline_value(note->line, TABLINE_TARGET) : NULL;
+	if (live && live->swap)
+		return live->swap;
+	if (target && *target == '/')
+		return target;
+	return live && live->target ? live->target
+	       : note->line ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
+}
+
+static void put_message(struct strbuf *out, const char *message, const struct fstab_note *note)
+{
+	const struct fstab_line *live = note->live;
+	for (; *message; ++message) {
+		if (*message != '%') {
+			strbuf_putc(out, *message);
+			continue;
+		}
+		switch (*++message) {
+		case 'l':
+			put_line(out, note->line);
+			break;
+		case 'm':
+			put_live(out, live);
+			break;
+		case 'M':
+			strbuf_puts(out, live->target);
+			break;
+		case 'w':
+			strbuf_puts(out, live && live->why ? live->why : "it is not mounted");
+			break;
+		case 'n':
+			strbuf_number(out, note->other->number);
+			break;
+		case 'p':
+			strbuf_printf(out, "%d", note->line->passno > 0 ? note->line->passno : 0);
+			break;
+		case 'P':
+			strbuf_printf(out, "%d", live->passno);
+			break;
+		case 't':
+			strbuf_puts(out, note->text ? note->text : "?");
+			break;
+		case 'o':
+			mask_options(note->text, out);
+			break;
+		}
+	}
+}
+
+static void report_note(const char *file, const struct fstab_note *note)
+{
+	const char *place = place_of(note), *text = rows[note->kind].message;
+	const char *fix = rows[note->kind].fix;
+	struct strbuf out;
+	strbuf_init(&out);
+	if (note->line)
+		strbuf_printf(&out, "line %" PRIu32 ": ", note->line->number);
+	if (place && *place)
+		strbuf_printf(&out, "%s: ", place);
+	if (note->kind == FSTAB_NOTE_NAME && !note->done && !note->edited)
+		text = "it is not known whether its source is %m";
+	else if (note->kind == FSTAB_NOTE_ORDER && !note->other)
+		text = "needs the line of %M, which comes later";
+	put_message(&out, text, note);
+	if (note->edited) {
+		strbuf_puts(&out, "; changed since the base, so left");
+	} else if (note->back) {
+		strbuf_puts(&out, "; fixed, although it was removed after systemd loaded it");
+	} else if (note->done) {
+		strbuf_puts(&out, "; fixed");
+	} else if (note->kind == FSTAB_NOTE_MISSING) {
+		strbuf_puts(&out, "; --add=");
+		escape_shell_octal(&out, place ? place : "?");
+	} else if (fix && (note->kind != FSTAB_NOTE_SOURCE || note->live->fate == FSTAB_LINE)) {
+		strbuf_printf(&out, "; --fix=%s", fix);
+	}
+	message(file, "%s", strbuf_str(&out));
+	strbuf_destroy(&out);
+}
+
+bool merge_report(const char *file, const struct fstab_merged *merged, bool explain)
+{
+	bool good = true;
+	for (size_t i = 0; i < merged->nnotes; ++i) {
+		const struct fstab_note *note = &merged->notes[i];
+		good &= note->kind != FSTAB_NOTE_UNKNOWN;
+		if (!note->done || note->back || explain)
+			report_note(file, note);
+	}
+	return good;
+}
