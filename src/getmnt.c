@@ -142,6 +142,7 @@
  *     matcher.c          lines and mounts, by mount point
  *     pair.c             which line of a mount point is that of its mount
  *     same.c             whether a line mounts the same
+ *     server.c           whether a line and a mount have the same server
  *     options.c          options of a line and of its mount
  *   fstab/edit/          merging a plan into an existing file
  *     merge.c            the flow

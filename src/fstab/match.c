@@ -8,123 +8,100 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Add a difference.  @return it, until the next; NULL on ENOMEM. */
-static struct fstab_difference *add(struct fstab_match *match, struct matcher *m,
-                                    enum fstab_difference_kind kind,
-                                    const struct entry *entry, const struct planned *mount)
+/** Add a difference.
+    @actual  Of OPTIONS and NO_LINE. */
+static void add(struct fstab_match *match, enum fstab_difference_kind kind,
+                const struct entry *entry, const struct tabline *other,
+                const struct planned *mount, const char *actual)
 {
 	if (!ARRAY_ROOM(match->differences, match->count, &match->capacity)) {
-		m->failed = true;
-		return NULL;
-	}
-	struct fstab_difference *difference = &match->differences[match->count++];
-	*difference = (struct fstab_difference){
-		.kind = kind, .line = entry ? entry->line : NULL, .live = mount ? mount->line
-		        : NULL,
-	};
-	return difference;
-}
-
-/** Compare the options of a paired line. */
-static void compare_options(struct fstab_match *match, struct matcher *m, const struct entry *entry,
-                            const struct planned *mount)
-{
-	const char *differ;
-	if (!match_compares_options(m, entry, mount)
-	    || !match_options(m, entry, entry->words.options, mount, &differ))
+		match->matcher->failed = true;
 		return;
-	struct fstab_difference *difference = add(match, m, FSTAB_DIFFER_OPTIONS, entry, mount);
-	if (difference) {
-		difference->expected = entry->words.options;
-		difference->actual = differ;
 	}
+	match->differences[match->count++] = (struct fstab_difference){
+		.kind = kind, .line = entry ? entry->line : NULL, .other = other,
+		.live = mount->line, .expected = entry ? entry->words.options : NULL,
+		.actual = actual,
+	};
 }
 
 /** Report a line that is too much. */
-static void add_further(struct fstab_match *match, struct matcher *m, const struct entry *entry,
-                        const struct entry *own,
+static void add_further(struct fstab_match *match, const struct entry *entry,
                         const struct planned *mount)
 {
+	struct matcher *m = match->matcher;
+	const struct entry *own = &m->entries[mount->entry];
 	enum fstab_difference_kind kind;
-	if (entry == own || !match_is_further(m, entry, own->words.source, mount, &kind))
-		return;
-	struct fstab_difference *difference = add(match, m, kind, entry, mount);
-	if (difference)
-		difference->other = own->line;
+	if (entry != own && match_is_further(m, entry, own->words.source, mount, &kind))
+		add(match, kind, entry, own->line, mount, NULL);
 }
 
-static void match_mount(struct fstab_match *match, struct matcher *m, struct planned *mount)
+static void match_mount(struct fstab_match *match, struct planned *mount)
 {
+	struct matcher *m = match->matcher;
 	const struct entry *entry = NULL;
-	struct fstab_difference *difference;
+	const char *differ;
 	switch (match_pair(m, mount)) {
 	case MATCH_NOTHING:
 		break;
 	case MATCH_PAIRED:
-		compare_options(match, m, &m->entries[mount->entry], mount);
+		entry = &m->entries[mount->entry];
+		if (match_compares_options(m, entry, mount)
+		    && match_options(m, entry, entry->words.options, mount, &differ))
+			add(match, FSTAB_DIFFER_OPTIONS, entry, NULL, mount, differ);
 		for (entry = match_first_on(m, mount); entry; entry = match_next_on(m, entry))
-			add_further(match, m, entry, &m->entries[mount->entry], mount);
+			add_further(match, entry, mount);
 		for (entry = NULL; (entry = match_next_swap(m, entry, mount)) != NULL;)
-			add_further(match, m, entry, &m->entries[mount->entry], mount);
+			add_further(match, entry, mount);
 		break;
 	case MATCH_UNPAIRED:
 		entry = match_wrong(m, mount);
-		add(match, m, entry ? FSTAB_DIFFER_SOURCE : FSTAB_DIFFER_MISSING, entry, mount);
+		add(match, entry ? FSTAB_DIFFER_SOURCE : FSTAB_DIFFER_MISSING, entry, NULL, mount,
+		    NULL);
 		break;
 	case MATCH_INEXPRESSIBLE:
 		entry = match_first_on(m, mount);
-		if (entry && entry->noauto)
-			break;
-		difference = add(match, m, entry ? FSTAB_DIFFER_SOURCE : FSTAB_DIFFER_NO_LINE,
-		                 entry,
-		                 mount);
-		if (difference && !entry)
-			difference->actual = mount->line->why;
+		if (!entry)
+			add(match, FSTAB_DIFFER_NO_LINE, NULL, NULL, mount, mount->line->why);
+		else if (!entry->noauto)
+			add(match, FSTAB_DIFFER_SOURCE, entry, NULL, mount, NULL);
 		break;
 	}
-}
-
-/** Look for the sources of lines that are not mounted. */
-static void match_rest(struct fstab_match *match, struct matcher *m)
-{
-	struct map64 by;
-	map64_init(&by);
-	match_index_devices(m, &by);
-	for (size_t i = 0; i < m->nentries && !m->failed; ++i) {
-		const struct planned *live = match_elsewhere(m, &m->entries[i], &by);
-		if (live)
-			add(match, m, FSTAB_DIFFER_ELSEWHERE, &m->entries[i], live);
-	}
-	map64_destroy(&by);
 }
 
 int fstab_match(const struct fstab_match_input *in, struct fstab_match *match)
 {
-	struct matcher m;
 	*match = (struct fstab_match){
 		.of = calloc(in->file->count + 1, sizeof(*match->of)),
-		    .bound = calloc(in->file->count + 1, sizeof(*match->bound)),
+		.bound = calloc(in->file->count + 1, sizeof(*match->bound)),
+		.matcher = malloc(sizeof(*match->matcher)),
 	};
+	struct matcher *m = match->matcher;
 	arena_init(&match->arena);
-	match_init(&m, in, &match->arena);
-	m.failed = !match->of || !match->bound;
-	match_take_plan(&m);
-	if (!m.failed)
-		match_take_file(&m, in->file);
-	for (size_t i = 0; i < m.nmounts && !m.failed; ++i)
-		match_mount(match, &m, &m.mounts[i]);
-	match_rest(match, &m);
-	for (size_t i = 0; i < m.nentries && !m.failed; ++i) {
-		if (m.entries[i].live == NO_LINE)
+	if (m)
+		match_init(m, in, &match->arena);
+	if (!match->of || !match->bound || !m)
+		goto failed;
+	match_take_plan(m);
+	if (!m->failed)
+		match_take_file(m, in->file);
+	for (size_t i = 0; i < m->nmounts && !m->failed; ++i)
+		match_mount(match, &m->mounts[i]);
+	for (size_t i = 0; i < m->nentries && !m->failed; ++i) {
+		const struct entry *entry = &m->entries[i];
+		const struct planned *live = match_elsewhere(m, entry);
+		if (live)
+			add(match, FSTAB_DIFFER_ELSEWHERE, entry, NULL, live, NULL);
+		if (entry->live == NO_LINE)
 			continue;
-		match->of[i] = m.mounts[m.entries[i].live].line;
-		match_bound(&m, &m.entries[i], &m.mounts[m.entries[i].live], &match->bound[i]);
+		match->of[i] = m->mounts[entry->live].line;
+		match_bound(m, entry, &m->mounts[entry->live], &match->bound[i]);
 	}
-	int rc = m.failed || m.text.failed || m.more.failed ? -1 : 0;
-	match_destroy(&m);
-	if (rc != 0)
-		errno = ENOMEM;
-	return rc;
+	if (!m->failed && !m->text.failed && !m->more.failed)
+		return 0;
+failed:
+	errno = ENOMEM;
+	return -1;
 }
 
 void fstab_match_destroy(struct fstab_match *match)
@@ -132,8 +109,9 @@ void fstab_match_destroy(struct fstab_match *match)
 	free(match->differences);
 	free(match->of);
 	free(match->bound);
-	match->differences = NULL;
-	match->of = NULL;
-	match->bound = NULL;
+	if (match->matcher)
+		match_destroy(match->matcher);
+	free(match->matcher);
 	arena_destroy(&match->arena);
+	*match = (struct fstab_match){0};
 }

@@ -61,6 +61,7 @@ struct fstab_match {
 	const struct fstab_line **of;  /* for each line of the file, by its number - 1: its mount or
 	                                  swap space; NULL: none */
 	struct fstab_bound *bound;     /* the source of each of these that is a bind */
+	struct matcher *matcher;       /* match/matcher.h: the lines and mounts, indexed */
 	struct arena arena;
 };
 

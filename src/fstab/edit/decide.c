@@ -96,7 +96,7 @@ static void compare_how(struct merger *m, struct entry *entry, const struct plan
 static void compare(struct merger *m, struct entry *entry, const struct planned *mount)
 {
 	const struct entry *of = merge_find_loaded(m, entry, mount);
-	if (m->in->fix & FSTAB_FIX_SOURCE && !match_same_name(&m->match, entry, mount)) {
+	if (m->in->fix & FSTAB_FIX_SOURCE && !match_same_name(entry, mount)) {
 		bool edited = m->base && merge_edited_source(m, entry, of),
 		    known = match_same(&m->match, entry, mount) > 0;
 		if (known && !edited)

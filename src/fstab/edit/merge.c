@@ -45,16 +45,12 @@ void merge_note_more(struct merger *m, enum fstab_note_kind kind, const struct e
 /** Report damaged and odd lines, and lines that are not mounted but whose source is. */
 static void report_rest(struct merger *m)
 {
-	struct map64 by;
-	map64_init(&by);
-	match_index_devices(&m->match, &by);
 	for (uint32_t i = 0; i < m->match.nentries && !m->match.failed; ++i) {
 		struct entry *entry = &m->match.entries[i];
 		const struct tabline *line = entry->line;
 		if (line->kind == TABLINE_DAMAGED) {
 			const char *target = tabline_value(line, TABLINE_TARGET);
-			const char *key = target && *target == '/' ? match_normal(&m->match, target)
-			    : NULL;
+			const char *key = target ? match_normal(&m->match, target) : NULL;
 			const struct planned *mount = key ? match_live(&m->match, key) : NULL;
 			bool aside = m->in->fix & FSTAB_FIX_DAMAGED || (mount && mount->add);
 			merge_note_more(m, FSTAB_NOTE_DAMAGED, entry, NULL, line->why, aside,
@@ -65,11 +61,10 @@ static void report_rest(struct merger *m)
 		}
 		if (line->kind == TABLINE_ENTRY && line->why && entry->act == KEPT)
 			merge_note(m, FSTAB_NOTE_ODD, entry, NULL, line->why);
-		const struct planned *live = match_elsewhere(&m->match, entry, &by);
+		const struct planned *live = match_elsewhere(&m->match, entry);
 		if (live)
 			merge_note(m, FSTAB_NOTE_ELSEWHERE, entry, live, NULL);
 	}
-	map64_destroy(&by);
 }
 
 /** Mark the mounts that are to be added by name; report those that do not exist. */
@@ -77,7 +72,7 @@ static void take_names(struct merger *m)
 {
 	for (size_t i = 0; i < m->in->nadd && !m->match.failed; ++i) {
 		const char *name = m->in->add[i];
-		const char *key = *name == '/' ? match_normal(&m->match, name) : NULL;
+		const char *key = match_normal(&m->match, name);
 		struct planned *found = NULL;
 		const struct planned *live = key ? match_live(&m->match, key) : NULL;
 		if (live && live->line->fate == FSTAB_LINE)

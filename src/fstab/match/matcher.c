@@ -15,6 +15,8 @@ void match_init(struct matcher *m, const struct fstab_match_input *in, struct ar
 	map64_init(&m->entry_by);
 	map64_init(&m->mount_by);
 	map64_init(&m->first_of);
+	map64_init(&m->devices);
+	map64_init(&m->shown);
 	strbuf_init(&m->text);
 	strbuf_init(&m->more);
 }
@@ -24,12 +26,12 @@ void match_destroy(struct matcher *m)
 	map64_destroy(&m->entry_by);
 	map64_destroy(&m->mount_by);
 	map64_destroy(&m->first_of);
-	free(m->places);
+	map64_destroy(&m->devices);
+	map64_destroy(&m->shown);
 	strbuf_destroy(&m->text);
 	strbuf_destroy(&m->more);
 	free(m->entries);
 	free(m->mounts);
-	free(m->last);
 }
 
 const char *match_format(struct matcher *m, const char *format, ...)
@@ -44,26 +46,28 @@ const char *match_format(struct matcher *m, const char *format, ...)
 
 const char *match_normal(struct matcher *m, const char *path)
 {
-	size_t len = strlen(path);
-	char *normal = arena_alloc(m->arena, len + 2), *to = normal;
-	if (!normal) {
-		m->failed = true;
-		return NULL;
-	}
-	for (const char *at = path; *at;) {
-		at += strspn(at, "/");
-		size_t n = strcspn(at, "/");
-		if (n > 0 && !(n == 1 && *at == '.')) {
-			*to++ = '/';
-			memcpy(to, at, n);
-			to += n;
-		}
-		at += n;
-	}
-	if (to == normal)
-		*to++ = '/';
-	*to = '\0';
+	const char *normal = fstab_normal(m->arena, path);
+	m->failed |= !normal && *path == '/';
 	return normal;
+}
+
+/** Put an index before the others of its mount point.  @return the next of them; NO_LINE. */
+static uint32_t push(struct matcher *m, struct map64 *map, const char *key, uint32_t i)
+{
+	uint64_t hash = map64_text(key);
+	uint32_t next = map64_remove(map, hash);
+	m->failed |= map64_put(map, hash, i) == MAP64_NONE;
+	return next;
+}
+
+const char *match_decode(struct matcher *m, const char *text)
+{
+	size_t n = text ? strlen(text) : 0;
+	char *plain = arena_strndup(m->arena, text ? text : "", n);
+	m->failed |= !plain;
+	if (plain)
+		plain[unescape_octal(plain, plain, n)] = '\0';
+	return plain ? plain : "";
 }
 
 /* Lines of the file. */
@@ -73,115 +77,64 @@ void match_take(struct matcher *m, const struct tabline *line, struct entry *ent
 	*entry = (struct entry){.line = line, .next = NO_LINE, .live = NO_LINE};
 	if (line->kind != TABLINE_ENTRY)
 		return;
-	const char *raw = tabline_value(line, TABLINE_OPTIONS);
-	char *options = raw ? arena_strndup(m->arena, raw, strlen(raw)) : NULL;
-	if (raw && !options)
-		m->failed = true;
 	/* mount(8) decodes the options before it separates them. */
-	if (options)
-		options[unescape_octal(options, options, strlen(options))] = '\0';
+	const char *options = match_decode(m, tabline_value(line, TABLINE_OPTIONS));
 	entry->words = (struct words){
 		tabline_value(line, TABLINE_SOURCE), tabline_value(line, TABLINE_TARGET),
-		tabline_value(line, TABLINE_FSTYPE), options && *options ? options : "defaults",
-		    line->passno,
+		tabline_value(line, TABLINE_FSTYPE), *options ? options : "defaults", line->passno,
 	};
 	entry->swap = strcmp(entry->words.fstype, "swap") == 0;
 	entry->noauto = opt_noauto(entry->words.options);
-	if (!entry->swap && *entry->words.target == '/')
-		entry->key = match_normal(m, entry->words.target);
+	entry->key = entry->swap ? NULL : match_normal(m, entry->words.target);
 }
 
-/** Add a line to the index. */
-static void add_line(struct matcher *m, uint32_t i)
+/** Follow the mount point of an entry; a mount point that leads to that of a mount counts as it. */
+static void follow(struct matcher *m, struct entry *entry)
 {
-	const char *key = m->entries[i].key;
-	if (!key || m->failed)
+	entry->place = entry->key;
+	if (!entry->key || match_live(m, entry->key) || !m->in->follow)
 		return;
-	uint32_t first = map64_put(&m->entry_by, map64_text(key), i);
-	if (first == MAP64_NONE) {
-		m->failed = true;
-		return;
-	}
-	if (first != i)
-		m->entries[m->last[first]].next = i;
-	m->last[first] = i;
-}
-
-/** The mount point that a path resolves to if a mount has it; else the path.
-    @place [out]  What it resolves to in any case. */
-static const char *lead(struct matcher *m, const char *key, const char **place)
-{
-	*place = key;
-	if (match_live(m, key) || !m->in->follow)
-		return key;
 	struct strbuf path;
 	strbuf_init(&path);
-	const char *there = m->in->follow(m->in->arg, key, &path) > 0
+	const char *there = m->in->follow(m->in->arg, entry->key, &path) > 0
 	    ? match_normal(m, strbuf_str(&path)) : NULL;
 	m->failed |= path.failed;
 	strbuf_destroy(&path);
-	*place = there ? there : key;
-	return there && match_live(m, there) ? there : key;
-}
-
-static void make_room(struct matcher *m, size_t lines)
-{
-	m->nentries = lines;
-	m->entries = calloc(lines + 1, sizeof(*m->entries));
-	m->last = calloc(lines + 1, sizeof(*m->last));
-	m->failed |= !m->entries || !m->last;
+	entry->place = there ? there : entry->key;
+	entry->key = match_live(m, entry->place) ? entry->place : entry->key;
 }
 
 void match_take_file(struct matcher *m, const struct tablines *file)
 {
-	make_room(m, file->count);
-	for (uint32_t i = 0; i < m->nentries && !m->failed; ++i) {
+	m->nentries = file->count;
+	m->entries = calloc(file->count + 1, sizeof(*m->entries));
+	m->failed |= !m->entries;
+	for (uint32_t i = (uint32_t)m->nentries; i-- > 0 && !m->failed;) {
 		struct entry *entry = &m->entries[i];
 		match_take(m, &file->lines[i], entry);
-		entry->key = entry->key ? lead(m, entry->key, &entry->place) : NULL;
-		add_line(m, i);
+		follow(m, entry);
+		if (entry->key)
+			entry->next = push(m, &m->entry_by, entry->key, i);
 	}
 }
 
 /* Lines of the plan. */
-
-/** Whether a line of the plan represents a mount point rather than another one. */
-static bool is_better(const struct fstab_line *a, const struct fstab_line *b)
-{
-	return a->fate < b->fate;
-}
 
 void match_take_plan(struct matcher *m)
 {
 	const struct fstab_plan *plan = m->in->plan;
 	m->nmounts = plan->count;
 	m->mounts = calloc(m->nmounts + 1, sizeof(*m->mounts));
-	if (!m->mounts || map64_reserve(&m->mount_by, m->nmounts) != 0) {
-		m->failed = true;
-		return;
-	}
-	for (uint32_t i = 0; i < m->nmounts && !m->failed; ++i) {
+	m->failed |= !m->mounts;
+	/* The first of a mount point represents it: a plan has its lines before its comments. */
+	for (uint32_t i = (uint32_t)m->nmounts; i-- > 0 && !m->failed;) {
 		const struct fstab_line *line = &plan->lines[i];
-		m->mounts[i] = (struct planned){.line = line, .next = NO_LINE, .entry = NO_LINE,
-		                         .instead = NO_LINE, .before = NO_LINE};
-		if (!line->mount || !line->target || *line->target != '/')
-			continue;
-		m->mounts[i].key = match_normal(m, line->target);
-		if (!m->mounts[i].key)
-			return;
-		uint64_t hash = map64_text(m->mounts[i].key);
-		uint32_t first = map64_put(&m->mount_by, hash, i);
-		if (first == i)
-			continue;
-		/* One of them represents the mount point, and heads the others. */
-		if (is_better(line, m->mounts[first].line)) {
-			map64_remove(&m->mount_by, hash);
-			map64_put(&m->mount_by, hash, i);
-			m->mounts[i].next = first;
-		} else {
-			m->mounts[i].next = m->mounts[first].next;
-			m->mounts[first].next = i;
-		}
+		struct planned *mount = &m->mounts[i];
+		*mount = (struct planned){.line = line, .next = NO_LINE, .entry = NO_LINE,
+		                          .instead = NO_LINE, .before = NO_LINE};
+		mount->key = line->mount && line->target ? match_normal(m, line->target) : NULL;
+		if (mount->key)
+			mount->next = push(m, &m->mount_by, mount->key, i);
 	}
 }
 
@@ -191,8 +144,16 @@ const struct planned *match_live(const struct matcher *m, const char *key)
 	return i != MAP64_NONE && strcmp(m->mounts[i].key, key) == 0 ? &m->mounts[i] : NULL;
 }
 
-void match_index_devices(struct matcher *m, struct map64 *by)
+const struct planned *match_next_live(const struct matcher *m, const struct planned *mount)
 {
+	const struct planned *next = mount->next == NO_LINE ? NULL : &m->mounts[mount->next];
+	return next && strcmp(next->key, mount->key) == 0 ? next : NULL;
+}
+
+/** Index the mounts by the names of their devices. */
+static void index_devices(struct matcher *m)
+{
+	m->has_devices = true;
 	for (uint32_t i = 0; i < m->nmounts && !m->failed; ++i) {
 		const struct fstab_line *line = m->mounts[i].line;
 		if (line->fate != FSTAB_LINE || !line->mount || strcmp(line->fstype, "none") == 0)
@@ -200,32 +161,33 @@ void match_index_devices(struct matcher *m, struct map64 *by)
 		struct fstab_device device;
 		match_device(m, line, &device);
 		const struct devmap_tags *tags = device.tags;
-		if (!tags && *line->source == '/')
-			m->failed |= map64_put(by, map64_text(line->source), i) == MAP64_NONE;
-		if (!tags)
-			continue;
-		const char *const rows[][2] =
-		    {{"UUID=", tags->uuid}, {"LABEL=", tags->label}, {"PARTUUID=", tags->partuuid},
-		                               {"PARTLABEL=", tags->partlabel}, {"", tags->name}};
+		const char *path = *line->source == '/' ? line->source : NULL;
+		const char *const rows[][2] = {
+			{"UUID=", tags ? tags->uuid : NULL}, {"LABEL=", tags ? tags->label : NULL},
+			{"PARTUUID=", tags ? tags->partuuid : NULL},
+			{"PARTLABEL=", tags ? tags->partlabel : NULL},
+			{"", tags ? tags->name : path},
+		};
 		for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); ++k) {
+			uint64_t hash = map64_text(rows[k][0]);
 			if (rows[k][1])
-				m->failed |= map64_put(by, map64_bytes(map64_text(rows[k][0]),
-				                                       rows[k][1],
-				                                       strlen(rows[k][1])),
+				m->failed |= map64_put(&m->devices,
+				                       map64_bytes(hash, rows[k][1],
+				                                   strlen(rows[k][1])),
 				                       i) == MAP64_NONE;
 		}
 	}
 }
 
-const struct planned *match_elsewhere(struct matcher *m, const struct entry *entry,
-                                      const struct map64 *by)
+const struct planned *match_elsewhere(struct matcher *m, const struct entry *entry)
 {
 	if (entry->line->kind != TABLINE_ENTRY || entry->live != NO_LINE || !entry->key
-	    || entry->noauto
-	    || match_live(m, entry->key)
+	    || entry->noauto || match_live(m, entry->key)
 	    || fstype_flags(entry->words.fstype) & FST_SUBVOL)
 		return NULL;
+	if (!m->has_devices)
+		index_devices(m);
 	const char *tag = match_tag(m, entry->words.source);
-	uint32_t other = map64_get(by, map64_text(tag ? tag : entry->words.source));
-	return other == MAP64_NONE ? NULL : &m->mounts[other];
+	uint32_t i = map64_get(&m->devices, map64_text(tag ? tag : entry->words.source));
+	return i == MAP64_NONE ? NULL : &m->mounts[i];
 }

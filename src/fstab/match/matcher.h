@@ -5,6 +5,7 @@
  *     matcher.c   the lines of a file and of a plan, indexed by mount point
  *     pair.c      which of the lines on a mount point is that of its mount
  *     same.c      whether a line mounts the same: source, type, subvolume, layers
+ *     server.c    whether a line and a mount have the same server
  *     options.c   whether it mounts it with the same options
  */
 #ifndef GM_FSTAB_MATCH_MATCHER_H
@@ -13,6 +14,7 @@
 #include "base/map64.h"
 #include "base/strbuf.h"
 #include "fstab/match.h"
+#include "fstab/places.h"
 
 #define NO_LINE UINT32_MAX
 
@@ -31,7 +33,7 @@ struct entry {
 	struct words words;      /* of entries; options are never NULL */
 	const char *key;         /* its mount point as the tree has it; NULL: swap, none */
 	const char *place;       /* the same with symlinks followed, if that is known */
-	uint32_t next;           /* the next with this key */
+	uint32_t next;           /* the next with this key; NO_LINE */
 	uint32_t live;           /* its line of the plan; NO_LINE */
 	bool swap, noauto;
 	/* Of the merge: */
@@ -44,19 +46,12 @@ struct entry {
 struct planned {
 	const struct fstab_line *line;
 	const char *key;
-	uint32_t next;           /* the next with this key, below the first */
-	uint32_t entry;            /* its line of the file; NO_LINE */
+	uint32_t next;           /* the next with the hash of this key; NO_LINE */
+	uint32_t entry;          /* its line of the file; NO_LINE */
 	/* Of the merge: */
 	uint32_t instead;        /* a line that was put aside for this one */
 	uint32_t before;         /* a line of another mount that stays on its mount point */
 	bool add, named;
-};
-
-/** A mount point of the plan, or the root of a mount. */
-struct place {
-	const char *path;
-	uint64_t dev;            /* of the mount whose root it is */
-	bool root;
 };
 
 struct matcher {
@@ -69,9 +64,9 @@ struct matcher {
 	struct map64 entry_by, mount_by;   /* hash of key -> the first */
 	struct map64 first_of;         /* device of a file system with subvolumes -> the first line
 	                                  of the file that mounts one: they share its options */
-	struct place *places;          /* same.c: mount points and roots, sorted; or NULL */
-	size_t nplaces;
-	uint32_t *last;                /* of old_by: the last of each chain */
+	struct map64 devices;          /* name of a device -> its mount */
+	struct map64 shown;            /* same.c: directories at, above or shown by mounts */
+	bool has_devices, has_shown;   /* these two are made when needed */
 	struct strbuf text, more;      /* scratch */
 	bool failed;                   /* ENOMEM */
 };
@@ -90,8 +85,11 @@ const char *match_format(struct matcher *m, const char *format, ...);
 /** Take the fields of a line. */
 void match_take(struct matcher *m, const struct tabline *line, struct entry *entry);
 
-/** A path without empty and "." components, and without '/' at its end; NULL on ENOMEM. */
+/** fstab_normal() of a path; NULL if it is not absolute, or on ENOMEM. */
 const char *match_normal(struct matcher *m, const char *path);
+
+/** A field with its octal escapes decoded; "" if there is none. */
+const char *match_decode(struct matcher *m, const char *text);
 
 /** The line of the plan of a mount point, of any fate; or NULL. */
 const struct planned *match_live(const struct matcher *m, const char *key);
@@ -102,14 +100,12 @@ void match_take_file(struct matcher *m, const struct tablines *file);
 /** Index the plan. */
 void match_take_plan(struct matcher *m);
 
-/** Index the lines of the plan by the names of their devices, for match_elsewhere(). */
-void match_index_devices(struct matcher *m, struct map64 *by);
+/** The next line of the plan with the mount point of this one; or NULL. */
+const struct planned *match_next_live(const struct matcher *m, const struct planned *mount);
 
 /** The plan's line of the source of a line that is not mounted; NULL: it is mounted, may be not
-    mounted, or its source is not.
-    @by  match_index_devices() */
-const struct planned *match_elsewhere(struct matcher *m, const struct entry *entry,
-                                      const struct map64 *by);
+    mounted, or its source is not. */
+const struct planned *match_elsewhere(struct matcher *m, const struct entry *entry);
 
 /* pair.c */
 
@@ -166,12 +162,24 @@ int match_same(struct matcher *m, const struct entry *entry, const struct planne
 bool match_bound(struct matcher *m, const struct entry *entry, const struct planned *mount,
                  struct fstab_bound *bound);
 
+/* server.c */
+
 /** Whether the helper of a line's type makes mounts of another type, with other options: Amazon's
     efs makes NFS mounts. */
 bool match_by_helper(const struct entry *entry, const struct mount *mount);
 
+/** Whether the line of a helper may make a mount: fs-ID:/PATH makes that of
+    fs-ID.efs.REGION.amazonaws.com, or of any address.  @return 0; -1: not known. */
+int match_same_helped(const char *source, const char *live);
+
+/** Whether a source names the server and path of a mount: 1, 0; -1: the server's name may be
+    another name of the same server. */
+int match_same_server(const char *source, const struct mount *mount);
+
+/* same.c */
+
 /** Whether a line has the plan's source, or a mere name. */
-bool match_same_name(struct matcher *m, const struct entry *entry, const struct planned *mount);
+bool match_same_name(const struct entry *entry, const struct planned *mount);
 
 /** The tag, such as "UUID=x", that a source is: quoted, or as a link in /dev/disk; or NULL. */
 const char *match_tag(struct matcher *m, const char *source);

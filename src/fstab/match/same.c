@@ -107,11 +107,6 @@ static bool is_single(const struct mount *mount)
 	       && (!mount->root || strcmp(mount->root, "/") == 0);
 }
 
-static bool is_bind(const struct words *words)
-{
-	return opt_has(words->options, "bind") || opt_has(words->options, "rbind");
-}
-
 /** The mount of the plan that a path lies in, or NULL.  @rest [out]  The path within the mount. */
 static const struct mount *holder(struct matcher *m, const char *path, const char *skip,
                                   const char **rest)
@@ -155,58 +150,21 @@ static const struct mount *shown_by(struct matcher *m, const char *path,
 	return in;
 }
 
-/** Compare a place with the first n bytes of the path of another and the byte end. */
-static int compare_place(const struct place *a, const struct place *b, size_t n, char end)
+/** Add the hashes of a path and of the directories above it, which continue a first hash. */
+static void add_shown(struct matcher *m, uint64_t hash, const char *path)
 {
-	if (a->root != b->root)
-		return a->root ? 1 : -1;
-	if (a->dev != b->dev)
-		return a->dev < b->dev ? -1 : 1;
-	int order = strncmp(a->path, b->path, n);
-	return order ? order : (unsigned char)a->path[n] - (unsigned char)end;
-}
-
-static int compare_places(const void *a, const void *b)
-{
-	const struct place *place = b;
-	return compare_place(a, b, strlen(place->path), '\0');
-}
-
-/** Sort the mount points and the roots of mounts, to look up bind sources. */
-static void sort_places(struct matcher *m)
-{
-	m->places = malloc((2 * m->nmounts + 1) * sizeof(*m->places));
-	m->failed |= !m->places;
-	for (size_t i = 0; i < m->nmounts && m->places; ++i) {
-		const struct mount *actual = m->mounts[i].line->mount;
-		if (actual && m->mounts[i].key)
-			m->places[m->nplaces++] = (struct place){.path = m->mounts[i].key};
-		if (actual && actual->root)
-			m->places[m->nplaces++] =
-			    (struct place){.path = actual->root, .dev = mount_dev(actual),
-			                   .root = true};
+	for (size_t at = 0, n = strlen(path); at < n && !m->failed;) {
+		size_t more = 1 + strcspn(path + at + 1, "/");
+		hash = map64_bytes(hash, path + at, more);
+		at += more;
+		m->failed |= map64_put(&m->shown, hash, 0) == MAP64_NONE;
 	}
-	if (m->nplaces > 1)
-		qsort(m->places, m->nplaces, sizeof(*m->places), compare_places);
 }
 
-/** Whether there is a place at or below this one. */
-static bool has_place(const struct matcher *m, const struct place *place)
+static uint64_t device_hash(const struct mount *mount)
 {
-	size_t n = strlen(place->path);
-	while (n > 0 && place->path[n - 1] == '/')
-		--n;
-	/* "/a-b" sorts between "/a" and "/a/b". */
-	for (int below = 0; below < 2; ++below) {
-		for (size_t low = 0, high = m->nplaces; low < high;) {
-			size_t middle = low + (high - low) / 2;
-			int order = compare_place(&m->places[middle], place, n, below ? '/' : '\0');
-			if (order == 0)
-				return true;
-			*(order < 0 ? &low : &high) = order < 0 ? middle + 1 : middle;
-		}
-	}
-	return false;
+	uint64_t device = mount_dev(mount);
+	return map64_bytes(MAP64_BYTES, (const char *)&device, sizeof(device));
 }
 
 /** Whether other mounts prove that no component of a path is a link: one is mounted at or below it,
@@ -214,10 +172,17 @@ static bool has_place(const struct matcher *m, const struct place *place)
 static bool is_linkless(struct matcher *m, const char *path, const struct mount *in,
                         const char *whole)
 {
-	if (!m->places)
-		sort_places(m);
-	return has_place(m, &(struct place){.path = path})
-	       || has_place(m, &(struct place){.path = whole, .dev = mount_dev(in), .root = true});
+	for (size_t i = 0; i < m->nmounts && !m->has_shown; ++i) {
+		const struct mount *actual = m->mounts[i].line->mount;
+		if (actual && m->mounts[i].key)
+			add_shown(m, MAP64_BYTES, m->mounts[i].key);
+		if (actual && actual->root)
+			add_shown(m, device_hash(actual), actual->root);
+	}
+	m->has_shown = true;
+	return map64_get(&m->shown, map64_text(path)) != MAP64_NONE
+	       || map64_get(&m->shown, map64_bytes(device_hash(in), whole, strlen(whole)))
+	          != MAP64_NONE;
 }
 
 /** Whether a path shows the directory that a mount shows: 1, 0; -1: not known.
@@ -254,99 +219,11 @@ bool match_bound(struct matcher *m, const struct entry *entry, const struct plan
                  struct fstab_bound *bound)
 {
 	struct fstab_bound found;
-	if (!is_bind(&entry->words) || same_directory(m, entry->words.source, mount, &found) != 1)
+	if (!opt_is_bind(entry->words.options)
+	    || same_directory(m, entry->words.source, mount, &found) != 1)
 		return false;
 	*bound = found;
 	return true;
-}
-
-bool match_by_helper(const struct entry *entry, const struct mount *mount)
-{
-	const struct words *words = &entry->words;
-	bool nfs = mount && mount->fstype
-	    && (strcmp(mount->fstype, "nfs4") == 0 || strcmp(mount->fstype, "nfs") == 0);
-	return nfs && strcmp(words->fstype, "efs") == 0
-	       && fstype_line_flags(words->fstype, words->source) & FST_NET;
-}
-
-/** Whether the line of a helper may make a mount: fs-ID:/PATH makes that of
-    fs-ID.efs.REGION.amazonaws.com, or of any address.  @return 0; -1: not known. */
-static int same_helped(const char *source, const char *live)
-{
-	size_t n = strcspn(source, ":"), k = live ? strcspn(live, ":") : 0;
-	if (!live || !live[k])
-		return -1;
-	const char *path = source[n] && source[n + 1] ? source + n + 1 : "/";
-	bool named = strncmp(live, "fs-", 3) == 0;
-	bool own = k >= n && strncmp(live, source, n) == 0 && (k == n || live[n] == '.');
-	return (!named || own) && word_same_path(path, live + k + 1) ? -1 : 0;
-}
-
-/** Whether n bytes are an address: IPv4, or IPv6 with or without brackets. */
-static bool is_address(const char *text, size_t n)
-{
-	size_t numbers = strspn(text, "0123456789."),
-	    digits = strspn(text, "0123456789abcdefABCDEF:.[]%");
-	return (numbers >= n && memchr(text, '.', n)) || (digits >= n && memchr(text, ':', n));
-}
-
-/** Whether two NFS servers are the same: 1, 0; -1: only the DNS knows. */
-static int same_host(const char *a, size_t n, const char *b, size_t k, const struct mount *mount)
-{
-	size_t m;
-	if (n == k && memcmp(a, b, n) == 0)
-		return 1;
-	if (is_address(a, n)) {
-		for (const char *at = mount->fs_opts ? mount->fs_opts : "",
-		     *o; (o = opt_next(&at, &m)) != NULL;) {
-			if (m > 5 && memcmp(o, "addr=", 5) == 0)
-				return m - 5 == n && memcmp(o + 5, a, n) == 0;
-		}
-		return is_address(b, k) ? 0 : -1;
-	}
-	/* A name with and without its domain. */
-	size_t label = strcspn(a, ".:"), other = strcspn(b, ".:");
-	bool shorter = label == n || other == k;
-	return is_address(b, k) || (shorter && label == other && memcmp(a, b, label) == 0) ? -1 : 0;
-}
-
-/** Whether two lists of NIDs of a Lustre server are the same, as same_host(): a name is shown as
-    its address, and the first network of a kind with or without its number. */
-static int same_nids(const char *a, size_t n, const char *b, size_t k)
-{
-	for (size_t i = 0, j = 0; i < n || j < k; ++i, ++j) {
-		size_t x = strcspn(a + i, ":,@"), y = strcspn(b + j, ":,@");
-		if (!is_address(a + i, x))
-			return -1;
-		if (x != y || memcmp(a + i, b + j, x) != 0)
-			return 0;
-		i += x;
-		j += y;
-		x = a[i] == '@' ? strcspn(a + i, ":,") : 0;
-		y = b[j] == '@' ? strcspn(b + j, ":,") : 0;
-		size_t net = x - (x > 1 && a[i + x - 1] == '0'),
-		    other = y - (y > 1 && b[j + y - 1] == '0');
-		if (net != other || strncmp(a + i, b + j, net) != 0)
-			return 0;
-		i += x;
-		j += y;
-	}
-	return 1;
-}
-
-/** Whether a source names the server and path of a mount: 1, 0; -1: the server's name may be
-    another name of the same server. */
-static int same_server(const char *source, const struct mount *mount)
-{
-	const char *live = mount->source, *fstype = mount->fstype ? mount->fstype : "";
-	if (word_same_path(source, live))
-		return 1;
-	bool nfs = strcmp(fstype, "nfs") == 0 || strcmp(fstype, "nfs4") == 0;
-	const char *path = strstr(source, ":/"), *own = strstr(live, ":/");
-	if ((!nfs && strcmp(fstype, "lustre") != 0) || !path || !own || !word_same_path(path, own))
-		return 0;
-	return nfs ? same_host(source, (size_t)(path - source), live, (size_t)(own - live), mount)
-	           : same_nids(source, (size_t)(path - source), live, (size_t)(own - live));
 }
 
 /** Whether a path is the kernel's own name of a device. */
@@ -412,7 +289,8 @@ static int same_source(struct matcher *m, const struct entry *entry, const struc
 {
 	const struct fstab_line *line = mount->line;
 	const char *source = entry->words.source;
-	bool planned = line->fate == FSTAB_LINE || !line->mount, bind = is_bind(&entry->words);
+	bool planned = line->fate == FSTAB_LINE || !line->mount;
+	bool bind = opt_is_bind(entry->words.options);
 	/* Without "bind", mount(8) does not bind it. */
 	if (planned && line->source && bind == (strcmp(line->fstype, "none") == 0)
 	    && word_same_path(source, line->source))
@@ -427,11 +305,11 @@ static int same_source(struct matcher *m, const struct entry *entry, const struc
 		return !(planned && line->source && strcmp(line->fstype, "none") == 0)
 		       || is_single(line->mount);
 	if (match_by_helper(entry, line->mount))
-		return same_helped(source, line->mount->source);
+		return match_same_helped(source, line->mount->source);
 	/* A server is written as the kernel has it. */
 	if (line->mount && line->mount->dev_major == 0
 	    && !(fstype_flags(line->mount->fstype) & FST_SUBVOL))
-		return line->mount->source ? same_server(source, line->mount) : 0;
+		return line->mount->source ? match_same_server(source, line->mount) : 0;
 	struct fstab_device device;
 	match_device(m, line, &device);
 	const char *tag = match_tag(m, source);
@@ -468,7 +346,7 @@ static bool same_type(const struct entry *entry, const struct fstab_line *line)
 {
 	const char *type = entry->words.fstype, *live = line->mount ? line->mount->fstype : "swap";
 	/* mount(8) ignores the type of a bind. */
-	return is_bind(&entry->words) || shown_type(type, live) || match_by_helper(entry,
+	return opt_is_bind(entry->words.options) || shown_type(type, live) || match_by_helper(entry,
 	        line->mount)
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
@@ -476,72 +354,57 @@ static bool same_type(const struct entry *entry, const struct fstab_line *line)
 /** Append the layers of a list of options, as one list. */
 static void add_layers(const char *options, struct strbuf *out)
 {
+	static const char *const names[][2] = {
+		{"lowerdir=", ""}, {"lowerdir+=", ":"}, {"datadir+=", "::"},
+	};
 	size_t n;
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
-		static const char *const names[] = {"lowerdir=", "lowerdir+=", "datadir+="};
-		static const char *const between[] = {"", ":", "::"};
-		for (size_t i = 0; i < 3; ++i) {
-			size_t len = strlen(names[i]);
-			if (n < len || memcmp(o, names[i], len) != 0)
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+			size_t len = strlen(names[i][0]);
+			if (n < len || memcmp(o, names[i][0], len) != 0)
 				continue;
-			strbuf_puts(out, out->len ? between[i] : "");
+			strbuf_puts(out, out->len ? names[i][1] : "");
 			bool quoted = n >= len + 2 && o[len] == '"' && o[n - 1] == '"';
 			strbuf_add(out, o + len + quoted, n - len - 2 * (size_t)quoted);
 		}
 	}
 }
 
+/** The value of an option, of a subvolume without slashes before it. */
+static const char *value_of(const char *options, const char *name, size_t *n)
+{
+	const char *value = opt_value(options, name, n);
+	for (; value && *n > 0 && *value == '/' && strcmp(name, "subvol") == 0; ++value)
+		--*n;
+	return value;
+}
+
+/** Whether two lists have the same value of an option.  @missing  If one of them has none. */
+static bool same_value(const char *a, const char *b, const char *name, bool missing)
+{
+	size_t n, k;
+	const char *x = value_of(a, name, &n), *y = value_of(b, name, &k);
+	return !x || !y ? missing || (!x && !y) : n == k && memcmp(x, y, n) == 0;
+}
+
 /** Whether two overlays have the same layers; "lowerdir+=" adds one to the list. */
 static bool same_layers(struct matcher *m, const char *a, const char *b)
 {
-	static const char *const names[] = {"upperdir", "workdir"};
-	for (size_t i = 0; i < 2; ++i) {
-		size_t n, k;
-		const char *x = opt_value(a, names[i], &n), *y = opt_value(b, names[i], &k);
-		if (!x != !y || (x && (n != k || memcmp(x, y, n) != 0)))
-			return false;
-	}
-	struct strbuf one, other;
-	strbuf_init(&one);
-	strbuf_init(&other);
-	add_layers(a, &one);
-	add_layers(b, &other);
-	bool same = strcmp(strbuf_str(&one), strbuf_str(&other)) == 0;
-	m->failed |= one.failed || other.failed;
-	strbuf_destroy(&one);
-	strbuf_destroy(&other);
-	return same;
+	strbuf_reset(&m->text);
+	strbuf_reset(&m->more);
+	add_layers(a, &m->text);
+	add_layers(b, &m->more);
+	return same_value(a, b, "upperdir", false) && same_value(a, b, "workdir", false)
+	       && strcmp(strbuf_str(&m->text), strbuf_str(&m->more)) == 0;
 }
 
-/** Whether two lists do not have different values of an option. */
-static bool same_value(const char *a, const char *b, const char *name)
+/** Whether a line does not name the mounted subvolume, like a truncated one.  For "/" that is usual
+    where snapshots are booted: it is the default of the file system. */
+static bool lacks_subvol(const struct words *words, const char *live)
 {
 	size_t n, k;
-	const char *x = opt_value(a, name, &n), *y = opt_value(b, name, &k);
-	if (!x || !y)
-		return true;
-	if (strcmp(name, "subvol") == 0) {
-		while (n > 0 && *x == '/')
-			++x, --n;
-		while (k > 0 && *y == '/')
-			++y, --k;
-	}
-	return n == k && memcmp(x, y, n) == 0;
-}
-
-/**
- * Whether a line does not name the mounted subvolume, like a truncated one.  For "/" that is usual
- * where snapshots are booted: it is the default of the file system.
- * default.
- */
-static bool lacks_subvol(const struct entry *entry, const char *live)
-{
-	size_t n, k;
-	const char *subvol = opt_value(live, "subvol", &n), *line = entry->words.options;
-	while (subvol && n > 0 && *subvol == '/')
-		++subvol, --n;
-	return subvol && n > 0 && !opt_value(line, "subvol", &k) && !opt_value(line, "subvolid", &k)
-	       && strcmp(entry->words.target, "/") != 0;
+	return value_of(live, "subvol", &n) && n > 0 && !opt_value(words->options, "subvol", &k)
+	       && !opt_value(words->options, "subvolid", &k) && strcmp(words->target, "/") != 0;
 }
 
 /**
@@ -561,24 +424,17 @@ static bool is_strange_part(const struct entry *entry, const struct mount *mount
 static bool same_part(struct matcher *m, const struct entry *entry, const struct fstab_line *line)
 {
 	const struct mount *mount = line->mount;
-	if (!mount || is_bind(&entry->words))
+	if (!mount || opt_is_bind(entry->words.options))
 		return true;
 	const char *options = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") != 0
 	    ? line->options : mount->fs_opts;
-	char *plain = arena_strndup(m->arena, options ? options : "", options ? strlen(options)
-	                            : 0);
-	if (!plain) {
-		m->failed = true;
-		return true;
-	}
-	if (options == mount->fs_opts)
-		plain[unescape_octal(plain, plain, strlen(plain))] = '\0';
+	const char *plain = options == mount->fs_opts ? match_decode(m, options) : options;
 	bool overlay = mount->fstype && strcmp(mount->fstype, "overlay") == 0;
 	/* With ROOT, the kernel shows other paths of the layers. */
 	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->in->root, "/") == 0;
 	if (compare && (overlay ? !same_layers(m, entry->words.options, plain)
-	                : !same_value(entry->words.options, plain, "subvol")
-	                    || lacks_subvol(entry, plain)))
+	                : !same_value(entry->words.options, plain, "subvol", true)
+	                  || lacks_subvol(&entry->words, plain)))
 		return false;
 	/* The mount shows a directory; the line would show the root of the file system. */
 	size_t n;
@@ -590,7 +446,7 @@ static bool same_part(struct matcher *m, const struct entry *entry, const struct
 	if (part && is_strange_part(entry, mount))
 		return false;
 	return !(fstype_flags(mount->fstype) & FST_SUBVOL) || overlay
-	       || same_value(entry->words.options, mount->fs_opts, "subvolid");
+	       || same_value(entry->words.options, mount->fs_opts, "subvolid", true);
 }
 
 /** Whether a line mounts the root from whichever device the kernel booted. */
@@ -613,11 +469,10 @@ int match_same(struct matcher *m, const struct entry *entry, const struct planne
 	return same_source(m, entry, mount);
 }
 
-bool match_same_name(struct matcher *m, const struct entry *entry, const struct planned *mount)
+bool match_same_name(const struct entry *entry, const struct planned *mount)
 {
 	const struct fstab_line *line = mount->line;
-	(void)m;
-	return is_mere_name(line->mount) || is_bind(&entry->words)
+	return is_mere_name(line->mount) || opt_is_bind(entry->words.options)
 	       || strcmp(line->fstype, "none") == 0
 	       || word_same_path(entry->words.source, line->source);
 }
