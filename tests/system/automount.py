@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""An idle automount stays idle through every option of every command, as they
-stand in --help, each with each of its words; and when a path on it or below it
-is named.  Direct, indirect with and without keys that are there, offset, and as
-systemd mounts x-systemd.automount.  What is mounted on one is reported."""
+"""An idle automount stays idle through every option of every command, with each of the words that
+--help lists, and when a path on it or below it is named: direct, indirect with and without existing
+keys, offset, and x-systemd.automount.  What is mounted on one is reported."""
 import os
 import re
 import subprocess

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Descriptors 0 to 2 closed, in every combination and form: it works, nothing
-is written elsewhere, and a document that nobody gets was cut.  A full disk, a
-file that may not grow, a file whose server refuses it in the end, and a pipe
-that nobody reads."""
+"""Descriptors 0 to 2 closed, in every combination and output form: the run works, writes to no other
+file, and reports a document that could not be printed.  Also a full disk, a limit on the file size,
+a file whose server refuses the data at close, and a pipe without a reader."""
 import itertools
 import os
 import resource

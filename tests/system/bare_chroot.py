@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Every command in a chroot, as from a rescue system: without /sys, without /proc,
-without /run, and without all three.  The fstab names a device node that no driver
-serves.  No command crashes, and each says what it lacks."""
+"""Every command in a chroot of a rescue system: without /sys, without /proc, without /run, and without
+all three.  The fstab names a device node without a driver.  No command crashes, and each reports what
+is missing."""
 import json
 import os
 import stat

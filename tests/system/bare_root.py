@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The smallest of roots: the program and its libraries, no /dev, no /run, no
-/sys, no /etc, nothing to be written; as it is found in a minimal container,
-in a chroot, with all capabilities dropped, as an ordinary user."""
+"""The smallest root: the program and its libraries, no /dev, /run, /sys or /etc, nothing writable, as in
+a minimal container; in a chroot, without capabilities, and as an ordinary user."""
 import os
 import shutil
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Mounts, directories and files come, go, move and are replaced during the walk, next to 500
-mounts that stay (GETMNT_SCALE=full: 2,000), and permissions change.  No run fails, no mount is
-wrongly reported lost, those that stay keep name and state, no link is followed, and an
-incomplete answer says why: by every algorithm, as root and as an ordinary user."""
+"""Mounts, directories and files appear, disappear, move and are replaced during the walk, next to 500
+mounts that stay (GETMNT_SCALE=full: 2,000), and permissions change.  No run fails, no mount is wrongly
+reported as lost, those that stay keep name and state, no symlink is followed, and an incomplete answer
+has a reason: with every algorithm, as root and as an ordinary user."""
 import os
 import time
 

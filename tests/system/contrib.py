@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The timer, the cron jobs and the Ansible fact of contrib, run as they are."""
+"""The timer, the cron jobs and the Ansible fact of contrib/, run as they are."""
 import json
 import os
 import re

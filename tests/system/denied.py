@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""An ordinary user, with 1,000 mounts below 0700 and 0710 directories on a
-root of many directories: nothing is searched, no directory is opened."""
+"""An ordinary user, with 1,000 mounts below 0700 and 0710 directories on a root of many directories:
+nothing is searched, no directory is opened."""
 import os
 
 import gm

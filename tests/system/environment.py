@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Without HOME, TERM, USER and PATH, with no environment at all, and with
-strange values: every form prints the same bytes.  From cron.  What the caller of a program with
-privileges sets neither switches off a protection nor names a file."""
+"""Without HOME, TERM, USER and PATH, without any environment, and with strange values: every form prints
+the same bytes.  From cron.  In a program with privileges, the caller's environment neither disables a
+protection nor names a file."""
 import ctypes
 import os
 import shutil

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What lies at a name that root opens: a FUSE file whose server never answers, a device, a
-FIFO, a socket.  Each is refused with a message that names it, within seconds, also with
---max-time.  A local file that is bound there is read."""
+"""Files that root opens, replaced by a FUSE file whose server never answers, a device, a FIFO or a
+socket: each is refused within seconds, with a message that names it, also with --max-time.  A local
+file that is bound there is read."""
 import os
 import socket
 import stat

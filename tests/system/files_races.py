@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A user who swaps a directory with a symlink and plants names in it, in a tight loop, while
-root runs what writes there, and a search: nothing outside of that directory is created, changed
-or removed, nothing of it is shown, and no run hangs.  10,000 runs of each by make check-long
-(GETMNT_LONG=1), two seconds otherwise."""
+"""A user replaces a directory by a symlink and plants names in it, in a tight loop, while root runs the
+commands that write there, and a search: nothing outside that directory is created, changed, removed or
+shown, and no run hangs.  10,000 runs of each by make check-long (GETMNT_LONG=1), otherwise two seconds."""
 import os
 import signal
 import time

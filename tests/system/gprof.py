@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A profile by gprof counts what --stats tells, and what strace sees of a debug build
-that makes the same run; and make profile-report says what it lacks."""
+"""A profile by gprof has the counts of --stats, and of strace of a debug build in the same run; make
+profile-report reports what it needs."""
 import argparse
 import os
 import shutil

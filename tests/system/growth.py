@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Calls are linear in mounts, depth and directories, by the same number for each one
-more of a kind; entries cost reads of their directory, and nothing else."""
+"""The number of calls is linear in mounts, depth and directories, with the same number for each
+additional one; entries cost reads of their directory, and no other calls."""
 import random
 
 import gm

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""An initramfs with getmnt in it, by each of the tools that make one: made with our
-hook, unpacked, entered by chroot and as the root, with a system mounted below.
+"""An initramfs with getmnt, made with our hook by each of the usual tools, unpacked, and run as a chroot
+and as the root, with a system mounted below.
 
-The tools are those of this machine and those that make deps has unpacked: together
-they are an overlay on /, in memory, so that nothing of the machine is changed."""
+The tools are those installed here and those unpacked by make deps, as an overlay on / in memory, so
+that this machine does not change."""
 import os
 import re
 import shutil

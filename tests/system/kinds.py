@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""File systems, directories and mount points of each kind, and the bounds of a search."""
+"""File systems, directories and mount points of each kind, and the limits of a search."""
 import ctypes
 import os
 import socket

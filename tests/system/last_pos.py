@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A directory whose last entry's position is the greatest that there is has been
-read to its end on ext4: it is not asked for more, and nothing is missed; on other
-file systems it is read until nothing comes."""
+"""On ext4 a directory is at its end after an entry with the greatest possible position: no further read
+is made, and no entry is missed.  On other file systems it is read until nothing is returned."""
 import collections
 import os
 

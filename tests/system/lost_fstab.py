@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""docs/LOST-FSTAB.md, run as it is written: each command of it by one shell, on a
-machine with a disk of its own, whose names are those of the page; what is printed must
-be what the page shows (make run-docs writes it there)."""
+"""docs/LOST-FSTAB.md, run as it is written, by one shell, on a machine with a disk of its own: the output
+of each command equals the page (make run-docs updates the page)."""
 import os
 import re
 import shutil

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Hostile names: every byte, blanks, escapes, invalid UTF-8, what a terminal
-obeys, what is not seen; as mount points, sources, types, options, roots of
-binds; in every form, read back by others as the same bytes; on a terminal and
-in messages, harmless."""
+"""Hostile names: every byte, blanks, escapes, invalid UTF-8, terminal sequences, invisible characters;
+as mount points, sources, types, options, roots of bind mounts.  Every form is read back as the same
+bytes by other programs; on a terminal and in messages they are harmless."""
 import base64
 import ctypes
 import ctypes.util

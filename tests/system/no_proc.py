@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Without /proc, or with less of it: the table comes by listmount, relative
-paths work, and what does need /proc says how to mount it."""
+"""Without /proc, or with a restricted one: the table comes from listmount, relative paths work, and
+what needs /proc explains how to mount it."""
 import os
 import signal
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Memory runs out in a library: each allocation of a run fails, one in each run.  What
-is printed then is the same as ever, or an error is reported.  A good line of an fstab is
-not called damaged, and no column is left empty."""
+"""Memory runs out in a library: each allocation of a run fails, one in each run.  The output is the
+same as usual, or an error is reported.  A good line of an fstab is not called damaged, and no column
+is left empty."""
 import os
 import shutil
 

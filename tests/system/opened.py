@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Every path that a command opens as root stands in the table of docs/SECURITY.md ("Every path
-that is opened as root"), for that command; and every row of it is of something that is opened,
-and names tests that exist."""
+"""Every path that a command opens as root is in the table of docs/SECURITY.md ("Every path that is
+opened as root") for that command; every row of the table is about a path that is opened, and names
+existing tests."""
 import os
 import re
 import socket

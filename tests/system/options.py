@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Each row of tests/fixtures/options whose type is there, mounted: the line that was
-mounted is no difference to what the kernel shows of it; another line is one.  So is what only the line has and its kernel would show,
-to the audit: each row of its lacks."""
+"""Each row of tests/fixtures/options whose type this kernel has, mounted: the mounted line does not differ
+from the options that the kernel shows, and another line does.  An option that only the line has, and
+that the kernel would show, is reported by the audit: each row of its lacks."""
 import os
 import shutil
 import subprocess

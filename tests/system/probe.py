@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""--probe beside file systems that never answer: standings, and what is left."""
+"""--probe next to file systems that never answer: states, and processes that are left."""
 import os
 import time
 

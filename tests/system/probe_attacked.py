@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""--probe while its processes are killed, sent signals, or stopped again and again, and in many
-runs at once: each run has an end, and what it leaves is recorded."""
+"""The processes of --probe are killed, signaled, or stopped repeatedly, and many runs probe at the same
+time: each run ends, and what it leaves is recorded."""
 import json
 import os
 import signal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""--probe beside automounters: an idle one stays idle, what is mounted is touched."""
+"""--probe next to automounts: idle ones stay idle; what is mounted on others is touched."""
 import os
 import signal
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nobody who waits for a run of --probe waits for what it left behind."""
+"""No caller that waits for a run of --probe waits for the processes that it left."""
 import fcntl
 import os
 import signal

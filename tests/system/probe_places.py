@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""--probe where its own places hang, from another root, in a chroot, and without /proc."""
+"""--probe where the directories that it uses hang, from another root, in a chroot, and without /proc."""
 import os
 import signal
 import stat

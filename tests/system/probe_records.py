@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""--probe where its records are another's, cannot be written, or are garbage, where no process can be
-had, and in a container that shares /run: each run has an end, and forgets nothing."""
+"""--probe where its records belong to others, cannot be written, or are garbage, where no process can be
+created, and in a container that shares /run: each run ends, and forgets no process."""
 import fcntl
 import os
 import resource

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""--probe beside a user whose mounts never answer, and come anew again and again: what is left is
-bounded, the mounts that were not probed are reported, and those of others are probed all the same."""
+"""--probe next to a user whose mounts never answer, and are mounted again and again: the processes left
+are limited, mounts that were not probed are reported, and the mounts of others are probed."""
 import json
 import os
 import select

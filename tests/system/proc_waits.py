@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A process keeps the lock of its memory map while it waits for a server that never answers:
-/proc/PID/map_files is listed by nobody who does not say so, nor is a dead server waited for
-through the links in /proc/PID."""
+"""A process holds the lock of its memory map while it waits for a server that never answers:
+/proc/PID/map_files is not listed, with a message, and the symlinks in /proc/PID do not lead to a dead
+server."""
 import ctypes
 import os
 import signal

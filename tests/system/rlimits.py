@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Small limits on descriptors, memory, stack, processes, CPU time and others: a complete answer, a message
-without an answer, or an answer marked incomplete.  GETMNT_SCALE=full tries more limits."""
+"""Low limits on descriptors, memory, stack, processes, CPU time and others: a complete answer, an error
+message, or an answer marked as incomplete.  GETMNT_SCALE=full tries more limits."""
 import json
 import resource
 import signal

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""getmnt search --engine=bulk: xfs and btrfs answer for many files at once, for root; where
-that is refused, the same is found and nothing is reported.  While files are written, what is
-reported of a file was true at some time of the search.  tests/unit/test_many.c compares all
-engines on each file system."""
+"""getmnt search --engine=bulk: xfs and btrfs return attributes of many files in one call, to root; where
+that is refused, the same is found without a message.  While files are written, the attributes reported
+for a file were true at some time of the search.  tests/unit/test_many.c compares all engines on each
+file system."""
 import ctypes
 import os
 import signal

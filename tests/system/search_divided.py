@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One large directory: threads share the reading of attributes, and find the same as one
-thread."""
+"""A large directory: threads share the reading of attributes, and find the same as one thread."""
 import os
 import re
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""getmnt search on a file system that fails: a directory that cannot be opened, one
-that cannot be read on, a name that cannot be looked up.  Each is told with EIO and
-where it was met, the rest is found, and the status is 1; by every engine."""
+"""getmnt search on a file system with I/O errors: a directory that cannot be opened, one whose reading
+fails in the middle, a name that cannot be looked up.  Each is reported with EIO and its path, the rest
+is found, and the status is 1; with every engine."""
 import errno
 import json
 import os

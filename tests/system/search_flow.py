@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What getmnt search prints comes while a directory holds it up, and so does its progress;
-what is printed to a file ends with a line, whenever a signal ends the search."""
+"""getmnt search prints results and progress while a directory delays it; output to a file ends with a
+whole line whenever a signal ends the search."""
 import errno
 import fcntl
 import json

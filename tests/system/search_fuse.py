@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""getmnt search in a file system that can block and that the user named: it is entered
-as any other, by every way to it; what else can block is not.  What it lists, and has
-not, is told where more than its name is asked for."""
+"""getmnt search in a file system that can block and that the user named: it is entered, however it is
+named; others that can block are not.  A name that the file system lists but does not have is reported
+where more than the name is needed."""
 import errno
 import json
 import os

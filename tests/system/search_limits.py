@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""getmnt search at its limits: a directory of very many entries, many empty directories, few
-descriptors, a tree of many levels; in bounded memory.  GETMNT_LONG=1 (make check-long): a
-million entries, five million directories, 10,000 levels."""
+"""getmnt search at its limits: a directory with very many entries, many empty directories, few
+descriptors, a deep tree; in bounded memory.  GETMNT_LONG=1 (make check-long): a million entries, five
+million directories, 10,000 levels."""
 import os
 import resource
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The order in which getmnt search reads attributes: that of the directory; with --ahead, or if
-calls block on disk I/O, that of inode numbers.  On ext4 a directory is in the order of a hash."""
+"""The order in which getmnt search reads attributes: that of the directory; with --ahead, or if calls
+block on disk I/O, that of inode numbers.  An ext4 directory is in hash order."""
 import gm
 
 gm.need("mkfs.ext4", "mkfs.xfs")

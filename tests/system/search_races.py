@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""getmnt search while writers create, rename, replace and remove throughout: what
-stays is found once by every search, with its attributes; what goes meanwhile is
-an error told, never the end, and never an entry of what stays.  A minute by
-make check-long (GETMNT_LONG=1)."""
+"""getmnt search while writers create, rename, replace and remove: entries that stay are found once by
+every search, with their attributes; what disappears is a reported error, never the end of the search,
+and never an entry that stays.  A minute by make check-long (GETMNT_LONG=1)."""
 import collections
 import json
 import os

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The rows of tests/fixtures/search, searched for in earnest: each on every file system,
-by every way to ask for attributes, by the lines that workers make and by entries one by
-one, with one thread and several.  One run searches the tree of a row on all file
-systems, each below a root of its own."""
+"""The rows of tests/fixtures/search, on every file system, with every way to read attributes, as lines
+made by workers and as single entries, with one thread and several.  One run searches the tree of a
+row on all file systems, each below its own root."""
 import collections
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""getmnt search as an ordinary user: what cannot be read is told, the rest is
-searched; and where directories tell no types, --type looks for itself."""
+"""getmnt search as an ordinary user: what cannot be read is reported, the rest is searched; and where
+directories have no types, --type looks at each entry."""
 import json
 import os
 import stat

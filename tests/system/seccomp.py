@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""New system calls that fail with EPERM or ENOSYS, as under the seccomp of container runtimes and
-on old kernels: each alone, and all.  No name and no state is wrong; what cannot be known is
-reported.  The same by GETMNT_DISABLE."""
+"""New system calls that fail with EPERM or ENOSYS, as under the seccomp of container runtimes and on
+old kernels: each alone, and all.  No name and no state is wrong; what is unknown is reported.  The
+same with GETMNT_DISABLE."""
 import ctypes
 import os
 import stat

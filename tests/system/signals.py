@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Signals at random points of a run: it dies of the signal, or its answer is
-whole; what stops and interrupts it changes nothing; no process and no file is
-left.  GETMNT_SIGNALS is how often each is sent, GETMNT_SEED repeats a run."""
+"""Signals at random points of a run: it dies of the signal, or its answer is complete; stops and ignored
+signals change nothing; no process and no file is left.  Each is sent GETMNT_SIGNALS times; GETMNT_SEED
+repeats a run."""
 import os
 import random
 import signal

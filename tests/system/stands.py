@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Mounts on files of a server that stops (loop devices, an overlay, another device of a btrfs,
-erofs) are neither touched, searched nor opened for a tag; those on local files are."""
+"""Mounts that depend on files of a server that stops (loop devices, an overlay, another device of a
+btrfs, erofs) are not touched, searched, or opened for a tag; those that depend on local files are."""
 import os
 import struct
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a mount stands on has no name here, or the name of something else: no server is
-waited for, and what stands on local files is entered."""
+"""What a mount depends on has no name here, or its name is that of something else: no server is
+waited for, and mounts that depend on local files are entered."""
 import os
 
 import gm

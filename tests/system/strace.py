@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What strace sees of a run: the kernel calls are those that --stats tells; no
-path is resolved twice, nothing is opened but what is needed, and every
-descriptor is closed on exec."""
+"""What strace sees of a run: the calls are those of --stats; no path is resolved twice, nothing is
+opened without need, and every descriptor is closed on exec."""
 import os
 import re
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""bench/study.py: what its model of Smith's algorithms counts is what getmnt does,
-by the rules of 1988 on the same trees; docs/STUDY.md has the tables that it gives."""
+"""The counts of bench/study.py, a model of Smith's algorithms, are those of getmnt with the rules of
+1988 on the same trees; docs/STUDY.md has the tables that the model prints."""
 import argparse
 import copy
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""On a terminal: names do no harm, OPTIONS is cut and TARGET never, and a long
-walk shows progress, which is gone in the end; off one, nothing of this."""
+"""On a terminal: names are harmless, OPTIONS is truncated and TARGET is not, and a long walk shows
+progress, which is cleared at the end; without a terminal there is none of this."""
 import fcntl
 import os
 import select

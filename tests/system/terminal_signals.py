@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Signals while a search shows where it is, on a terminal: the line is cleared
-before the program dies of the signal, or stops by it, and it goes on
-afterwards.  GETMNT_SIGNALS and GETMNT_SEED as in signals.py."""
+"""Signals while a search shows progress on a terminal: the line is cleared before the program dies of
+the signal or is stopped by it, and progress goes on afterwards.  GETMNT_SIGNALS and GETMNT_SEED as in
+signals.py."""
 import fcntl
 import os
 import random

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mount trees, each in a namespace of its own, named in every mode."""
+"""Mount trees, each in its own namespace, in every naming mode."""
 import os
 
 import gm

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trees of hundreds and thousands of mounts or directories, named in every mode; with threads."""
+"""Trees of hundreds and thousands of mounts or directories, in every naming mode; with threads."""
 import os
 import sys
 

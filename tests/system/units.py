@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""getmnt fstab --merge where systemd has loaded the fstab: of a file that was changed since, lines
-that differ from what is mounted are left; and where what systemd has loaded does not count.
+"""getmnt fstab --merge where systemd has loaded the fstab: if the file changed since, lines that differ
+from the mounts are kept; and hosts where what systemd has loaded does not matter.
 
-systemctl is a script here.  tests/fleet/managed.py has systemd itself."""
+systemctl is a script here.  tests/fleet/managed.py uses systemd."""
 import os
 import shutil
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Directories and files that vanish or are replaced at the worst moments: when
-their names are known and they were not looked at, and when they were looked at
-and not opened.  Each is counted once, none is followed, nothing is lost.
-strace stops the program there.  Where the thing that comes instead is a mount that never answers,
-the walk does not go in."""
+"""Directories and files that vanish or are replaced between the reading of their names and their
+examination, and between examination and opening.  Each is counted once, no symlink is followed, nothing
+is lost.  strace stops the program at that moment.  A mount that never answers and appears there is not
+entered."""
 import os
 import re
 import signal

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""findmnt --verify and getmnt audit on the same fstab files: what each tells.
+"""findmnt --verify and getmnt audit on the same fstab files.
 
-Each row is an fstab of which it is known whether something is wrong.  docs/VERIFY.md is
-what both made of them; make compare-verify writes it.  What is said there of getmnt is
-held here, whatever findmnt says."""
+Each row is an fstab with or without a known fault.  docs/VERIFY.md has the findings of both programs;
+make compare-verify updates it.  The findings of getmnt are checked here, whatever findmnt prints."""
 import json
 import os
 import re
