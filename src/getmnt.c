@@ -173,10 +173,10 @@
  *   audit/rules/         the rules, one file a family
  *     line.c             fields of a line
  *     options.c          options: unknown, misspelled, contradictory
- *     values.c           values of options
+ *     values.c           values that mount(8) and systemd read; options that need others
  *     among.c            lines against each other
  *     source.c           sources
- *     overlay.c          layers of overlays
+ *     overlay.c          overlays and their layers
  *     place.c            mount points, types, helpers
  *     drift.c            lines against mounts
  *     drift_line.c       one line against its mount

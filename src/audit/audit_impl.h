@@ -11,12 +11,11 @@
 #include "fstab/fstab.h"
 #include "fstab/order.h"
 
-#include <stdarg.h>
-
 enum {
 	AUDIT_OPTIONS_MAX = 16384,   /* bytes of options that are checked */
 	AUDIT_NAME_MAX = 40,         /* bytes of a word that is searched for misspellings */
 	AUDIT_MISSES_MAX = 2000,     /* searches for a misspelling */
+	AUDIT_BOOT = 4,              /* with a severity: a risk for the boot */
 };
 
 /** An entry of the fstab. */
@@ -26,8 +25,8 @@ struct audit_entry {
 	const char *path;        /* normal target; NULL: not an absolute path */
 	const char *options;     /* decoded */
 	unsigned flags;          /* of the type: enum fstype_flags */
-	struct audit_set ignored;
 	bool swap, bind, noauto, nofail, automount, netdev, mkdir;
+	bool optional;           /* noauto or nofail */
 	bool needed;             /* boot fails without it */
 	enum fact_kind kind;     /* what is at the path now; not of "/" */
 	const char *real;        /* the path with symlinks followed; NULL: unknown */
@@ -57,15 +56,7 @@ struct audit {
 	signed char systemd;     /* whether it mounts the lines: 1, -1; 0: not looked at */
 	signed char unit_dirs[2]; /* whether those of judge_unit() exist: 1, -1; 0: not looked at */
 	signed char container;   /* audit_is_contained() */
-	bool failed;             /* ENOMEM */
-};
-
-/** A finding about an entry. */
-struct audit_details {
-	enum audit_severity severity;
-	bool boot;               /* if the entry is needed */
-	const char *message, *expected, *actual, *hint;
-	const char *refused, *option;   /* as in struct audit_finding */
+	const char *refused, *option;   /* of the option being judged: see struct audit_finding */
 };
 
 /** Whether options hold a secret, not only the name of a file with one; also without memory.
@@ -77,16 +68,30 @@ bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
 /** Whether the owner of a mount is neither the administrator nor included. */
 bool audit_is_others(const struct fstab_line *line, const char *const *include);
 
-/** Add a finding.  @return 0, or -1 (ENOMEM). */
-int audit_add(struct audit_report *report, const struct audit_finding *finding);
+/**
+ * Add a finding, as audit_report_add() does; on ENOMEM report->failed is set.
+ *
+ * @at      Its file, line, target, owner and file system type.
+ * @level   Its severity, perhaps with AUDIT_BOOT.
+ * @format  The message.
+ */
+__attribute__((format(printf, 8, 9)))
+void audit_add_at(struct audit_report *report, const struct audit_finding *at, enum audit_code code,
+                  unsigned level, const char *expected, const char *actual, const char *hint,
+                  const char *format, ...);
 
-/** Add a finding about an entry, unless the comment above the line ignores the code. */
-void audit_add_for(struct audit *audit, const struct audit_entry *entry, enum audit_code code,
-                const struct audit_details *told);
+/** Add a finding about an entry.  AUDIT_BOOT counts only if boot needs the entry. */
+__attribute__((format(printf, 8, 9)))
+void audit_add_line(struct audit *audit, const struct audit_entry *entry, enum audit_code code,
+                    unsigned level, const char *expected, const char *actual, const char *hint,
+                    const char *format, ...);
 
 /** Format a string that lives as long as the report; "" on ENOMEM. */
 __attribute__((format(printf, 2, 3)))
-const char *audit_format(struct audit *audit, const char *format, ...);
+const char *audit_format(struct audit_report *report, const char *format, ...);
+
+/** Sort the findings.  @return 0; or -1 if memory ran out for one (ENOMEM). */
+int audit_finish(struct audit_report *report);
 
 /** The next entry without noauto at a path of n bytes, after an entry (NULL: the first).
     @return it, or NULL. */
@@ -103,6 +108,33 @@ bool audit_is_contained(const struct fstab_facts *facts, const char *source, sig
 
 /** The value of the last option with this name, "" without a value; NULL: no such option. */
 const char *audit_option(struct audit *audit, const struct audit_entry *entry, const char *name);
+
+/** Whether a text begins with a word of a list separated by blanks. */
+bool audit_begins(const char *text, const char *heads);
+
+/** What exists at a path now; unknown if the mount of another line will hide it.
+    @code  Noted as not checked if nothing is known. */
+enum fact_kind audit_look_for(struct audit *audit, const struct audit_entry *entry,
+                              const char *path, enum audit_code code);
+
+/* Facts; unknown if nobody can say. */
+
+static inline enum fact_kind audit_look(const struct fstab_facts *facts, const char *path)
+{
+	return facts && facts->look ? facts->look(facts->arg, path, NULL) : FACT_UNKNOWN;
+}
+
+static inline int audit_devices(const struct fstab_facts *facts, const char *source,
+                                struct fstab_device *device)
+{
+	return facts && facts->devices ? facts->devices(facts->arg, source, device) : -1;
+}
+
+/** Whether all users can read a file. */
+static inline bool audit_is_open(const struct fstab_facts *facts, const char *path)
+{
+	return facts && facts->open_to_all && facts->open_to_all(facts->arg, path) > 0;
+}
 
 /* line.c */
 
@@ -148,14 +180,18 @@ void audit_nearest(const char *list, const char *word, size_t n, unsigned *best,
 void audit_ignored(struct audit *audit, const struct tabline *line, struct audit_set *set);
 
 /* values.c */
-
-/** Check options that need another option. */
-void audit_pairs(struct audit *audit, const struct audit_entry *entry);
-
-/** Whether n bytes are a time of systemd.time(7): "90", "1min 30s", "infinity". */
-bool audit_is_time(const char *text, size_t n);
+void audit_values(struct audit *audit, const struct audit_entry *entry);
 
 /* source.c */
+
+/** Tags of devices, with the directories of udev's links. */
+enum { AUDIT_TAGS = 4 };
+extern const struct audit_tag {
+	const char *tag, *dir;
+} audit_tags[AUDIT_TAGS];
+
+/** A tag without the quotation marks around its value, as mount(8) and systemd read it. */
+const char *audit_unquoted(struct audit_report *report, const char *source);
 
 /** Whether the name of a device may change with the next boot: /dev/sda1. */
 bool audit_is_unstable(const char *source);
@@ -164,7 +200,6 @@ void audit_source(struct audit *audit, const struct audit_entry *entry);
 
 /* overlay.c */
 
-/** Check the layers of an overlay, also against those of other lines. */
 void audit_overlay(struct audit *audit, const struct audit_entry *entry);
 
 /* place.c */

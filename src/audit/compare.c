@@ -30,7 +30,6 @@ struct comparison {
 	struct place *places;
 	size_t count;
 	struct map64 by_path;
-	struct audit_report *report;
 	bool failed;                     /* ENOMEM */
 };
 
@@ -50,26 +49,19 @@ static struct place *place_of(struct comparison *of, const char *path)
 	return place;
 }
 
-static void add(struct comparison *of, const struct place *place, const struct audit_mount *line,
-                const struct audit_finding *finding)
+static void add(struct audit_report *report, enum audit_code code, unsigned severity,
+                const struct place *place, const struct audit_mount *line, const char *hint,
+                const char *message)
 {
-	struct audit_finding added = *finding;
-	if (line && audit_set_has(&line->ignored, finding->code)) {
-		++of->report->suppressed;
-		return;
-	}
-	added.boot = true;
-	added.line = line ? line->line : 0;
-	added.target = arena_strndup(&of->report->arena, place->path, strlen(place->path));
-	of->failed |= !added.target || audit_add(of->report, &added) != 0;
+	struct audit_finding at = {.line = line ? line->line : 0, .target = place->path};
+	audit_add_at(report, &at, code, severity | AUDIT_BOOT, NULL, NULL, hint, "%s", message);
 }
 
 int audit_compare(const struct audit_report *old, struct audit_report *report, audit_lost_fn *lost,
                   void *arg)
 {
 	struct comparison of = {
-		.places = calloc(old->nmounts + report->nmounts + 1, sizeof(*of.places)),
-		.report = report};
+		.places = calloc(old->nmounts + report->nmounts + 1, sizeof(*of.places))};
 	map64_init(&of.by_path);
 	of.failed = !of.places;
 	for (size_t i = 0; i < old->nmounts && !of.failed; ++i) {
@@ -94,31 +86,22 @@ int audit_compare(const struct audit_report *old, struct audit_report *report, a
 		const struct place *place = &of.places[i];
 		if (place->old && !place->now
 		    && (fstab_is_system(place->path) || (lost && lost(arg, place->path))))
-			add(&of, place, place->line,
-			    &(struct audit_finding){
-			        .code = FSTAB_LOST,
-			        .severity = AUDIT_CRITICAL,
-			        .message =
-			            !place->line ? "the new fstab has no line for this mount"
-				    : !place->line->boots
-				        ? "the new line has noauto: it is not mounted at boot "
-				          "any more"
-				        : "the new line mounts no device, server or directory",
-			        .hint = "keep the former line"});
+			add(report, FSTAB_LOST, AUDIT_CRITICAL, place, place->line,
+			    "keep the former line",
+			    !place->line          ? "the new fstab has no line for this mount"
+			    : !place->line->boots ? "the new line has noauto: it is not mounted at "
+			                            "boot any more"
+			                          : "the new line mounts no device, server or "
+			                            "directory");
 		if (place->had && place->could_do_without && place->needed && place->path[1])
-			add(&of, place, place->needed, &(struct audit_finding){
-				.code = FSTAB_NOFAIL, .severity = AUDIT_WARNING,
-				.message = "boot fails without this mount, which was optional "
-				           "(nofail, noauto or an automount)",
-				.hint = "add nofail, as before"});
+			add(report, FSTAB_NOFAIL, AUDIT_WARNING, place, place->needed,
+			    "add nofail, as before", "boot fails without this mount, which was "
+			    "optional (nofail, noauto or an automount)");
 	}
-	if (!of.failed)
-		audit_report_sort(report);
+	report->failed |= of.failed;
 	free(of.places);
 	map64_destroy(&of.by_path);
-	if (of.failed)
-		errno = ENOMEM;
-	return of.failed ? -1 : 0;
+	return audit_finish(report);
 }
 
 static uint64_t risk_hash(const struct audit_finding *finding)

@@ -35,9 +35,9 @@ static void add(struct audit *audit, const struct tabline *line, const char *mes
                  const char *expected)
 {
 	struct audit_entry entry = {.line = line, .source = "", .target = "", .fstype = ""};
-	audit_add_for(audit, &entry, FSTAB_SYNTAX, &(struct audit_details){
-		.severity = AUDIT_INFO, .message = message, .expected = expected,
-		.hint = "getmnt audit --list-rules lists the codes; separate them by commas"});
+	audit_add_line(audit, &entry, FSTAB_SYNTAX, AUDIT_INFO, expected, NULL,
+		       "getmnt audit --list-rules lists the codes; separate them by commas", "%s",
+		       message);
 }
 
 static size_t skip_blanks(const char *at, const char *end)
@@ -84,7 +84,7 @@ void audit_ignored(struct audit *audit, const struct tabline *line, struct audit
 			reported = true;
 			const char *near = near_code(audit, word, n);
 			add(audit, line,
-			     n ? audit_format(audit, "unknown rule %.*s: it is not ignored",
+			     n ? audit_format(audit->report, "unknown rule %.*s: it is not ignored",
 			                      n < AUDIT_NAME_MAX ? (int)n : AUDIT_NAME_MAX, word)
 			       : "a code is missing: nothing is ignored",
 			     near ? near : "a code");

@@ -8,6 +8,7 @@
 #include "mountopts/optlist.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,15 +56,6 @@ bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum a
 	return line && line <= report->nlines && audit_set_has(&report->ignored[line - 1], code);
 }
 
-int audit_add(struct audit_report *report, const struct audit_finding *finding)
-{
-	if (!ARRAY_ROOM(report->findings, report->count, &report->room))
-		return -1;
-	report->findings[report->count++] = *finding;
-	++report->of[finding->severity];
-	return 0;
-}
-
 /** Copy a string.  @return whether there was memory. */
 static bool keep(struct audit_report *report, const char **text)
 {
@@ -103,11 +95,80 @@ int audit_report_add(struct audit_report *report, const struct audit_finding *fi
 		kept = kept && (!*texts[i] || keep(report, texts[i]));
 	for (size_t i = 0; i < sizeof(masked) / sizeof(*masked); ++i)
 		kept = kept && keep_masked(report, masked[i]);
-	if (!kept) {
+	if (!kept || !ARRAY_ROOM(report->findings, report->count, &report->room)) {
+		report->failed = true;
 		errno = ENOMEM;
 		return -1;
 	}
-	return audit_add(report, &copy);
+	report->findings[report->count++] = copy;
+	++report->of[copy.severity];
+	return 0;
+}
+
+/** Add a finding; what `at` has stays. */
+__attribute__((format(printf, 8, 0)))
+static void add(struct audit_report *report, struct audit_finding at, enum audit_code code,
+                unsigned level, const char *expected, const char *actual, const char *hint,
+                const char *format, va_list args)
+{
+	struct strbuf message;
+	strbuf_init(&message);
+	strbuf_vprintf(&message, format, args);
+	at.code = code;
+	at.severity = level & ~(unsigned)AUDIT_BOOT;
+	at.boot = level & AUDIT_BOOT;
+	at.message = strbuf_str(&message);
+	at.expected = expected;
+	at.actual = actual;
+	at.hint = hint;
+	report->failed |= message.failed;
+	audit_report_add(report, &at);
+	strbuf_destroy(&message);
+}
+
+void audit_add_at(struct audit_report *report, const struct audit_finding *at, enum audit_code code,
+                  unsigned level, const char *expected, const char *actual, const char *hint,
+                  const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	add(report, *at, code, level, expected, actual, hint, format, args);
+	va_end(args);
+}
+
+void audit_add_line(struct audit *audit, const struct audit_entry *entry, enum audit_code code,
+                    unsigned level, const char *expected, const char *actual, const char *hint,
+                    const char *format, ...)
+{
+	const char *target = entry->swap ? entry->source : entry->target;
+	bool hidden = entry->swap && audit->in->secret && audit->in->secret(target, NULL);
+	struct audit_finding at = {.line = entry->line->number, .target = hidden ? "" : target,
+	                           .owner = "fstab", .refused = audit->refused,
+	                           .option = audit->option};
+	va_list args;
+	va_start(args, format);
+	add(audit->report, at, code, entry->needed ? level : level & ~(unsigned)AUDIT_BOOT,
+	    expected, actual, hint, format, args);
+	va_end(args);
+}
+
+const char *audit_format(struct audit_report *report, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *text = arena_vprintf(&report->arena, format, args);
+	va_end(args);
+	report->failed |= !text;
+	return text ? text : "";
+}
+
+int audit_finish(struct audit_report *report)
+{
+	if (!report->failed)
+		audit_report_sort(report);
+	else
+		errno = ENOMEM;
+	return report->failed ? -1 : 0;
 }
 
 static int compare_findings(const void *a, const void *b)

@@ -15,8 +15,6 @@
 #include "fstab/places.h"
 #include "mountopts/optlist.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,52 +93,6 @@ const char *audit_severity_name(enum audit_severity severity)
 	return names[severity];
 }
 
-/* Reporting. */
-
-const char *audit_format(struct audit *audit, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	const char *text = arena_vprintf(&audit->report->arena, format, args);
-	va_end(args);
-	audit->failed |= !text;
-	return text ? text : "";
-}
-
-/** Copy a string, which lives only as long as the lines. */
-static const char *keep(struct audit *audit, const char *text)
-{
-	const char *copy = text ? arena_strndup(&audit->report->arena, text, strlen(text)) : NULL;
-	audit->failed |= text && !copy;
-	return copy;
-}
-
-void audit_add_for(struct audit *audit, const struct audit_entry *entry, enum audit_code code,
-                const struct audit_details *details)
-{
-	if (audit_set_has(&entry->ignored, code)) {
-		++audit->report->suppressed;
-		return;
-	}
-	const char *target = entry->swap ? entry->source : entry->target;
-	if (entry->swap && audit->in->secret && audit->in->secret(target, NULL))
-		target = "";
-	target = keep(audit, target);
-	struct audit_finding finding = {.code = code,
-	                                .severity = details->severity,
-	                                .boot = details->boot && entry->needed,
-	                                .line = entry->line->number,
-	                                .target = target ? target : "",
-	                                .owner = "fstab",
-	                                .message = details->message,
-	                                .expected = details->expected,
-	                                .actual = keep(audit, details->actual),
-	                                .hint = details->hint,
-	                                .refused = details->refused,
-	                                .option = details->option};
-	audit->failed |= audit_add(audit->report, &finding) != 0;
-}
-
 /* Entries. */
 
 const char *audit_option(struct audit *audit, const struct audit_entry *entry, const char *name)
@@ -149,7 +101,7 @@ const char *audit_option(struct audit *audit, const struct audit_entry *entry, c
 	const char *found = opt_find(entry->options, name, len, &m);
 	if (!found || m <= len)
 		return found ? "" : NULL;
-	return audit_format(audit, "%.*s", (int)(m - len - 1), found + len + 1);
+	return audit_format(audit->report, "%.*s", (int)(m - len - 1), found + len + 1);
 }
 
 const struct audit_entry *audit_at(const struct audit *audit, const struct audit_entry *behind,
@@ -202,68 +154,90 @@ static void look_at_target(struct audit *audit, struct audit_entry *entry)
 	entry->kind = facts->look(facts->arg, entry->path, &real);
 	if (entry->kind != FACT_UNKNOWN && entry->kind != FACT_MISSING && real.len) {
 		entry->real = fstab_normal(&audit->report->arena, strbuf_str(&real));
-		audit->failed |= !entry->real;
+		audit->report->failed |= !entry->real;
 	}
-	audit->failed |= real.failed;
+	audit->report->failed |= real.failed;
 	strbuf_destroy(&real);
 }
 
-/** Parse an entry. */
-static void read_entry(struct audit *audit, struct audit_entry *entry, const struct tabline *line,
-                       const struct audit_set *ignored)
+/** A field of a line; "" if it is missing. */
+static const char *value_of(const struct tabline *line, enum tabline_place place)
 {
-	const char *source = tabline_value(line, TABLINE_SOURCE),
-	           *target = tabline_value(line, TABLINE_TARGET);
-	const char *fstype = tabline_value(line, TABLINE_FSTYPE),
-	           *raw = tabline_value(line, TABLINE_OPTIONS);
+	const char *value = tabline_value(line, place);
+	return value ? value : "";
+}
+
+/** Parse an entry. */
+static void read_entry(struct audit *audit, struct audit_entry *entry, const struct tabline *line)
+{
 	*entry = (struct audit_entry){.line = line,
-	                              .source = source ? source : "",
-	                              .target = target ? target : "",
-	                              .fstype = fstype ? fstype : "",
-	                              .options = "",
-	                              .ignored = *ignored};
+	                              .source = value_of(line, TABLINE_SOURCE),
+	                              .target = value_of(line, TABLINE_TARGET),
+	                              .fstype = value_of(line, TABLINE_FSTYPE)};
 	entry->flags = fstype_line_flags(entry->fstype, entry->source);
-	size_t n = raw ? strlen(raw) : 0;
-	char *options = n ? arena_strndup(&audit->report->arena, raw, n) : NULL;
-	if (n && !options)
-		audit->failed = true;
-	if (options) {
+	const char *raw = value_of(line, TABLINE_OPTIONS), *list;
+	size_t n = strlen(raw);
+	char *options = arena_strndup(&audit->report->arena, raw, n);
+	if (options)
 		options[unescape_octal(options, options, n)] = '\0';
-		entry->options = options;
-	}
 	entry->swap = strcmp(entry->fstype, "swap") == 0;
 	entry->path = entry->swap ? NULL : fstab_normal(&audit->report->arena, entry->target);
-	if (!entry->path && !entry->swap && *entry->target == '/')
-		audit->failed = true;
-	bool longer = strlen(entry->options) > AUDIT_OPTIONS_MAX;
-	if (longer)
-		entry->options = "";
-	const char *list = entry->options;
-	size_t len;
-	for (const char *o; (o = opt_next(&list, &len)) != NULL;) {
-		static const char *const words[] = {
-		    "bind",    "rbind",         "noauto",       "nofail", "x-systemd.automount",
-		    "_netdev", "X-mount.mkdir", "x-mount.mkdir"};
-		bool *const flags[] = {&entry->bind,   &entry->bind,      &entry->noauto,
-		                       &entry->nofail, &entry->automount, &entry->netdev,
-		                       &entry->mkdir,  &entry->mkdir};
-		for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
-			size_t m = strlen(words[i]);
-			*flags[i] |= len >= m && memcmp(o, words[i], m) == 0
-			             && (len == m || o[m] == '=');
-		}
+	audit->report->failed |=
+		!options || (!entry->path && !entry->swap && *entry->target == '/');
+	bool longer = options && strlen(options) > AUDIT_OPTIONS_MAX;
+	list = entry->options = options && !longer ? options : "";
+	for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
+		size_t key = opt_name(o, n);
+		entry->bind |= word_in(o, key, "bind rbind");
+		entry->noauto |= word_is(o, key, "noauto");
+		entry->nofail |= word_is(o, key, "nofail");
+		entry->automount |= word_is(o, key, "x-systemd.automount");
+		entry->netdev |= word_is(o, key, "_netdev");
+		entry->mkdir |= word_in(o, key, "X-mount.mkdir x-mount.mkdir");
 	}
+	entry->optional = entry->noauto || entry->nofail;
 	look_at_target(audit, entry);
 	bool remote = entry->flags & FST_NET && !(entry->flags & FST_DEVICE);
-	entry->needed = !entry->swap && !entry->noauto && !entry->nofail && !entry->automount
-	                && !remote;
+	entry->needed = !entry->swap && !entry->optional && !entry->automount && !remote;
 	if (longer)
-		audit_add_for(
-		    audit, entry, FSTAB_SYNTAX,
-		    &(struct audit_details){
-		        AUDIT_CRITICAL, true,
-		        "its options are longer than the kernel accepts; they are not checked",
-		        NULL, NULL, NULL});
+		audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT, NULL, NULL,
+			       NULL, "its options are longer than the kernel accepts; they are "
+			       "not checked");
+}
+
+/** Report a damaged line. */
+static void report_damaged(struct audit *audit, const struct tabline *line)
+{
+	struct audit_entry entry = {.line = line, .needed = true, .fstype = "", .options = "",
+	                            .source = value_of(line, TABLINE_SOURCE),
+	                            .target = value_of(line, TABLINE_TARGET)};
+	bool blank = line->nfields >= 5 && line->freq < 0;
+	if (!audit_blanks(audit, &entry))
+		audit_add_line(audit, &entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
+			       "source, mount point, type, options, two numbers", NULL,
+			       blank ? "separate options by commas without blanks; write a blank "
+			               "in a name as \\040"
+			             : "fix the line, or comment it out",
+			       "%s", line->why ? line->why : "not a line of fstab(5)");
+}
+
+bool audit_begins(const char *text, const char *heads)
+{
+	for (size_t n; *heads; heads += n + (heads[n] == ' ')) {
+		n = strcspn(heads, " ");
+		if (strncmp(text, heads, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+enum fact_kind audit_look_for(struct audit *audit, const struct audit_entry *entry,
+                              const char *path, enum audit_code code)
+{
+	enum fact_kind kind = audit_look(audit->in->facts, path);
+	if (kind == FACT_UNKNOWN)
+		audit_not_checked(audit->report, code);
+	return kind == FACT_MISSING && audit_above(audit, entry, path) ? FACT_UNKNOWN : kind;
 }
 
 /* The flow. */
@@ -272,64 +246,44 @@ static void read_entry(struct audit *audit, struct audit_entry *entry, const str
 static void read_lines(struct audit *audit)
 {
 	const struct tablines *lines = audit->in->lines;
+	struct audit_report *report = audit->report;
 	struct audit_set ignored = {0};
-	audit->report->ignored = calloc(lines->count + 1, sizeof(*audit->report->ignored));
-	audit->report->nlines = lines->count;
-	audit->failed |= !audit->report->ignored;
-	for (size_t i = 0; i < lines->count && !audit->failed; ++i) {
+	report->ignored = calloc(lines->count + 1, sizeof(*report->ignored));
+	report->nlines = lines->count;
+	report->failed |= !report->ignored;
+	for (size_t i = 0; i < lines->count && !report->failed; ++i) {
 		const struct tabline *line = &lines->lines[i];
 		if (line->kind == TABLINE_COMMENT) {
 			audit_ignored(audit, line, &ignored);
 			continue;
 		}
-		if (line->kind == TABLINE_ENTRY) {
-			read_entry(audit, &audit->entries[audit->count++], line, &ignored);
-		} else if (line->kind == TABLINE_DAMAGED) {
-			const char *target = tabline_value(line, TABLINE_TARGET);
-			bool blank = line->nfields >= 5 && line->freq < 0;
-			struct audit_entry entry = {.line = line,
-			                            .target = target ? target : "",
-			                            .source = "",
-			                            .fstype = "",
-			                            .options = "",
-			                            .ignored = ignored,
-			                            .needed = true};
-			const char *source = tabline_value(line, TABLINE_SOURCE);
-			entry.source = source ? source : "";
-			if (!audit_blanks(audit, &entry))
-				audit_add_for(
-				    audit, &entry, FSTAB_SYNTAX,
-				    &(struct audit_details){
-				        AUDIT_CRITICAL, true,
-				        line->why ? line->why : "not a line of fstab(5)",
-				        "source, mount point, type, options, two numbers", NULL,
-				        blank
-				            ? "separate options by commas without blanks; write "
-				              "a blank in a name as \\040"
-					    : "fix the line, or comment it out"});
-		}
-		audit->report->ignored[i] = ignored;
+		report->ignored[i] = ignored;
 		ignored = (struct audit_set){0};
+		if (line->kind == TABLINE_ENTRY)
+			read_entry(audit, &audit->entries[audit->count++], line);
+		else if (line->kind == TABLINE_DAMAGED)
+			report_damaged(audit, line);
 	}
 }
 
 /** Index the entries from the last to the first, so that the first of a hash is the first line. */
 static void index_entries(struct audit *audit)
 {
-	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->failed;) {
+	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->report->failed;) {
 		struct audit_entry *entry = &audit->entries[i];
 		audit->next_target[i] = MAP64_NONE;
 		if (entry->path && !entry->noauto) {
 			uint64_t hash = map64_text(entry->path);
 			audit->next_target[i] = map64_remove(&audit->by_target, hash);
-			audit->failed |= map64_put(&audit->by_target, hash, i) == MAP64_NONE;
+			audit->report->failed |=
+				map64_put(&audit->by_target, hash, i) == MAP64_NONE;
 		}
 		if (entry->noauto || entry->bind)
 			continue;
 		audit_number_source(audit, entry);
 		uint64_t source = audit_source_key(entry);
 		map64_remove(&audit->by_source, source);
-		audit->failed |= map64_put(&audit->by_source, source, i) == MAP64_NONE;
+		audit->report->failed |= map64_put(&audit->by_source, source, i) == MAP64_NONE;
 	}
 }
 
@@ -338,17 +292,17 @@ static void keep_mounts(struct audit *audit)
 {
 	struct audit_report *report = audit->report;
 	report->mounts = calloc(audit->count + 1, sizeof(*report->mounts));
-	audit->failed |= !report->mounts;
-	for (size_t i = 0; i < audit->count && !audit->failed; ++i) {
+	report->failed |= !report->mounts;
+	for (size_t i = 0; i < audit->count && !report->failed; ++i) {
 		const struct audit_entry *entry = &audit->entries[i];
 		const char *type = entry->fstype;
 		if (!entry->path || strcmp(type, "ignore") == 0)
 			continue;
 		bool none = entry->flags & (FST_PSEUDO | FST_LAYERED) || strcmp(type, "none") == 0;
 		report->mounts[report->nmounts++] = (struct audit_mount){
-			.path = entry->path, .line = entry->line->number, .ignored = entry->ignored,
+			.path = entry->path, .line = entry->line->number,
 			.boots = !entry->noauto || entry->automount,
-			.optional = entry->noauto || entry->nofail || entry->automount,
+			.optional = entry->optional || entry->automount,
 			.needed = entry->needed,
 			.device = entry->bind || !none,
 		};
@@ -372,14 +326,14 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	map64_init(&audit.written);
 	map64_init(&audit.keys);
 	intern_init(&audit.shown);
-	audit.failed = !audit.entries || !audit.next_target;
-	if (!audit.failed)
+	report->failed = !audit.entries || !audit.next_target;
+	if (!report->failed)
 		read_lines(&audit);
-	if (!audit.failed)
+	if (!report->failed)
 		index_entries(&audit);
-	if (!audit.failed)
+	if (!report->failed)
 		audit_order_make(&audit);
-	for (size_t i = 0; i < audit.count && !audit.failed; ++i) {
+	for (size_t i = 0; i < audit.count && !report->failed; ++i) {
 		const struct audit_entry *entry = &audit.entries[i];
 		if (audit_blanks(&audit, entry))
 			continue;
@@ -388,13 +342,12 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 		audit_order(&audit, entry);
 		audit_twice(&audit, entry);
 		audit_options(&audit, entry);
+		audit_values(&audit, entry);
 		audit_source(&audit, entry);
 		audit_place(&audit, entry);
 	}
-	if (!audit.failed)
+	if (!report->failed)
 		keep_mounts(&audit);
-	if (!audit.failed)
-		audit_report_sort(report);
 	free(audit.entries);
 	free(audit.next_target);
 	free(audit.order_lines);
@@ -405,7 +358,5 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	map64_destroy(&audit.written);
 	map64_destroy(&audit.keys);
 	intern_destroy(&audit.shown);
-	if (audit.failed)
-		errno = ENOMEM;
-	return audit.failed ? -1 : 0;
+	return audit_finish(report);
 }

@@ -254,7 +254,6 @@ struct audit_input {
 struct audit_mount {
 	const char *path;        /* normal */
 	uint32_t line;
-	struct audit_set ignored;
 	bool boots;              /* mounted at boot or by an automount: not noauto */
 	bool optional;           /* noauto, nofail or an automount */
 	bool needed;             /* boot fails without it */
@@ -275,6 +274,7 @@ struct audit_report {
 	                                      ignores */
 	size_t nlines;
 	struct audit_set not_checked;      /* rules for which some fact was not available */
+	bool failed;                       /* memory ran out: findings are missing */
 	struct arena arena;
 };
 
@@ -295,7 +295,7 @@ void audit_report_init(struct audit_report *report);
  * Add a finding, whose strings are copied.  One that a comment ignores is counted in `suppressed`
  * instead.
  *
- * @return 0, or -1.  Errors: ENOMEM.
+ * @return 0, or -1 (ENOMEM); then `failed` is set.
  */
 int audit_report_add(struct audit_report *report, const struct audit_finding *finding);
 

@@ -14,7 +14,7 @@ void audit_order_make(struct audit *audit)
 {
 	audit->order_lines = calloc(audit->count + 1, sizeof(*audit->order_lines));
 	if (!audit->order_lines) {
-		audit->failed = true;
+		audit->report->failed = true;
 		return;
 	}
 	for (size_t i = 0; i < audit->count; ++i) {
@@ -25,7 +25,7 @@ void audit_order_make(struct audit *audit)
 	}
 	ssize_t count = order_make(audit->order_lines, (uint32_t)audit->count, &audit->order) == 0
 	                ? order_judge(&audit->order, NULL, &audit->order_findings) : -1;
-	audit->failed |= count < 0;
+	audit->report->failed |= count < 0;
 	audit->norder_findings = count < 0 ? 0 : (size_t)count;
 }
 
@@ -80,18 +80,18 @@ static void report_late(struct audit *audit, const struct audit_entry *entry,
 	bool parent = late->kind == ORDER_PARENT;
 	/* Fedora Silverblue has /home, a link to /var/home, before /var: systemd follows it. */
 	bool link = entry->real && strcmp(entry->real, entry->path) != 0;
-	audit_add_for(audit, entry, FSTAB_ORDER,
-	           &(struct audit_details){
-			   parent && link && audit_is_systemd(audit) ? AUDIT_INFO : AUDIT_CRITICAL,
-			   !(parent && link),
-			   parent ? audit_format(audit, "line %u mounts %s after it, and covers it",
-	                                         number, other->path)
-				  : audit_format(
-					  audit, "%s %s is on %s, which line %u mounts after it",
-					  what_needs(late->kind), late->path, other->path, number),
-			   parent ? "parent directories are mounted first"
-				  : "the source is mounted first",
-			   NULL, audit_format(audit, "move it after line %u", number)});
+	bool followed = parent && link;
+	audit_add_line(audit, entry, FSTAB_ORDER,
+		       !followed ? AUDIT_CRITICAL | AUDIT_BOOT
+		       : audit_is_systemd(audit) ? AUDIT_INFO : AUDIT_CRITICAL,
+		       parent ? "parent directories are mounted first"
+		              : "the source is mounted first",
+		       NULL, audit_format(audit->report, "move it after line %u", number), "%s",
+		       parent ? audit_format(audit->report, "line %u mounts %s after it, and "
+		                             "covers it", number, other->path)
+		              : audit_format(audit->report, "%s %s is on %s, which line %u mounts "
+		                             "after it", what_needs(late->kind), late->path,
+		                             other->path, number));
 }
 
 /** Report what is wrong with one need of a line. */
@@ -102,78 +102,54 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 		finding->other != ORDER_NONE ? &audit->entries[finding->other] : NULL;
 	const struct fstab_facts *facts = audit->in->facts;
 	unsigned number = other ? other->line->number : 0;
+	const char *option, *needs = what_needs(finding->kind), *path = finding->path;
 	struct strbuf unit;
 	switch (finding->fault) {
 	case ORDER_LATE:
 		report_late(audit, entry, finding, other);
 		break;
 	case ORDER_CYCLE:
-		audit_add_for(audit, entry, FSTAB_ORDER,
-		           &(struct audit_details){
-				   finding->kind <= ORDER_BRANCH ? AUDIT_CRITICAL : AUDIT_WARNING,
-				   true,
-				   audit_format(audit,
-		                                "this line and line %u, of %s, need each other: no "
-		                                "order is right",
-		                                number, other->path ? other->path : other->source),
-				   "no cycle", NULL, "change what one of them needs"});
+		audit_add_line(audit, entry, FSTAB_ORDER,
+			       finding->kind <= ORDER_BRANCH ? AUDIT_CRITICAL | AUDIT_BOOT
+			                                     : AUDIT_WARNING | AUDIT_BOOT,
+			       "no cycle", NULL, "change what one of them needs",
+			       "this line and line %u, of %s, need each other: no order is right",
+			       number, other->path ? other->path : other->source);
 		break;
 	case ORDER_DEADLOCK:
-		if (!audit_is_systemd(audit))
-			break;
-		audit_add_for(audit, entry, FSTAB_ORDER,
-		           &(struct audit_details){
-				   AUDIT_WARNING, false,
-				   audit_format(audit,
-		                                "%s needs line %u, of %s, which needs the network; "
-		                                "systemd starts the network after "
-		                                "this line, and leaves out one of them",
-		                                what_needs(finding->kind), number, other->path),
-				   "_netdev", NULL, "add _netdev"});
+		if (audit_is_systemd(audit))
+			audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING, "_netdev", NULL,
+				       "add _netdev", "%s needs line %u, of %s, which needs the "
+				       "network; systemd starts the network after this line, and "
+				       "leaves out one of them", needs, number, other->path);
 		break;
 	case ORDER_UNORDERED:
-		if (!audit_is_systemd(audit))
-			break;
-		audit_add_for(audit, entry, FSTAB_ORDER,
-		           &(struct audit_details){
-				   AUDIT_INFO, false,
-				   audit_format(audit,
-		                                "%s %s is on %s, of line %u: systemd does not see "
-		                                "this and may mount both at once",
-		                                what_needs(finding->kind), finding->path,
-		                                other->path, number),
-				   audit_format(audit, "x-systemd.requires-mounts-for=%s",
-		                                finding->path),
-				   NULL,
-				   audit_format(audit, "add x-systemd.requires-mounts-for=%s",
-		                                finding->path)});
+		option = audit_format(audit->report, "x-systemd.requires-mounts-for=%s", path);
+		if (audit_is_systemd(audit))
+			audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_INFO, option, NULL,
+				       audit_format(audit->report, "add %s", option),
+				       "%s %s is on %s, of line %u: systemd does not see this and "
+				       "may mount both at once", needs, path, other->path, number);
 		break;
 	case ORDER_NOWHERE:
 		strbuf_init(&unit);
-		fstab_unit_name(&unit, finding->path);
+		fstab_unit_name(&unit, path);
 		strbuf_puts(&unit, ".mount");
 		if (audit_is_systemd(audit) && facts->lacks_unit && !unit.failed
 		    && facts->lacks_unit(facts->arg, strbuf_str(&unit)))
-			audit_add_for(audit, entry, FSTAB_ORDER,
-			           &(struct audit_details){
-					   AUDIT_WARNING, true,
-					   audit_format(audit,
-			                                "x-systemd.requires names %s, which no "
-			                                "line and no unit mounts",
-			                                finding->path),
-					   audit_format(audit, "a line of %s", finding->path), NULL,
-					   "add the line, or remove the option"});
-		audit->failed |= unit.failed;
+			audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING | AUDIT_BOOT,
+				       audit_format(audit->report, "a line of %s", path), NULL,
+				       "add the line, or remove the option", "x-systemd.requires "
+				       "names %s, which no line and no unit mounts", path);
+		audit->report->failed |= unit.failed;
 		strbuf_destroy(&unit);
 		break;
 	case ORDER_ROOT:
 		/* Raspberry Pi OS writes it last. */
-		audit_add_for(audit, entry, FSTAB_ORDER,
-		           &(struct audit_details){
-				   AUDIT_INFO, false,
-				   audit_format(audit, "it is before line %u, of /", number),
-				   "parent directories are mounted first", NULL,
-				   "move the line of / to the top"});
+		audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_INFO,
+			       "parent directories are mounted first", NULL,
+			       "move the line of / to the top", "it is before line %u, of /",
+			       number);
 		break;
 	case ORDER_NOAUTO:
 	case ORDER_OPTIONAL:
@@ -214,19 +190,14 @@ bool audit_needs_optional(struct audit *audit, const struct audit_entry *entry)
 		return false;
 	const struct audit_entry *other = &audit->entries[finding->other];
 	bool noauto = finding == idle;
-	audit_add_for(audit, entry, FSTAB_NOFAIL,
-	           &(struct audit_details){
-			   AUDIT_WARNING, true,
-			   audit_format(audit,
-	                                noauto ? "it needs line %u, of %s, which is not mounted at "
-	                                         "boot, but is not noauto itself"
-	                                       : "it needs line %u, of %s, which is nofail, but is "
-	                                         "not nofail itself",
-	                                other->line->number, other->path),
-			   noauto ? "noauto" : "nofail", NULL,
-			   noauto ? "add noauto: systemd mounts both lines at boot, mount -a only "
-	                            "this one"
-				  : "add nofail"});
+	const char *how = noauto ? "not mounted at boot, but is not noauto"
+	                         : "nofail, but is not nofail";
+	audit_add_line(audit, entry, FSTAB_NOFAIL, AUDIT_WARNING | AUDIT_BOOT,
+		       noauto ? "noauto" : "nofail", NULL,
+		       noauto ? "add noauto: systemd mounts both lines at boot, mount -a only this "
+		                "one" : "add nofail",
+		       "it needs line %u, of %s, which is %s itself", other->line->number,
+		       other->path, how);
 	return true;
 }
 
@@ -245,10 +216,9 @@ static bool is_same_source(const struct audit_entry *a, const struct audit_entry
 
 void audit_number_source(const struct audit *audit, struct audit_entry *entry)
 {
-	const struct fstab_facts *facts = audit->in->facts;
 	struct fstab_device device = {0};
-	if (facts && facts->devices && rules_names_device(entry->source)
-	    && facts->devices(facts->arg, entry->source, &device) == 1 && device.numbered) {
+	if (rules_names_device(entry->source)
+	    && audit_devices(audit->in->facts, entry->source, &device) == 1 && device.numbered) {
 		entry->numbered = true;
 		entry->major = device.major;
 		entry->minor = device.minor;
@@ -275,15 +245,11 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 		const struct audit_entry *first =
 			audit_at(audit, NULL, entry->path, n, map64_text(entry->path));
 		if (first && first < entry)
-			audit_add_for(audit, entry, FSTAB_DUP_TARGET,
-			           &(struct audit_details){
-					   AUDIT_WARNING, true,
-					   audit_format(audit,
-			                                "line %u has the same mount point: "
-			                                "mount(8) mounts both, one over "
-			                                "the other; systemd only the first",
-			                                first->line->number),
-					   "one line", NULL, "remove one, or add noauto"});
+			audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING | AUDIT_BOOT,
+				       "one line", NULL, "remove one, or add noauto",
+				       "line %u has the same mount point: mount(8) mounts both, "
+				       "one over the other; systemd only the first",
+				       first->line->number);
 	}
 	/* One device without parts. */
 	if (!*entry->source || entry->bind || strcmp(entry->source, "none") == 0
@@ -295,11 +261,9 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 	    || !is_same_part(audit, first, entry)
 	    || (first->path && entry->path && strcmp(first->path, entry->path) == 0))
 		return;
-	audit_add_for(audit, entry, FSTAB_DUP_SOURCE,
-	           &(struct audit_details){
-			   entry->swap ? AUDIT_WARNING : AUDIT_INFO, false,
-			   audit_format(audit, "line %u has the same %s", first->line->number,
-	                                entry->swap ? "swap space" : "file system"),
-			   "one line", NULL,
-			   entry->swap ? "remove one" : "use a bind mount for the second"});
+	audit_add_line(audit, entry, FSTAB_DUP_SOURCE, entry->swap ? AUDIT_WARNING : AUDIT_INFO,
+		       "one line", NULL,
+		       entry->swap ? "remove one" : "use a bind mount for the second",
+		       "line %u has the same %s", first->line->number,
+		       entry->swap ? "swap space" : "file system");
 }

@@ -39,22 +39,18 @@ static void judge_bytes(struct audit *audit, const struct audit_entry *entry)
 		odd |= ((unsigned char)line->bytes[i] < ' ' && line->bytes[i] != '\t')
 		       || line->bytes[i] == 0x7f;
 	if (odd)
-		audit_add_for(audit, entry, FSTAB_SYNTAX,
-		              &(struct audit_details){AUDIT_WARNING, false,
-		                                      "it contains control characters, which are "
-		                                      "read as part of a name or an option",
-		                                      NULL, NULL,
-		                                      "remove them; cat -A shows them"});
+		audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_WARNING, NULL, NULL,
+			       "remove them; cat -A shows them",
+			       "it contains control characters, which are read as part of a name "
+			       "or an option");
 	/* getmntent(3) removes only the LF; reported once for a file. */
 	if (last || (cr && !audit->cr))
-		audit_add_for(
-		        audit, entry, FSTAB_SYNTAX,
-		        &(struct audit_details){
-		                last ? AUDIT_CRITICAL : AUDIT_WARNING, last,
-		                last ? "it ends with CR LF: systemd reads the CR as part of the "
-				       "last field"
-				     : "lines end with CR LF, which not every program accepts",
-		                "LF", "CR LF", "remove the CR: sed -i 's/\\r$//'"});
+		audit_add_line(audit, entry, FSTAB_SYNTAX,
+			       last ? AUDIT_CRITICAL | AUDIT_BOOT : AUDIT_WARNING, "LF", "CR LF",
+			       "remove the CR: sed -i 's/\\r$//'",
+			       last ? "it ends with CR LF: systemd reads the CR as part of the "
+			              "last field"
+			            : "lines end with CR LF, which not every program accepts");
 	audit->cr |= cr;
 }
 
@@ -110,17 +106,13 @@ bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
 		const char *next = NULL, *target = in + len;
 		size_t n = strlen(target);
 		const char *end = find_blank(target, n, &next, &len);
-		meant.target =
-		        audit_format(audit, "%.*s", end ? (int)(end - target) : (int)n, target);
+		meant.target = audit_format(audit->report, "%.*s",
+		                            end ? (int)(end - target) : (int)n, target);
 	}
-	audit_add_for(audit, &meant, FSTAB_SYNTAX,
-	              &(struct audit_details){AUDIT_CRITICAL, true,
-	                                      audit_format(audit,
-	                                                   "it contains a %s, which looks like a "
-	                                                   "blank but does not separate fields",
-	                                                   name),
-	                                      "blanks and tabs", name,
-	                                      "replace it with a blank; cat -A shows it as M-"});
+	audit_add_line(audit, &meant, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT, "blanks and tabs",
+		       name, "replace it with a blank; cat -A shows it as M-",
+		       "it contains a %s, which looks like a blank but does not separate fields",
+		       name);
 	return true;
 }
 
@@ -132,55 +124,37 @@ void audit_syntax(struct audit *audit, const struct audit_entry *entry)
 	for (unsigned i = TABLINE_SOURCE; i <= TABLINE_FSTYPE; ++i) {
 		const struct tabline_field *field = &line->fields[i];
 		if (has_stray_backslash(field))
-			audit_add_for(audit, entry, FSTAB_ESCAPE,
-			              &(struct audit_details){
-			                      AUDIT_CRITICAL, true,
-			                      audit_format(audit,
-					                   "the %s has a backslash that starts no "
-					                   "escape of three octal "
-					                   "digits: it is read literally",
-					                   names[i]),
-			                      "\\040 for a blank, \\134 for a backslash", NULL,
-			                      "write three octal digits after it"});
+			audit_add_line(audit, entry, FSTAB_ESCAPE, AUDIT_CRITICAL | AUDIT_BOOT,
+				       "\\040 for a blank, \\134 for a backslash", NULL,
+				       "write three octal digits after it",
+				       "the %s has a backslash that starts no escape of three "
+				       "octal digits: it is read literally", names[i]);
 		if (i < TABLINE_FSTYPE && field->raw && (*field->raw == '"' || *field->raw == '\''))
-			audit_add_for(
-			        audit, entry, FSTAB_ESCAPE,
-			        &(struct audit_details){
-			                AUDIT_CRITICAL, true,
-			                audit_format(audit,
-					             "the %s begins with a quotation mark, which "
-					             "is read as part of "
-					             "the name",
-					             names[i]),
-			                NULL, NULL,
-			                "remove the quotation marks; write \\040 for a blank"});
+			audit_add_line(audit, entry, FSTAB_ESCAPE, AUDIT_CRITICAL | AUDIT_BOOT,
+				       NULL, NULL,
+				       "remove the quotation marks; write \\040 for a blank",
+				       "the %s begins with a quotation mark, which is read as part "
+				       "of the name", names[i]);
 	}
 	if (line->rest && line->nrest)
-		audit_add_for(audit, entry, FSTAB_SYNTAX,
-		              &(struct audit_details){
-		                      *line->rest == '#' ? AUDIT_INFO : AUDIT_WARNING, false,
-		                      "text after the sixth field is ignored", "six fields", NULL,
-		                      "put comments on lines of their own"});
+		audit_add_line(audit, entry, FSTAB_SYNTAX,
+			       *line->rest == '#' ? AUDIT_INFO : AUDIT_WARNING, "six fields", NULL,
+			       "put comments on lines of their own",
+			       "text after the sixth field is ignored");
 	bool none = strcmp(entry->target, "none") == 0 || strcmp(entry->target, "swap") == 0;
 	if (!entry->swap && !entry->path)
-		audit_add_for(audit, entry, FSTAB_SYNTAX, &(struct audit_details){
-			AUDIT_CRITICAL, true, "the mount point is not an absolute path", "/...",
-			none ? "none" : NULL, "use the absolute path of a directory"});
+		audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT, "/...",
+			       none ? "none" : NULL, "use the absolute path of a directory",
+			       "the mount point is not an absolute path");
 	if (entry->swap && !none)
-		audit_add_for(audit, entry, FSTAB_SWAP,
-		              &(struct audit_details){AUDIT_WARNING, false,
-		                                      "a swap space has no mount point", "none",
-		                                      entry->target, "use none"});
+		audit_add_line(audit, entry, FSTAB_SWAP, AUDIT_WARNING, "none", entry->target,
+			       "use none", "a swap space has no mount point");
 	if (!audit->in->closed
 	    && (has_secret(audit, entry->source, NULL) || has_secret(audit, NULL, entry->fstype)
 	        || audit_holds_secret(audit->in->secret, entry->options)))
-		audit_add_for(
-		        audit, entry, FSTAB_SECRET,
-		        &(struct audit_details){
-		                AUDIT_WARNING, false,
-		                "it contains a secret, and all users can read this file", NULL,
-		                NULL,
-		                "move it to a file that only root can read: credentials=FILE"});
+		audit_add_line(audit, entry, FSTAB_SECRET, AUDIT_WARNING, NULL, NULL,
+			       "move it to a file that only root can read: credentials=FILE",
+			       "it contains a secret, and all users can read this file");
 }
 
 void audit_numbers(struct audit *audit, const struct audit_entry *entry)
@@ -191,17 +165,14 @@ void audit_numbers(struct audit *audit, const struct audit_entry *entry)
 	const struct tabline_field *first = &entry->line->fields[TABLINE_FREQ],
 	                           *second = &entry->line->fields[TABLINE_PASSNO];
 	if (freq > 1 || (freq < 0 && first->raw))
-		audit_add_for(audit, entry, FSTAB_PASSNO, &(struct audit_details){
-			AUDIT_WARNING, false, "the fifth field (dump) is invalid", "0 or 1",
-			audit_format(audit, "%.*s", (int)first->n, first->raw), "use 0"});
+		audit_add_line(audit, entry, FSTAB_PASSNO, AUDIT_WARNING, "0 or 1",
+			       audit_format(audit->report, "%.*s", (int)first->n, first->raw),
+			       "use 0", "the fifth field (dump) is invalid");
 	if (pass > 2 || (pass < 0 && second->raw)) {
-		audit_add_for(
-		        audit, entry, FSTAB_PASSNO,
-		        &(struct audit_details){
-		                AUDIT_WARNING, false, "the sixth field (fsck pass) is invalid",
-		                "0, 1 or 2",
-		                audit_format(audit, "%.*s", (int)second->n, second->raw),
-		                "use 1 for the root, 2 for other file systems, 0 for no check"});
+		audit_add_line(audit, entry, FSTAB_PASSNO, AUDIT_WARNING, "0, 1 or 2",
+			       audit_format(audit->report, "%.*s", (int)second->n, second->raw),
+			       "use 1 for the root, 2 for other file systems, 0 for no check",
+			       "the sixth field (fsck pass) is invalid");
 	} else if (pass > 0) {
 		const char *what = entry->bind   ? "a bind"
 		                   : entry->swap ? "a swap space"
@@ -211,29 +182,21 @@ void audit_numbers(struct audit *audit, const struct audit_entry *entry)
 		                   : strcmp(entry->fstype, "overlay") == 0 ? "an overlay"
 		                                                           : NULL;
 		if (what)
-			audit_add_for(audit, entry, FSTAB_PASSNO,
-			              &(struct audit_details){
-			                      AUDIT_WARNING, false,
-			                      audit_format(audit, "%s cannot be checked by fsck(8)",
-					                   what),
-			                      "0", audit_format(audit, "%d", pass), "use 0"});
+			audit_add_line(audit, entry, FSTAB_PASSNO, AUDIT_WARNING, "0",
+				       audit_format(audit->report, "%d", pass), "use 0",
+				       "%s cannot be checked by fsck(8)", what);
 	}
 	/* Installers write 1: Debian's for the ESP, Ubuntu's for all; systemd treats it as 2. */
 	const struct audit_entry *first_root = audit_at(audit, NULL, "/", 1, map64_text("/"));
 	if (!root && pass == 1 && entry->flags & FST_FSCK && !entry->noauto
 	    && strcmp(entry->fstype, "vfat") != 0 && first_root && first_root->flags & FST_FSCK
 	    && first_root->line->passno == 1)
-		audit_add_for(audit, entry, FSTAB_PASSNO,
-		              &(struct audit_details){AUDIT_INFO, false,
-		                                      "it has the fsck pass of the root: fsck -A "
-		                                      "may check both at once, on one disk",
-		                                      "2", "1", "use 2"});
+		audit_add_line(audit, entry, FSTAB_PASSNO, AUDIT_INFO, "2", "1", "use 2",
+			       "it has the fsck pass of the root: fsck -A may check both at once, "
+			       "on one disk");
 	if (root && entry->flags & FST_FSCK && !entry->bind && pass <= 2 && pass != 1)
-		audit_add_for(audit, entry, FSTAB_PASSNO,
-		              &(struct audit_details){
-		                      pass > 1 ? AUDIT_WARNING : AUDIT_INFO, false,
-		                      pass > 1 ? "the root is checked after other file systems"
-				               : "the root is not checked by fsck(8)",
-		                      "1", audit_format(audit, "%d", pass < 0 ? 0 : pass),
-		                      "use 1"});
+		audit_add_line(audit, entry, FSTAB_PASSNO, pass > 1 ? AUDIT_WARNING : AUDIT_INFO,
+			       "1", audit_format(audit->report, "%d", pass < 0 ? 0 : pass), "use 1",
+			       pass > 1 ? "the root is checked after other file systems"
+			       : "the root is not checked by fsck(8)");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layers of an overlay, compared with each other and with those of other lines.
+ * Overlays: their options, and their layers, compared with each other and with those of other
+ * lines.
  *
  * The kernel refuses a lower layer that is, or lies in, another lower layer or the upper directory,
  * on one mount.  It accepts an upper directory within a lower layer.
@@ -34,14 +35,6 @@ static bool is_lower(const struct layer *layer)
 	return layer->of == 'l' || layer->of == 'd';
 }
 
-static void add(const struct layers *layers, enum audit_severity severity, const char *message,
-                 const char *expected, const char *actual, const char *hint)
-{
-	audit_add_for(layers->audit, layers->entry, FSTAB_OVERLAY_DIR,
-	           &(struct audit_details){severity, severity == AUDIT_CRITICAL, message, expected,
-	                                actual, hint});
-}
-
 static bool take_layer(void *arg, const struct opt_layer *layer)
 {
 	struct layers *layers = arg;
@@ -49,9 +42,9 @@ static bool take_layer(void *arg, const struct opt_layer *layer)
 	const char *text = strbuf_str(&layers->path),
 		   *path = fstab_normal(&layers->audit->report->arena, text);
 	if (*text != '/' && !layers->relative)
-		add(layers, AUDIT_WARNING,
-		     audit_format(layers->audit, "the layer %s is not an absolute path", text),
-		     "/...", NULL, "start the path with /");
+		audit_add_line(layers->audit, layers->entry, FSTAB_OVERLAY_DIR, AUDIT_WARNING,
+			       "/...", NULL, "start the path with /",
+			       "the layer %s is not an absolute path", text);
 	layers->relative |= *text != '/';
 	struct layer taken = {path, layer->of};
 	layers->lower += is_lower(&taken);
@@ -104,13 +97,11 @@ static bool judge_two(struct layers *layers, const struct layer *a, const struct
 	const char *what = other->of == 'u'   ? "its upperdir"
 	                   : other->of == 'w' ? "its workdir"
 	                                      : "another layer";
-	add(layers, AUDIT_CRITICAL,
-	     audit_format(audit,
-	                  in && holds
-	                          ? "the layer %s is also %s: the kernel refuses the mount"
-	                          : "the layer %s and %s are nested: the kernel refuses the mount",
-	                  one->path, what),
-	     "separate directories", other->path, "use another directory, or remove one");
+	audit_add_line(layers->audit, layers->entry, FSTAB_OVERLAY_DIR, AUDIT_CRITICAL | AUDIT_BOOT,
+		       "separate directories", other->path, "use another directory, or remove one",
+		       in && holds ? "the layer %s is also %s: the kernel refuses the mount"
+		       : "the layer %s and %s are nested: the kernel refuses the mount", one->path,
+		       what);
 	return false;
 }
 
@@ -120,14 +111,47 @@ static void judge_shared(struct layers *layers, const struct layer *layer)
 	struct audit *audit = layers->audit;
 	uint32_t self = (uint32_t)(layers->entry - audit->entries);
 	uint32_t first = map64_put(&audit->written, map64_text(layer->path), self);
-	audit->failed |= first == MAP64_NONE;
+	audit->report->failed |= first == MAP64_NONE;
 	if (first == MAP64_NONE || first == self || layers->shared)
 		return;
 	layers->shared = true;
-	add(layers, AUDIT_WARNING,
-	     audit_format(audit, "line %u also writes to %s: the result is undefined",
-	                  audit->entries[first].line->number, layer->path),
-	     "separate directories", layer->path, "give each overlay its own upperdir and workdir");
+	audit_add_line(layers->audit, layers->entry, FSTAB_OVERLAY_DIR, AUDIT_WARNING,
+		       "separate directories", layer->path,
+		       "give each overlay its own upperdir and workdir",
+		       "line %u also writes to %s: the result is undefined",
+		       audit->entries[first].line->number, layer->path);
+}
+
+/** Judge whether a directory that an overlay needs exists. */
+static bool judge_exists(void *arg, const char *path, enum order_kind kind_of_need)
+{
+	const struct layers *layers = arg;
+	(void)kind_of_need;
+	enum fact_kind kind =
+		audit_look_for(layers->audit, layers->entry, path, FSTAB_OVERLAY_DIR);
+	if (kind == FACT_MISSING || kind == FACT_FILE)
+		audit_add_line(layers->audit, layers->entry, FSTAB_OVERLAY_DIR,
+			       (layers->entry->optional ? AUDIT_INFO : AUDIT_CRITICAL) | AUDIT_BOOT,
+			       NULL, NULL, "create it", "the directory %s does not exist", path);
+	return true;
+}
+
+/** Compare the directory that the kernel writes to with its work directory. */
+static void judge_upper(struct layers *layers, const char *upper, const char *work)
+{
+	struct audit *audit = layers->audit;
+	const char *both = audit_format(audit->report, "upperdir=%s,workdir=%s", upper, work);
+	if (mtree_path_within(upper, work) || mtree_path_within(work, upper))
+		audit_add_line(layers->audit, layers->entry, FSTAB_OVERLAY_DIR,
+			       AUDIT_CRITICAL | AUDIT_BOOT, "two separate directories", both,
+			       "use another directory",
+			       "workdir and upperdir overlap: the kernel refuses the mount");
+	else if (lie_apart(audit, layers->entry, upper, work))
+		audit_add_line(layers->audit, layers->entry, FSTAB_OVERLAY_DIR,
+			       AUDIT_CRITICAL | AUDIT_BOOT, "both on one mount", both,
+			       "put the workdir next to the upperdir",
+			       "upperdir and workdir are on two mounts: the kernel refuses the "
+			       "mount");
 }
 
 void audit_overlay(struct audit *audit, const struct audit_entry *entry)
@@ -137,6 +161,24 @@ void audit_overlay(struct audit *audit, const struct audit_entry *entry)
 	strbuf_init(&scratch);
 	strbuf_init(&layers.path);
 	const char *upper = NULL, *work = NULL;
+	bool has_upper = audit_option(audit, entry, "upperdir"),
+	     has_work = audit_option(audit, entry, "workdir");
+	bool has_lower = audit_option(audit, entry, "lowerdir")
+	                 || audit_option(audit, entry, "lowerdir+");
+	const char *lack = !has_lower              ? "lowerdir"
+	                   : has_upper == has_work ? NULL
+	                   : has_upper             ? "workdir"
+	                                           : "upperdir";
+	/* In a live system, the line of the root only remounts it. */
+	bool mounted = entry->path && strcmp(entry->path, "/") == 0 && !has_lower && !has_upper
+	               && !has_work;
+	if (lack && !mounted)
+		audit_add_line(audit, entry, FSTAB_OVERLAY_DIR, AUDIT_CRITICAL | AUDIT_BOOT,
+			       audit_format(audit->report, "%s=", lack), NULL,
+			       "add the missing option", "%s is missing", lack);
+	audit->report->failed |=
+		order_each_path(&audit->order_lines[entry - audit->entries], &audit->report->arena,
+		                judge_exists, &layers) != 0;
 	opt_each_layer_of_line(entry->options, &scratch, take_layer, &layers);
 	bool good = true;
 	for (size_t i = 0; i < layers.count; ++i) {
@@ -148,20 +190,14 @@ void audit_overlay(struct audit *audit, const struct audit_entry *entry)
 		if (!is_lower(layer) && !entry->noauto)
 			judge_shared(&layers, layer);
 	}
-	if (layers.lower == 1 && !audit_option(audit, entry, "upperdir")
-	    && !audit_option(audit, entry, "workdir"))
-		add(&layers, AUDIT_CRITICAL,
-		     "only one lowerdir and no upperdir: the kernel refuses the mount",
-		     "two layers", "one",
-		     "add upperdir and workdir, or a second lowerdir after a colon");
-	if (upper && work && !mtree_path_within(upper, work) && !mtree_path_within(work, upper)
-	    && lie_apart(audit, entry, upper, work))
-		add(&layers, AUDIT_CRITICAL,
-		     "upperdir and workdir are on two mounts: the kernel refuses the mount",
-		     "both on one mount",
-		     audit_format(audit, "upperdir=%s,workdir=%s", upper, work),
-		     "put the workdir next to the upperdir");
-	audit->failed |= scratch.failed || layers.path.failed;
+	if (layers.lower == 1 && !has_upper && !has_work)
+		audit_add_line(audit, entry, FSTAB_OVERLAY_DIR, AUDIT_CRITICAL | AUDIT_BOOT,
+			       "two layers", "one",
+			       "add upperdir and workdir, or a second lowerdir after a colon",
+			       "only one lowerdir and no upperdir: the kernel refuses the mount");
+	if (upper && work)
+		judge_upper(&layers, upper, work);
+	audit->report->failed |= scratch.failed || layers.path.failed;
 	strbuf_destroy(&scratch);
 	strbuf_destroy(&layers.path);
 }

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time spans of systemd, and options that require others.
+ * Values of options that mount(8), swapon(8) and systemd read, and options that require others.
  */
 #include "audit/audit_impl.h"
 
+#include "base/fstypes.h"
 #include "base/words.h"
+#include "fstab/places.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/optlist.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
-bool audit_is_time(const char *text, size_t n)
+/** Whether n bytes are a time of systemd.time(7): "90", "1min 30s", "infinity". */
+static bool is_time(const char *text, size_t n)
 {
 	static const char units[] = "s seconds second sec m minutes minute min h hours hour hr d "
 	                            "days day w weeks week M months month y years year "
@@ -42,6 +46,38 @@ bool audit_is_time(const char *text, size_t n)
 	}
 }
 
+/** Judge the values of x- options: time spans and units of systemd, a mode. */
+static void judge_x(struct audit *audit, const struct audit_entry *entry, const char *option,
+                    size_t n)
+{
+	static const char kinds[] =
+		"service socket device mount automount swap target path timer slice scope";
+	size_t key = opt_name(option, n);
+	const char *name = audit_format(audit->report, "%.*s", (int)key, option);
+	const char *value = n > key + 1 ? audit_format(audit->report, "%.*s", (int)(n - key - 1),
+	                                               option + key + 1) : NULL;
+	const char *dot = value ? strrchr(value, '.') : NULL;
+	if (word_in(option, key,
+	            "x-systemd.device-timeout x-systemd.mount-timeout x-systemd.idle-timeout")
+	    && !(value && is_time(value, strlen(value))))
+		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING,
+			       "a time span, for example 90s or 1min 30s", value,
+			       "use a time span: systemd.time(7)",
+			       "%.*s is not a time span: systemd ignores it", (int)n, option);
+	if (value && word_in(option, key, "x-systemd.requires x-systemd.after x-systemd.before")
+	    && *value != '/' && !(dot && word_in(dot + 1, strlen(dot + 1), kinds)))
+		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING,
+			       "a path, or a unit such as network-online.target", value,
+			       "write the full name of the unit",
+			       "the value of %s is neither a path nor a full unit name: systemd "
+			       "reads it as %s.mount", name, value);
+	if (value && word_in(option, key, "X-mount.mkdir x-mount.mkdir X-mount.mode")
+	    && isdigit((unsigned char)*value) && value[strspn(value, "01234567")])
+		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING | AUDIT_BOOT,
+			       "an octal number, for example 0755", value, "use an octal number",
+			       "%s must be an octal number: mount(8) refuses the line", name);
+}
+
 /** Whether a line has an option that another one requires. */
 static bool has_with(struct audit *audit, const struct audit_entry *entry, const char *with)
 {
@@ -53,34 +89,123 @@ static bool has_with(struct audit *audit, const struct audit_entry *entry, const
 	return ro && (!rw || rw < ro);
 }
 
-void audit_pairs(struct audit *audit, const struct audit_entry *entry)
+/** Judge an option that requires another one. */
+static void judge_needs(struct audit *audit, const struct audit_entry *entry, const char *o,
+                        size_t n)
+{
+	size_t key = opt_name(o, n), m;
+	const struct fsopt *row = fsopt_needing(entry->fstype, o, key);
+	/* Of several with one name the last counts. */
+	if (!row || opt_find(entry->options, o, key, &m) != o
+	    || has_with(audit, entry, row->needs))
+		return;
+	/* 0 or an empty value means no option; rescue=usebackuproot requires nothing. */
+	const char *option = audit_format(audit->report, "%.*s", (int)key, o);
+	if (word_in(o + key, n - key, "=0 =usebackuproot")
+	    || (strstr(option, "jquota") && n <= key + 1))
+		return;
+	audit->option = option;
+	audit->refused = audit_format(audit->report, "the line has option %s without %s", option,
+	                              row->needs);
+	audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, AUDIT_WARNING | AUDIT_BOOT, row->needs,
+		       NULL,
+		       audit_format(audit->report, "add %s, or remove %s", row->needs, option),
+		       "%s requires %s: the kernel refuses the mount", option, row->needs);
+	audit->option = audit->refused = NULL;
+}
+
+/** Judge the values of swap options. */
+static void judge_swap(struct audit *audit, const struct audit_entry *entry)
+{
+	const char *pri = audit_option(audit, entry, "pri"),
+	           *discard = audit_option(audit, entry, "discard");
+	if (pri) {
+		char *end;
+		long value = strtol(pri, &end, 10);
+		if (!*pri || *end || value < -1 || value > 32767)
+			audit_add_line(audit, entry, FSTAB_SWAP, AUDIT_WARNING, "-1 to 32767", pri,
+				       "use a number in this range",
+				       "the swap priority is invalid");
+	}
+	if (discard && *discard && strcmp(discard, "once") != 0 && strcmp(discard, "pages") != 0)
+		audit_add_line(audit, entry, FSTAB_SWAP, AUDIT_WARNING, "once or pages", discard,
+			       "use discard, discard=once or discard=pages",
+			       "the value of discard is invalid");
+}
+
+/** Judge what boot waits for. */
+static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
+{
+	const char *timeout = audit_option(audit, entry, "x-systemd.device-timeout");
+	char *end;
+	if (timeout && *timeout && !entry->noauto && strtoul(timeout, &end, 10) == 0
+	    && end != timeout && (!*end || strcmp(end, "s") == 0))
+		audit_add_line(audit, entry, FSTAB_NOFAIL, AUDIT_INFO, "a time", timeout,
+			       "use 10s, or add nofail",
+			       "x-systemd.device-timeout=0 means no timeout: boot waits for the "
+			       "device forever");
+	if (!entry->path || !entry->needed)
+		return;
+	if (!audit_needs_optional(audit, entry) && entry->flags & FST_DEVICE && !entry->bind
+	    && !fstab_is_system(entry->path)) {
+		audit_add_line(audit, entry, FSTAB_NOFAIL, AUDIT_INFO, "nofail", NULL,
+			       "add nofail if the system can run without it",
+			       "boot ends in emergency mode if it is missing");
+	}
+}
+
+static void judge_esp(struct audit *audit, const struct audit_entry *entry)
+{
+	if (!entry->path || !word_in(entry->path, strlen(entry->path), "/boot/efi /efi /boot")
+	    || strcmp(entry->fstype, "vfat") != 0)
+		return;
+	const char *umask = audit_option(audit, entry, "umask"),
+	           *fmask = audit_option(audit, entry, "fmask");
+	const char *mask = fmask ? fmask : umask;
+	if (!mask || (strtoul(mask, NULL, 8) & 044) != 044)
+		audit_add_line(audit, entry, FSTAB_ESP_MASK, AUDIT_INFO, "umask=0077", mask,
+			       "add umask=0077",
+			       "all users can read it, with the secrets of boot loaders");
+}
+
+/** Judge the versions of NFS that a line names: mount.nfs(8) accepts one. */
+static void judge_versions(struct audit *audit, const struct audit_entry *entry)
+{
+	static const char names[] = "vers nfsvers v2 v3 v4 v4.0 v4.1 v4.2";
+	const char *at = entry->options, *first = NULL;
+	size_t n, m = 0;
+	if (!word_in(entry->fstype, strlen(entry->fstype), "nfs nfs4"))
+		return;
+	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
+		if (!word_in(o, opt_name(o, n), names))
+			continue;
+		if (first
+		    && !(opt_name(o, n) == opt_name(first, m)
+		         && memcmp(o, first, opt_name(o, n)) == 0)) {
+			audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, AUDIT_WARNING | AUDIT_BOOT,
+				       "one version", NULL, "remove one",
+				       "%.*s and %.*s: mount.nfs(8) refuses more than one version",
+				       (int)m, first, (int)n, o);
+			return;
+		}
+		first = o;
+		m = n;
+	}
+}
+
+void audit_values(struct audit *audit, const struct audit_entry *entry)
 {
 	const char *at = entry->options;
-	size_t n, m;
-	for (const char *o; !entry->bind && (o = opt_next(&at, &n)) != NULL;) {
-		size_t key = opt_name(o, n);
-		const struct fsopt *row = fsopt_needing(entry->fstype, o, key);
-		/* Of several with one name the last counts. */
-		if (!row || opt_find(entry->options, o, key, &m) != o
-		    || has_with(audit, entry, row->needs))
-			continue;
-		/* 0 or an empty value means no option; rescue=usebackuproot requires nothing. */
-		const char *value =
-		        audit_format(audit, "%.*s", n > key ? (int)(n - key - 1) : 0, o + key + 1);
-		const char *option = audit_format(audit, "%.*s", (int)key, o);
-		if (strcmp(value, "0") == 0 || strcmp(value, "usebackuproot") == 0
-		    || (strstr(option, "jquota") && !*value))
-			continue;
-		audit_add_for(
-		        audit, entry, FSTAB_OPT_CONFLICT,
-		        &(struct audit_details){
-		                AUDIT_WARNING, true,
-		                audit_format(audit, "%s requires %s: the kernel refuses the mount",
-				             option, row->needs),
-		                row->needs, NULL,
-		                audit_format(audit, "add %s, or remove %s", row->needs, option),
-		                audit_format(audit, "the line has option %s without %s", option,
-				             row->needs),
-		                option});
+	size_t n;
+	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
+		if (opt_is_x(o, n))
+			judge_x(audit, entry, o, n);
+		if (!entry->bind)
+			judge_needs(audit, entry, o, n);
 	}
+	judge_versions(audit, entry);
+	if (entry->swap)
+		judge_swap(audit, entry);
+	judge_waiting(audit, entry);
+	judge_esp(audit, entry);
 }
