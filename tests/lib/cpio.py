@@ -14,7 +14,7 @@ def entry(name, mode, data=b""):
 
 out = sys.stdout.buffer
 top = sys.argv[1]
-# The first process needs a console to tell what went wrong.
+# PID 1 needs a console for its messages.
 out.write(entry("dev", stat.S_IFDIR | 0o755))
 for where, dirs, files in os.walk(top):
     for name in sorted(dirs):

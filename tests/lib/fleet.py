@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A fleet on one machine: hosts that are namespaces, and one from which they are asked.
+"""A fleet on one machine: hosts that are namespaces, and an admin host.
 
 A host is a network, mount, PID and UTS namespace with a root of its own: an overlay on the
 machine's and on what make deps-fleet has unpacked, with /run, /tmp, /dev, two file systems
@@ -31,7 +31,7 @@ ADMIN = 254
 BOOTED = 300                    # seconds, before which the audit does not tell of what is not mounted
 SAFE = gm.MS_NOSUID | gm.MS_NODEV
 TEXTFILES = "/var/lib/prometheus/node-exporter"
-# What a host has none of from the machine that it is made on.
+# Directories of this machine that are empty on a host.
 EMPTY = ("root", "srv", "mnt", "media", "etc/getmnt", "etc/ssh", "etc/ansible", "etc/nagios", "var/lib/prometheus")
 SSHD = """HostKey /etc/ssh/host_key
 PidFile none
@@ -83,7 +83,7 @@ def enter(top):
 
 
 def machine(work, tools, hosts):
-    """The root of a host, or of the one that asks: not yet entered."""
+    """The root of a host, or of the admin host: not yet entered."""
     for path in EMPTY:
         os.setxattr(gm.mkdir(f"{work}/upper/{path}"), "trusted.overlay.opaque", b"y")
     top = overlaid.make(work, lower=f"{tools}:/")
@@ -129,7 +129,7 @@ def serve():
     shutil.copy(f"{CONTRIB}/nrpe/getmnt.cfg", top + "/etc/nagios/nrpe.d/")
     shutil.copytree(f"{CONTRIB}/node-problem-detector", top + "/etc/node-problem-detector")
 
-    # What is mounted, and what its fstab says.
+    # Its mounts, and its fstab.
     image = f"{work}/{spec['name']}/disk"
     identity = str(uuid.uuid4())
     gm.image(image, 16 << 20, "mkfs.ext4", "-q", "-F", "-U", identity)
@@ -224,7 +224,7 @@ class Fleet:
 
 
 def enter_admin(fleet):
-    """Make this process the one that asks: with the key, the names, and contrib/ in /root."""
+    """Make this process the admin host: with the key, the host names, and contrib/ in /root."""
     work = fleet.work
     top = machine(work + "/admin", work + "/tools", fleet.hosts)
     subprocess.run(["hostname", "admin"], check=True)

@@ -222,7 +222,7 @@ if shutil.which("dot"):
     same("SVG", found, [(spaces(row[0]), spaces(row[2] + b" " + row[1] + (b"[" + row[4] + b"]" if row[4] != b"/" else b"")))
                         for row in ROOTED])
 
-# The audit, which names what it found: JSON, Prometheus.
+# The audit, whose findings have the names: JSON, Prometheus.
 with open("wanted", "wb") as f:
     for i, row in enumerate(rows):
         f.write(b"%s %s ext4 nosuchopt 0 0\n" % (encode(b"/dev/" + row[0][1:], SOURCE), encode(row[0], PATH)))

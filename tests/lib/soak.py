@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The soak: runs in a row beside two file systems that hang, in a storm of mounts.
+"""The soak: runs in a row next to two file systems that hang, in a storm of mounts.
 
     soak(seconds=3600, every=60, rate=100)
 
@@ -120,7 +120,7 @@ def judge(args, result, seconds):
     rows = document["filesystems"]
     states = [row["state"] for row in rows]
     gm.expect("lost" not in states, f"{tag}: lost: {[r for r in rows if r['state'] == 'lost'][:3]}")
-    # What changes faster than it can be looked at is told; nothing else may be.
+    # Only mounts that change too fast may be reported.
     others = {row["target"] for row in rows if row["state"] == "unsearched"
               and not (row["target"] or "/storm/").startswith("/storm/")}
     gm.expect(not others, f"{tag}: unsearched: {others}")

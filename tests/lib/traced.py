@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What strace sees of a run between its marks, by call, beside what --stats tells.
+"""The calls of a run between its marks, by strace and by --stats.
 
 The tracer is in the small root that was entered (gm.install("strace", ...))."""
 import re
 
 import gm
 
-# What the memory allocator, the clock, the threads and qsort() do is nobody's count.
+# Calls of the memory allocator, the clock, the threads and qsort() are not counted.
 IGNORED = {"sysinfo", "brk", "mmap", "munmap", "mremap", "madvise", "mprotect", "futex", "clock_gettime",
            "faccessat", "writev", "clone3", "clone", "set_robust_list", "rseq", "rt_sigprocmask", "exit",
            "gettid", "sched_yield", "rt_sigaction", "rt_sigreturn"}
@@ -38,7 +38,7 @@ def traced(args, program=gm.PROGRAM, env=None, options=(), threads=1, beside=())
     gm.expect(marks >= 2, f"{args}: {marks} marks; is this a debug build?")
     stats = result.stats()
     told = {k: v for k, v in stats["calls"].items() if v}
-    # A search tells apart by what it learned of the mounts.
+    # A search separates calls by what it knows of the mounts.
     for name, count in stats.get("mounts_read", {}).get("calls", {}).items():
         if count:
             told[name] = told.get(name, 0) + count

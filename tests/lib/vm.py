@@ -29,7 +29,7 @@ def work():
 
 
 def loop(name, size=32 << 20, *options):
-    """A loop device on a file of the work directory, made if it is not there."""
+    """A loop device on a file of the work directory, which is created if needed."""
     path = f"{WORK}/{name}"
     if not os.path.exists(path):
         with open(path, "wb") as f:
@@ -145,7 +145,7 @@ def rows(*args, status=(0,), columns=""):
 
 
 def beside_hung(tag, hung, untested=(), after=("hung",), forms=True, cached=()):
-    """Name everything beside mounts that do not answer.
+    """Name everything next to mounts that do not answer.
 
     hung: what hangs; untested: what is alive, and not to be touched unasked;
     after: what a probe may find of those that hang; cached: what hangs only if
@@ -197,7 +197,7 @@ def beside_hung(tag, hung, untested=(), after=("hung",), forms=True, cached=()):
 
 
 def reaped(tag):
-    """Wait until nobody waits any more for what has come back."""
+    """Wait until no process waits for a server that has come back."""
     end = time.monotonic() + gm.WAIT_SECONDS
     while gm.probers() and time.monotonic() < end:
         time.sleep(0.2)
@@ -205,7 +205,7 @@ def reaped(tag):
 
 
 def unshared():
-    """Whether this is the virtual machine: nothing here is for another system."""
+    """Whether this is the virtual machine."""
     with open("/proc/cmdline", encoding="ascii") as f:
         return "getmnt.machine=" in f.read()
 

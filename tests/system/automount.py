@@ -36,7 +36,7 @@ runs = 0
 
 
 def run(*args, **more):
-    """Run, see that it ends as it may, and that nothing was pulled."""
+    """Run, and check the status and that no automount was triggered."""
     global runs
     runs += 1
     result = gm.getmnt(*args, **more)
@@ -172,7 +172,7 @@ for cwd in ("/auto/indirect", "/auto/keys", "/auto", "/plain")[:4 if gm.SLOW == 
             run(*args, cwd=cwd)
 print(f"  {runs} runs")
 
-# The trigger works: who asks in earnest pulls it.
+# The automounts work: opening a path below one triggers it.
 proc = subprocess.Popen(["/bin/getmnt", "-F", "/auto/direct/x"], stdin=gm.null, stdout=gm.null,
                         stderr=gm.null, start_new_session=True)
 end = gm.time.monotonic() + 10

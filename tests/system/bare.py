@@ -16,7 +16,7 @@ gm.tmpfs(root / "full", "size=16k")
 have_fuse = os.path.exists("/dev/fuse")
 server = gm.FileFuse(root / "refuses", {"out": b""}) if have_fuse else None
 root.enter()
-# From here on there is no /dev/null to fall back on.
+# From here on /dev/null does not exist.
 os.unlink("/dev/null")
 FORMS = gm.FORMS + [("-h",), ("-V",), ("-H",), ("--dump-completion",), ("-q",), ("--explain",),
                     ("--names=walk",), ("--stats",), ("-D",), ("-o", "NO-SUCH"), ("-F", "-")]
@@ -94,7 +94,7 @@ for form in gm.FORMS + [("-h",), ("-V",), ("-H",), ("--dump-completion",)]:
     if pid == 0:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        # Python ignores it, and what is ignored stays so.
+        # Python ignores the signal, and a child inherits that.
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         os.dup2(os.open("/tmp/out", os.O_CREAT | os.O_WRONLY), 1)
         os.execve(gm.PROGRAM, [gm.PROGRAM, *form], {})
@@ -113,7 +113,7 @@ if server:
                   f"{form}, refused when closed: status {result.status}: {result.err}")
     server.flush_error = 0
 
-# What is told on stderr may get lost, and nothing more.
+# A full disk loses the messages on stderr, and nothing else.
 for form in gm.FORMS:
     whole = gm.getmnt(*form, "--names=kernel")
     result = gm.getmnt(*form, "--names=kernel", "--stats",
@@ -121,7 +121,7 @@ for form in gm.FORMS:
     gm.expect(result.status == 0 and result.out == whole.out,
               f"{form}, stderr on a full disk: status {result.status}")
 
-# A pipe that nobody reads is silent.
+# A pipe without a reader ends the run without a message.
 for form in gm.FORMS + [("-h",), ("-H",)]:
     read, write = os.pipe()
     os.close(read)

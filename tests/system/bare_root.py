@@ -66,7 +66,7 @@ for args in (("-s",), ("-F", "/etc/fstab"), ("-m", "-F", "/etc/mtab"), ("-T", "/
 
 
 def drop_capabilities():
-    """None is left, nor to be had again."""
+    """Drop all capabilities for good."""
     for number in range(64):
         gm.libc.prctl(24, number, 0, 0, 0)              # PR_CAPBSET_DROP
     gm.libc.prctl(47, 4, 0, 0, 0)                       # PR_CAP_AMBIENT_CLEAR_ALL
@@ -82,7 +82,7 @@ def states(*args, **more):
     return {gm.row_id(row): gm.row_states(row) for row in result.rows()}
 
 
-# Root without capabilities owns what it owns; an ordinary user is refused.
+# Root without capabilities may enter its own directories; an ordinary user may not.
 for names in ("hint", "walk"):
     for source in gm.SOURCES:
         for tag, more in (("no capabilities", {"before": drop_capabilities}),

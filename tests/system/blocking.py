@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mounts that never answer, mounts on and below them, and idle automounts: none is touched."""
+"""Mounts that never answer, mounts on and below them, and idle automounts are not touched."""
 import os
 
 import gm
@@ -102,7 +102,7 @@ def places(root):
                  ("-o", "+UUID,LABEL,SIZE"), ("-o", "+UUID", "--probe=all", "--timeout=0.3"),
                  ("--probe=local",)):
         result = gm.getmnt("-J", "-l", *args)
-        # Without /run there is no place for the records of a probe.
+        # Without /run a probe cannot be recorded.
         refused = any(arg.startswith("--probe") for arg in args)
         gm.expect(result.status == (64 if refused else 0)
                   and (b"nothing was probed" in result.err) == refused,

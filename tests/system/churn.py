@@ -151,7 +151,7 @@ def run(tag, args, uid=None):
     whole = document["complete"]
     gm.expect(bool(document["incomplete_reasons"]) != whole and (whole or odd),
               f"{tag}: complete: {whole}, {document['incomplete_reasons']}, {odd[:1]}")
-    # Through a link it would have another name.
+    # Found through a symlink, it would have another name.
     found = {gm.row_id(row): row for row in rows}
     for id_, line in stay.items():
         row = found.get(id_)

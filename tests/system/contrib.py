@@ -69,7 +69,7 @@ for fstab, status in (("", 0), ("none /gone tmpfs defaults 0 0\n", 1)):
 with open("/slept", encoding="ascii") as f:
     slept = f.read().split()
 gm.expect(len(set(slept)) == 1, "a host waits for another time each time")
-# Alpine, Devuan: there is no machine-id.
+# Alpine and Devuan have no machine-id.
 os.unlink("/etc/machine-id")
 for job in jobs:
     result = run(["/bin/sh", "-c", job])

@@ -70,7 +70,7 @@ for names in ("hint", "walk"):
               if (row["target"] or "").startswith("/closed0/")}
     gm.expect(states == {True}, f"{names}: below 0711: {states}")
 os.chmod("/closed0", 0o700)
-# A search as such a user ends, and says that mounts are missing.
+# A search by this user ends, and reports that mounts are missing.
 result = gm.getmnt("-J", "-l", "-o", "+ID", "--names=pure", uid=65534)
 gm.expect(result.status == 64, f"pure: status {result.status}")
 gm.done()

@@ -39,7 +39,7 @@ def reset():
 
 
 def run(tag, args, told, status=None):
-    """Run it; told: what its messages must have in them."""
+    """Run it.  told: texts that the messages must contain."""
     begin = time.monotonic()
     result = gm.getmnt(*args, seconds=SECONDS)
     if result.status is None:
@@ -64,7 +64,7 @@ def hung(path):
 SAVE, OUTPUT = ["audit", "--save=/keep/base"], ["audit", "--prometheus", "--output=/keep/rep.prom"]
 MERGE = ["fstab", "--merge", "--add=/disk", "--write", "--yes", "--force"]
 RECOVER = ["recover", "/etc/mtab", "--write", "--yes"]
-# The name that is mounted over, what is run, what it says, what its status may be.
+# The covered name, the command, its message, and its possible statuses.
 BESIDE = []
 for directory, name, command, status in (("/keep", "base", SAVE, (2,)), ("/keep", "rep.prom", OUTPUT, (2,)),
                                          ("/etc", "fstab", MERGE, (16,)), ("/etc", "mtab", RECOVER, (16,))):
@@ -132,7 +132,7 @@ for path, command, told in FIXED:
             os.close(writer)
         os.unlink(path)
 
-# A link of a user's in place of a file: to what is read for ever, and to the own output.
+# A user's symlink in place of a file: to an endless file, and to the command's own output.
 reset()
 os.chmod("/keep", 0o777)
 for target in ("/proc/kmsg", "/proc/self/fd/1", "/dev/null"):
@@ -154,7 +154,7 @@ run("--config=/proc/kmsg", ["audit", "--config=/proc/kmsg"], "/proc/kmsg", (2,))
 reset()
 for path in TEXTS:
     gm.bind(gm.touch("/data/" + os.path.basename(path), TEXTS[path]), path)
-# Without mount IDs a file that is bound is not told from one that can block.
+# Without mount IDs a bound file cannot be distinguished from one that can block.
 if "statx-mntid" not in os.environ.get("GETMNT_DISABLE", ""):
     result = gm.getmnt("audit", "--jsonl")
     gm.expect(result.status in (0, 1) and b"read" not in result.err, f"bound: {result.status} {result.err}")

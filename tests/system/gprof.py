@@ -30,12 +30,12 @@ gm.mkdir(root / "d/a/x/y")
 gm.bind(gm.touch(root / "d/file"), root / "d/other")
 os.mkfifo(root / "d/pipe")
 
-# The report: what it lacks, and what it writes.
+# The report: what it needs, and what it writes.
 asked = argparse.Namespace(getmnt=PROFILE, tree=None)
 
 
 def lacks(what, expected):
-    """What is missing is told so."""
+    """What is missing is reported."""
     why = profile_report.can_run(asked)
     gm.expect(expected in (why or "nothing"), f"{what}: {why}")
 
@@ -56,7 +56,7 @@ lacks("no program", "make profile")
 
 
 def report(program, *args):
-    """The report of a copy of a program, beside which it may write."""
+    """The report of a copy of a program, in a writable directory."""
     shutil.copy(program, gm.mkdir(root / "tmp/copy") + "/getmnt")
     return subprocess.run([sys.executable, profile_report.__file__, "--getmnt", root / "tmp/copy/getmnt",
                            "--seconds", "0", *args], capture_output=True, text=True, check=False)
@@ -81,7 +81,7 @@ gm.touch(root / "tmp/copy/report")
 done = report(PROFILE, root / "d")
 gm.expect(done.returncode == 1 and "cannot be made anew: Not a directory" in done.stderr, f"no folder: {done.stderr[-300:]}")
 os.unlink(root / "tmp/copy/report")
-# A page of somebody else is not touched.
+# The page of another program is not touched.
 done = report(PROFILE, "--update", gm.touch(root / "tmp/other.md", "mine\n"), root / "d")
 gm.expect(done.returncode == 1 and "lacks the lines" in done.stderr, f"no marks: {done.stderr[-300:]}")
 
@@ -123,7 +123,7 @@ for args, options in ((WALK + ["getmnt1"], ()), (WALK + ["getmnt2"], ()), (WALK 
     gm.expect(seen_profiled == told_profiled == counted, f"{tag}, profiled: strace sees {seen_profiled}, "
               f"--stats tells {told_profiled}, gprof counts {counted}")
     gm.expect(steady(told) == steady(told_profiled), f"{tag}: debug {told}, profile {told_profiled}")
-    # What was asked for, and how often the kernel was entered for it.
+    # The requested calls, and how often the kernel was entered.
     calls = {f.name: f.calls or 0 for f in functions}
     gm.expect(calls["os_getdents"] + bool(options) == calls["sys_getdents64"] == told.get("getdents64", 0),
               f"{tag}: {calls['os_getdents']} and {calls['sys_getdents64']} of {told}")
@@ -139,7 +139,7 @@ for args, forks in ((["--names=walk", "--threads=4"], 0), (["fstab"], 0), (["aud
         gm.expect(counted.get("clone") == forks and all(n <= told.get(kind, 0) for kind, n in counted.items()),
                   f"{args}: gprof counts {counted}, --stats tells {told}")
 
-# Each kind is a function, and no function of os/ has a part or copy of another name.
+# Each kind of call is one function; the compiler has split or copied none of os/.
 names = {f.name for f in functions}
 kinds = {f.kind for f in functions if f.kind}
 missing = set(result.stats()["calls"]) ^ kinds

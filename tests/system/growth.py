@@ -65,7 +65,7 @@ def deep(levels):
 
 
 def leaf(directories):
-    """Directories where no mount is, below another file system."""
+    """Directories without mounts, below another file system."""
     gm.tmpfs(gm.mkdir("/t/leaf"), "size=1g")
     hosts.Host("/t/leaf").grow("/t/leaf", directories, 0, random.Random(1))
 
@@ -105,7 +105,7 @@ linear("directories that can have none", leaf, 200, {
 linear("directories beside a mount", near, 200, {
     "hint": {}, "getmnt1": {"statx": 1, **READ}, "getmnt2": {"statx": 1, **READ}})
 
-# Entries: the types are told with the names, so that none is asked for.
+# Entries: the types come with the names, so no call reads them.
 few, many = (built(crowd, entries) for entries in (100, 10000))
 for name, less in few.items():
     more = dict(many[name])

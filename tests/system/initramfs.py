@@ -91,7 +91,7 @@ def holders(tree):
 
 
 def libraries(tag, top):
-    """All that the program is linked with is in the tree: its own dynamic linker says so."""
+    """The libraries of the program are in the tree, by its own dynamic linker."""
     elf = subprocess.run(["ldd", os.environ["GETMNT"]], stdout=subprocess.PIPE, check=True).stdout.decode()
     loader = re.search(r"^\s*(/\S*ld-linux\S*|/\S*ld64\S*|/\S*ld-musl\S*) \(", elf, re.M)
     if not gm.expect(loader, f"{tag}: no dynamic linker: {elf}"):

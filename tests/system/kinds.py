@@ -88,7 +88,7 @@ def access_times(root):
 
 
 def special_points(root):
-    """Mount points that are a FIFO, socket, device or symbolic link; none is opened."""
+    """Mount points that are a FIFO, socket, device or symlink are not opened."""
     top = gm.tmpfs(root / "s/p")
     real = gm.touch(root / "real")
     os.mkfifo(top + "/fifo")
@@ -183,7 +183,7 @@ def figure4(root):
 
 
 def limits(root):
-    """Bounds of a search: what was not searched is reported by state and status."""
+    """Limits of a search: what was not searched is reported by state and status."""
     for i in range(200):
         gm.mkdir(root / f"t/d{i}/e/f/g")
     for point in ("t/d150/e/f/g", "a", "a/b", "a/b/c"):

@@ -76,7 +76,7 @@ for kind, saves in kinds.items():
         else:
             gm.expect(saved == (dirs if saves else 0), f"{kind} {args}: {saved} calls saved of {dirs} directories")
 
-# A file system of another kind below one where it is known.
+# Another type of file system below an ext4.
 gm.tmpfs("/t/ext4/small/0/point")
 build("/t/ext4/small/0/point")
 truth = tree("/t/ext4")

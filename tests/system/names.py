@@ -167,7 +167,7 @@ same("-P by bash", [tuple(words[i:i + 4]) for i in range(0, len(words), 4)])
 
 
 def exact(row, key):
-    """The bytes of a string of JSON, by way of the key beside it if need be."""
+    """The bytes of a JSON string; of invalid UTF-8, from the key with the encoded bytes."""
     if key + "-b64" in row:
         return base64.b64decode(row[key + "-b64"])
     value = row[key]

@@ -27,7 +27,7 @@ def states(*args, **more):
 
 
 def without():
-    """There is no /proc/self: all that needs none works, the rest says so."""
+    """Without /proc/self: what does not need it works, the rest reports it."""
     for names in ("hint", "walk"):
         for algorithm in ("getmnt1", "getmnt2", "getmnt3"):
             found = states("--names=" + names, "--algorithm=" + algorithm)
@@ -109,7 +109,7 @@ for options in ("hidepid=1", "hidepid=2", "hidepid=4", "subset=pid", "subset=pid
 os.kill(others, 9)
 os.waitpid(others, 0)
 
-# A working directory without a name: that is what is told.
+# A working directory without a name is reported.
 gm.mount("proc", "/proc", "proc")
 for env in ({}, OLD):
     for cover in (lambda: os.rmdir("/removed"), lambda: gm.tmpfs("/a/b")):

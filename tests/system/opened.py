@@ -49,7 +49,7 @@ def rows():
 
 
 def compile_pattern(name):
-    """** is any part of a path, * any part of a name; an operand is what it was here."""
+    """** matches any part of a path, * any part of a name; an operand is the one used here."""
     parts = re.split(r"(\*\*|\*|\b(?:FILE|ROOT|PATH|DIR)\b)", name)
     return re.compile("".join({"**": ".*", "*": "[^/]*", **OPERANDS}.get(part) or re.escape(part) for part in parts))
 

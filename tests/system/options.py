@@ -53,7 +53,7 @@ for fstype, line, flags, shown, expect in rows:
     if fstype not in (*devices, "tmpfs", "ramfs", "overlay") or "loop" in line.split(","):
         continue
     source = devices.get(fstype, fstype)
-    # What another line made is mounted by what the kernel shows of it.
+    # The mount of another line, mounted again from the options that the kernel shows.
     asked = line if expect == "=" else ",".join([flags, shown])
     words = []
     for word in asked.split(","):
@@ -83,7 +83,7 @@ for fstype, line, flags, shown, expect in rows:
         gm.expect(told and result.status == 1, f"{fstype} {line}, and mounted by {options}: nothing is told")
     gm.umount(root / "d")
 
-# What a line asks for, mounted with it and without.
+# An option of a line, mounted with it and without it.
 silent = told = 0
 with open(LACKS, encoding="utf-8") as file:
     rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]

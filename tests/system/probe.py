@@ -18,7 +18,7 @@ dead = gm.HungFuse(root / "dead")
 private = gm.HungFuse(root / "private", options="default_permissions")
 well = gm.FileFuse(root / "well", {"dir": b"x"})
 gm.mount(root / "silent", gm.mkdir(root / "bound"), None, gm.MS_BIND)
-# Stacked on the root of a hung one: not behind it.
+# Mounted on the root of a hung mount: reachable.
 stacked = gm.HungFuse(root / "stacked")
 gm.mount("tmpfs", root / "stacked", "tmpfs")
 # A hung one over a directory with mounts, which are hidden then.
@@ -59,7 +59,7 @@ def expect_states(args, rows, hung, stale, untested=frozenset(), denied=frozense
 for names in ("hint", "walk", "pure", "kernel"):
     for source in gm.SOURCES:
         how = (f"--names={names}", f"--kernel={source}")
-        # By IDs alone what is covered cannot be told from what is lost.
+        # IDs alone do not distinguish a covered mount from a lost one.
         rows = probe(*how, "--search-limit=0", status=64 if names == "pure" else 0)
         rows.pop(None, None)
         plain = set(rows) - UNTESTED
@@ -82,17 +82,17 @@ for limit in (12, 11, 10):
     rows = probe(*args, nofile=limit)
     expect_states((f"{limit} descriptors",), rows, HUNG | {"/private"}, STALE)
 
-# Sizes of what answers, and none of what does not.
+# Only mounts that answer have sizes.
 result = gm.getmnt("-D", "-A", "-b", "--probe=all", "--timeout=" + SECONDS, "-r", "-o", "TARGET,SIZE")
 sizes = dict((line.split() + [""])[:2] for line in result.out.decode().splitlines()[1:])
 gm.expect(sizes.get("/well") == "4096" and not sizes.get("/never"), f"sizes: {sizes}")
 
-# --strict tells by the status; --max-time ends it before the probes do.
+# --strict changes the status; --max-time ends the run before the probes end.
 probe("--probe=all", "--strict", status=64)
 gm.expect(not [p for p in gm.probers().values() if p[0] != "D"], f"left: {gm.probers()}")
 gm.expect(gm.probers(), "nobody waits for a server that read its request")
 
-# What was left behind is remembered, and its superblock left alone.
+# Processes that are left are recorded, and their superblocks not touched again.
 left = set(gm.probers())
 names = os.listdir("/run/getmnt")
 gm.expect({int(name.split("_")[3]) for name in names} == left, f"{names}, but {left}")
@@ -106,7 +106,7 @@ for _ in range(3):
 gm.expect(set(gm.probers()) == left, f"more are left: {gm.probers()}")
 gm.expect(silent.requests == requests, "a superblock known to be hung was asked again")
 
-# When the server goes, so do they; the next run forgets them and asks again.
+# They end with the server; the next run removes their records and probes again.
 silent.end()
 os.close(layer.fd)
 for _ in range(100):

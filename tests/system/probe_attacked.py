@@ -58,7 +58,7 @@ def workers_of(pid):
     return [worker for worker, (_, parent) in gm.probers().items() if int(parent) == pid]
 
 
-# A supervisor that is stopped is told to go on.
+# A stopped supervisor is continued.
 fresh(1)
 proc, super_ = start("--timeout=0.3")
 os.kill(super_, signal.SIGSTOP)
@@ -121,7 +121,8 @@ stopping.set()
 thread.join()
 expect_recorded("stopped", 1)
 
-# Many at once: one after another; those that cannot wait so long say so.  Each mount is asked once.
+# Many runs at once probe one after another; those that cannot wait so long report it.  Each mount is
+# probed once.
 fresh(5)
 procs = [subprocess.Popen([gm.PROGRAM, "-J", "-l", "--probe=all", "--timeout=0.3"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) for _ in range(20)]

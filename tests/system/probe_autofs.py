@@ -49,7 +49,7 @@ for names in ("hint", "walk", "pure", "kernel"):
 os.kill(storm, signal.SIGKILL)
 os.waitpid(storm, 0)
 
-# A real mount that comes and goes all the time: its key is not asked for.
+# A mount that appears and disappears all the time: its key is not requested.
 gm.umount("/keys/hung", gm.MNT_DETACH)
 gm.umount("/keys/one/below")
 gm.umount("/keys/one")

@@ -71,7 +71,7 @@ def shell(script, **more):
 shell(f'x=$({PROBE} -l); echo "$x"')
 shell(f"{PROBE} -l | cat")
 shell(f"{PROBE} -l | cat | cat")
-# cron's usual guard: the second run gets the lock that the first one had.
+# The usual lock of a cron job: the second run gets the lock of the first.
 out = shell(f"flock -n /run/lock {PROBE} -l; flock -n /run/lock bash -c 'echo again'")
 gm.expect("again" in out, f"the lock is still held: {out}")
 # A descriptor that the caller keeps, whatever its number.
@@ -144,7 +144,7 @@ os.symlink("other", "/run/getmnt")
 kept = os.listdir("/run/other")
 refused("a link")
 gm.expect(os.listdir("/run/other") == kept, "something was done through a link")
-# Whatever lock the caller holds: many at once, one after another.
+# Many at once, one after another, whatever lock the caller holds.
 fresh()
 os.unlink("/run/getmnt")
 with open("/run/lock", "w", encoding="ascii") as lock:

@@ -10,7 +10,7 @@ gm.need_fs("fuse")
 
 
 def places(root):
-    """The directories that a probe uses hang; another root has other names."""
+    """The directories that a probe uses hang, and the names are those of another root."""
     gm.need_fs("autofs")
     gm.mkdir(root / "run/user")
     gm.tmpfs(root / "ok")
@@ -50,7 +50,7 @@ def places(root):
     silent.end()
     gm.umount("/silent", gm.MNT_DETACH)
 
-    # Names of another root are not those of ours, whatever naming there is.
+    # Names of another root are not names of this one, with each way of naming.
     for names in ("hint", "kernel"):
         probe("--root", f"--names={names}", "--root=/box", want={"/only": "ok", "/proc2": "ok"})
     # Ours has an automount directory where the other has a mount.
@@ -110,7 +110,7 @@ def in_a_chroot(root):
 
 
 def no_proc(root):
-    """Without /proc, too, a probe that was left behind is not repeated."""
+    """A probe whose process is left is not repeated without /proc either."""
     if gm.sanitized():
         gm.skip("a sanitizer's leak check needs /proc")
     if not gm.have_listmount():

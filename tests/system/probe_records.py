@@ -12,7 +12,7 @@ from silent import STATE, fresh, records, servers
 CLONE_NEWPID, CLONE_NEWNS, MS_REMOUNT = 0x20000000, 0x20000, 32
 
 
-# The directory is somebody's for ever.
+# The directory stays locked.
 fresh(1)
 os.mkdir(STATE, 0o700)
 lock = os.open(STATE, os.O_RDONLY | os.O_DIRECTORY)
@@ -36,7 +36,7 @@ def refused(tag, text, error=None, **more):
     gm.expect(not gm.probers() and servers[0].requests == 0, f"{tag}: {gm.probers()}")
 
 
-# The directory can be locked, and not written to; full of what is not ours; a garbage dump.
+# The directory can be locked, but not written; is full of directories; has garbage.
 gm.mount(None, "/run", None, MS_REMOUNT | gm.MS_RDONLY)
 refused("read-only", b"could not be written to /run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt): Read-only file system", "EROFS")
 gm.mount(None, "/run", None, MS_REMOUNT)
@@ -54,7 +54,7 @@ for name in ("x" * 255, "\n\033[31m", *(str(i) for i in range(100))):
 result = gm.getmnt("-q", "--probe=all", "--timeout=0.3")
 gm.expect(len(os.listdir(STATE)) == 1, f"garbage: {os.listdir(STATE)}")
 
-# There is no process to be had: none at all, or none but the supervisor.
+# No process can be created, or only the supervisor.
 gm.mkdir("/own")
 os.chmod("/own", 0o700)
 os.chown("/own", 4242, 4242)

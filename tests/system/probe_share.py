@@ -24,7 +24,7 @@ gm.tmpfs(root / "ok")
 os.mknod(root / "dev/fuse", 0o600 | stat.S_IFCHR, os.makedev(10, 229))
 root.enter()
 
-# One thread reads the requests of all, and replies to none.
+# One thread reads the requests to all servers, and never replies.
 poll = select.epoll()
 servers = {}         # descriptor -> server
 
@@ -96,7 +96,7 @@ gm.expect(result.status == 64 and b"--probe: 24 mounts were not probed: /user/m"
 reasons = result.json()["incomplete_reasons"]
 gm.expect(len(reasons) == 1 and "24 mounts were not probed" in reasons[0] and "and 19 more" in reasons[0], f"{reasons}")
 
-# Whatever of them is unmounted and mounted anew: nothing more is left, nothing asked in vain.
+# The mounts are unmounted and new ones are made: no more processes are left.
 for number in range(1, ROUNDS):
     fresh()
     if number == 1:

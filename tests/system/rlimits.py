@@ -98,7 +98,7 @@ def plugin(name, value):
 
 
 def audit_json(name, value):
-    """The same for JSON: a complete document that says whether the audit failed."""
+    """The same for JSON: a complete document with the result of the audit."""
     number = getattr(resource, "RLIMIT_" + name)
     result = gm.getmnt("audit", "--json", before=lambda: resource.setrlimit(number, (value, value)))
     if result.status != 127:

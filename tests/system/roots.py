@@ -25,7 +25,7 @@ def check_in_jail(**more):
 
 
 def in_a_mount(root):
-    """A chroot into a mount: what is elsewhere is not seen, or outside."""
+    """A chroot into a mount: other mounts are not listed, or have the state outside."""
     top = jail(root, "jails/one", True)
     gm.tmpfs(top + "/a/d")
     gm.tmpfs(top + "/a/d")

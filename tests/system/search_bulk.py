@@ -28,7 +28,7 @@ gm.run("btrfs", "-q", "subvolume", "create", root / "t/btrfs/sub")
 
 
 def build(top):
-    """Files of all kinds; none of it is written to the disk yet."""
+    """Files of all kinds, not written to the disk yet."""
     def path(name):
         return os.path.join(top, name)
     for name in ("many", "odd", "holes", "point", "deep/er/and/deeper"):
@@ -100,7 +100,7 @@ COLUMNS = ",".join(line.split()[0] for line in gm.getmnt("search", "-H").out.dec
 
 
 def find(top, *args, tag="", **more):
-    """What is found, all columns of it; and what it cost."""
+    """The results with all columns, and the calls."""
     result = gm.getmnt("search", "--format=jsonl", "--stats=json", "-o", COLUMNS, *args, "*", top, **more)
     lines = result.err.decode().splitlines()
     gm.expect(result.status == 0 and len(lines) == 1, f"{tag} {top} {args}: {result.status} {lines[:-1]}")
@@ -133,7 +133,7 @@ for kind in ("ext4", "xfs", "btrfs"):
     else:
         gm.expect(calls(stats) == [0, 0], f"{kind}: {stats['calls']}")
 
-    # Where it is refused, it is asked once, and nothing is told.
+    # Where it is refused, it is tried once, without a message.
     once = [1 if kind in BULK else 0, 0]
     find(top, uid=NOBODY)       # it reads directories, which then were read
     got, stats = find(top, "--engine=bulk", "--threads=3", uid=NOBODY)
@@ -149,12 +149,12 @@ for kind in ("ext4", "xfs", "btrfs"):
         args = ("--type=f", *extra)
         got, stats = find(top, "--engine=bulk", *args, env={"GETMNT_DISABLE": disable})
         same(got, find(top, "--engine=sync", *args, env={"GETMNT_DISABLE": disable})[0], f"{kind}, {disable}, {extra}")
-        # Without openat2 a directory may turn out to be on another mount.
+        # Without openat2 a directory may be on another mount once it is open.
         gm.expect((stats["calls"]["ioctl"] > 3) == (kind in BULK and disable != "openat2"),
                   f"{kind}, {disable}, {extra}: {stats['calls']}")
     got, stats = find(top, "--engine=bulk", env={"GETMNT_DISABLE": "statx-mntid"})
     same(got, find(top)[0], f"{kind}, no mount IDs")
-    # Directories are not asked for so; names alone ask for nothing.
+    # Not for directories, and not where only names are needed.
     got, stats = find(top, "--engine=bulk", "--type=d")
     same(got, find(top, "--type=d")[0], f"{kind}, directories")
     gm.expect(calls(stats) == [0, 0], f"{kind}, directories: {stats['calls']}")
@@ -188,7 +188,7 @@ for kind in BULK if NR else ():
     same(got, find("/t/" + kind)[0], f"{kind}, seccomp")
     gm.expect(calls(stats) == [1, 0], f"{kind}, seccomp: {stats['calls']}")
 
-# A file that is covered by another mount is that.
+# A file covered by a mount has the attributes of the mount.
 gm.touch("/other", "something else")
 for kind in BULK:
     gm.bind("/other", f"/t/{kind}/odd/file7")

@@ -94,7 +94,7 @@ MESSAGES = {"open": "cannot be opened", "read": "cannot be read to its end", "st
 
 
 def search(*args, status=1, **more):
-    """What is found, and what is told of: paths, and where it was met."""
+    """The results, and the errors with their paths."""
     result = gm.getmnt("search", "--format=jsonl", *args, **more)
     rows = [json.loads(line) for line in result.out.splitlines()]
     errors = [row for row in rows if "error" in row]
@@ -129,7 +129,7 @@ check(("-m",), STATS, env=gm.without("clock"))
 check(("-L",), {"/stat-dir"})
 check(("--access=r",), STATS, "access")
 
-# Of what is anchored, only that is met which can have a match.
+# An anchored pattern meets only errors where it can match.
 for pattern, found, told in (("/file", {"/file"}, set()), ("/stat-file", set(), {("/stat-file", "stat")}),
                              ("/fine/*", {"/fine/f0", "/fine/f1"}, set()), ("/open/*", set(), {("/open", "open")}),
                              ("/stat-dir/*", set(), {("/stat-dir", "open")}), ("/stat-dir", set(), {("/stat-dir", "stat")}),

@@ -105,7 +105,7 @@ for args in ((), ("--threads=4",), ("--format=jsonl",), ("-l",), ("-o", "SIZE,PA
         status = proc.wait()
         gm.expect(status == (0 if reads_on else -signal.SIGPIPE), f"{args}: {status}")
 
-# Where the search is, is told as well.
+# Progress is printed as well.
 fuse.go.clear()
 proc = start(["nothing", "/t"], writes, writes, TERM="xterm")
 text = b""
@@ -149,7 +149,7 @@ for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     lines = slow.text.split(b"\n")
     gm.expect(lines[-1] == b"" and len(lines) > 1 + 200, f"{sig}: {len(lines)} lines, {lines[-1]!r}")
 
-# What takes nothing ends the search, and is told; what was closed before is nobody's.
+# An output that cannot be written ends the search, with a message; a closed one does not.
 for args in ((), ("-J",), ("--format=jsonl",), ("-o", "SIZE,PATH"), ("-l",)):
     result = gm.getmnt("search", *args, "*", "/m", "/m", "/m", "--stats=json", stdout=full)
     gm.expect(result.status == 1 and b"No space left" in result.err, f"{args}: {result.status} {result.err[-200:]}")
@@ -165,11 +165,11 @@ for args in ((), ("-J",), ("--format=jsonl",), ("-o", "SIZE,PATH"), ("-l",)):
         gm.expect(result.status == whole and (b"cannot be written" in result.err) == whole,
                   f"{args} {pattern}, closed: {result.status} {result.err[-200:]}")
 
-# A signal comes also when nobody reads what is left, nor what is told.
+# A signal ends the search also when nobody reads its results or messages.
 for out, err in ((True, False), (False, True)):
     reader, writer = os.pipe()
     with open("/out", "wb") as file:
-        # What is not there is told each time.
+        # A missing root is reported each time.
         proc = start(["*", *(["/few"] if out else ["/none"] * 3000)], writer if out else file, writer if err else gm.null)
         os.close(writer)
         waiting, end = 0, time.monotonic() + gm.WAIT_SECONDS

@@ -87,7 +87,7 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
         gm.expect(result.status == 1 and not names and "not entered: its file system can block" in err,
                   f"{disable} {args}: {names} {err}")
 
-# What is gone is told, unless its name alone was asked for; a link that leads there is one.
+# A vanished file is reported unless only its name is needed; a symlink to it is an entry.
 THERE, GHOSTS = {"/ghosts/dir", "/ghosts/file", "/ghosts/to-ghost"}, {"/ghosts/ghost", "/ghosts/dir/ghost"}
 for args, source in (((), None), (("--access=r",), "access"), (("--access=w", "--threads=4"), "access"),
                      (("--access=r", "-L"), "access"), (("-m",), "stat"), (("--access=r", "-m"), "stat")):

@@ -31,7 +31,7 @@ def fill(path, count, make):
 
 
 def search(*args, files=None, mib=None, want=None, status=0, env=None):
-    """Run a search; see what it counts, and what memory it took."""
+    """Run a search.  @return its counts and its memory."""
     def limits():
         if files:
             resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
@@ -90,7 +90,7 @@ for threads in ("1", "4"):
         search("*", "/t/nested", "--threads=" + threads, files=files, mib=DIRS_MIB, want=NESTED * 9001)
 
 # Long paths of short names, in many directories at once; large directories at once,
-# with attributes in order; and links to be followed beside directories.
+# with attributes in order; and symlinks that are followed, next to directories.
 long = gm.mkdir("/t/long/" + "x" * 200 + "/" + "y" * 230)
 for i in range(WIDE):
     fd = os.open(gm.mkdir(f"{long}/{i}"), os.O_RDONLY)

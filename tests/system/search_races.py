@@ -39,7 +39,7 @@ for place in places:
 
 
 def away(act, *paths):
-    """What another writer has taken meanwhile is no failure."""
+    """Ignore files that another writer has removed."""
     try:
         act(*paths)
     except OSError:

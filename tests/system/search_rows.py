@@ -143,13 +143,13 @@ for fstype in ("ext4", "xfs", "btrfs"):
         tops.append(f"/{fstype}/trees")
 every = 1 if gm.SLOW == 1 and not gm.sanitized() else 7
 for number, row in enumerate(ROWS[::every]):
-    # A search that ends at the first is of one file system, of another in each way.
+    # A search that ends at the first result runs on one file system, another one for each way.
     first = "STOPATFIRST" in row
     for turn, way in enumerate(WAYS):
         check([tops[(number + turn) % len(tops)]] if first else tops, row, way)
     check([tops[number % len(tops)]] if first else tops, row, WAYS[number % 2], by_lines=True)
 gm.expect(len(ROWS) > 600, f"{len(ROWS)} rows")
-# In the large directories, and in no small one, there is something to be asked for together.
+# Only large directories have enough entries for calls together.
 without = {"bulk", "openat2"} & set(os.environ.get("GETMNT_DISABLE", "").split(","))
 for fstype in ("xfs", "btrfs"):
     if f"/{fstype}/trees" in tops and not without:

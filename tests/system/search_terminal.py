@@ -84,7 +84,7 @@ gm.expect(b"\x1b[2J" not in text and b"\x07" not in text and b"\\e" not in text,
 # Of these every sequence is one that sets a colour.
 gm.expect(re.sub(rb"\x1b\[[0-9;]*m", b"", text).count(b"\x1b") == 0, f"sequences: {text!r}")
 
-# Progress: stopped for longer than a second, a search has something to tell.
+# Progress: a search that was stopped for longer than a second prints some.
 ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 for turn, number in enumerate(ENDING):
     threads = str(1 + turn % 2 * 3)
@@ -107,7 +107,7 @@ for turn, number in enumerate(ENDING):
     gm.expect(status == -number, f"{tag}: status {status}")
     gm.expect(b" found: " not in text.split(CLEAR)[-1], f"{tag}: left on the terminal: {text[-100:]}")
 
-# A line that is shown goes before what is found and what is told.
+# A line of progress is cleared before results and messages.
 pid = start(["/a*/nothing|*b1|x", "/long/tree", "/none", "/long"], writes, writes)
 time.sleep(0.02)
 os.kill(pid, signal.SIGSTOP)
@@ -130,7 +130,7 @@ with open("/err", "wb+") as err:
     gm.expect(ended(pid) == -signal.SIGTERM, "SIGTERM")
     gm.expect(os.fstat(err.fileno()).st_size == 0 and shown() == b"", "progress off a terminal")
 
-# SIGINT: what was found before stands there; a document that is cut is no success.
+# SIGINT: earlier results are printed; a truncated document is no success.
 for args in (["*", "/long"], ["-J", "*", "/long"], ["-l", "*", "/long"]):
     proc = subprocess.Popen([gm.PROGRAM, "search", *args], stdin=gm.null, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, env={"LC_ALL": "C.UTF-8"})

@@ -38,7 +38,7 @@ root.enter()
 
 
 def search(top, *args, disable=None, **more):
-    """@return what was found, what was told, and the calls."""
+    """@return the results, the messages, and the calls."""
     r = gm.getmnt("search", "--stats=json", *args, "*", top, env={"GETMNT_DISABLE": disable}, **more)
     err = [line for line in r.err.decode().splitlines() if line.startswith("getmnt: ")]
     return sorted(r.out.split(b"\n")), sorted(err), r.stats()

@@ -54,7 +54,7 @@ for threads in ("--threads=1", "--threads=4"):
         gm.expect(f"getmnt: /t/{name}: cannot be opened: Permission denied\n" in err, f"{name}: {err}")
     gm.expect(len(err.splitlines()) == 2, f"what else: {err}")
 
-# A root that cannot be read, and one behind a directory that cannot be entered.
+# A root that cannot be read, and one below a directory that cannot be entered.
 for name in ("/t/closed", "/t/blind", "/t/closed/file"):
     result, names, err = search("*", name, "/t/open")
     gm.expect(names == ["/t/open/file"] and result.status == 1, f"{name}: {names}, {result.status}")
@@ -90,7 +90,7 @@ result, names, err = search("-L", "file", "/l")
 gm.expect(names == ["/l/link/file"] and result.status == 1 and "/l/link/dir: attributes not available" in err,
           f"behind a link: {names}, {err}")
 
-# Attributes behind a directory that may not be entered; --access.
+# Attributes below a directory that may not be entered; --access.
 result, names, err = search("-o", "SIZE,PATH", "listed/file|open/file", "/t")
 gm.expect(names == ["1\t/t/open/file"] and result.status == 1, f"attributes: {names}")
 gm.expect("getmnt: /t/listed/file: attributes not available: Permission denied\n" in err, f"attributes: {err}")
@@ -98,7 +98,7 @@ result, names, err = search("--access=r", "/file", "/t/open")
 gm.expect(names == [] and result.status == 0, f"--access: {names}, {err}")
 result, names, err = search("--access=r", "/file", "/t/open", uid=0)
 gm.expect(names == ["/t/open/file"], f"--access, as root: {names}, {err}")
-# What may be written to is asked of the mount, too, and by another user of the file.
+# Write access depends on the mount, too, and on the user.
 gm.bind("/t/open", "/readonly")
 gm.mount(None, "/readonly", None, gm.MS_BIND | gm.MS_RDONLY | MS_REMOUNT)
 gm.touch("/t/open/anybody", "x")
@@ -114,7 +114,7 @@ os.unlink("/t/open/anybody")
 result, names, err = search("--color=always", "listed/file", "/t")
 gm.expect(len(names) == 1 and "file" in names[0] and "/t/listed/file" not in err,
           f"coloured: {names}, {err}")
-# But a directory that is not entered is told, and shown as one.
+# But a directory that is not entered is reported, and listed as a directory.
 gm.mkdir("/t/listed/below")
 for args in (("--color=never",), ("--color=always",), ("--color=always", "-L"), ("--color=always", "--xdev")):
     result, names, err = search("listed/*|below/*", "/t", *args, "--threads=1")
@@ -123,7 +123,7 @@ for args in (("--color=never",), ("--color=always",), ("--color=always", "-L"), 
 gm.expect("\x1b[01;34mbelow" in "".join(names), f"not as a directory: {names}")
 os.rmdir("/t/listed/below")
 
-# Without standard output nobody reads, but a document is cut.
+# Without standard output a document is an error, and lines are not.
 for args, status in (((), 0), (("-o", "PATH"), 0), (("-J",), 1)):
     result = gm.getmnt("search", "*", "/t/open", *args, before=lambda: os.close(1))
     gm.expect(result.status == status, f"{args}, no standard output: {result.status}, {result.err}")
@@ -142,7 +142,7 @@ for disable in (None, "openat2"):
         gm.expect(dirs <= opens <= dirs + refused + 2 and calls["getdents64"] <= 2 * dirs,
                   f"{uid}, without {disable}: {opens} opens, {calls['getdents64']} reads of {dirs} directories")
 
-# A file system whose directories tell no types.
+# A file system whose directories have no types.
 TYPES = {"f": "/e/file", "d": "/e/dir", "l": "/e/link", "p": "/e/dir/fifo"}
 for threads in ("--threads=1", "--threads=4"):
     for letter, want in TYPES.items():

@@ -110,7 +110,7 @@ def forms(tag, forbidden, turn=None):
 
 
 def runs(tag, forbidden, table, strict):
-    """table: whether listmount can be had.  strict: whether mount IDs can."""
+    """table: whether listmount works.  strict: whether mount IDs work."""
     lines = gm.oracle()
     for names, algorithm, source in gm.ONE_EACH:
         for more in (("--threads=1",), ("--threads=4",)):
@@ -148,13 +148,13 @@ for error, number in ERRORS.items():
         forms(tag, (names, number))
         searches(tag, (names, number), False)
         runs(tag, (names, number), False, "statx" not in names)
-    # Without mount IDs devices tell them apart: what has its own is found.
+    # Without mount IDs, mounts with their own device are found.
     result = gm.getmnt("-J", "-l", "-o", "+NAMED", "--names=walk", before=lambda: forbid(list(NR), number))
     named = {row["target"]: row["named"] for row in result.rows()}
     for path in ("/a/b/c/d", "/m/m259", "/proc"):
         gm.expect(named.get(path) in ("walked", "inferred"), f"by device, {error}: {path}: {named.get(path)}")
 
-# That threads were wanted, and that there were none to be had.
+# The number of threads, and none where they cannot be created.
 WALK = ("-q", "--names=walk", "--threads=4", "--algorithm=getmnt1", "--stats=json")
 threads = gm.getmnt(*WALK).stats()["threads"]
 gm.expect(threads == 4, f"{threads} threads")

@@ -104,7 +104,7 @@ def trial(tag, which, act, may_end=0, **more):
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     os.close(out)
     text, tag = printed(), f"{tag}: {' '.join(args)}"
-    # Whoever was left by the run before is not probed again: another answer.
+    # A mount whose probe is left is not probed again: the answer differs.
     same = "--probe=all" in args or (whole[which] == text if status >= 0 else
                                      whole[which].startswith(text))
     gm.expect(status in (0, 64) or (status < 0 and status == -may_end), f"{tag}: status {status}")

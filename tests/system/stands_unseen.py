@@ -63,7 +63,7 @@ def local(place, name, gone=False):
 local("good/kept", "store/deep/kept.img")
 local("good/deleted", "store/deep/deleted.img", gone=True)
 local("good/word", "store/deep/a (deleted)")
-# A loop on an image in a loop's file system, and its directory by another name.
+# A loop device on an image in the file system of another, and its directory by another name.
 with open(root / "store/deep/outer.img", "wb") as f:
     f.truncate(16 << 20)
 gm.run("mkfs.ext4", "-q", root / "store/deep/outer.img")
@@ -138,7 +138,7 @@ def within(paths, tops):
 
 gm.expect_untouched(good, bad, ("walk", "pure", "hint"), "TARGET,UUID,STATE")
 for uid in (None, 1000):
-    # Nobody but root can prove the name of a loop's file: while a server is hidden, none is believed.
+    # Only root can prove the name of a loop device's file: while a server is hidden, none is believed.
     result = gm.getmnt("search", "*", "/good", "/bad", uid=uid, seconds=10)
     found = result.out.decode().split("\n")
     gm.expect(within(found, good) == (set(good) if uid is None else {"/good/over"}), f"search: {within(found, good)}")

@@ -111,7 +111,7 @@ for args in (["-J"], ["-J", "--names=walk"], ["-J", "--names=walk", "--algorithm
         continue
     gm.expect(seen == told, f"{' '.join(args)}: strace sees {seen}, --stats tells {told}")
 
-# A search counts all but what it prints by, and a look whether somebody still reads that.
+# A search counts all calls but writes of the output and a poll whether it has a reader.
 for i in range(300):
     gm.touch(f"/disk/s/{i % 7}/{i}/file{i}.c")
     os.symlink("file", f"/disk/s/{i % 7}/{i}/link")
@@ -132,7 +132,7 @@ for args in FORMS:
         gm.expect("*" in args[-1] or seen.get("getdents64") in (None, 2, 4, 6), f"{tag}: a directory was read: {seen}")
         if "--engine=bulk" in args and os.path.ismount("/xfs") and "openat2" in seen:
             gm.expect("ioctl" in seen, f"{tag}: {seen}")
-# No server is asked for attributes, if that is not wanted, or if none has any.
+# No server is requested attributes unless they are needed.
 for args, flag in (([], "AT_STATX_DONT_SYNC"), (["--blocking"], "AT_STATX_SYNC_AS_STAT"),
                    (["--blocking", "--cached"], "AT_STATX_DONT_SYNC")):
     for engine in ("sync", "auto"):
@@ -151,7 +151,7 @@ WALK = (["/"], ["/"])            # looked at by the probe at the start
 SIZED = ["/", "/a", "/disk", "/etc/other", "/d/d7/e/f(/g)?"]
 # A file of udev's is opened only if there is one.
 TAGS = ["/dev", r"/sys/dev/block/\d+:\d+(/.*)?"]
-# A device is looked at before it is opened; libblkid asks sysfs itself.
+# A device is examined before it is opened; libblkid reads sysfs itself.
 TAGS_TWICE = ["/dev", r"/sys/dev/block/\d+:\d+", "/disk.img", "/sys/fs/fuse/connections"]
 # The files behind all loop devices are looked for, the images of whatever else
 # runs here among them; those of one folder have its name in common.

@@ -77,7 +77,7 @@ for name, run, want in (
     gm.expect((count.dirs, count.stat, count.read) == want, f"{name}: {count.dirs, count.stat, count.read}, not {want}")
 
 def page():
-    """The page, what it says of each system, and a page with one digit changed."""
+    """The page, its figures for each system, and a page with one digit changed."""
     rows = study.count(study.options([]))
     tables = {name: make(rows) for name, make in study_tables.TABLES.items()}
     for row in rows:

@@ -71,7 +71,7 @@ for args in (["-l"], ["--tree"], ["-l", "-o", "TARGET,OPTIONS"]):
             gm.expect(harm not in text, f"{args}, {name}: {harm!r} is written as it is")
         gm.expect(b"\\x1b[31mred" in text, f"{args}, {name}: no \\x1b: {text[-300:]!r}")
 
-# Stopped for longer than a second in the middle, the walk has something to tell.
+# A walk that was stopped for longer than a second prints progress.
 shows, writes = progress
 walk = ["--names=walk", "--algorithm=getmnt1", "-l", "-n", "-o", "ID"]
 seen = b""
@@ -88,7 +88,7 @@ out = os.open("/tmp/err", os.O_CREAT | os.O_RDWR, 0o600)
 on_terminal(walk, wide[1], out, pause=1.2)
 gm.expect(os.fstat(out).st_size == 0, "progress off a terminal")
 
-# Probes that are waited for are told as well.
+# Progress includes probes in flight.
 gm.tmpfs("/run")
 hung = gm.HungFuse("/hung", dev="/fuse")
 status = on_terminal(("--probe=all", "--timeout=2", "-l", "-o", "TARGET,STATE"), null, progress[1])

@@ -57,7 +57,7 @@ def shown(shows, until=0.0):
 seen = 0
 for turn in range(COUNT):
     pids = [start(writes, random.choice((1, 4))) for _, writes in terminals]
-    # Progress is shown from the first second on: let none of them search.
+    # Progress is shown from the first second on: stop the searches until then.
     time.sleep(0.02)
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)

@@ -91,7 +91,7 @@ loaded("/t1", "/t2", "/t3", changed=True)
 
 
 def first_process():
-    """In another root than that of the first process; this one's in its own namespace of processes."""
+    """In another root than that of PID 1; and in the root of PID 1 of a PID namespace."""
     gm.mount("proc", "/proc", "proc")
     counts("the first process", True)
     for name in ("etc", "proc", "run/systemd/system", "t1", "t2", "dev", "usr/bin"):

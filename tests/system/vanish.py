@@ -55,7 +55,7 @@ PLAIN = "--prune=-likely,-nlink,-unlooked,+leaf"
 
 
 def traced(call, *args):
-    """The calls of a kind, as (directory, name) of what they were about."""
+    """The calls of a kind, as (directory, name)."""
     gm.getmnt("-y", "-o", "/tmp/trace", "-e", "trace=" + call, gm.PROGRAM, *args,
               program="/bin/strace", env=ENV)
     found = []
@@ -214,7 +214,7 @@ if result:
 
 
 def move():
-    """Move the mount into a FUSE that stops: it is not searched for there."""
+    """Move the mount into a FUSE that stops: it is not searched there."""
     gm.mount("/moves", "/fz/d/e", None, gm.MS_MOVE)
     server.stopped = True
 

@@ -88,7 +88,7 @@ VERSION = subprocess.run(["findmnt", "--version"], stdout=subprocess.PIPE, check
 
 
 def findmnt(text):
-    """What findmnt says: its lines of errors and warnings."""
+    """The errors and warnings of findmnt."""
     gm.touch("/etc/tried", text)
     result = subprocess.run(["findmnt", "--verify", "--tab-file", "/etc/tried"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             stdin=gm.null, env={"PATH": os.environ["PATH"], "LC_ALL": "C"}, timeout=60, check=False)
@@ -97,7 +97,7 @@ def findmnt(text):
 
 
 def getmnt(text, only, info):
-    """What getmnt says: codes, of what is asked; above information, or these alone."""
+    """The codes of getmnt's findings above information, or of these codes."""
     gm.touch("/etc/tried", text)
     result = gm.getmnt("audit", "--json", "--fstab=/etc/tried", f"--only={only}", "--config=none")
     gm.expect(result.status in (0, 1), f"{text!r}: {result.status} {result.err}")
