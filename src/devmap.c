@@ -110,7 +110,7 @@ void devmap_read_name(struct devmap *map, struct devmap_dev *dev)
 	if (!*name)
 		return;
 
-	if (strncmp(name, "dm-", 3) == 0 && devmap_attr(map, dev, "dm/name", buf, sizeof(buf)) > 0
+	if (strncmp(name, "dm-", 3) == 0 && devmap_attr(map, dev, buf, sizeof(buf), "dm/name") > 0
 	    && devmap_is_component(buf)) {
 		folder = "mapper/";
 		name = buf;
@@ -160,37 +160,32 @@ static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
 /** Read the tags of a mounted btrfs from sysfs.  @return whether they are known. */
 static bool devmap_read_btrfs(struct devmap *map, struct devmap_dev *dev, struct devmap_tags *tags)
 {
-	char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX], buf[DEVMAP_ATTR_MAX];
-	if (!devmap_btrfs(map, dev, NULL, dir))
-		return false;
+	char uuid[37], buf[DEVMAP_ATTR_MAX];
 	/* A clone that is mounted at the same time as its original has a temporary UUID. */
-	if (devmap_path(path, sizeof(path), "%s/temp_fsid", dir)
-	    && devmap_read(map, buf, sizeof(buf), path) > 0 && buf[0] == '1')
+	if (!devmap_btrfs(map, dev, NULL, uuid)
+	    || (devmap_read(map, buf, sizeof(buf), "fs/btrfs/%s/temp_fsid", uuid) > 0
+	        && buf[0] == '1'))
 		return false;
 	tags->type = "btrfs";
 	tags->usage = "filesystem";
-	tags->uuid = devmap_strndup(map, dir + strlen(dir) - 36, 36);
-	ssize_t n = devmap_path(path, sizeof(path), "%s/label", dir)
-	            ? devmap_read(map, buf, sizeof(buf), path) : -1;
+	tags->uuid = devmap_strndup(map, uuid, 36);
+	ssize_t n = devmap_read(map, buf, sizeof(buf), "fs/btrfs/%s/label", uuid);
 	tags->label = n > 0 ? devmap_strndup(map, buf, (size_t)n) : NULL;
 	return true;
 }
 
-static bool devmap_count(struct devmap *map, const char *name, void *arg)
-{
-	(void)map, (void)name;
-	++*(size_t *)arg;
-	return true;
-}
-
 /** Whether a device is one of several of a mounted btrfs. */
-static bool devmap_is_multi(struct devmap *map, struct devmap_dev *dev, const char *uuid)
+static bool devmap_is_multi(struct devmap *map, struct devmap_dev *dev, const char *known)
 {
-	char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX];
+	struct devmap_dir dir;
+	char uuid[37];
 	size_t count = 0;
-	return devmap_btrfs(map, dev, uuid, dir)
-	       && devmap_path(path, sizeof(path), "%s/devices", dir)
-	       && devmap_each(map, path, devmap_count, &count) == 0 && count > 1;
+	if (!devmap_btrfs(map, dev, known, uuid))
+		return false;
+	devmap_dir_open(map, &dir, "fs/btrfs/%s/devices", uuid);
+	while (devmap_dir_next(map, &dir))
+		++count;
+	return dir.os.error == 0 && count > 1;
 }
 
 /** Read PARTUUID from uevent, which has it since Linux 6.9. */
@@ -199,7 +194,7 @@ static void devmap_read_uevent(struct devmap *map, const struct devmap_dev *dev,
 {
 	static const char key[] = "\nPARTUUID=";
 	char buf[DEVMAP_ATTR_MAX];
-	if (devmap_attr(map, dev, "uevent", buf, sizeof(buf)) < 0)
+	if (devmap_attr(map, dev, buf, sizeof(buf), "uevent") < 0)
 		return;
 	const char *at = strstr(buf, key);
 	size_t n = at ? strcspn(at + sizeof(key) - 1, "\n") : 0;
@@ -344,36 +339,29 @@ bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const cha
 	return dev ? dev->blocks != NULL : major != 0;
 }
 
-/** A growing list of devices. */
-struct devmap_found {
-	struct devmap_dev **devs;
-	size_t count, size;
-};
-
-static bool devmap_each_device(struct devmap *map, const char *name, void *arg)
+/** List all devices but empty ones and RAM disks.
+    @devs [out]  To be freed.  @return their number; or -1, with errno. */
+static ssize_t devmap_list_devs(struct devmap *map, struct devmap_dev ***devs)
 {
-	struct devmap_found *found = arg;
-	char path[DEVMAP_PATH_MAX], size[32];
-	if (strncmp(name, "ram", 3) == 0 || strncmp(name, "zram", 4) == 0
-	    || !devmap_path(path, sizeof(path), "class/block/%s/size", name)
-	    || devmap_read(map, size, sizeof(size), path) <= 0 || strcmp(size, "0") == 0
-	    || !devmap_path(path, sizeof(path), "class/block/%s/dev", name))
-		return true;
-	struct devmap_dev *dev = devmap_dev_at(map, path);
-	if (!dev)
-		return !map->failed;
-	if (found->count == found->size) {
-		size_t bigger = found->size ? found->size * 2 : 64;
-		struct devmap_dev **devs = reallocarray(found->devs, bigger, sizeof(*devs));
-		if (!devs) {
-			map->failed = true;
-			return false;
-		}
-		found->devs = devs;
-		found->size = bigger;
+	struct devmap_dir dir;
+	size_t count = 0, room = 0;
+	char size[32];
+	*devs = NULL;
+	devmap_dir_open(map, &dir, "class/block");
+	for (const char *name; !map->failed && (name = devmap_dir_next(map, &dir)) != NULL;) {
+		if (strncmp(name, "ram", 3) == 0 || strncmp(name, "zram", 4) == 0
+		    || devmap_read(map, size, sizeof(size), "class/block/%s/size", name) <= 0
+		    || strcmp(size, "0") == 0)
+			continue;
+		struct devmap_dev *dev = devmap_dev_at(map, "class/block/%s/dev", name);
+		if (dev && ARRAY_ROOM(*devs, count, &room))
+			(*devs)[count++] = dev;
+		else
+			map->failed |= dev != NULL;
 	}
-	found->devs[found->count++] = dev;
-	return true;
+	devmap_dir_close(map, &dir);
+	errno = map->failed ? ENOMEM : dir.os.error;
+	return errno ? -1 : (ssize_t)count;
 }
 
 static int devmap_by_number(const void *a, const void *b)
@@ -389,29 +377,26 @@ static int devmap_by_number(const void *a, const void *b)
 static ssize_t devmap_list_of(struct devmap *map, const char *usage,
                               struct devmap_device **devices, bool *whole)
 {
-	struct devmap_found found = {0};
-	ssize_t count = -1;
-	if (devmap_each(map, "class/block", devmap_each_device, &found) != 0)
+	struct devmap_dev **devs;
+	struct devmap_device *list = NULL;
+	ssize_t n = devmap_list_devs(map, &devs), count = -1;
+	int error = errno;
+	if (n < 0)
 		goto out;
-	struct devmap_device *list = map->failed ? NULL : malloc((found.count + 1) * sizeof(*list));
-	if (!list) {
-		map->failed = true;
-		errno = ENOMEM;
-		goto out;
-	}
-	if (found.count > 0)
-		qsort(found.devs, found.count, sizeof(*found.devs), devmap_by_number);
-	count = 0;
+	error = ENOMEM;
+	list = malloc(((size_t)n + 1) * sizeof(*list));
+	map->failed |= !list;
+	if (n > 0)
+		qsort(devs, (size_t)n, sizeof(*devs), devmap_by_number);
 	*whole = true;
-	for (size_t i = 0; i < found.count; ++i) {
-		const struct devmap_tags *tags = devmap_dev_tags(map, found.devs[i], false);
+	count = 0;
+	for (ssize_t i = 0; i < n && count >= 0; ++i) {
+		const struct devmap_dev *dev = devs[i];
+		const struct devmap_tags *tags = devmap_dev_tags(map, devs[i], false);
 		if (!tags) {
-			free(list);
-			errno = ENOMEM;
 			count = -1;
-			goto out;
+			break;
 		}
-		const struct devmap_dev *dev = found.devs[i];
 		bool wanted = !usage || (tags->usage && strcmp(tags->usage, usage) == 0);
 		*whole &= tags->known == DEVMAP_KNOWN || tags->known == DEVMAP_UNTAGGED;
 		bool known = tags->known == DEVMAP_KNOWN
@@ -419,13 +404,15 @@ static ssize_t devmap_list_of(struct devmap *map, const char *usage,
 		if (known && wanted)
 			list[count++] = (struct devmap_device){dev->major, dev->minor, tags};
 	}
-	*devices = list;
+	if (map->failed)
+		count = -1;
+	else
+		*devices = list;
 out:
-	{
-		int error = errno;
-		free(found.devs);
-		errno = error;
-	}
+	if (count < 0)
+		free(list);
+	free(devs);
+	errno = error;
 	return count;
 }
 

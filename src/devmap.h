@@ -16,7 +16,7 @@
 #define GM_DEVMAP_H
 
 #include "base/mount.h"
-#include "os/os.h"
+#include "os/file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,10 +128,21 @@ enum devmap_here {
  */
 enum devmap_here devmap_file_here(struct devmap *map, uint32_t major, uint32_t minor, int dirfd);
 
-/** Call each() for the name of each FUSE connection (/sys/fs/fuse/connections) until it returns
-    false. */
-void devmap_each_connection(struct devmap *map, bool (*each)(void *arg, const char *name),
-                            void *arg);
+/** A directory that is being read. */
+struct devmap_dir {
+	struct os_dir os;        /* at the end, error is 0 or says why not all was read */
+	_Alignas(struct k_dirent) char buf[4096];
+};
+
+/** Open a directory below the sysfs root. */
+__attribute__((format(printf, 3, 4)))
+void devmap_dir_open(struct devmap *map, struct devmap_dir *dir, const char *format, ...);
+
+/** The next name; NULL at the end, where the directory is closed. */
+const char *devmap_dir_next(struct devmap *map, struct devmap_dir *dir);
+
+/** Close a directory that was not read to its end. */
+void devmap_dir_close(struct devmap *map, struct devmap_dir *dir);
 
 /**
  * Assume that a device can block, whatever sysfs reports, since a mount of it did not answer; also

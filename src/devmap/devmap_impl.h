@@ -43,14 +43,14 @@ struct devmap_dev {
 	bool virtual;            /* below /sys/devices/virtual: may have slaves */
 	bool iscsi;
 	bool named;              /* name is read */
-	bool judged;             /* partition, removable, blocks, backing are read */
+	bool judged;             /* partition, blocks, backing are read */
 	bool judging;
 	bool fs_judged;
 	bool fs_blocks;          /* another device of its file system blocks */
 	bool looked;             /* partition is read */
 	bool partition;
-	bool removable_known;    /* only read if a device may be opened: map->opening */
-	bool removable;          /* it or a device below it is */
+	bool removable_known;    /* removable is read: when the device may be opened */
+	bool removable;
 	const char *blocks;      /* why I/O to it could block, or NULL */
 	const char *backing;     /* the backing file of a loop device */
 	const char *way;         /* the same, or its directory if the file is deleted */
@@ -104,7 +104,6 @@ struct devmap {
 	bool unread;             /* sysfs could not be read */
 	const char *refused;     /* see devmap_refused() */
 	int refused_error;
-	bool opening;            /* some device may be opened */
 	signed char zfs;         /* the zfs module is loaded; -1: unknown */
 	struct devmap_tags anonymous;
 	struct devmap_cache cache;
@@ -152,33 +151,27 @@ bool devmap_is_subpath(const char *text);
  * @buf [out]  Its text without the last newline, with a NUL.
  * @return     The length; or -1: it does not exist, is too long, or contains a NUL.
  */
-ssize_t devmap_read(struct devmap *map, char *buf, size_t size, const char *path);
+__attribute__((format(printf, 4, 5)))
+ssize_t devmap_read(struct devmap *map, char *buf, size_t size, const char *format, ...);
 
 /** Read an attribute of a device ("dm/name", "../removable").  Like devmap_read(). */
-ssize_t devmap_attr(struct devmap *map, const struct devmap_dev *dev, const char *attr,
-                    char *buf, size_t size);
+__attribute__((format(printf, 5, 6)))
+ssize_t devmap_attr(struct devmap *map, const struct devmap_dev *dev, char *buf, size_t size,
+                    const char *format, ...);
 
 /** Whether an attribute of a device begins with "1". */
 bool devmap_flag(struct devmap *map, const struct devmap_dev *dev, const char *attr);
 
 /** Whether a path below the sysfs root exists. */
-bool devmap_exists(struct devmap *map, const char *path);
+__attribute__((format(printf, 2, 3)))
+bool devmap_exists(struct devmap *map, const char *format, ...);
 
 /** Read "MAJ:MIN" from a file and find the device.  @return it, or NULL. */
-struct devmap_dev *devmap_dev_at(struct devmap *map, const char *path);
+__attribute__((format(printf, 2, 3)))
+struct devmap_dev *devmap_dev_at(struct devmap *map, const char *format, ...);
 
-/**
- * Call each() for the entries of a directory below the sysfs root that are devmap_is_component(),
- * until it returns false.
- *
- * @return 0, or -1: the directory could not be read to its end.
- */
-int devmap_each(struct devmap *map, const char *path,
-                bool (*each)(struct devmap *map, const char *name, void *arg), void *arg);
-
-/** Like devmap_each(), below /proc. */
-int devmap_each_proc(struct devmap *map, const char *path,
-                     bool (*each)(struct devmap *map, const char *name, void *arg), void *arg);
+/** Begin to read a directory, to be closed then; fd -1: it could not be opened. */
+void devmap_dir_begin(struct devmap *map, struct devmap_dir *dir, int fd);
 
 /**
  * The name of a device in sysfs ("cciss!c0d0").  The first call also sets virtual and iscsi.
@@ -191,12 +184,11 @@ const char *devmap_kname(struct devmap *map, struct devmap_dev *dev);
 struct devmap_dev *devmap_by_name(struct devmap *map, const char *name);
 
 /**
- * Find the sysfs directory of the mounted btrfs of a device.
+ * Find the mounted btrfs of a device in sysfs: fs/btrfs/UUID.
  *
- * @uuid  Its UUID if known, else NULL.
- * @path [out]  DEVMAP_PATH_MAX bytes, for devmap_each(); the last 36 bytes are the UUID.
+ * @known  Its UUID if known, else NULL.
  */
-bool devmap_btrfs(struct devmap *map, struct devmap_dev *dev, const char *uuid, char *path);
+bool devmap_btrfs(struct devmap *map, struct devmap_dev *dev, const char *known, char uuid[37]);
 
 /* loop.c */
 

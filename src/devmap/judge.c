@@ -55,145 +55,105 @@ static const char *devmap_disk(const struct devmap_dev *dev)
 	return dev->partition ? "../" : "";
 }
 
-/** Read an attribute of the disk. */
-static ssize_t devmap_disk_attr(struct devmap *map, const struct devmap_dev *dev, const char *attr,
-                                char *buf, size_t size)
+/** Whether a transport of NVMe is within the machine. */
+static bool devmap_is_local(const char *transport)
 {
-	char path[DEVMAP_PATH_MAX];
-	if (!devmap_path(path, sizeof(path), "%s%s", devmap_disk(dev), attr))
-		return -1;
-	return devmap_attr(map, dev, path, buf, size);
-}
-
-/** The controllers of an NVMe namespace with native multipath. */
-struct devmap_nvme {
-	const struct devmap_dev *dev;
-	bool remote, any, live;
-};
-
-static bool devmap_each_nvme(struct devmap *map, const char *name, void *arg)
-{
-	struct devmap_nvme *nvme = arg;
-	char path[DEVMAP_PATH_MAX], buf[64];
-	if (!devmap_name_is_kind(name, "nvme")
-	    || !devmap_path(path, sizeof(path), "device/%s/transport", name)
-	    || devmap_disk_attr(map, nvme->dev, path, buf, sizeof(buf)) < 0)
-		return true;
-	nvme->any = true;
-	nvme->remote |= strcmp(buf, "pcie") != 0 && strcmp(buf, "apple-nvme") != 0;
-	if (devmap_path(path, sizeof(path), "device/%s/state", name)
-	    && devmap_disk_attr(map, nvme->dev, path, buf, sizeof(buf)) >= 0)
-		nvme->live |= strcmp(buf, "live") == 0;
-	return true;
+	return strcmp(transport, "pcie") == 0 || strcmp(transport, "apple-nvme") == 0;
 }
 
 static const char *devmap_judge_nvme(struct devmap *map, const struct devmap_dev *dev)
 {
-	char path[DEVMAP_PATH_MAX], buf[64];
-	if (devmap_disk_attr(map, dev, "device/transport", buf, sizeof(buf)) >= 0)
-		return strcmp(buf, "pcie") == 0 || strcmp(buf, "apple-nvme") == 0 ? NULL
-		                                                                  : why_remote;
-
-	/* "/.": the directory is a link. */
-	struct devmap_nvme nvme = {.dev = dev};
-	if (!devmap_path(path, sizeof(path), "dev/block/%u:%u/%sdevice/.", dev->major, dev->minor,
-	                 devmap_disk(dev))
-	    || devmap_each(map, path, devmap_each_nvme, &nvme) != 0)
-		return NULL;
-	if (nvme.remote)
-		return why_remote;
-	return nvme.any && !nvme.live ? "no live controller" : NULL;
-}
-
-/** Whether an attribute exists and has none of the good values. */
-static bool devmap_bad_state(struct devmap *map, const struct devmap_dev *dev, const char *attr,
-                             const char *const *good)
-{
+	const char *disk = devmap_disk(dev);
 	char buf[64];
-	if (devmap_disk_attr(map, dev, attr, buf, sizeof(buf)) < 0)
-		return false;
-	for (; *good; ++good) {
-		if (strcasecmp(buf, *good) == 0)
-			return false;
+	if (devmap_attr(map, dev, buf, sizeof(buf), "%sdevice/transport", disk) >= 0)
+		return devmap_is_local(buf) ? NULL : why_remote;
+
+	/* The controllers of a namespace with native multipath.  "/.": the directory is a link. */
+	struct devmap_dir dir;
+	bool remote = false, any = false, live = false;
+	devmap_dir_open(map, &dir, "dev/block/%u:%u/%sdevice/.", dev->major, dev->minor, disk);
+	for (const char *name; (name = devmap_dir_next(map, &dir)) != NULL;) {
+		if (!devmap_name_is_kind(name, "nvme")
+		    || devmap_attr(map, dev, buf, sizeof(buf), "%sdevice/%s/transport", disk,
+		                   name) < 0)
+			continue;
+		any = true;
+		remote |= !devmap_is_local(buf);
+		live |= devmap_attr(map, dev, buf, sizeof(buf), "%sdevice/%s/state", disk,
+		                    name) >= 0
+		        && strcmp(buf, "live") == 0;
 	}
-	return true;
+	if (dir.os.error)
+		return NULL;
+	return remote ? why_remote : any && !live ? "no live controller" : NULL;
 }
 
-/** The devices below a device. */
-struct devmap_slaves {
-	struct devmap_dev *dev;
-	size_t count, blocked;
-	bool remote;
-	const char *why;
-	int depth;
-};
+/** Whether an attribute of the disk exists and is not one of the good words: ",running,live,". */
+static bool devmap_bad_state(struct devmap *map, const struct devmap_dev *dev, const char *attr,
+                             const char *good)
+{
+	char buf[64] = ",";
+	ssize_t n = devmap_attr(map, dev, buf + 1, sizeof(buf) - 2, "%s%s", devmap_disk(dev), attr);
+	if (n < 0)
+		return false;
+	strcpy(buf + 1 + n, ",");
+	return !strcasestr(good, buf);
+}
 
 static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int depth);
 
-static bool devmap_each_slave(struct devmap *map, const char *name, void *arg)
-{
-	struct devmap_slaves *slaves = arg;
-	char path[DEVMAP_PATH_MAX];
-	if (!devmap_path(path, sizeof(path), "dev/block/%u:%u/%sslaves/%s/dev", slaves->dev->major,
-	                 slaves->dev->minor, devmap_disk(slaves->dev), name))
-		return true;
-	struct devmap_dev *slave = devmap_dev_at(map, path);
-	const char *why = "on an unknown device";
-	if (slave) {
-		devmap_judge_at(map, slave, slaves->depth + 1);
-		slaves->dev->removable |= slave->removable;
-		why = slave->blocks;
-		if (!devmap_add_below(map, &slaves->dev->below, slave))
-			return false;
-	}
-	++slaves->count;
-	if (why) {
-		++slaves->blocked;
-		if (!slaves->remote)
-			slaves->why = why;
-		slaves->remote |= why == why_remote;
-	}
-	return true;
-}
-
-static const char *devmap_judge_slaves(struct devmap *map, struct devmap_dev *dev, int depth)
-{
-	struct devmap_slaves slaves = {.dev = dev, .depth = depth};
-	char path[DEVMAP_PATH_MAX], uuid[256];
-	if (!devmap_path(path, sizeof(path), "dev/block/%u:%u/%sslaves", dev->major, dev->minor,
-	                 devmap_disk(dev))
-	    || devmap_each(map, path, devmap_each_slave, &slaves) != 0)
-		return NULL;
-	bool multipath = devmap_is_kind(map, dev, "dm-")
-	                 && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
-	                 && strncmp(uuid, "mpath-", 6) == 0;
-	if (!multipath || slaves.remote)
-		return slaves.why;
-	/* Only device mapper reports failed paths, and only to root. */
-	char status[DEVMAP_ATTR_MAX];
-	bool failed = devmap_paths_status(map, dev, status, sizeof(status)) > 0
-	              && devmap_paths_failed(status);
-	return failed || slaves.blocked == slaves.count ? "no working path" : NULL;
-}
-
-/** Judge a device by one below it, which may be NULL. */
+/** Judge a device on which another one is, and note it.  @return why I/O to it could block. */
 static const char *devmap_judge_below(struct devmap *map, struct devmap_dev *dev,
                                       struct devmap_dev *below, int depth)
 {
 	if (!below)
-		return NULL;
-	if (!devmap_add_below(map, &dev->below, below))
-		return "out of memory";
+		return "on an unknown device";
 	devmap_judge_at(map, below, depth + 1);
-	dev->removable |= below->removable;
-	return below->blocks;
+	return devmap_add_below(map, &dev->below, below) ? below->blocks : "out of memory";
+}
+
+/** Whether the UUID of device mapper begins with a prefix: "LVM-".
+    @uuid [out]  256 bytes. */
+static bool devmap_dm_uuid(struct devmap *map, struct devmap_dev *dev, const char *prefix,
+                           char *uuid)
+{
+	return devmap_is_kind(map, dev, "dm-")
+	       && devmap_attr(map, dev, uuid, 256, "dm/uuid") > 0
+	       && strncmp(uuid, prefix, strlen(prefix)) == 0;
+}
+
+static const char *devmap_judge_slaves(struct devmap *map, struct devmap_dev *dev, int depth)
+{
+	struct devmap_dir dir;
+	size_t count = 0, blocked = 0;
+	const char *disk = devmap_disk(dev), *first = NULL;
+	devmap_dir_open(map, &dir, "dev/block/%u:%u/%sslaves", dev->major, dev->minor, disk);
+	for (const char *name; (name = devmap_dir_next(map, &dir)) != NULL; ++count) {
+		struct devmap_dev *below = devmap_dev_at(map, "dev/block/%u:%u/%sslaves/%s/dev",
+		                                         dev->major, dev->minor, disk, name);
+		const char *why = devmap_judge_below(map, dev, below, depth);
+		blocked += why != NULL;
+		/* The last reason, but "remote" if there is that. */
+		if (why && first != why_remote)
+			first = why;
+	}
+	if (dir.os.error)
+		return NULL;
+	char uuid[256], status[DEVMAP_ATTR_MAX];
+	if (first == why_remote || !devmap_dm_uuid(map, dev, "mpath-", uuid))
+		return first;
+	/* Only device mapper reports failed paths, and only to root. */
+	bool failed = devmap_paths_status(map, dev, status, sizeof(status)) > 0
+	              && devmap_paths_failed(status);
+	return failed || blocked == count ? "no working path" : NULL;
 }
 
 static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev, int depth)
 {
 	if (!dev->backing) {
 		char buf[DEVMAP_ATTR_MAX];
-		ssize_t n = devmap_disk_attr(map, dev, "loop/backing_file", buf, sizeof(buf));
+		ssize_t n = devmap_attr(map, dev, buf, sizeof(buf), "%sloop/backing_file",
+		                        devmap_disk(dev));
 		if (n <= 0)
 			return n < 0 && errno != ENOENT ? "on an unknown file" : NULL;
 		if (!devmap_take_file(map, dev, buf, (size_t)n))
@@ -201,31 +161,27 @@ static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev,
 	}
 	if (map->judge && map->judge(map->judge_arg, dev->way, dev->major, dev->minor))
 		return "on a file that can block";
-	if (strncmp(dev->backing, "/dev/", 5) != 0)
-		return NULL;
-	return devmap_judge_below(map, dev, devmap_by_name(map, dev->backing + 5), depth);
+	struct devmap_dev *below = strncmp(dev->backing, "/dev/", 5) == 0
+	                                   ? devmap_by_name(map, dev->backing + 5) : NULL;
+	return below ? devmap_judge_below(map, dev, below, depth) : NULL;
 }
 
 /** Judge a zram device by its backing device, if it has one. */
 static const char *devmap_judge_zram(struct devmap *map, struct devmap_dev *dev, int depth)
 {
 	char buf[DEVMAP_ATTR_MAX];
-	if (devmap_disk_attr(map, dev, "backing_dev", buf, sizeof(buf)) <= 0
+	if (devmap_attr(map, dev, buf, sizeof(buf), "%sbacking_dev", devmap_disk(dev)) <= 0
 	    || strcmp(buf, "none") == 0)
 		return NULL;
-	struct devmap_dev *below = NULL;
-	if (strncmp(buf, "/dev/", 5) == 0)
-		below = devmap_by_name(map, buf + 5);
-	return below ? devmap_judge_below(map, dev, below, depth) : "on an unknown device";
+	return devmap_judge_below(map, dev, strncmp(buf, "/dev/", 5) == 0
+	                                            ? devmap_by_name(map, buf + 5) : NULL, depth);
 }
 
 struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev)
 {
-	char path[DEVMAP_PATH_MAX], buf[16];
-	if (devmap_attr(map, dev, "partition", buf, sizeof(buf)) <= 0
-	    || !devmap_path(path, sizeof(path), "dev/block/%u:%u/../dev", dev->major, dev->minor))
-		return NULL;
-	return devmap_dev_at(map, path);
+	char buf[16];
+	return devmap_attr(map, dev, buf, sizeof(buf), "partition") <= 0 ? NULL
+	       : devmap_dev_at(map, "dev/block/%u:%u/../dev", dev->major, dev->minor);
 }
 
 /** Whether devmap_avoid() was called for a device or its disk. */
@@ -240,10 +196,6 @@ static bool devmap_is_avoided(struct devmap *map, const struct devmap_dev *dev)
 /** Why I/O to a device could block, or NULL. */
 static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev, int depth)
 {
-	static const char *const running[] = {"running", "live", "connected", NULL};
-	static const char *const serving[] = {
-		"readonly", "read-auto", "clean", "active", "write-pending", "active-idle", NULL,
-	};
 	if (devmap_is_remote(map, dev))
 		return why_remote;
 	if (devmap_is_avoided(map, dev))
@@ -252,7 +204,8 @@ static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev,
 		if (devmap_flag(map, dev, "dm/suspended"))
 			return "suspended";
 	} else if (strncmp(devmap_kname(map, dev), "md", 2) == 0) {
-		if (devmap_bad_state(map, dev, "md/array_state", serving))
+		if (devmap_bad_state(map, dev, "md/array_state", ",readonly,read-auto,clean,"
+		                     "active,write-pending,active-idle,"))
 			return "array not active";
 	} else if (devmap_is_kind(map, dev, "loop")) {
 		return devmap_judge_loop(map, dev, depth);
@@ -265,7 +218,8 @@ static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev,
 	}
 	if (dev->virtual)
 		return devmap_judge_slaves(map, dev, depth);
-	return devmap_bad_state(map, dev, "device/state", running) ? "offline" : NULL;
+	return devmap_bad_state(map, dev, "device/state", ",running,live,connected,") ? "offline"
+	                                                                              : NULL;
 }
 
 /** Whether a driver's devices are on files or servers; for devices that sysfs does not have. */
@@ -277,7 +231,7 @@ static bool devmap_stands_on_others(uint32_t major)
 static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int depth)
 {
 	/* A cycle of devices ends here. */
-	if (dev->judging || (dev->judged && (dev->removable_known || !map->opening)))
+	if (dev->judging || dev->judged)
 		return;
 	bool before = map->unread;
 	map->unread = false;
@@ -291,17 +245,8 @@ static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int dept
 		char buf[16];
 		dev->judging = true;
 		if (!dev->looked)
-			dev->partition = devmap_attr(map, dev, "partition", buf, sizeof(buf)) > 0;
+			dev->partition = devmap_attr(map, dev, buf, sizeof(buf), "partition") > 0;
 		dev->looked = !map->unread;
-		if (map->opening && !dev->removable_known) {
-			bool unread = map->unread;
-			map->unread = false;
-			ssize_t n = devmap_disk_attr(map, dev, "removable", buf, sizeof(buf));
-			/* If unknown, the device is not opened; it may still not block. */
-			dev->removable = (n > 0 && buf[0] == '1') || map->unread;
-			map->unread = unread;
-		}
-		dev->removable_known = map->opening;
 		dev->below = NULL;
 		dev->blocks = devmap_judge_kind(map, dev, depth);
 		dev->judging = false;
@@ -315,6 +260,25 @@ static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int dept
 void devmap_judge(struct devmap *map, struct devmap_dev *dev)
 {
 	devmap_judge_at(map, dev, 0);
+}
+
+/** Whether the medium of a device, or of one that it is on, can be removed, or may be. */
+static bool devmap_is_removable(struct devmap *map, struct devmap_dev *dev)
+{
+	char buf[16];
+	if (!dev->removable_known) {
+		map->unread = false;
+		ssize_t n = devmap_attr(map, dev, buf, sizeof(buf), "%sremovable",
+		                        devmap_disk(dev));
+		dev->removable = (n > 0 && buf[0] == '1') || map->unread;
+		dev->removable_known = true;
+	}
+	bool removable = dev->removable;
+	dev->judging = true;
+	for (struct devmap_below *b = dev->below; b && !removable; b = b->next)
+		removable = !b->dev->judging && devmap_is_removable(map, b->dev);
+	dev->judging = false;
+	return removable;
 }
 
 bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor)
@@ -332,9 +296,7 @@ bool devmap_crypt(struct devmap *map, uint32_t major, uint32_t minor)
 {
 	char uuid[256];
 	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
-	return dev && devmap_is_kind(map, dev, "dm-")
-	       && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
-	       && strncmp(uuid, "CRYPT-", 6) == 0;
+	return dev && devmap_dm_uuid(map, dev, "CRYPT-", uuid);
 }
 
 bool devmap_protected(struct devmap *map, uint32_t major, uint32_t minor)
@@ -348,7 +310,7 @@ static uint64_t devmap_loop_number(struct devmap *map, const struct devmap_dev *
                                    const char *attr)
 {
 	char buf[32];
-	ssize_t n = devmap_disk_attr(map, dev, attr, buf, sizeof(buf));
+	ssize_t n = devmap_attr(map, dev, buf, sizeof(buf), "%sloop/%s", devmap_disk(dev), attr);
 	return n > 0 ? strtoull(buf, NULL, 10) : 0;
 }
 
@@ -360,8 +322,8 @@ bool devmap_loop(struct devmap *map, uint32_t major, uint32_t minor, struct devm
 	if (!dev || !dev->backing)
 		return false;
 	if (!dev->loop_read) {
-		dev->loop_offset = devmap_loop_number(map, dev, "loop/offset");
-		dev->loop_limit = devmap_loop_number(map, dev, "loop/sizelimit");
+		dev->loop_offset = devmap_loop_number(map, dev, "offset");
+		dev->loop_limit = devmap_loop_number(map, dev, "sizelimit");
 		dev->loop_read = true;
 	}
 	*loop = (struct devmap_loop){
@@ -371,45 +333,32 @@ bool devmap_loop(struct devmap *map, uint32_t major, uint32_t minor, struct devm
 	return true;
 }
 
-/** A device that holds another. */
-struct devmap_holder {
-	const char *dir;         /* of the device, below the sysfs root */
-	const char *why;
-};
-
-static bool devmap_each_holder(struct devmap *map, const char *name, void *arg)
+/** Why a device, or its disk, is held by another device; or NULL.
+    @up  "/..": the disk. */
+static const char *devmap_held(struct devmap *map, struct devmap_dev *dev, const char *up)
 {
-	struct devmap_holder *holder = arg;
-	char path[DEVMAP_PATH_MAX], uuid[256];
-	holder->why = "held by another device";
-	if (devmap_name_is_kind(name, "bcache")) {
-		holder->why = "member of bcache";
-	} else if (devmap_name_is_kind(name, "dm-")) {
-		if (devmap_path(path, sizeof(path), "%s/holders/%s/dm/uuid", holder->dir, name)
-		    && devmap_read(map, uuid, sizeof(uuid), path) > 0) {
-			if (strncmp(uuid, "mpath-", 6) == 0)
-				holder->why = "path of a multipath";
-			else if (strncmp(uuid, "LVM-", 4) == 0)
-				holder->why = "member of LVM";
-		}
-	} else if (strncmp(name, "md", 2) == 0) {
-		holder->why = "member of md";
+	struct devmap_dir dir;
+	char uuid[256];
+	const char *why = NULL;
+	devmap_dir_open(map, &dir, "dev/block/%u:%u%s/holders", dev->major, dev->minor, up);
+	const char *name = devmap_dir_next(map, &dir);
+	if (name) {
+		bool dm = devmap_name_is_kind(name, "dm-")
+		          && devmap_read(map, uuid, sizeof(uuid),
+		                         "dev/block/%u:%u%s/holders/%s/dm/uuid", dev->major,
+		                         dev->minor, up, name) > 0;
+		why = devmap_name_is_kind(name, "bcache")     ? "member of bcache"
+		      : dm && strncmp(uuid, "mpath-", 6) == 0 ? "path of a multipath"
+		      : dm && strncmp(uuid, "LVM-", 4) == 0   ? "member of LVM"
+		      : strncmp(name, "md", 2) == 0           ? "member of md"
+		                                              : "held by another device";
 	}
-	return false;
-}
-
-/** Why the device of a sysfs directory is held, or NULL. */
-static const char *devmap_held(struct devmap *map, struct devmap_dev *dev, const char *dir)
-{
-	struct devmap_holder holder = {.dir = dir};
-	char path[DEVMAP_PATH_MAX];
-	if (devmap_path(path, sizeof(path), "%s/holders", dir))
-		devmap_each(map, path, devmap_each_holder, &holder);
+	devmap_dir_close(map, &dir);
 	/* A member without a holder yet; bcache0 itself also has an entry of this name. */
-	if (!holder.why && !devmap_is_kind(map, dev, "bcache")
-	    && devmap_path(path, sizeof(path), "%s/bcache", dir) && devmap_exists(map, path))
-		holder.why = "member of bcache";
-	return holder.why;
+	if (!why && !devmap_is_kind(map, dev, "bcache")
+	    && devmap_exists(map, "dev/block/%u:%u%s/bcache", dev->major, dev->minor, up))
+		why = "member of bcache";
+	return why;
 }
 
 const char *devmap_part(struct devmap *map, uint32_t major, uint32_t minor)
@@ -418,50 +367,36 @@ const char *devmap_part(struct devmap *map, uint32_t major, uint32_t minor)
 	if (!dev || !dev->told || !*devmap_kname(map, dev))
 		return NULL;
 	bool unread = map->unread;
-	char dir[64];
 	struct devmap_dev *disk = devmap_whole(map, dev);
 	const char *why = dev->part ? dev->part : disk ? disk->part : NULL;
 	/* An open LUKS device is held, but its label is its own. */
 	bool crypto = dev->tags.usage && strcmp(dev->tags.usage, "crypto") == 0;
-	if (!why && !crypto && devmap_path(dir, sizeof(dir), "dev/block/%u:%u", major, minor))
-		why = devmap_held(map, dev, dir);
-	if (!why && disk
-	    && devmap_path(dir, sizeof(dir), "dev/block/%u:%u", disk->major, disk->minor))
-		why = devmap_held(map, disk, dir);
+	if (!why && !crypto)
+		why = devmap_held(map, dev, "");
+	if (!why && disk)
+		why = devmap_held(map, disk, "");
 	map->unread = unread;
 	return why;
 }
 
-/** Whether a dm device is internal to LVM: LVM-<64 bytes>-tmeta. */
-static bool devmap_is_private(struct devmap *map, struct devmap_dev *dev)
-{
-	char uuid[256];
-	return devmap_is_kind(map, dev, "dm-")
-	       && devmap_attr(map, dev, "dm/uuid", uuid, sizeof(uuid)) > 0
-	       && strncmp(uuid, "LVM-", 4) == 0 && strlen(uuid) > 4 + 64 && uuid[4 + 64] == '-';
-}
-
 const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev)
 {
-	char dir[64], size[32];
-	if (!devmap_path(dir, sizeof(dir), "dev/block/%u:%u", dev->major, dev->minor))
-		return "no such device";
-	map->unread = false;
-	map->opening = true;
+	char size[32], uuid[256];
 	devmap_judge(map, dev);
 	if (dev->blocks)
 		return dev->blocks;
-	if (dev->removable)
+	if (devmap_is_removable(map, dev))
 		return "removable media";
 	if (devmap_is_kind(map, dev, "loop") && !dev->backing)
 		return "no backing file";
-	if (devmap_attr(map, dev, "size", size, sizeof(size)) > 0 && strcmp(size, "0") == 0)
+	map->unread = false;
+	if (devmap_attr(map, dev, size, sizeof(size), "size") > 0 && strcmp(size, "0") == 0)
 		return "size 0";
-	if (devmap_is_private(map, dev))
+	/* Internal to LVM: LVM-<64 bytes>-tmeta. */
+	if (devmap_dm_uuid(map, dev, "LVM-", uuid) && strlen(uuid) > 4 + 64 && uuid[4 + 64] == '-')
 		return "internal to LVM";
-	const char *why = devmap_held(map, dev, dir);
-	if (!why && dev->partition
-	    && devmap_path(dir, sizeof(dir), "dev/block/%u:%u/..", dev->major, dev->minor))
-		why = devmap_held(map, dev, dir);
+	const char *why = devmap_held(map, dev, "");
+	if (!why && dev->partition)
+		why = devmap_held(map, dev, "/..");
 	return !why && map->unread ? "state unreadable" : why;
 }

@@ -81,26 +81,6 @@ static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap
 	return n > 0 && here ? DEVMAP_HERE : DEVMAP_ELSEWHERE;
 }
 
-/** The arguments of devmap_each_connection(). */
-struct devmap_connections {
-	bool (*each)(void *arg, const char *name);
-	void *arg;
-};
-
-static bool devmap_each_fuse(struct devmap *map, const char *name, void *arg)
-{
-	const struct devmap_connections *connections = arg;
-	(void)map;
-	return connections->each(connections->arg, name);
-}
-
-void devmap_each_connection(struct devmap *map, bool (*each)(void *arg, const char *name),
-                            void *arg)
-{
-	struct devmap_connections connections = {each, arg};
-	devmap_each(map, "fs/fuse/connections", devmap_each_fuse, &connections);
-}
-
 enum devmap_here devmap_file_here(struct devmap *map, uint32_t major, uint32_t minor, int dirfd)
 {
 	struct devmap_dev *dev = devmap_get(map, major, minor);

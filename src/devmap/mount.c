@@ -17,6 +17,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,37 +74,29 @@ void devmap_avoid(struct devmap *map, uint32_t major, uint32_t minor, const char
 /** The other devices of a file system. */
 struct devmap_members {
 	struct devmap_dev *of;
-	const char *dir;         /* of a btrfs, below the sysfs root */
 	bool blocks;
 };
 
-/** Add a device; NULL: it is not known.  @return false for ENOMEM. */
-static bool devmap_add_member(struct devmap *map, struct devmap_members *members,
+/** Add a device; NULL: it is not known. */
+static void devmap_add_member(struct devmap *map, struct devmap_members *members,
                               struct devmap_dev *dev)
 {
 	if (dev)
 		devmap_judge(map, dev);
-	members->blocks |= !dev || dev->blocks;
-	return !dev || devmap_add_below(map, &members->of->members, dev);
-}
-
-static bool devmap_each_member(struct devmap *map, const char *name, void *arg)
-{
-	struct devmap_members *members = arg;
-	char path[DEVMAP_PATH_MAX];
-	struct devmap_dev *dev = NULL;
-	if (devmap_path(path, sizeof(path), "%s/devices/%s/dev", members->dir, name))
-		dev = devmap_dev_at(map, path);
-	return devmap_add_member(map, members, dev);
+	members->blocks |= !dev || dev->blocks
+	                   || !devmap_add_below(map, &members->of->members, dev);
 }
 
 static void devmap_add_btrfs(struct devmap *map, struct devmap_members *members)
 {
-	char dir[DEVMAP_PATH_MAX], path[DEVMAP_PATH_MAX];
-	members->dir = dir;
-	if (devmap_btrfs(map, members->of, NULL, dir)
-	    && devmap_path(path, sizeof(path), "%s/devices", dir))
-		devmap_each(map, path, devmap_each_member, members);
+	struct devmap_dir dir;
+	char uuid[37];
+	if (!devmap_btrfs(map, members->of, NULL, uuid))
+		return;
+	devmap_dir_open(map, &dir, "fs/btrfs/%s/devices", uuid);
+	for (const char *name; (name = devmap_dir_next(map, &dir)) != NULL;)
+		devmap_add_member(map, members,
+		                  devmap_dev_at(map, "fs/btrfs/%s/devices/%s/dev", uuid, name));
 }
 
 /** Add the devices that the options of an XFS name; NULL: not known. */
@@ -125,17 +118,25 @@ static void devmap_add_named(struct devmap *map, struct devmap_members *members,
 	strbuf_destroy(&value);
 }
 
-static bool devmap_each_journal(struct devmap *map, const char *name, void *arg)
+/** List the journals in use. */
+static void devmap_read_journals(struct devmap *map)
 {
-	struct devmap_journal *journal = arena_alloc(&map->arena, sizeof(*journal));
-	(void)arg;
-	if (!journal || !(journal->name = devmap_strndup(map, name, strlen(name)))) {
-		map->failed = true;
-		return false;
+	struct devmap_dir dir;
+	char path[DEVMAP_PATH_MAX];
+	if (!devmap_at(path, sizeof(path), map->roots.proc, "fs/jbd2"))
+		return;
+	devmap_dir_begin(map, &dir, os_openat(map->os, AT_FDCWD, path,
+	                                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+	for (const char *name; (name = devmap_dir_next(map, &dir)) != NULL;) {
+		struct devmap_journal *journal = arena_alloc(&map->arena, sizeof(*journal));
+		if (!journal || !(journal->name = devmap_strndup(map, name, strlen(name)))) {
+			map->failed = true;
+			break;
+		}
+		journal->next = map->journals;
+		map->journals = journal;
 	}
-	journal->next = map->journals;
-	map->journals = journal;
-	return true;
+	devmap_dir_close(map, &dir);
 }
 
 /** The length of a name without a number that follows a last '-'. */
@@ -149,10 +150,10 @@ static size_t devmap_unnumbered(const char *name)
 /** Add the devices that may have the journal of an ext2, ext3 or ext4. */
 static void devmap_add_journals(struct devmap *map, struct devmap_members *members)
 {
-	char path[DEVMAP_PATH_MAX], task[32];
+	char task[32];
 	const char *kname = devmap_kname(map, members->of);
 	if (!map->journals_read)
-		devmap_each_proc(map, "fs/jbd2", devmap_each_journal, NULL);
+		devmap_read_journals(map);
 	map->journals_read = !map->unread;
 	const struct devmap_journal *journal;
 	for (journal = map->journals; journal; journal = journal->next) {
@@ -160,8 +161,9 @@ static void devmap_add_journals(struct devmap *map, struct devmap_members *membe
 		if (journal->name[n] && n == strlen(kname) && !memcmp(journal->name, kname, n))
 			return;
 	}
-	if (map->journals && devmap_path(path, sizeof(path), "fs/ext4/%s/journal_task", kname)
-	    && devmap_read(map, task, sizeof(task), path) > 0 && strcmp(task, "<none>") == 0)
+	if (map->journals
+	    && devmap_read(map, task, sizeof(task), "fs/ext4/%s/journal_task", kname) > 0
+	    && strcmp(task, "<none>") == 0)
 		return;
 	for (journal = map->journals; journal; journal = journal->next) {
 		size_t n = devmap_unnumbered(journal->name);

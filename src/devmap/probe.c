@@ -187,7 +187,7 @@ out:
 static long long devmap_number(struct devmap *map, const struct devmap_dev *dev, const char *attr)
 {
 	char buf[32];
-	if (devmap_attr(map, dev, attr, buf, sizeof(buf)) <= 0)
+	if (devmap_attr(map, dev, buf, sizeof(buf), "%s", attr) <= 0)
 		return -1;
 	char *end;
 	errno = 0;
@@ -204,13 +204,11 @@ static long long devmap_number(struct devmap *map, const struct devmap_dev *dev,
 static void devmap_probe_partition(struct devmap *map, struct devmap_dev *dev,
                                    struct devmap_tags *tags)
 {
-	char path[64];
 	long long number = devmap_number(map, dev, "partition");
 	long long start = devmap_number(map, dev, "start");
-	if (number <= 0 || number > 65535 || start < 0
-	    || !devmap_path(path, sizeof(path), "dev/block/%u:%u/../dev", dev->major, dev->minor))
+	if (number <= 0 || number > 65535 || start < 0)
 		return;
-	struct devmap_dev *disk = devmap_dev_at(map, path);
+	struct devmap_dev *disk = devmap_whole(map, dev);
 	int fd = disk ? devmap_open(map, disk) : -1;
 	if (fd < 0)
 		return;

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +97,7 @@ static int devmap_open(struct devmap *map, const char *path, int flags)
 	                                      : os_open_regular(map->os, AT_FDCWD, full, 0);
 }
 
-ssize_t devmap_read(struct devmap *map, char *buf, size_t size, const char *path)
+static ssize_t devmap_read_path(struct devmap *map, char *buf, size_t size, const char *path)
 {
 	int fd = devmap_open(map, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0) {
@@ -124,105 +125,100 @@ ssize_t devmap_read(struct devmap *map, char *buf, size_t size, const char *path
 	return n;
 }
 
-ssize_t devmap_attr(struct devmap *map, const struct devmap_dev *dev, const char *attr,
-                    char *buf, size_t size)
+ssize_t devmap_read(struct devmap *map, char *buf, size_t size, const char *format, ...)
 {
 	char path[DEVMAP_PATH_MAX];
-	if (!devmap_path(path, sizeof(path), "dev/block/%u:%u/%s", dev->major, dev->minor, attr))
-		return -1;
-	return devmap_read(map, buf, size, path);
+	va_list args;
+	va_start(args, format);
+	bool fits = devmap_vpath(path, sizeof(path), format, args);
+	va_end(args);
+	return fits ? devmap_read_path(map, buf, size, path) : -1;
+}
+
+ssize_t devmap_attr(struct devmap *map, const struct devmap_dev *dev, char *buf, size_t size,
+                    const char *format, ...)
+{
+	char path[DEVMAP_PATH_MAX];
+	va_list args;
+	va_start(args, format);
+	int n = snprintf(path, sizeof(path), "dev/block/%u:%u/", dev->major, dev->minor);
+	bool fits = devmap_vpath(path + n, sizeof(path) - (size_t)n, format, args);
+	va_end(args);
+	return fits ? devmap_read_path(map, buf, size, path) : -1;
 }
 
 bool devmap_flag(struct devmap *map, const struct devmap_dev *dev, const char *attr)
 {
 	char buf[32];
-	return devmap_attr(map, dev, attr, buf, sizeof(buf)) > 0 && buf[0] == '1';
+	return devmap_attr(map, dev, buf, sizeof(buf), "%s", attr) > 0 && buf[0] == '1';
 }
 
-bool devmap_exists(struct devmap *map, const char *path)
+bool devmap_exists(struct devmap *map, const char *format, ...)
 {
+	char path[DEVMAP_PATH_MAX];
+	va_list args;
+	va_start(args, format);
+	bool fits = devmap_vpath(path, sizeof(path), format, args);
+	va_end(args);
 	/* Not statx: its count is that of examined mounts. */
-	int fd = devmap_open(map, path, O_PATH);
+	int fd = fits ? devmap_open(map, path, O_PATH) : -1;
 	if (fd < 0)
 		devmap_missed(map);
 	os_close(map->os, fd);
 	return fd >= 0;
 }
 
-/** Parse an unsigned number at *str without blanks and signs.  @return success. */
-static bool devmap_parse_u32(const char **str, uint32_t *value)
+struct devmap_dev *devmap_dev_at(struct devmap *map, const char *format, ...)
 {
-	if (!isdigit((unsigned char)**str))
-		return false;
-	char *end;
-	errno = 0;
-	unsigned long long n = strtoull(*str, &end, 10);
-	if (errno != 0 || n > UINT32_MAX)
-		return false;
-	*value = (uint32_t)n;
-	*str = end;
-	return true;
-}
-
-struct devmap_dev *devmap_dev_at(struct devmap *map, const char *path)
-{
-	char buf[64];
+	char path[DEVMAP_PATH_MAX], buf[64];
 	uint32_t major, minor;
-	const char *str = buf;
-	if (devmap_read(map, buf, sizeof(buf), path) < 0 || !devmap_parse_u32(&str, &major)
-	    || *str++ != ':' || !devmap_parse_u32(&str, &minor) || *str || major == 0)
+	int n = 0;
+	va_list args;
+	va_start(args, format);
+	bool fits = devmap_vpath(path, sizeof(path), format, args);
+	va_end(args);
+	if (!fits || devmap_read_path(map, buf, sizeof(buf), path) < 0
+	    || sscanf(buf, "%" SCNu32 ":%" SCNu32 "%n", &major, &minor, &n) != 2 || buf[n]
+	    || major == 0)
 		return NULL;
 	return devmap_get(map, major, minor);
 }
 
-/** Call each() for the entries of an open directory, and close it.  fd < 0: with errno. */
-static int devmap_each_in(struct devmap *map, int fd,
-                          bool (*each)(struct devmap *map, const char *name, void *arg), void *arg)
+void devmap_dir_begin(struct devmap *map, struct devmap_dir *dir, int fd)
 {
+	os_dir_begin(&dir->os, map->os, fd, dir->buf, sizeof(dir->buf));
 	if (fd < 0) {
+		dir->os.error = errno;
 		devmap_missed(map);
-		return -1;
 	}
-
-	union {
-		struct k_dirent align;
-		char bytes[4096];
-	} buf;
-	int rc = 0;
-	bool more = true;
-	while (more && rc == 0) {
-		ssize_t n = os_getdents(map->os, fd, buf.bytes, sizeof(buf.bytes));
-		rc = n < 0 ? -1 : 0;
-		more = n > 0;
-		for (size_t at = 0; more && rc == 0 && at < (size_t)n;) {
-			const struct k_dirent *entry = os_dirent(buf.bytes, (size_t)n, &at, NULL);
-			if (!entry)
-				rc = -1;
-			else if (devmap_is_component(entry->name))
-				more = each(map, entry->name, arg);
-		}
-	}
-	os_close(map->os, fd);
-	if (rc != 0)
-		devmap_missed(map);
-	return rc;
 }
 
-int devmap_each(struct devmap *map, const char *path,
-                bool (*each)(struct devmap *map, const char *name, void *arg), void *arg)
+void devmap_dir_open(struct devmap *map, struct devmap_dir *dir, const char *format, ...)
 {
-	int fd = devmap_open(map, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-	return devmap_each_in(map, fd, each, arg);
+	char path[DEVMAP_PATH_MAX];
+	va_list args;
+	va_start(args, format);
+	bool fits = devmap_vpath(path, sizeof(path), format, args);
+	va_end(args);
+	int fd = fits ? devmap_open(map, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) : -1;
+	devmap_dir_begin(map, dir, fd);
 }
 
-int devmap_each_proc(struct devmap *map, const char *path,
-                     bool (*each)(struct devmap *map, const char *name, void *arg), void *arg)
+const char *devmap_dir_next(struct devmap *map, struct devmap_dir *dir)
 {
-	char full[DEVMAP_PATH_MAX];
-	if (!devmap_at(full, sizeof(full), map->roots.proc, "%s", path))
-		return -1;
-	int fd = os_openat(map->os, AT_FDCWD, full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-	return devmap_each_in(map, fd, each, arg);
+	const char *name = dir->os.fd >= 0 ? os_dir_next(&dir->os) : NULL;
+	if (name || dir->os.fd < 0)
+		return name;
+	devmap_dir_close(map, dir);
+	if ((errno = dir->os.error) != 0)
+		devmap_missed(map);
+	return NULL;
+}
+
+void devmap_dir_close(struct devmap *map, struct devmap_dir *dir)
+{
+	os_close(map->os, dir->os.fd);
+	dir->os.fd = -1;
 }
 
 /** Whether a path has a component that is a prefix and digits: "session1". */
@@ -272,45 +268,35 @@ const char *devmap_kname(struct devmap *map, struct devmap_dev *dev)
 	return dev->kname;
 }
 
-/** A search for the dm device of a name. */
-struct devmap_dm_search {
-	const char *name;
-	struct devmap_dev *found;
-};
-
-static bool devmap_match_dm(struct devmap *map, const char *name, void *arg)
+/** The device of a name of device mapper, or NULL. */
+static struct devmap_dev *devmap_by_dm_name(struct devmap *map, const char *dm_name)
 {
-	struct devmap_dm_search *search = arg;
-	char path[DEVMAP_PATH_MAX], buf[DEVMAP_ATTR_MAX];
-	if (strncmp(name, "dm-", 3) != 0
-	    || !devmap_path(path, sizeof(path), "class/block/%s/dm/name", name)
-	    || devmap_read(map, buf, sizeof(buf), path) < 0 || strcmp(buf, search->name) != 0)
-		return true;
-	if (devmap_path(path, sizeof(path), "class/block/%s/dev", name))
-		search->found = devmap_dev_at(map, path);
-	return false;
+	struct devmap_dir dir;
+	char buf[DEVMAP_ATTR_MAX];
+	struct devmap_dev *found = NULL;
+	devmap_dir_open(map, &dir, "class/block");
+	for (const char *name; (name = devmap_dir_next(map, &dir)) != NULL;) {
+		if (strncmp(name, "dm-", 3) == 0
+		    && devmap_read(map, buf, sizeof(buf), "class/block/%s/dm/name", name) >= 0
+		    && strcmp(buf, dm_name) == 0) {
+			found = devmap_dev_at(map, "class/block/%s/dev", name);
+			break;
+		}
+	}
+	devmap_dir_close(map, &dir);
+	return found;
 }
 
 struct devmap_dev *devmap_by_name(struct devmap *map, const char *name)
 {
-	if (!devmap_is_subpath(name))
+	char kname[DEVMAP_PATH_MAX];
+	if (!devmap_is_subpath(name) || !devmap_path(kname, sizeof(kname), "%s", name))
 		return NULL;
-	if (strncmp(name, "mapper/", 7) == 0) {
-		struct devmap_dm_search search = {.name = name + 7};
-		devmap_each(map, "class/block", devmap_match_dm, &search);
-		return search.found;
-	}
-	char path[DEVMAP_PATH_MAX];
-	if (!devmap_path(path, sizeof(path), "class/block/%s", name))
-		return NULL;
-	for (char *c = path + strlen("class/block/"); *c; ++c) {
-		if (*c == '/')
-			*c = '!';
-	}
-	size_t n = strlen(path);
-	if (!devmap_path(path + n, sizeof(path) - n, "/dev"))
-		return NULL;
-	return devmap_dev_at(map, path);
+	if (strncmp(name, "mapper/", 7) == 0)
+		return devmap_by_dm_name(map, name + 7);
+	for (char *c = kname; *c; ++c)
+		*c = *c == '/' ? '!' : *c;
+	return devmap_dev_at(map, "class/block/%s/dev", kname);
 }
 
 /** Whether text has the form of a UUID. */
@@ -324,34 +310,27 @@ static bool devmap_is_uuid(const char *text)
 	return !text[36];
 }
 
-/** A search for the btrfs of a device. */
-struct devmap_btrfs_search {
-	const char *kname;
-	char *path;
-	bool found;
-};
-
-static bool devmap_match_btrfs(struct devmap *map, const char *uuid, void *arg)
+bool devmap_btrfs(struct devmap *map, struct devmap_dev *dev, const char *known, char uuid[37])
 {
-	struct devmap_btrfs_search *search = arg;
-	if (!devmap_is_uuid(uuid))
-		return true;
-	search->found = devmap_path(search->path, DEVMAP_PATH_MAX, "fs/btrfs/%s/devices/%s", uuid,
-	                            search->kname)
-	                && devmap_exists(map, search->path);
-	if (search->found)
-		devmap_path(search->path, DEVMAP_PATH_MAX, "fs/btrfs/%s", uuid);
-	return !search->found;
-}
-
-bool devmap_btrfs(struct devmap *map, struct devmap_dev *dev, const char *uuid, char *path)
-{
-	struct devmap_btrfs_search search = {.kname = devmap_kname(map, dev), .path = path};
-	if (!*search.kname)
+	struct devmap_dir dir;
+	const char *kname = devmap_kname(map, dev);
+	bool found = false;
+	if (!*kname)
 		return false;
-	if (uuid)
-		devmap_match_btrfs(map, uuid, &search);
-	else
-		devmap_each(map, "fs/btrfs", devmap_match_btrfs, &search);
-	return search.found;
+	if (known) {
+		found = devmap_is_uuid(known)
+		        && devmap_exists(map, "fs/btrfs/%s/devices/%s", known, kname);
+		if (found)
+			memcpy(uuid, known, 37);
+		return found;
+	}
+	devmap_dir_open(map, &dir, "fs/btrfs");
+	for (const char *name; !found && (name = devmap_dir_next(map, &dir)) != NULL;) {
+		found = devmap_is_uuid(name)
+		        && devmap_exists(map, "fs/btrfs/%s/devices/%s", name, kname);
+		if (found)
+			memcpy(uuid, name, 37);
+	}
+	devmap_dir_close(map, &dir);
+	return found;
 }

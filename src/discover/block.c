@@ -276,33 +276,25 @@ static int block_note(struct dsc *dsc, uint32_t node, uint32_t on)
 	return 0;
 }
 
-/** A search for a FUSE connection without a mount. */
-struct block_hidden {
-	const struct mount_table *table;
-	bool found;
-};
-
-static bool block_each_fuse(void *arg, const char *name)
-{
-	struct block_hidden *hidden = arg;
-	char *end;
-	unsigned long dev = strtoul(name, &end, 10);
-	bool mounted = end == name || *end != '\0';
-	for (size_t i = 0; i < hidden->table->count && !mounted; ++i) {
-		const struct mount *m = &hidden->table->mounts[i];
-		mounted = ((unsigned long)m->dev_major << 20 | m->dev_minor) == dev;
-	}
-	hidden->found = !mounted;
-	return mounted;
-}
-
 bool discover_fuse_hidden(struct devmap *devs, const struct mount_table *table)
 {
-	static const char place[] = "/sys/fs/fuse/connections";
-	struct block_hidden hidden = {.table = table};
-	if (!discover_path_blocks(table, place))
-		devmap_each_connection(devs, block_each_fuse, &hidden);
-	return hidden.found;
+	struct devmap_dir dir;
+	bool hidden = false;
+	if (discover_path_blocks(table, "/sys/fs/fuse/connections"))
+		return false;
+	devmap_dir_open(devs, &dir, "fs/fuse/connections");
+	for (const char *name; !hidden && (name = devmap_dir_next(devs, &dir)) != NULL;) {
+		char *end;
+		unsigned long dev = strtoul(name, &end, 10);
+		bool mounted = end == name || *end != '\0';
+		for (size_t i = 0; i < table->count && !mounted; ++i) {
+			const struct mount *m = &table->mounts[i];
+			mounted = ((unsigned long)m->dev_major << 20 | m->dev_minor) == dev;
+		}
+		hidden = !mounted;
+	}
+	devmap_dir_close(devs, &dir);
+	return hidden;
 }
 
 bool discover_loop_here(struct devmap *devs, const struct mount_table *table, uint32_t major,

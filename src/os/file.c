@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -158,4 +159,30 @@ int os_fs_sizes(struct os *os, int fd, struct os_sizes *sizes)
 		.ffree = st.f_ffree,
 	};
 	return 0;
+}
+
+void os_dir_begin(struct os_dir *dir, struct os *os, int fd, void *buf, size_t size)
+{
+	*dir = (struct os_dir){.os = os, .fd = fd, .buf = buf, .size = size};
+}
+
+const char *os_dir_next(struct os_dir *dir)
+{
+	for (size_t len;;) {
+		if (dir->at == dir->n) {
+			ssize_t n = os_getdents(dir->os, dir->fd, dir->buf, dir->size);
+			dir->error = n < 0 ? errno : 0;
+			if (n <= 0)
+				return NULL;
+			dir->n = (size_t)n;
+			dir->at = 0;
+		}
+		const struct k_dirent *entry = os_dirent(dir->buf, dir->n, &dir->at, &len);
+		if (!entry) {
+			dir->error = errno;
+			return NULL;
+		}
+		if (len > 0 && strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0)
+			return entry->name;
+	}
 }

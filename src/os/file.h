@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Reading small files whole.
+ * Reading small files whole, and the names in a directory.
  */
 #ifndef GM_OS_FILE_H
 #define GM_OS_FILE_H
@@ -43,5 +43,21 @@ int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len);
  *         it is not a named FIFO.  -1.
  */
 int os_wait_writer(struct os *os, int fd);
+
+/** A directory that is read to its end. */
+struct os_dir {
+	struct os *os;
+	int fd, error;           /* error: at the end, errno or 0 */
+	char *buf;
+	size_t size, n, at;
+};
+
+/** Begin at the position of an open directory, which stays open.
+    @buf  Aligned as struct k_dirent. */
+void os_dir_begin(struct os_dir *dir, struct os *os, int fd, void *buf, size_t size);
+
+/** The next name other than "." and "..", valid until the next call; NULL at the end.  Names with a
+    slash, as on a broken file system, are passed over. */
+const char *os_dir_next(struct os_dir *dir);
 
 #endif
