@@ -167,7 +167,7 @@ static void check_same(const struct devmap_tags *a, const struct devmap_tags *b)
 static void ask_device(struct devmap *map, struct devmap *other, uint32_t major, uint32_t minor)
 {
 	opened_device = false;
-	const struct devmap_tags *tags = devmap_tags(map, major, minor, NULL);
+	const struct devmap_tags *tags = devmap_tags(map, major, minor);
 	check_tags(tags);
 	const char *backing;
 	bool blocks = devmap_blocks(map, major, minor, &backing);
@@ -175,13 +175,13 @@ static void ask_device(struct devmap *map, struct devmap *other, uint32_t major,
 	FUZZ_SAME(devmap_name(map, major, minor), tags->name);
 
 	uint64_t calls = os_calls_total(map->os);
-	FUZZ_CHECK(devmap_tags(map, major, minor, NULL) == tags);
+	FUZZ_CHECK(devmap_tags(map, major, minor) == tags);
 	FUZZ_CHECK(devmap_blocks(map, major, minor, NULL) == blocks);
 	FUZZ_CHECK(os_calls_total(map->os) == calls);
 
 	/* In another order the answers are the same. */
 	FUZZ_CHECK(devmap_blocks(other, major, minor, NULL) == blocks);
-	check_same(tags, devmap_tags(other, major, minor, NULL));
+	check_same(tags, devmap_tags(other, major, minor));
 }
 
 static void ask_source(struct devmap *map, const char *source)
@@ -190,11 +190,11 @@ static void ask_source(struct devmap *map, const char *source)
 	struct mount m = {.dev_minor = 33, .fstype = "btrfs", .source = source};
 	bool is_dev = strncmp(source, "/dev/", 5) == 0;
 	bool blocks = devmap_mount_blocks(map, &m);
-	bool behind = devmap_behind(map, 0, 33, source, &major, &minor);
+	bool behind = devmap_mount_device(map, &m, &major, &minor);
 	FUZZ_CHECK(is_dev || (!blocks && !behind));
 	FUZZ_CHECK(behind || (major == UINT32_MAX && minor == UINT32_MAX && blocks == is_dev));
 	FUZZ_CHECK(!behind || major != 0);
-	const struct devmap_tags *tags = devmap_tags(map, 0, 33, source);
+	const struct devmap_tags *tags = devmap_mount_tags(map, &m);
 	check_tags(tags);
 	if (!behind)
 		FUZZ_CHECK(tags->known == DEVMAP_ANONYMOUS);

@@ -312,21 +312,24 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 	return &dev->tags;
 }
 
-const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32_t minor,
-                                      const char *source)
+const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32_t minor)
 {
-	struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
-	if (map->failed) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	if (!dev)
-		return &map->anonymous;
-	const struct devmap_tags *tags = devmap_dev_tags(map, dev, true);
+	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
+	errno = ENOMEM;
+	return map->failed ? NULL : dev ? devmap_dev_tags(map, dev, true) : &map->anonymous;
+}
+
+const struct devmap_tags *devmap_mount_tags(struct devmap *map, const struct mount *m)
+{
+	struct devmap_dev *dev = devmap_of_mount(map, m);
+	errno = ENOMEM;
+	const struct devmap_tags *tags = map->failed ? NULL : &map->anonymous;
+	if (tags && dev)
+		tags = devmap_dev_tags(map, dev, true);
 	/* A source is only a text: check the type. */
 	bool multi = tags && tags->type
 	             && (!strcmp(tags->type, "btrfs") || !strcmp(tags->type, "bcachefs"));
-	return major != 0 || !tags || multi ? tags : &map->anonymous;
+	return m->dev_major != 0 || !tags || multi ? tags : &map->anonymous;
 }
 
 bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char **backing)

@@ -145,13 +145,11 @@ const char *devmap_dir_next(struct devmap *map, struct devmap_dir *dir);
 void devmap_dir_close(struct devmap *map, struct devmap_dir *dir);
 
 /**
- * Assume that a device can block, whatever sysfs reports, since a mount of it did not answer; also
- * the devices on it, and the disk of a partition.  To be called before devmap_set_judge().
- *
- * @source
- *         See devmap_behind().
+ * Assume that the device of a mount can block, whatever sysfs reports, since the mount did not
+ * answer; also the devices on it, and the disk of a partition.  To be called before
+ * devmap_set_judge().
  */
-void devmap_avoid(struct devmap *map, uint32_t major, uint32_t minor, const char *source);
+void devmap_mount_avoid(struct devmap *map, const struct mount *m);
 
 /**
  * The /dev name of a device number, without opening the device: one readlink, and for dm devices
@@ -162,27 +160,23 @@ void devmap_avoid(struct devmap *map, uint32_t major, uint32_t minor, const char
 const char *devmap_name(struct devmap *map, uint32_t major, uint32_t minor);
 
 /**
- * The block device of a mount.
+ * Find the block device of a mount: that of its number; of a btrfs and bcachefs, which have
+ * anonymous numbers, that of its source ("/dev/loop0").
  *
- * @source
- *         The mount's source ("/dev/loop0") for btrfs and bcachefs, which have anonymous device
- *         numbers; else NULL (the source of a tmpfs may be "/dev/sda").
- * @dev_major, dev_minor [out]
+ * @major, minor [out]
  *         The device; unchanged if there is none.
  * @return whether there is one.
  */
-bool devmap_behind(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
-                   uint32_t *dev_major, uint32_t *dev_minor);
+bool devmap_mount_device(struct devmap *map, const struct mount *m, uint32_t *major,
+                         uint32_t *minor);
 
 /**
- * The identifiers of a device; probes it if needed and safe.
+ * The identifiers of a device, or of that of a mount; probes it if needed and safe.
  *
- * @source
- *         See devmap_behind().  A device that turns out to hold another type is not used.
  * @return the tags, owned by the map; NULL only for ENOMEM.
  */
-const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32_t minor,
-                                      const char *source);
+const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32_t minor);
+const struct devmap_tags *devmap_mount_tags(struct devmap *map, const struct mount *m);
 
 /**
  * Whether I/O to a device could block: it is suspended, shut down, or remote (nbd, rbd, drbd,

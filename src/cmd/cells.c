@@ -314,8 +314,7 @@ static const struct devmap_tags *row_tags(struct cells *cells, const struct row 
 		return row->device->tags;
 	if (!cells->run->devs || !of_kernel(cells, row))
 		return NULL;
-	return devmap_tags(cells->run->devs, row->mount->dev_major, row->mount->dev_minor,
-	                   row->mount->source);
+	return devmap_mount_tags(cells->run->devs, row->mount);
 }
 
 const char *cell_sources(struct cells *cells, const struct row *row)

@@ -68,10 +68,7 @@ static int leads(void *arg, const char *path, const struct fstab_line *line)
 			return line->source && *line->source == '/'
 			       ? same_place(merge, path, line->source) : -1;
 	} else if (line->mount) {
-		const struct mount *m = line->mount;
-		bool named = m->dev_major == 0;
-		known = devmap_behind(in->devs, m->dev_major, m->dev_minor,
-		                      named ? m->source : NULL, &own_major, &own_minor);
+		known = devmap_mount_device(in->devs, line->mount, &own_major, &own_minor);
 		/* Compare the image of a loop device by path. */
 		if (line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0
 		    && strncmp(path, "/dev/", 5) != 0)

@@ -124,11 +124,10 @@ static bool mount_blocks(const struct run *run, uint32_t node, unsigned files)
 		return false;
 	if (flags & FST_LAYERED)
 		return true;
-	const char *source = flags & FST_SUBVOL ? m->source : NULL;
 	if (!run->devs)
 		return false;
-	if (m->dev_major == 0 && !source)
-		return flags & FST_DEVICE && !(flags & FST_SUBVOL);   /* on a file: erofs */
+	if (m->dev_major == 0 && !(flags & FST_SUBVOL))
+		return flags & FST_DEVICE;   /* on a file: erofs */
 	if (devmap_mount_blocks(run->devs, m))
 		return true;
 	struct files_blocked blocked = {.run = run, .files = files};

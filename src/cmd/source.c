@@ -144,8 +144,7 @@ bool source_match(struct run *run, const struct source_spec *spec, const struct 
 	/* Network file systems have no tags. */
 	if (!run->devs || mount->line || strncmp(mount->source, "/dev/", 5) != 0)
 		return false;
-	const struct devmap_tags *tags = devmap_tags(run->devs, mount->dev_major, mount->dev_minor,
-	                                             mount->source);
+	const struct devmap_tags *tags = devmap_mount_tags(run->devs, mount);
 	return tags && value_is(tag_value(tags, spec->tag), spec->value, spec->len);
 }
 

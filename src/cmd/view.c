@@ -208,9 +208,7 @@ static bool is_mounted(const struct run *run, const struct devmap_device *device
 		if (!device->tags->multi_device || !device->tags->uuid || !mount->source
 		    || strncmp(mount->source, "/dev/", 5) != 0)
 			continue;
-		const struct devmap_tags *tags = devmap_tags(run->devs, mount->dev_major,
-		                                             mount->dev_minor,
-		                                             mount->source);
+		const struct devmap_tags *tags = devmap_mount_tags(run->devs, mount);
 		if (tags && tags->uuid && strcmp(tags->uuid, device->tags->uuid) == 0)
 			return true;
 	}

@@ -59,7 +59,7 @@ struct devmap_dev {
 	struct devmap_below *members;  /* devices of its file system, if fs_judged */
 	bool loop_read;          /* loop_offset, loop_limit are read */
 	uint64_t loop_offset, loop_limit;
-	bool avoided;            /* by devmap_avoid() */
+	bool avoided;            /* by devmap_mount_avoid() */
 	bool tagged;
 	bool told;               /* tags are filled */
 	const char *part;        /* reason for devmap_part(), from the tags */
@@ -125,9 +125,8 @@ void devmap_note(struct devmap *map, const char *path);
 
 /* mount.c */
 
-/** The device of a number and a source as for devmap_behind(), or NULL. */
-struct devmap_dev *devmap_find_behind(struct devmap *map, uint32_t major, uint32_t minor,
-                                      const char *source);
+/** The device of a mount, or NULL. */
+struct devmap_dev *devmap_of_mount(struct devmap *map, const struct mount *m);
 
 /* sysfs.c */
 

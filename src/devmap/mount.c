@@ -30,39 +30,43 @@ static struct devmap_dev *devmap_of_name(struct devmap *map, const char *name)
 	return major != 0 ? devmap_get(map, major, minor) : NULL;
 }
 
-struct devmap_dev *devmap_find_behind(struct devmap *map, uint32_t major, uint32_t minor,
-                                      const char *source)
+/** The source of a mount of a type that has no device number of its own, if it is in /dev. */
+static const char *devmap_source(const struct mount *m)
 {
-	if (major != 0)
-		return devmap_get(map, major, minor);
-	if (!source || strncmp(source, "/dev/", 5) != 0)
-		return NULL;
-	/* Mounts of the same anonymous number usually have the same source. */
-	struct devmap_dev *dev = devmap_get(map, major, minor);
-	if (!dev)
-		return NULL;
-	if (dev->source && strcmp(dev->source, source) == 0)
-		return dev->behind;
+	bool named = m->dev_major == 0 && m->source && strncmp(m->source, "/dev/", 5) == 0;
+	return named && (!m->fstype || fstype_flags(m->fstype) & FST_SUBVOL) ? m->source : NULL;
+}
 
-	dev->behind = devmap_of_name(map, source + 5);
-	dev->source = devmap_strndup(map, source, strlen(source));
+struct devmap_dev *devmap_of_mount(struct devmap *map, const struct mount *m)
+{
+	const char *source = devmap_source(m);
+	struct devmap_dev *dev = NULL;
+	if (m->dev_major != 0 || source)
+		dev = devmap_get(map, m->dev_major, m->dev_minor);
+	if (!dev || !source)
+		return dev;
+	/* Mounts of the same anonymous number usually have the same source. */
+	if (!dev->source || strcmp(dev->source, source) != 0) {
+		dev->behind = devmap_of_name(map, source + 5);
+		dev->source = devmap_strndup(map, source, strlen(source));
+	}
 	return dev->behind;
 }
 
-bool devmap_behind(struct devmap *map, uint32_t major, uint32_t minor, const char *source,
-                   uint32_t *dev_major, uint32_t *dev_minor)
+bool devmap_mount_device(struct devmap *map, const struct mount *m, uint32_t *major,
+                         uint32_t *minor)
 {
-	const struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
+	const struct devmap_dev *dev = devmap_of_mount(map, m);
 	if (!dev)
 		return false;
-	*dev_major = dev->major;
-	*dev_minor = dev->minor;
+	*major = dev->major;
+	*minor = dev->minor;
 	return true;
 }
 
-void devmap_avoid(struct devmap *map, uint32_t major, uint32_t minor, const char *source)
+void devmap_mount_avoid(struct devmap *map, const struct mount *m)
 {
-	struct devmap_dev *dev = devmap_find_behind(map, major, minor, source);
+	struct devmap_dev *dev = devmap_of_mount(map, m);
 	if (!dev)
 		return;
 	dev->avoided = map->avoids = true;
@@ -177,10 +181,9 @@ static void devmap_add_journals(struct devmap *map, struct devmap_members *membe
 bool devmap_mount_blocks(struct devmap *map, const struct mount *m)
 {
 	unsigned flags = fstype_flags(m->fstype);
-	const char *source = flags & FST_SUBVOL ? m->source : NULL;
-	struct devmap_dev *dev = devmap_find_behind(map, m->dev_major, m->dev_minor, source);
+	struct devmap_dev *dev = devmap_of_mount(map, m);
 	if (!dev)
-		return m->dev_major != 0 || (source && strncmp(source, "/dev/", 5) == 0);
+		return m->dev_major != 0 || devmap_source(m);
 	devmap_judge(map, dev);
 	if (!dev->fs_judged) {
 		struct devmap_members members = {.of = dev};
@@ -220,8 +223,7 @@ void devmap_mount_files(struct devmap *map, const struct mount *m,
                         void (*each)(void *arg, const struct devmap_file *file), void *arg)
 {
 	struct devmap_walk walk = {each, arg};
-	const char *source = fstype_flags(m->fstype) & FST_SUBVOL ? m->source : NULL;
-	struct devmap_dev *dev = devmap_find_behind(map, m->dev_major, m->dev_minor, source);
+	struct devmap_dev *dev = devmap_of_mount(map, m);
 	if (!dev)
 		return;
 	devmap_walk(&walk, dev, 0);

@@ -209,10 +209,8 @@ static int probing_ask(struct probing *p, uint32_t node)
 		question.flags |= PROBE_LOOK;
 	if (p->steps[node])
 		question.flags |= PROBE_STEPS;
-	const char *source = type & FST_SUBVOL ? m->source : NULL;
 	if (dsc->devs && type & FST_DEVICE
-	    && devmap_behind(dsc->devs, m->dev_major, m->dev_minor, source,
-	                     &question.device_major, &question.device_minor))
+	    && devmap_mount_device(dsc->devs, m, &question.device_major, &question.device_minor))
 		question.device = devmap_name(dsc->devs, question.device_major,
 		                              question.device_minor);
 	return prober_ask(dsc->opts->prober, &question);

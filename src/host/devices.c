@@ -1,36 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/host.h"
 
-#include "base/fstypes.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/** The source of a mount whose device number is not that of its device, or NULL. */
-static const char *subvolume_source(const struct mount *mount)
-{
-	return fstype_flags(mount->fstype) & FST_SUBVOL ? mount->source : NULL;
-}
-
 int host_mount_device(struct host *host, const struct mount *mount, struct fstab_device *device)
 {
 	struct devmap *devs = host->in.devs;
-	const char *source = subvolume_source(mount);
-	uint32_t major, minor;
 	if (!devs)
 		return 0;
-	device->tags = devmap_tags(devs, mount->dev_major, mount->dev_minor, source);
+	device->tags = devmap_mount_tags(devs, mount);
 	if (!device->tags)
 		return -1;
-	if (devmap_behind(devs, mount->dev_major, mount->dev_minor, source, &major, &minor)) {
+	if (devmap_mount_device(devs, mount, &device->major, &device->minor)) {
 		device->numbered = true;
-		device->major = major;
-		device->minor = minor;
-		device->remote = devmap_remote(devs, major, minor);
-		devmap_loop(devs, major, minor, &device->loop);
+		device->remote = devmap_remote(devs, device->major, device->minor);
+		devmap_loop(devs, device->major, device->minor, &device->loop);
 	}
 	return 0;
 }
@@ -39,8 +27,7 @@ bool host_is_protected(struct host *host, const struct mount *mount)
 {
 	struct devmap *devs = host->in.devs;
 	uint32_t major, minor;
-	return devs && devmap_behind(devs, mount->dev_major, mount->dev_minor,
-	                             subvolume_source(mount), &major, &minor)
+	return devs && devmap_mount_device(devs, mount, &major, &minor)
 	       && devmap_protected(devs, major, minor);
 }
 
@@ -58,7 +45,7 @@ int host_swap_device(struct host *host, const char *name, struct fstab_device *d
 	strbuf_destroy(&path);
 	if (!seen)
 		return failed ? -1 : 0;
-	device->tags = devmap_tags(devs, st.rdev_major, st.rdev_minor, NULL);
+	device->tags = devmap_tags(devs, st.rdev_major, st.rdev_minor);
 	device->remote = devmap_remote(devs, st.rdev_major, st.rdev_minor);
 	device->numbered = true;
 	device->major = st.rdev_major;
@@ -232,7 +219,7 @@ static void fill_device(struct host *host, uint32_t major, uint32_t minor,
                         struct fstab_device *device)
 {
 	struct devmap *devs = host->in.devs;
-	device->tags = devmap_tags(devs, major, minor, NULL);
+	device->tags = devmap_tags(devs, major, minor);
 	device->numbered = true;
 	device->major = major;
 	device->minor = minor;

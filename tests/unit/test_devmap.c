@@ -126,6 +126,15 @@ static bool mount_blocks(uint32_t maj, uint32_t min, const char *source)
 	return devmap_mount_blocks(map, &m);
 }
 
+/** A mount of btrfs with a source. */
+#define MOUNT(text) ((struct mount){.fstype = "btrfs", .source = (text)})
+
+/** The tags of a mount of an unknown type. */
+static const struct devmap_tags *source_tags(uint32_t min, const char *source)
+{
+	return devmap_mount_tags(map, &(struct mount){.dev_minor = min, .source = source});
+}
+
 /** A device in sysfs: its directory below devices, and the two links to it. */
 static void put_dev(unsigned maj, unsigned min, const char *dir)
 {
@@ -230,9 +239,9 @@ static void test_names(void)
 	uint64_t calls = os_calls_total(&os);
 	SAME(devmap_name(map, 0, 33), NULL);
 	CU_ASSERT_EQUAL(os_calls_total(&os), calls);
-	CU_ASSERT_EQUAL(devmap_tags(map, 8, 77, NULL)->known, DEVMAP_NO_DEVICE);
-	CU_ASSERT_EQUAL(devmap_tags(map, 0, 33, "tmpfs")->known, DEVMAP_ANONYMOUS);
-	CU_ASSERT_EQUAL(devmap_tags(map, 0, 33, "/dev/sda1")->known, DEVMAP_ANONYMOUS);
+	CU_ASSERT_EQUAL(devmap_tags(map, 8, 77)->known, DEVMAP_NO_DEVICE);
+	CU_ASSERT_EQUAL(source_tags(33, "tmpfs")->known, DEVMAP_ANONYMOUS);
+	CU_ASSERT_EQUAL(source_tags(33, "/dev/sda1")->known, DEVMAP_ANONYMOUS);
 	end();
 }
 
@@ -249,12 +258,12 @@ static void expect_unknown(unsigned maj, unsigned min)
 	SAME(backing, NULL);
 	CU_ASSERT_PTR_NULL(devmap_part(map, maj, min));
 	SAME(devmap_name(map, maj, min), NULL);
-	const struct devmap_tags *tags = devmap_tags(map, maj, min, NULL);
+	const struct devmap_tags *tags = devmap_tags(map, maj, min);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_NO_DEVICE);
 	SAME(tags->type, NULL);
 	CU_ASSERT_PTR_NULL(devmap_part(map, maj, min));
 	CU_ASSERT_FALSE(devmap_crypt(map, maj, min));
-	devmap_avoid(map, maj, min, NULL);
+	devmap_mount_avoid(map, &(struct mount){.dev_major = maj, .dev_minor = min});
 }
 
 static void test_unknown(void)
@@ -298,23 +307,23 @@ static void test_udev(void)
 	    "E:ID_FS_UUID_ENC=AB-CD\nE:ID_FS_TYPE=vfat\nE:ID_FS_USAGE=filesystem\n"
 	    "E:ID_PART_ENTRY_UUID=deadbeef-01\nE:ID_PART_ENTRY_NAME=EFI\\x20System\n"
 	    "E:=\nE:ID_FS_TYPE\nE:ID_FS_TYPE=later\nG:systemd");
-	const struct devmap_tags *tags = devmap_tags(map, 8, 1, NULL);
+	const struct devmap_tags *tags = devmap_tags(map, 8, 1);
 	TAGS(tags, .known = DEVMAP_KNOWN, .origin = "udev", .name = "/dev/sda1", .type = "vfat",
 	     .usage = "filesystem", .uuid = "AB-CD", .label = "two \xc3\xa4\\",
 	     .partuuid = "deadbeef-01", .partlabel = "EFI System");
 	uint64_t calls = os_calls_total(&os);
-	CU_ASSERT_PTR_EQUAL(devmap_tags(map, 8, 1, NULL), tags);
+	CU_ASSERT_PTR_EQUAL(devmap_tags(map, 8, 1), tags);
 	CU_ASSERT_EQUAL(os_calls_total(&os), calls);
 
 	/* Without the encoded forms; two signatures; a path of a multipath. */
 	put_udev(8, 2, SDA "/sda2", "E:ID_FS_TYPE=mpath_member\nE:ID_FS_UUID=u\\x20\n");
-	tags = devmap_tags(map, 8, 2, NULL);
+	tags = devmap_tags(map, 8, 2);
 	SAME(tags->uuid, "u\\x20");
 	SAME(tags->usage, "raid");
 	put_udev(8, 3, SDA "/sda3", "E:ID_FS_AMBIVALENT=other:a other:b\n");
-	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3, NULL)->known, DEVMAP_AMBIVALENT);
+	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3)->known, DEVMAP_AMBIVALENT);
 	put_udev(8, 4, SDA "/sda4", "E:DM_MULTIPATH_DEVICE_PATH=1\n");
-	tags = devmap_tags(map, 8, 4, NULL);
+	tags = devmap_tags(map, 8, 4);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_UNSAFE);
 	SAME(tags->reason, "path of a multipath");
 	end();
@@ -334,29 +343,29 @@ static void test_udev_hostile(void)
 	                      "\nE:ID_FS_UUID_ENC=a\\x00b\nE:ID_PART_ENTRY_UUID=");
 	memcpy(big + n, "x\0y\nE:ID_PART_ENTRY_NAME=\\xZZ\\x4\n", 34);
 	put_bytes("run/udev/data/b8:1", big, n + 34);
-	const struct devmap_tags *tags = devmap_tags(map, 8, 1, NULL);
+	const struct devmap_tags *tags = devmap_tags(map, 8, 1);
 	TAGS(tags, .known = tags->known, .origin = "udev", .name = "/dev/sda1", .type = "ext4",
 	     .usage = tags->usage, .partlabel = "\\xZZ\\x4");
 
 	put_dev(8, 2, SDA "/sda2");
 	put_bytes("run/udev/data/b8:2", big, sizeof(big));
-	tags = devmap_tags(map, 8, 2, NULL);
+	tags = devmap_tags(map, 8, 2);
 	SAME(tags->type, NULL);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_NO_NODE);
 
 	/* A plain file, a FIFO or another device in its place is not opened. */
 	put_dev(8, 3, SDA "/sda3");
 	put("dev/sda3", "not a device");
-	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3, NULL)->known, DEVMAP_NO_NODE);
+	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3)->known, DEVMAP_NO_NODE);
 	put_dev(8, 4, SDA "/sda4");
 	char path[128];
 	snprintf(path, sizeof(path), "%s/dev/sda4", root);
 	CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
-	CU_ASSERT_EQUAL(devmap_tags(map, 8, 4, NULL)->known, DEVMAP_NO_NODE);
+	CU_ASSERT_EQUAL(devmap_tags(map, 8, 4)->known, DEVMAP_NO_NODE);
 	put_dev(8, 5, SDA "/sda5");
 	snprintf(path, sizeof(path), "%s/dev/sda5", root);
 	if (mknod(path, S_IFBLK | 0600, makedev(7, 250)) == 0)
-		CU_ASSERT_EQUAL(devmap_tags(map, 8, 5, NULL)->known, DEVMAP_NO_NODE);
+		CU_ASSERT_EQUAL(devmap_tags(map, 8, 5)->known, DEVMAP_NO_NODE);
 	end();
 }
 
@@ -376,20 +385,20 @@ static void test_cache(void)
 	    "UUID=\"\\\\x41\\x5cx42\\x43\" TYPE=\"ext4\">/dev/sda5</device>\n<device "
 	    "DEVNO=\"0x0803\" TIME=\"1\" UUID=\"cut\n<device DEVNO=\"zz\" TYPE=\"x\">\n<device "
 	    "\n<other DEVNO=\"0x0803\" TYPE=\"x\">\n");
-	const struct devmap_tags *tags = devmap_tags(map, 8, 1, NULL);
+	const struct devmap_tags *tags = devmap_tags(map, 8, 1);
 	TAGS(tags, .known = DEVMAP_KNOWN, .origin = "cache", .name = "/dev/sda1", .type = "ext4",
 	     .usage = "filesystem", .uuid = "new", .label = "a\"b\\ > $c", .partlabel = "p");
-	tags = devmap_tags(map, 8, 2, NULL);
+	tags = devmap_tags(map, 8, 2);
 	SAME(tags->usage, "raid");
 	SAME(tags->origin, "cache");
-	tags = devmap_tags(map, 8, 3, NULL);
+	tags = devmap_tags(map, 8, 3);
 	SAME(tags->type, NULL);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_NO_NODE);
 	/* Escapes are decoded once. */
-	SAME(devmap_tags(map, 8, 5, NULL)->uuid, "\\x41\\x42C");
+	SAME(devmap_tags(map, 8, 5)->uuid, "\\x41\\x42C");
 	/* udev has priority. */
 	put("run/udev/data/b8:4", "E:ID_FS_TYPE=btrfs\n");
-	SAME(devmap_tags(map, 8, 4, NULL)->origin, "udev");
+	SAME(devmap_tags(map, 8, 4)->origin, "udev");
 	end();
 }
 
@@ -397,7 +406,7 @@ static void test_cache(void)
     it would be probed (the trees have no nodes). */
 static void unsafe(unsigned maj, unsigned min, const char *reason, bool blocks)
 {
-	const struct devmap_tags *tags = devmap_tags(map, maj, min, NULL);
+	const struct devmap_tags *tags = devmap_tags(map, maj, min);
 	CU_ASSERT_EQUAL(tags->known, reason ? DEVMAP_UNSAFE : DEVMAP_NO_NODE);
 	SAME(tags->reason, reason);
 	CU_ASSERT_EQUAL(devmap_blocks(map, maj, min, NULL), blocks);
@@ -692,12 +701,12 @@ static void test_btrfs(void)
 	put("sys/fs/btrfs/" UUID "/label", "pool\n");
 	put_link("sys/fs/btrfs/" UUID "/devices/sda1", "../../../../devices/" SDA "/sda1");
 	put_link("sys/fs/btrfs/" UUID "/devices/sda2", "../../../../devices/" SDA "/sda2");
-	const struct devmap_tags *tags = devmap_tags(map, 0, 40, "/dev/sda1");
+	const struct devmap_tags *tags = source_tags(40, "/dev/sda1");
 	TAGS(tags, .known = DEVMAP_KNOWN, .name = "/dev/sda1", .type = "btrfs",
 	     .usage = tags->usage, .uuid = UUID, .label = "pool", .origin = "sysfs",
 	              .multi_device = true);
-	CU_ASSERT_PTR_EQUAL(devmap_tags(map, 8, 1, NULL), tags);
-	CU_ASSERT_TRUE(devmap_behind(map, 0, 40, "/dev/sda2", &maj, &min));
+	CU_ASSERT_PTR_EQUAL(devmap_tags(map, 8, 1), tags);
+	CU_ASSERT_TRUE(devmap_mount_device(map, &MOUNT("/dev/sda2"), &maj, &min));
 	CU_ASSERT_TRUE(maj == 8 && min == 2);
 	CU_ASSERT_FALSE(mount_blocks(0, 40, "/dev/sda1"));
 
@@ -711,13 +720,13 @@ static void test_btrfs(void)
 	CU_ASSERT_TRUE(mount_blocks(0, 41, "/dev/sda3"));
 	CU_ASSERT_FALSE(devmap_blocks(map, 8, 3, NULL));
 	/* The kernel made up its UUID. */
-	CU_ASSERT_EQUAL(devmap_tags(map, 0, 41, "/dev/sda3")->known, DEVMAP_ANONYMOUS);
-	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3, NULL)->known, DEVMAP_NO_NODE);
+	CU_ASSERT_EQUAL(source_tags(41, "/dev/sda3")->known, DEVMAP_ANONYMOUS);
+	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3)->known, DEVMAP_NO_NODE);
 
 	/* The name of a dm device that has no node. */
 	put_dev(252, 7, VIRTUAL "dm-7");
 	put("sys/devices/" VIRTUAL "dm-7/dm/name", "luks-root\n");
-	CU_ASSERT_TRUE(devmap_behind(map, 0, 42, "/dev/mapper/luks-root", &maj, &min));
+	CU_ASSERT_TRUE(devmap_mount_device(map, &MOUNT("/dev/mapper/luks-root"), &maj, &min));
 	CU_ASSERT_EQUAL(min, 7);
 
 	static const char *const bad[] = {
@@ -725,10 +734,10 @@ static void test_btrfs(void)
 		"/dev/stdin", "/dev/nothing",
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); ++i) {
-		CU_ASSERT_FALSE(devmap_behind(map, 0, 43, bad[i], &maj, &min));
+		CU_ASSERT_FALSE(devmap_mount_device(map, &MOUNT(bad[i]), &maj, &min));
 		CU_ASSERT_TRUE(mount_blocks(0, 43, bad[i]));
 	}
-	CU_ASSERT_FALSE(devmap_behind(map, 0, 43, NULL, &maj, &min));
+	CU_ASSERT_FALSE(devmap_mount_device(map, &MOUNT(NULL), &maj, &min));
 	CU_ASSERT_FALSE(mount_blocks(0, 43, "tmpfs"));
 	end();
 }
@@ -838,7 +847,7 @@ static void test_list(void)
 	/* The directory of sysfs and one file of udev for each of the four; no device. */
 	CU_ASSERT(os.calls[OS_OPENAT] == 5 || !(os.caps & OSC_OPENAT2));
 	/* With zfs loaded, a device is probed only on request. */
-	CU_ASSERT_EQUAL(devmap_tags(map, 8, 6, NULL)->known, DEVMAP_NO_NODE);
+	CU_ASSERT_EQUAL(devmap_tags(map, 8, 6)->known, DEVMAP_NO_NODE);
 	end();
 }
 
@@ -952,7 +961,7 @@ static void test_real_ext4(void)
 	SAME(devmap_name(map, 7, loop.minor), loop.path);
 	CU_ASSERT_FALSE(devmap_blocks(map, 7, loop.minor, &backing));
 	SAME(backing, path);
-	const struct devmap_tags *tags = devmap_tags(map, 7, loop.minor, NULL);
+	const struct devmap_tags *tags = devmap_tags(map, 7, loop.minor);
 	TAGS(tags, .known = DEVMAP_KNOWN, .origin = "probe", .name = loop.path, .type = "ext4",
 	     .usage = "filesystem", .uuid = "11111111-2222-3333-4444-555555555555",
 	     .label = "a\"b\\ $c");
@@ -971,7 +980,7 @@ static void test_real_ext4(void)
 	squashfs[28] = 4;
 	CU_ASSERT_EQUAL(pwrite(loop.fd, squashfs, sizeof(squashfs), 0), (ssize_t)sizeof(squashfs));
 	fsync(loop.fd);
-	tags = devmap_tags(map, 7, loop.minor, NULL);
+	tags = devmap_tags(map, 7, loop.minor);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_AMBIVALENT);
 	SAME(tags->type, NULL);
 
@@ -980,7 +989,7 @@ static void test_real_ext4(void)
 	static char zero[1 << 20];
 	CU_ASSERT_EQUAL(pwrite(loop.fd, zero, sizeof(zero), 0), (ssize_t)sizeof(zero));
 	fsync(loop.fd);
-	tags = devmap_tags(map, 7, loop.minor, NULL);
+	tags = devmap_tags(map, 7, loop.minor);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_UNTAGGED);
 	SAME(tags->type, NULL);
 	loop_close(&loop);
@@ -1062,13 +1071,12 @@ static void test_real_partition(void)
 		UNIT_SKIP("no partitions on loop devices");
 	}
 	CU_ASSERT_TRUE(run("mkfs.ext4 -q -F -L inner %s", node));
-	const struct devmap_tags *tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev),
-	                                             NULL);
+	const struct devmap_tags *tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev));
 	TAGS(tags, .known = DEVMAP_KNOWN, .name = node, .type = "ext4", .label = "inner",
 	     .usage = tags->usage, .uuid = tags->uuid, .origin = tags->origin,
 	     .partuuid = "abababab-abab-abab-abab-abababababab", .partlabel = "my part");
 	/* The disk holds a table and no file system. */
-	tags = devmap_tags(map, 7, loop.minor, NULL);
+	tags = devmap_tags(map, 7, loop.minor);
 	CU_ASSERT_EQUAL(tags->known, DEVMAP_UNTAGGED);
 	SAME(tags->partuuid, NULL);
 	add_partition(&loop, 3, 2048, BLKPG_DEL_PARTITION);
@@ -1077,7 +1085,7 @@ static void test_real_partition(void)
 	forget();
 	CU_ASSERT_TRUE(add_partition(&loop, 3, 4096, BLKPG_ADD_PARTITION));
 	if (stat(node, &st) == 0) {
-		tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev), NULL);
+		tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev));
 		SAME(tags->partuuid, NULL);
 	}
 	add_partition(&loop, 3, 4096, BLKPG_DEL_PARTITION);
@@ -1131,14 +1139,14 @@ static void test_real_btrfs(void)
 	struct stat st;
 	CU_ASSERT_EQUAL_FATAL(stat(point, &st), 0);
 	CU_ASSERT_EQUAL(major(st.st_dev), 0);
-	const struct devmap_tags *tags = devmap_tags(map, 0, minor(st.st_dev), loops[0].path);
+	const struct devmap_tags *tags = source_tags(minor(st.st_dev), loops[0].path);
 	TAGS(tags, .known = tags->known, .name = loops[0].path, .type = "btrfs",
 	     .usage = tags->usage, .uuid = uuid[0], .label = "single", .origin = "probe");
-	CU_ASSERT_EQUAL(devmap_tags(map, 0, minor(st.st_dev), "none")->known, DEVMAP_ANONYMOUS);
+	CU_ASSERT_EQUAL(source_tags(minor(st.st_dev), "none")->known, DEVMAP_ANONYMOUS);
 
 	CU_ASSERT_EQUAL_FATAL(stat(other, &st), 0);
 	for (int i = 1; i < 3; ++i) {
-		tags = devmap_tags(map, 0, minor(st.st_dev), loops[i].path);
+		tags = source_tags(minor(st.st_dev), loops[i].path);
 		SAME(tags->name, loops[i].path);
 		SAME(tags->uuid, uuid[1]);
 		CU_ASSERT_TRUE(tags->multi_device);
@@ -1149,7 +1157,7 @@ static void test_real_btrfs(void)
 	devmap_free(map);
 	map = devmap_new(&os, &(struct devmap_roots){"/sys", root, root, NULL});
 	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
-	tags = devmap_tags(map, 0, minor(st.st_dev), loops[1].path);
+	tags = source_tags(minor(st.st_dev), loops[1].path);
 	SAME(tags->origin, "sysfs");
 	SAME(tags->uuid, uuid[1]);
 	SAME(tags->label, "pair");

@@ -327,10 +327,8 @@ static void debug_run(const struct run *run)
 static void avoid_hung(struct run *run)
 {
 	for (uint32_t i = 0; run->d && run->d->probed && i < run->d->tree.count; ++i) {
-		const struct mount *m = run->d->tree.nodes[i].mount;
 		if (run->d->probed[i].error == ETIMEDOUT)
-			devmap_avoid(run->devs, m->dev_major, m->dev_minor,
-			             fstype_flags(m->fstype) & FST_SUBVOL ? m->source : NULL);
+			devmap_mount_avoid(run->devs, run->d->tree.nodes[i].mount);
 	}
 }
 
