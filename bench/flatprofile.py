@@ -4,7 +4,7 @@ import re
 import subprocess
 
 # Crossings that are of the kind of another in --stats (src/os/crossing.h).
-KINDS = {"faccessat": "faccessat2", "sendto": "sendmsg", "writev": "write"}
+KINDS = {"faccessat": "faccessat2", "writev": "write"}
 PREFIX = "sys_"
 ROW = re.compile(r"\s*[\d.]+\s+[\d.]+\s+([\d.]+)(?:\s+(\d+)\s+[\d.]+\s+[\d.]+)?\s+(\S+)$")
 

@@ -22,7 +22,8 @@
  *     linediff.c         unified diff of two texts
  *   os/                  the kernel facade: every system call, counted
  *     kernel.h           kernel structures and constants that old headers lack
- *     os.c               statx, openat, getdents64, listmount ...; which of them this kernel has
+ *     os.c               statx, openat, getdents64, listmount ...
+ *     init.c             which features this kernel has
  *     clock.c            counting and timing calls
  *     sampler.c          sampling where a thread spends its time
  *     crossing.c         each system call as a function of its own, for gprof builds

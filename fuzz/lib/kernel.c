@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,18 +219,17 @@ int __wrap_os_opendir(struct os *os, int dirfd, const char *name);
 ssize_t __wrap_os_getdents(struct os *os, int fd, void *buf, size_t size);
 ssize_t __wrap_os_read(struct os *os, int fd, void *buf, size_t size);
 unsigned __wrap_os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *minor);
-int __wrap_os_wait_readable(struct os *os, int fd);
 int __wrap_os_fstatfs(struct os *os, int fd, struct statfs *st);
 ssize_t __wrap_os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf,
                             size_t size);
 void __wrap_os_close(struct os *os, int fd);
 ssize_t __wrap_os_readlinkat(struct os *os, int dirfd, const char *name, char *buf, size_t size);
-int __wrap_os_create(struct os *os, int dirfd, const char *name);
+int __wrap_os_create_new(struct os *os, int dirfd, const char *name);
 int __wrap_os_unlinkat(struct os *os, int dirfd, const char *name);
 int __wrap_os_mkdirat(struct os *os, int dirfd, const char *name, unsigned mode);
 int __wrap_os_getcwd(struct os *os, char *buf);
 char *__wrap_os_hostname(struct os *os);
-unsigned __wrap_os_nofile(struct os *os, unsigned most);
+unsigned __wrap_os_nofile(struct os *os, unsigned most, bool raise);
 int __wrap_os_dupfd(struct os *os, int fd, int min);
 ssize_t __wrap_os_listmount(struct os *os, uint64_t mnt_id, uint64_t last, uint64_t *ids, size_t n);
 int __wrap_os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmount *buf,
@@ -239,7 +239,6 @@ int __wrap_os_poll(struct os *os, struct pollfd *polled, size_t n, int ms);
 void __wrap_os_probe_events(struct os *os);
 double __wrap_os_now(void);
 double __real_os_now(void);
-unsigned __wrap_os_raise_nofile(struct os *os, unsigned want);
 unsigned __wrap_os_cpus(struct os *os);
 void __wrap_os_init(struct os *os, const char *disable);
 int __wrap_os_watch_mounts(struct os *os);
@@ -377,13 +376,6 @@ unsigned __wrap_os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *m
 	return S_IFBLK;
 }
 
-int __wrap_os_wait_readable(struct os *os, int fd)
-{
-	count(os, OS_POLL);
-	(void)file_of(fd);
-	return 0;
-}
-
 ssize_t __wrap_os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf,
                             size_t size)
 {
@@ -456,7 +448,7 @@ static int tell(void (*told)(const char *path), int dirfd, const char *name)
 	return 0;
 }
 
-int __wrap_os_create(struct os *os, int dirfd, const char *name)
+int __wrap_os_create_new(struct os *os, int dirfd, const char *name)
 {
 	count(os, OS_OPENAT);
 	if (tell(kernel->create, dirfd, name) == 0)
@@ -492,9 +484,11 @@ char *__wrap_os_hostname(struct os *os)
 	return strdup("host");
 }
 
-unsigned __wrap_os_nofile(struct os *os, unsigned most)
+unsigned __wrap_os_nofile(struct os *os, unsigned most, bool raise)
 {
-	return __wrap_os_raise_nofile(os, most);
+	(void)raise;
+	count(os, OS_RLIMIT);
+	return most < MAX_FDS ? most : MAX_FDS;
 }
 
 int __wrap_os_dupfd(struct os *os, int fd, int min)
@@ -526,12 +520,6 @@ int __wrap_os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_
 	return -1;
 }
 
-unsigned __wrap_os_raise_nofile(struct os *os, unsigned want)
-{
-	count(os, OS_RLIMIT);
-	return want < MAX_FDS ? want : MAX_FDS;
-}
-
 unsigned __wrap_os_cpus(struct os *os)
 {
 	count(os, OS_AFFINITY);
@@ -561,6 +549,8 @@ void __wrap_os_probe_events(struct os *os)
 int __wrap_os_poll(struct os *os, struct pollfd *polled, size_t n, int ms)
 {
 	count(os, OS_POLL);
+	if (!kernel->poll && n == 1 && ms < 0 && file_of(polled->fd))
+		return 0;   /* os_read_fd() */
 	if (!kernel->poll)
 		fuzz_failed("it does not poll", __FILE__, __LINE__);
 	return kernel->poll(polled, n, ms);
@@ -585,10 +575,8 @@ double __wrap_os_now(void)
 #define NOT_HERE(name) \
 	_Noreturn void name(void); \
 	void name(void) { fuzz_failed("it does not call " #name, __FILE__, __LINE__); }
-NOT_HERE(__wrap_os_create_new)
 NOT_HERE(__wrap_os_detach)
 NOT_HERE(__wrap_os_die_with)
-NOT_HERE(__wrap_os_exchange)
 NOT_HERE(__wrap_os_exit_process)
 NOT_HERE(__wrap_os_fchmod)
 NOT_HERE(__wrap_os_fchown)

@@ -253,8 +253,8 @@ int dsc_walk(struct dsc *dsc)
 	struct bfs_policy policy;
 	walk_policy(&walk, &policy);
 	policy.done = walk_done;
-	unsigned limit = dsc->opts->guest ? os_nofile(dsc->os, MAX_FDS) / 2
-	                                  : os_raise_nofile(dsc->os, MAX_FDS);
+	bool guest = dsc->opts->guest;
+	unsigned limit = os_nofile(dsc->os, MAX_FDS, !guest) / (guest ? 2 : 1);
 	/* Leave some for the rest of the program and the caller. */
 	unsigned max_fds = limit > 64 ? limit - 32 : limit / 4;
 

@@ -13,15 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/crossing.h"   /* after the C library */
-
 enum { READ_SIZE = 64 * 1024 };
 
 static const double REAP_SECONDS = 0.02;
 
 static int stream_pair(struct os *os, int fds[2])
 {
-	return OS_CALL(os, OS_SOCKETPAIR, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds));
+	return OS_CALL(os, OS_SOCKETPAIR, socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds);
 }
 
 /** The child: run with the output redirected. */

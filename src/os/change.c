@@ -12,126 +12,82 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/crossing.h"   /* after the C library */
-
-/* A call that is repeated after EINTR, counted each time. */
-#define CALL(rc, kind, call) do { \
-		unsigned tries = 0; \
-		do { \
-			(rc) = OS_CALL(os, kind, (call)); \
-		} while ((rc) < 0 && os_again(&tries)); \
-	} while (0)
-
 int os_fstatat(struct os *os, int dirfd, const char *name, struct stat *st)
 {
-	int rc, flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
-	CALL(rc, OS_FSTAT, fstatat(dirfd, name, st, flags));
-	return rc;
+	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
+	return OS_RETRY(OS_CALL(os, OS_FSTAT, fstatat, dirfd, name, st, flags));
 }
 
 int os_create_new(struct os *os, int dirfd, const char *name)
 {
-	int fd;
-	CALL(fd, OS_OPENAT,
-	     openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-	return fd;
+	return OS_RETRY(OS_CALL(os, OS_OPENAT, openat, dirfd, name,
+	                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
-int os_rename(struct os *os, int dirfd, const char *from, const char *to, bool fresh)
+int os_rename(struct os *os, int dirfd, const char *from, const char *to, unsigned flags)
 {
-	int rc;
-	CALL(rc, OS_RENAME, renameat2(dirfd, from, dirfd, to, fresh ? RENAME_NOREPLACE : 0));
-	return rc;
-}
-
-int os_exchange(struct os *os, int dirfd, const char *one, const char *two)
-{
-	int rc;
-	CALL(rc, OS_RENAME, renameat2(dirfd, one, dirfd, two, RENAME_EXCHANGE));
-	return rc;
+	return OS_RETRY(OS_CALL(os, OS_RENAME, renameat2, dirfd, from, dirfd, to, flags));
 }
 
 int os_link(struct os *os, int dirfd, const char *from, const char *to)
 {
-	int rc;
-	CALL(rc, OS_LINK, linkat(dirfd, from, dirfd, to, 0));
-	return rc;
+	return OS_RETRY(OS_CALL(os, OS_LINK, linkat, dirfd, from, dirfd, to, 0));
 }
 
 int os_symlink(struct os *os, const char *text, int dirfd, const char *name)
 {
-	int rc;
-	CALL(rc, OS_SYMLINK, symlinkat(text, dirfd, name));
-	return rc;
+	return OS_RETRY(OS_CALL(os, OS_SYMLINK, symlinkat, text, dirfd, name));
 }
 
 int os_fsync(struct os *os, int fd)
 {
-	int rc;
-	CALL(rc, OS_FSYNC, fsync(fd));
-	return rc;
+	return OS_RETRY(OS_CALL(os, OS_FSYNC, fsync, fd));
 }
 
 int os_fchown(struct os *os, int fd, uid_t uid, gid_t gid)
 {
-	int rc;
-	CALL(rc, OS_CHOWN, fchown(fd, uid, gid));
-	return rc;
+	return OS_RETRY(OS_CALL(os, OS_CHOWN, fchown, fd, uid, gid));
 }
 
 int os_fchmod(struct os *os, int fd, mode_t mode)
 {
-	int rc;
-	CALL(rc, OS_CHMOD, fchmod(fd, mode));
-	return rc;
+	return OS_RETRY(OS_CALL(os, OS_CHMOD, fchmod, fd, mode));
 }
 
 int os_futimens(struct os *os, int fd, const struct timespec times[2])
 {
-	int rc;
-	CALL(rc, OS_UTIME, futimens(fd, times));
-	return rc;
+	return OS_RETRY(OS_CALL(os, OS_UTIME, futimens, fd, times));
 }
 
 int os_flock(struct os *os, int fd)
 {
-	int rc;
-	CALL(rc, OS_FLOCK, flock(fd, LOCK_EX | LOCK_NB));
-	return rc;
+	return OS_RETRY(OS_CALL(os, OS_FLOCK, flock, fd, LOCK_EX | LOCK_NB));
 }
 
 ssize_t os_flistxattr(struct os *os, int fd, char *names, size_t size)
 {
-	ssize_t n;
-	CALL(n, OS_LISTXATTR, flistxattr(fd, names, size));
-	return n;
+	return OS_RETRY(OS_CALL(os, OS_LISTXATTR, flistxattr, fd, names, size));
 }
 
 ssize_t os_fgetxattr(struct os *os, int fd, const char *name, void *value, size_t size)
 {
-	ssize_t n;
-	CALL(n, OS_GETXATTR, fgetxattr(fd, name, value, size));
-	return n;
+	return OS_RETRY(OS_CALL(os, OS_GETXATTR, fgetxattr, fd, name, value, size));
 }
 
 int os_fsetxattr(struct os *os, int fd, const char *name, const void *value, size_t size)
 {
-	int rc;
-	CALL(rc, OS_SETXATTR, fsetxattr(fd, name, value, size, 0));
-	return rc;
+	return OS_RETRY(OS_CALL(os, OS_SETXATTR, fsetxattr, fd, name, value, size, 0));
 }
 
 int os_fremovexattr(struct os *os, int fd, const char *name)
 {
-	int rc;
-	CALL(rc, OS_REMOVEXATTR, fremovexattr(fd, name));
-	return rc;
+	return OS_RETRY(OS_CALL(os, OS_REMOVEXATTR, fremovexattr, fd, name));
 }
 
 int os_inode_flags(struct os *os, int fd, unsigned *flags)
 {
 	int rc, value = 0;   /* whatever the number of the request says: it is an int */
-	CALL(rc, OS_IOCTL, ioctl(fd, FS_IOC_GETFLAGS, &value));
+	rc = OS_RETRY(OS_CALL(os, OS_IOCTL, ioctl, fd, FS_IOC_GETFLAGS, &value));
 	if (rc == 0)
 		*flags = (unsigned)value;
 	return rc;
@@ -141,17 +97,17 @@ void os_signals_hold(struct os *os, struct os_signals *held)
 {
 	sigset_t all;
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	OS_CALL(os, OS_SIGACTION, sigaction(SIGXFSZ, &ignore, &held->size));
+	OS_CALL(os, OS_SIGACTION, sigaction, SIGXFSZ, &ignore, &held->size);
 	/* If it was blocked as well, it would be delivered later. */
 	sigfillset(&all);
 	sigdelset(&all, SIGXFSZ);
-	OS_CALL(os, OS_SIGMASK, pthread_sigmask(SIG_SETMASK, &all, &held->mask));
+	OS_CALL(os, OS_SIGMASK, pthread_sigmask, SIG_SETMASK, &all, &held->mask);
 }
 
 bool os_signals_wait(struct os *os, const struct os_signals *held)
 {
 	sigset_t waiting;
-	if (OS_CALL(os, OS_SIGPENDING, sigpending(&waiting)) != 0)
+	if (OS_CALL(os, OS_SIGPENDING, sigpending, &waiting) != 0)
 		return false;
 	for (int number = 1; number < NSIG; ++number) {
 		struct sigaction action;
@@ -161,7 +117,7 @@ bool os_signals_wait(struct os *os, const struct os_signals *held)
 		if (harmless || sigismember(&waiting, number) != 1
 		    || sigismember(&held->mask, number) == 1)
 			continue;
-		if (OS_CALL(os, OS_SIGACTION, sigaction(number, NULL, &action)) == 0
+		if (OS_CALL(os, OS_SIGACTION, sigaction, number, NULL, &action) == 0
 		    && action.sa_handler != SIG_IGN)
 			return true;
 	}
@@ -170,13 +126,13 @@ bool os_signals_wait(struct os *os, const struct os_signals *held)
 
 void os_signals_go(struct os *os, const struct os_signals *held)
 {
-	OS_CALL(os, OS_SIGACTION, sigaction(SIGXFSZ, &held->size, NULL));
-	OS_CALL(os, OS_SIGMASK, pthread_sigmask(SIG_SETMASK, &held->mask, NULL));
+	OS_CALL(os, OS_SIGACTION, sigaction, SIGXFSZ, &held->size, NULL);
+	OS_CALL(os, OS_SIGMASK, pthread_sigmask, SIG_SETMASK, &held->mask, NULL);
 }
 
 uid_t os_geteuid(struct os *os)
 {
-	return OS_CALL(os, OS_GETEUID, geteuid());
+	return OS_CALL(os, OS_GETEUID, geteuid);
 }
 
 int64_t os_time_ms(void)

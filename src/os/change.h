@@ -19,16 +19,8 @@ int os_fstatat(struct os *os, int dirfd, const char *name, struct stat *st);
 /** openat(2) that creates a file, 0600, for reading and writing.  Errors: EEXIST ... */
 int os_create_new(struct os *os, int dirfd, const char *name);
 
-/**
- * renameat2(2) in a directory.
- *
- * @fresh  The second name must not exist: EEXIST.
- */
-int os_rename(struct os *os, int dirfd, const char *from, const char *to, bool fresh);
-
-/** renameat2(2) of two files in a directory, each to the name of the other.
-    Errors: EINVAL: the file system cannot. */
-int os_exchange(struct os *os, int dirfd, const char *one, const char *two);
+/** renameat2(2) in a directory.  @flags  RENAME_NOREPLACE ... */
+int os_rename(struct os *os, int dirfd, const char *from, const char *to, unsigned flags);
 
 /** linkat(2) in a directory. */
 int os_link(struct os *os, int dirfd, const char *from, const char *to);

@@ -29,8 +29,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/crossing.h"   /* after the C library */
-
 static uint64_t clock_ns(clockid_t id)
 {
 	struct timespec ts;
@@ -90,7 +88,7 @@ static void clock_account(struct os *os, struct os_clock *clock, int procfd)
 {
 	struct rusage usage;
 	memset(&usage, 0, sizeof(usage));
-	OS_CALL(os, OS_GETRUSAGE, getrusage(RUSAGE_THREAD, &usage));
+	OS_CALL(os, OS_GETRUSAGE, getrusage, RUSAGE_THREAD, &usage);
 	clock->faults = (uint64_t)usage.ru_minflt;
 	clock->sleeps = (uint64_t)usage.ru_nvcsw;
 	clock->queued = OS_UNKNOWN;
@@ -203,8 +201,8 @@ static double cost_of_empty(struct os *os)
 static double cost_of_fault(struct os *os)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = FAULT_PAGES * page;
-	char *at = OS_CALL(os, OS_MMAP, mmap(NULL, size, PROT_READ | PROT_WRITE,
-	                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	char *at = OS_CALL(os, OS_MMAP, mmap, NULL, size, PROT_READ | PROT_WRITE,
+	                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED)
 		return -1;
 	/* Pages of ordinary size, as in a growing heap. */
@@ -213,7 +211,7 @@ static double cost_of_fault(struct os *os)
 	for (size_t i = 0; i < size; i += page)
 		*(volatile char *)(at + i) = 1;
 	double ns = (double)(clock_ns(CLOCK_MONOTONIC) - before) / FAULT_PAGES;
-	OS_CALL(os, OS_MUNMAP, munmap(at, size));
+	OS_CALL(os, OS_MUNMAP, munmap, at, size);
 	return ns;
 }
 

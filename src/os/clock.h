@@ -13,15 +13,15 @@
 #ifndef GM_OS_CLOCK_H
 #define GM_OS_CLOCK_H
 
+#include "os/crossing.h"
 #include "os/os.h"
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 enum {
 	OS_CLOCK_LONG = 5000,   /* ns: after a longer piece the CPU clock is read */
 	OS_CLOCK_OFF = 2000,    /* ns off the processor to ignore: a real switch takes longer */
+	OS_TRIES = 32,          /* of a call that was interrupted, or raced with a rename */
 };
 
 /** Not known. */
@@ -95,20 +95,45 @@ void os_clock_enter(struct os_clock *clock);
 /** For OS_CALL(): a call has ended; keeps errno. */
 void os_clock_leave(struct os_clock *clock, enum os_call kind);
 
-/**
- * For the files of os/: make a system call, counted and, if there is a clock, timed.  All system
- * calls are made by this.
- *
- * @call    An expression; its value is the macro's.
- */
-#define OS_CALL(os, kind, call) __extension__({ \
+#ifdef GM_PROFILE
+#define OS_ENTER(function, ...) CROSS(sys_##function, ##__VA_ARGS__)
+#define OS_ENTER_NUMBER(name, ...) CROSS(sys_##name, ##__VA_ARGS__)
+#else
+#define OS_ENTER(function, ...) function(__VA_ARGS__)
+#define OS_ENTER_NUMBER(name, ...) syscall(SYS_##name, __VA_ARGS__)
+#endif
+
+#define OS_COUNTED(os, kind, call) __extension__({ \
 		++(os)->calls[kind]; \
 		if (__builtin_expect((os)->clock != NULL, 0)) \
 			os_clock_enter((os)->clock); \
-		__typeof__(call) os_result_ = (call); \
+		__auto_type os_result_ = (call); \
 		if (__builtin_expect((os)->clock != NULL, 0)) \
 			os_clock_leave((os)->clock, (kind)); \
 		os_result_; \
+	})
+
+/**
+ * For the files of os/: make a system call, counted and, if there is a clock, timed.  All system
+ * calls are made by this and by OS_SYSCALL().
+ *
+ * @function  Of the C library; its arguments follow.  Its value is the macro's.
+ */
+#define OS_CALL(os, kind, function, ...) \
+	OS_COUNTED(os, kind, OS_ENTER(function, ##__VA_ARGS__))
+
+/** The same by syscall(2).  @name  That of SYS_name. */
+#define OS_SYSCALL(os, kind, name, ...) OS_COUNTED(os, kind, OS_ENTER_NUMBER(name, __VA_ARGS__))
+
+/** Make a call by OS_CALL() or OS_SYSCALL(), again each time that a signal interrupts it: at most
+    OS_TRIES times, so that nobody can keep us for ever. */
+#define OS_RETRY(call) __extension__({ \
+		long os_retried_; \
+		unsigned os_tries_ = 0; \
+		do { \
+			os_retried_ = (call); \
+		} while (os_retried_ < 0 && errno == EINTR && ++os_tries_ < OS_TRIES); \
+		os_retried_; \
 	})
 
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#define GM_CROSSING_BODIES
 #include "os/crossing.h"
 
 #ifdef GM_PROFILE
 
-#include "os/kernel.h"
-
 #include <errno.h>
-#include <sys/syscall.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
-/* Each as it stands here: neither put into its caller, nor made one with another. */
+/* Neither inlined into a caller, nor merged with another function. */
 #ifdef __clang__
 #define OWN __attribute__((noinline))
 #else
@@ -49,36 +48,22 @@ static inline long enter(long number, long a, long b, long c, long d, long e, lo
 	return -1;
 }
 
-#define CROSSING(name, number) \
+#define BODY(name, result) \
 	OWN long sys_##name(long a, long b, long c, long d, long e, long f) \
 	{ \
-		return enter(number, a, b, c, d, e, f); \
+		(void)d, (void)e, (void)f; \
+		return result; \
 	}
-CROSSINGS(CROSSING)
+#define ENTER(kind, name) BODY(name, enter(SYS_##name, a, b, c, d, e, f))
+#define NOTHING(kind, name)
 
-OWN int sys_clone(void)
-{
-	return (int)fork();
-}
-
-OWN int sys_poll(struct pollfd *fds, nfds_t n, int ms)
-{
-	return poll(fds, n, ms);
-}
-
-OWN int sys_rt_sigprocmask(int how, const sigset_t *set, sigset_t *old)
-{
-	return pthread_sigmask(how, set, old);
-}
-
-OWN int sys_rt_sigaction(int number, const struct sigaction *action, struct sigaction *old)
-{
-	return sigaction(number, action, old);
-}
-
-OWN int sys_rt_sigpending(sigset_t *set)
-{
-	return sigpending(set);
-}
+OS_CALLS(ENTER, NOTHING)
+ENTER(ACCESS, faccessat)
+ENTER(WRITE, writev)
+BODY(clone, ((void)a, (void)b, (void)c, fork()))
+BODY(poll, poll((void *)a, (nfds_t)b, (int)c))
+BODY(rt_sigprocmask, pthread_sigmask((int)a, (void *)b, (void *)c))
+BODY(rt_sigaction, sigaction((int)a, (void *)b, (void *)c))
+BODY(rt_sigpending, ((void)b, (void)c, sigpending((void *)a)))
 
 #endif

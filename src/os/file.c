@@ -70,7 +70,7 @@ static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, 
 		/* A pipe with a slow writer; others may read from it as well.  A file without data
 		   (/proc/kmsg) may never have any. */
 		if (n < 0 && errno == EAGAIN && ++empty < WAITS_MAX && !is_regular(os, fd)
-		    && os_wait_readable(os, fd) == 0) {
+		    && os_poll(os, &(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1) >= 0) {
 			waits = late = false;   /* it has a writer */
 			continue;
 		}

@@ -15,17 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/crossing.h"   /* after the C library */
-
 /** ioctl(2). */
 static int inodes_ioctl(struct os *os, int fd, unsigned long request, void *arg)
 {
-	int rc;
-	unsigned tries = 0;
-	do {
-		rc = OS_CALL(os, OS_IOCTL, ioctl(fd, request, arg));
-	} while (rc != 0 && os_again(&tries));
-	return rc;
+	return OS_RETRY(OS_CALL(os, OS_IOCTL, ioctl, fd, request, arg));
 }
 
 static struct k_statx_time time_of(int64_t sec, uint32_t nsec)
@@ -179,7 +172,7 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
 		return -1;
 	if (clock_gettime(CLOCK_REALTIME_COARSE, &now) != 0)
 		return -1;
-	if (OS_CALL(os, OS_SYNCFS, syncfs(fd)) != 0)
+	if (OS_CALL(os, OS_SYNCFS, syncfs, fd) != 0)
 		return -1;
 	*since = (struct k_statx_time){.sec = now.tv_sec, .nsec = (uint32_t)now.tv_nsec};
 	return 0;

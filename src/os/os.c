@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/os.h"
 
-#include "base/words.h"
 #include "os/clock.h"
 
 #include <errno.h>
@@ -27,56 +26,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/crossing.h"   /* after the C library */
-
 /* linux/fcntl.h clashes with fcntl.h; the C library has these under _GNU_SOURCE. */
 _Static_assert(AT_NO_AUTOMOUNT == 0x800 && AT_EMPTY_PATH == 0x1000, "AT_ flags");
 
-enum { OS_TRIES = 32 };   /* of a call that was interrupted, or raced with a rename */
-
-bool os_again(unsigned *tries)
-{
-	return errno == EINTR && ++*tries < OS_TRIES;
-}
-
-static const char *const os_names[OS_NCALLS] = {
-	[OS_STATX] = "statx",         [OS_OPENAT] = "openat",
-	[OS_OPENAT2] = "openat2",     [OS_GETDENTS] = "getdents64",
-	[OS_READ] = "read",           [OS_CLOSE] = "close",
-	[OS_READLINK] = "readlinkat", [OS_GETCWD] = "getcwd",
-	[OS_LISTMOUNT] = "listmount", [OS_STATMOUNT] = "statmount",
-	[OS_STATFS] = "fstatfs",      [OS_FCNTL] = "fcntl",
-	[OS_RLIMIT] = "prlimit64",    [OS_POLL] = "poll",
-	[OS_UNAME] = "uname",         [OS_AFFINITY] = "sched_getaffinity",
-	[OS_FSTAT] = "newfstatat",    [OS_PREAD] = "pread64",
-	[OS_SOCKETPAIR] = "socketpair",
-	[OS_ACCESS] = "faccessat2",
-	[OS_WRITE] = "write",         [OS_MKDIR] = "mkdirat",
-	[OS_UNLINK] = "unlinkat",
-	[OS_FORK] = "clone",          [OS_KILL] = "kill",
-	[OS_WAIT] = "wait4",          [OS_SEND] = "sendmsg",
-	[OS_RECV] = "recvmsg",        [OS_SHUTDOWN] = "shutdown",
-	[OS_FANOTIFY_INIT] = "fanotify_init", [OS_FANOTIFY_MARK] = "fanotify_mark",
-	[OS_PIDFD_OPEN] = "pidfd_open", [OS_IOCTL] = "ioctl",
-	[OS_URING_SETUP] = "io_uring_setup", [OS_URING_REGISTER] = "io_uring_register",
-	[OS_URING_ENTER] = "io_uring_enter", [OS_MMAP] = "mmap", [OS_MUNMAP] = "munmap",
-	[OS_SYNCFS] = "syncfs",
-	[OS_RENAME] = "renameat2",    [OS_LINK] = "linkat",
-	[OS_SYMLINK] = "symlinkat",   [OS_FSYNC] = "fsync",
-	[OS_CHOWN] = "fchown",        [OS_CHMOD] = "fchmod",
-	[OS_UTIME] = "utimensat",     [OS_FLOCK] = "flock",
-	[OS_LISTXATTR] = "flistxattr", [OS_GETXATTR] = "fgetxattr",
-	[OS_SETXATTR] = "fsetxattr",  [OS_REMOVEXATTR] = "fremovexattr",
-	[OS_SIGMASK] = "rt_sigprocmask", [OS_SIGACTION] = "rt_sigaction",
-	[OS_SIGPENDING] = "rt_sigpending", [OS_GETEUID] = "geteuid",
-	[OS_OPEN_TREE] = "open_tree", [OS_UNSHARE] = "unshare",
-	[OS_FCHDIR] = "fchdir",       [OS_CHROOT] = "chroot",
-	[OS_GETRUSAGE] = "getrusage",
-};
-
 const char *os_call_name(enum os_call call)
 {
-	return os_names[call];
+#define NAME(kind, name) #name,
+	static const char *const names[] = {OS_CALLS(NAME, NAME)};
+	return names[call];
 }
 
 uint64_t os_calls_total(const struct os *os)
@@ -105,12 +62,8 @@ static int os_statx_by_stat(struct os *os, int dirfd, const char *path, int flag
                             struct k_statx *out)
 {
 	struct stat st;
-	int known = flags & (AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH), rc;
-	unsigned tries = 0;
-	do {
-		rc = OS_CALL(os, OS_FSTAT, fstatat(dirfd, path, &st, known));
-	} while (rc != 0 && os_again(&tries));
-	if (rc != 0)
+	int known = flags & (AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
+	if (OS_RETRY(OS_CALL(os, OS_FSTAT, fstatat, dirfd, path, &st, known)) != 0)
 		return -1;
 	out->mask = K_STATX_BASIC;
 	out->blksize = (uint32_t)st.st_blksize;
@@ -134,15 +87,11 @@ static int os_statx_by_stat(struct os *os, int dirfd, const char *path, int flag
 int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
              struct k_statx *st)
 {
-	int rc;
-	unsigned tries = 0;
 	if (!os->statx_works) {
 		memset(st, 0, sizeof(*st));
 		return os_statx_by_stat(os, dirfd, path, flags, st);
 	}
-	do {
-		rc = (int)OS_CALL(os, OS_STATX, syscall(SYS_statx, dirfd, path, flags, mask, st));
-	} while (rc != 0 && os_again(&tries));
+	int rc = OS_RETRY(OS_SYSCALL(os, OS_STATX, statx, dirfd, path, flags, mask, st));
 	/* Otherwise the kernel has filled all of it. */
 	if (rc != 0)
 		memset(st, 0, sizeof(*st));
@@ -162,12 +111,7 @@ bool os_statx_is_mount_root(const struct k_statx *st)
 
 int os_openat(struct os *os, int dirfd, const char *path, int flags)
 {
-	int fd;
-	unsigned tries = 0;
-	do {
-		fd = OS_CALL(os, OS_OPENAT, openat(dirfd, path, flags | O_CLOEXEC));
-	} while (fd < 0 && os_again(&tries));
-	return fd;
+	return OS_RETRY(OS_CALL(os, OS_OPENAT, openat, dirfd, path, flags | O_CLOEXEC));
 }
 
 int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t resolve)
@@ -183,8 +127,7 @@ int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t r
 	int fd;
 	unsigned tries = 0;
 	do {
-		fd = (int)OS_CALL(os, OS_OPENAT2,
-		                  syscall(SYS_openat2, dirfd, path, &how, sizeof(how)));
+		fd = OS_SYSCALL(os, OS_OPENAT2, openat2, dirfd, path, &how, sizeof(how));
 	} while (fd < 0 && ++tries < OS_TRIES
 	         && (errno == EINTR || (errno == EAGAIN && !(resolve & RESOLVE_CACHED))));
 	return fd;
@@ -201,48 +144,31 @@ int os_opendir(struct os *os, int dirfd, const char *name)
 
 int os_open_tree(struct os *os, int fd)
 {
-	int tree;
-	unsigned tries = 0;
-	do {
-		tree = (int)OS_CALL(
-			os, OS_OPEN_TREE,
-			syscall(SYS_open_tree, fd, "",
-		                OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | AT_NO_AUTOMOUNT));
-	} while (tree < 0 && os_again(&tries));
-	return tree;
+	return OS_RETRY(OS_SYSCALL(os, OS_OPEN_TREE, open_tree, fd, "",
+	                           OPEN_TREE_CLONE | O_CLOEXEC | AT_EMPTY_PATH | AT_NO_AUTOMOUNT));
 }
 
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size)
 {
-	ssize_t n;
-	unsigned tries = 0;
-	do {
-		n = OS_CALL(os, OS_GETDENTS, syscall(SYS_getdents64, fd, buf, size));
-	} while (n < 0 && os_again(&tries));
-	return n;
+	return OS_RETRY(OS_SYSCALL(os, OS_GETDENTS, getdents64, fd, buf, size));
 }
 
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size)
 {
-	ssize_t n;
-	unsigned tries = 0;
-	do {
-		n = OS_CALL(os, OS_READ, read(fd, buf, size));
-	} while (n < 0 && os_again(&tries));
-	return n;
+	return OS_RETRY(OS_CALL(os, OS_READ, read, fd, buf, size));
 }
 
 int os_access(struct os *os, int dirfd, const char *name, int mode)
 {
 	int flags = AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH);
-	int rc = (int)OS_CALL(os, OS_ACCESS, syscall(SYS_faccessat2, dirfd, name, mode, flags));
+	int rc = OS_SYSCALL(os, OS_ACCESS, faccessat2, dirfd, name, mode, flags);
 	if (rc == 0 || (errno != ENOSYS && errno != EPERM))
 		return rc;
 	if (*name)
-		return (int)OS_CALL(os, OS_ACCESS, syscall(SYS_faccessat, dirfd, name, mode, 0));
+		return OS_SYSCALL(os, OS_ACCESS, faccessat, dirfd, name, mode, 0);
 	char link[32];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", dirfd);
-	rc = (int)OS_CALL(os, OS_ACCESS, syscall(SYS_faccessat, AT_FDCWD, link, mode, 0));
+	rc = OS_SYSCALL(os, OS_ACCESS, faccessat, AT_FDCWD, link, mode, 0);
 	/* It is open, so it exists. */
 	if (rc != 0 && errno == ENOENT)
 		errno = ENOSYS;
@@ -251,29 +177,19 @@ int os_access(struct os *os, int dirfd, const char *name, int mode)
 
 ssize_t os_pread(struct os *os, int fd, void *buf, size_t size, uint64_t offset)
 {
-	ssize_t n;
-	unsigned tries = 0;
-	do {
-		n = OS_CALL(os, OS_PREAD, pread(fd, buf, size, (off_t)offset));
-	} while (n < 0 && os_again(&tries));
-	return n;
+	return OS_RETRY(OS_CALL(os, OS_PREAD, pread, fd, buf, size, (off_t)offset));
 }
 
 ssize_t os_write(struct os *os, int fd, const void *buf, size_t size)
 {
-	ssize_t n;
-	unsigned tries = 0;
-	do {
-		n = OS_CALL(os, OS_WRITE, write(fd, buf, size));
-	} while (n < 0 && os_again(&tries));
-	return n;
+	return OS_RETRY(OS_CALL(os, OS_WRITE, write, fd, buf, size));
 }
 
 int os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n)
 {
 	while (*n > 0) {
-		ssize_t done = OS_CALL(os, OS_WRITE,
-		                       writev(fd, *pieces, *n < IOV_MAX ? (int)*n : IOV_MAX));
+		ssize_t done = OS_CALL(os, OS_WRITE, writev, fd, *pieces,
+		                       *n < IOV_MAX ? (int)*n : IOV_MAX);
 		if (done < 0 && errno == EAGAIN)
 			os_poll(os, &(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
 		else if (done < 0 && errno != EINTR)
@@ -289,27 +205,20 @@ int os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n)
 	return 0;
 }
 
-int os_create(struct os *os, int dirfd, const char *path)
-{
-	return OS_CALL(
-		os, OS_OPENAT,
-		openat(dirfd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-}
-
 int os_mkdirat(struct os *os, int dirfd, const char *path, unsigned mode)
 {
-	return OS_CALL(os, OS_MKDIR, mkdirat(dirfd, path, mode));
+	return OS_CALL(os, OS_MKDIR, mkdirat, dirfd, path, mode);
 }
 
 int os_unlinkat(struct os *os, int dirfd, const char *path)
 {
-	return OS_CALL(os, OS_UNLINK, unlinkat(dirfd, path, 0));
+	return OS_CALL(os, OS_UNLINK, unlinkat, dirfd, path, 0);
 }
 
 unsigned os_file_type(struct os *os, int fd, uint32_t *major_out, uint32_t *minor_out)
 {
 	struct stat st;
-	if (OS_CALL(os, OS_FSTAT, fstat(fd, &st)) != 0)
+	if (OS_CALL(os, OS_FSTAT, fstat, fd, &st) != 0)
 		return 0;
 	if (major_out)
 		*major_out = major(st.st_rdev);
@@ -330,7 +239,7 @@ ssize_t os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char
 		.flags = DM_NOFLUSH_FLAG,
 		.dev = (minor & 0xff) | major << 8 | (uint64_t)(minor & ~0xffu) << 12,
 	}};
-	if (OS_CALL(os, OS_IOCTL, ioctl(fd, DM_TABLE_STATUS, &data)) != 0)
+	if (OS_CALL(os, OS_IOCTL, ioctl, fd, DM_TABLE_STATUS, &data) != 0)
 		return -1;
 	struct dm_target_spec spec;
 	size_t at = data.head.data_start + sizeof(spec);
@@ -351,26 +260,15 @@ ssize_t os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char
 	return (ssize_t)len;
 }
 
-int os_wait_readable(struct os *os, int fd)
-{
-	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-	return OS_CALL(os, OS_POLL, poll(&poll_fd, 1, -1)) < 0 && errno != EINTR ? -1 : 0;
-}
-
 bool os_reader_gone(struct os *os, int fd)
 {
 	struct pollfd poll_fd = {.fd = fd};
-	return OS_CALL(os, OS_POLL, poll(&poll_fd, 1, 0)) > 0 && poll_fd.revents & POLLERR;
+	return OS_CALL(os, OS_POLL, poll, &poll_fd, 1, 0) > 0 && poll_fd.revents & POLLERR;
 }
 
 int os_fstatfs(struct os *os, int fd, struct statfs *st)
 {
-	int rc;
-	unsigned tries = 0;
-	do {
-		rc = OS_CALL(os, OS_STATFS, fstatfs(fd, st));
-	} while (rc != 0 && os_again(&tries));
-	return rc;
+	return OS_RETRY(OS_CALL(os, OS_STATFS, fstatfs, fd, st));
 }
 
 void os_close(struct os *os, int fd)
@@ -380,17 +278,13 @@ void os_close(struct os *os, int fd)
 	int error = errno;
 	/* Linux frees the descriptor even on EINTR: close(2).  The C library also checks for
 	   cancellation, which adds a tenth to the cost. */
-	OS_CALL(os, OS_CLOSE, syscall(SYS_close, fd));
+	OS_SYSCALL(os, OS_CLOSE, close, fd);
 	errno = error;
 }
 
 ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, size_t size)
 {
-	ssize_t n;
-	unsigned tries = 0;
-	do {
-		n = OS_CALL(os, OS_READLINK, readlinkat(dirfd, path, buf, size - 1));
-	} while (n < 0 && os_again(&tries));
+	long n = OS_RETRY(OS_CALL(os, OS_READLINK, readlinkat, dirfd, path, buf, size - 1));
 	if (n >= 0)
 		buf[n] = '\0';
 	return n;
@@ -399,28 +293,28 @@ ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, siz
 int os_getcwd(struct os *os, char *buf)
 {
 	/* The C library would search for the name itself if the kernel has none. */
-	return OS_CALL(os, OS_GETCWD, syscall(SYS_getcwd, buf, PATH_MAX)) < 0 ? -1 : 0;
+	return OS_SYSCALL(os, OS_GETCWD, getcwd, buf, PATH_MAX) < 0 ? -1 : 0;
 }
 
 char *os_hostname(struct os *os)
 {
 	struct utsname name;
-	return OS_CALL(os, OS_UNAME, uname(&name)) == 0 ? strdup(name.nodename) : NULL;
+	return OS_CALL(os, OS_UNAME, uname, &name) == 0 ? strdup(name.nodename) : NULL;
 }
 
 char *os_release(struct os *os)
 {
 	struct utsname name;
-	return OS_CALL(os, OS_UNAME, uname(&name)) == 0 ? strdup(name.release) : NULL;
+	return OS_CALL(os, OS_UNAME, uname, &name) == 0 ? strdup(name.release) : NULL;
 }
 
 int os_dupfd(struct os *os, int fd, int min)
 {
-	return OS_CALL(os, OS_FCNTL, fcntl(fd, F_DUPFD_CLOEXEC, min));
+	return OS_CALL(os, OS_FCNTL, fcntl, fd, F_DUPFD_CLOEXEC, min);
 }
 
-/** Fill a request of the size that this kernel accepts. */
-static void os_mnt_id_req(const struct os *os, struct k_mnt_id_req *req, uint64_t id,
+/** Fill a request of the size that this kernel accepts.  @return whether it has such calls. */
+static bool os_mnt_id_req(const struct os *os, struct k_mnt_id_req *req, uint64_t id,
                           uint64_t param)
 {
 	*req = (struct k_mnt_id_req){
@@ -428,34 +322,25 @@ static void os_mnt_id_req(const struct os *os, struct k_mnt_id_req *req, uint64_
 		.mnt_id = id,
 		.param = param,
 	};
+	errno = ENOSYS;
+	return os->caps & OSC_LISTMOUNT;
 }
 
 ssize_t os_listmount(struct os *os, uint64_t mnt_id, uint64_t last, uint64_t *ids, size_t n)
 {
-	if (!(os->caps & OSC_LISTMOUNT)) {
-		errno = ENOSYS;
-		return -1;
-	}
 	struct k_mnt_id_req req;
-	os_mnt_id_req(os, &req, mnt_id, last);
-	return OS_CALL(os, OS_LISTMOUNT, syscall(SYS_listmount, &req, ids, n, 0));
+	return os_mnt_id_req(os, &req, mnt_id, last)
+	               ? OS_SYSCALL(os, OS_LISTMOUNT, listmount, &req, ids, n, 0)
+	               : -1;
 }
 
 int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmount *buf,
                  size_t size)
 {
-	if (!(os->caps & OSC_LISTMOUNT)) {
-		errno = ENOSYS;
-		return -1;
-	}
 	struct k_mnt_id_req req;
-	os_mnt_id_req(os, &req, mnt_id, mask);
-	int rc;
-	unsigned tries = 0;
-	do {
-		rc = (int)OS_CALL(os, OS_STATMOUNT, syscall(SYS_statmount, &req, buf, size, 0));
-	} while (rc != 0 && os_again(&tries));
-	return rc;
+	return os_mnt_id_req(os, &req, mnt_id, mask)
+	               ? OS_RETRY(OS_SYSCALL(os, OS_STATMOUNT, statmount, &req, buf, size, 0))
+	               : -1;
 }
 
 int os_watch_mounts(struct os *os)
@@ -464,15 +349,15 @@ int os_watch_mounts(struct os *os)
 		errno = ENOSYS;
 		return -1;
 	}
-	int fd = OS_CALL(os, OS_FANOTIFY_INIT,
-	                 fanotify_init(K_FAN_REPORT_MNT | FAN_CLOEXEC | FAN_NONBLOCK, 0));
+	int fd = OS_CALL(os, OS_FANOTIFY_INIT, fanotify_init,
+	                 K_FAN_REPORT_MNT | FAN_CLOEXEC | FAN_NONBLOCK, 0);
 	if (fd < 0)
 		return -1;
 	int ns = os_openat(os, AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY), rc = -1;
 	if (ns >= 0) {
-		rc = OS_CALL(os, OS_FANOTIFY_MARK,
-		             fanotify_mark(fd, FAN_MARK_ADD | K_FAN_MARK_MNTNS,
-		                           K_FAN_MNT_ATTACH | K_FAN_MNT_DETACH, ns, NULL));
+		rc = OS_CALL(os, OS_FANOTIFY_MARK, fanotify_mark, fd,
+		             FAN_MARK_ADD | K_FAN_MARK_MNTNS,
+		             K_FAN_MNT_ATTACH | K_FAN_MNT_DETACH, ns, NULL);
 	}
 	os_close(os, ns);
 	if (rc == 0)
@@ -483,35 +368,27 @@ int os_watch_mounts(struct os *os)
 
 int os_pidfd_open(struct os *os, pid_t pid)
 {
-	return (int)OS_CALL(os, OS_PIDFD_OPEN, syscall(SYS_pidfd_open, pid, 0));
+	return OS_SYSCALL(os, OS_PIDFD_OPEN, pidfd_open, pid, 0);
 }
 
 int os_poll(struct os *os, struct pollfd *fds, size_t n, int ms)
 {
-	int ready = OS_CALL(os, OS_POLL, poll(fds, n, ms));
+	int ready = OS_CALL(os, OS_POLL, poll, fds, n, ms);
 	return ready < 0 && errno == EINTR ? 0 : ready;
 }
 
-unsigned os_nofile(struct os *os, unsigned most)
+unsigned os_nofile(struct os *os, unsigned most, bool raise)
 {
 	struct rlimit limit;
-	if (OS_CALL(os, OS_RLIMIT, getrlimit(RLIMIT_NOFILE, &limit)) != 0)
+	if (OS_CALL(os, OS_RLIMIT, prlimit, 0, RLIMIT_NOFILE, NULL, &limit) != 0)
 		return 64;
-	return limit.rlim_cur < most ? (unsigned)limit.rlim_cur : most;
-}
-
-unsigned os_raise_nofile(struct os *os, unsigned want)
-{
-	struct rlimit limit;
-	if (OS_CALL(os, OS_RLIMIT, getrlimit(RLIMIT_NOFILE, &limit)) != 0)
-		return 64;
-	if (limit.rlim_cur < want && limit.rlim_cur < limit.rlim_max) {
+	if (raise && limit.rlim_cur < most && limit.rlim_cur < limit.rlim_max) {
 		struct rlimit raised = limit;
-		raised.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
-		if (OS_CALL(os, OS_RLIMIT, setrlimit(RLIMIT_NOFILE, &raised)) == 0)
+		raised.rlim_cur = limit.rlim_max < most ? limit.rlim_max : most;
+		if (OS_CALL(os, OS_RLIMIT, prlimit, 0, RLIMIT_NOFILE, &raised, NULL) == 0)
 			limit = raised;
 	}
-	return limit.rlim_cur < want ? (unsigned)limit.rlim_cur : want;
+	return limit.rlim_cur < most ? (unsigned)limit.rlim_cur : most;
 }
 
 void os_grow_fds(struct os *os, int fd, unsigned n)
@@ -538,7 +415,9 @@ int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 unsigned os_cpus(struct os *os)
 {
 	cpu_set_t set;
-	int n = OS_CALL(os, OS_AFFINITY, sched_getaffinity(0, sizeof(set), &set)) == 0
+	CPU_ZERO(&set);
+	/* The kernel returns the number of bytes, the C library 0. */
+	int n = OS_CALL(os, OS_AFFINITY, sched_getaffinity, 0, sizeof(set), &set) >= 0
 	                ? CPU_COUNT(&set)
 	                : 1;
 	return n > 0 ? (unsigned)n : 1;
@@ -573,7 +452,7 @@ void os_mark(const char *what)
 #ifndef NDEBUG
 	if (secure_getenv("GETMNT_MARK")) {
 		int error = errno;
-		(syscall)(SYS_faccessat, -1, what, 0);
+		syscall(SYS_faccessat, -1, what, 0);
 		errno = error;
 	}
 #else
@@ -583,128 +462,4 @@ void os_mark(const char *what)
 	if (ends)
 		moncontrol(0);
 #endif
-}
-
-/* Probing. */
-
-/** The capabilities named in a GETMNT_DISABLE list. */
-static unsigned os_parse_disable(const char *list)
-{
-	static const struct {
-		const char *word;
-		unsigned caps;
-	} words[] = {
-		{"listmount", OSC_LISTMOUNT | OSC_STATX_UNIQUE},
-		{"statx-mntid", OSC_STATX_MNT_ID | OSC_STATX_UNIQUE},
-		{"openat2", OSC_OPENAT2},
-		{"fanotify", OSC_FANOTIFY},
-		{"uring", OSC_URING},
-		{"bulk", OSC_INODES},
-		{"clock", OSC_CLOCK},
-		{"last-pos", OSC_LAST_POS},
-	};
-	unsigned disabled = 0;
-	while (list && *list) {
-		size_t n = strcspn(list, ",");
-		for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
-			if (word_is(list, n, words[i].word))
-				disabled |= words[i].caps;
-		}
-		list += n + (list[n] == ',');
-	}
-	return disabled;
-}
-
-/** Probe what statx returns about mounts. */
-static void os_probe_statx(struct os *os)
-{
-	struct k_statx *st = &os->root;
-	unsigned mask = K_STATX_TYPE | K_STATX_NLINK | K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE;
-	os->statx_works = true;
-	/* One failure for another reason does not mean that it is missing. */
-	bool works = false, refused = false;
-	for (int i = 0; i < 3 && !works && !refused; ++i) {
-		works = os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, mask, st)
-		        == 0;
-		refused = errno == ENOSYS || errno == EPERM;
-	}
-	os->statx_works = works;
-	if (!os->statx_works || !(st->attributes_mask & K_STATX_ATTR_MOUNT_ROOT))
-		return;
-	/* Linux 6.8 and later answer a request for both with the unique ID. */
-	if (st->mask & K_STATX_MNT_ID_UNIQUE)
-		os->caps |= OSC_STATX_UNIQUE | OSC_STATX_MNT_ID;
-	else if (st->mask & K_STATX_MNT_ID)
-		os->caps |= OSC_STATX_MNT_ID;
-}
-
-/** Probe whether listmount and statmount exist and are permitted. */
-static void os_probe_listmount(struct os *os)
-{
-	uint64_t id;
-	os->caps |= OSC_LISTMOUNT | OSC_REQ_VER1;
-	ssize_t n = os_listmount(os, K_LSMT_ROOT, 0, &id, 1);
-	if (n < 0 && (errno == EINVAL || errno == E2BIG)) {
-		os->caps &= ~OSC_REQ_VER1;
-		n = os_listmount(os, K_LSMT_ROOT, 0, &id, 1);
-	}
-	/* ENOENT: it exists, but the root has no mount in this namespace. */
-	if (n < 0 && errno != ENOENT) {
-		os->caps &= ~(OSC_LISTMOUNT | OSC_REQ_VER1);
-		return;
-	}
-	if (n <= 0)
-		return;
-	struct k_statmount st;
-	memset(&st, 0, sizeof(st));
-	/* Ask for the mount of "/", if known, which also returns its 32-bit ID. */
-	uint64_t root = os_statx_mnt_id(&os->root, true);
-	uint64_t mask = K_STATMOUNT_SUPPORTED_MASK | K_STATMOUNT_MNT_BASIC;
-	int rc = os_statmount(os, root ? root : id, mask, &st, sizeof(st));
-	if (rc != 0 && root && root != id)
-		rc = os_statmount(os, id, mask, &st, sizeof(st));
-	if (rc != 0 && (errno == ENOSYS || errno == EPERM))
-		os->caps &= ~(OSC_LISTMOUNT | OSC_REQ_VER1);
-	if (rc != 0)
-		return;
-	if (st.mask & K_STATMOUNT_SUPPORTED_MASK)
-		os->statmount_mask = st.supported_mask;
-	if (st.mask & K_STATMOUNT_MNT_BASIC && st.mnt_id == root)
-		os->root_old_id = st.mnt_id_old;
-}
-
-/** Whether this kernel is older than a release. */
-static bool os_older_than(struct os *os, int major, int minor)
-{
-	struct utsname name;
-	if (OS_CALL(os, OS_UNAME, uname(&name)) != 0)
-		return true;
-	char *end;
-	long has_major = strtol(name.release, &end, 10);
-	long has_minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
-	return has_major < major || (has_major == major && has_minor < minor);
-}
-
-void os_init(struct os *os, const char *disable)
-{
-	*os = (struct os){.disabled = os_parse_disable(disable)};
-	os_probe_statx(os);
-	if (!(os->disabled & OSC_LISTMOUNT))
-		os_probe_listmount(os);
-	if (!(os->disabled & OSC_OPENAT2)) {
-		/* The kernel checks the size, which is invalid here, first. */
-		if (OS_CALL(os, OS_OPENAT2, syscall(SYS_openat2, -1, NULL, NULL, 0)) < 0
-		    && errno == EINVAL)
-			os->caps |= OSC_OPENAT2;
-	}
-	os->caps &= ~os->disabled;
-	os->torn_reads = !(os->caps & OSC_STATX_MNT_ID) && os_older_than(os, 5, 8);
-}
-
-void os_probe_events(struct os *os)
-{
-	int fd = os_watch_mounts(os);
-	if (fd >= 0)
-		os->caps |= OSC_FANOTIFY;
-	os_close(os, fd);
 }

@@ -25,68 +25,45 @@
 #include <emmintrin.h>
 #endif
 
-/** Kinds of kernel call, one row each in os_call_name(). */
+/**
+ * Kinds of kernel call, and their names as strace writes them.  KERNEL: a wrapper of the C library,
+ * if there is one, only makes this call; LIBRARY: it does more, or depends on the machine.
+ */
+#define OS_CALLS(KERNEL, LIBRARY) \
+	KERNEL(STATX, statx)                           KERNEL(OPENAT, openat) \
+	KERNEL(OPENAT2, openat2)                       KERNEL(GETDENTS, getdents64) \
+	KERNEL(READ, read)                             KERNEL(CLOSE, close) \
+	KERNEL(READLINK, readlinkat)                   KERNEL(GETCWD, getcwd) \
+	KERNEL(LISTMOUNT, listmount)                   KERNEL(STATMOUNT, statmount) \
+	KERNEL(STATFS, fstatfs)                        KERNEL(FCNTL, fcntl) \
+	KERNEL(RLIMIT, prlimit64)                      LIBRARY(POLL, poll) \
+	KERNEL(UNAME, uname)                           KERNEL(AFFINITY, sched_getaffinity) \
+	KERNEL(FSTAT, newfstatat)                      KERNEL(ACCESS, faccessat2) \
+	KERNEL(PREAD, pread64)                         KERNEL(WRITE, write) \
+	KERNEL(MKDIR, mkdirat)                         KERNEL(UNLINK, unlinkat) \
+	KERNEL(SOCKETPAIR, socketpair)                 LIBRARY(FORK, clone) \
+	KERNEL(KILL, kill)                             KERNEL(WAIT, wait4) \
+	KERNEL(SEND, sendmsg)                          KERNEL(RECV, recvmsg) \
+	KERNEL(SHUTDOWN, shutdown)                     KERNEL(FANOTIFY_INIT, fanotify_init) \
+	KERNEL(FANOTIFY_MARK, fanotify_mark)           KERNEL(PIDFD_OPEN, pidfd_open) \
+	KERNEL(IOCTL, ioctl)                           KERNEL(URING_SETUP, io_uring_setup) \
+	KERNEL(URING_REGISTER, io_uring_register)      KERNEL(URING_ENTER, io_uring_enter) \
+	KERNEL(MMAP, mmap)                             KERNEL(MUNMAP, munmap) \
+	KERNEL(SYNCFS, syncfs)                         KERNEL(RENAME, renameat2) \
+	KERNEL(LINK, linkat)                           KERNEL(SYMLINK, symlinkat) \
+	KERNEL(FSYNC, fsync)                           KERNEL(CHOWN, fchown) \
+	KERNEL(CHMOD, fchmod)                          KERNEL(UTIME, utimensat) \
+	KERNEL(FLOCK, flock)                           KERNEL(LISTXATTR, flistxattr) \
+	KERNEL(GETXATTR, fgetxattr)                    KERNEL(SETXATTR, fsetxattr) \
+	KERNEL(REMOVEXATTR, fremovexattr)              LIBRARY(SIGMASK, rt_sigprocmask) \
+	LIBRARY(SIGACTION, rt_sigaction)               LIBRARY(SIGPENDING, rt_sigpending) \
+	KERNEL(GETEUID, geteuid)                       KERNEL(OPEN_TREE, open_tree) \
+	KERNEL(UNSHARE, unshare)                       KERNEL(FCHDIR, fchdir) \
+	KERNEL(CHROOT, chroot)                         KERNEL(GETRUSAGE, getrusage)
+
+#define OS_KIND(kind, name) OS_##kind,
 enum os_call {
-	OS_STATX,
-	OS_OPENAT,
-	OS_OPENAT2,
-	OS_GETDENTS,
-	OS_READ,
-	OS_CLOSE,
-	OS_READLINK,
-	OS_GETCWD,
-	OS_LISTMOUNT,
-	OS_STATMOUNT,
-	OS_STATFS,
-	OS_FCNTL,
-	OS_RLIMIT,
-	OS_POLL,
-	OS_UNAME,
-	OS_AFFINITY,
-	OS_FSTAT,
-	OS_ACCESS,
-	OS_PREAD,
-	OS_WRITE,
-	OS_MKDIR,
-	OS_UNLINK,
-	OS_SOCKETPAIR,
-	OS_FORK,
-	OS_KILL,
-	OS_WAIT,
-	OS_SEND,
-	OS_RECV,
-	OS_SHUTDOWN,
-	OS_FANOTIFY_INIT,
-	OS_FANOTIFY_MARK,
-	OS_PIDFD_OPEN,
-	OS_IOCTL,
-	OS_URING_SETUP,
-	OS_URING_REGISTER,
-	OS_URING_ENTER,
-	OS_MMAP,
-	OS_MUNMAP,
-	OS_SYNCFS,
-	OS_RENAME,
-	OS_LINK,
-	OS_SYMLINK,
-	OS_FSYNC,
-	OS_CHOWN,
-	OS_CHMOD,
-	OS_UTIME,
-	OS_FLOCK,
-	OS_LISTXATTR,
-	OS_GETXATTR,
-	OS_SETXATTR,
-	OS_REMOVEXATTR,
-	OS_SIGMASK,
-	OS_SIGACTION,
-	OS_SIGPENDING,
-	OS_GETEUID,
-	OS_OPEN_TREE,
-	OS_UNSHARE,
-	OS_FCHDIR,
-	OS_CHROOT,
-	OS_GETRUSAGE,
+	OS_CALLS(OS_KIND, OS_KIND)
 	OS_NCALLS,
 };
 
@@ -140,11 +117,6 @@ void os_join(struct os *os, const struct os *worker);
 
 /** The name of a kind of call, as strace writes it: "statx", "getdents64". */
 const char *os_call_name(enum os_call call);
-
-/** For the files of os/: whether to repeat a call that failed. It was
-    interrupted, and that not too often: nobody may keep us for ever.
-    @tries  0 to begin with. */
-bool os_again(unsigned *tries);
 
 /** The sum of all calls. */
 uint64_t os_calls_total(const struct os *os);
@@ -315,9 +287,6 @@ unsigned os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *minor);
  */
 ssize_t os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf, size_t size);
 
-/** Wait until a pipe can be read, or has ended.  @return 0, or -1. */
-int os_wait_readable(struct os *os, int fd);
-
 /** pread(2).  @return bytes, or -1. */
 ssize_t os_pread(struct os *os, int fd, void *buf, size_t size, uint64_t offset);
 
@@ -362,9 +331,6 @@ struct iovec;
  * Errors: those of writev(2).
  */
 int os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n);
-
-/** Create an empty file that must not exist, 0600.  @return a descriptor, or -1. */
-int os_create(struct os *os, int dirfd, const char *path);
 
 /** mkdirat(2).  @return 0, or -1. */
 int os_mkdirat(struct os *os, int dirfd, const char *path, unsigned mode);
@@ -443,12 +409,9 @@ struct pollfd;
 /** poll(2).  @ms  -1: no limit.  @return as poll(2); 0 on EINTR. */
 int os_poll(struct os *os, struct pollfd *fds, size_t n, int ms);
 
-/** The limit on open descriptors, as it is; at most this. */
-unsigned os_nofile(struct os *os, unsigned most);
-
-/** The limit on open descriptors, raised to the hard limit when possible,
-    but to no more than want.  @return the limit now in force. */
-unsigned os_raise_nofile(struct os *os, unsigned want);
+/** The limit on open descriptors; at most this.
+    @raise  Raise it first, as far as the hard limit permits. */
+unsigned os_nofile(struct os *os, unsigned most, bool raise);
 
 /**
  * Grow the table of descriptors before threads share it: after that, each growth makes the opener

@@ -16,31 +16,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/crossing.h"   /* after the C library */
-
 int os_socketpair(struct os *os, int fds[2])
 {
-	return OS_CALL(os, OS_SOCKETPAIR,
-	               socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds));
+	return OS_CALL(os, OS_SOCKETPAIR, socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+	               fds);
 }
 
 int os_fork_process(struct os *os)
 {
-	return (int)OS_CALL(os, OS_FORK, fork());
+	return OS_CALL(os, OS_FORK, fork);
 }
 
 void os_exit_process(int status)
 {
-	(syscall)(SYS_exit_group, status);
+	syscall(SYS_exit_group, status);
 	/* A seccomp filter refused it.  It cannot refuse a signal. */
-	(syscall)(SYS_exit, status);
+	syscall(SYS_exit, status);
 	for (;;)
 		__builtin_trap();
 }
 
 int os_kill(struct os *os, int pid, int signal)
 {
-	return OS_CALL(os, OS_KILL, kill(pid, signal));
+	return OS_CALL(os, OS_KILL, kill, pid, signal);
 }
 
 bool os_reap(struct os *os, int pid, double seconds, int *status)
@@ -50,8 +48,8 @@ bool os_reap(struct os *os, int pid, double seconds, int *status)
 	unsigned tries = 0;
 	/* Count the steps as well: signals can cut each wait short. */
 	for (double steps = seconds * 1e3 / STEP_MS;;) {
-		pid_t done = OS_CALL(os, OS_WAIT, waitpid(pid, status, WNOHANG));
-		if (done > 0 || (done < 0 && !os_again(&tries)))
+		pid_t done = OS_CALL(os, OS_WAIT, waitpid, pid, status, WNOHANG);
+		if (done > 0 || (done < 0 && (errno != EINTR || ++tries >= OS_TRIES)))
 			return true;   /* ECHILD: SIGCHLD is ignored, so the kernel has reaped it */
 		if (done == 0
 		    && (steps-- <= 0 || os_now() >= end || os_poll(os, NULL, 0, STEP_MS) < 0))
@@ -73,9 +71,9 @@ static void *read_rooted(void *arg)
 {
 	struct rooted *r = arg;
 	struct os *os = r->os;
-	if (OS_CALL(os, OS_UNSHARE, unshare(CLONE_FS)) == 0
-	    && OS_CALL(os, OS_FCHDIR, fchdir(r->root)) == 0
-	    && OS_CALL(os, OS_CHROOT, chroot(".")) == 0)
+	if (OS_CALL(os, OS_UNSHARE, unshare, CLONE_FS) == 0
+	    && OS_CALL(os, OS_FCHDIR, fchdir, r->root) == 0
+	    && OS_CALL(os, OS_CHROOT, chroot, ".") == 0)
 		r->n = os_read(os, r->fd, r->buf, r->size);
 	r->error = errno;
 	return NULL;
@@ -119,12 +117,8 @@ int os_send(struct os *os, int sock, const void *head, size_t head_size, const v
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &pass, sizeof(int));
 	}
-	ssize_t n;
-	unsigned tries = 0;
-	do {
-		n = OS_CALL(os, OS_SEND,
-		            sendmsg(sock, &message, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT)));
-	} while (n < 0 && os_again(&tries));
+	long n = OS_RETRY(OS_CALL(os, OS_SEND, sendmsg, sock, &message,
+	                          MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT)));
 	return n < 0 ? -1 : 0;
 }
 
@@ -138,12 +132,8 @@ ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bo
 		.msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes),
 	};
-	ssize_t n;
-	unsigned tries = 0;
-	do {
-		n = OS_CALL(os, OS_RECV,
-		            recvmsg(sock, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT)));
-	} while (n < 0 && os_again(&tries));
+	long n = OS_RETRY(OS_CALL(os, OS_RECV, recvmsg, sock, &message,
+	                          MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT)));
 	if (passed)
 		*passed = -1;
 	if (n < 0)
@@ -166,14 +156,14 @@ ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bo
 
 int os_shutdown(struct os *os, int sock)
 {
-	return OS_CALL(os, OS_SHUTDOWN, shutdown(sock, SHUT_WR));
+	return OS_CALL(os, OS_SHUTDOWN, shutdown, sock, SHUT_WR);
 }
 
 /** Close all descriptors from first on. */
 static void close_from(int first)
 {
 #ifdef SYS_close_range
-	if ((syscall)(SYS_close_range, first, ~0U, 0) == 0)
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
 		return;
 #endif
 	/* Before 5.9.  Some may stand above a limit that was lowered later. */
@@ -188,7 +178,7 @@ static void close_from(int first)
 void os_usage(struct os *os, struct os_usage *usage)
 {
 	struct rusage r = {0};
-	OS_CALL(os, OS_GETRUSAGE, getrusage(RUSAGE_SELF, &r));
+	OS_CALL(os, OS_GETRUSAGE, getrusage, RUSAGE_SELF, &r);
 	*usage = (struct os_usage){
 		.user = (double)r.ru_utime.tv_sec + (double)r.ru_utime.tv_usec / 1e6,
 		.system = (double)r.ru_stime.tv_sec + (double)r.ru_stime.tv_usec / 1e6,

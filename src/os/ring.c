@@ -13,8 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/crossing.h"   /* after the C library */
-
 struct os_ring {
 	int fd;
 	unsigned entries;
@@ -31,8 +29,8 @@ struct os_ring {
 /** Map a part of a ring.  @return it, or NULL. */
 static void *ring_map(struct os *os, int fd, size_t size, uint64_t offset)
 {
-	void *at = OS_CALL(os, OS_MMAP, mmap(NULL, size, PROT_READ | PROT_WRITE,
-	                                     MAP_SHARED | MAP_POPULATE, fd, (off_t)offset));
+	void *at = OS_CALL(os, OS_MMAP, mmap, NULL, size, PROT_READ | PROT_WRITE,
+	                   MAP_SHARED | MAP_POPULATE, fd, (off_t)offset);
 	return at == MAP_FAILED ? NULL : at;
 }
 
@@ -42,10 +40,10 @@ void os_ring_free(struct os *os, struct os_ring *ring)
 		return;
 	int error = errno;
 	if (ring->sqes) {
-		OS_CALL(os, OS_MUNMAP, munmap(ring->sqes, ring->entries * sizeof(*ring->sqes)));
+		OS_CALL(os, OS_MUNMAP, munmap, ring->sqes, ring->entries * sizeof(*ring->sqes));
 	}
 	if (ring->ring) {
-		OS_CALL(os, OS_MUNMAP, munmap(ring->ring, ring->ring_size));
+		OS_CALL(os, OS_MUNMAP, munmap, ring->ring, ring->ring_size);
 	}
 	os_close(os, ring->fd);
 	free(ring->results);
@@ -63,7 +61,7 @@ struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)
 	if (!ring)
 		return NULL;
 	struct io_uring_params params = {0};
-	ring->fd = (int)OS_CALL(os, OS_URING_SETUP, syscall(SYS_io_uring_setup, entries, &params));
+	ring->fd = OS_SYSCALL(os, OS_URING_SETUP, io_uring_setup, entries, &params);
 	if (ring->fd < 0)
 		goto fail;
 	/* Without these, openat2 is missing too (5.6), and answers that find no room are lost. */
@@ -73,9 +71,8 @@ struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)
 		goto fail;
 	}
 	unsigned most[2] = {workers, workers};
-	OS_CALL(os, OS_URING_REGISTER,
-	        syscall(SYS_io_uring_register, ring->fd, IORING_REGISTER_IOWQ_MAX_WORKERS, most,
-	                2));
+	OS_SYSCALL(os, OS_URING_REGISTER, io_uring_register, ring->fd,
+	           IORING_REGISTER_IOWQ_MAX_WORKERS, most, 2);
 
 	ring->entries = params.sq_entries;
 	ring->results = calloc(ring->entries, sizeof(*ring->results));
@@ -142,10 +139,9 @@ static unsigned ring_round(struct os *os, struct os_ring *ring, unsigned n)
 	/* What was begun must end, whatever else happens. */
 	while (answered < begun || (begun < n && !refused)) {
 		unsigned submit = refused ? 0 : n - begun;
-		long rc = OS_CALL(os, OS_URING_ENTER,
-		                  syscall(SYS_io_uring_enter, ring->fd, submit,
-		                          begun + submit - (unsigned)answered,
-		                          IORING_ENTER_GETEVENTS, NULL, 0));
+		long rc = OS_SYSCALL(os, OS_URING_ENTER, io_uring_enter, ring->fd, submit,
+		                     begun + submit - (unsigned)answered,
+		                     IORING_ENTER_GETEVENTS, NULL, 0);
 		if (rc > 0)
 			begun += (unsigned)rc;
 		if (rc < 0 && errno != EINTR)

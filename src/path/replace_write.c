@@ -334,14 +334,14 @@ int writer_rename(const struct writer *w, const char *from, const char *to)
 {
 	const struct replace *file = w->file;
 	struct os *os = file->os;
-	int rc = os_rename(os, file->dirfd, from, to, true);
+	int rc = os_rename(os, file->dirfd, from, to, RENAME_NOREPLACE);
 	if (rc == 0 || (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP))
 		return rc;
 	/* A file system without RENAME_NOREPLACE: a link replaces nothing. */
 	if (os_link(os, file->dirfd, from, to) != 0) {
 		if (errno == EEXIST)
 			return -1;
-		return os_rename(os, file->dirfd, from, to, false);
+		return os_rename(os, file->dirfd, from, to, 0);
 	}
 	os_unlinkat(os, file->dirfd, from);
 	return 0;
@@ -409,7 +409,7 @@ static int put_back(const struct writer *w)
 		struct stat next;
 		if (writer_look(w, w->new_name, &next) != 0)
 			next.st_ino = 0;
-		if (os_exchange(os, file->dirfd, w->new_name, file->name) != 0)
+		if (os_rename(os, file->dirfd, w->new_name, file->name, RENAME_EXCHANGE) != 0)
 			return -1;
 		if (writer_look(w, w->new_name, &out) != 0 || out.st_ino == in.st_ino)
 			return 0;
@@ -426,10 +426,10 @@ static int rename_new(struct writer *w)
 	struct os *os = file->os;
 	if (file->missing)
 		return writer_rename(w, w->new_name, file->name);
-	if (os_exchange(os, file->dirfd, w->new_name, file->name) != 0) {
+	if (os_rename(os, file->dirfd, w->new_name, file->name, RENAME_EXCHANGE) != 0) {
 		/* Where names cannot be exchanged, rename; but not if the file is gone. */
 		if (errno != ENOENT)
-			return os_rename(os, file->dirfd, w->new_name, file->name, false);
+			return os_rename(os, file->dirfd, w->new_name, file->name, 0);
 		replace_fail(w->error, RP_CHANGED, 0, "it was removed");
 		return 1;
 	}

@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 
+#include "os/change.h"
 #include "os/file.h"
 #include "os/process.h"
 #include "path/resolve.h"
@@ -199,7 +200,7 @@ int prober_record(struct os *os, int dir, const struct prober_self *self,
 {
 	char name[NAME_SIZE];
 	memory_name(name, self, request, pid, start);
-	int fd = os_create(os, dir, name);
+	int fd = os_create_new(os, dir, name);
 	os_close(os, fd);
 	return fd < 0 && errno != EEXIST ? -1 : 0;
 }

@@ -210,7 +210,7 @@ void search_root_end(SEARCH *search)
 /** Search search->rootfd.  @tag  Of its node; UINT32_MAX: no memory. */
 static void root_search(SEARCH *search, uint32_t tag, int depth)
 {
-	unsigned fds = os_nofile(&search->os, SEARCH_FDS) / 2;
+	unsigned fds = os_nofile(&search->os, SEARCH_FDS, false) / 2;
 	if (tag != UINT32_MAX)
 		search->bfs =
 			bfs_new(&search->os, &search->policy, search->rootfd, search->threads, fds);

@@ -486,10 +486,8 @@ WRAP(int, fcntl64, int fd, int command, ...)
 	return fails(OS_FCNTL) ? -1 : opened(__real_fcntl64(fd, command, arg));
 }
 
-WRAP_AS(int, getrlimit64, (int what, void *limit),
-	fails(OS_RLIMIT) ? -1 : __real_getrlimit64(what, limit))
-WRAP_AS(int, setrlimit64, (int what, const void *limit),
-	fails(OS_RLIMIT) ? -1 : __real_setrlimit64(what, limit))
+WRAP_AS(int, prlimit64, (pid_t pid, int what, const void *limit, void *old),
+	fails(OS_RLIMIT) ? -1 : __real_prlimit64(pid, what, limit, old))
 WRAP_AS(int, fanotify_init, (unsigned flags, unsigned event_flags),
 	fails(OS_FANOTIFY_INIT) ? -1 : opened(__real_fanotify_init(flags, event_flags)))
 WRAP_AS(int, fanotify_mark, (int fd, unsigned flags, uint64_t mask, int dirfd, const char *path),

@@ -467,7 +467,7 @@ int cmd_search(int argc, char **argv)
 		goto out;
 	}
 	os_clone_state(&show.os, search_os(show.search));
-	unsigned fds = os_raise_nofile(&show.os, SEARCH_FDS);
+	unsigned fds = os_nofile(&show.os, SEARCH_FDS, true);
 	if (args.options.threads != 1)
 		os_grow_fds(&show.os, STDERR_FILENO, fds / 2);
 	show.shown = progress_open();
