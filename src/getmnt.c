@@ -135,10 +135,10 @@
  *   fstab/plan/          a line for each mount
  *     plan.c             the order of decisions
  *     place.c            what each mount is, and what it needs
+ *     bind.c             which mounts are binds, and where their source is visible
  *     own.c              mounts that the system makes by itself
  *     source.c           how a device is named
  *     options.c          which options the line needs
- *     text.c             swaps, utab and unit names
  *   fstab/match/         which line is of which mount, and what differs
  *     matcher.c          lines and mounts, by mount point
  *     pair.c             which line of a mount point is that of its mount

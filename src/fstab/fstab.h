@@ -163,8 +163,4 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan);
 
 void fstab_plan_destroy(struct fstab_plan *plan);
 
-/** Append the name of the unit of a mount point, without its ".mount": systemd.unit(5).
-    @path  Absolute; slashes that are too many are passed over. */
-void fstab_unit_name(struct strbuf *out, const char *path);
-
 #endif

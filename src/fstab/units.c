@@ -3,6 +3,7 @@
 
 #include "base/words.h"
 
+#include <ctype.h>
 #include <string.h>
 
 bool fstab_is_lines_unit(const struct host_unit *unit)
@@ -112,4 +113,19 @@ bool fstab_is_boot_target(const char *names)
 		at += n;
 	}
 	return false;
+}
+
+void fstab_unit_name(struct strbuf *out, const char *path)
+{
+	const char *from = path + strspn(path, "/");
+	if (!*from)
+		strbuf_putc(out, '-');
+	for (const char *at = from; *at; ++at) {
+		if (isalnum((unsigned char)*at) || strchr(":_", *at) || (*at == '.' && at > from))
+			strbuf_putc(out, *at);
+		else if (*at != '/')
+			strbuf_printf(out, "\\x%02x", (unsigned char)*at);
+		else if (at[1] && at[1] != '/')
+			strbuf_putc(out, '-');
+	}
 }

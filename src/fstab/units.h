@@ -29,6 +29,10 @@ struct fstab_loaded {
 
 struct fstab_loaded fstab_count_loaded(const struct host_units *units);
 
+/** Append the name of the unit of a mount point, without its ".mount": systemd.unit(5).
+    @path  Absolute; additional slashes are skipped. */
+void fstab_unit_name(struct strbuf *out, const char *path);
+
 /** Whether a list of unit names has one that each boot reaches: local-fs.target and its like. */
 bool fstab_is_boot_target(const char *names);
 

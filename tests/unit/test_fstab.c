@@ -8,6 +8,7 @@
 #include "cases.h"
 #include "fault.h"
 #include "fstab/plan/plan_impl.h"
+#include "fstab/units.h"
 
 #include <CUnit/CUnit.h>
 #include <errno.h>

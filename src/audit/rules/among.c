@@ -6,6 +6,7 @@
 #include "audit/rules/host_impl.h"
 
 #include "base/fstypes.h"
+#include "fstab/units.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "fstab/places.h"
+#include "fstab/units.h"
 
 #include <string.h>
 

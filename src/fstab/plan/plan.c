@@ -12,105 +12,98 @@
  *                       of its file system, or a bind: a part of one, or one more
  *     decide()          its line, or the reason why there is none
  */
-#include "fstab/plan/place.h"
+#include "fstab/plan/plan_impl.h"
 
 #include "base/fstypes.h"
-#include "base/words.h"
+#include "mountopts/fsopts.h"
+#include "mountopts/layers.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 /** The most passes; a mount that waits after them waits for itself. */
 enum { PASSES_MAX = 64 };
 
+const char *plan_format(struct maker *mk, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *text = arena_vprintf(&mk->plan->arena, format, args);
+	va_end(args);
+	mk->failed |= !text;
+	return text;
+}
+
+enum state plan_refuse(struct fstab_line *line, const char *why)
+{
+	line->why = why;
+	return REFUSED;
+}
+
+const struct mount *place_mount(const struct maker *mk, uint32_t node)
+{
+	return mk->tree->nodes[node].mount;
+}
+
+const char *place_type(const struct mount *mount)
+{
+	return mount->fstype ? mount->fstype : "";
+}
+
+const char *place_root(const struct mount *mount)
+{
+	return mount->root ? mount->root : "/";
+}
+
 /* Lines. */
 
 /** Add a line to the plan. */
-static struct fstab_line *add_line(struct maker *mk, enum fstab_fate fate,
-                                   const struct fstab_line *line)
+static void add_line(struct maker *mk, enum fstab_fate fate, const struct fstab_line *line)
 {
 	struct fstab_line *to = &mk->plan->lines[mk->plan->count++];
 	*to = *line;
 	to->fate = fate;
 	++mk->plan->of[fate];
-	return to;
 }
 
 /** Network types that systemd does not know as such. */
 static bool wants_netdev(const struct mount *m)
 {
-	static const char *const types[] = {
-		"acfs", "beegfs", "coda", "fuse.sshfs", "gpfs", "orangefs", NULL,
-	};
-	for (size_t i = 0; types[i]; ++i) {
-		if (strcmp(place_type(m), types[i]) == 0)
-			return true;
-	}
-	return strcmp(place_type(m), "9p") == 0 && opt_shown_has(m->fs_opts, "trans=tcp");
+	const char *fstype = place_type(m);
+	return word_in(fstype, strlen(fstype), "acfs beegfs coda fuse.sshfs gpfs orangefs")
+	       || (strcmp(fstype, "9p") == 0 && opt_shown_has(m->fs_opts, "trans=tcp"));
 }
 
-/** Whether options that mount(8) kept have this one. */
-static bool has_kept(const char *list, const char *option, size_t n)
-{
-	size_t m;
-	for (const char *o; (o = opt_next(&list, &m)) != NULL;) {
-		if (m == n && memcmp(o, option, n) == 0)
-			return true;
-	}
-	return false;
-}
-
-/** Append the kept options that are for other programs.
-    @return false: they hold a secret. */
-static bool add_kept(struct maker *mk, uint32_t i, struct strbuf *more, struct fstab_line *line)
+/** Append the options that are not the file system's: ours, and those that mount(8) kept for other
+    programs.
+    @spare  Boot can do without the mount, in any case.
+    @return LINE; REFUSED: they hold a secret. */
+static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more,
+                          struct fstab_line *line)
 {
 	const struct fstab_world *world = &mk->in->world;
-	const char *kept = world->kept ? world->kept(world->arg, mk->in->d->targets[i],
-	                                             place_mount(mk, i)) : NULL;
-	size_t n;
-	for (const char *o; (o = opt_next(&kept, &n)) != NULL;) {
-		bool takes = (n > 2 && memcmp(o, "x-", 2) == 0) || word_is(o, n, "_netdev");
-		if (!takes || has_kept(strbuf_str(more), o, n))
-			continue;
-		const char *option = arena_strndup(mk->draft.arena, o, n);
-		if (!option) {
-			mk->draft.failed = true;
-			return true;
-		}
-		if (world->secret && world->secret(NULL, option)) {
-			line->why = "one of its options holds a secret, which does not belong in "
-			            "an fstab";
-			return false;
-		}
-		opt_puts(more, option);
-	}
-	return true;
-}
-
-/** Append the options that are not the file system's: ours, and those that mount(8) kept.
-    @spare  Boot can do without it, in any case.
-    @return false: they hold a secret. */
-static bool add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more,
-                    struct fstab_line *line)
-{
 	if (spare || (mk->in->nofail && !fstab_is_system(mk->places[i].target)))
 		opt_puts(more, "nofail");
 	if (mk->places[i].automount)
 		opt_puts(more, "x-systemd.automount");
 	if (place_wants_mkdir(mk, i))
 		opt_puts(more, "X-mount.mkdir");
-	return add_kept(mk, i, more, line);
-}
-
-/** The pass of fsck: not 0 if ROOT has a helper that does something. */
-static int pass_of(const struct maker *mk, const char *fstype, const char *target)
-{
-	const struct fstab_world *world = &mk->in->world;
-	if (!(fstype_flags(fstype) & FST_FSCK) || (world->fsck && world->fsck(world->arg,
-	        fstype) == 0))
-		return 0;
-	return strcmp(target, "/") == 0 ? 1 : 2;
+	const char *kept = world->kept ? world->kept(world->arg, mk->in->d->targets[i],
+	                                             place_mount(mk, i)) : NULL;
+	size_t n;
+	for (const char *o; (o = opt_next(&kept, &n)) != NULL;) {
+		bool takes = (n > 2 && memcmp(o, "x-", 2) == 0) || word_is(o, n, "_netdev");
+		const char *option = takes ? plan_format(mk, "%.*s", (int)n, o) : NULL;
+		if (!option || opt_has(strbuf_str(more), option))
+			continue;
+		if (world->secret && world->secret(NULL, option))
+			return plan_refuse(line, "one of its options holds a secret, which does "
+			                   "not belong in an fstab");
+		opt_puts(more, option);
+	}
+	return LINE;
 }
 
 /** The layers of an overlay, all of which are needed. */
@@ -118,7 +111,7 @@ struct layers {
 	struct maker *mk;
 	uint32_t i;
 	enum state state;
-	const char *why;
+	struct fstab_line *line;
 	struct strbuf *more;     /* gets options that make systemd wait */
 };
 
@@ -129,217 +122,168 @@ static bool each_layer(void *arg, const struct opt_layer *layer)
 	opt_layer_path(layer, &mk->path);
 	const char *path = place_below(mk->in, strbuf_str(&mk->path));
 	if (!path)
-		return true;   /* add_layers() reports it */
+		return true;   /* reported where the options are made */
 	uint32_t node;
-	enum state state = place_needs_path(mk, layers->i, path, "its layer", &node, &layers->why);
+	enum state state = place_needs_path(mk, layers->i, path, "its layer", &node, layers->line);
 	if (state != LINE) {
 		layers->state = state;
 		return state == WAITING;
 	}
-	if (node != MT_NONE && mk->places[node].state == LINE
-	    && strcmp(mk->places[node].target, "/") != 0
-	    && !strpbrk(mk->places[node].target, " ,\"\\")) {
-		const char *option = fstab_format(&mk->draft, "x-systemd.requires-mounts-for=%s",
-		                                  mk->places[node].target);
+	const struct place *place = node != MT_NONE ? &mk->places[node] : NULL;
+	if (place && place->state == LINE && strcmp(place->target, "/") != 0
+	    && !strpbrk(place->target, " ,\"\\")) {
+		const char *option = plan_format(mk, "x-systemd.requires-mounts-for=%s",
+		                                 place->target);
 		if (option && !opt_shown_has(strbuf_str(layers->more), option))
 			opt_puts(layers->more, option);
 	}
 	return true;
 }
 
-/** Whether the file of a loop device is a device, by its path and by that from ROOT. */
-static bool is_device_name(const char *file, const char *path)
-{
-	return mtree_path_within(file, "/dev") || (path && mtree_path_within(path, "/dev"));
-}
-
 /** The source of a loop device: its image, as a person would mount it; if that lies outside of
-    ROOT, a disk. */
+    ROOT, a disk.
+    @first [out]  Options of the line that attach the image. */
 static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_device *device,
                              struct fstab_line *line, const char **first)
 {
+	static const char deleted[] = " (deleted)";
 	const struct devmap_loop *loop = &device->loop;
 	const char *path = loop->file ? place_below(mk->in, loop->file) : NULL;
-	uint32_t node;
-	*first = NULL;
-	if (!loop->partition && loop->file && is_device_name(loop->file, path)) {
-		enum state state =
-		        path ? place_needs_path(mk, i, path, "its image", &node, &line->why) : LINE;
+	/* The file may be a device, by its path or by that from ROOT. */
+	if (!loop->partition && loop->file && (mtree_path_within(loop->file, "/dev")
+	                                       || (path && mtree_path_within(path, "/dev")))) {
+		enum state state = path ? place_needs_path(mk, i, path, "its image", NULL, line)
+		                   : LINE;
 		/* A loop device on a whole device shows the same. */
 		if (state != LINE || (!loop->offset && !loop->limit && mk->in->id != FSTAB_PATH))
 			return state;
-		line->why = fstab_format(
-		        &mk->draft, "it is of a loop device on %s, which has no name that lasts",
-		        loop->file);
-		return REFUSED;
+		return plan_refuse(line, plan_format(mk, "it is of a loop device on %s, which has "
+		                                     "no name that lasts", loop->file));
 	}
 	if (!path)
 		return LINE;
 	if (loop->partition) {
-		line->warning =
-		        fstab_format(&mk->draft,
-			             "it is a partition of the image %s, which must be attached "
-			             "first: losetup -P",
-			             path);
+		line->warning = plan_format(mk, "it is a partition of the image %s, which must be "
+		                            "attached first: losetup -P", path);
 		return LINE;
 	}
-	static const char deleted[] = " (deleted)";
 	size_t n = strlen(path), tail = sizeof(deleted) - 1;
-	if (n > tail && strcmp(path + n - tail, deleted) == 0) {
-		line->why = "its image was removed";
-		return REFUSED;
-	}
-	enum state state = place_needs_path(mk, i, path, "its image", &node, &line->why);
+	if (n > tail && strcmp(path + n - tail, deleted) == 0)
+		return plan_refuse(line, "its image was removed");
+	enum state state = place_needs_path(mk, i, path, "its image", NULL, line);
 	if (state != LINE)
 		return state;
 	line->source = path;
 	line->note = device->tags && device->tags->uuid
-	             ? fstab_format(&mk->draft, "UUID=%s", device->tags->uuid) : NULL;
-	*first = "loop";
-	if (loop->offset && loop->limit)
-		*first = fstab_format(&mk->draft, "loop,offset=%llu,sizelimit=%llu",
-		                      (unsigned long long)loop->offset,
-		        (unsigned long long)loop->limit);
-	else if (loop->offset)
-		*first = fstab_format(&mk->draft, "loop,offset=%llu",
-		                      (unsigned long long)loop->offset);
-	else if (loop->limit)
-		*first = fstab_format(&mk->draft, "loop,sizelimit=%llu",
-		                      (unsigned long long)loop->limit);
+	             ? plan_format(mk, "UUID=%s", device->tags->uuid) : NULL;
+	const char *offset = loop->offset ? plan_format(mk, ",offset=%llu",
+	                                                (unsigned long long)loop->offset) : "";
+	const char *limit = loop->limit ? plan_format(mk, ",sizelimit=%llu",
+	                                              (unsigned long long)loop->limit) : "";
+	*first = offset && limit ? plan_format(mk, "loop%s%s", offset, limit) : NULL;
 	return LINE;
 }
 
-/** Whether the source of a mount is a device. */
-static bool on_device(const struct mount *m)
-{
-	return m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL
-	       || strcmp(place_type(m), "fuseblk") == 0;
-}
-
-/** Make the line of a mount that is no bind.  @return LINE, WAITING or REFUSED. */
-static enum state make_mount(struct maker *mk, uint32_t i, struct fstab_line *line)
+/** Name the source of a mount on a device, and find its type and pass. */
+static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device *device,
+                              struct fstab_line *line, const char **first)
 {
 	const struct mount *m = place_mount(mk, i);
-	const struct fstab_input *in = mk->in;
+	const struct fstab_world *world = &mk->in->world;
+	if (world->device && world->device(world->arg, m, device) != 0) {
+		mk->failed = true;
+		return REFUSED;
+	}
+	enum state state = name_image(mk, i, device, line, first);
+	if (state == LINE && !line->source) {
+		state = source_of_device(mk, device, m->source, line);
+		line->unnamed = state == REFUSED;
+	}
+	if (state != LINE)
+		return state;
+	if (strcmp(line->fstype, "fuseblk") == 0) {
+		if (!device->tags || !device->tags->type)
+			return plan_refuse(line, "the type of what is on the device is not known");
+		line->fstype = device->tags->type;
+	}
+	/* ROOT may lack the helper of fsck(8), or its helper may do nothing. */
+	if (!*first && fstype_flags(line->fstype) & FST_FSCK
+	    && (!world->fsck || world->fsck(world->arg, line->fstype) != 0))
+		line->passno = strcmp(line->target, "/") == 0 ? 1 : 2;
+	return LINE;
+}
+
+/** Make the line of a mount that is no bind.
+    @more  For options. */
+static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
+                             struct fstab_line *line)
+{
+	const struct mount *m = place_mount(mk, i);
 	struct fstab_device device = {0};
-	const char *first = NULL;
-	struct strbuf more;
-	strbuf_init(&more);
-	enum state state = LINE;
-
-	line->why = fstab_type_fault(&mk->draft, m);
-	if (line->why) {
-		state = REFUSED;
-		goto out;
-	}
-	struct layers layers = {.mk = mk, .i = i, .state = LINE, .more = &more};
-	if (strcmp(place_type(m), "overlay") == 0) {
+	struct options_choice choice = {.mount = m};
+	struct layers layers = {mk, i, LINE, line, more};
+	line->why = source_type_fault(mk, m);
+	if (line->why)
+		return REFUSED;
+	if (strcmp(place_type(m), "overlay") == 0)
 		opt_each_layer(m->fs_opts, &mk->scratch, each_layer, &layers);
-		line->why = layers.why;
-		state = layers.state;
-		if (state != LINE)
-			goto out;
-	}
+	if (layers.state != LINE)
+		return layers.state;
 	line->fstype = m->fstype ? m->fstype : "auto";
-	if (!on_device(m)) {
-		if (!fstab_name_source(&mk->draft, m, line)) {
-			state = REFUSED;
-			goto out;
-		}
-	} else {
-		line->source = NULL;
-		if (in->world.device && in->world.device(in->world.arg, m, &device) != 0) {
-			mk->draft.failed = true;
-			goto out;
-		}
-		state = name_image(mk, i, &device, line, &first);
-		if (state == LINE && !line->source && !fstab_name_device(&mk->draft, &device,
-		        m->source, line)) {
-			state = REFUSED;
-			line->unnamed = true;
-		}
-		if (state != LINE)
-			goto out;
-		if (strcmp(line->fstype, "fuseblk") == 0) {
-			line->fstype = device.tags ? device.tags->type : NULL;
-			if (!line->fstype) {
-				line->why = "the type of what is on the device is not known";
-				state = REFUSED;
-				goto out;
-			}
-		}
-		if (!first)
-			line->passno = pass_of(mk, line->fstype, mk->places[i].target);
-	}
+	bool on_device = m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL
+	                 || strcmp(line->fstype, "fuseblk") == 0;
+	enum state state = on_device ? name_device(mk, i, &device, line, &choice.first)
+	                   : source_of_mount(mk, m, line);
+	if (state != LINE)
+		return state;
 	if (device.remote || wants_netdev(m))
-		opt_puts(&more, "_netdev");
+		opt_puts(more, "_netdev");
 	bool spare = (device.loop.partition && line->warning) || mk->places[i].owner;
-	bool open = add_own(mk, i, spare, &more, line);
-	struct fstab_choice choice = {.mount = m, .first = first, .more = more.len
-	                              ? strbuf_str(&more) : NULL};
-	if (!open || !fstab_choose_options(&mk->draft, &choice, line))
-		state = REFUSED;
-out:
-	mk->draft.failed |= more.failed;
-	strbuf_destroy(&more);
-	return state;
+	state = add_own(mk, i, spare, more, line);
+	choice.more = strbuf_str(more);
+	return state == LINE ? options_choose(mk, &choice, line) : state;
 }
 
-/** Make the line of a bind. */
-static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct fstab_line *line)
+/** Make the line of a bind.
+    @last  Its source cannot become visible any more. */
+static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strbuf *more,
+                            struct fstab_line *line)
 {
 	const struct mount *m = place_mount(mk, i);
-	const struct fstab_input *in = mk->in;
-	struct bind bind;
-	place_find_bind(mk, i, &bind);
-	if (!bind.source) {
-		if (bind.waiting && !last)
-			return WAITING;
-		line->why =
-		        bind.why ? bind.why
-			: bind.waiting
-		                ? "its source is visible only in mounts that have no line"
-		                : fstab_format(&mk->draft,
-		                               "its source, %s of %s, is visible nowhere %s",
-		                               place_root(m), m->source ? m->source : "none",
-		                               strcmp(in->root, "/") == 0 ? "else" : "below ROOT");
-		if (place_injected(mk, i)) {
+	const char *target = line->target;
+	uint32_t in = MT_NONE;
+	enum state state = bind_find(mk, i, line, &in);
+	if (state == WAITING && !last)
+		return WAITING;
+	if (state != LINE) {
+		/* A container engine binds these files into every container. */
+		if (word_in(target, strlen(target), "/etc/hostname /etc/hosts /etc/resolv.conf")) {
 			line->why = "of a container";
 			return OWN;
 		}
+		if (!line->why)
+			line->why = state == WAITING
+				? "its source is visible only in mounts that have no line"
+				: plan_format(mk, "its source, %s of %s, is visible nowhere %s",
+				              place_root(m), m->source ? m->source : "none",
+				              mk->in->root[1] ? "below ROOT" : "else");
 		return REFUSED;
 	}
-	line->why = place_writes_refused(mk, i);
+	line->why = bind_writes_refused(mk, i);
 	if (line->why)
 		return REFUSED;
-	line->source = bind.source;
 	line->fstype = "none";
-	struct strbuf more;
-	strbuf_init(&more);
-	bool open = add_own(mk, i, mk->places[i].owner, &more, line);
-	struct fstab_choice choice = {.mount = m, .bound = place_mount(mk, bind.in), .bind = true,
-	                              .more = more.len ? strbuf_str(&more) : NULL};
-	enum state state = open && fstab_choose_options(&mk->draft, &choice, line) ? LINE : REFUSED;
-	mk->draft.failed |= more.failed;
-	strbuf_destroy(&more);
-	return state;
-}
-
-/** Record a decision. */
-static void settle(struct maker *mk, uint32_t i, enum state state, const struct fstab_line *line)
-{
-	mk->places[i].state = (uint8_t)state;
-	mk->places[i].why = line->why;
-	mk->places[i].unnamed = line->unnamed;
-	if (state == LINE)
-		add_line(mk, FSTAB_LINE, line);
+	state = add_own(mk, i, mk->places[i].owner, more, line);
+	struct options_choice choice = {.mount = m, .bound = place_mount(mk, in), .bind = true,
+	                                .more = strbuf_str(more)};
+	return state == LINE ? options_choose(mk, &choice, line) : state;
 }
 
 /** Whether a mount point is to be added by name. */
-static bool is_named(const struct maker *mk, const char *target)
+static bool is_named(struct maker *mk, const char *target)
 {
 	for (size_t k = 0; k < mk->in->nadd; ++k) {
-		const char *name = fstab_normal(mk->draft.arena, mk->in->add[k]);
+		const char *name = fstab_normal(&mk->plan->arena, mk->in->add[k]);
 		if (name && strcmp(name, target) == 0)
 			return true;
 	}
@@ -356,44 +300,42 @@ static void decide(struct maker *mk, uint32_t i, bool last)
 	struct place *place = &mk->places[i];
 	struct fstab_line line = {.mount = place_mount(mk, i), .target = place->target,
 	                          .owner = place->owner};
-	enum state state = place_needs_parent(mk, i, &line.why);
+	struct strbuf more;
+	strbuf_init(&more);
+	enum state state = place_needs_parent(mk, i, &line);
 	if (state == LINE)
-		state = place->bind ? make_bind(mk, i, last, &line) : make_mount(mk, i, &line);
-	if (state == LINE && place->owner && !is_named(mk, place->target)) {
-		line.why = fstab_format(&mk->draft,
-		                        "user %s mounted it, and a line would have root mount at "
-		                        "each boot what that user "
-		                        "chose; --merge --add=PATH writes it",
-		                        place->owner + strlen("user:"));
-		state = REFUSED;
-	}
-	if (state == WAITING && last) {
-		line.why = "it depends on itself through other mounts";
-		state = REFUSED;
-	}
-	if (state != WAITING)
-		settle(mk, i, state, &line);
+		state = place->bind ? make_bind(mk, i, last, &more, &line)
+		        : make_mount(mk, i, &more, &line);
+	if (state == LINE && place->owner && !is_named(mk, place->target))
+		state = plan_refuse(&line, plan_format(
+			mk, "user %s mounted it, and a line would have root mount at each boot "
+			"what that user chose; --merge --add=PATH writes it",
+			place->owner + strlen("user:")));
+	if (state == WAITING && last)
+		state = plan_refuse(&line, "it depends on itself through other mounts");
+	place->state = (uint8_t)state;
+	place->why = line.why;
+	place->unnamed = line.unnamed;
+	if (state == LINE)
+		add_line(mk, FSTAB_LINE, &line);
+	mk->failed |= more.failed;
+	strbuf_destroy(&more);
 }
 
 static void decide_all(struct maker *mk)
 {
-	const struct mtree *tree = mk->tree;
-	bool again = true;
-	for (unsigned pass = 0; again && !mk->draft.failed; ++pass) {
-		size_t waiting = 0, decided = 0;
-		bool last = pass >= PASSES_MAX;
-		for (uint32_t at = 0; at < tree->count && !mk->draft.failed; ++at) {
-			uint32_t i = tree->order[at];
+	bool last = false, waiting = true;
+	for (unsigned pass = 0; waiting && !mk->failed; ++pass) {
+		bool decided = false;
+		waiting = false;
+		for (uint32_t at = 0; at < mk->tree->count && !mk->failed; ++at) {
+			uint32_t i = mk->tree->order[at];
 			if (mk->places[i].state != WAITING)
 				continue;
 			decide(mk, i, last);
-			decided += mk->places[i].state != WAITING;
-			waiting += mk->places[i].state == WAITING;
+			*(mk->places[i].state == WAITING ? &waiting : &decided) = true;
 		}
-		/* The rest is cyclic: a last pass, without waiting. */
-		if (waiting && !decided)
-			pass = PASSES_MAX;
-		again = waiting > 0;
+		last = pass + 1 >= PASSES_MAX || !decided;
 	}
 }
 
@@ -406,28 +348,23 @@ static void add_others(struct maker *mk)
 			const struct place *place = &mk->places[i];
 			if (place->state != (own ? OWN : REFUSED))
 				continue;
-			struct fstab_line line = {
+			add_line(mk, own ? FSTAB_OWN : FSTAB_COMMENT, &(struct fstab_line){
 				.mount = place_mount(mk, i), .why = place->why,
-				        .owner = place->owner,
+				.owner = place->owner, .boot = own && place->boot,
 				.target = place->target ? place->target : mk->in->d->targets[i],
-				.boot = own && place->boot, .unnamed = !own && place->unnamed,
-				        .hidden = mk->tree->nodes[i].states & 1u << MT_HIDDEN,
-			};
-			add_line(mk, own ? FSTAB_OWN : FSTAB_COMMENT, &line);
+				.unnamed = !own && place->unnamed,
+				.hidden = mk->tree->nodes[i].states & 1u << MT_HIDDEN});
 		}
 	}
 }
-
-/* Swap. */
 
 static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 {
 	const struct fstab_input *in = mk->in;
 	struct fstab_line line = {
-	        .target = "none", .fstype = "swap", .source = swap->name, .swap = swap->name};
+		.target = "none", .fstype = "swap", .source = swap->name, .swap = swap->name};
 	enum fstab_fate fate = FSTAB_LINE;
 	struct fstab_device device = {0};
-	uint32_t node;
 	if (in->filter && strncmp(swap->name, in->filter, strlen(in->filter)) != 0) {
 		line.why = "excluded by -f";
 		fate = FSTAB_OWN;
@@ -447,70 +384,61 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 			line.source = swap->name;
 			line.why = "its file lies outside ROOT";
 			fate = FSTAB_OWN;
-		} else if (place_needs_path(mk, MT_NONE, line.source, "its file", &node, &line.why)
+		} else if (place_needs_path(mk, MT_NONE, line.source, "its file", NULL, &line)
 		           != LINE) {
 			fate = FSTAB_COMMENT;
 		}
 	} else if (in->world.swap && in->world.swap(in->world.arg, swap->name, &device) != 0) {
-		mk->draft.failed = true;
+		mk->failed = true;
 		return;
-	} else if (!fstab_name_device(&mk->draft, &device, swap->name, &line)) {
+	} else if (source_of_device(mk, &device, swap->name, &line) != LINE) {
 		line.source = swap->name;
 		line.unnamed = true;
 		fate = FSTAB_COMMENT;
 	}
 	line.options = device.remote ? "defaults,_netdev" : "defaults";
 	if (swap->priority >= 0)
-		line.options = fstab_format(&mk->draft, "%s,pri=%d", line.options, swap->priority);
+		line.options = plan_format(mk, "%s,pri=%d", line.options, swap->priority);
 	add_line(mk, fate, &line);
 }
 
 int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 {
 	const struct mtree *tree = &in->d->tree;
-	*plan = (struct fstab_plan){0};
+	*plan = (struct fstab_plan){
+		.lines = calloc(tree->count + in->nswaps + 1, sizeof(*plan->lines))};
 	arena_init(&plan->arena);
 	struct maker mk = {
-		.draft = {.in = in, .arena = &plan->arena}, .in = in, .plan = plan, .tree = tree,
+		.in = in, .plan = plan, .tree = tree,
 		.places = calloc(tree->count + 1, sizeof(struct place)),
 	};
-	plan->lines = calloc(tree->count + in->nswaps + 1, sizeof(*plan->lines));
-	map64_init(&mk.by_name);
-	map64_init(&mk.by_hidden);
-	map64_init(&mk.by_root);
-	map64_init(&mk.primary);
-	map64_init(&mk.tops);
-	strbuf_init(&mk.draft.text);
-	strbuf_init(&mk.path);
-	strbuf_init(&mk.scratch);
-	bool good = mk.places && plan->lines;
-	if (good) {
+	mk.failed = !mk.places || !plan->lines;
+	if (!mk.failed) {
+		place_find_layers(&mk);
 		for (uint32_t at = 0; at < tree->count; ++at)
 			place_classify(&mk, tree->order[at]);
-		good = place_index(&mk);
+		place_index(&mk);
 	}
-	if (good) {
-		for (uint32_t at = 0; at < tree->count; ++at)
-			place_consider(&mk, tree->order[at]);
+	for (uint32_t at = 0; at < tree->count && !mk.failed; ++at)
+		place_consider(&mk, tree->order[at]);
+	if (!mk.failed) {
 		decide_all(&mk);
-		for (size_t i = 0; i < in->nswaps && !mk.draft.failed; ++i)
+		for (size_t i = 0; i < in->nswaps && !mk.failed; ++i)
 			add_swap(&mk, &in->swaps[i]);
 		add_others(&mk);
 	}
-	good = good && !mk.draft.failed && !mk.draft.text.failed && !mk.path.failed
-	        && !mk.scratch.failed;
-	strbuf_destroy(&mk.draft.text);
+	bool failed = mk.failed || mk.text.failed || mk.path.failed || mk.scratch.failed;
+	strbuf_destroy(&mk.text);
 	strbuf_destroy(&mk.path);
 	strbuf_destroy(&mk.scratch);
 	map64_destroy(&mk.by_name);
 	map64_destroy(&mk.by_hidden);
 	map64_destroy(&mk.by_root);
 	map64_destroy(&mk.primary);
-	map64_destroy(&mk.tops);
 	free(mk.places);
-	if (!good)
+	if (failed)
 		errno = ENOMEM;
-	return good ? 0 : -1;
+	return failed ? -1 : 0;
 }
 
 void fstab_plan_destroy(struct fstab_plan *plan)

@@ -2,22 +2,137 @@
 /**
  * What the files of the plan share.
  *
- *     plan.c     decides each mount after those that it needs
+ *     plan.c     decides on each mount after those that it needs
  *     place.c    what each mount is, and what it needs
+ *     bind.c     which mounts are binds, and where their source is visible
  *     own.c      what the system mounts by itself
- *     source.c   how a device is named
+ *     source.c   how a source is named
  *     options.c  the options of a line
- *     text.c     swaps, utab, names of units
  */
 #ifndef GM_FSTAB_PLAN_IMPL_H
 #define GM_FSTAB_PLAN_IMPL_H
 
+#include "base/map64.h"
 #include "base/strbuf.h"
 #include "base/words.h"
 #include "fstab/fstab.h"
 #include "fstab/places.h"
-#include "mountopts/layers.h"
 #include "mountopts/optlist.h"
+
+/** How far the decision on a mount is; ELSEWHERE: not below ROOT. */
+enum state { ELSEWHERE, WAITING, LINE, REFUSED, OWN };
+
+/** What the plan knows of a node of the discovery. */
+struct place {
+	const char *target;      /* from ROOT; NULL: not below it, or no name */
+	uint8_t state;           /* enum state */
+	bool visible;            /* below ROOT, and its path leads to it */
+	bool boot;               /* OWN, and mounted when the fstab is read */
+	bool bind;
+	bool automount;          /* by an automount unit of the fstab */
+	bool unnamed;            /* REFUSED: fstab_line.unnamed */
+	uint32_t next_name, next_root;   /* the next of the same hash; MAP64_NONE */
+	const char *why;
+	const char *owner;       /* fstab_line.owner */
+};
+
+struct maker {
+	const struct fstab_input *in;
+	struct fstab_plan *plan;
+	const struct mtree *tree;
+	struct place *places;
+	struct map64 by_name;    /* hash of target -> the first visible node */
+	struct map64 by_hidden;  /* the same, not visible */
+	struct map64 by_root;    /* hash of device and root -> the first node */
+	struct map64 primary;    /* device -> the node of its whole that is mounted first;
+	                            a read-only view only where no whole can be written to */
+	const struct mount *layers;  /* the root, if it is an overlay; or NULL */
+	struct strbuf path, scratch, text;
+	bool failed;             /* ENOMEM */
+};
+
+/** A formatted string that stays; NULL on ENOMEM. */
+__attribute__((format(printf, 2, 3)))
+const char *plan_format(struct maker *mk, const char *format, ...);
+
+/** Record the reason why there is no line.  @return REFUSED. */
+enum state plan_refuse(struct fstab_line *line, const char *why);
+
+/** The mount of a node; its type and root, never NULL. */
+const struct mount *place_mount(const struct maker *mk, uint32_t node);
+const char *place_type(const struct mount *mount);
+const char *place_root(const struct mount *mount);
+
+/* place.c */
+
+/** A path of the discovery from ROOT; NULL: not below it. */
+const char *place_below(const struct fstab_input *in, const char *name);
+
+/** Find out whether the root is an overlay, for place_classify(). */
+void place_find_layers(struct maker *mk);
+
+/** Classify a node by itself. */
+void place_classify(struct maker *mk, uint32_t i);
+
+/** Make the indexes after all nodes are classified. */
+void place_index(struct maker *mk);
+
+/** The visible mount that holds a path from ROOT; MT_NONE: only ROOT does. */
+uint32_t place_holder(const struct maker *mk, const char *path);
+
+/** Classify a node among the others, using the indexes. */
+void place_consider(struct maker *mk, uint32_t i);
+
+/** Whether what is below a mount is lost at a shutdown. */
+bool place_is_volatile(const struct maker *mk, uint32_t node);
+
+/** Whether a mount exists when one that needs it is mounted: LINE; else what it waits for. */
+enum state place_available(const struct maker *mk, uint32_t node);
+
+/**
+ * Find the mount that a file or directory lies in.
+ *
+ * @i     The node that needs it, which may cover it: an overlay of the directory that it is
+ *        mounted on; MT_NONE: none.
+ * @path  From ROOT.
+ * @what  "its image", for the reason.
+ * @node [out]  The mount; or NULL.
+ * @return LINE, WAITING or REFUSED.
+ */
+enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
+                            uint32_t *node, struct fstab_line *line);
+
+/** Find the mount that a node is mounted on.  @return also OWN: the system may mount it. */
+enum state place_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *line);
+
+/** Whether the mount point of a mount does not survive a reboot: a tmpfs is empty at boot. */
+bool place_wants_mkdir(const struct maker *mk, uint32_t i);
+
+/** The owner of a unit, not of an fstab, for a mount point or swap space; NULL: none, or not
+    known. */
+const char *place_unit(const struct fstab_world *world, const char *target);
+
+/* bind.c */
+
+/** The hash of a device and the root of a mount on it. */
+uint64_t bind_hash(const struct mount *mount, const char *root);
+
+/** Add a visible mount to mk->primary, if it shows the whole of its file system; the last first. */
+void bind_index(struct maker *mk, uint32_t i);
+
+/** Whether a node shows what another mount does already, or a part of it. */
+bool bind_is(struct maker *mk, uint32_t node);
+
+/** Find where the source of a bind is visible: in a mount of the same file system, of its root or
+    of a directory above; the higher ones first, since those are mounts of it rather than binds.
+    @line      Gets the source, or the reason why it has none.
+    @in [out]  The mount that the source lies in.
+    @return LINE, WAITING or REFUSED. */
+enum state bind_find(struct maker *mk, uint32_t i, struct fstab_line *line, uint32_t *in);
+
+/** Why a bind would not be writable: no line mounts its file system writable and shows it read-only
+    elsewhere.  NULL: it would be. */
+const char *bind_writes_refused(struct maker *mk, uint32_t i);
 
 /* own.c */
 
@@ -29,15 +144,14 @@ struct fstab_own {
 };
 
 /**
- * Whether the system mounts this by itself.
+ * Who mounts this by itself; or NULL: not the system.
  *
  * @itself     fstab_upon_itself()
  * @all        API file systems get lines.
  * @user       fstab_user(): names that an ordinary user can choose prove nothing.
- * @own [out]  Static strings; set if it does.
  */
-bool fstab_own(const struct mount *mount, const char *target, bool itself, bool all, bool user,
-               struct fstab_own *own);
+const struct fstab_own *fstab_own(const struct mount *mount, const char *target, bool itself,
+                                  bool all, bool user);
 
 /**
  * Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE, by
@@ -53,51 +167,35 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 
 /* source.c */
 
-/** A line in the making. */
-struct fstab_draft {
-	const struct fstab_input *in;
-	struct arena *arena;
-	struct strbuf text;         /* scratch */
-	bool failed;                /* ENOMEM */
-};
-
-/** A formatted string that stays; NULL on ENOMEM. */
-__attribute__((format(printf, 2, 3)))
-const char *fstab_format(struct fstab_draft *draft, const char *format, ...);
-
-/**
- * Name a device by the policy.
- *
- * @line  Gets source and note, or the reason why it has no name.
- * @return whether it has a name.
- */
-bool fstab_name_device(struct fstab_draft *draft, const struct fstab_device *device,
-                       const char *source, struct fstab_line *line);
+/** Name a device by the policy.
+    @line  Gets source and note, or the reason why it has no name.
+    @return LINE or REFUSED. */
+enum state source_of_device(struct maker *mk, const struct fstab_device *device,
+                            const char *source, struct fstab_line *line);
 
 /** Why the kernel's source of a type cannot be mounted; NULL: it can. */
-const char *fstab_type_fault(struct fstab_draft *draft, const struct mount *mount);
+const char *source_type_fault(struct maker *mk, const struct mount *mount);
 
 /** Name the source of a mount without a device.
     @line  Gets source, or the reason why it has none.
-    @return whether it has one. */
-bool fstab_name_source(struct fstab_draft *draft, const struct mount *mount,
-                       struct fstab_line *line);
+    @return LINE or REFUSED. */
+enum state source_of_mount(struct maker *mk, const struct mount *mount, struct fstab_line *line);
 
 /* options.c */
 
 /** Decisions that the options depend on. */
-struct fstab_choice {
+struct options_choice {
 	const struct mount *mount;
 	const struct mount *bound;  /* of a bind: the mount of its source */
 	bool bind;
 	const char *first;          /* "loop" and the like, or NULL */
-	const char *more;           /* after the others, or NULL */
+	const char *more;           /* after the others; "" */
 };
 
 /** Choose the options of a line.
     @line  Gets options, or the reason why no line is possible.
-    @return whether there can. */
-bool fstab_choose_options(struct fstab_draft *draft, const struct fstab_choice *choice,
+    @return LINE or REFUSED. */
+enum state options_choose(struct maker *mk, const struct options_choice *choice,
                           struct fstab_line *line);
 
 #endif
