@@ -206,8 +206,9 @@
  *     listing.h          the options of a listing of mounts
  *     putfile.c          --check, --diff, --write
  *     column.c           what all tables of columns share
- *     columns.c          the columns of a listing of mounts: one table
- *     cells.c            the cells of these columns
+ *     columns.c          the columns of a listing of mounts: choosing them
+ *     columns_mount.c    columns of a mount: rows and cells
+ *     columns_device.c   columns of its device or file system: rows and cells
  *     path.c             following paths without touching what can block
  *     source.c           devices and tags given as arguments
  *     input.c            the mount table and root of a run

@@ -34,7 +34,7 @@ struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const struct option_table *options;
-	void (*columns)(FILE *out);          /* prints the columns of -o; or NULL */
+	const struct column_table *columns;  /* of -o; or NULL */
 	const char *what;                    /* for --help */
 };
 extern const struct command commands[];      /* ended by a NULL name */
@@ -65,8 +65,7 @@ int cmd_genfstab(int argc, char **argv);
 extern const struct option_table audit_table, discover_options, fstab_table, profile_table,
 	recover_table, search_table;
 
-void discover_column_words(FILE *out);
-void search_column_words(FILE *out);
+extern const struct column_table discover_columns, search_columns;
 
 /** Marks for os_mark() around the kernel calls that --stats counts; the first is set before
     os_init(). */

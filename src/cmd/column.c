@@ -10,31 +10,41 @@
 #include <string.h>
 #include <strings.h>
 
-const struct column_info *column_at(const struct column_table *table, size_t i)
+/** The i-th row of a chain of tables; NULL: there are no more. */
+static const struct column_info *row_at(const struct column_table *table, size_t i)
 {
-	const char *rows = table->rows;
-	return (const void *)(rows + i * table->size);
+	for (; table; i -= table->count, table = table->more) {
+		const char *rows = table->rows;
+		if (i < table->count)
+			return (const void *)(rows + i * table->size);
+	}
+	return NULL;
+}
+
+const void *column_after(const struct column_table *table, const void *previous)
+{
+	const struct column_info *after = previous, *best = NULL, *row;
+	for (size_t i = 0; (row = row_at(table, i)); ++i) {
+		if ((!after || strcmp(row->name, after->name) > 0)
+		    && (!best || strcmp(row->name, best->name) < 0))
+			best = row;
+	}
+	return best;
 }
 
 const void *column_next(const struct column_table *table, const char **list)
 {
 	const char *name = *list;
 	size_t n = strcspn(name, ",");
+	const struct column_info *row;
 	*list += n;
-	for (size_t i = 0; i < table->count; ++i) {
-		const struct column_info *column = column_at(table, i);
-		if (strlen(column->name) == n && strncasecmp(column->name, name, n) == 0)
-			return column;
+	for (size_t i = 0; (row = row_at(table, i)); ++i) {
+		if (strlen(row->name) == n && strncasecmp(row->name, name, n) == 0)
+			return row;
 	}
 	message("--output", "unknown column \"%.*s\"; %s lists the columns",
 	        (int)utf8_cut(name, n < 60 ? n : 60), name, table->list_command);
 	return NULL;
-}
-
-void column_words(const struct column_table *table, FILE *out)
-{
-	for (size_t i = 0; i < table->count; ++i)
-		fprintf(out, "%s%s", i ? " " : "", column_at(table, i)->name);
 }
 
 int column_list(const struct column_table *columns, int form)
@@ -57,8 +67,8 @@ int column_list(const struct column_table *columns, int form)
 	    || !scols_table_new_column(table, "TYPE", 0, 0)
 	    || !scols_table_new_column(table, "DESCRIPTION", 0, 0))
 		goto out;
-	for (size_t i = 0; i < columns->count; ++i) {
-		const struct column_info *column = column_at(columns, i);
+	for (const struct column_info *column = column_after(columns, NULL); column;
+	     column = column_after(columns, column)) {
 		struct libscols_line *line = scols_table_new_line(table, NULL);
 		if (!line || scols_line_set_data(line, 0, column->name)
 		    || scols_line_set_data(line, 1, types[column->type])

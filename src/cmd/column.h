@@ -9,7 +9,6 @@
 #include "cmd/json.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 /** What a column contains: how JSON writes it. */
 enum column_type {
@@ -27,17 +26,21 @@ struct column_info {
 	unsigned char type;       /* enum column_type */
 };
 
-/** A table of columns, sorted by name. */
+/** A table of columns, maybe the first of a chain. */
 struct column_table {
 	const void *rows;
 	size_t size;              /* of a row */
 	size_t count;
 	const char *list_command; /* for messages: "getmnt -H" */
+	const struct column_table *more;
 };
 
-#define COLUMN_TABLE(rows, command) {rows, sizeof(*(rows)), sizeof(rows) / sizeof(*(rows)), command}
+#define COLUMN_TABLE(rows, command, more) \
+	{rows, sizeof(*(rows)), sizeof(rows) / sizeof(*(rows)), command, more}
 
-const struct column_info *column_at(const struct column_table *table, size_t i);
+/** The row that follows another one in the order of names.  @previous  NULL: the first.
+    @return NULL if there is none. */
+const void *column_after(const struct column_table *table, const void *previous);
 
 /**
  * Find the first column of a list of names with commas between; case does not matter.
@@ -54,9 +57,6 @@ const void *column_next(const struct column_table *table, const char **list);
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int column_list(const struct column_table *table, int form);
-
-/** Print the names with blanks between, for the completion. */
-void column_words(const struct column_table *table, FILE *out);
 
 /** Write the text of a cell by the type of its column; NULL or "" is null. */
 void column_json(struct json *json, const char *key, unsigned type, const char *text);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The columns of a listing of mounts: one table for -o, --list-columns, the completion, the
- * fields requested from the kernel, and every output format.
+ * The columns of a listing of mounts: one chain of tables for -o, --list-columns, the completion,
+ * the fields requested from the kernel, and every output format.
+ *
+ * A column is a row of columns_mount.c or columns_device.c and a function next to it.
  */
 #ifndef GM_CMD_COLUMNS_H
 #define GM_CMD_COLUMNS_H
@@ -22,15 +24,16 @@ struct cells;
 struct column {
 	struct column_info info;
 	double width;         /* libsmartcols' hint; below 1 a part of the terminal's */
-	int flags;            /* SCOLS_FL_* */
+	int flags;            /* SCOLS_FL_*; numbers and sizes are always right-aligned */
 	unsigned fields;      /* enum mount_fields */
 	/* The text of a row, valid until the next call; NULL: none. */
 	const char *(*cell)(struct cells *cells, const struct row *row);
 	unsigned char when;   /* enum column_when */
+	size_t arg;           /* cells->arg for the function */
 };
 
-/** The table: rows of struct column. */
-extern const struct column_table discover_columns;
+/** The table after discover_columns; both have rows of struct column. */
+extern const struct column_table device_columns;
 
 /** The columns of a run. */
 struct columns {
@@ -52,14 +55,12 @@ unsigned columns_fields(const struct columns *columns);
 /** A column of these, by name.  @return it, or NULL. */
 const struct column *columns_have(const struct columns *columns, const char *name);
 
-/** Print --list-columns.  @return 0, or -1. */
-int columns_list(const struct options *options);
-
 /** The state that the cells of a run share. */
 struct cells {
 	struct run *run;
 	bool machine;             /* output for programs: plain MAJ:MIN, no blank STATE */
 	bool terminal;            /* output for programs goes to a terminal */
+	size_t arg;               /* of the column */
 	struct strbuf text;       /* the text of a cell */
 	struct strbuf scratch;
 	/* Sizes of the last row. */
@@ -74,8 +75,25 @@ void cells_destroy(struct cells *cells);
 /** Whether memory ran out, so that a cell may lack something. */
 bool cells_failed(const struct cells *cells);
 
+/** The text of a cell, valid until the next call; NULL: none. */
+const char *cell_text(struct cells *cells, const struct column *column, const struct row *row);
+
 /** Write a cell as a member of an object. */
 void cell_json(struct cells *cells, const struct column *column, const struct row *row,
                struct json *json);
+
+/** The node of a row, or NULL: a device, or a line of an fstab. */
+const struct mt_node *cell_node(const struct cells *cells, const struct row *row);
+
+/** Whether the record of a row is from the kernel, with IDs: not a line of an fstab. */
+bool cell_of_kernel(const struct cells *cells, const struct row *row);
+
+/** A number as the text of a cell. */
+const char *cell_number(struct cells *cells, uint64_t value);
+
+/* The cells of some columns, which other output formats show as well. */
+const char *cell_options(struct cells *cells, const struct row *row);
+const char *cell_source(struct cells *cells, const struct row *row);
+const char *cell_target(struct cells *cells, const struct row *row);
 
 #endif

@@ -6,13 +6,13 @@
 #include <string.h>
 
 const struct command commands[] = {
-	{"discover", cmd_discover, &discover_options, discover_column_words,
+	{"discover", cmd_discover, &discover_options, &discover_columns,
 	 "list the mount points (default)"},
 	{"audit", cmd_audit, &audit_table, NULL, "compare fstab with what is mounted"},
 	{"fstab", cmd_fstab, &fstab_table, NULL, "make or update an fstab from what is mounted"},
 	{"profile", cmd_profile, &profile_table, NULL, "measure the search algorithms"},
 	{"recover", cmd_recover, &recover_table, NULL, "check an mtab file and rebuild it"},
-	{"search", cmd_search, &search_table, search_column_words, "find files by a path pattern"},
+	{"search", cmd_search, &search_table, &search_columns, "find files by a path pattern"},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -6,6 +6,7 @@
  * commas), kind (files, dirs, none), or call compgen and return.
  */
 #include "cmd/cmd.h"
+#include "cmd/column.h"
 
 #include <string.h>
 
@@ -44,7 +45,12 @@ static void put_argument(FILE *out, const struct command *command, const struct 
 	put_place(out, row);
 	if (strcmp(name, "output") == 0 && command->columns) {
 		fputs(" columns=\"", out);
-		command->columns(out);
+		const char *blank = "";
+		for (const struct column_info *column = column_after(command->columns, NULL);
+		     column; column = column_after(command->columns, column)) {
+			fprintf(out, "%s%s", blank, column->name);
+			blank = " ";
+		}
 		fputs("\"", out);
 	} else if (strcmp(name, "prune") == 0) {
 		fputs(" for rule in", out);

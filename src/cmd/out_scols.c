@@ -37,6 +37,8 @@ static int add_columns(struct libscols_table *table, const struct run *run, bool
 		int flags = column->flags;
 		if (!tree)
 			flags &= ~SCOLS_FL_TREE;
+		if (column->info.type == CT_NUMBER || column->info.type == CT_SIZE)
+			flags |= SCOLS_FL_RIGHT;
 		if (o->notruncate)
 			flags &= ~SCOLS_FL_TRUNC;
 		struct libscols_column *made = scols_table_new_column(table, column->info.name,
@@ -80,7 +82,7 @@ static void put_stacked(struct cells *cells, const struct view *view, const stru
 
 /** Write one cell to one of two buffers, or to none.  @return its text, or NULL
     for none. */
-static const char *cell_text(struct cells *cells, const struct view *view, const struct row *row,
+static const char *shown_text(struct cells *cells, const struct view *view, const struct row *row,
                              size_t i, struct strbuf *out, struct strbuf *seen)
 {
 	const struct columns *columns = cells->run->cols;
@@ -94,7 +96,7 @@ static const char *cell_text(struct cells *cells, const struct view *view, const
 			put_stacked(cells, view, row, &json);
 		return strbuf_str(out);
 	}
-	const char *text = column->cell(cells, row);
+	const char *text = cell_text(cells, column, row);
 	if (!text)
 		return NULL;
 	strbuf_reset(seen);
@@ -138,7 +140,7 @@ static int add_rows(struct libscols_table *table, struct cells *cells, const str
 			goto out;
 		size_t len = 0;
 		for (size_t i = 0; i < cells->run->cols->count; ++i) {
-			const char *cell = cell_text(cells, view, row, i, &text, &seen);
+			const char *cell = shown_text(cells, view, row, i, &text, &seen);
 			len += cell ? strlen(cell) : 0;
 			if (text.failed || seen.failed
 			    || (cell && scols_line_set_data(lines[r], i, cell) != 0))

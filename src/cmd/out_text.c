@@ -2,7 +2,6 @@
 #include "cmd/output.h"
 
 #include "base/escape.h"
-#include "cmd/cells.h"
 #include "cmd/listing.h"
 
 #include <errno.h>
@@ -94,28 +93,26 @@ static void add_label(struct strbuf *out, struct strbuf *scratch, const char *te
 static void line_dot(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
 {
 	const struct row *row = &view->rows[r];
-	const char *node = cell_node(cells, row);
+	const struct mt_node *node = cell_node(cells, row);
 	const char *text = cell_target(cells, row);
 	strbuf_printf(out, "\tm%zu [label=\"", r);
 	add_label(out, &cells->scratch, text ? text : "(no name)");
 	if (row->nbeneath)
 		strbuf_printf(out, " (+%" PRIu32 " beneath)", row->nbeneath);
 	strbuf_puts(out, "\\n");
-	if ((text = cell_fstype(cells, row)))
+	if ((text = row->mount ? row->mount->fstype : row->device->tags->type))
 		add_label(out, &cells->scratch, text);
 	if ((text = cell_source(cells, row))) {
 		strbuf_putc(out, ' ');
 		add_label(out, &cells->scratch, text);
 	}
-	if ((text = cell_state(cells, row)) && strcmp(text, "ok") != 0
-	    && strcmp(text, "untested") != 0)
-		strbuf_printf(out, "\\n%s", text);
-	if (!node || strcmp(node, "leaf") == 0)
-		strbuf_puts(out, "\", shape=ellipse];\n");
-	else if (strcmp(node, "internal") == 0)
-		strbuf_puts(out, "\", shape=box, style=filled, fillcolor=lightgrey];\n");
-	else
-		strbuf_puts(out, "\", shape=box, style=dashed];\n");
+	enum mt_state state = node ? mtree_shown_state(node) : MT_OK;
+	if (state != MT_OK && state != MT_UNTESTED)
+		strbuf_printf(out, "\\n%s", mtree_state_name(state));
+	strbuf_printf(out, "\", shape=%s];\n",
+	              row->device ? "box, style=dashed"
+	              : node && node->has_children ? "box, style=filled, fillcolor=lightgrey"
+	                                           : "ellipse");
 	if (row->parent != MT_NONE)
 		strbuf_printf(out, "\tm%" PRIu32 " -> m%zu;\n", row->parent, r);
 }

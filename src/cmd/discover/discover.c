@@ -442,7 +442,7 @@ int cmd_discover(int argc, char **argv)
 			discover_help(stdout);
 		} else if (o.dump_completion) {
 			completion_print(stdout);
-		} else if (o.list_columns && columns_list(&o) != 0) {
+		} else if (o.list_columns && column_list(&discover_columns, o.form) != 0) {
 			message(NULL, "%s", strerror(ENOMEM));
 			return CX_ERROR;
 		}

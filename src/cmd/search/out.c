@@ -192,7 +192,7 @@ static bool cell_link(const struct object *o, struct strbuf *text)
 	return true;
 }
 
-static const struct search_column search_columns[] = {
+static const struct search_column rows[] = {
 	{{"ATIME", "last access, in seconds since 1970", CT_DECIMAL}, SN_METADATA, cell_atime},
 	{{"BLOCKS", "disk space, in units of 512 bytes", CT_NUMBER}, SN_METADATA, cell_blocks},
 	{{"BTIME", "creation, if known", CT_DECIMAL}, SN_METADATA, cell_btime},
@@ -219,16 +219,11 @@ static const struct search_column search_columns[] = {
 	 SN_METADATA | SN_OWNERS, cell_user},
 };
 
-static const struct column_table table = COLUMN_TABLE(search_columns, "getmnt search -H");
+const struct column_table search_columns = COLUMN_TABLE(rows, "getmnt search -H", NULL);
 
 int search_columns_list(bool json)
 {
-	return column_list(&table, json ? FORM_JSON : FORM_DEFAULT);
-}
-
-void search_column_words(FILE *file)
-{
-	column_words(&table, file);
+	return column_list(&search_columns, json ? FORM_JSON : FORM_DEFAULT);
 }
 
 void search_out_init(struct search_out *out, enum search_form form, struct os *os)
@@ -256,7 +251,7 @@ int search_out_columns(struct search_out *out, const char *list)
 {
 	bool json = out->form == SF_JSON || out->form == SF_JSONL;
 	for (;; ++list) {
-		const struct search_column *column = column_next(&table, &list);
+		const struct search_column *column = column_next(&search_columns, &list);
 		if (!column)
 			return CX_ERROR;
 		/* An object has each key once. */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns of the device or file system of a mount: its source, identifiers and sizes. */
+#include "cmd/columns.h"
+
+#include "base/fstypes.h"
+#include "cmd/listing.h"
+#include "cmd/source.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libsmartcols/libsmartcols.h>
+#include <string.h>
+
+/** Append a source in the form that the options request. */
+static void source_name(struct cells *cells, const struct mount *mount, struct strbuf *out)
+{
+	const struct options *o = cells->run->opt;
+	const char *value;
+	size_t len;
+	enum tag tag = o->evaluate ? source_tag(mount->source, &value, &len) : TAG_NONE;
+	if (tag != TAG_NONE) {
+		strbuf_reset(&cells->scratch);
+		if (source_devices(cells->run, tag, value, len, &cells->scratch)) {
+			const char *first = strbuf_str(&cells->scratch);
+			strbuf_add(out, first, strcspn(first, "\n"));
+			return;
+		}
+	}
+	if (o->canonicalize && cells->run->devs && strncmp(mount->source, "/dev/", 5) == 0) {
+		const char *device_name = mount->dev_major
+		                        ? devmap_name(cells->run->devs, mount->dev_major,
+		                                      mount->dev_minor)
+		                        : NULL;
+		if (device_name) {
+			strbuf_puts(out, device_name);
+			return;
+		}
+	}
+	if (o->canonicalize && cells->run->devs && mount->source[0] == '/'
+	    && mount->source[1] != '/') {
+		strbuf_reset(&cells->scratch);
+		path_follow(cells->run, mount->source, &cells->scratch);
+		strbuf_puts(out, strbuf_str(&cells->scratch));
+		return;
+	}
+	mask_source(mount->source, out);
+}
+
+const char *cell_source(struct cells *cells, const struct row *row)
+{
+	if (!row->mount)
+		return row->device->tags->name;
+	const struct mount *mount = row->mount;
+	if (!mount->source)
+		return NULL;
+	strbuf_reset(&cells->text);
+	source_name(cells, mount, &cells->text);
+	if (mount->root && strcmp(mount->root, "/") != 0 && !cells->run->opt->nofsroot) {
+		strbuf_putc(&cells->text, '[');
+		strbuf_puts(&cells->text, mount->root);
+		strbuf_putc(&cells->text, ']');
+	}
+	return strbuf_str(&cells->text);
+}
+
+static const struct devmap_tags *row_tags(struct cells *cells, const struct row *row)
+{
+	if (row->device)
+		return row->device->tags;
+	if (!cells->run->devs || !cell_of_kernel(cells, row))
+		return NULL;
+	return devmap_mount_tags(cells->run->devs, row->mount);
+}
+
+static const char *cell_sources(struct cells *cells, const struct row *row)
+{
+	const char *value;
+	size_t len;
+	enum tag tag = row->mount ? source_tag(row->mount->source, &value, &len) : TAG_NONE;
+	strbuf_reset(&cells->text);
+	if (tag != TAG_NONE) {
+		if (cells->run->opt->evaluate && source_devices(cells->run, tag, value, len,
+		                                                &cells->text))
+			return strbuf_str(&cells->text);
+		return cell_source(cells, row);
+	}
+	const struct devmap_tags *tags = row_tags(cells, row);
+	if (tags && tags->uuid
+	    && source_devices(cells->run, TAG_UUID, tags->uuid, strlen(tags->uuid), &cells->text))
+		return strbuf_str(&cells->text);
+	return cell_source(cells, row);
+}
+
+/** A tag of the device of a row; of a line of an fstab, the tag in its source. */
+static const char *cell_tag(struct cells *cells, const struct row *row)
+{
+	enum tag want = (enum tag)cells->arg;
+	const char *value;
+	size_t len;
+	if (row->mount && source_tag(row->mount->source, &value, &len) == want) {
+		strbuf_reset(&cells->text);
+		strbuf_add(&cells->text, value, len);
+		return strbuf_str(&cells->text);
+	}
+	const struct devmap_tags *tags = row_tags(cells, row);
+	return tags ? tag_value(tags, want) : NULL;
+}
+
+/**
+ * Open the root of a mount that was found in order, through no link.
+ *
+ * @return a descriptor; -1: it does not exist any more.
+ */
+static int mount_open(struct run *run, const struct mount *mount, const char *target)
+{
+	struct os *os = &run->os;
+	if (run->rootfd != AT_FDCWD) {
+		target += strspn(target, "/");
+		target = *target ? target : ".";
+	}
+	int flags = O_PATH | O_NOFOLLOW;
+	int fd = os->caps & OSC_OPENAT2
+	         ? os_openat2(os, run->rootfd, target, flags,
+	                      K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS)
+	         : os_openat(os, run->rootfd, target, flags);
+	if (fd < 0)
+		return -1;
+	struct k_statx st;
+	bool unique = run->table->unique_ids, same = false;
+	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	if (os_statx(os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) == 0) {
+		uint64_t id = os_statx_mnt_id(&st, unique);
+		/* Before Linux 5.8 there is only the device number. */
+		same = id != 0 ? id == mount->key
+		       : st.dev_major == mount->dev_major && st.dev_minor == mount->dev_minor;
+	}
+	if (!same) {
+		os_close(os, fd);
+		return -1;
+	}
+	return fd;
+}
+
+/** Read the sizes of the file system of a row, unless that could block or miss it. */
+static bool sizes_of(struct cells *cells, const struct row *row)
+{
+	if (row->mount && cells->sized == row->mount)
+		return cells->has_sizes;
+	cells->sized = row->mount;
+	cells->has_sizes = false;
+
+	struct run *run = cells->run;
+	const struct mt_node *node = cell_node(cells, row);
+	const char *target = cell_target(cells, row);
+	const struct discover_probed *probed = node && run->d->probed
+	                                       ? &run->d->probed[node - run->d->tree.nodes] : NULL;
+	if (probed && probed->sized) {
+		cells->has_sizes = true;
+		cells->sizes = probed->sizes;
+		return true;
+	}
+	if (!run->live || !node || !target || mtree_shown_state(node) != MT_OK
+	    || fstype_flags(row->mount->fstype) & FST_BLOCKS)
+		return false;
+	int fd = mount_open(run, row->mount, target);
+	if (fd < 0)
+		return false;
+	cells->has_sizes = os_fs_sizes(&run->os, fd, &cells->sizes) == 0;
+	os_close(&run->os, fd);
+	return cells->has_sizes;
+}
+
+/** A size in bytes, or with one letter and at most one decimal: findmnt's. */
+static const char *size(struct cells *cells, uint64_t bytes)
+{
+	if (cells->run->opt->bytes || bytes == 0)
+		return cell_number(cells, bytes);
+	unsigned exp = 0;
+	while (exp < 60 && bytes >> (exp + 10))
+		exp += 10;
+	uint64_t whole = bytes >> exp;
+	uint64_t rest = bytes & (((uint64_t)1 << exp) - 1);
+	/* In thousandths; a shift first where the product would not fit. */
+	uint64_t frac = exp > 50 ? ((rest >> 10) * 1000) >> (exp - 10) : (rest * 1000) >> exp;
+	frac = (frac + 50) / 100;
+	if (frac == 10) {
+		++whole;
+		frac = 0;
+	}
+	strbuf_reset(&cells->text);
+	strbuf_printf(&cells->text, "%" PRIu64, whole);
+	if (frac)
+		strbuf_printf(&cells->text, ".%u", (unsigned)frac);
+	strbuf_putc(&cells->text, "BKMGTPE"[exp / 10]);
+	return strbuf_str(&cells->text);
+}
+
+static const char *percent(struct cells *cells, uint64_t part, uint64_t whole)
+{
+	if (whole == 0)
+		return "-";
+	strbuf_reset(&cells->text);
+	strbuf_printf(&cells->text, "%.0f%%", (double)part / (double)whole * 100);
+	return strbuf_str(&cells->text);
+}
+
+enum { SZ_SIZE, SZ_AVAIL, SZ_USED, SZ_USE, SZ_INO_TOTAL, SZ_INO_AVAIL, SZ_INO_USED, SZ_INO_USE };
+
+static const char *cell_size(struct cells *cells, const struct row *row)
+{
+	const struct os_sizes *s = &cells->sizes;
+	if (!sizes_of(cells, row))
+		return NULL;
+	switch (cells->arg) {
+	case SZ_SIZE:      return size(cells, s->frsize * s->blocks);
+	case SZ_AVAIL:     return size(cells, s->frsize * s->bavail);
+	case SZ_USED:      return size(cells, s->frsize * (s->blocks - s->bfree));
+	case SZ_USE:       return percent(cells, s->blocks - s->bfree, s->blocks);
+	case SZ_INO_TOTAL: return cell_number(cells, s->files);
+	case SZ_INO_AVAIL: return cell_number(cells, s->ffree);
+	case SZ_INO_USED:  return cell_number(cells, s->files - s->ffree);
+	default:           return percent(cells, s->files - s->ffree, s->files);
+	}
+}
+
+#define SIZE_COLUMN(which) SCOLS_FL_RIGHT, 0, cell_size, CW_STILL, which
+#define TAG_COLUMN(tag) 0, MF_DEV | MF_SOURCE, cell_tag, CW_ALWAYS, tag
+
+static const struct column rows[] = {
+	{{"AVAIL", "file system size available", CT_SIZE}, 5, SIZE_COLUMN(SZ_AVAIL)},
+	{{"INO.AVAIL", "number of available inodes"}, 5, SIZE_COLUMN(SZ_INO_AVAIL)},
+	{{"INO.TOTAL", "total number of inodes"}, 5, SIZE_COLUMN(SZ_INO_TOTAL)},
+	{{"INO.USE%", "percentage of inodes used"}, 3, SIZE_COLUMN(SZ_INO_USE)},
+	{{"INO.USED", "number of used inodes"}, 5, SIZE_COLUMN(SZ_INO_USED)},
+	{{"LABEL", "file system label"}, 0.10, TAG_COLUMN(TAG_LABEL)},
+	{{"PARTLABEL", "partition label"}, 0.10, TAG_COLUMN(TAG_PARTLABEL)},
+	{{"PARTUUID", "partition UUID"}, 36, TAG_COLUMN(TAG_PARTUUID)},
+	{{"SIZE", "file system size", CT_SIZE}, 5, SIZE_COLUMN(SZ_SIZE)},
+	{{"SOURCE", "source device"},
+	 0.25, SCOLS_FL_NOEXTREMES, MF_SOURCE | MF_ROOT | MF_DEV, cell_source},
+	{{"SOURCES", "all possible source devices", CT_LIST},
+	 0.25, SCOLS_FL_WRAP, MF_SOURCE | MF_ROOT | MF_DEV, cell_sources},
+	{{"USE%", "file system use percentage"}, 3, SIZE_COLUMN(SZ_USE)},
+	{{"USED", "file system size used", CT_SIZE}, 5, SIZE_COLUMN(SZ_USED)},
+	{{"UUID", "file system UUID"}, 36, TAG_COLUMN(TAG_UUID)},
+};
+
+const struct column_table device_columns = COLUMN_TABLE(rows, "getmnt -H", NULL);
