@@ -46,13 +46,13 @@ static void check_options(const struct command_line *line, const struct columns 
 	const struct options *o = &line->options;
 	FUZZ_CHECK(o->source >= TABLE_AUTO && o->source <= TABLE_MTAB
 	           && o->source != TABLE_RECORDED);
-	FUZZ_CHECK(o->form >= FORM_DEFAULT && o->form <= FORM_JSONL);
-	FUZZ_CHECK(o->names >= DN_HINT && o->names <= DN_KERNEL);
+	FUZZ_CHECK(o->form >= FORM_DEFAULT && o->form <= FORM_OTHERS + 4);
+	FUZZ_CHECK(o->names >= -1 && o->names <= DN_KERNEL);
 	FUZZ_CHECK(o->algorithm >= DA_GETMNT3 && o->algorithm <= DA_GETMNT1);
 	FUZZ_CHECK(o->identity == DI_MNTID || o->identity == DI_DEV);
 	FUZZ_CHECK(o->backward == 0 || o->backward == 1);
 	FUZZ_CHECK(o->nest == 0 || o->nest == 1);
-	FUZZ_CHECK(o->task >= 0 && o->depth <= 1000000 && o->threads <= 256);
+	FUZZ_CHECK(o->task <= INT_MAX && o->depth <= 1000000 && o->threads <= 256);
 	const double times[] = {o->search_seconds, o->max_time, o->timeout};
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); ++i)
 		FUZZ_CHECK(isfinite(times[i]) && times[i] >= 0 && times[i] <= 1e6);

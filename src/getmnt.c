@@ -199,10 +199,9 @@
  *     libgetmnt_search.c include/getmnt/search.h
  *   cmd/                 what the commands share; only cmd/ and this file print
  *     cmd.h              the interface that all commands share
- *     commands.c         the table of commands
+ *     commands.c         the table of commands, and the bash completion
  *     message.c          messages on standard error
  *     options.c          the parser of options, and --help
- *     completion.c       the bash completion
  *     listing.h          the options of a listing of mounts
  *     putfile.c          --check, --diff, --write
  *     column.c           what all tables of columns share

@@ -41,7 +41,7 @@ const struct column *columns_have(const struct columns *columns, const char *nam
 /** Add columns by name.  @return 0, or an exit status after a message. */
 static int columns_add(struct columns *columns, const char *list, const struct options *o)
 {
-	bool json = o->form == FORM_JSON || o->form == FORM_JSONL;
+	bool json = output_forms[o->form].flags & FF_OBJECTS;
 	for (;; ++list) {
 		const struct column *column = column_next(&discover_columns, &list);
 		if (!column)
@@ -85,7 +85,7 @@ static const char *default_columns(const struct options *o, bool json)
 int columns_choose(struct columns *columns, const struct options *o)
 {
 	*columns = (struct columns){0};
-	bool json = o->form == FORM_JSON || o->form == FORM_JSONL;
+	bool json = output_forms[o->form].flags & FF_OBJECTS;
 	const char *list = o->output;
 	bool more = list && *list == '+';
 

@@ -121,7 +121,7 @@ static int mount_open(struct run *run, const struct mount *mount, const char *ta
 	int flags = O_PATH | O_NOFOLLOW;
 	int fd = os->caps & OSC_OPENAT2
 	         ? os_openat2(os, run->rootfd, target, flags,
-	                      K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS)
+	                      RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS)
 	         : os_openat(os, run->rootfd, target, flags);
 	if (fd < 0)
 		return -1;

@@ -3,7 +3,7 @@
 #include "cmd/columns.h"
 
 #include "base/escape.h"
-#include "cmd/listing.h"
+#include "cmd/output.h"
 #include "table/tablediff.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ const char *cell_target(struct cells *cells, const struct row *row)
 	if (row->change) {
 		/* The mount was gone before its name could be read.  No name of the kernel
 		   begins with '('.  JSON has a key for the ID. */
-		if (row->mount->point || cells->run->opt->form == FORM_JSONL
+		if (row->mount->point || run_form(cells->run)->flags & FF_OBJECTS
 		    || !row->mount->uniq_id)
 			return row->mount->point;
 		strbuf_reset(&cells->text);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/input.h"
 
-#include "cmd/columns.h"
-#include "cmd/listing.h"
-#include "cmd/view.h"
+#include "cmd/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -149,9 +147,9 @@ static int read_kernel(struct run *run, enum table_source source, unsigned field
 static int read_task(struct run *run)
 {
 	char path[32], name[32];
-	pid_t pid = run->opt->task;
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	snprintf(name, sizeof(name), "task %d", (int)pid);
+	int pid = (int)run->opt->task;
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	snprintf(name, sizeof(name), "task %d", pid);
 	run->live = true;
 	run->table_name = name;
 
@@ -255,32 +253,10 @@ out:
 	return status;
 }
 
-/** The fields that an output format needs in addition to its columns. */
-static unsigned form_fields(const struct options *o)
-{
-	switch ((enum form)o->form) {
-	case FORM_MTAB:
-	case FORM_FSTAB:
-		return MF_POINT | MF_SOURCE | MF_FSTYPE | MF_VFS_OPTS | MF_FS_OPTS;
-	case FORM_SETMNT:
-		return MF_POINT | MF_SOURCE;
-	case FORM_DOT:
-		return MF_POINT | MF_SOURCE | MF_ROOT | MF_DEV | MF_FSTYPE;
-	case FORM_JSON:
-		return MF_SOURCE | MF_FSTYPE;   /* "stacked" */
-	case FORM_DEFAULT:
-	case FORM_RAW:
-	case FORM_PAIRS:
-	case FORM_JSONL:
-		break;
-	}
-	return 0;
-}
-
 unsigned input_fields(const struct options *o, const struct columns *columns)
 {
 	/* The prober needs the owners of FUSE mounts. */
-	unsigned fields = columns_fields(columns) | filter_fields(o) | form_fields(o)
+	unsigned fields = columns_fields(columns) | filter_fields(o) | output_forms[o->form].fields
 	                  | (o->probe ? MF_FS_OPTS : 0);
 	if (o->names != DN_KERNEL || o->probe)
 		return fields | DISCOVER_FIELDS;

@@ -12,18 +12,42 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** The forms of output. */
+/** The output formats that code refers to: rows of output_forms, which has more. */
 enum form {
 	FORM_DEFAULT,   /* a tree, unless the selection makes it a list */
+	FORM_LIST,      /* the word of --format for FORM_DEFAULT with list */
 	FORM_RAW,
 	FORM_PAIRS,
 	FORM_JSON,
-	FORM_MTAB,
-	FORM_FSTAB,
-	FORM_SETMNT,
-	FORM_DOT,
-	FORM_JSONL,
+	FORM_OTHERS,    /* the first of the formats made by out_text() */
 };
+
+struct cells;
+struct strbuf;
+struct view;
+
+/** Properties of an output format. */
+enum form_flags {
+	FF_SHAPE = 1 << 0,      /* a tree or a list, as the options and the selection require */
+	FF_TREE = 1 << 1,       /* always a tree */
+	FF_LINES = 1 << 2,      /* lines for mount(8): parents before children */
+	FF_OBJECTS = 1 << 3,    /* JSON: each key once */
+	FF_TEXT = 1 << 4,       /* characters of the locale */
+	FF_POLL = 1 << 5,       /* also with --poll */
+};
+
+/** An output format: of --format, or with an option of its own. */
+struct output_form {
+	const char *name;
+	unsigned flags;         /* enum form_flags */
+	unsigned fields;        /* enum mount_fields that it needs in addition to the columns */
+	/* Append a row of a view; NULL: printed by out_scols(). */
+	void (*line)(struct strbuf *out, struct cells *cells, const struct view *view, size_t row);
+	const char *head, *end; /* before and after the rows; or NULL */
+};
+
+/** The formats, by enum form, up to one without a name. */
+extern const struct output_form output_forms[];
 
 /** Options of a listing.  Strings are borrowed. */
 struct options {
@@ -32,7 +56,7 @@ struct options {
 	const char *tab_file;
 	const char *root;
 	bool part;                /* root must not be "/" */
-	pid_t task;               /* 0: none */
+	uint64_t task;            /* a process ID; 0: none */
 
 	/* which mounts */
 	bool all, first_only, invert, pseudo, real, shadowed, submounts, uniq, unmounted;
@@ -44,8 +68,9 @@ struct options {
 	int noperands;
 
 	/* how they are found */
-	int names, algorithm, identity;      /* enum discover_* */
-	bool names_given, limit_given;
+	int names;                /* enum discover_names; -1: not given */
+	int algorithm, identity;  /* enum discover_* */
+	bool limit_given;
 	unsigned prune_on, prune_off;
 	unsigned depth, threads;
 	uint64_t max_dirs;
@@ -65,7 +90,7 @@ struct options {
 	int wait;                 /* milliseconds to wait for another event; negative: no bound */
 
 	/* how they are shown */
-	int form;                 /* enum form */
+	int form;                 /* a row of output_forms */
 	bool tree, list;          /* requested by name */
 	bool ascii, bytes, canonicalize, nocanonicalize, evaluate, df, dfi;
 	bool noheadings, notruncate, nofsroot, vfs_all, shell, quiet;
@@ -80,7 +105,7 @@ struct options {
 };
 
 /** The defaults of all options. */
-#define OPTIONS_DEFAULT {.source = TABLE_AUTO, .timeout = 5, .wait = -1}
+#define OPTIONS_DEFAULT {.source = TABLE_AUTO, .names = -1, .timeout = 5, .wait = -1}
 
 /** Bounds of a search for mounts whose kernel names are wrong, in directories and seconds. */
 enum { HINT_DIRS = 20000, HINT_SECONDS = 2 };

@@ -31,41 +31,72 @@ bool option_is_optional(const struct option_row *row)
 	return argument && *argument == '[' && argument[strlen(argument) - 1] == ']';
 }
 
-const char *option_words(const struct option_row *row)
+const char *option_word_at(const struct option_row *row, int i, size_t *len)
 {
-	if (row->words)
-		return row->words;
-	const char *argument = row->argument;
-	bool words = argument && strchr(argument, '|');
-	return words && !strpbrk(argument, "ABCDEFGHIJKLMNOPQRSTUVWXYZ,") ? argument : NULL;
-}
-
-int option_word_index(const char *words, const char *word, size_t len)
-{
-	words += *words == '[';
-	for (int i = 0;; ++i) {
-		size_t n = strcspn(words, "|]");
-		if (n == len && strncmp(words, word, n) == 0)
-			return i;
-		if (words[n] != '|')
-			return -1;
-		words += n + 1;
+	const char *words = row->word ? row->word(i) : row->words ? row->words : row->argument;
+	*len = words ? strcspn(words, row->word ? "" : "|]") : 0;
+	if (row->word)
+		return words;
+	/* The name of an argument is not a list of words. */
+	if (!words || (!row->words && (!strchr(words, '|')
+	                               || strpbrk(words, "ABCDEFGHIJKLMNOPQRSTUVWXYZ,"))))
+		return NULL;
+	for (words += *words == '['; ; words += *len + 1) {
+		*len = strcspn(words, "|]");
+		if (i-- == 0)
+			return words;
+		if (words[*len] != '|')
+			return NULL;
 	}
 }
 
-int option_bad_word(const char *title, const char *value, const char *words)
+int option_word_index(const struct option_row *row, const char *word, size_t len)
 {
+	const char *at;
+	size_t n;
+	for (int i = 0; (at = option_word_at(row, i, &n)); ++i) {
+		if (n == len && strncmp(at, word, n) == 0)
+			return i;
+	}
+	return -1;
+}
+
+int option_bad_word(const struct option_row *row, const char *word, size_t len)
+{
+	char title[OPTION_TITLE_SIZE];
+	const char *at;
+	size_t n;
 	struct strbuf list;
 	strbuf_init(&list);
-	for (const char *c = words; *c; ++c) {
-		if (*c == '|')
-			strbuf_puts(&list, ", ");
-		else if (*c != '[' && *c != ']')
-			strbuf_putc(&list, *c);
-	}
-	int status = usage_error(title, "\"%s\": must be one of: %s", value, strbuf_str(&list));
+	for (int i = 0; (at = option_word_at(row, i, &n)); ++i)
+		strbuf_printf(&list, "%s%.*s", i ? ", " : "", (int)n, at);
+	int status = usage_error(option_title(row, title), "\"%.*s\": must be one of: %s",
+	                         (int)len, word, strbuf_str(&list));
 	strbuf_destroy(&list);
 	return status;
+}
+
+int option_take_word(const struct option_row *row, const char *value)
+{
+	size_t len = value ? strlen(value) : 0;
+	int word = value ? option_word_index(row, value, len) : row->bare;
+	if (word < 0)
+		option_bad_word(row, value, len);
+	return word;
+}
+
+int option_take_words(const struct option_row *row, const char *value, unsigned *set)
+{
+	for (;; ++value) {
+		size_t n = strcspn(value, ",");
+		int word = option_word_index(row, value, n);
+		if (word < 0)
+			return option_bad_word(row, value, n);
+		*set |= 1u << word;
+		value += n;
+		if (!*value)
+			return 0;
+	}
 }
 
 bool option_number(const char *text, uint64_t max, uint64_t *number)
@@ -117,18 +148,14 @@ int option_word(const char *name, const char *text, const char *const words[], i
 {
 	struct strbuf list;
 	strbuf_init(&list);
-	int found = -1;
-	for (int i = 0; words[i]; ++i) {
-		if (*text && strcmp(text, words[i]) == 0)
-			found = i;
-		if (*words[i])
-			strbuf_printf(&list, "%s%s", list.len ? "|" : "", words[i]);
-	}
-	int status = found >= 0 ? 0 : option_bad_word(name, text, strbuf_str(&list));
+	for (int i = 0; words[i]; ++i)
+		strbuf_printf(&list, "%s%s", i ? "|" : "", words[i]);
+	const struct option_row row = {name + 2, .words = strbuf_str(&list)};
+	int found = option_take_word(&row, text);
 	if (found >= 0)
 		*word = found;
 	strbuf_destroy(&list);
-	return status;
+	return found < 0 ? CX_ERROR : 0;
 }
 
 /* The parser. */
@@ -140,6 +167,7 @@ static int take_option(const struct option_row *row, const char *value, void *op
 	void *field = (char *)opts + row->offset;
 	char title[OPTION_TITLE_SIZE];
 	uint64_t number;
+	int word;
 
 	option_title(row, title);
 	switch ((enum option_how)row->how) {
@@ -153,14 +181,14 @@ static int take_option(const struct option_row *row, const char *value, void *op
 		return 0;
 	case OPT_ONCE:
 		return option_once(title, value, field);
-	case OPT_WORD: {
-		const char *words = option_words(row);
-		int word = value ? option_word_index(words, value, strlen(value)) : 0;
-		if (word < 0)
-			return option_bad_word(title, value, words);
+	case OPT_SET:
+		*(int *)field = row->base;
+		return 0;
+	case OPT_WORD:
+		if ((word = option_take_word(row, value)) < 0)
+			return CX_ERROR;
 		*(int *)field = row->base + word;
 		return 0;
-	}
 	case OPT_NUMBER:
 		if (!option_number(value, (uint64_t)row->max, &number))
 			return usage_error(title, "\"%s\": must be a number from 0 to %.0f", value,
@@ -168,7 +196,8 @@ static int take_option(const struct option_row *row, const char *value, void *op
 		*(unsigned *)field = (unsigned)number;
 		return 0;
 	case OPT_ID:
-		if (!option_number(value, UINT64_MAX, &number) || number == 0)
+		if (!option_number(value, row->max > 0 ? (uint64_t)row->max : UINT64_MAX, &number)
+		    || number == 0)
 			return usage_error(title, "\"%s\": not an ID", value);
 		*(uint64_t *)field = number;
 		return 0;
@@ -334,8 +363,15 @@ static void help_option(const struct option_row *row, FILE *out)
 		at += fprintf(out, "[=%s", row->argument + 1);
 	else if (row->argument)
 		at += fprintf(out, "%c%s", row->letter ? ' ' : '=', row->argument);
-	fprintf(out, "%*s%s\n", at < OPTION_HELP_COLUMN ? OPTION_HELP_COLUMN - at : 1, "",
+	fprintf(out, "%*s%s", at < OPTION_HELP_COLUMN ? OPTION_HELP_COLUMN - at : 1, "",
 	        row->help);
+	const char *word;
+	size_t n;
+	for (int i = 0; !*row->help && (word = option_word_at(row, i, &n)); ++i) {
+		const char *next = option_word_at(row, i + 1, &n) ? ", " : " or ";
+		fprintf(out, "%s%s", i ? next : "", word);
+	}
+	fputc('\n', out);
 }
 
 void options_help(const struct option_table *table, const char *usage, const char *notes, FILE *out)

@@ -23,9 +23,10 @@ enum option_how {
 	OPT_FLAG,      /* a bool becomes true */
 	OPT_TEXT,      /* the argument is kept; the last one counts */
 	OPT_ONCE,      /* the argument is kept; it is not empty, and may be given once */
+	OPT_SET,       /* an int becomes the row's base */
 	OPT_WORD,      /* an int becomes the index of the word, plus the row's base */
 	OPT_NUMBER,    /* an unsigned, up to max */
-	OPT_ID,        /* a uint64_t that is not 0 */
+	OPT_ID,        /* a uint64_t that is not 0, up to max */
 	OPT_SECONDS,   /* a double above 0, up to max */
 	OPT_REFUSED,   /* not supported: the help text is the message */
 };
@@ -35,7 +36,8 @@ struct option_row {
 	const char *name;         /* without dashes; NULL: a letter only, or a title */
 	char letter;              /* 0: none */
 	const char *argument;     /* name of the argument; "[X]": it is optional; NULL: none */
-	const char *help;         /* one line, at most OPTION_HELP_MAX bytes; or the title */
+	const char *help;         /* one line, at most OPTION_HELP_MAX bytes; or the title.
+	                             "": the words */
 	const char *words;        /* that the argument may be, "a|b"; NULL: as argument says */
 	const char *letters;      /* for the completion: letters that the argument consists of */
 	unsigned char how;        /* enum option_how */
@@ -43,7 +45,9 @@ struct option_row {
 	bool hidden;              /* not in --help and the completion */
 	unsigned excludes;        /* a set: options with a common bit exclude each other */
 	int base;                 /* OPT_WORD: value of the first word */
-	double max;               /* of a number */
+	int bare;                 /* the number of the word without an argument */
+	const char *(*word)(int i);   /* the i-th word that the argument may be, or NULL */
+	double max;               /* of a number; 0: any ID */
 	size_t offset;            /* of the field in the options of the command */
 	int (*take)(void *opts, const struct option_row *row, const char *value);
 };
@@ -59,6 +63,7 @@ enum {
 #define OPT_IS_FLAG(type, field) .how = OPT_FLAG, .offset = offsetof(type, field)
 #define OPT_IS_TEXT(type, field) .how = OPT_TEXT, .offset = offsetof(type, field)
 #define OPT_IS_ONCE(type, field) .how = OPT_ONCE, .offset = offsetof(type, field)
+#define OPT_IS_SET(type, field) .how = OPT_SET, .offset = offsetof(type, field)
 #define OPT_IS_WORD(type, field) .how = OPT_WORD, .offset = offsetof(type, field)
 #define OPT_IS_NUMBER(type, field, most) \
 	.how = OPT_NUMBER, .offset = offsetof(type, field), .max = most
@@ -103,15 +108,23 @@ const char *option_title(const struct option_row *row, char title[static OPTION_
 /** Whether the argument of an option may be left out. */
 bool option_is_optional(const struct option_row *row);
 
-/** The words that an argument may be, as "a|b", maybe in brackets; or NULL. */
-const char *option_words(const struct option_row *row);
+/** The i-th word that the argument of an option may be, and its length.  @return NULL: there
+    are no more. */
+const char *option_word_at(const struct option_row *row, int i, size_t *len);
 
-/** The number of a word in "a|b|c"; brackets around it are ignored.  @return -1: not one of
-    them. */
-int option_word_index(const char *words, const char *word, size_t len);
+/** The number of a word that an argument may be.  @return -1: not one of them. */
+int option_word_index(const struct option_row *row, const char *word, size_t len);
 
-/** Report that a value is not one of the words of an option.  @return CX_ERROR. */
-int option_bad_word(const char *title, const char *value, const char *words);
+/** Report that a word is not one that the argument may be.  @return CX_ERROR. */
+int option_bad_word(const struct option_row *row, const char *word, size_t len);
+
+/** The number of the word that was given; row->bare without an argument.
+    @return -1 after a message. */
+int option_take_word(const struct option_row *row, const char *value);
+
+/** Add the bit 1 << number of each word of a list with commas to a set.
+    @return 0, or an exit status after a message. */
+int option_take_words(const struct option_row *row, const char *value, unsigned *set);
 
 /**
  * The option that an argument names by its long name, maybe abbreviated.
@@ -131,13 +144,8 @@ const struct option_row *option_find(const struct option_table *table, const cha
  */
 int option_once(const char *name, const char *value, const char **text);
 
-/**
- * Find a word in an array.
- *
- * @words   Ended by NULL; "" in it is no word.
- * @word [out]  Its index.
- * @return 0, or an exit status after a message.
- */
+/** Find a word in an array that NULL ends.  @word [out]  Its index.
+    @return 0, or an exit status after a message. */
 int option_word(const char *name, const char *text, const char *const words[], int *word);
 
 /** Read a whole number up to max.  @return whether it is one. */

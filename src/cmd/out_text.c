@@ -36,16 +36,18 @@ static void add_source(struct strbuf *out, struct cells *cells, const struct row
 
 /** Append a line of an mtab ("device directory type options 0 0"), of an fstab, or of what
     setmnt(1M) reads ("device directory"). */
-static void line_table(struct strbuf *out, struct cells *cells, const struct row *row)
+static void add_line(struct strbuf *out, struct cells *cells, const struct row *row, bool fstab,
+                     bool setmnt)
 {
-	int form = cells->run->opt->form;
 	const struct mount *mount = row->mount;
-	bool fstab = form == FORM_FSTAB, of_file = fstab && !cells->run->d;
+	bool of_file = fstab && !cells->run->d;
 	const char *set = fstab ? ESCAPE_PATH : ESCAPE_SOURCE;
+	if (!mount || !run_name(cells->run, row->node))
+		return;   /* a line needs a mount point */
 	add_source(out, cells, row, set);
 	strbuf_putc(out, ' ');
 	add_field(out, cells, cell_target(cells, row), ESCAPE_PATH, fstab ? "none" : "/");
-	if (form != FORM_SETMNT) {
+	if (!setmnt) {
 		strbuf_putc(out, ' ');
 		add_field(out, cells, mount->fstype, set, fstab ? "auto" : "none");
 		strbuf_putc(out, ' ');
@@ -57,7 +59,22 @@ static void line_table(struct strbuf *out, struct cells *cells, const struct row
 	strbuf_putc(out, '\n');
 }
 
-static void line_jsonl(struct strbuf *out, struct cells *cells, const struct row *row)
+static void line_mtab(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
+{
+	add_line(out, cells, &view->rows[r], false, false);
+}
+
+static void line_fstab(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
+{
+	add_line(out, cells, &view->rows[r], true, false);
+}
+
+static void line_setmnt(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
+{
+	add_line(out, cells, &view->rows[r], false, true);
+}
+
+static void line_jsonl(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
 {
 	const struct run *run = cells->run;
 	struct json json;
@@ -65,7 +82,7 @@ static void line_jsonl(struct strbuf *out, struct cells *cells, const struct row
 	json_put_object(&json, NULL, JSON_INLINE);
 	json_put_string(&json, "host", run->host);
 	for (size_t i = 0; i < run->cols->count; ++i)
-		cell_json(cells, run->cols->of[i], row, &json);
+		cell_json(cells, run->cols->of[i], &view->rows[r], &json);
 	json_end(&json);
 	strbuf_putc(out, '\n');
 }
@@ -117,9 +134,30 @@ static void line_dot(struct strbuf *out, struct cells *cells, const struct view 
 		strbuf_printf(out, "\tm%" PRIu32 " -> m%zu;\n", row->parent, r);
 }
 
-int out_text(struct run *run, const struct view *view)
+enum {
+	LINE_FIELDS = MF_POINT | MF_SOURCE | MF_FSTYPE | MF_VFS_OPTS | MF_FS_OPTS,
+	DOT_FIELDS = MF_POINT | MF_SOURCE | MF_ROOT | MF_DEV | MF_FSTYPE,
+	STACKED_FIELDS = MF_SOURCE | MF_FSTYPE,   /* of the member "stacked" */
+};
+
+const struct output_form output_forms[] = {
+	{"tree", FF_SHAPE | FF_TEXT | FF_POLL},
+	{"list"},
+	{"raw", FF_TEXT | FF_POLL},
+	{"pairs", FF_TEXT | FF_POLL},
+	{"json", FF_SHAPE | FF_OBJECTS, STACKED_FIELDS},
+	{"mtab", FF_LINES, LINE_FIELDS, line_mtab},
+	{"fstab", FF_LINES, LINE_FIELDS, line_fstab},
+	{"setmnt", FF_LINES, MF_POINT | MF_SOURCE, line_setmnt},
+	{"dot", FF_TREE, DOT_FIELDS, line_dot, "digraph getmnt {\n\trankdir=LR;\n", "}\n"},
+	{"jsonl", FF_OBJECTS | FF_POLL, 0, line_jsonl},
+	{NULL},
+};
+
+/** Print the lines of a format.  @return 0, or -1.  Errors: ENOMEM. */
+static int out_text(struct run *run, const struct view *view)
 {
-	int form = run->opt->form;
+	const struct output_form *form = run_form(run);
 	struct cells cells;
 	cells_init(&cells, run, true);
 	struct strbuf text;
@@ -128,27 +166,19 @@ int out_text(struct run *run, const struct view *view)
 	os_mark(MARK_END);
 	cells.terminal = isatty(STDOUT_FILENO);
 	os_mark(MARK_BEGIN);
-	if (form == FORM_DOT)
-		strbuf_puts(&text, "digraph getmnt {\n\trankdir=LR;\n");
-	for (size_t r = 0; r < view->count; ++r) {
-		const struct row *row = &view->rows[r];
-		if (form == FORM_JSONL)
-			line_jsonl(&text, &cells, row);
-		else if (form == FORM_DOT)
-			line_dot(&text, &cells, view, r);
-		else if (row->mount && run_name(run, row->node))
-			line_table(&text, &cells, row);   /* needs a mount point */
-	}
-	if (form == FORM_DOT)
-		strbuf_puts(&text, "}\n");
+	strbuf_puts(&text, form->head ? form->head : "");
+	for (size_t r = 0; r < view->count; ++r)
+		form->line(&text, &cells, view, r);
+	strbuf_puts(&text, form->end ? form->end : "");
 	os_mark(MARK_END);
 
-	int rc = text.failed || cells_failed(&cells) ? -1 : 0;
-	if (rc == 0)
-		fwrite(strbuf_str(&text), 1, text.len, stdout);
-	else
-		errno = ENOMEM;
-	strbuf_destroy(&text);
+	text.failed |= cells_failed(&cells);
 	cells_destroy(&cells);
-	return rc;
+	errno = ENOMEM;
+	return print_buffer(&text);
+}
+
+int out_print(struct run *run, const struct view *view, struct out_widths *widths)
+{
+	return run_form(run)->line ? out_text(run, view) : out_scols(run, view, widths);
 }

@@ -6,9 +6,16 @@
 #define GM_CMD_OUTPUT_H
 
 #include "cmd/columns.h"
+#include "cmd/listing.h"
 #include "cmd/view.h"
 
 #include <stdio.h>
+
+/** The format of a run. */
+static inline const struct output_form *run_form(const struct run *run)
+{
+	return &output_forms[run->opt->form];
+}
 
 /** Column widths of a list that is printed in parts. */
 struct out_widths {
@@ -37,8 +44,9 @@ int out_document(struct libscols_table *table, struct run *run);
     @return 0, or -1.  Errors: ENOMEM. */
 int print_table(struct libscols_table *table);
 
-/** Print as mtab, fstab, setmnt, dot or jsonl.  @return 0, or -1. */
-int out_text(struct run *run, const struct view *view);
+/** Print a view in the format of the run.  @widths  As for out_scols().
+    @return 0, or -1.  Errors: ENOMEM. */
+int out_print(struct run *run, const struct view *view, struct out_widths *widths);
 
 /** Read host name, boot ID and mount namespace; what cannot be read stays unknown.
     @return 0, or -1 (ENOMEM). */

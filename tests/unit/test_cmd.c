@@ -58,6 +58,7 @@ static int parse(struct options *o, const char *const *words)
 static void check_row(const struct command *command, const struct option_row *row)
 {
 	static const char *title;
+	size_t n;
 	if (!row->name && !row->letter) {
 		title = row->help;
 		return;
@@ -69,9 +70,9 @@ static void check_row(const struct command *command, const struct option_row *ro
 		CU_ASSERT(!row->letter || row->letter != other->letter);
 	}
 	CU_ASSERT(row->how == OPT_CALL || row->how == OPT_REFUSED || !row->take);
-	CU_ASSERT(row->how == OPT_FLAG || row->how == OPT_CALL || row->how == OPT_REFUSED
-	          || row->argument);
-	CU_ASSERT(row->how != OPT_WORD || option_words(row));
+	CU_ASSERT(row->how == OPT_FLAG || row->how == OPT_SET || row->how == OPT_CALL
+	          || row->how == OPT_REFUSED || row->argument);
+	CU_ASSERT(row->how != OPT_WORD || option_word_at(row, 0, &n));
 	if (!row->hidden && strlen(row->help) > OPTION_HELP_MAX) {
 		printf("  %s --%s (%s): %zu bytes of help\n", command->name, row->name, title,
 		       strlen(row->help));

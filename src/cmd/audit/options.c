@@ -23,7 +23,8 @@ static const struct option_row audit_rows[] = {
 	{"baseline", 0, "FILE", "report what changed since --save=FILE"},
 	{"fstab", 0, "FILE", "the fstab (ROOT/etc/fstab)"},
 	{"holders", 0, NULL, "look for holders of unmounted file systems"},
-	{"probe", 0, "[local|all]", "touch mounts, with a time limit"},
+	{"probe", 0, "[local|all]", "touch mounts, with a time limit",
+	 OPT_IS_WORD(struct audit_opts, probe), .base = DP_LOCAL},
 	{"probe-timeout", 0, "SEC", "time limit of a probe (3)"},
 	{"root", 0, "DIR", "audit the mounts at and below DIR"},
 	{"save", 0, "FILE", "save the present state for --baseline"},
@@ -33,7 +34,7 @@ static const struct option_row audit_rows[] = {
 	AUDIT_WAY_ROWS,
 	OPTION_GROUP("General"),
 	{"fail-on", 0, "SEVERITY", "exit 1 from this on: info, warning, critical, never",
-	 "info|warning|critical|never"},
+	 "info|warning|critical|never", OPT_IS_WORD(struct audit_opts, fail_on)},
 	OPTION_STATS(struct audit_opts, stats),
 	{"verbose", 'v', NULL, "print informational findings as well"},
 	{"help", 'h', NULL, "this help"},
@@ -105,24 +106,13 @@ static int take_seconds(const char *name, const char *value, double *seconds)
 
 static int take_option(void *arg, const char *name, const char *value)
 {
-	static const char *const severities[] = {
-		[AUDIT_INFO] = "info", [AUDIT_WARNING] = "warning", [AUDIT_CRITICAL] = "critical",
-		"never", NULL,
-	};
-	static const char *const probes[] = {[DP_NONE] = "", [DP_LOCAL] = "local", [DP_ALL] = "all",
-		NULL};
 	struct audit_opts *opts = arg;
 	struct audit_set set = {0};
 	int taken;
 	if (audit_way_take(&opts->way, name, value, &taken))
 		return taken;
-	if (strcmp(name, "fail-on") == 0)
-		return option_word("--fail-on", value, severities, &opts->fail_on);
-	if (strcmp(name, "probe") == 0)
-		return option_word("--probe", value ? value : "local", probes, &opts->probe);
-	if (strcmp(name, "probe-timeout") == 0) {
+	if (strcmp(name, "probe-timeout") == 0)
 		return take_seconds("--probe-timeout", value, &opts->timeout);
-	}
 	if (strcmp(name, "include") == 0)
 		return take_owners(value, opts->include);
 	if (strcmp(name, "disable") == 0 || strcmp(name, "only") == 0) {

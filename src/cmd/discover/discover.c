@@ -77,7 +77,7 @@ int machine_read(struct run *run)
 	                  sizeof(link)) > 0
 	    && strncmp(link, "mnt:[", 5) == 0)
 		run->mntns = strtoull(link + 5, NULL, 10);
-	run->tid = (uint64_t)run->opt->task;
+	run->tid = run->opt->task;
 	if (!task && columns_have(run->cols, "TID")
 	    && os_readlinkat(&run->os, AT_FDCWD, "/proc/self", link, sizeof(link)) > 0)
 		run->tid = strtoull(link, NULL, 10);
@@ -92,7 +92,7 @@ static int check_options(struct options *o)
 	bool file = o->source == TABLE_FSTAB || o->source == TABLE_MTAB;
 	if (o->tab_file && o->source == TABLE_LISTMOUNT)
 		return usage_error("--kernel=listmount", "cannot be combined with --tab-file");
-	if ((o->tab_file || file) && o->names_given && o->names != DN_KERNEL)
+	if ((o->tab_file || file) && o->names >= 0 && o->names != DN_KERNEL)
 		return usage_error("--names", "not with --tab-file, --fstab or --mtab: nothing "
 		                   "live is touched");
 	if (o->tab_file && o->unmounted)
@@ -105,16 +105,16 @@ static int check_options(struct options *o)
 		return usage_error("--boundaries", "requires a search; cannot be combined with "
 		                   "--tab-file, "
 		                   "--fstab or --mtab");
-	if (o->boundaries && o->names_given && o->names != DN_WALK && o->names != DN_PURE)
+	if (o->boundaries && o->names >= 0 && o->names != DN_WALK && o->names != DN_PURE)
 		return usage_error("--boundaries", "requires a search: --names=walk or "
 		                   "--names=pure");
 	if (o->probe && (o->tab_file || file))
 		return usage_error("--probe", "not with --tab-file, --fstab or --mtab: nothing "
 		                   "live is touched");
-	if (o->boundaries && !o->names_given)
-		o->names = DN_WALK;
 	if (o->tab_file && !file)
 		o->names = DN_KERNEL;
+	else if (o->names < 0)
+		o->names = o->boundaries ? DN_WALK : DN_HINT;
 	if (o->max_dirs == 0 && !o->limit_given && o->names == DN_HINT) {
 		o->max_dirs = HINT_DIRS;
 		o->search_seconds = HINT_SECONDS;
@@ -165,21 +165,21 @@ static int run_discover(struct run *run)
 	return 0;
 }
 
-/** Whether rows hang together: findmnt's rules. */
+/** Whether a tree would be shown if no option says otherwise: the rules of findmnt. */
+static bool suits_tree(const struct options *o, const struct picks *picks)
+{
+	return !o->list && !o->df && !o->dfi && o->source != TABLE_MTAB && !picks->restricted;
+}
+
+/** Whether the rows are shown as a tree. */
 static bool wants_tree(const struct run *run, const struct picks *picks)
 {
 	const struct options *o = run->opt;
-	if (!run->d)
-		return false;
-	if (o->form == FORM_DOT)
-		return true;
-	if (o->form != FORM_DEFAULT && o->form != FORM_JSON)
-		return false;
-	if (!columns_have(run->cols, "TARGET") || o->list)
-		return false;
-	if (o->tree)
-		return true;
-	return !o->df && !o->dfi && o->source != TABLE_MTAB && !picks->restricted;
+	unsigned flags = run_form(run)->flags;
+	if (!run->d || flags & FF_TREE)
+		return run->d;
+	return flags & FF_SHAPE && columns_have(run->cols, "TARGET") && !o->list
+	       && (o->tree || suits_tree(o, picks));
 }
 
 /** Whether parents precede children in a selection. */
@@ -197,20 +197,10 @@ static bool parents_first(const struct run *run, const struct picks *picks)
 static bool wants_order(const struct run *run, const struct picks *picks)
 {
 	const struct options *o = run->opt;
-	switch ((enum form)o->form) {
-	case FORM_MTAB:
-	case FORM_FSTAB:
-	case FORM_SETMNT:
+	unsigned flags = run_form(run)->flags;
+	if (flags & FF_LINES)
 		return !parents_first(run, picks);
-	case FORM_DEFAULT:
-	case FORM_JSON:
-		if (!o->list && !o->df && !o->dfi && o->source != TABLE_MTAB && !picks->restricted)
-			return true;
-		break;
-	default:
-		break;
-	}
-	return o->submounts && filter_any(o);
+	return (flags & FF_SHAPE && suits_tree(o, picks)) || (o->submounts && filter_any(o));
 }
 
 /** @return 0, or -1 (ENOMEM). */
@@ -238,12 +228,7 @@ static int print_view(struct run *run, const struct view *view)
 	const struct options *o = run->opt;
 	/* A document contains the boundaries; other output for programs must not be mixed. */
 	FILE *out = o->form == FORM_DEFAULT ? stdout : stderr;
-	int rc;
-	if (o->form == FORM_DEFAULT || o->form == FORM_RAW || o->form == FORM_PAIRS
-	    || o->form == FORM_JSON)
-		rc = out_scols(run, view, NULL);
-	else
-		rc = out_text(run, view);
+	int rc = out_print(run, view, NULL);
 	if (rc == 0 && o->boundaries && o->form != FORM_JSON)
 		rc = print_boundaries(run, out);
 	if (rc != 0) {
@@ -255,7 +240,7 @@ static int print_view(struct run *run, const struct view *view)
 			fputc('\n', out);
 		explain_print(run, out);
 	}
-	return finish_stdout(o->form == FORM_JSON || o->form == FORM_JSONL);
+	return finish_stdout(run_form(run)->flags & FF_OBJECTS);
 }
 
 /** The exit status by the states of the mounts. */
@@ -373,8 +358,7 @@ static int run_show(struct run *run, const struct picks *picks)
 {
 	const struct options *o = run->opt;
 	struct view view = {0};
-	bool machine = o->form == FORM_JSON || o->form == FORM_JSONL
-	               || columns_have(run->cols, "NS")
+	bool machine = run_form(run)->flags & FF_OBJECTS || columns_have(run->cols, "NS")
 	               || columns_have(run->cols, "TID");
 	int status = CX_ERROR;
 	if ((machine && !o->quiet && machine_read(run) != 0)
@@ -431,9 +415,8 @@ int cmd_discover(int argc, char **argv)
 	int status = discover_options_read(&o, argc, argv);
 	if (status)
 		return status;
-	/* Characters and their widths alone, where readers are to read: numbers are
-	   written alike everywhere, and the other forms have rules of their own. */
-	if (o.form == FORM_DEFAULT || o.form == FORM_RAW || o.form == FORM_PAIRS)
+	/* Only characters and their widths: numbers are the same in each locale. */
+	if (output_forms[o.form].flags & FF_TEXT)
 		setlocale(LC_CTYPE, "");
 	struct run run;
 	run_init(&run, &o, &columns);

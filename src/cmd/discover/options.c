@@ -2,6 +2,7 @@
 #include "cmd/discover/options.h"
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "table/tablediff.h"
 
 #include <getopt.h>
@@ -29,20 +30,117 @@ enum {
 #define FLAG(field) OPT_IS_FLAG(struct options, field)
 #define TEXT(field) OPT_IS_TEXT(struct options, field)
 #define ONCE(field) OPT_IS_ONCE(struct options, field)
+#define SET(field) OPT_IS_SET(struct options, field)
 #define WORD(field) OPT_IS_WORD(struct options, field)
 #define NUMBER(field, max) OPT_IS_NUMBER(struct options, field, max)
 #define ID(field) OPT_IS_ID(struct options, field)
 #define SECONDS(field, max) OPT_IS_SECONDS(struct options, field, max)
 
-static int take_format(void *opts, const struct option_row *row, const char *arg);
-static int take_kernel(void *opts, const struct option_row *row, const char *arg);
-static int take_mount_options(void *opts, const struct option_row *row, const char *arg);
-static int take_names(void *opts, const struct option_row *row, const char *arg);
-static int take_poll(void *opts, const struct option_row *row, const char *arg);
-static int take_prune(void *opts, const struct option_row *row, const char *arg);
-static int take_search_limit(void *opts, const struct option_row *row, const char *arg);
-static int take_table(void *opts, const struct option_row *row, const char *arg);
-static int take_task(void *opts, const struct option_row *row, const char *arg);
+static int bad_argument(const struct option_row *row, const char *arg, const char *text)
+{
+	char title[OPTION_TITLE_SIZE];
+	return usage_error(option_title(row, title), "\"%s\": %s", arg, text);
+}
+
+/** -O: an item without a name after its "+" or "no" makes libmount 2.38 read uninitialized
+    memory. */
+static int take_mount_options(void *opts, const struct option_row *row, const char *arg)
+{
+	char *at = strdupa(arg), *name;
+	size_t len;
+	int rc;
+	while ((rc = mnt_optstr_next_option(&at, &name, &len, NULL, NULL)) == 0) {
+		if ((len == 1 && *name == '+') || (len == 2 && memcmp(name, "no", 2) == 0))
+			return bad_argument(row, arg, "an item has no option name");
+	}
+	if (rc < 0)
+		return bad_argument(row, arg, "not a list of options such as ro,nosuid");
+	((struct options *)opts)->mount_options = arg;
+	return 0;
+}
+
+/** A format that has no option of its own. */
+static const char *format_word(int i)
+{
+	return output_forms[i < FORM_RAW ? i : i - FORM_RAW + FORM_OTHERS].name;
+}
+
+static int take_format(void *opts, const struct option_row *row, const char *arg)
+{
+	struct options *o = opts;
+	char title[OPTION_TITLE_SIZE];
+	int form = row->base;
+	if (arg) {
+		int word = option_take_word(row, arg);
+		if (word < 0)
+			return CX_ERROR;
+		form = word < FORM_RAW ? FORM_DEFAULT : word - FORM_RAW + FORM_OTHERS;
+		o->tree |= word == FORM_DEFAULT;
+		o->list |= word == FORM_LIST;
+	}
+	if (form && o->form && o->form != form)
+		return usage_error(option_title(row, title),
+		                   "only one output format can be given");
+	o->form = form ? form : o->form;
+	return 0;
+}
+
+/** --search-limit=DIRS[,SEC] */
+static int take_search_limit(void *opts, const struct option_row *row, const char *arg)
+{
+	struct options *o = opts;
+	char dirs[24];
+	double seconds = 0;
+	size_t n = strcspn(arg, ",");
+	if (n >= sizeof(dirs))
+		return bad_argument(row, arg, "out of range");
+	memcpy(dirs, arg, n);
+	dirs[n] = '\0';
+	if (!option_number(dirs, UINT64_MAX, &o->max_dirs)
+	    || (arg[n] && !option_seconds(arg + n + 1, 1e6, &seconds)))
+		return bad_argument(row, arg, "must be DIRS or DIRS,SECONDS");
+	o->search_seconds = seconds;
+	o->limit_given = true;
+	return 0;
+}
+
+/** --poll[=[+]ACTION,...] */
+static int take_poll(void *opts, const struct option_row *row, const char *arg)
+{
+	struct options *o = opts;
+	const unsigned usual = CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_REMOUNT | CHANGE_MOVE;
+	bool more = arg && *arg == '+';
+	o->poll = true;
+	o->poll_kinds = !arg || more ? usual : 0;
+	/* The words have the order of the bits. */
+	return arg ? option_take_words(row, arg + more, &o->poll_kinds) : 0;
+}
+
+/** A word of --prune without its sign. */
+static const char *rule_word(int i)
+{
+	return discover_rules[i].name;
+}
+
+static int take_prune(void *opts, const struct option_row *row, const char *arg)
+{
+	struct options *o = opts;
+	for (;; ++arg) {
+		size_t n = strcspn(arg, ",");
+		bool on = *arg == '+';
+		if (!on && *arg != '-')
+			return bad_argument(row, arg, "each rule must follow a + or -");
+		int rule = option_word_index(row, arg + 1, n - 1);
+		if (rule < 0)
+			return option_bad_word(row, arg + 1, n - 1);
+		unsigned bit = 1u << rule;
+		o->prune_on = on ? o->prune_on | bit : o->prune_on & ~bit;
+		o->prune_off = on ? o->prune_off & ~bit : o->prune_off | bit;
+		arg += n;
+		if (!*arg)
+			return 0;
+	}
+}
 
 static const struct option_row rows[] = {
 	OPTION_GROUP("Which mounts"),
@@ -78,9 +176,8 @@ static const struct option_row rows[] = {
 	{"dfi", 'I', NULL, "the columns of df -i", FLAG(dfi), .excludes = EX_COLUMNS},
 	{"evaluate", 'e', NULL, "device names instead of LABEL=, UUID= ...", FLAG(evaluate),
 	 .excludes = EX_CANON_E},
-	{"format", 0, "FORM", "tree, list, mtab, fstab, setmnt, dot or jsonl",
-	 "tree|list|mtab|fstab|setmnt|dot|jsonl", .take = take_format},
-	{"json", 'J', NULL, "JSON", .excludes = EX_FORM, .take = take_format},
+	{"format", 0, "FORM", "", .word = format_word, .take = take_format},
+	{"json", 'J', NULL, "JSON", .excludes = EX_FORM, .base = FORM_JSON, .take = take_format},
 	{"list", 'l', NULL, "a list: one row for each mount", FLAG(list),
 	 .excludes = EX_LIST | EX_TREE},
 	{"list-columns", 'H', NULL, "list the columns for -o", FLAG(list_columns)},
@@ -93,10 +190,10 @@ static const struct option_row rows[] = {
 	 TEXT(output)},
 	{"output-all", 0, NULL, "all columns", FLAG(output_all)},
 	{"pairs", 'P', NULL, "KEY=\"value\" pairs", .excludes = EX_FORM | EX_LIST,
-	 .take = take_format},
+	 .base = FORM_PAIRS, .take = take_format},
 	{"quiet", 'q', NULL, "print nothing; only set the exit status", FLAG(quiet)},
 	{"raw", 'r', NULL, "raw text, unsafe bytes as \\xhh", .excludes = EX_FORM | EX_LIST,
-	 .take = take_format},
+	 .base = FORM_RAW, .take = take_format},
 	{"shell", 'y', NULL, "column names that are valid shell variables", FLAG(shell)},
 	{"stacks", 0, "collapse|nest", "mounts on one point: one row, or nested", WORD(nest)},
 	{"tree", 0, NULL, "a tree even where a list is the default", FLAG(tree),
@@ -105,17 +202,18 @@ static const struct option_row rows[] = {
 
 	OPTION_GROUP("Source of the table"),
 	{"fstab", 's', NULL, "/etc/fstab", .excludes = EX_SOURCE | EX_ROOT | EX_POLL,
-	 .take = take_table},
+	 SET(source), .base = TABLE_FSTAB},
 	{"kernel", 'k', "[WAY]", "the kernel: listmount or mountinfo (as -k)",
-	 "listmount|mountinfo", .excludes = EX_SOURCE, .take = take_kernel},
+	 "listmount|mountinfo", .excludes = EX_SOURCE, WORD(source), .base = TABLE_LISTMOUNT,
+	 .bare = 1},
 	{"mtab", 'm', NULL, "/etc/mtab", .excludes = EX_SOURCE | EX_ROOT | EX_POLL,
-	 .take = take_table},
+	 SET(source), .base = TABLE_MTAB},
 	{"root", 0, "DIR", "the mounts that a process with root DIR sees", ONCE(root),
 	 .excludes = EX_ROOT | EX_FILE},
 	{"tab-file", 'F', "FILE", "a recorded mountinfo, or with -s, -m such a file",
 	 ONCE(tab_file), .excludes = EX_FILE},
 	{"task", 'N', "PID", "the mount namespace and root of a process",
-	 .excludes = EX_SOURCE | EX_ROOT | EX_FILE, .take = take_task},
+	 .excludes = EX_SOURCE | EX_ROOT | EX_FILE, ID(task), .max = INT_MAX},
 
 	OPTION_GROUP("How mounts are named and tested"),
 	{"boundaries", 0, NULL, "report mounts that no table lists; --names=walk",
@@ -125,7 +223,7 @@ static const struct option_row rows[] = {
 	{"max-time", 0, "SEC", "stop after this time with a partial result",
 	 SECONDS(max_time, 1e6)},
 	{"names", 0, "HOW", "hint, walk, pure or kernel (touches nothing)", "hint|walk|pure|kernel",
-	 .take = take_names},
+	 WORD(names)},
 	{"probe", 0, "[local|all]", "touch each mount, with a time limit", WORD(probe),
 	 .base = DP_LOCAL},
 	{"search-limit", 0, "N[,SEC]", "limit of the search: directories, seconds",
@@ -147,7 +245,8 @@ static const struct option_row rows[] = {
 	{"explain", 0, NULL, "print the pruning rules and how often each applied", FLAG(explain)},
 	{"identity", 0, "mntid|dev", "tell mounts apart by mount ID or device number",
 	 WORD(identity)},
-	{"prune", 0, "+RULE,-RULE", "switch pruning rules on and off", .take = take_prune},
+	{"prune", 0, "+RULE,-RULE", "switch pruning rules on and off", .word = rule_word,
+	 .take = take_prune},
 	OPTION_STATS(struct options, stats),
 
 	OPTION_GROUP("General"),
@@ -182,182 +281,6 @@ void discover_help(FILE *out)
 		fprintf(out, "   %-*s%s\n", OPTION_HELP_COLUMN - 3, command->name, command->what);
 	options_help(&discover_options, "",
 	             "Exit status: 0 complete, 1 error, 32 nothing matched, 64 incomplete.\n", out);
-}
-
-static int bad_argument(const struct option_row *row, const char *arg, const char *text)
-{
-	char title[OPTION_TITLE_SIZE];
-	return usage_error(option_title(row, title), "\"%s\": %s", arg, text);
-}
-
-/** The index of a word of a row, or -1 after a message. */
-static int take_word(const struct option_row *row, const char *arg)
-{
-	char title[OPTION_TITLE_SIZE];
-	int word = option_word_index(option_words(row), arg, strlen(arg));
-	if (word < 0)
-		option_bad_word(option_title(row, title), arg, option_words(row));
-	return word;
-}
-
-static int take_kernel(void *opts, const struct option_row *row, const char *arg)
-{
-	struct options *o = opts;
-	int word = arg ? take_word(row, arg) : 1;
-	o->source = word == 0 ? TABLE_LISTMOUNT : TABLE_MOUNTINFO;
-	return word < 0 ? CX_ERROR : 0;
-}
-
-static int take_table(void *opts, const struct option_row *row, const char *arg)
-{
-	(void)arg;
-	((struct options *)opts)->source = row->letter == 's' ? TABLE_FSTAB : TABLE_MTAB;
-	return 0;
-}
-
-static int take_task(void *opts, const struct option_row *row, const char *arg)
-{
-	uint64_t pid;
-	if (!option_number(arg, INT_MAX, &pid) || pid == 0)
-		return bad_argument(row, arg, "not a process ID");
-	((struct options *)opts)->task = (pid_t)pid;
-	return 0;
-}
-
-/** -O: an item without a name after its "+" or "no" makes libmount 2.38 read uninitialized
-    memory. */
-static int take_mount_options(void *opts, const struct option_row *row, const char *arg)
-{
-	char *at = strdupa(arg), *name;
-	size_t len;
-	int rc;
-	while ((rc = mnt_optstr_next_option(&at, &name, &len, NULL, NULL)) == 0) {
-		if ((len == 1 && *name == '+') || (len == 2 && memcmp(name, "no", 2) == 0))
-			return bad_argument(row, arg, "an item has no option name");
-	}
-	if (rc < 0)
-		return bad_argument(row, arg, "not a list of options such as ro,nosuid");
-	((struct options *)opts)->mount_options = arg;
-	return 0;
-}
-
-static int take_names(void *opts, const struct option_row *row, const char *arg)
-{
-	struct options *o = opts;
-	int word = take_word(row, arg);
-	if (word < 0)
-		return CX_ERROR;
-	o->names = word;
-	o->names_given = true;
-	return 0;
-}
-
-static int take_format(void *opts, const struct option_row *row, const char *arg)
-{
-	static const int forms[] = {
-		FORM_DEFAULT, FORM_DEFAULT, FORM_MTAB, FORM_FSTAB, FORM_SETMNT, FORM_DOT,
-			FORM_JSONL,
-	};
-	struct options *o = opts;
-	int form;
-	if (!arg) {
-		form = row->letter == 'J' ? FORM_JSON : row->letter == 'P' ? FORM_PAIRS : FORM_RAW;
-	} else {
-		int word = take_word(row, arg);
-		if (word < 0)
-			return CX_ERROR;
-		form = forms[word];
-		o->tree |= word == 0;
-		o->list |= word == 1;
-	}
-	if (form != FORM_DEFAULT) {
-		char title[OPTION_TITLE_SIZE];
-		if (o->form != FORM_DEFAULT && o->form != form)
-			return usage_error(option_title(row, title),
-			                   "only one output format can be given");
-		o->form = form;
-	}
-	return 0;
-}
-
-/** --search-limit=DIRS[,SEC] */
-static int take_search_limit(void *opts, const struct option_row *row, const char *arg)
-{
-	struct options *o = opts;
-	char dirs[24];
-	double seconds = 0;
-	size_t n = strcspn(arg, ",");
-	if (n >= sizeof(dirs))
-		return bad_argument(row, arg, "out of range");
-	memcpy(dirs, arg, n);
-	dirs[n] = '\0';
-	if (!option_number(dirs, UINT64_MAX, &o->max_dirs)
-	    || (arg[n] && !option_seconds(arg + n + 1, 1e6, &seconds)))
-		return bad_argument(row, arg, "must be DIRS or DIRS,SECONDS");
-	o->search_seconds = seconds;
-	o->limit_given = true;
-	return 0;
-}
-
-/** --poll[=[+]ACTION,...] */
-static int take_poll(void *opts, const struct option_row *row, const char *arg)
-{
-	struct options *o = opts;
-	o->poll = true;
-	o->poll_kinds = CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_REMOUNT | CHANGE_MOVE;
-	if (!arg)
-		return 0;
-	if (*arg == '+')
-		++arg;
-	else
-		o->poll_kinds = 0;
-	for (;; ++arg) {
-		size_t n = strcspn(arg, ",");
-		int action = option_word_index(row->words, arg, n);
-		if (action < 0) {
-			char word[40];
-			snprintf(word, sizeof(word), "%.*s", (int)n, arg);
-			return option_bad_word("--poll", word, row->words);
-		}
-		/* The words have the order of the bits. */
-		o->poll_kinds |= 1u << action;
-		arg += n;
-		if (!*arg)
-			return 0;
-	}
-}
-
-static int take_prune(void *opts, const struct option_row *row, const char *arg)
-{
-	struct options *o = opts;
-	for (const char *word = arg;;) {
-		size_t n = strcspn(word, ",");
-		int rule = -1;
-		char name[16], title[OPTION_TITLE_SIZE];
-		if (n > 1 && n <= sizeof(name) && (*word == '+' || *word == '-')) {
-			memcpy(name, word + 1, n - 1);
-			name[n - 1] = '\0';
-			rule = discover_rule(name);
-		}
-		if (rule < 0) {
-			struct strbuf names;
-			strbuf_init(&names);
-			for (int i = 0; discover_rules[i].name; ++i)
-				strbuf_printf(&names, "%s%s", i ? ", " : "",
-				              discover_rules[i].name);
-			usage_error(option_title(row, title),
-			            "\"%.*s\": must be + or - and one of the rules %s",
-			            (int)n, word, strbuf_str(&names));
-			strbuf_destroy(&names);
-			return CX_ERROR;
-		}
-		unsigned bit = 1u << rule;
-		o->prune_on = *word == '+' ? o->prune_on | bit : o->prune_on & ~bit;
-		o->prune_off = *word == '-' ? o->prune_off | bit : o->prune_off & ~bit;
-		if (!word[n])
-			return 0;
-		word += n + 1;
-	}
 }
 
 /** Read --timeout and -w, whose meaning depends on --poll.  @return 0, or an exit status. */

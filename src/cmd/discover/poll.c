@@ -53,16 +53,15 @@ int poll_check(struct options *o)
 		const char *option, *why;
 	} refused[] = {
 		{o->form == FORM_JSON, "--json", "a document would never end; use --format=jsonl"},
-		{o->form != FORM_DEFAULT && o->form != FORM_RAW && o->form != FORM_PAIRS
-		 && o->form != FORM_JSONL,
-		 "--format", "only a list, --pairs, --raw and --format=jsonl"},
+		{!(output_forms[o->form].flags & FF_POLL), "--format",
+		 "only a list, --pairs, --raw and --format=jsonl"},
 		{o->tree, "--tree", "only a list, --pairs, --raw and --format=jsonl"},
 		{o->tab_file != NULL, "--tab-file", "a file does not change; --task watches "
 		 "another namespace"},
 		{o->root != NULL, "--root", "use -R -M DIR for mounts below DIR, or --task for the "
 		 "root of another "
 		 "process"},
-		{o->names_given && o->names != DN_KERNEL, "--names",
+		{o->names >= 0 && o->names != DN_KERNEL, "--names",
 		 "the kernel's names are used; no mount is touched"},
 		{o->probe, "--probe", "no mount is touched"},
 		{o->df, "--df", "no file system is touched"},
@@ -221,7 +220,8 @@ static size_t rows_make(struct watch *w, const struct changes *changes, struct v
 			message("mount table", "the kernel's queue of events overflowed, and "
 			        "events were lost; the "
 			        "changes since then follow (see fs.fanotify.max_queued_events)");
-			if (o->form != FORM_JSONL || !columns_have(w->run->cols, "ACTION"))
+			if (!(run_form(w->run)->flags & FF_OBJECTS)
+			    || !columns_have(w->run->cols, "ACTION"))
 				continue;
 		} else if (!is_wanted(w, change)) {
 			continue;
@@ -252,9 +252,7 @@ static int print_changes(struct watch *w, const struct changes *changes)
 	}
 	size_t reported = rows_make(w, changes, &view);
 	if (view.count && !o->quiet) {
-		int made = o->form == FORM_JSONL ? out_text(run, &view)
-		           : out_scols(run, &view, &w->widths);
-		if (made != 0)
+		if (out_print(run, &view, &w->widths) != 0)
 			goto nomem;
 		if (flush_stdout() != 0)
 			goto out;
@@ -301,7 +299,7 @@ static int watch_begin(struct watch *w)
 		return CX_ERROR;
 	}
 	w->needs_devices = needs_devices(w);
-	if (o->form == FORM_JSONL || columns_have(run->cols, "NS")
+	if (run_form(run)->flags & FF_OBJECTS || columns_have(run->cols, "NS")
 	    || columns_have(run->cols, "TID"))
 		machine_read(run);
 
@@ -311,7 +309,7 @@ static int watch_begin(struct watch *w)
 		.source = list ? TABLE_LISTMOUNT : TABLE_MOUNTINFO,
 		.fields = fields,
 		.kinds = o->poll_kinds,
-		.task = o->task,
+		.task = (pid_t)o->task,
 		.procfd = run->procfd,
 	};
 	table_free(run->table);

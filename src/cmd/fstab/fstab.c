@@ -46,9 +46,9 @@ struct opts {
 static int take_policy(void *to, const struct option_row *row, const char *value)
 {
 	struct opts *opts = to;
-	int word = option_word_index(row->words, value, strlen(value));
+	int word = option_take_word(row, value);
 	if (word < 0)
-		return option_bad_word("--options", value, row->words);
+		return CX_ERROR;
 	opts->merge.keep = word > FSTAB_LIVE;
 	opts->options = opts->merge.keep ? FSTAB_MINIMAL : word;
 	return 0;
@@ -70,21 +70,9 @@ static int take_merge(void *to, const struct option_row *row, const char *value)
 	return 0;
 }
 
-/** Take the words of --fix; each sets the bit of enum fstab_fix in its place. */
 static int take_fix(void *to, const struct option_row *row, const char *value)
 {
-	(void)row;
-	for (const char *at = value;; ++at) {
-		size_t n = strcspn(at, ",");
-		int word = option_word_index("source|options|pass|order|damaged", at, n);
-		if (word < 0)
-			return usage_error("--fix", "\"%.*s\": must be one of: source, options, "
-			                   "pass, order, damaged", (int)n, at);
-		((struct opts *)to)->merge.fix |= 1u << word;
-		at += n;
-		if (!*at)
-			return 0;
-	}
+	return option_take_words(row, value, &((struct opts *)to)->merge.fix);
 }
 
 static int take_add(void *to, const struct option_row *row, const char *value)
@@ -126,7 +114,7 @@ static const struct option_row fstab_rows[] = {
 	{"merge", 0, "[FILE]", "merge into ROOT/etc/fstab or FILE", .take = take_merge},
 	{"add", 0, "MOUNT,...", "lines for these mounts; persistent: for all", .take = take_add},
 	{"fix", 0, "WHAT,...", "change lines: source, options, pass, order, damaged",
-	 .take = take_fix},
+	 "source|options|pass|order|damaged", .take = take_fix},
 	{"base", 0, "FILE|none", "the fstab loaded by systemd; later edits are kept",
 	 OPT_IS_TEXT(struct opts, merge.base)},
 	PUT_ROWS(struct opts, merge.put),

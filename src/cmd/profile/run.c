@@ -126,7 +126,7 @@ static int run_once(struct runner *r, double limit, bool first, bool *stopped)
 	struct profile_turn *turn = &r->word.turn;
 	struct os_usage before, after;
 	o.names = DN_WALK;
-	o.names_given = o.quiet = true;
+	o.quiet = true;
 	o.threads = 1;
 	o.algorithm = r->row->algorithm;
 	o.max_time = limit;

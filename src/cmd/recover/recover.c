@@ -35,10 +35,10 @@ enum {
 
 struct opts {
 	struct put_options put;
-	bool help, json, print, all, names_given, file_given;
+	bool help, json, print, all, file_given;
 	int format;               /* enum rec_format */
 	int keep;                 /* enum rec_keep */
-	int names;                /* enum discover_names */
+	int names;                /* enum discover_names; -1: not given */
 	int stats;                /* enum stats_form */
 	const char *tab_file, *root, *file;
 };
@@ -60,8 +60,6 @@ struct recovery {
 	struct strbuf made;
 };
 
-static int take_names(void *to, const struct option_row *row, const char *value);
-
 static const struct option_row recover_rows[] = {
 	OPTION_GROUP("Report"),
 	{"all", 'a', NULL, "report correct lines as well", OPT_IS_FLAG(struct opts, all)},
@@ -76,8 +74,7 @@ static const struct option_row recover_rows[] = {
 	{"keep", 0, "checked|all|none", "options that the kernel does not know",
 	 OPT_IS_WORD(struct opts, keep)},
 	{"names", 0, "HOW", "as in getmnt discover: hint, walk, pure, kernel",
-	 "hint|walk|pure|kernel",
-	 .take = take_names},
+	 "hint|walk|pure|kernel", OPT_IS_WORD(struct opts, names)},
 	{"root", 0, "DIR", "the mounts and FILE as seen with DIR as the root",
 	 OPT_IS_TEXT(struct opts, root)},
 	{"tab-file", 'F', "FILE", "a recorded mountinfo instead of the live mounts",
@@ -102,14 +99,6 @@ static void recover_help(FILE *out)
 	             "checked, 16 could not be written.\n", out);
 }
 
-static int take_names(void *to, const struct option_row *row, const char *value)
-{
-	struct opts *opts = to;
-	opts->names = option_word_index(row->words, value, strlen(value));
-	opts->names_given = true;
-	return opts->names < 0 ? option_bad_word("--names", value, row->words) : 0;
-}
-
 /** Check combinations of options.  @return 0, or an exit status. */
 static int check_opts(struct opts *opts)
 {
@@ -119,7 +108,7 @@ static int check_opts(struct opts *opts)
 		                   "--write");
 	if (opts->json && (put->diff || put->write))
 		return usage_error("--json", "cannot be combined with --diff or --write");
-	if (opts->tab_file && opts->names_given && opts->names != DN_KERNEL)
+	if (opts->tab_file && opts->names >= 0 && opts->names != DN_KERNEL)
 		return usage_error("--names", "cannot be combined with --tab-file: nothing live is "
 		                   "touched");
 	if (opts->root && (!*opts->root || (opts->file && *opts->file != '/')))
@@ -499,7 +488,7 @@ static int run_recover(const struct opts *opts)
 	o.tab_file = opts->tab_file;
 	o.root = opts->tab_file ? NULL : opts->root;
 	o.stats = opts->stats;
-	o.names = opts->tab_file ? DN_KERNEL : opts->names;
+	o.names = opts->tab_file ? DN_KERNEL : opts->names < 0 ? DN_HINT : opts->names;
 	if (o.names == DN_HINT) {
 		o.max_dirs = HINT_DIRS;
 		o.search_seconds = HINT_SECONDS;
@@ -535,7 +524,7 @@ static int run_recover(const struct opts *opts)
 
 int cmd_recover(int argc, char **argv)
 {
-	struct opts opts = {.format = -1};
+	struct opts opts = {.format = -1, .names = -1};
 	if (options_read(&recover_table, argc, argv, &opts, NULL) != 0)
 		return PX_UNJUDGED;
 	if (opts.help) {

@@ -97,9 +97,9 @@ static int take_form(void *to, const struct option_row *row, const char *text)
 	char title[OPTION_TITLE_SIZE];
 	int form = row->base;
 	if (text) {
-		int word = option_word_index(row->words, text, strlen(text));
+		int word = option_take_word(row, text);
 		if (word < 0)
-			return option_bad_word("--format", text, row->words);
+			return CX_ERROR;
 		form = forms[word];
 	}
 	if (args->form >= 0 && args->form != form)
@@ -113,9 +113,9 @@ static int take_form(void *to, const struct option_row *row, const char *text)
 static int take_sort(void *to, const struct option_row *row, const char *text)
 {
 	struct search_args *args = to;
-	int word = option_word_index(row->argument, text, strlen(text));
+	int word = option_take_word(row, text);
 	if (word < 0)
-		return option_bad_word("--sort", text, row->argument);
+		return CX_ERROR;
 	args->options.flags &= ~(SEARCH_BYNAME | SEARCH_BYINODE);
 	args->options.flags |= word ? SEARCH_BYINODE : SEARCH_BYNAME;
 	return 0;
@@ -124,16 +124,16 @@ static int take_sort(void *to, const struct option_row *row, const char *text)
 static int take_color(void *to, const struct option_row *row, const char *text)
 {
 	struct search_args *args = to;
-	args->color = text ? option_word_index(row->words, text, strlen(text)) : COLOR_ALWAYS;
-	return args->color < 0 ? option_bad_word("--color", text, row->words) : 0;
+	args->color = text ? option_take_word(row, text) : COLOR_ALWAYS;
+	return args->color < 0 ? CX_ERROR : 0;
 }
 
 static int take_engine(void *to, const struct option_row *row, const char *text)
 {
 	static const int engines[] = {SEARCH_ENGINE_AUTO, SEARCH_ENGINE_SYNC, SEARCH_ENGINE_BULK};
-	int word = option_word_index(row->words, text, strlen(text));
+	int word = option_take_word(row, text);
 	if (word < 0)
-		return option_bad_word("--engine", text, row->words);
+		return CX_ERROR;
 	((struct search_args *)to)->options.engine = engines[word];
 	return 0;
 }
