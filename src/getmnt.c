@@ -32,7 +32,7 @@
  *     ring.c             opening several names by one io_uring call
  *     inodes.c           attributes of many inodes by one call: XFS, btrfs
  *     change.c           calls that change files
- *     process.c          processes, pipes and sockets
+ *     process.c          processes, pipes, sockets; work divided among threads
  *     bounded.c          running work with a time limit in a child, and keeping its output
  *     caller.c           the library's caller: forked children, canceled threads
  *   path/                names that may not be what they should be

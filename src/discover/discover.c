@@ -63,21 +63,14 @@ unsigned dsc_id_mask(const struct dsc *dsc)
 	return dsc->unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
 }
 
-uint32_t dsc_node_of(struct dsc *dsc, const struct k_statx *st)
+uint32_t dsc_node_of(const struct dsc *dsc, const struct k_statx *st)
 {
 	uint64_t id = os_statx_mnt_id(st, dsc->unique);
 	if (id != 0)
 		return mtree_find(dsc->tree, id);
 	/* With mask 0, the kernel fills in the 32-bit ID. */
 	id = os_statx_mnt_id(st, false);
-	if (id == 0)
-		return MT_NONE;
-	if (!dsc->by_old_id.slots) {
-		dsc->failed |= map64_reserve(&dsc->by_old_id, dsc->tree->count) != 0;
-		for (uint32_t i = 0; i < dsc->tree->count; ++i)
-			map64_put(&dsc->by_old_id, dsc->tree->nodes[i].mount->id, i);
-	}
-	return map64_get(&dsc->by_old_id, id);
+	return id == 0 ? MT_NONE : map64_get(&dsc->by_old_id, id);
 }
 
 bool dsc_out_of_time(struct dsc *dsc)
@@ -291,33 +284,62 @@ static void dsc_infer_stacks(struct dsc *dsc)
 	}
 }
 
-int dsc_ask_again(struct dsc *dsc, const uint64_t *keys, size_t n,
-                  const struct mount_table **again, struct map64 *there)
+int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n,
+                   const struct mount_table **again)
 {
 	struct discovery *d = dsc->d;
 	struct mount_table *table = table_ask_again(dsc->os, dsc->table, keys, n, dsc->opts->procfd,
 	                                            dsc->opts->procpath);
-	*again = NULL;
-	map64_init(there);
+	*again = table;
 	if (!table && errno == ENOMEM)
 		return -1;
-	dsc->unasked = !table;
+	dsc->unread = !table;
 	if (!table) {
-		dsc->partly = "the kernel could not be asked again";
+		dsc->partly = "the mount table could not be read again";
 		return 0;
 	}
 	/* The discovery keeps the table, whose names are used. */
-	if (d->nagain == sizeof(d->again) / sizeof(*d->again)
-	    || map64_reserve(there, table->count) != 0) {
+	if (d->nagain == sizeof(d->again) / sizeof(*d->again)) {
 		table_free(table);
 		errno = ENOMEM;
 		return -1;
 	}
 	d->again[d->nagain++] = table;
-	for (size_t i = 0; i < table->count; ++i)
-		map64_put(there, table->mounts[i].key, (uint32_t)i);
-	*again = table;
 	return 0;
+}
+
+int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, const struct mount ***now)
+{
+	const struct mount_table *again = NULL;
+	struct map64 found;
+	uint64_t *keys = malloc((n + 1) * sizeof(*keys));
+	const struct mount **list = calloc(n + 1, sizeof(*list));
+	int rc = keys && list ? 0 : -1;
+	*now = NULL;
+	map64_init(&found);
+	for (size_t i = 0; rc == 0 && i < n; ++i)
+		keys[i] = dsc->tree->nodes[nodes[i]].mount->key;
+	if (rc == 0)
+		rc = dsc_read_table(dsc, keys, n, &again);
+	if (rc == 0 && again)
+		rc = map64_reserve(&found, again->count);
+	for (size_t i = 0; rc == 0 && again && i < again->count; ++i)
+		map64_put(&found, again->mounts[i].key, (uint32_t)i);
+	for (size_t i = 0; rc == 0 && again && i < n; ++i) {
+		const struct mt_node *node = &dsc->tree->nodes[nodes[i]];
+		uint32_t row = map64_get(&found, node->mount->key);
+		list[i] = node->made ? node->mount : row != MAP64_NONE ? &again->mounts[row] : NULL;
+	}
+	if (rc == 0 && again) {
+		*now = list;
+		list = NULL;
+	}
+	free(keys);
+	free(list);
+	map64_destroy(&found);
+	if (rc != 0)
+		errno = ENOMEM;
+	return rc;
 }
 
 /** Find the states of the remaining nodes, and count. */
@@ -381,6 +403,10 @@ static int dsc_establish(struct dsc *dsc)
 		return 0;
 	}
 
+	if (map64_reserve(&dsc->by_old_id, tree->count) != 0)
+		return -1;
+	for (uint32_t i = 0; i < tree->count; ++i)
+		map64_put(&dsc->by_old_id, tree->nodes[i].mount->id, i);
 	dsc_settle_unreachable(dsc);
 	if (dsc->by_dev && dsc_find_alike(dsc) != 0)
 		return -1;
@@ -397,12 +423,7 @@ static int dsc_establish(struct dsc *dsc)
 	if (search && !dsc_out_of_time(dsc) && dsc_walk(dsc) != 0)
 		return -1;
 	dsc_infer_stacks(dsc);
-	int rc = dsc_ask_for_missing(dsc);
-	if (rc == 0 && dsc->failed) {
-		errno = ENOMEM;
-		rc = -1;
-	}
-	return rc;
+	return dsc_ask_for_missing(dsc);
 }
 
 /** Allocate a discovery. */

@@ -46,14 +46,13 @@ struct dsc {
 	uint8_t *flags;             /* enum dsc_node_flags of each node */
 	struct dsc_stands *stands;  /* mounts that depend on a path that blocks */
 	size_t nstands, stands_size;
-	struct map64 by_old_id;     /* 32-bit ID -> node; filled on first use */
+	struct map64 by_old_id;     /* 32-bit ID -> node; only if something is touched */
 	struct map64 no_look;       /* hashes of DF_NO_LOOK names; filled on first use */
 	const char *partly;         /* why the search was not complete, or NULL */
 	bool shifting;              /* it was complete, but directories vanished meanwhile */
 	bool unique;                /* keys are 64-bit IDs, also by statx */
 	bool by_dev;                /* mounts are identified by device number */
-	bool failed;                /* out of memory where no error could be returned */
-	bool unasked;               /* the kernel could not be asked again */
+	bool unread;                /* the table could not be read again */
 	int rootfd;                 /* of opts; or "/" opened for a search */
 	bool rootfd_own;
 	struct k_statx root_st;     /* of the root of the run; mode 0 if not examined */
@@ -74,25 +73,31 @@ bool dsc_out_of_time(struct dsc *dsc);
 void dsc_untouched(struct dsc *dsc, uint32_t node);
 
 /** The node of the mount that a statx shows, or MT_NONE if the table does not list it. */
-uint32_t dsc_node_of(struct dsc *dsc, const struct k_statx *st);
+uint32_t dsc_node_of(const struct dsc *dsc, const struct k_statx *st);
 
 /** The bit of a statx mask for the kind of mount IDs that this run uses. */
 unsigned dsc_id_mask(const struct dsc *dsc);
 
 /**
- * Read some mounts from the kernel again.
+ * Read the table from the kernel again.
  *
- * @keys
- *         NULL: all current mounts.
+ * @keys   The mounts to read; NULL: all current mounts.
  * @again [out]
- *         The records of those that still exist, owned by the discovery; NULL if they could not
- *         be read.
- * @there [out]
- *         Key -> index in again; to be destroyed by the caller.
+ *         The mounts that still exist, owned by the discovery; NULL if they could not be read.
  * @return 0, or -1 (ENOMEM).
  */
-int dsc_ask_again(struct dsc *dsc, const uint64_t *keys, size_t n,
-                  const struct mount_table **again, struct map64 *there);
+int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n,
+                   const struct mount_table **again);
+
+/**
+ * Read the mounts of some nodes again.
+ *
+ * @now [out]
+ *         The new record of each node, NULL if the mount is gone; to be freed by the caller.  NULL
+ *         if they could not be read.
+ * @return 0, or -1 (ENOMEM).
+ */
+int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, const struct mount ***now);
 
 /** Update kind and MT_DELETED of a node by a statx of its root. */
 void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);

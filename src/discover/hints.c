@@ -13,43 +13,35 @@
 #include "discover/discover_impl.h"
 
 #include "base/fstypes.h"
+#include "os/process.h"
 #include "path/resolve.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum {
 	HINT_ROUNDS = 3,
-	TESTS_A_LOOK = 64,   /* tests between readings of the clock */
-	THREAD_TESTS = 512,  /* tests for a thread of their own to pay */
-	THREADS_MAX = 4,
-	NOT_LOOKED = -1,     /* look.error: there was no time */
+	CLOCK_TESTS = 64,    /* tests between readings of the clock */
+	THREAD_TESTS = 512,  /* tests for a thread of their own to pay off */
+	NOT_TESTED = -1,     /* hint.error: there was no time */
 };
 
-/** The fields of a statx that a test needs; there may be 100,000 of these. */
-struct look {
-	uint32_t node;
-	int error;           /* errno of statx; 0; NOT_LOOKED */
-	uint64_t mnt_id;
-	uint32_t mask, nlink, dev_major, dev_minor;
-	uint16_t mode;
-	bool mount_root;
-};
-
-/** The result of a test. */
+/** The test of a name. */
 struct hint {
 	uint32_t node;
 	uint32_t seen;   /* the node that statx shows, or MT_NONE */
-	int error;       /* errno of statx, or 0 */
+	int error;       /* errno of statx; 0; NOT_TESTED */
+	bool right;      /* it is the name of the mount */
 };
 
 struct hints {
-	struct hint *items;
+	struct dsc *dsc;
+	struct hint *items;   /* room for one for each node */
+	uint32_t *nodes;      /* the same */
 	size_t n;
 };
 
@@ -172,49 +164,40 @@ static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx 
 	return rc;
 }
 
-/** Whether a test by device number shows the node. */
-static bool hint_dev_shows(const struct dsc *dsc, uint32_t node, const struct k_statx *st)
-{
-	const struct mount *m = dsc->tree->nodes[node].mount;
-	return m->dev_major == st->dev_major && m->dev_minor == st->dev_minor;
-}
-
-/** The statx mask for the name of a node. */
-static unsigned hint_mask(const struct dsc *dsc, uint32_t node)
-{
-	return dsc->flags[node] & DF_BLOCKS ? 0 : dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
-}
-
 /**
- * Judge the statx of the name of a node.
+ * Compare the statx of the name of a node with its mount.  In any thread.
  *
- * @error
- *         errno of statx, or 0.
- * @return whether the node was settled; else hint has the result.
+ * @error  errno of statx, or 0.
  */
-static bool hint_take(struct dsc *dsc, uint32_t node, int error, const struct k_statx *st,
-                      struct hint *hint)
+static void hint_compare(struct dsc *dsc, struct hint *hint, int error, const struct k_statx *st)
 {
+	uint32_t node = hint->node;
+	const struct mount *m = dsc->tree->nodes[node].mount;
 	*hint = (struct hint){.node = node, .seen = MT_NONE, .error = error};
 	if (error != 0)
-		return false;
-	bool shows;
+		return;
 	if (dsc->by_dev) {
-		shows = hint_dev_shows(dsc, node, st);
+		hint->right = m->dev_major == st->dev_major && m->dev_minor == st->dev_minor;
 	} else {
 		hint->seen = dsc_node_of(dsc, st);
 		/* The root of a chroot may be a plain directory of its mount. */
-		shows = hint->seen == node
-		        && (os_statx_is_mount_root(st) || node == dsc->d->root);
+		hint->right = hint->seen == node
+		              && (os_statx_is_mount_root(st) || node == dsc->d->root);
 	}
-	if (!shows)
+	if (hint->right)
+		dsc_looked(dsc, node, st);
+}
+
+/** Settle a node if its name is right.  @return whether it is. */
+static bool hint_settle(struct dsc *dsc, const struct hint *hint)
+{
+	struct mt_node *n = &dsc->tree->nodes[hint->node];
+	if (!hint->right)
 		return false;
-	struct mt_node *n = &dsc->tree->nodes[node];
-	dsc_looked(dsc, node, st);
-	dsc_name(dsc, node, dsc_kernel_name(dsc, node), MT_NAMED_VERIFIED);
+	dsc_name(dsc, hint->node, dsc_kernel_name(dsc, hint->node), MT_NAMED_VERIFIED);
 	/* The mount was examined without touching its file system. */
-	if (dsc->flags[node] & DF_BLOCKS)
-		mtree_state(dsc->tree, node, MT_UNTESTED);
+	if (dsc->flags[hint->node] & DF_BLOCKS)
+		mtree_state(dsc->tree, hint->node, MT_UNTESTED);
 	if (n->place_hidden) {
 		n->states &= (uint16_t)~(1u << MT_HIDDEN);
 		n->covered_by = MT_NONE;
@@ -222,12 +205,14 @@ static bool hint_take(struct dsc *dsc, uint32_t node, int error, const struct k_
 	return true;
 }
 
-/** Test a name while the table may be out of date.  @return like hint_take(). */
+/** Test a name while the table may be out of date.  @return whether it is right. */
 static bool hint_test(struct dsc *dsc, uint32_t node, struct hint *hint)
 {
 	struct k_statx st;
 	int rc = hint_statx_careful(dsc, dsc_kernel_name(dsc, node), &st);
-	return hint_take(dsc, node, rc != 0 ? errno : 0, &st, hint);
+	hint->node = node;
+	hint_compare(dsc, hint, rc != 0 ? errno : 0, &st);
+	return hint_settle(dsc, hint);
 }
 
 enum mt_state dsc_error_state(int error)
@@ -294,7 +279,7 @@ static void hint_judge(struct dsc *dsc, const struct hint *hint)
 		return;
 	}
 	if (state == MT_UNTESTED || (state == MT_HIDDEN
-	    && (dsc->unasked || (hint->error && !hint_coverer(dsc, name, &by)))))
+	    && (dsc->unread || (hint->error && !hint_coverer(dsc, name, &by)))))
 		state = MT_UNSEARCHED;
 	if (state == MT_UNSEARCHED && !dsc->partly)
 		dsc->partly = "names could not be tested";
@@ -332,175 +317,112 @@ static void hints_uncover(struct dsc *dsc)
 	}
 }
 
-/** Read the mounts whose names failed again, and update them.  @return 0, or -1 (ENOMEM). */
-static int hints_ask_again(struct dsc *dsc, const struct hints *failed)
+/** After a mount is gone, the one that it was stacked on is visible again. */
+static void hint_unstack(struct mtree *tree, uint32_t gone)
 {
-	struct discovery *d = dsc->d;
-	uint64_t *keys = malloc((failed->n + 1) * sizeof(*keys));
-	if (!keys)
+	struct mt_node *nodes = tree->nodes;
+	uint32_t below = nodes[gone].parent;
+	if (below == MT_NONE || nodes[below].top != gone)
+		return;
+	for (uint32_t at = below; at != MT_NONE && nodes[at].top == gone; at = nodes[at].parent)
+		nodes[at].top = below;
+	nodes[below].states &= (uint16_t)~(1u << MT_HIDDEN);
+	nodes[below].covered_by = MT_NONE;
+}
+
+/** Read the mounts whose names failed again, and update them.
+    @return whether anything changed, or -1 (ENOMEM). */
+static int hints_read_again(struct hints *hints)
+{
+	struct dsc *dsc = hints->dsc;
+	const struct mount **now;
+	bool gone = false, renamed = false;
+	for (size_t i = 0; i < hints->n; ++i)
+		hints->nodes[i] = hints->items[i].node;
+	if (dsc_read_again(dsc, hints->nodes, hints->n, &now) != 0)
 		return -1;
-	for (size_t i = 0; i < failed->n; ++i)
-		keys[i] = dsc->tree->nodes[failed->items[i].node].mount->key;
-	const struct mount_table *again;
-	struct map64 there;
-	int rc = dsc_ask_again(dsc, keys, failed->n, &again, &there);
-	free(keys);
-	if (rc != 0 || !again)
-		return rc;
-	bool gone = false;
-	for (size_t i = 0; i < failed->n; ++i) {
-		uint32_t node = failed->items[i].node;
+	for (size_t i = 0; now && i < hints->n; ++i) {
+		uint32_t node = hints->nodes[i];
 		struct mt_node *n = &dsc->tree->nodes[node];
-		uint32_t found = n->made ? MAP64_NONE : map64_get(&there, n->mount->key);
-		if (n->made)
-			continue;
-		if (found == MAP64_NONE) {
+		if (!now[i]) {
 			n->gone = gone = true;
 			mtree_settle(dsc->tree, node);
-			/* The mount that it was stacked on is visible again. */
-			if (n->parent != MT_NONE && dsc->tree->nodes[n->parent].top == node) {
-				struct mt_node *nodes = dsc->tree->nodes;
-				uint32_t below = n->parent, at = below;
-				while (at != MT_NONE && nodes[at].top == node) {
-					nodes[at].top = below;
-					at = nodes[at].parent;
-				}
-				dsc->tree->nodes[below].states &= (uint16_t)~(1u << MT_HIDDEN);
-				dsc->tree->nodes[below].covered_by = MT_NONE;
-			}
-			continue;
+			hint_unstack(dsc->tree, node);
+		} else if (now[i]->point) {
+			bool moved = n->mount->point && strcmp(now[i]->point, n->mount->point) != 0;
+			dsc->d->stats.renamed += moved;
+			renamed |= moved;
+			n->mount = now[i];
 		}
-		const struct mount *now = &again->mounts[found];
-		if (now->point && n->mount->point && strcmp(now->point, n->mount->point) != 0)
-			++d->stats.renamed;
-		if (now->point)
-			n->mount = now;
 	}
+	free(now);
 	if (gone)
 		hints_uncover(dsc);
-	map64_destroy(&there);
-	return 0;
+	return gone || renamed;
 }
 
-/* Many names at once. */
-
-/** A share of the looks, and the thread that takes them. */
-struct lookers {
-	struct os os;
-	const struct dsc *dsc;
-	struct look *looks;
-	size_t n;
-	pthread_t thread;
-	bool started;
-};
-
-/** Take one look. */
-static void look_at(const struct dsc *dsc, struct os *os, struct look *look)
+/** Test some names; run by os_divide(). */
+static void hints_test(struct os *os, void *arg, unsigned part, size_t from, size_t to)
 {
-	struct k_statx st;
-	const char *name = dsc_kernel_name(dsc, look->node);
-	if (hint_statx(os, dsc->rootfd, name, hint_mask(dsc, look->node), &st) != 0) {
-		look->error = errno;
-		return;
-	}
-	*look = (struct look){
-		.node = look->node, .mnt_id = st.mnt_id, .mask = st.mask, .nlink = st.nlink,
-		.dev_major = st.dev_major, .dev_minor = st.dev_minor, .mode = st.mode,
-		.mount_root = os_statx_is_mount_root(&st),
-	};
-}
-
-static void *lookers_main(void *arg)
-{
-	struct lookers *l = arg;
-	double deadline = l->dsc->opts->deadline;
-	for (size_t i = 0; i < l->n; ++i) {
-		if (i % TESTS_A_LOOK == 0 && deadline > 0 && os_now() >= deadline)
+	struct hints *hints = arg;
+	struct dsc *dsc = hints->dsc;
+	double deadline = dsc->opts->deadline;
+	(void)part;
+	for (size_t i = from; i < to; ++i) {
+		struct hint *hint = &hints->items[i];
+		struct k_statx st;
+		if ((i - from) % CLOCK_TESTS == 0 && deadline > 0 && os_now() >= deadline)
 			break;
-		look_at(l->dsc, &l->os, &l->looks[i]);
+		/* Of a mount that can block, only what needs no answer from it. */
+		unsigned mask = 0;
+		if (!(dsc->flags[hint->node] & DF_BLOCKS))
+			mask = dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
+		const char *name = dsc_kernel_name(dsc, hint->node);
+		int rc = hint_statx(os, dsc->rootfd, name, mask, &st);
+		hint_compare(dsc, hint, rc != 0 ? errno : 0, &st);
 	}
-	return NULL;
 }
 
 /**
- * Take all looks, by several threads where there are many.  The calls are the
- * same ones, whoever makes them.
- */
-static void look_at_all(struct dsc *dsc, struct look *looks, size_t n)
-{
-	struct lookers all[THREADS_MAX];
-	size_t threads = n / THREAD_TESTS;
-	if (threads > 1) {
-		size_t most = dsc->opts->threads ? dsc->opts->threads : os_cpus(dsc->os);
-		threads = threads < most ? threads : most;
-	}
-	threads = threads > THREADS_MAX ? THREADS_MAX : threads + !threads;
-	for (size_t i = threads; i-- > 0;) {
-		size_t from = n * i / threads;
-		all[i] = (struct lookers){
-			.dsc = dsc, .looks = looks + from, .n = n * (i + 1) / threads - from,
-		};
-		os_clone_state(&all[i].os, dsc->os);
-		if (i > 0)
-			all[i].started = os_thread(&all[i].thread, lookers_main, &all[i]) == 0;
-		else
-			lookers_main(&all[i]);
-	}
-	for (size_t i = 0; i < threads; ++i) {
-		if (all[i].started)
-			pthread_join(all[i].thread, NULL);
-		else if (i > 0)
-			lookers_main(&all[i]);   /* no thread to be had: do it here */
-		os_join(dsc->os, &all[i].os);
-	}
-}
-
-/** Judge a look.  @return as hint_take(). */
-static bool look_take(struct dsc *dsc, const struct look *look, struct hint *hint)
-{
-	uint64_t root = look->mount_root ? K_STATX_ATTR_MOUNT_ROOT : 0;
-	struct k_statx st = {
-		.mnt_id = look->mnt_id, .mask = look->mask, .nlink = look->nlink,
-		.dev_major = look->dev_major, .dev_minor = look->dev_minor, .mode = look->mode,
-		.attributes = root, .attributes_mask = root,
-	};
-	return hint_take(dsc, look->node, look->error, &st, hint);
-}
-
-/**
- * Test every name that is not settled.
+ * Test the name of every node that is not settled.
  *
  * @careful
  *         Whether the table may be out of date.
- * @looks
- *         Space for one per node.
- * @hints [out]
- *         Those that failed.
+ *
+ * Afterwards hints has the tests that failed and may be due to a change of the table.
  */
-static void hints_round(struct dsc *dsc, bool careful, struct look *looks, struct hints *hints)
+static void hints_round(struct hints *hints, bool careful)
 {
-	struct mtree *tree = dsc->tree;
-	size_t n = 0;
+	struct dsc *dsc = hints->dsc;
+	const struct mtree *tree = dsc->tree;
+	size_t n = 0, threads;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t node = tree->order[i];
 		if (!tree->nodes[node].settled && tree->nodes[node].top == node
 		    && dsc_kernel_name(dsc, node))
-			looks[n++] = (struct look){.node = node, .error = NOT_LOOKED};
+			hints->items[n++] = (struct hint){.node = node, .error = NOT_TESTED};
 	}
-	if (!careful)
-		look_at_all(dsc, looks, n);
+	if (!careful && (threads = n / THREAD_TESTS) > 1) {
+		size_t most = dsc->opts->threads ? dsc->opts->threads : os_cpus(dsc->os);
+		threads = threads < most ? threads : most;
+		threads = threads < OS_PARTS ? threads : OS_PARTS;
+		os_divide(dsc->os, n, (unsigned)threads, hints_test, hints);
+	} else if (!careful) {
+		hints_test(dsc->os, hints, 0, 0, n);
+	}
 	hints->n = 0;
 	for (size_t i = 0; i < n; ++i) {
-		if (careful && i % TESTS_A_LOOK == 0 && dsc_out_of_time(dsc))
+		struct hint hint = hints->items[i];
+		if (careful && i % CLOCK_TESTS == 0 && dsc_out_of_time(dsc))
 			return;
-		if (!careful && looks[i].error == NOT_LOOKED) {
-			dsc_out_of_time(dsc);   /* which is noted */
+		if (!careful && hint.error == NOT_TESTED)
+			dsc_out_of_time(dsc);   /* which sets the reason */
+		else if (careful ? hint_test(dsc, hint.node, &hint) : hint_settle(dsc, &hint))
 			continue;
-		}
-		struct hint *hint = &hints->items[hints->n];
-		bool settled = careful ? hint_test(dsc, looks[i].node, hint)
-		                       : look_take(dsc, &looks[i], hint);
-		hints->n += !settled;
+		else if (hint.error && dsc_error_state(hint.error) != MT_HIDDEN)
+			hint_judge(dsc, &hint);   /* denied and stale mounts are not read again */
+		else
+			hints->items[hints->n++] = hint;
 	}
 }
 
@@ -511,15 +433,15 @@ void dsc_confirm(struct dsc *dsc, uint32_t node)
 	/* By device, careful tests are impossible. */
 	if (!name || dsc->by_dev)
 		return;
-	bool there = hint_test(dsc, node, &hint);
-	bool denied = !there && hint.error && dsc_error_state(hint.error) == MT_DENIED;
-	if (!there && hint.error && dsc_error_state(hint.error) == MT_UNTESTED && !dsc->partly)
+	bool right = hint_test(dsc, node, &hint);
+	enum mt_state state = hint.error ? dsc_error_state(hint.error) : MT_OK;
+	if (state == MT_UNTESTED && !dsc->partly)
 		dsc->partly = "names could not be tested";
-	if (dsc->opts->names == DN_PURE && (there || denied)) {
+	if (dsc->opts->names == DN_PURE && (right || state == MT_DENIED)) {
 		/* By IDs alone it gets no name, but it is not lost. */
 		dsc_name(dsc, node, NULL, MT_NAMED_NONE);
-		mtree_state(dsc->tree, node, there ? MT_UNSEARCHED : MT_DENIED);
-	} else if (denied) {
+		mtree_state(dsc->tree, node, right ? MT_UNSEARCHED : MT_DENIED);
+	} else if (state == MT_DENIED) {
 		dsc_name(dsc, node, name, MT_NAMED_KERNEL);
 		mtree_state(dsc->tree, node, MT_DENIED);
 	}
@@ -527,47 +449,29 @@ void dsc_confirm(struct dsc *dsc, uint32_t node)
 
 int dsc_test_hints(struct dsc *dsc)
 {
-	struct hints hints = {0};
-	struct look *looks = malloc((dsc->tree->count + 1) * sizeof(*looks));
-	hints.items = malloc((dsc->tree->count + 1) * sizeof(*hints.items));
-	int rc = looks && hints.items ? 0 : -1;
+	size_t room = dsc->tree->count + 1;
+	struct hints hints = {.dsc = dsc};
+	hints.items = malloc(room * sizeof(*hints.items));
+	hints.nodes = malloc(room * sizeof(*hints.nodes));
+	int changed = hints.items && hints.nodes ? 1 : -1;
 	/* The root was already examined. */
-	uint32_t root = dsc->d->root;
-	struct hint told;
-	if (root != MT_NONE && !dsc->tree->nodes[root].settled && dsc->tree->nodes[root].top == root
-	    && dsc->root_st.mode != 0)
-		hint_take(dsc, root, 0, &dsc->root_st, &told);
-	for (int round = 0; rc == 0; ++round) {
-		/* After the first round, mounts may have moved behind one that blocks. */
-		hints_round(dsc, round > 0 && !dsc->by_dev, looks, &hints);
-		/* Denied and stale mounts are not read again. */
-		size_t kept = 0;
-		for (size_t i = 0; i < hints.n; ++i) {
-			const struct hint *hint = &hints.items[i];
-			if (hint->error && dsc_error_state(hint->error) != MT_HIDDEN)
-				hint_judge(dsc, hint);
-			else
-				hints.items[kept++] = *hint;
-		}
-		hints.n = kept;
-		if (kept == 0)
-			break;
-		if (round == HINT_ROUNDS) {
-			for (size_t i = 0; i < kept; ++i)
-				hint_judge(dsc, &hints.items[i]);
-			break;
-		}
-		uint32_t waiting = dsc->tree->waiting;
-		uint64_t renamed = dsc->d->stats.renamed;
-		rc = hints_ask_again(dsc, &hints);
-		if (rc == 0 && waiting == dsc->tree->waiting && renamed == dsc->d->stats.renamed) {
-			/* Nothing changed: the results are final. */
-			for (size_t i = 0; i < kept; ++i)
-				hint_judge(dsc, &hints.items[i]);
-			break;
-		}
+	struct hint root = {.node = dsc->d->root};
+	if (root.node != MT_NONE && !dsc->tree->nodes[root.node].settled
+	    && dsc->tree->nodes[root.node].top == root.node && dsc->root_st.mode != 0) {
+		hint_compare(dsc, &root, 0, &dsc->root_st);
+		hint_settle(dsc, &root);
 	}
-	free(looks);
+	for (int round = 0; changed > 0; ++round) {
+		/* After the first round, a path may lead through a new mount that blocks. */
+		hints_round(&hints, round > 0 && !dsc->by_dev);
+		if (hints.n == 0)
+			break;
+		changed = round < HINT_ROUNDS ? hints_read_again(&hints) : 0;
+	}
+	/* Nothing changes any more: the results are final. */
+	for (size_t i = 0; changed == 0 && i < hints.n; ++i)
+		hint_judge(dsc, &hints.items[i]);
 	free(hints.items);
-	return rc;
+	free(hints.nodes);
+	return changed < 0 ? -1 : 0;
 }

@@ -36,30 +36,27 @@ static void missing_take(struct dsc *dsc, uint32_t index, const struct mount *no
 /** Read the mounts that were not found again, and drop those that are gone.  @return 0, or -1. */
 static int missing_round(struct dsc *dsc)
 {
-	struct mtree *tree = dsc->tree;
-	uint64_t *keys = malloc((tree->waiting + 1) * sizeof(*keys));
-	if (!keys)
+	const struct mtree *tree = dsc->tree;
+	const struct mount **now;
+	uint32_t *nodes = malloc((tree->waiting + 1) * sizeof(*nodes));
+	if (!nodes)
 		return -1;
 	size_t n = 0;
 	for (uint32_t i = 0; i < tree->count; ++i) {
-		if (!tree->nodes[i].settled && !tree->nodes[i].made)
-			keys[n++] = tree->nodes[i].mount->key;
+		uint32_t node = tree->order[i];
+		if (!tree->nodes[node].settled && !tree->nodes[node].made)
+			nodes[n++] = node;
 	}
-	const struct mount_table *again;
-	struct map64 there;
-	int rc = dsc_ask_again(dsc, keys, n, &again, &there);
-	free(keys);
-	if (rc != 0 || !again)
-		return rc;   /* unknown: no mount is dropped */
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		const struct mt_node *node = &tree->nodes[tree->order[i]];
-		if (node->settled || node->made)
-			continue;
-		uint32_t now = map64_get(&there, node->mount->key);
-		missing_take(dsc, tree->order[i], now == MAP64_NONE ? NULL : &again->mounts[now]);
+	int rc = dsc_read_again(dsc, nodes, n, &now);
+	/* If they could not be read, no mount is dropped. */
+	for (size_t i = 0; rc == 0 && now && i < n; ++i) {
+		if (!tree->nodes[nodes[i]].settled)
+			missing_take(dsc, nodes[i], now[i]);
 	}
-	map64_destroy(&there);
-	return 0;
+	if (rc == 0)
+		free(now);
+	free(nodes);
+	return rc;
 }
 
 bool dsc_is_lost(const struct dsc *dsc, uint32_t node)
@@ -111,12 +108,10 @@ static int missing_look_last(struct dsc *dsc, int watch)
 	const struct discover_opts *opts = dsc->opts;
 	uint64_t root_key = missing_key(dsc, dsc->d->root);
 	const struct mount_table *now;
-	struct map64 there;
 	struct mtree fresh;
-	int rc = dsc_ask_again(dsc, NULL, 0, &now, &there);
+	int rc = dsc_read_table(dsc, NULL, 0, &now);
 	if (rc != 0 || !now)
 		return rc;
-	map64_destroy(&there);
 	if (mtree_init(&fresh, now->mounts, now->count, root_key) != 0)
 		return -1;
 	/* By IDs alone, covered and lost mounts look the same. */

@@ -431,30 +431,20 @@ static void probing_stand(struct probing *p)
 }
 
 /** Drop the strays that were unmounted.  @return 0, or -1 (ENOMEM). */
-static int probing_ask_again(struct probing *p)
+static int probing_read_again(struct probing *p)
 {
-	struct dsc *dsc = p->dsc;
+	const struct mount **now;
 	if (p->nstrays == 0)
 		return 0;
-	uint64_t *keys = malloc(p->nstrays * sizeof(*keys));
-	if (!keys)
+	if (dsc_read_again(p->dsc, p->strays, p->nstrays, &now) != 0)
 		return -1;
-	for (uint32_t i = 0; i < p->nstrays; ++i)
-		keys[i] = dsc->tree->nodes[p->strays[i]].mount->key;
-	const struct mount_table *again;
-	struct map64 there;
-	int rc = dsc_ask_again(dsc, keys, p->nstrays, &again, &there);
-	free(keys);
-	if (rc != 0 || !again)
-		return rc;
-	for (uint32_t i = 0; i < p->nstrays; ++i) {
-		struct mt_node *node = &dsc->tree->nodes[p->strays[i]];
-		if (map64_get(&there, node->mount->key) == MAP64_NONE) {
-			node->gone = true;
-			mtree_settle(dsc->tree, p->strays[i]);
-		}
+	for (uint32_t i = 0; now && i < p->nstrays; ++i) {
+		if (now[i])
+			continue;
+		p->dsc->tree->nodes[p->strays[i]].gone = true;
+		mtree_settle(p->dsc->tree, p->strays[i]);
 	}
-	map64_destroy(&there);
+	free(now);
 	return 0;
 }
 
@@ -597,7 +587,7 @@ int dsc_probe(struct dsc *dsc)
 	if ((why = dsc_over_share(dsc, p.owners)))
 		probing_incomplete(&p, why);
 	probing_stand(&p);
-	rc = probing_ask_again(&p);
+	rc = probing_read_again(&p);
 	goto out;
 lost:
 	/* Mounts that are not named yet become untested. */

@@ -92,6 +92,47 @@ ssize_t os_read_rooted(struct os *os, int root, int fd, char *buf, size_t size)
 	return r.n > 0 ? r.n : -1;
 }
 
+/** A part of os_divide(). */
+struct os_part {
+	struct os os;
+	void (*run)(struct os *os, void *arg, unsigned part, size_t from, size_t to);
+	void *arg;
+	unsigned part;
+	size_t from, to;
+	pthread_t thread;
+	bool started;
+};
+
+static void *part_main(void *arg)
+{
+	struct os_part *part = arg;
+	part->run(&part->os, part->arg, part->part, part->from, part->to);
+	return NULL;
+}
+
+void os_divide(struct os *os, size_t n, unsigned parts,
+               void (*run)(struct os *os, void *arg, unsigned part, size_t from, size_t to),
+               void *arg)
+{
+	struct os_part all[OS_PARTS];
+	for (unsigned i = 1; i < parts; ++i) {
+		all[i] = (struct os_part){
+			.run = run, .arg = arg, .part = i,
+			.from = n * i / parts, .to = n * (i + 1) / parts,
+		};
+		os_clone_state(&all[i].os, os);
+		all[i].started = os_thread(&all[i].thread, part_main, &all[i]) == 0;
+	}
+	run(os, arg, 0, 0, n / parts);
+	for (unsigned i = 1; i < parts; ++i) {
+		if (all[i].started)
+			pthread_join(all[i].thread, NULL);
+		else
+			part_main(&all[i]);
+		os_join(os, &all[i].os);
+	}
+}
+
 /** Room for one descriptor passed with a message. */
 union os_control {
 	char bytes[CMSG_SPACE(sizeof(int))];

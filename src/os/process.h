@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Processes and the sockets between them.
+ * Processes and the sockets between them; work divided among threads.
  */
 #ifndef GM_OS_PROCESS_H
 #define GM_OS_PROCESS_H
@@ -28,6 +28,20 @@ int os_fork_process(struct os *os);
  * @return as read(2); -1 also if it is empty.
  */
 ssize_t os_read_rooted(struct os *os, int root, int fd, char *buf, size_t size);
+
+enum { OS_PARTS = 4 };
+
+/**
+ * Divide n items into parts and call run() for each, all but the first in threads of their own; if
+ * a thread cannot be created, its part is done by this one.  The calls of all parts are counted in
+ * os.
+ *
+ * @parts  At most OS_PARTS.
+ * @run    Its os is that of the thread.  The items are from to to - 1.
+ */
+void os_divide(struct os *os, size_t n, unsigned parts,
+               void (*run)(struct os *os, void *arg, unsigned part, size_t from, size_t to),
+               void *arg);
 
 /** End this process at once, even if a filter refuses exit_group(2). */
 _Noreturn void os_exit_process(int status);
