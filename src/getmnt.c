@@ -61,7 +61,8 @@
  *     shown.c            how the kernel shows the options of a line
  *   table/               where a mount table comes from
  *     table.c            what all sources share
- *     listmount.c        listmount(2) and statmount(2)
+ *     listmount.c        all mounts by listmount(2)
+ *     statmount.c        one mount by statmount(2)
  *     tabfile.c          fstab and mtab, by libmount
  *     tablines.c         fstab and mtab as lines, every byte kept
  *     tablediff.c        differences between two tables

@@ -2,11 +2,10 @@
 /*
  * fstab(5) and mtab, by libmount.
  *
- * libmount decides which lines are entries and parses them.  It reads a stream over memory and
- * resolves nothing, so that it makes no system call.  Three things that it does not report are
- * found in the lines: the number of an entry's line (entries are, in order, the lines that are
- * neither blank, comment nor refused), whether freq and passno exist, and the options before
- * decoding.
+ * tablines.c splits the text into lines; libmount parses each line that is neither blank nor a
+ * comment, and so decides which lines are entries.  It reads a stream over memory and resolves
+ * nothing, so that it makes no system call.  It does not report whether freq and passno exist, and
+ * the options before decoding: these are taken from the line.
  */
 #include "table/table_impl.h"
 
@@ -18,186 +17,71 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * libmount guesses the format from the first entry and takes two leading numbers for mountinfo;
- * this line is put before the text.
- */
-#define FORMAT_LINE "none none none none 0 0\n"
-
-/** A line of the file. */
-struct tab_line {
-	const char *text;
-	size_t n;
-	bool entry;      /* neither blank nor comment */
-	bool refused;    /* by libmount */
-};
-
-struct tab {
-	struct mount_table *table;
-	char *copy;                 /* FORMAT_LINE, then the text */
-	size_t copy_len;
-	struct tab_line *lines;
-	size_t nlines;
-	bool failed;                /* out of memory in a callback */
-};
-
-/** Split the text into lines. */
-static int tab_lines(struct tab *tab, const char *text, size_t len)
-{
-	size_t head = strlen(FORMAT_LINE), n = 1;
-	for (size_t i = 0; i < len; ++i)
-		n += text[i] == '\n';
-	tab->lines = calloc(n, sizeof(*tab->lines));
-	tab->copy = malloc(head + len + 1);
-	if (!tab->lines || !tab->copy)
-		return -1;
-	memcpy(tab->copy, FORMAT_LINE, head);
-	memcpy(tab->copy + head, text, len);
-	tab->copy_len = head + len;
-
-	for (size_t start = 0; start < len;) {
-		const char *newline = memchr(text + start, '\n', len - start);
-		struct tab_line *line = &tab->lines[tab->nlines++];
-		line->text = text + start;
-		line->n = (newline ? (size_t)(newline - text) : len) - start;
-		size_t next = start + line->n + 1;
-		if (line->n > 0 && line->text[line->n - 1] == '\r')
-			--line->n;
-		size_t blanks = 0;
-		while (blanks < line->n && strchr(" \t", line->text[blanks]))
-			++blanks;
-		line->entry = blanks < line->n && line->text[blanks] != '#';
-		start = next;
-	}
-	return 0;
-}
+/** Parsed first: libmount guesses the format from the first entry and takes two leading numbers
+    for mountinfo. */
+static const char FORMAT_LINE[] = "none none none none 0 0";
 
 /** Callback of libmount: a line could not be parsed.  @return 1: continue. */
 static int tab_refused(struct libmnt_table *lt, const char *filename, int number)
 {
-	struct tab *tab = mnt_table_get_userdata(lt);
 	(void)filename;
+	(void)number;
 	/* libmount refuses valid lines when out of memory: only errno shows the difference. */
-	if (errno == ENOMEM)
-		tab->failed = true;
-	if (number < 2 || (size_t)number - 2 >= tab->nlines)
-		return 1;
-	struct tab_line *line = &tab->lines[number - 2];
-	if (!line->refused && line->entry) {
-		line->refused = true;
-		tab->failed |= table_problem(tab->table, (uint32_t)number - 1,
-		                             "not a valid line of fstab(5)",
-		                             line->text, line->n) != 0;
-	}
+	*(bool *)mnt_table_get_userdata(lt) |= errno == ENOMEM;
 	return 1;
 }
 
-/** Find the n-th field of a line, from 1.  @return its length, 0 if it does not exist. */
-static size_t tab_field(const struct tab_line *line, int n, const char **field)
+/**
+ * Parse a line.
+ *
+ * @fs [out]  The entry, owned by lt; NULL: the line is not one.
+ * @return 0, or -1.
+ */
+static int tab_parse(struct libmnt_table *lt, const char *text, size_t n, struct libmnt_fs **fs)
 {
-	const char *at = line->text, *end = line->text + line->n;
-	for (;;) {
-		while (at < end && (*at == ' ' || *at == '\t'))
-			++at;
-		*field = at;
-		while (at < end && *at != ' ' && *at != '\t')
-			++at;
-		if (--n == 0 || at == end)
-			return n == 0 ? (size_t)(at - *field) : 0;
-	}
+	union {
+		const char *text;
+		void *any;
+	} bytes = {text};   /* only read */
+	bool nomem = false;
+	FILE *stream = fmemopen(bytes.any, n, "r");
+	if (!stream)
+		return -1;
+	*fs = NULL;
+	int before = mnt_table_get_nents(lt);
+	mnt_table_set_userdata(lt, &nomem);
+	errno = 0;
+	int rc = mnt_table_parse_stream(lt, stream, "fstab");
+	int error = nomem || errno == ENOMEM ? ENOMEM : -rc;   /* libmount may report success */
+	fclose(stream);
+	if (rc == 0 && error != ENOMEM && mnt_table_get_nents(lt) > before)
+		mnt_table_last_fs(lt, fs);
+	errno = error;
+	return rc < 0 || error == ENOMEM ? -1 : 0;
 }
 
 /** Copy a string into the table; NULL for an empty one. */
-static int tab_keep(struct tab *tab, const char *str, const char **kept)
+static int tab_keep(struct mount_table *table, const char *str, const char **kept)
 {
-	*kept = str && *str ? arena_strndup(&tab->table->arena, str, strlen(str)) : NULL;
+	*kept = str && *str ? arena_strndup(&table->arena, str, strlen(str)) : NULL;
 	return str && *str && !*kept ? -1 : 0;
 }
 
 /** Add the entry of a line. */
-static int tab_add(struct tab *tab, struct libmnt_fs *fs, const struct tab_line *line)
+static int tab_add(struct mount_table *table, struct libmnt_fs *fs, const struct tabline *line)
 {
-	struct mount_table *table = tab->table;
 	struct mount *m = table_add(table);
 	if (!m)
 		return -1;
 	m->key = m->parent_key = table->count;
 	m->id = m->parent_id = (uint32_t)table->count;
-	m->line = (uint32_t)(line - tab->lines) + 1;
-	if (tab_keep(tab, mnt_fs_get_source(fs), &m->source) != 0
-	    || tab_keep(tab, mnt_fs_get_target(fs), &m->point) != 0
-	    || tab_keep(tab, mnt_fs_get_fstype(fs), &m->fstype) != 0)
-		return -1;
-
-	const char *field;
-	size_t n = tab_field(line, 4, &field);
-	if (n && !(m->fs_opts = arena_strndup(&table->arena, field, n)))
-		return -1;
-	m->freq = tab_field(line, 5, &field) ? mnt_fs_get_freq(fs) : -1;
-	m->passno = tab_field(line, 6, &field) ? mnt_fs_get_passno(fs) : -1;
-	return 0;
-}
-
-/** Add libmount's entries to the table, and find their lines. */
-static int tab_take(struct tab *tab, struct libmnt_table *lt)
-{
-	struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
-	struct libmnt_fs *fs;
-	int rc = iter ? 0 : -1;
-	bool first = true;
-	const struct tab_line *line = tab->lines, *end = tab->lines + tab->nlines;
-
-	while (rc == 0 && mnt_table_next_fs(lt, iter, &fs) == 0) {
-		if (first) {
-			first = false;
-			continue;
-		}
-		while (line < end && (!line->entry || line->refused))
-			++line;
-		if (line == end)
-			break;
-		rc = tab_add(tab, fs, line++);
-	}
-	/* In case that libmount ever drops a line silently. */
-	for (; rc == 0 && line < end; ++line) {
-		uint32_t number = (uint32_t)(line - tab->lines) + 1;
-		if (line->entry && !line->refused)
-			rc = table_problem(tab->table, number, "not read", line->text, line->n);
-	}
-	int error = errno;
-	mnt_free_iter(iter);
-	errno = error;
-	return rc;
-}
-
-/** Parse the copy by libmount.  @return 0, or -1. */
-static int tab_parse(struct tab *tab)
-{
-	FILE *stream = fmemopen(tab->copy, tab->copy_len, "r");
-	struct libmnt_table *lt = mnt_new_table();
-	int rc = -1;
-	if (!stream || !lt)
-		goto out;
-	mnt_table_set_userdata(lt, tab);
-	mnt_table_set_parser_errcb(lt, tab_refused);
-	errno = 0;
-	rc = mnt_table_parse_stream(lt, stream, "fstab");
-	if (rc < 0) {
-		errno = -rc;
-		rc = -1;
-		goto out;
-	}
-	tab->failed |= errno == ENOMEM;   /* libmount may end early and report success */
-	rc = tab->failed ? -1 : tab_take(tab, lt);
-	if (tab->failed)
-		errno = ENOMEM;
-out:;
-	int error = errno;
-	mnt_unref_table(lt);
-	if (stream)
-		fclose(stream);
-	errno = error;
-	return rc;
+	m->line = line->number;
+	m->freq = line->fields[TABLINE_FREQ].raw ? mnt_fs_get_freq(fs) : -1;
+	m->passno = line->fields[TABLINE_PASSNO].raw ? mnt_fs_get_passno(fs) : -1;
+	return tab_keep(table, mnt_fs_get_source(fs), &m->source)
+	       || tab_keep(table, mnt_fs_get_target(fs), &m->point)
+	       || tab_keep(table, mnt_fs_get_fstype(fs), &m->fstype)
+	       || tab_keep(table, tabline_value(line, TABLINE_OPTIONS), &m->fs_opts) ? -1 : 0;
 }
 
 /* Parents, from the paths. */
@@ -280,24 +164,50 @@ static int tab_parents(struct mount_table *table)
 	return rc;
 }
 
+struct mount_table *table_of_lines(struct tablines *lines, enum table_source source)
+{
+	struct mount_table *table = table_new(source);
+	struct libmnt_table *lt = mnt_new_table();
+	struct libmnt_fs *fs;
+	int rc = table && lt ? tab_parse(lt, FORMAT_LINE, sizeof(FORMAT_LINE) - 1, &fs) : -1;
+	if (rc == 0)
+		mnt_table_set_parser_errcb(lt, tab_refused);
+	for (size_t i = 0; rc == 0 && i < lines->count; ++i) {
+		struct tabline *line = &lines->lines[i];
+		if (line->kind == TABLINE_ENTRY) {
+			rc = tab_parse(lt, line->bytes, line->n, &fs);
+			if (rc == 0 && fs) {
+				rc = tab_add(table, fs, line);
+				continue;
+			}
+			line->kind = TABLINE_DAMAGED;
+		}
+		const char *why = line->why ? line->why : "not a valid line of fstab(5)";
+		if (rc == 0 && line->kind == TABLINE_DAMAGED)
+			rc = table_problem(table, line->number, why, line->bytes, line->n);
+	}
+	if (rc == 0) {
+		table->fields = MF_IDS | MF_POINT | MF_FSTYPE | MF_SOURCE | MF_FS_OPTS;
+		rc = tab_parents(table);
+	}
+	int error = errno;
+	mnt_unref_table(lt);
+	errno = error;
+	if (rc == 0)
+		return table;
+	table_free(table);
+	return NULL;
+}
+
 struct mount_table *table_parse_tabfile(const char *text, size_t len, enum table_source source)
 {
-	/* libmount ignores the rest of a line after a NUL. */
+	/* mount(8) ignores the rest of a line after a NUL. */
 	if (memchr(text, '\0', len)) {
 		errno = EILSEQ;
 		return NULL;
 	}
-	struct tab tab = {.table = table_new(source)};
-	if (!tab.table)
-		return NULL;
-	tab.table->fields = MF_IDS | MF_POINT | MF_FSTYPE | MF_SOURCE | MF_FS_OPTS;
-	bool failed = tab_lines(&tab, text, len) != 0 || tab_parse(&tab) != 0
-	              || tab_parents(tab.table) != 0;
-	int error = errno;
-	if (failed)
-		table_free(tab.table);
-	free(tab.copy);
-	free(tab.lines);
-	errno = error;
-	return failed ? NULL : tab.table;
+	struct tablines *lines = tablines_cut(text, len);
+	struct mount_table *table = lines ? table_of_lines(lines, source) : NULL;
+	tablines_free(lines);
+	return table;
 }

@@ -6,6 +6,7 @@
 #define GM_TABLE_TABLE_IMPL_H
 
 #include "table/table.h"
+#include "table/tablines.h"
 
 /** How often mountinfo is read at most until it is consistent. */
 enum { TABLE_READS = 4 };
@@ -42,5 +43,49 @@ struct mount_table *table_ask_listmount(struct os *os, unsigned fields, const ui
 
 /** Parse the text of an fstab or mtab.  See table_read_file(). */
 struct mount_table *table_parse_tabfile(const char *text, size_t len, enum table_source source);
+
+/** Parse the entries of a list of lines.  Those that libmount refuses become TABLINE_DAMAGED,
+    without a reason. */
+struct mount_table *table_of_lines(struct tablines *lines, enum table_source source);
+
+/* statmount.c */
+
+/** A table that is read mount by mount with statmount(2). */
+struct reader {
+	struct os *os;
+	struct mount_table *table;
+	unsigned fields;               /* requested enum mount_fields */
+	uint64_t mask;                 /* requested STATMOUNT_* */
+	uint64_t seen;                 /* bits that any mount had */
+	struct k_statmount *buf;
+	size_t room;
+	uint64_t *missed;              /* IDs that were listed, but statmount failed */
+	size_t nmissed, missed_room;
+	struct strbuf text;
+	uint64_t attr;                 /* the attributes that vfs_opts was made from */
+	const char *vfs_opts;
+	bool allowed;                  /* statmount is permitted; EPERM is about one mount */
+	bool failed;                   /* memory ran out */
+	/* Of listmount.c: */
+	unsigned pages;                /* number of listmount calls */
+	unsigned threads;              /* number of processors; 0: not known yet */
+	uint32_t *depth;               /* of each mount of the table; or NULL */
+	uint64_t steps;                /* sum of the depths */
+};
+
+/** Begin with an empty table.  @return 0, or -1.  Ownership: reader_finish(), in any case. */
+int reader_init(struct reader *r, struct os *os, unsigned fields);
+
+/** Free all but the table.  @return the table, or NULL if it failed; errno survives. */
+struct mount_table *reader_finish(struct reader *r, bool failed);
+
+/** Add a mount to the table unless it was unmounted.  @return 0, or -1. */
+int reader_add(struct reader *r, uint64_t id);
+
+/** Remember an ID for which statmount failed.  @return 0, or -1 (ENOMEM). */
+int reader_miss(struct reader *r, uint64_t id);
+
+/** Fill the fields that statmount does not have from mountinfo.  @return 0, or -1 (ENOMEM). */
+int reader_complete(struct reader *r);
 
 #endif

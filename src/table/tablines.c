@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines are split here; libmount (tabfile.c) then parses a copy of the whole text.  Lines that
- * would confuse libmount, with a NUL or a byte order mark, are blank in that copy, so that line
- * numbers agree: a line is an entry if libmount has a record with its number.
+ * The lines are split here; libmount (tabfile.c) then parses those that may be entries: not one
+ * with a NUL or a byte order mark.
  */
 #include "table/tablines.h"
 
@@ -222,39 +221,19 @@ static const char *why_odd(const struct tabline *line)
 /** Classify the lines by libmount.  @return 0, or -1. */
 static int judge(struct tablines *lines)
 {
-	/* Lines that would confuse libmount become blank; no byte moves. */
-	char *copy = malloc(lines->len + 1);
-	if (!copy)
-		return -1;
-	memcpy(copy, lines->text, lines->len);
-	for (size_t i = 0; i < lines->count; ++i) {
-		const struct tabline *line = &lines->lines[i];
-		if (line->kind == TABLINE_DAMAGED)
-			memset(copy + (line->bytes - lines->text), ' ', line->n);
-	}
-	struct mount_table *table = table_parse_tabfile(copy, lines->len, TABLE_FSTAB);
-	int error = errno;
-	free(copy);
-	errno = error;
+	struct mount_table *table = table_of_lines(lines, TABLE_FSTAB);
 	if (!table)
 		return -1;
-	size_t next = 0;
 	for (size_t i = 0; i < lines->count; ++i) {
 		struct tabline *line = &lines->lines[i];
-		if (line->kind != TABLINE_ENTRY)
+		if (line->kind < TABLINE_ENTRY || line->why)
 			continue;
-		bool taken = next < table->count && table->mounts[next].line == line->number;
-		next += taken;
-		if (!taken || line->nfields <= TABLINE_FSTYPE) {
-			line->kind = TABLINE_DAMAGED;
+		if (line->kind == TABLINE_DAMAGED || line->nfields <= TABLINE_FSTYPE)
 			line->why = why_refused(line);
-			continue;
-		}
 		for (unsigned f = 0; f < TABLINE_OPTIONS && !line->why; ++f)
 			line->why = why_misread(&line->fields[f]);
-		if (line->why)
-			line->kind = TABLINE_DAMAGED;
-		else
+		line->kind = line->why ? TABLINE_DAMAGED : TABLINE_ENTRY;
+		if (!line->why)
 			line->why = why_odd(line);
 	}
 	table_free(table);
@@ -271,9 +250,7 @@ static struct tablines *parse(const char *text, size_t len, bool judged)
 	arena_init(&lines->arena);
 	if (cut_lines(lines) == 0 && (!judged || judge(lines) == 0))
 		return lines;
-	int error = errno;
 	tablines_free(lines);
-	errno = error;
 	return NULL;
 }
 
@@ -291,7 +268,9 @@ void tablines_free(struct tablines *lines)
 {
 	if (!lines)
 		return;
+	int error = errno;
 	arena_destroy(&lines->arena);
 	free(lines->lines);
 	free(lines);
+	errno = error;
 }
