@@ -17,7 +17,7 @@ MAKE = {"open", "creat", "openat", "openat2", "dup", "dup3", "pipe", "pipe2", "s
         "pidfd_open", "signalfd4", "timerfd_create", "open_tree", "fsopen", "io_uring_setup"}
 SYSFS = ["/sys", r"/sys/dev/block/\d+:\d+/(partition|loop/backing_file|device/state|dm/suspended|md/array_state|slaves)",
          "/sys/fs/fuse/connections",   # for the images in "/"
-         "/proc/fs/jbd2"]
+         "/proc/fs/jbd2", "/sys/fs/ext4/[^/]+/journal_task"]
 
 
 def audit(tag, program, strace, args, opened, twice=()):
