@@ -150,8 +150,9 @@ static bool shown_end(struct shown *s, bool prints)
 }
 
 /** Append a line without its end: secrets masked, and on a terminal escaped. */
-static void show_bytes(struct shown *s, const char *bytes, size_t n)
+static void show_bytes(void *arg, const char *bytes, size_t n)
 {
+	struct shown *s = arg;
 	strbuf_reset(&s->line);
 	s->masked |= mask_line(bytes, n, &s->line);
 	if (!s->terminal) {
@@ -173,14 +174,6 @@ static void show_bytes(struct shown *s, const char *bytes, size_t n)
 		else if (at < s->line.len)
 			strbuf_puts(&s->out, s->octal ? "\\000" : "\\x00");
 	}
-}
-
-static void show_line(void *arg, char mark, const char *bytes, size_t n, bool ended)
-{
-	struct shown *s = arg;
-	strbuf_putc(&s->out, mark);
-	show_bytes(s, bytes, n);
-	strbuf_puts(&s->out, ended ? "\n" : "\n\\ No newline at end of file\n");
 }
 
 /** Append a line that names a file, as diff -u does: quoted if necessary. */
@@ -210,17 +203,13 @@ static int show_diff(const struct put *put, const char *new, size_t len,
 {
 	const struct put_options *o = put->options;
 	struct shown s = {.terminal = isatty(STDOUT_FILENO)};
-	struct linediff_to to = {.arg = &s, .hunk = linediff_put_hunk, .line = show_line};
-	_Static_assert(offsetof(struct shown, out) == 0, "linediff_put_hunk() takes it");
-	if (!s.terminal && o->diff)
-		to.line = linediff_put_line;
-	if (!o->diff && !o->write)
-		to = (struct linediff_to){0};
+	bool shows = o->diff || o->write;
 	put_name(&s.out, "--- ", put->file.missing ? "/dev/null" : put->file.path);
 	put_name(&s.out, "+++ ", put->file.path);
-	int rc = linediff(put->file.text, put->file.len, new, len, &to, count);
+	int rc = linediff(shows ? &s.out : NULL, put->file.text, put->file.len, new, len,
+	                  s.terminal || !o->diff ? show_bytes : NULL, &s, count);
 	int error = rc != 0 ? errno : ENOMEM;
-	bool prints = to.line && rc == 0 && count->removed + count->added > 0;
+	bool prints = shows && rc == 0 && count->removed + count->added > 0;
 	if (shown_end(&s, prints) && rc == 0)
 		return 0;
 	message(put->file.path, "cannot be compared: %s", strerror(error));

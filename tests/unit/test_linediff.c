@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * base/linediff: a diff applied by this test and by patch(1) gives the new text; it is the
- * shortest, * by the length of the longest common subsequence; and no text makes it slow.
+ * shortest, by the length of the longest common subsequence; and no text makes it slow.
  */
 #include "unit.h"
 
-#include "base/linediff.h"
+#include "../lib/apply_diff.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +26,8 @@ static uint32_t chance(uint32_t n)
 static const char *diff_of(struct strbuf *out, const char *old, const char *new)
 {
 	strbuf_reset(out);
-	CU_ASSERT_EQUAL(linediff_unified(out, old, strlen(old), new, strlen(new), NULL), 0);
+	struct linediff_count count;
+	CU_ASSERT_EQUAL(linediff(out, old, strlen(old), new, strlen(new), NULL, NULL, &count), 0);
 	return strbuf_str(out);
 }
 
@@ -64,75 +65,18 @@ static void test_forms(void)
 	strbuf_destroy(&out);
 }
 
-/* Applying. */
-
-/** Applies a diff while it is computed. */
-struct apply {
-	const char *old;
-	size_t old_len, at, line;   /* position: bytes, lines */
-	struct strbuf new;
-	size_t new_line;
-	size_t old_left, new_left;  /* of the hunk */
-	bool bad;
-};
-
-static void apply_line(struct apply *a, bool copy, const char *bytes, size_t n, bool ended)
-{
-	const char *end = a->at < a->old_len ? memchr(a->old + a->at, '\n', a->old_len - a->at)
-	                  : NULL;
-	size_t next = end ? (size_t)(end + 1 - a->old) : a->old_len;
-	if (a->at >= a->old_len) {
-		a->bad = true;
-		return;
-	}
-	if (bytes)
-		a->bad |= next - a->at != n + ended || memcmp(a->old + a->at, bytes, n) != 0;
-	if (copy) {
-		strbuf_add(&a->new, a->old + a->at, next - a->at);
-		++a->new_line;
-	}
-	a->at = next;
-	++a->line;
-}
-
-static void on_hunk(void *arg, size_t old_line, size_t old_n, size_t new_line, size_t new_n)
-{
-	struct apply *a = arg;
-	a->bad |= a->old_left || a->new_left;
-	while (!a->bad && a->line + (old_n > 0) < old_line)
-		apply_line(a, true, NULL, 0, false);
-	a->bad |= a->line + (old_n > 0) != old_line || a->new_line + (new_n > 0) != new_line;
-	a->old_left = old_n;
-	a->new_left = new_n;
-}
-
-static void on_line(void *arg, char mark, const char *bytes, size_t n, bool ended)
-{
-	struct apply *a = arg;
-	a->bad |= (mark != '+' && a->old_left-- == 0) || (mark != '-' && a->new_left-- == 0);
-	if (mark != '+')
-		apply_line(a, mark == ' ', bytes, n, ended);
-	if (mark == '+') {
-		strbuf_add(&a->new, bytes, n);
-		if (ended)
-			strbuf_putc(&a->new, '\n');
-		++a->new_line;
-	}
-}
-
 /** Whether the diff of two texts turns the old one into the new one. */
 static bool applies(const char *old, size_t old_len, const char *new, size_t new_len,
                     struct linediff_count *count)
 {
-	struct apply a = {.old = old, .old_len = old_len};
-	struct linediff_to to = {&a, on_hunk, on_line};
-	strbuf_init(&a.new);
-	bool ok = linediff(old, old_len, new, new_len, &to, count) == 0;
-	while (!a.bad && a.at < a.old_len)
-		apply_line(&a, true, NULL, 0, false);
-	ok &= !a.bad && !a.old_left && !a.new_left && a.new.len == new_len
-	      && (new_len == 0 || memcmp(a.new.data, new, new_len) == 0);
-	strbuf_destroy(&a.new);
+	struct strbuf diff, made;
+	strbuf_init(&diff);
+	strbuf_init(&made);
+	bool ok = linediff(&diff, old, old_len, new, new_len, NULL, NULL, count) == 0
+	          && apply_diff(old, old_len, &diff, &made) && made.len == new_len
+	          && memcmp(strbuf_str(&made), new, new_len) == 0;
+	strbuf_destroy(&diff);
+	strbuf_destroy(&made);
 	return ok;
 }
 
@@ -260,8 +204,8 @@ static void test_patch(void)
 			continue;
 		strbuf_reset(&diff);
 		strbuf_puts(&diff, "--- f\n+++ f\n");
-		CU_ASSERT_EQUAL(linediff_unified(&diff, old.data, old.len, new.data, new.len, NULL),
-		                0);
+		CU_ASSERT_EQUAL(linediff(&diff, old.data, old.len, new.data, new.len, NULL, NULL,
+		                         &(struct linediff_count){0}), 0);
 		snprintf(path, sizeof(path), "%s/old", dir);
 		bool ok = write_to(path, old.data, old.len);
 		snprintf(path, sizeof(path), "%s/new", dir);
@@ -333,11 +277,11 @@ static void test_hostile(void)
 		fill(&new, kind, kind == 5 ? MANY / 2 : MANY, true);
 		double start = unit_cpu();
 		struct linediff_count count = {0};
-		CU_ASSERT_EQUAL(linediff(old.data, old.len, new.data, new.len,
-		                         &(struct linediff_to){0}, &count), 0);
+		CU_ASSERT_EQUAL(linediff(NULL, old.data, old.len, new.data, new.len, NULL, NULL,
+		                         &count), 0);
 		double took = unit_cpu() - start;
 		worst = took > worst ? took : worst;
-		CU_ASSERT_TRUE(applies(old.data, old.len, new.data, new.len, NULL));
+		CU_ASSERT_TRUE(applies(old.data, old.len, new.data, new.len, &count));
 	}
 	printf("  texts of %d lines: %.2f s of CPU at most\n", MANY, worst);
 	CU_ASSERT_TRUE(worst < 30);   /* also under valgrind and sanitizers */
