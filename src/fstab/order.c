@@ -33,9 +33,10 @@ struct place {
 	uint32_t idle;           /* its first line that none does; ORDER_NONE */
 };
 
-/** A line that is to be mounted before another one says so: x-systemd.before=. */
-struct before {
-	uint32_t line, next;
+/** A need of a line. */
+struct edge {
+	uint32_t from;
+	struct order_need need;
 };
 
 struct maker {
@@ -43,11 +44,9 @@ struct maker {
 	struct place *places;
 	uint32_t nplaces;
 	struct map64 by_path;
-	size_t needs_room, nowhere_room;
-	uint32_t *seen;          /* for each line and kind: a need of it, if it is of this line */
-	uint32_t *befores;       /* of each line: the first in `list` */
-	struct before *list;
-	size_t nlist, list_room;
+	struct edge *edges;
+	size_t nedges, edges_room, nowhere_room;
+	uint32_t *seen;          /* for each line and kind: an edge to it, if it is of this line */
 	uint32_t at;             /* the line whose needs are looked for */
 	unsigned patterns;
 	bool failed;             /* ENOMEM */
@@ -92,57 +91,59 @@ static void add_line(struct maker *m, uint32_t i)
 
 /* Needs. */
 
-static struct order_need *add_need(struct maker *m, uint32_t line, enum order_kind kind,
-                                   const char *path)
+/** Add a need.  @return its index, or ORDER_NONE. */
+static uint32_t add_edge(struct maker *m, uint32_t from, uint32_t line, enum order_kind kind,
+                         const char *path)
 {
-	struct order *order = m->order;
-	uint32_t *seen = &m->seen[(size_t)line * ORDER_KINDS + kind];
-	uint32_t count = order->begin[m->at + 1];
-	if (line == m->at)
-		return NULL;
-	if (*seen >= order->begin[m->at] && *seen < count && order->needs[*seen].line == line
-	    && order->needs[*seen].kind == kind)
-		return &order->needs[*seen];
-	m->failed |= count >= ORDER_NONE - 1 || !ARRAY_ROOM(order->needs, count, &m->needs_room);
-	if (m->failed)
-		return NULL;
-	*seen = count;
-	order->needs[count] = (struct order_need){.line = line, .kind = kind, .path = path};
-	++order->begin[m->at + 1];
-	return &order->needs[count];
+	m->failed |= m->nedges >= ORDER_NONE - 1
+	             || !ARRAY_ROOM(m->edges, m->nedges, &m->edges_room);
+	if (m->failed || line == from)
+		return ORDER_NONE;
+	m->edges[m->nedges] = (struct edge){from, {.line = line, .kind = kind, .path = path}};
+	return (uint32_t)m->nedges++;
 }
 
-/** Need the lines of a place.  @return whether there are any. */
+/** Need a line, once for each kind.  @return the index of the need, or ORDER_NONE. */
+static uint32_t add_need(struct maker *m, uint32_t line, enum order_kind kind, const char *path)
+{
+	uint32_t *seen = &m->seen[(size_t)line * ORDER_KINDS + kind];
+	const struct edge *edge = *seen < m->nedges ? &m->edges[*seen] : NULL;
+	if (!edge || edge->from != m->at || edge->need.line != line || edge->need.kind != kind)
+		*seen = add_edge(m, m->at, line, kind, path);
+	return *seen;
+}
+
+/** Need the lines of a place.
+    @of [out]  The needs: of the first line; of the last, if it covers the first.
+    @return whether there are any. */
 static bool need_place(struct maker *m, const struct place *place, enum order_kind kind,
-                       const char *path, struct order_need *of[2])
+                       const char *path, uint32_t of[2])
 {
 	const char *own = m->order->lines[m->at].path;
 	/* Of the lines of one mount point none needs the other. */
 	if (!place || (own && strcmp(own, place->path) == 0))
 		return false;
-	if (place->first == ORDER_NONE) {
-		of[0] = add_need(m, place->idle, kind, path);
-		of[1] = NULL;
-	} else {
-		/* Two calls may move the array: by number. */
-		of[0] = add_need(m, place->first, kind, path);
-		ptrdiff_t first = of[0] ? of[0] - m->order->needs : -1;
-		bool covers = kind == ORDER_PARENT && place->last != place->first;
-		of[1] = covers ? add_need(m, place->last, kind, path) : NULL;
-		of[0] = first >= 0 ? &m->order->needs[first] : NULL;
-	}
-	return of[0] || of[1];
+	bool idle = place->first == ORDER_NONE;
+	bool covers = !idle && kind == ORDER_PARENT && place->last != place->first;
+	of[0] = add_need(m, idle ? place->idle : place->first, kind, path);
+	of[1] = covers ? add_need(m, place->last, kind, path) : ORDER_NONE;
+	return of[0] != ORDER_NONE || of[1] != ORDER_NONE;
 }
 
-/** Need the lines that mount a directory above a path.  @itself  Or the path.
-    @return whether one of the path itself was found. */
-static bool need_path(struct maker *m, const char *path, bool itself, enum order_kind kind)
+static void mark_nearest(struct maker *m, const uint32_t of[2])
 {
-	struct order_need *of[2];
-	ptrdiff_t nearest[2] = {-1, -1};
+	for (int k = 0; k < 2; ++k) {
+		if (of[k] != ORDER_NONE)
+			m->edges[of[k]].need.nearest = true;
+	}
+}
+
+/** Need the lines that mount a directory above a path.  @itself  Or the path. */
+static void need_path(struct maker *m, const char *path, bool itself, enum order_kind kind)
+{
+	uint32_t of[2], nearest[2] = {ORDER_NONE, ORDER_NONE};
 	uint64_t hash = MAP64_BYTES;
 	const struct place *root = path[1] ? find_path(m, "/") : NULL;
-	bool exact = false;
 	/* The root is mounted before any line is read. */
 	if (root && root->first != ORDER_NONE && m->order->lines[root->first].added)
 		need_place(m, root, kind, path, of);
@@ -152,17 +153,10 @@ static bool need_path(struct maker *m, const char *path, bool itself, enum order
 		n += more;
 		if (!path[n] && !itself)
 			break;
-		if (!need_place(m, find_place(m, path, n, hash), kind, path, of))
-			continue;
-		exact = !path[n];
-		for (int k = 0; k < 2; ++k)
-			nearest[k] = of[k] ? of[k] - m->order->needs : -1;
+		if (need_place(m, find_place(m, path, n, hash), kind, path, of))
+			memcpy(nearest, of, sizeof(of));
 	}
-	for (int k = 0; k < 2; ++k) {
-		if (nearest[k] >= 0)
-			m->order->needs[nearest[k]].nearest = true;
-	}
-	return exact;
+	mark_nearest(m, nearest);
 }
 
 /** Need all mount points that a pattern of branches matches, and the directory that it is in. */
@@ -176,14 +170,10 @@ static bool need_pattern(struct maker *m, const char *pattern)
 	if (above)
 		need_path(m, above, true, ORDER_BRANCH);
 	for (uint32_t i = 0; i < m->nplaces && m->patterns < PATTERNS_MAX && !m->failed; ++i) {
-		struct order_need *of[2];
+		uint32_t of[2];
 		if (fnmatch(pattern, m->places[i].path, FNM_PATHNAME) == 0
-		    && need_place(m, &m->places[i], ORDER_BRANCH, m->places[i].path, of)) {
-			for (int k = 0; k < 2; ++k) {
-				if (of[k])
-					of[k]->nearest = true;
-			}
-		}
+		    && need_place(m, &m->places[i], ORDER_BRANCH, m->places[i].path, of))
+			mark_nearest(m, of);
 	}
 	++m->patterns;
 	return !m->failed;
@@ -234,82 +224,65 @@ static const char *named_path(struct maker *m, const char *value, size_t n)
 	return decode_unit(text + 1) ? fstab_normal(arena, text) : NULL;
 }
 
-/** The value of an option of systemd; NULL: it is another one. */
-static const char *value_of(const char *option, size_t n, const char *name, size_t *len)
+/** Read an option of systemd: "name=value". */
+static void read_option(struct maker *m, const char *option, size_t n)
 {
-	size_t m = strlen(name);
-	if (n <= m || strncmp(option, name, m) != 0)
-		return NULL;
-	*len = n - m;
-	return option + m;
-}
-
-static void add_before(struct maker *m, uint32_t line)
-{
-	m->failed |= !ARRAY_ROOM(m->list, m->nlist, &m->list_room);
-	if (m->failed)
+	static const char prefix[] = "x-systemd.";
+	static const char *const names[] = {"requires", "after", "before", "requires-mounts-for"};
+	enum { REQUIRES, AFTER, BEFORE, MOUNTS_FOR, NAMES };
+	struct order *order = m->order;
+	size_t skip = sizeof(prefix) - 1, name = opt_name(option, n), which = 0;
+	if (n < skip || memcmp(option, prefix, skip) != 0 || name + 1 >= n)
 		return;
-	m->list[m->nlist] = (struct before){m->at, m->befores[line]};
-	m->befores[line] = (uint32_t)m->nlist++;
-}
-
-/** Note who is to be mounted before others: which need it then. */
-static void read_before(struct maker *m, uint32_t i)
-{
-	const char *list = m->order->lines[i].options, *value;
-	size_t n, len;
-	m->at = i;
-	for (const char *o; (o = opt_next(&list, &n)) != NULL && !m->failed;) {
-		if ((value = value_of(o, n, "x-systemd.before=", &len)) == NULL)
-			continue;
-		const char *path = named_path(m, value, len);
-		const struct place *place = find_path(m, path);
-		if (place)
-			add_before(m, place->first != ORDER_NONE ? place->first : place->idle);
-	}
-}
-
-static void read_systemd_options(struct maker *m, const char *list)
-{
-	size_t n, len;
-	for (const char *o; (o = opt_next(&list, &n)) != NULL && !m->failed;) {
-		struct order_need *of[2];
-		const char *requires = value_of(o, n, "x-systemd.requires=", &len);
-		const char *value = requires;
-		if (!value)
-			value = value_of(o, n, "x-systemd.after=", &len);
-		const char *path = value ? named_path(m, value, len) : NULL;
-		const struct place *place = find_path(m, path);
-		enum order_kind kind = requires ? ORDER_REQUIRES : ORDER_AFTER;
-		if (need_place(m, place, kind, path, of) && of[0])
-			of[0]->nearest = true;
-		if (requires && path && path[1] && !place) {
-			struct order *order = m->order;
-			m->failed |= !ARRAY_ROOM(order->nowhere, order->nnowhere, &m->nowhere_room);
-			if (m->failed)
-				return;
-			order->nowhere[order->nnowhere++] = (struct order_nowhere){m->at, path};
-		}
-		value = value_of(o, n, "x-systemd.requires-mounts-for=", &len);
-		path = value && *value == '/' ? named_path(m, value, len) : NULL;
-		if (path)
-			need_path(m, path, true, ORDER_REQUIRES);
-	}
+	while (which < NAMES && !word_is(option + skip, name - skip, names[which]))
+		++which;
+	if (which == NAMES || (which == MOUNTS_FOR && option[name + 1] != '/'))
+		return;
+	const char *path = named_path(m, option + name + 1, n - name - 1);
+	const struct place *place = find_path(m, path);
+	uint32_t of[2];
+	if (which == MOUNTS_FOR && path)
+		need_path(m, path, true, ORDER_REQUIRES);
+	else if (which == BEFORE && place)
+		add_edge(m, place->first != ORDER_NONE ? place->first : place->idle, m->at,
+		         ORDER_AFTER, order->lines[m->at].path);
+	else if (which <= AFTER
+	         && need_place(m, place, which == AFTER ? ORDER_AFTER : ORDER_REQUIRES, path, of))
+		mark_nearest(m, of);
+	if (which != REQUIRES || !path || !path[1] || place)
+		return;
+	m->failed |= !ARRAY_ROOM(order->nowhere, order->nnowhere, &m->nowhere_room);
+	if (!m->failed)
+		order->nowhere[order->nnowhere++] = (struct order_nowhere){m->at, path};
 }
 
 static void read_needs(struct maker *m, uint32_t i)
 {
 	struct order *order = m->order;
 	const struct order_line *line = &order->lines[i];
+	const char *list = line->options;
+	size_t n;
 	m->at = i;
-	order->begin[i + 1] = order->begin[i];
 	if (line->path)
 		need_path(m, line->path, false, ORDER_PARENT);
 	if (!m->failed && order_each_path(line, &order->arena, each_path, m) != 0)
 		m->failed = true;
-	read_systemd_options(m, line->options);
-	for (uint32_t b = m->befores[i]; b != ORDER_NONE && !m->failed; b = m->list[b].next)
-		add_need(m, m->list[b].line, ORDER_AFTER, order->lines[m->list[b].line].path);
+	for (const char *o; (o = opt_next(&list, &n)) != NULL && !m->failed;)
+		read_option(m, o, n);
+}
+
+/** Sort the needs by line. */
+static void sort_needs(struct maker *m)
+{
+	struct order *order = m->order;
+	order->needs = calloc(m->nedges + 1, sizeof(*order->needs));
+	m->failed |= !order->needs;
+	for (size_t k = 0; k < m->nedges; ++k)
+		++order->begin[m->edges[k].from + 2];
+	for (uint32_t i = 0; i < order->count; ++i)
+		order->begin[i + 2] += order->begin[i + 1];
+	for (size_t k = 0; k < m->nedges && !m->failed; ++k)
+		order->needs[order->begin[m->edges[k].from + 1]++] = m->edges[k].need;
 }
 
 int order_make(const struct order_line *lines, uint32_t count, struct order *order)
@@ -319,7 +292,7 @@ int order_make(const struct order_line *lines, uint32_t count, struct order *ord
 		.lines = lines,
 		.count = count,
 		.flags = calloc(n, sizeof(*order->flags)),
-		.begin = calloc(n, sizeof(*order->begin)),
+		.begin = calloc(n + 1, sizeof(*order->begin)),
 		.sequence = calloc(n, sizeof(*order->sequence)),
 		.first = calloc(n, sizeof(*order->first)),
 		.last = calloc(n, sizeof(*order->last)),
@@ -330,19 +303,15 @@ int order_make(const struct order_line *lines, uint32_t count, struct order *ord
 		.order = order,
 		.places = calloc(n, sizeof(*m.places)),
 		.seen = calloc(n * ORDER_KINDS, sizeof(*m.seen)),
-		.befores = malloc(n * sizeof(*m.befores)),
 	};
 	map64_init(&m.by_path);
 	m.failed = !order->flags || !order->begin || !order->sequence || !order->first
-	           || !order->last || !m.places || !m.seen || !m.befores;
+	           || !order->last || !m.places || !m.seen;
 	for (uint32_t i = 0; i < count && !m.failed; ++i) {
 		order->flags[i] = order_flags_of(&lines[i]);
-		m.befores[i] = ORDER_NONE;
 		if (lines[i].path)
 			add_line(&m, i);
 	}
-	for (uint32_t i = 0; i < count && !m.failed; ++i)
-		read_before(&m, i);
 	for (uint32_t i = 0; i < count && !m.failed; ++i) {
 		const char *path = lines[i].path;
 		const struct place *place = find_path(&m, path);
@@ -352,12 +321,13 @@ int order_make(const struct order_line *lines, uint32_t count, struct order *ord
 			order->root = place->first;
 		read_needs(&m, i);
 	}
+	if (!m.failed)
+		sort_needs(&m);
 	m.failed = m.failed || order_find_boot(order) != 0;
 	map64_destroy(&m.by_path);
 	free(m.places);
 	free(m.seen);
-	free(m.befores);
-	free(m.list);
+	free(m.edges);
 	if (m.failed)
 		errno = ENOMEM;
 	return m.failed ? -1 : 0;
