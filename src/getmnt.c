@@ -150,8 +150,7 @@
  *     merge.c            the flow
  *     decide.c           one mount and the lines at its place
  *     base.c             what changed since a base: an older file, or systemd's units
- *     options.c          options taken over from another line
- *     refused.c          options that the kernel refuses
+ *     options.c          options taken over from another line, or refused by the kernel
  *     order.c            where lines stand
  *     text.c             the bytes of the result
  *   recover/             a damaged mtab, judged and rebuilt (pure)

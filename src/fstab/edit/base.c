@@ -29,32 +29,25 @@ bool merge_damaged(struct merger *m)
 	map64_init(&known);
 	for (size_t i = 0; base && i < base->count; ++i) {
 		const struct tabline *line = &base->lines[i];
+		uint64_t hash = map64_bytes(MAP64_BYTES, line->bytes, line->n);
 		if (is_hurt(line))
-			m->match.failed |= map64_put(&known, map64_bytes(MAP64_BYTES, line->bytes,
-			        line->n), 0) == MAP64_NONE;
+			m->match.failed |= map64_put(&known, hash, 0) == MAP64_NONE;
 	}
 	for (size_t i = 0; i < file->count && !hurt; ++i) {
 		const struct tabline *line = &file->lines[i];
+		uint64_t hash = map64_bytes(MAP64_BYTES, line->bytes, line->n);
 		entry |= line->kind == TABLINE_ENTRY;
-		hurt = is_hurt(line) && map64_get(&known,
-		                                  map64_bytes(MAP64_BYTES, line->bytes,
-		                                              line->n)) == MAP64_NONE;
+		hurt = is_hurt(line) && map64_get(&known, hash) == MAP64_NONE;
 	}
 	map64_destroy(&known);
 	return hurt || !entry;
 }
 
-void merge_take_base(struct merger *m)
-{
-	match_take_plan(m->base);
-	match_take_file(m->base, m->in->base);
-}
-
 const struct entry *merge_find_loaded(struct merger *m, const struct entry *entry,
                                       const struct planned *mount)
 {
-	struct matcher *base = m->base;
-	if (!base || !m->in->base)
+	struct matcher *base = &m->base;
+	if (!m->in->base)
 		return NULL;
 	if (mount->key)
 		return match_first_on(base, mount);
@@ -72,37 +65,26 @@ bool merge_cut(const struct merger *m, const struct entry *entry)
 	return !m->in->match.file->ended && entry == &m->match.entries[m->match.nentries - 1];
 }
 
-/** Whether a line is new since the base, or may have been changed because the base is what
-    systemd has loaded. */
-static bool may_be_edited(const struct merger *m, const struct entry *of)
+bool merge_edited(const struct merger *m, const struct entry *entry, const struct entry *of,
+                  enum fstab_fix what)
 {
-	return !m->in->base || !of;
-}
-
-bool merge_edited_source(struct merger *m, const struct entry *entry, const struct entry *of)
-{
-	return !merge_cut(m, entry)
-	       && (may_be_edited(m, of) || strcmp(entry->words.source, of->words.source) != 0
-	           || strcmp(entry->words.fstype, of->words.fstype) != 0
-	           || !merge_alike(entry->words.options, of->words.options, true));
-}
-
-bool merge_edited_options(struct merger *m, const struct entry *entry, const struct entry *of)
-{
-	return !merge_cut(m, entry) && (may_be_edited(m, of)
-	                              || !merge_alike(entry->words.options, of->words.options,
-	                                              false));
-}
-
-bool merge_edited_pass(struct merger *m, const struct entry *entry, const struct entry *of)
-{
-	return !merge_cut(m, entry) && (may_be_edited(m, of)
-	                              || entry->words.passno != of->words.passno);
+	const struct words *now = &entry->words, *was = of ? &of->words : NULL;
+	if (!m->based || merge_cut(m, entry))
+		return false;
+	/* Any line may have been changed since systemd loaded it. */
+	if (!m->in->base || !was)
+		return true;
+	if (what == FSTAB_FIX_PASS)
+		return now->passno != was->passno;
+	if (what == FSTAB_FIX_OPTIONS)
+		return !merge_alike(now->options, was->options, false);
+	return strcmp(now->source, was->source) != 0 || strcmp(now->fstype, was->fstype) != 0
+	       || !merge_alike(now->options, was->options, true);
 }
 
 bool merge_taken_out(struct merger *m, const struct entry *loaded, const struct planned *mount)
 {
-	if (!m->in->match.file->ended)
+	if (!m->based || !m->in->match.file->ended)
 		return false;
 	if (!m->in->base)
 		return fstab_has_loaded(m->in->loaded, mount->key ? mount->key : mount->line->swap);
@@ -110,7 +92,7 @@ bool merge_taken_out(struct merger *m, const struct entry *loaded, const struct 
 		return false;
 	for (const struct entry *entry = match_first_on(&m->match, mount); entry;
 	     entry = match_next_on(&m->match, entry)) {
-		if (!merge_edited_source(m, entry, loaded))
+		if (!merge_edited(m, entry, loaded, FSTAB_FIX_SOURCE))
 			return false;
 	}
 	return true;

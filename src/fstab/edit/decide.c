@@ -45,51 +45,56 @@ static void change_source(struct merger *m, struct entry *entry, const struct pl
 		words->options = merge_identity(m, words->options, mount->line->options);
 }
 
+/** Note what may be fixed.
+    @of     The line of the base.
+    @fix    The option that fixes it.
+    @known  It is known how.
+    @return whether to fix it. */
+static bool note_fix(struct merger *m, enum fstab_note_kind kind, const struct entry *entry,
+                     const struct entry *of, const struct planned *mount, const char *text,
+                     enum fstab_fix fix, bool known)
+{
+	bool edited = merge_edited(m, entry, of, fix);
+	bool done = known && m->in->fix & fix && !edited;
+	struct fstab_note *note = merge_note(m, kind, entry, mount, text);
+	if (note) {
+		note->done = done;
+		note->edited = edited;
+	}
+	return done;
+}
+
+static const struct words *words_of(const struct entry *entry)
+{
+	return entry->act == CHANGED ? &entry->changed : &entry->words;
+}
+
 /** Compare the options and the pass of a line with the mount. */
 static void compare_how(struct merger *m, struct entry *entry, const struct planned *mount,
                         const struct entry *of)
 {
 	const struct fstab_line *line = mount->line;
-	unsigned fix = m->in->fix;
-	const struct words *words = entry->act == CHANGED ? &entry->changed : &entry->words;
-	const char *differ = NULL;
-	const char *options = line->mount && !m->in->keep
-	    ? match_options(&m->match, entry, words->options, mount, &differ) : NULL;
-	if (options) {
-		bool edited = m->base && merge_edited_options(m, entry, of),
-		    mend = fix & FSTAB_FIX_OPTIONS && !edited;
-		if (mend)
-			change(entry)->options = options;
-		merge_note_more(m, FSTAB_NOTE_OPTIONS, entry, mount, differ, mend, edited);
-	}
-	words = entry->act == CHANGED ? &entry->changed : &entry->words;
-	const char *kept, *refused = line->mount && !m->in->keep
-	    ? merge_refused(m, entry, words->options, &kept) : NULL;
-	if (refused) {
-		bool edited = m->base && merge_edited_options(m, entry, of),
-		    mend = fix & FSTAB_FIX_OPTIONS && !edited;
-		if (mend) {
-			words = change(entry);
-			entry->changed.options = kept;
-		}
-		merge_note_more(m, FSTAB_NOTE_REFUSED, entry, mount, refused, mend, edited);
-	}
-	if (line->fate != FSTAB_LINE)
+	const char *differ, *options;
+	if (!line->mount)
 		return;
-	int pass = words->passno > 0 ? words->passno : 0;
+	options = m->in->keep ? NULL
+	          : match_options(&m->match, entry, words_of(entry)->options, mount, &differ);
+	if (options && note_fix(m, FSTAB_NOTE_OPTIONS, entry, of, mount, differ,
+	                        FSTAB_FIX_OPTIONS, true))
+		change(entry)->options = options;
+	const char *refused = m->in->keep ? NULL
+	                      : merge_refused(m, entry, words_of(entry)->options, &options);
+	if (refused && note_fix(m, FSTAB_NOTE_REFUSED, entry, of, mount, refused,
+	                        FSTAB_FIX_OPTIONS, true))
+		change(entry)->options = options;
+	int pass = words_of(entry)->passno > 0 ? words_of(entry)->passno : 0;
 	/* A harmless pass, as installers write it, is reported only if it is to be fixed. */
-	bool device = line->mount && fstype_flags(line->mount->fstype) & FST_DEVICE
-	    && strcmp(line->fstype, "none") != 0;
-	if (!(fix & FSTAB_FIX_PASS) && device && pass > 0)
-		pass = line->passno;
-	if (line->mount && pass != line->passno) {
-		bool edited = m->base && merge_edited_pass(m, entry, of),
-		        mend = fix & FSTAB_FIX_PASS
-		    && !edited;
-		if (mend)
-			change(entry)->passno = line->passno;
-		merge_note_more(m, FSTAB_NOTE_PASS, entry, mount, NULL, mend, edited);
-	}
+	bool harmless = fstype_flags(line->mount->fstype) & FST_DEVICE && pass > 0
+	                && !(m->in->fix & FSTAB_FIX_PASS);
+	if (line->fate == FSTAB_LINE && pass != line->passno
+	    && (!harmless || strcmp(line->fstype, "none") == 0)
+	    && note_fix(m, FSTAB_NOTE_PASS, entry, of, mount, NULL, FSTAB_FIX_PASS, true))
+		change(entry)->passno = line->passno;
 }
 
 /** Compare a line with its mount. */
@@ -97,11 +102,9 @@ static void compare(struct merger *m, struct entry *entry, const struct planned 
 {
 	const struct entry *of = merge_find_loaded(m, entry, mount);
 	if (m->in->fix & FSTAB_FIX_SOURCE && !match_same_name(entry, mount)) {
-		bool edited = m->base && merge_edited_source(m, entry, of),
-		    known = match_same(&m->match, entry, mount) > 0;
-		if (known && !edited)
+		bool known = match_same(&m->match, entry, mount) > 0;
+		if (note_fix(m, FSTAB_NOTE_NAME, entry, of, mount, NULL, FSTAB_FIX_SOURCE, known))
 			change_source(m, entry, mount);
-		merge_note_more(m, FSTAB_NOTE_NAME, entry, mount, NULL, known && !edited, edited);
 	}
 	compare_how(m, entry, mount, of);
 }
@@ -110,14 +113,14 @@ static void compare(struct merger *m, struct entry *entry, const struct planned 
 static void decide_further(struct merger *m, struct entry *entry, const struct entry *own,
                            const struct planned *mount)
 {
-	const char *source = own->act == CHANGED ? own->changed.source : own->words.source;
+	const char *source = words_of(own)->source;
 	enum fstab_difference_kind kind;
 	if (entry == own || !match_is_further(&m->match, entry, source, mount, &kind))
 		return;
 	/* A line that would cover the mount is in its way. */
 	bool again = kind == FSTAB_DIFFER_REPEATED, same = match_same(&m->match, entry, mount) != 0;
-	bool aside = again ? m->in->fix & FSTAB_FIX_DAMAGED : m->in->persistent
-	    && mount->line->fate == FSTAB_LINE;
+	bool aside = again ? m->in->fix & FSTAB_FIX_DAMAGED
+	             : m->in->persistent && mount->line->fate == FSTAB_LINE;
 	struct fstab_note *note =
 	    merge_note(m, again ? FSTAB_NOTE_REPEATED : FSTAB_NOTE_BESIDE, entry, mount, NULL);
 	if (note) {
@@ -127,26 +130,18 @@ static void decide_further(struct merger *m, struct entry *entry, const struct e
 	if (aside) {
 		entry->live = (uint32_t)(mount - m->match.mounts);
 		merge_aside(m, entry, match_format(&m->match, same ? "the same as line %u"
-		                               : again ? "line %u mounts this source here"
-		                                       : "line %u mounts what is mounted here",
-		                                           (unsigned)own->line->number));
+		                                   : again ? "line %u mounts this source here"
+		                                   : "line %u mounts what is mounted here",
+		                                   (unsigned)own->line->number));
 	}
 }
 
 /** Decide about all further lines. */
 static void decide_others(struct merger *m, const struct entry *own, const struct planned *mount)
 {
-	for (struct entry *entry = match_first_on(&m->match,
-	                                          mount); entry; entry = match_next_on(&m->match,
-	                                                                                entry))
+	struct entry *entry = match_first_on(&m->match, mount);
+	for (; entry; entry = match_next_on(&m->match, entry))
 		decide_further(m, entry, own, mount);
-}
-
-/** What is mounted, as the reason why a line is put aside. */
-static const char *what_is(struct merger *m, const struct fstab_line *line)
-{
-	return match_format(&m->match, "%s is mounted from %s, as %s", line->target, line->source,
-	                    line->fstype);
 }
 
 /** Give an added line the options for mount(8), systemd and other programs of the line that it
@@ -162,6 +157,7 @@ static void inherit(struct merger *m, struct planned *mount, const struct entry 
 	line->options = merge_inherit(m, line->options, entry->words.options);
 	mount->line = line;
 }
+
 /** Decide about a mount that no line makes. */
 static void decide_without(struct merger *m, struct planned *mount)
 {
@@ -169,8 +165,8 @@ static void decide_without(struct merger *m, struct planned *mount)
 	struct entry *best = match_wrong(&m->match, mount);
 	const struct entry *loaded = merge_find_loaded(m, NULL, mount);
 	/* Removed or changed since the base. */
-	bool edited = m->base
-	    && (best ? merge_edited_source(m, best, loaded) : merge_taken_out(m, loaded, mount));
+	bool edited = best ? merge_edited(m, best, loaded, FSTAB_FIX_SOURCE)
+	              : merge_taken_out(m, loaded, mount);
 	if (m->damaged && (m->in->persistent || !best))
 		edited = false;
 	bool mend = best && m->in->fix & FSTAB_FIX_SOURCE && !edited;
@@ -185,7 +181,8 @@ static void decide_without(struct merger *m, struct planned *mount)
 	for (struct entry *entry = best; entry && add; entry = match_next_on(&m->match, entry)) {
 		if (!match_is_in_the_way(&m->match, entry, mount))
 			continue;
-		merge_aside(m, entry, what_is(m, line));
+		merge_aside(m, entry, match_format(&m->match, "%s is mounted from %s, as %s",
+		                                   line->target, line->source, line->fstype));
 		entry->live = (uint32_t)(mount - m->match.mounts);
 		if (mount->instead == NO_LINE)
 			mount->instead = (uint32_t)(entry - m->match.entries);
@@ -195,8 +192,8 @@ static void decide_without(struct merger *m, struct planned *mount)
 	if (add && lost && loaded && !loaded->noauto)
 		inherit(m, mount, loaded);
 	/* Of two lines with one mount point systemd uses the first. */
-	for (struct entry *entry = add ? match_first_on(&m->match, mount) : NULL; entry
-	     && mount->before == NO_LINE; entry = match_next_on(&m->match, entry)) {
+	for (struct entry *entry = add ? match_first_on(&m->match, mount) : NULL;
+	     entry && mount->before == NO_LINE; entry = match_next_on(&m->match, entry)) {
 		if (entry->noauto)
 			mount->before = (uint32_t)(entry - m->match.entries);
 	}

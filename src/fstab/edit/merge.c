@@ -17,8 +17,8 @@
 #include <string.h>
 
 struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind,
-                              const struct entry *entry,
-                              const struct planned *mount, const char *text)
+                              const struct entry *entry, const struct planned *mount,
+                              const char *text)
 {
 	struct fstab_merged *out = m->out;
 	if (!ARRAY_ROOM(out->notes, out->nnotes, &m->notes_room)) {
@@ -29,17 +29,6 @@ struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind,
 	*note = (struct fstab_note){.kind = kind, .line = entry ? entry->line : NULL,
 	                            .live = mount ? mount->line : NULL, .text = text};
 	return note;
-}
-
-void merge_note_more(struct merger *m, enum fstab_note_kind kind, const struct entry *entry,
-                     const struct planned *mount,
-                      const char *text, bool done, bool edited)
-{
-	struct fstab_note *note = merge_note(m, kind, entry, mount, text);
-	if (note) {
-		note->done = done;
-		note->edited = edited;
-	}
 }
 
 /** Report damaged and odd lines, and lines that are not mounted but whose source is. */
@@ -53,8 +42,10 @@ static void report_rest(struct merger *m)
 			const char *key = target ? match_normal(&m->match, target) : NULL;
 			const struct planned *mount = key ? match_live(&m->match, key) : NULL;
 			bool aside = m->in->fix & FSTAB_FIX_DAMAGED || (mount && mount->add);
-			merge_note_more(m, FSTAB_NOTE_DAMAGED, entry, NULL, line->why, aside,
-			                false);
+			struct fstab_note *note = merge_note(m, FSTAB_NOTE_DAMAGED, entry, NULL,
+			                                     line->why);
+			if (note)
+				note->done = aside;
 			if (aside)
 				merge_aside(m, entry, line->why);
 			continue;
@@ -99,33 +90,30 @@ int fstab_merge(const struct fstab_merge_input *opts, struct fstab_merged *merge
 		in.fix |= FSTAB_FIX_DAMAGED;
 	*merged = (struct fstab_merged){0};
 	arena_init(&merged->arena);
-	struct merger m = {.in = &in, .out = merged};
-	struct matcher base;
-	bool based = in.base || in.loaded;
+	struct merger m = {.in = &in, .out = merged, .based = in.base || in.loaded};
+	bool *failed = &m.match.failed;
 	match_init(&m.match, &in.match, &merged->arena);
-	match_init(&base, &in.match, &merged->arena);
+	match_init(&m.base, &in.match, &merged->arena);
 	match_take_plan(&m.match);
-	if (!m.match.failed)
+	if (!*failed)
 		match_take_file(&m.match, in.match.file);
-	m.damaged = based && merge_damaged(&m);
-	merged->damaged = m.damaged || (based && !in.match.file->ended);
-	if (based && !m.match.failed) {
-		m.base = &base;
-		if (in.base)
-			merge_take_base(&m);
-		m.match.failed |= base.failed;
+	m.damaged = m.based && merge_damaged(&m);
+	merged->damaged = m.damaged || (m.based && !in.match.file->ended);
+	if (in.base && !*failed) {
+		match_take_plan(&m.base);
+		match_take_file(&m.base, in.base);
+		*failed |= m.base.failed;
 	}
-	if (!m.match.failed) {
+	if (!*failed)
 		take_names(&m);
-		for (size_t i = 0; i < m.match.nmounts && !m.match.failed; ++i)
-			merge_decide(&m, &m.match.mounts[i]);
+	for (size_t i = 0; i < m.match.nmounts && !*failed; ++i)
+		merge_decide(&m, &m.match.mounts[i]);
+	if (!*failed) {
 		report_rest(&m);
 		merge_order(&m);
 	}
-	int rc = -1;
 	errno = ENOMEM;
-	if (!m.match.failed && !base.failed)
-		rc = merge_write(&m);
+	int rc = *failed || m.base.failed ? -1 : merge_write(&m);
 	for (size_t i = 0; i < m.match.nentries && rc == 0; ++i)
 		merged->changed += m.match.entries[i].act == CHANGED;
 	for (size_t i = 0; i < merged->nnotes; ++i) {
@@ -134,7 +122,7 @@ int fstab_merge(const struct fstab_merge_input *opts, struct fstab_merged *merge
 	}
 	int error = errno;
 	match_destroy(&m.match);
-	match_destroy(&base);
+	match_destroy(&m.base);
 	free(m.items);
 	errno = error;
 	return rc;

@@ -5,8 +5,7 @@
  *     merge.c      the flow
  *     decide.c     what becomes of a mount and of the lines on its mount point
  *     base.c       what the base has of a line, and what was changed since
- *     options.c    options taken over from another line
- *     refused.c    options that the kernel refuses
+ *     options.c    options taken over from another line; those that the kernel refuses
  *     order.c      where added lines go; lines that stand too early
  *     text.c       bytes: lines written, and the result read again
  */
@@ -31,7 +30,8 @@ struct merger {
 	const struct fstab_merge_input *in;
 	struct fstab_merged *out;
 	struct matcher match;          /* of the file */
-	struct matcher *base;          /* of the base; NULL: there is none */
+	struct matcher base;           /* of the base, if that is a text */
+	bool based;                    /* there is a base: a text, or what systemd has loaded */
 	struct item *items;            /* the result, in order */
 	size_t nitems;
 	size_t notes_room;
@@ -42,13 +42,8 @@ struct merger {
 
 /** Add a note.  @return it, until the next. */
 struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind,
-                              const struct entry *entry,
-                              const struct planned *mount, const char *text);
-
-/** Add a note about something that was fixed, or is left since it was edited. */
-void merge_note_more(struct merger *m, enum fstab_note_kind kind, const struct entry *entry,
-                     const struct planned *mount,
-                     const char *text, bool done, bool edited);
+                              const struct entry *entry, const struct planned *mount,
+                              const char *text);
 
 /* decide.c */
 
@@ -62,9 +57,6 @@ void merge_decide(struct merger *m, struct planned *mount);
 /** Whether the file is not as somebody has left it; lines that the base has too are. */
 bool merge_damaged(struct merger *m);
 
-/** Read the base, a text. */
-void merge_take_base(struct merger *m);
-
 /** The line of a text as the base for a mount; or NULL. */
 const struct entry *merge_find_loaded(struct merger *m, const struct entry *entry,
                                       const struct planned *mount);
@@ -72,14 +64,11 @@ const struct entry *merge_find_loaded(struct merger *m, const struct entry *entr
 /** Whether a line is the last, without an end: it may be a part of one. */
 bool merge_cut(const struct merger *m, const struct entry *entry);
 
-/** Whether what a line mounts was changed since the base, its subvolume or layers too; a new
-    line was.
-    @of  The line of the base; NULL: none, or it is not a text. */
-bool merge_edited_source(struct merger *m, const struct entry *entry, const struct entry *of);
-
-/** The same of its options, and of its pass. */
-bool merge_edited_options(struct merger *m, const struct entry *entry, const struct entry *of);
-bool merge_edited_pass(struct merger *m, const struct entry *entry, const struct entry *of);
+/** Whether a line was changed since the base; a new line was.
+    @of    The line of the base; NULL: none, or it is not a text.
+    @what  FSTAB_FIX_SOURCE: what it mounts; FSTAB_FIX_OPTIONS; FSTAB_FIX_PASS. */
+bool merge_edited(const struct merger *m, const struct entry *entry, const struct entry *of,
+                  enum fstab_fix what);
 
 /** Whether the line that the base has for a mount does not exist any more: one with noauto, or of
     a mount beneath, may. */
@@ -95,8 +84,6 @@ const char *merge_identity(struct merger *m, const char *options, const char *li
 
 /** Whether two lists have the same options that say what is mounted; or the same others. */
 bool merge_alike(const char *a, const char *b, bool identity);
-
-/* refused.c */
 
 /**
  * Which options of a line the kernel is known to refuse.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rewriting options: taking over those of a replaced line, and those that say what is mounted.
+ * Rewriting options: taking over those of a replaced line, and those that say what is mounted;
+ * removing those that the kernel refuses.
  */
 #include "fstab/edit/merge_impl.h"
 
@@ -16,6 +17,13 @@ static void index_list(struct opt_set *set, const char *list, bool whole)
 {
 	opt_set_init(set, whole);
 	opt_set_add_list(set, list, opt_next);
+}
+
+/** The list in m->match.more as a string that stays; if it is empty, another. */
+static const char *keep_list(struct merger *m, const char *empty)
+{
+	const struct strbuf *more = &m->match.more;
+	return match_format(&m->match, "%s", more->len ? strbuf_str(more) : empty);
 }
 
 const char *merge_inherit(struct merger *m, const char *options, const char *from)
@@ -37,8 +45,7 @@ const char *merge_inherit(struct merger *m, const char *options, const char *fro
 	}
 	m->match.failed |= have.failed;
 	opt_set_destroy(&have);
-	return match_format(&m->match, "%s", m->match.more.len ? strbuf_str(&m->match.more)
-	                    : options);
+	return keep_list(m, options);
 }
 
 /** Step to the next option that says what is mounted, or to the next that does not. */
@@ -58,8 +65,7 @@ bool merge_alike(const char *a, const char *b, bool identity)
 		size_t n, k;
 		const char *x = next_of(&a, identity, &n), *y = next_of(&b, identity, &k);
 		if (!x || !y)
-			return !x && !y && strcmp(a,
-			                          b) == 0;
+			return !x && !y && strcmp(a, b) == 0;
 		if (n != k || memcmp(x, y, n) != 0)
 			return false;
 	}
@@ -89,6 +95,29 @@ const char *merge_identity(struct merger *m, const char *options, const char *li
 	m->match.failed |= here.failed || there.failed;
 	opt_set_destroy(&here);
 	opt_set_destroy(&there);
-	return match_format(&m->match, "%s", m->match.more.len ? strbuf_str(&m->match.more)
-	                    : "defaults");
+	return keep_list(m, "defaults");
+}
+
+/* The mount exists, so it was made without the options that the kernel refuses. */
+const char *merge_refused(struct merger *m, const struct entry *entry, const char *options,
+                          const char **kept)
+{
+	const struct fstab_merge_input *in = m->in;
+	if (!in->refused || !entry->line)
+		return NULL;
+	struct strbuf refused;
+	strbuf_init(&refused);
+	strbuf_reset(&m->match.more);
+	size_t n;
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
+		opt_add(in->refused(in->match.arg, entry->line->number, o, n) ? &refused
+		        : &m->match.more, o, n);
+	const char *text = NULL;
+	if (refused.len) {
+		text = match_format(&m->match, "%s", strbuf_str(&refused));
+		*kept = keep_list(m, "defaults");
+	}
+	m->match.failed |= refused.failed;
+	strbuf_destroy(&refused);
+	return text;
 }
