@@ -155,9 +155,8 @@
  *     text.c             the bytes of the result
  *   recover/             a damaged mtab, judged and rebuilt (pure)
  *     recover.h          judging and rebuilding an mtab
- *     rows.c             the mounts as rows
  *     judge.c            which line is of which mount, and what is wrong with it
- *     build.c            the new file
+ *     build.c            the mounts as rows, and the new file
  *     options.c          options as sets
  *   audit/               findings with stable codes
  *     rules.c            the table of rules; auditing the text of an fstab

@@ -1,37 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file made anew, as the kernel writes /proc/mounts: in its order, with its
- * escapes, and with its options in its order, which are those of the file system
- * that the VFS and the security module know, those of the mount, and those that
- * are the file system's own (fs/proc_namespace.c, show_vfsmnt()).
+ * The rebuilt file, as the kernel writes /proc/mounts: its order, its escapes, and the order of its
+ * options: those of the superblock that the VFS and the security module know, those of the mount,
+ * and those of the file system itself (fs/proc_namespace.c, show_vfsmnt()).
  */
 #include "recover/recover_impl.h"
 
 #include "base/escape.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
+#include "mounttree.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-static bool has_word(const char *list, const char *word)
-{
-	size_t n;
-	for (const char *o; (o = opt_next_mtab(&list, &n)) != NULL;) {
-		if (word_is(o, n, word))
-			return true;
-	}
-	return false;
-}
-
-/** Whether an option of a file system is one that the kernel writes before those of
-    the mount: show_sb_opts(). */
+/** Whether the kernel writes an option of a file system before those of the mount:
+    show_sb_opts(). */
 static bool is_early(const char *option, size_t n)
 {
 	static const char *const words[] = {
 		"sync", "dirsync", "mand", "lazytime", "seclabel", "context=", "fscontext=",
-		"defcontext=",
-		"rootcontext=",
+		"defcontext=", "rootcontext=",
 	};
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
 		size_t len = strlen(words[i]);
@@ -42,8 +32,7 @@ static bool is_early(const char *option, size_t n)
 	return false;
 }
 
-/** Append the options of a list but rw and ro; from *list on to its end, or while
-    they are early ones. */
+/** Append the options of *list other than rw and ro.  @early  End before the first late one. */
 static void add_options(struct strbuf *out, const char **list, bool early)
 {
 	size_t n;
@@ -61,33 +50,29 @@ static void add_options(struct strbuf *out, const char **list, bool early)
 void rec_options(const struct mount *mount, struct strbuf *out)
 {
 	const char *vfs = mount->vfs_opts, *fs = mount->fs_opts;
-	strbuf_puts(out, has_word(vfs, "ro") || has_word(fs, "ro") ? "ro" : "rw");
+	strbuf_puts(out, opt_shown_has(vfs, "ro") || opt_shown_has(fs, "ro") ? "ro" : "rw");
 	add_options(out, &fs, true);
 	add_options(out, &vfs, false);
 	add_options(out, &fs, false);
 }
 
+/** Append the target, type and options of a row, and what follows them. */
 static void build_mtab(const struct rec_input *in, const struct rec_judgement *j, size_t r,
                        struct strbuf *out)
 {
-	const struct mount *m = in->rows[r].mount;
-	bool mnttab = in->format == REC_MNTTAB;
-	char part = mnttab ? '\t' : ' ';
 	const struct rec_finding *finding = &j->findings[j->finding[r]];
-	escape_octal(out, in->rows[r].target, ESCAPE_PATH);
-	strbuf_putc(out, part);
-	escape_octal(out, m->fstype && *m->fstype ? m->fstype : "none", ESCAPE_SOURCE);
-	strbuf_putc(out, part);
-	/* As they are: a file system that does not escape what parts fields would. */
-	escape_octal(out, j->options[r], " \t\n");
-	for (size_t i = 0; i < finding->nhints; ++i) {
-		const struct rec_hint *hint = &j->hints[finding->hint + i];
-		if (hint->kept) {
-			strbuf_putc(out, ',');
-			strbuf_puts(out, hint->option);
-		}
+	char separator = in->format == REC_MNTTAB ? '\t' : ' ';
+	escape_octal(out, j->fields[r][1], ESCAPE_PATH);
+	strbuf_putc(out, separator);
+	escape_octal(out, j->fields[r][2], ESCAPE_SOURCE);
+	strbuf_putc(out, separator);
+	/* They are escaped, unless a file system does not escape separators of fields. */
+	escape_octal(out, j->fields[r][3], " \t\n");
+	for (size_t i = finding->hint; i < finding->hint + finding->nhints; ++i) {
+		if (j->hints[i].kept)
+			strbuf_printf(out, ",%s", j->hints[i].option);
 	}
-	if (mnttab)
+	if (in->format == REC_MNTTAB)
 		strbuf_printf(out, "\t%" PRIu64, finding->time);
 	else
 		strbuf_puts(out, " 0 0");
@@ -96,46 +81,98 @@ static void build_mtab(const struct rec_input *in, const struct rec_judgement *j
 void rec_build(const struct rec_input *in, const struct rec_judgement *j, struct strbuf *out)
 {
 	for (size_t r = 0; r < in->nrows; ++r) {
-		const char *source = in->rows[r].mount->source;
+		const char *source = j->fields[r][0];
 		/* A source that starts the file with a byte order mark would be lost. */
-		if (r == 0 && source && strncmp(source, "\xef\xbb\xbf", 3) == 0) {
+		if (r == 0 && strncmp(source, "\xef\xbb\xbf", 3) == 0) {
 			strbuf_puts(out, "\\357");
 			++source;
 		}
-		escape_first_field(out, source && *source ? source : "none", ESCAPE_SOURCE, false);
+		escape_first_field(out, source, ESCAPE_SOURCE, false);
 		strbuf_putc(out, in->format == REC_MNTTAB ? '\t' : ' ');
-		/* At the end of a line a CR would be taken for a part of that. */
+		/* A CR before a newline would count as part of the line end. */
 		if (in->format == REC_SETMNT)
-			escape_octal(out, in->rows[r].target, ESCAPE_PATH "\r");
+			escape_octal(out, j->fields[r][1], ESCAPE_PATH "\r");
 		else
 			build_mtab(in, j, r, out);
 		strbuf_putc(out, '\n');
 	}
 }
 
-const char *rec_format_name(enum rec_format format)
+const char *const rec_format_names[] = {"mtab", "mnttab", "setmnt"};
+
+const char *const rec_verdict_names[] = {
+	"right", "wrong", "gone", "missing", "unreadable", "ignored",
+};
+
+const char *const rec_field_names[] = {
+	"source", "target", "fstype", "options", "freq", "pass", "time", "rest", "end", "order",
+};
+
+int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_row **rows,
+             size_t *nrows,
+             void (*nameless)(void *arg, size_t i), void *arg)
 {
-	static const char *const names[] = {
-		[REC_MTAB] = "mtab", [REC_MNTTAB] = "mnttab", [REC_SETMNT] = "setmnt",
-	};
-	return names[format];
+	size_t count = tree->count, n = 0;
+	struct rec_row *made = calloc(count + 1, sizeof(*made));
+	uint32_t *row_of = calloc(count + 1, sizeof(*row_of));
+	if (!made || !row_of) {
+		free(made);
+		free(row_of);
+		return -1;
+	}
+	for (size_t i = 0; i < count; ++i) {
+		const struct mt_node *node = &tree->nodes[i];
+		row_of[i] = REC_NONE;
+		if (node->made || node->gone || node->states & 1u << MT_OUTSIDE)
+			continue;
+		if (!targets[i]) {
+			nameless(arg, i);
+			continue;
+		}
+		row_of[i] = (uint32_t)n;
+		made[n++] = (struct rec_row){node->mount, targets[i], node->parent};
+	}
+	for (size_t k = 0; k < n; ++k) {
+		uint32_t parent = made[k].parent;
+		made[k].parent = parent == MT_NONE ? REC_NONE : row_of[parent];
+	}
+	free(row_of);
+	*rows = made;
+	*nrows = n;
+	return 0;
 }
 
-const char *rec_verdict_name(enum rec_verdict verdict)
+/** What an entry has that an mtab never has; NULL: nothing. */
+static const char *line_sign(const struct tabline *line)
 {
-	static const char *const names[] = {
-		[REC_RIGHT] = "right", [REC_WRONG] = "wrong", [REC_GONE] = "gone",
-		[REC_MISSING] = "missing",
-		[REC_UNREADABLE] = "unreadable", [REC_IGNORED] = "ignored",
-	};
-	return names[verdict];
+	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID="};
+	static const char *const options[] = {"defaults", "noauto", "nofail", "sw"};
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
+		if (strncmp(tabline_value(line, TABLINE_SOURCE), tags[i], strlen(tags[i])) == 0)
+			return tags[i];
+	}
+	if (strcmp(tabline_value(line, TABLINE_FSTYPE), "swap") == 0)
+		return "swap";
+	const char *list = tabline_value(line, TABLINE_OPTIONS);
+	for (size_t i = 0; list && i < sizeof(options) / sizeof(*options); ++i) {
+		if (opt_has(list, options[i]))
+			return options[i];
+	}
+	return NULL;
 }
 
-const char *rec_field_name(unsigned field)
+const char *rec_fstab_sign(const char *path, const struct tablines *lines, uint32_t *number)
 {
-	static const char *const names[REC_NFIELDS] = {
-		"source", "target", "fstype", "options", "freq", "pass", "time", "rest", "end",
-		"order",
-	};
-	return names[field];
+	const char *base = strrchr(path, '/');
+	*number = 0;
+	if (strcmp(base ? base + 1 : path, "fstab") == 0)
+		return "its name";
+	for (size_t i = 0; i < lines->count; ++i) {
+		const struct tabline *line = &lines->lines[i];
+		const char *sign = line->kind == TABLINE_ENTRY ? line_sign(line) : NULL;
+		*number = line->number;
+		if (sign)
+			return sign;
+	}
+	return NULL;
 }

@@ -2,8 +2,8 @@
 /*
  * Which line is of which mount.
  *
- * Lines and mounts are paired in passes, of which each asks for less to be the same
- * than the one before:
+ * Lines and mounts are paired in passes; each requires fewer fields to be equal than the one
+ * before:
  *
  *     target source type options      right; first lines that nothing else is wrong with
  *     target source type              wrong: options
@@ -11,13 +11,13 @@
  *     target type
  *     target
  *     source type options             wrong: target
- *     source type                     of sources that are names of something
+ *     source type                     only sources that identify themselves
  *     source
  *
- * What is paired in one is out of the next.  In a pass the mounts that are left lie
- * in chains by a hash of what is asked for; a line takes the first of its chain, so
- * that a thousand mounts on one point are paired with their lines in order, and all
- * is linear.  A line that is left is gone, a mount that is left is missing.
+ * A pair takes no part in later passes.  In each pass the mounts that are left are in chains by a
+ * hash of the compared fields; a line takes the first mount of its chain.  So a thousand mounts on
+ * one mount point are paired with their lines in order, in linear time.  A line that is left is
+ * gone, a mount that is left is missing.
  */
 #include "recover/recover_impl.h"
 
@@ -29,42 +29,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HINTS_MAX = 64 };   /* of a line */
+enum {
+	HINTS_MAX = 64,   /* of a line */
+	KERNEL_FIELDS = REC_SOURCE | REC_TARGET | REC_FSTYPE | REC_OPTIONS,
+	FAULTLESS = 1 << REC_NFIELDS,   /* of a pass: only lines with nothing wrong in them */
+};
 
-enum { KERNEL_FIELDS = REC_SOURCE | REC_TARGET | REC_FSTYPE | REC_OPTIONS };
-
-/** Of a pass: only lines that nothing is wrong with. */
-enum { FAULTLESS = 1 << REC_NFIELDS };
-
-/** The fields of a line or a row that are compared; a missing one is "". */
+/** The fields of a line or a row that are compared, in the order of their bits; a missing one is
+    "". */
 struct side {
-	const char *source, *target, *fstype;
+	const char *text[3];
 	struct rec_set options;
-	uint64_t hash[4];          /* of each */
+	uint64_t hash[4];
 	bool out;                  /* paired, or not to be */
 };
 
 struct judge {
 	const struct rec_input *in;
 	struct rec_judgement *out;
+	unsigned has;              /* the fields that the format has */
 	struct side *lines, *rows;
-	size_t nlines;
-	/* Of a pass. */
+	/* Of a pass: hash of fields -> index in head; the first row of each chain, and the next. */
 	struct map64 map;
 	uint32_t *head, *next;
-	uint32_t *near;            /* of each row: the number of an unreadable line; 0 */
+	size_t hints_room;
 };
-
-static uint64_t text_hash(const char *text)
-{
-	return map64_bytes(MAP64_BYTES, text, strlen(text));
-}
 
 static void side_hash(struct side *side)
 {
-	side->hash[0] = text_hash(side->source);
-	side->hash[1] = text_hash(side->target);
-	side->hash[2] = text_hash(side->fstype);
+	for (int i = 0; i < 3; ++i)
+		side->hash[i] = map64_text(side->text[i]);
 	side->hash[3] = side->options.hash;
 }
 
@@ -78,18 +72,13 @@ static uint64_t side_key(const struct side *side, unsigned fields)
 	return key;
 }
 
-static bool side_same(const struct side *a, const struct side *b, unsigned fields)
+/** The fields that differ. */
+static unsigned side_differs(const struct side *a, const struct side *b)
 {
-	return (!(fields & REC_TARGET) || strcmp(a->target, b->target) == 0)
-	       && (!(fields & REC_SOURCE) || strcmp(a->source, b->source) == 0)
-	       && (!(fields & REC_FSTYPE) || strcmp(a->fstype, b->fstype) == 0)
-	       && (!(fields & REC_OPTIONS) || rec_set_equal(&a->options, &b->options));
-}
-
-/** The fields that a format has. */
-static unsigned format_fields(enum rec_format format)
-{
-	return format == REC_SETMNT ? REC_SOURCE | REC_TARGET : KERNEL_FIELDS;
+	unsigned fields = rec_set_equal(&a->options, &b->options) ? 0 : REC_OPTIONS;
+	for (unsigned i = 0; i < 3; ++i)
+		fields |= strcmp(a->text[i], b->text[i]) != 0 ? 1u << i : 0;
+	return fields;
 }
 
 static const char *value_of(const struct tabline *line, enum tabline_place place)
@@ -98,18 +87,7 @@ static const char *value_of(const struct tabline *line, enum tabline_place place
 	return value ? value : "";
 }
 
-/** Whether an escape of a field is a NUL, which ends its value before its end. */
-static bool is_cut_short(const struct tabline_field *field, struct strbuf *scratch)
-{
-	if (!field->raw || !memchr(field->raw, '\\', field->n))
-		return false;
-	strbuf_reset(scratch);
-	strbuf_add(scratch, field->raw, field->n);
-	return !scratch->failed && unescape_octal(scratch->data, scratch->data,
-	                                          field->n) != strlen(field->value);
-}
-
-/** Why a line that has fields cannot be read as of a format; NULL: it can. */
+/** Why a line cannot be read as one of a format; NULL: it can. */
 static const char *why_unreadable(const struct rec_input *in, const struct tabline *line,
                                   struct strbuf *scratch)
 {
@@ -122,7 +100,12 @@ static const char *why_unreadable(const struct rec_input *in, const struct tabli
 	if (in->format == REC_MNTTAB && !line->fields[TABLINE_OPTIONS].raw)
 		return "fewer than four fields";
 	for (unsigned i = TABLINE_SOURCE; i <= TABLINE_FSTYPE; ++i) {
-		if (is_cut_short(&line->fields[i], scratch))
+		const struct tabline_field *field = &line->fields[i];
+		if (!field->raw)
+			break;
+		strbuf_reset(scratch);
+		unescape_octal_add(scratch, field->raw, field->n);
+		if (!scratch->failed && scratch->len != strlen(field->value))
 			return "an escape stands for a NUL byte";
 	}
 	return NULL;
@@ -131,15 +114,11 @@ static const char *why_unreadable(const struct rec_input *in, const struct tabli
 /** The time that a line gives, or UINT64_MAX if the mount cannot have been made then. */
 static uint64_t line_time(const struct rec_input *in, const struct tabline *line)
 {
-	const struct tabline_field *field = &line->fields[TABLINE_FREQ];
-	uint64_t time = 0;
-	if (!field->raw || field->n == 0 || field->n > 18)
+	const char *text = value_of(line, TABLINE_FREQ);
+	size_t n = strspn(text, "0123456789");
+	if (n == 0 || n > 18 || text[n])
 		return UINT64_MAX;
-	for (size_t i = 0; i < field->n; ++i) {
-		if (field->raw[i] < '0' || field->raw[i] > '9')
-			return UINT64_MAX;
-		time = time * 10 + (uint64_t)(field->raw[i] - '0');
-	}
+	uint64_t time = strtoull(text, NULL, 10);
 	return time == 0 || (time >= in->first_time && time <= in->last_time) ? time : UINT64_MAX;
 }
 
@@ -158,7 +137,7 @@ static unsigned line_faults(const struct rec_input *in, const struct tabline *li
 		uint64_t time = line_time(in, line);
 		wrong |= line->fields[TABLINE_PASSNO].raw ? REC_REST : 0;
 		wrong |= time == UINT64_MAX ? REC_TIME : 0;
-		/* Of a line that was cut it may have more digits. */
+		/* The number of a line that was cut may have had more digits. */
 		finding->time = wrong ? 0 : time;
 	} else if (line->fields[TABLINE_FSTYPE].raw) {
 		wrong |= REC_REST;
@@ -166,29 +145,27 @@ static unsigned line_faults(const struct rec_input *in, const struct tabline *li
 	return wrong;
 }
 
-/* Both sides. */
-
 static int take_rows(struct judge *j)
 {
-	const struct rec_input *in = j->in;
-	struct rec_judgement *out = j->out;
+	struct arena *arena = &j->out->arena;
 	struct strbuf options;
 	strbuf_init(&options);
 	int rc = 0;
-	for (size_t r = 0; r < in->nrows && rc == 0; ++r) {
-		const struct mount *m = in->rows[r].mount;
+	for (size_t r = 0; r < j->in->nrows && rc == 0; ++r) {
+		const struct mount *m = j->in->rows[r].mount;
 		struct side *side = &j->rows[r];
 		strbuf_reset(&options);
 		rec_options(m, &options);
-		out->options[r] = options.failed ? NULL
-		                  : arena_strndup(&out->arena, strbuf_str(&options), options.len);
-		side->source = m->source && *m->source ? m->source : "none";
-		side->target = in->rows[r].target;
-		side->fstype = m->fstype && *m->fstype ? m->fstype : "none";
-		rc = !out->options[r] || rec_set_init(&side->options, out->options[r],
-		                                      &out->arena) != 0 ? -1 : 0;
+		const char **fields = j->out->fields[r];
+		fields[0] = m->source && *m->source ? m->source : "none";
+		fields[1] = j->in->rows[r].target;
+		fields[2] = m->fstype && *m->fstype ? m->fstype : "none";
+		fields[3] = options.failed ? NULL
+		            : arena_strndup(arena, strbuf_str(&options), options.len);
+		rc = fields[3] ? rec_set_init(&side->options, fields[3], arena) : -1;
+		memcpy(side->text, fields, sizeof(side->text));
 		side_hash(side);
-		out->finding[r] = REC_NONE;
+		j->out->finding[r] = REC_NONE;
 	}
 	strbuf_destroy(&options);
 	return rc;
@@ -199,29 +176,26 @@ static int take_lines(struct judge *j)
 	struct strbuf scratch;
 	strbuf_init(&scratch);
 	int rc = 0;
-	for (size_t i = 0; i < j->nlines && rc == 0; ++i) {
+	for (size_t i = 0; i < j->out->nlines && rc == 0; ++i) {
 		const struct tabline *line = &j->in->lines->lines[i];
 		struct rec_finding *finding = &j->out->findings[i];
 		struct side *side = &j->lines[i];
 		*finding = (struct rec_finding){.verdict = REC_GONE, .line = line, .row = REC_NONE};
-		side->source = value_of(line, TABLINE_SOURCE);
-		side->target = value_of(line, TABLINE_TARGET);
-		side->fstype = value_of(line, TABLINE_FSTYPE);
-		side_hash(side);
-		side->out = true;
+		for (unsigned k = 0; k < 3; ++k)
+			side->text[k] = value_of(line, (enum tabline_place)k);
 		if (line->kind == TABLINE_BLANK || line->kind == TABLINE_COMMENT) {
 			finding->verdict = REC_IGNORED;
 			finding->why = line->kind == TABLINE_BLANK ? "a blank line" : "a comment";
 		} else if ((finding->why = why_unreadable(j->in, line, &scratch)) != NULL) {
 			finding->verdict = REC_UNREADABLE;
 		} else {
-			side->out = false;
 			finding->why = line->why;
 			finding->fields = line_faults(j->in, line, finding);
 			rc = rec_set_init(&side->options, value_of(line, TABLINE_OPTIONS),
 			                  &j->out->arena);
-			side->hash[3] = side->options.hash;
 		}
+		side->out = finding->verdict != REC_GONE;
+		side_hash(side);
 	}
 	rc = scratch.failed ? -1 : rc;
 	strbuf_destroy(&scratch);
@@ -230,13 +204,7 @@ static int take_lines(struct judge *j)
 
 /* Pairing. */
 
-/** Whether a source identifies itself: a device, a server, a path. */
-static bool is_specific(const char *source)
-{
-	return strpbrk(source, "/:") != NULL;
-}
-
-/** Chain the rows that are left by the given keys, the first one first. */
+/** Chain the rows that are left by a hash of the given fields, the first one first. */
 static int chain_rows(struct judge *j, unsigned fields)
 {
 	uint32_t chains = 0;
@@ -263,168 +231,140 @@ static uint32_t *find_row(struct judge *j, const struct side *line, unsigned fie
 	if (chain == MAP64_NONE)
 		return NULL;
 	uint32_t *place = &j->head[chain];
-	while (*place != REC_NONE && !side_same(line, &j->rows[*place], fields))
+	while (*place != REC_NONE && side_differs(line, &j->rows[*place]) & fields)
 		place = &j->next[*place];
 	return *place == REC_NONE ? NULL : place;
-}
-
-static void pair(struct judge *j, size_t line, uint32_t row)
-{
-	j->lines[line].out = j->rows[row].out = true;
-	j->out->findings[line].row = row;
-	j->out->findings[line].verdict = REC_RIGHT;
-	j->out->finding[row] = (uint32_t)line;
 }
 
 static int pair_all(struct judge *j)
 {
 	static const unsigned passes[] = {
 		KERNEL_FIELDS | FAULTLESS, KERNEL_FIELDS, REC_TARGET | REC_SOURCE | REC_FSTYPE,
-		REC_TARGET | REC_SOURCE,
-		REC_TARGET | REC_FSTYPE, REC_TARGET, REC_SOURCE | REC_FSTYPE | REC_OPTIONS,
-		REC_SOURCE | REC_FSTYPE, REC_SOURCE,
+		REC_TARGET | REC_SOURCE, REC_TARGET | REC_FSTYPE, REC_TARGET,
+		REC_SOURCE | REC_FSTYPE | REC_OPTIONS, REC_SOURCE | REC_FSTYPE, REC_SOURCE,
 	};
-	unsigned has = format_fields(j->in->format), before = 0;
+	unsigned before = 0;
 	for (size_t pass = 0; pass < sizeof(passes) / sizeof(*passes); ++pass) {
-		unsigned fields = passes[pass] & (has | FAULTLESS);
-		bool telling = !(fields & REC_TARGET) && !(fields & REC_OPTIONS);
+		unsigned fields = passes[pass] & (j->has | FAULTLESS);
+		bool by_source = !(fields & (REC_TARGET | REC_OPTIONS));
 		if (fields == before)
 			continue;
 		before = fields;
 		if (chain_rows(j, fields) != 0)
 			return -1;
-		for (size_t i = 0; i < j->nlines; ++i) {
-			if (j->lines[i].out || (fields & FAULTLESS && j->out->findings[i].fields)
-			    || (telling && !is_specific(j->lines[i].source)))
+		for (size_t i = 0; i < j->out->nlines; ++i) {
+			struct side *line = &j->lines[i];
+			struct rec_finding *finding = &j->out->findings[i];
+			/* Devices, servers and paths identify themselves; "tmpfs" does not. */
+			if (line->out || (fields & FAULTLESS && finding->fields)
+			    || (by_source && !strpbrk(line->text[0], "/:")))
 				continue;
-			uint32_t *place = find_row(j, &j->lines[i], fields);
+			uint32_t *place = find_row(j, line, fields);
 			if (!place)
 				continue;
-			uint32_t row = *place;
-			*place = j->next[row];
-			pair(j, i, row);
+			finding->row = *place;
+			*place = j->next[finding->row];
+			line->out = j->rows[finding->row].out = true;
+			j->out->finding[finding->row] = (uint32_t)i;
 		}
 	}
 	return 0;
 }
 
-/* What is wrong with a line that has its mount. */
+/* Lines that have their mount. */
 
-/** Whether the options are those of the mount, apart from hints. */
-static bool options_right(const struct side *line, const struct side *row)
+/** Set what is wrong with a line, and its verdict. */
+static void judge_line(struct judge *j, size_t i)
 {
-	if (!rec_set_equal(&line->options, &row->options) || line->options.nhints > HINTS_MAX)
-		return false;
-	for (size_t i = 0; i < row->options.nhints; ++i) {
-		if (!rec_set_has_hint(&line->options, &row->options.hints[i]))
-			return false;
-	}
-	return true;
-}
-
-static void judge_line(struct judge *j, struct rec_finding *finding)
-{
-	const struct rec_input *in = j->in;
-	const struct side *a = &j->lines[finding - j->out->findings], *b = &j->rows[finding->row];
-	unsigned has = format_fields(in->format), wrong = 0;
-	if (strcmp(a->source, b->source) != 0)
-		wrong |= REC_SOURCE;
-	if (strcmp(a->target, b->target) != 0)
-		wrong |= REC_TARGET;
-	if (strcmp(a->fstype, b->fstype) != 0)
-		wrong |= REC_FSTYPE;
-	if (!options_right(a, b))
+	struct rec_finding *finding = &j->out->findings[i];
+	const struct rec_set *a = &j->lines[i].options, *b = &j->rows[finding->row].options;
+	unsigned wrong = side_differs(&j->lines[i], &j->rows[finding->row]);
+	if (a->nhints > HINTS_MAX)
 		wrong |= REC_OPTIONS;
-	wrong &= has;
+	for (size_t k = 0; k < b->nhints && !(wrong & REC_OPTIONS); ++k)
+		wrong |= rec_set_has_hint(a, &b->hints[k]) ? 0 : REC_OPTIONS;
+	wrong &= j->has;
 	finding->fields |= wrong;
 	if (wrong)
 		finding->time = 0;
+
+	/* It precedes the line of the mount that it is on, though the kernel lists that first. */
+	uint32_t parent = j->in->rows[finding->row].parent;
+	uint32_t at = parent < finding->row ? j->out->finding[parent] : REC_NONE;
+	if (at < j->out->nlines && j->out->findings[at].line->number > finding->line->number) {
+		finding->fields |= REC_ORDER;
+		finding->other = j->out->findings[at].line->number;
+	}
+	finding->verdict = finding->fields ? REC_WRONG : REC_RIGHT;
 }
 
-/** A line stands before that of the mount it is mounted on, and the kernel does not
-    have them so. */
-static void judge_order(struct judge *j, struct rec_finding *finding)
+/** Take the hints of a line that is right, its order apart.  @return 0, or -1 (ENOMEM). */
+static int take_hints(struct judge *j, size_t i)
 {
 	const struct rec_input *in = j->in;
-	uint32_t parent = in->rows[finding->row].parent;
-	uint32_t at = parent < in->nrows ? j->out->finding[parent] : REC_NONE;
-	if (at == REC_NONE || parent >= finding->row
-	    || j->out->findings[at].line->number < finding->line->number)
-		return;
-	finding->fields |= REC_ORDER;
-	finding->other = j->out->findings[at].line->number;
-}
-
-static int add_hint(struct judge *j, size_t *room, const char *option, bool kept)
-{
 	struct rec_judgement *out = j->out;
-	if (!ARRAY_ROOM(out->hints, out->nhints, room))
-		return -1;
-	out->hints[out->nhints++] = (struct rec_hint){option, kept};
-	out->dropped += !kept;
-	return 0;
-}
-
-/** Take the hints of the lines that are right, their order apart. */
-static int take_hints(struct judge *j)
-{
-	const struct rec_input *in = j->in;
-	size_t room = 0;
-	for (size_t i = 0; i < j->nlines; ++i) {
-		struct rec_finding *finding = &j->out->findings[i];
-		finding->hint = j->out->nhints;
-		if (finding->row == REC_NONE || (finding->fields & ~(unsigned)REC_ORDER)
-		    || in->format == REC_SETMNT)
+	struct rec_finding *finding = &out->findings[i];
+	finding->hint = out->nhints;
+	if (finding->fields & ~(unsigned)REC_ORDER || in->format == REC_SETMNT)
+		return 0;
+	const struct rec_set *set = &j->lines[i].options, *known = &j->rows[finding->row].options;
+	const struct rec_row *row = &in->rows[finding->row];
+	for (size_t k = 0; k < set->nhints; ++k) {
+		const struct rec_set before = {.hints = set->hints, .nhints = k};
+		if (rec_set_has_hint(known, &set->hints[k])
+		    || rec_set_has_hint(&before, &set->hints[k]))
 			continue;
-		const struct rec_set *set = &j->lines[i].options,
-		                            *known = &j->rows[finding->row].options;
-		const struct rec_row *row = &in->rows[finding->row];
-		for (size_t k = 0; k < set->nhints; ++k) {
-			const char *option = set->hints[k].raw;
-			const struct rec_set before = {.hints = set->hints, .nhints = k};
-			if (rec_set_has_hint(known, &set->hints[k])
-			    || rec_set_has_hint(&before, &set->hints[k]))
-				continue;
-			bool kept = in->keep == REC_ALL
-			            || (in->keep == REC_CHECKED && in->confirmed
-			                && in->confirmed(in->arg, row, option));
-			if (add_hint(j, &room, option, kept) != 0)
-				return -1;
-			++finding->nhints;
-		}
+		const char *option = set->hints[k].raw;
+		bool kept = in->keep == REC_ALL
+		            || (in->keep == REC_CHECKED && in->confirmed
+		                && in->confirmed(in->arg, row, option));
+		if (!ARRAY_ROOM(out->hints, out->nhints, &j->hints_room))
+			return -1;
+		out->hints[out->nhints++] = (struct rec_hint){option, kept};
+		out->dropped += !kept;
+		++finding->nhints;
 	}
 	return 0;
 }
 
 /* What is left. */
 
-/** The first row of a line's target, of those that are in the chains. */
-static uint32_t *find_place(struct judge *j, size_t line)
+/** Add a finding for each mount without a line. */
+static void add_missing(struct judge *j)
 {
-	return *j->lines[line].target ? find_row(j, &j->lines[line], REC_TARGET) : NULL;
+	struct rec_judgement *out = j->out;
+	for (size_t r = 0; r < j->in->nrows; ++r) {
+		j->rows[r].out = false;
+		if (out->finding[r] != REC_NONE)
+			continue;
+		out->finding[r] = (uint32_t)out->count;
+		out->findings[out->count++] = (struct rec_finding){
+			.verdict = REC_MISSING, .row = (uint32_t)r,
+		};
+	}
 }
 
-/** Set the reason why a line is gone, and the line that has the mount there. */
-static void explain_gone(struct judge *j, size_t line)
+/** Explain why a line is gone, by the line that has the mount of its mount point. */
+static void explain_gone(struct judge *j, size_t i)
 {
-	struct rec_finding *finding = &j->out->findings[line];
-	const uint32_t *place = find_place(j, line);
-	uint32_t at = place ? j->out->finding[*place] : REC_NONE;
+	struct rec_finding *finding = &j->out->findings[i];
+	const uint32_t *place = find_row(j, &j->lines[i], REC_TARGET);
+	const struct rec_finding *other = place ? &j->out->findings[j->out->finding[*place]] : NULL;
 	finding->fields = 0;
 	finding->time = 0;
 	finding->why = place ? "fewer mounts than lines" : "nothing is mounted there";
-	finding->other = at == REC_NONE ? 0 : j->out->findings[at].line->number;
+	finding->other = other && other->line ? other->line->number : 0;
 }
 
-/** Of a line that cannot be read: may it have been that of a mount that is missing? */
-static void explain_missing(struct judge *j, size_t line)
+/** Find a missing mount of which an unreadable line may have been the line. */
+static void explain_missing(struct judge *j, size_t i)
 {
 	uint32_t *place;
-	while ((place = find_place(j, line)) != NULL) {
-		uint32_t row = *place;
-		*place = j->next[row];
-		if (j->out->finding[row] == REC_NONE) {
-			j->near[row] = j->out->findings[line].line->number;
+	while (*j->lines[i].text[1] && (place = find_row(j, &j->lines[i], REC_TARGET)) != NULL) {
+		struct rec_finding *missing = &j->out->findings[j->out->finding[*place]];
+		*place = j->next[*place];
+		if (!missing->line) {
+			missing->other = j->out->findings[i].line->number;
 			return;
 		}
 	}
@@ -432,96 +372,66 @@ static void explain_missing(struct judge *j, size_t line)
 
 static int explain_rest(struct judge *j)
 {
-	for (size_t r = 0; r < j->in->nrows; ++r)
-		j->rows[r].out = false;
 	if (chain_rows(j, REC_TARGET) != 0)
 		return -1;
-	for (size_t i = 0; i < j->nlines; ++i) {
+	for (size_t i = 0; i < j->out->nlines; ++i) {
 		if (j->out->findings[i].verdict == REC_GONE)
 			explain_gone(j, i);
 	}
-	for (size_t i = 0; i < j->nlines; ++i) {
+	for (size_t i = 0; i < j->out->nlines; ++i) {
 		if (j->out->findings[i].verdict == REC_UNREADABLE)
 			explain_missing(j, i);
 	}
 	return 0;
 }
 
-static void add_missing(struct judge *j)
-{
-	struct rec_judgement *out = j->out;
-	for (size_t r = 0; r < j->in->nrows; ++r) {
-		if (out->finding[r] != REC_NONE)
-			continue;
-		out->finding[r] = (uint32_t)out->count;
-		out->findings[out->count++] = (struct rec_finding){
-			.verdict = REC_MISSING, .row = (uint32_t)r, .other = j->near[r],
-		};
-	}
-}
-
-static void judge_destroy(struct judge *j)
-{
-	free(j->lines);
-	free(j->rows);
-	free(j->head);
-	free(j->next);
-	free(j->near);
-	map64_destroy(&j->map);
-}
-
 int rec_judge(const struct rec_input *in, struct rec_judgement *out)
 {
 	size_t n = in->lines->count, rows = in->nrows;
-	*out = (struct rec_judgement){0};
+	*out = (struct rec_judgement){.count = n, .nlines = n};
 	arena_init(&out->arena);
-	if (n + rows >= REC_NONE) {
-		errno = ENOMEM;
-		return -1;
-	}
 	struct judge j = {
-		.in = in, .out = out, .nlines = n,
-		.lines = calloc(n + 1, sizeof(*j.lines)), .rows = calloc(rows + 1, sizeof(*j.rows)),
-		.head = calloc(rows + 1, sizeof(*j.head)),
-		.next = calloc(rows + 1, sizeof(*j.next)),
-		.near = calloc(rows + 1, sizeof(*j.near)),
+		.in = in, .out = out,
+		.has = in->format == REC_SETMNT ? REC_SOURCE | REC_TARGET : KERNEL_FIELDS,
 	};
 	map64_init(&j.map);
-	out->findings = calloc(n + rows + 1, sizeof(*out->findings));
-	out->options = calloc(rows + 1, sizeof(*out->options));
-	out->finding = calloc(rows + 1, sizeof(*out->finding));
-	out->count = out->nlines = n;
 	int rc = -1;
-	if (!j.lines || !j.rows || !j.head || !j.next || !j.near || !out->findings || !out->options
-	    || !out->finding
-	    || take_rows(&j) != 0 || take_lines(&j) != 0 || pair_all(&j) != 0
-	    || explain_rest(&j) != 0)
+	errno = ENOMEM;
+	if (n + rows >= REC_NONE)
+		return -1;
+	j.lines = calloc(n + rows + 1, sizeof(*j.lines));
+	j.head = calloc(2 * rows + 1, sizeof(*j.head));
+	out->findings = calloc(n + rows + 1, sizeof(*out->findings));
+	out->fields = calloc(rows + 1, sizeof(*out->fields));
+	out->finding = calloc(rows + 1, sizeof(*out->finding));
+	if (!j.lines || !j.head || !out->findings || !out->fields || !out->finding)
+		goto out;
+	j.rows = j.lines + n;
+	j.next = j.head + rows;
+	if (take_rows(&j) != 0 || take_lines(&j) != 0 || pair_all(&j) != 0)
 		goto out;
 	for (size_t i = 0; i < n; ++i) {
-		if (out->findings[i].row != REC_NONE)
-			judge_line(&j, &out->findings[i]);
-	}
-	for (size_t i = 0; i < n; ++i) {
-		struct rec_finding *finding = &out->findings[i];
-		if (finding->row == REC_NONE)
+		if (out->findings[i].row == REC_NONE)
 			continue;
-		judge_order(&j, finding);
-		if (finding->fields)
-			finding->verdict = REC_WRONG;
+		judge_line(&j, i);
+		if (take_hints(&j, i) != 0)
+			goto out;
 	}
 	add_missing(&j);
+	rc = explain_rest(&j);
 	for (size_t i = 0; i < out->count; ++i)
 		++out->of[out->findings[i].verdict];
-	rc = take_hints(&j);
 out:
-	judge_destroy(&j);
+	free(j.lines);
+	free(j.head);
+	map64_destroy(&j.map);
 	return rc;
 }
 
 void rec_judgement_destroy(struct rec_judgement *judgement)
 {
 	free(judgement->findings);
-	free(judgement->options);
+	free(judgement->fields);
 	free(judgement->finding);
 	free(judgement->hints);
 	arena_destroy(&judgement->arena);

@@ -49,14 +49,8 @@ static bool is_hint(const char *option)
 static int compare_options(const void *a, const void *b)
 {
 	const struct rec_option *x = a, *y = b;
-	size_t n = x->n < y->n ? x->n : y->n;
-	int order = memcmp(x->text, y->text, n);
+	int order = memcmp(x->text, y->text, x->n < y->n ? x->n : y->n);
 	return order ? order : (x->n > y->n) - (x->n < y->n);
-}
-
-static bool same_option(const struct rec_option *a, const struct rec_option *b)
-{
-	return a->n == b->n && memcmp(a->text, b->text, a->n) == 0;
 }
 
 int rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
@@ -68,13 +62,12 @@ int rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
 		++count;
 	if (count == 0)
 		return 0;
-	/* Known options fill the array from the front, hints from the back. */
-	struct rec_option *all = arena_alloc(arena, count * sizeof(*all));
+	set->known = arena_alloc(arena, count * sizeof(*set->known));
+	set->hints = arena_alloc(arena, count * sizeof(*set->hints));
 	char *copy = arena_strndup(arena, list, strlen(list));
 	char *text = arena_strndup(arena, list, strlen(list));
-	if (!all || !copy || !text)
+	if (!set->known || !set->hints || !copy || !text)
 		return -1;
-	set->known = all;
 	for (at = list; opt_next_mtab(&at, &n);) {
 		size_t start = (size_t)(at - list) - n;
 		char *raw = copy + start;
@@ -82,17 +75,11 @@ int rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
 		struct rec_option option = {text + start, unescape_octal(text + start, raw, n),
 		                            raw};
 		if (is_hint(raw)) {
-			all[count - ++set->nhints] = option;
+			set->hints[set->nhints++] = option;
 		} else {
-			all[set->nknown++] = option;
+			set->known[set->nknown++] = option;
 			set->hash += map64_bytes(MAP64_BYTES, option.text, option.n);
 		}
-	}
-	set->hints = all + count - set->nhints;
-	for (size_t i = 0; i < set->nhints / 2; ++i) {
-		struct rec_option swap = set->hints[i];
-		set->hints[i] = set->hints[set->nhints - 1 - i];
-		set->hints[set->nhints - 1 - i] = swap;
 	}
 	qsort(set->known, set->nknown, sizeof(*set->known), compare_options);
 	return 0;
@@ -102,14 +89,14 @@ bool rec_set_equal(const struct rec_set *a, const struct rec_set *b)
 {
 	bool equal = a->nknown == b->nknown && a->hash == b->hash;
 	for (size_t i = 0; equal && i < a->nknown; ++i)
-		equal = same_option(&a->known[i], &b->known[i]);
+		equal = compare_options(&a->known[i], &b->known[i]) == 0;
 	return equal;
 }
 
 bool rec_set_has_hint(const struct rec_set *set, const struct rec_option *option)
 {
 	for (size_t i = 0; i < set->nhints; ++i) {
-		if (same_option(&set->hints[i], option))
+		if (compare_options(&set->hints[i], option) == 0)
 			return true;
 	}
 	return false;

@@ -138,7 +138,7 @@ struct rec_judgement {
 	size_t of[REC_NVERDICTS];
 	struct rec_hint *hints;
 	size_t nhints, dropped;
-	const char **options;           /* of each row, as the kernel writes them in an mtab */
+	const char *(*fields)[4];       /* of each row: source, target, type, options in an mtab */
 	uint32_t *finding;              /* of each row */
 	struct arena arena;
 };
@@ -174,9 +174,7 @@ void rec_build(const struct rec_input *in, const struct rec_judgement *judgement
     gave them. */
 void rec_options(const struct mount *mount, struct strbuf *out);
 
-/** The name of a format, a verdict and a field (of the number of its bit). */
-const char *rec_format_name(enum rec_format format);
-const char *rec_verdict_name(enum rec_verdict verdict);
-const char *rec_field_name(unsigned field);
+/** The names of formats, verdicts and fields (by the number of the bit). */
+extern const char *const rec_format_names[], *const rec_verdict_names[], *const rec_field_names[];
 
 #endif

@@ -130,12 +130,12 @@ static void expect(struct machine *m, const char *text, size_t len, const char *
 	for (size_t i = 0; i < j.count; ++i) {
 		const struct rec_finding *f = &j.findings[i];
 		strbuf_printf(&said, "%u %s", f->line ? f->line->number : 0,
-		              rec_verdict_name(f->verdict));
+		              rec_verdict_names[f->verdict]);
 		if (f->row != REC_NONE)
 			strbuf_printf(&said, " %s", m->rows[f->row].target);
 		for (unsigned b = 0; b < REC_NFIELDS; ++b) {
 			if (f->fields & 1u << b)
-				strbuf_printf(&said, " %s", rec_field_name(b));
+				strbuf_printf(&said, " %s", rec_field_names[b]);
 		}
 		if (f->row == REC_NONE)
 			strbuf_printf(&said, ": %s", f->why);

@@ -12,47 +12,25 @@
 #include <inttypes.h>
 #include <string.h>
 
-/** The fields of a line, as they are in struct tabline. */
-static const struct place {
-	unsigned field;               /* enum rec_field */
-	enum tabline_place place;
-	const char *words;            /* for people */
-} places[] = {
-	{REC_SOURCE, TABLINE_SOURCE, "source"},
-	{REC_TARGET, TABLINE_TARGET, "mount point"},
-	{REC_FSTYPE, TABLINE_FSTYPE, "type"},
-	{REC_OPTIONS, TABLINE_OPTIONS, "options"},
-	{REC_FREQ, TABLINE_FREQ, "freq"},
-	{REC_PASSNO, TABLINE_PASSNO, "pass"},
-};
+/** The fields that have an expected value, in the order of enum tabline_place and rec_field. */
+static const char *const words[] = {"source", "mount point", "type", "options", "freq", "pass"};
+enum { WORDS = sizeof(words) / sizeof(*words), OF_KERNEL = 4 };
 
-/** Append a value of a field without its secrets. */
-static void add_masked(struct strbuf *out, unsigned field, const char *value)
+/** Append the value of a field without its secrets. */
+static void add_masked(struct strbuf *out, size_t field, const char *value)
 {
-	if (field == REC_SOURCE)
+	if (field == TABLINE_SOURCE)
 		mask_source(value, out);
-	else if (field == REC_OPTIONS)
+	else if (field == TABLINE_OPTIONS)
 		mask_options(value, out);
 	else
 		strbuf_puts(out, value);
 }
 
-/** The expected value of a field. */
-static const char *expected(const struct recover_report *report, uint32_t row, unsigned field)
+/** The expected value of a field of a row. */
+static const char *expected(const struct recover_report *report, uint32_t row, size_t field)
 {
-	const struct rec_row *r = &report->in->rows[row];
-	switch (field) {
-	case REC_SOURCE:
-		return r->mount->source && *r->mount->source ? r->mount->source : "none";
-	case REC_TARGET:
-		return r->target;
-	case REC_FSTYPE:
-		return r->mount->fstype && *r->mount->fstype ? r->mount->fstype : "none";
-	case REC_OPTIONS:
-		return report->judgement->options[row];
-	default:
-		return "0";
-	}
+	return field < OF_KERNEL ? report->judgement->fields[row][field] : "0";
 }
 
 /** Append "(type source)". */
@@ -111,43 +89,43 @@ static void add_wrong(struct strbuf *out, const struct recover_report *report,
                       const struct rec_finding *f)
 {
 	const char *part = " ";
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
-		if (!(f->fields & places[i].field))
+	for (size_t i = 0; i < WORDS; ++i) {
+		if (!(f->fields & 1u << i))
 			continue;
-		const char *value = tabline_value(f->line, places[i].place);
+		const char *value = tabline_value(f->line, (enum tabline_place)i);
 		strbuf_puts(out, part);
 		part = "; ";
-		if (value && places[i].field == REC_OPTIONS) {
-			add_options(out, value, expected(report, f->row, REC_OPTIONS));
+		if (value && i == TABLINE_OPTIONS) {
+			add_options(out, value, expected(report, f->row, i));
 			continue;
 		}
-		strbuf_printf(out, "%s%s%s", value ? "" : "no ", places[i].words, value ? " " : "");
+		strbuf_printf(out, "%s%s%s", value ? "" : "no ", words[i], value ? " " : "");
 		if (value)
-			add_masked(out, places[i].field, value);
+			add_masked(out, i, value);
 		strbuf_puts(out, ", should be ");
-		add_masked(out, places[i].field, expected(report, f->row, places[i].field));
+		add_masked(out, i, expected(report, f->row, i));
 	}
-	if (f->fields & REC_TIME) {
-		const char *value = tabline_value(f->line, TABLINE_FREQ);
-		strbuf_printf(out, "%s%s%s: not a possible time of the mount", part, value
-		              ? "time " : "no time",
-		              value ? value : "");
-		part = "; ";
-	}
-	if (f->fields & REC_REST) {
-		strbuf_printf(out, "%stext after the last field", part);
-		part = "; ";
-	}
-	if (f->fields & REC_END) {
-		strbuf_printf(out, "%s%s", part, f->line->n == f->line->size
-		              ? "no newline at the end" : "a CR at the end");
+	const char *time = tabline_value(f->line, TABLINE_FREQ);
+	struct {
+		unsigned field;
+		const char *text, *more;
+	} const rest[] = {
+		{REC_TIME, time ? "time " : "no time: not a possible time of the mount", time},
+		{REC_REST, "text after the last field", NULL},
+		{REC_END, f->line->n == f->line->size ? "no newline at the end"
+		                                      : "a CR at the end", NULL},
+	};
+	for (size_t i = 0; i < sizeof(rest) / sizeof(*rest); ++i) {
+		if (!(f->fields & rest[i].field))
+			continue;
+		strbuf_printf(out, "%s%s", part, rest[i].text);
+		if (rest[i].more)
+			strbuf_printf(out, "%s: not a possible time of the mount", rest[i].more);
 		part = "; ";
 	}
 	if (f->fields & REC_ORDER)
-		strbuf_printf(out,
-		              "%sprecedes line %" PRIu32 ", which has the mount that this one is "
-		              "on",
-		              	part, f->other);
+		strbuf_printf(out, "%sprecedes line %" PRIu32 ", which has the mount that this one "
+		              "is on", part, f->other);
 	if (f->why && !(f->fields & REC_REST))
 		strbuf_printf(out, " (%s)", f->why);
 }
@@ -158,7 +136,7 @@ static void add_finding(struct strbuf *out, const struct recover_report *report,
 	strbuf_puts(out, report->name);
 	if (f->line)
 		strbuf_printf(out, ":%" PRIu32, f->line->number);
-	strbuf_printf(out, ": %s: ", rec_verdict_name(f->verdict));
+	strbuf_printf(out, ": %s: ", rec_verdict_names[f->verdict]);
 	const struct rec_row *row = f->row == REC_NONE ? NULL : &report->in->rows[f->row];
 	if (row)
 		strbuf_puts(out, row->target);
@@ -178,8 +156,8 @@ static void add_finding(struct strbuf *out, const struct recover_report *report,
 	case REC_MISSING:
 		if (f->other)
 			strbuf_printf(out, ": line %" PRIu32 " may have been its", f->other);
-		add_kind(out, expected(report, f->row, REC_FSTYPE),
-		         expected(report, f->row, REC_SOURCE));
+		add_kind(out, expected(report, f->row, TABLINE_FSTYPE),
+		         expected(report, f->row, TABLINE_SOURCE));
 		break;
 	case REC_UNREADABLE:
 	case REC_IGNORED:
@@ -216,16 +194,10 @@ int recover_text(const struct recover_report *report)
 	return failed ? -1 : 0;
 }
 
-void recover_counts(const struct rec_judgement *j, struct strbuf *out)
-{
-	for (enum rec_verdict v = 0; v < REC_NVERDICTS; ++v)
-		strbuf_printf(out, "%s%zu %s", v ? ", " : "", j->of[v], rec_verdict_name(v));
-}
-
 /* JSON. */
 
 /** Write a value without its secrets, or null. */
-static void put_value(struct json *json, const char *key, unsigned field, const char *value)
+static void put_value(struct json *json, const char *key, size_t field, const char *value)
 {
 	struct strbuf masked;
 	strbuf_init(&masked);
@@ -262,30 +234,29 @@ static void put_finding(struct json *json, const struct recover_report *report,
                         const struct rec_finding *f)
 {
 	bool readable = f->line && f->verdict != REC_UNREADABLE && f->verdict != REC_IGNORED;
-	size_t nplaces = report->format == REC_SETMNT ? 2 : 4;
+	size_t n = report->format == REC_SETMNT ? 2 : OF_KERNEL;
 	json_put_object(json, NULL, JSON_INLINE);
 	put_line_number(json, "line", f->line ? f->line->number : 0);
-	json_put_string(json, "verdict", rec_verdict_name(f->verdict));
-	for (size_t i = 0; i < 4; ++i)
-		put_value(json, rec_field_name((unsigned)i), places[i].field,
-		          readable && i < nplaces ? tabline_value(f->line, places[i].place) : NULL);
+	json_put_string(json, "verdict", rec_verdict_names[f->verdict]);
+	for (size_t i = 0; i < OF_KERNEL; ++i)
+		put_value(json, rec_field_names[i], i, readable && i < n
+		          ? tabline_value(f->line, (enum tabline_place)i) : NULL);
 	json_put_array(json, "fields", JSON_INLINE);
 	for (unsigned b = 0; b < REC_NFIELDS; ++b) {
 		if (f->fields & 1u << b)
-			json_put_string(json, NULL, rec_field_name(b));
+			json_put_string(json, NULL, rec_field_names[b]);
 	}
 	json_end(json);
 	if (f->row == REC_NONE || f->verdict == REC_RIGHT) {
 		json_put_null(json, "expected");
 	} else {
 		json_put_object(json, "expected", JSON_INLINE);
-		for (size_t i = 0; i < nplaces; ++i)
-			put_value(json, rec_field_name((unsigned)i), places[i].field,
-			          expected(report, f->row, places[i].field));
+		for (size_t i = 0; i < n; ++i)
+			put_value(json, rec_field_names[i], i, expected(report, f->row, i));
 		json_end(json);
 	}
 	put_line_number(json, "other_line", f->other);
-	put_value(json, "reason", 0, f->why);
+	json_put_string(json, "reason", f->why);
 	put_hints(json, report->judgement, f, true);
 	put_hints(json, report->judgement, f, false);
 	json_end(json);
@@ -304,13 +275,13 @@ int recover_json(const struct recover_report *report)
 		put_finding(&json, report, &j->findings[i]);
 	json_end(&json);
 	json_put_string(&json, "file", report->name);
-	put_value(&json, "link", 0, report->link);
-	json_put_string(&json, "format", rec_format_name(report->format));
+	json_put_string(&json, "link", report->link);
+	json_put_string(&json, "format", rec_format_names[report->format]);
 	json_put_bool(&json, "right", report->right);
 	if (j) {
 		json_put_object(&json, "counts", JSON_INLINE);
 		for (enum rec_verdict v = 0; v < REC_NVERDICTS; ++v)
-			json_put_number(&json, rec_verdict_name(v), j->of[v]);
+			json_put_number(&json, rec_verdict_names[v], j->of[v]);
 		json_end(&json);
 	} else {
 		json_put_null(&json, "counts");

@@ -51,7 +51,7 @@ struct recovery {
 	struct os *os;            /* run.os, or that */
 	struct strbuf name;       /* of the file, for people: with the root before it */
 	struct rec_row *rows;
-	size_t nrows, nameless;
+	size_t nameless;
 	struct put *put;
 	struct tablines *lines;
 	struct hints hints;
@@ -113,8 +113,7 @@ static int check_opts(struct opts *opts)
 		                   "touched");
 	if (opts->root && (!*opts->root || (opts->file && *opts->file != '/')))
 		return usage_error(opts->root, *opts->root ? "with --root FILE must be an absolute "
-		                   "path"
-		                                             : "the root is empty");
+		                   "path" : "the root is empty");
 	/* Where nothing is tested, a root that can block is not refused. */
 	if (opts->root && strcmp(opts->root, "/") != 0 && !opts->tab_file
 	    && opts->names == DN_KERNEL)
@@ -138,30 +137,30 @@ static int check_opts(struct opts *opts)
 	return put_check(put);
 }
 
-/* Links. */
+/** Report that something cannot be checked.  @return an exit status. */
+static int cannot_check(const struct recovery *r, const char *why)
+{
+	message(strbuf_str(&r->name), "cannot be checked: %s", why);
+	return PX_UNJUDGED;
+}
 
-/** Print what there is to be said of a link into /proc.  @return an exit status. */
+/** Report a link into /proc, or a file there.  @return an exit status. */
 static int report_link(struct recovery *r, const char *link, bool right)
 {
-	const struct opts *opts = r->opts;
 	struct recover_report report = {
-		.run = &r->run, .name = strbuf_str(&r->name), .link = link,
-		.format = (enum rec_format)opts->format,
-		.right = right,
+		.run = &r->run, .name = strbuf_str(&r->name), .link = link, .right = right,
+		.format = (enum rec_format)r->opts->format,
 	};
-	if (opts->json) {
-		if (recover_json(&report) != 0) {
-			message(NULL, "%s", strerror(ENOMEM));
-			return PX_UNJUDGED;
-		}
+	if (r->opts->json) {
+		if (recover_json(&report) != 0)
+			return cannot_check(r, strerror(ENOMEM));
 	} else if (right) {
 		message(report.name, "right: %s%s is the kernel's own table",
-		        link ? "a symlink; " : "",
-		        link ? link : "it");
+		        link ? "a symlink; " : "", link ? link : "it");
 	} else if (link) {
 		message(report.name, "wrong: a symlink to %s, which does not have the format of an "
-		        "mtab; replace it by "
-		        "ln -sfn /proc/self/mounts, or by a file with --force-file", link);
+		        "mtab; replace it by ln -sfn /proc/self/mounts, or by a file with "
+		        "--force-file", link);
 	} else {
 		message(report.name, "wrong: a file of /proc without the format of an mtab");
 	}
@@ -185,19 +184,7 @@ static void report_nameless(void *arg, size_t i)
 	        mtree_state_name(mtree_shown_state(node)));
 }
 
-/** Make a row of each mount that has a name here.  @return 0, or -1 (ENOMEM). */
-static int make_rows(struct recovery *r)
-{
-	if (rec_rows(&r->run.d->tree, r->run.d->targets, &r->rows, &r->nrows, report_nameless,
-	             r) != 0)
-		return -1;
-	if (r->nameless > REPORTED_NAMELESS)
-		message(r->run.table_name, "%zu more mounts without a name",
-		        r->nameless - REPORTED_NAMELESS);
-	return 0;
-}
-
-/** When what is mounted can have been mounted. */
+/** Set when the mounts can have been made: between boot and now. */
 static void set_times(struct recovery *r)
 {
 	char *text;
@@ -218,22 +205,20 @@ static void set_times(struct recovery *r)
 
 /* The file. */
 
-/** Cut a text as FILE's format asks for.  @return it, or NULL after a message. */
+/** Cut a text into lines.  @return them, or NULL after a message. */
 static struct tablines *cut_text(const struct recovery *r, const char *text, size_t len)
 {
 	size_t n = 0;
-	for (const char *at = text; (at = memchr(at, '\n',
-	                                         len - (size_t)(at - text))) != NULL; ++at)
+	for (const char *at = text, *end = text + len;
+	     (at = memchr(at, '\n', (size_t)(end - at))) != NULL; ++at)
 		++n;
 	struct tablines *lines = NULL;
-	errno = EFBIG;
 	if (n <= LINES_MAX)
 		lines = r->in.format == REC_MTAB ? tablines_parse(text, len)
 		        : tablines_cut(text, len);
 	if (!lines)
-		message(strbuf_str(&r->name), "cannot be checked: %s",
-		        errno == EFBIG ? "it has more lines than there can be mounts"
-		                                                             : strerror(errno));
+		cannot_check(r, n > LINES_MAX ? "it has more lines than there can be mounts"
+		             : strerror(errno));
 	return lines;
 }
 
@@ -251,14 +236,12 @@ static int refuse_fstab(const struct recovery *r, const char *path)
 	return sign ? -1 : 0;
 }
 
-/** Judge.  @return 0, or -1 after a message. */
+/** Judge the file.  @return 0, or -1 after a message. */
 static int judge(struct recovery *r)
 {
 	const struct replace *file = &r->put->file;
-	r->in.format = (enum rec_format)r->opts->format;
 	r->in.keep = (enum rec_keep)r->opts->keep;
 	r->in.rows = r->rows;
-	r->in.nrows = r->nrows;
 	r->in.confirmed = hint_confirmed;
 	r->in.arg = &r->hints;
 	if (r->in.format == REC_MNTTAB)
@@ -266,14 +249,13 @@ static int judge(struct recovery *r)
 	r->in.lines = r->lines = cut_text(r, file->text, file->len);
 	if (!r->lines || (r->in.format == REC_MTAB && refuse_fstab(r, r->opts->file) != 0))
 		return -1;
-	if (rec_judge(&r->in, &r->judgement) != 0 || r->hints.failed || run_failed(&r->run)) {
-		message(strbuf_str(&r->name), "cannot be checked: %s", strerror(ENOMEM));
-		return -1;
-	}
-	return 0;
+	if (rec_judge(&r->in, &r->judgement) == 0 && !r->hints.failed && !run_failed(&r->run))
+		return 0;
+	cannot_check(r, strerror(ENOMEM));
+	return -1;
 }
 
-/** Make the file anew, and see that what was made says of every mount what is so.
+/** Rebuild the file, and check that it has a right line for each mount.
     @return 0, or -1 after a message. */
 static int make_file(struct recovery *r)
 {
@@ -282,15 +264,15 @@ static int make_file(struct recovery *r)
 		message(strbuf_str(&r->name), "cannot be rebuilt: %s", strerror(ENOMEM));
 		return -1;
 	}
-	struct rec_input in = r->in;
 	struct rec_judgement proof = {0};
-	in.keep = REC_ALL;
 	struct tablines *lines = cut_text(r, strbuf_str(&r->made), r->made.len);
+	struct rec_input in = r->in;
+	in.keep = REC_ALL;
 	in.lines = lines;
 	int rc = lines ? rec_judge(&in, &proof) : -1;
-	if (rc == 0 && (!rec_is_right(&proof) || proof.of[REC_RIGHT] != r->nrows)) {
+	if (rc == 0 && (!rec_is_right(&proof) || proof.of[REC_RIGHT] != in.nrows)) {
 		message(strbuf_str(&r->name), "the rebuilt file describes only %zu of %zu mounts; "
-		        "nothing is written", proof.of[REC_RIGHT], r->nrows);
+		        "nothing is written", proof.of[REC_RIGHT], in.nrows);
 		rc = -1;
 	}
 	rec_judgement_destroy(&proof);
@@ -298,55 +280,48 @@ static int make_file(struct recovery *r)
 	return rc;
 }
 
-/** Tell of options that would be lost. */
+/** Report options that would be lost. */
 static void report_dropped(const struct recovery *r)
 {
 	const struct rec_judgement *j = &r->judgement;
-	for (size_t i = 0; i < j->nlines && j->dropped && r->in.keep == REC_CHECKED; ++i) {
+	for (size_t i = 0; i < j->nlines && r->in.keep == REC_CHECKED; ++i) {
 		const struct rec_finding *f = &j->findings[i];
-		for (size_t k = 0; k < f->nhints; ++k) {
-			const struct rec_hint *hint = &j->hints[f->hint + k];
-			if (hint->kept)
+		for (size_t k = f->hint; k < f->hint + f->nhints; ++k) {
+			if (j->hints[k].kept)
 				continue;
 			struct strbuf object;
 			strbuf_init(&object);
 			strbuf_printf(&object, "%s:%" PRIu32, strbuf_str(&r->name),
 			              f->line->number);
 			message(strbuf_str(&object), "%s is not kept: nothing else confirms it; "
-			        "--keep=all keeps it",
-			        hint->option);
+			        "--keep=all keeps it", j->hints[k].option);
 			strbuf_destroy(&object);
 		}
 	}
 }
 
-/** Tell the judgement.  @return an exit status. */
+/** Report what is right and wrong.  @return an exit status. */
 static int report_file(struct recovery *r, bool right)
 {
-	const struct opts *opts = r->opts;
 	const struct recover_report report = {
 		.run = &r->run, .name = strbuf_str(&r->name), .link = r->put->file.link,
-		.format = r->in.format,
-		.all = opts->all, .in = &r->in, .judgement = &r->judgement, .right = right,
+		.format = r->in.format, .all = r->opts->all, .in = &r->in,
+		.judgement = &r->judgement, .right = right,
 	};
-	struct strbuf counts;
-	strbuf_init(&counts);
-	recover_counts(&r->judgement, &counts);
-	int rc = counts.failed ? -1 : opts->json ? recover_json(&report) : recover_text(&report);
-	if (rc == 0 && !opts->json) {
-		if (r->put->file.missing)
-			message(report.name, "does not exist; a symlink to /proc/self/mounts needs "
-			        "no maintenance");
-		if (right)
-			message(report.name, "right: %s", strbuf_str(&counts));
-		else
-			message(report.name, "%s; --diff shows what --write would change",
-			        strbuf_str(&counts));
+	if ((r->opts->json ? recover_json(&report) : recover_text(&report)) != 0)
+		return cannot_check(r, strerror(ENOMEM));
+	if (!r->opts->json && r->put->file.missing)
+		message(report.name, "does not exist; a symlink to /proc/self/mounts needs no "
+		        "maintenance");
+	if (!r->opts->json) {
+		const size_t *of = r->judgement.of;
+		message(report.name, "%s%zu right, %zu wrong, %zu gone, %zu missing, "
+		        "%zu unreadable, %zu ignored%s", right ? "right: " : "", of[REC_RIGHT],
+		        of[REC_WRONG], of[REC_GONE], of[REC_MISSING], of[REC_UNREADABLE],
+		        of[REC_IGNORED],
+		        right ? "" : "; --diff shows what --write would change");
 	}
-	if (rc != 0)
-		message(NULL, "%s", strerror(ENOMEM));
-	strbuf_destroy(&counts);
-	return rc != 0 ? PX_UNJUDGED : right ? PX_OK : PX_DIFFERENT;
+	return right ? PX_OK : PX_DIFFERENT;
 }
 
 /** Report, print or write the checked file.  @return an exit status. */
@@ -389,32 +364,16 @@ static int settle(struct recovery *r)
 	}
 	if (opts->put.write && !whole && !opts->put.force) {
 		message(strbuf_str(&r->name), "is not written: a mount without a name would have "
-		        "no line; use --force "
-		        "to write it anyway");
+		        "no line; use --force to write it anyway");
 		return PX_UNJUDGED;
 	}
 	char summary[80];
-	snprintf(summary, sizeof(summary), "reproduces %zu of %zu mounts", r->nrows,
-	         r->nrows + r->nameless);
+	snprintf(summary, sizeof(summary), "reproduces %zu of %zu mounts", r->in.nrows,
+	         r->in.nrows + r->nameless);
 	const struct put_verdict verdict = {.summary = summary};
 	int status = right ? put_finish(r->put, file->text, file->len, NULL)
 	                   : put_finish(r->put, strbuf_str(&r->made), r->made.len, &verdict);
 	return status == PX_OK ? unsure : status;
-}
-
-/** A link into /proc needs no line to be judged.  @return an exit status, or -1: it
-    is to be judged as a file. */
-static int judge_link(struct recovery *r, const struct replace_name *request)
-{
-	const struct opts *opts = r->opts;
-	char link[PATH_MAX];
-	if (opts->print || opts->put.force_file)
-		return -1;
-	int kind = recover_link(r->os, request, link);
-	/* The kernel's table of now is not the recorded one. */
-	if (kind > 0 && !*link && opts->tab_file)
-		kind = 0;
-	return kind == 0 ? -1 : report_link(r, *link ? link : NULL, kind > 0);
 }
 
 /** Name the mounts, once.  @return 0, or an exit status after a message. */
@@ -440,31 +399,34 @@ static int judge_file(struct recovery *r)
 		if (opts->root && r->run.prefix)
 			request.root = r->run.prefix;   /* as the table has it */
 	}
-	if (status == 0)
-		status = judge_link(r, &request);
-	if (status >= 0)
+	if (status != 0)
 		return status;
+	bool follows = !opts->print && !opts->put.force_file;
+	char link[PATH_MAX];
+	int kind = follows ? recover_link(r->os, &request, link) : 0;
+	/* The kernel's table of now is not the recorded one. */
+	if (kind != 0 && !(kind > 0 && !*link && opts->tab_file))
+		return report_link(r, *link ? link : NULL, kind > 0);
 	if ((status = put_open(r->os, &opts->put, &request, &r->put)) != 0)
 		return status;
 	/* By a directory that is a link into /proc. */
 	const struct replace *file = &r->put->file;
 	bool named = opts->tab_file && !file->link;
-	if (file->of_kernel && !named && !opts->print && !opts->put.force_file) {
+	if (file->of_kernel && !named && follows) {
 		const char *base = strrchr(file->path, '/');
 		return report_link(r, file->link, base && strcmp(base, "/mounts") == 0);
 	}
 	if ((status = know_mounts(r)) != 0)
 		return status;
-	if (opts->json && machine_read(&r->run) != 0) {
-		message(NULL, "%s", strerror(ENOMEM));
-		return PX_UNJUDGED;
-	}
 	hints_init(&r->hints, &r->run, r->os, opts->root ? opts->root : opts->tab_file ? NULL : "/",
-	               r->run.live && !opts->root);
-	if (make_rows(r) != 0) {
-		message(NULL, "%s", strerror(ENOMEM));
-		return PX_UNJUDGED;
-	}
+	           r->run.live && !opts->root);
+	if ((opts->json && machine_read(&r->run) != 0)
+	    || rec_rows(&r->run.d->tree, r->run.d->targets, &r->rows, &r->in.nrows,
+	                report_nameless, r) != 0)
+		return cannot_check(r, strerror(ENOMEM));
+	if (r->nameless > REPORTED_NAMELESS)
+		message(r->run.table_name, "%zu more mounts without a name",
+		        r->nameless - REPORTED_NAMELESS);
 	return judge(r) == 0 ? settle(r) : PX_UNJUDGED;
 }
 
@@ -493,17 +455,15 @@ static int run_recover(const struct opts *opts)
 		o.max_dirs = HINT_DIRS;
 		o.search_seconds = HINT_SECONDS;
 	}
-	struct recovery r = {.opts = opts};
+	struct recovery r = {.opts = opts, .in.format = (enum rec_format)opts->format};
 	run_init(&r.run, &o, &columns);
 	strbuf_init(&r.name);
 	strbuf_init(&r.made);
 	hints_init(&r.hints, &r.run, &r.run.os, NULL, false);
 	strbuf_printf(&r.name, "%s%s", opts->root && strcmp(opts->root, "/") != 0 ? opts->root : "",
 	              opts->file);
-	if (r.name.failed) {
-		message(opts->file, "cannot be checked: %s", strerror(ENOMEM));
-		return PX_UNJUDGED;
-	}
+	if (r.name.failed)
+		return cannot_check(&r, strerror(ENOMEM));
 	r.run.progress = progress_begin(&r.run);
 	run_start(&r.run);
 	r.os = opts->tab_file ? &r.files : &r.run.os;

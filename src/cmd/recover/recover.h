@@ -78,7 +78,4 @@ int recover_text(const struct recover_report *report);
 /** Print a document with all of them.  @return 0, or -1 (ENOMEM). */
 int recover_json(const struct recover_report *report);
 
-/** Append how many there are of each verdict. */
-void recover_counts(const struct rec_judgement *judgement, struct strbuf *out);
-
 #endif
