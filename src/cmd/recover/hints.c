@@ -14,7 +14,6 @@
  */
 #include "cmd/recover/recover.h"
 
-#include "base/array.h"
 #include "base/fstypes.h"
 #include "cmd/view.h"
 #include "mountopts/optlist.h"
@@ -23,51 +22,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void book_add(struct hints *hints, struct book *book, struct book_entry entry)
-{
-	uint64_t key = map64_text(entry.name);
-	if (!ARRAY_ROOM(book->entries, book->count, &book->room)) {
-		hints->failed = true;
-		return;
-	}
-	entry.before = map64_remove(&book->by_name, key);
-	book->entries[book->count] = entry;
-	hints->failed |= map64_put(&book->by_name, key, (uint32_t)book->count++) == MAP64_NONE;
-}
-
-/** The last entry of a name, or the one before another; NULL at the end. */
-static const struct book_entry *book_next(const struct book *book, const char *name,
-                                          const struct book_entry *entry)
-{
-	uint32_t i = entry ? entry->before : map64_get(&book->by_name, map64_text(name));
-	while (i != MAP64_NONE && strcmp(book->entries[i].name, name) != 0)
-		i = book->entries[i].before;
-	return i == MAP64_NONE ? NULL : &book->entries[i];
-}
-
-static void book_destroy(struct book *book)
-{
-	free(book->entries);
-	map64_destroy(&book->by_name);
-}
-
 void hints_init(struct hints *hints, struct run *run, struct os *os, const char *root,
                 bool has_utab)
 {
 	*hints = (struct hints){.run = run, .os = os, .root = root, .has_utab = has_utab};
 	map64_init(&hints->utab.by_target);
-	map64_init(&hints->fstab.by_name);
-	map64_init(&hints->passwd.by_name);
 }
 
 void hints_destroy(struct hints *hints)
 {
 	host_utab_destroy(&hints->utab);
-	book_destroy(&hints->fstab);
-	book_destroy(&hints->passwd);
-	tablines_free(hints->fstab_lines);
+	tablines_free(hints->fstab);
 	free(hints->fstab_text);
-	free(hints->passwd_text);
+	free(hints->passwd);
 }
 
 /** Read a file below the root.
@@ -93,41 +60,6 @@ static char *read_below(struct hints *hints, const char *path, size_t *len)
 	return text;
 }
 
-static void read_fstab(struct hints *hints)
-{
-	size_t len;
-	hints->fstab_text = read_below(hints, "/etc/fstab", &len);
-	if (!hints->fstab_text)
-		return;
-	hints->fstab_lines = tablines_parse(hints->fstab_text, len);
-	hints->failed |= !hints->fstab_lines;
-	for (size_t i = 0; hints->fstab_lines && i < hints->fstab_lines->count; ++i) {
-		const struct tabline *line = &hints->fstab_lines->lines[i];
-		const char *options = tabline_value(line, TABLINE_OPTIONS);
-		if (line->kind != TABLINE_ENTRY || !options)
-			continue;
-		book_add(hints, &hints->fstab, (struct book_entry){
-			.name = tabline_value(line, TABLINE_TARGET), .value = options,
-			.fstype = tabline_value(line, TABLINE_FSTYPE),
-			.source = tabline_value(line, TABLINE_SOURCE),
-		});
-	}
-}
-
-/** Read the users and their IDs. */
-static void read_passwd(struct hints *hints)
-{
-	size_t len;
-	hints->passwd_text = read_below(hints, "/etc/passwd", &len);
-	for (char *at = hints->passwd_text, *line; at && (line = strsep(&at, "\n"));) {
-		char *name = strsep(&line, ":");
-		char *uid = line && strsep(&line, ":") && line ? strsep(&line, ":") : NULL;
-		if (*name && uid)
-			book_add(hints, &hints->passwd,
-			         (struct book_entry){.name = name, .value = uid});
-	}
-}
-
 static void read_all(struct hints *hints)
 {
 	struct host host = {.in = {.os = hints->os, .live = true,
@@ -137,22 +69,54 @@ static void read_all(struct hints *hints)
 		hints->failed |= host_read_utab(&host, &hints->utab) != 0;
 	if (!hints->root)
 		return;
-	read_fstab(hints);
-	read_passwd(hints);
+	size_t len;
+	hints->fstab_text = read_below(hints, "/etc/fstab", &len);
+	if (hints->fstab_text) {
+		hints->fstab = tablines_parse(hints->fstab_text, len);
+		hints->failed |= !hints->fstab;
+	}
+	hints->passwd = read_below(hints, "/etc/passwd", &len);
 }
 
-/** Whether a line of the fstab, of a mount's type or source, has an option. */
+/** Whether two texts are known and equal. */
+static bool same(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+/** Whether a line of the fstab, of a mount's target and its type or source, has an option. */
 static bool fstab_has(const struct hints *hints, const struct rec_row *row, const char *option)
 {
-	const struct mount *m = row->mount;
-	for (const struct book_entry *e = NULL;
-	     (e = book_next(&hints->fstab, row->target, e)) != NULL;) {
-		bool fits = (e->fstype && m->fstype && strcmp(e->fstype, m->fstype) == 0)
-		            || (e->source && m->source && strcmp(e->source, m->source) == 0);
-		if (fits && opt_has(e->value, option))
+	for (size_t i = 0; hints->fstab && i < hints->fstab->count; ++i) {
+		const struct tabline *line = &hints->fstab->lines[i];
+		const char *options = tabline_value(line, TABLINE_OPTIONS);
+		if (line->kind == TABLINE_ENTRY && options
+		    && same(tabline_value(line, TABLINE_TARGET), row->target)
+		    && (same(tabline_value(line, TABLINE_FSTYPE), row->mount->fstype)
+		        || same(tabline_value(line, TABLINE_SOURCE), row->mount->source))
+		    && opt_has(options, option))
 			return true;
 	}
 	return false;
+}
+
+/** Find the ID of a user in the passwd file: NAME:PASSWORD:UID:...
+    @return it, of *n bytes; or NULL. */
+static const char *user_id(const struct hints *hints, const char *name, size_t *n)
+{
+	size_t len = strlen(name);
+	const char *found = NULL;
+	for (const char *line = hints->passwd; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, name, len) != 0 || line[len] != ':')
+			continue;
+		const char *id = line + len + 1 + strcspn(line + len + 1, ":\n");
+		if (*id == ':') {
+			found = id + 1;
+			*n = strcspn(found, ":\n");
+		}
+	}
+	return found;
 }
 
 /** Whether a known user can have made a mount. */
@@ -160,11 +124,12 @@ static bool is_of_user(const struct hints *hints, const struct rec_row *row, con
 {
 	static const char *const permits[] = {"user", "users", "owner", "group"};
 	char option[32];
-	const struct book_entry *user = book_next(&hints->passwd, name, NULL);
-	if (!user)
+	size_t n;
+	const char *id = user_id(hints, name, &n);
+	if (!id)
 		return false;
 	for (int i = 0; i < 2; ++i) {
-		snprintf(option, sizeof(option), "%s=%s", i ? "uid" : "user_id", user->value);
+		snprintf(option, sizeof(option), "%s=%.*s", i ? "uid" : "user_id", (int)n, id);
 		if (opt_shown_has(row->mount->fs_opts, option))
 			return true;
 	}

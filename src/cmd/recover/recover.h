@@ -5,7 +5,6 @@
 #ifndef GM_CMD_RECOVER_H
 #define GM_CMD_RECOVER_H
 
-#include "base/map64.h"
 #include "cmd/cmd.h"
 #include "cmd/putfile.h"
 #include "host/host.h"
@@ -26,18 +25,6 @@ int recover_link(struct os *os, const struct replace_name *file, char first[]);
 
 /* Confirmation of hints: hints.c */
 
-/** Entries of a file, found by a name. */
-struct book {
-	struct book_entry {
-		const char *name;
-		const char *value;        /* of the fstab the options, of passwd the user ID */
-		const char *fstype, *source;
-		uint32_t before;          /* the previous entry of this name, or MAP64_NONE */
-	} *entries;
-	size_t count, room;
-	struct map64 by_name;
-};
-
 /** What confirms hints; read when the first hint is met. */
 struct hints {
 	struct run *run;
@@ -45,10 +32,9 @@ struct hints {
 	const char *root;             /* of the fstab and passwd; NULL: none is read */
 	bool has_utab;                /* this system's utab belongs to the table */
 	bool is_read, failed;
-	char *passwd_text, *fstab_text;
-	struct tablines *fstab_lines;
+	char *passwd, *fstab_text;
+	struct tablines *fstab;
 	struct host_utab utab;
-	struct book fstab, passwd;
 };
 
 void hints_init(struct hints *hints, struct run *run, struct os *os, const char *root,
