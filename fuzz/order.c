@@ -10,8 +10,7 @@
  */
 #include "lib/fuzz.h"
 
-#include "audit/rules/drift.h"
-#include "audit/rules/mounts.h"
+#include "audit/live.h"
 #include "audit/owner.h"
 #include "audit/selfcheck.h"
 #include "base/escape.h"
@@ -129,11 +128,13 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 	FUZZ_CHECK(fstab_match(&(struct fstab_match_input){.file = lines, .in = live, .plan = plan},
 	                       &match) == 0);
 	FUZZ_CHECK(audit_own(plan, &match, lines, &live->world) == 0);
-	FUZZ_CHECK(audit_drift(&(struct audit_drift_input){lines, &match, live, plan, facts, -1},
-	                       &report) == 0);
-	FUZZ_CHECK(audit_mounts(&(struct audit_mounts_input){live->d, plan,
-	                                                     include + lines->count % 3, secret,
-	                                                     (long)lines->count}, &report) == 0);
+	const struct audit_live in = {
+		.d = live->d, .root = live->root, .world = &live->world, .facts = facts,
+		.lines = lines, .plan = plan, .match = &match, .uptime = -1,
+		.include = include + lines->count % 3, .mount_max = (long)lines->count,
+	};
+	FUZZ_CHECK(audit_drift(&in, &report) == 0);
+	FUZZ_CHECK(audit_mounts(&in, &report) == 0);
 	size_t of[AUDIT_CRITICAL + 1] = {0};
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];

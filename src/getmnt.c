@@ -160,6 +160,7 @@
  *     options.c          options as sets
  *   audit/               findings with stable codes
  *     rules.c            the table of rules; auditing the text of an fstab
+ *     live.h             the interface of the rules about the running system
  *     report.c           findings, sorted
  *     ignore.c           the comment that silences codes for a line
  *     compare.c          an fstab against its former text

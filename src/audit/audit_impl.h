@@ -5,10 +5,9 @@
 #ifndef GM_AUDIT_IMPL_H
 #define GM_AUDIT_IMPL_H
 
-#include "audit/rules.h"
+#include "audit/live.h"
 #include "base/intern.h"
 #include "base/map64.h"
-#include "fstab/fstab.h"
 #include "fstab/order.h"
 
 enum {
@@ -136,6 +135,20 @@ static inline bool audit_is_open(const struct fstab_facts *facts, const char *pa
 	return facts && facts->open_to_all && facts->open_to_all(facts->arg, path) > 0;
 }
 
+/* Fields of a line that is an entry; NULL if it is damaged or a comment. */
+
+static inline const char *audit_field(const struct tabline *line, enum tabline_place place)
+{
+	return line->kind == TABLINE_ENTRY ? tabline_value(line, place) : NULL;
+}
+
+static inline bool audit_field_is(const struct tabline *line, enum tabline_place place,
+                                  const char *text)
+{
+	const char *value = audit_field(line, place);
+	return value && strcmp(value, text) == 0;
+}
+
 /* line.c */
 
 /** Report a character that looks like a blank but separates no fields.
@@ -208,5 +221,33 @@ void audit_overlay(struct audit *audit, const struct audit_entry *entry);
 bool audit_is_systemd(struct audit *audit);
 
 void audit_place(struct audit *audit, const struct audit_entry *entry);
+
+/* boot.c */
+
+/** Whether a source can name a device: a path in /dev, or one of the four tags. */
+bool audit_names_device(const char *source);
+
+void audit_boot(const struct audit_live *in, struct audit_report *report);
+
+/* crypttab.c */
+void audit_crypttab(const struct audit_live *in, struct audit_report *report);
+
+/* rbind.c */
+
+/** Give copies of mounts without a known owner the line of the recursive bind as their owner.
+    @match  Of a file and this plan.
+    @return whether there was memory. */
+bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
+                      const struct tablines *lines);
+
+/**
+ * Call for each recursive bind and each mount that it should have copied but did not: one that is
+ * older than the bind, by its unique ID, and can be bound.  Without unique IDs nothing is known.
+ *
+ * @return whether there was memory.
+ */
+bool audit_left_out(const struct audit_live *in,
+                    void (*each)(void *arg, const struct tabline *line,
+                                 const struct fstab_line *child), void *arg);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/owner.h"
 
-#include "audit/rules/rbind.h"
+#include "audit/audit_impl.h"
 #include "base/map64.h"
 
 #include <errno.h>

@@ -98,9 +98,9 @@ found, messages, unjudged, result = under()
 gm.expect(found == WANTED, f"found: {found}")
 gm.expect(unjudged == ["MNT-UNDER-NOT-EMPTY"], f"of what can block nothing is told: {unjudged}")
 gm.expect("4 entries" in messages["/data"] and messages["/data"].endswith(" ..."), f"/data: {messages}")
-gm.expect("lies 1 entry that" in messages["/one"] and messages["/one"].endswith(": x"), f"/one: {messages}")
+gm.expect("hides 1 entry of" in messages["/one"] and messages["/one"].endswith(": x"), f"/one: {messages}")
 gm.expect("2 entries" in messages["/tmp"] and "at least " in messages["/big"], f"/tmp, /big: {messages}")
-gm.expect("lies 1 entry" in messages["/over"] and messages["/over"].endswith(": x"), f"of a stack: {messages}")
+gm.expect("hides 1 entry" in messages["/over"] and messages["/over"].endswith(": x"), f"of a stack: {messages}")
 calls = result.stats()["calls"]
 gm.expect(calls["open_tree"] == 2, f"one clone for each mount that others are on: {calls['open_tree']}")
 for trigger in triggers:

@@ -4,8 +4,7 @@
  */
 #include "unit.h"
 
-#include "audit/rules/holders.h"
-#include "audit/rules/covered.h"
+#include "audit/live.h"
 #include "discover/discover.h"
 #include "fault.h"
 
@@ -51,7 +50,8 @@ static char text[16 * 1024];
 static ssize_t list_all(const struct discovery *d, struct fstab_plan *plan,
                         const char *const *include, struct audit_covered **list)
 {
-	ssize_t n = audit_covered_list(d, plan, include, list);
+	ssize_t n = audit_covered_list(&(struct audit_live){.d = d, .plan = plan,
+	                                                    .include = include}, list);
 	for (ssize_t i = 0; i < n; ++i)
 		(*list)[i].covered.state = (*list)[i].line->target[1] == 'n'
 			&& (*list)[i].line->target[2] ? HOST_COVERED_UNKNOWN : HOST_COVERED_DATA;
@@ -160,13 +160,13 @@ static void test_words(void)
 		const char *message;
 	} rows[] = {
 		{{.count = 1, .names = {(char[]){"a"}}},
-		 "under it lies 1 entry that nobody sees while it is mounted: a"},
+		 "it hides 1 entry of the directory below: a"},
 		{{.count = 2, .names = {(char[]){"a"}, (char[]){"b"}}},
-		 "under it lie 2 entries that nobody sees while it is mounted: a, b"},
+		 "it hides 2 entries of the directory below: a, b"},
 		{{.count = 4, .names = {(char[]){"a"}, (char[]){"b"}, (char[]){"c"}}},
-		 "under it lie 4 entries that nobody sees while it is mounted: a, b, c ..."},
+		 "it hides 4 entries of the directory below: a, b, c ..."},
 		{{.count = 700, .more = true, .names = {(char[]){"a"}}},
-		 "under it lie at least 700 entries that nobody sees while it is mounted: a ..."},
+		 "it hides at least 700 entries of the directory below: a ..."},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		struct audit_report report;
@@ -213,7 +213,8 @@ static void test_held(void)
 	};
 	struct audit_report report;
 	audit_report_init(&report);
-	CU_ASSERT_EQUAL(audit_holders(all, 5, secret, &report), 0);
+	const struct fstab_world world = {.secret = secret};
+	CU_ASSERT_EQUAL(audit_holders(&(struct audit_live){.world = &world}, all, 5, &report), 0);
 	CU_ASSERT_EQUAL_FATAL(report.count, 5);
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];

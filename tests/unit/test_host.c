@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "audit/rules/host.h"
+#include "audit/live.h"
 #include "audit/owner.h"
 #include "fault.h"
 
@@ -79,7 +79,7 @@ static char text[16 * 1024];
 
 /** What is told, a line each: "CODE severity target file:line: message (is)", and what
     cannot be judged. */
-static const char *judged(struct audit_host *host, const char *fstab, struct fstab_plan *plan)
+static const char *judged(struct audit_live *host, const char *fstab, struct fstab_plan *plan)
 {
 	static const struct fstab_plan none;
 	struct audit_report report;
@@ -132,10 +132,10 @@ static void says(const char *name, const char *got, const char *expected)
 }
 
 /** Of a host of which all is known, and nothing wrong. */
-static struct audit_host healthy(void)
+static struct audit_live healthy(void)
 {
 	static const struct host_errors_list none;
-	return (struct audit_host){
+	return (struct audit_live){
 		.errors = &none, .facts = &facts, .mtab = {.kind = HOST_MTAB_KERNEL},
 			.fstab_seen = true, .fstab_mode = 0100644,
 		.cmdline = "root=ZFS=tank",
@@ -171,7 +171,7 @@ static void mtab(void)
 		 "MTAB-CORRUPT warning /etc/mtab: has invalid lines (4 unreadable)\n" UNJUDGED},
 	};
 	for (size_t i = 0; i < sizeof(rows_) / sizeof(*rows_); ++i) {
-		struct audit_host host = healthy();
+		struct audit_live host = healthy();
 		host.mtab = rows_[i].mtab;
 		says("mtab", judged(&host, "", NULL), rows_[i].expected);
 	}
@@ -179,7 +179,7 @@ static void mtab(void)
 
 static void mode(void)
 {
-	struct audit_host host = healthy();
+	struct audit_live host = healthy();
 	for (unsigned m = 0; m <= 0777; ++m) {
 		host.fstab_mode = 0100000 | m;
 		CU_ASSERT_EQUAL(strstr(judged(&host, "", NULL), "FSTAB-MODE critical") != NULL,
@@ -209,7 +209,7 @@ static void errors(void)
 		{0, 3, 0, "the last in ext4_lookup()", false}, {1, 2, 0, "write_errs 2", false},
 		{2, 0, 1, NULL, false}, {3, 0, 0, NULL, true},
 	};
-	struct audit_host host = healthy();
+	struct audit_live host = healthy();
 	host.errors = &(struct host_errors_list){.list = some, .count = 4, .unknown = true};
 	says("errors", judged(&host, "", &plan),
 	     "FS-ERRORS warning /b: devices of the file system report errors (2: write_errs 2)\n"
@@ -251,7 +251,7 @@ static void flips(void)
 	for (size_t i = 0; i < plan.count; ++i)
 		lines[i] = (struct fstab_line){.mount = &mounts[i], .target = targets[i],
 		                               .owner = i == 7 ? "udisks" : "container:kubelet"};
-	struct audit_host host = healthy();
+	struct audit_live host = healthy();
 	says("flips", judged(&host, "", &plan),
 	     "FS-ERRORS critical /down: the file system shut down after an error: reads and writes "
 	     "fail (shut down)\n"
@@ -283,7 +283,7 @@ static const char *booted(const char *cmdline, const char *fstab, unsigned minor
 	struct fstab_line line = {.fate = FSTAB_LINE, .mount = &root, .target = "/",
 	                          .owner = "fstab"};
 	struct fstab_plan plan = {.lines = &line, .count = 1};
-	struct audit_host host = healthy();
+	struct audit_live host = healthy();
 	host.cmdline = cmdline;
 	return judged(&host, fstab, &plan);
 }
@@ -351,7 +351,7 @@ static void boot_root(void)
 /** What is told of a crypttab. */
 static const char *crypt(const char *crypttab, const char *fstab)
 {
-	struct audit_host host = healthy();
+	struct audit_live host = healthy();
 	host.crypttab = crypttab;
 	host.crypttab_name = "ct";
 	return judged(&host, fstab, NULL);
@@ -400,8 +400,8 @@ static void crypttab(void)
 	     "BOOT-CRYPTTAB warning a ct:1: its device does not exist, and the boot waits for it "
 	     "(UUID=gone)\n" UNJUDGED);
 	says("may be missing", crypt("a UUID=gone none luks,nofail\nb UUID=gone none noauto", ""),
-	     "BOOT-CRYPTTAB info a ct:1: its device is not there (UUID=gone)\n"
-	     "BOOT-CRYPTTAB info b ct:2: its device is not there (UUID=gone)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB info a ct:1: its device does not exist (UUID=gone)\n"
+	     "BOOT-CRYPTTAB info b ct:2: its device does not exist (UUID=gone)\n" UNJUDGED);
 	says("an image", crypt("a /gone/image\n", ""),
 	     "BOOT-CRYPTTAB warning a ct:1: its device does not exist, and the boot waits for it "
 	     "(/gone/image)\n" UNJUDGED);
@@ -430,7 +430,7 @@ static void crypttab(void)
 	struct mount live = {.dev_major = 8, .dev_minor = 1, .fstype = "ext4"};
 	struct fstab_line of_live = {.fate = FSTAB_LINE, .mount = &live, .target = "/c"};
 	struct fstab_plan plan = {.lines = &of_live, .count = 1};
-	struct audit_host host = healthy();
+	struct audit_live host = healthy();
 	host.crypttab = "a /dev/sdb1 /dev/urandom tmp\nb UUID=root /dev/urandom swap\n";
 	host.crypttab_name = "ct";
 	says("overwritten, and mounted", judged(&host, "", &plan),
@@ -446,8 +446,8 @@ static void crypttab(void)
 	     "known)\n" UNJUDGED);
 	says("misspelt", crypt("a UUID=blank /dev/urandom swpa\nb UUID=luks none luks,discrad\n",
 	                       ""),
-	     "BOOT-CRYPTTAB warning a ct:1: there is no option swpa (swpa)\n"
-	     "BOOT-CRYPTTAB warning b ct:2: there is no option discrad (discrad)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB warning a ct:1: unknown option \"swpa\" (swpa)\n"
+	     "BOOT-CRYPTTAB warning b ct:2: unknown option \"discrad\" (discrad)\n" UNJUDGED);
 	says("another name", crypt("made2 UUID=luks none luks\n",
 	                           "/dev/mapper/made none swap sw\n"),
 	     "BOOT-CRYPTTAB warning made ct:1: line 1 of the fstab needs /dev/mapper/made, which "
@@ -478,7 +478,7 @@ static void crypttab(void)
 	     crypt("open UUID=gone none luks,nofail\nopen2 UUID=gone none luks,noauto\n", ""),
 	     "BOOT-CRYPTTAB warning open ct:1: its device does not exist, though the mapping is "
 	     "open: the next boot cannot open it (UUID=gone)\n"
-	     "BOOT-CRYPTTAB info open2 ct:2: its device is not there (UUID=gone)\n" UNJUDGED);
+	     "BOOT-CRYPTTAB info open2 ct:2: its device does not exist (UUID=gone)\n" UNJUDGED);
 	says("another name, open, and nofail",
 	     crypt("opne UUID=luks none luks\n", "/dev/mapper/open /o ext4 nofail\n"),
 	     "BOOT-CRYPTTAB warning open ct:1: line 1 of the fstab needs /dev/mapper/open, which "
@@ -526,7 +526,7 @@ static void no_memory(void)
 		struct audit_report report;
 		fault_begin(n ? &fault : NULL, 1000);
 		audit_report_init(&report);
-		int rc = audit_host(&(struct audit_host){
+		int rc = audit_host(&(struct audit_live){
 			.lines = lines, .plan = &plan, .world = &world, .facts = &facts,
 				.mtab = {HOST_MTAB_FILE, 1, 1, 1, 1},
 			.fstab_seen = true, .fstab_mode = 0100666,

@@ -6,8 +6,7 @@
 #include "unit.h"
 
 #include "audit/owner.h"
-#include "audit/rules.h"
-#include "audit/rules/drift.h"
+#include "audit/live.h"
 #include "fstab/edit/merge.h"
 
 #include <stdio.h>
@@ -142,9 +141,9 @@ static void put_drift(const struct tablines *lines, const struct fstab_match *ma
 	struct audit_report report;
 	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){.lines = lines}, &report), 0);
 	CU_ASSERT_EQUAL(audit_own(plan, match, lines, &in->world), 0);
-	struct audit_drift_input drift = {
-	        .lines = lines, .match = match, .live = in, .plan = plan, .uptime = -1};
-	CU_ASSERT_EQUAL(audit_drift(&drift, &report), 0);
+	struct audit_live live = {.d = in->d, .root = in->root, .world = &in->world, .lines = lines,
+	                          .match = match, .plan = plan, .uptime = -1};
+	CU_ASSERT_EQUAL(audit_drift(&live, &report), 0);
 	text[0] = '\0';
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *finding = &report.findings[i];

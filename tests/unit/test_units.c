@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "audit/rules/units.h"
+#include "audit/live.h"
 #include "fault.h"
 #include "fstab/units.h"
 
@@ -154,9 +154,9 @@ static int judge(const char *shown, const char *fstab, bool usual, long uptime, 
 	else
 		free(text);
 	if (rc == 0)
-		rc = audit_units(&(struct audit_units_input){
-			.units = &units, .lines = lines, .is_usual_fstab = usual, .facts = &facts,
-				.uptime = uptime}, &report);
+		rc = audit_units(&(struct audit_live){
+			.units = &units, .lines = lines, .fstab_seen = usual, .facts = &facts,
+			.uptime = uptime}, &report);
 	int error = errno;
 	for (size_t i = 0; i < report.count && rc == 0; ++i) {
 		const struct audit_finding *f = &report.findings[i];

@@ -3,7 +3,6 @@
  * Entries compared with each other: their order, and repeated mount points and sources.
  */
 #include "audit/audit_impl.h"
-#include "audit/rules/host_impl.h"
 
 #include "base/fstypes.h"
 #include "fstab/units.h"
@@ -218,7 +217,7 @@ static bool is_same_source(const struct audit_entry *a, const struct audit_entry
 void audit_number_source(const struct audit *audit, struct audit_entry *entry)
 {
 	struct fstab_device device = {0};
-	if (rules_names_device(entry->source)
+	if (audit_names_device(entry->source)
 	    && audit_devices(audit->in->facts, entry->source, &device) == 1 && device.numbered) {
 		entry->numbered = true;
 		entry->major = device.major;

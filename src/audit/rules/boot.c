@@ -7,77 +7,58 @@
  *
  * Source: kernel-parameters.txt; dracut.cmdline(7); initramfs-tools(7).
  */
-#include "audit/rules/host_impl.h"
+#include "audit/audit_impl.h"
+
+#include "base/words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool rules_names_device(const char *source)
+bool audit_names_device(const char *source)
 {
-	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", NULL};
-	static const char *const other[] = {"/dev/nfs", "/dev/root", "/dev/cifs",
-	                                    NULL};   /* names that only the kernel knows */
-	for (const char *const *name = other; *name; ++name) {
-		if (strcmp(source, *name) == 0)
-			return false;
-	}
-	for (const char *const *tag = tags; *tag; ++tag) {
-		if (strncmp(source, *tag, strlen(*tag)) == 0)
+	/* The kernel gives these names a meaning of their own. */
+	if (word_in(source, strlen(source), "/dev/nfs /dev/root /dev/cifs"))
+		return false;
+	for (size_t i = 0; i < AUDIT_TAGS; ++i) {
+		if (strncmp(source, audit_tags[i].tag, strlen(audit_tags[i].tag)) == 0)
 			return !strchr(source, '/');   /* PARTUUID=.../PARTNROFF=1 */
 	}
 	return strncmp(source, "/dev/", 5) == 0 && strncmp(source, "/dev/ram", 8) != 0;
 }
 
-/** The value of the last parameter of a name; "" if it is empty; NULL: the parameter does not
-    exist. */
-static const char *parameter(struct host_rules *rules, const char *name)
+/** The value of the last parameter of a name; "" without a value; NULL: no such parameter. */
+static const char *parameter(const struct audit_live *in, struct audit_report *report,
+                             const char *name)
 {
-	size_t len = strlen(name);
+	size_t len = strlen(name), n = 0;
 	const char *found = NULL;
-	size_t n = 0;
-	for (const char *at = rules->in->cmdline; *at;) {
+	for (const char *at = in->cmdline; *at;) {
 		at += strspn(at, " \t\n");
 		const char *word = at;
 		bool quoted = false;
 		for (; *at && (quoted || !strchr(" \t\n", *at)); ++at)
 			quoted ^= *at == '"';
-		if (at - word == 2 && memcmp(word, "--", 2) == 0)
+		size_t size = (size_t)(at - word);
+		if (word_is(word, size, "--"))
 			break;   /* the rest is for init */
-		if ((size_t)(at - word) > len && memcmp(word, name, len) == 0 && word[len] == '=') {
-			found = word + len + 1;
+		if (size >= len && memcmp(word, name, len) == 0
+		    && (size == len || word[len] == '=')) {
+			found = word + len + (size > len);
 			n = (size_t)(at - found);
 		}
 	}
-	if (!found)
-		return NULL;
-	if (n >= 2 && *found == '"' && found[n - 1] == '"') {
+	if (found && n >= 2 && *found == '"' && found[n - 1] == '"') {
 		++found;
 		n -= 2;
 	}
-	return rules_format(rules, "%.*s", (int)n, found);
-}
-
-/** Whether a parameter without a value exists. */
-static bool is_given(const struct host_rules *rules, const char *name)
-{
-	size_t len = strlen(name), n;
-	for (const char *at = rules->in->cmdline; *at; at += n) {
-		at += strspn(at, " \t\n");
-		n = strcspn(at, " \t\n");
-		if (n == 2 && memcmp(at, "--", 2) == 0)
-			break;
-		if (n == len && memcmp(at, name, len) == 0)
-			return true;
-	}
-	return false;
+	return found ? audit_format(report, "%.*s", (int)n, found) : NULL;
 }
 
 /** How many devices a source names; -1: not known. */
-static int devices(struct host_rules *rules, const char *source, struct fstab_device *device)
+static int devices(const struct audit_live *in, const char *source, struct fstab_device *device)
 {
-	const struct fstab_facts *facts = rules->in->facts;
 	*device = (struct fstab_device){0};
-	return facts && facts->devices ? facts->devices(facts->arg, source, device) : -1;
+	return audit_devices(in->facts, source, device);
 }
 
 /** Read a device number as the kernel does: MAJOR:MINOR, or one hexadecimal number. Source:
@@ -102,182 +83,149 @@ static bool read_number(const char *text, struct fstab_device *device)
 	return device->numbered = true;
 }
 
-/** The devices that root= names, as devices().  A device number counts as existing. */
-static int root_devices(struct host_rules *rules, const char *root, struct fstab_device *device)
-{
-	*device = (struct fstab_device){0};
-	if (read_number(root, device))
-		return 1;
-	return rules_names_device(root) ? devices(rules, root, device) : -1;
-}
-
 /** root= and the device that it names. */
-static const char *root_form(struct host_rules *rules, const char *root,
+static const char *root_form(struct audit_report *report, const char *root,
                              const struct fstab_device *named)
 {
 	const char *name = named->tags ? named->tags->name : NULL;
-	return rules_format(rules, name ? "root=%s (%s)" : "root=%s", root, name);
+	return name ? audit_format(report, "root=%s (%s)", root, name)
+	            : audit_format(report, "root=%s", root);
 }
 
-/** The line of the fstab for the root; NULL: none. */
-static const struct tabline *root_line(const struct host_rules *rules, bool *any)
+/** The line of the fstab for the root; NULL: none.  @any [out]  The fstab has lines. */
+static const struct tabline *root_line(const struct audit_live *in, bool *any)
 {
 	const struct tabline *found = NULL;
 	*any = false;
-	for (size_t i = 0; i < rules->in->lines->count; ++i) {
-		const struct tabline *line = &rules->in->lines->lines[i];
-		const char *target = line->kind == TABLINE_ENTRY
-			? tabline_value(line, TABLINE_TARGET) : NULL;
-		const char *fstype = target ? tabline_value(line, TABLINE_FSTYPE) : NULL;
-		*any |= target != NULL;
-		if (target && strcmp(target, "/") == 0 && (!fstype || strcmp(fstype, "swap") != 0))
+	for (size_t i = 0; i < in->lines->count; ++i) {
+		const struct tabline *line = &in->lines->lines[i];
+		*any |= audit_field(line, TABLINE_TARGET) != NULL;
+		if (audit_field_is(line, TABLINE_TARGET, "/")
+		    && !audit_field_is(line, TABLINE_FSTYPE, "swap"))
 			found = line;
 	}
 	return found;
 }
 
 /** The mounted root; NULL: it is not on a device. */
-static const struct mount *mounted_root(struct host_rules *rules, struct fstab_device *device)
+static const struct mount *mounted_root(const struct audit_live *in, struct fstab_device *device)
 {
-	const struct fstab_plan *plan = rules->in->plan;
-	const struct fstab_world *world = rules->in->world;
-	for (size_t i = 0; i < plan->count; ++i) {
-		const struct fstab_line *line = &plan->lines[i];
+	*device = (struct fstab_device){0};
+	for (size_t i = 0; i < in->plan->count; ++i) {
+		const struct fstab_line *line = &in->plan->lines[i];
 		const struct mount *m = line->mount;
 		if (!m || !line->target || strcmp(line->target, "/") != 0 || line->hidden)
 			continue;
-		*device = (struct fstab_device){0};
-		if (!world->device || world->device(world->arg, m, device) != 0 || !device->tags
-		    || !(device->tags->name || device->numbered))
-			return NULL;
-		return m;
+		bool known = in->world->device && in->world->device(in->world->arg, m, device) == 0
+		             && device->tags && (device->tags->name || device->numbered);
+		return known ? m : NULL;
 	}
 	return NULL;
 }
 
-static void judge_root(struct host_rules *rules, const char *root)
+static void judge_root(const struct audit_live *in, struct audit_report *report, const char *root)
 {
-	struct fstab_device named, live, lined;
+	struct fstab_device named = {0}, live, lined;
+	struct audit_finding at = {.target = "/", .owner = "initrd"};
 	bool any;
-	const struct tabline *line = root_line(rules, &any);
-	const struct mount *m = mounted_root(rules, &live);
-	int n = m ? root_devices(rules, root, &named) : -1;
+	const struct tabline *line = root_line(in, &any);
+	const struct mount *m = mounted_root(in, &live);
 	if (m && any && !line)
-		rules_add(rules, &(struct audit_finding){
-			.code = BOOT_ROOT, .severity = AUDIT_INFO, .target = "/", .owner = "initrd",
-			.message = "no line in the fstab: it keeps the options of the kernel, and "
-			           "is not checked by fsck",
-			.expected = "a line", .actual = "none",
-				.hint = "getmnt fstab --merge --add=/ --diff"});
-	if (n < 0) {
-		audit_not_checked(rules->report, BOOT_ROOT);
+		audit_add_at(report, &at, BOOT_ROOT, AUDIT_INFO, "a line", "none",
+			     "getmnt fstab --merge --add=/ --diff", "no line in the fstab: it "
+			     "keeps the options of the kernel, and is not checked by fsck");
+	/* A device number counts as existing. */
+	int n = !m ? -1 : read_number(root, &named) ? 1
+		: audit_names_device(root) ? devices(in, root, &named) : -1;
+	if (n < 0)
+		audit_not_checked(report, BOOT_ROOT);
+	if (n == 0)
+		audit_add_at(report, &at, BOOT_ROOT, AUDIT_CRITICAL | AUDIT_BOOT, "a device",
+			     audit_format(report, "root=%s", root),
+			     "set root= in the boot loader configuration to what blkid shows",
+			     "the root on the kernel command line does not exist any more: with "
+			     "it the next boot fails");
+	if (n <= 0)
 		return;
-	}
-	if (n == 0) {
-		rules_add(rules, &(struct audit_finding){
-			.code = BOOT_ROOT, .severity = AUDIT_CRITICAL, .boot = true, .target = "/",
-				.owner = "initrd",
-			.message = "the root on the kernel command line does not exist any more: "
-			           "with it the next boot fails",
-			.expected = "a device", .actual = rules_format(rules, "root=%s", root),
-			.hint = "set root= in the boot loader configuration to what blkid shows"});
-		return;
-	}
 	if (fstab_same_device(&named, &live) == 0)
-		rules_add(rules, &(struct audit_finding){
-			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/",
-				.owner = "initrd",
-			.message = "the root is not the device on the kernel command line",
-			.expected = root_form(rules, root, &named),
-				.actual = live.tags->name ? live.tags->name : m->source,
-			.hint = "the root may have been copied: decide which of the two to use"});
+		audit_add_at(report, &at, BOOT_ROOT, AUDIT_WARNING,
+			     root_form(report, root, &named),
+			     live.tags->name ? live.tags->name : m->source,
+			     "the root may have been copied: decide which of the two to use",
+			     "the root is not the device on the kernel command line");
 	const char *source = line ? tabline_value(line, TABLINE_SOURCE) : NULL;
-	if (source && rules_names_device(source) && devices(rules, source, &lined) > 0
-	    && fstab_same_device(&named, &lined) == 0)
-		rules_add(rules, &(struct audit_finding){
-			.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = "/",
-				.owner = "fstab", .line = line->number,
-			.message = "the kernel command line and the fstab name different roots",
-			.expected = root_form(rules, root, &named),
-			.actual = lined.tags && lined.tags->name
-				? rules_format(rules, "%s (%s)", source, lined.tags->name) : source,
-			.hint = "fix one of them, and the boot loader configuration with it"});
+	if (!source || !audit_names_device(source) || devices(in, source, &lined) <= 0
+	    || fstab_same_device(&named, &lined) != 0)
+		return;
+	const char *name = lined.tags ? lined.tags->name : NULL;
+	at.owner = "fstab";
+	at.line = line->number;
+	audit_add_at(report, &at, BOOT_ROOT, AUDIT_WARNING, root_form(report, root, &named),
+		     name ? audit_format(report, "%s (%s)", source, name) : source,
+		     "fix one of them, and the boot loader configuration with it",
+		     "the kernel command line and the fstab name different roots");
 }
 
 /** A swap space in use on a disk, if the device itself is neither in use nor in a line; or NULL. */
-static const char *other_swap(struct host_rules *rules, const struct fstab_device *named)
+static const char *other_swap(const struct audit_live *in, const struct fstab_device *named)
 {
-	const struct fstab_plan *plan = rules->in->plan;
 	const char *found = NULL;
 	struct fstab_device device;
-	for (size_t i = 0; plan && i < plan->count; ++i) {
-		const char *swap = plan->lines[i].swap;
+	for (size_t i = 0; i < in->plan->count; ++i) {
+		const char *swap = in->plan->lines[i].swap;
 		if (!swap || strncmp(swap, "/dev/", 5) != 0 || strncmp(swap, "/dev/zram", 9) == 0)
 			continue;
-		if (devices(rules, swap, &device) <= 0 || fstab_same_device(named, &device) != 0)
+		if (devices(in, swap, &device) <= 0 || fstab_same_device(named, &device) != 0)
 			return NULL;
 		found = swap;
 	}
-	for (size_t i = 0; i < rules->in->lines->count && found; ++i) {
-		const struct tabline *line = &rules->in->lines->lines[i];
-		const char *fstype = line->kind == TABLINE_ENTRY
-			? tabline_value(line, TABLINE_FSTYPE) : NULL;
-		const char *source = fstype && strcmp(fstype, "swap") == 0
-			? tabline_value(line, TABLINE_SOURCE) : NULL;
-		int n = source && rules_names_device(source) ? devices(rules, source, &device) : 0;
+	for (size_t i = 0; i < in->lines->count && found; ++i) {
+		const struct tabline *line = &in->lines->lines[i];
+		const char *source = audit_field_is(line, TABLINE_FSTYPE, "swap")
+		                     ? audit_field(line, TABLINE_SOURCE) : NULL;
+		int n = source && audit_names_device(source) ? devices(in, source, &device) : 0;
 		if (n < 0 || (n > 0 && fstab_same_device(named, &device) != 0))
 			return NULL;
 	}
 	return found;
 }
 
-static void judge_resume(struct host_rules *rules, const char *resume)
+static void judge_resume(const struct audit_live *in, struct audit_report *report,
+                         const char *resume)
 {
+	static const char hint[] = "set it to a device of swapon --show or remove it, and rebuild "
+	                           "the initial RAM disk";
+	const struct audit_finding at = {.target = resume};
 	struct fstab_device named;
-	int n = rules_names_device(resume) ? devices(rules, resume, &named) : -1;
-	if (n < 0) {
-		audit_not_checked(rules->report, BOOT_ROOT);
-		return;
-	}
-	struct audit_finding finding = {
-		.code = BOOT_ROOT, .severity = AUDIT_WARNING, .target = resume,
-			.expected = "a swap space",
-		.hint = "set it to a device of swapon --show or remove it, and rebuild the initial "
-		        "RAM disk",
-	};
-	if (n == 0) {
-		finding.message = "the resume device on the kernel command line does not exist: "
-		                  "each boot waits for it";
-		finding.actual = "no such device";
-		rules_add(rules, &finding);
-	} else if (named.tags && named.tags->type && !parameter(rules, "resume_offset")
-	           && strcmp(named.tags->type, "swap") != 0
-	           && strcmp(named.tags->type, "swsuspend") != 0) {
-		finding.message = "the resume device on the kernel command line is not a swap "
-		                  "space";
-		finding.actual = named.tags->type;
-		rules_add(rules, &finding);
-	} else if (named.tags && named.tags->type && strcmp(named.tags->type, "swap") == 0
-	           && other_swap(rules, &named)) {
-		finding.message = "the kernel command line resumes from a swap space that is not "
-		                  "in use, while another is: resuming fails";
-		finding.expected = other_swap(rules, &named);
-		finding.actual = named.tags->name ? named.tags->name : resume;
-		rules_add(rules, &finding);
-	}
+	int n = audit_names_device(resume) ? devices(in, resume, &named) : -1;
+	const char *type = n > 0 && named.tags ? named.tags->type : NULL;
+	bool swap = type && strcmp(type, "swap") == 0;
+	const char *other = swap ? other_swap(in, &named) : NULL;
+	if (n < 0)
+		audit_not_checked(report, BOOT_ROOT);
+	else if (n == 0)
+		audit_add_at(report, &at, BOOT_ROOT, AUDIT_WARNING, "a swap space",
+			     "no such device", hint, "the resume device on the kernel command "
+			     "line does not exist: each boot waits for it");
+	else if (type && !swap && strcmp(type, "swsuspend") != 0
+	         && !parameter(in, report, "resume_offset"))
+		audit_add_at(report, &at, BOOT_ROOT, AUDIT_WARNING, "a swap space", type, hint,
+			     "the resume device on the kernel command line is not a swap space");
+	else if (other)
+		audit_add_at(report, &at, BOOT_ROOT, AUDIT_WARNING, other,
+			     named.tags->name ? named.tags->name : resume, hint,
+			     "the kernel command line resumes from a swap space that is not in "
+			     "use, while another is: resuming fails");
 }
 
-void rules_boot_root(struct host_rules *rules)
+void audit_boot(const struct audit_live *in, struct audit_report *report)
 {
-	if (!rules->in->cmdline) {
-		audit_not_checked(rules->report, BOOT_ROOT);
-		return;
-	}
-	const char *root = parameter(rules, "root"), *resume = parameter(rules, "resume");
+	const char *root = in->cmdline ? parameter(in, report, "root") : NULL;
+	const char *resume = in->cmdline ? parameter(in, report, "resume") : NULL;
 	if (root && *root)
-		judge_root(rules, root);
+		judge_root(in, report, root);
 	else
-		audit_not_checked(rules->report, BOOT_ROOT);
-	if (resume && *resume && strcmp(resume, "none") != 0 && !is_given(rules, "noresume"))
-		judge_resume(rules, resume);
+		audit_not_checked(report, BOOT_ROOT);
+	if (resume && *resume && strcmp(resume, "none") != 0 && !parameter(in, report, "noresume"))
+		judge_resume(in, report, resume);
 }

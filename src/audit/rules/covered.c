@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/rules/covered.h"
-
 #include "audit/audit_impl.h"
+
 #include "audit/owner.h"
-#include "base/escape.h"
 #include "base/fstypes.h"
+#include "mountopts/layers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,47 +42,33 @@ static bool is_upon_itself(const struct mount *m, const struct mount *parent, co
 	return strcmp(below(m->root, parent->root), place) == 0;
 }
 
-/** Whether a directory is one of the layers in the value of an option.  A backslash escapes the
-    next byte. */
-static bool is_layer(const char *value, size_t len, const char *dir)
+/** A directory that may be a layer of an overlay. */
+struct wanted {
+	const char *dir;
+	struct strbuf path;
+};
+
+static bool is_not_layer(void *arg, const struct opt_layer *layer)
 {
-	const char *at = dir, *end = value + len;
-	bool same = true;
-	for (;; ++value) {
-		if (value == end || *value == ':') {
-			if (same && !*at)
-				return true;
-			if (value == end)
-				return false;
-			at = dir;
-			same = true;
-			continue;
-		}
-		value += *value == '\\' && value + 1 < end;
-		same = same && *at == *value;
-		at += same;
-	}
+	struct wanted *wanted = arg;
+	opt_layer_path(layer, &wanted->path);
+	return (layer->of != 'l' && layer->of != 'u')
+	       || strcmp(strbuf_str(&wanted->path), wanted->dir) != 0;
 }
 
-/** Whether a directory is a layer of an overlay. */
+/** Whether a directory is a layer of an overlay; also without memory. */
 static bool has_layer(const struct mount *m, const char *dir, bool *failed)
 {
-	static const char *const keys[] = {"lowerdir=", "lowerdir+=", "upperdir=", NULL};
+	struct wanted wanted = {.dir = dir};
+	struct strbuf scratch;
 	if (!(fstype_flags(m->fstype) & FST_LAYERED) || !m->fs_opts)
 		return false;
-	char *text = strdup(m->fs_opts), *save = NULL;
-	bool found = false;
-	*failed |= !text;
-	for (char *opt = text ? strtok_r(text, ",", &save) : NULL; opt
-	     && !found; opt = strtok_r(NULL, ",", &save)) {
-		for (const char *const *key = keys; *key && !found; ++key) {
-			size_t n = strlen(*key);
-			if (strncmp(opt, *key, n) == 0)
-				found = is_layer(opt + n, unescape_octal(opt + n, opt + n,
-				                                         strlen(opt + n)), dir);
-		}
-	}
-	free(text);
+	strbuf_init(&scratch);
+	strbuf_init(&wanted.path);
+	bool found = !opt_each_layer(m->fs_opts, &scratch, is_not_layer, &wanted);
+	*failed |= scratch.failed || wanted.path.failed;
+	strbuf_destroy(&scratch);
+	strbuf_destroy(&wanted.path);
 	return found;
 }
 
@@ -104,8 +89,8 @@ static bool is_made_up(const struct mount *parent)
 }
 
 /** Decide whether to look below the mount of a line. */
-static bool take(const struct discovery *d, const struct fstab_line *line,
-                 struct audit_covered *under, bool *failed)
+static bool is_covering(const struct discovery *d, const struct fstab_line *line,
+                        struct audit_covered *under, bool *failed)
 {
 	const struct mtree *tree = &d->tree;
 	uint32_t node = line->mount && line->target ? mtree_find(tree, line->mount->key) : MT_NONE;
@@ -130,10 +115,9 @@ static bool take(const struct discovery *d, const struct fstab_line *line,
 	       && !has_layer(line->mount, name, failed);
 }
 
-ssize_t audit_covered_list(const struct discovery *d, const struct fstab_plan *plan,
-                         const char *const *include,
-                         struct audit_covered **list)
+ssize_t audit_covered_list(const struct audit_live *in, struct audit_covered **list)
 {
+	const struct fstab_plan *plan = in->plan;
 	size_t n = 0;
 	bool failed = false;
 	*list = calloc(plan->count + 1, sizeof(**list));
@@ -141,7 +125,8 @@ ssize_t audit_covered_list(const struct discovery *d, const struct fstab_plan *p
 		return -1;
 	for (size_t i = 0; i < plan->count; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
-		n += !audit_is_others(line, include) && take(d, line, &(*list)[n], &failed);
+		n += !audit_is_others(line, in->include)
+		     && is_covering(in->d, line, &(*list)[n], &failed);
 	}
 	if (failed) {
 		audit_covered_free(*list, n);
@@ -171,37 +156,30 @@ static bool hides(const struct mount *m)
 
 int audit_covered(const struct audit_covered *list, size_t n, struct audit_report *report)
 {
-	struct strbuf text;
-	int rc = 0;
-	strbuf_init(&text);
-	for (size_t i = 0; i < n && rc == 0; ++i) {
-		const struct audit_covered *u = &list[i];
-		const struct host_covered *c = &u->covered;
+	for (size_t i = 0; i < n; ++i) {
+		const struct fstab_line *line = list[i].line;
+		const struct host_covered *c = &list[i].covered;
+		struct strbuf names;
 		if (c->state == HOST_COVERED_UNKNOWN)
 			audit_not_checked(report, MNT_UNDER_NOT_EMPTY);
 		if (c->state != HOST_COVERED_DATA)
 			continue;
-		strbuf_reset(&text);
-		strbuf_printf(&text, "under it lie%s %s%zu entr%s that nobody sees while it is "
-		                     "mounted", c->count == 1 && !c->more ? "s" : "",
-		              c->more ? "at least " : "", c->count, c->count == 1 ? "y" : "ies");
+		strbuf_init(&names);
 		for (size_t k = 0; k < HOST_COVERED_NAMES && c->names[k]; ++k)
-			strbuf_printf(&text, "%s%s", k ? ", " : ": ", c->names[k]);
+			strbuf_printf(&names, "%s%s", k ? ", " : ": ", c->names[k]);
 		if (c->more || c->count > HOST_COVERED_NAMES)
-			strbuf_puts(&text, " ...");
-		rc = text.failed ? -1 : audit_report_add(report, &(struct audit_finding){
-			.code = MNT_UNDER_NOT_EMPTY, .severity = hides(u->line->mount) ? AUDIT_INFO
-				: AUDIT_WARNING, .target = u->line->target,
-			.owner = u->line->owner, .fstype = u->line->mount->fstype,
-				.message = strbuf_str(&text),
-			.expected = "an empty directory", .actual = "not empty",
-			.hint = "bind the file system below to another directory (mount --bind) to "
-			        "reach the data; move or remove it"});
+			strbuf_puts(&names, " ...");
+		struct audit_finding at = {.target = line->target, .owner = line->owner,
+		                           .fstype = line->mount->fstype};
+		audit_add_at(report, &at, MNT_UNDER_NOT_EMPTY,
+			     hides(line->mount) ? AUDIT_INFO : AUDIT_WARNING, "an empty directory",
+			     "not empty", "bind the file system below to another directory (mount "
+			     "--bind) to reach the data; move or remove it",
+			     "it hides %s%zu entr%s of the directory below%s",
+			     c->more ? "at least " : "", c->count, c->count == 1 ? "y" : "ies",
+			     strbuf_str(&names));
+		report->failed |= names.failed;
+		strbuf_destroy(&names);
 	}
-	strbuf_destroy(&text);
-	if (rc == 0)
-		audit_report_sort(report);
-	else
-		errno = ENOMEM;
-	return rc;
+	return audit_finish(report);
 }

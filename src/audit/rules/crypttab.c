@@ -7,9 +7,8 @@
  *
  * Source: crypttab(5) of systemd and of Debian's cryptsetup.
  */
-#include "audit/rules/host_impl.h"
-
 #include "audit/audit_impl.h"
+
 #include "base/map64.h"
 #include "base/near.h"
 #include "base/words.h"
@@ -37,11 +36,20 @@ static const char known_options[] =
 	"tpm2-signature tries try-empty-password unlock-ecc veracrypt veracrypt-pim "
 	"veracrypt-query-pim verify checkargs fixate-volume-key same-cpu-crypt tmp check";
 
+struct crypttab {
+	const struct audit_live *in;
+	struct audit_report *report;
+	struct map64 needed;     /* names of mappings of fstab lines that the boot needs */
+	struct map64 names;      /* names of lines -> the first line */
+	struct map64 devices;    /* numbers of devices of lines -> the first line */
+};
+
 /** A line; the report keeps the strings. */
 struct crypt {
-	uint32_t number;
 	const char *field[FIELDS];   /* NULL: missing */
-	bool needed, optional;
+	struct audit_finding at;
+	unsigned level;              /* how bad it is if the mapping cannot be set up */
+	bool optional;               /* noauto or nofail */
 	bool again;                  /* an earlier line has its name */
 	bool typo;                   /* an option is misspelled */
 	bool more;                   /* text follows the options */
@@ -54,277 +62,258 @@ static bool has_option(const struct crypt *crypt, const char *name)
 	return crypt->field[OPTIONS] && opt_find(crypt->field[OPTIONS], name, strlen(name), &n);
 }
 
-static void add_finding(struct host_rules *rules, const struct crypt *crypt,
-                        enum audit_severity severity,
-                        const char *message,
-                        const char *expected, const char *actual, const char *hint)
+/** Whether the mapping is not of a whole device. */
+static bool is_part(const struct crypt *crypt)
 {
-	rules_add(rules, &(struct audit_finding){
-		.code = BOOT_CRYPTTAB, .severity = severity, .boot = crypt->needed
-			&& severity == AUDIT_CRITICAL,
-		.file = rules->in->crypttab_name, .line = crypt->number,
-			.target = crypt->field[NAME] ? crypt->field[NAME] : "",
-		.message = message, .expected = expected, .actual = actual, .hint = hint});
+	return has_option(crypt, "offset") || has_option(crypt, "skip");
 }
 
-static uint64_t hash_of(const char *name)
+/** The name of the mapping that an fstab line uses; NULL: none. */
+static const char *mapping_of(const struct tabline *line)
 {
-	return map64_bytes(MAP64_BYTES, name, strlen(name));
+	const char *source = audit_field(line, TABLINE_SOURCE);
+	return source && strncmp(source, mapper, sizeof(mapper) - 1) == 0
+	       ? source + sizeof(mapper) - 1 : NULL;
+}
+
+/** Whether an fstab line has an option. */
+static bool line_has(const struct tabline *line, const char *option)
+{
+	return opt_shown_has(audit_field(line, TABLINE_OPTIONS), option);
+}
+
+/** How many devices have the name of a mapping. */
+static int count_mappings(struct crypttab *tab, const char *name, struct fstab_device *device)
+{
+	return audit_devices(tab->in->facts, audit_format(tab->report, "%s%s", mapper, name),
+	                     device);
 }
 
 /** Note the mappings of the fstab lines that the boot needs. */
-static void take_needed(struct host_rules *rules, struct map64 *needed)
+static void note_needed(struct crypttab *tab)
 {
-	for (size_t i = 0; i < rules->in->lines->count; ++i) {
-		const struct tabline *line = &rules->in->lines->lines[i];
-		const char *source = line->kind == TABLINE_ENTRY
-			? tabline_value(line, TABLINE_SOURCE) : NULL;
-		const char *options = source ? tabline_value(line, TABLINE_OPTIONS) : NULL;
-		const char *fstype = source ? tabline_value(line, TABLINE_FSTYPE) : NULL;
+	for (size_t i = 0; i < tab->in->lines->count; ++i) {
+		const struct tabline *line = &tab->in->lines->lines[i];
+		const char *name = mapping_of(line), *options = audit_field(line, TABLINE_OPTIONS);
 		size_t n;
-		if (source && !(fstype && strcmp(fstype, "swap") == 0)
-		    && !opt_find(options ? options : "", "x-systemd.automount",
-		                 strlen("x-systemd.automount"), &n)
-		    && strncmp(source, mapper, sizeof(mapper) - 1) == 0
-		    && !(options && (opt_shown_has(options, "noauto")
-		                     || opt_shown_has(options, "nofail"))))
-			rules->failed |= map64_put(needed, hash_of(source + sizeof(mapper) - 1),
-			                           0) == MAP64_NONE;
+		if (name && !audit_field_is(line, TABLINE_FSTYPE, "swap")
+		    && !opt_find(options, "x-systemd.automount", strlen("x-systemd.automount"), &n)
+		    && !line_has(line, "noauto") && !line_has(line, "nofail"))
+			tab->report->failed |=
+				map64_put(&tab->needed, map64_text(name), 0) == MAP64_NONE;
 	}
 }
 
 /** Another use of the device of a line: "mounted on /x", "of line 3 of the fstab"; NULL: none. */
-static const char *other_use(struct host_rules *rules, const struct fstab_device *device)
+static const char *other_use(struct crypttab *tab, const struct fstab_device *device)
 {
-	const struct fstab_plan *plan = rules->in->plan;
-	const struct fstab_world *world = rules->in->world;
+	const struct fstab_plan *plan = tab->in->plan;
+	const struct fstab_world *world = tab->in->world;
 	for (size_t i = 0; i < plan->count && world->device; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		struct fstab_device live = {0};
 		if (line->mount && line->target
 		    && world->device(world->arg, line->mount, &live) == 0
 		    && fstab_same_device(&live, device) == 1)
-			return rules_format(rules, "mounted on %s", line->target);
+			return audit_format(tab->report, "mounted on %s", line->target);
 	}
-	for (size_t i = 0; i < rules->in->lines->count; ++i) {
-		const struct tabline *line = &rules->in->lines->lines[i];
-		const char *source = line->kind == TABLINE_ENTRY
-			? tabline_value(line, TABLINE_SOURCE) : NULL;
+	for (size_t i = 0; i < tab->in->lines->count; ++i) {
+		const char *source = audit_field(&tab->in->lines->lines[i], TABLINE_SOURCE);
 		struct fstab_device named = {0};
-		if (source && rules_names_device(source)
-		    && rules->in->facts->devices(rules->in->facts->arg, source, &named) == 1
+		if (source && audit_names_device(source)
+		    && audit_devices(tab->in->facts, source, &named) == 1
 		    && fstab_same_device(&named, device) == 1)
-			return rules_format(rules, "of line %u of the fstab", line->number);
+			return audit_format(tab->report, "of line %u of the fstab",
+			                    tab->in->lines->lines[i].number);
 	}
 	return NULL;
 }
 
 /** A device that each boot overwrites, for a swap space or /tmp. */
-static void judge_overwritten(struct host_rules *rules, const struct crypt *crypt,
+static void judge_overwritten(struct crypttab *tab, const struct crypt *crypt,
                               const char *source, const struct fstab_device *device)
 {
 	const char *type = device->tags ? device->tags->type : NULL;
 	/* With an offset, a small file system may lie before the mapping to give the device a
 	   name. */
-	bool beside = has_option(crypt, "offset") || has_option(crypt, "skip");
-	const char *use = beside || !device->tags ? NULL : other_use(rules, device);
+	bool part = is_part(crypt);
+	const char *use = part || !device->tags ? NULL : other_use(tab, device);
 	if (use)
-		add_finding(rules, crypt, AUDIT_CRITICAL,
-		            "its device is overwritten at each boot, but used for something else",
-		            "a device of its own",
-		            rules_format(rules, "%s: %s%s%s", source, type ? type : "",
-		                         type ? ", " : "",
-		                         use), "fix the device before the next boot");
-	else if (type && !beside && strcmp(type, "swap") != 0 && strcmp(type, "swsuspend") != 0)
-		add_finding(rules, crypt, AUDIT_WARNING,
-		            "its device is overwritten at each boot, but holds data",
-		            "a swap space, or nothing", type,
-		            "fix the device before the next boot; wipefs removes a signature that "
-		            "is not "
-		            "needed");
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB,
+			     AUDIT_CRITICAL | (crypt->level & AUDIT_BOOT), "a device of its own",
+			     audit_format(tab->report, "%s: %s%s%s", source, type ? type : "",
+			                  type ? ", " : "", use),
+			     "fix the device before the next boot", "its device is overwritten at "
+			     "each boot, but used for something else");
+	else if (type && !part && !word_in(type, strlen(type), "swap swsuspend"))
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
+			     "a swap space, or nothing", type, "fix the device before the next "
+			     "boot; wipefs removes a signature that is not needed",
+			     "its device is overwritten at each boot, but holds data");
 	else if (audit_is_unstable(source))
-		add_finding(rules, crypt, AUDIT_WARNING,
-		            "its device is overwritten at each boot, and its name may change",
-		            "a name of /dev/disk/by-partuuid", source,
-		            "PARTUUID= of blkid, or a name of /dev/disk/by-partuuid or by-id");
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
+			     "a name of /dev/disk/by-partuuid", source, "PARTUUID= of blkid, or a "
+			     "name of /dev/disk/by-partuuid or by-id",
+			     "its device is overwritten at each boot, and its name may change");
 }
 
 /** The device must have LUKS, unless an option names another type. */
-static void judge_type(struct host_rules *rules, const struct crypt *crypt,
+static void judge_type(struct crypttab *tab, const struct crypt *crypt,
                        const struct fstab_device *device)
 {
-	static const char *const other[] = {
+	static const char *const others[] = {
 		"plain", "tcrypt", "tcryptsystem", "tcrypthidden", "tcrypt-hidden", "tcrypt-system",
-		"veracrypt", "tcrypt-veracrypt", "bitlk", "loop", "header", NULL,
+		"veracrypt", "tcrypt-veracrypt", "bitlk", "loop", "header",
 	};
-	const char *type = device->tags ? device->tags->type : NULL;
-	for (const char *const *name = other; *name; ++name) {
-		if (has_option(crypt, *name))
-			return;
-	}
-	if (device->tags && device->tags->known == DEVMAP_UNTAGGED)
-		add_finding(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
-		            "its device has no LUKS header", "crypto_LUKS", "nothing that is known",
-		            "blkid shows what each device holds; fix the line");
-	else if (type && strcmp(type, "crypto_LUKS") != 0 && strcmp(type, "BitLocker") != 0)
-		add_finding(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
-		            "its device has no LUKS header", "crypto_LUKS", type,
-		            "blkid shows what each device holds; fix the line");
-}
-
-/** A tag without the quotation marks around its value, as systemd reads it. */
-static const char *unquoted(struct host_rules *rules, const char *source)
-{
-	const char *equals = strchr(source, '=');
-	size_t n = strlen(source);
-	if (!equals || *source == '/' || (equals[1] != '"' && equals[1] != '\'')
-	    || source + n < equals + 3 || source[n - 1] != equals[1])
-		return source;
-	return rules_format(rules, "%.*s=%.*s", (int)(equals - source), source,
-	                    (int)(source + n - equals - 3), equals + 2);
+	const struct devmap_tags *tags = device->tags;
+	bool blank = tags && tags->known == DEVMAP_UNTAGGED, other = false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i)
+		other |= has_option(crypt, others[i]);
+	if (!other && (blank || (tags && tags->type && !word_in(tags->type, strlen(tags->type),
+	                                                         "crypto_LUKS BitLocker"))))
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, crypt->level, "crypto_LUKS",
+			     blank ? "nothing that is known" : tags->type,
+			     "blkid shows what each device holds; fix the line",
+			     "its device has no LUKS header");
 }
 
 /** A device that another line has, too: opening it a second time fails. */
-static void judge_shared(struct host_rules *rules, const struct crypt *crypt,
-                         const struct fstab_device *device, struct map64 *lines)
+static void judge_shared(struct crypttab *tab, const struct crypt *crypt,
+                         const struct fstab_device *device)
 {
 	/* Mappings of parts of a device differ by offset. */
-	if (!device->numbered || crypt->again || has_option(crypt, "noauto")
-	    || has_option(crypt, "offset")
-	    || has_option(crypt, "skip"))
+	if (!device->numbered || crypt->again || has_option(crypt, "noauto") || is_part(crypt))
 		return;
-	uint32_t first = map64_put(lines, (uint64_t)device->major << 32 | device->minor,
-	                           crypt->number);
-	rules->failed |= first == MAP64_NONE;
-	if (first != crypt->number)
-		add_finding(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
-		            "another line has the same device: the second one fails",
-		            "a device of its own", rules_format(rules, "%s of line %u",
-		                                                crypt->field[DEVICE], first),
-		                                                "remove one of them");
+	uint32_t first = map64_put(&tab->devices, (uint64_t)device->major << 32 | device->minor,
+	                           crypt->at.line);
+	tab->report->failed |= first == MAP64_NONE;
+	if (first != crypt->at.line)
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, crypt->level,
+			     "a device of its own",
+			     audit_format(tab->report, "%s of line %u", crypt->field[DEVICE],
+			                  first), "remove one of them",
+			     "another line has the same device: the second one fails");
 }
 
-static void judge_device(struct host_rules *rules, const struct crypt *crypt, struct map64 *lines)
+/** A device that does not exist. */
+static void report_missing(struct crypttab *tab, const struct crypt *crypt, const char *source)
 {
-	const struct fstab_facts *facts = rules->in->facts;
-	const char *source = unquoted(rules, crypt->field[DEVICE]);
+	struct fstab_device open = {0};
+	if (!crypt->optional)
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, crypt->level, "a device",
+			     source, "name a device of blkid, or add nofail",
+			     "its device does not exist, and the boot waits for it");
+	else if (!has_option(crypt, "noauto")
+	         && count_mappings(tab, crypt->field[NAME], &open) > 0 && open.crypt)
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
+			     "the device that is open now", source,
+			     audit_format(tab->report, "name the device of cryptsetup status %s "
+			                  "shows", crypt->field[NAME]),
+			     "its device does not exist, though the mapping is open: the next "
+			     "boot cannot open it");
+	else
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_INFO, "a device",
+			     source, "name a device of blkid, or remove the line",
+			     "its device does not exist");
+}
+
+static void judge_device(struct crypttab *tab, const struct crypt *crypt)
+{
+	const struct fstab_facts *facts = tab->in->facts;
+	const char *source = audit_unquoted(tab->report, crypt->field[DEVICE]);
 	struct fstab_device device = {0};
 	int n = -1;
-	if (!facts) {
-		audit_not_checked(rules->report, BOOT_CRYPTTAB);
-		return;
-	}
-	if (*source == '/' && strncmp(source, "/dev/", 5) != 0)
-		n = !facts->look ? -1 : facts->look(facts->arg, source, NULL) == FACT_MISSING ? 0
-			: 1;
-	else if (facts->devices && rules_names_device(source))
-		n = facts->devices(facts->arg, source, &device);
-	struct fstab_device open = {0};
+	if (*source != '/' || strncmp(source, "/dev/", 5) == 0)
+		n = audit_names_device(source) ? audit_devices(facts, source, &device) : -1;
+	else if (facts && facts->look)
+		n = audit_look(facts, source) != FACT_MISSING;
 	if (n < 0)
-		audit_not_checked(rules->report, BOOT_CRYPTTAB);
-	else if (n == 0 && crypt->optional && !has_option(crypt, "noauto") && facts->devices
-	         && facts->devices(facts->arg,
-	                           rules_format(rules, "%s%s", mapper, crypt->field[NAME]),
-	                           &open) > 0 && open.crypt)
-		add_finding(rules, crypt, AUDIT_WARNING,
-		            "its device does not exist, though the mapping is open: the next boot "
-		            "cannot "
-		            "open it", "the device that is open now", source,
-		            rules_format(rules, "name the device of cryptsetup status %s shows",
-		                         crypt->field[NAME]));
+		audit_not_checked(tab->report, BOOT_CRYPTTAB);
 	else if (n == 0)
-		add_finding(rules, crypt, crypt->optional ? AUDIT_INFO : crypt->needed
-		            ? AUDIT_CRITICAL
-		            : AUDIT_WARNING,
-		            crypt->optional ? "its device is not there"
-		            : "its device does not exist, and the boot waits for it",
-		            "a device", source, crypt->optional
-		            ? "name a device of blkid, or remove the line"
-		            : "name a device of blkid, or add nofail");
+		report_missing(tab, crypt, source);
 	else if (n > 1)
-		add_finding(rules, crypt, AUDIT_WARNING, "more than one device has this identifier",
-		            "one device",
-		            rules_format(rules, "%d with %s", n, source),
-		            "give the copy a new one: cryptsetup luksUUID --uuid");
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING, "one device",
+			     audit_format(tab->report, "%d with %s", n, source),
+			     "give the copy a new one: cryptsetup luksUUID --uuid",
+			     "more than one device has this identifier");
 	else if (has_option(crypt, "swap") || has_option(crypt, "tmp"))
-		judge_overwritten(rules, crypt, source, &device);
+		judge_overwritten(tab, crypt, source, &device);
 	else if (!crypt->typo)
-		judge_type(rules, crypt, &device);
+		judge_type(tab, crypt, &device);
 	if (n == 1)
-		judge_shared(rules, crypt, &device, lines);
+		judge_shared(tab, crypt, &device);
 }
 
 /** Misspelled options. */
-static void judge_options(struct host_rules *rules, struct crypt *crypt)
+static void judge_options(struct crypttab *tab, struct crypt *crypt)
 {
 	const char *list = crypt->field[OPTIONS];
-	size_t n;
-	for (const char *o; list && (o = opt_next(&list, &n)) != NULL;) {
-		size_t key = opt_name(o, n), m;
+	size_t n, m;
+	for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
+		size_t key = opt_name(o, n);
 		const char *found = NULL;
 		unsigned best = key < 7 ? 2 : 3;
 		if (key < 4 || key > AUDIT_NAME_MAX || word_in(o, key, known_options) || *o == 'x'
 		    || *o == 'X')
 			continue;
 		audit_nearest(known_options, o, key, &best, &found, &m);
-		crypt->typo |= found != NULL;
-		if (found)
-			add_finding(rules, crypt, crypt->needed ? AUDIT_CRITICAL : AUDIT_WARNING,
-			            rules_format(rules, "there is no option %.*s", (int)key, o),
-			            rules_format(rules, "%.*s", (int)m, found),
-			            rules_format(rules, "%.*s", (int)key, o),
-			            rules_format(rules, "is %.*s meant?", (int)m, found));
+		if (!found)
+			continue;
+		crypt->typo = true;
+		const char *known = audit_format(tab->report, "%.*s", (int)m, found);
+		const char *name = audit_format(tab->report, "%.*s", (int)key, o);
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, crypt->level, known, name,
+			     audit_format(tab->report, "did you mean \"%s\"?", known),
+			     "unknown option \"%s\"", name);
 	}
 }
 
-static void judge_key(struct host_rules *rules, const struct crypt *crypt)
+static void judge_key(struct crypttab *tab, const struct crypt *crypt)
 {
-	const struct fstab_facts *facts = rules->in->facts;
+	const struct fstab_facts *facts = tab->in->facts;
 	const char *key = crypt->field[KEY], *at = key;
 	size_t n;
-	bool options = key && !crypt->field[OPTIONS], scripted = has_option(crypt, "keyscript");
+	/* With a colon the key is on another device; a key script defines the field itself. */
+	if (!key || word_in(key, strlen(key), "none -") || strchr(key, ':')
+	    || strncmp(key, "/dev/", 5) == 0 || has_option(crypt, "keyscript"))
+		return;
+	bool options = !crypt->field[OPTIONS];
 	for (const char *o; options && (o = opt_next(&at, &n)) != NULL;)
 		options = word_in(o, opt_name(o, n), known_options);
-	if (key && *key != '/' && strcmp(key, "none") != 0 && strcmp(key, "-") != 0
-	    && !strchr(key, ':') && !scripted) {
-		add_finding(rules, crypt, AUDIT_WARNING,
-		            options ? "options in place of the key file are ignored"
-		            : "the path of its key file is not absolute: it is ignored, and the "
-		              "boot asks "
-		              "for a passphrase",
-		            "name device key options", key,
-		            options ? rules_format(rules, "put none before %s", key)
-		            : "write the absolute path, or none");
-		return;
-	}
-	/* With a colon the key is on another device; a key script defines the field itself. */
-	if (!key || *key != '/' || strncmp(key, "/dev/", 5) == 0 || strchr(key, ':') || !facts
-	    || !facts->look || scripted)
-		return;
-	enum fact_kind kind = facts->look(facts->arg, key, NULL);
-	if (kind == FACT_FILE && facts->open_to_all && facts->open_to_all(facts->arg, key) > 0)
-		add_finding(rules, crypt, AUDIT_WARNING, "its key file is readable by all users",
-		            "readable by root only", key,
-		            rules_format(rules, "chmod 600 %s", key));
+	enum fact_kind kind = *key == '/' ? audit_look(facts, key) : FACT_UNKNOWN;
+	if (*key != '/' && options)
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
+			     "name device key options", key,
+			     audit_format(tab->report, "put none before %s", key),
+			     "options in place of the key file are ignored");
+	else if (*key != '/')
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
+			     "name device key options", key, "write the absolute path, or none",
+			     "the path of its key file is not absolute: it is ignored, and the "
+			     "boot asks for a passphrase");
+	if (kind == FACT_FILE && audit_is_open(facts, key))
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
+			     "readable by root only", key,
+			     audit_format(tab->report, "chmod 600 %s", key),
+			     "its key file is readable by all users");
 	if (kind == FACT_MISSING)
-		add_finding(rules, crypt, crypt->optional ? AUDIT_INFO : AUDIT_WARNING,
-		            "its key file does not exist: the boot asks for a passphrase",
-		            "a file", key, "create the key file, or write none");
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB,
+			     crypt->optional ? AUDIT_INFO : AUDIT_WARNING, "a file", key,
+			     "create the key file, or write none",
+			     "its key file does not exist: the boot asks for a passphrase");
 }
 
 /** Split a line into fields.  @return whether it has any. */
-static bool take_line(struct host_rules *rules, const char *line, size_t n, struct crypt *crypt)
+static bool read_line(struct crypttab *tab, const char *line, size_t n, struct crypt *crypt)
 {
 	const char *at = line, *end = line + n;
 	for (unsigned i = 0; i < FIELDS; ++i) {
-		while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
-			++at;
+		at += strspn(at, " \t\r");
 		const char *field = at;
-		while (at < end && *at != ' ' && *at != '\t' && *at != '\r')
-			++at;
-		if (field == at || (i == 0 && *field == '#'))
+		at += strcspn(at, " \t\r\n");
+		if (field >= end || (i == 0 && *field == '#'))
 			return i > 0;
-		crypt->field[i] = rules_format(rules, "%.*s", (int)(at - field), field);
+		crypt->field[i] = audit_format(tab->report, "%.*s", (int)(at - field), field);
 	}
 	at += strspn(at, " \t\r");
 	crypt->more = at < end && *at != '#';
@@ -337,14 +326,13 @@ static bool take_line(struct host_rules *rules, const char *line, size_t n, stru
     @wanted Its name, of at most NEAR_BYTES.
     @comment [out] The line is a comment.
     @return whether there is one. */
-static bool find_unmade(struct host_rules *rules, const char *wanted, struct crypt *found,
-                        bool *comment)
+static bool find_similar(struct crypttab *tab, const char *wanted, struct crypt *found,
+                         bool *comment)
 {
-	const struct fstab_facts *facts = rules->in->facts;
 	size_t n, len = strlen(wanted);
 	uint32_t number = 0;
-	for (const char *at = rules->in->crypttab; *at
-	     && !rules->failed; at += n + (at[n] == '\n')) {
+	for (const char *at = tab->in->crypttab; *at && !tab->report->failed;
+	     at += n + (at[n] == '\n')) {
 		n = strcspn(at, "\n");
 		const char *name = at + strspn(at, "# \t"), *end = at + n;
 		size_t m = name < end ? strcspn(name, " \t\r\n") : 0;
@@ -352,15 +340,12 @@ static bool find_unmade(struct host_rules *rules, const char *wanted, struct cry
 		if (m == 0 || m > len + 2 || len > m + 2)
 			continue;
 		*comment = memchr(at, '#', (size_t)(name - at));
-		unsigned d = near_distance(name, m, wanted, len, false);
-		*found = (struct crypt){.number = number};
-		if (d > (*comment ? 0 : len < 7 ? 1 : 2)
-		    || !take_line(rules, name, (size_t)(end - name), found) || !found->field[DEVICE]
-		    || !(*found->field[DEVICE] == '/' || rules_names_device(found->field[DEVICE])))
-			continue;
-		if (*comment || facts->devices(facts->arg,
-		                               rules_format(rules, "%s%s", mapper,
-		                                            found->field[NAME]), NULL) == 0)
+		*found = (struct crypt){.at.line = number};
+		if (near_distance(name, m, wanted, len, false)
+		    <= (*comment ? 0 : len < 7 ? 1u : 2u)
+		    && read_line(tab, name, (size_t)(end - name), found) && found->field[DEVICE]
+		    && (*found->field[DEVICE] == '/' || audit_names_device(found->field[DEVICE]))
+		    && (*comment || count_mappings(tab, found->field[NAME], NULL) == 0))
 			return true;
 	}
 	return false;
@@ -368,119 +353,105 @@ static bool find_unmade(struct host_rules *rules, const char *wanted, struct cry
 
 /** Whether the initial RAM disk may open mappings without a line here: by the kernel command
     line, by its own crypttab, or on NixOS. */
-static bool is_made_early(const struct host_rules *rules)
+static bool may_be_early(const struct crypttab *tab)
 {
-	static const char *const signs[] = {"/etc/crypttab.initramfs", "/etc/NIXOS"};
-	const struct fstab_facts *facts = rules->in->facts;
-	const char *cmdline = rules->in->cmdline;
-	bool early = !cmdline || strstr(cmdline, "luks") || strstr(cmdline, "crypt")
-		|| !facts->look;
-	for (size_t i = 0; !early && i < sizeof(signs) / sizeof(*signs); ++i)
-		early = facts->look(facts->arg, signs[i], NULL) != FACT_MISSING;
-	return early;
+	const struct fstab_facts *facts = tab->in->facts;
+	const char *cmdline = tab->in->cmdline;
+	return !cmdline || strstr(cmdline, "luks") || strstr(cmdline, "crypt")
+	       || audit_look(facts, "/etc/crypttab.initramfs") != FACT_MISSING
+	       || audit_look(facts, "/etc/NIXOS") != FACT_MISSING;
 }
 
-/** Find mappings of fstab lines that exist now, but will not at the next boot. */
-static void judge_wanted(struct host_rules *rules, const struct map64 *names)
+/** Judge an fstab line whose mapping has no line of its name.
+    @return whether the mapping was looked for. */
+static bool judge_wanted(struct crypttab *tab, const struct tabline *line)
+{
+	const char *name = mapping_of(line), *cmdline = tab->in->cmdline;
+	if (!name || !*name || strlen(name) > NEAR_BYTES || line_has(line, "noauto")
+	    || audit_field_is(line, TABLINE_TARGET, "/")
+	    || map64_get(&tab->names, map64_text(name)) != MAP64_NONE
+	    || (cmdline && strstr(cmdline, name)))
+		return false;
+	struct crypt crypt = {0};
+	struct fstab_device device = {0};
+	bool comment = false, swap = audit_field_is(line, TABLINE_FSTYPE, "swap"),
+	     nofail = line_has(line, "nofail");
+	/* The rules for the fstab report devices that do not exist now. */
+	int count = audit_devices(tab->in->facts, audit_field(line, TABLINE_SOURCE), &device);
+	bool similar = count != 0 && find_similar(tab, name, &crypt, &comment);
+	bool open = count > 0 && device.crypt;
+	if (count == 0 || (!similar && !(open && !may_be_early(tab))))
+		return true;
+	/* The initial RAM disk may open it. */
+	unsigned level = nofail ? (similar && open ? AUDIT_WARNING : AUDIT_INFO)
+	                 : swap || !similar ? AUDIT_WARNING : AUDIT_CRITICAL | AUDIT_BOOT;
+	struct audit_finding at = {.file = tab->in->crypttab_name, .target = name,
+	                           .line = similar ? crypt.at.line : 0};
+	audit_add_at(tab->report, &at, BOOT_CRYPTTAB, level, name,
+		     comment ? "a comment" : similar ? crypt.field[NAME] : NULL,
+		     !similar ? "add a line, unless something else opens it"
+		     : comment ? "remove the #, or the line of the fstab"
+		               : "use the same name in both",
+		     "line %u of the fstab needs %s, which no line sets up at the next boot",
+		     line->number, audit_field(line, TABLINE_SOURCE));
+	return true;
+}
+
+static void judge_line(struct crypttab *tab, struct crypt *crypt)
+{
+	uint64_t key = map64_text(crypt->field[NAME]);
+	bool needed = map64_get(&tab->needed, key) != MAP64_NONE;
+	crypt->at.file = tab->in->crypttab_name;
+	crypt->at.target = crypt->field[NAME];
+	crypt->level = needed ? AUDIT_CRITICAL | AUDIT_BOOT : AUDIT_WARNING;
+	crypt->optional = has_option(crypt, "nofail") || has_option(crypt, "noauto");
+	uint32_t first = map64_put(&tab->names, key, crypt->at.line);
+	tab->report->failed |= first == MAP64_NONE;
+	crypt->again = first != crypt->at.line;
+	if (crypt->again)
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING, "one line",
+			     audit_format(tab->report, "line %u as well", first),
+			     "remove one, or rename it", "two lines have this name");
+	judge_options(tab, crypt);
+	if (crypt->field[DEVICE])
+		judge_device(tab, crypt);
+	else
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
+			     "name device key options", crypt->field[NAME],
+			     "give the device, as UUID=...", "the line has no device");
+	judge_key(tab, crypt);
+	if (crypt->more)
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
+			     "name device key options", crypt->field[OPTIONS],
+			     "separate options by commas without blanks",
+			     "text after a blank in the options is ignored");
+}
+
+void audit_crypttab(const struct audit_live *in, struct audit_report *report)
 {
 	enum { WANTED_MAX = 64 };
-	const struct fstab_facts *facts = rules->in->facts;
-	unsigned count = 0;
-	for (size_t i = 0; facts && facts->devices && i < rules->in->lines->count
-	     && count < WANTED_MAX; ++i) {
-		const struct tabline *line = &rules->in->lines->lines[i];
-		const char *source = line->kind == TABLINE_ENTRY
-			? tabline_value(line, TABLINE_SOURCE) : NULL;
-		const char *target = source ? tabline_value(line, TABLINE_TARGET) : NULL;
-		const char *options = source ? tabline_value(line, TABLINE_OPTIONS) : NULL;
-		const char *fstype = source ? tabline_value(line, TABLINE_FSTYPE) : NULL;
-		if (!source || strncmp(source, mapper, sizeof(mapper) - 1) != 0
-		    || (options && opt_shown_has(options, "noauto"))
-		    || (target && strcmp(target, "/") == 0))
-			continue;
-		const char *name = source + sizeof(mapper) - 1;
-		if (!*name || strlen(name) > NEAR_BYTES
-		    || map64_get(names, hash_of(name)) != MAP64_NONE
-		    || (rules->in->cmdline && strstr(rules->in->cmdline, name)))
-			continue;
-		++count;
-		struct crypt crypt = {0};
-		struct fstab_device device = {0};
-		bool comment = false, swap = fstype && strcmp(fstype, "swap") == 0, nofail = options
-			&& opt_shown_has(options, "nofail");
-		/* The rules for the fstab report devices that do not exist now. */
-		int there = facts->devices(facts->arg, source, &device);
-		bool unmade = there != 0 && find_unmade(rules, name, &crypt, &comment);
-		if (there == 0 || (!unmade && !(there > 0 && device.crypt
-		                                && !is_made_early(rules))))
-			continue;
-		if (!unmade)
-			crypt = (struct crypt){0};
-		const char *is = unmade ? crypt.field[NAME] : NULL;
-		crypt.field[NAME] = name;
-		crypt.needed = !swap && !nofail;
-		/* The initial RAM disk may open it. */
-		bool sure = unmade && there > 0 && device.crypt;
-		add_finding(rules, &crypt, nofail ? (sure ? AUDIT_WARNING : AUDIT_INFO) : swap
-		            || !unmade ? AUDIT_WARNING : AUDIT_CRITICAL,
-		            rules_format(rules, "line %u of the fstab needs %s, which no line sets "
-		                                "up at "
-		                                "the next boot", line->number, source), name,
-		            comment ? "a comment" : is,
-		            !unmade ? "add a line, unless something else opens it" : comment
-		            ? "remove the #, or the line of the fstab"
-		            : "use the same name in both");
-	}
-}
-
-void rules_crypttab(struct host_rules *rules)
-{
-	const char *text = rules->in->crypttab;
-	struct map64 names, needed, devices;
+	struct crypttab tab = {.in = in, .report = report};
 	uint32_t number = 0;
-	if (rules->in->crypttab_unknown)
-		audit_not_checked(rules->report, BOOT_CRYPTTAB);
-	map64_init(&names);
-	map64_init(&needed);
-	map64_init(&devices);
-	if (text)
-		take_needed(rules, &needed);
-	for (const char *at = text; at && *at && !rules->failed;) {
+	unsigned wanted = 0;
+	if (in->crypttab_unknown)
+		audit_not_checked(report, BOOT_CRYPTTAB);
+	if (!in->crypttab)
+		return;
+	map64_init(&tab.names);
+	map64_init(&tab.needed);
+	map64_init(&tab.devices);
+	note_needed(&tab);
+	for (const char *at = in->crypttab; *at && !report->failed;) {
 		size_t n = strcspn(at, "\n");
-		struct crypt crypt = {.number = ++number};
-		const char *line = at;
+		struct crypt crypt = {.at.line = ++number};
+		if (read_line(&tab, at, n, &crypt))
+			judge_line(&tab, &crypt);
 		at += n + (at[n] == '\n');
-		if (!take_line(rules, line, n, &crypt))
-			continue;
-		const char *name = crypt.field[NAME];
-		crypt.needed = map64_get(&needed, hash_of(name)) != MAP64_NONE;
-		crypt.optional = has_option(&crypt, "nofail") || has_option(&crypt, "noauto");
-		uint32_t first = map64_put(&names, hash_of(name), number);
-		rules->failed |= first == MAP64_NONE;
-		crypt.again = first != number;
-		if (crypt.again)
-			add_finding(rules, &crypt, AUDIT_WARNING, "two lines have this name",
-			            "one line",
-			            rules_format(rules, "line %u as well", first),
-			            "remove one, or rename it");
-		judge_options(rules, &crypt);
-		if (crypt.field[DEVICE])
-			judge_device(rules, &crypt, &devices);
-		else
-			add_finding(rules, &crypt, AUDIT_WARNING, "the line has no device",
-			            "name device key options", name,
-			            "give the device, as UUID=...");
-		judge_key(rules, &crypt);
-		if (crypt.more)
-			add_finding(rules, &crypt, AUDIT_WARNING,
-			            "text after a blank in the options is ignored",
-			            "name device key options",
-			            crypt.field[OPTIONS],
-			            "separate options by commas without blanks");
 	}
-	if (text && !rules->failed)
-		judge_wanted(rules, &names);
-	map64_destroy(&names);
-	map64_destroy(&needed);
-	map64_destroy(&devices);
+	for (size_t i = 0; in->facts && in->facts->devices && i < in->lines->count
+	     && wanted < WANTED_MAX && !report->failed; ++i)
+		wanted += judge_wanted(&tab, &in->lines->lines[i]);
+	map64_destroy(&tab.names);
+	map64_destroy(&tab.needed);
+	map64_destroy(&tab.devices);
 }

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The fstab compared with what is mounted.
+ *
+ *     file, plan --> fstab_match() --> differences --> audit_drift() --> findings
+ *
+ * Differences become findings, and lines that match nothing are judged.  Not reported are
+ * mounts of systemd, automounters and containers, lines with noauto, automounts that wait, and
+ * devices that may be missing.
+ */
 #include "audit/rules/drift_impl.h"
 
-#include "audit/rules/rbind.h"
 #include "audit/owner.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "fstab/places.h"
-#include "mountopts/optlist.h"
 #include "fstab/units.h"
+#include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,107 +31,93 @@ static bool is_contained(struct drift *drift, const struct tabline *line)
 	                             &drift->container);
 }
 
-const char *drift_form(struct strbuf *out, const char *format, ...)
+/** A command with a name, which may be a user's choice: it is escaped. */
+static const char *command(struct drift *drift, const char *before,
+                           void (*escape)(struct strbuf *out, const char *name),
+                           const char *name, const char *after)
 {
-	va_list args;
-	va_start(args, format);
-	strbuf_reset(out);
-	strbuf_vprintf(out, format, args);
-	va_end(args);
-	return strbuf_str(out);
-}
-
-/** The command that adds a line.  The name may be a user's choice: it is escaped. */
-static const char *add_hint(struct strbuf *out, const char *name)
-{
-	strbuf_reset(out);
-	strbuf_puts(out, "getmnt fstab --merge --add=");
-	escape_shell_octal(out, name);
-	strbuf_puts(out, " --diff");
-	return strbuf_str(out);
-}
-
-/** The command that mounts a line. */
-static const char *mount_hint(struct strbuf *out, const char *target)
-{
-	strbuf_reset(out);
-	strbuf_puts(out, "mount ");
-	escape_operand(out, target);
-	strbuf_puts(out, ", or give the line noauto");
-	return strbuf_str(out);
+	struct strbuf out;
+	strbuf_init(&out);
+	escape(&out, name);
+	const char *text = audit_format(drift->report, "%s%s%s", before, strbuf_str(&out), after);
+	drift->report->failed |= out.failed;
+	strbuf_destroy(&out);
+	return text;
 }
 
 void drift_report(struct drift *drift, enum audit_code code, const struct tabline *line,
-                const struct fstab_line *live, struct audit_finding *finding)
+                  const struct fstab_line *live, enum audit_severity severity,
+                  const char *expected, const char *actual, const char *hint,
+                  const char *format, ...)
 {
-	const struct fstab_world *world = &drift->in->live->world;
+	const struct audit_live *in = drift->in;
 	const char *target = live && live->swap ? live->swap : live ? live->target : NULL;
 	if (!target && line) {
 		target = tabline_value(line, TABLINE_TARGET);
 		if (!target || *target != '/')
 			target = tabline_value(line, TABLINE_SOURCE);
 	}
-	if (finding->hint && strcmp(drift->in->live->root, "/") != 0)
-		finding->hint = NULL;   /* it would change this system */
-	if (target && *target != '/' && world->secret && world->secret(target, NULL))
+	if (target && *target != '/' && in->world->secret && in->world->secret(target, NULL))
 		target = NULL;
-	if (code != DRIFT_READONLY && finding->severity > AUDIT_INFO && is_contained(drift, line)) {
-		finding->severity = AUDIT_INFO;
-		if (finding->hint)
-			finding->hint = "in a container nothing mounts the devices of an fstab: "
-			                "remove the line";
+	const struct audit_finding at = {
+		.line = line ? line->number : 0, .target = target ? target : "",
+		.owner = line ? "fstab" : live->owner,
+		.fstype = live && live->mount ? live->mount->fstype
+		          : live              ? "swap" : tabline_value(line, TABLINE_FSTYPE),
+	};
+	va_list args;
+	va_start(args, format);
+	const char *message = arena_vprintf(&drift->report->arena, format, args);
+	va_end(args);
+	drift->report->failed |= !message;
+	if (code != DRIFT_READONLY && severity > AUDIT_INFO && is_contained(drift, line)) {
+		severity = AUDIT_INFO;
+		hint = hint ? "in a container nothing mounts the devices of an fstab: remove the "
+		              "line" : NULL;
 	}
-	if (line && target && drift->in->units && fstab_has_dropins(drift->in->units, target)
+	if (line && target && in->units && fstab_has_dropins(in->units, target)
 	    && (code == DRIFT_SOURCE || code == DRIFT_TYPE || code == DRIFT_OPTIONS
 	        || code == DRIFT_READONLY)) {
-		finding->severity = AUDIT_INFO;
-		finding->message =
-		        "not mounted as the line says; a drop-in of the unit may change that";
-		if (finding->hint)
-			finding->hint = "systemctl cat shows the drop-ins; compare them with what "
-			                "is mounted";
+		severity = AUDIT_INFO;
+		message = "not mounted as the line says; a drop-in of the unit may change that";
+		hint = hint ? "systemctl cat shows the drop-ins; compare them with what is mounted"
+		            : NULL;
 	}
-	finding->code = code;
-	finding->line = line ? line->number : 0;
-	finding->target = target ? target : "";
-	finding->owner = line ? "fstab" : live->owner;
-	finding->fstype = live && live->mount ? live->mount->fstype
-	                  : live              ? "swap"
-	                                      : tabline_value(line, TABLINE_FSTYPE);
 	if (line)
 		drift->reported[line->number - 1] = true;
-	drift->failed |= drift->text.failed || drift->actual.failed
-	                 || audit_report_add(drift->report, finding) != 0;
+	/* In another root, a command would change this system. */
+	audit_add_at(drift->report, &at, code, severity, expected, actual,
+		     strcmp(in->root, "/") == 0 ? hint : NULL, "%s", message ? message : "");
 }
 
-const char *drift_name(const struct drift *drift, struct strbuf *out, const char *source,
-                       const char *fstype)
+const char *drift_name(const struct drift *drift, const char *source, const char *fstype)
 {
-	const struct fstab_world *world = &drift->in->live->world;
+	const struct fstab_world *world = drift->in->world;
 	bool secret = source && world->secret && world->secret(source, NULL);
-	strbuf_reset(out);
-	strbuf_puts(out, secret ? "***" : source ? source : "none");
-	strbuf_puts(out, " (");
-	mask_options(fstype ? fstype : "?", out);
-	strbuf_puts(out, ")");
-	return strbuf_str(out);
+	struct strbuf masked;
+	strbuf_init(&masked);
+	mask_options(fstype ? fstype : "?", &masked);
+	const char *name = audit_format(drift->report, "%s (%s)",
+	                                secret ? "***" : source ? source : "none",
+	                                strbuf_str(&masked));
+	drift->report->failed |= masked.failed;
+	strbuf_destroy(&masked);
+	return name;
 }
 
-const char *drift_live_name(const struct drift *drift, struct strbuf *out,
-                            const struct fstab_line *live)
+const char *drift_live_name(const struct drift *drift, const struct fstab_line *live)
 {
 	bool own = live->fate == FSTAB_LINE || !live->mount;
-	return drift_name(drift, out, own ? live->source : live->mount->source,
+	return drift_name(drift, own ? live->source : live->mount->source,
 	                  live->mount ? live->mount->fstype : "swap");
 }
 
 bool drift_same_device(const struct drift *drift, const char *source, const struct fstab_line *live)
 {
-	const struct fstab_facts *facts = drift->in->facts;
-	const struct fstab_world *world = &drift->in->live->world;
+	const struct fstab_world *world = drift->in->world;
 	struct fstab_device named = {0}, mounted = {0};
-	return source && live->mount && facts && facts->devices && world->device
-	       && facts->devices(facts->arg, source, &named) == 1
+	return source && live->mount && world->device
+	       && audit_devices(drift->in->facts, source, &named) == 1
 	       && world->device(world->arg, live->mount, &mounted) == 0
 	       && fstab_same_device(&named, &mounted) == 1;
 }
@@ -135,18 +128,19 @@ bool drift_has_option(const struct tabline *line, const char *name)
 	return opt_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
 }
 
+bool drift_is_bind(const struct tabline *line)
+{
+	return drift_has_option(line, "bind") || drift_has_option(line, "rbind");
+}
+
 /** Whether the device, file or directory of a line is known to be missing. */
 static bool is_missing(const struct drift *drift, const struct tabline *line)
 {
-	const struct fstab_facts *facts = drift->in->facts;
 	const char *source = tabline_value(line, TABLINE_SOURCE);
-	if (!facts || !source)
-		return false;
-	if (*source == '/' && strncmp(source, "/dev/", 5) != 0)
-		return facts->look && source[1] != '/'
-		       && facts->look(facts->arg, source, NULL) == FACT_MISSING;
-	return facts->devices && (*source == '/' || strchr(source, '='))
-	       && facts->devices(facts->arg, source, NULL) == 0;
+	if (source && *source == '/' && strncmp(source, "/dev/", 5) != 0)
+		return source[1] != '/' && audit_look(drift->in->facts, source) == FACT_MISSING;
+	return source && (*source == '/' || strchr(source, '='))
+	       && audit_devices(drift->in->facts, source, NULL) == 0;
 }
 
 /** Note the lines whose source is reported as missing or misspelled already. */
@@ -173,10 +167,8 @@ static void extend_cause(struct drift *drift, struct audit_finding *cause, bool 
                          const struct fstab_line *live)
 {
 	struct audit_report *report = drift->report;
-	const char *message = drift_form(&drift->text, "%s; mounted instead: %s", cause->message,
-	                                 drift_live_name(drift, &drift->actual, live));
-	cause->message = arena_strndup(&report->arena, message, drift->text.len);
-	drift->failed |= drift->text.failed || drift->actual.failed || !cause->message;
+	cause->message = audit_format(report, "%s; mounted instead: %s", cause->message,
+	                              drift_live_name(drift, live));
 	if (cause->severity < AUDIT_WARNING && !contained) {
 		--report->of[cause->severity];
 		cause->severity = AUDIT_WARNING;
@@ -190,126 +182,125 @@ static bool is_of_damaged(const struct drift *drift, const struct fstab_line *li
 	return live->of && drift->in->lines->lines[live->of - 1].kind == TABLINE_DAMAGED;
 }
 
+/** Judge a mount or swap space that could have a line. */
+static void judge_without_line(struct drift *drift, const struct fstab_line *live)
+{
+	/* In a system without any line others mount, such as a container engine. */
+	if (strcmp(live->owner, "unknown") == 0 && !is_of_damaged(drift, live))
+		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
+			     drift_wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
+			     "a line", drift_live_name(drift, live),
+			     command(drift, "getmnt fstab --merge --add=", escape_shell_octal,
+			             live->swap ? live->swap : live->target, " --diff"),
+			     live->swap ? "it is in use, but not in fstab"
+			                : "it is mounted, but not in fstab, and its owner is not "
+			                  "known");
+}
+
+/** Judge a mount or swap space that cannot have a line.  @why  Of the plan; or NULL. */
+static void judge_inexpressible(struct drift *drift, const struct fstab_line *live, const char *why)
+{
+	const char *name = drift_live_name(drift, live);
+	bool kernels = live->mount && live->target && !live->hidden
+	               && fstab_hides_kernels(live->mount, live->target);
+	if (audit_is_owner(live->owner, "user"))
+		drift_report(drift, DRIFT_NOT_IN_FSTAB, NULL, live, AUDIT_INFO, NULL, name, NULL,
+			     "an ordinary user mounted it, and it is not in fstab");
+	else if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
+		return;
+	else if (kernels)
+		drift_report(drift, DRIFT_NOT_IN_FSTAB, NULL, live, AUDIT_WARNING,
+			     "what the kernel shows", name,
+			     "find out who mounted it and why; unmount it", "it hides what the "
+			     "kernel shows there, and its owner is not known");
+	else
+		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
+			     drift_wants_line(drift, live, false) ? AUDIT_WARNING : AUDIT_INFO,
+			     NULL, name, NULL,
+			     live->unnamed ? "it is not in fstab, its owner is not known, and it "
+			                     "has no lasting name for a line: %s"
+			                   : "it is not in fstab, and cannot be expressed there: "
+			                     "%s", why ? why : "?");
+}
+
+/** Judge a line at whose mount point something else is mounted. */
+static void judge_source(struct drift *drift, const struct tabline *line,
+                         const struct fstab_line *live)
+{
+	const char *source = tabline_value(line, TABLINE_SOURCE),
+	           *fstype = tabline_value(line, TABLINE_FSTYPE);
+	size_t cause = drift->cause[line->number - 1];
+	bool served = drift_is_of_server(line, live);
+	if (served) {
+		audit_not_checked(drift->report, DRIFT_TYPE);
+		drift_judge_unknown(drift, line, live);
+	}
+	bool same = source && live->mount && live->mount->source
+	            && !shown_type(fstype, live->mount->fstype)
+	            && (strcmp(source, live->mount->source) == 0
+	                || drift_same_device(drift, source, live));
+	if (served || drift_is_lost(drift, live))
+		drift->reported[line->number - 1] = true;
+	else if (same)
+		drift_report_source(drift, line, live, DRIFT_OF_OTHER_TYPE);
+	else if (cause) {
+		extend_cause(drift, &drift->report->findings[cause - 1],
+		             is_contained(drift, line), live);
+		drift->reported[line->number - 1] = true;
+	} else {
+		drift_report_source(drift, line, live,
+		                    drift_may_be_default(drift, line, live)
+		                    ? DRIFT_OF_DEFAULT_SUBVOLUME : DRIFT_OF_OTHER);
+	}
+}
+
 /** Report a difference between a line and its mount. */
 static void judge_difference(struct drift *drift, const struct fstab_difference *difference)
 {
 	const struct fstab_line *live = difference->live;
-	const char *source =
-	        difference->line ? tabline_value(difference->line, TABLINE_SOURCE) : NULL;
-	const char *fstype =
-	        difference->line ? tabline_value(difference->line, TABLINE_FSTYPE) : NULL;
-	bool same = false;
+	const struct tabline *line = difference->line;
 	switch (difference->kind) {
 	case FSTAB_DIFFER_MISSING:
-		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
-			break;
-		/* In a system without any line others mount, such as a container engine. */
-		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
-		             &(struct audit_finding){
-		                     .severity = drift_wants_line(drift, live, true) ? AUDIT_WARNING
-				                                                     : AUDIT_INFO,
-		                     .message = live->swap ? "it is in use, but not in fstab"
-				                           : "it is mounted, but not in fstab, and "
-				                             "its owner is not known",
-		                     .expected = "a line",
-		                     .actual = drift_live_name(drift, &drift->actual, live),
-		                     .hint = add_hint(&drift->text,
-				                      live->swap ? live->swap : live->target)});
+		judge_without_line(drift, live);
 		break;
 	case FSTAB_DIFFER_NO_LINE:
-		if (audit_is_owner(live->owner, "user")) {
-			drift_report(
-			        drift, DRIFT_NOT_IN_FSTAB, NULL, live,
-			        &(struct audit_finding){
-			                .severity = AUDIT_INFO,
-			                .message = "an ordinary user mounted it, and it is not in "
-					           "fstab",
-			                .actual = drift_live_name(drift, &drift->actual, live)});
-			break;
-		}
-		if (strcmp(live->owner, "unknown") != 0 || is_of_damaged(drift, live))
-			break;
-		if (live->mount && live->target && !live->hidden
-		    && fstab_hides_kernels(live->mount, live->target)) {
-			drift_report(
-			        drift, DRIFT_NOT_IN_FSTAB, NULL, live,
-			        &(struct audit_finding){
-			                .severity = AUDIT_WARNING,
-			                .message = "it hides what the kernel shows there, and its "
-					           "owner is not known",
-			                .expected = "what the kernel shows",
-			                .actual = drift_live_name(drift, &drift->actual, live),
-			                .hint = "find out who mounted it and why; unmount it"});
-			break;
-		}
-		drift_report(
-		        drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
-		        &(struct audit_finding){
-		                .severity = drift_wants_line(drift, live, false) ? AUDIT_WARNING
-				                                                 : AUDIT_INFO,
-		                .message = drift_form(
-		                        &drift->text,
-		                        live->unnamed
-				                ? "it is not in fstab, its owner is not known, and "
-				                  "it has no lasting name for a line: %s"
-				                : "it is not in fstab, and cannot be expressed "
-				                  "there: %s",
-		                        difference->actual ? difference->actual : "?"),
-		                .actual = drift_live_name(drift, &drift->actual, live)});
+		judge_inexpressible(drift, live, difference->actual);
 		break;
 	case FSTAB_DIFFER_SOURCE:
-		if (drift_is_of_server(difference->line, live)) {
-			audit_not_checked(drift->report, DRIFT_TYPE);
-			drift_judge_unknown(drift, difference->line, live);
-		}
-		if (drift_is_lost(drift, live) || drift_is_of_server(difference->line, live)) {
-			drift->reported[difference->line->number - 1] = true;
-			break;
-		}
-		same = source && live->mount && live->mount->source
-		       && !shown_type(fstype, live->mount->fstype)
-		       && (strcmp(source, live->mount->source) == 0
-		           || drift_same_device(drift, source, live));
-		if (!same && drift->cause[difference->line->number - 1]) {
-			extend_cause(
-			        drift,
-			        &drift->report
-			                 ->findings[drift->cause[difference->line->number - 1] - 1],
-			        is_contained(drift, difference->line), live);
-			drift->reported[difference->line->number - 1] = true;
-			break;
-		}
-		if (!same && drift_may_be_default(drift, difference->line, live)) {
-			drift_report_source(drift, difference->line, live, AUDIT_INFO,
-			                    drift_of_default);
-			break;
-		}
-		drift_report_source(drift, difference->line, live,
-		                    same ? AUDIT_WARNING : AUDIT_CRITICAL,
-		                    same ? "it is mounted as another type than the line says"
-		                         : "something else is mounted than the line says");
+		judge_source(drift, line, live);
 		break;
 	case FSTAB_DIFFER_OPTIONS:
-		drift_report_options(drift, difference->line, live, difference->actual);
+		drift_report_options(drift, line, live, difference->actual);
 		break;
 	case FSTAB_DIFFER_ELSEWHERE:
-		drift_report(drift, DRIFT_NOT_MOUNTED, difference->line, NULL,
-		             &(struct audit_finding){
-		                     .severity = AUDIT_WARNING,
-		                     .message = drift_form(
-		                             &drift->text,
-		                             "it is not mounted, but its source is mounted on %s",
-		                             live->target),
-		                     .expected = "mounted",
-		                     .actual = "not mounted",
-		                     .hint = "correct the mount point, or mount it there"});
+		drift_report(drift, DRIFT_NOT_MOUNTED, line, NULL, AUDIT_WARNING, "mounted",
+			     "not mounted", "correct the mount point, or mount it there",
+			     "it is not mounted, but its source is mounted on %s", live->target);
 		break;
 	case FSTAB_DIFFER_BESIDE:
 	case FSTAB_DIFFER_REPEATED:
 		/* FSTAB-DUP-TARGET reports these. */
-		drift->reported[difference->line->number - 1] = true;
+		drift->reported[line->number - 1] = true;
 		break;
 	}
+}
+
+/** Judge a line that matches no mount, though something is mounted there. */
+static void judge_other(struct drift *drift, const struct tabline *line,
+                        const struct fstab_line *live)
+{
+	const char *fstype = tabline_value(line, TABLINE_FSTYPE);
+	/* The system mounts by itself what the line names. */
+	bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
+	bool alike = (live->mount && shown_type(fstype, live->mount->fstype))
+	             || drift_is_of_server(line, live);
+	if (!idle && alike)
+		drift_judge_unknown(drift, line, live);
+	/* A mount without an owner that covers the line's is a finding of its own. */
+	if (!idle && !alike && live->fate == FSTAB_OWN && !drift_is_bind(line))
+		drift_report(drift, DRIFT_TYPE, line, live, AUDIT_WARNING, fstype,
+			     live->mount && live->mount->fstype ? live->mount->fstype : "?", NULL,
+			     "the system mounted another type than the line says");
 }
 
 /** Judge a line that matches no mount. */
@@ -324,131 +315,99 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 	    || (drift_has_option(line, "noauto") && !automount) || (!swap && *target != '/')
 	    || (drift->in->uptime >= 0 && drift->in->uptime < AUDIT_BOOTING))
 		return;
-	uint32_t at = map64_get(&drift->by_target, map64_text(target));
-	const struct fstab_line *live =
-	        at == MAP64_NONE || swap ? NULL : &drift->in->plan->lines[at];
+	uint32_t at = swap ? MAP64_NONE : map64_get(&drift->by_target, map64_text(target));
+	const struct fstab_line *live = at == MAP64_NONE ? NULL : &drift->in->plan->lines[at];
 	if (live && strcmp(live->target, target) == 0) {
-		/* The system mounts by itself what the line names. */
-		bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
-		bool alike = (live->mount && shown_type(fstype, live->mount->fstype))
-		             || drift_is_of_server(line, live);
-		if (!idle && alike)
-			drift_judge_unknown(drift, line, live);
-		/* A mount without an owner that covers the line's is a finding of its own. */
-		if (idle || alike || live->fate != FSTAB_OWN || drift_has_option(line, "bind")
-		    || drift_has_option(line, "rbind"))
-			return;
-		drift_report(
-		        drift, DRIFT_TYPE, line, live,
-		        &(struct audit_finding){
-		                .severity = AUDIT_WARNING,
-		                .message = "the system mounted another type than the line says",
-		                .expected = fstype,
-		                .actual = live->mount && live->mount->fstype ? live->mount->fstype
-				                                             : "?"});
+		judge_other(drift, line, live);
 		return;
 	}
 	bool missing = is_missing(drift, line),
 	     can = missing && (drift_has_option(line, "nofail") || automount);
-	drift_report(
-	        drift, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, line, NULL,
-	        &(struct audit_finding){
-	                .severity = can ? AUDIT_INFO : AUDIT_WARNING,
-	                .message = swap        ? missing ? "it is not in use, and does not exist"
-			                                 : "it is not in use"
-			           : automount ? missing ? "it is neither mounted nor automounted, "
-			                                   "and its source does not exist"
-			                                 : "it is neither mounted nor automounted"
-			           : missing   ? "it is not mounted, and its source does not exist"
-			                       : "it is not mounted",
-	                .expected = swap ? "in use" : "mounted",
-	                .actual = swap ? "not in use" : "not mounted",
-	                .hint = missing     ? "attach the device, or add noauto to the line"
-			        : swap      ? "swapon -a, or remove the line"
-			        : automount ? "run systemctl daemon-reload, and start its "
-			                      "automount unit"
-			                    : mount_hint(&drift->text, target)});
+	const char *hint = missing ? "attach the device, or add noauto to the line"
+		: swap ? "swapon -a, or remove the line"
+		: automount ? "run systemctl daemon-reload, and start its automount unit"
+		            : command(drift, "mount ", escape_operand, target,
+		                      ", or give the line noauto");
+	drift_report(drift, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, line, NULL,
+		     can ? AUDIT_INFO : AUDIT_WARNING, swap ? "in use" : "mounted",
+		     swap ? "not in use" : "not mounted", hint, "it is %s%s",
+		     swap ? "not in use" : automount ? "neither mounted nor automounted"
+		                                     : "not mounted",
+		     !missing ? "" : swap ? ", and does not exist"
+		                          : ", and its source does not exist");
 }
 
 /** Report an rbind line that lacks a mount from below its source. */
 static void report_left_out(void *arg, const struct tabline *line, const struct fstab_line *child)
 {
 	struct drift *drift = arg;
-	if (drift->reported[line->number - 1])
-		return;
-	drift_report(
-	        drift, DRIFT_OPTIONS, line, drift->in->match->of[line->number - 1],
-	        &(struct audit_finding){.severity = AUDIT_WARNING,
-		                        .message = drift_form(&drift->text,
-		                                              "rbind includes what is mounted "
-		                                              "below the source, but %s is missing",
-		                                              child->target),
-		                        .expected = "rbind",
-		                        .actual = "bind",
-		                        .hint = "unmount it and mount it again, or use bind"});
+	if (!drift->reported[line->number - 1])
+		drift_report(drift, DRIFT_OPTIONS, line, drift->in->match->of[line->number - 1],
+			     AUDIT_WARNING, "rbind", "bind",
+			     "unmount it and mount it again, or use bind", "rbind includes what "
+			     "is mounted below the source, but %s is missing", child->target);
 }
 
-int audit_drift(const struct audit_drift_input *in, struct audit_report *report)
+/** Index lines and mounts. */
+static void index_all(struct drift *drift)
 {
-	struct drift drift = {.in = in,
-	                      .report = report,
-	                      .reported = calloc(in->lines->count + 1, sizeof(bool)),
-	                      .cause = calloc(in->lines->count + 1, sizeof(size_t))};
+	const struct audit_live *in = drift->in;
+	struct audit_report *report = drift->report;
 	bool rooted = false;
+	for (uint32_t i = 0; i < in->lines->count && !report->failed; ++i) {
+		const struct fstab_line *of = in->match->of[i];
+		drift->any |= in->lines->lines[i].kind == TABLINE_ENTRY;
+		report->failed |= of && of->mount
+		                  && map64_put(&drift->lined, of->mount->key, i) == MAP64_NONE;
+	}
+	for (uint32_t i = 0; i < in->plan->count && !report->failed; ++i) {
+		const struct fstab_line *line = &in->plan->lines[i];
+		if (!line->mount || !line->target)
+			continue;
+		report->failed |= !line->hidden && map64_put(&drift->by_target,
+			map64_text(line->target), i) == MAP64_NONE;
+		if (!rooted && line->mount->source && strcmp(line->target, "/") == 0) {
+			rooted = true;
+			drift->of_disk = strncmp(line->mount->source, "/dev/", 5) == 0;
+		}
+	}
+}
+
+int audit_drift(const struct audit_live *in, struct audit_report *report)
+{
+	struct drift drift = {
+		.in = in, .report = report,
+		.reported = calloc(in->lines->count + 1, sizeof(*drift.reported)),
+		.cause = calloc(in->lines->count + 1, sizeof(*drift.cause)),
+	};
 	map64_init(&drift.by_target);
 	map64_init(&drift.named);
 	map64_init(&drift.flipped);
 	map64_init(&drift.lined);
-	strbuf_init(&drift.text);
-	strbuf_init(&drift.actual);
-	drift.failed = !drift.reported || !drift.cause;
-	if (!drift.failed) {
+	report->failed |= !drift.reported || !drift.cause;
+	if (!report->failed) {
 		note_causes(&drift);
 		drift_note_named(&drift);
+		index_all(&drift);
 	}
-	for (uint32_t i = 0; i < in->lines->count && !drift.failed; ++i) {
-		const struct fstab_line *of = in->match->of[i];
-		drift.any |= in->lines->lines[i].kind == TABLINE_ENTRY;
-		if (of && of->mount)
-			drift.failed |= map64_put(&drift.lined, of->mount->key, i) == MAP64_NONE;
-	}
-	for (uint32_t i = 0; i < in->plan->count && !drift.failed; ++i) {
-		const struct fstab_line *line = &in->plan->lines[i];
-		if (line->mount && line->target && !line->hidden)
-			drift.failed |= map64_put(&drift.by_target, map64_text(line->target), i)
-			                == MAP64_NONE;
-		if (!rooted && line->mount && line->mount->source && line->target
-		    && strcmp(line->target, "/") == 0) {
-			rooted = true;
-			drift.of_disk = strncmp(line->mount->source, "/dev/", 5) == 0;
-		}
-	}
-	for (size_t i = 0; i < in->match->count && !drift.failed; ++i)
+	for (size_t i = 0; i < in->match->count && !report->failed; ++i)
 		judge_difference(&drift, &in->match->differences[i]);
-	for (size_t i = 0; i < in->lines->count && !drift.failed; ++i) {
+	for (size_t i = 0; i < in->lines->count && !report->failed; ++i) {
 		const struct tabline *line = &in->lines->lines[i];
 		if (line->kind != TABLINE_ENTRY || drift.reported[i])
 			continue;
-		if (in->match->of[i]) {
+		if (in->match->of[i])
 			drift_judge_how(&drift, line, in->match->of[i]);
-		} else {
+		else
 			judge_line(&drift, line);
-		}
 	}
-	drift.failed |= !drift.failed
-	                && !audit_left_out(in->plan, in->match, in->lines, in->live->d,
-	                                   report_left_out, &drift);
-	if (!drift.failed)
-		audit_report_sort(report);
+	if (!report->failed && !audit_left_out(in, report_left_out, &drift))
+		report->failed = true;
 	free(drift.reported);
 	free(drift.cause);
 	map64_destroy(&drift.named);
 	map64_destroy(&drift.by_target);
 	map64_destroy(&drift.flipped);
 	map64_destroy(&drift.lined);
-	strbuf_destroy(&drift.text);
-	strbuf_destroy(&drift.actual);
-	if (drift.failed)
-		errno = ENOMEM;
-	return drift.failed ? -1 : 0;
+	return audit_finish(report);
 }

@@ -10,42 +10,40 @@
 #define GM_AUDIT_DRIFT_IMPL_H
 
 #include "audit/audit_impl.h"
-#include "audit/rules/drift.h"
 
 struct drift {
-	const struct audit_drift_input *in;
+	const struct audit_live *in;
 	struct audit_report *report;
-	struct map64 by_target; /* hash of a mount point -> the uppermost line of the plan there */
+	struct map64 by_target;   /* hash of a mount point -> the uppermost plan line there */
 	struct map64 lined;       /* mount -> the index of its line */
 	struct map64 flipped;     /* superblock -> the line for which it is reported as read-only */
+	struct map64 named;       /* devices of which a line names a subvolume that is mounted */
 	bool *reported;           /* for each line: its mount is judged already */
-	size_t *cause; /* for each line, the finding, from 1, that its source is missing; 0 */
-	struct map64 named; /* the devices of which a line names a subvolume that is mounted */
+	size_t *cause;            /* for each line, the finding, from 1, that its source is
+	                             missing; 0 */
 	bool any;                 /* a line of a mount or swap space */
 	bool of_disk;             /* the root is of a device of a disk */
-	struct strbuf text, actual;
 	signed char container;    /* audit_is_contained() */
-	bool failed;
 };
 
-/** A formatted string, until the buffer is used again. */
-__attribute__((format(printf, 2, 3)))
-const char *drift_form(struct strbuf *out, const char *format, ...);
-
 /** Report a line, a mount, or both. */
+__attribute__((format(printf, 9, 10)))
 void drift_report(struct drift *drift, enum audit_code code, const struct tabline *line,
-                const struct fstab_line *live, struct audit_finding *finding);
+                  const struct fstab_line *live, enum audit_severity severity,
+                  const char *expected, const char *actual, const char *hint,
+                  const char *format, ...);
 
 /** A source and type, without secrets, which may be in the type after a misplaced comma. */
-const char *drift_name(const struct drift *drift, struct strbuf *out, const char *source,
-                       const char *fstype);
+const char *drift_name(const struct drift *drift, const char *source, const char *fstype);
 
 /** The source and type of a mount. */
-const char *drift_live_name(const struct drift *drift, struct strbuf *out,
-                            const struct fstab_line *live);
+const char *drift_live_name(const struct drift *drift, const struct fstab_line *live);
 
 /** Whether a line has an option with this name. */
 bool drift_has_option(const struct tabline *line, const char *name);
+
+/** Whether a line is a bind. */
+bool drift_is_bind(const struct tabline *line);
 
 /** Whether a source names the device that is mounted. */
 bool drift_same_device(const struct drift *drift, const char *source,
@@ -59,13 +57,12 @@ void drift_note_named(struct drift *drift);
 bool drift_may_be_default(const struct drift *drift, const struct tabline *line,
                           const struct fstab_line *live);
 
-extern const char drift_of_default[];
+/** What is mounted instead of what a line names. */
+enum drift_source { DRIFT_OF_OTHER, DRIFT_OF_OTHER_TYPE, DRIFT_OF_DEFAULT_SUBVOLUME };
 
-/** Report that something else is mounted than a line names; as a warning: another type.
-    @message  drift_of_default, or another static string. */
+/** Report that something else is mounted than a line names. */
 void drift_report_source(struct drift *drift, const struct tabline *line,
-                         const struct fstab_line *live, enum audit_severity severity,
-                         const char *message);
+                         const struct fstab_line *live, enum drift_source kind);
 
 /** Report a mount with other options than its line.
     @differ  The options that differ, as the mount has them. */

@@ -12,18 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Append to a name what else identifies the mount: its subvolume, layers or directory.
+/** The name of a source, with what else identifies the mount: its subvolume, layers or directory.
     @live  The mount; NULL: the name is a line's. */
-static const char *with_part(const struct drift *drift, struct strbuf *out, const char *name,
-                             const char *fstype, const char *options, const struct fstab_line *live)
+static const char *with_part(const struct drift *drift, const char *name, const char *fstype,
+                             const char *options, const struct fstab_line *live)
 {
-	const struct fstab_world *world = &drift->in->live->world;
+	const struct fstab_world *world = drift->in->world;
 	unsigned flags = fstype_flags(fstype);
 	if (live && live->fate != FSTAB_LINE && !(flags & (FST_SUBVOL | FST_LAYERED | FST_PSEUDO))
-	    && live->mount && live->mount->root && strcmp(live->mount->root, "/") != 0) {
-		strbuf_printf(out, ": %s", live->mount->root);
-		return strbuf_str(out);
-	}
+	    && live->mount && live->mount->root && strcmp(live->mount->root, "/") != 0)
+		return audit_format(drift->report, "%s: %s", name, live->mount->root);
 	if (!(flags & (FST_SUBVOL | FST_LAYERED)) || !options || !*options
 	    || (world->secret && world->secret(NULL, options)))
 		return name;
@@ -31,27 +29,22 @@ static const char *with_part(const struct drift *drift, struct strbuf *out, cons
 	const char *part = flags & FST_LAYERED ? options : opt_find(options, "subvol", 6, &n);
 	if (!part)
 		part = opt_find(options, "subvolid", 8, &n);
-	if (part)
-		strbuf_printf(out, ": %.*s", (int)n, part);
-	return strbuf_str(out);
+	return part ? audit_format(drift->report, "%s: %.*s", name, (int)n, part) : name;
 }
 
 static bool names_subvolume(const struct tabline *line)
 {
-	size_t n;
-	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	return options
-	       && (opt_find(options, "subvol", 6, &n) || opt_find(options, "subvolid", 8, &n));
+	return drift_has_option(line, "subvol") || drift_has_option(line, "subvolid");
 }
 
 void drift_note_named(struct drift *drift)
 {
-	for (size_t i = 0; i < drift->in->lines->count && !drift->failed; ++i) {
+	for (size_t i = 0; i < drift->in->lines->count && !drift->report->failed; ++i) {
 		const struct fstab_line *of = drift->in->match->of[i];
 		if (of && of->mount && fstype_flags(of->mount->fstype) & FST_SUBVOL
 		    && names_subvolume(&drift->in->lines->lines[i]))
-			drift->failed |=
-			        map64_put(&drift->named, mount_dev(of->mount), 0) == MAP64_NONE;
+			drift->report->failed |=
+				map64_put(&drift->named, mount_dev(of->mount), 0) == MAP64_NONE;
 	}
 }
 
@@ -71,32 +64,34 @@ bool drift_may_be_default(const struct drift *drift, const struct tabline *line,
 	       && (own || drift_same_device(drift, source, live) || (tag && !looked_up));
 }
 
-const char drift_of_default[] = "the line does not name the mounted subvolume: correct if it is "
-                                "the default of the file system";
-
 void drift_report_source(struct drift *drift, const struct tabline *line,
-                         const struct fstab_line *live, enum audit_severity severity,
-                         const char *message)
+                         const struct fstab_line *live, enum drift_source kind)
 {
+	static const struct {
+		enum audit_code code;
+		enum audit_severity severity;
+		const char *message;
+	} kinds[] = {
+		[DRIFT_OF_OTHER] = {DRIFT_SOURCE, AUDIT_CRITICAL,
+			"something else is mounted than the line says"},
+		[DRIFT_OF_OTHER_TYPE] = {DRIFT_TYPE, AUDIT_WARNING,
+			"it is mounted as another type than the line says"},
+		[DRIFT_OF_DEFAULT_SUBVOLUME] = {DRIFT_SOURCE, AUDIT_INFO,
+			"the line does not name the mounted subvolume: correct if it is the "
+			"default of the file system"},
+	};
 	const char *source = tabline_value(line, TABLINE_SOURCE),
-	           *fstype = tabline_value(line, TABLINE_FSTYPE);
+	           *fstype = tabline_value(line, TABLINE_FSTYPE),
+	           *options = tabline_value(line, TABLINE_OPTIONS);
 	const struct mount *m = live->mount;
-	drift_report(
-	        drift, severity == AUDIT_WARNING ? DRIFT_TYPE : DRIFT_SOURCE, line, live,
-	        &(struct audit_finding){
-	                .severity = severity,
-	                .message = message,
-	                .expected = with_part(drift, &drift->text,
-			                      drift_name(drift, &drift->text, source, fstype),
-			                      fstype, tabline_value(line, TABLINE_OPTIONS), NULL),
-	                .actual = with_part(drift, &drift->actual,
-			                    drift_live_name(drift, &drift->actual, live),
-			                    m ? m->fstype : NULL, m ? m->fs_opts : NULL, live),
-	                .hint = message == drift_of_default
-			                ? "check with btrfs subvolume get-default; add subvol= to "
-			                  "the line"
-			                : "correct the line or the mount; getmnt fstab --merge "
-			                  "--fix=source --diff shows the line of the mount"});
+	drift_report(drift, kinds[kind].code, line, live, kinds[kind].severity,
+		     with_part(drift, drift_name(drift, source, fstype), fstype, options, NULL),
+		     with_part(drift, drift_live_name(drift, live), m ? m->fstype : NULL,
+		               m ? m->fs_opts : NULL, live),
+		     kind == DRIFT_OF_DEFAULT_SUBVOLUME
+		     ? "check with btrfs subvolume get-default; add subvol= to the line"
+		     : "correct the line or the mount; getmnt fstab --merge --fix=source --diff "
+		       "shows the line of the mount", "%s", kinds[kind].message);
 }
 
 /** Whether the root is a subvolume that its line does not name: the kernel command line or the
@@ -116,39 +111,34 @@ static bool lacks_root(const struct tabline *line, const struct mount *m)
 void drift_report_options(struct drift *drift, const struct tabline *line,
                           const struct fstab_line *live, const char *differ)
 {
-	const struct fstab_world *world = &drift->in->live->world;
-	bool secret = world->secret && world->secret(NULL, differ),
-	     ro = opt_shown_has(differ, "ro");
-	/* mount(8) falls back to read-only then. */
-	bool guarded = ro && live->mount && world->protected
-	               && world->protected(world->arg, live->mount),
-	     alone = strcmp(differ, "ro") == 0;
+	static const char hidden[] = "options that hold a secret";
+	const struct fstab_world *world = drift->in->world;
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	bool hidden = audit_holds_secret(world->secret, options);
+	const char *expected = audit_holds_secret(world->secret, options) ? hidden
+	                       : options && *options ? options : "defaults";
+	const char *actual = world->secret && world->secret(NULL, differ) ? hidden : differ;
 	size_t n;
-	drift_report(
-	        drift, ro ? DRIFT_READONLY : DRIFT_OPTIONS, line, live,
-	        &(struct audit_finding){
-	                .severity = guarded && alone ? AUDIT_INFO
-			            : ro && !guarded ? AUDIT_CRITICAL
-			                             : AUDIT_WARNING,
-	                .message = guarded ? "it is mounted read-only since its device is "
-			                     "write-protected, but the line does not say ro"
-			           : ro ? "it is mounted read-only, but the line does not say ro"
-			                : "it is mounted with other options than the line says",
-	                .expected = hidden                ? "options that hold a secret"
-			            : options && *options ? options
-			                                  : "defaults",
-	                .actual = secret ? "options that hold a secret" : differ,
-	                .hint = guarded ? "add ro to the line, or find the cause: a switch on the "
-			                  "medium, losetup -r, blockdev --getro"
-			        : ro ? "find the cause in the kernel log; then mount -o remount,rw"
-			        : fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET
-	                                        && opt_find(differ, "vers", 4, &n)
-			                ? "unmount it and mount it again, or change the line: "
-			                  "getmnt fstab --merge --fix=options"
-			                : "mount -o remount, or change the line: getmnt fstab "
-			                  "--merge --fix=options"});
+	bool ro = opt_shown_has(differ, "ro");
+	bool remote = fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET;
+	if (ro && live->mount && world->protected && world->protected(world->arg, live->mount))
+		/* mount(8) falls back to read-only then. */
+		drift_report(drift, DRIFT_READONLY, line, live,
+			     strcmp(differ, "ro") == 0 ? AUDIT_INFO : AUDIT_WARNING, expected,
+			     actual, "add ro to the line, or find the cause: a switch on the "
+			     "medium, losetup -r, blockdev --getro", "it is mounted read-only "
+			     "since its device is write-protected, but the line does not say ro");
+	else if (ro)
+		drift_report(drift, DRIFT_READONLY, line, live, AUDIT_CRITICAL, expected, actual,
+			     "find the cause in the kernel log; then mount -o remount,rw",
+			     "it is mounted read-only, but the line does not say ro");
+	else
+		drift_report(drift, DRIFT_OPTIONS, line, live, AUDIT_WARNING, expected, actual,
+			     remote && opt_find(differ, "vers", 4, &n)
+			     ? "unmount it and mount it again, or change the line: getmnt fstab "
+			       "--merge --fix=options"
+			     : "mount -o remount, or change the line: getmnt fstab --merge "
+			       "--fix=options",
+			     "it is mounted with other options than the line says");
 }
 
 /** Whether the source of a bind is read-only, so that the bind began read-only.  If the source
@@ -186,24 +176,19 @@ static void judge_readonly(struct drift *drift, const struct tabline *line,
 	if (!m->fs_opts || opt_shown_has(m->fs_opts, "shutdown")
 	    || (!emergency && !opt_shown_has(m->fs_opts, "ro")))
 		return;
-	bool excused = audit_line_ignores(drift->report, line->number, DRIFT_READONLY);
-	uint32_t first =
-	        excused ? line->number : map64_put(&drift->flipped, mount_dev(m), line->number);
-	drift->failed |= first == MAP64_NONE;
-	if (first != line->number) {
+	bool ignored = audit_line_ignores(drift->report, line->number, DRIFT_READONLY);
+	uint32_t first = ignored ? line->number
+	                         : map64_put(&drift->flipped, mount_dev(m), line->number);
+	drift->report->failed |= first == MAP64_NONE;
+	if (first != line->number)
 		drift->reported[line->number - 1] = true;   /* of the same file system */
-		return;
-	}
-	drift_report(
-	        drift, DRIFT_READONLY, line, live,
-	        &(struct audit_finding){
-	                .severity = AUDIT_CRITICAL,
-	                .message = emergency ? "the file system has an error and rejects writes"
-			                     : "the file system is read-only although the mount is "
-			                       "not: it may have an error",
-	                .expected = "rw",
-	                .actual = emergency ? "rw,emergency_ro" : "ro",
-	                .hint = "read the kernel log, check the file system, and mount it again"});
+	else
+		drift_report(drift, DRIFT_READONLY, line, live, AUDIT_CRITICAL, "rw",
+			     emergency ? "rw,emergency_ro" : "ro",
+			     "read the kernel log, check the file system, and mount it again",
+			     emergency ? "the file system has an error and rejects writes"
+			               : "the file system is read-only although the mount is not: "
+			                 "it may have an error");
 }
 
 /** The swap priority of a line; -1: none, or invalid. */
@@ -227,20 +212,13 @@ static void judge_priority(struct drift *drift, const struct tabline *line,
 {
 	long wanted = priority_of(tabline_value(line, TABLINE_OPTIONS)),
 	     is = priority_of(live->options);
-	if (wanted < 0 || wanted == is)
-		return;
-	strbuf_reset(&drift->actual);
-	if (is >= 0)
-		strbuf_printf(&drift->actual, "pri=%ld", is);
-	else
-		strbuf_puts(&drift->actual, "chosen by the kernel");
-	drift_report(drift, DRIFT_OPTIONS, line, NULL,
-	             &(struct audit_finding){
-	                     .severity = AUDIT_WARNING,
-	                     .message = "its priority is not that of the line",
-	                     .expected = drift_form(&drift->text, "pri=%ld", wanted),
-	                     .actual = strbuf_str(&drift->actual),
-	                     .hint = "run swapoff while memory is free, then swapon -a"});
+	if (wanted >= 0 && wanted != is)
+		drift_report(drift, DRIFT_OPTIONS, line, NULL, AUDIT_WARNING,
+			     audit_format(drift->report, "pri=%ld", wanted),
+			     is < 0 ? "chosen by the kernel"
+			            : audit_format(drift->report, "pri=%ld", is),
+			     "run swapoff while memory is free, then swapon -a",
+			     "its priority is not that of the line");
 }
 
 /** Whether this is the first line that mounts its file system: all its mounts share the options. */
@@ -258,7 +236,7 @@ static bool is_first_of(const struct drift *drift, const struct tabline *line,
 		if (at != MAP64_NONE)
 			other = &drift->in->plan->lines[at];   /* which the line does not name */
 		if (other && other->mount && mount_dev(other->mount) == mount_dev(m)
-		    && !drift_has_option(before, "bind") && !drift_has_option(before, "rbind"))
+		    && !drift_is_bind(before))
 			return false;
 	}
 	return true;
@@ -268,34 +246,28 @@ static bool is_first_of(const struct drift *drift, const struct tabline *line,
 static void judge_lacks(struct drift *drift, const struct tabline *line,
                         const struct fstab_line *live)
 {
-	const struct fstab_world *world = &drift->in->live->world;
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	if (drift_has_option(line, "bind") || drift_has_option(line, "rbind")
-	    || drift_has_option(line, "remount"))
+	struct strbuf lacks;
+	if (drift_is_bind(line) || drift_has_option(line, "remount"))
 		return;
-	strbuf_reset(&drift->text);
-	shown_lacks(live->mount, options, &drift->text);
-	if (!drift->text.len || !is_first_of(drift, line, live->mount))
-		return;
+	strbuf_init(&lacks);
+	shown_lacks(live->mount, options, &lacks);
 	/* These drop it if the device cannot discard; many cloud images request it on any device.
 	 */
-	bool able = strcmp(strbuf_str(&drift->text), "discard") != 0
+	bool able = strcmp(strbuf_str(&lacks), "discard") != 0
 	            || !fsopt_type_in(live->mount->fstype, "ext4 xfs");
-	strbuf_reset(&drift->actual);
-	strbuf_printf(&drift->actual, "without %s", strbuf_str(&drift->text));
-	drift_report(
-	        drift, DRIFT_OPTIONS, line, live,
-	        &(struct audit_finding){
-	                .severity = able ? AUDIT_WARNING : AUDIT_INFO,
-	                .message = able ? "it is mounted without options that the line requests"
-			                : "it is mounted without an option that the line requests; "
-			                  "its device may not support it",
-	                .expected = audit_holds_secret(world->secret, options)
-			                    ? "options that hold a secret"
-			                    : options,
-	                .actual = strbuf_str(&drift->actual),
-	                .hint = "mount -o remount; if that changes nothing, unmount it and mount "
-			        "it again"});
+	if (lacks.len && is_first_of(drift, line, live->mount))
+		drift_report(drift, DRIFT_OPTIONS, line, live, able ? AUDIT_WARNING : AUDIT_INFO,
+			     audit_holds_secret(drift->in->world->secret, options)
+			     ? "options that hold a secret" : options,
+			     audit_format(drift->report, "without %s", strbuf_str(&lacks)),
+			     "mount -o remount; if that changes nothing, unmount it and mount it "
+			     "again",
+			     able ? "it is mounted without options that the line requests"
+			          : "it is mounted without an option that the line requests; its "
+			            "device may not support it");
+	drift->report->failed |= lacks.failed;
+	strbuf_destroy(&lacks);
 }
 
 /** The version of an NFS mount if it is older than the type nfs4 of its line requests; or NULL. */
@@ -317,25 +289,26 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 		judge_priority(drift, line, live);
 	judge_readonly(drift, line, live);
 	if (!drift->reported[line->number - 1] && m && lacks_root(line, m))
-		drift_report_source(drift, line, live, AUDIT_INFO, drift_of_default);
+		drift_report_source(drift, line, live, DRIFT_OF_DEFAULT_SUBVOLUME);
 	/* A root of layers has other options than its line. */
-	bool same = m
-	            && (drift_has_option(line, "bind") || drift_has_option(line, "rbind")
-	                || shown_type(fstype, m->fstype));
+	bool same = m && (drift_is_bind(line) || shown_type(fstype, m->fstype));
 	if (!same || !options || drift->reported[line->number - 1]
 	    || fstype_flags(m->fstype) & FST_AUTOFS)
 		return;
-	strbuf_reset(&drift->actual);
-	if (live->fate != FSTAB_LINE)
-		fstab_match_named(live, options, &drift->actual);
+	struct strbuf differ;
 	size_t n;
-	const char *older = drift->actual.len ? NULL : older_nfs(fstype, m, &n);
+	strbuf_init(&differ);
+	if (live->fate != FSTAB_LINE)
+		fstab_match_named(live, options, &differ);
+	const char *older = differ.len ? NULL : older_nfs(fstype, m, &n);
 	if (older)
-		strbuf_add(&drift->actual, older, n);
-	if (drift->actual.len)
-		drift_report_options(drift, line, live, strbuf_str(&drift->actual));
+		strbuf_add(&differ, older, n);
+	if (differ.len)
+		drift_report_options(drift, line, live, strbuf_str(&differ));
 	else
 		judge_lacks(drift, line, live);
+	drift->report->failed |= differ.failed;
+	strbuf_destroy(&differ);
 }
 
 void drift_judge_unknown(struct drift *drift, const struct tabline *line,

@@ -14,7 +14,7 @@
 
 bool drift_is_lost(const struct drift *drift, const struct fstab_line *live)
 {
-	const struct discovery *d = drift->in->live->d;
+	const struct discovery *d = drift->in->d;
 	const struct mount *first = d->table->mounts;
 	if (!live->mount || live->mount < first || live->mount >= first + d->table->count)
 		return false;
@@ -46,7 +46,7 @@ bool drift_is_of_server(const struct tabline *line, const struct fstab_line *liv
 	/* A FUSE mount of a device has the device's number. */
 	bool served = (strncmp(fstype, "fuse", 4) == 0 && live->mount->dev_major == 0)
 	              || strcmp(fstype, "ceph") == 0;
-	bool may = !drift_has_option(line, "bind") && !drift_has_option(line, "rbind")
+	bool may = !drift_is_bind(line)
 	           && (shown_type(named, fstype) || is_of_helper(named));
 	return (served && may)
 	       || (root
@@ -59,7 +59,7 @@ bool drift_is_of_server(const struct tabline *line, const struct fstab_line *liv
 static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
-	if (drift->in->live->world.unit)
+	if (drift->in->world->unit)
 		return false;
 	if (live->swap)
 		return strcmp(live->swap, "/var/swap") == 0;
@@ -81,7 +81,7 @@ static bool is_of_zram(const struct fstab_line *live)
 /** Whether a directory is bound onto itself read-only, like the store of NixOS. */
 static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 {
-	const struct discovery *d = drift->in->live->d;
+	const struct discovery *d = drift->in->d;
 	const struct mount *m = live->mount, *first = d->table->mounts;
 	return m && m >= first && m < first + d->table->count && m->vfs_opts
 	       && opt_shown_has(m->vfs_opts, "ro") && fstab_upon_itself(d, (uint32_t)(m - first));
@@ -92,20 +92,12 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
     well, and in no container. */
 static bool is_forgotten(struct drift *drift, const struct fstab_line *live)
 {
-	static const char dev[] = "/dev/", *const made[] = {"/dev/loop", "/dev/zram", "/dev/ram",
-	                                                    "/dev/fuse", "/dev/sr",   "/dev/scd"};
 	const char *source = live->swap ? live->swap : live->mount ? live->mount->source : NULL;
-	if (!source || strncmp(source, dev, sizeof(dev) - 1) != 0
-	    || audit_is_contained(drift->in->facts, source, &drift->container))
-		return false;
-	if (!live->swap && ((live->target && strcmp(live->target, "/usr") == 0)
-	                    || (live->mount->root && strcmp(live->mount->root, "/") != 0)))
-		return false;
-	for (size_t i = 0; i < sizeof(made) / sizeof(*made); ++i) {
-		if (strncmp(source, made[i], strlen(made[i])) == 0)
-			return false;
-	}
-	return drift->of_disk;
+	bool part = !live->swap && ((live->target && strcmp(live->target, "/usr") == 0)
+	                            || (live->mount->root && strcmp(live->mount->root, "/") != 0));
+	return source && audit_begins(source, "/dev/") && !part && drift->of_disk
+	       && !audit_begins(source, "/dev/loop /dev/zram /dev/ram /dev/fuse /dev/sr /dev/scd")
+	       && !audit_is_contained(drift->in->facts, source, &drift->container);
 }
 
 bool drift_wants_line(struct drift *drift, const struct fstab_line *live, bool can)

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/rules/rbind.h"
+/*
+ * Copies of mounts that a recursive bind makes.
+ *
+ *     /home  /export  none  rbind          /home/t --> /export/t
+ *
+ * A recursive bind also copies the mounts below its source, and mounts made there later propagate
+ * where the source is shared.  A copy is at the same place below the bind, and shows the same
+ * directory of the same file system.  Linear in mounts and the depth of their paths.
+ */
+#include "audit/audit_impl.h"
 
-#include "audit/owner.h"
 #include "base/fstypes.h"
 #include "base/map64.h"
+#include "base/words.h"
 #include "mountopts/optlist.h"
 #include "mounttree.h"
 
@@ -18,16 +27,17 @@ struct bounds {
 	struct map64 seen;       /* hash of a mount point -> the visible mount of the plan */
 	struct map64 binds;      /* hash of a path -> the first line with this target, or source */
 	uint32_t *next;          /* the next line of the same hash; MAP64_NONE */
+	bool source;             /* lines are indexed by source, not by target */
 	bool any;
 };
 
 /** The target of a bind, or its source; NULL: not known, or "/", which has every path below it. */
-static const char *end_of(const struct bounds *b, uint32_t line, bool source)
+static const char *end_of(const struct bounds *b, uint32_t line)
 {
 	const struct fstab_line *of = b->match->of[line];
 	if (!of || !b->match->bound[line].in || !of->mount || !of->target || of->hidden)
 		return NULL;
-	const char *path = source ? b->match->bound[line].path : of->target;
+	const char *path = b->source ? b->match->bound[line].path : of->target;
 	return path && path[1] ? path : NULL;
 }
 
@@ -38,10 +48,8 @@ static void bounds_destroy(struct bounds *b)
 	free(b->next);
 }
 
-/** Index the lines.
-    @source  By source, not by target.
-    @return whether there was memory. */
-static bool bounds_init(struct bounds *b, bool source)
+/** Index the lines and mounts.  @return whether there was memory. */
+static bool bounds_init(struct bounds *b)
 {
 	bool failed = false;
 	map64_init(&b->seen);
@@ -50,7 +58,7 @@ static bool bounds_init(struct bounds *b, bool source)
 	if (!b->next)
 		return false;
 	for (uint32_t i = (uint32_t)b->lines->count; i-- > 0 && !failed;) {
-		const char *path = end_of(b, i, source);
+		const char *path = end_of(b, i);
 		b->next[i] = path ? map64_remove(&b->binds, map64_text(path)) : MAP64_NONE;
 		b->any |= path != NULL;
 		failed = path && map64_put(&b->binds, map64_text(path), i) == MAP64_NONE;
@@ -83,67 +91,57 @@ static bool shows_same(const struct fstab_line *a, const struct fstab_line *b)
 	                 b->mount->root ? b->mount->root : "/") == 0;
 }
 
-/** Call for each line whose target, or source, is above a mount, until a call returns false. */
-static void each_above(const struct bounds *b, bool source, const struct fstab_line *mount,
-                       bool (*each)(const struct bounds *b, void *arg, uint32_t line,
-                                    const struct fstab_line *mount, const char *rest), void *arg)
-{
-	const char *target = mount->target;
-	uint64_t hash = MAP64_BYTES;
-	for (size_t n = 0; target[n] && target[1];) {
-		size_t more = 1 + strcspn(target + n + 1, "/");
-		hash = map64_bytes(hash, target + n, more);
-		n += more;
-		for (uint32_t i = target[n] ? map64_get(&b->binds, hash)
-		     : MAP64_NONE; i != MAP64_NONE; i = b->next[i]) {
-			const char *end = end_of(b, i, source);
-			if (strncmp(end, target, n) == 0 && !end[n]
-			    && !each(b, arg, i, mount, target + n))
-				return;
-		}
-	}
-}
+/** A step through the binds whose target, or source, is above a mount. */
+struct above {
+	const struct fstab_line *mount;
+	size_t n;                /* bytes of the path so far */
+	uint64_t hash;           /* of them */
+	uint32_t line;           /* the index of the bind's line; MAP64_NONE: before the first */
+};
 
-/** Whether a mount is not a copy of a mount below a bind's source; if it is a copy, note the
-    line. */
-static bool is_no_copy(const struct bounds *b, void *arg, uint32_t line,
-                       const struct fstab_line *mount, const char *rest)
+/** Step to the next bind.  @return false: there are no more. */
+static bool next_above(const struct bounds *b, struct above *at)
 {
-	const struct fstab_line *origin = seen_on(b, b->match->bound[line].path, rest,
-	                                          strlen(rest));
-	uint32_t *of = arg;
-	if (!origin || origin == mount || !shows_same(origin, mount))
-		return true;
-	*of = b->lines->lines[line].number;
-	return false;
+	const char *target = at->mount->target, *end;
+	do {
+		at->line = at->line == MAP64_NONE ? MAP64_NONE : b->next[at->line];
+		while (at->line == MAP64_NONE) {
+			if (!target[at->n] || !target[1])
+				return false;
+			size_t more = 1 + strcspn(target + at->n + 1, "/");
+			at->hash = map64_bytes(at->hash, target + at->n, more);
+			at->n += more;
+			at->line = target[at->n] ? map64_get(&b->binds, at->hash) : MAP64_NONE;
+		}
+		end = end_of(b, at->line);
+	} while (strncmp(end, target, at->n) != 0 || end[at->n]);
+	return true;
 }
 
 bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
                       const struct tablines *lines)
 {
 	struct bounds b = {.plan = plan, .match = match, .lines = lines};
-	bool good = bounds_init(&b, false);
+	bool good = bounds_init(&b);
 	for (size_t i = 0; good && b.any && i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
-		uint32_t of = 0;
+		struct above at = {line, 0, MAP64_BYTES, MAP64_NONE};
 		if (line->owner || !line->mount || !line->target || line->hidden)
 			continue;
-		each_above(&b, false, line, is_no_copy, &of);
-		if (of) {
+		while (next_above(&b, &at)) {
+			const char *rest = line->target + at.n;
+			const struct fstab_line *origin =
+				seen_on(&b, match->bound[at.line].path, rest, strlen(rest));
+			if (!origin || origin == line || !shows_same(origin, line))
+				continue;
 			line->owner = "fstab";
-			line->of = of;
+			line->of = lines->lines[at.line].number;
+			break;
 		}
 	}
 	bounds_destroy(&b);
 	return good;
 }
-
-/** A caller of audit_left_out(). */
-struct asker {
-	const struct discovery *d;
-	void (*each)(void *arg, const struct tabline *line, const struct fstab_line *child);
-	void *arg;
-};
 
 /** Whether a mount, and all mounts between it and the source of a bind, are older than the bind
     and can be bound. */
@@ -181,49 +179,45 @@ static bool is_same_way(const struct bounds *b, const char *target, const char *
 	return true;
 }
 
-static bool look_for(const struct bounds *b, void *arg, uint32_t line,
-                     const struct fstab_line *child, const char *rest)
+/** Whether a recursive bind should have copied a mount below its source.
+    @rest  The path of the mount below the source. */
+static bool lacks_copy(const struct bounds *b, const struct discovery *d, uint32_t line,
+                       const struct fstab_line *child, const char *rest)
 {
-	const struct asker *asker = arg;
 	const struct fstab_line *of = b->match->of[line];
 	const struct fstab_bound *bound = &b->match->bound[line];
 	const char *options = tabline_value(&b->lines->lines[line], TABLINE_OPTIONS);
 	size_t n;
-	if (!options || !opt_find(options, "rbind", 5, &n) || !of->mount->uniq_id
-	    || mtree_path_within(child->target, of->target)
-	    || !was_there(asker->d, child->mount, bound->in, of->mount->uniq_id)
-	    || !is_same_way(b, of->target, bound->path, rest))
-		return true;
-	asker->each(asker->arg, &b->lines->lines[line], child);
-	return true;
+	return opt_find(options, "rbind", 5, &n) && of->mount->uniq_id
+	       && !mtree_path_within(child->target, of->target)
+	       && was_there(d, child->mount, bound->in, of->mount->uniq_id)
+	       && is_same_way(b, of->target, bound->path, rest);
 }
 
 /** Whether a mount comes and goes, so that its copy may have been unmounted. */
 static bool is_passing(const struct fstab_line *line)
 {
-	static const char *const owners[] = {"automount", "container", "credentials", "nsfs",
-	                                     "session", "snap", "udisks", "user"};
-	for (size_t i = 0; i < sizeof(owners) / sizeof(*owners); ++i) {
-		if (audit_is_owner(line->owner, owners[i]))
-			return true;
-	}
-	return false;
+	const char *owner = line->owner ? line->owner : "";
+	return word_in(owner, strcspn(owner, ":"), "automount container credentials nsfs session "
+	               "snap udisks user");
 }
 
-bool audit_left_out(const struct fstab_plan *plan, const struct fstab_match *match,
-                    const struct tablines *lines,
-                    const struct discovery *d,
+bool audit_left_out(const struct audit_live *in,
                     void (*each)(void *arg, const struct tabline *line,
-                                 const struct fstab_line *child),
-                    void *arg)
+                                 const struct fstab_line *child), void *arg)
 {
-	struct bounds b = {.plan = plan, .match = match, .lines = lines};
-	struct asker asker = {d, each, arg};
-	bool good = bounds_init(&b, true);
-	for (size_t i = 0; good && b.any && i < plan->count; ++i) {
-		const struct fstab_line *line = &plan->lines[i];
-		if (line->mount && line->target && !line->hidden && !is_passing(line))
-			each_above(&b, true, line, look_for, &asker);
+	struct bounds b = {.plan = in->plan, .match = in->match, .lines = in->lines,
+	                   .source = true};
+	bool good = bounds_init(&b);
+	for (size_t i = 0; good && b.any && i < in->plan->count; ++i) {
+		const struct fstab_line *line = &in->plan->lines[i];
+		struct above at = {line, 0, MAP64_BYTES, MAP64_NONE};
+		if (!line->mount || !line->target || line->hidden || is_passing(line))
+			continue;
+		while (next_above(&b, &at)) {
+			if (lacks_copy(&b, in->d, at.line, line, line->target + at.n))
+				each(arg, &in->lines->lines[at.line], line);
+		}
 	}
 	bounds_destroy(&b);
 	return good;

@@ -1,52 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/rules/units.h"
-
 #include "audit/audit_impl.h"
-#include "audit/rules/drift.h"
+
 #include "base/escape.h"
 #include "base/map64.h"
 #include "base/words.h"
 #include "fstab/places.h"
 #include "fstab/units.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <string.h>
-
-struct judging {
-	const struct audit_units_input *in;
-	struct audit_report *report;
-	struct map64 lines;      /* hash of the mount points and swap spaces of the fstab */
-	struct arena arena;      /* normal paths */
-	struct strbuf name;
-	bool failed;             /* ENOMEM */
-};
-
-/** A formatted string that stays; "" on ENOMEM. */
-__attribute__((format(printf, 2, 3)))
-static const char *format(struct judging *j, const char *form, ...)
-{
-	va_list args;
-	va_start(args, form);
-	const char *text = arena_vprintf(&j->report->arena, form, args);
-	va_end(args);
-	j->failed |= !text;
-	return text ? text : "";
-}
-
-static void add(struct judging *j, const struct audit_finding *finding)
-{
-	j->failed |= audit_report_add(j->report, finding) != 0;
-}
-
-/** The name of a unit as an operand of a command. */
-static const char *operand(struct judging *j, const struct host_unit *unit)
-{
-	strbuf_reset(&j->name);
-	escape_operand(&j->name, unit->id);
-	j->failed |= j->name.failed;
-	return strbuf_str(&j->name);
-}
 
 /** What a unit mounts, or swaps onto; else its name. */
 static const char *target_of(const struct host_unit *unit)
@@ -56,68 +17,68 @@ static const char *target_of(const struct host_unit *unit)
 
 /* UNIT-FAILED */
 
-static void judge_failed(struct judging *j, const struct host_unit *unit)
+static void judge_failed(struct audit_report *report, const struct host_unit *unit)
 {
-	bool unread = strcmp(unit->load_state, "bad-setting") == 0
-		|| strcmp(unit->load_state, "error") == 0;
-	if (!unread && strcmp(unit->active_state, "failed") != 0)
-		return;
-	bool gone = strcmp(unit->load_state, "not-found") == 0;
-	struct strbuf plain;
-	strbuf_init(&plain);
-	escape_shell(&plain, unit->id);
-	j->failed |= plain.failed;
-	add(j, &(struct audit_finding){
-		.code = UNIT_FAILED, .severity = gone ? AUDIT_INFO : AUDIT_WARNING,
-			.target = target_of(unit), .owner = "unit",
-		.message = format(j, unread ? "systemd cannot load %s" : gone
-		                  ? "%s failed, and does not exist any more" : "%s failed",
-		                  unit->id),
-		.expected = unread ? "loaded" : "no failure",
-		.actual = unread ? unit->load_state : *unit->result ? unit->result : "failed",
-		.hint = gone ? format(j, "systemctl reset-failed %s", operand(j, unit))
-		             : format(j, "systemctl status %s; journalctl -u %s", operand(j, unit),
-		                      strbuf_str(&plain))});
-	strbuf_destroy(&plain);
+	struct audit_finding at = {.target = target_of(unit), .owner = "unit"};
+	struct strbuf operand, shell;
+	strbuf_init(&operand);
+	strbuf_init(&shell);
+	escape_operand(&operand, unit->id);
+	escape_shell(&shell, unit->id);
+	const char *name = strbuf_str(&operand);
+	const char *status = audit_format(report, "systemctl status %s; journalctl -u %s", name,
+	                                  strbuf_str(&shell));
+	if (word_in(unit->load_state, strlen(unit->load_state), "bad-setting error"))
+		audit_add_at(report, &at, UNIT_FAILED, AUDIT_WARNING, "loaded", unit->load_state,
+			     status, "systemd cannot load %s", unit->id);
+	else if (strcmp(unit->load_state, "not-found") == 0)
+		audit_add_at(report, &at, UNIT_FAILED, AUDIT_INFO, "no failure",
+			     *unit->result ? unit->result : "failed",
+			     audit_format(report, "systemctl reset-failed %s", name),
+			     "%s failed, and does not exist any more", unit->id);
+	else
+		audit_add_at(report, &at, UNIT_FAILED, AUDIT_WARNING, "no failure",
+			     *unit->result ? unit->result : "failed", status, "%s failed",
+			     unit->id);
+	report->failed |= operand.failed || shell.failed;
+	strbuf_destroy(&operand);
+	strbuf_destroy(&shell);
 }
 
 /* FSTAB-SYSTEMD-STALE */
 
-static void judge_stale(struct judging *j)
+static void judge_stale(const struct audit_live *in, struct audit_report *report)
 {
-	struct fstab_loaded loaded = fstab_count_loaded(j->in->units);
-	if (loaded.count == 0 || !j->in->is_usual_fstab) {
-		audit_not_checked(j->report, FSTAB_SYSTEMD_STALE);
-		return;
-	}
-	if (loaded.stale > 0)
-		add(j, &(struct audit_finding){
-			.code = FSTAB_SYSTEMD_STALE, .severity = AUDIT_WARNING, .target = "",
-				.owner = "fstab",
-			.message = "the fstab was changed, but systemd still uses the old one",
-			.expected = "loaded", .actual = format(j, "%zu unit%s of the old fstab",
-			                                       loaded.stale,
-			                                       loaded.stale == 1 ? "" : "s"),
-			.hint = "systemctl daemon-reload"});
+	struct fstab_loaded loaded = fstab_count_loaded(in->units);
+	if (loaded.count == 0 || !in->fstab_seen)
+		audit_not_checked(report, FSTAB_SYSTEMD_STALE);
+	else if (loaded.stale > 0)
+		audit_add_at(report, &(struct audit_finding){.target = "", .owner = "fstab"},
+			     FSTAB_SYSTEMD_STALE, AUDIT_WARNING, "loaded",
+			     audit_format(report, "%zu unit%s of the old fstab", loaded.stale,
+			                  loaded.stale == 1 ? "" : "s"),
+			     "systemctl daemon-reload",
+			     "the fstab was changed, but systemd still uses the old one");
 }
 
 /* DRIFT-NOT-MOUNTED, SWAP-NOT-ACTIVE */
 
-/** Note what the fstab has lines for: DRIFT-* compares these. */
-static void take_lines(struct judging *j)
+/** Note the mount points and swap spaces of the lines: DRIFT-* compares these. */
+static void note_lines(const struct audit_live *in, struct audit_report *report,
+                       struct map64 *lines)
 {
-	const struct tablines *lines = j->in->lines;
-	for (size_t i = 0; i < lines->count && !j->failed; ++i) {
-		const struct tabline *line = &lines->lines[i];
+	for (size_t i = 0; i < in->lines->count && !report->failed; ++i) {
+		const struct tabline *line = &in->lines->lines[i];
 		if (line->kind != TABLINE_ENTRY)
 			continue;
 		const char *target = tabline_value(line, TABLINE_TARGET),
-			*source = tabline_value(line, TABLINE_SOURCE);
-		const char *path = target && *target == '/' ? target : source
-			&& *source == '/' ? source : NULL;
-		const char *normal = path ? fstab_normal(&j->arena, path) : NULL;
-		j->failed = path && (!normal || map64_put(&j->lines, map64_text(normal),
-		                                          0) == MAP64_NONE);
+		           *source = tabline_value(line, TABLINE_SOURCE);
+		const char *path = target && *target == '/'   ? target
+		                   : source && *source == '/' ? source
+		                                              : NULL;
+		const char *normal = path ? fstab_normal(&report->arena, path) : NULL;
+		report->failed |= path && (!normal || map64_put(lines, map64_text(normal), 0)
+		                                      == MAP64_NONE);
 	}
 }
 
@@ -136,66 +97,62 @@ static bool has_active_sibling(const struct host_units *units, const struct host
 	return at;
 }
 
-static void judge_wanted(struct judging *j, const struct host_unit *unit)
+static void judge_wanted(const struct audit_live *in, struct audit_report *report,
+                         const struct map64 *lines, const struct host_unit *unit)
 {
-	const struct fstab_facts *facts = j->in->facts;
 	bool swap = host_unit_is(unit, ".swap"), automount = host_unit_is(unit, ".automount");
 	const char *path = swap ? unit->what : unit->where;
 	bool required = fstab_is_boot_target(unit->required_by);
 	bool unmet = strcmp(unit->condition_result, "no") == 0 && *unit->condition_time
-		&& strcmp(unit->condition_time, "0") != 0;
+	             && strcmp(unit->condition_time, "0") != 0;
 	if (strcmp(unit->active_state, "inactive") != 0 || strcmp(unit->load_state, "loaded") != 0
-	    || !*unit->fragment
-	    || fstab_is_lines_unit(unit) || *path != '/' || unmet
+	    || !*unit->fragment || fstab_is_lines_unit(unit) || *path != '/' || unmet
 	    || !(required || fstab_is_boot_target(unit->wanted_by))
-	    || map64_get(&j->lines, map64_text(path)) != MAP64_NONE)
+	    || map64_get(lines, map64_text(path)) != MAP64_NONE)
 		return;
 	/* A mount with an automount is mounted when it is used. */
 	if (!swap && (is_api(path) || *unit->triggered_by
-	              || (automount && has_active_sibling(j->in->units, unit))))
+	              || (automount && has_active_sibling(in->units, unit))))
 		return;
-	bool no_device = *unit->what == '/' && facts->devices
-		&& facts->devices(facts->arg, unit->what, NULL) == 0;
-	const char *name = operand(j, unit);
-	add(j, &(struct audit_finding){
-		.code = swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, .severity = no_device
-			&& !required ? AUDIT_INFO : AUDIT_WARNING,
-		.target = path, .owner = strncmp(unit->fragment, "/run/systemd/generator.late/",
-		                                 28) == 0 ? "gpt-auto" : "unit",
-		.message = format(j, no_device ? "%s is not active: its device does not exist"
-		                  : "%s is not active, but a boot target needs it",
-		                  unit->id),
-		.expected = swap ? "in use" : automount ? "an automount" : "mounted",
-			.actual = swap ? "not in use" : "not mounted",
-		.hint = format(j, "systemctl status %s; start the unit or disable it", name)});
+	bool no_device = *unit->what == '/' && audit_devices(in->facts, unit->what, NULL) == 0;
+	bool gpt = audit_begins(unit->fragment, "/run/systemd/generator.late/");
+	struct audit_finding at = {.target = path, .owner = gpt ? "gpt-auto" : "unit"};
+	struct strbuf name;
+	strbuf_init(&name);
+	escape_operand(&name, unit->id);
+	audit_add_at(report, &at, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED,
+		     no_device && !required ? AUDIT_INFO : AUDIT_WARNING,
+		     swap ? "in use" : automount ? "an automount" : "mounted",
+		     swap ? "not in use" : "not mounted",
+		     audit_format(report, "systemctl status %s; start the unit or disable it",
+		                  strbuf_str(&name)),
+		     no_device ? "%s is not active: its device does not exist"
+		               : "%s is not active, but a boot target needs it", unit->id);
+	report->failed |= name.failed;
+	strbuf_destroy(&name);
 }
 
-int audit_units(const struct audit_units_input *in, struct audit_report *report)
+int audit_units(const struct audit_live *in, struct audit_report *report)
 {
 	const struct host_units *units = in->units;
-	struct judging j = {.in = in, .report = report};
+	struct map64 lines;      /* hash of mount points and swap spaces of the fstab */
 	bool booting = in->uptime >= 0 && in->uptime < AUDIT_BOOTING;
 	if (!units->known) {
 		audit_not_checked(report, UNIT_FAILED);
 		audit_not_checked(report, FSTAB_SYSTEMD_STALE);
 		return 0;
 	}
-	map64_init(&j.lines);
-	arena_init(&j.arena);
-	strbuf_init(&j.name);
-	take_lines(&j);
-	judge_stale(&j);
-	for (size_t i = 0; i < units->count && !j.failed; ++i) {
-		judge_failed(&j, &units->list[i]);
+	map64_init(&lines);
+	note_lines(in, report, &lines);
+	judge_stale(in, report);
+	for (size_t i = 0; i < units->count && !report->failed; ++i) {
+		const struct host_unit *unit = &units->list[i];
+		if (strcmp(unit->active_state, "failed") == 0
+		    || word_in(unit->load_state, strlen(unit->load_state), "bad-setting error"))
+			judge_failed(report, unit);
 		if (!booting)
-			judge_wanted(&j, &units->list[i]);
+			judge_wanted(in, report, &lines, unit);
 	}
-	if (!j.failed)
-		audit_report_sort(report);
-	map64_destroy(&j.lines);
-	arena_destroy(&j.arena);
-	strbuf_destroy(&j.name);
-	if (j.failed)
-		errno = ENOMEM;
-	return j.failed ? -1 : 0;
+	map64_destroy(&lines);
+	return audit_finish(report);
 }

@@ -14,11 +14,6 @@
  */
 #include "cmd/audit/audit.h"
 
-#include "audit/rules/drift.h"
-#include "audit/rules/holders.h"
-#include "audit/rules/mounts.h"
-#include "audit/rules/covered.h"
-#include "audit/rules/units.h"
 #include "audit/owner.h"
 #include "audit/policy.h"
 #include "cmd/audit/baseline.h"
@@ -128,21 +123,20 @@ static int read_fstab(struct auditing *a)
 	return rc;
 }
 
-/** Check for data under mounts.  @return 0, or -1 (ENOMEM). */
-static int judge_under(struct auditing *a, const struct fstab_plan *plan)
+/** Check for data that mounts cover.  @return 0, or -1 (ENOMEM). */
+static int judge_covered(struct auditing *a, const struct audit_live *live)
 {
-	struct host *host = &a->machine.host;
 	struct host_cover cover;
 	struct audit_covered *list;
 	if (!a->opts->under) {
 		audit_not_checked(&a->report, MNT_UNDER_NOT_EMPTY);
 		return 0;
 	}
-	ssize_t n = audit_covered_list(host->in.d, plan, a->opts->include, &list);
+	ssize_t n = audit_covered_list(live, &list);
 	if (n < 0)
 		return -1;
 	int rc = 0;
-	host_cover_open(&cover, host);
+	host_cover_open(&cover, &a->machine.host);
 	for (ssize_t i = 0; i < n && rc == 0; ++i)
 		rc = host_cover_look(&cover, &list[i].covered);
 	host_cover_close(&cover);
@@ -153,7 +147,7 @@ static int judge_under(struct auditing *a, const struct fstab_plan *plan)
 }
 
 /** Check what holds unmounted file systems.  @return 0, or -1 (ENOMEM). */
-static int judge_holders(struct auditing *a, bool (*secret)(const char *, const char *))
+static int judge_holders(struct auditing *a, const struct audit_live *live)
 {
 	struct host_holders holders;
 	if (!a->opts->holders) {
@@ -164,7 +158,7 @@ static int judge_holders(struct auditing *a, bool (*secret)(const char *, const 
 	if (rc == 0 && holders.partly)
 		audit_not_checked(&a->report, MNT_HELD);
 	if (rc == 0)
-		rc = audit_holders(holders.list, holders.count, secret, &a->report);
+		rc = audit_holders(live, holders.list, holders.count, &a->report);
 	host_holders_destroy(&holders);
 	return rc;
 }
@@ -191,18 +185,15 @@ static int judge(struct auditing *a)
 	struct fstab_plan plan;
 	struct fstab_match match = {0};
 	struct machine_merge merging = {.host = &machine->host, .in = &in};
-	const struct host_units *units = host_units(&machine->host);
 	struct fstab_match_input matching = machine_match_input(&merging, &plan, a->lines);
-	struct audit_mounts_input mounts = {
-		.d = run->d, .plan = &plan, .include = a->opts->include,
-		.secret = in.world.secret,
-		.limit = run->live ? host_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
-	};
-	struct audit_drift_input drift = {
-		.lines = a->lines, .match = &match, .live = &in, .plan = &plan, .facts = &facts,
-		.units = units,
-		.uptime = run->live && strcmp(in.root, "/") == 0
-		          ? host_read_number(&run->os, "/proc/uptime") : -1,
+	bool usual = run->live && strcmp(in.root, "/") == 0;
+	struct audit_live live = {
+		.d = run->d, .root = in.root, .world = &in.world, .facts = &facts,
+		.lines = a->lines, .plan = &plan, .match = &match,
+		.units = host_units(&machine->host), .include = a->opts->include,
+		.mount_max = run->live ? host_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
+		.uptime = usual ? host_read_number(&run->os, "/proc/uptime") : -1,
+		.fstab_seen = a->is_seen, .fstab_mode = a->st.mode, .fstab_uid = a->st.uid,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &facts, in.world.secret};
 	a->config.rules = a->opts->rules;
@@ -216,24 +207,19 @@ static int judge(struct auditing *a)
 	if (rc == 0)
 		rc = audit_own(&plan, &match, a->lines, &in.world);
 	if (rc == 0)
-		rc = audit_mounts(&mounts, &a->report);
+		rc = audit_mounts(&live, &a->report);
 	if (rc == 0)
-		rc = judge_under(a, &plan);
+		rc = judge_covered(a, &live);
 	if (rc == 0)
-		rc = judge_holders(a, in.world.secret);
+		rc = judge_holders(a, &live);
 	if (rc == 0 && (a->is_there || a->is_lost))
-		rc = audit_drift(&drift, &a->report);
+		rc = audit_drift(&live, &a->report);
 	if (rc == 0)
-		rc = audit_units(&(struct audit_units_input){
-			.units = units, .lines = a->lines, .is_usual_fstab = a->is_seen,
-			.facts = &facts, .uptime = drift.uptime}, &a->report);
+		rc = audit_units(&live, &a->report);
 	if (rc == 0)
-		rc = audit_judge_host(machine, &(struct audit_host){
-			.lines = a->lines, .plan = &plan, .world = &in.world, .facts = &facts,
-			.fstab_seen = a->is_seen,
-			.fstab_mode = a->st.mode, .fstab_uid = a->st.uid}, &a->report);
+		rc = audit_judge_host(machine, &live, &a->report);
 	if (rc == 0)
-		rc = audit_base_judge(&a->base, &plan, &in.world, a->lines, drift.uptime,
+		rc = audit_base_judge(&a->base, &plan, &in.world, a->lines, live.uptime,
 		                      &a->report);
 	if (rc == 0)
 		rc = audit_policy(&policy, &a->report);
@@ -250,8 +236,6 @@ static int judge(struct auditing *a)
 		        strerror(errno ? errno : ENOMEM));
 	if (machine->no_swaps)
 		a->unavailable = audit_set_of(AR_SWAPS);
-	if (mounts.limit < 0)
-		audit_not_checked(&a->report, MNT_LIMIT);
 	fstab_match_destroy(&match);
 	fstab_plan_destroy(&plan);
 	return rc == 0 ? 0 : -1;

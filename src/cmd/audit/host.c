@@ -53,7 +53,7 @@ static int read_mtab(struct host *host, struct audit_mtab *mtab)
 }
 
 /** Read the crypttab.  @return 0, or -2 after a message. */
-static int read_crypttab(struct fstab_machine *machine, struct audit_host *in, char **text,
+static int read_crypttab(struct fstab_machine *machine, struct audit_live *in, char **text,
                          struct strbuf *name)
 {
 	switch (host_crypttab(&machine->host, text, name)) {
@@ -94,7 +94,7 @@ static int read_errors(struct host *host, const struct fstab_plan *plan,
 	return rc;
 }
 
-int audit_judge_host(struct fstab_machine *machine, struct audit_host *in,
+int audit_judge_host(struct fstab_machine *machine, struct audit_live *in,
                      struct audit_report *report)
 {
 	struct host *host = &machine->host;

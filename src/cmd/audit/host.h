@@ -5,7 +5,7 @@
 #ifndef GM_CMD_AUDIT_HOST_H
 #define GM_CMD_AUDIT_HOST_H
 
-#include "audit/rules/host.h"
+#include "audit/live.h"
 #include "cmd/machine.h"
 
 /**
@@ -14,7 +14,7 @@
  * @in  Without what is read here: mtab, errors, cmdline, crypttab.
  * @return 0; -1 (ENOMEM); or -2 after a message.
  */
-int audit_judge_host(struct fstab_machine *machine, struct audit_host *in,
+int audit_judge_host(struct fstab_machine *machine, struct audit_live *in,
                      struct audit_report *report);
 
 #endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Rules about the running system: its mounts, units and swap spaces, alone and compared with the
+ * fstab.
+ *
+ *     audit_mounts()   MNT-*: mounts that are broken, whatever the fstab says
+ *     audit_covered()  MNT-UNDER-NOT-EMPTY: data in the directory that a mount covers
+ *     audit_holders()  MNT-HELD: what holds a file system that is unmounted here
+ *     audit_drift()    DRIFT-*, SWAP-*: the fstab compared with what is mounted
+ *     audit_units()    UNIT-FAILED, FSTAB-SYSTEMD-STALE; DRIFT-NOT-MOUNTED and SWAP-NOT-ACTIVE
+ *                      of units without a line
+ *     audit_host()     MTAB-*, FSTAB-MODE, FS-ERRORS, BOOT-*
+ *
+ * Each adds to a report, sorts it, and returns 0, or -1 (ENOMEM).  Pure but for the facts; linear.
+ * What is not known is noted as not checked.
+ */
+#ifndef GM_AUDIT_LIVE_H
+#define GM_AUDIT_LIVE_H
+
+#include "audit/rules.h"
+#include "fstab/match.h"
+#include "host/host.h"
+#include "host/units.h"
+
+/** Seconds of uptime before which mounts may still be pending. */
+#define AUDIT_BOOTING 300
+
+/** What /etc/mtab is, and what is wrong with it. */
+struct audit_mtab {
+	enum host_mtab_kind kind;
+	size_t wrong, gone, missing, unreadable;   /* lines, and mounts without one */
+};
+
+struct audit_live {
+	const struct discovery *d;
+	const char *root;                  /* ROOT, as in struct fstab_input */
+	const struct fstab_world *world;
+	const struct fstab_facts *facts;   /* NULL: none */
+	const struct tablines *lines;      /* of the fstab */
+	const struct fstab_plan *plan;     /* with its owners: audit_own() */
+	const struct fstab_match *match;   /* of these lines and the plan */
+	const struct host_units *units;    /* NULL: not known */
+	const char *const *include;        /* owners whose mounts are reported one by one, those of
+	                                      others are only counted; ends with NULL */
+	long mount_max;                    /* fs.mount-max; -1: not known */
+	long uptime;                       /* in seconds; -1: not known, or long */
+
+	/* audit_units() and audit_host(): */
+	bool fstab_seen;                   /* it is /etc/fstab; its mode and owner are known: */
+	unsigned fstab_mode, fstab_uid;
+	struct audit_mtab mtab;
+	const struct host_errors_list *errors;   /* of the mounts of the plan's lines */
+	const char *cmdline;               /* of the kernel; NULL: not known */
+	const char *crypttab;              /* its text; NULL: it does not exist */
+	const char *crypttab_name;         /* for people */
+	bool crypttab_unknown;             /* it may exist, but could not be read */
+};
+
+int audit_mounts(const struct audit_live *in, struct audit_report *report);
+int audit_units(const struct audit_live *in, struct audit_report *report);
+int audit_host(const struct audit_live *in, struct audit_report *report);
+
+/** @report  Of audit_fstab() for these lines. */
+int audit_drift(const struct audit_live *in, struct audit_report *report);
+
+int audit_holders(const struct audit_live *in, const struct host_holder *holders, size_t n,
+                  struct audit_report *report);
+
+/** A directory that a mount covers. */
+struct audit_covered {
+	const struct fstab_line *line;
+	struct host_covered covered;
+};
+
+/**
+ * List the directories that host_cover_look() is to look at, those of one parent together.
+ *
+ * Not listed: mounts of the system, of sessions and of containers; directories bound onto
+ * themselves; an overlay on one of its own layers.
+ *
+ * @list [out]  To be freed by audit_covered_free().
+ * @return its length, or -1 (ENOMEM).
+ */
+ssize_t audit_covered_list(const struct audit_live *in, struct audit_covered **list);
+
+void audit_covered_free(struct audit_covered *list, size_t n);
+
+int audit_covered(const struct audit_covered *list, size_t n, struct audit_report *report);
+
+#endif
