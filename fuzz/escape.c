@@ -57,7 +57,7 @@ static void try_octal(const char *name)
 	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); ++i) {
 		struct strbuf out;
 		strbuf_init(&out);
-		escape_octal(&out, name, sets[i]);
+		escape_octal(&out, name, sets[i], false);
 		const char *text = strbuf_str(&out);
 		for (const char *c = text; *c; ++c)
 			FUZZ_CHECK(*c == '\\' || !strchr(sets[i], *c));

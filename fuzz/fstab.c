@@ -70,7 +70,7 @@ static void check_field(const char *text, bool first)
 	if (first)
 		escape_first_field(&out, text, ESCAPE_PATH, false);
 	else
-		escape_octal(&out, text, ESCAPE_PATH);
+		escape_octal(&out, text, ESCAPE_PATH, false);
 	FUZZ_CHECK(!strpbrk(out.data, " \t\n") && !(first && *out.data == '#'));
 	size_t n = unescape_octal(out.data, out.data, out.len);
 	FUZZ_CHECK(n == strlen(text) && memcmp(out.data, text, n) == 0);

@@ -36,16 +36,16 @@ static void write_mount(struct strbuf *out, const struct mount *m)
 {
 	strbuf_printf(out, "%" PRIu32 " %" PRIu32 " %" PRIu32 ":%" PRIu32 " ", m->id, m->parent_id,
 	              m->dev_major, m->dev_minor);
-	escape_octal(out, m->root, ESCAPE_PATH);
+	escape_octal(out, m->root, ESCAPE_PATH, false);
 	strbuf_putc(out, ' ');
-	escape_octal(out, m->point, ESCAPE_PATH);
+	escape_octal(out, m->point, ESCAPE_PATH, false);
 	strbuf_putc(out, ' ');
-	escape_octal(out, m->vfs_opts, ESCAPE_PATH);
+	escape_octal(out, m->vfs_opts, ESCAPE_PATH, false);
 	strbuf_printf(out, "%s%s - ", m->opt_fields ? " " : "", m->opt_fields ? m->opt_fields : "");
-	escape_octal(out, m->fstype, ESCAPE_SOURCE);
+	escape_octal(out, m->fstype, ESCAPE_SOURCE, false);
 	strbuf_putc(out, ' ');
 	if (m->source)
-		escape_octal(out, m->source, ESCAPE_SOURCE);
+		escape_octal(out, m->source, ESCAPE_SOURCE, false);
 	strbuf_printf(out, " %s\n", m->fs_opts);
 }
 

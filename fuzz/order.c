@@ -335,7 +335,7 @@ static void check_own(const struct fstab_match_input *match)
 		const char *const fields[] = {line->target, line->fstype, line->options};
 		for (size_t k = 0; k < 3; ++k) {
 			strbuf_putc(&text, ' ');
-			escape_octal(&text, fields[k], ESCAPE_PATH);
+			escape_octal(&text, fields[k], ESCAPE_PATH, false);
 		}
 		strbuf_puts(&text, " 0 0\n");
 	}

@@ -121,11 +121,11 @@ static void write_table(const struct mount_table *table, struct strbuf *out)
 	for (size_t i = 0; i < table->count; ++i) {
 		const struct mount *m = &table->mounts[i];
 		/* libmount's own escapes leave a '#' at the beginning, a comment. */
-		escape_octal(out, m->source ? m->source : "none", ESCAPE_SOURCE);
+		escape_octal(out, m->source ? m->source : "none", ESCAPE_SOURCE, false);
 		strbuf_putc(out, ' ');
-		escape_octal(out, m->point ? m->point : "none", ESCAPE_PATH);
+		escape_octal(out, m->point ? m->point : "none", ESCAPE_PATH, false);
 		strbuf_putc(out, ' ');
-		escape_octal(out, m->fstype ? m->fstype : "auto", ESCAPE_PATH);
+		escape_octal(out, m->fstype ? m->fstype : "auto", ESCAPE_PATH, false);
 		strbuf_printf(out, " %s", m->fs_opts ? m->fs_opts : "defaults");
 		/* A CR at the end of a line is none of the options. */
 		bool cr = out->data[out->len - 1] == '\r';

@@ -4,17 +4,12 @@
 #include <stdint.h>
 #include <string.h>
 
-static bool is_octal(char c)
-{
-	return c >= '0' && c <= '7';
-}
-
 size_t unescape_octal(char *dst, const char *src, size_t n)
 {
 	size_t len = 0;
 	for (size_t i = 0; i < n; ++len) {
-		if (src[i] == '\\' && n - i >= 4 && src[i + 1] >= '0' && src[i + 1] <= '3'
-		    && is_octal(src[i + 2]) && is_octal(src[i + 3])) {
+		if (src[i] == '\\' && n - i >= 4 && (src[i + 1] & ~3) == '0'
+		    && (src[i + 2] & ~7) == '0' && (src[i + 3] & ~7) == '0') {
 			dst[len] = (char)((src[i + 1] - '0') << 6 | (src[i + 2] - '0') << 3
 			                  | (src[i + 3] - '0'));
 			i += 4;
@@ -32,23 +27,6 @@ void unescape_octal_add(struct strbuf *out, const char *src, size_t n)
 		return;
 	out->len -= n - unescape_octal(to, src, n);
 	out->data[out->len] = '\0';
-}
-
-static void put_octal(struct strbuf *out, unsigned char c)
-{
-	char octal[4] = {'\\', (char)('0' + (c >> 6)), (char)('0' + ((c >> 3) & 7)),
-	                 (char)('0' + (c & 7))};
-	strbuf_add(out, octal, sizeof(octal));
-}
-
-void escape_octal(struct strbuf *out, const char *str, const char *set)
-{
-	for (; *str; ++str) {
-		if (strchr(set, *str))
-			put_octal(out, *str);
-		else
-			strbuf_putc(out, *str);
-	}
 }
 
 size_t utf8_len(const char *str)
@@ -100,47 +78,11 @@ static void put_hex(struct strbuf *out, unsigned char c)
 	strbuf_add(out, hex, sizeof(hex));
 }
 
-/** Whether a valid sequence is a control character: C0, DEL, or C1. */
-static bool is_control(const char *str, size_t n)
+static void put_octal(struct strbuf *out, unsigned char c)
 {
-	unsigned char c = *str;
-	return (n == 1 && (c < 0x20 || c == 0x7f))
-	       || (n == 2 && c == 0xc2 && (unsigned char)str[1] < 0xa0);
-}
-
-/** The code point of a valid sequence. */
-static uint32_t utf8_code(const char *str, size_t n)
-{
-	static const unsigned char first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-	uint32_t code = (unsigned char)*str & first[n];
-	for (size_t i = 1; i < n; ++i)
-		code = code << 6 | ((unsigned char)str[i] & 0x3f);
-	return code;
-}
-
-/** The code point of a valid sequence that is invisible (zero width, a line end) or changes the
-    text direction; 0 for any other. */
-static uint32_t unseen_code(const char *str, size_t n)
-{
-	/* The general categories Cf, Zl and Zp, except visible signs; fillers; U+FFFE and U+FFFF,
-	   which XML forbids. */
-	static const struct {
-		uint32_t from, to;
-	} ranges[] = {
-		{0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c}, {0x115f, 0x1160},
-		{0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e},
-		{0x2060, 0x206f}, {0x3164, 0x3164}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0},
-		{0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
-		{0xe0000, 0xe0fff},
-	};
-	if (n < 2)
-		return 0;
-	uint32_t code = utf8_code(str, n);
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); ++i) {
-		if (code >= ranges[i].from && code <= ranges[i].to)
-			return code;
-	}
-	return 0;
+	char octal[4] = {'\\', (char)('0' + (c >> 6)), (char)('0' + ((c >> 3) & 7)),
+	                 (char)('0' + (c & 7))};
+	strbuf_add(out, octal, sizeof(octal));
 }
 
 static void put_code(struct strbuf *out, uint32_t code)
@@ -148,9 +90,49 @@ static void put_code(struct strbuf *out, uint32_t code)
 	strbuf_printf(out, code > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)code);
 }
 
-bool escape_harms(const char *str, size_t n)
+enum char_kind {
+	CHAR_PLAIN,
+	CHAR_INVALID,   /* a byte that begins no valid sequence */
+	CHAR_CONTROL,   /* C0, DEL, or C1 */
+	CHAR_UNSEEN,    /* invisible (zero width, a line end), or it changes the text direction */
+};
+
+/** The kind of the character at the start of a string.  @n, code [out]  Its bytes and code point. */
+static enum char_kind char_kind(const char *str, size_t *n, uint32_t *code)
 {
-	return n == 0 || is_control(str, n) || unseen_code(str, n);
+	/* The general categories Cf, Zl and Zp, except visible signs; fillers; U+FFFE and U+FFFF,
+	   which XML forbids. */
+	static const struct {
+		uint32_t from, to;
+	} unseen[] = {
+		{0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c}, {0x115f, 0x1160},
+		{0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e},
+		{0x2060, 0x206f}, {0x3164, 0x3164}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0},
+		{0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+		{0xe0000, 0xe0fff},
+	};
+	static const unsigned char first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	size_t len = utf8_len(str);
+	*n = len > 0 ? len : 1;
+	*code = (unsigned char)*str & first[len];
+	if (len == 0)
+		return CHAR_INVALID;
+	for (size_t i = 1; i < len; ++i)
+		*code = *code << 6 | ((unsigned char)str[i] & 0x3f);
+	if (*code < 0x20 || (*code >= 0x7f && *code < 0xa0))
+		return CHAR_CONTROL;
+	for (size_t i = 0; len > 1 && i < sizeof(unseen) / sizeof(*unseen); ++i) {
+		if (*code >= unseen[i].from && *code <= unseen[i].to)
+			return CHAR_UNSEEN;
+	}
+	return CHAR_PLAIN;
+}
+
+bool escape_harms(const char *str)
+{
+	size_t n;
+	uint32_t code;
+	return char_kind(str, &n, &code) != CHAR_PLAIN;
 }
 
 /** Whether a string begins with an escape of escape_terminal(). */
@@ -164,19 +146,16 @@ static bool looks_escaped(const char *str)
 
 void escape_terminal(struct strbuf *out, const char *str)
 {
-	while (*str) {
-		size_t n = utf8_len(str);
-		uint32_t unseen = unseen_code(str, n);
-		if (unseen) {
-			put_code(out, unseen);
-		} else if (n == 0 || looks_escaped(str) || is_control(str, n)) {
-			n += n == 0;
+	uint32_t code;
+	for (size_t n; *str; str += n) {
+		enum char_kind kind = char_kind(str, &n, &code);
+		if (kind == CHAR_UNSEEN)
+			put_code(out, code);
+		else if (kind == CHAR_PLAIN && !looks_escaped(str))
+			strbuf_add(out, str, n);
+		else
 			for (size_t i = 0; i < n; ++i)
 				put_hex(out, str[i]);
-		} else {
-			strbuf_add(out, str, n);
-		}
-		str += n;
 	}
 }
 
@@ -226,7 +205,7 @@ void escape_shell_octal(struct strbuf *out, const char *name)
 {
 	struct strbuf octal;
 	strbuf_init(&octal);
-	escape_octal_terminal(&octal, name, "\\,'\n");
+	escape_octal(&octal, name, "\\,'\n", true);
 	escape_shell(out, strbuf_str(&octal));
 	out->failed |= octal.failed;
 	strbuf_destroy(&octal);
@@ -250,39 +229,31 @@ bool escape_unseen(struct strbuf *out, const char *str)
 {
 	const char *from = str;
 	bool any = false;
-	while (*str) {
-		if ((unsigned char)*str < 0xc2) {
-			++str;
+	uint32_t code;
+	for (size_t n; *str; str += n) {
+		n = 1;
+		if ((unsigned char)*str < 0xc2 || char_kind(str, &n, &code) != CHAR_UNSEEN)
 			continue;
-		}
-		size_t n = utf8_len(str);
-		uint32_t unseen = unseen_code(str, n);
-		if (unseen) {
-			strbuf_add(out, from, (size_t)(str - from));
-			put_code(out, unseen);
-			from = str + n;
-			any = true;
-		}
-		str += n + (n == 0);
+		strbuf_add(out, from, (size_t)(str - from));
+		put_code(out, code);
+		from = str + n;
+		any = true;
 	}
 	if (any)
 		strbuf_puts(out, from);
 	return any;
 }
 
-void escape_octal_terminal(struct strbuf *out, const char *str, const char *set)
+void escape_octal(struct strbuf *out, const char *str, const char *set, bool terminal)
 {
-	while (*str) {
-		size_t n = utf8_len(str);
-		bool harms = escape_harms(str, n) || strchr(set, *str);
-		n += n == 0;
-		for (size_t i = 0; i < n; ++i) {
-			if (harms)
+	uint32_t code;
+	for (size_t n; *str; str += n) {
+		n = 1;
+		if (!strchr(set, *str) && !(terminal && char_kind(str, &n, &code) != CHAR_PLAIN))
+			strbuf_add(out, str, n);
+		else
+			for (size_t i = 0; i < n; ++i)
 				put_octal(out, str[i]);
-			else
-				strbuf_putc(out, str[i]);
-		}
-		str += n;
 	}
 }
 
@@ -290,10 +261,7 @@ void escape_first_field(struct strbuf *out, const char *str, const char *set, bo
 {
 	if (*str == '#' && !strchr(set, '#'))
 		put_octal(out, *str++);
-	if (terminal)
-		escape_octal_terminal(out, str, set);
-	else
-		escape_octal(out, str, set);
+	escape_octal(out, str, set, terminal);
 }
 
 /** The length of the ASCII prefix that needs no escape in JSON. */
@@ -315,28 +283,24 @@ bool escape_json(struct strbuf *out, const char *str)
 		str += plain;
 		if (!*str)
 			break;
-		size_t n = utf8_len(str);
-		unsigned char c = *str;
-		uint32_t unseen;
-		if (n == 0) {
+		size_t n;
+		uint32_t code;
+		enum char_kind kind = char_kind(str, &n, &code);
+		if (kind == CHAR_INVALID) {
 			valid = false;
 			strbuf_putc(out, '\\');
-			put_hex(out, c);
-			n = 1;
-		} else if (c == '"' || c == '\\') {
+			put_hex(out, *str);
+		} else if (*str == '"' || *str == '\\') {
 			strbuf_putc(out, '\\');
-			strbuf_putc(out, (char)c);
-		} else if (is_control(str, n)) {
-			/* The second byte of a C1 sequence is its code point. */
-			strbuf_printf(out, "\\u%04x", (unsigned char)str[n - 1]);
-		} else if ((unseen = unseen_code(str, n)) > 0xffff) {
-			unseen -= 0x10000;
-			strbuf_printf(out, "\\u%04x\\u%04x", 0xd800 | (unsigned)(unseen >> 10),
-			              0xdc00 | (unsigned)(unseen & 0x3ff));
-		} else if (unseen) {
-			put_code(out, unseen);
-		} else {
+			strbuf_putc(out, *str);
+		} else if (kind == CHAR_PLAIN) {
 			strbuf_add(out, str, n);
+		} else if (code > 0xffff) {
+			code -= 0x10000;
+			strbuf_printf(out, "\\u%04x\\u%04x", 0xd800 | (unsigned)(code >> 10),
+			              0xdc00 | (unsigned)(code & 0x3ff));
+		} else {
+			put_code(out, code);
 		}
 		str += n;
 	}

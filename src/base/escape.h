@@ -31,17 +31,15 @@ size_t unescape_octal(char *dst, const char *src, size_t n);
 /** Append n bytes, decoded by unescape_octal(). */
 void unescape_octal_add(struct strbuf *out, const char *src, size_t n);
 
-/** Append a string, with the bytes in set as \ooo. */
-void escape_octal(struct strbuf *out, const char *str, const char *set);
-
-/** Like escape_octal(), with characters that escape_harms() as \ooo as well. */
-void escape_octal_terminal(struct strbuf *out, const char *str, const char *set);
+/** Append a string, with the bytes in set as \ooo.
+    @terminal  Also the bytes of characters that escape_harms(). */
+void escape_octal(struct strbuf *out, const char *str, const char *set, bool terminal);
 
 /**
  * Append the first field of a line of fstab or mtab.  A leading '#' is escaped as well; it would
  * make the line a comment.
  *
- * @terminal  Escape as escape_octal_terminal() does.
+ * @terminal  As for escape_octal().
  */
 void escape_first_field(struct strbuf *out, const char *str, const char *set, bool terminal);
 
@@ -83,9 +81,9 @@ bool escape_json(struct strbuf *out, const char *str);
 /** Append n bytes in base64 (RFC 4648, with padding). */
 void escape_base64(struct strbuf *out, const char *bytes, size_t n);
 
-/** Whether the character of n = utf8_len() bytes must be escaped for a terminal: invalid UTF-8,
-    a control character, or invisible. */
-bool escape_harms(const char *str, size_t n);
+/** Whether the character at the start of a string must be escaped for a terminal: invalid UTF-8, a
+    control character, or invisible. */
+bool escape_harms(const char *str);
 
 /**
  * The length of the UTF-8 sequence at the start of a string.

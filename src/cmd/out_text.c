@@ -15,10 +15,8 @@ static void add_field(struct strbuf *out, const struct cells *cells, const char 
 {
 	if (!text || !*text)
 		strbuf_puts(out, none);
-	else if (cells->terminal)
-		escape_octal_terminal(out, text, set);
 	else
-		escape_octal(out, text, set);
+		escape_octal(out, text, set, cells->terminal);
 }
 
 /** Append the source of a row, as mount(8) wants it. */

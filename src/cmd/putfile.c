@@ -165,7 +165,7 @@ static void show_bytes(void *arg, const char *bytes, size_t n)
 		if (tab)
 			*tab = '\0';
 		if (s->octal)
-			escape_octal_terminal(&s->out, text, "");
+			escape_octal(&s->out, text, "", true);
 		else
 			escape_terminal(&s->out, text);
 		at += strlen(text);

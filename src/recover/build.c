@@ -62,12 +62,12 @@ static void build_mtab(const struct rec_input *in, const struct rec_judgement *j
 {
 	const struct rec_finding *finding = &j->findings[j->finding[r]];
 	char separator = in->format == REC_MNTTAB ? '\t' : ' ';
-	escape_octal(out, j->fields[r][1], ESCAPE_PATH);
+	escape_octal(out, j->fields[r][1], ESCAPE_PATH, false);
 	strbuf_putc(out, separator);
-	escape_octal(out, j->fields[r][2], ESCAPE_SOURCE);
+	escape_octal(out, j->fields[r][2], ESCAPE_SOURCE, false);
 	strbuf_putc(out, separator);
 	/* They are escaped, unless a file system does not escape separators of fields. */
-	escape_octal(out, j->fields[r][3], " \t\n");
+	escape_octal(out, j->fields[r][3], " \t\n", false);
 	for (size_t i = finding->hint; i < finding->hint + finding->nhints; ++i) {
 		if (j->hints[i].kept)
 			strbuf_printf(out, ",%s", j->hints[i].option);
@@ -91,7 +91,7 @@ void rec_build(const struct rec_input *in, const struct rec_judgement *j, struct
 		strbuf_putc(out, in->format == REC_MNTTAB ? '\t' : ' ');
 		/* A CR before a newline would count as part of the line end. */
 		if (in->format == REC_SETMNT)
-			escape_octal(out, j->fields[r][1], ESCAPE_PATH "\r");
+			escape_octal(out, j->fields[r][1], ESCAPE_PATH "\r", false);
 		else
 			build_mtab(in, j, r, out);
 		strbuf_putc(out, '\n');

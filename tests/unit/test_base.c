@@ -263,7 +263,7 @@ static void test_octal_round_trip(void)
 	for (int i = 0; i < 2; ++i) {
 		struct strbuf buf;
 		strbuf_init(&buf);
-		escape_octal(&buf, all, sets[i]);
+		escape_octal(&buf, all, sets[i], false);
 		CU_ASSERT_PTR_NULL(strpbrk(strbuf_str(&buf), " \t\n"));
 		CU_ASSERT_EQUAL(strchr(strbuf_str(&buf), '#') == NULL, i == 1);
 		size_t len = unescape_octal(buf.data, buf.data, buf.len);
@@ -273,7 +273,7 @@ static void test_octal_round_trip(void)
 	}
 	struct strbuf buf;
 	strbuf_init(&buf);
-	escape_octal(&buf, "lit\\040x", ESCAPE_PATH);
+	escape_octal(&buf, "lit\\040x", ESCAPE_PATH, false);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&buf), "lit\\134040x");
 	strbuf_destroy(&buf);
 }
@@ -379,7 +379,7 @@ static void test_escape_octal_terminal(void)
 {
 	struct strbuf out;
 	strbuf_init(&out);
-	escape_octal_terminal(&out, "a b\\\x1b\x7f\xc2\x9b\xff\xe2\x80\xae\xc3\xa4#", ESCAPE_PATH);
+	escape_octal(&out, "a b\\\x1b\x7f\xc2\x9b\xff\xe2\x80\xae\xc3\xa4#", ESCAPE_PATH, true);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&out),
 	                       "a\\040b\\134\\033\\177\\302\\233\\377\\342\\200\\256\xc3\xa4#");
 	/* Decoded it is the same. */

@@ -59,7 +59,7 @@ static void put(struct json *json, const char *key, const char *value)
 {
 	struct strbuf safe;
 	strbuf_init(&safe);
-	escape_octal_terminal(&safe, value, "\\");
+	escape_octal(&safe, value, "\\", true);
 	json_put_string(json, key, strbuf_str(&safe));
 	json->out->failed |= safe.failed;
 	strbuf_destroy(&safe);

@@ -31,7 +31,7 @@ void audit_label(struct strbuf *out, const char *value)
 			strbuf_puts(out, "\\\\x5c");   /* or it would read as an escaped byte */
 		else if (*value == '"' || *value == '\\')
 			strbuf_printf(out, "\\%c", *value);
-		else if (escape_harms(value, n))
+		else if (escape_harms(value))
 			for (size_t i = 0; i < n + (n == 0); ++i)
 				strbuf_printf(out, "\\\\x%02x", (unsigned char)value[i]);
 		else

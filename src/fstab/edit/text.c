@@ -18,7 +18,7 @@
 /** Append a text within a comment: newlines are escaped. */
 static void write_text(struct strbuf *out, const char *text)
 {
-	escape_octal_terminal(out, text, "\n");
+	escape_octal(out, text, "\n", true);
 }
 
 /** Append a field. */
@@ -26,10 +26,8 @@ static void put_field(struct strbuf *out, const char *text, bool first, bool ter
 {
 	if (first)
 		escape_first_field(out, text, ESCAPE_PATH, terminal);
-	else if (terminal)
-		escape_octal_terminal(out, text, ESCAPE_PATH);
 	else
-		escape_octal(out, text, ESCAPE_PATH);
+		escape_octal(out, text, ESCAPE_PATH, terminal);
 }
 
 /** Append a line of the plan and the comments above it, each with a newline. */
