@@ -97,7 +97,7 @@ enum char_kind {
 	CHAR_UNSEEN,    /* invisible (zero width, a line end), or it changes the text direction */
 };
 
-/** The kind of the character at the start of a string.  @n, code [out]  Its bytes and code point. */
+/** The kind of the first character of a string.  @n, code [out]  Its bytes and code point. */
 static enum char_kind char_kind(const char *str, size_t *n, uint32_t *code)
 {
 	/* The general categories Cf, Zl and Zp, except visible signs; fillers; U+FFFE and U+FFFF,

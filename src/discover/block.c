@@ -264,14 +264,8 @@ static int block_note(struct dsc *dsc, uint32_t node, uint32_t on)
 {
 	if (on == MT_NONE || on == node)
 		return 0;
-	if (dsc->nstands == dsc->stands_size) {
-		size_t size = dsc->stands_size ? dsc->stands_size * 2 : 16;
-		struct dsc_stands *stands = reallocarray(dsc->stands, size, sizeof(*stands));
-		if (!stands)
-			return -1;
-		dsc->stands = stands;
-		dsc->stands_size = size;
-	}
+	if (!ARRAY_ROOM(dsc->stands, dsc->nstands, &dsc->stands_size))
+		return -1;
 	dsc->stands[dsc->nstands++] = (struct dsc_stands){node, on};
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/host.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -69,15 +71,7 @@ static void count_tag(struct host *host, uint32_t device, const char *tag, const
 		++host->counts[at].count;
 		return;
 	}
-	if (at != MAP64_NONE && host->ncounts == host->counts_size) {
-		size_t size = host->counts_size ? 2 * host->counts_size : 64;
-		struct host_tag *more = realloc(host->counts, size * sizeof(*more));
-		if (more) {
-			host->counts = more;
-			host->counts_size = size;
-		}
-	}
-	if (at == MAP64_NONE || host->ncounts == host->counts_size) {
+	if (at == MAP64_NONE || !ARRAY_ROOM(host->counts, host->ncounts, &host->counts_size)) {
 		host->nomem = true;
 		host->unlisted = true;
 		return;

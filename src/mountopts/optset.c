@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mountopts/optset.h"
 
+#include "base/array.h"
 #include "mountopts/optlist.h"
 
 #include <stdint.h>
@@ -45,18 +46,8 @@ void opt_set_add(struct opt_set *set, const char *option, size_t n)
 	uint64_t key;
 	struct opt_entry *entry = find(set, option, nname, &key);
 	if (!entry) {
-		if (set->count == set->capacity) {
-			size_t capacity = set->capacity ? 2 * set->capacity : 16;
-			struct opt_entry *more =
-			    reallocarray(set->entries, capacity, sizeof(*more));
-			if (!more) {
-				set->failed = true;
-				return;
-			}
-			set->entries = more;
-			set->capacity = capacity;
-		}
-		if (map64_put(&set->map, key, (uint32_t)set->count) == MAP64_NONE) {
+		if (!ARRAY_ROOM(set->entries, set->count, &set->capacity)
+		    || map64_put(&set->map, key, (uint32_t)set->count) == MAP64_NONE) {
 			set->failed = true;
 			return;
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "search/avoid.h"
 
+#include "base/array.h"
 #include "base/map64.h"
 
 #include <errno.h>
@@ -18,7 +19,8 @@ struct avoid_node {
 
 struct avoid {
 	struct avoid_node *nodes;
-	uint32_t n, size;
+	uint32_t n;
+	size_t size;
 	struct map64 children;    /* hash of a node and a name -> the child */
 };
 
@@ -82,14 +84,8 @@ uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, 
 /** Add a child.  @return it, or 0. */
 static uint32_t avoid_child(struct avoid *avoid, uint32_t node, const char *name, size_t len)
 {
-	if (avoid->n == avoid->size) {
-		struct avoid_node *bigger =
-			realloc(avoid->nodes, 2 * avoid->size * sizeof(*bigger));
-		if (!bigger)
-			return 0;
-		avoid->nodes = bigger;
-		avoid->size *= 2;
-	}
+	if (!ARRAY_ROOM(avoid->nodes, avoid->n, &avoid->size))
+		return 0;
 	uint64_t hash = child_hash(node, name, len);
 	while (map64_get(&avoid->children, hash) != MAP64_NONE)
 		++hash;

@@ -8,6 +8,7 @@
  */
 #include "search/follow.h"
 
+#include "base/array.h"
 #include "base/fstypes.h"
 #include "path/resolve.h"
 
@@ -249,14 +250,8 @@ uint32_t seen_add(struct seen *seen, const struct seen_dir *dir, bool *fresh)
 		if (seen_same(&seen->dirs[old], dir) && seen->dirs[old].state == dir->state)
 			return old;
 	}
-	if (seen->n == seen->size) {
-		uint32_t size = seen->size ? seen->size * 2 : 256;
-		struct seen_dir *bigger = realloc(seen->dirs, size * sizeof(*bigger));
-		if (!bigger)
-			return SEEN_NONE;
-		seen->dirs = bigger;
-		seen->size = size;
-	}
+	if (!ARRAY_ROOM(seen->dirs, seen->n, &seen->size))
+		return SEEN_NONE;
 	if (map64_put(&seen->by_hash, hash, seen->n) != seen->n)
 		return SEEN_NONE;
 	seen->dirs[seen->n] = *dir;

@@ -80,7 +80,8 @@ struct seen_dir {
 /** The directories seen, numbered from 0. */
 struct seen {
 	struct seen_dir *dirs;
-	uint32_t n, size;
+	uint32_t n;
+	size_t size;
 	struct map64 by_hash;
 };
 

@@ -10,6 +10,8 @@
  */
 #include "search/search_impl.h"
 
+#include "base/array.h"
+
 #include <assert.h>
 #include <dirent.h>
 #include <stdlib.h>
@@ -83,14 +85,8 @@ uint32_t search_mount_number(SEARCH *search, uint64_t id)
 	if (i != MAP64_NONE)
 		return i;
 	pthread_mutex_lock(&search->lock);
-	if (search->nmounts == search->mounts_size) {
-		uint32_t size = search->mounts_size ? 2 * search->mounts_size : 8;
-		struct search_mount *bigger = realloc(search->mount_ids, size * sizeof(*bigger));
-		if (!bigger)
-			goto out;
-		search->mount_ids = bigger;
-		search->mounts_size = size;
-	}
+	if (!ARRAY_ROOM(search->mount_ids, search->nmounts, &search->mounts_size))
+		goto out;
 	i = map64_put(&search->by_mount, id, search->nmounts);
 	if (i == MAP64_NONE)
 		goto out;

@@ -119,7 +119,8 @@ struct SEARCH {
 	struct map64 by_hash;     /* hash of a node -> its number */
 	/* changed by the owner only, who may read them without it */
 	struct search_mount *mount_ids;
-	uint32_t nmounts, mounts_size;
+	uint32_t nmounts;
+	size_t mounts_size;
 
 	APART(owned);             /* the rest belongs to the thread of the caller */
 	struct os_origin origin;

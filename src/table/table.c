@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "table/table_impl.h"
 
+#include "base/array.h"
 #include "base/escape.h"
 #include "base/map64.h"
 #include "base/mountinfo.h"
@@ -42,18 +43,6 @@ void table_free(struct mount_table *table)
 	errno = error;
 }
 
-/** Make room for one more element.  @return the array, or NULL (ENOMEM). */
-static void *table_grow(void *array, size_t count, size_t *room, size_t size)
-{
-	if (count < *room)
-		return array;
-	size_t more = *room ? *room * 2 : 32;
-	void *bigger = reallocarray(array, more, size);
-	if (bigger)
-		*room = more;
-	return bigger;
-}
-
 int table_reserve(struct mount_table *table, size_t n)
 {
 	if (n <= table->mounts_room)
@@ -68,12 +57,9 @@ int table_reserve(struct mount_table *table, size_t n)
 
 struct mount *table_add(struct mount_table *table)
 {
-	struct mount *mounts = table_grow(table->mounts, table->count, &table->mounts_room,
-	                                  sizeof(*mounts));
-	if (!mounts)
+	if (!ARRAY_ROOM(table->mounts, table->count, &table->mounts_room))
 		return NULL;
-	table->mounts = mounts;
-	struct mount *m = &mounts[table->count++];
+	struct mount *m = &table->mounts[table->count++];
 	*m = (struct mount){0};
 	return m;
 }
@@ -85,11 +71,8 @@ int table_problem(struct mount_table *table, uint32_t line, const char *reason,
 		++table->more_problems;
 		return 0;
 	}
-	struct table_problem *problems = table_grow(table->problems, table->nproblems,
-	                                            &table->problems_room, sizeof(*problems));
-	if (!problems)
+	if (!ARRAY_ROOM(table->problems, table->nproblems, &table->problems_room))
 		return -1;
-	table->problems = problems;
 
 	if (len > PROBLEM_TEXT)
 		len = PROBLEM_TEXT;
@@ -98,7 +81,7 @@ int table_problem(struct mount_table *table, uint32_t line, const char *reason,
 		return -1;
 	for (char *nul; (nul = memchr(copy, '\0', len)) != NULL;)
 		*nul = '?';
-	problems[table->nproblems++] = (struct table_problem){line, reason, copy};
+	table->problems[table->nproblems++] = (struct table_problem){line, reason, copy};
 	return 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "table/tablediff.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +11,8 @@
 int changes_add(struct changes *changes, enum change_kind kind, const struct mount *before,
                 const struct mount *after)
 {
-	if (changes->count == changes->room) {
-		size_t room = changes->room ? changes->room * 2 : 32;
-		struct change *list = reallocarray(changes->list, room, sizeof(*list));
-		if (!list)
-			return -1;
-		changes->list = list;
-		changes->room = room;
-	}
+	if (!ARRAY_ROOM(changes->list, changes->count, &changes->room))
+		return -1;
 	changes->list[changes->count++] = (struct change){kind, before, after};
 	return 0;
 }
@@ -112,15 +108,8 @@ struct kept_mount *mount_set_put(struct mount_set *set, const struct mount *moun
 		set->mounts[place] = kept;
 		return kept;
 	}
-	if (set->count == set->room) {
-		size_t room = set->room ? set->room * 2 : 64;
-		struct kept_mount **mounts = reallocarray(set->mounts, room, sizeof(*mounts));
-		if (!mounts)
-			goto fail;
-		set->mounts = mounts;
-		set->room = room;
-	}
-	if (map64_put(&set->places, mount->key, (uint32_t)set->count) == MAP64_NONE)
+	if (!ARRAY_ROOM(set->mounts, set->count, &set->room)
+	    || map64_put(&set->places, mount->key, (uint32_t)set->count) == MAP64_NONE)
 		goto fail;
 	set->mounts[set->count++] = kept;
 	return kept;
