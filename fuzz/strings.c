@@ -91,7 +91,8 @@ static void try_source(const char *source)
 	struct options options = {.source = TABLE_AUTO};
 	struct run run = {.opt = &options, .procfd = -1, .rootfd = -1};
 	struct source_spec spec;
-	FUZZ_CHECK(source_spec_init(&run, &spec, source) == 0);
+	source_spec_init(&run, &spec, source);
+	FUZZ_CHECK(!run.nomem);
 	struct mount mount = {.source = source, .dev_major = spec.dev_major,
 	                      .dev_minor = spec.dev_minor};
 	FUZZ_CHECK(source_match(&run, &spec, &mount));

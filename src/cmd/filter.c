@@ -77,6 +77,7 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount)
 	return kind_wanted(o, mount->fstype);
 }
 
+/** Whether a node matches, apart from --invert. */
 static bool matches(struct filter *filter, uint32_t i)
 {
 	struct run *run = filter->run;
@@ -92,25 +93,18 @@ static bool matches(struct filter *filter, uint32_t i)
 	return filter_match_mount(filter, run_mount(run, i));
 }
 
-bool filter_match(struct filter *filter, uint32_t i)
-{
-	return matches(filter, i) != filter->run->opt->invert;
-}
-
 bool filter_match_device(struct run *run, const struct devmap_device *device)
 {
 	const struct options *o = run->opt;
+	const char *type = device->tags->type, *text = o->noperands == 1 ? o->operands[0] : o->spec;
 	if (o->target || o->mountpoint || o->mount_options || o->id || o->uniq_id || o->shadowed)
 		return false;
-	bool match = !o->types || mnt_match_fstype(device->tags->type ? device->tags->type : "",
-	                                           o->types);
-	match = match && kind_wanted(o, device->tags->type);
-	const char *text = o->spec ? o->spec : o->noperands == 1 ? o->operands[0] : NULL;
+	bool match = kind_wanted(o, type)
+	             && (!o->types || mnt_match_fstype(type ? type : "", o->types));
 	if (match && text) {
 		struct source_spec spec;
-		bool known = source_spec_init(run, &spec, text) == 0;
-		run->nomem |= !known;
-		match = known && source_match_device(&spec, device);
+		source_spec_init(run, &spec, text);
+		match = source_match_device(&spec, device);
 		source_spec_destroy(&spec);
 	}
 	return match != o->invert;
@@ -118,30 +112,41 @@ bool filter_match_device(struct run *run, const struct devmap_device *device)
 
 /* Picking. */
 
-/** A pick in the making: which nodes may be picked, which are. */
+/** The state of picking nodes. */
 struct picker {
 	struct run *run;
+	struct filter filter;
 	uint32_t n;
-	uint8_t *out;       /* not to be picked: made, gone, double */
+	uint8_t *out;       /* nodes that must not be picked: made, gone, double */
 	uint8_t *picked;
-	uint32_t *order;    /* as picked */
+	uint32_t *order;    /* the nodes picked */
 	uint32_t count;
 };
 
-/** Pick what matches, in one direction.  @return how many were added. */
-static uint32_t pick_pass(struct picker *picker, struct filter *filter, bool backward, bool first)
+/** Pick the nodes that match.  @return how many were added. */
+static uint32_t pick_pass(struct picker *p, bool backward, bool first)
 {
-	uint32_t before = picker->count;
-	for (uint32_t k = 0; k < picker->n; ++k) {
-		uint32_t i = backward ? picker->n - 1 - k : k;
-		if (picker->out[i] || picker->picked[i] || !filter_match(filter, i))
+	uint32_t before = p->count;
+	for (uint32_t k = 0; k < p->n && !(first && p->count > before); ++k) {
+		uint32_t i = backward ? p->n - 1 - k : k;
+		if (p->out[i] || p->picked[i] || matches(&p->filter, i) == p->run->opt->invert)
 			continue;
-		picker->picked[i] = 1;
-		picker->order[picker->count++] = i;
-		if (first)
-			break;
+		p->picked[i] = 1;
+		p->order[p->count++] = i;
 	}
-	return picker->count - before;
+	return p->count - before;
+}
+
+/** pick_pass() in the direction of the options. */
+static uint32_t pick_matching(struct picker *p)
+{
+	return pick_pass(p, p->run->opt->backward, p->run->opt->first_only);
+}
+
+/** Whether an operand is a path by its form. */
+static bool is_path(const char *text)
+{
+	return *text == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
 }
 
 /** Whether a mount point of this name is in the table. */
@@ -185,8 +190,7 @@ static uint32_t node_holding(struct run *run, const char *path, enum path_known 
 
 static int path_missing(const char *path)
 {
-	message(path, "cannot be resolved: %s",
-	        path_error(errno));
+	message(path, "cannot be resolved: %s", path_error(errno));
 	return CX_ERROR;
 }
 
@@ -204,88 +208,73 @@ static bool report_left_out(const struct run *run, const char *text, const char 
 	return true;
 }
 
-/** --target and --mountpoint: one mount, the topmost. */
-static int pick_target(struct picker *picker, struct filter *filter)
+/** Select by --target or --mountpoint: one mount, the topmost. */
+static int pick_target(struct picker *p)
 {
-	struct run *run = picker->run;
+	struct run *run = p->run;
 	const struct options *o = run->opt;
 	const char *path = o->target ? o->target : o->mountpoint;
 	struct strbuf name;
 	strbuf_init(&name);
 	int status = 0;
-
 	enum path_known known = filter_target(run, path, &name);
 	if (known == PATH_MISSING) {
 		status = path_missing(path);
 		goto out;
 	}
-	if (o->target && run->d)
-		filter->node = node_holding(run, strbuf_str(&name), known);
+	bool holding = o->target && run->d;
+	if (holding)
+		p->filter.node = node_holding(run, strbuf_str(&name), known);
 	else
-		filter->target = strbuf_str(&name);
+		p->filter.target = strbuf_str(&name);
 
-	/* Of a stack the visible one: hidden ones only if nothing else matches. */
-	uint32_t found = 0;
-	if (!filter->target && filter->node == MT_NONE)
-		goto none;
-	if (run->d && !o->shadowed && !o->invert) {
-		for (uint32_t i = picker->n; i-- > 0 && filter->target;) {
-			if (!picker->out[i] && !(run->d->tree.nodes[i].states & 1u << MT_HIDDEN)
-			    && filter_match(filter, i)) {
-				filter->node = i;
-				break;
-			}
-		}
+	/* Of a stack the visible mount: hidden ones only if nothing else matches. */
+	bool stack = !holding && run->d && !o->shadowed && !o->invert;
+	for (uint32_t i = stack ? p->n : 0; i-- > 0 && p->filter.node == MT_NONE;) {
+		if (!p->out[i] && !(run->d->tree.nodes[i].states & 1u << MT_HIDDEN)
+		    && matches(&p->filter, i))
+			p->filter.node = i;
 	}
-	/* findmnt -i -M: every mount but that one. */
-	found = pick_pass(picker, filter, !o->invert, !o->invert);
-none:
-	if (!found && o->target && filter->node != MT_NONE && !o->invert)
-		report_left_out(run, path, run_name(run, filter->node));
-	if (!found && o->mountpoint && !o->quiet && !o->invert
+	/* findmnt -i -M: every mount except that one. */
+	bool any = (!holding || p->filter.node != MT_NONE) && pick_pass(p, !o->invert, !o->invert);
+	if (!any && holding && p->filter.node != MT_NONE && !o->invert)
+		report_left_out(run, path, run_name(run, p->filter.node));
+	if (!any && o->mountpoint && !o->quiet && !o->invert
 	    && !report_left_out(run, path, strbuf_str(&name)))
 		message(path, "no matching mount point; use -T to find the mount that contains a "
 		        "path");
 out:
-	filter->target = NULL;
+	p->filter.target = NULL;
 	strbuf_destroy(&name);
 	return status;
 }
 
-/** Select by one operand: a source or, if there is none, a mount point. */
-static int pick_operand(struct picker *picker, struct filter *filter, const char *text)
+/** Select by one operand: a source or, if none matches, a mount point. */
+static int pick_operand(struct picker *p, const char *text)
 {
-	struct run *run = picker->run;
-	const struct options *o = run->opt;
+	const struct options *o = p->run->opt;
 	struct source_spec spec;
+	source_spec_init(p->run, &spec, text);
+	p->filter.source = &spec;
+	bool found = pick_matching(p) || spec.tag != TAG_NONE
+	             || strspn(text, "0123456789:") == strlen(text);
+	p->filter.source = NULL;
+	source_spec_destroy(&spec);
+	if (found)
+		return 0;
+
 	struct strbuf name;
 	strbuf_init(&name);
-	int status = 0;
-
-	if (source_spec_init(run, &spec, text) != 0) {
-		message(NULL, "%s", strerror(errno));
-		status = CX_ERROR;
-		goto out;
-	}
-	filter->source = &spec;
-	uint32_t found = pick_pass(picker, filter, o->backward, o->first_only);
-	filter->source = NULL;
-	if (found || spec.tag != TAG_NONE || strspn(text, "0123456789:") == strlen(text))
-		goto out;
-
-	enum path_known known = filter_target(run, text, &name);
-	int error = errno;
-	filter->target = strbuf_str(&name);
-	found = pick_pass(picker, filter, o->backward, o->first_only);
-	filter->target = NULL;
-	if (found || o->invert)
-		goto out;
-	bool is_path = *text == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
-	if (known == PATH_MISSING && is_path) {
-		errno = error;
+	enum path_known known = filter_target(p->run, text, &name);
+	int error = errno, status = 0;
+	p->filter.target = strbuf_str(&name);
+	found = pick_matching(p) || o->invert;
+	p->filter.target = NULL;
+	errno = error;
+	if (!found && known == PATH_MISSING && is_path(text)) {
 		status = path_missing(text);
-	} else if (!o->quiet && !o->unmounted
-	           && !report_left_out(run, text, strbuf_str(&name))) {
+	} else if (!found && !o->quiet && !o->unmounted
+	           && !report_left_out(p->run, text, strbuf_str(&name))) {
 		const struct command *near = command_near(text);
 		if (near && strcmp(near->name, text) == 0)
 			message(text, "no matching mount point or source; a command must be the "
@@ -297,8 +286,6 @@ static int pick_operand(struct picker *picker, struct filter *filter, const char
 			message(text, "no matching mount point or source; use -T to find the mount "
 			        "that contains a path");
 	}
-out:
-	source_spec_destroy(&spec);
 	strbuf_destroy(&name);
 	return status;
 }
@@ -309,7 +296,9 @@ bool filter_is_pair(struct run *run, const char *first)
 	strbuf_init(&name);
 	filter_target(run, first, &name);
 	run->nomem |= name.failed;
-	bool pair = !is_target(run, strbuf_str(&name));
+	/* The mount points of later changes are not known. */
+	bool later = run->opt->poll && is_path(first) && strncmp(first, "/dev/", 5) != 0;
+	bool pair = !later && !is_target(run, strbuf_str(&name));
 	for (size_t i = 0; i < run_count(run) && !pair; ++i) {
 		const char *source = run_mount(run, i)->source;
 		pair = source && strcmp(source, first) == 0;
@@ -318,145 +307,116 @@ bool filter_is_pair(struct run *run, const char *first)
 	return pair;
 }
 
-static int pick_pair(struct picker *picker, struct filter *filter)
+/** Select by SOURCE and TARGET. */
+static int pick_pair(struct picker *p, const char *source, const char *target)
 {
-	struct run *run = picker->run;
-	const struct options *o = run->opt;
 	struct source_spec spec;
 	struct strbuf name;
-	strbuf_init(&name);
 	int status = 0;
-	if (source_spec_init(run, &spec, o->operands[0]) != 0) {
-		message(NULL, "%s", strerror(errno));
-		status = CX_ERROR;
-	} else if (filter_target(run, o->operands[1], &name) == PATH_MISSING) {
-		status = path_missing(o->operands[1]);
+	strbuf_init(&name);
+	source_spec_init(p->run, &spec, source);
+	if (filter_target(p->run, target, &name) == PATH_MISSING) {
+		status = path_missing(target);
 	} else {
-		filter->source = &spec;
-		filter->target = strbuf_str(&name);
-		pick_pass(picker, filter, o->backward, o->first_only);
+		p->filter.source = &spec;
+		p->filter.target = strbuf_str(&name);
+		pick_matching(p);
 	}
 	source_spec_destroy(&spec);
 	strbuf_destroy(&name);
 	return status;
 }
 
-/** By target, then by place in the table. */
-static int by_target(const void *a, const void *b, void *arg)
+/** --uniq: leave of each target only the last mount.  @return 0, or -1 (ENOMEM). */
+static int leave_doubles(struct picker *p)
 {
-	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	int order = strcmp(run_name(arg, i), run_name(arg, j));
-	return order ? order : i < j ? -1 : 1;
-}
-
-/** --uniq: of each target the last mount alone. */
-static int leave_doubles(struct picker *picker)
-{
-	uint32_t *sorted = malloc((picker->n + !picker->n) * sizeof(*sorted));
-	if (!sorted)
-		return -1;
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < picker->n; ++i) {
-		if (!picker->out[i] && run_name(picker->run, i))
-			sorted[n++] = i;
+	struct map64 seen;
+	map64_init(&seen);
+	int rc = 0;
+	for (uint32_t i = p->n; i-- > 0 && rc == 0;) {
+		const char *name = run_name(p->run, i);
+		if (p->out[i] || !name)
+			continue;
+		uint32_t later = map64_get(&seen, map64_text(name));
+		if (later != MAP64_NONE)
+			p->out[i] = strcmp(run_name(p->run, later), name) == 0;
+		else if (map64_put(&seen, map64_text(name), i) == MAP64_NONE)
+			rc = -1;
 	}
-	qsort_r(sorted, n, sizeof(*sorted), by_target, picker->run);
-	for (uint32_t k = 0; k + 1 < n; ++k) {
-		if (strcmp(run_name(picker->run, sorted[k]),
-		           run_name(picker->run, sorted[k + 1])) == 0)
-			picker->out[sorted[k]] = 1;
-	}
-	free(sorted);
-	return 0;
+	map64_destroy(&seen);
+	return rc;
 }
 
 /** --submounts: add all mounts on the selected ones. */
-static void add_submounts(struct picker *picker)
+static void add_submounts(struct picker *p)
 {
-	const struct mtree *tree = &picker->run->d->tree;
+	const struct mtree *tree = &p->run->d->tree;
 	for (uint32_t k = 0; k < tree->count; ++k) {
 		uint32_t i = tree->order[k], parent = tree->nodes[i].parent;
-		if (parent == MT_NONE || !picker->picked[parent] || picker->picked[i]
-		    || picker->out[i])
+		if (parent == MT_NONE || !p->picked[parent] || p->picked[i] || p->out[i])
 			continue;
-		picker->picked[i] = 1;
-		picker->order[picker->count++] = i;
+		p->picked[i] = 1;
+		p->order[p->count++] = i;
 	}
 }
 
-static int pick_selected(struct picker *picker, struct filter *filter)
+static int pick_selected(struct picker *p)
 {
-	struct run *run = picker->run;
-	const struct options *o = run->opt;
+	const struct options *o = p->run->opt;
 	int status = 0;
-	struct source_spec spec;
-
-	if (o->noperands == 2 && filter_is_pair(run, o->operands[0]))
-		return pick_pair(picker, filter);
-	if (o->noperands) {
-		for (int i = 0; i < o->noperands && !status; ++i)
-			status = pick_operand(picker, filter, o->operands[i]);
+	if (o->noperands == 2 && filter_is_pair(p->run, o->operands[0]))
+		return pick_pair(p, o->operands[0], o->operands[1]);
+	for (int i = 0; i < o->noperands && !status; ++i)
+		status = pick_operand(p, o->operands[i]);
+	if (o->noperands)
 		return status;
-	}
-	if (o->spec) {
-		if (source_spec_init(run, &spec, o->spec) != 0) {
-			source_spec_destroy(&spec);
-			message(NULL, "%s", strerror(errno));
-			return CX_ERROR;
-		}
-		filter->source = &spec;
-	}
+
+	struct source_spec spec;
+	source_spec_init(p->run, &spec, o->spec ? o->spec : "");
+	p->filter.source = o->spec ? &spec : NULL;
 	if (o->target || o->mountpoint)
-		status = pick_target(picker, filter);
+		status = pick_target(p);
 	else
-		pick_pass(picker, filter, o->backward, o->first_only);
-	if (o->spec)
-		source_spec_destroy(&spec);
+		pick_matching(p);
+	source_spec_destroy(&spec);
 	return status;
 }
 
 int filter_pick(struct run *run, struct picks *picks)
 {
 	const struct options *o = run->opt;
-	struct picker picker = {.run = run, .n = (uint32_t)run_count(run)};
-	struct filter filter = {.run = run, .node = MT_NONE};
-	strbuf_init(&filter.text);
-	int status = 0;
-
-	size_t room = picker.n + !picker.n;
-	picker.out = calloc(room, 1);
-	picker.picked = calloc(room, 1);
-	picker.order = malloc(room * sizeof(*picker.order));
-	if (!picker.out || !picker.picked || !picker.order)
-		goto nomem;
-	for (uint32_t i = 0; i < picker.n && run->d; ++i)
-		picker.out[i] = run->d->tree.nodes[i].made || run->d->tree.nodes[i].gone;
-	if (o->uniq && leave_doubles(&picker) != 0)
-		goto nomem;
-
-	status = pick_selected(&picker, &filter);
-	if (filter.text.failed || run_failed(run))
-		goto nomem;
-	if (!status) {
-		if (o->submounts && run->d && filter_any(o))
-			add_submounts(&picker);
-		picks->nodes = picker.order;
-		picks->count = picker.count;
-		picks->restricted = !(o->submounts && filter_any(o))
-		                    && (o->first_only || o->target || o->mountpoint || o->spec
-		                        || o->noperands);
-		picker.order = NULL;
+	struct picker p = {
+		.run = run, .filter = {.run = run, .node = MT_NONE}, .n = (uint32_t)run_count(run),
+	};
+	int status = CX_ERROR;
+	size_t room = p.n + !p.n;
+	p.out = calloc(room, 1);
+	p.picked = calloc(room, 1);
+	p.order = malloc(room * sizeof(*p.order));
+	bool failed = !p.out || !p.picked || !p.order;
+	for (uint32_t i = 0; i < p.n && run->d && !failed; ++i)
+		p.out[i] = run->d->tree.nodes[i].made || run->d->tree.nodes[i].gone;
+	failed = failed || (o->uniq && leave_doubles(&p) != 0);
+	if (!failed) {
+		status = pick_selected(&p);
+		failed = p.filter.text.failed || run_failed(run);
 	}
-	goto out;
-
-nomem:
-	message(NULL, "%s", strerror(ENOMEM));
-	status = CX_ERROR;
-out:
-	free(picker.out);
-	free(picker.picked);
-	free(picker.order);
-	strbuf_destroy(&filter.text);
+	if (failed) {
+		message(NULL, "%s", strerror(ENOMEM));
+		status = CX_ERROR;
+	} else if (!status) {
+		bool submounts = o->submounts && filter_any(o);
+		if (submounts && run->d)
+			add_submounts(&p);
+		*picks = (struct picks){p.order, p.count};
+		picks->restricted = !submounts && (o->first_only || o->target || o->mountpoint
+		                                   || o->spec || o->noperands);
+		p.order = NULL;
+	}
+	free(p.out);
+	free(p.picked);
+	free(p.order);
+	strbuf_destroy(&p.filter.text);
 	return status;
 }
 

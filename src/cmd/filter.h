@@ -17,9 +17,6 @@ struct filter {
 	struct strbuf text;
 };
 
-/** Whether a node matches; --invert is taken into account. */
-bool filter_match(struct filter *filter, uint32_t node);
-
 /** Whether a record matches, apart from its mount point and --invert. */
 bool filter_match_mount(struct filter *filter, const struct mount *mount);
 

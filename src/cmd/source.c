@@ -90,16 +90,16 @@ static bool read_majmin(const char *text, uint32_t *major, uint32_t *minor)
 	return true;
 }
 
-int source_spec_init(struct run *run, struct source_spec *spec, const char *text)
+void source_spec_init(struct run *run, struct source_spec *spec, const char *text)
 {
 	*spec = (struct source_spec){.text = text};
 	strbuf_init(&spec->path);
 	spec->tag = source_tag(text, &spec->value, &spec->len);
 	if (spec->tag != TAG_NONE)
-		return 0;
+		return;
 	spec->is_dev = read_majmin(text, &spec->dev_major, &spec->dev_minor);
 	if (spec->is_dev || *text != '/' || text[1] == '/')
-		return 0;
+		return;
 
 	if (run->opt->nocanonicalize || !run->live) {
 		path_normal(text, &spec->path);
@@ -112,11 +112,7 @@ int source_spec_init(struct run *run, struct source_spec *spec, const char *text
 			spec->dev_minor = st.rdev_minor;
 		}
 	}
-	if (spec->path.failed) {
-		errno = ENOMEM;
-		return -1;
-	}
-	return 0;
+	run->nomem |= spec->path.failed;
 }
 
 void source_spec_destroy(struct source_spec *spec)

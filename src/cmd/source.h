@@ -40,8 +40,8 @@ struct source_spec {
 	struct strbuf path;           /* what the text resolves to, if it is a path */
 };
 
-/** Parse a source.  @return 0, or -1.  Errors: ENOMEM. */
-int source_spec_init(struct run *run, struct source_spec *spec, const char *text);
+/** Parse a source.  Sets run->nomem if memory runs out. */
+void source_spec_init(struct run *run, struct source_spec *spec, const char *text);
 void source_spec_destroy(struct source_spec *spec);
 
 /** Whether the source of a record matches.  A tag requires run->devs. */

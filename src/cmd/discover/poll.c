@@ -26,11 +26,9 @@
 
 /** What is watched: an operand, or a path of -M or -T. */
 struct place {
-	struct source_spec source;
-	bool is_source;         /* mounts of this source match */
-	struct strbuf path;
-	bool is_path;           /* mounts on this path match */
-	bool holds;             /* and mounts on the way to it */
+	struct source_spec source;   /* mounts of this source match; text is NULL: none */
+	struct strbuf path;          /* mounts on this path match; empty: none */
+	bool holds;                  /* and mounts on the way to it */
 };
 
 struct watch {
@@ -93,42 +91,23 @@ static bool needs_devices(const struct watch *w)
 	static const char *const columns[] = {"LABEL", "PARTLABEL", "PARTUUID", "SOURCES", "UUID"};
 	bool needs = w->source.tag != TAG_NONE || w->run->opt->evaluate;
 	for (size_t i = 0; i < w->nplaces; ++i)
-		needs |= w->places[i].is_source && w->places[i].source.tag != TAG_NONE;
+		needs |= w->places[i].source.text && w->places[i].source.tag != TAG_NONE;
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); ++i)
 		needs |= columns_have(w->run->cols, columns[i]) != NULL;
 	return needs;
 }
 
-/** Parse a place.  @return 0, or -1 (ENOMEM). */
-static int place_init(struct watch *w, struct place *place, const char *source, const char *path)
+/** Add a place.  @source, path  Either may be NULL. */
+static void place_add(struct watch *w, const char *source, const char *path)
 {
+	struct place *place = &w->places[w->nplaces++];
 	place->source.tag = TAG_NONE;
-	strbuf_init(&place->path);
-	if (source) {
-		place->is_source = true;
-		if (source_spec_init(w->run, &place->source, source) != 0)
-			return -1;
-	}
-	if (path) {
-		place->is_path = true;
-		/* A path that does not exist yet is watched as given. */
+	if (source)
+		source_spec_init(w->run, &place->source, source);
+	/* A path that does not exist yet is watched as given. */
+	if (path)
 		filter_target(w->run, path, &place->path);
-	}
-	return place->path.failed ? -1 : 0;
-}
-
-/** Whether a word can be a source alone. */
-static bool only_source(struct run *run, const char *word)
-{
-	bool path = *word == '/' || strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0;
-	if (!path || strncmp(word, "/dev/", 5) == 0)
-		return true;
-	for (size_t i = 0; i < run_count(run); ++i) {
-		const char *source = run_mount(run, i)->source;
-		if (source && strcmp(source, word) == 0)
-			return true;
-	}
-	return false;
+	w->run->nomem |= place->path.failed;
 }
 
 /** Parse the places with the current table.  @return 0, or -1. */
@@ -144,39 +123,38 @@ static int places_init(struct watch *w)
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
-	/* Its table is of the one who is watched. */
+	/* The table of a task is not of this process. */
 	run->devs = discover_devmap(&run->os, o->task ? NULL : run->table);
 	run->d = run->devs ? discover(&run->os, NULL, run->table, &opts) : NULL;
 	w->places = calloc((size_t)o->noperands + 1, sizeof(*w->places));
-	int rc = run->d && w->places ? 0 : -1;
-	if (rc == 0 && o->spec) {
-		rc = source_spec_init(run, &w->source, o->spec);
+	int error = run->d && w->places ? 0 : errno;
+	if (!error && o->spec) {
+		source_spec_init(run, &w->source, o->spec);
 		w->filter.source = &w->source;
 	}
-	if (rc == 0 && path) {
-		w->places[w->nplaces].holds = o->target != NULL;
-		rc = place_init(w, &w->places[w->nplaces++], NULL, path);
+	if (!error && path) {
+		w->places[0].holds = o->target != NULL;
+		place_add(w, NULL, path);
 	}
-	w->pair = rc == 0 && o->noperands == 2 && filter_is_pair(run, o->operands[0])
-	          && only_source(run, o->operands[0]);
+	w->pair = !error && o->noperands == 2 && filter_is_pair(run, o->operands[0]);
 	if (w->pair)
-		rc = place_init(w, &w->places[w->nplaces++], o->operands[0], o->operands[1]);
-	for (int i = 0; rc == 0 && !w->pair && i < o->noperands; ++i)
-		rc = place_init(w, &w->places[w->nplaces++], o->operands[i], o->operands[i]);
-	int error = errno;
+		place_add(w, o->operands[0], o->operands[1]);
+	for (int i = 0; !error && !w->pair && i < o->noperands; ++i)
+		place_add(w, o->operands[i], o->operands[i]);
+	error = !error && run_failed(run) ? ENOMEM : error;
 	discovery_free(run->d);
 	devmap_free(run->devs);
 	run->d = NULL;
 	run->devs = NULL;
 	errno = error;
-	return rc;
+	return error ? -1 : 0;
 }
 
 /** Whether a mount is on a place's path. */
 static bool on_path(const struct watch *w, const struct place *place, const struct mount *mount)
 {
 	const char *path = strbuf_str(&place->path);
-	if (!place->is_path || !mount || !mount->point)
+	if (!place->path.len || !mount || !mount->point)
 		return false;
 	return strcmp(mount->point, path) == 0 || (place->holds
 	                                           && mtree_path_within(path, mount->point))
@@ -186,7 +164,7 @@ static bool on_path(const struct watch *w, const struct place *place, const stru
 static bool at_place(const struct watch *w, const struct place *place, const struct change *change,
                      const struct mount *mount)
 {
-	bool source = place->is_source && source_match(w->run, &place->source, mount);
+	bool source = place->source.text && source_match(w->run, &place->source, mount);
 	/* Of a move both ends count. */
 	bool path = on_path(w, place, mount)
 	            || (change->kind == CHANGE_MOVE && on_path(w, place, change->before));
