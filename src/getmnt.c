@@ -204,6 +204,7 @@
  *     options.c          the parser of options, and --help
  *     listing.h          the options of a listing of mounts
  *     putfile.c          --check, --diff, --write
+ *     putdiff.c          a file or its changes, shown with secrets masked
  *     column.c           what all tables of columns share
  *     columns.c          the columns of a listing of mounts: choosing them
  *     columns_mount.c    columns of a mount: rows and cells

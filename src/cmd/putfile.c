@@ -128,133 +128,22 @@ void put_close(struct put *put)
 	free(put);
 }
 
-/* The diff. */
-
-/** Text to show. */
-struct shown {
-	struct strbuf out, line;
-	bool terminal;
-	bool octal;              /* harmful bytes become \\ooo, as in an fstab; else \\xhh */
-	bool masked;             /* a secret was masked */
-};
-
-/** Print the text, if requested and complete, and free it.  @return whether it is complete. */
-static bool shown_end(struct shown *s, bool prints)
-{
-	bool complete = !s->out.failed && !s->line.failed;
-	if (complete && prints)
-		fwrite(strbuf_str(&s->out), 1, s->out.len, stdout);
-	strbuf_destroy(&s->out);
-	strbuf_destroy(&s->line);
-	return complete;
-}
-
-/** Append a line without its end: secrets masked, and on a terminal escaped. */
-static void show_bytes(void *arg, const char *bytes, size_t n)
-{
-	struct shown *s = arg;
-	strbuf_reset(&s->line);
-	s->masked |= mask_line(bytes, n, &s->line);
-	if (!s->terminal) {
-		strbuf_add(&s->out, strbuf_str(&s->line), s->line.len);
-		return;
-	}
-	/* Each piece between tabs and NULs is escaped. */
-	for (size_t at = 0; at < s->line.len; ++at) {
-		char *text = s->line.data + at, *tab = strchr(text, '\t');
-		if (tab)
-			*tab = '\0';
-		if (s->octal)
-			escape_octal(&s->out, text, "", true);
-		else
-			escape_terminal(&s->out, text);
-		at += strlen(text);
-		if (tab)
-			strbuf_putc(&s->out, '\t');
-		else if (at < s->line.len)
-			strbuf_puts(&s->out, s->octal ? "\\000" : "\\x00");
-	}
-}
-
-/** Append a line that names a file, as diff -u does: quoted if necessary. */
-static void put_name(struct strbuf *out, const char *mark, const char *name)
-{
-	bool plain = true;
-	for (const char *at = name; *at; ++at)
-		plain &= *at >= ' ' && *at != 0x7f && *at != '"' && *at != '\\';
-	strbuf_puts(out, mark);
-	strbuf_puts(out, plain ? "" : "\"");
-	for (const char *at = name; *at; ++at) {
-		unsigned char c = (unsigned char)*at;
-		bool harms = c < ' ' || c >= 0x7f || c == '"' || c == '\\';
-		strbuf_printf(out, !plain && harms ? "\\%03o" : "%c", c);
-	}
-	strbuf_puts(out, plain ? "\n" : "\"\n");
-}
-
-/**
- * Compare the file with the new text, and print the diff if the options request it.
- *
- * @count [out]  The number of lines that differ.
- * @return 0, or an exit status after a message.
- */
-static int show_diff(const struct put *put, const char *new, size_t len,
-                     struct linediff_count *count)
-{
-	const struct put_options *o = put->options;
-	struct shown s = {.terminal = isatty(STDOUT_FILENO)};
-	bool shows = o->diff || o->write;
-	put_name(&s.out, "--- ", put->file.missing ? "/dev/null" : put->file.path);
-	put_name(&s.out, "+++ ", put->file.path);
-	int rc = linediff(shows ? &s.out : NULL, put->file.text, put->file.len, new, len,
-	                  s.terminal || !o->diff ? show_bytes : NULL, &s, count);
-	int error = rc != 0 ? errno : ENOMEM;
-	bool prints = shows && rc == 0 && count->removed + count->added > 0;
-	if (shown_end(&s, prints) && rc == 0)
-		return 0;
-	message(put->file.path, "cannot be compared: %s", strerror(error));
-	return PX_UNJUDGED;
-}
-
-bool put_show(const char *text, size_t len)
-{
-	if (!isatty(STDOUT_FILENO)) {
-		fwrite(text, 1, len, stdout);
-		return true;
-	}
-	struct shown s = {.terminal = true, .octal = true};
-	for (size_t at = 0; at < len;) {
-		const char *newline = memchr(text + at, '\n', len - at);
-		size_t n = newline ? (size_t)(newline - text) - at : len - at;
-		show_bytes(&s, text + at, n);
-		strbuf_puts(&s.out, newline ? "\n" : "");
-		at += n + (newline != NULL);
-	}
-	bool shown = shown_end(&s, true);
-	if (!shown)
-		message(NULL, "%s", strerror(ENOMEM));
-	else if (s.masked)
-		message(NULL, "secrets are shown as ***; output that is not a terminal has them");
-	return shown;
-}
-
 /* Messages. */
 
-/** Append what differs, in words. */
-static void put_counts(struct strbuf *out, const struct put *put,
-                       const struct linediff_count *count)
+/** Append the number of lines that differ. */
+static void put_counts(struct strbuf *out, const struct put *put, struct linediff_count count)
 {
-	if (count->removed + count->added == 0)
+	if (count.removed)
+		strbuf_printf(out, "%zu line%s removed", count.removed,
+		              count.removed == 1 ? "" : "s");
+	if (count.added)
+		strbuf_printf(out, "%s%zu line%s added", count.removed ? ", " : "", count.added,
+		              count.added == 1 ? "" : "s");
+	if (count.removed + count.added == 0)
 		strbuf_puts(out, put->file.at_link ? "a symlink, to become a file with the same "
 		                                     "lines"
 		                 : put->file.missing ? "missing, to be created empty"
 		                                     : "no line differs");
-	if (count->removed)
-		strbuf_printf(out, "%zu line%s removed", count->removed,
-		              count->removed == 1 ? "" : "s");
-	if (count->added)
-		strbuf_printf(out, "%s%zu line%s added", count->removed ? ", " : "", count->added,
-		              count->added == 1 ? "" : "s");
 }
 
 void put_quoted(struct strbuf *out, const char *word)
@@ -303,12 +192,6 @@ static void report_place(const struct put *put)
 		message(file->path, "which file system it is on is not known");
 	strbuf_destroy(&source);
 	table_free(table);
-}
-
-static void report_risks(const struct put *put, const struct put_verdict *verdict)
-{
-	for (size_t i = 0; verdict && i < verdict->nrisks; ++i)
-		message(put->file.path, "new boot risk: %s", verdict->risks[i]);
 }
 
 /** Report why the file was not written, and where the new text is.  @return PX_UNWRITTEN. */
@@ -383,30 +266,28 @@ static int report_failure(const struct put *put, const struct replace_error *err
 static void report_done(const struct put *put)
 {
 	const struct replace *file = &put->file;
-	struct strbuf undo;
-	strbuf_init(&undo);
-	if (file->backup) {
-		strbuf_puts(&undo, "mv -- ");
-		put_quoted(&undo, file->backup);
-		strbuf_putc(&undo, ' ');
-	} else {
-		strbuf_puts(&undo, "rm -- ");
-	}
-	put_quoted(&undo, file->path);
-	if (file->backup && file->pruned)
-		message(file->path, "written; the old file is %s; %u older backup%s removed",
-		        file->backup, file->pruned,
-		        file->pruned == 1 ? "" : "s");
-	else if (file->backup)
-		message(file->path, "written; the old file is %s", file->backup);
+	struct strbuf text;
+	strbuf_init(&text);
+	if (file->backup)
+		strbuf_printf(&text, "; the old file is %s", file->backup);
 	else
-		message(file->path, "written%s", file->missing ? "; it did not exist before"
-		        : "; no backup was kept");
-	if (undo.failed)
+		strbuf_puts(&text, file->missing ? "; it did not exist before"
+		                                 : "; no backup was kept");
+	if (file->backup && file->pruned)
+		strbuf_printf(&text, "; %u older backup%s removed", file->pruned,
+		              file->pruned == 1 ? "" : "s");
+	message(file->path, "written%s", strbuf_str(&text));
+	strbuf_reset(&text);
+	strbuf_puts(&text, file->backup ? "mv -- " : "rm -- ");
+	if (file->backup)
+		put_quoted(&text, file->backup);
+	strbuf_puts(&text, file->backup ? " " : "");
+	put_quoted(&text, file->path);
+	if (text.failed)
 		message(file->path, "%s", strerror(ENOMEM));
 	else if (file->backup || file->missing)
-		message(file->path, "to undo: %s", strbuf_str(&undo));
-	strbuf_destroy(&undo);
+		message(file->path, "to undo: %s", strbuf_str(&text));
+	strbuf_destroy(&text);
 }
 
 /** Report that systemd still uses the old version, if it does. */
@@ -494,35 +375,28 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 {
 	const struct put_options *o = put->options;
 	const struct replace *file = &put->file;
-	const char *summary = verdict && verdict->summary ? verdict->summary : NULL;
 	/* --force-file: that it is a link is what is wrong. */
 	bool same = !file->at_link && !file->missing && len == file->len
 	            && memcmp(new, file->text, len) == 0;
 	struct linediff_count count = {0};
-	int status = same ? 0 : show_diff(put, new, len, &count);
+	int status = same ? 0 : put_diff(put, new, len, &count);
 	if (status)
 		return status;
 	struct strbuf line;
 	strbuf_init(&line);
-	put_counts(&line, put, &count);
-	if (summary)
-		strbuf_printf(&line, "; %s", summary);
+	put_counts(&line, put, count);
+	if (verdict && verdict->summary)
+		strbuf_printf(&line, "; %s", verdict->summary);
 	bool check = !o->diff && !o->write;
 	if (check) {
-		struct strbuf safe;
+		struct strbuf raw, safe;
+		strbuf_init(&raw);
 		strbuf_init(&safe);
-		bool terminal = isatty(STDOUT_FILENO);
-		if (terminal)
-			escape_terminal(&safe, file->path);
-		else
-			strbuf_puts(&safe, file->path);
-		strbuf_puts(&safe, ": ");
-		if (terminal)
-			escape_terminal(&safe, strbuf_str(&line));
-		else
-			strbuf_puts(&safe, strbuf_str(&line));
-		line.failed |= safe.failed;
-		printf("%s\n", strbuf_str(&safe));
+		strbuf_printf(&raw, "%s: %s", file->path, strbuf_str(&line));
+		escape_terminal(&safe, strbuf_str(&raw));
+		printf("%s\n", strbuf_str(isatty(STDOUT_FILENO) ? &safe : &raw));
+		line.failed |= raw.failed || safe.failed;
+		strbuf_destroy(&raw);
 		strbuf_destroy(&safe);
 	}
 	status = same ? PX_OK : PX_DIFFERENT;
@@ -532,14 +406,15 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 		message(file->path, "%s", strerror(ENOMEM));
 	else if (!check)
 		message(file->path, "%s", strbuf_str(&line));
-	if (!shown && o->write && !same) {
+	if (!shown)
+		status = o->write && !same ? PX_UNWRITTEN : PX_UNJUDGED;
+	if (status == PX_UNWRITTEN) {
 		message(file->path, "not written: the changes could not be printed");
 		message(file->path, "not changed; --diff prints the changes");
 	}
-	if (!shown)
-		status = o->write && !same ? PX_UNWRITTEN : PX_UNJUDGED;
 	strbuf_destroy(&line);
-	report_risks(put, verdict);
+	for (size_t i = 0; verdict && i < verdict->nrisks; ++i)
+		message(file->path, "new boot risk: %s", verdict->risks[i]);
 	if (o->write && status == PX_DIFFERENT)
 		status = write_file(put, new, len, verdict);
 	return status;

@@ -12,6 +12,7 @@
 #ifndef GM_CMD_PUTFILE_H
 #define GM_CMD_PUTFILE_H
 
+#include "base/linediff.h"
 #include "base/strbuf.h"
 #include "cmd/options.h"
 #include "os/os.h"
@@ -124,6 +125,14 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
  * @return 0, or PX_UNWRITTEN after a message.
  */
 int put_report(struct os *os, const struct replace_name *name, const char *bytes, size_t len);
+
+/**
+ * Compare the file with the new text, and print the diff if the options request it.
+ *
+ * @count [out]  The number of lines that differ.
+ * @return 0, or an exit status after a message.
+ */
+int put_diff(const struct put *put, const char *new, size_t len, struct linediff_count *count);
 
 /**
  * Print a whole file; on a terminal with secrets masked, after a message, and with harmful bytes

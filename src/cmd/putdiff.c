@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* A file, or its changes, shown with secrets masked. */
+#include "cmd/putfile.h"
+
+#include "base/escape.h"
+#include "base/secret.h"
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/** Text to show. */
+struct shown {
+	struct strbuf out, line;
+	bool terminal;
+	bool octal;              /* harmful bytes become \\ooo, as in an fstab; else \\xhh */
+	bool masked;             /* a secret was masked */
+};
+
+/** Print the text, if requested and complete, and free it.  @return whether it is complete. */
+static bool shown_end(struct shown *s, bool prints)
+{
+	bool complete = !s->out.failed && !s->line.failed;
+	if (complete && prints)
+		fwrite(strbuf_str(&s->out), 1, s->out.len, stdout);
+	strbuf_destroy(&s->out);
+	strbuf_destroy(&s->line);
+	return complete;
+}
+
+/** Append a line without its end: secrets masked, and on a terminal escaped. */
+static void show_bytes(void *arg, const char *bytes, size_t n)
+{
+	struct shown *s = arg;
+	strbuf_reset(&s->line);
+	s->masked |= mask_line(bytes, n, &s->line);
+	if (!s->terminal) {
+		strbuf_add(&s->out, strbuf_str(&s->line), s->line.len);
+		return;
+	}
+	/* Each piece between tabs and NULs is escaped. */
+	for (size_t at = 0; at < s->line.len; ++at) {
+		char *text = s->line.data + at, *tab = strchr(text, '\t');
+		if (tab)
+			*tab = '\0';
+		if (s->octal)
+			escape_octal(&s->out, text, "", true);
+		else
+			escape_terminal(&s->out, text);
+		at += strlen(text);
+		if (tab)
+			strbuf_putc(&s->out, '\t');
+		else if (at < s->line.len)
+			strbuf_puts(&s->out, s->octal ? "\\000" : "\\x00");
+	}
+}
+
+/** Append a line that names a file, as diff -u does: quoted if necessary. */
+static void put_name(struct strbuf *out, const char *mark, const char *name)
+{
+	bool plain = true;
+	for (const char *at = name; *at; ++at)
+		plain &= *at >= ' ' && *at != 0x7f && *at != '"' && *at != '\\';
+	strbuf_puts(out, mark);
+	strbuf_puts(out, plain ? "" : "\"");
+	for (const char *at = name; *at; ++at) {
+		unsigned char c = (unsigned char)*at;
+		bool harms = c < ' ' || c >= 0x7f || c == '"' || c == '\\';
+		strbuf_printf(out, !plain && harms ? "\\%03o" : "%c", c);
+	}
+	strbuf_puts(out, plain ? "\n" : "\"\n");
+}
+
+int put_diff(const struct put *put, const char *new, size_t len, struct linediff_count *count)
+{
+	const struct put_options *o = put->options;
+	struct shown s = {.terminal = isatty(STDOUT_FILENO)};
+	bool shows = o->diff || o->write;
+	put_name(&s.out, "--- ", put->file.missing ? "/dev/null" : put->file.path);
+	put_name(&s.out, "+++ ", put->file.path);
+	int rc = linediff(shows ? &s.out : NULL, put->file.text, put->file.len, new, len,
+	                  s.terminal || !o->diff ? show_bytes : NULL, &s, count);
+	int error = rc != 0 ? errno : ENOMEM;
+	bool prints = shows && rc == 0 && count->removed + count->added > 0;
+	if (shown_end(&s, prints) && rc == 0)
+		return 0;
+	message(put->file.path, "cannot be compared: %s", strerror(error));
+	return PX_UNJUDGED;
+}
+
+bool put_show(const char *text, size_t len)
+{
+	if (!isatty(STDOUT_FILENO)) {
+		fwrite(text, 1, len, stdout);
+		return true;
+	}
+	struct shown s = {.terminal = true, .octal = true};
+	for (size_t at = 0; at < len;) {
+		const char *newline = memchr(text + at, '\n', len - at);
+		size_t n = newline ? (size_t)(newline - text) - at : len - at;
+		show_bytes(&s, text + at, n);
+		strbuf_puts(&s.out, newline ? "\n" : "");
+		at += n + (newline != NULL);
+	}
+	bool shown = shown_end(&s, true);
+	if (!shown)
+		message(NULL, "%s", strerror(ENOMEM));
+	else if (s.masked)
+		message(NULL, "secrets are shown as ***; output that is not a terminal has them");
+	return shown;
+}
