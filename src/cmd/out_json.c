@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The JSON document around the rows, which libsmartcols makes.  Its output is printed except
- * for the last bytes, so that further members can be placed before the last brace.
- */
+/* The JSON document around the rows, which libsmartcols makes: further members are placed before
+   its last brace. */
 #include "cmd/output.h"
 
 #include "cmd/listing.h"
@@ -12,8 +10,6 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { HELD = 16, DOCUMENT_BUFFER = 64 * 1024 };
 
 void json_head(const struct run *run, struct json *json)
 {
@@ -76,39 +72,14 @@ static void put_boundaries(const struct run *run, struct json *json)
 	json_end(json);
 }
 
-/** The end of what was printed, not yet passed on. */
-struct tail {
-	char held[HELD];
-	size_t n;
-};
-
-static ssize_t tail_write(void *cookie, const char *bytes, size_t n)
+int out_document(struct libscols_table *table, struct run *run)
 {
-	struct tail *tail = cookie;
-	char both[2 * HELD];
-	size_t whole = n;
-	if (n > HELD) {
-		fwrite(tail->held, 1, tail->n, stdout);
-		fwrite(bytes, 1, n - HELD, stdout);
-		bytes += n - HELD;
-		tail->n = 0;
-		n = HELD;
-	}
-	memcpy(both, tail->held, tail->n);
-	memcpy(both + tail->n, bytes, n);
-	n += tail->n;
-	size_t out = n > HELD ? n - HELD : 0;
-	fwrite(both, 1, out, stdout);
-	tail->n = n - out;
-	memcpy(tail->held, both + out, tail->n);
-	return (ssize_t)whole;
-}
-
-/** Append what follows the rows, and the end of the document. */
-static void put_rest(const struct run *run, struct strbuf *rest)
-{
+	char *text = NULL, *end = NULL;
+	size_t len;
+	struct strbuf rest;
 	struct json json;
-	json_resume(&json, rest, JSON_LINES, false);
+	strbuf_init(&rest);
+	json_resume(&json, &rest, JSON_LINES, false);
 	json_head(run, &json);
 	if (run->table && run->table->nproblems)
 		put_problems(run->table, &json);
@@ -117,42 +88,23 @@ static void put_rest(const struct run *run, struct strbuf *rest)
 	if (run->opt->explain)
 		explain_json(run, &json);
 	json_end(&json);
-}
 
-int out_document(struct libscols_table *table, struct run *run)
-{
-	struct tail tail = {0};
-	FILE *stream = fopencookie(&tail, "w", (cookie_io_functions_t){.write = tail_write});
-	char *buffer = malloc(DOCUMENT_BUFFER);
-	struct strbuf rest;
-	strbuf_init(&rest);
-	int rc = -1;
-	if (!stream || !buffer)
-		goto out;
-	put_rest(run, &rest);
-	if (rest.failed)
-		goto out;
-	setvbuf(stream, buffer, _IOFBF, DOCUMENT_BUFFER);
-	__fsetlocking(stream, FSETLOCKING_BYCALLER);
-	scols_table_set_stream(table, stream);
-	rc = print_table(table);
-	scols_table_set_stream(table, stdout);
-	if (fclose(stream) != 0)
-		rc = -1;
-	stream = NULL;
-	if (rc != 0)
-		goto out;
-
-	char *end = memrchr(tail.held, '}', tail.n);
-	size_t len = end ? (size_t)(end - tail.held) : 0;
-	while (len && strchr(" \t\n", tail.held[len - 1]))
-		--len;
-	fwrite(tail.held, 1, len, stdout);
-	fwrite(strbuf_str(&rest), 1, rest.len, stdout);
-out:
-	if (stream)
-		fclose(stream);
-	free(buffer);
+	FILE *stream = rest.failed ? NULL : open_memstream(&text, &len);
+	if (stream) {
+		__fsetlocking(stream, FSETLOCKING_BYCALLER);
+		scols_table_set_stream(table, stream);
+		int rc = print_table(table);
+		scols_table_set_stream(table, stdout);
+		rc |= fclose(stream);
+		end = rc == 0 ? memrchr(text, '}', len) : NULL;
+	}
+	while (end && end > text && strchr(" \t\n", end[-1]))
+		--end;
+	if (end) {
+		fwrite(text, 1, (size_t)(end - text), stdout);
+		fwrite(strbuf_str(&rest), 1, rest.len, stdout);
+	}
+	free(text);
 	strbuf_destroy(&rest);
-	return rc;
+	return end ? 0 : -1;
 }
