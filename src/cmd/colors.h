@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Colours of names, as LS_COLORS has them: what dircolors(1) writes and ls(1)
- * reads.
+ * Colours of names, as dircolors(1) writes them in LS_COLORS and ls(1) reads them.
  *
- * A value becomes part of an escape sequence, so that none is taken but digits
- * and semicolons: one that holds anything else, or is too long, is as if it
- * were not there.  What begins and ends a sequence (lc, rc, ec) is fixed.
+ * A value becomes part of an escape sequence, so that only digits and semicolons are accepted.
  */
 #ifndef GM_CMD_COLORS_H
 #define GM_CMD_COLORS_H
