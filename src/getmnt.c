@@ -57,8 +57,7 @@
  *     fsopts_remote.c    its rows for network file systems and FUSE
  *     fsopts_values.c    accepted values
  *     layers.c           the directories of an overlay
- *     fuse.c             whose a FUSE mount is
- *     shown.c            how the kernel shows the options of a line
+ *     shown.c            how the kernel shows the options of a line; whose a FUSE mount is
  *   table/               where a mount table comes from
  *     table.c            what all sources share
  *     listmount.c        all mounts by listmount(2)

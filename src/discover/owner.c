@@ -9,7 +9,7 @@
 #include "discover/discover_impl.h"
 
 #include "base/strbuf.h"
-#include "mountopts/fuse.h"
+#include "mountopts/shown.h"
 
 #include <errno.h>
 #include <fcntl.h>

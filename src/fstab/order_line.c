@@ -139,7 +139,7 @@ int order_each_path(const struct order_line *line, struct arena *arena,
 	} else if (strcmp(fstype, "overlay") == 0) {
 		struct strbuf scratch;
 		strbuf_init(&scratch);
-		opt_each_layer_of_line(line->options, &scratch, call_layer, &paths);
+		opt_each_layer(line->options, opt_next, &scratch, call_layer, &paths);
 		paths.failed |= scratch.failed || paths.text.failed;
 		strbuf_destroy(&scratch);
 	} else if (strcmp(fstype, "aufs") == 0) {

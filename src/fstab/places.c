@@ -2,7 +2,7 @@
 #include "fstab/places.h"
 
 #include "base/fstypes.h"
-#include "mountopts/fuse.h"
+#include "mountopts/shown.h"
 #include "mounttree.h"
 
 #include <string.h>

@@ -6,14 +6,11 @@
 
 #include <string.h>
 
-/** Types that refuse a value where these options take none; others ignore it. */
-#define STRICT "ext2 ext3 ext4 xfs btrfs tmpfs vfat msdos"
-
 /** Options of every type. */
-static const struct fsopt general_rows[] = {
+static const struct fsopt_family general = {"*", .rows = (const struct fsopt[]){
 	{"rw ro suid nosuid dev nodev exec noexec sync async dirsync atime noatime diratime "
-	 "nodiratime relatime norelatime strictatime nostrictatime lazytime nolazytime "
-	 "symfollow nosymfollow"},
+	 "nodiratime relatime norelatime strictatime nostrictatime lazytime nolazytime symfollow "
+	 "nosymfollow"},
 	{"relatime", .flags = OPT_DEFAULT},
 	{"mand nomand iversion noiversion silent loud", .flags = OPT_UNCOMPARED},
 	{"defaults auto noauto user nouser users nousers owner noowner group nogroup nofail "
@@ -21,7 +18,7 @@ static const struct fsopt general_rows[] = {
 	 "rshared rslave runbindable", .flags = OPT_USERSPACE},
 	{"comment", .flags = OPT_USERSPACE | OPT_REPEATS},
 	{"loop bind rbind", .flags = OPT_USERSPACE | OPT_IDENTITY},
-	{"offset sizelimit", .flags = OPT_USERSPACE | OPT_IDENTITY, .value = OPT_BYTES},
+	{"offset sizelimit", OPT_BYTES, .flags = OPT_USERSPACE | OPT_IDENTITY},
 	{"subvol subvolid lowerdir upperdir workdir", .flags = OPT_NOT_GIVEN | OPT_IDENTITY},
 	{"lowerdir+ datadir+", .flags = OPT_NOT_GIVEN | OPT_IDENTITY | OPT_REPEATS},
 	{"device modules rescue", .flags = OPT_NOT_GIVEN | OPT_REPEATS},
@@ -31,15 +28,16 @@ static const struct fsopt general_rows[] = {
 	{"smackfsdef smackfsfloor smackfshat smackfsroot smackfstransmute verity.hashdevice "
 	 "verity.roothash verity.hashoffset verity.fecdevice verity.fecoffset verity.fecroots "
 	 "verity.roothashfile verity.roothashsig verity.oncorruption"},
+	/* These types refuse a value where these options take none; others ignore it. */
 	{"suid nosuid dev nodev exec noexec atime noatime diratime nodiratime relatime norelatime "
 	 "strictatime nostrictatime nosymfollow iversion noiversion silent loud auto noauto users "
-	 "nousers owner noowner group nogroup nouser nofail _netdev",
-	 .types = STRICT, .value = OPT_FLAG},
-};
+	 "nousers owner noowner group nogroup nouser nofail _netdev", OPT_FLAG,
+	 .types = "ext2 ext3 ext4 xfs btrfs tmpfs vfat msdos"},
+	{NULL}}};
 
-static const struct fsopt_family general = {
-	"*", general_rows, sizeof(general_rows) / sizeof(*general_rows), false, false,
-};
+/** Of a FUSE file system whose helper is not known, the only options that are not its own. */
+static const struct fsopt_family any_fuse = {"fuse.*", .rows = (const struct fsopt[]){
+	{"allow_other allow_root default_permissions"}, {NULL}}};
 
 const char fsopt_x_names[] =
 	"x-systemd.requires x-systemd.before x-systemd.after x-systemd.wanted-by "
@@ -50,10 +48,6 @@ const char fsopt_x_names[] =
 	"x-systemd.graceful-option x-initrd.mount x-initrd.attach X-mount.mkdir x-mount.mkdir "
 	"X-mount.subdir X-mount.auto-fstypes X-mount.owner X-mount.group X-mount.mode "
 	"X-mount.idmap X-mount.noloop X-mount.nocanonicalize";
-
-/** Of a FUSE file system whose helper is not known, the only options that are not its own. */
-static const struct fsopt any_fuse_rows[] = {{"allow_other allow_root default_permissions"}};
-static const struct fsopt_family any_fuse = {"fuse.*", any_fuse_rows, 1, false, false};
 
 const struct fsopt_conflict fsopt_conflicts[] = {
 	{{"mand", "nomand"}, NULL}, {{"iversion", "noiversion"}, NULL}, {{"auto", "noauto"}, NULL},
@@ -146,8 +140,7 @@ static const struct fsopt *find_in(const struct fsopt_family *family, const char
                                    size_t ntype, enum fact fact,
                                    unsigned flags, const char *option, size_t n)
 {
-	for (size_t i = 0; i < family->count; ++i) {
-		const struct fsopt *row = &family->rows[i];
+	for (const struct fsopt *row = family->rows; row->names; ++row) {
 		if (has_fact(row, fact, flags)
 		    && (!row->types || fact == FACT_KNOWN || word_in(fstype, ntype, row->types))
 		    && is_named(row->names, option, n, fact == FACT_SHOWN))
@@ -232,8 +225,7 @@ const char *fsopt_names(const char *fstype, size_t i)
 	const struct fsopt_family *families[2] = {&general};
 	size_t count = fstype ? families_of_line(fstype, families) : 1;
 	for (size_t f = 0; f < count; ++f) {
-		for (size_t k = 0; k < families[f]->count; ++k) {
-			const struct fsopt *row = &families[f]->rows[k];
+		for (const struct fsopt *row = families[f]->rows; row->names; ++row) {
 			if (!(row->flags & OPT_NOT_GIVEN) && i-- == 0)
 				return row->names;
 		}

@@ -52,9 +52,9 @@ enum fsopt_value {
 struct fsopt {
 	const char *names;       /* separated by blanks: "name", also with a value; "name=" with any
 	                            value; "name=value" with this one */
+	enum fsopt_value value;  /* accepted values */
 	const char *types;       /* only these of the family; NULL: all */
 	unsigned flags;          /* enum fsopt_flags */
-	enum fsopt_value value;  /* accepted values */
 	bool bare;               /* ... or none */
 	const char *words;       /* separated by ", " */
 	const char *shown;       /* as the kernel shows it: '%' is the value, a value '?' may be

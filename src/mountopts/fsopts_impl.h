@@ -7,8 +7,7 @@
 /** Types that share rows. */
 struct fsopt_family {
 	const char *types;
-	const struct fsopt *rows;
-	size_t count;
+	const struct fsopt *rows;   /* end with a row without names */
 	bool complete;           /* an option that is in no row does not exist */
 	bool fuse;               /* the rows of "fuse" hold as well: the helper uses libfuse */
 };

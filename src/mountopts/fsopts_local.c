@@ -7,39 +7,39 @@
  */
 #include "mountopts/fsopts_impl.h"
 
-static const struct fsopt ext_rows[] = {
-	{"acl noacl user_xattr nouser_xattr bsddf minixdf debug grpid nogrpid nouid32",
-	 .value = OPT_FLAG},
-	{"errors", .value = OPT_WORD, .words = "continue, remount-ro, panic"},
-	{"data", .types = "ext3 ext4", .value = OPT_WORD, .words = "journal, ordered, writeback"},
+const struct fsopt_family fsopt_local[] = {
+{"ext2 ext3 ext4", .complete = true, .rows = (const struct fsopt[]){
+	{"acl noacl user_xattr nouser_xattr bsddf minixdf debug grpid nogrpid nouid32", OPT_FLAG},
+	{"errors", OPT_WORD, .words = "continue, remount-ro, panic"},
+	{"data", OPT_WORD, .types = "ext3 ext4", .words = "journal, ordered, writeback"},
 	{"data=journal", .shown = "data=journal,nodelalloc,nodioread_nolock"},
 	{"data=ordered delalloc stripe block_validity", .flags = OPT_UNREQUESTED},
 	{"data=journal", .types = "ext3 ext4", .visible = "data nodelalloc nodioread_nolock"},
-	{"data_err", .types = "ext3 ext4", .value = OPT_WORD, .words = "abort, ignore"},
+	{"data_err", OPT_WORD, .types = "ext3 ext4", .words = "abort, ignore"},
 	{"data_err=ignore barrier barrier=1", .shown = ""},
-	{"commit", .types = "ext3 ext4", .value = OPT_NUMBER, .visible = "",
-	 .unless = "commit=0 commit=5", .digits = OPT_NUMBER},
-	{"barrier", .types = "ext3 ext4", .value = OPT_NUMBER, .bare = true},
+	{"commit", OPT_NUMBER, .types = "ext3 ext4", .visible = "", .unless = "commit=0 commit=5",
+	 .digits = OPT_NUMBER},
+	{"barrier", OPT_NUMBER, .types = "ext3 ext4", .bare = true},
 	{"barrier=0", .shown = "nobarrier"},
-	{"nobarrier journal_async_commit journal_checksum nojournal_checksum delalloc "
-	 "nodelalloc discard nodiscard dioread_lock dioread_nolock noauto_da_alloc "
-	 "noinit_itable block_validity noblock_validity quota noquota usrquota grpquota "
-	 "prjquota i_version norecovery noload", .types = "ext3 ext4", .value = OPT_FLAG},
+	{"nobarrier journal_async_commit journal_checksum nojournal_checksum delalloc nodelalloc "
+	 "discard nodiscard dioread_lock dioread_nolock noauto_da_alloc noinit_itable "
+	 "block_validity noblock_validity quota noquota usrquota grpquota prjquota i_version "
+	 "norecovery noload", OPT_FLAG, .types = "ext3 ext4"},
 	{"journal_async_commit", .shown = "journal_async_commit,journal_checksum"},
-	{"journal_dev stripe max_batch_time min_batch_time", .types = "ext4", .value = OPT_NUMBER},
-	{"journal_ioprio", .types = "ext4", .value = OPT_WORD, .words = "0, 1, 2, 3, 4, 5, 6, 7"},
+	{"journal_dev stripe max_batch_time min_batch_time", OPT_NUMBER, .types = "ext4"},
+	{"journal_ioprio", OPT_WORD, .types = "ext4", .words = "0, 1, 2, 3, 4, 5, 6, 7"},
 	{"discard", .types = "ext4", .visible = "", .unless = "nodiscard"},
 	{"dioread_lock", .shown = "nodioread_nolock"},
-	{"auto_da_alloc init_itable", .types = "ext4", .value = OPT_NUMBER, .bare = true},
+	{"auto_da_alloc init_itable", OPT_NUMBER, .types = "ext4", .bare = true},
 	{"auto_da_alloc=0", .shown = "noauto_da_alloc"},
 	{"auto_da_alloc=1", .shown = "auto_da_alloc"},
 	{"noauto_da_alloc nouid32", .types = "ext4", .visible = "",
 	 .unless = "auto_da_alloc max_dir_size_kb=0"},
-	{"inode_readahead_blks", .types = "ext4", .value = OPT_POWER},
+	{"inode_readahead_blks", OPT_POWER, .types = "ext4"},
 	{"init_itable", .shown = "init_itable=10"},
-	{"bsdgroups", .value = OPT_FLAG, .shown = "grpid"},
-	{"sysvgroups", .value = OPT_FLAG, .shown = "nogrpid"},
-	{"resgid resuid sb", .value = OPT_NUMBER},
+	{"bsdgroups", OPT_FLAG, .shown = "grpid"},
+	{"sysvgroups", OPT_FLAG, .shown = "nogrpid"},
+	{"resgid resuid sb", OPT_NUMBER},
 	{"resgid resuid", .types = "ext4", .visible = "", .unless = "resuid=0 resgid=0",
 	 .digits = OPT_NUMBER},
 	{"quota usrquota", .shown = "quota,usrquota", .visible = "usrquota usrjquota",
@@ -51,92 +51,83 @@ static const struct fsopt ext_rows[] = {
 	{"usrjquota=", .shown = "usrjquota=%,usrquota"},
 	{"usrjquota grpjquota", .types = "ext3 ext4", .needs = "jqfmt"},
 	{"grpjquota=", .shown = "grpjquota=%,grpquota"},
-	{"jqfmt", .types = "ext3 ext4", .value = OPT_WORD, .words = "vfsold, vfsv0, vfsv1"},
-	{"dax", .types = "ext4", .value = OPT_WORD, .bare = true, .words = "always, inode, never"},
+	{"jqfmt", OPT_WORD, .types = "ext3 ext4", .words = "vfsold, vfsv0, vfsv1"},
+	{"dax", OPT_WORD, .types = "ext4", .bare = true, .words = "always, inode, never"},
 	{"dax", .shown = "dax=always"},
 	{"no_mbcache", .shown = "nombcache"},
-	{"max_dir_size_kb", .types = "ext4", .value = OPT_NUMBER, .visible = "",
+	{"max_dir_size_kb", OPT_NUMBER, .types = "ext4", .visible = "",
 	 .unless = "auto_da_alloc max_dir_size_kb=0"},
 	{"noload", .shown = "norecovery"},
 	{"emergency_ro shutdown", .flags = OPT_FOUND_OUT | OPT_NOT_GIVEN},
 	{"journal journal_path nodioread_nolock offusrjquota offgrpjquota nombcache "
-	 "prefetch_block_bitmaps no_prefetch_block_bitmaps mb_optimize_scan "
-	 "test_dummy_encryption inlinecrypt abort oldalloc orlov nobh bh check nocheck "
-	 "reservation noreservation xip mblk_io_submit nomblk_io_submit debug_want_extra_isize "
-	 "warn_on_error nowarn_on_error fc_debug_force fc_debug_max_replay removed"},
-};
-
-static const struct fsopt xfs_rows[] = {
-	{"allocsize", .value = OPT_ALLOC_SIZE, .visible = "", .unless = "nolargeio"},
-	{"attr2 inode64 noquota", .flags = OPT_DEFAULT, .value = OPT_FLAG},
+	 "prefetch_block_bitmaps no_prefetch_block_bitmaps mb_optimize_scan test_dummy_encryption "
+	 "inlinecrypt abort oldalloc orlov nobh bh check nocheck reservation noreservation xip "
+	 "mblk_io_submit nomblk_io_submit debug_want_extra_isize warn_on_error nowarn_on_error "
+	 "fc_debug_force fc_debug_max_replay removed"},
+	{NULL}}},
+{"xfs", .complete = true, .rows = (const struct fsopt[]){
+	{"allocsize", OPT_ALLOC_SIZE, .visible = "", .unless = "nolargeio"},
+	{"attr2 inode64 noquota", OPT_FLAG, .flags = OPT_DEFAULT},
 	{"noattr2 nodiscard grpid nogrpid ikeep noikeep inode32 nolargeio noalign nouuid",
-	 .value = OPT_FLAG},
-	{"dax", .value = OPT_WORD, .bare = true, .words = "always, inode, never",
-	 .shown = "dax=always"},
-	{"discard", .value = OPT_FLAG, .visible = "", .unless = "nodiscard"},
-	{"bsdgroups", .value = OPT_FLAG, .shown = "grpid"},
-	{"sysvgroups", .value = OPT_FLAG, .shown = "nogrpid"},
-	{"filestreams largeio swalloc wsync", .value = OPT_FLAG, .visible = "",
-	 .unless = "nolargeio"},
-	{"logbufs", .value = OPT_BUFFERS},
+	 OPT_FLAG},
+	{"dax", OPT_WORD, .bare = true, .words = "always, inode, never", .shown = "dax=always"},
+	{"discard", OPT_FLAG, .visible = "", .unless = "nodiscard"},
+	{"bsdgroups", OPT_FLAG, .shown = "grpid"},
+	{"sysvgroups", OPT_FLAG, .shown = "nogrpid"},
+	{"filestreams largeio swalloc wsync", OPT_FLAG, .visible = "", .unless = "nolargeio"},
+	{"logbufs", OPT_BUFFERS},
 	{"logbufs=8 logbsize=32k", .flags = OPT_DEFAULT},
-	{"logbsize", .flags = OPT_UNREQUESTED, .value = OPT_LOG_SIZE},
+	{"logbsize", OPT_LOG_SIZE, .flags = OPT_UNREQUESTED},
 	{"logdev rtdev", .visible = ""},
-	{"norecovery", .value = OPT_FLAG, .needs = "ro"},
-	{"uquota quota", .value = OPT_FLAG, .shown = "usrquota",
-	 .visible = "usrquota uqnoenforce", .unless = "noquota"},
-	{"usrquota uqnoenforce", .value = OPT_FLAG, .visible = "usrquota uqnoenforce",
+	{"norecovery", OPT_FLAG, .needs = "ro"},
+	{"uquota quota", OPT_FLAG, .shown = "usrquota", .visible = "usrquota uqnoenforce",
 	 .unless = "noquota"},
-	{"gquota", .value = OPT_FLAG, .shown = "grpquota", .visible = "grpquota gqnoenforce",
+	{"usrquota uqnoenforce", OPT_FLAG, .visible = "usrquota uqnoenforce", .unless = "noquota"},
+	{"gquota", OPT_FLAG, .shown = "grpquota", .visible = "grpquota gqnoenforce",
 	 .unless = "noquota"},
-	{"grpquota gqnoenforce", .value = OPT_FLAG, .visible = "grpquota gqnoenforce",
+	{"grpquota gqnoenforce", OPT_FLAG, .visible = "grpquota gqnoenforce", .unless = "noquota"},
+	{"pquota", OPT_FLAG, .shown = "prjquota", .visible = "prjquota pqnoenforce",
 	 .unless = "noquota"},
-	{"pquota", .value = OPT_FLAG, .shown = "prjquota", .visible = "prjquota pqnoenforce",
+	{"prjquota pqnoenforce", OPT_FLAG, .visible = "prjquota pqnoenforce", .unless = "noquota"},
+	{"qnoenforce", OPT_FLAG, .shown = "uqnoenforce", .visible = "usrquota uqnoenforce",
 	 .unless = "noquota"},
-	{"prjquota pqnoenforce", .value = OPT_FLAG, .visible = "prjquota pqnoenforce",
-	 .unless = "noquota"},
-	{"qnoenforce", .value = OPT_FLAG, .shown = "uqnoenforce",
-	 .visible = "usrquota uqnoenforce", .unless = "noquota"},
-	{"sunit", .flags = OPT_DEFAULT, .value = OPT_NUMBER, .needs = "swidth"},
-	{"swidth", .flags = OPT_DEFAULT, .value = OPT_NUMBER, .needs = "sunit"},
+	{"sunit", OPT_NUMBER, .flags = OPT_DEFAULT, .needs = "swidth"},
+	{"swidth", OPT_NUMBER, .flags = OPT_DEFAULT, .needs = "sunit"},
 	{"lifetime nolifetime max_atomic_write max_open_zones errortag mtpt"},
-};
-
-static const struct fsopt btrfs_rows[] = {
-	{"acl noautodefrag barrier clear_cache datacow datasum degraded nodiscard "
-	 "noflushoncommit rescan_uuid_tree nossd nossd_spread treelog", .value = OPT_FLAG},
-	{"noacl", .value = OPT_FLAG, .visible = "", .unless = "acl"},
-	{"autodefrag", .value = OPT_FLAG, .visible = "", .unless = "noautodefrag"},
-	{"nobarrier", .value = OPT_FLAG, .visible = "", .unless = "barrier"},
-	{"commit", .value = OPT_NUMBER, .visible = "", .unless = "commit=0 commit=30",
-	 .digits = OPT_NUMBER},
-	{"compress", .value = OPT_HEAD, .bare = true, .words = "zlib, lzo, zstd, no",
+	{NULL}}},
+{"btrfs", .complete = true, .rows = (const struct fsopt[]){
+	{"acl noautodefrag barrier clear_cache datacow datasum degraded nodiscard noflushoncommit "
+	 "rescan_uuid_tree nossd nossd_spread treelog", OPT_FLAG},
+	{"noacl", OPT_FLAG, .visible = "", .unless = "acl"},
+	{"autodefrag", OPT_FLAG, .visible = "", .unless = "noautodefrag"},
+	{"nobarrier", OPT_FLAG, .visible = "", .unless = "barrier"},
+	{"commit", OPT_NUMBER, .visible = "", .unless = "commit=0 commit=30", .digits = OPT_NUMBER},
+	{"compress", OPT_HEAD, .bare = true, .words = "zlib, lzo, zstd, no",
 	 .shown = "compress=zlib:3", .visible = "compress compress-force",
-	 .unless = "compress=no compress=none compress-force=no compress-force=none "
-	 "nodatacow nodatasum"},
+	 .unless = "compress=no compress=none compress-force=no compress-force=none nodatacow "
+	           "nodatasum"},
 	{"compress=zlib", .shown = "compress=zlib:3"},
 	{"compress=zstd", .shown = "compress=zstd:3"},
 	{"compress=no", .shown = ""},
-	{"compress-force", .value = OPT_HEAD, .bare = true, .words = "zlib, lzo, zstd, no",
+	{"compress-force", OPT_HEAD, .bare = true, .words = "zlib, lzo, zstd, no",
 	 .shown = "compress-force=zlib:3", .visible = "compress compress-force",
-	 .unless = "compress=no compress=none compress-force=no compress-force=none "
-	 "nodatacow nodatasum"},
+	 .unless = "compress=no compress=none compress-force=no compress-force=none nodatacow "
+	           "nodatasum"},
 	{"compress-force=zlib", .shown = "compress-force=zlib:3"},
 	{"compress-force=zstd", .shown = "compress-force=zstd:3"},
-	{"nodatacow", .value = OPT_FLAG, .shown = "nodatacow,nodatasum", .visible = "",
+	{"nodatacow", OPT_FLAG, .shown = "nodatacow,nodatasum", .visible = "",
 	 .unless = "datacow datasum compress compress-force"},
-	{"nodatasum", .value = OPT_FLAG, .visible = "",
-	 .unless = "datacow datasum compress compress-force"},
-	{"discard", .value = OPT_WORD, .bare = true, .words = "sync, async", .visible = "",
+	{"nodatasum", OPT_FLAG, .visible = "", .unless = "datacow datasum compress compress-force"},
+	{"discard", OPT_WORD, .bare = true, .words = "sync, async", .visible = "",
 	 .unless = "nodiscard"},
 	{"discard=sync", .shown = "discard"},
 	{"discard=async subvol", .flags = OPT_UNREQUESTED},
-	{"fatal_errors", .value = OPT_WORD, .words = "bug, panic"},
-	{"flushoncommit", .value = OPT_FLAG, .visible = "", .unless = "noflushoncommit"},
-	{"metadata_ratio", .value = OPT_NUMBER},
-	{"norecovery", .value = OPT_FLAG, .shown = "rescue=nologreplay", .needs = "ro"},
+	{"fatal_errors", OPT_WORD, .words = "bug, panic"},
+	{"flushoncommit", OPT_FLAG, .visible = "", .unless = "noflushoncommit"},
+	{"metadata_ratio", OPT_NUMBER},
+	{"norecovery", OPT_FLAG, .shown = "rescue=nologreplay", .needs = "ro"},
 	{"nologreplay", .shown = "rescue=nologreplay", .needs = "ro"},
-	{"rescue", .value = OPT_WORDS,
+	{"rescue", OPT_WORDS,
 	 .words = "usebackuproot, nologreplay, ignorebadroots, ibadroots, ignoredatacsums, "
 	          "idatacsums, ignoremetacsums, imetacsums, ignoresuperflags, isuperflags, all",
 	 .needs = "ro"},
@@ -145,102 +136,90 @@ static const struct fsopt btrfs_rows[] = {
 	{"rescue=idatacsums", .shown = "rescue=ignoredatacsums"},
 	{"rescue=imetacsums", .shown = "rescue=ignoremetacsums"},
 	{"rescue=isuperflags", .shown = "rescue=ignoresuperflags"},
-	{"skip_balance user_subvol_rm_allowed", .value = OPT_FLAG, .visible = ""},
-	{"space_cache", .flags = OPT_DEFAULT | OPT_UNREQUESTED, .value = OPT_WORD, .bare = true,
+	{"skip_balance user_subvol_rm_allowed", OPT_FLAG, .visible = ""},
+	{"space_cache", OPT_WORD, .flags = OPT_DEFAULT | OPT_UNREQUESTED, .bare = true,
 	 .words = "v1, v2"},
 	{"space_cache=v1", .shown = "space_cache"},
 	{"space_cache=v2", .flags = OPT_DEFAULT},
-	{"nospace_cache", .flags = OPT_UNREQUESTED, .value = OPT_FLAG},
-	{"ssd", .flags = OPT_DEFAULT, .value = OPT_FLAG},
-	{"ssd_spread", .value = OPT_FLAG, .shown = "ssd_spread,ssd"},
-	{"subvolid", .flags = OPT_FOUND_OUT, .value = OPT_WIDE},
-	{"thread_pool", .value = OPT_COUNT},
-	{"notreelog", .value = OPT_FLAG, .visible = "", .unless = "treelog"},
-	{"usebackuproot", .value = OPT_FLAG, .shown = "rescue=usebackuproot"},
+	{"nospace_cache", OPT_FLAG, .flags = OPT_UNREQUESTED},
+	{"ssd", OPT_FLAG, .flags = OPT_DEFAULT},
+	{"ssd_spread", OPT_FLAG, .shown = "ssd_spread,ssd"},
+	{"subvolid", OPT_WIDE, .flags = OPT_FOUND_OUT},
+	{"thread_pool", OPT_COUNT},
+	{"notreelog", OPT_FLAG, .visible = "", .unless = "treelog"},
+	{"usebackuproot", OPT_FLAG, .shown = "rescue=usebackuproot"},
 	{"recovery", .shown = "rescue=usebackuproot"},
 	{"free_space_tree", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
 	{"check_int check_int_data check_int_print_mask noclear_cache device enospc_debug "
 	 "noenospc_debug fragment inode_cache noinode_cache max_inline subvolrootid ref_verify "
 	 "ref_tracker alloc_start ignorebadroots ignoredatacsums"},
-};
-
-static const struct fsopt f2fs_rows[] = {
-	{"background_gc", .flags = OPT_UNREQUESTED, .value = OPT_WORD, .words = "on, off, sync"},
+	{NULL}}},
+{"f2fs", .rows = (const struct fsopt[]){
+	{"background_gc", OPT_WORD, .flags = OPT_UNREQUESTED, .words = "on, off, sync"},
 	{"background_gc=on active_logs=6 inline_xattr inline_data inline_dentry flush_merge "
-	 "barrier extent_cache mode=adaptive alloc_mode=default fsync_mode=posix "
-	 "checkpoint_merge nogc_merge discard_unit=block memory=normal errors=continue",
-	 .flags = OPT_DEFAULT},
+	 "barrier extent_cache mode=adaptive alloc_mode=default fsync_mode=posix checkpoint_merge "
+	 "nogc_merge discard_unit=block memory=normal errors=continue", .flags = OPT_DEFAULT},
 	{"discard nodiscard nouser_xattr noacl active_logs noinline_xattr noinline_data "
 	 "noinline_dentry noflush_merge noextent_cache mode alloc_mode fsync_mode "
-	 "nocheckpoint_merge compress_algorithm=lz4 compress_log_size=2 compress_mode=fs "
-	 "gc_merge discard_unit memory age_extent_cache errors lookup_mode",
-	 .flags = OPT_UNREQUESTED},
+	 "nocheckpoint_merge compress_algorithm=lz4 compress_log_size=2 compress_mode=fs gc_merge "
+	 "discard_unit memory age_extent_cache errors lookup_mode", .flags = OPT_UNREQUESTED},
 	{"user_xattr acl atgc", .flags = OPT_FOUND_OUT},
 	{"compress_algorithm", .visible = ""},
 	{"lazytime", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
 	{"disable_roll_forward norecovery no_heap heap disable_ext_identify inline_xattr_size "
-	 "nobarrier fastboot data_flush io_bits fault_injection fault_type quota noquota "
-	 "usrquota grpquota prjquota usrjquota grpjquota prjjquota offusrjquota offgrpjquota "
-	 "offprjjquota jqfmt whint_mode test_dummy_encryption inlinecrypt checkpoint "
-	 "compress_log_size compress_extension nocompress_extension compress_chksum "
-	 "compress_mode compress_cache reserve_root reserve_node resuid resgid inline_dots "
-	 "noinline_dots"},
-};
-
-static const struct fsopt fat_rows[] = {
-	{"allow_utime", .flags = OPT_UNREQUESTED, .value = OPT_OCTAL},
-	{"codepage", .flags = OPT_UNREQUESTED, .value = OPT_NUMBER},
+	 "nobarrier fastboot data_flush io_bits fault_injection fault_type quota noquota usrquota "
+	 "grpquota prjquota usrjquota grpjquota prjjquota offusrjquota offgrpjquota offprjjquota "
+	 "jqfmt whint_mode test_dummy_encryption inlinecrypt checkpoint compress_log_size "
+	 "compress_extension nocompress_extension compress_chksum compress_mode compress_cache "
+	 "reserve_root reserve_node resuid resgid inline_dots noinline_dots"},
+	{NULL}}},
+{"vfat msdos", .complete = true, .rows = (const struct fsopt[]){
+	{"allow_utime", OPT_OCTAL, .flags = OPT_UNREQUESTED},
+	{"codepage", OPT_NUMBER, .flags = OPT_UNREQUESTED},
 	{"codepage=437 dmask=0022 fmask=0022 iocharset=ascii errors=remount-ro shortname=mixed",
 	 .flags = OPT_DEFAULT},
-	{"discard quiet sys_immutable flush showexec", .value = OPT_FLAG, .visible = "",
+	{"discard quiet sys_immutable flush showexec", OPT_FLAG, .visible = "",
 	 .unless = "noquiet"},
-	{"dmask fmask umask", .value = OPT_OCTAL},
+	{"dmask fmask umask", OPT_OCTAL},
 	{"umask=", .shown = "fmask=%,dmask=%"},
-	{"uid", .value = OPT_ID, .visible = "", .unless = "uid=0", .digits = OPT_NUMBER},
-	{"gid", .value = OPT_ID, .visible = "", .unless = "gid=0", .digits = OPT_NUMBER},
+	{"uid", OPT_ID, .visible = "", .unless = "uid=0", .digits = OPT_NUMBER},
+	{"gid", OPT_ID, .visible = "", .unless = "gid=0", .digits = OPT_NUMBER},
 	{"iocharset utf8 shortname", .flags = OPT_UNREQUESTED},
 	{"utf8=1 utf8=yes utf8=true", .shown = "utf8"},
 	{"uni_xlate=1", .shown = "uni_xlate"},
-	{"rodir", .value = OPT_FLAG},
+	{"rodir", OPT_FLAG},
 	{"tz=UTC", .visible = "", .unless = "noquiet"},
-	{"errors", .flags = OPT_UNREQUESTED, .value = OPT_WORD,
-	 .words = "continue, panic, remount-ro"},
-	{"shortname", .types = "vfat", .value = OPT_WORD, .words = "lower, win95, winnt, mixed"},
-	{"blocksize check debug uni_xlate nonumtail numtail usefree time_offset tz nfs "
-	 "dos1xfloppy dotsOK posix fat conv dots nodots cvf_format cvf_options nocase"},
-};
-
-static const struct fsopt exfat_rows[] = {
-	{"umask dmask fmask", .value = OPT_OCTAL},
+	{"errors", OPT_WORD, .flags = OPT_UNREQUESTED, .words = "continue, panic, remount-ro"},
+	{"shortname", OPT_WORD, .types = "vfat", .words = "lower, win95, winnt, mixed"},
+	{"blocksize check debug uni_xlate nonumtail numtail usefree time_offset tz nfs dos1xfloppy "
+	 "dotsOK posix fat conv dots nodots cvf_format cvf_options nocase"},
+	{NULL}}},
+{"exfat", .rows = (const struct fsopt[]){
+	{"umask dmask fmask", OPT_OCTAL},
 	{"umask=", .shown = "fmask=%,dmask=%"},
 	{"dmask=0022 fmask=0022", .flags = OPT_DEFAULT},
 	{"allow_utime iocharset errors", .flags = OPT_UNREQUESTED},
-	{"uid", .value = OPT_ID, .visible = "", .unless = "uid=0",
-	 .digits = OPT_NUMBER},
-	{"gid", .value = OPT_ID, .visible = "", .unless = "gid=0",
-	 .digits = OPT_NUMBER},
+	{"uid", OPT_ID, .visible = "", .unless = "uid=0", .digits = OPT_NUMBER},
+	{"gid", OPT_ID, .visible = "", .unless = "gid=0", .digits = OPT_NUMBER},
 	{"uid=0 gid=0", .flags = OPT_UNREQUESTED},
 	{"discard keep_last_dots sys_tz time_offset utf8 noutf8 debug namecase codepage "
 	 "zero_size_dir delayed_meta symlink nosymlink bootsize"},
-};
-
-static const struct fsopt ntfs3_rows[] = {
-	{"umask fmask dmask", .value = OPT_OCTAL},
+	{NULL}}},
+{"ntfs3", .rows = (const struct fsopt[]){
+	{"umask fmask dmask", OPT_OCTAL},
 	{"umask=", .shown = "fmask=%,dmask=%"},
 	{"fmask=0022 dmask=0022 iocharset prealloc", .flags = OPT_UNREQUESTED},
-	{"uid gid", .value = OPT_ID},
+	{"uid gid", OPT_ID},
 	{"uid=0 gid=0 nls acl noacl", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
 	{"discard nodiscard force noforce sparse nosparse nohidden hidden hide_dot_files "
-	 "hidedotfiles windows_names nowindows_names showmeta noshowmeta noprealloc nocase "
-	 "case no_acs_rules sys_immutable delalloc nodelalloc show_sys_files"},
-};
-
-static const struct fsopt hfs_rows[] = {
+	 "hidedotfiles windows_names nowindows_names showmeta noshowmeta noprealloc nocase case "
+	 "no_acs_rules sys_immutable delalloc nodelalloc show_sys_files"},
+	{NULL}}},
+{"hfs hfsplus", .rows = (const struct fsopt[]){
 	{"umask uid gid nls codepage iocharset part session creator type",
 	 .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
-};
-
-static const struct fsopt iso_rows[] = {
+	{NULL}}},
+{"iso9660", .rows = (const struct fsopt[]){
 	{"norock nojoliet check map session sbsector iocharset utf8", .flags = OPT_UNREQUESTED},
 	{"check=s map=n", .flags = OPT_DEFAULT},
 	{"block=", .shown = "block=%,blocksize=%"},
@@ -252,125 +231,84 @@ static const struct fsopt iso_rows[] = {
 	{"blocksize", .flags = OPT_NOT_GIVEN, .given = "block="},
 	{"rock joliet unhide showassoc overriderockperm block mode noutf8 cruft hide conv "
 	 "nocompress"},
-};
-
-static const struct fsopt udf_rows[] = {
+	{NULL}}},
+{"udf", .rows = (const struct fsopt[]){
 	{"iocharset utf8 session lastblock anchor", .flags = OPT_UNREQUESTED},
 	{"bs", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
-	{"novrs nostrict unhide undelete noadinicb adinicb shortad longad umask volume "
-	 "partition fileset rootdir mode dmode"},
-};
-
-static const struct fsopt squashfs_rows[] = {
-	{"errors", .flags = OPT_UNREQUESTED, .value = OPT_WORD, .words = "continue, panic"},
+	{"novrs nostrict unhide undelete noadinicb adinicb shortad longad umask volume partition "
+	 "fileset rootdir mode dmode"},
+	{NULL}}},
+{"squashfs", .rows = (const struct fsopt[]){
+	{"errors", OPT_WORD, .flags = OPT_UNREQUESTED, .words = "continue, panic"},
 	{"errors=continue threads=single", .flags = OPT_DEFAULT},
 	{"threads", .flags = OPT_UNREQUESTED},
-};
-
-static const struct fsopt erofs_rows[] = {
+	{NULL}}},
+{"erofs", .rows = (const struct fsopt[]){
 	{"user_xattr acl cache_strategy dax=never", .flags = OPT_UNREQUESTED},
 	{"nouser_xattr noacl dax device domain_id fsid directio fsoffset inode_share"},
-};
-
-static const struct fsopt tmpfs_rows[] = {
-	{"size", .value = OPT_PART, .visible = "size", .digits = OPT_SIZE},
-	{"nr_blocks", .value = OPT_SIZE, .visible = "size", .digits = OPT_SIZE},
+	{NULL}}},
+{"tmpfs", .complete = true, .rows = (const struct fsopt[]){
+	{"size", OPT_PART, .visible = "size", .digits = OPT_SIZE},
+	{"nr_blocks", OPT_SIZE, .visible = "size", .digits = OPT_SIZE},
 	{"nr_blocks=", .shown = "size=?"},
-	{"nr_inodes", .value = OPT_SIZE, .visible = "", .digits = OPT_SIZE},
-	{"mode", .value = OPT_OCTAL, .visible = "", .unless = "mode=1777 mode=01777",
-	 .digits = OPT_NUMBER},
-	{"gid", .value = OPT_ID, .visible = "", .unless = "gid=0", .digits = OPT_NUMBER},
-	{"uid", .value = OPT_ID, .visible = "", .unless = "uid=0", .digits = OPT_NUMBER},
-	{"huge", .value = OPT_WORD, .words = "never, always, within_size, advise", .visible = "",
+	{"nr_inodes", OPT_SIZE, .visible = "", .digits = OPT_SIZE},
+	{"mode", OPT_OCTAL, .visible = "", .unless = "mode=1777 mode=01777", .digits = OPT_NUMBER},
+	{"gid", OPT_ID, .visible = "", .unless = "gid=0", .digits = OPT_NUMBER},
+	{"uid", OPT_ID, .visible = "", .unless = "uid=0", .digits = OPT_NUMBER},
+	{"huge", OPT_WORD, .words = "never, always, within_size, advise", .visible = "",
 	 .unless = "huge=never huge=0"},
-	{"mpol", .value = OPT_HEAD, .words = "default, prefer, bind, interleave, local, weighted"},
-	{"inode32", .flags = OPT_UNREQUESTED, .value = OPT_FLAG},
-	{"inode64", .flags = OPT_DEFAULT, .value = OPT_FLAG},
-	{"noswap", .value = OPT_FLAG, .visible = ""},
+	{"mpol", OPT_HEAD, .words = "default, prefer, bind, interleave, local, weighted"},
+	{"inode32", OPT_FLAG, .flags = OPT_UNREQUESTED},
+	{"inode64", OPT_FLAG, .flags = OPT_DEFAULT},
+	{"noswap", OPT_FLAG, .visible = ""},
 	{"quota usrquota grpquota usrquota_block_hardlimit usrquota_inode_hardlimit "
 	 "grpquota_block_hardlimit grpquota_inode_hardlimit casefold strict_encoding"},
-};
-
-static const struct fsopt proc_rows[] = {
-	{"hidepid", .value = OPT_WORD,
-	 .words = "0, 1, 2, 4, off, noaccess, invisible, ptraceable", .visible = "",
-	 .unless = "hidepid=0 hidepid=off"},
+	{NULL}}},
+{"proc", .rows = (const struct fsopt[]){
+	{"hidepid", OPT_WORD, .words = "0, 1, 2, 4, off, noaccess, invisible, ptraceable",
+	 .visible = "", .unless = "hidepid=0 hidepid=off"},
 	{"hidepid=0 hidepid=off", .shown = ""},
 	{"hidepid=1", .shown = "hidepid=noaccess"},
 	{"hidepid=2", .shown = "hidepid=invisible"},
 	{"hidepid=4", .shown = "hidepid=ptraceable"},
 	{"gid=0", .flags = OPT_UNREQUESTED},
 	{"gid", .visible = "", .unless = "gid=0", .digits = OPT_NUMBER},
-	{"subset", .value = OPT_WORDS, .words = "pid"},
+	{"subset", OPT_WORDS, .words = "pid"},
 	{"subset=pid", .visible = ""},
 	{"pidns"},
-};
-
-static const struct fsopt devpts_rows[] = {
+	{NULL}}},
+{"devpts", .rows = (const struct fsopt[]){
 	{"mode=600 ptmxmode=000", .flags = OPT_UNREQUESTED},
 	{"uid gid", .visible = "", .digits = OPT_NUMBER},
 	{"newinstance mode ptmxmode"},
-};
-
-static const struct fsopt hugetlbfs_rows[] = {
+	{NULL}}},
+{"hugetlbfs", .rows = (const struct fsopt[]){
 	{"pagesize", .flags = OPT_UNREQUESTED},
 	{"uid", .visible = "", .unless = "uid=0", .digits = OPT_NUMBER},
 	{"gid", .visible = "", .unless = "gid=0", .digits = OPT_NUMBER},
 	{"mode size nr_inodes min_size"},
-};
-
-static const struct fsopt cgroup2_rows[] = {
+	{NULL}}},
+{"cgroup2", .rows = (const struct fsopt[]){
 	{"nsdelegate favordynmods nofavordynmods memory_localevents memory_recursiveprot "
 	 "memory_hugetlb_accounting pids_localevents"},
-};
-
-static const struct fsopt overlay_rows[] = {
-	{"redirect_dir", .flags = OPT_UNREQUESTED, .value = OPT_WORD,
-	 .words = "on, off, follow, nofollow"},
-	{"index nfs_export metacopy", .flags = OPT_UNREQUESTED, .value = OPT_WORD,
-	 .words = "on, off"},
+	{NULL}}},
+{"overlay", .rows = (const struct fsopt[]){
+	{"redirect_dir", OPT_WORD, .flags = OPT_UNREQUESTED, .words = "on, off, follow, nofollow"},
+	{"index nfs_export metacopy", OPT_WORD, .flags = OPT_UNREQUESTED, .words = "on, off"},
 	{"uuid=auto xino=auto", .shown = ""},
 	{"uuid nouserxattr", .flags = OPT_UNREQUESTED},
-	{"xino", .flags = OPT_UNREQUESTED, .value = OPT_WORD, .words = "on, off, auto"},
+	{"xino", OPT_WORD, .flags = OPT_UNREQUESTED, .words = "on, off, auto"},
 	{"volatile", .shown = "volatile,fsync=volatile", .visible = "volatile fsync",
 	 .unless = "fsync"},
 	{"fsync=volatile", .shown = "volatile,fsync=volatile"},
 	{"lowerdir lowerdir+ datadir datadir+ upperdir workdir default_permissions userxattr "
 	 "verity fsync override_creds nooverride_creds casefold"},
-};
-
-static const struct fsopt swap_rows[] = {
+	{NULL}}},
+{"swap", .complete = true, .rows = (const struct fsopt[]){
 	{"sw swap pri discard"},
-};
-
-static const struct fsopt zfs_rows[] = {
-	{"rw xattr noxattr posixacl noacl casesensitive",
-	 .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
-};
-
-#define FAMILY(types, name, complete) \
-	{types, name##_rows, sizeof(name##_rows) / sizeof(*name##_rows), complete, false}
-
-const struct fsopt_family fsopt_local[] = {
-	FAMILY("ext2 ext3 ext4", ext, true),
-	FAMILY("xfs", xfs, true),
-	FAMILY("btrfs", btrfs, true),
-	FAMILY("f2fs", f2fs, false),
-	FAMILY("vfat msdos", fat, true),
-	FAMILY("exfat", exfat, false),
-	FAMILY("ntfs3", ntfs3, false),
-	FAMILY("hfs hfsplus", hfs, false),
-	FAMILY("iso9660", iso, false),
-	FAMILY("udf", udf, false),
-	FAMILY("squashfs", squashfs, false),
-	FAMILY("erofs", erofs, false),
-	FAMILY("tmpfs", tmpfs, true),
-	FAMILY("proc", proc, false),
-	FAMILY("devpts", devpts, false),
-	FAMILY("hugetlbfs", hugetlbfs, false),
-	FAMILY("cgroup2", cgroup2, false),
-	FAMILY("overlay", overlay, false),
-	FAMILY("swap", swap, true),
-	FAMILY("zfs", zfs, false),
-	{NULL, NULL, 0, false, false},
+	{NULL}}},
+{"zfs", .rows = (const struct fsopt[]){
+	{"rw xattr noxattr posixacl noacl casesensitive", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
+	{NULL}}},
+{NULL, .rows = NULL},
 };

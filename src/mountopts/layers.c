@@ -2,7 +2,6 @@
 #include "mountopts/layers.h"
 
 #include "base/escape.h"
-#include "mountopts/optlist.h"
 
 #include <string.h>
 
@@ -30,46 +29,26 @@ bool opt_is_layers(const char *option, size_t n, bool *list)
 	return false;
 }
 
-/** Go through the directories of an option that may name some.  @return false if each() did. */
-static bool each_of_option(const char *option, size_t n, struct strbuf *scratch,
-                           bool (*each)(void *arg, const struct opt_layer *layer), void *arg)
+bool opt_each_layer(const char *options, opt_next_fn *next, struct strbuf *scratch,
+                    bool (*each)(void *arg, const struct opt_layer *layer), void *arg)
 {
-	bool list;
-	if (!opt_is_layers(option, n, &list))
-		return true;
-	const char *equals = memchr(option, '=', n);
-	strbuf_reset(scratch);
-	unescape_octal_add(scratch, equals + 1, (size_t)(option + n - equals - 1));
-	struct opt_layer layer;
-	for (const char *at = strbuf_str(scratch); *at; at += *at == ':') {
-		if (!opt_layer_next(&at, list, &layer))
+	size_t n;
+	bool list, more = true;
+	for (const char *o; more && (o = next(&options, &n)) != NULL;) {
+		if (!opt_is_layers(o, n, &list))
 			continue;
-		layer.of = *option;
-		if (!each(arg, &layer))
-			return false;
+		const char *value = (const char *)memchr(o, '=', n) + 1;
+		strbuf_reset(scratch);
+		unescape_octal_add(scratch, value, (size_t)(o + n - value));
+		struct opt_layer layer;
+		for (const char *at = strbuf_str(scratch); *at && more; at += *at == ':') {
+			if (!opt_layer_next(&at, list, &layer))
+				continue;
+			layer.of = *o;
+			more = each(arg, &layer);
+		}
 	}
-	return true;
-}
-
-bool opt_each_layer(const char *options, struct strbuf *scratch,
-                      bool (*each)(void *arg, const struct opt_layer *layer), void *arg)
-{
-	size_t n;
-	for (const char *o; (o = opt_next_shown(&options, &n)) != NULL;) {
-		if (!each_of_option(o, n, scratch, each, arg))
-			return false;
-	}
-	return !scratch->failed;
-}
-
-bool opt_each_layer_of_line(const char *options, struct strbuf *scratch,
-                            bool (*each)(void *arg, const struct opt_layer *layer), void *arg)
-{
-	size_t n;
-	bool all = true;
-	for (const char *o; all && (o = opt_next(&options, &n)) != NULL;)
-		all = each_of_option(o, n, scratch, each, arg);
-	return all && !scratch->failed;
+	return more && !scratch->failed;
 }
 
 void opt_layer_path(const struct opt_layer *layer, struct strbuf *path)

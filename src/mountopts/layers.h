@@ -5,7 +5,7 @@
 #ifndef GM_MOUNTOPTS_LAYERS_H
 #define GM_MOUNTOPTS_LAYERS_H
 
-#include "base/strbuf.h"
+#include "mountopts/optlist.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,18 +26,16 @@ bool opt_is_layers(const char *option, size_t n, bool *list);
 bool opt_layer_next(const char **at, bool list, struct opt_layer *layer);
 
 /**
- * Step through the directories that an overlay's options name, as the kernel shows them.
+ * Step through the directories that an overlay's options name.
  *
+ * @next     opt_next_shown() for options that the kernel shows; opt_next() for those of a line,
+ *           which mount(8) decodes first and separates then.
  * @scratch  Holds the decoded values.
  * @each     Returns whether to go on.
  * @return false if each() did, or memory ran out.
  */
-bool opt_each_layer(const char *options, struct strbuf *scratch,
+bool opt_each_layer(const char *options, opt_next_fn *next, struct strbuf *scratch,
                     bool (*each)(void *arg, const struct opt_layer *layer), void *arg);
-
-/** The same for the options of a line, which mount(8) decodes first and separates then. */
-bool opt_each_layer_of_line(const char *options, struct strbuf *scratch,
-                            bool (*each)(void *arg, const struct opt_layer *layer), void *arg);
 
 /** The path of a layer.  @path [out]  Its bytes, without backslashes that escape. */
 void opt_layer_path(const struct opt_layer *layer, struct strbuf *path);

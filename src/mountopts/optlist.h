@@ -32,13 +32,14 @@
  * @n [out]        The length of the option.
  * @return the option, or NULL at the end.
  */
-const char *opt_next(const char **list, size_t *n);
+typedef const char *opt_next_fn(const char **list, size_t *n);
+opt_next_fn opt_next;
 
 /** Step through options that the kernel shows. */
-const char *opt_next_shown(const char **list, size_t *n);
+opt_next_fn opt_next_shown;
 
 /** Step through the options of an mtab. */
-const char *opt_next_mtab(const char **list, size_t *n);
+opt_next_fn opt_next_mtab;
 
 /** Whether nothing can be appended to the options of a line: they end within quotation marks,
     or with a backslash. */

@@ -2,7 +2,6 @@
 #include "mountopts/optset.h"
 
 #include "base/array.h"
-#include "mountopts/optlist.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,8 +25,8 @@ void opt_set_destroy(struct opt_set *set)
 static struct opt_entry *find(const struct opt_set *set, const char *name, size_t n, uint64_t *key)
 {
 	uint32_t at;
-	for (*key = map64_bytes(MAP64_BYTES, name,
-	                        n); (at = map64_get(&set->map, *key)) != MAP64_NONE; ++*key) {
+	*key = map64_bytes(MAP64_BYTES, name, n);
+	for (; (at = map64_get(&set->map, *key)) != MAP64_NONE; ++*key) {
 		if (set->entries[at].nname == n && memcmp(set->entries[at].first, name, n) == 0)
 			return &set->entries[at];
 	}

@@ -9,6 +9,7 @@
 #define GM_MOUNTOPTS_OPTSET_H
 
 #include "base/map64.h"
+#include "mountopts/optlist.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,9 +30,6 @@ struct opt_set {
 	size_t count, capacity;
 	struct map64 map;
 };
-
-/** A tokenizer of mountopts/optlist.h. */
-typedef const char *opt_next_fn(const char **list, size_t *n);
 
 /** Make an empty set.  Allocates nothing.
     @whole  The key is the whole option with its value. */

@@ -7,6 +7,7 @@
 #include "mountopts/optlist.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,11 +87,8 @@ bool shown_readonly(const struct mount *mount)
 		return true;
 	if (!fsopt_type_in(fstype, "overlay") || !options)
 		return false;
-	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
-		if (n > 9 && memcmp(o, "upperdir=", 9) == 0)
-			return false;
-	}
-	return true;
+	const char *upper = opt_find(options, "upperdir", 8, &n);
+	return !upper || n <= 9;
 }
 
 bool shown_failed(const char *fstype, const char *options)
@@ -103,17 +101,16 @@ bool shown_failed(const char *fstype, const char *options)
 static bool makes_type(const char *type, size_t n, const char *live)
 {
 	static const char *const alike[][2] = {
-		{"nfs", "nfs4"}, {"cifs", "smb3"}, {"ntfs", "ntfs3"}, {"ntfs", "ntfs-3g"},
-		{"ntfs3", "ntfs-3g"},
-		{"ntfs", "fuseblk"}, {"ntfs-3g", "fuseblk"}, {"ntfs3", "fuseblk"},
-		{"lowntfs-3g", "fuseblk"}, {"exfat", "fuseblk"},
-		{"exfat-fuse", "fuseblk"},
+		{"nfs nfs4", "nfs nfs4"}, {"cifs smb3", "cifs smb3"},
+		{"ntfs ntfs3 ntfs-3g", "ntfs ntfs3 ntfs-3g"},
+		{"ntfs ntfs3 ntfs-3g lowntfs-3g exfat exfat-fuse", "fuseblk"},
 	};
+	size_t m = strlen(live);
 	if (word_is(type, n, "auto") || word_is(type, n, live))
 		return true;
 	for (size_t i = 0; i < sizeof(alike) / sizeof(*alike); ++i) {
 		for (int k = 0; k < 2; ++k) {
-			if (word_is(type, n, alike[i][k]) && strcmp(live, alike[i][!k]) == 0)
+			if (word_in(type, n, alike[i][k]) && word_in(live, m, alike[i][!k]))
 				return true;
 		}
 	}
@@ -133,6 +130,34 @@ bool shown_type(const char *types, const char *live)
 			return true;
 	}
 	return false;
+}
+
+bool is_fuse(const char *fstype)
+{
+	if (!fstype || strncmp(fstype, "fuse", 4) != 0)
+		return false;
+	fstype += strncmp(fstype + 4, "blk", 3) == 0 ? 7 : 4;
+	return *fstype == '\0' || *fstype == '.';
+}
+
+uint32_t fuse_user(const char *fstype, const char *options)
+{
+	static const char name[] = "user_id=";
+	size_t n;
+	if (!is_fuse(fstype))
+		return 0;
+	for (const char *option; (option = opt_next_shown(&options, &n)) != NULL;) {
+		if (strncmp(option, name, sizeof(name) - 1) != 0)
+			continue;
+		const char *value = option + sizeof(name) - 1;
+		char *end;
+		errno = 0;
+		unsigned long id = strtoul(value, &end, 10);
+		bool valid = errno == 0 && end > value && end == option + n
+		    && id < FUSE_USER_UNKNOWN;
+		return valid ? (uint32_t)id : FUSE_USER_UNKNOWN;
+	}
+	return FUSE_USER_UNKNOWN;
 }
 
 /* Values. */
@@ -181,14 +206,9 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
                      const char *shown,
                      size_t m)
 {
-	static const char *const octals[] = {
-		"mode", "umask", "fmask", "dmask", "dmode", "file_mode", "dir_mode", "allow_utime",
-		"ptmxmode",
-	};
-	static const char *const owners[] = {
-		"uid", "gid", "suid", "sgid", "resuid", "resgid", "cruid", "backupuid",
-	};
-	static const char *const agreed[] = {"rsize", "wsize", "bsize"};
+	static const char octals[] =
+		"mode umask fmask dmask dmode file_mode dir_mode allow_utime ptmxmode";
+	static const char owners[] = "uid gid suid sgid resuid resgid cruid backupuid";
 	unsigned long long x, y, other;
 	unquote(&given, &n);
 	unquote(&shown, &m);
@@ -197,7 +217,7 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 	/* A key that the kernel hides may be any. */
 	if (word_is(given, n, "<hidden>") || word_is(shown, m, "<hidden>"))
 		return true;
-	bool octal = WORD_OF(key, nkey, octals), remote = fstype_flags(fstype) & FST_NET;
+	bool octal = word_in(key, nkey, octals), remote = fstype_flags(fstype) & FST_NET;
 	/* The kernel reads 0x10 and 020 as 16, some helpers do not. */
 	bool first = read_number(given, n, octal ? 8 : 10, &x),
 	    second = read_number(shown, m, octal ? 8 : 10, &y);
@@ -205,7 +225,7 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 		x = !first || other == y ? other : x, first = true;
 	/* A user by name, and a share of the memory, are not known here. */
 	if (n && (given[n - 1] == '%' || word_is(given, n, "?")
-	          || (WORD_OF(key, nkey, owners) && !first)))
+	          || (word_in(key, nkey, owners) && !first)))
 		return true;
 	if (word_is(key, nkey, "subvol")) {
 		for (; n && *given == '/'; --n)
@@ -233,7 +253,7 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 	if (first && second) {
 		/* A tmpfs has whole pages; a server grants less than requested. */
 		unsigned long long page = word_is(key, nkey, "size") ? 65535 : 0;
-		if (remote && WORD_OF(key, nkey, agreed))
+		if (remote && word_in(key, nkey, "rsize wsize bsize"))
 			return y <= x || y - x < 4096;
 		return x == y || (x > y ? x - y : y - x) <= page;
 	}

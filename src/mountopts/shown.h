@@ -84,4 +84,13 @@ const char *shown_flags(const char *fstype);
  */
 void shown_lacks(const struct mount *mount, const char *options, struct strbuf *lacks);
 
+/** Whether a type is one of FUSE: fuse, fuse.SUBTYPE, fuseblk; but not fusectl. */
+bool is_fuse(const char *fstype);
+
+#define FUSE_USER_UNKNOWN UINT32_MAX
+
+/** The user ID of who mounted a FUSE, by the option user_id= of the file system; 0 for all other
+    types; FUSE_USER_UNKNOWN if it is not shown. */
+uint32_t fuse_user(const char *fstype, const char *options);
+
 #endif

@@ -3,7 +3,7 @@
    directories and kernel calls. */
 #include "unit.h"
 
-#include "mountopts/fuse.h"
+#include "mountopts/shown.h"
 #include "discover/discover_impl.h"
 
 #include <CUnit/CUnit.h>

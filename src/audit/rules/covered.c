@@ -65,7 +65,7 @@ static bool has_layer(const struct mount *m, const char *dir, bool *failed)
 		return false;
 	strbuf_init(&scratch);
 	strbuf_init(&wanted.path);
-	bool found = !opt_each_layer(m->fs_opts, &scratch, is_not_layer, &wanted);
+	bool found = !opt_each_layer(m->fs_opts, opt_next_shown, &scratch, is_not_layer, &wanted);
 	*failed |= scratch.failed || wanted.path.failed;
 	strbuf_destroy(&scratch);
 	strbuf_destroy(&wanted.path);

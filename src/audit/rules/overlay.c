@@ -35,7 +35,7 @@ static bool is_lower(const struct layer *layer)
 	return layer->of == 'l' || layer->of == 'd';
 }
 
-static bool take_layer(void *arg, const struct opt_layer *layer)
+static bool note_layer(void *arg, const struct opt_layer *layer)
 {
 	struct layers *layers = arg;
 	opt_layer_path(layer, &layers->path);
@@ -179,7 +179,7 @@ void audit_overlay(struct audit *audit, const struct audit_entry *entry)
 	audit->report->failed |=
 		order_each_path(&audit->order_lines[entry - audit->entries], &audit->report->arena,
 		                judge_exists, &layers) != 0;
-	opt_each_layer_of_line(entry->options, &scratch, take_layer, &layers);
+	opt_each_layer(entry->options, opt_next, &scratch, note_layer, &layers);
 	bool good = true;
 	for (size_t i = 0; i < layers.count; ++i) {
 		const struct layer *layer = &layers.at[i];

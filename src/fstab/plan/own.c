@@ -8,7 +8,7 @@
 #include "base/fstypes.h"
 #include "mounttree.h"
 #include "mountopts/fsopts.h"
-#include "mountopts/fuse.h"
+#include "mountopts/shown.h"
 
 #include <string.h>
 #include <strings.h>

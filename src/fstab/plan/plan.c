@@ -226,7 +226,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 	if (line->why)
 		return REFUSED;
 	if (strcmp(place_type(m), "overlay") == 0)
-		opt_each_layer(m->fs_opts, &mk->scratch, each_layer, &layers);
+		opt_each_layer(m->fs_opts, opt_next_shown, &mk->scratch, each_layer, &layers);
 	if (layers.state != LINE)
 		return layers.state;
 	line->fstype = m->fstype ? m->fstype : "auto";
