@@ -145,8 +145,7 @@ static const char *cell_state(struct cells *cells, const struct row *row)
 	if (!node)
 		return NULL;
 	enum mt_state state = mtree_shown_state(node);
-	if (!cells->machine && !cells->run->cols->state_requested
-	    && (state == MT_OK || state == MT_UNTESTED))
+	if (state == MT_OK && !cells->machine && !cells->run->cols->state_requested)
 		return NULL;
 	return mtree_state_name(state);
 }
@@ -350,7 +349,7 @@ static const struct column rows[] = {
 	{{"PASSNO", "pass number of parallel fsck(8) [fstab only]", CT_NUMBER},
 	 1, 0, 0, cell_file_number, .arg = offsetof(struct mount, passno)},
 	{{"PROPAGATION", "VFS propagation flags"}, 0.10, 0, MF_PROPAGATION, cell_propagation},
-	{{"STATE", "state; blank in the default table if there is nothing to report"},
+	{{"STATE", "state; in the default table blank for ok, and left out if all are ok"},
 	 0, 0, 0, cell_state, CW_STILL},
 	{{"STATES", "all states", CT_LIST}, 0, 0, 0, cell_states, CW_STILL},
 	{{"TARGET", "mount point"},

@@ -195,6 +195,22 @@ static void note_widths(struct libscols_table *table, const struct run *run,
 	widths->begun = true;
 }
 
+/** Hide the column STATE, which nobody requested, if it is blank in all rows. */
+static void hide_state(struct libscols_table *table, struct run *run)
+{
+	for (size_t i = 0; i < run->cols->count && !run->cols->state_requested; ++i) {
+		struct libscols_column *column = scols_table_get_column(table, i);
+		if (strcmp(run->cols->of[i]->info.name, "STATE") != 0)
+			continue;
+		for (size_t r = 0; r < scols_table_get_nlines(table); ++r) {
+			struct libscols_line *line = scols_table_get_line(table, r);
+			if (scols_cell_get_data(scols_line_get_cell(line, i)))
+				return;
+		}
+		scols_column_set_flags(column, scols_column_get_flags(column) | SCOLS_FL_HIDDEN);
+	}
+}
+
 int out_scols(struct run *run, const struct view *view, struct out_widths *widths)
 {
 	const struct options *o = run->opt;
@@ -224,6 +240,8 @@ int out_scols(struct run *run, const struct view *view, struct out_widths *width
 		rc = add_rows(table, &cells, view, &longest);
 	if (rc == 0 && !have_room(longest))
 		rc = -1;
+	if (rc == 0 && o->form == FORM_DEFAULT && !widths)
+		hide_state(table, run);
 	os_mark(MARK_END);
 	if (rc != 0) {
 		errno = ENOMEM;
