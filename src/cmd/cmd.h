@@ -96,6 +96,7 @@ struct run {
 	size_t watched;                /* number of mounts that --poll knows */
 	int procfd, rootfd;            /* of --task; else AT_FDCWD */
 	bool untestable;               /* --task: its root cannot be opened */
+	uint32_t unsized;              /* mounts whose sizes were not read, being untested */
 	char *prefix;                  /* of --root; else NULL */
 	bool live;                     /* the table is the current one of the kernel */
 	bool judged;                   /* discovery tested every mount that cannot block */

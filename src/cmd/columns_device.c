@@ -159,9 +159,12 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 		cells->sizes = probed->sizes;
 		return true;
 	}
-	if (!run->live || !node || !target || mtree_shown_state(node) != MT_OK
-	    || fstype_flags(row->mount->fstype) & FST_BLOCKS)
+	enum mt_state state = node ? mtree_shown_state(node) : MT_UNTESTED;
+	if (!run->live || !node || !target || state != MT_OK
+	    || fstype_flags(row->mount->fstype) & FST_BLOCKS) {
+		run->unsized += node && state == MT_UNTESTED;
 		return false;
+	}
 	int fd = mount_open(run, row->mount, target);
 	if (fd < 0)
 		return false;

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +230,11 @@ static int print_view(struct run *run, const struct view *view)
 	/* A document contains the boundaries; other output for programs must not be mixed. */
 	FILE *out = o->form == FORM_DEFAULT ? stdout : stderr;
 	int rc = out_print(run, view, NULL);
+	if (rc == 0 && run->unsized && o->form == FORM_DEFAULT && run->live && !o->probe)
+		message(NULL, "%" PRIu32 " %s without sizes: %s", run->unsized,
+		        run->unsized == 1 ? "mount" : "mounts", run->judged
+		        ? "reading them can block; --probe=all reads them, with a time limit"
+		        : "the mounts are not tested");
 	if (rc == 0 && o->boundaries && o->form != FORM_JSON)
 		rc = print_boundaries(run, out);
 	if (rc != 0) {
