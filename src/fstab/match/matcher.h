@@ -197,7 +197,6 @@ void match_device(struct matcher *m, const struct fstab_line *line, struct fstab
  * @return options; NULL: nothing differs.
  */
 const char *match_options(struct matcher *m, const struct entry *entry, const char *from,
-                          const struct planned *mount,
-                          const char **differ);
+                          const struct planned *mount, const char **differ);
 
 #endif
