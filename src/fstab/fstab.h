@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * From the mounts that there are to the lines of an fstab(5) that makes them
- * again.  Pure: what has to be asked of the machine is asked through a struct
- * fstab_world, so that every rule is tested from recorded tables.
+ * From mounts to the lines of an fstab(5) that mount them again.  Pure: what is read from the
+ * machine comes through a struct fstab_world, so that every rule is tested from recorded tables.
  *
  *     discovery, swaps --> fstab_plan() --> lines, in the order of mount -a
  *                             ^
  *                   world: devices, fsck helpers, units
  *
- * Each mount below ROOT ends as one of three: a line; a comment with the reason
- * why there can be no line; or left out, since the system makes it by itself.
+ * Each mount below ROOT becomes a line, or a comment with the reason why there is no line, or is
+ * left out because the system mounts it by itself.
  *
  * A mount that an ordinary user made (fstab_user()) is a comment, unless it is named: its source
  * would be that user's words on root's command line at the next boot.
@@ -28,8 +27,8 @@
 
 /** How a device is named. */
 enum fstab_id {
-	FSTAB_AUTO,        /* device mapper by its name; else UUID; if that is missing
-	                      or not its alone, PARTUUID; else no line */
+	FSTAB_AUTO,        /* device mapper by its name; else UUID; else, if that is missing or
+	                      shared, PARTUUID; else no line */
 	FSTAB_UUID,
 	FSTAB_LABEL,
 	FSTAB_PARTUUID,
@@ -43,14 +42,8 @@ enum fstab_options {
 	FSTAB_LIVE,        /* all that the kernel shows and mount(8) takes */
 };
 
-/**
- * Whether two devices are one, or hold one file system.
- *
- * Those of a file system of several are compared by its UUID; others by their numbers and
- * names.  That one stands upon the other is not seen.
- *
- * @return 1, 0; -1: not known.
- */
+/** Whether two devices are one, or of one file system: 1, 0; -1: not known.  Those of a file system
+    of several devices are compared by its UUID; others by their numbers and names. */
 int fstab_same_device(const struct fstab_device *a, const struct fstab_device *b);
 
 /** Whether mount(8) reads a source as a tag: UUID= and others. */
@@ -61,19 +54,17 @@ enum fstab_unit {
 	FSTAB_NO_UNIT,
 	FSTAB_OWN_UNIT,    /* a mount or automount unit that is no fstab's */
 	FSTAB_GPT_UNIT,    /* the same, made for a partition by its type */
-	FSTAB_AUTOMOUNT,   /* an automount that comes from a line of the fstab */
-	FSTAB_IDLE_UNIT,
-	          /* a mount unit that nothing pulls in by a link: another unit may name it */
+	FSTAB_AUTOMOUNT,   /* an automount unit of a line of the fstab */
+	FSTAB_IDLE_UNIT,   /* a mount unit that no other unit links to, but may name */
 };
 
-/** What there is beside the mounts.  A function that is NULL: not known. */
+/** What is known besides the mounts.  A function that is NULL: not known. */
 struct fstab_world {
 	void *arg;
 
-	/** What a mount stands on.  @return 0, or -1 (ENOMEM). */
+	/** The device of a mount; of a swap space, by its name in /proc/swaps.
+	    @return 0, or -1 (ENOMEM). */
 	int (*device)(void *arg, const struct mount *mount, struct fstab_device *device);
-
-	/** The same for a swap space, by its name in /proc/swaps. */
 	int (*swap)(void *arg, const char *name, struct fstab_device *device);
 
 	/** How many devices have a tag ("UUID") of this value; 0: not known. */
@@ -103,9 +94,8 @@ struct fstab_input {
 	enum fstab_id id;
 	enum fstab_options options;
 	bool nofail;               /* add nofail where a boot can do without */
-	const char *const *add;    /* names of mount points,
-	        from ROOT: a mount of a user's there gets
-	                              a line all the same */
+	const char *const *add;    /* mount points, from ROOT, where a mount of an ordinary user
+	                              gets a line too */
 	size_t nadd;
 	struct fstab_world world;
 
@@ -119,22 +109,21 @@ struct fstab_input {
 enum fstab_fate {
 	FSTAB_LINE,
 	FSTAB_COMMENT,   /* why there is no line */
-	FSTAB_OWN,       /* the system makes it by itself, or it was not asked for */
+	FSTAB_OWN,       /* the system makes it by itself, or it was not requested */
 };
 
 /** All strings are decoded bytes. */
 struct fstab_line {
 	enum fstab_fate fate;
-	bool boot;                  /* of what is left out: it is there when the fstab is read */
-	bool hidden;                /* another is mounted over it */
-	bool unnamed; /* of comments: only for want of a name of its device that lasts */
+	bool boot;                  /* OWN: it exists when the fstab is read */
+	bool hidden;                /* another mount is mounted over it */
+	bool unnamed;               /* COMMENT: only because its device has no name that lasts */
 	const struct mount *mount;  /* NULL for a swap space */
-	const char *why;            /* of comments, and what is left out */
-	const char *owner;          /* of what is left out, who mounts it: api, automount,
-	                               container:ENGINE, credentials, gpt-auto, initrd, nsfs,
-	                               session, snap, udisks, unit, zfs; of a mount that a user
-	                               made, and is not left out, user:NAME; NULL: not known */
-	const char *note;           /* stands above a line; or NULL */
+	const char *why;            /* of COMMENT and OWN */
+	const char *owner;          /* of OWN, who mounts it: api, automount, container:ENGINE,
+	                               credentials, gpt-auto, initrd, nsfs, session, snap, udisks,
+	                               unit, zfs; of others user:NAME if a user did; or NULL */
+	const char *note;           /* comment above a line; or NULL */
 	const char *warning;        /* what somebody should look at; or NULL */
 	const char *source, *target, *fstype, *options;
 	int passno;
@@ -144,7 +133,7 @@ struct fstab_line {
 };
 
 struct fstab_plan {
-	struct fstab_line *lines;   /* each behind those that it needs */
+	struct fstab_line *lines;   /* lines, each after those that it needs; comments; others */
 	size_t count;
 	size_t of[FSTAB_OWN + 1];   /* how many of each fate */
 	struct arena arena;
@@ -153,8 +142,8 @@ struct fstab_plan {
 /**
  * Decide on every mount below ROOT, and all swap spaces.
  *
- * Linear in the mounts, but for a chain of binds each of which shows a part of
- * the next and of nothing else: beyond 64 of these there are comments.
+ * Linear in the mounts, but for a chain of binds each of which shows a part of the next and of
+ * nothing else: after 64 of these, the others become comments.
  *
  * @plan [out]  To be destroyed, also after an error.
  * @return 0, or -1.  Errors: ENOMEM.

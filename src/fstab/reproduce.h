@@ -18,11 +18,9 @@ struct fstab_match_input;
 
 struct reproduce_input {
 	const struct tablines *lines;
-	const struct fstab_match_input
-		*match;             /* how lines are compared with mounts; has the plan and
-	                                            its input; what it is to change plays no part */
-	const char *const *refused; /* by line of `lines`: why the kernel refuses it; or NULL */
-	const char *const *missing;              /* ... why its source does not exist; or NULL */
+	const struct fstab_match_input *match;   /* but for its file; has the plan */
+	const char *const *refused;   /* by line of `lines`: why the kernel refuses it; or NULL */
+	const char *const *missing;   /* ... why its source does not exist; or NULL */
 };
 
 enum reproduce_verdict {
@@ -46,8 +44,8 @@ struct reproduce_item {
 };
 
 struct reproduction {
-	struct reproduce_item *items; /* the mounts and swap spaces of the plan, in its order; then
-	                                    lines that mount something else, or fail */
+	struct reproduce_item *items;    /* the mounts and swap spaces of the plan, in its order;
+	                                    then lines that mount something else, or fail */
 	size_t count;
 	size_t same, mounts;             /* of mounts: reproduced, all */
 	size_t without;                  /* mounts besides that cannot be expressed in fstab */
@@ -56,14 +54,9 @@ struct reproduction {
 	struct arena arena;
 };
 
-/**
- * Compare.
- *
- * O(n log n) in lines and mounts.
- *
- * @out  To be destroyed, also after an error.
- * @return 0, or -1.  Errors: ENOMEM; those of fstab_match().
- */
+/** Compare, in O(n log n) of lines and mounts.
+    @out  To be destroyed, also after an error.
+    @return 0, or -1.  Errors: ENOMEM. */
 int reproduce(const struct reproduce_input *in, struct reproduction *out);
 
 void reproduction_destroy(struct reproduction *out);
