@@ -3,6 +3,7 @@
 #include "fault.h"
 
 #include "os/ring.h"
+#include "unit.h"
 
 #include <blkid/blkid.h>
 #include <errno.h>
@@ -574,4 +575,26 @@ WRAP(int, ioctl, int fd, unsigned long request, void *arg)
 			++stats[i].uid;
 	}
 	return rc;
+}
+
+void fault_each_allocation(int (*run)(void *arg), void *arg, uint64_t least)
+{
+	FAULT_OR_SKIP();
+	struct fault_count count = {0};
+	uint64_t allocations = 0;
+	for (uint64_t n = 0; n <= 2 * allocations; n += n ? unit_step() | 1 : 1) {
+		struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC, (n + 1) / 2,
+		                      ENOMEM};
+		fault_begin(n ? &fault : NULL, 1000);
+		int rc = run(arg), error = errno;
+		fault_end(&count);
+		allocations = n ? allocations : count.calls[FAULT_ALLOC];
+		CU_ASSERT_EQUAL(count.blocks, 0);
+		CU_ASSERT_EQUAL(count.kernel, 0);
+		CU_ASSERT(rc == 0 || (n > 0 && error == ENOMEM));
+		if (rc != 0 && (n == 0 || error != ENOMEM))
+			printf("  allocation %d %s: %s\n", (int)fault.n, n % 2 ? "once" : "on",
+			       strerror(error));
+	}
+	CU_ASSERT(allocations > least);
 }

@@ -78,4 +78,12 @@ void fault_exempt(void);
 /** End counting. */
 void fault_end(struct fault_count *count);
 
+/**
+ * Run something, then again with each allocation failing: once, and it and all later ones.
+ *
+ * Each run must free all that it allocates, make no kernel call, and return 0, or -1 with ENOMEM
+ * where an allocation failed.  The first must make more than `least` allocations.
+ */
+void fault_each_allocation(int (*run)(void *arg), void *arg, uint64_t least);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which line mounts what, and what differs: the same judgment by fstab --merge and by audit, from
- * recorded tables.
+ * Which line mounts what, and what differs, by fstab_match() and by the audit, from recorded
+ * tables.  That the merge finds the same differences, test_fstab_merge.c checks for its cases.
  */
 #include "unit.h"
 
@@ -40,7 +40,7 @@ static int follow(void *arg, const char *target, struct strbuf *path)
 
 static const struct {
 	const char *table, *lines;
-	const char *differences;   /* by fstab_match() and fstab_merge() */
+	const char *differences;   /* by fstab_match() */
 	const char *findings;      /* by audit_drift() */
 } rows[] = {
 	{ROOT DATA, LINES, "", ""},
@@ -96,27 +96,6 @@ static void put(const char *kind, const struct tabline *line, const char *target
 	snprintf(text + n, sizeof(text) - n, "%s %u %s%s%s\n", kind,
 	         line ? (unsigned)line->number : 0, target, options ? " " : "",
 	         options ? options : "");
-}
-
-static void put_merged(const struct fstab_match_input *in)
-{
-	static const char *const kinds[FSTAB_NOTE_KINDS] = {
-	        [FSTAB_NOTE_MISSING] = "missing",     [FSTAB_NOTE_NO_LINE] = "no-line",
-	        [FSTAB_NOTE_SOURCE] = "source",       [FSTAB_NOTE_OPTIONS] = "options",
-	        [FSTAB_NOTE_REPEATED] = "repeated",   [FSTAB_NOTE_BESIDE] = "beside",
-	        [FSTAB_NOTE_ELSEWHERE] = "elsewhere",
-	};
-	struct fstab_merge_input merge = {.match = *in};
-	struct fstab_merged merged;
-	text[0] = '\0';
-	CU_ASSERT_EQUAL_FATAL(fstab_merge(&merge, &merged), 0);
-	for (size_t i = 0; i < merged.nnotes; ++i) {
-		const struct fstab_note *note = &merged.notes[i];
-		if (kinds[note->kind])
-			put(kinds[note->kind], note->line, note->live->target,
-			    note->kind == FSTAB_NOTE_OPTIONS ? note->text : NULL);
-	}
-	fstab_merged_destroy(&merged);
 }
 
 static void put_match(const struct fstab_match *match)
@@ -186,8 +165,6 @@ static void test_rows(void)
 		struct fstab_match_input matching = {
 		        .file = lines, .in = &in, .plan = &plan, .follow = follow};
 		struct fstab_match match;
-		put_merged(&matching);
-		check(i, "merge", rows[i].differences);
 		CU_ASSERT_EQUAL_FATAL(fstab_match(&matching, &match), 0);
 		put_match(&match);
 		check(i, "match", rows[i].differences);
