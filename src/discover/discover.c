@@ -73,6 +73,15 @@ uint32_t dsc_node_of(const struct dsc *dsc, const struct k_statx *st)
 	return id == 0 ? MT_NONE : map64_get(&dsc->by_old_id, id);
 }
 
+const char *dsc_keep_text(struct dsc *dsc, struct strbuf *text)
+{
+	const char *kept = NULL;
+	if (!text->failed)
+		kept = arena_strndup(&dsc->d->names, strbuf_str(text), text->len);
+	strbuf_destroy(text);
+	return kept;
+}
+
 bool dsc_out_of_time(struct dsc *dsc)
 {
 	if (dsc->opts->deadline <= 0 || os_now() < dsc->opts->deadline)

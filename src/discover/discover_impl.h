@@ -66,6 +66,9 @@ const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node);
 /** Name and settle a node.  The name must live as long as the discovery. */
 void dsc_name(struct dsc *dsc, uint32_t node, const char *name, enum mt_named named);
 
+/** Move the text of a buffer into the discovery.  @return it, or NULL (ENOMEM). */
+const char *dsc_keep_text(struct dsc *dsc, struct strbuf *text);
+
 /** Whether the deadline is over; if so, it becomes the reason why the run is incomplete. */
 bool dsc_out_of_time(struct dsc *dsc);
 

@@ -84,9 +84,6 @@ const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners)
 		"but root, %d in all); unmount the hung mounts or end their servers, and try again "
 		"when the " PROBER_PROCESS " processes have ended",
 		PROBER_LEFT_USER, PROBER_LEFT_USERS, PROBER_LEFT_MAX);
-	const char *reason = text.failed
-	                             ? NULL
-	                             : arena_strndup(&dsc->d->names, strbuf_str(&text), text.len);
-	strbuf_destroy(&text);
+	const char *reason = dsc_keep_text(dsc, &text);
 	return reason ? reason : "mounts were not probed: too many mounts do not answer";
 }

@@ -31,34 +31,33 @@ enum probe_state {
 	PS_LEFT,      /* not probed, nor are the mounts behind it */
 };
 
-/** A superblock; at most one probe at a time. */
-struct probe_super {
-	bool busy, hung;
-	uint32_t first, last;   /* queue of ready nodes, or MT_NONE */
+/** A node, and the superblock whose first node it is: that has at most one probe at a time. */
+struct probe_node {
+	enum probe_state state;
+	bool steps;             /* an automount directory is on its path */
+	bool busy, hung;        /* the superblock */
+	uint32_t super;         /* the first node of its superblock */
+	uint32_t first, last;   /* queue of ready nodes of the superblock, or MT_NONE */
+	uint32_t next;          /* of a ready node: the next in the queue */
 };
 
 struct probing {
 	struct dsc *dsc;
-	uint8_t *states;        /* enum probe_state of each node */
-	bool *steps;            /* of each node: an automount directory is on its path */
-	uint32_t *next;         /* of a ready node: the next in the queue */
-	uint32_t *super_of;     /* node -> index of its superblock */
-	struct probe_super *supers;
-	uint32_t nsupers;
+	struct probe_node *nodes;
 	uint32_t *todo;         /* a stack of superblocks with ready nodes */
 	uint32_t ntodo;
+	uint32_t *parked;       /* superblocks that wait for the owner's limit */
+	uint32_t nparked;
 	uint32_t *strays;       /* nodes whose name led to another mount */
 	uint32_t nstrays;
 	uint32_t *owners;       /* of each node: the user whose server can block it */
-	uint32_t *parked;       /* superblocks that wait for the owner's limit */
-	uint32_t nparked;
-	uint32_t asked;         /* number of running probes */
+	uint32_t running;       /* number of running probes */
 };
 
 static const char COULD_NOT[] = "a mount could not be probed";
 static const unsigned UNREACHABLE = 1u << MT_HIDDEN | 1u << MT_OUTSIDE;
 
-#define MEMORY_IS "/run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt)"
+#define RECORDS "/run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt)"
 
 static bool probing_is_autofs(const struct probing *p, uint32_t node)
 {
@@ -94,7 +93,7 @@ static bool probing_wants(const struct probing *p, uint32_t node)
 static void probing_close(struct probing *p, uint32_t node)
 {
 	struct dsc *dsc = p->dsc;
-	p->states[node] = PS_CLOSED;
+	p->nodes[node].state = PS_CLOSED;
 	dsc->flags[node] |= DF_BEHIND;
 	if (dsc->tree->nodes[node].states & UNREACHABLE)
 		return;
@@ -105,16 +104,16 @@ static void probing_close(struct probing *p, uint32_t node)
 /** Put a node into the queue of its superblock. */
 static void probing_queue(struct probing *p, uint32_t node)
 {
-	struct probe_super *super = &p->supers[p->super_of[node]];
-	p->states[node] = PS_READY;
-	p->next[node] = MT_NONE;
+	struct probe_node *super = &p->nodes[p->nodes[node].super];
+	p->nodes[node].state = PS_READY;
+	p->nodes[node].next = MT_NONE;
 	if (super->first == MT_NONE)
 		super->first = node;
 	else
-		p->next[super->last] = node;
+		p->nodes[super->last].next = node;
 	super->last = node;
 	if (!super->busy)
-		p->todo[p->ntodo++] = p->super_of[node];
+		p->todo[p->ntodo++] = p->nodes[node].super;
 }
 
 /**
@@ -125,28 +124,28 @@ static void probing_go_on(struct probing *p, uint32_t node)
 {
 	const struct mtree *tree = p->dsc->tree;
 	uint32_t stack = node;
-	p->next[node] = MT_NONE;
+	p->nodes[node].next = MT_NONE;
 	while (stack != MT_NONE) {
 		uint32_t at = stack;
-		stack = p->next[at];
-		bool closed = p->states[at] == PS_CLOSED;
+		stack = p->nodes[at].next;
+		bool closed = p->nodes[at].state == PS_CLOSED;
 		for (uint32_t c = tree->nodes[at].first; c != MT_NONE; c = tree->nodes[c].next) {
 			const struct mt_node *child = &tree->nodes[c];
-			if (p->states[c] != PS_WAITING)
+			if (p->nodes[c].state != PS_WAITING)
 				continue;
 			/* A mount stacked on its root is not behind it. */
 			if (closed && !mtree_stacked(tree, c)) {
 				probing_close(p, c);
 			} else if (child->states & UNREACHABLE && child->top == c) {
-				p->states[c] = PS_LEFT;
+				p->nodes[c].state = PS_LEFT;
 				continue;
 			} else if (probing_wants(p, c)) {
 				probing_queue(p, c);
 				continue;
 			} else {
-				p->states[c] = PS_OPEN;
+				p->nodes[c].state = PS_OPEN;
 			}
-			p->next[c] = stack;
+			p->nodes[c].next = stack;
 			stack = c;
 		}
 	}
@@ -157,7 +156,7 @@ static void probing_hung(struct probing *p, uint32_t node, bool seen)
 {
 	struct dsc *dsc = p->dsc;
 	const char *name = dsc_kernel_name(dsc, node);
-	p->states[node] = PS_CLOSED;
+	p->nodes[node].state = PS_CLOSED;
 	dsc->flags[node] |= DF_BLOCKS;
 	dsc->d->probed[node].error = ETIMEDOUT;
 	dsc_name(dsc, node, name, seen ? MT_NAMED_VERIFIED : MT_NAMED_KERNEL);
@@ -173,15 +172,12 @@ static void probing_not_made(struct probing *p, uint32_t node, int error, const 
 		struct strbuf text;
 		strbuf_init(&text);
 		strbuf_printf(&text, "%s: %s", reason, strerror(error));
-		const char *kept = NULL;
-		if (!text.failed)
-			kept = arena_strndup(&dsc->d->names, strbuf_str(&text), text.len);
-		strbuf_destroy(&text);
+		const char *kept = dsc_keep_text(dsc, &text);
 		probing_incomplete(p, kept ? kept : reason);
 	}
 	dsc->d->probed[node].error = error;
 	dsc_untouched(dsc, node);
-	p->states[node] = PS_LEFT;
+	p->nodes[node].state = PS_LEFT;
 }
 
 /** Start the probe of a node.  @return like prober_ask(). */
@@ -207,7 +203,7 @@ static int probing_ask(struct probing *p, uint32_t node)
 		question.flags |= PROBE_INSIDE;
 	if (type & FST_AUTOFS)
 		question.flags |= PROBE_LOOK;
-	if (p->steps[node])
+	if (p->nodes[node].steps)
 		question.flags |= PROBE_STEPS;
 	if (dsc->devs && type & FST_DEVICE
 	    && devmap_mount_device(dsc->devs, m, &question.device_major, &question.device_minor))
@@ -217,10 +213,10 @@ static int probing_ask(struct probing *p, uint32_t node)
 }
 
 /** Start the next probe of a superblock.  @return 0, or -1 (EAGAIN; EBUSY; EPIPE). */
-static int probing_super(struct probing *p, struct probe_super *super)
+static int probing_super(struct probing *p, struct probe_node *super)
 {
 	while (super->first != MT_NONE && !super->busy) {
-		uint32_t node = super->first, next = p->next[node];
+		uint32_t node = super->first, next = p->nodes[node].next;
 		const struct mount *m = p->dsc->tree->nodes[node].mount;
 		struct discover_probed *probed = &p->dsc->d->probed[node];
 		probed->pid = prober_left(p->dsc->opts->prober, m->dev_major, m->dev_minor,
@@ -233,14 +229,14 @@ static int probing_super(struct probing *p, struct probe_super *super)
 			probing_go_on(p, node);
 			continue;
 		}
-		if (p->asked == PROBER_MAX) {
+		if (p->running == PROBER_MAX) {
 			errno = EAGAIN;
 			return -1;
 		}
 		if (probing_ask(p, node) == 0) {
-			p->states[node] = PS_ASKED;
+			p->nodes[node].state = PS_ASKED;
 			super->busy = true;
-			++p->asked;
+			++p->running;
 			++p->dsc->d->stats.probes;
 		} else if (errno == EDQUOT) {
 			probing_not_made(p, node, errno, NULL);
@@ -263,12 +259,12 @@ static void probing_take(struct probing *p, uint32_t node, const struct probe_an
 	bool blocks = dsc->flags[node] & (DF_BLOCKS | DF_BEHIND);
 	const char *name = dsc_kernel_name(dsc, node);
 	const struct mt_node *n = &dsc->tree->nodes[node];
-	p->states[node] = PS_OPEN;
+	p->nodes[node].state = PS_OPEN;
 	probed->error = answer->error;
 
 	switch ((enum probe_how)answer->how) {
 	case PROBE_HUNG:
-		p->supers[p->super_of[node]].hung = true;
+		p->nodes[p->nodes[node].super].hung = true;
 		dsc->d->stats.probes_left += answer->left;
 		probing_hung(p, node, answer->seen);
 		break;
@@ -277,7 +273,7 @@ static void probing_take(struct probing *p, uint32_t node, const struct probe_an
 		break;
 	case PROBE_NO_RECORD:
 		probing_not_made(p, node, answer->error, "mounts were not probed: the record of a "
-		                 "probe could not be written to " MEMORY_IS);
+		                 "probe could not be written to " RECORDS);
 		break;
 	case PROBE_ANSWERED:
 		probed->sized = answer->sized;
@@ -322,12 +318,12 @@ static int probing_wait(struct probing *p, struct probe_answer *answer)
 		if (got != 0 || !ticks)
 			return got;
 		uint32_t node = 0;
-		while (node < dsc->tree->count && p->states[node] != PS_ASKED)
+		while (node < dsc->tree->count && p->nodes[node].state != PS_ASKED)
 			++node;
 		struct discover_progress progress = {
 			.named = dsc->tree->count - dsc->tree->waiting,
 			.mounts = dsc->tree->count,
-			.probes = p->asked,
+			.probes = p->running,
 			.where = node < dsc->tree->count ? dsc_kernel_name(dsc, node) : NULL,
 		};
 		opts->progress(&progress, opts->progress_arg);
@@ -338,7 +334,7 @@ static int probing_wait(struct probing *p, struct probe_answer *answer)
 static void probing_unpark(struct probing *p, uint32_t owner)
 {
 	uint32_t i = 0;
-	while (i < p->nparked && p->owners[p->supers[p->parked[i]].first] != owner)
+	while (i < p->nparked && p->owners[p->nodes[p->parked[i]].first] != owner)
 		++i;
 	if (i == p->nparked && i-- == 0)
 		return;
@@ -353,7 +349,7 @@ static int probing_run(struct probing *p)
 	for (;;) {
 		while (p->ntodo > 0) {
 			uint32_t super = p->todo[p->ntodo - 1];
-			if (probing_super(p, &p->supers[super]) == 0) {
+			if (probing_super(p, &p->nodes[super]) == 0) {
 				--p->ntodo;
 			} else if (errno == EBUSY) {
 				p->parked[p->nparked++] = super;
@@ -364,10 +360,10 @@ static int probing_run(struct probing *p)
 				return -1;
 			}
 		}
-		if (p->asked == 0 && p->nparked == 0)
+		if (p->running == 0 && p->nparked == 0)
 			return p->ntodo == 0 ? 0 : -1;
 		/* Without running probes, the owners' limits cannot improve: try all once more. */
-		if (p->asked == 0) {
+		if (p->running == 0) {
 			while (p->nparked > 0)
 				p->todo[p->ntodo++] = p->parked[--p->nparked];
 			continue;
@@ -381,22 +377,22 @@ static int probing_run(struct probing *p)
 			probing_incomplete(p, dsc->partly);
 			/* These mounts must not be touched without the prober. */
 			for (uint32_t i = 0; i < dsc->tree->count; ++i) {
-				if (p->states[i] == PS_ASKED || p->states[i] == PS_READY)
+				if (p->nodes[i].state == PS_ASKED || p->nodes[i].state == PS_READY)
 					dsc_untouched(dsc, i);
 			}
 			return 0;
 		}
 		uint32_t node = answer.tag;
-		if (node >= dsc->tree->count || p->states[node] != PS_ASKED)
+		if (node >= dsc->tree->count || p->nodes[node].state != PS_ASKED)
 			continue;
-		struct probe_super *super = &p->supers[p->super_of[node]];
+		struct probe_node *super = &p->nodes[p->nodes[node].super];
 		super->busy = false;
-		--p->asked;
+		--p->running;
 		probing_take(p, node, &answer);
 		probing_unpark(p, p->owners[node]);
 		if (super->first != MT_NONE)
-			p->todo[p->ntodo++] = p->super_of[node];
-		if (p->states[node] != PS_LEFT)
+			p->todo[p->ntodo++] = p->nodes[node].super;
+		if (p->nodes[node].state != PS_LEFT)
 			probing_go_on(p, node);
 	}
 }
@@ -405,7 +401,7 @@ static int probing_run(struct probing *p)
  * A mount that depends on a hung one is hung, even if it answered from the kernel's caches; so are
  * the mounts behind it.
  */
-static void probing_stand(struct probing *p)
+static void probing_propagate(struct probing *p)
 {
 	struct dsc *dsc = p->dsc;
 	const struct mtree *tree = dsc->tree;
@@ -413,7 +409,7 @@ static void probing_stand(struct probing *p)
 		changed = false;
 		for (size_t i = 0; i < dsc->nstands; ++i) {
 			const struct dsc_stands *s = &dsc->stands[i];
-			if (p->states[s->on] == PS_CLOSED && p->states[s->node] == PS_OPEN
+			if (p->nodes[s->on].state == PS_CLOSED && p->nodes[s->node].state == PS_OPEN
 			    && !(tree->nodes[s->node].states & UNREACHABLE)) {
 				probing_hung(p, s->node, true);
 				changed = true;
@@ -421,8 +417,8 @@ static void probing_stand(struct probing *p)
 		}
 		for (uint32_t i = 0; i < tree->count; ++i) {
 			uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
-			if (parent != MT_NONE && p->states[parent] == PS_CLOSED
-			    && p->states[node] == PS_OPEN && !mtree_stacked(tree, node)) {
+			if (parent != MT_NONE && p->nodes[parent].state == PS_CLOSED
+			    && p->nodes[node].state == PS_OPEN && !mtree_stacked(tree, node)) {
 				probing_close(p, node);
 				changed = true;
 			}
@@ -448,8 +444,8 @@ static int probing_read_again(struct probing *p)
 	return 0;
 }
 
-/** Number the superblocks.  @return 0, or -1 (ENOMEM). */
-static int probing_number(struct probing *p)
+/** Initialize the nodes.  @return 0, or -1 (ENOMEM). */
+static int probing_prepare(struct probing *p)
 {
 	const struct mtree *tree = p->dsc->tree;
 	struct map64 by_dev;
@@ -457,52 +453,45 @@ static int probing_number(struct probing *p)
 	if (map64_reserve(&by_dev, tree->count) != 0)
 		return -1;
 	for (uint32_t i = 0; i < tree->count; ++i) {
-		uint32_t super = map64_put(&by_dev, mount_dev(tree->nodes[i].mount), p->nsupers);
-		if (super == p->nsupers)
-			p->supers[p->nsupers++] = (struct probe_super){
-				.first = MT_NONE, .last = MT_NONE,
-			};
-		p->super_of[i] = super;
+		struct probe_node *node = &p->nodes[i];
+		node->super = map64_put(&by_dev, mount_dev(tree->nodes[i].mount), i);
+		node->first = node->last = MT_NONE;
 	}
 	map64_destroy(&by_dev);
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
+		p->nodes[node].steps = parent != MT_NONE && (p->nodes[parent].steps
+		                                             || probing_is_autofs(p, parent));
+	}
 	return 0;
 }
 
-/**
- * Lock the records of blocked processes of earlier runs.
- *
- * @may     Their directory exists and cannot block.
- * @return NULL, or why nothing is probed.
- */
-static const char *probing_lock(struct dsc *dsc, bool may)
+/** Lock the records of blocked processes of earlier runs.  @return NULL, or why nothing is probed. */
+static const char *probing_lock(struct dsc *dsc)
 {
-	if (!may)
-		return "nothing was probed: there is no directory for the records of hung mounts; "
-		       "root needs /run, other users $XDG_RUNTIME_DIR, on a file system that "
-		       "cannot block";
 	if (prober_lock(dsc->opts->prober, dsc->opts->deadline) == 0)
 		return NULL;
 	switch (errno) {
 	case EWOULDBLOCK:
 		return "nothing was probed: another run is probing, or was stopped while probing; "
-		       "see fuser -v " MEMORY_IS;
+		       "see fuser -v " RECORDS;
 	case ENOTUNIQ:
 	case ENOTDIR:
 	case ELOOP:
-		return "nothing was probed: " MEMORY_IS " is not a directory with mode 0700 of "
+		return "nothing was probed: " RECORDS " is not a directory with mode 0700 of "
 		       "this user; see who made it, and remove it";
 	case EFBIG:
-		return "nothing was probed: " MEMORY_IS " has too many files; remove them";
+		return "nothing was probed: " RECORDS " has too many files; remove them";
 	case EROFS:
 	case ENOSPC:
 	case EDQUOT:
-		return "nothing was probed: cannot write to " MEMORY_IS "; is its file system "
+		return "nothing was probed: cannot write to " RECORDS "; is its file system "
 		       "read-only or full?";
 	case ENOENT:
-		return "nothing was probed: cannot create " MEMORY_IS "; does /run exist "
+		return "nothing was probed: cannot create " RECORDS "; does /run exist "
 		       "($XDG_RUNTIME_DIR)?";
 	default:
-		return "nothing was probed: cannot create or lock " MEMORY_IS ", the directory for "
+		return "nothing was probed: cannot create or lock " RECORDS ", the directory for "
 		       "the records of hung mounts";
 	}
 }
@@ -529,84 +518,72 @@ static int probing_permit(struct dsc *dsc, const char **why)
 	for (size_t i = 0; i < sizeof(cgroups) / sizeof(*cgroups); ++i)
 		may_move = may_move && !discover_path_blocks(own, cgroups[i]);
 	table_free(read);
-	*why = probing_lock(dsc, memory);
+	*why = memory ? probing_lock(dsc)
+	              : "nothing was probed: there is no directory for the records of hung mounts; "
+	                "root needs /run, other users $XDG_RUNTIME_DIR, on a file system that "
+	                "cannot block";
 	return *why || !may_move ? 0 : prober_permit_cgroups(dsc->opts->prober);
+}
+
+/** Probe all mounts.  @return 0, or -1 (the prober failed). */
+static int probing_all(struct probing *p)
+{
+	const struct mtree *tree = p->dsc->tree;
+	if (p->dsc->rootfd != AT_FDCWD && prober_root(p->dsc->opts->prober, p->dsc->rootfd) != 0)
+		return -1;
+	dsc_find_owners(p->dsc, p->owners);
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		if (tree->nodes[i].parent != MT_NONE)
+			continue;
+		if (probing_wants(p, i)) {
+			probing_queue(p, i);
+		} else {
+			p->nodes[i].state = PS_OPEN;
+			probing_go_on(p, i);
+		}
+	}
+	return probing_run(p);
 }
 
 int dsc_probe(struct dsc *dsc)
 {
-	const struct mtree *tree = dsc->tree;
-	size_t n = tree->count + 1;
+	size_t n = dsc->tree->count + 1;
 	struct probing p = {.dsc = dsc};
+	const char *why = NULL;
 	int rc = -1;
-	p.states = calloc(n, sizeof(*p.states));
-	p.steps = calloc(n, sizeof(*p.steps));
-	p.next = calloc(n, sizeof(*p.next));
-	p.super_of = calloc(n, sizeof(*p.super_of));
-	p.supers = calloc(n, sizeof(*p.supers));
+	p.nodes = calloc(n, sizeof(*p.nodes));
 	p.todo = calloc(2 * n, sizeof(*p.todo));
+	p.parked = calloc(n, sizeof(*p.parked));
 	p.strays = calloc(n, sizeof(*p.strays));
 	p.owners = calloc(n, sizeof(*p.owners));
-	p.parked = calloc(n, sizeof(*p.parked));
 	dsc->d->probed = calloc(n, sizeof(*dsc->d->probed));
-	if (!p.states || !p.steps || !p.next || !p.super_of || !p.supers || !p.todo || !p.strays
-	    || !p.owners || !p.parked || !dsc->d->probed)
+	if (!p.nodes || !p.todo || !p.parked || !p.strays || !p.owners || !dsc->d->probed
+	    || probing_prepare(&p) != 0)
 		goto out;
-	if (probing_number(&p) != 0)
-		goto out;
-	const char *why;
-	if (probing_permit(dsc, &why) != 0)
-		goto lost;
-	if (why) {
+	rc = 0;
+	bool failed = probing_permit(dsc, &why) != 0;
+	if (!failed && why) {
 		probing_incomplete(&p, why);
 		free(dsc->d->probed);
 		dsc->d->probed = NULL;
-		rc = 0;
-		goto out;
+	} else if (failed || probing_all(&p) != 0) {
+		/* Mounts that are not named yet become untested. */
+		probing_incomplete(&p, "mounts could not be probed: the prober process was killed "
+		                   "or stopped, or a system call was refused");
+	} else {
+		why = dsc_over_share(dsc, p.owners);
+		if (why)
+			probing_incomplete(&p, why);
+		probing_propagate(&p);
+		rc = probing_read_again(&p);
 	}
-	if (dsc->rootfd != AT_FDCWD && prober_root(dsc->opts->prober, dsc->rootfd) != 0)
-		goto lost;
-	dsc_find_owners(dsc, p.owners);
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
-		p.steps[node] = parent != MT_NONE
-		                && (p.steps[parent] || probing_is_autofs(&p, parent));
-	}
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		if (tree->nodes[i].parent != MT_NONE)
-			continue;
-		if (probing_wants(&p, i)) {
-			probing_queue(&p, i);
-		} else {
-			p.states[i] = PS_OPEN;
-			probing_go_on(&p, i);
-		}
-	}
-	if (probing_run(&p) != 0)
-		goto lost;
-	if ((why = dsc_over_share(dsc, p.owners)))
-		probing_incomplete(&p, why);
-	probing_stand(&p);
-	rc = probing_read_again(&p);
-	goto out;
-lost:
-	/* Mounts that are not named yet become untested. */
-	probing_incomplete(&p, "mounts could not be probed: the prober process was killed or "
-	                   "stopped, or a system call was refused");
-	rc = 0;
 out:
-	{
-		int error = errno;
-		free(p.states);
-		free(p.steps);
-		free(p.next);
-		free(p.super_of);
-		free(p.supers);
-		free(p.todo);
-		free(p.strays);
-		free(p.owners);
-		free(p.parked);
-		errno = error;
-	}
+	free(p.nodes);
+	free(p.todo);
+	free(p.parked);
+	free(p.strays);
+	free(p.owners);
+	if (rc != 0)
+		errno = ENOMEM;
 	return rc;
 }

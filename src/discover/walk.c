@@ -212,9 +212,7 @@ static const char *walk_path(struct walk *walk, const struct bfs_at *at)
 	struct strbuf path;
 	strbuf_init(&path);
 	bfs_path(at, &path);
-	const char *name = path.failed ? NULL
-	                               : arena_strndup(&walk->dsc->d->names, path.data, path.len);
-	strbuf_destroy(&path);
+	const char *name = dsc_keep_text(walk->dsc, &path);
 	walk->failed |= !name;
 	return name;
 }
