@@ -279,8 +279,8 @@ static void check_again(struct os *os, const struct mount_table *table)
 	size_t n = 1;
 	for (size_t i = 0; i < table->count && n < 3; i += table->count / 2 + 1)
 		keys[n++] = table->mounts[i].key;
-	struct mount_table *again = table_ask_again(os, table, keys, n, -1, NULL);
-	struct mount_table *more = table_ask_more(os, table, MF_ALL, keys, n);
+	struct mount_table *again = table_read_again(os, table, 0, keys, n, -1, NULL);
+	struct mount_table *more = table_read_again(os, table, MF_ALL, keys, n, -1, NULL);
 	FUZZ_CHECK(again || errno);
 	FUZZ_CHECK(more || errno);
 	for (size_t i = 0; again && i < again->count && !(flags & F_LIES); ++i) {

@@ -16,8 +16,8 @@
 #include "discover/discover_impl.h"
 
 #include "base/array.h"
-#include "base/escape.h"
 #include "base/fstypes.h"
+#include "mountopts/layers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,108 +39,56 @@ struct stands {
 	struct stands_on *items;
 	size_t n, size;
 	struct arena arena;
+	struct strbuf path, scratch;
+	uint32_t node;           /* whose paths are being added */
 	bool failed;
 };
 
-static void stands_add(struct stands *stands, const struct stands_on *on, const char *path,
-                       size_t len)
+/** Add a path of stands->node. */
+static void stands_add(struct stands *stands, const char *path, bool named, uint32_t major,
+                       uint32_t minor)
 {
-	char *copy = arena_strndup(&stands->arena, path, len);
+	char *copy = arena_strndup(&stands->arena, path, strlen(path));
 	if (!copy || !ARRAY_ROOM(stands->items, stands->n, &stands->size)) {
 		stands->failed = true;
 		return;
 	}
-	stands->items[stands->n] = *on;
-	stands->items[stands->n++].path = copy;
+	stands->items[stands->n++] = (struct stands_on){
+		.node = stands->node, .path = copy, .major = major, .minor = minor, .named = named,
+	};
 }
 
 /**
- * Add the layers of an option: a list separated by ':', or one path.
+ * Add a layer of an overlay.  In lowerdir= a backslash escapes ':' and '\'; in lowerdir+= and
+ * datadir+= it is part of the name; in upperdir= and workdir= this depends on the kernel version.
  *
- * @return whether all are absolute.  The kernel does not report the directory that a relative path
+ * @return whether it is absolute: the kernel does not report the directory that a relative path
  *         was relative to.
  */
-static bool stands_on_paths(struct stands *stands, const struct stands_on *on, const char *value,
-                            bool list, bool escapes)
+static bool stands_on_layer(void *arg, const struct opt_layer *layer)
 {
-	char *path = malloc(strlen(value) + 1);
-	if (!path) {
-		stands->failed = true;
-		return false;
-	}
+	struct stands *stands = arg;
+	struct opt_layer form = *layer;
+	bool either = layer->of == 'u' || layer->of == 'w';
+	bool both = either && memchr(layer->text, '\\', layer->n);
 	bool known = true;
-	size_t n = 0;
-	for (const char *in = value;; ++in) {
-		if (*in == '\0' || (*in == ':' && list)) {
-			/* An empty path separates the data-only layers: "a::b". */
-			if (n > 0 && *path == '/')
-				stands_add(stands, on, path, n);
-			known &= n == 0 || *path == '/';
-			n = 0;
-			if (*in == '\0')
-				break;
-			continue;
-		}
-		if (escapes && *in == '\\' && in[1] != '\0')
-			++in;
-		path[n++] = *in;
+	form.list |= either;
+	for (int i = 0; i <= both; ++i, form.list = false) {
+		opt_layer_path(&form, &stands->path);
+		stands->failed |= stands->path.failed;
+		const char *path = strbuf_str(&stands->path);
+		/* A layer given by descriptor may be on a mount that was never attached. */
+		if (*path == '/')
+			stands_add(stands, path, !layer->list && !either, 0, 0);
+		else
+			known = false;
 	}
-	free(path);
 	return known;
 }
-
-/**
- * Add the layers of an overlay.  The kernel shows them as they were given, with octal escapes.  In
- * lowerdir= a backslash escapes ':' and '\'; in lowerdir+= and datadir+= it is part of the name; in
- * upperdir= and workdir= this depends on the kernel version.
- *
- * @return whether all are absolute.
- */
-static bool stands_on_layers(struct stands *stands, uint32_t node, const char *options)
-{
-	enum { LIST, PLAIN, EITHER };
-	static const struct {
-		const char *text;
-		int form;
-	} keys[] = {
-		{"lowerdir=", LIST}, {"lowerdir+=", PLAIN}, {"datadir+=", PLAIN},
-		{"upperdir=", EITHER}, {"workdir=", EITHER},
-	};
-	char *text = strdup(options), *save = NULL;
-	bool known = text;
-	stands->failed |= !text;
-	char *opt = text ? strtok_r(text, ",", &save) : NULL;
-	for (; opt; opt = strtok_r(NULL, ",", &save)) {
-		for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); ++k) {
-			size_t n = strlen(keys[k].text);
-			if (strncmp(opt, keys[k].text, n) != 0)
-				continue;
-			/* A layer given by descriptor may be on a mount that was never attached. */
-			int form = keys[k].form;
-			struct stands_on on = {.node = node, .named = form == PLAIN};
-			char *value = opt + n;
-			value[unescape_octal(value, value, strlen(value))] = '\0';
-			if (form != PLAIN)
-				known &= stands_on_paths(stands, &on, value, form == LIST, true);
-			if (form == PLAIN || (form == EITHER && strchr(value, '\\')))
-				known &= stands_on_paths(stands, &on, value, false, false);
-		}
-	}
-	free(text);
-	return known;
-}
-
-/** The argument of stands_on_file(). */
-struct stands_files {
-	struct stands *stands;
-	uint32_t node;
-};
 
 static void stands_on_file(void *arg, const struct devmap_file *file)
 {
-	const struct stands_files *files = arg;
-	struct stands_on on = {.node = files->node, .major = file->major, .minor = file->minor};
-	stands_add(files->stands, &on, file->path, strlen(file->path));
+	stands_add(arg, file->path, false, file->major, file->minor);
 }
 
 /** Mark mounts that block because of their type or device, and collect the paths that others
@@ -167,27 +115,27 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 		/* The layers of a container's root are paths of its host, which cannot be
 		   followed from inside; and this process uses its root anyway. */
 		bool own = root && mount_dev(m) == mount_dev(root);
+		stands->node = i;
 		/* An overlay with unknown layers is assumed to block. */
 		if (flags & FST_LAYERED && !own
-		    && (!m->fs_opts || !stands_on_layers(stands, i, m->fs_opts)))
+		    && (!m->fs_opts || !opt_each_layer(m->fs_opts, &stands->scratch,
+		                                       stands_on_layer, stands)))
 			dsc->flags[i] |= DF_BLOCKS;
 		/* btrfs and bcachefs have anonymous device numbers; other types on devices have
 		   one if they are on a file: erofs. */
 		bool behind = flags & FST_SUBVOL;
 		if (flags & FST_DEVICE && m->dev_major == 0 && !behind && !own
 		    && !(dsc->flags[i] & DF_BLOCKS)) {
-			struct stands_on on = {.node = i, .named = true};
 			if (m->source && *m->source == '/')
-				stands_add(stands, &on, m->source, strlen(m->source));
+				stands_add(stands, m->source, true, 0, 0);
 			else
 				dsc->flags[i] |= DF_BLOCKS;
 		}
 		if ((m->dev_major != 0 || behind) && dsc->devs) {
-			struct stands_files files = {stands, i};
 			if (devmap_mount_blocks(dsc->devs, m))
 				dsc->flags[i] |= DF_BLOCKS;
 			else if (!own)
-				devmap_mount_files(dsc->devs, m, stands_on_file, &files);
+				devmap_mount_files(dsc->devs, m, stands_on_file, stands);
 		}
 	}
 }
@@ -264,7 +212,7 @@ static int block_note(struct dsc *dsc, uint32_t node, uint32_t on)
 {
 	if (on == MT_NONE || on == node)
 		return 0;
-	if (!ARRAY_ROOM(dsc->stands, dsc->nstands, &dsc->stands_size))
+	if (!ARRAY_ROOM(dsc->stands, dsc->nstands, &dsc->stands_room))
 		return -1;
 	dsc->stands[dsc->nstands++] = (struct dsc_stands){node, on};
 	return 0;
@@ -343,16 +291,15 @@ static bool block_follow(struct dsc *dsc, struct dsc_paths *paths, struct stands
  * Read the fields that only a few types need: the layers of overlays, the source of btrfs, the
  * log device of XFS.  The table has only the fields of the columns.
  */
-static int block_ask_more(struct dsc *dsc)
+static int block_read_more(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
-	struct discovery *d = dsc->d;
 	unsigned lacks = (MF_SOURCE | MF_FS_OPTS) & ~dsc->table->fields;
-	if (lacks == 0 || dsc->table->source != TABLE_LISTMOUNT
-	    || d->nagain == sizeof(d->again) / sizeof(*d->again))
+	if (lacks == 0 || dsc->table->source != TABLE_LISTMOUNT)
 		return 0;
-	uint64_t *keys = malloc((tree->count + 1) * sizeof(*keys));
-	if (!keys)
+	const struct mount **more;
+	uint32_t *nodes = malloc((tree->count + 1) * sizeof(*nodes));
+	if (!nodes)
 		return -1;
 	size_t n = 0;
 	for (uint32_t i = 0; i < tree->count; ++i) {
@@ -362,24 +309,16 @@ static int block_ask_more(struct dsc *dsc)
 		bool need = (flags & (FST_LAYERED | FST_OPT_DEVICES) && lacks & MF_FS_OPTS)
 		            || (behind && lacks & MF_SOURCE);
 		if (!node->made && need)
-			keys[n++] = node->mount->key;
+			nodes[n++] = i;
 	}
-	struct mount_table *more = NULL;
-	if (n > 0)
-		more = table_ask_more(dsc->os, dsc->table, lacks, keys, n);
-	int error = errno;
-	free(keys);
-	/* Without an answer they are assumed to block. */
-	if (n > 0 && !more && error == ENOMEM)
-		return -1;
-	for (size_t i = 0; more && i < more->count; ++i) {
-		uint32_t node = mtree_find(tree, more->mounts[i].key);
-		if (node != MT_NONE)
-			tree->nodes[node].mount = &more->mounts[i];
-	}
-	if (more)
-		d->again[d->nagain++] = more;
-	return 0;
+	int rc = n > 0 ? dsc_read_again(dsc, nodes, n, lacks, &more) : 0;
+	/* A mount whose fields could not be read is assumed to block. */
+	for (size_t i = 0; rc == 0 && n > 0 && more && i < n; ++i)
+		tree->nodes[nodes[i]].mount = more[i] ? more[i] : tree->nodes[nodes[i]].mount;
+	if (rc == 0 && n > 0)
+		free(more);
+	free(nodes);
+	return rc;
 }
 
 bool discover_path_blocks(const struct mount_table *table, const char *path)
@@ -419,13 +358,15 @@ int dsc_find_blocking(struct dsc *dsc)
 	struct dsc_paths paths = {0};
 	int rc = -1;
 	arena_init(&stands.arena);
-	if (block_ask_more(dsc) != 0)
+	strbuf_init(&stands.path);
+	strbuf_init(&stands.scratch);
+	if (block_read_more(dsc) != 0)
 		goto out;
 	block_by_itself(dsc, &stands);
 	bool any = false;
 	for (uint32_t i = 0; i < tree->count && !any; ++i)
 		any = dsc->flags[i] & DF_BLOCKS;
-	if (stands.failed || (dsc->devs && devmap_failed(dsc->devs)))
+	if (stands.failed || stands.scratch.failed || (dsc->devs && devmap_failed(dsc->devs)))
 		goto out;
 	if (!any && stands.n == 0) {
 		rc = 0;
@@ -454,6 +395,8 @@ out:
 	dsc_paths_destroy(&paths);
 	free(stands.items);
 	arena_destroy(&stands.arena);
+	strbuf_destroy(&stands.path);
+	strbuf_destroy(&stands.scratch);
 	if (rc != 0)
 		errno = ENOMEM;
 	return rc;

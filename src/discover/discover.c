@@ -293,15 +293,17 @@ static void dsc_infer_stacks(struct dsc *dsc)
 	}
 }
 
-int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n,
+int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n, unsigned more,
                    const struct mount_table **again)
 {
 	struct discovery *d = dsc->d;
-	struct mount_table *table = table_ask_again(dsc->os, dsc->table, keys, n, dsc->opts->procfd,
-	                                            dsc->opts->procpath);
+	struct mount_table *table = table_read_again(dsc->os, dsc->table, more, keys, n,
+	                                             dsc->opts->procfd, dsc->opts->procpath);
 	*again = table;
 	if (!table && errno == ENOMEM)
 		return -1;
+	if (!table && more)
+		return 0;
 	dsc->unread = !table;
 	if (!table) {
 		dsc->partly = "the mount table could not be read again";
@@ -317,7 +319,8 @@ int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n,
 	return 0;
 }
 
-int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, const struct mount ***now)
+int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned more,
+                   const struct mount ***now)
 {
 	const struct mount_table *again = NULL;
 	struct map64 found;
@@ -329,7 +332,7 @@ int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, const struc
 	for (size_t i = 0; rc == 0 && i < n; ++i)
 		keys[i] = dsc->tree->nodes[nodes[i]].mount->key;
 	if (rc == 0)
-		rc = dsc_read_table(dsc, keys, n, &again);
+		rc = dsc_read_table(dsc, keys, n, more, &again);
 	if (rc == 0 && again)
 		rc = map64_reserve(&found, again->count);
 	for (size_t i = 0; rc == 0 && again && i < again->count; ++i)

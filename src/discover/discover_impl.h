@@ -45,7 +45,7 @@ struct dsc {
 	struct mtree *tree;         /* &d->tree */
 	uint8_t *flags;             /* enum dsc_node_flags of each node */
 	struct dsc_stands *stands;  /* mounts that depend on a path that blocks */
-	size_t nstands, stands_size;
+	size_t nstands, stands_room;
 	struct map64 by_old_id;     /* 32-bit ID -> node; only if something is touched */
 	struct map64 no_look;       /* hashes of DF_NO_LOOK names; filled on first use */
 	const char *partly;         /* why the search was not complete, or NULL */
@@ -85,22 +85,25 @@ unsigned dsc_id_mask(const struct dsc *dsc);
  * Read the table from the kernel again.
  *
  * @keys   The mounts to read; NULL: all current mounts.
+ * @more   Fields in addition to those of the table: then it may fail.
  * @again [out]
  *         The mounts that still exist, owned by the discovery; NULL if they could not be read.
  * @return 0, or -1 (ENOMEM).
  */
-int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n,
+int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n, unsigned more,
                    const struct mount_table **again);
 
 /**
  * Read the mounts of some nodes again.
  *
+ * @more   As dsc_read_table().
  * @now [out]
  *         The new record of each node, NULL if the mount is gone; to be freed by the caller.  NULL
  *         if they could not be read.
  * @return 0, or -1 (ENOMEM).
  */
-int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, const struct mount ***now);
+int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned more,
+                   const struct mount ***now);
 
 /** Update kind and MT_DELETED of a node by a statx of its root. */
 void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);

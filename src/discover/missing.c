@@ -47,7 +47,7 @@ static int missing_round(struct dsc *dsc)
 		if (!tree->nodes[node].settled && !tree->nodes[node].made)
 			nodes[n++] = node;
 	}
-	int rc = dsc_read_again(dsc, nodes, n, &now);
+	int rc = dsc_read_again(dsc, nodes, n, 0, &now);
 	/* If they could not be read, no mount is dropped. */
 	for (size_t i = 0; rc == 0 && now && i < n; ++i) {
 		if (!tree->nodes[nodes[i]].settled)
@@ -109,7 +109,7 @@ static int missing_look_last(struct dsc *dsc, int watch)
 	uint64_t root_key = missing_key(dsc, dsc->d->root);
 	const struct mount_table *now;
 	struct mtree fresh;
-	int rc = dsc_read_table(dsc, NULL, 0, &now);
+	int rc = dsc_read_table(dsc, NULL, 0, 0, &now);
 	if (rc != 0 || !now)
 		return rc;
 	if (mtree_init(&fresh, now->mounts, now->count, root_key) != 0)

@@ -432,7 +432,7 @@ static int probing_read_again(struct probing *p)
 	const struct mount **now;
 	if (p->nstrays == 0)
 		return 0;
-	if (dsc_read_again(p->dsc, p->strays, p->nstrays, &now) != 0)
+	if (dsc_read_again(p->dsc, p->strays, p->nstrays, 0, &now) != 0)
 		return -1;
 	for (uint32_t i = 0; now && i < p->nstrays; ++i) {
 		if (now[i])
@@ -466,7 +466,7 @@ static int probing_prepare(struct probing *p)
 	return 0;
 }
 
-/** Lock the records of blocked processes of earlier runs.  @return NULL, or why nothing is probed. */
+/** Lock the records of blocked processes of earlier runs.  @return NULL, or why it failed. */
 static const char *probing_lock(struct dsc *dsc)
 {
 	if (prober_lock(dsc->opts->prober, dsc->opts->deadline) == 0)

@@ -305,7 +305,7 @@ out:
 	return reader_finish(&r, failed);
 }
 
-struct mount_table *table_ask_listmount(struct os *os, unsigned fields, const uint64_t *keys,
+struct mount_table *table_read_some(struct os *os, unsigned fields, const uint64_t *keys,
                                         size_t n)
 {
 	struct reader r;

@@ -419,7 +419,7 @@ static int tell_moved_along(struct monitor *m, uint64_t id, const char *top)
 	}
 	struct mount_table *table = NULL;
 	if (known)
-		table = table_ask_listmount(m->os, MF_POINT, ids, known);
+		table = table_read_some(m->os, MF_POINT, ids, known);
 	int rc = known && !table ? -1 : 0;
 	free(ids);
 	for (size_t i = 0; rc == 0 && table && i < table->count; ++i) {
@@ -503,7 +503,7 @@ static struct mount_table *look(struct monitor *m, size_t n)
 			keys[nkeys++] = event.id;
 	}
 	map64_destroy(&asked);
-	return table_ask_listmount(m->os, m->opts.fields, keys, nkeys);
+	return table_read_some(m->os, m->opts.fields, keys, nkeys);
 }
 
 /** Report up to BATCH pending events.  @return 0, or -1. */

@@ -73,7 +73,6 @@ int table_problem(struct mount_table *table, uint32_t line, const char *reason,
 	}
 	if (!ARRAY_ROOM(table->problems, table->nproblems, &table->problems_room))
 		return -1;
-
 	if (len > PROBLEM_TEXT)
 		len = PROBLEM_TEXT;
 	char *copy = arena_strndup(&table->arena, text, len);
@@ -254,12 +253,13 @@ static int table_pick(struct mount_table *table, const uint64_t *keys, size_t n)
 	return 0;
 }
 
-struct mount_table *table_ask_again(struct os *os, const struct mount_table *table,
-                                    const uint64_t *keys, size_t n, int procfd, const char *path)
+struct mount_table *table_read_again(struct os *os, const struct mount_table *table, unsigned more,
+                                     const uint64_t *keys, size_t n, int procfd, const char *path)
 {
+	unsigned fields = table->fields | more;
 	if (table->source == TABLE_LISTMOUNT)
-		return keys ? table_ask_listmount(os, table->fields, keys, n)
-		            : table_read_listmount(os, table->fields, true);
+		return keys ? table_read_some(os, fields, keys, n)
+		            : table_read_listmount(os, fields, true);
 	if (table->source != TABLE_MOUNTINFO) {
 		errno = EINVAL;
 		return NULL;
@@ -290,7 +290,7 @@ bool table_alike(const struct mount_table *a, const struct mount_table *b)
 bool table_stands_still(struct os *os, const struct mount_table *table, int watch, int procfd,
                         const char *path)
 {
-	struct mount_table *now = table_ask_again(os, table, NULL, 0, procfd, path);
+	struct mount_table *now = table_read_again(os, table, 0, NULL, 0, procfd, path);
 	bool still = now && table_alike(table, now);
 	table_free(now);
 	if (watch < 0)
@@ -298,16 +298,6 @@ bool table_stands_still(struct os *os, const struct mount_table *table, int watc
 	/* mountinfo is always readable: poll() that returns 0 has failed to report. */
 	struct pollfd poll = {.fd = watch, .events = POLLIN | POLLPRI};
 	return still && os_poll(os, &poll, 1, 0) == 1 && !(poll.revents & ~POLLIN);
-}
-
-struct mount_table *table_ask_more(struct os *os, const struct mount_table *table, unsigned fields,
-                                   const uint64_t *keys, size_t n)
-{
-	if (table->source != TABLE_LISTMOUNT) {
-		errno = EINVAL;
-		return NULL;
-	}
-	return table_ask_listmount(os, table->fields | fields, keys, n);
 }
 
 /* Options. */

@@ -127,6 +127,8 @@ struct mount_table *table_parse_mountinfo(const char *text, size_t len);
  *
  * @table
  *         A table of table_read_kernel() or table_read_mountinfo().
+ * @more
+ *         Fields in addition to those of the table, if statmount has them.
  * @keys, n
  *         The mounts to read; NULL for all current mounts.
  * @procfd, path
@@ -135,8 +137,8 @@ struct mount_table *table_parse_mountinfo(const char *text, size_t len);
  *         A table with those of the mounts that still exist, in any order, or NULL.
  * Errors: those of the first reading; EINVAL: the table is not live.
  */
-struct mount_table *table_ask_again(struct os *os, const struct mount_table *table,
-                                    const uint64_t *keys, size_t n, int procfd, const char *path);
+struct mount_table *table_read_again(struct os *os, const struct mount_table *table, unsigned more,
+                                     const uint64_t *keys, size_t n, int procfd, const char *path);
 
 /** Whether two tables with MF_DEV and MF_POINT have the same mounts at the same mount points, in
     the same order. */
@@ -146,7 +148,7 @@ bool table_alike(const struct mount_table *a, const struct mount_table *b);
  * Whether the table has certainly not changed since it was read.  Reads it again.
  *
  * @table, procfd, path
- *         The arguments of table_ask_again().
+ *         The arguments of table_read_again().
  * @watch
  *         A descriptor of the same mountinfo, opened before the table was read; poll(2) reports
  *         any change since then (proc_pid_mounts(5)).  With -1, only a table with unique IDs can
@@ -154,18 +156,6 @@ bool table_alike(const struct mount_table *a, const struct mount_table *b);
  */
 bool table_stands_still(struct os *os, const struct mount_table *table, int watch, int procfd,
                         const char *path);
-
-/**
- * Read more fields of some mounts of a table.
- *
- * @fields
- *         Fields in addition to those of the table.
- * @return
- *         A table with those of the mounts that still exist, with all these fields, or NULL.
- * Errors: those of table_ask_again(); EINVAL: the source has no more fields.
- */
-struct mount_table *table_ask_more(struct os *os, const struct mount_table *table, unsigned fields,
-                                   const uint64_t *keys, size_t n);
 
 /** Free a table; NULL is fine. */
 void table_free(struct mount_table *table);

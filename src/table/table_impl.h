@@ -37,8 +37,8 @@ struct mount_table *table_read_listmount(struct os *os, unsigned fields, bool an
  */
 int table_list_ids(struct os *os, uint64_t top, uint64_t **ids, size_t *n);
 
-/** Read the mounts with some keys by statmount(2).  See table_ask_again(). */
-struct mount_table *table_ask_listmount(struct os *os, unsigned fields, const uint64_t *keys,
+/** Read the mounts with some keys by statmount(2).  See table_read_again(). */
+struct mount_table *table_read_some(struct os *os, unsigned fields, const uint64_t *keys,
                                         size_t n);
 
 /** Parse the text of an fstab or mtab.  See table_read_file(). */

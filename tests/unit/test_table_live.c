@@ -157,7 +157,7 @@ static void ask_again(struct os *os, enum table_source source)
 	const struct mount *last = &t->mounts[t->count - 1];
 	uint64_t keys[] = {last->key, source == TABLE_LISTMOUNT ? UINT64_MAX / 2 : UINT32_MAX,
 	                   t->mounts[0].key};
-	struct mount_table *again = table_ask_again(os, t, keys, 3, AT_FDCWD, NULL);
+	struct mount_table *again = table_read_again(os, t, 0, keys, 3, AT_FDCWD, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(again);
 	CU_ASSERT_EQUAL_FATAL(again->count, 2);
 	for (size_t i = 0; i < 2; ++i) {
@@ -167,7 +167,7 @@ static void ask_again(struct os *os, enum table_source source)
 		                    m->key == keys[0] ? last->point : t->mounts[0].point));
 	}
 	table_free(again);
-	again = table_ask_again(os, t, keys, 0, AT_FDCWD, "/proc/self/mountinfo");
+	again = table_read_again(os, t, 0, keys, 0, AT_FDCWD, "/proc/self/mountinfo");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(again);
 	CU_ASSERT_EQUAL(again->count, 0);
 	table_free(again);
@@ -185,7 +185,7 @@ static void test_ask_again(void)
 	struct mount_table *t = table_parse_mountinfo(recorded, sizeof(recorded) - 1);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(t);
 	uint64_t key = 1;
-	CU_ASSERT_PTR_NULL(table_ask_again(os, t, &key, 1, AT_FDCWD, NULL));
+	CU_ASSERT_PTR_NULL(table_read_again(os, t, 0, &key, 1, AT_FDCWD, NULL));
 	CU_ASSERT_EQUAL(errno, EINVAL);
 	table_free(t);
 }
