@@ -72,6 +72,12 @@ void mtree_state(struct mtree *tree, uint32_t node, enum mt_state state)
 	tree->nodes[node].states |= 1u << state;
 }
 
+void mtree_uncover(struct mtree *tree, uint32_t node)
+{
+	tree->nodes[node].states &= (uint16_t)~(1u << MT_HIDDEN);
+	tree->nodes[node].covered_by = MT_NONE;
+}
+
 enum mt_state mtree_shown_state(const struct mt_node *node)
 {
 	for (int state = 0; state < MT_NSTATES; ++state) {
@@ -453,9 +459,8 @@ static int mtree_judge_hidden(struct mtree *tree, uint32_t root)
 		/* The root of the process is visible to it, whatever covers it for others. */
 		bool is_root = index == root;
 		if (is_root) {
-			node->states &= (uint16_t)~(1u << MT_HIDDEN);
 			node->place_hidden = false;
-			node->covered_by = MT_NONE;
+			mtree_uncover(tree, index);
 		}
 		/* A mount on its root covers it. */
 		if (node->top != index && !node->place_hidden)

@@ -151,6 +151,9 @@ static inline bool mtree_contradicted(const struct mt_node *node)
 /** Add a state to a node. */
 void mtree_state(struct mtree *tree, uint32_t node, enum mt_state state);
 
+/** Make a node that was hidden visible. */
+void mtree_uncover(struct mtree *tree, uint32_t node);
+
 /** The strongest state of a node; MT_OK if it has none. */
 enum mt_state mtree_shown_state(const struct mt_node *node);
 

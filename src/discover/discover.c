@@ -203,11 +203,11 @@ static int dsc_own_root(struct dsc *dsc, uint32_t *found)
 	return 0;
 }
 
-void dsc_untouched(struct dsc *dsc, uint32_t node)
+void dsc_settle(struct dsc *dsc, uint32_t node, enum mt_state state)
 {
 	const char *name = dsc_kernel_name(dsc, node);
 	dsc_name(dsc, node, name, name ? MT_NAMED_KERNEL : MT_NAMED_NONE);
-	mtree_state(dsc->tree, node, MT_UNTESTED);
+	mtree_state(dsc->tree, node, state);
 }
 
 /**
@@ -244,7 +244,7 @@ static int dsc_find_alike(struct dsc *dsc)
 		bool waits = dsc->opts->names != DN_HINT && !mtree_is_leaf(tree, node);
 		bool ambiguous = dsc->flags[node] & (DF_INSIDE | DF_TWIN);
 		if (ambiguous && !waits && !tree->nodes[node].settled)
-			dsc_untouched(dsc, node);
+			dsc_settle(dsc, node, MT_UNTESTED);
 	}
 	return 0;
 }
@@ -255,21 +255,20 @@ static void dsc_settle_unreachable(struct dsc *dsc)
 	struct mtree *tree = dsc->tree;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		struct mt_node *node = &tree->nodes[i];
-		const char *name = dsc_kernel_name(dsc, i);
-		enum mt_named named = name ? MT_NAMED_KERNEL : MT_NAMED_NONE;
 		if (i == dsc->d->root || node->settled)
 			continue;
 		/* The kernel has no path from this root: its mount point was moved out of the
 		   bind mount that it is on. */
-		if (!name && dsc->table->fields & MF_POINT)
+		if (!dsc_kernel_name(dsc, i) && dsc->table->fields & MF_POINT)
 			mtree_state(tree, i, MT_OUTSIDE);
-		if (node->states & 1u << MT_OUTSIDE
-		    || (node->place_hidden
-		        && (!dsc_waits_for_hidden(dsc) || dsc->opts->names == DN_HINT)))
-			dsc_name(dsc, i, name, named);
+		if (node->states & 1u << MT_OUTSIDE)
+			dsc_settle(dsc, i, MT_OUTSIDE);
+		else if (node->place_hidden
+		         && (dsc_rule(dsc, DR_UNREACHABLE) || dsc->opts->names == DN_HINT))
+			dsc_settle(dsc, i, MT_HIDDEN);
 		else if (dsc->flags[i] & DF_BEHIND
 		         || (dsc->flags[i] & DF_NO_LOOK && node->top == i))
-			dsc_untouched(dsc, i);
+			dsc_settle(dsc, i, MT_UNTESTED);
 	}
 }
 
@@ -360,6 +359,7 @@ static void dsc_finish(struct dsc *dsc)
 	const unsigned judged = 1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DENIED;
 	struct mtree *tree = dsc->tree;
 	struct discovery *d = dsc->d;
+	bool lost = false;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		struct mt_node *node = &tree->nodes[i];
 		if (node->gone) {
@@ -367,28 +367,25 @@ static void dsc_finish(struct dsc *dsc)
 			continue;
 		}
 		if (!node->settled && dsc->flags[i] & (DF_INSIDE | DF_TWIN))
-			dsc_untouched(dsc, i);
+			dsc_settle(dsc, i, MT_UNTESTED);
 		if (!node->settled && !(node->states & judged))
 			mtree_state(tree, i, dsc_is_lost(dsc, i) ? MT_LOST : MT_UNSEARCHED);
 		if (!node->settled && !d->targets[i]) {
-			const char *name = NULL;
-			if (dsc->opts->names != DN_PURE)
-				name = dsc_kernel_name(dsc, i);
-			d->targets[i] = name;
-			node->named = name ? MT_NAMED_KERNEL : MT_NAMED_NONE;
+			bool pure = dsc->opts->names == DN_PURE;
+			d->targets[i] = pure ? NULL : dsc_kernel_name(dsc, i);
+			node->named = d->targets[i] ? MT_NAMED_KERNEL : MT_NAMED_NONE;
 		}
 		if (node->states == 0 || node->states == 1u << MT_DELETED)
 			mtree_state(tree, i, MT_OK);
-		if (node->states & (1u << MT_LOST | 1u << MT_UNSEARCHED))
-			d->complete = false;
-		if (!d->complete && !d->incomplete && node->states & 1u << MT_LOST)
-			d->incomplete = "a complete search did not find a mount of the table";
-		else if (!d->complete && !d->incomplete)
-			d->incomplete = dsc->partly ? dsc->partly
-			                : "mounts change faster than they can be examined";
+		d->complete &= !(node->states & (1u << MT_LOST | 1u << MT_UNSEARCHED));
+		lost |= node->states & 1u << MT_LOST;
 		++d->stats.named[node->named];
 		++d->stats.states[mtree_shown_state(node)];
 	}
+	if (!d->complete && !d->incomplete)
+		d->incomplete = lost ? "a complete search did not find a mount of the table"
+		                : dsc->partly ? dsc->partly
+		                : "mounts change faster than they can be examined";
 }
 
 /** Name the mounts in the requested way.  @return 0, or -1. */
@@ -405,12 +402,11 @@ static int dsc_establish(struct dsc *dsc)
 		return -1;
 	if (untouched) {
 		for (uint32_t i = 0; i < tree->count; ++i) {
-			const char *name = dsc_kernel_name(dsc, i);
-			if (tree->nodes[i].settled)
-				continue;
-			dsc_name(dsc, i, name, name ? MT_NAMED_KERNEL : MT_NAMED_NONE);
-			if (!(tree->nodes[i].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE)))
-				mtree_state(tree, i, MT_UNTESTED);
+			unsigned hidden = tree->nodes[i].states & 1u << MT_HIDDEN;
+			unsigned outside = tree->nodes[i].states & 1u << MT_OUTSIDE;
+			if (!tree->nodes[i].settled)
+				dsc_settle(dsc, i, outside  ? MT_OUTSIDE
+				                   : hidden ? MT_HIDDEN : MT_UNTESTED);
 		}
 		return 0;
 	}
@@ -431,17 +427,17 @@ static int dsc_establish(struct dsc *dsc)
 	}
 	dsc_infer_stacks(dsc);
 	bool search = tree->waiting > 0 || dsc->opts->boundaries
-	              || (dsc->opts->names != DN_HINT && !dsc_ends_early(dsc));
+	              || (dsc->opts->names != DN_HINT && !dsc_rule(dsc, DR_END));
 	if (search && !dsc_out_of_time(dsc) && dsc_walk(dsc) != 0)
 		return -1;
 	dsc_infer_stacks(dsc);
 	return dsc_ask_for_missing(dsc);
 }
 
-/** Allocate a discovery. */
-static struct discovery *discovery_new(const struct mount_table *table,
-                                       const struct discover_opts *opts)
+struct discovery *discover(struct os *os, struct devmap *devs, const struct mount_table *table,
+                           const struct discover_opts *opts)
 {
+	double begin = os_now();
 	struct discovery *d = calloc(1, sizeof(*d));
 	if (!d)
 		return NULL;
@@ -450,16 +446,6 @@ static struct discovery *discovery_new(const struct mount_table *table,
 	d->root = MT_NONE;
 	d->rules = dsc_rules(opts);
 	d->complete = true;
-	return d;
-}
-
-struct discovery *discover(struct os *os, struct devmap *devs, const struct mount_table *table,
-                           const struct discover_opts *opts)
-{
-	double begin = os_now();
-	struct discovery *d = discovery_new(table, opts);
-	if (!d)
-		return NULL;
 	struct dsc dsc = {
 		.os = os,
 		.devs = devs,
@@ -502,22 +488,20 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 	mtree_check(&d->tree);
 	dsc_finish(&dsc);
 	done = true;
-out:
-	{
-		int error = errno;
-		d->flags = dsc.flags;
-		map64_destroy(&dsc.by_old_id);
-		map64_destroy(&dsc.no_look);
-		free(dsc.stands);
-		if (dsc.rootfd_own)
-			os_close(os, dsc.rootfd);
-		d->stats.seconds = os_now() - begin;
-		if (!done) {
-			discovery_free(d);
-			d = NULL;
-		}
-		errno = error;
+out:;
+	int error = errno;
+	d->flags = dsc.flags;
+	map64_destroy(&dsc.by_old_id);
+	map64_destroy(&dsc.no_look);
+	free(dsc.stands);
+	if (dsc.rootfd_own)
+		os_close(os, dsc.rootfd);
+	d->stats.seconds = os_now() - begin;
+	if (!done) {
+		discovery_free(d);
+		d = NULL;
 	}
+	errno = error;
 	return d;
 }
 

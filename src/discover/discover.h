@@ -42,7 +42,7 @@ struct discover_rule_row {
 
 enum { DISCOVER_RULES_MAX = 16 };
 
-/** The rules, indexed by enum discover_rule of walk.c; rows after the last have no name. */
+/** The rules, indexed by enum discover_rule; rows after the last have no name. */
 extern const struct discover_rule_row discover_rules[DISCOVER_RULES_MAX];
 
 /** The index of a rule, or -1 if there is none of this name. */

@@ -72,8 +72,8 @@ const char *dsc_keep_text(struct dsc *dsc, struct strbuf *text);
 /** Whether the deadline is over; if so, it becomes the reason why the run is incomplete. */
 bool dsc_out_of_time(struct dsc *dsc);
 
-/** Name a node by the table, as MT_UNTESTED. */
-void dsc_untouched(struct dsc *dsc, uint32_t node);
+/** Name a node by the table, if that has a name, settle it, and add a state. */
+void dsc_settle(struct dsc *dsc, uint32_t node, enum mt_state state);
 
 /** The node of the mount that a statx shows, or MT_NONE if the table does not list it. */
 uint32_t dsc_node_of(const struct dsc *dsc, const struct k_statx *st);
@@ -178,12 +178,20 @@ void dsc_find_owners(struct dsc *dsc, uint32_t *owners);
     NULL.  It lives as long as the discovery. */
 const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners);
 
-/* walk.c */
+/* walk.c, pass.c */
 
-/** Whether mounts that the table proves unreachable are searched (rule "unreachable"). */
-bool dsc_waits_for_hidden(const struct dsc *dsc);
-/** Whether there is no search once every mount is settled (rule "end"). */
-bool dsc_ends_early(const struct dsc *dsc);
+/** The indexes of discover_rules. */
+enum discover_rule {
+	DR_LEAF, DR_SHRINK, DR_END, DR_UNREACHABLE, DR_DTYPE, DR_NLINK, DR_UNLOOKED, DR_PSEUDO,
+	DR_LIKELY, DR_BOUNDARY,
+	DR_NRULES
+};
+
+/** Whether a rule is on in this run. */
+static inline bool dsc_rule(const struct dsc *dsc, enum discover_rule rule)
+{
+	return dsc->d->rules & 1u << rule;
+}
 
 /** Search for the mounts that are not settled.
     @return 0, or -1 (ENOMEM, or the root cannot be opened). */

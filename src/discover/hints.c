@@ -191,17 +191,14 @@ static void hint_compare(struct dsc *dsc, struct hint *hint, int error, const st
 /** Settle a node if its name is right.  @return whether it is. */
 static bool hint_settle(struct dsc *dsc, const struct hint *hint)
 {
-	struct mt_node *n = &dsc->tree->nodes[hint->node];
 	if (!hint->right)
 		return false;
 	dsc_name(dsc, hint->node, dsc_kernel_name(dsc, hint->node), MT_NAMED_VERIFIED);
 	/* The mount was examined without touching its file system. */
 	if (dsc->flags[hint->node] & DF_BLOCKS)
 		mtree_state(dsc->tree, hint->node, MT_UNTESTED);
-	if (n->place_hidden) {
-		n->states &= (uint16_t)~(1u << MT_HIDDEN);
-		n->covered_by = MT_NONE;
-	}
+	if (dsc->tree->nodes[hint->node].place_hidden)
+		mtree_uncover(dsc->tree, hint->node);
 	return true;
 }
 
@@ -268,35 +265,30 @@ static bool hint_coverer(struct dsc *dsc, const char *name, uint32_t *by)
 /** Judge a node whose name failed although the kernel still reports it. */
 static void hint_judge(struct dsc *dsc, const struct hint *hint)
 {
-	struct mtree *tree = dsc->tree;
-	struct mt_node *n = &tree->nodes[hint->node];
-	const char *name = dsc_kernel_name(dsc, hint->node);
+	const struct mtree *tree = dsc->tree;
+	uint32_t node = hint->node, by = hint->seen, on = node;
 	enum mt_state state = hint->error ? dsc_error_state(hint->error) : MT_HIDDEN;
-	uint32_t by = hint->seen;
 	/* The path leads through a mount that can block. */
 	if (hint->error == EREMOTE) {
-		dsc_untouched(dsc, hint->node);
+		dsc_settle(dsc, node, MT_UNTESTED);
 		return;
 	}
 	if (state == MT_UNTESTED || (state == MT_HIDDEN
-	    && (dsc->unread || (hint->error && !hint_coverer(dsc, name, &by)))))
+	    && (dsc->unread || (hint->error
+	                        && !hint_coverer(dsc, dsc_kernel_name(dsc, node), &by))))) {
 		state = MT_UNSEARCHED;
-	if (state == MT_UNSEARCHED && !dsc->partly)
-		dsc->partly = "names could not be tested";
-	dsc_name(dsc, hint->node, name, MT_NAMED_KERNEL);
+		dsc->partly = dsc->partly ? dsc->partly : "names could not be tested";
+	}
 	/* The mount that contains its mount point. */
-	uint32_t on = hint->node;
 	while (mtree_stacked(tree, on))
 		on = tree->nodes[on].parent;
 	on = tree->nodes[on].parent;
-	if (state == MT_HIDDEN && (by == hint->node || (by != MT_NONE && by == on))) {
-		/* Its mount point is visible, but it is not there: the table is changing. */
-		mtree_state(tree, hint->node, MT_UNSEARCHED);
-		return;
-	}
-	mtree_state(tree, hint->node, state);
+	/* Its mount point is visible, but it is not there: the table is changing. */
+	if (state == MT_HIDDEN && by != MT_NONE && (by == node || by == on))
+		state = MT_UNSEARCHED;
+	dsc_settle(dsc, node, state);
 	if (state == MT_HIDDEN)
-		n->covered_by = by;
+		dsc->tree->nodes[node].covered_by = by;
 }
 
 /** Test the names of hidden mounts whose covering mount is gone. */
@@ -326,8 +318,7 @@ static void hint_unstack(struct mtree *tree, uint32_t gone)
 		return;
 	for (uint32_t at = below; at != MT_NONE && nodes[at].top == gone; at = nodes[at].parent)
 		nodes[at].top = below;
-	nodes[below].states &= (uint16_t)~(1u << MT_HIDDEN);
-	nodes[below].covered_by = MT_NONE;
+	mtree_uncover(tree, below);
 }
 
 /** Read the mounts whose names failed again, and update them.
@@ -429,9 +420,8 @@ static void hints_round(struct hints *hints, bool careful)
 void dsc_confirm(struct dsc *dsc, uint32_t node)
 {
 	struct hint hint;
-	const char *name = dsc_kernel_name(dsc, node);
 	/* By device, careful tests are impossible. */
-	if (!name || dsc->by_dev)
+	if (!dsc_kernel_name(dsc, node) || dsc->by_dev)
 		return;
 	bool right = hint_test(dsc, node, &hint);
 	enum mt_state state = hint.error ? dsc_error_state(hint.error) : MT_OK;
@@ -442,8 +432,7 @@ void dsc_confirm(struct dsc *dsc, uint32_t node)
 		dsc_name(dsc, node, NULL, MT_NAMED_NONE);
 		mtree_state(dsc->tree, node, right ? MT_UNSEARCHED : MT_DENIED);
 	} else if (state == MT_DENIED) {
-		dsc_name(dsc, node, name, MT_NAMED_KERNEL);
-		mtree_state(dsc->tree, node, MT_DENIED);
+		dsc_settle(dsc, node, MT_DENIED);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "discover/walk.h"
 
 #include "base/array.h"
+#include "base/fstypes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,7 +132,7 @@ static int walk_starts(struct walk *walk)
 		int depth = 0;
 		for (const char *p = dsc->d->targets[node]; *p; ++p)
 			depth += p[0] == '/' && p[1] != '\0';
-		if (walk->depth_bound && depth > walk->depth)
+		if (dsc->opts->depth && depth > (int)dsc->opts->depth)
 			continue;
 		if (bfs_start(walk->bfs, dsc->d->targets[node], node, queue, depth) != 0)
 			return -1;
@@ -185,8 +186,7 @@ static void walk_judge_denied(struct walk *walk)
 			dsc_confirm(dsc, node);
 			if (tree->nodes[node].settled)
 				break;
-			dsc_name(dsc, node, name, MT_NAMED_KERNEL);
-			mtree_state(tree, node, MT_DENIED);
+			dsc_settle(dsc, node, MT_DENIED);
 		}
 	}
 }
@@ -220,12 +220,90 @@ static int walk_passes(struct walk *walk, const struct bfs_policy *policy, unsig
 		return 0;
 	else if (walk->unread || walk->ndenied)
 		dsc->partly = "directories could not be read";
-	else if (walk->depth_bound)
+	else if (dsc->opts->depth)
 		dsc->partly = "the search was limited in depth";
 	else if (walk->vanished)
 		dsc->partly = "directories vanished while they were read";
 	dsc->shifting = walk->vanished && !walk->limited && !walk->unread && !walk->ndenied
-	                && !walk->depth_bound;
+	                && !dsc->opts->depth;
+	return 0;
+}
+
+/** Fill walk->nodes.  @return 0, or -1 (ENOMEM, or the root cannot be examined). */
+static int walk_prepare(struct walk *walk)
+{
+	struct dsc *dsc = walk->dsc;
+	const struct mtree *tree = dsc->tree;
+	walk->nodes = calloc(tree->count, sizeof(*walk->nodes));
+	if (!walk->nodes)
+		return -1;
+	bool openat2 = dsc->os->caps & OSC_OPENAT2;
+	walk->dtype = dsc_rule(dsc, DR_DTYPE);
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mount *m = tree->nodes[i].mount;
+		unsigned flags = fstype_flags(m->fstype);
+		struct walk_node *node = &walk->nodes[i];
+		*node = (struct walk_node){
+			.key = m->key,
+			.old_id = m->id,
+			.dev_major = m->dev_major,
+			.dev_minor = m->dev_minor,
+			.nlink = flags & FST_NLINK && dsc_rule(dsc, DR_NLINK),
+			.subvol = flags & FST_SUBVOL,
+			.proc = m->fstype && strcmp(m->fstype, "proc") == 0,
+			.last_pos = flags & FST_LAST_POS,
+			/* A file system with plain directories, and without mounts. */
+			.unlooked = flags & FST_NLINK && !tree->nodes[i].has_children && openat2
+			            && dsc_rule(dsc, DR_UNLOOKED),
+			.same_dev = MT_NONE,
+			.next_avoid = MT_NONE,
+		};
+		atomic_init(&node->wanted, !(mtree_is_leaf(tree, i) && dsc_rule(dsc, DR_LEAF))
+		                                   || walk_for_boundaries(walk, i));
+	}
+	if (map64_reserve(&walk->avoid, 1) != 0)
+		return -1;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const char *name = dsc_kernel_name(dsc, i);
+		/* A statx shows the top of a stack; the directory entry is on the mount that the
+		   lowest one is mounted on. */
+		if (!(dsc->flags[i] & DF_NO_LOOK) || !name || tree->nodes[i].top != i)
+			continue;
+		uint32_t lowest = i;
+		while (mtree_stacked(tree, lowest))
+			lowest = tree->nodes[lowest].parent;
+		uint32_t parent = tree->nodes[lowest].parent;
+		if (parent == MT_NONE)
+			continue;
+		uint64_t key = walk_avoid_key(parent, strrchr(name, '/') + 1);
+		uint32_t first = map64_put(&walk->avoid, key, i);
+		if (first == MAP64_NONE)
+			return -1;
+		walk->nodes[parent].avoids = true;
+		if (first != i) {
+			walk->nodes[i].next_avoid = walk->nodes[first].next_avoid;
+			walk->nodes[first].next_avoid = i;
+		}
+	}
+	for (uint32_t i = tree->count; dsc->by_dev && i-- > 0;) {
+		uint32_t first = map64_put(&walk->by_dev_first, mount_dev(tree->nodes[i].mount), i);
+		if (first == MAP64_NONE)
+			return -1;
+		if (first != i) {
+			walk->nodes[i].same_dev = walk->nodes[first].same_dev;
+			walk->nodes[first].same_dev = i;
+		}
+	}
+	/* If the root of the run is not a mount, statx shows its device. */
+	if (dsc->by_dev && dsc->d->root != MT_NONE && tree->nodes[dsc->d->root].made) {
+		const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+		struct k_statx st;
+		struct walk_node *root = &walk->nodes[dsc->d->root];
+		if (os_statx(dsc->os, dsc->rootfd, "", flags, 0, &st) != 0)
+			return -1;
+		root->dev_major = st.dev_major;
+		root->dev_minor = st.dev_minor;
+	}
 	return 0;
 }
 
@@ -241,10 +319,6 @@ int dsc_walk(struct dsc *dsc)
 	double now = os_now();
 	struct walk walk = {
 		.dsc = dsc,
-		.by_dev = dsc->by_dev,
-		.unique = dsc->unique,
-		.depth_bound = dsc->opts->depth > 0,
-		.depth = (int)dsc->opts->depth,
 		.until = dsc->opts->max_seconds > 0 ? now + dsc->opts->max_seconds : 0,
 		.next_tick = now + 0.25,
 	};
@@ -266,8 +340,7 @@ int dsc_walk(struct dsc *dsc)
 		free(walk.denied[i]);
 	free(walk.denied);
 	free(walk.nodes);
-	free(walk.avoid);
-	map64_destroy(&walk.avoid_by);
+	map64_destroy(&walk.avoid);
 	map64_destroy(&walk.by_dev_first);
 	errno = error;
 	return rc;

@@ -98,7 +98,7 @@ static void probing_close(struct probing *p, uint32_t node)
 	if (dsc->tree->nodes[node].states & UNREACHABLE)
 		return;
 	mtree_state(dsc->tree, node, MT_HUNG);
-	dsc_untouched(dsc, node);
+	dsc_settle(dsc, node, MT_UNTESTED);
 }
 
 /** Put a node into the queue of its superblock. */
@@ -176,7 +176,7 @@ static void probing_not_made(struct probing *p, uint32_t node, int error, const 
 		probing_incomplete(p, kept ? kept : reason);
 	}
 	dsc->d->probed[node].error = error;
-	dsc_untouched(dsc, node);
+	dsc_settle(dsc, node, MT_UNTESTED);
 	p->nodes[node].state = PS_LEFT;
 }
 
@@ -296,8 +296,7 @@ static void probing_take(struct probing *p, uint32_t node, const struct probe_an
 		break;
 	default:   /* PROBE_ELSEWHERE */
 		if (answer->error && state != MT_HIDDEN && state != MT_UNTESTED) {
-			dsc_name(dsc, node, name, MT_NAMED_KERNEL);
-			mtree_state(dsc->tree, node, state);
+			dsc_settle(dsc, node, state);
 		} else {
 			probed->error = 0;
 			p->strays[p->nstrays++] = node;
@@ -378,7 +377,7 @@ static int probing_run(struct probing *p)
 			/* These mounts must not be touched without the prober. */
 			for (uint32_t i = 0; i < dsc->tree->count; ++i) {
 				if (p->nodes[i].state == PS_ASKED || p->nodes[i].state == PS_READY)
-					dsc_untouched(dsc, i);
+					dsc_settle(dsc, i, MT_UNTESTED);
 			}
 			return 0;
 		}

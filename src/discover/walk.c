@@ -28,11 +28,6 @@
 #define A2 (1u << DA_GETMNT2)
 #define A3 (1u << DA_GETMNT3)
 
-enum discover_rule {
-	DR_LEAF, DR_SHRINK, DR_END, DR_UNREACHABLE, DR_DTYPE, DR_NLINK, DR_UNLOOKED, DR_PSEUDO,
-	DR_LIKELY, DR_BOUNDARY,
-	DR_NRULES
-};
 _Static_assert((int)DR_NRULES < (int)DISCOVER_RULES_MAX, "rules fit");
 
 const struct discover_rule_row discover_rules[DISCOVER_RULES_MAX] = {
@@ -62,22 +57,6 @@ int discover_rule(const char *name)
 	return -1;
 }
 
-/** Whether a rule is on in this run. */
-static bool dsc_rule(const struct dsc *dsc, enum discover_rule rule)
-{
-	return dsc->d->rules & 1u << rule;
-}
-
-bool dsc_waits_for_hidden(const struct dsc *dsc)
-{
-	return !dsc_rule(dsc, DR_UNREACHABLE);
-}
-
-bool dsc_ends_early(const struct dsc *dsc)
-{
-	return dsc_rule(dsc, DR_END);
-}
-
 enum {
 	/* Counters in the same array, after those of the rules. */
 	HIT_VANISHED = DR_NRULES,
@@ -89,29 +68,27 @@ enum {
 };
 _Static_assert((int)HIT_ENTRIES < (int)BFS_HITS, "counters fit");
 
-/** Whether all of a mount is searched because of its boundaries. */
-static bool walk_for_boundaries(const struct walk *walk, uint32_t node)
+bool walk_for_boundaries(const struct walk *walk, uint32_t node)
 {
 	return walk->dsc->opts->boundaries && walk->nodes[node].subvol;
 }
 
 /* In any thread. */
 
-/** The key in avoid_by of a mount and the last component of a name in it. */
-static uint64_t walk_avoid_key(uint32_t node, const char *last)
-{
-	return (uint64_t)node << 32 | (uint32_t)map64_bytes(MAP64_BYTES, last, strlen(last));
-}
-
 /** Whether an entry must not be examined. */
 static bool walk_avoids(const struct walk *walk, const struct bfs_at *at)
 {
-	uint32_t i = map64_get(&walk->avoid_by, walk_avoid_key(at->tag, at->name));
-	for (; i != MT_NONE; i = walk->avoid[i].next) {
-		if (bfs_path_is(at, walk->avoid[i].path))
-			return true;
-	}
-	return false;
+	uint32_t i = map64_get(&walk->avoid, walk_avoid_key(at->tag, at->name));
+	while (i != MT_NONE && !bfs_path_is(at, dsc_kernel_name(walk->dsc, i)))
+		i = walk->nodes[i].next_avoid;
+	return i != MT_NONE;
+}
+
+/** Whether entries are too deep to be entered. */
+static bool walk_at_depth(const struct walk *walk, const struct bfs_at *at)
+{
+	unsigned depth = walk->dsc->opts->depth;
+	return depth > 0 && at->depth >= (int)depth;
 }
 
 static enum bfs_verdict walk_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
@@ -136,7 +113,7 @@ static enum bfs_verdict walk_entry(void *arg, struct bfs_scratch *scratch, const
 	if (node->unlooked && entry->type == DT_DIR
 	    && !(node->proc && fstype_dir_waits("proc", entry->name))) {
 		++scratch->hits[DR_UNLOOKED];
-		return walk->depth_bound && at->depth >= walk->depth ? BFS_SKIP : BFS_ENTER;
+		return walk_at_depth(walk, at) ? BFS_SKIP : BFS_ENTER;
 	}
 	if (node->avoids && walk_avoids(walk, at))
 		return BFS_SKIP;
@@ -147,9 +124,9 @@ static enum bfs_verdict walk_entry(void *arg, struct bfs_scratch *scratch, const
 static bool walk_crosses(const struct walk *walk, const struct walk_node *node,
                          const struct k_statx *st)
 {
-	if (walk->by_dev)
+	if (walk->dsc->by_dev)
 		return st->dev_major != node->dev_major || st->dev_minor != node->dev_minor;
-	uint64_t id = os_statx_mnt_id(st, walk->unique);
+	uint64_t id = os_statx_mnt_id(st, walk->dsc->unique);
 	return id ? id != node->key : os_statx_mnt_id(st, false) != node->old_id;
 }
 
@@ -174,7 +151,7 @@ static enum bfs_verdict walk_meta(void *arg, struct bfs_scratch *scratch, const 
 		return BFS_JUDGE;
 	if (node->subvol && st->ino == BTRFS_SUBVOLUME_INO)
 		return BFS_JUDGE;
-	if (walk->depth_bound && at->depth >= walk->depth)
+	if (walk_at_depth(walk, at))
 		return BFS_SKIP;
 	/* This directory contains only links. */
 	if (node->proc && fstype_dir_waits("proc", entry->name))
@@ -201,7 +178,7 @@ static void walk_settled(struct walk *walk, uint32_t node)
 		/* By device, an ambiguous mount was only searched because of its children. */
 		if (!(dsc->flags[parent] & (DF_INSIDE | DF_TWIN)) || tree->nodes[parent].settled)
 			break;
-		dsc_untouched(dsc, parent);
+		dsc_settle(dsc, parent, MT_UNTESTED);
 		node = parent;
 	}
 }
@@ -278,10 +255,10 @@ static uint32_t walk_node_by_dev(const struct walk *walk, uint32_t on, const str
 /** Settle a node as hidden by another. */
 static void walk_covered(struct dsc *dsc, uint32_t node, uint32_t by)
 {
-	const char *name = dsc->opts->names == DN_PURE ? NULL : dsc_kernel_name(dsc, node);
-	mtree_state(dsc->tree, node, MT_HIDDEN);
+	dsc_settle(dsc, node, MT_HIDDEN);
 	dsc->tree->nodes[node].covered_by = by;
-	dsc_name(dsc, node, name, name ? MT_NAMED_KERNEL : MT_NAMED_NONE);
+	if (dsc->opts->names == DN_PURE)
+		dsc_name(dsc, node, NULL, MT_NAMED_NONE);
 }
 
 /**
@@ -300,8 +277,7 @@ static void walk_name(struct walk *walk, uint32_t on, uint32_t top, const char *
 	if (!node->settled || node->named == MT_NAMED_NONE || node->states & 1u << MT_HIDDEN) {
 		dsc_name(dsc, top, path, MT_NAMED_WALKED);
 		/* The table was wrong, or has changed. */
-		node->states &= (uint16_t)~(1u << MT_HIDDEN);
-		node->covered_by = MT_NONE;
+		mtree_uncover(tree, top);
 		if (dsc->flags[top] & DF_BLOCKS)
 			mtree_state(tree, top, MT_UNTESTED);
 		walk_settled(walk, top);
@@ -381,13 +357,13 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 		return BFS_SKIP;
 	}
 
-	uint32_t top = walk->by_dev ? walk_node_by_dev(walk, on, st) : dsc_node_of(dsc, st);
-	if (top == MT_NONE || !(walk->by_dev || os_statx_is_mount_root(st))) {
+	uint32_t top = walk->dsc->by_dev ? walk_node_by_dev(walk, on, st) : dsc_node_of(dsc, st);
+	if (top == MT_NONE || !(walk->dsc->by_dev || os_statx_is_mount_root(st))) {
 		walk_boundary(walk, at, st);
 		return BFS_SKIP;
 	}
 	/* Twins are entered wherever they are found, but never named. */
-	bool twin = walk->by_dev && dsc->flags[top] & DF_TWIN;
+	bool twin = walk->dsc->by_dev && dsc->flags[top] & DF_TWIN;
 	bool again = twin || (dsc->tree->nodes[top].settled && dsc->d->targets[top]
 	                      && dsc->tree->nodes[top].named >= MT_NAMED_INFERRED);
 	if (!again) {
@@ -398,11 +374,10 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 		walk_name(walk, on, top, path);
 	}
 	enum bfs_queue queue;
-	bool deeper = !walk->depth_bound || at->depth < walk->depth;
 	/* The second round enters the mounts named in the first again; the pass over files starts
 	   at each mount that is still INTERNAL. */
 	bool enter_it = !again || twin || (walk->round > 0 && !walk->files);
-	if (enter_it && S_ISDIR(st->mode) && deeper) {
+	if (enter_it && S_ISDIR(st->mode) && !walk_at_depth(walk, at)) {
 		if (walk_enters(walk, top, &queue))
 			*enter = (struct bfs_enter){true, top, queue};
 		else
@@ -424,92 +399,14 @@ static bool walk_wanted(void *arg, uint32_t tag)
 static uint64_t walk_mnt_id(void *arg, uint32_t tag, bool *unique)
 {
 	const struct walk *walk = arg;
-	*unique = walk->unique;
-	return walk->by_dev ? 0 : walk->nodes[tag].key;
+	*unique = walk->dsc->unique;
+	return walk->dsc->by_dev ? 0 : walk->nodes[tag].key;
 }
 
 static bool walk_last_pos(void *arg, uint32_t tag)
 {
 	const struct walk *walk = arg;
-	return !walk->by_dev && walk->nodes[tag].last_pos;
-}
-
-int walk_prepare(struct walk *walk)
-{
-	struct dsc *dsc = walk->dsc;
-	const struct mtree *tree = dsc->tree;
-	walk->nodes = calloc(tree->count, sizeof(*walk->nodes));
-	walk->avoid = calloc(tree->count, sizeof(*walk->avoid));
-	if (!walk->nodes || !walk->avoid)
-		return -1;
-	bool openat2 = dsc->os->caps & OSC_OPENAT2;
-	walk->dtype = dsc_rule(dsc, DR_DTYPE);
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		const struct mount *m = tree->nodes[i].mount;
-		unsigned flags = fstype_flags(m->fstype);
-		struct walk_node *node = &walk->nodes[i];
-		node->key = m->key;
-		node->old_id = m->id;
-		node->dev_major = m->dev_major;
-		node->dev_minor = m->dev_minor;
-		node->nlink = flags & FST_NLINK && dsc_rule(dsc, DR_NLINK);
-		node->subvol = flags & FST_SUBVOL;
-		node->proc = m->fstype && strcmp(m->fstype, "proc") == 0;
-		node->last_pos = flags & FST_LAST_POS;
-		/* A file system with plain directories, and without mounts. */
-		node->unlooked = flags & FST_NLINK && !tree->nodes[i].has_children && openat2
-		                 && dsc_rule(dsc, DR_UNLOOKED);
-		atomic_init(&node->wanted, !(mtree_is_leaf(tree, i) && dsc_rule(dsc, DR_LEAF))
-		                                   || walk_for_boundaries(walk, i));
-	}
-	if (map64_reserve(&walk->avoid_by, 1) != 0)
-		return -1;
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		const char *name = dsc_kernel_name(dsc, i);
-		/* A statx shows the top of a stack; the directory entry is on the mount that the
-		   lowest one is mounted on. */
-		if (!(dsc->flags[i] & DF_NO_LOOK) || !name || tree->nodes[i].top != i)
-			continue;
-		uint32_t lowest = i;
-		while (mtree_stacked(tree, lowest))
-			lowest = tree->nodes[lowest].parent;
-		uint32_t parent = tree->nodes[lowest].parent;
-		if (parent == MT_NONE)
-			continue;
-		uint64_t key = walk_avoid_key(parent, strrchr(name, '/') + 1);
-		uint32_t first = map64_put(&walk->avoid_by, key, walk->navoid);
-		if (first == MAP64_NONE)
-			return -1;
-		struct walk_avoid *avoid = &walk->avoid[walk->navoid];
-		*avoid = (struct walk_avoid){name, MT_NONE};
-		if (first != walk->navoid) {
-			avoid->next = walk->avoid[first].next;
-			walk->avoid[first].next = walk->navoid;
-		}
-		++walk->navoid;
-		walk->nodes[parent].avoids = true;
-	}
-	for (uint32_t i = tree->count; walk->by_dev && i-- > 0;) {
-		uint32_t first = map64_put(&walk->by_dev_first, mount_dev(tree->nodes[i].mount), i);
-		if (first == MAP64_NONE)
-			return -1;
-		walk->nodes[i].same_dev = MT_NONE;
-		if (first != i) {
-			walk->nodes[i].same_dev = walk->nodes[first].same_dev;
-			walk->nodes[first].same_dev = i;
-		}
-	}
-	/* If the root of the run is not a mount, statx shows its device. */
-	if (walk->by_dev && dsc->d->root != MT_NONE && tree->nodes[dsc->d->root].made) {
-		const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-		struct k_statx st;
-		struct walk_node *root = &walk->nodes[dsc->d->root];
-		if (os_statx(dsc->os, dsc->rootfd, "", flags, 0, &st) != 0)
-			return -1;
-		root->dev_major = st.dev_major;
-		root->dev_minor = st.dev_minor;
-	}
-	return 0;
+	return !walk->dsc->by_dev && walk->nodes[tag].last_pos;
 }
 
 void walk_count(struct walk *walk, const struct bfs_stats *done)

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /** The data of a mount that worker threads read; only `wanted` changes. */
 struct walk_node {
@@ -22,28 +23,20 @@ struct walk_node {
 	bool subvol;               /* btrfs */
 	bool last_pos;             /* no entry comes after K_LAST_POS */
 	bool proc;                 /* its directories can block: fstype_dir_waits() */
-	bool avoids;               /* it contains names in walk.avoid */
+	bool avoids;               /* it contains mount points that must not be examined: NFS */
+	uint32_t next_avoid;       /* the next node with its key in walk.avoid, or MT_NONE */
 	uint32_t same_dev;         /* the next node of the same device, or MT_NONE */
 	_Atomic bool wanted;       /* its directories are worth reading */
-};
-
-/** A name that must not be examined: of an NFS mount. */
-struct walk_avoid {
-	const char *path;
-	uint32_t next;
 };
 
 struct walk {
 	struct dsc *dsc;
 	struct walk_node *nodes;
-	struct walk_avoid *avoid;
-	struct map64 avoid_by;     /* walk_avoid_key() -> first of avoid */
-	uint32_t navoid;
+	struct map64 avoid;        /* walk_avoid_key() -> the first node that must be avoided */
 	struct map64 by_dev_first; /* device -> first node; for identity by device */
 	int round;                 /* 0 or 1 */
 	bool files;                /* this pass examines files */
-	bool by_dev, unique, dtype, depth_bound;
-	int depth;
+	bool dtype;                /* DR_DTYPE is used */
 	double until, next_tick;
 	uint64_t ticks, dirs_before;
 	struct bfs *bfs;
@@ -54,8 +47,14 @@ struct walk {
 	size_t ndenied, denied_size;
 };
 
-/** Fill walk->nodes.  @return 0, or -1 (ENOMEM, or the root cannot be examined). */
-int walk_prepare(struct walk *walk);
+/** The key in walk.avoid of a mount and the last component of a name in it. */
+static inline uint64_t walk_avoid_key(uint32_t node, const char *last)
+{
+	return (uint64_t)node << 32 | (uint32_t)map64_bytes(MAP64_BYTES, last, strlen(last));
+}
+
+/** Whether all of a mount is searched because of its boundaries. */
+bool walk_for_boundaries(const struct walk *walk, uint32_t node);
 
 /** Make the policy for bfs, without done(). */
 void walk_policy(struct walk *walk, struct bfs_policy *policy);
