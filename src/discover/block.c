@@ -118,8 +118,8 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 		stands->node = i;
 		/* An overlay with unknown layers is assumed to block. */
 		if (flags & FST_LAYERED && !own
-		    && (!m->fs_opts || !opt_each_layer(m->fs_opts, &stands->scratch,
-		                                       stands_on_layer, stands)))
+		    && (!m->fs_opts || !opt_each_layer(m->fs_opts, opt_next_shown,
+		                                       &stands->scratch, stands_on_layer, stands)))
 			dsc->flags[i] |= DF_BLOCKS;
 		/* btrfs and bcachefs have anonymous device numbers; other types on devices have
 		   one if they are on a file: erofs. */
