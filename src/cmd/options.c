@@ -198,7 +198,7 @@ static int take_option(const struct option_row *row, const char *value, void *op
 	case OPT_ID:
 		if (!option_number(value, row->max > 0 ? (uint64_t)row->max : UINT64_MAX, &number)
 		    || number == 0)
-			return usage_error(title, "\"%s\": not an ID", value);
+			return usage_error(title, "\"%s\": must be a number above 0", value);
 		*(uint64_t *)field = number;
 		return 0;
 	case OPT_SECONDS:
