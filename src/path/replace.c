@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening and reading a file that may be replaced.
+ * Opening and reading a file, and whether it may be replaced.
  */
 #include "path/place_impl.h"
+#include "path/replace_impl.h"
 
 #include "os/entry.h"
 #include "os/file.h"
@@ -10,10 +11,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 
 enum { READS_MAX = 5 };
@@ -29,14 +32,19 @@ int replace_fail(struct replace_error *error, enum replace_why why, int number, 
 	return -1;
 }
 
+bool replace_same_times(const struct stat *a, const struct stat *b)
+{
+	return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec
+	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec
+	       && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
 /** Whether a file is unchanged between two calls of stat(2). */
 static bool is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size
 	       && a->st_mode == b->st_mode && a->st_uid == b->st_uid && a->st_gid == b->st_gid
-	       && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec
-	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec
-	       && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+	       && replace_same_times(a, b);
 }
 
 static int fail_look(struct replace_error *error, const char *step)
@@ -219,6 +227,57 @@ int replace_open(struct os *os, const struct replace_name *name, struct replace 
 fail:
 	place_destroy(&place);
 	return -1;
+}
+
+/** The flags of chattr(1), FS_IMMUTABLE_FL and FS_APPEND_FL; 0 if the file system has none.
+    @readable  Whether fd was opened for reading. */
+static unsigned flags_of(struct os *os, int fd, bool readable)
+{
+	struct k_statx st;
+	unsigned flags = 0;
+	if (os->statx_works
+	    && os_statx(os, fd, "", AT_NO_AUTOMOUNT | AT_EMPTY_PATH, K_STATX_TYPE, &st) == 0
+	    && st.attributes_mask & K_STATX_ATTR_IMMUTABLE) {
+		return (st.attributes & K_STATX_ATTR_IMMUTABLE ? FS_IMMUTABLE_FL : 0)
+		       | (st.attributes & K_STATX_ATTR_APPEND ? FS_APPEND_FL : 0);
+	}
+	return readable && os_inode_flags(os, fd, &flags) == 0 ? flags : 0;
+}
+
+static int refuse_flags(unsigned flags, const char *what, struct replace_error *error)
+{
+	if (flags & FS_IMMUTABLE_FL)
+		return replace_fail(error, RP_IMMUTABLE, EPERM, "%s", what);
+	if (flags & FS_APPEND_FL)
+		return replace_fail(error, RP_APPEND, EPERM, "%s", what);
+	return 0;
+}
+
+/** Whether the mount of a directory is read-only, or its file system. */
+static bool is_read_only(struct os *os, int fd)
+{
+	struct statfs fs;
+	return os_fstatfs(os, fd, &fs) == 0 && fs.f_flags & ST_RDONLY;
+}
+
+int replace_may(struct replace *file, bool links, struct replace_error *error)
+{
+	if (file->of_kernel && !file->at_link)
+		return replace_fail(error, RP_KERNEL, 0, "it is in procfs");
+	if (file->missing && file->link)
+		return replace_fail(error, RP_DANGLING, 0, "a symlink to nothing");
+	if (!file->missing && !file->at_link) {
+		if (refuse_flags(flags_of(file->os, file->fd, true), "the file", error) != 0)
+			return -1;
+		if (!links && file->st.st_nlink > 1)
+			return replace_fail(error, RP_LINKS, 0, "it has %llu names",
+			                    (unsigned long long)file->st.st_nlink);
+	}
+	if (refuse_flags(flags_of(file->os, file->dirfd, false), "its directory", error) != 0)
+		return -1;
+	if (is_read_only(file->os, file->dirfd))
+		return replace_fail(error, RP_READ_ONLY, EROFS, "its directory");
+	return 0;
 }
 
 void replace_close(struct replace *file)

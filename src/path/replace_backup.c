@@ -4,13 +4,12 @@
  */
 #include "path/replace_impl.h"
 
-#include "base/array.h"
+#include "os/file.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -74,62 +73,38 @@ static bool is_backup_name(const char *of, const char *name)
 	return strptime(stamp, "%Y%m%dT%H%M%S", &tm) == stamp + 15;
 }
 
-static int compare_names(const void *a, const void *b)
+/** Remove a backup, but not the new one, nor what others made or linked to. */
+static void remove_backup(const struct writer *w, const char *name)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/** List the backups.  @return their number, or -1. */
-static ssize_t backup_list(const struct writer *w, char ***list)
-{
-	_Alignas(struct k_dirent) char buf[16 * 1024];
-	char **names = NULL;
-	size_t count = 0, room = 0;
-	ssize_t n;
-	while ((n = os_getdents(w->file->os, w->dir, buf, sizeof(buf))) > 0) {
-		const struct k_dirent *entry;
-		size_t at = 0, len;
-		while ((entry = os_dirent(buf, (size_t)n, &at, &len))) {
-			if (len == 0 || !is_backup_name(w->file->name, entry->name))
-				continue;
-			if (!ARRAY_ROOM(names, count, &room)
-			    || !(names[count] = strdup(entry->name)))
-				goto fail;
-			++count;
-		}
-		if (at < (size_t)n)
-			goto fail;
-	}
-	if (n == 0) {
-		*list = names;
-		return (ssize_t)count;
-	}
-fail:
-	while (count > 0)
-		free(names[--count]);
-	free(names);
-	return -1;
+	struct replace *file = w->file;
+	struct stat st;
+	if (strcmp(name, w->backup_name) != 0 && writer_look(w, name, &st) == 0
+	    && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) && st.st_nlink == 1
+	    && (st.st_uid == w->euid || st.st_uid == file->st.st_uid)
+	    && os_unlinkat(file->os, file->dirfd, name) == 0)
+		++file->pruned;
 }
 
 void backup_prune(const struct writer *w)
 {
-	struct replace *file = w->file;
-	char **names;
-	ssize_t count = backup_list(w, &names);
-	if (count <= 0)
-		return;
-	qsort(names, (size_t)count, sizeof(*names), compare_names);
-	for (ssize_t i = 0; i < count; ++i) {
-		struct stat st;
-		/* If the clock was set back, the new one may be the oldest.  What others made, or
-		   linked to, is theirs. */
-		if (i < count - REPLACE_BACKUPS && strcmp(names[i], w->backup_name) != 0
-		    && writer_look(w, names[i], &st) == 0
-		    && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) && st.st_nlink == 1
-		    && (st.st_uid == w->euid || st.st_uid == file->st.st_uid)
-		    && os_unlinkat(file->os, file->dirfd, names[i]) == 0)
-			++file->pruned;
-		free(names[i]);
+	_Alignas(struct k_dirent) char buf[16 * 1024];
+	char last[REPLACE_BACKUPS][NAME_SIZE];   /* the last names so far, sorted */
+	struct os_dir dir;
+	size_t n = 0;
+	os_dir_begin(&dir, w->file->os, w->dir, buf, sizeof(buf));
+	for (const char *name; (name = os_dir_next(&dir)) != NULL;) {
+		if (!is_backup_name(w->file->name, name))
+			continue;
+		size_t at = n;
+		while (at > 0 && strcmp(last[at - 1], name) > 0)
+			--at;
+		if (n == REPLACE_BACKUPS) {
+			remove_backup(w, at == 0 ? name : last[0]);
+			if (at-- == 0)
+				continue;
+			memmove(last[0], last[1], (--n) * sizeof(*last));
+		}
+		memmove(last[at + 1], last[at], (n++ - at) * sizeof(*last));
+		strcpy(last[at], name);
 	}
-	free(names);
 }

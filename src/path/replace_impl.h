@@ -23,6 +23,11 @@ struct writer {
 	char lock_name[NAME_SIZE], new_name[NAME_SIZE], old_name[NAME_SIZE], backup_name[NAME_SIZE];
 };
 
+/* replace.c */
+
+/** Whether a file has not changed, by its times. */
+bool replace_same_times(const struct stat *a, const struct stat *b);
+
 /* replace_write.c */
 
 /** Set the error that errno means here.  @return -1. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { VALUE_MAX = 64 * 1024 };
+enum { BYTES_MAX = 64 * 1024 };   /* of a value, and of the names of a file's attributes */
 
 /** Whether losing an attribute would change permissions, or lose user data. */
 static bool must_keep(const char *attribute)
@@ -31,40 +31,25 @@ static bool is_of_bytes(const char *attribute)
 	return strcmp(attribute, "security.ima") == 0 || strcmp(attribute, "security.evm") == 0;
 }
 
-/**
- * List the names of a file's attributes.
- *
- * @names [out]  Each ends in a NUL.  Ownership: the caller frees it.
- * @return their length, or -1 with errno.
- */
-static ssize_t list_attributes(struct os *os, int fd, char **names)
+/** List the names of a file's attributes, each with a NUL; more may be added meanwhile.
+    @names  BYTES_MAX bytes.  @return their length, or -1. */
+static ssize_t list_attributes(struct os *os, int fd, char *names)
 {
-	*names = NULL;
-	ssize_t n = os_flistxattr(os, fd, NULL, 0);
-	if (n < 0)
-		return errno == ENOTSUP || errno == ENOSYS ? 0 : -1;
-	size_t size = (size_t)n + 1024;   /* more may be added meanwhile */
-	if (n == 0)
-		return 0;
-	if (!(*names = malloc(size + 1)))
-		return -1;
-	n = os_flistxattr(os, fd, *names, size);
-	if (n >= 0)
-		(*names)[n] = '\0';
-	return n;
+	ssize_t n = os_flistxattr(os, fd, names, BYTES_MAX);
+	return n < 0 && (errno == ENOTSUP || errno == ENOSYS) ? 0 : n;
 }
 
 static int keep_attribute(const struct writer *w, int to, const char *attribute, char *value,
                           const char *name)
 {
 	struct os *os = w->file->os;
-	ssize_t n = os_fgetxattr(os, w->file->fd, attribute, value, VALUE_MAX);
+	ssize_t n = os_fgetxattr(os, w->file->fd, attribute, value, BYTES_MAX);
 	if (n < 0 && errno == ENODATA)
 		return 0;
 	if (n >= 0) {
 		/* A security label usually exists from the start. */
-		char *has = value + VALUE_MAX;
-		ssize_t m = os_fgetxattr(os, to, attribute, has, VALUE_MAX);
+		char *has = value + BYTES_MAX;
+		ssize_t m = os_fgetxattr(os, to, attribute, has, BYTES_MAX);
 		if (m == n && memcmp(has, value, (size_t)n) == 0)
 			return 0;
 		if (os_fsetxattr(os, to, attribute, value, (size_t)n) == 0)
@@ -82,17 +67,16 @@ static int keep_attribute(const struct writer *w, int to, const char *attribute,
 static int keep_attributes(const struct writer *w, int to, const char *name)
 {
 	struct os *os = w->file->os;
-	char *names, *has, *value = NULL;
+	char *names = malloc(4 * BYTES_MAX), *has = names ? names + BYTES_MAX : NULL;
+	ssize_t len = -1, nhas = -1;
 	int rc = -1;
-	ssize_t len = list_attributes(os, w->file->fd, &names), nhas = -1;
-	has = NULL;
-	if (len < 0 || (nhas = list_attributes(os, to, &has)) < 0
-	    || !(value = malloc(2 * VALUE_MAX))) {
+	if (!names || (len = list_attributes(os, w->file->fd, names)) < 0
+	    || (nhas = list_attributes(os, to, has)) < 0) {
 		replace_fail(w->error, RP_KEEP, errno, "attributes");
 		goto out;
 	}
 	/* Remove an inherited ACL before the mode is set, which is part of it. */
-	for (const char *at = has; at && at < has + nhas; at += strlen(at) + 1) {
+	for (const char *at = has; at < has + nhas; at += strlen(at) + 1) {
 		if (strncmp(at, "system.posix_acl_", 17) == 0 && os_fremovexattr(os, to, at) != 0
 		    && errno != ENODATA) {
 			replace_fail(w->error, RP_KEEP, errno, "attribute %s", at);
@@ -104,15 +88,13 @@ static int keep_attributes(const struct writer *w, int to, const char *name)
 		             (unsigned)w->file->st.st_mode & 07777);
 		goto out;
 	}
-	for (const char *at = names; at && at < names + len; at += strlen(at) + 1) {
-		if (!is_of_bytes(at) && keep_attribute(w, to, at, value, name) != 0)
-			goto out;
-	}
 	rc = 0;
+	for (const char *at = names; at < names + len && rc == 0; at += strlen(at) + 1) {
+		if (!is_of_bytes(at))
+			rc = keep_attribute(w, to, at, has + BYTES_MAX, name);
+	}
 out:
 	free(names);
-	free(has);
-	free(value);
 	return rc;
 }
 

@@ -12,13 +12,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/fs.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
-#include <sys/vfs.h>
 #include <time.h>
 
 enum { LOCK_MS = 20, LOCK_RACES = 100, EXCHANGES_MAX = 16 };
@@ -46,67 +43,7 @@ int writer_look(const struct writer *w, const char *name, struct stat *st)
 	return os_look_entry(w->file->os, w->file->dirfd, name, ENTRY_HERE, st);
 }
 
-/* May it be replaced? */
-
-/** The flags of chattr(1), FS_IMMUTABLE_FL and FS_APPEND_FL; 0 if the file system has none.
-    @readable  Whether fd was opened for reading. */
-static unsigned flags_of(struct os *os, int fd, bool readable)
-{
-	struct k_statx st;
-	unsigned flags = 0;
-	if (os->statx_works
-	    && os_statx(os, fd, "", AT_NO_AUTOMOUNT | AT_EMPTY_PATH, K_STATX_TYPE, &st) == 0
-	    && st.attributes_mask & K_STATX_ATTR_IMMUTABLE) {
-		return (st.attributes & K_STATX_ATTR_IMMUTABLE ? FS_IMMUTABLE_FL : 0)
-		       | (st.attributes & K_STATX_ATTR_APPEND ? FS_APPEND_FL : 0);
-	}
-	return readable && os_inode_flags(os, fd, &flags) == 0 ? flags : 0;
-}
-
-static int refuse_flags(unsigned flags, const char *what, struct replace_error *error)
-{
-	if (flags & FS_IMMUTABLE_FL)
-		return replace_fail(error, RP_IMMUTABLE, EPERM, "%s", what);
-	if (flags & FS_APPEND_FL)
-		return replace_fail(error, RP_APPEND, EPERM, "%s", what);
-	return 0;
-}
-
-/** Whether the mount of a directory is read-only, or its file system. */
-static bool is_read_only(struct os *os, int fd)
-{
-	struct statfs fs;
-	return os_fstatfs(os, fd, &fs) == 0 && fs.f_flags & ST_RDONLY;
-}
-
-int replace_may(struct replace *file, bool links, struct replace_error *error)
-{
-	if (file->of_kernel && !file->at_link)
-		return replace_fail(error, RP_KERNEL, 0, "it is in procfs");
-	if (file->missing && file->link)
-		return replace_fail(error, RP_DANGLING, 0, "a symlink to nothing");
-	if (!file->missing && !file->at_link) {
-		if (refuse_flags(flags_of(file->os, file->fd, true), "the file", error) != 0)
-			return -1;
-		if (!links && file->st.st_nlink > 1)
-			return replace_fail(error, RP_LINKS, 0, "it has %llu names",
-			                    (unsigned long long)file->st.st_nlink);
-	}
-	if (refuse_flags(flags_of(file->os, file->dirfd, false), "its directory", error) != 0)
-		return -1;
-	if (is_read_only(file->os, file->dirfd))
-		return replace_fail(error, RP_READ_ONLY, EROFS, "its directory");
-	return 0;
-}
-
 /* Is it still what was read? */
-
-static bool same_times(const struct stat *a, const struct stat *b)
-{
-	return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec
-	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec
-	       && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
 
 /** Compare the bytes: two changes within a tick of the clock have the same times.
     @return 1, 0, or -1 with errno. */
@@ -142,7 +79,7 @@ static int still_shown(const struct writer *w)
 		return replace_fail(w->error, RP_CHANGED, 0, "it was removed");
 	if (st.st_dev != file->st.st_dev || st.st_ino != file->st.st_ino)
 		return replace_fail(w->error, RP_CHANGED, 0, "it is another file now");
-	if (st.st_size != file->st.st_size || !same_times(&st, &file->st))
+	if (st.st_size != file->st.st_size || !replace_same_times(&st, &file->st))
 		return replace_fail(w->error, RP_CHANGED, 0, "its size or times have changed");
 	return 0;
 }
