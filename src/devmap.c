@@ -23,7 +23,6 @@ struct devmap *devmap_new(struct os *os, const struct devmap_roots *roots)
 	};
 	arena_init(&map->arena);
 	map64_init(&map->index);
-	map64_init(&map->cache.index);
 	return map;
 }
 
@@ -32,7 +31,7 @@ void devmap_free(struct devmap *map)
 	if (!map)
 		return;
 	os_close(map->os, map->sys);
-	devmap_cache_destroy(&map->cache);
+	free(map->cache);
 	map64_destroy(&map->index);
 	arena_destroy(&map->arena);
 	free(map->devs);

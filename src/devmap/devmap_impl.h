@@ -76,18 +76,6 @@ struct devmap_journal {
 	struct devmap_journal *next;
 };
 
-/** blkid.tab, with the lines found by device number. */
-struct devmap_cache {
-	bool read;
-	char *text;
-	struct devmap_line {
-		const char *str;
-		size_t len;
-		uint64_t time;
-	} *lines;
-	struct map64 index;
-};
-
 struct devmap {
 	struct os *os;
 	struct devmap_roots roots;
@@ -106,7 +94,8 @@ struct devmap {
 	int refused_error;
 	signed char zfs;         /* the zfs module is loaded; -1: unknown */
 	struct devmap_tags anonymous;
-	struct devmap_cache cache;
+	bool cache_read;
+	char *cache;             /* blkid.tab */
 	bool journals_read;
 	struct devmap_journal *journals;
 };
@@ -233,9 +222,6 @@ const char *devmap_usage(const char *type);
 
 /** Fill tags that are NULL from blkid.tab.  @return whether it has a type. */
 bool devmap_cached(struct devmap *map, const struct devmap_dev *dev, struct devmap_tags *tags);
-
-/** Free the text and its index. */
-void devmap_cache_destroy(struct devmap_cache *cache);
 
 /* probe.c */
 

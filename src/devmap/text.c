@@ -17,6 +17,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -44,20 +45,13 @@ const char *devmap_usage(const char *type)
 	return n > 7 && strcmp(type + n - 7, "_member") == 0 ? "raid" : NULL;
 }
 
-/** The value of a hexadecimal digit. */
-static unsigned devmap_hex(char c)
-{
-	int digit = isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
-	return (unsigned)digit;
-}
-
 /** Whether str begins with \xhh; decode it. */
 static bool devmap_take_hex(const char *str, size_t n, char *byte)
 {
 	if (n < 4 || str[0] != '\\' || str[1] != 'x' || !isxdigit((unsigned char)str[2])
 	    || !isxdigit((unsigned char)str[3]))
 		return false;
-	*byte = (char)(devmap_hex(str[2]) << 4 | devmap_hex(str[3]));
+	*byte = (char)strtoul((char[]){str[2], str[3], '\0'}, NULL, 16);
 	return true;
 }
 
@@ -115,35 +109,35 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 		{"DM_UDEV_DISABLE_OTHER_RULES_FLAG", "1", "not to be scanned, by udev"},
 	};
 
-	for (const char *line = text, *end = text + len; line < end;) {
-		const char *stop = memchr(line, '\n', (size_t)(end - line));
+	static const char by_path[] = "S:disk/by-path/";
+	const size_t skip = sizeof(by_path) - 1;
+	const char *stop, *end = text + len;
+	for (const char *line = text; line < end; line = stop + 1) {
+		stop = memchr(line, '\n', (size_t)(end - line));
 		stop = stop ? stop : end;
-		const char *equals = memchr(line, '=', (size_t)(stop - line));
-		if (equals && equals - line > 2 && line[0] == 'E' && line[1] == ':') {
-			const char *key = line + 2, *value = equals + 1;
-			size_t key_len = (size_t)(equals - key), value_len = (size_t)(stop - value);
-			for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); ++i) {
-				if (!*keys[i].value && word_is(key, key_len, keys[i].key))
-					*keys[i].value = devmap_value(map, value, value_len,
-					                              keys[i].decode);
-			}
-			for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); ++i) {
-				if (word_is(key, key_len, marks[i].key)
-				    && word_is(value, value_len, marks[i].value)) {
-					udev->unsafe = marks[i].unsafe;
-					udev->path |= i == 0;
-				}
-			}
-			if (word_is(key, key_len, "ID_FS_AMBIVALENT"))
-				udev->ambivalent = true;
-			tags->remote |= word_is(key, key_len, "ID_PATH")
-			                && devmap_is_over_net(value, value_len);
-		}
-		static const char link[] = "S:disk/by-path/";
-		size_t n = (size_t)(stop - line), skip = sizeof(link) - 1;
-		tags->remote |= n > skip && memcmp(line, link, skip) == 0
+		size_t n = (size_t)(stop - line);
+		tags->remote |= n > skip && memcmp(line, by_path, skip) == 0
 		                && devmap_is_over_net(line + skip, n - skip);
-		line = stop + 1;
+		const char *equals = memchr(line, '=', n);
+		if (!equals || equals - line <= 2 || line[0] != 'E' || line[1] != ':')
+			continue;
+		const char *key = line + 2, *value = equals + 1;
+		size_t key_len = (size_t)(equals - key), value_len = (size_t)(stop - value);
+		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); ++i) {
+			if (!*keys[i].value && word_is(key, key_len, keys[i].key))
+				*keys[i].value = devmap_value(map, value, value_len,
+				                              keys[i].decode);
+		}
+		for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); ++i) {
+			if (word_is(key, key_len, marks[i].key)
+			    && word_is(value, value_len, marks[i].value)) {
+				udev->unsafe = marks[i].unsafe;
+				udev->path |= i == 0;
+			}
+		}
+		udev->ambivalent |= word_is(key, key_len, "ID_FS_AMBIVALENT");
+		tags->remote |= word_is(key, key_len, "ID_PATH")
+		                && devmap_is_over_net(value, value_len);
 	}
 	if (!tags->uuid)
 		tags->uuid = plain_uuid;
@@ -153,131 +147,43 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 		tags->uuid_sub = plain_sub;
 }
 
-/** An attribute of a line of blkid.tab; the value is escaped. */
-struct devmap_attribute {
-	const char *name, *value;
-	size_t name_len, value_len;
-};
-
-/** Read the next attribute of a line.  @return false at the end. */
-static bool devmap_next_attribute(const char **pos, const char *end, struct devmap_attribute *attr)
-{
-	const char *p = *pos;
-	while (p < end && *p == ' ')
-		++p;
-	attr->name = p;
-	while (p < end && (isalnum((unsigned char)*p) || *p == '_'))
-		++p;
-	attr->name_len = (size_t)(p - attr->name);
-	if (attr->name_len == 0 || end - p < 2 || p[0] != '=' || p[1] != '"')
-		return false;
-	p += 2;
-	attr->value = p;
-	while (p < end && *p != '"')
-		p += *p == '\\' && end - p > 1 ? 2 : 1;
-	if (p >= end)
-		return false;
-	attr->value_len = (size_t)(p - attr->value);
-	*pos = p + 1;
-	return true;
-}
-
-/** Decode the value of an attribute into the map. */
-static const char *devmap_attribute_value(struct devmap *map, const struct devmap_attribute *attr)
+/** The value of an attribute of a line of blkid.tab, decoded; or NULL.
+    @name  " UUID=\"": values have no bare quotation marks, so that this is never in one. */
+static const char *devmap_attribute(struct devmap *map, const char *line, const char *end,
+                                    const char *name)
 {
 	char buf[DEVMAP_TAG_MAX];
+	const char *at = memmem(line, (size_t)(end - line), name, strlen(name));
+	if (!at)
+		return NULL;
+	at += strlen(name);
 	size_t len = 0;
-	for (size_t i = 0; i < attr->value_len; ++len) {
+	for (; at < end && *at != '"'; ++len) {
 		if (len == sizeof(buf))
 			return NULL;
 		/* Releases of libblkid differ: \" and \x22. */
-		if (devmap_take_hex(attr->value + i, attr->value_len - i, &buf[len])) {
-			i += 4;
+		if (devmap_take_hex(at, (size_t)(end - at), &buf[len])) {
+			at += 4;
 			continue;
 		}
-		i += attr->value[i] == '\\' && i + 1 < attr->value_len;
-		buf[len] = attr->value[i++];
+		at += *at == '\\' && end - at > 1;
+		buf[len] = *at++;
 	}
-	return devmap_value(map, buf, len, false);
+	return at < end ? devmap_value(map, buf, len, false) : NULL;
 }
 
-/** An attribute as a number, or 0. */
-static unsigned long long devmap_attribute_number(const struct devmap_attribute *attr, int base)
+/** Read blkid.tab, once.  @return its text, or NULL. */
+static const char *devmap_cache(struct devmap *map)
 {
-	char buf[32];
-	if (attr->value_len >= sizeof(buf))
-		return 0;
-	memcpy(buf, attr->value, attr->value_len);
-	buf[attr->value_len] = '\0';
-	return strtoull(buf, NULL, base);
-}
-
-/** Find the attributes of a line.  @return whether the line is of a device. */
-static bool devmap_line(const char *str, size_t len, const char **attrs, const char **end)
-{
-	static const char open[] = "<device ";
-	if (len < sizeof(open) || memcmp(str, open, sizeof(open) - 1) != 0)
-		return false;
-	*attrs = str + sizeof(open) - 1;
-	*end = str + len;
-	return true;
-}
-
-/** Index the latest line of each device.  @return 0, or -1 (ENOMEM). */
-static int devmap_cache_index(struct devmap_cache *cache, size_t len)
-{
-	size_t room = 1, used = 0;
-	for (size_t i = 0; i < len; ++i)
-		room += cache->text[i] == '\n';
-	cache->lines = malloc(room * sizeof(*cache->lines));
-	if (!cache->lines)
-		return -1;
-	for (const char *str = cache->text, *stop = str + len; str < stop;) {
-		const char *next = memchr(str, '\n', (size_t)(stop - str));
-		struct devmap_line line = {.str = str, .len = (size_t)((next ? next : stop) - str)};
-		str += line.len + 1;
-
-		const char *pos, *end;
-		struct devmap_attribute attr;
-		unsigned long long number = 0;
-		if (!devmap_line(line.str, line.len, &pos, &end))
-			continue;
-		while (devmap_next_attribute(&pos, end, &attr)) {
-			if (word_is(attr.name, attr.name_len, "DEVNO"))
-				number = devmap_attribute_number(&attr, 16);
-			else if (word_is(attr.name, attr.name_len, "TIME"))
-				line.time = devmap_attribute_number(&attr, 10);
-		}
-		if (number == 0)
-			continue;
-		uint64_t key = (uint64_t)major(number) << 32 | minor(number);
-		uint32_t at = map64_put(&cache->index, key, (uint32_t)used);
-		if (at == MAP64_NONE)
-			return -1;
-		if (at == used)
-			cache->lines[used++] = line;
-		else if (line.time > cache->lines[at].time)
-			cache->lines[at] = line;
-	}
-	return 0;
-}
-
-static void devmap_cache_read(struct devmap *map)
-{
-	struct devmap_cache *cache = &map->cache;
 	char path[DEVMAP_PATH_MAX];
 	size_t len;
-	if (cache->read)
-		return;
-	cache->read = true;
-	if (!devmap_at(path, sizeof(path), map->roots.run, "blkid/blkid.tab"))
-		return;
-	if (os_read_file(map->os, AT_FDCWD, path, DEVMAP_CACHE_MAX, &cache->text, &len) != 0) {
+	if (map->cache_read)
+		return map->cache;
+	map->cache_read = true;
+	if (devmap_at(path, sizeof(path), map->roots.run, "blkid/blkid.tab")
+	    && os_read_file(map->os, AT_FDCWD, path, DEVMAP_CACHE_MAX, &map->cache, &len) != 0)
 		devmap_note(map, path);
-	} else if (devmap_cache_index(cache, len) != 0) {
-		map->failed = true;
-		devmap_cache_destroy(cache);
-	}
+	return map->cache;
 }
 
 bool devmap_paths_failed(const char *status)
@@ -300,38 +206,37 @@ bool devmap_paths_failed(const char *status)
 
 bool devmap_cached(struct devmap *map, const struct devmap_dev *dev, struct devmap_tags *tags)
 {
-	devmap_cache_read(map);
-	uint32_t at = map64_get(&map->cache.index, (uint64_t)dev->major << 32 | dev->minor);
-	if (at == MAP64_NONE)
-		return false;
 	struct {
 		const char *name;
 		const char **value;
 	} const names[] = {
-		{"TYPE", &tags->type},         {"UUID", &tags->uuid},
-		{"LABEL", &tags->label},       {"PARTUUID", &tags->partuuid},
-		{"PARTLABEL", &tags->partlabel},
+		{" TYPE=\"", &tags->type}, {" UUID=\"", &tags->uuid}, {" LABEL=\"", &tags->label},
+		{" PARTUUID=\"", &tags->partuuid}, {" PARTLABEL=\"", &tags->partlabel},
 	};
-	const struct devmap_line *line = &map->cache.lines[at];
-	const char *pos, *end;
-	struct devmap_attribute attr;
-	if (!devmap_line(line->str, line->len, &pos, &end))
-		return false;
-	while (devmap_next_attribute(&pos, end, &attr)) {
-		for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
-			if (!*names[i].value && word_is(attr.name, attr.name_len, names[i].name))
-				*names[i].value = devmap_attribute_value(map, &attr);
+	static const char head[] = "<device ", time[] = " TIME=\"";
+	char number[48];
+	const char *text = devmap_cache(map), *line = NULL, *end = NULL;
+	unsigned long long latest = 0;
+	snprintf(number, sizeof(number), "DEVNO=\"0x%04llx\"",
+	         (unsigned long long)makedev(dev->major, dev->minor));
+	for (const char *at = text; at && (at = strstr(at, number)) != NULL; ++at) {
+		const char *begin = at;
+		while (begin > text && begin[-1] != '\n')
+			--begin;
+		const char *stop = strchrnul(at, '\n');
+		const char *made = memmem(begin, (size_t)(stop - begin), time, sizeof(time) - 1);
+		unsigned long long when = made ? strtoull(made + sizeof(time) - 1, NULL, 10) : 0;
+		if (strncmp(begin, head, sizeof(head) - 1) == 0 && (!line || when > latest)) {
+			line = begin;
+			end = stop;
+			latest = when;
 		}
+	}
+	for (size_t i = 0; line && i < sizeof(names) / sizeof(*names); ++i) {
+		if (!*names[i].value)
+			*names[i].value = devmap_attribute(map, line, end, names[i].name);
 	}
 	if (tags->type && !tags->usage)
 		tags->usage = devmap_usage(tags->type);
 	return tags->type != NULL;
-}
-
-void devmap_cache_destroy(struct devmap_cache *cache)
-{
-	free(cache->text);
-	free(cache->lines);
-	map64_destroy(&cache->index);
-	*cache = (struct devmap_cache){0};
 }
