@@ -169,99 +169,85 @@ static const char small[] =
 #define BLANK "t\\043x /tmp/a\\040b tmpfs rw 0 0\n"
 #define SRV "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1 0 0\n"
 
-static void test_right(void)
+/** A file and what is said of it. */
+struct file_row {
+	const char *text, *expected;
+};
+
+static void expect_rows(const char *table, const struct file_row *rows, size_t n)
 {
-	struct machine m = machine_new(small, REC_MTAB);
-	expect_text(&m, ROOT PROC TMP BLANK SRV,
-	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n");
-	/* Spacing, the order of options, escapes of what needs none: of no account. */
-	expect_text(&m,
-	            "/dev/sda1\t/  ext4 errors=remount-ro,rw,relatime 0\t0\n" PROC TMP
-	            "t\\043x /tmp/\\141\\040b tmpfs rw 0 0\n" SRV,
-	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n");
-	/* Nor the order of lines that do not stand on each other; nor comments. */
-	expect_text(&m, ROOT TMP "# a comment\n\n" SRV BLANK PROC,
-	            "1 right /\n2 right /tmp\n3 ignored: a comment\n4 ignored: a blank line\n5 "
-	            "right /srv\n"
-	            "6 right /tmp/a b\n7 right /proc\n");
-	/* What is made is the kernel's, whatever there was. */
-	for (int i = 0; i < 2; ++i) {
-		expect_made(&m, i ? SRV "x" : "", REC_CHECKED, ROOT PROC TMP BLANK SRV);
-	}
+	struct machine m = machine_new(table, REC_MTAB);
+	for (size_t i = 0; i < n; ++i)
+		expect_text(&m, rows[i].text, rows[i].expected);
 	machine_free(&m);
 }
 
-static void test_wrong(void)
-{
-	struct machine m = machine_new(small, REC_MTAB);
-	expect_text(&m,
-	            "/dev/sdb1 / ext4 rw,relatime,errors=remount-ro 0 0\n"
-	            "proc /proc sysfs rw,nosuid 0 0\n"
-	            "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1025k 0 0\n"
-	            "t\\043x /tmp/a\\040c tmpfs rw 0 0\n"
-	            "host:/x /mnt nfs4 rw 1 2 x\n",
-	            "1 wrong / source\n2 wrong /proc fstype\n3 wrong /tmp options\n4 wrong /tmp/a "
-	            "b target\n"
-	            "5 wrong /srv target options freq pass rest\n");
-	/* Fields that are missing, CR LF, and no newline at the end. */
-	expect_text(&m,
-	            "/dev/sda1 / ext4\n"
-	            "proc /proc proc rw,nosuid 0\n"
-	            "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k 0 0\r\n" BLANK
-	            "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1 0 0",
-	            "1 wrong / options freq pass\n2 wrong /proc pass\n3 wrong /tmp end\n4 right "
-	            "/tmp/a b\n5 wrong /srv end\n");
-	/* Of two that are alike the one without a fault is the mount's. */
-	expect_text(&m, ROOT "proc /proc proc rw,nosuid 0 0\r\n" PROC TMP BLANK SRV,
-	            "1 right /\n2 gone: fewer mounts than lines (3)\n3 right /proc\n4 right "
-	            "/tmp\n5 right /tmp/a b\n"
-	            "6 right /srv\n");
-	/* A line before the one of the mount that it stands on. */
-	expect_text(&m, PROC BLANK TMP SRV ROOT,
-	            "1 wrong /proc order (5)\n2 wrong /tmp/a b order (3)\n3 wrong /tmp order "
-	            "(5)\n4 wrong /srv order (5)\n5 right /\n");
-	machine_free(&m);
-}
+#define EXPECT_ROWS(table, rows) expect_rows((table), (rows), sizeof(rows) / sizeof(*(rows)))
 
-static void test_gone(void)
+static void test_lines(void)
 {
+	static const struct file_row rows[] = {
+		{ROOT PROC TMP BLANK SRV,
+		 "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n"},
+		/* Spacing, the order of options, and unneeded escapes do not matter. */
+		{"/dev/sda1\t/  ext4 errors=remount-ro,rw,relatime 0\t0\n" PROC TMP
+		 "t\\043x /tmp/\\141\\040b tmpfs rw 0 0\n" SRV,
+		 "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n"},
+		/* Nor the order of mounts that are not on each other; nor comments. */
+		{ROOT TMP "# a comment\n\n" SRV BLANK PROC,
+		 "1 right /\n2 right /tmp\n3 ignored: a comment\n4 ignored: a blank line\n"
+		 "5 right /srv\n6 right /tmp/a b\n7 right /proc\n"},
+		{"/dev/sdb1 / ext4 rw,relatime,errors=remount-ro 0 0\n"
+		 "proc /proc sysfs rw,nosuid 0 0\n"
+		 "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1025k 0 0\n"
+		 "t\\043x /tmp/a\\040c tmpfs rw 0 0\nhost:/x /mnt nfs4 rw 1 2 x\n",
+		 "1 wrong / source\n2 wrong /proc fstype\n3 wrong /tmp options\n"
+		 "4 wrong /tmp/a b target\n5 wrong /srv target options freq pass rest\n"},
+		/* Fields that are missing, CR LF, and no newline at the end. */
+		{"/dev/sda1 / ext4\nproc /proc proc rw,nosuid 0\n"
+		 "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k 0 0\r\n" BLANK
+		 "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1 0 0",
+		 "1 wrong / options freq pass\n2 wrong /proc pass\n3 wrong /tmp end\n"
+		 "4 right /tmp/a b\n5 wrong /srv end\n"},
+		/* Of two equal lines the one without a fault is that of the mount. */
+		{ROOT "proc /proc proc rw,nosuid 0 0\r\n" PROC TMP BLANK SRV,
+		 "1 right /\n2 gone: fewer mounts than lines (3)\n3 right /proc\n4 right /tmp\n"
+		 "5 right /tmp/a b\n6 right /srv\n"},
+		/* A line precedes that of the mount that it is on. */
+		{PROC BLANK TMP SRV ROOT,
+		 "1 wrong /proc order (5)\n2 wrong /tmp/a b order (3)\n3 wrong /tmp order (5)\n"
+		 "4 wrong /srv order (5)\n5 right /\n"},
+		{ROOT PROC "/dev/sdc1 /mnt vfat rw 0 0\n" TMP TMP BLANK,
+		 "1 right /\n2 right /proc\n3 gone: nothing is mounted there\n4 right /tmp\n"
+		 "5 gone: fewer mounts than lines (4)\n6 right /tmp/a b\n0 missing /srv\n"},
+		/* A tmpfs elsewhere is another tmpfs; a device elsewhere was moved. */
+		{"/dev/sda1 /old ext4 ro 0 0\ntmpfs /elsewhere tmpfs ro 0 0\n" PROC BLANK SRV,
+		 "1 wrong / target options\n2 gone: nothing is mounted there\n3 right /proc\n"
+		 "4 right /tmp/a b\n5 right /srv\n0 missing /tmp\n"},
+		{"", "0 missing /\n0 missing /proc\n0 missing /tmp\n0 missing /tmp/a b\n"
+		     "0 missing /srv\n"},
+	};
+	static const char unreadable[] =
+		ROOT "proc /proc pr\0c rw,nosuid 0 0\ntmpfs\n"
+		"t\\043x /tmp/a\\040b tmpfs rw zero 0\n" SRV
+		"tmpfs /tmp\\000x tmpfs rw,nosuid,nodev,size=1024k 0 0\n";
+	EXPECT_ROWS(small, rows);
 	struct machine m = machine_new(small, REC_MTAB);
-	expect_text(&m, ROOT PROC "/dev/sdc1 /mnt vfat rw 0 0\n" TMP TMP BLANK,
-	            "1 right /\n2 right /proc\n3 gone: nothing is mounted there\n4 right /tmp\n"
-	            "5 gone: fewer mounts than lines (4)\n6 right /tmp/a b\n0 missing /srv\n");
-	/* A tmpfs elsewhere is another tmpfs; a device elsewhere was moved. */
-	expect_text(&m,
-	            "/dev/sda1 /old ext4 ro 0 0\n"
-	            "tmpfs /elsewhere tmpfs ro 0 0\n" PROC BLANK SRV,
-	            "1 wrong / target options\n2 gone: nothing is mounted there\n3 right /proc\n4 "
-	            "right /tmp/a b\n"
-	            "5 right /srv\n0 missing /tmp\n");
-	machine_free(&m);
-}
-
-static void test_unreadable(void)
-{
-	struct machine m = machine_new(small, REC_MTAB);
-	static const char text[] = ROOT "proc /proc pr\0c rw,nosuid 0 0\n"
-	                                "tmpfs\n"
-	                                "t\\043x /tmp/a\\040b tmpfs rw zero 0\n" SRV
-	                                "tmpfs /tmp\\000x tmpfs rw,nosuid,nodev,size=1024k 0 0\n";
-	expect(&m, text, sizeof(text) - 1,
-	       "1 right /\n2 unreadable: contains a NUL byte\n3 unreadable: only one field; at "
-	       "least three are required\n"
+	expect(&m, unreadable, sizeof(unreadable) - 1,
+	       "1 right /\n2 unreadable: contains a NUL byte\n"
+	       "3 unreadable: only one field; at least three are required\n"
 	       "4 unreadable: the fifth field (freq) is not a number; is there a blank in the "
-	       "options?\n5 right /srv\n"
-	       "6 unreadable: contains an escaped NUL byte\n0 missing /proc (2)\n0 missing /tmp "
-	       "(6)\n0 missing /tmp/a b (4)\n");
-	expect_text(&m, "",
-	            "0 missing /\n0 missing /proc\n0 missing /tmp\n0 missing /tmp/a b\n0 missing "
-	            "/srv\n");
+	       "options?\n5 right /srv\n6 unreadable: contains an escaped NUL byte\n"
+	       "0 missing /proc (2)\n0 missing /tmp (6)\n0 missing /tmp/a b (4)\n");
+	/* The rebuilt file does not depend on the old one. */
+	expect_made(&m, "", REC_CHECKED, ROOT PROC TMP BLANK SRV);
+	expect_made(&m, SRV "x", REC_CHECKED, ROOT PROC TMP BLANK SRV);
 	machine_free(&m);
 }
 
 static void test_stacks(void)
 {
-	static const char text[] =
+	static const char stack[] =
 		"21 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
 		"22 21 0:20 / /mnt rw - tmpfs one rw\n"
 		"23 22 0:21 / /mnt rw - tmpfs two rw\n"
@@ -269,44 +255,39 @@ static void test_stacks(void)
 #define A "/dev/sda1 / ext4 rw 0 0\n"
 #define ONE "one /mnt tmpfs rw 0 0\n"
 #define TWO "two /mnt tmpfs rw 0 0\n"
-	struct machine m = machine_new(text, REC_MTAB);
-	expect_text(&m, A ONE TWO TWO, "1 right /\n2 right /mnt\n3 right /mnt\n4 right /mnt\n");
-	expect_text(&m, A TWO TWO ONE,
-	            "1 right /\n2 wrong /mnt order (4)\n3 right /mnt\n4 right /mnt\n");
-	expect_text(&m, A TWO ONE ONE,
-	            "1 right /\n2 wrong /mnt order (3)\n3 right /mnt\n4 wrong /mnt source\n");
-	expect_text(&m, A ONE TWO, "1 right /\n2 right /mnt\n3 right /mnt\n0 missing /mnt\n");
-	expect_text(&m, A ONE ONE TWO TWO TWO,
-	            "1 right /\n2 right /mnt\n3 gone: fewer mounts than lines (2)\n4 right /mnt\n5 "
-	            "right /mnt\n"
-	            "6 gone: fewer mounts than lines (2)\n");
-	machine_free(&m);
-}
-
-/** A mount without a source has "none", which /proc/mounts has not: its line has a field less. */
-static void test_empty(void)
-{
-	struct machine m = machine_new(
-	        "1 1 0:1 / / rw - tmpfs  rw\n2 1 0:2 / /x rw - tmpfs none rw\n", REC_MTAB);
-	expect_text(&m, "none / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n", "1 right /\n2 right /x\n");
-	expect_text(&m, " / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n",
-	            "1 gone: nothing is mounted there\n2 right /x\n0 missing /\n");
-	expect_made(&m, "", REC_ALL, "none / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n");
-	machine_free(&m);
-}
-
-/** The kernel's own order is none that is wrong, as after a move. */
-static void test_moved(void)
-{
-	static const char text[] =
+	static const struct file_row rows[] = {
+		{A ONE TWO TWO, "1 right /\n2 right /mnt\n3 right /mnt\n4 right /mnt\n"},
+		{A TWO TWO ONE, "1 right /\n2 wrong /mnt order (4)\n3 right /mnt\n"
+		                "4 right /mnt\n"},
+		{A TWO ONE ONE, "1 right /\n2 wrong /mnt order (3)\n3 right /mnt\n"
+		                "4 wrong /mnt source\n"},
+		{A ONE TWO, "1 right /\n2 right /mnt\n3 right /mnt\n0 missing /mnt\n"},
+		{A ONE ONE TWO TWO TWO,
+		 "1 right /\n2 right /mnt\n3 gone: fewer mounts than lines (2)\n4 right /mnt\n"
+		 "5 right /mnt\n6 gone: fewer mounts than lines (2)\n"},
+	};
+	EXPECT_ROWS(stack, rows);
+	/* The kernel's own order is never wrong, as after a move. */
+	static const char moved[] =
 		"21 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
 		"22 23 0:20 / /a/b rw - tmpfs one rw\n"
 		"23 21 0:21 / /a rw - tmpfs two rw\n";
-	struct machine m = machine_new(text, REC_MTAB);
-	expect_text(&m,
-	            A "one /a/b tmpfs rw 0 0\n"
-	              "two /a tmpfs rw 0 0\n",
-	            "1 right /\n2 right /a/b\n3 right /a\n");
+	static const struct file_row moves[] = {
+		{A "one /a/b tmpfs rw 0 0\ntwo /a tmpfs rw 0 0\n",
+		 "1 right /\n2 right /a/b\n3 right /a\n"},
+	};
+	EXPECT_ROWS(moved, moves);
+	/* A mount without a source has "none"; in /proc/mounts its line lacks a field. */
+	static const char empty[] =
+		"1 1 0:1 / / rw - tmpfs  rw\n2 1 0:2 / /x rw - tmpfs none rw\n";
+	static const struct file_row sources[] = {
+		{"none / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n", "1 right /\n2 right /x\n"},
+		{" / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n",
+		 "1 gone: nothing is mounted there\n2 right /x\n0 missing /\n"},
+	};
+	EXPECT_ROWS(empty, sources);
+	struct machine m = machine_new(empty, REC_MTAB);
+	expect_made(&m, "", REC_ALL, sources[0].text);
 	machine_free(&m);
 }
 
@@ -356,43 +337,33 @@ static void test_hints(void)
 	            "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n");
 	expect_made(&m, text, REC_NO, ROOT PROC TMP BLANK SRV);
 
-	/* Of a line that is wrong in anything nothing is kept, borne out or not. */
+	/* Of a line that is wrong in anything nothing is kept, confirmed or not. */
+#define NFS "rw,relatime,vers=4.2,addr=10.0.0.1"
 	static const char *const wrong[] = {
-		"host:/y /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 0\n",
-		"host:/x /srv nfs rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 0\n",
-		"host:/x /srv nfs4 rw,relatime,vers=4.1,addr=10.0.0.1,_netdev 0 0\n",
-		"host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 1\n",
-		"host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 0\r\n",
-		"host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 0",
-		"host:/x /s nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,_netdev 0 0\n",
+		"host:/y /srv nfs4 " NFS ",_netdev 0 0\n", "host:/x /srv nfs " NFS ",_netdev 0 0\n",
+		"host:/x /srv nfs4 " NFS ",soft,_netdev 0 0\n",
+		"host:/x /srv nfs4 " NFS ",_netdev 0 1\n", "host:/x /srv nfs4 " NFS ",_netdev 0 0\r\n",
+		"host:/x /srv nfs4 " NFS ",_netdev 0 0", "host:/x /s nfs4 " NFS ",_netdev 0 0\n",
 	};
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); ++i) {
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); ++i)
 		expect_made(&m, wrong[i], REC_ALL, ROOT PROC TMP BLANK SRV);
-	}
-
-	/* What is no hint is an option that the kernel would show. */
-	static const char *const none[] = {
-	        "nofail",    "user",          "user=",
-	        "user=-x",   "user=a b",      "_netdevx",
-	        "x-",        "X-a",           "x-a\\054b\001",
-	        "comment=x", "loop=/dev/sda", "loop=/dev/loop",
-	        "loop",      "helper=",       "defaults",
-	        "x-\xff=1",  "x-a=\xff",
+	/* Hints; then options that the kernel would show. */
+	static const char *const options[] = {
+		"_netdev", "user=a.b-c", "x-systemd.automount", "x-a=b:c", "loop=/dev/loop7",
+		"helper=udisks2", "uhelper=hal", NULL,
+		"nofail", "user", "user=", "user=-x", "user=a b", "_netdevx", "x-", "X-a",
+		"x-a\\054b\001", "comment=x", "loop=/dev/sda", "loop=/dev/loop", "loop", "helper=",
+		"defaults", "x-\xff=1", "x-a=\xff",
 	};
-	for (size_t i = 0; i < sizeof(none) / sizeof(*none); ++i) {
+	bool hint = true;
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); ++i) {
 		char line[128];
-		snprintf(line, sizeof(line), "proc /proc proc rw,nosuid,%s 0 0\n", none[i]);
-		expect_made(&m, line, REC_ALL, ROOT PROC TMP BLANK SRV);
-	}
-	static const char *const some[] = {
-	        "_netdev",         "user=a.b-c",     "x-systemd.automount", "x-a=b:c",
-	        "loop=/dev/loop7", "helper=udisks2", "uhelper=hal",
-	};
-	for (size_t i = 0; i < sizeof(some) / sizeof(*some); ++i) {
-		char line[128];
-		snprintf(line, sizeof(line), "proc /proc proc rw,nosuid,%s 0 0\n", some[i]);
+		hint &= options[i] != NULL;
+		snprintf(line, sizeof(line), "proc /proc proc rw,nosuid,%s 0 0\n",
+		         options[i] ? options[i] : "x");
 		char *made = rebuild(&m, line, strlen(line), REC_ALL);
-		CU_ASSERT_PTR_NOT_NULL(strstr(made, line));
+		CU_ASSERT_EQUAL(strstr(made, line) != NULL, hint);
+		CU_ASSERT_EQUAL(strcmp(made, ROOT PROC TMP BLANK SRV) != 0, hint);
 		free(made);
 	}
 	machine_free(&m);
@@ -464,26 +435,9 @@ static size_t any(size_t n)
 static size_t damage(char *text, size_t n)
 {
 	static const char *const bits[] = {
-	        "\\",
-	        "\\0",
-	        "\\040",
-	        "\\134",
-	        "\\000",
-	        "\\777",
-	        "\\\\",
-	        "\n",
-	        "\r\n",
-	        " ",
-	        "\t",
-	        "#",
-	        "\\012",
-	        "\xff",
-	        ",",
-	        ",x-a=b",
-	        "0 0\n",
-	        "\"",
-	        "tmpfs /run tmpfs rw 0 0\n",
-	        "/dev/sdq9 /foreign ext4 rw,relatime 0 0\n",
+		"\\", "\\0", "\\040", "\\134", "\\000", "\\777", "\\\\", "\n", "\r\n", " ", "\t", "#",
+		"\\012", "\xff", ",", ",x-a=b", "0 0\n", "\"", "tmpfs /run tmpfs rw 0 0\n",
+		"/dev/sdq9 /foreign ext4 rw,relatime 0 0\n",
 	};
 	size_t at = any(n), len = any(n - at < 400 ? n - at : 400), to;
 	switch (any(9)) {
@@ -589,9 +543,8 @@ static void test_damage(void)
 		"33 21 0:38 / /o rw - overlay overlay rw,lowerdir=/a\\134,b:/c\n"
 		"34 21 8:17 / /mnt/usb rw,nosuid - vfat /dev/sdb1 rw,uid=1000\n";
 	static const char *const known[] = {
-	        "/",     "x-root",     "/srv",     "_netdev",        "/srv", "user=bob",
-	        "/srv2", "user=alice", "/mnt/usb", "helper=udisks2", "/tmp", "x-systemd.automount",
-	        NULL,
+		"/", "x-root", "/srv", "_netdev", "/srv", "user=bob", "/srv2", "user=alice",
+		"/mnt/usb", "helper=udisks2", "/tmp", "x-systemd.automount", NULL,
 	};
 	struct machine m = machine_new(text, REC_MTAB);
 	m.in.arg = (void *)(uintptr_t)known;
@@ -662,34 +615,20 @@ static void test_damage(void)
 		rec_judgement_destroy(&j);
 		tablines_free(lines);
 
-		/* What was made is right, and made again the same. */
+		/* The rebuilt file is right, and rebuilt again the same. */
 		lines = cut(&m, made, strlen(made));
 		j = judge(&m, lines);
 		bad += !rec_is_right(&j) || j.dropped;
-		strbuf_init(&buf);
-		rec_build(&m.in, &j, &buf);
-		unlike += strcmp(strbuf_str(&buf), made) != 0;
-		strbuf_destroy(&buf);
 		rec_judgement_destroy(&j);
 		tablines_free(lines);
+		char *again = rebuild(&m, made, strlen(made), REC_CHECKED);
+		unlike += strcmp(again, made) != 0;
+		free(again);
 		free(made);
 
 		/* Without hints it is the truth, byte for byte. */
 		made = rebuild(&m, torn, n, REC_NO);
 		unlike += strcmp(made, truth) != 0;
-		free(made);
-
-		/* Nor does a hint that nobody bears out touch what the kernel has. */
-		made = rebuild(&m, torn, n, REC_ALL);
-		at = made;
-		for (size_t r = 0; r < ntruth; ++r) {
-			size_t len = strcspn(lines_of[r], "\n") - 4;
-			const char *end = strchrnul(at, '\n');
-			untrue += strncmp(at, lines_of[r], len) != 0 || !strchr(", ", at[len])
-			          || memcmp(end - 4, " 0 0", 4) != 0;
-			at = *end ? end + 1 : end;
-		}
-		untrue += *at != '\0';
 		free(made);
 	}
 	CU_ASSERT_EQUAL(bad, 0);
@@ -798,13 +737,8 @@ static void test_memory(void)
 }
 
 static const struct unit_test tests[] = {
-	{"what is right", test_right},
-	{"what is wrong", test_wrong},
-	{"what is gone", test_gone},
-	{"what cannot be read", test_unreadable},
+	{"lines", test_lines},
 	{"mounts on each other", test_stacks},
-	{"no source", test_empty},
-	{"the kernel's order", test_moved},
 	{"options as the kernel writes them", test_options},
 	{"hints", test_hints},
 	{"mnttab", test_mnttab},
