@@ -2,6 +2,7 @@
 #include "host/host.h"
 
 #include "base/array.h"
+#include "base/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,70 +34,76 @@ bool host_is_protected(struct host *host, const struct mount *mount)
 	       && devmap_protected(devs, major, minor);
 }
 
+/** The number of the block device at a path that was followed.  @return whether it is one. */
+static bool block_number(struct host *host, const struct strbuf *place, uint32_t *major,
+                         uint32_t *minor)
+{
+	const struct host_paths *paths = &host->in.paths;
+	struct k_statx st;
+	if (paths->look(paths->arg, strbuf_str(place), K_STATX_TYPE, &st) != 0
+	    || !S_ISBLK(st.mode))
+		return false;
+	*major = st.rdev_major;
+	*minor = st.rdev_minor;
+	return true;
+}
+
 int host_swap_device(struct host *host, const char *name, struct fstab_device *device)
 {
 	const struct host_paths *paths = &host->in.paths;
 	struct devmap *devs = host->in.devs;
-	struct k_statx st;
 	struct strbuf path;
 	strbuf_init(&path);
-	bool seen = devs && paths->follow(paths->arg, name, &path) == HOST_SEEN
-	            && paths->look(paths->arg, strbuf_str(&path), K_STATX_TYPE, &st) == 0
-	            && S_ISBLK(st.mode);
+	device->numbered = devs && paths->follow(paths->arg, name, &path) == HOST_SEEN
+	                   && block_number(host, &path, &device->major, &device->minor);
 	bool failed = path.failed;
 	strbuf_destroy(&path);
-	if (!seen)
+	if (!device->numbered)
 		return failed ? -1 : 0;
-	device->tags = devmap_tags(devs, st.rdev_major, st.rdev_minor);
-	device->remote = devmap_remote(devs, st.rdev_major, st.rdev_minor);
-	device->numbered = true;
-	device->major = st.rdev_major;
-	device->minor = st.rdev_minor;
+	device->tags = devmap_tags(devs, device->major, device->minor);
+	device->remote = devmap_remote(devs, device->major, device->minor);
 	return device->tags ? 0 : -1;
 }
 
 /* By identifiers and paths. */
 
-static uint64_t tag_hash(const char *tag, const char *value)
+enum { TAG_UUID, TAG_LABEL, TAG_PARTUUID, TAG_PARTLABEL, TAGS };
+
+/** The tag of a name of n bytes, or -1. */
+static int tag_named(const char *name, size_t n)
 {
-	return map64_bytes(map64_bytes(MAP64_BYTES, tag, strlen(tag) + 1), value, strlen(value));
+	static const char *const names[TAGS] = {"UUID", "LABEL", "PARTUUID", "PARTLABEL"};
+	int tag = TAGS - 1;
+	while (tag >= 0 && !word_is(name, n, names[tag]))
+		--tag;
+	return tag;
 }
 
-static void count_tag(struct host *host, uint32_t device, const char *tag, const char *value)
+static uint64_t tag_hash(int tag, const char *value)
+{
+	return map64_text(value) + (uint64_t)tag;
+}
+
+static void count_tag(struct host *host, uint32_t device, int tag, const char *value)
 {
 	if (!value || !*value)
 		return;
 	uint32_t at = map64_put(&host->tags, tag_hash(tag, value), (uint32_t)host->ncounts);
-	if (at != MAP64_NONE && at != host->ncounts) {
+	if (at != MAP64_NONE && at != host->ncounts)
 		++host->counts[at].count;
-		return;
-	}
-	if (at == MAP64_NONE || !ARRAY_ROOM(host->counts, host->ncounts, &host->counts_size)) {
-		host->nomem = true;
-		host->unlisted = true;
-		return;
-	}
-	host->counts[host->ncounts++] = (struct host_tag){.count = 1, .device = device};
+	else if (at != MAP64_NONE && ARRAY_ROOM(host->counts, host->ncounts, &host->counts_size))
+		host->counts[host->ncounts++] = (struct host_tag){.count = 1, .device = device};
+	else
+		host->nomem = host->unlisted = true;
 }
-
-enum { TAG_UUID, TAG_LABEL, TAG_PARTUUID, TAG_PARTLABEL, TAGS };
-static const char *const tag_names[TAGS] = {"UUID", "LABEL", "PARTUUID", "PARTLABEL"};
 
 /** The value of a tag of a device, or NULL. */
 static const char *tag_value(const struct devmap_tags *tags, int tag)
 {
 	/* A tag that was not verified may be a leftover of an old file system. */
-	bool known = tags->known == DEVMAP_KNOWN;
-	switch (tag) {
-	case TAG_UUID:
-		return known ? tags->uuid : NULL;
-	case TAG_LABEL:
-		return known ? tags->label : NULL;
-	case TAG_PARTUUID:
-		return tags->partuuid;
-	default:
-		return tags->partlabel;
-	}
+	bool known = tags->known == DEVMAP_KNOWN || tag >= TAG_PARTUUID;
+	const char *const values[] = {tags->uuid, tags->label, tags->partuuid, tags->partlabel};
+	return known ? values[tag] : NULL;
 }
 
 /** Count the identifiers of all devices. */
@@ -113,8 +120,7 @@ static void count_tags(struct host *host)
 	host->ndevices = (size_t)n;
 	for (size_t i = 0; i < host->ndevices; ++i) {
 		for (int tag = 0; tag < TAGS; ++tag)
-			count_tag(host, (uint32_t)i, tag_names[tag],
-			          tag_value(host->devices[i].tags, tag));
+			count_tag(host, (uint32_t)i, tag, tag_value(host->devices[i].tags, tag));
 	}
 }
 
@@ -148,14 +154,13 @@ static void sort_out(struct host *host, int tag, const char *value, struct host_
 		if (!has || strcmp(has, value) != 0
 		    || devmap_part(host->in.devs, device->major, device->minor))
 			continue;
-		bool again = n > 0 && tag <= TAG_LABEL;
 		bool other = false, copy = false;
-		for (unsigned k = 0; k < n && again; ++k) {
+		for (unsigned k = 0; k < n && tag <= TAG_LABEL; ++k) {
 			const struct devmap_tags *before = host->devices[alone[k]].tags;
 			bool same = are_one(before, device->tags);
 			other |= same;
 			copy |= !same && before->uuid && device->tags->uuid
-			&& strcmp(before->uuid, device->tags->uuid) == 0;
+			        && strcmp(before->uuid, device->tags->uuid) == 0;
 		}
 		count += !other || copy;
 		alone[n++] = i;
@@ -168,41 +173,33 @@ static void sort_out(struct host *host, int tag, const char *value, struct host_
 }
 
 /** The devices of a tag, or NULL. */
-static const struct host_tag *find_tag(struct host *host, const char *tag, const char *value)
+static const struct host_tag *find_tag(struct host *host, int tag, const char *value)
 {
 	if (!host->listed)
 		count_tags(host);
-	uint32_t at = host->unlisted ? MAP64_NONE : map64_get(&host->tags, tag_hash(tag, value));
+	uint32_t at = host->unlisted || tag < 0 ? MAP64_NONE
+	                                        : map64_get(&host->tags, tag_hash(tag, value));
 	if (at == MAP64_NONE)
 		return NULL;
 	struct host_tag *found = &host->counts[at];
-	for (int i = 0; i < TAGS && found->count > 1 && !found->sorted; ++i) {
-		if (strcmp(tag, tag_names[i]) == 0)
-			sort_out(host, i, value, found);
-	}
+	if (found->count > 1 && !found->sorted)
+		sort_out(host, tag, value, found);
 	return found;
 }
 
 unsigned host_tag_holders(struct host *host, const char *tag, const char *value)
 {
-	const struct host_tag *found = find_tag(host, tag, value);
+	const struct host_tag *found = find_tag(host, tag_named(tag, strlen(tag)), value);
 	return found ? found->count : 0;
 }
 
 bool host_device_number(struct host *host, const char *path, uint32_t *major, uint32_t *minor)
 {
-	struct k_statx st;
 	struct strbuf place;
 	strbuf_init(&place);
 	enum host_followed known = host_follow(host, path, &place);
 	int error = known == HOST_MISSING ? errno : 0;
-	bool is = known == HOST_SEEN && host->in.paths.look(host->in.paths.arg, strbuf_str(&place),
-	                                                    K_STATX_TYPE, &st) == 0
-	          && S_ISBLK(st.mode);
-	if (is) {
-		*major = st.rdev_major;
-		*minor = st.rdev_minor;
-	}
+	bool is = known == HOST_SEEN && block_number(host, &place, major, minor);
 	strbuf_destroy(&place);
 	errno = error;
 	return is;
@@ -234,17 +231,12 @@ int host_devices(struct host *host, const char *source, struct fstab_device *dev
 		return 1;
 	}
 	const char *equals = strchr(source, '=');
-	char tag[16];
-	if (!equals || (size_t)(equals - source) >= sizeof(tag))
+	if (!equals)
 		return -1;
-	memcpy(tag, source, (size_t)(equals - source));
-	tag[equals - source] = '\0';
+	int tag = tag_named(source, (size_t)(equals - source));
 	const struct host_tag *found = find_tag(host, tag, equals + 1);
-	bool is_known = false;
-	for (int i = 0; i < TAGS; ++i)
-		is_known |= strcmp(tag, tag_names[i]) == 0;
 	if (!found)
-		return is_known && host->complete && !host->unlisted ? 0 : -1;
+		return tag >= 0 && host->complete && !host->unlisted ? 0 : -1;
 	if (device)
 		fill_device(host, host->devices[found->device].major,
 		            host->devices[found->device].minor, device);

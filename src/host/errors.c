@@ -4,12 +4,14 @@
  */
 #include "host/host.h"
 
+#include "base/array.h"
 #include "mountopts/optlist.h"
+#include "os/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,57 +20,61 @@ struct reader {
 	struct host *host;
 	struct host_errors_list *out;
 	struct strbuf text;      /* scratch */
+	size_t room;             /* in out->list */
 	bool failed;             /* ENOMEM */
 };
 
 static struct host_errors *add_errors(struct reader *r, uint32_t of)
 {
-	struct host_errors *more = reallocarray(r->out->list, r->out->count + 1, sizeof(*more));
-	if (!more) {
+	struct host_errors_list *out = r->out;
+	if (!ARRAY_ROOM(out->list, out->count, &r->room)) {
 		r->failed = true;
 		return NULL;
 	}
-	r->out->list = more;
-	more += r->out->count++;
-	*more = (struct host_errors){.of = of};
-	return more;
+	out->list[out->count] = (struct host_errors){.of = of};
+	return &out->list[out->count++];
 }
 
-static const char *keep(struct reader *r, const struct strbuf *text)
+static const char *keep(struct reader *r)
 {
-	const char *kept = text->failed ? NULL
-		: arena_strndup(&r->out->arena, strbuf_str(text), text->len);
+	const char *kept = r->text.failed ? NULL
+		: arena_strndup(&r->out->arena, strbuf_str(&r->text), r->text.len);
 	r->failed |= !kept;
 	return kept;
+}
+
+/** Read a number of a file in /sys/fs; -1: not known. */
+__attribute__((format(printf, 2, 3)))
+static long read_number(struct reader *r, const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	va_start(args, format);
+	int n = vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	return n < (int)sizeof(path) ? host_read_number(r->host->in.os, path) : -1;
 }
 
 /** A superblock of ext4: /sys/fs/ext4/NAME, by the name of its device. */
 static void ask_ext4(struct reader *r, const struct mount *m, uint32_t of)
 {
 	struct os *os = r->host->in.os;
-	char path[PATH_MAX], device[PATH_MAX];
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", m->dev_major, m->dev_minor);
-	const char *slash = os_readlinkat(os, AT_FDCWD, path, device, sizeof(device)) > 0
-		? strrchr(device, '/') : NULL;
-	if (!slash || snprintf(path, sizeof(path), "/sys/fs/ext4%s/errors_count",
-	                       slash) >= (int)sizeof(path)) {
-		r->out->unknown = true;
-		return;
-	}
-	long count = host_read_number(os, path);
+	char path[PATH_MAX], name[NAME_MAX + 1];
+	bool named = host_kernel_name(os, m->dev_major, m->dev_minor, name);
 	/* Exists since Linux 4.19. */
+	long count = named ? read_number(r, "/sys/fs/ext4/%s/errors_count", name) : -1;
 	r->out->unknown |= count < 0;
 	struct host_errors *errors = count > 0 ? add_errors(r, of) : NULL;
 	if (!errors)
 		return;
 	errors->count = (unsigned long long)count;
-	snprintf(path, sizeof(path), "/sys/fs/ext4%s/last_error_func", slash);
+	snprintf(path, sizeof(path), "/sys/fs/ext4/%s/last_error_func", name);
 	char *function = host_read_kernel(os, path);
 	if (function && *function > ' ') {
 		function[strcspn(function, "\n")] = '\0';
 		strbuf_reset(&r->text);
 		strbuf_printf(&r->text, "the last in %s()", function);
-		errors->detail = keep(r, &r->text);
+		errors->detail = keep(r);
 	}
 	free(function);
 }
@@ -99,47 +105,40 @@ static void ask_btrfs(struct reader *r, const struct mount *m, uint32_t of)
 	struct fstab_device device = {0};
 	_Alignas(struct k_dirent) char buf[32 * 1024];
 	char path[PATH_MAX];
+	struct os_dir dir;
 	if (host_mount_device(r->host, m, &device) != 0) {
 		r->failed = true;
 		return;
 	}
 	const char *uuid = device.tags ? device.tags->uuid : NULL;
-	int dir = -1;
+	int fd = -1;
 	if (uuid && !strchr(uuid, '/')) {
 		snprintf(path, sizeof(path), "/sys/fs/btrfs/%s/devinfo", uuid);
-		dir = os_opendir(os, AT_FDCWD, path);
+		fd = os_opendir(os, AT_FDCWD, path);
 	}
-	if (dir < 0) {
+	if (fd < 0) {
 		r->out->unknown = true;
 		return;
 	}
 	unsigned long long sum = 0;
 	unsigned missing = 0;
-	ssize_t n;
 	strbuf_reset(&r->text);
-	while ((n = os_getdents(os, dir, buf, sizeof(buf))) > 0) {
-		const struct k_dirent *entry;
-		size_t at = 0, len;
-		while ((entry = os_dirent(buf, (size_t)n, &at, &len)) != NULL) {
-			if (len == 0 || *entry->name == '.' || len > NAME_MAX)
-				continue;
-			snprintf(path, sizeof(path), "/sys/fs/btrfs/%s/devinfo/%s/missing", uuid,
-			         entry->name);
-			missing += host_read_number(os, path) > 0;
-			snprintf(path, sizeof(path), "/sys/fs/btrfs/%s/devinfo/%s/error_stats",
-			         uuid, entry->name);
-			char *stats = host_read_kernel(os, path);
-			r->out->unknown |= !stats;   /* since Linux 5.14 */
-			sum += add_stats(stats, &r->text);
-			free(stats);
-		}
+	os_dir_begin(&dir, os, fd, buf, sizeof(buf));
+	for (const char *name; (name = os_dir_next(&dir)) != NULL;) {
+		missing += read_number(r, "/sys/fs/btrfs/%s/devinfo/%s/missing", uuid, name) > 0;
+		snprintf(path, sizeof(path), "/sys/fs/btrfs/%.36s/devinfo/%.255s/error_stats", uuid,
+		         name);
+		char *stats = host_read_kernel(os, path);
+		r->out->unknown |= !stats;   /* since Linux 5.14 */
+		sum += add_stats(stats, &r->text);
+		free(stats);
 	}
-	os_close(os, dir);
+	os_close(os, fd);
 	struct host_errors *errors = sum || missing ? add_errors(r, of) : NULL;
 	if (errors) {
 		errors->count = sum;
 		errors->missing = missing;
-		errors->detail = r->text.len ? keep(r, &r->text) : NULL;
+		errors->detail = r->text.len ? keep(r) : NULL;
 	}
 }
 

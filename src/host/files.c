@@ -6,13 +6,29 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NUMBER_MAX = 256, TEXT_MAX = 1 << 20, MTAB_MAX = 64 << 20 };
 
-/** The initial PID namespace, as the kernel has named it since 3.8. */
-static const char first_pids[] = "pid:[4026531836]";
+bool host_has_first_pids(struct os *os)
+{
+	/* As the kernel has named it since 3.8. */
+	static const char first[] = "pid:[4026531836]";
+	char name[sizeof(first) + 1];
+	return os_readlinkat(os, AT_FDCWD, "/proc/self/ns/pid", name,
+	                     sizeof(name)) == sizeof(first) - 1 && strcmp(name, first) == 0;
+}
+
+bool host_kernel_name(struct os *os, uint32_t major, uint32_t minor, char name[NAME_MAX + 1])
+{
+	char path[64], link[PATH_MAX];
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
+	const char *slash = os_readlinkat(os, AT_FDCWD, path, link, sizeof(link)) > 0
+		? strrchr(link, '/') : NULL;
+	return slash && snprintf(name, NAME_MAX + 1, "%s", slash + 1) <= NAME_MAX;
+}
 
 char *host_read_kernel(struct os *os, const char *path)
 {
@@ -42,12 +58,9 @@ static bool blocks(struct host *host, const char *path)
 char *host_cmdline(struct host *host)
 {
 	struct os *os = host->in.os;
-	char name[sizeof(first_pids) + 1];
 	/* In a container, or another root, it is that of another system. */
 	bool is_own = host->in.live && strcmp(host->in.root, "/") == 0
-	              && os_readlinkat(os, AT_FDCWD, "/proc/self/ns/pid", name,
-	                               sizeof(name)) == sizeof(first_pids) - 1
-	              && strcmp(name, first_pids) == 0 && host_is_managers_root(os);
+	              && host_has_first_pids(os) && host_is_managers_root(os);
 	return is_own ? host_read_kernel(os, "/proc/cmdline") : NULL;
 }
 

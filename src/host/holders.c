@@ -13,6 +13,7 @@
  */
 #include "host/host.h"
 
+#include "base/array.h"
 #include "base/fstypes.h"
 #include "base/map64.h"
 #include "os/file.h"
@@ -51,8 +52,7 @@ struct looking {
 	uint32_t nodes[DETACHED_MAX];
 	size_t nfound;
 	uint64_t own;                /* our mount namespace */
-	int proc, pid;               /* the process at hand */
-	size_t nspaces, nfiles;
+	size_t nspaces, nfiles, room;
 	bool failed, denied;
 };
 
@@ -65,35 +65,34 @@ static const char *keep(struct looking *look, const char *text)
 	return kept;
 }
 
-/** Call for each numeric entry of a directory in /proc. */
-static void each_number(struct looking *look, const char *path, size_t most,
-                        void (*one)(struct looking *, int dir, int number))
+/** A directory in /proc with an entry for each process or file. */
+struct numbers {
+	struct os_dir dir;
+	size_t left;                 /* the entries that may be read */
+	_Alignas(struct k_dirent) char buf[ENTRIES];
+};
+
+static void numbers_open(struct looking *look, struct numbers *numbers, const char *path,
+                         size_t most)
 {
-	struct os *os = look->host->in.os;
-	char *entries = malloc(ENTRIES);
-	int dir = os_opendir(os, AT_FDCWD, path);
-	size_t seen = 0;
-	ssize_t n;
-	look->failed |= !entries;
-	look->denied |= dir < 0 && (errno == EACCES || errno == EPERM);
-	while (entries && dir >= 0 && !look->failed
-	       && (n = os_getdents(os, dir, entries, ENTRIES)) > 0) {
-		const struct k_dirent *entry;
-		size_t at = 0;
-		while ((entry = os_dirent(entries, (size_t)n, &at, NULL)) && !look->failed) {
-			if (!isdigit((unsigned char)*entry->name))
-				continue;
-			if (++seen > most) {
-				look->denied = true;   /* too many */
-				break;
-			}
-			one(look, dir, atoi(entry->name));
-		}
-		if (seen > most)
-			break;
-	}
-	os_close(os, dir);
-	free(entries);
+	int fd = os_opendir(look->host->in.os, AT_FDCWD, path);
+	look->denied |= fd < 0 && (errno == EACCES || errno == EPERM);
+	os_dir_begin(&numbers->dir, look->host->in.os, fd, numbers->buf, sizeof(numbers->buf));
+	numbers->left = most;
+}
+
+/** The next number; -1 at the end, where the directory is closed. */
+static int numbers_next(struct looking *look, struct numbers *numbers)
+{
+	const char *name = NULL;
+	while (numbers->dir.fd >= 0 && !look->failed
+	       && (name = os_dir_next(&numbers->dir)) != NULL && !isdigit((unsigned char)*name))
+		;
+	if (name && !look->failed && numbers->left-- > 0)
+		return atoi(name);
+	look->denied |= name != NULL;   /* too many */
+	os_close(look->host->in.os, numbers->dir.fd);
+	return -1;
 }
 
 /** The inode of a process's mount namespace; 0: the process ended, or access is denied. */
@@ -190,7 +189,7 @@ static bool is_mounted(struct looking *look, int fds, uint32_t id)
 	return found;
 }
 
-static void take_file(struct looking *look, int fds, int fd)
+static void take_file(struct looking *look, int proc, int pid, int fds, int fd)
 {
 	static const char deleted[] = " (deleted)";
 	struct os *os = look->host->in.os;
@@ -235,20 +234,21 @@ static void take_file(struct looking *look, int fds, int fd)
 		return;
 	struct host_holder *held = &look->found[first];
 	if (held->count++ == 0)
-		name_process(look, look->proc, look->pid, held);
+		name_process(look, proc, pid, held);
 }
 
 static void take_files(struct looking *look, int proc, int pid)
 {
+	struct numbers files;
 	char path[64];
 	snprintf(path, sizeof(path), "%d", pid);
 	/* A container often has open files of its former root. */
 	if (space_of(look, proc, path) != look->own)
 		return;
-	look->proc = proc;
-	look->pid = pid;
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	each_number(look, path, FILES_MAX, take_file);
+	numbers_open(look, &files, path, FILES_MAX);
+	for (int fd; (fd = numbers_next(look, &files)) >= 0;)
+		take_file(look, proc, pid, files.dir.fd, fd);
 }
 
 /* Lines. */
@@ -267,16 +267,15 @@ static uint64_t device_of(struct host *host, const char *name)
 /** Whether the kernel has a file system of a device in use. */
 static bool is_alive(struct host *host, uint64_t dev)
 {
-	static const char *const types[] = {"ext4", "xfs", "f2fs", NULL};
-	char path[PATH_MAX], link[PATH_MAX];
+	static const char *const types[] = {"ext4", "xfs", "f2fs"};
+	char path[PATH_MAX], name[NAME_MAX + 1];
 	struct k_statx st;
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", (unsigned)(dev >> 32), (unsigned)dev);
-	const char *slash = os_readlinkat(host->in.os, AT_FDCWD, path, link, sizeof(link)) > 0
-		? strrchr(link, '/') : NULL;
-	for (const char *const *type = types; slash && *type; ++type) {
-		if (snprintf(path, sizeof(path), "/sys/fs/%s%s", *type, slash) < (int)sizeof(path)
-		    && os_statx(host->in.os, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, K_STATX_TYPE,
-		                &st) == 0)
+	if (!host_kernel_name(host->in.os, (uint32_t)(dev >> 32), (uint32_t)dev, name))
+		return false;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); ++i) {
+		snprintf(path, sizeof(path), "/sys/fs/%s/%s", types[i], name);
+		if (os_statx(host->in.os, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, K_STATX_TYPE,
+		             &st) == 0)
 			return true;
 	}
 	return false;
@@ -322,12 +321,10 @@ static void list_wanted(struct looking *look, const struct tablines *lines)
 static void add(struct looking *look, const struct host_holder *held)
 {
 	struct host_holders *out = look->out;
-	struct host_holder *more = reallocarray(out->list, out->count + 1, sizeof(*more));
-	look->failed |= !more;
-	if (!more)
-		return;
-	out->list = more;
-	out->list[out->count++] = *held;
+	if (ARRAY_ROOM(out->list, out->count, &look->room))
+		out->list[out->count++] = *held;
+	else
+		look->failed = true;
 }
 
 /** Collect the results. */
@@ -353,17 +350,15 @@ static void gather(struct looking *look)
 
 int host_read_holders(struct host *host, const struct tablines *lines, struct host_holders *out)
 {
-	static const char first_pids[] = "pid:[4026531836]";   /* since 3.8 */
 	struct looking look = {.host = host, .out = out};
-	char link[64];
+	struct numbers processes;
 	*out = (struct host_holders){0};
 	arena_init(&out->arena);
 	map64_init(&look.spaces);
 	map64_init(&look.ids);
 	map64_init(&look.holds);
 	/* In a container only its own processes are visible. */
-	out->partly = os_readlinkat(host->in.os, AT_FDCWD, "/proc/self/ns/pid", link,
-	                            sizeof(link)) < 0 || strcmp(link, first_pids) != 0;
+	out->partly = !host_has_first_pids(host->in.os);
 	look.own = space_of(&look, AT_FDCWD, "/proc/self");
 	if (!look.own || !host->in.own || host->in.paths.blocks(host->in.paths.arg, "/proc")) {
 		out->partly = true;
@@ -374,8 +369,12 @@ int host_read_holders(struct host *host, const struct tablines *lines, struct ho
 			put_id(&look, host->in.d->tree.nodes[i].mount->id, i);
 	}
 	list_wanted(&look, lines);
-	each_number(&look, "/proc", PROCESSES_MAX, take_space);
-	each_number(&look, "/proc", PROCESSES_MAX, take_files);
+	numbers_open(&look, &processes, "/proc", PROCESSES_MAX);
+	for (int pid; (pid = numbers_next(&look, &processes)) >= 0;)
+		take_space(&look, processes.dir.fd, pid);
+	numbers_open(&look, &processes, "/proc", PROCESSES_MAX);
+	for (int pid; (pid = numbers_next(&look, &processes)) >= 0;)
+		take_files(&look, processes.dir.fd, pid);
 	gather(&look);
 	out->partly |= look.denied;
 out:

@@ -23,6 +23,8 @@
 #include "table/table.h"
 #include "table/tablines.h"
 
+#include <limits.h>
+
 /* Paths. */
 
 /** How a path was followed. */
@@ -164,6 +166,12 @@ enum host_dangling host_dangles(struct host *host, const char *path, struct strb
 int host_fstype(struct host *host, const char *fstype);
 
 /* Files: files.c */
+
+/** Whether this is the initial PID namespace: not a container. */
+bool host_has_first_pids(struct os *os);
+
+/** Find the name of a block device in sysfs.  @return whether it has one. */
+bool host_kernel_name(struct os *os, uint32_t major, uint32_t minor, char name[NAME_MAX + 1]);
 
 /** A number at the beginning of a small file of the kernel's; -1: not known. */
 long host_read_number(struct os *os, const char *path);

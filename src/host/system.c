@@ -118,20 +118,16 @@ int host_system_helper(struct host_system *sys, const char *name)
 }
 
 /** Add the names in a directory, which is closed.  @return whether these are all. */
-static bool list_names(struct host_system *sys, int dir)
+static bool list_names(struct host_system *sys, int fd)
 {
 	_Alignas(struct k_dirent) char buf[ENTRIES];
+	struct os_dir dir;
 	bool complete = true;
-	ssize_t n;
-	while ((n = os_getdents(sys->os, dir, buf, sizeof(buf))) > 0) {
-		const struct k_dirent *entry;
-		size_t at = 0;
-		while ((entry = os_dirent(buf, (size_t)n, &at, NULL)) != NULL)
-			complete &= map64_put(&sys->names, map64_text(entry->name),
-			                      0) != MAP64_NONE;
-	}
-	os_close(sys->os, dir);
-	return complete && n == 0;
+	os_dir_begin(&dir, sys->os, fd, buf, sizeof(buf));
+	for (const char *name; (name = os_dir_next(&dir)) != NULL;)
+		complete &= map64_put(&sys->names, map64_text(name), 0) != MAP64_NONE;
+	os_close(sys->os, fd);
+	return complete && dir.error == 0;
 }
 
 bool host_system_lacks_unit(struct host_system *sys, const char *name)
