@@ -340,9 +340,11 @@ static void test_hints(void)
 	/* Of a line that is wrong in anything nothing is kept, confirmed or not. */
 #define NFS "rw,relatime,vers=4.2,addr=10.0.0.1"
 	static const char *const wrong[] = {
-		"host:/y /srv nfs4 " NFS ",_netdev 0 0\n", "host:/x /srv nfs " NFS ",_netdev 0 0\n",
+		"host:/y /srv nfs4 " NFS ",_netdev 0 0\n",
+		"host:/x /srv nfs " NFS ",_netdev 0 0\n",
 		"host:/x /srv nfs4 " NFS ",soft,_netdev 0 0\n",
-		"host:/x /srv nfs4 " NFS ",_netdev 0 1\n", "host:/x /srv nfs4 " NFS ",_netdev 0 0\r\n",
+		"host:/x /srv nfs4 " NFS ",_netdev 0 1\n",
+		"host:/x /srv nfs4 " NFS ",_netdev 0 0\r\n",
 		"host:/x /srv nfs4 " NFS ",_netdev 0 0", "host:/x /s nfs4 " NFS ",_netdev 0 0\n",
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); ++i)
@@ -435,8 +437,8 @@ static size_t any(size_t n)
 static size_t damage(char *text, size_t n)
 {
 	static const char *const bits[] = {
-		"\\", "\\0", "\\040", "\\134", "\\000", "\\777", "\\\\", "\n", "\r\n", " ", "\t", "#",
-		"\\012", "\xff", ",", ",x-a=b", "0 0\n", "\"", "tmpfs /run tmpfs rw 0 0\n",
+		"\\", "\\0", "\\040", "\\134", "\\000", "\\777", "\\\\", "\n", "\r\n", " ", "\t",
+		"#", "\\012", "\xff", ",", ",x-a=b", "0 0\n", "\"", "tmpfs /run tmpfs rw 0 0\n",
 		"/dev/sdq9 /foreign ext4 rw,relatime 0 0\n",
 	};
 	size_t at = any(n), len = any(n - at < 400 ? n - at : 400), to;
