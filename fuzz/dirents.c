@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.statx_mask = K_STATX_TYPE, .batch = 1 + batch % 80,
 		.entry = on_entry, .meta = on_meta, .arg = &r,
 	};
-	struct bfs_reader *reader = bfs_reader_new(&os, &policy, NULL, NULL);
+	struct bfs_reader *reader = bfs_reader_new(&os, &policy, true);
 	struct bfs_batch *read = bfs_batch_new();
 	FUZZ_CHECK(reader && read);
 	static const char *const names[] = {"file", "d", "none", "bad"};

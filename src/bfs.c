@@ -31,25 +31,6 @@ enum {
 	OWN_BATCH = 16,       /* directories that the owner reads between deliveries */
 };
 
-static void bunch_release(void *arg, struct bfs_bunch *bunch)
-{
-	bfs_dir_unref(arg, bunch->dir);
-}
-
-/** Judge an entry at once, in a traversal without workers. */
-static enum bfs_verdict judge_now(void *arg, struct bfs_batch *batch, struct bfs_read *read,
-                                  const char *name, const struct k_statx *st)
-{
-	struct bfs *bfs = arg;
-	struct bfs_at at = read->at;
-	struct bfs_enter enter = {0};
-	at.name = name;
-	enum bfs_verdict verdict = bfs->policy->judge(bfs->policy->arg, &at, st, &enter);
-	if (enter.enter)
-		bfs_batch_cross(batch, read, bfs_batch_name(batch, name, strlen(name)), &enter);
-	return verdict;
-}
-
 struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, unsigned threads,
                     unsigned max_fds)
 {
@@ -60,11 +41,9 @@ struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, 
 	bfs->policy = policy;
 	bfs->threads = threads;
 	bfs->max_fds = max_fds < 1 ? 1 : max_fds;
-	bfs->frontier.release = bunch_release;
-	bfs->frontier.release_arg = bfs;
-	bfs->frontier.order = policy->order;
-	bfs->frontier.newest = policy->newest;
-	bfs->reader = bfs_reader_new(os, policy, judge_now, bfs);
+	TAILQ_INIT(&bfs->open);
+	bfs_frontier_init(&bfs->frontier, bfs, policy->order, policy->newest);
+	bfs->reader = bfs_reader_new(os, policy, true);
 	bfs->root = bfs_dir_new(NULL, "", 0, -1);
 	if (bfs->root)
 		bfs->root->refs = 1;
@@ -81,10 +60,9 @@ struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, 
 static struct bfs_batch *batch_take(struct bfs *bfs)
 {
 	struct bfs_batch *batch = bfs->spare;
-	if (batch)
-		bfs->spare = batch->next;
-	else
+	if (!batch)
 		return bfs_batch_new();
+	bfs->spare = batch->next;
 	bfs_batch_reset(batch);
 	return batch;
 }
@@ -107,7 +85,8 @@ bool bfs_lose_workers(struct bfs *bfs)
 	bfs->pool = NULL;
 	bfs->under_way = 0;
 	/* Directories that the workers read would keep theirs. */
-	for (struct bfs_dir *dir = bfs->newest; dir; dir = dir->older)
+	struct bfs_dir *dir;
+	TAILQ_FOREACH(dir, &bfs->open, open)
 		dir->busy = 0;
 	bfs_dirs_evict(bfs, 0);
 	return any;
@@ -126,10 +105,7 @@ void bfs_free(struct bfs *bfs)
 		bfs->spare = batch->next;
 		bfs_batch_free(batch);
 	}
-	if (bfs->root) {
-		/* rootfd is the caller's: bfs_dir_close() leaves it alone. */
-		bfs_dir_unref(bfs, bfs->root);
-	}
+	bfs_dir_unref(bfs, bfs->root);
 	bfs_reader_free(bfs->reader);
 	free(bfs);
 }
@@ -145,7 +121,7 @@ int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue qu
 		++path;
 	if (strcmp(path, ".") == 0 || *path == '\0') {
 		bfs->root->depth = depth - 1;
-		return bfs_push_one(bfs, bfs->root, ".", tag, queue, 0, false) ? 0 : -1;
+		return bfs_push_one(bfs, bfs->root, ".", tag, queue, false) ? 0 : -1;
 	}
 	return bfs_push_start(bfs, bfs->root, path, tag, queue, depth);
 }
@@ -154,12 +130,8 @@ int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue qu
 static struct bfs_at dir_at(const struct bfs_dir *dir)
 {
 	return (struct bfs_at){
-		.parent = dir->parent,
-		.dir = dir->name,
-		.name = "",
-		.tag = dir->tag,
-		.depth = dir->depth,
-		.parentfd = -1,
+		.parent = dir->parent, .dir = dir->name, .name = "", .tag = dir->tag,
+		.depth = dir->depth, .parentfd = -1,
 	};
 }
 
@@ -169,7 +141,6 @@ static bool next_item(struct bfs *bfs, struct bfs_item *item)
 	const struct bfs_policy *policy = bfs->policy;
 	while (!bfs->ended && bfs_frontier_pop(&bfs->frontier, item)) {
 		struct bfs_bunch *bunch = item->bunch;
-		int error = 0;
 		if (!policy->wanted(policy->arg, bunch->kids[item->kid].tag)) {
 			++bfs->stats.dropped;
 			if (!bunch->mixed)
@@ -177,10 +148,10 @@ static bool next_item(struct bfs *bfs, struct bfs_item *item)
 		} else if (bfs_dir_open(bfs, bunch->dir) == 0) {
 			return true;
 		} else {
-			error = errno;
+			int error = errno;
 			struct bfs_at at = dir_at(bunch->dir);
-			bfs_frontier_drop(&bfs->frontier, bunch);
 			struct bfs_enter none = {0};
+			bfs_frontier_drop(&bfs->frontier, bunch);
 			if (policy->done(policy->arg, &at, 0, error, &none) == BFS_END_ALL)
 				bfs->ended = true;
 		}
@@ -195,13 +166,10 @@ static struct bfs_at item_at(const struct bfs_item *item)
 	const struct bfs_bunch *bunch = item->bunch;
 	if (bunch->resume)
 		return dir_at(bunch->dir);
+	const struct bfs_kid *kid = &bunch->kids[item->kid];
 	return (struct bfs_at){
-		.parent = bunch->dir,
-		.dir = bunch->names + bunch->kids[item->kid].name,
-		.name = "",
-		.tag = bunch->kids[item->kid].tag,
-		.depth = bunch->dir->depth + 1,
-		.parentfd = -1,
+		.parent = bunch->dir, .dir = bunch->names + kid->name, .name = "", .tag = kid->tag,
+		.depth = bunch->dir->depth + 1, .parentfd = -1,
 	};
 }
 
@@ -222,12 +190,8 @@ static void batch_fill(struct bfs *bfs, struct bfs_batch *batch, unsigned n)
 		++dir->busy;
 		struct bfs_read *read = &batch->reads[batch->n++];
 		*read = (struct bfs_read){
-			.item = item,
-			.at = item_at(&item),
-			.parentfd = dir->fd,
-			.resume = large,
-			.fd = large ? dir->fd : -1,
-			.rest = item.bunch->rest,
+			.item = item, .at = item_at(&item), .parentfd = dir->fd, .resume = large,
+			.fd = large ? dir->fd : -1, .rest = item.bunch->rest,
 		};
 		read->name = large ? "." : read->at.dir;
 		read->last_pos = known && policy->last_pos(policy->arg, read->at.tag);

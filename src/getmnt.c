@@ -80,14 +80,10 @@
  *     dirs.c             directories that were opened, and their descriptors
  *     frontier.c         directories that wait to be read
  *     deliver.c          what was read, taken in by the owner
- *     reader.c           batches, and the callbacks of a policy
- *     read.c             reading directories by plain calls
+ *     read.c             reading the directories of a batch; the callbacks of a policy
  *     pool.c             worker threads
- *     bulk.h             the interface for policies that report many entries
- *     together.c         opening the directories of a batch by one io_uring call
- *     fetch.c            metadata of entries
+ *     fetch.c            metadata of entries; detecting that its calls block on disk I/O
  *     window.c           entries in the order of inode numbers
- *     pace.c             detecting that metadata calls block on disk I/O (pure)
  *     bulkstat.c         metadata by the bulk interfaces of btrfs and XFS
  *   discover/            mount tree + traversal: every mount named, with its state
  *     discover.c         the flow of a run

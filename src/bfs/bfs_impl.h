@@ -6,20 +6,19 @@
 #define GM_BFS_IMPL_H
 
 #include "bfs.h"
-#include "bfs/bulk.h"
 
 #include <assert.h>
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 enum {
 	BFS_BATCH = 32,               /* directories of a batch, at most */
 	BFS_CLOSING = 128,            /* descriptors that a worker has yet to close, at most */
 	BFS_BUFFER = 64 * 1024,       /* for getdents64: more is no faster */
-	BFS_TOGETHER = 32,            /* directories opened by one call, at most */
-	BFS_BULKSTAT = 1024,          /* entries asked for by the bulk interface, at most */
+	BFS_BULKSTAT = 1024,          /* entries requested from the bulk interface, at most */
 	PACE_RUN = 32,                /* calls that are timed together */
 	PACE_LOOK = 8,                /* runs until a decision */
 	PACE_LONG = 128,              /* the same while calls wait */
@@ -29,7 +28,7 @@ enum {
 
 /** A directory that was entered and whose children wait, or an ancestor of one. */
 struct bfs_dir {
-	struct bfs_dir *newer, *older;   /* open descriptors, by age */
+	TAILQ_ENTRY(bfs_dir) open; /* with a descriptor: by age */
 	uint32_t refs;             /* from bunches and children */
 	uint32_t busy;             /* reads that use fd: it must stay open */
 	int fd;                    /* -1: closed, to be opened again when needed */
@@ -52,7 +51,7 @@ struct bfs_kid {
 
 /** Directories of one parent that wait: they are opened relative to its descriptor. */
 struct bfs_bunch {
-	struct bfs_bunch *prev, *next;
+	TAILQ_ENTRY(bfs_bunch) order;
 	struct bfs_dir *dir;
 	uint32_t tag;              /* of its directory */
 	bool mixed;                /* children may have other tags */
@@ -74,19 +73,19 @@ struct bfs_heap_entry {
 	uint32_t kid;
 };
 
+struct bfs_waiting {
+	TAILQ_HEAD(bfs_bunches, bfs_bunch) list;
+	struct bfs_heap_entry *heap;
+	size_t nheap, heap_size;
+};
+
 struct bfs_frontier {
-	/* Called when the last reference to a bunch goes, before it is freed. */
-	void (*release)(void *arg, struct bfs_bunch *bunch);
-	void *release_arg;
+	struct bfs *bfs;           /* that its directories belong to */
 	enum bfs_order order;
 	bool newest;
 	unsigned turns, period;    /* every period-th turn takes the newest */
 	unsigned tried[2], found[2];   /* by turns of the queue and of the newest */
-	struct {
-		struct bfs_bunch *head, *tail;
-		struct bfs_heap_entry *heap;
-		size_t nheap, heap_size;
-	} queues[BFS_NQUEUES];
+	struct bfs_waiting queues[BFS_NQUEUES];
 	uint64_t waiting;          /* directories */
 	uint64_t serial;
 	uint64_t checks;           /* calls of bfs_frontier_check() */
@@ -98,6 +97,9 @@ struct bfs_item {
 	uint32_t kid;
 	bool newest;               /* it was the turn of the newest */
 };
+
+void bfs_frontier_init(struct bfs_frontier *frontier, struct bfs *bfs, enum bfs_order order,
+                       bool newest);
 
 /** Make a bunch for n kids and their names, with one reference.
     @return it, or NULL.  Errors: ENOMEM. */
@@ -125,7 +127,7 @@ void bfs_frontier_clear(struct bfs_frontier *frontier);
 /** Assert the invariants at the head of frontier.c. */
 void bfs_frontier_check(struct bfs_frontier *frontier);
 
-/* reader.c, read.c: reading a batch of directories, in any thread. */
+/* read.c: reading a batch of directories, in any thread. */
 
 /** A child to be read later. */
 struct bfs_found_kid {
@@ -134,17 +136,12 @@ struct bfs_found_kid {
 	uint32_t tag;
 };
 
-/** An entry that the owner must judge. */
+/** An entry for the owner to judge. */
 struct bfs_found_entry {
 	size_t name;
 	struct k_statx st;
-};
-
-/** An entry judged, to be entered under another tag. */
-struct bfs_found_cross {
-	size_t name;
-	uint32_t tag;
-	enum bfs_queue queue;
+	bool judged;               /* the owner read it itself, and called judge() at once */
+	struct bfs_enter enter;    /* the result of judge() */
 };
 
 /** One directory of a batch: what to read, and what was found. */
@@ -169,12 +166,11 @@ struct bfs_read {
 	                              resume, or freed */
 	enum bfs_verdict verdict;  /* BFS_END_DIR or BFS_END_ALL, if a callback said so */
 	bool mixed;                /* kids of other tags than its own */
-	bool found;                /* something was there to be judged */
+	bool found;                /* an entry had to be judged */
 	size_t out, nout;          /* range in output.dir of the batch */
 	size_t text, ntext;        /* range in output.batch_done.text */
 	uint32_t kids, nkids;      /* ranges in the arrays of the batch */
 	uint32_t judges, njudges;
-	uint32_t crosses, ncrosses;
 };
 
 /** Who may touch a batch. */
@@ -193,17 +189,12 @@ struct bfs_batch {
 	struct strbuf names;
 	struct bfs_found_kid *kids;
 	struct bfs_found_entry *judges;
-	struct bfs_found_cross *crosses;
-	size_t nkids, kids_size, njudges, judges_size, ncrosses, crosses_size;
+	size_t nkids, kids_size, njudges, judges_size;
 	struct bfs_scratch scratch;
 	struct bfs_output output;
 	bool failed;               /* something was lost: ENOMEM */
 	unsigned by;               /* who read it: number of a worker; 0: the owner */
 };
-
-/** Judges an entry at once, in a traversal without workers. */
-typedef enum bfs_verdict bfs_judge_fn(void *arg, struct bfs_batch *batch, struct bfs_read *read,
-                                      const char *name, const struct k_statx *st);
 
 /** Make a batch to fill, empty.  @return it, or NULL.  Errors: ENOMEM. */
 struct bfs_batch *bfs_batch_new(void);
@@ -214,20 +205,12 @@ void bfs_batch_reset(struct bfs_batch *batch);
 /** Free a batch; NULL is allowed. */
 void bfs_batch_free(struct bfs_batch *batch);
 
-/** Keep a name.  @return its offset in the names of the batch. */
-size_t bfs_batch_name(struct bfs_batch *batch, const char *name, size_t len);
-
-/** Keep an entry that is entered under another tag.  @name  Its offset in batch->names. */
-void bfs_batch_cross(struct bfs_batch *batch, struct bfs_read *read, size_t name,
-                     const struct bfs_enter *enter);
-
 struct bfs_reader;
 
 /** Make a reader; one for each thread.  @os, policy  Must outlive it.
-    @judge  NULL: keep such entries for the owner.
+    @owner  It runs in the owner's thread, so that it may call judge().
     @return it, or NULL.  Errors: ENOMEM.  Ownership: bfs_reader_free(). */
-struct bfs_reader *bfs_reader_new(struct os *os, const struct bfs_policy *policy,
-                                  bfs_judge_fn *judge, void *judge_arg);
+struct bfs_reader *bfs_reader_new(struct os *os, const struct bfs_policy *policy, bool owner);
 
 /** Free a reader; NULL is allowed. */
 void bfs_reader_free(struct bfs_reader *reader);
@@ -241,42 +224,12 @@ void bfs_reader_free(struct bfs_reader *reader);
  */
 void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch);
 
-/** Call entry() for an entry, and enter it if that is the verdict.  BFS_LOOK: fetch it. */
-enum bfs_verdict reader_entry(struct bfs_reader *reader, struct bfs_read *read,
-                              const struct bfs_entry *entry);
-
 /** Call meta() for an entry, and enter it if that is the verdict. */
 enum bfs_verdict reader_meta(struct bfs_reader *reader, struct bfs_read *read,
                              const struct bfs_entry *entry, const struct k_statx *st, int error);
 
-/** Call pass() for consecutive entries. */
-size_t reader_pass(struct bfs_reader *reader, struct bfs_read *read,
-                   const struct bfs_entry *entries, size_t n);
-
 /** Whether enough was put out for this part of a directory. */
 bool reader_pause(const struct bfs_reader *reader, const struct bfs_read *read);
-
-/* pace.c: whether metadata calls wait for a disk (pure). */
-
-enum pace_state {
-	PACE_TRIAL,                /* unknown yet */
-	PACE_CALM,                 /* they do not */
-	PACE_WAITS,
-};
-
-struct pace {
-	enum pace_state state;
-	unsigned runs, slow;       /* of this look */
-	size_t calls;              /* of this run */
-	uint64_t ns;               /* that they took */
-	uint64_t quickest;         /* run so far, ns a call; 0: none yet */
-};
-
-/** Add calls and the nanoseconds that they took; UINT64_MAX: unknown, taken as waiting. */
-void pace_note(struct pace *pace, size_t calls, uint64_t ns);
-
-/** Begin a new look, in that state. */
-void pace_set(struct pace *pace, enum pace_state state);
 
 /* window.c: entries of one directory that wait for their metadata. */
 
@@ -345,9 +298,30 @@ void window_reset(struct bfs_window *window);
 
 /* fetch.c: metadata, after the verdict on a name. */
 
+/** Whether metadata calls wait for a disk. */
+enum pace_state {
+	PACE_TRIAL,                /* unknown yet */
+	PACE_CALM,                 /* they do not */
+	PACE_WAITS,
+};
+
+struct pace {
+	enum pace_state state;
+	unsigned runs, slow;       /* of this look */
+	size_t calls;              /* of this run */
+	uint64_t ns;               /* that they took */
+	uint64_t quickest;         /* run so far, ns a call; 0: none yet */
+};
+
+/** Add calls and the nanoseconds that they took; UINT64_MAX: unknown, taken as waiting. */
+void pace_note(struct pace *pace, size_t calls, uint64_t ns);
+
+/** Begin a new look, in that state. */
+void pace_set(struct pace *pace, enum pace_state state);
+
 struct bfs_fetch {
-	struct bfs_entry *wanted;  /* as they come, or a part of the window */
-	size_t n, size;
+	struct bfs_entry *wanted;  /* as they come, or a part of the window; NULL: none yet */
+	size_t n;
 	struct bfs_window *window; /* NULL: none yet */
 	bool begun;                /* the first window of the directory is done */
 	size_t came;               /* entries to fetch of (this part of) the directory */
@@ -361,20 +335,17 @@ struct bfs_fetch {
 	uint64_t dev;              /* of the last answer */
 	uint64_t ordered;          /* device where order may help */
 	uint64_t undivided;        /* device whose directories are not divided */
-	int64_t type;              /* file system of the directory, as in fstatfs; -1: not asked
-	                              for yet, 0: unknown */
+	int64_t type;              /* file system of the directory, as in fstatfs; -1: not read
+	                              yet, 0: unknown */
 	struct bulkstat *bulkstat; /* BFS_FS; NULL: none yet */
 };
 
 void fetch_init(struct bfs_fetch *fetch);
 void fetch_destroy(struct bfs_fetch *fetch);
 
-/** A directory was opened: read->rest waits again. */
-void fetch_begin(struct bfs_reader *reader, struct bfs_read *read);
-
-/** Fetch what an earlier read left, unless it is to be paused again.
+/** A directory was opened: fetch what an earlier read left, unless it is to be paused again.
     @ended [out]  The directory was read to its end, or to read->error. */
-enum bfs_verdict fetch_resume(struct bfs_reader *reader, struct bfs_read *read, bool *ended);
+enum bfs_verdict fetch_begin(struct bfs_reader *reader, struct bfs_read *read, bool *ended);
 
 /** Add an entry; fetch a batch if it is full. */
 enum bfs_verdict fetch_add(struct bfs_reader *reader, struct bfs_read *read,
@@ -392,27 +363,29 @@ void fetch_pause(struct bfs_fetch *fetch, struct bfs_read *read);
 /** Drop what waits. */
 void fetch_forget(struct bfs_fetch *fetch);
 
+/** Call statx for an entry.  @return 0, or errno. */
+int fetch_stat(const struct bfs_reader *reader, const struct bfs_read *read,
+               const struct bfs_entry *entry, struct k_statx *st);
+
 /* bulkstat.c: metadata by the bulk interface of a file system. */
 
 struct bulkstat *bulkstat_new(void);
 void bulkstat_free(struct bulkstat *bulk);
 
-/** A directory was opened: see whether its file system may be asked. */
+/** A directory was opened: see whether its file system has the interface. */
 void bulkstat_begin(struct bulkstat *bulk, const struct bfs_reader *reader,
                     const struct bfs_read *read);
 
-/** Ask for up to BFS_BULKSTAT entries of that directory. */
+/** Request the metadata of up to BFS_BULKSTAT entries of that directory. */
 void bulkstat_ask(struct bulkstat *bulk, const struct bfs_reader *reader,
                   const struct bfs_read *read, const struct bfs_entry *wanted, size_t n);
 
 /** The metadata of the i-th of them; NULL: call statx. */
 struct k_statx *bulkstat_answer(struct bulkstat *bulk, size_t i);
 
-/* together.c: opening the directories of a batch by one call. */
-
-struct together {
-	struct os *os;
-	struct os_ring *ring;      /* NULL: none yet */
+/** Directories opened by one io_uring call. */
+struct bfs_ring {
+	struct os_ring *os;        /* NULL: none yet */
 	bool off;                  /* there is none, or none is wanted */
 	unsigned before;           /* batches that it would have paid for, until it is made */
 	unsigned plain;            /* batches to open by plain calls: names are not cached */
@@ -420,28 +393,15 @@ struct together {
 	bool opened;               /* something was */
 };
 
-/** Begin without a ring, which is made when it pays. */
-void together_init(struct together *together, struct os *os, bool wanted);
-
-/** Free the ring. */
-void together_destroy(struct together *together);
-
-/** Open what can be opened at once of the first BFS_TOGETHER reads whose fd is -1.  The
-    others stay as they are.  @flags  As for os_openat2().  @return how many were opened. */
-size_t together_open(struct together *together, struct bfs_read *reads, size_t n, int flags);
-
 struct bfs_reader {
 	struct os *os;
 	const struct bfs_policy *policy;
-	const struct bfs_bulk *bulk;   /* of the policy, or an empty one */
-	bfs_judge_fn *judge;           /* NULL: keep the entry for the owner */
-	void *judge_arg;
+	bool owner;                    /* judge() may be called */
 	struct bfs_batch *batch;       /* being read */
 	const struct bfs_read *read;   /* whose callbacks have begun; NULL: none */
 	struct bfs_at at;              /* of its entries */
-	int64_t mtime;                 /* of the entry being entered */
 	struct bfs_fetch fetch;
-	struct together together;
+	struct bfs_ring ring;
 	unsigned touch;                /* directories to open without O_NOATIME */
 	unsigned touched;              /* the same, at the last refusal */
 	alignas(struct k_dirent) char buf[BFS_BUFFER + BFS_SLACK];
@@ -459,7 +419,7 @@ struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *poli
 /** Hand over a batch. */
 void bfs_pool_put(struct bfs_pool *pool, struct bfs_batch *batch);
 
-/** Have the worker that opened a descriptor close it, since its CPU has it cached; or close
+/** Let the worker that opened a descriptor close it, since its CPU has it cached; or close
     it at once, if many wait.  @by  Number of the worker, from 1. */
 void bfs_pool_close(struct bfs_pool *pool, struct os *os, unsigned by, int fd);
 
@@ -472,7 +432,7 @@ void bfs_pool_free(struct bfs_pool *pool, struct os *os);
 /** Free a pool, but not what its workers use, in a child made by fork(2).  NULL is allowed. */
 void bfs_pool_lose(struct bfs_pool *pool, struct os *os);
 
-/* bfs.c */
+/* bfs.c, deliver.c: what was read, taken in by the owner. */
 
 struct bfs {
 	struct os *os;
@@ -480,7 +440,7 @@ struct bfs {
 	struct bfs_stats stats;
 	struct bfs_frontier frontier;
 	struct bfs_dir *root;         /* what starts are relative to */
-	struct bfs_dir *newest, *oldest;   /* open descriptors, by age */
+	TAILQ_HEAD(bfs_dirs, bfs_dir) open;   /* open descriptors, the newest first */
 	unsigned open_fds, max_fds;
 	uint64_t checks;              /* calls of bfs_dirs_check() */
 	unsigned paused;              /* reads of directories that are to continue */
@@ -494,11 +454,9 @@ struct bfs {
 	bool ended, failed;
 };
 
-/* deliver.c: what was read, taken in by the owner. */
-
 /** Queue one directory by its name in another.  @return it, or NULL: no memory. */
 struct bfs_bunch *bfs_push_one(struct bfs *bfs, struct bfs_dir *dir, const char *name,
-                               uint32_t tag, enum bfs_queue queue, unsigned retry, bool in_front);
+                               uint32_t tag, enum bfs_queue queue, bool in_front);
 
 /** Queue a directory that may be on another mount than its parent: it is read only if it
     shows the mount of its tag.  @return 0, or -1. */
@@ -528,7 +486,7 @@ struct bfs_dir *bfs_dir_new(struct bfs_dir *parent, const char *name, uint32_t t
 /** Drop a reference to a directory, and so on upwards. */
 void bfs_dir_unref(struct bfs *bfs, struct bfs_dir *dir);
 
-/** Open a directory, unless it is.  @return 0, or -1 with errno. */
+/** Open a directory, unless it is open.  @return 0, or -1 with errno. */
 int bfs_dir_open(struct bfs *bfs, struct bfs_dir *dir);
 
 /** Assert the invariants at the head of dirs.c. */

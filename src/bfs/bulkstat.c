@@ -173,9 +173,7 @@ static bool template_make(struct bulkstat *bulk, struct stat_template *template,
 	                            | K_STATX_ATTR_COMPRESSED;
 	const struct bfs_entry *entry = &wanted[i];
 	struct k_statx *st = &bulk->sts[i];
-	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | reader->policy->statx_flags;
-	int rc = os_statx(reader->os, read->fd, entry->name, flags, reader->policy->statx_mask, st);
-	bulk->known[i] = rc == 0;
+	bulk->known[i] = fetch_stat(reader, read, entry, st) == 0;
 	if (!bulk->known[i] || (st->mask & K_STATX_BASIC) != K_STATX_BASIC || st->ino != entry->ino
 	    || IFTODT(st->mode) != entry->type || st->attributes & ~attributes)
 		return false;

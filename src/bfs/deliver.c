@@ -36,7 +36,7 @@ void bfs_read_close(struct bfs *bfs, struct bfs_read *read)
 }
 
 struct bfs_bunch *bfs_push_one(struct bfs *bfs, struct bfs_dir *dir, const char *name,
-                               uint32_t tag, enum bfs_queue queue, unsigned retry, bool in_front)
+                               uint32_t tag, enum bfs_queue queue, bool in_front)
 {
 	size_t n = strlen(name) + 1;
 	struct bfs_bunch *bunch = bfs_bunch_new(dir, 1, n);
@@ -46,7 +46,6 @@ struct bfs_bunch *bfs_push_one(struct bfs *bfs, struct bfs_dir *dir, const char 
 	bunch->kids[0] = (struct bfs_kid){.mtime = INT64_MIN, .tag = tag};
 	bunch->tag = tag;
 	bunch->queue = queue;
-	bunch->retry = (uint8_t)retry;
 	bfs_frontier_push(&bfs->frontier, bunch, in_front);
 	return bunch;
 }
@@ -59,54 +58,57 @@ int bfs_push_start(struct bfs *bfs, struct bfs_dir *in, const char *path, uint32
 	if (!dir)
 		return -1;
 	dir->refs = 1;
-	int rc = bfs_push_one(bfs, dir, ".", tag, queue, 0, false) ? 0 : -1;
+	int rc = bfs_push_one(bfs, dir, ".", tag, queue, false) ? 0 : -1;
 	bfs_dir_unref(bfs, dir);
 	return rc;
 }
 
-/** Queue a directory that the policy opened. */
-static int push_opened(struct bfs *bfs, struct bfs_dir *in, const struct bfs_at *at,
-                       const struct bfs_enter *enter)
+/** Queue a directory to be read on by its descriptor.  @return whether there was memory. */
+static bool push_resume(struct bfs *bfs, struct bfs_dir *dir, uint32_t tag, enum bfs_queue queue,
+                        struct bfs_window *rest, bool in_front)
 {
-	struct bfs_dir *dir = bfs_dir_new(in, at->dir, enter->tag, at->depth);
-	if (!dir) {
-		os_close(bfs->os, enter->fd);
-		return -1;
+	struct bfs_bunch *bunch = bfs_push_one(bfs, dir, ".", tag, queue, in_front);
+	if (!bunch) {
+		window_free(rest);
+		return false;
 	}
-	dir->refs = 1;
-	bfs_dir_opened(bfs, dir, enter->fd, 0);
-	struct bfs_bunch *bunch = bfs_push_one(bfs, dir, ".", enter->tag, enter->queue, 0, false);
-	if (bunch) {
-		bunch->resume = true;
-		++dir->busy;
-		++bfs->paused;
-		++bfs->stats.dirs;
-	}
-	bfs_dir_unref(bfs, dir);
-	return bunch ? 0 : -1;
+	bunch->resume = true;
+	bunch->rest = rest;
+	++dir->busy;
+	++bfs->paused;
+	return true;
 }
 
-/** The directory that was read, for what waits in it; with a reference. */
-static struct bfs_dir *deliver_dir(struct bfs *bfs, struct bfs_read *read, unsigned by)
+/** A directory in `in` that has a descriptor, which is taken over; with a reference. */
+static struct bfs_dir *open_dir(struct bfs *bfs, struct bfs_dir *in, const struct bfs_at *at,
+                                uint32_t tag, int fd, unsigned by)
 {
-	struct bfs_at at = read->at;
-	if (read->item.bunch->resume) {
-		read->fd = -1;
-		++read->item.bunch->dir->refs;
-		return read->item.bunch->dir;
-	}
-	struct bfs_dir *dir = bfs_dir_new(read->item.bunch->dir, at.dir, at.tag, at.depth);
-	if (!dir)
+	struct bfs_dir *dir = bfs_dir_new(in, at->dir, tag, at->depth);
+	if (!dir) {
+		os_close(bfs->os, fd);
 		return NULL;
+	}
 	dir->refs = 1;
-	bfs_dir_opened(bfs, dir, read->fd, by);
-	read->fd = -1;
+	bfs_dir_opened(bfs, dir, fd, by);
 	return dir;
 }
 
+/** Enter the directory that done() chose. */
+static bool deliver_enter(struct bfs *bfs, struct bfs_dir *in, const struct bfs_at *at,
+                          const struct bfs_enter *enter)
+{
+	if (!enter->opened)
+		return bfs_push_start(bfs, in, at->dir, enter->tag, enter->queue, at->depth) == 0;
+	struct bfs_dir *dir = open_dir(bfs, in, at, enter->tag, enter->fd, 0);
+	bool queued = dir && push_resume(bfs, dir, enter->tag, enter->queue, NULL, false);
+	bfs->stats.dirs += queued;
+	bfs_dir_unref(bfs, dir);
+	return queued;
+}
+
 /** Queue the children of a directory that was read. */
-static int deliver_kids(struct bfs *bfs, const struct bfs_batch *batch, const struct bfs_read *read,
-                        struct bfs_dir *dir)
+static bool deliver_kids(struct bfs *bfs, const struct bfs_batch *batch,
+                         const struct bfs_read *read, struct bfs_dir *dir)
 {
 	const struct bfs_found_kid *kids = batch->kids + read->kids;
 	size_t names = kids[0].name;
@@ -114,7 +116,7 @@ static int deliver_kids(struct bfs *bfs, const struct bfs_batch *batch, const st
 	size_t end = last->name + strlen(batch->names.data + last->name) + 1;
 	struct bfs_bunch *bunch = bfs_bunch_new(dir, read->nkids, end - names);
 	if (!bunch)
-		return -1;
+		return false;
 	memcpy(bunch->names, batch->names.data + names, end - names);
 	for (uint32_t i = 0; i < read->nkids; ++i)
 		bunch->kids[i] = (struct bfs_kid){
@@ -126,39 +128,23 @@ static int deliver_kids(struct bfs *bfs, const struct bfs_batch *batch, const st
 	bunch->mixed = read->mixed;
 	bunch->queue = read->item.bunch->queue;
 	bfs_frontier_push(&bfs->frontier, bunch, false);
-	return 0;
+	return true;
 }
 
-/** Judge what the workers left to the owner. */
-static void deliver_judges(struct bfs *bfs, struct bfs_batch *batch, struct bfs_read *read)
+/** Judge the entries that a worker found.  @return how many entries are to be entered. */
+static unsigned deliver_judges(struct bfs *bfs, struct bfs_batch *batch, struct bfs_read *read)
 {
-	for (uint32_t i = 0; i < read->njudges && read->verdict < BFS_END_DIR; ++i) {
-		const struct bfs_found_entry *entry = &batch->judges[read->judges + i];
-		const char *name = batch->names.data + entry->name;
+	const struct bfs_policy *policy = bfs->policy;
+	unsigned enter = 0;
+	for (uint32_t i = 0; i < read->njudges; ++i) {
+		struct bfs_found_entry *entry = &batch->judges[read->judges + i];
 		struct bfs_at at = read->at;
-		struct bfs_enter enter = {0};
-		at.name = name;
-		read->verdict = bfs->policy->judge(bfs->policy->arg, &at, &entry->st, &enter);
-		if (enter.enter)
-			bfs_batch_cross(batch, read, entry->name, &enter);
+		at.name = batch->names.data + entry->name;
+		if (!entry->judged && read->verdict < BFS_END_DIR)
+			read->verdict = policy->judge(policy->arg, &at, &entry->st, &entry->enter);
+		enter += entry->enter.enter;
 	}
-}
-
-/** Queue the rest of a directory.  @rest  Entries that wait; taken over. */
-static void push_rest(struct bfs *bfs, const struct bfs_read *read, struct bfs_dir *dir,
-                      struct bfs_window *rest, bool in_front)
-{
-	enum bfs_queue queue = (enum bfs_queue)read->item.bunch->queue;
-	struct bfs_bunch *bunch = bfs_push_one(bfs, dir, ".", dir->tag, queue, 0, in_front);
-	if (!bunch) {
-		window_free(rest);
-		bfs->failed = true;
-		return;
-	}
-	bunch->resume = true;
-	bunch->rest = rest;
-	++dir->busy;
-	++bfs->paused;
+	return enter;
 }
 
 /** Queue the rest of a directory that was read in part, and its portions. */
@@ -173,28 +159,21 @@ static void deliver_pause(struct bfs *bfs, struct bfs_read *read, struct bfs_dir
 	bool last = bfs->policy->order == BFS_DEPTH && !read->rest
 	            && bfs->paused < bfs->max_fds / PAUSED_SHARE;
 	bool breadth = bfs->policy->order == BFS_BREADTH;
-	if (read->paused) {
-		push_rest(bfs, read, dir, read->rest, last || breadth);
-		read->rest = NULL;
-	}
+	enum bfs_queue queue = (enum bfs_queue)read->item.bunch->queue;
+	if (read->paused && !push_resume(bfs, dir, dir->tag, queue, read->rest, last || breadth))
+		bfs->failed = true;
+	read->rest = NULL;
 	for (struct bfs_window *portion; (portion = window_pop(&read->portions));) {
-		push_rest(bfs, read, dir, portion, breadth);
+		if (!push_resume(bfs, dir, dir->tag, queue, portion, breadth))
+			bfs->failed = true;
 		bfs->divided = true;
 	}
-}
-
-/** Enter what done() wants entered. */
-static int deliver_enter(struct bfs *bfs, struct bfs_dir *in, const struct bfs_at *at,
-                         const struct bfs_enter *enter)
-{
-	if (enter->opened)
-		return push_opened(bfs, in, at, enter);
-	return bfs_push_start(bfs, in, at->dir, enter->tag, enter->queue, at->depth);
 }
 
 /** Take in what one read found. */
 static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_read *read)
 {
+	const struct bfs_policy *policy = bfs->policy;
 	struct bfs_bunch *bunch = read->item.bunch;
 	struct bfs_at at = read->at;
 
@@ -202,8 +181,11 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 	    && bunch->retry < RETRIES) {
 		bfs->max_fds = bfs->open_fds / 2 + 1;
 		bfs_dirs_evict(bfs, bfs->max_fds);
-		if (!bfs_push_one(bfs, bunch->dir, at.dir, at.tag, bunch->queue, bunch->retry + 1u,
-		                  true))
+		struct bfs_bunch *again = bfs_push_one(bfs, bunch->dir, at.dir, at.tag,
+		                                       bunch->queue, true);
+		if (again)
+			again->retry = (uint8_t)(bunch->retry + 1);
+		else
 			bfs->failed = true;
 		return;
 	}
@@ -212,43 +194,45 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 		++bfs->stats.dirs;
 	bfs->stats.entries += read->entries;
 	bfs_frontier_learn(&bfs->frontier, &read->item, read->found);
-	deliver_judges(bfs, batch, read);
-	const struct bfs_policy *policy = bfs->policy;
-	if (read->nout > 0 && policy->bulk && policy->bulk->deliver)
-		policy->bulk->deliver(policy->arg, &at, batch->output.dir.data + read->out,
-		                      read->nout);
+	unsigned crosses = deliver_judges(bfs, batch, read);
+	if (read->nout > 0 && policy->deliver)
+		policy->deliver(policy->arg, &at, batch->output.dir.data + read->out, read->nout);
 	struct bfs_enter enter = {0};
 	at.parentfd = read->parentfd;
 	at.opened = read->opened;
 	if (read->verdict == BFS_END_ALL
 	    || policy->done(policy->arg, &at, read->entries, read->error, &enter) == BFS_END_ALL)
 		bfs->ended = true;
-	if (enter.enter && deliver_enter(bfs, bunch->dir, &at, &enter) != 0)
+	if (enter.enter && !deliver_enter(bfs, bunch->dir, &at, &enter))
 		bfs->failed = true;
 
 	if (read->nkids > 0 && !policy->wanted(policy->arg, at.tag)) {
 		bfs->stats.dropped += read->nkids;
 		read->nkids = 0;
 	}
-	bool more = read->nkids > 0 || read->ncrosses > 0 || read->paused || read->portions;
+	bool more = read->nkids > 0 || crosses > 0 || read->paused || read->portions;
 	if (!bunch->resume && (bfs->ended || read->fd < 0 || !more)) {
 		os_close(bfs->os, read->fd);
 		return;
 	}
 
-	struct bfs_dir *dir = deliver_dir(bfs, read, batch->by);
+	struct bfs_dir *dir = bunch->dir;
+	if (bunch->resume)
+		++dir->refs;
+	else
+		dir = open_dir(bfs, dir, &at, at.tag, read->fd, batch->by);
+	read->fd = -1;
 	if (!dir) {
-		os_close(bfs->os, read->fd);
 		bfs->failed = true;
 		return;
 	}
-	if (read->nkids > 0 && deliver_kids(bfs, batch, read, dir) != 0)
+	if (read->nkids > 0 && !deliver_kids(bfs, batch, read, dir))
 		bfs->failed = true;
-	for (uint32_t i = 0; i < read->ncrosses; ++i) {
-		const struct bfs_found_cross *cross = &batch->crosses[read->crosses + i];
-		if (bfs_push_start(bfs, dir, batch->names.data + cross->name, cross->tag,
-		                   cross->queue,
-		               dir->depth + 1) != 0)
+	for (uint32_t i = 0; i < read->njudges; ++i) {
+		const struct bfs_found_entry *entry = &batch->judges[read->judges + i];
+		if (entry->enter.enter
+		    && bfs_push_start(bfs, dir, batch->names.data + entry->name, entry->enter.tag,
+		                      entry->enter.queue, dir->depth + 1) != 0)
 			bfs->failed = true;
 	}
 	deliver_pause(bfs, read, dir);
@@ -259,10 +243,10 @@ void bfs_deliver(struct bfs *bfs, struct bfs_batch *batch)
 {
 	/* Without memory for a name, offsets into names are wrong. */
 	bfs->failed |= batch->failed;
-	const struct bfs_bulk *bulk = bfs->policy->bulk;
+	const struct bfs_policy *policy = bfs->policy;
 	assert(batch->state == BATCH_READ || batch->n == 0);
-	if (bulk && bulk->batch_done && !bfs->ended && !bfs->failed)
-		bulk->batch_done(bfs->policy->arg, &batch->output);
+	if (policy->batch_done && !bfs->ended && !bfs->failed)
+		policy->batch_done(policy->arg, &batch->output);
 	for (unsigned i = 0; i < batch->n; ++i) {
 		if (bfs->ended || bfs->failed)
 			bfs_read_close(bfs, &batch->reads[i]);
@@ -276,4 +260,3 @@ void bfs_deliver(struct bfs *bfs, struct bfs_batch *batch)
 	if (bfs->frontier.waiting > bfs->stats.peak_frontier)
 		bfs->stats.peak_frontier = bfs->frontier.waiting;
 }
-

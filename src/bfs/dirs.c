@@ -26,13 +26,7 @@ void bfs_dir_opened(struct bfs *bfs, struct bfs_dir *dir, int fd, unsigned by)
 {
 	dir->fd = fd;
 	dir->by = by;
-	dir->older = bfs->newest;
-	dir->newer = NULL;
-	if (dir->older)
-		dir->older->newer = dir;
-	else
-		bfs->oldest = dir;
-	bfs->newest = dir;
+	TAILQ_INSERT_HEAD(&bfs->open, dir, open);
 	if (++bfs->open_fds > bfs->stats.peak_fds)
 		bfs->stats.peak_fds = bfs->open_fds;
 }
@@ -47,26 +41,20 @@ static void dir_close(struct bfs *bfs, struct bfs_dir *dir, bool now)
 	else
 		os_close(bfs->os, dir->fd);
 	dir->fd = -1;
-	if (dir->newer)
-		dir->newer->older = dir->older;
-	else
-		bfs->newest = dir->older;
-	if (dir->older)
-		dir->older->newer = dir->newer;
-	else
-		bfs->oldest = dir->newer;
+	TAILQ_REMOVE(&bfs->open, dir, open);
 	--bfs->open_fds;
 }
 
 void bfs_dirs_evict(struct bfs *bfs, unsigned n)
 {
 	bool depth = bfs->policy->order == BFS_DEPTH;
-	struct bfs_dir *dir = depth ? bfs->oldest : bfs->newest;
+	struct bfs_dir *dir = depth ? TAILQ_LAST(&bfs->open, bfs_dirs) : TAILQ_FIRST(&bfs->open);
 	while (dir && bfs->open_fds > n) {
-		struct bfs_dir *then = depth ? dir->newer : dir->older;
+		struct bfs_dir *next = depth ? TAILQ_PREV(dir, bfs_dirs, open)
+		                             : TAILQ_NEXT(dir, open);
 		if (dir->busy == 0)
 			dir_close(bfs, dir, n == 0);
-		dir = then;
+		dir = next;
 	}
 }
 
@@ -261,15 +249,15 @@ void bfs_dirs_check(struct bfs *bfs)
 #ifndef NDEBUG
 	/* The whole list at times only: it may be long. */
 	uint64_t turn = ++bfs->checks;
-	assert((bfs->open_fds == 0) == !bfs->newest && !bfs->newest == !bfs->oldest);
-	assert(!bfs->newest || (!bfs->newest->newer && !bfs->oldest->older));
+	const struct bfs_dir *dir;
+	unsigned n = 0;
+	assert((bfs->open_fds == 0) == TAILQ_EMPTY(&bfs->open));
 	if (turn & (turn - 1))
 		return;
-	unsigned n = 0;
-	for (const struct bfs_dir *dir = bfs->newest; dir; dir = dir->older, ++n) {
+	TAILQ_FOREACH(dir, &bfs->open, open) {
 		assert(dir->fd >= 0 && dir->refs > 0 && dir != bfs->root);
-		assert(dir->older ? dir->older->newer == dir : dir == bfs->oldest);
 		assert(!dir->parent || dir->parent->refs > 0);
+		++n;
 	}
 	assert(n == bfs->open_fds && n <= bfs->stats.peak_fds);
 #else

@@ -9,9 +9,9 @@
  * inode order, names are copied, and those of many buffers are fetched together: a block of
  * inodes on the disk is read once, not once for each inode as soon as memory is short.
  *
- * BFS_AUTO times its calls (pace.c), which enters no kernel.  Until it is known whether they
- * wait, each buffer is sorted by itself.  If they wait, all entries are sorted, unless the
- * directory is sorted already or the disk is another machine's.  If not, none are.
+ * BFS_AUTO times its calls, which enters no kernel.  Until it is known whether they wait, each
+ * buffer is sorted by itself.  If they wait, all entries are sorted, unless the directory is
+ * sorted already or the disk is another machine's.  If not, none are.
  *
  * Where threads share a budget (struct bfs_budget), a large directory is divided: the thread
  * that reads its names leaves them in portions, and any thread fetches these.  Portions of a
@@ -25,8 +25,56 @@
 #include <stdlib.h>
 #include <sys/vfs.h>
 
-/* Of small parts, one of this many is timed. */
-enum { TURNS_TIMED = 4 };
+enum {
+	TURNS_TIMED = 4,          /* of small parts, one of this many is timed */
+	SLOW_LEAST = 8000,        /* ns a call that may be slow */
+	SLOW_MOST = 25000,        /* ns a call that is slow in any case */
+	SLOW_TIMES = 3,           /* times the quickest run */
+	CALM_SLOW = 2,            /* slow runs of PACE_LONG that are too many to be calm */
+};
+
+/* Whether metadata calls wait for a disk, judged by their times (pure).
+ *
+ *     PACE_TRIAL --+-- a look: they wait --> PACE_WAITS --.
+ *                  |                           ^    many: they do not
+ *                  '-- they do not --> PACE_CALM <--------'
+ *
+ * A call whose inode is in memory takes about a microsecond; one whose inode is made from a
+ * cached block takes five; one that waits for a disk takes 50 and more.  What a slow or an
+ * emulated machine takes without waiting is learned from the quickest run.
+ *
+ * Calls are timed in runs of PACE_RUN or a few more.  The runs of a look are judged together,
+ * each as slow or not, so that a pause of the thread itself (preemption, a page fault),
+ * however long, makes only one run slow. */
+
+void pace_set(struct pace *pace, enum pace_state state)
+{
+	pace->state = state;
+	pace->runs = pace->slow = 0;
+}
+
+void pace_note(struct pace *pace, size_t calls, uint64_t ns)
+{
+	pace->calls += calls;
+	pace->ns += ns == UINT64_MAX ? calls * 2 * SLOW_MOST : ns;
+	if (pace->calls < PACE_RUN)
+		return;
+	uint64_t each = pace->ns / pace->calls;
+	if (pace->quickest == 0 || each < pace->quickest)
+		pace->quickest = each;
+	uint64_t limit = pace->quickest * SLOW_TIMES;
+	limit = limit < SLOW_LEAST ? SLOW_LEAST : limit > SLOW_MOST ? SLOW_MOST : limit;
+	pace->slow += each > limit;
+	pace->calls = 0;
+	pace->ns = 0;
+	bool waits = pace->state == PACE_WAITS;
+	if (++pace->runs < (waits ? PACE_LONG : PACE_LOOK))
+		return;
+	waits = pace->slow >= (waits ? CALM_SLOW : PACE_LOOK / 2);
+	pace_set(pace, waits ? PACE_WAITS : PACE_CALM);
+}
+
+/* Fetching. */
 
 void fetch_init(struct bfs_fetch *fetch)
 {
@@ -47,29 +95,8 @@ void fetch_forget(struct bfs_fetch *fetch)
 		window_reset(fetch->window);
 }
 
-void fetch_begin(struct bfs_reader *reader, struct bfs_read *read)
-{
-	struct bfs_fetch *fetch = &reader->fetch;
-	fetch->begun = read->resume;
-	fetch->came = read->resume ? BFS_PORTION : 0;
-	fetch->full = false;
-	fetch->type = -1;
-	if (read->rest) {
-		window_free(fetch->window);
-		fetch->window = read->rest;
-		read->rest = NULL;
-	}
-	if (!read->fs || reader->policy->batch <= 1)
-		return;
-	if (!fetch->bulkstat)
-		fetch->bulkstat = bulkstat_new();
-	if (fetch->bulkstat)
-		bulkstat_begin(fetch->bulkstat, reader, read);
-}
-
-/** Call statx for an entry.  @return 0, or errno. */
-static int entry_stat(const struct bfs_reader *reader, const struct bfs_read *read,
-                      const struct bfs_entry *entry, struct k_statx *st)
+int fetch_stat(const struct bfs_reader *reader, const struct bfs_read *read,
+               const struct bfs_entry *entry, struct k_statx *st)
 {
 	const struct bfs_policy *policy = reader->policy;
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
@@ -96,7 +123,7 @@ static enum bfs_verdict fetch_one(struct bfs_reader *reader, struct bfs_read *re
                                   const struct bfs_entry *entry)
 {
 	struct k_statx st;
-	int error = entry_stat(reader, read, entry, &st);
+	int error = fetch_stat(reader, read, entry, &st);
 	return give(reader, read, entry, &st, error);
 }
 
@@ -141,7 +168,7 @@ static bool lookups_block(struct bfs_reader *reader, const struct bfs_read *read
 /** Whether calls are timed, and entries sorted if they wait. */
 static bool adapts(const struct bfs_reader *reader)
 {
-	return reader->bulk->engine == BFS_AUTO && !reader->bulk->ahead;
+	return reader->policy->engine == BFS_AUTO && !reader->policy->ahead;
 }
 
 /** The calls wait: see whether sorting helps. */
@@ -169,7 +196,7 @@ static void ask_timed(struct bfs_reader *reader, const struct bfs_read *read,
 	n = n < PACE_RUN ? n : PACE_RUN;
 	os_elapsed(reader->os, &since);
 	for (size_t i = 0; i < n; ++i)
-		fetch->run[i].error = entry_stat(reader, read, &wanted[i], &fetch->run[i].st);
+		fetch->run[i].error = fetch_stat(reader, read, &wanted[i], &fetch->run[i].st);
 	pace_note(&fetch->pace, n, os_elapsed(reader->os, &since));
 }
 
@@ -210,8 +237,7 @@ static enum bfs_verdict fetch_part(struct bfs_reader *reader, struct bfs_read *r
 /** How many entries are fetched together. */
 static size_t part_size(const struct bfs_reader *reader)
 {
-	size_t batch = reader->policy->batch;
-	return reader->bulk->engine == BFS_FS || batch > BFS_BULKSTAT ? BFS_BULKSTAT : batch;
+	return reader->policy->engine == BFS_FS ? BFS_BULKSTAT : reader->policy->batch;
 }
 
 /** Fetch the entries that are not sorted. */
@@ -226,19 +252,12 @@ static enum bfs_verdict fetch_wanted(struct bfs_reader *reader, struct bfs_read 
 	return verdict;
 }
 
-/** Make room for n entries in wanted.  @return whether there is. */
-static bool wanted_room(struct bfs_fetch *fetch, size_t n)
+/** Make room for BFS_BULKSTAT entries in wanted.  @return whether there is. */
+static bool wanted_make(struct bfs_fetch *fetch)
 {
-	if (n <= fetch->size)
-		return true;
-	size_t size = fetch->size ? fetch->size * 2 : 64;
-	size = size < n ? n : size;
-	struct bfs_entry *bigger = realloc(fetch->wanted, size * sizeof(*bigger));
-	if (!bigger)
-		return false;
-	fetch->wanted = bigger;
-	fetch->size = size;
-	return true;
+	if (!fetch->wanted)
+		fetch->wanted = malloc(BFS_BULKSTAT * sizeof(*fetch->wanted));
+	return fetch->wanted;
 }
 
 /** Leave portions of a large window to any thread.  @return whether there are any. */
@@ -247,7 +266,7 @@ static bool window_divides(struct bfs_reader *reader, struct bfs_read *read)
 	struct bfs_window *window = reader->fetch.window;
 	const size_t least = 2 * (size_t)BFS_PORTION;
 	if (window->n - window->at < least || !window->budget
-	    || atomic_load(&window->budget->portions) == 0 || reader->bulk->engine == BFS_FS
+	    || atomic_load(&window->budget->portions) == 0 || reader->policy->engine == BFS_FS
 	    || lookups_block(reader, read))
 		return false;
 	while (window->n - window->at >= least && window_carve(window, &read->portions))
@@ -272,7 +291,7 @@ static enum bfs_verdict fetch_window(struct bfs_reader *reader, struct bfs_read 
 	}
 	struct bfs_entry one, *entries = &one;
 	size_t n, most = part_size(reader);
-	if (wanted_room(fetch, most))
+	if (wanted_make(fetch))
 		entries = fetch->wanted;
 	else
 		most = 1;
@@ -299,10 +318,25 @@ void fetch_pause(struct bfs_fetch *fetch, struct bfs_read *read)
 	}
 }
 
-enum bfs_verdict fetch_resume(struct bfs_reader *reader, struct bfs_read *read, bool *ended)
+enum bfs_verdict fetch_begin(struct bfs_reader *reader, struct bfs_read *read, bool *ended)
 {
-	const struct bfs_window *window = reader->fetch.window;
-	*ended = false;
+	struct bfs_fetch *fetch = &reader->fetch;
+	fetch->begun = read->resume;
+	fetch->came = read->resume ? BFS_PORTION : 0;
+	fetch->full = *ended = false;
+	fetch->type = -1;
+	if (read->rest) {
+		window_free(fetch->window);
+		fetch->window = read->rest;
+		read->rest = NULL;
+	}
+	if (read->fs && reader->policy->batch > 1) {
+		if (!fetch->bulkstat)
+			fetch->bulkstat = bulkstat_new();
+		if (fetch->bulkstat)
+			bulkstat_begin(fetch->bulkstat, reader, read);
+	}
+	const struct bfs_window *window = fetch->window;
 	if (!window || !window->emptying)
 		return BFS_SKIP;
 	bool end = window->ended;
@@ -339,7 +373,7 @@ static bool divides(const struct bfs_reader *reader)
 	if (fetch->came <= BFS_PORTION)
 		return false;
 	return adapts(reader) ? fetch->pace.state == PACE_CALM && fetch->undivided != fetch->dev
-	                      : reader->bulk->engine == BFS_SYNC && !reader->bulk->ahead;
+	                      : reader->policy->engine == BFS_SYNC && !reader->policy->ahead;
 }
 
 /** Make a window, unless there is one.  @return whether there is. */
@@ -347,7 +381,7 @@ static bool window_make(struct bfs_reader *reader)
 {
 	struct bfs_fetch *fetch = &reader->fetch;
 	if (!fetch->window)
-		fetch->window = window_new(reader->bulk->budget);
+		fetch->window = window_new(reader->policy->budget);
 	return fetch->window;
 }
 
@@ -360,20 +394,6 @@ static bool portion_begin(struct bfs_reader *reader)
 	return !fetch->full;
 }
 
-/** Add an entry to the window. */
-static enum bfs_verdict fetch_wait(struct bfs_reader *reader, struct bfs_read *read,
-                                   const struct bfs_entry *entry)
-{
-	struct bfs_fetch *fetch = &reader->fetch;
-	if (!window_make(reader) || !window_add(fetch->window, entry))
-		return fetch_one(reader, read, entry);
-	if (fetch->window->portion && fetch->window->n == BFS_PORTION && divides(reader)) {
-		window_leave(fetch->window, &read->portions);
-		fetch->window = NULL;
-	}
-	return BFS_SKIP;
-}
-
 enum bfs_verdict fetch_add(struct bfs_reader *reader, struct bfs_read *read,
                            const struct bfs_entry *entry)
 {
@@ -382,11 +402,18 @@ enum bfs_verdict fetch_add(struct bfs_reader *reader, struct bfs_read *read,
 		return fetch_one(reader, read, entry);
 	++fetch->came;
 	/* A window that is not empty may be of a reader whose calls waited. */
-	if (reader->bulk->ahead || (adapts(reader) && fetch->pace.state != PACE_CALM)
+	if (reader->policy->ahead || (adapts(reader) && fetch->pace.state != PACE_CALM)
 	    || (fetch->window && fetch->window->n > 0)
-	    || (divides(reader) && portion_begin(reader)))
-		return fetch_wait(reader, read, entry);
-	if (!wanted_room(fetch, fetch->n + 1))
+	    || (divides(reader) && portion_begin(reader))) {
+		if (!window_make(reader) || !window_add(fetch->window, entry))
+			return fetch_one(reader, read, entry);
+		if (fetch->window->portion && fetch->window->n == BFS_PORTION && divides(reader)) {
+			window_leave(fetch->window, &read->portions);
+			fetch->window = NULL;
+		}
+		return BFS_SKIP;
+	}
+	if (!wanted_make(fetch))
 		return fetch_one(reader, read, entry);
 	fetch->wanted[fetch->n] = *entry;
 	return ++fetch->n < reader->policy->batch ? BFS_SKIP : fetch_wanted(reader, read);

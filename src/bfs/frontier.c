@@ -15,6 +15,8 @@
  */
 #include "bfs/bfs_impl.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 enum {
@@ -23,17 +25,22 @@ enum {
 	LEARN_TURNS = 64,    /* of the newest, between two decisions */
 };
 
+void bfs_frontier_init(struct bfs_frontier *frontier, struct bfs *bfs, enum bfs_order order,
+                       bool newest)
+{
+	*frontier = (struct bfs_frontier){.bfs = bfs, .order = order};
+	frontier->newest = newest && order == BFS_BREADTH;
+	frontier->period = PERIOD_EQUAL;
+	for (int q = 0; q < BFS_NQUEUES; ++q)
+		TAILQ_INIT(&frontier->queues[q].list);
+}
+
 struct bfs_bunch *bfs_bunch_new(struct bfs_dir *dir, uint32_t n, size_t names_len)
 {
 	struct bfs_bunch *bunch = malloc(sizeof(*bunch) + n * sizeof(*bunch->kids) + names_len);
 	if (!bunch)
 		return NULL;
-	*bunch = (struct bfs_bunch){
-		.dir = dir,
-		.count = n,
-		.left = n,
-		.refs = 1,
-	};
+	*bunch = (struct bfs_bunch){.dir = dir, .count = n, .left = n, .refs = 1};
 	bunch->names = (char *)(bunch->kids + n);
 	++dir->refs;
 	return bunch;
@@ -43,7 +50,7 @@ void bfs_bunch_unref(struct bfs_frontier *frontier, struct bfs_bunch *bunch)
 {
 	if (--bunch->refs > 0)
 		return;
-	frontier->release(frontier->release_arg, bunch);
+	bfs_dir_unref(frontier->bfs, bunch->dir);
 	window_free(bunch->rest);
 	free(bunch);
 }
@@ -57,59 +64,48 @@ static bool heap_before(const struct bfs_heap_entry *a, const struct bfs_heap_en
 /** Place an entry at position n or above. */
 static void heap_raise(struct bfs_heap_entry *heap, size_t n, struct bfs_heap_entry entry)
 {
-	while (n > 0 && heap_before(&entry, &heap[(n - 1) / 2])) {
+	for (; n > 0 && heap_before(&entry, &heap[(n - 1) / 2]); n = (n - 1) / 2)
 		heap[n] = heap[(n - 1) / 2];
-		n = (n - 1) / 2;
-	}
 	heap[n] = entry;
 }
 
 /** Remove the entries whose kid is taken. */
-static void heap_compact(struct bfs_frontier *frontier, int q)
+static void heap_compact(struct bfs_frontier *frontier, struct bfs_waiting *queue)
 {
-	struct bfs_heap_entry *heap = frontier->queues[q].heap;
 	size_t kept = 0;
-	for (size_t i = 0; i < frontier->queues[q].nheap; ++i) {
-		struct bfs_heap_entry entry = heap[i];
+	for (size_t i = 0; i < queue->nheap; ++i) {
+		struct bfs_heap_entry entry = queue->heap[i];
 		if (entry.bunch->kids[entry.kid].taken)
 			bfs_bunch_unref(frontier, entry.bunch);
 		else
-			heap_raise(heap, kept++, entry);
+			heap_raise(queue->heap, kept++, entry);
 	}
-	frontier->queues[q].nheap = kept;
+	queue->nheap = kept;
 }
 
 /** Add an entry; without memory it is left to the list. */
-static void heap_add(struct bfs_frontier *frontier, int q, struct bfs_bunch *bunch, uint32_t kid)
+static void heap_add(struct bfs_frontier *frontier, struct bfs_waiting *queue,
+                     struct bfs_bunch *bunch, uint32_t kid)
 {
-	if (frontier->queues[q].nheap == frontier->queues[q].heap_size) {
-		heap_compact(frontier, q);
-		size_t size = frontier->queues[q].heap_size;
-		if (frontier->queues[q].nheap >= size - size / 4) {
-			size = size ? size * 2 : 256;
-			struct bfs_heap_entry *bigger =
-				realloc(frontier->queues[q].heap, size * sizeof(*bigger));
-			if (!bigger && frontier->queues[q].nheap == frontier->queues[q].heap_size)
-				return;
-			if (bigger) {
-				frontier->queues[q].heap = bigger;
-				frontier->queues[q].heap_size = size;
-			}
-		}
+	if (queue->nheap == queue->heap_size) {
+		heap_compact(frontier, queue);
+		if (queue->nheap >= queue->heap_size - queue->heap_size / 4
+		    && !array_grow(&queue->heap, &queue->heap_size, sizeof(*queue->heap))
+		    && queue->nheap == queue->heap_size)
+			return;
 	}
-	struct bfs_heap_entry entry = {bunch->kids[kid].mtime, frontier->serial++, bunch, kid};
 	++bunch->refs;
-	heap_raise(frontier->queues[q].heap, frontier->queues[q].nheap++, entry);
+	heap_raise(queue->heap, queue->nheap++, (struct bfs_heap_entry){
+		bunch->kids[kid].mtime, frontier->serial++, bunch, kid,
+	});
 }
 
 /** Take the first entry. */
-static struct bfs_heap_entry heap_take(struct bfs_frontier *frontier, int q)
+static struct bfs_heap_entry heap_take(struct bfs_waiting *queue)
 {
-	struct bfs_heap_entry *heap = frontier->queues[q].heap;
-	struct bfs_heap_entry first = heap[0];
-	size_t n = --frontier->queues[q].nheap;
+	struct bfs_heap_entry *heap = queue->heap, first = heap[0];
+	size_t n = --queue->nheap, at = 0;
 	struct bfs_heap_entry last = heap[n];
-	size_t at = 0;
 	for (size_t child; (child = 2 * at + 1) < n; at = child) {
 		if (child + 1 < n && heap_before(&heap[child + 1], &heap[child]))
 			++child;
@@ -123,92 +119,69 @@ static struct bfs_heap_entry heap_take(struct bfs_frontier *frontier, int q)
 
 void bfs_frontier_push(struct bfs_frontier *frontier, struct bfs_bunch *bunch, bool in_front)
 {
-	int q = bunch->queue;
-	if (in_front) {
-		bunch->next = frontier->queues[q].head;
-		bunch->prev = NULL;
-		if (bunch->next)
-			bunch->next->prev = bunch;
-		else
-			frontier->queues[q].tail = bunch;
-		frontier->queues[q].head = bunch;
-	} else {
-		bunch->prev = frontier->queues[q].tail;
-		bunch->next = NULL;
-		if (bunch->prev)
-			bunch->prev->next = bunch;
-		else
-			frontier->queues[q].head = bunch;
-		frontier->queues[q].tail = bunch;
-	}
+	struct bfs_waiting *queue = &frontier->queues[bunch->queue];
+	if (in_front)
+		TAILQ_INSERT_HEAD(&queue->list, bunch, order);
+	else
+		TAILQ_INSERT_TAIL(&queue->list, bunch, order);
 	bunch->queued = true;
 	frontier->waiting += bunch->left;
-	if (!frontier->newest || frontier->order != BFS_BREADTH)
-		return;
-	for (uint32_t i = 0; i < bunch->count; ++i) {
+	for (uint32_t i = 0; frontier->newest && i < bunch->count; ++i) {
 		if (bunch->kids[i].mtime != INT64_MIN)
-			heap_add(frontier, q, bunch, i);
+			heap_add(frontier, queue, bunch, i);
 	}
 }
 
 /** Remove a bunch from its list, and drop the reference of the list. */
 static void frontier_unlink(struct bfs_frontier *frontier, struct bfs_bunch *bunch)
 {
-	int q = bunch->queue;
-	if (bunch->prev)
-		bunch->prev->next = bunch->next;
-	else
-		frontier->queues[q].head = bunch->next;
-	if (bunch->next)
-		bunch->next->prev = bunch->prev;
-	else
-		frontier->queues[q].tail = bunch->prev;
+	TAILQ_REMOVE(&frontier->queues[bunch->queue].list, bunch, order);
 	bunch->queued = false;
 	bfs_bunch_unref(frontier, bunch);
 }
 
 /** Take one kid of a bunch; the item holds a reference. */
 static void frontier_take(struct bfs_frontier *frontier, struct bfs_bunch *bunch, uint32_t kid,
-                          struct bfs_item *item)
+                          bool newest, struct bfs_item *item)
 {
 	bunch->kids[kid].taken = true;
 	--frontier->waiting;
 	++bunch->refs;
-	*item = (struct bfs_item){bunch, kid, false};
+	*item = (struct bfs_item){bunch, kid, newest};
 	if (--bunch->left == 0 && bunch->queued)
 		frontier_unlink(frontier, bunch);
 }
 
 /** Take the kid that changed last. */
-static bool frontier_pop_newest(struct bfs_frontier *frontier, int q, struct bfs_item *item)
+static bool frontier_pop_newest(struct bfs_frontier *frontier, struct bfs_waiting *queue,
+                                struct bfs_item *item)
 {
-	while (frontier->queues[q].nheap > 0) {
-		struct bfs_heap_entry first = heap_take(frontier, q);
-		bool got = !first.bunch->kids[first.kid].taken;
+	bool got = false;
+	while (!got && queue->nheap > 0) {
+		struct bfs_heap_entry first = heap_take(queue);
+		got = !first.bunch->kids[first.kid].taken;
 		if (got)
-			frontier_take(frontier, first.bunch, first.kid, item);
+			frontier_take(frontier, first.bunch, first.kid, true, item);
 		bfs_bunch_unref(frontier, first.bunch);
-		if (got)
-			return true;
 	}
-	return false;
+	return got;
 }
 
 bool bfs_frontier_pop(struct bfs_frontier *frontier, struct bfs_item *item)
 {
 	for (int q = 0; q < BFS_NQUEUES; ++q) {
-		struct bfs_bunch *bunch = frontier->order == BFS_DEPTH ? frontier->queues[q].tail
-		                                                       : frontier->queues[q].head;
+		struct bfs_waiting *queue = &frontier->queues[q];
+		struct bfs_bunch *bunch = frontier->order == BFS_DEPTH
+		                          ? TAILQ_LAST(&queue->list, bfs_bunches)
+		                          : TAILQ_FIRST(&queue->list);
 		if (!bunch)
 			continue;
-		unsigned period = frontier->period ? frontier->period : PERIOD_EQUAL;
-		if (frontier->turns++ % period == 0 && frontier_pop_newest(frontier, q, item)) {
-			item->newest = true;
+		if (frontier->turns++ % frontier->period == 0
+		    && frontier_pop_newest(frontier, queue, item))
 			return true;
-		}
 		while (bunch->kids[bunch->at].taken)
 			++bunch->at;
-		frontier_take(frontier, bunch, bunch->at, item);
+		frontier_take(frontier, bunch, bunch->at, false, item);
 		return true;
 	}
 	return false;
@@ -247,36 +220,16 @@ uint32_t bfs_frontier_drop(struct bfs_frontier *frontier, struct bfs_bunch *bunc
 void bfs_frontier_clear(struct bfs_frontier *frontier)
 {
 	for (int q = 0; q < BFS_NQUEUES; ++q) {
-		while (frontier->queues[q].head)
-			bfs_frontier_drop(frontier, frontier->queues[q].head);
-		for (size_t i = 0; i < frontier->queues[q].nheap; ++i)
-			bfs_bunch_unref(frontier, frontier->queues[q].heap[i].bunch);
-		free(frontier->queues[q].heap);
-		frontier->queues[q].heap = NULL;
-		frontier->queues[q].nheap = frontier->queues[q].heap_size = 0;
+		struct bfs_waiting *queue = &frontier->queues[q];
+		while (!TAILQ_EMPTY(&queue->list))
+			bfs_frontier_drop(frontier, TAILQ_FIRST(&queue->list));
+		while (queue->nheap > 0)
+			bfs_bunch_unref(frontier, queue->heap[--queue->nheap].bunch);
+		free(queue->heap);
+		queue->heap = NULL;
+		queue->heap_size = 0;
 	}
 }
-
-#ifndef NDEBUG
-/** Check the list of a queue.  @return the directories that wait in it. */
-static uint64_t list_check(const struct bfs_frontier *frontier, int q)
-{
-	const struct bfs_bunch *last = NULL;
-	uint64_t waiting = 0;
-	for (const struct bfs_bunch *b = frontier->queues[q].head; b; last = b, b = b->next) {
-		assert(b->queued && b->prev == last && b->queue == q && b->dir->refs > 0);
-		assert(b->refs > 0 && b->left > 0 && b->left <= b->count - b->at);
-		assert(!b->resume || (b->count == 1 && b->dir->busy > 0));
-		uint32_t left = 0;
-		for (uint32_t i = 0; i < b->count; ++i)
-			left += !b->kids[i].taken;
-		assert(left == b->left);
-		waiting += left;
-	}
-	assert(frontier->queues[q].tail == last);
-	return waiting;
-}
-#endif
 
 void bfs_frontier_check(struct bfs_frontier *frontier)
 {
@@ -284,20 +237,28 @@ void bfs_frontier_check(struct bfs_frontier *frontier)
 	/* All of it at times only: it may be large. */
 	uint64_t turn = ++frontier->checks, waiting = 0;
 	bool any = false;
-	for (int q = 0; q < BFS_NQUEUES; ++q) {
-		const struct bfs_bunch *head = frontier->queues[q].head;
-		assert(!head == !frontier->queues[q].tail && (!head || head->left > 0));
-		any |= head != NULL;
-	}
+	for (int q = 0; q < BFS_NQUEUES; ++q)
+		any |= !TAILQ_EMPTY(&frontier->queues[q].list);
 	assert(any == (frontier->waiting > 0));
 	if (turn & (turn - 1))
 		return;
 	for (int q = 0; q < BFS_NQUEUES; ++q) {
-		const struct bfs_heap_entry *heap = frontier->queues[q].heap;
-		waiting += list_check(frontier, q);
-		for (size_t i = 0; i < frontier->queues[q].nheap; ++i) {
-			assert(heap[i].bunch->refs > 0 && heap[i].kid < heap[i].bunch->count);
-			assert(i == 0 || !heap_before(&heap[i], &heap[(i - 1) / 2]));
+		const struct bfs_waiting *queue = &frontier->queues[q];
+		const struct bfs_bunch *b;
+		TAILQ_FOREACH(b, &queue->list, order) {
+			uint32_t left = 0;
+			assert(b->queued && b->queue == q && b->dir->refs > 0);
+			assert(b->refs > 0 && b->left > 0 && b->left <= b->count - b->at);
+			assert(!b->resume || (b->count == 1 && b->dir->busy > 0));
+			for (uint32_t i = 0; i < b->count; ++i)
+				left += !b->kids[i].taken;
+			assert(left == b->left);
+			waiting += left;
+		}
+		for (size_t i = 0; i < queue->nheap; ++i) {
+			const struct bfs_heap_entry *entry = &queue->heap[i];
+			assert(entry->bunch->refs > 0 && entry->kid < entry->bunch->count);
+			assert(i == 0 || !heap_before(entry, &queue->heap[(i - 1) / 2]));
 		}
 	}
 	assert(waiting == frontier->waiting);

@@ -76,7 +76,7 @@ struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *poli
 		struct bfs_worker *worker = &pool->workers[pool->n];
 		worker->pool = pool;
 		os_clone_state(&worker->os, os);
-		worker->reader = bfs_reader_new(&worker->os, policy, NULL, NULL);
+		worker->reader = bfs_reader_new(&worker->os, policy, false);
 		if (!worker->reader)
 			break;
 		error = os_thread(&worker->thread, worker_main, worker);

@@ -1,24 +1,271 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading directories: openat, getdents64, close.
+ * Reading the directories of a batch, in any thread, with the callbacks of the policy.
+ *
+ * A reader owns its struct os, its buffers and the batch that it reads; it never touches the
+ * frontier, and of a directory it uses the descriptor, the name and the chain of parents,
+ * none of which changes while a read of it is under way.
  *
  * A directory costs an openat, one getdents64 for each buffer of entries, one that returns
  * 0, since only that is the end (signals, the freezer and tracers cause short reads), and a
  * close.  Where K_LAST_POS is known to be the end (last_pos), reaching it saves the last
- * getdents64: one call of four in small directories.  together.c opens many directories by
- * one call.
+ * getdents64: one call of four in small directories.
+ *
+ * The directories of a batch can be opened by one io_uring call.  The kernel does the same work,
+ * but is entered once; and threads whose descriptors are in one table block each other less.
+ * (Closing by the ring gains only where entering the kernel is expensive, since the kernel defers
+ * part of it.)  The kernel refuses at once a name that it would have to look up on a disk or a
+ * server, and what cannot be opened; a plain call then opens it, or has the reason.  Where most
+ * names are like that, some batches are opened by plain calls.
  */
 #include "bfs/bfs_impl.h"
+
+#include "base/array.h"
+#include "os/ring.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum {
 	ENTRIES = 64,             /* for one call of pass() */
 	OPEN_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
 	TOUCH_MOST = 255,         /* directories, before O_NOATIME is tried again */
+	/* Opening by a ring: */
+	RING_LEAST = 4,           /* directories for it to pay off */
+	RING_BEFORE = 8,          /* batches before the ring is made */
+	RING_WORKERS = 1,         /* threads of the kernel: they have no work here */
+	RING_PLAIN = 15,          /* batches opened by plain calls */
+	RING_VAIN = 4,            /* batches of which nothing was opened: a kernel that opens
+	                             no directories so */
 };
+
+/* Batches. */
+
+struct bfs_batch *bfs_batch_new(void)
+{
+	struct bfs_batch *batch = calloc(1, sizeof(*batch));
+	if (batch)
+		bfs_batch_reset(batch);
+	return batch;
+}
+
+void bfs_batch_reset(struct bfs_batch *batch)
+{
+	struct bfs_output *output = &batch->output;
+	assert(batch->state == BATCH_SPARE);
+	batch->state = BATCH_FILLED;
+	batch->n = 0;
+	batch->by = 0;
+	batch->nkids = batch->njudges = 0;
+	batch->failed = false;
+	strbuf_reset(&batch->names);
+	strbuf_reset(&output->dir);
+	strbuf_reset(&output->batch_done.text);
+	output->batch_done.n = 0;
+	strbuf_reset(&output->path_prefix.text);
+	output->path_prefix.len = 0;
+	output->path_prefix.of = NULL;
+	memset(batch->scratch.hits, 0, sizeof(batch->scratch.hits));
+	batch->scratch.output = output;
+}
+
+void bfs_batch_free(struct bfs_batch *batch)
+{
+	if (!batch)
+		return;
+	strbuf_destroy(&batch->names);
+	strbuf_destroy(&batch->output.dir);
+	strbuf_destroy(&batch->output.batch_done.text);
+	strbuf_destroy(&batch->output.path_prefix.text);
+	free(batch->kids);
+	free(batch->judges);
+	free(batch);
+}
+
+/** Keep the name of an entry.  @return its offset in the names of the batch. */
+static size_t batch_name(struct bfs_batch *batch, const struct bfs_entry *entry)
+{
+	size_t at = batch->names.len;
+	strbuf_add(&batch->names, entry->name, entry->len + 1);
+	batch->failed |= batch->names.failed;
+	return at;
+}
+
+/** Keep an entry to be judged by the owner.  @return it, or NULL: no memory. */
+static struct bfs_found_entry *batch_judge(struct bfs_batch *batch, struct bfs_read *read,
+                                           const struct bfs_entry *entry,
+                                           const struct k_statx *st)
+{
+	read->found = true;
+	if (!ARRAY_ROOM(batch->judges, batch->njudges, &batch->judges_size)) {
+		batch->failed = true;
+		return NULL;
+	}
+	if (read->njudges++ == 0)
+		read->judges = (uint32_t)batch->njudges;
+	struct bfs_found_entry *found = &batch->judges[batch->njudges++];
+	*found = (struct bfs_found_entry){.name = batch_name(batch, entry), .st = *st};
+	return found;
+}
+
+/** Keep a directory that is entered. */
+static void batch_enter(struct bfs_reader *reader, struct bfs_read *read,
+                        const struct bfs_entry *entry, int64_t mtime)
+{
+	struct bfs_batch *batch = reader->batch;
+	if (!ARRAY_ROOM(batch->kids, batch->nkids, &batch->kids_size)) {
+		batch->failed = true;
+		return;
+	}
+	if (read->nkids++ == 0)
+		read->kids = (uint32_t)batch->nkids;
+	uint32_t tag = batch->scratch.tag;
+	read->mixed |= tag != reader->at.tag;
+	batch->kids[batch->nkids++] = (struct bfs_found_kid){
+		.name = batch_name(batch, entry), .mtime = mtime, .tag = tag,
+	};
+}
+
+/* Callbacks. */
+
+/** Prepare scratch and reader->at for a callback.  @name  Of its entry; "": of several. */
+static struct bfs_scratch *callback_begin(struct bfs_reader *reader, struct bfs_read *read,
+                                          const char *name)
+{
+	struct bfs_batch *batch = reader->batch;
+	struct bfs_scratch *scratch = &batch->scratch;
+	if (reader->read != read) {
+		reader->read = read;
+		reader->at = read->at;
+		read->out = batch->output.dir.len;
+		read->text = batch->output.batch_done.text.len;
+		batch->output.run_start = 0;
+		scratch->os = reader->os;
+		scratch->fd = read->fd;
+	}
+	reader->at.name = name;
+	scratch->tag = reader->at.tag;
+	return scratch;
+}
+
+/** Note what a callback put out. */
+static void callback_end(struct bfs_reader *reader, struct bfs_read *read)
+{
+	const struct bfs_output *output = &reader->batch->output;
+	read->nout = output->dir.len - read->out;
+	read->ntext = output->batch_done.text.len - read->text;
+	reader->batch->failed |= output->dir.failed | output->batch_done.text.failed;
+}
+
+/** Call entry(), and enter the entry or fetch its metadata if that is the verdict. */
+static enum bfs_verdict reader_entry(struct bfs_reader *reader, struct bfs_read *read,
+                                     const struct bfs_entry *entry)
+{
+	const struct bfs_policy *policy = reader->policy;
+	struct bfs_scratch *scratch = callback_begin(reader, read, entry->name);
+	enum bfs_verdict verdict = policy->entry(policy->arg, scratch, &reader->at, entry);
+	callback_end(reader, read);
+	if (verdict == BFS_LOOK)
+		return fetch_add(reader, read, entry);
+	if (verdict != BFS_ENTER)
+		return verdict;
+	batch_enter(reader, read, entry, INT64_MIN);
+	return BFS_SKIP;
+}
+
+enum bfs_verdict reader_meta(struct bfs_reader *reader, struct bfs_read *read,
+                             const struct bfs_entry *entry, const struct k_statx *st, int error)
+{
+	const struct bfs_policy *policy = reader->policy;
+	struct bfs_scratch *scratch = callback_begin(reader, read, entry->name);
+	enum bfs_verdict verdict =
+		policy->meta(policy->arg, scratch, &reader->at, entry, st, error);
+	callback_end(reader, read);
+	if (verdict == BFS_JUDGE) {
+		struct bfs_found_entry *found = batch_judge(reader->batch, read, entry, st);
+		if (!reader->owner || !found)
+			return BFS_SKIP;
+		found->judged = true;
+		verdict = policy->judge(policy->arg, &reader->at, st, &found->enter);
+	}
+	if (verdict != BFS_ENTER)
+		return verdict;
+	bool timed = st->mask & K_STATX_MTIME;
+	batch_enter(reader, read, entry,
+	            timed ? st->mtime.sec * 1000000000 + st->mtime.nsec : INT64_MIN);
+	return BFS_SKIP;
+}
+
+bool reader_pause(const struct bfs_reader *reader, const struct bfs_read *read)
+{
+	size_t pause = reader->policy->pause;
+	return pause && read->nout + read->ntext >= pause;
+}
+
+/* Opening. */
+
+/** Free the ring, and make no other. */
+static void ring_end(struct bfs_reader *reader)
+{
+	os_ring_free(reader->os, reader->ring.os);
+	reader->ring.os = NULL;
+	reader->ring.off = true;
+}
+
+/** Whether to open n directories by the ring, which then exists. */
+static bool ring_pays(struct bfs_reader *reader, size_t n)
+{
+	struct bfs_ring *ring = &reader->ring;
+	if (ring->off || n < RING_LEAST)
+		return false;
+	if (ring->plain > 0) {
+		--ring->plain;
+		return false;
+	}
+	if (!ring->os && ++ring->before > RING_BEFORE) {
+		ring->os = os_ring_new(reader->os, BFS_BATCH, RING_WORKERS);
+		ring->off = !ring->os;
+	}
+	return ring->os;
+}
+
+/** Open by the ring what it can open at once of the directories whose fd is -1. */
+static void ring_open(struct bfs_reader *reader, struct bfs_read *reads, size_t n)
+{
+	struct bfs_ring *ring = &reader->ring;
+	struct os_ring_open opens[BFS_BATCH];
+	struct bfs_read *which[BFS_BATCH];
+	size_t wanted = 0, opened = 0;
+	for (size_t i = 0; i < n; ++i) {
+		if (reads[i].fd >= 0)
+			continue;
+		which[wanted] = &reads[i];
+		opens[wanted++] = (struct os_ring_open){
+			.dirfd = reads[i].parentfd, .name = reads[i].name,
+		};
+	}
+	if (!ring_pays(reader, wanted))
+		return;
+	int atime = reader->touch > 0 ? 0 : O_NOATIME;
+	int rc = os_ring_open(reader->os, ring->os, OPEN_FLAGS | atime, RESOLVE_NO_XDEV, opens,
+	                      wanted);
+	++ring->tried;
+	for (size_t i = 0; i < wanted; ++i) {
+		which[i]->fd = opens[i].fd;
+		opened += opens[i].fd >= 0;
+	}
+	ring->opened |= opened > 0;
+	if (rc != 0 || (ring->tried == RING_VAIN && !ring->opened))
+		ring_end(reader);
+	else if (opened < wanted / 2)
+		ring->plain = RING_PLAIN;
+	if (atime && opened > 0)
+		reader->touched = 0;
+	reader->touch -= opened < reader->touch ? (unsigned)opened : reader->touch;
+}
 
 static int open_plain(const struct bfs_reader *reader, const struct bfs_read *read, int flags)
 {
@@ -51,24 +298,20 @@ static int read_open(struct bfs_reader *reader, const struct bfs_read *read)
 	return open_plain(reader, read, OPEN_FLAGS);
 }
 
-/** Open some directories of a batch together. */
-static void read_open_some(struct bfs_reader *reader, struct bfs_read *reads, size_t n)
-{
-	int atime = reader->touch > 0 ? 0 : O_NOATIME;
-	size_t opened = together_open(&reader->together, reads, n, OPEN_FLAGS | atime);
-	if (atime && opened > 0)
-		reader->touched = 0;
-	reader->touch -= opened < reader->touch ? (unsigned)opened : reader->touch;
-}
+/* Reading. */
 
 /** Take consecutive entries. */
 static enum bfs_verdict read_entries(struct bfs_reader *reader, struct bfs_read *read,
                                      const struct bfs_entry *entries, size_t n)
 {
+	const struct bfs_policy *policy = reader->policy;
 	enum bfs_verdict verdict = BFS_SKIP;
 	for (size_t i = 0; i < n && verdict < BFS_END_DIR; ++i) {
-		if (reader->bulk->pass) {
-			size_t passed = reader_pass(reader, read, entries + i, n - i);
+		if (policy->pass) {
+			struct bfs_scratch *scratch = callback_begin(reader, read, "");
+			size_t passed =
+				policy->pass(policy->arg, scratch, &reader->at, entries + i, n - i);
+			callback_end(reader, read);
 			read->entries += (uint32_t)passed;
 			i += passed;
 			if (i == n)
@@ -85,7 +328,7 @@ static enum bfs_verdict read_buffer(struct bfs_reader *reader, struct bfs_read *
                                     bool *end)
 {
 	struct bfs_entry entries[ENTRIES];
-	const size_t most = reader->bulk->pass ? ENTRIES : 1;
+	const size_t most = reader->policy->pass ? ENTRIES : 1;
 	enum bfs_verdict verdict = BFS_SKIP;
 	int64_t next = 0;
 	int error = 0;
@@ -123,8 +366,7 @@ static enum bfs_verdict read_dir(struct bfs_reader *reader, struct bfs_read *rea
 {
 	bool ended;
 	ssize_t len = 0;
-	fetch_begin(reader, read);
-	enum bfs_verdict verdict = fetch_resume(reader, read, &ended);
+	enum bfs_verdict verdict = fetch_begin(reader, read, &ended);
 	while (!ended && verdict < BFS_END_DIR && read->error == 0 && !read->paused
 	       && (len = os_getdents(reader->os, read->fd, reader->buf, BFS_BUFFER)) > 0) {
 		verdict = read_buffer(reader, read, (size_t)len, &ended);
@@ -143,57 +385,65 @@ static enum bfs_verdict read_dir(struct bfs_reader *reader, struct bfs_read *rea
 		window_free(read->portions);
 		read->portions = NULL;
 	}
-	return verdict;
-}
-
-/** Close a directory unless something is left to do in it. */
-static void read_close(struct bfs_reader *reader, struct bfs_read *read)
-{
-	if (read->resume || read->paused || read->portions
-	    || read->nkids || read->njudges || read->ncrosses)
-		return;
-	os_close(reader->os, read->fd);
-	read->fd = -1;
-}
-
-/** Close the directories that were opened together and are not read. */
-static void read_none(struct bfs_reader *reader, struct bfs_read *reads, size_t n)
-{
-	for (size_t i = 0; i < n; ++i) {
-		if (!reads[i].resume && reads[i].fd >= 0)
-			os_close(reader->os, reads[i].fd);
-		reads[i].fd = -1;
+	/* Close it unless something is left to do in it. */
+	if (!read->resume && !read->paused && !read->portions && !read->nkids && !read->njudges) {
+		os_close(reader->os, read->fd);
+		read->fd = -1;
 	}
+	return verdict;
 }
 
 void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 {
+	const struct bfs_policy *policy = reader->policy;
+	enum bfs_verdict verdict = BFS_SKIP;
 	assert(batch->state == BATCH_FILLED && batch->n <= BFS_BATCH);
 	batch->state = BATCH_READING;
 	reader->batch = batch;
 	reader->read = NULL;
-	if (reader->bulk->engine == BFS_FS && reader->bulk->fs) {
-		for (unsigned i = 0; i < batch->n; ++i) {
-			struct bfs_read *read = &batch->reads[i];
-			read->fs = reader->bulk->fs(reader->policy->arg, read->at.tag);
-		}
-	}
-	read_open_some(reader, batch->reads, batch->n);
+	for (unsigned i = 0; i < batch->n && policy->engine == BFS_FS && policy->fs; ++i)
+		batch->reads[i].fs = policy->fs(policy->arg, batch->reads[i].at.tag);
+	ring_open(reader, batch->reads, batch->n);
 	for (unsigned i = 0; i < batch->n; ++i) {
 		struct bfs_read *read = &batch->reads[i];
+		if (verdict == BFS_END_ALL) {
+			/* Opened by the ring, and not read. */
+			if (!read->resume)
+				os_close(reader->os, read->fd);
+			read->fd = -1;
+			continue;
+		}
 		if (read->fd < 0)
 			read->fd = read_open(reader, read);
 		read->opened = read->fd >= 0;
-		if (!read->opened) {
+		if (read->opened)
+			verdict = read_dir(reader, read);
+		else
 			read->error = errno;
-			continue;
-		}
-		enum bfs_verdict verdict = read_dir(reader, read);
-		read_close(reader, read);
-		if (verdict == BFS_END_ALL) {
-			read_none(reader, read + 1, batch->n - i - 1);
-			break;
-		}
 	}
 	batch->state = BATCH_READ;
+}
+
+struct bfs_reader *bfs_reader_new(struct os *os, const struct bfs_policy *policy, bool owner)
+{
+	struct bfs_reader *reader = malloc(sizeof(*reader));
+	if (!reader)
+		return NULL;
+	/* Not the buffer: it need not be cleared. */
+	memset(reader, 0, offsetof(struct bfs_reader, buf));
+	reader->os = os;
+	reader->policy = policy;
+	reader->owner = owner;
+	reader->ring.off = !policy->together || !(os->caps & OSC_OPENAT2);
+	fetch_init(&reader->fetch);
+	return reader;
+}
+
+void bfs_reader_free(struct bfs_reader *reader)
+{
+	if (!reader)
+		return;
+	ring_end(reader);
+	fetch_destroy(&reader->fetch);
+	free(reader);
 }

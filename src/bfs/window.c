@@ -12,8 +12,6 @@
 
 enum {
 	NAME_BYTES = 64,          /* of a name, on average, in a full window */
-	DIGIT = 11, DIGITS = 1 << DIGIT,
-	FEW = 32,                 /* keys are sorted by insertion */
 	ORDER_PAYS = 8,           /* if more than one entry of 8 is out of order */
 };
 
@@ -27,14 +25,29 @@ struct bfs_window *window_new(struct bfs_budget *budget)
 	return window;
 }
 
+void window_reset(struct bfs_window *window)
+{
+	struct bfs_budget *budget = window->budget;
+	bool large = window->shares > 0;
+	if (window->portion)
+		atomic_fetch_add(&budget->portions, 1);
+	if (large) {
+		atomic_fetch_add(&budget->shares, window->shares);
+		free(window->keys);
+		strbuf_destroy(&window->names);
+	}
+	*window = (struct bfs_window){
+		.keys = large ? NULL : window->keys, .size = large ? 0 : window->size,
+		.names = window->names, .budget = budget,
+	};
+	strbuf_reset(&window->names);
+}
+
 void window_free(struct bfs_window *window)
 {
 	while (window) {
 		struct bfs_window *next = window->next;
-		if (window->budget) {
-			atomic_fetch_add(&window->budget->shares, window->shares);
-			atomic_fetch_add(&window->budget->portions, window->portion);
-		}
+		window_reset(window);
 		free(window->keys);
 		strbuf_destroy(&window->names);
 		free(window);
@@ -83,15 +96,6 @@ static bool take_one(atomic_uint *number)
 	return false;
 }
 
-/** Take a share of the budget.  @return whether one was left. */
-static bool share_take(struct bfs_window *window)
-{
-	if (!window->budget || !take_one(&window->budget->shares))
-		return false;
-	++window->shares;
-	return true;
-}
-
 bool window_portion(struct bfs_window *window)
 {
 	window->portion = window->portion
@@ -112,7 +116,10 @@ bool window_full(struct bfs_window *window, bool first)
 	most += (size_t)window->shares * BFS_AHEAD_SHARE;
 	if (window->n < most && window->names.len < most * NAME_BYTES)
 		return false;
-	return first || !share_take(window);
+	if (first || !window->budget || !take_one(&window->budget->shares))
+		return true;
+	++window->shares;
+	return false;
 }
 
 bool window_already_sorted(const struct bfs_entry *entries, size_t n)
@@ -123,57 +130,23 @@ bool window_already_sorted(const struct bfs_entry *entries, size_t n)
 	return back <= n / ORDER_PAYS;
 }
 
-/** Sort by insertion. */
-static void sort_few(struct window_key *keys, size_t n)
+static int by_inode(const void *left, const void *right)
 {
-	for (size_t i = 1; i < n; ++i) {
-		struct window_key key = keys[i];
-		size_t at = i;
-		for (; at > 0 && keys[at - 1].ino > key.ino; --at)
-			keys[at] = keys[at - 1];
-		keys[at] = key;
-	}
+	const struct window_key *a = left, *b = right;
+	if (a->ino != b->ino)
+		return a->ino < b->ino ? -1 : 1;
+	return (a->name > b->name) - (a->name < b->name);
 }
 
 void window_sort(struct bfs_window *window)
 {
-	struct window_key *keys = window->keys, *other;
-	size_t n = window->n, back = 0;
-	uint64_t differ = 0;
-	for (size_t i = 1; i < n; ++i) {
-		back += keys[i].ino < keys[i - 1].ino;
-		differ |= keys[i].ino ^ keys[0].ino;
-	}
+	size_t back = 0;
+	for (size_t i = 1; i < window->n; ++i)
+		back += window->keys[i].ino < window->keys[i - 1].ino;
 	window->emptying = window->sorted = true;
-	window->already_sorted = back <= n / ORDER_PAYS;
-	if (back == 0)
-		return;
-	if (n <= FEW) {
-		sort_few(keys, n);
-		return;
-	}
-	/* By digits, the lowest first.  Without memory they stay unsorted. */
-	other = malloc(n * sizeof(*other));
-	if (!other)
-		return;
-	struct window_key *from = keys, *to = other;
-	for (unsigned shift = 0; shift < 64 && differ >> shift; shift += DIGIT) {
-		uint32_t begin[DIGITS + 1] = {0};
-		if ((differ >> shift & (DIGITS - 1)) == 0)
-			continue;
-		for (size_t i = 0; i < n; ++i)
-			++begin[(from[i].ino >> shift & (DIGITS - 1)) + 1];
-		for (size_t i = 1; i < DIGITS; ++i)
-			begin[i] += begin[i - 1];
-		for (size_t i = 0; i < n; ++i)
-			to[begin[from[i].ino >> shift & (DIGITS - 1)]++] = from[i];
-		struct window_key *next = from;
-		from = to;
-		to = next;
-	}
-	if (from != keys)
-		memcpy(keys, from, n * sizeof(*keys));
-	free(other);
+	window->already_sorted = back <= window->n / ORDER_PAYS;
+	if (back > 0)
+		qsort(window->keys, window->n, sizeof(*window->keys), by_inode);
 }
 
 size_t window_take(struct bfs_window *window, struct bfs_entry *entries, size_t n)
@@ -210,24 +183,4 @@ bool window_carve(struct bfs_window *window, struct bfs_window **list)
 	portion->already_sorted = window->already_sorted;
 	window_leave(portion, list);
 	return true;
-}
-
-void window_reset(struct bfs_window *window)
-{
-	window->n = window->at = 0;
-	window->emptying = window->sorted = window->already_sorted = window->ended = false;
-	window->error = 0;
-	strbuf_reset(&window->names);
-	if (window->portion)
-		atomic_fetch_add(&window->budget->portions, 1);
-	window->portion = false;
-	if (window->shares == 0)
-		return;
-	atomic_fetch_add(&window->budget->shares, window->shares);
-	window->shares = 0;
-	free(window->keys);
-	window->keys = NULL;
-	window->size = 0;
-	strbuf_destroy(&window->names);
-	strbuf_init(&window->names);
 }

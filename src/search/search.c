@@ -83,29 +83,26 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	unsigned sharers = flags & ORDER_FLAGS || search->threads <= 1 ? 0 : search->threads;
 	unsigned portions = sharers < PORTIONS_MOST / PORTIONS ? PORTIONS * sharers : PORTIONS_MOST;
 	atomic_init(&search->budget.portions, portions);
-	search->how = (struct bfs_bulk){
-		.engine = (enum bfs_engine)options->engine,
-		.ahead = options->ahead,
-		.together = search->threads > 1 && options->engine != SEARCH_ENGINE_SYNC,
-		.budget = &search->budget,
-		.pause = flags & ORDER_FLAGS ? 0 : PART,
-		.pass = flags & (SEARCH_FOLLOW | SEARCH_METADATA) ? NULL : search_pass,
-		.fs = search_fs,
-		.batch_done = search_batch_done,
-		.deliver = search_deliver,
-	};
 	search->policy = (struct bfs_policy){
 		.order = BFS_DEPTH,
 		.statx_mask = flags & SEARCH_METADATA ? K_STATX_BASIC | K_STATX_BTIME
 		              : K_STATX_TYPE,
 		.batch = META_BATCH,
-		.bulk = &search->how,
+		.engine = (enum bfs_engine)options->engine,
+		.ahead = options->ahead,
+		.together = search->threads > 1 && options->engine != SEARCH_ENGINE_SYNC,
+		.budget = &search->budget,
+		.pause = flags & ORDER_FLAGS ? 0 : PART,
 		.entry = search_entry,
 		.meta = search_meta,
+		.pass = flags & (SEARCH_FOLLOW | SEARCH_METADATA) ? NULL : search_pass,
+		.fs = search_fs,
 		.mnt_id = search_mnt_id,
 		.last_pos = search_last_pos,
 		.wanted = search_wanted,
 		.done = search_done,
+		.batch_done = search_batch_done,
+		.deliver = search_deliver,
 		.arg = search,
 	};
 	unsigned pattern_flags = (flags & SEARCH_PERIOD ? PATTERN_PERIOD : 0)
@@ -137,7 +134,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	search->xdev_looks = flags & SEARCH_XDEV && !(os->caps & OSC_OPENAT2);
 	if (search->xdev_looks) {
 		search->policy.statx_mask |= K_STATX_TYPE | search_id_mask(search);
-		search->how.fs = NULL;   /* it reports what a mount covers */
+		search->policy.fs = NULL;   /* it reports what a mount covers */
 	}
 	return search;
 fail:

@@ -10,7 +10,7 @@
 
 #include "getmnt/search.h"
 #include "base/strbuf.h"
-#include "bfs/bulk.h"
+#include "bfs.h"
 #include "os/os.h"
 #include "search/follow.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/map64.h"
 #include "base/strbuf.h"
-#include "bfs/bulk.h"
+#include "bfs.h"
 #include "os/caller.h"
 #include "search/follow.h"
 #include "search/pattern.h"
@@ -101,7 +101,6 @@ struct SEARCH {
 	bool xdev_looks;          /* with XDEV: the kernel cannot refuse other mounts, so each
 	                             directory is examined */
 	struct bfs_policy policy;
-	struct bfs_bulk how;
 	struct bfs_budget budget;
 	const char *root_name;
 	size_t root_len;          /* without a trailing slash */

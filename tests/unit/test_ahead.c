@@ -323,13 +323,13 @@ static struct bfs_read next_read(int fd, struct bfs_window *rest)
 static size_t read_parts(struct os *os, enum bfs_engine engine, bool ahead,
                          struct bfs_budget *budget, struct seen *seen, size_t parts)
 {
-	struct bfs_bulk bulk = {.engine = engine, .ahead = ahead, .budget = budget, .pause = PART};
 	struct bfs_policy policy = {
-		.statx_mask = K_STATX_BASIC, .batch = 256, .bulk = &bulk,
+		.engine = engine, .ahead = ahead, .budget = budget, .pause = PART,
+		.statx_mask = K_STATX_BASIC, .batch = 256,
 		.entry = see_entry, .meta = see_meta, .arg = seen,
 	};
-	struct bfs_reader *readers[2] = {bfs_reader_new(os, &policy, NULL, NULL),
-	                                 bfs_reader_new(os, &policy, NULL, NULL)};
+	struct bfs_reader *readers[2] = {bfs_reader_new(os, &policy, true),
+	                                 bfs_reader_new(os, &policy, true)};
 	struct bfs_batch *batch = bfs_batch_new();
 	struct bfs_read read = next_read(os_openat(os, top.fd, ".", O_RDONLY | O_DIRECTORY), NULL);
 	struct bfs_window *portion;

@@ -23,15 +23,7 @@
 
 /* The frontier: pure. */
 
-static unsigned released;
 static struct bfs_dir frontier_dir = {.refs = 1};
-
-static void count_release(void *arg, struct bfs_bunch *bunch)
-{
-	(void)arg;
-	--bunch->dir->refs;
-	++released;
-}
 
 /** Push n directories named first, first + 1 ..., changed at these times; NULL: unknown. */
 static void push(struct bfs_frontier *frontier, char first, uint32_t n, const int64_t *mtimes,
@@ -66,23 +58,17 @@ static const char *pop_all(struct bfs_frontier *frontier)
 	return names;
 }
 
-static struct bfs_frontier frontier_new(bool newest)
-{
-	released = 0;
-	return (struct bfs_frontier){.release = count_release, .newest = newest};
-}
-
-/** Nothing is left behind, and so many bunches were released. */
-static void frontier_end(struct bfs_frontier *frontier, unsigned bunches)
+/** Every bunch is freed. */
+static void frontier_end(struct bfs_frontier *frontier)
 {
 	bfs_frontier_clear(frontier);
-	CU_ASSERT_EQUAL(released, bunches);
 	CU_ASSERT_EQUAL(frontier_dir.refs, 1);
 }
 
 static void test_frontier_order(void)
 {
-	struct bfs_frontier frontier = frontier_new(false);
+	struct bfs_frontier frontier;
+	bfs_frontier_init(&frontier, NULL, BFS_BREADTH, false);
 	for (int order = BFS_BREADTH; order <= BFS_DEPTH; ++order) {
 		frontier.order = (enum bfs_order)order;
 		push(&frontier, 'a', 3, NULL, BFS_NORMAL);
@@ -95,12 +81,13 @@ static void test_frontier_order(void)
 	push(&frontier, 'p', 1, NULL, BFS_LAST);
 	push(&frontier, 'a', 2, NULL, BFS_NORMAL);
 	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "abp");
-	frontier_end(&frontier, 6);
+	frontier_end(&frontier);
 }
 
 static void test_frontier_newest(void)
 {
-	struct bfs_frontier frontier = frontier_new(true);
+	struct bfs_frontier frontier;
+	bfs_frontier_init(&frontier, NULL, BFS_BREADTH, true);
 	/* In turn: the newest of all, the first in the queue. */
 	push(&frontier, 'a', 4, (const int64_t[]){1, 5, 2, 4}, BFS_NORMAL);
 	push(&frontier, 'x', 2, (const int64_t[]){9, 7}, BFS_NORMAL);
@@ -108,14 +95,15 @@ static void test_frontier_newest(void)
 	/* Directories of unknown time wait in the queue alone. */
 	push(&frontier, 'a', 3, (const int64_t[]){INT64_MIN, INT64_MIN, 3}, BFS_NORMAL);
 	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "cab");
-	frontier_end(&frontier, 3);
+	frontier_end(&frontier);
 }
 
 /** Turns of the newest that find less than the queue become rare; and frequent again. */
 static void test_frontier_learns(void)
 {
 	enum { TURNS = 4000 };
-	struct bfs_frontier frontier = frontier_new(true);
+	struct bfs_frontier frontier;
+	bfs_frontier_init(&frontier, NULL, BFS_BREADTH, true);
 	unsigned newest[2] = {0};
 	for (int i = 0; i < 2 * TURNS; ++i) {
 		struct bfs_item item;
@@ -126,24 +114,26 @@ static void test_frontier_learns(void)
 		bfs_bunch_unref(&frontier, item.bunch);
 	}
 	CU_ASSERT_TRUE(newest[0] < TURNS / 6 && newest[1] > TURNS / 3);
-	frontier_end(&frontier, 2 * TURNS);
+	frontier_end(&frontier);
 }
 
 /** The heap does not grow with the oldest, which it never gives. */
 static void test_frontier_compacts(void)
 {
-	struct bfs_frontier frontier = frontier_new(true);
+	struct bfs_frontier frontier;
+	bfs_frontier_init(&frontier, NULL, BFS_BREADTH, true);
 	for (int64_t i = 0; i < 100000; ++i) {
 		push(&frontier, 'a', 2, (const int64_t[]){-i, -i}, BFS_NORMAL);
 		CU_ASSERT_EQUAL(strlen(pop_all(&frontier)), 2);
 	}
 	CU_ASSERT_TRUE(frontier.queues[0].heap_size <= 512);
-	frontier_end(&frontier, 100000);
+	frontier_end(&frontier);
 }
 
 static void test_frontier_drop(void)
 {
-	struct bfs_frontier frontier = frontier_new(true);
+	struct bfs_frontier frontier;
+	bfs_frontier_init(&frontier, NULL, BFS_BREADTH, true);
 	const int64_t times[] = {1, 2, 3, 4};
 	struct bfs_item item;
 	push(&frontier, 'a', 4, times, BFS_NORMAL);
@@ -155,7 +145,7 @@ static void test_frontier_drop(void)
 	bfs_bunch_unref(&frontier, item.bunch);
 	CU_ASSERT_STRING_EQUAL(pop_all(&frontier), "x");
 	push(&frontier, 'a', 4, times, BFS_NORMAL);
-	frontier_end(&frontier, 3);
+	frontier_end(&frontier);
 }
 
 static void test_paths(void)
@@ -360,7 +350,6 @@ static enum bfs_verdict read_meta(void *arg, struct bfs_scratch *scratch, const 
 /** A reader whose callbacks are those above, and a batch. */
 struct bench {
 	struct reading reading;
-	struct bfs_bulk bulk;
 	struct bfs_policy policy;
 	struct bfs_reader *reader;
 	struct bfs_batch *batch;
@@ -369,13 +358,13 @@ struct bench {
 static bool bench_begin(struct bench *b, struct os *os, unsigned batch, bool together)
 {
 	*b = (struct bench){
-		.bulk = {.engine = BFS_SYNC, .together = together},
 		.policy = {
+			.engine = BFS_SYNC, .together = together,
 			.statx_mask = K_STATX_TYPE, .batch = batch, .entry = read_entry,
-			.meta = read_meta, .bulk = &b->bulk, .arg = &b->reading,
+			.meta = read_meta, .arg = &b->reading,
 		},
 	};
-	b->reader = bfs_reader_new(os, &b->policy, NULL, NULL);
+	b->reader = bfs_reader_new(os, &b->policy, true);
 	b->batch = bfs_batch_new();
 	return b->reader && b->batch;
 }

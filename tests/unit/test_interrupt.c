@@ -59,7 +59,7 @@ static uint64_t read_whole(struct os *os, int topfd)
 {
 	uint64_t sum[2] = {0}, before = os->calls[OS_GETDENTS];
 	struct bfs_policy policy = {.entry = count_entry, .arg = sum};
-	struct bfs_reader *reader = bfs_reader_new(os, &policy, NULL, NULL);
+	struct bfs_reader *reader = bfs_reader_new(os, &policy, true);
 	struct bfs_batch *batch = bfs_batch_new();
 	CU_ASSERT_FATAL(reader && batch);
 	batch->n = 1;
