@@ -66,6 +66,7 @@
  *     tablines.c         fstab and mtab as lines, every byte kept
  *     tablediff.c        differences between two tables
  *     monitor.c          waiting for changes: fanotify, mountinfo's poll
+ *     events.c           mount events of fanotify, not yet reported
  *   mounttree.c          the tree of mounts: LEAF and INTERNAL, names, states (pure)
  *   devmap.c             device number <-> name, UUID, LABEL ...
  *   devmap/

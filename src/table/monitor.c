@@ -34,6 +34,7 @@
  */
 #include "table/monitor.h"
 
+#include "table/events.h"
 #include "table/table_impl.h"
 
 #include <errno.h>
@@ -42,41 +43,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	PENDING_MAX = 1 << 16,   /* events that are read from the kernel and not yet reported */
-	BATCH = 1024,            /* events that are reported at once */
-	EVENTS_ROOM = 32 * 1024,
-};
+enum { BATCH = 1024 };           /* events that are reported at once */
 
 #define SCAN_SECONDS 5.0         /* longest time between scans */
-
-struct event {
-	uint64_t id;
-	uint64_t mask;
-};
 
 struct monitor {
 	struct os *os;
 	struct monitor_opts opts;
-	int fan, info, task;           /* descriptors; -1 */
+	int info, task;                /* descriptors, or -1 */
 	int proc;                      /* /proc/PID, open in case that /proc is unmounted */
 	bool out_closed;               /* the caller's descriptor is not open */
 	size_t problems;
 	struct mount_set set;
 	struct changes changes;        /* of this call */
 
-	/* A ring of pending events. */
-	struct event *pending;
-	size_t room, first, count;
-	size_t suspect;                /* number of suspect events, at the front */
-	struct map64 ahead;            /* ID -> its pending events, see AHEAD_ */
+	struct events events;          /* pending */
 	struct map64 gone;             /* IDs that a scan found unmounted; events may be pending */
 
 	bool dirty;                    /* the table may have changed */
 	double scanned;                /* when the last scan ended */
 	double took, cost;             /* seconds of the last scan; the lesser of the last two */
 	double happened;               /* when the kernel last reported something */
-	char buf[EVENTS_ROOM];
 };
 
 #define FOREVER 1e18
@@ -91,120 +78,14 @@ static double greater(double a, double b)
 	return a > b ? a : b;
 }
 
-/* The pending events of a mount: whether it is detached, and how many times moved. */
-enum { AHEAD_DETACH = 1, AHEAD_MOVE = 2 };
-
-static bool is_move(uint64_t mask)
-{
-	return mask & K_FAN_MNT_ATTACH && mask & K_FAN_MNT_DETACH;
-}
-
-static unsigned ahead_of(uint64_t mask)
-{
-	return is_move(mask) ? AHEAD_MOVE : mask & K_FAN_MNT_DETACH ? AHEAD_DETACH : 0;
-}
-
-/* Pending events. */
-
-/** The pending events of a mount. */
-static unsigned ahead_get(const struct monitor *m, uint64_t id)
-{
-	uint32_t waits = map64_get(&m->ahead, id);
-	return waits == MAP64_NONE ? 0 : waits;
-}
-
-/** Set the pending events of a mount.  @return 0, or -1 (ENOMEM; not if it had some). */
-static int ahead_set(struct monitor *m, uint64_t id, unsigned waits)
-{
-	map64_remove(&m->ahead, id);
-	return !waits || map64_put(&m->ahead, id, waits) != MAP64_NONE ? 0 : -1;
-}
-
-/** Append an event.  @return 0, or -1 (ENOMEM). */
-static int pending_push(struct monitor *m, struct event event)
-{
-	if (m->count == m->room) {
-		size_t room = m->room ? m->room * 2 : 256;
-		struct event *ring = malloc(room * sizeof(*ring));
-		if (!ring)
-			return -1;
-		for (size_t i = 0; i < m->count; ++i)
-			ring[i] = m->pending[(m->first + i) & (m->room - 1)];
-		free(m->pending);
-		m->pending = ring;
-		m->room = room;
-		m->first = 0;
-	}
-	unsigned ahead = ahead_of(event.mask);
-	if (ahead && ahead_set(m, event.id, ahead_get(m, event.id) + ahead) != 0)
-		return -1;
-	m->pending[(m->first + m->count++) & (m->room - 1)] = event;
-	return 0;
-}
-
-/** The i-th pending event. */
-static struct event pending_at(const struct monitor *m, size_t i)
-{
-	return m->pending[(m->first + i) & (m->room - 1)];
-}
-
-/** Remove the first event. */
-static struct event pending_pop(struct monitor *m, bool *suspect)
-{
-	struct event event = pending_at(m, 0);
-	m->first = (m->first + 1) & (m->room - 1);
-	--m->count;
-	*suspect = m->suspect > 0;
-	m->suspect -= *suspect;
-	if (ahead_of(event.mask))
-		ahead_set(m, event.id, ahead_get(m, event.id) - ahead_of(event.mask));
-	return event;
-}
-
-/** Append the events of a buffer.  @return 0, or -1. */
-static int take_events(struct monitor *m, const char *at, size_t len)
-{
-	struct fanotify_event_metadata event;
-	while (len >= sizeof(event)) {
-		memcpy(&event, at, sizeof(event));
-		if (event.vers != FANOTIFY_METADATA_VERSION || event.event_len < event.metadata_len
-		    || event.metadata_len < sizeof(event) || event.event_len > len) {
-			errno = EPROTO;
-			return -1;
-		}
-		struct event told = {.mask = event.mask};
-		struct k_fanotify_mnt info;
-		for (size_t i = event.metadata_len; i + sizeof(info) <= event.event_len;) {
-			memcpy(&info, at + i, sizeof(info));
-			if (info.type == K_FAN_INFO_TYPE_MNT)
-				told.id = info.mnt_id;
-			if (info.len == 0)
-				break;
-			i += info.len;
-		}
-		if ((told.id || event.mask & FAN_Q_OVERFLOW) && pending_push(m, told) != 0)
-			return -1;
-		at += event.event_len;
-		len -= event.event_len;
-	}
-	return 0;
-}
-
-/** Read the events from the kernel, at most PENDING_MAX.  @return 0, or -1. */
+/** Read the events from the kernel.  @return 0, or -1. */
 static int drain(struct monitor *m)
 {
-	while (m->fan >= 0 && m->count < PENDING_MAX) {
-		ssize_t n = os_read(m->os, m->fan, m->buf, sizeof(m->buf));
-		if (n == 0 || (n < 0 && errno == EAGAIN)) {
-			if (m->count == 0)
-				map64_destroy(&m->gone);
-			break;
-		}
-		if (n < 0 || take_events(m, m->buf, (size_t)n) != 0)
-			return -1;
-		m->dirty = true;
-	}
-	return 0;
+	int some = events_drain(&m->events, m->os);
+	m->dirty |= some > 0;
+	if (some == 0 && events_count(&m->events) == 0)
+		map64_destroy(&m->gone);
+	return some < 0 ? -1 : 0;
 }
 
 /* The table. */
@@ -222,7 +103,7 @@ static struct mount_table *read_table(struct monitor *m)
 }
 
 /** Report a change if its kind is requested.  @return 0, or -1 (ENOMEM). */
-static int tell(struct monitor *m, enum change_kind kind, const struct mount *before,
+static int report(struct monitor *m, enum change_kind kind, const struct mount *before,
                 const struct mount *after)
 {
 	if (kind != CHANGE_LOST && !(m->opts.kinds & kind))
@@ -230,109 +111,12 @@ static int tell(struct monitor *m, enum change_kind kind, const struct mount *be
 	return changes_add(&m->changes, kind, before, after);
 }
 
-/** Change the place of a known mount.  @return its record, or NULL (ENOMEM). */
-static struct kept_mount *replace(struct monitor *m, const struct kept_mount *kept,
-                                  const struct mount *now)
+/** Report the differences to a table, and update the set.
+    @kinds  The kinds of changes to consider. */
+static int update(struct monitor *m, const struct mount_table *table, unsigned kinds)
 {
-	struct mount record = kept->mount;
-	record.point = now->point;
-	record.parent_key = now->parent_key;
-	record.parent_id = now->parent_id;
-	return mount_set_put(&m->set, &record);
-}
-
-/** Change the options of a known mount.  @return its record, or NULL (ENOMEM). */
-static struct kept_mount *reoption(struct monitor *m, const struct kept_mount *kept,
-                                   const struct mount *now)
-{
-	struct mount record = kept->mount;
-	record.vfs_opts = now->vfs_opts;
-	record.fs_opts = now->fs_opts;
-	record.opt_fields = now->opt_fields;
-	record.propagation = now->propagation;
-	record.peer_group = now->peer_group;
-	record.master = now->master;
-	record.propagate_from = now->propagate_from;
-	return mount_set_put(&m->set, &record);
-}
-
-/** The path of a mount point relative to its parent's, as far as known. */
-static const char *place_on_parent(const struct monitor *m, const struct mount *mount)
-{
-	const struct kept_mount *parent = mount_set_find(&m->set, mount->parent_key);
-	const char *on = parent ? parent->mount.point : NULL;
-	if (!on || !mount->point || strncmp(mount->point, on, strlen(on)) != 0)
-		return mount->point;
-	return mount->point + strlen(on);
-}
-
-/** Mark the mounts that a table shows as moved before their events came, without those that only
-    moved along with their parent.
-    @places  The former place on its parent of the mount of each change. */
-static void note_early(struct monitor *m, const struct changes *found, const char *const *places)
-{
-	for (size_t i = 0; i < found->count; ++i) {
-		const struct change *change = &found->list[i];
-		if (change->kind != CHANGE_MOVE)
-			continue;
-		struct kept_mount *kept = mount_set_find(&m->set, change->after->key);
-		const char *place = place_on_parent(m, &kept->mount);
-		kept->early |= change->before->parent_key != kept->mount.parent_key
-		               || !places[i] || !place || strcmp(places[i], place) != 0;
-	}
-}
-
-/**
- * Report the differences to a table, and update the set.
- *
- * @options_alone  Only options; the pending events will report the rest.
- */
-static int update(struct monitor *m, const struct mount_table *table, bool options_alone)
-{
-	enum { OPTIONS = CHANGE_REMOUNT | CHANGE_PROPAGATION };
-	enum { ALL = OPTIONS | CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_MOVE };
-	struct changes found = {0};
-	const char **places = NULL;
-	int rc = tablediff(&m->set, table, options_alone ? OPTIONS : ALL, &found);
-	if (rc == 0 && m->fan >= 0) {
-		places = calloc(found.count + 1, sizeof(*places));
-		rc = places ? 0 : -1;
-	}
-	for (size_t i = 0; places && i < found.count; ++i) {
-		if (found.list[i].kind == CHANGE_MOVE)
-			places[i] = place_on_parent(m, found.list[i].before);
-	}
-
-	for (size_t i = 0; rc == 0 && i < found.count; ++i) {
-		uint64_t key = found.list[i].kind == CHANGE_UMOUNT ? found.list[i].before->key : 0;
-		if (key && m->fan >= 0 && map64_put(&m->gone, key, 0) == MAP64_NONE)
-			rc = -1;
-		mount_set_remove(&m->set, key);
-	}
-	for (size_t i = 0; rc == 0 && i < table->count; ++i) {
-		const struct mount *now = &table->mounts[i];
-		struct kept_mount *kept = mount_set_find(&m->set, now->key), *put = kept;
-		if (options_alone && kept && mount_changes(&kept->mount, now) & OPTIONS)
-			put = reoption(m, kept, now);
-		else if (!options_alone && (!kept || !mount_same(&kept->mount, now)))
-			put = mount_set_put(&m->set, now);
-		else
-			continue;
-		if (!put)
-			rc = -1;
-	}
-	if (rc == 0 && places)
-		note_early(m, &found, places);
-	for (size_t i = 0; rc == 0 && i < found.count; ++i) {
-		const struct change *change = &found.list[i];
-		struct kept_mount *kept = NULL;
-		if (change->after)
-			kept = mount_set_find(&m->set, change->after->key);
-		rc = tell(m, change->kind, change->before, kept ? &kept->mount : NULL);
-	}
-	changes_destroy(&found);
-	free(places);
-	return rc;
+	return mount_set_update(&m->set, table, kinds, m->opts.kinds,
+	                        m->events.fd >= 0 ? &m->gone : NULL, &m->changes);
 }
 
 /** Update the times after a scan.  A single slow scan has no effect on the cost. */
@@ -358,8 +142,8 @@ static int scan(struct monitor *m)
 		return -1;
 	}
 	/* Pending events will report the changed places. */
-	bool busy = m->count > 0;
-	int rc = update(m, table, busy);
+	bool busy = events_count(&m->events) > 0;
+	int rc = update(m, table, busy ? CHANGE_OPTIONS : CHANGE_ALL);
 	table_free(table);
 	m->dirty |= busy;
 	note_scan(m, begin);
@@ -370,23 +154,23 @@ static int scan(struct monitor *m)
 static double scan_due(const struct monitor *m)
 {
 	if (m->dirty)
-		return m->scanned + m->cost * (m->fan >= 0 ? 9 : 1);
+		return m->scanned + m->cost * (m->events.fd >= 0 ? 9 : 1);
 	return m->scanned + greater(SCAN_SECONDS, m->cost * 100);
 }
 
 /* Events. */
 
 /** Report that events were lost, and the differences to the table.  @return 0, or -1. */
-static int tell_lost(struct monitor *m)
+static int report_lost(struct monitor *m)
 {
-	if (tell(m, CHANGE_LOST, NULL, NULL) != 0)
+	if (report(m, CHANGE_LOST, NULL, NULL) != 0)
 		return -1;
 	struct mount_table *table = read_table(m);
-	int rc = table ? update(m, table, false) : -1;
+	int rc = table ? update(m, table, CHANGE_ALL) : -1;
 	table_free(table);
 	if (rc == 0)
 		rc = drain(m);
-	m->suspect = m->count;
+	m->events.suspect = events_count(&m->events);
 	return rc;
 }
 
@@ -407,14 +191,14 @@ static bool moved_along(const struct mount *before, const struct mount *now, con
 }
 
 /** Report the new names of the mounts on a mount that was moved.  @return 0, or -1. */
-static int tell_moved_along(struct monitor *m, uint64_t id, const char *top)
+static int report_moved_along(struct monitor *m, uint64_t id, const char *top)
 {
 	uint64_t *ids;
 	size_t n, known = 0;
 	if (table_list_ids(m->os, id, &ids, &n) != 0)
 		return errno == ENOMEM ? -1 : 0;   /* unmounted: an event will follow */
 	for (size_t i = 0; i < n; ++i) {
-		if (mount_set_find(&m->set, ids[i]) && !ahead_get(m, ids[i]))
+		if (mount_set_find(&m->set, ids[i]) && !events_ahead(&m->events, ids[i]))
 			ids[known++] = ids[i];
 	}
 	struct mount_table *table = NULL;
@@ -427,15 +211,15 @@ static int tell_moved_along(struct monitor *m, uint64_t id, const char *top)
 		struct kept_mount *kept = mount_set_find(&m->set, now->key);
 		if (!moved_along(&kept->mount, now, top))
 			continue;
-		struct kept_mount *put = replace(m, kept, now);
-		rc = put ? tell(m, CHANGE_MOVE, &kept->mount, &put->mount) : -1;
+		struct kept_mount *put = mount_set_put_at(&m->set, &kept->mount, now);
+		rc = put ? report(m, CHANGE_MOVE, &kept->mount, &put->mount) : -1;
 	}
 	table_free(table);
 	return rc;
 }
 
 /** Handle an ATTACH.  now: the record of the mount, or NULL if it is gone. */
-static int tell_attach(struct monitor *m, uint64_t id, const struct mount *now)
+static int report_attach(struct monitor *m, uint64_t id, const struct mount *now)
 {
 	if (mount_set_find(&m->set, id) || map64_get(&m->gone, id) != MAP64_NONE)
 		return 0;   /* reported already */
@@ -444,29 +228,29 @@ static int tell_attach(struct monitor *m, uint64_t id, const struct mount *now)
 	struct mount record = {.key = id, .uniq_id = id};
 	if (now)
 		record = *now;
-	if (ahead_get(m, id) >= AHEAD_MOVE)
+	if (events_ahead(&m->events, id) >= AHEAD_MOVE)
 		record.point = NULL;
 	struct kept_mount *put = mount_set_put(&m->set, &record);
-	return put ? tell(m, CHANGE_MOUNT, NULL, &put->mount) : -1;
+	return put ? report(m, CHANGE_MOUNT, NULL, &put->mount) : -1;
 }
 
-static int tell_detach(struct monitor *m, uint64_t id)
+static int report_detach(struct monitor *m, uint64_t id)
 {
 	struct kept_mount *kept = mount_set_find(&m->set, id);
 	if (!kept)
 		return 0;
 	mount_set_remove(&m->set, id);
-	return tell(m, CHANGE_UMOUNT, &kept->mount, NULL);
+	return report(m, CHANGE_UMOUNT, &kept->mount, NULL);
 }
 
-static int tell_move(struct monitor *m, uint64_t id, const struct mount *now, bool suspect)
+static int report_move(struct monitor *m, uint64_t id, const struct mount *now, bool suspect)
 {
 	struct kept_mount *kept = mount_set_find(&m->set, id);
 	if (!kept)
-		return now ? tell_attach(m, id, now) : 0;
-	bool more = ahead_get(m, id) >= AHEAD_MOVE;
+		return now ? report_attach(m, id, now) : 0;
+	bool more = events_ahead(&m->events, id) >= AHEAD_MOVE;
 	if (now && !now->point)
-		return tell_detach(m, id);   /* moved out of this root */
+		return report_detach(m, id);   /* moved out of this root */
 
 	struct mount place = {0};
 	if (now && !more)
@@ -477,43 +261,36 @@ static int tell_move(struct monitor *m, uint64_t id, const struct mount *now, bo
 		kept->early &= suspect;
 		return 0;
 	}
-	struct kept_mount *put = replace(m, kept, &place);
-	if (!put || tell(m, CHANGE_MOVE, &kept->mount, &put->mount) != 0)
+	struct kept_mount *put = mount_set_put_at(&m->set, &kept->mount, &place);
+	if (!put || report(m, CHANGE_MOVE, &kept->mount, &put->mount) != 0)
 		return -1;
-	return place.point ? tell_moved_along(m, id, place.point) : 0;
-}
-
-/** Read the mounts of the first n events that still exist. */
-static struct mount_table *look(struct monitor *m, size_t n)
-{
-	uint64_t keys[BATCH];
-	size_t nkeys = 0;
-	struct map64 asked;
-	map64_init(&asked);
-	for (size_t i = 0; i < n; ++i) {
-		struct event event = pending_at(m, i);
-		if (!(event.mask & K_FAN_MNT_ATTACH) || ahead_get(m, event.id) & AHEAD_DETACH)
-			continue;
-		uint32_t first = map64_put(&asked, event.id, (uint32_t)i);
-		if (first == MAP64_NONE) {
-			map64_destroy(&asked);
-			return NULL;
-		}
-		if (first == i)
-			keys[nkeys++] = event.id;
-	}
-	map64_destroy(&asked);
-	return table_read_some(m->os, m->opts.fields, keys, nkeys);
+	return place.point ? report_moved_along(m, id, place.point) : 0;
 }
 
 /** Report up to BATCH pending events.  @return 0, or -1. */
-static int tell_events(struct monitor *m)
+static int report_events(struct monitor *m)
 {
-	size_t n = m->count < BATCH ? m->count : BATCH;
+	struct events *e = &m->events;
+	size_t n = events_count(e) < BATCH ? events_count(e) : BATCH, nkeys = 0;
+	uint64_t keys[BATCH];
 	struct map64 rows;
-	map64_init(&rows);
+	struct mount_table *seen = NULL;
 	int rc = -1;
-	struct mount_table *seen = look(m, n);
+	/* Read the mounts that still exist. */
+	map64_init(&rows);
+	for (const struct event *event = e->list + e->first; event < e->list + e->first + n;
+	     ++event) {
+		if (!(event->mask & K_FAN_MNT_ATTACH)
+		    || events_ahead(e, event->id) & AHEAD_DETACH)
+			continue;
+		uint32_t row = map64_put(&rows, event->id, (uint32_t)nkeys);
+		if (row == MAP64_NONE)
+			goto out;
+		if (row == nkeys)
+			keys[nkeys++] = event->id;
+	}
+	map64_destroy(&rows);
+	seen = table_read_some(m->os, m->opts.fields, keys, nkeys);
 	/* Later events show whether the records are still those of the first events. */
 	if (!seen || map64_reserve(&rows, seen->count) != 0 || drain(m) != 0)
 		goto out;
@@ -523,20 +300,20 @@ static int tell_events(struct monitor *m)
 	rc = 0;
 	for (size_t i = 0; rc == 0 && i < n; ++i) {
 		bool suspect;
-		struct event event = pending_pop(m, &suspect);
+		struct event event = events_pop(e, &suspect);
 		uint32_t row = map64_get(&rows, event.id);
 		const struct mount *now = row == MAP64_NONE ? NULL : &seen->mounts[row];
 		if (event.mask & FAN_Q_OVERFLOW) {
 			/* The records are older than the table that is read now. */
-			rc = tell_lost(m);
+			rc = report_lost(m);
 			break;
 		}
-		if (is_move(event.mask))
-			rc = tell_move(m, event.id, now, suspect);
+		if (event_is_move(&event))
+			rc = report_move(m, event.id, now, suspect);
 		else if (event.mask & K_FAN_MNT_ATTACH)
-			rc = tell_attach(m, event.id, now);
+			rc = report_attach(m, event.id, now);
 		else
-			rc = tell_detach(m, event.id);
+			rc = report_detach(m, event.id);
 	}
 out:
 	map64_destroy(&rows);
@@ -555,7 +332,7 @@ static enum monitor_end wait_for(struct monitor *m, double seconds, int out)
 {
 	/* When the table is known to have changed, mountinfo need not be polled. */
 	struct pollfd fds[] = {
-		{.fd = m->fan, .events = POLLIN},
+		{.fd = m->events.fd, .events = POLLIN},
 		{.fd = m->dirty ? -1 : m->info, .events = POLLPRI},
 		{.fd = m->task, .events = POLLIN},
 		{.fd = m->out_closed ? -1 : out},
@@ -595,8 +372,8 @@ enum monitor_end monitor_next(struct monitor *m, int milliseconds, int out,
 	bool over = false;
 	for (;;) {
 		int rc = 0;
-		if (m->count)
-			rc = tell_events(m);
+		if (events_count(&m->events))
+			rc = report_events(m);
 		double now = os_now();
 		if (rc == 0 && (now >= scan_due(m) || (over && m->dirty)))
 			rc = scan(m);
@@ -606,7 +383,7 @@ enum monitor_end monitor_next(struct monitor *m, int milliseconds, int out,
 			*changes = &m->changes;
 			return MONITOR_CHANGES;
 		}
-		if (m->count)
+		if (events_count(&m->events))
 			continue;
 		if (over)
 			return MONITOR_TIMEOUT;
@@ -638,7 +415,7 @@ static int open_all(struct monitor *m)
 		return -1;
 	/* Events have unique IDs, as only listmount has. */
 	if (o->source == TABLE_LISTMOUNT)
-		m->fan = os_watch_mounts(m->os);
+		m->events.fd = os_watch_mounts(m->os);
 	return 0;
 }
 
@@ -652,10 +429,10 @@ struct monitor *monitor_new(struct os *os, const struct monitor_opts *opts)
 	m->opts.fields |= MF_IDS | MF_POINT | MF_VFS_OPTS | MF_FS_OPTS;
 	if (opts->kinds & CHANGE_PROPAGATION)
 		m->opts.fields |= MF_PROPAGATION;
-	m->fan = m->info = m->task = -1;
+	m->events.fd = m->info = m->task = -1;
 	m->proc = opts->task ? opts->procfd : -1;
 	mount_set_init(&m->set);
-	map64_init(&m->ahead);
+	map64_init(&m->events.ahead);
 	map64_init(&m->gone);
 
 	double begin = os_now();
@@ -668,7 +445,7 @@ struct monitor *monitor_new(struct os *os, const struct monitor_opts *opts)
 	}
 	mount_set_forget(&m->set);
 	table_free(table);
-	m->suspect = m->count;
+	m->events.suspect = events_count(&m->events);
 	note_scan(m, begin);
 	return m;
 
@@ -683,23 +460,22 @@ void monitor_free(struct monitor *m)
 	if (!m)
 		return;
 	int error = errno;
-	os_close(m->os, m->fan);
+	os_close(m->os, m->events.fd);
 	os_close(m->os, m->info);
 	os_close(m->os, m->task);
 	if (!m->opts.task)
 		os_close(m->os, m->proc);
 	mount_set_destroy(&m->set);
 	changes_destroy(&m->changes);
-	map64_destroy(&m->ahead);
 	map64_destroy(&m->gone);
-	free(m->pending);
+	events_destroy(&m->events);
 	free(m);
 	errno = error;
 }
 
 bool monitor_has_events(const struct monitor *m)
 {
-	return m->fan >= 0;
+	return m->events.fd >= 0;
 }
 
 size_t monitor_count(const struct monitor *m)

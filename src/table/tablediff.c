@@ -119,6 +119,16 @@ fail:
 	return NULL;
 }
 
+struct kept_mount *mount_set_put_at(struct mount_set *set, const struct mount *mount,
+                                    const struct mount *place)
+{
+	struct mount record = *mount;
+	record.point = place->point;
+	record.parent_key = place->parent_key;
+	record.parent_id = place->parent_id;
+	return mount_set_put(set, &record);
+}
+
 void mount_set_remove(struct mount_set *set, uint64_t key)
 {
 	uint32_t place = map64_remove(&set->places, key);
@@ -249,5 +259,75 @@ int tablediff(const struct mount_set *set, const struct mount_table *table, unsi
 	}
 	free(found);
 	map64_destroy(&fresh);
+	return rc;
+}
+
+/** The path of a mount point relative to its parent's, as far as known. */
+static const char *place_on_parent(const struct mount_set *set, const struct mount *mount)
+{
+	const struct kept_mount *parent = mount_set_find(set, mount->parent_key);
+	const char *on = parent ? parent->mount.point : NULL;
+	if (!on || !mount->point || strncmp(mount->point, on, strlen(on)) != 0)
+		return mount->point;
+	return mount->point + strlen(on);
+}
+
+/** Apply the differences of a table to a set. */
+static int mount_set_apply(struct mount_set *set, const struct mount_table *table, unsigned kinds,
+                           const struct changes *found)
+{
+	for (size_t i = 0; i < found->count; ++i) {
+		if (found->list[i].kind == CHANGE_UMOUNT)
+			mount_set_remove(set, found->list[i].before->key);
+	}
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct mount *now = &table->mounts[i];
+		struct kept_mount *kept = mount_set_find(set, now->key), *put = kept;
+		if (kinds == CHANGE_ALL && (!kept || !mount_same(&kept->mount, now)))
+			put = mount_set_put(set, now);
+		else if (!kept)
+			continue;
+		else if (kinds != CHANGE_ALL && mount_changes(&kept->mount, now) & kinds)
+			put = mount_set_put_at(set, now, &kept->mount);
+		if (!put)
+			return -1;
+	}
+	return 0;
+}
+
+int mount_set_update(struct mount_set *set, const struct mount_table *table, unsigned kinds,
+                     unsigned report, struct map64 *gone, struct changes *changes)
+{
+	struct changes found = {0};
+	int rc = tablediff(set, table, kinds, &found);
+	const char **places = calloc(found.count + 1, sizeof(*places));
+	rc = places ? rc : -1;
+	for (size_t i = 0; rc == 0 && gone && i < found.count; ++i) {
+		const struct mount *before = found.list[i].before;
+		if (found.list[i].kind == CHANGE_MOVE)
+			places[i] = place_on_parent(set, before);
+		if (found.list[i].kind == CHANGE_UMOUNT
+		    && map64_put(gone, before->key, 0) == MAP64_NONE)
+			rc = -1;
+	}
+	if (rc == 0)
+		rc = mount_set_apply(set, table, kinds, &found);
+	for (size_t i = 0; rc == 0 && i < found.count; ++i) {
+		const struct change *change = &found.list[i];
+		struct kept_mount *kept = NULL;
+		if (change->after)
+			kept = mount_set_find(set, change->after->key);
+		/* A mount that only moved along with its parent has no event. */
+		if (gone && change->kind == CHANGE_MOVE) {
+			const char *place = place_on_parent(set, &kept->mount);
+			kept->early |= change->before->parent_key != kept->mount.parent_key
+			               || !places[i] || !place || strcmp(places[i], place) != 0;
+		}
+		if (change->kind & report)
+			rc = changes_add(changes, change->kind, change->before,
+			                 kept ? &kept->mount : NULL);
+	}
+	changes_destroy(&found);
+	free(places);
 	return rc;
 }

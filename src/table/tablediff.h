@@ -25,6 +25,12 @@ enum change_kind {
 	CHANGE_LOST        = 1 << 5,   /* events were lost; not about a mount */
 };
 
+/** Sets of them. */
+enum {
+	CHANGE_OPTIONS = CHANGE_REMOUNT | CHANGE_PROPAGATION,
+	CHANGE_ALL     = CHANGE_OPTIONS | CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_MOVE,
+};
+
 struct change {
 	enum change_kind kind;
 	const struct mount *before;    /* NULL for CHANGE_MOUNT and _LOST */
@@ -74,6 +80,10 @@ struct kept_mount *mount_set_find(const struct mount_set *set, uint64_t key);
  */
 struct kept_mount *mount_set_put(struct mount_set *set, const struct mount *mount);
 
+/** Like mount_set_put(), with the mount point and parent of another record. */
+struct kept_mount *mount_set_put_at(struct mount_set *set, const struct mount *mount,
+                                    const struct mount *place);
+
 /** Remove the record of a key, if there is one. */
 void mount_set_remove(struct mount_set *set, uint64_t key);
 
@@ -101,5 +111,19 @@ bool mount_same(const struct mount *a, const struct mount *b);
  */
 int tablediff(const struct mount_set *set, const struct mount_table *table, unsigned kinds,
               struct changes *changes);
+
+/**
+ * Change a set to the mounts of a table, and list the differences.
+ *
+ * @kinds   CHANGE_ALL; or CHANGE_OPTIONS: only the options of known mounts.
+ * @report  The kinds of changes to list.
+ * @gone    Of a monitor with events: unmounted keys are added, and mounts that were moved by
+ *          themselves become early.  NULL: without events.
+ * @changes Appended to; the records are those of the set.
+ * @return 0, or -1.
+ * Errors: ENOMEM.
+ */
+int mount_set_update(struct mount_set *set, const struct mount_table *table, unsigned kinds,
+                     unsigned report, struct map64 *gone, struct changes *changes);
 
 #endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "table/events.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fanotify.h>
+
+enum { PENDING_MAX = 1 << 16 };
+
+unsigned events_ahead(const struct events *e, uint64_t id)
+{
+	uint32_t ahead = map64_get(&e->ahead, id);
+	return ahead == MAP64_NONE ? 0 : ahead;
+}
+
+/** Change the pending events of the mount of an event.
+    @return 0, or -1 (ENOMEM; not if the mount had some). */
+static int events_count_ahead(struct events *e, const struct event *event, int sign)
+{
+	unsigned change = event_is_move(event)              ? AHEAD_MOVE
+	                  : event->mask & K_FAN_MNT_DETACH ? AHEAD_DETACH : 0;
+	if (!change)
+		return 0;
+	unsigned ahead = events_ahead(e, event->id) + (unsigned)sign * change;
+	map64_remove(&e->ahead, event->id);
+	return !ahead || map64_put(&e->ahead, event->id, ahead) != MAP64_NONE ? 0 : -1;
+}
+
+struct event events_pop(struct events *e, bool *suspect)
+{
+	struct event event = e->list[e->first++];
+	*suspect = e->suspect > 0;
+	e->suspect -= *suspect;
+	events_count_ahead(e, &event, -1);
+	return event;
+}
+
+/** Append the events of a buffer.  @return 0, or -1. */
+static int events_append(struct events *e, const char *at, size_t len)
+{
+	struct fanotify_event_metadata head;
+	for (; len >= sizeof(head); at += head.event_len, len -= head.event_len) {
+		memcpy(&head, at, sizeof(head));
+		if (head.vers != FANOTIFY_METADATA_VERSION || head.event_len < head.metadata_len
+		    || head.metadata_len < sizeof(head) || head.event_len > len) {
+			errno = EPROTO;
+			return -1;
+		}
+		struct event event = {.mask = head.mask};
+		struct k_fanotify_mnt info;
+		for (size_t i = head.metadata_len; i + sizeof(info) <= head.event_len;) {
+			memcpy(&info, at + i, sizeof(info));
+			if (info.type == K_FAN_INFO_TYPE_MNT)
+				event.id = info.mnt_id;
+			if (info.len == 0)
+				break;
+			i += info.len;
+		}
+		if (!event.id && !(event.mask & FAN_Q_OVERFLOW))
+			continue;
+		if (!ARRAY_ROOM(e->list, e->end, &e->room) || events_count_ahead(e, &event, 1) != 0)
+			return -1;
+		e->list[e->end++] = event;
+	}
+	return 0;
+}
+
+int events_drain(struct events *e, struct os *os)
+{
+	char buf[32 * 1024];
+	int some = 0;
+	if (e->first > 0)
+		memmove(e->list, e->list + e->first, events_count(e) * sizeof(*e->list));
+	e->end -= e->first;
+	e->first = 0;
+	while (e->fd >= 0 && e->end < PENDING_MAX) {
+		ssize_t n = os_read(os, e->fd, buf, sizeof(buf));
+		if (n == 0 || (n < 0 && errno == EAGAIN))
+			break;
+		if (n < 0 || events_append(e, buf, (size_t)n) != 0)
+			return -1;
+		some = 1;
+	}
+	return some;
+}
+
+void events_destroy(struct events *e)
+{
+	map64_destroy(&e->ahead);
+	free(e->list);
+}
