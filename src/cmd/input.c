@@ -17,65 +17,36 @@ enum { REPORTED_LINES = 100 };
 /** The descriptor that a name like "-" or "/dev/fd/3" stands for, or -1. */
 static int named_fd(const char *path)
 {
-	static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
+	int fd;
+	char more;
 	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0)
 		return STDIN_FILENO;
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); ++i) {
-		size_t n = strlen(prefixes[i]);
-		if (strncmp(path, prefixes[i], n) == 0 && path[n]
-		    && strspn(path + n, "0123456789") == strlen(path + n)
-		    && strlen(path + n) < 7)
-			return atoi(path + n);
-	}
-	return -1;
-}
-
-static const char *read_error(int error)
-{
-	switch (error) {
-	case EISDIR:
-		return "it is a directory";
-	case ENOTSUP:
-		return "it is neither a file nor a pipe";
-	case ETIME:
-	case EREMOTE:
-		return path_error(error);
-	case EFBIG:
-		return "it is too large";
-	case EILSEQ:
-		return "it is a binary file with NUL bytes";
-	default:
-		return strerror(error);
-	}
+	return sscanf(path, "/dev/fd/%6d%c", &fd, &more) == 1
+	       || sscanf(path, "/proc/self/fd/%6d%c", &fd, &more) == 1 ? fd : -1;
 }
 
 /** Report the lines that could not be read.  @return 0, or an exit status. */
 static int report_problems(struct run *run)
 {
 	const struct mount_table *table = run->table;
-	if (table->nproblems == 0)
-		return 0;
-	if (table->count == 0) {
-		const struct table_problem *first = &table->problems[0];
-		message(run->table_name, "no line can be parsed: line %u: %s; a %s is expected",
-		        (unsigned)first->line, first->reason,
-		        table->source == TABLE_RECORDED ? "mountinfo"
-		        : "file in the format of fstab(5)");
-		return CX_ERROR;
-	}
-	for (size_t i = 0; i < table->nproblems; ++i) {
-		if (i == REPORTED_LINES) {
-			message(run->table_name, "%zu more lines cannot be parsed; --json lists "
-			        "them all",
-			        table->nproblems - i);
-			break;
-		}
-		char object[PATH_MAX + 16];
+	char object[PATH_MAX + 16];
+	for (size_t i = 0; i < table->nproblems && i < REPORTED_LINES && table->count; ++i) {
 		snprintf(object, sizeof(object), "%s:%u", run->table_name,
 		         (unsigned)table->problems[i].line);
 		message(object, "%s", table->problems[i].reason);
 	}
-	run_incomplete(run, TABLE_UNREAD);
+	if (table->nproblems && !table->count) {
+		message(run->table_name, "no line can be parsed: line %u: %s; a %s is expected",
+		        (unsigned)table->problems[0].line, table->problems[0].reason,
+		        table->source == TABLE_RECORDED ? "mountinfo"
+		        : "file in the format of fstab(5)");
+		return CX_ERROR;
+	}
+	if (table->nproblems > REPORTED_LINES)
+		message(run->table_name, "%zu more lines cannot be parsed; --json lists them all",
+		        table->nproblems - REPORTED_LINES);
+	if (table->nproblems)
+		run_incomplete(run, TABLE_UNREAD);
 	return 0;
 }
 
@@ -90,7 +61,7 @@ static int read_tab_file(struct run *run, enum table_source source, bool fixed)
 	             ? table_read_fixed(&run->os, path, source)
 	             : table_read_file(&run->os, path, source);
 	if (!run->table) {
-		message(run->table_name, "cannot be read: %s; %s", read_error(errno),
+		message(run->table_name, "cannot be read: %s; %s", path_error(errno),
 		        source == TABLE_RECORDED ? "a copy of /proc/self/mountinfo is expected"
 		                                 : "a file in the format of fstab(5) is expected");
 		return CX_ERROR;
@@ -107,22 +78,15 @@ static bool mtab_is_kernel(struct run *run, const char *path)
 	return strstr(link, "proc/") != NULL;
 }
 
-/**
- * Whether to read mountinfo although listmount is available: if no 64-bit ID is needed, it
- * takes half the time, and one call for each page instead of each mount.
- */
-static bool prefers_mountinfo(const struct run *run, enum table_source source)
-{
-	return source == TABLE_AUTO && run->opt->names == DN_KERNEL && !run->opt->uniq_id
-	       && !columns_have(run->cols, "UNIQ-ID");
-}
-
-/** The kernel's table. */
+/** Read the kernel's table. */
 static int read_kernel(struct run *run, enum table_source source, unsigned fields)
 {
+	/* Without 64-bit IDs, mountinfo takes half the time: one call for each page instead of
+	   each mount. */
+	bool unique = run->opt->uniq_id || columns_have(run->cols, "UNIQ-ID");
 	if (source == TABLE_AUTO && run->os.caps & OSC_LISTMOUNT && run->opt->uniq_id)
 		source = TABLE_LISTMOUNT;
-	if (prefers_mountinfo(run, source))
+	if (source == TABLE_AUTO && run->opt->names == DN_KERNEL && !unique)
 		run->table = table_read_kernel(&run->os, TABLE_MOUNTINFO, fields);
 	if (!run->table)
 		run->table = table_read_kernel(&run->os, source, fields);
@@ -133,8 +97,7 @@ static int read_kernel(struct run *run, enum table_source source, unsigned field
 	}
 	if (errno == ENOSYS && source == TABLE_LISTMOUNT)
 		message("--kernel=listmount", "not available: it requires Linux 6.8 and may be "
-		        "blocked by "
-		        "seccomp; use --kernel=mountinfo");
+		        "blocked by seccomp; use --kernel=mountinfo");
 	else if (errno == ENOENT)
 		message("/proc/self/mountinfo", "%s; is /proc mounted? mount -t proc proc /proc",
 		        strerror(ENOENT));
@@ -199,58 +162,48 @@ static int read_task(struct run *run)
 	return 0;
 }
 
-/** --root: find the canonical name of the directory. */
+/** --root: find the canonical name of the directory.  @return 0, or an exit status. */
 static int open_root(struct run *run)
 {
-	const char *dir = run->opt->root;
+	const char *dir = run->opt->root, *why = NULL;
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
 	struct strbuf name;
 	strbuf_init(&name);
-	int status = CX_ERROR;
 
 	/* An untested table suffices to resolve a path. */
 	run->devs = discover_devmap(&run->os, run->table);
 	if (run->devs)
 		run->d = discover(&run->os, NULL, run->table, &opts);
 	if (!run->d) {
-		message(dir, "cannot be used as root: %s", strerror(errno));
+		why = strerror(errno);
 		goto out;
 	}
 	enum path_known known = path_follow(run, dir, &name);
-	if (known == PATH_MISSING) {
-		message(dir, "cannot be used as root: %s", path_error(errno));
-		goto out;
-	}
-	if (run->opt->part && known == PATH_SEEN && strcmp(strbuf_str(&name), "/") == 0) {
-		message(dir, "this is the whole machine; use --live");
-		goto out;
-	}
-	if (run->opt->names != DN_KERNEL || run->opt->probe) {
-		if (known == PATH_BLIND) {
-			message(dir, "is on a file system that can block and is not touched; use "
-			        "--names=kernel without --probe");
-			goto out;
-		}
-		run->rootfd = os_openat(&run->os, AT_FDCWD, strbuf_str(&name),
-		                        O_PATH | O_DIRECTORY | O_NOFOLLOW);
-		if (run->rootfd < 0) {
-			message(dir, "cannot be used as root: %s", strerror(errno));
-			run->rootfd = AT_FDCWD;
-			goto out;
-		}
-	}
-	run->prefix = strbuf_take(&name);
-	if (run->prefix)
-		status = 0;
-	else
-		message(dir, "cannot be used as root: %s", strerror(ENOMEM));
+	if (known == PATH_MISSING)
+		why = path_error(errno);
+	else if (run->opt->part && known == PATH_SEEN && strcmp(strbuf_str(&name), "/") == 0)
+		why = "this is the whole machine; use --live";
+	else if (run->opt->names == DN_KERNEL && !run->opt->probe)
+		;   /* it is not touched */
+	else if (known == PATH_BLIND)
+		why = "it is on a file system that can block and is not touched; use "
+		      "--names=kernel without --probe";
+	else if ((run->rootfd = os_openat(&run->os, AT_FDCWD, strbuf_str(&name),
+	                                  O_PATH | O_DIRECTORY | O_NOFOLLOW)) < 0)
+		why = strerror(errno);
+	if (run->rootfd < 0 && why)
+		run->rootfd = AT_FDCWD;
+	if (!why && !(run->prefix = strbuf_take(&name)))
+		why = strerror(ENOMEM);
 out:
+	if (why)
+		message(dir, "cannot be used as root: %s", why);
 	discovery_free(run->d);
 	run->d = NULL;
 	strbuf_destroy(&name);
-	return status;
+	return why ? CX_ERROR : 0;
 }
 
 unsigned input_fields(const struct options *o, const struct columns *columns)

@@ -240,6 +240,7 @@ const char *path_error(int error)
 	               ? "the working directory has no name any more, or another mount covers it"
 	       : error == EREMOTE ? "a file system that can block is mounted on it"
 	       : error == ENOTSUP ? "it is not a regular file"
+	       : error == EILSEQ  ? "it is a binary file with NUL bytes"
 	       : error == ETIME   ? "it is a FIFO that nobody writes to"
 	                          : strerror(error);
 }
