@@ -27,7 +27,7 @@ static int parse(void *arg)
 	struct command_line *line = &parsed->line;
 	int status = discover_options_read(&line->options, line->argc, line->argv);
 	if (!status && line->options.poll)
-		status = poll_check(&line->options);
+		status = discover_options_check(&line->options);
 	return status ? status : columns_choose(&parsed->columns, &line->options);
 }
 

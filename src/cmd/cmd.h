@@ -165,10 +165,6 @@ void run_destroy(struct run *run);
 
 /* poll.c */
 
-/** Check that the options can be combined with --poll, and set those that it implies.
-    @return 0, or an exit status after a message. */
-int poll_check(struct options *options);
-
 /** getmnt --poll: print changes until the watch ends.  @return an exit status. */
 int poll_run(struct run *run);
 

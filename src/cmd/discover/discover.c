@@ -85,73 +85,24 @@ int machine_read(struct run *run)
 	return 0;
 }
 
-/** Check combinations of options that the table of options does not describe. */
-static int check_options(struct options *o)
-{
-	if (o->poll)
-		return poll_check(o);
-	bool file = o->source == TABLE_FSTAB || o->source == TABLE_MTAB;
-	if (o->tab_file && o->source == TABLE_LISTMOUNT)
-		return usage_error("--kernel=listmount", "cannot be combined with --tab-file");
-	if ((o->tab_file || file) && o->names >= 0 && o->names != DN_KERNEL)
-		return usage_error("--names", "not with --tab-file, --fstab or --mtab: nothing "
-		                   "live is touched");
-	if (o->tab_file && o->unmounted)
-		return usage_error("--unmounted", "cannot be combined with --tab-file: the devices "
-		                   "are those of this machine");
-	if (o->types && o->types[strspn(o->types, ",")] == '\0')
-		return usage_error("--types", "\"%s\": the list is empty; give types, such as "
-		                   "ext4,xfs", o->types);
-	if (o->boundaries && (o->tab_file || file))
-		return usage_error("--boundaries", "requires a search; cannot be combined with "
-		                   "--tab-file, "
-		                   "--fstab or --mtab");
-	if (o->boundaries && o->names >= 0 && o->names != DN_WALK && o->names != DN_PURE)
-		return usage_error("--boundaries", "requires a search: --names=walk or "
-		                   "--names=pure");
-	if (o->probe && (o->tab_file || file))
-		return usage_error("--probe", "not with --tab-file, --fstab or --mtab: nothing "
-		                   "live is touched");
-	if (o->tab_file && !file)
-		o->names = DN_KERNEL;
-	else if (o->names < 0)
-		o->names = o->boundaries ? DN_WALK : DN_HINT;
-	if (o->max_dirs == 0 && !o->limit_given && o->names == DN_HINT) {
-		o->max_dirs = HINT_DIRS;
-		o->search_seconds = HINT_SECONDS;
-	}
-	return 0;
-}
-
 /** Name and judge.  @return 0, or an exit status. */
 static int run_discover(struct run *run)
 {
 	const struct options *o = run->opt;
-	struct discover_opts opts;
-	discover_defaults(&opts);
-	opts.names = run->untestable ? DN_KERNEL : (enum discover_names)o->names;
-	opts.algorithm = (enum discover_algorithm)o->algorithm;
-	opts.identity = (enum discover_identity)o->identity;
-	opts.prune_on = o->prune_on;
-	opts.prune_off = o->prune_off;
-	opts.rootfd = run->rootfd;
-	opts.prefix = run->prefix ? run->prefix : "/";
-	opts.depth = o->depth;
-	opts.max_dirs = o->max_dirs;
-	opts.max_seconds = o->search_seconds;
-	opts.threads = o->threads;
-	opts.boundaries = o->boundaries;
-	opts.probe = run->prober && !run->untestable ? (enum discover_probe)o->probe
-	             : DP_NONE;
-	opts.lets_expire = o->lets_expire;
-	opts.prober = run->prober;
-	if (run->procfd != AT_FDCWD) {
-		opts.procfd = run->procfd;
-		opts.procpath = "mountinfo";
-	}
-	opts.deadline = o->max_time > 0 ? run->start + o->max_time : 0;
-	opts.progress = run->progress;
-	opts.progress_arg = run;
+	bool task = run->procfd != AT_FDCWD, probes = run->prober && !run->untestable;
+	const struct discover_opts opts = {
+		.names = run->untestable ? DN_KERNEL : (enum discover_names)o->names,
+		.algorithm = (enum discover_algorithm)o->algorithm,
+		.identity = (enum discover_identity)o->identity,
+		.prune_on = o->prune_on, .prune_off = o->prune_off,
+		.rootfd = run->rootfd, .prefix = run->prefix ? run->prefix : "/",
+		.depth = o->depth, .max_dirs = o->max_dirs, .max_seconds = o->search_seconds,
+		.deadline = o->max_time > 0 ? run->start + o->max_time : 0,
+		.threads = o->threads, .boundaries = o->boundaries, .lets_expire = o->lets_expire,
+		.probe = probes ? (enum discover_probe)o->probe : DP_NONE, .prober = run->prober,
+		.procfd = run->procfd, .procpath = task ? "mountinfo" : "/proc/self/mountinfo",
+		.progress = run->progress, .progress_arg = run,
+	};
 	run->d = discover(&run->os, run->devs, run->table, &opts);
 	int error = errno;
 	progress_end();
@@ -215,8 +166,7 @@ static int print_boundaries(const struct run *run, FILE *out)
 		escape_terminal(&path, b->path ? b->path : "");
 		if (!path.failed)
 			fprintf(out, "boundary: %s (%u:%u%s)\n", strbuf_str(&path), b->dev_major,
-			        b->dev_minor,
-			        b->automount ? ", automount" : "");
+			        b->dev_minor, b->automount ? ", automount" : "");
 	}
 	int rc = path.failed ? -1 : 0;
 	strbuf_destroy(&path);
@@ -442,7 +392,7 @@ int cmd_discover(int argc, char **argv)
 		}
 		return finish_stdout(false) == 0 ? CX_OK : CX_ERROR;
 	}
-	status = check_options(&o);
+	status = discover_options_check(&o);
 	if (!status)
 		status = columns_choose(&columns, &o);
 	if (status)

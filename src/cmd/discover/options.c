@@ -142,7 +142,7 @@ static int take_prune(void *opts, const struct option_row *row, const char *arg)
 	}
 }
 
-static const struct option_row rows[] = {
+static const struct option_row option_rows[] = {
 	OPTION_GROUP("Which mounts"),
 	{"all", 'A', NULL, "no built-in filter (of -D, -I, --pseudo, --real)", FLAG(all)},
 	{"direction", 'd', "WAY", "order of the table: forward, backward", "forward|backward",
@@ -265,7 +265,9 @@ static const struct option_row rows[] = {
 	 .hidden = true},
 };
 
-const struct option_table discover_options = {"discover", rows, sizeof(rows) / sizeof(*rows)};
+const struct option_table discover_options = {
+	"discover", option_rows, sizeof(option_rows) / sizeof(*option_rows),
+};
 
 void discover_help(FILE *out)
 {
@@ -335,4 +337,84 @@ int discover_options_read(struct options *o, int argc, char **argv)
 		return usage_error("--format", "a tree and a list cannot be combined");
 	status = finish_timeout(o);
 	return status ? status : check_operands(o, argc, argv);
+}
+
+/** A combination of options that is refused. */
+struct refused {
+	bool given;
+	const char *option, *why;
+};
+
+/** Report the first refused combination.  @return 0, or CX_ERROR. */
+static int refuse(const struct refused *rows, size_t n, const char *prefix)
+{
+	for (size_t i = 0; i < n; ++i) {
+		if (rows[i].given)
+			return usage_error(rows[i].option, "%s%s", prefix, rows[i].why);
+	}
+	return 0;
+}
+
+/** Check the options of --poll. */
+static int check_poll(struct options *o)
+{
+	const struct refused rows[] = {
+		{o->form == FORM_JSON, "--json", "a document would never end; use --format=jsonl"},
+		{!(output_forms[o->form].flags & FF_POLL), "--format",
+		 "only a list, --pairs, --raw and --format=jsonl"},
+		{o->tree, "--tree", "only a list, --pairs, --raw and --format=jsonl"},
+		{o->tab_file != NULL, "--tab-file",
+		 "a file does not change; --task watches another namespace"},
+		{o->root != NULL, "--root",
+		 "use -R -M DIR for mounts below DIR, or --task for the root of another process"},
+		{o->names >= 0 && o->names != DN_KERNEL, "--names",
+		 "the kernel's names are used; no mount is touched"},
+		{o->probe, "--probe", "no mount is touched"},
+		{o->df, "--df", "no file system is touched"},
+		{o->dfi, "--dfi", "no file system is touched"},
+		{o->boundaries, "--boundaries", "there is no search"},
+		{o->explain, "--explain", "there is no search"},
+		{o->unmounted, "--unmounted", "only mounts are watched"},
+		{o->shadowed, "--shadowed", "single mounts are reported, not stacks"},
+		{o->uniq, "--uniq", "every mount is reported"},
+		{o->backward, "--direction", "changes are reported in their order"},
+		{o->canonicalize, "--canonicalize", "no path is resolved"},
+		{o->max_time > 0, "--max-time",
+		 "there is no search; use timeout(1), or -w to wait for another change"},
+	};
+	o->names = DN_KERNEL;
+	return refuse(rows, sizeof(rows) / sizeof(*rows), "not with --poll: ");
+}
+
+int discover_options_check(struct options *o)
+{
+	static const char dead[] = "not with --tab-file, --fstab or --mtab: nothing live is touched";
+	const bool file = o->source == TABLE_FSTAB || o->source == TABLE_MTAB;
+	const bool recorded = o->tab_file || file, named = o->names >= 0;
+	const struct refused rows[] = {
+		{o->tab_file && o->source == TABLE_LISTMOUNT, "--kernel=listmount",
+		 "cannot be combined with --tab-file"},
+		{recorded && named && o->names != DN_KERNEL, "--names", dead},
+		{recorded && o->boundaries, "--boundaries", dead},
+		{recorded && o->probe, "--probe", dead},
+		{o->tab_file && o->unmounted, "--unmounted",
+		 "cannot be combined with --tab-file: the devices are those of this machine"},
+		{o->types && !o->types[strspn(o->types, ",")], "--types",
+		 "the list is empty; give types, such as ext4,xfs"},
+		{o->boundaries && named && o->names != DN_WALK && o->names != DN_PURE,
+		 "--boundaries", "requires a search: --names=walk or --names=pure"},
+	};
+	if (o->poll)
+		return check_poll(o);
+	if (refuse(rows, sizeof(rows) / sizeof(*rows), "") != 0)
+		return CX_ERROR;
+	if (o->tab_file && !file)
+		o->names = DN_KERNEL;
+	else if (!named)
+		o->names = o->boundaries ? DN_WALK : DN_HINT;
+	if (o->max_dirs == 0 && !o->limit_given && o->names == DN_HINT) {
+		o->max_dirs = HINT_DIRS;
+		o->search_seconds = HINT_SECONDS;
+	}
+	return 0;
 }

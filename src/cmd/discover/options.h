@@ -16,4 +16,8 @@ void discover_help(FILE *out);
  */
 int discover_options_read(struct options *opts, int argc, char **argv);
 
+/** Check combinations of options, and set those that others imply.
+    @return 0, or an exit status after a message. */
+int discover_options_check(struct options *opts);
+
 #endif

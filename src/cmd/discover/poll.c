@@ -44,45 +44,6 @@ struct watch {
 	size_t problems;             /* that were reported */
 };
 
-int poll_check(struct options *o)
-{
-	const struct {
-		bool given;
-		const char *option, *why;
-	} refused[] = {
-		{o->form == FORM_JSON, "--json", "a document would never end; use --format=jsonl"},
-		{!(output_forms[o->form].flags & FF_POLL), "--format",
-		 "only a list, --pairs, --raw and --format=jsonl"},
-		{o->tree, "--tree", "only a list, --pairs, --raw and --format=jsonl"},
-		{o->tab_file != NULL, "--tab-file", "a file does not change; --task watches "
-		 "another namespace"},
-		{o->root != NULL, "--root", "use -R -M DIR for mounts below DIR, or --task for the "
-		 "root of another "
-		 "process"},
-		{o->names >= 0 && o->names != DN_KERNEL, "--names",
-		 "the kernel's names are used; no mount is touched"},
-		{o->probe, "--probe", "no mount is touched"},
-		{o->df, "--df", "no file system is touched"},
-		{o->dfi, "--dfi", "no file system is touched"},
-		{o->boundaries, "--boundaries", "there is no search"},
-		{o->explain, "--explain", "there is no search"},
-		{o->unmounted, "--unmounted", "only mounts are watched"},
-		{o->shadowed, "--shadowed", "single mounts are reported, not stacks"},
-		{o->uniq, "--uniq", "every mount is reported"},
-		{o->backward, "--direction", "changes are reported in their order"},
-		{o->canonicalize, "--canonicalize", "no path is resolved"},
-		{o->max_time > 0, "--max-time", "there is no search; use timeout(1), or -w to wait "
-		 "for another change"},
-	};
-	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); ++i) {
-		if (refused[i].given)
-			return usage_error(refused[i].option, "not with --poll: %s",
-			                   refused[i].why);
-	}
-	o->names = DN_KERNEL;
-	return 0;
-}
-
 /* The selection. */
 
 /** Whether a column or a source needs devices to be known. */
