@@ -160,24 +160,24 @@ static bool is_target(const struct run *run, const char *path)
 	return false;
 }
 
-enum path_known filter_target(struct run *run, const char *path, struct strbuf *out)
+enum host_followed filter_target(struct run *run, const char *path, struct strbuf *out)
 {
 	path_normal(path, out);
 	if (out->failed) {
 		errno = ENOMEM;
-		return PATH_MISSING;
+		return HOST_MISSING;
 	}
 	if (run->opt->nocanonicalize || !run->live || !run->d
 	    || (*path == '/' && is_target(run, strbuf_str(out))))
-		return PATH_BLIND;
+		return HOST_BLIND;
 	return path_follow(run, path, out);
 }
 
 /** The mount that holds a path, for --target. */
-static uint32_t node_holding(struct run *run, const char *path, enum path_known known)
+static uint32_t node_holding(struct run *run, const char *path, enum host_followed known)
 {
 	uint32_t lexical = path_mount(run, path);
-	if (known != PATH_SEEN || !run->d || !(run->os.caps & OSC_STATX_MNT_ID))
+	if (known != HOST_SEEN || !run->d || !(run->os.caps & OSC_STATX_MNT_ID))
 		return lexical;
 	struct k_statx st;
 	bool unique = run->table->unique_ids;
@@ -217,8 +217,8 @@ static int pick_target(struct picker *p)
 	struct strbuf name;
 	strbuf_init(&name);
 	int status = 0;
-	enum path_known known = filter_target(run, path, &name);
-	if (known == PATH_MISSING) {
+	enum host_followed known = filter_target(run, path, &name);
+	if (known == HOST_MISSING) {
 		status = path_missing(path);
 		goto out;
 	}
@@ -265,13 +265,13 @@ static int pick_operand(struct picker *p, const char *text)
 
 	struct strbuf name;
 	strbuf_init(&name);
-	enum path_known known = filter_target(p->run, text, &name);
+	enum host_followed known = filter_target(p->run, text, &name);
 	int error = errno, status = 0;
 	p->filter.target = strbuf_str(&name);
 	found = pick_matching(p) || o->invert;
 	p->filter.target = NULL;
 	errno = error;
-	if (!found && known == PATH_MISSING && is_path(text)) {
+	if (!found && known == HOST_MISSING && is_path(text)) {
 		status = path_missing(text);
 	} else if (!found && !o->quiet && !o->unmounted
 	           && !report_left_out(p->run, text, strbuf_str(&name))) {
@@ -315,7 +315,7 @@ static int pick_pair(struct picker *p, const char *source, const char *target)
 	int status = 0;
 	strbuf_init(&name);
 	source_spec_init(p->run, &spec, source);
-	if (filter_target(p->run, target, &name) == PATH_MISSING) {
+	if (filter_target(p->run, target, &name) == HOST_MISSING) {
 		status = path_missing(target);
 	} else {
 		p->filter.source = &spec;

@@ -30,7 +30,7 @@ bool filter_match_device(struct run *run, const struct devmap_device *device);
  * @out [out]  The name.
  * @return as path_follow().
  */
-enum path_known filter_target(struct run *run, const char *path, struct strbuf *out);
+enum host_followed filter_target(struct run *run, const char *path, struct strbuf *out);
 
 /** Whether two operands are SOURCE and TARGET: the first is no mount point, or
     names a source as well. */

@@ -180,14 +180,14 @@ static int open_root(struct run *run)
 		why = strerror(errno);
 		goto out;
 	}
-	enum path_known known = path_follow(run, dir, &name);
-	if (known == PATH_MISSING)
+	enum host_followed known = path_follow(run, dir, &name);
+	if (known == HOST_MISSING)
 		why = path_error(errno);
-	else if (run->opt->part && known == PATH_SEEN && strcmp(strbuf_str(&name), "/") == 0)
+	else if (run->opt->part && known == HOST_SEEN && strcmp(strbuf_str(&name), "/") == 0)
 		why = "this is the whole machine; use --live";
 	else if (run->opt->names == DN_KERNEL && !run->opt->probe)
 		;   /* it is not touched */
-	else if (known == PATH_BLIND)
+	else if (known == HOST_BLIND)
 		why = "it is on a file system that can block and is not touched; use "
 		      "--names=kernel without --probe";
 	else if ((run->rootfd = os_openat(&run->os, AT_FDCWD, strbuf_str(&name),

@@ -13,31 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How paths are followed. */
-
-static enum host_followed follow(void *arg, const char *path, struct strbuf *out)
-{
-	static const enum host_followed of[] = {[PATH_SEEN] = HOST_SEEN, [PATH_BLIND] = HOST_BLIND,
-	                                        [PATH_MISSING] = HOST_MISSING};
-	return of[path_follow(arg, path, out)];
-}
-
-static int look(void *arg, const char *path, unsigned mask, struct k_statx *st)
-{
-	return path_look(arg, path, mask, st);
-}
-
+/** Whether a path is the mount point of what could block. */
 static bool point_blocks(void *arg, const char *path)
 {
 	struct run *run = arg;
 	uint32_t node = path_mount(run, path);
 	const char *name = node == MT_NONE ? NULL : run_name(run, node);
 	return name && strcmp(name, path) == 0 && path_blocks(run, path);
-}
-
-static bool mount_blocks(void *arg, uint32_t node)
-{
-	return node_blocks(arg, node);
 }
 
 /* What a plan asks: struct fstab_world. */
@@ -93,10 +75,9 @@ struct fstab_world machine_world(struct fstab_machine *machine)
 {
 	return (struct fstab_world){
 		.arg = machine, .device = world_device, .swap = world_swap,
-			.holders = world_holders, .fsck = world_fsck,
-		.unit = host_units(&machine->host)->known ? world_unit : NULL, .kept = world_kept,
-			.secret = world_secret,
-		.protected = world_protected,
+		.holders = world_holders, .fsck = world_fsck, .kept = world_kept,
+		.unit = host_units(&machine->host)->known ? world_unit : NULL,
+		.secret = world_secret, .protected = world_protected,
 	};
 }
 
@@ -140,7 +121,7 @@ struct fstab_facts machine_facts(struct host *host)
 		return (struct fstab_facts){0};
 	return (struct fstab_facts){
 		.arg = host, .devices = fact_devices, .look = fact_look,
-			.open_to_all = fact_open_to_all, .helper = fact_helper,
+		.open_to_all = fact_open_to_all, .helper = fact_helper,
 		.fstype = fact_fstype, .lacks_unit = fact_lacks_unit,
 	};
 }
@@ -151,7 +132,7 @@ struct fstab_facts machine_facts(struct host *host)
 static int read_swaps(struct fstab_machine *machine, const char *file)
 {
 	const char *path = file ? file : "/proc/swaps";
-	const struct host_swaps *swaps = &machine->swaps;
+	char why[160];
 	switch (host_read_swaps(&machine->run.os, file, &machine->swaps)) {
 	case HOST_SWAPS_GOOD:
 		return 0;
@@ -160,21 +141,18 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 		        path_error(errno));
 		machine->no_swaps = true;
 		return 0;
-	case HOST_SWAPS_UNREADABLE:
-		message(path, "cannot be read: %s; give a copy of /proc/swaps with --swaps",
-		        path_error(errno));
-		break;
 	case HOST_SWAPS_TOO_MANY:
-		message(path, "lists %zu swap spaces, but a kernel has at most %d; give a copy of "
-		              "/proc/swaps with --swaps",
-		        swaps->count, HOST_SWAPS_MAX);
+		snprintf(why, sizeof(why), "lists %zu swap spaces, but a kernel has at most %d",
+		         machine->swaps.count, HOST_SWAPS_MAX);
 		break;
 	case HOST_SWAPS_DAMAGED:
-		message(path, "line %zu is not valid in a list of swap spaces; give a copy of "
-		              "/proc/swaps%s", swaps->damaged,
-		        file ? "" : " with --swaps");
+		snprintf(why, sizeof(why), "line %zu is not valid in a list of swap spaces",
+		         machine->swaps.damaged);
 		break;
+	case HOST_SWAPS_UNREADABLE:
+		snprintf(why, sizeof(why), "cannot be read: %s", path_error(errno));
 	}
+	message(path, "%s; give a copy of /proc/swaps with --swaps", why);
 	return -1;
 }
 
@@ -191,7 +169,7 @@ static int find_root(struct fstab_machine *machine, const char *given)
 		path_normal(given, root);
 		return 0;
 	}
-	if (path_follow(run, given, root) == PATH_MISSING) {
+	if (path_follow(run, given, root) == HOST_MISSING) {
 		message(given, "%s; give a directory", path_error(errno));
 		return -1;
 	}
@@ -216,11 +194,9 @@ int machine_know(struct fstab_machine *machine, const char *root, const char *sw
 		return -1;
 	host_open(&machine->host, &(struct host_input){
 		.os = &run->os, .devs = run->devs, .d = run->d, .table = run->table,
-			.live = run->live,
-		.own = run->procfd == AT_FDCWD && run->rootfd == AT_FDCWD,
-			.root = strbuf_str(&machine->root),
-		.system = machine->host.in.system,
-		.paths = {run, follow, look, path_blocks, point_blocks, mount_blocks},
+		.live = run->live, .own = run->procfd == AT_FDCWD && run->rootfd == AT_FDCWD,
+		.root = strbuf_str(&machine->root), .system = machine->host.in.system,
+		.paths = {run, path_follow, path_look, path_blocks, point_blocks, node_blocks},
 	});
 	if (machine->root.failed || path_index(run) != 0
 	    || host_read_utab(&machine->host, &machine->utab) != 0) {

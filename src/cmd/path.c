@@ -155,8 +155,9 @@ static bool stands_blocked(const struct run *run, uint32_t node, unsigned files)
 	return false;
 }
 
-bool node_blocks(const struct run *run, uint32_t node)
+bool node_blocks(void *arg, uint32_t node)
 {
+	const struct run *run = arg;
 	/* Discovery knows more: devices, layers.  It tests all that cannot block;
 	   what only a probe found alive is no safer for that. */
 	return stands_blocked(run, node, 0)
@@ -170,8 +171,9 @@ static const char *path_at(const struct run *run, const char *path)
 	return run->rootfd == AT_FDCWD ? path : path + strspn(path, "/");
 }
 
-int path_look(struct run *run, const char *path, unsigned mask, struct k_statx *st)
+int path_look(void *arg, const char *path, unsigned mask, struct k_statx *st)
 {
+	struct run *run = arg;
 	const char *name = path_at(run, path);
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
 	if (run->rootfd != AT_FDCWD && !*name)
@@ -195,10 +197,10 @@ bool path_blocks(void *arg, const char *path)
 	struct strbuf name;
 	strbuf_init(&name);
 	uint32_t node = MT_NONE;
-	enum path_known known = path_follow(run, path, &name);
-	if (known == PATH_SEEN)
+	enum host_followed known = path_follow(run, path, &name);
+	if (known == HOST_SEEN)
 		node = path_mount(run, strbuf_str(&name));
-	int error = known == PATH_MISSING ? errno : EAGAIN;
+	int error = known == HOST_MISSING ? errno : EAGAIN;
 	strbuf_destroy(&name);
 	bool blocks = node == MT_NONE || node_blocks(run, node);
 	errno = error;
@@ -216,11 +218,11 @@ bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor)
  * Whether the working directory is what its name leads to: another mount may
  * cover it, and a name in it be one of that other.
  */
-static enum path_known cwd_known(struct run *run, const char *name, int *error)
+static enum host_followed cwd_known(struct run *run, const char *name, int *error)
 {
 	uint32_t node = path_mount(run, name);
 	if (node == MT_NONE || node_blocks(run, node))
-		return PATH_BLIND;
+		return HOST_BLIND;
 	struct k_statx here, there;
 	int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	unsigned mask = (run->table->unique_ids ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID)
@@ -229,9 +231,9 @@ static enum path_known cwd_known(struct run *run, const char *name, int *error)
 	    && os_statx(&run->os, run->rootfd, name, flags, mask, &there) == 0
 	    && here.mnt_id == there.mnt_id && here.ino == there.ino
 	    && here.dev_major == there.dev_major && here.dev_minor == there.dev_minor)
-		return PATH_SEEN;
+		return HOST_SEEN;
 	*error = ESTALE;
-	return PATH_MISSING;
+	return HOST_MISSING;
 }
 
 const char *path_error(int error)
@@ -281,7 +283,7 @@ static void keep_plain(struct run *run, const char *name)
 struct follow {
 	struct run *run;
 	uint32_t node;         /* the mount of the component at hand */
-	enum path_known known;
+	enum host_followed known;
 };
 
 /** Stop before what can block. */
@@ -291,7 +293,7 @@ static int follow_may(void *arg, struct path_walk *walk)
 	follow->node = path_mount(follow->run, path_text(walk));
 	if (follow->node != MT_NONE && !node_blocks(follow->run, follow->node))
 		return 0;
-	follow->known = PATH_BLIND;
+	follow->known = HOST_BLIND;
 	return -1;
 }
 
@@ -324,8 +326,8 @@ static int follow_begin(struct follow *follow, struct path_walk *walk, const cha
 		strbuf_puts(&walk->text, cwd);
 	/* A root that was not opened cannot be looked into. */
 	bool here = run->rootfd != AT_FDCWD || !root_elsewhere(run);
-	follow->known = run->live && run->d && here ? PATH_SEEN : PATH_BLIND;
-	if (follow->known != PATH_SEEN)
+	follow->known = run->live && run->d && here ? HOST_SEEN : HOST_BLIND;
+	if (follow->known != HOST_SEEN)
 		return 0;
 	if (!named)
 		error = ESTALE;
@@ -337,19 +339,20 @@ static int follow_begin(struct follow *follow, struct path_walk *walk, const cha
 	return error ? -1 : 0;
 }
 
-enum path_known path_follow(struct run *run, const char *path, struct strbuf *out)
+enum host_followed path_follow(void *arg, const char *path, struct strbuf *out)
 {
+	struct run *run = arg;
 	struct path_walk walk;
 	struct follow follow = {.run = run};
 	const struct path_how how = {.may = follow_may, .link = follow_link, .arg = &follow};
 	int rc = follow_begin(&follow, &walk, path);
-	if (rc == 0 && follow.known == PATH_SEEN)
+	if (rc == 0 && follow.known == HOST_SEEN)
 		rc = path_resolve(&walk, &how);
 	int error = errno;
-	if (rc != 0 && follow.known == PATH_SEEN)
-		follow.known = PATH_MISSING;
-	bool whole = follow.known == PATH_SEEN
-	             || (follow.known == PATH_MISSING && error == ENOENT && walk.rest
+	if (rc != 0 && follow.known == HOST_SEEN)
+		follow.known = HOST_MISSING;
+	bool whole = follow.known == HOST_SEEN
+	             || (follow.known == HOST_MISSING && error == ENOENT && walk.rest
 	                 && path_is_done(&walk));
 	/* What was not followed is taken as it is written. */
 	if (walk.rest)
@@ -358,13 +361,13 @@ enum path_known path_follow(struct run *run, const char *path, struct strbuf *ou
 	strbuf_puts(out, path_text(&walk));
 	if (!walk.rest || walk.text.failed || out->failed) {
 		error = ENOMEM;
-		follow.known = PATH_MISSING;
+		follow.known = HOST_MISSING;
 		run->nomem = true;
 	} else if (whole && walk.links == 0 && !walk.up) {
 		keep_plain(run, strbuf_str(out));
 	}
 	path_destroy(&walk);
-	if (follow.known == PATH_MISSING)
+	if (follow.known == HOST_MISSING)
 		errno = error;
 	return follow.known;
 }

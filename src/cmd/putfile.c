@@ -31,7 +31,7 @@ int put_check(const struct put_options *options)
 
 bool put_blocks(void *arg, const char *path)
 {
-	const struct run *run = arg;
+	struct run *run = arg;
 	const char *prefix = run->prefix && strcmp(run->prefix, "/") != 0 ? run->prefix : "";
 	size_t n = strlen(prefix);
 	bool below = strncmp(path, prefix, n) == 0 && (path[n] == '/' || !path[n]);

@@ -103,7 +103,7 @@ void source_spec_init(struct run *run, struct source_spec *spec, const char *tex
 
 	if (run->opt->nocanonicalize || !run->live) {
 		path_normal(text, &spec->path);
-	} else if (path_follow(run, text, &spec->path) == PATH_SEEN) {
+	} else if (path_follow(run, text, &spec->path) == HOST_SEEN) {
 		struct k_statx st;
 		if (path_look(run, strbuf_str(&spec->path), K_STATX_TYPE, &st) == 0
 		    && S_ISBLK(st.mode)) {

@@ -7,6 +7,7 @@
 #define GM_CMD_VIEW_H
 
 #include "cmd/cmd.h"
+#include "host/host.h"
 #include "table/tablediff.h"
 
 /** Depth of a tree; deeper rows are shown at this level. */
@@ -71,14 +72,7 @@ int view_add_devices(struct run *run, struct view *view);
 /** Free a view. */
 void view_destroy(struct view *view);
 
-/* path.c */
-
-/** How a path was followed. */
-enum path_known {
-	PATH_SEEN,      /* to its end: it exists */
-	PATH_BLIND,     /* not touched from where it could block, or must not be */
-	PATH_MISSING,   /* errno tells */
-};
+/* path.c.  The functions with `void *run` are those of struct host_paths. */
 
 /**
  * The place that a path leads to, as mount tables write it.
@@ -88,10 +82,10 @@ enum path_known {
  *
  * @out [out]
  *         The absolute path, without links, "." and "..".
- * @return how far it was followed; PATH_MISSING sets errno, to ESTALE where
+ * @return how far it was followed; HOST_MISSING sets errno, to ESTALE where
  *         the working directory has no name: path_error() tells it.
  */
-enum path_known path_follow(struct run *run, const char *path, struct strbuf *out);
+enum host_followed path_follow(void *run, const char *path, struct strbuf *out);
 
 /** What an errno of path_follow() means, in words. */
 const char *path_error(int error);
@@ -102,7 +96,7 @@ const char *path_error(int error);
  *
  * @return 0, or -1.  Errors: those of statx(2).
  */
-int path_look(struct run *run, const char *path, unsigned mask, struct k_statx *st);
+int path_look(void *run, const char *path, unsigned mask, struct k_statx *st);
 
 /** Whether touching the file of a loop device could block, or that cannot be told: a judge for
     devmap_set_judge(), whose arg is the run. */
@@ -124,6 +118,6 @@ int path_index(struct run *run);
 uint32_t path_mount(const struct run *run, const char *path);
 
 /** Whether a node is, or stands below, what can block (design 2.3). */
-bool node_blocks(const struct run *run, uint32_t node);
+bool node_blocks(void *run, uint32_t node);
 
 #endif

@@ -77,31 +77,28 @@ static int read_fstab(struct auditing *a)
 	struct strbuf place;
 	size_t len;
 	strbuf_init(&place);
-	enum path_known known;
+	enum host_followed known;
 	bool live = run->live;
 	if (opts->fstab) {
 		strbuf_puts(&a->path, opts->fstab);
-		known = live ? path_follow(run, opts->fstab, &place) : PATH_SEEN;
+		known = live ? path_follow(run, opts->fstab, &place) : HOST_SEEN;
 		if (!live)
 			strbuf_puts(&place, opts->fstab);
 	} else {
 		const char *root = strbuf_str(&machine->root);
 		strbuf_printf(&a->path, "%s/etc/fstab", strcmp(root, "/") == 0 ? "" : root);
-		enum host_followed followed = host_follow(&machine->host, "/etc/fstab", &place);
-		known = followed == HOST_SEEN    ? PATH_SEEN
-		        : followed == HOST_BLIND ? PATH_BLIND
-		                                 : PATH_MISSING;
+		known = host_follow(&machine->host, "/etc/fstab", &place);
 	}
 	const char *name = strbuf_str(&a->path), *path = strbuf_str(&place);
 	int rc = -1;
 	if (place.failed || a->path.failed) {
 		message(NULL, "%s", strerror(ENOMEM));
-	} else if (known == PATH_BLIND || (known == PATH_SEEN && live && path_blocks(run, path))) {
+	} else if (known == HOST_BLIND || (known == HOST_SEEN && live && path_blocks(run, path))) {
 		message(name, "touching it can block; name a copy with --fstab");
-	} else if (known == PATH_MISSING && errno == ENOENT && !opts->fstab
+	} else if (known == HOST_MISSING && errno == ENOENT && !opts->fstab
 	           && machine_dangles(&machine->host, "/etc/fstab")) {
 		rc = -1;
-	} else if ((known == PATH_MISSING || read_text(a, path, &len) != 0)
+	} else if ((known == HOST_MISSING || read_text(a, path, &len) != 0)
 	           && (opts->fstab || errno != ENOENT)) {
 		message(name, "cannot be read: %s", path_error(errno));
 	} else {

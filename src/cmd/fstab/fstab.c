@@ -297,14 +297,14 @@ static int take_operand(struct run *run, struct opts *opts)
 	struct k_statx st;
 	struct strbuf path;
 	strbuf_init(&path);
-	enum path_known known = run->live ? path_follow(run, opts->operand, &path) : PATH_SEEN;
-	int rc = known != PATH_SEEN ? 0
+	enum host_followed known = run->live ? path_follow(run, opts->operand, &path) : HOST_SEEN;
+	int rc = known != HOST_SEEN ? 0
 	         : run->live ? path_look(run, strbuf_str(&path), K_STATX_TYPE, &st)
 	         : os_statx(&run->os, AT_FDCWD, opts->operand, AT_NO_AUTOMOUNT, K_STATX_TYPE, &st);
 	strbuf_destroy(&path);
 	/* ROOT of a recorded table need not exist; nor need FILE if ROOT is given. */
-	bool missing = known == PATH_MISSING || rc != 0;
-	bool dir = known == PATH_BLIND || missing || S_ISDIR(st.mode);
+	bool missing = known == HOST_MISSING || rc != 0;
+	bool dir = known == HOST_BLIND || missing || S_ISDIR(st.mode);
 	if (missing && !opts->merge.file)
 		return usage_error(opts->operand, "neither a directory nor a file; a new file is "
 		                   "named by --merge=FILE");
