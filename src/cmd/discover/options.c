@@ -388,7 +388,8 @@ static int check_poll(struct options *o)
 
 int discover_options_check(struct options *o)
 {
-	static const char dead[] = "not with --tab-file, --fstab or --mtab: nothing live is touched";
+	static const char dead[] = "not with --tab-file, --fstab or --mtab: nothing live is "
+	                           "touched";
 	const bool file = o->source == TABLE_FSTAB || o->source == TABLE_MTAB;
 	const bool recorded = o->tab_file || file, named = o->names >= 0;
 	const struct refused rows[] = {
