@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is looked under, and what is told of that and of holders: recorded tables alone.
+ * Data covered by mounts, and holders of unmounted file systems, from recorded tables.
  */
 #include "unit.h"
 
@@ -15,8 +15,8 @@
 
 static const char TABLE[] =
 	"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
-	"2 1 8:2 / /data rw - ext4 /dev/sdb1 rw\n"                       /* told */
-	"3 2 8:3 / /data/deep/place rw - xfs /dev/sdc1 rw\n"             /* told, in /data */
+	"2 1 8:2 / /data rw - ext4 /dev/sdb1 rw\n"                       /* reported */
+	"3 2 8:3 / /data/deep/place rw - xfs /dev/sdc1 rw\n"             /* reported, in /data */
 	"4 1 8:1 /self /self ro - ext4 /dev/sda1 rw\n"                   /* upon itself */
 	"5 2 8:2 /in /data/in rw - ext4 /dev/sdb1 rw\n"                  /* the same, deeper */
 	"6 1 8:1 /other /bound rw - ext4 /dev/sda1 rw\n"                 /* for information */
@@ -27,17 +27,17 @@ static const char TABLE[] =
 	"9 1 0:52 / /over rw - overlay o "
 	"rw,lowerdir=/over2:/overs,upperdir=/u,workdir=/w\n" /* for information */
 	"10 1 0:53 / /tmp rw - tmpfs tmpfs rw\n"                         /* for information */
-	"11 1 0:54 / /n rw - nfs4 h:/x rw\n"                             /* told: a server's */
+	"11 1 0:54 / /n rw - nfs4 h:/x rw\n"                             /* reported: a server's */
 	"12 11 8:4 / /n/below rw - ext4 /dev/sdd1 "
 	"rw\n"                  /* on a server's: the look fails */
-	"13 1 0:55 / /b rw - btrfs /dev/sde1 rw,subvol=/b\n"             /* told */
+	"13 1 0:55 / /b rw - btrfs /dev/sde1 rw,subvol=/b\n"             /* reported */
 	"14 1 0:56 / /proc rw - proc proc rw\n"                            /* the system's */
 	"15 14 8:5 / /proc/x rw - ext4 /dev/sdf1 "
 	"rw\n"                   /* in what the kernel makes up */
 	"16 1 8:6 / /stack rw - ext4 /dev/sdg1 rw\n"
-	"17 16 8:7 / /stack rw - ext4 /dev/sdh1 rw\n"                    /* told once */
+	"17 16 8:7 / /stack rw - ext4 /dev/sdh1 rw\n"                    /* reported once */
 	"18 1 0:57 / /a rw - autofs systemd-1 rw,fd=1,direct\n"
-	"19 18 8:8 / /a rw - ext4 /dev/sdi1 rw\n"                        /* told, in / */
+	"19 18 8:8 / /a rw - ext4 /dev/sdi1 rw\n"                        /* reported, in / */
 	"20 1 8:9 /x//deleted /gone rw - ext4 /dev/sdj1 rw\n"
 	"21 1 8:10 / /container rw - ext4 /dev/sdk1 rw\n"                /* another's */
 	"22 1 8:1 /self2 /self2/x rw - ext4 /dev/sda1 rw\n";             /* no longer upon itself */
@@ -46,7 +46,7 @@ static const char *const nobody[] = {NULL}, *const docker[] = {"container", NULL
 
 static char text[16 * 1024];
 
-/** List, and say of all that they have data. */
+/** List the covered directories; all have data. */
 static ssize_t list_all(const struct discovery *d, struct fstab_plan *plan,
                         const char *const *include, struct audit_covered **list)
 {
@@ -58,7 +58,7 @@ static ssize_t list_all(const struct discovery *d, struct fstab_plan *plan,
 	return n;
 }
 
-/** "TARGET PARENT PLACE SEVERITY" of each, and whether all is judged. */
+/** "TARGET PARENT PLACE SEVERITY" of each, and "?" if one is not checked. */
 static const char *listed(const struct discovery *d, struct fstab_plan *plan,
                           const char *const *include)
 {
@@ -134,20 +134,20 @@ static void world_destroy(struct world *w)
 	table_free(w->table);
 }
 
-#define TOLD_IN_ROOT_1 "/a / a warning\n/b / b warning\n/bound / bound info\n"
-#define TOLD_IN_ROOT_2                                                                             \
+#define LISTED_IN_ROOT_1 "/a / a warning\n/b / b warning\n/bound / bound info\n"
+#define LISTED_IN_ROOT_2 \
 	"/data / data warning\n/n / n warning\n/over / over info\n/self2/x / self2/x info\n"       \
 	"/stack / stack warning\n/tmp / tmp info\n"
-#define TOLD_ELSEWHERE "/data/deep/place /data deep/place warning\n/n/below /n below none\n?"
+#define LISTED_ELSEWHERE "/data/deep/place /data deep/place warning\n/n/below /n below none\n?"
 
 static void test_list(void)
 {
 	struct world w;
 	world_init(&w);
 	says("nobody else's", listed(w.d, &w.plan, nobody),
-	     TOLD_IN_ROOT_1 TOLD_IN_ROOT_2 TOLD_ELSEWHERE);
+	     LISTED_IN_ROOT_1 LISTED_IN_ROOT_2 LISTED_ELSEWHERE);
 	says("containers', too", listed(w.d, &w.plan, docker),
-	     TOLD_IN_ROOT_1 "/container / container warning\n" TOLD_IN_ROOT_2 TOLD_ELSEWHERE);
+	     LISTED_IN_ROOT_1 "/container / container warning\n" LISTED_IN_ROOT_2 LISTED_ELSEWHERE);
 	world_destroy(&w);
 }
 
@@ -176,7 +176,6 @@ static void test_words(void)
 		CU_ASSERT_EQUAL(audit_covered(&under, 1, &report), 0);
 		CU_ASSERT_EQUAL_FATAL(report.count, 1);
 		says("under", report.findings[0].message, rows[i].message);
-		/* Equal roles say the same, whatever they have there. */
 		says("is", report.findings[0].actual, "not empty");
 		audit_report_destroy(&report);
 	}

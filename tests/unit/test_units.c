@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "audit/live.h"
+#include "cases.h"
 #include "fault.h"
 #include "fstab/units.h"
 
@@ -64,68 +65,22 @@ static void test_parse(void)
 	}
 }
 
-/** Which mounts units make. */
-static void test_made(void)
+/** Which mounts units make: "PATH what loaded dropins" for each path of these lines. */
+static void print_made(const struct host_units *units, char *rows, struct strbuf *out)
 {
-#define UNIT(id, path, file, more) "Id=" id "\n" path "\nLoadState=loaded\nActiveState=active\n" \
-	"FragmentPath=" file "\n" more "\n\n"
-	struct host_units units = parse(
-		UNIT("a.mount", "Where=/a", "/etc/systemd/system/a.mount",
-		     "WantedBy=multi-user.target")
-		UNIT("b.mount", "Where=/b", "/etc/systemd/system/b.mount", "RequiredBy=b.service")
-		UNIT("idle.mount", "Where=/idle", "/usr/lib/systemd/system/idle.mount", "WantedBy=")
-		UNIT("gen.mount", "Where=/gen", "/run/systemd/generator/gen.mount",
-		     "SourcePath=/etc/zfs")
-		UNIT("gpt.mount", "Where=/gpt", "/run/systemd/generator.late/gpt.mount", "")
-		UNIT("line.mount", "Where=/line", "/run/systemd/generator/line.mount",
-		     "SourcePath=/etc/fstab\nDropInPaths=/etc/x.conf\nWantedBy=local-fs.target")
-		UNIT("auto.mount", "Where=/auto", "/run/systemd/generator/auto.mount",
-		     "SourcePath=/etc/fstab\nNeedDaemonReload=yes\nTriggeredBy=auto.automount")
-		UNIT("auto.automount", "Where=/auto", "/run/systemd/generator/auto.automount",
-		     "SourcePath=/etc/fstab\nNeedDaemonReload=no")
-		UNIT("own.mount", "Where=/own", "/etc/systemd/system/own.mount",
-		     "TriggeredBy=own.automount")
-		UNIT("own.automount", "Where=/own", "/etc/systemd/system/own.automount",
-		     "WantedBy=multi-user.target")
-		UNIT("off.mount", "Where=/off", "/etc/systemd/system/off.mount",
-		     "WantedBy=x.target\nLoadState=masked")
-		UNIT("plain.mount", "Where=/plain", "", "")
-		UNIT("dev-sda3.swap", "What=/dev/sda3", "", "Following=x.swap")
-		UNIT("x.swap", "What=/dev/disk/by-uuid/1", "/run/systemd/generator/x.swap",
-		     "SourcePath=/etc/fstab")
-		UNIT("dev-sdb3.swap", "What=/dev/sdb3", "", "Following=y.swap")
-		UNIT("y.swap", "What=/dev/disk/by-uuid/2", "/etc/systemd/system/y.swap",
-		     "WantedBy=swap.target")
-		UNIT("dev-sdc3.swap", "What=/dev/sdc3", "", "Following=nowhere.swap"));
-	static const struct {
-		const char *path;
-		enum fstab_unit made;
-		bool loaded, dropins;
-	} rows[] = {
-		{"/a", FSTAB_OWN_UNIT, false, false}, {"/b", FSTAB_OWN_UNIT, false, false},
-		{"/idle", FSTAB_IDLE_UNIT, false, false},
-		{"/gen", FSTAB_OWN_UNIT, false, false}, {"/gpt", FSTAB_GPT_UNIT, false, false},
-		{"/line", FSTAB_NO_UNIT, true, true},
-		{"/auto", FSTAB_AUTOMOUNT, true, false}, {"/own", FSTAB_OWN_UNIT, false, false},
-		{"/off", FSTAB_NO_UNIT, false, false},
-		{"/plain", FSTAB_NO_UNIT, false, false}, {"/none", FSTAB_NO_UNIT, false, false},
-		{"/dev/sda3", FSTAB_NO_UNIT, true, false},
-		{"/dev/sdb3", FSTAB_OWN_UNIT, false, false},
-		{"/dev/sdc3", FSTAB_NO_UNIT, false, false},
+	static const char *const names[] = {
+		[FSTAB_NO_UNIT] = "none", [FSTAB_OWN_UNIT] = "own", [FSTAB_IDLE_UNIT] = "idle",
+		[FSTAB_GPT_UNIT] = "gpt", [FSTAB_AUTOMOUNT] = "automount",
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		unit_note("%s", rows[i].path);
-		CU_ASSERT_EQUAL(fstab_unit_of(&units, rows[i].path), rows[i].made);
-		CU_ASSERT_EQUAL(fstab_has_loaded(&units, rows[i].path), rows[i].loaded);
-		CU_ASSERT_EQUAL(fstab_has_dropins(&units, rows[i].path), rows[i].dropins);
+	for (char *row; (row = strsep(&rows, "\n")) != NULL && *row;) {
+		const char *path = strsep(&row, " ");
+		strbuf_printf(out, "%s %s%s%s\n", path, names[fstab_unit_of(units, path)],
+		              fstab_has_loaded(units, path) ? " loaded" : "",
+		              fstab_has_dropins(units, path) ? " dropins" : "");
 	}
-	struct fstab_loaded loaded = fstab_count_loaded(&units);
+	struct fstab_loaded loaded = fstab_count_loaded(units);
 	CU_ASSERT_EQUAL(loaded.count, 4);
 	CU_ASSERT_EQUAL(loaded.stale, 1);
-	host_units_destroy(&units);
-	CU_ASSERT_TRUE(fstab_is_boot_target("x.service local-fs.target"));
-	CU_ASSERT_FALSE(fstab_is_boot_target("local-fs.targets x.target local-fs rescue.target"));
-	CU_ASSERT_FALSE(fstab_is_boot_target(""));
 }
 
 /* The rules. */
@@ -175,108 +130,35 @@ static int judge(const char *shown, const char *fstab, bool usual, long uptime, 
 	return rc;
 }
 
-static void says_at(int line, const char *shown, const char *fstab, bool usual, long uptime,
-                    const char *expected)
+static void test_cases(void)
 {
-	struct strbuf out;
-	strbuf_init(&out);
-	CU_ASSERT_EQUAL(judge(shown, fstab, usual, uptime, &out), 0);
-	if (strcmp(strbuf_str(&out), expected) != 0)
-		printf("  %d: \"%s\", not \"%s\"\n", line, strbuf_str(&out), expected);
-	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), expected);
-	strbuf_destroy(&out);
-}
-#define SAYS(shown, expected) says_at(__LINE__, shown, "", false, -1, expected)
-#define STALE "?FSTAB-SYSTEMD-STALE\n"
-
-static void test_failed(void)
-{
-	SAYS("Id=-.mount\nLoadState=loaded\nActiveState=active\nWhere=/\n\n"
-	     "Id=srv.mount\nLoadState=loaded\nActiveState=failed\nResult=exit-code\nWhere=/srv\n\n"
-	     "Id=dev-sdc1.swap\nLoadState=loaded\nActiveState=failed\nWhat=/dev/sdc1\n"
-	     "Result=timeout\n\n"
-	     "Id=old.automount\nLoadState=not-found\nActiveState=failed\n\nId=later.mount\n"
-	     "ActiveState=activating\n\n"
-	     "Id=odd.mount\nLoadState=bad-setting\nActiveState=inactive\nWhere=/odd\n\n"
-	     "Id=off.mount\nLoadState=masked\nActiveState=inactive\n\nId=none.mount\n"
-	     "LoadState=not-found\nActiveState=inactive\n",
-	     "UNIT-FAILED warning /dev/sdc1 unit: dev-sdc1.swap failed (timeout)\n"
-	     "UNIT-FAILED warning /odd unit: systemd cannot load odd.mount (bad-setting)\n"
-	     "UNIT-FAILED warning /srv unit: srv.mount failed (exit-code)\n"
-	     "UNIT-FAILED info old.automount unit: old.automount failed, and does not exist any "
-	     "more (failed)\n" STALE);
-	SAYS("", "?FSTAB-SYSTEMD-STALE\n?UNIT-FAILED\n");
-}
-
-#define IDLE(id, path, more) "Id=" id "\n" path "\nLoadState=loaded\nActiveState=inactive\n" \
-	"FragmentPath=/etc/systemd/system/" id "\n" more "\n\n"
-#define WANTED "WantedBy=multi-user.target"
-
-static void test_wanted(void)
-{
-	SAYS(IDLE("a.mount", "Where=/a\nWhat=/dev/a", WANTED) IDLE("b.automount", "Where=/b",
-	                                                           WANTED)
-	     IDLE("b.mount", "Where=/b\nWhat=/dev/b", "TriggeredBy=b.automount\n" WANTED)
-	     IDLE("c.swap", "What=/swap.file", "RequiredBy=swap.target")
-	     IDLE("d.mount", "Where=/d\nWhat=/dev/gone",
-	          "RequiredBy=local-fs.target") IDLE("e.mount", "Where=/e\nWhat=/dev/gone", WANTED)
-	     IDLE("f.mount", "Where=/f",
-	          WANTED "\nConditionResult=no\nConditionTimestampMonotonic=0"),
-	     "DRIFT-NOT-MOUNTED warning /a unit: a.mount is not active, but a boot target needs it "
-	     "(not mounted)\n"
-	     "DRIFT-NOT-MOUNTED warning /b unit: b.automount is not active, but a boot target "
-	     "needs it (not mounted)\n"
-	     "DRIFT-NOT-MOUNTED warning /d unit: d.mount is not active: its device does not exist "
-	     "(not mounted)\n"
-	     "DRIFT-NOT-MOUNTED info /e unit: e.mount is not active: its device does not exist "
-	     "(not mounted)\n"
-	     "DRIFT-NOT-MOUNTED warning /f unit: f.mount is not active, but a boot target needs it "
-	     "(not mounted)\n"
-	     "SWAP-NOT-ACTIVE warning /swap.file unit: c.swap is not active, but a boot target "
-	     "needs it (not in use)\n" STALE);
-	/* Nothing that a boot must start: not wanted, masked, of an unmet condition, an API file
-	    system, or
-	   active in another way. */
-	SAYS(IDLE("a.mount", "Where=/a", "WantedBy=rescue.target x.service")
-	             IDLE("b.mount", "Where=/b", "LoadState=masked\n" WANTED) IDLE(
-	                     "c.mount", "Where=/c",
-	                     WANTED "\nConditionResult=no\nConditionTimestampMonotonic=77")
-	                     IDLE("d.mount", "Where=/dev/hugepages",
-	                          WANTED) IDLE("e.mount", "Where=[unprintable]",
-	                                       WANTED) IDLE("f.automount", "Where=/f", WANTED)
-	                             IDLE("f.mount", "Where=/f", "ActiveState=active\n" WANTED)
-	                                     IDLE("g.mount", "Where=/g", "FragmentPath=\n" WANTED)
-	                                             IDLE("h.mount", "Where=/h",
-	                                                  "SourcePath=/etc/fstab\n" WANTED),
-	     STALE);
-	static const char one[] = IDLE("a.mount", "Where=/a b", WANTED) IDLE("s.swap", "What=/swap",
-	                                                                     WANTED);
-	says_at(__LINE__, one, "x /a\\040b// ext4\n/./swap none swap\n", false, -1, STALE);
-	says_at(__LINE__, one, "", false, 60, STALE);
-	/* Made by a generator. */
-	SAYS("Id=g.mount\nWhere=/g\nLoadState=loaded\nActiveState=inactive\n"
-	     "FragmentPath=/run/systemd/generator.late/g.mount\n" WANTED "\n",
-	     "DRIFT-NOT-MOUNTED warning /g gpt-auto: g.mount is not active, but a boot target "
-	     "needs it (not mounted)\n" STALE);
-}
-
-static void test_stale(void)
-{
-	static const char fresh[] = "Id=a.mount\nWhere=/a\nSourcePath=/etc/fstab\n"
-	                            "NeedDaemonReload=no\n\n";
-	static const char old[] = "Id=b.mount\nWhere=/b\nSourcePath=/etc/fstab\n"
-	                          "NeedDaemonReload=yes\n";
-	static const char other[] = "Id=b.mount\nWhere=/b\nSourcePath=/etc/other\n"
-	                            "NeedDaemonReload=yes\n";
-	char both[sizeof(fresh) + sizeof(old)];
-	says_at(__LINE__, fresh, "", true, -1, "");
-	says_at(__LINE__, other, "", true, -1, STALE);
-	snprintf(both, sizeof(both), "%s%s", fresh, old);
-	says_at(__LINE__, both, "", true, -1,
-	        "FSTAB-SYSTEMD-STALE warning  fstab: the fstab was changed, but systemd still uses "
-	        "the old one (1 unit of the old fstab)\n");
-	/* Another file than the one that systemd reads. */
-	says_at(__LINE__, both, "", false, -1, STALE);
+	char *file = unit_cases_read("tests/fixtures/fstab/units"), *at = file;
+	unsigned count = 0;
+	for (struct unit_case c; unit_case_next(&at, &c); ++count) {
+		const char *fstab = strcmp(c.parts[1].head, "fstab") == 0 ? c.parts[1].text : "";
+		const char *head = c.parts[c.count - 1].head, *expected = c.parts[c.count - 1].text;
+		char *copy = strdup(expected);
+		struct strbuf out;
+		strbuf_init(&out);
+		if (strcmp(head, "made") == 0) {
+			struct host_units units = parse(c.parts[0].text);
+			print_made(&units, copy, &out);
+			host_units_destroy(&units);
+		} else {
+			CU_ASSERT_EQUAL(judge(c.parts[0].text, fstab, strstr(head, "usual"),
+			                      strstr(head, "booting") ? 60 : -1, &out), 0);
+		}
+		if (strcmp(strbuf_str(&out), expected) != 0)
+			printf("%s:\n%s", c.name, strbuf_str(&out));
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), expected);
+		strbuf_destroy(&out);
+		free(copy);
+	}
+	CU_ASSERT(count > 11);
+	free(file);
+	CU_ASSERT_TRUE(fstab_is_boot_target("x.service local-fs.target"));
+	CU_ASSERT_FALSE(fstab_is_boot_target("local-fs.targets x.target local-fs rescue.target"));
+	CU_ASSERT_FALSE(fstab_is_boot_target(""));
 }
 
 /** With any allocation failing there is a result or ENOMEM, and nothing is kept. */
@@ -287,7 +169,9 @@ static void test_no_memory(void)
 #endif
 	static const char shown[] = "Id=a.mount\nActiveState=failed\nWhere=/a\n\nId=b.mount\n"
 	                            "Where=/b\nSourcePath=/etc/fstab\nNeedDaemonReload=yes\n\n"
-		IDLE("c.mount", "Where=/c", WANTED);
+	                            "Id=c.mount\nWhere=/c\nLoadState=loaded\n"
+	                            "ActiveState=inactive\nFragmentPath=/etc/c.mount\n"
+	                            "WantedBy=multi-user.target\n";
 	struct fault_count count = {0};
 	uint64_t allocations = 0;
 	for (uint64_t n = 0; n <= 2 * allocations; n += n ? unit_step() | 1 : 1) {
@@ -312,10 +196,7 @@ static void test_no_memory(void)
 
 static const struct unit_test tests[] = {
 	{"parse", test_parse},
-	{"made", test_made},
-	{"failed", test_failed},
-	{"wanted", test_wanted},
-	{"stale", test_stale},
+	{"cases", test_cases},
 	{"no memory", test_no_memory},
 	{NULL, NULL},
 };
