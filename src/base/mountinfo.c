@@ -70,39 +70,23 @@ static enum number parse_number(const char **at, const char *end, uint64_t max, 
 	return NUMBER_OK;
 }
 
-/** Read a field that is a 32-bit number. */
-static enum number take_id(struct rest *rest, uint32_t *id)
+/** Read a field that is a 32-bit number; with b, two numbers and a ':' between them. */
+static enum number take_number(struct rest *rest, uint32_t *a, uint32_t *b)
 {
 	struct slice field;
-	uint64_t value = 0;
+	uint64_t values[2] = {0};
 	if (!take_field(rest, &field))
 		return NUMBER_MISSING;
 	const char *at = field.at, *end = field.at + field.n;
-	enum number rc = parse_number(&at, end, UINT32_MAX, &value);
+	enum number rc = parse_number(&at, end, UINT32_MAX, &values[0]);
+	if (rc == NUMBER_OK && b)
+		rc = end - at > 1 && *at++ == ':' ? parse_number(&at, end, UINT32_MAX, &values[1])
+		                                  : NUMBER_BAD;
 	if (rc == NUMBER_OK && at != end)
 		rc = NUMBER_BAD;
-	*id = (uint32_t)value;
-	return rc;
-}
-
-/** Read "major:minor". */
-static enum number take_dev(struct rest *rest, struct mount *m)
-{
-	struct slice field;
-	uint64_t major = 0, minor = 0;
-	if (!take_field(rest, &field))
-		return NUMBER_MISSING;
-	const char *at = field.at, *end = field.at + field.n;
-	enum number rc = parse_number(&at, end, UINT32_MAX, &major);
-	if (rc != NUMBER_OK)
-		return rc;
-	if (at == end || *at++ != ':' || at == end)
-		return NUMBER_BAD;
-	rc = parse_number(&at, end, UINT32_MAX, &minor);
-	if (rc == NUMBER_OK && at != end)
-		rc = NUMBER_BAD;
-	m->dev_major = (uint32_t)major;
-	m->dev_minor = (uint32_t)minor;
+	*a = (uint32_t)values[0];
+	if (b)
+		*b = (uint32_t)values[1];
 	return rc;
 }
 
@@ -183,36 +167,20 @@ static const char *take_tail(struct rest *rest, struct slice *source, struct sli
 /** The strings of a record, in the order of the line. */
 enum { S_ROOT, S_POINT, S_VFS_OPTS, S_OPT_FIELDS, S_FSTYPE, S_SOURCE, S_FS_OPTS, S_COUNT };
 
-/** Whether a slice contains an escaped NUL, which would truncate it. */
-static bool has_escaped_nul(const struct slice *s)
-{
-	return memmem(s->at, s->n, "\\000", 4) != NULL;
-}
-
-/** Decode the slices and terminate them. */
-static void cut(struct slice *s, bool escaped)
-{
-	for (int i = 0; i < S_COUNT; ++i) {
-		if (escaped && i != S_FS_OPTS && i != S_OPT_FIELDS)
-			s[i].n = unescape_octal(s[i].at, s[i].at, s[i].n);
-		s[i].at[s[i].n] = '\0';
-	}
-}
-
 const char *mountinfo_parse(char *line, char *end, struct mount *m)
 {
 	struct rest rest = {line, end};
 	struct slice s[S_COUNT];
 	bool escaped = memchr(rest.at, '\\', (size_t)(rest.end - rest.at)) != NULL;
 
-	const char *reason = id_reasons[take_id(&rest, &m->id)];
+	const char *reason = id_reasons[take_number(&rest, &m->id, NULL)];
 	if (reason)
 		return reason;
 	if (m->id == 0)
 		return "mount ID: zero";
-	if ((reason = parent_reasons[take_id(&rest, &m->parent_id)]) != NULL)
+	if ((reason = parent_reasons[take_number(&rest, &m->parent_id, NULL)]) != NULL)
 		return reason;
-	if ((reason = dev_reasons[take_dev(&rest, m)]) != NULL)
+	if ((reason = dev_reasons[take_number(&rest, &m->dev_major, &m->dev_minor)]) != NULL)
 		return reason;
 	if (!take_field(&rest, &s[S_ROOT]) || s[S_ROOT].n == 0)
 		return "root: missing";
@@ -229,11 +197,16 @@ const char *mountinfo_parse(char *line, char *end, struct mount *m)
 	if ((reason = take_tail(&rest, &s[S_SOURCE], &s[S_FS_OPTS])) != NULL)
 		return reason;
 	for (int i = 0; escaped && i < S_COUNT; ++i) {
-		if (has_escaped_nul(&s[i]))
+		/* It would truncate the string. */
+		if (memmem(s[i].at, s[i].n, "\\000", 4))
 			return "escaped NUL";
 	}
 
-	cut(s, escaped);
+	for (int i = 0; i < S_COUNT; ++i) {
+		if (escaped && i != S_FS_OPTS && i != S_OPT_FIELDS)
+			s[i].n = unescape_octal(s[i].at, s[i].at, s[i].n);
+		s[i].at[s[i].n] = '\0';
+	}
 	m->key = m->id;
 	m->parent_key = m->parent_id;
 	m->root = s[S_ROOT].at;

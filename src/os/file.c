@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/file.h"
 
+#include "base/strbuf.h"
 #include "os/entry.h"
 
 #include <errno.h>
@@ -35,81 +36,63 @@ int os_wait_writer(struct os *os, int fd)
 	return 1;
 }
 
-/** Whether a descriptor is of a regular file; errno survives. */
-static bool is_regular(struct os *os, int fd)
+/** Whether to read again: from a pipe that others read from too, or whose writer is slow.  A file
+    without data (/proc/kmsg) may never have any.  errno survives. */
+static bool waits_for_data(struct os *os, int fd)
 {
 	int error = errno;
-	bool is = os_file_type(os, fd, NULL, NULL) == S_IFREG;
+	bool may_come = error == EAGAIN && os_file_type(os, fd, NULL, NULL) != S_IFREG
+	                && os_poll(os, &(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1) >= 0;
 	errno = error;
-	return is;
+	return may_come;
 }
 
 /** Read to the end.  @waits  Wait for the first writer of a FIFO. */
 static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, size_t *len)
 {
+	const size_t first = max < 64 * 1024 ? max + 1 : 64 * 1024 - 1;
+	struct strbuf buf;
 	bool late = false;
-	size_t size = max < 64 * 1024 ? max + 2 : 64 * 1024, used = 0;
 	unsigned empty = 0;
-	char *buf = malloc(size);
-	if (!buf) {
-		os->nomem = true;
-		return -1;
-	}
-
+	strbuf_init(&buf);
 	for (;;) {
-		if (size - used < 2) {
-			char *bigger = realloc(buf, size * 2);
-			if (!bigger) {
-				os->nomem = true;
-				goto fail;
-			}
-			buf = bigger;
-			size *= 2;
+		if (buf.size - buf.len < 2 && !strbuf_room(&buf, buf.size ? buf.size : first)) {
+			os->nomem = true;
+			break;
 		}
-		ssize_t n = os_read(os, fd, buf + used, size - used - 1);
-		/* A pipe with a slow writer; others may read from it as well.  A file without data
-		   (/proc/kmsg) may never have any. */
-		if (n < 0 && errno == EAGAIN && ++empty < WAITS_MAX && !is_regular(os, fd)
-		    && os_poll(os, &(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1) >= 0) {
+		ssize_t n = os_read(os, fd, buf.data + buf.len, buf.size - buf.len - 1);
+		if (n < 0 && ++empty < WAITS_MAX && waits_for_data(os, fd)) {
 			waits = late = false;   /* it has a writer */
 			continue;
 		}
-		if (n < 0)
-			goto fail;
-		if (n == 0 && used == 0 && late) {
-			errno = ETIME;
-			goto fail;
-		}
-		if (n == 0 && used == 0 && waits) {
-			int come = os_wait_writer(os, fd);
-			if (come < 0)
-				goto fail;
-			if (come > 0) {
-				waits = false;
-				late = true;
+		if (n == 0 && buf.len == 0 && waits) {
+			n = os_wait_writer(os, fd);
+			waits = false;
+			late = n > 0;
+			if (late)
 				continue;
-			}
+		} else if (n == 0 && buf.len == 0 && late) {
+			errno = ETIME;
+			break;
 		}
-		if (n == 0)
+		if (n == 0) {
+			buf.data[buf.len] = '\0';
+			*text = buf.data;
+			*len = buf.len;
+			return 0;
+		}
+		if (n < 0)
 			break;
 		empty = 0;
-		used += (size_t)n;
-		if (used > max) {
+		buf.len += (size_t)n;
+		if (buf.len > max) {
 			errno = EFBIG;
-			goto fail;
+			break;
 		}
 	}
-	buf[used] = '\0';
-	*text = buf;
-	*len = used;
-	return 0;
-
-fail:
-	{
-		int error = errno;
-		free(buf);
-		errno = error;
-	}
+	int error = errno;
+	strbuf_destroy(&buf);
+	errno = error;
 	return -1;
 }
 

@@ -166,70 +166,33 @@ int os_open_tree(struct os *os, int fd);
 /** getdents64(2).  @return bytes, 0 at the end of the directory, or -1. */
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
 
-/**
- * The length of the name in an entry whose reclen was checked, word by word.  Pure.
- *
- * @slash [out]  Whether it contains a slash.
- * @return  The length; the size of the field if no NUL ends it.
- */
-static inline size_t os_dirent_len_words(const struct k_dirent *entry, bool *slash)
-{
-	const size_t head = offsetof(struct k_dirent, name), room = entry->reclen - head;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	const uint64_t ones = UINT64_MAX / 255, tops = ones << 7;
-	/* The bytes before the name in its first word count as part of it. */
-	uint64_t before = ones & ((UINT64_C(1) << head % 8 * 8) - 1);
-	uint64_t mask = ~(before * 255), found = 0;
-	*slash = false;
-	for (size_t at = head / 8 * 8; at < entry->reclen; at += 8) {
-		uint64_t word;
-		memcpy(&word, (const char *)entry + at, sizeof(word));
-		word = (word & mask) | before;
-		before = 0;
-		mask = UINT64_MAX;
-		/* The lowest of these bits is that of the first such byte. */
-		uint64_t end = (word - ones) & ~word & tops;
-		word ^= ones * '/';
-		found |= (word - ones) & ~word & tops & (end ? (end & -end) - 1 : UINT64_MAX);
-		if (end) {
-			*slash = found != 0;
-			return at + (size_t)__builtin_ctzll(end) / 8 - head;
-		}
-	}
-	return room;
-#else
-	size_t len = strnlen(entry->name, room);
-	*slash = memchr(entry->name, '/', len);
-	return len;
-#endif
-}
-
-/** The same by two words at a time, where the machine can. */
+/** The length of the name in an entry whose reclen was checked; the size of the field if no NUL
+    ends it.  @slash [out]  Whether it contains a slash. */
 static inline size_t os_dirent_len(const struct k_dirent *entry, bool *slash)
 {
-#ifdef __SSE2__
 	const size_t head = offsetof(struct k_dirent, name);
+#ifdef __SSE2__
 	const __m128i nul = _mm_setzero_si128(), separator = _mm_set1_epi8('/');
 	/* Pairs of words of which the last ends where the entry does. */
 	size_t at = 16 - entry->reclen % 16;
-	unsigned mask = UINT16_MAX << (head - at);
+	unsigned mask = UINT16_MAX << (head - at), found = 0;
 	for (; at < entry->reclen; at += 16, mask = UINT16_MAX) {
 		__m128i pair = _mm_loadu_si128((const void *)((const char *)entry + at));
 		__m128i ends = _mm_or_si128(_mm_cmpeq_epi8(pair, nul),
 		                            _mm_cmpeq_epi8(pair, separator));
-		unsigned found = (unsigned)_mm_movemask_epi8(ends) & mask;
+		found = (unsigned)_mm_movemask_epi8(ends) & mask;
 		if (found) {
-			size_t len = at + (size_t)__builtin_ctz(found) - head;
-			*slash = entry->name[len] != '\0';
-			/* Only on broken file systems. */
-			return *slash ? os_dirent_len_words(entry, slash) : len;
+			at += (size_t)__builtin_ctz(found) - head;
+			break;
 		}
 	}
 	*slash = false;
-	return entry->reclen - head;
-#else
-	return os_dirent_len_words(entry, slash);
+	if (found && entry->name[at] == '\0')
+		return at;
 #endif
+	size_t len = strnlen(entry->name, entry->reclen - head);
+	*slash = memchr(entry->name, '/', len);
+	return len;
 }
 
 /**
