@@ -125,13 +125,13 @@ static void take_processes(struct fuzz_input *in, size_t *n)
 static void try_record(struct os *os, const struct fuzz_kernel *kernel, int32_t pid,
                        uint32_t number)
 {
-	struct probe_request request = {.key = number * 77, .dev_major = number,
-	                                .dev_minor = ~number, .owner = number / 2};
+	struct probe_question question = {.key = number * 77, .dev_major = number,
+	                                  .dev_minor = ~number, .owner = number / 2};
 	uint64_t start;
 	bool is_left = lives(os, pid, &start);
 	made[0] = '\0';
 	int dir = prober_memory_open(os, false);
-	prober_record(os, dir, &self, &request, pid, start);
+	prober_record(os, dir, &self, &question, pid, start, false);
 	os_close(os, dir);
 	FUZZ_CHECK(*made);
 

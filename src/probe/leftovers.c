@@ -186,31 +186,18 @@ char prober_process(struct os *os, int32_t pid, uint64_t *start)
 	return memory_stat(os, path, start, &named);
 }
 
-/** Write the file name of a record. */
-static void memory_name(char name[NAME_SIZE], const struct prober_self *self,
-                        const struct probe_request *request, int32_t pid, uint64_t start)
-{
-	snprintf(name, NAME_SIZE, "%s_%" PRIu64 "_%u:%u_%d_%" PRIu64 "_%u_%" PRIu64, self->boot_id,
-	         request->key, request->dev_major, request->dev_minor, (int)pid, start,
-	         request->owner, self->pid_ns);
-}
-
 int prober_record(struct os *os, int dir, const struct prober_self *self,
-                  const struct probe_request *request, int32_t pid, uint64_t start)
+                  const struct probe_question *question, int32_t pid, uint64_t start, bool remove)
 {
 	char name[NAME_SIZE];
-	memory_name(name, self, request, pid, start);
+	snprintf(name, NAME_SIZE, "%s_%" PRIu64 "_%u:%u_%d_%" PRIu64 "_%u_%" PRIu64, self->boot_id,
+	         question->key, question->dev_major, question->dev_minor, (int)pid, start,
+	         question->owner, self->pid_ns);
+	if (remove)
+		return os_unlinkat(os, dir, name);
 	int fd = os_create_new(os, dir, name);
 	os_close(os, fd);
 	return fd < 0 && errno != EEXIST ? -1 : 0;
-}
-
-int prober_unrecord(struct os *os, int dir, const struct prober_self *self,
-                    const struct probe_request *request, int32_t pid, uint64_t start)
-{
-	char name[NAME_SIZE];
-	memory_name(name, self, request, pid, start);
-	return os_unlinkat(os, dir, name);
 }
 
 /** Whether a process is that of a record. */

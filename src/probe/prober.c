@@ -50,7 +50,6 @@ struct prober {
 
 struct prober *prober_new(struct os *os, double timeout)
 {
-	struct prober_setup setup = {.timeout = timeout};
 	struct prober *prober = calloc(1, sizeof(*prober));
 	struct prober_use *uses = calloc(PROBER_MAX, sizeof(*uses));
 	if (!prober || !uses) {
@@ -63,22 +62,21 @@ struct prober *prober_new(struct os *os, double timeout)
 		.quiet = 2 * timeout + QUIET,
 	};
 	prober_self_init(os, &prober->self);
-	setup.self = prober->self;
 
 	int socks[2];
 	int error = 0;
-	os_clone_state(&setup.os, os);
 	if (os_socketpair(os, socks) != 0) {
 		error = errno;
 	} else {
 		prober->sock = socks[0];
 		prober->pid = os_fork_process(os);
 		if (prober->pid == 0) {
+			struct os own;
 			int fds[2] = {socks[1], -1};
-			if (os_detach(&setup.os, PROBER_PROCESS, 0, fds) != 0)
+			os_clone_state(&own, os);
+			if (os_detach(&own, PROBER_PROCESS, 0, fds) != 0)
 				os_exit_process(1);
-			setup.owner = fds[0];
-			prober_supervise(&setup);
+			prober_supervise(&own, fds[0], timeout, &prober->self);
 		}
 		if (prober->pid < 0)
 			error = errno;
@@ -97,8 +95,8 @@ struct prober *prober_new(struct os *os, double timeout)
 /** Send a message that is only a tag, with a descriptor or -1.  @return 0, or -1. */
 static int prober_tell(struct prober *prober, uint32_t tag, int fd)
 {
-	struct probe_request request = {.tag = tag};
-	return os_send(prober->os, prober->sock, &request, sizeof(request), NULL, 0, fd, true);
+	struct probe_question message = {.tag = tag};
+	return os_send(prober->os, prober->sock, &message, sizeof(message), NULL, 0, fd, true);
 }
 
 int prober_root(struct prober *prober, int fd)
@@ -163,11 +161,10 @@ failed:
 
 int prober_ask(struct prober *prober, const struct probe_question *question)
 {
-	struct probe_message message;
-	memset(&message.request, 0, sizeof(message.request));
+	char texts[sizeof(((struct probe_message *)NULL)->text)];
 	size_t path = strlen(question->path) + 1;
 	size_t device = question->device ? strlen(question->device) + 1 : 0;
-	if (path > PROBE_PATH_MAX || path + device > sizeof(message.text)) {
+	if (path > PROBE_PATH_MAX || path + device > sizeof(texts)) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
@@ -176,24 +173,11 @@ int prober_ask(struct prober *prober, const struct probe_question *question)
 		errno = full == EBUSY && question->owner == 0 ? EAGAIN : full;
 		return -1;
 	}
-	message.request = (struct probe_request){
-		.tag = question->tag,
-		.flags = question->flags,
-		.id = question->id,
-		.dev_major = question->dev_major,
-		.dev_minor = question->dev_minor,
-		.path_size = (uint32_t)path,
-		.device_size = (uint32_t)device,
-		.device_major = question->device_major,
-		.device_minor = question->device_minor,
-		.owner = question->owner,
-		.key = question->key,
-	};
-	memcpy(message.text, question->path, path);
+	memcpy(texts, question->path, path);
 	if (device)
-		memcpy(message.text + path, question->device, device);
-	int rc = os_send(prober->os, prober->sock, &message.request, sizeof(message.request),
-	                 message.text, path + device, -1, false);
+		memcpy(texts + path, question->device, device);
+	int rc = os_send(prober->os, prober->sock, question, sizeof(*question), texts,
+	                 path + device, -1, false);
 	prober->since = os_now();
 	if (rc == 0)
 		prober->uses[prober->nuses++] = (struct prober_use){

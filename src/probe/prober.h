@@ -3,11 +3,11 @@
  * The prober: file systems that may never answer are touched in a separate process, which is
  * killed at a deadline, and abandoned if it survives that.
  *
- *     the run <--- requests, answers ---> supervisor <--- the same ---> workers
+ *     the run <-- questions, answers ---> supervisor <--- the same ---> workers
  *
  * The supervisor is forked before any thread starts.  It touches no file system, so that it can
  * always keep the deadlines.  It forks a worker when all others are busy; a worker answers one
- * request at a time.  All of them have a session of their own, "/" as working directory,
+ * question at a time.  All of them have a session of their own, "/" as working directory,
  * descriptors 0 to 2 on /dev/null, and nothing else open but their end of a socket and the root
  * of the run: whoever waits for the end of the run, of a pipe or of a lock does not wait for them.
  *
@@ -49,16 +49,16 @@ enum probe_flags {
 	PROBE_LOOK    = 1 << 4,  /* identify the mount, touch nothing */
 };
 
-/** What to touch, and the mount that it must be. */
+/** What to touch, and the mount that it must be.  Without padding: it is sent as it is. */
 struct probe_question {
-	uint32_t tag;            /* returned with the answer */
-	unsigned flags;          /* enum probe_flags */
 	const char *path;        /* from the root of the run; symlinks are not followed */
+	const char *device;      /* a block device to read from; or NULL */
+	uint64_t key;            /* the mount ID to record */
+	uint32_t tag;            /* returned with the answer */
+	uint32_t flags;          /* enum probe_flags */
 	uint32_t id;             /* the 32-bit mount ID */
 	uint32_t dev_major, dev_minor;   /* of the superblock */
-	uint64_t key;            /* the mount ID to record */
 	uint32_t owner;          /* the user who owns the mount; 0: root */
-	const char *device;      /* a block device to read from; or NULL */
 	uint32_t device_major, device_minor;
 };
 

@@ -7,32 +7,20 @@
 
 #include "probe/prober.h"
 
-/** The longest path in a request, with its NUL. */
+/** The longest path in a question, with its NUL. */
 enum { PROBE_PATH_MAX = 60000 };
 
-/** The head of a request; the path and the device follow, each with a NUL.  Other messages are
-    only a tag: PROBE_ROOT with the root, PROBE_MEMORY with the directory of the records,
-    PROBE_CGROUPS to permit moving processes. */
-struct probe_request {
-	uint32_t tag;
-	uint32_t flags;
-	uint32_t id;
-	uint32_t dev_major, dev_minor;
-	uint32_t path_size, device_size;   /* with the NUL; 0: none */
-	uint32_t device_major, device_minor;
-	uint32_t owner;
-	uint64_t key;
+/** A question as a message: the receiver uses the texts, its path and device, each with a NUL;
+    device is NULL if there is none.  Other messages are only a tag: PROBE_ROOT with the root,
+    PROBE_MEMORY with the directory of the records, PROBE_CGROUPS to permit moving processes. */
+struct probe_message {
+	struct probe_question question;
+	char text[PROBE_PATH_MAX + 256];
 };
 
 #define PROBE_ROOT    UINT32_MAX
 #define PROBE_MEMORY  (UINT32_MAX - 1)
 #define PROBE_CGROUPS (UINT32_MAX - 2)
-
-/** A request and its texts. */
-struct probe_message {
-	struct probe_request request;
-	char text[PROBE_PATH_MAX + 256];
-};
 
 /** Put the counts of a process into an answer. */
 static inline void prober_counts(struct probe_answer *answer, const struct os *os)
@@ -50,18 +38,13 @@ struct prober_self {
 	uint64_t pid_ns;     /* inode of the PID namespace; 0: unknown */
 };
 
-/** The arguments of the supervisor. */
-struct prober_setup {
-	struct os os;        /* counts of its own */
-	int owner;           /* its end of the socket to the run */
-	double timeout;
-	struct prober_self self;
-};
+/** Run the supervisor.
+    @owner  Its end of the socket to the run.
+    @os     Counts of its own. */
+_Noreturn void prober_supervise(const struct os *os, int owner, double timeout,
+                                const struct prober_self *self);
 
-/** Run the supervisor. */
-_Noreturn void prober_supervise(const struct prober_setup *setup);
-
-/** Run a worker: answer requests from a socket until it is closed. */
+/** Run a worker: answer questions from a socket until it is closed. */
 _Noreturn void prober_work(const struct os *os, int sock, int root);
 
 /* leftovers.c: the records of workers that may be abandoned. */
@@ -120,15 +103,13 @@ ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self,
 char prober_process(struct os *os, int32_t pid, uint64_t *start);
 
 /**
- * Write or remove the record of a worker.  Allocates nothing.
+ * Write the record of a worker, or remove it.  Allocates nothing.
  *
  * @start   From prober_process().
  * @return 0, or -1.
  * Errors: those of openat(2); of unlinkat(2).
  */
 int prober_record(struct os *os, int dir, const struct prober_self *self,
-                  const struct probe_request *request, int32_t pid, uint64_t start);
-int prober_unrecord(struct os *os, int dir, const struct prober_self *self,
-                    const struct probe_request *request, int32_t pid, uint64_t start);
+                  const struct probe_question *question, int32_t pid, uint64_t start, bool remove);
 
 #endif

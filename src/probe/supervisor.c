@@ -2,7 +2,7 @@
 /*
  * The supervisor keeps the deadlines.
  *
- * It takes a request only when a worker is free, so that requests wait in the socket.  A new
+ * It takes a question only when a worker is free, so that questions wait in the socket.  A new
  * worker is forked only when all others have been busy for a moment: one if every mount answers,
  * two hundred if two hundred servers are dead, which are then waited for at the same time.
  *
@@ -35,17 +35,18 @@ struct worker {
 	bool extended;                 /* its time was extended, which is done once */
 	bool deaf;                     /* it sent an invalid message: read no more */
 	bool gone;                     /* it has closed its socket */
-	bool recorded;                 /* a record of its request exists */
+	bool recorded;                 /* a record of its question exists */
 	unsigned vain;                 /* reads that gave nothing although poll(2) reported data */
 	double until;                  /* when it is killed or abandoned */
 	uint64_t start;                /* prober_process(); 0 */
-	struct probe_request request;  /* without its texts */
+	struct probe_question question;  /* without its texts */
 	struct probe_answer seen;      /* its message that it identified the mount */
 };
 
 struct supervisor {
 	struct os os;
-	const struct prober_setup *setup;
+	const struct prober_self *self;
+	double timeout;                /* of a question */
 	int owner;                     /* the socket to the run, which may have ended */
 	bool ending;                   /* the run wants no more */
 	bool lost;                     /* a message to the run was lost */
@@ -56,8 +57,8 @@ struct supervisor {
 	struct worker workers[PROBER_MAX];
 	unsigned n;
 	unsigned vain;                 /* as for a worker */
-	size_t held;                   /* bytes of the request that waits for a worker; 0 */
-	double last_given;             /* when a request was last sent to a worker */
+	size_t held;                   /* bytes of the question that waits for a worker; 0 */
+	double last_given;             /* when a question was last sent to a worker */
 	struct probe_message message;
 };
 
@@ -75,8 +76,8 @@ static int super_record(struct supervisor *super, struct worker *worker)
 		return super->unrecordable;
 	if (worker->start == 0)
 		prober_process(&super->os, worker->pid, &worker->start);
-	if (prober_record(&super->os, super->memory, &super->setup->self, &worker->request,
-	                  worker->pid, worker->start)
+	if (prober_record(&super->os, super->memory, super->self, &worker->question, worker->pid,
+	                  worker->start, false)
 	    != 0)
 		return errno;
 	worker->recorded = true;
@@ -87,8 +88,8 @@ static int super_record(struct supervisor *super, struct worker *worker)
 static void super_unrecord(struct supervisor *super, struct worker *worker)
 {
 	if (worker->recorded
-	    && prober_unrecord(&super->os, super->memory, &super->setup->self, &worker->request,
-	                       worker->pid, worker->start)
+	    && prober_record(&super->os, super->memory, super->self, &worker->question,
+	                     worker->pid, worker->start, true)
 	               != 0
 	    && errno != ENOENT)
 		super->unrecordable = errno;
@@ -165,7 +166,7 @@ static void super_tell_hung(struct supervisor *super, struct worker *worker, boo
 	if (worker->cancelled)
 		return;
 	struct probe_answer answer = worker->seen;
-	answer.tag = worker->request.tag;
+	answer.tag = worker->question.tag;
 	answer.how = PROBE_HUNG;
 	answer.error = ETIMEDOUT;
 	answer.left = left;
@@ -210,7 +211,7 @@ static bool super_hear(struct supervisor *super, struct worker *worker)
 		return true;
 	if (n == (ssize_t)sizeof(answer)) {
 		worker->vain = 0;
-		if (worker->state == WORKER_BUSY && answer.tag == worker->request.tag) {
+		if (worker->state == WORKER_BUSY && answer.tag == worker->question.tag) {
 			worker->state = WORKER_IDLE;
 			super_unrecord(super, worker);
 			super_tell(super, &answer);
@@ -220,7 +221,7 @@ static bool super_hear(struct supervisor *super, struct worker *worker)
 	int error = n == 0 ? ECHILD : n < 0 ? errno : EPROTO;
 	if (worker->state == WORKER_BUSY && !worker->cancelled) {
 		struct probe_answer none = {
-			.tag = worker->request.tag, .how = PROBE_NOT_MADE, .error = error,
+			.tag = worker->question.tag, .how = PROBE_NOT_MADE, .error = error,
 		};
 		super_tell(super, &none);
 	}
@@ -247,7 +248,7 @@ static bool super_time(struct supervisor *super, struct worker *worker, double n
 		/* Not asleep, but without a processor: the machine is busy. */
 		if (state == 'R' && !worker->extended) {
 			worker->extended = true;
-			worker->until = now + super->setup->timeout;
+			worker->until = now + super->timeout;
 			return true;
 		}
 		super_kill(super, worker, now);
@@ -278,11 +279,11 @@ static void super_end(struct supervisor *super, double now)
 	}
 }
 
-/** Send the request in super->message to a worker.
+/** Send the question in super->message to a worker.
     @return how it went: PROBE_END, or why not. */
 static enum probe_how super_give(struct supervisor *super, struct worker *worker, size_t size)
 {
-	worker->request = super->message.request;
+	worker->question = super->message.question;
 	int error = super_record(super, worker);
 	if (error) {
 		errno = error;
@@ -298,12 +299,12 @@ static enum probe_how super_give(struct supervisor *super, struct worker *worker
 	worker->state = WORKER_BUSY;
 	worker->extended = false;
 	worker->seen = (struct probe_answer){0};
-	worker->until = super->last_given + super->setup->timeout;
+	worker->until = super->last_given + super->timeout;
 	return PROBE_END;
 }
 
 /**
- * Send the pending request to a worker.  If none can be forked it waits for a busy one, and fails
+ * Send the pending question to a worker.  If none can be forked it waits for a busy one, and fails
  * if there is none.
  *
  * @idle  An idle worker; NULL: one is forked.
@@ -318,7 +319,7 @@ static void super_give_out(struct supervisor *super, struct worker *idle, size_t
 	if (how == PROBE_END)
 		return;
 	struct probe_answer none = {
-		.tag = super->message.request.tag, .how = (uint8_t)how, .error = errno};
+		.tag = super->message.question.tag, .how = (uint8_t)how, .error = errno};
 	for (unsigned i = 0; how == PROBE_NOT_MADE && !forked && i < super->n; ++i) {
 		if (super->workers[i].state != WORKER_IDLE)
 			super->held = size;
@@ -328,7 +329,7 @@ static void super_give_out(struct supervisor *super, struct worker *idle, size_t
 }
 
 /**
- * Take a request from the run.
+ * Take a question from the run.
  *
  * @idle    An idle worker; NULL: one is forked.
  * @return whether the run may send more.
@@ -341,9 +342,9 @@ static bool super_take(struct supervisor *super, struct worker *idle)
 	if (n < 0 && errno == EAGAIN)
 		return ++super->vain < VAIN_MAX;
 	super->vain = 0;
-	if (n < (ssize_t)sizeof(super->message.request))
+	if (n < (ssize_t)sizeof(super->message.question))
 		return false;
-	uint32_t tag = super->message.request.tag;
+	uint32_t tag = super->message.question.tag;
 	if (tag == PROBE_ROOT || tag == PROBE_MEMORY) {
 		int *place = tag == PROBE_ROOT ? &super->root : &super->memory;
 		os_close(&super->os, *place);
@@ -427,13 +428,15 @@ static bool super_turn(struct supervisor *super)
 	return true;
 }
 
-void prober_supervise(const struct prober_setup *setup)
+void prober_supervise(const struct os *os, int owner, double timeout,
+                      const struct prober_self *self)
 {
 	/* Too big for the stack; there is one in each process. */
 	static struct supervisor super;
-	super.os = setup->os;
-	super.setup = setup;
-	super.owner = setup->owner;
+	super.os = *os;
+	super.self = self;
+	super.owner = owner;
+	super.timeout = timeout;
 	super.root = super.memory = -1;
 	while (super_turn(&super))
 		;

@@ -3,7 +3,7 @@
  * The worker touches the mount.
  *
  * First it opens the name with O_PATH, and identifies the mount by statx with mask 0; if it is
- * another mount than the one requested, it stops.  Then it does what only the file system can
+ * another mount than the one in the question, it stops.  Then it does what only the file system can
  * answer: attributes that are not cached, sizes, and the first entries of the directory, which an
  * overlay reads from every layer; last it reads a block of the device, past the page cache.
  *
@@ -28,11 +28,11 @@ enum {
 	CACHED_TRIES = 16,
 };
 
-/** A request being answered. */
+/** A question being answered. */
 struct work {
 	struct os os;
 	int root;                     /* -1: "/" */
-	const struct probe_request *request;
+	const struct probe_question *question;
 	struct probe_answer answer;
 };
 
@@ -83,7 +83,7 @@ static int work_open_step(void *arg, int at, const char *name)
 {
 	struct work *work = arg;
 	struct statfs st;
-	if (work->request->flags & PROBE_STEPS && os_fstatfs(&work->os, at, &st) == 0
+	if (work->question->flags & PROBE_STEPS && os_fstatfs(&work->os, at, &st) == 0
 	    && st.f_type == AUTOFS_MAGIC)
 		return work_open_key(work, at, name);
 	return os_openat(&work->os, at, name, O_PATH | O_NOFOLLOW);
@@ -103,7 +103,7 @@ static int work_open_steps(struct work *work, const char *path)
 /** Open a name with O_PATH, through no symlink. */
 static int work_open(struct work *work, char *path)
 {
-	bool steps = work->request->flags & PROBE_STEPS || strlen(path) >= PATH_MAX
+	bool steps = work->question->flags & PROBE_STEPS || strlen(path) >= PATH_MAX
 	             || !(work->os.caps & OSC_OPENAT2);
 	if (steps)
 		return work_open_steps(work, path);
@@ -113,16 +113,16 @@ static int work_open(struct work *work, char *path)
 	                  RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
-/** Whether this is the mount that was requested. */
+/** Whether this is the mount that the question names. */
 static bool work_shows(const struct work *work, const struct k_statx *st)
 {
-	const struct probe_request *request = work->request;
-	if (request->flags & PROBE_BY_ID) {
-		return os_statx_mnt_id(st, false) == request->id
-		       && (os_statx_is_mount_root(st) || request->flags & PROBE_INSIDE);
+	const struct probe_question *question = work->question;
+	if (question->flags & PROBE_BY_ID) {
+		return os_statx_mnt_id(st, false) == question->id
+		       && (os_statx_is_mount_root(st) || question->flags & PROBE_INSIDE);
 	}
-	return !(request->flags & PROBE_BY_DEV)
-	       || (st->dev_major == request->dev_major && st->dev_minor == request->dev_minor);
+	return !(question->flags & PROBE_BY_DEV)
+	       || (st->dev_major == question->dev_major && st->dev_minor == question->dev_minor);
 }
 
 /** Read the first entries of a directory.  @return 0, or an error. */
@@ -145,7 +145,7 @@ static int work_read_dir(struct work *work, int at)
 static int work_read_device(struct work *work, const char *device)
 {
 	static _Alignas(BLOCK) char block[BLOCK];
-	const struct probe_request *request = work->request;
+	const struct probe_question *question = work->question;
 	struct os *os = &work->os;
 	uint32_t major, minor;
 	int fd = os_openat(os, AT_FDCWD, device,
@@ -153,8 +153,8 @@ static int work_read_device(struct work *work, const char *device)
 	if (fd < 0)
 		return errno == EIO || errno == ENXIO || errno == ENODEV ? errno : 0;
 	int error = 0;
-	if (os_file_type(os, fd, &major, &minor) == S_IFBLK && major == request->device_major
-	    && minor == request->device_minor && os_pread(os, fd, block, sizeof(block), 0) < 0)
+	if (os_file_type(os, fd, &major, &minor) == S_IFBLK && major == question->device_major
+	    && minor == question->device_minor && os_pread(os, fd, block, sizeof(block), 0) < 0)
 		error = errno == EINVAL ? 0 : errno;
 	os_close(os, fd);
 	return error;
@@ -189,11 +189,11 @@ static int work_touch(struct work *work, int fd, const char *device)
 	return work_unknown(error) ? 0 : error;
 }
 
-/** Answer one request. */
+/** Answer one question. */
 static void work_answer(struct work *work, char *path, const char *device, int sock)
 {
 	struct probe_answer *answer = &work->answer;
-	*answer = (struct probe_answer){.tag = work->request->tag, .how = PROBE_ELSEWHERE};
+	*answer = (struct probe_answer){.tag = work->question->tag, .how = PROBE_ELSEWHERE};
 	int fd = work_open(work, path);
 	if (fd < 0
 	    || os_statx(&work->os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &answer->st)
@@ -202,7 +202,7 @@ static void work_answer(struct work *work, char *path, const char *device, int s
 	} else if (work_shows(work, &answer->st)) {
 		answer->how = PROBE_SEEN;
 		answer->seen = true;
-		if (!(work->request->flags & PROBE_LOOK)) {
+		if (!(work->question->flags & PROBE_LOOK)) {
 			os_send(&work->os, sock, answer, sizeof(*answer), NULL, 0, -1, true);
 			answer->error = work_touch(work, fd, device);
 		}
@@ -214,17 +214,14 @@ static void work_answer(struct work *work, char *path, const char *device, int s
 void prober_work(const struct os *os, int sock, int root)
 {
 	static struct probe_message message;
-	struct work work = {.root = root, .request = &message.request};
+	struct work work = {.root = root, .question = &message.question};
 	for (;;) {
 		ssize_t n = os_recv(&work.os, sock, &message, sizeof(message), NULL, true);
-		size_t size = sizeof(message.request) + message.request.path_size
-		              + message.request.device_size;
-		if (n <= 0 || (size_t)n != size)
+		size_t head = sizeof(message.question), len = strlen(message.text) + 1;
+		if (n <= (ssize_t)head || (size_t)n < head + len)
 			os_exit_process(0);
 		os_clone_state(&work.os, os);
-		const char *device = message.request.device_size
-		                             ? message.text + message.request.path_size
-		                             : NULL;
+		const char *device = message.question.device ? message.text + len : NULL;
 		work_answer(&work, message.text, device, sock);
 		prober_counts(&work.answer, &work.os);
 		if (os_send(&work.os, sock, &work.answer, sizeof(work.answer), NULL, 0, -1, true)
