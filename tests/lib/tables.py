@@ -3,10 +3,30 @@
 the same would have otherwise, and what unmounts them."""
 import os
 import re
+import subprocess
 
 import gm
 
 BROKEN = re.compile(rb"^# getmnt: ", re.M)      # a comment in the place of a line
+
+
+def mounting_root():
+    """A small root, not yet entered, in which mount(8) works."""
+    root = gm.Root()
+    gm.mount("devtmpfs", gm.mkdir(root / "dev"), "devtmpfs")
+    for program in ("mount", "umount"):
+        gm.install(program, root.path)
+    gm.mkdir(root / "run/mount")
+    return root
+
+
+def sh(*argv, ok=True, chroot=None):
+    """Run a program of a small root; it succeeds, or need not.  Returns its status and output."""
+    proc = subprocess.run(argv, stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                          env={"PATH": "/bin", "LC_ALL": "C.UTF-8"},
+                          preexec_fn=(lambda: (os.chroot(chroot), os.chdir("/"))) if chroot else None)
+    gm.expect(not ok or proc.returncode == 0, f"{argv}: {proc.returncode}: {proc.stdout.decode(errors='replace')}")
+    return proc.returncode, proc.stdout
 
 
 def options(text):
@@ -47,11 +67,10 @@ def unmount_all(top, keep):
 
 
 def same(tag, before, after):
-    """Expect two snapshots to be of the same mounts."""
-    for row in before:
-        gm.expect(row in after, f"{tag}: gone, or another: {row} / {[r for r in after if r[0] == row[0]]}")
-    for row in after:
-        gm.expect(row in before, f"{tag}: new: {row}")
+    """Expect two snapshots to be of the same mounts.  Returns whether they are."""
+    gone = [row for row in before if row not in after]
+    new = [row for row in after if row not in before]
+    return gm.expect(not gone and not new, f"{tag}: gone: {gone}; new: {new}")
 
 
 def check_lines(tag, text):

@@ -6,35 +6,22 @@ devices that are disks to it, entered by chroot."""
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 
 import gm
-from tables import BROKEN, check_lines, same, snapshot, unmount_all
+from tables import BROKEN, check_lines, mounting_root, same, sh, snapshot, unmount_all
 
 gm.need_fs("btrfs", "ext4", "xfs", "overlay")
 gm.need("mkfs.btrfs", "btrfs", "mkfs.ext4", "mkfs.xfs", "losetup", "blkid", "mount", "umount")
 NAMES = [b"two words", b"tab\there", b"new\nline", b"back\\slash", b"#hash", b"trailing ", b"literal\\040x",
          b"caf\xc3\xa9", b"inv\xff\xfe", b"a,b", b"quo\"te", b"(deleted)"]
 
-root = gm.Root()
-gm.mount("devtmpfs", gm.mkdir(root / "dev"), "devtmpfs")
-for program in ("mount", "umount"):
-    gm.install(program, root.path)
-gm.mkdir(root / "run/mount")
+root = mounting_root()
 images = tempfile.mkdtemp()
 for fstype, name, mkfs in (
         ("ext4", "ext4", ("mkfs.ext4", "-q", "-F")), ("xfs", "x f#s", ("mkfs.xfs", "-q")),
         ("btrfs", "btr\\fs", ("mkfs.btrfs", "-q"))):
     gm.image(f"{images}/{name}.img", (320 if fstype == "xfs" else 128) << 20, *mkfs)
-
-
-def sh(*argv, chroot=None):
-    proc = subprocess.run(argv, stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                          env={"PATH": "/bin", "LC_ALL": "C.UTF-8"},
-                          preexec_fn=(lambda: (os.chroot(chroot), os.chdir("/"))) if chroot else None)
-    gm.expect(proc.returncode == 0, f"{argv}: {proc.returncode}: {proc.stdout.decode(errors='replace')}")
-    return proc.stdout
 
 
 def build(top, loops, sub):

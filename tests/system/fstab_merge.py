@@ -6,19 +6,16 @@ compared.  Then what is only told; links; devices by their other names; and ROOT
 import os
 import random
 import re
-import subprocess
 import tempfile
 
 import gm
+import tables
+from tables import same, sh
 
 gm.need_fs("btrfs", "ext4", "overlay")
 gm.need("mkfs.btrfs", "btrfs", "mkfs.ext4", "losetup", "mount", "umount")
 
-root = gm.Root()
-gm.mount("devtmpfs", gm.mkdir(root / "dev"), "devtmpfs")
-for program in ("mount", "umount"):
-    gm.install(program, root.path)
-gm.mkdir(root / "run/mount")
+root = tables.mounting_root()
 gm.mkdir(root / "etc")
 images = gm.mkdir(root / "img")
 gm.image(f"{images}/ext4.img", 64 << 20, "mkfs.ext4", "-q", "-F", "-L", "my data")
@@ -27,41 +24,10 @@ gm.image(f"{images}/other.img", 16 << 20, "mkfs.ext4", "-q", "-F")
 random.seed(5)
 
 
-def sh(*argv, ok=True, chroot=None):
-    proc = subprocess.run(argv, stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                          env={"PATH": "/bin", "LC_ALL": "C.UTF-8"},
-                          preexec_fn=(lambda: (os.chroot(chroot), os.chdir("/"))) if chroot else None)
-    gm.expect(not ok or proc.returncode == 0, f"{argv}: {proc.returncode}: {proc.stdout.decode(errors='replace')}")
-    return proc.stdout
-
-
-def backing(source):
-    """A loop device by its file: another may have another number."""
-    try:
-        with open("/sys/block/" + source.decode()[5:] + "/loop/backing_file", "rb") as f:
-            return b"loop " + os.path.basename(f.read().rstrip(b"\n"))
-    except (OSError, UnicodeDecodeError):
-        return source
-
-
 def snapshot():
-    """The mount table, without IDs and devices."""
-    found = []
-    with open("/proc/self/mountinfo", "rb") as f:
-        for raw in f.read().split(b"\n")[:-1]:
-            fields = raw.split(b" ")
-            sep = fields.index(b"-", 6)
-            fstype = fields[sep + 1]
-            # Of what stands on no device the source is a mere name, and may be another.
-            source = b"-" if fstype in (b"tmpfs", b"overlay") else backing(gm.unescape(fields[sep + 2]))
-            found.append((gm.unescape(fields[4]), gm.unescape(fields[3]), fstype, source, frozenset(fields[5].split(b","))))
-    return sorted(found, key=lambda row: row[:4])
-
-
-def unmount_all(keep):
-    for point in reversed([line.point for line in gm.mountinfo()]):
-        if point not in keep:
-            gm.umount(point)
+    """The mount table; the source of a mount without a device is a mere name, and may be another."""
+    return [(point, part, fstype, b"-" if fstype in (b"tmpfs", b"overlay") else source, options)
+            for point, part, fstype, source, options, _ in tables.snapshot()]
 
 
 def put(text, path="/etc/fstab"):
@@ -72,13 +38,6 @@ def put(text, path="/etc/fstab"):
 def got(path="/etc/fstab"):
     with open(path, "rb") as f:
         return f.read()
-
-
-def same(tag, before, after):
-    gone = [row for row in before if row not in after]
-    new = [row for row in after if row not in before]
-    gm.expect(not gone and not new, f"{tag}: gone: {gone}; new: {new}")
-    return not gone and not new
 
 
 def build():
@@ -199,11 +158,11 @@ for turn in range(ROUNDS):
     for line in bad.split(b"\n"):
         kept = line.rstrip(b"\r").replace(b"\\", b"\\134").replace(b"\0", b"\\000") if b"\0" in line else line
         gm.expect(kept in text, f"{turn}: lost: {line} in {text}")
-    unmount_all(keep)
-    out = sh("/bin/mount", "-a", ok=False)
+    tables.unmount_all(b"/", keep)
+    out = sh("/bin/mount", "-a", ok=False)[1]
     if not same(f"{turn}", before, snapshot()):
         print(f"{bad.decode(errors='replace')}\nbecame\n{text.decode(errors='replace')}\nmount: {out}\n{result.err.decode()}")
-        unmount_all(keep)
+        tables.unmount_all(b"/", keep)
         put(good)
         sh("/bin/mount", "-a")
 
@@ -211,7 +170,7 @@ for turn in range(ROUNDS):
 os.unlink("/etc/fstab")
 result = gm.getmnt("fstab", "--merge", "--add=persistent", "--write", "--yes")
 gm.expect(result.status == 0, f"lost: {result.status} {result.err}")
-unmount_all(keep)
+tables.unmount_all(b"/", keep)
 sh("/bin/mount", "-a")
 same("lost", before, snapshot())
 
@@ -243,7 +202,7 @@ sh("/bin/mount", "-o", "remount,nosuid", "/two words")
 result = gm.getmnt("fstab", "--merge", "--fix=options", "--write", "--yes")
 gm.expect(result.status == 0 and got() != good, f"options: {result.status} {result.err}")
 now = snapshot()
-unmount_all(keep)
+tables.unmount_all(b"/", keep)
 sh("/bin/mount", "-a")
 same("options", now, snapshot())
 

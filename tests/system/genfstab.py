@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import gm
-from tables import snapshot, unmount_all
+from tables import sh, snapshot, unmount_all
 
 DOC = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../docs/GENFSTAB.md")
 TOOLS = ("genfstab", "getmnt fstab", "getmnt fstab --genfstab")
@@ -356,13 +356,6 @@ def make(tool, system=None):
     return Made(result.status, result.out, result.err)
 
 
-def sh(*argv):
-    proc = subprocess.run(argv, stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                          env={"PATH": "/bin", "LC_ALL": "C.UTF-8"},
-                          preexec_fn=lambda: (os.chroot(root), os.chdir("/")))
-    return proc.returncode, proc.stdout
-
-
 def code(name):
     """A name in a cell of the table."""
     name = name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else name
@@ -400,7 +393,7 @@ def judge_root(made, before, wrong, comments):
     escaped[1] = b"/check"
     with open(root + "/fstab.root", "wb") as f:
         f.write(b" ".join(escaped) + b"\n")
-    status, out = sh("/bin/mount", "-T", "/fstab.root", "/check")
+    status, out = sh("/bin/mount", "-T", "/fstab.root", "/check", ok=False, chroot=root)
     got = [row for row in snapshot(os.fsencode(root)) if row[0] == b"/check"]
     if status or not got:
         wrong.append("the line of `/` does not mount")
@@ -424,7 +417,7 @@ def judge(system, s, made, before, keep):
     with open(root + "/fstab.made", "wb") as f:
         f.write(made.out)
     judge_root(made, before, wrong, comments)
-    status, out = sh("/bin/mount", "-a", "-T", "/fstab.made")
+    status, out = sh("/bin/mount", "-a", "-T", "/fstab.made", ok=False, chroot=root)
     after = [row for row in snapshot(os.fsencode(root)) if row[0] not in aux]
     left = list(after)
     missing = []

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 
 import gm
+from tables import mounting_root, sh
 
 ORDERS = os.path.join(os.path.dirname(os.environ["GETMNT"]), "tests/lib/orders")
 GENERATOR = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
@@ -104,11 +105,7 @@ else:
 
 # mount -a.
 
-root = gm.Root()
-gm.mount("devtmpfs", gm.mkdir(root / "dev"), "devtmpfs")
-for program in ("mount", "umount"):
-    gm.install(program, root.path)
-gm.mkdir(root / "run/mount")
+root = mounting_root()
 source = gm.mkdir(root / "tmp/source")
 gm.touch(f"{source}/is-img")
 gm.image(root / "img", 1 << 20, "mkfs.ext4", "-q", "-F", "-d", source)
@@ -223,8 +220,7 @@ for number in range(TRIES):
 lacks = orders(files)[0]
 counts = {True: 0, False: 0}
 for name, lines in zip(files, sets):
-    words = subprocess.run(["/bin/mount", "-a", "-T", name], stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                           env={"PATH": "/bin", "LC_ALL": "C.UTF-8"}, check=False).stdout.decode(errors="replace")
+    words = sh("/bin/mount", "-a", "-T", name, ok=False)[1].decode(errors="replace")
     got = right(lines)
     for number, line in enumerate(lines, 1):
         good = lacks[name][number] == "nothing"
