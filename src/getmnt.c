@@ -120,7 +120,6 @@
  *     system.c           what is installed below ROOT: fsck helpers, units of the administrator
  *   fstab/               from mounts to the lines of an fstab
  *     fstab.h            planning an fstab
- *     facts.h            facts about a host that the rules take
  *     units.c            which mounts units make; what systemd has loaded of an fstab
  *     places.c           mount points: their names, and what a system has there
  *     match.c            lines and mounts compared: the one model of what a line mounts

@@ -17,7 +17,7 @@
 #ifndef GM_AUDIT_RULES_H
 #define GM_AUDIT_RULES_H
 
-#include "fstab/facts.h"
+#include "fstab/fstab.h"
 #include "table/tablines.h"
 
 enum audit_severity { AUDIT_INFO, AUDIT_WARNING, AUDIT_CRITICAL };

@@ -10,7 +10,6 @@
 #include "cmd/columns.h"
 #include "cmd/listing.h"
 #include "fstab/match.h"
-#include "fstab/facts.h"
 #include "fstab/fstab.h"
 #include "host/host.h"
 

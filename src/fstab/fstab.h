@@ -17,6 +17,7 @@
 #define GM_FSTAB_FSTAB_H
 
 #include "base/arena.h"
+#include "base/strbuf.h"
 #include "devmap.h"
 #include "discover/discover.h"
 #include "host/host.h"
@@ -84,6 +85,38 @@ struct fstab_world {
 
 	/** Whether the device of a mount is known to take no writes. */
 	bool (*protected)(void *arg, const struct mount *mount);
+};
+
+/**
+ * What the rules about the text of an fstab read from the machine.  A function that is NULL, or
+ * that returns "not known", leaves open what depends on it: it is reported as not checked.
+ */
+struct fstab_facts {
+	void *arg;
+
+	/** The devices that a source names: a path, or TAG=value without quotes.
+	    @device [out]  The first of them: its tags stay the callee's; NULL to count only.
+	    @return how many there are; -1: not known, ENOMEM too. */
+	int (*devices)(void *arg, const char *source, struct fstab_device *device);
+
+	/** What is at an absolute path from ROOT now, links being followed within ROOT; nothing that
+	    can block is touched.
+	    @real [out]  Gets the path without links, from ROOT, unless unknown or missing; or NULL. */
+	enum fact_kind (*look)(void *arg, const char *path, struct strbuf *real);
+
+	/** Whether ROOT has a helper, "mount.nfs" or "fsck.ext4": 1, 0; -1: not known. */
+	int (*helper)(void *arg, const char *name);
+
+	/** Whether the kernel of ROOT can mount a type, with a module that it would load:
+	    1, 0; -1: not known. */
+	int (*fstype)(void *arg, const char *fstype);
+
+	/** Whether what is at a path, found as by look, can be read by others than its owner
+	    and group: 1, 0; -1: not known. */
+	int (*open_to_all)(void *arg, const char *path);
+
+	/** Whether the admin has no unit of a name, for certain: fstab_system_lacks(). */
+	bool (*lacks_unit)(void *arg, const char *name);
 };
 
 struct fstab_input {
