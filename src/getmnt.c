@@ -123,9 +123,8 @@
  *     units.c            which mounts units make; what systemd has loaded of an fstab
  *     places.c           mount points: their names, and what a system has there
  *     match.c            lines and mounts compared: the one model of what a line mounts
- *     order.c            what each line needs of the others
+ *     order.c            what each line needs of the others; what a boot mounts, and cycles
  *     order_line.c       one line: which paths it needs
- *     order_boot.c       what a boot mounts, cycles, and what waits for the network
  *     order_judge.c      the order of lines, as mount -a and as systemd see it
  *     reproduce.c        which mounts the lines of an fstab mount again
  *   fstab/plan/          a line for each mount
@@ -144,7 +143,6 @@
  *   fstab/edit/          merging a plan into an existing file
  *     merge.c            the flow
  *     decide.c           one mount and the lines at its place
- *     base.c             what changed since a base: an older file, or systemd's units
  *     options.c          options taken over from another line, or refused by the kernel
  *     order.c            where lines stand
  *     text.c             the bytes of the result

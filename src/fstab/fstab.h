@@ -99,9 +99,10 @@ struct fstab_facts {
 	    @return how many there are; -1: not known, ENOMEM too. */
 	int (*devices)(void *arg, const char *source, struct fstab_device *device);
 
-	/** What is at an absolute path from ROOT now, links being followed within ROOT; nothing that
-	    can block is touched.
-	    @real [out]  Gets the path without links, from ROOT, unless unknown or missing; or NULL. */
+	/** What is at an absolute path from ROOT now, links being followed within ROOT; nothing
+	    that can block is touched.
+	    @real [out]  Gets the path without links, from ROOT, unless unknown or missing;
+	                 may be NULL. */
 	enum fact_kind (*look)(void *arg, const char *path, struct strbuf *real);
 
 	/** Whether ROOT has a helper, "mount.nfs" or "fsck.ext4": 1, 0; -1: not known. */

@@ -62,27 +62,17 @@ struct fstab_match {
 	struct arena arena;
 };
 
-/**
- * Match the lines of a file with the mounts of a plan.
- *
- * Linear in lines and mounts, but for swap spaces.
- *
- * @match [out]  To be destroyed, also after an error.
- * @return 0, or -1.
- * Errors: ENOMEM.
- */
+/** Match the lines of a file with the mounts of a plan, linear in both but for swap spaces.
+    @match [out]  To be destroyed, also after an error.
+    @return 0, or -1.  Errors: ENOMEM. */
 int fstab_match(const struct fstab_match_input *in, struct fstab_match *match);
 
 void fstab_match_destroy(struct fstab_match *match);
 
-/**
- * Append the options that a line names and its mount has otherwise, as the mount has them.
- *
- * This is for a mount of which the plan has no line: what the line does not name may be the
- * system's or a server's.  That the mount is read-only does not count.
- *
- * @options  Of the line, decoded.
- */
+/** Append the options that a line names and its mount has otherwise, as the mount has them, for a
+    mount without a line of the plan: what the line does not name may be the system's or a server's,
+    and that the mount is read-only does not count.
+    @options  Of the line, decoded. */
 void fstab_match_named(const struct fstab_line *live, const char *options, struct strbuf *differ);
 
 #endif

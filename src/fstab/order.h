@@ -115,13 +115,10 @@ struct order_finding {
 	const char *path;        /* what `line` needs; of ORDER_PARENT its own mount point */
 };
 
-/**
- * Make the graph.
- *
- * @lines  Must live as long as the graph.
- * @order [out]  To be destroyed, also after an error.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Make the graph.
+    @lines        Must live as long as the graph.
+    @order [out]  To be destroyed, also after an error.
+    @return 0, or -1.  Errors: ENOMEM. */
 int order_make(const struct order_line *lines, uint32_t count, struct order *order);
 
 void order_destroy(struct order *order);
@@ -129,13 +126,10 @@ void order_destroy(struct order *order);
 /** Whether mount -a has to mount a needed line before the line that needs it. */
 bool order_matters(const struct order *order, uint32_t line, const struct order_need *need);
 
-/**
- * Find all faults: by line, at most one of each fault and kind.
- *
- * @place  Where each line stands; NULL: in the order of the lines.
- * @findings [out]  An array, to be freed.
- * @return its length, or -1.  Errors: ENOMEM.
- */
+/** Find all faults: by line, at most one of each fault and kind.
+    @place           The position of each line; NULL: in the order of the lines.
+    @findings [out]  An array, to be freed.
+    @return its length, or -1.  Errors: ENOMEM. */
 ssize_t order_judge(const struct order *order, const uint32_t *place,
                     struct order_finding **findings);
 
@@ -154,23 +148,20 @@ struct order_outcome {
 	uint32_t other;
 };
 
-/**
- * Foretell which lines are mounted as they say.
- *
- * @systemd   By systemd, or else by mount -a.
- * @broken    Of each line whether it cannot be mounted whatever the others do; or NULL.
- * @outcomes [out]  One for each line.
- */
+/** Foretell which lines are mounted as they say.
+    @systemd         By systemd, or else by mount -a.
+    @broken          Of each line whether it cannot be mounted whatever the others do; or NULL.
+    @outcomes [out]  One for each line. */
 void order_run(const struct order *order, bool systemd, const bool *broken,
                struct order_outcome *outcomes);
 
-/**
- * Call for each path that must exist before a line is mounted, but for its mount point.
- *
- * @options  Decoded.
- * @each     Gets normal paths; returns whether to go on.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** What matters of a line's type and options: enum order_flags, but for ORDER_IN_BOOT and those
+    after it. */
+uint16_t order_flags_of(const struct order_line *line);
+
+/** Call for each path that must exist before a line is mounted, but for its mount point.
+    @each    Gets normal paths; returns whether to go on.
+    @return 0, or -1.  Errors: ENOMEM. */
 int order_each_path(const struct order_line *line, struct arena *arena,
                     bool (*each)(void *arg, const char *path, enum order_kind kind), void *arg);
 

@@ -2,7 +2,7 @@
 /*
  * One line: what of its type and options matters to the order, and which paths it needs.
  */
-#include "fstab/order_impl.h"
+#include "fstab/order.h"
 
 #include "base/fstypes.h"
 #include "base/words.h"

@@ -12,6 +12,109 @@
 
 #include <string.h>
 
+/*
+ * What was changed in the file since a base: a text that the file once was, or what systemd has
+ * loaded of it.  systemd does not report which options it has loaded for a mount that is mounted,
+ * so where the file was changed since systemd read it, any line may have been changed.
+ */
+
+/** Whether a line looks damaged: with control characters, or invalid. */
+static bool is_hurt(const struct tabline *line)
+{
+	for (size_t i = 0; i < line->n; ++i) {
+		unsigned char c = (unsigned char)line->bytes[i];
+		if (c == 0x7f || (c < ' ' && c != '\t' && c != '\r'))
+			return true;
+	}
+	return line->kind == TABLINE_DAMAGED;
+}
+
+bool merge_damaged(struct merger *m)
+{
+	const struct tablines *file = m->in->match.file, *base = m->in->base;
+	struct map64 known;
+	bool entry = false, hurt = false;
+	map64_init(&known);
+	for (size_t i = 0; base && i < base->count; ++i) {
+		const struct tabline *line = &base->lines[i];
+		uint64_t hash = map64_bytes(MAP64_BYTES, line->bytes, line->n);
+		if (is_hurt(line))
+			m->match.failed |= map64_put(&known, hash, 0) == MAP64_NONE;
+	}
+	for (size_t i = 0; i < file->count && !hurt; ++i) {
+		const struct tabline *line = &file->lines[i];
+		uint64_t hash = map64_bytes(MAP64_BYTES, line->bytes, line->n);
+		entry |= line->kind == TABLINE_ENTRY;
+		hurt = is_hurt(line) && map64_get(&known, hash) == MAP64_NONE;
+	}
+	map64_destroy(&known);
+	return hurt || !entry;
+}
+
+/** The line of a text as the base for a mount; or NULL. */
+static const struct entry *find_loaded(struct merger *m, const struct entry *entry,
+                                      const struct planned *mount)
+{
+	struct matcher *base = &m->base;
+	if (!m->in->base)
+		return NULL;
+	if (mount->key)
+		return match_first_on(base, mount);
+	for (size_t i = 0; i < base->nentries; ++i) {
+		const struct entry *of = &base->entries[i];
+		if (of->swap && (entry ? strcmp(of->words.source, entry->words.source) == 0
+		                 : match_same(base, of, mount) == 1))
+			return of;
+	}
+	return NULL;
+}
+
+/** Whether a line is the last, without an end: it may be a part of one. */
+static bool is_cut(const struct merger *m, const struct entry *entry)
+{
+	return !m->in->match.file->ended && entry == &m->match.entries[m->match.nentries - 1];
+}
+
+/** Whether a line was changed since the base; a new line was.
+    @of    The line of the base; NULL: none, or it is not a text.
+    @what  FSTAB_FIX_SOURCE: what it mounts; FSTAB_FIX_OPTIONS; FSTAB_FIX_PASS. */
+static bool is_edited(const struct merger *m, const struct entry *entry, const struct entry *of,
+                  enum fstab_fix what)
+{
+	const struct words *now = &entry->words, *was = of ? &of->words : NULL;
+	if (!m->based || is_cut(m, entry))
+		return false;
+	/* Any line may have been changed since systemd loaded it. */
+	if (!m->in->base || !was)
+		return true;
+	if (what == FSTAB_FIX_PASS)
+		return now->passno != was->passno;
+	if (what == FSTAB_FIX_OPTIONS)
+		return !merge_alike(now->options, was->options, false);
+	return strcmp(now->source, was->source) != 0 || strcmp(now->fstype, was->fstype) != 0
+	       || !merge_alike(now->options, was->options, true);
+}
+
+/** Whether the line that the base has for a mount does not exist any more: one with noauto, or of
+    a mount beneath, may. */
+static bool is_removed(struct merger *m, const struct entry *loaded, const struct planned *mount)
+{
+	if (!m->based || !m->in->match.file->ended)
+		return false;
+	if (!m->in->base)
+		return fstab_has_loaded(m->in->loaded, mount->key ? mount->key : mount->line->swap);
+	if (!loaded)
+		return false;
+	for (const struct entry *entry = match_first_on(&m->match, mount); entry;
+	     entry = match_next_on(&m->match, entry)) {
+		if (!is_edited(m, entry, loaded, FSTAB_FIX_SOURCE))
+			return false;
+	}
+	return true;
+}
+
+/* What becomes of lines. */
+
 /** The fields of a line, to be changed. */
 static struct words *change(struct entry *entry)
 {
@@ -54,7 +157,7 @@ static bool note_fix(struct merger *m, enum fstab_note_kind kind, const struct e
                      const struct entry *of, const struct planned *mount, const char *text,
                      enum fstab_fix fix, bool known)
 {
-	bool edited = merge_edited(m, entry, of, fix);
+	bool edited = is_edited(m, entry, of, fix);
 	bool done = known && m->in->fix & fix && !edited;
 	struct fstab_note *note = merge_note(m, kind, entry, mount, text);
 	if (note) {
@@ -100,7 +203,7 @@ static void compare_how(struct merger *m, struct entry *entry, const struct plan
 /** Compare a line with its mount. */
 static void compare(struct merger *m, struct entry *entry, const struct planned *mount)
 {
-	const struct entry *of = merge_find_loaded(m, entry, mount);
+	const struct entry *of = find_loaded(m, entry, mount);
 	if (m->in->fix & FSTAB_FIX_SOURCE && !match_same_name(entry, mount)) {
 		bool known = match_same(&m->match, entry, mount) > 0;
 		if (note_fix(m, FSTAB_NOTE_NAME, entry, of, mount, NULL, FSTAB_FIX_SOURCE, known))
@@ -163,10 +266,10 @@ static void decide_without(struct merger *m, struct planned *mount)
 {
 	const struct fstab_line *line = mount->line;
 	struct entry *best = match_wrong(&m->match, mount);
-	const struct entry *loaded = merge_find_loaded(m, NULL, mount);
+	const struct entry *loaded = find_loaded(m, NULL, mount);
 	/* Removed or changed since the base. */
-	bool edited = best ? merge_edited(m, best, loaded, FSTAB_FIX_SOURCE)
-	              : merge_taken_out(m, loaded, mount);
+	bool edited = best ? is_edited(m, best, loaded, FSTAB_FIX_SOURCE)
+	              : is_removed(m, loaded, mount);
 	if (m->damaged && (m->in->persistent || !best))
 		edited = false;
 	bool mend = best && m->in->fix & FSTAB_FIX_SOURCE && !edited;
@@ -188,7 +291,7 @@ static void decide_without(struct merger *m, struct planned *mount)
 			mount->instead = (uint32_t)(entry - m->match.entries);
 		inherit(m, mount, entry);
 	}
-	bool lost = !best || m->damaged || merge_cut(m, best);
+	bool lost = !best || m->damaged || is_cut(m, best);
 	if (add && lost && loaded && !loaded->noauto)
 		inherit(m, mount, loaded);
 	/* Of two lines with one mount point systemd uses the first. */
@@ -225,7 +328,7 @@ void merge_decide(struct merger *m, struct planned *mount)
 		if (line->fate == FSTAB_LINE)
 			compare(m, own, mount);
 		else if (match_compares_options(match, own, mount))
-			compare_how(m, own, mount, merge_find_loaded(m, own, mount));
+			compare_how(m, own, mount, find_loaded(m, own, mount));
 		decide_others(m, own, mount);
 		for (entry = NULL; (entry = match_next_swap(match, entry, mount)) != NULL;)
 			decide_further(m, entry, own, mount);

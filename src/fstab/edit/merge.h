@@ -9,8 +9,7 @@
  *
  * Lines are matched by mount point, swap by source.  Without a base, the file is right but for what
  * is to be fixed.  With a base (a text, or what systemd loaded) changes and removals since then are
- * intended, and stay.  If the base is what systemd loaded, any line that differs may have been
- * changed since.
+ * intended, and stay.
  *
  * Removals are trusted only if the file is undamaged.  If it has a line that mount(8) refuses, or a
  * control character, that the base has not, or no entry at all, nothing counts as removed; with
@@ -38,8 +37,8 @@ enum fstab_fix {
 struct fstab_merge_input {
 	struct fstab_match_input match;  /* the file, the plan, and how to look at the host */
 	const struct tablines *base;    /* or NULL */
-	const struct host_units *loaded; /* the base, if base is NULL and the file was changed since
-	                                   systemd loaded it; or NULL */
+	const struct host_units *loaded; /* the base, if the file was changed since systemd loaded
+	                                    it, and base is NULL; or NULL */
 	unsigned fix;                   /* enum fstab_fix */
 	bool persistent;                /* every mount of the plan gets one line; lines in its way
 	                                   are commented out */
@@ -96,10 +95,8 @@ struct fstab_merged {
 };
 
 /**
- * Merge.
- *
- * The whole result is read again, by libmount as well, and compared with what was intended.
- * Linear in lines and mounts, but for the swap spaces.
+ * Merge, linear in lines and mounts but for swap spaces.  The result is read again, by libmount as
+ * well, and compared with what was intended.
  *
  * @merged [out]  To be destroyed, also after an error.
  * @return 0, or -1.
@@ -109,14 +106,10 @@ int fstab_merge(const struct fstab_merge_input *in, struct fstab_merged *merged)
 
 void fstab_merged_destroy(struct fstab_merged *merged);
 
-/**
- * Give the lines of a plan the options that a file has for the same mounts.
- *
- * @in    Its plan is the one that is changed.
- * @plan  Gets the options, in its arena.
- * @return 0, or -1.
- * Errors: ENOMEM.
- */
+/** Give the lines of a plan the options that a file has for the same mounts.
+    @in    Its plan is the one that is changed.
+    @plan  Gets the options, in its arena.
+    @return 0, or -1.  Errors: ENOMEM. */
 int fstab_keep_options(const struct fstab_match_input *in, struct fstab_plan *plan);
 
 /** How a line of a plan is written. */

@@ -3,8 +3,8 @@
  * What the files of the merge share.
  *
  *     merge.c      the flow
- *     decide.c     what becomes of a mount and of the lines on its mount point
- *     base.c       what the base has of a line, and what was changed since
+ *     decide.c     what becomes of a mount and of the lines on its mount point; what was changed
+ *                  since the base
  *     options.c    options taken over from another line; those that the kernel refuses
  *     order.c      where added lines go; lines that stand too early
  *     text.c       bytes: lines written, and the result read again
@@ -47,32 +47,13 @@ struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind,
 
 /* decide.c */
 
+/** Whether the file is not as somebody has left it; lines that the base has too are. */
+bool merge_damaged(struct merger *m);
+
 void merge_aside(struct merger *m, struct entry *entry, const char *why);
 
 /** Decide about a mount, and the lines on its mount point. */
 void merge_decide(struct merger *m, struct planned *mount);
-
-/* base.c */
-
-/** Whether the file is not as somebody has left it; lines that the base has too are. */
-bool merge_damaged(struct merger *m);
-
-/** The line of a text as the base for a mount; or NULL. */
-const struct entry *merge_find_loaded(struct merger *m, const struct entry *entry,
-                                      const struct planned *mount);
-
-/** Whether a line is the last, without an end: it may be a part of one. */
-bool merge_cut(const struct merger *m, const struct entry *entry);
-
-/** Whether a line was changed since the base; a new line was.
-    @of    The line of the base; NULL: none, or it is not a text.
-    @what  FSTAB_FIX_SOURCE: what it mounts; FSTAB_FIX_OPTIONS; FSTAB_FIX_PASS. */
-bool merge_edited(const struct merger *m, const struct entry *entry, const struct entry *of,
-                  enum fstab_fix what);
-
-/** Whether the line that the base has for a mount does not exist any more: one with noauto, or of
-    a mount beneath, may. */
-bool merge_taken_out(struct merger *m, const struct entry *loaded, const struct planned *mount);
 
 /* options.c */
 
@@ -85,13 +66,9 @@ const char *merge_identity(struct merger *m, const char *options, const char *li
 /** Whether two lists have the same options that say what is mounted; or the same others. */
 bool merge_alike(const char *a, const char *b, bool identity);
 
-/**
- * Which options of a line the kernel is known to refuse.
- *
- * @options  Of the line, perhaps fixed otherwise.
- * @kept [out]  The others.
- * @return them, as a list; NULL: none.
- */
+/** The options of a line that the kernel is known to refuse, as a list; NULL: none.
+    @options     Of the line, perhaps fixed otherwise.
+    @kept [out]  The others. */
 const char *merge_refused(struct merger *m, const struct entry *entry, const char *options,
                           const char **kept);
 

@@ -75,32 +75,27 @@ struct matcher {
 
 /** Make a matcher whose strings stay in an arena. */
 void match_init(struct matcher *m, const struct fstab_match_input *in, struct arena *arena);
-
 void match_destroy(struct matcher *m);
 
 /** A string that stays; "" on ENOMEM. */
 __attribute__((format(printf, 2, 3)))
 const char *match_format(struct matcher *m, const char *format, ...);
 
-/** Take the fields of a line. */
-void match_take(struct matcher *m, const struct tabline *line, struct entry *entry);
+/** A field with its octal escapes decoded; "" if there is none. */
+const char *match_decode(struct matcher *m, const char *text);
 
 /** fstab_normal() of a path; NULL if it is not absolute, or on ENOMEM. */
 const char *match_normal(struct matcher *m, const char *path);
 
-/** A field with its octal escapes decoded; "" if there is none. */
-const char *match_decode(struct matcher *m, const char *text);
+/** Take the fields of a line. */
+void match_take(struct matcher *m, const struct tabline *line, struct entry *entry);
 
-/** The line of the plan of a mount point, of any fate; or NULL. */
-const struct planned *match_live(const struct matcher *m, const char *key);
-
-/** Index a file; a mount point that leads to another one counts as that. */
+/** Index the plan; then a file, where a mount point that leads to that of a mount counts as it. */
+void match_take_plan(struct matcher *m);
 void match_take_file(struct matcher *m, const struct tablines *file);
 
-/** Index the plan. */
-void match_take_plan(struct matcher *m);
-
-/** The next line of the plan with the mount point of this one; or NULL. */
+/** The lines of the plan of a mount point, of any fate; NULL after the last. */
+const struct planned *match_live(const struct matcher *m, const char *key);
 const struct planned *match_next_live(const struct matcher *m, const struct planned *mount);
 
 /** The plan's line of the source of a line that is not mounted; NULL: it is mounted, may be not
@@ -137,15 +132,11 @@ struct entry *match_wrong(struct matcher *m, const struct planned *mount);
 /** Whether a line would mount something else on the mount point of a mount, not beneath it. */
 bool match_is_in_the_way(struct matcher *m, const struct entry *entry, const struct planned *mount);
 
-/**
- * Whether a further line on the mount point of a paired mount is too much.
- *
- * @source       Of the mount's own line.
- * @kind [out]   FSTAB_DIFFER_REPEATED or FSTAB_DIFFER_BESIDE.
- */
+/** Whether a further line on the mount point of a paired mount is too much.
+    @source      Of the mount's own line.
+    @kind [out]  FSTAB_DIFFER_REPEATED or FSTAB_DIFFER_BESIDE. */
 bool match_is_further(struct matcher *m, const struct entry *entry, const char *source,
-                      const struct planned *mount,
-                      enum fstab_difference_kind *kind);
+                      const struct planned *mount, enum fstab_difference_kind *kind);
 
 /** A line of a swap space besides its own: the next after entry, of the whole file; or NULL. */
 struct entry *match_next_swap(struct matcher *m, const struct entry *entry,
@@ -162,22 +153,6 @@ int match_same(struct matcher *m, const struct entry *entry, const struct planne
 bool match_bound(struct matcher *m, const struct entry *entry, const struct planned *mount,
                  struct fstab_bound *bound);
 
-/* server.c */
-
-/** Whether the helper of a line's type makes mounts of another type, with other options: Amazon's
-    efs makes NFS mounts. */
-bool match_by_helper(const struct entry *entry, const struct mount *mount);
-
-/** Whether the line of a helper may make a mount: fs-ID:/PATH makes that of
-    fs-ID.efs.REGION.amazonaws.com, or of any address.  @return 0; -1: not known. */
-int match_same_helped(const char *source, const char *live);
-
-/** Whether a source names the server and path of a mount: 1, 0; -1: the server's name may be
-    another name of the same server. */
-int match_same_server(const char *source, const struct mount *mount);
-
-/* same.c */
-
 /** Whether a line has the plan's source, or a mere name. */
 bool match_same_name(const struct entry *entry, const struct planned *mount);
 
@@ -187,15 +162,25 @@ const char *match_tag(struct matcher *m, const char *source);
 /** The device of a line of the plan. */
 void match_device(struct matcher *m, const struct fstab_line *line, struct fstab_device *device);
 
+/* server.c */
+
+/** Whether the helper of a line's type makes mounts of another type, with other options: Amazon's
+    efs makes NFS mounts. */
+bool match_by_helper(const struct entry *entry, const struct mount *mount);
+
+/** Whether the line of that helper may make a mount: fs-ID:/PATH makes that of
+    fs-ID.efs.REGION.amazonaws.com, or of any address.  @return 0; -1: not known. */
+int match_same_helped(const char *source, const char *live);
+
+/** Whether a source names the server and path of a mount: 1, 0; -1: not known. */
+int match_same_server(const char *source, const struct mount *mount);
+
 /* options.c */
 
-/**
- * The options that a line needs so that it mounts with those of its mount.
- *
- * @from          The options of the line.
- * @differ [out]  Those that differ, as the mount has them.
- * @return options; NULL: nothing differs.
- */
+/** The options that a line needs so that it mounts with those of its mount.
+    @from          The options of the line.
+    @differ [out]  Those that differ, as the mount has them.
+    @return options; NULL: nothing differs. */
 const char *match_options(struct matcher *m, const struct entry *entry, const char *from,
                           const struct planned *mount, const char **differ);
 

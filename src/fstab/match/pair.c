@@ -129,8 +129,7 @@ struct entry *match_wrong(struct matcher *m, const struct planned *mount)
 }
 
 bool match_is_further(struct matcher *m, const struct entry *entry, const char *source,
-                      const struct planned *mount,
-                      enum fstab_difference_kind *kind)
+                      const struct planned *mount, enum fstab_difference_kind *kind)
 {
 	bool same = match_same(m, entry, mount) != 0;
 	if (entry->noauto || (!same && (mount->line->fate != FSTAB_LINE || is_beneath(m, entry,

@@ -89,16 +89,13 @@ bool place_is_volatile(const struct maker *mk, uint32_t node);
 /** Whether a mount exists when one that needs it is mounted: LINE; else what it waits for. */
 enum state place_available(const struct maker *mk, uint32_t node);
 
-/**
- * Find the mount that a file or directory lies in.
- *
- * @i     The node that needs it, which may cover it: an overlay of the directory that it is
- *        mounted on; MT_NONE: none.
- * @path  From ROOT.
- * @what  "its image", for the reason.
- * @node [out]  The mount; or NULL.
- * @return LINE, WAITING or REFUSED.
- */
+/** Find the mount that a file or directory lies in.
+    @i     The node that needs it, which may cover it: an overlay of the directory that it is
+           mounted on; MT_NONE: none.
+    @path  From ROOT.
+    @what  "its image", for the reason.
+    @node [out]  The mount; or NULL.
+    @return LINE, WAITING or REFUSED. */
 enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
                             uint32_t *node, struct fstab_line *line);
 
@@ -143,13 +140,10 @@ struct fstab_own {
 	bool boot;               /* mounted when the fstab is read */
 };
 
-/**
- * Who mounts this by itself; or NULL: not the system.
- *
- * @itself     fstab_upon_itself()
- * @all        API file systems get lines.
- * @user       fstab_user(): names that an ordinary user can choose prove nothing.
- */
+/** Who mounts this by itself; or NULL: not the system.
+    @itself     fstab_upon_itself()
+    @all        API file systems get lines.
+    @user       fstab_user(): names that an ordinary user can choose prove nothing. */
 const struct fstab_own *fstab_own(const struct mount *mount, const char *target, bool itself,
                                   bool all, bool user);
 
