@@ -257,6 +257,7 @@
 #include "base/map64.h"
 #include "cmd/cmd.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -311,22 +312,69 @@ static void prepare_stdout(void)
 	__fsetlocking(stdout, FSETLOCKING_BYCALLER);
 }
 
-/** getmnt help [COMMAND], getmnt version.  @return an exit status. */
-static int run_word(int argc, char **argv)
+/** Run a command with one option, of one letter.  @return an exit status. */
+static int run_option(const struct command *command, char letter)
 {
-	bool version = strcmp(argv[1], "version") == 0;
-	const struct command *command = argc > 2 ? command_find(argv[2]) : command_find("discover");
-	if (argc > (version ? 2 : 3))
-		return usage_error(argv[argc - 1], "unexpected argument");
+	char name[] = "getmnt", option[] = {'-', letter, '\0'}, *args[] = {name, option, NULL};
+	return command->run(2, args);
+}
+
+/** getmnt help [COMMAND].  @return an exit status. */
+static int run_help(int argc, char **argv)
+{
+	const struct command *command = command_find(argc > 2 ? argv[2] : "discover");
 	const struct command *near = command ? NULL : command_near(argv[2]);
+	if (argc > 3)
+		return usage_error(argv[3], "unexpected argument");
 	if (near)
 		return usage_error(argv[2], "no such command; did you mean \"%s\"?", near->name);
 	if (!command)
 		return usage_error(argv[2], "no such command");
-	char option[] = "--version", *args[] = {argv[0], option, NULL};
-	if (!version)
-		strcpy(option, "--help");
-	return command->run(2, args);
+	return run_option(command, 'h');
+}
+
+/** Whether the arguments request the version: "version", or "-V" after a command. */
+static bool wants_version(int argc, char **argv, const struct command *command)
+{
+	if (!command)
+		return argc == 2 && strcmp(argv[1], "version") == 0;
+	return argc == 3 && (strcmp(argv[2], "-V") == 0 || strcmp(argv[2], "--version") == 0);
+}
+
+/** Whether findmnt's --verify is among the arguments. */
+static bool wants_verify(int argc, char **argv)
+{
+	bool found = false;
+	for (int i = 1; i < argc; ++i)
+		found |= strcmp(argv[i], "-x") == 0 || strcmp(argv[i], "--verify") == 0;
+	return found;
+}
+
+/** getmnt --verify [--tab-file FILE], as findmnt has it: the audit of an fstab alone.
+    @return an exit status. */
+static int run_verify(int argc, char **argv)
+{
+	static const char file[] = "--tab-file";
+	char only[] = "--only=FSTAB-*", fstab[] = "--fstab";
+	char **args = malloc(((size_t)argc + 2) * sizeof(*args));
+	int n = 0;
+	if (!args)
+		return usage_error("--verify", "%s", strerror(ENOMEM));
+	args[n++] = argv[0];
+	args[n++] = only;
+	for (int i = 1; i < argc; ++i) {
+		char *arg = argv[i];
+		if (strcmp(arg, "-x") == 0 || strcmp(arg, "--verify") == 0)
+			continue;
+		if (strcmp(arg, "-F") == 0 || strcmp(arg, file) == 0)
+			arg = fstab;
+		args[n++] = arg;
+	}
+	args[n] = NULL;
+	message_verb("audit");
+	int status = command_find("audit")->run(n, args);
+	free(args);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -345,10 +393,12 @@ int main(int argc, char **argv)
 	if (argc > 0 && strcmp(slash ? slash + 1 : argv[0], "check_getmnt") == 0)
 		return cmd_check(argc, argv);
 	const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
-	if (argc > 1 && (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "version") == 0))
-		return run_word(argc, argv);
+	if (wants_version(argc, argv, command))
+		return run_option(command_find("discover"), 'V');
+	if (argc > 1 && strcmp(argv[1], "help") == 0)
+		return run_help(argc, argv);
 	if (!command)
-		return cmd_discover(argc, argv);
+		return wants_verify(argc, argv) ? run_verify(argc, argv) : cmd_discover(argc, argv);
 	message_verb(command->name);
 	return command->run(argc - 1, argv + 1);
 }

@@ -1,5 +1,5 @@
 # What is refused says what to use instead; findmnt's options by name.
-for args in --probe=remote -x --verify --verbose \
+for args in --probe=remote --verbose \
 	"-w 5" "-Q x" --filter=x --hyperlink; do
 	# shellcheck disable=SC2086
 	getmnt $args 2>&1

@@ -36,7 +36,6 @@ done <<'ARGS'
 -O ro,no
 --boundaries
 --boundaries --names=kernel
---verify
 audti
 --poll
 -Q x
@@ -57,7 +56,7 @@ status --depth $'\e[31mX\a'
 status -o $'\e]0;x\a'
 status $'--no\e[2Jsuch'
 status -N $'\t1\n2'
-for args in "help audti" "help nosuch" "help audit x" "version x" "audti" "fsatb --help"; do
+for args in "help audti" "help nosuch" "help audit x" "audti" "fsatb --help"; do
 	# shellcheck disable=SC2086
 	getmnt $args >out 2>&1
 	echo "status $?: $(head -n 1 out)"
@@ -66,5 +65,13 @@ done
 for command in '' discover audit fstab profile recover search; do
 	# shellcheck disable=SC2086
 	cmp <(getmnt help $command) <(getmnt $command --help)
+	# shellcheck disable=SC2086
+	cmp <(getmnt $command -V) <(getmnt version)
 done
 cmp <(getmnt version) <(getmnt -V)
+# --verify is the audit of an fstab alone.
+printf '/data ext4\n/dev/sda1 /x ext4 defualts 0 0\n' >tab
+for args in "-x -F tab" "--tab-file tab --verify" "-x --fstab=tab"; do
+	# shellcheck disable=SC2086
+	cmp <(getmnt $args 2>&1; echo $?) <(getmnt audit '--only=FSTAB-*' --fstab=tab 2>&1; echo $?)
+done
