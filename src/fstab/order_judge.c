@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /** Lines that are looked at for a way from one line to another. */
 enum { REACH_MAX = 256 };
@@ -40,20 +41,15 @@ bool order_matters(const struct order *order, uint32_t line, const struct order_
 static void add(struct judge *j, enum order_fault fault, uint32_t line,
                 const struct order_need *need)
 {
-	if (need && j->reported[fault] & 1u << need->kind)
+	if (j->reported[fault] & 1u << need->kind)
 		return;
+	j->reported[fault] |= 1u << need->kind;
 	if (!ARRAY_ROOM(j->findings, j->count, &j->room)) {
 		j->failed = true;
 		return;
 	}
-	j->findings[j->count++] = (struct order_finding){
-		.fault = fault,
-		.kind = need ? need->kind : ORDER_PARENT,
-		.line = line,
-		.other = need ? need->line : ORDER_NONE,
-		.path = need ? need->path : j->order->lines[line].path,
-	};
-	j->reported[fault] |= need ? 1u << need->kind : 0;
+	j->findings[j->count++] =
+		(struct order_finding){fault, need->kind, line, need->line, need->path};
 }
 
 /** Whether systemd mounts a line before it starts the network: for local-fs.target or
@@ -62,12 +58,6 @@ static bool is_early(const struct order *order, uint32_t line)
 {
 	return has(order, line, ORDER_IN_BOOT)
 	       && !has(order, line, ORDER_IS_NETWORK | ORDER_IS_NOFAIL);
-}
-
-/** Whether systemd starts the unit of an automount, and does so for local-fs.target. */
-static bool is_automount_unit(const struct order *order, uint32_t line)
-{
-	return has(order, line, ORDER_IS_AUTOMOUNT) && !has(order, line, ORDER_IS_IDLE);
 }
 
 /** Whether systemd mounts a line after another: by what it knows, as far as that is looked at. */
@@ -101,13 +91,12 @@ static void judge_need(struct judge *j, uint32_t i, const struct order_need *nee
 		add(j, ORDER_CYCLE, i, need);
 	bool waits = order_is_known(need->kind) && has(order, other, ORDER_ON_NETWORK);
 	bool first = has(order, other, ORDER_IS_NETWORK) || !is_early(order, other);
-	if (waits
-	    && ((is_early(order, i) && first)
-	        || (need->kind == ORDER_PARENT && is_automount_unit(order, i))))
+	/* Of an automount systemd starts the automount unit, for local-fs.target. */
+	bool automount = need->kind == ORDER_PARENT && has(order, i, ORDER_IS_AUTOMOUNT)
+	                 && !has(order, i, ORDER_IS_IDLE);
+	if (waits && ((is_early(order, i) && first) || automount))
 		add(j, ORDER_DEADLOCK, i, need);
-	if (has(order, i, ORDER_IS_IDLE))
-		return;
-	if (!need->nearest || need->kind == ORDER_AFTER)
+	if (has(order, i, ORDER_IS_IDLE) || !need->nearest || need->kind == ORDER_AFTER)
 		return;
 	if (has(order, other, ORDER_IS_IDLE) && !order->lines[other].absent)
 		add(j, ORDER_NOAUTO, i, need);
@@ -123,8 +112,7 @@ static void judge_need(struct judge *j, uint32_t i, const struct order_need *nee
 static void judge_line(struct judge *j, uint32_t i)
 {
 	const struct order *order = j->order;
-	for (unsigned fault = 0; fault <= ORDER_ROOT; ++fault)
-		j->reported[fault] = 0;
+	memset(j->reported, 0, sizeof(j->reported));
 	/* The lowest mount that is late, of the first path of a kind that has one. */
 	const struct order_need *late[ORDER_KINDS] = {NULL};
 	for (uint32_t at = order->begin[i]; at < order->begin[i + 1]; ++at) {
@@ -193,26 +181,27 @@ static bool is_unmet(const struct order *order, bool systemd, uint32_t i,
 static struct order_outcome outcome(const struct order *order, bool systemd, uint32_t i,
                                     bool broken, const struct order_outcome *outcomes)
 {
-	if (broken)
-		return (struct order_outcome){ORDER_LACKS_ITSELF, ORDER_PARENT, ORDER_NONE};
-	if (has(order, i, ORDER_IS_IDLE))
-		return (struct order_outcome){ORDER_LACKS_BOOT, ORDER_PARENT, ORDER_NONE};
+	struct order_outcome out = {ORDER_LACKS_NOTHING, ORDER_PARENT, ORDER_NONE};
+	uint32_t other = systemd ? order->first[i] : order->last[i];
+	if (broken || has(order, i, ORDER_IS_IDLE)) {
+		out.lack = broken ? ORDER_LACKS_ITSELF : ORDER_LACKS_BOOT;
+		return out;
+	}
 	for (uint32_t at = order->begin[i]; at < order->begin[i + 1]; ++at) {
 		const struct order_need *need = &order->needs[at];
 		if (is_unmet(order, systemd, i, need, outcomes))
 			return (struct order_outcome){ORDER_LACKS_OTHER, need->kind, need->line};
 	}
-	uint32_t other = systemd ? order->first[i] : order->last[i];
 	if (order->lines[i].path && other != i)
-		return (struct order_outcome){ORDER_LACKS_PLACE, ORDER_PARENT, other};
-	return (struct order_outcome){ORDER_LACKS_NOTHING, ORDER_PARENT, ORDER_NONE};
+		out = (struct order_outcome){ORDER_LACKS_PLACE, ORDER_PARENT, other};
+	return out;
 }
 
 void order_run(const struct order *order, bool systemd, const bool *broken,
                struct order_outcome *outcomes)
 {
 	for (uint32_t k = 0; k < order->count; ++k)
-		outcomes[k] = (struct order_outcome){ORDER_LACKS_NOTHING, ORDER_PARENT, ORDER_NONE};
+		outcomes[k].lack = ORDER_LACKS_NOTHING;
 	for (uint32_t k = 0; k < order->count; ++k) {
 		uint32_t i = order->sequence[k];
 		outcomes[i] = outcome(order, systemd, i, broken && broken[i], outcomes);

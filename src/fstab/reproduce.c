@@ -204,20 +204,11 @@ static enum reproduce_verdict judge_entry(struct work *w, uint32_t i, const char
 /** Judge a mount. */
 static struct reproduce_item judge(struct work *w, uint32_t at)
 {
-	const struct fstab_line *want = &w->plan->lines[at];
-	uint32_t entry = w->wanted[at].entry;
-	struct reproduce_item item = {.want = want, .target = want->target};
-	if (entry != NONE) {
-		item.line = entry + 1;
-		item.verdict = judge_entry(w, entry, &item.why);
-		if (item.verdict == REPRODUCE_SAME && w->wanted[at].differs) {
-			item.verdict = REPRODUCE_OPTIONS;
-			item.why = form(w, "it is mounted with other options: %s",
-			                w->wanted[at].differs);
-		}
-		return item;
-	}
-	entry = w->wanted[at].other;
+	const struct wanted *wanted = &w->wanted[at];
+	struct reproduce_item item = {.want = &w->plan->lines[at],
+	                              .target = w->plan->lines[at].target};
+	bool own = wanted->entry != NONE;
+	uint32_t entry = own ? wanted->entry : wanted->other;
 	if (entry == NONE) {
 		item.verdict = REPRODUCE_NO_LINE;
 		item.why = "no line mounts it";
@@ -225,9 +216,13 @@ static struct reproduce_item judge(struct work *w, uint32_t at)
 	}
 	item.line = entry + 1;
 	item.verdict = judge_entry(w, entry, &item.why);
-	if (item.verdict == REPRODUCE_SAME || item.verdict == REPRODUCE_HIDDEN) {
+	bool mounts = item.verdict == REPRODUCE_SAME || item.verdict == REPRODUCE_HIDDEN;
+	if (!own && mounts) {
 		item.verdict = REPRODUCE_SOURCE;
 		item.why = "the line mounts something else";
+	} else if (own && item.verdict == REPRODUCE_SAME && wanted->differs) {
+		item.verdict = REPRODUCE_OPTIONS;
+		item.why = form(w, "it is mounted with other options: %s", wanted->differs);
 	}
 	return item;
 }

@@ -11,48 +11,41 @@ bool fstab_is_lines_unit(const struct host_unit *unit)
 	return strcmp(unit->source_path, "/etc/fstab") == 0;
 }
 
-/** Whether a file is in a directory. */
-static bool is_in(const char *file, const char *dir)
-{
-	return strncmp(file, dir, strlen(dir)) == 0;
-}
-
 /** What a unit with a file makes. */
 static enum fstab_unit kind_of(const struct host_unit *unit)
 {
-	static const char late[] = "/run/systemd/generator.late/",
-		generators[] = "/run/systemd/generator";
+	const char *file = unit->fragment;
 	if (strcmp(unit->load_state, "masked") == 0)
 		return FSTAB_NO_UNIT;
 	if (fstab_is_lines_unit(unit))
 		return host_unit_is(unit, ".automount") ? FSTAB_AUTOMOUNT : FSTAB_NO_UNIT;
 	/* systemd-gpt-auto-generator(8) alone makes mounts there. */
-	if (is_in(unit->fragment, late))
+	if (strncmp(file, "/run/systemd/generator.late/", 28) == 0)
 		return FSTAB_GPT_UNIT;
-	bool pulled = *unit->wanted_by || *unit->required_by || *unit->triggered_by;
-	return pulled || is_in(unit->fragment, generators) ? FSTAB_OWN_UNIT : FSTAB_IDLE_UNIT;
+	bool pulled = *unit->wanted_by || *unit->required_by || *unit->triggered_by
+	              || strncmp(file, "/run/systemd/generator", 22) == 0;
+	return pulled ? FSTAB_OWN_UNIT : FSTAB_IDLE_UNIT;
 }
 
-/** The unit that counts, of those of one path: each name of a swap space has one of its own. */
-static const struct host_unit *followed(const struct host_units *units,
-                                        const struct host_unit *unit)
+/** Step through the units of a path.  Each name of a swap space has a unit, which may follow
+    another one that counts instead.
+    @at [in,out]  From NULL.
+    @return the unit that counts; NULL after the last. */
+static const struct host_unit *next_at(const struct host_units *units, const char *path,
+                                       const struct host_unit **at)
 {
-	const struct host_unit *other = *unit->following
-		&& !*unit->fragment ? host_units_find(units, unit->following) : NULL;
-	return other ? other : unit;
-}
-
-/** The next unit of the same path, or NULL. */
-static const struct host_unit *next_of(const struct host_units *units, const struct host_unit *unit)
-{
-	return unit->next == MAP64_NONE ? NULL : &units->list[unit->next];
+	*at = !*at ? host_units_at(units, path)
+	      : (*at)->next == MAP64_NONE ? NULL : &units->list[(*at)->next];
+	const struct host_unit *followed = *at && *(*at)->following && !*(*at)->fragment
+	                                   ? host_units_find(units, (*at)->following) : NULL;
+	return followed ? followed : *at;
 }
 
 enum fstab_unit fstab_unit_of(const struct host_units *units, const char *path)
 {
 	enum fstab_unit found = FSTAB_NO_UNIT;
-	for (const struct host_unit *at = host_units_at(units, path); at; at = next_of(units, at)) {
-		const struct host_unit *unit = followed(units, at);
+	const struct host_unit *at = NULL;
+	for (const struct host_unit *unit; (unit = next_at(units, path, &at)) != NULL;) {
 		enum fstab_unit kind = *unit->fragment ? kind_of(unit) : FSTAB_NO_UNIT;
 		/* An automount says more than its mount. */
 		if (kind != FSTAB_NO_UNIT && (found == FSTAB_NO_UNIT
@@ -65,8 +58,8 @@ enum fstab_unit fstab_unit_of(const struct host_units *units, const char *path)
 /** The unit that was made of a line for a path, or NULL. */
 static const struct host_unit *lines_unit(const struct host_units *units, const char *path)
 {
-	for (const struct host_unit *at = host_units_at(units, path); at; at = next_of(units, at)) {
-		const struct host_unit *unit = followed(units, at);
+	const struct host_unit *at = NULL, *unit;
+	while ((unit = next_at(units, path, &at)) != NULL) {
 		if (fstab_is_lines_unit(unit) && !host_unit_is(unit, ".automount"))
 			return unit;
 	}
@@ -101,12 +94,12 @@ bool fstab_is_boot_target(const char *names)
 {
 	static const char boot[] =
 		"local-fs remote-fs swap sysinit basic multi-user graphical default local-fs-pre "
-		"remote-fs-pre network "
-		"network-online paths sockets timers time-sync getty cryptsetup snapd.mounts "
-		"snapd.mounts-pre";
+		"remote-fs-pre network network-online paths sockets timers time-sync getty "
+		"cryptsetup snapd.mounts snapd.mounts-pre";
 	static const char suffix[] = ".target";
+	size_t tail = sizeof(suffix) - 1;
 	for (const char *at = names; *(at += strspn(at, " "));) {
-		size_t n = strcspn(at, " "), tail = sizeof(suffix) - 1;
+		size_t n = strcspn(at, " ");
 		if (n > tail && memcmp(at + n - tail, suffix, tail) == 0
 		    && word_in(at, n - tail, boot))
 			return true;

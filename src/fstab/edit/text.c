@@ -30,22 +30,30 @@ static void put_field(struct strbuf *out, const char *text, bool first, bool ter
 		escape_octal(out, text, ESCAPE_PATH, terminal);
 }
 
-/** Append a line of the plan and the comments above it, each with a newline. */
-static void write_line(struct strbuf *out, const struct fstab_line *line, unsigned form)
+/** Append a comment without its end. */
+static void write_comment(struct strbuf *out, const char *before, const char *text,
+                          const char *after, const char *end)
+{
+	strbuf_printf(out, "# %s", before);
+	write_text(out, text);
+	strbuf_puts(out, after);
+	write_text(out, end);
+}
+
+/** Append a line of the plan and the comments above it. */
+static void write_line(struct strbuf *out, const struct fstab_line *line, unsigned form,
+                       const char *eol)
 {
 	static const int widths[2][4] = {{41, 15, 7, 15}, {20, 10, 10, 10}};
 	bool genfstab = form & FSTAB_FORM_GENFSTAB, tabs = form & FSTAB_FORM_TABS;
 	if (line->warning) {
-		strbuf_puts(out, "# getmnt: ");
-		write_text(out, line->mount ? line->target : line->source);
-		strbuf_puts(out, ": ");
-		write_text(out, line->warning);
-		strbuf_putc(out, '\n');
+		write_comment(out, "getmnt: ", line->mount ? line->target : line->source, ": ",
+		              line->warning);
+		strbuf_puts(out, eol);
 	}
 	if (line->note) {
-		strbuf_puts(out, "# ");
-		write_text(out, line->note);
-		strbuf_putc(out, '\n');
+		write_comment(out, "", line->note, "", "");
+		strbuf_puts(out, eol);
 	}
 	const char *const fields[] = {line->source, line->target, line->fstype, line->options};
 	for (size_t i = 0; i < 4; ++i) {
@@ -56,18 +64,16 @@ static void write_line(struct strbuf *out, const struct fstab_line *line, unsign
 			strbuf_putc(out, ' ');
 		strbuf_putc(out, genfstab || tabs ? '\t' : ' ');
 	}
-	strbuf_printf(out, "0%c%d\n%s", tabs ? '\t' : ' ', line->passno, genfstab ? "\n" : "");
+	strbuf_printf(out, "0%c%d%s%s", tabs ? '\t' : ' ', line->passno, eol, genfstab ? eol : "");
 }
 
 /** Append the reason why a mount has no line. */
-static void write_comment(struct strbuf *out, const struct fstab_line *line)
+static void write_reason(struct strbuf *out, const struct fstab_line *line)
 {
 	const struct mount *m = line->mount;
-	strbuf_puts(out, "# getmnt: no line for ");
-	write_text(out, !m ? line->source : line->target ? line->target
-	                 : "a mount without a name");
-	strbuf_puts(out, " (");
-	write_text(out, !m ? "swap" : m->fstype ? m->fstype : "?");
+	write_comment(out, "getmnt: no line for ",
+	              !m ? line->source : line->target ? line->target : "a mount without a name",
+	              " (", !m ? "swap" : m->fstype ? m->fstype : "?");
 	if (m && m->source) {
 		struct strbuf masked;
 		strbuf_init(&masked);
@@ -88,22 +94,11 @@ void fstab_write_plan(struct strbuf *out, const struct fstab_plan *plan, unsigne
 		strbuf_puts(out, "# <source> <target> <type> <options> <freq> <pass>\n");
 	for (size_t i = 0; i < plan->count; ++i) {
 		if (plan->lines[i].fate == FSTAB_LINE)
-			write_line(out, &plan->lines[i], form);
+			write_line(out, &plan->lines[i], form, "\n");
 	}
 	for (size_t i = 0; i < plan->count; ++i) {
 		if (plan->lines[i].fate == FSTAB_COMMENT)
-			write_comment(out, &plan->lines[i]);
-	}
-}
-
-/** Append a text with an end of line instead of "\n". */
-static void put_ends(struct strbuf *out, const char *text, const char *eol)
-{
-	for (; *text; ++text) {
-		if (*text == '\n')
-			strbuf_puts(out, eol);
-		else
-			strbuf_putc(out, *text);
+			write_reason(out, &plan->lines[i]);
 	}
 }
 
@@ -115,14 +110,12 @@ static void put_changed(struct strbuf *out, const struct entry *entry)
 	const char *const before[] = {was->source, was->target, was->fstype, was->options};
 	const char *const after[] = {is->source, is->target, is->fstype, is->options};
 	const char *at = line->bytes, *end = line->bytes + line->n;
-	bool tab = line->nfields > 1 && line->fields[1].raw[-1] == '\t';
-	char blank = tab ? '\t' : ' ';
+	char blank = line->nfields > 1 && line->fields[1].raw[-1] == '\t' ? '\t' : ' ';
 	for (unsigned i = 0; i < TABLINE_FIELDS; ++i) {
 		const struct tabline_field *field = &line->fields[i];
-		bool wanted = i == TABLINE_OPTIONS ? strcmp(before[i], after[i]) != 0
-		    || is->passno > 0
-		              : i == TABLINE_FREQ || i == TABLINE_PASSNO ? is->passno > 0 : true;
-		if (!field->raw && !wanted)
+		bool differs = i < TABLINE_FREQ && strcmp(before[i], after[i]) != 0;
+		/* Fields that the line lacks are added for other options, and for a pass. */
+		if (!field->raw && is->passno <= 0 && !differs)
 			break;
 		if (field->raw) {
 			strbuf_add(out, at, (size_t)(field->raw - at));
@@ -136,7 +129,7 @@ static void put_changed(struct strbuf *out, const struct entry *entry)
 			strbuf_add(out, field->raw, field->n);
 		else if (i == TABLINE_PASSNO)
 			strbuf_number(out, (uint64_t)(is->passno > 0 ? is->passno : 0));
-		else if (field->raw && strcmp(before[i], after[i]) == 0)
+		else if (field->raw && !differs)
 			strbuf_add(out, field->raw, field->n);
 		else
 			put_field(out, after[i], i == 0, false);
@@ -152,15 +145,9 @@ static void put_aside(struct strbuf *out, const struct entry *entry)
 	strbuf_printf(out, "# getmnt: line %u: ", (unsigned)line->number);
 	write_text(out, entry->why);
 	strbuf_puts(out, nul ? " (NUL as \\000, \\ as \\134): " : ": ");
-	if (!nul) {
-		strbuf_add(out, line->bytes, line->n);
-		return;
-	}
 	for (size_t i = 0; i < line->n; ++i) {
-		if (line->bytes[i] == '\0')
-			strbuf_puts(out, "\\000");
-		else if (line->bytes[i] == '\\')
-			strbuf_puts(out, "\\134");
+		if (nul && (line->bytes[i] == '\0' || line->bytes[i] == '\\'))
+			strbuf_puts(out, line->bytes[i] ? "\\134" : "\\000");
 		else
 			strbuf_putc(out, line->bytes[i]);
 	}
@@ -178,16 +165,17 @@ static unsigned layout(const struct merger *m)
 	return tabs > others ? FSTAB_FORM_TABS : 0;
 }
 
-static void put_items(struct merger *m, struct strbuf *out)
+/** Append all items.  @return whether one of them is not as it is in the file. */
+static bool put_items(struct merger *m, struct strbuf *out)
 {
 	const struct tablines *file = m->in->match.file;
 	unsigned form = layout(m);
+	bool changes = false;
 	for (size_t k = 0; k < m->nitems; ++k) {
 		const struct item *item = &m->items[k];
+		changes |= item->is_new || m->match.entries[item->i].act != KEPT;
 		if (item->is_new) {
-			strbuf_reset(&m->match.text);
-			write_line(&m->match.text, m->match.mounts[item->i].line, form);
-			put_ends(out, strbuf_str(&m->match.text), file->eol);
+			write_line(out, m->match.mounts[item->i].line, form, file->eol);
 			continue;
 		}
 		const struct entry *entry = &m->match.entries[item->i];
@@ -204,45 +192,40 @@ static void put_items(struct merger *m, struct strbuf *out)
 		if (last != '\n' && k + 1 < m->nitems)
 			strbuf_puts(out, last == '\r' ? "\n" : file->eol);
 	}
-}
-
-static bool same(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
+	return changes;
 }
 
 /** Whether a line reads as intended. */
 static bool reads(struct merger *m, const struct tabline *line, const struct words *words)
 {
-	if (line->kind != TABLINE_ENTRY)
-		return false;
 	struct entry entry;
 	match_take(&m->match, line, &entry);
-	int passno = words->passno > 0 ? words->passno : 0;
-	return same(entry.words.source, words->source) && same(entry.words.target, words->target)
-	       && same(entry.words.fstype, words->fstype) && same(entry.words.options,
-	        words->options)
-	       && (entry.words.passno > 0 ? entry.words.passno : 0) == passno;
+	const struct words *is = &entry.words;
+	return line->kind == TABLINE_ENTRY && strcmp(is->source, words->source) == 0
+	       && strcmp(is->target, words->target) == 0 && strcmp(is->fstype, words->fstype) == 0
+	       && strcmp(is->options, words->options) == 0
+	       && (is->passno > 0 ? is->passno : 0) == (words->passno > 0 ? words->passno : 0);
 }
 
-/** Whether the result is the unchanged file, as intended. */
-static bool is_untouched(const struct merger *m, const char *text, size_t len)
+/** Whether a line of the result is the item that it was made of. */
+static bool is_item(struct merger *m, const struct item *item, const struct tabline *line)
 {
-	if (len != m->in->match.file->len || memcmp(text, m->in->match.file->text, len) != 0)
-		return false;
-	for (size_t k = 0; k < m->nitems; ++k) {
-		if (m->items[k].is_new || m->match.entries[m->items[k].i].act == ASIDE
-		    || m->match.entries[m->items[k].i].act == CHANGED)
-			return false;
+	if (item->is_new) {
+		const struct fstab_line *plan = m->match.mounts[item->i].line;
+		return reads(m, line, &(struct words){plan->source, plan->target, plan->fstype,
+		                                      plan->options, plan->passno});
 	}
-	return true;
+	const struct entry *entry = &m->match.entries[item->i];
+	if (entry->act != KEPT)
+		return entry->act == ASIDE ? line->kind == TABLINE_COMMENT
+		       : reads(m, line, &entry->changed);
+	return line->n == entry->line->n && memcmp(line->bytes, entry->line->bytes, line->n) == 0
+	       && (line->kind == entry->line->kind || entry->line->number == 1);
 }
 
 /** Whether the result reads as intended.  @return 1, 0, or -1 (ENOMEM). */
 static int check(struct merger *m, const char *text, size_t len)
 {
-	if (is_untouched(m, text, len))
-		return 1;
 	struct tablines *lines = tablines_parse(text, len);
 	if (!lines)
 		return -1;
@@ -250,23 +233,10 @@ static int check(struct merger *m, const char *text, size_t len)
 	bool good = true;
 	for (size_t k = 0; good && k < m->nitems; ++k) {
 		const struct item *item = &m->items[k];
-		if (!item->is_new) {
-			const struct entry *entry = &m->match.entries[item->i];
-			const struct tabline *line = at < lines->count ? &lines->lines[at++] : NULL;
-			good = line && (entry->act == ASIDE ? line->kind == TABLINE_COMMENT
-			                : entry->act == CHANGED ? reads(m, line, &entry->changed)
-			                : line->n == entry->line->n
-			                    && memcmp(line->bytes, entry->line->bytes, line->n) == 0
-			                  && (line->kind == entry->line->kind
-			                      || entry->line->number == 1));
-			continue;
-		}
-		const struct fstab_line *plan = m->match.mounts[item->i].line;
-		struct words words =
-		    {plan->source, plan->target, plan->fstype, plan->options, plan->passno};
-		for (unsigned i = 0; good && i < (unsigned)!!plan->note + !!plan->warning; ++i)
-			good = at < lines->count && lines->lines[at++].kind == TABLINE_COMMENT;
-		good = good && at < lines->count && reads(m, &lines->lines[at++], &words);
+		const struct fstab_line *plan =
+			item->is_new ? m->match.mounts[item->i].line : NULL;
+		at += plan ? (size_t)!!plan->note + !!plan->warning : 0;
+		good = at < lines->count && is_item(m, item, &lines->lines[at++]);
 	}
 	good = good && at == lines->count;
 	tablines_free(lines);
@@ -278,10 +248,13 @@ int merge_write(struct merger *m)
 	struct strbuf out;
 	strbuf_init(&out);
 	strbuf_add(&out, "", 0);
-	put_items(m, &out);
+	const struct tablines *file = m->in->match.file;
+	bool changes = put_items(m, &out);
 	int good = -1;
 	if (out.failed || m->match.failed || m->match.text.failed || m->match.more.failed)
 		errno = ENOMEM;
+	else if (!changes && out.len == file->len && memcmp(out.data, file->text, out.len) == 0)
+		good = 1;
 	else
 		good = check(m, out.data, out.len);
 	if (good == 0)

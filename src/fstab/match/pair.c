@@ -53,23 +53,16 @@ static bool is_beneath(struct matcher *m, const struct entry *entry, const struc
 
 struct entry *match_choose(struct matcher *m, const struct planned *mount)
 {
-	struct entry *own = NULL;
-	const struct fstab_line *line = mount->line;
+	bool swap = mount->line->swap;
+	struct entry *own = NULL, *first = match_first_on(m, mount);
 	int best = 0;
-	struct entry *first = match_first_on(m, mount);
 	/* A single line need not be compared with others. */
-	if (first && !match_next_on(m, first) && !line->swap)
+	if (first && first->next == NO_LINE && !swap)
 		return match_same(m, first, mount) != 0 ? first : NULL;
-	for (struct entry *entry = first; entry; entry = match_next_on(m, entry)) {
-		int fits = fit(m, entry, mount);
-		if (fits > best) {
-			best = fits;
-			own = entry;
-		}
-	}
-	for (size_t i = 0; line->swap && i < m->nentries; ++i) {
-		struct entry *entry = &m->entries[i];
-		int fits = entry->swap && entry->live == NO_LINE ? fit(m, entry, mount) : 0;
+	for (struct entry *entry = swap ? m->entries : first, *end = m->entries + m->nentries;
+	     entry && entry < end; entry = swap ? entry + 1 : match_next_on(m, entry)) {
+		bool may = !swap || (entry->swap && entry->live == NO_LINE);
+		int fits = may ? fit(m, entry, mount) : 0;
 		if (fits > best) {
 			best = fits;
 			own = entry;
