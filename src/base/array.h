@@ -14,15 +14,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/**
- * Make room for one more element.
- *
- * @items  A pointer to the elements, or NULL.
- * @count  The number of elements.
- * @room   The address of the number of allocated elements, a size_t.
- * @return whether there is room; nothing has changed if not.
- * Errors: ENOMEM.
- */
+/** Make room for one more element.
+    @items  A pointer to the elements, or NULL.
+    @count  The number of elements.
+    @room  The address of the number of allocated elements, a size_t.
+    @return whether there is room; nothing has changed if not.  Errors: ENOMEM. */
 #define ARRAY_ROOM(items, count, room) \
 	((count) < *(room) || array_grow(&(items), (room), sizeof(*(items))))
 

@@ -18,14 +18,9 @@
 /** Bytes that the kernel escapes in types and sources (seq_escape). */
 #define ESCAPE_SOURCE " \t\n\\#"
 
-/**
- * Decode \ooo escapes of exactly three octal digits, up to \377.  Other backslashes stay.
- *
- * @dst [out]
- *         Room for n bytes; may be src.  No NUL is written.
- * @return
- *         The number of bytes written, never more than n.
- */
+/** Decode \ooo escapes of exactly three octal digits, up to \377.  Other backslashes stay.
+    @dst [out]  Room for n bytes; may be src.  No NUL is written.
+    @return The number of bytes written, never more than n. */
 size_t unescape_octal(char *dst, const char *src, size_t n);
 
 /** Append n bytes, decoded by unescape_octal(). */
@@ -35,20 +30,15 @@ void unescape_octal_add(struct strbuf *out, const char *src, size_t n);
     @terminal  Also the bytes of characters that escape_harms(). */
 void escape_octal(struct strbuf *out, const char *str, const char *set, bool terminal);
 
-/**
- * Append the first field of a line of fstab or mtab.  A leading '#' is escaped as well; it would
- * make the line a comment.
- *
- * @terminal  As for escape_octal().
- */
+/** Append the first field of a line of fstab or mtab.  A leading '#' is escaped as well; it
+    would make the line a comment.
+    @terminal  As for escape_octal(). */
 void escape_first_field(struct strbuf *out, const char *str, const char *set, bool terminal);
 
-/**
- * Append a string so that it can neither control a terminal nor deceive a reader: control
- * characters (C0, DEL, C1) and invalid UTF-8 become \xhh, invisible characters and those that
- * change the text direction become \uhhhh, and a backslash in front of such an escape becomes
- * \x5c.  Any other string is unchanged.
- */
+/** Append a string so that it can neither control a terminal nor deceive a reader: control
+    characters (C0, DEL, C1) and invalid UTF-8 become \xhh, invisible characters and those that
+    change the text direction become \uhhhh, and a backslash in front of such an escape becomes
+    \x5c.  Any other string is unchanged. */
 void escape_terminal(struct strbuf *out, const char *str);
 
 /** Append a word for a shell, in '...' if it needs quotes.  It is not escaped for a terminal. */
@@ -69,13 +59,9 @@ void escape_raw(struct strbuf *out, const char *str);
     @return whether there are any; if not, nothing was appended. */
 bool escape_unseen(struct strbuf *out, const char *str);
 
-/**
- * Append a JSON string with its quotes.  Control characters (C0, DEL, C1) and invisible
- * characters become \uhhhh, bytes of invalid UTF-8 become \\xhh.
- *
- * @return
- *         Whether the string is valid UTF-8.
- */
+/** Append a JSON string with its quotes.  Control characters (C0, DEL, C1) and invisible
+    characters become \uhhhh, bytes of invalid UTF-8 become \\xhh.
+    @return Whether the string is valid UTF-8. */
 bool escape_json(struct strbuf *out, const char *str);
 
 /** Append n bytes in base64 (RFC 4648, with padding). */

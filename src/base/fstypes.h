@@ -26,34 +26,20 @@ enum fstype_flags {
 	FST_JOURNAL = 1 << 15, /* its journal may be on another device: ext4 */
 };
 
-/**
- * The properties of a type.
- *
- * @fstype
- *         As the kernel reports it; a ".subtype" is ignored.  NULL: unknown.
- * @return
- *         enum fstype_flags.  An unknown type has only FST_BLOCKS.
- */
+/** The properties of a type.
+    @fstype  As the kernel reports it; a ".subtype" is ignored.  NULL: unknown.
+    @return enum fstype_flags.  An unknown type has only FST_BLOCKS. */
 unsigned fstype_flags(const char *fstype);
 
-/**
- * Whether reading a directory, or a lookup in it, locks the memory map of a process:
- * /proc/PID/map_files.  A process that waits for a page from a dead server holds that lock.
- *
- * @name
- *         The last component of the directory's path.
- */
+/** Whether reading a directory, or a lookup in it, locks the memory map of a process:
+    /proc/PID/map_files.  A process that waits for a page from a dead server holds that lock.
+    @name  The last component of the directory's path. */
 bool fstype_dir_waits(const char *fstype, const char *name);
 
-/**
- * The properties of the type of an fstab line; the source can decide between two types of the
- * same name.
- *
- * @source
- *         Decoded; NULL: unknown.
- * @return
- *         Like fstype_flags().
- */
+/** The properties of the type of an fstab line; the source can decide between two types of the
+    same name.
+    @source  Decoded; NULL: unknown.
+    @return Like fstype_flags(). */
 unsigned fstype_line_flags(const char *fstype, const char *source);
 
 #endif

@@ -26,12 +26,9 @@ void intern_init(struct intern *intern);
 
 void intern_destroy(struct intern *intern);
 
-/**
- * Find or add a string of n bytes, none of which is NUL.
- *
- * @number [out]
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Find or add a string of n bytes, none of which is NUL.
+    @number [out]
+    @return 0, or -1.  Errors: ENOMEM. */
 int intern_put(struct intern *intern, const char *text, size_t n, uint32_t *number);
 
 /** The number of a string, or INTERN_NONE. */

@@ -18,13 +18,10 @@ struct map64 {
 	size_t count;
 };
 
-/**
- * Make hashes unpredictable, so that nobody can write a mount table whose keys all collide.
- * Called once, before the first map is made.  Unit tests and fuzz targets do not call it, so
- * that each of their runs is the same.
- *
- * @random  16 secret bytes.
- */
+/** Make hashes unpredictable, so that nobody can write a mount table whose keys all collide.
+    Called once, before the first map is made.  Unit tests and fuzz targets do not call it, so
+    that each of their runs is the same.
+    @random  16 secret bytes. */
 void map64_seed(const void *random);
 
 /** Make an empty map, without allocating memory. */
@@ -33,32 +30,20 @@ void map64_init(struct map64 *map);
 /** Free the map's memory. */
 void map64_destroy(struct map64 *map);
 
-/**
- * Make room for n keys, so that map64_put() cannot fail.
- *
- * @return 0, or -1.
- * Errors: ENOMEM.
- */
+/** Make room for n keys, so that map64_put() cannot fail.  @return 0, or -1.
+    Errors: ENOMEM. */
 int map64_reserve(struct map64 *map, size_t n);
 
-/**
- * Map a key to a value unless the map already has the key.
- *
- * @return
- *         The value that the key has now; MAP64_NONE on error.
- * Errors: ENOMEM.
- */
+/** Map a key to a value unless the map already has the key.
+    @return The value that the key has now; MAP64_NONE on error.  Errors: ENOMEM. */
 uint32_t map64_put(struct map64 *map, uint64_t key, uint32_t value);
 
 /** The first hash to pass to map64_bytes(). */
 #define MAP64_BYTES 0xcbf29ce484222325u
 
-/**
- * A hash of bytes: FNV-1a with the factor of map64_seed().  Hashes may collide: compare strings.
- *
- * @hash
- *         MAP64_BYTES, or the hash of the preceding bytes.
- */
+/** A hash of bytes: FNV-1a with the factor of map64_seed().  Hashes may collide: compare
+    strings.
+    @hash  MAP64_BYTES, or the hash of the preceding bytes. */
 uint64_t map64_bytes(uint64_t hash, const char *bytes, size_t n);
 
 /** A hash of a string. */
@@ -70,12 +55,8 @@ static inline uint64_t map64_text(const char *text)
 /** The value of a key, or MAP64_NONE. */
 uint32_t map64_get(const struct map64 *map, uint64_t key);
 
-/**
- * Remove a key.  No tombstone stays, so that adding and removing keys does not fill the map.
- *
- * @return
- *         The value of the key, or MAP64_NONE.
- */
+/** Remove a key.  No tombstone stays, so that adding and removing keys does not fill the map.
+    @return The value of the key, or MAP64_NONE. */
 uint32_t map64_remove(struct map64 *map, uint64_t key);
 
 #endif

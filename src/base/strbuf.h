@@ -31,11 +31,8 @@ void strbuf_destroy(struct strbuf *buf);
     at the end learns of it. */
 void strbuf_reset(struct strbuf *buf);
 
-/**
- * Append n bytes for the caller to fill, and the NUL.
- *
- * @return them, until the next append; NULL if there is no memory.
- */
+/** Append n bytes for the caller to fill, and the NUL.
+    @return them, until the next append; NULL if there is no memory. */
 static inline char *strbuf_extend(struct strbuf *buf, size_t n);
 
 /** The same where there is no room yet. */
@@ -97,13 +94,8 @@ void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args);
 /** The string so far; "" for an empty buffer.  Stays the buffer's. */
 const char *strbuf_str(const struct strbuf *buf);
 
-/**
- * Take the string out of the buffer, which becomes empty.
- *
- * @return
- *         The string, to be freed by the caller; NULL if an append had failed.
- * Errors: ENOMEM.
- */
+/** Take the string out of the buffer, which becomes empty.
+    @return The string, to be freed by the caller; NULL if an append had failed.  Errors: ENOMEM. */
 char *strbuf_take(struct strbuf *buf);
 
 #endif

@@ -39,12 +39,9 @@ struct os_bounded {
 int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg,
                struct os_bounded *done);
 
-/**
- * Run a program; its standard input is empty.
- *
- * @argv  argv[0] is its path; ended by NULL, as is envp.
- * @done [out]  Its status is 127 if it cannot be run.
- */
+/** Run a program; its standard input is empty.
+    @argv  argv[0] is its path; ended by NULL, as is envp.
+    @done [out]  Its status is 127 if it cannot be run. */
 int os_bounded_program(struct os *os, double seconds, char *const argv[], char *const envp[],
                        struct os_bounded *done);
 

@@ -58,11 +58,8 @@ int os_fremovexattr(struct os *os, int fd, const char *name);
 /** The flags of an inode (ioctl FS_IOC_GETFLAGS): FS_IMMUTABLE_FL ... */
 int os_inode_flags(struct os *os, int fd, unsigned *flags);
 
-/**
- * Block all signals; and let a limit on the size of files be an error (EFBIG), not a signal.
- *
- * @held [out]  The state that os_signals_go() restores.
- */
+/** Block all signals; and let a limit on the size of files be an error (EFBIG), not a signal.
+    @held [out]  The state that os_signals_go() restores. */
 struct os_signals {
 	sigset_t mask;
 	struct sigaction size;

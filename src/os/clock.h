@@ -59,13 +59,10 @@ struct os_costs {
 	double fault;                /* a page at its first use */
 };
 
-/**
- * Measure the costs.  Takes some milliseconds.
- *
- * The calls are counted in os (geteuid, mmap, munmap).  Each cost is the median of
- * batches, so that other work on the machine matters little.
- * @return 0, or -1 (ENOMEM): *costs is unchanged.
- */
+/** Measure the costs.  Takes some milliseconds.
+    The calls are counted in os (geteuid, mmap, munmap).  Each cost is the median of batches, so
+    that other work on the machine matters little.
+    @return 0, or -1 (ENOMEM): *costs is unchanged. */
 int os_costs_measure(struct os *os, struct os_costs *costs);
 
 /**
@@ -113,12 +110,9 @@ void os_clock_leave(struct os_clock *clock, enum os_call kind);
 		os_result_; \
 	})
 
-/**
- * For the files of os/: make a system call, counted and, if there is a clock, timed.  All system
- * calls are made by this and by OS_SYSCALL().
- *
- * @function  Of the C library; its arguments follow.  Its value is the macro's.
- */
+/** For the files of os/: make a system call, counted and, if there is a clock, timed.  All
+    system calls are made by this and by OS_SYSCALL().
+    @function  Of the C library; its arguments follow.  Its value is the macro's. */
 #define OS_CALL(os, kind, function, ...) \
 	OS_COUNTED(os, kind, OS_ENTER(function, ##__VA_ARGS__))
 

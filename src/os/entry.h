@@ -31,14 +31,11 @@ enum os_entry_on {
 	ENTRY_LOCAL,   /* also a mount that cannot block: a bind-mounted file */
 };
 
-/**
- * Open an entry of a directory; a symlink is not followed.
- *
- * @name   One component.
- * @flags  Those of openat(2) without O_CREAT.
- * @return a descriptor, or -1.
- * Errors: those of openat(2); EXDEV: it is on a mount that is not allowed.
- */
+/** Open an entry of a directory; a symlink is not followed.
+    @name  One component.
+    @flags  Those of openat(2) without O_CREAT.
+    @return a descriptor, or -1.
+    Errors: those of openat(2); EXDEV: it is on a mount that is not allowed. */
 int os_open_entry(struct os *os, int dirfd, const char *name, int flags, enum os_entry_on on);
 
 /** The attributes of an entry.  @return 0, or -1.  Errors: those of os_open_entry(). */

@@ -121,14 +121,9 @@ const char *os_call_name(enum os_call call);
 /** The sum of all calls. */
 uint64_t os_calls_total(const struct os *os);
 
-/**
- * statx(2); if that is refused, fstatat(2), which returns no mount IDs.
- *
- * @st [out]
- *         Zeroed by this function before the call.
- * @return 0, or -1.
- * Errors: those of statx(2).
- */
+/** statx(2); if that is refused, fstatat(2), which returns no mount IDs.
+    @st [out]  Zeroed by this function before the call.
+    @return 0, or -1.  Errors: those of statx(2). */
 int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
              struct k_statx *st);
 
@@ -145,22 +140,16 @@ int os_openat(struct os *os, int dirfd, const char *path, int flags);
     where it is missing or disabled). */
 int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t resolve);
 
-/**
- * Open a directory for reading entries: O_NOFOLLOW, and O_NOATIME if permitted.
- *
- * @return a descriptor, or -1.
- * Errors: those of openat(2); ENOTDIR: not a directory, or a symlink.
- */
+/** Open a directory for reading entries: O_NOFOLLOW, and O_NOATIME if permitted.
+    @return a descriptor, or -1.
+    Errors: those of openat(2); ENOTDIR: not a directory, or a symlink. */
 int os_opendir(struct os *os, int dirfd, const char *name);
 
-/**
- * Clone a mount without its submounts, detached: open_tree(2).
- *
- * @fd      Its root; O_PATH is enough.
- * @return an O_PATH descriptor, or -1.
- * Errors: ENOSYS (before Linux 5.2), EPERM (no CAP_SYS_ADMIN over the namespace),
- *         EINVAL (it is of another namespace, unbindable, or has locked submounts).
- */
+/** Clone a mount without its submounts, detached: open_tree(2).
+    @fd  Its root; O_PATH is enough.
+    @return an O_PATH descriptor, or -1.
+    Errors: ENOSYS (before Linux 5.2), EPERM (no CAP_SYS_ADMIN over the namespace), EINVAL (it is
+    of another namespace, unbindable, or has locked submounts). */
 int os_open_tree(struct os *os, int fd);
 
 /** getdents64(2).  @return bytes, 0 at the end of the directory, or -1. */
@@ -227,13 +216,9 @@ static inline const struct k_dirent *os_dirent(const void *buf, size_t n, size_t
 /** read(2).  @return bytes, 0 at the end, or -1. */
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size);
 
-/**
- * The type of an open file: S_IFREG, S_IFDIR ...; 0 on error.
- *
- * @major, minor [out]
- *         The number of a device; may be NULL.
- * By fstat(2): every counted statx is of a mount or an entry.
- */
+/** The type of an open file, by fstat(2) (each statx that is counted is of a mount or an entry):
+    S_IFREG, S_IFDIR ...; 0 on error.
+    @major, minor [out]  The number of a device; may be NULL. */
 unsigned os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *minor);
 
 /**
@@ -285,14 +270,9 @@ ssize_t os_write(struct os *os, int fd, const void *buf, size_t size);
 
 struct iovec;
 
-/**
- * Write all pieces; on a descriptor with O_NONBLOCK, wait for room.
- *
- * @pieces, n
- *         Moved past what was written, also on failure.
- * @return 0, or -1.
- * Errors: those of writev(2).
- */
+/** Write all pieces; on a descriptor with O_NONBLOCK, wait for room.
+    @pieces, n  Moved past what was written, also on failure.
+    @return 0, or -1.  Errors: those of writev(2). */
 int os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n);
 
 /** mkdirat(2).  @return 0, or -1. */
@@ -307,21 +287,12 @@ void os_close(struct os *os, int fd);
 /** readlinkat(2).  @return the length; buf gets a NUL (size is one more). */
 ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, size_t size);
 
-/**
- * getcwd(2), which needs no /proc and touches no file system.
- *
- * @buf [out]
- *         PATH_MAX bytes; "(unreachable)..." for a directory outside the root.
- * @return 0, or -1.
- * Errors: ENOENT (it was removed), ENAMETOOLONG.
- */
+/** getcwd(2), which needs no /proc and touches no file system.
+    @buf [out]  PATH_MAX bytes; "(unreachable)..." for a directory outside the root.
+    @return 0, or -1.  Errors: ENOENT (it was removed), ENAMETOOLONG. */
 int os_getcwd(struct os *os, char *buf);
 
-/**
- * The host's name, by uname(2).
- *
- * @return a string that the caller frees, or NULL.
- */
+/** The host's name, by uname(2).  @return a string that the caller frees, or NULL. */
 char *os_hostname(struct os *os);
 
 /** The release of the kernel: "6.1.0-13-amd64".  @return as os_hostname(). */
@@ -330,23 +301,16 @@ char *os_release(struct os *os);
 /** fcntl(F_DUPFD_CLOEXEC).  @return a descriptor of at least min, or -1. */
 int os_dupfd(struct os *os, int fd, int min);
 
-/**
- * listmount(2): one page of the IDs of the mounts below a mount.
- *
- * @mnt_id  K_LSMT_ROOT, or a unique ID.
- * @last    The last ID of the page before; 0 to begin.
- * @return  The number of IDs written, 0 at the end, or -1.
- * Errors: ENOSYS (missing, disabled), EPERM, ENOENT.
- */
+/** listmount(2): one page of the IDs of the mounts below a mount.
+    @mnt_id  K_LSMT_ROOT, or a unique ID.
+    @last  The last ID of the page before; 0 to begin.
+    @return The number of IDs written, 0 at the end, or -1.
+    Errors: ENOSYS (missing, disabled), EPERM, ENOENT. */
 ssize_t os_listmount(struct os *os, uint64_t mnt_id, uint64_t last, uint64_t *ids, size_t n);
 
-/**
- * statmount(2).
- *
- * @return 0, or -1.
- * Errors: ENOENT (the mount went away), EOVERFLOW (the buffer is too small,
- *         and the kernel does not say how small), ENOSYS, EPERM.
- */
+/** statmount(2).  @return 0, or -1.
+    Errors: ENOENT (the mount went away), EOVERFLOW (the buffer is too small, and the kernel does
+    not say how small), ENOSYS, EPERM. */
 int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmount *buf,
                  size_t size);
 
@@ -376,21 +340,15 @@ int os_poll(struct os *os, struct pollfd *fds, size_t n, int ms);
     @raise  Raise it first, as far as the hard limit permits. */
 unsigned os_nofile(struct os *os, unsigned most, bool raise);
 
-/**
- * Grow the table of descriptors before threads share it: after that, each growth makes the opener
- * wait for all processors (an RCU grace period, 20 ms).
- *
- * @fd  An open descriptor.
- * @n   The number of descriptors to make room for, within the limit.
- */
+/** Grow the table of descriptors before threads share it: after that, each growth makes the
+    opener wait for all processors (an RCU grace period, 20 ms).
+    @fd  An open descriptor.
+    @n  The number of descriptors to make room for, within the limit. */
 void os_grow_fds(struct os *os, int fd, unsigned n);
 
-/**
- * Start a thread that blocks all signals.
- *
- * @return 0, or an error number.  Errors: those of pthread_create(3); always EAGAIN in a build for
- *         gprof.
- */
+/** Start a thread that blocks all signals.
+    @return 0, or an error number.  Errors: those of pthread_create(3); always EAGAIN in a build
+    for gprof. */
 int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
 /** The number of processors that this process may run on; at least 1. */

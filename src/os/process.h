@@ -31,14 +31,11 @@ ssize_t os_read_rooted(struct os *os, int root, int fd, char *buf, size_t size);
 
 enum { OS_PARTS = 4 };
 
-/**
- * Divide n items into parts and call run() for each, all but the first in threads of their own; if
- * a thread cannot be created, its part is done by this one.  The calls of all parts are counted in
- * os.
- *
- * @parts  At most OS_PARTS.
- * @run    Its os is that of the thread.  The items are from to to - 1.
- */
+/** Divide n items into parts and call run() for each, all but the first in threads of their own;
+    if a thread cannot be created, its part is done by this one.  The calls of all parts are
+    counted in os.
+    @parts  At most OS_PARTS.
+    @run  Its os is that of the thread.  The items are from to to - 1. */
 void os_divide(struct os *os, size_t n, unsigned parts,
                void (*run)(struct os *os, void *arg, unsigned part, size_t from, size_t to),
                void *arg);
@@ -49,33 +46,24 @@ _Noreturn void os_exit_process(int status);
 /** kill(2).  @return 0, or -1. */
 int os_kill(struct os *os, int pid, int signal);
 
-/**
- * waitpid(2) with a time limit: a dying child may be stopped, or sleep in the kernel.
- *
- * @seconds  How long to wait; 0: not at all.
- * @status [out]  As waitpid(2) has it; may be NULL.
- * @return whether the child is gone.
- */
+/** waitpid(2) with a time limit: a dying child may be stopped, or sleep in the kernel.
+    @seconds  How long to wait; 0: not at all.
+    @status [out]  As waitpid(2) has it; may be NULL.
+    @return whether the child is gone. */
 bool os_reap(struct os *os, int pid, double seconds, int *status);
 
-/**
- * Send a message of two parts; never raises SIGPIPE.
- *
- * @pass    A descriptor to send with it, or -1.
- * @wait    Whether to wait until there is room.
- * @return 0, or -1.  Errors: EAGAIN, EPIPE, EMSGSIZE and those of sendmsg(2).
- */
+/** Send a message of two parts; never raises SIGPIPE.
+    @pass  A descriptor to send with it, or -1.
+    @wait  Whether to wait until there is room.
+    @return 0, or -1.  Errors: EAGAIN, EPIPE, EMSGSIZE and those of sendmsg(2). */
 int os_send(struct os *os, int sock, const void *head, size_t head_size, const void *text,
             size_t text_size, int pass, bool wait);
 
-/**
- * Receive a message.
- *
- * @passed [out]  A descriptor that came with it, or -1; may be NULL: closed.
- * @wait    Whether to wait for one.
- * @return its size, 0 at the end, or -1.  Errors: EAGAIN, EMSGSIZE (it did not
- *         fit), and those of recvmsg(2).
- */
+/** Receive a message.
+    @passed [out]  A descriptor that came with it, or -1; may be NULL: closed.
+    @wait  Whether to wait for one.
+    @return its size, 0 at the end, or -1.  Errors: EAGAIN, EMSGSIZE (it did not fit), and those
+    of recvmsg(2). */
 ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bool wait);
 
 /** shutdown(2): nothing more will be sent.  @return 0, or -1. */

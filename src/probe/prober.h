@@ -92,12 +92,9 @@ enum { PROBER_DIR_MAX = 256 };
 
 struct prober;
 
-/**
- * Write the name of the directory of the records: /run/getmnt, or for an ordinary user
- * $XDG_RUNTIME_DIR/getmnt.
- *
- * @return false for a user without that variable.
- */
+/** Write the name of the directory of the records: /run/getmnt, or for an ordinary user
+    $XDG_RUNTIME_DIR/getmnt.
+    @return false for a user without that variable. */
 bool prober_memory_dir(char dir[PROBER_DIR_MAX]);
 
 /**
@@ -114,20 +111,14 @@ bool prober_memory_dir(char dir[PROBER_DIR_MAX]);
  */
 struct prober *prober_new(struct os *os, double timeout);
 
-/**
- * Resolve names from a directory instead of "/".
- *
- * @fd      Stays the caller's.
- * @return 0, or -1.  Errors: those of sendmsg(2).
- */
+/** Resolve names from a directory instead of "/".
+    @fd  Stays the caller's.
+    @return 0, or -1.  Errors: those of sendmsg(2). */
 int prober_root(struct prober *prober, int fd);
 
-/**
- * Let the prober move abandoned processes to the root of the cgroup hierarchy.
- * Call it only if PROBER_CGROUP_DIR cannot block.
- *
- * @return 0, or -1.  Errors: those of sendmsg(2).
- */
+/** Let the prober move abandoned processes to the root of the cgroup hierarchy.  Call it only if
+    PROBER_CGROUP_DIR cannot block.
+    @return 0, or -1.  Errors: those of sendmsg(2). */
 int prober_permit_cgroups(struct prober *prober);
 
 /**
@@ -156,31 +147,20 @@ int prober_lock(struct prober *prober, double deadline);
  */
 int prober_ask(struct prober *prober, const struct probe_question *question);
 
-/**
- * Wait for an answer to any question.
- *
- * @deadline
- *         By os_now(); 0: none beyond the timeout of each question.
- * @return 1, 0 at the deadline, or -1.
- * Errors: EPIPE (the supervisor is gone).
- */
+/** Wait for an answer to any question.
+    @deadline  By os_now(); 0: none beyond the timeout of each question.
+    @return 1, 0 at the deadline, or -1.  Errors: EPIPE (the supervisor is gone). */
 int prober_answer(struct prober *prober, struct probe_answer *answer, double deadline);
 
-/**
- * Whether an earlier run left a process that still waits for this superblock.
- *
- * @since [out]
- *         When it was recorded, in seconds since 1970; 0: not known.
- * @return its process ID, or 0.
- */
+/** Whether an earlier run left a process that still waits for this superblock.
+    @since [out]  When it was recorded, in seconds since 1970; 0: not known.
+    @return its process ID, or 0. */
 int prober_left(const struct prober *prober, uint32_t dev_major, uint32_t dev_minor,
                 int64_t *since);
 
-/**
- * End the processes, add their kernel calls to those of the run, and free; NULL is fine.
- * Processes that cannot be killed are abandoned and stay recorded.  Takes 0.25 seconds, on a busy
- * machine 2 more.
- */
+/** End the processes, add their kernel calls to those of the run, and free; NULL is fine.
+    Processes that cannot be killed are abandoned and stay recorded.  Takes 0.25 seconds, on a
+    busy machine 2 more. */
 void prober_free(struct prober *prober);
 
 #endif

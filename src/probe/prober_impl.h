@@ -63,52 +63,34 @@ struct prober_use {
 	bool open;           /* the answer may still come */
 };
 
-/**
- * Whether one more mount of an owner may be touched.  Pure.
- *
- * @return 0; EDQUOT: not before processes have ended; EBUSY: not before an open question is
- *         answered.
- */
+/** Whether one more mount of an owner may be touched.  Pure.
+    @return 0; EDQUOT: not before processes have ended; EBUSY: not before an open question is
+    answered. */
 int prober_room(const struct prober_use *uses, size_t n, uint32_t owner);
 
 /** Read the parts that all records of this run share. */
 void prober_self_init(struct os *os, struct prober_self *self);
 
-/**
- * Open the directory of the records.
- *
- * @make    Create it if it does not exist.
- * @return a descriptor, or -1.
- * Errors: as prober_lock().
- */
+/** Open the directory of the records.
+    @make  Create it if it does not exist.
+    @return a descriptor, or -1.  Errors: as prober_lock(). */
 int prober_memory_open(struct os *os, bool make);
 
-/**
- * Read the records of the processes that still exist; remove the others.
- *
- * @dir         From prober_memory_open().
- * @left [out]  Ownership: the caller frees it.
- * @return their number, or -1.
- * Errors: EFBIG, ENOMEM, those of getdents64(2).
- */
+/** Read the records of the processes that still exist; remove the others.
+    @dir  From prober_memory_open().
+    @left [out]  Ownership: the caller frees it.
+    @return their number, or -1.  Errors: EFBIG, ENOMEM, those of getdents64(2). */
 ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self,
                       struct prober_left **left);
 
-/**
- * The state of a process, field 3 of /proc/PID/stat (proc(5)).
- *
- * @start [out]  When it was started, in clock ticks since boot; 0: unknown.
- * @return a letter; '\0': unknown, or it does not exist.
- */
+/** The state of a process, field 3 of /proc/PID/stat (proc(5)).
+    @start [out]  When it was started, in clock ticks since boot; 0: unknown.
+    @return a letter; '\0': unknown, or it does not exist. */
 char prober_process(struct os *os, int32_t pid, uint64_t *start);
 
-/**
- * Write the record of a worker, or remove it.  Allocates nothing.
- *
- * @start   From prober_process().
- * @return 0, or -1.
- * Errors: those of openat(2); of unlinkat(2).
- */
+/** Write the record of a worker, or remove it.  Allocates nothing.
+    @start  From prober_process().
+    @return 0, or -1.  Errors: those of openat(2); of unlinkat(2). */
 int prober_record(struct os *os, int dir, const struct prober_self *self,
                   const struct probe_question *question, int32_t pid, uint64_t start, bool remove);
 
