@@ -177,8 +177,7 @@
  *     drift_owner.c      mounts without a line
  *     rbind.c            copies of mounts that an rbind makes
  *     units.c            failed and inactive units of systemd; an fstab that it has not loaded
- *     mounts.c           mounts that are broken
- *     holders.c          processes that hold an unmounted file system
+ *     mounts.c           mounts that are broken; what holds an unmounted file system
  *     covered.c          data covered by a mount
  *     host.c             mtab, file system errors
  *     boot.c             the kernel's command line

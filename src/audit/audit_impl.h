@@ -6,14 +6,13 @@
 #define GM_AUDIT_IMPL_H
 
 #include "audit/live.h"
-#include "base/intern.h"
 #include "base/map64.h"
 #include "fstab/order.h"
 
 enum {
 	AUDIT_OPTIONS_MAX = 16384,   /* bytes of options that are checked */
 	AUDIT_NAME_MAX = 40,         /* bytes of a word that is searched for misspellings */
-	AUDIT_MISSES_MAX = 2000,     /* searches for a misspelling */
+	AUDIT_MISSES_MAX = 2000,     /* searches for a misspelling, or among the live mounts */
 	AUDIT_BOOT = 4,              /* with a severity: a risk for the boot */
 };
 
@@ -47,11 +46,10 @@ struct audit {
 	struct map64 by_source;
 	struct map64 written; /* hash of a directory that an overlay writes to -> its first entry */
 	struct map64 keys;       /* of the options of one entry */
-	struct intern shown;     /* types, each with options that live mounts show */
-	bool shown_read;
 	const struct audit_entry *typo;   /* the last with a misspelled option */
 	bool cr;                 /* a line that ends in CR LF was reported */
 	unsigned misses;         /* searches for a misspelling so far */
+	unsigned looks;          /* searches for an option among the live mounts so far */
 	signed char systemd;     /* whether it mounts the lines: 1, -1; 0: not looked at */
 	signed char unit_dirs[2]; /* whether those of judge_unit() exist: 1, -1; 0: not looked at */
 	signed char container;   /* audit_is_contained() */

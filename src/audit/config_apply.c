@@ -45,7 +45,7 @@ int audit_config_apply(struct audit_report *report, struct audit_config *config,
 		const struct audit_row *row = &config->rows[i];
 		if (row->verb == AUDIT_IGNORE && !row->target && !row->type && !row->owner
 		    && !audit_row_over(row, today))
-			audit_set_add_all(&config->off, &row->codes);
+			config->off.bits |= row->codes.bits;
 	}
 	for (size_t i = 0; i < report->count && !failed; ++i) {
 		struct audit_finding *f = &report->findings[i];

@@ -25,34 +25,6 @@ const struct audit_rule audit_rules[AUDIT_CODES] = {
 #undef AUDIT_RULE_ROW
 };
 
-enum { SET_WORDS = AUDIT_CODES / 64 + 1 };
-
-void audit_set_add_all(struct audit_set *set, const struct audit_set *more)
-{
-	for (size_t i = 0; i < SET_WORDS; ++i)
-		set->words[i] |= more->words[i];
-}
-
-void audit_set_remove_all(struct audit_set *set, const struct audit_set *less)
-{
-	for (size_t i = 0; i < SET_WORDS; ++i)
-		set->words[i] &= ~less->words[i];
-}
-
-void audit_set_keep(struct audit_set *set, const struct audit_set *only)
-{
-	for (size_t i = 0; i < SET_WORDS; ++i)
-		set->words[i] &= only->words[i];
-}
-
-unsigned audit_set_count(const struct audit_set *set)
-{
-	unsigned count = 0;
-	for (size_t i = 0; i < SET_WORDS; ++i)
-		count += (unsigned)__builtin_popcountll(set->words[i]);
-	return count;
-}
-
 struct audit_set audit_set_of(unsigned flags)
 {
 	struct audit_set set = {0};
@@ -325,7 +297,6 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	map64_init(&audit.by_source);
 	map64_init(&audit.written);
 	map64_init(&audit.keys);
-	intern_init(&audit.shown);
 	report->failed = !audit.entries || !audit.next_target;
 	if (!report->failed)
 		read_lines(&audit);
@@ -357,6 +328,5 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	map64_destroy(&audit.by_source);
 	map64_destroy(&audit.written);
 	map64_destroy(&audit.keys);
-	intern_destroy(&audit.shown);
 	return audit_finish(report);
 }

@@ -20,6 +20,8 @@
 #include "fstab/fstab.h"
 #include "table/tablines.h"
 
+#include <assert.h>
+
 enum audit_severity { AUDIT_INFO, AUDIT_WARNING, AUDIT_CRITICAL };
 
 /** What is special about a rule. */
@@ -168,32 +170,27 @@ struct audit_rule {
 
 extern const struct audit_rule audit_rules[AUDIT_CODES];
 
-/** A set of rules. */
+/** A set of rules: one bit for each enum audit_code. */
 struct audit_set {
-	uint64_t words[AUDIT_CODES / 64 + 1];
+	uint64_t bits;
 };
+static_assert(AUDIT_CODES <= 64, "a set has 64 bits");
 
 static inline bool audit_set_has(const struct audit_set *set, enum audit_code code)
 {
-	return set->words[code / 64] >> code % 64 & 1;
+	return set->bits >> code & 1;
 }
 
 static inline void audit_set_add(struct audit_set *set, enum audit_code code)
 {
-	set->words[code / 64] |= UINT64_C(1) << code % 64;
+	set->bits |= UINT64_C(1) << code;
 }
 
-/** Add the rules of another set. */
-void audit_set_add_all(struct audit_set *set, const struct audit_set *more);
-
-/** Remove the rules of another set. */
-void audit_set_remove_all(struct audit_set *set, const struct audit_set *less);
-
-/** Keep only the rules that another set has too. */
-void audit_set_keep(struct audit_set *set, const struct audit_set *only);
-
 /** The number of rules in a set. */
-unsigned audit_set_count(const struct audit_set *set);
+static inline unsigned audit_set_count(const struct audit_set *set)
+{
+	return (unsigned)__builtin_popcountll(set->bits);
+}
 
 /** All rules with any of these flags; with 0 all rules. */
 struct audit_set audit_set_of(unsigned flags);

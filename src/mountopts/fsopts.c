@@ -78,14 +78,14 @@ static const struct fsopt_family *family_of(const char *fstype, size_t n)
 	return NULL;
 }
 
-/** The families that have options of the type of a line.  @return how many. */
-static size_t families_of_line(const char *fstype, const struct fsopt_family *families[2])
+/** The families that have options of a type of n bytes.  @return how many. */
+static size_t families_of(const char *fstype, size_t n, const struct fsopt_family *families[])
 {
 	size_t count = 0;
-	families[0] = family_of(fstype, strlen(fstype));
+	families[0] = family_of(fstype, n);
 	if (families[0])
 		++count;
-	else if (strncmp(fstype, "fuse.", 5) == 0)
+	else if (n > 5 && strncmp(fstype, "fuse.", 5) == 0)
 		families[count++] = &any_fuse;
 	if (count && families[0]->fuse)
 		families[count++] = family_of("fuse", 4);
@@ -112,24 +112,22 @@ bool fsopt_is_named(const char *names, const char *option, size_t n)
 	return is_named(names, option, n, false);
 }
 
-enum fact { FACT_SHOWN, FACT_GIVEN, FACT_VISIBLE, FACT_VALUE, FACT_NEEDS, FACT_FLAGS, FACT_KNOWN };
-
-static bool has_fact(const struct fsopt *row, enum fact fact, unsigned flags)
+static bool has_fact(const struct fsopt *row, enum fsopt_fact fact, unsigned flags)
 {
 	switch (fact) {
-	case FACT_SHOWN:
+	case FSOPT_SHOWN:
 		return row->shown;
-	case FACT_GIVEN:
+	case FSOPT_GIVEN:
 		return row->given;
-	case FACT_VISIBLE:
+	case FSOPT_VISIBLE:
 		return row->visible;
-	case FACT_VALUE:
+	case FSOPT_VALUED:
 		return row->value != OPT_ANY_VALUE;
-	case FACT_NEEDS:
+	case FSOPT_NEEDING:
 		return row->needs;
-	case FACT_FLAGS:
+	case FSOPT_FLAGGED:
 		return row->flags & flags;
-	case FACT_KNOWN:
+	case FSOPT_KNOWN:
 		return !(row->flags & OPT_NOT_GIVEN);
 	}
 	return false;
@@ -137,71 +135,48 @@ static bool has_fact(const struct fsopt *row, enum fact fact, unsigned flags)
 
 /** The first row of a family with a fact about an option of a type of ntype bytes; or NULL. */
 static const struct fsopt *find_in(const struct fsopt_family *family, const char *fstype,
-                                   size_t ntype, enum fact fact,
-                                   unsigned flags, const char *option, size_t n)
+                                   size_t ntype, enum fsopt_fact fact, unsigned flags,
+                                   const char *option, size_t n)
 {
 	for (const struct fsopt *row = family->rows; row->names; ++row) {
 		if (has_fact(row, fact, flags)
-		    && (!row->types || fact == FACT_KNOWN || word_in(fstype, ntype, row->types))
-		    && is_named(row->names, option, n, fact == FACT_SHOWN))
+		    && (!row->types || fact == FSOPT_KNOWN || word_in(fstype, ntype, row->types))
+		    && is_named(row->names, option, n, fact == FSOPT_SHOWN))
 			return row;
 	}
 	return NULL;
 }
 
-/** The first row with a fact about an option of a mount. */
-static const struct fsopt *find(const char *fstype, enum fact fact, unsigned flags,
-                                const char *option, size_t n)
+/** The first row with a fact about an option of a type of ntype bytes. */
+static const struct fsopt *find(const char *fstype, size_t ntype, enum fsopt_fact fact,
+                                unsigned flags, const char *option, size_t n)
 {
-	size_t ntype = fstype ? strcspn(fstype, ".") : 0;
-	const struct fsopt_family *family = family_of(fstype, ntype);
-	const struct fsopt *row = family ? find_in(family, fstype, ntype, fact, flags, option, n)
-	    : NULL;
-	if (!row && family && family->fuse)
-		row = find_in(family_of("fuse", 4), fstype, ntype, fact, flags, option, n);
-	return row ? row : find_in(&general, fstype ? fstype : "", ntype, fact, flags, option, n);
+	const struct fsopt_family *families[3];
+	size_t count = families_of(fstype, ntype, families);
+	const struct fsopt *row = NULL;
+	if (fact != FSOPT_KNOWN)
+		families[count++] = &general;
+	for (size_t i = 0; i < count && n && !row; ++i)
+		row = find_in(families[i], fstype, ntype, fact, flags, option, n);
+	return row;
 }
 
 const struct fsopt *fsopt_flagged(const char *fstype, const char *option, size_t n, unsigned flags)
 {
-	return n ? find(fstype, FACT_FLAGS, flags, option, n) : NULL;
+	return find(fstype ? fstype : "", fstype ? strcspn(fstype, ".") : 0, FSOPT_FLAGGED, flags,
+	            option, n);
 }
 
-const struct fsopt *fsopt_shown(const char *fstype, const char *option, size_t n)
+const struct fsopt *fsopt_of_mount(const char *fstype, enum fsopt_fact fact, const char *option,
+                                   size_t n)
 {
-	return n ? find(fstype, FACT_SHOWN, 0, option, n) : NULL;
+	return find(fstype ? fstype : "", fstype ? strcspn(fstype, ".") : 0, fact, 0, option, n);
 }
 
-const struct fsopt *fsopt_given(const char *fstype, const char *option, size_t n)
+const struct fsopt *fsopt_of_line(const char *fstype, enum fsopt_fact fact, const char *option,
+                                  size_t n)
 {
-	return n ? find(fstype, FACT_GIVEN, 0, option, n) : NULL;
-}
-
-const struct fsopt *fsopt_visible(const char *fstype, const char *option, size_t n)
-{
-	return n ? find(fstype, FACT_VISIBLE, 0, option, n) : NULL;
-}
-
-/** The first row with a fact about an option of a line, whose type has no subtype. */
-static const struct fsopt *find_of_line(const char *fstype, enum fact fact, const char *option,
-                                        size_t n)
-{
-	const struct fsopt_family *families[2];
-	size_t count = families_of_line(fstype, families), len = strlen(fstype);
-	const struct fsopt *row = NULL;
-	for (size_t i = 0; i < count && !row; ++i)
-		row = find_in(families[i], fstype, len, fact, 0, option, n);
-	return row || fact == FACT_KNOWN ? row : find_in(&general, fstype, len, fact, 0, option, n);
-}
-
-const struct fsopt *fsopt_needing(const char *fstype, const char *option, size_t n)
-{
-	return find_of_line(fstype, FACT_NEEDS, option, n);
-}
-
-const struct fsopt *fsopt_valued(const char *fstype, const char *option, size_t n)
-{
-	return find_of_line(fstype, FACT_VALUE, option, n);
+	return find(fstype, strlen(fstype), fact, 0, option, n);
 }
 
 bool fsopt_complete(const char *fstype)
@@ -212,18 +187,13 @@ bool fsopt_complete(const char *fstype)
 
 bool fsopt_is_general(const char *name, size_t n)
 {
-	return n && find_in(&general, "", 0, FACT_KNOWN, 0, name, n);
-}
-
-bool fsopt_is_known(const char *fstype, const char *name, size_t n)
-{
-	return n && find_of_line(fstype, FACT_KNOWN, name, n);
+	return n && find_in(&general, "", 0, FSOPT_KNOWN, 0, name, n);
 }
 
 const char *fsopt_names(const char *fstype, size_t i)
 {
 	const struct fsopt_family *families[2] = {&general};
-	size_t count = fstype ? families_of_line(fstype, families) : 1;
+	size_t count = fstype ? families_of(fstype, strlen(fstype), families) : 1;
 	for (size_t f = 0; f < count; ++f) {
 		for (const struct fsopt *row = families[f]->rows; row->names; ++row) {
 			if (!(row->flags & OPT_NOT_GIVEN) && i-- == 0)

@@ -85,9 +85,6 @@ bool fsopt_complete(const char *fstype);
     module. */
 bool fsopt_is_general(const char *name, size_t n);
 
-/** Whether a name of n bytes is a known option of the type of a line. */
-bool fsopt_is_known(const char *fstype, const char *name, size_t n);
-
 /**
  * The names of options, to look for a similar one.
  *
@@ -107,17 +104,25 @@ static inline bool fsopt_has(const char *option, size_t n, unsigned flags)
 	return fsopt_flagged(NULL, option, n, flags);
 }
 
-/** The row that says how the kernel shows an option; or NULL: as it is given. */
-const struct fsopt *fsopt_shown(const char *fstype, const char *option, size_t n);
+/** What a row says about an option. */
+enum fsopt_fact {
+	FSOPT_SHOWN,     /* how the kernel shows it; no row: as it is given */
+	FSOPT_GIVEN,     /* how mount(8) takes what the kernel shows; no row: the same */
+	FSOPT_VISIBLE,   /* that a mount always shows it */
+	FSOPT_VALUED,    /* which values it takes */
+	FSOPT_NEEDING,   /* what it needs */
+	FSOPT_KNOWN,     /* that it is an option of the type of a line, not a general one */
+	FSOPT_FLAGGED,   /* fsopt_flagged() */
+};
 
-/** The row that says how mount(8) takes an option that the kernel shows; or NULL: the same. */
-const struct fsopt *fsopt_given(const char *fstype, const char *option, size_t n);
+/** The first row that says something about an option of n bytes; or NULL.
+    @fstype  Of a mount; NULL: unknown. */
+const struct fsopt *fsopt_of_mount(const char *fstype, enum fsopt_fact fact, const char *option,
+                                   size_t n);
 
-/** The row that says that a mount always shows an option; or NULL. */
-const struct fsopt *fsopt_visible(const char *fstype, const char *option, size_t n);
-
-/** The row that says what an option needs; or NULL.  @fstype  Of a line. */
-const struct fsopt *fsopt_needing(const char *fstype, const char *option, size_t n);
+/** The same for the type of a line. */
+const struct fsopt *fsopt_of_line(const char *fstype, enum fsopt_fact fact, const char *option,
+                                  size_t n);
 
 /**
  * Check the value of an option that the kernel, or the helper of the type, is known to check.

@@ -15,7 +15,4 @@ struct fsopt_family {
 /** Both end with a family without types. */
 extern const struct fsopt_family fsopt_local[], fsopt_remote[];
 
-/** The row that says which values an option of a line takes; or NULL. */
-const struct fsopt *fsopt_valued(const char *fstype, const char *option, size_t n);
-
 #endif

@@ -4,7 +4,7 @@
  * match_token() before it, have refused in all versions since 5.0.  A plus sign before a number
  * passes: some versions took it.
  */
-#include "mountopts/fsopts_impl.h"
+#include "mountopts/fsopts.h"
 
 #include "base/words.h"
 #include "mountopts/optlist.h"
@@ -145,7 +145,7 @@ const char *fsopt_check_value(const char *fstype, const char *option, size_t n)
 {
 	char value[VALUE_MAX + 1];
 	size_t key = opt_name(option, n), len = n > key ? n - key - 1 : 0;
-	const struct fsopt *row = fsopt_valued(fstype, option, key);
+	const struct fsopt *row = fsopt_of_line(fstype, FSOPT_VALUED, option, key);
 	if (!row || len > VALUE_MAX || memchr(option, '"', n))
 		return NULL;
 	memcpy(value, option + n - len, len);

@@ -101,39 +101,37 @@ const char *opt_find(const char *list, const char *name, size_t n, size_t *m)
 
 const char *opt_value(const char *list, const char *name, size_t *n)
 {
-	const char *found = NULL;
-	size_t k, len = strlen(name);
-	for (const char *o; (o = opt_next(&list, &k)) != NULL;) {
-		if (k <= len || memcmp(o, name, len) != 0 || o[len] != '=')
-			continue;
-		found = o + len + 1;
-		*n = k - len - 1;
-		if (*n >= 2 && *found == '"' && found[*n - 1] == '"') {
-			++found;
-			*n -= 2;
-		}
+	size_t key = strlen(name), m;
+	const char *found = opt_find(list, name, key, &m);
+	if (!found || m == key)
+		return NULL;
+	found += key + 1;
+	*n = m - key - 1;
+	if (*n >= 2 && *found == '"' && found[*n - 1] == '"') {
+		++found;
+		*n -= 2;
 	}
 	return found;
 }
 
-bool opt_has(const char *list, const char *option)
+static bool has(const char *list, opt_next_fn *next, const char *option)
 {
 	size_t n;
-	for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
+	for (const char *o; (o = next(&list, &n)) != NULL;) {
 		if (word_is(o, n, option))
 			return true;
 	}
 	return false;
 }
 
+bool opt_has(const char *list, const char *option)
+{
+	return has(list, opt_next, option);
+}
+
 bool opt_shown_has(const char *list, const char *option)
 {
-	size_t n;
-	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
-		if (word_is(o, n, option))
-			return true;
-	}
-	return false;
+	return has(list, opt_next_shown, option);
 }
 
 bool opt_shown_value(const char *list, const char *name, struct strbuf *value)

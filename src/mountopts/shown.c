@@ -26,7 +26,7 @@ static void add_shown(struct strbuf *out, const char *shown, const char *value, 
 
 void shown_as(const char *fstype, const char *option, size_t n, struct strbuf *out)
 {
-	const struct fsopt *row = fsopt_shown(fstype, option, n);
+	const struct fsopt *row = fsopt_of_mount(fstype, FSOPT_SHOWN, option, n);
 	size_t key = opt_name(option, n);
 	if (row)
 		add_shown(out, row->shown, option + key + 1, n > key ? n - key - 1 : 0);
@@ -269,7 +269,7 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 static bool is_name_of(const char *fstype, const char *shown, size_t m, const char *option,
                        size_t n)
 {
-	const struct fsopt *row = fsopt_shown(fstype, shown, m);
+	const struct fsopt *row = fsopt_of_mount(fstype, FSOPT_SHOWN, shown, m);
 	return row && word_is(option, n, row->shown);
 }
 
@@ -352,7 +352,7 @@ void shown_lacks(const struct mount *mount, const char *options, struct strbuf *
 		const struct opt_entry *entry = opt_set_find(&set, o, opt_name(o, n));
 		/* Of several with one name the last counts. */
 		const struct fsopt *row = entry && entry->last == o
-		    ? fsopt_visible(mount->fstype, o, n) : NULL;
+		    ? fsopt_of_mount(mount->fstype, FSOPT_VISIBLE, o, n) : NULL;
 		if (row && is_definite(row, o, n) && !has_any(options, row->unless)
 		    && !is_visible(row, mount, o, n))
 			opt_add(lacks, o, n);

@@ -335,7 +335,7 @@ static const char *applied(const char *lines, const char *today)
 			++k;
 		add("%s%zu:%u", i ? " " : "- ", k, config.silenced[i].row->line);
 	}
-	if (audit_set_count(&config.off))
+	if (config.off.bits)
 		add(" off %u", audit_set_count(&config.off));
 	audit_report_destroy(&report);
 	audit_config_destroy(&config);

@@ -458,7 +458,7 @@ static void test_findings(void)
 	};
 	struct audit_set rules = audit_set_of(0), off = {0};
 	audit_set_add(&off, FSTAB_SYNTAX);
-	audit_set_remove_all(&rules, &off);
+	rules.bits &= ~off.bits;
 	load(&old, "{\"finding\": \"MNT-DUP\", \"target\": \"/a\"}\n{\"finding\": \"MNT-DUP\", "
 	           "\"target\": \"/a\"}\n"
 	           "{\"finding\": \"MNT-DUP\", \"target\": \"/gone\"}\n{\"finding\": "

@@ -616,7 +616,7 @@ static void test_users(void)
 	audit_report_sort(&report);
 	struct audit_set rules = audit_set_of(0), dup = {0};
 	audit_set_add(&dup, MNT_DUP);
-	audit_set_remove_all(&rules, &dup);
+	rules.bits &= ~dup.bits;
 	audit_report_bound(&report, &rules);
 	CU_ASSERT_EQUAL(count_findings(&report, "unknown", AUDIT_CRITICAL), 300);
 	CU_ASSERT_EQUAL(count_findings(&report, "users", AUDIT_WARNING), 100);

@@ -73,46 +73,25 @@ static const char *near_miss(struct audit *audit, const char *fstype, const char
 	return found;
 }
 
-/** Make the key of a type and an option, or of its name. */
-static void shown_key(struct strbuf *key, const char *fstype, const char *option, size_t n)
-{
-	strbuf_reset(key);
-	strbuf_printf(key, "%s\n%.*s", fstype, (int)n, option);
-}
-
-/** Put the options that the live mounts show, and their names, into the set. */
-static void read_shown(struct audit *audit, struct strbuf *key)
+/** Whether a live mount of the type shows an option of len bytes, or an option with this name: then
+    the kernel knows it.  Most files have no unknown option. */
+static bool is_shown(struct audit *audit, const char *fstype, const char *option, size_t len)
 {
 	const struct discovery *d = audit->in->live;
 	size_t n;
-	uint32_t number;
-	for (uint32_t i = 0; d && i < d->tree.count && !audit->report->failed; ++i) {
+	if (d && audit->looks++ >= AUDIT_MISSES_MAX) {
+		audit_not_checked(audit->report, FSTAB_OPT_UNKNOWN);
+		return true;
+	}
+	for (uint32_t i = 0; d && i < d->tree.count; ++i) {
 		const struct mount *m = d->tree.nodes[i].mount;
-		const char *list = m->fs_opts;
-		for (const char *o; m->fstype && (o = opt_next(&list, &n)) != NULL;) {
-			for (size_t len = opt_name(o, n), last = 0; last < n; last = len, len = n) {
-				shown_key(key, m->fstype, o, len);
-				audit->report->failed |= intern_put(&audit->shown, strbuf_str(key),
-				                                    key->len, &number) != 0;
-			}
+		const char *list = m->fstype && strcmp(m->fstype, fstype) == 0 ? m->fs_opts : NULL;
+		for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
+			if ((n == len || opt_name(o, n) == len) && memcmp(o, option, len) == 0)
+				return true;
 		}
 	}
-	audit->shown_read = true;
-}
-
-/** Whether a live mount of the type shows an option of len bytes, or its name.  Mounts are read
-    when the first unknown option comes: most files have none. */
-static bool is_shown(struct audit *audit, const char *fstype, const char *option, size_t len)
-{
-	struct strbuf key;
-	strbuf_init(&key);
-	if (!audit->shown_read)
-		read_shown(audit, &key);
-	shown_key(&key, fstype, option, len);
-	bool found = intern_find(&audit->shown, strbuf_str(&key), key.len) != INTERN_NONE;
-	audit->report->failed |= key.failed;
-	strbuf_destroy(&key);
-	return found;
+	return false;
 }
 
 /** An option of a line. */
@@ -227,7 +206,7 @@ static void judge_option(struct audit *audit, const struct audit_entry *entry, b
 	struct option o = {.text = text, .n = n, .key = opt_name(text, n)};
 	bool x = opt_is_x(text, o.key + 1);
 	size_t m;
-	if (fsopt_is_general(text, o.key) || fsopt_is_known(entry->fstype, text, o.key)
+	if (fsopt_is_general(text, o.key) || fsopt_of_line(entry->fstype, FSOPT_KNOWN, text, o.key)
 	    || word_in(text, o.key, fsopt_x_names)) {
 		if (n > o.key + 1)
 			o.value = audit_format(audit->report, "%.*s", (int)(n - o.key - 1),
@@ -296,7 +275,7 @@ static void judge_repeated(struct audit *audit, const struct audit_entry *entry,
 	uint32_t at = (uint32_t)(option - entry->options), before = map64_get(&audit->keys, hash);
 	const char *first = before != MAP64_NONE ? entry->options + before : NULL;
 	bool known = fsopt_is_general(option, key)
-	             || (complete && fsopt_is_known(entry->fstype, option, key));
+	             || (complete && fsopt_of_line(entry->fstype, FSOPT_KNOWN, option, key));
 	if (first && known && !fsopt_has(option, key, OPT_REPEATS) && !opt_is_x(option, key)) {
 		const char *rest = first;
 		size_t m;

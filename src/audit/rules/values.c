@@ -94,7 +94,7 @@ static void judge_needs(struct audit *audit, const struct audit_entry *entry, co
                         size_t n)
 {
 	size_t key = opt_name(o, n), m;
-	const struct fsopt *row = fsopt_needing(entry->fstype, o, key);
+	const struct fsopt *row = fsopt_of_line(entry->fstype, FSOPT_NEEDING, o, key);
 	/* Of several with one name the last counts. */
 	if (!row || opt_find(entry->options, o, key, &m) != o
 	    || has_with(audit, entry, row->needs))

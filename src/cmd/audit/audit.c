@@ -164,7 +164,7 @@ static int judge_holders(struct auditing *a, const struct audit_live *live)
 static int judge_findings(struct auditing *a)
 {
 	struct audit_set rules = a->opts->rules;
-	audit_set_remove_all(&rules, &a->config.off);
+	rules.bits &= ~a->config.off.bits;
 	return audit_base_findings(&a->base, &rules, &a->report);
 }
 
@@ -259,12 +259,12 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 	unsigned missing = (opts->probe ? 0 : AR_PROBE) | (opts->under ? 0 : AR_UNDER)
 	                   | (opts->holders ? 0 : AR_HOLDERS);
 	struct audit_set optional = missing ? audit_set_of(missing) : (struct audit_set){0};
-	audit_set_remove_all(&reported.rules, &a->unavailable);
-	audit_set_add_all(&reported.not_checked, &a->unavailable);
-	audit_set_keep(&reported.not_checked, &opts->rules);
-	audit_set_remove_all(&reported.not_checked, &a->config.off);
+	reported.rules.bits &= ~a->unavailable.bits;
+	reported.not_checked.bits |= a->unavailable.bits;
+	reported.not_checked.bits &= opts->rules.bits;
+	reported.not_checked.bits &= ~a->config.off.bits;
 	reported.lacking = reported.not_checked;
-	audit_set_remove_all(&reported.lacking, &optional);
+	reported.lacking.bits &= ~optional.bits;
 	bool found = false;
 	size_t of[AUDIT_CRITICAL + 1];
 	audit_count(&reported, of);

@@ -365,9 +365,9 @@ int audit_base_text(struct audit_base_run *base, const struct audit_reported *re
 	}
 	base->now.time = reported->began;
 	base->now.rules = reported->rules;
-	audit_set_remove_all(&base->now.rules, &reported->not_checked);
-	audit_set_remove_all(&base->now.rules, &reported->config->off);
-	audit_set_remove_all(&base->now.rules, &own);
+	base->now.rules.bits &= ~reported->not_checked.bits;
+	base->now.rules.bits &= ~reported->config->off.bits;
+	base->now.rules.bits &= ~own.bits;
 	audit_base_write(&base->now, out);
 	if (out->failed)
 		message(base->save, "not saved: %s", strerror(ENOMEM));

@@ -69,7 +69,7 @@ int audit_nagios_status(const struct audit_reported *reported)
 	if (audit_range_alerts(&reported->limits->warning, (double)of[AUDIT_WARNING]))
 		return NX_WARNING;
 	return !audit_is_complete(reported)
-	       || (reported->whole && audit_set_count(&reported->lacking))
+	       || (reported->whole && reported->lacking.bits)
 	           ? NX_UNKNOWN
 		   : NX_OK;
 }
@@ -217,7 +217,7 @@ static void put_long(const struct audit_reported *reported, struct strbuf *out)
 			put_safe(out, run->reasons[i]);
 		strbuf_putc(out, '\n');
 	}
-	if (verbose > 1 && audit_set_count(&reported->not_checked)) {
+	if (verbose > 1 && reported->not_checked.bits) {
 		strbuf_puts(out, "not checked everywhere: ");
 		audit_put_codes(out, &reported->not_checked);
 		strbuf_putc(out, '\n');

@@ -61,11 +61,11 @@ static int take_codes(const char *name, const char *value, struct audit_set *set
 		size_t n = strcspn(at, ",");
 		struct audit_set found = {0}, merge = audit_set_of(AR_MERGE);
 		audit_codes(at, n, &found);
-		audit_set_remove_all(&found, &merge);
-		if (!audit_set_count(&found))
+		found.bits &= ~merge.bits;
+		if (!found.bits)
 			return usage_error(name, "unknown rule \"%.*s\"; getmnt audit --list-rules "
 			                         "prints them", (int)n, at);
-		audit_set_add_all(set, &found);
+		set->bits |= found.bits;
 		at += n;
 		if (!*at)
 			return 0;
@@ -121,7 +121,7 @@ static int take_option(void *arg, const char *name, const char *value)
 		if (only && !opts->only)
 			opts->rules = (struct audit_set){0};
 		if (!status)
-			audit_set_add_all(only ? &opts->rules : &opts->without, &set);
+			(only ? &opts->rules : &opts->without)->bits |= set.bits;
 		opts->only |= only;
 		return status;
 	}
@@ -170,13 +170,13 @@ int audit_options_read(const struct option_table *table, int argc, char **argv,
 	if (status || opts->help || opts->list_rules || opts->version)
 		return status;
 	struct audit_set merge = audit_set_of(AR_MERGE), base = audit_set_of(AR_BASELINE);
-	audit_set_remove_all(&opts->rules, &opts->without);
-	audit_set_remove_all(&opts->rules, &merge);
+	opts->rules.bits &= ~opts->without.bits;
+	opts->rules.bits &= ~merge.bits;
 	struct audit_set others = opts->rules;
-	audit_set_remove_all(&others, &base);
-	if (!audit_set_count(&opts->rules))
+	others.bits &= ~base.bits;
+	if (!opts->rules.bits)
 		return usage_error("--disable", "all rules are disabled; remove a code");
-	if (!audit_set_count(&others) && !opts->baseline && !opts->save && !opts->show_config)
+	if (!others.bits && !opts->baseline && !opts->save && !opts->show_config)
 		return usage_error("--only", "BASE-* compares with a baseline: --baseline=FILE; "
 		                             "--save=FILE makes one");
 	if (optind < argc)

@@ -245,7 +245,7 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 	if (reported->least == AUDIT_INFO)
 		put_silenced(out, reported->config);
 	put_over(out, reported);
-	if (reported->least == AUDIT_INFO && audit_set_count(&reported->not_checked)) {
+	if (reported->least == AUDIT_INFO && reported->not_checked.bits) {
 		strbuf_puts(out, "not checked everywhere: ");
 		audit_put_codes(out, &reported->not_checked);
 		strbuf_putc(out, '\n');

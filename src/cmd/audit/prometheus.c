@@ -226,7 +226,7 @@ void audit_prometheus(const struct audit_reported *reported, struct strbuf *out)
 	put_expired(&m, reported);
 	put_gauge(&m, "rules_not_judged", "Rules that could not be checked everywhere.",
 	          audit_set_count(&reported->not_checked));
-	if (audit_set_count(&reported->not_checked))
+	if (reported->not_checked.bits)
 		head(&m, "rule_not_judged", "A rule that could not be checked everywhere.");
 	for (int code = 0; code < AUDIT_CODES; ++code) {
 		if (audit_set_has(&reported->not_checked, (enum audit_code)code)) {

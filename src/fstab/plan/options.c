@@ -37,7 +37,7 @@ static bool is_other_family(const struct mount *mount, const char *option, size_
 /** Append an option by the name that mount(8) takes. */
 static void add_renamed(struct strbuf *out, const char *fstype, const char *option, size_t n)
 {
-	const struct fsopt *row = fsopt_given(fstype, option, n);
+	const struct fsopt *row = fsopt_of_mount(fstype, FSOPT_GIVEN, option, n);
 	size_t key = row ? opt_name(option, n) + 1 : 0;
 	if (row)
 		strbuf_puts(out, row->given);
