@@ -54,6 +54,23 @@ static int take_policy(void *to, const struct option_row *row, const char *value
 	return 0;
 }
 
+/** -t of genfstab. */
+static int take_tag(void *to, const struct option_row *row, const char *value)
+{
+	static const char *const tags[] = {
+		[FSTAB_UUID] = "UUID", [FSTAB_LABEL] = "LABEL", [FSTAB_PARTUUID] = "PARTUUID",
+		[FSTAB_PARTLABEL] = "PARTLABEL",
+	};
+	int *id = &((struct opts *)to)->id;
+	(void)row;
+	for (*id = FSTAB_PARTLABEL; *id > FSTAB_AUTO; --*id) {
+		if (strcasecmp(value, tags[*id]) == 0)
+			return 0;
+	}
+	message("-t", "\"%s\": must be one of: UUID, LABEL, PARTUUID, PARTLABEL", value);
+	return FX_FAILED;
+}
+
 static int take_genfstab(void *to, const struct option_row *row, const char *value)
 {
 	(void)to, (void)row, (void)value;
@@ -106,6 +123,9 @@ static const struct option_row fstab_rows[] = {
 	OPTION_GROUP("Lines"),
 	{"id", 0, "ID", "auto, uuid, label, partuuid, partlabel or path",
 	 "auto|uuid|label|partuuid|partlabel|path", OPT_IS_WORD(struct opts, id)},
+	{NULL, 'U', NULL, "same as --id=uuid", OPT_IS_SET(struct opts, id), .base = FSTAB_UUID},
+	{NULL, 'L', NULL, "same as --id=label", OPT_IS_SET(struct opts, id), .base = FSTAB_LABEL},
+	{NULL, 't', "TAG", "same as --id=TAG", .take = take_tag},
 	{"nofail", 0, NULL, "nofail for mounts that the boot does not need",
 	 OPT_IS_FLAG(struct opts, nofail)},
 	{"options", 0, "WHICH", "minimal (no defaults), live (all), keep (of a file)",
@@ -400,10 +420,6 @@ static void genfstab_help(FILE *out)
 int cmd_genfstab(int argc, char **argv)
 {
 	static const struct option longs[] = {{"help", no_argument, NULL, 'h'}, {0}};
-	static const char *const tags[] = {
-		[FSTAB_UUID] = "UUID", [FSTAB_LABEL] = "LABEL", [FSTAB_PARTUUID] = "PARTUUID",
-		[FSTAB_PARTLABEL] = "PARTLABEL",
-	};
 	struct opts opts = {.id = FSTAB_PATH, .options = FSTAB_LIVE, .genfstab = true};
 	int c;
 	if (argc < 2) {
@@ -432,14 +448,8 @@ int cmd_genfstab(int argc, char **argv)
 			opts.all = c == 'P';
 			break;
 		case 't':
-			opts.id = FSTAB_PARTLABEL;
-			while (opts.id > FSTAB_AUTO && strcasecmp(optarg, tags[opts.id]) != 0)
-				--opts.id;
-			if (opts.id == FSTAB_AUTO) {
-				message("-t", "\"%s\": not one of LABEL, UUID, PARTLABEL, PARTUUID",
-				        optarg);
+			if (take_tag(&opts, NULL, optarg) != 0)
 				return 1;
-			}
 			break;
 		default:
 			message(argv[optind - 1], c == ':' ? "needs an argument"
