@@ -103,10 +103,9 @@
  *     avoid.c            places that must not be touched
  *     follow.c           following symlinks safely; directories already seen
  *     root.c             the starting points
- *     node.c             pattern states carried down the tree
+ *     node.c             pattern states carried down the tree; directories entered once
  *     entry.c            one entry: matched, in a worker
  *     queue.c            results, passed from workers to the caller
- *     raw.c              a search packed into one buffer
  *   host/                what is read from a host besides its mount table (never prints)
  *     host.c             the door: what is needed to read, and what was read once
  *     devices.c          devices by number, path and identifier

@@ -39,52 +39,62 @@ static bool is_idmapped(const struct mount *m)
 	return !m->vfs_opts || strstr(m->vfs_opts, "idmapped");
 }
 
-/** Add a mount, if its file system has a bulk interface.  @return 0, or -1.  Errors: ENOMEM. */
-static int bulk_add(struct search_bulk *bulk, struct map64 *devs, const struct mount *m)
+/** The number of the file system of a mount in mounts->fs, from 1; it is added unless it exists.
+    @devs  Device -> number.  @return 0: it has no bulk interface; MAP64_NONE: no memory. */
+static uint32_t bulk_number(struct search_mounts *mounts, struct map64 *devs, const struct mount *m)
 {
 	bool xfs = m->fstype && strcmp(m->fstype, "xfs") == 0;
 	if (!m->fstype || (!xfs && strcmp(m->fstype, "btrfs") != 0) || is_idmapped(m))
 		return 0;
-	uint32_t i = map64_put(devs, mount_dev(m), bulk->n);
-	if (i == bulk->n) {
-		struct bfs_fs **bigger = realloc(bulk->fs, (i + 1) * sizeof(*bigger));
-		bulk->fs = bigger ? bigger : bulk->fs;
-		if (!bigger || !(bigger[i] = bfs_fs_new(xfs ? OS_INODES_XFS : OS_INODES_BTRFS)))
-			return -1;
-		++bulk->n;
-	}
-	return i == MAP64_NONE || map64_put(&bulk->by_mount, m->key, i) == MAP64_NONE ? -1 : 0;
+	uint32_t number = map64_put(devs, mount_dev(m), mounts->nfs + 1);
+	if (number != mounts->nfs + 1)
+		return number;
+	struct bfs_fs **fs = reallocarray(mounts->fs, number, sizeof(*fs));
+	mounts->fs = fs ? fs : mounts->fs;
+	if (!fs || !(fs[mounts->nfs] = bfs_fs_new(xfs ? OS_INODES_XFS : OS_INODES_BTRFS)))
+		return MAP64_NONE;
+	return ++mounts->nfs;
 }
 
-/** Find the mounts whose file system has a bulk interface, which have no ID mapping, and on which
-    no file is covered by a mount.  @return 0, or -1.  Errors: ENOMEM. */
-static int bulk_read_mounts(struct os *os, const struct discovery *d, bool unique,
-                            struct search_bulk *bulk)
+/** Do not use the bulk interface of mounts on which a mount covers a file. */
+static void bulk_exclude(struct os *os, const struct discovery *d, struct search_mounts *mounts)
 {
-	int rc = 0;
-	struct map64 devs;
-	map64_init(&devs);
-	bulk->unique = unique;
-	for (uint32_t i = 0; i < d->tree.count && rc == 0; ++i)
-		rc = bulk_add(bulk, &devs, d->tree.nodes[i].mount);
-	for (uint32_t i = 0; i < d->tree.count && rc == 0; ++i) {
+	for (uint32_t i = 0; i < d->tree.count; ++i) {
 		const struct mount *m = d->tree.nodes[i].mount;
-		if (bulk->n > 0 && map64_get(&bulk->by_mount, m->parent_key) != MAP64_NONE
-		    && covers_file(os, m, unique, discovery_blocks(d, i)))
-			map64_remove(&bulk->by_mount, m->parent_key);
+		uint32_t known = map64_get(&mounts->known, m->parent_key);
+		if (known == MAP64_NONE || known < MOUNT_FS
+		    || !covers_file(os, m, mounts->unique, discovery_blocks(d, i)))
+			continue;
+		map64_remove(&mounts->known, m->parent_key);
+		map64_put(&mounts->known, m->parent_key, known % MOUNT_FS);
 	}
-	map64_destroy(&devs);
-	return rc;
+}
+
+/** Note what is known of a mount.  @return 0, or -1.  Errors: ENOMEM. */
+static int mount_note(struct search_mounts *mounts, const struct discovery *d, uint32_t i,
+                      bool bulk, struct map64 *devs)
+{
+	const struct mount *m = d->tree.nodes[i].mount;
+	bool blocks = discovery_blocks(d, i);
+	uint32_t fs = bulk ? bulk_number(mounts, devs, m) : 0;
+	uint32_t known = blocks ? MOUNT_BLOCKS
+	                 : fstype_flags(m->fstype) & FST_LAST_POS ? MOUNT_LAST_POS : 0;
+	if (fs == MAP64_NONE
+	    || map64_put(&mounts->known, m->key, known + fs * MOUNT_FS) == MAP64_NONE)
+		return -1;
+	return blocks && m->point && d->tree.nodes[i].top == i ? avoid_add(mounts->avoid, m->point)
+	                                                       : 0;
 }
 
 /**
  * Find the mounts that can block, by the table only.  Without a table no mount is known, and none
  * is entered.
  *
- * @bulk [out]  The mounts with a bulk interface; or NULL.
+ * @bulk  Also find those whose file system has a bulk interface, which have no ID mapping, and on
+ *        which no file is covered by a mount.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-static int mounts_read(struct os *os, struct search_mounts *mounts, struct search_bulk *bulk)
+static int mounts_read(struct os *os, struct search_mounts *mounts, bool bulk)
 {
 	struct discover_opts opts;
 	discover_defaults(&opts);
@@ -94,6 +104,8 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, struct searc
 	*mounts = (struct search_mounts){.avoid = avoid_new()};
 	if (!mounts->avoid)
 		return -1;
+	struct map64 by_dev;
+	map64_init(&by_dev);
 	map64_init(&mounts->known);
 	unsigned fields = DISCOVER_FIELDS | (bulk ? MF_VFS_OPTS : 0);
 	struct mount_table *table = table_read_kernel(os, TABLE_AUTO, fields);
@@ -101,23 +113,13 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, struct searc
 	struct discovery *d = devs ? discover(os, devs, table, &opts) : NULL;
 	int rc = !d && errno == ENOMEM ? -1 : 0;
 	mounts->unique = table && table->unique_ids;
-	for (uint32_t i = 0; d && rc == 0 && i < d->tree.count; ++i) {
-		const struct mount *m = d->tree.nodes[i].mount;
-		bool blocks = discovery_blocks(d, i);
-		uint32_t known = blocks ? MOUNT_BLOCKS
-		                 : fstype_flags(m->fstype) & FST_LAST_POS ? MOUNT_ENDS_LAST_POS
-		                                                    : MOUNT_ENDS_READ;
-		rc = map64_put(&mounts->known, m->key, known) == MAP64_NONE ? -1 : 0;
-		if (rc == 0 && blocks && m->point && d->tree.nodes[i].top == i)
-			rc = avoid_add(mounts->avoid, m->point);
-	}
-	if (d && rc == 0 && bulk)
-		rc = bulk_read_mounts(os, d, mounts->unique, bulk);
-	if (rc != 0) {
+	for (uint32_t i = 0; d && rc == 0 && i < d->tree.count; ++i)
+		rc = mount_note(mounts, d, i, bulk, &by_dev);
+	if (rc != 0)
 		search_mounts_destroy(mounts);
-		if (bulk)
-			search_bulk_destroy(bulk);
-	}
+	else if (mounts->nfs > 0)
+		bulk_exclude(os, d, mounts);
+	map64_destroy(&by_dev);
 	discovery_free(d);
 	devmap_free(devs);
 	table_free(table);
@@ -157,7 +159,7 @@ static int options_take(struct search_options *own, const struct search_options 
 
 static int mounts_again(struct os *os, struct search_mounts *now)
 {
-	return mounts_read(os, now, NULL);
+	return mounts_read(os, now, false);
 }
 
 /** searchv(), in a thread that cannot be canceled. */
@@ -169,21 +171,19 @@ static SEARCH *search_begin(const char *const roots[], size_t n, const char *pat
 		return NULL;
 	struct os os;
 	os_init(&os, secure_getenv("GETMNT_DISABLE"));
-	struct search_mounts mounts;
-	struct search_bulk bulk = {0};
+	struct search_mounts mounts = {.any = true, .unique = os.caps & OSC_STATX_UNIQUE};
 	/* Without openat2 a directory may turn out to be on another mount. */
-	bool by_bulk = own.engine == SEARCH_ENGINE_BULK && own.flags & SEARCH_METADATA
-	               && !(os.disabled & OSC_INODES) && os.caps & OSC_OPENAT2;
-	if (own.blocking && !by_bulk)
-		return search_new(&os, NULL, NULL, roots, n, pattern, &own);
-	if (mounts_read(&os, &mounts, by_bulk ? &bulk : NULL) != 0)
+	bool bulk = own.engine == SEARCH_ENGINE_BULK && own.flags & SEARCH_METADATA
+	            && !(os.disabled & OSC_INODES) && os.caps & OSC_OPENAT2;
+	if ((!own.blocking || bulk) && mounts_read(&os, &mounts, bulk) != 0)
 		return NULL;
-	mounts.again = mounts_again;
-	/* Without such a mount it does not know which IDs to use. */
-	struct search_bulk *known = bulk.n > 0 ? &bulk : NULL;
-	if (own.blocking)
-		search_mounts_destroy(&mounts);
-	return search_new(&os, own.blocking ? NULL : &mounts, known, roots, n, pattern, &own);
+	mounts.any = own.blocking;
+	mounts.again = own.blocking ? NULL : mounts_again;
+	if (own.blocking) {
+		avoid_free(mounts.avoid);
+		mounts.avoid = NULL;
+	}
+	return search_new(&os, &mounts, roots, n, pattern, &own);
 }
 
 SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
@@ -238,6 +238,74 @@ out:
 		errno = error;
 	}
 	return search;
+}
+
+/* search(): the entries of a search in a buffer of the caller. */
+
+enum { ALIGN = 8, ATTRIBUTES = sizeof(struct k_statx) };
+
+_Static_assert(sizeof(struct search_head) % ALIGN == 0, "entries begin at a multiple of 8");
+_Static_assert(sizeof(struct search_item) % ALIGN == 0, "a struct statx is at a multiple of 8");
+_Static_assert(ATTRIBUTES % ALIGN == 0, "the header says 256 bytes");
+
+/** The item of an object or error, without its path and attributes. */
+static struct search_item raw_item(const SEARCH *search, const struct searchent *e)
+{
+	struct search_item item = {
+		.path_len = (uint32_t)strlen(e->path),
+		.err = e->err,
+		.errsource = (uint16_t)e->errsource,
+		.type = e->err ? 0 : search_type(search),
+	};
+	uint32_t at = sizeof(item);
+	if (e->info) {
+		item.statx = at;
+		at += ATTRIBUTES;
+	}
+	item.path = at;
+	at += item.path_len + 1;
+	item.size = (at + ALIGN - 1) / ALIGN * ALIGN;
+	return item;
+}
+
+/** Write the rest of a search to a buffer.  @return, errors  As search(); nothing is read if the
+    buffer is invalid. */
+static ssize_t search_raw(SEARCH *search, void *buffer, size_t len)
+{
+	if (!buffer || (uintptr_t)buffer % ALIGN != 0) {
+		errno = EFAULT;
+		return -1;
+	}
+	struct search_head head = {
+		.magic = SEARCH_MAGIC, .version = SEARCH_VERSION, .size = sizeof(head),
+		.used = sizeof(head),
+	};
+	if (len < sizeof(head)) {
+		errno = ERANGE;
+		return -1;
+	}
+	struct searchent *e;
+	while ((e = readsearch(search))) {
+		struct search_item item = raw_item(search, e);
+		/* After an entry that does not fit, none is written. */
+		if (head.left > 0 || item.size > len - head.used) {
+			++head.left;
+			head.left_bytes += item.size;
+			continue;
+		}
+		char *at = (char *)buffer + head.used;
+		memset(at + item.size - ALIGN, 0, ALIGN);
+		memcpy(at, &item, sizeof(item));
+		if (item.statx)
+			memcpy(at + item.statx, statxsearch(search), ATTRIBUTES);
+		memcpy(at + item.path, e->path, item.path_len + 1);
+		head.used += item.size;
+		++head.entries;
+	}
+	if (errno != 0)
+		return -1;
+	memcpy(buffer, &head, sizeof(head));
+	return (ssize_t)head.entries;
 }
 
 /** What search() began, closed when its thread is cancelled. */

@@ -99,28 +99,30 @@ static uint32_t avoid_child(struct avoid *avoid, uint32_t node, const char *name
 	return avoid->n++;
 }
 
-/** Walk along a path; where the tree ends, add nodes to `make`, unless it is NULL. */
-static uint32_t avoid_go(const struct avoid *avoid, const char *path, struct avoid *make)
+/** Walk along a path; where the tree ends, add nodes to `make`, unless it is NULL.
+    @cover [out]  The nearest place that the path is or lies below, or AVOID_NONE.
+    @return the node of the path; AVOID_NONE: none, or no memory. */
+static uint32_t avoid_walk(const struct avoid *avoid, const char *path, struct avoid *make,
+                           uint32_t *cover)
 {
-	uint32_t node = ROOT;
-	while (node != 0) {
+	*cover = AVOID_NONE;
+	for (uint32_t node = ROOT; node != AVOID_NONE;) {
+		*cover = avoid->nodes[node].here ? node : *cover;
 		path += strspn(path, "/");
 		size_t len = strcspn(path, "/");
 		if (len == 0)
 			return node;
 		uint32_t child = avoid_step(avoid, node, path, len);
-		if (child == 0 && make)
-			child = avoid_child(make, node, path, len);
-		node = child;
+		node = child == AVOID_NONE && make ? avoid_child(make, node, path, len) : child;
 		path += len;
 	}
-	return 0;
+	return AVOID_NONE;
 }
 
 int avoid_add(struct avoid *avoid, const char *path)
 {
-	uint32_t node = avoid_go(avoid, path, avoid);
-	if (node == 0) {
+	uint32_t cover, node = avoid_walk(avoid, path, avoid, &cover);
+	if (node == AVOID_NONE) {
 		errno = ENOMEM;
 		return -1;
 	}
@@ -130,7 +132,15 @@ int avoid_add(struct avoid *avoid, const char *path)
 
 uint32_t avoid_find(const struct avoid *avoid, const char *path)
 {
-	return avoid_go(avoid, path, NULL);
+	uint32_t cover;
+	return avoid_walk(avoid, path, NULL, &cover);
+}
+
+uint32_t avoid_cover(const struct avoid *avoid, const char *path)
+{
+	uint32_t cover;
+	avoid_walk(avoid, path, NULL, &cover);
+	return cover;
 }
 
 bool avoid_below(const struct avoid *avoid, uint32_t node)
@@ -141,19 +151,4 @@ bool avoid_below(const struct avoid *avoid, uint32_t node)
 bool avoid_here(const struct avoid *avoid, uint32_t node)
 {
 	return node != AVOID_NONE && avoid->nodes[node].here;
-}
-
-uint32_t avoid_cover(const struct avoid *avoid, const char *path)
-{
-	uint32_t cover = AVOID_NONE;
-	for (uint32_t node = ROOT; node != AVOID_NONE;) {
-		cover = avoid->nodes[node].here ? node : cover;
-		path += strspn(path, "/");
-		size_t len = strcspn(path, "/");
-		if (len == 0)
-			break;
-		node = avoid_step(avoid, node, path, len);
-		path += len;
-	}
-	return cover;
 }

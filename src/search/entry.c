@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum {
@@ -203,49 +202,6 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 		.meta = st != NULL,
 		.target = n > 0 ? (uint16_t)n : 0,
 	}, st, entry->name, target);
-}
-
-bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
-{
-	uint64_t id = search->os.caps & OSC_STATX_MNT_ID ? os_statx_mnt_id(st, search->unique) : 0;
-	/* Entering it would mount something. */
-	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
-		return true;
-	return id && search->root_mount ? id != search->root_mount
-	                                : makedev(st->dev_major, st->dev_minor) != search->root_dev;
-}
-
-/** The live states of a node as one word, or a hash of them. */
-static uint64_t node_state(const SEARCH *search, const struct node *node)
-{
-	return search->words == 1 ? node->live[0]
-	       : map64_bytes(MAP64_BYTES, (const char *)node->live,
-	                     search->words * sizeof(*node->live));
-}
-
-int search_enter_once(SEARCH *search, const struct node *from, struct node *child,
-                      const struct k_statx *st)
-{
-	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
-		return EREMOTE;
-	struct seen_dir dir = {
-		.mount = os_statx_mnt_id(st, search->unique),
-		.dev = makedev(st->dev_major, st->dev_minor),
-		.ino = st->ino,
-		.state = node_state(search, child),
-		.parent = (uint32_t)from->self,
-	};
-	bool fresh = false;
-	pthread_mutex_lock(&search->lock);
-	bool above = seen_above(&search->seen, dir.parent, &dir);
-	if (!above)
-		child->self = seen_add(&search->seen, &dir, &fresh);
-	pthread_mutex_unlock(&search->lock);
-	if (above)
-		return ELOOP;
-	if (child->self == SEEN_NONE)
-		return ENOMEM;
-	return fresh ? 0 : EEXIST;
 }
 
 /** Enter a directory, if possible.  @st  With FOLLOW.  @return the verdict. */

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/fstypes.h"
+#include "bfs.h"
 #include "path/resolve.h"
 
 #include <errno.h>
@@ -25,20 +26,18 @@ void search_mounts_destroy(struct search_mounts *mounts)
 {
 	avoid_free(mounts->avoid);
 	map64_destroy(&mounts->known);
+	for (uint32_t i = 0; i < mounts->nfs; ++i)
+		bfs_fs_free(mounts->fs[i]);
+	free(mounts->fs);
 	*mounts = (struct search_mounts){0};
 }
 
 int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os, uint64_t id)
 {
-	if (!(os->caps & OSC_STATX_MNT_ID))
+	if (mounts->any || !(os->caps & OSC_STATX_MNT_ID))
 		return 0;
 	uint32_t known = map64_get(&mounts->known, id);
-	return known == MAP64_NONE ? EXDEV : known == MOUNT_BLOCKS ? EREMOTE : 0;
-}
-
-bool search_mounts_last_pos(const struct search_mounts *mounts, const struct os *os, uint64_t id)
-{
-	return os->caps & OSC_STATX_MNT_ID && map64_get(&mounts->known, id) == MOUNT_ENDS_LAST_POS;
+	return known == MAP64_NONE ? EXDEV : known & MOUNT_BLOCKS ? EREMOTE : 0;
 }
 
 bool search_dir_waits(struct os *os, int dirfd, const char *name)

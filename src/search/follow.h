@@ -15,18 +15,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What is known of a mount: that it can block, or where its directories end. */
+/** What is known of a mount: flags, and the number of its file system. */
 enum mount_known {
-	MOUNT_BLOCKS,
-	MOUNT_ENDS_READ,          /* where a read returns nothing */
-	MOUNT_ENDS_LAST_POS,      /* also at K_LAST_POS */
+	MOUNT_BLOCKS = 1 << 0,
+	MOUNT_LAST_POS = 1 << 1,  /* K_LAST_POS is the end of its directories */
+	MOUNT_FS = 1 << 2,        /* times the number of its file system in fs, from 1 */
 };
 
 /** What is known of the mounts. */
 struct search_mounts {
+	bool any;                 /* every mount may be entered */
 	struct avoid *avoid;      /* mount points of what can block; owned */
 	struct map64 known;       /* mount ID -> enum mount_known */
 	bool unique;              /* mount IDs have 64 bits */
+	struct bfs_fs **fs;       /* file systems with a bulk interface; owned */
+	uint32_t nfs;
 	/* Read the mounts again; or NULL.  @return 0, or -1.  Errors: ENOMEM. */
 	int (*again)(struct os *os, struct search_mounts *now);
 	/* A mount that can block, and is entered since a root is on it. */
@@ -40,9 +43,6 @@ void search_mounts_destroy(struct search_mounts *mounts);
 /** Why a mount may not be entered: EREMOTE: it can block; EXDEV: it is unknown, since it was made
     after the mounts were read.  0: it may, as may all without mount IDs. */
 int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os, uint64_t id);
-
-/** Whether K_LAST_POS is the end of the directories of a mount. */
-bool search_mounts_last_pos(const struct search_mounts *mounts, const struct os *os, uint64_t id);
 
 /** Whether reading a name in a directory, which may be touched, can wait: fstype_dir_waits(). */
 bool search_dir_waits(struct os *os, int dirfd, const char *name);

@@ -5,17 +5,17 @@
  *
  * Invariants (node_check()):
  *  - nodes never move and never change, so that workers read them without the lock;
- *  - a node exists before any directory has its number;
- *  - its mount is one of search->mount_ids.
+ *  - a node exists before any directory has its number.
  */
 #include "search/search_impl.h"
 
 #include "base/array.h"
 
 #include <assert.h>
-#include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 size_t search_node_words(const SEARCH *search)
 {
@@ -39,7 +39,6 @@ static void node_check(const SEARCH *search, uint32_t number, const struct node 
 {
 	assert(number < search->nnodes
 	       && search_node_same(search, search_node_at(search, number), node));
-	assert(node->mount < search->nmounts);
 	(void)search, (void)number, (void)node;
 }
 
@@ -79,35 +78,46 @@ out:
 	return number;
 }
 
-uint32_t search_mount_number(SEARCH *search, uint64_t id)
+bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
 {
-	uint32_t i = map64_get(&search->by_mount, id);
-	if (i != MAP64_NONE)
-		return i;
-	pthread_mutex_lock(&search->lock);
-	if (!ARRAY_ROOM(search->mount_ids, search->nmounts, &search->mounts_size))
-		goto out;
-	i = map64_put(&search->by_mount, id, search->nmounts);
-	if (i == MAP64_NONE)
-		goto out;
-	search->mount_ids[search->nmounts++] = (struct search_mount){
-		.id = id,
-		.last_pos = id != 0 && search_mounts_last_pos(&search->mounts, &search->os, id),
-	};
-out:
-	pthread_mutex_unlock(&search->lock);
-	return i;
+	bool known = search->os.caps & OSC_STATX_MNT_ID;
+	uint64_t id = known ? os_statx_mnt_id(st, search->mounts.unique) : 0;
+	/* Entering it would mount something. */
+	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
+		return true;
+	return id && search->root_mount ? id != search->root_mount
+	                                : makedev(st->dev_major, st->dev_minor) != search->root_dev;
 }
 
-struct bfs_fs *search_fs(void *arg, uint32_t tag)
+/** The live states of a node as one word, or a hash of them. */
+static uint64_t node_state(const SEARCH *search, const struct node *node)
 {
-	SEARCH *search = arg;
-	const unsigned bulk_types = 1u << DT_REG | 1u << DT_LNK;
-	if (search->bulk.n == 0 || (search->more.types && !(search->more.types & bulk_types)))
-		return NULL;
+	return search->words == 1 ? node->live[0]
+	       : map64_bytes(MAP64_BYTES, (const char *)node->live,
+	                     search->words * sizeof(*node->live));
+}
+
+int search_enter_once(SEARCH *search, const struct node *from, struct node *child,
+                      const struct k_statx *st)
+{
+	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
+		return EREMOTE;
+	struct seen_dir dir = {
+		.mount = os_statx_mnt_id(st, search->mounts.unique),
+		.dev = makedev(st->dev_major, st->dev_minor),
+		.ino = st->ino,
+		.state = node_state(search, child),
+		.parent = (uint32_t)from->self,
+	};
+	bool fresh = false;
 	pthread_mutex_lock(&search->lock);
-	uint64_t id = search->mount_ids[search_node_at(search, tag)->mount].id;
+	bool above = seen_above(&search->seen, dir.parent, &dir);
+	if (!above)
+		child->self = seen_add(&search->seen, &dir, &fresh);
 	pthread_mutex_unlock(&search->lock);
-	uint32_t i = map64_get(&search->bulk.by_mount, id);
-	return i == MAP64_NONE ? NULL : search->bulk.fs[i];
+	if (above)
+		return ELOOP;
+	if (child->self == SEEN_NONE)
+		return ENOMEM;
+	return fresh ? 0 : EEXIST;
 }

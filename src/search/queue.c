@@ -5,6 +5,7 @@
  */
 #include "search/search_impl.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,14 +14,32 @@
 uint64_t search_mnt_id(void *arg, uint32_t tag, bool *unique)
 {
 	SEARCH *search = arg;
-	*unique = search->unique;
-	return search->mount_ids[search_node_at(search, tag)->mount].id;
+	*unique = search->mounts.unique;
+	return search_node_at(search, tag)->mount;
+}
+
+/** What is known of the mount of a node: enum mount_known. */
+static unsigned mount_known(const SEARCH *search, uint32_t tag)
+{
+	uint32_t known = map64_get(&search->mounts.known, search_node_at(search, tag)->mount);
+	return known == MAP64_NONE ? 0 : known;
 }
 
 bool search_last_pos(void *arg, uint32_t tag)
 {
 	const SEARCH *search = arg;
-	return search->mount_ids[search_node_at(search, tag)->mount].last_pos;
+	return !search->mounts.any && search->os.caps & OSC_STATX_MNT_ID
+	       && mount_known(search, tag) & MOUNT_LAST_POS;
+}
+
+struct bfs_fs *search_fs(void *arg, uint32_t tag)
+{
+	const SEARCH *search = arg;
+	const unsigned bulk_types = 1u << DT_REG | 1u << DT_LNK;
+	if (search->more.types && !(search->more.types & bulk_types))
+		return NULL;
+	unsigned fs = mount_known(search, tag) / MOUNT_FS;
+	return fs ? search->mounts.fs[fs - 1] : NULL;
 }
 
 bool search_wanted(void *arg, uint32_t tag)
@@ -165,7 +184,7 @@ static int refuse_later(SEARCH *search, const struct bfs_at *at, uint64_t id)
 			return ENOMEM;
 		search->look_at = dirs + search->later.known.count + 1;
 		error = EXDEV;
-		if (search->later.unique == search->unique)
+		if (search->later.unique == search->mounts.unique)
 			error = search_mounts_refuse(&search->later, &search->os, id);
 	}
 	/* Workers know only the places to avoid of the first reading. */
@@ -185,10 +204,9 @@ static void cross(SEARCH *search, const struct bfs_at *at, struct bfs_enter *int
 		search_queue_error(search, at, SEARCH_ERR_OPEN, errno);
 		return;
 	}
-	uint64_t id = os_statx_mnt_id(&st, search->unique);
+	uint64_t id = os_statx_mnt_id(&st, search->mounts.unique);
 	/* Without mount IDs only the places are checked. */
-	int error = search->mounts_known ? search_mounts_refuse(&search->mounts, &search->os, id)
-	            : 0;
+	int error = search_mounts_refuse(&search->mounts, &search->os, id);
 	if (error == EXDEV)
 		error = refuse_later(search, at, id);
 	if (error != 0) {
@@ -197,9 +215,8 @@ static void cross(SEARCH *search, const struct bfs_at *at, struct bfs_enter *int
 	}
 	union new_node new;
 	memcpy(&new, search_node_at(search, at->tag), search_node_words(search) * sizeof(uint64_t));
-	new.node.mount = search_mount_number(search, id);
-	uint32_t tag = new.node.mount == UINT32_MAX ? UINT32_MAX
-	               : search_node_number(search, &new.node);
+	new.node.mount = id;
+	uint32_t tag = search_node_number(search, &new.node);
 	if (tag == UINT32_MAX)
 		search->failed = true;
 	else

@@ -65,122 +65,73 @@ static int literal_dir(SEARCH *search, const char *path)
 	return path_open_below(os, search->rootfd, path, literal_step, search);
 }
 
-/** Look up a path with FOLLOW.
-    @dir, name  Its directory, and its last component.
-    @beyond     The object is too deep to be entered. */
-static void root_literal_follow(SEARCH *search, struct bfs_scratch *scratch, const char *dir,
-                                const char *name, bool beyond)
+/** Whether a path can be looked up: none of its components is a place to avoid, and no directory
+    on it is too deep to be entered or waits when it is read.  Else a search reports what it is.
+    @avoid  Of the root, which is always entered. */
+static bool literal_clear(const SEARCH *search, char *path, uint64_t avoid)
 {
-	struct os *os = &search->os;
-	struct strbuf place;
-	strbuf_init(&place);
-	strbuf_puts(&place, strbuf_str(&search->place));
-	scratch->fd = follow_path(os, search_mounts(search), search->rootfd, &place, dir);
-	if (scratch->fd < 0) {
-		if (errno != ENOENT && errno != ENOTDIR)
-			search_put_error(scratch, name, strlen(name), SEARCH_ERR_OPEN, errno);
-	} else if (!(search->flags & SEARCH_XDEV) || literal_here(search, scratch->fd)) {
-		search_follow_link(search, scratch, &place, beyond ? (int)search->depth + 1 : 0,
-		                   &(struct bfs_entry){.name = name, .len = strlen(name)}, NULL,
-		                   NULL, beyond ? PATTERN_BELOW : PATTERN_MATCH);
-	}
-	strbuf_destroy(&place);
-}
-
-/** Truncate a path after the first directory that is too deep to be entered.
-    @return whether there may be one. */
-static bool literal_bound(const SEARCH *search, struct strbuf *path)
-{
-	char *end = path->data;
-	for (unsigned depth = 1; search->depth && (end = strchr(end, '/')); ++depth, ++end) {
-		if (depth > search->depth) {
-			*end = '\0';
-			path->len = (size_t)(end - path->data);
+	for (unsigned depth = 1;; ++depth) {
+		char *end = strchrnul(path, '/');
+		avoid = avoid_step(search->mounts.avoid, (uint32_t)avoid, path,
+		                   (size_t)(end - path));
+		if (avoid_here(search->mounts.avoid, (uint32_t)avoid))
+			return false;
+		if (!*end)
 			return true;
-		}
-	}
-	return false;
-}
-
-/** The first place to avoid on a path.  @avoid  Of the root, which is always entered.
-    @return where it ends in path; NULL: there is none. */
-static const char *literal_avoid(const SEARCH *search, const char *path, uint32_t avoid)
-{
-	while (*path) {
-		size_t n = strcspn(path, "/");
-		avoid = avoid_step(search->mounts.avoid, avoid, path, n);
-		if (avoid_here(search->mounts.avoid, avoid))
-			return path + n;
-		path += n + (path[n] == '/');
-	}
-	return NULL;
-}
-
-/** Whether a path leads through a directory whose reading waits.  Modifies path meanwhile. */
-static bool literal_waits(SEARCH *search, char *path)
-{
-	bool waits = false;
-	for (char *name = path, *end; !waits && (end = strchr(name, '/')); name = end + 1) {
 		*end = '\0';
-		if (fstype_dir_waits("proc", name)) {
-			char *slash = name > path ? name - 1 : NULL;
-			if (slash)
-				*slash = '\0';
-			int fd = literal_dir(search, slash ? path : ".");
-			waits = fd >= 0 && search_dir_waits(&search->os, fd, name);
-			if (fd != search->rootfd)
-				os_close(&search->os, fd);
-			if (slash)
-				*slash = '/';
-		}
+		bool waits = search_mounts(search) && fstype_dir_waits("proc", path);
 		*end = '/';
+		if (waits || (search->depth && depth > search->depth))
+			return false;
+		path = end + 1;
 	}
-	return waits;
 }
 
-/**
- * Search for one path: the object is looked up, no directory is read.
- *
- * @avoid   Of the root.
- */
-static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
+/** Look up a name in scratch->fd.  @place  With FOLLOW: the path of that directory. */
+static void literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place,
+                          const char *name)
+{
+	struct bfs_entry entry = {.name = name, .len = strlen(name)};
+	struct k_statx st;
+	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | search->policy.statx_flags;
+	bool follow = search->flags & SEARCH_FOLLOW;
+	if (scratch->fd >= 0 && follow) {
+		if (!(search->flags & SEARCH_XDEV) || literal_here(search, scratch->fd))
+			search_follow_link(search, scratch, place, 0, &entry, NULL, NULL,
+			                   PATTERN_MATCH);
+	} else if (scratch->fd < 0
+	           || os_statx(&search->os, scratch->fd, name, flags, search->policy.statx_mask,
+	                       &st) != 0) {
+		if (errno != ENOENT && errno != ENOTDIR
+		    && (follow || (errno != ELOOP && errno != EXDEV)))
+			search_put_error(scratch, name, entry.len,
+			                 scratch->fd < 0 ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT,
+			                 errno);
+	} else {
+		entry.type = (uint8_t)IFTODT(st.mode);
+		search_put_object(search, scratch, &entry,
+		                  search->flags & SEARCH_METADATA ? &st : NULL, scratch->fd, name);
+	}
+}
+
+/** Search for one path: the object is looked up, no directory is read. */
+static void root_literal(SEARCH *search, char *path)
 {
 	struct bfs_output output = {0};
 	struct bfs_scratch scratch = {.os = &search->os, .output = &output};
-	bool beyond = literal_bound(search, path);
-	char *slash = strrchr(path->data, '/');
-	const char *name = slash ? slash + 1 : path->data;
-	size_t len = strlen(name);
-	struct bfs_entry entry = {.name = name, .len = len};
-	struct bfs_at at = {.dir = slash ? path->data : ".", .name = ""};
-
-	bool blocks = literal_avoid(search, path->data, avoid) != NULL
-	              || (search_mounts(search) && literal_waits(search, path->data));
+	char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	struct bfs_at at = {.dir = slash ? path : ".", .name = ""};
+	struct strbuf place;
 	if (slash)
 		*slash = '\0';
-	scratch.fd = blocks || search->flags & SEARCH_FOLLOW ? -1 : literal_dir(search, at.dir);
-	struct k_statx st;
-	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | search->policy.statx_flags;
-	if (search->flags & SEARCH_FOLLOW) {
-		root_literal_follow(search, &scratch, at.dir, name, beyond);
-	} else if (blocks) {
-		if (!(search->flags & SEARCH_XDEV))
-			search_put_error(&scratch, name, len, SEARCH_ERR_OPEN, EREMOTE);
-	} else if (scratch.fd < 0
-	           || os_statx(&search->os, scratch.fd, name, flags, search->policy.statx_mask,
-	                       &st) != 0) {
-		if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
-			search_put_error(&scratch, name, len,
-			                 scratch.fd < 0 ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, errno);
-	} else if (beyond) {
-		if (S_ISDIR(st.mode) && !(search->xdev_looks && search_elsewhere(search, &st)))
-			search_put_error(&scratch, name, len, SEARCH_ERR_LIMIT, EOVERFLOW);
-	} else {
-		entry.type = (uint8_t)IFTODT(st.mode);
-		search_put_object(search, &scratch, &entry,
-		                  search->flags & SEARCH_METADATA ? &st : NULL,
-		           scratch.fd, name);
-	}
+	strbuf_init(&place);
+	strbuf_puts(&place, strbuf_str(&search->place));
+	scratch.fd = search->flags & SEARCH_FOLLOW
+	             ? follow_path(&search->os, search_mounts(search), search->rootfd, &place,
+	                           at.dir)
+	             : literal_dir(search, at.dir);
+	literal_entry(search, &scratch, &place, name);
 	if (output.dir.len > 0)
 		search_queue_part(search, &at, output.dir.data, output.dir.len);
 	search_batch_done(search, &output);
@@ -188,6 +139,7 @@ static void root_literal(SEARCH *search, struct strbuf *path, uint32_t avoid)
 	if (scratch.fd != search->rootfd)
 		os_close(&search->os, scratch.fd);
 	strbuf_destroy(&output.dir);
+	strbuf_destroy(&place);
 }
 
 void search_count_bfs(const SEARCH *search, struct search_counts *counts)
@@ -224,7 +176,7 @@ static void root_search(SEARCH *search, uint32_t tag, int depth)
     those that a server would return. */
 static bool root_local(const SEARCH *search)
 {
-	return search->mounts_known && (search->root_mount || search->place.len > 0)
+	return !search->mounts.any && (search->root_mount || search->place.len > 0)
 	       && search->mounts.entered == AVOID_NONE
 	       && search_mounts_refuse(&search->mounts, &search->os, search->root_mount) == 0;
 }
@@ -257,8 +209,8 @@ int search_root_open(SEARCH *search)
 		if (fd >= 0 && root_stat(search, fd, &now) && now.ino == was.ino
 		    && now.dev_major == was.dev_major
 		    && now.dev_minor == was.dev_minor
-		    && os_statx_mnt_id(&now, search->unique)
-		       == os_statx_mnt_id(&was, search->unique))
+		    && os_statx_mnt_id(&now, search->mounts.unique)
+		       == os_statx_mnt_id(&was, search->mounts.unique))
 			return fd;
 		os_close(os, fd);
 	}
@@ -294,8 +246,8 @@ static uint32_t root_node(SEARCH *search, struct node *node, uint64_t mount)
 {
 	node->avoid = search->mounts.avoid && search->place.len > 0
 	              ? avoid_find(search->mounts.avoid, search->place.data) : AVOID_NONE;
-	node->mount = search_mount_number(search, mount);
-	return node->mount == UINT32_MAX ? UINT32_MAX : search_node_number(search, node);
+	node->mount = mount;
+	return search_node_number(search, node);
 }
 
 /** Begin the search of the target of the next link. */
@@ -321,10 +273,9 @@ static void behind_begin(SEARCH *search)
 	struct node from = new.node;
 	if (error == 0)
 		error = search_enter_once(search, &from, &new.node, &st);
+	uint64_t mount = error == 0 ? os_statx_mnt_id(&st, search->mounts.unique) : 0;
 	if (error == 0)
-		root_search(search,
-		            root_node(search, &new.node, os_statx_mnt_id(&st, search->unique)),
-		            behind->link.depth);
+		root_search(search, root_node(search, &new.node, mount), behind->link.depth);
 	else if (error != EEXIST)
 		root_error(search, error);
 	if (error != 0)
@@ -353,18 +304,19 @@ bool search_root_begin(SEARCH *search)
 		return true;
 	}
 	struct k_statx st;
-	union new_node new = {.node = {.avoid = AVOID_NONE}};
+	union new_node new = {.words = {0}};
 	struct node *node = &new.node;
 	if (!pattern_root(search->pattern, node->live)) {
 		search_root_end(search);
 		return true;
 	}
 	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-	unsigned mask = search_id_mask(search) | (search->flags & SEARCH_FOLLOW ? K_STATX_INO : 0);
+	unsigned mask = search_id_mask(search);
+	mask |= search->flags & SEARCH_FOLLOW ? K_STATX_INO : 0;
 	if (os_statx(&search->os, search->rootfd, "", flags, mask, &st) != 0)
 		memset(&st, 0, sizeof(st));
 	st.attributes = 0;   /* a root is always entered */
-	search->root_mount = os_statx_mnt_id(&st, search->unique);
+	search->root_mount = os_statx_mnt_id(&st, search->mounts.unique);
 	search->root_dev = makedev(st.dev_major, st.dev_minor);
 	if (search->mounts.avoid || search->flags & SEARCH_FOLLOW)
 		root_place(search, name);
@@ -379,17 +331,12 @@ bool search_root_begin(SEARCH *search)
 	    || search_enter_once(search, &(struct node){.self = SEEN_NONE}, node, &st) == 0)
 		tag = root_node(search, node, search->root_mount);
 	bool looked_up = tag != UINT32_MAX && pattern_literal(search->pattern, &literal)
-	                 && !literal.failed;
-	if (looked_up) {
-		/* The name of a place to avoid is found by reading its directory. */
-		const char *end = literal_avoid(search, literal.data, node->avoid);
-		looked_up = !end || *end;
-	}
+	                 && !literal.failed && literal_clear(search, literal.data, node->avoid);
 	/* A mount that can block can then only be a later one: do not ask it. */
 	bool cached = search->flags & SEARCH_CACHED || root_local(search);
 	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;
 	if (looked_up) {
-		root_literal(search, &literal, node->avoid);
+		root_literal(search, literal.data);
 		search_root_end(search);
 	} else {
 		root_search(search, tag, 0);

@@ -40,29 +40,23 @@ enum {
 	            | SEARCH_CACHED | SEARCH_FOLLOW | ORDER_FLAGS,
 };
 
-void search_bulk_destroy(struct search_bulk *bulk)
-{
-	for (uint32_t i = 0; i < bulk->n; ++i)
-		bfs_fs_free(bulk->fs[i]);
-	free(bulk->fs);
-	map64_destroy(&bulk->by_mount);
-	*bulk = (struct search_bulk){0};
-}
-
-SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct search_bulk *bulk,
-                   const char *const roots[], size_t n, const char *pattern,
-                   const struct search_options *options)
+SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char *const roots[],
+                   size_t n, const char *pattern, const struct search_options *options)
 {
 	SEARCH *search = NULL;
 	int flags = options->flags;
 	if (flags & ~ALL_FLAGS || (flags & ORDER_FLAGS) == ORDER_FLAGS
 	    || options->engine < SEARCH_ENGINE_AUTO || options->engine > SEARCH_ENGINE_BULK) {
+		search_mounts_destroy(mounts);
 		errno = EINVAL;
-		goto fail;
+		return NULL;
 	}
 	search = calloc(1, sizeof(*search));
-	if (!search)
-		goto fail;
+	if (!search) {
+		search_mounts_destroy(mounts);
+		return NULL;
+	}
+	search->mounts = *mounts;
 	os_clone_state(&search->os, os);
 	search->looked = *os;
 	search->rootfd = -1;
@@ -75,7 +69,6 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 	                 | (flags & SEARCH_X_OK ? X_OK : 0);
 	pthread_mutex_init(&search->lock, NULL);
 	map64_init(&search->by_hash);
-	map64_init(&search->by_mount);
 	seen_init(&search->seen);
 	search->behind_end = &search->behind;
 	atomic_init(&search->budget.shares, BFS_AHEAD_SHARES - 1);
@@ -119,16 +112,6 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct sea
 		if (!search->roots[search->nroots])
 			goto fail;
 	}
-	search->unique = os->caps & OSC_STATX_UNIQUE;
-	if (mounts) {
-		search->mounts = *mounts;
-		search->mounts_known = true;
-		search->unique = mounts->unique;
-	}
-	if (bulk) {
-		search->bulk = *bulk;
-		search->unique = bulk->unique;
-	}
 	if (flags & SEARCH_FOLLOW)
 		search->policy.statx_mask |= K_STATX_TYPE | K_STATX_INO | search_id_mask(search);
 	search->xdev_looks = flags & SEARCH_XDEV && !(os->caps & OSC_OPENAT2);
@@ -141,10 +124,6 @@ fail:
 	{
 		int error = errno;
 		closesearch(search);
-		if (mounts)
-			search_mounts_destroy(mounts);
-		if (bulk)
-			search_bulk_destroy(bulk);
 		errno = error;
 	}
 	return NULL;
@@ -429,7 +408,6 @@ static void search_free(SEARCH *search, bool shared)
 	pattern_free(search->pattern);
 	search_mounts_destroy(&search->mounts);
 	search_mounts_destroy(&search->later);
-	search_bulk_destroy(&search->bulk);
 	for (size_t i = 0; i < search->nroots; ++i)
 		free(search->roots[i]);
 	free(search->roots);
@@ -439,7 +417,6 @@ static void search_free(SEARCH *search, bool shared)
 		map64_destroy(&search->by_hash);
 		seen_destroy(&search->seen);
 	}
-	map64_destroy(&search->by_mount);
 	while (search->behind) {
 		struct behind *behind = search->behind;
 		search->behind = behind->next;
@@ -447,7 +424,6 @@ static void search_free(SEARCH *search, bool shared)
 	}
 	strbuf_destroy(&search->place);
 	strbuf_destroy(&search->via);
-	free(search->mount_ids);
 	strbuf_destroy(&search->queue);
 	strbuf_destroy(&search->path);
 	strbuf_destroy(&search->target);

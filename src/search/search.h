@@ -20,31 +20,17 @@
 /** Descriptors that a search can use; it takes half of those that the process may have. */
 enum { SEARCH_FDS = 8192 };
 
-/** The file systems with a bulk interface. */
-struct search_bulk {
-	struct map64 by_mount;    /* mount ID -> index in fs */
-	struct bfs_fs **fs;
-	uint32_t n;
-	bool unique;              /* mount IDs have 64 bits */
-};
-
-/** Free its members. */
-void search_bulk_destroy(struct search_bulk *bulk);
-
 /**
  * Begin a search.
  *
  * @os
  *         Its capabilities, and the calls made before the search; copied.
  * @mounts
- *         Taken over, also on failure; NULL: everything may be entered.
- * @bulk
- *         With SEARCH_ENGINE_BULK: taken over, also on failure; or NULL.
+ *         Taken over, also on failure.
  * The rest is as in searchv().
  */
-SEARCH *search_new(const struct os *os, struct search_mounts *mounts, struct search_bulk *bulk,
-                   const char *const roots[], size_t n, const char *pattern,
-                   const struct search_options *options);
+SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char *const roots[],
+                   size_t n, const char *pattern, const struct search_options *options);
 
 /** An object for line(). */
 struct search_object {
@@ -91,10 +77,6 @@ const char *search_where(SEARCH *search);
 
 /** End the search; all counts are then complete. */
 void search_stop(SEARCH *search);
-
-/** Write the rest of a search to a buffer.  @return, errors  As search(); nothing is read if the
-    buffer is invalid. */
-ssize_t search_raw(SEARCH *search, void *buffer, size_t len);
 
 /** The type of the last object, DT_*; DT_UNKNOWN for an error. */
 unsigned char search_type(const SEARCH *search);

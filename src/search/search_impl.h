@@ -30,8 +30,8 @@ enum {
 
 /** What all entries of a directory have in common. */
 struct node {
-	uint32_t avoid;           /* AVOID_NONE, or a node of the tree of places to avoid */
-	uint32_t mount;           /* index of its mount */
+	uint64_t avoid;           /* AVOID_NONE, or a node of the tree of places to avoid */
+	uint64_t mount;           /* its mount ID; 0: unknown */
 	uint64_t self;            /* with FOLLOW: its number in struct seen */
 	uint64_t live[];          /* states of the pattern: search->words */
 };
@@ -39,7 +39,7 @@ struct node {
 /** A node with room for any pattern. */
 union new_node {
 	struct node node;
-	uint64_t words[2 + PATTERN_MAX / 2 / 64 + 1];
+	uint64_t words[3 + PATTERN_MAX / 2 / 64 + 1];
 };
 
 /** An object or error in the output of a reader, followed by its attributes, if it has any, and
@@ -79,21 +79,12 @@ struct part {
     cache lines. */
 #define APART(name) char name[128]
 
-/** A mount that the search has met. */
-struct search_mount {
-	uint64_t id;
-	bool last_pos;            /* K_LAST_POS is the end of its directories */
-};
-
 struct SEARCH {
 	/* Read by workers; changes only between roots, or at the end. */
 	struct pattern *pattern;
 	size_t words;             /* of a set of live states */
 	bool everything;          /* every object matches */
 	struct search_mounts mounts;
-	bool mounts_known;
-	struct search_bulk bulk;
-	bool unique;              /* mount IDs have 64 bits */
 	int flags;
 	unsigned threads, depth;
 	int access;               /* R_OK | ... */
@@ -112,14 +103,10 @@ struct SEARCH {
 	uint64_t *_Atomic chunks[CHUNKS];
 
 	APART(locked);
-	pthread_mutex_t lock;     /* for the next five, and for adding to chunks */
+	pthread_mutex_t lock;     /* for the next three, and for adding to chunks */
 	struct seen seen;
 	uint32_t nnodes;
 	struct map64 by_hash;     /* hash of a node -> its number */
-	/* changed by the owner only, who may read them without it */
-	struct search_mount *mount_ids;
-	uint32_t nmounts;
-	size_t mounts_size;
 
 	APART(owned);             /* the rest belongs to the thread of the caller */
 	struct os_origin origin;
@@ -130,7 +117,6 @@ struct SEARCH {
 	char **roots;
 	size_t nroots, root;      /* root: the next one to search */
 	int rootfd;
-	struct map64 by_mount;    /* mount ID -> its index */
 	struct search_mounts later;    /* as read again during the search; all 0 before */
 	uint64_t look_at;         /* number of directories at which to read them again */
 	struct behind *behind, **behind_end;
@@ -158,13 +144,13 @@ struct SEARCH {
 /** The mounts that may be touched; NULL: all. */
 static inline const struct search_mounts *search_mounts(const SEARCH *search)
 {
-	return search->mounts_known ? &search->mounts : NULL;
+	return search->mounts.any ? NULL : &search->mounts;
 }
 
 /** The statx mask for mount IDs as in search->mounts. */
 static inline unsigned search_id_mask(const SEARCH *search)
 {
-	return search->unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	return search->mounts.unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
 }
 
 /* node.c */
@@ -178,23 +164,8 @@ struct node *search_node_at(const SEARCH *search, uint32_t tag);
 /** The number of a node, which is added unless it exists.  @return UINT32_MAX: no memory. */
 uint32_t search_node_number(SEARCH *search, const struct node *node);
 
-/** The index of a mount, which is added unless it exists.  @return UINT32_MAX: no memory. */
-uint32_t search_mount_number(SEARCH *search, uint64_t id);
-
 /** Whether two nodes are equal. */
 bool search_node_same(const SEARCH *search, const struct node *a, const struct node *b);
-
-/* entry.c: what workers do. */
-
-/** Put out an error.  @name  In the directory; "": the directory itself. */
-void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len, int source,
-                      int error);
-
-/** Put out an object, if it has a requested type and the access is allowed.  @fd, name  For
-    access(2). */
-void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
-                       const char *name);
 
 /**
  * With FOLLOW: add a directory to those seen.
@@ -208,12 +179,24 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 int search_enter_once(SEARCH *search, const struct node *from, struct node *child,
                       const struct k_statx *st);
 
-/** The path from "/" of a directory that is or was read; "" if unknown.  @place  Is initialized. */
-void search_place_of(const SEARCH *search, const struct bfs_at *at, struct strbuf *place);
-
 /** Whether an object is on another mount than the root; without mount IDs (before 5.8), on
     another device. */
 bool search_elsewhere(const SEARCH *search, const struct k_statx *st);
+
+/* entry.c: what workers do. */
+
+/** Put out an error.  @name  In the directory; "": the directory itself. */
+void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len, int source,
+                      int error);
+
+/** Put out an object, if it has a requested type and the access is allowed.  @fd, name  For
+    access(2). */
+void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
+                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
+                       const char *name);
+
+/** The path from "/" of a directory that is or was read; "" if unknown.  @place  Is initialized. */
+void search_place_of(const SEARCH *search, const struct bfs_at *at, struct strbuf *place);
 
 /**
  * Follow a link.
@@ -226,38 +209,26 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st);
  */
 void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place,
                         int depth, const struct bfs_entry *entry, const struct node *from,
-                        struct node *child,
-                        unsigned does);
+                        struct node *child, unsigned does);
 
-/** bfs: entries that need not be examined or entered. */
+/* Callbacks of bfs. */
 size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
                    const struct bfs_entry *entries, size_t n);
-
-/** bfs: an entry. */
 enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
                               const struct bfs_entry *entry);
-
-/** bfs: an entry with its attributes. */
 enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
                              const struct bfs_entry *entry, const struct k_statx *st, int error);
 
-/* queue.c: what the owner does. */
+/* queue.c: what the owner does; callbacks of bfs, of which search_fs() runs in any thread. */
 
-/** bfs. */
 uint64_t search_mnt_id(void *arg, uint32_t tag, bool *unique);
 bool search_last_pos(void *arg, uint32_t tag);
-
 bool search_wanted(void *arg, uint32_t tag);
-
+struct bfs_fs *search_fs(void *arg, uint32_t tag);
 void search_batch_done(void *arg, struct bfs_output *output);
-
 void search_deliver(void *arg, const struct bfs_at *at, const char *out, size_t size);
-
 enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entries, int error,
                              struct bfs_enter *into);
-
-/** bfs, in any thread. */
-struct bfs_fs *search_fs(void *arg, uint32_t tag);
 
 /** Add a part to the queue. */
 void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out, size_t size);
