@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import time
+from types import SimpleNamespace
 
 import gm
 from tables import sh, snapshot, unmount_all
@@ -52,33 +53,40 @@ gm.umount(root)
 
 
 class System:
-    """A system to be mounted below ROOT, by a function of the same name."""
+    """A system that is mounted below ROOT by its steps, each of which returns it."""
 
     def __init__(self):
         self.loops = []
         self.unmount = []       # before anything is judged
-        self.fuse = None
+        self.fuse = self.autofs = None
 
     def at(self, path):
         return root + path
 
+    def do(self, step, *args):
+        step(*args)
+        return self
+
     def attach(self, image):
         """Attach an image as a disk, which stays when nothing is mounted."""
-        device = gm.run("losetup", "-f", "--show", image).strip()
-        self.loops.append(device)
-        return device
+        self.loops.append(gm.run("losetup", "-f", "--show", image).strip())
+        return self
 
     def disk(self, target, *opts, fstype="ext4", mkfs=()):
-        """A disk of its own, mounted; returns it."""
+        """Mount a disk of its own."""
         image = f"{images}/disk{len(self.loops)}"
         tools = {"ext4": ("mkfs.ext4", "-q", "-F"), "xfs": ("mkfs.xfs", "-q"), "btrfs": ("mkfs.btrfs", "-q")}
         gm.image(image, {"ext4": 16, "xfs": 320, "btrfs": 128}[fstype] << 20, *tools[fstype], *mkfs)
-        return self.mount(self.attach(image), target, *opts)
+        return self.attach(image).again(target, *opts)
 
-    def mount(self, device, target, *opts):
+    def again(self, target, *opts, disk=-1):
+        """Mount the last disk."""
         mount_in_order()
-        gm.run("mount", "-o", ",".join(opts) or "defaults", device, gm.mkdir(self.at(target)))
-        return device
+        return self.do(gm.run, "mount", "-o", ",".join(opts) or "defaults", self.loops[disk], gm.mkdir(self.at(target)))
+
+    def bind(self, source, target):
+        """Bind a directory, which is made."""
+        return self.do(gm.bind, gm.mkdir(self.at(source)), gm.mkdir(self.at(target)))
 
 
 def udev():
@@ -93,245 +101,165 @@ def udev():
                 f"E:{row}\n" for row in proc.stdout.decode().splitlines()))
 
 
-# The systems.  Each says what it is; the numbers are those of known defects.
-
-def g1(s):
-    """names with a blank, a tab, a newline, a backslash"""
-    for name in ("two words", "tab\there", "new\nline", "back\\slash"):
-        s.disk("/n/" + name)
+def code(name):
+    """A name in a cell of the table."""
+    name = name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else name
+    return "`" + name.replace("\n", "\\n").replace("\t", "\\t").replace("|", "\\|") + "`"
 
 
-def g1_more(s):
-    """names with `#`, a comma, UTF-8, and a byte that is none"""
-    for name in ("#hash", "a,b", "caf\u00e9", os.fsdecode(b"inv\xff")):
-        s.disk("/n/" + name)
+def lines(made):
+    """The lines of six fields, each with its options."""
+    return [(row, {o.decode(errors="replace") for o in row[3].split(b",")}) for row in made.rows if len(row) >= 6]
 
 
-def plain_hash(s):
-    """a tmpfs called `#scratch`, with `-P`"""
-    gm.tmpfs(s.at("/scratch"), "size=1m", source="#scratch")
+# What mounting does not show.
+
+def check_fuse(made):
+    run = ("user_id=", "group_id=", "fd=")
+    return [f"{code(row[1])}: options of its run ({', '.join(sorted(o for o in mine if o.startswith(run)))})"
+            for row, mine in lines(made) if any(o.startswith(("user_id=", "fd=")) for o in mine)]
 
 
-def plain_part(s):
-    """a directory of a disk that is mounted nowhere as a whole"""
-    s.disk("/whole")
-    gm.bind(gm.mkdir(s.at("/whole/dir")), s.at("/part"))
-    gm.umount(s.at("/whole"))
+def check_kept(made):
+    lost = [(row, sorted({"nofail", "x-systemd.device-timeout=5"} - mine)) for row, mine in lines(made) if row[1] == b"/data"]
+    return [f"{code(row[1])}: without {', '.join(words)}" for row, words in lost if words]
 
 
-def plain_propagation(s):
-    """a mount that was made unbindable"""
-    s.disk("/data")
-    gm.propagation(s.at("/data"), gm.MS_UNBINDABLE)
+def check_unbindable(made):
+    return [f"{code(row[1])}: propagates as what it is mounted on" for row, mine in lines(made)
+            if row[1] == b"/data" and "unbindable" not in mine]
 
 
-def g12_options(s):
-    """`nofail`, which nobody keeps, and `x-systemd.device-timeout=5`, which mount(8) does"""
-    s.disk("/data", "nofail", "x-systemd.device-timeout=5")
+def check_swaps(made):
+    swaps = [row for row in made.rows if len(row) > 2 and row[2] == b"swap" and not row[0].startswith(b"/dev/zram")]
+    good = len(swaps) == 1 and swaps[0][0].startswith(b"UUID=")
+    return (["a line for swap on zram" for row, _ in lines(made) if row[0].startswith(b"/dev/zram")]
+            + ([] if good else ["no line by UUID for the swap on a disk"]))
 
 
-def g1_label(s):
-    """a LABEL with a blank, asked for by `-L`"""
-    s.disk("/data", mkfs=("-L", "my disk"))
-    gm.run("e2label", gm.run("findmnt", "-no", "SOURCE", root).strip(), "root")
+def check_uuid(made):
+    return [f"{code(row[1])}: by its name of today, though `-U` was asked for; status {made.status}"
+            for row, _ in lines(made) if row[0].startswith(b"/dev/")]
 
 
-def g2(s):
-    """a name that ends in the four characters `\\040`"""
-    s.disk("/n/ab\\040")
+def check_twins(made):
+    uuids = [row[0] for row in made.rows if len(row) > 1 and row[1] in (b"/data", b"/copy")]
+    return ["`/data` and `/copy` by one UUID: either disk may come"] if len(uuids) > 1 and len(set(uuids)) == 1 else []
 
 
-def g3(s):
-    """two disks on one directory"""
-    s.disk("/stack")
-    s.disk("/stack", "nodev")
+def check_pass(made):
+    return [f"{code(row[1])}: pass {row[5].decode()}, and there is nothing to run" for row, _ in lines(made) if row[5] != b"0"]
 
 
-def g4(s):
-    """a bind of a directory outside of ROOT"""
-    gm.bind(gm.mkdir(host + "/ext"), s.at("/out"))
+# The systems: number of a known defect, what it is, and what mounts it.
 
-
-def g5(s):
-    """a bind whose source was removed"""
-    s.disk("/data")
-    gm.bind(gm.mkdir(s.at("/data/gone")), s.at("/bound"))
-    os.rmdir(s.at("/data/gone"))
-
-
-def g6(s):
-    """a bind from a disk with options of its own"""
-    s.disk("/data", "resuid=65534", "errors=remount-ro")
-    gm.bind(gm.mkdir(s.at("/data/dir")), s.at("/bound"))
-
-
-def g7(s):
-    """a file that a container engine has bound from outside, as /etc/hosts"""
-    gm.bind(gm.touch(host + "/hosts"), gm.touch(s.at("/etc/hosts")))
-    s.own = {b"/etc/hosts"}
-
-
-def g8(s):
-    """the root on tmpfs"""
-    s.disk("/data")
-
-
-def g8_overlay(s):
-    """an overlay of two directories of the root"""
-    for name in ("lower", "up", "work"):
-        gm.mkdir(s.at("/srv/" + name))
-    gm.mkdir(s.at("/over"))
-    gm.mount("overlay", s.at("/over"), "overlay", 0,
-             f"lowerdir={s.at('/srv/lower')},upperdir={s.at('/srv/up')},workdir={s.at('/srv/work')}")
-
-
-def g8_tmpfs(s):
-    """a tmpfs with a size, which no unit mounts"""
-    gm.tmpfs(s.at("/srv/scratch"), "size=3m,mode=1777")
-
-
-def plain_again(s):
-    """a disk under two names, and a bind of a directory in it"""
-    disk = s.disk("/data")
-    gm.mkdir(s.at("/data/dir"))
-    s.mount(disk, "/again", "noexec")
-    gm.bind(s.at("/again/dir"), s.at("/bound"))
-
-
-def g10(s):
-    """btrfs: a subvolume, and a bind of a plain directory"""
-    disk = s.disk("/pool", "subvol=/", fstype="btrfs")
-    gm.run("btrfs", "-q", "subvolume", "create", s.at("/pool/@"))
-    gm.mkdir(s.at("/pool/@/dir"))
-    s.mount(disk, "/sub", "subvol=@")
-    gm.bind(s.at("/sub/dir"), gm.mkdir(s.at("/bound")))
-
-
-def g11(s):
-    """FUSE, with a server that does not answer"""
-    s.fuse = gm.HungFuse(s.at("/remote"), fstype="fuse.bucketfs", source="bucket")
-    s.unjudged = {b"/remote"}       # the helper that mounts it is not there
-
-
-def g13(s):
-    """swap on zram, and on a disk"""
-    disk = s.attach(gm.image(images + "/swap", 8 << 20, "mkswap", "-q"))
+def build_swaps(s):
+    s.attach(gm.image(images + "/swap", 8 << 20, "mkswap", "-q"))
     gm.touch(work + "/swaps", "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
              "/dev/zram0                              partition\t8188\t\t0\t\t100\n"
-             f"{disk}                              partition\t8188\t\t0\t\t-2\n")
+             f"{s.loops[0]}                              partition\t8188\t\t0\t\t-2\n")
     gm.mount(work + "/swaps", "/proc/swaps", None, gm.MS_BIND)
     s.unmount = ["/proc/swaps"]
 
 
-def g14(s):
-    """an automounter's directory, and a session's /run/user, with `-P`"""
-    s.autofs = gm.Autofs(s.at("/net"), "indirect")
-    gm.tmpfs(s.at("/run/user/1000"), "size=1m,mode=700")
-    s.own = {b"/net", b"/run/user/1000"}
+def build_names(*names):
+    return lambda s: [s.disk("/n/" + name) for name in names]
 
 
-def g16(s):
-    """a disk that has no UUID, with `-U`"""
-    s.disk("/data", mkfs=("-U", "clear"))
+def system(number, doc, build, flags=("-U",), own=(), unjudged=(), check=None, **facts):
+    """own: mounts of others.  unjudged: what is mounted differs from time to time, or its helper does not exist.
+    unknown: nobody can know it, but from an old fstab.  expected: what an installer relies on."""
+    return SimpleNamespace(number=number, doc=doc, build=build, flags=flags, own=set(own), unjudged=set(unjudged),
+                           check=check or (lambda made: []), memory=facts.get("memory"), unknown=facts.get("unknown"),
+                           expected=facts.get("expected"))
 
 
-def g17(s):
-    """a disk and its copy, with the same UUID"""
-    disk = s.disk("/data")
-    gm.umount(s.at("/data"))
-    copy = s.attach(shutil.copy(images + "/disk0", images + "/copy"))
-    s.mount(disk, "/data")
-    s.mount(copy, "/copy", "ro")
-    s.unjudged = {b"/data", b"/copy"}   # what is mounted differs from time to time
-
-
-def g19(s):
-    """xfs, and ext4 where ROOT has no fsck.ext4"""
-    s.disk("/x", fstype="xfs")
-    s.disk("/data")
-    os.unlink(s.at("/usr/sbin/fsck.ext4"))
-
-
-def g20(s):
-    """a bind from a disk that was mounted again since"""
-    disk = s.disk("/z")
-    s.mount(disk, "/keep")
-    gm.bind(gm.mkdir(s.at("/z/dir")), s.at("/a"))
-    gm.umount(s.at("/z"))
-    s.mount(disk, "/z")
-    gm.umount(s.at("/keep"))
-
-
-def g20_hidden(s):
-    """a disk below a directory that another disk covers"""
-    s.disk("/srv/data/in")
-    s.disk("/srv/data")
-
-
-def plain(s):
-    """three disks, a read-only bind, a directory of a btrfs"""
-    s.disk("/data", "noatime", "nodev")
-    s.disk("/home", "compress=zstd:3", fstype="btrfs")
-    s.disk("/srv", "nosuid", fstype="xfs")
-    gm.bind(gm.mkdir(s.at("/data/dir")), s.at("/bound"))
-    gm.mount(None, s.at("/bound"), None, gm.MS_BIND | gm.MS_RDONLY | 32)
-
+SYSTEMS = [
+    system("", "three disks, a read-only bind, a directory of a btrfs",
+           lambda s: s.disk("/data", "noatime", "nodev").disk("/home", "compress=zstd:3", fstype="btrfs")
+           .disk("/srv", "nosuid", fstype="xfs").bind("/data/dir", "/bound")
+           .do(gm.mount, None, s.at("/bound"), None, gm.MS_BIND | gm.MS_RDONLY | 32)),
+    system("", "a disk under two names, and a bind of a directory in it",
+           lambda s: s.disk("/data").again("/again", "noexec").bind("/again/dir", "/bound")),
+    system("", "a directory of a disk that is mounted nowhere as a whole",
+           lambda s: s.disk("/whole").bind("/whole/dir", "/part").do(gm.umount, s.at("/whole"))),
+    system("", "a tmpfs called `#scratch`, with `-P`", lambda s: gm.tmpfs(s.at("/scratch"), "size=1m", source="#scratch"),
+           ("-U", "-P")),
+    system("", "a mount that was made unbindable",
+           lambda s: s.disk("/data").do(gm.propagation, s.at("/data"), gm.MS_UNBINDABLE), check=check_unbindable, unknown=True),
+    system("g1", "names with a blank, a tab, a newline, a backslash",
+           build_names("two words", "tab\there", "new\nline", "back\\slash")),
+    system("g1", "names with `#`, a comma, UTF-8, and a byte that is none",
+           build_names("#hash", "a,b", "caf\u00e9", os.fsdecode(b"inv\xff"))),
+    system("g1", "a LABEL with a blank, asked for by `-L`", lambda s: s.disk("/data", mkfs=("-L", "my disk"))
+           .do(gm.run, "e2label", gm.run("findmnt", "-no", "SOURCE", root).strip(), "root"), ("-L",)),
+    system("g2", "a name that ends in the four characters `\\040`", build_names("ab\\040")),
+    system("g3", "two disks on one directory", lambda s: s.disk("/stack").disk("/stack", "nodev")),
+    system("g4", "a bind of a directory outside of ROOT", lambda s: gm.bind(gm.mkdir(host + "/ext"), s.at("/out"))),
+    system("g5", "a bind whose source was removed",
+           lambda s: s.disk("/data").bind("/data/gone", "/bound").do(os.rmdir, s.at("/data/gone"))),
+    system("g6", "a bind from a disk with options of its own",
+           lambda s: s.disk("/data", "resuid=65534", "errors=remount-ro").bind("/data/dir", "/bound")),
+    system("g7", "a file that a container engine has bound from outside, as /etc/hosts",
+           lambda s: gm.bind(gm.touch(host + "/hosts"), gm.touch(s.at("/etc/hosts"))), own=[b"/etc/hosts"]),
+    system("g8", "the root on tmpfs", lambda s: s.disk("/data"), memory=True),
+    system("g8", "an overlay of two directories of the root",
+           lambda s: [gm.mkdir(s.at(name)) for name in ("/srv/lower", "/srv/up", "/srv/work")] and gm.mount(
+               "overlay", gm.mkdir(s.at("/over")), "overlay", 0,
+               f"lowerdir={s.at('/srv/lower')},upperdir={s.at('/srv/up')},workdir={s.at('/srv/work')}"), ("-U", "-P")),
+    system("g8", "a tmpfs with a size, which no unit mounts", lambda s: gm.tmpfs(s.at("/srv/scratch"), "size=3m,mode=1777"),
+           expected=True),
+    system("g10", "btrfs: a subvolume, and a bind of a plain directory",
+           lambda s: s.disk("/pool", "subvol=/", fstype="btrfs")
+           .do(gm.run, "btrfs", "-q", "subvolume", "create", s.at("/pool/@")).again("/sub", "subvol=@").bind("/sub/dir", "/bound")),
+    system("g11", "FUSE, with a server that does not answer",
+           lambda s: setattr(s, "fuse", gm.HungFuse(s.at("/remote"), fstype="fuse.bucketfs", source="bucket")),
+           unjudged=[b"/remote"], check=check_fuse),
+    system("g12", "`nofail`, which nobody keeps, and `x-systemd.device-timeout=5`, which mount(8) does",
+           lambda s: s.disk("/data", "nofail", "x-systemd.device-timeout=5"), check=check_kept, unknown=True),
+    system("g13", "swap on zram, and on a disk", build_swaps, check=check_swaps),
+    system("g14", "an automounter's directory, and a session's /run/user, with `-P`",
+           lambda s: s.do(setattr, s, "autofs", gm.Autofs(s.at("/net"), "indirect"))
+           .do(gm.tmpfs, s.at("/run/user/1000"), "size=1m,mode=700"), ("-U", "-P"), own=[b"/net", b"/run/user/1000"]),
+    system("g16", "a disk that has no UUID, with `-U`", lambda s: s.disk("/data", mkfs=("-U", "clear")), check=check_uuid),
+    system("g17", "a disk and its copy, with the same UUID",
+           lambda s: s.disk("/data").do(gm.umount, s.at("/data")).attach(shutil.copy(images + "/disk0", images + "/copy"))
+           .again("/data", disk=0).again("/copy", "ro"), unjudged=[b"/data", b"/copy"], check=check_twins),
+    system("g19", "xfs, and ext4 where ROOT has no fsck.ext4",
+           lambda s: s.disk("/x", fstype="xfs").disk("/data").do(os.unlink, s.at("/usr/sbin/fsck.ext4")), check=check_pass),
+    system("g20", "a bind from a disk that was mounted again since",
+           lambda s: s.disk("/z").again("/keep").bind("/z/dir", "/a").do(gm.umount, s.at("/z")).again("/z")
+           .do(gm.umount, s.at("/keep"))),
+    system("g20", "a disk below a directory that another disk covers", lambda s: s.disk("/srv/data/in").disk("/srv/data")),
+]
 
 # Systems that are recorded tables, since they need servers or other kernels: what findmnt and
-# getmnt are given to read.  A line is right or wrong by its fields.
+# getmnt are given to read.  A line is right or wrong by its fields: name, whether it is wrong, why.
 
 DISK = "20 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n"
 
 
-def g9(rows):
-    """9p, of whose share a directory is mounted"""
-    yield "/share", any(row[1] == b"/share" and row[2] == b"none" for row in rows), "a bind from itself"
-
-
-g9.table = "30 20 0:30 /sub /share rw,relatime - 9p share rw,trans=virtio\n"
-
-
-def g11_nfs(rows):
-    """NFS"""
+def check_nfs(rows):
     for row in rows:
         run = [o for o in row[3].decode().split(",") if o.partition("=")[0] in ("addr", "clientaddr", "mountaddr", "mountport")]
         yield row[1].decode(), bool(run), f"options of its run ({', '.join(run)})"
     yield "/srv", not any(row[1] == b"/srv" for row in rows), "no line"
 
 
-g11_nfs.table = ("30 20 0:30 / /srv rw,relatime - nfs4 server:/export rw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,"
-                 "hard,proto=tcp,timeo=600,retrans=2,sec=sys,clientaddr=192.0.2.9,local_lock=none,addr=192.0.2.5\n")
-
-
-def g12(rows):
-    """CIFS, with a password that only the kernel knows"""
-    yield "/mail", any(row[1] == b"/mail" for row in rows), "a line without password or credentials"
-
-
-g12.table = "30 20 0:30 / /mail rw,relatime - cifs //server/mail rw,vers=3.1.1,username=post,uid=0,addr=192.0.2.5\n"
-
-
-def g14_zfs(rows):
-    """datasets of zfs, which zfs mounts"""
-    yield "/tank", any(row[2] == b"zfs" for row in rows), "a line"
-
-
-g14_zfs.table = "30 20 0:30 / /tank rw,relatime - zfs tank rw,xattr,noacl\n"
-
-
-def g19_portal(rows):
-    """a FUSE mount of a session, of a type newer than the list"""
-    yield "/run/user/1000/doc", any(row[2].startswith(b"fuse") for row in rows), "a line"
-
-
-g19_portal.table = "30 20 0:30 / /run/user/1000/doc rw,nosuid,nodev,relatime - fuse.portal portal rw,user_id=1000,group_id=1000\n"
-
-RECORDED = [g9, g11_nfs, g12, g14_zfs, g19_portal]
-
-# Flags of genfstab, where they are not -U.
-FLAGS = {g1_label: ["-L"], plain_hash: ["-U", "-P"], g8_overlay: ["-U", "-P"], g14: ["-U", "-P"]}
-SYSTEMS = [plain, plain_again, plain_part, plain_hash, plain_propagation, g1, g1_more, g1_label, g2, g3, g4, g5, g6, g7, g8,
-           g8_overlay, g8_tmpfs, g10, g11, g12_options, g13, g14, g16, g17, g19, g20, g20_hidden]
+RECORDED = [
+    ("g9", "9p, of whose share a directory is mounted", "/sub /share rw,relatime - 9p share rw,trans=virtio",
+     lambda rows: [("/share", any(row[1] == b"/share" and row[2] == b"none" for row in rows), "a bind from itself")]),
+    ("g11", "NFS", "/ /srv rw,relatime - nfs4 server:/export rw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,hard,"
+     "proto=tcp,timeo=600,retrans=2,sec=sys,clientaddr=192.0.2.9,local_lock=none,addr=192.0.2.5", check_nfs),
+    ("g12", "CIFS, with a password that only the kernel knows",
+     "/ /mail rw,relatime - cifs //server/mail rw,vers=3.1.1,username=post,uid=0,addr=192.0.2.5",
+     lambda rows: [("/mail", any(row[1] == b"/mail" for row in rows), "a line without password or credentials")]),
+    ("g14", "datasets of zfs, which zfs mounts", "/ /tank rw,relatime - zfs tank rw,xattr,noacl",
+     lambda rows: [("/tank", any(row[2] == b"zfs" for row in rows), "a line")]),
+    ("g19", "a FUSE mount of a session, of a type newer than the list",
+     "/ /run/user/1000/doc rw,nosuid,nodev,relatime - fuse.portal portal rw,user_id=1000,group_id=1000",
+     lambda rows: [("/run/user/1000/doc", any(row[2].startswith(b"fuse") for row in rows), "a line")]),
+]
 
 
 class Made:
@@ -344,22 +272,15 @@ class Made:
         self.comments = [line for line in out.split(b"\n") if line.startswith(b"# getmnt: no line for ")]
 
 
-def make(tool, system=None):
-    flags = FLAGS.get(system, ["-U"])
+def make(tool, flags=("-U",)):
     if tool == "genfstab":
         proc = subprocess.run(["genfstab", *flags, root], stdin=gm.null, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False, timeout=gm.RUN_SECONDS,
                               env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"})
         return Made(proc.returncode, proc.stdout, proc.stderr)
-    args = ["--genfstab", *flags] if "--genfstab" in tool else ["--id=label"] if system is g1_label else []
+    args = ["--genfstab", *flags] if "--genfstab" in tool else ["--id=label"] if "-L" in flags else []
     result = gm.getmnt("fstab", *args, root, program=os.environ["GETMNT"])
     return Made(result.status, result.out, result.err)
-
-
-def code(name):
-    """A name in a cell of the table."""
-    name = name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else name
-    return "`" + name.replace("\n", "\\n").replace("\t", "\\t").replace("|", "\\|") + "`"
 
 
 def told(made, target):
@@ -405,10 +326,10 @@ def judge_root(made, before, wrong, comments):
         gm.umount(root + "/check")
 
 
-def judge(system, s, made, before, keep):
+def judge(system, made, before, keep):
     """Mount what was made, and compare.  Returns what is wrong, and what is told."""
     wrong, comments = [], []
-    own, unjudged = getattr(s, "own", set()), getattr(s, "unjudged", set())
+    own, unjudged = system.own, system.unjudged
     unmount_all(os.fsencode(root), keep)
     aux = []
     for name, fstype in (("proc", "proc"), ("sys", "sysfs"), ("dev", "devtmpfs"), ("run", "tmpfs")):
@@ -456,35 +377,10 @@ def judge(system, s, made, before, keep):
             wrong.append(f"{targets.count(target)} lines for {code(target)}")
     if status and not wrong and not unjudged:
         wrong.append(f"`mount -a` fails: {out.decode(errors='replace').strip()}")
-    # What mounting does not show.
-    for row in made.rows:
-        if len(row) < 6:
-            continue
-        mine = {o.decode(errors="replace") for o in row[3].split(b",")}
+    for row, mine in lines(made):
         if "bind" in mine and mine - VFS and not any(o.startswith(("x-", "X-")) for o in mine - VFS):
             wrong.append(f"{code(row[1])}: a bind with options of a file system ({', '.join(sorted(mine - VFS))})")
-        if system is g11 and any(o.startswith(("user_id=", "fd=")) for o in mine):
-            wrong.append(f"{code(row[1])}: options of its run ({', '.join(sorted(o for o in mine if o.startswith(('user_id=', 'group_id=', 'fd='))))})")
-        if system is g16 and row[0].startswith(b"/dev/"):
-            wrong.append(f"{code(row[1])}: by its name of today, though `-U` was asked for; status {made.status}")
-        if system is g12_options and row[1] == b"/data":
-            lost = sorted({"nofail", "x-systemd.device-timeout=5"} - mine)
-            if lost:
-                wrong.append(f"{code(row[1])}: without {', '.join(lost)}")
-        if system is plain_propagation and row[1] == b"/data" and "unbindable" not in mine:
-            wrong.append(f"{code(row[1])}: propagates as what it is mounted on")
-        if system is g13 and row[0].startswith(b"/dev/zram"):
-            wrong.append("a line for swap on zram")
-        if system is g19 and row[5] not in (b"0",):
-            wrong.append(f"{code(row[1])}: pass {row[5].decode()}, and there is nothing to run")
-    if system is g13:
-        swaps = [row for row in made.rows if len(row) > 2 and row[2] == b"swap" and not row[0].startswith(b"/dev/zram")]
-        if len(swaps) != 1 or not swaps[0][0].startswith(b"UUID="):
-            wrong.append("no line by UUID for the swap on a disk")
-    if system is g17:
-        uuids = [row[0] for row in made.rows if len(row) > 1 and row[1] in (b"/data", b"/copy")]
-        if len(uuids) > 1 and len(set(uuids)) == 1:
-            wrong.append("`/data` and `/copy` by one UUID: either disk may come")
+    wrong += system.check(made)
     return wrong, comments
 
 
@@ -534,7 +430,7 @@ def start(system):
     """Mount a system.  Returns it, and the mount points that stay."""
     shutil.copy(images + "/base", images + "/root")
     s = System()
-    if system is g8:
+    if system.memory:
         gm.loop_mount(images + "/root", gm.mkdir(work + "/from"))
         gm.tmpfs(root, "size=64m,mode=755", source="root")
         shutil.copytree(work + "/from", root, symlinks=True, dirs_exist_ok=True)
@@ -542,7 +438,7 @@ def start(system):
     else:
         gm.loop_mount(images + "/root", root)
     keep = {line.point for line in gm.mountinfo()}
-    system(s)
+    system.build(s)
     return s, keep
 
 
@@ -556,20 +452,20 @@ def run(system):
         gm.umount(plugs.pop())
     udev()
     before = snapshot(os.fsencode(root))
-    made = [make(tool, system) for tool in TOOLS]
+    made = [make(tool, system.flags) for tool in TOOLS]
     end(s, None)
     for tool, result in zip(TOOLS, made):
-        wrong, comments = judge(system, s, result, before, keep)
+        wrong, comments = judge(system, result, before, keep)
         cells.append(cell(wrong, comments))
         if os.environ.get("GETMNT_SHOW"):
-            print(f"--- {system.__name__} {tool}: {result.status}\n{result.out.decode(errors='replace')}{result.err.decode(errors='replace')}")
+            print(f"--- {system.doc} {tool}: {result.status}\n{result.out.decode(errors='replace')}{result.err.decode(errors='replace')}")
     end(s, keep)
     return cells
 
 
-def run_recorded(system):
+def run_recorded(name, row, check):
     """Those tools that take a recorded table, on one."""
-    table = gm.touch(work + "/table", DISK + system.table)
+    table = gm.touch(work + "/table", f"{DISK}30 20 0:30 {row}\n")
     gm.touch(work + "/bin/findmnt", f'#!/bin/sh\nexec {shutil.which("findmnt")} --tab-file {table} "$@"\n')
     os.chmod(work + "/bin/findmnt", 0o755)
     proc = subprocess.run(["genfstab", "/"], stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
@@ -578,9 +474,9 @@ def run_recorded(system):
     cells = []
     for made in (Made(proc.returncode, proc.stdout, proc.stderr), Made(ours.status, ours.out, ours.err)):
         gm.expect(any(row[:3] == [b"/dev/sda2", b"/", b"ext4"] for row in made.rows),
-                  f"{system.__name__}: {made.out} {made.err}")
-        wrong = [f"{code(name)}: {why}" for name, bad, why in system(made.rows) if bad]
-        cells.append(cell(wrong, [code(name) for name, _, _ in system(made.rows) if told(made, name.encode())]))
+                  f"{name}: {made.out} {made.err}")
+        wrong = [f"{code(target)}: {why}" for target, bad, why in check(made.rows) if bad]
+        cells.append(cell(wrong, [code(target) for target, _, _ in check(made.rows) if told(made, target.encode())]))
     return [*cells, "takes no table"]
 
 
@@ -634,22 +530,18 @@ def same_but_times(text):
                      for row in text.split("\n"))
 
 
-table = []
-for system in SYSTEMS:
-    number = system.__name__.partition("_")[0]
-    table.append(["" if number == "plain" else number, system.__doc__, *run(system)])
-for system in RECORDED:
-    table.append([system.__name__.partition("_")[0], system.__doc__ + " (recorded)", *run_recorded(system)])
+table = [[case.number, case.doc, *run(case)] for case in SYSTEMS]
+table += [[number, f"{name} (recorded)", *run_recorded(name, row, check)] for number, name, row, check in RECORDED]
 table.append(["g15", twice.__doc__, *twice()])
 table.append(["g18", many.__doc__.replace("@", str(MANY)), *many()])
 table.sort(key=lambda row: int(row[0][1:] or 0))
 
 # What is said of getmnt, whatever the page says.
-UNKNOWN = (plain_propagation.__doc__, g12_options.__doc__)     # to be known by nobody, but from an old fstab
-LIKE_IT = (*UNKNOWN, twice.__doc__, g8_tmpfs.__doc__)           # what an installer relies on
+unknown = [case.doc for case in SYSTEMS if case.unknown]
+like_it = [case.doc for case in SYSTEMS if case.expected] + [*unknown, twice.__doc__]
 for row in table:
-    gm.expect(("**wrong**" in row[3]) == (row[1] in UNKNOWN), f"{row[1]}: getmnt fstab: {row[3]}")
-    gm.expect(("**wrong**" in row[4]) == (row[1] in LIKE_IT), f"{row[1]}: getmnt fstab --genfstab: {row[4]}")
+    gm.expect(("**wrong**" in row[3]) == (row[1] in unknown), f"{row[1]}: getmnt fstab: {row[3]}")
+    gm.expect(("**wrong**" in row[4]) == (row[1] in like_it), f"{row[1]}: getmnt fstab --genfstab: {row[4]}")
 
 text = "".join("| " + " | ".join(row) + " |\n" for row in
                [["", "what is mounted", *(f"`{tool}`" for tool in TOOLS)], ["---"] * 5, *table])
