@@ -114,13 +114,10 @@ static int number_lines(struct text *old, struct text *new)
 
 /* Comparing. */
 
-/**
- * Take one step more: to diagonal k, the i-th of its row, from one of its two neighbors.
- *
- * @before   The row of one change less, of n diagonals.
- * @is_down [out]
- * @return the farthest x on k, before it goes along the diagonal; -1: none within the texts.
- */
+/** Take one step more: to diagonal k, the i-th of its row, from one of its two neighbors.
+    @before  The row of one change less, of n diagonals.
+    @is_down [out]
+    @return the farthest x on k, before it goes along the diagonal; -1: none within the texts. */
 static int32_t step(const struct text *old, const struct text *new, const int32_t *before, int n,
                     int i, int32_t k, bool *is_down)
 {

@@ -140,14 +140,10 @@ static bool at_fs_options(const char *at, const char *end)
 	       && (end - at == 2 || at[2] == ',');
 }
 
-/**
- * Read source and options, the end of a line.
- *
- * Some file systems print options with unescaped blanks (9p; overlay since Linux 6.5), so the last
- * blank need not be the one between them.
- *
- * @return  NULL, or an error message.
- */
+/** Read source and options, the end of a line.
+    Some file systems print options with unescaped blanks (9p; overlay since Linux 6.5), so the
+    last blank need not be the one between them.
+    @return NULL, or an error message. */
 static const char *take_tail(struct rest *rest, struct slice *source, struct slice *options)
 {
 	if (!rest->at)

@@ -39,17 +39,19 @@ static const char *last_word(const char *name, size_t n)
 /** Whether the value of an option of this name is a secret. */
 static bool is_secret_name(const char *name, size_t n)
 {
-	static const char *const whole[] = {"cred", "creds", "key", "apikey", "auth"};
-	static const char *const words[] = {"pass", "pasw", "pswd", "psw", "pword", "pw", "pwd"};
-	static const char *const parts[] = {"passw", "passkey", "token"};
-	/* Misspellings, by near_distance() from a part of the name or from its last word. */
+	/* What is compared with a word; misspellings differ by some changes of near_distance(). */
+	enum { WHOLE, LAST_WORD, END, PART };
 	static const struct {
 		const char *word;
-		unsigned changes;
-		bool part;
-	} near[] = {
-		{"password", 2, true}, {"passwd", 1, true}, {"passphrase", 2, true},
-		{"credential", 2, true}, {"secret", 1, true}, {"token", 1, false},
+		unsigned what, changes;
+	} rows[] = {
+		{"cred", WHOLE, 0}, {"creds", WHOLE, 0}, {"key", WHOLE, 0}, {"apikey", WHOLE, 0},
+		{"auth", WHOLE, 0}, {"pasw", LAST_WORD, 0}, {"pswd", LAST_WORD, 0},
+		{"psw", LAST_WORD, 0}, {"pword", LAST_WORD, 0}, {"pw", LAST_WORD, 0},
+		{"pwd", LAST_WORD, 0}, {"token", LAST_WORD, 1}, {"pass", END, 0},
+		{"passw", PART, 0}, {"passkey", PART, 0}, {"token", PART, 0},
+		{"password", PART, 2}, {"passwd", PART, 1}, {"passphrase", PART, 2},
+		{"credential", PART, 2}, {"secret", PART, 1},
 	};
 	/* Similar names whose value is not a secret (crypttab(5), names of files). */
 	static const char none[] = "token-timeout password-echo secretfile passfd bypass compass";
@@ -65,33 +67,20 @@ static bool is_secret_name(const char *name, size_t n)
 	if (word_in(name, n, none))
 		return false;
 	const char *last = last_word(name, n);
-	size_t nlast = (size_t)(name + n - last);
-	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); ++i) {
-		if (strlen(whole[i]) == n && ends_in(name, n, whole[i]))
-			return true;
-	}
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
-		if (strlen(words[i]) == nlast && ends_in(name, n, words[i]))
-			return true;
-	}
-	if (ends_in(name, n, "pass"))
-		return true;
 	uint32_t letters = letters_of(name, n);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); ++i) {
-		size_t len = strlen(parts[i]);
-		if (!(letters_of(parts[i], len) & ~letters)
-		    && near_distance(name, n, parts[i], len, true) == 0)
-			return true;
-	}
-	for (size_t i = 0; i < sizeof(near) / sizeof(*near); ++i) {
-		const char *word = near[i].word;
-		size_t len = strlen(word);
-		bool part = near[i].part;
-		/* Each edit adds one letter at most: most names need no comparison. */
-		uint32_t missing = letters_of(word, len) & ~letters;
-		if ((unsigned)__builtin_popcount(missing) <= near[i].changes
-		    && near_distance(part ? name : last, part ? n : nlast, word, len, part)
-		               <= near[i].changes)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		const char *word = rows[i].word, *from = rows[i].what == LAST_WORD ? last : name;
+		size_t len = strlen(word), nfrom = (size_t)(name + n - from);
+		if (rows[i].what == END && n > len) {
+			from = name + n - len;
+			nfrom = len;
+		}
+		bool part = rows[i].what == PART;
+		size_t most = rows[i].changes;
+		/* Each change adds one letter at most: most names need no comparison. */
+		if (nfrom + most >= len && (part || nfrom <= len + most)
+		    && (size_t)__builtin_popcount(letters_of(word, len) & ~letters) <= most
+		    && near_distance(from, nfrom, word, len, part) <= most)
 			return true;
 	}
 	return false;
@@ -142,12 +131,10 @@ static const char *secret_of_url(const char *scheme, const char *end)
 	return name ? colon + 1 : authority;
 }
 
-/**
- * The start of the secret in one option: after '=', or after the '%' of "user=NAME%WORD" (smbfs)
- * and the ':' of "user=NAME:WORD" (curlftpfs).
- * @begin [out]  The start of its name; NULL if not needed.
- * @return NULL if there is none.
- */
+/** The start of the secret in one option: after '=', or after the '%' of "user=NAME%WORD"
+    (smbfs) and the ':' of "user=NAME:WORD" (curlftpfs).
+    @begin [out]  The start of its name; NULL if not needed.
+    @return NULL if there is none. */
 static const char *secret_at(const char *option, size_t n, const char **begin)
 {
 	const char *end = option + n, *found = NULL, *url = NULL;

@@ -303,12 +303,9 @@ static enum probe_how super_give(struct supervisor *super, struct worker *worker
 	return PROBE_END;
 }
 
-/**
- * Send the pending question to a worker.  If none can be forked it waits for a busy one, and fails
- * if there is none.
- *
- * @idle  An idle worker; NULL: one is forked.
- */
+/** Send the pending question to a worker.  If none can be forked it waits for a busy one, and
+    fails if there is none.
+    @idle  An idle worker; NULL: one is forked. */
 static void super_give_out(struct supervisor *super, struct worker *idle, size_t size)
 {
 	enum probe_how how = idle ? super_give(super, idle, size) : PROBE_NOT_MADE;
@@ -328,12 +325,9 @@ static void super_give_out(struct supervisor *super, struct worker *idle, size_t
 		super_tell(super, &none);
 }
 
-/**
- * Take a question from the run.
- *
- * @idle    An idle worker; NULL: one is forked.
- * @return whether the run may send more.
- */
+/** Take a question from the run.
+    @idle  An idle worker; NULL: one is forked.
+    @return whether the run may send more. */
 static bool super_take(struct supervisor *super, struct worker *idle)
 {
 	int passed;

@@ -54,11 +54,9 @@ static bool work_lists(struct work *work, int at, const char *name)
 	return found;
 }
 
-/**
- * Open a name in an automount directory.  A missing name would wake the automounter, so only
- * cached names are opened; a mount point always is one.  Before Linux 5.12 the directory is read
- * first; a name that expires at that moment wakes the automounter.
- */
+/** Open a name in an automount directory.  A missing name would wake the automounter, so only
+    cached names are opened; a mount point always is one.  Before Linux 5.12 the directory is
+    read first; a name that expires at that moment wakes the automounter. */
 static int work_open_key(struct work *work, int at, const char *name)
 {
 	/* EAGAIN also means that some mount came or went meanwhile. */
