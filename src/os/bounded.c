@@ -17,11 +17,6 @@ enum { READ_SIZE = 64 * 1024 };
 
 static const double REAP_SECONDS = 0.02;
 
-static int stream_pair(struct os *os, int fds[2])
-{
-	return OS_CALL(os, OS_SOCKETPAIR, socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds);
-}
-
 /** The child: run with the output redirected. */
 _Noreturn static void run_child(int parent, int out, int err, int (*run)(void *), void *arg)
 {
@@ -84,7 +79,7 @@ int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg,
 	*done = (struct os_bounded){0};
 	strbuf_init(&done->out);
 	strbuf_init(&done->err);
-	if (stream_pair(os, out) != 0 || stream_pair(os, err) != 0)
+	if (os_socketpair(os, SOCK_STREAM, out) != 0 || os_socketpair(os, SOCK_STREAM, err) != 0)
 		goto out;
 	int self = getpid(), pid = os_fork_process(os);
 	if (pid < 0)

@@ -16,15 +16,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int os_socketpair(struct os *os, int fds[2])
+int os_socketpair(struct os *os, int type, int fds[2])
 {
-	return OS_CALL(os, OS_SOCKETPAIR, socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
-	               fds);
+	return OS_CALL(os, OS_SOCKETPAIR, socketpair, AF_UNIX, type | SOCK_CLOEXEC, 0, fds);
 }
 
 int os_fork_process(struct os *os)
 {
 	return OS_CALL(os, OS_FORK, fork);
+}
+
+int os_fork_socket(struct os *os, int *sock)
+{
+	int ends[2];
+	if (os_socketpair(os, SOCK_SEQPACKET, ends) != 0)
+		return -1;
+	int pid = os_fork_process(os);
+	*sock = ends[pid == 0];
+	os_close(os, ends[pid != 0]);
+	if (pid < 0)
+		os_close(os, *sock);
+	return pid;
 }
 
 void os_exit_process(int status)
@@ -230,9 +242,8 @@ void os_usage(struct os *os, struct os_usage *usage)
 	};
 }
 
-bool os_die_with(struct os *os, int parent)
+bool os_die_with(int parent)
 {
-	(void)os;
 	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }
 
@@ -245,7 +256,7 @@ int os_detach(struct os *os, const char *name, int parent, int fds[2])
 {
 	int kept = 3;
 	bool orphan = parent == 0;
-	if (!orphan && !os_die_with(os, parent))
+	if (!orphan && !os_die_with(parent))
 		return -1;
 	prctl(PR_SET_NAME, name);
 	setsid();   /* fails if it leads one already */

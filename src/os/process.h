@@ -11,12 +11,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** socketpair(2): two ends that pass whole messages, close-on-exec.
-    @return 0, or -1. */
-int os_socketpair(struct os *os, int fds[2]);
+/** socketpair(2), close-on-exec.  @type  SOCK_STREAM ...  @return 0, or -1. */
+int os_socketpair(struct os *os, int type, int fds[2]);
 
 /** fork(2).  @return the child, 0 in it, or -1. */
 int os_fork_process(struct os *os);
+
+/** fork(2), with a socket between the two processes that passes whole messages.
+    @sock [out]  The end of this process.
+    @return the child, 0 in it, or -1: *sock is closed. */
+int os_fork_socket(struct os *os, int *sock);
 
 /**
  * Read a kernel file as a process with another root sees it: paths in it begin there.  A thread
@@ -93,7 +97,7 @@ void os_usage(struct os *os, struct os_usage *usage);
 
 /** Have this process killed when its parent ends.
     @return whether that holds: the parent still exists and the kernel agreed. */
-bool os_die_with(struct os *os, int parent);
+bool os_die_with(int parent);
 
 /** The ID of this process. */
 int os_getpid(void);

@@ -52,44 +52,33 @@ struct prober *prober_new(struct os *os, double timeout)
 {
 	struct prober *prober = calloc(1, sizeof(*prober));
 	struct prober_use *uses = calloc(PROBER_MAX, sizeof(*uses));
-	if (!prober || !uses) {
-		free(prober);
-		free(uses);
-		return NULL;
-	}
+	if (!prober || !uses)
+		goto failed;
 	*prober = (struct prober){
-		.os = os, .sock = -1, .memory = -1, .uses = uses, .timeout = timeout,
+		.os = os, .memory = -1, .uses = uses, .timeout = timeout,
 		.quiet = 2 * timeout + QUIET,
 	};
 	prober_self_init(os, &prober->self);
-
-	int socks[2];
-	int error = 0;
-	if (os_socketpair(os, socks) != 0) {
-		error = errno;
-	} else {
-		prober->sock = socks[0];
-		prober->pid = os_fork_process(os);
-		if (prober->pid == 0) {
-			struct os own;
-			int fds[2] = {socks[1], -1};
-			os_clone_state(&own, os);
-			if (os_detach(&own, PROBER_PROCESS, 0, fds) != 0)
-				os_exit_process(1);
-			prober_supervise(&own, fds[0], timeout, &prober->self);
-		}
-		if (prober->pid < 0)
-			error = errno;
-		os_close(os, socks[1]);
+	prober->pid = os_fork_socket(os, &prober->sock);
+	if (prober->pid < 0)
+		goto failed;
+	if (prober->pid == 0) {
+		struct os own;
+		int fds[2] = {prober->sock, -1};
+		os_clone_state(&own, os);
+		if (os_detach(&own, PROBER_PROCESS, 0, fds) != 0)
+			os_exit_process(1);
+		prober_supervise(&own, fds[0], timeout, &prober->self);
 	}
-	if (error) {
-		os_close(os, prober->sock);
+	return prober;
+failed:
+	{
+		int error = errno;
 		free(uses);
 		free(prober);
 		errno = error;
-		return NULL;
 	}
-	return prober;
+	return NULL;
 }
 
 /** Send a message that is only a tag, with a descriptor or -1.  @return 0, or -1. */

@@ -106,34 +106,26 @@ static void super_drop(struct supervisor *super, struct worker *worker)
 /** Fork a worker.  @return it, or NULL. */
 static struct worker *super_fork(struct supervisor *super)
 {
-	int socks[2];
+	int sock, self = os_getpid();
 	if (super->n == PROBER_MAX) {
 		errno = EAGAIN;
 		return NULL;
 	}
-	if (os_socketpair(&super->os, socks) != 0)
+	int pid = os_fork_socket(&super->os, &sock);
+	if (pid < 0)
 		return NULL;
-	int self = os_getpid(), pid = os_fork_process(&super->os);
 	if (pid == 0) {
 		/* These may use up all descriptors. */
 		for (unsigned i = 0; i < super->n; ++i)
 			os_close(&super->os, super->workers[i].sock);
 		os_close(&super->os, super->owner);
-		os_close(&super->os, socks[0]);
-		int fds[2] = {socks[1], super->root};
+		int fds[2] = {sock, super->root};
 		if (os_detach(&super->os, PROBER_PROCESS, self, fds) != 0)
 			os_exit_process(1);
 		prober_work(&super->os, fds[0], fds[1]);
 	}
-	int error = errno;
-	os_close(&super->os, socks[1]);
-	if (pid < 0) {
-		os_close(&super->os, socks[0]);
-		errno = error;
-		return NULL;
-	}
 	struct worker *worker = &super->workers[super->n++];
-	*worker = (struct worker){.pid = pid, .sock = socks[0]};
+	*worker = (struct worker){.pid = pid, .sock = sock};
 	return worker;
 }
 

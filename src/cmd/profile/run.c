@@ -225,20 +225,20 @@ int profile_run_row(struct profile_study *study, size_t i, enum profile_look loo
 	const struct profile_row *row = &study->rows[i];
 	struct os *os = study->os;
 	struct word last = {0};
-	int socks[2] = {-1, -1}, self = os_getpid(), pid = -1;
+	int sock, self = os_getpid();
 	memset(turn, 0, sizeof(*turn));
 	int status = study->opts->cold ? drop_caches(os) : 0;
 	if (status)
 		return status;
 	profile_progress(study, row, row->counts.dirs, "");
-	if (os_socketpair(os, socks) != 0 || (pid = os_fork_process(os)) < 0) {
+	int pid = os_fork_socket(os, &sock);
+	if (pid < 0) {
 		message(row->name, "cannot start a process: %s", strerror(errno));
-		status = CX_ERROR;
-		goto out;
+		return CX_ERROR;
 	}
 	if (pid == 0) {
-		struct runner r = {.study = study, .row = row, .look = look, .sock = socks[1]};
-		if (!os_die_with(&r.own, self))
+		struct runner r = {.study = study, .row = row, .look = look, .sock = sock};
+		if (!os_die_with(self))
 			os_exit_process(CX_ERROR);
 		/* The first run of getmnt3 reports errors of the path or the table. */
 		bool reports = look == PROFILE_PLAIN && study->turn == 0
@@ -248,10 +248,8 @@ int profile_run_row(struct profile_study *study, size_t i, enum profile_look loo
 		send_word(&r, true);
 		os_exit_process(CX_OK);
 	}
-	os_close(os, socks[1]);
-	socks[1] = -1;
 	double begun = os_now();
-	bool done = receive(study, row, socks[0], limit, &last);
+	bool done = receive(study, row, sock, limit, &last);
 	*turn = last.turn;
 	status = last.status;
 	if (!done)
@@ -270,8 +268,6 @@ int profile_run_row(struct profile_study *study, size_t i, enum profile_look loo
 		        profile_without(row), row->rule < 0 ? "" : row->name,
 		        row->rule < 0 ? "" : ": ");
 	}
-out:
-	for (int k = 0; k < 2; ++k)
-		os_close(os, socks[k]);
+	os_close(os, sock);
 	return status;
 }
