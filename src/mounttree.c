@@ -138,17 +138,21 @@ static void mtree_link_children(struct mtree *tree)
 	}
 }
 
-/** Append a node and its descendants to the order.  @return the new length. */
-static uint32_t mtree_order_from(struct mtree *tree, uint32_t root, uint32_t n)
+/** Put the descendants of roots into the order, tree by tree.  @return the length of the order. */
+static uint32_t mtree_order_trees(struct mtree *tree)
 {
-	uint32_t done = n;
-	tree->nodes[root].depth = 0;
-	tree->order[n++] = root;
-	for (; done < n; ++done) {
-		struct mt_node *node = &tree->nodes[tree->order[done]];
-		for (uint32_t c = node->first; c != MT_NONE; c = tree->nodes[c].next) {
-			tree->nodes[c].depth = node->depth + 1;
-			tree->order[n++] = c;
+	uint32_t n = 0;
+	for (uint32_t root = 0, done = 0; root < tree->count; ++root) {
+		if (tree->nodes[root].parent != MT_NONE)
+			continue;
+		tree->nodes[root].depth = 0;
+		tree->order[n++] = root;
+		for (; done < n; ++done) {
+			const struct mt_node *node = &tree->nodes[tree->order[done]];
+			for (uint32_t c = node->first; c != MT_NONE; c = tree->nodes[c].next) {
+				tree->nodes[c].depth = node->depth + 1;
+				tree->order[n++] = c;
+			}
 		}
 	}
 	return n;
@@ -158,11 +162,7 @@ static uint32_t mtree_order_from(struct mtree *tree, uint32_t root, uint32_t n)
     root.  @return 0, or -1 (ENOMEM). */
 static int mtree_make_order(struct mtree *tree)
 {
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		if (tree->nodes[i].parent == MT_NONE)
-			n = mtree_order_from(tree, i, n);
-	}
+	uint32_t n = mtree_order_trees(tree);
 	if (n == tree->count)
 		return 0;
 
@@ -190,11 +190,7 @@ static int mtree_make_order(struct mtree *tree)
 	free(seen);
 
 	mtree_link_children(tree);
-	n = 0;
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		if (tree->nodes[i].parent == MT_NONE)
-			n = mtree_order_from(tree, i, n);
-	}
+	mtree_order_trees(tree);
 	return 0;
 }
 
@@ -348,7 +344,7 @@ void mtree_check(const struct mtree *tree)
 		waiting += !node->settled;
 	}
 	assert(tree->waiting == waiting);
-	/* The order is that of mtree_order_from(). */
+	/* The order is that of mtree_order_trees(). */
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		if (tree->nodes[i].parent != MT_NONE)
 			continue;
@@ -369,130 +365,108 @@ void mtree_check(const struct mtree *tree)
 
 /* Judging by the table. */
 
-/** A child of a node, for sorting siblings by their mount points. */
-struct mtree_place {
-	const char *point;
-	uint32_t node;
-};
-
-/** Order paths such that a directory comes directly before everything below it: '/' sorts below
-    every other byte. */
-static int mtree_place_order(const void *a, const void *b)
+/**
+ * Find the child of a node that is mounted on a path of n bytes.
+ *
+ * @places    Hashes of parent and path -> child.  Names of one hash have consecutive keys.
+ * @key       The hash; [out] the key of the child, or a free one.
+ */
+static uint32_t mtree_child_at(const struct mtree *tree, const struct map64 *places, uint64_t *key,
+                               uint32_t parent, const char *path, size_t n)
 {
-	const unsigned char *p = (const unsigned char *)((const struct mtree_place *)a)->point;
-	const unsigned char *q = (const unsigned char *)((const struct mtree_place *)b)->point;
-	while (*p && *p == *q)
-		++p, ++q;
-	if (*p == *q)
-		return 0;
-	if (!*p || !*q)
-		return *p ? 1 : -1;
-	if (*p == '/' || *q == '/')
-		return *p == '/' ? -1 : 1;
-	return *p < *q ? -1 : 1;
-}
-
-/** Drop the common leading directories of all points, so that they are not compared again. */
-static void mtree_shorten(struct mtree_place *places, size_t n)
-{
-	const char *first = places[0].point;
-	size_t common = strlen(first);
-	for (size_t i = 1; i < n && common > 0; ++i) {
-		size_t same = 0;
-		while (same < common && places[i].point[same] == first[same])
-			++same;
-		common = same;
+	uint32_t child;
+	for (; (child = map64_get(places, *key)) != MAP64_NONE; ++*key) {
+		const char *point = tree->nodes[child].mount->point;
+		if (tree->nodes[child].parent == parent && strncmp(point, path, n) == 0
+		    && point[n + strspn(point + n, "/")] == '\0')
+			break;
 	}
-	/* The rest begins with a slash. */
-	while (common > 0 && first[common] != '/')
-		--common;
-	for (size_t i = 0; i < n; ++i)
-		places[i].point += common;
+	return child;
 }
 
-/** Mark a node as hidden by the top of the stack on another node. */
+/** Map the places of all nodes that are not stacked.  @return 0, or -1 (ENOMEM). */
+static int mtree_map_places(const struct mtree *tree, struct map64 *places)
+{
+	if (map64_reserve(places, tree->count) != 0)
+		return -1;
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		uint32_t parent = tree->nodes[i].parent;
+		const char *point = tree->nodes[i].mount->point;
+		if (parent == MT_NONE || !point || mtree_stacked(tree, i))
+			continue;
+		size_t n = strlen(point);
+		while (n > 0 && point[n - 1] == '/')
+			--n;
+		uint64_t key = map64_bytes(MAP64_BYTES ^ parent, point, n);
+		if (mtree_child_at(tree, places, &key, parent, point, n) == MT_NONE)
+			map64_put(places, key, i);
+	}
+	return 0;
+}
+
+/** Find the uppermost sibling that is mounted on a directory above a node's mount point. */
+static uint32_t mtree_sibling_above(const struct mtree *tree, const struct map64 *places,
+                                    uint32_t node)
+{
+	uint32_t parent = tree->nodes[node].parent;
+	const char *point = tree->nodes[node].mount->point;
+	uint64_t hash = MAP64_BYTES ^ parent;
+	for (size_t i = 0, from = 0; point && point[i]; ++i) {
+		if (point[i] != '/' || (i > 0 && point[i - 1] == '/'))
+			continue;
+		hash = map64_bytes(hash, point + from, i - from);
+		from = i;
+		uint64_t key = hash;
+		uint32_t above = mtree_child_at(tree, places, &key, parent, point, i);
+		if (above != MT_NONE && strcmp(tree->nodes[above].mount->point, point) != 0)
+			return above;
+	}
+	return MT_NONE;
+}
+
+/** Mark a node as hidden by another one. */
 static void mtree_hide(struct mtree *tree, uint32_t node, uint32_t by)
 {
-	tree->nodes[node].covered_by = tree->nodes[by].top;
+	tree->nodes[node].covered_by = by;
 	mtree_state(tree, node, MT_HIDDEN);
-}
-
-/**
- * Judge the children of a node that are not on its root: hidden if it is, or if below the mount
- * point of a sibling.
- */
-static void mtree_judge_places(struct mtree *tree, uint32_t parent, struct mtree_place *places,
-                               size_t n)
-{
-	const struct mt_node *up = &tree->nodes[parent];
-	bool up_hidden = up->states & 1u << MT_HIDDEN;
-	const struct mtree_place *cover = NULL;
-	for (size_t i = 0; i < n; ++i) {
-		uint32_t child = places[i].node;
-		struct mt_node *node = &tree->nodes[child];
-		if (up_hidden) {
-			node->place_hidden = true;
-			mtree_state(tree, child, MT_HIDDEN);
-			node->covered_by = up->covered_by;
-			continue;
-		}
-		if (cover && strcmp(cover->point, places[i].point) != 0
-		    && mtree_path_within(places[i].point, cover->point)) {
-			node->place_hidden = true;
-			mtree_hide(tree, child, cover->node);
-		} else if (!cover || strcmp(cover->point, places[i].point) != 0) {
-			cover = &places[i];
-		}
-	}
 }
 
 /** Find the hidden nodes, parents first.  @return 0, or -1 (ENOMEM). */
 static int mtree_judge_hidden(struct mtree *tree, uint32_t root)
 {
-	struct mtree_place *places = malloc((tree->count + 1) * sizeof(*places));
-	if (!places)
+	struct map64 places;
+	map64_init(&places);
+	if (mtree_map_places(tree, &places) != 0)
 		return -1;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t index = tree->order[i];
 		struct mt_node *node = &tree->nodes[index];
 
 		/* The root of the process is visible to it, whatever covers it for others. */
-		bool is_root = index == root;
-		if (is_root) {
+		if (index == root) {
 			node->place_hidden = false;
 			mtree_uncover(tree, index);
 		}
 		/* A mount on its root covers it. */
 		if (node->top != index && !node->place_hidden)
-			mtree_hide(tree, index, index);
+			mtree_hide(tree, index, node->top);
 
-		size_t n = 0;
 		for (uint32_t c = node->first; c != MT_NONE; c = tree->nodes[c].next) {
-			struct mt_node *child = &tree->nodes[c];
-			if (mtree_stacked(tree, c)) {
-				if (is_root) {
-					child->place_hidden = true;
-					mtree_hide(tree, c, index);
-				} else if (node->place_hidden) {
-					child->place_hidden = true;
-					mtree_state(tree, c, MT_HIDDEN);
-					child->covered_by = node->covered_by;
-				}
-			} else if (child->mount->point) {
-				places[n++] = (struct mtree_place){child->mount->point, c};
-			} else if (node->states & 1u << MT_HIDDEN) {
-				child->place_hidden = true;
-				mtree_state(tree, c, MT_HIDDEN);
-				child->covered_by = node->covered_by;
-			}
+			bool stacked = mtree_stacked(tree, c);
+			uint32_t by = MT_NONE;
+			tree->nodes[c].place_hidden = true;
+			if (stacked && index == root)
+				mtree_hide(tree, c, node->top);
+			else if (stacked ? node->place_hidden : node->states & 1u << MT_HIDDEN)
+				mtree_hide(tree, c, node->covered_by);
+			else if (!stacked
+			         && (by = mtree_sibling_above(tree, &places, c)) != MT_NONE)
+				mtree_hide(tree, c, tree->nodes[by].top);
+			else
+				tree->nodes[c].place_hidden = false;
 		}
-		if (n > 1) {
-			mtree_shorten(places, n);
-			qsort(places, n, sizeof(*places), mtree_place_order);
-		}
-		mtree_judge_places(tree, index, places, n);
 	}
-	free(places);
+	map64_destroy(&places);
 	return 0;
 }
 

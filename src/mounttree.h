@@ -118,7 +118,6 @@ uint32_t mtree_find(const struct mtree *tree, uint64_t key);
  *         The node of the process's root; MT_NONE if unknown.
  * @prefix
  *         Mount points outside of this directory are MT_OUTSIDE.
- * Linear except for a sort of each node's children.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int mtree_judge(struct mtree *tree, uint32_t root, const char *prefix);

@@ -183,40 +183,42 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 	return table;
 }
 
-/** Parse the text of a file, and free it. */
-static struct mount_table *parse_file(char *text, size_t len, enum table_source source)
+/** Parse the text of a file if it could be read, and free it. */
+static struct mount_table *parse_file(int rc, char *text, size_t len, enum table_source source)
 {
 	struct mount_table *table;
+	if (rc != 0)
+		return NULL;
 	if (source == TABLE_FSTAB || source == TABLE_MTAB)
 		table = table_parse_tabfile(text, len, source);
 	else
 		table = table_parse_mountinfo(text, len);
+	int error = errno;
 	free(text);
+	errno = error;
 	return table;
 }
 
 struct mount_table *table_read_file(struct os *os, const char *path, enum table_source source)
 {
-	char *text;
-	size_t len;
-	if (path_read_named(os, path, NULL, TABLE_MAX_BYTES, &text, &len) != 0)
-		return NULL;
-	return parse_file(text, len, source);
+	char *text = NULL;
+	size_t len = 0;
+	int rc = path_read_named(os, path, NULL, TABLE_MAX_BYTES, &text, &len);
+	return parse_file(rc, text, len, source);
 }
 
 struct mount_table *table_read_fixed(struct os *os, const char *path, enum table_source source)
 {
-	char *text;
-	size_t len;
-	if (os_read_file(os, AT_FDCWD, path, TABLE_MAX_BYTES, &text, &len) != 0)
-		return NULL;
-	return parse_file(text, len, source);
+	char *text = NULL;
+	size_t len = 0;
+	int rc = os_read_file(os, AT_FDCWD, path, TABLE_MAX_BYTES, &text, &len);
+	return parse_file(rc, text, len, source);
 }
 
 struct mount_table *table_read_fd(struct os *os, int fd)
 {
-	char *text;
-	size_t len;
+	char *text = NULL;
+	size_t len = 0;
 	unsigned type = os_file_type(os, fd, NULL, NULL);
 	if (type == 0)
 		return NULL;
@@ -224,13 +226,8 @@ struct mount_table *table_read_fd(struct os *os, int fd)
 		errno = type == S_IFDIR ? EISDIR : ENOTSUP;
 		return NULL;
 	}
-	if (os_read_fd(os, fd, TABLE_MAX_BYTES, &text, &len) != 0)
-		return NULL;
-	struct mount_table *table = table_parse_mountinfo(text, len);
-	int error = errno;
-	free(text);
-	errno = error;
-	return table;
+	int rc = os_read_fd(os, fd, TABLE_MAX_BYTES, &text, &len);
+	return parse_file(rc, text, len, TABLE_RECORDED);
 }
 
 /** Keep only the mounts with some keys.  @return 0, or -1 (ENOMEM). */

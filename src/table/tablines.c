@@ -138,41 +138,34 @@ static int cut_lines(struct tablines *lines)
 	return 0;
 }
 
-/** Why mount(8) misreads a field, or NULL. */
-static const char *why_misread(const struct tabline_field *field)
+/**
+ * Check the escapes of a field: mount(8) takes a backslash and three octal digits as one byte.
+ *
+ * @odd [out]  Set if a backslash does not begin an escape.
+ * @return why mount(8) misreads the field, or NULL.
+ */
+static const char *check_escapes(const struct tabline_field *field, bool *odd)
 {
-	for (size_t i = 0; i + 3 < field->n; ++i) {
-		const char *at = field->raw + i;
-		bool escape = *at == '\\';
-		for (size_t k = 1; escape && k < 4; ++k)
-			escape = at[k] >= '0' && at[k] <= '7';
-		if (!escape)
+	const char *end = field->raw + field->n;
+	for (const char *at = field->raw; at < end; ++at) {
+		unsigned code = 0, digits = 0;
+		if (*at != '\\')
 			continue;
-		if (at[1] > '3')
+		for (; digits < 3 && at + 1 + digits < end; ++digits) {
+			if (at[1 + digits] < '0' || at[1 + digits] > '7')
+				break;
+			code = code * 8 + (unsigned)(at[1 + digits] - '0');
+		}
+		*odd |= digits < 3;
+		if (digits < 3)
+			continue;
+		if (code > 255)
 			return "contains an escape beyond \\377, which mount(8) misreads";
-		if (memcmp(at + 1, "000", 3) == 0)
+		if (code == 0)
 			return "contains an escaped NUL byte";
-		i += 3;
+		at += 3;
 	}
 	return NULL;
-}
-
-/** Whether a field contains a backslash that does not begin an escape. */
-static bool odd_escape(const struct tabline_field *field)
-{
-	for (size_t i = 0; i < field->n; ++i) {
-		if (field->raw[i] != '\\')
-			continue;
-		if (field->n - i < 4)
-			return true;
-		for (size_t k = 1; k < 4; ++k) {
-			char c = field->raw[i + k];
-			if (c < '0' || c > (k == 1 ? '3' : '7'))
-				return true;
-		}
-		i += 3;
-	}
-	return false;
 }
 
 /** The likely reason why libmount refuses a line. */
@@ -190,18 +183,16 @@ static const char *why_refused(const struct tabline *line)
 	return "not a valid line of fstab(5)";
 }
 
-/** What is suspicious about an entry, or NULL. */
-static const char *why_odd(const struct tabline *line)
+/** What is suspicious about an entry, or NULL.  @odd  It has an odd backslash. */
+static const char *why_odd(const struct tabline *line, bool odd)
 {
 	for (size_t i = 0; i < line->n; ++i) {
 		unsigned char c = (unsigned char)line->bytes[i];
 		if ((c < ' ' && c != '\t') || c == 0x7f)
 			return "contains control characters";
 	}
-	for (unsigned i = 0; i < TABLINE_OPTIONS && i < line->nfields; ++i) {
-		if (odd_escape(&line->fields[i]))
-			return "contains a backslash that is not followed by three octal digits";
-	}
+	if (odd)
+		return "contains a backslash that is not followed by three octal digits";
 	const char *target = tabline_value(line, TABLINE_TARGET);
 	const char *type = tabline_value(line, TABLINE_FSTYPE);
 	if (target && *target != '/' && strcmp(target, "none") != 0
@@ -226,15 +217,16 @@ static int judge(struct tablines *lines)
 		return -1;
 	for (size_t i = 0; i < lines->count; ++i) {
 		struct tabline *line = &lines->lines[i];
+		bool odd = false;
 		if (line->kind < TABLINE_ENTRY || line->why)
 			continue;
 		if (line->kind == TABLINE_DAMAGED || line->nfields <= TABLINE_FSTYPE)
 			line->why = why_refused(line);
 		for (unsigned f = 0; f < TABLINE_OPTIONS && !line->why; ++f)
-			line->why = why_misread(&line->fields[f]);
+			line->why = check_escapes(&line->fields[f], &odd);
 		line->kind = line->why ? TABLINE_DAMAGED : TABLINE_ENTRY;
 		if (!line->why)
-			line->why = why_odd(line);
+			line->why = why_odd(line, odd);
 	}
 	table_free(table);
 	return 0;
