@@ -84,7 +84,8 @@ static void test_fields(void)
 		{"/ / rw - cifs //srv/a b  c rw,x\n", "/", "/", NULL, "cifs", "//srv/a b  c",
 		 "rw,x"},
 		{"/r\\040oot /a\\011\\012\\134b\\134040c rw - ty\\040pe s\\040\\043x "
-		 "rw,o=\\054\\040\n", "/r oot", "/a\t\n\\b\\040c", NULL, "ty pe", "s #x", "rw,o=\\054\\040"},
+		 "rw,o=\\054\\040\n", "/r oot", "/a\t\n\\b\\040c",
+		 NULL, "ty pe", "s #x", "rw,o=\\054\\040"},
 		/* Options with blanks begin with the first "rw" or "ro" after the source. */
 		{"/ /a rw - t a rw,x=b c\n", "/", "/a", NULL, "t", "a", "rw,x=b c"},
 		{"/ /a rw - t a b ro\n", "/", "/a", NULL, "t", "a b", "ro"},
