@@ -11,13 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELPERS_MAX = 64, HELPER_NAME_MAX = 40, CONFIG_MAX = 64 << 10, ENTRIES = 32 * 1024 };
+enum { CONFIG_MAX = 64 << 10, ENTRIES = 32 * 1024 };
 
 /** Where helpers are.  The last one is NixOS. */
 static const char *const helper_dirs[] = {
 	"usr/sbin", "usr/bin", "sbin", "bin", "usr/local/sbin", "run/current-system/sw/bin",
 };
 enum { HELPER_DIRS = sizeof(helper_dirs) / sizeof(*helper_dirs) };
+
+enum known { ABSENT, EXISTS, UNKNOWN };
 
 struct host_system {
 	struct os *os;
@@ -27,11 +29,7 @@ struct host_system {
 	void *arg;
 	const char *dirs[HELPER_DIRS];    /* those of helper_dirs that may be touched */
 	size_t ndirs;
-	struct helper {
-		char name[HELPER_NAME_MAX];
-		signed char exists;       /* -1: not known */
-	} helpers[HELPERS_MAX];
-	size_t nhelpers;
+	struct map64 helpers;             /* hash of the name -> enum known */
 	bool listed, complete;            /* names are known; all of them */
 	struct map64 names;               /* of units of the administrator */
 	bool swap_read;
@@ -66,6 +64,7 @@ struct host_system *host_system_new(struct os *os, const char *root,
 		return NULL;
 	*sys = (struct host_system){.os = os, .root_name = root, .blocks = blocks, .arg = arg};
 	map64_init(&sys->names);
+	map64_init(&sys->helpers);
 	sys->root = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);
 	if (sys->root < 0) {
 		host_system_free(sys);
@@ -85,36 +84,32 @@ void host_system_free(struct host_system *sys)
 	int error = errno;
 	os_close(sys->os, sys->root);
 	map64_destroy(&sys->names);
+	map64_destroy(&sys->helpers);
 	free(sys);
 	errno = error;
 }
 
 int host_system_helper(struct host_system *sys, const char *name)
 {
-	size_t n = strlen(name);
-	if (n == 0 || n >= HELPER_NAME_MAX || strchr(name, '/'))
+	if (!*name || strchr(name, '/'))
 		return -1;
-	for (size_t i = 0; i < sys->nhelpers; ++i) {
-		if (strcmp(sys->helpers[i].name, name) == 0)
-			return sys->helpers[i].exists;
-	}
+	uint32_t known = map64_get(&sys->helpers, map64_text(name));
+	if (known != MAP64_NONE)
+		return known == UNKNOWN ? -1 : (int)known;
 	/* Where a link of this name leads is not looked at: it could be anywhere. */
 	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	struct k_statx st;
-	bool found = false, unseen = sys->ndirs == 0;
-	for (size_t i = 0; !found && i < sys->ndirs; ++i) {
+	known = sys->ndirs == 0 ? UNKNOWN : ABSENT;
+	for (size_t i = 0; known != EXISTS && i < sys->ndirs; ++i) {
 		int dir = open_below(sys, sys->dirs[i], O_PATH | O_DIRECTORY);
-		found = dir >= 0 && os_statx(sys->os, dir, name, flags, 0, &st) == 0;
-		unseen |= !found && errno == EACCES;
+		if (dir >= 0 && os_statx(sys->os, dir, name, flags, 0, &st) == 0)
+			known = EXISTS;
+		else if (errno == EACCES)
+			known = UNKNOWN;
 		os_close(sys->os, dir);
 	}
-	int exists = found ? 1 : unseen ? -1 : 0;
-	if (sys->nhelpers < HELPERS_MAX) {
-		struct helper *helper = &sys->helpers[sys->nhelpers++];
-		memcpy(helper->name, name, n + 1);
-		helper->exists = (signed char)exists;
-	}
-	return exists;
+	map64_put(&sys->helpers, map64_text(name), known);
+	return known == UNKNOWN ? -1 : (int)known;
 }
 
 /** Add the names in a directory, which is closed.  @return whether these are all. */

@@ -10,33 +10,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { TEXT_MAX = 4 << 20 };
 
 /* Swap spaces. */
-
-/** Take the next word of a line.  @return it, of *n bytes; NULL at the end. */
-static const char *next_word(const char **line, size_t *n)
-{
-	*line += strspn(*line, " \t");
-	const char *word = *line;
-	*n = strcspn(word, " \t\n");
-	*line += *n;
-	return *n ? word : NULL;
-}
-
-/** Whether words are a line of /proc/swaps: name, type, size, used, priority. */
-static bool is_swap(const char *const *word, const size_t *n)
-{
-	static const char digits[] = "0123456789";
-	if (!word[4] || !(word_is(word[1], n[1], "partition") || word_is(word[1], n[1], "file")))
-		return false;
-	size_t sign = *word[4] == '-' && n[4] > 1;
-	return strspn(word[2], digits) == n[2] && strspn(word[3], digits) == n[3]
-	       && strspn(word[4] + sign, digits) == n[4] - sign;
-}
 
 ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps,
                           size_t *damaged)
@@ -50,33 +30,33 @@ ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_sw
 		return -1;
 	*damaged = strncmp(text, heading, sizeof(heading) - 1) == 0 ? 0 : 1;
 	for (const char *line = strchr(text, '\n'); line && *++line; line = strchr(line, '\n')) {
-		const char *at = line, *word[5];
-		size_t n[5] = {0};
-		for (int i = 0; i < 5; ++i)
-			word[i] = next_word(&at, &n[i]);
-		++number;
-		if (!is_swap(word, n)) {
-			if (!*damaged && word[0])
-				*damaged = number;
-			continue;
-		}
-		struct fstab_swap *swap = &list[count];
-		*swap = (struct fstab_swap){.file = *word[1] == 'f', .priority = atoi(word[4])};
-		size_t tail = sizeof(deleted) - 1;
-		if (n[0] > tail && memcmp(word[0] + n[0] - tail, deleted, tail) == 0) {
-			swap->deleted = true;
-			n[0] -= tail;
-		}
-		char *name = arena_strndup(arena, word[0], n[0]);
-		if (!name) {
+		char type[12];
+		int from = 0, to = 0, priority, end = 0;
+		char *copy = arena_strndup(arena, line, strcspn(line, "\n"));
+		if (!copy) {
 			free(list);
 			errno = ENOMEM;
 			return -1;
 		}
-		name[unescape_octal(name, name, n[0])] = '\0';
-		swap->name = name;
+		++number;
+		/* Name, type, size, used, priority. */
+		if (sscanf(copy, " %n%*s%n %11s %*[0-9] %*[0-9] %d%n", &from, &to, type, &priority,
+		           &end) != 2
+		    || (copy[end] && !strchr(" \t", copy[end]))
+		    || (strcmp(type, "partition") != 0 && strcmp(type, "file") != 0)) {
+			if (!*damaged && copy[strspn(copy, " \t")])
+				*damaged = number;
+			continue;
+		}
+		char *name = copy + from;
+		size_t n = (size_t)(to - from), tail = sizeof(deleted) - 1;
+		struct fstab_swap *swap = &list[count++];
+		*swap = (struct fstab_swap){
+			.name = name, .file = *type == 'f', .priority = priority,
+			.deleted = n > tail && memcmp(name + n - tail, deleted, tail) == 0,
+		};
+		name[unescape_octal(name, name, swap->deleted ? n - tail : n)] = '\0';
 		swap->deleted |= *name != '/';   /* as "(unreachable)/x" */
-		++count;
 	}
 	*swaps = list;
 	return (ssize_t)count;
