@@ -231,7 +231,6 @@ static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wa
 		dev->part = "path of a multipath";
 	if (tags->type || udev.ambivalent) {
 		tags->known = udev.ambivalent ? DEVMAP_AMBIVALENT : DEVMAP_KNOWN;
-		tags->origin = "udev";
 		return;
 	}
 
@@ -244,8 +243,6 @@ static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wa
 		why = "possibly a member of zfs";
 	if (!why) {
 		tags->known = devmap_probe(map, dev, tags);
-		if (tags->known == DEVMAP_KNOWN)
-			tags->origin = "probe";
 		if (tags->known == DEVMAP_KNOWN || tags->known == DEVMAP_UNTAGGED
 		    || tags->known == DEVMAP_AMBIVALENT || tags->known == DEVMAP_FAILED)
 			return;
@@ -256,15 +253,11 @@ static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wa
 
 	/* Not probed, or the probe failed. */
 	struct devmap_tags btrfs = {0};
-	const struct devmap_tags *found = &cached;
-	if (devmap_read_btrfs(map, dev, &btrfs)) {
-		tags->origin = "sysfs";
+	const struct devmap_tags *found = has_cached ? &cached : NULL;
+	if (devmap_read_btrfs(map, dev, &btrfs))
 		found = &btrfs;
-	} else if (has_cached) {
-		tags->origin = "cache";
-	} else {
+	if (!found)
 		return;
-	}
 	tags->known = DEVMAP_KNOWN;
 	tags->reason = NULL;
 	tags->type = found->type;
@@ -331,16 +324,6 @@ const struct devmap_tags *devmap_mount_tags(struct devmap *map, const struct mou
 	return m->dev_major != 0 || !tags || multi ? tags : &map->anonymous;
 }
 
-bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char **backing)
-{
-	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
-	if (dev)
-		devmap_judge(map, dev);
-	if (backing)
-		*backing = dev ? dev->backing : NULL;
-	return dev ? dev->blocks != NULL : major != 0;
-}
-
 /** List all devices but empty ones and RAM disks.
     @devs [out]  To be freed.  @return their number; or -1, with errno. */
 static ssize_t devmap_list_devs(struct devmap *map, struct devmap_dev ***devs)
@@ -375,9 +358,7 @@ static int devmap_by_number(const void *a, const void *b)
 	return x->minor < y->minor ? -1 : x->minor > y->minor;
 }
 
-/** List the devices of a usage; NULL: all with an identifier, also of a partition. */
-static ssize_t devmap_list_of(struct devmap *map, const char *usage,
-                              struct devmap_device **devices, bool *whole)
+ssize_t devmap_list(struct devmap *map, bool all, struct devmap_device **devices, bool *whole)
 {
 	struct devmap_dev **devs;
 	struct devmap_device *list = NULL;
@@ -399,11 +380,11 @@ static ssize_t devmap_list_of(struct devmap *map, const char *usage,
 			count = -1;
 			break;
 		}
-		bool wanted = !usage || (tags->usage && strcmp(tags->usage, usage) == 0);
+		bool fs = tags->usage && strcmp(tags->usage, "filesystem") == 0;
 		*whole &= tags->known == DEVMAP_KNOWN || tags->known == DEVMAP_UNTAGGED;
 		bool known = tags->known == DEVMAP_KNOWN
-		             || (!usage && (tags->partuuid || tags->partlabel));
-		if (known && wanted)
+		             || (all && (tags->partuuid || tags->partlabel));
+		if (known && (all || fs))
 			list[count++] = (struct devmap_device){dev->major, dev->minor, tags};
 	}
 	if (map->failed)
@@ -416,15 +397,4 @@ out:
 	free(devs);
 	errno = error;
 	return count;
-}
-
-ssize_t devmap_list(struct devmap *map, struct devmap_device **devices)
-{
-	bool whole;
-	return devmap_list_of(map, "filesystem", devices, &whole);
-}
-
-ssize_t devmap_list_all(struct devmap *map, struct devmap_device **devices, bool *whole)
-{
-	return devmap_list_of(map, NULL, devices, whole);
 }

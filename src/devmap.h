@@ -44,8 +44,6 @@ struct devmap_tags {
 	enum devmap_known known;
 	const char *uuid_sub;    /* of one device of a multi-device file system: btrfs, bcachefs */
 	bool multi_device;       /* one of several devices of a mounted btrfs */
-	const char *origin;      /* source of type and uuid: "udev", "probe", "sysfs", "cache", or
-	                            NULL */
 	bool remote;             /* udev has a path over a network: iSCSI */
 	const char *reason;      /* of DEVMAP_UNSAFE: "path of a multipath" */
 };
@@ -179,21 +177,13 @@ const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32
 const struct devmap_tags *devmap_mount_tags(struct devmap *map, const struct mount *m);
 
 /**
- * Whether I/O to a device could block: it is suspended, shut down, or remote (nbd, rbd, drbd,
- * iSCSI, NVMe over fabrics), or is on such a device through dm, md or loop; or sysfs cannot be
- * read.  A multipath blocks when no path works, as reported by sysfs, and for root by device mapper
- * (ioctl).  Otherwise only sysfs is read.  False for anonymous numbers and those not in sysfs.
+ * Whether I/O to a device of the file system of a mount could block: its device; the other devices
+ * of a btrfs; the log and the real-time device of an XFS; an external journal of ext2 to ext4.
  *
- * @backing [out]
- *         The path of a loop device's backing file, which may end in " (deleted)"; else NULL.
- *         Owned by the map.  May be a NULL pointer.
- */
-bool devmap_blocks(struct devmap *map, uint32_t major, uint32_t minor, const char **backing);
-
-/**
- * Like devmap_blocks() for any device of the file system of a mount: also the other devices of a
- * btrfs, the log and the real-time device of an XFS, an external journal of ext2 to ext4.  True
- * also if one of these is not known.
+ * A device blocks if it is suspended, shut down, or remote (nbd, rbd, drbd, iSCSI, NVMe over
+ * fabrics), or is on such a device through dm, md or loop; or if sysfs does not have it or cannot
+ * be read.  A multipath blocks when no path works, as reported by sysfs, and for root by device
+ * mapper (ioctl).  Otherwise only sysfs is read.  False for mounts of no device.
  *
  * @m      With fstype and source; of an XFS also with fs_opts.
  */
@@ -235,18 +225,15 @@ struct devmap_device {
 };
 
 /**
- * List all block devices with a file system (not swap, not members), sorted by number.
+ * List block devices with identifiers, sorted by number.
  *
+ * @all    Also swap, members and empty partitions, to find whether an identifier is unique; else
+ *         only file systems.
  * @devices [out]  An array, to be freed by the caller; the tags are owned by the map.
- * @return its length, or -1.
- * Errors: ENOENT or EACCES (no sysfs), ENOMEM.
+ * @whole [out]  No device with unknown identifiers is left out.
+ * @return its length, or -1.  Errors: ENOENT or EACCES (no sysfs), ENOMEM.
  */
-ssize_t devmap_list(struct devmap *map, struct devmap_device **devices);
-
-/** List all block devices with any known identifier, also swap and empty partitions, to find
-    whether an identifier is unique.
-    @whole [out]  No device with unknown identifiers is left out. */
-ssize_t devmap_list_all(struct devmap *map, struct devmap_device **devices, bool *whole);
+ssize_t devmap_list(struct devmap *map, bool all, struct devmap_device **devices, bool *whole);
 
 /** Why a listed device is not mounted itself, although it may show the identifiers of one that is:
     it or its disk is a path of a multipath, or a member of md, LVM, zfs or bcache.

@@ -58,8 +58,9 @@ static bool value_is(const char *have, const char *want, size_t len)
 
 ssize_t run_devices(struct run *run)
 {
+	bool whole;
 	if (!run->devices && run->devs)
-		run->ndevices = devmap_list(run->devs, &run->devices);
+		run->ndevices = devmap_list(run->devs, false, &run->devices, &whole);
 	return run->devs ? run->ndevices : 0;
 }
 

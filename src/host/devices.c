@@ -110,7 +110,7 @@ static const char *tag_value(const struct devmap_tags *tags, int tag)
 static void count_tags(struct host *host)
 {
 	host->listed = true;
-	ssize_t n = host->in.devs ? devmap_list_all(host->in.devs, &host->devices, &host->complete)
+	ssize_t n = host->in.devs ? devmap_list(host->in.devs, true, &host->devices, &host->complete)
 		: -1;
 	if (n < 0) {
 		host->devices_error = host->in.devs ? errno : 0;

@@ -56,7 +56,6 @@ static int fail_look(struct replace_error *error, const char *step)
 static int read_pipe(struct replace *file, int fd, struct stat *st, struct replace_error *error)
 {
 	file->fd = fd;
-	file->piped = true;
 	if (fd < 0 || os_fstatat(file->os, fd, "", st) != 0)
 		return fail_look(error, "opening it");
 	if (!S_ISFIFO(st->st_mode))
@@ -152,7 +151,7 @@ static int read_behind(struct replace *file, const struct replace_name *name,
 	return rc;
 }
 
-/** Find out which mount the file is on, and whether it is a mount point. */
+/** Find the mount that the file is on. */
 static void find_mount(struct replace *file)
 {
 	struct os *os = file->os;
@@ -164,7 +163,6 @@ static void find_mount(struct replace *file)
 	             mask, &st) != 0)
 		return;
 	file->mnt_id = os_statx_mnt_id(&st, file->mnt_unique);
-	file->bound = own && os_statx_is_mount_root(&st);
 }
 
 int replace_open(struct os *os, const struct replace_name *name, struct replace *file,

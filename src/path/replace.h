@@ -99,8 +99,6 @@ struct replace {
 	bool missing;
 	bool of_kernel;
 	bool may_pipe;
-	bool piped;             /* it was read from a pipe, and cannot be replaced */
-	bool bound;             /* it is a mount point */
 	uint64_t mnt_id;        /* of the file, or of its directory; 0: not known */
 	bool mnt_unique;        /* mnt_id is a unique mount ID */
 	struct stat st;         /* of NAME, as it was read */
