@@ -86,7 +86,6 @@ void put_open_failed(const char *path, const struct replace_error *error)
 int put_open(struct os *os, const struct put_options *options, const struct replace_name *request,
              struct put **out)
 {
-	struct replace_error error;
 	struct put *put = calloc(1, sizeof(*put));
 	if (!put) {
 		message(request->path, "%s", strerror(ENOMEM));
@@ -98,11 +97,11 @@ int put_open(struct os *os, const struct put_options *options, const struct repl
 	struct replace_name name = *request;
 	name.at_link = options->force_file;
 	name.named &= !put->rooted;
-	if (replace_open(os, &name, &put->file, &error) == 0) {
+	if (replace_open(os, &name, &put->file) == 0) {
 		*out = put;
 		return 0;
 	}
-	put_open_failed(put->file.path ? put->file.path : request->path, &error);
+	put_open_failed(put->file.path ? put->file.path : request->path, &put->file.error);
 	put_close(put);
 	return PX_UNJUDGED;
 }
@@ -195,7 +194,7 @@ static void report_place(const struct put *put)
 }
 
 /** Report why the file was not written, and where the new text is.  @return PX_UNWRITTEN. */
-static int report_failure(const struct put *put, const struct replace_error *error)
+static int report_failure(const struct put *put)
 {
 	static const struct {
 		const char *text;
@@ -231,6 +230,7 @@ static int report_failure(const struct put *put, const struct replace_error *err
 		                  "what it wrote could not be restored (%e) and is in "},
 	};
 	const struct replace *file = &put->file;
+	const struct replace_error *error = &file->error;
 	bool written = error->why == RP_UNSURE || error->why == RP_OVERTAKEN;
 	const char *text = error->why < COUNT(rows) ? rows[error->why].text : NULL;
 	const char *remedy = text && !put->report ? rows[error->why].remedy : NULL;
@@ -348,7 +348,6 @@ static int write_file(struct put *put, const char *new, size_t len,
                       const struct put_verdict *verdict)
 {
 	const struct put_options *o = put->options;
-	struct replace_error error;
 	int status;
 	report_place(put);
 	if (verdict && verdict->nrisks && !o->force) {
@@ -356,12 +355,12 @@ static int write_file(struct put *put, const char *new, size_t len,
 		        "anyway");
 		return PX_UNWRITTEN;
 	}
-	if (replace_may(&put->file, o->force, &error) != 0 && error.why != RP_BOUND)
-		return report_failure(put, &error);
+	if (replace_may(&put->file, o->force) != 0)
+		return report_failure(put);
 	if ((status = ask(put)) != 0)
 		return status;
-	if (replace_commit(&put->file, new, len, !o->no_backup, o->force, &error) != 0) {
-		report_failure(put, &error);
+	if (replace_commit(&put->file, new, len, !o->no_backup, o->force) != 0) {
+		report_failure(put);
 		if (put->file.replaced)
 			report_done(put);
 		return PX_UNWRITTEN;
@@ -427,18 +426,16 @@ int put_report(struct os *os, const struct replace_name *request, const char *by
 	int status = PX_UNWRITTEN;
 	bool again = true;
 	for (int tries = 1; again; ++tries) {
-		struct replace_error error;
 		struct put *put;
 		if (put_open(os, &options, request, &put) != 0)
 			return PX_UNWRITTEN;
 		put->report = true;
-		bool failed = replace_may(&put->file, true, &error) != 0 && error.why != RP_BOUND;
-		failed = failed || (bytes && replace_commit(&put->file, bytes, len, false, true,
-		                                            &error) != 0);
+		bool failed = replace_may(&put->file, true) != 0
+		              || (bytes && replace_commit(&put->file, bytes, len, false, true) != 0);
 		/* Another run has put its report there: ours is the newer one. */
-		again = failed && error.why == RP_CHANGED && tries < TRIES;
+		again = failed && put->file.error.why == RP_CHANGED && tries < TRIES;
 		if (!again)
-			status = failed ? report_failure(put, &error) : PX_OK;
+			status = failed ? report_failure(put) : PX_OK;
 		put_close(put);
 	}
 	return status;

@@ -47,23 +47,23 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	       && replace_same_times(a, b);
 }
 
-static int fail_look(struct replace_error *error, const char *step)
+static int fail_look(struct replace *file, const char *step)
 {
-	return replace_fail(error, errno == EXDEV ? RP_MOUNT : RP_ERROR, errno, "%s", step);
+	return replace_fail(&file->error, errno == EXDEV ? RP_MOUNT : RP_ERROR, errno, "%s", step);
 }
 
 /** Read a pipe to its end.  @fd  The pipe, or -1 with errno.  @return as read_once(). */
-static int read_pipe(struct replace *file, int fd, struct stat *st, struct replace_error *error)
+static int read_pipe(struct replace *file, int fd, struct stat *st)
 {
 	file->fd = fd;
 	if (fd < 0 || os_fstatat(file->os, fd, "", st) != 0)
-		return fail_look(error, "opening it");
+		return fail_look(file, "opening it");
 	if (!S_ISFIFO(st->st_mode))
 		return 1;
 	free(file->text);
 	file->text = NULL;
 	if (os_read_fd(file->os, fd, REPLACE_MAX, &file->text, &file->len) != 0)
-		return replace_fail(error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno,
+		return replace_fail(&file->error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno,
 		                    "reading it");
 	return 0;
 }
@@ -72,26 +72,23 @@ static int read_pipe(struct replace *file, int fd, struct stat *st, struct repla
  * Open and read a file.
  *
  * @st [out]  Its attributes while it was read.
- * @return 0; 1: it was replaced meanwhile; -1 and *error.
+ * @return 0; 1: it was replaced meanwhile; -1 and file->error.
  */
-static int read_once(struct replace *file, int dirfd, const char *name, struct stat *st,
-                     struct replace_error *error)
+static int read_once(struct replace *file, int dirfd, const char *name, struct stat *st)
 {
 	struct os *os = file->os;
 	struct statfs fs;
 	struct stat opened, after;
 	/* Checked first, since opening a device can have effects. */
 	if (os_look_entry(os, dirfd, name, ENTRY_LOCAL, st) != 0)
-		return fail_look(error, "looking at it");
+		return fail_look(file, "looking at it");
 	if (S_ISLNK(st->st_mode))
 		return 1;
 	if (S_ISFIFO(st->st_mode) && file->may_pipe)
-		return read_pipe(file,
-		                 os_open_entry(os, dirfd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY,
-		                               ENTRY_HERE),
-		                 st, error);
+		return read_pipe(file, os_open_entry(os, dirfd, name, O_RDONLY | O_NONBLOCK
+		                                     | O_NOCTTY, ENTRY_HERE), st);
 	if (!S_ISREG(st->st_mode))
-		return replace_fail(error, RP_TYPE, 0, "it is %s",
+		return replace_fail(&file->error, RP_TYPE, 0, "it is %s",
 		                    S_ISDIR(st->st_mode)    ? "a directory"
 		                    : S_ISFIFO(st->st_mode) ? "a FIFO"
 		                    : S_ISSOCK(st->st_mode) ? "a socket"
@@ -101,51 +98,49 @@ static int read_once(struct replace *file, int dirfd, const char *name, struct s
 		return 1;
 	if (file->fd < 0 || os_fstatat(os, file->fd, "", &opened) != 0
 	    || os_fstatfs(os, file->fd, &fs) != 0)
-		return replace_fail(error, RP_ERROR, errno, "opening it");
+		return replace_fail(&file->error, RP_ERROR, errno, "opening it");
 	file->of_kernel = fs.f_type == PROC_MAGIC;
 	if (!S_ISREG(opened.st_mode) || (!file->of_kernel && !is_same(st, &opened)))
 		return 1;
 	free(file->text);
 	file->text = NULL;
 	if (os_read_fd(os, file->fd, REPLACE_MAX, &file->text, &file->len) != 0)
-		return replace_fail(error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno,
+		return replace_fail(&file->error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno,
 		                    "reading it");
 	if (os_fstatat(os, file->fd, "", &after) != 0)
-		return replace_fail(error, RP_ERROR, errno, "looking at it");
+		return replace_fail(&file->error, RP_ERROR, errno, "looking at it");
 	*st = opened;
 	return file->of_kernel || (is_same(&opened, &after) && (uint64_t)after.st_size == file->len)
 	               ? 0
 	               : 1;
 }
 
-static int read_steady(struct replace *file, int dirfd, const char *name, struct stat *st,
-                       struct replace_error *error)
+static int read_steady(struct replace *file, int dirfd, const char *name, struct stat *st)
 {
 	int rc = 1;
 	for (int i = 0; i < READS_MAX && rc == 1; ++i) {
 		os_close(file->os, file->fd);
 		file->fd = -1;
-		rc = read_once(file, dirfd, name, st, error);
+		rc = read_once(file, dirfd, name, st);
 	}
-	return rc == 1 ? replace_fail(error, RP_CHANGED, 0, "reading it") : rc;
+	return rc == 1 ? replace_fail(&file->error, RP_CHANGED, 0, "reading it") : rc;
 }
 
 /** Read the target of a symlink that is itself to be replaced; a dangling one is empty. */
-static int read_behind(struct replace *file, const struct replace_name *name,
-                       struct replace_error *error)
+static int read_behind(struct replace *file, const struct replace_name *name)
 {
 	struct place place;
 	struct stat st;
 	int rc = 0;
 	if (place_find(&place, file->os, name, false) == 0 && place.found) {
-		rc = read_steady(file, place.fd, path_name(&place.walk), &st, error);
-		if (rc != 0 && error->why == RP_ERROR && error->error == ENOENT)
+		rc = read_steady(file, place.fd, path_name(&place.walk), &st);
+		if (rc != 0 && file->error.why == RP_ERROR && file->error.error == ENOENT)
 			rc = 0;
 	} else if (place.refused.error) {
-		*error = place.refused;
+		file->error = place.refused;
 		rc = -1;
 	} else if (errno == ENOMEM) {
-		rc = replace_fail(error, RP_ERROR, ENOMEM, "following it");
+		rc = replace_fail(&file->error, RP_ERROR, ENOMEM, "following it");
 	}
 	place_destroy(&place);
 	return rc;
@@ -165,20 +160,19 @@ static void find_mount(struct replace *file)
 	file->mnt_id = os_statx_mnt_id(&st, file->mnt_unique);
 }
 
-int replace_open(struct os *os, const struct replace_name *name, struct replace *file,
-                 struct replace_error *error)
+int replace_open(struct os *os, const struct replace_name *name, struct replace *file)
 {
 	struct place place;
 	*file = (struct replace){.os = os, .dirfd = -1, .fd = -1, .may_pipe = name->may_pipe};
 	if (place_find(&place, os, name, name->at_link) != 0) {
-		replace_fail(error, RP_ERROR, errno, "resolving its name");
+		replace_fail(&file->error, RP_ERROR, errno, "resolving its name");
 		if (place.refused.error)
-			*error = place.refused;
+			file->error = place.refused;
 		goto fail;
 	}
 	/* A missing file named with a slash, "fstab/", has failed with ENOENT. */
 	if (!place.found && place.pipe < 0) {
-		replace_fail(error, RP_TYPE, 0, "it is a directory");
+		replace_fail(&file->error, RP_TYPE, 0, "it is a directory");
 		goto fail;
 	}
 	file->name = strdup(path_name(&place.walk));
@@ -188,18 +182,18 @@ int replace_open(struct os *os, const struct replace_name *name, struct replace 
 	place.link = NULL;
 	place.fd = -1;
 	if (!file->name || !file->path) {
-		replace_fail(error, RP_ERROR, ENOMEM, "resolving its name");
+		replace_fail(&file->error, RP_ERROR, ENOMEM, "resolving its name");
 		goto fail;
 	}
 
 	int rc;
 	if (place.pipe >= 0) {
-		rc = read_pipe(file, place.pipe, &file->st, error);
+		rc = read_pipe(file, place.pipe, &file->st);
 		place.pipe = -1;
-		rc = rc == 1 ? replace_fail(error, RP_CHANGED, 0, "opening it") : rc;
+		rc = rc == 1 ? replace_fail(&file->error, RP_CHANGED, 0, "opening it") : rc;
 	} else if (os_look_entry(os, file->dirfd, file->name, ENTRY_LOCAL, &file->st) != 0) {
 		if (errno != ENOENT || !name->may_create) {
-			fail_look(error, "looking at it");
+			fail_look(file, "looking at it");
 			goto fail;
 		}
 		file->missing = true;
@@ -207,15 +201,15 @@ int replace_open(struct os *os, const struct replace_name *name, struct replace 
 	} else if (name->at_link && S_ISLNK(file->st.st_mode)) {
 		/* It may have been no symlink a moment ago. */
 		file->at_link = file->link != NULL;
-		rc = file->at_link ? read_behind(file, name, error)
-		                   : replace_fail(error, RP_CHANGED, 0, "resolving its name");
+		rc = file->at_link ? read_behind(file, name)
+		                   : replace_fail(&file->error, RP_CHANGED, 0, "resolving its name");
 	} else {
-		rc = read_steady(file, file->dirfd, file->name, &file->st, error);
+		rc = read_steady(file, file->dirfd, file->name, &file->st);
 	}
 	if (rc != 0)
 		goto fail;
 	if (!file->text && !(file->text = calloc(1, 1))) {
-		replace_fail(error, RP_ERROR, ENOMEM, "reading it");
+		replace_fail(&file->error, RP_ERROR, ENOMEM, "reading it");
 		goto fail;
 	}
 	find_mount(file);
@@ -242,12 +236,12 @@ static unsigned flags_of(struct os *os, int fd, bool readable)
 	return readable && os_inode_flags(os, fd, &flags) == 0 ? flags : 0;
 }
 
-static int refuse_flags(unsigned flags, const char *what, struct replace_error *error)
+static int refuse_flags(struct replace *file, unsigned flags, const char *what)
 {
 	if (flags & FS_IMMUTABLE_FL)
-		return replace_fail(error, RP_IMMUTABLE, EPERM, "%s", what);
+		return replace_fail(&file->error, RP_IMMUTABLE, EPERM, "%s", what);
 	if (flags & FS_APPEND_FL)
-		return replace_fail(error, RP_APPEND, EPERM, "%s", what);
+		return replace_fail(&file->error, RP_APPEND, EPERM, "%s", what);
 	return 0;
 }
 
@@ -258,23 +252,23 @@ static bool is_read_only(struct os *os, int fd)
 	return os_fstatfs(os, fd, &fs) == 0 && fs.f_flags & ST_RDONLY;
 }
 
-int replace_may(struct replace *file, bool links, struct replace_error *error)
+int replace_may(struct replace *file, bool links)
 {
 	if (file->of_kernel && !file->at_link)
-		return replace_fail(error, RP_KERNEL, 0, "it is in procfs");
+		return replace_fail(&file->error, RP_KERNEL, 0, "it is in procfs");
 	if (file->missing && file->link)
-		return replace_fail(error, RP_DANGLING, 0, "a symlink to nothing");
+		return replace_fail(&file->error, RP_DANGLING, 0, "a symlink to nothing");
 	if (!file->missing && !file->at_link) {
-		if (refuse_flags(flags_of(file->os, file->fd, true), "the file", error) != 0)
+		if (refuse_flags(file, flags_of(file->os, file->fd, true), "the file") != 0)
 			return -1;
 		if (!links && file->st.st_nlink > 1)
-			return replace_fail(error, RP_LINKS, 0, "it has %llu names",
+			return replace_fail(&file->error, RP_LINKS, 0, "it has %llu names",
 			                    (unsigned long long)file->st.st_nlink);
 	}
-	if (refuse_flags(flags_of(file->os, file->dirfd, false), "its directory", error) != 0)
+	if (refuse_flags(file, flags_of(file->os, file->dirfd, false), "its directory") != 0)
 		return -1;
 	if (is_read_only(file->os, file->dirfd))
-		return replace_fail(error, RP_READ_ONLY, EROFS, "its directory");
+		return replace_fail(&file->error, RP_READ_ONLY, EROFS, "its directory");
 	return 0;
 }
 

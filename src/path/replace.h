@@ -112,6 +112,7 @@ struct replace {
 	unsigned pruned;        /* the number of older backups removed */
 	struct os_signals signals;
 	bool held;
+	struct replace_error error;   /* of the call that failed */
 };
 
 /** How a name is resolved. */
@@ -136,19 +137,18 @@ struct replace_name {
  * Symlinks of the kernel in the top directory of a procfs are followed.
  *
  * Ownership: replace_close(), in any case.
- * @return 0, or -1 and *error.
+ * @return 0, or -1 and file->error.
  */
-int replace_open(struct os *os, const struct replace_name *name, struct replace *file,
-                 struct replace_error *error);
+int replace_open(struct os *os, const struct replace_name *name, struct replace *file);
 
 /**
  * Check whether a file can be replaced, without trying: its type, flags and hard links, and
  * whether its file system is read-only.
  *
  * @links  Other hard links do not matter.
- * @return 0, or -1 and *error.
+ * @return 0, or -1 and file->error.
  */
-int replace_may(struct replace *file, bool links, struct replace_error *error);
+int replace_may(struct replace *file, bool links);
 
 /**
  * Replace the bytes that were read.  Once for each file.
@@ -157,11 +157,10 @@ int replace_may(struct replace *file, bool links, struct replace_error *error);
  *
  * @backup  Whether to keep a copy of the old file.
  * @links   Other hard links do not matter.
- * @return 0, or -1 and *error: the file is unchanged, except after RP_UNSURE and RP_OVERTAKEN;
+ * @return 0, or -1 and file->error: the file is unchanged, except after RP_UNSURE and RP_OVERTAKEN;
  *         file->left and file->backup name files that were left.
  */
-int replace_commit(struct replace *file, const char *bytes, size_t len, bool backup, bool links,
-                   struct replace_error *error);
+int replace_commit(struct replace *file, const char *bytes, size_t len, bool backup, bool links);
 
 /** Whether no symlink of another user is on the way, by the rule of replace_open(). */
 bool replace_is_direct(struct os *os, const char *path);

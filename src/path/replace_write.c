@@ -442,11 +442,10 @@ static int commit_locked(struct writer *w, const char *bytes, size_t len, bool b
 	return 0;
 }
 
-int replace_commit(struct replace *file, const char *bytes, size_t len, bool backup, bool links,
-                   struct replace_error *error)
+int replace_commit(struct replace *file, const char *bytes, size_t len, bool backup, bool links)
 {
 	struct writer w = {.file = file,
-	                   .error = error,
+	                   .error = &file->error,
 	                   .dir = -1,
 	                   .lock = -1,
 	                   .new = -1,
@@ -454,13 +453,13 @@ int replace_commit(struct replace *file, const char *bytes, size_t len, bool bac
 	if (!file->held)
 		os_signals_hold(file->os, &file->signals);
 	file->held = true;
-	if (replace_may(file, links, error) != 0)
+	if (replace_may(file, links) != 0)
 		return -1;
 	int n = snprintf(w.lock_name, sizeof(w.lock_name), ".%s.getmnt-lock", file->name);
 	snprintf(w.new_name, sizeof(w.new_name), ".%s.getmnt-new", file->name);
 	snprintf(w.old_name, sizeof(w.old_name), ".%s.getmnt-old", file->name);
 	if (n > NAME_MAX)
-		return replace_fail(error, RP_ERROR, ENAMETOOLONG, "naming %s", w.lock_name);
+		return replace_fail(w.error, RP_ERROR, ENAMETOOLONG, "naming %s", w.lock_name);
 	w.dir = os_openat(file->os, file->dirfd, ".", O_RDONLY | O_DIRECTORY);
 	if (w.dir < 0)
 		return writer_fail(&w, "opening the directory of", file->name);

@@ -126,9 +126,10 @@ static struct result replace_as(const char *path, const char *new, struct replac
 	struct replace file;
 	struct result r = {0};
 	name.path = path;
-	r.rc = replace_open(&os, &name, &file, &r.error);
+	r.rc = replace_open(&os, &name, &file);
 	if (r.rc == 0)
-		r.rc = replace_commit(&file, new, strlen(new), true, links, &r.error);
+		r.rc = replace_commit(&file, new, strlen(new), true, links);
+	r.error = file.error;
 	r.replaced = file.replaced;
 	snprintf(r.backup, sizeof(r.backup), "%s", file.backup ? file.backup : "");
 	snprintf(r.left, sizeof(r.left), "%s", file.left ? file.left : "");
@@ -145,8 +146,9 @@ static struct result replace_text(const char *name, const char *new)
 static int refusal(struct replace_name name, struct replace_error *error)
 {
 	struct replace file;
-	int rc = replace_open(&os, &name, &file, error);
+	int rc = replace_open(&os, &name, &file);
 	CU_ASSERT_TRUE(rc == 0 || !file.text);
+	*error = file.error;
 	replace_close(&file);
 	return rc == 0 ? -1 : (int)error->why;
 }
@@ -155,11 +157,10 @@ static int refusal(struct replace_name name, struct replace_error *error)
 static void expect_changed(struct replace_name name, const char *command)
 {
 	struct replace file;
-	struct replace_error error;
-	CU_ASSERT_EQUAL(replace_open(&os, &name, &file, &error), 0);
+	CU_ASSERT_EQUAL(replace_open(&os, &name, &file), 0);
 	CU_ASSERT_TRUE(run("%s", command));
-	CU_ASSERT_EQUAL(replace_commit(&file, NEW, strlen(NEW), true, false, &error), -1);
-	CU_ASSERT_EQUAL(error.why, RP_CHANGED);
+	CU_ASSERT_EQUAL(replace_commit(&file, NEW, strlen(NEW), true, false), -1);
+	CU_ASSERT_EQUAL(file.error.why, RP_CHANGED);
 	replace_close(&file);
 }
 
@@ -279,10 +280,9 @@ static const char *resolved(const char *path, const char *root, bool at_link)
 {
 	static char text[8192];
 	struct replace file;
-	struct replace_error error;
 	struct replace_name name = {path, .root = root, .may_create = true, .at_link = at_link};
-	int rc = replace_open(&os, &name, &file, &error);
-	snprintf(text, sizeof(text), "%s", rc == 0 ? file.path : strerror(error.error));
+	int rc = replace_open(&os, &name, &file);
+	snprintf(text, sizeof(text), "%s", rc == 0 ? file.path : strerror(file.error.error));
 	replace_close(&file);
 	return text;
 }
@@ -582,9 +582,8 @@ static void test_backups(void)
 	/* Without a backup. */
 	put_text("f", OLD);
 	struct replace file;
-	CU_ASSERT_EQUAL(replace_open(&os, &(struct replace_name){.path = at("f")}, &file, &r.error),
-	                0);
-	CU_ASSERT_EQUAL(replace_commit(&file, NEW, strlen(NEW), false, false, &r.error), 0);
+	CU_ASSERT_EQUAL(replace_open(&os, &(struct replace_name){.path = at("f")}, &file), 0);
+	CU_ASSERT_EQUAL(replace_commit(&file, NEW, strlen(NEW), false, false), 0);
 	CU_ASSERT_PTR_NULL(file.backup);
 	replace_close(&file);
 	LISTS("", "f");
@@ -768,21 +767,16 @@ static int append_lines(int writer)
 	for (int round = 0; round < ROUNDS; ++round) {
 		for (int tries = 0;; ++tries) {
 			struct replace file;
-			struct replace_error error;
 			char text[8192];
-			if (replace_open(&os, &(struct replace_name){.path = at("f")}, &file,
-			                 &error) != 0) {
-				if (error.why != RP_CHANGED)
-					return 1;
-				replace_close(&file);
-				continue;
-			}
-			snprintf(text, sizeof(text), "%sline %d of %d\n", file.text, round, writer);
-			int rc = replace_commit(&file, text, strlen(text), false, false, &error);
+			int rc = replace_open(&os, &(struct replace_name){.path = at("f")}, &file);
+			snprintf(text, sizeof(text), "%sline %d of %d\n", rc ? "" : file.text,
+			         round, writer);
+			if (rc == 0)
+				rc = replace_commit(&file, text, strlen(text), false, false);
 			replace_close(&file);
 			if (rc == 0)
 				break;
-			if (error.why != RP_CHANGED || tries > 5000)
+			if (file.error.why != RP_CHANGED || tries > 5000)
 				return 1;
 		}
 	}

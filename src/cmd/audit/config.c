@@ -67,16 +67,15 @@ int audit_read_named(struct fstab_machine *machine, const char *name, const char
 		.path = name, .may_create = true, .may_pipe = true,
 		.blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
 	};
-	struct replace_error error;
 	struct replace file;
 	int rc = -1;
-	if (replace_open(&run->os, &named, &file, &error) != 0) {
-		if (error.why == RP_ERROR && error.error == ENOENT)
+	if (replace_open(&run->os, &named, &file) != 0) {
+		if (file.error.why == RP_ERROR && file.error.error == ENOENT)
 			rc = 0;
-		else if (error.why == RP_BLOCKS)
+		else if (file.error.why == RP_BLOCKS)
 			message(name, "touching it can block; name another file with %s", option);
 		else
-			put_open_failed(name, &error);
+			put_open_failed(name, &file.error);
 	} else if (file.missing) {
 		rc = 0;
 	} else if (file.len > max) {

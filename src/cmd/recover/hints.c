@@ -43,18 +43,17 @@ static char *read_below(struct hints *hints, const char *path, size_t *len)
 {
 	const struct run *run = hints->run;
 	struct replace file;
-	struct replace_error error;
 	const struct replace_name name = {
 		.path = path, .root = run->prefix ? run->prefix : hints->root,
 		.blocks = run->live ? put_blocks : NULL, .blocks_arg = hints->run,
 	};
 	char *text = NULL;
-	if (replace_open(hints->os, &name, &file, &error) == 0) {
+	if (replace_open(hints->os, &name, &file) == 0) {
 		text = file.text;
 		*len = file.len;
 		file.text = NULL;
 	} else {
-		hints->failed |= error.error == ENOMEM;
+		hints->failed |= file.error.error == ENOMEM;
 	}
 	replace_close(&file);
 	return text;
