@@ -430,8 +430,9 @@ int put_report(struct os *os, const struct replace_name *request, const char *by
 		if (put_open(os, &options, request, &put) != 0)
 			return PX_UNWRITTEN;
 		put->report = true;
-		bool failed = replace_may(&put->file, true) != 0
-		              || (bytes && replace_commit(&put->file, bytes, len, false, true) != 0);
+		bool failed = replace_may(&put->file, true) != 0;
+		if (!failed && bytes)
+			failed = replace_commit(&put->file, bytes, len, false, true) != 0;
 		/* Another run has put its report there: ours is the newer one. */
 		again = failed && put->file.error.why == RP_CHANGED && tries < TRIES;
 		if (!again)

@@ -110,8 +110,9 @@ static const char *tag_value(const struct devmap_tags *tags, int tag)
 static void count_tags(struct host *host)
 {
 	host->listed = true;
-	ssize_t n = host->in.devs ? devmap_list(host->in.devs, true, &host->devices, &host->complete)
-		: -1;
+	ssize_t n = -1;
+	if (host->in.devs)
+		n = devmap_list(host->in.devs, true, &host->devices, &host->complete);
 	if (n < 0) {
 		host->devices_error = host->in.devs ? errno : 0;
 		host->unlisted = true;

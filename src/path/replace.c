@@ -202,7 +202,7 @@ int replace_open(struct os *os, const struct replace_name *name, struct replace 
 		/* It may have been no symlink a moment ago. */
 		file->at_link = file->link != NULL;
 		rc = file->at_link ? read_behind(file, name)
-		                   : replace_fail(&file->error, RP_CHANGED, 0, "resolving its name");
+		     : replace_fail(&file->error, RP_CHANGED, 0, "resolving its name");
 	} else {
 		rc = read_steady(file, file->dirfd, file->name, &file->st);
 	}

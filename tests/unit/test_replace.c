@@ -291,8 +291,8 @@ static void test_names(void)
 {
 	char real[PATH_MAX];
 	CU_ASSERT_TRUE(run("mkdir -p etc a/b r/etc r/other && echo x >etc/f"
-	                   " && ln -s etc link && ln -s ../../etc/f a/b/rel && ln -s $PWD/a/b/rel abs"
-	                   " && ln -s abs chain && ln -s loop loop && ln -s etc/new dangling"
+	                   " && ln -s etc link && ln -s ../../etc/f a/b/rel"
+	                   " && ln -s $PWD/a/b/rel abs && ln -s abs chain && ln -s loop loop && ln -s etc/new dangling"
 	                   " && ln -s no/new nowhere && ln -s /etc/f r/abs"
 	                   " && ln -s ../../../../etc/f r/etc/up && echo r >r/etc/f"
 	                   " && ln -s /other r/link && echo o >r/other/f && ln -s r rlink"));
@@ -699,7 +699,7 @@ static void test_lock(void)
 	} rows[] = {
 		{false, "touch .f.getmnt-lock && chmod 644 .f.getmnt-lock", ".f.getmnt-lock f",
 		 "mode 0644", RP_LOCK},
-		{true, "touch .f.getmnt-lock && chmod 600 .f.getmnt-lock && chown 65534 .f.getmnt-lock",
+		{true, "install -m 600 -o 65534 /dev/null .f.getmnt-lock",
 		 ".f.getmnt-lock f",
 		 "the lock .f.getmnt-lock next to it is of uid 65534, mode 0600", RP_LOCK},
 		{false, "ln -s f .f.getmnt-lock", ".f.getmnt-lock f", "", RP_LOCK},
@@ -1218,8 +1218,8 @@ static void test_places(void)
 
 	/* No space for the file or for its backup. */
 	for (int pages = 16; pages >= 0; --pages) {
-		CU_ASSERT_TRUE(run("cd t && rm -f fill f.getmnt-* && echo old >f"
-		                   " && head -c %d /dev/zero >fill 2>/dev/null || :", pages * 4096));
+		CU_ASSERT_TRUE(run("cd t && rm -f fill f.getmnt-* && echo old >f &&"
+		                   " head -c %d /dev/zero >fill 2>/dev/null || :", pages * 4096));
 		char was[64];
 		snprintf(was, sizeof(was), "%s", get_text("t/f"));
 		r = replace_text("t/f", NEW);
