@@ -292,7 +292,8 @@ static void test_names(void)
 	char real[PATH_MAX];
 	CU_ASSERT_TRUE(run("mkdir -p etc a/b r/etc r/other && echo x >etc/f"
 	                   " && ln -s etc link && ln -s ../../etc/f a/b/rel"
-	                   " && ln -s $PWD/a/b/rel abs && ln -s abs chain && ln -s loop loop && ln -s etc/new dangling"
+	                   " && ln -s $PWD/a/b/rel abs && ln -s abs chain && ln -s loop loop"
+	                   " && ln -s etc/new dangling"
 	                   " && ln -s no/new nowhere && ln -s /etc/f r/abs"
 	                   " && ln -s ../../../../etc/f r/etc/up && echo r >r/etc/f"
 	                   " && ln -s /other r/link && echo o >r/other/f && ln -s r rlink"));
