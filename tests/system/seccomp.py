@@ -4,6 +4,7 @@ old kernels: each alone, and all.  No name and no state is wrong; what is unknow
 same with GETMNT_DISABLE."""
 import ctypes
 import os
+import re
 import stat
 import struct
 
@@ -105,7 +106,9 @@ def forms(tag, forbidden, turn=None):
                             ("--boundaries",), ("--output-all", "-l"), ("-V",)]
     for form in all_forms if gm.FULL or turn is None else all_forms[turn % 4::4]:
         result = gm.getmnt(*form, before=lambda: forbid(*forbidden))
-        gm.expect(result.status == 0 and result.out and not result.err,
+        # Without mount IDs the image of the loop device is not known to be local.
+        err = re.sub(rb"getmnt: 1 mount without sizes.*\n", b"", result.err)
+        gm.expect(result.status == 0 and result.out and not err,
                   f"{tag}: {form}: status {result.status}: {result.err}")
 
 
