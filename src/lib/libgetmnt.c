@@ -51,37 +51,33 @@ static const struct option_range {
 	[GETMNT_OPT_PROBE_MS] = {5000, 1, INT_MAX, false},
 };
 
-/* Internal values (within) and public ones (outside). */
-static const enum discover_names names_within[] = {
-	[GETMNT_NAMES_HINT] = DN_HINT,
-	[GETMNT_NAMES_WALK] = DN_WALK,
-	[GETMNT_NAMES_PURE] = DN_PURE,
-	[GETMNT_NAMES_KERNEL] = DN_KERNEL,
-};
-static const enum discover_algorithm algorithms_within[] = {
+/* These internal values and public ones are equal: they are converted by a cast. */
+#define SAME(within, outside) ((int)(within) == (int)(outside))
+_Static_assert(SAME(DN_HINT, GETMNT_NAMES_HINT) && SAME(DN_WALK, GETMNT_NAMES_WALK)
+               && SAME(DN_PURE, GETMNT_NAMES_PURE) && SAME(DN_KERNEL, GETMNT_NAMES_KERNEL)
+               && SAME(DP_NONE, GETMNT_PROBE_NONE) && SAME(DP_LOCAL, GETMNT_PROBE_LOCAL)
+               && SAME(DP_ALL, GETMNT_PROBE_ALL) && SAME(TABLE_AUTO, GETMNT_KERNEL_AUTO)
+               && SAME(TABLE_LISTMOUNT, GETMNT_KERNEL_LISTMOUNT)
+               && SAME(TABLE_MOUNTINFO, GETMNT_KERNEL_MOUNTINFO)
+               && SAME(TABLE_RECORDED, GETMNT_KERNEL_RECORDED)
+               && SAME(MT_NAMED_NONE, GETMNT_NAMED_NONE)
+               && SAME(MT_NAMED_KERNEL, GETMNT_NAMED_KERNEL)
+               && SAME(MT_NAMED_INFERRED, GETMNT_NAMED_INFERRED)
+               && SAME(MT_NAMED_WALKED, GETMNT_NAMED_WALKED)
+               && SAME(MT_NAMED_VERIFIED, GETMNT_NAMED_VERIFIED)
+               && SAME(DK_UNKNOWN, GETMNT_KIND_UNKNOWN) && SAME(DK_DIR, GETMNT_KIND_DIR)
+               && SAME(DK_FILE, GETMNT_KIND_FILE)
+               && SAME(MP_SHARED, GETMNT_PROPAGATION_SHARED)
+               && SAME(MP_SLAVE, GETMNT_PROPAGATION_SLAVE)
+               && SAME(MP_UNBINDABLE, GETMNT_PROPAGATION_UNBINDABLE), "public values");
+
+/* The others. */
+static const enum discover_algorithm algorithms[] = {
 	[GETMNT_ALGORITHM_1] = DA_GETMNT1,
 	[GETMNT_ALGORITHM_2] = DA_GETMNT2,
 	[GETMNT_ALGORITHM_3] = DA_GETMNT3,
 };
-static const enum discover_probe probes_within[] = {
-	[GETMNT_PROBE_NONE] = DP_NONE,
-	[GETMNT_PROBE_LOCAL] = DP_LOCAL,
-	[GETMNT_PROBE_ALL] = DP_ALL,
-};
-static const enum table_source kernels_within[] = {
-	[GETMNT_KERNEL_AUTO] = TABLE_AUTO,
-	[GETMNT_KERNEL_LISTMOUNT] = TABLE_LISTMOUNT,
-	[GETMNT_KERNEL_MOUNTINFO] = TABLE_MOUNTINFO,
-	[GETMNT_KERNEL_RECORDED] = TABLE_RECORDED,
-};
-static const enum mt_named named_within[] = {
-	[GETMNT_NAMED_NONE] = MT_NAMED_NONE,
-	[GETMNT_NAMED_KERNEL] = MT_NAMED_KERNEL,
-	[GETMNT_NAMED_INFERRED] = MT_NAMED_INFERRED,
-	[GETMNT_NAMED_WALKED] = MT_NAMED_WALKED,
-	[GETMNT_NAMED_VERIFIED] = MT_NAMED_VERIFIED,
-};
-static const uint32_t states_outside[MT_NSTATES] = {
+static const uint32_t public_states[MT_NSTATES] = {
 	[MT_OK] = GETMNT_STATE_OK,
 	[MT_UNTESTED] = GETMNT_STATE_UNTESTED,
 	[MT_DELETED] = GETMNT_STATE_DELETED,
@@ -93,21 +89,6 @@ static const uint32_t states_outside[MT_NSTATES] = {
 	[MT_LOST] = GETMNT_STATE_LOST,
 	[MT_OUTSIDE] = GETMNT_STATE_OUTSIDE,
 };
-static const uint32_t kinds_outside[] = {
-	[DK_UNKNOWN] = GETMNT_KIND_UNKNOWN,
-	[DK_DIR] = GETMNT_KIND_DIR,
-	[DK_FILE] = GETMNT_KIND_FILE,
-};
-static const struct {
-	uint32_t within, outside;
-} propagations[] = {
-	{MP_SHARED, GETMNT_PROPAGATION_SHARED},
-	{MP_SLAVE, GETMNT_PROPAGATION_SLAVE},
-	{MP_UNBINDABLE, GETMNT_PROPAGATION_UNBINDABLE},
-};
-
-#define LENGTH(array) (sizeof(array) / sizeof(*(array)))
-
 /** The result of a run. */
 struct found {
 	struct mount_table *table;      /* owns strings, as d does */
@@ -181,12 +162,9 @@ static int fd_set_option(struct getmnt *gm, int option, int fd)
 
 int getmnt_set(struct getmnt *gm, int option, int64_t value)
 {
-	if (!gm || option < GETMNT_OPT_NAMES || option >= NOPTIONS) {
-		errno = EINVAL;
-		return -1;
-	}
-	const struct option_range *range = &option_ranges[option];
-	if (value < range->min || value > range->max) {
+	bool valid = gm && option >= GETMNT_OPT_NAMES && option < NOPTIONS;
+	const struct option_range *range = &option_ranges[valid ? option : 0];
+	if (!valid || value < range->min || value > range->max) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -248,8 +226,8 @@ static void discover_options(const struct getmnt *gm, const char *prefix, double
 	const int64_t *o = gm->options;
 	discover_defaults(opts);
 	opts->guest = true;
-	opts->names = names_within[o[GETMNT_OPT_NAMES]];
-	opts->algorithm = algorithms_within[o[GETMNT_OPT_ALGORITHM]];
+	opts->names = (enum discover_names)o[GETMNT_OPT_NAMES];
+	opts->algorithm = algorithms[o[GETMNT_OPT_ALGORITHM]];
 	bool limited = opts->names == DN_HINT;
 	int64_t dirs = o[GETMNT_OPT_SEARCH_DIRS], ms = o[GETMNT_OPT_SEARCH_MS];
 	if (dirs >= 0 || !limited)
@@ -298,13 +276,13 @@ static int found_live(struct found *found, const struct getmnt *gm, struct os *o
 	char prefix[PATH_MAX];
 
 	os_init(os, secure_getenv("GETMNT_DISABLE"));
-	enum discover_probe probe = probes_within[gm->options[GETMNT_OPT_PROBE]];
+	enum discover_probe probe = (enum discover_probe)gm->options[GETMNT_OPT_PROBE];
 	if (probe != DP_NONE) {
 		prober = prober_new(os, (double)gm->options[GETMNT_OPT_PROBE_MS] / 1000);
 		if (!prober)
 			return -1;
 	}
-	enum table_source source = kernels_within[gm->options[GETMNT_OPT_KERNEL]];
+	enum table_source source = (enum table_source)gm->options[GETMNT_OPT_KERNEL];
 	found->table = table_read_kernel(os, source, MF_ALL);
 	if (!found->table || (rootfd >= 0 && root_name(os, rootfd, found->table, prefix) != 0))
 		goto out;
@@ -339,8 +317,10 @@ static void mount_fill(struct getmnt_mount *m, const struct discovery *d, uint32
 		.parent_id32 = in->parent_id,
 		.dev_major = in->dev_major,
 		.dev_minor = in->dev_minor,
-		.state = states_outside[mtree_shown_state(node)],
-		.kind = kinds_outside[d->kinds[index]],
+		.state = public_states[mtree_shown_state(node)],
+		.named = node->named,
+		.propagation = in->propagation & (MP_SHARED | MP_SLAVE | MP_UNBINDABLE),
+		.kind = d->kinds[index],
 		.target = d->targets[index],
 		.source = in->source,
 		.fstype = in->fstype,
@@ -353,22 +333,8 @@ static void mount_fill(struct getmnt_mount *m, const struct discovery *d, uint32
 	};
 	for (int state = 0; state < MT_NSTATES; ++state) {
 		if (node->states & 1u << state)
-			m->states |= states_outside[state];
+			m->states |= public_states[state];
 	}
-	for (uint32_t i = 0; i < LENGTH(named_within); ++i) {
-		if (named_within[i] == node->named)
-			m->named = i;
-	}
-	for (size_t i = 0; i < LENGTH(propagations); ++i) {
-		if (in->propagation & propagations[i].within)
-			m->propagation |= propagations[i].outside;
-	}
-}
-
-/** The key of a target in by_target. */
-static uint64_t target_key(const char *target)
-{
-	return map64_bytes(MAP64_BYTES, target, strlen(target));
 }
 
 /** Whether a mount is visible at its target. */
@@ -394,7 +360,7 @@ static int found_fill(struct found *found)
 		mount_fill(m, found->d, i);
 		map64_put(&found->by_id, m->id, at);
 		if (mount_is_seen(m))
-			map64_put(&found->by_target, target_key(m->target), at);
+			map64_put(&found->by_target, map64_text(m->target), at);
 	}
 	/* A unique ID is larger than any 32-bit ID, except perhaps in a recorded table. */
 	for (size_t i = 0; i < found->count; ++i)
@@ -417,10 +383,7 @@ static void found_judge(struct found *found, const struct os *os)
 	if (contradicted)
 		found->reasons[found->nreasons++] = DISCOVER_NO_TREE;
 
-	for (uint64_t i = 0; i < LENGTH(kernels_within); ++i) {
-		if (kernels_within[i] == table->source)
-			found->stats[GETMNT_STAT_KERNEL] = i;
-	}
+	found->stats[GETMNT_STAT_KERNEL] = table->source;
 	found->stats[GETMNT_STAT_CALLS] = os_calls_total(os);
 	found->stats[GETMNT_STAT_DIRS] = d->stats.dirs;
 	found->stats[GETMNT_STAT_ENTRIES] = d->stats.entries;
@@ -483,13 +446,9 @@ const struct getmnt_mount *getmnt_by_target(const struct getmnt *gm, const char 
 	if (!gm || !target)
 		return NULL;
 	const struct found *found = &gm->last;
-	uint32_t at = map64_get(&found->by_target, target_key(target));
-	if (at == MAP64_NONE)
-		return NULL;
-	if (strcmp(found->mounts[at].target, target) == 0)
-		return &found->mounts[at];
-	/* Another target has the same hash. */
-	for (size_t i = 0; i < found->count; ++i) {
+	uint32_t at = map64_get(&found->by_target, map64_text(target));
+	/* Another target may have the same hash: look at those after it. */
+	for (size_t i = at; i < found->count; ++i) {
 		const struct getmnt_mount *m = &found->mounts[i];
 		if (mount_is_seen(m) && strcmp(m->target, target) == 0)
 			return m;
@@ -515,7 +474,7 @@ uint64_t getmnt_stat(const struct getmnt *gm, int stat)
 const char *getmnt_state_name(uint32_t state)
 {
 	for (int i = 0; i < MT_NSTATES; ++i) {
-		if (states_outside[i] == state)
+		if (public_states[i] == state)
 			return mtree_state_name((enum mt_state)i);
 	}
 	return "unknown";
@@ -523,5 +482,5 @@ const char *getmnt_state_name(uint32_t state)
 
 const char *getmnt_named_name(uint32_t named)
 {
-	return named < LENGTH(named_within) ? mtree_named_name(named_within[named]) : "unknown";
+	return named <= GETMNT_NAMED_VERIFIED ? mtree_named_name((enum mt_named)named) : "unknown";
 }
