@@ -222,8 +222,7 @@
  *     poll.c             --poll
  *   cmd/search/          getmnt search
  *     search.c           the flow
- *     out.c              columns and output forms
- *     error.c            texts of errors
+ *     out.c              columns, output forms, texts of errors
  *     flow.c             printing results while the search runs
  *   cmd/fstab/           getmnt fstab and genfstab
  *     fstab.c            the flow

@@ -2,15 +2,16 @@
 #include "cmd/search/out.h"
 
 #include "base/escape.h"
+#include "base/fstypes.h"
 #include "cmd/cmd.h"
 #include "cmd/column.h"
 #include "cmd/listing.h"
 #include "cmd/search/flow.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -51,16 +52,22 @@ static bool cell_name(const struct object *o, struct strbuf *text)
 	return true;
 }
 
-static bool cell_type(const struct object *o, struct strbuf *text)
+/** The letter of a type, DT_*, which is also the S_IF* of a mode >> 12; 0: none. */
+static char type_letter(unsigned type)
 {
 	static const char letters[] = {
 		[DT_BLK] = 'b', [DT_CHR] = 'c', [DT_DIR] = 'd', [DT_FIFO] = 'p', [DT_LNK] = 'l',
 		[DT_REG] = 'f', [DT_SOCK] = 's',
 	};
-	if (o->type >= sizeof(letters) || !letters[o->type])
-		return false;
-	strbuf_putc(text, letters[o->type]);
-	return true;
+	return type < sizeof(letters) ? letters[type] : '\0';
+}
+
+static bool cell_type(const struct object *o, struct strbuf *text)
+{
+	char letter = type_letter(o->type);
+	if (letter)
+		strbuf_putc(text, letter);
+	return letter;
 }
 
 static bool cell_mode(const struct object *o, struct strbuf *text)
@@ -71,15 +78,10 @@ static bool cell_mode(const struct object *o, struct strbuf *text)
 
 static bool cell_perms(const struct object *o, struct strbuf *text)
 {
-	static const char types[16] = {
-		[S_IFBLK >> 12] = 'b', [S_IFCHR >> 12] = 'c', [S_IFDIR >> 12] = 'd',
-		[S_IFIFO >> 12] = 'p', [S_IFLNK >> 12] = 'l', [S_IFREG >> 12] = '-',
-		[S_IFSOCK >> 12] = 's',
-	};
 	unsigned mode = o->st->mode;
-	char perms[] = "?rwxrwxrwx";
-	if (types[mode >> 12])
-		perms[0] = types[mode >> 12];
+	char perms[] = "?rwxrwxrwx", letter = type_letter(mode >> 12);
+	if (letter)
+		perms[0] = letter == 'f' ? '-' : letter;
 	for (int i = 0; i < 9; ++i) {
 		if (!(mode & 0400u >> i))
 			perms[1 + i] = '-';
@@ -100,19 +102,33 @@ static bool number(struct strbuf *text, uint64_t value)
 	return true;
 }
 
-/** Define the cell of a number in the attributes. */
-#define NUMBER_CELL(field) \
+/** Seconds since 1970, with nanoseconds. */
+static bool time_of(struct strbuf *text, struct k_statx_time t)
+{
+	/* Nanoseconds count upwards, also before 1970. */
+	bool before = t.sec < 0 && t.nsec > 0;
+	int64_t sec = before ? -(t.sec + 1) : t.sec;
+	strbuf_printf(text, "%s%" PRId64 ".%09" PRIu32, before ? "-" : "", sec,
+	              before ? 1000000000 - t.nsec : t.nsec);
+	return true;
+}
+
+/** Define the cell of an attribute. */
+#define STATX_CELL(field, put) \
 	static bool cell_##field(const struct object *o, struct strbuf *text) \
 	{ \
-		return number(text, o->st->field); \
+		return put(text, o->st->field); \
 	}
 
-NUMBER_CELL(nlink)
-NUMBER_CELL(uid)
-NUMBER_CELL(gid)
-NUMBER_CELL(size)
-NUMBER_CELL(blocks)
-NUMBER_CELL(ino)
+STATX_CELL(nlink, number)
+STATX_CELL(uid, number)
+STATX_CELL(gid, number)
+STATX_CELL(size, number)
+STATX_CELL(blocks, number)
+STATX_CELL(ino, number)
+STATX_CELL(atime, time_of)
+STATX_CELL(ctime, time_of)
+STATX_CELL(mtime, time_of)
 
 /** A name, or else the number. */
 static bool owner(struct owners *owners, uint32_t id, struct strbuf *text)
@@ -158,38 +174,16 @@ static bool cell_mnt_id(const struct object *o, struct strbuf *text)
 	return o->st->mask & K_STATX_MNT_ID && number(text, o->st->mnt_id);
 }
 
-/** Seconds since 1970, with nanoseconds. */
-static bool put_time(const struct k_statx_time *t, struct strbuf *text)
-{
-	/* Nanoseconds count upwards, also before 1970. */
-	bool before = t->sec < 0 && t->nsec > 0;
-	int64_t sec = before ? -(t->sec + 1) : t->sec;
-	strbuf_printf(text, "%s%" PRId64 ".%09" PRIu32, before ? "-" : "", sec,
-	              before ? 1000000000 - t->nsec : t->nsec);
-	return true;
-}
-
-#define TIME_CELL(field) \
-	static bool cell_##field(const struct object *o, struct strbuf *text) \
-	{ \
-		return put_time(&o->st->field, text); \
-	}
-
-TIME_CELL(atime)
-TIME_CELL(ctime)
-TIME_CELL(mtime)
-
 static bool cell_btime(const struct object *o, struct strbuf *text)
 {
-	return o->st->mask & K_STATX_BTIME && put_time(&o->st->btime, text);
+	return o->st->mask & K_STATX_BTIME && time_of(text, o->st->btime);
 }
 
 static bool cell_link(const struct object *o, struct strbuf *text)
 {
-	if (!o->target)
-		return false;
-	strbuf_puts(text, o->target);
-	return true;
+	if (o->target)
+		strbuf_puts(text, o->target);
+	return o->target;
 }
 
 static const struct search_column rows[] = {
@@ -221,11 +215,6 @@ static const struct search_column rows[] = {
 
 const struct column_table search_columns = COLUMN_TABLE(rows, "getmnt search -H", NULL);
 
-int search_columns_list(bool json)
-{
-	return column_list(&search_columns, json ? FORM_JSON : FORM_DEFAULT);
-}
-
 void search_out_init(struct search_out *out, enum search_form form, struct os *os)
 {
 	*out = (struct search_out){.form = form, .os = os, .widths = {2, 4, 4, 8}};
@@ -255,17 +244,16 @@ int search_out_columns(struct search_out *out, const char *list)
 		if (!column)
 			return CX_ERROR;
 		/* An object has each key once. */
-		size_t had = 0;
-		while (json && had < out->ncolumns && out->columns[had] != column)
+		size_t had = json ? 0 : out->ncolumns;
+		while (had < out->ncolumns && out->columns[had] != column)
 			++had;
-		if (!json || had == out->ncolumns) {
-			if (out->ncolumns == sizeof(out->columns) / sizeof(*out->columns)) {
-				message("--output", "more than %zu columns", out->ncolumns);
-				return CX_ERROR;
-			}
-			out->columns[out->ncolumns++] = column;
-			out->needs |= column->needs;
+		if (had == sizeof(out->columns) / sizeof(*out->columns)) {
+			message("--output", "more than %zu columns", out->ncolumns);
+			return CX_ERROR;
 		}
+		out->columns[had] = column;
+		out->ncolumns += had == out->ncolumns;
+		out->needs |= column->needs;
 		if (!*list)
 			return 0;
 	}
@@ -396,21 +384,15 @@ static void put_json(struct search_out *out, const struct object *o)
 	json_end(&out->json);
 }
 
-/** Print the text.  @return 0, or -1 (ENOMEM). */
-static int print_text(struct search_out *out)
+/** Print the text.  @line  Also the end of a line.  @return 0, or -1 (ENOMEM). */
+static int print_text(struct search_out *out, bool line)
 {
+	if (line && out->form != SF_JSON)
+		strbuf_putc(&out->text, out->nul ? '\0' : '\n');
 	if (out->text.failed || out->cell.failed)
 		return -1;
 	flow_add(out->flow, &out->text);
 	return 0;
-}
-
-/** Print the text and the end of the line.  @return 0, or -1 (ENOMEM). */
-static int print_line(struct search_out *out)
-{
-	if (out->form != SF_JSON)
-		strbuf_putc(&out->text, out->nul ? '\0' : '\n');
-	return print_text(out);
 }
 
 int search_out_object(struct search_out *out, const SEARCH *search, const char *path)
@@ -438,16 +420,41 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 	case SF_COUNT:
 		return 0;
 	}
-	return print_line(out);
+	return print_text(out, true);
+}
+
+/** Where an error comes from, by its SEARCH_ERR_*. */
+static const struct {
+	const char *word, *text;
+} error_sources[] = {
+	[SEARCH_ERR_OPEN] = {"open", "cannot be opened"},
+	[SEARCH_ERR_READ] = {"read", "cannot be read to its end"},
+	[SEARCH_ERR_CLOSE] = {"close", "was not closed"},
+	[SEARCH_ERR_STAT] = {"stat", "attributes not available"},
+	[SEARCH_ERR_ACCESS] = {"access", "access cannot be checked"},
+	[SEARCH_ERR_LIMIT] = {"limit", "not entered"},
+};
+
+void search_error_text(const struct searchent *e, struct strbuf *text)
+{
+	const char *last = e->path ? strrchr(e->path, '/') : NULL, *why = NULL;
+	bool entered = e->errsource != SEARCH_ERR_OPEN;
+	if (e->err == EREMOTE && last && fstype_dir_waits("proc", last + 1))
+		why = "reading it waits for a process (--blocking enters it)";
+	else if (e->err == EREMOTE)
+		why = "its file system can block (--blocking enters it)";
+	else if (e->err == EXDEV && !entered)
+		why = "unknown whether its mount can block (--blocking enters it)";
+	else if (e->err == ELOOP && !entered)
+		why = "leads to itself or to a directory above it";
+	else if (e->errsource == SEARCH_ERR_LIMIT)
+		why = "deeper than --depth";
+	strbuf_printf(text, "%s: %s", why ? "not entered" : error_sources[e->errsource].text,
+	              why ? why : strerror(e->err));
 }
 
 int search_out_error(struct search_out *out, const struct searchent *e)
 {
-	static const char *const sources[] = {
-		[SEARCH_ERR_OPEN] = "open", [SEARCH_ERR_READ] = "read",
-		[SEARCH_ERR_CLOSE] = "close", [SEARCH_ERR_STAT] = "stat",
-		[SEARCH_ERR_ACCESS] = "access", [SEARCH_ERR_LIMIT] = "limit",
-	};
 	const char *name = strerrorname_np(e->err);
 	strbuf_reset(&out->text);
 	strbuf_reset(&out->cell);
@@ -455,10 +462,10 @@ int search_out_error(struct search_out *out, const struct searchent *e)
 	json_put_object(&out->json, NULL, JSON_INLINE);
 	json_put_text(&out->json, "path", e->path);
 	json_put_string(&out->json, "error", name ? name : "?");
-	json_put_string(&out->json, "errsource", sources[e->errsource]);
+	json_put_string(&out->json, "errsource", error_sources[e->errsource].word);
 	json_put_text(&out->json, "message", strbuf_str(&out->cell));
 	json_end(&out->json);
-	return print_line(out);
+	return print_text(out, true);
 }
 
 void search_out_begin(struct search_out *out)
@@ -468,7 +475,7 @@ void search_out_begin(struct search_out *out)
 		json_put_object(&out->json, NULL, JSON_LINES);
 		json_put_array(&out->json, "entries", JSON_LINES);
 	}
-	print_text(out);
+	print_text(out, false);
 }
 
 void search_out_end(struct search_out *out, uint64_t found, uint64_t errors, const char *reason)
@@ -489,5 +496,5 @@ void search_out_end(struct search_out *out, uint64_t found, uint64_t errors, con
 		json_end(&out->json);
 		json_end(&out->json);
 	}
-	print_text(out);
+	print_text(out, false);
 }

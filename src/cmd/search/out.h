@@ -14,14 +14,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
+/** Forms; the first four in the order of the words of --format. */
 enum search_form {
 	SF_PATHS,     /* a path a line */
-	SF_COLUMNS,   /* columns, with tabs between them */
 	SF_LONG,      /* as ls -l */
 	SF_JSON,      /* one document */
 	SF_JSONL,     /* an object a line */
+	SF_COLUMNS,   /* columns, with tabs between them */
 	SF_COUNT,     /* only the number of objects */
 };
 
@@ -89,11 +89,5 @@ int search_out_error(struct search_out *out, const struct searchent *e);
  * @reason  Why the search is incomplete; NULL: it is complete.
  */
 void search_out_end(struct search_out *out, uint64_t found, uint64_t errors, const char *reason);
-
-/** Print the list of columns for --list-columns.  @return 0, or -1. */
-int search_columns_list(bool json);
-
-/** Print the names of the columns, separated by blanks, for the completion. */
-void search_column_words(FILE *file);
 
 #endif

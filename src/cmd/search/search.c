@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 
 #include "base/escape.h"
+#include "cmd/column.h"
 #include "cmd/listing.h"
 #include "cmd/output.h"
 #include "cmd/search/flow.h"
@@ -29,13 +30,18 @@
 #define TICK 0.1
 enum { FIRST_STEPS = 64 };
 
+/* In the order of the words of their options. */
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+static const int sort_flags[] = {0, SEARCH_BYNAME, SEARCH_BYINODE};
+_Static_assert(SEARCH_ENGINE_AUTO == 0 && SEARCH_ENGINE_SYNC == 1 && SEARCH_ENGINE_BULK == 2,
+               "words of --engine");
 
 struct search_args {
 	struct search_options options;
 	bool nul, metadata, help, list_columns;
 	int form;                    /* enum search_form; -1: not given */
 	int color;                   /* enum color */
+	int sort;                    /* index in sort_flags */
 	int stats;                   /* enum stats_form */
 	unsigned types;              /* 1 << DT_*; 0: all */
 	const char *columns;         /* of -o */
@@ -92,49 +98,15 @@ static int take_flag(void *to, const struct option_row *row, const char *text)
 
 static int take_form(void *to, const struct option_row *row, const char *text)
 {
-	static const int forms[] = {SF_PATHS, SF_LONG, SF_JSON, SF_JSONL};
 	struct search_args *args = to;
 	char title[OPTION_TITLE_SIZE];
-	int form = row->base;
-	if (text) {
-		int word = option_take_word(row, text);
-		if (word < 0)
-			return CX_ERROR;
-		form = forms[word];
-	}
+	int form = text ? option_take_word(row, text) : row->base;
+	if (form < 0)
+		return CX_ERROR;
 	if (args->form >= 0 && args->form != form)
 		return usage_error(option_title(row, title),
-		                   "only one of --count, --format, --json and "
-		                   "--long can be given");
+		                   "only one of --count, --format, --json and --long can be given");
 	args->form = form;
-	return 0;
-}
-
-static int take_sort(void *to, const struct option_row *row, const char *text)
-{
-	struct search_args *args = to;
-	int word = option_take_word(row, text);
-	if (word < 0)
-		return CX_ERROR;
-	args->options.flags &= ~(SEARCH_BYNAME | SEARCH_BYINODE);
-	args->options.flags |= word ? SEARCH_BYINODE : SEARCH_BYNAME;
-	return 0;
-}
-
-static int take_color(void *to, const struct option_row *row, const char *text)
-{
-	struct search_args *args = to;
-	args->color = text ? option_take_word(row, text) : COLOR_ALWAYS;
-	return args->color < 0 ? CX_ERROR : 0;
-}
-
-static int take_engine(void *to, const struct option_row *row, const char *text)
-{
-	static const int engines[] = {SEARCH_ENGINE_AUTO, SEARCH_ENGINE_SYNC, SEARCH_ENGINE_BULK};
-	int word = option_take_word(row, text);
-	if (word < 0)
-		return CX_ERROR;
-	((struct search_args *)to)->options.engine = engines[word];
 	return 0;
 }
 
@@ -175,7 +147,7 @@ static const struct option_row search_rows[] = {
 	{"xdev", 0, NULL, "do not enter other mounts", .base = SEARCH_XDEV, .take = take_flag},
 	OPTION_GROUP("Output"),
 	{"color", 0, "[WHEN]", "colors of LS_COLORS: auto, always, never", "auto|always|never",
-	 .take = take_color},
+	 OPT_IS_WORD(struct search_args, color), .bare = COLOR_ALWAYS},
 	{"count", 0, NULL, "print only the number of matches", .base = SF_COUNT, .take = take_form},
 	{"format", 0, "FORM", "paths, long, json (one document) or jsonl", "paths|long|json|jsonl",
 	 .take = take_form},
@@ -188,13 +160,14 @@ static const struct option_row search_rows[] = {
 	{"null", '0', NULL, "end each line with NUL, and escape nothing", FLAG(nul)},
 	{"output", 'o', "[+]COL,...", "print these columns, separated by tabs",
 	 OPT_IS_TEXT(struct search_args, columns)},
-	{"sort", 0, "name|inode", "order of the entries of a directory", .take = take_sort},
+	{"sort", 0, "name|inode", "order of the entries of a directory",
+	 OPT_IS_WORD(struct search_args, sort), .base = 1},
 	OPTION_GROUP("Speed"),
 	{"ahead", 0, NULL, "read many attributes at once, by inode number", FLAG(options.ahead)},
 	{"cached", 0, NULL, "cached attributes, without asking a server", .base = SEARCH_CACHED,
 	 .take = take_flag},
 	{"engine", 0, "ENGINE", "how attributes are read: auto, sync, bulk", "auto|sync|bulk",
-	 .take = take_engine},
+	 OPT_IS_WORD(struct search_args, options.engine)},
 	{"threads", 0, "N", "threads that read (0: chosen)",
 	 OPT_IS_NUMBER(struct search_args, options.threads, 1000000)},
 	OPTION_GROUP("General"),
@@ -430,10 +403,15 @@ int cmd_search(int argc, char **argv)
 	int status = options_read(&search_table, argc, argv, &args, NULL);
 	if (status)
 		return status;
+	args.options.flags |= sort_flags[args.sort];
 	if (args.help || args.list_columns) {
-		if (args.help) {
+		int rc = 0;
+		if (args.help)
 			search_help(stdout);
-		} else if (search_columns_list(args.form == SF_JSON) != 0) {
+		else
+			rc = column_list(&search_columns,
+			                 args.form == SF_JSON ? FORM_JSON : FORM_DEFAULT);
+		if (rc != 0) {
 			message(NULL, "%s", strerror(ENOMEM));
 			return CX_ERROR;
 		}
@@ -480,8 +458,7 @@ int cmd_search(int argc, char **argv)
 	}
 	bool columns = out.form == SF_COLUMNS;
 	bool first = args.options.flags & SEARCH_STOPATFIRST, count = out.form == SF_COUNT;
-	bool ordered = args.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE);
-	bool lines = !first && (count || (search_out_lines(&out) && !ordered));
+	bool lines = !first && (count || (search_out_lines(&out) && !args.sort));
 	search_more(show.search, &(struct search_more){
 		.types = args.types, .type = out.needs & SN_TYPE, .links = out.needs & SN_LINK,
 		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .statx = true,
