@@ -173,36 +173,31 @@ static const char *why_other(struct work *w, uint32_t entry, const struct order_
 	return form(w, "it needs line %u, of %s, which is not mounted by then", other + 1, path);
 }
 
-/** Judge an entry by itself and what it needs.  @return REPRODUCE_SAME, or what is wrong. */
-static enum reproduce_verdict judge_entry(struct work *w, uint32_t i, const char **why)
+/** Why a line does not mount what it says, or covers it; NULL: it does. */
+static const char *why_not(struct work *w, uint32_t i)
 {
 	const struct order_outcome *outcome = &w->outcomes[i];
-	*why = NULL;
+	const struct mounter *other = &w->mounters[outcome->other < w->nentries ? outcome->other
+	                                           : i];
 	switch (outcome->lack) {
 	case ORDER_LACKS_ITSELF:
-		*why = cause(w, i);
-		return REPRODUCE_FAILED;
+		return cause(w, i);
 	case ORDER_LACKS_BOOT:
-		*why = "its line is noauto";
-		return REPRODUCE_NOAUTO;
+		return "its line is noauto";
 	case ORDER_LACKS_OTHER:
-		*why = why_other(w, i, outcome);
-		return REPRODUCE_FAILED;
+		return why_other(w, i, outcome);
 	case ORDER_LACKS_PLACE:
 		/* What another line mounts on it may be the same, or belong there. */
-		if (w->mounters[outcome->other].repeated
-		    || w->mounters[outcome->other].of != NONE)
-			return REPRODUCE_SAME;
-		*why = form(w, "line %u is mounted over it", outcome->other + 1);
-		return REPRODUCE_HIDDEN;
+		if (!other->repeated && other->of == NONE)
+			return form(w, "line %u is mounted over it", outcome->other + 1);
+		break;
 	case ORDER_LACKS_NOTHING:
 		break;
 	}
-	return REPRODUCE_SAME;
+	return NULL;
 }
 
-/** Judge a mount. */
-static struct reproduce_item judge(struct work *w, uint32_t at)
+static struct reproduce_item judge_mount(struct work *w, uint32_t at)
 {
 	const struct wanted *wanted = &w->wanted[at];
 	struct reproduce_item item = {.want = &w->plan->lines[at],
@@ -215,50 +210,39 @@ static struct reproduce_item judge(struct work *w, uint32_t at)
 		return item;
 	}
 	item.line = entry + 1;
-	item.verdict = judge_entry(w, entry, &item.why);
-	bool mounts = item.verdict == REPRODUCE_SAME || item.verdict == REPRODUCE_HIDDEN;
-	if (!own && mounts) {
-		item.verdict = REPRODUCE_SOURCE;
+	item.why = why_not(w, entry);
+	if (!own && (!item.why || w->outcomes[entry].lack == ORDER_LACKS_PLACE))
 		item.why = "the line mounts something else";
-	} else if (own && item.verdict == REPRODUCE_SAME && wanted->differs) {
-		item.verdict = REPRODUCE_OPTIONS;
+	else if (own && !item.why && wanted->differs)
 		item.why = form(w, "it is mounted with other options: %s", wanted->differs);
-	}
+	item.verdict = item.why ? REPRODUCE_WRONG : REPRODUCE_SAME;
 	return item;
 }
 
-/** The value of the priority of a swap space; NULL: none. */
+/** The value of the priority of a swap space; "": none. */
 static const char *priority(struct work *w, const char *options)
 {
-	size_t n, len = strlen("pri");
-	const char *found = opt_find(options, "pri", len, &n);
-	return found && n > len ? form(w, "%.*s", (int)(n - len - 1), found + len + 1) : NULL;
+	size_t n;
+	const char *value = opt_value(options, "pri", &n);
+	return value ? form(w, "%.*s", (int)n, value) : "";
 }
 
-/** Judge a swap space. */
 static struct reproduce_item judge_swap(struct work *w, uint32_t at)
 {
 	const struct fstab_line *want = &w->plan->lines[at];
 	uint32_t entry = w->wanted[at].entry;
-	struct reproduce_item item = {.want = want, .target = "none", .source = want->source};
-	if (entry == NONE) {
-		item.verdict = REPRODUCE_NO_LINE;
-		item.why = "no line has it";
+	struct reproduce_item item = {.want = want, .target = "none", .source = want->source,
+	                              .verdict = REPRODUCE_NO_LINE, .why = "no line has it"};
+	if (entry == NONE)
 		return item;
-	}
 	item.line = entry + 1;
-	if (w->order.flags[entry] & ORDER_IS_IDLE) {
-		item.verdict = REPRODUCE_NOAUTO;
-		item.why = "its line is noauto";
-		return item;
-	}
 	const char *mine = priority(w, want->options),
-		   *other = priority(w, w->lines[entry].options);
-	if (strcmp(mine ? mine : "", other ? other : "") != 0) {
-		item.verdict = REPRODUCE_OPTIONS;
-		item.why = form(w, "its priority is %s, in the line %s",
-		                mine ? mine : "chosen by the kernel", other ? other : "none");
-	}
+	           *other = priority(w, w->lines[entry].options);
+	item.why = w->order.flags[entry] & ORDER_IS_IDLE ? "its line is noauto"
+	           : strcmp(mine, other) == 0 ? NULL
+	           : form(w, "its priority is %s, in the line %s",
+	                  *mine ? mine : "chosen by the kernel", *other ? other : "none");
+	item.verdict = item.why ? REPRODUCE_WRONG : REPRODUCE_SAME;
 	return item;
 }
 
@@ -271,7 +255,7 @@ static void judge_all(struct work *w)
 		out->without += want->fate == FSTAB_COMMENT && want->mount;
 		if (want->fate != FSTAB_LINE)
 			continue;
-		struct reproduce_item item = want->mount ? judge(w, i) : judge_swap(w, i);
+		struct reproduce_item item = want->mount ? judge_mount(w, i) : judge_swap(w, i);
 		bool same = item.verdict == REPRODUCE_SAME;
 		*(want->mount ? &out->mounts : &out->swaps) += 1;
 		*(want->mount ? &out->same : &out->swaps_same) += same;
@@ -336,11 +320,12 @@ static void add_extra(struct work *w)
 		if (mounter->of != NONE || mounter->repeated || used
 		    || w->order.flags[i] & (ORDER_IS_IDLE | ORDER_IS_SWAP))
 			continue;
-		enum reproduce_verdict verdict = judge_entry(w, i, &why);
+		enum reproduce_verdict verdict = REPRODUCE_WRONG;
+		enum order_lack lack = w->outcomes[i].lack;
+		why = why_not(w, i);
 		if (!path) {
-			verdict = REPRODUCE_FAILED;
 			why = "its mount point is not an absolute path";
-		} else if (verdict != REPRODUCE_FAILED) {
+		} else if (lack != ORDER_LACKS_ITSELF && lack != ORDER_LACKS_OTHER) {
 			if (!path[1] || is_as_live(w, i))
 				continue;
 			verdict = REPRODUCE_EXTRA;

@@ -26,11 +26,7 @@ struct reproduce_input {
 enum reproduce_verdict {
 	REPRODUCE_SAME,
 	REPRODUCE_NO_LINE,   /* no line mounts it */
-	REPRODUCE_NOAUTO,    /* its line is not mounted at boot */
-	REPRODUCE_FAILED,    /* its line cannot be mounted, or not in this order */
-	REPRODUCE_HIDDEN,    /* another line is mounted over it */
-	REPRODUCE_SOURCE,    /* its line mounts something else */
-	REPRODUCE_OPTIONS,
+	REPRODUCE_WRONG,     /* its line cannot be mounted, or mounts it otherwise */
 	REPRODUCE_EXTRA,     /* of a line: it mounts what is not mounted now */
 };
 

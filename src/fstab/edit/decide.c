@@ -124,11 +124,10 @@ static struct words *change(struct entry *entry)
 	return &entry->changed;
 }
 
-void merge_aside(struct merger *m, struct entry *entry, const char *why)
+void merge_aside(struct entry *entry, const char *why)
 {
 	entry->act = ASIDE;
 	entry->why = why;
-	++m->out->aside;
 }
 
 /** Change the source of a line to that of the mount. */
@@ -232,7 +231,7 @@ static void decide_further(struct merger *m, struct entry *entry, const struct e
 	}
 	if (aside) {
 		entry->live = (uint32_t)(mount - m->match.mounts);
-		merge_aside(m, entry, match_format(&m->match, same ? "the same as line %u"
+		merge_aside(entry, match_format(&m->match, same ? "the same as line %u"
 		                                   : again ? "line %u mounts this source here"
 		                                   : "line %u mounts what is mounted here",
 		                                   (unsigned)own->line->number));
@@ -284,7 +283,7 @@ static void decide_without(struct merger *m, struct planned *mount)
 	for (struct entry *entry = best; entry && add; entry = match_next_on(&m->match, entry)) {
 		if (!match_is_in_the_way(&m->match, entry, mount))
 			continue;
-		merge_aside(m, entry, match_format(&m->match, "%s is mounted from %s, as %s",
+		merge_aside(entry, match_format(&m->match, "%s is mounted from %s, as %s",
 		                                   line->target, line->source, line->fstype));
 		entry->live = (uint32_t)(mount - m->match.mounts);
 		if (mount->instead == NO_LINE)
@@ -301,7 +300,6 @@ static void decide_without(struct merger *m, struct planned *mount)
 			mount->before = (uint32_t)(entry - m->match.entries);
 	}
 	mount->add = add;
-	m->out->added += add;
 	struct fstab_note *note =
 	    merge_note(m, best ? FSTAB_NOTE_SOURCE : FSTAB_NOTE_MISSING, best, mount, NULL);
 	if (note) {

@@ -47,7 +47,7 @@ static void report_rest(struct merger *m)
 			if (note)
 				note->done = aside;
 			if (aside)
-				merge_aside(m, entry, line->why);
+				merge_aside(entry, line->why);
 			continue;
 		}
 		if (line->kind == TABLINE_ENTRY && line->why && entry->act == KEPT)
@@ -114,8 +114,6 @@ int fstab_merge(const struct fstab_merge_input *opts, struct fstab_merged *merge
 	}
 	errno = ENOMEM;
 	int rc = *failed || m.base.failed ? -1 : merge_write(&m);
-	for (size_t i = 0; i < m.match.nentries && rc == 0; ++i)
-		merged->changed += m.match.entries[i].act == CHANGED;
 	for (size_t i = 0; i < merged->nnotes; ++i) {
 		merged->edited += merged->notes[i].edited;
 		merged->left += !merged->notes[i].done && !merged->notes[i].edited;

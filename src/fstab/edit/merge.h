@@ -90,7 +90,6 @@ struct fstab_merged {
 	size_t edited;                 /* notes that are edited */
 	bool damaged;                  /* the file was damaged since the base, or cut off */
 	size_t mounts, reproduced;     /* lines of the plan; those that have one in the result */
-	size_t added, changed, aside, moved;
 	struct arena arena;
 };
 

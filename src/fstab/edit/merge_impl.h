@@ -50,7 +50,7 @@ struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind,
 /** Whether the file is not as somebody has left it; lines that the base has too are. */
 bool merge_damaged(struct merger *m);
 
-void merge_aside(struct merger *m, struct entry *entry, const char *why);
+void merge_aside(struct entry *entry, const char *why);
 
 /** Decide about a mount, and the lines on its mount point. */
 void merge_decide(struct merger *m, struct planned *mount);

@@ -257,7 +257,6 @@ void merge_order(struct merger *m)
 			const struct item *item = &m->items[k];
 			if (item->line == ORDER_NONE)
 				continue;
-			m->out->moved += item->place != k;
 			for (uint32_t at = above_comment(m, k); at < k; ++at) {
 				m->items[at].place = item->place;
 				m->items[at].rank = item->rank;
