@@ -70,35 +70,29 @@ static int read_base(struct run *run, const char *path, char **text, struct tabl
 		return PX_UNJUDGED;
 	}
 	*lines = tablines_parse(*text, len);
-	if (!*lines) {
-		message(path, "%s", strerror(errno));
-		return PX_UNJUDGED;
-	}
-	if (has_entry(*lines))
+	if (*lines && has_entry(*lines))
 		return 0;
-	/* By such a one all that is there was changed since. */
-	message(path, "has no line of a mount; give the fstab that the system has loaded");
+	/* Compared with such a base, every line would be new. */
+	message(path, "%s", !*lines ? strerror(errno)
+	        : "has no line of a mount; give the fstab that the system has loaded");
 	return PX_UNJUDGED;
 }
 
-/** Whether a file is the one that systemd makes units of. */
-static bool is_loaded_from(const struct machine_merge *machine, const char *path)
+/** Whether a file is ROOT/etc/fstab, perhaps by a link. */
+static bool is_own(const struct machine_merge *machine, const char *path)
 {
 	struct strbuf place;
 	strbuf_init(&place);
-	bool is = machine->host->in.live && strcmp(machine->in->root, "/") == 0
+	bool is = machine->host->in.live
 	          && host_follow(machine->host, "/etc/fstab", &place) == HOST_SEEN
 	          && strcmp(strbuf_str(&place), path) == 0;
 	strbuf_destroy(&place);
 	return is;
 }
 
-/**
- * See whether FILE is the fstab of a root other than ROOT: what is mounted here is not
- * what that one has to mount.
- *
- * @return 0, or an exit status after a message.
- */
+/** Check that FILE is not the fstab of another root than ROOT: what is mounted here is not what
+    that one has to mount.
+    @return 0, or an exit status after a message. */
 static int check_root(const struct machine_merge *machine, const struct merge_opts *opts,
                       const char *path)
 {
@@ -106,27 +100,22 @@ static int check_root(const struct machine_merge *machine, const struct merge_op
 	const char *root = machine->in->root;
 	size_t len = strlen(path), n = len - (sizeof(tail) - 1);
 	if (!opts->file || !machine->host->in.live || len < sizeof(tail) - 1
-	    || strcmp(path + n, tail) != 0)
+	    || strcmp(path + n, tail) != 0 || is_own(machine, path)
+	    || word_is(path, n, strcmp(root, "/") == 0 ? "" : root))
 		return 0;
 	struct strbuf word, place;
 	strbuf_init(&word);
 	strbuf_init(&place);
-	/* That of ROOT may be a link into another. */
-	bool own = host_follow(machine->host, tail, &place) == HOST_SEEN
-	           && strcmp(strbuf_str(&place), path) == 0;
-	own |= strcmp(root, "/") == 0 ? n == 0 : strlen(root) == n && strncmp(root, path, n) == 0;
-	strbuf_reset(&place);
 	strbuf_add(&place, n ? path : "/", n ? n : 1);
 	put_quoted(&word, strbuf_str(&place));
 	bool refused = opts->put.write && !opts->put.force;
-	if (!own)
-		message(path, "is the fstab of %s, and compared with what is mounted in %s; "
-		        "\"getmnt fstab --merge %s\" compares it "
-		        "with what is mounted there%s", strbuf_str(&place), root, strbuf_str(&word),
-		        refused ? ".  Not written; --force writes it all the same" : "");
+	message(path, "is the fstab of %s, and compared with what is mounted in %s; \"getmnt fstab "
+	        "--merge %s\" compares it with what is mounted there%s", strbuf_str(&place), root,
+	        strbuf_str(&word),
+	        refused ? ".  Not written; --force writes it all the same" : "");
 	strbuf_destroy(&word);
 	strbuf_destroy(&place);
-	return !own && refused ? PX_UNJUDGED : 0;
+	return refused ? PX_UNJUDGED : 0;
 }
 
 /** Print, compare or write the new text, after it was checked.  @return an exit status. */
@@ -197,8 +186,8 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	bool none = opts->base && strcmp(opts->base, "none") == 0;
 	if (opts->base && !none && read_base(run, opts->base, &base_text, &base) != 0)
 		goto out;
-	const struct host_units *units = !opts->base && is_loaded_from(&machine, path)
-	                                 ? host_units(host) : NULL;
+	bool loaded = !opts->base && strcmp(in->root, "/") == 0 && is_own(&machine, path);
+	const struct host_units *units = loaded ? host_units(host) : NULL;
 	bool changed = units && fstab_count_loaded(units).stale > 0;
 	bool lost = changed && !has_entry(file);
 	if (lost)

@@ -158,11 +158,8 @@ static bool note_fix(struct merger *m, enum fstab_note_kind kind, const struct e
 {
 	bool edited = is_edited(m, entry, of, fix);
 	bool done = known && m->in->fix & fix && !edited;
-	struct fstab_note *note = merge_note(m, kind, entry, mount, text);
-	if (note) {
-		note->done = done;
-		note->edited = edited;
-	}
+	merge_note(m, kind, entry, mount,
+	           (struct fstab_note){.text = text, .done = done, .edited = edited});
 	return done;
 }
 
@@ -223,12 +220,8 @@ static void decide_further(struct merger *m, struct entry *entry, const struct e
 	bool again = kind == FSTAB_DIFFER_REPEATED, same = match_same(&m->match, entry, mount) != 0;
 	bool aside = again ? m->in->fix & FSTAB_FIX_DAMAGED
 	             : m->in->persistent && mount->line->fate == FSTAB_LINE;
-	struct fstab_note *note =
-	    merge_note(m, again ? FSTAB_NOTE_REPEATED : FSTAB_NOTE_BESIDE, entry, mount, NULL);
-	if (note) {
-		note->other = own->line;
-		note->done = aside;
-	}
+	merge_note(m, again ? FSTAB_NOTE_REPEATED : FSTAB_NOTE_BESIDE, entry, mount,
+	           (struct fstab_note){.other = own->line, .done = aside});
 	if (aside) {
 		entry->live = (uint32_t)(mount - m->match.mounts);
 		merge_aside(entry, match_format(&m->match, same ? "the same as line %u"
@@ -243,6 +236,8 @@ static void decide_others(struct merger *m, const struct entry *own, const struc
 {
 	struct entry *entry = match_first_on(&m->match, mount);
 	for (; entry; entry = match_next_on(&m->match, entry))
+		decide_further(m, entry, own, mount);
+	while ((entry = match_next_swap(&m->match, entry, mount)) != NULL)
 		decide_further(m, entry, own, mount);
 }
 
@@ -300,13 +295,9 @@ static void decide_without(struct merger *m, struct planned *mount)
 			mount->before = (uint32_t)(entry - m->match.entries);
 	}
 	mount->add = add;
-	struct fstab_note *note =
-	    merge_note(m, best ? FSTAB_NOTE_SOURCE : FSTAB_NOTE_MISSING, best, mount, NULL);
-	if (note) {
-		note->done = mend || add;
-		note->edited = edited && !add;
-		note->back = back && !mount->named;
-	}
+	merge_note(m, best ? FSTAB_NOTE_SOURCE : FSTAB_NOTE_MISSING, best, mount,
+	           (struct fstab_note){.done = mend || add, .edited = edited && !add,
+	                               .back = back && !mount->named});
 	if (mend) {
 		compare_how(m, best, mount, loaded);
 		decide_others(m, best, mount);
@@ -328,8 +319,6 @@ void merge_decide(struct merger *m, struct planned *mount)
 		else if (match_compares_options(match, own, mount))
 			compare_how(m, own, mount, find_loaded(m, own, mount));
 		decide_others(m, own, mount);
-		for (entry = NULL; (entry = match_next_swap(match, entry, mount)) != NULL;)
-			decide_further(m, entry, own, mount);
 		break;
 	case MATCH_UNPAIRED:
 		decide_without(m, mount);
@@ -337,9 +326,10 @@ void merge_decide(struct merger *m, struct planned *mount)
 	case MATCH_INEXPRESSIBLE:
 		entry = match_first_on(match, mount);
 		if (!entry)
-			merge_note(m, FSTAB_NOTE_NO_LINE, NULL, mount, line->why);
+			merge_note(m, FSTAB_NOTE_NO_LINE, NULL, mount,
+			           (struct fstab_note){.text = line->why});
 		else if (!entry->noauto)
-			merge_note(m, FSTAB_NOTE_SOURCE, entry, mount, NULL);
+			merge_note(m, FSTAB_NOTE_SOURCE, entry, mount, (struct fstab_note){0});
 		break;
 	}
 	m->out->mounts += line->fate == FSTAB_LINE;

@@ -16,19 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind,
-                              const struct entry *entry, const struct planned *mount,
-                              const char *text)
+void merge_note(struct merger *m, enum fstab_note_kind kind, const struct entry *entry,
+                const struct planned *mount, struct fstab_note note)
 {
 	struct fstab_merged *out = m->out;
-	if (!ARRAY_ROOM(out->notes, out->nnotes, &m->notes_room)) {
+	note.kind = kind;
+	note.line = entry ? entry->line : NULL;
+	note.live = mount ? mount->line : NULL;
+	if (ARRAY_ROOM(out->notes, out->nnotes, &m->notes_room))
+		out->notes[out->nnotes++] = note;
+	else
 		m->match.failed = true;
-		return NULL;
-	}
-	struct fstab_note *note = &out->notes[out->nnotes++];
-	*note = (struct fstab_note){.kind = kind, .line = entry ? entry->line : NULL,
-	                            .live = mount ? mount->line : NULL, .text = text};
-	return note;
 }
 
 /** Report damaged and odd lines, and lines that are not mounted but whose source is. */
@@ -42,19 +40,18 @@ static void report_rest(struct merger *m)
 			const char *key = target ? match_normal(&m->match, target) : NULL;
 			const struct planned *mount = key ? match_live(&m->match, key) : NULL;
 			bool aside = m->in->fix & FSTAB_FIX_DAMAGED || (mount && mount->add);
-			struct fstab_note *note = merge_note(m, FSTAB_NOTE_DAMAGED, entry, NULL,
-			                                     line->why);
-			if (note)
-				note->done = aside;
+			merge_note(m, FSTAB_NOTE_DAMAGED, entry, NULL,
+			           (struct fstab_note){.text = line->why, .done = aside});
 			if (aside)
 				merge_aside(entry, line->why);
 			continue;
 		}
 		if (line->kind == TABLINE_ENTRY && line->why && entry->act == KEPT)
-			merge_note(m, FSTAB_NOTE_ODD, entry, NULL, line->why);
+			merge_note(m, FSTAB_NOTE_ODD, entry, NULL,
+			           (struct fstab_note){.text = line->why});
 		const struct planned *live = match_elsewhere(&m->match, entry);
 		if (live)
-			merge_note(m, FSTAB_NOTE_ELSEWHERE, entry, live, NULL);
+			merge_note(m, FSTAB_NOTE_ELSEWHERE, entry, live, (struct fstab_note){0});
 	}
 }
 
@@ -78,7 +75,8 @@ static void take_names(struct merger *m)
 		if (found)
 			found->named = true;
 		else
-			merge_note(m, FSTAB_NOTE_UNKNOWN, NULL, live, name);
+			merge_note(m, FSTAB_NOTE_UNKNOWN, NULL, live,
+			           (struct fstab_note){.text = name});
 	}
 }
 

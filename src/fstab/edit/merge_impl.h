@@ -40,10 +40,9 @@ struct merger {
 
 /* merge.c */
 
-/** Add a note.  @return it, until the next. */
-struct fstab_note *merge_note(struct merger *m, enum fstab_note_kind kind,
-                              const struct entry *entry, const struct planned *mount,
-                              const char *text);
+/** Add a note.  @note  Its other members. */
+void merge_note(struct merger *m, enum fstab_note_kind kind, const struct entry *entry,
+                const struct planned *mount, struct fstab_note note);
 
 /* decide.c */
 

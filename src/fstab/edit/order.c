@@ -230,16 +230,11 @@ static void report_late(struct order_work *o, bool done)
 		if (finding->fault != ORDER_LATE || finding->line == last || item->is_new)
 			continue;
 		last = finding->line;
-		struct fstab_note *note =
-			merge_note(m, FSTAB_NOTE_ORDER, &m->match.entries[item->i], NULL, NULL);
-		if (!note)
-			break;
 		const struct item *other = item_of(o, finding->other);
-		if (other->is_new)
-			note->live = m->match.mounts[other->i].line;
-		else
-			note->other = m->match.entries[other->i].line;
-		note->done = done;
+		const struct planned *mount = other->is_new ? &m->match.mounts[other->i] : NULL;
+		merge_note(m, FSTAB_NOTE_ORDER, &m->match.entries[item->i], mount,
+		           (struct fstab_note){.other = mount ? NULL
+		                               : m->match.entries[other->i].line, .done = done});
 	}
 	free(findings);
 }
