@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include "base/words.h"
 #include "cases.h"
 #include "fault.h"
 #include "fstab/edit/merge.h"
@@ -171,14 +172,10 @@ static void print_notes(const struct fstab_merged *merged)
 /** Check that a merge that changes nothing and fstab_match() have the same differences. */
 static void check_match(const struct fstab_match_input *in)
 {
-	static const int kinds_of[FSTAB_NOTE_KINDS] = {
-	        [FSTAB_NOTE_MISSING] = 1 + FSTAB_DIFFER_MISSING,
-	        [FSTAB_NOTE_NO_LINE] = 1 + FSTAB_DIFFER_NO_LINE,
-	        [FSTAB_NOTE_SOURCE] = 1 + FSTAB_DIFFER_SOURCE,
-	        [FSTAB_NOTE_OPTIONS] = 1 + FSTAB_DIFFER_OPTIONS,
-	        [FSTAB_NOTE_REPEATED] = 1 + FSTAB_DIFFER_REPEATED,
-	        [FSTAB_NOTE_BESIDE] = 1 + FSTAB_DIFFER_BESIDE,
-	        [FSTAB_NOTE_ELSEWHERE] = 1 + FSTAB_DIFFER_ELSEWHERE,
+	/* The kinds of notes that are differences, in the order of enum fstab_difference_kind. */
+	static const enum fstab_note_kind differ[] = {
+		FSTAB_NOTE_MISSING, FSTAB_NOTE_NO_LINE, FSTAB_NOTE_SOURCE, FSTAB_NOTE_OPTIONS,
+		FSTAB_NOTE_REPEATED, FSTAB_NOTE_BESIDE, FSTAB_NOTE_ELSEWHERE,
 	};
 	struct fstab_match match;
 	struct fstab_merged merged;
@@ -187,14 +184,14 @@ static void check_match(const struct fstab_match_input *in)
 	size_t n = 0;
 	for (size_t i = 0; i < merged.nnotes; ++i) {
 		const struct fstab_note *note = &merged.notes[i];
-		if (!kinds_of[note->kind])
-			continue;
 		const struct fstab_difference *d = n < match.count ? &match.differences[n] : NULL;
-		++n;
-		CU_ASSERT_TRUE(d && kinds_of[note->kind] == 1 + (int)d->kind
-		               && d->line == note->line && d->other == note->other
-		               && d->live == note->live
-		               && (!note->text || strcmp(d->actual, note->text) == 0));
+		bool is = false;
+		for (size_t k = 0; k < sizeof(differ) / sizeof(*differ); ++k)
+			is |= note->kind == differ[k];
+		n += is;
+		CU_ASSERT_TRUE(!is || (d && note->kind == differ[d->kind] && d->line == note->line
+		                       && d->other == note->other && d->live == note->live
+		                       && (!note->text || strcmp(d->actual, note->text) == 0)));
 	}
 	CU_ASSERT_EQUAL(n, match.count);
 	fstab_match_destroy(&match);
@@ -260,20 +257,13 @@ static bool refused(void *arg, uint32_t line, const char *option, size_t n)
 	return line == 3 && n >= 3 && memcmp(option, "bad", 3) == 0;
 }
 
-/** What is to be fixed, by words separated by commas. */
+/** What is to be fixed, by words separated by commas; each sets the bit of its place. */
 static unsigned fixes(const char *words)
 {
-	static const struct {
-		const char *word;
-		unsigned fix;
-	} rows[] = {
-		{"all", FSTAB_FIX_SOURCE | ALL}, {"source", FSTAB_FIX_SOURCE},
-		{"options", FSTAB_FIX_OPTIONS}, {"pass", FSTAB_FIX_PASS},
-		{"order", FSTAB_FIX_ORDER}, {"damaged", FSTAB_FIX_DAMAGED},
-	};
-	unsigned fix = 0;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
-		fix |= strstr(words, rows[i].word) ? rows[i].fix : 0;
+	static const char *const names[] = {"source", "options", "pass", "order", "damaged"};
+	unsigned fix = strcmp(words, "all") == 0 ? FSTAB_FIX_SOURCE | ALL : 0;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); ++i)
+		fix |= strstr(words, names[i]) ? 1u << i : 0;
 	CU_ASSERT(fix != 0);
 	return fix;
 }
@@ -294,21 +284,19 @@ static void set(struct fstab_merge_input *in, char *settings, const char *add[],
 {
 	char *value;
 	for (const char *word; (word = unit_case_word(&settings, &value)) != NULL;) {
-		if (strcmp(word, "fix") == 0) {
-			in->fix = fixes(value);
-		} else if (strcmp(word, "add") == 0) {
+		if (strcmp(word, "add") == 0) {
 			add[in->nadd++] = value;
 			in->add = add;
 		} else if (strcmp(word, "loaded") == 0) {
 			add_unit(units, value);
-		} else if (strcmp(word, "persistent") == 0) {
-			in->persistent = true;
-		} else if (strcmp(word, "keep") == 0) {
-			in->keep = true;
+		} else if (strcmp(word, "fix") == 0) {
+			in->fix = fixes(value);
 		} else if (strcmp(word, "refused") == 0) {
 			in->refused = refused;
 		} else {
-			CU_ASSERT_STRING_EQUAL(word, "merge");
+			in->persistent |= strcmp(word, "persistent") == 0;
+			in->keep |= strcmp(word, "keep") == 0;
+			CU_ASSERT(word_in(word, strlen(word), "merge persistent keep"));
 		}
 	}
 }

@@ -89,28 +89,22 @@ static const struct {
 
 static char text[1024];
 
-static void put(const char *kind, const struct tabline *line, const char *target,
-                const char *options)
-{
-	size_t n = strlen(text);
-	snprintf(text + n, sizeof(text) - n, "%s %u %s%s%s\n", kind,
-	         line ? (unsigned)line->number : 0, target, options ? " " : "",
-	         options ? options : "");
-}
-
 static void put_match(const struct fstab_match *match)
 {
 	static const char *const kinds[] = {
-	        [FSTAB_DIFFER_MISSING] = "missing",     [FSTAB_DIFFER_NO_LINE] = "no-line",
-	        [FSTAB_DIFFER_SOURCE] = "source",       [FSTAB_DIFFER_OPTIONS] = "options",
-	        [FSTAB_DIFFER_REPEATED] = "repeated",   [FSTAB_DIFFER_BESIDE] = "beside",
-	        [FSTAB_DIFFER_ELSEWHERE] = "elsewhere",
+		[FSTAB_DIFFER_MISSING] = "missing", [FSTAB_DIFFER_NO_LINE] = "no-line",
+		[FSTAB_DIFFER_SOURCE] = "source", [FSTAB_DIFFER_OPTIONS] = "options",
+		[FSTAB_DIFFER_REPEATED] = "repeated", [FSTAB_DIFFER_BESIDE] = "beside",
+		[FSTAB_DIFFER_ELSEWHERE] = "elsewhere",
 	};
+	size_t n = 0;
 	text[0] = '\0';
 	for (size_t i = 0; i < match->count; ++i) {
 		const struct fstab_difference *d = &match->differences[i];
-		put(kinds[d->kind], d->line, d->live->target,
-		    d->kind == FSTAB_DIFFER_OPTIONS ? d->actual : NULL);
+		bool options = d->kind == FSTAB_DIFFER_OPTIONS;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %u %s%s%s\n", kinds[d->kind],
+		                      d->line ? (unsigned)d->line->number : 0, d->live->target,
+		                      options ? " " : "", options ? d->actual : "");
 	}
 }
 
