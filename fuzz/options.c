@@ -9,7 +9,7 @@
 #include "lib/fuzz.h"
 
 #include "cmd/columns.h"
-#include "cmd/input.h"
+#include "cmd/view.h"
 #include "cmd/discover/options.h"
 
 #include <math.h>

@@ -17,7 +17,7 @@
 #include "lib/kernel.h"
 
 #include "base/fstypes.h"
-#include "cmd/filter.h"
+#include "cmd/view.h"
 #include "cmd/listing.h"
 #include "table/table_impl.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/filter.h"
+#include "cmd/view.h"
 
 #include "base/fstypes.h"
 #include "cmd/listing.h"

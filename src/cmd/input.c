@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/input.h"
+#include "cmd/view.h"
 
 #include "cmd/output.h"
 

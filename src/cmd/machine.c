@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/machine.h"
 
-#include "cmd/input.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
 #include "fstab/units.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/view.h"
 
-#include "cmd/filter.h"
 #include "cmd/listing.h"
 
 #include <errno.h>

@@ -1,14 +1,85 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * From all mounts to the rows that are shown, in the tree or in a list; every output format
- * uses the same rows.
+ * From the options to the rows that are shown: reading the table, selecting mounts, making rows,
+ * and following paths.
  */
 #ifndef GM_CMD_VIEW_H
 #define GM_CMD_VIEW_H
 
 #include "cmd/cmd.h"
+#include "cmd/source.h"
 #include "host/host.h"
 #include "table/tablediff.h"
+
+/* input.c: the table, and the root that its names are relative to. */
+
+/** The fields of the table (enum mount_fields) that the columns, the output format, the
+    selection and the naming need. */
+unsigned input_fields(const struct options *options, const struct columns *columns);
+
+/**
+ * Read the table that the options name, into run->table.
+ *
+ * Sets run->live, table_name, procfd, rootfd and prefix.  Reports lines that cannot be parsed.
+ *
+ * @fields  A set of enum mount_fields.
+ * @return 0, or an exit status after a message.
+ */
+int input_read(struct run *run, unsigned fields);
+
+/** Free what input_read() has read. */
+void input_destroy(struct run *run);
+
+/* filter.c: which mounts the options select, as in findmnt. */
+
+/** The nodes that the options select, in order. */
+struct picks {
+	uint32_t *nodes;
+	size_t count;
+	bool restricted;              /* selected by target, source or -f: shown as a list */
+};
+
+/** Pick the nodes that the options select.  @return 0, or an exit status after a message. */
+int filter_pick(struct run *run, struct picks *picks);
+
+/** Free a selection. */
+void picks_destroy(struct picks *picks);
+
+/** The mount fields that selecting needs. */
+unsigned filter_fields(const struct options *options);
+
+/** Whether an option selects some mounts. */
+bool filter_any(const struct options *options);
+
+/** The conditions that a mount must satisfy to match. */
+struct filter {
+	struct run *run;
+	const struct source_spec *source;   /* NULL: any */
+	const char *target;                 /* mount point; NULL: any */
+	uint32_t node;                      /* MT_NONE: any */
+	struct strbuf text;
+};
+
+/** Whether a record matches, apart from its mount point and --invert. */
+bool filter_match_mount(struct filter *filter, const struct mount *mount);
+
+/** Whether a device that is not mounted matches. */
+bool filter_match_device(struct run *run, const struct devmap_device *device);
+
+/**
+ * The name that the table would have for a path: the path as written if it is a mount point,
+ * else what it resolves to.
+ *
+ * @out [out]  The name.
+ * @return as path_follow().
+ */
+enum host_followed filter_target(struct run *run, const char *path, struct strbuf *out);
+
+/** Whether two operands are SOURCE and TARGET: the first is no mount point, or names a source as
+    well. */
+bool filter_is_pair(struct run *run, const char *first);
+
+/* view.c: rows, which every output format uses. */
 
 /** Depth of a tree; deeper rows are shown at this level. */
 #define VIEW_DEPTH 512
@@ -35,26 +106,6 @@ struct view {
 	bool tree;                    /* parents are set */
 };
 
-/** The nodes that the options select, in order. */
-struct picks {
-	uint32_t *nodes;
-	size_t count;
-	bool restricted;              /* selected by target, source or -f: shown as a list */
-};
-
-/** The mount fields that selecting needs. */
-unsigned filter_fields(const struct options *options);
-
-/**
- * Pick the nodes that the options select.
- *
- * @return 0, or an exit status after a message.
- */
-int filter_pick(struct run *run, struct picks *picks);
-
-/** Free a selection. */
-void picks_destroy(struct picks *picks);
-
 /**
  * Make rows of a selection.
  *
@@ -77,47 +128,36 @@ void view_destroy(struct view *view);
 /**
  * The place that a path leads to, as mount tables write it.
  *
- * Links are read one by one, so that no name is resolved through a mount that
- * can block; from there on the path is taken as it is written.
+ * Links are read one by one, so that no name is resolved through a mount that can block; from
+ * there on the path is taken as it is written.
  *
- * @out [out]
- *         The absolute path, without links, "." and "..".
- * @return how far it was followed; HOST_MISSING sets errno, to ESTALE where
- *         the working directory has no name: path_error() tells it.
+ * @out [out]  The absolute path, without links, "." and "..".
+ * @return how far it was followed; HOST_MISSING sets errno: see path_error().
  */
 enum host_followed path_follow(void *run, const char *path, struct strbuf *out);
 
-/** What an errno of path_follow() means, in words. */
+/** The text of an errno of path_follow(), or of reading a file. */
 const char *path_error(int error);
 
-/**
- * Look at a place by its path from the run's root, without following a link or
- * going to a server.  For paths that path_follow() has seen.
- *
- * @return 0, or -1.  Errors: those of statx(2).
- */
+/** Look at a path that path_follow() has seen, without following a link or asking a server.
+    @return 0, or -1.  Errors: those of statx(2). */
 int path_look(void *run, const char *path, unsigned mask, struct k_statx *st);
 
-/** Whether touching the file of a loop device could block, or that cannot be told: a judge for
-    devmap_set_judge(), whose arg is the run. */
-bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor);
+/** Whether touching the file of a path of this process's root could block; true if that is not
+    known.  Sets errno: ENOENT and the like if the path does not exist, else EAGAIN. */
+bool path_blocks(void *run, const char *path);
 
-/** Whether touching the file of a path (of this process's root) could block, or
-    that cannot be told; arg is the run.  Where it is so,
-    errno says why: ENOENT and its kin of what is not there, else EAGAIN. */
-bool path_blocks(void *arg, const char *path);
+/** Whether touching the file of a loop device could block: for devmap_set_judge(). */
+bool loop_blocks(void *run, const char *path, uint32_t major, uint32_t minor);
 
-/**
- * Index the names of a run, whose discovery stays from now on: for who asks of many paths.
- *
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Index the mount points of a run whose discovery does not change any more, for many calls of
+    path_mount().  @return 0, or -1.  Errors: ENOMEM. */
 int path_index(struct run *run);
 
 /** The mount that a path lies in, by the table: MT_NONE if in none. */
 uint32_t path_mount(const struct run *run, const char *path);
 
-/** Whether a node is, or stands below, what can block (design 2.3). */
+/** Whether a mount, or one that its path leads through, can block. */
 bool node_blocks(void *run, uint32_t node);
 
 #endif

@@ -3,8 +3,6 @@
 #include "unit.h"
 
 #include "cmd/columns.h"
-#include "cmd/filter.h"
-#include "cmd/input.h"
 #include "cmd/discover/options.h"
 #include "cmd/json.h"
 #include "cmd/view.h"

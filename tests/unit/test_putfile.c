@@ -244,7 +244,8 @@ static void test_forms(void)
 	} rows[] = {
 		/* Nothing differs. */
 		{{0}, OLD, NULL, 0, "/f: no line differs\n", ""},
-		{{.check = true}, OLD, &good, 0, "/f: no line differs; reproduces 2 of 2 mounts\n", ""},
+		{{.check = true}, OLD, &good, 0,
+		 "/f: no line differs; reproduces 2 of 2 mounts\n", ""},
 		{{.diff = true}, OLD, &good, 0, "",
 		 "getmnt: /f: no line differs; reproduces 2 of 2 mounts\n"},
 		{{.write = true}, OLD, NULL, 0, "", "getmnt: /f: no line differs\n"},

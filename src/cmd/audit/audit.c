@@ -21,7 +21,6 @@
 #include "cmd/audit/host.h"
 #include "cmd/audit/options.h"
 #include "cmd/machine.h"
-#include "cmd/input.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
 #include "os/change.h"

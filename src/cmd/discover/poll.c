@@ -10,8 +10,7 @@
 #include "cmd/cmd.h"
 
 #include "cmd/columns.h"
-#include "cmd/filter.h"
-#include "cmd/input.h"
+#include "cmd/view.h"
 #include "cmd/listing.h"
 #include "cmd/output.h"
 #include "table/monitor.h"
