@@ -247,12 +247,29 @@ static const struct option_row *nearest(const struct option_table *table, const 
 	return best;
 }
 
-static bool is_ambiguous(const struct option_table *table, const char *name, size_t n)
+const struct option_row *option_find(const struct option_table *table, const char *arg,
+                                     const char **value, size_t *count)
 {
-	unsigned count = 0;
-	for (size_t i = 0; i < table->count; ++i)
-		count += table->rows[i].name && strncmp(table->rows[i].name, name, n) == 0;
-	return count > 1;
+	const struct option_row *found = NULL;
+	*count = 0;
+	*value = NULL;
+	if (arg[0] != '-' || arg[1] != '-' || !arg[2])
+		return NULL;
+	const char *name = arg + 2;
+	size_t n = strcspn(name, "=");
+	*value = name[n] ? name + n + 1 : NULL;
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct option_row *row = &table->rows[i];
+		if (!row->name || strncmp(row->name, name, n) != 0)
+			continue;
+		if (!row->name[n]) {
+			*count = 1;
+			return row;
+		}
+		found = row;
+		++*count;
+	}
+	return *count == 1 ? found : NULL;
 }
 
 /** Report what getopt_long(3) refused.  @return CX_ERROR. */
@@ -273,17 +290,17 @@ static int bad_option(const struct option_table *table, char **argv, int c)
 		return usage_error(word, "an argument is required");
 	if (optopt >= 256)
 		return usage_error(word, "this option takes no argument");
-	size_t n = strcspn(word, "=");
-	if (strncmp(word, "--", 2) != 0 || n < 3)
-		return usage_error(NULL, "unknown option \"%s\"", word);
-	if (is_ambiguous(table, word + 2, n - 2))
-		return usage_error(NULL, "option \"%.*s\" is ambiguous", (int)n, word);
-	const struct option_row *row = nearest(table, word + 2, n - 2);
-	if (row)
-		return usage_error(NULL, "unknown option \"%.*s\"; did you mean \"--%s\"?", (int)n,
-		                   word,
-		                   row->name);
-	return usage_error(NULL, "unknown option \"%.*s\"", (int)n, word);
+	int n = (int)strcspn(word, "=");
+	const char *value;
+	size_t count;
+	option_find(table, word, &value, &count);
+	if (count > 1)
+		return usage_error(NULL, "option \"%.*s\" is ambiguous", n, word);
+	const struct option_row *row = strncmp(word, "--", 2) == 0 && n > 2
+	                               ? nearest(table, word + 2, (size_t)n - 2) : NULL;
+	return usage_error(NULL, row ? "unknown option \"%.*s\"; did you mean \"--%s\"?"
+	                   : "unknown option \"%.*s\"", row || value ? n : (int)strlen(word), word,
+	                   row ? row->name : "");
 }
 
 int options_read(const struct option_table *table, int argc, char **argv, void *opts,
@@ -329,27 +346,6 @@ int options_read(const struct option_table *table, int argc, char **argv, void *
 			return status;
 	}
 	return 0;
-}
-
-const struct option_row *option_find(const struct option_table *table, const char *arg,
-                                     const char **value)
-{
-	const struct option_row *found = NULL;
-	if (arg[0] != '-' || arg[1] != '-' || !arg[2])
-		return NULL;
-	const char *name = arg + 2;
-	size_t n = strcspn(name, "="), count = 0;
-	*value = name[n] ? name + n + 1 : NULL;
-	for (size_t i = 0; i < table->count; ++i) {
-		const struct option_row *row = &table->rows[i];
-		if (!row->name || strncmp(row->name, name, n) != 0)
-			continue;
-		if (!row->name[n])
-			return row;
-		found = row;
-		++count;
-	}
-	return count == 1 ? found : NULL;
 }
 
 /* --help. */

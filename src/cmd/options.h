@@ -130,10 +130,11 @@ int option_take_words(const struct option_row *row, const char *value, unsigned 
  * The option that an argument names by its long name, maybe abbreviated.
  *
  * @value [out]  What follows the equals sign; or NULL.
+ * @count [out]  The number of options that it may mean.
  * @return its row, or NULL.
  */
 const struct option_row *option_find(const struct option_table *table, const char *arg,
-                                     const char **value);
+                                     const char **value, size_t *count);
 
 /**
  * Keep a text that may be given once and must not be empty.

@@ -43,14 +43,20 @@ void stats_calls_json(const struct os *os, struct json *json)
 
 static void stats_text(struct run *run, const struct discover_stats *stats, double seconds)
 {
+	const struct {
+		const char *text;
+		uint64_t count;
+	} counts[] = {
+		{"directories read: ", stats->dirs}, {", entries ", stats->entries},
+		{", unreadable ", stats->errors}, {" (denied ", stats->denied_dirs},
+		{"), vanished ", stats->vanished}, {"\nwaiting at most: ", stats->peak_frontier},
+		{" directories, ", stats->peak_fds}, {" descriptors; threads: ", stats->threads},
+		{"\nmounts: ", stats_mounts(run)},
+	};
 	stats_calls_text(&run->os);
-	fprintf(stderr, "directories read: %" PRIu64 ", entries %" PRIu64
-	        ", unreadable %" PRIu64 " (denied %" PRIu64 "), vanished %" PRIu64 "\n",
-	        stats->dirs, stats->entries, stats->errors, stats->denied_dirs, stats->vanished);
-	fprintf(stderr, "waiting at most: %" PRIu64 " directories, %" PRIu64
-	        " descriptors; threads: %u\n", stats->peak_frontier, stats->peak_fds,
-	        	stats->threads);
-	fprintf(stderr, "mounts: %zu from %s", stats_mounts(run), stats_table(run));
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); ++i)
+		fprintf(stderr, "%s%" PRIu64, counts[i].text, counts[i].count);
+	fprintf(stderr, " from %s", stats_table(run));
 	for (enum mt_named named = MT_NAMED_NONE; named <= MT_NAMED_VERIFIED; ++named) {
 		if (stats->named[named])
 			fprintf(stderr, ", %s %" PRIu64, mtree_named_name(named),
@@ -63,12 +69,12 @@ static void stats_text(struct run *run, const struct discover_stats *stats, doub
 			        stats->states[state]);
 	}
 	if (stats->probes || stats->probes_spared)
-		fprintf(stderr,
-		        "\nprobes: %" PRIu64 ", spared as hung %" PRIu64 ", processes left behind %"
-		        PRIu64, stats->probes, stats->probes_spared, stats->probes_left);
-	fprintf(stderr, "\nwent away: %" PRIu64 ", renamed: %" PRIu64 "\n", stats->gone,
-	        stats->renamed);
-	fprintf(stderr, "time: %.6f s, of it discovery %.6f s\n", seconds, stats->seconds);
+		fprintf(stderr, "\nprobes: %" PRIu64 ", spared as hung %" PRIu64
+		        ", processes left behind %" PRIu64, stats->probes, stats->probes_spared,
+		        stats->probes_left);
+	fprintf(stderr, "\nwent away: %" PRIu64 ", renamed: %" PRIu64
+	        "\ntime: %.6f s, of it discovery %.6f s\n", stats->gone, stats->renamed, seconds,
+	        stats->seconds);
 }
 
 static void stats_json(struct run *run, const struct discover_stats *stats, double seconds)

@@ -250,7 +250,8 @@ static void test_option_find(void)
 	};
 	for (size_t i = 0; i < sizeof(args) / sizeof(*args); ++i) {
 		const char *value = NULL;
-		const struct option_row *row = option_find(&table, args[i].arg, &value);
+		size_t count;
+		const struct option_row *row = option_find(&table, args[i].arg, &value, &count);
 		CU_ASSERT_EQUAL(!row, !args[i].name);
 		if (!row || !args[i].name)
 			continue;

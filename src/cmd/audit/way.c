@@ -60,7 +60,8 @@ static bool find_option(const struct audit_way *way, int argc, char **argv, cons
 	bool found = false;
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
 		const char *given;
-		const struct option_row *row = option_find(way->table, argv[i], &given);
+		size_t count;
+		const struct option_row *row = option_find(way->table, argv[i], &given, &count);
 		if (!row || strcmp(row->name, name) != 0)
 			continue;
 		found = true;

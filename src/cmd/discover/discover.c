@@ -236,10 +236,10 @@ static void report_odd(struct run *run)
 			run_incomplete(run, DISCOVER_NO_TREE);
 		if (++reported > REPORTED_ODD)
 			continue;
-		const char *what = node->odd & MT_ODD_DUPLICATE ? "has the ID of another mount"
-		                   : node->odd & MT_ODD_CYCLE   ? "is its own ancestor"
-		                                                : "has a parent that is not in the "
-		                                                "table";
+		const char *what = "has a parent that is not in the table";
+		if (node->odd & (MT_ODD_DUPLICATE | MT_ODD_CYCLE))
+			what = node->odd & MT_ODD_DUPLICATE ? "has the ID of another mount"
+			                                    : "is its own ancestor";
 		message(run->table_name, "mount %u on %s %s; shown as a root", m->id,
 		        m->point ? m->point : "an unknown point", what);
 	}
@@ -252,18 +252,15 @@ static void debug_run(const struct run *run)
 {
 	message("debug", "table %s: %zu mounts, %zu problems, %u vanished, %u times read again, "
 	        "fields %#x, unique IDs %s", run->table_name, run->table->count,
-	        run->table->nproblems,
-	        run->table->vanished, run->table->relisted, run->table->fields,
-	        run->table->unique_ids ? "yes" : "no");
+	        run->table->nproblems, run->table->vanished, run->table->relisted,
+	        run->table->fields, run->table->unique_ids ? "yes" : "no");
 	if (run->d)
-		message("debug", "tree: %u nodes, root %d, odd %#x; rules %#x; %s in %.6f s",
-		        run->d->tree.count, run->d->root == MT_NONE ? -1 : (int)run->d->root,
-		        run->d->tree.odd, run->d->rules, run->d->complete ? "complete"
-		        : "incomplete",
-		        run->d->stats.seconds);
+		message("debug", "tree: %u nodes, root %d, odd %#x; rules %#x; %scomplete in %.6f "
+		        "s", run->d->tree.count, (int)run->d->root, run->d->tree.odd, run->d->rules,
+		        run->d->complete ? "" : "in", run->d->stats.seconds);
 }
 
-/** Have no device opened on which a mount did not answer. */
+/** Open no device of a mount that did not answer. */
 static void avoid_hung(struct run *run)
 {
 	for (uint32_t i = 0; run->d && run->d->probed && i < run->d->tree.count; ++i) {
@@ -301,7 +298,7 @@ int run_know(struct run *run, unsigned fields)
 	return status;
 }
 
-/** Read, judge, pick.  @return 0, or an exit status. */
+/** Read the table, find the mounts, and select.  @return 0, or an exit status. */
 static int run_find(struct run *run, struct picks *picks)
 {
 	int status = run_know(run, input_fields(run->opt, run->cols));
