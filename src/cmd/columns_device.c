@@ -11,39 +11,28 @@
 #include <libsmartcols/libsmartcols.h>
 #include <string.h>
 
-/** Append a source in the form that the options request. */
+/** Write a source in the form that the options request. */
 static void source_name(struct cells *cells, const struct mount *mount, struct strbuf *out)
 {
-	const struct options *o = cells->run->opt;
-	const char *value;
+	struct run *run = cells->run;
+	const char *value, *device = NULL, *source = mount->source;
 	size_t len;
-	enum tag tag = o->evaluate ? source_tag(mount->source, &value, &len) : TAG_NONE;
-	if (tag != TAG_NONE) {
-		strbuf_reset(&cells->scratch);
-		if (source_devices(cells->run, tag, value, len, &cells->scratch)) {
-			const char *first = strbuf_str(&cells->scratch);
-			strbuf_add(out, first, strcspn(first, "\n"));
-			return;
-		}
-	}
-	if (o->canonicalize && cells->run->devs && strncmp(mount->source, "/dev/", 5) == 0) {
-		const char *device_name = mount->dev_major
-		                        ? devmap_name(cells->run->devs, mount->dev_major,
-		                                      mount->dev_minor)
-		                        : NULL;
-		if (device_name) {
-			strbuf_puts(out, device_name);
-			return;
-		}
-	}
-	if (o->canonicalize && cells->run->devs && mount->source[0] == '/'
-	    && mount->source[1] != '/') {
-		strbuf_reset(&cells->scratch);
-		path_follow(cells->run, mount->source, &cells->scratch);
-		strbuf_puts(out, strbuf_str(&cells->scratch));
+	enum tag tag = run->opt->evaluate ? source_tag(source, &value, &len) : TAG_NONE;
+	bool canonical = run->opt->canonicalize && run->devs;
+	strbuf_reset(&cells->scratch);
+	if (tag != TAG_NONE && source_devices(run, tag, value, len, &cells->scratch)) {
+		device = strbuf_str(&cells->scratch);
+		strbuf_add(out, device, strcspn(device, "\n"));
 		return;
 	}
-	mask_source(mount->source, out);
+	if (canonical && mount->dev_major && strncmp(source, "/dev/", 5) == 0)
+		device = devmap_name(run->devs, mount->dev_major, mount->dev_minor);
+	if (device)
+		strbuf_puts(out, device);
+	else if (canonical && source[0] == '/' && source[1] != '/')
+		path_follow(run, source, out);
+	else
+		mask_source(source, out);
 }
 
 const char *cell_source(struct cells *cells, const struct row *row)
@@ -55,11 +44,8 @@ const char *cell_source(struct cells *cells, const struct row *row)
 		return NULL;
 	strbuf_reset(&cells->text);
 	source_name(cells, mount, &cells->text);
-	if (mount->root && strcmp(mount->root, "/") != 0 && !cells->run->opt->nofsroot) {
-		strbuf_putc(&cells->text, '[');
-		strbuf_puts(&cells->text, mount->root);
-		strbuf_putc(&cells->text, ']');
-	}
+	if (mount->root && strcmp(mount->root, "/") != 0 && !cells->run->opt->nofsroot)
+		strbuf_printf(&cells->text, "[%s]", mount->root);
 	return strbuf_str(&cells->text);
 }
 
@@ -77,16 +63,16 @@ static const char *cell_sources(struct cells *cells, const struct row *row)
 	const char *value;
 	size_t len;
 	enum tag tag = row->mount ? source_tag(row->mount->source, &value, &len) : TAG_NONE;
-	strbuf_reset(&cells->text);
-	if (tag != TAG_NONE) {
-		if (cells->run->opt->evaluate && source_devices(cells->run, tag, value, len,
-		                                                &cells->text))
-			return strbuf_str(&cells->text);
-		return cell_source(cells, row);
+	const struct devmap_tags *tags = tag == TAG_NONE ? row_tags(cells, row) : NULL;
+	if (tags && tags->uuid) {
+		tag = TAG_UUID;
+		value = tags->uuid;
+		len = strlen(value);
+	} else if (!cells->run->opt->evaluate) {
+		tag = TAG_NONE;
 	}
-	const struct devmap_tags *tags = row_tags(cells, row);
-	if (tags && tags->uuid
-	    && source_devices(cells->run, TAG_UUID, tags->uuid, strlen(tags->uuid), &cells->text))
+	strbuf_reset(&cells->text);
+	if (tag != TAG_NONE && source_devices(cells->run, tag, value, len, &cells->text))
 		return strbuf_str(&cells->text);
 	return cell_source(cells, row);
 }

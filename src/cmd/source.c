@@ -6,21 +6,27 @@
 #include "path/resolve.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const tag_names[] = {
-	[TAG_LABEL] = "LABEL=", [TAG_UUID] = "UUID=",
-	[TAG_PARTLABEL] = "PARTLABEL=", [TAG_PARTUUID] = "PARTUUID=",
+static const struct {
+	const char *name;
+	size_t offset;   /* in struct devmap_tags */
+} tags[] = {
+	[TAG_LABEL] = {"LABEL=", offsetof(struct devmap_tags, label)},
+	[TAG_UUID] = {"UUID=", offsetof(struct devmap_tags, uuid)},
+	[TAG_PARTLABEL] = {"PARTLABEL=", offsetof(struct devmap_tags, partlabel)},
+	[TAG_PARTUUID] = {"PARTUUID=", offsetof(struct devmap_tags, partuuid)},
 };
 
 enum tag source_tag(const char *source, const char **value, size_t *len)
 {
 	for (enum tag tag = 0; source && tag < TAG_NONE; ++tag) {
-		size_t n = strlen(tag_names[tag]);
-		if (strncmp(source, tag_names[tag], n) != 0)
+		size_t n = strlen(tags[tag].name);
+		if (strncmp(source, tags[tag].name, n) != 0)
 			continue;
 		*value = source + n;
 		*len = strlen(*value);
@@ -34,21 +40,9 @@ enum tag source_tag(const char *source, const char **value, size_t *len)
 	return TAG_NONE;
 }
 
-const char *tag_value(const struct devmap_tags *tags, enum tag tag)
+const char *tag_value(const struct devmap_tags *of, enum tag tag)
 {
-	switch (tag) {
-	case TAG_LABEL:
-		return tags->label;
-	case TAG_UUID:
-		return tags->uuid;
-	case TAG_PARTLABEL:
-		return tags->partlabel;
-	case TAG_PARTUUID:
-		return tags->partuuid;
-	case TAG_NONE:
-		break;
-	}
-	return NULL;
+	return *(const char *const *)((const char *)of + tags[tag].offset);
 }
 
 static bool value_is(const char *have, const char *want, size_t len)
@@ -70,9 +64,9 @@ size_t source_devices(struct run *run, enum tag tag, const char *value, size_t l
 	size_t found = 0;
 	ssize_t n = run_devices(run);
 	for (ssize_t i = 0; i < n; ++i) {
-		const struct devmap_tags *tags = run->devices[i].tags;
-		if (tags->name && value_is(tag_value(tags, tag), value, len))
-			strbuf_printf(out, "%s%s", found++ ? "\n" : "", tags->name);
+		const struct devmap_tags *of = run->devices[i].tags;
+		if (of->name && value_is(tag_value(of, tag), value, len))
+			strbuf_printf(out, "%s%s", found++ ? "\n" : "", of->name);
 	}
 	return found;
 }
@@ -80,15 +74,9 @@ size_t source_devices(struct run *run, enum tag tag, const char *value, size_t l
 /** Read "MAJ:MIN".  @return whether it is that. */
 static bool read_majmin(const char *text, uint32_t *major, uint32_t *minor)
 {
-	unsigned maj, min;
 	int n = 0;
-	if (strspn(text, "0123456789") > 7)
-		return false;
-	if (sscanf(text, "%7u:%7u%n", &maj, &min, &n) != 2 || text[n])
-		return false;
-	*major = maj;
-	*minor = min;
-	return true;
+	return strspn(text, "0123456789") <= 7
+	       && sscanf(text, "%7" SCNu32 ":%7" SCNu32 "%n", major, minor, &n) == 2 && !text[n];
 }
 
 void source_spec_init(struct run *run, struct source_spec *spec, const char *text)
@@ -141,8 +129,8 @@ bool source_match(struct run *run, const struct source_spec *spec, const struct 
 	/* Network file systems have no tags. */
 	if (!run->devs || mount->line || strncmp(mount->source, "/dev/", 5) != 0)
 		return false;
-	const struct devmap_tags *tags = devmap_mount_tags(run->devs, mount);
-	return tags && value_is(tag_value(tags, spec->tag), spec->value, spec->len);
+	const struct devmap_tags *of = devmap_mount_tags(run->devs, mount);
+	return of && value_is(tag_value(of, spec->tag), spec->value, spec->len);
 }
 
 bool source_match_device(const struct source_spec *spec, const struct devmap_device *device)

@@ -18,8 +18,8 @@ enum tag { TAG_LABEL, TAG_UUID, TAG_PARTLABEL, TAG_PARTUUID, TAG_NONE };
  */
 enum tag source_tag(const char *source, const char **value, size_t *len);
 
-/** A tag of a device, or NULL. */
-const char *tag_value(const struct devmap_tags *tags, enum tag tag);
+/** A tag of a device, or NULL.  @tag  Not TAG_NONE. */
+const char *tag_value(const struct devmap_tags *of, enum tag tag);
 
 /** List the devices that hold a file system, into run->devices, once.
     @return their number, or -1.  Errors: those of devmap_list(). */
