@@ -255,7 +255,7 @@ static const char *cell_some_options(struct cells *cells, const struct row *row)
 		if (rc == 0)
 			all = mnt_fs_get_vfs_options_all(fs);
 		mnt_unref_fs(fs);
-		if (rc == 0)
+		if (rc == 0 || rc == -ENOMEM)
 			return copied(cells, all, all ? 0 : -ENOMEM);
 	}
 	strbuf_reset(&cells->text);
