@@ -88,10 +88,10 @@
  *     bulkstat.c         metadata by the bulk interfaces of btrfs and XFS
  *   discover/            mount tree + traversal: every mount named, with its state
  *     discover.c         the flow of a run
- *     path.c             in which mount a path lies, decided from the table
+ *     path.c             in which mount a path or the root lies, decided from the table
  *     block.c            which mounts can block, and what lies below them
  *     probe.c            mounts touched by the prober
- *     owner.c            which user owns a mount, for the prober's limits
+ *     owner.c            the records and limits of the prober; which user owns a mount
  *     hints.c            testing the names that the table gives
  *     walk.c             the search policy: all pruning rules
  *     pass.c             the passes of a search, and their limits

@@ -16,7 +16,6 @@
 #include "discover/discover_impl.h"
 
 #include "base/array.h"
-#include "base/fstypes.h"
 #include "mountopts/layers.h"
 
 #include <errno.h>
@@ -152,7 +151,7 @@ static bool block_pass_down(struct dsc *dsc)
 			continue;
 		/* A mount stacked on the root of one that blocks is reached without a lookup in
 		   that one. */
-		unsigned type = fstype_flags(tree->nodes[parent].mount->fstype);
+		unsigned type = dsc_type(dsc, parent);
 		bool idles = dsc->opts->lets_expire && type & FST_AUTOFS;
 		bool blocks = dsc->flags[parent] & DF_BLOCKS
 		              && (idles || !mtree_stacked(tree, index));

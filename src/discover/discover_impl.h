@@ -8,6 +8,7 @@
 #include "discover/discover.h"
 
 #include "base/arena.h"
+#include "base/fstypes.h"
 #include "base/intern.h"
 #include "base/map64.h"
 #include "base/strbuf.h"
@@ -62,6 +63,20 @@ struct dsc {
 
 /** The name of a mount by the table, relative to the root of this run; or NULL. */
 const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node);
+
+/** The enum fstype_flags of a node. */
+static inline unsigned dsc_type(const struct dsc *dsc, uint32_t node)
+{
+	return fstype_flags(dsc->tree->nodes[node].mount->fstype);
+}
+
+/** Report progress, with the number of mounts. */
+static inline void dsc_progress(const struct dsc *dsc, struct discover_progress *progress)
+{
+	progress->mounts = dsc->tree->count;
+	progress->named = dsc->tree->count - dsc->tree->waiting;
+	dsc->opts->progress(progress, dsc->opts->progress_arg);
+}
 
 /** Name and settle a node.  The name must live as long as the discovery. */
 void dsc_name(struct dsc *dsc, uint32_t node, const char *name, enum mt_named named);
@@ -135,6 +150,32 @@ enum dsc_leads { LEADS_CLEAR, LEADS_BLOCKED, LEADS_UNSURE };
  */
 enum dsc_leads dsc_path_leads(struct dsc_paths *paths, const char *path, uint32_t *in);
 
+/**
+ * Find the mount that holds the root of the run.
+ *
+ * @found [out]  Its key; 0 if unknown.
+ * @return 0, or -1.  Errors: those of statx(2).
+ */
+int dsc_root_key(struct dsc *dsc, uint64_t *found);
+
+/**
+ * Find the node of the root that mount points are relative to; with --root it differs from the
+ * root of the run.
+ *
+ * @found [out]  MT_NONE if unknown.
+ * @return 0, or -1.  Errors: those of statx(2).
+ */
+int dsc_own_root(struct dsc *dsc, uint32_t *found);
+
+/**
+ * Propagate a property from mounts to those that depend on them: below them but not stacked, or by
+ * a path.
+ *
+ * @apply  Gives the property of `on` to `node`.  @return whether `node` changed.
+ */
+void dsc_propagate(struct dsc *dsc,
+                   bool (*apply)(void *arg, uint32_t node, uint32_t on, bool below), void *arg);
+
 /* block.c */
 
 /** Set DF_BLOCKS, DF_BEHIND and DF_NO_LOOK.  @return 0, or -1 (ENOMEM). */
@@ -177,6 +218,17 @@ void dsc_find_owners(struct dsc *dsc, uint32_t *owners);
 /** A message with the mounts that were not probed because of the prober's limits (EDQUOT), or
     NULL.  It lives as long as the discovery. */
 const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners);
+
+#define DSC_RECORDS "/run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt)"
+
+/**
+ * Lock the records, and permit the prober to use cgroups, if these places cannot block.  With
+ * --task the table of this process is read for that.
+ *
+ * @why [out]  Why nothing is probed, or NULL.
+ * @return 0, or -1 (EPIPE).
+ */
+int dsc_permit_probes(struct dsc *dsc, const char **why);
 
 /* walk.c, pass.c */
 

@@ -12,7 +12,6 @@
  */
 #include "discover/discover_impl.h"
 
-#include "base/fstypes.h"
 #include "os/process.h"
 #include "path/resolve.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The owner of each mount, for the prober's limits: each user has a share, so that nobody can
- * keep the mounts of others from being probed.
+ * What the prober is permitted to do: its records, and its limits.  Each user has a share, so that
+ * nobody can keep the mounts of others from being probed.
  *
  * A FUSE belongs to the user who mounted it.  So does what stands on such a mount or lies below
  * it, since that user can keep it from answering.  All else is root's.
@@ -17,6 +17,17 @@
 #include <string.h>
 
 enum { NAMES_MAX = 5 };   /* mounts named in a reason */
+
+/** A mount belongs to the owner of what it depends on, unless that is root. */
+static bool owner_apply(void *arg, uint32_t node, uint32_t on, bool below)
+{
+	uint32_t *owners = arg;
+	(void)below;
+	bool changed = owners[node] == 0 && owners[on] != 0;
+	if (changed)
+		owners[node] = owners[on];
+	return changed;
+}
 
 void dsc_find_owners(struct dsc *dsc, uint32_t *owners)
 {
@@ -34,24 +45,7 @@ void dsc_find_owners(struct dsc *dsc, uint32_t *owners)
 		owners[i] = task != 0 && is_fuse(m->fstype) ? task
 		                                            : fuse_user(m->fstype, m->fs_opts);
 	}
-	for (bool changed = true; changed;) {
-		changed = false;
-		for (uint32_t i = 0; i < tree->count; ++i) {
-			uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
-			if (owners[node] == 0 && parent != MT_NONE && owners[parent] != 0
-			    && !mtree_stacked(tree, node)) {
-				owners[node] = owners[parent];
-				changed = true;
-			}
-		}
-		for (size_t i = 0; i < dsc->nstands; ++i) {
-			const struct dsc_stands *s = &dsc->stands[i];
-			if (owners[s->node] == 0 && owners[s->on] != 0) {
-				owners[s->node] = owners[s->on];
-				changed = true;
-			}
-		}
-	}
+	dsc_propagate(dsc, owner_apply, owners);
 }
 
 const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners)
@@ -86,4 +80,56 @@ const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners)
 		PROBER_LEFT_USER, PROBER_LEFT_USERS, PROBER_LEFT_MAX);
 	const char *reason = dsc_keep_text(dsc, &text);
 	return reason ? reason : "mounts were not probed: too many mounts do not answer";
+}
+
+/** Lock the records of blocked processes of earlier runs.  @return NULL, or why it failed. */
+static const char *records_lock(struct dsc *dsc)
+{
+	if (prober_lock(dsc->opts->prober, dsc->opts->deadline) == 0)
+		return NULL;
+	switch (errno) {
+	case EWOULDBLOCK:
+		return "nothing was probed: another run is probing, or was stopped while probing; "
+		       "see fuser -v " DSC_RECORDS;
+	case ENOTUNIQ:
+	case ENOTDIR:
+	case ELOOP:
+		return "nothing was probed: " DSC_RECORDS " is not a directory with mode 0700 of "
+		       "this user; see who made it, and remove it";
+	case EFBIG:
+		return "nothing was probed: " DSC_RECORDS " has too many files; remove them";
+	case EROFS:
+	case ENOSPC:
+	case EDQUOT:
+		return "nothing was probed: cannot write to " DSC_RECORDS "; is its file system "
+		       "read-only or full?";
+	case ENOENT:
+		return "nothing was probed: cannot create " DSC_RECORDS "; does /run exist "
+		       "($XDG_RUNTIME_DIR)?";
+	default:
+		return "nothing was probed: cannot create or lock " DSC_RECORDS ", the directory "
+		       "for the records of hung mounts";
+	}
+}
+
+int dsc_permit_probes(struct dsc *dsc, const char **why)
+{
+	const struct mount_table *own = dsc->table;
+	struct mount_table *read = NULL;
+	if (dsc->opts->procfd != AT_FDCWD)
+		own = read = table_read_kernel(dsc->os, TABLE_AUTO, MF_POINT | MF_FSTYPE);
+	static const char *const cgroups[] = {
+		PROBER_CGROUP_DIR "/unified", PROBER_CGROUP_DIR "/systemd",
+	};
+	char dir[PROBER_DIR_MAX];
+	bool memory = own && prober_memory_dir(dir) && !discover_path_blocks(own, dir);
+	bool may_move = own;
+	for (size_t i = 0; i < sizeof(cgroups) / sizeof(*cgroups); ++i)
+		may_move = may_move && !discover_path_blocks(own, cgroups[i]);
+	table_free(read);
+	*why = "nothing was probed: there is no directory for the records of hung mounts; root "
+	       "needs /run, other users $XDG_RUNTIME_DIR, on a file system that cannot block";
+	if (memory)
+		*why = records_lock(dsc);
+	return *why || !may_move ? 0 : prober_permit_cgroups(dsc->opts->prober);
 }

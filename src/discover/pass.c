@@ -10,7 +10,6 @@
 #include "discover/walk.h"
 
 #include "base/array.h"
-#include "base/fstypes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,14 +58,11 @@ static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
 		struct strbuf path;
 		strbuf_init(&path);
 		bfs_path(at, &path);
-		struct discover_progress progress = {
+		dsc_progress(dsc, &(struct discover_progress){
 			.dirs = dirs,
 			.entries = dsc->d->stats.entries + stats->entries,
-			.named = dsc->tree->count - dsc->tree->waiting,
-			.mounts = dsc->tree->count,
 			.where = strbuf_str(&path),
-		};
-		opts->progress(&progress, opts->progress_arg);
+		});
 		strbuf_destroy(&path);
 	}
 	return BFS_SKIP;

@@ -14,7 +14,6 @@
  */
 #include "discover/discover_impl.h"
 
-#include "base/fstypes.h"
 #include "base/strbuf.h"
 
 #include <errno.h>
@@ -57,11 +56,9 @@ struct probing {
 static const char COULD_NOT[] = "a mount could not be probed";
 static const unsigned UNREACHABLE = 1u << MT_HIDDEN | 1u << MT_OUTSIDE;
 
-#define RECORDS "/run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt)"
-
 static bool probing_is_autofs(const struct probing *p, uint32_t node)
 {
-	return fstype_flags(p->dsc->tree->nodes[node].mount->fstype) & FST_AUTOFS;
+	return dsc_type(p->dsc, node) & FST_AUTOFS;
 }
 
 /** Set the reason why probes were not made. */
@@ -83,7 +80,7 @@ static bool probing_wants(const struct probing *p, uint32_t node)
 	bool blocks = dsc->flags[node] & (DF_BLOCKS | DF_BEHIND);
 	if (n->made || n->top != node || !dsc_kernel_name(dsc, node))
 		return false;
-	/* A trigger that is not behind a blocking mount can be examined without the prober. */
+	/* A trigger that is not behind a blocking mount is examined without the prober. */
 	if (probing_is_autofs(p, node) && !(dsc->flags[node] & DF_BEHIND))
 		return false;
 	return !blocks || dsc->opts->probe == DP_ALL;
@@ -155,12 +152,12 @@ static void probing_go_on(struct probing *p, uint32_t node)
 static void probing_hung(struct probing *p, uint32_t node, bool seen)
 {
 	struct dsc *dsc = p->dsc;
-	const char *name = dsc_kernel_name(dsc, node);
 	p->nodes[node].state = PS_CLOSED;
 	dsc->flags[node] |= DF_BLOCKS;
 	dsc->d->probed[node].error = ETIMEDOUT;
-	dsc_name(dsc, node, name, seen ? MT_NAMED_VERIFIED : MT_NAMED_KERNEL);
-	mtree_state(dsc->tree, node, MT_HUNG);
+	dsc_settle(dsc, node, MT_HUNG);
+	if (seen)
+		dsc->tree->nodes[node].named = MT_NAMED_VERIFIED;
 }
 
 /** Handle a probe that could not be made.
@@ -195,16 +192,11 @@ static int probing_ask(struct probing *p, uint32_t node)
 		.key = m->key,
 		.owner = p->owners[node],
 	};
-	if (!dsc->by_dev)
-		question.flags |= PROBE_BY_ID;
-	else if (!(type & FST_SUBVOL))
-		question.flags |= PROBE_BY_DEV;
-	if (node == dsc->d->root)
-		question.flags |= PROBE_INSIDE;
-	if (type & FST_AUTOFS)
-		question.flags |= PROBE_LOOK;
-	if (p->nodes[node].steps)
-		question.flags |= PROBE_STEPS;
+	unsigned by_dev = type & FST_SUBVOL ? 0 : PROBE_BY_DEV;
+	question.flags = (dsc->by_dev ? by_dev : PROBE_BY_ID)
+	                 | (node == dsc->d->root ? PROBE_INSIDE : 0)
+	                 | (type & FST_AUTOFS ? PROBE_LOOK : 0)
+	                 | (p->nodes[node].steps ? PROBE_STEPS : 0);
 	if (dsc->devs && type & FST_DEVICE
 	    && devmap_mount_device(dsc->devs, m, &question.device_major, &question.device_minor))
 		question.device = devmap_name(dsc->devs, question.device_major,
@@ -238,10 +230,8 @@ static int probing_super(struct probing *p, struct probe_node *super)
 			super->busy = true;
 			++p->running;
 			++p->dsc->d->stats.probes;
-		} else if (errno == EDQUOT) {
-			probing_not_made(p, node, errno, NULL);
-		} else if (errno == ENAMETOOLONG || errno == EMSGSIZE) {
-			probing_not_made(p, node, errno, COULD_NOT);
+		} else if (errno == EDQUOT || errno == ENAMETOOLONG || errno == EMSGSIZE) {
+			probing_not_made(p, node, errno, errno == EDQUOT ? NULL : COULD_NOT);
 		} else {
 			return -1;
 		}
@@ -257,8 +247,7 @@ static void probing_take(struct probing *p, uint32_t node, const struct probe_an
 	struct discover_probed *probed = &dsc->d->probed[node];
 	enum mt_state state = dsc_error_state(answer->error);
 	bool blocks = dsc->flags[node] & (DF_BLOCKS | DF_BEHIND);
-	const char *name = dsc_kernel_name(dsc, node);
-	const struct mt_node *n = &dsc->tree->nodes[node];
+	bool removed = dsc->tree->nodes[node].states & 1u << MT_DELETED;
 	p->nodes[node].state = PS_OPEN;
 	probed->error = answer->error;
 
@@ -273,7 +262,7 @@ static void probing_take(struct probing *p, uint32_t node, const struct probe_an
 		break;
 	case PROBE_NO_RECORD:
 		probing_not_made(p, node, answer->error, "mounts were not probed: the record of a "
-		                 "probe could not be written to " RECORDS);
+		                 "probe could not be written to " DSC_RECORDS);
 		break;
 	case PROBE_ANSWERED:
 		probed->sized = answer->sized;
@@ -283,13 +272,13 @@ static void probing_take(struct probing *p, uint32_t node, const struct probe_an
 			break;
 		}
 		/* A removed root is unreadable, not stale. */
-		if (answer->error && !(answer->error == ENOENT && n->states & 1u << MT_DELETED))
+		if (answer->error && !(answer->error == ENOENT && removed))
 			mtree_state(dsc->tree, node, state == MT_HIDDEN ? MT_STALE : state);
 		/* A search finds mounts that do not block itself. */
 		if (answer->error || blocks || dsc->opts->names == DN_HINT
 		    || dsc->opts->names == DN_KERNEL) {
 			dsc_looked(dsc, node, &answer->st);
-			dsc_name(dsc, node, name, MT_NAMED_VERIFIED);
+			dsc_name(dsc, node, dsc_kernel_name(dsc, node), MT_NAMED_VERIFIED);
 			if (probing_is_autofs(p, node))
 				mtree_state(dsc->tree, node, MT_UNTESTED);
 		}
@@ -310,8 +299,7 @@ static int probing_wait(struct probing *p, struct probe_answer *answer)
 	const struct dsc *dsc = p->dsc;
 	const struct discover_opts *opts = dsc->opts;
 	for (;;) {
-		double deadline = opts->deadline;
-		double tick = opts->progress ? os_now() + 0.25 : 0;
+		double deadline = opts->deadline, tick = opts->progress ? os_now() + 0.25 : 0;
 		bool ticks = tick > 0 && (deadline <= 0 || tick < deadline);
 		int got = prober_answer(opts->prober, answer, ticks ? tick : deadline);
 		if (got != 0 || !ticks)
@@ -319,13 +307,10 @@ static int probing_wait(struct probing *p, struct probe_answer *answer)
 		uint32_t node = 0;
 		while (node < dsc->tree->count && p->nodes[node].state != PS_ASKED)
 			++node;
-		struct discover_progress progress = {
-			.named = dsc->tree->count - dsc->tree->waiting,
-			.mounts = dsc->tree->count,
+		dsc_progress(dsc, &(struct discover_progress){
 			.probes = p->running,
 			.where = node < dsc->tree->count ? dsc_kernel_name(dsc, node) : NULL,
-		};
-		opts->progress(&progress, opts->progress_arg);
+		});
 	}
 }
 
@@ -347,17 +332,17 @@ static int probing_run(struct probing *p)
 	struct dsc *dsc = p->dsc;
 	for (;;) {
 		while (p->ntodo > 0) {
-			uint32_t super = p->todo[p->ntodo - 1];
-			if (probing_super(p, &p->nodes[super]) == 0) {
-				--p->ntodo;
-			} else if (errno == EBUSY) {
+			uint32_t super = p->todo[--p->ntodo];
+			if (probing_super(p, &p->nodes[super]) == 0)
+				continue;
+			if (errno == EBUSY)
 				p->parked[p->nparked++] = super;
-				--p->ntodo;
-			} else if (errno == EAGAIN) {
+			else
+				p->todo[p->ntodo++] = super;
+			if (errno == EAGAIN)
 				break;
-			} else {
+			if (errno != EBUSY)
 				return -1;
-			}
 		}
 		if (p->running == 0 && p->nparked == 0)
 			return p->ntodo == 0 ? 0 : -1;
@@ -400,29 +385,18 @@ static int probing_run(struct probing *p)
  * A mount that depends on a hung one is hung, even if it answered from the kernel's caches; so are
  * the mounts behind it.
  */
-static void probing_propagate(struct probing *p)
+static bool probing_apply(void *arg, uint32_t node, uint32_t on, bool below)
 {
-	struct dsc *dsc = p->dsc;
-	const struct mtree *tree = dsc->tree;
-	for (bool changed = dsc->nstands > 0; changed;) {
-		changed = false;
-		for (size_t i = 0; i < dsc->nstands; ++i) {
-			const struct dsc_stands *s = &dsc->stands[i];
-			if (p->nodes[s->on].state == PS_CLOSED && p->nodes[s->node].state == PS_OPEN
-			    && !(tree->nodes[s->node].states & UNREACHABLE)) {
-				probing_hung(p, s->node, true);
-				changed = true;
-			}
-		}
-		for (uint32_t i = 0; i < tree->count; ++i) {
-			uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
-			if (parent != MT_NONE && p->nodes[parent].state == PS_CLOSED
-			    && p->nodes[node].state == PS_OPEN && !mtree_stacked(tree, node)) {
-				probing_close(p, node);
-				changed = true;
-			}
-		}
-	}
+	struct probing *p = arg;
+	if (p->nodes[on].state != PS_CLOSED || p->nodes[node].state != PS_OPEN)
+		return false;
+	if (below)
+		probing_close(p, node);
+	else if (p->dsc->tree->nodes[node].states & UNREACHABLE)
+		return false;
+	else
+		probing_hung(p, node, true);
+	return true;
 }
 
 /** Drop the strays that were unmounted.  @return 0, or -1 (ENOMEM). */
@@ -465,65 +439,6 @@ static int probing_prepare(struct probing *p)
 	return 0;
 }
 
-/** Lock the records of blocked processes of earlier runs.  @return NULL, or why it failed. */
-static const char *probing_lock(struct dsc *dsc)
-{
-	if (prober_lock(dsc->opts->prober, dsc->opts->deadline) == 0)
-		return NULL;
-	switch (errno) {
-	case EWOULDBLOCK:
-		return "nothing was probed: another run is probing, or was stopped while probing; "
-		       "see fuser -v " RECORDS;
-	case ENOTUNIQ:
-	case ENOTDIR:
-	case ELOOP:
-		return "nothing was probed: " RECORDS " is not a directory with mode 0700 of "
-		       "this user; see who made it, and remove it";
-	case EFBIG:
-		return "nothing was probed: " RECORDS " has too many files; remove them";
-	case EROFS:
-	case ENOSPC:
-	case EDQUOT:
-		return "nothing was probed: cannot write to " RECORDS "; is its file system "
-		       "read-only or full?";
-	case ENOENT:
-		return "nothing was probed: cannot create " RECORDS "; does /run exist "
-		       "($XDG_RUNTIME_DIR)?";
-	default:
-		return "nothing was probed: cannot create or lock " RECORDS ", the directory for "
-		       "the records of hung mounts";
-	}
-}
-
-/**
- * Lock the records, and permit the prober to use cgroups, if these places cannot block.  With
- * --task the table of this process is read for that.
- *
- * @why [out]  Why nothing is probed, or NULL.
- * @return 0, or -1 (EPIPE).
- */
-static int probing_permit(struct dsc *dsc, const char **why)
-{
-	const struct mount_table *own = dsc->table;
-	struct mount_table *read = NULL;
-	if (dsc->opts->procfd != AT_FDCWD)
-		own = read = table_read_kernel(dsc->os, TABLE_AUTO, MF_POINT | MF_FSTYPE);
-	static const char *const cgroups[] = {
-		PROBER_CGROUP_DIR "/unified", PROBER_CGROUP_DIR "/systemd",
-	};
-	char dir[PROBER_DIR_MAX];
-	bool memory = own && prober_memory_dir(dir) && !discover_path_blocks(own, dir);
-	bool may_move = own;
-	for (size_t i = 0; i < sizeof(cgroups) / sizeof(*cgroups); ++i)
-		may_move = may_move && !discover_path_blocks(own, cgroups[i]);
-	table_free(read);
-	*why = memory ? probing_lock(dsc)
-	              : "nothing was probed: there is no directory for the records of hung mounts; "
-	                "root needs /run, other users $XDG_RUNTIME_DIR, on a file system that "
-	                "cannot block";
-	return *why || !may_move ? 0 : prober_permit_cgroups(dsc->opts->prober);
-}
-
 /** Probe all mounts.  @return 0, or -1 (the prober failed). */
 static int probing_all(struct probing *p)
 {
@@ -560,7 +475,7 @@ int dsc_probe(struct dsc *dsc)
 	    || probing_prepare(&p) != 0)
 		goto out;
 	rc = 0;
-	bool failed = probing_permit(dsc, &why) != 0;
+	bool failed = dsc_permit_probes(dsc, &why) != 0;
 	if (!failed && why) {
 		probing_incomplete(&p, why);
 		free(dsc->d->probed);
@@ -573,7 +488,8 @@ int dsc_probe(struct dsc *dsc)
 		why = dsc_over_share(dsc, p.owners);
 		if (why)
 			probing_incomplete(&p, why);
-		probing_propagate(&p);
+		if (dsc->nstands > 0)
+			dsc_propagate(dsc, probing_apply, &p);
 		rc = probing_read_again(&p);
 	}
 out:

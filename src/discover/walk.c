@@ -13,7 +13,6 @@
 #include "discover/walk.h"
 
 #include "base/array.h"
-#include "base/fstypes.h"
 #include "bfs.h"
 
 #include <errno.h>
@@ -325,7 +324,7 @@ bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *queue)
 	if (dsc_rule(dsc, DR_LEAF) && mtree_is_leaf(dsc->tree, node)
 	    && !walk_for_boundaries(walk, node))
 		return false;
-	bool last = fstype_flags(dsc->tree->nodes[node].mount->fstype) & FST_LAST;
+	bool last = dsc_type(dsc, node) & FST_LAST;
 	*queue = last && dsc_rule(dsc, DR_PSEUDO) ? BFS_LAST : BFS_NORMAL;
 	return true;
 }

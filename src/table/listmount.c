@@ -18,7 +18,7 @@ enum {
 	LIST_PAGE = 2048,
 	RELISTS = 3,
 	THREADS_FROM = 256,            /* number of mounts from which threads pay off */
-	DEPTH_MAX = 256,               /* average depth; of a usual table it is below 10 */
+	DEPTH_MAX = 1024,              /* of a stack; of a usual table it is below 10 */
 };
 
 /** Ascending, like listmount. */
@@ -229,34 +229,14 @@ static int reader_add_divided(struct reader *r, const uint64_t *ids, size_t n)
 	return error ? -1 : 0;
 }
 
-/** The index of a key in a table that is sorted by keys, or SIZE_MAX. */
-static size_t table_index(const struct mount_table *table, uint64_t key)
+/** Whether the last mounts of the table are stacked, each on the preceding one. */
+static bool reader_is_deep(const struct mount_table *table)
 {
-	size_t low = 0, high = table->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (table->mounts[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < table->count && table->mounts[low].key == key ? low : SIZE_MAX;
-}
-
-/** Add the depths of the mounts from an index on to steps.  @return 0, or -1 (ENOMEM). */
-static int reader_count_steps(struct reader *r, size_t from)
-{
-	const struct mount_table *table = r->table;
-	uint32_t *depth = reallocarray(r->depth, table->count + 1, sizeof(*depth));
-	if (!depth)
-		return -1;
-	r->depth = depth;
-	for (size_t i = from; i < table->count; ++i) {
-		size_t parent = table_index(table, table->mounts[i].parent_key);
-		depth[i] = parent < i ? depth[parent] + 1 : 0;
-		r->steps += depth[i];
-	}
-	return 0;
+	const struct mount *m = table->mounts + table->count;
+	unsigned n = 0;
+	while (n < DEPTH_MAX && n + 1 < table->count && m[-1].parent_key == m[-2].key)
+		++n, --m;
+	return n == DEPTH_MAX;
 }
 
 /** Read all mounts, page by page.  See table_read_listmount(). */
@@ -265,18 +245,13 @@ static int reader_read(struct reader *r, bool any_depth)
 	uint64_t page[LIST_PAGE], last = 0;
 	for (;;) {
 		ssize_t got = os_listmount(r->os, K_LSMT_ROOT, last, page, LIST_PAGE);
-		size_t from = r->table->count;
 		++r->pages;
 		if (got < 0 || reader_add_divided(r, page, (size_t)got) != 0)
 			return -1;
 		if (got < LIST_PAGE)
 			return 0;
 		last = page[got - 1];
-		if (any_depth)
-			continue;
-		if (reader_count_steps(r, from) != 0)
-			return -1;
-		if (r->steps > (uint64_t)DEPTH_MAX * r->table->count) {
+		if (!any_depth && reader_is_deep(r->table)) {
 			errno = E2BIG;
 			return -1;
 		}
@@ -305,8 +280,7 @@ out:
 	return reader_finish(&r, failed);
 }
 
-struct mount_table *table_read_some(struct os *os, unsigned fields, const uint64_t *keys,
-                                        size_t n)
+struct mount_table *table_read_some(struct os *os, unsigned fields, const uint64_t *keys, size_t n)
 {
 	struct reader r;
 	bool failed = true;

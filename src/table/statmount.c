@@ -211,7 +211,6 @@ struct mount_table *reader_finish(struct reader *r, bool failed)
 	}
 	free(r->buf);
 	free(r->missed);
-	free(r->depth);
 	strbuf_destroy(&r->text);
 	errno = error;
 	return r->table;

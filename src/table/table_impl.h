@@ -69,8 +69,6 @@ struct reader {
 	/* Of listmount.c: */
 	unsigned pages;                /* number of listmount calls */
 	unsigned threads;              /* number of processors; 0: not known yet */
-	uint32_t *depth;               /* of each mount of the table; or NULL */
-	uint64_t steps;                /* sum of the depths */
 };
 
 /** Begin with an empty table.  @return 0, or -1.  Ownership: reader_finish(), in any case. */
