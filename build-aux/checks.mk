@@ -5,9 +5,16 @@
 MAKE_QUIET := $(MAKE) --no-print-directory
 UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
 
-# tests/unit/fault.c defines the wrappers of the calls that can be made to fail.
+# tests/unit/fault.c can let allocations, threads and libraries fail, whose functions are wrapped, and
+# system calls, which the files of src/os/ make through functions there: src/os/crossing.h.
+UNIT_OS := $(patsubst %.c,$(BUILD)/crossing/%.o,$(wildcard src/os/*.c))
+$(UNIT_OS) $(BUILD)/tests/unit/fault.o: ALL_CPPFLAGS += -DGM_CROSSING
+$(UNIT_OS): $(BUILD)/crossing/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 FAULT_WRAPS = $(shell sed -nE 's/^WRAP(_AS|_NEW|_FREE)?\([^,]*, ([a-z0-9_]+)[,)].*/\2/p' tests/unit/fault.c)
-$(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(BUILD)/libgetmnt.a
+$(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(UNIT_OS) $(BUILD)/libgetmnt.a
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FAULT_WRAPS:%=-Wl,--wrap=%) -o $@ $^ $(LIBS) -lcunit
 

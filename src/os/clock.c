@@ -201,8 +201,8 @@ static double cost_of_empty(struct os *os)
 static double cost_of_fault(struct os *os)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = FAULT_PAGES * page;
-	char *at = OS_CALL(os, OS_MMAP, mmap, NULL, size, PROT_READ | PROT_WRITE,
-	                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *at = (void *)OS_CALL(os, OS_MMAP, mmap, NULL, size, PROT_READ | PROT_WRITE,
+	                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED)
 		return -1;
 	/* Pages of ordinary size, as in a growing heap. */

@@ -92,7 +92,7 @@ void os_clock_enter(struct os_clock *clock);
 /** For OS_CALL(): a call has ended; keeps errno. */
 void os_clock_leave(struct os_clock *clock, enum os_call kind);
 
-#ifdef GM_PROFILE
+#ifdef CROSS
 #define OS_ENTER(function, ...) CROSS(sys_##function, ##__VA_ARGS__)
 #define OS_ENTER_NUMBER(name, ...) CROSS(sys_##name, ##__VA_ARGS__)
 #else

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * In a build for gprof, each system call is a function of its own; otherwise this is empty.
+ * In a build for gprof (GM_PROFILE) and for the unit tests (GM_CROSSING), each system call is a
+ * function of its own; otherwise this is empty.  The tests define these functions in
+ * tests/unit/fault.c, and can let them fail.
  *
  * OS_CALL() then enters the kernel through functions named sys_ and the name of os_call_name():
  * sys_statx(), sys_read().  So gprof counts entries into the kernel, as struct os does: a call that
  * was interrupted is one call of os_read(), and two of sys_read().
  *
- * They enter by an instruction of their own (except the rows LIBRARY of OS_CALLS).  gprof samples
- * the program counter of the program, and sees no shared library: kernel time is charged to the
- * function that entered, and lost if that is in the C library.
+ * For gprof they enter by an instruction of their own (except the rows LIBRARY of OS_CALLS).  It
+ * samples the program counter of the program, and sees no shared library: kernel time is charged to
+ * the function that entered, and lost if that is in the C library.
  *
  * gprof counts between the marks (os_mark()), as --stats does.  sys_faccessat() and sys_writev()
  * count as faccessat2 and write.
@@ -16,7 +18,7 @@
 #ifndef GM_OS_CROSSING_H
 #define GM_OS_CROSSING_H
 
-#ifdef GM_PROFILE
+#if defined(GM_PROFILE) || defined(GM_CROSSING)
 
 #include "os/os.h"
 

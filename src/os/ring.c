@@ -29,8 +29,8 @@ struct os_ring {
 /** Map a part of a ring.  @return it, or NULL. */
 static void *ring_map(struct os *os, int fd, size_t size, uint64_t offset)
 {
-	void *at = OS_CALL(os, OS_MMAP, mmap, NULL, size, PROT_READ | PROT_WRITE,
-	                   MAP_SHARED | MAP_POPULATE, fd, (off_t)offset);
+	void *at = (void *)OS_CALL(os, OS_MMAP, mmap, NULL, size, PROT_READ | PROT_WRITE,
+	                           MAP_SHARED | MAP_POPULATE, fd, (off_t)offset);
 	return at == MAP_FAILED ? NULL : at;
 }
 

@@ -2,6 +2,7 @@
 /* The wrappers: see fault.h. */
 #include "fault.h"
 
+#include "os/crossing.h"
 #include "os/ring.h"
 #include "unit.h"
 
@@ -13,14 +14,16 @@
 #include <libsmartcols/libsmartcols.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 /** Declare a function of the C library or of another, and begin our own. */
 #define WRAP(type, name, ...) \
@@ -374,7 +377,8 @@ static int opened(int fd)
 	return fd;
 }
 
-WRAP(int, close, int fd)
+/** Close a descriptor, which happens even if close(2) fails. */
+static long cross_close(int fd)
 {
 	bool fail = fails(OS_CLOSE);
 	int error = errno;
@@ -384,63 +388,96 @@ WRAP(int, close, int fd)
 		else
 			atomic_fetch_add(&bad_closes, 1);
 	}
-	/* The descriptor is closed even if close(2) fails. */
-	int rc = __real_close(fd);
+	long rc = close(fd);
 	if (fail)
 		errno = error;
 	return fail ? -1 : rc;
 }
 
-WRAP(long, syscall, long number, ...)
+/** ioctl(2) with a structure that a fault changes. */
+static long cross_ioctl(int fd, unsigned long request, void *arg)
 {
-	static const struct {
-		long number;
-		int kind, nargs;
-		bool at;                         /* the second is a path */
-	} rows[] = {
-		{SYS_statx, OS_STATX, 5, true},
-		{SYS_openat2, OS_OPENAT2, 4, true},
-		{SYS_getdents64, OS_GETDENTS, 3, false},
-		{SYS_close, -1, 1, false},
-		{SYS_listmount, OS_LISTMOUNT, 4, false},
-		{SYS_statmount, OS_STATMOUNT, 4, false},
-		{SYS_getcwd, OS_GETCWD, 2, false},
-		{SYS_pidfd_open, OS_PIDFD_OPEN, 2, false},
-		{SYS_open_tree, OS_OPEN_TREE, 3, false},
-		{SYS_faccessat2, OS_ACCESS, 4, true},
-		{SYS_io_uring_setup, OS_URING_SETUP, 2, false},
-		{SYS_io_uring_enter, OS_URING_ENTER, 6, false},
-		{SYS_io_uring_register, OS_URING_REGISTER, 4, false},
-		{SYS_faccessat, -1, 4, true},    /* os_mark(), and before 5.8 */
-		{SYS_pivot_root, -1, 2, false},  /* of the tests */
-		{SYS_close_range, -1, 3, false}, /* os_detach(); a child's own */
-		{SYS_exit_group, -1, 1, false},
-	};
-	size_t row = 0;
-	while (row < sizeof(rows) / sizeof(*rows) && rows[row].number != number)
-		++row;
-	if (row == sizeof(rows) / sizeof(*rows)) {
-		fprintf(stderr, "fault: system call %ld has no row\n", number);
-		abort();
+	struct k_xfs_bulk_ireq *ask = request == K_XFS_IOC_BULKSTAT ? arg : NULL;
+	struct btrfs_ioctl_search_args_v2 *search =
+		request == BTRFS_IOC_TREE_SEARCH_V2 ? arg : NULL;
+	if (ask && is_short(OS_IOCTL))
+		ask->icount = 1;
+	if (search && is_short(OS_IOCTL))
+		search->key.nr_items = 1;
+	int rc = ioctl(fd, request, arg);
+	if (rc == 0 && ask && is_mode(FAULT_LIE, OS_IOCTL)) {
+		struct k_xfs_bulkstat *stats = (void *)(ask + 1);
+		for (uint32_t i = 0; i < ask->ocount; ++i)
+			++stats[i].uid;
 	}
-	long a[6] = {0};
-	va_list args;
-	va_start(args, number);
-	for (int i = 0; i < rows[row].nargs; ++i)
-		a[i] = va_arg(args, long);
-	va_end(args);
-	if (number == SYS_close)
-		return __wrap_close((int)a[0]);
-	int kind = rows[row].kind;
-	if (kind >= 0 && (rows[row].at ? fails_at(kind, (const char *)a[1]) : fails(kind)))
+	return rc;
+}
+
+/** The kinds that have a path, as the second argument, and those that open a descriptor. */
+static const bool has_path[OS_NCALLS] = {
+	[OS_STATX] = true, [OS_OPENAT] = true, [OS_OPENAT2] = true, [OS_ACCESS] = true,
+	[OS_READLINK] = true, [OS_FSTAT] = true, [OS_MKDIR] = true, [OS_UNLINK] = true,
+	[OS_RENAME] = true, [OS_LINK] = true,
+};
+static const bool opens_fd[OS_NCALLS] = {
+	[OS_OPENAT] = true, [OS_OPENAT2] = true, [OS_FCNTL] = true, [OS_FANOTIFY_INIT] = true,
+	[OS_PIDFD_OPEN] = true, [OS_URING_SETUP] = true, [OS_OPEN_TREE] = true,
+};
+
+/** The kinds that are neither counted nor made to fail. */
+static const bool passes[OS_NCALLS] = {
+	[OS_MMAP] = true, [OS_MUNMAP] = true, [OS_GETEUID] = true, [OS_UNSHARE] = true,
+	[OS_FCHDIR] = true, [OS_CHROOT] = true, [OS_GETRUSAGE] = true,
+};
+
+/** Make a system call of src/os/: see os/crossing.h. */
+static long cross(int kind, long number, long a, long b, long c, long d, long e, long f)
+{
+	if (kind == OS_CLOSE)
+		return cross_close((int)a);
+	bool passed = passes[kind] || number == SYS_writev;
+	if (!passed && (has_path[kind] ? fails_at(kind, (const char *)b) : fails(kind)))
 		return -1;
-	/* Space for one entry. */
-	if (kind == OS_GETDENTS && is_short(kind) && a[2] > 280)
-		a[2] = 280;
-	long rc = __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	return kind == OS_OPENAT2 || kind == OS_PIDFD_OPEN || kind == OS_URING_SETUP
-	       || kind == OS_OPEN_TREE
-	       ? opened((int)rc) : rc;
+	if (kind == OS_IOCTL)
+		return cross_ioctl((int)a, (unsigned long)b, (void *)c);
+	/* Room for one entry; a few bytes. */
+	long least = kind == OS_GETDENTS ? 280 : 7;
+	if ((kind == OS_GETDENTS || kind == OS_READ || kind == OS_PREAD || kind == OS_WRITE)
+	    && c > least && is_short(kind))
+		c = least;
+	long rc = syscall(number, a, b, c, d, e, f);
+	if (kind == OS_SOCKETPAIR && rc == 0) {
+		opened(((int *)d)[0]);
+		opened(((int *)d)[1]);
+	}
+	return opens_fd[kind] ? opened((int)rc) : rc;
+}
+
+#define BODY(name, result) \
+	long sys_##name(long a, long b, long c, long d, long e, long f) \
+	{ \
+		(void)a, (void)b, (void)c, (void)d, (void)e, (void)f; \
+		return result; \
+	}
+#define CROSSED(kind, name) BODY(name, cross(OS_##kind, SYS_##name, a, b, c, d, e, f))
+#define NOTHING(kind, name)
+OS_CALLS(CROSSED, NOTHING)
+CROSSED(ACCESS, faccessat)
+CROSSED(WRITE, writev)
+BODY(poll, fails(OS_POLL) ? -1 : poll((void *)a, (nfds_t)b, (int)c))
+BODY(rt_sigprocmask, pthread_sigmask((int)a, (void *)b, (void *)c))
+BODY(rt_sigaction, sigaction((int)a, (void *)b, (void *)c))
+BODY(rt_sigpending, sigpending((void *)a))
+
+long sys_clone(long a, long b, long c, long d, long e, long f)
+{
+	(void)a, (void)b, (void)c, (void)d, (void)e, (void)f;
+	if (fails(OS_FORK))
+		return -1;
+	pid_t pid = fork();
+	if (pid == 0 && atomic_load(&active))
+		atomic_store(&forked, true);
+	return pid;
 }
 
 /* Descriptors opened by a ring; its failing call is io_uring_enter. */
@@ -450,130 +487,6 @@ WRAP(int, os_ring_open, struct os *os, struct os_ring *ring, int flags, uint64_t
 	int rc = __real_os_ring_open(os, ring, flags, resolve, opens, n);
 	for (size_t i = 0; i < n; ++i)
 		opened(opens[i].fd);
-	return rc;
-}
-
-WRAP(int, openat64, int dirfd, const char *path, int flags, ...)
-{
-	va_list args;
-	va_start(args, flags);
-	unsigned mode = flags & O_CREAT ? va_arg(args, unsigned) : 0;
-	va_end(args);
-	return fails_at(OS_OPENAT, path) ? -1 : opened(__real_openat64(dirfd, path, flags, mode));
-}
-
-/* openat() without a mode, in <bits/fcntl2.h>. */
-WRAP_AS(int, __openat64_2, (int dirfd, const char *path, int flags),
-	fails_at(OS_OPENAT, path) ? -1 : opened(__real_openat64(dirfd, path, flags, 0)))
-WRAP(ssize_t, read, int fd, void *buf, size_t size)
-{
-	if (fails(OS_READ))
-		return -1;
-	return __real_read(fd, buf, is_short(OS_READ) && size > 7 ? 7 : size);
-}
-
-WRAP_AS(ssize_t, readlinkat, (int dirfd, const char *path, char *buf, size_t size),
-	fails_at(OS_READLINK, path) ? -1 : __real_readlinkat(dirfd, path, buf, size))
-WRAP_AS(int, fstatat64, (int dirfd, const char *path, void *st, int flags),
-	fails_at(OS_FSTAT, path) ? -1 : __real_fstatat64(dirfd, path, st, flags))
-WRAP_AS(int, fstat64, (int fd, void *st), fails(OS_FSTAT) ? -1 : __real_fstat64(fd, st))
-WRAP_AS(int, fstatfs64, (int fd, void *st), fails(OS_STATFS) ? -1 : __real_fstatfs64(fd, st))
-WRAP(int, fcntl64, int fd, int command, ...)
-{
-	va_list args;
-	va_start(args, command);
-	long arg = va_arg(args, long);
-	va_end(args);
-	return fails(OS_FCNTL) ? -1 : opened(__real_fcntl64(fd, command, arg));
-}
-
-WRAP_AS(int, prlimit64, (pid_t pid, int what, const void *limit, void *old),
-	fails(OS_RLIMIT) ? -1 : __real_prlimit64(pid, what, limit, old))
-WRAP_AS(int, fanotify_init, (unsigned flags, unsigned event_flags),
-	fails(OS_FANOTIFY_INIT) ? -1 : opened(__real_fanotify_init(flags, event_flags)))
-WRAP_AS(int, fanotify_mark, (int fd, unsigned flags, uint64_t mask, int dirfd, const char *path),
-	fails(OS_FANOTIFY_MARK) ? -1 : __real_fanotify_mark(fd, flags, mask, dirfd, path))
-WRAP_AS(ssize_t, pread64, (int fd, void *buf, size_t size, off_t offset),
-	fails(OS_PREAD) ? -1 : __real_pread64(fd, buf, is_short(OS_PREAD) && size > 7 ? 7 : size,
-                                              offset))
-WRAP_AS(ssize_t, write, (int fd, const void *buf, size_t size),
-	fails(OS_WRITE) ? -1 : __real_write(fd, buf, is_short(OS_WRITE) && size > 7 ? 7 : size))
-WRAP_AS(int, mkdirat, (int dirfd, const char *path, mode_t mode),
-	fails_at(OS_MKDIR, path) ? -1 : __real_mkdirat(dirfd, path, mode))
-WRAP_AS(int, unlinkat, (int dirfd, const char *path, int flags),
-	fails_at(OS_UNLINK, path) ? -1 : __real_unlinkat(dirfd, path, flags))
-WRAP_AS(int, renameat2, (int from_dir, const char *from, int to_dir, const char *to,
-                         unsigned flags),
-	fails_at(OS_RENAME, from) ? -1 : __real_renameat2(from_dir, from, to_dir, to, flags))
-WRAP_AS(int, linkat, (int from_dir, const char *from, int to_dir, const char *to, int flags),
-	fails_at(OS_LINK, from) ? -1 : __real_linkat(from_dir, from, to_dir, to, flags))
-WRAP_AS(int, symlinkat, (const char *text, int dirfd, const char *path),
-	fails_at(OS_SYMLINK, path) ? -1 : __real_symlinkat(text, dirfd, path))
-WRAP_AS(int, fsync, (int fd), fails(OS_FSYNC) ? -1 : __real_fsync(fd))
-WRAP_AS(int, fchown, (int fd, uid_t uid, gid_t gid),
-	fails(OS_CHOWN) ? -1 : __real_fchown(fd, uid, gid))
-WRAP_AS(int, fchmod, (int fd, mode_t mode), fails(OS_CHMOD) ? -1 : __real_fchmod(fd, mode))
-WRAP_AS(int, futimens, (int fd, const struct timespec *times),
-	fails(OS_UTIME) ? -1 : __real_futimens(fd, times))
-WRAP_AS(int, flock, (int fd, int operation), fails(OS_FLOCK) ? -1 : __real_flock(fd, operation))
-WRAP_AS(ssize_t, flistxattr, (int fd, char *names, size_t size),
-	fails(OS_LISTXATTR) ? -1 : __real_flistxattr(fd, names, size))
-WRAP_AS(ssize_t, fgetxattr, (int fd, const char *name, void *value, size_t size),
-	fails(OS_GETXATTR) ? -1 : __real_fgetxattr(fd, name, value, size))
-WRAP_AS(int, fsetxattr, (int fd, const char *name, const void *value, size_t size, int flags),
-	fails(OS_SETXATTR) ? -1 : __real_fsetxattr(fd, name, value, size, flags))
-WRAP_AS(int, fremovexattr, (int fd, const char *name),
-	fails(OS_REMOVEXATTR) ? -1 : __real_fremovexattr(fd, name))
-WRAP(int, socketpair, int domain, int type, int protocol, int ends[2])
-{
-	if (fails(OS_SOCKETPAIR) || __real_socketpair(domain, type, protocol, ends) != 0)
-		return -1;
-	opened(ends[0]);
-	opened(ends[1]);
-	return 0;
-}
-
-WRAP(pid_t, fork, void)
-{
-	if (fails(OS_FORK))
-		return -1;
-	pid_t pid = __real_fork();
-	if (pid == 0 && atomic_load(&active))
-		atomic_store(&forked, true);
-	return pid;
-}
-
-WRAP_AS(int, kill, (pid_t pid, int signal), fails(OS_KILL) ? -1 : __real_kill(pid, signal))
-WRAP_AS(pid_t, waitpid, (pid_t pid, int *status, int options),
-	fails(OS_WAIT) ? -1 : __real_waitpid(pid, status, options))
-WRAP_AS(ssize_t, sendmsg, (int sock, const struct msghdr *message, int flags),
-	fails(OS_SEND) ? -1 : __real_sendmsg(sock, message, flags))
-WRAP_AS(ssize_t, recvmsg, (int sock, struct msghdr *message, int flags),
-	fails(OS_RECV) ? -1 : __real_recvmsg(sock, message, flags))
-WRAP_AS(int, shutdown, (int sock, int how), fails(OS_SHUTDOWN) ? -1 : __real_shutdown(sock, how))
-WRAP_AS(int, poll, (struct pollfd *polled, nfds_t n, int timeout),
-	fails(OS_POLL) ? -1 : __real_poll(polled, n, timeout))
-WRAP_AS(int, uname, (void *name), fails(OS_UNAME) ? -1 : __real_uname(name))
-WRAP_AS(int, sched_getaffinity, (int pid, size_t size, void *set),
-	fails(OS_AFFINITY) ? -1 : __real_sched_getaffinity(pid, size, set))
-WRAP_AS(int, syncfs, (int fd), fails(OS_SYNCFS) ? -1 : __real_syncfs(fd))
-WRAP(int, ioctl, int fd, unsigned long request, void *arg)
-{
-	if (fails(OS_IOCTL))
-		return -1;
-	struct k_xfs_bulk_ireq *ask = request == K_XFS_IOC_BULKSTAT ? arg : NULL;
-	struct btrfs_ioctl_search_args_v2 *search =
-		request == BTRFS_IOC_TREE_SEARCH_V2 ? arg : NULL;
-	if (ask && is_short(OS_IOCTL))
-		ask->icount = 1;
-	if (search && is_short(OS_IOCTL))
-		search->key.nr_items = 1;
-	int rc = __real_ioctl(fd, request, arg);
-	if (rc == 0 && ask && is_mode(FAULT_LIE, OS_IOCTL)) {
-		struct k_xfs_bulkstat *stats = (void *)(ask + 1);
-		for (uint32_t i = 0; i < ask->ocount; ++i)
-			++stats[i].uid;
-	}
 	return rc;
 }
 
