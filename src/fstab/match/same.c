@@ -191,39 +191,39 @@ static int same_directory(struct matcher *m, const char *source, const struct pl
                           struct fstab_bound *bound)
 {
 	const struct mount *actual = mount->line->mount;
-	const char *path = *source == '/' ? match_normal(m, source) : NULL, *whole;
+	const char *path = match_normal(m, source), *whole;
 	if (!path)
 		return 0;
-	const struct mount *in = actual ? shown_by(m, path, mount, &whole) : NULL;
-	if (!in)
-		return -1;
-	const char *root = actual->root ? actual->root : "/";
-	*bound = (struct fstab_bound){in, path};
-	if (mount_dev(in) == mount_dev(actual) && strcmp(whole, root) == 0)
-		return 1;
-	/* The names differ, but a component may be a link. */
-	struct strbuf real;
-	strbuf_init(&real);
-	int led = m->in->follow ? m->in->follow(m->in->arg, path, &real) : -1;
-	const char *there = led > 0 ? match_normal(m, strbuf_str(&real)) : NULL;
-	m->failed |= real.failed;
-	strbuf_destroy(&real);
-	if (!there || strcmp(there, path) == 0)
-		return led >= 0 || is_linkless(m, path, in, whole) ? 0 : -1;
-	in = shown_by(m, there, mount, &whole);
-	*bound = (struct fstab_bound){in, there};
-	return !in ? -1 : mount_dev(in) == mount_dev(actual) && strcmp(whole, root) == 0;
+	for (bool followed = false; actual; followed = true) {
+		const struct mount *in = shown_by(m, path, mount, &whole);
+		const char *root = actual->root ? actual->root : "/";
+		if (!in)
+			break;
+		if (mount_dev(in) == mount_dev(actual) && strcmp(whole, root) == 0) {
+			*bound = (struct fstab_bound){in, path};
+			return 1;
+		}
+		if (followed)
+			return 0;
+		/* The names differ, but a component may be a link. */
+		struct strbuf real;
+		strbuf_init(&real);
+		int led = m->in->follow ? m->in->follow(m->in->arg, path, &real) : -1;
+		const char *there = led > 0 ? match_normal(m, strbuf_str(&real)) : NULL;
+		m->failed |= real.failed;
+		strbuf_destroy(&real);
+		if (!there || strcmp(there, path) == 0)
+			return led >= 0 || is_linkless(m, path, in, whole) ? 0 : -1;
+		path = there;
+	}
+	return -1;
 }
 
 bool match_bound(struct matcher *m, const struct entry *entry, const struct planned *mount,
                  struct fstab_bound *bound)
 {
-	struct fstab_bound found;
-	if (!opt_is_bind(entry->words.options)
-	    || same_directory(m, entry->words.source, mount, &found) != 1)
-		return false;
-	*bound = found;
-	return true;
+	return opt_is_bind(entry->words.options)
+	       && same_directory(m, entry->words.source, mount, bound) == 1;
 }
 
 /** Whether a path is the kernel's own name of a device. */
@@ -346,8 +346,8 @@ static bool same_type(const struct entry *entry, const struct fstab_line *line)
 {
 	const char *type = entry->words.fstype, *live = line->mount ? line->mount->fstype : "swap";
 	/* mount(8) ignores the type of a bind. */
-	return opt_is_bind(entry->words.options) || shown_type(type, live) || match_by_helper(entry,
-	        line->mount)
+	return opt_is_bind(entry->words.options) || shown_type(type, live)
+	       || match_by_helper(entry, line->mount)
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
 
@@ -407,17 +407,15 @@ static bool lacks_subvol(const struct words *words, const char *live)
 	       && !opt_value(words->options, "subvolid", &k) && strcmp(words->target, "/") != 0;
 }
 
-/**
- * Whether a directory of a device's file system is mounted where a line of the device mounts its
- * root.  Boot or a container may choose a directory as "/"; ostree and systemd, which gives
- * services directories of their own, bind directories.
- */
+/** Whether a directory of a device's file system is mounted where a line of the device mounts its
+    root.  Boot or a container may choose a directory as "/"; ostree and systemd, which gives
+    services directories of their own, bind directories. */
 static bool is_strange_part(const struct entry *entry, const struct mount *mount)
 {
 	return mount->dev_major != 0 && fstype_flags(mount->fstype) & FST_DEVICE
 	       && strcmp(entry->words.target, "/") != 0
 	       && strncmp(mount->root, "/ostree/", 8) != 0
-	           && !strstr(mount->root, "/systemd-private-");
+	       && !strstr(mount->root, "/systemd-private-");
 }
 
 /** Whether a line mounts the same part of a file system. */
@@ -441,9 +439,8 @@ static bool same_part(struct matcher *m, const struct entry *entry, const struct
 	bool part = mount->root && strcmp(mount->root, "/") != 0
 	    && !opt_value(entry->words.options, "X-mount.subdir", &n)
 	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
-	if (part && line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0)
-		return false;
-	if (part && is_strange_part(entry, mount))
+	bool bound = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0;
+	if (part && (bound || is_strange_part(entry, mount)))
 		return false;
 	return !(fstype_flags(mount->fstype) & FST_SUBVOL) || overlay
 	       || same_value(entry->words.options, mount->fs_opts, "subvolid", true);

@@ -185,7 +185,7 @@ static bool add_subvolume(struct maker *mk, struct strbuf *out, const struct mou
 static struct vfs_flags flags_of(const struct mount *mount)
 {
 	struct vfs_flags flags = {0};
-	if (mount && mount->vfs_opts)
+	if (mount->vfs_opts)
 		vfs_flags_of_mount(mount, &flags);
 	return flags;
 }
@@ -206,12 +206,12 @@ static bool is_never_written(struct maker *mk, const struct mount *mount)
  * written: mount(8) changes flags only if the line names one, and clears none that it does not
  * name.
  */
-static void add_bind(struct strbuf *out, const struct options_choice *choice, bool minimal)
+static void add_bind(struct strbuf *out, const struct mount *mount, const struct mount *bound,
+                     bool minimal)
 {
-	struct vfs_flags mine = flags_of(choice->mount), source = flags_of(choice->bound);
-	bool known = choice->bound && choice->bound->vfs_opts;
+	struct vfs_flags mine = flags_of(mount), source = flags_of(bound);
 	opt_puts(out, "bind");
-	if (minimal && known && memcmp(mine.value, source.value, VFS_OF_MOUNT) == 0)
+	if (minimal && bound->vfs_opts && memcmp(mine.value, source.value, VFS_OF_MOUNT) == 0)
 		return;
 	for (int flag = 0; flag < VFS_OF_MOUNT; ++flag) {
 		if (flag != VFS_ATIME && (mine.value[flag] || source.value[flag] || flag == VFS_RO))
@@ -221,10 +221,9 @@ static void add_bind(struct strbuf *out, const struct options_choice *choice, bo
 }
 
 /** Append the options of a mount that is no bind.  @return false: there can be no line. */
-static bool add_mount(struct maker *mk, struct strbuf *out, const struct options_choice *choice,
-                      struct fstab_line *line)
+static bool add_mount(struct maker *mk, struct strbuf *out, const struct mount *mount,
+                      const char *first, struct fstab_line *line)
 {
-	const struct mount *mount = choice->mount;
 	bool readonly = opt_shown_has(mount->vfs_opts, "ro");
 	bool broken = !readonly && opt_shown_has(mount->fs_opts, "ro");
 	bool natural = is_never_written(mk, mount);
@@ -243,24 +242,22 @@ static bool add_mount(struct maker *mk, struct strbuf *out, const struct options
 		return false;
 	if (flags_of(mount).value[VFS_ATIME] == VFS_STRICTATIME)
 		opt_puts(out, "strictatime");
-	if (choice->first)
-		opt_puts(out, choice->first);
+	if (first)
+		opt_puts(out, first);
 	return add_list(mk, out, mount, mount->fs_opts, mount->vfs_opts, line)
 	       && add_subvolume(mk, out, mount, line);
 }
 
-enum state options_choose(struct maker *mk, const struct options_choice *choice,
-                          struct fstab_line *line)
+enum state options_choose(struct maker *mk, const struct mount *mount, const struct mount *bound,
+                          const char *first, const struct strbuf *more, struct fstab_line *line)
 {
 	struct strbuf out;
 	strbuf_init(&out);
-	bool good = true;
-	if (choice->bind)
-		add_bind(&out, choice, mk->in->options == FSTAB_MINIMAL);
-	else
-		good = add_mount(mk, &out, choice, line);
-	if (*choice->more)
-		opt_puts(&out, choice->more);
+	bool good = bound || add_mount(mk, &out, mount, first, line);
+	if (bound)
+		add_bind(&out, mount, bound, mk->in->options == FSTAB_MINIMAL);
+	if (more->len)
+		opt_add(&out, more->data, more->len);
 	if (good)
 		line->options = plan_format(mk, "%s", out.len ? strbuf_str(&out) : "defaults");
 	mk->failed |= out.failed;

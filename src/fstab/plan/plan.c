@@ -220,7 +220,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 {
 	const struct mount *m = place_mount(mk, i);
 	struct fstab_device device = {0};
-	struct options_choice choice = {.mount = m};
+	const char *first = NULL;
 	struct layers layers = {mk, i, LINE, line, more};
 	line->why = source_type_fault(mk, m);
 	if (line->why)
@@ -232,7 +232,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 	line->fstype = m->fstype ? m->fstype : "auto";
 	bool on_device = m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL
 	                 || strcmp(line->fstype, "fuseblk") == 0;
-	enum state state = on_device ? name_device(mk, i, &device, line, &choice.first)
+	enum state state = on_device ? name_device(mk, i, &device, line, &first)
 	                   : source_of_mount(mk, m, line);
 	if (state != LINE)
 		return state;
@@ -240,8 +240,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 		opt_puts(more, "_netdev");
 	bool spare = (device.loop.partition && line->warning) || mk->places[i].owner;
 	state = add_own(mk, i, spare, more, line);
-	choice.more = strbuf_str(more);
-	return state == LINE ? options_choose(mk, &choice, line) : state;
+	return state == LINE ? options_choose(mk, m, NULL, first, more, line) : state;
 }
 
 /** Make the line of a bind.
@@ -274,9 +273,7 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strb
 		return REFUSED;
 	line->fstype = "none";
 	state = add_own(mk, i, mk->places[i].owner, more, line);
-	struct options_choice choice = {.mount = m, .bound = place_mount(mk, in), .bind = true,
-	                                .more = strbuf_str(more)};
-	return state == LINE ? options_choose(mk, &choice, line) : state;
+	return state == LINE ? options_choose(mk, m, place_mount(mk, in), NULL, more, line) : state;
 }
 
 /** Whether a mount point is to be added by name. */

@@ -177,19 +177,13 @@ enum state source_of_mount(struct maker *mk, const struct mount *mount, struct f
 
 /* options.c */
 
-/** Decisions that the options depend on. */
-struct options_choice {
-	const struct mount *mount;
-	const struct mount *bound;  /* of a bind: the mount of its source */
-	bool bind;
-	const char *first;          /* "loop" and the like, or NULL */
-	const char *more;           /* after the others; "" */
-};
-
 /** Choose the options of a line.
-    @line  Gets options, or the reason why no line is possible.
+    @bound  Of a bind: the mount of its source; else NULL.
+    @first  "loop" and the like, or NULL.
+    @more   Options after the others.
+    @line   Gets options, or the reason why no line is possible.
     @return LINE or REFUSED. */
-enum state options_choose(struct maker *mk, const struct options_choice *choice,
-                          struct fstab_line *line);
+enum state options_choose(struct maker *mk, const struct mount *mount, const struct mount *bound,
+                          const char *first, const struct strbuf *more, struct fstab_line *line);
 
 #endif
