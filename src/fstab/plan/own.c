@@ -15,103 +15,88 @@
 
 /** Types that nobody mounts by an fstab, on any mount point. */
 static const struct {
-	const char *fstype;
+	const char *types;
 	struct fstab_own own;
 } own_types[] = {
 	{"autofs", {"automount", "an automounter's trigger"}},
-	{"binfmt_misc", {"api", "an API file system", true}},
-	{"bdev", {"api", "an API file system", true}},
-	{"fuse.gvfsd-fuse", {"session", "of a session"}},
-	{"fuse.kio-fuse", {"session", "of a session"}},
+	{"binfmt_misc bdev fusectl nfsd pipefs rpc_pipefs sockfs",
+	 {"api", "an API file system", true}},
+	{"fuse.gvfsd-fuse fuse.kio-fuse fuse.portal fuse.rofiles-fuse",
+	 {"session", "of a session"}},
 	{"fuse.lxcfs", {"unit", "of a service"}},
-	{"fuse.portal", {"session", "of a session"}},
 	{"fuse.snapfuse", {"snap", "of snapd"}},
-	{"fuse.rofiles-fuse", {"session", "of a session"}},
-	{"fusectl", {"api", "an API file system", true}},
-	{"nfsd", {"api", "an API file system", true}},
 	{"nsfs", {"nsfs", "of a namespace", true}},
-	{"pipefs", {"api", "an API file system", true}},
 	{"rootfs", {"api", "the kernel's own", true}},
-	{"rpc_pipefs", {"api", "an API file system", true}},
-	{"sockfs", {"api", "an API file system", true}},
 	{"zfs", {"zfs", "zfs mounts its data sets by itself"}},
 };
 
-/** Directories below which everything has one owner.  depth is how far below a mount must be: a
-   disk on /var/lib/docker is an administrator's, and so is a bind below /var/lib/docker/volumes,
-   where Docker's own have one more component. */
+/** Directories, or some in them, below which everything has one owner.  depth is how far below a
+    mount must be: a disk on /var/lib/docker is an administrator's, and so is a bind below
+    /var/lib/docker/volumes, where Docker's own have one more component. */
 enum {
 	LAYERS = 1u << 8,   /* only mounts without a device or server */
 	BOUND = 1u << 9,    /* only parts of a file system */
 	DEPTH = LAYERS - 1,
 };
 static const struct {
-	const char *dir;
+	const char *dir, *in;
 	unsigned depth;
 	struct fstab_own own;
 } own_dirs[] = {
-	{"/snap", 1, {"snap", "of snapd"}},
-	{"/var/lib/snapd", 1, {"snap", "of snapd"}},
-	{"/var/snap", 2, {"snap", "of snapd"}},
-	{"/run/credentials", 0, {"credentials", "of a unit"}},
-	{"/run/initramfs", 0, {"initrd", "of the initial RAM disk"}},
-	{"/run/lock", 0, {"api", "made at boot"}},
-	{"/run/media", 0, {"udisks", "of udisks"}},
-	{"/run/netns", 0, {"nsfs", "of a namespace"}},
-	{"/run/schroot", 0, {"session", "of a session"}},
-	{"/run/snapd", 0, {"snap", "of snapd"}},
-	{"/run/systemd", 0, {"unit", "of systemd"}},
-	{"/mnt/pve", 1, {"unit", "a storage of Proxmox VE"}},
-	{"/run/user", 0, {"session", "of a session"}},
-	{"/run/containerd", 0, {"container:containerd", "of a container"}},
-	{"/run/containers", 0, {"container:podman", "of a container"}},
-	{"/run/docker", 0, {"container:docker", "of a container"}},
-	{"/run/k0s", 0, {"container:k0s", "of a container"}},
-	{"/run/k3s", 0, {"container:k3s", "of a container"}},
-	{"/run/libpod", 0, {"container:podman", "of a container"}},
-	{"/var/lib/containerd", 2, {"container:containerd", "of a container"}},
-	{"/var/lib/containers/storage/btrfs", 0, {"container:podman", "of a container"}},
-	{"/var/lib/containers/storage/overlay", 0, {"container:podman", "of a container"}},
-	{"/var/lib/containers/storage/overlay-containers", 0,
+	{"/snap", NULL, 1, {"snap", "of snapd"}},
+	{"/var/lib/snapd", NULL, 1, {"snap", "of snapd"}},
+	{"/var/snap", NULL, 2, {"snap", "of snapd"}},
+	{"/mnt/pve", NULL, 1, {"unit", "a storage of Proxmox VE"}},
+	{"/run", "credentials", 0, {"credentials", "of a unit"}},
+	{"/run", "initramfs", 0, {"initrd", "of the initial RAM disk"}},
+	{"/run", "lock", 0, {"api", "made at boot"}},
+	{"/run", "media", 0, {"udisks", "of udisks"}},
+	{"/run", "netns", 0, {"nsfs", "of a namespace"}},
+	{"/run", "schroot user", 0, {"session", "of a session"}},
+	{"/run", "snapd", 0, {"snap", "of snapd"}},
+	{"/run", "systemd", 0, {"unit", "of systemd"}},
+	{"/run", "containerd", 0, {"container:containerd", "of a container"}},
+	{"/run", "containers libpod", 0, {"container:podman", "of a container"}},
+	{"/run", "docker", 0, {"container:docker", "of a container"}},
+	{"/run", "k0s", 0, {"container:k0s", "of a container"}},
+	{"/run", "k3s", 0, {"container:k3s", "of a container"}},
+	{"/var/lib/containerd", NULL, 2, {"container:containerd", "of a container"}},
+	{"/var/lib/containers/storage", "btrfs overlay overlay-containers vfs", 0,
 	 {"container:podman", "of a container"}},
-	{"/var/lib/containers/storage/vfs", 0, {"container:podman", "of a container"}},
-	{"/var/lib/containers/storage/volumes", 2, {"container:podman", "of a container"}},
-	{"/var/lib/docker/aufs", 0, {"container:docker", "of a container"}},
-	{"/var/lib/docker/btrfs", 0, {"container:docker", "of a container"}},
-	{"/var/lib/docker/buildkit", 1, {"container:docker", "of a container"}},
-	{"/var/lib/docker/containers", 1, {"container:docker", "of a container"}},
-	{"/var/lib/docker/devicemapper", 1, {"container:docker", "of a container"}},
-	{"/var/lib/docker/fuse-overlayfs", 1, {"container:docker", "of a container"}},
-	{"/var/lib/docker/overlay2", 1, {"container:docker", "of a container"}},
-	{"/var/lib/docker/plugins", 1, {"container:docker", "of a container"}},
-	{"/var/lib/docker/rootfs", 1, {"container:docker", "of a container"}},
-	{"/var/lib/docker/vfs", 1, {"container:docker", "of a container"}},
-	{"/var/lib/docker/volumes", 2, {"container:docker", "of a container"}},
-	{"/var/lib/incus/devices", 0, {"container:incus", "of a container"}},
-	{"/var/lib/incus/guestapi", 0, {"container:incus", "of a container"}},
-	{"/var/lib/incus/shmounts", 0, {"container:incus", "of a container"}},
-	{"/var/lib/incus/storage-pools", 1, {"container:incus", "of a container"}},
-	{"/var/lib/kubelet/plugins", 1, {"container:kubelet", "of a container"}},
-	{"/var/lib/kubelet/pods", 1, {"container:kubelet", "of a container"}},
-	{"/var/data/kubelet/plugins", 1, {"container:kubelet", "of a container"}},
-	{"/var/data/kubelet/pods", 1, {"container:kubelet", "of a container"}},
-	{"/var/lib/k0s/kubelet/plugins", 1, {"container:k0s", "of a container"}},
-	{"/var/lib/k0s/kubelet/pods", 1, {"container:k0s", "of a container"}},
-	{"/var/lib/lxd/devices", 0, {"container:lxd", "of a container"}},
-	{"/var/lib/lxd/devlxd", 0, {"container:lxd", "of a container"}},
-	{"/var/lib/lxd/shmounts", 0, {"container:lxd", "of a container"}},
-	{"/var/lib/lxd/storage-pools", 1, {"container:lxd", "of a container"}},
-	{"/var/lib/rancher/k3s/agent", 1, {"container:k3s", "of a container"}},
-	{"/var/lib/rancher/rke2/agent", 1, {"container:k3s", "of a container"}},
-	{"/var/lib/containers", LAYERS | 2, {"container:podman", "of a container"}},
-	{"/var/lib/docker", LAYERS | 2, {"container:docker", "of a container"}},
-	{"/var/lib/incus", LAYERS | 2, {"container:incus", "of a container"}},
-	{"/var/lib/kubelet", LAYERS | 2, {"container:kubelet", "of a container"}},
-	{"/var/lib/lxd", LAYERS | 2, {"container:lxd", "of a container"}},
-	{"/var/lib/rancher", LAYERS | 2, {"container:k3s", "of a container"}},
-	{"/var/lib/schroot", 2, {"session", "of a session"}},
-	{"/var/named/chroot", BOUND | 1, {"unit", "of named-chroot"}},
+	{"/var/lib/containers/storage/volumes", NULL, 2, {"container:podman", "of a container"}},
+	{"/var/lib/docker", "aufs btrfs", 0, {"container:docker", "of a container"}},
+	{"/var/lib/docker", "buildkit containers devicemapper fuse-overlayfs overlay2 plugins "
+	 "rootfs vfs", 1, {"container:docker", "of a container"}},
+	{"/var/lib/docker/volumes", NULL, 2, {"container:docker", "of a container"}},
+	{"/var/lib/incus", "devices guestapi shmounts", 0, {"container:incus", "of a container"}},
+	{"/var/lib/incus/storage-pools", NULL, 1, {"container:incus", "of a container"}},
+	{"/var/lib/kubelet", "plugins pods", 1, {"container:kubelet", "of a container"}},
+	{"/var/data/kubelet", "plugins pods", 1, {"container:kubelet", "of a container"}},
+	{"/var/lib/k0s/kubelet", "plugins pods", 1, {"container:k0s", "of a container"}},
+	{"/var/lib/lxd", "devices devlxd shmounts", 0, {"container:lxd", "of a container"}},
+	{"/var/lib/lxd/storage-pools", NULL, 1, {"container:lxd", "of a container"}},
+	{"/var/lib/rancher/k3s/agent", NULL, 1, {"container:k3s", "of a container"}},
+	{"/var/lib/rancher/rke2/agent", NULL, 1, {"container:k3s", "of a container"}},
+	{"/var/lib/containers", NULL, LAYERS | 2, {"container:podman", "of a container"}},
+	{"/var/lib/docker", NULL, LAYERS | 2, {"container:docker", "of a container"}},
+	{"/var/lib/incus", NULL, LAYERS | 2, {"container:incus", "of a container"}},
+	{"/var/lib/kubelet", NULL, LAYERS | 2, {"container:kubelet", "of a container"}},
+	{"/var/lib/lxd", NULL, LAYERS | 2, {"container:lxd", "of a container"}},
+	{"/var/lib/rancher", NULL, LAYERS | 2, {"container:k3s", "of a container"}},
+	{"/var/lib/schroot", NULL, 2, {"session", "of a session"}},
+	{"/var/named/chroot", NULL, BOUND | 1, {"unit", "of named-chroot"}},
 };
+
+/** How many components a path has below a directory, or below one of these names in it; -1: it is
+    not below. */
+static int depth_below(const char *target, const char *dir, const char *in)
+{
+	int depth = fstab_depth_below(target, dir);
+	if (!in || depth < 1)
+		return in ? -1 : depth;
+	const char *name = target + strlen(dir) + 1;
+	return word_in(name, strcspn(name, "/"), in) ? depth - 1 : -1;
+}
 
 /** Mount points of programs.  The type and other properties must fit as well; else the mount is
     somebody's. */
@@ -295,14 +280,14 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
 	for (size_t i = 0; i < sizeof(own_types) / sizeof(*own_types); ++i) {
 		/* A user names a FUSE file system freely. */
 		const struct fstab_own *own = &own_types[i].own;
-		if (strcmp(fstype, own_types[i].fstype) == 0
+		if (word_in(fstype, strlen(fstype), own_types[i].types)
 		    && (!user || !is_fuse(fstype) || strcmp(own->owner, "session") == 0))
 			return own;
 	}
 	for (size_t i = 0; i < sizeof(own_dirs) / sizeof(*own_dirs); ++i) {
 		const struct fstab_own *own = &own_dirs[i].own;
 		unsigned how = own_dirs[i].depth;
-		int depth = fstab_depth_below(target, own_dirs[i].dir);
+		int depth = depth_below(target, own_dirs[i].dir, own_dirs[i].in);
 		bool whole = mount->root && strcmp(mount->root, "/") == 0;
 		/* Engines bind directories onto themselves, to make them private or shared. */
 		if ((depth >= 0 && itself && strncmp(own->owner, "container:", 10) == 0)
