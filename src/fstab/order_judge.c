@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The graph of order.c judged, as mount -a and as systemd go through it.
+ * What is wrong with the order of lines, for mount -a and for systemd, and which lines get mounted.
  */
 #include "fstab/order.h"
 

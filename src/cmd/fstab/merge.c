@@ -200,8 +200,8 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 		.add = (const char *const *)opts->add, .nadd = opts->nadd, .refused = is_refused,
 	};
 	if (fstab_merge(&input, &merged) != 0) {
-		message(path, errno == EBADMSG ? "cannot be merged: a line would not read as it is "
-		        "meant" : "%s", strerror(errno));
+		message(path, errno == EBADMSG ? "cannot be merged: a line would not read as "
+		        "intended" : "%s", strerror(errno));
 		goto out;
 	}
 	os_mark(MARK_END);

@@ -266,11 +266,11 @@ static void decide_without(struct merger *m, struct planned *mount)
 	              : is_removed(m, loaded, mount);
 	if (m->damaged && (m->in->persistent || !best))
 		edited = false;
-	bool mend = best && m->in->fix & FSTAB_FIX_SOURCE && !edited;
+	bool fix_it = best && m->in->fix & FSTAB_FIX_SOURCE && !edited;
 	/* A file cut between two lines looks undamaged: what systemd loaded comes back. */
 	bool back = m->in->persistent && edited && !best && !m->in->base;
-	bool add = !mend && (mount->named || (m->in->persistent && !edited) || back);
-	if (mend) {
+	bool add = !fix_it && (mount->named || (m->in->persistent && !edited) || back);
+	if (fix_it) {
 		mount->entry = (uint32_t)(best - m->match.entries);
 		best->live = (uint32_t)(mount - m->match.mounts);
 		change_source(m, best, mount);
@@ -296,9 +296,9 @@ static void decide_without(struct merger *m, struct planned *mount)
 	}
 	mount->add = add;
 	merge_note(m, best ? FSTAB_NOTE_SOURCE : FSTAB_NOTE_MISSING, best, mount,
-	           (struct fstab_note){.done = mend || add, .edited = edited && !add,
+	           (struct fstab_note){.done = fix_it || add, .edited = edited && !add,
 	                               .back = back && !mount->named});
-	if (mend) {
+	if (fix_it) {
 		compare_how(m, best, mount, loaded);
 		decide_others(m, best, mount);
 	}

@@ -18,7 +18,7 @@
 #include "mountopts/optlist.h"
 #include "fstab/units.h"
 
-/** What stands in the result: a line of the file, or one of the plan. */
+/** A line of the result: a line of the file, or one of the plan. */
 struct item {
 	bool is_new;
 	uint32_t i;

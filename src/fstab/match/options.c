@@ -5,8 +5,8 @@
  * The kernel always shows the VFS flags of a mount (ro, nosuid, noatime ...): a flag that the line
  * does not name has its default.  Of the options of the file system it shows some, in its own way
  * (mountopts/shown.h): an option that the mount shows and the line lacks, or has with another
- * value, is a difference; an option that the line alone has is none, and stays, like those for
- * mount(8) and systemd.
+ * value, is a difference; an option that only the line has stays, like those for mount(8) and
+ * systemd.
  */
 #include "fstab/match/matcher.h"
 

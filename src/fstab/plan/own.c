@@ -176,7 +176,7 @@ static const struct fstab_own *own_container(const char *target, unsigned flags)
 	static const struct {
 		const char *before;      /* followed by an ID of id bytes */
 		size_t id;
-		const char *behind;      /* after the ID; more may follow a pod's */
+		const char *after;       /* after the ID; more may follow a pod's */
 		struct fstab_own own;
 	} forms[] = {
 		{"/overlay2/", 64, "/merged", {"container:docker", "of a container"}},
@@ -200,9 +200,9 @@ static const struct fstab_own *own_container(const char *target, unsigned flags)
 		const char *found = pod || !(flags & (FST_DEVICE | FST_NET))
 		                    ? strstr(target, forms[i].before) : NULL;
 		const char *id = found ? found + strlen(forms[i].before) : NULL;
-		size_t n = strlen(forms[i].behind);
+		size_t n = strlen(forms[i].after);
 		if (id && strspn(id, "0123456789abcdef-") == forms[i].id
-		    && strncmp(id + forms[i].id, forms[i].behind, n) == 0
+		    && strncmp(id + forms[i].id, forms[i].after, n) == 0
 		    && (pod || !id[forms[i].id + n]))
 			return &forms[i].own;
 	}
