@@ -47,8 +47,7 @@ static void check_again(const struct audit_baseline *b)
 	strbuf_destroy(&two);
 }
 
-static struct audit_base_counts compare(const struct audit_baseline *old,
-                                        const struct audit_baseline *now)
+static struct audit_base_counts compare(struct audit_baseline *old, struct audit_baseline *now)
 {
 	struct audit_report report;
 	struct audit_base_counts counts = {0};

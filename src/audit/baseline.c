@@ -13,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t audit_baseline_owner(const char *owner)
+const char *const audit_base_owners[] = {"container", "credentials", "session", NULL};
+
+unsigned audit_baseline_owner(const char *owner)
 {
-	const char *name = audit_owner_name(owner);
-	if (!name || !word_in(name, strlen(name), "session credentials container"))
-		return 0;
-	unsigned i = 0;
-	while (audit_owners[i] != name)
-		++i;
-	return UINT64_C(1) << i;
+	for (unsigned i = 0; audit_base_owners[i]; ++i) {
+		if (audit_is_owner(owner, audit_base_owners[i]))
+			return 1u << i;
+	}
+	return 0;
 }
 
 struct taking {
@@ -37,7 +37,7 @@ struct taking {
 
 static const char *keep(struct taking *t, const char *text)
 {
-	const char *kept = text ? arena_strndup(&t->to->arena, text, strlen(text)) : "";
+	const char *kept = arena_strndup(&t->to->arena, text ? text : "", text ? strlen(text) : 0);
 	t->failed |= !kept;
 	return kept ? kept : "";
 }

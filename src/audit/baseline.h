@@ -22,14 +22,20 @@
 struct audit_base_entry {
 	enum audit_base_kind { BASE_MOUNT, BASE_SWAP, BASE_FINDING } kind;
 	bool light;              /* it comes and goes at will: a change is only information */
-	const char *target;      /* the mount point, the source of a swap space, or the code */
-	const char *source;      /* what identifies it over a boot; of a finding its target */
-	const char *uuid;        /* of the file system */
-	const char *fstype;
-	const char *root;        /* the directory of the file system that is mounted */
-	const char *options;     /* of mount and file system, with the propagation: sorted */
-	const char *owner;
+	union {
+		struct {
+			const char *target;   /* the mount point, the swap space, or the code */
+			const char *source;   /* stable over a boot; of a finding its target */
+			const char *uuid;     /* of the file system */
+			const char *fstype;
+			const char *root;     /* the mounted directory of the file system */
+			const char *options;  /* of mount and file system, and propagation: sorted */
+			const char *owner;
+		};
+		const char *text[7];     /* the same */
+	};
 	struct audit_finding *finding;   /* not saved */
+	struct audit_base_entry *pair;   /* the same in the other baseline; not saved */
 };
 
 struct audit_base_list {
@@ -41,7 +47,8 @@ struct audit_baseline {
 	const char *host, *root;
 	int64_t time;            /* seconds since 1970 */
 	struct audit_set rules;  /* that were checked */
-	uint64_t include; /* owners that are not left out: a bit for each of audit_owners[] */
+	unsigned include;        /* owners that are not left out: a bit for each of
+	                            audit_base_owners[] */
 	struct audit_base_list mounts;     /* and swap spaces: sorted */
 	struct audit_base_list findings;   /* sorted */
 	struct arena arena;      /* the strings */
@@ -63,8 +70,11 @@ struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline,
 
 void audit_baseline_sort(struct audit_baseline *baseline);
 
-/** The bit in a set of an owner that a baseline leaves out unless it is included; else 0. */
-uint64_t audit_baseline_owner(const char *owner);
+/** Owners whose mounts a baseline leaves out unless they are included; ends with NULL. */
+extern const char *const audit_base_owners[];
+
+/** The bit of an owner in a set of audit_base_owners[]; 0: never left out. */
+unsigned audit_baseline_owner(const char *owner);
 
 /**
  * Collect what is mounted.
@@ -83,9 +93,8 @@ int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_world 
  * @uptime  Seconds; soon after a boot it is not reported what went.  -1: unknown, or long.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int audit_baseline_compare(const struct audit_baseline *old, const struct audit_baseline *now,
-                           long uptime, struct audit_report *report,
-                           struct audit_base_counts *counts);
+int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *now, long uptime,
+                           struct audit_report *report, struct audit_base_counts *counts);
 
 /**
  * Collect the findings, and mark which are new since the baseline, by code and target.  The age of
@@ -95,7 +104,7 @@ int audit_baseline_compare(const struct audit_baseline *old, const struct audit_
  * @rules  Findings of other rules are ignored.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int audit_baseline_findings(const struct audit_baseline *old, struct audit_report *report,
+int audit_baseline_findings(struct audit_baseline *old, struct audit_report *report,
                             const struct audit_set *rules, struct audit_baseline *now,
                             struct audit_base_counts *counts);
 

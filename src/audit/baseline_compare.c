@@ -13,7 +13,6 @@
 #include "mountopts/optlist.h"
 #include "mountopts/optset.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -42,27 +41,20 @@ struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline,
 	if (!ARRAY_ROOM(list->entries, list->count, &list->room))
 		return NULL;
 	list->entries[list->count] = (struct audit_base_entry){
-		.kind = kind, .target = "", .source = "", .uuid = "", .fstype = "", .root = "",
-		.options = "", .owner = "",
-	};
+		.kind = kind, .text = {"", "", "", "", "", "", ""}};
 	return &list->entries[list->count++];
 }
 
-/** How much of two entries is compared. */
-enum key { KEY_PLACE, KEY_SHOWN, KEY_ALL };
+/** How much of two entries is compared: the number of texts. */
+enum key { KEY_PLACE = 1, KEY_SHOWN = 5, KEY_ALL = 6 };
 
 static int order_by(enum key key, const struct audit_base_entry *a,
                     const struct audit_base_entry *b)
 {
 	int order = (int)a->kind - (int)b->kind;
-	order = order ? order : strcmp(a->target, b->target);
-	if (order || key == KEY_PLACE)
-		return order;
-	order = strcmp(a->source, b->source);
-	order = order ? order : strcmp(a->fstype, b->fstype);
-	order = order ? order : strcmp(a->root, b->root);
-	order = order ? order : strcmp(a->uuid, b->uuid);
-	return order || key == KEY_SHOWN ? order : strcmp(a->options, b->options);
+	for (int i = 0; i < (int)key && order == 0; ++i)
+		order = strcmp(a->text[i], b->text[i]);
+	return order;
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -90,47 +82,28 @@ void audit_baseline_when(const struct audit_baseline *baseline, struct strbuf *o
 	strbuf_puts(out, text);
 }
 
-struct compare {
-	struct audit_report *report;
-	struct audit_base_counts *counts;
-	struct strbuf when, message, expected, actual, one, other;
-	bool failed;
-};
-
-/** The other entry of each pair; NULL: none. */
-struct pairs {
-	const struct audit_base_entry **old, **now;
-};
-
-static bool pairs_make(struct pairs *pairs, const struct audit_base_list *old,
-                       const struct audit_base_list *now)
+/** Pair the entries of two sorted lists. */
+static void pair(struct audit_base_list *old, struct audit_base_list *now)
 {
-	pairs->old = calloc(old->count + 1, sizeof(*pairs->old));
-	pairs->now = calloc(now->count + 1, sizeof(*pairs->now));
-	for (int key = KEY_ALL; pairs->old && pairs->now && key >= KEY_PLACE; --key) {
+	static const enum key keys[] = {KEY_ALL, KEY_SHOWN, KEY_PLACE};
+	for (size_t i = 0; i < old->count; ++i)
+		old->entries[i].pair = NULL;
+	for (size_t k = 0; k < now->count; ++k)
+		now->entries[k].pair = NULL;
+	for (size_t round = 0; round < 3; ++round) {
 		for (size_t i = 0, k = 0; i < old->count && k < now->count;) {
-			const struct audit_base_entry *was = &old->entries[i],
-			                              *is = &now->entries[k];
+			struct audit_base_entry *was = &old->entries[i], *is = &now->entries[k];
 			/* A finding is identified by its code and target. */
-			enum key by = was->kind == BASE_FINDING ? KEY_ALL : (enum key)key;
-			int order = pairs->old[i]   ? -1
-			            : pairs->now[k] ? 1
-			                            : order_by(by, was, is);
+			enum key key = was->kind == BASE_FINDING ? KEY_ALL : keys[round];
+			int order = was->pair ? -1 : is->pair ? 1 : order_by(key, was, is);
 			if (order == 0) {
-				pairs->old[i] = is;
-				pairs->now[k] = was;
+				was->pair = is;
+				is->pair = was;
 			}
 			i += order <= 0;
 			k += order >= 0;
 		}
 	}
-	return pairs->old && pairs->now;
-}
-
-static void pairs_end(struct pairs *pairs)
-{
-	free(pairs->old);
-	free(pairs->now);
 }
 
 /** Whether two entries have the same source: 1, 0; -1: unknown. */
@@ -145,56 +118,51 @@ static int same_source(const struct audit_base_entry *a, const struct audit_base
 	return audit_is_unstable(a->source) || audit_is_unstable(b->source) ? -1 : 0;
 }
 
+struct compare {
+	struct audit_report *report;
+	struct audit_base_counts *counts;
+	struct strbuf when;
+};
+
 static void report_entry(struct compare *c, enum audit_code code,
-                         const struct audit_base_entry *entry)
+                         const struct audit_base_entry *entry, const char *expected,
+                         const char *actual, const char *message)
 {
-	struct audit_finding finding = {
-		.code = code,
-		.severity = entry->light && code != BASE_CHANGED ? AUDIT_INFO : AUDIT_WARNING,
-		.target = entry->target,
-		.owner = *entry->owner ? entry->owner : NULL, .fstype = entry->fstype,
-		.message = strbuf_str(&c->message),
-		.expected = strbuf_str(&c->expected), .actual = strbuf_str(&c->actual),
-		.hint = "if this is intended, save a new baseline with --save",
-	};
-	c->failed |= audit_report_add(c->report, &finding) != 0;
-	strbuf_reset(&c->message);
-	strbuf_reset(&c->expected);
-	strbuf_reset(&c->actual);
+	struct audit_finding at = {.target = entry->target, .fstype = entry->fstype,
+	                           .owner = *entry->owner ? entry->owner : NULL};
+	audit_add_at(c->report, &at, code,
+	             entry->light && code != BASE_CHANGED ? AUDIT_INFO : AUDIT_WARNING, expected,
+	             actual, "if this is intended, save a new baseline with --save", "%s", message);
 }
 
-/** Append the source, type and directory of an entry. */
-static void put_shown(struct strbuf *out, const struct audit_base_entry *entry)
+/** The source, type and directory of an entry. */
+static const char *shown(struct compare *c, const struct audit_base_entry *entry)
 {
-	strbuf_puts(out, *entry->source ? entry->source : "none");
-	strbuf_printf(out, " (%s", *entry->fstype ? entry->fstype : "?");
-	if (*entry->uuid && strncmp(entry->source, "UUID=", 5) != 0)
-		strbuf_printf(out, ", UUID=%s", entry->uuid);
-	strbuf_putc(out, ')');
-	if (*entry->root && strcmp(entry->root, "/") != 0)
-		strbuf_printf(out, ", its %s", entry->root);
+	bool uuid = *entry->uuid && strncmp(entry->source, "UUID=", 5) != 0;
+	bool root = *entry->root && strcmp(entry->root, "/") != 0;
+	return audit_format(c->report, "%s (%s%s%s)%s%s", *entry->source ? entry->source : "none",
+	                    *entry->fstype ? entry->fstype : "?", uuid ? ", UUID=" : "",
+	                    uuid ? entry->uuid : "", root ? ", its " : "", root ? entry->root : "");
 }
 
-/** Put the options of a list that the other list lacks. */
-static void put_lacking(struct compare *c, const char *list, const char *other, struct strbuf *out)
+/** The options of a list that the other list lacks. */
+static const char *lacking(struct compare *c, const char *list, const char *other)
 {
 	struct opt_set set;
+	struct strbuf out;
 	size_t n;
+	strbuf_init(&out);
 	opt_set_init(&set, true);
 	opt_set_add_list(&set, other, opt_next_shown);
-	strbuf_reset(out);
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
 		if (!opt_set_find(&set, o, n))
-			opt_add(out, o, n);
+			opt_add(&out, o, n);
 	}
-	c->failed |= set.failed;
+	const char *text = audit_format(c->report, "%s", strbuf_str(&out));
+	c->report->failed |= set.failed || out.failed;
 	opt_set_destroy(&set);
-}
-
-static void put_part(struct strbuf *out, const char *text, const char *lacks)
-{
-	strbuf_puts(out, out->len ? "; " : "");
-	strbuf_printf(out, *text ? "%s" : "without %s", *text ? text : lacks);
+	strbuf_destroy(&out);
+	return text;
 }
 
 static void judge_pair(struct compare *c, const struct audit_base_entry *old,
@@ -203,122 +171,101 @@ static void judge_pair(struct compare *c, const struct audit_base_entry *old,
 	int source = now->kind == BASE_SWAP ? 1 : same_source(old, now);
 	bool same_type = strcmp(old->fstype, now->fstype) == 0;
 	bool differs = source == 0 || !same_type || strcmp(old->root, now->root) != 0;
-	put_lacking(c, old->options, now->options, &c->one);
-	put_lacking(c, now->options, old->options, &c->other);
+	const char *gone = lacking(c, old->options, now->options);
+	const char *added = lacking(c, now->options, old->options);
+	const char *texts[2];
+	bool options = *gone || *added;
 	if (source < 0)
 		audit_not_checked(c->report, BASE_CHANGED);
-	if (!differs && !c->one.len && !c->other.len)
+	if (!differs && !options)
 		return;
-	strbuf_printf(&c->message, "differs from the baseline of %s: ", strbuf_str(&c->when));
-	if (differs) {
-		strbuf_puts(&c->message, source == 0  ? "source"
-		                         : !same_type ? "type"
-		                                      : "directory");
-		put_shown(&c->expected, old);
-		put_shown(&c->actual, now);
-	}
-	if (c->one.len || c->other.len) {
-		const char *one = strbuf_str(&c->one), *other = strbuf_str(&c->other);
-		strbuf_printf(&c->message, "%soptions", differs ? ", " : "");
-		put_part(&c->expected, one, other);
-		put_part(&c->actual, other, one);
+	for (int i = 0; i < 2; ++i) {
+		const char *has = i ? added : gone, *lacks = i ? gone : added;
+		texts[i] = audit_format(c->report, "%s%s%s%s", differs ? shown(c, i ? now : old) : "",
+		                        differs && options ? "; " : "",
+		                        options && !*has ? "without " : "", *has ? has : lacks);
 	}
 	++c->counts->changed;
-	report_entry(c, BASE_CHANGED, now);
+	report_entry(c, BASE_CHANGED, now, texts[0], texts[1],
+	             audit_format(c->report, "differs from the baseline of %s: %s%s%s",
+	                          strbuf_str(&c->when), !differs ? "" : source == 0 ? "source"
+	                          : !same_type ? "type" : "directory",
+	                          differs && options ? ", " : "", options ? "options" : ""));
 }
 
-static void judge_unpaired(struct compare *c, const struct audit_base_entry *entry, bool came,
-                           bool booting)
+static void judge_unpaired(struct compare *c, const struct audit_base_entry *entry, bool came)
 {
 	const char *state = entry->kind == BASE_SWAP ? "in use" : "mounted";
-	if (!came && booting) {
-		audit_not_checked(c->report, BASE_WENT);
-		return;
-	}
-	strbuf_printf(&c->message,
-	              came ? "%s, but not in the baseline of %s"
-	                   : "not %s, but in the baseline of %s",
-	              state, strbuf_str(&c->when));
-	strbuf_printf(came ? &c->expected : &c->actual, "not %s", state);
-	put_shown(came ? &c->actual : &c->expected, entry);
+	const char *none = audit_format(c->report, "not %s", state), *is = shown(c, entry);
 	++*(came ? &c->counts->came : &c->counts->went);
-	report_entry(c, came ? BASE_CAME : BASE_WENT, entry);
+	report_entry(c, came ? BASE_CAME : BASE_WENT, entry, came ? none : is, came ? is : none,
+	             audit_format(c->report, "%s, but %sin the baseline of %s", came ? state : none,
+	                          came ? "not " : "", strbuf_str(&c->when)));
 }
 
-int audit_baseline_compare(const struct audit_baseline *old, const struct audit_baseline *now,
-                           long uptime, struct audit_report *report,
-                           struct audit_base_counts *counts)
+int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *now, long uptime,
+                           struct audit_report *report, struct audit_base_counts *counts)
 {
 	struct compare c = {.report = report, .counts = counts};
-	struct strbuf *const texts[] = {&c.when,   &c.message, &c.expected,
-	                                &c.actual, &c.one,     &c.other};
-	uint64_t included = old->include & now->include;
-	struct pairs pairs;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i)
-		strbuf_init(texts[i]);
+	unsigned left_out = ~(old->include & now->include);
+	bool booting = uptime >= 0 && uptime < BOOTING;
+	strbuf_init(&c.when);
 	audit_baseline_when(old, &c.when);
-	c.failed = !pairs_make(&pairs, &old->mounts, &now->mounts);
-	for (size_t i = 0; !c.failed && i < now->mounts.count; ++i) {
+	pair(&old->mounts, &now->mounts);
+	for (size_t i = 0; !report->failed && i < now->mounts.count; ++i) {
 		const struct audit_base_entry *entry = &now->mounts.entries[i];
-		if (audit_baseline_owner(entry->owner) & ~included)
+		if (audit_baseline_owner(entry->owner) & left_out)
 			continue;
-		if (pairs.now[i])
-			judge_pair(&c, pairs.now[i], entry);
+		if (entry->pair)
+			judge_pair(&c, entry->pair, entry);
 		else
-			judge_unpaired(&c, entry, true, false);
+			judge_unpaired(&c, entry, true);
 	}
-	for (size_t i = 0; !c.failed && i < old->mounts.count; ++i) {
+	for (size_t i = 0; !report->failed && i < old->mounts.count; ++i) {
 		const struct audit_base_entry *entry = &old->mounts.entries[i];
-		if (!pairs.old[i] && !(audit_baseline_owner(entry->owner) & ~included))
-			judge_unpaired(&c, entry, false, uptime >= 0 && uptime < BOOTING);
+		if (entry->pair || audit_baseline_owner(entry->owner) & left_out)
+			continue;
+		if (booting)
+			audit_not_checked(report, BASE_WENT);
+		else
+			judge_unpaired(&c, entry, false);
 	}
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
-		c.failed |= texts[i]->failed;
-		strbuf_destroy(texts[i]);
-	}
-	pairs_end(&pairs);
-	if (c.failed)
-		errno = ENOMEM;
-	else
-		audit_report_sort(report);
-	return c.failed ? -1 : 0;
+	report->failed |= c.when.failed;
+	strbuf_destroy(&c.when);
+	return audit_finish(report);
 }
 
-int audit_baseline_findings(const struct audit_baseline *old, struct audit_report *report,
+int audit_baseline_findings(struct audit_baseline *old, struct audit_report *report,
                             const struct audit_set *rules, struct audit_baseline *now,
                             struct audit_base_counts *counts)
 {
-	struct pairs pairs = {0};
-	bool failed = false;
-	for (size_t i = 0; !failed && i < report->count; ++i) {
+	for (size_t i = 0; i < report->count; ++i) {
 		struct audit_finding *f = &report->findings[i];
 		if (!audit_set_has(rules, f->code) || audit_rules[f->code].flags & AR_BASELINE)
 			continue;
 		struct audit_base_entry *entry = audit_baseline_add(now, BASE_FINDING);
-		failed = !entry;
-		if (entry) {
-			entry->target = audit_rules[f->code].code;
-			entry->source = f->target;
-			entry->finding = f;
-		}
+		if (!entry)
+			return -1;
+		entry->target = audit_rules[f->code].code;
+		entry->source = f->target;
+		entry->finding = f;
 	}
 	audit_baseline_sort(now);
-	failed = failed || (old && !pairs_make(&pairs, &old->findings, &now->findings));
-	for (size_t i = 0; !failed && old && i < now->findings.count; ++i) {
+	if (!old)
+		return 0;
+	pair(&old->findings, &now->findings);
+	for (size_t i = 0; i < now->findings.count; ++i) {
 		struct audit_finding *f = now->findings.entries[i].finding;
-		f->age = pairs.now[i]                          ? AUDIT_KNOWN
+		f->age = now->findings.entries[i].pair         ? AUDIT_KNOWN
 		         : audit_set_has(&old->rules, f->code) ? AUDIT_NEW
 		                                               : AUDIT_AGELESS;
 		counts->new_findings += f->age == AUDIT_NEW;
 	}
-	for (size_t i = 0; !failed && old && i < old->findings.count; ++i) {
+	for (size_t i = 0; i < old->findings.count; ++i) {
 		const char *name = old->findings.entries[i].target;
 		int code = audit_code(name, strlen(name));
-		counts->gone_findings += !pairs.old[i] && code >= 0
+		counts->gone_findings += !old->findings.entries[i].pair && code >= 0
 		                         && audit_set_has(rules, (enum audit_code)code);
 	}
-	pairs_end(&pairs);
-	if (failed)
-		errno = ENOMEM;
-	return failed ? -1 : 0;
+	return 0;
 }

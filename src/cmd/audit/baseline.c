@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/audit/baseline.h"
 
-#include "audit/owner.h"
 #include "base/escape.h"
 #include "cmd/audit/config.h"
 #include "cmd/json.h"
@@ -43,17 +42,16 @@ void audit_base_destroy(struct audit_base_run *base)
 static const char *const kinds[] = {
     [BASE_MOUNT] = "mount", [BASE_SWAP] = "swap", [BASE_FINDING] = "finding"};
 
-enum { FIELDS = 6 };
-
-/** A key of an entry, and the string of it.  A finding has its target as source. */
-static const char *field(struct audit_base_entry *entry, size_t i, const char ***string)
+/** The key of a text of an entry.  A finding has its target as source. */
+static const char *key_of(const struct audit_base_entry *entry, size_t text)
 {
-	static const char *const keys[] = {"source", "uuid", "fstype", "root", "options", "owner"};
-	const char **const strings[] = {&entry->source, &entry->uuid, &entry->fstype,
-	                                &entry->root, &entry->options, &entry->owner};
-	*string = strings[i];
-	return entry->kind == BASE_FINDING && i == 0 ? "target" : keys[i];
+	static const char *const keys[] = {"", "source", "uuid", "fstype", "root", "options",
+	                                   "owner"};
+	return text == 0 ? kinds[entry->kind]
+	       : text == 1 && entry->kind == BASE_FINDING ? "target" : keys[text];
 }
+
+enum { TEXTS = sizeof(((struct audit_base_entry *)0)->text) / sizeof(char *) };
 
 static void put(struct json *json, const char *key, const char *value)
 {
@@ -68,13 +66,11 @@ static void put(struct json *json, const char *key, const char *value)
 static void put_list(struct json *json, const struct audit_base_list *list)
 {
 	for (size_t i = 0; i < list->count; ++i) {
-		struct audit_base_entry *entry = &list->entries[i];
+		const struct audit_base_entry *entry = &list->entries[i];
 		json_put_object(json, NULL, JSON_INLINE);
-		put(json, kinds[entry->kind], entry->target);
-		for (size_t k = 0; k < FIELDS; ++k) {
-			const char **value, *key = field(entry, k, &value);
-			if (**value)
-				put(json, key, *value);
+		for (size_t k = 0; k < TEXTS; ++k) {
+			if (*entry->text[k])
+				put(json, key_of(entry, k), entry->text[k]);
 		}
 		if (entry->light)
 			json_put_bool(json, "light", true);
@@ -93,9 +89,9 @@ void audit_base_write(const struct audit_baseline *b, struct strbuf *out)
 	put(&json, "host", b->host);
 	put(&json, "root", b->root);
 	json_put_array(&json, "include", JSON_INLINE);
-	for (size_t i = 0; audit_owners[i]; ++i) {
-		if (b->include & UINT64_C(1) << i)
-			json_put_string(&json, NULL, audit_owners[i]);
+	for (size_t i = 0; audit_base_owners[i]; ++i) {
+		if (b->include & 1u << i)
+			json_put_string(&json, NULL, audit_base_owners[i]);
 	}
 	json_end(&json);
 	audit_put_rules(&json, "rules", &b->rules);
@@ -103,7 +99,10 @@ void audit_base_write(const struct audit_baseline *b, struct strbuf *out)
 	strbuf_putc(out, '\n');
 	put_list(&json, &b->mounts);
 	put_list(&json, &b->findings);
-	strbuf_printf(out, "{\"end\": %zu}\n", 1 + b->mounts.count + b->findings.count);
+	json_put_object(&json, NULL, JSON_INLINE);
+	json_put_number(&json, "end", 1 + b->mounts.count + b->findings.count);
+	json_end(&json);
+	strbuf_putc(out, '\n');
 }
 
 struct parse {
@@ -171,21 +170,37 @@ static bool parse_entry(struct parse *p, const json_t *object, enum audit_base_k
 {
 	struct audit_base_entry *entry = audit_baseline_add(p->to, kind);
 	p->nomem |= !entry;
-	bool good = entry && take(p, object, kinds[kind], &entry->target);
-	for (size_t i = 0; good && i < FIELDS; ++i) {
-		const char **value, *key = field(entry, i, &value);
-		good = take(p, object, key, value);
-	}
-	if (good && (kind == BASE_MOUNT ? *entry->target != '/' : !*entry->target))
-		return wrong(p, "\"%s\" is %s", kinds[kind],
-		             kind == BASE_MOUNT ? "not an absolute path" : "empty");
-	if (good)
-		entry->light = json_is_true(json_object_get(object, "light"));
-	return good;
+	bool good = entry;
+	for (size_t i = 0; good && i < TEXTS; ++i)
+		good = take(p, object, key_of(entry, i), &entry->text[i]);
+	if (!good)
+		return false;
+	entry->light = json_is_true(json_object_get(object, "light"));
+	if (kind == BASE_MOUNT && *entry->target != '/')
+		return wrong(p, "\"mount\" is not an absolute path");
+	return *entry->target || wrong(p, "\"%s\" is empty", kinds[kind]);
 }
 
-/** @number  Of the line, from 1.
-    @ended [out]  Whether it is the end.  */
+/** Parse a line and its JSON object.  @ended [out]  Whether it is the end. */
+static bool parse_object(struct parse *p, const json_t *object, uint32_t number, bool *ended)
+{
+	const json_t *end = json_object_get(object, "end");
+	if (number == 1)
+		return parse_head(p, object);
+	for (int kind = 0; kind <= BASE_FINDING; ++kind) {
+		if (json_object_get(object, kinds[kind]))
+			return parse_entry(p, object, (enum audit_base_kind)kind);
+	}
+	if (!json_is_integer(end))
+		return wrong(p, "neither a mount, a swap space, a finding nor the end");
+	if (json_integer_value(end) != (json_int_t)number - 1)
+		return wrong(p, "lines are missing or were added: there are %" PRIu32
+		                " lines above, of %" JSON_INTEGER_FORMAT,
+		             number - 1, json_integer_value(end));
+	return *ended = true;
+}
+
+/** @number  Of the line, from 1. */
 static bool parse_line(struct parse *p, const char *at, size_t n, uint32_t number, bool *ended)
 {
 	json_error_t error;
@@ -194,26 +209,9 @@ static bool parse_line(struct parse *p, const char *at, size_t n, uint32_t numbe
 	if (n > LINE_BYTES)
 		return wrong(p, "the line is longer than %d bytes", LINE_BYTES);
 	json_t *object = json_loadb(at, n, JSON_REJECT_DUPLICATES, &error);
-	const json_t *end = json_object_get(object, "end");
-	bool good = false;
-	int kind = BASE_FINDING;
-	while (kind >= 0 && !json_object_get(object, kinds[kind]))
-		--kind;
 	p->nomem |= !object && json_error_code(&error) == json_error_out_of_memory;
-	if (!object)
-		wrong(p, "invalid JSON at byte %d: %s", error.position, error.text);
-	else if (number == 1)
-		good = parse_head(p, object);
-	else if (kind >= 0)
-		good = parse_entry(p, object, (enum audit_base_kind)kind);
-	else if (!json_is_integer(end))
-		wrong(p, "neither a mount, a swap space, a finding nor the end");
-	else if (json_integer_value(end) != (json_int_t)number - 1)
-		wrong(p, "lines are missing or were added: there are %" PRIu32
-		         " lines above, of %" JSON_INTEGER_FORMAT,
-		      number - 1, json_integer_value(end));
-	else
-		good = *ended = true;
+	bool good = object ? parse_object(p, object, number, ended)
+	                   : wrong(p, "invalid JSON at byte %d: %s", error.position, error.text);
 	json_decref(object);
 	return good;
 }
@@ -247,25 +245,28 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 
 /* The files. */
 
-/** Report a baseline of another host, root or set of owners.  @return whether it can be compared.
- */
-static bool is_comparable(const struct audit_base_run *base)
+/** Check that a baseline is of this host, root and set of owners.  @return 0, or -1 after a
+    message. */
+static int check_origin(const struct audit_base_run *base)
 {
 	const struct audit_baseline *old = &base->old, *now = &base->now;
-	uint64_t lacks = now->include & ~old->include;
+	int rc = -1;
 	if (*old->host && *now->host && strcmp(old->host, now->host) != 0)
 		message(base->baseline, "saved on host %s, this is %s; save one here with --save",
 		        old->host, now->host);
 	else if (strcmp(old->root, now->root) != 0)
 		message(base->baseline, "saved with --root=%s, this is %s; save one for each",
 		        old->root, now->root);
-	for (unsigned i = 0; audit_owners[i]; ++i) {
-		if (lacks & UINT64_C(1) << i)
+	else
+		rc = 0;
+	for (unsigned i = 0; audit_base_owners[i]; ++i) {
+		if (now->include & ~old->include & 1u << i) {
 			message(base->baseline, "saved without --include=%s; save one with it",
-			        audit_owners[i]);
+			        audit_base_owners[i]);
+			rc = -1;
+		}
 	}
-	return !lacks && strcmp(old->root, now->root) == 0
-	       && (!*old->host || !*now->host || strcmp(old->host, now->host) == 0);
+	return rc;
 }
 
 static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
@@ -285,9 +286,9 @@ static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
 	/* Unless it has a seed, jansson opens /dev/urandom. */
 	json_object_seed((size_t)os_time_ms() | 1);
 	rc = audit_base_parse(text, len, &base->old, &line, &why);
-	int error = errno;
+	bool nomem = rc != 0 && errno == ENOMEM;
 	strbuf_printf(&place, "%s:%" PRIu32, name, line);
-	if (rc != 0 && (error == ENOMEM || place.failed))
+	if (nomem || place.failed)
 		message(name, "%s", strerror(ENOMEM));
 	else if (rc != 0)
 		message(strbuf_str(&place),
@@ -296,7 +297,7 @@ static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
 	strbuf_destroy(&why);
 	strbuf_destroy(&place);
 	free(text);
-	return rc;
+	return rc == 0 ? check_origin(base) : -1;
 }
 
 /** Check that a file may be replaced by a baseline.  @return 0, or -1 after a message. */
@@ -305,15 +306,12 @@ static int may_save(struct audit_base_run *base, struct fstab_machine *machine)
 	char *text = NULL;
 	size_t len = 0;
 	int rc = audit_read_named(machine, base->save, "--save", FILE_MAX, &text, &len);
-	bool fine = rc == 0
-	            || (rc > 0
-	                && (len == 0
-	                    || (len > sizeof(HEAD) - 1
-	                        && memcmp(text, HEAD, sizeof(HEAD) - 1) == 0)));
-	if (rc > 0 && !fine)
+	if (rc > 0 && len > 0 && strncmp(text, HEAD, sizeof(HEAD) - 1) != 0) {
 		message(base->save, "not overwritten: not a baseline of getmnt; name another file");
+		rc = -1;
+	}
 	free(text);
-	return fine ? 0 : -1;
+	return rc < 0 ? -1 : 0;
 }
 
 int audit_base_read(struct audit_base_run *base, struct fstab_machine *machine)
@@ -327,7 +325,7 @@ int audit_base_read(struct audit_base_run *base, struct fstab_machine *machine)
 	}
 	base->now.host = run->host ? run->host : "";
 	base->now.root = strbuf_str(&machine->root);
-	if (base->baseline && (read_old(base, machine) != 0 || !is_comparable(base)))
+	if (base->baseline && read_old(base, machine) != 0)
 		return -1;
 	base->compared = base->baseline;
 	return base->save ? may_save(base, machine) : 0;
