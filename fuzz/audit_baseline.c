@@ -9,7 +9,7 @@
  */
 #include "lib/fuzz.h"
 
-#include "cmd/audit/baseline.h"
+#include "cmd/audit/audit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static struct audit_base_counts compare(struct audit_baseline *old, struct audit
 	struct audit_report report;
 	struct audit_base_counts counts = {0};
 	struct audit_baseline found;
-	struct audit_set all = audit_set_of(0);
+	audit_set all = audit_set_of(0);
 	audit_report_init(&report);
 	audit_baseline_init(&found);
 	FUZZ_CHECK(audit_baseline_compare(old, now, -1, &report, &counts) == 0);
@@ -64,7 +64,7 @@ static struct audit_base_counts compare(struct audit_baseline *old, struct audit
 	FUZZ_CHECK(counts.came + counts.changed + counts.went == report.count);
 	FUZZ_CHECK(counts.came + counts.changed <= now->mounts.count
 	           && counts.went <= old->mounts.count);
-	FUZZ_CHECK(audit_baseline_findings(old, &report, &all, &found, &counts) == 0);
+	FUZZ_CHECK(audit_baseline_findings(old, &report, all, &found, &counts) == 0);
 	FUZZ_CHECK(counts.new_findings == 0 && counts.gone_findings <= old->findings.count);
 	audit_baseline_destroy(&found);
 	audit_report_destroy(&report);

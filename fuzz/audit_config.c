@@ -66,7 +66,7 @@ static void check_row(const struct audit_row *row)
 	FUZZ_CHECK(alone.count == 1 && alone.nproblems == 0);
 	const struct audit_row *again = alone.rows;
 	FUZZ_CHECK(again->line == 1 && again->verb == row->verb
-	           && memcmp(&again->codes, &row->codes, sizeof(row->codes)) == 0
+	           && again->codes == row->codes
 	           && again->severity == row->severity && again->until == row->until);
 	FUZZ_SAME(again->text, row->text);
 	FUZZ_SAME(again->path, row->path);
@@ -114,7 +114,7 @@ static bool naive(const struct audit_config *config, int64_t today, struct audit
 		const struct audit_row *row = &config->rows[i];
 		check_glob(row, f->target);
 		if (row->verb == AUDIT_REQUIRE || audit_row_over(row, today)
-		    || !audit_set_has(&row->codes, f->code) || !is_about(row->target, f->target)
+		    || !audit_set_has(row->codes, f->code) || !is_about(row->target, f->target)
 		    || !is_about(row->type, f->fstype) || !is_about(row->owner, f->owner))
 			continue;
 		ignored |= row->verb == AUDIT_IGNORE;
@@ -233,8 +233,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(config.count + config.nproblems == statements(text, len));
 	uint32_t line = 0;
 	for (size_t i = 0; i < config.nproblems && i < AUDIT_PROBLEMS_MAX; ++i) {
-		FUZZ_CHECK(config.problems[i].line > line && *config.problems[i].why);
-		line = config.problems[i].line;
+		uint32_t number = (uint32_t)strtoul(config.problems[i].place + 2, NULL, 10);
+		FUZZ_CHECK(number > line && *config.problems[i].why);
+		line = number;
 	}
 	line = 0;
 	for (size_t i = 0; i < config.count; ++i) {

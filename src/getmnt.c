@@ -161,7 +161,6 @@
  *     baseline.c         the state of a host, in a form that survives a boot
  *     baseline_compare.c two such states compared
  *     config.c           configuration: the language
- *     config_apply.c     configuration: what it ignores
  *     policy.c           configuration: what it requires of mounts
  *   audit/rules/         the rules, one file a family
  *     line.c             fields of a line

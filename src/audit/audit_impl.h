@@ -188,7 +188,7 @@ void audit_nearest(const char *list, const char *word, size_t n, unsigned *best,
 /* ignore.c */
 
 /** Add the codes that a comment ignores for the line below it.  Unknown codes are reported. */
-void audit_ignored(struct audit *audit, const struct tabline *line, struct audit_set *set);
+void audit_ignored(struct audit *audit, const struct tabline *line, audit_set *set);
 
 /* values.c */
 void audit_values(struct audit *audit, const struct audit_entry *entry);

@@ -4,7 +4,7 @@
  *
  *     plan --> audit_baseline_take() --> now --.
  *                                              +--> audit_baseline_compare() --> BASE-*
- *     file (cmd/audit/baseline.h) --> old -----'    audit_baseline_findings() --> new findings
+ *     file (cmd/audit/baseline.c) --> old -----'    audit_baseline_findings() --> new findings
  *
  * The key of a mount is its mount point and what identifies the source over a boot: a name in
  * /dev/mapper, the file of a loop device, a UUID, a server.  Names such as /dev/sda1, mount IDs,
@@ -29,7 +29,7 @@ struct audit_base_entry {
 			const char *uuid;     /* of the file system */
 			const char *fstype;
 			const char *root;     /* the mounted directory of the file system */
-			const char *options;  /* of mount and file system, and propagation: sorted */
+			const char *options;  /* of mount and file system: sorted */
 			const char *owner;
 		};
 		const char *text[7];     /* the same */
@@ -46,7 +46,7 @@ struct audit_base_list {
 struct audit_baseline {
 	const char *host, *root;
 	int64_t time;            /* seconds since 1970 */
-	struct audit_set rules;  /* that were checked */
+	audit_set rules;  /* that were checked */
 	unsigned include;        /* owners that are not left out: a bit for each of
 	                            audit_base_owners[] */
 	struct audit_base_list mounts;     /* and swap spaces: sorted */
@@ -105,7 +105,7 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int audit_baseline_findings(struct audit_baseline *old, struct audit_report *report,
-                            const struct audit_set *rules, struct audit_baseline *now,
+                            audit_set rules, struct audit_baseline *now,
                             struct audit_base_counts *counts);
 
 /** Append when a baseline was saved: "2026-11-22 20:31 UTC". */

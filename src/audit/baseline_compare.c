@@ -181,7 +181,8 @@ static void judge_pair(struct compare *c, const struct audit_base_entry *old,
 		return;
 	for (int i = 0; i < 2; ++i) {
 		const char *has = i ? added : gone, *lacks = i ? gone : added;
-		texts[i] = audit_format(c->report, "%s%s%s%s", differs ? shown(c, i ? now : old) : "",
+		texts[i] = audit_format(c->report, "%s%s%s%s",
+		                        differs ? shown(c, i ? now : old) : "",
 		                        differs && options ? "; " : "",
 		                        options && !*has ? "without " : "", *has ? has : lacks);
 	}
@@ -236,12 +237,12 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
 }
 
 int audit_baseline_findings(struct audit_baseline *old, struct audit_report *report,
-                            const struct audit_set *rules, struct audit_baseline *now,
+                            audit_set rules, struct audit_baseline *now,
                             struct audit_base_counts *counts)
 {
 	for (size_t i = 0; i < report->count; ++i) {
 		struct audit_finding *f = &report->findings[i];
-		if (!audit_set_has(rules, f->code) || audit_rules[f->code].flags & AR_BASELINE)
+		if (audit_rules[f->code].flags & AR_BASELINE)
 			continue;
 		struct audit_base_entry *entry = audit_baseline_add(now, BASE_FINDING);
 		if (!entry)
@@ -257,7 +258,7 @@ int audit_baseline_findings(struct audit_baseline *old, struct audit_report *rep
 	for (size_t i = 0; i < now->findings.count; ++i) {
 		struct audit_finding *f = now->findings.entries[i].finding;
 		f->age = now->findings.entries[i].pair         ? AUDIT_KNOWN
-		         : audit_set_has(&old->rules, f->code) ? AUDIT_NEW
+		         : audit_set_has(old->rules, f->code) ? AUDIT_NEW
 		                                               : AUDIT_AGELESS;
 		counts->new_findings += f->age == AUDIT_NEW;
 	}

@@ -16,9 +16,12 @@
 #include "base/escape.h"
 #include "base/secret.h"
 #include "base/words.h"
+#include "fstab/places.h"
 #include "mountopts/optlist.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -44,17 +47,45 @@ struct parser {
 
 void audit_config_init(struct audit_config *config)
 {
-	*config = (struct audit_config){.rules = audit_set_of(0)};
+	*config = (struct audit_config){0};
 	arena_init(&config->arena);
 }
 
 void audit_config_destroy(struct audit_config *config)
 {
 	free(config->rows);
-	free(config->problems);
 	free(config->silenced);
 	arena_destroy(&config->arena);
 	audit_config_init(config);
+}
+
+/** Memory of the configuration's. */
+static void *room(struct parser *p, size_t size)
+{
+	void *memory = arena_alloc(&p->config->arena, size ? size : 1);
+	p->failed |= !memory;
+	return memory;
+}
+
+static char *copy(struct parser *p, const char *bytes, size_t n)
+{
+	char *text = arena_strndup(&p->config->arena, bytes, n);
+	p->failed |= !text;
+	return text;
+}
+
+/** The line as messages name it: "FILE:LINE". */
+static const char *place_of(struct parser *p)
+{
+	char number[16];
+	size_t n = strlen(p->file);
+	int digits = snprintf(number, sizeof(number), ":%" PRIu32, p->line);
+	char *place = room(p, n + sizeof(number));
+	if (!place)
+		return "";
+	memcpy(place, p->file, n);
+	memcpy(place + n, number, (size_t)digits + 1);
+	return place;
 }
 
 /** Note a problem of the line.  @return false. */
@@ -68,38 +99,33 @@ static bool wrong(struct parser *p, const char *format, ...)
 	va_start(args, format);
 	const char *why = arena_vprintf(&config->arena, format, args);
 	va_end(args);
-	if (!config->problems)
-		config->problems = calloc(AUDIT_PROBLEMS_MAX, sizeof(*config->problems));
-	struct audit_problem *problem = config->problems ? &config->problems[config->nproblems - 1]
-	                                                 : NULL;
-	if (problem)
-		*problem = (struct audit_problem){p->file, p->line, why};
-	p->failed |= !problem || !why;
+	config->problems[config->nproblems - 1] = (struct audit_problem){place_of(p), why};
+	p->failed |= !why;
 	return false;
 }
 
-/** Bytes of the line for a message, without secrets.  @return a string of the configuration's. */
+/** A word for a message, masked; "***" if the line has a secret, which may contain blanks. */
 static const char *quoted(struct parser *p, const char *bytes, size_t n)
 {
-	bool open;
-	struct strbuf word, out;
+	struct strbuf plain, out;
 	if (p->config->nproblems >= AUDIT_PROBLEMS_MAX)
 		return "";   /* the message is not kept */
-	strbuf_init(&word);
+	strbuf_init(&plain);
 	strbuf_init(&out);
-	bool secret = n && (size_t)(bytes - p->at) >= secret_goes_on(p->at, p->n, &word, &open);
-	strbuf_reset(&word);
-	strbuf_add(&word, bytes, secret ? 0 : n);
-	mask_word(strbuf_str(&word), &out);
-	if (!word.failed && word.len) {
-		word.len = unescape_octal(word.data, word.data, word.len);
-		word.data[word.len] = '\0';
-		secret |= has_secret(strbuf_str(&word)) && memchr(bytes, '\\', n);
-	}
-	const char *text = secret ? "***"
-	                          : arena_strndup(&p->config->arena, strbuf_str(&out), out.len);
-	p->failed |= word.failed || out.failed || !text;
-	strbuf_destroy(&word);
+	strbuf_add(&plain, p->at, p->n);
+	plain.len = plain.failed ? 0 : unescape_octal(plain.data, plain.data, plain.len);
+	for (size_t i = 0; i < plain.len; ++i)
+		plain.data[i] = plain.data[i] ? plain.data[i] : ' ';
+	strbuf_puts(&plain, "");
+	mask_text(strbuf_str(&plain), &out);
+	bool secret = strcmp(strbuf_str(&plain), strbuf_str(&out)) != 0;
+	strbuf_reset(&plain);
+	strbuf_reset(&out);
+	strbuf_add(&plain, bytes, n);
+	mask_word(strbuf_str(&plain), &out);
+	const char *text = secret ? "***" : copy(p, strbuf_str(&out), out.len);
+	p->failed |= plain.failed || out.failed;
+	strbuf_destroy(&plain);
 	strbuf_destroy(&out);
 	return text ? text : "";
 }
@@ -109,25 +135,16 @@ static const char *quoted_word(struct parser *p, const struct word *word)
 	return quoted(p, word->at, word->n);
 }
 
-/** Memory of the configuration's. */
-static void *room(struct parser *p, size_t size)
-{
-	void *memory = arena_alloc(&p->config->arena, size ? size : 1);
-	p->failed |= !memory;
-	return memory;
-}
-
 /** Copy n bytes, with \ooo decoded.  @return the copy; NULL after a problem. */
 static char *decode(struct parser *p, const char *bytes, size_t n)
 {
-	char *copy = arena_strndup(&p->config->arena, bytes, n);
-	p->failed |= !copy;
-	if (!copy)
+	char *text = copy(p, bytes, n);
+	if (!text)
 		return NULL;
-	size_t len = unescape_octal(copy, copy, n);
-	copy[len] = '\0';
-	if (strlen(copy) == len)
-		return copy;
+	size_t len = unescape_octal(text, text, n);
+	text[len] = '\0';
+	if (strlen(text) == len)
+		return text;
 	wrong(p, "\"%s\" contains a NUL byte", quoted(p, bytes, n));
 	return NULL;
 }
@@ -135,29 +152,26 @@ static char *decode(struct parser *p, const char *bytes, size_t n)
 /** Compile a pattern.  @return it; NULL after a problem. */
 static struct audit_glob *make_glob(struct parser *p, const char *bytes, size_t n)
 {
-	size_t sets = 0, beyond = 0, len = 0;
-	if (n == 0) {
+	struct pattern_error error;
+	size_t sets = 0, len = 0;
+	if (n == 0)
 		wrong(p, "an empty pattern; write one, as /srv/*");
+	const char *plain = n ? decode(p, bytes, n) : NULL;
+	if (!plain)
 		return NULL;
-	}
-	const char *plain = decode(p, bytes, n);
-	char *text = plain ? room(p, 2 * strlen(plain) + 1) : NULL;
-	if (!text)
-		return NULL;
-	for (const char *at = plain; *at; ++at) {
+	char *text = room(p, 2 * n + 1);
+	for (const char *at = plain; text && *at; ++at) {
 		if (*at == '\\')
 			text[len++] = '\\';   /* a byte like any other */
 		text[len++] = *at;
 		sets += *at == '[';
-		beyond += (unsigned char)*at >= 0x80;
 	}
 	struct audit_glob *glob = room(p, sizeof(*glob));
 	struct glob_pool pool = {
-		.bytes = room(p, len + 1), .tokens = room(p, len * sizeof(uint32_t)),
-		.sets = room(p, sets * sizeof(struct glob_set)), .ranges = room(p,
-		beyond * sizeof(struct glob_range)),
+		.bytes = room(p, len + 1), .tokens = room(p, len * sizeof(*pool.tokens)),
+		.sets = room(p, sets * sizeof(*pool.sets)),
+		.ranges = room(p, len * sizeof(*pool.ranges)),
 	};
-	struct pattern_error error;
 	if (p->failed)
 		return NULL;
 	*glob = (struct audit_glob){.pool = pool};
@@ -170,80 +184,66 @@ static struct audit_glob *make_glob(struct parser *p, const char *bytes, size_t 
 	return glob;
 }
 
+bool audit_glob_matches(const struct audit_glob *glob, const char *text)
+{
+	return glob->exact ? strcmp(glob->exact, text) == 0
+	                   : glob_match(&glob->pool, &glob->glob, text, strlen(text), NULL);
+}
+
 int64_t audit_day(const char *date, size_t n)
 {
-	static const char form[] = "0000-00-00";
-	char text[sizeof(form)] = "";
+	char text[] = "YYYY-MM-DD", again[sizeof(text)];
 	struct tm tm = {0};
-	if (n != sizeof(form) - 1)
+	if (n != sizeof(text) - 1)
 		return -1;
-	for (size_t i = 0; i < n; ++i) {
-		bool digit = date[i] >= '0' && date[i] <= '9';
-		if (form[i] == '-' ? date[i] != '-' : !digit)
-			return -1;
-		text[i] = date[i];
-	}
+	memcpy(text, date, n);
 	if (!strptime(text, "%Y-%m-%d", &tm))
 		return -1;
-	int day = tm.tm_mday;
 	time_t seconds = timegm(&tm);
-	/* A day that the month does not have is one of the next month. */
-	return seconds < 0 || tm.tm_mday != day ? -1 : seconds / 86400;
+	/* It accepts fewer digits, and 30 February as a day of March. */
+	bool same = gmtime_r(&seconds, &tm)
+	            && strftime(again, sizeof(again), "%Y-%m-%d", &tm) && strcmp(text, again) == 0;
+	return same && seconds >= 0 ? seconds / 86400 : -1;
 }
 
 /* Statements. */
 
 static bool parse_codes(struct parser *p, struct audit_row *row, const struct word *word)
 {
-	for (const char *at = word->at, *end = at + word->n;; ++at) {
+	for (const char *at = word->at, *end = at + word->n; at <= end; ++at) {
 		const char *comma = memchr(at, ',', (size_t)(end - at));
 		size_t n = (size_t)((comma ? comma : end) - at);
 		if (!audit_codes(at, n, &row->codes))
-			return wrong(p,
-			             "unknown rule \"%s\"; getmnt audit --list-rules prints them",
+			return wrong(p, "unknown rule \"%s\"; getmnt audit --list-rules lists them",
 			             quoted(p, at, n));
-		if (!comma)
-			return true;
-		at = comma;
+		at += n;
 	}
+	return true;
 }
 
 /** The words that restrict ignore and severity, from a word on. */
 static bool parse_conditions(struct parser *p, struct audit_row *row, size_t from)
 {
-	struct {
-		const char *name;
-		struct audit_glob **glob;
-	} keys[] = {{"target", &row->target},
-	            {"type", &row->type},
-	            {"owner", &row->owner},
-	            {"until", NULL}};
-	enum { KEYS = sizeof(keys) / sizeof(*keys) };
+	static const char *const keys[] = {"target", "type", "owner", "until"};
+	struct audit_glob **const globs[] = {&row->target, &row->type, &row->owner, NULL};
 	for (size_t i = from; i < p->nwords; ++i) {
 		const struct word *word = &p->words[i];
 		size_t name = opt_name(word->at, word->n), k = 0;
-		while (k < KEYS && !word_is(word->at, name, keys[k].name))
+		while (k < 4 && !word_is(word->at, name, keys[k]))
 			++k;
-		if (k == KEYS || name == word->n)
-			return wrong(
-			    p,
-			    "unknown word \"%s\"; conditions are target=, type=, owner=, until=, "
-			    "and a blank in a path is \\040",
-			    quoted_word(p, word));
+		if (k == 4 || name == word->n)
+			return wrong(p, "unknown word \"%s\"; conditions are target=, type=, "
+			                "owner=, until=, and a blank in a path is \\040",
+			             quoted_word(p, word));
 		const char *value = word->at + name + 1;
 		size_t n = word->n - name - 1;
-		if (keys[k].glob ? *keys[k].glob != NULL : row->until != AUDIT_FOREVER)
-			return wrong(p, "%s= is given twice; write two lines", keys[k].name);
-		if (keys[k].glob) {
-			*keys[k].glob = make_glob(p, value, n);
-			if (!*keys[k].glob)
-				return false;
-		} else {
-			row->until = audit_day(value, n);
-		}
-		if (row->until < 0)
-			return wrong(p,
-			             "invalid date \"%s\"; write the last day as until=YYYY-MM-DD",
+		if (globs[k] ? *globs[k] != NULL : row->until != AUDIT_FOREVER)
+			return wrong(p, "%s= is given twice; write two lines", keys[k]);
+		if (globs[k] && !(*globs[k] = make_glob(p, value, n)))
+			return false;
+		if (!globs[k] && (row->until = audit_day(value, n)) < 0)
+			return wrong(p, "invalid date \"%s\"; write the last day as "
+			                "until=YYYY-MM-DD",
 			             quoted(p, value, n));
 	}
 	bool known = !row->owner;
@@ -252,63 +252,42 @@ static bool parse_conditions(struct parser *p, struct audit_row *row, size_t fro
 	return known || wrong(p, "owner= matches no owner; getmnt-audit(8) lists them");
 }
 
-static bool parse_ignore(struct parser *p, struct audit_row *row)
+/** Parse an "ignore" or "severity" statement. */
+static bool parse_findings(struct parser *p, struct audit_row *row)
 {
-	if (p->nwords < 2)
-		return wrong(
-		    p,
-		    "a code is missing; write ignore CODE[,CODE...] [target=GLOB] [type=GLOB] "
-		    "[owner=GLOB] [until=DATE]");
-	return parse_codes(p, row, &p->words[1]) && parse_conditions(p, row, 2);
-}
-
-static bool parse_severity(struct parser *p, struct audit_row *row)
-{
-	int level = AUDIT_INFO;
-	if (p->nwords < 3)
-		return wrong(
-		    p,
-		    "words are missing; write severity info|warning|critical CODE[,CODE...] "
-		    "[target=GLOB] ...");
-	while (level <= AUDIT_CRITICAL
-	       && !word_is(p->words[1].at, p->words[1].n,
-	                   audit_severity_name((enum audit_severity)level)))
-		++level;
-	if (level > AUDIT_CRITICAL)
+	bool severity = row->verb == AUDIT_SEVERITY;
+	const struct word *level = &p->words[1];
+	if (p->nwords < 2u + severity)
+		return wrong(p, "words are missing; write %s CODE[,CODE...] [target=GLOB] "
+		                "[type=GLOB] [owner=GLOB] [until=DATE]",
+		             severity ? "severity info|warning|critical" : "ignore");
+	while (severity && row->severity <= AUDIT_CRITICAL
+	       && !word_is(level->at, level->n, audit_severity_name(row->severity)))
+		++row->severity;
+	if (row->severity > AUDIT_CRITICAL)
 		return wrong(p, "unknown severity \"%s\"; must be one of: info, warning, critical",
-		             quoted_word(p, &p->words[1]));
-	row->severity = (enum audit_severity)level;
-	return parse_codes(p, row, &p->words[2]) && parse_conditions(p, row, 3);
+		             quoted_word(p, level));
+	return parse_codes(p, row, level + severity) && parse_conditions(p, row, 2 + severity);
 }
 
 /** Take the path of a requirement. */
 static bool parse_path(struct parser *p, struct audit_row *row, const struct word *word)
 {
 	const char *path = decode(p, word->at, word->n);
-	char *normal = path ? room(p, strlen(path) + 2) : NULL;
-	size_t len = 0;
-	if (!normal)
+	if (!path)
 		return false;
 	if (*path != '/')
 		return wrong(p, "\"%s\" is not an absolute path; write the mount point from / on",
 		             quoted_word(p, word));
-	for (size_t n; *path; path += n) {
-		path += strspn(path, "/");
-		n = strcspn(path, "/");
-		if (word_is(path, n, ".") || word_is(path, n, ".."))
+	for (const char *at = path; *at; at += strcspn(at, "/")) {
+		at += strspn(at, "/");
+		if (word_in(at, strcspn(at, "/"), ". .."))
 			return wrong(p, "\"%s\" has . or .. in it; write the mount point without",
 			             quoted_word(p, word));
-		if (n > 0) {
-			normal[len++] = '/';
-			memcpy(normal + len, path, n);
-			len += n;
-		}
 	}
-	if (len == 0)
-		normal[len++] = '/';
-	normal[len] = '\0';
-	row->path = normal;
-	return true;
+	row->path = fstab_normal(&p->config->arena, path);
+	p->failed |= !row->path;
+	return row->path;
 }
 
 /** Whether the kernel shows an option for no mount, so that it cannot be required. */
@@ -327,14 +306,11 @@ static bool parse_require(struct parser *p, struct audit_row *row)
 	    "nosuid nodev noexec nosymfollow noatime nodiratime relatime lazytime dirsync "
 	    "mountpoint shared private slave unbindable";
 	if (p->nwords != 3)
-		return wrong(
-		    p,
-		    "require takes two words; write require PATH OPTION[,OPTION...], a blank in "
-		    "the path as \\040");
+		return wrong(p, "require takes two words; write require PATH OPTION[,OPTION...], a "
+		                "blank in the path as \\040");
 	const struct word *options = &p->words[2];
-	row->options = arena_strndup(&p->config->arena, options->at, options->n);
-	p->failed |= !row->options;
-	if (p->failed || !parse_path(p, row, &p->words[1]))
+	row->options = copy(p, options->at, options->n);
+	if (!row->options || !parse_path(p, row, &p->words[1]))
 		return false;
 	const char *list = row->options;
 	size_t n, len;
@@ -344,9 +320,8 @@ static bool parse_require(struct parser *p, struct audit_row *row)
 		const char *as_written = options->at + (o - row->options), *near = NULL;
 		unsigned best = 2;
 		if (is_hidden(o, n))
-			return wrong(
-			    p, "\"%s\" cannot be required: the kernel does not show it for a mount",
-			    quoted(p, as_written, n));
+			return wrong(p, "\"%s\" cannot be required: the kernel does not show it "
+			                "for a mount", quoted(p, as_written, n));
 		audit_nearest(flags, o, n, &best, &near, &len);
 		if (near && best > 0)
 			return wrong(p, "unknown option \"%s\"; did you mean \"%.*s\"?",
@@ -357,11 +332,11 @@ static bool parse_require(struct parser *p, struct audit_row *row)
 
 static const struct {
 	const char *word;
-	enum audit_verb verb;
 	bool (*parse)(struct parser *p, struct audit_row *row);
 } verbs[] = {
-	{"ignore", AUDIT_IGNORE, parse_ignore}, {"severity", AUDIT_SEVERITY, parse_severity},
-	 {"require", AUDIT_REQUIRE, parse_require},
+	[AUDIT_IGNORE] = {"ignore", parse_findings},
+	[AUDIT_SEVERITY] = {"severity", parse_findings},
+	[AUDIT_REQUIRE] = {"require", parse_require},
 };
 
 /* Lines. */
@@ -377,27 +352,21 @@ static bool cut(struct parser *p)
 	for (size_t i = 0; i < p->n; ++i) {
 		unsigned char c = (unsigned char)p->at[i];
 		if ((c < 0x20 && c != '\t') || c == 0x7f)
-			return wrong(
-			    p,
-			    "control character at byte %zu; remove it, or write it in a path as "
-			    "\\%03o",
-			    i + 1, c);
+			return wrong(p, "control character at byte %zu; remove it, or write it in "
+			                "a path as \\%03o",
+			             i + 1, c);
 	}
-	for (size_t at = 0; at < p->n;) {
-		size_t from = at;
-		while (at < p->n && p->at[at] != ' ' && p->at[at] != '\t')
+	for (const char *at = p->at, *end = at + p->n, *from; ; ) {
+		while (at < end && (*at == ' ' || *at == '\t'))
 			++at;
-		if (at == from) {
-			++at;
-			continue;
-		}
-		if (p->at[from] == '#')
-			break;
+		if (at == end || *at == '#')
+			return p->nwords > 0;
 		if (p->nwords == WORDS_MAX)
 			return wrong(p, "too many words; write a blank in a path as \\040");
-		p->words[p->nwords++] = (struct word){p->at + from, at - from};
+		for (from = at; at < end && *at != ' ' && *at != '\t';)
+			++at;
+		p->words[p->nwords++] = (struct word){from, (size_t)(at - from)};
 	}
-	return p->nwords > 0;
 }
 
 static void parse_line(struct parser *p)
@@ -411,10 +380,9 @@ static void parse_line(struct parser *p)
 	}
 	const struct word *verb = &p->words[0], *last = &p->words[p->nwords - 1];
 	struct audit_row *row = &config->rows[config->count];
-	*row = (struct audit_row){.file = p->file, .line = p->line, .until = AUDIT_FOREVER};
-	row->text = arena_strndup(&config->arena, verb->at,
-	                          (size_t)(last->at + last->n - verb->at));
-	p->failed |= !row->text;
+	*row = (struct audit_row){
+		.file = p->file, .line = p->line, .place = place_of(p), .until = AUDIT_FOREVER,
+		.text = copy(p, verb->at, (size_t)(last->at + last->n - verb->at))};
 	size_t i = 0;
 	while (i < sizeof(verbs) / sizeof(*verbs) && !word_is(verb->at, verb->n, verbs[i].word))
 		++i;
@@ -424,7 +392,7 @@ static void parse_line(struct parser *p)
 	} else if (config->count == AUDIT_ROWS_MAX) {
 		wrong(p, "more than %d statements; use patterns", AUDIT_ROWS_MAX);
 	} else {
-		row->verb = verbs[i].verb;
+		row->verb = (enum audit_verb)i;
 		config->count += verbs[i].parse(p, row) && !p->failed;
 	}
 }
@@ -432,8 +400,7 @@ static void parse_line(struct parser *p)
 int audit_config_parse(struct audit_config *config, const char *file, const char *text, size_t len)
 {
 	struct parser p = {.config = config};
-	p.file = arena_strndup(&config->arena, file, strlen(file));
-	p.failed = !p.file;
+	p.file = copy(&p, file, strlen(file));
 	for (size_t at = 0; at < len && !p.failed;) {
 		const char *end = memchr(text + at, '\n', len - at);
 		size_t n = end ? (size_t)(end - text) - at : len - at;
@@ -446,4 +413,56 @@ int audit_config_parse(struct audit_config *config, const char *file, const char
 	if (p.failed)
 		errno = ENOMEM;
 	return p.failed ? -1 : 0;
+}
+
+/* The configuration in use. */
+
+static bool matches(const struct audit_glob *glob, const char *text)
+{
+	return !glob || (text && audit_glob_matches(glob, text));
+}
+
+/** Whether a row is in force for a finding. */
+static bool is_about(const struct audit_row *row, const struct audit_finding *f, int64_t today)
+{
+	return row->verb != AUDIT_REQUIRE && audit_set_has(row->codes, f->code)
+	       && !audit_row_over(row, today) && matches(row->target, f->target)
+	       && matches(row->type, f->fstype) && matches(row->owner, audit_owner_name(f->owner));
+}
+
+int audit_config_apply(struct audit_report *report, struct audit_config *config, int64_t today)
+{
+	size_t left = 0;
+	config->off = 0;
+	for (size_t i = 0; i < config->count; ++i) {
+		const struct audit_row *row = &config->rows[i];
+		if (row->verb == AUDIT_IGNORE && !row->target && !row->type && !row->owner
+		    && !audit_row_over(row, today))
+			config->off |= row->codes;
+	}
+	for (size_t i = 0; i < report->count; ++i) {
+		struct audit_finding *f = &report->findings[i];
+		const struct audit_row *ignore = NULL;
+		--report->of[f->severity];
+		for (size_t k = 0; k < config->count; ++k) {
+			const struct audit_row *row = &config->rows[k];
+			if (!is_about(row, f, today))
+				continue;
+			if (row->verb == AUDIT_SEVERITY)
+				f->severity = row->severity;
+			else if (!ignore)
+				ignore = row;
+		}
+		if (!ignore) {
+			++report->of[f->severity];
+			report->findings[left++] = *f;
+			continue;
+		}
+		++report->silenced;
+		if (!ARRAY_ROOM(config->silenced, config->nsilenced, &config->silenced_room))
+			return -1;
+		config->silenced[config->nsilenced++] = (struct audit_silenced){*f, ignore};
+	}
+	report->count = left;
+	return 0;
 }

@@ -37,11 +37,12 @@ struct audit_row {
 	enum audit_verb verb;
 	const char *file;
 	uint32_t line;           /* from 1 */
+	const char *place;       /* "FILE:LINE" */
 	const char *text;        /* without a comment */
 	int64_t until;           /* the last day that it is in force, in days since 1970-01-01 */
 
 	/* ignore, severity: */
-	struct audit_set codes;
+	audit_set codes;
 	enum audit_severity severity;
 	struct audit_glob *target, *type, *owner;   /* NULL: any */
 
@@ -51,8 +52,7 @@ struct audit_row {
 };
 
 struct audit_problem {
-	const char *file;
-	uint32_t line;
+	const char *place;       /* "FILE:LINE" */
 	const char *why;         /* and the remedy; may contain any bytes of the line */
 };
 
@@ -65,10 +65,9 @@ struct audit_silenced {
 struct audit_config {
 	struct audit_row *rows;          /* in the order of the files */
 	size_t count, room;
-	struct audit_problem *problems;
+	struct audit_problem problems[AUDIT_PROBLEMS_MAX];
 	size_t nproblems;                /* all; AUDIT_PROBLEMS_MAX at most are kept */
-	struct audit_set rules;          /* that are on; findings of others are left alone */
-	struct audit_set off;            /* by audit_config_apply(): rules that are ignored
+	audit_set off;            /* by audit_config_apply(): rules that are ignored
 	                                    everywhere */
 	struct audit_silenced *silenced; /* by audit_config_apply() */
 	size_t nsilenced, silenced_room;

@@ -57,7 +57,7 @@ static bool skip_word(const char **at, const char *end, const char *word)
 	return is;
 }
 
-void audit_ignored(struct audit *audit, const struct tabline *line, struct audit_set *set)
+void audit_ignored(struct audit *audit, const struct tabline *line, audit_set *set)
 {
 	const char *at = line->bytes, *end = at + line->n;
 	while (at < end && (*at == '#' || *at == ' ' || *at == '\t'))

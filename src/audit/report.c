@@ -48,12 +48,12 @@ void audit_report_init(struct audit_report *report)
 
 void audit_not_checked(struct audit_report *report, enum audit_code code)
 {
-	audit_set_add(&report->not_checked, code);
+	report->not_checked |= audit_set_only(code);
 }
 
 bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum audit_code code)
 {
-	return line && line <= report->nlines && audit_set_has(&report->ignored[line - 1], code);
+	return line && line <= report->nlines && audit_set_has(report->ignored[line - 1], code);
 }
 
 /** Copy a string.  @return whether there was memory. */
@@ -201,14 +201,26 @@ static size_t text_bytes(const struct audit_finding *f)
 	return bytes;
 }
 
-void audit_report_bound(struct audit_report *report, const struct audit_set *rules)
+void audit_report_keep(struct audit_report *report, audit_set rules)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < report->count; ++i) {
+		const struct audit_finding *f = &report->findings[i];
+		if (audit_set_has(rules, f->code))
+			report->findings[kept++] = *f;
+		else
+			--report->of[f->severity];
+	}
+	report->count = kept;
+}
+
+void audit_report_bound(struct audit_report *report)
 {
 	size_t kept = 0, bytes = 0, count = 0;
 	for (int severity = AUDIT_CRITICAL; severity >= AUDIT_INFO; --severity) {
 		for (size_t i = 0; i < report->count; ++i) {
 			struct audit_finding *f = &report->findings[i];
-			if ((int)f->severity != severity || !audit_set_has(rules, f->code)
-			    || !audit_is_users(f->owner))
+			if ((int)f->severity != severity || !audit_is_users(f->owner))
 				continue;
 			size_t n = text_bytes(f);
 			f->left_out = kept == AUDIT_USERS_MAX || bytes + n > AUDIT_USERS_BYTES;

@@ -18,19 +18,75 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define INFO AUDIT_INFO
+#define WARN AUDIT_WARNING
+#define CRIT AUDIT_CRITICAL
+/* In the order of enum audit_code. */
 const struct audit_rule audit_rules[AUDIT_CODES] = {
-#define AUDIT_RULE_ROW(name, code, severity, flags, what) \
-	[name] = {code, AUDIT_##severity, flags, what},
-	AUDIT_RULES(AUDIT_RULE_ROW)
-#undef AUDIT_RULE_ROW
+	{"FSTAB-SYNTAX", CRIT, AR_BOOT, "an invalid or misleading line"},
+	{"FSTAB-ESCAPE", CRIT, AR_BOOT, "a backslash or quotation mark that has no effect"},
+	{"FSTAB-ORDER", CRIT, AR_BOOT, "a line before the line whose mount it needs"},
+	{"FSTAB-DUP-TARGET", WARN, AR_BOOT, "lines, or a line and a unit, with one mount point"},
+	{"FSTAB-DUP-SOURCE", WARN, 0, "a swap space or file system in two lines"},
+	{"FSTAB-OPT-UNKNOWN", WARN, AR_BOOT, "an option or value that the type does not accept"},
+	{"FSTAB-OPT-TYPO", CRIT, AR_BOOT, "an option that looks like a misspelled one"},
+	{"FSTAB-OPT-CONFLICT", WARN, AR_BOOT, "options that conflict, or lack another option"},
+	{"FSTAB-PASSNO", WARN, 0, "a dump or fsck number that does not fit"},
+	{"FSTAB-SWAP", WARN, 0, "a swap space with options unknown to swapon(8)"},
+	{"FSTAB-SRC-MISSING", CRIT, AR_BOOT, "a source that does not exist"},
+	{"FSTAB-SRC-AMBIGUOUS", CRIT, AR_BOOT, "an identifier that more than one device has"},
+	{"FSTAB-SRC-UNSTABLE", WARN, AR_BOOT, "a device name that may change with the next boot"},
+	{"FSTAB-BIND-SRC", CRIT, AR_BOOT, "a bind of a path that does not exist"},
+	{"FSTAB-OVERLAY-DIR", CRIT, AR_BOOT, "an overlay with a missing or unusable directory"},
+	{"FSTAB-TGT-MISSING", WARN, 0, "a mount point that does not exist"},
+	{"FSTAB-TGT-SYMLINK", INFO, 0, "a mount point that is a symlink"},
+	{"FSTAB-TYPE-MISMATCH", CRIT, AR_BOOT, "a type other than the one on the device"},
+	{"FSTAB-TYPE-UNSUPPORTED", CRIT, AR_BOOT, "a type that the kernel cannot mount"},
+	{"FSTAB-HELPER-MISSING", WARN, 0, "a type whose mount or fsck helper is not installed"},
+	{"FSTAB-NOFAIL", WARN, AR_BOOT, "a mount that boot waits for without needing it"},
+	{"FSTAB-NETDEV", WARN, AR_BOOT, "network block storage without _netdev"},
+	{"FSTAB-ESP-MASK", INFO, 0, "an EFI system partition that everybody can read"},
+	{"FSTAB-SECRET", WARN, 0, "a secret in a file that everybody can read"},
+	{"FSTAB-LOST", CRIT, AR_BOOT | AR_MERGE, "a mount that only the former fstab makes"},
+	{"DRIFT-NOT-MOUNTED", WARN, 0, "a line that is not mounted"},
+	{"DRIFT-NOT-IN-FSTAB", WARN, 0, "a mount without a line and without a known owner"},
+	{"DRIFT-SOURCE", CRIT, 0, "another source is mounted than the line names"},
+	{"DRIFT-TYPE", WARN, 0, "mounted with another type than the line names"},
+	{"DRIFT-OPTIONS", WARN, 0, "mounted with other options than the line names"},
+	{"DRIFT-READONLY", CRIT, 0, "mounted read-only, but the line does not say so"},
+	{"SWAP-NOT-ACTIVE", WARN, AR_SWAPS, "a swap space of a line that is not in use"},
+	{"SWAP-EXTRA", WARN, AR_SWAPS, "a swap space in use without a line"},
+	{"MNT-DELETED", WARN, 0, "a mount of a directory or file that was removed"},
+	{"MNT-SHADOWED", WARN, 0, "a mount hidden by another mount"},
+	{"MNT-DUP", WARN, 0, "the same mount stacked on itself"},
+	{"MNT-LIMIT", CRIT, 0, "nearly as many mounts as fs.mount-max allows"},
+	{"MNT-STALE", CRIT, AR_PROBE, "a mount whose server, daemon or device is gone"},
+	{"MNT-TIMEOUT", CRIT, AR_PROBE, "a mount that does not answer"},
+	{"BASE-CAME", WARN, AR_BASELINE, "a mount or swap space that the baseline lacks"},
+	{"BASE-WENT", WARN, AR_BASELINE, "a mount or swap space of the baseline that is gone"},
+	{"BASE-CHANGED", WARN, AR_BASELINE, "a mount that differs from the baseline"},
+	{"MNT-UNDER-NOT-EMPTY", WARN, AR_UNDER, "data in a directory that is covered by a mount"},
+	{"MNT-HELD", WARN, AR_HOLDERS, "a file system that is unmounted here, but still in use"},
+	{"MTAB-REGULAR", INFO, 0, "an mtab that is a regular file"},
+	{"MTAB-STALE", WARN, 0, "an mtab that differs from what is mounted"},
+	{"MTAB-CORRUPT", WARN, 0, "an mtab that cannot be read"},
+	{"FSTAB-MODE", CRIT, 0, "an fstab that others than root can write"},
+	{"FSTAB-SYSTEMD-STALE", WARN, 0, "a line that systemd has not loaded as it is now"},
+	{"UNIT-FAILED", WARN, 0, "a mount, automount or swap unit that has failed"},
+	{"FS-ERRORS", CRIT, 0, "a file system with errors or missing devices"},
+	{"BOOT-ROOT", CRIT, AR_BOOT, "root= or resume= names a missing or another device"},
+	{"BOOT-CRYPTTAB", CRIT, AR_BOOT, "a crypttab line that cannot be set up"},
+	{"POLICY-OPTION", WARN, 0, "a mount without options that the configuration requires"},
+	{"POLICY-PARTITION", WARN, 0, "a path that must be a mount point, but is not"},
+	{"MNT-PROPAGATION", WARN, 0, "a propagation other than the configuration requires"},
 };
 
-struct audit_set audit_set_of(unsigned flags)
+audit_set audit_set_of(unsigned flags)
 {
-	struct audit_set set = {0};
+	audit_set set = 0;
 	for (int code = 0; code < AUDIT_CODES; ++code) {
 		if (!flags || audit_rules[code].flags & flags)
-			audit_set_add(&set, (enum audit_code)code);
+			set |= audit_set_only((enum audit_code)code);
 	}
 	return set;
 }
@@ -44,13 +100,13 @@ int audit_code(const char *name, size_t n)
 	return -1;
 }
 
-bool audit_codes(const char *name, size_t n, struct audit_set *set)
+bool audit_codes(const char *name, size_t n, audit_set *set)
 {
 	bool found = false, all = n > 0 && name[n - 1] == '*';
 	for (int i = 0; i < AUDIT_CODES; ++i) {
 		const char *code = audit_rules[i].code;
 		if (all ? strncmp(code, name, n - 1) == 0 : word_is(name, n, code)) {
-			audit_set_add(set, (enum audit_code)i);
+			*set |= audit_set_only((enum audit_code)i);
 			found = true;
 		}
 	}
@@ -219,7 +275,7 @@ static void read_lines(struct audit *audit)
 {
 	const struct tablines *lines = audit->in->lines;
 	struct audit_report *report = audit->report;
-	struct audit_set ignored = {0};
+	audit_set ignored = {0};
 	report->ignored = calloc(lines->count + 1, sizeof(*report->ignored));
 	report->nlines = lines->count;
 	report->failed |= !report->ignored;
@@ -230,7 +286,7 @@ static void read_lines(struct audit *audit)
 			continue;
 		}
 		report->ignored[i] = ignored;
-		ignored = (struct audit_set){0};
+		ignored = 0;
 		if (line->kind == TABLINE_ENTRY)
 			read_entry(audit, &audit->entries[audit->count++], line);
 		else if (line->kind == TABLINE_DAMAGED)

@@ -35,129 +35,20 @@ enum audit_rule_flags {
 	AR_MERGE = 1 << 6,       /* compares two fstabs: audit_compare(), not getmnt audit */
 };
 
-/**
- * Every rule, one row each: RULE(enum, code, highest severity, flags, what it finds).
- *
- * To add one: a row here, its check in a file of rules/, its entry in getmnt-audit(8), a test.
- */
-#define AUDIT_RULES(RULE) \
-	RULE(FSTAB_SYNTAX, "FSTAB-SYNTAX", CRITICAL, AR_BOOT, \
-	     "an invalid line, or one that does not mean what it seems to") \
-	RULE(FSTAB_ESCAPE, "FSTAB-ESCAPE", CRITICAL, AR_BOOT, \
-	     "a backslash or quotation mark without the effect it seems to have") \
-	RULE(FSTAB_ORDER, "FSTAB-ORDER", CRITICAL, AR_BOOT, \
-	     "a line before the line whose mount it needs") \
-	RULE(FSTAB_DUP_TARGET, "FSTAB-DUP-TARGET", WARNING, AR_BOOT, \
-	     "two lines, or a line and a unit, with the same mount point") \
-	RULE(FSTAB_DUP_SOURCE, "FSTAB-DUP-SOURCE", WARNING, 0, \
-	     "a swap space or file system in two lines") \
-	RULE(FSTAB_OPT_UNKNOWN, "FSTAB-OPT-UNKNOWN", WARNING, AR_BOOT, \
-	     "an option or value that the file system type does not accept") \
-	RULE(FSTAB_OPT_TYPO, "FSTAB-OPT-TYPO", CRITICAL, AR_BOOT, \
-	     "an option that looks like a misspelled one") \
-	RULE(FSTAB_OPT_CONFLICT, "FSTAB-OPT-CONFLICT", WARNING, AR_BOOT, \
-	     "options that contradict each other, or lack another option") \
-	RULE(FSTAB_PASSNO, "FSTAB-PASSNO", WARNING, 0, \
-	     "a dump or fsck number that does not fit") \
-	RULE(FSTAB_SWAP, "FSTAB-SWAP", WARNING, 0, \
-	     "a swap space with options that swapon(8) does not accept") \
-	RULE(FSTAB_SRC_MISSING, "FSTAB-SRC-MISSING", CRITICAL, AR_BOOT, \
-	     "a source that does not exist") \
-	RULE(FSTAB_SRC_AMBIGUOUS, "FSTAB-SRC-AMBIGUOUS", CRITICAL, AR_BOOT, \
-	     "an identifier that more than one device has") \
-	RULE(FSTAB_SRC_UNSTABLE, "FSTAB-SRC-UNSTABLE", WARNING, AR_BOOT, \
-	     "a device name that may be another device at the next boot") \
-	RULE(FSTAB_BIND_SRC, "FSTAB-BIND-SRC", CRITICAL, AR_BOOT, \
-	     "a bind of a path that does not exist") \
-	RULE(FSTAB_OVERLAY_DIR, "FSTAB-OVERLAY-DIR", CRITICAL, AR_BOOT, \
-	     "an overlay with a missing or unusable directory") \
-	RULE(FSTAB_TGT_MISSING, "FSTAB-TGT-MISSING", WARNING, 0, \
-	     "a mount point that does not exist") \
-	RULE(FSTAB_TGT_SYMLINK, "FSTAB-TGT-SYMLINK", INFO, 0, \
-	     "a mount point that is a symlink") \
-	RULE(FSTAB_TYPE_MISMATCH, "FSTAB-TYPE-MISMATCH", CRITICAL, AR_BOOT, \
-	     "a type other than the one on the device") \
-	RULE(FSTAB_TYPE_UNSUPPORTED, "FSTAB-TYPE-UNSUPPORTED", CRITICAL, AR_BOOT, \
-	     "a type that the kernel cannot mount") \
-	RULE(FSTAB_HELPER_MISSING, "FSTAB-HELPER-MISSING", WARNING, 0, \
-	     "a type whose mount or fsck helper is not installed") \
-	RULE(FSTAB_NOFAIL, "FSTAB-NOFAIL", WARNING, AR_BOOT, \
-	     "a mount that boot waits for without needing it") \
-	RULE(FSTAB_NETDEV, "FSTAB-NETDEV", WARNING, AR_BOOT, \
-	     "network block storage without _netdev") \
-	RULE(FSTAB_ESP_MASK, "FSTAB-ESP-MASK", INFO, 0, \
-	     "an EFI system partition that everybody can read") \
-	RULE(FSTAB_SECRET, "FSTAB-SECRET", WARNING, 0, \
-	     "a secret in a file that everybody can read") \
-	RULE(FSTAB_LOST, "FSTAB-LOST", CRITICAL, AR_BOOT | AR_MERGE, \
-	     "a mount of the previous fstab that the new one lacks") \
-	RULE(DRIFT_NOT_MOUNTED, "DRIFT-NOT-MOUNTED", WARNING, 0, \
-	     "a line that is not mounted") \
-	RULE(DRIFT_NOT_IN_FSTAB, "DRIFT-NOT-IN-FSTAB", WARNING, 0, \
-	     "a mount without a line and without a known owner") \
-	RULE(DRIFT_SOURCE, "DRIFT-SOURCE", CRITICAL, 0, \
-	     "another source is mounted than the line names") \
-	RULE(DRIFT_TYPE, "DRIFT-TYPE", WARNING, 0, \
-	     "mounted with another type than the line names") \
-	RULE(DRIFT_OPTIONS, "DRIFT-OPTIONS", WARNING, 0, \
-	     "mounted with other options than the line names") \
-	RULE(DRIFT_READONLY, "DRIFT-READONLY", CRITICAL, 0, \
-	     "mounted read-only, but the line does not say so") \
-	RULE(SWAP_NOT_ACTIVE, "SWAP-NOT-ACTIVE", WARNING, AR_SWAPS, \
-	     "a swap space of a line that is not in use") \
-	RULE(SWAP_EXTRA, "SWAP-EXTRA", WARNING, AR_SWAPS, \
-	     "a swap space in use without a line") \
-	RULE(MNT_DELETED, "MNT-DELETED", WARNING, 0, \
-	     "a mount of a directory or file that was removed") \
-	RULE(MNT_SHADOWED, "MNT-SHADOWED", WARNING, 0, \
-	     "a mount hidden by another mount") \
-	RULE(MNT_DUP, "MNT-DUP", WARNING, 0, \
-	     "the same mount stacked on itself") \
-	RULE(MNT_LIMIT, "MNT-LIMIT", CRITICAL, 0, \
-	     "nearly as many mounts as fs.mount-max allows") \
-	RULE(MNT_STALE, "MNT-STALE", CRITICAL, AR_PROBE, \
-	     "a mount whose server, daemon or device is gone") \
-	RULE(MNT_TIMEOUT, "MNT-TIMEOUT", CRITICAL, AR_PROBE, \
-	     "a mount that does not answer") \
-	RULE(BASE_CAME, "BASE-CAME", WARNING, AR_BASELINE, \
-	     "a mount or swap space that the baseline lacks") \
-	RULE(BASE_WENT, "BASE-WENT", WARNING, AR_BASELINE, \
-	     "a mount or swap space of the baseline that is gone") \
-	RULE(BASE_CHANGED, "BASE-CHANGED", WARNING, AR_BASELINE, \
-	     "a mount that differs from the baseline") \
-	RULE(MNT_UNDER_NOT_EMPTY, "MNT-UNDER-NOT-EMPTY", WARNING, AR_UNDER, \
-	     "data in a directory that is covered by a mount") \
-	RULE(MNT_HELD, "MNT-HELD", WARNING, AR_HOLDERS, \
-	     "a file system that is unmounted here, but still in use") \
-	RULE(MTAB_REGULAR, "MTAB-REGULAR", INFO, 0, \
-	     "an mtab that is a regular file") \
-	RULE(MTAB_STALE, "MTAB-STALE", WARNING, 0, \
-	     "an mtab that differs from what is mounted") \
-	RULE(MTAB_CORRUPT, "MTAB-CORRUPT", WARNING, 0, \
-	     "an mtab that cannot be read") \
-	RULE(FSTAB_MODE, "FSTAB-MODE", CRITICAL, 0, \
-	     "an fstab that others than root can write") \
-	RULE(FSTAB_SYSTEMD_STALE, "FSTAB-SYSTEMD-STALE", WARNING, 0, \
-	     "a line that systemd has not loaded, or loaded differently") \
-	RULE(UNIT_FAILED, "UNIT-FAILED", WARNING, 0, \
-	     "a mount, automount or swap unit that has failed") \
-	RULE(FS_ERRORS, "FS-ERRORS", CRITICAL, 0, \
-	     "a file system with errors or missing devices") \
-	RULE(BOOT_ROOT, "BOOT-ROOT", CRITICAL, AR_BOOT, \
-	     "root= or resume= names a missing or another device") \
-	RULE(BOOT_CRYPTTAB, "BOOT-CRYPTTAB", CRITICAL, AR_BOOT, \
-	     "a crypttab line that cannot be set up") \
-	RULE(POLICY_OPTION, "POLICY-OPTION", WARNING, 0, \
-	     "a mount without options that the configuration requires") \
-	RULE(POLICY_PARTITION, "POLICY-PARTITION", WARNING, 0, \
-	     "a path that must be a mount point, but is not") \
-	RULE(MNT_PROPAGATION, "MNT-PROPAGATION", WARNING, 0, \
-	     "a propagation other than the configuration requires")
-
+/** Every rule; audit_rules[] has its row.  To add a rule: a code here, its row, its check in a file
+    of rules/, its entry in getmnt-audit(8), a test. */
 enum audit_code {
-#define AUDIT_RULE_ENUM(name, code, severity, flags, what) name,
-	AUDIT_RULES(AUDIT_RULE_ENUM)
-#undef AUDIT_RULE_ENUM
+	FSTAB_SYNTAX, FSTAB_ESCAPE, FSTAB_ORDER, FSTAB_DUP_TARGET, FSTAB_DUP_SOURCE,
+	FSTAB_OPT_UNKNOWN, FSTAB_OPT_TYPO, FSTAB_OPT_CONFLICT, FSTAB_PASSNO, FSTAB_SWAP,
+	FSTAB_SRC_MISSING, FSTAB_SRC_AMBIGUOUS, FSTAB_SRC_UNSTABLE, FSTAB_BIND_SRC,
+	FSTAB_OVERLAY_DIR, FSTAB_TGT_MISSING, FSTAB_TGT_SYMLINK, FSTAB_TYPE_MISMATCH,
+	FSTAB_TYPE_UNSUPPORTED, FSTAB_HELPER_MISSING, FSTAB_NOFAIL, FSTAB_NETDEV, FSTAB_ESP_MASK,
+	FSTAB_SECRET, FSTAB_LOST, DRIFT_NOT_MOUNTED, DRIFT_NOT_IN_FSTAB, DRIFT_SOURCE,
+	DRIFT_TYPE, DRIFT_OPTIONS, DRIFT_READONLY, SWAP_NOT_ACTIVE, SWAP_EXTRA, MNT_DELETED,
+	MNT_SHADOWED, MNT_DUP, MNT_LIMIT, MNT_STALE, MNT_TIMEOUT, BASE_CAME, BASE_WENT,
+	BASE_CHANGED, MNT_UNDER_NOT_EMPTY, MNT_HELD, MTAB_REGULAR, MTAB_STALE, MTAB_CORRUPT,
+	FSTAB_MODE, FSTAB_SYSTEMD_STALE, UNIT_FAILED, FS_ERRORS, BOOT_ROOT, BOOT_CRYPTTAB,
+	POLICY_OPTION, POLICY_PARTITION, MNT_PROPAGATION,
 	AUDIT_CODES,         /* the number of rules */
 };
 
@@ -170,37 +61,35 @@ struct audit_rule {
 
 extern const struct audit_rule audit_rules[AUDIT_CODES];
 
-/** A set of rules: one bit for each enum audit_code. */
-struct audit_set {
-	uint64_t bits;
-};
-static_assert(AUDIT_CODES <= 64, "a set has 64 bits");
+/** A set of rules: the bit 1 << code of each. */
+typedef uint64_t audit_set;
+_Static_assert(AUDIT_CODES <= 64, "a set of rules is one word");
 
-static inline bool audit_set_has(const struct audit_set *set, enum audit_code code)
+static inline audit_set audit_set_only(enum audit_code code)
 {
-	return set->bits >> code & 1;
+	return UINT64_C(1) << code;
 }
 
-static inline void audit_set_add(struct audit_set *set, enum audit_code code)
+static inline bool audit_set_has(audit_set set, enum audit_code code)
 {
-	set->bits |= UINT64_C(1) << code;
+	return set >> code & 1;
 }
 
 /** The number of rules in a set. */
-static inline unsigned audit_set_count(const struct audit_set *set)
+static inline unsigned audit_set_count(audit_set set)
 {
-	return (unsigned)__builtin_popcountll(set->bits);
+	return (unsigned)__builtin_popcountll(set);
 }
 
 /** All rules with any of these flags; with 0 all rules. */
-struct audit_set audit_set_of(unsigned flags);
+audit_set audit_set_of(unsigned flags);
 
 /** The code with this name of n bytes; -1: none. */
 int audit_code(const char *name, size_t n);
 
 /** Add the codes with this name of n bytes to a set; "DRIFT-*" is all that begin so, "*" is all.
     @return whether there is one. */
-bool audit_codes(const char *name, size_t n, struct audit_set *set);
+bool audit_codes(const char *name, size_t n, audit_set *set);
 
 /** "info", "warning", "critical". */
 const char *audit_severity_name(enum audit_severity severity);
@@ -267,10 +156,10 @@ struct audit_report {
 	                                        list, by severity: audit_report_bound() */
 	struct audit_mount *mounts;        /* in the order of the lines */
 	size_t nmounts;
-	struct audit_set *ignored;         /* of each line, from number 1 on: what its comment
+	audit_set *ignored;         /* of each line, from number 1 on: what its comment
 	                                      ignores */
 	size_t nlines;
-	struct audit_set not_checked;      /* rules for which some fact was not available */
+	audit_set not_checked;      /* rules for which some fact was not available */
 	bool failed;                       /* memory ran out: findings are missing */
 	struct arena arena;
 };
@@ -302,16 +191,17 @@ void audit_not_checked(struct audit_report *report, enum audit_code code);
 /** Whether the comment above a line (from 1; 0: none) ignores a rule. */
 bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum audit_code code);
 
+/** Remove the findings of all other rules. */
+void audit_report_keep(struct audit_report *report, audit_set rules);
+
 /** The number of findings of users' mounts that a report keeps, and the bytes of their texts. */
 enum { AUDIT_USERS_MAX = 50, AUDIT_USERS_BYTES = 64 << 10 };
 
 /**
  * Limit the findings of users' mounts, so that many mounts with long names do not displace those of
  * the system in any format.  The most severe are kept, among equals the first.
- *
- * @rules  Findings of other rules are neither left out nor counted.
  */
-void audit_report_bound(struct audit_report *report, const struct audit_set *rules);
+void audit_report_bound(struct audit_report *report);
 
 /** Sort findings by line and code, those without a line by target and code. */
 void audit_report_sort(struct audit_report *report);

@@ -88,7 +88,7 @@ static void report_reproduction(struct writer *writer, const struct reproduction
 }
 
 /** Report which rules could not be checked. */
-static void report_unchecked(struct writer *writer, const struct audit_set *not_checked)
+static void report_unchecked(struct writer *writer, audit_set not_checked)
 {
 	struct strbuf codes;
 	strbuf_init(&codes);
@@ -238,7 +238,7 @@ static int report_risks(struct writer *writer, const struct selfcheck_input *in,
 		                          risk->line, risk->message)
 				   : keep(writer, "%s %s: %s", code, risk->target, risk->message);
 	}
-	report_unchecked(writer, &new->report.not_checked);
+	report_unchecked(writer, new->report.not_checked);
 	rc = 0;
 out:;
 	int error = errno;

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "audit/baseline.h"
-#include "cmd/audit/baseline.h"
+#include "cmd/audit/audit.h"
 #include "fault.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static const char *compared(const char *old_lines, const char *now_lines, long u
 	}
 	CU_ASSERT_EQUAL(counts.came + counts.went + counts.changed, report.count);
 	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (audit_set_has(&report.not_checked, (enum audit_code)code))
+		if (audit_set_has(report.not_checked, (enum audit_code)code))
 			snprintf(found + strlen(found), sizeof(found) - strlen(found), "?%s\n",
 			         audit_rules[code].code);
 	}
@@ -456,9 +456,9 @@ static void test_findings(void)
 	        {MNT_LIMIT, "", AUDIT_KNOWN},     {MNT_LIMIT, "/x", AUDIT_AGELESS},
 	        {BASE_CAME, "/x", AUDIT_AGELESS}, {FSTAB_SYNTAX, "/a", AUDIT_AGELESS},
 	};
-	struct audit_set rules = audit_set_of(0), off = {0};
-	audit_set_add(&off, FSTAB_SYNTAX);
-	rules.bits &= ~off.bits;
+	audit_set rules = audit_set_of(0), off = {0};
+	off |= audit_set_only(FSTAB_SYNTAX);
+	rules &= ~off;
 	load(&old, "{\"finding\": \"MNT-DUP\", \"target\": \"/a\"}\n{\"finding\": \"MNT-DUP\", "
 	           "\"target\": \"/a\"}\n"
 	           "{\"finding\": \"MNT-DUP\", \"target\": \"/gone\"}\n{\"finding\": "
@@ -480,7 +480,7 @@ static void test_findings(void)
 			        0);
 		fault_begin(n ? &fault : NULL, 1000);
 		audit_baseline_init(&now);
-		int rc = audit_baseline_findings(&old, &report, &rules, &now, &counts);
+		int rc = audit_baseline_findings(&old, &report, rules, &now, &counts);
 		audit_baseline_destroy(&now);
 		fault_end(&count);
 		CU_ASSERT(count.hits ? rc == -1 : rc == 0);

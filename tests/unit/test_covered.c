@@ -83,7 +83,7 @@ static const char *listed(const struct discovery *d, struct fstab_plan *plan,
 		                        severity);
 	}
 	len += (size_t)snprintf(text + len, sizeof(text) - len, "%s",
-	                        audit_set_has(&report.not_checked, MNT_UNDER_NOT_EMPTY) ? "?" : "");
+	                        audit_set_has(report.not_checked, MNT_UNDER_NOT_EMPTY) ? "?" : "");
 	audit_report_destroy(&report);
 	audit_covered_free(list, (size_t)n);
 	return text;

@@ -91,7 +91,7 @@ static const char *judged(struct audit_live *host, const char *fstab, struct fst
 	host->world = &world;
 	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines, NULL, NULL, NULL}, &report),
 	                      0);
-	struct audit_set before = report.not_checked;
+	audit_set before = report.not_checked;
 	size_t own = report.count;
 	CU_ASSERT_EQUAL_FATAL(audit_host(host, &report), 0);
 	size_t n = 0, found = 0;
@@ -115,8 +115,8 @@ static const char *judged(struct audit_live *host, const char *fstab, struct fst
 	}
 	CU_ASSERT_EQUAL(found, report.count - own);
 	for (int code = MTAB_REGULAR; code < AUDIT_CODES; ++code) {
-		if (audit_set_has(&report.not_checked, (enum audit_code)code)
-		    && !audit_set_has(&before, (enum audit_code)code))
+		if (audit_set_has(report.not_checked, (enum audit_code)code)
+		    && !audit_set_has(before, (enum audit_code)code))
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "?%s\n",
 			                      audit_rules[code].code);
 	}

@@ -120,7 +120,7 @@ static int judge(const char *shown, const char *fstab, bool usual, long uptime, 
 		              f->owner, f->message, f->actual);
 	}
 	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (audit_set_has(&report.not_checked, (enum audit_code)code))
+		if (audit_set_has(report.not_checked, (enum audit_code)code))
 			strbuf_printf(out, "?%s\n", audit_rules[code].code);
 	}
 	audit_report_destroy(&report);

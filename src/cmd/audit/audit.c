@@ -6,7 +6,7 @@
  *                     |                                                              >-- findings
  *     fstab --> lines +--> audit_fstab(), audit_mounts() ----------------------------'
  *     configuration --> audit_policy() ----------------------------------------------^
- *     baseline --> audit_base_judge() -----------------------------------------------^
+ *     baseline --> audit_baseline_compare() --------------------------------------------^
  *
  * Only --output and --save write files, and nothing that can block is touched.
  *
@@ -16,11 +16,6 @@
 
 #include "audit/owner.h"
 #include "audit/policy.h"
-#include "cmd/audit/baseline.h"
-#include "cmd/audit/config.h"
-#include "cmd/audit/host.h"
-#include "cmd/audit/options.h"
-#include "cmd/machine.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
 #include "os/change.h"
@@ -32,7 +27,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { FILE_MAX = 64 << 20 };
 enum { AUDIT_FIELDS = DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS | MF_PROPAGATION };
@@ -43,7 +37,6 @@ struct auditing {
 	struct fstab_machine machine;
 	struct strbuf path;       /* of the fstab, as it is shown */
 	bool is_there;            /* the fstab exists */
-	bool is_lost;             /* it is known not to exist */
 	bool is_seen;             /* it was read at its usual place: `st` is known */
 	bool is_closed;           /* only its owner can read it */
 	struct k_statx st;
@@ -53,68 +46,66 @@ struct auditing {
 	int64_t today;
 	struct audit_report report;
 	struct audit_base_run base;
-	struct audit_set unavailable;  /* the rules whose input could not be read: no findings */
+	audit_set unavailable;  /* the rules whose input could not be read: no findings */
 	int64_t began;            /* seconds since 1970 */
 };
 
-/** Read the fstab.  A named one may be a pipe; at the usual place it must be a regular file. */
-static int read_text(struct auditing *a, const char *path, size_t *len)
+/** Find the fstab.  @place [out]  Where its name leads. */
+static enum host_followed find_fstab(struct auditing *a, struct strbuf *place)
 {
-	struct run *run = &a->machine.run;
-	struct os *os = &run->os;
-	return a->opts->fstab ? path_read_named(os, path, a->opts->fstab, FILE_MAX, &a->text, len)
-	                       : os_read_regular(os, AT_FDCWD, path, FILE_MAX, &a->text, len);
+	struct fstab_machine *machine = &a->machine;
+	const char *named = a->opts->fstab, *root = strbuf_str(&machine->root);
+	if (!named) {
+		strbuf_printf(&a->path, "%s/etc/fstab", strcmp(root, "/") == 0 ? "" : root);
+		return host_follow(&machine->host, "/etc/fstab", place);
+	}
+	strbuf_puts(&a->path, named);
+	if (machine->run.live)
+		return path_follow(&machine->run, named, place);
+	strbuf_puts(place, named);
+	return HOST_SEEN;
 }
 
-/** Read the fstab.  If it does not exist and was not named, the report says so.
+/** Read the fstab.  A named one may be a pipe; at the usual place it must be a regular file.  If it
+    does not exist and was not named, the report says so.
     @return 0, or -1 after a message. */
 static int read_fstab(struct auditing *a)
 {
-	struct fstab_machine *machine = &a->machine;
-	struct run *run = &machine->run;
-	const struct audit_opts *opts = a->opts;
+	struct run *run = &a->machine.run;
+	const char *named = a->opts->fstab;
 	struct strbuf place;
-	size_t len;
-	strbuf_init(&place);
-	enum host_followed known;
-	bool live = run->live;
-	if (opts->fstab) {
-		strbuf_puts(&a->path, opts->fstab);
-		known = live ? path_follow(run, opts->fstab, &place) : HOST_SEEN;
-		if (!live)
-			strbuf_puts(&place, opts->fstab);
-	} else {
-		const char *root = strbuf_str(&machine->root);
-		strbuf_printf(&a->path, "%s/etc/fstab", strcmp(root, "/") == 0 ? "" : root);
-		known = host_follow(&machine->host, "/etc/fstab", &place);
-	}
-	const char *name = strbuf_str(&a->path), *path = strbuf_str(&place);
+	size_t len = 0;
 	int rc = -1;
+	strbuf_init(&place);
+	enum host_followed known = find_fstab(a, &place);
+	const char *name = strbuf_str(&a->path), *path = strbuf_str(&place);
 	if (place.failed || a->path.failed) {
 		message(NULL, "%s", strerror(ENOMEM));
-	} else if (known == HOST_BLIND || (known == HOST_SEEN && live && path_blocks(run, path))) {
-		message(name, "touching it can block; name a copy with --fstab");
-	} else if (known == HOST_MISSING && errno == ENOENT && !opts->fstab
-	           && machine_dangles(&machine->host, "/etc/fstab")) {
-		rc = -1;
-	} else if ((known == HOST_MISSING || read_text(a, path, &len) != 0)
-	           && (opts->fstab || errno != ENOENT)) {
-		message(name, "cannot be read: %s", path_error(errno));
-	} else {
-		a->is_there = a->text;
-		bool seen = a->text && run->live
-		    && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
-		a->is_seen = seen && !opts->fstab;
-		a->is_closed = seen && !(a->st.mode & (S_IRGRP | S_IROTH));
-		if (!a->text) {
-			len = 0;
-			a->is_lost = true;
-		}
-		a->lines = tablines_parse(a->text ? a->text : "", len);
-		rc = a->lines ? 0 : -1;
-		if (rc != 0)
-			message(name, "%s", strerror(errno));
+		goto out;
 	}
+	if (known == HOST_BLIND || (known == HOST_SEEN && run->live && path_blocks(run, path))) {
+		message(name, "touching it can block; name a copy with --fstab");
+		goto out;
+	}
+	if (known == HOST_MISSING && errno == ENOENT && !named
+	    && machine_dangles(&a->machine.host, "/etc/fstab"))
+		goto out;
+	if (known != HOST_MISSING)
+		rc = named ? path_read_named(&run->os, path, named, FILE_MAX, &a->text, &len)
+		           : os_read_regular(&run->os, AT_FDCWD, path, FILE_MAX, &a->text, &len);
+	if (rc != 0 && (named || errno != ENOENT)) {
+		message(name, "cannot be read: %s", path_error(errno));
+		goto out;
+	}
+	bool seen = a->text && run->live && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
+	a->is_there = a->text;
+	a->is_seen = seen && !named;
+	a->is_closed = seen && !(a->st.mode & (S_IRGRP | S_IROTH));
+	a->lines = tablines_parse(a->text ? a->text : "", len);
+	rc = a->lines ? 0 : -1;
+	if (rc != 0)
+		message(name, "%s", strerror(errno));
+out:
 	strbuf_destroy(&place);
 	return rc;
 }
@@ -159,12 +150,30 @@ static int judge_holders(struct auditing *a, const struct audit_live *live)
 	return rc;
 }
 
-/** Compare the findings with those of the baseline.  @return 0, or -1 (ENOMEM). */
+/** Compare the mounts with the baseline.  @return 0, or -1 (ENOMEM). */
+static int judge_baseline(struct auditing *a, const struct audit_live *live)
+{
+	struct audit_base_run *base = &a->base;
+	if (!base->baseline && !base->save)
+		return 0;
+	if (audit_baseline_take(live->plan, live->world, a->lines, &base->now) != 0)
+		return -1;
+	return base->compared ? audit_baseline_compare(&base->old, &base->now, live->uptime,
+	                                               &a->report, &base->counts) : 0;
+}
+
+/** Apply the configuration, and compare the findings with the baseline.
+    @return 0, or -1 (ENOMEM). */
 static int judge_findings(struct auditing *a)
 {
-	struct audit_set rules = a->opts->rules;
-	rules.bits &= ~a->config.off.bits;
-	return audit_base_findings(&a->base, &rules, &a->report);
+	struct audit_base_run *base = &a->base;
+	audit_report_keep(&a->report, a->opts->rules);
+	if (audit_config_apply(&a->report, &a->config, a->today) != 0)
+		return -1;
+	return base->baseline || base->save
+	       ? audit_baseline_findings(base->compared ? &base->old : NULL, &a->report,
+	                                 a->opts->rules & ~a->config.off, &base->now, &base->counts)
+	       : 0;
 }
 
 /** Check all rules.  @return 0, or -1 after a message. */
@@ -192,49 +201,30 @@ static int judge(struct auditing *a)
 		.fstab_seen = a->is_seen, .fstab_mode = a->st.mode, .fstab_uid = a->st.uid,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &facts, in.world.secret};
-	a->config.rules = a->opts->rules;
-	/* To be destroyed. */
-	int rc = fstab_plan(&in, &plan);
-	if (rc == 0)
-		rc = audit_fstab(&(struct audit_input){a->lines, &facts, in.world.secret, run->d,
-			a->is_closed, in.root}, &a->report);
-	if (rc == 0)
-		rc = fstab_match(&matching, &match);
-	if (rc == 0)
-		rc = audit_own(&plan, &match, a->lines, &in.world);
-	if (rc == 0)
-		rc = audit_mounts(&live, &a->report);
-	if (rc == 0)
-		rc = judge_covered(a, &live);
-	if (rc == 0)
-		rc = judge_holders(a, &live);
-	if (rc == 0 && (a->is_there || a->is_lost))
-		rc = audit_drift(&live, &a->report);
-	if (rc == 0)
-		rc = audit_units(&live, &a->report);
-	if (rc == 0)
-		rc = audit_judge_host(machine, &live, &a->report);
-	if (rc == 0)
-		rc = audit_base_judge(&a->base, &plan, &in.world, a->lines, live.uptime,
-		                      &a->report);
-	if (rc == 0)
-		rc = audit_policy(&policy, &a->report);
-	if (rc == 0)
-		rc = audit_config_apply(&a->report, &a->config, a->today);
-	if (rc == 0)
-		rc = judge_findings(a);
-	if (rc == 0 && machine_failed(machine)) {
-		rc = -1;
+	struct audit_input text = {a->lines, &facts, in.world.secret, run->d, a->is_closed,
+	                           in.root};
+	int host = 0;
+	bool done = fstab_plan(&in, &plan) == 0 && audit_fstab(&text, &a->report) == 0
+	            && fstab_match(&matching, &match) == 0
+	            && audit_own(&plan, &match, a->lines, &in.world) == 0
+	            && audit_mounts(&live, &a->report) == 0 && judge_covered(a, &live) == 0
+	            && judge_holders(a, &live) == 0 && audit_drift(&live, &a->report) == 0
+	            && audit_units(&live, &a->report) == 0
+	            && (host = audit_judge_host(machine, &live, &a->report)) == 0
+	            && judge_baseline(a, &live) == 0 && audit_policy(&policy, &a->report) == 0
+	            && judge_findings(a) == 0;
+	if (done && machine_failed(machine)) {
+		done = false;
 		errno = ENOMEM;
 	}
-	if (rc == -1)
+	if (!done && host != -2)
 		message(strbuf_str(&a->path), "could not be audited: %s",
 		        strerror(errno ? errno : ENOMEM));
 	if (machine->no_swaps)
 		a->unavailable = audit_set_of(AR_SWAPS);
 	fstab_match_destroy(&match);
 	fstab_plan_destroy(&plan);
-	return rc == 0 ? 0 : -1;
+	return done ? 0 : -1;
 }
 
 /** Print the report.
@@ -244,12 +234,15 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 {
 	struct run *run = &a->machine.run;
 	struct audit_opts *opts = a->opts;
+	struct audit_way *way = &opts->way;
 	struct audit_reported reported = {
 		.run = run, .report = &a->report, .config = &a->config, .today = a->today,
 		.fstab = a->is_there ? strbuf_str(&a->path) : NULL,
-		.root = strbuf_str(&a->machine.root), .rules = opts->rules,
-		.not_checked = a->report.not_checked,
-		.least = opts->verbose || opts->fail_on == AUDIT_INFO ? AUDIT_INFO : AUDIT_WARNING,
+		.root = strbuf_str(&a->machine.root), .rules = opts->rules & ~a->unavailable,
+		.not_checked = (a->report.not_checked | a->unavailable) & opts->rules
+		               & ~a->config.off,
+		.least = way->limits.verbose || opts->fail_on == AUDIT_INFO ? AUDIT_INFO
+		                                                            : AUDIT_WARNING,
 		.failed = failed, .began = a->began, .seconds = os_now() - run->start,
 		.mounts = run->d ? run->d->tree.count : 0,
 		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old,
@@ -257,36 +250,28 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 	};
 	unsigned missing = (opts->probe ? 0 : AR_PROBE) | (opts->under ? 0 : AR_UNDER)
 	                   | (opts->holders ? 0 : AR_HOLDERS);
-	struct audit_set optional = missing ? audit_set_of(missing) : (struct audit_set){0};
-	reported.rules.bits &= ~a->unavailable.bits;
-	reported.not_checked.bits |= a->unavailable.bits;
-	reported.not_checked.bits &= opts->rules.bits;
-	reported.not_checked.bits &= ~a->config.off.bits;
-	reported.lacking = reported.not_checked;
-	reported.lacking.bits &= ~optional.bits;
+	audit_report_keep(&a->report, reported.rules);
+	reported.lacking = missing ? reported.not_checked & ~audit_set_of(missing)
+	                           : reported.not_checked;
 	bool found = false;
-	size_t of[AUDIT_CRITICAL + 1];
-	audit_count(&reported, of);
 	for (int severity = opts->fail_on; severity <= AUDIT_CRITICAL; ++severity)
-		found |= of[severity] > 0;
-	reported.status = failed          ? AX_FAILED
-	                  : found         ? AX_FINDINGS
-	                  : run->complete ? AX_CLEAN
-	                                  : AX_FAILED;
+		found |= a->report.of[severity] > 0;
+	reported.status = failed ? AX_FAILED
+	                  : found ? AX_FINDINGS : run->complete ? AX_CLEAN : AX_FAILED;
 	if (failed)
 		run_incomplete(run, failed);
-	if ((!run->host && opts->way.form != AF_TEXT && machine_read(run) != 0)) {
+	if (!run->host && way->form != AF_TEXT && machine_read(run) != 0) {
 		document->failed = true;
 		return AX_FAILED;
 	}
-	opts->way.unsaved = !failed && opts->save
-	                     && (audit_way_may_save(&opts->way) != 0
-	                         || audit_base_text(&a->base, &reported, &opts->way.saved) != 0);
+	way->unsaved = !failed && way->save
+	               && (audit_way_may_save(way) != 0
+	                   || audit_base_text(&a->base, &reported, &way->saved) != 0);
 	/* A baseline keeps all findings; no format lists all of them. */
-	audit_report_bound(&a->report, &reported.rules);
-	int status = audit_way_report(&opts->way, &reported, document);
-	if (opts->way.unsaved)
-		strbuf_reset(&opts->way.saved);
+	audit_report_bound(&a->report);
+	int status = audit_way_report(way, &reported, document);
+	if (way->unsaved)
+		strbuf_reset(&way->saved);
 	return status;
 }
 
@@ -301,28 +286,16 @@ static int show_config(struct auditing *a)
 	return AX_FAILED;
 }
 
-static void auditing_destroy(struct auditing *a)
-{
-	audit_base_destroy(&a->base);
-	audit_report_destroy(&a->report);
-	audit_config_destroy(&a->config);
-	tablines_free(a->lines);
-	free(a->text);
-	strbuf_destroy(&a->path);
-	machine_destroy(&a->machine);
-}
-
 /** @return an exit status. */
-static int run_audit(void *arg, struct strbuf *document)
+static int run_audit(struct audit_opts *opts, struct strbuf *document)
 {
-	struct audit_opts *opts = arg;
 	struct auditing a = {.opts = opts, .began = os_time_ms() / 1000};
 	struct run *run = &a.machine.run;
 	strbuf_init(&a.path);
 	audit_report_init(&a.report);
 	audit_config_init(&a.config);
-	audit_base_init(&a.base, opts->baseline, opts->save, opts->include);
-	a.today = audit_today();
+	audit_base_init(&a.base, opts->baseline, opts->way.save, opts->include);
+	a.today = os_time_ms() / 1000 / 86400;
 	machine_init(&a.machine, opts->tab_file, opts->stats);
 	a.machine.options.probe = opts->probe;
 	a.machine.options.lets_expire = true;
@@ -334,29 +307,35 @@ static int run_audit(void *arg, struct strbuf *document)
 	bool known = run_know(run, AUDIT_FIELDS) == 0;
 	prober_free(run->prober);
 	run->prober = NULL;
-	int status = AX_FAILED;
 	if (known && opts->tab_file && run_count(run) == 0) {
 		message(run->table_name, "no mounts; use a copy of /proc/self/mountinfo");
 		known = false;
 	}
-	if (!known || machine_know(&a.machine, opts->root, opts->swaps) != 0
-	    || audit_config_read(&a.machine, opts->config, &a.config) != 0
-	    || (!opts->show_config && (audit_base_read(&a.base, &a.machine) != 0
-	                               || read_fstab(&a) != 0 || judge(&a) != 0))) {
-		status = opts->show_config ? AX_FAILED
-		    : report(&a, audit_way_why(&opts->way), document);
-		goto out;
-	}
-	os_mark(MARK_END);
-	status = opts->show_config ? show_config(&a) : report(&a, NULL, document);
-	if (audit_way_is_text(&opts->way) && !opts->show_config) {
-		for (size_t i = 0; i < run->nreasons; ++i)
+	known = known && machine_know(&a.machine, opts->root, opts->swaps) == 0
+	        && audit_config_read(&a.machine, opts->config, &a.config) == 0;
+	int status = AX_FAILED;
+	if (opts->show_config) {
+		if (known)
+			status = show_config(&a);
+	} else if (!known || audit_base_read(&a.base, &a.machine) != 0 || read_fstab(&a) != 0
+	           || judge(&a) != 0) {
+		known = false;
+		status = report(&a, audit_way_why(&opts->way), document);
+	} else {
+		os_mark(MARK_END);
+		status = report(&a, NULL, document);
+		for (size_t i = 0; opts->way.form == AF_TEXT && i < run->nreasons; ++i)
 			message(NULL, "incomplete: %s", run->reasons[i]);
 	}
-	if (opts->stats)
+	if (opts->stats && known)
 		stats_print(run);
-out:
-	auditing_destroy(&a);
+	audit_base_destroy(&a.base);
+	audit_report_destroy(&a.report);
+	audit_config_destroy(&a.config);
+	tablines_free(a.lines);
+	free(a.text);
+	strbuf_destroy(&a.path);
+	machine_destroy(&a.machine);
 	return status;
 }
 
@@ -365,28 +344,23 @@ static int audit(int argc, char **argv, bool plugin)
 {
 	struct audit_opts opts = {.timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_set_of(0)};
 	struct option_row rows[OPTION_ROWS_MAX];
-	struct option_table table = audit_table;
 	audit_way_init(&opts.way);
-	if (audit_way_plugin(&opts.way, &audit_table, plugin, argc, argv))
-		table = audit_plugin_table(&audit_table, rows);
+	plugin = audit_way_plugin(&opts.way, plugin, argc, argv);
+	struct option_table table = plugin ? audit_plugin_table(rows) : audit_table;
 	if (audit_options_read(&table, argc, argv, &opts) != 0)
 		return audit_way_refuse(&opts.way, argc, argv);
 	if (!opts.help && !opts.list_rules && !opts.version)
-		return audit_way_run(&opts.way, run_audit, &opts);
+		return audit_way_run(&opts, run_audit);
 	if (opts.version)
 		puts("check_getmnt " GETMNT_VERSION);
 	else if (opts.list_rules)
 		audit_list_rules(stdout);
-	else if (opts.way.plugin)
-		audit_plugin_help(&table, stdout);
 	else
-		audit_options_help(stdout);
+		audit_options_help(&table, plugin);
 	int status = finish_stdout(true) == 0 ? AX_CLEAN : AX_FAILED;
-	/* As the guidelines of the plugins say. */
-	if (opts.way.plugin)
-		status = NX_UNKNOWN;
 	audit_way_destroy(&opts.way);
-	return status;
+	/* As the guidelines of the plugins say. */
+	return plugin ? NX_UNKNOWN : status;
 }
 
 int cmd_audit(int argc, char **argv)

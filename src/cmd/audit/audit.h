@@ -3,10 +3,10 @@
  * What the files of `getmnt audit` share.
  *
  *     audit.c       the flow
- *     options.c     the options (options.h)
+ *     options.c     the options, also of the monitoring plugin
  *     host.c        the rules of a host, with what they need read
- *     config.c      finding, reading and printing the configuration (config.h)
- *     baseline.c    --baseline and --save (baseline.h)
+ *     config.c      finding, reading and printing the configuration
+ *     baseline.c    --baseline and --save
  *     way.c         the format, the output file, the time limit
  *     out.c         findings as text; the list of rules
  *     json.c        as JSON, as a line of JSON
@@ -21,8 +21,10 @@
 
 #include "audit/baseline.h"
 #include "audit/config.h"
+#include "audit/live.h"
 #include "cmd/cmd.h"
 #include "cmd/json.h"
+#include "cmd/machine.h"
 #include "cmd/options.h"
 
 /** Exit statuses of an audit. */
@@ -38,17 +40,48 @@ struct audit_range {
 	bool inside;             /* "@": numbers inside the range count; else those outside */
 };
 
-/** Parse a range.  @return whether it is valid. */
-bool audit_range_read(const char *text, struct audit_range *range);
-
-/** Whether a number is outside a range, or inside one with "@". */
-bool audit_range_alerts(const struct audit_range *range, double number);
-
 /** Limits of a monitoring plugin. */
 struct audit_limits {
 	struct audit_range warning, critical;   /* for the number of findings of this severity */
-	double seconds;          /* 0: no limit */
-	int verbose;             /* 0 to 3 */
+	int verbose;             /* the number of -v */
+};
+
+/** How an audit is printed, where to, and within which time: way.c. */
+struct audit_way {
+	int form;                /* enum audit_form */
+	bool chosen;             /* it was given */
+	bool plugin;             /* check_getmnt or --nagios: other options, and everything is
+	                            printed on standard output */
+	bool whole;              /* --require-complete */
+	bool terminal;           /* standard output is one */
+	const char *output;      /* a file instead of standard output; or NULL */
+	double seconds;          /* the time limit; 0: none; -1: that of the format */
+	struct audit_limits limits;
+	const char *root;        /* for the report of an audit that failed */
+	bool live;
+	bool unsaved;            /* the baseline will not be saved */
+	struct strbuf said;      /* messages, one per line */
+	const char *save;        /* the file for `saved`, written after the document; or NULL */
+	struct strbuf saved;
+};
+
+enum audit_form { AF_TEXT, AF_JSON, AF_JSONL, AF_NAGIOS, AF_PROMETHEUS, AF_FORMS };
+
+enum { AUDIT_OWNERS_MAX = 32 };
+
+/** The options. */
+struct audit_opts {
+	bool help, list_rules, show_config, version;
+	bool only;                /* --only was given */
+	audit_set rules, without; /* the rules that are on; those of --disable */
+	int fail_on;              /* enum audit_severity; above: never */
+	int stats;                /* enum stats_form */
+	int probe;                /* enum discover_probe */
+	bool under, holders;      /* look at what lies under mounts; at what holds them */
+	double timeout;           /* of a probe, in seconds */
+	const char *baseline, *config, *fstab, *root, *tab_file, *swaps;
+	const char *include[AUDIT_OWNERS_MAX + 1];   /* of audit_owners[] */
+	struct audit_way way;
 };
 
 /** What is printed. */
@@ -59,29 +92,21 @@ struct audit_reported {
 	int64_t today;           /* as in audit_config_apply() */
 	const char *fstab;       /* its name; NULL: it does not exist */
 	const char *root;
-	struct audit_set rules;        /* the rules that are on */
-	struct audit_set not_checked;  /* of these, those that could not be checked everywhere */
-	struct audit_set lacking;      /* of these, those for lack of a fact, not of an option */
+	audit_set rules;         /* the rules that are on */
+	audit_set not_checked;   /* of these, those that could not be checked everywhere */
+	audit_set lacking;       /* of these, those for lack of a fact, not of an option */
 	enum audit_severity least;  /* text lists findings from this severity on */
 	bool terminal, colored;  /* text is printed on a terminal; in colors */
 	const char *failed;      /* why the audit failed, escaped; NULL: it did not */
 	int status;              /* AX_CLEAN ... */
-	bool whole;              /* --require-complete */
 	int64_t began;           /* seconds since 1970 */
 	double seconds;          /* the duration */
 	size_t mounts;           /* the number of mounts */
-	const struct audit_limits *limits;
+	const struct audit_way *way;
 	const char *baseline;    /* the name of the baseline; NULL: none */
 	const struct audit_baseline *old;   /* its content */
 	const struct audit_base_counts *since;   /* the differences */
 };
-
-/** Whether the rule of a finding is on. */
-static inline bool audit_is_on(const struct audit_reported *reported,
-                               const struct audit_finding *finding)
-{
-	return audit_set_has(&reported->rules, finding->code);
-}
 
 /** Whether all mounts are known. */
 static inline bool audit_is_complete(const struct audit_reported *reported)
@@ -89,8 +114,102 @@ static inline bool audit_is_complete(const struct audit_reported *reported)
 	return !reported->failed && reported->run->complete;
 }
 
-/** Count the findings of each severity, with those that are left out. */
-void audit_count(const struct audit_reported *reported, size_t of[AUDIT_CRITICAL + 1]);
+/* options.c */
+
+/**
+ * Parse the options, and check that they go together.
+ *
+ * @table  audit_table, or audit_plugin_table().
+ * @return 0, or an exit status after a message.
+ */
+int audit_options_read(const struct option_table *table, int argc, char **argv,
+                       struct audit_opts *opts);
+
+/** Make the table of a plugin's options.  @rows [out]  OPTION_ROWS_MAX of them. */
+struct option_table audit_plugin_table(struct option_row *rows);
+
+/** Print the help. */
+void audit_options_help(const struct option_table *table, bool plugin);
+
+/* host.c */
+
+/**
+ * Read what audit_host() needs, and judge.
+ *
+ * @in  Without what is read here: mtab, errors, cmdline, crypttab.
+ * @return 0; -1 (ENOMEM); or -2 after a message.
+ */
+int audit_judge_host(struct fstab_machine *machine, struct audit_live *in,
+                     struct audit_report *report);
+
+/* config.c: ROOT/etc/getmnt/audit.conf, then ROOT/etc/getmnt/audit.conf.d/NAME.conf in the order of
+   names; or one named file.  Nothing that can block is touched.  Root does not read a file that
+   others may write. */
+
+/**
+ * Read the configuration.
+ *
+ * @machine  After machine_know().
+ * @given    A file instead of those, or "none"; NULL: those, and none for a recorded table.
+ * @config   From audit_config_init().
+ * @return 0, or -1 after messages: a file cannot be read, or has an invalid line.
+ */
+int audit_config_read(struct fstab_machine *machine, const char *given,
+                      struct audit_config *config);
+
+/** Print the configuration, each line with its place, and which have expired.
+    @looked  The ROOT whose files were read; NULL: another file, or none.
+    @return 0, or -1 (ENOMEM). */
+int audit_config_show(const struct audit_config *config, const char *looked, int64_t today);
+
+/**
+ * Read a file that an option names, but not through a symlink of another user, and not if it can
+ * block. Root reads no file that others may write.
+ *
+ * @option  The option, for messages.
+ * @text [out]  To be freed.
+ * @return 1; 0: it does not exist; -1 after a message.
+ */
+int audit_read_named(struct fstab_machine *machine, const char *name, const char *option,
+                     size_t max, char **text, size_t *len);
+
+/* baseline.c */
+
+struct audit_base_run {
+	const char *baseline, *save;   /* names of files, or NULL */
+	bool compared;                 /* old was read, and is of this host and root */
+	struct audit_baseline old, now;
+	struct audit_base_counts counts;
+};
+
+/** @include  Names of owners; NULL ends them. */
+void audit_base_init(struct audit_base_run *base, const char *baseline, const char *save,
+                     const char *const *include);
+void audit_base_destroy(struct audit_base_run *base);
+
+/** Read the old file, and check that the new one may be written.
+    @machine  After machine_know().
+    @return 0, or -1 after a message. */
+int audit_base_read(struct audit_base_run *base, struct fstab_machine *machine);
+
+/** Append the file that --save writes.  @return 0, or -1 after a message: nothing is saved. */
+int audit_base_text(struct audit_base_run *base, const struct audit_reported *reported,
+                    struct strbuf *out);
+
+/** The format; pure. */
+void audit_base_write(const struct audit_baseline *baseline, struct strbuf *out);
+
+/**
+ * Read the text of a file.
+ *
+ * @baseline  From audit_baseline_init().
+ * @line, why [out]  For EBADMSG: which line is wrong, and why.
+ * @return 0, or -1.  Errors: EBADMSG; ENOMEM.
+ */
+int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseline, uint32_t *line,
+                     struct strbuf *why);
+
+/* out.c */
 
 /** Shorten what follows a length in a text to at most `chars` characters, ending in "...". */
 void audit_cut(struct strbuf *out, size_t from, size_t chars);
@@ -102,16 +221,33 @@ void audit_put_text(struct strbuf *out, const struct audit_finding *finding, con
 /** Append a line with the number of findings that are left out, if any are. */
 void audit_put_left_out(struct strbuf *out, const struct audit_report *report);
 
-/* The formats. */
+/** Append a line with the rules that were not checked everywhere, if there are any. */
+void audit_put_not_checked(struct strbuf *out, const struct audit_reported *reported);
+
+/** Append a line of the configuration, without secrets. */
+void audit_put_row(struct strbuf *out, const struct audit_row *row);
+
+/** The next expired line of the configuration, or NULL.  @at [in,out]  0 at first. */
+const struct audit_row *audit_next_over(const struct audit_reported *reported, size_t *at);
+
+/** Print the list of rules. */
+void audit_list_rules(FILE *out);
 
 /** Findings by mount point, and a summary; nothing if the audit failed. */
 void audit_text(const struct audit_reported *reported, struct strbuf *out);
+
+/* json.c */
 
 /** One JSON document: docs/audit.schema.json. */
 void audit_json(const struct audit_reported *reported, struct strbuf *out);
 
 /** The same on one line. */
 void audit_jsonl(const struct audit_reported *reported, struct strbuf *out);
+
+/** Put a member with the codes of a set. */
+void audit_put_rules(struct json *json, const char *key, audit_set set);
+
+/* nagios.c */
 
 /** A line with perfdata, and the lines that `verbose` adds. */
 void audit_nagios(const struct audit_reported *reported, struct strbuf *out);
@@ -122,6 +258,14 @@ int audit_nagios_status(const struct audit_reported *reported);
 /** A line without perfdata: UNKNOWN, and why. */
 void audit_nagios_unknown(const char *why, struct strbuf *out);
 
+/** Parse a range.  @return whether it is valid. */
+bool audit_range_read(const char *text, struct audit_range *range);
+
+/** Whether a number is outside a range, or inside one with "@". */
+bool audit_range_alerts(const struct audit_range *range, double number);
+
+/* prometheus.c */
+
 /** Text for Prometheus, with a limited number of series. */
 enum { AUDIT_SERIES_MAX = 500 };
 void audit_prometheus(const struct audit_reported *reported, struct strbuf *out);
@@ -129,96 +273,14 @@ void audit_prometheus(const struct audit_reported *reported, struct strbuf *out)
 /** Append the value of a label in quotes: valid UTF-8 whatever the bytes are, shortened to 1000. */
 void audit_label(struct strbuf *out, const char *value);
 
-/** Append a line of the configuration, without secrets. */
-void audit_put_row(struct strbuf *out, const struct audit_row *row);
-
-/**
- * Step through the expired lines of the configuration.
- *
- * @at [in,out]  The position; 0 at first.
- * @place [out]  FILE:LINE, not escaped.
- * @return the next, or NULL.
- */
-const struct audit_row *audit_next_over(const struct audit_reported *reported, size_t *at,
-                                        struct strbuf *place);
-
-/** Print the list of rules. */
-void audit_list_rules(FILE *out);
-
-/* json.c */
-
-/** Append the codes of a set, separated by commas. */
-void audit_put_codes(struct strbuf *out, const struct audit_set *set);
-
-/** Put a member with the codes of a set. */
-void audit_put_rules(struct json *json, const char *key, const struct audit_set *set);
-
 /* way.c */
-
-enum audit_form {
-	AF_TEXT, AF_JSON, AF_JSONL, AF_NAGIOS, AF_PROMETHEUS, AF_FORMS,
-};
-
-/** How it is reported. */
-struct audit_way {
-	const struct option_table *table;   /* of the command's options */
-	int form;                /* enum audit_form */
-	bool chosen;             /* it was given */
-	bool plugin;             /* check_getmnt or --nagios: other options, and everything is
-	                            printed on standard output */
-	bool whole;              /* --require-complete */
-	bool terminal;           /* standard output is one */
-	const char *output;      /* a file instead of standard output; or NULL */
-	double seconds;          /* the time limit; 0: none */
-	struct audit_limits limits;
-	const char *root;        /* for the report of an audit that failed */
-	bool live;
-	bool unsaved;            /* the baseline will not be saved */
-	struct strbuf said;      /* messages, one per line */
-	const char *save;        /* the file for `saved`, written after the document; or NULL */
-	struct strbuf saved;
-};
-
-/** The rows of these options, for the table of the command. */
-#define AUDIT_WAY_ROWS \
-	OPTION_GROUP("Output"), \
-	{"format", 0, "FORM", "text, json, jsonl, nagios or prometheus", \
-	 "text|json|jsonl|nagios|prometheus"}, \
-	{"json", 'J', NULL, "one JSON document"}, \
-	{"jsonl", 0, NULL, "JSON on one line, for collectors"}, \
-	{"max-time", 0, "SEC", "stop after this time"}, \
-	{"nagios", 0, NULL, "as a monitoring plugin; see check_getmnt --help"}, \
-	{"output", 0, "FILE", "write the output to FILE, completely or not at all"}, \
-	{"prometheus", 0, NULL, "metrics for node_exporter's textfile collector"}, \
-	{"require-complete", 0, NULL, "exit 2 if something could not be checked"}
 
 void audit_way_init(struct audit_way *way);
 void audit_way_destroy(struct audit_way *way);
 
-/** Whether these arguments are those of a monitoring plugin; from
-    here on messages are only collected. */
-bool audit_way_plugin(struct audit_way *way, const struct option_table *table, bool named, int argc,
-                      char **argv);
-
-/**
- * Make the table of a plugin's options of the command's.
- *
- * @rows [out]  OPTION_ROWS_MAX of them.
- */
-struct option_table audit_plugin_table(const struct option_table *of, struct option_row *rows);
-
-/** Print the help of a plugin. */
-void audit_plugin_help(const struct option_table *table, FILE *out);
-
-/**
- * Take an option, if it is one of these rows, or of a plugin's.
- *
- * @status [out]  0, or an exit status after a message.
- */
-bool audit_way_take(struct audit_way *way, const char *name, const char *value, int *status);
-
-/** Whether the format is text, so that messages are printed apart from it. */
-bool audit_way_is_text(const struct audit_way *way);
+/** Whether these arguments are those of a monitoring plugin; from here on messages are only
+    collected.  @named  It is called as check_getmnt. */
+bool audit_way_plugin(struct audit_way *way, bool named, int argc, char **argv);
 
 /** Make the document in the requested format.  @return the exit status. */
 int audit_way_report(struct audit_way *way, const struct audit_reported *reported,
@@ -237,7 +299,8 @@ const char *audit_way_why(struct audit_way *way);
  * @run    Does the audit, calls audit_way_report(), and returns its status.
  * @return the exit status of the program.
  */
-int audit_way_run(struct audit_way *way, int (*run)(void *arg, struct strbuf *document), void *arg);
+int audit_way_run(struct audit_opts *opts,
+                  int (*run)(struct audit_opts *opts, struct strbuf *document));
 
 /** Report invalid options in the requested format, if it is one for machines.
     @return the exit status of the program. */

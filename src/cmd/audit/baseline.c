@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/audit/baseline.h"
+#include "cmd/audit/audit.h"
 
 #include "base/escape.h"
-#include "cmd/audit/config.h"
-#include "cmd/json.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
 #include "os/change.h"
@@ -94,7 +92,7 @@ void audit_base_write(const struct audit_baseline *b, struct strbuf *out)
 			json_put_string(&json, NULL, audit_base_owners[i]);
 	}
 	json_end(&json);
-	audit_put_rules(&json, "rules", &b->rules);
+	audit_put_rules(&json, "rules", b->rules);
 	json_end(&json);
 	strbuf_putc(out, '\n');
 	put_list(&json, &b->mounts);
@@ -161,7 +159,7 @@ static bool parse_head(struct parse *p, const json_t *object)
 		int code = audit_code(json_is_string(name) ? json_string_value(name) : "",
 		                      json_string_length(name));
 		if (code >= 0)
-			audit_set_add(&p->to->rules, (enum audit_code)code);
+			p->to->rules |= audit_set_only((enum audit_code)code);
 	}
 	return take(p, object, "host", &p->to->host) && take(p, object, "root", &p->to->root);
 }
@@ -331,41 +329,17 @@ int audit_base_read(struct audit_base_run *base, struct fstab_machine *machine)
 	return base->save ? may_save(base, machine) : 0;
 }
 
-int audit_base_judge(struct audit_base_run *base, const struct fstab_plan *plan,
-                     const struct fstab_world *world, const struct tablines *lines, long uptime,
-                     struct audit_report *report)
-{
-	if (!base->baseline && !base->save)
-		return 0;
-	if (audit_baseline_take(plan, world, lines, &base->now) != 0)
-		return -1;
-	return base->compared
-	           ? audit_baseline_compare(&base->old, &base->now, uptime, report, &base->counts)
-		   : 0;
-}
-
-int audit_base_findings(struct audit_base_run *base, const struct audit_set *rules,
-                        struct audit_report *report)
-{
-	if (!base->baseline && !base->save)
-		return 0;
-	return audit_baseline_findings(base->compared ? &base->old : NULL, report, rules,
-	                               &base->now, &base->counts);
-}
-
 int audit_base_text(struct audit_base_run *base, const struct audit_reported *reported,
                     struct strbuf *out)
 {
-	struct audit_set own = audit_set_of(AR_BASELINE | AR_MERGE);
 	if (!audit_is_complete(reported)) {
 		message(base->save, "not saved: not all mounts are known");
 		return -1;
 	}
 	base->now.time = reported->began;
-	base->now.rules = reported->rules;
-	base->now.rules.bits &= ~reported->not_checked.bits;
-	base->now.rules.bits &= ~reported->config->off.bits;
-	base->now.rules.bits &= ~own.bits;
+	base->now.rules = reported->rules
+	                  & ~(reported->not_checked | reported->config->off
+	                      | audit_set_of(AR_BASELINE | AR_MERGE));
 	audit_base_write(&base->now, out);
 	if (out->failed)
 		message(base->save, "not saved: %s", strerror(ENOMEM));

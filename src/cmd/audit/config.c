@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/audit/config.h"
+#include "cmd/audit/audit.h"
 
 #include "base/array.h"
 #include "base/escape.h"
-#include "cmd/audit/audit.h"
-#include "cmd/cmd.h"
 #include "cmd/putfile.h"
 #include "cmd/view.h"
-#include "os/change.h"
 #include "os/entry.h"
 #include "os/file.h"
 #include "path/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,11 +29,6 @@ struct reading {
 	char **names;            /* of files in CONFIG_DIR */
 	size_t nnames, names_room;
 };
-
-int64_t audit_today(void)
-{
-	return os_time_ms() / 1000 / 86400;
-}
 
 /** Whether only root can write an open file or directory.  If not, reports it.
     @option  The option that names another file. */
@@ -259,27 +250,19 @@ static int read_given(struct reading *r, const char *name)
 /** Report invalid lines.  @return 0, or -1: there are some. */
 static int report_problems(const struct audit_config *config)
 {
-	struct strbuf place;
-	strbuf_init(&place);
 	size_t kept = config->nproblems < AUDIT_PROBLEMS_MAX ? config->nproblems
 	                                                     : AUDIT_PROBLEMS_MAX;
-	for (size_t i = 0; i < kept; ++i) {
-		const struct audit_problem *problem = &config->problems[i];
-		strbuf_reset(&place);
-		strbuf_printf(&place, "%s:%" PRIu32, problem->file, problem->line);
-		message(strbuf_str(&place), "%s", problem->why);
-	}
+	for (size_t i = 0; i < kept; ++i)
+		message(config->problems[i].place, "%s", config->problems[i].why);
 	if (kept < config->nproblems)
 		message(NULL, "%zu more invalid lines in the configuration",
 		        config->nproblems - kept);
-	strbuf_destroy(&place);
 	return config->nproblems ? -1 : 0;
 }
 
 int audit_config_read(struct fstab_machine *machine, const char *given, struct audit_config *config)
 {
 	struct reading r = {.machine = machine, .config = config, .os = &machine->run.os};
-	audit_config_init(config);
 	if (given ? strcmp(given, "none") == 0 : !machine->run.live)
 		return 0;
 	r.trusting = os_geteuid(&machine->run.os) != 0;
@@ -296,8 +279,8 @@ int audit_config_show(const struct audit_config *config, const char *looked, int
 	strbuf_init(&out);
 	for (size_t i = 0; i < config->count; ++i) {
 		const struct audit_row *row = &config->rows[i];
-		escape_terminal(&out, row->file);
-		strbuf_printf(&out, ":%" PRIu32 ": ", row->line);
+		escape_terminal(&out, row->place);
+		strbuf_puts(&out, ": ");
 		audit_put_row(&out, row);
 		strbuf_puts(&out, audit_row_over(row, today) ? "   # expired\n" : "\n");
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/audit/host.h"
+#include "cmd/audit/audit.h"
 
 #include "cmd/view.h"
 #include "recover/recover.h"

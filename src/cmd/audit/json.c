@@ -5,18 +5,7 @@
 
 #include <inttypes.h>
 
-void audit_put_codes(struct strbuf *out, const struct audit_set *set)
-{
-	const char *between = "";
-	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (audit_set_has(set, (enum audit_code)code)) {
-			strbuf_printf(out, "%s%s", between, audit_rules[code].code);
-			between = ", ";
-		}
-	}
-}
-
-void audit_put_rules(struct json *json, const char *key, const struct audit_set *set)
+void audit_put_rules(struct json *json, const char *key, audit_set set)
 {
 	json_put_array(json, key, JSON_INLINE);
 	for (int code = 0; code < AUDIT_CODES; ++code) {
@@ -63,10 +52,8 @@ static void put_finding(struct json *json, const struct audit_reported *reported
 static void put_counts(struct json *json, const struct audit_reported *reported)
 {
 	const struct audit_report *report = reported->report;
-	size_t of[AUDIT_CRITICAL + 1];
-	audit_count(reported, of);
 	json_put_object(json, "counts", JSON_INLINE);
-	put_severities(json, of);
+	put_severities(json, report->of);
 	json_put_number(json, "ignored", report->suppressed);
 	json_put_number(json, "silenced", report->silenced);
 	json_end(json);
@@ -78,14 +65,11 @@ static void put_counts(struct json *json, const struct audit_reported *reported)
 /** The expired lines of the configuration, as "FILE:LINE". */
 static void put_expired(struct json *json, const struct audit_reported *reported)
 {
-	struct strbuf place;
-	strbuf_init(&place);
+	const struct audit_row *row;
 	json_put_array(json, "expired", JSON_INLINE);
-	for (size_t at = 0; audit_next_over(reported, &at, &place);)
-		json_put_string(json, NULL, strbuf_str(&place));
+	for (size_t at = 0; (row = audit_next_over(reported, &at));)
+		json_put_string(json, NULL, row->place);
 	json_end(json);
-	json->out->failed |= place.failed;
-	strbuf_destroy(&place);
 }
 
 /** The baseline, and what differs from it. */
@@ -117,16 +101,14 @@ static void put_document(const struct audit_reported *reported, enum json_layout
 	json_init(&json, out);
 	json_put_object(&json, NULL, layout);
 	json_put_array(&json, "findings", layout);
-	for (size_t i = 0; i < report->count; ++i) {
-		if (audit_is_on(reported, &report->findings[i]))
-			put_finding(&json, reported, &report->findings[i]);
-	}
+	for (size_t i = 0; i < report->count; ++i)
+		put_finding(&json, reported, &report->findings[i]);
 	json_end(&json);
 	put_counts(&json, reported);
 	put_expired(&json, reported);
 	if (reported->baseline)
 		put_baseline(&json, reported);
-	audit_put_rules(&json, "not_judged", &reported->not_checked);
+	audit_put_rules(&json, "not_judged", reported->not_checked);
 	json_put_string(&json, "failed", reported->failed);
 	json_put_integer(&json, "exit_status", reported->status);
 	json_put_string(&json, "fstab", reported->fstab);

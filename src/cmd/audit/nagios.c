@@ -60,16 +60,15 @@ bool audit_range_alerts(const struct audit_range *range, double number)
 
 int audit_nagios_status(const struct audit_reported *reported)
 {
-	size_t of[AUDIT_CRITICAL + 1];
-	audit_count(reported, of);
+	const size_t *of = reported->report->of;
 	if (reported->failed)
 		return NX_UNKNOWN;
-	if (audit_range_alerts(&reported->limits->critical, (double)of[AUDIT_CRITICAL]))
+	if (audit_range_alerts(&reported->way->limits.critical, (double)of[AUDIT_CRITICAL]))
 		return NX_CRITICAL;
-	if (audit_range_alerts(&reported->limits->warning, (double)of[AUDIT_WARNING]))
+	if (audit_range_alerts(&reported->way->limits.warning, (double)of[AUDIT_WARNING]))
 		return NX_WARNING;
 	return !audit_is_complete(reported)
-	       || (reported->whole && reported->lacking.bits)
+	       || (reported->way->whole && reported->lacking)
 	           ? NX_UNKNOWN
 		   : NX_OK;
 }
@@ -113,8 +112,7 @@ static void put_gravest(const struct audit_reported *reported, struct strbuf *ou
 	for (int rank = 2 * AUDIT_CRITICAL + 1; rank >= 2 * AUDIT_WARNING; --rank) {
 		for (size_t i = 0; i < report->count && out->len < 4 * LINE_MAX_CHARS; ++i) {
 			const struct audit_finding *f = &report->findings[i];
-			if (!audit_is_on(reported, f) || (int)f->severity != rank / 2
-			    || audit_is_users(f->owner) != !(rank % 2))
+			if ((int)f->severity != rank / 2 || audit_is_users(f->owner) != !(rank % 2))
 				continue;
 			strbuf_printf(out, "%s%s%s", before, audit_rules[f->code].code,
 			              *f->target ? " " : "");
@@ -132,9 +130,8 @@ static void put_line(const struct audit_reported *reported, int status, struct s
 		[NX_CRITICAL] = "CRITICAL",
 		[NX_UNKNOWN] = "UNKNOWN",
 	};
-	size_t of[AUDIT_CRITICAL + 1];
+	const size_t *of = reported->report->of;
 	struct strbuf line;
-	audit_count(reported, of);
 	strbuf_init(&line);
 	strbuf_printf(&line, "GETMNT %s - ", names[status]);
 	if (reported->failed) {
@@ -152,7 +149,7 @@ static void put_line(const struct audit_reported *reported, int status, struct s
 			put_safe(&line, reported->run->nreasons ? reported->run->reasons[0] : "?");
 		} else if (status == NX_UNKNOWN) {
 			strbuf_printf(&line, "; %u rules not checked",
-			              audit_set_count(&reported->not_checked));
+			              audit_set_count(reported->not_checked));
 		}
 	}
 	audit_cut(&line, 0, LINE_MAX_CHARS);
@@ -163,18 +160,17 @@ static void put_line(const struct audit_reported *reported, int status, struct s
 
 static void put_perfdata(const struct audit_reported *reported, struct strbuf *out)
 {
-	size_t of[AUDIT_CRITICAL + 1];
-	audit_count(reported, of);
+	const size_t *of = reported->report->of;
 	strbuf_printf(
 	    out,
 	    " | critical=%zu;;%s;0 warning=%zu;%s;;0 info=%zu;;;0 ignored=%zu;;;0 "
 	    "silenced=%zu;;;0 not_judged=%u;;;0 mounts=%zu;;;0",
-	    of[AUDIT_CRITICAL], reported->limits->critical.text, of[AUDIT_WARNING],
-	    reported->limits->warning.text, of[AUDIT_INFO], reported->report->suppressed,
-	    reported->report->silenced, audit_set_count(&reported->not_checked), reported->mounts);
+	    of[AUDIT_CRITICAL], reported->way->limits.critical.text, of[AUDIT_WARNING],
+	    reported->way->limits.warning.text, of[AUDIT_INFO], reported->report->suppressed,
+	    reported->report->silenced, audit_set_count(reported->not_checked), reported->mounts);
 	strbuf_printf(out, " time=%.6fs;;;0", reported->seconds);
-	if (reported->limits->seconds > 0)
-		strbuf_printf(out, ";%g", reported->limits->seconds);
+	if (reported->way->seconds > 0)
+		strbuf_printf(out, ";%g", reported->way->seconds);
 }
 
 /** The lines of -v, -vv and -vvv: findings; informational ones and remedies; what was audited. */
@@ -182,12 +178,12 @@ static void put_long(const struct audit_reported *reported, struct strbuf *out)
 {
 	const struct audit_report *report = reported->report;
 	const struct run *run = reported->run;
-	int verbose = reported->limits->verbose;
+	int verbose = reported->way->limits.verbose;
 	for (int severity = AUDIT_CRITICAL; severity >= (verbose > 1 ? AUDIT_INFO : AUDIT_WARNING);
 	     --severity) {
 		for (size_t i = 0; i < report->count; ++i) {
 			const struct audit_finding *f = &report->findings[i];
-			if (!audit_is_on(reported, f) || (int)f->severity != severity)
+			if ((int)f->severity != severity)
 				continue;
 			strbuf_printf(out, "%s%s %s ", f->age == AUDIT_NEW ? "new: " : "",
 			              audit_severity_name(f->severity), audit_rules[f->code].code);
@@ -201,14 +197,11 @@ static void put_long(const struct audit_reported *reported, struct strbuf *out)
 			strbuf_putc(out, '\n');
 		}
 	}
-	struct strbuf place;
-	strbuf_init(&place);
-	for (size_t at = 0; audit_next_over(reported, &at, &place);) {
-		put_safe(out, strbuf_str(&place));
+	const struct audit_row *row;
+	for (size_t at = 0; (row = audit_next_over(reported, &at));) {
+		put_safe(out, row->place);
 		strbuf_puts(out, " has expired\n");
 	}
-	out->failed |= place.failed;
-	strbuf_destroy(&place);
 	for (size_t i = 0; i < run->nreasons; ++i) {
 		strbuf_puts(out, "incomplete: ");
 		if (reported->failed && strcmp(reported->failed, run->reasons[i]) == 0)
@@ -217,11 +210,8 @@ static void put_long(const struct audit_reported *reported, struct strbuf *out)
 			put_safe(out, run->reasons[i]);
 		strbuf_putc(out, '\n');
 	}
-	if (verbose > 1 && reported->not_checked.bits) {
-		strbuf_puts(out, "not checked everywhere: ");
-		audit_put_codes(out, &reported->not_checked);
-		strbuf_putc(out, '\n');
-	}
+	if (verbose > 1)
+		audit_put_not_checked(out, reported);
 	if (verbose > 2) {
 		strbuf_puts(out, "getmnt " GETMNT_VERSION ", host ");
 		put_safe(out, run->host ? run->host : "?");
@@ -240,7 +230,7 @@ void audit_nagios(const struct audit_reported *reported, struct strbuf *out)
 		put_perfdata(reported, out);
 	strbuf_putc(out, '\n');
 	audit_put_left_out(out, reported->report);
-	if (reported->limits->verbose)
+	if (reported->way->limits.verbose)
 		put_long(reported, out);
 }
 

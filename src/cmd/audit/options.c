@@ -1,81 +1,72 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/audit/options.h"
+#include "cmd/audit/audit.h"
 
 #include "audit/owner.h"
 #include "base/words.h"
 #include "cmd/listing.h"
 
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { SECONDS_MAX = 600 };
+enum { PROBE_SECONDS_MAX = 600, SECONDS_MAX = 86400 };
 
-static const struct option_row audit_rows[] = {
-	OPTION_GROUP("Rules"),
-	{"config", 0, "FILE|none", "the configuration (ROOT/etc/getmnt/audit.conf)"},
-	{"disable", 0, "CODE,...", "without these rules"},
-	{"include", 0, "OWNER,...", "report each deleted or hidden mount of these owners"},
-	{"list-rules", 0, NULL, "list the rules and their severities"},
-	{"only", 0, "CODE,...", "only these rules"},
-	{"show-config", 0, NULL, "print the configuration and where it comes from"},
-	OPTION_GROUP("Input"),
-	{"baseline", 0, "FILE", "report what changed since --save=FILE"},
-	{"fstab", 0, "FILE", "the fstab (ROOT/etc/fstab)"},
-	{"holders", 0, NULL, "look for holders of unmounted file systems"},
-	{"probe", 0, "[local|all]", "touch mounts, with a time limit",
-	 OPT_IS_WORD(struct audit_opts, probe), .base = DP_LOCAL},
-	{"probe-timeout", 0, "SEC", "time limit of a probe (3)"},
-	{"root", 0, "DIR", "audit the mounts at and below DIR"},
-	{"save", 0, "FILE", "save the present state for --baseline"},
-	{"swaps", 0, "FILE", "a recorded /proc/swaps"},
-	{"tab-file", 'F', "FILE", "a recorded mountinfo instead of the live mounts"},
-	{"under", 0, NULL, "look for files that mounts cover"},
-	AUDIT_WAY_ROWS,
-	OPTION_GROUP("General"),
-	{"fail-on", 0, "SEVERITY", "exit 1 from this on: info, warning, critical, never",
-	 "info|warning|critical|never", OPT_IS_WORD(struct audit_opts, fail_on)},
-	OPTION_STATS(struct audit_opts, stats),
-	{"verbose", 'v', NULL, "print informational findings as well"},
-	{"help", 'h', NULL, "this help"},
-};
+#define FORMS "text|json|jsonl|nagios|prometheus"   /* in the order of enum audit_form */
 
-const struct option_table audit_table = {
-	"audit", audit_rows, sizeof(audit_rows) / sizeof(*audit_rows),
-};
+/* Options that are not only kept. */
 
-void audit_options_help(FILE *out)
+static int take_form(void *arg, const struct option_row *row, const char *value)
 {
-	options_help(&audit_table,
-	             "Usage:\n getmnt audit [options]\n\n"
-	             "Compare an fstab with what is mounted and with the devices of this "
-	             "machine.\n",
-	             "Exit status: 0 clean, 1 findings, 2 could not be audited.\n", out);
+	struct audit_way *way = &((struct audit_opts *)arg)->way;
+	const struct option_row forms = {"format", .words = FORMS};
+	int form = value ? option_take_word(&forms, value) : row->base;
+	size_t n, m;
+	if (form < 0)
+		return AX_FAILED;
+	const char *name = option_word_at(&forms, form, &n),
+	           *other = option_word_at(&forms, way->form, &m);
+	if (way->plugin && form != AF_NAGIOS)
+		return usage_error("--format",
+		                   "\"%.*s\" is not a format of the plugin; use getmnt audit",
+		                   (int)n, name);
+	if (way->chosen && way->form != form)
+		return usage_error("--format", "%.*s and %.*s exclude each other", (int)m, other,
+		                   (int)n, name);
+	way->chosen = true;
+	way->form = form;
+	return 0;
 }
 
-/** Read codes with commas between.
-    @return 0, or an exit status after a message. */
-static int take_codes(const char *name, const char *value, struct audit_set *set)
+/** Take the codes of --only and --disable. */
+static int take_codes(void *arg, const struct option_row *row, const char *value)
 {
+	struct audit_opts *opts = arg;
+	bool only = row->name[0] == 'o';
+	audit_set *set = only ? &opts->rules : &opts->without;
+	if (only && !opts->only)
+		*set = 0;
+	opts->only |= only;
 	for (const char *at = value;; ++at) {
 		size_t n = strcspn(at, ",");
-		struct audit_set found = {0}, merge = audit_set_of(AR_MERGE);
+		audit_set found = 0;
 		audit_codes(at, n, &found);
-		found.bits &= ~merge.bits;
-		if (!found.bits)
-			return usage_error(name, "unknown rule \"%.*s\"; getmnt audit --list-rules "
-			                         "prints them", (int)n, at);
-		set->bits |= found.bits;
+		found &= ~audit_set_of(AR_MERGE);
+		if (!found)
+			return usage_error(only ? "--only" : "--disable",
+			                   "unknown rule \"%.*s\"; getmnt audit --list-rules "
+			                   "prints them", (int)n, at);
+		*set |= found;
 		at += n;
 		if (!*at)
 			return 0;
 	}
 }
 
-/** Read owners with commas between.  @return 0, or an exit status after a message. */
-static int take_owners(const char *value, const char **include)
+/** Take the owners of --include. */
+static int take_owners(void *arg, const struct option_row *row, const char *value)
 {
-	size_t n, had = 0;
+	const char **include = ((struct audit_opts *)arg)->include;
+	size_t n, had;
+	(void)row;
 	for (const char *at = value;; at += n + 1) {
 		n = strcspn(at, ",");
 		const char *const *owner = audit_owners;
@@ -92,91 +83,142 @@ static int take_owners(const char *value, const char **include)
 	}
 }
 
-/** Read a time.  @return 0, or an exit status after a message. */
-static int take_seconds(const char *name, const char *value, double *seconds)
+/** Take a range of the plugin. */
+static int take_range(void *arg, const struct option_row *row, const char *value)
 {
-	char *end;
-	*seconds = strtod(value, &end);
-	if (end == value || *end || !(*seconds > 0 && *seconds <= SECONDS_MAX))
-		return usage_error(name, "\"%s\": must be a number of seconds above 0, at most %d",
-		                   value,
-		                   SECONDS_MAX);
+	struct audit_limits *limits = &((struct audit_opts *)arg)->way.limits;
+	char title[OPTION_TITLE_SIZE];
+	if (audit_range_read(value, *row->name == 'c' ? &limits->critical : &limits->warning))
+		return 0;
+	return usage_error(option_title(row, title), "\"%s\": must be a RANGE: [@]START:END",
+	                   value);
+}
+
+static int take_verbose(void *arg, const struct option_row *row, const char *value)
+{
+	(void)row;
+	(void)value;
+	++((struct audit_opts *)arg)->way.limits.verbose;
 	return 0;
 }
 
-static int take_option(void *arg, const char *name, const char *value)
+/* The tables. */
+
+#define FLAG(field) OPT_IS_FLAG(struct audit_opts, field)
+#define ONCE(field) OPT_IS_ONCE(struct audit_opts, field)
+#define SECONDS(field, most) OPT_IS_SECONDS(struct audit_opts, field, most)
+#define FORM(form) .take = take_form, .base = form
+
+static const struct option_row audit_rows[] = {
+	OPTION_GROUP("Rules"),
+	{"config", 0, "FILE|none", "the configuration (ROOT/etc/getmnt/audit.conf)", ONCE(config)},
+	{"disable", 0, "CODE,...", "without these rules", .take = take_codes},
+	{"include", 0, "OWNER,...", "report each deleted or hidden mount of these owners",
+	 .take = take_owners},
+	{"list-rules", 0, NULL, "list the rules and their severities", FLAG(list_rules)},
+	{"only", 0, "CODE,...", "only these rules", .take = take_codes},
+	{"show-config", 0, NULL, "print the configuration and where it comes from",
+	 FLAG(show_config)},
+	OPTION_GROUP("Input"),
+	{"baseline", 0, "FILE", "report what changed since --save=FILE", ONCE(baseline)},
+	{"fstab", 0, "FILE", "the fstab (ROOT/etc/fstab)", ONCE(fstab)},
+	{"holders", 0, NULL, "look for holders of unmounted file systems", FLAG(holders)},
+	{"probe", 0, "[local|all]", "touch mounts, with a time limit",
+	 OPT_IS_WORD(struct audit_opts, probe), .base = DP_LOCAL},
+	{"probe-timeout", 0, "SEC", "time limit of a probe (3)",
+	 SECONDS(timeout, PROBE_SECONDS_MAX)},
+	{"root", 0, "DIR", "audit the mounts at and below DIR", ONCE(root)},
+	{"save", 0, "FILE", "save the present state for --baseline", ONCE(way.save)},
+	{"swaps", 0, "FILE", "a recorded /proc/swaps", ONCE(swaps)},
+	{"tab-file", 'F', "FILE", "a recorded mountinfo instead of the live mounts",
+	 ONCE(tab_file)},
+	{"under", 0, NULL, "look for files that mounts cover", FLAG(under)},
+	OPTION_GROUP("Output"),
+	{"format", 0, "FORM", "text, json, jsonl, nagios or prometheus", FORMS, .take = take_form},
+	{"json", 'J', NULL, "one JSON document", FORM(AF_JSON)},
+	{"jsonl", 0, NULL, "JSON on one line, for collectors", FORM(AF_JSONL)},
+	{"max-time", 0, "SEC", "stop after this time", SECONDS(way.seconds, SECONDS_MAX)},
+	{"nagios", 0, NULL, "as a monitoring plugin; see check_getmnt --help", FORM(AF_NAGIOS)},
+	{"output", 0, "FILE", "write the output to FILE, completely or not at all",
+	 ONCE(way.output)},
+	{"prometheus", 0, NULL, "metrics for node_exporter's textfile collector",
+	 FORM(AF_PROMETHEUS)},
+	{"require-complete", 0, NULL, "exit 2 if something could not be checked", FLAG(way.whole)},
+	OPTION_GROUP("General"),
+	{"fail-on", 0, "SEVERITY", "exit 1 from this on: info, warning, critical, never",
+	 "info|warning|critical|never", OPT_IS_WORD(struct audit_opts, fail_on)},
+	OPTION_STATS(struct audit_opts, stats),
+	{"verbose", 'v', NULL, "print informational findings as well", .take = take_verbose},
+	OPTION_HELP(struct audit_opts, help),
+};
+
+/** What a plugin has instead of the options that it lacks. */
+static const struct option_row plugin_rows[] = {
+	OPTION_GROUP("Plugin"),
+	{"critical", 'c', "RANGE", "CRITICAL if the critical findings are outside (0)",
+	 .take = take_range},
+	{"format", 0, "nagios", "the default", .take = take_form},
+	{"nagios", 0, NULL, "the default", FORM(AF_NAGIOS)},
+	{"timeout", 't', "SEC", "UNKNOWN after this time (10)", SECONDS(way.seconds, SECONDS_MAX)},
+	{"verbose", 'v', NULL, "one line per finding; -vv and -vvv print more",
+	 .take = take_verbose},
+	{"version", 'V', NULL, "the version", FLAG(version)},
+	{"warning", 'w', "RANGE", "WARNING if the number of warnings is outside (0)",
+	 .take = take_range},
+	OPTION_HELP(struct audit_opts, help),
+};
+
+static const char plugin_lacks[] = "fail-on json jsonl list-rules max-time output prometheus save "
+                                   "stats help verbose format nagios";
+
+const struct option_table audit_table = {
+	"audit", audit_rows, sizeof(audit_rows) / sizeof(*audit_rows),
+};
+
+struct option_table audit_plugin_table(struct option_row *rows)
 {
-	struct audit_opts *opts = arg;
-	struct audit_set set = {0};
-	int taken;
-	if (audit_way_take(&opts->way, name, value, &taken))
-		return taken;
-	if (strcmp(name, "probe-timeout") == 0)
-		return take_seconds("--probe-timeout", value, &opts->timeout);
-	if (strcmp(name, "include") == 0)
-		return take_owners(value, opts->include);
-	if (strcmp(name, "disable") == 0 || strcmp(name, "only") == 0) {
-		bool only = strcmp(name, "only") == 0;
-		int status = take_codes(only ? "--only" : "--disable", value, &set);
-		if (only && !opts->only)
-			opts->rules = (struct audit_set){0};
-		if (!status)
-			(only ? &opts->rules : &opts->without)->bits |= set.bits;
-		opts->only |= only;
-		return status;
+	size_t n = 0;
+	for (size_t i = 0; i < audit_table.count; ++i) {
+		const char *name = audit_rows[i].name;
+		if (name && !word_in(name, strlen(name), plugin_lacks))
+			rows[n++] = audit_rows[i];
 	}
-	if (strcmp(name, "config") == 0 && !*value)
-		return usage_error("--config", "name a file, or none");
-	if (strcmp(name, "config") == 0 && opts->config)
-		return usage_error("--config", "given twice; put the lines into one file, or "
-		                               "into /etc/getmnt/audit.conf.d");
-	/* Of two one would not be audited. */
-	if (strcmp(name, "fstab") == 0)
-		return option_once("--fstab", value, &opts->fstab);
-	if (strcmp(name, "root") == 0)
-		return option_once("--root", value, &opts->root);
-	if (strcmp(name, "tab-file") == 0)
-		return option_once("--tab-file", value, &opts->tab_file);
-	if (strcmp(name, "swaps") == 0)
-		return option_once("--swaps", value, &opts->swaps);
-	if (strcmp(name, "baseline") == 0)
-		return option_once("--baseline", value, &opts->baseline);
-	if (strcmp(name, "save") == 0)
-		return option_once("--save", value, &opts->save);
-	if (strcmp(name, "config") == 0)
-		opts->config = value;
-	else if (strcmp(name, "under") == 0)
-		opts->under = true;
-	else if (strcmp(name, "holders") == 0)
-		opts->holders = true;
-	else if (strcmp(name, "list-rules") == 0)
-		opts->list_rules = true;
-	else if (strcmp(name, "show-config") == 0)
-		opts->show_config = true;
-	else if (strcmp(name, "verbose") == 0) {
-		opts->verbose = true;
-		++opts->way.limits.verbose;
-	} else if (strcmp(name, "version") == 0)
-		opts->version = true;
-	else
-		opts->help = true;
-	return 0;
+	memcpy(rows + n, plugin_rows, sizeof(plugin_rows));
+	return (struct option_table){
+		"check_getmnt", rows, n + sizeof(plugin_rows) / sizeof(*plugin_rows)};
+}
+
+void audit_options_help(const struct option_table *table, bool plugin)
+{
+	if (!plugin) {
+		options_help(table, "Usage:\n getmnt audit [options]\n\n"
+		             "Compare an fstab with what is mounted and with the devices of this "
+		             "machine.\n",
+		             "Exit status: 0 clean, 1 findings, 2 could not be audited.\n", stdout);
+		return;
+	}
+	options_help(table, "Usage:\n check_getmnt [options]\n getmnt audit --nagios [options]\n\n"
+	             "Compare an fstab with what is mounted: a plugin for Nagios, Icinga and "
+	             "others.\n", NULL, stdout);
+	puts("\nA RANGE is [@]START:END.  START: has no end, ~:END no start, and END starts "
+	     "at 0.\n"
+	     "Numbers outside the range count, with @ those inside.\n"
+	     "\nExit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.\n\n"
+	     "Details: getmnt-audit(8).");
 }
 
 int audit_options_read(const struct option_table *table, int argc, char **argv,
                        struct audit_opts *opts)
 {
-	int status = options_read(table, argc, argv, opts, take_option);
+	int status = options_read(table, argc, argv, opts, NULL);
 	if (status || opts->help || opts->list_rules || opts->version)
 		return status;
-	struct audit_set merge = audit_set_of(AR_MERGE), base = audit_set_of(AR_BASELINE);
-	opts->rules.bits &= ~opts->without.bits;
-	opts->rules.bits &= ~merge.bits;
-	struct audit_set others = opts->rules;
-	others.bits &= ~base.bits;
-	if (!opts->rules.bits)
+	struct audit_way *way = &opts->way;
+	opts->rules &= ~(opts->without | audit_set_of(AR_MERGE));
+	if (!opts->rules)
 		return usage_error("--disable", "all rules are disabled; remove a code");
-	if (!others.bits && !opts->baseline && !opts->save && !opts->show_config)
+	if (!(opts->rules & ~audit_set_of(AR_BASELINE)) && !opts->baseline && !way->save
+	    && !opts->show_config)
 		return usage_error("--only", "BASE-* compares with a baseline: --baseline=FILE; "
 		                             "--save=FILE makes one");
 	if (optind < argc)
@@ -189,17 +231,15 @@ int audit_options_read(const struct option_table *table, int argc, char **argv,
 		                   "cannot be used with --tab-file");
 	if (opts->tab_file && !opts->fstab && !opts->show_config)
 		return usage_error("--tab-file", "also requires --fstab=FILE");
-	const struct audit_way *way = &opts->way;
-	if (opts->show_config && (way->form != AF_TEXT || way->plugin || way->output || opts->save
+	if (opts->show_config && (way->form != AF_TEXT || way->plugin || way->output || way->save
 	                          || opts->baseline))
 		return usage_error("--show-config", "cannot be combined with a format, --output, "
 		                                    "--save or --baseline");
-	opts->root = opts->root ? opts->root : "/";
-	if (opts->save && way->output && strcmp(opts->save, way->output) == 0)
+	if (way->save && way->output && strcmp(way->save, way->output) == 0)
 		return usage_error("--save", "%s is also the file of --output; name two files",
-		                   opts->save);
-	opts->way.save = opts->save;
-	opts->way.root = opts->root;
-	opts->way.live = !opts->tab_file;
+		                   way->save);
+	opts->root = opts->root ? opts->root : "/";
+	way->root = opts->root;
+	way->live = !opts->tab_file;
 	return 0;
 }

@@ -18,17 +18,6 @@ void audit_list_rules(FILE *out)
 	}
 }
 
-void audit_count(const struct audit_reported *reported, size_t of[AUDIT_CRITICAL + 1])
-{
-	memset(of, 0, (AUDIT_CRITICAL + 1) * sizeof(*of));
-	for (size_t i = 0; i < reported->report->count; ++i) {
-		const struct audit_finding *f = &reported->report->findings[i];
-		of[f->severity] += audit_is_on(reported, f);
-	}
-	for (int severity = AUDIT_INFO; severity <= AUDIT_CRITICAL; ++severity)
-		of[severity] += reported->report->left_out[severity];
-}
-
 void audit_cut(struct strbuf *out, size_t from, size_t chars)
 {
 	size_t n = 0, kept = from;
@@ -64,13 +53,6 @@ void audit_put_left_out(struct strbuf *out, const struct audit_report *report)
 		    of[AUDIT_INFO]);
 }
 
-static void put_place(struct strbuf *out, const char *file, uint32_t line)
-{
-	escape_terminal(out, file);
-	if (line)
-		strbuf_printf(out, ":%" PRIu32, line);
-}
-
 static void put_finding(struct strbuf *out, const struct audit_finding *f, bool colored)
 {
 	static const char *const colors[] = {
@@ -84,7 +66,9 @@ static void put_finding(struct strbuf *out, const struct audit_finding *f, bool 
 		              audit_rules[f->code].code);
 	if (f->file) {
 		strbuf_puts(out, " (");
-		put_place(out, f->file, f->line);
+		escape_terminal(out, f->file);
+		if (f->line)
+			strbuf_printf(out, ":%" PRIu32, f->line);
 		strbuf_putc(out, ')');
 	} else if (f->line) {
 		strbuf_printf(out, " (line %" PRIu32 ")", f->line);
@@ -111,6 +95,18 @@ static void put_finding(struct strbuf *out, const struct audit_finding *f, bool 
 	}
 }
 
+void audit_put_not_checked(struct strbuf *out, const struct audit_reported *reported)
+{
+	const char *before = "not checked everywhere: ";
+	for (int code = 0; code < AUDIT_CODES; ++code) {
+		if (!audit_set_has(reported->not_checked, (enum audit_code)code))
+			continue;
+		strbuf_printf(out, "%s%s", before, audit_rules[code].code);
+		before = ", ";
+	}
+	strbuf_puts(out, reported->not_checked ? "\n" : "");
+}
+
 void audit_put_row(struct strbuf *out, const struct audit_row *row)
 {
 	struct strbuf masked;
@@ -130,7 +126,7 @@ static void put_silenced(struct strbuf *out, const struct audit_config *config)
 		if (audit_is_users(silenced->finding.owner) && ++users > AUDIT_USERS_MAX)
 			continue;
 		strbuf_puts(out, "ignored by ");
-		put_place(out, silenced->row->file, silenced->row->line);
+		escape_terminal(out, silenced->row->place);
 		strbuf_printf(out, ": %s %s", audit_severity_name(silenced->finding.severity),
 		              audit_rules[silenced->finding.code].code);
 		if (*silenced->finding.target) {
@@ -144,16 +140,12 @@ static void put_silenced(struct strbuf *out, const struct audit_config *config)
 		              users - AUDIT_USERS_MAX);
 }
 
-const struct audit_row *audit_next_over(const struct audit_reported *reported, size_t *at,
-                                        struct strbuf *place)
+const struct audit_row *audit_next_over(const struct audit_reported *reported, size_t *at)
 {
 	while (*at < reported->config->count) {
 		const struct audit_row *row = &reported->config->rows[(*at)++];
-		if (!audit_row_over(row, reported->today))
-			continue;
-		strbuf_reset(place);
-		strbuf_printf(place, "%s:%" PRIu32, row->file, row->line);
-		return row;
+		if (audit_row_over(row, reported->today))
+			return row;
 	}
 	return NULL;
 }
@@ -161,17 +153,13 @@ const struct audit_row *audit_next_over(const struct audit_reported *reported, s
 /** List the lines of the configuration that have expired. */
 static void put_over(struct strbuf *out, const struct audit_reported *reported)
 {
-	struct strbuf place;
 	const struct audit_row *row;
-	strbuf_init(&place);
-	for (size_t at = 0; (row = audit_next_over(reported, &at, &place));) {
-		escape_terminal(out, strbuf_str(&place));
+	for (size_t at = 0; (row = audit_next_over(reported, &at));) {
+		escape_terminal(out, row->place);
 		strbuf_puts(out, " has expired; remove the line, or give it another date: ");
 		audit_put_row(out, row);
 		strbuf_putc(out, '\n');
 	}
-	out->failed |= place.failed;
-	strbuf_destroy(&place);
 }
 
 static int compare_targets(const void *a, const void *b)
@@ -184,10 +172,10 @@ static int compare_targets(const void *a, const void *b)
 }
 
 /** "/etc/fstab: 6 critical, 12 warnings (16 informational; -v shows them)" */
-static void put_summary(const struct audit_reported *reported, const size_t of[AUDIT_CRITICAL + 1],
-                        struct strbuf *out)
+static void put_summary(const struct audit_reported *reported, struct strbuf *out)
 {
 	const struct audit_report *report = reported->report;
+	const size_t *of = report->of;
 	escape_terminal(out, reported->fstab ? reported->fstab : "no fstab");
 	strbuf_printf(out, ": %zu critical, %zu warning%s", of[AUDIT_CRITICAL], of[AUDIT_WARNING],
 	              of[AUDIT_WARNING] == 1 ? "" : "s");
@@ -215,14 +203,14 @@ static void put_summary(const struct audit_reported *reported, const size_t of[A
 void audit_text(const struct audit_reported *reported, struct strbuf *out)
 {
 	const struct audit_report *report = reported->report;
-	size_t n = 0, of[AUDIT_CRITICAL + 1];
+	size_t n = 0;
 	if (reported->failed)
 		return;
 	const struct audit_finding **shown = malloc((report->count + 1) * sizeof(*shown));
 	out->failed |= !shown;
 	for (size_t i = 0; shown && i < report->count; ++i) {
 		const struct audit_finding *f = &report->findings[i];
-		if (audit_is_on(reported, f) && f->severity >= reported->least)
+		if (f->severity >= reported->least)
 			shown[n++] = f;
 	}
 	if (shown)
@@ -236,18 +224,14 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 		put_finding(out, shown[i], reported->colored);
 	}
 	free(shown);
-	audit_count(reported, of);
 	/* A clean system prints nothing when run from cron. */
 	if (n > 0 || reported->least == AUDIT_INFO || reported->terminal) {
-		put_summary(reported, of, out);
+		put_summary(reported, out);
 		audit_put_left_out(out, report);
 	}
 	if (reported->least == AUDIT_INFO)
 		put_silenced(out, reported->config);
 	put_over(out, reported);
-	if (reported->least == AUDIT_INFO && reported->not_checked.bits) {
-		strbuf_puts(out, "not checked everywhere: ");
-		audit_put_codes(out, &reported->not_checked);
-		strbuf_putc(out, '\n');
-	}
+	if (reported->least == AUDIT_INFO)
+		audit_put_not_checked(out, reported);
 }

@@ -139,11 +139,9 @@ static char *series_line(const struct audit_finding *f)
 /** The expired lines of the configuration. */
 static void put_expired(struct metrics *m, const struct audit_reported *reported)
 {
-	struct strbuf place;
-	size_t n = 0;
-	strbuf_init(&place);
 	const struct audit_row *row;
-	for (size_t at = 0; (row = audit_next_over(reported, &at, &place)); ++n) {
+	size_t n = 0;
+	for (size_t at = 0; (row = audit_next_over(reported, &at)); ++n) {
 		if (n == 0)
 			head(m, "config_line_expired", "An expired line of the configuration.");
 		if (n >= EXPIRED_MAX)
@@ -153,8 +151,6 @@ static void put_expired(struct metrics *m, const struct audit_reported *reported
 		strbuf_printf(m->out, ",line=\"%" PRIu32 "\"} 1\n", row->line);
 		++m->series;
 	}
-	m->out->failed |= place.failed;
-	strbuf_destroy(&place);
 	put_gauge(m, "config_lines_expired", "Expired lines of the configuration.", (double)n);
 }
 
@@ -167,8 +163,6 @@ static void put_findings(struct metrics *m, const struct audit_reported *reporte
 	m->out->failed |= !all;
 	for (size_t i = 0; all && i < report->count; ++i) {
 		const struct audit_finding *f = &report->findings[i];
-		if (!audit_is_on(reported, f))
-			continue;
 		char *line = series_line(f);
 		m->out->failed |= !line;
 		if (line)
@@ -213,23 +207,21 @@ void audit_prometheus(const struct audit_reported *reported, struct strbuf *out)
 	}
 	if (reported->failed)
 		return;
-	size_t of[AUDIT_CRITICAL + 1];
-	audit_count(reported, of);
 	put_gauge(&m, "last_completion_timestamp_seconds", "When the last successful audit ended.",
 	          (double)(reported->began + (int64_t)reported->seconds));
 	put_gauge(&m, "mounts", "The number of mounts.", (double)reported->mounts);
-	put_severities(&m, "findings", "The number of findings.", of);
+	put_severities(&m, "findings", "The number of findings.", reported->report->of);
 	put_gauge(&m, "findings_ignored", "Findings ignored by comments in the fstab.",
 	          (double)reported->report->suppressed);
 	put_gauge(&m, "findings_silenced", "Findings ignored by the configuration.",
 	          (double)reported->report->silenced);
 	put_expired(&m, reported);
 	put_gauge(&m, "rules_not_judged", "Rules that could not be checked everywhere.",
-	          audit_set_count(&reported->not_checked));
-	if (reported->not_checked.bits)
+	          audit_set_count(reported->not_checked));
+	if (audit_set_count(reported->not_checked))
 		head(&m, "rule_not_judged", "A rule that could not be checked everywhere.");
 	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (audit_set_has(&reported->not_checked, (enum audit_code)code)) {
+		if (audit_set_has(reported->not_checked, (enum audit_code)code)) {
 			strbuf_printf(out, "getmnt_audit_rule_not_judged{code=\"%s\"} 1\n",
 			              audit_rules[code].code);
 			++m.series;

@@ -26,12 +26,7 @@
 #include <unistd.h>
 
 /** Monitoring systems may run plugins without a time limit of their own. */
-enum { SECONDS_DEFAULT = 10, SECONDS_MAX = 86400 };
-
-static const char *const form_names[AF_FORMS + 1] = {
-	[AF_TEXT] = "text", [AF_JSON] = "json", [AF_JSONL] = "jsonl", [AF_NAGIOS] = "nagios",
-	[AF_PROMETHEUS] = "prometheus",
-};
+enum { SECONDS_DEFAULT = 10 };
 
 void audit_way_init(struct audit_way *way)
 {
@@ -54,14 +49,13 @@ void audit_way_destroy(struct audit_way *way)
 
 /** Find the last option of this name, as one word or two.
     @value [out]  Its value, or NULL. */
-static bool find_option(const struct audit_way *way, int argc, char **argv, const char *name,
-                        const char **value)
+static bool find_option(int argc, char **argv, const char *name, const char **value)
 {
 	bool found = false;
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
 		const char *given;
 		size_t count;
-		const struct option_row *row = option_find(way->table, argv[i], &given, &count);
+		const struct option_row *row = option_find(&audit_table, argv[i], &given, &count);
 		if (!row || strcmp(row->name, name) != 0)
 			continue;
 		found = true;
@@ -71,141 +65,28 @@ static bool find_option(const struct audit_way *way, int argc, char **argv, cons
 }
 
 /** Whether a format is requested, by its own option or by --format. */
-static bool asks_for_form(const struct audit_way *way, int argc, char **argv, const char *form)
+static bool has_form(int argc, char **argv, const char *form)
 {
 	const char *value;
-	return find_option(way, argc, argv, form, &value)
-	       || (find_option(way, argc, argv, "format", &value) && value
-	           && strcmp(value, form) == 0);
+	return find_option(argc, argv, form, &value)
+	       || (find_option(argc, argv, "format", &value) && value && strcmp(value, form) == 0);
 }
 
-bool audit_way_plugin(struct audit_way *way, const struct option_table *table, bool named, int argc,
-                      char **argv)
+bool audit_way_plugin(struct audit_way *way, bool named, int argc, char **argv)
 {
-	way->table = table;
-	way->plugin = named || asks_for_form(way, argc, argv, "nagios");
+	way->plugin = named || has_form(argc, argv, "nagios");
 	if (way->plugin)
 		way->form = AF_NAGIOS;
 	message_note(&way->said, way->plugin);
 	return way->plugin;
 }
 
-struct option_table audit_plugin_table(const struct option_table *of, struct option_row *rows)
-{
-	static const char *const left_out[] = {
-		"fail-on", "json", "jsonl", "list-rules", "max-time", "output", "prometheus",
-		"save", "stats",
-		"help", "verbose", "format", "nagios",
-	};
-	static const struct option_row own[] = {
-		OPTION_GROUP("Plugin"),
-		{"critical", 'c', "RANGE", "CRITICAL if the critical findings are outside (0)"},
-		{"format", 0, "nagios", "the default"},
-		{"nagios", 0, NULL, "the default"},
-		{"timeout", 't', "SEC", "UNKNOWN after this time (10)"},
-		{"verbose", 'v', NULL, "one line per finding; -vv and -vvv print more"},
-		{"version", 'V', NULL, "the version"},
-		{"warning", 'w', "RANGE", "WARNING if the number of warnings is outside (0)"},
-		{"help", 'h', NULL, "this help"},
-	};
-	size_t n = 0;
-	for (size_t i = 0; i < of->count; ++i) {
-		bool out = false;
-		for (size_t k = 0; k < sizeof(left_out) / sizeof(*left_out); ++k)
-			out |= !of->rows[i].name || strcmp(of->rows[i].name, left_out[k]) == 0;
-		if (!out)
-			rows[n++] = of->rows[i];
-	}
-	for (size_t k = 0; k < sizeof(own) / sizeof(*own) && n < OPTION_ROWS_MAX; ++k)
-		rows[n++] = own[k];
-	return (struct option_table){"check_getmnt", rows, n};
-}
-
-void audit_plugin_help(const struct option_table *table, FILE *out)
-{
-	fputs("Usage:\n check_getmnt [options]\n getmnt audit --nagios [options]\n\n"
-	      "Compare an fstab with what is mounted: a plugin for Nagios, Icinga and others.\n",
-	      out);
-	options_help(table, "", NULL, out);
-	fputs("\nA RANGE is [@]START:END.  START: has no end, ~:END no start, and END starts "
-	      "at 0.\n"
-	      "Numbers outside the range count, with @ those inside.\n"
-	      "\nExit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.\n\n"
-	      "Details: getmnt-audit(8).\n", out);
-}
-
-static int choose(struct audit_way *way, int form)
-{
-	if (way->plugin && form != AF_NAGIOS)
-		return usage_error("--format",
-		                   "\"%s\" is not a format of the plugin; use getmnt audit",
-		                   form_names[form]);
-	if (way->chosen && way->form != form)
-		return usage_error("--format", "%s and %s exclude each other",
-		                   form_names[way->form], form_names[form]);
-	way->chosen = true;
-	way->form = form;
-	return 0;
-}
-
-static int take_seconds(const char *name, const char *value, double *seconds)
-{
-	char *end;
-	double number = strtod(value, &end);
-	if (end == value || *end || !(number > 0) || number > SECONDS_MAX)
-		return usage_error(name, "\"%s\": must be a number of seconds above 0, at most %d",
-		                   value, SECONDS_MAX);
-	*seconds = number;
-	return 0;
-}
-
-bool audit_way_take(struct audit_way *way, const char *name, const char *value, int *status)
-{
-	static const struct {
-		const char *name;
-		int form;
-	} forms[] = {
-		{"json", AF_JSON}, {"jsonl", AF_JSONL}, {"nagios", AF_NAGIOS},
-		{"prometheus", AF_PROMETHEUS},
-	};
-	int form;
-	*status = 0;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); ++i) {
-		if (strcmp(name, forms[i].name) == 0) {
-			*status = choose(way, forms[i].form);
-			return true;
-		}
-	}
-	if (strcmp(name, "format") == 0) {
-		*status = option_word("--format", value, form_names, &form);
-		if (!*status)
-			*status = choose(way, form);
-	} else if (strcmp(name, "critical") == 0 || strcmp(name, "warning") == 0) {
-		bool critical = *name == 'c';
-		if (!audit_range_read(value, critical ? &way->limits.critical
-		                      : &way->limits.warning))
-			*status = usage_error(critical ? "--critical" : "--warning",
-			                      "\"%s\": must be a RANGE: [@]START:END", value);
-	} else if (strcmp(name, "max-time") == 0) {
-		*status = take_seconds("--max-time", value, &way->seconds);
-	} else if (strcmp(name, "timeout") == 0) {
-		*status = take_seconds("--timeout", value, &way->seconds);
-	} else if (strcmp(name, "output") == 0) {
-		*status = option_once("--output", value, &way->output);
-	} else if (strcmp(name, "require-complete") == 0) {
-		way->whole = true;
-	} else {
-		return false;
-	}
-	return true;
-}
-
-bool audit_way_is_text(const struct audit_way *way)
-{
-	return way->form == AF_TEXT;
-}
-
 /* The formats. */
+
+static void (*const formats[])(const struct audit_reported *reported, struct strbuf *out) = {
+	[AF_TEXT] = audit_text, [AF_JSON] = audit_json, [AF_JSONL] = audit_jsonl,
+	[AF_NAGIOS] = audit_nagios, [AF_PROMETHEUS] = audit_prometheus,
+};
 
 int audit_way_report(struct audit_way *way, const struct audit_reported *given,
                      struct strbuf *document)
@@ -215,26 +96,12 @@ int audit_way_report(struct audit_way *way, const struct audit_reported *given,
 	reported.terminal = way->terminal && !way->output;
 	reported.colored = reported.terminal && term && strcmp(term, "dumb") != 0
 	    && !(plain && *plain);
-	reported.limits = &way->limits;
-	reported.whole = way->whole;
-	if (way->whole && (!audit_is_complete(&reported) || audit_set_count(&reported.lacking)))
+	reported.way = way;
+	if (way->unsaved
+	    || (way->whole && (!audit_is_complete(&reported) || reported.lacking)))
 		reported.status = AX_FAILED;
-	if (way->unsaved)
-		reported.status = AX_FAILED;
-	int status = reported.status;
-	switch (way->form) {
-	case AF_TEXT: audit_text(&reported, document); break;
-	case AF_JSON: audit_json(&reported, document); break;
-	case AF_JSONL: audit_jsonl(&reported, document); break;
-	case AF_PROMETHEUS: audit_prometheus(&reported, document); break;
-	case AF_NAGIOS:
-		audit_nagios(&reported, document);
-		status = audit_nagios_status(&reported);
-		break;
-	default:
-		break;
-	}
-	return status;
+	formats[way->form](&reported, document);
+	return way->form == AF_NAGIOS ? audit_nagios_status(&reported) : reported.status;
 }
 
 const char *audit_way_why(struct audit_way *way)
@@ -346,22 +213,22 @@ static int deliver(struct audit_way *way, struct strbuf *document)
 	return finish_stdout(true) == 0 ? rc : -1;
 }
 
+enum { BROKEN = 255 };   /* exit status of the child: nothing usable was printed */
+
 /** The audit in a child. */
-struct audit_child {
-	struct audit_way *way;
-	int (*run)(void *arg, struct strbuf *document);
-	void *arg;
+struct child {
+	struct audit_opts *opts;
+	int (*run)(struct audit_opts *opts, struct strbuf *document);
 };
 
+/** Audit, and print the document, what is saved, and the length of the document. */
 static int run_child(void *arg)
 {
-	struct audit_child *child = arg;
+	struct child *child = arg;
 	struct strbuf document;
 	strbuf_init(&document);
-	int status = child->run(child->arg, &document);
-	enum { BROKEN = 255 };
-	/* The length of the document follows both. */
-	const struct strbuf *saved = &child->way->saved;
+	int status = child->run(child->opts, &document);
+	const struct strbuf *saved = &child->opts->way.saved;
 	uint64_t len = document.len;
 	bool whole = !document.failed && !saved->failed
 	             && fwrite(strbuf_str(&document), 1, document.len, stdout) == document.len
@@ -373,17 +240,15 @@ static int run_child(void *arg)
 }
 
 /** Audit in a child.  @return an exit status. */
-static int run_bounded(struct audit_way *way, int (*run)(void *, struct strbuf *), void *arg,
-                       struct strbuf *document)
+static int run_bounded(struct child *child, struct strbuf *document)
 {
-	enum { BROKEN = 255 };
-	struct audit_child child = {way, run, arg};
+	struct audit_way *way = &child->opts->way;
 	struct os os = {.statx_works = true};
 	struct os_bounded done;
 	int status = AX_FAILED;
 	char why[160] = "";
 	uint64_t len;
-	int rc = os_bounded(&os, way->seconds, run_child, &child, &done);
+	int rc = os_bounded(&os, way->seconds, run_child, child, &done);
 	if (rc != 0)
 		snprintf(why, sizeof(why), "could not be audited: %s", strerror(errno));
 	else if (done.late)
@@ -409,14 +274,16 @@ static int run_bounded(struct audit_way *way, int (*run)(void *, struct strbuf *
 	return status;
 }
 
-int audit_way_run(struct audit_way *way, int (*run)(void *arg, struct strbuf *document), void *arg)
+int audit_way_run(struct audit_opts *opts,
+                  int (*run)(struct audit_opts *opts, struct strbuf *document))
 {
+	struct audit_way *way = &opts->way;
 	struct strbuf document;
 	strbuf_init(&document);
 	if (way->seconds < 0)
 		way->seconds = way->form == AF_NAGIOS ? SECONDS_DEFAULT : 0;
-	way->limits.seconds = way->seconds;
-	int status = way->seconds > 0 ? run_bounded(way, run, arg, &document) : run(arg, &document);
+	int status = way->seconds > 0 ? run_bounded(&(struct child){opts, run}, &document)
+	                              : run(opts, &document);
 	/* An empty file would mean a clean system. */
 	bool failed = status == AX_FAILED && way->output && document.len == 0 && !document.failed;
 	if (!failed && deliver(way, &document) != 0)
@@ -435,9 +302,9 @@ int audit_way_refuse(struct audit_way *way, int argc, char **argv)
 	int status = AX_FAILED;
 	strbuf_init(&document);
 	/* A file of metrics must not keep the results of an earlier audit. */
-	bool metrics = asks_for_form(way, argc, argv, "prometheus");
+	bool metrics = has_form(argc, argv, "prometheus");
 	way->output = NULL;
-	find_option(way, argc, argv, "output", &way->output);
+	find_option(argc, argv, "output", &way->output);
 	if (way->plugin) {
 		audit_nagios_unknown(audit_way_why(way), &document);
 		status = NX_UNKNOWN;
