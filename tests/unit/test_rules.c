@@ -622,7 +622,7 @@ static void test_users(void)
 	CU_ASSERT_EQUAL(count_findings(&report, NULL, AUDIT_WARNING), 60);
 	CU_ASSERT_EQUAL(count_findings(&report, "session", AUDIT_WARNING), 5);
 	/* Findings of rules that are off are not counted. */
-	CU_ASSERT_EQUAL(count_findings(&report, "user:joe", AUDIT_WARNING), 230);
+	CU_ASSERT_EQUAL(count_findings(&report, "user:joe", AUDIT_WARNING), 30);
 	CU_ASSERT_EQUAL(count_findings(&report, "user:1500", AUDIT_INFO), AUDIT_USERS_MAX - 35);
 	CU_ASSERT_EQUAL(report.left_out[AUDIT_CRITICAL], 0);
 	CU_ASSERT_EQUAL(report.left_out[AUDIT_WARNING], 0);
