@@ -115,21 +115,19 @@ enum host_read host_crypttab(struct host *host, char **text, struct strbuf *name
 	else
 		strbuf_printf(name, "%s%s", strcmp(root, "/") == 0 ? "" : root, crypttab);
 	enum host_read read = HOST_READ;
-	if (known == HOST_BLIND || (known == HOST_SEEN && blocks(host, path))) {
+	if (known == HOST_SEEN && !blocks(host, path))
+		error = os_read_regular(host->in.os, AT_FDCWD, path, TEXT_MAX, text, &len) == 0
+		                ? 0 : errno;
+	else if (known != HOST_MISSING)
 		read = HOST_READ_BLIND;
-	} else {
-		if (known == HOST_SEEN)
-			error = os_read_regular(host->in.os, AT_FDCWD, path, TEXT_MAX, text,
-			                        &len) == 0 ? 0 : errno;
-		if (error == 0 && strlen(*text) != len) {
-			free(*text);
-			*text = NULL;
-			read = HOST_READ_NUL;
-		} else if (error) {
-			read = error == ENOENT || error == ENOTDIR ? HOST_READ_NONE
-			       : error == EACCES || error == EPERM ? HOST_READ_DENIED
-			       : HOST_READ_FAILED;
-		}
+	if (read == HOST_READ && error) {
+		read = error == ENOENT || error == ENOTDIR ? HOST_READ_NONE
+		       : error == EACCES || error == EPERM ? HOST_READ_DENIED
+		       : HOST_READ_FAILED;
+	} else if (read == HOST_READ && strlen(*text) != len) {
+		free(*text);
+		*text = NULL;
+		read = HOST_READ_NUL;
 	}
 	host->nomem |= place.failed;
 	strbuf_destroy(&place);

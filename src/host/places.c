@@ -18,6 +18,12 @@ static int look(struct host *host, const char *path, unsigned mask, struct k_sta
 	return host->in.paths.look(host->in.paths.arg, path, mask, st);
 }
 
+/** What precedes a path of ROOT: "" or ROOT. */
+static const char *root_prefix(const struct host *host)
+{
+	return strcmp(host->in.root, "/") == 0 ? "" : host->in.root;
+}
+
 /** A path below ROOT that is followed. */
 struct below {
 	struct host *host;
@@ -64,7 +70,7 @@ static enum host_followed follow_below(struct host *host, const char *path, stru
 
 enum host_followed host_follow(struct host *host, const char *path, struct strbuf *out)
 {
-	bool below = strcmp(host->in.root, "/") != 0 && strncmp(path, "/dev/", 5) != 0;
+	bool below = *root_prefix(host) && strncmp(path, "/dev/", 5) != 0;
 	return below && host->in.live ? follow_below(host, path, out)
 	       : host->in.paths.follow(host->in.paths.arg, path, out);
 }
@@ -74,28 +80,23 @@ enum host_dangling host_dangles(struct host *host, const char *path, struct strb
 	struct strbuf place, above;
 	struct k_statx st;
 	enum host_dangling what = HOST_NOT_DANGLING;
-	bool on = true;
+	enum host_followed known = HOST_SEEN;
 	strbuf_init(&place);
 	strbuf_init(&above);
-	if (strcmp(host->in.root, "/") != 0)
-		strbuf_puts(&above, host->in.root);
-	for (size_t n = 0, end; on && path[n] == '/'; n = end) {
+	strbuf_puts(&above, root_prefix(host));
+	for (size_t n = 0, end; known == HOST_SEEN && !what && path[n] == '/'; n = end) {
 		end = n + 1 + strcspn(path + n + 1, "/");
 		strbuf_reset(part);
 		strbuf_add(part, path, end);
-		enum host_followed known = part->failed ? HOST_BLIND
-			: host_follow(host, strbuf_str(part), &place);
-		on = known == HOST_SEEN;
-		if (known == HOST_MISSING) {
-			/* The link itself: its parent was followed before. */
-			strbuf_add(&above, path + n, end - n);
-			if (look(host, strbuf_str(&above), K_STATX_TYPE, &st) == 0)
-				what = HOST_DANGLING_LINK;
-		} else if (on && path[end] && look(host, strbuf_str(&place), K_STATX_TYPE, &st) == 0
-		           && !S_ISDIR(st.mode)) {
+		known = part->failed ? HOST_BLIND : host_follow(host, strbuf_str(part), &place);
+		/* The link itself: its parent was followed before. */
+		strbuf_add(&above, path + n, end - n);
+		if (known == HOST_MISSING && look(host, strbuf_str(&above), K_STATX_TYPE, &st) == 0)
+			what = HOST_DANGLING_LINK;
+		else if (known == HOST_SEEN && path[end]
+		         && look(host, strbuf_str(&place), K_STATX_TYPE, &st) == 0
+		         && !S_ISDIR(st.mode))
 			what = HOST_NOT_A_DIRECTORY;
-			on = false;
-		}
 		strbuf_reset(&above);
 		strbuf_puts(&above, strbuf_str(&place));
 	}
@@ -111,21 +112,20 @@ enum fact_kind host_look(struct host *host, const char *path, struct strbuf *rea
 	strbuf_init(&place);
 	enum fact_kind kind = FACT_UNKNOWN;
 	enum host_followed known = host_follow(host, path, &place);
-	size_t n = strcmp(host->in.root, "/") == 0
-		|| strncmp(path, "/dev/", 5) == 0 ? 0 : strlen(host->in.root);
 	const char *found = strbuf_str(&place);
+	const char *root = strncmp(path, "/dev/", 5) == 0 ? "" : root_prefix(host);
+	size_t n = strlen(root);
 	/* A link that leads out of ROOT leads elsewhere in a system with ROOT as "/". */
-	bool inside = strncmp(found, host->in.root, n) == 0
-		&& (n == 0 || !found[n] || found[n] == '/');
-	if (known == HOST_MISSING)
-		kind = (errno == ENOENT || errno == ENOTDIR)
-			&& inside ? FACT_MISSING : FACT_UNKNOWN;
+	bool inside = strncmp(found, root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
+	if (known == HOST_MISSING && inside)
+		kind = errno == ENOENT || errno == ENOTDIR ? FACT_MISSING : FACT_UNKNOWN;
 	else if (known == HOST_SEEN && inside && look(host, found, K_STATX_TYPE, &st) == 0)
-		kind = S_ISDIR(st.mode) ? FACT_DIR : S_ISREG(st.mode) ? FACT_FILE : S_ISBLK(st.mode)
-			? FACT_BLOCK : FACT_OTHER;
+		kind = S_ISDIR(st.mode)   ? FACT_DIR
+		       : S_ISREG(st.mode) ? FACT_FILE
+		       : S_ISBLK(st.mode) ? FACT_BLOCK
+		                          : FACT_OTHER;
 	/* systemctl mask links to it, and it may be missing in a system that does not run. */
-	if (kind <= FACT_MISSING && known == HOST_MISSING && inside
-	    && strcmp(found + n, "/dev/null") == 0)
+	if (known == HOST_MISSING && inside && strcmp(found + n, "/dev/null") == 0)
 		kind = FACT_OTHER;
 	if (real && kind > FACT_MISSING)
 		strbuf_puts(real, found[n] ? found + n : "/");
@@ -138,11 +138,11 @@ int host_open_to_all(struct host *host, const char *path)
 {
 	struct k_statx st;
 	struct strbuf place;
+	size_t root = strlen(root_prefix(host));
 	strbuf_init(&place);
 	int open = host_follow(host, path, &place) == HOST_SEEN && !place.failed ? 1 : -1;
 	/* Component by component, from the end up to ROOT. */
-	for (size_t root = strcmp(host->in.root, "/") == 0 ? 0 : strlen(host->in.root); open > 0
-	     && place.len > root;) {
+	while (open > 0 && place.len > root) {
 		if (look(host, strbuf_str(&place), K_STATX_TYPE | K_STATX_MODE, &st) != 0)
 			open = -1;
 		else
@@ -178,24 +178,20 @@ int host_fstype(struct host *host, const char *fstype)
 		return -1;
 	if (!host->types_read) {
 		host->types_read = true;
+		char *release = os_release(os);
 		struct strbuf path;
 		strbuf_init(&path);
-		char *release = os_release(os);
-		if (os_read_file(os, AT_FDCWD, "/proc/filesystems", TYPES_MAX, &host->filesystems,
-		                 &len) != 0)
-			host->filesystems = NULL;
+		os_read_file(os, AT_FDCWD, "/proc/filesystems", TYPES_MAX, &host->filesystems, &len);
 		if (release)
 			strbuf_printf(&path, "/lib/modules/%s/modules.alias", release);
-		if (path.len == 0 || host->in.paths.blocks(host->in.paths.arg, strbuf_str(&path))
-		    || os_read_file(os, AT_FDCWD, strbuf_str(&path), TYPES_MAX, &host->modules,
-		                    &len) != 0)
-			host->modules = NULL;
+		if (path.len && !host->in.paths.blocks(host->in.paths.arg, strbuf_str(&path)))
+			os_read_file(os, AT_FDCWD, strbuf_str(&path), TYPES_MAX, &host->modules,
+			             &len);
 		strbuf_destroy(&path);
 		free(release);
 	}
-	if (host->filesystems && has_type(host->filesystems, "\t", fstype))
-		return 1;
-	if (host->modules && has_type(host->modules, "alias fs-", fstype))
+	if ((host->filesystems && has_type(host->filesystems, "\t", fstype))
+	    || (host->modules && has_type(host->modules, "alias fs-", fstype)))
 		return 1;
 	return host->filesystems && host->modules ? 0 : -1;
 }
