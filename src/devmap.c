@@ -146,7 +146,6 @@ static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
 	               dev->minor))
 		return;
 	if (os_read_file(map->os, AT_FDCWD, path, DEVMAP_UDEV_MAX, &text, &len) == 0) {
-		udev->there = true;
 		devmap_parse_udev(map, text, len, tags, udev);
 		free(text);
 	} else {

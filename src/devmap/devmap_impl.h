@@ -201,7 +201,6 @@ const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev);
 
 /** Data of the udev database in addition to tags. */
 struct devmap_udev {
-	bool there;              /* the database has the device */
 	bool ambivalent;
 	const char *unsafe;      /* why not to probe, or NULL */
 	bool path;               /* it is a path of a multipath */

@@ -26,38 +26,35 @@ static int devmap_node_open(struct devmap *map, const char *name, int flags)
 	return fd;
 }
 
-/** The number of an open block device.  @return 0, or -1 with ENOTBLK. */
-static int devmap_fd_number(struct devmap *map, int fd, uint32_t *major, uint32_t *minor)
+/** Open a node if it is of this type and number: checked first, since opening another device may
+    have side effects, and again when it is open. */
+static int devmap_open_node(struct devmap *map, const char *name, unsigned type, uint32_t major,
+                            uint32_t minor, int flags)
 {
-	unsigned type = os_file_type(map->os, fd, major, minor);
-	if (type != S_IFBLK) {
-		if (type != 0)
-			errno = ENOTBLK;
+	int fd = -1;
+	for (int pass = 0; pass < 2; ++pass) {
+		uint32_t its_major, its_minor;
+		os_close(map->os, fd);
+		fd = devmap_node_open(map, name, pass ? flags | O_NONBLOCK | O_NOCTTY : O_PATH);
+		if (fd < 0)
+			return -1;
+		unsigned its_type = os_file_type(map->os, fd, &its_major, &its_minor);
+		if (its_type == type && its_major == major && its_minor == minor)
+			continue;
+		if (its_type)
+			errno = its_type == type ? ENOENT : ENOTBLK;
+		os_close(map->os, fd);
 		return -1;
 	}
-	return 0;
+	return fd;
 }
 
 ssize_t devmap_paths_status(struct devmap *map, const struct devmap_dev *dev, char *buf,
                             size_t size)
 {
 	enum { MISC = 10, DM_CONTROL = 236 };
-	static const char name[] = "mapper/control";
-	uint32_t major, minor;
-	/* Check the number before opening it. */
-	int fd = devmap_node_open(map, name, O_PATH);
-	if (fd < 0)
-		return -1;
-	unsigned type = os_file_type(map->os, fd, &major, &minor);
-	os_close(map->os, fd);
-	if (type != S_IFCHR || major != MISC || minor != DM_CONTROL) {
-		errno = ENOENT;
-		return -1;
-	}
-	fd = devmap_node_open(map, name, O_RDWR | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -1;
-	ssize_t n = os_dm_status(map->os, fd, dev->major, dev->minor, buf, size);
+	int fd = devmap_open_node(map, "mapper/control", S_IFCHR, MISC, DM_CONTROL, O_RDWR);
+	ssize_t n = fd < 0 ? -1 : os_dm_status(map->os, fd, dev->major, dev->minor, buf, size);
 	os_close(map->os, fd);
 	return n;
 }
@@ -65,45 +62,23 @@ ssize_t devmap_paths_status(struct devmap *map, const struct devmap_dev *dev, ch
 int devmap_node_number(struct devmap *map, const char *name, uint32_t *major, uint32_t *minor)
 {
 	int fd = devmap_node_open(map, name, O_PATH);
-	if (fd < 0)
-		return -1;
-	int rc = devmap_fd_number(map, fd, major, minor);
+	unsigned type = fd < 0 ? 0 : os_file_type(map->os, fd, major, minor);
 	os_close(map->os, fd);
-	return rc;
-}
-
-/** Open a name for reading if it is the node of a device. */
-static int devmap_open_name(struct devmap *map, const struct devmap_dev *dev, const char *name)
-{
-	/* Check the number first: opening another device may have side effects. */
-	uint32_t major, minor;
-	if (devmap_node_number(map, name, &major, &minor) != 0)
-		return -1;
-	int fd = -1;
-	if (major == dev->major && minor == dev->minor)
-		fd = devmap_node_open(map, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-	else
-		errno = ENOENT;
-	if (fd >= 0 && (devmap_fd_number(map, fd, &major, &minor) != 0 || major != dev->major
-	                || minor != dev->minor)) {
-		os_close(map->os, fd);
-		errno = ENOENT;
-		return -1;
-	}
-	return fd;
+	return type == S_IFBLK ? 0 : -1;
 }
 
 static int devmap_open(struct devmap *map, struct devmap_dev *dev)
 {
 	devmap_read_name(map, dev);
-	if (!dev->name) {
-		errno = ENOENT;
-		return -1;
-	}
-	int fd = devmap_open_name(map, dev, dev->name + strlen("/dev/"));
+	errno = ENOENT;
+	int fd = -1;
+	if (dev->name)
+		fd = devmap_open_node(map, dev->name + strlen("/dev/"), S_IFBLK, dev->major,
+		                      dev->minor, O_RDONLY);
 	/* Without udev, /dev/mapper may be empty. */
-	if (fd < 0 && errno == ENOENT && strncmp(dev->name, "/dev/mapper/", 12) == 0)
-		fd = devmap_open_name(map, dev, devmap_kname(map, dev));
+	if (fd < 0 && errno == ENOENT && dev->name && strncmp(dev->name, "/dev/mapper/", 12) == 0)
+		fd = devmap_open_node(map, devmap_kname(map, dev), S_IFBLK, dev->major, dev->minor,
+		                      O_RDONLY);
 	return fd;
 }
 

@@ -310,6 +310,15 @@ static bool devmap_is_uuid(const char *text)
 	return !text[36];
 }
 
+/** Whether a name in fs/btrfs is the UUID of the file system of a device.  @uuid [out]  It. */
+static bool devmap_in_btrfs(struct devmap *map, const char *name, const char *kname, char uuid[37])
+{
+	if (!devmap_is_uuid(name) || !devmap_exists(map, "fs/btrfs/%s/devices/%s", name, kname))
+		return false;
+	memcpy(uuid, name, 37);
+	return true;
+}
+
 bool devmap_btrfs(struct devmap *map, struct devmap_dev *dev, const char *known, char uuid[37])
 {
 	struct devmap_dir dir;
@@ -317,20 +326,11 @@ bool devmap_btrfs(struct devmap *map, struct devmap_dev *dev, const char *known,
 	bool found = false;
 	if (!*kname)
 		return false;
-	if (known) {
-		found = devmap_is_uuid(known)
-		        && devmap_exists(map, "fs/btrfs/%s/devices/%s", known, kname);
-		if (found)
-			memcpy(uuid, known, 37);
-		return found;
-	}
+	if (known)
+		return devmap_in_btrfs(map, known, kname, uuid);
 	devmap_dir_open(map, &dir, "fs/btrfs");
-	for (const char *name; !found && (name = devmap_dir_next(map, &dir)) != NULL;) {
-		found = devmap_is_uuid(name)
-		        && devmap_exists(map, "fs/btrfs/%s/devices/%s", name, kname);
-		if (found)
-			memcpy(uuid, name, 37);
-	}
+	for (const char *name; !found && (name = devmap_dir_next(map, &dir)) != NULL;)
+		found = devmap_in_btrfs(map, name, kname, uuid);
 	devmap_dir_close(map, &dir);
 	return found;
 }
