@@ -181,7 +181,8 @@ int host_fstype(struct host *host, const char *fstype)
 		char *release = os_release(os);
 		struct strbuf path;
 		strbuf_init(&path);
-		os_read_file(os, AT_FDCWD, "/proc/filesystems", TYPES_MAX, &host->filesystems, &len);
+		os_read_file(os, AT_FDCWD, "/proc/filesystems", TYPES_MAX, &host->filesystems,
+		             &len);
 		if (release)
 			strbuf_printf(&path, "/lib/modules/%s/modules.alias", release);
 		if (path.len && !host->in.paths.blocks(host->in.paths.arg, strbuf_str(&path)))

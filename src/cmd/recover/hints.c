@@ -22,13 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void hints_init(struct hints *hints, struct run *run, struct os *os, const char *root,
-                bool has_utab)
-{
-	*hints = (struct hints){.run = run, .os = os, .root = root, .has_utab = has_utab};
-	map64_init(&hints->utab.by_target);
-}
-
 void hints_destroy(struct hints *hints)
 {
 	host_utab_destroy(&hints->utab);
@@ -39,42 +32,45 @@ void hints_destroy(struct hints *hints)
 
 /** Read a file below the root.
     @return its text; NULL if it does not exist, or accessing it can block or is unsafe. */
-static char *read_below(struct hints *hints, const char *path, size_t *len)
+static char *read_below(struct recovery *r, const char *root, const char *path, size_t *len)
 {
-	const struct run *run = hints->run;
 	struct replace file;
 	const struct replace_name name = {
-		.path = path, .root = run->prefix ? run->prefix : hints->root,
-		.blocks = run->live ? put_blocks : NULL, .blocks_arg = hints->run,
+		.path = path, .root = r->run.prefix ? r->run.prefix : root,
+		.blocks = r->run.live ? put_blocks : NULL, .blocks_arg = &r->run,
 	};
 	char *text = NULL;
-	if (replace_open(hints->os, &name, &file) == 0) {
+	if (replace_open(r->os, &name, &file) == 0) {
 		text = file.text;
 		*len = file.len;
 		file.text = NULL;
 	} else {
-		hints->failed |= file.error.error == ENOMEM;
+		r->hints.failed |= file.error.error == ENOMEM;
 	}
 	replace_close(&file);
 	return text;
 }
 
-static void read_all(struct hints *hints)
+static void read_all(struct recovery *r)
 {
-	struct host host = {.in = {.os = hints->os, .live = true,
-	                           .paths = {.arg = hints->run, .blocks = put_blocks}}};
-	hints->is_read = true;
-	if (hints->has_utab)
-		hints->failed |= host_read_utab(&host, &hints->utab) != 0;
-	if (!hints->root)
-		return;
+	struct hints *hints = &r->hints;
+	struct host host = {.in = {.os = r->os, .live = true,
+	                           .paths = {.arg = &r->run, .blocks = put_blocks}}};
+	/* Beside a recorded table only a root that was named has an fstab. */
+	const char *root = r->opts->root ? r->opts->root : r->opts->tab_file ? NULL : "/";
 	size_t len;
-	hints->fstab_text = read_below(hints, "/etc/fstab", &len);
+	hints->is_read = true;
+	/* The utab is that of this system. */
+	if (r->run.live && !r->opts->root)
+		hints->failed |= host_read_utab(&host, &hints->utab) != 0;
+	if (!root)
+		return;
+	hints->fstab_text = read_below(r, root, "/etc/fstab", &len);
 	if (hints->fstab_text) {
 		hints->fstab = tablines_parse(hints->fstab_text, len);
 		hints->failed |= !hints->fstab;
 	}
-	hints->passwd = read_below(hints, "/etc/passwd", &len);
+	hints->passwd = read_below(r, root, "/etc/passwd", &len);
 }
 
 /** Whether two texts are known and equal. */
@@ -141,7 +137,8 @@ static bool is_of_user(const struct hints *hints, const struct rec_row *row, con
 
 bool hint_confirmed(void *arg, const struct rec_row *row, const char *option)
 {
-	struct hints *hints = arg;
+	struct recovery *r = arg;
+	struct hints *hints = &r->hints;
 	const struct mount *m = row->mount;
 	if (strncmp(option, "loop=", 5) == 0)
 		return m->source && strcmp(m->source, option + 5) == 0;
@@ -149,12 +146,12 @@ bool hint_confirmed(void *arg, const struct rec_row *row, const char *option)
 	if (net && fstype_flags(m->fstype) & FST_NET)
 		return true;
 	if (!hints->is_read)
-		read_all(hints);
+		read_all(r);
 	if (opt_has(host_utab_options(&hints->utab, row->target, m), option))
 		return true;
 	if (strncmp(option, "user=", 5) == 0)
 		return is_of_user(hints, row, option + 5);
-	if (net && hints->run->devs && devmap_remote(hints->run->devs, m->dev_major, m->dev_minor))
+	if (net && r->run.devs && devmap_remote(r->run.devs, m->dev_major, m->dev_minor))
 		return true;
 	return (net || strncmp(option, "x-", 2) == 0) && fstab_has(hints, row, option);
 }

@@ -28,9 +28,9 @@ static void add_masked(struct strbuf *out, size_t field, const char *value)
 }
 
 /** The expected value of a field of a row. */
-static const char *expected(const struct recover_report *report, uint32_t row, size_t field)
+static const char *expected(const struct recovery *r, uint32_t row, size_t field)
 {
-	return field < OF_KERNEL ? report->judgement->fields[row][field] : "0";
+	return field < OF_KERNEL ? r->judgement.fields[row][field] : "0";
 }
 
 /** Append "(type source)". */
@@ -85,7 +85,7 @@ static void add_options(struct strbuf *out, const char *value, const char *shoul
 		strbuf_puts(out, " differ from those of the mount");
 }
 
-static void add_wrong(struct strbuf *out, const struct recover_report *report,
+static void add_wrong(struct strbuf *out, const struct recovery *r,
                       const struct rec_finding *f)
 {
 	const char *part = " ";
@@ -96,14 +96,14 @@ static void add_wrong(struct strbuf *out, const struct recover_report *report,
 		strbuf_puts(out, part);
 		part = "; ";
 		if (value && i == TABLINE_OPTIONS) {
-			add_options(out, value, expected(report, f->row, i));
+			add_options(out, value, expected(r, f->row, i));
 			continue;
 		}
 		strbuf_printf(out, "%s%s%s", value ? "" : "no ", words[i], value ? " " : "");
 		if (value)
 			add_masked(out, i, value);
 		strbuf_puts(out, ", should be ");
-		add_masked(out, i, expected(report, f->row, i));
+		add_masked(out, i, expected(r, f->row, i));
 	}
 	const char *time = tabline_value(f->line, TABLINE_FREQ);
 	struct {
@@ -130,34 +130,34 @@ static void add_wrong(struct strbuf *out, const struct recover_report *report,
 		strbuf_printf(out, " (%s)", f->why);
 }
 
-static void add_finding(struct strbuf *out, const struct recover_report *report,
+static void add_finding(struct strbuf *out, const struct recovery *r,
                         const struct rec_finding *f)
 {
-	strbuf_puts(out, report->name);
+	strbuf_puts(out, strbuf_str(&r->name));
 	if (f->line)
 		strbuf_printf(out, ":%" PRIu32, f->line->number);
 	strbuf_printf(out, ": %s: ", rec_verdict_names[f->verdict]);
-	const struct rec_row *row = f->row == REC_NONE ? NULL : &report->in->rows[f->row];
-	if (row)
-		strbuf_puts(out, row->target);
+	const struct rec_row *at = f->row == REC_NONE ? NULL : &r->in.rows[f->row];
+	if (at)
+		strbuf_puts(out, at->target);
 	switch (f->verdict) {
 	case REC_WRONG:
 		strbuf_putc(out, ':');
-		add_wrong(out, report, f);
+		add_wrong(out, r, f);
 		break;
 	case REC_GONE:
 		strbuf_printf(out, "%s: %s", tabline_value(f->line, TABLINE_TARGET), f->why);
 		if (f->other)
 			strbuf_printf(out, "; see line %" PRIu32, f->other);
-		add_kind(out, report->format == REC_SETMNT ? NULL
+		add_kind(out, r->in.format == REC_SETMNT ? NULL
 		         : tabline_value(f->line, TABLINE_FSTYPE),
 		         tabline_value(f->line, TABLINE_SOURCE));
 		break;
 	case REC_MISSING:
 		if (f->other)
 			strbuf_printf(out, ": line %" PRIu32 " may have been its", f->other);
-		add_kind(out, expected(report, f->row, TABLINE_FSTYPE),
-		         expected(report, f->row, TABLINE_SOURCE));
+		add_kind(out, expected(r, f->row, TABLINE_FSTYPE),
+		         expected(r, f->row, TABLINE_SOURCE));
 		break;
 	case REC_UNREADABLE:
 	case REC_IGNORED:
@@ -169,20 +169,20 @@ static void add_finding(struct strbuf *out, const struct recover_report *report,
 	}
 }
 
-int recover_text(const struct recover_report *report)
+int recover_text(const struct recovery *r)
 {
-	const struct rec_judgement *j = report->judgement;
+	const struct rec_judgement *j = &r->judgement;
 	struct strbuf raw, line;
 	strbuf_init(&raw);
 	strbuf_init(&line);
 	bool failed = false;
 	for (size_t i = 0; i < j->count && !failed; ++i) {
 		const struct rec_finding *f = &j->findings[i];
-		if (!report->all && (f->verdict == REC_RIGHT || f->verdict == REC_IGNORED))
+		if (!r->opts->all && (f->verdict == REC_RIGHT || f->verdict == REC_IGNORED))
 			continue;
 		strbuf_reset(&raw);
 		strbuf_reset(&line);
-		add_finding(&raw, report, f);
+		add_finding(&raw, r, f);
 		escape_terminal(&line, strbuf_str(&raw));
 		strbuf_putc(&line, '\n');
 		failed = raw.failed || line.failed;
@@ -230,11 +230,11 @@ static void put_line_number(struct json *json, const char *key, uint32_t line)
 }
 
 /** Write a line of the file and the finding about it. */
-static void put_finding(struct json *json, const struct recover_report *report,
+static void put_finding(struct json *json, const struct recovery *r,
                         const struct rec_finding *f)
 {
 	bool readable = f->line && f->verdict != REC_UNREADABLE && f->verdict != REC_IGNORED;
-	size_t n = report->format == REC_SETMNT ? 2 : OF_KERNEL;
+	size_t n = r->in.format == REC_SETMNT ? 2 : OF_KERNEL;
 	json_put_object(json, NULL, JSON_INLINE);
 	put_line_number(json, "line", f->line ? f->line->number : 0);
 	json_put_string(json, "verdict", rec_verdict_names[f->verdict]);
@@ -252,33 +252,33 @@ static void put_finding(struct json *json, const struct recover_report *report,
 	} else {
 		json_put_object(json, "expected", JSON_INLINE);
 		for (size_t i = 0; i < n; ++i)
-			put_value(json, rec_field_names[i], i, expected(report, f->row, i));
+			put_value(json, rec_field_names[i], i, expected(r, f->row, i));
 		json_end(json);
 	}
 	put_line_number(json, "other_line", f->other);
 	json_put_string(json, "reason", f->why);
-	put_hints(json, report->judgement, f, true);
-	put_hints(json, report->judgement, f, false);
+	put_hints(json, &r->judgement, f, true);
+	put_hints(json, &r->judgement, f, false);
 	json_end(json);
 }
 
-int recover_json(const struct recover_report *report)
+int recover_json(const struct recovery *r)
 {
-	const struct rec_judgement *j = report->judgement;
+	const struct rec_judgement *j = &r->judgement;
 	struct strbuf out;
 	struct json json;
 	strbuf_init(&out);
 	json_init(&json, &out);
 	json_put_object(&json, NULL, JSON_LINES);
 	json_put_array(&json, "findings", JSON_LINES);
-	for (size_t i = 0; j && i < j->count && !out.failed; ++i)
-		put_finding(&json, report, &j->findings[i]);
+	for (size_t i = 0; i < j->count && !out.failed; ++i)
+		put_finding(&json, r, &j->findings[i]);
 	json_end(&json);
-	json_put_string(&json, "file", report->name);
-	json_put_string(&json, "link", report->link);
-	json_put_string(&json, "format", rec_format_names[report->format]);
-	json_put_bool(&json, "right", report->right);
-	if (j) {
+	json_put_string(&json, "file", strbuf_str(&r->name));
+	json_put_string(&json, "link", r->link);
+	json_put_string(&json, "format", rec_format_names[r->in.format]);
+	json_put_bool(&json, "right", r->right);
+	if (j->findings) {
 		json_put_object(&json, "counts", JSON_INLINE);
 		for (enum rec_verdict v = 0; v < REC_NVERDICTS; ++v)
 			json_put_number(&json, rec_verdict_names[v], j->of[v]);
@@ -286,7 +286,7 @@ int recover_json(const struct recover_report *report)
 	} else {
 		json_put_null(&json, "counts");
 	}
-	json_head(report->run, &json);
+	json_head(&r->run, &json);
 	json_end(&json);
 	return print_buffer(&out);
 }

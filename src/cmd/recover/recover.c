@@ -33,55 +33,28 @@ enum {
 	REPORTED_NAMELESS = 5,
 };
 
-struct opts {
-	struct put_options put;
-	bool help, json, print, all, file_given;
-	int format;               /* enum rec_format */
-	int keep;                 /* enum rec_keep */
-	int names;                /* enum discover_names; -1: not given */
-	int stats;                /* enum stats_form */
-	const char *tab_file, *root, *file;
-};
-
-/** What is known of the mounts and of the file. */
-struct recovery {
-	const struct opts *opts;
-	struct run run;
-	struct os files;          /* for reading FILE with a recorded table */
-	struct os *os;            /* run.os, or that */
-	struct strbuf name;       /* of the file, for people: with the root before it */
-	struct rec_row *rows;
-	size_t nameless;
-	struct put *put;
-	struct tablines *lines;
-	struct hints hints;
-	struct rec_input in;
-	struct rec_judgement judgement;
-	struct strbuf made;
-};
-
 static const struct option_row recover_rows[] = {
 	OPTION_GROUP("Report"),
-	{"all", 'a', NULL, "report correct lines as well", OPT_IS_FLAG(struct opts, all)},
+	{"all", 'a', NULL, "report correct lines as well", OPT_IS_FLAG(struct recover_opts, all)},
 	{"json", 'J', NULL, "the report as JSON: a row for each line and mount",
-	 OPT_IS_FLAG(struct opts, json)},
+	 OPT_IS_FLAG(struct recover_opts, json)},
 	{"print", 'p', NULL, "print the corrected file; write nothing",
-	 OPT_IS_FLAG(struct opts, print)},
-	PUT_ROWS(struct opts, put),
+	 OPT_IS_FLAG(struct recover_opts, print)},
+	PUT_ROWS(struct recover_opts, put),
 	OPTION_GROUP("Input"),
 	{"format", 0, "FORMAT", "format of FILE: mtab, mnttab, setmnt", "mtab|mnttab|setmnt",
-	 OPT_IS_WORD(struct opts, format)},
+	 OPT_IS_WORD(struct recover_opts, format)},
 	{"keep", 0, "checked|all|none", "options that the kernel does not know",
-	 OPT_IS_WORD(struct opts, keep)},
+	 OPT_IS_WORD(struct recover_opts, keep)},
 	{"names", 0, "HOW", "as in getmnt discover: hint, walk, pure, kernel",
-	 "hint|walk|pure|kernel", OPT_IS_WORD(struct opts, names)},
+	 "hint|walk|pure|kernel", OPT_IS_WORD(struct recover_opts, names)},
 	{"root", 0, "DIR", "the mounts and FILE as seen with DIR as the root",
-	 OPT_IS_TEXT(struct opts, root)},
+	 OPT_IS_TEXT(struct recover_opts, root)},
 	{"tab-file", 'F', "FILE", "a recorded mountinfo instead of the live mounts",
-	 OPT_IS_TEXT(struct opts, tab_file)},
+	 OPT_IS_TEXT(struct recover_opts, tab_file)},
 	OPTION_GROUP("General"),
-	OPTION_STATS(struct opts, stats),
-	OPTION_HELP(struct opts, help),
+	OPTION_STATS(struct recover_opts, stats),
+	OPTION_HELP(struct recover_opts, help),
 };
 
 const struct option_table recover_table = {
@@ -100,7 +73,7 @@ static void recover_help(FILE *out)
 }
 
 /** Check combinations of options.  @return 0, or an exit status. */
-static int check_opts(struct opts *opts)
+static int check_opts(struct recover_opts *opts)
 {
 	const struct put_options *put = &opts->put;
 	if (opts->print && (opts->json || put->check || put->diff || put->write))
@@ -147,22 +120,21 @@ static int cannot_check(const struct recovery *r, const char *why)
 /** Report a link into /proc, or a file there.  @return an exit status. */
 static int report_link(struct recovery *r, const char *link, bool right)
 {
-	struct recover_report report = {
-		.run = &r->run, .name = strbuf_str(&r->name), .link = link, .right = right,
-		.format = (enum rec_format)r->opts->format,
-	};
+	const char *name = strbuf_str(&r->name);
+	r->link = link;
+	r->right = right;
 	if (r->opts->json) {
-		if (recover_json(&report) != 0)
+		if (recover_json(r) != 0)
 			return cannot_check(r, strerror(ENOMEM));
 	} else if (right) {
-		message(report.name, "right: %s%s is the kernel's own table",
-		        link ? "a symlink; " : "", link ? link : "it");
+		message(name, "right: %s%s is the kernel's own table", link ? "a symlink; " : "",
+		        link ? link : "it");
 	} else if (link) {
-		message(report.name, "wrong: a symlink to %s, which does not have the format of an "
-		        "mtab; replace it by ln -sfn /proc/self/mounts, or by a file with "
-		        "--force-file", link);
+		message(name, "wrong: a symlink to %s, which does not have the format of an mtab; "
+		        "replace it by ln -sfn /proc/self/mounts, or by a file with --force-file",
+		        link);
 	} else {
-		message(report.name, "wrong: a file of /proc without the format of an mtab");
+		message(name, "wrong: a file of /proc without the format of an mtab");
 	}
 	return right ? PX_OK : PX_DIFFERENT;
 }
@@ -243,7 +215,7 @@ static int judge(struct recovery *r)
 	r->in.keep = (enum rec_keep)r->opts->keep;
 	r->in.rows = r->rows;
 	r->in.confirmed = hint_confirmed;
-	r->in.arg = &r->hints;
+	r->in.arg = r;
 	if (r->in.format == REC_MNTTAB)
 		set_times(r);
 	r->in.lines = r->lines = cut_text(r, file->text, file->len);
@@ -301,37 +273,32 @@ static void report_dropped(const struct recovery *r)
 }
 
 /** Report what is right and wrong.  @return an exit status. */
-static int report_file(struct recovery *r, bool right)
+static int report_file(struct recovery *r)
 {
-	const struct recover_report report = {
-		.run = &r->run, .name = strbuf_str(&r->name), .link = r->put->file.link,
-		.format = r->in.format, .all = r->opts->all, .in = &r->in,
-		.judgement = &r->judgement, .right = right,
-	};
-	if ((r->opts->json ? recover_json(&report) : recover_text(&report)) != 0)
+	const char *name = strbuf_str(&r->name);
+	const size_t *of = r->judgement.of;
+	if ((r->opts->json ? recover_json(r) : recover_text(r)) != 0)
 		return cannot_check(r, strerror(ENOMEM));
 	if (!r->opts->json && r->put->file.missing)
-		message(report.name, "does not exist; a symlink to /proc/self/mounts needs no "
+		message(name, "does not exist; a symlink to /proc/self/mounts needs no "
 		        "maintenance");
-	if (!r->opts->json) {
-		const size_t *of = r->judgement.of;
-		message(report.name, "%s%zu right, %zu wrong, %zu gone, %zu missing, "
-		        "%zu unreadable, %zu ignored%s", right ? "right: " : "", of[REC_RIGHT],
-		        of[REC_WRONG], of[REC_GONE], of[REC_MISSING], of[REC_UNREADABLE],
-		        of[REC_IGNORED],
-		        right ? "" : "; --diff shows what --write would change");
-	}
-	return right ? PX_OK : PX_DIFFERENT;
+	if (!r->opts->json)
+		message(name, "%s%zu right, %zu wrong, %zu gone, %zu missing, %zu unreadable, "
+		        "%zu ignored%s", r->right ? "right: " : "", of[REC_RIGHT], of[REC_WRONG],
+		        of[REC_GONE], of[REC_MISSING], of[REC_UNREADABLE], of[REC_IGNORED],
+		        r->right ? "" : "; --diff shows what --write would change");
+	return r->right ? PX_OK : PX_DIFFERENT;
 }
 
 /** Report, print or write the checked file.  @return an exit status. */
 static int settle(struct recovery *r)
 {
-	const struct opts *opts = r->opts;
+	const struct recover_opts *opts = r->opts;
 	const struct replace *file = &r->put->file;
 	/* With --force-file a link is wrong. */
-	bool right = rec_is_right(&r->judgement) && !file->missing
-	             && !(opts->put.force_file && file->link);
+	bool right = r->right = rec_is_right(&r->judgement) && !file->missing
+	                        && !(opts->put.force_file && file->link);
+	r->link = file->link;
 	bool whole = r->nameless == 0 && r->run.complete;
 	int unsure = whole ? PX_OK : PX_UNJUDGED;
 	for (size_t i = 0; i < r->run.nreasons; ++i)
@@ -345,7 +312,7 @@ static int settle(struct recovery *r)
 	if (!opts->print && !opts->put.diff && !opts->put.write) {
 		if (!right && !opts->json)
 			report_dropped(r);
-		int status = report_file(r, right);
+		int status = report_file(r);
 		return status == PX_OK ? unsure : status;
 	}
 	if (!right || opts->print) {
@@ -386,7 +353,7 @@ static int know_mounts(struct recovery *r)
 /** @return an exit status. */
 static int judge_file(struct recovery *r)
 {
-	const struct opts *opts = r->opts;
+	const struct recover_opts *opts = r->opts;
 	struct replace_name request = {
 		.path = opts->file, .root = opts->root, .may_create = true,
 		.named = opts->file_given,
@@ -418,8 +385,6 @@ static int judge_file(struct recovery *r)
 	}
 	if ((status = know_mounts(r)) != 0)
 		return status;
-	hints_init(&r->hints, &r->run, r->os, opts->root ? opts->root : opts->tab_file ? NULL : "/",
-	           r->run.live && !opts->root);
 	if ((opts->json && machine_read(&r->run) != 0)
 	    || rec_rows(&r->run.d->tree, r->run.d->targets, &r->rows, &r->in.nrows,
 	                report_nameless, r) != 0)
@@ -443,7 +408,7 @@ static void recovery_destroy(struct recovery *r)
 }
 
 /** @return an exit status. */
-static int run_recover(const struct opts *opts)
+static int run_recover(const struct recover_opts *opts)
 {
 	struct options o = OPTIONS_DEFAULT;
 	struct columns columns = {0};
@@ -459,7 +424,6 @@ static int run_recover(const struct opts *opts)
 	run_init(&r.run, &o, &columns);
 	strbuf_init(&r.name);
 	strbuf_init(&r.made);
-	hints_init(&r.hints, &r.run, &r.run.os, NULL, false);
 	strbuf_printf(&r.name, "%s%s", opts->root && strcmp(opts->root, "/") != 0 ? opts->root : "",
 	              opts->file);
 	if (r.name.failed)
@@ -484,7 +448,7 @@ static int run_recover(const struct opts *opts)
 
 int cmd_recover(int argc, char **argv)
 {
-	struct opts opts = {.format = -1, .names = -1};
+	struct recover_opts opts = {.format = -1, .names = -1};
 	if (options_read(&recover_table, argc, argv, &opts, NULL) != 0)
 		return PX_UNJUDGED;
 	if (opts.help) {

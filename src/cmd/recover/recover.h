@@ -23,45 +23,57 @@
  */
 int recover_link(struct os *os, const struct replace_name *file, char first[]);
 
-/* Confirmation of hints: hints.c */
+struct recover_opts {
+	struct put_options put;
+	bool help, json, print, all, file_given;
+	int format;               /* enum rec_format */
+	int keep;                 /* enum rec_keep */
+	int names;                /* enum discover_names; -1: not given */
+	int stats;                /* enum stats_form */
+	const char *tab_file, *root, *file;
+};
 
 /** What confirms hints; read when the first hint is met. */
 struct hints {
-	struct run *run;
-	struct os *os;                /* reads the files */
-	const char *root;             /* of the fstab and passwd; NULL: none is read */
-	bool has_utab;                /* this system's utab belongs to the table */
 	bool is_read, failed;
 	char *passwd, *fstab_text;
 	struct tablines *fstab;
 	struct host_utab utab;
 };
 
-void hints_init(struct hints *hints, struct run *run, struct os *os, const char *root,
-                bool has_utab);
+/** What is known of the mounts and of the file. */
+struct recovery {
+	const struct recover_opts *opts;
+	struct run run;
+	struct os files;          /* for reading FILE with a recorded table */
+	struct os *os;            /* run.os, or that */
+	struct strbuf name;       /* of the file, for people: with the root before it */
+	struct rec_row *rows;
+	size_t nameless;
+	struct put *put;
+	struct tablines *lines;
+	struct hints hints;
+	struct rec_input in;
+	struct rec_judgement judgement;
+	struct strbuf made;
+	const char *link;         /* where FILE leads, if it is a link; or NULL */
+	bool right;
+};
+
+/* Confirmation of hints: hints.c */
+
 void hints_destroy(struct hints *hints);
 
 /** Whether something confirms that a mount has an option: for struct rec_input.  Sets failed when
     memory runs out. */
-bool hint_confirmed(void *hints, const struct rec_row *row, const char *option);
+bool hint_confirmed(void *recovery, const struct rec_row *row, const char *option);
 
 /* The report: out.c */
 
-struct recover_report {
-	struct run *run;
-	const char *name;             /* of the file, for people */
-	const char *link;             /* where it leads, if it is a link; or NULL */
-	enum rec_format format;
-	bool all;                     /* tell of lines that are right as well */
-	const struct rec_input *in;   /* NULL: a link that is right, or not */
-	const struct rec_judgement *judgement;
-	bool right;
-};
-
 /** Print a line for each finding.  @return 0, or -1 (ENOMEM). */
-int recover_text(const struct recover_report *report);
+int recover_text(const struct recovery *r);
 
-/** Print a document with all of them.  @return 0, or -1 (ENOMEM). */
-int recover_json(const struct recover_report *report);
+/** Print a document; of a link without findings.  @return 0, or -1 (ENOMEM). */
+int recover_json(const struct recovery *r);
 
 #endif
