@@ -153,16 +153,8 @@ static void order(size_t n, uint64_t bits, size_t part)
 static void test_order(void)
 {
 	static const uint64_t bits[] = {
-	        0,
-	        1,
-	        0xff,
-	        0x7ff,
-	        0x800,
-	        0x3fffff,
-	        0xff00000000ffu,
-	        0x8000000000000000u,
-	        0xffc0000000000001u,
-	        UINT64_MAX,
+		0, 1, 0xff, 0x7ff, 0x800, 0x3fffff, 0xff00000000ffu, 0x8000000000000000u,
+		0xffc0000000000001u, UINT64_MAX,
 	};
 	static const size_t sizes[] = {0, 1, 2, 31, 32, 33, 100, 2048, 5000};
 	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); ++i) {

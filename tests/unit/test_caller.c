@@ -5,6 +5,7 @@
  * exit(3) during a search.  Each step has an alarm: a hang ends the suite.
  */
 #include "fault.h"
+#include "tree.h"
 #include "unit.h"
 
 #include "getmnt/getmnt.h"
@@ -12,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -33,43 +33,27 @@ enum {
 	CALLS = 10 * 1000 * 1000,
 };
 
-static char top[64];
+static struct tree tree;
+static const char *const top = tree.path;
 static const struct search_options four = {.size = sizeof(four), .threads = 4,
                                            .engine = SEARCH_ENGINE_SYNC};
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st, (void)type, (void)at;
-	return remove(path);
-}
 
 /** Make the tree that all tests read. */
 static void begin(void)
 {
 	if (*top)
 		return;
-	strcpy(top, "/tmp/getmnt-unit-XXXXXX");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
+	tree_begin(&tree);
 	for (int i = 0; i < DIRS; ++i) {
-		char path[128];
-		snprintf(path, sizeof(path), "%s/d%d", top, i);
-		CU_ASSERT_EQUAL_FATAL(mkdir(path, 0755), 0);
-		strcat(path, "/f");
-		int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-		CU_ASSERT_TRUE_FATAL(fd >= 0);
-		close(fd);
+		tree_dir(&tree, "d%d", i);
+		tree_file(&tree, "d%d/f", i);
 	}
-}
-
-static void end(void)
-{
-	alarm(0);
 }
 
 /** The last test: remove the tree. */
 static void test_end(void)
 {
-	CU_ASSERT_EQUAL(nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+	tree_end(&tree);
 }
 
 static SEARCH *open_top(void)
@@ -93,6 +77,7 @@ enum way { READ, READ_AND_COUNT, OPEN, CLOSE, WHOLE, RUN, NWAYS };
 
 static struct {
 	enum way way;
+	bool left;                   /* another thread closes the search */
 	SEARCH *_Atomic search;
 	struct getmnt *_Atomic gm;
 } victim;
@@ -101,7 +86,8 @@ static struct {
 static void close_own(void *arg)
 {
 	(void)arg;
-	closesearch(atomic_exchange(&victim.search, NULL));
+	if (!victim.left)
+		closesearch(atomic_exchange(&victim.search, NULL));
 }
 
 static void *victim_main(void *arg)
@@ -134,20 +120,6 @@ static void *victim_main(void *arg)
 	return NULL;
 }
 
-/** Without a handler: another thread closes the search. */
-static void *victim_left(void *arg)
-{
-	(void)arg;
-	for (;;) {
-		pthread_testcancel();
-		SEARCH *s = open_top();
-		atomic_store(&victim.search, s);
-		read_some(s, ENTRIES);
-		closesearch(atomic_exchange(&victim.search, NULL));
-	}
-	return NULL;
-}
-
 /** Threads are cancelled at random; the thread itself or another closes the search. */
 static void test_cancelled(void)
 {
@@ -169,39 +141,34 @@ static void test_cancelled(void)
 			unit_note("way %d, run %u", way, run);
 			victim.way = (enum way)way;
 			victim.gm = way == RUN ? getmnt_new() : NULL;
-			bool left = way == READ && run % 2;
+			victim.left = way == READ && run % 2;
 			alarm(HANG);
-			CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL,
-			                                     left ? victim_left : victim_main,
-			                                     NULL), 0);
+			CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, victim_main, NULL), 0);
 			usleep((unsigned)rand() % 4000);
 			CU_ASSERT_EQUAL(pthread_cancel(thread), 0);
 			CU_ASSERT_EQUAL(pthread_join(thread, &result), 0);
 			CU_ASSERT_PTR_EQUAL(result, PTHREAD_CANCELED);
-			CU_ASSERT_TRUE(left || !victim.search);
-			if (left && victim.search)
+			CU_ASSERT_TRUE(victim.left || !victim.search);
+			if (victim.left && victim.search)
 				read_some(victim.search, (int)run % 3);   /* it can be read on */
 			closesearch(atomic_exchange(&victim.search, NULL));
 			getmnt_free(victim.gm);
 		}
 		CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
 		fault_end(&count);
-		CU_ASSERT_EQUAL(count.blocks, 0);
-		CU_ASSERT_EQUAL(count.fds, 0);
-		CU_ASSERT_EQUAL(count.threads, 0);
-		CU_ASSERT_EQUAL(count.bad_closes, 0);
+		CU_ASSERT_TRUE(count.blocks == 0 && count.fds == 0 && count.threads == 0
+		               && count.bad_closes == 0);
 	}
-	end();
+	alarm(0);
 }
 
 static void *read_for_ever(void *arg)
 {
-	const char *const roots[] = {top};
+	const char *many[500];
+	for (int i = 0; i < 500; ++i)
+		many[i] = top;
 	for (;;) {
 		/* Nothing matches: the call does not return. */
-		const char *many[500];
-		for (int i = 0; i < 500; ++i)
-			many[i] = roots[0];
 		SEARCH *s = searchv(many, 500, "no such", &four);
 		atomic_store(&victim.search, s);
 		readsearch(s);
@@ -228,7 +195,7 @@ static void test_cancelled_within(void)
 	CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
 	CU_ASSERT_EQUAL(ended, 0);
 	closesearch(atomic_exchange(&victim.search, NULL));
-	end();
+	alarm(0);
 }
 
 /* Forked children. */
@@ -316,7 +283,7 @@ static void test_forked(void)
 		CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
 	}
 	CU_ASSERT_TRUE(threaded > 0);
-	end();
+	alarm(0);
 }
 
 /** Without threads, closing a search in a child frees everything. */
@@ -346,7 +313,7 @@ static void test_forked_leaves_nothing(void)
 		fault_end(&count);
 		CU_ASSERT_EQUAL(count.blocks, 0);
 	}
-	end();
+	alarm(0);
 }
 
 static void *read_and_close(void *arg)
@@ -392,7 +359,7 @@ static void test_forked_while_read(void)
 		pthread_join(thread, NULL);
 		closesearch(atomic_exchange(&victim.search, NULL));
 	}
-	end();
+	alarm(0);
 }
 
 /** A handle of libgetmnt in a child is read, run again with probes, and freed. */
@@ -402,13 +369,12 @@ static int use_handle(void *arg)
 	size_t n = getmnt_count(gm);
 	if (n == 0 || !getmnt_get(gm, n - 1))
 		return 1;
-	if (getmnt_set(gm, GETMNT_OPT_PROBE, GETMNT_PROBE_LOCAL) != 0 || getmnt_run(gm) != 0)
+	if (getmnt_set(gm, GETMNT_OPT_PROBE, GETMNT_PROBE_LOCAL) != 0 || getmnt_run(gm) != 0
+	    || getmnt_count(gm) == 0 || getmnt_stat(gm, GETMNT_STAT_PROBES) == 0)
 		return 2;
-	if (getmnt_count(gm) == 0 || getmnt_stat(gm, GETMNT_STAT_PROBES) == 0)
-		return 3;
 	getmnt_free(gm);
 	/* No child process is left. */
-	return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD ? 0 : 4;
+	return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD ? 0 : 3;
 }
 
 static void test_forked_handle(void)
@@ -420,8 +386,7 @@ static void test_forked_handle(void)
 	CU_ASSERT_EQUAL_FATAL(getmnt_run(gm), 0);
 	size_t n = getmnt_count(gm);
 	CU_ASSERT_EQUAL(in_child(use_handle, gm), 0);
-	CU_ASSERT_EQUAL(getmnt_count(gm), n);
-	CU_ASSERT_EQUAL(getmnt_run(gm), 0);
+	CU_ASSERT_TRUE(getmnt_count(gm) == n && getmnt_run(gm) == 0);
 	getmnt_free(gm);
 	close(fd);
 	alarm(0);
@@ -442,7 +407,7 @@ static void test_exit(void)
 	begin();
 	for (int k = 0; k <= ENTRIES; k += 200)
 		CU_ASSERT_EQUAL(in_child(exit_now, &k), 0);
-	end();
+	alarm(0);
 }
 
 /* NULL handles. */
@@ -555,7 +520,7 @@ static void test_limits(void)
 		status = in_child(few_descriptors, &n);
 		CU_ASSERT_TRUE(status == 0 || status == 77);
 	}
-	end();
+	alarm(0);
 }
 
 static void on_alarm(int number)
@@ -593,7 +558,7 @@ static void test_interrupted(void)
 	begin();
 	alarm(2 * HANG);
 	CU_ASSERT_EQUAL(in_child(interrupted, NULL), 0);
-	end();
+	alarm(0);
 }
 
 static const struct unit_test tests[] = {

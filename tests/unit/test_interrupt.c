@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Signals without SA_RESTART cut reads of directories short and end calls with EINTR; results do
    not change. */
+#include "tree.h"
 #include "unit.h"
 
 #include "bfs/bfs_impl.h"
@@ -11,10 +12,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,17 +74,14 @@ static uint64_t read_whole(struct os *os, int topfd)
 
 static void test_directory(void)
 {
-	char top[] = "/tmp/getmnt-interrupt-XXXXXX", name[32], command[64];
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
-	int topfd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	for (int i = 0; i < FILES; ++i) {
-		snprintf(name, sizeof(name), "%d", i);
-		CU_ASSERT_EQUAL(mknodat(topfd, name, S_IFREG | 0644, 0), 0);
-	}
+	struct tree tree;
 	struct os os;
+	tree_begin(&tree);
+	for (int i = 0; i < FILES; ++i)
+		tree_file(&tree, "%d", i);
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	double begin = os_now();
-	uint64_t calm = read_whole(&os, topfd);
+	uint64_t calm = read_whole(&os, tree.fd);
 	double took = (os_now() - begin) * 1e6;
 	if (took / 10 > interval)
 		interval = (int)(took / 10);
@@ -93,14 +89,11 @@ static void test_directory(void)
 	int cut = 0, turn = 0;
 	double end = os_now() + MOST_SECONDS;
 	for (; cut < TURNS && turn < MOST_TURNS && os_now() < end; ++turn) {
-		uint64_t calls = read_whole(&os, topfd);
-		cut += calls > calm;
+		cut += read_whole(&os, tree.fd) > calm;
 	}
 	interrupt_every(0);
 	CU_ASSERT_TRUE(interrupted > 0);
-	close(topfd);
-	snprintf(command, sizeof(command), "rm -rf %s", top);
-	CU_ASSERT_EQUAL(system(command), 0);
+	tree_end(&tree);
 	if (cut == 0 && turn < MOST_TURNS / 10)
 		UNIT_SKIP("too slow for a signal to meet a read");
 	/* A short read is not the end of a directory. */

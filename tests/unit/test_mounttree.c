@@ -4,7 +4,6 @@
 
 #include "mounttree.h"
 
-#include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,26 +20,6 @@ static struct mount record(uint64_t id, uint64_t parent, const char *point)
 		.root = "/",
 		.dev_minor = (uint32_t)id,
 	};
-}
-
-static bool is(const struct mtree *tree, uint64_t key, enum mt_state state)
-{
-	return tree->nodes[mtree_find(tree, key)].states & 1u << state;
-}
-
-/** Make a tree and compute the states.  @root  The node of the root, or MT_NONE. */
-static void judge(struct mtree *tree, const struct mount *mounts, size_t n, uint64_t root_id,
-                  uint32_t root, const char *prefix)
-{
-	CU_ASSERT_EQUAL_FATAL(mtree_init(tree, mounts, n, root_id), 0);
-	CU_ASSERT_EQUAL(mtree_judge(tree, root, prefix), 0);
-}
-
-/** The key of the mount that covers a mount; 0: none. */
-static uint64_t coverer(const struct mtree *tree, uint64_t key)
-{
-	uint32_t by = tree->nodes[mtree_find(tree, key)].covered_by;
-	return by == MT_NONE ? 0 : tree->nodes[by].mount->key;
 }
 
 /** Every node is in the order once, after its parent. */
@@ -120,107 +99,91 @@ static void test_hostile_ids(void)
 	mtree_destroy(&tree);
 }
 
-static void test_stack(void)
+/** Mounts, and which of them cannot be seen. */
+static const struct scene {
+	const char *what;
+	uint64_t root_id;
+	uint32_t root;                /* the node of the root, or MT_NONE */
+	const char *prefix;
+	const char *expected;
+	struct {
+		uint64_t id, parent;
+		const char *point, *fsroot;
+	} mounts[8];
+} scenes[] = {
+	/* What is mounted on a covered mount is covered with it; the name of the stack is known. */
+	{"stack", 0, 0, "/", "2<4 3<4 5<4*", {
+		{1, 1, "/"}, {2, 1, "/s"}, {3, 2, "/s"}, {4, 3, "/s"}, {5, 2, "/s/below"},
+		{6, 4, "/s/on"}}},
+	/* "/a-b" sorts between "/a" and "/a/x", and is a parent of neither. */
+	{"covered directory", 0, 0, "/", "2<3* 4<3*", {
+		{1, 1, "/"}, {2, 1, "/a/x/m"}, {3, 1, "/a"}, {4, 2, "/a/x/m/n"}, {5, 1, "/a-b/m"},
+		{6, 3, "/a/x"}, {7, 1, "/a.b"}}},
+	{"one of a directory", 0, 0, "/", "2<3*", {
+		{1, 1, "/"}, {2, 1, "/srv/a/x"}, {3, 1, "/srv/a"}, {4, 1, "/srv/a-b"},
+		{5, 1, "/srv/ab"}}},
+	{"all of a directory", 0, 0, "/", "2<4* 3<4*", {
+		{1, 1, "/"}, {2, 1, "/srv/a"}, {3, 1, "/srv/b/c"}, {4, 1, "/srv"}}},
+	{"stack on a covered directory", 0, 0, "/", "2<4* 3<4*", {
+		{1, 1, "/"}, {2, 1, "/a/s"}, {3, 2, "/a/s"}, {4, 1, "/a"}}},
+	/* The process stays below: it sees the mount of its root. */
+	{"over the root", 1, 0, "/", "2<1* 4<1*", {
+		{1, 1, "/"}, {2, 1, "/"}, {3, 1, "/usr"}, {4, 2, "/usr"}}},
+	{"over an unknown root", 0, MT_NONE, "/", "1<2 3<2*", {
+		{1, 1, "/"}, {2, 1, "/"}, {3, 1, "/usr"}, {4, 2, "/usr"}}},
+	/* A root over which others see a mount is not hidden from a process that has it. */
+	{"over the parent of a root", 2, 1, "/jail", "1<4 4!", {
+		{1, 1, "/"}, {2, 1, "/jail"}, {3, 2, "/jail/proc"}, {4, 1, "/"}}},
+	{"outside and deleted", 0, 1, "/jail", "1! 4! 5-", {
+		{1, 1, "/"}, {2, 1, "/jail"}, {3, 2, "/jail/dev"}, {4, 1, "/jailer"},
+		{5, 2, "/jail/gone", "/was//deleted"}}},
+	{"empty", 0, MT_NONE, "/", "", {{0}}},
+};
+
+/** Text: "ID<BY" for a hidden mount, "*" if its mount point is too; "ID!" outside; "ID-" deleted. */
+static void unseen(const struct mtree *tree, char *text)
 {
-	const struct mount mounts[] = {
-		record(1, 1, "/"),   record(2, 1, "/s"), record(3, 2, "/s"),
-		record(4, 3, "/s"),  record(5, 2, "/s/under"), record(6, 4, "/s/on"),
-	};
-	struct mtree tree;
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, 6, 0), 0);
-	CU_ASSERT_EQUAL(tree.nodes[1].top, 3);
-	CU_ASSERT_EQUAL(mtree_judge(&tree, 0, "/"), 0);
-	CU_ASSERT_TRUE(is(&tree, 2, MT_HIDDEN) && is(&tree, 3, MT_HIDDEN));
-	CU_ASSERT_FALSE(is(&tree, 4, MT_HIDDEN));
-	CU_ASSERT_EQUAL(coverer(&tree, 2), 4);
-	/* What sits on a covered mount is covered with it. */
-	CU_ASSERT_TRUE(is(&tree, 5, MT_HIDDEN));
-	CU_ASSERT_EQUAL(coverer(&tree, 5), 4);
-	CU_ASSERT_FALSE(is(&tree, 6, MT_HIDDEN));
-	/* Its place is to be reached all the same: the stack's name is known. */
-	CU_ASSERT_FALSE(tree.nodes[1].place_hidden);
-	CU_ASSERT_TRUE(tree.nodes[4].place_hidden);
-	mtree_destroy(&tree);
+	*text = '\0';
+	for (uint32_t i = 0; i < tree->count; ++i) {
+		const struct mt_node *n = &tree->nodes[i];
+		char *to = text + strlen(text);
+		unsigned id = (unsigned)n->mount->key;
+		if (n->states & 1u << MT_HIDDEN)
+			sprintf(to, " %u<%u%s", id,
+			        n->covered_by == MT_NONE
+			        ? 0 : (unsigned)tree->nodes[n->covered_by].mount->key,
+			        n->place_hidden ? "*" : "");
+		else if (n->states & (1u << MT_OUTSIDE | 1u << MT_DELETED))
+			sprintf(to, " %u%c", id, n->states & 1u << MT_OUTSIDE ? '!' : '-');
+		if (n->states & 1u << MT_DELETED)
+			CU_ASSERT_EQUAL(mtree_shown_state(n), MT_DELETED);
+	}
 }
 
-static void test_covered_directory(void)
+static void test_scenes(void)
 {
-	/* 3 was mounted over the directory that 2 sits below; "/a-b" sorts
-	   between "/a" and "/a/x", and is no directory above anything. */
-	const struct mount mounts[] = {
-		record(1, 1, "/"),      record(2, 1, "/a/x/m"),   record(3, 1, "/a"),
-		record(4, 2, "/a/x/m/n"), record(5, 1, "/a-b/m"), record(6, 3, "/a/x"),
-		record(7, 1, "/a.b"),
-	};
-	struct mtree tree;
-	judge(&tree, mounts, 7, 0, 0, "/");
-	CU_ASSERT_TRUE(is(&tree, 2, MT_HIDDEN));
-	CU_ASSERT_EQUAL(coverer(&tree, 2), 3);
-	CU_ASSERT_TRUE(is(&tree, 4, MT_HIDDEN));
-	CU_ASSERT_EQUAL(coverer(&tree, 4), 3);
-	CU_ASSERT_TRUE(!is(&tree, 3, MT_HIDDEN) && !is(&tree, 5, MT_HIDDEN)
-	               && !is(&tree, 6, MT_HIDDEN) && !is(&tree, 7, MT_HIDDEN));
-	mtree_destroy(&tree);
-
-	/* All in one directory, one of them on it. */
-	const struct mount below[] = {
-		record(1, 1, "/"),         record(2, 1, "/srv/a/x"), record(3, 1, "/srv/a"),
-		record(4, 1, "/srv/a-b"),  record(5, 1, "/srv/ab"),
-	};
-	judge(&tree, below, 5, 0, 0, "/");
-	CU_ASSERT_TRUE(coverer(&tree, 2) == 3 && coverer(&tree, 3) == 0 && coverer(&tree, 4) == 0
-	               && coverer(&tree, 5) == 0);
-	mtree_destroy(&tree);
-	const struct mount covered[] = {
-		record(1, 1, "/"), record(2, 1, "/srv/a"), record(3, 1, "/srv/b/c"),
-		record(4, 1, "/srv"),
-	};
-	judge(&tree, covered, 4, 0, 0, "/");
-	CU_ASSERT_TRUE(coverer(&tree, 2) == 4 && coverer(&tree, 3) == 4);
-	mtree_destroy(&tree);
-}
-
-static void test_covered_stack(void)
-{
-	/* A stack of two on a covered directory: neither covers the other for
-	   anybody, least of all itself. */
-	const struct mount mounts[] = {
-		record(1, 1, "/"), record(2, 1, "/a/s"), record(3, 2, "/a/s"), record(4, 1, "/a"),
-	};
-	struct mtree tree;
-	judge(&tree, mounts, 4, 0, 0, "/");
-	CU_ASSERT_TRUE(is(&tree, 2, MT_HIDDEN) && is(&tree, 3, MT_HIDDEN));
-	CU_ASSERT_TRUE(coverer(&tree, 2) == 4 && coverer(&tree, 3) == 4);
-	mtree_destroy(&tree);
-}
-
-static void test_over_root(void)
-{
-	/* Mounted over "/" while the process stays below: what it sees is the
-	   mount of its root, and 2 is what cannot be reached. */
-	const struct mount mounts[] = {
-		record(1, 1, "/"), record(2, 1, "/"), record(3, 1, "/usr"), record(4, 2, "/usr"),
-	};
-	struct mtree tree;
-	judge(&tree, mounts, 4, 1, 0, "/");
-	CU_ASSERT_TRUE(!is(&tree, 1, MT_HIDDEN) && is(&tree, 2, MT_HIDDEN)
-	               && !is(&tree, 3, MT_HIDDEN) && is(&tree, 4, MT_HIDDEN));
-	mtree_destroy(&tree);
-
-	/* Not knowing the root, the top of the stack is what is seen. */
-	judge(&tree, mounts, 4, 0, MT_NONE, "/");
-	CU_ASSERT_TRUE(is(&tree, 1, MT_HIDDEN) && !is(&tree, 2, MT_HIDDEN));
-	mtree_destroy(&tree);
-
-	/* A root that others see another mount over is not hidden to who has it. */
-	const struct mount jail[] = {
-		record(1, 1, "/"), record(2, 1, "/jail"), record(3, 2, "/jail/proc"),
-		       record(4, 1, "/"),
-	};
-	judge(&tree, jail, 4, 2, 1, "/jail");
-	CU_ASSERT_TRUE(!is(&tree, 2, MT_HIDDEN) && !is(&tree, 3, MT_HIDDEN)
-	               && is(&tree, 1, MT_HIDDEN));
-	mtree_destroy(&tree);
+	for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes); ++i) {
+		const struct scene *scene = &scenes[i];
+		struct mount mounts[8];
+		size_t n = 0;
+		for (; n < 8 && scene->mounts[n].id; ++n) {
+			mounts[n] = record(scene->mounts[n].id, scene->mounts[n].parent,
+			                   scene->mounts[n].point);
+			if (scene->mounts[n].fsroot)
+				mounts[n].root = scene->mounts[n].fsroot;
+		}
+		struct mtree tree;
+		char text[200];
+		CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, n, scene->root_id), 0);
+		check_order(&tree);
+		CU_ASSERT_EQUAL(mtree_judge(&tree, scene->root, scene->prefix), 0);
+		CU_ASSERT_EQUAL(mtree_find(&tree, 99), MT_NONE);
+		unseen(&tree, text);
+		if (strcmp(text + (*text == ' '), scene->expected) != 0)
+			printf("  %s:%s\n", scene->what, text);
+		CU_ASSERT_STRING_EQUAL(text + (*text == ' '), scene->expected);
+		mtree_destroy(&tree);
+	}
 }
 
 static void test_made_root(void)
@@ -243,85 +206,51 @@ static void test_made_root(void)
 	mtree_destroy(&tree);
 }
 
-static void test_outside_and_deleted(void)
-{
-	struct mount mounts[] = {
-		record(1, 1, "/"), record(2, 1, "/jail"), record(3, 2, "/jail/dev"),
-		record(4, 1, "/jailer"), record(5, 2, "/jail/gone"),
-	};
-	mounts[4].root = "/was//deleted";
-	struct mtree tree;
-	judge(&tree, mounts, 5, 0, 1, "/jail");
-	CU_ASSERT_TRUE(is(&tree, 1, MT_OUTSIDE));
-	CU_ASSERT_FALSE(is(&tree, 2, MT_OUTSIDE));
-	CU_ASSERT_FALSE(is(&tree, 3, MT_OUTSIDE));
-	CU_ASSERT_TRUE(is(&tree, 4, MT_OUTSIDE));
-	CU_ASSERT_TRUE(is(&tree, 5, MT_DELETED));
-	CU_ASSERT_EQUAL(mtree_shown_state(&tree.nodes[4]), MT_DELETED);
-	CU_ASSERT_EQUAL(mtree_shown_state(&tree.nodes[2]), MT_OK);
-	mtree_destroy(&tree);
-}
-
+/** Which of up to 4 mounts are of one pair of Smith's Figure 5, <device, mounted-on device>. */
 static void test_device_pairs(void)
 {
-	/* Smith's Figure 5: <device, mounted-on device>. */
-	struct mount mounts[] = {
-		record(1, 1, "/"), record(2, 1, "/a"), record(3, 1, "/b"), record(4, 2, "/a/c"),
+	static const struct {
+		struct {
+			uint64_t id, parent;
+			unsigned dev;
+		} mounts[4];
+		bool same[4];         /* as the second */
+	} rows[] = {
+		{{{1, 1, 1}, {2, 1, 2}, {3, 1, 2}, {4, 2, 4}}, {false, true, true, false}},
+		/* Also where a child comes before its parent: 2 on 1 is not 2 on 2. */
+		{{{2, 1, 2}, {3, 2, 2}, {1, 1, 1}}, {false, true, false}},
+		{{{2, 1, 2}, {3, 1, 1}, {1, 1, 1}}, {false, true, false}},
 	};
-	mounts[2].dev_minor = mounts[1].dev_minor;
-	struct mtree tree;
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, 4, 0), 0);
-	CU_ASSERT_EQUAL_FATAL(mtree_group(&tree), 0);
-	CU_ASSERT_EQUAL(tree.nodes[1].group, tree.nodes[2].group);
-	CU_ASSERT_NOT_EQUAL(tree.nodes[0].group, tree.nodes[1].group);
-	CU_ASSERT_NOT_EQUAL(tree.nodes[3].group, tree.nodes[1].group);
-	mtree_destroy(&tree);
-
-	/* Also where a child comes before its parent: 2 on 1 is not 2 on 2. */
-	struct mount moved[] = {record(2, 1, "/a"), record(3, 2, "/a/b"), record(1, 1, "/")};
-	moved[1].dev_minor = moved[0].dev_minor;
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, moved, 3, 0), 0);
-	CU_ASSERT_EQUAL_FATAL(mtree_group(&tree), 0);
-	CU_ASSERT_NOT_EQUAL(tree.nodes[0].group, tree.nodes[1].group);
-	mtree_destroy(&tree);
-	struct mount same[] = {record(2, 1, "/a"), record(3, 1, "/b"), record(1, 1, "/")};
-	same[1].dev_minor = 1;
-	CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, same, 3, 0), 0);
-	CU_ASSERT_EQUAL_FATAL(mtree_group(&tree), 0);
-	CU_ASSERT_NOT_EQUAL(tree.nodes[0].group, tree.nodes[1].group);
-	mtree_destroy(&tree);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		struct mount mounts[4];
+		size_t n = 0;
+		for (; n < 4 && rows[i].mounts[n].id; ++n) {
+			mounts[n] = record(rows[i].mounts[n].id, rows[i].mounts[n].parent, "/x");
+			mounts[n].dev_minor = rows[i].mounts[n].dev;
+		}
+		struct mtree tree;
+		CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, n, 0), 0);
+		CU_ASSERT_EQUAL_FATAL(mtree_group(&tree), 0);
+		for (size_t k = 0; k < n; ++k)
+			CU_ASSERT_EQUAL(tree.nodes[k].group == tree.nodes[1].group, rows[i].same[k]);
+		mtree_destroy(&tree);
+	}
 }
 
 static void test_path_within(void)
 {
-	CU_ASSERT_TRUE(mtree_path_within("/a", "/a"));
-	CU_ASSERT_TRUE(mtree_path_within("/a/b", "/a"));
-	CU_ASSERT_TRUE(mtree_path_within("/a/b", "/a/"));
-	CU_ASSERT_TRUE(mtree_path_within("/a", "/"));
-	CU_ASSERT_FALSE(mtree_path_within("/ab", "/a"));
-	CU_ASSERT_FALSE(mtree_path_within("/", "/a"));
-}
-
-static void test_empty(void)
-{
-	struct mtree tree;
-	judge(&tree, NULL, 0, 0, MT_NONE, "/");
-	CU_ASSERT_EQUAL(mtree_find(&tree, 1), MT_NONE);
-	mtree_destroy(&tree);
+	CU_ASSERT_TRUE(mtree_path_within("/a", "/a") && mtree_path_within("/a/b", "/a")
+	               && mtree_path_within("/a/b", "/a/") && mtree_path_within("/a", "/"));
+	CU_ASSERT_FALSE(mtree_path_within("/ab", "/a") || mtree_path_within("/", "/a"));
 }
 
 static const struct unit_test tests[] = {
 	{"leaf and internal", test_leaf_and_internal},
 	{"hostile ids", test_hostile_ids},
-	{"stack", test_stack},
-	{"covered directory", test_covered_directory},
-	{"covered stack", test_covered_stack},
-	{"over the root", test_over_root},
+	{"scenes", test_scenes},
 	{"made root", test_made_root},
-	{"outside and deleted", test_outside_and_deleted},
 	{"device pairs", test_device_pairs},
 	{"path within", test_path_within},
-	{"empty", test_empty},
 	{NULL, NULL},
 };
 
