@@ -149,11 +149,7 @@ static void try_component(const char *text, size_t len, unsigned flags, const ch
 	if (glob_compile(&pool, text, 0, len, flags, &glob, &error) == 0) {
 		FUZZ_CHECK(pool.nbytes <= len + 1 && pool.ntokens <= len);
 		FUZZ_CHECK(pool.nsets <= sets && pool.nranges <= ranges);
-		uint64_t steps = 0;
-		size_t n = strlen(name);
-		bool matches = glob_match(&pool, &glob, name, n, &steps);
-		FUZZ_CHECK(matches == glob_match(&pool, &glob, name, n, NULL));
-		FUZZ_CHECK(steps <= n * len);
+		glob_match(&pool, &glob, name, strlen(name));
 	} else {
 		FUZZ_CHECK(errno == EINVAL);
 		check_refused(len, &error);

@@ -187,7 +187,7 @@ static struct audit_glob *make_glob(struct parser *p, const char *bytes, size_t 
 bool audit_glob_matches(const struct audit_glob *glob, const char *text)
 {
 	return glob->exact ? strcmp(glob->exact, text) == 0
-	                   : glob_match(&glob->pool, &glob->glob, text, strlen(text), NULL);
+	                   : glob_match(&glob->pool, &glob->glob, text, strlen(text));
 }
 
 int64_t audit_day(const char *date, size_t n)

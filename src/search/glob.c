@@ -2,23 +2,21 @@
 /*
  * One component of a pattern, and one name.
  *
- * A component becomes tokens, one for each character or wildcard.  The literal text at its
- * beginning and end is compared as bytes, which is all that most patterns need.  What is between
- * is one of three kinds:
+ * A component becomes tokens, one for each character or wildcard.  Literal text at its beginning
+ * and end is compared as bytes, which is all that most patterns need.  Between are:
  *
  *   words   stars and literal text: each word is searched for in turn
  *   stars   stars and tokens of one character each: what follows a star is tried at each
  *           character until it matches
- *   nfa     there is a `?` for one character or none: an automaton, the set of tokens that may
- *           be next, advanced by each character
+ *   nfa     a `?` for one character or none: an automaton, the set of tokens that may be next
  *
  * In the first two the leftmost match is always the best, since the next star can take all that
  * follows; so only the last star is ever retried, and the cost is at most the length of the name
  * times that of the pattern.
  *
- * Bytes can be compared instead of characters only if the literal is valid UTF-8: then it begins
- * and ends between characters wherever it is found.  Invalid bytes (codes from GLOB_RAW on) stay
- * tokens, or `\xc3*` would match the first half of an é.
+ * Bytes can be compared only if the literal is valid UTF-8: then it begins and ends between
+ * characters wherever it is found.  Invalid bytes (codes from GLOB_RAW on) stay tokens, or
+ * `\xc3*` would match the first half of an é.
  */
 #include "search/glob.h"
 
@@ -95,6 +93,11 @@ static int refuse(struct parser *p, size_t at, const char *why)
 	return -1;
 }
 
+static void add_token(struct parser *p, uint32_t token)
+{
+	p->pool->tokens[p->pool->ntokens++] = token;
+}
+
 /* Brackets */
 
 static void set_add(struct glob_pool *pool, struct glob_set *set, uint32_t from, uint32_t to)
@@ -130,15 +133,14 @@ static int parse_class(struct parser *p, struct glob_set *set)
 		{"digit", isdigit}, {"graph", isgraph}, {"lower", islower}, {"print", isprint},
 		{"punct", ispunct}, {"space", isspace}, {"upper", isupper}, {"xdigit", isxdigit},
 	};
-
 	size_t name = p->at + 2, end = name;
 	while (end < p->to && p->text[end] >= 'a' && p->text[end] <= 'z')
 		++end;
 	if (end == name || p->to - end < 2 || memcmp(p->text + end, ":]", 2) != 0)
 		return 0;
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); ++i) {
-		if (strlen(classes[i].name) != end - name
-		    || memcmp(classes[i].name, p->text + name, end - name) != 0)
+		if (strncmp(classes[i].name, p->text + name, end - name) != 0
+		    || classes[i].name[end - name])
 			continue;
 		for (int c = 1; c < 0x80; ++c) {
 			if (classes[i].has(c))
@@ -149,8 +151,7 @@ static int parse_class(struct parser *p, struct glob_set *set)
 	}
 	return refuse(p, p->at, "unknown character class; must be one of [:alnum:], [:alpha:], "
 	              "[:blank:], [:cntrl:], [:digit:], [:graph:], [:lower:], [:print:], "
-	              "[:punct:], "
-	              "[:space:], [:upper:] and [:xdigit:]");
+	              "[:punct:], [:space:], [:upper:] and [:xdigit:]");
 }
 
 /** Read one character of a bracket: c, \c, [=c=] or [.c.]. */
@@ -196,36 +197,33 @@ static int parse_bracket(struct parser *p)
 	for (size_t first = p->at; p->at < p->to; ) {
 		if (p->text[p->at] == ']' && p->at > first) {
 			++p->at;
-			pool->tokens[pool->ntokens++] = TOKEN(TOKEN_SET, pool->nsets);
-			++pool->nsets;
+			add_token(p, TOKEN(TOKEN_SET, pool->nsets++));
 			return 0;
 		}
 		if (p->to - p->at > 1 && p->text[p->at] == '[' && p->text[p->at + 1] == ':') {
 			int class = parse_class(p, set);
+			if (class > 0)
+				continue;
 			if (class < 0)
 				return -1;
-			if (class)
-				continue;
 		}
 		size_t begin = p->at;
-		uint32_t from, to;
+		uint32_t from;
 		if (parse_member(p, &from) != 0)
 			return -1;
-		to = from;
+		uint32_t to = from;
 		if (p->to - p->at > 1 && p->text[p->at] == '-' && p->text[p->at + 1] != ']') {
 			++p->at;
 			if (parse_member(p, &to) != 0)
 				return -1;
 		}
 		if (to < from)
-			return refuse(p, begin,
-			              "a range that ends before it begins; \\- is the character "
-			              "itself");
+			return refuse(p, begin, "a range that ends before it begins; \\- is the "
+			              "character itself");
 		set_add(pool, set, from, to);
 	}
-	return refuse(p, open,
-	              "no ] closes this [ before the next / or |; write \\[ for the character "
-	              "itself");
+	return refuse(p, open, "no ] closes this [ before the next / or |; write \\[ for the "
+	              "character itself");
 }
 
 /* Compiling */
@@ -233,33 +231,34 @@ static int parse_bracket(struct parser *p)
 /** Make tokens of the literal bytes that have none yet. */
 static void end_run(struct parser *p)
 {
-	struct glob_pool *pool = p->pool;
+	const struct glob_pool *pool = p->pool;
 	size_t len;
-	for (; p->run < pool->nbytes; p->run += (uint32_t)len) {
-		uint32_t code = char_at(pool->bytes + p->run, pool->nbytes - p->run, &len);
-		pool->tokens[pool->ntokens++] = TOKEN(TOKEN_CHAR, code);
-	}
+	for (; p->run < pool->nbytes; p->run += (uint32_t)len)
+		add_token(p, TOKEN(TOKEN_CHAR, char_at(pool->bytes + p->run,
+		                                       pool->nbytes - p->run, &len)));
+}
+
+/** Whether the last token of the component, if any, is of a type. */
+static bool last_is(const struct parser *p, uint32_t type)
+{
+	const struct glob_pool *pool = p->pool;
+	return pool->ntokens > p->first && TOKEN_TYPE(pool->tokens[pool->ntokens - 1]) == type;
 }
 
 /** Add a star.  It replaces stars and optional tokens before it. */
 static void add_star(struct parser *p)
 {
-	struct glob_pool *pool = p->pool;
-	while (pool->ntokens > p->first
-	       && (TOKEN_TYPE(pool->tokens[pool->ntokens - 1]) == TOKEN_OPTIONAL
-	           || TOKEN_TYPE(pool->tokens[pool->ntokens - 1]) == TOKEN_STAR))
-		--pool->ntokens;
-	pool->tokens[pool->ntokens++] = TOKEN(TOKEN_STAR, 0);
+	while (last_is(p, TOKEN_OPTIONAL) || last_is(p, TOKEN_STAR))
+		--p->pool->ntokens;
+	add_token(p, TOKEN(TOKEN_STAR, 0));
 }
 
 static void add_question(struct parser *p, unsigned flags)
 {
-	struct glob_pool *pool = p->pool;
 	if (!(flags & PATTERN_PAPER_Q))
-		pool->tokens[pool->ntokens++] = TOKEN(TOKEN_ANY, 0);
-	else if (pool->ntokens == p->first
-	         || TOKEN_TYPE(pool->tokens[pool->ntokens - 1]) != TOKEN_STAR)
-		pool->tokens[pool->ntokens++] = TOKEN(TOKEN_OPTIONAL, 0);
+		add_token(p, TOKEN(TOKEN_ANY, 0));
+	else if (!last_is(p, TOKEN_STAR))
+		add_token(p, TOKEN(TOKEN_OPTIONAL, 0));
 }
 
 /** Make tokens of the text. */
@@ -270,9 +269,8 @@ static int parse(struct parser *p, unsigned flags)
 		char c = p->text[p->at++];
 		if (c == '\\') {
 			if (p->at == p->to)
-				return refuse(p, p->at - 1,
-				              "it ends in a backslash; \\\\ is the character "
-				              "itself");
+				return refuse(p, p->at - 1, "it ends in a backslash; \\\\ is "
+				              "the character itself");
 			c = p->text[p->at++];
 		} else if (c == '*' || c == '?' || c == '[') {
 			end_run(p);
@@ -360,16 +358,11 @@ int glob_compile(struct glob_pool *pool, const char *text, size_t from, size_t t
 /* Matching */
 
 /** Find a word.  Names are so short that memmem() would prepare longer than this searches. */
-static const char *find_word(const char *str, const char *end, const char *word, size_t len,
-                             uint64_t *tried)
+static const char *find_word(const char *str, const char *end, const char *word, size_t len)
 {
 	while ((size_t)(end - str) >= len) {
 		const char *at = memchr(str, *word, (size_t)(end - str) - len + 1);
-		*tried += (size_t)((at ? at : end - len) - str) + 1;
-		if (!at)
-			return NULL;
-		*tried += len;
-		if (memcmp(at, word, len) == 0)
+		if (!at || memcmp(at, word, len) == 0)
 			return at;
 		str = at + 1;
 	}
@@ -378,79 +371,56 @@ static const char *find_word(const char *str, const char *end, const char *word,
 
 /** Whether n bytes contain all words in order. */
 static bool match_words(const struct glob_pool *pool, const struct glob *glob, const char *str,
-                        size_t n, uint64_t *steps)
+                        size_t n)
 {
 	const char *end = str + n;
 	const char *word = pool->bytes + glob->bytes + glob->nprefix;
-	uint64_t tried = 0;
-	uint32_t i = 0;
-	for (; i < glob->ntokens; ++i) {
+	for (uint32_t i = 0; str && i < glob->ntokens; ++i) {
 		size_t len = pool->tokens[glob->tokens + i];
-		const char *found = find_word(str, end, word, len, &tried);
-		if (!found)
-			break;
-		str = found + len;
+		str = find_word(str, end, word, len);
+		str = str ? str + len : NULL;
 		word += len;
 	}
-	if (steps)
-		*steps += tried;
-	return i == glob->ntokens;
+	return str;
 }
 
 /** Whether a token takes a character. */
 static bool token_takes(const struct glob_pool *pool, uint32_t token, uint32_t code)
 {
-	switch (TOKEN_TYPE(token)) {
-	case TOKEN_CHAR:
-		return TOKEN_VALUE(token) == code;
-	case TOKEN_SET:
-		return set_has(pool, &pool->sets[TOKEN_VALUE(token)], code);
-	default:
-		return true;
-	}
+	uint32_t value = TOKEN_VALUE(token);
+	return TOKEN_TYPE(token) == TOKEN_SET ? set_has(pool, &pool->sets[value], code)
+	       : TOKEN_TYPE(token) != TOKEN_CHAR || value == code;
 }
 
 /** Whether tokens without TOKEN_OPTIONAL match n bytes. */
 static bool match_stars(const struct glob_pool *pool, const struct glob *glob, const char *str,
-                        size_t n, uint64_t *steps)
+                        size_t n)
 {
 	const uint32_t *token = pool->tokens + glob->tokens, *last = token + glob->ntokens;
 	const uint32_t *after = NULL;    /* the last star */
 	const char *end = str + n, *from = NULL;
 	size_t len;
-	uint64_t tried = 0;
-	bool matches = false;
 	while (str < end || token < last) {
 		if (token < last && TOKEN_TYPE(*token) == TOKEN_STAR) {
 			after = ++token;
 			from = str;
 			if (token == last)
-				break;
-			continue;
-		}
-		bool takes = false;
-		if (token < last && str < end) {
-			++tried;
-			takes = token_takes(pool, *token, char_at(str, (size_t)(end - str), &len));
-		}
-		if (takes) {
+				return true;
+		} else if (token < last && str < end
+		           && token_takes(pool, *token, char_at(str, (size_t)(end - str), &len))) {
 			++token;
 			str += len;
-			continue;
+		} else {
+			if (!after || str == end)
+				return false;
+			/* The star takes one more character. */
+			char_at(from, (size_t)(end - from), &len);
+			from += len;
+			str = from;
+			token = after;
 		}
-		if (!after || str == end)
-			goto out;
-		/* The star takes one more character. */
-		char_at(from, (size_t)(end - from), &len);
-		from += len;
-		str = from;
-		token = after;
 	}
-	matches = true;
-out:
-	if (steps)
-		*steps += tried;
-	return matches;
+	return true;
 }
 
 /** Make a position live, and those reached from it without a character. */
@@ -469,7 +439,7 @@ static void nfa_reach(const uint32_t *tokens, uint32_t n, uint64_t *live, uint32
 
 /** Whether the tokens match n bytes. */
 static bool match_nfa(const struct glob_pool *pool, const struct glob *glob, const char *str,
-                      size_t n, uint64_t *steps)
+                      size_t n)
 {
 	const uint32_t *tokens = pool->tokens + glob->tokens;
 	uint32_t last = glob->ntokens;
@@ -477,24 +447,19 @@ static bool match_nfa(const struct glob_pool *pool, const struct glob *glob, con
 	uint64_t sets[2][NFA_WORDS];
 	uint64_t *live = sets[0], *next = sets[1];
 	bool star_ends = TOKEN_TYPE(tokens[last - 1]) == TOKEN_STAR;
-
 	memset(live, 0, words * sizeof(*live));
 	nfa_reach(tokens, last, live, 0);
 	for (size_t len; n > 0; str += len, n -= len) {
-		bool ended = live[last / 64] >> last % 64 & 1;
-		if (ended && star_ends)
+		if (star_ends && live[last / 64] >> last % 64 & 1)
 			return true;
 		uint32_t code = char_at(str, n, &len);
 		bool any = false;
 		memset(next, 0, words * sizeof(*next));
 		for (size_t w = 0; w < words; ++w) {
 			for (uint64_t bits = live[w]; bits; bits &= bits - 1) {
-				uint32_t place = (uint32_t)(w * 64)
-				                 + (uint32_t)__builtin_ctzll(bits);
+				uint32_t place = (uint32_t)(w * 64 + (size_t)__builtin_ctzll(bits));
 				if (place == last)
 					break;
-				if (steps)
-					++*steps;
 				if (!token_takes(pool, tokens[place], code))
 					continue;
 				nfa_reach(tokens, last, next,
@@ -517,8 +482,7 @@ bool glob_is_any(const struct glob *glob)
 	       && !glob->no_period;
 }
 
-bool glob_match(const struct glob_pool *pool, const struct glob *glob, const char *name, size_t len,
-                uint64_t *steps)
+bool glob_match(const struct glob_pool *pool, const struct glob *glob, const char *name, size_t len)
 {
 	const char *bytes = pool->bytes + glob->bytes;
 	size_t head = glob->nprefix, tail = glob->nsuffix;
@@ -529,14 +493,8 @@ bool glob_match(const struct glob_pool *pool, const struct glob *glob, const cha
 		return false;
 	if (glob->no_period && len > 0 && name[0] == '.')
 		return false;
-	name += head;
-	len -= head + tail;
-	switch (glob->kind) {
-	case GLOB_WORDS:
-		return match_words(pool, glob, name, len, steps);
-	case GLOB_STARS:
-		return match_stars(pool, glob, name, len, steps);
-	default:
-		return match_nfa(pool, glob, name, len, steps);
-	}
+	name += head, len -= head + tail;
+	return glob->kind == GLOB_WORDS ? match_words(pool, glob, name, len)
+	       : glob->kind == GLOB_STARS ? match_stars(pool, glob, name, len)
+	       : match_nfa(pool, glob, name, len);
 }

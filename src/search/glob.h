@@ -65,14 +65,8 @@ int glob_compile(struct glob_pool *pool, const char *text, size_t from, size_t t
 /** Whether every name matches. */
 bool glob_is_any(const struct glob *glob);
 
-/**
- * Whether a name matches.
- *
- * @steps [out]
- *         Unless NULL, the cost is added: characters times the tokens tried for each, and bytes
- *         searched and compared; at most the length of the name times that of the component.
- */
-bool glob_match(const struct glob_pool *pool, const struct glob *glob, const char *name, size_t len,
-                uint64_t *steps);
+/** Whether a name matches.  The cost is at most its length times that of the component. */
+bool glob_match(const struct glob_pool *pool, const struct glob *glob, const char *name,
+                size_t len);
 
 #endif

@@ -261,7 +261,7 @@ unsigned pattern_step(const struct pattern *pattern, const uint64_t *live, const
 			const struct pattern_state *state = state_of(pattern, w, bits);
 			if (state->last && verdict & PATTERN_MATCH)
 				continue;
-			if (!glob_match(&pattern->pool, &state->glob, name, len, NULL))
+			if (!glob_match(&pattern->pool, &state->glob, name, len))
 				continue;
 			uint64_t bit = bits & -bits;
 			if (state->last) {
@@ -331,7 +331,7 @@ bool pattern_match(const struct pattern *pattern, const char *path)
 		if (!matches)
 			continue;
 		size_t len = take_last(path, &at);
-		matches = len > 0 && glob_match(&pattern->pool, &state->glob, at, len, NULL);
+		matches = len > 0 && glob_match(&pattern->pool, &state->glob, at, len);
 		if (matches && state->first && (!state->anchored || at == start))
 			return true;
 	}

@@ -171,7 +171,8 @@ static void test_live(void)
 		CU_ASSERT_STRING_EQUAL(m->source, "/a");
 		CU_ASSERT_STRING_EQUAL(m->fstype, "tmpfs");
 		CU_ASSERT_STRING_EQUAL(m->fsroot, "/");
-		CU_ASSERT_TRUE(strstr(m->vfs_options, "nosuid") && strstr(m->fs_options, "mode=750"));
+		CU_ASSERT_TRUE(strstr(m->vfs_options, "nosuid")
+		               && strstr(m->fs_options, "mode=750"));
 		CU_ASSERT_TRUE(m->state == GETMNT_STATE_OK && m->states == GETMNT_STATE_OK
 		               && m->named == GETMNT_NAMED_VERIFIED && m->kind == GETMNT_KIND_DIR
 		               && m->propagation == 0 && m->error == 0);

@@ -140,7 +140,7 @@ static const struct scene {
 	{"empty", 0, MT_NONE, "/", "", {{0}}},
 };
 
-/** Text: "ID<BY" for a hidden mount, "*" if its mount point is too; "ID!" outside; "ID-" deleted. */
+/** Text: "ID<BY" for a hidden mount, "*" if its place is too; "ID!" outside; "ID-" deleted. */
 static void unseen(const struct mtree *tree, char *text)
 {
 	*text = '\0';
@@ -232,7 +232,8 @@ static void test_device_pairs(void)
 		CU_ASSERT_EQUAL_FATAL(mtree_init(&tree, mounts, n, 0), 0);
 		CU_ASSERT_EQUAL_FATAL(mtree_group(&tree), 0);
 		for (size_t k = 0; k < n; ++k)
-			CU_ASSERT_EQUAL(tree.nodes[k].group == tree.nodes[1].group, rows[i].same[k]);
+			CU_ASSERT_EQUAL(tree.nodes[k].group == tree.nodes[1].group,
+			                rows[i].same[k]);
 		mtree_destroy(&tree);
 	}
 }
