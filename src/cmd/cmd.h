@@ -48,23 +48,19 @@ const struct command *command_near(const char *word);
 /** Print the bash completion. */
 void completion_print(FILE *out);
 
-/* The commands: each returns an exit status. */
+/* The commands: each returns an exit status.  cmd_check() is `getmnt audit` as a monitoring
+   plugin, cmd_genfstab() `getmnt fstab` with the options and layout of genfstab(8). */
 int cmd_audit(int argc, char **argv);
 int cmd_discover(int argc, char **argv);
 int cmd_fstab(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_search(int argc, char **argv);
-
-/** `getmnt audit` as a monitoring plugin: check_getmnt. */
 int cmd_check(int argc, char **argv);
-
-/** `getmnt fstab` with the options and layout of genfstab(8). */
 int cmd_genfstab(int argc, char **argv);
 
 extern const struct option_table audit_table, discover_options, fstab_table, profile_table,
 	recover_table, search_table;
-
 extern const struct column_table discover_columns, search_columns;
 
 /** Marks for os_mark() around the kernel calls that --stats counts; the first is set before
@@ -138,20 +134,12 @@ static inline const char *run_name(const struct run *run, size_t i)
 	return run_target(run, i);
 }
 
-/**
- * Read the table that run->opt names, and find the name and state of every mount.
- *
- * @fields  Of the table: enum mount_fields.
- * @return 0, or an exit status after a message.
- */
+/** Read the table that run->opt names, and find the name and state of every mount.
+    @fields  enum mount_fields.  @return 0, or an exit status after a message. */
 int run_know(struct run *run, unsigned fields);
 
-/**
- * run_know(), then print the mounts that run->opt selects: `getmnt discover` without the
- * options, probes and --poll.
- *
- * @return an exit status.
- */
+/** run_know(), and print the mounts that run->opt selects: `getmnt discover` without options,
+    probes and --poll.  @return an exit status. */
 int run_listed(struct run *run);
 
 /** Initialize a run; the options and columns outlive it. */
@@ -176,12 +164,7 @@ bool run_failed(const struct run *run);
 
 /* message.c */
 
-/**
- * Print "getmnt: OBJECT: TEXT" on stderr, terminal-safe.
- *
- * @object
- *         What the message is about; NULL: the run.
- */
+/** Print "getmnt: OBJECT: TEXT" on stderr, safe for a terminal.  @object  NULL: the run. */
 __attribute__((format(printf, 2, 3)))
 void message(const char *object, const char *format, ...);
 
@@ -196,22 +179,13 @@ void message_verb(const char *name);
 __attribute__((format(printf, 2, 3)))
 int usage_error(const char *object, const char *format, ...);
 
-/**
- * Append all further messages to a buffer as well, one line each, without "getmnt: ".
- *
- * @to     NULL: stop.
- * @alone  Print nothing on standard error.
- */
+/** Append all further messages to a buffer as well, one line each, without "getmnt: ".
+    @to  NULL: stop.  @alone  Print nothing on standard error. */
 void message_note(struct strbuf *to, bool alone);
 
-/**
- * Close stdout and check that everything was written.
- *
- * @whole
- *         The output is a document, so that a stdout that was closed from the beginning
- *         is an error.
- * @return 0, or -1 after a message (none for a broken pipe).
- */
+/** Close stdout and check that everything was written.
+    @whole   The output is a document: a stdout that was closed from the beginning is an error.
+    @return 0, or -1 after a message (none for a broken pipe). */
 int finish_stdout(bool whole);
 
 /** Flush stdout between lines.  @return as finish_stdout(). */

@@ -90,8 +90,7 @@ struct option_table {
  * Read the options of a command line.
  *
  * @opts  The struct that the offsets of the rows refer to.
- * @take  Called with the long name and the argument for rows of OPT_CALL without a function;
- *        returns 0 or an exit status, which ends the parsing.  NULL: there are no such rows.
+ * @take  Called with long name and argument for rows of OPT_CALL without a function.
  * @return 0 with optind at the first operand, or an exit status after a message.
  */
 int options_read(const struct option_table *table, int argc, char **argv, void *opts,
@@ -102,7 +101,7 @@ int options_read(const struct option_table *table, int argc, char **argv, void *
 void options_help(const struct option_table *table, const char *usage, const char *notes,
                   FILE *out);
 
-/** An option as messages name it: "--name" or "-x".  @return title. */
+/** The name of an option in messages: "--name" or "-x".  @return title. */
 const char *option_title(const struct option_row *row, char title[static OPTION_TITLE_SIZE]);
 
 /** Whether the argument of an option may be left out. */
@@ -136,13 +135,9 @@ int option_take_words(const struct option_row *row, const char *value, unsigned 
 const struct option_row *option_find(const struct option_table *table, const char *arg,
                                      const char **value, size_t *count);
 
-/**
- * Keep a text that may be given once and must not be empty.
- *
- * @name  With its dashes.
- * @text [in, out]  Not NULL: it was given before.
- * @return 0, or an exit status after a message.
- */
+/** Keep a text that may be given once and must not be empty.  @name  With its dashes.
+    @text [in, out]  Not NULL: it was given before.
+    @return 0, or an exit status after a message. */
 int option_once(const char *name, const char *value, const char **text);
 
 /** Find a word in an array that NULL ends.  @word [out]  Its index.

@@ -25,13 +25,10 @@ struct out_widths {
 
 enum { OUT_WIDTH_MAX = 40 };
 
-/**
- * Print as a tree, a list, raw, pairs or JSON, by libsmartcols.
- *
- * @widths  Of a list that is printed in parts, aligned with the previous ones; NULL: the
- *          list is complete.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Print as a tree, a list, raw, pairs or JSON, by libsmartcols.
+    @widths  Of a list that is printed in parts, aligned with the previous ones; NULL: the list
+             is complete.
+    @return 0, or -1.  Errors: ENOMEM. */
 int out_scols(struct run *run, const struct view *view, struct out_widths *widths);
 
 struct libscols_table;

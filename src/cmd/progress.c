@@ -3,9 +3,8 @@
  * Progress of a search or of probes: one line on a terminal if they take more than a second;
  * elsewhere, a check whether the reader of the output is gone.
  *
- * A signal that ends or stops the program clears the line first; the signal handler needs a
- * global variable for that.
- * Signals come to the thread that draws the line: bfs_pool_new(), flow.c.
+ * A signal that ends or stops the program clears the line first.  Signals come to the thread that
+ * draws the line: bfs_pool_new(), flow.c.
  */
 #include "cmd/output.h"
 
@@ -25,31 +24,28 @@ static atomic_int line_shown;
 
 static const char clear_line[] = "\r\033[K";
 
-/** Have a signal clear the line, unless it is ignored or somebody else's. */
-static void catch_signal(int sig, void (*handler)(int))
-{
-	/* One-shot, so that raised again it does what it does by default. */
-	struct sigaction old, action = {.sa_handler = handler,
-	                                .sa_flags = SA_RESETHAND | SA_NODEFER | SA_RESTART};
-	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-		sigaction(sig, &action, NULL);
-}
+static void catch_signal(int sig);
 
-static void clear_and_die(int sig)
-{
-	if (line_shown)
-		(void)!write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1);
-	raise(sig);
-}
-
-static void clear_and_stop(int sig)
+/** Clear the line, and let the signal do what it does by default. */
+static void clear_and_raise(int sig)
 {
 	int error = errno;
 	if (line_shown)
 		(void)!write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1);
-	raise(sig);   /* and here it goes on */
-	catch_signal(sig, clear_and_stop);
+	raise(sig);
+	/* The program was stopped, and continues. */
+	catch_signal(sig);
 	errno = error;
+}
+
+/** Let a signal clear the line, unless it is ignored or has another handler. */
+static void catch_signal(int sig)
+{
+	/* One-shot, so that the signal raised again has its default action. */
+	struct sigaction old, action = {.sa_handler = clear_and_raise,
+	                                .sa_flags = SA_RESETHAND | SA_NODEFER | SA_RESTART};
+	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(sig, &action, NULL);
 }
 
 /** The first n characters of a text, at most. */
@@ -116,10 +112,10 @@ bool progress_open(void)
 	if (!isatty(STDERR_FILENO) || !isatty(STDOUT_FILENO) || !term || strcmp(term, "dumb") == 0)
 		return false;
 	static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGALRM, SIGVTALRM,
-	                              SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGIO, SIGPWR, SIGSTKFLT};
+	                              SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGIO, SIGPWR, SIGSTKFLT,
+	                              SIGTSTP};
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); ++i)
-		catch_signal(signals[i], clear_and_die);
-	catch_signal(SIGTSTP, clear_and_stop);
+		catch_signal(signals[i]);
 	return true;
 }
 

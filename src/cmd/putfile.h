@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A file that a command checks and corrects: compared, confirmed and replaced in the same way by
- * each command.
- *
- *     put_open() --> put->file --> (the command makes the new text) --> put_finish()
- *                                                                    --> put_close()
- *
- * The file is read once: put_finish() replaces exactly those bytes of that inode, or nothing;
+ * A file that a command checks and corrects: put_open() reads it, the command makes the new text,
+ * and put_finish() compares, confirms and replaces exactly those bytes of that inode, or nothing;
  * see path/replace.h.
  */
 #ifndef GM_CMD_PUTFILE_H
@@ -55,12 +50,10 @@ struct put_options {
 	{"yes", 0, NULL, "write without confirmation", OPT_IS_FLAG(type, put.yes)}
 #define PUT_EXCLUDES (1u << 31)   /* in option_row.excludes: reserved for these */
 
-/** Check the options, when all were read.
-    @return 0, or PX_UNJUDGED after a message (--yes without --write ...). */
+/** Check combinations of the options.  @return 0, or PX_UNJUDGED after a message. */
 int put_check(const struct put_options *options);
 
-/** Whether to touch a path of this process can block, by what a run knows; no link is on
-    the way, and the last component is not followed.
+/** Whether touching a path of this process without links can block.
     @run  Live, after run_know(). */
 bool put_blocks(void *run, const char *path);
 
@@ -117,29 +110,18 @@ struct put_verdict {
  */
 int put_finish(struct put *put, const char *new, size_t len, const struct put_verdict *verdict);
 
-/**
- * Replace a file that each run makes anew: without a question, a backup or a message.  Other
- * hard links keep the old bytes.
- *
- * @bytes  NULL: only check whether it can be written.
- * @return 0, or PX_UNWRITTEN after a message.
- */
+/** Replace a file that each run makes anew: without a question, a backup or a message.  Other
+    hard links keep the old bytes.  @bytes  NULL: only check whether it can be written.
+    @return 0, or PX_UNWRITTEN after a message. */
 int put_report(struct os *os, const struct replace_name *name, const char *bytes, size_t len);
 
-/**
- * Compare the file with the new text, and print the diff if the options request it.
- *
- * @count [out]  The number of lines that differ.
- * @return 0, or an exit status after a message.
- */
+/** Compare the file with the new text, and print the diff if the options request it.
+    @count [out]  The number of lines that differ.
+    @return 0, or an exit status after a message. */
 int put_diff(const struct put *put, const char *new, size_t len, struct linediff_count *count);
 
-/**
- * Print a whole file; on a terminal with secrets masked, after a message, and with harmful bytes
- * as \ooo.
- *
- * @return whether it was printed; false after a message (ENOMEM).
- */
+/** Print a whole file; on a terminal with secrets masked and harmful bytes as \ooo.
+    @return whether it was printed; false after a message (ENOMEM). */
 bool put_show(const char *text, size_t len);
 
 /** Append a word for a shell, such that it is also printed unchanged. */
