@@ -105,8 +105,7 @@ static int mount_open(struct run *run, const struct mount *mount, const char *ta
 		target = *target ? target : ".";
 	}
 	int flags = O_PATH | O_NOFOLLOW;
-	int fd = os->caps & OSC_OPENAT2
-	         ? os_openat2(os, run->rootfd, target, flags,
+	int fd = os->caps & OSC_OPENAT2 ? os_openat2(os, run->rootfd, target, flags,
 	                      RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS)
 	         : os_openat(os, run->rootfd, target, flags);
 	if (fd < 0)

@@ -14,8 +14,7 @@ bool filter_any(const struct options *o)
 {
 	return ((o->df || o->dfi || o->real || o->pseudo) && !o->all) || o->spec || o->target
 	       || o->mountpoint || o->noperands || o->types || o->mount_options || o->id
-	       || o->uniq_id
-	       || o->shadowed;
+	       || o->uniq_id || o->shadowed;
 }
 
 unsigned filter_fields(const struct options *o)

@@ -136,8 +136,7 @@ static int read_task(struct run *run)
 		/* A zombie has no mounts: EINVAL. */
 		bool dead = error == ESRCH || error == EINVAL || error == ENOENT;
 		message(name, dead ? NO_TASK : "its mount table cannot be read: %s; run as its "
-		        "owner or as root",
-		        strerror(error));
+		        "owner or as root", strerror(error));
 		return CX_ERROR;
 	}
 	int status = report_problems(run);

@@ -359,8 +359,7 @@ static void help_option(const struct option_row *row, FILE *out)
 		at += fprintf(out, "[=%s", row->argument + 1);
 	else if (row->argument)
 		at += fprintf(out, "%c%s", row->letter ? ' ' : '=', row->argument);
-	fprintf(out, "%*s%s", at < OPTION_HELP_COLUMN ? OPTION_HELP_COLUMN - at : 1, "",
-	        row->help);
+	fprintf(out, "%*s%s", at < OPTION_HELP_COLUMN ? OPTION_HELP_COLUMN - at : 1, "", row->help);
 	const char *word;
 	size_t n;
 	for (int i = 0; !*row->help && (word = option_word_at(row, i, &n)); ++i) {

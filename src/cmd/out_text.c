@@ -124,8 +124,7 @@ static void line_dot(struct strbuf *out, struct cells *cells, const struct view 
 	enum mt_state state = node ? mtree_shown_state(node) : MT_OK;
 	if (state != MT_OK && state != MT_UNTESTED)
 		strbuf_printf(out, "\\n%s", mtree_state_name(state));
-	strbuf_printf(out, "\", shape=%s];\n",
-	              row->device ? "box, style=dashed"
+	strbuf_printf(out, "\", shape=%s];\n", row->device ? "box, style=dashed"
 	              : node && node->has_children ? "box, style=filled, fillcolor=lightgrey"
 	                                           : "ellipse");
 	if (row->parent != MT_NONE)

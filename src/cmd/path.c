@@ -160,8 +160,7 @@ bool node_blocks(void *arg, uint32_t node)
 	const struct run *run = arg;
 	/* Discovery knows more: devices, layers.  It tests all that cannot block;
 	   what only a probe found alive is no safer for that. */
-	return stands_blocked(run, node, 0)
-	       || (run->judged && (discovery_blocks(run->d, node)
+	return stands_blocked(run, node, 0) || (run->judged && (discovery_blocks(run->d, node)
 	                           || mtree_shown_state(&run->d->tree.nodes[node]) == MT_UNTESTED));
 }
 
@@ -243,8 +242,7 @@ const char *path_error(int error)
 	       : error == EREMOTE ? "a file system that can block is mounted on it"
 	       : error == ENOTSUP ? "it is not a regular file"
 	       : error == EILSEQ  ? "it is a binary file with NUL bytes"
-	       : error == ETIME   ? "it is a FIFO that nobody writes to"
-	                          : strerror(error);
+	       : error == ETIME   ? "it is a FIFO that nobody writes to" : strerror(error);
 }
 
 /**

@@ -37,8 +37,7 @@ bool put_blocks(void *arg, const char *path)
 	bool below = strncmp(path, prefix, n) == 0 && (path[n] == '/' || !path[n]);
 	/* Beside a root that can block, all would: "/" is touched anyway. */
 	bool judged = run->d && run->judged && run->procfd == AT_FDCWD && below
-	              && run->d->root != MT_NONE
-	              && !node_blocks(run, run->d->root);
+	              && run->d->root != MT_NONE && !node_blocks(run, run->d->root);
 	uint32_t node = judged ? path_mount(run, path[n] ? path + n : "/") : MT_NONE;
 	return node != MT_NONE ? node_blocks(run, node) : discover_path_blocks(run->table, path);
 }

@@ -265,14 +265,11 @@ static void test_json(void)
 {
 	static const char *const expected[] = {
 	        [JSON_INLINE] = "{\"a\": [1, -2, 1.50, true, null], \"b\": \"x\\\\xff\", "
-		                "\"b-b64\": \"eP8=\", "
-	                        "\"c\": {}, \"d\": 7}",
-	        [JSON_LINES] =
+		                "\"b-b64\": \"eP8=\", \"c\": {}, \"d\": 7}", [JSON_LINES] =
 	                "{\n   \"a\": [1, -2, 1.50, true, null],\n   \"b\": \"x\\\\xff\",\n   "
 	                "\"b-b64\": \"eP8=\",\n   \"c\": {},\n   \"d\": 7\n}\n",
 	        [JSON_TIGHT] = "{\"a\":[1, -2, 1.50, true, "
-		               "null],\"b\":\"x\\\\xff\",\"b-b64\":\"eP8=\",\"c\":{},"
-	                       "\"d\":7}",
+		               "null],\"b\":\"x\\\\xff\",\"b-b64\":\"eP8=\",\"c\":{},\"d\":7}",
 	};
 	for (enum json_layout layout = JSON_INLINE; layout <= JSON_TIGHT; ++layout) {
 		struct strbuf out;
@@ -587,9 +584,7 @@ static void test_path_index(void)
 			add_path(&path, &state);
 			if (i % 10 == 0)
 				strbuf_puts(&path, i % 20 ? "/" : "//a");
-			snprintf(paths[i], sizeof(paths[i]), "%s",
-			         i == 0   ? "a"
-			         : i == 1 ? ""
+			snprintf(paths[i], sizeof(paths[i]), "%s", i == 0   ? "a" : i == 1 ? ""
 			                  : strbuf_str(&path));
 			nodes[i] = path_mount(&f.run, paths[i]);
 			found += nodes[i] != MT_NONE && nodes[i] != 0;
@@ -649,8 +644,7 @@ static void test_hundred_thousand(void)
 	uint32_t id = 1;
 	for (uint32_t i = 0; i < WIDE; ++i) {
 		++id;
-		strbuf_printf(
-		        &text,
+		strbuf_printf(&text,
 		        "%u 1 0:%u / /srv/d%u/m%u rw,nosuid shared:%u - tmpfs t rw,size=%uk\n", id,
 		        id, i % DIRS, i * 7919 % WIDE, i, i);
 	}

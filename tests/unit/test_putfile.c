@@ -273,11 +273,9 @@ static void test_forms(void)
 	CU_ASSERT_EQUAL(count_names(""), 3);   /* ".", "..", "f" */
 
 	/* Written. */
-	expect(put_as(AS(.write = true, .yes = true), NEW, &good), 0,
-	       "--- /f\n+++ /f\n" MASKED,
+	expect(put_as(AS(.write = true, .yes = true), NEW, &good), 0, "--- /f\n+++ /f\n" MASKED,
 	       "getmnt: /f: 1 line removed, 1 line added; reproduces 2 of 2 mounts\ngetmnt: /f: on "
-	       "\n"
-	       "getmnt: /f: written; the old file is /f.getmnt-TIME\n"
+	       "\ngetmnt: /f: written; the old file is /f.getmnt-TIME\n"
 	       "getmnt: /f: to undo: mv -- /f.getmnt-TIME /f\n");
 	CU_ASSERT_STRING_EQUAL(get_text("f"), NEW);
 	CU_ASSERT_EQUAL(put_as(AS(.write = true, .yes = true, .force = true), OLD, &bad), 0);
@@ -312,19 +310,16 @@ static void test_odd_names(void)
 		put_text(names[i], OLD, strlen(OLD));
 		/* The diff is one that patch takes, byte for byte. */
 		CU_ASSERT_EQUAL(try_put(path, AS(.diff = true), odd,
-		                        sizeof(odd) - 1, NULL, NULL, NULL),
-		                1);
+		                        sizeof(odd) - 1, NULL, NULL, NULL), 1);
 		snprintf(command, sizeof(command),
 		         "patch -s --binary -o %s/patched %s/old %s/../getmnt-unit.out 2>&1 && "
-		         "cmp %s/patched %s/want",
-		         top, top, top, top, top);
+		         "cmp %s/patched %s/want", top, top, top, top, top);
 		put_text("old", OLD, strlen(OLD));
 		put_text("want", odd, sizeof(odd) - 1);
 		CU_ASSERT_EQUAL(system(command), 0);
 		/* The command that undoes it does. */
 		CU_ASSERT_EQUAL(try_put(path, AS(.write = true, .yes = true), odd,
-		                        sizeof(odd) - 1, NULL, NULL, NULL),
-		                0);
+		                        sizeof(odd) - 1, NULL, NULL, NULL), 0);
 		get_path(at("../getmnt-unit.err"), err, sizeof(err));
 		const char *undo = strstr(err, "to undo: ");
 		CU_ASSERT_PTR_NOT_NULL_FATAL(undo);
@@ -639,8 +634,7 @@ static void test_reload(void)
 		                                    "/etc/link"};
 		for (int i = 0; i < 4; ++i) {
 			static char text[8192];
-			if (i == 3
-			    && (rename("/etc/fstab", "/etc/real") != 0
+			if (i == 3 && (rename("/etc/fstab", "/etc/real") != 0
 			        || symlink("real", "/etc/fstab") != 0
 			        || symlink("fstab", "/etc/link") != 0))
 				_exit(98);

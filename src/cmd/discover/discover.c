@@ -74,8 +74,7 @@ int machine_read(struct run *run)
 		return -1;
 	bool task = run->procfd != AT_FDCWD;
 	if (os_readlinkat(&run->os, run->procfd, task ? "ns/mnt" : "/proc/self/ns/mnt", link,
-	                  sizeof(link)) > 0
-	    && strncmp(link, "mnt:[", 5) == 0)
+	                  sizeof(link)) > 0 && strncmp(link, "mnt:[", 5) == 0)
 		run->mntns = strtoull(link + 5, NULL, 10);
 	run->tid = run->opt->task;
 	if (!task && columns_have(run->cols, "TID")

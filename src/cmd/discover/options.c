@@ -81,8 +81,7 @@ static int take_format(void *opts, const struct option_row *row, const char *arg
 		o->list |= word == FORM_LIST;
 	}
 	if (form && o->form && o->form != form)
-		return usage_error(option_title(row, title),
-		                   "only one output format can be given");
+		return usage_error(option_title(row, title), "only one output format can be given");
 	o->form = form ? form : o->form;
 	return 0;
 }
@@ -263,11 +262,8 @@ const struct option_table discover_options = {
 
 void discover_help(FILE *out)
 {
-	fputs("Usage:\n"
-	      " getmnt [discover] [options] [SOURCE|TARGET ...]\n"
-	      " getmnt [discover] [options] SOURCE TARGET\n"
-	      " getmnt COMMAND [options] ...\n"
-	      "\n"
+	fputs("Usage:\n getmnt [discover] [options] [SOURCE|TARGET ...]\n"
+	      " getmnt [discover] [options] SOURCE TARGET\n getmnt COMMAND [options] ...\n\n"
 	      "List every mount point with its state: whether its name leads to it, and if\n"
 	      "not, why not.  Nothing that can block is touched.\n"
 	      "\nCommands (getmnt help COMMAND):\n", out);
