@@ -203,7 +203,6 @@
  *     source.c           devices and tags given as arguments
  *     input.c            the mount table and root of a run
  *     machine.c          a machine: its mounts, and what host/ reads of it
- *     leads.c            whether a source leads to what a mount stands on
  *     filter.c           which mounts are selected
  *     view.c             from mounts to rows; stacks
  *     out_scols.c        tree, list, raw, pairs, JSON

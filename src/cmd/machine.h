@@ -60,7 +60,7 @@ struct fstab_facts machine_facts(struct host *host);
     something on the way that is not a directory.  Leaves errno.  @return whether it does. */
 bool machine_dangles(struct host *host, const char *path);
 
-/** A merge of a plan into the lines of a file: leads.c. */
+/** A merge of a plan into the lines of a file. */
 struct machine_merge {
 	struct host *host;
 	const struct fstab_input *in;    /* of the plan */

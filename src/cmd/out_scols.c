@@ -114,13 +114,7 @@ static const char *shown_text(struct cells *cells, const struct view *view, cons
 	return text;
 }
 
-/**
- * Fill a table.
- *
- * @longest [out]
- *         Bytes of the longest row.
- * @return 0, or -1.
- */
+/** Fill a table.  @longest [out]  The bytes of the longest row.  @return 0, or -1. */
 static int add_rows(struct libscols_table *table, struct cells *cells, const struct view *view,
                     size_t *longest)
 {
@@ -156,12 +150,8 @@ out:
 	return rc;
 }
 
-/**
- * Check that there is memory to print a row: without it libsmartcols prints a blank and
- * reports no error.
- *
- * @return whether there is; else errno is ENOMEM.
- */
+/** Whether there is memory to print a row: without it libsmartcols prints a blank and reports no
+    error. */
 static bool have_room(size_t longest)
 {
 	/* A byte becomes four, \xhh; each row is held in two buffers. */
@@ -171,28 +161,20 @@ static bool have_room(size_t longest)
 	return have;
 }
 
-/** Make the columns at least as wide as before. */
+/** Make the columns at least as wide as before, or (after printing) remember their widths. */
 static void keep_widths(struct libscols_table *table, const struct run *run,
-                        const struct out_widths *widths)
+                        struct out_widths *widths, bool printed)
 {
 	for (size_t i = 0; i < run->cols->count; ++i) {
 		struct libscols_column *column = scols_table_get_column(table, i);
-		if (run->cols->of[i]->width < 1 && widths->of[i])
+		size_t width = scols_column_get_width(column);
+		if (!printed && run->cols->of[i]->width < 1 && widths->of[i])
 			scols_column_set_whint(column, widths->of[i]);
-	}
-}
-
-/** Remember the widths of the columns. */
-static void note_widths(struct libscols_table *table, const struct run *run,
-                        struct out_widths *widths)
-{
-	for (size_t i = 0; i < run->cols->count; ++i) {
-		size_t width = scols_column_get_width(scols_table_get_column(table, i));
 		/* One long name does not widen all later lines. */
-		if (width > widths->of[i] && width <= OUT_WIDTH_MAX)
+		if (printed && width > widths->of[i] && width <= OUT_WIDTH_MAX)
 			widths->of[i] = (uint16_t)width;
 	}
-	widths->begun = true;
+	widths->begun = printed;
 }
 
 /** Hide the column STATE, which nobody requested, if it is blank in all rows. */
@@ -231,29 +213,20 @@ int out_scols(struct run *run, const struct view *view, struct out_widths *width
 	scols_table_enable_ascii(table, o->ascii);
 	scols_table_enable_noheadings(table, o->noheadings || (widths && widths->begun));
 
-	int rc = scols_table_set_name(table, "filesystems") == 0 ? 0 : -1;
-	if (rc == 0)
-		rc = add_columns(table, run, view->tree);
-	if (rc == 0 && widths && o->form == FORM_DEFAULT)
-		keep_widths(table, run, widths);
-	if (rc == 0)
-		rc = add_rows(table, &cells, view, &longest);
-	if (rc == 0 && !have_room(longest))
-		rc = -1;
-	if (rc == 0 && o->form == FORM_DEFAULT && !widths)
+	int rc = -1;
+	bool failed = scols_table_set_name(table, "filesystems") != 0
+	              || add_columns(table, run, view->tree) != 0;
+	if (!failed && widths && o->form == FORM_DEFAULT)
+		keep_widths(table, run, widths, false);
+	failed = failed || add_rows(table, &cells, view, &longest) != 0 || !have_room(longest);
+	if (!failed && o->form == FORM_DEFAULT && !widths)
 		hide_state(table, run);
 	os_mark(MARK_END);
-	if (rc != 0) {
-		errno = ENOMEM;
-		goto out;
-	}
-	if (o->form == FORM_JSON)
-		rc = out_document(table, run);
-	else
-		rc = print_table(table);
+	errno = ENOMEM;
+	if (!failed)
+		rc = o->form == FORM_JSON ? out_document(table, run) : print_table(table);
 	if (rc == 0 && widths)
-		note_widths(table, run, widths);
-out:
+		keep_widths(table, run, widths, true);
 	cells_destroy(&cells);
 	scols_unref_table(table);
 	return rc;
