@@ -2,6 +2,7 @@
 /* The wrappers: see fault.h. */
 #include "fault.h"
 
+#include "base/map64.h"
 #include "os/crossing.h"
 #include "os/ring.h"
 #include "unit.h"
@@ -53,6 +54,7 @@ static struct shared *shared;
 static atomic_bool active;
 static atomic_bool forked;       /* this is a child; its descriptors are not checked */
 static _Thread_local bool exempt;
+static _Thread_local bool recording;   /* a block: memory for the record itself is not counted */
 
 /* Only of this process. */
 static _Atomic uint64_t bad_closes;
@@ -77,7 +79,7 @@ void fault_exempt(void)
 /** Count a call.  @return whether it fails; errno is set. */
 static bool fails(int kind)
 {
-	if (exempt || !atomic_load_explicit(&active, memory_order_relaxed))
+	if (exempt || recording || !atomic_load_explicit(&active, memory_order_relaxed))
 		return false;
 	const struct fault *plan = &shared->plan;
 	uint64_t n = atomic_fetch_add(&shared->counts[kind], 1) + 1;
@@ -134,65 +136,34 @@ WRAP(void *, calloc, size_t n, size_t size);
 WRAP(void, free, void *block);
 
 static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER;
-static void **blocks;            /* open addressing; GONE where one was taken out */
-static size_t blocks_size, blocks_used;
-static long blocks_live;
-static char gone[1];
+static struct map64 blocks;             /* the addresses */
 
-static size_t block_slot(const void *block)
+/** Record a block or an object of a library, or that it is freed. */
+static void record(const void *block, bool is_freed)
 {
-	size_t i = ((uintptr_t)block >> 4) * 0x9e3779b97f4a7c15u >> 20 & (blocks_size - 1);
-	while (blocks[i] && blocks[i] != block)
-		i = (i + 1) & (blocks_size - 1);
-	return i;
-}
-
-static void blocks_grow(void)
-{
-	void **old = blocks;
-	size_t size = blocks_size;
-	blocks_size = size ? size * 2 : 4096;
-	blocks = __real_calloc(blocks_size, sizeof(*blocks));
-	if (!blocks)
+	if (!block || recording || !atomic_load_explicit(&active, memory_order_relaxed))
+		return;
+	pthread_mutex_lock(&blocks_lock);
+	recording = true;
+	if (is_freed)
+		map64_remove(&blocks, (uintptr_t)block);
+	else if (map64_put(&blocks, (uintptr_t)block, 0) == MAP64_NONE)
 		abort();
-	blocks_used = 0;
-	for (size_t i = 0; i < size; ++i) {
-		if (old[i] && old[i] != gone) {
-			blocks[block_slot(old[i])] = old[i];
-			++blocks_used;
-		}
-	}
-	__real_free(old);
+	recording = false;
+	pthread_mutex_unlock(&blocks_lock);
 }
 
-/** Record a block or an object of a library.  @return it. */
+/** Record a block.  @return it. */
 static void *taken(void *block)
 {
-	if (!block || !atomic_load_explicit(&active, memory_order_relaxed))
-		return block;
-	pthread_mutex_lock(&blocks_lock);
-	if (blocks_used * 2 >= blocks_size)
-		blocks_grow();
-	size_t slot = block_slot(block);
-	blocks_used += !blocks[slot];
-	blocks[slot] = block;
-	++blocks_live;
-	pthread_mutex_unlock(&blocks_lock);
+	record(block, false);
 	return block;
 }
 
-/** Record that a block is freed, if it was recorded. */
+/** Record that a block is freed. */
 static void given(void *block)
 {
-	if (!block || !atomic_load_explicit(&active, memory_order_relaxed))
-		return;
-	pthread_mutex_lock(&blocks_lock);
-	size_t slot = blocks_size ? block_slot(block) : 0;
-	if (blocks_size && blocks[slot]) {
-		blocks[slot] = gone;
-		--blocks_live;
-	}
-	pthread_mutex_unlock(&blocks_lock);
+	record(block, true);
 }
 
 void fault_begin(const struct fault *fault, uint64_t limit)
@@ -214,10 +185,7 @@ void fault_begin(const struct fault *fault, uint64_t limit)
 	for (long left = atomic_exchange(&fds, 0), i = 0; left > 0 && i < FDS_MAX; ++i)
 		left -= atomic_exchange(&fd_open[i], false);
 	atomic_store(&threads, 0);
-	if (blocks_used)
-		memset(blocks, 0, blocks_size * sizeof(*blocks));
-	blocks_used = 0;
-	blocks_live = 0;
+	map64_destroy(&blocks);
 	atomic_store(&active, true);
 }
 
@@ -232,7 +200,7 @@ void fault_end(struct fault_count *count)
 	*count = (struct fault_count){
 		.kernel = atomic_load(&shared->kernel),
 		.hits = atomic_load(&shared->hits),
-		.blocks = blocks_live,
+		.blocks = (long)blocks.count,
 		.fds = atomic_load(&fds),
 		.threads = atomic_load(&threads),
 		.bad_closes = atomic_load(&bad_closes),

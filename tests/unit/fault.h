@@ -2,10 +2,10 @@
 /**
  * Faults: allocations, kernel calls and threads that fail where a test requests it.
  *
- * The unit test program is linked with --wrap for every function by which our
- * code allocates, enters the kernel or starts a thread (FAULT_WRAPS in the
- * build-aux/checks.mk).  Between fault_begin() and fault_end() fault.c counts the
- * calls and lets some fail; at other times they are not changed.
+ * The unit test program is linked with --wrap for each function by which our code allocates or
+ * starts a thread, and has files of src/os/ that make system calls through functions of fault.c
+ * (build-aux/checks.mk).  Between fault_begin() and fault_end() fault.c counts the calls and lets
+ * some fail; at other times they are not changed.
  */
 #ifndef GM_TESTS_FAULT_H
 #define GM_TESTS_FAULT_H

@@ -61,71 +61,33 @@ static void capture_end(struct outcome *got)
 	got->err = capture_take(1, &got->err_len);
 }
 
-/** Take the value of a line `"key": value,`.  @return it, or NULL. */
-static char *take_value(char *line, const char *key)
-{
-	size_t n = strlen(key);
-	line += strspn(line, " ");
-	if (*line != '"' || strncmp(line + 1, key, n) != 0 || strncmp(line + 1 + n, "\": ", 3) != 0)
-		return NULL;
-	char *value = line + n + 4;
-	size_t len = strlen(value);
-	if (len > 0 && value[len - 1] == ',')
-		value[len - 1] = '\0';
-	return value;
-}
-
-static unsigned take_states(const char *list)
-{
-	unsigned states = 0;
-	for (enum mt_state s = 0; s < MT_NSTATES; ++s) {
-		char word[32];
-		snprintf(word, sizeof(word), "\"%s\"", mtree_state_name(s));
-		if (strstr(list, word))
-			states |= 1u << s;
-	}
-	return states;
-}
-
-/** Parse a document with one key per line. */
+/** Parse a document, if it is one. */
 static void outcome_parse(struct outcome *o)
 {
-	o->text = strdup(o->out);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(o->text);
-	char *save = NULL, *value;
-	for (char *line = strtok_r(o->text, "\n", &save); line; line = strtok_r(NULL, "\n",
-	        &save)) {
-		struct told *row = o->nrows ? &o->rows[o->nrows - 1] : NULL;
-		if ((value = take_value(line, "complete"))) {
-			o->complete = strcmp(value, "true") == 0;
-		} else if ((value = take_value(line, "incomplete_reasons"))) {
-			o->reasons = strcmp(value, "[]") != 0;
-		} else if ((value = take_value(line, "id"))) {
-			if (o->nrows == o->rows_room) {
-				o->rows_room = o->rows_room ? o->rows_room * 2 : 64;
-				o->rows = realloc(o->rows, o->rows_room * sizeof(*o->rows));
-				CU_ASSERT_PTR_NOT_NULL_FATAL(o->rows);
-			}
-			o->rows[o->nrows++] = (struct told){.id = (uint32_t)strtoul(value, NULL,
-			        10)};
-		}
-		if (!row)
-			continue;
-		const struct {
-			const char *key;
-			char **value;
-		} texts[] = {
-			{"target", &row->target}, {"named", &row->named}, {"fstype", &row->fstype},
-			{"source", &row->source}, {"options", &row->options},
+	size_t i;
+	json_t *mount, *document = o->document = json_loads(o->out, 0, NULL),
+	                *list = json_object_get(document, "filesystems");
+	o->complete = json_is_true(json_object_get(document, "complete"));
+	o->reasons = json_array_size(json_object_get(document, "incomplete_reasons")) > 0;
+	o->rows = calloc(json_array_size(list) + 1, sizeof(*o->rows));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(o->rows);
+	json_array_foreach(list, i, mount) {
+		struct told *row = &o->rows[o->nrows++];
+#define INTEGER(key) (uint32_t)json_integer_value(json_object_get(mount, key))
+#define STRING(key) json_string_value(json_object_get(mount, key))
+		*row = (struct told){
+			.id = INTEGER("id"), .covered_by = INTEGER("covered-by"),
+			.target = STRING("target"), .fstype = STRING("fstype"),
+			.source = STRING("source"), .options = STRING("options"),
 		};
-		for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
-			if ((value = take_value(line, texts[i].key)))
-				*texts[i].value = strcmp(value, "null") == 0 ? NULL : value;
+		json_t *states = json_object_get(mount, "states");
+		for (size_t k = 0; k < json_array_size(states); ++k) {
+			const char *name = json_string_value(json_array_get(states, k));
+			for (enum mt_state s = 0; s < MT_NSTATES; ++s) {
+				if (strcmp(name, mtree_state_name(s)) == 0)
+					row->states |= 1u << s;
+			}
 		}
-		if ((value = take_value(line, "states")))
-			row->states = take_states(value);
-		else if ((value = take_value(line, "covered-by")))
-			row->covered_by = (uint32_t)strtoul(value, NULL, 10);
 	}
 }
 
@@ -230,7 +192,7 @@ void outcome_free(struct outcome *o)
 	free(o->out);
 	free(o->err);
 	free(o->rows);
-	free(o->text);
+	json_decref(o->document);
 	*o = (struct outcome){0};
 }
 
@@ -246,12 +208,11 @@ static bool is_refusal(int error)
 static bool is_ours(int error)
 {
 	static const int ours[] = {EINTR, EAGAIN, ENOMEM, EMFILE, ENFILE, EINVAL, EBADF, EFAULT,
-	                           EOVERFLOW, ENOSYS};
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); ++i) {
-		if (error == ours[i])
-			return true;
-	}
-	return false;
+	                           EOVERFLOW, ENOSYS, 0};
+	size_t i = 0;
+	while (ours[i] && ours[i] != error)
+		++i;
+	return ours[i];
 }
 
 /** Whether an error means that the path does not exist. */
@@ -280,23 +241,26 @@ static const char *judge_row(const struct scenario *scenario, const struct fault
                              const struct told *base, const struct told *got, bool complete,
                              bool probed)
 {
-	const unsigned fine = 1u << MT_OK;
+	static const struct {
+		enum mt_state state;
+		const char *wrong;
+	} never[] = {
+		{MT_LOST, "a mount is reported as lost"},
+		{MT_HIDDEN, "a mount is reported as hidden"},
+		{MT_DELETED, "a mount is reported as deleted"},
+		{MT_OUTSIDE, "a mount is reported as outside"},
+		{MT_OK, "a mount is reported as ok that is not"},
+	};
 	unsigned more = got->states & ~base->states;
 	if (got->states == 0)
 		return "a mount without a state";
-	if (more & 1u << MT_LOST)
-		return "a mount is reported as lost";
-	if (more & 1u << MT_HIDDEN)
-		return "a mount is reported as hidden";
-	if (more & 1u << MT_DELETED)
-		return "a mount is reported as deleted";
-	if (more & 1u << MT_OUTSIDE)
-		return "a mount is reported as outside";
+	for (size_t i = 0; i < sizeof(never) / sizeof(*never); ++i) {
+		if (more & 1u << never[i].state)
+			return never[i].wrong;
+	}
 	/* A process that cannot be killed, or examined, counts as one that still waits. */
 	if (more & 1u << MT_HUNG && !(scenario->flags & SC_HASTE) && fault->kind != OS_KILL)
 		return "a mount is reported as hung";
-	if (more & fine)
-		return "a mount is reported as ok that is not";
 	if (more & 1u << MT_DENIED && !is_refusal(fault->error))
 		return "a mount is reported as denied, and nothing was refused";
 	/* For the prober a root that does not exist is stale too. */

@@ -6,6 +6,7 @@
 
 #include "fault.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +32,7 @@ struct scenario {
 struct told {
 	uint32_t id, covered_by;
 	unsigned states;           /* set of 1 << enum mt_state */
-	char *target, *named, *fstype, *source, *options;   /* NULL: null */
+	const char *target, *fstype, *source, *options;   /* NULL: null */
 };
 
 /** The outcome of a run. */
@@ -40,10 +41,10 @@ struct outcome {
 	char *out, *err;
 	size_t out_len, err_len;
 	struct told *rows;
-	size_t nrows, rows_room;
+	size_t nrows;
 	bool complete, reasons;    /* of the document */
 	bool children;             /* child processes were left */
-	char *text;                /* the strings of the rows point here */
+	json_t *document;          /* the strings of the rows point here */
 	struct fault_count count;
 };
 

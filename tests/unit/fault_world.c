@@ -101,32 +101,6 @@ static void put_loop(void)
 	loop_close(&loop);
 }
 
-/** Mount a FUSE whose server answers only INIT. */
-static bool put_fuse(const char *path, int fuse)
-{
-	char data[128];
-	snprintf(data, sizeof(data), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fuse);
-	make_dirs(path);
-	if (fuse < 0 || mount("hung", path, "fuse", 0, data) != 0)
-		return false;
-	static _Alignas(8) char request[1 << 16];
-	struct fuse_in_header head;
-	struct {
-		struct fuse_out_header head;
-		struct fuse_init_out init;
-	} reply = {
-		.init = {.major = FUSE_KERNEL_VERSION, .minor = 31, .max_readahead = 4096,
-		         .max_write = 4096, .max_background = 16, .congestion_threshold = 12,
-		                      .time_gran = 1},
-	};
-	if (read(fuse, request, sizeof(request)) < (ssize_t)sizeof(head))
-		return false;
-	memcpy(&head, request, sizeof(head));
-	reply.head = (struct fuse_out_header){.len = sizeof(reply), .unique = head.unique};
-	return head.opcode == FUSE_INIT
-	       && write(fuse, &reply, sizeof(reply)) == (ssize_t)sizeof(reply);
-}
-
 /** A FUSE server that reads requests without answering, so that the caller cannot be killed;
     world_release() answers. */
 static void *keep_requests(void *arg)
@@ -166,7 +140,8 @@ static void put_blocking(int fuse)
 	char data[128];
 	int ends[2];
 	make_dirs("/w/auto");
-	if (put_fuse("/w/fuse", fuse))
+	make_dirs("/w/fuse");
+	if (fuse_mount(fuse, "/w/fuse"))
 		put("/w/fuse", "/w/bound", NULL, MS_BIND, NULL);
 	/* Another process group: ours would not trigger it. */
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) {
@@ -241,9 +216,9 @@ bool world_hang(void)
 {
 	/* A process that is left is moved to a cgroup. */
 	mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, NULL);
-	if (!put_fuse("/w/kept", keeper) || pthread_create(&server, NULL, keep_requests, NULL) != 0)
-		return false;
-	return true;
+	make_dirs("/w/kept");
+	return fuse_mount(keeper, "/w/kept")
+	       && pthread_create(&server, NULL, keep_requests, NULL) == 0;
 }
 
 bool world_grow(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Loop devices for tests. */
+/** Loop devices and FUSE mounts for tests. */
 #ifndef GM_TESTS_LOOP_H
 #define GM_TESTS_LOOP_H
 
@@ -19,5 +19,10 @@ struct loop {
 bool loop_open(struct loop *loop, const char *file);
 
 void loop_close(struct loop *loop);
+
+/** Mount a FUSE on a directory whose server answers only INIT.
+    @fd  Of /dev/fuse, or -1.
+    @return success. */
+bool fuse_mount(int fd, const char *path);
 
 #endif

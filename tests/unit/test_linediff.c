@@ -172,10 +172,13 @@ static void test_random(void)
 	strbuf_destroy(&new);
 }
 
-static bool write_to(const char *path, const char *bytes, size_t len)
+/** Write a file of a directory.  @return whether it was written. */
+static bool put_file(const char *dir, const char *name, const struct strbuf *text)
 {
+	char path[64];
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	FILE *f = fopen(path, "w");
-	bool ok = f && fwrite(bytes, 1, len, f) == len;
+	bool ok = f && fwrite(strbuf_str(text), 1, text->len, f) == text->len;
 	return f && fclose(f) == 0 && ok;
 }
 
@@ -186,7 +189,7 @@ static void test_patch(void)
 		UNIT_SKIP("no patch(1)");
 	char dir[] = "/tmp/getmnt-unit-XXXXXX";
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
-	char path[64], command[256];
+	char command[256];
 	unsigned char a[64], b[64];
 	struct strbuf old, new, diff;
 	strbuf_init(&old);
@@ -206,12 +209,8 @@ static void test_patch(void)
 		strbuf_puts(&diff, "--- f\n+++ f\n");
 		CU_ASSERT_EQUAL(linediff(&diff, old.data, old.len, new.data, new.len, NULL, NULL,
 		                         &(struct linediff_count){0}), 0);
-		snprintf(path, sizeof(path), "%s/old", dir);
-		bool ok = write_to(path, old.data, old.len);
-		snprintf(path, sizeof(path), "%s/new", dir);
-		ok &= write_to(path, new.data, new.len);
-		snprintf(path, sizeof(path), "%s/diff", dir);
-		ok &= write_to(path, diff.data, diff.len);
+		bool ok = put_file(dir, "old", &old) && put_file(dir, "new", &new)
+		          && put_file(dir, "diff", &diff);
 		/* -F0: no fuzz. */
 		snprintf(command, sizeof(command),
 		         "cd %s && patch -s --binary -F0 -o got old diff >log 2>&1"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The prober with each of its system calls refused in turn, with EPERM and ENOSYS, as by the
- * seccomp
- * filter of a container.  With a file system that never answers, a run ends, does not report an
- * answer, and leaves no process.  For each run the test starts a warden, the subreaper of all
- * processes of the run.
+ * seccomp filter of a container.  With a file system that never answers, a run ends, does not
+ * report an answer, and leaves no process.  For each run the test starts a warden, the subreaper of
+ * all processes of the run.
  */
 #include "unit.h"
+
+#include "loop.h"
 
 #include "probe/prober.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
-#include <linux/fuse.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -63,27 +63,6 @@ static const double TIMEOUT = 0.1;
 
 /* Exit status of a run and its warden. */
 enum verdict { WELL, REPORTED_ANSWER, NO_END, LEFT_BEHIND, NOT_TRIED };
-
-/** Mount a FUSE file system that answers INIT and never reads again. */
-static int put_silent(const char *path)
-{
-	char data[96];
-	union {
-		char bytes[65536];
-		struct fuse_in_header head;
-	} in;
-	struct {
-		struct fuse_out_header head;
-		struct fuse_init_out init;
-	} out = {.init = {.major = 7, .minor = 31, .max_readahead = 65536, .max_write = 65536}};
-	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	snprintf(data, sizeof(data), "fd=%d,rootmode=40755,user_id=0,group_id=0,allow_other", fd);
-	if (fd < 0 || mkdir(path, 0755) != 0 || mount("silent", path, "fuse", 0, data) != 0
-	    || read(fd, &in, sizeof(in)) < (ssize_t)sizeof(in.head))
-		return -1;
-	out.head = (struct fuse_out_header){.len = sizeof(out), .unique = in.head.unique};
-	return write(fd, &out, sizeof(out)) == (ssize_t)sizeof(out) ? fd : -1;
-}
 
 static int install(int number, int error)
 {
@@ -190,8 +169,8 @@ static void test_refused(void)
 	CU_ASSERT_FATAL(mount("proc", "proc", "proc", 0, NULL) == 0
 	                && mount("/dev", "dev", NULL, MS_BIND, NULL) == 0);
 	CU_ASSERT_FATAL(chroot(".") == 0 && chdir("/") == 0);
-	int fuse = put_silent("/silent");
-	if (fuse < 0)
+	int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (mkdir("/silent", 0755) != 0 || !fuse_mount(fuse, "/silent"))
 		UNIT_SKIP("no FUSE");
 #ifdef __SANITIZE_ADDRESS__
 	close(fuse);
