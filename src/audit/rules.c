@@ -132,10 +132,10 @@ const char *audit_option(struct audit *audit, const struct audit_entry *entry, c
 	return audit_format(audit->report, "%.*s", (int)(m - len - 1), found + len + 1);
 }
 
-const struct audit_entry *audit_at(const struct audit *audit, const struct audit_entry *behind,
+const struct audit_entry *audit_at(const struct audit *audit, const struct audit_entry *after,
                                    const char *path, size_t n, uint64_t hash)
 {
-	uint32_t i = behind ? audit->next_target[behind - audit->entries]
+	uint32_t i = after ? audit->next_target[after - audit->entries]
 	                    : map64_get(&audit->by_target, hash);
 	for (; i != MAP64_NONE; i = audit->next_target[i]) {
 		const struct audit_entry *entry = &audit->entries[i];

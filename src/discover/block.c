@@ -38,7 +38,7 @@ struct stands {
 	struct stands_on *items;
 	size_t n, size;
 	struct arena arena;
-	struct strbuf path, scratch;
+	struct strbuf path;
 	uint32_t node;           /* whose paths are being added */
 	bool failed;
 };
@@ -64,12 +64,11 @@ static void stands_add(struct stands *stands, const char *path, bool named, uint
  * @return whether it is absolute: the kernel does not report the directory that a relative path
  *         was relative to.
  */
-static bool stands_on_layer(void *arg, const struct opt_layer *layer)
+static bool stands_on_layer(struct stands *stands, const struct opt_layers *layers)
 {
-	struct stands *stands = arg;
-	struct opt_layer form = *layer;
-	bool either = layer->of == 'u' || layer->of == 'w';
-	bool both = either && memchr(layer->text, '\\', layer->n);
+	struct opt_layer form = layers->layer;
+	bool either = layers->of == 'u' || layers->of == 'w', list = form.list;
+	bool both = either && memchr(form.text, '\\', form.n);
 	bool known = true;
 	form.list |= either;
 	for (int i = 0; i <= both; ++i, form.list = false) {
@@ -78,10 +77,22 @@ static bool stands_on_layer(void *arg, const struct opt_layer *layer)
 		const char *path = strbuf_str(&stands->path);
 		/* A layer given by descriptor may be on a mount that was never attached. */
 		if (*path == '/')
-			stands_add(stands, path, !layer->list && !either, 0, 0);
+			stands_add(stands, path, !list && !either, 0, 0);
 		else
 			known = false;
 	}
+	return known;
+}
+
+/** Add the layers of an overlay.  @return whether all are known. */
+static bool stands_on_layers(struct stands *stands, const struct mount *m)
+{
+	struct opt_layers layers;
+	bool known = m->fs_opts;
+	opt_layers_init(&layers, m->fs_opts, opt_next_shown);
+	while (known && opt_layers_next(&layers))
+		known = stands_on_layer(stands, &layers);
+	stands->failed |= !opt_layers_destroy(&layers);
 	return known;
 }
 
@@ -116,9 +127,7 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 		bool own = root && mount_dev(m) == mount_dev(root);
 		stands->node = i;
 		/* An overlay with unknown layers is assumed to block. */
-		if (flags & FST_LAYERED && !own
-		    && (!m->fs_opts || !opt_each_layer(m->fs_opts, opt_next_shown,
-		                                       &stands->scratch, stands_on_layer, stands)))
+		if (flags & FST_LAYERED && !own && !stands_on_layers(stands, m))
 			dsc->flags[i] |= DF_BLOCKS;
 		/* btrfs and bcachefs have anonymous device numbers; other types on devices have
 		   one if they are on a file: erofs. */
@@ -358,14 +367,13 @@ int dsc_find_blocking(struct dsc *dsc)
 	int rc = -1;
 	arena_init(&stands.arena);
 	strbuf_init(&stands.path);
-	strbuf_init(&stands.scratch);
 	if (block_read_more(dsc) != 0)
 		goto out;
 	block_by_itself(dsc, &stands);
 	bool any = false;
 	for (uint32_t i = 0; i < tree->count && !any; ++i)
 		any = dsc->flags[i] & DF_BLOCKS;
-	if (stands.failed || stands.scratch.failed || (dsc->devs && devmap_failed(dsc->devs)))
+	if (stands.failed || (dsc->devs && devmap_failed(dsc->devs)))
 		goto out;
 	if (!any && stands.n == 0) {
 		rc = 0;
@@ -395,7 +403,6 @@ out:
 	free(stands.items);
 	arena_destroy(&stands.arena);
 	strbuf_destroy(&stands.path);
-	strbuf_destroy(&stands.scratch);
 	if (rc != 0)
 		errno = ENOMEM;
 	return rc;

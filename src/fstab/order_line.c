@@ -58,7 +58,6 @@ struct paths {
 	struct arena *arena;
 	bool (*each)(void *arg, const char *path, enum order_kind kind);
 	void *arg;
-	struct strbuf text;
 	bool failed;
 };
 
@@ -73,11 +72,14 @@ static bool call(struct paths *paths, const char *path, size_t n, enum order_kin
 	return normal && paths->each(paths->arg, normal, kind);
 }
 
-static bool call_layer(void *arg, const struct opt_layer *layer)
+static void call_layers(struct paths *paths, const char *options)
 {
-	struct paths *paths = arg;
-	opt_layer_path(layer, &paths->text);
-	return call(paths, strbuf_str(&paths->text), paths->text.len, ORDER_LAYER);
+	struct opt_layers layers;
+	bool more = true;
+	opt_layers_init(&layers, options, opt_next);
+	while (more && opt_layers_next(&layers))
+		more = call(paths, strbuf_str(&layers.path), layers.path.len, ORDER_LAYER);
+	paths->failed |= !opt_layers_destroy(&layers);
 }
 
 /** Call for the branches of a list, each perhaps with "=RW" after it. */
@@ -133,15 +135,10 @@ int order_each_path(const struct order_line *line, struct arena *arena,
 	uint16_t flags = order_flags_of(line);
 	/* Of a device the kernel's own name is no path that a line mounts. */
 	bool path = *source == '/' && source[1] != '/' && strncmp(source, "/dev/", 5) != 0;
-	strbuf_init(&paths.text);
 	if (flags & ORDER_IS_BIND) {
 		call(&paths, source, strlen(source), ORDER_BIND);
 	} else if (strcmp(fstype, "overlay") == 0) {
-		struct strbuf scratch;
-		strbuf_init(&scratch);
-		opt_each_layer(line->options, opt_next, &scratch, call_layer, &paths);
-		paths.failed |= scratch.failed || paths.text.failed;
-		strbuf_destroy(&scratch);
+		call_layers(&paths, line->options);
 	} else if (strcmp(fstype, "aufs") == 0) {
 		call_aufs(&paths, line->options);
 	} else if (strncmp(fstype, "fuse", 4) == 0
@@ -152,6 +149,5 @@ int order_each_path(const struct order_line *line, struct arena *arena,
 		call(&paths, source, strlen(source),
 		     flags & ORDER_IS_SWAP ? ORDER_SWAP : ORDER_SOURCE);
 	}
-	strbuf_destroy(&paths.text);
 	return paths.failed ? -1 : 0;
 }

@@ -29,33 +29,52 @@ bool opt_is_layers(const char *option, size_t n, bool *list)
 	return false;
 }
 
-bool opt_each_layer(const char *options, opt_next_fn *next, struct strbuf *scratch,
-                    bool (*each)(void *arg, const struct opt_layer *layer), void *arg)
-{
-	size_t n;
-	bool list, more = true;
-	for (const char *o; more && (o = next(&options, &n)) != NULL;) {
-		if (!opt_is_layers(o, n, &list))
-			continue;
-		const char *value = (const char *)memchr(o, '=', n) + 1;
-		strbuf_reset(scratch);
-		unescape_octal_add(scratch, value, (size_t)(o + n - value));
-		struct opt_layer layer;
-		for (const char *at = strbuf_str(scratch); *at && more; at += *at == ':') {
-			if (!opt_layer_next(&at, list, &layer))
-				continue;
-			layer.of = *o;
-			more = each(arg, &layer);
-		}
-	}
-	return more && !scratch->failed;
-}
-
 void opt_layer_path(const struct opt_layer *layer, struct strbuf *path)
 {
 	strbuf_reset(path);
 	for (size_t i = 0; i < layer->n; ++i) {
 		i += layer->list && layer->text[i] == '\\' && i + 1 < layer->n;
 		strbuf_putc(path, layer->text[i]);
+	}
+}
+
+void opt_layers_init(struct opt_layers *layers, const char *options, opt_next_fn *next)
+{
+	*layers = (struct opt_layers){.options = options, .next = next, .at = ""};
+	strbuf_init(&layers->value);
+	strbuf_init(&layers->path);
+}
+
+bool opt_layers_destroy(struct opt_layers *layers)
+{
+	bool failed = layers->value.failed || layers->path.failed;
+	strbuf_destroy(&layers->value);
+	strbuf_destroy(&layers->path);
+	return !failed;
+}
+
+bool opt_layers_next(struct opt_layers *layers)
+{
+	size_t n;
+	for (;;) {
+		while (*layers->at) {
+			bool found = opt_layer_next(&layers->at, layers->list,
+			                            &layers->layer);
+			layers->at += *layers->at == ':';
+			if (found) {
+				opt_layer_path(&layers->layer, &layers->path);
+				return true;
+			}
+		}
+		const char *o = layers->next(&layers->options, &n);
+		if (!o)
+			return false;
+		if (!opt_is_layers(o, n, &layers->list))
+			continue;
+		const char *value = (const char *)memchr(o, '=', n) + 1;
+		strbuf_reset(&layers->value);
+		unescape_octal_add(&layers->value, value, (size_t)(o + n - value));
+		layers->at = strbuf_str(&layers->value);
+		layers->of = *o;
 	}
 }

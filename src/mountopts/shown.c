@@ -234,14 +234,6 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 			++shown;
 		return n == m && memcmp(given, shown, n) == 0;
 	}
-	/* Linux 5.8 shows names for numbers. */
-	if (word_is(key, nkey, "hidepid")) {
-		static const char *const names[] = {
-			"0", "noaccess", "invisible", "3", "ptraceable",
-		};
-		return m == 1 && *shown >= '0' && *shown <= '4'
-		       && word_is(given, n, names[*shown - '0']);
-	}
 	/* vers=4 is the minor version that both have; proto=tcp is tcp6 for an IPv6 address. */
 	if (remote && word_is(key, nkey, "vers"))
 		return (m > n && memcmp(given, shown, n) == 0 && shown[n] == '.')
@@ -257,20 +249,9 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 			return y <= x || y - x < 4096;
 		return x == y || (x > y ? x - y : y - x) <= page;
 	}
-	/* Old kernels do not show the level. */
-	if (n == m + 2 && memcmp(given, shown, m) == 0 && memcmp(given + m, ":3", 2) == 0)
-		return true;
 	/* mpol=interleave is shown with its nodes. */
 	bool level = nkey >= 8 && memcmp(key, "compress", 8) == 0;
 	return !level && n < m && memcmp(given, shown, n) == 0 && shown[n] == ':';
-}
-
-/** Whether the kernel shows an option by a name that others only accept. */
-static bool is_name_of(const char *fstype, const char *shown, size_t m, const char *option,
-                       size_t n)
-{
-	const struct fsopt *row = fsopt_of_mount(fstype, FSOPT_SHOWN, shown, m);
-	return row && word_is(option, n, row->shown);
 }
 
 bool shown_same(const char *fstype, const char *given, size_t n, const char *shown, size_t m)
@@ -280,7 +261,9 @@ bool shown_same(const char *fstype, const char *given, size_t n, const char *sho
 	    && (key == n || is_value(fstype, given, key, given + key + 1, n - key - 1,
 	                             shown + other + 1, m - other - 1)))
 		return true;
-	return is_name_of(fstype, shown, m, given, n);
+	/* Kernels differ in the names: "hidepid=1" is "hidepid=noaccess" since Linux 5.8. */
+	const struct fsopt *row = fsopt_of_mount(fstype, FSOPT_SHOWN, shown, m);
+	return row && word_is(given, n, row->shown);
 }
 
 bool shown_has(const char *fstype, const struct opt_set *given, const char *shown, size_t n,

@@ -3,6 +3,7 @@
 
 #include "audit/owner.h"
 #include "base/fstypes.h"
+#include "fstab/places.h"
 #include "mountopts/layers.h"
 
 #include <errno.h>
@@ -33,42 +34,18 @@ static const char *below(const char *path, const char *dir)
 	return mtree_path_within(path, dir) ? path + n + (path[n] == '/') : NULL;
 }
 
-/** Whether a mount shows the directory that it is mounted on. */
-static bool is_upon_itself(const struct mount *m, const struct mount *parent, const char *place)
-{
-	if (mount_dev(m) != mount_dev(parent) || !m->root || !parent->root
-	    || !mtree_path_within(m->root, parent->root))
-		return false;
-	return strcmp(below(m->root, parent->root), place) == 0;
-}
-
-/** A directory that may be a layer of an overlay. */
-struct wanted {
-	const char *dir;
-	struct strbuf path;
-};
-
-static bool is_not_layer(void *arg, const struct opt_layer *layer)
-{
-	struct wanted *wanted = arg;
-	opt_layer_path(layer, &wanted->path);
-	return (layer->of != 'l' && layer->of != 'u')
-	       || strcmp(strbuf_str(&wanted->path), wanted->dir) != 0;
-}
-
-/** Whether a directory is a layer of an overlay; also without memory. */
+/** Whether a directory is a layer of an overlay. */
 static bool has_layer(const struct mount *m, const char *dir, bool *failed)
 {
-	struct wanted wanted = {.dir = dir};
-	struct strbuf scratch;
+	struct opt_layers layers;
+	bool found = false;
 	if (!(fstype_flags(m->fstype) & FST_LAYERED) || !m->fs_opts)
 		return false;
-	strbuf_init(&scratch);
-	strbuf_init(&wanted.path);
-	bool found = !opt_each_layer(m->fs_opts, opt_next_shown, &scratch, is_not_layer, &wanted);
-	*failed |= scratch.failed || wanted.path.failed;
-	strbuf_destroy(&scratch);
-	strbuf_destroy(&wanted.path);
+	opt_layers_init(&layers, m->fs_opts, opt_next_shown);
+	while (!found && opt_layers_next(&layers))
+		found = (layers.of == 'l' || layers.of == 'u')
+		        && strcmp(strbuf_str(&layers.path), dir) == 0;
+	*failed |= !opt_layers_destroy(&layers);
 	return found;
 }
 
@@ -111,7 +88,7 @@ static bool is_covering(const struct discovery *d, const struct fstab_line *line
 	if (!place || !*place)
 		return true;
 	under->covered.place = place;
-	return !is_upon_itself(line->mount, tree->nodes[parent].mount, place)
+	return !(base == node && fstab_upon_itself(d, node))
 	       && !has_layer(line->mount, name, failed);
 }
 

@@ -100,17 +100,17 @@ bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
 	if (!found)
 		return false;
 	/* "UUID=x /d": what follows was intended as the mount point. */
-	struct audit_entry meant = *entry;
+	struct audit_entry intended = *entry;
 	const char *in = find_blank(entry->source, strlen(entry->source), &name, &len);
 	if (odd && in && in[len] == '/') {
 		const char *next = NULL, *target = in + len;
 		size_t n = strlen(target);
 		const char *end = find_blank(target, n, &next, &len);
-		meant.target = audit_format(audit->report, "%.*s",
-		                            end ? (int)(end - target) : (int)n, target);
+		intended.target = audit_format(audit->report, "%.*s",
+		                               end ? (int)(end - target) : (int)n, target);
 	}
-	audit_add_line(audit, &meant, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT, "blanks and tabs",
-		       name, "replace it with a blank; cat -A shows it as M-",
+	audit_add_line(audit, &intended, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
+		       "blanks and tabs", name, "replace it with a blank; cat -A shows it as M-",
 		       "it contains a %s, which looks like a blank but does not separate fields",
 		       name);
 	return true;

@@ -18,7 +18,7 @@ enum { LAYERS_MAX = 128 };   /* compared with each other */
 
 struct layer {
 	const char *path;        /* normal */
-	char of;                 /* as in struct opt_layer */
+	char of;                 /* as in struct opt_layers */
 };
 
 struct layers {
@@ -27,7 +27,6 @@ struct layers {
 	struct layer at[LAYERS_MAX];
 	size_t count, lower;     /* lower and data layers */
 	bool relative, shared;   /* reported already */
-	struct strbuf path;
 };
 
 static bool is_lower(const struct layer *layer)
@@ -35,22 +34,26 @@ static bool is_lower(const struct layer *layer)
 	return layer->of == 'l' || layer->of == 'd';
 }
 
-static bool note_layer(void *arg, const struct opt_layer *layer)
+/** Note the layers of an entry. */
+static void note_layers(struct layers *layers)
 {
-	struct layers *layers = arg;
-	opt_layer_path(layer, &layers->path);
-	const char *text = strbuf_str(&layers->path),
-		   *path = fstab_normal(&layers->audit->report->arena, text);
-	if (*text != '/' && !layers->relative)
-		audit_add_line(layers->audit, layers->entry, FSTAB_OVERLAY_DIR, AUDIT_WARNING,
-			       "/...", NULL, "start the path with /",
-			       "the layer %s is not an absolute path", text);
-	layers->relative |= *text != '/';
-	struct layer taken = {path, layer->of};
-	layers->lower += is_lower(&taken);
-	if (path && layers->count < LAYERS_MAX)
-		layers->at[layers->count++] = taken;
-	return !layers->path.failed;
+	struct audit *audit = layers->audit;
+	struct opt_layers from;
+	opt_layers_init(&from, layers->entry->options, opt_next);
+	while (opt_layers_next(&from)) {
+		const char *text = strbuf_str(&from.path),
+		           *path = fstab_normal(&audit->report->arena, text);
+		if (*text != '/' && !layers->relative)
+			audit_add_line(audit, layers->entry, FSTAB_OVERLAY_DIR, AUDIT_WARNING,
+				       "/...", NULL, "start the path with /",
+				       "the layer %s is not an absolute path", text);
+		layers->relative |= *text != '/';
+		struct layer layer = {path, from.of};
+		layers->lower += is_lower(&layer);
+		if (path && layers->count < LAYERS_MAX)
+			layers->at[layers->count++] = layer;
+	}
+	audit->report->failed |= !opt_layers_destroy(&from);
 }
 
 /** The mount point of the mount that a path is on now; NULL: not known. */
@@ -157,9 +160,6 @@ static void judge_upper(struct layers *layers, const char *upper, const char *wo
 void audit_overlay(struct audit *audit, const struct audit_entry *entry)
 {
 	struct layers layers = {.audit = audit, .entry = entry};
-	struct strbuf scratch;
-	strbuf_init(&scratch);
-	strbuf_init(&layers.path);
 	const char *upper = NULL, *work = NULL;
 	bool has_upper = audit_option(audit, entry, "upperdir"),
 	     has_work = audit_option(audit, entry, "workdir");
@@ -179,7 +179,7 @@ void audit_overlay(struct audit *audit, const struct audit_entry *entry)
 	audit->report->failed |=
 		order_each_path(&audit->order_lines[entry - audit->entries], &audit->report->arena,
 		                judge_exists, &layers) != 0;
-	opt_each_layer(entry->options, opt_next, &scratch, note_layer, &layers);
+	note_layers(&layers);
 	bool good = true;
 	for (size_t i = 0; i < layers.count; ++i) {
 		const struct layer *layer = &layers.at[i];
@@ -197,7 +197,4 @@ void audit_overlay(struct audit *audit, const struct audit_entry *entry)
 			       "only one lowerdir and no upperdir: the kernel refuses the mount");
 	if (upper && work)
 		judge_upper(&layers, upper, work);
-	audit->report->failed |= scratch.failed || layers.path.failed;
-	strbuf_destroy(&scratch);
-	strbuf_destroy(&layers.path);
 }

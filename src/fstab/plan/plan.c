@@ -106,38 +106,33 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbu
 	return LINE;
 }
 
-/** The layers of an overlay, all of which are needed. */
-struct layers {
-	struct maker *mk;
-	uint32_t i;
-	enum state state;
-	struct fstab_line *line;
-	struct strbuf *more;     /* gets options that make systemd wait */
-};
-
-static bool each_layer(void *arg, const struct opt_layer *layer)
+/** Judge the layers of an overlay, all of which are needed.
+    @more  Gets options that make systemd wait. */
+static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *line,
+                               struct strbuf *more)
 {
-	struct layers *layers = arg;
-	struct maker *mk = layers->mk;
-	opt_layer_path(layer, &mk->path);
-	const char *path = place_below(mk->in, strbuf_str(&mk->path));
-	if (!path)
-		return true;   /* reported where the options are made */
-	uint32_t node;
-	enum state state = place_needs_path(mk, layers->i, path, "its layer", &node, layers->line);
-	if (state != LINE) {
-		layers->state = state;
-		return state == WAITING;
+	struct opt_layers layers;
+	enum state state = LINE;
+	opt_layers_init(&layers, place_mount(mk, i)->fs_opts, opt_next_shown);
+	while ((state == LINE || state == WAITING) && opt_layers_next(&layers)) {
+		const char *path = place_below(mk->in, strbuf_str(&layers.path));
+		uint32_t node;
+		if (!path)
+			continue;   /* reported where the options are made */
+		enum state one = place_needs_path(mk, i, path, "its layer", &node, line);
+		state = one == LINE ? state : one;
+		const struct place *place = one == LINE && node != MT_NONE ? &mk->places[node]
+		                                                           : NULL;
+		if (place && place->state == LINE && strcmp(place->target, "/") != 0
+		    && !strpbrk(place->target, " ,\"\\")) {
+			const char *option = plan_format(mk, "x-systemd.requires-mounts-for=%s",
+			                                 place->target);
+			if (option && !opt_shown_has(strbuf_str(more), option))
+				opt_puts(more, option);
+		}
 	}
-	const struct place *place = node != MT_NONE ? &mk->places[node] : NULL;
-	if (place && place->state == LINE && strcmp(place->target, "/") != 0
-	    && !strpbrk(place->target, " ,\"\\")) {
-		const char *option = plan_format(mk, "x-systemd.requires-mounts-for=%s",
-		                                 place->target);
-		if (option && !opt_shown_has(strbuf_str(layers->more), option))
-			opt_puts(layers->more, option);
-	}
-	return true;
+	mk->failed |= !opt_layers_destroy(&layers);
+	return state;
 }
 
 /** The source of a loop device: its image, as a person would mount it; if that lies outside of
@@ -221,19 +216,18 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 	const struct mount *m = place_mount(mk, i);
 	struct fstab_device device = {0};
 	const char *first = NULL;
-	struct layers layers = {mk, i, LINE, line, more};
 	line->why = source_type_fault(mk, m);
 	if (line->why)
 		return REFUSED;
-	if (strcmp(place_type(m), "overlay") == 0)
-		opt_each_layer(m->fs_opts, opt_next_shown, &mk->scratch, each_layer, &layers);
-	if (layers.state != LINE)
-		return layers.state;
+	enum state state = strcmp(place_type(m), "overlay") == 0 ? needs_layers(mk, i, line, more)
+	                                                         : LINE;
+	if (state != LINE)
+		return state;
 	line->fstype = m->fstype ? m->fstype : "auto";
 	bool on_device = m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL
 	                 || strcmp(line->fstype, "fuseblk") == 0;
-	enum state state = on_device ? name_device(mk, i, &device, line, &first)
-	                   : source_of_mount(mk, m, line);
+	state = on_device ? name_device(mk, i, &device, line, &first)
+	                  : source_of_mount(mk, m, line);
 	if (state != LINE)
 		return state;
 	if (device.remote || wants_netdev(m))
