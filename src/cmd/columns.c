@@ -26,7 +26,8 @@ bool cells_failed(const struct cells *cells)
 const char *cell_text(struct cells *cells, const struct column *column, const struct row *row)
 {
 	cells->arg = column->arg;
-	return column->cell(cells, row);
+	cells->node = cell_node(cells, row);
+	return column->when == CW_NODE && !cells->node ? NULL : column->cell(cells, row);
 }
 
 const struct column *columns_have(const struct columns *columns, const char *name)
@@ -46,7 +47,7 @@ static int columns_add(struct columns *columns, const char *list, const struct o
 		const struct column *column = column_next(&discover_columns, &list);
 		if (!column)
 			return CX_ERROR;
-		if (o->poll && column->when == CW_STILL) {
+		if (o->poll && column->when >= CW_STILL) {
 			message("--output", "%s: not with --poll, which touches no mount",
 			        column->info.name);
 			return CX_ERROR;
@@ -99,7 +100,7 @@ int columns_choose(struct columns *columns, const struct options *o)
 		} else {
 			const struct column *column = NULL;
 			while ((column = column_after(&discover_columns, column))) {
-				if (column->when != (o->poll ? CW_STILL : CW_POLL))
+				if (o->poll ? column->when < CW_STILL : column->when != CW_POLL)
 					columns->of[columns->count++] = column;
 			}
 		}

@@ -17,6 +17,7 @@ enum column_when {
 	CW_ALWAYS,
 	CW_POLL,     /* empty without --poll */
 	CW_STILL,    /* requires a touch or a test: not with --poll */
+	CW_NODE,     /* the same; only of rows that are a node of the tree */
 };
 
 struct cells;
@@ -61,6 +62,7 @@ struct cells {
 	bool machine;             /* output for programs: plain MAJ:MIN, no blank STATE */
 	bool terminal;            /* output for programs goes to a terminal */
 	size_t arg;               /* of the column */
+	const struct mt_node *node;   /* of the row */
 	struct strbuf text;       /* the text of a cell */
 	struct strbuf scratch;
 	/* Sizes of the last row. */

@@ -129,27 +129,23 @@ static int mount_open(struct run *run, const struct mount *mount, const char *ta
 /** Read the sizes of the file system of a row, unless that could block or miss it. */
 static bool sizes_of(struct cells *cells, const struct row *row)
 {
-	if (row->mount && cells->sized == row->mount)
+	if (cells->sized == row->mount)
 		return cells->has_sizes;
 	cells->sized = row->mount;
 	cells->has_sizes = false;
 
 	struct run *run = cells->run;
-	const struct mt_node *node = cell_node(cells, row);
 	const char *target = cell_target(cells, row);
-	const struct discover_probed *probed = node && run->d->probed
-	                                       ? &run->d->probed[node - run->d->tree.nodes] : NULL;
+	const struct discover_probed *probed = run->d->probed ? &run->d->probed[row->node] : NULL;
 	if (probed && probed->sized) {
-		cells->has_sizes = true;
 		cells->sizes = probed->sizes;
-		return true;
+		return cells->has_sizes = true;
 	}
-	enum mt_state state = node ? mtree_shown_state(node) : MT_UNTESTED;
-	if (!run->live || !node || !target || state != MT_OK
-	    || fstype_flags(row->mount->fstype) & FST_BLOCKS) {
-		run->unsized += node && state == MT_UNTESTED;
+	enum mt_state state = mtree_shown_state(cells->node);
+	run->unsized += state == MT_UNTESTED;
+	if (!run->live || !target || state != MT_OK
+	    || fstype_flags(row->mount->fstype) & FST_BLOCKS)
 		return false;
-	}
 	int fd = mount_open(run, row->mount, target);
 	if (fd < 0)
 		return false;
@@ -211,7 +207,7 @@ static const char *cell_size(struct cells *cells, const struct row *row)
 	}
 }
 
-#define SIZE_COLUMN(which) SCOLS_FL_RIGHT, 0, cell_size, CW_STILL, which
+#define SIZE_COLUMN(which) SCOLS_FL_RIGHT, 0, cell_size, CW_NODE, which
 #define TAG_COLUMN(tag) 0, MF_DEV | MF_SOURCE, cell_tag, CW_ALWAYS, tag
 
 static const struct column rows[] = {

@@ -54,17 +54,15 @@ static const char *cell_string(struct cells *cells, const struct row *row)
 
 const char *cell_target(struct cells *cells, const struct row *row)
 {
-	if (row->change) {
-		/* The mount was gone before its name could be read.  No name of the kernel
-		   begins with '('.  JSON has a key for the ID. */
-		if (row->mount->point || run_form(cells->run)->flags & FF_OBJECTS
-		    || !row->mount->uniq_id)
-			return row->mount->point;
-		strbuf_reset(&cells->text);
-		strbuf_printf(&cells->text, "(ID %" PRIu64 ")", row->mount->uniq_id);
-		return strbuf_str(&cells->text);
-	}
-	return row->node == MT_NONE ? NULL : run_target(cells->run, row->node);
+	if (!row->change)
+		return row->node == MT_NONE ? NULL : run_target(cells->run, row->node);
+	if (row->mount->point || !row->mount->uniq_id || run_form(cells->run)->flags & FF_OBJECTS)
+		return row->mount->point;
+	/* The mount was gone before its name could be read.  No name of the kernel begins with
+	   '('.  JSON has a key for the ID. */
+	strbuf_reset(&cells->text);
+	strbuf_printf(&cells->text, "(ID %" PRIu64 ")", row->mount->uniq_id);
+	return strbuf_str(&cells->text);
 }
 
 static const char *cell_fstype(struct cells *cells, const struct row *row)
@@ -78,16 +76,13 @@ static const char *cell_kind(struct cells *cells, const struct row *row)
 	static const char *const names[] = {
 		[DK_UNKNOWN] = NULL, [DK_DIR] = "dir", [DK_FILE] = "file",
 	};
-	return cell_node(cells, row) ? names[cells->run->d->kinds[row->node]] : NULL;
+	return names[cells->run->d->kinds[row->node]];
 }
 
 static const char *cell_error(struct cells *cells, const struct row *row)
 {
-	const struct mt_node *node = cell_node(cells, row);
-	if (!node || !cells->run->d->probed)
-		return NULL;
-	int error = cells->run->d->probed[row->node].error;
-	return error ? strerrorname_np(error) : NULL;
+	const struct discover_probed *probed = cells->run->d->probed;
+	return probed && probed[row->node].error ? strerrorname_np(probed[row->node].error) : NULL;
 }
 
 static const char *cell_majmin(struct cells *cells, const struct row *row)
@@ -98,10 +93,10 @@ static const char *cell_majmin(struct cells *cells, const struct row *row)
 
 static const char *cell_mounted_on(struct cells *cells, const struct row *row)
 {
-	const struct mt_node *node = cell_node(cells, row);
-	if (!node || node->parent == MT_NONE)
+	(void)row;
+	if (cells->node->parent == MT_NONE)
 		return NULL;
-	const struct mount *parent = run_mount(cells->run, node->parent);
+	const struct mount *parent = run_mount(cells->run, cells->node->parent);
 	return device_number(cells, parent->dev_major, parent->dev_minor);
 }
 
@@ -121,67 +116,55 @@ static const char *cell_id(struct cells *cells, const struct row *row)
 
 static const char *cell_place(struct cells *cells, const struct row *row)
 {
-	const struct mt_node *node = cell_node(cells, row);
 	if (row->device)
 		return "unreferenced";
-	return !node ? NULL : node->has_children ? "internal" : "leaf";
+	return !cells->node ? NULL : cells->node->has_children ? "internal" : "leaf";
 }
 
 static const char *cell_depth(struct cells *cells, const struct row *row)
 {
-	const struct mt_node *node = cell_node(cells, row);
-	return node ? cell_number(cells, node->depth) : NULL;
+	(void)row;
+	return cell_number(cells, cells->node->depth);
 }
 
 static const char *cell_named(struct cells *cells, const struct row *row)
 {
-	const struct mt_node *node = cell_node(cells, row);
-	return node ? mtree_named_name(node->named) : NULL;
+	(void)row;
+	return mtree_named_name(cells->node->named);
 }
 
 static const char *cell_state(struct cells *cells, const struct row *row)
 {
-	const struct mt_node *node = cell_node(cells, row);
-	if (!node)
-		return NULL;
-	enum mt_state state = mtree_shown_state(node);
-	if (state == MT_OK && !cells->machine && !cells->run->cols->state_requested)
-		return NULL;
-	return mtree_state_name(state);
+	(void)row;
+	enum mt_state state = mtree_shown_state(cells->node);
+	bool blank = state == MT_OK && !cells->machine && !cells->run->cols->state_requested;
+	return blank ? NULL : mtree_state_name(state);
 }
 
 static const char *cell_states(struct cells *cells, const struct row *row)
 {
-	const struct mt_node *node = cell_node(cells, row);
-	if (!node)
-		return NULL;
+	(void)row;
 	strbuf_reset(&cells->text);
 	for (enum mt_state state = 0; state < MT_NSTATES; ++state) {
-		if (!(node->states & 1u << state))
-			continue;
-		if (cells->text.len)
-			strbuf_putc(&cells->text, '\n');
-		strbuf_puts(&cells->text, mtree_state_name(state));
+		if (cells->node->states & 1u << state)
+			strbuf_printf(&cells->text, "%s%s", cells->text.len ? "\n" : "",
+			              mtree_state_name(state));
 	}
 	return cells->text.len ? strbuf_str(&cells->text) : mtree_state_name(MT_OK);
 }
 
 static const char *cell_covered_by(struct cells *cells, const struct row *row)
 {
-	const struct mt_node *node = cell_node(cells, row);
-	if (!node || node->covered_by == MT_NONE)
-		return NULL;
-	return cell_number(cells, run_mount(cells->run, node->covered_by)->id);
+	(void)row;
+	uint32_t by = cells->node->covered_by;
+	return by == MT_NONE ? NULL : cell_number(cells, run_mount(cells->run, by)->id);
 }
 
 static const char *propagation(struct cells *cells, uint32_t flags)
 {
 	strbuf_reset(&cells->text);
-	strbuf_puts(&cells->text, flags & MP_SHARED ? "shared" : "private");
-	if (flags & MP_SLAVE)
-		strbuf_puts(&cells->text, ",slave");
-	if (flags & MP_UNBINDABLE)
-		strbuf_puts(&cells->text, ",unbindable");
+	strbuf_printf(&cells->text, "%s%s%s", flags & MP_SHARED ? "shared" : "private",
+	              flags & MP_SLAVE ? ",slave" : "", flags & MP_UNBINDABLE ? ",unbindable" : "");
 	return strbuf_str(&cells->text);
 }
 
@@ -314,11 +297,11 @@ static const struct column rows[] = {
 	{{"ACTION", "mount, umount, remount, move or propagation [--poll only]"},
 	 10, SCOLS_FL_STRICTWIDTH, 0, cell_action, CW_POLL},
 	{{"COVERED-BY", "ID of the mount that hides this one", CT_NUMBER},
-	 2, 0, 0, cell_covered_by, CW_STILL},
+	 2, 0, 0, cell_covered_by, CW_NODE},
 	{{"DEPTH", "number of mounts between this mount and the root", CT_NUMBER},
-	 2, 0, 0, cell_depth, CW_STILL},
+	 2, 0, 0, cell_depth, CW_NODE},
 	{{"ERROR", "error of --probe, such as ETIMEDOUT for a hung mount"},
-	 0, 0, 0, cell_error, CW_STILL},
+	 0, 0, 0, cell_error, CW_NODE},
 	{{"FREQ", "dump(8) period in days [fstab only]", CT_NUMBER},
 	 1, 0, 0, cell_file_number, .arg = offsetof(struct mount, freq)},
 	{{"FS-OPTIONS", "mount options of the file system"},
@@ -327,11 +310,11 @@ static const struct column rows[] = {
 	 0.25, SCOLS_FL_NOEXTREMES, MF_ROOT, cell_string, .arg = offsetof(struct mount, root)},
 	{{"FSTYPE", "file system type"}, 0, 0, MF_FSTYPE, cell_fstype},
 	{{"ID", "mount ID", CT_NUMBER}, 2, 0, 0, cell_id, .arg = ID_MOUNT},
-	{{"KIND", "type of the mount point: dir or file"}, 0, 0, 0, cell_kind, CW_STILL},
+	{{"KIND", "type of the mount point: dir or file"}, 0, 0, 0, cell_kind, CW_NODE},
 	{{"MAJ:MIN", "major:minor device number"}, 6, 0, MF_DEV, cell_majmin},
 	{{"MOUNTED-ON", "major:minor of the mount that holds the mount point"},
-	 0, 0, MF_DEV, cell_mounted_on, CW_STILL},
-	{{"NAMED", "how the name was established"}, 0, 0, 0, cell_named, CW_STILL},
+	 0, 0, MF_DEV, cell_mounted_on, CW_NODE},
+	{{"NAMED", "how the name was established"}, 0, 0, 0, cell_named, CW_NODE},
 	{{"NODE", "leaf or internal in the mount tree; unreferenced: a device not mounted"},
 	 0, 0, 0, cell_place, CW_STILL},
 	{{"NS", "mount namespace", CT_NUMBER}, 10, 0, 0, cell_id, .arg = ID_NAMESPACE},
@@ -350,8 +333,8 @@ static const struct column rows[] = {
 	 1, 0, 0, cell_file_number, .arg = offsetof(struct mount, passno)},
 	{{"PROPAGATION", "VFS propagation flags"}, 0.10, 0, MF_PROPAGATION, cell_propagation},
 	{{"STATE", "state; in the default table blank for ok, and left out if all are ok"},
-	 0, 0, 0, cell_state, CW_STILL},
-	{{"STATES", "all states", CT_LIST}, 0, 0, 0, cell_states, CW_STILL},
+	 0, 0, 0, cell_state, CW_NODE},
+	{{"STATES", "all states", CT_LIST}, 0, 0, 0, cell_states, CW_NODE},
 	{{"TARGET", "mount point"},
 	 0.30, SCOLS_FL_TREE | SCOLS_FL_NOEXTREMES, MF_POINT, cell_target},
 	{{"TID", "task ID of --task", CT_NUMBER}, 4, 0, 0, cell_id, .arg = ID_TASK},
