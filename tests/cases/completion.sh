@@ -31,11 +31,8 @@ ask --ker
 ask --kernel=
 ask --kernel=l
 ask --engine ""
-ask --engine=s
 ask -d f
 ask --format=d
-ask --names=
-ask --stats=j
 ask --prune=-le
 ask --prune -leaf,+sh
 ask -o SIZ
@@ -43,30 +40,16 @@ ask -o SIZE,PAR
 ask -o +part
 ask --output=SIZE,US
 ask --tab-file=fi
-ask -F f
 ask --root=d
 ask --depth ""
-ask --max-time=
 ask audit --form
 ask search --en
-ask search --engine=
-ask search --engine b
-ask search --sort=
-ask search --sort n
 ask search --access ""
 ask search --access=r,
-ask search --type=
 ask search --type f,d
 ask search --format j
-ask search --format=
-ask search --color d
-ask search --color=al
-ask search --stats=
-ask search --depth=
-ask search --threads ""
 ask search -o SIZE,P
 ask search -o +li
-ask search --output=us
 ask search '*' d
 # What is told is what is taken, and all of it.
 for option in access color engine format sort stats type; do

@@ -19,11 +19,9 @@ static void test_label(void)
 	static const struct {
 		const char *text, *expected;
 	} rows[] = {
-		{"", "\"\""}, {"/data", "\"/data\""},
-		{"a\"b\\c\nd", "\"a\\\"b\\\\c\\nd\""},
+		{"", "\"\""}, {"/data", "\"/data\""}, {"a\"b\\c\nd", "\"a\\\"b\\\\c\\nd\""},
 		{"\x1b[31m\t", "\"\\\\x1b[31m\\\\x09\""},
-		{"\xff\xc3\xa9\xc3", "\"\\\\xff\xc3\xa9\\\\xc3\""},
-		{"{x=1}", "\"{x=1}\""},
+		{"\xff\xc3\xa9\xc3", "\"\\\\xff\xc3\xa9\\\\xc3\""}, {"{x=1}", "\"{x=1}\""},
 	};
 	struct strbuf out;
 	strbuf_init(&out);
@@ -106,9 +104,9 @@ static void test_bounded(void)
 		bool late;
 		int signal, status;
 	} rows[] = {
-	        {"print", 60, false, 0, 7},       {"much", 60, false, 0, 7},
-	        {"sleep", 0.05, true, 0, 0},      {"deaf", 0.05, true, 0, 0},
-	        {"crash", 60, false, SIGTERM, 0},
+		{"print", 60, false, 0, 7},       {"much", 60, false, 0, 7},
+		{"sleep", 0.05, true, 0, 0},      {"deaf", 0.05, true, 0, 0},
+		{"crash", 60, false, SIGTERM, 0},
 	};
 	struct os os = {0};
 	fflush(stdout);
@@ -137,9 +135,7 @@ static void test_bounded(void)
 }
 
 static const struct unit_test tests[] = {
-	{"label", test_label},
-	{"ranges", test_ranges},
-	{"bounded", test_bounded},
+	{"label", test_label}, {"ranges", test_ranges}, {"bounded", test_bounded},
 	{NULL, NULL},
 };
 

@@ -340,22 +340,22 @@ static void test_odd_names(void)
 static void test_secrets(void)
 {
 	static const char *const rows[][2] = {
-	        {"//s/x /m cifs user=u,password=HUNTER,vers=3 0 0",
+		{"//s/x /m cifs user=u,password=HUNTER,vers=3 0 0",
 		 "//s/x /m cifs user=u,password=***,vers=3 0 0"},
-	        {"//s/x /m cifs password=HUNTER\t1 2 ", "//s/x /m cifs password=***\t1 2 "},
-	        {"//s/x /m cifs password=\"HUNTER HUNTER\" 0 0", "//s/x /m cifs password=***"},
-	        {"//s/x /m cifs password=\"HUNTER,HUNTER 1\",ro 0 0", "//s/x /m cifs password=***"},
-	        {"//s/x /m cifs password='HUNTER' 0 0", "//s/x /m cifs password=***"},
-	        {"//s/x /m cifs password=HUNTER HUNTER 0 0", "//s/x /m cifs password=***"},
-	        {"//s/x /m cifs password=HUNTER 1 2 3", "//s/x /m cifs password=***"},
-	        {"//s/x /m cifs password=HUNTER 12 3", "//s/x /m cifs password=***"},
-	        {"//s/x /m cifs password= HUNTER 0 0", "//s/x /m cifs password=***"},
-	        {"//s/x /m cifs \"pass=HUNTER HUNTER\" 0 0", "//s/x /m cifs \"pass=***"},
-	        {"//s/x /m cifs a\\054pass=HUNTER HUNTER", "//s/x /m cifs a\\054pass=***"},
-	        {"//s/x /m cifs a\\054pw=HUNTER HUNTER", "//s/x /m cifs ***"},
-	        {"\"//u:HUNTER@s/q\" /m cifs rw 0 0", "\"//u:***@s/q\" /m cifs rw 0 0"},
-	        {"'https://HUNTER@s/q' /m davfs rw 0 0", "'https://***@s/q' /m davfs rw 0 0"},
-	        {"/dev/sda1 /m ext4 rw 1 2 # quoted \"words\"",
+		{"//s/x /m cifs password=HUNTER\t1 2 ", "//s/x /m cifs password=***\t1 2 "},
+		{"//s/x /m cifs password=\"HUNTER HUNTER\" 0 0", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs password=\"HUNTER,HUNTER 1\",ro 0 0", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs password='HUNTER' 0 0", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs password=HUNTER HUNTER 0 0", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs password=HUNTER 1 2 3", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs password=HUNTER 12 3", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs password= HUNTER 0 0", "//s/x /m cifs password=***"},
+		{"//s/x /m cifs \"pass=HUNTER HUNTER\" 0 0", "//s/x /m cifs \"pass=***"},
+		{"//s/x /m cifs a\\054pass=HUNTER HUNTER", "//s/x /m cifs a\\054pass=***"},
+		{"//s/x /m cifs a\\054pw=HUNTER HUNTER", "//s/x /m cifs ***"},
+		{"\"//u:HUNTER@s/q\" /m cifs rw 0 0", "\"//u:***@s/q\" /m cifs rw 0 0"},
+		{"'https://HUNTER@s/q' /m davfs rw 0 0", "'https://***@s/q' /m davfs rw 0 0"},
+		{"/dev/sda1 /m ext4 rw 1 2 # quoted \"words\"",
 		 "/dev/sda1 /m ext4 rw 1 2 # quoted \"words\""},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
@@ -419,9 +419,9 @@ static void test_terminal(void)
 		const char *answer;
 		int status;
 	} rows[] = {
-	        {"\n", 1},           {"n\n", 1},  {"yy\n", 1},
-	        {"yes please\n", 1}, {"\004", 1}, {"\003", 128 + SIGINT},
-	        {"y\n", 0},          {"Y\n", 0},  {"yes\n", 0},
+		{"\n", 1},           {"n\n", 1},  {"yy\n", 1},
+		{"yes please\n", 1}, {"\004", 1}, {"\003", 128 + SIGINT},
+		{"y\n", 0},          {"Y\n", 0},  {"yes\n", 0},
 	};
 	void (*before)(int) = signal(SIGINT, SIG_IGN);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
@@ -673,17 +673,10 @@ static void test_leave(void)
 }
 
 static const struct unit_test tests[] = {
-	{"enter", test_enter},
-	{"options", test_options},
-	{"forms", test_forms},
-	{"odd names", test_odd_names},
-	{"secrets", test_secrets},
-	{"terminal", test_terminal},
-	{"failures", test_failures},
-	{"faults", test_faults},
-	{"full stdout", test_full_stdout},
-	{"reload", test_reload},
-	{"leave", test_leave},
+	{"enter", test_enter}, {"options", test_options}, {"forms", test_forms},
+	{"odd names", test_odd_names}, {"secrets", test_secrets}, {"terminal", test_terminal},
+	{"failures", test_failures}, {"faults", test_faults}, {"full stdout", test_full_stdout},
+	{"reload", test_reload}, {"leave", test_leave},
 	{NULL, NULL},
 };
 
