@@ -34,7 +34,7 @@ struct opts {
 	bool genfstab;            /* as that: its layout, and 1 for errors */
 	bool help, nofail, all;
 	int id;                   /* enum fstab_id */
-	int options;              /* enum fstab_options */
+	int options;              /* enum fstab_options; or that after the last: keep */
 	int stats;                /* enum stats_form */
 	const char *tab_file, *swaps, *filter;
 	const char *root;
@@ -42,17 +42,6 @@ struct opts {
 	const char *operand;      /* of --merge: ROOT or FILE */
 	struct merge_opts merge;
 };
-
-static int take_policy(void *to, const struct option_row *row, const char *value)
-{
-	struct opts *opts = to;
-	int word = option_take_word(row, value);
-	if (word < 0)
-		return CX_ERROR;
-	opts->merge.keep = word > FSTAB_LIVE;
-	opts->options = opts->merge.keep ? FSTAB_MINIMAL : word;
-	return 0;
-}
 
 /** -t of genfstab. */
 static int take_tag(void *to, const struct option_row *row, const char *value)
@@ -129,7 +118,7 @@ static const struct option_row fstab_rows[] = {
 	{"nofail", 0, NULL, "nofail for mounts that the boot does not need",
 	 OPT_IS_FLAG(struct opts, nofail)},
 	{"options", 0, "WHICH", "minimal (no defaults), live (all), keep (of a file)",
-	 "minimal|live|keep", .take = take_policy},
+	 "minimal|live|keep", OPT_IS_WORD(struct opts, options)},
 	OPTION_GROUP("Updating a file"),
 	{"merge", 0, "[FILE]", "merge into ROOT/etc/fstab or FILE", .take = take_merge},
 	{"add", 0, "MOUNT,...", "lines for these mounts; persistent: for all", .take = take_add},
@@ -368,6 +357,9 @@ out:
 static int take_operands(struct opts *opts, int argc, char **argv)
 {
 	bool file = opts->merge.merge && !opts->merge.file;
+	opts->merge.keep = opts->options > FSTAB_LIVE;
+	if (opts->merge.keep)
+		opts->options = FSTAB_MINIMAL;
 	if (opts->given)
 		opts->root = opts->given;
 	if (file && optind < argc && (opts->given || optind + 2 == argc))

@@ -314,24 +314,22 @@ enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, cons
 			in = MT_NONE;
 		if (strcmp(mk->places[i].target, "/") == 0
 		    || (in != MT_NONE && !mk->places[in].visible))
-			return plan_refuse(line, plan_format(mk, "%s %s is covered by itself", what,
-			                                     path));
+			return plan_refuse(mk, line, "%s %s is covered by itself", what, path);
 	}
 	if (node)
 		*node = in;
 	/* Its name is that of the time when it was opened. */
 	uint32_t hidden = lowest_above(mk, &mk->by_hidden, path);
 	if (hidden != MT_NONE)
-		return plan_refuse(line, plan_format(mk, "%s %s may be that of a mount on %s which "
-		                                     "is hidden now", what, path,
-		                                     mk->places[hidden].target));
+		return plan_refuse(mk, line, "%s %s may be that of a mount on %s which is hidden "
+		                   "now", what, path, mk->places[hidden].target);
 	enum state state = place_available(mk, in);
 	if (state == LINE && in != MT_NONE && place_is_volatile(mk, in))
-		return plan_refuse(line, plan_format(mk, "%s %s is in memory and does not survive "
-		                                     "a reboot", what, path));
+		return plan_refuse(mk, line, "%s %s is in memory and does not survive a reboot",
+		                   what, path);
 	if (state == REFUSED || state == OWN)
-		return plan_refuse(line, plan_format(mk, "%s %s lies on %s, which has no line",
-		                                     what, path, mk->places[in].target));
+		return plan_refuse(mk, line, "%s %s lies on %s, which has no line", what, path,
+		                   mk->places[in].target);
 	return state;
 }
 
@@ -367,7 +365,7 @@ enum state place_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *l
 {
 	uint32_t parent = parent_of(mk, i);
 	if (place_wants_mkdir(mk, i) && !is_on_directory(mk, i))
-		return plan_refuse(line, mk->in->d->kinds[i] == DK_UNKNOWN
+		return plan_refuse(mk, line, mk->in->d->kinds[i] == DK_UNKNOWN
 			? "its mount point is in memory and does not survive a reboot; whether it "
 			  "is a directory is not known"
 			: "the file that it is mounted on is in memory and does not survive a "

@@ -36,9 +36,13 @@ const char *plan_format(struct maker *mk, const char *format, ...)
 	return text;
 }
 
-enum state plan_refuse(struct fstab_line *line, const char *why)
+enum state plan_refuse(struct maker *mk, struct fstab_line *line, const char *format, ...)
 {
-	line->why = why;
+	va_list args;
+	va_start(args, format);
+	line->why = arena_vprintf(&mk->plan->arena, format, args);
+	va_end(args);
+	mk->failed |= !line->why;
 	return REFUSED;
 }
 
@@ -99,8 +103,8 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbu
 		if (!option || opt_has(strbuf_str(more), option))
 			continue;
 		if (world->secret && world->secret(NULL, option))
-			return plan_refuse(line, "one of its options holds a secret, which does "
-			                   "not belong in an fstab");
+			return plan_refuse(mk, line, "one of its options holds a secret, which "
+			                   "does not belong in an fstab");
 		opt_puts(more, option);
 	}
 	return LINE;
@@ -152,8 +156,8 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 		/* A loop device on a whole device shows the same. */
 		if (state != LINE || (!loop->offset && !loop->limit && mk->in->id != FSTAB_PATH))
 			return state;
-		return plan_refuse(line, plan_format(mk, "it is of a loop device on %s, which has "
-		                                     "no name that lasts", loop->file));
+		return plan_refuse(mk, line, "it is of a loop device on %s, which has no name that "
+		                   "lasts", loop->file);
 	}
 	if (!path)
 		return LINE;
@@ -164,7 +168,7 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 	}
 	size_t n = strlen(path), tail = sizeof(deleted) - 1;
 	if (n > tail && strcmp(path + n - tail, deleted) == 0)
-		return plan_refuse(line, "its image was removed");
+		return plan_refuse(mk, line, "its image was removed");
 	enum state state = place_needs_path(mk, i, path, "its image", NULL, line);
 	if (state != LINE)
 		return state;
@@ -198,7 +202,8 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 		return state;
 	if (strcmp(line->fstype, "fuseblk") == 0) {
 		if (!device->tags || !device->tags->type)
-			return plan_refuse(line, "the type of what is on the device is not known");
+			return plan_refuse(mk, line, "the type of what is on the device is not "
+			                   "known");
 		line->fstype = device->tags->type;
 	}
 	/* ROOT may lack the helper of fsck(8), or its helper may do nothing. */
@@ -298,12 +303,11 @@ static void decide(struct maker *mk, uint32_t i, bool last)
 		state = place->bind ? make_bind(mk, i, last, &more, &line)
 		        : make_mount(mk, i, &more, &line);
 	if (state == LINE && place->owner && !is_named(mk, place->target))
-		state = plan_refuse(&line, plan_format(
-			mk, "user %s mounted it, and a line would have root mount at each boot "
-			"what that user chose; --merge --add=PATH writes it",
-			place->owner + strlen("user:")));
+		state = plan_refuse(mk, &line, "user %s mounted it, and a line would have root "
+		                    "mount at each boot what that user chose; --merge --add=PATH "
+		                    "writes it", place->owner + strlen("user:"));
 	if (state == WAITING && last)
-		state = plan_refuse(&line, "it depends on itself through other mounts");
+		state = plan_refuse(mk, &line, "it depends on itself through other mounts");
 	place->state = (uint8_t)state;
 	place->why = line.why;
 	place->unnamed = line.unnamed;

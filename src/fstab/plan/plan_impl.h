@@ -56,7 +56,8 @@ __attribute__((format(printf, 2, 3)))
 const char *plan_format(struct maker *mk, const char *format, ...);
 
 /** Record the reason why there is no line.  @return REFUSED. */
-enum state plan_refuse(struct fstab_line *line, const char *why);
+__attribute__((format(printf, 3, 4)))
+enum state plan_refuse(struct maker *mk, struct fstab_line *line, const char *format, ...);
 
 /** The mount of a node; its type and root, never NULL. */
 const struct mount *place_mount(const struct maker *mk, uint32_t node);

@@ -125,8 +125,8 @@ enum state source_of_device(struct maker *mk, const struct fstab_device *device,
 	                                  : source && strncmp(source, "/dev/", 5) == 0 ? source
 	                                  : NULL;
 	if (is_memory(path))
-		return plan_refuse(line, "its device is in memory: its data and its UUID do not "
-		                   "survive a reboot");
+		return plan_refuse(mk, line, "its device is in memory: its data and its UUID do "
+		                   "not survive a reboot");
 	/* A name of device mapper is chosen, and lasts. */
 	if (id == FSTAB_AUTO && path && strncmp(path, "/dev/mapper/", 12) == 0) {
 		id = FSTAB_PATH;
@@ -144,9 +144,10 @@ enum state source_of_device(struct maker *mk, const struct fstab_device *device,
 	}
 	if (!fault && id == FSTAB_PATH)
 		fault = path_fault(path);
+	if (fault && path_fault(path))
+		return plan_refuse(mk, line, "%s", fault);
 	if (fault)
-		return plan_refuse(line, path_fault(path) ? fault : plan_format(
-			mk, "%s; --id=path would name it %s", fault, path));
+		return plan_refuse(mk, line, "%s; --id=path would name it %s", fault, path);
 	struct tag tag = tag_of(tags, id);
 	line->source = tag.value ? plan_format(mk, "%s=%s", tag.name, tag.value) : path;
 	line->note = other_names(mk, tags, path, id);
@@ -184,16 +185,15 @@ enum state source_of_mount(struct maker *mk, const struct mount *mount, struct f
 	if (name && (*source == '-' || fstab_is_tag(source) || strncmp(source, "/dev/", 5) == 0))
 		source = mount->fstype;
 	else if (fstab_is_tag(source))
-		return plan_refuse(line, plan_format(mk, "its source %s would be taken for a "
-		                                     "device", source));
+		return plan_refuse(mk, line, "its source %s would be taken for a device", source);
 	if (*source == '-')
-		return plan_refuse(line, plan_format(mk, "its source %s would be taken for options "
-		                                     "by mount(8)", source));
+		return plan_refuse(mk, line, "its source %s would be taken for options by "
+		                   "mount(8)", source);
 	/* The path of an unknown type may be that of a system with another root. */
 	if (!(flags & FST_KNOWN) && *source == '/' && source[1] != '/'
 	    && strcmp(mk->in->root, "/") != 0)
-		return plan_refuse(line, plan_format(mk, "whether its source %s lies in ROOT is "
-		                                     "not known", source));
+		return plan_refuse(mk, line, "whether its source %s lies in ROOT is not known",
+		                   source);
 	line->source = source;
 	return LINE;
 }
