@@ -126,25 +126,21 @@ static void place_added(struct order_work *o)
 {
 	struct merger *m = o->m;
 	const struct order *graph = &o->graph;
-	/* As far down as those that need it allow: lines of the file, then added lines, of which
-	   the plan has the needed ones first. */
-	for (int added = 0; added < 2; ++added) {
-		for (uint32_t i = graph->count; i-- > 0;) {
-			const struct item *item = item_of(o, i);
-			for (uint32_t at = graph->begin[i];
-			     item->is_new == added && at < graph->begin[i + 1]; ++at) {
-				struct item *needed = item_of(o, graph->needs[at].line);
-				if (needed->is_new && decides_place(o, i, &graph->needs[at])
-				    && needed->place > item->place)
-					needed->place = item->place;
-			}
+	/* As far down as those that need it allow. */
+	for (uint32_t k = graph->count; k-- > 0;) {
+		uint32_t i = graph->sequence[k];
+		for (uint32_t at = graph->begin[i]; at < graph->begin[i + 1]; ++at) {
+			struct item *needed = item_of(o, graph->needs[at].line);
+			if (needed->is_new && decides_place(o, i, &graph->needs[at])
+			    && needed->place > item_of(o, i)->place)
+				needed->place = item_of(o, i)->place;
 		}
 	}
-	for (uint32_t i = 0; i < graph->count; ++i) {
+	for (uint32_t k = 0; k < graph->count; ++k) {
+		uint32_t i = graph->sequence[k], low = 0;
 		struct item *item = item_of(o, i);
 		if (!item->is_new)
 			continue;
-		uint32_t low = 0;
 		for (uint32_t at = graph->begin[i]; at < graph->begin[i + 1]; ++at) {
 			const struct item *needed = item_of(o, graph->needs[at].line);
 			uint32_t least = needed->place + !needed->is_new;

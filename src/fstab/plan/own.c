@@ -13,6 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
+static const char container[] = "of a container";
+
 /** Types that nobody mounts by an fstab, on any mount point. */
 static const struct {
 	const char *types;
@@ -55,34 +57,34 @@ static const struct {
 	{"/run", "schroot user", 0, {"session", "of a session"}},
 	{"/run", "snapd", 0, {"snap", "of snapd"}},
 	{"/run", "systemd", 0, {"unit", "of systemd"}},
-	{"/run", "containerd", 0, {"container:containerd", "of a container"}},
-	{"/run", "containers libpod", 0, {"container:podman", "of a container"}},
-	{"/run", "docker", 0, {"container:docker", "of a container"}},
-	{"/run", "k0s", 0, {"container:k0s", "of a container"}},
-	{"/run", "k3s", 0, {"container:k3s", "of a container"}},
-	{"/var/lib/containerd", NULL, 2, {"container:containerd", "of a container"}},
+	{"/run", "containerd", 0, {"container:containerd", container}},
+	{"/run", "containers libpod", 0, {"container:podman", container}},
+	{"/run", "docker", 0, {"container:docker", container}},
+	{"/run", "k0s", 0, {"container:k0s", container}},
+	{"/run", "k3s", 0, {"container:k3s", container}},
+	{"/var/lib/containerd", NULL, 2, {"container:containerd", container}},
 	{"/var/lib/containers/storage", "btrfs overlay overlay-containers vfs", 0,
-	 {"container:podman", "of a container"}},
-	{"/var/lib/containers/storage/volumes", NULL, 2, {"container:podman", "of a container"}},
-	{"/var/lib/docker", "aufs btrfs", 0, {"container:docker", "of a container"}},
+	 {"container:podman", container}},
+	{"/var/lib/containers/storage/volumes", NULL, 2, {"container:podman", container}},
+	{"/var/lib/docker", "aufs btrfs", 0, {"container:docker", container}},
 	{"/var/lib/docker", "buildkit containers devicemapper fuse-overlayfs overlay2 plugins "
-	 "rootfs vfs", 1, {"container:docker", "of a container"}},
-	{"/var/lib/docker/volumes", NULL, 2, {"container:docker", "of a container"}},
-	{"/var/lib/incus", "devices guestapi shmounts", 0, {"container:incus", "of a container"}},
-	{"/var/lib/incus/storage-pools", NULL, 1, {"container:incus", "of a container"}},
-	{"/var/lib/kubelet", "plugins pods", 1, {"container:kubelet", "of a container"}},
-	{"/var/data/kubelet", "plugins pods", 1, {"container:kubelet", "of a container"}},
-	{"/var/lib/k0s/kubelet", "plugins pods", 1, {"container:k0s", "of a container"}},
-	{"/var/lib/lxd", "devices devlxd shmounts", 0, {"container:lxd", "of a container"}},
-	{"/var/lib/lxd/storage-pools", NULL, 1, {"container:lxd", "of a container"}},
-	{"/var/lib/rancher/k3s/agent", NULL, 1, {"container:k3s", "of a container"}},
-	{"/var/lib/rancher/rke2/agent", NULL, 1, {"container:k3s", "of a container"}},
-	{"/var/lib/containers", NULL, LAYERS | 2, {"container:podman", "of a container"}},
-	{"/var/lib/docker", NULL, LAYERS | 2, {"container:docker", "of a container"}},
-	{"/var/lib/incus", NULL, LAYERS | 2, {"container:incus", "of a container"}},
-	{"/var/lib/kubelet", NULL, LAYERS | 2, {"container:kubelet", "of a container"}},
-	{"/var/lib/lxd", NULL, LAYERS | 2, {"container:lxd", "of a container"}},
-	{"/var/lib/rancher", NULL, LAYERS | 2, {"container:k3s", "of a container"}},
+	 "rootfs vfs", 1, {"container:docker", container}},
+	{"/var/lib/docker/volumes", NULL, 2, {"container:docker", container}},
+	{"/var/lib/incus", "devices guestapi shmounts", 0, {"container:incus", container}},
+	{"/var/lib/incus/storage-pools", NULL, 1, {"container:incus", container}},
+	{"/var/lib/kubelet", "plugins pods", 1, {"container:kubelet", container}},
+	{"/var/data/kubelet", "plugins pods", 1, {"container:kubelet", container}},
+	{"/var/lib/k0s/kubelet", "plugins pods", 1, {"container:k0s", container}},
+	{"/var/lib/lxd", "devices devlxd shmounts", 0, {"container:lxd", container}},
+	{"/var/lib/lxd/storage-pools", NULL, 1, {"container:lxd", container}},
+	{"/var/lib/rancher/k3s/agent", NULL, 1, {"container:k3s", container}},
+	{"/var/lib/rancher/rke2/agent", NULL, 1, {"container:k3s", container}},
+	{"/var/lib/containers", NULL, LAYERS | 2, {"container:podman", container}},
+	{"/var/lib/docker", NULL, LAYERS | 2, {"container:docker", container}},
+	{"/var/lib/incus", NULL, LAYERS | 2, {"container:incus", container}},
+	{"/var/lib/kubelet", NULL, LAYERS | 2, {"container:kubelet", container}},
+	{"/var/lib/lxd", NULL, LAYERS | 2, {"container:lxd", container}},
+	{"/var/lib/rancher", NULL, LAYERS | 2, {"container:k3s", container}},
 	{"/var/lib/schroot", NULL, 2, {"session", "of a session"}},
 	{"/var/named/chroot", NULL, BOUND | 1, {"unit", "of named-chroot"}},
 };
@@ -100,10 +102,10 @@ static int depth_below(const char *target, const char *dir, const char *in)
 
 /** Mount points of programs.  The type and other properties must fit as well; else the mount is
     somebody's. */
-enum { READ_ONLY = 1, SAFE = 2 /* nosuid, nodev */ };
+enum { READ_ONLY = 1, SAFE = 2 /* nosuid, nodev */, ANY = 255 };
 static const struct {
 	const char *dir;
-	unsigned char least, most;   /* components below it */
+	unsigned char least, most;   /* components below it; ANY */
 	const char *types;           /* separated by blanks; NULL: those of a device */
 	const char *source;          /* its prefix */
 	unsigned how;
@@ -112,16 +114,16 @@ static const struct {
 	{"/var/lib/ceph/osd", 1, 1, "tmpfs", "", 0, {"unit", "of Ceph"}},
 	{"/run/timeshift", 2, 2, NULL, "/dev/", 0, {"session", "of Timeshift"}},
 	{"/var/lib/os-prober/mount", 0, 0, NULL, "/dev/", READ_ONLY, {"session", "of os-prober"}},
-	{"/var/lib/apptainer/mnt/session", 0, 255, "tmpfs overlay", "", 0,
-	 {"container:apptainer", "of a container"}},
-	{"/var/lib/singularity/mnt/session", 0, 255, "tmpfs overlay", "", 0,
-	 {"container:apptainer", "of a container"}},
-	{"/var/lib/waydroid/rootfs", 0, 255, NULL, "/dev/loop", 0,
-	 {"container:waydroid", "of a container"}},
-	{"/var/lib/waydroid/rootfs", 0, 255, "overlay tmpfs", "", 0,
-	 {"container:waydroid", "of a container"}},
+	{"/var/lib/apptainer/mnt/session", 0, ANY, "tmpfs overlay", "", 0,
+	 {"container:apptainer", container}},
+	{"/var/lib/singularity/mnt/session", 0, ANY, "tmpfs overlay", "", 0,
+	 {"container:apptainer", container}},
+	{"/var/lib/waydroid/rootfs", 0, ANY, NULL, "/dev/loop", 0,
+	 {"container:waydroid", container}},
+	{"/var/lib/waydroid/rootfs", 0, ANY, "overlay tmpfs", "", 0,
+	 {"container:waydroid", container}},
 	{"/media/psf", 0, 1, "prl_fs", "", 0, {"unit", "of Parallels"}},
-	{"/home/ubuntu", 1, 255, "fuse.sshfs", ":", SAFE, {"unit", "of Multipass"}},
+	{"/home/ubuntu", 1, ANY, "fuse.sshfs", ":", SAFE, {"unit", "of Multipass"}},
 	{"/mnt/wsl", 0, 0, "tmpfs", "none", 0, {"api", "of WSL", true}},
 	{"/mnt/wslg", 0, 0, "tmpfs", "none", 0, {"api", "of WSL", true}},
 	{"/mnt/wslg/distro", 0, 0, "ext4", "/dev/sd", READ_ONLY, {"api", "of WSL"}},
@@ -179,20 +181,19 @@ static const struct fstab_own *own_container(const char *target, unsigned flags)
 		const char *after;       /* after the ID; more may follow a pod's */
 		struct fstab_own own;
 	} forms[] = {
-		{"/overlay2/", 64, "/merged", {"container:docker", "of a container"}},
-		{"/overlay/", 64, "/merged", {"container:podman", "of a container"}},
-		{"/containers/", 64, "/mounts/shm", {"container:docker", "of a container"}},
-		{"/overlay-containers/", 64, "/userdata/shm",
-		 {"container:podman", "of a container"}},
+		{"/overlay2/", 64, "/merged", {"container:docker", container}},
+		{"/overlay/", 64, "/merged", {"container:podman", container}},
+		{"/containers/", 64, "/mounts/shm", {"container:docker", container}},
+		{"/overlay-containers/", 64, "/userdata/shm", {"container:podman", container}},
 		{"/io.containerd.grpc.v1.cri/sandboxes/", 64, "/shm",
-		 {"container:containerd", "of a container"}},
+		 {"container:containerd", container}},
 		{"/io.containerd.runtime.v2.task/k8s.io/", 64, "/rootfs",
-		 {"container:containerd", "of a container"}},
+		 {"container:containerd", container}},
 		{"/io.containerd.runtime.v2.task/moby/", 64, "/rootfs",
-		 {"container:containerd", "of a container"}},
-		{"/pods/", 36, "/volumes/kubernetes.io~", {"container:kubelet", "of a container"}},
-		{"/pods/", 36, "/volume-subpaths/", {"container:kubelet", "of a container"}},
-		{"/pods/", 32, "/volumes/kubernetes.io~", {"container:kubelet", "of a container"}},
+		 {"container:containerd", container}},
+		{"/pods/", 36, "/volumes/kubernetes.io~", {"container:kubelet", container}},
+		{"/pods/", 36, "/volume-subpaths/", {"container:kubelet", container}},
+		{"/pods/", 32, "/volumes/kubernetes.io~", {"container:kubelet", container}},
 	};
 	/* A disk may be an administrator's, but not below a pod. */
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); ++i) {
@@ -267,8 +268,8 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
                                   bool all, bool user)
 {
 	static const struct fstab_own app_image = {"session", "of an AppImage"},
-		podman = {"container:podman", "of a container"},
-		docker = {"container:docker", "of a container"},
+		podman = {"container:podman", container},
+		docker = {"container:docker", container},
 		ostree = {"initrd", "of ostree", true}, api = {"api", "an API file system", true},
 		run = {"api", "made at boot", true}, below_run = {"api", "made at boot"};
 	static const char *const runs[] = {"/run", "/var/run", NULL};

@@ -88,40 +88,34 @@ void place_index(struct maker *mk)
 
 /* What a mount is. */
 
-/** Whether systemd-automount(8) has mounted this, by a unit that is not known. */
-static bool is_of_unknown_unit(const struct maker *mk, uint32_t node)
+/** The mount that a node is mounted on if that is an automounter's trigger; or NULL. */
+static const struct mount *trigger_of(const struct maker *mk, uint32_t node)
 {
 	uint32_t parent = mk->tree->nodes[node].parent;
 	const struct mount *on = parent == MT_NONE ? NULL : place_mount(mk, parent);
-	return on && !mk->in->world.unit && fstype_flags(on->fstype) & FST_AUTOFS && on->source
-	       && strcmp(on->source, "systemd-1") == 0;
+	return on && fstype_flags(on->fstype) & FST_AUTOFS ? on : NULL;
 }
 
-/** Why the system has mounted this by automounting; NULL if it has not, or by the fstab. */
-static const char *automount_of(struct maker *mk, uint32_t node)
+static bool is_of_systemd(const struct mount *trigger)
 {
-	const struct mount *m = place_mount(mk, node);
+	return trigger && trigger->source && strcmp(trigger->source, "systemd-1") == 0;
+}
+
+/** Whether NFS has mounted what a server exports below by itself: server:/a/b on x/b. */
+static bool is_below_nfs(const struct maker *mk, uint32_t node)
+{
 	uint32_t parent = mk->tree->nodes[node].parent;
-	if (parent == MT_NONE)
-		return NULL;
-	const struct mount *on = place_mount(mk, parent);
-	const struct fstab_world *world = &mk->in->world;
-	struct place *place = &mk->places[node];
-	const char *name = place->target, *above = mk->places[parent].target;
-	if (fstype_flags(on->fstype) & FST_AUTOFS) {
-		place->automount = on->source && strcmp(on->source, "systemd-1") == 0 && world->unit
-		                   && world->unit(world->arg, name) == FSTAB_AUTOMOUNT;
-		return place->automount ? NULL : "mounted by an automounter";
-	}
-	/* NFS mounts what a server exports below by itself: server:/a/b on x/b. */
-	if (strcmp(place_type(m), "nfs4") != 0 || strcmp(place_type(on), "nfs4") != 0 || !above
+	const struct mount *m = place_mount(mk, node);
+	const struct mount *on = parent == MT_NONE ? NULL : place_mount(mk, parent);
+	const char *name = mk->places[node].target;
+	const char *above = on ? mk->places[parent].target : NULL;
+	if (!above || strcmp(place_type(m), "nfs4") != 0 || strcmp(place_type(on), "nfs4") != 0
 	    || !m->source || !on->source || !mtree_path_within(name, above))
-		return NULL;
+		return false;
 	const char *rest = name + (strcmp(above, "/") == 0 ? 0 : strlen(above));
 	size_t n = strlen(on->source);
 	n -= n && on->source[n - 1] == '/';
-	return *rest && strncmp(m->source, on->source, n) == 0 && strcmp(m->source + n, rest) == 0
-	       ? "NFS mounts it on access" : NULL;
+	return *rest && strncmp(m->source, on->source, n) == 0 && strcmp(m->source + n, rest) == 0;
 }
 
 const char *place_unit(const struct fstab_world *world, const char *target)
@@ -219,6 +213,7 @@ void place_classify(struct maker *mk, uint32_t i)
 	const struct mount *m = node->mount;
 	struct place *place = &mk->places[i];
 	const char *name = in->d->targets[i], *why, *owner;
+	const struct mount *trigger = trigger_of(mk, i);
 	place->state = ELSEWHERE;
 	if (node->gone || node->made || node->states & 1u << MT_OUTSIDE)
 		return;
@@ -238,6 +233,8 @@ void place_classify(struct maker *mk, uint32_t i)
 	bool user = fstab_user(m, place->target, kept, &mk->scratch);
 	if (user)
 		place->owner = plan_format(mk, "user:%s", strbuf_str(&mk->scratch));
+	place->automount = !user && is_of_systemd(trigger) && in->world.unit
+	                   && in->world.unit(in->world.arg, place->target) == FSTAB_AUTOMOUNT;
 	const struct fstab_own *own = fstab_own(m, place->target, fstab_upon_itself(in->d, i),
 	                                        in->all, user);
 	if (own) {
@@ -248,11 +245,13 @@ void place_classify(struct maker *mk, uint32_t i)
 		leave_out(place, "api", "a pseudo file system: -P", true);
 	} else if (opt_shown_has(kept, "uhelper=udisks2")) {
 		leave_out(place, "udisks", "of udisks", false);
-	} else if (!user && is_of_unknown_unit(mk, i)) {
+	} else if (!user && !in->world.unit && is_of_systemd(trigger)) {
 		refuse(place, "systemd mounts it on access, by an fstab line or by a unit of its "
 		       "own: which one is not known here");
-	} else if (!user && (why = automount_of(mk, i)) != NULL) {
-		leave_out(place, "automount", why, false);
+	} else if (!user && trigger && !place->automount) {
+		leave_out(place, "automount", "mounted by an automounter", false);
+	} else if (!user && !trigger && is_below_nfs(mk, i)) {
+		leave_out(place, "automount", "NFS mounts it on access", false);
 	} else if (!user && (owner = place_unit(&in->world, place->target)) != NULL) {
 		leave_out(place, owner, "mounted by its own unit", true);
 	} else if (node->states & 1u << MT_HIDDEN) {
