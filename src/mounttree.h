@@ -83,18 +83,13 @@ struct mtree {
 };
 
 /**
- * Build the tree.
+ * Build the tree of some records, which must outlive it.  Cycles, duplicates and missing parents
+ * are noted in odd and cut.  Nodes have no state except MT_DELETED.
  *
- * @mounts, n
- *         The records, in any order; they must outlive the tree.
  * @root_key
  *         The mount that holds the process's root; 0 if unknown.  If no record has this key, a
  *         root with it is made, the parent of the nodes with this parent_key.
- * @return 0, or -1.
- * Errors: ENOMEM; EOVERFLOW (more than 2^32 - 16 records).
- *
- * Cycles, duplicates and missing parents are noted in odd and cut.  Afterwards, nodes have no
- * state except MT_DELETED.
+ * @return 0, or -1.  Errors: ENOMEM; EOVERFLOW (more than 2^32 - 16 records).
  */
 int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_t root_key);
 
@@ -114,10 +109,8 @@ uint32_t mtree_find(const struct mtree *tree, uint64_t key);
  * Find by the table alone which nodes are MT_HIDDEN (with covered_by) and MT_OUTSIDE.  Settles
  * no node.
  *
- * @root
- *         The node of the process's root; MT_NONE if unknown.
- * @prefix
- *         Mount points outside of this directory are MT_OUTSIDE.
+ * @root    The node of the process's root; MT_NONE if unknown.
+ * @prefix  Mount points outside of this directory are MT_OUTSIDE.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int mtree_judge(struct mtree *tree, uint32_t root, const char *prefix);
@@ -126,10 +119,7 @@ int mtree_judge(struct mtree *tree, uint32_t root, const char *prefix);
     relative to. */
 void mtree_judge_outside(struct mtree *tree, uint32_t root, const char *prefix);
 
-/**
- * Settle a node.  Its parent becomes a LEAF if this was its last pending child.  Settling a node
- * again has no effect.
- */
+/** Settle a node, once.  Its parent becomes a LEAF if this was its last pending child. */
 void mtree_settle(struct mtree *tree, uint32_t node);
 
 /** Whether the mount points of a node and its parent are the same. */

@@ -21,11 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/**
- * The fields of a table that discovery needs: types and devices show which mounts can block, mount
- * points which paths must not be examined.  It reads the layers of overlays and the sources of
- * btrfs itself if the table does not have them.
- */
+/** The fields of a table that discovery needs; it reads the layers of overlays and the sources of
+    btrfs itself if the table does not have them. */
 #define DISCOVER_FIELDS (MF_IDS | MF_DEV | MF_ROOT | MF_POINT | MF_FSTYPE)
 
 enum discover_names { DN_HINT, DN_WALK, DN_PURE, DN_KERNEL };
@@ -154,29 +151,20 @@ enum discover_kind { DK_UNKNOWN, DK_DIR, DK_FILE };
 void discover_defaults(struct discover_opts *opts);
 
 /**
- * Find the name and state of every mount of a table.
+ * Find the name and state of every mount of a table, which must outlive the discovery.
  *
- * @table   Must outlive the discovery.
  * @devs    To find block devices that can block; NULL: none can.
- * @return a discovery, or NULL.
- * Errors: ENOMEM; those of opening the root directory.
+ * @return a discovery, or NULL.  Errors: ENOMEM; those of opening the root directory.
  * Ownership: discovery_free().
  */
 struct discovery *discover(struct os *os, struct devmap *devs, const struct mount_table *table,
                            const struct discover_opts *opts);
 
-/**
- * Whether a mount point on the path is of a file system that can block, other than "/".  Decided
- * by the table alone.
- *
- * @table   Of this process, with MF_POINT and MF_FSTYPE.
- */
+/** Whether a file system on the path other than "/" can block, by its type in the table. */
 bool discover_path_blocks(const struct mount_table *table, const char *path);
 
-/**
- * Whether there is a FUSE file system that the table does not list: detached, or in another
- * namespace.  The kernel lists the connections by device number.
- */
+/** Whether a FUSE file system exists that the table does not list: detached, or in another
+    namespace.  The kernel lists the connections by device number. */
 bool discover_fuse_hidden(struct devmap *devs, const struct mount_table *table);
 
 /** Whether the backing file of a loop device is the one of that name: proven, or unprovable while

@@ -96,27 +96,16 @@ uint32_t dsc_node_of(const struct dsc *dsc, const struct k_statx *st);
 /** The bit of a statx mask for the kind of mount IDs that this run uses. */
 unsigned dsc_id_mask(const struct dsc *dsc);
 
-/**
- * Read the table from the kernel again.
- *
- * @keys   The mounts to read; NULL: all current mounts.
- * @more   Fields in addition to those of the table: then it may fail.
- * @again [out]
- *         The mounts that still exist, owned by the discovery; NULL if they could not be read.
- * @return 0, or -1 (ENOMEM).
- */
+/** Read some mounts again, or all if keys is NULL, with more fields.
+    @again [out]  Those that exist, owned by the discovery; NULL: they could not be read.
+    @return 0, or -1 (ENOMEM). */
 int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n, unsigned more,
                    const struct mount_table **again);
 
-/**
- * Read the mounts of some nodes again.
- *
- * @more   As dsc_read_table().
- * @now [out]
- *         The new record of each node, NULL if the mount is gone; to be freed by the caller.  NULL
- *         if they could not be read.
- * @return 0, or -1 (ENOMEM).
- */
+/** Read the mounts of some nodes again.
+    @now [out]  To be freed by the caller: the record of each node, or NULL if it is gone.  NULL:
+                they could not be read.
+    @return 0, or -1 (ENOMEM). */
 int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned more,
                    const struct mount ***now);
 
@@ -142,37 +131,23 @@ void dsc_paths_destroy(struct dsc_paths *paths);
 /** Whether a path leads into or through a mount that blocks, or through a DF_UNSURE one. */
 enum dsc_leads { LEADS_CLEAR, LEADS_BLOCKED, LEADS_UNSURE };
 
-/**
- * Follow a path through the mounts of the table.  A path that cannot be followed is LEADS_BLOCKED.
- * Only reads links (readlinkat) on mounts that are known not to block.
- *
- * @in [out]  The mount that contains it, or where following it ended.
- */
+/** Follow a path, reading links only on mounts that are known not to block.  A path that cannot be
+    followed is LEADS_BLOCKED.
+    @in [out]  The mount that contains it, or where following it ended. */
 enum dsc_leads dsc_path_leads(struct dsc_paths *paths, const char *path, uint32_t *in);
 
-/**
- * Find the mount that holds the root of the run.
- *
- * @found [out]  Its key; 0 if unknown.
- * @return 0, or -1.  Errors: those of statx(2).
- */
+/** Find the key of the mount that holds the root of the run; 0 if unknown.
+    @return 0, or -1.  Errors: those of statx(2). */
 int dsc_root_key(struct dsc *dsc, uint64_t *found);
 
-/**
- * Find the node of the root that mount points are relative to; with --root it differs from the
- * root of the run.
- *
- * @found [out]  MT_NONE if unknown.
- * @return 0, or -1.  Errors: those of statx(2).
- */
+/** Find the node of the root that mount points are relative to, or MT_NONE; with --root it is not
+    the root of the run.
+    @return 0, or -1.  Errors: those of statx(2). */
 int dsc_own_root(struct dsc *dsc, uint32_t *found);
 
-/**
- * Propagate a property from mounts to those that depend on them: below them but not stacked, or by
- * a path.
- *
- * @apply  Gives the property of `on` to `node`.  @return whether `node` changed.
- */
+/** Propagate a property from mounts to those below them, but not stacked, and to those that depend
+    on them by a path.
+    @apply  Gives the property of `on` to `node`.  @return whether `node` changed. */
 void dsc_propagate(struct dsc *dsc,
                    bool (*apply)(void *arg, uint32_t node, uint32_t on, bool below), void *arg);
 
@@ -186,10 +161,8 @@ int dsc_find_blocking(struct dsc *dsc);
 /** Test the names of the table.  @return 0, or -1 (ENOMEM). */
 int dsc_test_hints(struct dsc *dsc);
 
-/**
- * Test the name of a mount that a search did not find: it may have been mounted meanwhile, or
- * access may be denied.  In both cases the node is settled; else nothing changes.
- */
+/** Test the name of a mount that a search did not find, and settle it if it exists (it is new) or
+    access is denied. */
 void dsc_confirm(struct dsc *dsc, uint32_t node);
 
 /** The state that an errno value shows; MT_UNTESTED: it is not about the mount. */
@@ -221,13 +194,9 @@ const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners);
 
 #define DSC_RECORDS "/run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt)"
 
-/**
- * Lock the records, and permit the prober to use cgroups, if these places cannot block.  With
- * --task the table of this process is read for that.
- *
- * @why [out]  Why nothing is probed, or NULL.
- * @return 0, or -1 (EPIPE).
- */
+/** Lock the records, and permit the prober to use cgroups, if these places cannot block.
+    @why [out]  Why nothing is probed, or NULL.
+    @return 0, or -1 (EPIPE). */
 int dsc_permit_probes(struct dsc *dsc, const char **why);
 
 /* walk.c, pass.c */

@@ -39,14 +39,9 @@ enum monitor_end {
 
 struct monitor;
 
-/**
- * Start watching.
- *
- * @return a monitor, or NULL.
- * Errors: ENOENT or EACCES (no /proc), ENOSYS (the kernel lacks that source), ESRCH or EINVAL (the
- *         task has ended), ENOMEM, those of table_read_kernel().
- * Ownership: monitor_free().
- */
+/** Start watching.  @return a monitor, or NULL.
+    Errors: ENOENT or EACCES (no /proc), ENOSYS (the kernel lacks that source), ESRCH or EINVAL (the
+            task has ended), ENOMEM, those of table_read_kernel(). */
 struct monitor *monitor_new(struct os *os, const struct monitor_opts *opts);
 
 /** Free a monitor and the changes that it returned; NULL is fine. */

@@ -18,7 +18,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PROBLEM_TEXT = 200 };
+enum {
+	PROBLEM_TEXT = 200,
+	TABLE_READS = 4,   /* at most, until a mountinfo is consistent */
+};
 
 struct mount_table *table_new(enum table_source source)
 {

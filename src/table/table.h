@@ -83,7 +83,6 @@ struct mount_table *table_read_kernel(struct os *os, enum table_source source, u
  * A table that is table_torn() is read again, up to 3 times: kernels before 5.8 could lose lines
  * (9f6c61f96f2d97), and a long table is read in pieces, between which mounts may change.
  *
- * @return a table, or NULL.
  * Errors: those of os_read_kernel().
  */
 struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *path);
@@ -101,40 +100,24 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
  */
 struct mount_table *table_read_file(struct os *os, const char *path, enum table_source source);
 
-/** Like table_read_file(), of a path that is not an argument.  Errors: those of os_read_file(). */
+/** The same for a path that is not an argument.  Errors: those of os_read_file(). */
 struct mount_table *table_read_fixed(struct os *os, const char *path, enum table_source source);
 
-/**
- * Read a recorded mountinfo from a descriptor, which stays open.
- *
- * @return like table_read_file().
- * Errors: those of os_read_fd(); EISDIR; ENOTSUP: neither a regular file nor a pipe or socket.
- */
+/** Read a recorded mountinfo from a descriptor, which stays open.
+    Errors: those of os_read_fd(); EISDIR; ENOTSUP: neither a regular file nor a pipe or socket. */
 struct mount_table *table_read_fd(struct os *os, int fd);
 
-/**
- * Parse the text of a mountinfo (proc_pid_mountinfo(5)).  Pure.
- *
- * A line that cannot be parsed becomes a problem.
- *
- * @return a table, or NULL.
- * Errors: ENOMEM.
- */
+/** Parse the text of a mountinfo (proc_pid_mountinfo(5)).  A line that cannot be parsed becomes a
+    problem.  Pure.  @return a table, or NULL (ENOMEM). */
 struct mount_table *table_parse_mountinfo(const char *text, size_t len);
 
 /**
- * Read some mounts of a table from the kernel again.
+ * Read some mounts of a table of the kernel again.
  *
- * @table
- *         A table of table_read_kernel() or table_read_mountinfo().
- * @more
- *         Fields in addition to those of the table, if statmount has them.
- * @keys, n
- *         The mounts to read; NULL for all current mounts.
- * @procfd, path
- *         The arguments of table_read_mountinfo(); a NULL path for the table of this process.
- * @return
- *         A table with those of the mounts that still exist, in any order, or NULL.
+ * @more    Fields in addition to those of the table, if statmount has them.
+ * @keys    The mounts to read; NULL for all current mounts.
+ * @path    As for table_read_mountinfo(); NULL for the table of this process.
+ * @return  A table of the mounts that still exist, in any order, or NULL.
  * Errors: those of the first reading; EINVAL: the table is not live.
  */
 struct mount_table *table_read_again(struct os *os, const struct mount_table *table, unsigned more,
@@ -147,12 +130,8 @@ bool table_alike(const struct mount_table *a, const struct mount_table *b);
 /**
  * Whether the table has certainly not changed since it was read.  Reads it again.
  *
- * @table, procfd, path
- *         The arguments of table_read_again().
- * @watch
- *         A descriptor of the same mountinfo, opened before the table was read; poll(2) reports
- *         any change since then (proc_pid_mounts(5)).  With -1, only a table with unique IDs can
- *         be proven unchanged.
+ * @watch   The same mountinfo, opened before the table was read: poll(2) reports any change since
+ *          then (proc_pid_mounts(5)).  -1: only a table with unique IDs can be proven unchanged.
  */
 bool table_stands_still(struct os *os, const struct mount_table *table, int watch, int procfd,
                         const char *path);
@@ -165,14 +144,10 @@ const char *table_source_name(enum table_source source);
 
 /**
  * Whether a table is inconsistent because mounts changed while it was read: a duplicate key (a
- * reused 32-bit ID), or a missing parent.
+ * reused 32-bit ID), or a missing parent.  One missing parent is normal: that of the process's
+ * root, or the mount that holds it if the root is a plain directory.
  *
- * One missing parent is normal: that of the process's root, or the mount that holds it if the
- * root is a plain directory.  All other ancestors of a reachable mount are reachable, so that a
- * missing one was lost or moved.  A parent of 0 is none.
- *
- * @return 1, 0, or -1.
- * Errors: ENOMEM.
+ * @return 1, 0, or -1 (ENOMEM).
  */
 int table_torn(const struct mount_table *table);
 
@@ -186,11 +161,9 @@ struct mount_table *table_new(enum table_source source);
 int table_problem(struct mount_table *table, uint32_t line, const char *reason,
                   const char *text, size_t len);
 
-/**
- * Append the options as findmnt's OPTIONS column shows them: "rw" or "ro" (if the mount or its
- * file system is), then those of the mount, then those of the file system, each once.  Options of
- * a line of fstab or mtab are not changed.  Escapes in fs_opts are decoded.
- */
+/** Append the options as findmnt's OPTIONS column shows them: "rw" or "ro" (of the mount or its
+    file system), those of the mount, then those of the file system, each once and decoded.
+    Options of a line of fstab or mtab are not changed. */
 void table_options(const struct mount *mount, struct strbuf *out);
 
 #endif

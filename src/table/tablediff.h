@@ -72,12 +72,8 @@ void mount_set_destroy(struct mount_set *set);
 /** The record of a key, or NULL. */
 struct kept_mount *mount_set_find(const struct mount_set *set, uint64_t key);
 
-/**
- * Add a copy of a record to the set; it replaces the one with the same key.
- *
- * @return the copy, or NULL with the set as it was.
- * Errors: ENOMEM.
- */
+/** Add a copy of a record to the set; it replaces the one with the same key.
+    @return the copy, or NULL with the set as it was (ENOMEM). */
 struct kept_mount *mount_set_put(struct mount_set *set, const struct mount *mount);
 
 /** Like mount_set_put(), with the mount point and parent of another record. */
@@ -106,22 +102,19 @@ bool mount_same(const struct mount *a, const struct mount *b);
  *
  * @kinds   The kinds of changes to list.
  * @changes Appended to.  before points into the set, after into the table.
- * @return 0, or -1.
- * Errors: ENOMEM.
+ * @return 0, or -1 (ENOMEM).
  */
 int tablediff(const struct mount_set *set, const struct mount_table *table, unsigned kinds,
               struct changes *changes);
 
 /**
- * Change a set to the mounts of a table, and list the differences.
+ * Change a set to the mounts of a table, and list the differences with the records of the set.
  *
  * @kinds   CHANGE_ALL; or CHANGE_OPTIONS: only the options of known mounts.
  * @report  The kinds of changes to list.
  * @gone    Of a monitor with events: unmounted keys are added, and mounts that were moved by
  *          themselves become early.  NULL: without events.
- * @changes Appended to; the records are those of the set.
- * @return 0, or -1.
- * Errors: ENOMEM.
+ * @return 0, or -1 (ENOMEM).
  */
 int mount_set_update(struct mount_set *set, const struct mount_table *table, unsigned kinds,
                      unsigned report, struct map64 *gone, struct changes *changes);

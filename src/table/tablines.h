@@ -82,9 +82,7 @@ struct tablines {
  * sixth field that is not a comment; a CR at the end of the last field.
  *
  * @text    Must outlive the result.  Needs no NUL at its end.
- * @return  a list, or NULL.
- * Errors: ENOMEM; EOVERFLOW (more than 2^32 - 1 lines).
- * Ownership: tablines_free().
+ * @return  a list, or NULL.  Errors: ENOMEM; EOVERFLOW (more than 2^32 - 1 lines).
  */
 struct tablines *tablines_parse(const char *text, size_t len);
 
