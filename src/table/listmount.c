@@ -16,7 +16,7 @@
 
 enum {
 	LIST_PAGE = 2048,
-	RELISTS = 3,
+	RELISTS = 3,                   /* how many times a table is read again */
 	THREADS_FROM = 256,            /* number of mounts from which threads pay off */
 	DEPTH_MAX = 1024,              /* of a stack; of a usual table it is below 10 */
 };
@@ -78,51 +78,6 @@ static int reader_check_missed(struct reader *r)
 	free(ids);
 	errno = EPERM;
 	return listed ? -1 : 0;
-}
-
-/**
- * List again, and merge: drop what is no longer listed, add new mounts, and read mounts without a
- * parent in the table again, since they may have moved.
- */
-static int reader_relist(struct reader *r)
-{
-	struct mount_table *table = r->table;
-	struct mount *old = table->mounts;
-	size_t nold = table->count;
-	uint64_t *ids = NULL;
-	size_t n = 0, kept = 0;
-	int rc = -1;
-	struct map64 known;
-
-	map64_init(&known);
-	if (map64_reserve(&known, nold) != 0 || table_list_ids(r->os, K_LSMT_ROOT, &ids, &n) != 0)
-		goto out;
-	for (size_t i = 0; i < nold; ++i)
-		map64_put(&known, old[i].key, (uint32_t)i);
-
-	table->mounts = NULL;
-	table->count = table->mounts_room = 0;
-	++table->relisted;
-	rc = 0;
-	for (size_t i = 0; rc == 0 && i < n; ++i) {
-		uint32_t at = map64_get(&known, ids[i]);
-		kept += at != MAP64_NONE;
-		if (at == MAP64_NONE || map64_get(&known, old[at].parent_key) == MAP64_NONE) {
-			rc = reader_add(r, ids[i]);
-			continue;
-		}
-		struct mount *m = table_add(table);
-		if (m)
-			*m = old[at];
-		else
-			rc = -1;
-	}
-	table->vanished += (unsigned)(nold - kept);
-	free(old);
-out:
-	free(ids);
-	map64_destroy(&known);
-	return rc;
 }
 
 /**
@@ -263,16 +218,18 @@ struct mount_table *table_read_listmount(struct os *os, unsigned fields, bool an
 	struct reader r;
 	bool failed = true;
 
-	if (reader_init(&r, os, fields) != 0 || reader_read(&r, any_depth) != 0)
+	if (reader_init(&r, os, fields) != 0)
 		goto out;
-	for (;;) {
-		/* The IDs of a single listmount call existed at the same time. */
-		if ((r.pages > 1 || r.table->relisted > 0) && reader_drop_reused(&r) != 0)
+	/* A table that changed while it was read is read again. */
+	for (int torn = 1; torn; r.table->relisted += (unsigned)torn) {
+		r.table->count = r.nmissed = r.pages = 0;
+		if (reader_read(&r, any_depth) != 0)
 			goto out;
-		int torn = r.table->relisted < RELISTS ? table_torn(r.table) : 0;
-		if (torn == 0)
-			break;
-		if (torn < 0 || reader_relist(&r) != 0)
+		/* The IDs of a single listmount call existed at the same time. */
+		if (r.pages > 1 && reader_drop_reused(&r) != 0)
+			goto out;
+		torn = r.table->relisted < RELISTS ? table_torn(r.table) : 0;
+		if (torn < 0)
 			goto out;
 	}
 	failed = reader_check_missed(&r) != 0 || reader_complete(&r) != 0;
