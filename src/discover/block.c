@@ -25,35 +25,27 @@
 
 enum { BLOCK_ROUNDS = 32 };
 
-/** A path that a mount depends on. */
-struct stands_on {
-	uint32_t node;
-	const char *path;        /* decoded; owned by stands.arena */
-	uint32_t major, minor;   /* the loop device with this backing file; 0: none */
-	bool named;              /* only known by its path: it may be on a mount that is hidden */
-	bool clear;              /* found not to block */
-};
-
-struct stands {
-	struct stands_on *items;
-	size_t n, size;
-	struct arena arena;
+struct blocking {
+	struct dsc *dsc;
+	struct dsc_paths paths;
 	struct strbuf path;
 	uint32_t node;           /* whose paths are being added */
-	bool failed;
+	bool failed;             /* memory ran out */
 };
 
-/** Add a path of stands->node. */
-static void stands_add(struct stands *stands, const char *path, bool named, uint32_t major,
+/** Add a path of the current node. */
+static void stands_add(struct blocking *b, const char *path, bool named, uint32_t major,
                        uint32_t minor)
 {
-	char *copy = arena_strndup(&stands->arena, path, strlen(path));
-	if (!copy || !ARRAY_ROOM(stands->items, stands->n, &stands->size)) {
-		stands->failed = true;
+	struct dsc *dsc = b->dsc;
+	char *copy = arena_strndup(&dsc->d->names, path, strlen(path));
+	if (!copy || !ARRAY_ROOM(dsc->stands, dsc->nstands, &dsc->stands_room)) {
+		b->failed = true;
 		return;
 	}
-	stands->items[stands->n++] = (struct stands_on){
-		.node = stands->node, .path = copy, .major = major, .minor = minor, .named = named,
+	dsc->stands[dsc->nstands++] = (struct dsc_stands){
+		.node = b->node, .on = MT_NONE, .path = copy, .major = major, .minor = minor,
+		.named = named,
 	};
 }
 
@@ -64,7 +56,7 @@ static void stands_add(struct stands *stands, const char *path, bool named, uint
  * @return whether it is absolute: the kernel does not report the directory that a relative path
  *         was relative to.
  */
-static bool stands_on_layer(struct stands *stands, const struct opt_layers *layers)
+static bool stands_on_layer(struct blocking *b, const struct opt_layers *layers)
 {
 	struct opt_layer form = layers->layer;
 	bool either = layers->of == 'u' || layers->of == 'w', list = form.list;
@@ -72,12 +64,12 @@ static bool stands_on_layer(struct stands *stands, const struct opt_layers *laye
 	bool known = true;
 	form.list |= either;
 	for (int i = 0; i <= both; ++i, form.list = false) {
-		opt_layer_path(&form, &stands->path);
-		stands->failed |= stands->path.failed;
-		const char *path = strbuf_str(&stands->path);
+		opt_layer_path(&form, &b->path);
+		b->failed |= b->path.failed;
+		const char *path = strbuf_str(&b->path);
 		/* A layer given by descriptor may be on a mount that was never attached. */
 		if (*path == '/')
-			stands_add(stands, path, !list && !either, 0, 0);
+			stands_add(b, path, !list && !either, 0, 0);
 		else
 			known = false;
 	}
@@ -85,14 +77,14 @@ static bool stands_on_layer(struct stands *stands, const struct opt_layers *laye
 }
 
 /** Add the layers of an overlay.  @return whether all are known. */
-static bool stands_on_layers(struct stands *stands, const struct mount *m)
+static bool stands_on_layers(struct blocking *b, const struct mount *m)
 {
 	struct opt_layers layers;
 	bool known = m->fs_opts;
 	opt_layers_init(&layers, m->fs_opts, opt_next_shown);
 	while (known && opt_layers_next(&layers))
-		known = stands_on_layer(stands, &layers);
-	stands->failed |= !opt_layers_destroy(&layers);
+		known = stands_on_layer(b, &layers);
+	b->failed |= !opt_layers_destroy(&layers);
 	return known;
 }
 
@@ -103,8 +95,9 @@ static void stands_on_file(void *arg, const struct devmap_file *file)
 
 /** Mark mounts that block because of their type or device, and collect the paths that others
     depend on. */
-static void block_by_itself(struct dsc *dsc, struct stands *stands)
+static void block_by_itself(struct blocking *b)
 {
+	struct dsc *dsc = b->dsc;
 	struct mtree *tree = dsc->tree;
 	const struct mount *root = NULL;
 	if (dsc->d->root != MT_NONE)
@@ -125,9 +118,9 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 		/* The layers of a container's root are paths of its host, which cannot be
 		   followed from inside; and this process uses its root anyway. */
 		bool own = root && mount_dev(m) == mount_dev(root);
-		stands->node = i;
+		b->node = i;
 		/* An overlay with unknown layers is assumed to block. */
-		if (flags & FST_LAYERED && !own && !stands_on_layers(stands, m))
+		if (flags & FST_LAYERED && !own && !stands_on_layers(b, m))
 			dsc->flags[i] |= DF_BLOCKS;
 		/* btrfs and bcachefs have anonymous device numbers; other types on devices have
 		   one if they are on a file: erofs. */
@@ -135,7 +128,7 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 		if (flags & FST_DEVICE && m->dev_major == 0 && !behind && !own
 		    && !(dsc->flags[i] & DF_BLOCKS)) {
 			if (m->source && *m->source == '/')
-				stands_add(stands, m->source, true, 0, 0);
+				stands_add(b, m->source, true, 0, 0);
 			else
 				dsc->flags[i] |= DF_BLOCKS;
 		}
@@ -143,29 +136,28 @@ static void block_by_itself(struct dsc *dsc, struct stands *stands)
 			if (devmap_mount_blocks(dsc->devs, m))
 				dsc->flags[i] |= DF_BLOCKS;
 			else if (!own)
-				devmap_mount_files(dsc->devs, m, stands_on_file, stands);
+				devmap_mount_files(dsc->devs, m, stands_on_file, b);
 		}
 	}
 }
 
-/** Propagate DF_BEHIND to descendants.  @return whether any mount changed. */
-static bool block_pass_down(struct dsc *dsc)
+/** Mark the mounts that are reached through those with a flag by another one.
+    @return whether any mount changed. */
+static bool block_pass_down(struct dsc *dsc, uint8_t flag, uint8_t behind)
 {
-	struct mtree *tree = dsc->tree;
+	const struct mtree *tree = dsc->tree;
 	bool changed = false;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t index = tree->order[i], parent = tree->nodes[index].parent;
 		/* Touching "/" is unavoidable. */
-		if (parent == MT_NONE || dsc->flags[index] & DF_BEHIND || index == dsc->d->root)
+		if (parent == MT_NONE || dsc->flags[index] & behind || index == dsc->d->root)
 			continue;
 		/* A mount stacked on the root of one that blocks is reached without a lookup in
 		   that one. */
-		unsigned type = dsc_type(dsc, parent);
-		bool idles = dsc->opts->lets_expire && type & FST_AUTOFS;
-		bool blocks = dsc->flags[parent] & DF_BLOCKS
-		              && (idles || !mtree_stacked(tree, index));
-		if (blocks || dsc->flags[parent] & DF_BEHIND) {
-			dsc->flags[index] |= DF_BEHIND;
+		bool idles = dsc->opts->lets_expire && dsc_type(dsc, parent) & FST_AUTOFS;
+		if (dsc->flags[parent] & behind
+		    || (dsc->flags[parent] & flag && (idles || !mtree_stacked(tree, index)))) {
+			dsc->flags[index] |= behind;
 			changed = true;
 		}
 	}
@@ -173,30 +165,22 @@ static bool block_pass_down(struct dsc *dsc)
 }
 
 /** Recompute DF_UNSURE and DF_UNSURE_BEHIND. */
-static void block_mark_unsure(struct dsc *dsc, const struct stands *stands)
+static void block_mark_unsure(struct dsc *dsc)
 {
-	struct mtree *tree = dsc->tree;
-	for (uint32_t i = 0; i < tree->count; ++i)
+	for (uint32_t i = 0; i < dsc->tree->count; ++i)
 		dsc->flags[i] &= (uint8_t)~(DF_UNSURE | DF_UNSURE_BEHIND);
-	for (size_t i = 0; i < stands->n; ++i) {
-		if (!stands->items[i].clear)
-			dsc->flags[stands->items[i].node] |= DF_UNSURE;
+	for (size_t i = 0; i < dsc->nstands; ++i) {
+		if (!dsc->stands[i].clear)
+			dsc->flags[dsc->stands[i].node] |= DF_UNSURE;
 	}
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		uint32_t index = tree->order[i], parent = tree->nodes[index].parent;
-		if (parent == MT_NONE || index == dsc->d->root)
-			continue;
-		if ((dsc->flags[parent] & DF_UNSURE && !mtree_stacked(tree, index))
-		    || dsc->flags[parent] & DF_UNSURE_BEHIND)
-			dsc->flags[index] |= DF_UNSURE_BEHIND;
-	}
+	block_pass_down(dsc, DF_UNSURE, DF_UNSURE_BEHIND);
 }
 
 /**
  * Judge a path that is covered by the mount that depends on it, as with an overlay mounted over its
  * own lower layer: the path is on the covered mount, whose links cannot be read any more.
  */
-static enum dsc_leads block_beneath(const struct dsc *dsc, const struct stands_on *on)
+static enum dsc_leads block_beneath(const struct dsc *dsc, const struct dsc_stands *on)
 {
 	const struct mt_node *nodes = dsc->tree->nodes;
 	enum dsc_leads leads = LEADS_CLEAR;
@@ -213,17 +197,6 @@ static enum dsc_leads block_beneath(const struct dsc *dsc, const struct stands_o
 		}
 	}
 	return leads;
-}
-
-/** Add a row to dsc->stands.  @return 0, or -1 (ENOMEM). */
-static int block_note(struct dsc *dsc, uint32_t node, uint32_t on)
-{
-	if (on == MT_NONE || on == node)
-		return 0;
-	if (!ARRAY_ROOM(dsc->stands, dsc->nstands, &dsc->stands_room))
-		return -1;
-	dsc->stands[dsc->nstands++] = (struct dsc_stands){node, on};
-	return 0;
 }
 
 bool discover_fuse_hidden(struct devmap *devs, const struct mount_table *table)
@@ -254,12 +227,14 @@ bool discover_loop_here(struct devmap *devs, const struct mount_table *table, ui
 	return here == DEVMAP_HERE || (here == DEVMAP_NAMED && !discover_fuse_hidden(devs, table));
 }
 
-/** Judge a path by the current flags. */
-static enum dsc_leads block_leads(struct dsc *dsc, struct dsc_paths *paths,
-                                  const struct stands_on *on, uint32_t *in)
+/** Judge a path by the current flags.  Where it is known, the mount that contains it is set. */
+static enum dsc_leads block_leads(struct blocking *b, struct dsc_stands *on)
 {
-	enum dsc_leads leads = dsc_path_leads(paths, on->path, in);
-	if (*in == on->node)
+	struct dsc *dsc = b->dsc;
+	uint32_t in;
+	enum dsc_leads leads = dsc_path_leads(&b->paths, on->path, &in);
+	on->on = in == on->node ? MT_NONE : in;
+	if (in == on->node)
 		return block_beneath(dsc, on);
 	if (leads != LEADS_CLEAR)
 		return leads;
@@ -268,28 +243,26 @@ static enum dsc_leads block_leads(struct dsc *dsc, struct dsc_paths *paths,
 	bool elsewhere = on->named && dsc->devs && discover_fuse_hidden(dsc->devs, dsc->table);
 	if (!elsewhere && on->major != 0)
 		elsewhere = !discover_loop_here(dsc->devs, dsc->table, on->major, on->minor, dirfd);
-	if (!elsewhere)
-		return LEADS_CLEAR;
-	*in = MT_NONE;
-	return LEADS_BLOCKED;
+	if (elsewhere)
+		on->on = MT_NONE;
+	return elsewhere ? LEADS_BLOCKED : LEADS_CLEAR;
 }
 
 /** Follow the paths that are not settled.  @return whether any was settled. */
-static bool block_follow(struct dsc *dsc, struct dsc_paths *paths, struct stands *stands)
+static bool block_follow(struct blocking *b)
 {
+	struct dsc *dsc = b->dsc;
 	bool changed = false;
-	block_mark_unsure(dsc, stands);
-	for (size_t i = 0; i < stands->n; ++i) {
-		struct stands_on *on = &stands->items[i];
-		uint32_t in;
+	block_mark_unsure(dsc);
+	for (size_t i = 0; i < dsc->nstands; ++i) {
+		struct dsc_stands *on = &dsc->stands[i];
 		if (on->clear || dsc->flags[on->node] & DF_BLOCKS)
 			continue;
-		enum dsc_leads leads = block_leads(dsc, paths, on, &in);
+		enum dsc_leads leads = block_leads(b, on);
 		on->clear = leads == LEADS_CLEAR;
-		if (leads == LEADS_BLOCKED) {
+		on->on = leads == LEADS_BLOCKED ? on->on : MT_NONE;
+		if (leads == LEADS_BLOCKED)
 			dsc->flags[on->node] |= DF_BLOCKS;
-			stands->failed |= block_note(dsc, on->node, in) != 0;
-		}
 		changed |= leads != LEADS_UNSURE;
 	}
 	return changed;
@@ -361,49 +334,33 @@ struct devmap *discover_devmap(struct os *os, const struct mount_table *own)
 
 int dsc_find_blocking(struct dsc *dsc)
 {
-	struct mtree *tree = dsc->tree;
-	struct stands stands = {0};
-	struct dsc_paths paths = {0};
-	int rc = -1;
-	arena_init(&stands.arena);
-	strbuf_init(&stands.path);
+	const struct mtree *tree = dsc->tree;
+	struct blocking b = {.dsc = dsc};
+	strbuf_init(&b.path);
 	if (block_read_more(dsc) != 0)
-		goto out;
-	block_by_itself(dsc, &stands);
-	bool any = false;
-	for (uint32_t i = 0; i < tree->count && !any; ++i)
-		any = dsc->flags[i] & DF_BLOCKS;
-	if (stands.failed || (dsc->devs && devmap_failed(dsc->devs)))
-		goto out;
-	if (!any && stands.n == 0) {
-		rc = 0;
-		goto out;
-	}
-
-	if (stands.n > 0 && dsc_paths_init(&paths, dsc) != 0)
-		goto out;
-	bool changed = true;
+		return -1;
+	block_by_itself(&b);
+	b.failed |= (dsc->devs && devmap_failed(dsc->devs))
+	            || (dsc->nstands > 0 && dsc_paths_init(&b.paths, dsc) != 0);
+	bool changed = !b.failed;
 	for (int round = 0; changed && round < BLOCK_ROUNDS; ++round) {
-		changed = block_pass_down(dsc);
-		changed |= block_follow(dsc, &paths, &stands);
+		changed = block_pass_down(dsc, DF_BLOCKS, DF_BEHIND);
+		changed |= block_follow(&b);
 	}
-	for (size_t i = 0; i < stands.n; ++i) {
-		if (!stands.items[i].clear)
-			dsc->flags[stands.items[i].node] |= DF_BLOCKS;
+	for (size_t i = 0; i < dsc->nstands; ++i) {
+		if (!dsc->stands[i].clear)
+			dsc->flags[dsc->stands[i].node] |= DF_BLOCKS;
 	}
-	block_pass_down(dsc);
+	block_pass_down(dsc, DF_BLOCKS, DF_BEHIND);
 	/* Without statx, os/ uses fstatat, which asks the server. */
 	for (uint32_t i = 0; i < tree->count && !dsc->os->statx_works; ++i) {
 		if (dsc->flags[i] & DF_BLOCKS)
 			dsc->flags[i] |= DF_NO_LOOK;
 	}
-	rc = paths.failed || stands.failed ? -1 : 0;
-out:
-	dsc_paths_destroy(&paths);
-	free(stands.items);
-	arena_destroy(&stands.arena);
-	strbuf_destroy(&stands.path);
-	if (rc != 0)
+	b.failed |= b.paths.failed;
+	dsc_paths_destroy(&b.paths);
+	strbuf_destroy(&b.path);
+	if (b.failed)
 		errno = ENOMEM;
-	return rc;
+	return b.failed ? -1 : 0;
 }

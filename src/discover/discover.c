@@ -123,8 +123,11 @@ void dsc_propagate(struct dsc *dsc,
 			if (parent != MT_NONE && !mtree_stacked(tree, node))
 				changed |= apply(arg, node, parent, true);
 		}
-		for (size_t i = 0; i < dsc->nstands; ++i)
-			changed |= apply(arg, dsc->stands[i].node, dsc->stands[i].on, false);
+		for (size_t i = 0; i < dsc->nstands; ++i) {
+			const struct dsc_stands *stands = &dsc->stands[i];
+			if (stands->on != MT_NONE)
+				changed |= apply(arg, stands->node, stands->on, false);
+		}
 	}
 }
 

@@ -33,7 +33,12 @@ enum dsc_node_flags {
 /** A mount that depends on a path: a layer of an overlay, the backing file of a loop device. */
 struct dsc_stands {
 	uint32_t node;
-	uint32_t on;                /* the mount that contains the path, or blocks on the way */
+	uint32_t on;                /* if it blocks: the mount that contains the path, or blocks on
+	                               the way; MT_NONE: unknown */
+	const char *path;           /* decoded; owned by the discovery */
+	uint32_t major, minor;      /* the loop device with this backing file; 0: none */
+	bool named;                 /* only known by its path: may be on a mount that is hidden */
+	bool clear;                 /* found not to block */
 };
 
 /** A running discovery. */
@@ -45,7 +50,7 @@ struct dsc {
 	struct discovery *d;
 	struct mtree *tree;         /* &d->tree */
 	uint8_t *flags;             /* enum dsc_node_flags of each node */
-	struct dsc_stands *stands;  /* mounts that depend on a path that blocks */
+	struct dsc_stands *stands;  /* mounts that depend on a path */
 	size_t nstands, stands_room;
 	struct map64 by_old_id;     /* 32-bit ID -> node; only if something is touched */
 	struct map64 no_look;       /* hashes of DF_NO_LOOK names; filled on first use */
