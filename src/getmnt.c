@@ -11,13 +11,12 @@
  *     array.c            arrays that grow
  *     arena.c            many small allocations, freed together
  *     strbuf.c           a growing string
- *     words.h            comparing words of a text
+ *     words.c            pieces of a text; the edit distance of two words
  *     map64.c            hash map with 64-bit keys
  *     intern.c           strings stored once, with a number each
  *     escape.c           the escaping dialects of mount tables and output forms
  *     fstypes.c          what is known of file system types: one table
  *     mountinfo.c        lines of /proc/PID/mountinfo
- *     near.c             edit distance, for "did you mean"
  *     secret.c           passwords in options, sources and lines, masked
  *     linediff.c         unified diff of two texts
  *   os/                  the kernel facade: every system call, counted

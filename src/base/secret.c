@@ -2,7 +2,6 @@
 #include "base/secret.h"
 
 #include "base/escape.h"
-#include "base/near.h"
 #include "base/words.h"
 
 #include <ctype.h>

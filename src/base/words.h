@@ -14,17 +14,6 @@ static inline bool word_is(const char *at, size_t n, const char *word)
 	return (n == 0 || *at == *word) && strnlen(word, n + 1) == n && memcmp(at, word, n) == 0;
 }
 
-/** Whether n bytes are one of an array of words. */
-static inline bool word_of(const char *at, size_t n, const char *const *words, size_t count)
-{
-	for (size_t i = 0; i < count; ++i) {
-		if (word_is(at, n, words[i]))
-			return true;
-	}
-	return false;
-}
-#define WORD_OF(at, n, words) word_of(at, n, words, sizeof(words) / sizeof(*(words)))
-
 /** Whether n bytes are one of a list of words with a blank between each two. */
 static inline bool word_in(const char *at, size_t n, const char *list)
 {
@@ -44,5 +33,14 @@ static inline bool word_same_path(const char *a, const char *b)
 	m -= m > 1 && b[m - 1] == '/';
 	return n == m && memcmp(a, b, n) == 0;
 }
+
+/** Longest b of near_distance(), in bytes. */
+enum { NEAR_BYTES = 64 };
+
+/** The number of edits that turn a into b: a byte inserted, removed or replaced, or two
+    neighbors swapped.  Case is ignored.
+    @m  Length of b, at most NEAR_BYTES.
+    @part  Compare b with the part of a that is nearest to it. */
+unsigned near_distance(const char *a, size_t n, const char *b, size_t m, bool part);
 
 #endif

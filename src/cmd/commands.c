@@ -8,7 +8,7 @@
  */
 #include "cmd/cmd.h"
 
-#include "base/near.h"
+#include "base/words.h"
 #include "cmd/column.h"
 
 #include <string.h>

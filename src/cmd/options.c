@@ -2,7 +2,7 @@
 #include "cmd/options.h"
 
 #include "base/escape.h"
-#include "base/near.h"
+#include "base/words.h"
 #include "cmd/cmd.h"
 
 #include <errno.h>

@@ -22,38 +22,21 @@ int os_create_new(struct os *os, int dirfd, const char *name);
 /** renameat2(2) in a directory.  @flags  RENAME_NOREPLACE ... */
 int os_rename(struct os *os, int dirfd, const char *from, const char *to, unsigned flags);
 
-/** linkat(2) in a directory. */
+/* As the calls of the same names, in a directory or of an open file. */
 int os_link(struct os *os, int dirfd, const char *from, const char *to);
-
-/** symlinkat(2). */
 int os_symlink(struct os *os, const char *text, int dirfd, const char *name);
-
-/** fsync(2). */
 int os_fsync(struct os *os, int fd);
-
-/** fchown(2). */
 int os_fchown(struct os *os, int fd, uid_t uid, gid_t gid);
-
-/** fchmod(2). */
 int os_fchmod(struct os *os, int fd, mode_t mode);
-
-/** futimens(3): the times of reading and changing. */
 int os_futimens(struct os *os, int fd, const struct timespec times[2]);
+ssize_t os_flistxattr(struct os *os, int fd, char *names, size_t size);
+ssize_t os_fgetxattr(struct os *os, int fd, const char *name, void *value, size_t size);
+int os_fsetxattr(struct os *os, int fd, const char *name, const void *value, size_t size);
+int os_fremovexattr(struct os *os, int fd, const char *name);
+uid_t os_geteuid(struct os *os);
 
 /** flock(2), exclusive, without waiting.  Errors: EWOULDBLOCK: it is locked. */
 int os_flock(struct os *os, int fd);
-
-/** flistxattr(2).  @return the length of the names, each with its NUL. */
-ssize_t os_flistxattr(struct os *os, int fd, char *names, size_t size);
-
-/** fgetxattr(2).  @return the length. */
-ssize_t os_fgetxattr(struct os *os, int fd, const char *name, void *value, size_t size);
-
-/** fsetxattr(2). */
-int os_fsetxattr(struct os *os, int fd, const char *name, const void *value, size_t size);
-
-/** fremovexattr(2). */
-int os_fremovexattr(struct os *os, int fd, const char *name);
 
 /** The flags of an inode (ioctl FS_IOC_GETFLAGS): FS_IMMUTABLE_FL ... */
 int os_inode_flags(struct os *os, int fd, unsigned *flags);
@@ -71,9 +54,6 @@ bool os_signals_wait(struct os *os, const struct os_signals *held);
 
 /** Unblock signals: a pending one may end the program here. */
 void os_signals_go(struct os *os, const struct os_signals *held);
-
-/** geteuid(2). */
-uid_t os_geteuid(struct os *os);
 
 /** The time of day, in milliseconds.  Not counted: it does not enter the kernel. */
 int64_t os_time_ms(void);

@@ -88,8 +88,7 @@ int os_detach(struct os *os, const char *name, int parent, int fds[2]);
 struct os_usage {
 	double user, system;       /* seconds of processor time */
 	uint64_t faults;           /* pages read from a device */
-	uint64_t blocks_in;        /* blocks of 512 bytes read from devices */
-	uint64_t waits, switches;  /* voluntary and involuntary context switches */
+	uint64_t waits;            /* voluntary context switches */
 };
 
 /** getrusage(2). */

@@ -10,7 +10,6 @@
 #include "audit/audit_impl.h"
 
 #include "base/map64.h"
-#include "base/near.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
 

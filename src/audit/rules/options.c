@@ -7,7 +7,6 @@
  */
 #include "audit/audit_impl.h"
 
-#include "base/near.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
 #include "mountopts/fsopts.h"

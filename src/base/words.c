@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/near.h"
+#include "base/words.h"
 
 #include <ctype.h>
 
