@@ -76,12 +76,10 @@ static int super_record(struct supervisor *super, struct worker *worker)
 		return super->unrecordable;
 	if (worker->start == 0)
 		prober_process(&super->os, worker->pid, &worker->start);
-	if (prober_record(&super->os, super->memory, super->self, &worker->question, worker->pid,
-	                  worker->start, false)
-	    != 0)
-		return errno;
-	worker->recorded = true;
-	return 0;
+	worker->recorded = prober_record(&super->os, super->memory, super->self, &worker->question,
+	                                 worker->pid, worker->start, false)
+	                   == 0;
+	return worker->recorded ? 0 : errno;
 }
 
 /** A worker has answered, or died. */
@@ -129,27 +127,21 @@ static struct worker *super_fork(struct supervisor *super)
 	return worker;
 }
 
-/** Write a process's number into a file, if that is permitted. */
-static void super_move(struct supervisor *super, const char *path, int pid)
-{
-	char text[16];
-	int fd = os_openat(&super->os, AT_FDCWD, path, O_WRONLY | O_NOFOLLOW);
-	if (fd < 0)
-		return;
-	int n = snprintf(text, sizeof(text), "%d", pid);
-	os_write(&super->os, fd, text, (size_t)n);
-	os_close(&super->os, fd);
-}
-
-/** Abandon a worker that does not die. */
-static void super_leave(struct supervisor *super, struct worker *worker)
+/** Abandon a worker that does not die: move it to the root of a cgroup hierarchy, if permitted. */
+static void super_leave(struct supervisor *super, const struct worker *worker)
 {
 	static const char *const roots[] = {
 		PROBER_CGROUP_DIR "/cgroup.procs", PROBER_CGROUP_DIR "/unified/cgroup.procs",
 		PROBER_CGROUP_DIR "/systemd/cgroup.procs",
 	};
-	for (size_t i = 0; super->cgroups && i < sizeof(roots) / sizeof(*roots); ++i)
-		super_move(super, roots[i], worker->pid);
+	char pid[16];
+	int n = snprintf(pid, sizeof(pid), "%d", worker->pid);
+	for (size_t i = 0; super->cgroups && i < sizeof(roots) / sizeof(*roots); ++i) {
+		int fd = os_openat(&super->os, AT_FDCWD, roots[i], O_WRONLY | O_NOFOLLOW);
+		if (fd >= 0)
+			os_write(&super->os, fd, pid, (size_t)n);
+		os_close(&super->os, fd);
+	}
 }
 
 /** Report that a worker did not answer. */
