@@ -14,36 +14,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Whether n bytes are a time of systemd.time(7): "90", "1min 30s", "infinity". */
-static bool is_time(const char *text, size_t n)
+/** Whether a text is a time span of systemd.time(7): "90", "1min 30s", "infinity". */
+static bool is_time(const char *text)
 {
 	static const char units[] = "s seconds second sec m minutes minute min h hours hour hr d "
 	                            "days day w weeks week M months month y years year "
 	                            "ms msec us usec \xce\xbcs \xc2\xb5s";
-	const char *at = text, *end = text + n;
+	static const char blanks[] = " \t\n\v\f\r";
+	const char *at = text + strspn(text, blanks);
 	bool any = false;
-	if (word_is(text, n, "infinity"))
+	if (strcmp(text, "infinity") == 0)
 		return true;
-	for (;;) {
-		while (at < end && isspace((unsigned char)*at))
-			++at;
-		if (at == end)
-			return any;
-		const char *number = at;
-		size_t digits = 0;
-		for (; at < end && (isdigit((unsigned char)*at) || *at == '.'); ++at)
-			digits += *at != '.';
-		if (digits == 0 || (size_t)(at - number) > digits + 1)
+	for (; *at; at += strspn(at, blanks), any = true) {
+		size_t digits = strspn(at, "0123456789"), point = at[digits] == '.';
+		digits += strspn(at + digits + point, "0123456789");
+		if (digits == 0)
 			return false;
-		while (at < end && isspace((unsigned char)*at))
-			++at;
-		const char *unit = at;
-		while (at < end && !isspace((unsigned char)*at) && !isdigit((unsigned char)*at))
-			++at;
-		if (at > unit && !word_in(unit, (size_t)(at - unit), units))
+		at += digits + point;
+		at += strspn(at, blanks);
+		size_t unit = strcspn(at, " \t\n\v\f\r0123456789");
+		if (unit && !word_in(at, unit, units))
 			return false;
-		any = true;
+		at += unit;
 	}
+	return any;
 }
 
 /** Judge the values of x- options: time spans and units of systemd, a mode. */
@@ -59,7 +53,7 @@ static void judge_x(struct audit *audit, const struct audit_entry *entry, const 
 	const char *dot = value ? strrchr(value, '.') : NULL;
 	if (word_in(option, key,
 	            "x-systemd.device-timeout x-systemd.mount-timeout x-systemd.idle-timeout")
-	    && !(value && is_time(value, strlen(value))))
+	    && !(value && is_time(value)))
 		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING,
 			       "a time span, for example 90s or 1min 30s", value,
 			       "use a time span: systemd.time(7)",
