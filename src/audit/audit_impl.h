@@ -195,12 +195,6 @@ void audit_values(struct audit *audit, const struct audit_entry *entry);
 
 /* source.c */
 
-/** Tags of devices, with the directories of udev's links. */
-enum { AUDIT_TAGS = 4 };
-extern const struct audit_tag {
-	const char *tag, *dir;
-} audit_tags[AUDIT_TAGS];
-
 /** A tag without the quotation marks around its value, as mount(8) and systemd read it. */
 const char *audit_unquoted(struct audit_report *report, const char *source);
 

@@ -75,4 +75,14 @@ void fstab_match_destroy(struct fstab_match *match);
     @options  Of the line, decoded. */
 void fstab_match_named(const struct fstab_line *live, const char *options, struct strbuf *differ);
 
+/** Tags of devices, with the directories of udev's links. */
+enum { FSTAB_TAGS = 4 };
+extern const struct fstab_tag {
+	const char *tag, *dir;
+} fstab_tags[FSTAB_TAGS];
+
+/** Append the tag of one of udev's links: "UUID=x" of "/dev/disk/by-uuid/x".
+    @return whether it is such a link. */
+bool fstab_link_tag(const char *link, struct strbuf *tag);
+
 #endif

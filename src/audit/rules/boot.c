@@ -19,8 +19,8 @@ bool audit_names_device(const char *source)
 	/* The kernel gives these names a meaning of their own. */
 	if (word_in(source, strlen(source), "/dev/nfs /dev/root /dev/cifs"))
 		return false;
-	for (size_t i = 0; i < AUDIT_TAGS; ++i) {
-		if (strncmp(source, audit_tags[i].tag, strlen(audit_tags[i].tag)) == 0)
+	for (size_t i = 0; i < FSTAB_TAGS; ++i) {
+		if (strncmp(source, fstab_tags[i].tag, strlen(fstab_tags[i].tag)) == 0)
 			return !strchr(source, '/');   /* PARTUUID=.../PARTNROFF=1 */
 	}
 	return strncmp(source, "/dev/", 5) == 0 && strncmp(source, "/dev/ram", 8) != 0;

@@ -164,13 +164,13 @@ static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry
 	static const char plain[] =
 		"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.";
 	const char *path = *entry->source == '/' ? entry->source : NULL;
-	for (size_t i = 0; i < AUDIT_TAGS && !path; ++i) {
-		size_t n = strlen(audit_tags[i].tag);
+	for (size_t i = 0; i < FSTAB_TAGS && !path; ++i) {
+		size_t n = strlen(fstab_tags[i].tag);
 		const char *value = entry->source + n;
 		/* udev escapes other bytes in its own way. */
-		if (strncmp(entry->source, audit_tags[i].tag, n) == 0
+		if (strncmp(entry->source, fstab_tags[i].tag, n) == 0
 		    && !value[strspn(value, plain)])
-			path = audit_format(audit->report, "%s%s", audit_tags[i].dir, value);
+			path = audit_format(audit->report, "%s%s", fstab_tags[i].dir, value);
 	}
 	if (path && audit->in->facts->look && audit_is_systemd(audit))
 		judge_unit(audit, entry, path, ".swap");

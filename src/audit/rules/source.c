@@ -13,7 +13,6 @@
 #include "mounttree.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 /** Whether a source is TAG=value of any tag. */
@@ -273,33 +272,6 @@ static void judge_blank(struct audit *audit, const struct audit_entry *entry, co
 		       "the device holds nothing known");
 }
 
-const struct audit_tag audit_tags[AUDIT_TAGS] = {
-	{"UUID=", "/dev/disk/by-uuid/"},         {"LABEL=", "/dev/disk/by-label/"},
-	{"PARTUUID=", "/dev/disk/by-partuuid/"}, {"PARTLABEL=", "/dev/disk/by-partlabel/"},
-};
-
-/** The tag of a link of udev, "UUID=x" for "/dev/disk/by-uuid/x"; or NULL. */
-static const char *link_tag(struct audit *audit, const char *source)
-{
-	for (size_t i = 0; i < AUDIT_TAGS; ++i) {
-		size_t n = strlen(audit_tags[i].dir), len = 0;
-		if (strncmp(source, audit_tags[i].dir, n) != 0)
-			continue;
-		char *value = arena_strndup(&audit->report->arena, source + n, strlen(source + n));
-		for (const char *c = value; value && *c; ++len) {
-			unsigned byte;
-			bool escape = c[0] == '\\' && c[1] == 'x' && isxdigit((unsigned char)c[2])
-			              && isxdigit((unsigned char)c[3])
-			              && sscanf(c + 2, "%2x", &byte) == 1 && byte;
-			value[len] = escape ? (char)byte : *c;
-			c += escape ? 4 : 1;
-		}
-		return value ? audit_format(audit->report, "%s%.*s", audit_tags[i].tag, (int)len,
-		                            value) : NULL;
-	}
-	return NULL;
-}
-
 /** Judge an image in a file.  What lies below another line may be hidden now. */
 static void judge_image(struct audit *audit, const struct audit_entry *entry, const char *source)
 {
@@ -355,8 +327,12 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	struct fstab_device device = {0};
 	int count = audit_devices(facts, source, &device);
 	/* A link of udev leads to one of the devices with the tag. */
-	const char *tag = count == 1 ? link_tag(audit, source) : NULL;
-	int all = tag ? audit_devices(facts, tag, NULL) : 0;
+	struct strbuf tag;
+	strbuf_init(&tag);
+	int all = count == 1 && fstab_link_tag(source, &tag)
+	          ? audit_devices(facts, strbuf_str(&tag), NULL) : 0;
+	audit->report->failed |= tag.failed;
+	strbuf_destroy(&tag);
 	count = all > 1 ? all : count;
 	judge_network(audit, entry, count > 0 && device.remote);
 	if (count < 0 && *source == '/' && !audit_above(audit, entry, source)

@@ -20,9 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *tag, *dir;
-} tag_rows[] = {
+const struct fstab_tag fstab_tags[FSTAB_TAGS] = {
 	{"UUID=", "/dev/disk/by-uuid/"}, {"LABEL=", "/dev/disk/by-label/"},
 	{"PARTUUID=", "/dev/disk/by-partuuid/"}, {"PARTLABEL=", "/dev/disk/by-partlabel/"},
 };
@@ -42,17 +40,27 @@ static void add_udev_name(struct strbuf *out, const char *name)
 	}
 }
 
+bool fstab_link_tag(const char *link, struct strbuf *tag)
+{
+	for (size_t i = 0; i < FSTAB_TAGS; ++i) {
+		size_t n = strlen(fstab_tags[i].dir);
+		if (strncmp(link, fstab_tags[i].dir, n) == 0) {
+			strbuf_puts(tag, fstab_tags[i].tag);
+			add_udev_name(tag, link + n);
+			return true;
+		}
+	}
+	return false;
+}
+
 const char *match_tag(struct matcher *m, const char *source)
 {
-	for (size_t i = 0; i < sizeof(tag_rows) / sizeof(*tag_rows); ++i) {
-		const char *tag = tag_rows[i].tag, *dir = tag_rows[i].dir;
+	strbuf_reset(&m->text);
+	if (fstab_link_tag(source, &m->text))
+		return match_format(m, "%s", strbuf_str(&m->text));
+	for (size_t i = 0; i < FSTAB_TAGS; ++i) {
+		const char *tag = fstab_tags[i].tag;
 		size_t n = strlen(tag), len = strlen(source);
-		if (strncmp(source, dir, strlen(dir)) == 0) {
-			strbuf_reset(&m->text);
-			strbuf_puts(&m->text, tag);
-			add_udev_name(&m->text, source + strlen(dir));
-			return match_format(m, "%s", strbuf_str(&m->text));
-		}
 		if (strncmp(source, tag, n) != 0)
 			continue;
 		bool quoted = len >= n + 2 && (source[n] == '"' || source[n] == '\'')
@@ -81,9 +89,9 @@ static int same_tag(const struct devmap_tags *tags, const char *tag)
 	if (!tags || tags->known != DEVMAP_KNOWN)
 		return -1;
 	const char *const values[] = {tags->uuid, tags->label, tags->partuuid, tags->partlabel};
-	for (size_t i = 0; i < sizeof(tag_rows) / sizeof(*tag_rows); ++i) {
-		size_t n = strlen(tag_rows[i].tag);
-		if (strncmp(tag, tag_rows[i].tag, n) == 0)
+	for (size_t i = 0; i < FSTAB_TAGS; ++i) {
+		size_t n = strlen(fstab_tags[i].tag);
+		if (strncmp(tag, fstab_tags[i].tag, n) == 0)
 			return values[i] && strcmp(values[i], tag + n) == 0;
 	}
 	return -1;
