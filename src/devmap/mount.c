@@ -75,48 +75,39 @@ void devmap_mount_avoid(struct devmap *map, const struct mount *m)
 		disk->avoided = true;
 }
 
-/** The other devices of a file system. */
-struct devmap_members {
-	struct devmap_dev *of;
-	bool blocks;
-};
-
-/** Add a device; NULL: it is not known. */
-static void devmap_add_member(struct devmap *map, struct devmap_members *members,
-                              struct devmap_dev *dev)
+/** Add another device of a file system; NULL: it is not known. */
+static void devmap_add_member(struct devmap *map, struct devmap_dev *of, struct devmap_dev *dev)
 {
 	if (dev)
 		devmap_judge(map, dev);
-	members->blocks |= !dev || dev->blocks
-	                   || !devmap_add_below(map, &members->of->members, dev);
+	of->fs_blocks |= !dev || dev->blocks || !devmap_add_below(map, &of->members, dev);
 }
 
-static void devmap_add_btrfs(struct devmap *map, struct devmap_members *members)
+static void devmap_add_btrfs(struct devmap *map, struct devmap_dev *of)
 {
 	struct devmap_dir dir;
 	char uuid[37];
-	if (!devmap_btrfs(map, members->of, NULL, uuid))
+	if (!devmap_btrfs(map, of, NULL, uuid))
 		return;
 	devmap_dir_open(map, &dir, "fs/btrfs/%s/devices", uuid);
 	for (const char *name; (name = devmap_dir_next(map, &dir)) != NULL;)
-		devmap_add_member(map, members,
-		                  devmap_dev_at(map, "fs/btrfs/%s/devices/%s/dev", uuid, name));
+		devmap_add_member(map, of, devmap_dev_at(map, "fs/btrfs/%s/devices/%s/dev", uuid,
+		                                         name));
 }
 
 /** Add the devices that the options of an XFS name; NULL: not known. */
-static void devmap_add_named(struct devmap *map, struct devmap_members *members,
-                             const char *options)
+static void devmap_add_named(struct devmap *map, struct devmap_dev *of, const char *options)
 {
 	static const char *const names[] = {"logdev", "rtdev"};
 	struct strbuf value;
 	strbuf_init(&value);
-	members->blocks |= !options;
+	of->fs_blocks |= !options;
 	for (size_t i = 0; options && i < sizeof(names) / sizeof(*names); ++i) {
 		if (!opt_shown_value(options, names[i], &value))
 			continue;
 		const char *name = strbuf_str(&value);
 		bool below = strncmp(name, "/dev/", 5) == 0;
-		devmap_add_member(map, members, below ? devmap_of_name(map, name + 5) : NULL);
+		devmap_add_member(map, of, below ? devmap_of_name(map, name + 5) : NULL);
 	}
 	map->failed |= value.failed;
 	strbuf_destroy(&value);
@@ -152,10 +143,10 @@ static size_t devmap_unnumbered(const char *name)
 }
 
 /** Add the devices that may have the journal of an ext2, ext3 or ext4. */
-static void devmap_add_journals(struct devmap *map, struct devmap_members *members)
+static void devmap_add_journals(struct devmap *map, struct devmap_dev *of)
 {
 	char task[32];
-	const char *kname = devmap_kname(map, members->of);
+	const char *kname = devmap_kname(map, of);
 	if (!map->journals_read)
 		devmap_read_journals(map);
 	map->journals_read = !map->unread;
@@ -174,7 +165,7 @@ static void devmap_add_journals(struct devmap *map, struct devmap_members *membe
 		struct devmap_dev *dev = devmap_by_name(map, journal->name);
 		/* "dm-0" is a device, "sda1-8" is not. */
 		if (dev || !journal->name[n])
-			devmap_add_member(map, members, dev);
+			devmap_add_member(map, of, dev);
 	}
 }
 
@@ -186,50 +177,43 @@ bool devmap_mount_blocks(struct devmap *map, const struct mount *m)
 		return m->dev_major != 0 || devmap_source(m);
 	devmap_judge(map, dev);
 	if (!dev->fs_judged) {
-		struct devmap_members members = {.of = dev};
-		map->unread = false;
+		map->unread = dev->fs_blocks = false;
 		dev->members = NULL;
 		if (flags & FST_SUBVOL)
-			devmap_add_btrfs(map, &members);
+			devmap_add_btrfs(map, dev);
 		else if (flags & FST_OPT_DEVICES)
-			devmap_add_named(map, &members, m->fs_opts);
+			devmap_add_named(map, dev, m->fs_opts);
 		else if (flags & FST_JOURNAL)
-			devmap_add_journals(map, &members);
-		dev->fs_blocks = members.blocks || map->unread;
+			devmap_add_journals(map, dev);
+		dev->fs_blocks |= map->unread;
 		dev->fs_judged = true;
 	}
 	return dev->blocks || dev->fs_blocks;
 }
 
-/** A walk over the devices below a device. */
-struct devmap_walk {
-	void (*each)(void *arg, const struct devmap_file *file);
-	void *arg;
-};
-
-static void devmap_walk(const struct devmap_walk *walk, struct devmap_dev *dev, int depth)
+/** Call each() for the backing files below a device. */
+static void devmap_walk(struct devmap_dev *dev, int depth,
+                        void (*each)(void *arg, const struct devmap_file *file), void *arg)
 {
 	if (dev->judging || depth > DEVMAP_DEPTH_MAX)
 		return;
 	dev->judging = true;
 	if (dev->backing)
-		walk->each(walk->arg, &(struct devmap_file){dev->way, dev->major, dev->minor});
+		each(arg, &(struct devmap_file){dev->way, dev->major, dev->minor});
 	for (const struct devmap_below *below = dev->below; below; below = below->next)
-		devmap_walk(walk, below->dev, depth + 1);
+		devmap_walk(below->dev, depth + 1, each, arg);
 	dev->judging = false;
 }
 
 void devmap_mount_files(struct devmap *map, const struct mount *m,
                         void (*each)(void *arg, const struct devmap_file *file), void *arg)
 {
-	struct devmap_walk walk = {each, arg};
 	struct devmap_dev *dev = devmap_of_mount(map, m);
 	if (!dev)
 		return;
-	devmap_walk(&walk, dev, 0);
-	const struct devmap_below *member = dev->members;
-	for (; member; member = member->next) {
+	devmap_walk(dev, 0, each, arg);
+	for (const struct devmap_below *member = dev->members; member; member = member->next) {
 		if (member->dev != dev)
-			devmap_walk(&walk, member->dev, 0);
+			devmap_walk(member->dev, 0, each, arg);
 	}
 }
