@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "base/map64.h"
+#include "cases.h"
 #include "fault.h"
 #include "recover/recover.h"
 #include "table/table.h"
@@ -151,11 +152,6 @@ static void expect(struct machine *m, const char *text, size_t len, const char *
 	tablines_free(lines);
 }
 
-static void expect_text(struct machine *m, const char *text, const char *expected)
-{
-	expect(m, text, strlen(text), expected);
-}
-
 static const char small[] =
 	"21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro\n"
 	"22 21 0:20 / /proc rw,nosuid - proc proc rw\n"
@@ -169,186 +165,9 @@ static const char small[] =
 #define BLANK "t\\043x /tmp/a\\040b tmpfs rw 0 0\n"
 #define SRV "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1 0 0\n"
 
-/** A file and what is said of it. */
-struct file_row {
-	const char *text, *expected;
-};
-
-static void expect_rows(const char *table, const struct file_row *rows, size_t n)
-{
-	struct machine m = machine_new(table, REC_MTAB);
-	for (size_t i = 0; i < n; ++i)
-		expect_text(&m, rows[i].text, rows[i].expected);
-	machine_free(&m);
-}
-
-#define EXPECT_ROWS(table, rows) expect_rows((table), (rows), sizeof(rows) / sizeof(*(rows)))
-
-static void test_lines(void)
-{
-	static const struct file_row rows[] = {
-		{ROOT PROC TMP BLANK SRV,
-		 "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n"},
-		/* Spacing, the order of options, and unneeded escapes do not matter. */
-		{"/dev/sda1\t/  ext4 errors=remount-ro,rw,relatime 0\t0\n" PROC TMP
-		 "t\\043x /tmp/\\141\\040b tmpfs rw 0 0\n" SRV,
-		 "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n"},
-		/* Nor the order of mounts that are not on each other; nor comments. */
-		{ROOT TMP "# a comment\n\n" SRV BLANK PROC,
-		 "1 right /\n2 right /tmp\n3 ignored: a comment\n4 ignored: a blank line\n"
-		 "5 right /srv\n6 right /tmp/a b\n7 right /proc\n"},
-		{"/dev/sdb1 / ext4 rw,relatime,errors=remount-ro 0 0\n"
-		 "proc /proc sysfs rw,nosuid 0 0\n"
-		 "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1025k 0 0\n"
-		 "t\\043x /tmp/a\\040c tmpfs rw 0 0\nhost:/x /mnt nfs4 rw 1 2 x\n",
-		 "1 wrong / source\n2 wrong /proc fstype\n3 wrong /tmp options\n"
-		 "4 wrong /tmp/a b target\n5 wrong /srv target options freq pass rest\n"},
-		/* Fields that are missing, CR LF, and no newline at the end. */
-		{"/dev/sda1 / ext4\nproc /proc proc rw,nosuid 0\n"
-		 "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k 0 0\r\n" BLANK
-		 "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1 0 0",
-		 "1 wrong / options freq pass\n2 wrong /proc pass\n3 wrong /tmp end\n"
-		 "4 right /tmp/a b\n5 wrong /srv end\n"},
-		/* Of two equal lines the one without a fault is that of the mount. */
-		{ROOT "proc /proc proc rw,nosuid 0 0\r\n" PROC TMP BLANK SRV,
-		 "1 right /\n2 gone: fewer mounts than lines (3)\n3 right /proc\n4 right /tmp\n"
-		 "5 right /tmp/a b\n6 right /srv\n"},
-		/* A line precedes that of the mount that it is on. */
-		{PROC BLANK TMP SRV ROOT,
-		 "1 wrong /proc order (5)\n2 wrong /tmp/a b order (3)\n3 wrong /tmp order (5)\n"
-		 "4 wrong /srv order (5)\n5 right /\n"},
-		{ROOT PROC "/dev/sdc1 /mnt vfat rw 0 0\n" TMP TMP BLANK,
-		 "1 right /\n2 right /proc\n3 gone: nothing is mounted there\n4 right /tmp\n"
-		 "5 gone: fewer mounts than lines (4)\n6 right /tmp/a b\n0 missing /srv\n"},
-		/* A tmpfs elsewhere is another tmpfs; a device elsewhere was moved. */
-		{"/dev/sda1 /old ext4 ro 0 0\ntmpfs /elsewhere tmpfs ro 0 0\n" PROC BLANK SRV,
-		 "1 wrong / target options\n2 gone: nothing is mounted there\n3 right /proc\n"
-		 "4 right /tmp/a b\n5 right /srv\n0 missing /tmp\n"},
-		{"", "0 missing /\n0 missing /proc\n0 missing /tmp\n0 missing /tmp/a b\n"
-		     "0 missing /srv\n"},
-	};
-	static const char unreadable[] =
-		ROOT "proc /proc pr\0c rw,nosuid 0 0\ntmpfs\n"
-		"t\\043x /tmp/a\\040b tmpfs rw zero 0\n" SRV
-		"tmpfs /tmp\\000x tmpfs rw,nosuid,nodev,size=1024k 0 0\n";
-	EXPECT_ROWS(small, rows);
-	struct machine m = machine_new(small, REC_MTAB);
-	expect(&m, unreadable, sizeof(unreadable) - 1,
-	       "1 right /\n2 unreadable: contains a NUL byte\n"
-	       "3 unreadable: only one field; at least three are required\n"
-	       "4 unreadable: the fifth field (freq) is not a number; is there a blank in the "
-	       "options?\n5 right /srv\n6 unreadable: contains an escaped NUL byte\n"
-	       "0 missing /proc (2)\n0 missing /tmp (6)\n0 missing /tmp/a b (4)\n");
-	/* The rebuilt file does not depend on the old one. */
-	expect_made(&m, "", REC_CHECKED, ROOT PROC TMP BLANK SRV);
-	expect_made(&m, SRV "x", REC_CHECKED, ROOT PROC TMP BLANK SRV);
-	machine_free(&m);
-}
-
-static void test_stacks(void)
-{
-	static const char stack[] =
-		"21 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
-		"22 21 0:20 / /mnt rw - tmpfs one rw\n"
-		"23 22 0:21 / /mnt rw - tmpfs two rw\n"
-		"24 23 0:22 / /mnt rw - tmpfs two rw\n";
-#define A "/dev/sda1 / ext4 rw 0 0\n"
-#define ONE "one /mnt tmpfs rw 0 0\n"
-#define TWO "two /mnt tmpfs rw 0 0\n"
-	static const struct file_row rows[] = {
-		{A ONE TWO TWO, "1 right /\n2 right /mnt\n3 right /mnt\n4 right /mnt\n"},
-		{A TWO TWO ONE, "1 right /\n2 wrong /mnt order (4)\n3 right /mnt\n"
-		                "4 right /mnt\n"},
-		{A TWO ONE ONE, "1 right /\n2 wrong /mnt order (3)\n3 right /mnt\n"
-		                "4 wrong /mnt source\n"},
-		{A ONE TWO, "1 right /\n2 right /mnt\n3 right /mnt\n0 missing /mnt\n"},
-		{A ONE ONE TWO TWO TWO,
-		 "1 right /\n2 right /mnt\n3 gone: fewer mounts than lines (2)\n4 right /mnt\n"
-		 "5 right /mnt\n6 gone: fewer mounts than lines (2)\n"},
-	};
-	EXPECT_ROWS(stack, rows);
-	/* The kernel's own order is never wrong, as after a move. */
-	static const char moved[] =
-		"21 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
-		"22 23 0:20 / /a/b rw - tmpfs one rw\n"
-		"23 21 0:21 / /a rw - tmpfs two rw\n";
-	static const struct file_row moves[] = {
-		{A "one /a/b tmpfs rw 0 0\ntwo /a tmpfs rw 0 0\n",
-		 "1 right /\n2 right /a/b\n3 right /a\n"},
-	};
-	EXPECT_ROWS(moved, moves);
-	/* A mount without a source has "none"; in /proc/mounts its line lacks a field. */
-	static const char empty[] =
-		"1 1 0:1 / / rw - tmpfs  rw\n2 1 0:2 / /x rw - tmpfs none rw\n";
-	static const struct file_row sources[] = {
-		{"none / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n", "1 right /\n2 right /x\n"},
-		{" / tmpfs rw 0 0\nnone /x tmpfs rw 0 0\n",
-		 "1 gone: nothing is mounted there\n2 right /x\n0 missing /\n"},
-	};
-	EXPECT_ROWS(empty, sources);
-	struct machine m = machine_new(empty, REC_MTAB);
-	expect_made(&m, "", REC_ALL, sources[0].text);
-	machine_free(&m);
-}
-
-static void test_options(void)
-{
-	static const char text[] =
-	        "21 1 8:1 / / rw,noatime - ext4 /dev/sda1 "
-		"ro,sync,lazytime,context=\"a:b,c\",errors=continue\n"
-	        "22 21 0:20 / /o rw - overlay over rw,lowerdir=/a\\134,b\\054c:/d\\040e\n"
-	        "23 21 0:20 / /n ro,nosuid -  tmpfs  \n";
-	struct mount_table *table = table_parse_mountinfo(text, strlen(text));
-	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
-	struct strbuf out;
-	strbuf_init(&out);
-	static const char *const expected[] = {
-	        "ro,sync,lazytime,context=\"a:b,c\",noatime,errors=continue",
-	        "rw,lowerdir=/a\\134,b\\054c:/d\\040e",
-	        "ro,nosuid",
-	};
-	for (size_t i = 0; i < table->count; ++i) {
-		strbuf_reset(&out);
-		rec_options(&table->mounts[i], &out);
-		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), expected[i]);
-	}
-	strbuf_destroy(&out);
-	table_free(table);
-}
-
 static void test_hints(void)
 {
 	struct machine m = machine_new(small, REC_MTAB);
-	static const char *const known[] = {"/srv", "_netdev", "/srv", "user=bob",
-	                                    "/tmp", "x-a=b",   NULL};
-	m.in.arg = (void *)(uintptr_t)known;
-	static const char text[] =
-		"/dev/sda1 / ext4 rw,relatime,errors=remount-ro,x-root 0 0\n" PROC
-		"tmpfs /tmp tmpfs rw,x-a=b,nosuid,nodev,size=1024k,x-a=b,x-c 0 0\n" BLANK
-		"host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n";
-	expect_text(&m, text,
-	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 right /srv\n");
-	expect_made(&m, text, REC_CHECKED,
-	            ROOT PROC "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k,x-a=b 0 0\n" BLANK
-	            "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n");
-	expect_made(&m, text, REC_ALL,
-	            "/dev/sda1 / ext4 rw,relatime,errors=remount-ro,x-root 0 0\n" PROC
-	            "tmpfs /tmp tmpfs rw,nosuid,nodev,size=1024k,x-a=b,x-c 0 0\n" BLANK
-	            "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1,user=bob,_netdev 0 0\n");
-	expect_made(&m, text, REC_NO, ROOT PROC TMP BLANK SRV);
-
-	/* Of a line that is wrong in anything nothing is kept, confirmed or not. */
-#define NFS "rw,relatime,vers=4.2,addr=10.0.0.1"
-	static const char *const wrong[] = {
-		"host:/y /srv nfs4 " NFS ",_netdev 0 0\n",
-		"host:/x /srv nfs " NFS ",_netdev 0 0\n",
-		"host:/x /srv nfs4 " NFS ",soft,_netdev 0 0\n",
-		"host:/x /srv nfs4 " NFS ",_netdev 0 1\n",
-		"host:/x /srv nfs4 " NFS ",_netdev 0 0\r\n",
-		"host:/x /srv nfs4 " NFS ",_netdev 0 0", "host:/x /s nfs4 " NFS ",_netdev 0 0\n",
-	};
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); ++i)
-		expect_made(&m, wrong[i], REC_ALL, ROOT PROC TMP BLANK SRV);
 	/* Hints; then options that the kernel would show. */
 	static const char *const options[] = {
 		"_netdev", "user=a.b-c", "x-systemd.automount", "x-a=b:c", "loop=/dev/loop7",
@@ -371,54 +190,51 @@ static void test_hints(void)
 	machine_free(&m);
 }
 
-static void test_mnttab(void)
+/** Decode ^@, ^M and ^I.  @return the length. */
+static size_t decode(char *text)
 {
-	struct machine m = machine_new(small, REC_MNTTAB);
-#define TABS(s, t, f, o, time) s "\t" t "\t" f "\t" o "\t" time "\n"
-#define MROOT(time) TABS("/dev/sda1", "/", "ext4", "rw,relatime,errors=remount-ro", time)
-#define MPROC(time) TABS("proc", "/proc", "proc", "rw,nosuid", time)
-#define MTMP(time) TABS("tmpfs", "/tmp", "tmpfs", "rw,nosuid,nodev,size=1024k", time)
-#define MBLANK(time) TABS("t\\043x", "/tmp/a\\040b", "tmpfs", "rw", time)
-#define MSRV(time) TABS("host:/x", "/srv", "nfs4", "rw,relatime,vers=4.2,addr=10.0.0.1", time)
-	static const char text[] = MROOT("1000") MPROC("2001")
-	        MTMP("x") "t\\043x /tmp/a\\040b tmpfs rw\n"
-	                  "host:/x\t/srv\tnfs4\trw,relatime,vers=4.2,addr=10.0.0.1\t1500";
-	expect_text(&m, text,
-	            "1 right /\n2 wrong /proc time\n3 wrong /tmp time\n4 wrong /tmp/a b time\n5 "
-	            "wrong /srv end\n");
-	expect_made(&m, text, REC_CHECKED,
-	            MROOT("1000") MPROC("0") MTMP("0") MBLANK("0") MSRV("0"));
-	expect_text(&m,
-	            MROOT("1000") MPROC("0") MTMP("2000")
-	                    MBLANK("1999") "host:/x\t/sr\tnfs4\trw\t1500\n",
-	            "1 right /\n2 right /proc\n3 right /tmp\n4 right /tmp/a b\n5 wrong /srv target "
-	            "options\n");
-	static const char nul[] = "proc /proc\\000x proc rw,nosuid 0\nproc /proc proc\n";
-	expect_text(&m, nul,
-	            "1 unreadable: an escape stands for a NUL byte\n2 unreadable: fewer than four "
-	            "fields\n"
-	            "0 missing /\n0 missing /proc (1)\n0 missing /tmp\n0 missing /tmp/a b\n0 "
-	            "missing /srv\n");
-	machine_free(&m);
+	char *to = text;
+	for (const char *from = text; *from; ++to, ++from)
+		*to = *from == '^' ? (char)(*++from - '@') : *from;
+	*to = '\0';
+	return (size_t)(to - text);
 }
 
-static void test_setmnt(void)
+static void test_cases(void)
 {
-	struct machine m = machine_new(small, REC_SETMNT);
-	static const char text[] =
-	        "/dev/sda1 /\nproc /proc\ntmpfs /tmp x\nt\\043x /tmp/a\\040b\nhost:/y /srv\n";
-	expect_text(&m, text,
-	            "1 right /\n2 right /proc\n3 wrong /tmp rest\n4 right /tmp/a b\n5 wrong /srv "
-	            "source\n");
-	expect_made(&m, text, REC_ALL,
-	            "/dev/sda1 /\nproc /proc\ntmpfs /tmp\nt\\043x /tmp/a\\040b\nhost:/x /srv\n");
-	machine_free(&m);
-	m = machine_new("1 1 8:1 / /cr\r rw - ext4 a\r rw\n", REC_SETMNT);
-	char *made = rebuild(&m, "", 0, REC_ALL);
-	CU_ASSERT_STRING_EQUAL(made, "a\r /cr\\015\n");
-	expect_text(&m, made, "1 right /cr\r\n");
-	free(made);
-	machine_free(&m);
+	static const char *const known[] = {"/srv", "_netdev", "/srv", "user=bob",
+	                                    "/tmp", "x-a=b",   NULL};
+	static const char *const formats[] = {"mtab", "mnttab", "setmnt"};
+	char *file = unit_cases_read("tests/fixtures/recover"), *at = file;
+	const char *table = NULL;
+	for (struct unit_case c; unit_case_next(&at, &c);) {
+		size_t len = decode(c.parts[0].text);
+		enum rec_format format = REC_MTAB;
+		for (size_t i = 1; i < c.count; ++i) {
+			decode(c.parts[i].text);
+			if (strcmp(c.parts[i].head, "table") == 0)
+				table = c.parts[i].text;
+			for (int f = 0; f < 3; ++f) {
+				if (strncmp(c.parts[i].head, "format=", 7) == 0
+				    && strcmp(c.parts[i].head + 7, formats[f]) == 0)
+					format = (enum rec_format)f;
+			}
+		}
+		unit_note("%s", c.name);
+		struct machine m = machine_new(table, format);
+		m.in.arg = (void *)(uintptr_t)known;
+		for (size_t i = 1; i < c.count; ++i) {
+			const char *head = c.parts[i].head;
+			if (strcmp(head, "expect") == 0)
+				expect(&m, c.parts[0].text, len, c.parts[i].text);
+			else if (strncmp(head, "made ", 5) == 0)
+				expect_made(&m, c.parts[0].text,
+				            head[5] == 'c'   ? REC_CHECKED
+				            : head[5] == 'a' ? REC_ALL : REC_NO, c.parts[i].text);
+		}
+		machine_free(&m);
+	}
+	free(file);
 }
 
 /* Damage. */
@@ -739,12 +555,8 @@ static void test_memory(void)
 }
 
 static const struct unit_test tests[] = {
-	{"lines", test_lines},
-	{"mounts on each other", test_stacks},
-	{"options as the kernel writes them", test_options},
+	{"cases", test_cases},
 	{"hints", test_hints},
-	{"mnttab", test_mnttab},
-	{"setmnt", test_setmnt},
 	{"10,000 damaged files", test_damage},
 	{"50,000 lines", test_linear},
 	{"no memory", test_memory},
