@@ -23,26 +23,6 @@ static bool point_blocks(void *arg, const char *path)
 
 /* What a plan asks: struct fstab_world. */
 
-static int world_device(void *arg, const struct mount *mount, struct fstab_device *device)
-{
-	return host_mount_device(&((struct fstab_machine *)arg)->host, mount, device);
-}
-
-static bool world_protected(void *arg, const struct mount *mount)
-{
-	return host_is_protected(&((struct fstab_machine *)arg)->host, mount);
-}
-
-static int world_swap(void *arg, const char *name, struct fstab_device *device)
-{
-	return host_swap_device(&((struct fstab_machine *)arg)->host, name, device);
-}
-
-static unsigned world_holders(void *arg, const char *tag, const char *value)
-{
-	return host_tag_holders(&((struct fstab_machine *)arg)->host, tag, value);
-}
-
 static int world_fsck(void *arg, const char *fstype)
 {
 	struct host_system *system = ((struct fstab_machine *)arg)->host.in.system;
@@ -73,39 +53,19 @@ static bool world_secret(const char *source, const char *options)
 struct fstab_world machine_world(struct fstab_machine *machine)
 {
 	return (struct fstab_world){
-		.arg = machine, .device = world_device, .swap = world_swap,
-		.holders = world_holders, .fsck = world_fsck, .kept = world_kept,
+		.arg = machine, .device = host_mount_device, .swap = host_swap_device,
+		.holders = host_tag_holders, .fsck = world_fsck, .kept = world_kept,
 		.unit = host_units(&machine->host)->known ? world_unit : NULL,
-		.secret = world_secret, .protected = world_protected,
+		.secret = world_secret, .protected = host_is_protected,
 	};
 }
 
 /* What rules ask: struct fstab_facts. */
 
-static int fact_devices(void *arg, const char *source, struct fstab_device *device)
-{
-	return host_devices(arg, source, device);
-}
-
-static enum fact_kind fact_look(void *arg, const char *path, struct strbuf *real)
-{
-	return host_look(arg, path, real);
-}
-
-static int fact_open_to_all(void *arg, const char *path)
-{
-	return host_open_to_all(arg, path);
-}
-
 static int fact_helper(void *arg, const char *name)
 {
 	struct host_system *system = ((const struct host *)arg)->in.system;
 	return system ? host_system_helper(system, name) : -1;
-}
-
-static int fact_fstype(void *arg, const char *fstype)
-{
-	return host_fstype(arg, fstype);
 }
 
 static bool fact_lacks_unit(void *arg, const char *name)
@@ -119,9 +79,9 @@ struct fstab_facts machine_facts(struct host *host)
 	if (!host->in.live)
 		return (struct fstab_facts){0};
 	return (struct fstab_facts){
-		.arg = host, .devices = fact_devices, .look = fact_look,
-		.open_to_all = fact_open_to_all, .helper = fact_helper,
-		.fstype = fact_fstype, .lacks_unit = fact_lacks_unit,
+		.arg = host, .devices = host_devices, .look = host_look,
+		.open_to_all = host_open_to_all, .helper = fact_helper,
+		.fstype = host_fstype, .lacks_unit = fact_lacks_unit,
 	};
 }
 

@@ -16,11 +16,11 @@
 struct audit_report;
 
 struct fstab_machine {
+	struct host host;         /* first: the argument of struct fstab_world is either */
 	struct run run;
 	struct options options;   /* of the run: names are found as getmnt discover does, within
 	                             bounds */
 	struct columns columns;
-	struct host host;
 	struct host_swaps swaps;
 	struct host_utab utab;
 	bool no_swaps;            /* /proc/swaps could block, and was not read */

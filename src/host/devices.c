@@ -10,8 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int host_mount_device(struct host *host, const struct mount *mount, struct fstab_device *device)
+int host_mount_device(void *arg, const struct mount *mount, struct fstab_device *device)
 {
+	struct host *host = arg;
 	struct devmap *devs = host->in.devs;
 	if (!devs)
 		return 0;
@@ -26,8 +27,9 @@ int host_mount_device(struct host *host, const struct mount *mount, struct fstab
 	return 0;
 }
 
-bool host_is_protected(struct host *host, const struct mount *mount)
+bool host_is_protected(void *arg, const struct mount *mount)
 {
+	struct host *host = arg;
 	struct devmap *devs = host->in.devs;
 	uint32_t major, minor;
 	return devs && devmap_mount_device(devs, mount, &major, &minor)
@@ -48,8 +50,9 @@ static bool block_number(struct host *host, const struct strbuf *place, uint32_t
 	return true;
 }
 
-int host_swap_device(struct host *host, const char *name, struct fstab_device *device)
+int host_swap_device(void *arg, const char *name, struct fstab_device *device)
 {
+	struct host *host = arg;
 	const struct host_paths *paths = &host->in.paths;
 	struct devmap *devs = host->in.devs;
 	struct strbuf path;
@@ -188,8 +191,9 @@ static const struct host_tag *find_tag(struct host *host, int tag, const char *v
 	return found;
 }
 
-unsigned host_tag_holders(struct host *host, const char *tag, const char *value)
+unsigned host_tag_holders(void *arg, const char *tag, const char *value)
 {
+	struct host *host = arg;
 	const struct host_tag *found = find_tag(host, tag_named(tag, strlen(tag)), value);
 	return found ? found->count : 0;
 }
@@ -221,8 +225,9 @@ static void fill_device(struct host *host, uint32_t major, uint32_t minor,
 	devmap_loop(devs, major, minor, &device->loop);
 }
 
-int host_devices(struct host *host, const char *source, struct fstab_device *device)
+int host_devices(void *arg, const char *source, struct fstab_device *device)
 {
+	struct host *host = arg;
 	if (*source == '/') {
 		uint32_t major, minor;
 		if (!host_device_number(host, source, &major, &minor))

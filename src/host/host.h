@@ -48,7 +48,7 @@ struct host_paths {
 	bool (*node_blocks)(void *arg, uint32_t node);
 };
 
-/* The host. */
+/* The host.  The functions with `void *host` are those of struct fstab_world and fstab_facts. */
 
 struct host_input {
 	struct os *os;
@@ -107,16 +107,16 @@ struct fstab_device {
 };
 
 /** What a mount stands on.  @return 0, or -1 (ENOMEM). */
-int host_mount_device(struct host *host, const struct mount *mount, struct fstab_device *device);
+int host_mount_device(void *host, const struct mount *mount, struct fstab_device *device);
 
 /** What a swap space stands on, by its name in /proc/swaps.  @return 0, or -1 (ENOMEM). */
-int host_swap_device(struct host *host, const char *name, struct fstab_device *device);
+int host_swap_device(void *host, const char *name, struct fstab_device *device);
 
 /** Whether the device of a mount is known to take no writes. */
-bool host_is_protected(struct host *host, const struct mount *mount);
+bool host_is_protected(void *host, const struct mount *mount);
 
 /** How many devices have a tag of this value; 0: none, or not known. */
-unsigned host_tag_holders(struct host *host, const char *tag, const char *value);
+unsigned host_tag_holders(void *host, const char *tag, const char *value);
 
 /**
  * The devices that a source names.
@@ -125,7 +125,7 @@ unsigned host_tag_holders(struct host *host, const char *tag, const char *value)
  * @device [out]  The first; NULL to count only.
  * @return how many; -1: not known.
  */
-int host_devices(struct host *host, const char *source, struct fstab_device *device);
+int host_devices(void *host, const char *source, struct fstab_device *device);
 
 /** The number of the block device at a path from ROOT.  @return whether it is one; errno is
     ENOENT if nothing is there, and 0 if it is not known. */
@@ -147,10 +147,10 @@ enum fact_kind {
 enum host_followed host_follow(struct host *host, const char *path, struct strbuf *out);
 
 /** What is at a path from ROOT.  @real [out]  Gets the path without links, from ROOT; or NULL. */
-enum fact_kind host_look(struct host *host, const char *path, struct strbuf *real);
+enum fact_kind host_look(void *host, const char *path, struct strbuf *real);
 
 /** Whether others than owner and group can read a path: 1, 0; -1: not known. */
-int host_open_to_all(struct host *host, const char *path);
+int host_open_to_all(void *host, const char *path);
 
 /** Why a path that host_follow() does not find is more than missing. */
 enum host_dangling {
@@ -163,7 +163,7 @@ enum host_dangling {
 enum host_dangling host_dangles(struct host *host, const char *path, struct strbuf *part);
 
 /** Whether the running kernel can mount a type, with a module that it would load: 1, 0; -1. */
-int host_fstype(struct host *host, const char *fstype);
+int host_fstype(void *host, const char *fstype);
 
 /* Files: files.c */
 

@@ -105,8 +105,9 @@ enum host_dangling host_dangles(struct host *host, const char *path, struct strb
 	return what;
 }
 
-enum fact_kind host_look(struct host *host, const char *path, struct strbuf *real)
+enum fact_kind host_look(void *arg, const char *path, struct strbuf *real)
 {
+	struct host *host = arg;
 	struct k_statx st;
 	struct strbuf place;
 	strbuf_init(&place);
@@ -134,8 +135,9 @@ enum fact_kind host_look(struct host *host, const char *path, struct strbuf *rea
 	return kind;
 }
 
-int host_open_to_all(struct host *host, const char *path)
+int host_open_to_all(void *arg, const char *path)
 {
+	struct host *host = arg;
 	struct k_statx st;
 	struct strbuf place;
 	size_t root = strlen(root_prefix(host));
@@ -169,8 +171,9 @@ static bool has_type(const char *text, const char *before, const char *type)
 	return false;
 }
 
-int host_fstype(struct host *host, const char *fstype)
+int host_fstype(void *arg, const char *fstype)
 {
+	struct host *host = arg;
 	struct os *os = host->in.os;
 	size_t len;
 	/* Another root has another kernel. */

@@ -90,18 +90,12 @@ static int take_format(void *opts, const struct option_row *row, const char *arg
 static int take_search_limit(void *opts, const struct option_row *row, const char *arg)
 {
 	struct options *o = opts;
-	char dirs[24];
-	double seconds = 0;
 	size_t n = strcspn(arg, ",");
-	if (n >= sizeof(dirs))
-		return bad_argument(row, arg, "out of range");
-	memcpy(dirs, arg, n);
-	dirs[n] = '\0';
-	if (!option_number(dirs, UINT64_MAX, &o->max_dirs)
-	    || (arg[n] && !option_seconds(arg + n + 1, 1e6, &seconds)))
-		return bad_argument(row, arg, "must be DIRS or DIRS,SECONDS");
-	o->search_seconds = seconds;
+	o->search_seconds = 0;
 	o->limit_given = true;
+	if (!option_number(strndupa(arg, n), UINT64_MAX, &o->max_dirs)
+	    || (arg[n] && !option_seconds(arg + n + 1, 1e6, &o->search_seconds)))
+		return bad_argument(row, arg, "must be DIRS or DIRS,SECONDS");
 	return 0;
 }
 
