@@ -10,7 +10,7 @@
  */
 #include "lib/fuzz.h"
 
-#include "audit/policy.h"
+#include "audit/config.h"
 #include "table/table.h"
 
 #include <fnmatch.h>

@@ -7,6 +7,7 @@
  */
 #include "audit/audit_impl.h"
 
+#include "base/intern.h"
 #include "fstab/places.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@
 /** A mount point in both texts. */
 struct place {
 	const char *path;
-	uint32_t next;                   /* of the same hash */
 	const struct audit_mount *old;   /* the first line that mounts a device there */
 	const struct audit_mount *now;   /* the same in the new text */
 	const struct audit_mount *line;  /* any line of the new text, preferably one mounted at boot
@@ -28,25 +28,21 @@ struct place {
 
 struct comparison {
 	struct place *places;
-	size_t count;
-	struct map64 by_path;
+	struct intern paths;             /* of the places, in this order */
 	bool failed;                     /* ENOMEM */
 };
 
 /** Find a place, or add it. */
 static struct place *place_of(struct comparison *of, const char *path)
 {
-	uint64_t hash = map64_text(path);
-	uint32_t first = map64_get(&of->by_path, hash);
-	for (uint32_t i = first; i != MAP64_NONE; i = of->places[i].next) {
-		if (strcmp(of->places[i].path, path) == 0)
-			return &of->places[i];
+	uint32_t i, count = (uint32_t)of->paths.count;
+	if (intern_put(&of->paths, path, strlen(path), &i) != 0) {
+		of->failed = true;
+		i = count;
 	}
-	struct place *place = &of->places[of->count];
-	*place = (struct place){
-		.path = path, .next = map64_remove(&of->by_path, hash), .could_do_without = true};
-	of->failed |= map64_put(&of->by_path, hash, (uint32_t)of->count++) == MAP64_NONE;
-	return place;
+	if (i == count)
+		of->places[i] = (struct place){.path = path, .could_do_without = true};
+	return &of->places[i];
 }
 
 static void add(struct audit_report *report, enum audit_code code, unsigned severity,
@@ -62,7 +58,7 @@ int audit_compare(const struct audit_report *old, struct audit_report *report, a
 {
 	struct comparison of = {
 		.places = calloc(old->nmounts + report->nmounts + 1, sizeof(*of.places))};
-	map64_init(&of.by_path);
+	intern_init(&of.paths);
 	of.failed = !of.places;
 	for (size_t i = 0; i < old->nmounts && !of.failed; ++i) {
 		const struct audit_mount *m = &old->mounts[i];
@@ -82,7 +78,7 @@ int audit_compare(const struct audit_report *old, struct audit_report *report, a
 		if (m->needed && m->device && !place->needed)
 			place->needed = m;
 	}
-	for (size_t i = 0; i < of.count && !of.failed; ++i) {
+	for (size_t i = 0; i < of.paths.count && !of.failed; ++i) {
 		const struct place *place = &of.places[i];
 		if (place->old && !place->now
 		    && (fstab_is_system(place->path) || (lost && lost(arg, place->path))))
@@ -100,7 +96,7 @@ int audit_compare(const struct audit_report *old, struct audit_report *report, a
 	}
 	report->failed |= of.failed;
 	free(of.places);
-	map64_destroy(&of.by_path);
+	intern_destroy(&of.paths);
 	return audit_finish(report);
 }
 

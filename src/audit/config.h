@@ -2,7 +2,7 @@
 /**
  * The configuration of an audit, getmnt-audit.conf(5): a line is a statement.
  *
- *     files --> audit_config_parse() --> rows --+--> audit_policy() (policy.h) --> POLICY-*
+ *     files --> audit_config_parse() --> rows --+--> audit_policy() --> POLICY-*
  *                                               '--> audit_config_apply(): findings ignored
  *
  * Pure, and linear in the bytes of the files.  A pattern costs at most its length times that of the
@@ -12,6 +12,7 @@
 #define GM_AUDIT_CONFIG_H
 
 #include "audit/rules.h"
+#include "discover/discover.h"
 #include "search/glob.h"
 
 enum {
@@ -101,6 +102,27 @@ static inline bool audit_row_over(const struct audit_row *row, int64_t today)
 
 /** The day of a date, n bytes that are YYYY-MM-DD; -1: not a date. */
 int64_t audit_day(const char *date, size_t n);
+
+/* policy.c: what the configuration requires of mounts, compared with what is mounted: POLICY-*,
+   MNT-PROPAGATION.  Pure but for the facts. */
+
+struct audit_policy_input {
+	const struct audit_config *config;
+	const struct discovery *d;
+	const char *root;        /* the configuration's paths are below it */
+	const struct fstab_facts *facts;   /* NULL: none */
+
+	/** Whether options hold a secret; or NULL. */
+	bool (*secret)(const char *source, const char *options);
+};
+
+/**
+ * Check the requirements.  The mount at a path is the visible one, the uppermost of a stack.  The
+ * options of an automounter's trigger are not checked.
+ *
+ * @return 0, or -1.  Errors: ENOMEM.
+ */
+int audit_policy(const struct audit_policy_input *in, struct audit_report *report);
 
 bool audit_glob_matches(const struct audit_glob *glob, const char *text);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/policy.h"
+/* What the configuration requires of mounts. */
+#include "audit/config.h"
 
 #include "audit/audit_impl.h"
 #include "base/escape.h"
@@ -8,48 +9,29 @@
 #include "mountopts/optlist.h"
 #include "mountopts/vfsflags.h"
 
-#include <errno.h>
 #include <string.h>
 
-struct policy {
-	const struct audit_policy_input *in;
-	struct audit_report *report;
-	struct strbuf path, message, expected, actual, hint;
-	bool failed;
-};
-
-static const char *name_of(const struct policy *policy, uint32_t node)
+static const char *name_of(const struct discovery *d, uint32_t node)
 {
-	const struct discovery *d = policy->in->d;
 	return d->targets[node] ? d->targets[node] : d->tree.nodes[node].mount->point;
 }
 
-/** Whether a mount point lies above a path; "/" lies above all others. */
-static bool is_above(const char *name, const char *path)
-{
-	size_t n = strlen(name);
-	return n == 1 || (strncmp(name, path, n) == 0 && path[n] == '/');
-}
-
-/** Look for the visible mount at policy->path.
-    @above [out]  The visible mount that the path lies on, if it is not a mount point; MT_NONE:
-   unknown.
+/** Look for the visible mount at a path.
+    @above [out]  The visible mount that the path lies on; MT_NONE: unknown.
     @return the node; MT_NONE: the path is not a mount point. */
-static uint32_t find(const struct policy *policy, uint32_t *above)
+static uint32_t find(const struct discovery *d, const char *path, uint32_t *above)
 {
-	const struct mtree *tree = &policy->in->d->tree;
-	const char *path = strbuf_str(&policy->path);
 	uint32_t found = MT_NONE;
 	size_t longest = 0;
 	*above = MT_NONE;
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		const struct mt_node *n = &tree->nodes[i];
-		if (n->gone || n->made || n->states & (1u << MT_OUTSIDE | 1u << MT_HIDDEN))
+	for (uint32_t i = 0; i < d->tree.count; ++i) {
+		const struct mt_node *node = &d->tree.nodes[i];
+		if (node->gone || node->made || node->states & (1u << MT_OUTSIDE | 1u << MT_HIDDEN))
 			continue;
-		const char *name = name_of(policy, i);
+		const char *name = name_of(d, i);
 		if (strcmp(name, path) == 0) {
 			found = i;
-		} else if (strlen(name) >= longest && is_above(name, path)) {
+		} else if (strlen(name) >= longest && mtree_path_within(path, name)) {
 			*above = i;
 			longest = strlen(name);
 		}
@@ -57,51 +39,39 @@ static uint32_t find(const struct policy *policy, uint32_t *above)
 	return found;
 }
 
-static void add(struct policy *policy, enum audit_code code, const struct audit_row *row,
-                 const struct mount *mount)
+/** Where a finding about a row is. */
+static struct audit_finding at_row(const struct audit_row *row, const struct mount *m)
 {
-	struct audit_finding finding = {
-		.code = code, .severity = AUDIT_WARNING, .file = row->file, .line = row->line,
-		.target = row->path,
-		.message = strbuf_str(&policy->message), .expected = strbuf_str(&policy->expected),
-		.actual = policy->actual.len ? strbuf_str(&policy->actual) : NULL,
-		.hint = strbuf_str(&policy->hint),
-		.fstype = mount ? mount->fstype : NULL,
-	};
-	policy->failed |= policy->message.failed || policy->expected.failed || policy->actual.failed
-	                  || policy->hint.failed || audit_report_add(policy->report, &finding) != 0;
+	return (struct audit_finding){.file = row->file, .line = row->line, .target = row->path,
+	                              .fstype = m ? m->fstype : NULL};
 }
 
 /** Report a path that is not a mount point. */
-static void add_no_mount(struct policy *policy, const struct audit_row *row, uint32_t above)
+static void report_no_mount(const struct audit_policy_input *in, struct audit_report *report,
+                            const struct audit_row *row, uint32_t above)
 {
-	const struct fstab_facts *facts = policy->in->facts;
-	enum fact_kind kind = FACT_UNKNOWN;
+	const struct fstab_facts *facts = in->facts;
+	const char *actual = NULL, *hint =
+		"mount a file system there, or remove the line of the configuration";
+	struct audit_finding at = at_row(row, NULL);
 	struct strbuf real;
 	strbuf_init(&real);
-	if (facts && facts->look)
-		kind = facts->look(facts->arg, row->path, &real);
-	bool link = kind > FACT_MISSING && real.len && strcmp(strbuf_str(&real), row->path) != 0;
+	enum fact_kind kind = facts && facts->look ? facts->look(facts->arg, row->path, &real)
+	                                           : FACT_UNKNOWN;
 	if (kind == FACT_MISSING) {
-		strbuf_puts(&policy->actual, "does not exist");
-	} else if (link) {
-		strbuf_printf(&policy->actual, "a symlink to %s", strbuf_str(&real));
+		actual = "does not exist";
+	} else if (kind > FACT_MISSING && real.len && strcmp(strbuf_str(&real), row->path) != 0) {
+		actual = audit_format(report, "a symlink to %s", strbuf_str(&real));
+		hint = audit_format(report, "or require %s instead", strbuf_str(&real));
 	} else if (above != MT_NONE) {
-		const struct mount *m = policy->in->d->tree.nodes[above].mount;
-		strbuf_printf(&policy->actual, "a part of %s (%s)", name_of(policy, above),
-		              m->fstype ? m->fstype : "?");
+		const char *type = in->d->tree.nodes[above].mount->fstype;
+		actual = audit_format(report, "a part of %s (%s)", name_of(in->d, above),
+		                      type ? type : "?");
 	}
-	policy->failed |= real.failed;
-	strbuf_puts(&policy->message, "not a mount point, as the configuration requires");
-	strbuf_puts(&policy->expected, "a mount point");
-	if (link)
-		strbuf_printf(&policy->hint, "or require %s instead",
-		              strbuf_str(&real));
-	else
-		strbuf_puts(&policy->hint,
-		            "mount a file system there, or remove the line of the configuration");
+	report->failed |= real.failed;
 	strbuf_destroy(&real);
-	add(policy, POLICY_PARTITION, row, NULL);
+	audit_add_at(report, &at, POLICY_PARTITION, AUDIT_WARNING, "a mount point", actual, hint,
+	             "not a mount point, as the configuration requires");
 }
 
 /** The propagation that a required option names, an enum mount_propagation; -1: none. */
@@ -146,72 +116,66 @@ static bool has(const struct mount *m, const char *option, size_t n)
 	return false;
 }
 
-/** Add the option of the file system with the name of a required one: "size=1g". */
-static void add_same(struct policy *policy, const struct mount *m, const char *option, size_t n)
+/** Options for a finding. */
+static const char *shown(const struct audit_policy_input *in, struct audit_report *report,
+                         struct strbuf *options)
 {
-	size_t len = opt_name(option, n), k;
-	const char *list = m->fs_opts;
-	for (const char *o; len < n && (o = opt_next_shown(&list, &k)) != NULL;) {
-		if (opt_name(o, k) == len && memcmp(o, option, len) == 0)
-			opt_add(&policy->actual, o, k);
-	}
+	report->failed |= options->failed;
+	return in->secret && in->secret(NULL, strbuf_str(options)) ? "options that hold a secret"
+	       : options->len ? strbuf_str(options) : NULL;
 }
 
-/** Replace options that hold a secret.  @return whether they do. */
-static bool hide(const struct policy *policy, struct strbuf *options)
+static void judge_options(const struct audit_policy_input *in, struct audit_report *report,
+                          const struct audit_row *row, const struct mount *m)
 {
-	if (!policy->in->secret || !policy->in->secret(NULL, strbuf_str(options)))
-		return false;
-	strbuf_reset(options);
-	strbuf_puts(options, "options that hold a secret");
-	return true;
-}
-
-static void judge_options(struct policy *policy, const struct audit_row *row, const struct mount *m)
-{
-	const char *list = row->options;
-	size_t n;
-	strbuf_puts(&policy->actual, m->vfs_opts);
-	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
-		if (word_is(o, n, "mountpoint") || propagation_of(o, n) >= 0
-		    || has(m, o, n))
+	struct audit_finding at = at_row(row, m);
+	struct strbuf missing, mounted, hint;
+	const char *list = row->options, *o, *other;
+	size_t n, k;
+	strbuf_init(&missing);
+	strbuf_init(&mounted);
+	strbuf_init(&hint);
+	strbuf_puts(&mounted, m->vfs_opts);
+	while ((o = opt_next_shown(&list, &n)) != NULL) {
+		size_t name = opt_name(o, n);
+		if (word_is(o, n, "mountpoint") || propagation_of(o, n) >= 0 || has(m, o, n))
 			continue;
-		opt_add(&policy->expected, o, n);
-		add_same(policy, m, o, n);
+		opt_add(&missing, o, n);
+		/* The file system may have another value: size=1g. */
+		for (const char *all = m->fs_opts; name < n && (other = opt_next_shown(&all, &k));) {
+			if (opt_name(other, k) == name && memcmp(other, o, name) == 0)
+				opt_add(&mounted, other, k);
+		}
 	}
-	if (!policy->expected.len)
-		return;
-	bool secret = hide(policy, &policy->expected);
-	hide(policy, &policy->actual);
-	strbuf_printf(&policy->message, "mounted without %s", strbuf_str(&policy->expected));
-	if (secret) {
-		strbuf_puts(
-		    &policy->hint,
-		    "correct the line of the fstab or the unit; keep the secret in a file of its "
-		    "own");
+	const char *expected = shown(in, report, &missing), *actual = shown(in, report, &mounted);
+	if (expected && expected == strbuf_str(&missing)) {
+		strbuf_puts(&hint, "mount -o remount,");
+		escape_shell(&hint, expected);
+		strbuf_putc(&hint, ' ');
+		escape_operand(&hint, row->path);
+		strbuf_puts(&hint, ", and correct the line of the fstab or the unit");
 	} else {
-		strbuf_puts(&policy->hint, "mount -o remount,");
-		escape_shell(&policy->hint, strbuf_str(&policy->expected));
-		strbuf_putc(&policy->hint, ' ');
-		escape_operand(&policy->hint, row->path);
-		strbuf_puts(&policy->hint, ", and correct the line of the fstab or the unit");
+		strbuf_puts(&hint, "correct the line of the fstab or the unit; keep the secret in a "
+		            "file of its own");
 	}
-	add(policy, POLICY_OPTION, row, m);
+	report->failed |= hint.failed;
+	if (expected)
+		audit_add_at(report, &at, POLICY_OPTION, AUDIT_WARNING, expected, actual,
+		             strbuf_str(&hint), "mounted without %s", expected);
+	strbuf_destroy(&missing);
+	strbuf_destroy(&mounted);
+	strbuf_destroy(&hint);
 }
 
-static void put_propagation(struct strbuf *out, unsigned is)
-{
-	strbuf_puts(out, is & MP_SHARED ? "shared" : "private");
-	if (is & MP_SLAVE)
-		strbuf_puts(out, ",slave");
-	if (is & MP_UNBINDABLE)
-		strbuf_puts(out, ",unbindable");
-}
-
-static void judge_propagation(struct policy *policy, const struct audit_row *row,
+static void judge_propagation(struct audit_report *report, const struct audit_row *row,
                               const struct mount *m)
 {
+	struct audit_finding at = at_row(row, m);
 	const char *list = row->options;
+	const char *actual = audit_format(report, "%s%s%s",
+	                                  m->propagation & MP_SHARED ? "shared" : "private",
+	                                  m->propagation & MP_SLAVE ? ",slave" : "",
+	                                  m->propagation & MP_UNBINDABLE ? ",unbindable" : "");
 	size_t n;
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
 		int required = propagation_of(o, n);
@@ -220,65 +184,42 @@ static void judge_propagation(struct policy *policy, const struct audit_row *row
 		                                    : m->propagation & (unsigned)required;
 		if (required < 0 || right)
 			continue;
-		strbuf_reset(&policy->actual);
-		strbuf_reset(&policy->expected);
-		strbuf_reset(&policy->message);
-		strbuf_reset(&policy->hint);
-		strbuf_add(&policy->expected, o, n);
-		put_propagation(&policy->actual, m->propagation);
-		strbuf_printf(&policy->message, "its propagation is %s",
-		              strbuf_str(&policy->actual));
-		strbuf_printf(&policy->hint, "mount --make-%s ", strbuf_str(&policy->expected));
-		escape_operand(&policy->hint, row->path);
-		strbuf_puts(&policy->hint, "; mounts below keep theirs");
-		add(policy, MNT_PROPAGATION, row, m);
+		struct strbuf hint;
+		strbuf_init(&hint);
+		strbuf_printf(&hint, "mount --make-%.*s ", (int)n, o);
+		escape_operand(&hint, row->path);
+		strbuf_puts(&hint, "; mounts below keep theirs");
+		report->failed |= hint.failed;
+		audit_add_at(report, &at, MNT_PROPAGATION, AUDIT_WARNING,
+		             audit_format(report, "%.*s", (int)n, o), actual, strbuf_str(&hint),
+		             "its propagation is %s", actual);
+		strbuf_destroy(&hint);
 	}
-}
-
-static void judge_row(struct policy *policy, const struct audit_row *row)
-{
-	const char *root = policy->in->root;
-	bool whole = strcmp(root, "/") == 0;
-	struct strbuf *const texts[] = {&policy->path, &policy->message, &policy->expected,
-	                                &policy->actual, &policy->hint};
-	for (size_t k = 0; k < sizeof(texts) / sizeof(*texts); ++k)
-		strbuf_reset(texts[k]);
-	strbuf_printf(&policy->path, "%s%s", whole ? "" : root,
-	              whole || strcmp(row->path, "/") != 0 ? row->path : "");
-	policy->failed |= policy->path.failed;
-	uint32_t above, node = find(policy, &above);
-	if (node == MT_NONE) {
-		add_no_mount(policy, row, above);
-		return;
-	}
-	const struct mount *m = policy->in->d->tree.nodes[node].mount;
-	bool trigger = fstype_flags(m->fstype) & FST_AUTOFS;
-	if (m->vfs_opts && m->fs_opts && !trigger)
-		judge_options(policy, row, m);
-	else
-		audit_not_checked(policy->report, POLICY_OPTION);
-	if (policy->in->d->table->fields & MF_PROPAGATION && !trigger)
-		judge_propagation(policy, row, m);
-	else
-		audit_not_checked(policy->report, MNT_PROPAGATION);
 }
 
 int audit_policy(const struct audit_policy_input *in, struct audit_report *report)
 {
-	struct policy policy = {.in = in, .report = report};
-	struct strbuf *const texts[] = {&policy.path, &policy.message, &policy.expected,
-	                                &policy.actual, &policy.hint};
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i)
-		strbuf_init(texts[i]);
-	for (size_t i = 0; i < in->config->count && !policy.failed; ++i) {
-		if (in->config->rows[i].verb == AUDIT_REQUIRE)
-			judge_row(&policy, &in->config->rows[i]);
+	const char *root = strcmp(in->root, "/") == 0 ? "" : in->root;
+	for (size_t i = 0; i < in->config->count && !report->failed; ++i) {
+		const struct audit_row *row = &in->config->rows[i];
+		if (row->verb != AUDIT_REQUIRE)
+			continue;
+		const char *path = *root && strcmp(row->path, "/") == 0 ? "" : row->path;
+		uint32_t above, node = find(in->d, audit_format(report, "%s%s", root, path), &above);
+		if (node == MT_NONE) {
+			report_no_mount(in, report, row, above);
+			continue;
+		}
+		const struct mount *m = in->d->tree.nodes[node].mount;
+		bool trigger = fstype_flags(m->fstype) & FST_AUTOFS;
+		if (m->vfs_opts && m->fs_opts && !trigger)
+			judge_options(in, report, row, m);
+		else
+			audit_not_checked(report, POLICY_OPTION);
+		if (in->d->table->fields & MF_PROPAGATION && !trigger)
+			judge_propagation(report, row, m);
+		else
+			audit_not_checked(report, MNT_PROPAGATION);
 	}
-	if (!policy.failed)
-		audit_report_sort(report);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i)
-		strbuf_destroy(texts[i]);
-	if (policy.failed)
-		errno = ENOMEM;
-	return policy.failed ? -1 : 0;
+	return audit_finish(report);
 }

@@ -4,7 +4,7 @@
  *
  *     lines of a file, facts --> audit_fstab() --> findings
  *     what is mounted -------> audit_drift(), audit_mounts() (drift.h, mounts.h) --^
- *     a configuration -------> audit_policy() (policy.h); audit_config_apply() (config.h)
+ *     a configuration -------> audit_policy(), audit_config_apply() (config.h)
  *
  * The lines of an fstab are checked one by one, and compared with each other.  Facts about the
  * machine come through struct fstab_facts; a rule that lacks a fact is noted as not checked.  Pure,

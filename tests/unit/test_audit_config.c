@@ -2,7 +2,7 @@
 /* The configuration of an audit: valid and invalid lines, what is ignored, and what is required. */
 #include "unit.h"
 
-#include "audit/policy.h"
+#include "audit/config.h"
 #include "fault.h"
 #include "table/table_impl.h"
 

@@ -15,7 +15,6 @@
 #include "cmd/audit/audit.h"
 
 #include "audit/owner.h"
-#include "audit/policy.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
 #include "os/change.h"

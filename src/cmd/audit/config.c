@@ -19,13 +19,14 @@
 #define CONFIG_DIR CONFIG_FILE ".d"
 #define TOO_LARGE "larger than %d bytes; split it, or name another file"
 
-enum { CONFIG_MAX = 1 << 20 /* bytes of a file */, FILES_MAX = 1000, DIR_BYTES = 32 * 1024 };
+enum { CONFIG_MAX = 1 << 20 /* bytes of a file */, FILES_MAX = 1000 };
 
 struct reading {
 	struct fstab_machine *machine;
 	struct audit_config *config;
 	struct os *os;
 	bool trusting;           /* not root: files that others may write are read */
+	struct strbuf shown;     /* the name of the file, for messages */
 	char **names;            /* of files in CONFIG_DIR */
 	size_t nnames, names_room;
 };
@@ -35,16 +36,11 @@ struct reading {
 static bool is_trusted(const char *name, const struct stat *st, const char *option)
 {
 	if (st->st_uid != 0)
-		message(
-		    name,
-		    "owned by uid %u, who could hide findings from root; chown it to root, or "
-		    "name another file with %s",
-		    (unsigned)st->st_uid, option);
+		message(name, "owned by uid %u, who could hide findings from root; chown it to "
+		        "root, or name another file with %s", (unsigned)st->st_uid, option);
 	else if (st->st_mode & (S_IWGRP | S_IWOTH))
-		message(
-		    name,
-		    "writable by others than root (mode %04o), who could hide findings; chmod go-w",
-		    (unsigned)st->st_mode & 07777);
+		message(name, "writable by others than root (mode %04o), who could hide findings; "
+		        "chmod go-w", (unsigned)st->st_mode & 07777);
 	else
 		return true;
 	return false;
@@ -81,86 +77,71 @@ int audit_read_named(struct fstab_machine *machine, const char *name, const char
 	return rc;
 }
 
-/** Open a resolved path, and check who may write it.  @return a descriptor, or -1 after a message.
- */
-static int open_trusted(struct reading *r, const char *name, const char *place, bool dir)
+enum { NOT_FOUND = -2 };
+
+/** Open a file or directory from ROOT; its name is in r->shown.
+    @return a descriptor; NOT_FOUND; or -1 after a message. */
+static int open_below(struct reading *r, const char *path, bool dir)
 {
-	struct os *os = r->os;
+	struct run *run = &r->machine->run;
+	struct host *host = &r->machine->host;
+	const char *root = strbuf_str(&r->machine->root);
+	struct strbuf place;
 	struct stat st;
-	int fd = dir ? os_opendir(os, AT_FDCWD, place)
-	             : os_open_regular(os, AT_FDCWD, place, O_NOFOLLOW);
-	if (fd < 0 || os_fstatat(os, fd, "", &st) != 0) {
+	int fd = -1;
+	strbuf_init(&place);
+	strbuf_reset(&r->shown);
+	strbuf_printf(&r->shown, "%s%s", strcmp(root, "/") == 0 ? "" : root, path);
+	enum host_followed known = host_follow(host, path, &place);
+	const char *at = strbuf_str(&place), *name = strbuf_str(&r->shown);
+	if (r->shown.failed || place.failed) {
+		message(NULL, "%s", strerror(ENOMEM));
+	} else if (known == HOST_BLIND || (known == HOST_SEEN && path_blocks(run, at))) {
+		message(name,
+		        "touching it can block; name a copy with --config, or use --config=none");
+	} else if (known == HOST_MISSING && (errno == ENOENT || errno == ENOTDIR)) {
+		fd = machine_dangles(host, path) ? -1 : NOT_FOUND;
+	} else if (known == HOST_MISSING
+	           || (fd = dir ? os_opendir(r->os, AT_FDCWD, at)
+	                        : os_open_regular(r->os, AT_FDCWD, at, O_NOFOLLOW)) < 0
+	           || os_fstatat(r->os, fd, "", &st) != 0) {
 		message(name, "cannot be read: %s; --config=none ignores it", path_error(errno));
-		os_close(os, fd);
-		return -1;
+		os_close(r->os, fd);
+		fd = -1;
+	} else if (!r->trusting && !is_trusted(name, &st, "--config")) {
+		os_close(r->os, fd);
+		fd = -1;
 	}
-	if (r->trusting || is_trusted(name, &st, "--config"))
-		return fd;
-	os_close(os, fd);
-	return -1;
+	strbuf_destroy(&place);
+	return fd;
 }
 
-/** Parse the text of a file.  @return 0, or -1 after a message. */
-static int take_text(struct reading *r, const char *name, const char *text, size_t len)
+/** Parse the text of a file, and free it.  @return 0, or -1 after a message. */
+static int take_text(struct reading *r, const char *name, char *text, size_t len)
 {
 	int rc = audit_config_parse(r->config, name, text, len);
 	if (rc != 0)
 		message(name, "%s", strerror(errno));
-	return rc;
-}
-
-/** Read a file by its resolved path.  @return 0, or -1 after a message. */
-static int read_file(struct reading *r, const char *name, const char *place)
-{
-	struct os *os = r->os;
-	char *text;
-	size_t len;
-	int fd = open_trusted(r, name, place, false);
-	if (fd < 0)
-		return -1;
-	int rc = os_read_fd(os, fd, CONFIG_MAX, &text, &len);
-	if (rc != 0 && errno == EFBIG)
-		message(name, TOO_LARGE, CONFIG_MAX);
-	else if (rc != 0)
-		message(name, "cannot be read: %s; --config=none ignores it", path_error(errno));
-	os_close(os, fd);
-	if (rc != 0)
-		return -1;
-	rc = take_text(r, name, text, len);
 	free(text);
 	return rc;
 }
 
-/** The name of a path below ROOT, for messages. */
-static void show_name(struct reading *r, const char *path, struct strbuf *shown)
+/** Read a file from ROOT, if it exists.  @return 0, or -1 after a message. */
+static int read_file(struct reading *r, const char *path)
 {
-	const char *root = strbuf_str(&r->machine->root);
-	strbuf_reset(shown);
-	strbuf_printf(shown, "%s%s", strcmp(root, "/") == 0 ? "" : root, path);
-}
-
-/** Where a path from ROOT leads.
-    @shown [out]  Its name, for messages.
-    @return 1; 0: it does not exist; -1 after a message. */
-static int find(struct reading *r, const char *path, struct strbuf *shown, struct strbuf *place)
-{
-	struct run *run = &r->machine->run;
-	show_name(r, path, shown);
-	enum host_followed known = host_follow(&r->machine->host, path, place);
-	int error = errno;
-	if (shown->failed || place->failed)
-		message(NULL, "%s", strerror(ENOMEM));
-	else if (known == HOST_BLIND || (known == HOST_SEEN && path_blocks(run, strbuf_str(place))))
-		message(strbuf_str(shown),
-		        "touching it can block; name a copy with --config, or use --config=none");
-	else if (known == HOST_SEEN)
-		return 1;
-	else if (error == ENOENT || error == ENOTDIR)
-		return machine_dangles(&r->machine->host, path) ? -1 : 0;
-	else
-		message(strbuf_str(shown), "cannot be read: %s; --config=none ignores it",
-		        path_error(error));
-	return -1;
+	char *text;
+	size_t len;
+	int fd = open_below(r, path, false);
+	if (fd < 0)
+		return fd == NOT_FOUND ? 0 : -1;
+	int rc = os_read_fd(r->os, fd, CONFIG_MAX, &text, &len);
+	const char *name = strbuf_str(&r->shown);
+	if (rc != 0 && errno == EFBIG)
+		message(name, TOO_LARGE, CONFIG_MAX);
+	else if (rc != 0)
+		message(name, "cannot be read: %s; --config=none ignores it", path_error(errno));
+	os_close(r->os, fd);
+	return rc == 0 ? take_text(r, name, text, len) : -1;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -168,67 +149,53 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/** List the files of a directory.  @return 0, or -1 after a message. */
-static int list_dir(struct reading *r, const char *name, int fd)
+/** List the files of the directory, if it exists.  @return 0, or -1 after a message. */
+static int list_dir(struct reading *r)
 {
-	struct os *os = r->os;
-	const struct k_dirent *entry;
-	ssize_t n;
-	void *buf = malloc(DIR_BYTES);
-	bool failed = !buf;
-	while (!failed && (n = os_getdents(os, fd, buf, DIR_BYTES)) != 0) {
-		size_t at = 0, len;
-		failed = n < 0;
-		while (!failed && (entry = os_dirent(buf, (size_t)n, &at, &len)) != NULL) {
-			if (len <= 5 || *entry->name == '.'
-			    || strcmp(entry->name + len - 5, ".conf") != 0)
-				continue;
-			if (r->nnames == FILES_MAX) {
-				message(name, "more than %d files; merge some", FILES_MAX);
-				free(buf);
-				return -1;
-			}
-			failed = !ARRAY_ROOM(r->names, r->nnames, &r->names_room)
-			         || !(r->names[r->nnames] = strdup(entry->name));
-			r->nnames += !failed;
+	_Alignas(struct k_dirent) char buf[32 * 1024];
+	struct os_dir dir;
+	int fd = open_below(r, CONFIG_DIR, true);
+	if (fd < 0)
+		return fd == NOT_FOUND ? 0 : -1;
+	os_dir_begin(&dir, r->os, fd, buf, sizeof(buf));
+	for (const char *name; (name = os_dir_next(&dir)) != NULL && r->nnames <= FILES_MAX;) {
+		size_t len = strlen(name);
+		if (len <= 5 || *name == '.' || strcmp(name + len - 5, ".conf") != 0)
+			continue;
+		if (!ARRAY_ROOM(r->names, r->nnames, &r->names_room)
+		    || !(r->names[r->nnames] = strdup(name))) {
+			dir.error = ENOMEM;
+			break;
 		}
-		failed |= !failed && at < (size_t)n;
+		++r->nnames;
 	}
-	if (failed)
-		message(name, "cannot be read: %s; --config=none ignores it", strerror(errno));
+	os_close(r->os, fd);
+	bool good = dir.error == 0 && r->nnames <= FILES_MAX;
+	if (dir.error)
+		message(strbuf_str(&r->shown), "cannot be read: %s; --config=none ignores it",
+		        strerror(dir.error));
+	else if (!good)
+		message(strbuf_str(&r->shown), "more than %d files; merge some", FILES_MAX);
 	else if (r->nnames)
 		qsort(r->names, r->nnames, sizeof(*r->names), compare_names);
-	free(buf);
-	return failed ? -1 : 0;
+	return good ? 0 : -1;
 }
 
 /** Read the files at their usual places.  @return 0, or -1 after a message. */
 static int read_default(struct reading *r)
 {
-	struct strbuf shown, place, path;
-	strbuf_init(&shown);
-	strbuf_init(&place);
+	struct strbuf path;
 	strbuf_init(&path);
-	int rc = find(r, CONFIG_FILE, &shown, &place);
-	if (rc > 0)
-		rc = read_file(r, strbuf_str(&shown), strbuf_str(&place));
-	if (rc == 0)
-		rc = find(r, CONFIG_DIR, &shown, &place);
-	if (rc > 0) {
-		int fd = open_trusted(r, strbuf_str(&shown), strbuf_str(&place), true);
-		rc = fd < 0 ? -1 : list_dir(r, strbuf_str(&shown), fd);
-		os_close(r->os, fd);
-	}
+	int rc = read_file(r, CONFIG_FILE) == 0 && list_dir(r) == 0 ? 0 : -1;
 	for (size_t i = 0; i < r->nnames && rc == 0; ++i) {
 		strbuf_reset(&path);
 		strbuf_printf(&path, "%s/%s", CONFIG_DIR, r->names[i]);
-		rc = find(r, strbuf_str(&path), &shown, &place);
-		/* 0: it was removed while the directory was read. */
-		if (rc > 0)
-			rc = read_file(r, strbuf_str(&shown), strbuf_str(&place));
+		rc = read_file(r, strbuf_str(&path));
 	}
-	strbuf_destroy(&shown);
-	strbuf_destroy(&place);
+	for (size_t i = 0; i < r->nnames; ++i)
+		free(r->names[i]);
+	free(r->names);
+	strbuf_destroy(&r->shown);
 	strbuf_destroy(&path);
 	return rc;
 }
@@ -236,15 +203,13 @@ static int read_default(struct reading *r)
 /** Read a named file.  @return 0, or -1 after a message. */
 static int read_given(struct reading *r, const char *name)
 {
-	char *text = NULL;
+	char *text;
 	size_t len;
 	int rc = audit_read_named(r->machine, name, "--config", CONFIG_MAX, &text, &len);
 	if (rc == 0)
 		message(name, "cannot be read: %s; name a file, or --config=none",
 		        strerror(ENOENT));
-	rc = rc > 0 ? take_text(r, name, text, len) : -1;
-	free(text);
-	return rc;
+	return rc > 0 ? take_text(r, name, text, len) : -1;
 }
 
 /** Report invalid lines.  @return 0, or -1: there are some. */
@@ -262,14 +227,13 @@ static int report_problems(const struct audit_config *config)
 
 int audit_config_read(struct fstab_machine *machine, const char *given, struct audit_config *config)
 {
-	struct reading r = {.machine = machine, .config = config, .os = &machine->run.os};
+	struct os *os = &machine->run.os;
+	struct reading r = {.machine = machine, .config = config, .os = os};
 	if (given ? strcmp(given, "none") == 0 : !machine->run.live)
 		return 0;
-	r.trusting = os_geteuid(&machine->run.os) != 0;
+	r.trusting = os_geteuid(os) != 0;
+	strbuf_init(&r.shown);
 	int rc = given ? read_given(&r, given) : read_default(&r);
-	for (size_t i = 0; i < r.nnames; ++i)
-		free(r.names[i]);
-	free(r.names);
 	return report_problems(config) == 0 ? rc : -1;
 }
 
