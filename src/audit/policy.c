@@ -142,7 +142,8 @@ static void judge_options(const struct audit_policy_input *in, struct audit_repo
 			continue;
 		opt_add(&missing, o, n);
 		/* The file system may have another value: size=1g. */
-		for (const char *all = m->fs_opts; name < n && (other = opt_next_shown(&all, &k));) {
+		const char *all = name < n ? m->fs_opts : "";
+		while ((other = opt_next_shown(&all, &k)) != NULL) {
 			if (opt_name(other, k) == name && memcmp(other, o, name) == 0)
 				opt_add(&mounted, other, k);
 		}
@@ -155,8 +156,8 @@ static void judge_options(const struct audit_policy_input *in, struct audit_repo
 		escape_operand(&hint, row->path);
 		strbuf_puts(&hint, ", and correct the line of the fstab or the unit");
 	} else {
-		strbuf_puts(&hint, "correct the line of the fstab or the unit; keep the secret in a "
-		            "file of its own");
+		strbuf_puts(&hint, "correct the line of the fstab or the unit; keep the secret in "
+		                   "a file of its own");
 	}
 	report->failed |= hint.failed;
 	if (expected)
@@ -205,7 +206,8 @@ int audit_policy(const struct audit_policy_input *in, struct audit_report *repor
 		if (row->verb != AUDIT_REQUIRE)
 			continue;
 		const char *path = *root && strcmp(row->path, "/") == 0 ? "" : row->path;
-		uint32_t above, node = find(in->d, audit_format(report, "%s%s", root, path), &above);
+		path = audit_format(report, "%s%s", root, path);
+		uint32_t above, node = find(in->d, path, &above);
 		if (node == MT_NONE) {
 			report_no_mount(in, report, row, above);
 			continue;

@@ -249,14 +249,11 @@ void audit_put_rules(struct json *json, const char *key, audit_set set);
 
 /* nagios.c */
 
-/** A line with perfdata, and the lines that `verbose` adds. */
+/** A line with perfdata, and the lines that `verbose` adds.  @out  Empty. */
 void audit_nagios(const struct audit_reported *reported, struct strbuf *out);
 
 /** Its exit status. */
 int audit_nagios_status(const struct audit_reported *reported);
-
-/** A line without perfdata: UNKNOWN, and why. */
-void audit_nagios_unknown(const char *why, struct strbuf *out);
 
 /** Parse a range.  @return whether it is valid. */
 bool audit_range_read(const char *text, struct audit_range *range);

@@ -73,34 +73,13 @@ int audit_nagios_status(const struct audit_reported *reported)
 		   : NX_OK;
 }
 
-/** Append an escaped message, with bars replaced. */
-static void put_message(struct strbuf *out, const char *text)
+/** Append a text with bars replaced, and destroy it. */
+static void put_without_bars(struct strbuf *out, struct strbuf *text)
 {
-	for (const char *at = text; *at; ++at) {
-		if (*at == '|')
-			strbuf_puts(out, "\\x7c");
-		else
-			strbuf_putc(out, *at);
-	}
-}
-
-/** Append any text escaped, with bars replaced.  @f  The finding that it is of, or NULL. */
-static void put_text(struct strbuf *out, const struct audit_finding *f, const char *text)
-{
-	struct strbuf safe;
-	strbuf_init(&safe);
-	if (f)
-		audit_put_text(&safe, f, text);
-	else
-		escape_terminal(&safe, text);
-	put_message(out, strbuf_str(&safe));
-	out->failed |= safe.failed;
-	strbuf_destroy(&safe);
-}
-
-static void put_safe(struct strbuf *out, const char *text)
-{
-	put_text(out, NULL, text);
+	for (const char *at = strbuf_str(text); *at; ++at)
+		strbuf_puts(out, *at == '|' ? "\\x7c" : (char[]){*at, '\0'});
+	out->failed |= text->failed;
+	strbuf_destroy(text);
 }
 
 /** List findings, the most severe first: "DRIFT-SOURCE /data, DRIFT-TYPE /t". */
@@ -116,7 +95,7 @@ static void put_gravest(const struct audit_reported *reported, struct strbuf *ou
 				continue;
 			strbuf_printf(out, "%s%s%s", before, audit_rules[f->code].code,
 			              *f->target ? " " : "");
-			put_text(out, f, f->target);
+			audit_put_text(out, f, f->target);
 			before = ", ";
 		}
 	}
@@ -135,7 +114,7 @@ static void put_line(const struct audit_reported *reported, int status, struct s
 	strbuf_init(&line);
 	strbuf_printf(&line, "GETMNT %s - ", names[status]);
 	if (reported->failed) {
-		put_message(&line, reported->failed);
+		strbuf_puts(&line, reported->failed);
 	} else {
 		strbuf_printf(&line, "%zu critical, %zu warning%s", of[AUDIT_CRITICAL],
 		              of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s");
@@ -146,16 +125,14 @@ static void put_line(const struct audit_reported *reported, int status, struct s
 			              reported->mounts == 1 ? "" : "s");
 		if (!audit_is_complete(reported)) {
 			strbuf_puts(&line, "; incomplete: ");
-			put_safe(&line, reported->run->nreasons ? reported->run->reasons[0] : "?");
+			escape_terminal(&line, reported->run->nreasons ? reported->run->reasons[0] : "?");
 		} else if (status == NX_UNKNOWN) {
 			strbuf_printf(&line, "; %u rules not checked",
 			              audit_set_count(reported->not_checked));
 		}
 	}
-	audit_cut(&line, 0, LINE_MAX_CHARS);
-	strbuf_add(out, strbuf_str(&line), line.len);
-	out->failed |= line.failed;
-	strbuf_destroy(&line);
+	put_without_bars(out, &line);
+	audit_cut(out, 0, LINE_MAX_CHARS);
 }
 
 static void put_perfdata(const struct audit_reported *reported, struct strbuf *out)
@@ -187,38 +164,38 @@ static void put_long(const struct audit_reported *reported, struct strbuf *out)
 				continue;
 			strbuf_printf(out, "%s%s %s ", f->age == AUDIT_NEW ? "new: " : "",
 			              audit_severity_name(f->severity), audit_rules[f->code].code);
-			put_text(out, f, f->target);
+			audit_put_text(out, f, f->target);
 			strbuf_puts(out, *f->target ? ": " : "");
-			put_text(out, f, f->message);
+			audit_put_text(out, f, f->message);
 			if (verbose > 1 && f->hint) {
 				strbuf_puts(out, "; ");
-				put_text(out, f, f->hint);
+				audit_put_text(out, f, f->hint);
 			}
 			strbuf_putc(out, '\n');
 		}
 	}
 	const struct audit_row *row;
 	for (size_t at = 0; (row = audit_next_over(reported, &at));) {
-		put_safe(out, row->place);
+		escape_terminal(out, row->place);
 		strbuf_puts(out, " has expired\n");
 	}
 	for (size_t i = 0; i < run->nreasons; ++i) {
 		strbuf_puts(out, "incomplete: ");
 		if (reported->failed && strcmp(reported->failed, run->reasons[i]) == 0)
-			put_message(out, reported->failed);
+			strbuf_puts(out, reported->failed);
 		else
-			put_safe(out, run->reasons[i]);
+			escape_terminal(out, run->reasons[i]);
 		strbuf_putc(out, '\n');
 	}
 	if (verbose > 1)
 		audit_put_not_checked(out, reported);
 	if (verbose > 2) {
 		strbuf_puts(out, "getmnt " GETMNT_VERSION ", host ");
-		put_safe(out, run->host ? run->host : "?");
+		escape_terminal(out, run->host ? run->host : "?");
 		strbuf_printf(out, ", boot %s, namespace %" PRIu64 ", table %s, fstab ",
 		              run->boot_id ? run->boot_id : "?", run->mntns,
 		              run->table ? table_source_name(run->table->source) : "?");
-		put_safe(out, reported->fstab ? reported->fstab : "none");
+		escape_terminal(out, reported->fstab ? reported->fstab : "none");
 		strbuf_putc(out, '\n');
 	}
 }
@@ -230,19 +207,10 @@ void audit_nagios(const struct audit_reported *reported, struct strbuf *out)
 		put_perfdata(reported, out);
 	strbuf_putc(out, '\n');
 	audit_put_left_out(out, reported->report);
-	if (reported->way->limits.verbose)
-		put_long(reported, out);
-}
-
-void audit_nagios_unknown(const char *why, struct strbuf *out)
-{
-	struct strbuf line;
-	strbuf_init(&line);
-	strbuf_puts(&line, "GETMNT UNKNOWN - ");
-	put_message(&line, why);
-	audit_cut(&line, 0, LINE_MAX_CHARS);
-	strbuf_add(out, strbuf_str(&line), line.len);
-	strbuf_putc(out, '\n');
-	out->failed |= line.failed;
-	strbuf_destroy(&line);
+	if (reported->way->limits.verbose) {
+		struct strbuf text;
+		strbuf_init(&text);
+		put_long(reported, &text);
+		put_without_bars(out, &text);
+	}
 }

@@ -305,14 +305,11 @@ int audit_way_refuse(struct audit_way *way, int argc, char **argv)
 	bool metrics = has_form(argc, argv, "prometheus");
 	way->output = NULL;
 	find_option(argc, argv, "output", &way->output);
-	if (way->plugin) {
-		audit_nagios_unknown(audit_way_why(way), &document);
-		status = NX_UNKNOWN;
-		way->output = NULL;
-		deliver(way, &document);
-	} else if (metrics && way->output && *way->output) {
-		way->form = AF_PROMETHEUS;
-		report_failure(way, audit_way_why(way), &document);
+	if (way->plugin || (metrics && way->output && *way->output)) {
+		way->form = way->plugin ? AF_NAGIOS : AF_PROMETHEUS;
+		way->output = way->plugin ? NULL : way->output;
+		way->limits.verbose = 0;
+		status = report_failure(way, audit_way_why(way), &document);
 		deliver(way, &document);
 	}
 	strbuf_destroy(&document);
