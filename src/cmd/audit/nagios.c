@@ -125,7 +125,8 @@ static void put_line(const struct audit_reported *reported, int status, struct s
 			              reported->mounts == 1 ? "" : "s");
 		if (!audit_is_complete(reported)) {
 			strbuf_puts(&line, "; incomplete: ");
-			escape_terminal(&line, reported->run->nreasons ? reported->run->reasons[0] : "?");
+			escape_terminal(&line, reported->run->nreasons
+			                           ? reported->run->reasons[0] : "?");
 		} else if (status == NX_UNKNOWN) {
 			strbuf_printf(&line, "; %u rules not checked",
 			              audit_set_count(reported->not_checked));
