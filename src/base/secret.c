@@ -95,29 +95,10 @@ static bool is_user_name(const char *name, size_t n)
 	           && near_distance(last, nlast, "username", 8, false) <= 1);
 }
 
-/** A cached search result.  Searches start at increasing places, so that it holds until a search
-    starts after it. */
-struct found {
-	const char *at;   /* NULL: not searched yet; the end: not found */
-};
-
-/** Find a text.  @return the end if there is none. */
-static const char *find_next(struct found *found, const char *from, const char *end,
-                             const char *text)
-{
-	if (!found->at || found->at < from) {
-		found->at = memmem(from, (size_t)(end - from), text, strlen(text));
-		found->at = found->at ? found->at : end;
-	}
-	return found->at;
-}
-
 /** The start of the secret in the userinfo of a URL, or NULL.
-    @scheme  Its "://", or the end. */
+    @scheme  Its "://". */
 static const char *secret_of_url(const char *scheme, const char *end)
 {
-	if (scheme == end)
-		return NULL;
 	const char *authority = scheme + 3;
 	const char *slash = memchr(authority, '/', (size_t)(end - authority));
 	size_t len = (size_t)((slash ? slash : end) - authority);
@@ -136,34 +117,40 @@ static const char *secret_of_url(const char *scheme, const char *end)
     @return NULL if there is none. */
 static const char *secret_at(const char *option, size_t n, const char **begin)
 {
-	const char *end = option + n, *found = NULL, *url = NULL;
-	struct found scheme = {NULL}, percents = {NULL}, colons = {NULL}, pass = {NULL};
+	const char *end = option + n, *found = NULL, *url = NULL, *scheme = NULL;
 	const char *from = option, *equals;
+	/* One search suffices: a later one would begin after the same place, or find nothing. */
+	bool knows_sign = false, knows_pass = false;
 	for (; (equals = memchr(from, '=', (size_t)(end - from))) != NULL; from = equals + 1) {
 		const char *value = equals + 1, *secret = NULL;
 		/* "x-systemd.key": the part after the last dot is the name. */
 		const char *dot = memrchr(from, '.', (size_t)(equals - from));
 		const char *name = dot ? dot + 1 : from;
-		size_t len = (size_t)(equals - name);
+		size_t len = (size_t)(equals - name), left = (size_t)(end - value);
+		if (found && found < value)
+			break;
 		/* A value may contain options in turn; a name never contains '/'. */
 		if (value == end || (from != option && memchr(from, '/', (size_t)(equals - from))))
 			continue;
 		if (is_secret_name(name, len)) {
 			secret = value;
-		} else if (is_user_name(name, len)) {
-			const char *percent = find_next(&percents, value, end, "%");
-			const char *colon = find_next(&colons, value, end, ":");
-			const char *sign = percent < colon ? percent : colon;
+		} else if (!knows_sign && is_user_name(name, len)) {
+			const char *sign = value;
+			knows_sign = true;
+			while (sign < end && *sign != '%' && *sign != ':')
+				++sign;
 			secret = sign + 1 < end ? sign + 1 : NULL;
-		} else if (len == 11 && ends_in(name, len, "ssh_command")
-		           && find_next(&pass, value, end, "pass") != end) {
-			secret = value;   /* of sshfs: sshpass -pWORD */
+		} else if (!knows_pass && len == 11 && ends_in(name, len, "ssh_command")) {
+			knows_pass = true;
+			/* Of sshfs: sshpass -pWORD. */
+			secret = memmem(value, left, "pass", 4) ? value : NULL;
 		}
-		if (!secret) {
-			if (!scheme.at || scheme.at < value)
-				url = secret_of_url(find_next(&scheme, value, end, "://"), end);
-			secret = url;
+		if (!secret && scheme != end && (!scheme || scheme < value)) {
+			scheme = memmem(value, left, "://", 3);
+			url = scheme ? secret_of_url(scheme, end) : NULL;
+			scheme = scheme ? scheme : end;
 		}
+		secret = secret ? secret : url;
 		/* The secret of a URL may begin after one that its options contain. */
 		if (secret && (!found || secret < found)) {
 			found = secret;
@@ -186,27 +173,26 @@ bool has_secret(const char *options)
 }
 
 /** Find the quote that ends an option: followed by a comma or the end.
-    @quotes  Cached searches for the two quotes.
+    @found  For either quote, the last result: searches begin at increasing places.
     @return the end of the text if there is none, or if mark is not a quote. */
-static const char *find_end_quote(struct found *quotes, const char *from, const char *end,
-                                  char mark)
+static const char *find_end_quote(const char *found[2], const char *from, const char *end, char mark)
 {
-	struct found *found = &quotes[mark == '"'];
+	const char **at = &found[mark == '"'];
 	if (mark != '"' && mark != '\'')
 		return end;
-	if (!found->at || found->at < from) {
-		found->at = strchr(from, mark);
-		while (found->at && found->at[1] && found->at[1] != ',')
-			found->at = strchr(found->at + 1, mark);
-		found->at = found->at ? found->at : end;
+	if (!*at || *at < from) {
+		*at = strchr(from, mark);
+		while (*at && (*at)[1] && (*at)[1] != ',')
+			*at = strchr(*at + 1, mark);
+		*at = *at ? *at : end;
 	}
-	return found->at;
+	return *at;
 }
 
 void mask_options(const char *options, struct strbuf *out)
 {
 	const char *end = options + strlen(options);
-	struct found quotes[2] = {{NULL}, {NULL}};
+	const char *quotes[2] = {NULL, NULL};
 	while (*options) {
 		size_t n = strcspn(options, ",");
 		const char *from, *secret = secret_at(options, n, &from);
