@@ -175,7 +175,8 @@ bool has_secret(const char *options)
 /** Find the quote that ends an option: followed by a comma or the end.
     @found  For either quote, the last result: searches begin at increasing places.
     @return the end of the text if there is none, or if mark is not a quote. */
-static const char *find_end_quote(const char *found[2], const char *from, const char *end, char mark)
+static const char *find_end_quote(const char *found[2], const char *from, const char *end,
+                                  char mark)
 {
 	const char **at = &found[mark == '"'];
 	if (mark != '"' && mark != '\'')

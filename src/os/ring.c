@@ -101,7 +101,7 @@ fail:
 	return NULL;
 }
 
-/** Take the answers that are there.  @return how many. */
+/** Take the answers that have arrived.  @return their number. */
 static size_t ring_reap(struct os_ring *ring)
 {
 	unsigned head = atomic_load_explicit(ring->cq_head, memory_order_relaxed);
@@ -116,18 +116,8 @@ static size_t ring_reap(struct os_ring *ring)
 	return n;
 }
 
-/** A request of the round that is to come.  @i  Its number, less than ring->entries. */
-static void ring_request(struct os_ring *ring, unsigned i, const struct io_uring_sqe *request)
-{
-	unsigned slot =
-		(atomic_load_explicit(ring->sq_tail, memory_order_relaxed) + i) & ring->sq_mask;
-	ring->sqes[slot] = *request;
-	ring->sqes[slot].user_data = i;
-	ring->sq_array[slot] = slot;
-}
-
-/** Have the first n requests answered.
-    @return how many were, from the first: less than n where the ring is of no more use. */
+/** Wait for the answers to the first n requests.
+    @return their number, from the first; less than n if the ring can no longer be used. */
 static unsigned ring_round(struct os *os, struct os_ring *ring, unsigned n)
 {
 	unsigned tail = atomic_load_explicit(ring->sq_tail, memory_order_relaxed);
@@ -151,18 +141,6 @@ static unsigned ring_round(struct os *os, struct os_ring *ring, unsigned n)
 	return begun;
 }
 
-/** How many of n, from the i-th, make a round. */
-static unsigned ring_part(const struct os_ring *ring, size_t i, size_t n)
-{
-	return n - i < ring->entries ? (unsigned)(n - i) : ring->entries;
-}
-
-/** Whether a kernel does not know a request. */
-static bool ring_unknown(int result)
-{
-	return result == -EINVAL || result == -EOPNOTSUPP;
-}
-
 int os_ring_open(struct os *os, struct os_ring *ring, int flags, uint64_t resolve,
                  struct os_ring_open *opens, size_t n)
 {
@@ -173,23 +151,27 @@ int os_ring_open(struct os *os, struct os_ring *ring, int flags, uint64_t resolv
 	for (size_t i = 0; i < n; ++i)
 		opens[i].fd = -1;
 	for (size_t from = 0; from < n; from += ring->entries) {
-		unsigned part = ring_part(ring, from, n);
+		unsigned part = n - from < ring->entries ? (unsigned)(n - from) : ring->entries;
+		unsigned tail = atomic_load_explicit(ring->sq_tail, memory_order_relaxed);
 		struct os_ring_open *these = opens + from;
 		for (unsigned i = 0; i < part; ++i) {
-			ring_request(ring, i, &(struct io_uring_sqe){
+			unsigned slot = (tail + i) & ring->sq_mask;
+			ring->sqes[slot] = (struct io_uring_sqe){
 				.opcode = IORING_OP_OPENAT2,
 				.fd = these[i].dirfd,
 				.addr = (uintptr_t)these[i].name,
 				.off = (uintptr_t)&how,
 				.len = sizeof(how),
-			});
+				.user_data = i,
+			};
+			ring->sq_array[slot] = slot;
 		}
-		unsigned answered = ring_round(os, ring, part);
-		for (unsigned i = 0; i < answered; ++i)
-			these[i].fd = ring->results[i] < 0 ? -1 : ring->results[i];
-		unsigned unknown = 0;
-		for (unsigned i = 0; i < answered; ++i)
-			unknown += ring_unknown(ring->results[i]);
+		unsigned answered = ring_round(os, ring, part), unknown = 0;
+		for (unsigned i = 0; i < answered; ++i) {
+			int result = ring->results[i];
+			these[i].fd = result < 0 ? -1 : result;
+			unknown += result == -EINVAL || result == -EOPNOTSUPP;
+		}
 		/* Before 5.12 there is no such way to open. */
 		if (answered < part || unknown == part)
 			return -1;
