@@ -124,8 +124,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	merge.fix = choices & 31;
 	merge.persistent = choices & 32;
 	merge.keep = choices & 64;
-	merge.add = names;
-	merge.nadd = choices & 128 ? 2 : 0;
+	input.add = names;
+	input.nadd = choices & 128 ? 2 : 0;
 	FUZZ_CHECK(fstab_merge(&merge, &out) == 0);
 	FUZZ_CHECK(out.reproduced <= out.mounts && out.mounts > 0);
 	bool hurt = false, known = false;

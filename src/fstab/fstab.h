@@ -128,8 +128,8 @@ struct fstab_input {
 	enum fstab_id id;
 	enum fstab_options options;
 	bool nofail;               /* add nofail where a boot can do without */
-	const char *const *add;    /* mount points, from ROOT, where a mount of an ordinary user
-	                              gets a line too */
+	const char *const *add;    /* mount points, from ROOT, and swap spaces that get a line in a
+	                              merge, and though an ordinary user mounted them */
 	size_t nadd;
 	struct fstab_world world;
 

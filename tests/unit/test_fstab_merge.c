@@ -118,7 +118,11 @@ struct made {
 
 static const struct fstab_swap swaps[] = {{"/dev/sda5", false, false, 5}};
 
-static void make(struct made *made, const char *table, const char *const *add, size_t nadd)
+/** Names of the next plan. */
+static const char *added[4];
+static size_t nadded;
+
+static void make(struct made *made, const char *table)
 {
 	*made = (struct made){.table = table_parse_mountinfo(table, strlen(table))};
 	CU_ASSERT_PTR_NOT_NULL_FATAL(made->table);
@@ -129,7 +133,7 @@ static void make(struct made *made, const char *table, const char *const *add, s
 	made->d = discover(&os, NULL, made->table, &opts);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(made->d);
 	made->in = (struct fstab_input){
-		.add = add, .nadd = nadd,
+		.add = added, .nadd = nadded,
 		.d = made->d, .root = "/", .swaps = swaps, .nswaps = 1, .options = FSTAB_MINIMAL,
 		.world = {NULL, find_device, find_swap, holders},
 	};
@@ -179,8 +183,12 @@ static void check_match(const struct fstab_match_input *in)
 	};
 	struct fstab_match match;
 	struct fstab_merged merged;
+	struct fstab_input live = *in->in;
+	struct fstab_merge_input merge = {.match = *in};
+	live.nadd = 0;
+	merge.match.in = &live;
 	CU_ASSERT_EQUAL_FATAL(fstab_match(in, &match), 0);
-	CU_ASSERT_EQUAL_FATAL(fstab_merge(&(struct fstab_merge_input){.match = *in}, &merged), 0);
+	CU_ASSERT_EQUAL_FATAL(fstab_merge(&merge, &merged), 0);
 	size_t n = 0;
 	for (size_t i = 0; i < merged.nnotes; ++i) {
 		const struct fstab_note *note = &merged.notes[i];
@@ -208,7 +216,7 @@ static char *merged(struct fstab_merge_input in, const char *table, const char *
                     const char *base)
 {
 	struct made made;
-	make(&made, table, in.add, in.nadd);
+	make(&made, table);
 	struct tablines *file = tablines_parse(text, n);
 	struct tablines *base_lines = base ? tablines_parse(base, strlen(base)) : NULL;
 	struct fstab_merged out;
@@ -277,16 +285,13 @@ static void add_unit(struct strbuf *units, const char *path)
 }
 
 /** Read the settings of a merge.
-    @add    Room for the names of add=.
     @units  Gets the units of loaded=. */
-static void set(struct fstab_merge_input *in, char *settings, const char *add[],
-                struct strbuf *units)
+static void set(struct fstab_merge_input *in, char *settings, struct strbuf *units)
 {
 	char *value;
 	for (const char *word; (word = unit_case_word(&settings, &value)) != NULL;) {
 		if (strcmp(word, "add") == 0) {
-			add[in->nadd++] = value;
-			in->add = add;
+			added[nadded++] = value;
 		} else if (strcmp(word, "loaded") == 0) {
 			add_unit(units, value);
 		} else if (strcmp(word, "fix") == 0) {
@@ -308,12 +313,11 @@ static void check_merge(const struct unit_case *c, size_t part, const char *tabl
 	struct host_units loaded = {0};
 	struct strbuf units;
 	char settings[256];
-	const char *add[4];
 	bool noted = part + 1 < c->count && strcmp(c->parts[part + 1].head, "notes") == 0;
 	const char *expected_notes = noted ? c->parts[part + 1].text : "";
 	snprintf(settings, sizeof(settings), "%s", c->parts[part].head);
 	strbuf_init(&units);
-	set(&in, settings, add, &units);
+	set(&in, settings, &units);
 	if (units.len) {
 		CU_ASSERT_EQUAL_FATAL(host_units_parse(strbuf_take(&units), &loaded), 0);
 		in.loaded = &loaded;
@@ -326,6 +330,7 @@ static void check_merge(const struct unit_case *c, size_t part, const char *tabl
 		printf("%s, %s:\n%s-- notes\n%s", c->name, c->parts[part].head, got ? got : "",
 		       notes);
 	CU_ASSERT_TRUE(same);
+	nadded = 0;
 	free(got);
 	free(expected);
 	host_units_destroy(&loaded);
@@ -404,8 +409,7 @@ static void test_mapper(void)
 		char text[256];
 		snprintf(text, sizeof(text), ROOT_LINE "%s /m ext4 rw 0 2\n", rows[i].source);
 		struct made made;
-		make(&made, ROOT "22 20 253:9 / /m rw,relatime - ext4 /dev/mapper/vg--a-home rw\n",
-		     NULL, 0);
+		make(&made, ROOT "22 20 253:9 / /m rw,relatime - ext4 /dev/mapper/vg--a-home rw\n");
 		struct tablines *file = tablines_parse(text, strlen(text));
 		made.plan.lines[1].fate = FSTAB_LINE;
 		made.plan.lines[1].source = "/dev/mapper/vg--a-home";
@@ -437,7 +441,7 @@ static void test_nul(void)
 static void test_keep_options(void)
 {
 	struct made made;
-	make(&made, TABLE, NULL, 0);
+	make(&made, TABLE);
 	struct tablines *file = tablines_parse(good, sizeof(good) - 1);
 	struct fstab_merge_input in = {
 	        .match.file = file, .match.in = &made.in, .match.plan = &made.plan};
@@ -545,7 +549,7 @@ static void test_corrupted(void)
 	const unsigned runs = unit_step() >= 100 ? 300 : 3000;
 	unsigned hurt = 0;
 	struct made made;
-	make(&made, TABLE, NULL, 0);
+	make(&made, TABLE);
 	state = 88172645463325252u;
 	for (unsigned run = 0; run < runs; ++run) {
 		char text[4 * sizeof(good)];
@@ -618,7 +622,7 @@ static void test_no_memory(void)
 	     "24 20 0:40 /@ /s rw,relatime - btrfs /dev/sdc rw,subvol=/@\n"
 	     "25 20 0:60 / /o rw,relatime - overlay o rw,lowerdir=/home/a:/b\n"
 	     "26 20 0:61 / /t rw,relatime - tmpfs t rw\n"
-	     "27 26 8:1 /y /t rw,relatime - ext4 /dev/sda1 rw\n", NULL, 0);
+	     "27 26 8:1 /y /t rw,relatime - ext4 /dev/sda1 rw\n");
 	fault_each_allocation(merge_damaged_file, &made, 50);
 	unmake(&made);
 }
@@ -644,7 +648,7 @@ static void test_many(void)
 				              i % 4 == 1 ? "ext4" : "tmpfs");
 		}
 		struct made made;
-		make(&made, strbuf_str(&table), NULL, 0);
+		make(&made, strbuf_str(&table));
 		double from = unit_cpu();
 		struct tablines *file = tablines_parse(text.data, text.len);
 		struct fstab_merge_input in = {.match.file = file,

@@ -197,7 +197,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 		.match = machine_match_input(&machine, plan, file), .base = base,
 		.loaded = changed && !lost ? units : NULL, .fix = opts->fix,
 		.persistent = opts->persistent, .keep = opts->keep,
-		.add = (const char *const *)opts->add, .nadd = opts->nadd, .refused = is_refused,
+		.refused = is_refused,
 	};
 	if (fstab_merge(&input, &merged) != 0) {
 		message(path, errno == EBADMSG ? "cannot be merged: a line would not read as "

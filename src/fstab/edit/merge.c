@@ -58,8 +58,9 @@ static void report_rest(struct merger *m)
 /** Mark the mounts that are to be added by name; report those that do not exist. */
 static void take_names(struct merger *m)
 {
-	for (size_t i = 0; i < m->in->nadd && !m->match.failed; ++i) {
-		const char *name = m->in->add[i];
+	const struct fstab_input *in = m->in->match.in;
+	for (size_t i = 0; i < in->nadd && !m->match.failed; ++i) {
+		const char *name = in->add[i];
 		const char *key = match_normal(&m->match, name);
 		struct planned *found = NULL;
 		const struct planned *live = key ? match_live(&m->match, key) : NULL;

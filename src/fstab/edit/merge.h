@@ -35,7 +35,8 @@ enum fstab_fix {
 };
 
 struct fstab_merge_input {
-	struct fstab_match_input match;  /* the file, the plan, and how to look at the host */
+	struct fstab_match_input match;  /* the file, the plan, and how to look at the host; what
+	                                    `add` of the plan's input names gets a line */
 	const struct tablines *base;    /* or NULL */
 	const struct host_units *loaded; /* the base, if the file was changed since systemd loaded
 	                                    it, and base is NULL; or NULL */
@@ -43,8 +44,6 @@ struct fstab_merge_input {
 	bool persistent;                /* every mount of the plan gets one line; lines in its way
 	                                   are commented out */
 	bool keep;                      /* options are not compared */
-	const char *const *add;         /* mount points and swap spaces that get a line too */
-	size_t nadd;
 	/** Whether the kernel is known to refuse an option, n bytes of a line of the file.
 	    NULL: none is known.
 	    @arg  match.arg */
