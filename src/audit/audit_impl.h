@@ -87,6 +87,10 @@ void audit_add_line(struct audit *audit, const struct audit_entry *entry, enum a
 __attribute__((format(printf, 2, 3)))
 const char *audit_format(struct audit_report *report, const char *format, ...);
 
+/** A string that a function appends for a name, such as escape_operand(); as audit_format(). */
+const char *audit_string(struct audit_report *report,
+                         void (*append)(struct strbuf *out, const char *name), const char *name);
+
 /** Sort the findings.  @return 0; or -1 if memory ran out for one (ENOMEM). */
 int audit_finish(struct audit_report *report);
 

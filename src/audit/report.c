@@ -162,6 +162,18 @@ const char *audit_format(struct audit_report *report, const char *format, ...)
 	return text ? text : "";
 }
 
+const char *audit_string(struct audit_report *report,
+                         void (*append)(struct strbuf *out, const char *name), const char *name)
+{
+	struct strbuf out;
+	strbuf_init(&out);
+	append(&out, name);
+	const char *text = audit_format(report, "%s", strbuf_str(&out));
+	report->failed |= out.failed;
+	strbuf_destroy(&out);
+	return text;
+}
+
 int audit_finish(struct audit_report *report)
 {
 	if (!report->failed)

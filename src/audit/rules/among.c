@@ -102,8 +102,7 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 		finding->other != ORDER_NONE ? &audit->entries[finding->other] : NULL;
 	const struct fstab_facts *facts = audit->in->facts;
 	unsigned number = other ? other->line->number : 0;
-	const char *option, *needs = what_needs(finding->kind), *path = finding->path;
-	struct strbuf unit;
+	const char *option, *unit, *needs = what_needs(finding->kind), *path = finding->path;
 	switch (finding->fault) {
 	case ORDER_LATE:
 		report_late(audit, entry, finding, other);
@@ -132,17 +131,14 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 				       "may mount both at once", needs, path, other->path, number);
 		break;
 	case ORDER_NOWHERE:
-		strbuf_init(&unit);
-		fstab_unit_name(&unit, path);
-		strbuf_puts(&unit, ".mount");
-		if (audit_is_systemd(audit) && facts->lacks_unit && !unit.failed
-		    && facts->lacks_unit(facts->arg, strbuf_str(&unit)))
+		unit = audit_format(audit->report, "%s.mount",
+		                    audit_string(audit->report, fstab_unit_name, path));
+		if (audit_is_systemd(audit) && facts->lacks_unit
+		    && facts->lacks_unit(facts->arg, unit))
 			audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING | AUDIT_BOOT,
 				       audit_format(audit->report, "a line of %s", path), NULL,
 				       "add the line, or remove the option", "x-systemd.requires "
 				       "names %s, which no line and no unit mounts", path);
-		audit->report->failed |= unit.failed;
-		strbuf_destroy(&unit);
 		break;
 	case ORDER_ROOT:
 		/* Raspberry Pi OS writes it last. */

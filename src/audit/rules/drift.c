@@ -31,20 +31,6 @@ static bool is_contained(struct drift *drift, const struct tabline *line)
 	                             &drift->container);
 }
 
-/** A command with a name, which may be a user's choice: it is escaped. */
-static const char *command(struct drift *drift, const char *before,
-                           void (*escape)(struct strbuf *out, const char *name),
-                           const char *name, const char *after)
-{
-	struct strbuf out;
-	strbuf_init(&out);
-	escape(&out, name);
-	const char *text = audit_format(drift->report, "%s%s%s", before, strbuf_str(&out), after);
-	drift->report->failed |= out.failed;
-	strbuf_destroy(&out);
-	return text;
-}
-
 void drift_report(struct drift *drift, enum audit_code code, const struct tabline *line,
                   const struct fstab_line *live, enum audit_severity severity,
                   const char *expected, const char *actual, const char *hint,
@@ -190,8 +176,9 @@ static void judge_without_line(struct drift *drift, const struct fstab_line *liv
 		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
 			     drift_wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
 			     "a line", drift_live_name(drift, live),
-			     command(drift, "getmnt fstab --merge --add=", escape_shell_octal,
-			             live->swap ? live->swap : live->target, " --diff"),
+			     audit_format(drift->report, "getmnt fstab --merge --add=%s --diff",
+			                  audit_string(drift->report, escape_shell_octal,
+			                               live->swap ? live->swap : live->target)),
 			     live->swap ? "it is in use, but not in fstab"
 			                : "it is mounted, but not in fstab, and its owner is not "
 			                  "known");
@@ -326,8 +313,8 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 	const char *hint = missing ? "attach the device, or add noauto to the line"
 		: swap ? "swapon -a, or remove the line"
 		: automount ? "run systemctl daemon-reload, and start its automount unit"
-		            : command(drift, "mount ", escape_operand, target,
-		                      ", or give the line noauto");
+		            : audit_format(drift->report, "mount %s, or give the line noauto",
+		                           audit_string(drift->report, escape_operand, target));
 	drift_report(drift, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, line, NULL,
 		     can ? AUDIT_INFO : AUDIT_WARNING, swap ? "in use" : "mounted",
 		     swap ? "not in use" : "not mounted", hint, "it is %s%s",

@@ -100,13 +100,11 @@ bool audit_is_systemd(struct audit *audit)
 
 /** Report a unit file of the administrator. */
 static void report_unit(struct audit *audit, const struct audit_entry *entry, bool masked,
-                        bool automount, const char *file)
+                        bool automount, const char *unit, const char *file)
 {
-	struct strbuf unit;
-	strbuf_init(&unit);
-	escape_operand(&unit, strrchr(file, '/') + 1);
 	const char *unmask = audit_format(audit->report, "remove the line, or run: systemctl "
-	                                  "unmask %s", strbuf_str(&unit));
+	                                  "unmask %s",
+	                                  audit_string(audit->report, escape_operand, unit));
 	const char *message =
 		!masked ? entry->swap ? "a unit file for this swap space overrides the line"
 		                      : "a unit file for this mount point overrides the line"
@@ -118,8 +116,6 @@ static void report_unit(struct audit *audit, const struct audit_entry *entry, bo
 		       masked ? "not masked" : "only one of them", file,
 		       masked ? unmask : "remove the line or the unit, and run systemctl "
 		                         "daemon-reload", "%s", message);
-	audit->report->failed |= unit.failed;
-	strbuf_destroy(&unit);
 }
 
 /** Judge a unit file of the administrator for the mount point of a line: systemd ignores the line
@@ -132,29 +128,25 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
 	const struct fstab_facts *facts = audit->in->facts;
 	bool automount = strcmp(kind, ".automount") == 0, found = false;
-	struct strbuf unit, real;
-	strbuf_init(&unit);
+	struct strbuf real;
 	strbuf_init(&real);
-	fstab_unit_name(&unit, path);
-	strbuf_puts(&unit, kind);
-	bool lacks = !unit.failed && facts->lacks_unit
-	             && facts->lacks_unit(facts->arg, strbuf_str(&unit));
+	const char *unit = audit_format(audit->report, "%s%s",
+	                                audit_string(audit->report, fstab_unit_name, path), kind);
+	bool lacks = facts->lacks_unit && facts->lacks_unit(facts->arg, unit);
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && !lacks && !found; ++i) {
 		if (!audit->unit_dirs[i])
 			audit->unit_dirs[i] = audit_look(facts, dirs[i]) == FACT_DIR ? 1 : -1;
 		if (audit->unit_dirs[i] < 0)
 			continue;
-		const char *file =
-			audit_format(audit->report, "%s/%s", dirs[i], strbuf_str(&unit));
+		const char *file = audit_format(audit->report, "%s/%s", dirs[i], unit);
 		strbuf_reset(&real);
 		enum fact_kind is = facts->look(facts->arg, file, &real);
 		bool masked = real.len && strcmp(strbuf_str(&real), "/dev/null") == 0;
 		found = masked || (is == FACT_FILE && !automount);
 		if (found)
-			report_unit(audit, entry, masked, automount, file);
+			report_unit(audit, entry, masked, automount, unit, file);
 	}
-	audit->report->failed |= unit.failed || real.failed;
-	strbuf_destroy(&unit);
+	audit->report->failed |= real.failed;
 	strbuf_destroy(&real);
 }
 

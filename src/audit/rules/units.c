@@ -20,14 +20,9 @@ static const char *target_of(const struct host_unit *unit)
 static void judge_failed(struct audit_report *report, const struct host_unit *unit)
 {
 	struct audit_finding at = {.target = target_of(unit), .owner = "unit"};
-	struct strbuf operand, shell;
-	strbuf_init(&operand);
-	strbuf_init(&shell);
-	escape_operand(&operand, unit->id);
-	escape_shell(&shell, unit->id);
-	const char *name = strbuf_str(&operand);
+	const char *name = audit_string(report, escape_operand, unit->id);
 	const char *status = audit_format(report, "systemctl status %s; journalctl -u %s", name,
-	                                  strbuf_str(&shell));
+	                                  audit_string(report, escape_shell, unit->id));
 	if (word_in(unit->load_state, strlen(unit->load_state), "bad-setting error"))
 		audit_add_at(report, &at, UNIT_FAILED, AUDIT_WARNING, "loaded", unit->load_state,
 			     status, "systemd cannot load %s", unit->id);
@@ -40,9 +35,6 @@ static void judge_failed(struct audit_report *report, const struct host_unit *un
 		audit_add_at(report, &at, UNIT_FAILED, AUDIT_WARNING, "no failure",
 			     *unit->result ? unit->result : "failed", status, "%s failed",
 			     unit->id);
-	report->failed |= operand.failed || shell.failed;
-	strbuf_destroy(&operand);
-	strbuf_destroy(&shell);
 }
 
 /* FSTAB-SYSTEMD-STALE */
@@ -117,19 +109,15 @@ static void judge_wanted(const struct audit_live *in, struct audit_report *repor
 	bool no_device = *unit->what == '/' && audit_devices(in->facts, unit->what, NULL) == 0;
 	bool gpt = audit_begins(unit->fragment, "/run/systemd/generator.late/");
 	struct audit_finding at = {.target = path, .owner = gpt ? "gpt-auto" : "unit"};
-	struct strbuf name;
-	strbuf_init(&name);
-	escape_operand(&name, unit->id);
+	const char *name = audit_string(report, escape_operand, unit->id);
 	audit_add_at(report, &at, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED,
 		     no_device && !required ? AUDIT_INFO : AUDIT_WARNING,
 		     swap ? "in use" : automount ? "an automount" : "mounted",
 		     swap ? "not in use" : "not mounted",
 		     audit_format(report, "systemctl status %s; start the unit or disable it",
-		                  strbuf_str(&name)),
+		                  name),
 		     no_device ? "%s is not active: its device does not exist"
 		               : "%s is not active, but a boot target needs it", unit->id);
-	report->failed |= name.failed;
-	strbuf_destroy(&name);
 }
 
 int audit_units(const struct audit_live *in, struct audit_report *report)
