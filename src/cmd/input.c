@@ -57,9 +57,8 @@ static int read_tab_file(struct run *run, enum table_source source, bool fixed)
 	int fd = source == TABLE_RECORDED ? named_fd(path) : -1;
 	if (fd < 0 && strcmp(path, "-") == 0)
 		path = "/dev/stdin";
-	run->table = fd >= 0 ? table_read_fd(&run->os, fd) : fixed
-	             ? table_read_fixed(&run->os, path, source)
-	             : table_read_file(&run->os, path, source);
+	run->table = fd >= 0 ? table_read_fd(&run->os, fd)
+	                     : table_read_file(&run->os, path, fixed, source);
 	if (!run->table) {
 		message(run->table_name, "cannot be read: %s; %s", path_error(errno),
 		        source == TABLE_RECORDED ? "a copy of /proc/self/mountinfo is expected"

@@ -186,12 +186,10 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 	return table;
 }
 
-/** Parse the text of a file if it could be read, and free it. */
-static struct mount_table *parse_file(int rc, char *text, size_t len, enum table_source source)
+/** Parse the text of a file, and free it. */
+static struct mount_table *parse_file(char *text, size_t len, enum table_source source)
 {
 	struct mount_table *table;
-	if (rc != 0)
-		return NULL;
 	if (source == TABLE_FSTAB || source == TABLE_MTAB)
 		table = table_parse_tabfile(text, len, source);
 	else
@@ -202,35 +200,30 @@ static struct mount_table *parse_file(int rc, char *text, size_t len, enum table
 	return table;
 }
 
-struct mount_table *table_read_file(struct os *os, const char *path, enum table_source source)
+struct mount_table *table_read_file(struct os *os, const char *path, bool fixed,
+                                    enum table_source source)
 {
-	char *text = NULL;
-	size_t len = 0;
-	int rc = path_read_named(os, path, NULL, TABLE_MAX_BYTES, &text, &len);
-	return parse_file(rc, text, len, source);
-}
-
-struct mount_table *table_read_fixed(struct os *os, const char *path, enum table_source source)
-{
-	char *text = NULL;
-	size_t len = 0;
-	int rc = os_read_file(os, AT_FDCWD, path, TABLE_MAX_BYTES, &text, &len);
-	return parse_file(rc, text, len, source);
+	char *text;
+	size_t len;
+	if ((fixed ? os_read_file(os, AT_FDCWD, path, TABLE_MAX_BYTES, &text, &len)
+	           : path_read_named(os, path, NULL, TABLE_MAX_BYTES, &text, &len)) != 0)
+		return NULL;
+	return parse_file(text, len, source);
 }
 
 struct mount_table *table_read_fd(struct os *os, int fd)
 {
-	char *text = NULL;
-	size_t len = 0;
+	char *text;
+	size_t len;
 	unsigned type = os_file_type(os, fd, NULL, NULL);
-	if (type == 0)
-		return NULL;
 	if (type != S_IFREG && type != S_IFIFO && type != S_IFSOCK) {
-		errno = type == S_IFDIR ? EISDIR : ENOTSUP;
+		if (type != 0)
+			errno = type == S_IFDIR ? EISDIR : ENOTSUP;
 		return NULL;
 	}
-	int rc = os_read_fd(os, fd, TABLE_MAX_BYTES, &text, &len);
-	return parse_file(rc, text, len, TABLE_RECORDED);
+	if (os_read_fd(os, fd, TABLE_MAX_BYTES, &text, &len) != 0)
+		return NULL;
+	return parse_file(text, len, TABLE_RECORDED);
 }
 
 /** Keep only the mounts with some keys.  @return 0, or -1 (ENOMEM). */

@@ -95,13 +95,12 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
  * fstab, else a later one) whose mount point is the nearest ancestor; in an mtab also one with the
  * same mount point.  Entries without such a parent, also swap, are their own parent.
  *
+ * @fixed   The path is not an argument.
  * @return a table, whose problems are the lines that could not be parsed; NULL on error.
- * Errors: those of path_read_named(); EILSEQ: an fstab or mtab with NUL bytes.
+ * Errors: those of path_read_named() or os_read_file(); EILSEQ: an fstab or mtab with NUL bytes.
  */
-struct mount_table *table_read_file(struct os *os, const char *path, enum table_source source);
-
-/** The same for a path that is not an argument.  Errors: those of os_read_file(). */
-struct mount_table *table_read_fixed(struct os *os, const char *path, enum table_source source);
+struct mount_table *table_read_file(struct os *os, const char *path, bool fixed,
+                                    enum table_source source);
 
 /** Read a recorded mountinfo from a descriptor, which stays open.
     Errors: those of os_read_fd(); EISDIR; ENOTSUP: neither a regular file nor a pipe or socket. */

@@ -243,9 +243,9 @@ static void test_cuts(void)
 static void test_files(void)
 {
 	struct os *os = live_os();
-	CU_ASSERT_PTR_NULL(table_read_file(os, "/nonexistent", TABLE_RECORDED));
+	CU_ASSERT_PTR_NULL(table_read_file(os, "/nonexistent", false, TABLE_RECORDED));
 	CU_ASSERT_EQUAL(errno, ENOENT);
-	CU_ASSERT_PTR_NULL(table_read_file(os, "/", TABLE_FSTAB));
+	CU_ASSERT_PTR_NULL(table_read_file(os, "/", false, TABLE_FSTAB));
 	CU_ASSERT_EQUAL(errno, EISDIR);
 	table_free(NULL);
 }
@@ -273,7 +273,7 @@ static void test_torn(void)
 		CU_ASSERT_EQUAL(table_torn(t), rows[i].torn);
 		table_free(t);
 	}
-	struct mount_table *torn = table_read_file(live_os(), FIXTURES "mountinfo-torn",
+	struct mount_table *torn = table_read_file(live_os(), FIXTURES "mountinfo-torn", false,
 	                                           TABLE_RECORDED);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(torn);
 	CU_ASSERT_TRUE(table_torn(torn));
