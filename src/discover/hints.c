@@ -56,37 +56,25 @@ static int hint_statx(struct os *os, int rootfd, const char *name, unsigned mask
 		if (!*name)
 			name = ".";
 	}
-	if (strlen(name) < PATH_MAX)
-		return os_statx(os, at, name, flags, mask, st);
-
-	/* Longer than the kernel takes: go down in pieces. */
-	char *path = strdup(name);
-	if (!path)
-		return -1;
-	char *piece = path;
-	int rc = -1;
-	for (;;) {
-		size_t n = strlen(piece);
-		if (n < PATH_MAX) {
-			rc = os_statx(os, at, piece, flags, mask, st);
+	/* If longer than the kernel takes: go down in pieces. */
+	while (strlen(name) >= PATH_MAX) {
+		char piece[PATH_MAX];
+		const char *cut = memrchr(name, '/', PATH_MAX);
+		if (!cut || cut == name)
 			break;
-		}
-		char *cut = piece + PATH_MAX - 1;
-		while (*cut != '/')
-			--cut;
-		*cut = '\0';
+		memcpy(piece, name, (size_t)(cut - name));
+		piece[cut - name] = '\0';
 		int fd = os_openat(os, at, piece, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 		if (at != rootfd)
 			os_close(os, at);
-		at = fd;
 		if (fd < 0)
-			break;
-		piece = cut + 1;
+			return -1;
+		at = fd;
+		name = cut + 1;
 	}
-	if (at >= 0 && at != rootfd)
+	int rc = os_statx(os, at, name, flags, mask, st), error = errno;
+	if (at != rootfd)
 		os_close(os, at);
-	int error = errno;
-	free(path);
 	errno = error;
 	return rc;
 }

@@ -120,9 +120,8 @@ static void probing_queue(struct probing *p, uint32_t node)
 static void probing_go_on(struct probing *p, uint32_t node)
 {
 	const struct mtree *tree = p->dsc->tree;
-	uint32_t stack = node;
 	p->nodes[node].next = MT_NONE;
-	while (stack != MT_NONE) {
+	for (uint32_t stack = node; stack != MT_NONE;) {
 		uint32_t at = stack;
 		stack = p->nodes[at].next;
 		bool closed = p->nodes[at].state == PS_CLOSED;
@@ -426,16 +425,14 @@ static int probing_prepare(struct probing *p)
 	if (map64_reserve(&by_dev, tree->count) != 0)
 		return -1;
 	for (uint32_t i = 0; i < tree->count; ++i) {
-		struct probe_node *node = &p->nodes[i];
-		node->super = map64_put(&by_dev, mount_dev(tree->nodes[i].mount), i);
+		uint32_t index = tree->order[i], parent = tree->nodes[index].parent;
+		struct probe_node *node = &p->nodes[index];
+		node->super = map64_put(&by_dev, mount_dev(tree->nodes[index].mount), index);
 		node->first = node->last = MT_NONE;
+		node->steps = parent != MT_NONE
+		              && (p->nodes[parent].steps || probing_is_autofs(p, parent));
 	}
 	map64_destroy(&by_dev);
-	for (uint32_t i = 0; i < tree->count; ++i) {
-		uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
-		p->nodes[node].steps = parent != MT_NONE && (p->nodes[parent].steps
-		                                             || probing_is_autofs(p, parent));
-	}
 	return 0;
 }
 
@@ -488,8 +485,7 @@ int dsc_probe(struct dsc *dsc)
 		why = dsc_over_share(dsc, p.owners);
 		if (why)
 			probing_incomplete(&p, why);
-		if (dsc->nstands > 0)
-			dsc_propagate(dsc, probing_apply, &p);
+		dsc_propagate(dsc, probing_apply, &p);
 		rc = probing_read_again(&p);
 	}
 out:
