@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "table/events.h"
+#include "table/table_impl.h"
 
 #include "base/array.h"
 

@@ -34,7 +34,6 @@
  */
 #include "table/monitor.h"
 
-#include "table/events.h"
 #include "table/table_impl.h"
 
 #include <errno.h>
