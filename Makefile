@@ -160,6 +160,14 @@ $(PUBLIC_A): $(PUBLIC_OBJ)
 	$(Q)$(OBJCOPY) --localize-hidden $(@D)/getmnt.o
 	$(Q)$(AR) rcs $@ $(@D)/getmnt.o
 
+# The texts of getmnt audit --explain are those of the manual.
+$(BUILD)/rule_texts.h: man/getmnt-audit.8 build-aux/rule-texts
+	@mkdir -p $(@D)
+	$(Q)build-aux/rule-texts $< >$@.new && mv $@.new $@
+
+$(BUILD)/src/cmd/audit/out.o: ALL_CPPFLAGS += -I $(BUILD)
+$(BUILD)/src/cmd/audit/out.o: $(BUILD)/rule_texts.h
+
 # Flags are in this file.
 $(BUILD)/%.o: %.c Makefile | $(AFTER_DEPS)
 	@mkdir -p $(@D)

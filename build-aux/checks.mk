@@ -113,11 +113,11 @@ lint: | $(AFTER_DEPS)
 # The debug variant has -Werror.  FORTIFY finds more, and so does clang, of which parsing is enough.
 CLANG_FLAGS = $(shell CC=clang build-aux/cc-flags -std=gnu17 $(WARNINGS))
 .PHONY: check-warnings
-check-warnings: $(BUILD)/tests/unit/suites.inc | $(AFTER_DEPS)
+check-warnings: $(BUILD)/tests/unit/suites.inc $(BUILD)/rule_texts.h | $(AFTER_DEPS)
 	@$(SUBMAKE) VARIANT=release CFLAGS='$(CFLAGS) -Werror' all
 	@if command -v clang >/dev/null; then \
 		find src tests fuzz bench -name '*.c' ! -path 'tests/vm/*' -print0 | xargs -0 -n 16 -P $(JOBS) \
-			clang $(filter-out -MMD -MP,$(ALL_CPPFLAGS)) -iquote $(BUILD)/tests/unit \
+			clang $(filter-out -MMD -MP,$(ALL_CPPFLAGS)) -iquote $(BUILD)/tests/unit -I $(BUILD) \
 			$(CLANG_FLAGS) $(PKG_CFLAGS) -Werror -fsyntax-only; \
 	else echo "skip: clang is not installed"; fi
 

@@ -62,12 +62,12 @@ struct audit_rule {
 extern const struct audit_rule audit_rules[AUDIT_CODES];
 
 /** A set of rules: the bit 1 << code of each. */
-typedef uint64_t audit_set;
-_Static_assert(AUDIT_CODES <= 64, "a set of rules is one word");
+typedef unsigned __int128 audit_set;
+_Static_assert(AUDIT_CODES <= 128, "a set of rules is one number");
 
 static inline audit_set audit_set_only(enum audit_code code)
 {
-	return UINT64_C(1) << code;
+	return (audit_set)1 << code;
 }
 
 static inline bool audit_set_has(audit_set set, enum audit_code code)
@@ -78,7 +78,8 @@ static inline bool audit_set_has(audit_set set, enum audit_code code)
 /** The number of rules in a set. */
 static inline unsigned audit_set_count(audit_set set)
 {
-	return (unsigned)__builtin_popcountll(set);
+	return (unsigned)(__builtin_popcountll((uint64_t)set)
+	                  + __builtin_popcountll((uint64_t)(set >> 64)));
 }
 
 /** All rules with any of these flags; with 0 all rules. */

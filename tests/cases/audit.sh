@@ -101,6 +101,8 @@ getmnt audit -F table --fstab=fstab --holders
 getmnt audit --probe-timeout=1e9
 echo "status $?"
 getmnt audit --list-rules | grep -c .
+getmnt audit --list-rules --only='SWAP-*' --json
+getmnt audit --explain SWAP-EXTRA,FSTAB-ESCAPE
 echo "== what hosts have shown"
 printf 'Filename Type Size Used Priority\n/dev/dm-3 partition 100 0 -2\n/var/swap file 100 0 -3\n' >swaps
 shown='21 20 8:17 / /mnt/x rw,relatime - ext4 /dev/sdb1 rw\n22 20 8:33 / /media/ann/STICK rw,nosuid,nodev,relatime - vfat /dev/sdc1 rw

@@ -350,12 +350,16 @@ static int audit(int argc, char **argv, bool plugin)
 		return audit_way_refuse(&opts.way, argc, argv);
 	if (!opts.help && !opts.list_rules && !opts.version)
 		return audit_way_run(&opts, run_audit);
+	struct strbuf list;
+	strbuf_init(&list);
 	if (opts.version)
 		puts("check_getmnt " GETMNT_VERSION);
 	else if (opts.list_rules)
-		audit_list_rules(stdout);
+		audit_list_rules(&opts, &list);
 	else
 		audit_options_help(&table, plugin);
+	if (print_buffer(&list) != 0)
+		message(NULL, "%s", strerror(ENOMEM));
 	int status = finish_stdout(true) == 0 ? AX_CLEAN : AX_FAILED;
 	audit_way_destroy(&opts.way);
 	/* As the guidelines of the plugins say. */

@@ -71,7 +71,7 @@ enum { AUDIT_OWNERS_MAX = 32 };
 
 /** The options. */
 struct audit_opts {
-	bool help, list_rules, show_config, version;
+	bool help, list_rules, explain, show_config, version;
 	bool only;                /* --only was given */
 	audit_set rules, without; /* the rules that are on; those of --disable */
 	int fail_on;              /* enum audit_severity; above: never */
@@ -230,8 +230,8 @@ void audit_put_row(struct strbuf *out, const struct audit_row *row);
 /** The next expired line of the configuration, or NULL.  @at [in,out]  0 at first. */
 const struct audit_row *audit_next_over(const struct audit_reported *reported, size_t *at);
 
-/** Print the list of rules. */
-void audit_list_rules(FILE *out);
+/** Append the list of the rules that are on, or with --explain what the manual says of them. */
+void audit_list_rules(const struct audit_opts *opts, struct strbuf *out);
 
 /** Findings by mount point, and a summary; nothing if the audit failed. */
 void audit_text(const struct audit_reported *reported, struct strbuf *out);

@@ -40,7 +40,10 @@ static int take_form(void *arg, const struct option_row *row, const char *value)
 static int take_codes(void *arg, const struct option_row *row, const char *value)
 {
 	struct audit_opts *opts = arg;
-	bool only = row->name[0] == 'o';
+	char title[OPTION_TITLE_SIZE];
+	bool only = row->name[0] != 'd';
+	opts->explain |= row->name[0] == 'e';
+	opts->list_rules |= opts->explain;
 	audit_set *set = only ? &opts->rules : &opts->without;
 	if (only && !opts->only)
 		*set = 0;
@@ -51,7 +54,7 @@ static int take_codes(void *arg, const struct option_row *row, const char *value
 		audit_codes(at, n, &found);
 		found &= ~audit_set_of(AR_MERGE);
 		if (!found)
-			return usage_error(only ? "--only" : "--disable",
+			return usage_error(option_title(row, title),
 			                   "unknown rule \"%.*s\"; getmnt audit --list-rules "
 			                   "prints them", (int)n, at);
 		*set |= found;
@@ -113,6 +116,7 @@ static const struct option_row audit_rows[] = {
 	OPTION_GROUP("Rules"),
 	{"config", 0, "FILE|none", "the configuration (ROOT/etc/getmnt/audit.conf)", ONCE(config)},
 	{"disable", 0, "CODE,...", "without these rules", .take = take_codes},
+	{"explain", 0, "CODE,...", "what these rules report, and the remedy", .take = take_codes},
 	{"include", 0, "OWNER,...", "report each deleted or hidden mount of these owners",
 	 .take = take_owners},
 	{"list-rules", 0, NULL, "list the rules and their severities", FLAG(list_rules)},
@@ -168,8 +172,8 @@ static const struct option_row plugin_rows[] = {
 	OPTION_HELP(struct audit_opts, help),
 };
 
-static const char plugin_lacks[] = "fail-on json jsonl list-rules max-time output prometheus save "
-                                   "stats help verbose format nagios";
+static const char plugin_lacks[] = "explain fail-on json jsonl list-rules max-time output "
+                                   "prometheus save stats help verbose format nagios";
 
 const struct option_table audit_table = {
 	"audit", audit_rows, sizeof(audit_rows) / sizeof(*audit_rows),

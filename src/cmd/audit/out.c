@@ -3,18 +3,70 @@
 
 #include "audit/owner.h"
 #include "base/escape.h"
+#include "cmd/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-void audit_list_rules(FILE *out)
+/** The texts of the manual. */
+static const struct {
+	const char *code, *text;
+} rule_texts[] = {
+#include <rule_texts.h>
+};
+
+/** Print what the manual says of a rule. */
+static void explain_rule(const struct audit_rule *rule, struct strbuf *out)
 {
+	static const char remedy[] = "Remedy:";
+	size_t i = 0;
+	while (strcmp(rule_texts[i].code, rule->code) != 0)
+		++i;
+	const char *text = rule_texts[i].text, *at = strstr(text, remedy);
+	strbuf_printf(out, "%s %.*s", rule->code, at ? (int)(at - text - 1) : -1, text);
+	strbuf_printf(out, at ? "\n  %s\n" : "\n", at);
+}
+
+/** What an audit must be given to check a rule; NULL: nothing. */
+static const char *rule_requires(const struct audit_rule *rule)
+{
+	return rule->flags & AR_PROBE ? "--probe" : rule->flags & AR_UNDER ? "--under"
+	       : rule->flags & AR_HOLDERS ? "--holders" : rule->flags & AR_BASELINE ? "--baseline"
+	       : NULL;
+}
+
+void audit_list_rules(const struct audit_opts *opts, struct strbuf *out)
+{
+	struct json json;
+	bool as_json = opts->way.form == AF_JSON || opts->way.form == AF_JSONL;
+	if (as_json) {
+		json_init(&json, out);
+		json_put_object(&json, NULL, JSON_LINES);
+		json_put_array(&json, "rules", JSON_LINES);
+	}
 	for (int code = 0; code < AUDIT_CODES; ++code) {
 		const struct audit_rule *rule = &audit_rules[code];
-		if (!(rule->flags & AR_MERGE))
-			fprintf(out, "%-24s%-10s%s\n", rule->code,
-			        audit_severity_name(rule->severity), rule->what);
+		const char *severity = audit_severity_name(rule->severity);
+		if (rule->flags & AR_MERGE || !audit_set_has(opts->rules & ~opts->without, code))
+			continue;
+		if (as_json) {
+			json_put_object(&json, NULL, JSON_INLINE);
+			json_put_string(&json, "code", rule->code);
+			json_put_string(&json, "severity", severity);
+			json_put_bool(&json, "boot", rule->flags & AR_BOOT);
+			json_put_string(&json, "requires", rule_requires(rule));
+			json_put_string(&json, "reports", rule->what);
+			json_end(&json);
+		} else if (opts->explain) {
+			explain_rule(rule, out);
+		} else {
+			strbuf_printf(out, "%-24s%-10s%s\n", rule->code, severity, rule->what);
+		}
+	}
+	if (as_json) {
+		json_end(&json);
+		json_end(&json);
 	}
 }
 
