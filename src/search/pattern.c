@@ -225,7 +225,7 @@ void pattern_free(struct pattern *pattern)
 	free(pattern);
 }
 
-/* Matching along a walk */
+/* Matching */
 
 size_t pattern_words(const struct pattern *pattern)
 {
@@ -294,46 +294,4 @@ bool pattern_literal(const struct pattern *pattern, struct strbuf *path)
 		strbuf_puts(path, pattern->pool.bytes + pattern->states[i].glob.bytes);
 	}
 	return true;
-}
-
-/* Whole paths */
-
-/** Take the last component off a path.
-    @end [in, out]
-            Where the path ends; then where that component begins.
-    @return its length; 0: there is none. */
-static size_t take_last(const char *path, const char **end)
-{
-	const char *at = *end;
-	while (at > path && at[-1] == '/')
-		--at;
-	size_t len = 0;
-	while (at > path && at[-1] != '/') {
-		--at;
-		++len;
-	}
-	*end = at;
-	return len;
-}
-
-bool pattern_match(const struct pattern *pattern, const char *path)
-{
-	/* Alternative by alternative, each from its last component backwards. */
-	const char *start = path + strspn(path, "/");
-	const char *end = path + strlen(path), *at = end;
-	bool matches = false;
-	for (uint32_t i = pattern->nstates; i-- > 0; ) {
-		const struct pattern_state *state = &pattern->states[i];
-		if (state->last) {
-			at = end;
-			matches = true;
-		}
-		if (!matches)
-			continue;
-		size_t len = take_last(path, &at);
-		matches = len > 0 && glob_match(&pattern->pool, &state->glob, at, len);
-		if (matches && state->first && (!state->anchored || at == start))
-			return true;
-	}
-	return false;
 }

@@ -130,13 +130,4 @@ unsigned pattern_step(const struct pattern *pattern, const uint64_t *live, const
  */
 bool pattern_literal(const struct pattern *pattern, struct strbuf *path);
 
-/**
- * Whether a path matches, without a walk.
- *
- * @path
- *         Relative to the root, without "." and ".."; leading, trailing and repeated slashes
- *         are ignored.
- */
-bool pattern_match(const struct pattern *pattern, const char *path);
-
 #endif

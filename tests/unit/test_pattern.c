@@ -3,6 +3,7 @@
  * Patterns: refusals, states, and what matching costs.  What matches what is in
  * test_pattern_random.c and tests/system/search_rows.py.
  */
+#include "tree.h"
 #include "unit.h"
 
 #include "search/pattern.h"
@@ -72,7 +73,7 @@ static void test_limits(void)
 	struct pattern *pattern =
 	        pattern_compile(text, PATTERN_COMPONENT_MAX, PATTERN_PAPER_Q, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(pattern);
-	CU_ASSERT_TRUE(pattern_match(pattern, "anything"));
+	CU_ASSERT_TRUE(tree_matches(pattern, "anything"));
 	pattern_free(pattern);
 	text[0] = '/';
 	CU_ASSERT_PTR_NOT_NULL(pattern =
@@ -91,8 +92,8 @@ static void test_limits(void)
 	pattern = pattern_compile(text, PATTERN_MAX, 0, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(pattern);
 	CU_ASSERT_EQUAL(pattern_words(pattern), PATTERN_MAX / 2 / 64);
-	CU_ASSERT_TRUE(pattern_match(pattern, "x/b"));
-	CU_ASSERT_FALSE(pattern_match(pattern, "x/c"));
+	CU_ASSERT_TRUE(tree_matches(pattern, "x/b"));
+	CU_ASSERT_FALSE(tree_matches(pattern, "x/c"));
 	uint64_t *state = calloc(pattern_words(pattern), sizeof(*state));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(state);
 	pattern_root(pattern, state);
@@ -132,8 +133,8 @@ static void test_states(void)
 	CU_ASSERT_EQUAL(child[0], 0);
 	/* The name ends where len says. */
 	CU_ASSERT_EQUAL(pattern_step(pattern, state, "x1/rest", 2, NULL), PATTERN_MATCH);
-	CU_ASSERT_TRUE(pattern_match(pattern, "/usr//a/bin/x/"));
-	CU_ASSERT_FALSE(pattern_match(pattern, "usr/a/lib/b/c") || pattern_match(pattern, ""));
+	CU_ASSERT_TRUE(tree_matches(pattern, "/usr//a/bin/x/"));
+	CU_ASSERT_FALSE(tree_matches(pattern, "usr/a/lib/b/c") || tree_matches(pattern, ""));
 	pattern_free(pattern);
 
 	pattern = compile("b/bar|/a", 0);
@@ -172,9 +173,9 @@ static void test_states_wide(void)
 		expected = PATTERN_BELOW | (i >= N ? PATTERN_MATCH : 0);
 		CU_ASSERT_EQUAL(step(suffix, s, "x"), expected);
 	}
-	CU_ASSERT_TRUE(pattern_match(anchored, path));
-	CU_ASSERT_FALSE(pattern_match(anchored, path + 2));
-	CU_ASSERT_FALSE(pattern_match(suffix, path + 2));
+	CU_ASSERT_TRUE(tree_matches(anchored, path));
+	CU_ASSERT_FALSE(tree_matches(anchored, path + 2));
+	CU_ASSERT_FALSE(tree_matches(suffix, path + 2));
 	/* A name that does not match leaves only the first state of the suffix. */
 	CU_ASSERT_EQUAL(step(suffix, s, "xx"), PATTERN_BELOW);
 	CU_ASSERT_EQUAL(s[0] | s[1] | s[2] | s[3], 1);
@@ -205,7 +206,7 @@ static void test_literal(void)
 		CU_ASSERT_EQUAL(is, rows[i].path != NULL);
 		CU_ASSERT_STRING_EQUAL(strbuf_str(&path) + 5, rows[i].path ? rows[i].path : "");
 		if (is)
-			CU_ASSERT_TRUE(pattern_match(pattern, rows[i].path));
+			CU_ASSERT_TRUE(tree_matches(pattern, rows[i].path));
 		strbuf_destroy(&path);
 		pattern_free(pattern);
 	}
@@ -241,7 +242,7 @@ static void test_linear(void)
 		struct pattern *pattern = compile(rows[i].text, rows[i].flags);
 		double begin = unit_cpu();
 		strcpy(name + N, rows[i].end);
-		pattern_match(pattern, name);
+		tree_matches(pattern, name);
 		/* Usual are 30 ms, and three minutes if each star tries each place. */
 		unit_note("%s: %.3f s", rows[i].text, unit_cpu() - begin);
 		CU_ASSERT_TRUE(unit_cpu() - begin < 10);

@@ -113,7 +113,7 @@ static int walk_one(const char *path, const struct stat *st, int type, struct FT
 {
 	(void)st, (void)type;
 	path += strlen(top.path);
-	if (at->level > 0 && pattern_match(walk_pattern, path))
+	if (at->level > 0 && tree_matches(walk_pattern, path))
 		names_add(&walked, path);
 	return 0;
 }

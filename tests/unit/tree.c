@@ -3,6 +3,8 @@
 
 #include "unit.h"
 
+#include "search/pattern.h"
+
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
@@ -69,4 +71,19 @@ void tree_make(const struct tree *tree, const char *const names[], const char *c
 	}
 	for (; *links; links += 2)
 		tree_link(tree, links[0], links[1]);
+}
+
+bool tree_matches(const struct pattern *pattern, const char *path)
+{
+	uint64_t *state = calloc(pattern_words(pattern), sizeof(*state));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(state);
+	unsigned verdict = pattern_root(pattern, state);
+	for (path += strspn(path, "/"); *path && verdict; path += strspn(path, "/")) {
+		size_t len = strcspn(path, "/");
+		verdict = verdict & PATTERN_BELOW
+		          ? pattern_step(pattern, state, path, len, state) : 0;
+		path += len;
+	}
+	free(state);
+	return verdict & PATTERN_MATCH;
 }

@@ -5,6 +5,8 @@
 #ifndef GM_TESTS_TREE_H
 #define GM_TESTS_TREE_H
 
+#include <stdbool.h>
+
 struct tree {
 	char path[40];            /* the directory */
 	int fd;                   /* opened with O_PATH */
@@ -30,5 +32,11 @@ void tree_link(const struct tree *tree, const char *name, const char *target);
 /** Make directories, whose names end in a slash, and files; and links: name, target, ...
     Both end with NULL. */
 void tree_make(const struct tree *tree, const char *const names[], const char *const links[]);
+
+struct pattern;
+
+/** Whether a pattern of the search matches a path, which is relative to the root of the search, in
+    steps along it.  Leading, trailing and repeated slashes are ignored. */
+bool tree_matches(const struct pattern *pattern, const char *path);
 
 #endif
