@@ -49,12 +49,12 @@ static void put(struct bfs_scratch *scratch, const struct record *record, const 
 		memcpy(to, target, record->target);
 }
 
-void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len, int source,
+void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry, int source,
                       int error)
 {
 	put(scratch, &(struct record){
-		.len = (uint32_t)len, .error = error, .source = (uint8_t)source,
-	}, NULL, name, NULL);
+		.len = (uint32_t)entry->len, .error = error, .source = (uint8_t)source,
+	}, NULL, entry->name, NULL);
 }
 
 /** Escape a path for lines. */
@@ -169,17 +169,17 @@ static bool type_wanted(const SEARCH *search, uint8_t type)
 }
 
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
-                       const char *name)
+                       const struct bfs_entry *entry, const struct k_statx *st, int fd)
 {
+	st = search->flags & SEARCH_METADATA ? st : NULL;
 	if (!type_wanted(search, entry->type))
 		return;
 	if (search->access && entry->type != DT_LNK
-	    && os_access(scratch->os, fd, name, search->access) != 0) {
+	    && os_access(scratch->os, fd < 0 ? scratch->fd : fd, fd < 0 ? entry->name : "",
+	                 search->access) != 0) {
 		/* These mean no; other errors are reported. */
 		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ETXTBSY)
-			search_put_error(scratch, entry->name, entry->len, SEARCH_ERR_ACCESS,
-			                 errno);
+			search_put_error(scratch, entry, SEARCH_ERR_ACCESS, errno);
 		return;
 	}
 	if (search->more.count) {
@@ -204,36 +204,38 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 	}, st, entry->name, target);
 }
 
+/** Make the node of an entry, but for its live states. */
+static void child_init(const SEARCH *search, const struct node *node, const struct bfs_entry *entry,
+                       struct node *child)
+{
+	child->mount = node->mount;
+	child->self = node->self;
+	child->avoid = avoid_step(search->mounts.avoid, (uint32_t)node->avoid, entry->name,
+	                          entry->len);
+}
+
 /** Enter a directory, if possible.  @st  With FOLLOW.  @return the verdict. */
 static enum bfs_verdict enter(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
-                              const char *name, size_t len, const struct node *from,
+                              const struct bfs_entry *entry, const struct node *from,
                               struct node *child, const struct k_statx *st)
 {
+	int error = 0, source = SEARCH_ERR_OPEN;
 	if (search->depth && (unsigned)at->depth + 1 > search->depth) {
-		search_put_error(scratch, name, len, SEARCH_ERR_LIMIT, EOVERFLOW);
-		return BFS_SKIP;
+		error = EOVERFLOW;
+		source = SEARCH_ERR_LIMIT;
+	} else if (search_mounts(search)
+	           && search_dir_waits(scratch->os, scratch->fd, entry->name)) {
+		error = EREMOTE;
+	} else if (search->flags & SEARCH_FOLLOW) {
+		error = search_enter_once(search, from, child, st);
 	}
-	if (search_mounts(search) && search_dir_waits(scratch->os, scratch->fd, name)) {
-		search_put_error(scratch, name, len, SEARCH_ERR_OPEN, EREMOTE);
-		return BFS_SKIP;
+	if (error == 0 && !search_node_same(search, from, child)) {
+		scratch->tag = search_node_number(search, child);
+		error = scratch->tag == UINT32_MAX ? ENOMEM : 0;
 	}
-	if (search->flags & SEARCH_FOLLOW) {
-		int error = search_enter_once(search, from, child, st);
-		if (error != 0) {
-			if (error != EEXIST)
-				search_put_error(scratch, name, len, SEARCH_ERR_OPEN, error);
-			return BFS_SKIP;
-		}
-	}
-	if (!search_node_same(search, from, child)) {
-		uint32_t number = search_node_number(search, child);
-		if (number == UINT32_MAX) {
-			search_put_error(scratch, name, len, SEARCH_ERR_OPEN, ENOMEM);
-			return BFS_SKIP;
-		}
-		scratch->tag = number;
-	}
-	return BFS_ENTER;
+	if (error != 0 && error != EEXIST)
+		search_put_error(scratch, entry, source, error);
+	return error == 0 ? BFS_ENTER : BFS_SKIP;
 }
 
 void search_place_of(const SEARCH *search, const struct bfs_at *at, struct strbuf *place)
@@ -251,22 +253,22 @@ void search_place_of(const SEARCH *search, const struct bfs_at *at, struct strbu
 }
 
 /** Put out a link to a directory that is to be searched. */
-static void put_link(SEARCH *search, struct bfs_scratch *scratch, const char *name, size_t len,
+static void put_link(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_entry *entry,
                      int depth, const struct node *child, const struct strbuf *target)
 {
 	struct link link = {.tag = search_node_number(search, child), .depth = depth};
 	if (link.tag == UINT32_MAX || target->len == 0) {
-		search_put_error(scratch, name, len, SEARCH_ERR_OPEN,
-		                 target->len == 0 ? ENOTSUP : ENOMEM);
+		search_put_error(scratch, entry, SEARCH_ERR_OPEN, target->len ? ENOMEM : ENOTSUP);
 		return;
 	}
+	struct strbuf *out = &scratch->output->dir;
 	struct record record = {
-		.len = (uint32_t)(sizeof(link) + len + 1 + target->len), .source = LINK,
+		.len = (uint32_t)(sizeof(link) + entry->len + 1 + target->len), .source = LINK,
 	};
-	strbuf_add(&scratch->output->dir, (const char *)&record, sizeof(record));
-	strbuf_add(&scratch->output->dir, (const char *)&link, sizeof(link));
-	strbuf_add(&scratch->output->dir, name, len + 1);
-	strbuf_add(&scratch->output->dir, target->data, target->len);
+	strbuf_add(out, (const char *)&record, sizeof(record));
+	strbuf_add(out, (const char *)&link, sizeof(link));
+	strbuf_add(out, entry->name, entry->len + 1);
+	strbuf_add(out, target->data, target->len);
 }
 
 void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place,
@@ -274,7 +276,6 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
                         struct node *child, unsigned does)
 {
 	struct os *os = scratch->os;
-	size_t len = entry->len;
 	struct bfs_entry known = *entry;
 	struct k_statx st = {0};
 	unsigned mask = search->policy.statx_mask;
@@ -285,7 +286,7 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
 	bool dangling = error == ENOENT || error == ENOTDIR || error == ELOOP;
 	/* A dangling link is a link; one that leads to itself is also an error. */
 	if (error == ELOOP)
-		search_put_error(scratch, entry->name, len, SEARCH_ERR_OPEN, error);
+		search_put_error(scratch, entry, SEARCH_ERR_OPEN, error);
 	if (dangling && !(does & PATTERN_MATCH))
 		goto out;
 	if (dangling) {
@@ -297,24 +298,22 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
 	if (error != 0) {
 		bool refused = error == EREMOTE || error == EXDEV;
 		if (search->more.optional && does & PATTERN_MATCH && !refused && error != ENOENT)
-			search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
-		search_put_error(scratch, entry->name, len,
-		                 refused ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, error);
+			search_put_object(search, scratch, entry, NULL, -1);
+		search_put_error(scratch, entry, refused ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT,
+		                 error);
 		goto out;
 	}
 	known.type = (uint8_t)IFTODT(st.mode);
 	if (does & PATTERN_MATCH)
-		search_put_object(search, scratch, &known,
-		                  search->flags & SEARCH_METADATA ? &st : NULL, fd, "");
-	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || dangling)
-		goto out;
-	if (search->flags & SEARCH_XDEV && search_elsewhere(search, &st))
+		search_put_object(search, scratch, &known, &st, fd < 0 ? -1 : fd);
+	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || dangling
+	    || (search->flags & SEARCH_XDEV && search_elsewhere(search, &st)))
 		goto out;
 	if (search->depth && (unsigned)depth > search->depth) {
-		search_put_error(scratch, entry->name, len, SEARCH_ERR_LIMIT, EOVERFLOW);
+		search_put_error(scratch, entry, SEARCH_ERR_LIMIT, EOVERFLOW);
 	} else {
 		child->self = from->self;
-		put_link(search, scratch, entry->name, len, depth, child, place);
+		put_link(search, scratch, entry, depth, child, place);
 	}
 out:
 	os_close(os, fd);
@@ -328,7 +327,7 @@ static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch
 	struct strbuf place;
 	search_place_of(search, at, &place);
 	if (place.failed)
-		search_put_error(scratch, entry->name, entry->len, SEARCH_ERR_OPEN, ENOMEM);
+		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ENOMEM);
 	else
 		search_follow_link(search, scratch, &place, at->depth + 1, entry, node, child,
 		                   does);
@@ -349,7 +348,7 @@ static void put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct 
 	while (i < n && lines_go_on(scratch) && !search->access && !search->more.line)
 		i += put_lines(search, scratch, entries + i, n - i, true);
 	for (; i < n; ++i)
-		search_put_object(search, scratch, &entries[i], NULL, scratch->fd, entries[i].name);
+		search_put_object(search, scratch, &entries[i], NULL, -1);
 }
 
 size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
@@ -384,7 +383,6 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 {
 	SEARCH *search = arg;
 	const struct node *node = search_node_at(search, at->tag);
-	size_t len = entry->len;
 	union new_node new;
 	struct node *child = &new.node;
 	bool follow = search->flags & SEARCH_FOLLOW;
@@ -393,7 +391,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return BFS_END_ALL;
 	unsigned does = search->everything && !dir ? (unsigned)PATTERN_MATCH
-	                : pattern_step(search->pattern, node->live, entry->name, len,
+	                : pattern_step(search->pattern, node->live, entry->name, entry->len,
 	                               dir ? child->live : NULL);
 	if (does == 0)
 		return BFS_SKIP;
@@ -409,18 +407,16 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	if (!dir && search->flags & SEARCH_METADATA
 	    && !avoid_below(search->mounts.avoid, node->avoid))
 		return BFS_LOOK;
-	child->mount = node->mount;
-	child->self = node->self;
-	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);
+	child_init(search, node, entry, child);
 	if (avoid_here(search->mounts.avoid, child->avoid)) {
 		/* Only its name is known.  With XDEV it would not be entered anyway. */
 		bool named = search->more.optional
 		             || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS));
 		below = below && !(search->flags & SEARCH_XDEV);
 		if (object && named)
-			search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
+			search_put_object(search, scratch, entry, NULL, -1);
 		if (below || (object && !named))
-			search_put_error(scratch, entry->name, len,
+			search_put_error(scratch, entry,
 			                 below ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, EREMOTE);
 		return BFS_SKIP;
 	}
@@ -433,10 +429,10 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	if ((object && search->flags & SEARCH_METADATA) || (unknown && (below || type)))
 		return BFS_LOOK;
 	if (object)
-		search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
+		search_put_object(search, scratch, entry, NULL, -1);
 	if (!below || entry->type != DT_DIR)
 		return BFS_SKIP;
-	return enter(search, scratch, at, entry->name, len, node, child, NULL);
+	return enter(search, scratch, at, entry, node, child, NULL);
 }
 
 enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
@@ -444,7 +440,6 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 {
 	SEARCH *search = arg;
 	const struct node *node = search_node_at(search, at->tag);
-	size_t len = entry->len;
 	union new_node new;
 	struct node *child = &new.node;
 	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
@@ -452,33 +447,27 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	/* Entries that waited in a paused directory did not pass search_entry() in this part. */
 	lines_may_begin(search, scratch, at);
 	/* Of what cannot be entered, only matches get here. */
-	bool meta = search->flags & SEARCH_METADATA;
 	bool leaf = entry->type != DT_DIR && entry->type != DT_UNKNOWN
 	            && !(search->flags & SEARCH_FOLLOW);
 	if (leaf && error == 0 && st->mask & K_STATX_TYPE && IFTODT(st->mode) == entry->type) {
-		search_put_object(search, scratch, entry, meta ? st : NULL, scratch->fd,
-		                  entry->name);
+		search_put_object(search, scratch, entry, st, -1);
 		return BFS_SKIP;
 	}
-	unsigned does = pattern_step(search->pattern, node->live, entry->name, len, child->live);
-	child->mount = node->mount;
-	child->self = node->self;
-	child->avoid = avoid_step(search->mounts.avoid, node->avoid, entry->name, len);
+	unsigned does = pattern_step(search->pattern, node->live, entry->name, entry->len,
+	                             child->live);
+	child_init(search, node, entry, child);
 	if (error == 0 && !(st->mask & K_STATX_TYPE))
 		error = EACCES;
 	/* Attributes were needed only to enter or to color it: its name can be put out. */
-	bool named = entry->type == DT_DIR && !(search->flags & (SEARCH_METADATA | SEARCH_FOLLOW));
+	bool dir = entry->type == DT_DIR;
+	bool named = dir && !(search->flags & (SEARCH_METADATA | SEARCH_FOLLOW));
 	named |= search->more.optional && error != ENOENT;
-	if (error != 0 && named) {
-		if (does & PATTERN_MATCH)
-			search_put_object(search, scratch, entry, NULL, scratch->fd, entry->name);
-		int source = entry->type == DT_DIR ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT;
-		if (entry->type == DT_UNKNOWN || (entry->type == DT_DIR && does & PATTERN_BELOW))
-			search_put_error(scratch, entry->name, len, source, error);
-		return BFS_SKIP;
-	}
 	if (error != 0) {
-		search_put_error(scratch, entry->name, len, SEARCH_ERR_STAT, error);
+		if (named && does & PATTERN_MATCH)
+			search_put_object(search, scratch, entry, NULL, -1);
+		if (!named || entry->type == DT_UNKNOWN || (dir && does & PATTERN_BELOW))
+			search_put_error(scratch, entry,
+			                 named && dir ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, error);
 		return BFS_SKIP;
 	}
 	struct bfs_entry known = *entry;
@@ -486,10 +475,9 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	if (search->flags & SEARCH_FOLLOW && known.type == DT_LNK)
 		return follow_entry(search, scratch, at, entry, node, child, does);
 	if (does & PATTERN_MATCH)
-		search_put_object(search, scratch, &known, meta ? st : NULL, scratch->fd,
-		                  entry->name);
+		search_put_object(search, scratch, &known, st, -1);
 	if (!(does & PATTERN_BELOW) || known.type != DT_DIR
 	    || (search->xdev_looks && search_elsewhere(search, st)))
 		return BFS_SKIP;
-	return enter(search, scratch, at, entry->name, len, node, child, st);
+	return enter(search, scratch, at, entry, node, child, st);
 }

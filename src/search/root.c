@@ -104,13 +104,12 @@ static void literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct st
 	                       &st) != 0) {
 		if (errno != ENOENT && errno != ENOTDIR
 		    && (follow || (errno != ELOOP && errno != EXDEV)))
-			search_put_error(scratch, name, entry.len,
+			search_put_error(scratch, &entry,
 			                 scratch->fd < 0 ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT,
 			                 errno);
 	} else {
 		entry.type = (uint8_t)IFTODT(st.mode);
-		search_put_object(search, scratch, &entry,
-		                  search->flags & SEARCH_METADATA ? &st : NULL, scratch->fd, name);
+		search_put_object(search, scratch, &entry, &st, -1);
 	}
 }
 

@@ -172,27 +172,23 @@ static void make_path(SEARCH *search, bool with_root, const char *name, size_t l
 {
 	struct strbuf *path = &search->path;
 	/* Most entries differ only in the name. */
-	size_t base = search->path_base;
-	if (base == SIZE_MAX || with_root != (bool)(search->flags & SEARCH_INCLUDEROOT)) {
+	if (search->path_base == SIZE_MAX || with_root != search->path_rooted) {
 		strbuf_reset(path);
 		if (with_root)
 			strbuf_add(path, search->root_name, search->root_len);
 		strbuf_add(path, strbuf_str(&search->via), search->via.len);
 		if (search->part_len > 1)
 			strbuf_add(path, search->part_path, search->part_len);
-		base = path->len;
-		if (with_root == (bool)(search->flags & SEARCH_INCLUDEROOT))
-			search->path_base = base;
-		else
-			search->path_base = SIZE_MAX;
+		search->path_base = path->len;
+		search->path_rooted = with_root;
 	}
-	path->len = base;
+	path->len = search->path_base;
 	if (len > 0) {
 		strbuf_putc(path, '/');
 		strbuf_add(path, name, len);
 	} else if (with_root && search->via.len == 0 && search->part_len <= 1) {
 		/* As find does: a/ itself as given, and a/b. */
-		strbuf_puts(path, search->root_name + base);
+		strbuf_puts(path, search->root_name + path->len);
 	}
 	if (path->len == 0)
 		strbuf_putc(path, '/');

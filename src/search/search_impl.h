@@ -128,7 +128,8 @@ struct SEARCH {
 	size_t part_len, part_end;
 
 	struct strbuf path;       /* of the current entry */
-	size_t path_base;         /* length of its directory part */
+	size_t path_base;         /* length of its directory part; SIZE_MAX: not made yet */
+	bool path_rooted;         /* which begins with the root */
 	struct searchent entry;
 	struct stat info;
 	struct k_statx st;
@@ -185,15 +186,14 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st);
 
 /* entry.c: what workers do. */
 
-/** Put out an error.  @name  In the directory; "": the directory itself. */
-void search_put_error(struct bfs_scratch *scratch, const char *name, size_t len, int source,
+/** Put out an error of an entry.  An empty name: of the directory itself. */
+void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry, int source,
                       int error);
 
-/** Put out an object, if it has a requested type and the access is allowed.  @fd, name  For
-    access(2). */
+/** Put out an object, if it has a requested type and the access is allowed.
+    @st  Used with METADATA only.  @fd  The object; -1: by its name in scratch->fd. */
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
-                       const char *name);
+                       const struct bfs_entry *entry, const struct k_statx *st, int fd);
 
 /** The path from "/" of a directory that is or was read; "" if unknown.  @place  Is initialized. */
 void search_place_of(const SEARCH *search, const struct bfs_at *at, struct strbuf *place);
