@@ -189,46 +189,32 @@ void flow_release(struct flow *flow)
 	pthread_mutex_unlock(&flow->lock);
 }
 
-/** Count n bytes, and print if there are enough.  The lock is held. */
-static void flow_count(struct flow *flow, size_t n)
-{
-	flow->size += n;
-	if (flow->size >= FLOW_SIZE)
-		flow_print(flow);
-}
-
 void flow_take(struct flow *flow, struct strbuf *text)
 {
-	if (text->len < FLOW_SMALL) {
-		flow_add(flow, text);
+	size_t len = text->len;
+	bool small = len < FLOW_SMALL;
+	pthread_mutex_lock(&flow->lock);
+	if (!small && flow->n == FLOW_TEXTS)
+		flow_print(flow);
+	flow->n += !small || flow->n == 0;
+	struct strbuf *to = &flow->texts[flow->n - 1], was = *to;
+	if (small) {
+		strbuf_add(to, strbuf_str(text), len);
+		if (to->failed) {
+			/* Without memory, print at once. */
+			flow_print(flow);
+			to->failed = false;
+			flow_write(flow, &(struct iovec){text->data, len}, 1);
+			len = 0;
+		}
 		strbuf_reset(text);
-		return;
-	}
-	pthread_mutex_lock(&flow->lock);
-	if (flow->n == FLOW_TEXTS)
-		flow_print(flow);
-	struct strbuf *to = &flow->texts[flow->n++], empty = *to;
-	*to = *text;
-	*text = empty;
-	flow_count(flow, to->len);
-	pthread_mutex_unlock(&flow->lock);
-}
-
-void flow_add(struct flow *flow, const struct strbuf *text)
-{
-	pthread_mutex_lock(&flow->lock);
-	flow->n += flow->n == 0;
-	struct strbuf *to = &flow->texts[flow->n - 1];
-	size_t len = to->len;
-	strbuf_add(to, strbuf_str(text), text->len);
-	if (to->failed) {
-		/* Without memory, print at once. */
-		flow_print(flow);
-		to->failed = false;
-		flow_write(flow, &(struct iovec){text->data, text->len}, 1);
 	} else {
-		flow_count(flow, to->len - len);
+		*to = *text;
+		*text = was;
 	}
+	flow->size += len;
+	if (flow->size >= FLOW_SIZE)
+		flow_print(flow);
 	pthread_mutex_unlock(&flow->lock);
 }
 

@@ -20,11 +20,8 @@ struct flow;
     @return it, or NULL.  Errors: ENOMEM.  Ownership: flow_end(). */
 struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *arg), void *arg);
 
-/** Print whole lines.  @text  [out] empty; its memory is exchanged. */
+/** Print whole lines, or a part of a document.  @text  [out] empty; its memory may be exchanged. */
 void flow_take(struct flow *flow, struct strbuf *text);
-
-/** Print lines, or a part of a document; copies the text. */
-void flow_add(struct flow *flow, const struct strbuf *text);
 
 /** Set the text of the progress. */
 void flow_progress(struct flow *flow, const char *head, const char *where);
