@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration of an audit: valid and invalid lines, what is ignored, and what is required. */
+/*
+ * The configuration of an audit: valid and invalid lines, what is ignored, and what is required.
+ * The cases are in tests/fixtures/audit/: config_lines, config_apply, config_require.
+ */
 #include "unit.h"
 
 #include "audit/config.h"
+#include "cases.h"
 #include "fault.h"
 #include "table/table_impl.h"
 
@@ -45,87 +49,43 @@ static const char *problems(const char *lines, size_t len)
 	return text;
 }
 
+/** Check that a line has this problem, "": none, and that the lines around it stay valid. */
+static void check_line(const char *line, const char *why)
+{
+	char lines[256];
+	unit_note("%s", line);
+	snprintf(lines, sizeof(lines), "require /x ro\n\n%s\nrequire /y ro\n", line);
+	const char *got = problems(lines, strlen(lines));
+	bool right = *why ? strncmp(got, "3: ", 3) == 0 && strstr(got, why)
+	                    && strchr(got, '\n')[1] == '\0' : !*got;
+	CU_ASSERT(right);
+	if (!right)
+		printf("  %s: %s, not: %s\n", line, got, why);
+}
+
+/** The name of a case is a line, its text the problem. */
 static void test_lines(void)
 {
-	static const struct {
-		const char *line, *why;   /* NULL: valid */
-	} rows[] = {
-	        {"# a comment", NULL},
-	        {"  \t# another", NULL},
-	        {"ignore FSTAB-SYNTAX # why", NULL},
-	        {"ignore DRIFT-*\r", NULL},
-	        {"ignore\tMNT-DUP\t\ttarget=/a", NULL},
-	        {"ignore DRIFT-*,MNT-DUP,SWAP-EXTRA target=/a type=x owner=snap until=2030-01-01",
-		 NULL},
-	        {"severity critical MNT-DUP", NULL},
-	        {"severity info * target=/a#b type=fuse.*", NULL},
-	        {"ignore * owner=s*", NULL},
-	        {"ignore SWAP-NOT-ACTIVE target=UUID=abc", NULL},
-	        {"ignore * target=/a\\040b", NULL},
-	        {"ignore * target=/[a-c]?", NULL},
-	        {"ignore * target=/\\303\\274", NULL},
-	        {"ignore * target=/\xff", NULL},
-	        {"ignore * target=/a\"b", NULL},
-	        {"require /tmp nosuid,nodev,size=1g", NULL},
-	        {"require / shared", NULL},
-	        {"require /var mountpoint", NULL},
-	        {"require /a\\040b/ ro", NULL},
-	        {"foo", "unknown statement \"foo\""},
-	        {"Ignore MNT-DUP", "unknown statement"},
-	        {"rule MNT-DUP off", "unknown statement \"rule\""},
-	        {"ignore", "words are missing"},
-	        {"ignore MNT-FOO", "unknown rule \"MNT-FOO\""},
-	        {"ignore MNT-DUP,", "unknown rule \"\""},
-	        {"ignore MNT-DUP off", "unknown word \"off\""},
-	        {"ignore MNT-DUP target", "unknown word \"target\""},
-	        {"ignore MNT-DUP targt=/a", "unknown word \"targt=/a\""},
-	        {"ignore MNT-DUP target=", "empty pattern"},
-	        {"ignore MNT-DUP target=/a target=/b", "target= is given twice"},
-	        {"ignore * until=2030-01-01 until=2030-01-02", "until= is given twice"},
-	        {"ignore MNT-DUP until=2026-02-30", "invalid date \"2026-02-30\""},
-	        {"ignore MNT-DUP until=", "invalid date"},
-	        {"ignore MNT-DUP target=/[a", "invalid pattern \"/[a\""},
-	        {"ignore MNT-DUP target=/a\\000", "NUL byte"},
-	        {"ignore MNT-DUP owner=docker", "matches no owner"},
-	        {"severity", "words are missing"},
-	        {"severity info", "words are missing"},
-	        {"severity high MNT-DUP",
-		 "unknown severity \"high\"; must be one of: info, warning, critical"},
-	        {"severity info MNT-FOO", "unknown rule"},
-	        {"require /tmp", "takes two words"},
-	        {"require /tmp nosuid nodev", "takes two words"},
-	        {"require tmp nosuid", "not an absolute path"},
-	        {"require /a/../b ro", ". or .."},
-	        {"require /tmp nosuid,", "empty option"},
-	        {"require /tmp nofail", "\"nofail\" cannot be required"},
-	        {"require /tmp x-systemd.automount", "cannot be required"},
-	        {"require /tmp noexce", "did you mean \"noexec\"?"},
-	        {"require /tmp mountpont", "did you mean \"mountpoint\"?"},
-	        {"require /a\x01 ro", "control character at byte 11"},
-	        {"require /a\x7f ro", "control character"},
-	        {"# \x1b", "control character"},
-	        {"ignore * target=/a type=b owner=snap until=2030-01-01 x y z", "too many words"},
+	static const char *const others[][2] = {
+		{"ignore DRIFT-*\r", ""},
+		{"ignore * target=/\xff", ""},
+		{"require /a\x01 ro", "control character at byte 11"},
+		{"require /a\x7f ro", "control character"},
+		{"# \x1b", "control character"},
 	};
-	char lines[256];
-	for (size_t i = 0; i < COUNT(rows); ++i) {
-		/* The lines before and after it stay valid. */
-		unit_note("%s", rows[i].line);
-		snprintf(lines, sizeof(lines), "require /x ro\n\n%s\nrequire /y ro\n",
-		         rows[i].line);
-		const char *got = problems(lines, strlen(lines));
-		bool right = rows[i].why ? strncmp(got, "3: ", 3) == 0 && strstr(got, rows[i].why)
-		                                   && strchr(got, '\n')[1] == '\0'
-		                         : !*got;
-		CU_ASSERT(right);
-		if (!right)
-			printf("  %s: %s, not: %s\n", rows[i].line, got,
-			       rows[i].why ? rows[i].why : "valid");
+	char *file = unit_cases_read("tests/fixtures/audit/config_lines"), *at = file;
+	struct unit_case c;
+	while (unit_case_next(&at, &c)) {
+		c.parts[0].text[strcspn(c.parts[0].text, "\n")] = '\0';
+		check_line(c.name, c.parts[0].text);
 	}
-	CU_ASSERT(strncmp(problems("require /a\0b\n", 13), "1: control character at byte 11", 31)
-	          == 0);
-	CU_ASSERT(strncmp(problems("\xef\xbb\xbfrequire /a ro\n", 17),
-	                  "1: the file begins with a byte order mark", 41)
-	          == 0);
+	free(file);
+	for (size_t i = 0; i < COUNT(others); ++i)
+		check_line(others[i][0], others[i][1]);
+	CU_ASSERT_STRING_EQUAL(problems("require /a\0b\n", 13),
+		"1: control character at byte 11; remove it, or write it in a path as \\000\n");
+	CU_ASSERT_STRING_EQUAL(problems("\xef\xbb\xbfrequire /a ro\n", 17),
+		"1: the file begins with a byte order mark; save it without one\n");
 }
 
 /** A line of the greatest length and one byte more; more statements than there may be; many
@@ -189,23 +149,13 @@ static void test_globs(void)
 	static const struct {
 		const char *glob, *matches, *not;
 	} rows[] = {
-	        {"/a", "/a", "/a/b"},
-	        {"/a*", "/a/b/c", "/b/a"},
-	        {"/a/*", "/a/b", "/a"},
-	        {"*", "/", NULL},
-	        {"*/b", "/a/x/b", "/a/b/x"},
-	        {"/a?c", "/a/c", "/a//c"},
-	        {"/[ab]", "/b", "/c"},
-	        {"/[!ab]", "/c", "/a"},
-	        {"/[a-c]x", "/bx", "/dx"},
-	        {"/[*]", "/*", "/a"},
-	        {"/a\\040b", "/a b", "/ab"},
-	        {"/?", "/\xc3\xbc", "/\xc3\xbc\xc3\xbc"},
-	        {"/\\303\\274*", "/\xc3\xbcx", "/ux"},
-	        {"/*a*a*a", "/xaxaxa", "/xaxax"},
-	        {"/a\\134b", "/a\\b", "/ab"},
-	        {"/[a/]b", "//b", "/b"},
-	        {"/|", "/|", "/"},
+		{"/a", "/a", "/a/b"}, {"/a*", "/a/b/c", "/b/a"}, {"/a/*", "/a/b", "/a"},
+		{"*", "/", NULL}, {"*/b", "/a/x/b", "/a/b/x"}, {"/a?c", "/a/c", "/a//c"},
+		{"/[ab]", "/b", "/c"}, {"/[!ab]", "/c", "/a"}, {"/[a-c]x", "/bx", "/dx"},
+		{"/[*]", "/*", "/a"}, {"/a\\040b", "/a b", "/ab"},
+		{"/?", "/\xc3\xbc", "/\xc3\xbc\xc3\xbc"}, {"/\\303\\274*", "/\xc3\xbcx", "/ux"},
+		{"/*a*a*a", "/xaxaxa", "/xaxax"}, {"/a\\134b", "/a\\b", "/ab"},
+		{"/[a/]b", "//b", "/b"}, {"/|", "/|", "/"},
 	};
 	char line[AUDIT_LINE_MAX + 1], name[4096];
 	struct audit_config config;
@@ -241,27 +191,13 @@ static void test_days(void)
 		const char *date;
 		int64_t day;
 	} days[] = {
-	        {"1970-01-01", 0},
-	        {"1970-12-31", 364},
-	        {"1972-02-29", 789},
-	        {"2000-02-29", 11016},
-	        {"2000-03-01", 11017},
-	        {"2026-11-22", 20779},
-	        {"9999-12-31", 2932896},
-	        {"2100-02-28", 47540},
-	        {"2100-03-01", 47541},
-	        {"2100-02-29", -1},
-	        {"1969-12-31", -1},
-	        {"2026-00-01", -1},
-	        {"2026-13-01", -1},
-	        {"2026-04-31", -1},
-	        {"2026-04-00", -1},
-	        {"2026-4-01", -1},
-	        {"+026-04-01", -1},
-	        {"2026/04/01", -1},
-	        {"", -1},
+		{"1970-01-01", 0}, {"1970-12-31", 364}, {"1972-02-29", 789}, {"2000-02-29", 11016},
+		{"2000-03-01", 11017}, {"9999-12-31", 2932896}, {"2100-02-29", -1},
+		{"1969-12-31", -1}, {"2026-00-01", -1}, {"2026-13-01", -1}, {"2026-04-31", -1},
+		{"2026-04-00", -1}, {"2026-4-01", -1}, {"+026-04-01", -1}, {"2026/04/01", -1},
+		{"2026-04-1 ", -1}, {"", -1},
 	};
-	for (size_t i = 0; i < sizeof(days) / sizeof(*days); ++i)
+	for (size_t i = 0; i < COUNT(days); ++i)
 		CU_ASSERT_EQUAL(audit_day(days[i].date, strlen(days[i].date)), days[i].day);
 	/* Each day of 400 years follows the one before, as the C library counts. */
 	for (int64_t day = 0; day < 146097; day += 13) {
@@ -275,34 +211,16 @@ static void test_days(void)
 
 /* Ignoring. */
 
+#define FINDING(code_, severity_, target_, owner_, type) \
+	{.code = code_, .severity = severity_, .target = target_, .owner = owner_, \
+	 .fstype = type, .message = "m"}
+
 static const struct audit_finding findings[] = {
-	{.code = DRIFT_OPTIONS,
-	 .severity = AUDIT_WARNING,
-	 .line = 2,
-	 .target = "/data",
-	 .message = "m",
-	 .owner = "fstab",
-	 .fstype = "ext4"},
-	{.code = DRIFT_READONLY,
-	 .severity = AUDIT_CRITICAL,
-	 .line = 2,
-	 .target = "/data",
-	 .message = "m",
-	 .owner = "fstab",
-	 .fstype = "ext4"},
-	{.code = DRIFT_NOT_IN_FSTAB,
-	 .severity = AUDIT_WARNING,
-	 .target = "/srv/a",
-	 .message = "m",
-	 .owner = "unknown",
-	 .fstype = "tmpfs"},
-	{.code = MNT_SHADOWED,
-	 .severity = AUDIT_WARNING,
-	 .target = "/srv/b",
-	 .message = "m",
-	 .owner = "snap",
-	 .fstype = "squashfs"},
-	{.code = MNT_LIMIT, .severity = AUDIT_CRITICAL, .target = "", .message = "m"},
+	FINDING(DRIFT_OPTIONS, AUDIT_WARNING, "/data", "fstab", "ext4"),
+	FINDING(DRIFT_READONLY, AUDIT_CRITICAL, "/data", "fstab", "ext4"),
+	FINDING(DRIFT_NOT_IN_FSTAB, AUDIT_WARNING, "/srv/a", "unknown", "tmpfs"),
+	FINDING(MNT_SHADOWED, AUDIT_WARNING, "/srv/b", "snap", "squashfs"),
+	FINDING(MNT_LIMIT, AUDIT_CRITICAL, "", NULL, NULL),
 };
 
 /** What remains of these, by number and initial of the severity; "-" and what ignored the others,
@@ -325,7 +243,7 @@ static const char *applied(const char *lines, const char *today)
 		while (findings[k].code != f->code)
 			++k;
 		++of[f->severity];
-		add("%zu%.1s ", k, audit_severity_name(f->severity));
+		add("%s%zu%.1s", i ? " " : "", k, audit_severity_name(f->severity));
 	}
 	CU_ASSERT_EQUAL(memcmp(of, report.of, sizeof(of)), 0);
 	CU_ASSERT_EQUAL(config.nsilenced, report.silenced);
@@ -333,7 +251,7 @@ static const char *applied(const char *lines, const char *today)
 		size_t k = 0;
 		while (findings[k].code != config.silenced[i].finding.code)
 			++k;
-		add("%s%zu:%u", i ? " " : "- ", k, config.silenced[i].row->line);
+		add("%s%zu:%u", i ? " " : " - ", k, config.silenced[i].row->line);
 	}
 	if (audit_set_count(config.off))
 		add(" off %u", audit_set_count(config.off));
@@ -342,43 +260,16 @@ static const char *applied(const char *lines, const char *today)
 	return text;
 }
 
+/** The name of a case says what remains on 2026-02-28. */
 static void test_apply(void)
 {
-	static const struct {
-		const char *lines, *left;
-	} rows[] = {
-	        {"", "0w 1c 2w 3w 4c "},
-	        {"ignore DRIFT-OPTIONS", "1c 2w 3w 4c - 0:1 off 1"},
-	        {"ignore DRIFT-*", "3w 4c - 0:1 1:1 2:1 off 6"},
-	        {"ignore DRIFT-* target=/data", "2w 3w 4c - 0:1 1:1"},
-	        {"ignore DRIFT-* target=/dat", "0w 1c 2w 3w 4c "},
-	        {"ignore DRIFT-*,MNT-* target=/srv/*", "0w 1c 4c - 2:1 3:1"},
-	        {"ignore MNT-LIMIT target=*", "0w 1c 2w 3w - 4:1"},
-	        {"ignore MNT-LIMIT target=/*", "0w 1c 2w 3w 4c "},
-	        {"ignore * type=tmpfs", "0w 1c 3w 4c - 2:1"},
-	        {"ignore * type=*s", "0w 1c 4c - 2:1 3:1"},
-	        {"ignore * type=tmp", "0w 1c 2w 3w 4c "},
-	        {"ignore * owner=snap", "0w 1c 2w 4c - 3:1"},
-	        {"ignore * owner=[su]n*", "0w 1c 4c - 2:1 3:1"},
-	        {"ignore * owner=*", "4c - 0:1 1:1 2:1 3:1"},
-	        {"ignore DRIFT-* target=/srv/* type=tmpfs owner=unknown", "0w 1c 3w 4c - 2:1"},
-	        {"ignore DRIFT-* target=/srv/* type=tmpfs owner=fstab", "0w 1c 2w 3w 4c "},
-	        {"severity info DRIFT-READONLY", "0w 1i 2w 3w 4c "},
-	        {"severity critical DRIFT-* target=/data", "0c 1c 2w 3w 4c "},
-	        {"severity info DRIFT-*\nseverity warning DRIFT-READONLY target=/data\nignore "
-		 "MNT-SHADOWED",
-		 "0i 1w 2i 4c - 3:3 off 1"},
-	        {"severity info DRIFT-*\nignore DRIFT-OPTIONS target=/data\nignore DRIFT-*",
-		 "3w 4c - 0:2 1:3 2:3 off 6"},
-	        /* The last day, and the day after it. */
-	        {"ignore DRIFT-OPTIONS until=2026-02-28", "1c 2w 3w 4c - 0:1 off 1"},
-	        {"ignore DRIFT-OPTIONS until=2026-02-27", "0w 1c 2w 3w 4c "},
-	        {"severity info * until=2026-02-27", "0w 1c 2w 3w 4c "},
-	};
-	for (size_t i = 0; i < COUNT(rows); ++i) {
-		unit_note("%s", rows[i].lines);
-		CU_ASSERT_STRING_EQUAL(applied(rows[i].lines, "2026-02-28"), rows[i].left);
+	char *file = unit_cases_read("tests/fixtures/audit/config_apply"), *at = file;
+	struct unit_case c;
+	while (unit_case_next(&at, &c)) {
+		unit_note("%s", c.parts[0].text);
+		CU_ASSERT_STRING_EQUAL(applied(c.parts[0].text, "2026-02-28"), c.name);
 	}
+	free(file);
 }
 
 /** As many statements as there may be, and many findings. */
@@ -492,61 +383,19 @@ static const char *judged(const char *lines, const char *root, bool facts_known)
 	return text;
 }
 
+/** The name of a case is a line, its text what is found. */
 static void test_policy(void)
 {
-	static const struct {
-		const char *lines, *found;   /* NULL: nothing */
-	} rows[] = {
-	        {"require /tmp noexec",
-		 "1 POLICY-OPTION /tmp: mounted without noexec|noexec|rw,nosuid,nodev,noatime\n"},
-	        {"require /tmp nosuid", NULL},
-	        {"require //tmp/ nosuid,nodev,rw,exec", NULL},
-	        {"require / atime,suid,dev,async", NULL},
-	        {"require /var exec",
-		 "1 POLICY-OPTION /var: mounted without exec|exec|rw,noexec,relatime\n"},
-	        {"require /tmp size=1024k", NULL},
-	        {"require /tmp size=1m", "1 POLICY-OPTION /tmp: mounted without "
-		                         "size=1m|size=1m|rw,nosuid,nodev,noatime,size=1024k\n"},
-	        {"require /ro ro", NULL},
-	        {"require /ro rw", "1 POLICY-OPTION /ro: mounted without rw|rw|ro,relatime\n"},
-	        {"require /err rw", "1 POLICY-OPTION /err: mounted without rw|rw|rw,relatime\n"},
-	        {"require /bad rw", "1 POLICY-OPTION /bad: mounted without rw|rw|rw,relatime\n"},
-	        {"require /a\\040b nodev",
-		 "1 POLICY-OPTION /a b: mounted without nodev|nodev|rw,nosuid,relatime\n"},
-	        {"require /cifs password=x",
-		 "1 POLICY-OPTION /cifs: mounted without options that hold a secret|options that "
-		 "hold a secret|options that hold a secret\n"},
-	        /* Mount points: the uppermost of a stack; a hidden one does not count. */
-	        {"require /twice nosuid,shared", NULL},
-	        {"require /auto mountpoint", "?POLICY-OPTION\n?MNT-PROPAGATION\n"},
-	        {"require /hid/den nosuid",
-		 "1 POLICY-PARTITION /hid/den: not a mount point, as the configuration requires|a "
-		 "mount point|a part of /hid (tmpfs)\n"},
-	        {"require /home mountpoint",
-		 "1 POLICY-PARTITION /home: not a mount point, as the configuration requires|a "
-		 "mount point|a part of / (ext4)\n"},
-	        /* Propagation. */
-	        {"require / shared", NULL},
-	        {"require /var slave", NULL},
-	        {"require /tmp private", NULL},
-	        {"require /err private,unbindable", NULL},
-	        {"require /ro shared,slave", NULL},
-	        {"require / private",
-		 "1 MNT-PROPAGATION /: its propagation is shared|private|shared\n"},
-	        {"require /ro private",
-		 "1 MNT-PROPAGATION /ro: its propagation is shared,slave|private|shared,slave\n"},
-	        {"require /tmp shared,ro",
-		 "1 POLICY-OPTION /tmp: mounted without ro|ro|rw,nosuid,nodev,noatime\n"
-		 "1 MNT-PROPAGATION /tmp: its propagation is private|shared|private\n"},
-	};
-	for (size_t i = 0; i < COUNT(rows); ++i) {
-		unit_note("%s", rows[i].lines);
-		const char *got = judged(rows[i].lines, "/", false),
-		           *expected = rows[i].found ? rows[i].found : "";
-		CU_ASSERT_STRING_EQUAL(got, expected);
-		if (strcmp(got, expected) != 0)
-			printf("  %s:\n%snot\n%s", rows[i].lines, got, expected);
+	char *file = unit_cases_read("tests/fixtures/audit/config_require"), *at = file;
+	struct unit_case c;
+	while (unit_case_next(&at, &c)) {
+		unit_note("%s", c.name);
+		const char *got = judged(c.name, "/", false);
+		CU_ASSERT_STRING_EQUAL(got, c.parts[0].text);
+		if (strcmp(got, c.parts[0].text) != 0)
+			printf("  %s:\n%snot\n%s", c.name, got, c.parts[0].text);
 	}
+	free(file);
 	/* Below another root; what the file system says about the path. */
 	CU_ASSERT_STRING_EQUAL(judged("require /tmp nosuid,shared\nrequire / rw", "/mnt", false),
 	                       "");
@@ -559,7 +408,7 @@ static void test_policy(void)
 
 /* Memory. */
 
-static bool try_all(struct discovery *d)
+static int try_all(void *d)
 {
 	static const char lines[] = "ignore DRIFT-* target=/d*\nignore MNT-LIMIT\nseverity info * "
 	                            "type=tmp\\146s\nrequire /tmp noexec,size=1\nfoo\n"
@@ -568,50 +417,31 @@ static bool try_all(struct discovery *d)
 	struct audit_config config;
 	struct audit_report report;
 	struct fstab_facts facts = {.look = look};
+	struct audit_policy_input in = {&config, d, "/", &facts, secret};
 	audit_config_init(&config);
 	audit_report_init(&report);
-	bool done = audit_config_parse(&config, "F", lines, sizeof(lines) - 1) == 0;
-	for (size_t i = 0; done && i < COUNT(findings); ++i)
-		done = audit_report_add(&report, &findings[i]) == 0;
-	done = done
-	       && audit_policy(&(struct audit_policy_input){&config, d, "/", &facts, secret},
-	                       &report)
-	                  == 0
-	       && audit_config_apply(&report, &config, 0) == 0;
-	if (done)
+	int rc = audit_config_parse(&config, "F", lines, sizeof(lines) - 1);
+	for (size_t i = 0; rc == 0 && i < COUNT(findings); ++i)
+		rc = audit_report_add(&report, &findings[i]);
+	if (rc == 0)
+		rc = audit_policy(&in, &report);
+	if (rc == 0)
+		rc = audit_config_apply(&report, &config, 0);
+	if (rc == 0)
 		CU_ASSERT(config.nproblems == 1 && report.silenced == 3 && config.count == 8
 		          && report.count == 7);
+	int error = errno;
 	audit_report_destroy(&report);
 	audit_config_destroy(&config);
-	return done;
+	errno = error;
+	return rc;
 }
 
 static void test_memory(void)
 {
 	struct mount_table *table;
 	struct discovery *d = discover_table(&table);
-	struct fault_count count;
-	fault_begin(NULL, 1000);
-	CU_ASSERT(try_all(d));
-	fault_end(&count);
-	CU_ASSERT_EQUAL(count.kernel, 0);
-	uint64_t all = count.calls[FAULT_ALLOC];
-	CU_ASSERT(all > 10);
-	for (uint64_t n = 1; n <= all; ++n) {
-		for (int mode = FAULT_ONCE; mode <= FAULT_ON; ++mode) {
-			unit_note("allocation %d of %d", (int)n, (int)all);
-			fault_begin(&(struct fault){.mode = (enum fault_mode)mode,
-			                            .kind = FAULT_ALLOC,
-			                            .n = n,
-			                            .error = ENOMEM},
-			            1000);
-			errno = 0;
-			CU_ASSERT(!try_all(d));
-			CU_ASSERT_EQUAL(errno, ENOMEM);
-			fault_end(&count);
-			CU_ASSERT_EQUAL(count.blocks, 0);
-		}
-	}
+	fault_each_allocation(try_all, d, 10);
 	discovery_free(d);
 	table_free(table);
 }

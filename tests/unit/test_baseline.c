@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Baselines: what is collected; what came, went and changed; the file, whole and damaged. */
+/*
+ * Baselines: what is collected; what came, went and changed, by the cases of
+ * tests/fixtures/audit/baseline; the file, whole and damaged.
+ */
 #include "unit.h"
 
 #include "audit/baseline.h"
+#include "cases.h"
 #include "cmd/audit/audit.h"
 #include "fault.h"
 
@@ -80,75 +84,19 @@ static const char *compared(const char *old_lines, const char *now_lines, long u
 
 static void test_compare(void)
 {
-	static const struct {
-		const char *old, *now, *expected;
-	} rows[] = {
-	        {"", "", ""},
-	        {M("/", EXT4), M("/", EXT4), ""},
-	        {"", M("/a", EXT4 ", \"source\": \"UUID=u\", \"uuid\": \"u\""),
-		 "BASE-CAME warning /a: not mounted; UUID=u (ext4)\n"},
-	        {M("/a", EXT4), M("/b", EXT4),
-		 "BASE-WENT warning /a: none (ext4); not mounted\nBASE-CAME warning /b: not "
-		 "mounted; none (ext4)\n"},
-	        /* One added, one changed, one gone. */
-	        {M("/a", EXT4) M("/b", EXT4), M("/b", TMPFS) M("/c", EXT4),
-		 "BASE-WENT warning /a: none (ext4); not mounted\nBASE-CHANGED warning /b: none "
-		 "(ext4); tmpfs (tmpfs)\n"
-		 "BASE-CAME warning /c: not mounted; none (ext4)\n"},
-	        /* Sources: the same by its UUID; another UUID, name; unknown. */
-	        {M("/", EXT4 ", \"uuid\": \"u\", \"source\": \"UUID=u\""),
-		 M("/", EXT4 ", \"source\": \"/dev/mapper/m\", \"uuid\": \"u\""), ""},
-	        {M("/", EXT4 ", \"uuid\": \"u\", \"source\": \"/i\""),
-		 M("/", EXT4 ", \"uuid\": \"v\", \"source\": \"/i\""),
-		 "BASE-CHANGED warning /: /i (ext4, UUID=u); /i (ext4, UUID=v)\n"},
-	        {M("/", EXT4 ", \"source\": \"/dev/mapper/v\", \"uuid\": \"u\""),
-		 M("/", EXT4 ", \"source\": \"/dev/mapper/snap\", \"uuid\": \"u\""),
-		 "BASE-CHANGED warning /: /dev/mapper/v (ext4, UUID=u); /dev/mapper/snap (ext4, "
-		 "UUID=u)\n"},
-	        {M("/", EXT4 ", \"source\": \"/dev/sda1\""),
-		 M("/", EXT4 ", \"source\": \"/dev/dm-3\""), "?BASE-CHANGED\n"},
-	        {M("/", EXT4 ", \"source\": \"/dev/sda1\""),
-		 M("/", EXT4 ", \"source\": \"/dev/sda1\""), ""},
-	        /* Type, directory, options. */
-	        {M("/t", "\"fstype\": \"x\", \"root\": \"/a\", \"source\": \"s\""),
-		 M("/t", "\"fstype\": \"x\", \"root\": \"/b\", \"source\": \"s\""),
-		 "BASE-CHANGED warning /t: s (x), its /a; s (x), its /b\n"},
-	        {M("/t", "\"source\": \"s\", \"options\": \"noexec,nosuid,rw\""),
-		 M("/t", "\"source\": \"s\", \"options\": \"nodev,nosuid,ro\""),
-		 "BASE-CHANGED warning /t: noexec,rw; nodev,ro\n"},
-	        {M("/t", "\"source\": \"s\", \"options\": \"nosuid,rw\""),
-		 M("/t", "\"source\": \"s\", \"options\": \"rw\""),
-		 "BASE-CHANGED warning /t: nosuid; without nosuid\n"},
-	        /* Stacks: each mount has its own. */
-	        {M("/s", TMPFS) M("/s", EXT4 ", \"source\": \"e\""),
-		 M("/s", EXT4 ", \"source\": \"e\"") M("/s", TMPFS), ""},
-	        {M("/s", TMPFS) M("/s", TMPFS), M("/s", TMPFS) M("/s", TMPFS) M("/s", TMPFS),
-		 "BASE-CAME warning /s: not mounted; tmpfs (tmpfs)\n"},
-	        /* What comes and goes at will; left out unless both include it: the head has
-		   session. */
-	        {M("/a", TMPFS ", \"light\": true"), "",
-		 "BASE-WENT info /a: tmpfs (tmpfs); not mounted\n"},
-	        {M("/c", "\"owner\": \"container:docker\""), M("/d", "\"owner\": \"credentials\""),
-		 ""},
-	        {"", M("/run/user/1", TMPFS ", \"owner\": \"session\""),
-		 "BASE-CAME warning /run/user/1: not mounted; tmpfs (tmpfs)\n"},
-	        /* Swap spaces. */
-	        {"{\"swap\": \"UUID=u\", \"fstype\": \"swap\", \"source\": \"UUID=u\"}\n",
-		 "{\"swap\": \"/x\", \"fstype\": \"swap\", \"source\": \"/x\"}\n",
-		 "BASE-CAME warning /x: not in use; /x (swap)\nBASE-WENT warning UUID=u: UUID=u "
-		 "(swap); not in use\n"},
-	};
-	for (size_t i = 0; i < COUNT(rows); ++i) {
-		const char *got = compared(rows[i].old, rows[i].now, -1);
-		CU_ASSERT_STRING_EQUAL(got, rows[i].expected);
-		if (strcmp(got, rows[i].expected) != 0)
-			printf("%sto\n%sgives\n%snot\n%s", rows[i].old, rows[i].now, got,
-			       rows[i].expected);
+	char *file = unit_cases_read("tests/fixtures/audit/baseline"), *at = file;
+	struct unit_case c;
+	while (unit_case_next(&at, &c)) {
+		CU_ASSERT_EQUAL_FATAL(c.count, 3);
+		/* Soon after a boot a mount may still come. */
+		const char *uptime = strstr(c.name, "uptime ");
+		const char *got = compared(c.parts[0].text, c.parts[1].text,
+		                           uptime ? atol(uptime + 7) : -1);
+		CU_ASSERT_STRING_EQUAL(got, c.parts[2].text);
+		if (strcmp(got, c.parts[2].text) != 0)
+			printf("  %s gives\n%s", c.name, got);
 	}
-	/* Soon after a boot a mount may still come. */
-	CU_ASSERT_STRING_EQUAL(compared(M("/a", TMPFS), "", 299), "?BASE-WENT\n");
-	CU_ASSERT_STRING_EQUAL(compared(M("/a", TMPFS), "", 300),
-	                       "BASE-WENT warning /a: tmpfs (tmpfs); not mounted\n");
+	free(file);
 }
 
 /** Linear in the mounts of one place, and in places. */
@@ -203,133 +151,89 @@ static int take_swap(void *arg, const char *name, struct fstab_device *device)
 	return 0;
 }
 
+struct taken {
+	const struct fstab_plan *plan;
+	const struct tablines *file;
+	const struct fstab_world *world;
+	char *expected;
+};
+
+/** Collect, write, and read what was written. */
+static int take_all(void *arg)
+{
+	static const char *const include[] = {"container", NULL};
+	const struct taken *in = arg;
+	struct audit_base_run base;
+	struct strbuf out, why;
+	uint32_t line;
+	audit_base_init(&base, NULL, NULL, include);
+	strbuf_init(&out);
+	strbuf_init(&why);
+	int rc = audit_baseline_take(in->plan, in->world, in->file, &base.now);
+	if (rc == 0)
+		audit_base_write(&base.now, &out);
+	if (out.failed) {
+		errno = ENOMEM;
+		rc = -1;
+	}
+	if (rc == 0) {
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), in->expected);
+		rc = audit_base_parse(strbuf_str(&out), out.len, &base.old, &line, &why);
+	}
+	if (rc == 0)
+		CU_ASSERT_STRING_EQUAL(base.old.mounts.entries[2].target, "/b\nb\\\xfe");
+	int error = errno;
+	audit_base_destroy(&base);
+	strbuf_destroy(&out);
+	strbuf_destroy(&why);
+	errno = error;
+	return rc;
+}
+
 static void test_take(void)
 {
+#define MOUNT(type, from, ...) {.fstype = type, .source = from, .root = "/", __VA_ARGS__}
 	struct mount mounts[] = {
-	        {.dev_major = 8,
-		 .fstype = "ext4",
-		 .source = "/dev/sda1",
-		 .root = "/",
-		 .vfs_opts = "rw,relatime,nosuid,rw",
-		 .fs_opts = "rw,stripe=4,seclabel,errors=x",
-		 .propagation = MP_SHARED},
-	        {.dev_major = 254,
-		 .dev_minor = 1,
-		 .fstype = "xfs",
-		 .source = "/dev/mapper/v",
-		 .root = "/d",
-		 .propagation = MP_SHARED | MP_SLAVE},
-	        {.dev_major = 7,
-		 .dev_minor = 2,
-		 .fstype = "squashfs",
-		 .source = "/dev/loop3",
-		 .root = "/"},
-	        {.dev_minor = 3,
-		 .fstype = "btrfs",
-		 .source = "/dev/sdc1",
-		 .root = "/@",
+		MOUNT("ext4", "/dev/sda1", .dev_major = 8, .vfs_opts = "rw,relatime,nosuid,rw",
+		      .fs_opts = "rw,stripe=4,seclabel,errors=x", .propagation = MP_SHARED),
+		{.fstype = "xfs", .source = "/dev/mapper/v", .root = "/d", .dev_major = 254,
+		 .dev_minor = 1, .propagation = MP_SHARED | MP_SLAVE},
+		MOUNT("squashfs", "/dev/loop3", .dev_major = 7, .dev_minor = 2),
+		{.fstype = "btrfs", .source = "/dev/sdc1", .root = "/@", .dev_minor = 3,
 		 .propagation = MP_UNBINDABLE},
-	        {.dev_minor = 9,
-		 .fstype = "nfs4",
-		 .source = "u:secret@srv:/x",
-		 .root = "/",
-		 .fs_opts = "rw,addr=10.0.0.1,password=no"},
-	        {.dev_minor = 9, .fstype = "nfs4", .source = "srv:/x/y", .root = "/"},
-	        {.dev_minor = 9,
-		 .fstype = "autofs",
-		 .source = "systemd-1",
-		 .root = "/",
-		 .fs_opts = "rw,fd=5,pgrp=1,pipe_ino=7"},
-	        {.dev_minor = 9, .fstype = "ext4", .source = "/dev/x", .root = "/"},
-	        {.dev_minor = 4, .fstype = "nsfs", .source = "nsfs", .root = "net:[4026532]"},
-	        {.fstype = "tmpfs", .source = "tmpfs", .root = "/", .fs_opts = "rw,size=5k,uid=1"},
-	        {.fstype = "tmpfs", .source = "tmpfs", .root = "/"},
+		MOUNT("nfs4", "u:secret@srv:/x", .dev_minor = 9,
+		      .fs_opts = "rw,addr=10.0.0.1,password=no"),
+		MOUNT("nfs4", "srv:/x/y", .dev_minor = 9),
+		MOUNT("autofs", "systemd-1", .dev_minor = 9,
+		      .fs_opts = "rw,fd=5,pgrp=1,pipe_ino=7"),
+		MOUNT("ext4", "/dev/x", .dev_minor = 9),
+		{.fstype = "nsfs", .source = "nsfs", .root = "net:[4026532]", .dev_minor = 4},
+		MOUNT("tmpfs", "tmpfs", .fs_opts = "rw,size=5k,uid=1"),
+		MOUNT("tmpfs", "tmpfs", .dev_minor = 0),
 	};
 	struct fstab_line lines[] = {
-	        {.mount = &mounts[0], .target = "/", .owner = "fstab", .of = 1},
-	        {.mount = &mounts[1], .target = "/d", .owner = "unknown"},
-	        {.mount = &mounts[2], .target = "/i", .owner = "unknown"},
-	        {.mount = &mounts[3], .target = "/b\nb\\\xfe", .owner = "unknown"},
-	        {.mount = &mounts[4], .target = "/n", .owner = "unknown"},
-	        {.mount = &mounts[5], .target = "/n/y", .owner = "unknown"},
-	        {.mount = &mounts[6], .target = "/auto", .owner = "automount"},
-	        {.mount = &mounts[7], .target = "/auto", .owner = "unknown"},
-	        {.mount = &mounts[8], .target = "/ns", .owner = "nsfs"},
-	        {.mount = &mounts[9], .target = "/run", .owner = "api"},
-	        {.mount = &mounts[10], .target = "/merged", .owner = "container:docker"},
-	        {.swap = "/dev/sda2", .owner = "fstab"},
-	        {.swap = "/dev/zram0", .owner = "unit"},
+		{.mount = &mounts[0], .target = "/", .owner = "fstab", .of = 1},
+		{.mount = &mounts[1], .target = "/d", .owner = "unknown"},
+		{.mount = &mounts[2], .target = "/i", .owner = "unknown"},
+		{.mount = &mounts[3], .target = "/b\nb\\\xfe", .owner = "unknown"},
+		{.mount = &mounts[4], .target = "/n", .owner = "unknown"},
+		{.mount = &mounts[5], .target = "/n/y", .owner = "unknown"},
+		{.mount = &mounts[6], .target = "/auto", .owner = "automount"},
+		{.mount = &mounts[7], .target = "/auto", .owner = "unknown"},
+		{.mount = &mounts[8], .target = "/ns", .owner = "nsfs"},
+		{.mount = &mounts[9], .target = "/run", .owner = "api"},
+		{.mount = &mounts[10], .target = "/merged", .owner = "container:docker"},
+		{.swap = "/dev/sda2", .owner = "fstab"},
+		{.swap = "/dev/zram0", .owner = "unit"},
 	};
 	struct fstab_plan plan = {.lines = lines, .count = COUNT(lines)};
 	static const char fstab[] = "x / ext4 noauto,auto 0 0\n#\nx /d xfs defaults 0 0\n";
 	struct tablines *file = tablines_parse(fstab, strlen(fstab));
 	struct fstab_world world = {.device = take_device, .swap = take_swap};
-	static const char expected[] =
-	        "{\"getmnt_baseline\": 1, \"time\": 0, \"host\": \"\", \"root\": \"/\", "
-		"\"include\": [\"container\"], \"rules\": []}\n"
-	        "{\"mount\": \"/\", \"source\": \"UUID=root\", \"uuid\": \"root\", \"fstype\": "
-		"\"ext4\", \"root\": \"/\", "
-	        "\"options\": \"errors=x,nosuid,relatime,rw,shared\", \"owner\": \"fstab\", "
-		"\"light\": true}\n"
-	        "{\"mount\": \"/auto\", \"source\": \"systemd-1\", \"fstype\": \"autofs\", "
-		"\"root\": \"/\", \"options\": \"rw\", \"owner\": \"automount\"}\n"
-	        "{\"mount\": \"/b\\\\012b\\\\134\\\\376\", \"source\": \"UUID=pool\", \"uuid\": "
-		"\"pool\", \"fstype\": \"btrfs\", \"root\": \"/@\", "
-	        "\"options\": \"unbindable\", \"owner\": \"unknown\"}\n"
-	        "{\"mount\": \"/d\", \"source\": \"/dev/mapper/v\", \"uuid\": \"lv\", \"fstype\": "
-		"\"xfs\", \"root\": \"/d\", \"options\": \"shared,slave\", "
-	        "\"owner\": \"unknown\"}\n"
-	        "{\"mount\": \"/i\", \"source\": \"/i m\\\\377\", \"fstype\": \"squashfs\", "
-		"\"root\": \"/\", \"owner\": \"unknown\"}\n"
-	        "{\"mount\": \"/merged\", \"source\": \"tmpfs\", \"fstype\": \"tmpfs\", \"root\": "
-		"\"/\", \"owner\": \"container:docker\"}\n"
-	        "{\"mount\": \"/n\", \"source\": \"u:***@srv:/x\", \"fstype\": \"nfs4\", \"root\": "
-		"\"/\", \"options\": \"password=***,rw\", \"owner\": \"unknown\"}\n"
-	        "{\"mount\": \"/ns\", \"source\": \"nsfs\", \"fstype\": \"nsfs\", \"owner\": "
-		"\"nsfs\", \"light\": true}\n"
-	        "{\"mount\": \"/run\", \"source\": \"tmpfs\", \"fstype\": \"tmpfs\", \"root\": "
-		"\"/\", \"options\": \"rw,uid=1\", \"owner\": \"api\", \"light\": true}\n"
-	        "{\"swap\": \"/dev/zram0\", \"source\": \"/dev/zram0\", \"fstype\": \"swap\", "
-		"\"owner\": \"unit\"}\n"
-	        "{\"swap\": \"UUID=swap\", \"source\": \"UUID=swap\", \"uuid\": \"swap\", "
-		"\"fstype\": \"swap\", \"owner\": \"fstab\"}\n"
-	        "{\"end\": 12}\n";
-	struct fault_count count = {0};
-	uint64_t allocations = 0;
-	for (uint64_t n = 0; n <= allocations; n += n ? unit_step() : 1) {
-		static const char *const include[] = {"container", NULL};
-		struct audit_base_run base;
-		struct strbuf out, why;
-		uint32_t line;
-		struct fault fault = {
-		        .mode = FAULT_ONCE, .kind = FAULT_ALLOC, .n = n, .error = ENOMEM};
-		fault_begin(n ? &fault : NULL, 1000);
-		audit_base_init(&base, NULL, NULL, include);
-		strbuf_init(&out);
-		int rc = audit_baseline_take(&plan, &world, file, &base.now), error = errno;
-		if (rc == 0)
-			audit_base_write(&base.now, &out);
-		bool good = rc == 0 && !out.failed;
-		CU_ASSERT(count.hits == 0 || rc == 0 || error == ENOMEM);
-		if (good)
-			CU_ASSERT_STRING_EQUAL(strbuf_str(&out), expected);
-		/* It reads as it was written. */
-		strbuf_init(&why);
-		if (n == 0) {
-			CU_ASSERT_EQUAL(
-			        audit_base_parse(strbuf_str(&out), out.len, &base.old, &line, &why),
-			        0);
-			CU_ASSERT_STRING_EQUAL(base.old.mounts.entries[2].target, "/b\nb\\\xfe");
-		}
-		audit_base_destroy(&base);
-		strbuf_destroy(&out);
-		strbuf_destroy(&why);
-		fault_end(&count);
-		allocations = n ? allocations : count.calls[FAULT_ALLOC];
-		CU_ASSERT(n == 0 || count.hits == 0 || !good);
-		CU_ASSERT_EQUAL(count.blocks, 0);
-	}
-	CU_ASSERT(allocations > 4);
+	struct taken in = {&plan, file, &world,
+	                   unit_cases_read("tests/fixtures/audit/taken")};
+	fault_each_allocation(take_all, &in, 4);
+	free(in.expected);
 	tablines_free(file);
 }
 
@@ -456,69 +360,49 @@ static void test_findings(void)
 	        {MNT_LIMIT, "", AUDIT_KNOWN},     {MNT_LIMIT, "/x", AUDIT_AGELESS},
 	        {BASE_CAME, "/x", AUDIT_AGELESS}, {FSTAB_SYNTAX, "/a", AUDIT_AGELESS},
 	};
-	audit_set rules = audit_set_of(0), off = {0};
-	off |= audit_set_only(FSTAB_SYNTAX);
-	rules &= ~off;
+	audit_set rules = audit_set_of(0) & ~audit_set_only(FSTAB_SYNTAX);
 	load(&old, "{\"finding\": \"MNT-DUP\", \"target\": \"/a\"}\n{\"finding\": \"MNT-DUP\", "
 	           "\"target\": \"/a\"}\n"
 	           "{\"finding\": \"MNT-DUP\", \"target\": \"/gone\"}\n{\"finding\": "
 	           "\"MNT-LIMIT\"}\n{\"finding\": \"NEW-CODE\"}\n");
-	for (uint64_t n = 0; n < 5; ++n) {
-		struct fault fault = {
-		        .mode = FAULT_ONCE, .kind = FAULT_ALLOC, .n = n, .error = ENOMEM};
-		struct fault_count count;
-		struct audit_report report;
-		struct audit_baseline now;
-		struct audit_base_counts counts = {0};
-		audit_report_init(&report);
-		for (size_t i = 0; i < COUNT(rows); ++i)
-			CU_ASSERT_EQUAL(
-			        audit_report_add(&report,
-				                 &(struct audit_finding){.code = rows[i].code,
-				                                         .target = rows[i].target,
-				                                         .message = ""}),
-			        0);
-		fault_begin(n ? &fault : NULL, 1000);
-		audit_baseline_init(&now);
-		int rc = audit_baseline_findings(&old, &report, rules, &now, &counts);
-		audit_baseline_destroy(&now);
-		fault_end(&count);
-		CU_ASSERT(count.hits ? rc == -1 : rc == 0);
-		CU_ASSERT_EQUAL(count.blocks, 0);
-		for (size_t i = 0; rc == 0 && i < COUNT(rows); ++i)
-			CU_ASSERT_EQUAL(report.findings[i].age, rows[i].age);
-		CU_ASSERT(rc != 0 || (counts.new_findings == 2 && counts.gone_findings == 1));
-		audit_report_destroy(&report);
-	}
+	struct audit_report report;
+	struct audit_baseline now;
+	struct audit_base_counts counts = {0};
+	audit_report_init(&report);
+	audit_baseline_init(&now);
+	for (size_t i = 0; i < COUNT(rows); ++i)
+		CU_ASSERT_EQUAL(audit_report_add(&report, &(struct audit_finding){
+			.code = rows[i].code, .target = rows[i].target, .message = ""}), 0);
+	CU_ASSERT_EQUAL(audit_baseline_findings(&old, &report, rules, &now, &counts), 0);
+	for (size_t i = 0; i < COUNT(rows); ++i)
+		CU_ASSERT_EQUAL(report.findings[i].age, rows[i].age);
+	CU_ASSERT(counts.new_findings == 2 && counts.gone_findings == 1);
+	audit_baseline_destroy(&now);
+	audit_report_destroy(&report);
 	audit_baseline_destroy(&old);
 }
 
-/** Memory runs out at each allocation. */
+static int compare_all(void *arg)
+{
+	struct audit_baseline *b = arg;
+	struct audit_report report;
+	struct audit_base_counts counts = {0};
+	audit_report_init(&report);
+	int rc = audit_baseline_compare(&b[0], &b[1], -1, &report, &counts), error = errno;
+	CU_ASSERT(rc != 0 || report.count == 4);
+	audit_report_destroy(&report);
+	errno = error;
+	return rc;
+}
+
 static void test_memory(void)
 {
-	struct audit_baseline old, now;
-	load(&old, M("/a", EXT4) M("/b", EXT4) "{\"swap\": \"/s\"}\n");
-	load(&now, M("/a", TMPFS) M("/c", EXT4));
-	uint64_t allocations = 0;
-	for (uint64_t n = 0; n <= 2 * allocations; n += n ? unit_step() | 1 : 1) {
-		struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC, (n + 1) / 2,
-		                      ENOMEM};
-		struct fault_count count;
-		struct audit_report report;
-		struct audit_base_counts counts = {0};
-		fault_begin(n ? &fault : NULL, 1000);
-		audit_report_init(&report);
-		int rc = audit_baseline_compare(&old, &now, -1, &report, &counts), error = errno;
-		size_t got = report.count;
-		audit_report_destroy(&report);
-		fault_end(&count);
-		allocations = n ? allocations : count.calls[FAULT_ALLOC];
-		CU_ASSERT_EQUAL(count.blocks, 0);
-		CU_ASSERT(count.hits == 0 ? rc == 0 && got == 4 : rc == -1 && error == ENOMEM);
-	}
-	CU_ASSERT(allocations > 5);
-	audit_baseline_destroy(&old);
-	audit_baseline_destroy(&now);
+	struct audit_baseline b[2];
+	load(&b[0], M("/a", EXT4) M("/b", EXT4) "{\"swap\": \"/s\"}\n");
+	load(&b[1], M("/a", TMPFS) M("/c", EXT4));
+	fault_each_allocation(compare_all, b, 5);
+	audit_baseline_destroy(&b[0]);
+	audit_baseline_destroy(&b[1]);
 }
 
 static const struct unit_test tests[] = {
