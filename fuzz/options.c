@@ -76,7 +76,7 @@ static void check_options(const struct command_line *line, const struct columns 
 	FUZZ_CHECK(columns->count > 0 || o->output);
 	FUZZ_CHECK(columns->count <= sizeof(columns->of) / sizeof(*columns->of));
 	for (size_t i = 0; i < columns->count; ++i)
-		FUZZ_CHECK(columns_have(columns, columns->of[i]->info.name));
+		FUZZ_CHECK(columns_have(columns, columns->of[i]->name));
 	FUZZ_CHECK(!(input_fields(o, columns) & ~(unsigned)MF_ALL));
 }
 

@@ -32,19 +32,32 @@ const void *column_after(const struct column_table *table, const void *previous)
 	return best;
 }
 
-const void *column_next(const struct column_table *table, const char **list)
+int column_add(const struct column_table *table, const char *list, bool once,
+               const struct column_info *columns[COLUMNS_MAX], size_t *count)
 {
-	const char *name = *list;
-	size_t n = strcspn(name, ",");
-	const struct column_info *row;
-	*list += n;
-	for (size_t i = 0; (row = row_at(table, i)); ++i) {
-		if (strlen(row->name) == n && strncasecmp(row->name, name, n) == 0)
-			return row;
+	for (;; ++list) {
+		const struct column_info *row;
+		size_t n = strcspn(list, ","), i = 0, had = once ? 0 : *count;
+		while ((row = row_at(table, i++))
+		       && (strlen(row->name) != n || strncasecmp(row->name, list, n) != 0))
+			;
+		while (had < *count && columns[had] != row)
+			++had;
+		if (!row) {
+			message("--output", "unknown column \"%.*s\"; %s lists the columns",
+			        (int)utf8_cut(list, n < 60 ? n : 60), list, table->list_command);
+			return CX_ERROR;
+		}
+		if (had == COLUMNS_MAX) {
+			message("--output", "more than %d columns", COLUMNS_MAX);
+			return CX_ERROR;
+		}
+		columns[had] = row;
+		*count += had == *count;
+		list += n;
+		if (!*list)
+			return 0;
 	}
-	message("--output", "unknown column \"%.*s\"; %s lists the columns",
-	        (int)utf8_cut(name, n < 60 ? n : 60), name, table->list_command);
-	return NULL;
 }
 
 int column_list(const struct column_table *columns, int form)

@@ -42,13 +42,18 @@ struct column_table {
     @return NULL if there is none. */
 const void *column_after(const struct column_table *table, const void *previous);
 
+/** The number of columns that may be requested. */
+enum { COLUMNS_MAX = 128 };
+
 /**
- * Find the first column of a list of names with commas between; case does not matter.
+ * Append the columns of a list of names with commas between; case does not matter.
  *
- * @list [in, out]  Then at the comma after the name, or at the end.
- * @return its row, or NULL after a message.
+ * @once    Leave out a column that is there already: an object has each key once.
+ * @columns, count [in, out]  The rows.
+ * @return 0, or CX_ERROR after a message.
  */
-const void *column_next(const struct column_table *table, const char **list);
+int column_add(const struct column_table *table, const char *list, bool once,
+               const struct column_info *columns[COLUMNS_MAX], size_t *count);
 
 /**
  * Print --list-columns.

@@ -33,36 +33,10 @@ const char *cell_text(struct cells *cells, const struct column *column, const st
 const struct column *columns_have(const struct columns *columns, const char *name)
 {
 	for (size_t i = 0; i < columns->count; ++i) {
-		if (strcmp(columns->of[i]->info.name, name) == 0)
-			return columns->of[i];
+		if (strcmp(columns->of[i]->name, name) == 0)
+			return columns_at(columns, i);
 	}
 	return NULL;
-}
-
-/** Add columns by name.  @return 0, or an exit status after a message. */
-static int columns_add(struct columns *columns, const char *list, const struct options *o)
-{
-	bool json = output_forms[o->form].flags & FF_OBJECTS;
-	for (;; ++list) {
-		const struct column *column = column_next(&discover_columns, &list);
-		if (!column)
-			return CX_ERROR;
-		if (o->poll && column->when >= CW_STILL) {
-			message("--output", "%s: not with --poll, which touches no mount",
-			        column->info.name);
-			return CX_ERROR;
-		}
-		/* An object has each key once. */
-		if (!json || !columns_have(columns, column->info.name)) {
-			if (columns->count == sizeof(columns->of) / sizeof(*columns->of)) {
-				message("--output", "more than %zu columns", columns->count);
-				return CX_ERROR;
-			}
-			columns->of[columns->count++] = column;
-		}
-		if (!*list)
-			return 0;
-	}
 }
 
 /** The columns that are shown by default. */
@@ -87,38 +61,46 @@ int columns_choose(struct columns *columns, const struct options *o)
 {
 	*columns = (struct columns){0};
 	bool json = output_forms[o->form].flags & FF_OBJECTS;
-	const char *list = o->output;
+	const char *list = o->output, *shown[3] = {NULL};
 	bool more = list && *list == '+';
-
-	if (!list || more) {
-		if (!o->output_all) {
-			columns_add(columns, default_columns(o, json), o);
-			if (o->unmounted && !o->df && !o->dfi)
-				columns_add(columns, "NODE", o);
-			if (o->poll_kinds & CHANGE_PROPAGATION)
-				columns_add(columns, "PROPAGATION,OLD-PROPAGATION", o);
-		} else {
-			const struct column *column = NULL;
-			while ((column = column_after(&discover_columns, column))) {
-				if (o->poll ? column->when < CW_STILL : column->when != CW_POLL)
-					columns->of[columns->count++] = column;
-			}
+	const struct column *column = NULL;
+	if (o->output_all && (!list || more)) {
+		while ((column = column_after(&discover_columns, column))) {
+			if (o->poll ? column->when < CW_STILL : column->when != CW_POLL)
+				columns->of[columns->count++] = &column->info;
 		}
+	} else if (!list || more) {
+		shown[0] = default_columns(o, json);
+		shown[1] = o->unmounted && !o->df && !o->dfi ? "NODE" : NULL;
+		shown[2] = o->poll_kinds & CHANGE_PROPAGATION ? "PROPAGATION,OLD-PROPAGATION"
+		           : NULL;
 	}
-	if (!list)
-		return 0;
+	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); ++i) {
+		if (shown[i])
+			column_add(&discover_columns, shown[i], json, columns->of,
+			           &columns->count);
+	}
 	size_t usual = columns->count;
-	int status = columns_add(columns, list + more, o);
-	for (size_t i = usual; i < columns->count; ++i)
-		columns->state_requested |= strcmp(columns->of[i]->info.name, "STATE") == 0;
-	return status;
+	if (list && column_add(&discover_columns, list + more, json, columns->of,
+	                       &columns->count) != 0)
+		return CX_ERROR;
+	for (size_t i = usual; i < columns->count; ++i) {
+		column = columns_at(columns, i);
+		if (o->poll && column->when >= CW_STILL) {
+			message("--output", "%s: not with --poll, which touches no mount",
+			        column->info.name);
+			return CX_ERROR;
+		}
+		columns->state_requested |= strcmp(column->info.name, "STATE") == 0;
+	}
+	return 0;
 }
 
 unsigned columns_fields(const struct columns *columns)
 {
 	unsigned fields = MF_IDS;
 	for (size_t i = 0; i < columns->count; ++i)
-		fields |= columns->of[i]->fields;
+		fields |= columns_at(columns, i)->fields;
 	return fields;
 }
 

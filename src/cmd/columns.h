@@ -38,16 +38,18 @@ extern const struct column_table device_columns;
 
 /** The columns of a run. */
 struct columns {
-	const struct column *of[128];
+	const struct column_info *of[COLUMNS_MAX];   /* of rows of struct column */
 	size_t count;
 	bool state_requested;     /* STATE was requested by name: never blank */
 };
 
-/**
- * Choose the columns that the options request.
- *
- * @return 0, or an exit status after a message.
- */
+static inline const struct column *columns_at(const struct columns *columns, size_t i)
+{
+	return (const void *)columns->of[i];
+}
+
+/** Choose the columns that the options request.
+    @return 0, or an exit status after a message. */
 int columns_choose(struct columns *columns, const struct options *options);
 
 /** The mount fields that columns need. */

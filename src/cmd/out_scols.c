@@ -33,7 +33,7 @@ static int add_columns(struct libscols_table *table, const struct run *run, bool
 {
 	const struct options *o = run->opt;
 	for (size_t i = 0; i < run->cols->count; ++i) {
-		const struct column *column = run->cols->of[i];
+		const struct column *column = columns_at(run->cols, i);
 		int flags = column->flags;
 		if (!tree)
 			flags &= ~SCOLS_FL_TREE;
@@ -86,7 +86,7 @@ static const char *shown_text(struct cells *cells, const struct view *view, cons
                              size_t i, struct strbuf *out, struct strbuf *seen)
 {
 	const struct columns *columns = cells->run->cols;
-	const struct column *column = columns->of[i];
+	const struct column *column = columns_at(columns, i);
 	strbuf_reset(out);
 	if (cells->run->opt->form == FORM_JSON) {
 		struct json json;
@@ -168,7 +168,7 @@ static void keep_widths(struct libscols_table *table, const struct run *run,
 	for (size_t i = 0; i < run->cols->count; ++i) {
 		struct libscols_column *column = scols_table_get_column(table, i);
 		size_t width = scols_column_get_width(column);
-		if (!printed && run->cols->of[i]->width < 1 && widths->of[i])
+		if (!printed && columns_at(run->cols, i)->width < 1 && widths->of[i])
 			scols_column_set_whint(column, widths->of[i]);
 		/* One long name does not widen all later lines. */
 		if (printed && width > widths->of[i] && width <= OUT_WIDTH_MAX)
@@ -182,7 +182,7 @@ static void hide_state(struct libscols_table *table, struct run *run)
 {
 	for (size_t i = 0; i < run->cols->count && !run->cols->state_requested; ++i) {
 		struct libscols_column *column = scols_table_get_column(table, i);
-		if (strcmp(run->cols->of[i]->info.name, "STATE") != 0)
+		if (strcmp(run->cols->of[i]->name, "STATE") != 0)
 			continue;
 		for (size_t r = 0; r < scols_table_get_nlines(table); ++r) {
 			struct libscols_line *line = scols_table_get_line(table, r);

@@ -80,7 +80,7 @@ static void line_jsonl(struct strbuf *out, struct cells *cells, const struct vie
 	json_put_object(&json, NULL, JSON_INLINE);
 	json_put_string(&json, "host", run->host);
 	for (size_t i = 0; i < run->cols->count; ++i)
-		cell_json(cells, run->cols->of[i], &view->rows[r], &json);
+		cell_json(cells, columns_at(run->cols, i), &view->rows[r], &json);
 	json_end(&json);
 	strbuf_putc(out, '\n');
 }

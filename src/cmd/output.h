@@ -20,7 +20,7 @@ static inline const struct output_form *run_form(const struct run *run)
 /** Column widths of a list that is printed in parts. */
 struct out_widths {
 	bool begun;            /* the header has been printed */
-	uint16_t of[128];      /* as in struct columns */
+	uint16_t of[COLUMNS_MAX];   /* as in struct columns */
 };
 
 enum { OUT_WIDTH_MAX = 40 };

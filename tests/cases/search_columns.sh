@@ -38,4 +38,4 @@ status search -o PATH,NOSUCH x t 2>&1
 status search -o "" x t 2>&1
 status search -o PATH, x t 2>&1
 status search -o $'\e[2J' x t 2>&1
-status search -o "$(printf 'PATH,%.0s' {1..70})PATH" x t 2>&1
+status search -o "$(printf 'PATH,%.0s' {1..130})PATH" x t 2>&1

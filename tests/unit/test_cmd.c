@@ -177,7 +177,7 @@ static void test_columns_choose(void)
 	o.output = "+id";
 	CU_ASSERT_EQUAL(columns_choose(&columns, &o), 0);
 	CU_ASSERT_EQUAL(columns.count, 6);
-	CU_ASSERT_STRING_EQUAL(columns.of[5]->info.name, "ID");
+	CU_ASSERT_STRING_EQUAL(columns.of[5]->name, "ID");
 	o.output = "State,maj:MIN,state";
 	CU_ASSERT_EQUAL(columns_choose(&columns, &o), 0);
 	CU_ASSERT(columns.count == 3 && columns.state_requested);

@@ -239,24 +239,10 @@ void search_out_destroy(struct search_out *out)
 int search_out_columns(struct search_out *out, const char *list)
 {
 	bool json = out->form == SF_JSON || out->form == SF_JSONL;
-	for (;; ++list) {
-		const struct search_column *column = column_next(&search_columns, &list);
-		if (!column)
-			return CX_ERROR;
-		/* An object has each key once. */
-		size_t had = json ? 0 : out->ncolumns;
-		while (had < out->ncolumns && out->columns[had] != column)
-			++had;
-		if (had == sizeof(out->columns) / sizeof(*out->columns)) {
-			message("--output", "more than %zu columns", out->ncolumns);
-			return CX_ERROR;
-		}
-		out->columns[had] = column;
-		out->ncolumns += had == out->ncolumns;
-		out->needs |= column->needs;
-		if (!*list)
-			return 0;
-	}
+	int status = column_add(&search_columns, list, json, out->columns, &out->ncolumns);
+	for (size_t i = 0; i < out->ncolumns; ++i)
+		out->needs |= ((const struct search_column *)(const void *)out->columns[i])->needs;
+	return status;
 }
 
 /** Make the text of a cell.  @return it, or NULL: there is none. */
@@ -293,7 +279,7 @@ static void put_field(const struct search_out *out, const char *field, struct st
 static void put_columns(const struct search_out *out, const struct object *o, struct strbuf *text)
 {
 	for (size_t i = 0; i < out->ncolumns; ++i) {
-		const struct search_column *column = out->columns[i];
+		const struct search_column *column = (const void *)out->columns[i];
 		if (i)
 			strbuf_putc(text, '\t');
 		if (column->cell == cell_path) {
@@ -377,7 +363,7 @@ static void put_json(struct search_out *out, const struct object *o)
 {
 	json_put_object(&out->json, NULL, JSON_INLINE);
 	for (size_t i = 0; i < out->ncolumns; ++i) {
-		const struct search_column *column = out->columns[i];
+		const struct search_column *column = (const void *)out->columns[i];
 		column_json(&out->json, column->info.name, column->info.type,
 		            cell_text(out, column, o));
 	}

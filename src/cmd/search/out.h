@@ -7,7 +7,7 @@
 #define GM_CMD_SEARCH_OUT_H
 
 #include "cmd/colors.h"
-#include "cmd/json.h"
+#include "cmd/column.h"
 #include "cmd/owners.h"
 #include "search/search.h"
 
@@ -40,7 +40,7 @@ struct search_out {
 	enum search_form form;
 	bool nul;                 /* -0: lines end with it, and nothing is escaped */
 	bool terminal;            /* stdout is one */
-	const struct search_column *columns[64];
+	const struct column_info *columns[COLUMNS_MAX];   /* of rows of struct search_column */
 	size_t ncolumns;
 	unsigned needs;           /* enum search_need */
 	struct colors *colors;    /* NULL: none */
