@@ -93,100 +93,98 @@ static void try_errors(struct trial *trial, int kind, const int *all, unsigned s
 	}
 }
 
-static void test_scenarios(void)
+/** Run scenarios with faults.  @what  Their faults, for the report. */
+static void try_all(const struct scenario *scenario, void (*try)(struct trial *trial),
+                    const char *what)
+{
+	unsigned long runs = 0;
+	for (; scenario->name; ++scenario) {
+		struct trial trial;
+		if (!trial_begin(&trial, scenario))
+			continue;
+		try(&trial);
+		runs += trial_end(&trial);
+	}
+	printf("  %lu runs, %s\n", runs, what);
+}
+
+static void try_calls(struct trial *trial)
+{
+	for (int kind = 0; kind < OS_NCALLS; ++kind) {
+		const int *all = trial->scenario->flags & SC_FEW ? few_errors : errors[kind];
+		seen[kind] += trial->base.count.calls[kind];
+		if (trial->base.count.calls[OS_FORK] == 0) {
+			try_errors(trial, kind, all, 1);
+			continue;
+		}
+		/* A run with a prober takes longer, and which process makes the n-th call is
+		   random: some calls of each kind, each call of its own kinds. */
+		try_errors(trial, kind, kind < OS_SOCKETPAIR ? few_errors : errors[kind], 2);
+		if (kind >= OS_SOCKETPAIR)
+			try_errors(trial, kind, few_errors, 1);
+	}
+	trial_run(trial, &(struct fault){FAULT_SHORT, OS_READ, 0, 0});
+	trial_run(trial, &(struct fault){FAULT_SHORT, OS_GETDENTS, 0, 0});
+}
+
+static void test_calls(void)
 {
 	if (!ready)
 		UNIT_SKIP("no private mount namespace");
-	unsigned long runs = 0;
-	for (const struct scenario *s = scenarios; s->name; ++s) {
-		struct trial trial;
-		if (!trial_begin(&trial, s))
-			continue;
-		for (int kind = 0; kind < OS_NCALLS; ++kind) {
-			seen[kind] += trial.base.count.calls[kind];
-			if (trial.base.count.calls[OS_FORK] == 0) {
-				try_errors(&trial, kind,
-				           s->flags & SC_FEW ? few_errors : errors[kind], 1);
-				continue;
-			}
-			/* A run with a prober takes longer, and which process makes the n-th call
-			   is random:
-			   some calls of each kind, each call of its own kinds. */
-			try_errors(&trial, kind, kind < OS_SOCKETPAIR ? few_errors : errors[kind],
-			           2);
-			if (kind >= OS_SOCKETPAIR)
-				try_errors(&trial, kind, few_errors, 1);
-		}
-		trial_run(&trial, &(struct fault){FAULT_SHORT, OS_READ, 0, 0});
-		trial_run(&trial, &(struct fault){FAULT_SHORT, OS_GETDENTS, 0, 0});
-		runs += trial_end(&trial);
-	}
-	printf("  %lu runs, a call failing in each\n", runs);
+	try_all(scenarios, try_calls, "a call failing in each");
+}
+
+static void try_memory(struct trial *trial)
+{
+	try_errors(trial, FAULT_ALLOC, (const int[]){ENOMEM, 0}, 1);
 }
 
 static void test_memory(void)
 {
-	static const int no_memory[] = {ENOMEM, 0};
 	if (!ready)
 		UNIT_SKIP("no private mount namespace");
-	unsigned long runs = 0;
-	for (const struct scenario *s = scenarios; s->name; ++s) {
-		struct trial trial;
-		if (!trial_begin(&trial, s))
-			continue;
-		try_errors(&trial, FAULT_ALLOC, no_memory, 1);
-		runs += trial_end(&trial);
-	}
-	printf("  %lu runs, an allocation failing in each\n", runs);
+	try_all(scenarios, try_memory, "an allocation failing in each");
 }
 
-/** With servers that do not answer; a process that asks one of them cannot be killed. */
-static void test_hung(void)
+static void try_hung(struct trial *trial)
 {
 	static const int kinds[] = {OS_FORK, OS_KILL, OS_WAIT, OS_MKDIR, OS_UNLINK, OS_WRITE,
 	                            OS_POLL};
-	static const int two_errors[] = {EACCES, EIO, 0};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
+		uint64_t *calls = &trial->base.count.calls[kinds[i]];
+		seen[kinds[i]] += *calls;
+		*calls = *calls > 3 ? 3 : *calls;
+		try_errors(trial, kinds[i], (const int[]){EACCES, EIO, 0}, 2);
+	}
+}
+
+/** With servers that do not answer; a process that calls one of them cannot be killed. */
+static void test_hung(void)
+{
 	if (!ready || !world_hang())
 		UNIT_SKIP("no FUSE in a private mount namespace");
-	unsigned long runs = 0;
-	for (const struct scenario *s = scenarios_hung; s->name; ++s) {
-		struct trial trial;
-		if (!trial_begin(&trial, s))
-			continue;
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
-			seen[kinds[i]] += trial.base.count.calls[kinds[i]];
-			if (trial.base.count.calls[kinds[i]] > 3)
-				trial.base.count.calls[kinds[i]] = 3;
-			try_errors(&trial, kinds[i], two_errors, 2);
-		}
-		runs += trial_end(&trial);
+	try_all(scenarios_hung, try_hung, "with servers that do not answer");
+}
+
+static unsigned with_workers;   /* scenarios that start threads */
+
+static void try_threads(struct trial *trial)
+{
+	with_workers += trial->base.count.calls[FAULT_THREAD] > 0;
+	for (int kind = 0; kind < OS_NCALLS; ++kind) {
+		seen[kind] += trial->base.count.calls[kind];
+		try_errors(trial, kind, few_errors, 3);
 	}
-	printf("  %lu runs beside servers that do not answer\n", runs);
+	try_errors(trial, FAULT_ALLOC, (const int[]){ENOMEM, 0}, 3);
+	try_errors(trial, FAULT_THREAD, (const int[]){EAGAIN, EPERM, 0}, 3);
 }
 
 static void test_threads(void)
 {
 	if (!ready || !world_grow())
 		UNIT_SKIP("no private mount namespace");
-	unsigned long runs = 0;
-	unsigned workers = 0;
-	for (const struct scenario *s = scenarios_threads; s->name; ++s) {
-		struct trial trial;
-		if (!trial_begin(&trial, s))
-			continue;
-		workers += trial.base.count.calls[FAULT_THREAD] > 0;
-		for (int kind = 0; kind < FAULT_NKINDS; ++kind) {
-			if (kind < OS_NCALLS)
-				seen[kind] += trial.base.count.calls[kind];
-			const int *all = kind == FAULT_ALLOC ? (int[]){ENOMEM, 0}
-			                 : kind == FAULT_THREAD ? (int[]){EAGAIN, EPERM,
-			        0} : few_errors;
-			try_errors(&trial, kind, all, 3);
-		}
-		runs += trial_end(&trial);
-	}
-	CU_ASSERT_TRUE(workers > 0);
-	printf("  %lu runs with threads\n", runs);
+	try_all(scenarios_threads, try_threads, "with threads");
+	CU_ASSERT_TRUE(with_workers > 0);
 }
 
 /** Whether this kernel has the call and GETMNT_DISABLE does not disable it; events need
@@ -227,7 +225,7 @@ static void test_leave(void)
 
 static const struct unit_test tests[] = {
 	{"enter", test_enter},
-	{"kernel calls", test_scenarios},
+	{"kernel calls", test_calls},
 	{"allocations", test_memory},
 	{"beside hung servers", test_hung},
 	{"with threads", test_threads},
