@@ -328,70 +328,34 @@ static bool is_lost(void *arg, const char *path)
 	return strcmp(path, "/data/lost") == 0;
 }
 
-/** Compare the new risks of two texts, also those that follow from both. */
-static void compared_at(int number, const char *before, const char *after, const char *expected)
+/** The new risks of two texts, also those that follow from both. */
+static void test_compared(void)
 {
-	struct audit_report old, report;
-	const struct audit_finding **risks;
-	judged(before, &facts, &old);
-	judged(after, &facts, &report);
-	CU_ASSERT_EQUAL_FATAL(audit_compare(&old, &report, is_lost, NULL), 0);
-	ssize_t n = audit_new_risks(&old, &report, &risks);
-	CU_ASSERT_FATAL(n >= 0);
-	text[0] = '\0';
-	for (ssize_t i = 0; i < n; ++i) {
-		size_t len = strlen(text);
-		snprintf(text + len, sizeof(text) - len, "%u %s %s\n", risks[i]->line,
-		         audit_rules[risks[i]->code].code, risks[i]->target);
+	char *file = unit_cases_read("tests/fixtures/fstab/compared"), *at = file;
+	unsigned count = 0;
+	for (struct unit_case c; unit_case_next(&at, &c); ++count) {
+		struct audit_report old, report;
+		const struct audit_finding **risks;
+		struct strbuf got;
+		strbuf_init(&got);
+		judged(c.parts[0].text, &facts, &old);
+		judged(c.parts[1].text, &facts, &report);
+		CU_ASSERT_EQUAL_FATAL(audit_compare(&old, &report, is_lost, NULL), 0);
+		ssize_t n = audit_new_risks(&old, &report, &risks);
+		CU_ASSERT_FATAL(n >= 0);
+		for (ssize_t i = 0; i < n; ++i)
+			strbuf_printf(&got, "%u %s %s\n", risks[i]->line,
+			              audit_rules[risks[i]->code].code, risks[i]->target);
+		if (strcmp(strbuf_str(&got), c.parts[2].text) != 0)
+			printf("%s:\n%s", c.name, strbuf_str(&got));
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&got), c.parts[2].text);
+		free(risks);
+		strbuf_destroy(&got);
+		audit_report_destroy(&old);
+		audit_report_destroy(&report);
 	}
-	bool good = strcmp(text, expected) == 0;
-	if (!good)
-		printf("%d: got:\n%s", number, text);
-	CU_ASSERT_TRUE(good);
-	free(risks);
-	audit_report_destroy(&old);
-	audit_report_destroy(&report);
-}
-#define COMPARED(...) compared_at(__LINE__, __VA_ARGS__)
-
-static void test_lost(void)
-{
-	/* The root, and other mount points of the system. */
-	COMPARED(ROOT, "# " ROOT "rootfs / tmpfs rw\n", "2 FSTAB-LOST /\n");
-	COMPARED(ROOT, "# " ROOT "o / overlay lowerdir=/a,upperdir=/b,workdir=/c\n",
-	         "2 FSTAB-LOST /\n");
-	COMPARED(ROOT, "", "0 FSTAB-LOST /\n");
-	COMPARED(ROOT X " /home xfs\n", ROOT X " /home xfs noauto\n", "2 FSTAB-LOST /home\n");
-	COMPARED(ROOT "s:/a /home nfs\n/home/a /var/a none bind\n", ROOT,
-	         "0 FSTAB-LOST /home\n0 FSTAB-LOST /var/a\n");
-	/* Not lost: another device; a mount without a device; a line that is not mounted. */
-	COMPARED(ROOT, "/dev/mapper/vg-x / xfs\n", "");
-	COMPARED("rootfs / tmpfs\nt /tmp tmpfs\n" X " /home xfs noauto\n", "", "");
-	COMPARED(X " /home xfs noauto,x-systemd.automount\n",
-	         X " /home xfs noauto,x-systemd.automount\n", "");
-	COMPARED(X " /home xfs noauto,x-systemd.automount\n", "t /home tmpfs\n",
-	         "1 FSTAB-LOST /home\n");
-	COMPARED(ROOT X " /home xfs\n", ROOT "t /home tmpfs\n" X " /home/ xfs\n",
-	         "3 FSTAB-DUP-TARGET /home/\n");
-	/* The callback decides about other mount points. */
-	COMPARED(X " /data/lost xfs\n" X " /data/b xfs\n", "t /data/lost tmpfs\n",
-	         "1 FSTAB-LOST /data/lost\n");
-	COMPARED(ROOT, "# getmnt: ignore=FSTAB-LOST\nt / tmpfs\n", "");
-}
-
-static void test_needed(void)
-{
-	COMPARED(ROOT "UUID=there /data ext4 nofail 0 2\n", ROOT X " /data xfs defaults 0 2\n",
-	         "2 FSTAB-NOFAIL /data\n");
-	COMPARED(ROOT "UUID=there /data ext4 noauto 0 2\n", ROOT X " /data xfs defaults 0 2\n",
-	         "2 FSTAB-NOFAIL /data\n");
-	COMPARED(ROOT "UUID=there /data ext4 noauto 0 2\n", ROOT X " /data xfs nofail 0 2\n", "");
-	/* No line before; a line that was needed; a mount without a device. */
-	COMPARED(ROOT, ROOT X " /data xfs defaults 0 2\n", "");
-	COMPARED(ROOT "UUID=there /data ext4 noauto\n" X " /data xfs\n",
-	         ROOT X " /data xfs defaults 0 2\n", "");
-	COMPARED(ROOT "t /data tmpfs noauto\n", ROOT "t /data tmpfs\n", "");
-	COMPARED("UUID=there / ext4 noauto\n", ROOT, "");
+	CU_ASSERT(count > 15);
+	free(file);
 }
 
 /** A comment ignores any code for its line. */
@@ -652,8 +616,7 @@ static const struct unit_test tests[] = {
 	{"healthy", test_healthy},
 	{"not_checked", test_not_checked},
 	{"new risks", test_new_risks},
-	{"lost", test_lost},
-	{"needed", test_needed},
+	{"compared", test_compared},
 	{"ignored", test_ignored},
 	{"ignored_words", test_ignored_words},
 	{"many", test_many},
