@@ -368,6 +368,8 @@ ssize_t devmap_list(struct devmap *map, bool all, struct devmap_device **devices
 	error = ENOMEM;
 	list = malloc(((size_t)n + 1) * sizeof(*list));
 	map->failed |= !list;
+	if (!list)
+		goto out;
 	if (n > 0)
 		qsort(devs, (size_t)n, sizeof(*devs), devmap_by_number);
 	*whole = true;
