@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#define NONE UINT32_MAX
+#define NONE NO_LINE
 
 /** What is known of a line of the text, by its index. */
 struct mounter {
@@ -56,11 +56,6 @@ static const char *form(struct work *w, const char *format, ...)
 	return kept ? kept : "";
 }
 
-static uint32_t plan_index(const struct work *w, const struct fstab_line *line)
-{
-	return line ? (uint32_t)(line - w->plan->lines) : NONE;
-}
-
 /** Why a line of the text cannot be mounted by itself; or NULL. */
 static const char *cause(const struct work *w, uint32_t i)
 {
@@ -75,15 +70,15 @@ static void read_match(struct work *w)
 	for (uint32_t i = 0; i < w->plan->count; ++i)
 		w->wanted[i] = (struct wanted){.entry = NONE, .other = NONE};
 	for (uint32_t i = 0; i < w->nentries; ++i) {
-		uint32_t of = plan_index(w, w->match.of[i]);
+		uint32_t of = w->entries[i].live;
 		w->mounters[i] = (struct mounter){.of = of, .noted = NONE};
 		if (of != NONE && w->wanted[of].entry == NONE)
 			w->wanted[of].entry = i;
 	}
 	for (size_t i = 0; i < w->match.count; ++i) {
 		const struct fstab_difference *differ = &w->match.differences[i];
-		uint32_t of = plan_index(w, differ->live);
-		if (!differ->line || of == NONE)
+		uint32_t of = (uint32_t)(differ->live - w->plan->lines);
+		if (!differ->line)
 			continue;
 		uint32_t entry = differ->line->number - 1;
 		if (differ->kind == FSTAB_DIFFER_OPTIONS) {

@@ -136,20 +136,19 @@ void fstab_merged_destroy(struct fstab_merged *merged)
 
 int fstab_keep_options(const struct fstab_match_input *in, struct fstab_plan *plan)
 {
-	struct matcher m;
-	match_init(&m, in, &plan->arena);
-	match_take_plan(&m);
-	if (!m.failed)
-		match_take_file(&m, in->file);
-	for (size_t i = 0; i < m.nmounts && !m.failed; ++i) {
-		const struct entry *own = plan->lines[i].fate == FSTAB_LINE
-		    ? match_choose(&m, &m.mounts[i]) : NULL;
-		if (own)
-			plan->lines[i].options = own->words.options;
+	struct fstab_match match;
+	int rc = fstab_match(in, &match);
+	for (size_t i = 0; i < in->file->count && rc == 0; ++i) {
+		const struct fstab_line *live = match.of[i];
+		const char *options = match.matcher->entries[i].words.options;
+		if (!live || live->fate != FSTAB_LINE)
+			continue;
+		options = arena_strndup(&plan->arena, options, strlen(options));
+		plan->lines[live - plan->lines].options = options;
+		rc = options ? 0 : -1;
 	}
-	bool failed = m.failed;
-	match_destroy(&m);
-	if (failed)
+	fstab_match_destroy(&match);
+	if (rc != 0)
 		errno = ENOMEM;
-	return failed ? -1 : 0;
+	return rc;
 }

@@ -160,21 +160,19 @@ static void index_devices(struct matcher *m)
 			continue;
 		struct fstab_device device;
 		match_device(m, line, &device);
-		const struct devmap_tags *tags = device.tags;
-		const char *path = *line->source == '/' ? line->source : NULL;
-		const char *const rows[][2] = {
-			{"UUID=", tags ? tags->uuid : NULL}, {"LABEL=", tags ? tags->label : NULL},
-			{"PARTUUID=", tags ? tags->partuuid : NULL},
-			{"PARTLABEL=", tags ? tags->partlabel : NULL},
-			{"", tags ? tags->name : path},
+		const struct devmap_tags *tags = device.tags, path = {
+			.name = *line->source == '/' ? line->source : NULL};
+		tags = tags ? tags : &path;
+		const char *const names[][2] = {
+			{"UUID=", tags->uuid}, {"LABEL=", tags->label},
+			{"PARTUUID=", tags->partuuid}, {"PARTLABEL=", tags->partlabel},
+			{"", tags->name},
 		};
-		for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); ++k) {
-			uint64_t hash = map64_text(rows[k][0]);
-			if (rows[k][1])
-				m->failed |= map64_put(&m->devices,
-				                       map64_bytes(hash, rows[k][1],
-				                                   strlen(rows[k][1])),
-				                       i) == MAP64_NONE;
+		for (size_t k = 0; k < sizeof(names) / sizeof(*names); ++k) {
+			const char *value = names[k][1] ? names[k][1] : "";
+			uint64_t hash = map64_bytes(map64_text(names[k][0]), value, strlen(value));
+			if (*value)
+				m->failed |= map64_put(&m->devices, hash, i) == MAP64_NONE;
 		}
 	}
 }

@@ -108,9 +108,6 @@ const struct planned *match_elsewhere(struct matcher *m, const struct entry *ent
 struct entry *match_first_on(struct matcher *m, const struct planned *mount);
 struct entry *match_next_on(struct matcher *m, const struct entry *entry);
 
-/** The line that makes a mount; or NULL. */
-struct entry *match_choose(struct matcher *m, const struct planned *mount);
-
 enum match_pairing {
 	MATCH_NOTHING,        /* no mount that should have a line */
 	MATCH_PAIRED,         /* mount->entry is its line */

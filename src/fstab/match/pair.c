@@ -51,7 +51,8 @@ static bool is_beneath(struct matcher *m, const struct entry *entry, const struc
 	return false;
 }
 
-struct entry *match_choose(struct matcher *m, const struct planned *mount)
+/** The line that makes a mount; or NULL. */
+static struct entry *choose(struct matcher *m, const struct planned *mount)
 {
 	bool swap = mount->line->swap;
 	struct entry *own = NULL, *first = match_first_on(m, mount);
@@ -78,7 +79,7 @@ enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 	if ((line->fate == FSTAB_OWN && !line->swap)
 	    || (mount->key && match_live(m, mount->key) != mount))
 		return MATCH_NOTHING;
-	struct entry *own = match_choose(m, mount);
+	struct entry *own = choose(m, mount);
 	if (line->fate == FSTAB_OWN) {
 		if (own && match_same(m, own, mount) > 0)
 			own->live = (uint32_t)(mount - m->mounts);
