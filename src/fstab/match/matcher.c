@@ -88,16 +88,23 @@ void match_take(struct matcher *m, const struct tabline *line, struct entry *ent
 	entry->key = entry->swap ? NULL : match_normal(m, entry->words.target);
 }
 
+int match_follow(struct matcher *m, const char *path, struct strbuf *real)
+{
+	/* After a link, ".." leads elsewhere than by the text. */
+	const char *plain = strstr(path, "/..") ? path : match_normal(m, path);
+	return plain && m->in->follow ? m->in->follow(m->in->arg, plain, real) : -1;
+}
+
 /** Follow the mount point of an entry; a mount point that leads to that of a mount counts as it. */
 static void follow(struct matcher *m, struct entry *entry)
 {
 	entry->place = entry->key;
-	if (!entry->key || match_live(m, entry->key) || !m->in->follow)
+	if (!entry->key || match_live(m, entry->key))
 		return;
 	struct strbuf path;
 	strbuf_init(&path);
-	const char *there = m->in->follow(m->in->arg, entry->key, &path) > 0
-	    ? match_normal(m, strbuf_str(&path)) : NULL;
+	const char *there = match_follow(m, entry->words.target, &path) > 0
+	                    ? match_normal(m, strbuf_str(&path)) : NULL;
 	m->failed |= path.failed;
 	strbuf_destroy(&path);
 	entry->place = there ? there : entry->key;

@@ -216,7 +216,7 @@ static int same_directory(struct matcher *m, const char *source, const struct pl
 		/* The names differ, but a component may be a link. */
 		struct strbuf real;
 		strbuf_init(&real);
-		int led = m->in->follow ? m->in->follow(m->in->arg, path, &real) : -1;
+		int led = match_follow(m, source, &real);
 		const char *there = led > 0 ? match_normal(m, strbuf_str(&real)) : NULL;
 		m->failed |= real.failed;
 		strbuf_destroy(&real);
