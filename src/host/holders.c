@@ -47,10 +47,7 @@ struct looking {
 	size_t nwanted;
 	struct map64 spaces;         /* inode of a mount namespace */
 	struct map64 ids;            /* ID of an attached mount -> node, or ELSEWHERE */
-	struct map64 holds;          /* ID of a mount -> index in found */
-	struct host_holder found[DETACHED_MAX];
-	uint32_t nodes[DETACHED_MAX];
-	size_t nfound;
+	struct map64 holds;          /* ID of a mount -> index in out->list */
 	uint64_t own;                /* our mount namespace */
 	size_t nspaces, nfiles, room;
 	bool failed, denied;
@@ -119,6 +116,15 @@ static void name_process(struct looking *look, int proc, int pid, struct host_ho
 	text[strcspn(text, "\n")] = '\0';
 	snprintf(held->comm, sizeof(held->comm), "%s", text);
 	free(text);
+}
+
+static void add(struct looking *look, const struct host_holder *held)
+{
+	struct host_holders *out = look->out;
+	if (ARRAY_ROOM(out->list, out->count, &look->room))
+		out->list[out->count++] = *held;
+	else
+		look->failed = true;
 }
 
 /* Namespaces. */
@@ -218,21 +224,21 @@ static void take_file(struct looking *look, int proc, int pid, int fds, int fd)
 	if (map64_get(&look->holds, id) == MAP64_NONE) {
 		if (detached && is_mounted(look, fds, id))
 			return;
-		if (look->nfound == DETACHED_MAX) {
+		if (look->out->count == DETACHED_MAX) {
 			look->denied = true;
 			return;
 		}
-		struct host_holder *held = &look->found[look->nfound];
-		*held = (struct host_holder){
+		add(look, &(struct host_holder){
 			.kind = detached ? HOST_HELD_DETACHED : HOST_HELD_DELETED,
-			.where = keep(look, link)};
-		look->nodes[look->nfound++] = node;
+			.target = detached ? NULL : look->host->in.d->targets[node],
+			.where = keep(look, link),
+		});
 	}
-	uint32_t first = map64_put(&look->holds, id, (uint32_t)look->nfound - 1);
+	uint32_t first = map64_put(&look->holds, id, (uint32_t)look->out->count - 1);
 	look->failed |= first == MAP64_NONE;
-	if (first == MAP64_NONE)
+	if (look->failed)
 		return;
-	struct host_holder *held = &look->found[first];
+	struct host_holder *held = &look->out->list[first];
 	if (held->count++ == 0)
 		name_process(look, proc, pid, held);
 }
@@ -316,28 +322,11 @@ static void list_wanted(struct looking *look, const struct tablines *lines)
 	}
 }
 
-/* Together. */
-
-static void add(struct looking *look, const struct host_holder *held)
-{
-	struct host_holders *out = look->out;
-	if (ARRAY_ROOM(out->list, out->count, &look->room))
-		out->list[out->count++] = *held;
-	else
-		look->failed = true;
-}
-
-/** Collect the results. */
-static void gather(struct looking *look)
+/** Add the lines whose file system is in use. */
+static void add_wanted(struct looking *look)
 {
 	struct host *host = look->host;
 	bool sys = !host->in.paths.blocks(host->in.paths.arg, "/sys/fs");
-	for (size_t i = 0; i < look->nfound; ++i) {
-		struct host_holder *held = &look->found[i];
-		if (held->kind == HOST_HELD_DELETED)
-			held->target = host->in.d->targets[look->nodes[i]];
-		add(look, held);
-	}
 	for (size_t i = 0; i < look->nwanted; ++i) {
 		struct wanted *w = &look->wanted[i];
 		if (w->held.count == 0 && (!w->dev || !sys || !is_alive(host, w->dev)))
@@ -375,7 +364,7 @@ int host_read_holders(struct host *host, const struct tablines *lines, struct ho
 	numbers_open(&look, &processes, "/proc", PROCESSES_MAX);
 	for (int pid; (pid = numbers_next(&look, &processes)) >= 0;)
 		take_files(&look, processes.dir.fd, pid);
-	gather(&look);
+	add_wanted(&look);
 	out->partly |= look.denied;
 out:
 	map64_destroy(&look.spaces);
