@@ -36,7 +36,7 @@
  *     caller.c           the library's caller: forked children, canceled threads
  *   path/                names that may not be what they should be
  *     resolve.c          resolving a path, component by component
- *     named.c            reading a file that the user named
+ *     named.h            reading a file that the user named
  *     place.c            resolving the name of a file that root reads or replaces
  *     replace.c          replacing a file: opening and reading it
  *     replace_write.c    replacing a file: writing the new one

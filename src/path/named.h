@@ -10,16 +10,12 @@
 #include <stddef.h>
 
 /**
- * Open it.  No device is opened.
+ * Read it to its end, as os_read_fd() does.  No device is opened.
  *
  * @given  The name before its symlinks were followed, where path is the result; or NULL.
- * @return a descriptor, or -1.
- * Errors: those of openat(2); EISDIR; ENOTSUP: a socket or device; EPERM: a symlink of another
- *         user leads to a pipe.
+ * Errors: those of openat(2) and os_read_fd(); EISDIR; ENOTSUP: a socket or device; EPERM: a
+ *         symlink of another user leads to a pipe.
  */
-int path_open_named(struct os *os, const char *path, const char *given);
-
-/** Read it to its end, as os_read_fd() does.  Errors: those of both. */
 int path_read_named(struct os *os, const char *path, const char *given, size_t max, char **text,
                     size_t *len);
 

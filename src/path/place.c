@@ -5,6 +5,9 @@
  */
 #include "path/place_impl.h"
 
+#include "os/file.h"
+#include "path/named.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -220,11 +223,46 @@ int place_find(struct place *place, struct os *os, const struct replace_name *op
 	return rc;
 }
 
-bool replace_is_direct(struct os *os, const char *path)
+/** Whether no symlink of another user is on the way. */
+static bool is_direct(struct os *os, const char *path)
 {
 	struct place place;
 	const struct replace_name name = {.path = path, .may_pipe = true};
 	bool direct = place_find(&place, os, &name, false) == 0 || place.refused.why != RP_LINK;
 	place_destroy(&place);
 	return direct;
+}
+
+/** Open a file that the user named; no device is opened. */
+static int open_named(struct os *os, const char *path, const char *given)
+{
+	struct k_statx st;
+	/* Opening a device has effects.  A FUSE that is not shared reports no type: 0. */
+	if (os_statx(os, AT_FDCWD, path, AT_STATX_DONT_SYNC, 0, &st) != 0)
+		return -1;
+	unsigned type = st.mode & S_IFMT;
+	/* A symlink to a pipe could make us wait for our own output. */
+	if (type == S_IFIFO && !is_direct(os, given ? given : path)) {
+		errno = EPERM;
+		return -1;
+	}
+	if (type == S_IFREG || type == S_IFIFO || type == 0) {
+		/* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
+		int fd = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+		type = fd < 0 ? 0 : os_file_type(os, fd, NULL, NULL);
+		if (type == S_IFREG || type == S_IFIFO || type == 0)
+			return fd;
+		os_close(os, fd);
+	}
+	errno = type == S_IFDIR ? EISDIR : ENOTSUP;
+	return -1;
+}
+
+int path_read_named(struct os *os, const char *path, const char *given, size_t max, char **text,
+                    size_t *len)
+{
+	int fd = open_named(os, path, given);
+	int rc = fd < 0 ? -1 : os_read_fd(os, fd, max, text, len);
+	os_close(os, fd);
+	return rc;
 }

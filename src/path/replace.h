@@ -162,9 +162,6 @@ int replace_may(struct replace *file, bool links);
  */
 int replace_commit(struct replace *file, const char *bytes, size_t len, bool backup, bool links);
 
-/** Whether no symlink of another user is on the way, by the rule of replace_open(). */
-bool replace_is_direct(struct os *os, const char *path);
-
 /** Free it; blocked signals are delivered. */
 void replace_close(struct replace *file);
 
