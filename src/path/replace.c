@@ -52,6 +52,16 @@ static int fail_look(struct replace *file, const char *step)
 	return replace_fail(&file->error, errno == EXDEV ? RP_MOUNT : RP_ERROR, errno, "%s", step);
 }
 
+static int read_text(struct replace *file)
+{
+	free(file->text);
+	file->text = NULL;
+	if (os_read_fd(file->os, file->fd, REPLACE_MAX, &file->text, &file->len) == 0)
+		return 0;
+	return replace_fail(&file->error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno,
+	                    "reading it");
+}
+
 /** Read a pipe to its end.  @fd  The pipe, or -1 with errno.  @return as read_once(). */
 static int read_pipe(struct replace *file, int fd, struct stat *st)
 {
@@ -60,12 +70,7 @@ static int read_pipe(struct replace *file, int fd, struct stat *st)
 		return fail_look(file, "opening it");
 	if (!S_ISFIFO(st->st_mode))
 		return 1;
-	free(file->text);
-	file->text = NULL;
-	if (os_read_fd(file->os, fd, REPLACE_MAX, &file->text, &file->len) != 0)
-		return replace_fail(&file->error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno,
-		                    "reading it");
-	return 0;
+	return read_text(file);
 }
 
 /**
@@ -102,17 +107,13 @@ static int read_once(struct replace *file, int dirfd, const char *name, struct s
 	file->of_kernel = fs.f_type == PROC_MAGIC;
 	if (!S_ISREG(opened.st_mode) || (!file->of_kernel && !is_same(st, &opened)))
 		return 1;
-	free(file->text);
-	file->text = NULL;
-	if (os_read_fd(os, file->fd, REPLACE_MAX, &file->text, &file->len) != 0)
-		return replace_fail(&file->error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno,
-		                    "reading it");
+	if (read_text(file) != 0)
+		return -1;
 	if (os_fstatat(os, file->fd, "", &after) != 0)
 		return replace_fail(&file->error, RP_ERROR, errno, "looking at it");
 	*st = opened;
-	return file->of_kernel || (is_same(&opened, &after) && (uint64_t)after.st_size == file->len)
-	               ? 0
-	               : 1;
+	bool same = is_same(&opened, &after) && (uint64_t)after.st_size == file->len;
+	return file->of_kernel || same ? 0 : 1;
 }
 
 static int read_steady(struct replace *file, int dirfd, const char *name, struct stat *st)
@@ -160,44 +161,32 @@ static void find_mount(struct replace *file)
 	file->mnt_id = os_statx_mnt_id(&st, file->mnt_unique);
 }
 
-int replace_open(struct os *os, const struct replace_name *name, struct replace *file)
+/** Read the file of a place.  @return 0, or -1 and file->error. */
+static int read_place(struct replace *file, struct place *place, const struct replace_name *name)
 {
-	struct place place;
-	*file = (struct replace){.os = os, .dirfd = -1, .fd = -1, .may_pipe = name->may_pipe};
-	if (place_find(&place, os, name, name->at_link) != 0) {
-		replace_fail(&file->error, RP_ERROR, errno, "resolving its name");
-		if (place.refused.error)
-			file->error = place.refused;
-		goto fail;
-	}
+	struct os *os = file->os;
 	/* A missing file named with a slash, "fstab/", has failed with ENOENT. */
-	if (!place.found && place.pipe < 0) {
-		replace_fail(&file->error, RP_TYPE, 0, "it is a directory");
-		goto fail;
-	}
-	file->name = strdup(path_name(&place.walk));
-	file->path = strbuf_take(&place.walk.text);
-	file->link = place.link;
-	file->dirfd = place.fd;
-	place.link = NULL;
-	place.fd = -1;
-	if (!file->name || !file->path) {
-		replace_fail(&file->error, RP_ERROR, ENOMEM, "resolving its name");
-		goto fail;
-	}
+	if (!place->found && place->pipe < 0)
+		return replace_fail(&file->error, RP_TYPE, 0, "it is a directory");
+	file->name = strdup(path_name(&place->walk));
+	file->path = strbuf_take(&place->walk.text);
+	file->link = place->link;
+	file->dirfd = place->fd;
+	place->link = NULL;
+	place->fd = -1;
+	if (!file->name || !file->path)
+		return replace_fail(&file->error, RP_ERROR, ENOMEM, "resolving its name");
 
-	int rc;
-	if (place.pipe >= 0) {
-		rc = read_pipe(file, place.pipe, &file->st);
-		place.pipe = -1;
-		rc = rc == 1 ? replace_fail(&file->error, RP_CHANGED, 0, "opening it") : rc;
+	int rc = 0;
+	if (place->pipe >= 0) {
+		rc = read_pipe(file, place->pipe, &file->st);
+		place->pipe = -1;
+		if (rc == 1)
+			replace_fail(&file->error, RP_CHANGED, 0, "opening it");
 	} else if (os_look_entry(os, file->dirfd, file->name, ENTRY_LOCAL, &file->st) != 0) {
-		if (errno != ENOENT || !name->may_create) {
-			fail_look(file, "looking at it");
-			goto fail;
-		}
+		if (errno != ENOENT || !name->may_create)
+			return fail_look(file, "looking at it");
 		file->missing = true;
-		rc = 0;
 	} else if (name->at_link && S_ISLNK(file->st.st_mode)) {
 		/* It may have been no symlink a moment ago. */
 		file->at_link = file->link != NULL;
@@ -207,18 +196,26 @@ int replace_open(struct os *os, const struct replace_name *name, struct replace 
 		rc = read_steady(file, file->dirfd, file->name, &file->st);
 	}
 	if (rc != 0)
-		goto fail;
-	if (!file->text && !(file->text = calloc(1, 1))) {
-		replace_fail(&file->error, RP_ERROR, ENOMEM, "reading it");
-		goto fail;
-	}
+		return -1;
+	if (!file->text && !(file->text = calloc(1, 1)))
+		return replace_fail(&file->error, RP_ERROR, ENOMEM, "reading it");
 	find_mount(file);
-	place_destroy(&place);
 	return 0;
+}
 
-fail:
+int replace_open(struct os *os, const struct replace_name *name, struct replace *file)
+{
+	struct place place;
+	*file = (struct replace){.os = os, .dirfd = -1, .fd = -1, .may_pipe = name->may_pipe};
+	int rc = place_find(&place, os, name, name->at_link);
+	if (rc == 0)
+		rc = read_place(file, &place, name);
+	else if (place.refused.error)
+		file->error = place.refused;
+	else
+		replace_fail(&file->error, RP_ERROR, errno, "resolving its name");
 	place_destroy(&place);
-	return -1;
+	return rc;
 }
 
 /** The flags of chattr(1), FS_IMMUTABLE_FL and FS_APPEND_FL; 0 if the file system has none.
