@@ -84,8 +84,9 @@ struct run {
 	struct mount_table *table;
 	struct prober *prober;         /* NULL without --probe */
 	struct discovery *d;           /* NULL for an fstab or mtab */
-	struct map64 *places;          /* of d, by path_index(); or NULL */
-	char *plain[RUN_PLAIN];        /* with places: directories that were resolved recently
+	struct map64 places;           /* of d, by path_index() */
+	bool indexed;
+	char *plain[RUN_PLAIN];        /* if indexed: directories that were resolved recently
 	                                  without a link; NULL: none */
 	unsigned next_plain;
 	const char *table_name;        /* "listmount", or the file that was read */

@@ -134,35 +134,10 @@ int option_take_seconds(const char *title, const char *text, double max, double 
 	                   max);
 }
 
-int option_once(const char *name, const char *value, const char **text)
-{
-	if (*text)
-		return usage_error(name, "given twice, as \"%s\" and \"%s\"", *text, value);
-	if (!*value)
-		return usage_error(name, "the argument is empty");
-	*text = value;
-	return 0;
-}
-
-int option_word(const char *name, const char *text, const char *const words[], int *word)
-{
-	struct strbuf list;
-	strbuf_init(&list);
-	for (int i = 0; words[i]; ++i)
-		strbuf_printf(&list, "%s%s", i ? "|" : "", words[i]);
-	const struct option_row row = {name + 2, .words = strbuf_str(&list)};
-	int found = option_take_word(&row, text);
-	if (found >= 0)
-		*word = found;
-	strbuf_destroy(&list);
-	return found < 0 ? CX_ERROR : 0;
-}
-
 /* The parser. */
 
 /** Take one option.  @return 0, or an exit status after a message. */
-static int take_option(const struct option_row *row, const char *value, void *opts,
-                       int (*take)(void *opts, const char *name, const char *value))
+static int take_option(const struct option_row *row, const char *value, void *opts)
 {
 	void *field = (char *)opts + row->offset;
 	char title[OPTION_TITLE_SIZE];
@@ -172,7 +147,7 @@ static int take_option(const struct option_row *row, const char *value, void *op
 	option_title(row, title);
 	switch ((enum option_how)row->how) {
 	case OPT_CALL:
-		return row->take ? row->take(opts, row, value) : take(opts, row->name, value);
+		return row->take(opts, row, value);
 	case OPT_FLAG:
 		*(bool *)field = true;
 		return 0;
@@ -180,7 +155,13 @@ static int take_option(const struct option_row *row, const char *value, void *op
 		*(const char **)field = value;
 		return 0;
 	case OPT_ONCE:
-		return option_once(title, value, field);
+		if (*(const char **)field)
+			return usage_error(title, "given twice, as \"%s\" and \"%s\"",
+			                   *(const char **)field, value);
+		if (!*value)
+			return usage_error(title, "the argument is empty");
+		*(const char **)field = value;
+		return 0;
 	case OPT_SET:
 		*(int *)field = row->base;
 		return 0;
@@ -303,8 +284,7 @@ static int bad_option(const struct option_table *table, char **argv, int c)
 	                   row ? row->name : "");
 }
 
-int options_read(const struct option_table *table, int argc, char **argv, void *opts,
-                 int (*take)(void *opts, const char *name, const char *value))
+int options_read(const struct option_table *table, int argc, char **argv, void *opts)
 {
 	struct option longs[OPTION_ROWS_MAX + 1];
 	char letters[3 * OPTION_ROWS_MAX + 2] = ":";
@@ -341,7 +321,7 @@ int options_read(const struct option_table *table, int argc, char **argv, void *
 		                               && !row->attached);
 		int status = check_excludes(row, given);
 		if (!status)
-			status = take_option(row, bare ? NULL : optarg, opts, take);
+			status = take_option(row, bare ? NULL : optarg, opts);
 		if (status)
 			return status;
 	}

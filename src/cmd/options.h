@@ -19,7 +19,7 @@
 
 /** What is done with an option. */
 enum option_how {
-	OPT_CALL,      /* the row's function takes it, or else the function of the command */
+	OPT_CALL,      /* the row's function takes it */
 	OPT_FLAG,      /* a bool becomes true */
 	OPT_TEXT,      /* the argument is kept; the last one counts */
 	OPT_ONCE,      /* the argument is kept; it is not empty, and may be given once */
@@ -86,15 +86,9 @@ struct option_table {
 	size_t count;
 };
 
-/**
- * Read the options of a command line.
- *
- * @opts  The struct that the offsets of the rows refer to.
- * @take  Called with long name and argument for rows of OPT_CALL without a function.
- * @return 0 with optind at the first operand, or an exit status after a message.
- */
-int options_read(const struct option_table *table, int argc, char **argv, void *opts,
-                 int (*take)(void *opts, const char *name, const char *value));
+/** Read the options of a command line.  @opts  The struct that the offsets of the rows refer to.
+    @return 0 with optind at the first operand, or an exit status after a message. */
+int options_read(const struct option_table *table, int argc, char **argv, void *opts);
 
 /** Print usage, the options in their groups, notes, and the man page that describes them.
     @notes  Lines to print after the options; or NULL. */
@@ -134,15 +128,6 @@ int option_take_words(const struct option_row *row, const char *value, unsigned 
  */
 const struct option_row *option_find(const struct option_table *table, const char *arg,
                                      const char **value, size_t *count);
-
-/** Keep a text that may be given once and must not be empty.  @name  With its dashes.
-    @text [in, out]  Not NULL: it was given before.
-    @return 0, or an exit status after a message. */
-int option_once(const char *name, const char *value, const char **text);
-
-/** Find a word in an array that NULL ends.  @word [out]  Its index.
-    @return 0, or an exit status after a message. */
-int option_word(const char *name, const char *text, const char *const words[], int *word);
 
 /** Read a whole number up to max.  @return whether it is one. */
 bool option_number(const char *text, uint64_t max, uint64_t *number);

@@ -78,9 +78,6 @@ progress_fn *progress_begin(struct run *run);
     @return whether it may be shown: stdout and stderr are terminals. */
 bool progress_open(void);
 
-/** The width of a terminal; 80 if unknown. */
-int terminal_width(int fd);
-
 /** Show a line of progress, cut to the width of the terminal. */
 void progress_line(const char *head, const char *where);
 

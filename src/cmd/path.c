@@ -47,28 +47,21 @@ static uint32_t search_mount(const struct run *run, const char *path)
 
 int path_index(struct run *run)
 {
-	struct map64 *places = malloc(sizeof(*places));
-	if (!places)
-		return -1;
-	map64_init(places);
-	for (size_t i = run_count(run); i > 0; --i) {
-		if (is_seen(run, i - 1)
-		    && map64_put(places, map64_text(run_name(run, i - 1)), (uint32_t)(i - 1))
-		               == MAP64_NONE) {
-			map64_destroy(places);
-			free(places);
+	map64_init(&run->places);
+	for (size_t i = run_count(run); i-- > 0;) {
+		if (is_seen(run, i) && map64_put(&run->places, map64_text(run_name(run, i)),
+		                                 (uint32_t)i) == MAP64_NONE)
 			return -1;
-		}
 	}
-	run->places = places;
+	run->indexed = true;
 	return 0;
 }
 
 uint32_t path_mount(const struct run *run, const char *path)
 {
-	if (!run->places || *path != '/')
+	if (!run->indexed || *path != '/')
 		return search_mount(run, path);
-	uint32_t best = map64_get(run->places, map64_bytes(MAP64_BYTES, "/", 1));
+	uint32_t best = map64_get(&run->places, map64_bytes(MAP64_BYTES, "/", 1));
 	uint64_t hash = MAP64_BYTES;
 	if (best == MAP64_NONE || strcmp(run_name(run, best), "/") != 0)
 		return search_mount(run, path);
@@ -76,7 +69,7 @@ uint32_t path_mount(const struct run *run, const char *path)
 		size_t more = 1 + strcspn(path + n + 1, "/");
 		hash = map64_bytes(hash, path + n, more);
 		n += more;
-		uint32_t i = map64_get(run->places, hash);
+		uint32_t i = map64_get(&run->places, hash);
 		if (i == MAP64_NONE)
 			continue;
 		const char *name = run_name(run, i);
@@ -253,7 +246,7 @@ const char *path_error(int error)
 static size_t go_plain(const struct run *run, const char *path)
 {
 	size_t most = 0;
-	for (size_t i = 0; run->places && *path == '/' && i < RUN_PLAIN && run->plain[i]; ++i) {
+	for (size_t i = 0; run->indexed && *path == '/' && i < RUN_PLAIN && run->plain[i]; ++i) {
 		size_t n = strlen(run->plain[i]);
 		if (n > most && strncmp(path, run->plain[i], n) == 0 && path[n] == '/')
 			most = n;
@@ -266,7 +259,7 @@ static void keep_plain(struct run *run, const char *name)
 {
 	const char *slash = strrchr(name, '/');
 	size_t n = slash ? (size_t)(slash - name) : 0;
-	if (!run->places || n == 0)
+	if (!run->indexed || n == 0)
 		return;
 	for (size_t i = 0; i < RUN_PLAIN && run->plain[i]; ++i) {
 		if (strncmp(run->plain[i], name, n) == 0 && !run->plain[i][n])

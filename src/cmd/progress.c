@@ -59,15 +59,11 @@ static int fit(const char *text, int columns)
 	return (int)(at - text);
 }
 
-int terminal_width(int fd)
-{
-	struct winsize size;
-	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
-}
-
 void progress_line(const char *head, const char *where)
 {
-	int width = terminal_width(STDERR_FILENO);
+	struct winsize size;
+	bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20;
+	int width = known ? size.ws_col : 80;
 	struct strbuf safe;
 	strbuf_init(&safe);
 	if (where)

@@ -55,7 +55,7 @@ static void check_row(const struct command *command, const struct option_row *ro
 		CU_ASSERT(!row->name || !other->name || strcmp(row->name, other->name) != 0);
 		CU_ASSERT(!row->letter || row->letter != other->letter);
 	}
-	CU_ASSERT(row->how == OPT_CALL || row->how == OPT_REFUSED || !row->take);
+	CU_ASSERT_EQUAL(row->how == OPT_CALL, row->take != NULL);
 	CU_ASSERT(row->how == OPT_FLAG || row->how == OPT_SET || row->how == OPT_CALL
 	          || row->how == OPT_REFUSED || row->argument);
 	CU_ASSERT(row->how != OPT_WORD || option_word_at(row, 0, &n));
@@ -456,9 +456,7 @@ static void fixture_of(struct fixture *f, const char *text)
 
 static void fixture_close(struct fixture *f)
 {
-	if (f->run.places)
-		map64_destroy(f->run.places);
-	free(f->run.places);
+	map64_destroy(&f->run.places);
 	discovery_free(f->run.d);
 	table_free(f->run.table);
 }

@@ -203,7 +203,7 @@ static int read_options(struct opts *opts, char *first, char *second)
 	fflush(stderr);
 	int saved = dup(2), null = open("/dev/null", O_WRONLY);
 	dup2(null, 2);
-	int status = options_read(&table, second ? 3 : 2, argv, opts, NULL);
+	int status = options_read(&table, second ? 3 : 2, argv, opts);
 	status = status ? status : put_check(&opts->put);
 	dup2(saved, 2);
 	close(saved);

@@ -214,7 +214,7 @@ void audit_options_help(const struct option_table *table, bool plugin)
 int audit_options_read(const struct option_table *table, int argc, char **argv,
                        struct audit_opts *opts)
 {
-	int status = options_read(table, argc, argv, opts, NULL);
+	int status = options_read(table, argc, argv, opts);
 	if (status || opts->help || opts->list_rules || opts->version)
 		return status;
 	struct audit_way *way = &opts->way;

@@ -332,9 +332,7 @@ out:
 
 void run_destroy(struct run *run)
 {
-	if (run->places)
-		map64_destroy(run->places);
-	free(run->places);
+	map64_destroy(&run->places);
 	for (size_t i = 0; i < RUN_PLAIN; ++i)
 		free(run->plain[i]);
 	discovery_free(run->d);

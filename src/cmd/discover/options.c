@@ -311,7 +311,7 @@ static int check_operands(struct options *o, int argc, char **argv)
 int discover_options_read(struct options *o, int argc, char **argv)
 {
 	*o = (struct options)OPTIONS_DEFAULT;
-	int status = options_read(&discover_options, argc, argv, o, NULL);
+	int status = options_read(&discover_options, argc, argv, o);
 	if (status)
 		return status;
 	/* Each can be given by --format as well. */

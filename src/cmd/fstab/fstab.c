@@ -378,7 +378,7 @@ int cmd_fstab(int argc, char **argv)
 		return cmd_genfstab(argc - 1, argv + 1);
 	struct opts opts = {.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .root = "/"};
 	int status = FX_FAILED;
-	bool good = options_read(&fstab_table, argc, argv, &opts, NULL) == 0;
+	bool good = options_read(&fstab_table, argc, argv, &opts) == 0;
 	if (good && opts.help) {
 		fstab_help(stdout);
 		status = finish_stdout(false) == 0 ? FX_OK : FX_FAILED;

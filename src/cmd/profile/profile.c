@@ -303,7 +303,7 @@ int cmd_profile(int argc, char **argv)
 	struct profile_opts opts = {0};
 	struct options none = {0};
 	struct columns no_columns = {0};
-	int status = options_read(&profile_table, argc, argv, &opts, NULL);
+	int status = options_read(&profile_table, argc, argv, &opts);
 	if (status)
 		return status;
 	if (opts.help) {

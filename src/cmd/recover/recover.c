@@ -449,7 +449,7 @@ static int run_recover(const struct recover_opts *opts)
 int cmd_recover(int argc, char **argv)
 {
 	struct recover_opts opts = {.format = -1, .names = -1};
-	if (options_read(&recover_table, argc, argv, &opts, NULL) != 0)
+	if (options_read(&recover_table, argc, argv, &opts) != 0)
 		return PX_UNJUDGED;
 	if (opts.help) {
 		recover_help(stdout);

@@ -400,7 +400,7 @@ int cmd_search(int argc, char **argv)
 	struct search_args args = {
 		.options = {.size = sizeof(args.options), .flags = SEARCH_INCLUDEROOT}, .form = -1,
 	};
-	int status = options_read(&search_table, argc, argv, &args, NULL);
+	int status = options_read(&search_table, argc, argv, &args);
 	if (status)
 		return status;
 	args.options.flags |= sort_flags[args.sort];
