@@ -5,6 +5,7 @@
 #include "audit/audit_impl.h"
 #include "audit/owner.h"
 #include "base/fstypes.h"
+#include "base/intern.h"
 #include "base/secret.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
@@ -65,8 +66,9 @@ static int compare_words(const void *a, const void *b)
 static const char *keep_options(struct taking *t, const struct audit_base_entry *entry,
                                 const struct mount *m)
 {
-	struct arena *arena = &t->to->arena;
-	size_t count = 0, n;
+	struct intern set;
+	uint32_t number;
+	size_t n;
 	strbuf_reset(&t->text);
 	strbuf_printf(&t->text, "%s%s%s,", m->propagation & MP_SHARED ? "shared," : "",
 	              m->propagation & MP_SLAVE ? "slave," : "",
@@ -75,21 +77,17 @@ static const char *keep_options(struct taking *t, const struct audit_base_entry 
 	strbuf_putc(&t->text, ',');
 	mask_options(m->fs_opts ? m->fs_opts : "", &t->text);
 	const char *list = strbuf_str(&t->text);
-	const char **words = calloc(t->text.len + 1, sizeof(*words));
-	t->failed |= !words;
-	for (const char *o; words && (o = opt_next_shown(&list, &n)) != NULL;) {
+	intern_init(&set);
+	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
 		if (n > 0 && !is_volatile(entry, o, n))
-			words[count++] = arena_strndup(arena, o, n);
-		t->failed |= count && !words[count - 1];
+			t->failed |= intern_put(&set, o, n, &number) != 0;
 	}
 	strbuf_reset(&t->text);
-	if (count && !t->failed)
-		qsort(words, count, sizeof(*words), compare_words);
-	for (size_t i = 0; i < count && !t->failed; ++i) {
-		if (i == 0 || strcmp(words[i], words[i - 1]) != 0)
-			opt_puts(&t->text, words[i]);
-	}
-	free(words);
+	if (set.count)
+		qsort(set.of, set.count, sizeof(*set.of), compare_words);
+	for (size_t i = 0; i < set.count; ++i)
+		opt_puts(&t->text, set.of[i]);
+	intern_destroy(&set);
 	return keep(t, strbuf_str(&t->text));
 }
 

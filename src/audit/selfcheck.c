@@ -1,107 +1,76 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/selfcheck.h"
 
+#include "base/escape.h"
 #include "base/map64.h"
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/** Writes the texts. */
-struct writer {
-	struct selfcheck *check;
-	struct strbuf text;
-	bool failed;             /* ENOMEM */
-};
-
 /** A text that stays; a line feed becomes "\012". */
 __attribute__((format(printf, 2, 3)))
-static const char *keep(struct writer *writer, const char *format, ...)
+static const char *keep(struct selfcheck *check, const char *format, ...)
 {
+	struct strbuf text, line;
 	va_list args;
-	va_start(args, format);
-	strbuf_reset(&writer->text);
-	strbuf_vprintf(&writer->text, format, args);
-	va_end(args);
-	const char *text = strbuf_str(&writer->text);
-	struct strbuf line;
+	strbuf_init(&text);
 	strbuf_init(&line);
-	for (const char *at = text; *at;) {
-		size_t n = strcspn(at, "\n");
-		strbuf_add(&line, at, n);
-		at += n;
-		if (*at) {
-			strbuf_puts(&line, "\\012");
-			++at;
-		}
-	}
-	const char *kept = arena_strndup(&writer->check->arena, strbuf_str(&line), line.len);
-	writer->failed |= writer->text.failed || line.failed || !kept;
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	escape_octal(&line, strbuf_str(&text), "\n", false);
+	const char *kept = arena_strndup(&check->arena, strbuf_str(&line), line.len);
+	check->failed |= text.failed || line.failed || !kept;
+	strbuf_destroy(&text);
 	strbuf_destroy(&line);
 	return kept ? kept : "";
 }
 
-static void add_note(struct writer *writer, const char *note)
-{
-	writer->check->notes[writer->check->nnotes++] = note;
-}
-
 /** Report what is reproduced, and what is not. */
-static void report_reproduction(struct writer *writer, const struct reproduction *got,
+static void report_reproduction(struct selfcheck *check, const struct reproduction *got,
                                 bool missing_told)
 {
-	struct selfcheck *check = writer->check;
+	const char **notes = check->notes;
 	check->same = got->same == got->mounts && got->swaps_same == got->swaps;
-	const char *without = "", *swaps = "";
-	if (got->without)
-		without = keep(writer, ", %zu cannot be expressed in fstab", got->without);
-	if (got->swaps)
-		swaps = keep(writer, ", %zu of %zu swap spaces", got->swaps_same, got->swaps);
-	check->summary = keep(writer, "reproduces %zu of %zu mounts%s%s", got->same, got->mounts,
-	                      without, swaps);
+	check->summary = keep(check, "reproduces %zu of %zu mounts%s%s", got->same, got->mounts,
+		got->without ? keep(check, ", %zu cannot be expressed in fstab", got->without) : "",
+		got->swaps ? keep(check, ", %zu of %zu swap spaces", got->swaps_same, got->swaps)
+		           : "");
 	for (size_t i = 0; i < got->count; ++i) {
 		const struct reproduce_item *item = &got->items[i];
-		const char *name = item->source ? item->source : item->target;
+		const char *name = item->source ? item->source : item->target, *why = item->why;
 		if (item->verdict == REPRODUCE_SAME
 		    || (item->verdict == REPRODUCE_NO_LINE && missing_told))
 			continue;
-		if (item->verdict == REPRODUCE_EXTRA)
-			add_note(writer, keep(writer, "line %u also mounts %s: %s", item->line,
-			                      name, item->why));
-		else if (!item->want)
-			add_note(writer, keep(writer, "line %u, of %s, cannot be mounted: %s",
-			                      item->line, name, item->why));
-		else if (item->line)
-			add_note(writer, keep(writer, "does not reproduce %s (line %u): %s", name,
-			                      item->line, item->why));
-		else
-			add_note(writer,
-			         keep(writer, "does not reproduce %s: %s", name, item->why));
+		notes[check->nnotes++] =
+			item->verdict == REPRODUCE_EXTRA
+			? keep(check, "line %u also mounts %s: %s", item->line, name, why)
+			: !item->want
+			? keep(check, "line %u, of %s, cannot be mounted: %s", item->line, name,
+			       why)
+			: item->line
+			? keep(check, "does not reproduce %s (line %u): %s", name, item->line, why)
+			: keep(check, "does not reproduce %s: %s", name, why);
 	}
 	if (got->systemd != got->same)
-		add_note(writer, keep(writer,
-		                      "in the order of systemd, which goes by paths, it reproduces "
-		                      "%zu of %zu mounts",
-		                      got->systemd, got->mounts));
+		notes[check->nnotes++] =
+			keep(check, "in the order of systemd, which goes by paths, it reproduces "
+			     "%zu of %zu mounts", got->systemd, got->mounts);
 }
 
 /** Report which rules could not be checked. */
-static void report_unchecked(struct writer *writer, audit_set not_checked)
+static void report_unchecked(struct selfcheck *check, audit_set not_checked)
 {
-	struct strbuf codes;
-	strbuf_init(&codes);
 	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (audit_set_has(not_checked, (enum audit_code)code))
-			strbuf_printf(&codes, "%s%s", codes.len ? ", " : "",
-			              audit_rules[code].code);
+		if (!audit_set_has(not_checked, (enum audit_code)code))
+			continue;
+		const char *before = check->not_checked;
+		check->not_checked = keep(check, "%s%s%s",
+		                          before ? before : "not checked on every line: ",
+		                          before ? ", " : "", audit_rules[code].code);
 	}
-	if (codes.len)
-		writer->check->not_checked =
-			keep(writer, "not checked on every line: %s", strbuf_str(&codes));
-	writer->failed |= codes.failed;
-	strbuf_destroy(&codes);
 }
 
 /** A text and its findings. */
@@ -133,7 +102,7 @@ static void judged_destroy(struct judged *judged)
 
 /** Compare what a text mounts with what is mounted: a line that the kernel refuses mounts nothing.
     @return 0, or -1. */
-static int compare(struct writer *writer, const struct selfcheck_input *in,
+static int compare(struct selfcheck *check, const struct selfcheck_input *in,
                    const struct judged *judged, struct reproduction *got)
 {
 	size_t lines = judged->lines->count;
@@ -149,11 +118,11 @@ static int compare(struct writer *writer, const struct selfcheck_input *in,
 			continue;
 		if (finding->refused && !refused[finding->line - 1])
 			refused[finding->line - 1] =
-				keep(writer, "%s: %s", finding->refused, audit_rules[code].code);
+				keep(check, "%s: %s", finding->refused, audit_rules[code].code);
 		if (code == FSTAB_SRC_MISSING || code == FSTAB_BIND_SRC
 		    || code == FSTAB_OVERLAY_DIR)
 			missing[finding->line - 1] =
-				keep(writer, finding->actual ? "%s (%s)" : "%s", finding->message,
+				keep(check, finding->actual ? "%s (%s)" : "%s", finding->message,
 			             finding->actual);
 	}
 	rc = reproduce(&(struct reproduce_input){judged->lines, in->match, refused, missing}, got);
@@ -167,7 +136,7 @@ out:;
 
 /** Which mounts the old and the new text reproduce. */
 struct lost {
-	struct writer *writer;
+	struct selfcheck *check;
 	const struct selfcheck_input *in;
 	struct judged *old;
 	const struct reproduction *new_got;
@@ -194,7 +163,7 @@ static bool is_lost(void *arg, const char *path)
 	if (!lost->read && !lost->failed) {
 		struct reproduction got = {0};
 		arena_init(&got.arena);
-		lost->failed = compare(lost->writer, lost->in, lost->old, &got) != 0;
+		lost->failed = compare(lost->check, lost->in, lost->old, &got) != 0;
 		if (!lost->failed) {
 			note_same(lost, &lost->same[0], &got);
 			note_same(lost, &lost->same[1], lost->new_got);
@@ -208,13 +177,12 @@ static bool is_lost(void *arg, const char *path)
 }
 
 /** Report the risks that only the new text has. */
-static int report_risks(struct writer *writer, const struct selfcheck_input *in, struct judged *new,
-                      const struct reproduction *got)
+static int report_risks(struct selfcheck *check, const struct selfcheck_input *in,
+                        struct judged *new, const struct reproduction *got)
 {
-	struct selfcheck *check = writer->check;
 	struct judged old;
 	const struct audit_finding **risks = NULL;
-	struct lost lost = {.writer = writer, .in = in, .old = &old, .new_got = got};
+	struct lost lost = {.check = check, .in = in, .old = &old, .new_got = got};
 	map64_init(&lost.same[0]);
 	map64_init(&lost.same[1]);
 	int rc = -1;
@@ -234,11 +202,11 @@ static int report_risks(struct writer *writer, const struct selfcheck_input *in,
 		const struct audit_finding *risk = risks[i];
 		const char *code = audit_rules[risk->code].code;
 		check->risks[check->nrisks++] =
-			risk->line ? keep(writer, "%s %s (line %u): %s", code, risk->target,
+			risk->line ? keep(check, "%s %s (line %u): %s", code, risk->target,
 		                          risk->line, risk->message)
-				   : keep(writer, "%s %s: %s", code, risk->target, risk->message);
+				   : keep(check, "%s %s: %s", code, risk->target, risk->message);
 	}
-	report_unchecked(writer, new->report.not_checked);
+	report_unchecked(check, new->report.not_checked);
 	rc = 0;
 out:;
 	int error = errno;
@@ -254,20 +222,18 @@ int selfcheck_make(const struct selfcheck_input *in, struct selfcheck *check)
 {
 	*check = (struct selfcheck){.summary = ""};
 	arena_init(&check->arena);
-	struct writer writer = {.check = check};
-	strbuf_init(&writer.text);
 	struct reproduction got = {0};
 	arena_init(&got.arena);
 	struct judged new;
 	int rc = -1;
-	if (judge_text(in, in->new, in->len, &new) != 0 || compare(&writer, in, &new, &got) != 0)
+	if (judge_text(in, in->new, in->len, &new) != 0 || compare(check, in, &new, &got) != 0)
 		goto out;
 	check->notes = calloc(got.count + 5, sizeof(*check->notes));
 	if (!check->notes)
 		goto out;
-	report_reproduction(&writer, &got, in->missing_told);
-	rc = report_risks(&writer, in, &new, &got);
-	if (writer.failed) {
+	report_reproduction(check, &got, in->missing_told);
+	rc = report_risks(check, in, &new, &got);
+	if (check->failed) {
 		errno = ENOMEM;
 		rc = -1;
 	}
@@ -275,7 +241,6 @@ out:;
 	int error = errno;
 	reproduction_destroy(&got);
 	judged_destroy(&new);
-	strbuf_destroy(&writer.text);
 	errno = error;
 	return rc;
 }

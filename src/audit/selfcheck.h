@@ -34,6 +34,7 @@ struct selfcheck {
 	const char **risks;      /* a line each, starting with a code: those that the old text did
 	                            not have */
 	size_t nrisks;
+	bool failed;             /* memory ran out */
 	struct arena arena;
 };
 

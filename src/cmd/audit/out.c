@@ -105,46 +105,38 @@ void audit_put_left_out(struct strbuf *out, const struct audit_report *report)
 		    of[AUDIT_INFO]);
 }
 
+/** Append a text of a finding after another, if there is one. */
+static void put_labeled(struct strbuf *out, const struct audit_finding *f, const char *label,
+                        const char *text)
+{
+	if (text) {
+		strbuf_puts(out, label);
+		audit_put_text(out, f, text);
+	}
+}
+
 static void put_finding(struct strbuf *out, const struct audit_finding *f, bool colored)
 {
 	static const char *const colors[] = {
-		[AUDIT_INFO] = NULL, [AUDIT_WARNING] = "33", [AUDIT_CRITICAL] = "1;31"};
+		[AUDIT_WARNING] = "\033[33m", [AUDIT_CRITICAL] = "\033[1;31m"};
+	static const char indent[] = "\n            ";
 	const char *color = colored ? colors[f->severity] : NULL;
-	if (color)
-		strbuf_printf(out, "  \033[%sm%-9s\033[m %s", color,
-		              audit_severity_name(f->severity), audit_rules[f->code].code);
-	else
-		strbuf_printf(out, "  %-9s %s", audit_severity_name(f->severity),
-		              audit_rules[f->code].code);
-	if (f->file) {
-		strbuf_puts(out, " (");
-		escape_terminal(out, f->file);
+	strbuf_printf(out, "  %s%-9s%s %s", color ? color : "", audit_severity_name(f->severity),
+	              color ? "\033[m" : "", audit_rules[f->code].code);
+	if (f->file || f->line) {
+		strbuf_puts(out, f->file ? " (" : " (line ");
+		escape_terminal(out, f->file ? f->file : "");
 		if (f->line)
-			strbuf_printf(out, ":%" PRIu32, f->line);
+			strbuf_printf(out, "%s%" PRIu32, f->file ? ":" : "", f->line);
 		strbuf_putc(out, ')');
-	} else if (f->line) {
-		strbuf_printf(out, " (line %" PRIu32 ")", f->line);
 	}
-	strbuf_puts(out, f->age == AUDIT_NEW ? ", new: " : ": ");
-	audit_put_text(out, f, f->message);
+	put_labeled(out, f, f->age == AUDIT_NEW ? ", new: " : ": ", f->message);
+	if (f->expected || f->actual)
+		strbuf_puts(out, indent);
+	put_labeled(out, f, "expected: ", f->expected);
+	put_labeled(out, f, f->expected ? ", actual: " : "actual: ", f->actual);
+	put_labeled(out, f, indent, f->hint);
 	strbuf_putc(out, '\n');
-	if (f->expected || f->actual) {
-		strbuf_puts(out, "            ");
-		if (f->expected) {
-			strbuf_puts(out, "expected: ");
-			audit_put_text(out, f, f->expected);
-		}
-		if (f->actual) {
-			strbuf_puts(out, f->expected ? ", actual: " : "actual: ");
-			audit_put_text(out, f, f->actual);
-		}
-		strbuf_putc(out, '\n');
-	}
-	if (f->hint) {
-		strbuf_puts(out, "            ");
-		audit_put_text(out, f, f->hint);
-		strbuf_putc(out, '\n');
-	}
 }
 
 void audit_put_not_checked(struct strbuf *out, const struct audit_reported *reported)

@@ -63,17 +63,12 @@ static void head(struct metrics *m, const char *name, const char *help)
 	              help, name);
 }
 
-static void put_number(struct metrics *m, const char *name, double value)
-{
-	strbuf_printf(m->out, "getmnt_audit_%s %.*f\n", name,
-	              value == (double)(int64_t)value ? 0 : 6, value);
-	++m->series;
-}
-
 static void put_gauge(struct metrics *m, const char *name, const char *help, double value)
 {
 	head(m, name, help);
-	put_number(m, name, value);
+	strbuf_printf(m->out, "getmnt_audit_%s %.*f\n", name,
+	              value == (double)(int64_t)value ? 0 : 6, value);
+	++m->series;
 }
 
 /** A number for each severity. */
