@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/audit_impl.h"
 
+#include "mounttree.h"
+
 #include "audit/owner.h"
 #include "base/array.h"
 #include "base/secret.h"
@@ -213,12 +215,22 @@ static size_t text_bytes(const struct audit_finding *f)
 	return bytes;
 }
 
-void audit_report_keep(struct audit_report *report, audit_set rules)
+/** Whether a mount point is at or below one of some paths; true if there are none. */
+static bool is_below(const char *target, char *const *paths, size_t npaths)
+{
+	bool found = npaths == 0;
+	for (size_t i = 0; i < npaths && !found; ++i)
+		found = mtree_path_within(target, paths[i]);
+	return found;
+}
+
+void audit_report_keep(struct audit_report *report, audit_set rules, char *const *paths,
+                       size_t npaths)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < report->count; ++i) {
 		const struct audit_finding *f = &report->findings[i];
-		if (audit_set_has(rules, f->code))
+		if (audit_set_has(rules, f->code) && is_below(f->target, paths, npaths))
 			report->findings[kept++] = *f;
 		else
 			--report->of[f->severity];

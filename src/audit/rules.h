@@ -193,7 +193,8 @@ void audit_not_checked(struct audit_report *report, enum audit_code code);
 bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum audit_code code);
 
 /** Remove the findings of all other rules. */
-void audit_report_keep(struct audit_report *report, audit_set rules);
+void audit_report_keep(struct audit_report *report, audit_set rules, char *const *paths,
+                       size_t npaths);
 
 /** The number of findings of users' mounts that a report keeps, and the bytes of their texts. */
 enum { AUDIT_USERS_MAX = 50, AUDIT_USERS_BYTES = 64 << 10 };

@@ -103,6 +103,11 @@ echo "status $?"
 getmnt audit --list-rules | grep -c .
 getmnt audit --list-rules --only='SWAP-*' --json
 getmnt audit --explain SWAP-EXTRA,FSTAB-ESCAPE
+printf '/dev/sda1 %s tmpfs defualts 0 0\n' /a /a/b /ab >below
+for paths in /a /a/b/ "/ab /a/b" /c "--save=x /a"; do
+	# shellcheck disable=SC2086
+	status audit -F "$(table cli/host)" --fstab=below --only=FSTAB-OPT-TYPO $paths 2>&1 | grep -v '^ '
+done
 echo "== what hosts have shown"
 printf 'Filename Type Size Used Priority\n/dev/dm-3 partition 100 0 -2\n/var/swap file 100 0 -3\n' >swaps
 shown='21 20 8:17 / /mnt/x rw,relatime - ext4 /dev/sdb1 rw\n22 20 8:33 / /media/ann/STICK rw,nosuid,nodev,relatime - vfat /dev/sdc1 rw

@@ -579,7 +579,7 @@ static void test_users(void)
 	CU_ASSERT_EQUAL(report.of[AUDIT_CRITICAL], 300);
 	audit_report_sort(&report);
 	/* A rule that is off has no part in it. */
-	audit_report_keep(&report, ~audit_set_only(MNT_DUP));
+	audit_report_keep(&report, ~audit_set_only(MNT_DUP), NULL, 0);
 	audit_report_bound(&report);
 	CU_ASSERT_EQUAL(count_findings(&report, "unknown", AUDIT_CRITICAL), 300);
 	CU_ASSERT_EQUAL(count_findings(&report, "users", AUDIT_WARNING), 100);

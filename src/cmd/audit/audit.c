@@ -20,6 +20,7 @@
 #include "os/change.h"
 #include "os/file.h"
 #include "path/named.h"
+#include "path/resolve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -166,7 +167,7 @@ static int judge_baseline(struct auditing *a, const struct audit_live *live)
 static int judge_findings(struct auditing *a)
 {
 	struct audit_base_run *base = &a->base;
-	audit_report_keep(&a->report, a->opts->rules);
+	audit_report_keep(&a->report, a->opts->rules, a->opts->paths, a->opts->npaths);
 	if (audit_config_apply(&a->report, &a->config, a->today) != 0)
 		return -1;
 	return base->baseline || base->save
@@ -249,7 +250,7 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 	};
 	unsigned missing = (opts->probe ? 0 : AR_PROBE) | (opts->under ? 0 : AR_UNDER)
 	                   | (opts->holders ? 0 : AR_HOLDERS);
-	audit_report_keep(&a->report, reported.rules);
+	audit_report_keep(&a->report, reported.rules, NULL, 0);
 	reported.lacking = missing ? reported.not_checked & ~audit_set_of(missing)
 	                           : reported.not_checked;
 	bool found = false;
@@ -285,6 +286,44 @@ static int show_config(struct auditing *a)
 	return AX_FAILED;
 }
 
+/** Whether a mount, or the mount point of a line, is at or below a path. */
+static bool has_mounts(const struct auditing *a, const char *path)
+{
+	const struct run *run = &a->machine.run;
+	bool found = false;
+	for (size_t i = 0; i < run_count(run) && !found; ++i)
+		found = run_name(run, i) && mtree_path_within(run_name(run, i), path);
+	for (size_t i = 0; i < a->lines->count && !found; ++i) {
+		const char *target = tabline_value(&a->lines->lines[i], TABLINE_TARGET);
+		found = target && mtree_path_within(target, path);
+	}
+	return found;
+}
+
+/** Replace the operands by where they lead.  @return 0, or -1 after a message. */
+static int follow_paths(struct auditing *a)
+{
+	struct run *run = &a->machine.run;
+	struct strbuf place;
+	strbuf_init(&place);
+	for (size_t i = 0; i < a->opts->npaths; ++i) {
+		const char *given = a->opts->paths[i];
+		/* A mount point that is missing is one that the audit reports. */
+		if (filter_target(run, given, &place) == HOST_MISSING)
+			path_normal(given, &place);
+		char *path = arena_strndup(&a->report.arena, strbuf_str(&place), place.len);
+		if (!path || !has_mounts(a, path)) {
+			message(given, "%s", path ? "no mount, and no line, is at or below it; "
+			        "name a mount point" : strerror(ENOMEM));
+			strbuf_destroy(&place);
+			return -1;
+		}
+		a->opts->paths[i] = path;
+	}
+	strbuf_destroy(&place);
+	return 0;
+}
+
 /** @return an exit status. */
 static int run_audit(struct audit_opts *opts, struct strbuf *document)
 {
@@ -317,7 +356,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 		if (known)
 			status = show_config(&a);
 	} else if (!known || audit_base_read(&a.base, &a.machine) != 0 || read_fstab(&a) != 0
-	           || judge(&a) != 0) {
+	           || follow_paths(&a) != 0 || judge(&a) != 0) {
 		known = false;
 		status = report(&a, audit_way_why(&opts->way), document);
 	} else {

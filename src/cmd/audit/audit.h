@@ -80,6 +80,9 @@ struct audit_opts {
 	bool under, holders;      /* look at what lies under mounts; at what holds them */
 	double timeout;           /* of a probe, in seconds */
 	const char *baseline, *config, *fstab, *root, *tab_file, *swaps;
+	char **paths;             /* what is reported is at or below these; replaced by where
+	                             they lead */
+	size_t npaths;
 	const char *include[AUDIT_OWNERS_MAX + 1];   /* of audit_owners[] */
 	struct audit_way way;
 };

@@ -195,9 +195,9 @@ struct option_table audit_plugin_table(struct option_row *rows)
 void audit_options_help(const struct option_table *table, bool plugin)
 {
 	if (!plugin) {
-		options_help(table, "Usage:\n getmnt audit [options]\n\n"
+		options_help(table, "Usage:\n getmnt audit [options] [PATH ...]\n\n"
 		             "Compare an fstab with what is mounted and with the devices of this "
-		             "machine.\n",
+		             "machine.  With PATH, report what is at or below it.\n",
 		             "Exit status: 0 clean, 1 findings, 2 could not be audited.\n", stdout);
 		return;
 	}
@@ -225,9 +225,11 @@ int audit_options_read(const struct option_table *table, int argc, char **argv,
 	    && !opts->show_config)
 		return usage_error("--only", "BASE-* compares with a baseline: --baseline=FILE; "
 		                             "--save=FILE makes one");
-	if (optind < argc)
-		return usage_error(argv[optind],
-		                   "unexpected argument; use --root=DIR or --fstab=FILE");
+	opts->paths = argv + optind;
+	opts->npaths = (size_t)(argc - optind);
+	if (opts->npaths && (opts->baseline || way->save || opts->show_config))
+		return usage_error(*opts->paths, "PATH cannot be combined with --baseline, --save "
+		                   "or --show-config");
 	if (opts->tab_file && opts->probe)
 		return usage_error("--probe", "cannot be used with --tab-file");
 	if (opts->tab_file && (opts->under || opts->holders))
