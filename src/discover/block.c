@@ -34,16 +34,16 @@ struct blocking {
 };
 
 /** Add a path of the current node. */
-static void stands_add(struct blocking *b, const char *path, bool named, uint32_t major,
+static void depend_add(struct blocking *b, const char *path, bool named, uint32_t major,
                        uint32_t minor)
 {
 	struct dsc *dsc = b->dsc;
 	char *copy = arena_strndup(&dsc->d->names, path, strlen(path));
-	if (!copy || !ARRAY_ROOM(dsc->stands, dsc->nstands, &dsc->stands_room)) {
+	if (!copy || !ARRAY_ROOM(dsc->dependencies, dsc->ndependencies, &dsc->dependencies_room)) {
 		b->failed = true;
 		return;
 	}
-	dsc->stands[dsc->nstands++] = (struct dsc_stands){
+	dsc->dependencies[dsc->ndependencies++] = (struct dsc_dependency){
 		.node = b->node, .on = MT_NONE, .path = copy, .major = major, .minor = minor,
 		.named = named,
 	};
@@ -56,7 +56,7 @@ static void stands_add(struct blocking *b, const char *path, bool named, uint32_
  * @return whether it is absolute: the kernel does not report the directory that a relative path
  *         was relative to.
  */
-static bool stands_on_layer(struct blocking *b, const struct opt_layers *layers)
+static bool depend_on_layer(struct blocking *b, const struct opt_layers *layers)
 {
 	struct opt_layer form = layers->layer;
 	bool either = layers->of == 'u' || layers->of == 'w', list = form.list;
@@ -69,7 +69,7 @@ static bool stands_on_layer(struct blocking *b, const struct opt_layers *layers)
 		const char *path = strbuf_str(&b->path);
 		/* A layer given by descriptor may be on a mount that was never attached. */
 		if (*path == '/')
-			stands_add(b, path, !list && !either, 0, 0);
+			depend_add(b, path, !list && !either, 0, 0);
 		else
 			known = false;
 	}
@@ -77,20 +77,20 @@ static bool stands_on_layer(struct blocking *b, const struct opt_layers *layers)
 }
 
 /** Add the layers of an overlay.  @return whether all are known. */
-static bool stands_on_layers(struct blocking *b, const struct mount *m)
+static bool depend_on_layers(struct blocking *b, const struct mount *m)
 {
 	struct opt_layers layers;
 	bool known = m->fs_opts;
 	opt_layers_init(&layers, m->fs_opts, opt_next_shown);
 	while (known && opt_layers_next(&layers))
-		known = stands_on_layer(b, &layers);
+		known = depend_on_layer(b, &layers);
 	b->failed |= !opt_layers_destroy(&layers);
 	return known;
 }
 
-static void stands_on_file(void *arg, const struct devmap_file *file)
+static void depend_on_file(void *arg, const struct devmap_file *file)
 {
-	stands_add(arg, file->path, false, file->major, file->minor);
+	depend_add(arg, file->path, false, file->major, file->minor);
 }
 
 /** Mark mounts that block because of their type or device, and collect the paths that others
@@ -120,7 +120,7 @@ static void block_by_itself(struct blocking *b)
 		bool own = root && mount_dev(m) == mount_dev(root);
 		b->node = i;
 		/* An overlay with unknown layers is assumed to block. */
-		if (flags & FST_LAYERED && !own && !stands_on_layers(b, m))
+		if (flags & FST_LAYERED && !own && !depend_on_layers(b, m))
 			dsc->flags[i] |= DF_BLOCKS;
 		/* btrfs and bcachefs have anonymous device numbers; other types on devices have
 		   one if they are on a file: erofs. */
@@ -128,7 +128,7 @@ static void block_by_itself(struct blocking *b)
 		if (flags & FST_DEVICE && m->dev_major == 0 && !behind && !own
 		    && !(dsc->flags[i] & DF_BLOCKS)) {
 			if (m->source && *m->source == '/')
-				stands_add(b, m->source, true, 0, 0);
+				depend_add(b, m->source, true, 0, 0);
 			else
 				dsc->flags[i] |= DF_BLOCKS;
 		}
@@ -136,7 +136,7 @@ static void block_by_itself(struct blocking *b)
 			if (devmap_mount_blocks(dsc->devs, m))
 				dsc->flags[i] |= DF_BLOCKS;
 			else if (!own)
-				devmap_mount_files(dsc->devs, m, stands_on_file, b);
+				devmap_mount_files(dsc->devs, m, depend_on_file, b);
 		}
 	}
 }
@@ -169,9 +169,9 @@ static void block_mark_unsure(struct dsc *dsc)
 {
 	for (uint32_t i = 0; i < dsc->tree->count; ++i)
 		dsc->flags[i] &= (uint8_t)~(DF_UNSURE | DF_UNSURE_BEHIND);
-	for (size_t i = 0; i < dsc->nstands; ++i) {
-		if (!dsc->stands[i].clear)
-			dsc->flags[dsc->stands[i].node] |= DF_UNSURE;
+	for (size_t i = 0; i < dsc->ndependencies; ++i) {
+		if (!dsc->dependencies[i].clear)
+			dsc->flags[dsc->dependencies[i].node] |= DF_UNSURE;
 	}
 	block_pass_down(dsc, DF_UNSURE, DF_UNSURE_BEHIND);
 }
@@ -180,7 +180,7 @@ static void block_mark_unsure(struct dsc *dsc)
  * Judge a path that is covered by the mount that depends on it, as with an overlay mounted over its
  * own lower layer: the path is on the covered mount, whose links cannot be read any more.
  */
-static enum dsc_leads block_beneath(const struct dsc *dsc, const struct dsc_stands *on)
+static enum dsc_leads block_beneath(const struct dsc *dsc, const struct dsc_dependency *on)
 {
 	const struct mt_node *nodes = dsc->tree->nodes;
 	enum dsc_leads leads = LEADS_CLEAR;
@@ -228,7 +228,7 @@ bool discover_loop_here(struct devmap *devs, const struct mount_table *table, ui
 }
 
 /** Judge a path by the current flags.  Where it is known, the mount that contains it is set. */
-static enum dsc_leads block_leads(struct blocking *b, struct dsc_stands *on)
+static enum dsc_leads block_leads(struct blocking *b, struct dsc_dependency *on)
 {
 	struct dsc *dsc = b->dsc;
 	uint32_t in;
@@ -254,8 +254,8 @@ static bool block_follow(struct blocking *b)
 	struct dsc *dsc = b->dsc;
 	bool changed = false;
 	block_mark_unsure(dsc);
-	for (size_t i = 0; i < dsc->nstands; ++i) {
-		struct dsc_stands *on = &dsc->stands[i];
+	for (size_t i = 0; i < dsc->ndependencies; ++i) {
+		struct dsc_dependency *on = &dsc->dependencies[i];
 		if (on->clear || dsc->flags[on->node] & DF_BLOCKS)
 			continue;
 		enum dsc_leads leads = block_leads(b, on);
@@ -325,9 +325,9 @@ struct devmap *discover_devmap(struct os *os, const struct mount_table *own)
 	struct mount_table *read = NULL;
 	if (!own)
 		own = read = table_read_kernel(os, TABLE_MOUNTINFO, need);
-	bool tells = own && (own->fields & need) == need;
+	bool known = own && (own->fields & need) == need;
 	for (size_t i = 0; i < sizeof(root) / sizeof(*root); ++i)
-		*root[i] = tells && discover_path_blocks(own, places[i][1]) ? NULL : places[i][0];
+		*root[i] = known && discover_path_blocks(own, places[i][1]) ? NULL : places[i][0];
 	table_free(read);
 	return devmap_new(os, &roots);
 }
@@ -341,18 +341,18 @@ int dsc_find_blocking(struct dsc *dsc)
 		return -1;
 	block_by_itself(&b);
 	b.failed |= (dsc->devs && devmap_failed(dsc->devs))
-	            || (dsc->nstands > 0 && dsc_paths_init(&b.paths, dsc) != 0);
+	            || (dsc->ndependencies > 0 && dsc_paths_init(&b.paths, dsc) != 0);
 	bool changed = !b.failed;
 	for (int round = 0; changed && round < BLOCK_ROUNDS; ++round) {
 		changed = block_pass_down(dsc, DF_BLOCKS, DF_BEHIND);
 		changed |= block_follow(&b);
 	}
-	for (size_t i = 0; i < dsc->nstands; ++i) {
-		if (!dsc->stands[i].clear)
-			dsc->flags[dsc->stands[i].node] |= DF_BLOCKS;
+	for (size_t i = 0; i < dsc->ndependencies; ++i) {
+		if (!dsc->dependencies[i].clear)
+			dsc->flags[dsc->dependencies[i].node] |= DF_BLOCKS;
 	}
 	block_pass_down(dsc, DF_BLOCKS, DF_BEHIND);
-	/* Without statx, os/ uses fstatat, which asks the server. */
+	/* Without statx, os/ uses fstatat, which contacts the server. */
 	for (uint32_t i = 0; i < tree->count && !dsc->os->statx_works; ++i) {
 		if (dsc->flags[i] & DF_BLOCKS)
 			dsc->flags[i] |= DF_NO_LOOK;

@@ -123,10 +123,10 @@ void dsc_propagate(struct dsc *dsc,
 			if (parent != MT_NONE && !mtree_stacked(tree, node))
 				changed |= apply(arg, node, parent, true);
 		}
-		for (size_t i = 0; i < dsc->nstands; ++i) {
-			const struct dsc_stands *stands = &dsc->stands[i];
-			if (stands->on != MT_NONE)
-				changed |= apply(arg, stands->node, stands->on, false);
+		for (size_t i = 0; i < dsc->ndependencies; ++i) {
+			const struct dsc_dependency *d = &dsc->dependencies[i];
+			if (d->on != MT_NONE)
+				changed |= apply(arg, d->node, d->on, false);
 		}
 	}
 }
@@ -359,7 +359,7 @@ static int dsc_establish(struct dsc *dsc)
 	if (search && !dsc_out_of_time(dsc) && dsc_walk(dsc) != 0)
 		return -1;
 	dsc_infer_stacks(dsc);
-	return dsc_ask_for_missing(dsc);
+	return dsc_find_missing(dsc);
 }
 
 struct discovery *discover(struct os *os, struct devmap *devs, const struct mount_table *table,
@@ -421,7 +421,7 @@ out:;
 	d->flags = dsc.flags;
 	map64_destroy(&dsc.by_old_id);
 	map64_destroy(&dsc.no_look);
-	free(dsc.stands);
+	free(dsc.dependencies);
 	if (dsc.rootfd_own)
 		os_close(os, dsc.rootfd);
 	d->stats.seconds = os_now() - begin;

@@ -31,7 +31,7 @@ enum dsc_node_flags {
 };
 
 /** A mount that depends on a path: a layer of an overlay, the backing file of a loop device. */
-struct dsc_stands {
+struct dsc_dependency {
 	uint32_t node;
 	uint32_t on;                /* if it blocks: the mount that contains the path, or blocks on
 	                               the way; MT_NONE: unknown */
@@ -50,8 +50,8 @@ struct dsc {
 	struct discovery *d;
 	struct mtree *tree;         /* &d->tree */
 	uint8_t *flags;             /* enum dsc_node_flags of each node */
-	struct dsc_stands *stands;  /* mounts that depend on a path */
-	size_t nstands, stands_room;
+	struct dsc_dependency *dependencies;  /* mounts that depend on a path */
+	size_t ndependencies, dependencies_room;
 	struct map64 by_old_id;     /* 32-bit ID -> node; only if something is touched */
 	struct map64 no_look;       /* hashes of DF_NO_LOOK names; filled on first use */
 	const char *partly;         /* why the search was not complete, or NULL */
@@ -177,7 +177,7 @@ enum mt_state dsc_error_state(int error);
 
 /** Read mounts that were not found again: they are gone, found, moving, or lost.
     @return 0, or -1 (ENOMEM). */
-int dsc_ask_for_missing(struct dsc *dsc);
+int dsc_find_missing(struct dsc *dsc);
 
 /** Whether a node is lost, as far as known. */
 bool dsc_is_lost(const struct dsc *dsc, uint32_t node);

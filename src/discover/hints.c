@@ -80,7 +80,7 @@ static int hint_statx(struct os *os, int rootfd, const char *name, unsigned mask
 }
 
 /** Whether a name may be examined, by the table: even opening the root of an NFS mount with O_PATH
-    asks the server. */
+    contacts the server. */
 static bool hint_may_look(struct dsc *dsc, const char *name, size_t len)
 {
 	if (!dsc->no_look.slots) {
@@ -114,7 +114,7 @@ static int careful_open(void *arg, int at, const char *component)
 		return -1;
 	uint32_t in = dsc_node_of(dsc, &st);
 	careful->len += 1 + strlen(component);
-	/* What was mounted there since is in the way: nothing else is seen behind it. */
+	/* A mount that is newer than the table hides everything behind it. */
 	bool blocks = in != MT_NONE && (dsc->flags[in] & (DF_BLOCKS | DF_BEHIND)
 	                                || !hint_may_look(dsc, careful->name, careful->len));
 	if (in == MT_NONE || blocks) {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /** Update a node that was not found by its new record; NULL: it is gone. */
-static void missing_take(struct dsc *dsc, uint32_t index, const struct mount *now)
+static void missing_update(struct dsc *dsc, uint32_t index, const struct mount *now)
 {
 	struct mt_node *node = &dsc->tree->nodes[index];
 	/* A different device: the 32-bit ID was reused. */
@@ -51,7 +51,7 @@ static int missing_round(struct dsc *dsc)
 	/* If they could not be read, no mount is dropped. */
 	for (size_t i = 0; rc == 0 && now && i < n; ++i) {
 		if (!tree->nodes[nodes[i]].settled)
-			missing_take(dsc, nodes[i], now[i]);
+			missing_update(dsc, nodes[i], now[i]);
 	}
 	if (rc == 0)
 		free(now);
@@ -82,7 +82,7 @@ static bool missing_on_same(const struct mtree *tree, uint32_t node, const struc
 }
 
 /** Examine a mount by the new table and by its name. */
-static void missing_look(struct dsc *dsc, uint32_t node, const struct mtree *fresh)
+static void missing_examine(struct dsc *dsc, uint32_t node, const struct mtree *fresh)
 {
 	uint32_t at = mtree_find(fresh, dsc->tree->nodes[node].mount->key);
 	const struct mt_node *now = NULL;
@@ -93,7 +93,7 @@ static void missing_look(struct dsc *dsc, uint32_t node, const struct mtree *fre
 	if (covered || (there && !missing_on_same(dsc->tree, node, fresh, at)))
 		dsc->flags[node] |= DF_SHIFTS;
 	else
-		missing_take(dsc, node, now ? now->mount : NULL);
+		missing_update(dsc, node, now ? now->mount : NULL);
 }
 
 /** The key of a node, or 0. */
@@ -103,7 +103,7 @@ static uint64_t missing_key(const struct dsc *dsc, uint32_t node)
 }
 
 /** Examine all mounts that would be lost a last time.  @return 0, or -1. */
-static int missing_look_last(struct dsc *dsc, int watch)
+static int missing_examine_all(struct dsc *dsc, int watch)
 {
 	const struct discover_opts *opts = dsc->opts;
 	uint64_t root_key = missing_key(dsc, dsc->d->root);
@@ -121,7 +121,7 @@ static int missing_look_last(struct dsc *dsc, int watch)
 	}
 	for (uint32_t i = 0; rc == 0 && i < dsc->tree->count; ++i) {
 		if (dsc_is_lost(dsc, i))
-			missing_look(dsc, i, &fresh);
+			missing_examine(dsc, i, &fresh);
 	}
 	mtree_destroy(&fresh);
 	if (rc != 0)
@@ -135,7 +135,7 @@ static int missing_look_last(struct dsc *dsc, int watch)
 	return 0;
 }
 
-int dsc_ask_for_missing(struct dsc *dsc)
+int dsc_find_missing(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
 	/* A mount that comes and goes can escape three rounds, but not a table that does not
@@ -155,7 +155,7 @@ int dsc_ask_for_missing(struct dsc *dsc)
 	if (dsc->table->source == TABLE_MOUNTINFO
 	    || !discover_path_blocks(dsc->table, opts->procpath))
 		watch = os_openat(dsc->os, opts->procfd, opts->procpath, O_RDONLY);
-	int rc = missing_look_last(dsc, watch);
+	int rc = missing_examine_all(dsc, watch);
 	int error = errno;
 	os_close(dsc->os, watch);
 	errno = error;

@@ -3,8 +3,8 @@
  * What the prober is permitted to do: its records, and its limits.  Each user has a share, so that
  * nobody can keep the mounts of others from being probed.
  *
- * A FUSE belongs to the user who mounted it.  So does what stands on such a mount or lies below
- * it, since that user can keep it from answering.  All else is root's.
+ * A FUSE belongs to the user who mounted it.  So do the mounts that depend on it or lie below it,
+ * since that user can keep them from answering.  All others belong to root.
  */
 #include "discover/discover_impl.h"
 

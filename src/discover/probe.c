@@ -24,7 +24,7 @@
 enum probe_state {
 	PS_WAITING,   /* for its parent */
 	PS_READY,     /* in the queue of its superblock */
-	PS_ASKED,
+	PS_RUNNING,
 	PS_OPEN,      /* mounts behind it may be probed */
 	PS_CLOSED,    /* hung: nothing behind it can be reached */
 	PS_LEFT,      /* not probed, nor are the mounts behind it */
@@ -159,8 +159,7 @@ static void probing_hung(struct probing *p, uint32_t node, bool seen)
 		dsc->tree->nodes[node].named = MT_NAMED_VERIFIED;
 }
 
-/** Handle a probe that could not be made.
-    @reason  The first one is kept, with the error; NULL: dsc_over_share() makes it. */
+/** Handle a probe that was not made.  @reason  The first is kept; NULL: dsc_over_share() makes it. */
 static void probing_not_made(struct probing *p, uint32_t node, int error, const char *reason)
 {
 	struct dsc *dsc = p->dsc;
@@ -177,7 +176,7 @@ static void probing_not_made(struct probing *p, uint32_t node, int error, const 
 }
 
 /** Start the probe of a node.  @return like prober_ask(). */
-static int probing_ask(struct probing *p, uint32_t node)
+static int probing_start(struct probing *p, uint32_t node)
 {
 	struct dsc *dsc = p->dsc;
 	const struct mount *m = dsc->tree->nodes[node].mount;
@@ -224,8 +223,8 @@ static int probing_super(struct probing *p, struct probe_node *super)
 			errno = EAGAIN;
 			return -1;
 		}
-		if (probing_ask(p, node) == 0) {
-			p->nodes[node].state = PS_ASKED;
+		if (probing_start(p, node) == 0) {
+			p->nodes[node].state = PS_RUNNING;
 			super->busy = true;
 			++p->running;
 			++p->dsc->d->stats.probes;
@@ -240,7 +239,7 @@ static int probing_super(struct probing *p, struct probe_node *super)
 }
 
 /** Handle the answer of a probe. */
-static void probing_take(struct probing *p, uint32_t node, const struct probe_answer *answer)
+static void probing_answer(struct probing *p, uint32_t node, const struct probe_answer *answer)
 {
 	struct dsc *dsc = p->dsc;
 	struct discover_probed *probed = &dsc->d->probed[node];
@@ -304,7 +303,7 @@ static int probing_wait(struct probing *p, struct probe_answer *answer)
 		if (got != 0 || !ticks)
 			return got;
 		uint32_t node = 0;
-		while (node < dsc->tree->count && p->nodes[node].state != PS_ASKED)
+		while (node < dsc->tree->count && p->nodes[node].state != PS_RUNNING)
 			++node;
 		dsc_progress(dsc, &(struct discover_progress){
 			.probes = p->running,
@@ -360,18 +359,19 @@ static int probing_run(struct probing *p)
 			probing_incomplete(p, dsc->partly);
 			/* These mounts must not be touched without the prober. */
 			for (uint32_t i = 0; i < dsc->tree->count; ++i) {
-				if (p->nodes[i].state == PS_ASKED || p->nodes[i].state == PS_READY)
+				enum probe_state state = p->nodes[i].state;
+				if (state == PS_RUNNING || state == PS_READY)
 					dsc_settle(dsc, i, MT_UNTESTED);
 			}
 			return 0;
 		}
 		uint32_t node = answer.tag;
-		if (node >= dsc->tree->count || p->nodes[node].state != PS_ASKED)
+		if (node >= dsc->tree->count || p->nodes[node].state != PS_RUNNING)
 			continue;
 		struct probe_node *super = &p->nodes[p->nodes[node].super];
 		super->busy = false;
 		--p->running;
-		probing_take(p, node, &answer);
+		probing_answer(p, node, &answer);
 		probing_unpark(p, p->owners[node]);
 		if (super->first != MT_NONE)
 			p->todo[p->ntodo++] = p->nodes[node].super;
