@@ -447,8 +447,6 @@ void discovery_free(struct discovery *d)
 	free(d->kinds);
 	free(d->flags);
 	free(d->probed);
-	for (size_t i = 0; i < d->nboundaries; ++i)
-		free(d->boundaries[i].path);
 	free(d->boundaries);
 	while (d->nagain > 0)
 		table_free(d->again[--d->nagain]);

@@ -47,7 +47,7 @@ int discover_rule(const char *name);
 
 /** A boundary found by the search that the table does not list. */
 struct discover_boundary {
-	char *path;
+	const char *path;
 	uint64_t mnt_id;           /* by statx; 0 if unknown */
 	uint32_t dev_major, dev_minor;
 	uint32_t node;             /* the mount that contains it */

@@ -30,7 +30,7 @@ void walk_denied(struct walk *walk, const struct bfs_at *at)
 		walk->failed = true;
 		return;
 	}
-	char *name = walk_path_copy(walk, at);
+	const char *name = walk_path(walk, at);
 	if (name)
 		walk->denied[walk->ndenied++] = name;
 }
@@ -332,8 +332,6 @@ int dsc_walk(struct dsc *dsc)
 	if (rc == 0)
 		rc = walk_passes(&walk, &policy, max_fds);
 	int error = errno;
-	for (size_t i = 0; i < walk.ndenied; ++i)
-		free(walk.denied[i]);
 	free(walk.denied);
 	free(walk.nodes);
 	map64_destroy(&walk.avoid);

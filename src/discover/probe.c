@@ -159,7 +159,7 @@ static void probing_hung(struct probing *p, uint32_t node, bool seen)
 		dsc->tree->nodes[node].named = MT_NAMED_VERIFIED;
 }
 
-/** Handle a probe that was not made.  @reason  The first is kept; NULL: dsc_over_share() makes it. */
+/** Handle a probe that was not made.  @reason  The first is kept; NULL: dsc_over_share() has it. */
 static void probing_not_made(struct probing *p, uint32_t node, int error, const char *reason)
 {
 	struct dsc *dsc = p->dsc;

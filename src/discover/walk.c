@@ -182,23 +182,12 @@ static void walk_settled(struct walk *walk, uint32_t node)
 	}
 }
 
-/** Copy the path of an entry into the discovery. */
-static const char *walk_path(struct walk *walk, const struct bfs_at *at)
+const char *walk_path(struct walk *walk, const struct bfs_at *at)
 {
 	struct strbuf path;
 	strbuf_init(&path);
 	bfs_path(at, &path);
 	const char *name = dsc_keep_text(walk->dsc, &path);
-	walk->failed |= !name;
-	return name;
-}
-
-char *walk_path_copy(struct walk *walk, const struct bfs_at *at)
-{
-	struct strbuf path;
-	strbuf_init(&path);
-	bfs_path(at, &path);
-	char *name = strbuf_take(&path);
 	walk->failed |= !name;
 	return name;
 }
@@ -212,7 +201,7 @@ void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_st
 		walk->failed = true;
 		return;
 	}
-	char *name = walk_path_copy(walk, at);
+	const char *name = walk_path(walk, at);
 	if (!name)
 		return;
 	d->boundaries[d->nboundaries++] = (struct discover_boundary){

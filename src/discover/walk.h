@@ -43,7 +43,7 @@ struct walk {
 	uint64_t vanished, unread; /* directories of this pass */
 	bool limited, failed;
 	_Atomic bool late;         /* a thread saw that the time is over */
-	char **denied;             /* paths of directories without permission */
+	const char **denied;             /* paths of directories without permission */
 	size_t ndenied, denied_size;
 };
 
@@ -68,8 +68,8 @@ bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *queue);
 /** Mark everything below covered mounts as hidden. */
 void walk_hide_below(struct walk *walk);
 
-/** The path of an entry, to be freed by the caller.  @return it; NULL: walk->failed is set. */
-char *walk_path_copy(struct walk *walk, const struct bfs_at *at);
+/** Copy the path of an entry into the discovery.  @return it; NULL: walk->failed is set. */
+const char *walk_path(struct walk *walk, const struct bfs_at *at);
 
 /** Add a boundary that the table does not list. */
 void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_statx *st);
