@@ -369,12 +369,10 @@ int fetch_stat(const struct bfs_reader *reader, const struct bfs_read *read,
 
 /* bulkstat.c: metadata by the bulk interface of a file system. */
 
-struct bulkstat *bulkstat_new(void);
-void bulkstat_free(struct bulkstat *bulk);
-
-/** A directory was opened: see whether its file system has the interface. */
-void bulkstat_begin(struct bulkstat *bulk, const struct bfs_reader *reader,
-                    const struct bfs_read *read);
+/** A directory was opened: see whether its file system has the interface.
+    @bulk [in, out]  NULL: made, if there is memory; to be freed. */
+void bulkstat_begin(const struct bfs_reader *reader, const struct bfs_read *read,
+                    struct bulkstat **bulk);
 
 /** Request the metadata of up to BFS_BULKSTAT entries of that directory. */
 void bulkstat_ask(struct bulkstat *bulk, const struct bfs_reader *reader,

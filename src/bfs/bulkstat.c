@@ -99,19 +99,13 @@ void bfs_fs_free(struct bfs_fs *fs)
 	free(fs);
 }
 
-struct bulkstat *bulkstat_new(void)
+void bulkstat_begin(const struct bfs_reader *reader, const struct bfs_read *read,
+                    struct bulkstat **at)
 {
-	return malloc(sizeof(struct bulkstat));
-}
-
-void bulkstat_free(struct bulkstat *bulk)
-{
-	free(bulk);
-}
-
-void bulkstat_begin(struct bulkstat *bulk, const struct bfs_reader *reader,
-                    const struct bfs_read *read)
-{
+	struct bulkstat *bulk = *at ? *at : malloc(sizeof(*bulk));
+	if (!bulk)
+		return;
+	*at = bulk;
 	const unsigned possible = K_STATX_BASIC | K_STATX_BTIME | K_STATX_MNT_ID
 	                          | K_STATX_MNT_ID_UNIQUE | K_STATX_SUBVOL;
 	unsigned mask = reader->policy->statx_mask;

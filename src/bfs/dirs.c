@@ -154,33 +154,29 @@ bool bfs_path_is(const struct bfs_at *at, const char *path)
 }
 
 /** Open a path below a descriptor, through no link: with openat2 in as few pieces as the kernel
-    accepts, else name by name.  Modifies path. */
+    accepts, else name by name. */
 static int open_below(struct bfs *bfs, int dirfd, char *path, bool same_mount)
 {
 	uint64_t resolve = RESOLVE_NO_SYMLINKS | (same_mount ? RESOLVE_NO_XDEV : 0);
-	int at = dirfd;
 	if (!(bfs->os->caps & OSC_OPENAT2))
 		return path_open_below(bfs->os, dirfd, path, NULL, NULL);
-	for (char *piece = path; piece;) {
-		size_t n = strlen(piece);
-		char *cut = NULL;
-		if (n >= PATH_MAX) {
-			cut = piece + PATH_MAX - 1;
-			while (*cut != '/')
-				--cut;
-		}
+	for (int at = dirfd;;) {
+		char *cut = strlen(path) < PATH_MAX ? NULL : path + PATH_MAX - 1;
+		while (cut && *cut != '/')
+			--cut;
 		if (cut)
 			*cut = '\0';
 		/* Without O_DIRECTORY, which would trigger an automount there. */
-		int fd = os_openat2(bfs->os, at, piece, O_PATH | O_NOFOLLOW, resolve);
+		int fd = os_openat2(bfs->os, at, path, O_PATH | O_NOFOLLOW, resolve);
 		if (at != dirfd)
 			os_close(bfs->os, at);
-		if (fd < 0)
-			return -1;
+		if (cut)
+			*cut = '/';
+		if (!cut || fd < 0)
+			return fd;
+		path = cut + 1;
 		at = fd;
-		piece = cut ? cut + 1 : NULL;
 	}
-	return at;
 }
 
 /** Whether a descriptor is on the mount of its tag. */
@@ -211,7 +207,6 @@ int bfs_dir_open(struct bfs *bfs, struct bfs_dir *dir)
 	struct strbuf path;
 	strbuf_init(&path);
 	dir_path(dir, from, &path);
-	char dot[] = ".";
 	if (path.len == 0)
 		strbuf_putc(&path, '.');
 	if (path.failed) {
@@ -226,9 +221,7 @@ int bfs_dir_open(struct bfs *bfs, struct bfs_dir *dir)
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
 		/* There are fewer descriptors than max_fds: close all but the one needed. */
 		bfs_dirs_evict(bfs, 0);
-		strbuf_reset(&path);
-		dir_path(dir, from, &path);
-		fd = open_below(bfs, from->fd, path.len ? path.data : dot, same);
+		fd = open_below(bfs, from->fd, path.data, same);
 	}
 	--from->busy;
 	strbuf_destroy(&path);

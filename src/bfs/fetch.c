@@ -83,7 +83,7 @@ void fetch_init(struct bfs_fetch *fetch)
 
 void fetch_destroy(struct bfs_fetch *fetch)
 {
-	bulkstat_free(fetch->bulkstat);
+	free(fetch->bulkstat);
 	free(fetch->wanted);
 	window_free(fetch->window);
 }
@@ -330,12 +330,8 @@ enum bfs_verdict fetch_begin(struct bfs_reader *reader, struct bfs_read *read, b
 		fetch->window = read->rest;
 		read->rest = NULL;
 	}
-	if (read->fs && reader->policy->batch > 1) {
-		if (!fetch->bulkstat)
-			fetch->bulkstat = bulkstat_new();
-		if (fetch->bulkstat)
-			bulkstat_begin(fetch->bulkstat, reader, read);
-	}
+	if (read->fs && reader->policy->batch > 1)
+		bulkstat_begin(reader, read, &fetch->bulkstat);
 	const struct bfs_window *window = fetch->window;
 	if (!window || !window->emptying)
 		return BFS_SKIP;

@@ -152,60 +152,52 @@ static void test_same_as_walk(void)
 	tree_end(&top);
 }
 
+/** Check what a search of roots and a pattern returns, without the path of the tree: "PATH", "+"
+    with attributes, and " SOURCE:ERROR". */
+static void expect(const char *paths, const char *pattern, int flags, const char *expected)
+{
+	struct strbuf got;
+	strbuf_init(&got);
+	SEARCH *search = opensearch(paths, pattern, flags);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+	for (struct searchent *e; (e = readsearch(search));) {
+		bool in_tree = strncmp(e->path, top.path, strlen(top.path)) == 0;
+		CU_ASSERT_EQUAL(!e->info, !statxsearch(search));
+		strbuf_printf(&got, "%s%s%s", got.len ? ", " : "",
+		              e->path + (in_tree ? strlen(top.path) : 0), e->info ? "+" : "");
+		if (e->err)
+			strbuf_printf(&got, " %d:%s", e->errsource, strerrorname_np(e->err));
+	}
+	CU_ASSERT_EQUAL(errno, 0);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&got), expected);
+	struct search_counts counts;
+	countsearch(search, &counts, sizeof(counts));
+	unsigned errors = 0;
+	for (const char *at = expected; (at = strchr(at, ':')); ++at)
+		errors += at[1] == 'E';
+	CU_ASSERT_EQUAL(counts.errors, errors);
+	closesearch(search);
+	strbuf_destroy(&got);
+}
+
 /** Roots: several, none, a file, with and without their names. */
 static void test_roots(void)
 {
 	plain_tree();
-	char paths[400], want[200];
-	snprintf(paths, sizeof(paths), "%s/a/b:%s/nosuch:%s/co\\:lon:%s/foo", top.path, top.path,
-	         top.path, top.path);
-	SEARCH *search = opensearch(paths, "/bar|/a", SEARCH_INCLUDEROOT);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
-	static const struct {
-		const char *path;
-		int source, err;
-	} rows[] = {
-		{"/a/b/bar", 0, 0}, {"/nosuch", SEARCH_ERR_OPEN, ENOENT},
-		{"/co:lon", SEARCH_ERR_OPEN, ENOTDIR}, {"/foo/a", 0, 0},
-	};
-	struct searchent *e;
-	for (size_t i = 0; i < COUNT(rows); ++i) {
-		e = readsearch(search);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(e);
-		snprintf(want, sizeof(want), "%s%s", top.path, rows[i].path);
-		CU_ASSERT_STRING_EQUAL(e->path, want);
-		CU_ASSERT_TRUE(e->errsource == rows[i].source && e->err == rows[i].err && !e->info);
-	}
-	CU_ASSERT_PTR_NULL(readsearch(search));
-	struct search_counts counts;
-	countsearch(search, &counts, sizeof(counts));
-	CU_ASSERT_TRUE(counts.found == 2 && counts.errors == 2 && counts.dirs == 2);
-	closesearch(search);
-
+	char paths[400];
+	const char *t = top.path;
+	snprintf(paths, sizeof(paths), "%s/a/b:%s/nosuch:%s/co\\:lon:%s/foo", t, t, t, t);
+	expect(paths, "/bar|/a", SEARCH_INCLUDEROOT,
+	       "/a/b/bar, /nosuch 1:ENOENT, /co:lon 1:ENOTDIR, /foo/a");
 	/* Without the root; only the first. */
-	snprintf(paths, sizeof(paths), "%s/a/b", top.path);
-	search = opensearch(paths, "bar", SEARCH_STOPATFIRST);
-	e = search ? readsearch(search) : NULL;
-	CU_ASSERT_PTR_NOT_NULL_FATAL(e);
-	CU_ASSERT_STRING_EQUAL(e->path, "/bar");
-	CU_ASSERT_TRUE(readsearch(search) == NULL && errno == 0);
-	closesearch(search);
-
+	snprintf(paths, sizeof(paths), "%s/a/b", t);
+	expect(paths, "bar", SEARCH_STOPATFIRST, "/bar");
 	/* An error is not a first object, and has no attributes, whatever came before it. */
-	snprintf(paths, sizeof(paths), "%s/a/b:%s/nosuch:%s/a/b", top.path, top.path, top.path);
-	for (int first = 0; first < 2; ++first) {
-		int flags = SEARCH_METADATA | SEARCH_INCLUDEROOT
-		            | (first ? SEARCH_STOPATFIRST : 0);
-		search = opensearch(first ? strchr(paths, ':') + 1 : paths, "/bar", flags);
-		for (int i = first; i < 3; ++i) {
-			e = search ? readsearch(search) : NULL;
-			CU_ASSERT_PTR_NOT_NULL_FATAL(e);
-			CU_ASSERT_EQUAL(e->err, i == 1 ? ENOENT : 0);
-			CU_ASSERT_TRUE(!e->info == (i == 1) && !statxsearch(search) == (i == 1));
-		}
-		CU_ASSERT_TRUE(readsearch(search) == NULL && errno == 0);
-		closesearch(search);
-	}
+	snprintf(paths, sizeof(paths), "%s/a/b:%s/nosuch:%s/a/b", t, t, t);
+	const int flags = SEARCH_METADATA | SEARCH_INCLUDEROOT;
+	expect(paths, "/bar", flags, "/a/b/bar+, /nosuch 1:ENOENT, /a/b/bar+");
+	expect(strchr(paths, ':') + 1, "/bar", flags | SEARCH_STOPATFIRST,
+	       "/nosuch 1:ENOENT, /a/b/bar+");
 	tree_end(&top);
 }
 
@@ -252,12 +244,7 @@ static void test_here(void)
 	plain_tree();
 	CU_ASSERT_EQUAL_FATAL(chdir(top.path), 0);
 	for (size_t i = 0; i < COUNT(rows); ++i) {
-		SEARCH *search = opensearch(rows[i].paths, rows[i].pattern, rows[i].flags);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(search);
-		struct searchent *e = readsearch(search);
-		CU_ASSERT_TRUE(e && !e->err && strcmp(e->path, rows[i].want) == 0);
-		CU_ASSERT_TRUE(readsearch(search) == NULL && errno == 0);
-		closesearch(search);
+		expect(rows[i].paths, rows[i].pattern, rows[i].flags, rows[i].want);
 	}
 	/* It was removed, which a kernel may report. */
 	tree_dir(&top, "gone");
