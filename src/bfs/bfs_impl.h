@@ -375,7 +375,7 @@ void bulkstat_begin(const struct bfs_reader *reader, const struct bfs_read *read
                     struct bulkstat **bulk);
 
 /** Request the metadata of up to BFS_BULKSTAT entries of that directory. */
-void bulkstat_ask(struct bulkstat *bulk, const struct bfs_reader *reader,
+void bulkstat_request(struct bulkstat *bulk, const struct bfs_reader *reader,
                   const struct bfs_read *read, const struct bfs_entry *wanted, size_t n);
 
 /** The metadata of the i-th of them; NULL: call statx. */

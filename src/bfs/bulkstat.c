@@ -3,23 +3,23 @@
  * Metadata by the bulk interface of a file system: that of all inodes in a range of numbers
  * by one call.
  *
- *     wanted --> files and links, by inode --> runs without large gaps
+ *     entries --> files and links, by inode --> runs without large gaps
  *                   a run --> os_inodes() --> matched by inode --> a struct statx
  *
  * The result must be that of statx(2).  So
  *
- * - only files and symbolic links are asked for: a directory may be a mount point or the root
- *   of a subvolume, and its number then that of what is covered.  (The caller knows that no
+ * - only files and symbolic links are requested: a directory may be a mount point or the root
+ *   of a subvolume, and its number then that of the covered one.  (The caller knows that no
  *   file is covered.)
  * - what is no attribute of the inode (device, mount, block size, mask) is copied from another
  *   entry of the directory and the same type, the template, for which statx is called.  The
- *   template is also asked for in bulk; unless both answers are equal in all bytes, bulk
+ *   template is also requested in bulk; unless both answers are equal in all bytes, bulk
  *   answers for the directory are not used.
- * - a bulk answer may be older than what is in memory (os/inodes.h).  So all is written to the
- *   disk before the first directory is read, and an inode whose ctime is not before that is
- *   asked for by statx.  Each answer was then true at some time since.  A new inode has such a
- *   ctime too, so it is never taken for an earlier one of the same number.  (A clock that is
- *   set back meanwhile defeats this.)
+ * - a bulk answer may be older than what is in memory (os/inodes.h).  So everything is written to
+ *   the disk before the first directory is read, and statx is called for an inode whose ctime is
+ *   not before that.  Each answer was then true at some time since.  A new inode has a later ctime
+ *   too, so it is never taken for an earlier one of the same number.  (A clock that is set back
+ *   meanwhile defeats this.)
  *
  * One difference remains: btrfs gives a file whose write failed a new mtime in memory, which
  * is never written.
@@ -70,7 +70,7 @@ struct numbered {
 };
 
 struct bulkstat {
-	struct bfs_fs *fs;        /* of the directory; NULL: do not ask */
+	struct bfs_fs *fs;        /* of the directory; NULL: it is not used */
 	struct stat_template file, link;
 	bool doubted;             /* answers for the directory cannot be used */
 	size_t norder;
@@ -229,8 +229,8 @@ static bool answer_use(struct bulkstat *bulk, const struct bfs_entry *wanted, ui
 	return true;
 }
 
-/** Ask for a run of entries. */
-static void run_ask(struct bulkstat *bulk, const struct bfs_reader *reader,
+/** Request a run of entries. */
+static void run_request(struct bulkstat *bulk, const struct bfs_reader *reader,
                     const struct bfs_read *read, const struct bfs_entry *wanted,
                     const struct numbered *run, size_t n)
 {
@@ -262,7 +262,7 @@ static void run_ask(struct bulkstat *bulk, const struct bfs_reader *reader,
 	} while (at < n && next <= last && !bulk->doubted && useful >= USEFUL);
 }
 
-void bulkstat_ask(struct bulkstat *bulk, const struct bfs_reader *reader,
+void bulkstat_request(struct bulkstat *bulk, const struct bfs_reader *reader,
                   const struct bfs_read *read, const struct bfs_entry *wanted, size_t n)
 {
 	memset(bulk->known, 0, n * sizeof(*bulk->known));
@@ -287,7 +287,7 @@ void bulkstat_ask(struct bulkstat *bulk, const struct bfs_reader *reader,
 			       || template_make(bulk, template, reader, read, wanted, entry);
 		}
 		if (good)
-			run_ask(bulk, reader, read, wanted, order + from, to - from);
+			run_request(bulk, reader, read, wanted, order + from, to - from);
 	}
 	if (bulk->doubted)
 		memset(bulk->known, 0, n * sizeof(*bulk->known));

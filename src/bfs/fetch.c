@@ -104,8 +104,8 @@ int fetch_stat(const struct bfs_reader *reader, const struct bfs_read *read,
 	return rc == 0 ? 0 : errno;
 }
 
-/** Pass metadata on. */
-static enum bfs_verdict give(struct bfs_reader *reader, struct bfs_read *read,
+/** Pass metadata to the policy. */
+static enum bfs_verdict meta_pass(struct bfs_reader *reader, struct bfs_read *read,
                              const struct bfs_entry *entry, struct k_statx *st, int error)
 {
 	/* FUSE without allow_other shows other users, even root, only what the VFS itself
@@ -124,10 +124,10 @@ static enum bfs_verdict fetch_one(struct bfs_reader *reader, struct bfs_read *re
 {
 	struct k_statx st;
 	int error = fetch_stat(reader, read, entry, &st);
-	return give(reader, read, entry, &st, error);
+	return meta_pass(reader, read, entry, &st, error);
 }
 
-/** The type of the file system of a directory, asked for once; 0: unknown. */
+/** The type of the file system of a directory, read once; 0: unknown. */
 static unsigned fs_type(struct bfs_reader *reader, const struct bfs_read *read)
 {
 	struct bfs_fetch *fetch = &reader->fetch;
@@ -188,7 +188,7 @@ static void order_judge(struct bfs_reader *reader, const struct bfs_read *read,
 
 /** Call statx for up to PACE_RUN entries by the clock.  Callbacks are not timed: what they do
     is no waiting. */
-static void ask_timed(struct bfs_reader *reader, const struct bfs_read *read,
+static void stat_timed(struct bfs_reader *reader, const struct bfs_read *read,
                       const struct bfs_entry *wanted, size_t n)
 {
 	struct bfs_fetch *fetch = &reader->fetch;
@@ -212,18 +212,18 @@ static enum bfs_verdict fetch_part(struct bfs_reader *reader, struct bfs_read *r
 	                 || ++fetch->turn % TURNS_TIMED == 0);
 	bool waited = fetch->pace.state == PACE_WAITS;
 	if (in_bulk)
-		bulkstat_ask(fetch->bulkstat, reader, read, wanted, n);
+		bulkstat_request(fetch->bulkstat, reader, read, wanted, n);
 	for (size_t i = 0; i < n && verdict < BFS_END_DIR; ++i) {
 		const struct bfs_entry *entry = &wanted[i];
 		struct k_statx *st = in_bulk ? bulkstat_answer(fetch->bulkstat, i) : NULL;
 		size_t turn = i % PACE_RUN;
 		if (timed && turn == 0)
-			ask_timed(reader, read, entry, n - i);
+			stat_timed(reader, read, entry, n - i);
 		if (timed)
-			verdict = give(reader, read, entry, &fetch->run[turn].st,
+			verdict = meta_pass(reader, read, entry, &fetch->run[turn].st,
 			               fetch->run[turn].error);
 		else if (st)
-			verdict = give(reader, read, entry, st, 0);
+			verdict = meta_pass(reader, read, entry, st, 0);
 		else
 			verdict = fetch_one(reader, read, entry);
 	}

@@ -33,8 +33,8 @@ static bool lines_go_on(const struct bfs_scratch *scratch)
 }
 
 /** Put out a record.  @target  May be NULL. */
-static void put(struct bfs_scratch *scratch, const struct record *record, const struct k_statx *st,
-                const char *name, const char *target)
+static void put_record(struct bfs_scratch *scratch, const struct record *record,
+                       const struct k_statx *st, const char *name, const char *target)
 {
 	size_t meta = record->meta ? sizeof(*st) : 0;
 	size_t size = sizeof(*record) + meta + record->len + record->target;
@@ -52,7 +52,7 @@ static void put(struct bfs_scratch *scratch, const struct record *record, const 
 void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry, int source,
                       int error)
 {
-	put(scratch, &(struct record){
+	put_record(scratch, &(struct record){
 		.len = (uint32_t)entry->len, .error = error, .source = (uint8_t)source,
 	}, NULL, entry->name, NULL);
 }
@@ -197,7 +197,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 	ssize_t n = search->more.links && entry->type == DT_LNK
 	            ? os_readlinkat(scratch->os, scratch->fd, entry->name, target, sizeof(target))
 	            : 0;
-	put(scratch, &(struct record){
+	put_record(scratch, &(struct record){
 		.ino = entry->ino, .len = (uint32_t)entry->len, .type = entry->type,
 		.meta = st != NULL,
 		.target = n > 0 ? (uint16_t)n : 0,
@@ -215,9 +215,10 @@ static void child_init(const SEARCH *search, const struct node *node, const stru
 }
 
 /** Enter a directory, if possible.  @st  With FOLLOW.  @return the verdict. */
-static enum bfs_verdict enter(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
-                              const struct bfs_entry *entry, const struct node *from,
-                              struct node *child, const struct k_statx *st)
+static enum bfs_verdict enter_dir(SEARCH *search, struct bfs_scratch *scratch,
+                                  const struct bfs_at *at, const struct bfs_entry *entry,
+                                  const struct node *from, struct node *child,
+                                  const struct k_statx *st)
 {
 	int error = 0, source = SEARCH_ERR_OPEN;
 	if (search->depth && (unsigned)at->depth + 1 > search->depth) {
@@ -432,7 +433,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		search_put_object(search, scratch, entry, NULL, -1);
 	if (!below || entry->type != DT_DIR)
 		return BFS_SKIP;
-	return enter(search, scratch, at, entry, node, child, NULL);
+	return enter_dir(search, scratch, at, entry, node, child, NULL);
 }
 
 enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
@@ -479,5 +480,5 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	if (!(does & PATTERN_BELOW) || known.type != DT_DIR
 	    || (search->xdev_looks && search_elsewhere(search, st)))
 		return BFS_SKIP;
-	return enter(search, scratch, at, entry, node, child, st);
+	return enter_dir(search, scratch, at, entry, node, child, st);
 }

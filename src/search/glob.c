@@ -79,7 +79,7 @@ static bool is_plain(uint32_t token)
 	return TOKEN_TYPE(token) == TOKEN_CHAR && (code < GLOB_RAW || code > GLOB_RAW_LAST);
 }
 
-/** How many bytes such a token has. */
+/** The bytes of a character of valid UTF-8. */
 static uint16_t plain_len(uint32_t token)
 {
 	uint32_t code = TOKEN_VALUE(token);
@@ -190,10 +190,8 @@ static int parse_bracket(struct parser *p)
 	struct glob_set *set = &pool->sets[pool->nsets];
 	*set = (struct glob_set){.ranges = pool->nranges};
 	size_t open = p->at - 1;
-	if (p->at < p->to && (p->text[p->at] == '!' || p->text[p->at] == '^')) {
-		set->negated = true;
-		++p->at;
-	}
+	set->negated = p->at < p->to && (p->text[p->at] == '!' || p->text[p->at] == '^');
+	p->at += set->negated;
 	for (size_t first = p->at; p->at < p->to; ) {
 		if (p->text[p->at] == ']' && p->at > first) {
 			++p->at;
@@ -444,8 +442,7 @@ static bool match_nfa(const struct glob_pool *pool, const struct glob *glob, con
 	const uint32_t *tokens = pool->tokens + glob->tokens;
 	uint32_t last = glob->ntokens;
 	size_t words = last / 64 + 1;
-	uint64_t sets[2][NFA_WORDS];
-	uint64_t *live = sets[0], *next = sets[1];
+	uint64_t sets[2][NFA_WORDS], *live = sets[0], *next = sets[1];
 	bool star_ends = TOKEN_TYPE(tokens[last - 1]) == TOKEN_STAR;
 	memset(live, 0, words * sizeof(*live));
 	nfa_reach(tokens, last, live, 0);
@@ -493,7 +490,8 @@ bool glob_match(const struct glob_pool *pool, const struct glob *glob, const cha
 		return false;
 	if (glob->no_period && len > 0 && name[0] == '.')
 		return false;
-	name += head, len -= head + tail;
+	name += head;
+	len -= head + tail;
 	return glob->kind == GLOB_WORDS ? match_words(pool, glob, name, len)
 	       : glob->kind == GLOB_STARS ? match_stars(pool, glob, name, len)
 	       : match_nfa(pool, glob, name, len);

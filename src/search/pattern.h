@@ -26,7 +26,7 @@
  *
  * Characters.  Names and patterns are read alike in every locale: a valid UTF-8 sequence is a
  * character, and so is each byte outside of one.  So `?` matches an é, as in find(1) under a
- * UTF-8 locale, and an invalid byte.  In ranges such a byte stands at U+DC00 plus its value,
+ * UTF-8 locale, and an invalid byte.  In ranges an invalid byte stands at U+DC00 plus its value,
  * where there is no character.  Case is significant; nothing is normalized.
  *
  * Matching goes along with a walk.  Each directory has live states: the components that its
@@ -115,7 +115,7 @@ unsigned pattern_root(const struct pattern *pattern, uint64_t *live);
  *         Of the entry, not "." nor "..", len bytes without a slash.
  * @child [out]
  *         The live states of the entry, if it is a directory; may be live itself.  NULL if it
- *         is none: PATTERN_BELOW is then not returned.
+ *         is not: PATTERN_BELOW is then not returned.
  * @return enum pattern_verdict.
  */
 unsigned pattern_step(const struct pattern *pattern, const uint64_t *live, const char *name,

@@ -192,7 +192,7 @@ static int refuse_later(SEARCH *search, const struct bfs_at *at, uint64_t id)
 }
 
 /** A directory is a mount point: enter the mount, if it is known not to block. */
-static void cross(SEARCH *search, const struct bfs_at *at, struct bfs_enter *into)
+static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_enter *into)
 {
 	struct k_statx st;
 	if (search->flags & SEARCH_XDEV)
@@ -242,7 +242,7 @@ enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entrie
 		error = fd >= 0 ? 0 : error;
 	}
 	if (error == EXDEV)
-		cross(search, at, into);
+		enter_mount(search, at, into);
 	else if (error != 0)
 		search_queue_error(search, at, at->opened ? SEARCH_ERR_READ : SEARCH_ERR_OPEN,
 		                   error);

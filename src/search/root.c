@@ -250,42 +250,42 @@ static uint32_t root_node(SEARCH *search, struct node *node, uint64_t mount)
 }
 
 /** Begin the search of the target of the next link. */
-static void behind_begin(SEARCH *search)
+static void pending_begin(SEARCH *search)
 {
-	struct behind *behind = search->behind;
+	struct pending_link *pending = search->pending;
 	struct k_statx st;
 	union new_node new;
-	search->behind = behind->next;
-	if (!search->behind)
-		search->behind_end = &search->behind;
+	search->pending = pending->next;
+	if (!search->pending)
+		search->pending_end = &search->pending;
 	strbuf_reset(&search->via);
-	strbuf_puts(&search->via, behind->via);
+	strbuf_puts(&search->via, pending->via);
 	strbuf_reset(&search->place);
 	search->rootfd = follow_path(&search->os, search_mounts(search), AT_FDCWD, &search->place,
-	                             behind->target);
+	                             pending->target);
 	unsigned mask = K_STATX_TYPE | K_STATX_INO | search_id_mask(search);
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	int error = search->rootfd < 0
 	            || os_statx(&search->os, search->rootfd, "", flags, mask, &st) != 0 ? errno : 0;
-	memcpy(&new, search_node_at(search, behind->link.tag),
+	memcpy(&new, search_node_at(search, pending->link.tag),
 	       search_node_words(search) * sizeof(uint64_t));
 	struct node from = new.node;
 	if (error == 0)
 		error = search_enter_once(search, &from, &new.node, &st);
 	uint64_t mount = error == 0 ? os_statx_mnt_id(&st, search->mounts.unique) : 0;
 	if (error == 0)
-		root_search(search, root_node(search, &new.node, mount), behind->link.depth);
+		root_search(search, root_node(search, &new.node, mount), pending->link.depth);
 	else if (error != EEXIST)
 		root_error(search, error);
 	if (error != 0)
 		search_root_end(search);
-	free(behind);
+	free(pending);
 }
 
 bool search_root_begin(SEARCH *search)
 {
-	if (search->behind) {
-		behind_begin(search);
+	if (search->pending) {
+		pending_begin(search);
 		return true;
 	}
 	if (search->root == search->nroots)
@@ -331,7 +331,7 @@ bool search_root_begin(SEARCH *search)
 		tag = root_node(search, node, search->root_mount);
 	bool looked_up = tag != UINT32_MAX && pattern_literal(search->pattern, &literal)
 	                 && !literal.failed && literal_clear(search, literal.data, node->avoid);
-	/* A mount that can block can then only be a later one: do not ask it. */
+	/* A mount that can block can then only be a later one: its server is not asked. */
 	bool cached = search->flags & SEARCH_CACHED || root_local(search);
 	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;
 	if (looked_up) {

@@ -70,7 +70,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	pthread_mutex_init(&search->lock, NULL);
 	map64_init(&search->by_hash);
 	seen_init(&search->seen);
-	search->behind_end = &search->behind;
+	search->pending_end = &search->pending;
 	atomic_init(&search->budget.shares, BFS_AHEAD_SHARES - 1);
 	/* A directory that is sorted is not divided. */
 	unsigned sharers = flags & ORDER_FLAGS || search->threads <= 1 ? 0 : search->threads;
@@ -203,21 +203,21 @@ static void keep_link(SEARCH *search, const char *text, size_t len)
 	size_t ntarget = (size_t)(text + len - target);
 	size_t dir = search->part_len > 1 ? search->part_len : 0;
 	size_t nvia = search->via.len + dir + strlen(name) + 2;
-	struct behind *behind = malloc(sizeof(*behind) + ntarget + 1 + nvia);
-	if (!behind) {
+	struct pending_link *pending = malloc(sizeof(*pending) + ntarget + 1 + nvia);
+	if (!pending) {
 		search->failed = true;
 		return;
 	}
-	*behind = (struct behind){.link = link};
-	char *to = mempcpy(behind->target, target, ntarget);
+	*pending = (struct pending_link){.link = link};
+	char *to = mempcpy(pending->target, target, ntarget);
 	*to++ = '\0';
-	behind->via = to;
+	pending->via = to;
 	to = mempcpy(to, strbuf_str(&search->via), search->via.len);
 	to = mempcpy(to, search->part_path, dir);
 	*to++ = '/';
 	strcpy(to, name);
-	*search->behind_end = behind;
-	search->behind_end = &behind->next;
+	*search->pending_end = pending;
+	search->pending_end = &pending->next;
 }
 
 /** Return the next record of the part as an entry; NULL: it was a link to a directory. */
@@ -413,10 +413,10 @@ static void search_free(SEARCH *search, bool shared)
 		map64_destroy(&search->by_hash);
 		seen_destroy(&search->seen);
 	}
-	while (search->behind) {
-		struct behind *behind = search->behind;
-		search->behind = behind->next;
-		free(behind);
+	while (search->pending) {
+		struct pending_link *pending = search->pending;
+		search->pending = pending->next;
+		free(pending);
 	}
 	strbuf_destroy(&search->place);
 	strbuf_destroy(&search->via);

@@ -62,8 +62,8 @@ struct link {
 };
 
 /** A link to a directory that is still to be searched. */
-struct behind {
-	struct behind *next;
+struct pending_link {
+	struct pending_link *next;
 	struct link link;
 	const char *via;          /* its path below the root */
 	char target[];
@@ -119,7 +119,7 @@ struct SEARCH {
 	int rootfd;
 	struct search_mounts later;    /* as read again during the search; all 0 before */
 	uint64_t look_at;         /* number of directories at which to read them again */
-	struct behind *behind, **behind_end;
+	struct pending_link *pending, **pending_end;
 	struct bfs *bfs;          /* NULL between roots */
 
 	struct strbuf queue;
