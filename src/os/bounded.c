@@ -28,7 +28,7 @@ _Noreturn static void run_child(int parent, int out, int err, int (*run)(void *)
 }
 
 /** Read what is available.  @return 1, 0 at the end, -1. */
-static int take(struct os *os, int fd, struct strbuf *to)
+static int read_available(struct os *os, int fd, struct strbuf *to)
 {
 	char *room = strbuf_extend(to, READ_SIZE);
 	if (!room) {
@@ -46,7 +46,7 @@ static int take(struct os *os, int fd, struct strbuf *to)
 }
 
 /** Read until both ends are closed.  @return 0, or -1. */
-static int listen_to(struct os *os, double end, const int fds[2], struct os_bounded *done)
+static int read_output(struct os *os, double end, const int fds[2], struct os_bounded *done)
 {
 	struct strbuf *const to[2] = {&done->out, &done->err};
 	struct pollfd polled[2] = {{.fd = fds[0], .events = POLLIN},
@@ -60,7 +60,7 @@ static int listen_to(struct os *os, double end, const int fds[2], struct os_boun
 			return -1;
 		for (int i = 0; i < 2; ++i) {
 			int more = polled[i].fd >= 0 && polled[i].revents
-			                   ? take(os, polled[i].fd, to[i])
+			                   ? read_available(os, polled[i].fd, to[i])
 			                   : 1;
 			if (more < 0)
 				return -1;
@@ -89,7 +89,7 @@ int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg,
 	os_close(os, out[1]);
 	os_close(os, err[1]);
 	out[1] = err[1] = -1;
-	rc = listen_to(os, end, (const int[]){out[0], err[0]}, done);
+	rc = read_output(os, end, (const int[]){out[0], err[0]}, done);
 	double left = end - os_now();
 	/* It has closed both and is about to end; still wait with a limit. */
 	bool ended = rc == 0 && !done->late && os_reap(os, pid, left, &status) && status != -1;

@@ -37,7 +37,7 @@ static uint64_t clock_ns(clockid_t id)
 }
 
 /** A long piece ended at `now`: find out how long it was off the processor. */
-static uint64_t clock_look(struct os_clock *clock, uint64_t now)
+static uint64_t clock_read_cpu(struct os_clock *clock, uint64_t now)
 {
 	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), after = clock_ns(CLOCK_MONOTONIC);
 	uint64_t took = after - now, most = now - clock->last;
@@ -56,12 +56,12 @@ static uint64_t clock_look(struct os_clock *clock, uint64_t now)
 }
 
 /** Attribute the time since the last reading to a piece.  @off  The part off the processor. */
-static void clock_lay(struct os_clock *clock, uint64_t *sum, uint64_t *off)
+static void clock_attribute(struct os_clock *clock, uint64_t *sum, uint64_t *off)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), piece = now - clock->last;
 	*sum += piece;
 	if (piece >= OS_CLOCK_LONG)
-		*off += clock_look(clock, now);
+		*off += clock_read_cpu(clock, now);
 	else
 		clock->last = now;
 }
@@ -69,7 +69,7 @@ static void clock_lay(struct os_clock *clock, uint64_t *sum, uint64_t *off)
 void os_clock_enter(struct os_clock *clock)
 {
 	if (!clock->marks)
-		clock_lay(clock, &clock->outside, &clock->outside_off);
+		clock_attribute(clock, &clock->outside, &clock->outside_off);
 	clock->inside = 1;
 }
 
@@ -79,7 +79,7 @@ void os_clock_leave(struct os_clock *clock, enum os_call kind)
 	clock->inside = 0;
 	++clock->calls[kind];
 	if (!clock->marks)
-		clock_lay(clock, &clock->ns[kind], &clock->off[kind]);
+		clock_attribute(clock, &clock->ns[kind], &clock->off[kind]);
 	errno = error;
 }
 
@@ -122,7 +122,7 @@ void os_clock_stop(struct os *os)
 {
 	struct os_clock *clock = os->clock, now;
 	if (!clock->marks)
-		clock_lay(clock, &clock->outside, &clock->outside_off);
+		clock_attribute(clock, &clock->outside, &clock->outside_off);
 	os->clock = NULL;
 	clock_account(os, &now, clock->procfd);
 	clock->faults = now.faults - clock->faults;

@@ -26,7 +26,7 @@ static struct k_statx_time time_of(int64_t sec, uint32_t nsec)
 	return (struct k_statx_time){.sec = sec, .nsec = nsec};
 }
 
-static void take_xfs(struct os_inode *inode, const struct k_xfs_bulkstat *stat)
+static void inode_of_xfs(struct os_inode *inode, const struct k_xfs_bulkstat *stat)
 {
 	/* Any other flag changes the block size, or more. */
 	const uint64_t known = FS_XFLAG_PREALLOC | FS_XFLAG_IMMUTABLE | FS_XFLAG_APPEND
@@ -52,23 +52,23 @@ static void take_xfs(struct os_inode *inode, const struct k_xfs_bulkstat *stat)
 	};
 }
 
-static ssize_t ask_xfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_t last,
-                       struct os_inode *inodes, size_t n)
+static ssize_t inodes_of_xfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_t last,
+                             struct os_inode *inodes, size_t n)
 {
 	const size_t room = (OS_INODES_BUFFER - sizeof(struct k_xfs_bulk_ireq))
 	                    / sizeof(struct k_xfs_bulkstat);
-	struct k_xfs_bulk_ireq *ask = buf;
-	const struct k_xfs_bulkstat *stats = (const void *)(ask + 1);
-	*ask = (struct k_xfs_bulk_ireq){.ino = *next, .icount = (uint32_t)(n < room ? n : room)};
-	if (inodes_ioctl(os, fd, K_XFS_IOC_BULKSTAT, ask) != 0)
+	struct k_xfs_bulk_ireq *req = buf;
+	const struct k_xfs_bulkstat *stats = (const void *)(req + 1);
+	*req = (struct k_xfs_bulk_ireq){.ino = *next, .icount = (uint32_t)(n < room ? n : room)};
+	if (inodes_ioctl(os, fd, K_XFS_IOC_BULKSTAT, req) != 0)
 		return -1;
 	size_t count = 0;
-	for (uint32_t i = 0; i < ask->ocount && i < ask->icount; ++i) {
+	for (uint32_t i = 0; i < req->ocount && i < req->icount; ++i) {
 		if (stats[i].nlink > 0)
-			take_xfs(&inodes[count++], &stats[i]);
+			inode_of_xfs(&inodes[count++], &stats[i]);
 	}
 	/* Make sure that there is an end. */
-	*next = ask->ocount > 0 && ask->ino > *next ? ask->ino : last + 1;
+	*next = req->ocount > 0 && req->ino > *next ? req->ino : last + 1;
 	return (ssize_t)count;
 }
 
@@ -77,7 +77,8 @@ static struct k_statx_time btrfs_time(const struct btrfs_timespec *time)
 	return time_of((int64_t)le64toh(time->sec), le32toh(time->nsec));
 }
 
-static void take_btrfs(struct os_inode *inode, uint64_t ino, const struct btrfs_inode_item *item)
+static void inode_of_btrfs(struct os_inode *inode, uint64_t ino,
+                           const struct btrfs_inode_item *item)
 {
 	uint64_t flags = le64toh(item->flags);
 	*inode = (struct os_inode){
@@ -104,24 +105,24 @@ static void take_btrfs(struct os_inode *inode, uint64_t ino, const struct btrfs_
  * Keys of the tree are (number, type, offset); the first item of an inode is the one needed.  Other
  * items are returned too, so after any item of an inode the next inode is asked for.
  */
-static ssize_t ask_btrfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_t last,
-                         struct os_inode *inodes, size_t n)
+static ssize_t inodes_of_btrfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_t last,
+                               struct os_inode *inodes, size_t n)
 {
-	struct btrfs_ioctl_search_args_v2 *ask = buf;
-	const char *bytes = (const char *)(ask + 1);
-	const size_t room = OS_INODES_BUFFER - sizeof(*ask);
-	*ask = (struct btrfs_ioctl_search_args_v2){
+	struct btrfs_ioctl_search_args_v2 *request = buf;
+	const char *bytes = (const char *)(request + 1);
+	const size_t room = OS_INODES_BUFFER - sizeof(*request);
+	*request = (struct btrfs_ioctl_search_args_v2){
 		.key.min_objectid = *next, .key.max_objectid = last,
 		.key.min_type = BTRFS_INODE_ITEM_KEY, .key.max_type = BTRFS_INODE_ITEM_KEY,
 		.key.max_offset = UINT64_MAX, .key.max_transid = UINT64_MAX,
 		.key.nr_items = UINT32_MAX, .buf_size = room,
 	};
-	if (inodes_ioctl(os, fd, BTRFS_IOC_TREE_SEARCH_V2, ask) != 0)
+	if (inodes_ioctl(os, fd, BTRFS_IOC_TREE_SEARCH_V2, request) != 0)
 		return -1;
 	size_t count = 0, at = 0;
 	uint64_t seen = *next;
 	bool full = false;
-	for (uint32_t i = 0; i < ask->key.nr_items && !full
+	for (uint32_t i = 0; i < request->key.nr_items && !full
 	     && room - at >= sizeof(struct btrfs_ioctl_search_header); ++i) {
 		struct btrfs_ioctl_search_header head;
 		struct btrfs_inode_item item;
@@ -133,20 +134,20 @@ static ssize_t ask_btrfs(struct os *os, int fd, void *buf, uint64_t *next, uint6
 		if (head.type == BTRFS_INODE_ITEM_KEY && head.len >= sizeof(item)) {
 			memcpy(&item, bytes + at, sizeof(item));
 			if (item.nlink != 0)
-				take_btrfs(&inodes[count++], head.objectid, &item);
+				inode_of_btrfs(&inodes[count++], head.objectid, &item);
 			full = count == n;
 		}
 		at += head.len;
 	}
-	*next = (ask->key.nr_items > 0 ? seen : last) + 1;
+	*next = (request->key.nr_items > 0 ? seen : last) + 1;
 	return (ssize_t)count;
 }
 
 ssize_t os_inodes(struct os *os, int fd, enum os_inodes_of of, void *buf, uint64_t *next,
                   uint64_t last, struct os_inode *inodes, size_t n)
 {
-	return of == OS_INODES_XFS ? ask_xfs(os, fd, buf, next, last, inodes, n)
-	                           : ask_btrfs(os, fd, buf, next, last, inodes, n);
+	return of == OS_INODES_XFS ? inodes_of_xfs(os, fd, buf, next, last, inodes, n)
+	                           : inodes_of_btrfs(os, fd, buf, next, last, inodes, n);
 }
 
 int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,

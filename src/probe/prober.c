@@ -82,7 +82,7 @@ failed:
 }
 
 /** Send a message that is only a tag, with a descriptor or -1.  @return 0, or -1. */
-static int prober_tell(struct prober *prober, uint32_t tag, int fd)
+static int prober_send_tag(struct prober *prober, uint32_t tag, int fd)
 {
 	struct probe_question message = {.tag = tag};
 	return os_send(prober->os, prober->sock, &message, sizeof(message), NULL, 0, fd, true);
@@ -90,12 +90,12 @@ static int prober_tell(struct prober *prober, uint32_t tag, int fd)
 
 int prober_root(struct prober *prober, int fd)
 {
-	return prober_tell(prober, PROBE_ROOT, fd);
+	return prober_send_tag(prober, PROBE_ROOT, fd);
 }
 
 int prober_permit_cgroups(struct prober *prober)
 {
-	return prober_tell(prober, PROBE_CGROUPS, -1);
+	return prober_send_tag(prober, PROBE_CGROUPS, -1);
 }
 
 /** Count the processes that earlier runs left.  @return 0, or -1 (ENOMEM). */
@@ -137,7 +137,7 @@ int prober_lock(struct prober *prober, double deadline)
 	if (prober_count_left(prober) != 0)
 		goto failed;
 	/* The supervisor holds the lock as long as it lives; it may outlive this process. */
-	if (prober_tell(prober, PROBE_MEMORY, fd) != 0) {
+	if (prober_send_tag(prober, PROBE_MEMORY, fd) != 0) {
 		errno = EPIPE;
 		goto failed;
 	}
@@ -192,7 +192,7 @@ static void prober_close(struct prober *prober, const struct probe_answer *answe
 }
 
 /** Receive a message.  @return its size, or as os_recv(). */
-static ssize_t prober_hear(struct prober *prober, struct probe_answer *answer)
+static ssize_t prober_receive(struct prober *prober, struct probe_answer *answer)
 {
 	ssize_t n = os_recv(prober->os, prober->sock, answer, sizeof(*answer), NULL, false);
 	if (n == (ssize_t)sizeof(*answer)) {
@@ -228,7 +228,7 @@ static void prober_continue(struct prober *prober)
 int prober_answer(struct prober *prober, struct probe_answer *answer, double deadline)
 {
 	for (unsigned waits = 0;; ++waits) {
-		ssize_t n = prober_hear(prober, answer);
+		ssize_t n = prober_receive(prober, answer);
 		if (n == (ssize_t)sizeof(*answer))
 			return 1;
 		if (n >= 0 || errno != EAGAIN || waits == WAITS_MAX) {
@@ -266,12 +266,12 @@ int prober_left(const struct prober *prober, uint32_t dev_major, uint32_t dev_mi
 }
 
 /** Wait for the end of the supervisor.  @return whether it ended. */
-static bool prober_ends(struct prober *prober)
+static bool prober_wait_end(struct prober *prober)
 {
 	struct probe_answer answer;
 	double until = os_now() + END_WITHIN;
 	for (unsigned waits = 0; waits < WAITS_MAX && os_now() < until;) {
-		ssize_t n = prober_hear(prober, &answer);
+		ssize_t n = prober_receive(prober, &answer);
 		if ((n < 0 && errno != EAGAIN) || n == 0 || (n > 0 && answer.how == PROBE_END))
 			return true;
 		if (n < 0) {
@@ -287,11 +287,11 @@ void prober_free(struct prober *prober)
 	if (!prober)
 		return;
 	/* If this fails, closing the socket has the same effect. */
-	bool told = !prober->stopped && os_shutdown(prober->os, prober->sock) == 0;
-	bool ended = told && prober_ends(prober);
-	if (told && !ended) {
+	bool is_shut = !prober->stopped && os_shutdown(prober->os, prober->sock) == 0;
+	bool ended = is_shut && prober_wait_end(prober);
+	if (is_shut && !ended) {
 		prober_continue(prober);
-		ended = prober_ends(prober);
+		ended = prober_wait_end(prober);
 	}
 	os_close(prober->os, prober->sock);
 	/* Its workers are killed when it ends: os_detach(). */

@@ -24,7 +24,7 @@ static const double STARVES = 2;          /* ... one that does not sleep waits f
 
 static const double REAP_EVERY = 0.001;   /* a worker that closed its socket will soon end */
 
-enum { VAIN_MAX = 100 };
+enum { EMPTY_READS_MAX = 100 };
 
 enum worker_state { WORKER_IDLE, WORKER_BUSY, WORKER_KILLED };
 
@@ -33,10 +33,10 @@ struct worker {
 	enum worker_state state;
 	bool cancelled;                /* nobody waits for the answer */
 	bool extended;                 /* its time was extended, which is done once */
-	bool deaf;                     /* it sent an invalid message: read no more */
-	bool gone;                     /* it has closed its socket */
+	bool invalid;                  /* it sent an invalid message: read no more */
+	bool closed;                   /* it has closed its socket */
 	bool recorded;                 /* a record of its question exists */
-	unsigned vain;                 /* reads that gave nothing although poll(2) reported data */
+	unsigned empty_reads;          /* although poll(2) reported data */
 	double until;                  /* when it is killed or abandoned */
 	uint64_t start;                /* prober_process(); 0 */
 	struct probe_question question;  /* without its texts */
@@ -56,13 +56,13 @@ struct supervisor {
 	bool cgroups;                  /* permitted */
 	struct worker workers[PROBER_MAX];
 	unsigned n;
-	unsigned vain;                 /* as for a worker */
+	unsigned empty_reads;          /* as for a worker */
 	size_t held;                   /* bytes of the question that waits for a worker; 0 */
 	double last_given;             /* when a question was last sent to a worker */
 	struct probe_message message;
 };
 
-static void super_tell(struct supervisor *super, const struct probe_answer *answer)
+static void super_send_answer(struct supervisor *super, const struct probe_answer *answer)
 {
 	/* The run would wait for a lost answer; the end of the socket is an answer too. */
 	super->lost |= os_send(&super->os, super->owner, answer, sizeof(*answer), NULL, 0, -1, true)
@@ -95,7 +95,7 @@ static void super_unrecord(struct supervisor *super, struct worker *worker)
 }
 
 /** Remove a worker; the last one takes its place. */
-static void super_drop(struct supervisor *super, struct worker *worker)
+static void super_remove(struct supervisor *super, struct worker *worker)
 {
 	os_close(&super->os, worker->sock);
 	*worker = super->workers[--super->n];
@@ -128,7 +128,7 @@ static struct worker *super_fork(struct supervisor *super)
 }
 
 /** Abandon a worker that does not die: move it to the root of a cgroup hierarchy, if permitted. */
-static void super_leave(struct supervisor *super, const struct worker *worker)
+static void super_abandon(struct supervisor *super, const struct worker *worker)
 {
 	static const char *const roots[] = {
 		PROBER_CGROUP_DIR "/cgroup.procs", PROBER_CGROUP_DIR "/unified/cgroup.procs",
@@ -145,7 +145,7 @@ static void super_leave(struct supervisor *super, const struct worker *worker)
 }
 
 /** Report that a worker did not answer. */
-static void super_tell_hung(struct supervisor *super, struct worker *worker, bool left)
+static void super_report_hung(struct supervisor *super, struct worker *worker, bool left)
 {
 	if (worker->cancelled)
 		return;
@@ -155,7 +155,7 @@ static void super_tell_hung(struct supervisor *super, struct worker *worker, boo
 	answer.error = ETIMEDOUT;
 	answer.left = left;
 	answer.pid = left ? worker->pid : 0;
-	super_tell(super, &answer);
+	super_send_answer(super, &answer);
 }
 
 static void super_kill(struct supervisor *super, struct worker *worker, double now)
@@ -170,35 +170,35 @@ static void super_kill(struct supervisor *super, struct worker *worker, double n
     something else.  @return whether that is so, and it was dropped. */
 static bool super_reap(struct supervisor *super, struct worker *worker)
 {
-	if (!worker->gone || !os_reap(&super->os, worker->pid, 0, NULL))
+	if (!worker->closed || !os_reap(&super->os, worker->pid, 0, NULL))
 		return false;
 	super_unrecord(super, worker);
 	if (worker->state == WORKER_KILLED)
-		super_tell_hung(super, worker, false);
-	super_drop(super, worker);
+		super_report_hung(super, worker, false);
+	super_remove(super, worker);
 	return true;
 }
 
 /** Receive from a worker.  @return whether it still exists. */
-static bool super_hear(struct supervisor *super, struct worker *worker)
+static bool super_receive_answer(struct supervisor *super, struct worker *worker)
 {
 	struct probe_answer answer = {.how = PROBE_SEEN};
 	ssize_t n = 0;
-	while (!worker->deaf && answer.how == PROBE_SEEN) {
+	while (!worker->invalid && answer.how == PROBE_SEEN) {
 		n = os_recv(&super->os, worker->sock, &answer, sizeof(answer), NULL, false);
 		if (n != (ssize_t)sizeof(answer))
 			break;
 		if (answer.how == PROBE_SEEN)
 			worker->seen = answer;
 	}
-	if (n < 0 && errno == EAGAIN && ++worker->vain < VAIN_MAX)
+	if (n < 0 && errno == EAGAIN && ++worker->empty_reads < EMPTY_READS_MAX)
 		return true;
 	if (n == (ssize_t)sizeof(answer)) {
-		worker->vain = 0;
+		worker->empty_reads = 0;
 		if (worker->state == WORKER_BUSY && answer.tag == worker->question.tag) {
 			worker->state = WORKER_IDLE;
 			super_unrecord(super, worker);
-			super_tell(super, &answer);
+			super_send_answer(super, &answer);
 		}
 		return true;
 	}
@@ -207,20 +207,20 @@ static bool super_hear(struct supervisor *super, struct worker *worker)
 		struct probe_answer none = {
 			.tag = worker->question.tag, .how = PROBE_NOT_MADE, .error = error,
 		};
-		super_tell(super, &none);
+		super_send_answer(super, &none);
 	}
 	/* An invalid message, or its end: nobody waits for it. */
 	if (worker->state != WORKER_KILLED) {
 		worker->cancelled = true;
 		super_kill(super, worker, os_now());
 	}
-	worker->deaf = true;
-	worker->gone = n == 0;
+	worker->invalid = true;
+	worker->closed = n == 0;
 	return !super_reap(super, worker);
 }
 
 /** Keep the deadline of a worker.  @return whether it still exists. */
-static bool super_time(struct supervisor *super, struct worker *worker, double now)
+static bool super_keep_deadline(struct supervisor *super, struct worker *worker, double now)
 {
 	if (super_reap(super, worker))
 		return false;
@@ -239,7 +239,7 @@ static bool super_time(struct supervisor *super, struct worker *worker, double n
 		return true;
 	}
 	bool stuck = state == 'D' || state == '\0';
-	super_tell_hung(super, worker, stuck);
+	super_report_hung(super, worker, stuck);
 	if (!stuck && !worker->extended) {
 		/* It will die: no record is needed. */
 		worker->extended = worker->cancelled = true;
@@ -247,13 +247,13 @@ static bool super_time(struct supervisor *super, struct worker *worker, double n
 		return true;
 	}
 	if (stuck)
-		super_leave(super, worker);
-	super_drop(super, worker);
+		super_abandon(super, worker);
+	super_remove(super, worker);
 	return false;
 }
 
 /** The run has ended, or needs no more answers: kill all workers. */
-static void super_end(struct supervisor *super, double now)
+static void super_cancel_all(struct supervisor *super, double now)
 {
 	for (unsigned i = 0; i < super->n; ++i) {
 		struct worker *worker = &super->workers[i];
@@ -265,7 +265,8 @@ static void super_end(struct supervisor *super, double now)
 
 /** Send the question in super->message to a worker.
     @return how it went: PROBE_END, or why not. */
-static enum probe_how super_give(struct supervisor *super, struct worker *worker, size_t size)
+static enum probe_how super_send_question(struct supervisor *super, struct worker *worker,
+                                          size_t size)
 {
 	worker->question = super->message.question;
 	int error = super_record(super, worker);
@@ -290,13 +291,13 @@ static enum probe_how super_give(struct supervisor *super, struct worker *worker
 /** Send the pending question to a worker.  If none can be forked it waits for a busy one, and
     fails if there is none.
     @idle  An idle worker; NULL: one is forked. */
-static void super_give_out(struct supervisor *super, struct worker *idle, size_t size)
+static void super_dispatch(struct supervisor *super, struct worker *idle, size_t size)
 {
-	enum probe_how how = idle ? super_give(super, idle, size) : PROBE_NOT_MADE;
+	enum probe_how how = idle ? super_send_question(super, idle, size) : PROBE_NOT_MADE;
 	struct worker *forked = NULL;
 	super->held = 0;
 	if (how == PROBE_NOT_MADE && (forked = super_fork(super)))
-		how = super_give(super, forked, size);
+		how = super_send_question(super, forked, size);
 	if (how == PROBE_END)
 		return;
 	struct probe_answer none = {
@@ -306,20 +307,20 @@ static void super_give_out(struct supervisor *super, struct worker *idle, size_t
 			super->held = size;
 	}
 	if (super->held == 0)
-		super_tell(super, &none);
+		super_send_answer(super, &none);
 }
 
 /** Take a question from the run.
     @idle  An idle worker; NULL: one is forked.
     @return whether the run may send more. */
-static bool super_take(struct supervisor *super, struct worker *idle)
+static bool super_receive_question(struct supervisor *super, struct worker *idle)
 {
 	int passed;
 	ssize_t n = os_recv(&super->os, super->owner, &super->message, sizeof(super->message),
 	                    &passed, false);
 	if (n < 0 && errno == EAGAIN)
-		return ++super->vain < VAIN_MAX;
-	super->vain = 0;
+		return ++super->empty_reads < EMPTY_READS_MAX;
+	super->empty_reads = 0;
 	if (n < (ssize_t)sizeof(super->message.question))
 		return false;
 	uint32_t tag = super->message.question.tag;
@@ -333,12 +334,12 @@ static bool super_take(struct supervisor *super, struct worker *idle)
 	if (tag == PROBE_CGROUPS)
 		super->cgroups = true;
 	else
-		super_give_out(super, idle, (size_t)n);
+		super_dispatch(super, idle, (size_t)n);
 	return true;
 }
 
 /** Milliseconds to a moment, rounded up. */
-static int super_ms(double now, double until)
+static int milliseconds_until(double now, double until)
 {
 	double left = (until - now) * 1e3;
 	return left <= 0 ? 0 : left > 1e6 ? 1000000 : (int)left + 1;
@@ -352,14 +353,14 @@ static bool super_turn(struct supervisor *super)
 	double now = os_now(), next = now + 1000;
 	if (super->lost && !super->ending) {
 		super->ending = true;
-		super_end(super, now);
+		super_cancel_all(super, now);
 	}
 	for (unsigned i = 0; i < super->n; ++i) {
 		struct worker *worker = &super->workers[i];
 		/* Its end is reported in any case. */
-		fds[i] = (struct pollfd){.fd = worker->gone ? -1 : worker->sock,
-		                         .events = worker->deaf ? 0 : POLLIN};
-		if (worker->gone && now + REAP_EVERY < next)
+		fds[i] = (struct pollfd){.fd = worker->closed ? -1 : worker->sock,
+		                         .events = worker->invalid ? 0 : POLLIN};
+		if (worker->closed && now + REAP_EVERY < next)
 			next = now + REAP_EVERY;
 		if (worker->state == WORKER_IDLE)
 			idle = worker;
@@ -367,7 +368,7 @@ static bool super_turn(struct supervisor *super)
 			next = worker->until;
 	}
 	if (super->held > 0 && !super->ending && (idle || super->n == 0)) {
-		super_give_out(super, idle, super->held);
+		super_dispatch(super, idle, super->held);
 		return true;
 	}
 	unsigned n = super->n;
@@ -383,25 +384,25 @@ static bool super_turn(struct supervisor *super)
 		else if (grows && super->last_given + GROW_AFTER < next)
 			next = super->last_given + GROW_AFTER;
 	}
-	int ready = os_poll(&super->os, fds, n + !super->ending, super_ms(now, next));
-	if (ready < 0 || (ready == 0 && os_now() < next && ++super->vain == VAIN_MAX))
+	int ready = os_poll(&super->os, fds, n + !super->ending, milliseconds_until(now, next));
+	if (ready < 0 || (ready == 0 && os_now() < next && ++super->empty_reads == EMPTY_READS_MAX))
 		return false;
 
 	/* Before workers are dropped, which moves them. */
 	if (!super->ending && fds[n].revents) {
-		bool more = may && !(fds[n].revents & POLLRDHUP) && super_take(super, idle);
-		if (!more) {
+		bool more = may && !(fds[n].revents & POLLRDHUP);
+		if (!more || !super_receive_question(super, idle)) {
 			super->ending = true;
-			super_end(super, os_now());
+			super_cancel_all(super, os_now());
 		}
 	}
 	now = os_now();
 	/* From the last: one that is dropped is replaced by one already seen. */
 	for (unsigned i = n; i-- > 0;) {
 		struct worker *worker = &super->workers[i];
-		if (fds[i].revents && !super_hear(super, worker))
+		if (fds[i].revents && !super_receive_answer(super, worker))
 			continue;
-		super_time(super, worker, now);
+		super_keep_deadline(super, worker, now);
 	}
 	return true;
 }
@@ -420,6 +421,6 @@ void prober_supervise(const struct os *os, int owner, double timeout,
 		;
 	struct probe_answer end = {.how = PROBE_END};
 	prober_counts(&end, &super.os);
-	super_tell(&super, &end);
+	super_send_answer(&super, &end);
 	os_exit_process(0);
 }
