@@ -5,6 +5,7 @@
 #include "audit/rules/drift_impl.h"
 
 #include "base/fstypes.h"
+#include "base/words.h"
 #include "fstab/places.h"
 #include "mountopts/optlist.h"
 #include "mountopts/shown.h"
@@ -14,12 +15,10 @@
 
 bool drift_is_lost(const struct drift *drift, const struct fstab_line *live)
 {
-	const struct discovery *d = drift->in->d;
-	const struct mount *first = d->table->mounts;
-	if (!live->mount || live->mount < first || live->mount >= first + d->table->count)
-		return false;
-	const struct mt_node *node = &d->tree.nodes[live->mount - first];
-	return node->states & (1u << MT_HIDDEN | 1u << MT_DELETED);
+	const struct mtree *tree = &drift->in->d->tree;
+	uint32_t node = live->mount ? mtree_find(tree, live->mount->key) : MT_NONE;
+	return node != MT_NONE
+	       && tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_DELETED);
 }
 
 /** Whether a list of types has one that the kernel does not know: its helper may mount anything. */
@@ -46,12 +45,10 @@ bool drift_is_of_server(const struct tabline *line, const struct fstab_line *liv
 	/* A FUSE mount of a device has the device's number. */
 	bool served = (strncmp(fstype, "fuse", 4) == 0 && live->mount->dev_major == 0)
 	              || strcmp(fstype, "ceph") == 0;
-	bool may = !drift_is_bind(line)
-	           && (shown_type(named, fstype) || is_of_helper(named));
+	bool may = !drift_is_bind(line) && (shown_type(named, fstype) || is_of_helper(named));
 	return (served && may)
-	       || (root
-	           && (strcmp(fstype, "overlay") == 0 || strcmp(fstype, "composefs") == 0
-	               || fstype_flags(fstype) & FST_NET));
+	       || (root && (word_in(fstype, strlen(fstype), "overlay composefs")
+	                    || fstype_flags(fstype) & FST_NET));
 }
 
 /** Whether a mount or swap space may belong to a unit that many systems have, or to udisks, if
@@ -81,10 +78,10 @@ static bool is_of_zram(const struct fstab_line *live)
 /** Whether a directory is bound onto itself read-only, like the store of NixOS. */
 static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 {
-	const struct discovery *d = drift->in->d;
-	const struct mount *m = live->mount, *first = d->table->mounts;
-	return m && m >= first && m < first + d->table->count && m->vfs_opts
-	       && opt_shown_has(m->vfs_opts, "ro") && fstab_upon_itself(d, (uint32_t)(m - first));
+	const struct mount *m = live->mount;
+	uint32_t node = m ? mtree_find(&drift->in->d->tree, m->key) : MT_NONE;
+	return node != MT_NONE && opt_shown_has(m->vfs_opts, "ro")
+	       && fstab_upon_itself(drift->in->d, node);
 }
 
 /** Whether something of a disk is in use that an fstab without a line has lost: a whole file
@@ -93,7 +90,7 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 static bool is_forgotten(struct drift *drift, const struct fstab_line *live)
 {
 	const char *source = live->swap ? live->swap : live->mount ? live->mount->source : NULL;
-	bool part = !live->swap && ((live->target && strcmp(live->target, "/usr") == 0)
+	bool part = live->mount && ((live->target && strcmp(live->target, "/usr") == 0)
 	                            || (live->mount->root && strcmp(live->mount->root, "/") != 0));
 	return source && audit_begins(source, "/dev/") && !part && drift->of_disk
 	       && !audit_begins(source, "/dev/loop /dev/zram /dev/ram /dev/fuse /dev/sr /dev/scd")

@@ -148,11 +148,8 @@ bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
 static bool was_there(const struct discovery *d, const struct mount *child, const struct mount *in,
                       uint64_t bind)
 {
-	const struct mount *first = d->table->mounts;
-	if (child < first || child >= first + d->table->count)
-		return false;
-	for (uint32_t node = (uint32_t)(child - first); node != MT_NONE; node =
-	     d->tree.nodes[node].parent) {
+	for (uint32_t node = mtree_find(&d->tree, child->key); node != MT_NONE;
+	     node = d->tree.nodes[node].parent) {
 		const struct mount *m = d->tree.nodes[node].mount;
 		if (m == in)
 			return true;
