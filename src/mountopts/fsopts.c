@@ -49,16 +49,14 @@ const char fsopt_x_names[] =
 	"X-mount.subdir X-mount.auto-fstypes X-mount.owner X-mount.group X-mount.mode "
 	"X-mount.idmap X-mount.noloop X-mount.nocanonicalize";
 
-const struct fsopt_conflict fsopt_conflicts[] = {
-	{{"mand", "nomand"}, NULL}, {{"iversion", "noiversion"}, NULL}, {{"auto", "noauto"}, NULL},
-	{{"user", "nouser"}, NULL}, {{"users", "nousers"}, NULL}, {{"owner", "noowner"}, NULL},
-	{{"group", "nogroup"}, NULL}, {{"hard", "soft"}, NULL}, {{"hard", "softerr"}, NULL},
-	{{"soft", "softerr"}, NULL}, {{"bg", "fg"}, NULL}, {{"ac", "noac"}, NULL},
-	{{"cto", "nocto"}, NULL}, {{"lock", "nolock"}, NULL}, {{"intr", "nointr"}, NULL},
-	{{"tcp", "udp"}, NULL}, {{"serverino", "noserverino"}, NULL}, {{"perm", "noperm"}, NULL},
-	{{"inode32", "inode64"}, NULL}, {{"grpid", "nogrpid"}, NULL}, {{"posixacl", "noacl"}, NULL},
+const char *const fsopt_conflicts[][2] = {
+	{"mand", "nomand"}, {"iversion", "noiversion"}, {"auto", "noauto"}, {"user", "nouser"},
+	{"users", "nousers"}, {"owner", "noowner"}, {"group", "nogroup"}, {"hard", "soft"},
+	{"hard", "softerr"}, {"soft", "softerr"}, {"bg", "fg"}, {"ac", "noac"}, {"cto", "nocto"},
+	{"lock", "nolock"}, {"intr", "nointr"}, {"tcp", "udp"}, {"serverino", "noserverino"},
+	{"perm", "noperm"}, {"inode32", "inode64"}, {"grpid", "nogrpid"}, {"posixacl", "noacl"},
+	{NULL},
 };
-const size_t fsopt_nconflicts = sizeof(fsopt_conflicts) / sizeof(*fsopt_conflicts);
 
 bool fsopt_type_in(const char *fstype, const char *types)
 {

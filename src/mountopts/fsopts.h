@@ -134,12 +134,7 @@ const struct fsopt *fsopt_of_line(const char *fstype, enum fsopt_fact fact, cons
  */
 const char *fsopt_check_value(const char *fstype, const char *option, size_t n);
 
-/** Two options that contradict each other, of file systems. */
-struct fsopt_conflict {
-	const char *sides[2];
-	const char *wins;        /* NULL: the last */
-};
-extern const struct fsopt_conflict fsopt_conflicts[];
-extern const size_t fsopt_nconflicts;
+/** Options of file systems that contradict each other: the last takes effect.  Ends with NULL. */
+extern const char *const fsopt_conflicts[][2];
 
 #endif

@@ -237,14 +237,15 @@ static void judge_option(struct audit *audit, const struct audit_entry *entry, b
 /** Report two options that contradict each other.
     @wins  The one that counts; NULL: the last. */
 static void judge_conflict(struct audit *audit, const struct audit_entry *entry, const char *option,
-                           size_t n, const char *other, const char *wins)
+                           const char *other, const char *wins)
 {
 	if (map64_get(&audit->keys, map64_text(other)) == MAP64_NONE)
 		return;
 	/* relatime is the default. */
-	bool mere = wins && (word_is(option, n, "relatime") || strcmp(other, "relatime") == 0);
-	audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, mere ? AUDIT_INFO : AUDIT_WARNING, NULL,
-		       NULL, "remove one", "%s and %.*s conflict: %s takes effect", other, (int)n,
+	bool is_default = wins && (strcmp(option, "relatime") == 0
+	                           || strcmp(other, "relatime") == 0);
+	audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, is_default ? AUDIT_INFO : AUDIT_WARNING,
+		       NULL, NULL, "remove one", "%s and %s conflict: %s takes effect", other,
 		       option, wins ? wins : "the last");
 }
 
@@ -260,7 +261,7 @@ static void judge_flag(struct audit *audit, const struct audit_entry *entry,
 		bool ranked = mine->name == vfs_name(mine->flag, mine->value)
 		              && other->name == vfs_name(other->flag, other->value);
 		if (ranked || !atime)
-			judge_conflict(audit, entry, mine->name, strlen(mine->name), other->name,
+			judge_conflict(audit, entry, mine->name, other->name,
 			               !atime ? NULL : stronger ? mine->name : other->name);
 	}
 }
@@ -289,13 +290,10 @@ static void judge_repeated(struct audit *audit, const struct audit_entry *entry,
 	const struct vfs_option *flag = vfs_option(option, n);
 	if (flag)
 		judge_flag(audit, entry, flag);
-	for (size_t i = 0; i < fsopt_nconflicts; ++i) {
-		const struct fsopt_conflict *conflict = &fsopt_conflicts[i];
-		for (int side = 0; side < 2; ++side) {
-			if (word_is(option, n, conflict->sides[side]))
-				judge_conflict(audit, entry, option, n, conflict->sides[!side],
-				               conflict->wins);
-		}
+	for (size_t i = 0; fsopt_conflicts[i / 2][0]; ++i) {
+		const char *const *sides = fsopt_conflicts[i / 2];
+		if (word_is(option, n, sides[i % 2]))
+			judge_conflict(audit, entry, sides[i % 2], sides[!(i % 2)], NULL);
 	}
 	map64_remove(&audit->keys, hash);
 	audit->report->failed |= map64_put(&audit->keys, hash, at) == MAP64_NONE;

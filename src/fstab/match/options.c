@@ -139,8 +139,8 @@ static const char *find_opposite(struct comparison *c, const char *option, size_
 		find_word(set, strbuf_str(&c->use), c->use.len, &found, k);
 		if (n > 2 && memcmp(option, "no", 2) == 0)
 			find_word(set, option + 2, n - 2, &found, k);
-		for (size_t r = 0; r < 2 * fsopt_nconflicts; ++r) {
-			const char *const *sides = fsopt_conflicts[r / 2].sides;
+		for (size_t r = 0; fsopt_conflicts[r / 2][0]; ++r) {
+			const char *const *sides = fsopt_conflicts[r / 2];
 			const char *other = sides[!(r % 2)];
 			if (word_is(option, n, sides[r % 2]))
 				find_word(set, other, strlen(other), &found, k);
