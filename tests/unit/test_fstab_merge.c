@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Merging an fstab with what is mounted, from recorded tables and a machine of this file.  The
- * cases are in tests/fixtures/fstab/merge.
+ * cases are in tests/fixtures/fstab/merge.  Corrupted files are tested by fuzz/merge.c, and with
+ * mount -a by tests/system/fstab_merge.py.
  */
 #include "unit.h"
 
@@ -460,132 +461,6 @@ static void test_keep_options(void)
 	unmake(&made);
 }
 
-/* Corruption. */
-
-static uint64_t state;
-
-static uint32_t roll(uint32_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return below ? (uint32_t)(state >> 16) % below : 0;
-}
-
-/** Corrupt a text in one of the ways that files are.  @return its length, at most twice that. */
-static size_t corrupt(char *text, size_t len)
-{
-	size_t at = roll((uint32_t)len), n = 1 + roll(200);
-	n = n > len - at ? len - at : n;
-	switch (roll(5)) {
-	case 0:
-		for (unsigned i = 1 + roll(12); i-- > 0;)
-			text[roll((uint32_t)len)] ^= (char)(1 << roll(8));
-		return len;
-	case 1:   /* the end is lost */
-		return at;
-	case 2:   /* a block is lost */
-		memmove(text + at, text + at + n, len - at - n);
-		return len - n;
-	case 3:   /* a block is repeated */
-		memmove(text + at + n, text + at, len - at);
-		return len + n;
-	default:  /* a block was not written */
-		memset(text + at, 0, n);
-		return len;
-	}
-}
-
-/** Whether a file is damaged visibly: a line is, or it is the first part of the good one. */
-static bool is_hurt(const struct tablines *file)
-{
-	bool hurt = !file->ended && file->len < sizeof(good) - 1
-	            && memcmp(file->text, good, file->len) == 0, entry = false;
-	for (size_t i = 0; i < file->count; ++i) {
-		hurt |= file->lines[i].kind == TABLINE_DAMAGED;
-		entry |= file->lines[i].kind == TABLINE_ENTRY;
-	}
-	return hurt || !entry;
-}
-
-/** Merge what was corrupted, so that each mount has a line, and again.
-    @return NULL, or what is wrong. */
-static const char *merge_again(struct fstab_merge_input in)
-{
-	struct fstab_merged out, again = {0};
-	const char *bad = fstab_merge(&in, &out) != 0 ? strerror(errno)
-	                  : out.reproduced != out.mounts ? "a mount has no line" : NULL;
-	struct tablines *new = bad ? NULL : tablines_parse(out.text, out.len);
-	for (size_t i = 0; new && i < new->count; ++i)
-		bad = new->lines[i].kind == TABLINE_DAMAGED ? "a damaged line is left" : bad;
-	in.match.file = new;
-	in.base = NULL;
-	in.loaded = NULL;
-	if (!bad && (fstab_merge(&in, &again) != 0 || again.len != out.len
-	             || memcmp(again.text, out.text, out.len) != 0))
-		bad = "the second merge changes something";
-	fstab_merged_destroy(&again);
-	tablines_free(new);
-	fstab_merged_destroy(&out);
-	return bad;
-}
-
-/** Corrupted files.  fuzz/merge.c tests that no line is lost, tests/system/fstab_merge.py that the
-    result mounts the same. */
-static void test_corrupted(void)
-{
-	static const char *const paths[] = {
-		"/", "/boot/efi", "/home", "/srv/data", "/tmp", "/srv/www", "/mnt/nas",
-		"/mnt/two words", "/dev/sda5", "/backup", "/media/cd",
-	};
-	struct host_units loaded = {0};
-	struct strbuf units;
-	strbuf_init(&units);
-	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); ++i)
-		add_unit(&units, paths[i]);
-	CU_ASSERT_EQUAL_FATAL(host_units_parse(strbuf_take(&units), &loaded), 0);
-	struct tablines *base = tablines_parse(good, sizeof(good) - 1);
-	/* Under valgrind, which sets that, a tenth. */
-	const unsigned runs = unit_step() >= 100 ? 300 : 3000;
-	unsigned hurt = 0;
-	struct made made;
-	make(&made, TABLE);
-	state = 88172645463325252u;
-	for (unsigned run = 0; run < runs; ++run) {
-		char text[4 * sizeof(good)];
-		size_t len = sizeof(good) - 1;
-		memcpy(text, good, sizeof(good));
-		for (unsigned n = 1 + roll(3); n-- > 0 && len > 0 && len < 2 * sizeof(good);)
-			len = corrupt(text, len);
-		unit_note("corruption %u", run);
-		struct tablines *file = tablines_parse(text, len);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-		struct fstab_merge_input in = {.match = {.file = file, .in = &made.in,
-		                                         .plan = &made.plan, .follow = follow}};
-		struct fstab_merged out;
-		CU_ASSERT(fstab_merge(&in, &out) == 0 && out.len == len
-		          && memcmp(out.text, text, len) == 0);
-		fstab_merged_destroy(&out);
-		in.persistent = true;
-		const char *bad = merge_again(in);
-		/* Whatever the base is: of a damaged file nothing counts as removed. */
-		for (int turn = 0; turn < 2 && !bad && is_hurt(file); ++turn) {
-			in.base = turn ? NULL : base;
-			in.loaded = turn ? &loaded : NULL;
-			bad = merge_again(in);
-		}
-		hurt += is_hurt(file);
-		if (bad)
-			printf("corruption %u: %s:\n%.*s\n", run, bad, (int)len, text);
-		CU_ASSERT_PTR_NULL(bad);
-		tablines_free(file);
-	}
-	CU_ASSERT(hurt > runs / 3);
-	tablines_free(base);
-	host_units_destroy(&loaded);
-	unmake(&made);
-}
-
 static int merge_damaged_file(void *arg)
 {
 	static const char text[] =
@@ -681,7 +556,6 @@ static const struct unit_test tests[] = {
 	{"names of device mapper", test_mapper},
 	{"a NUL", test_nul},
 	{"options of the file, in the plan", test_keep_options},
-	{"corrupted files", test_corrupted},
 	{"many", test_many},
 	{NULL, NULL},
 };
