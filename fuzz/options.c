@@ -10,7 +10,7 @@
 
 #include "cmd/columns.h"
 #include "cmd/view.h"
-#include "cmd/discover/options.h"
+#include "cmd/listing.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -14,12 +14,8 @@
 struct colors;
 struct k_statx;
 
-/**
- * Read colours.
- *
- * @text    The value of LS_COLORS; NULL or "": those that ls has without it.
- * @return the colours, or NULL.  Errors: ENOMEM.  Ownership: colors_free().
- */
+/** Read colours.  @text  The value of LS_COLORS; NULL or "": those of ls without it.
+    @return them, or NULL.  Errors: ENOMEM.  Ownership: colors_free(). */
 struct colors *colors_new(const char *text);
 
 /** Free colours; NULL is fine. */
@@ -28,13 +24,8 @@ void colors_free(struct colors *colors);
 /** Whether some need the mode of a file: executables, writable directories ... */
 bool colors_need_mode(const struct colors *colors);
 
-/**
- * Append a path, escaped for a terminal, its directories in their colour and
- * its name in its own.
- *
- * @type    DT_*.
- * @st      Its attributes, or NULL: not known.
- */
+/** Append a path, escaped for a terminal, its directories in their colour and its name in its
+    own.  @type  DT_*.  @st  Its attributes, or NULL: not known. */
 void colors_path(const struct colors *colors, const char *path, unsigned char type,
                  const struct k_statx *st, struct strbuf *out);
 

@@ -55,12 +55,8 @@ enum { COLUMNS_MAX = 128 };
 int column_add(const struct column_table *table, const char *list, bool once,
                const struct column_info *columns[COLUMNS_MAX], size_t *count);
 
-/**
- * Print --list-columns.
- *
- * @form  FORM_RAW, FORM_PAIRS, FORM_JSON, or any other: a table.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Print --list-columns.  @form  FORM_RAW, FORM_PAIRS, FORM_JSON, or any other: a table.
+    @return 0, or -1.  Errors: ENOMEM. */
 int column_list(const struct column_table *table, int form);
 
 /** Write the text of a cell by the type of its column; NULL or "" is null. */

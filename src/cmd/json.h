@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A writer of JSON that can only produce valid documents: it places commas, quotes and
- * white space, and asserts that keys and ends are where they belong.
- *
- *     json_init(&j, &out);
- *     json_put_object(&j, NULL, JSON_LINES);
- *     json_put_string(&j, "name", "value");
- *     json_put_array(&j, "list", JSON_INLINE);
- *     json_put_number(&j, NULL, 7);
- *     json_end(&j);
- *     json_end(&j);
+ * A writer of JSON that can only produce valid documents: it places commas, quotes and white
+ * space, and asserts that keys and ends are where they belong.  An object or array begins by
+ * json_put_object() or json_put_array() and ends by json_end().
  *
  * The key of a member is not NULL, that of an element of an array is; keys are written in
  * small letters.  Memory that ran out is noted in the strbuf.
@@ -44,11 +37,8 @@ struct json {
 /** Begin a document that is appended to out. */
 void json_init(struct json *json, struct strbuf *out);
 
-/**
- * Continue an object that something else has begun.
- *
- * @key_written  The key of its next member stands there already; else it has members.
- */
+/** Continue an object that something else has begun.
+    @key_written  The key of its next member is written; else it has members. */
 void json_resume(struct json *json, struct strbuf *out, enum json_layout layout, bool key_written);
 
 void json_put_object(struct json *json, const char *key, enum json_layout layout);

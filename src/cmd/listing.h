@@ -107,6 +107,17 @@ struct options {
 /** The defaults of all options. */
 #define OPTIONS_DEFAULT {.source = TABLE_AUTO, .names = -1, .timeout = 5, .wait = -1}
 
+/** Read a command line of `getmnt discover`.  @argv  Permuted; operands stay the caller's.
+    @return 0, or an exit status after a message. */
+int discover_options_read(struct options *options, int argc, char **argv);
+
+/** Check combinations of options, and set those that others imply.
+    @return 0, or an exit status after a message. */
+int discover_options_check(struct options *options);
+
+/** Print --help. */
+void discover_help(FILE *out);
+
 /** Bounds of a search for mounts whose kernel names are wrong, in directories and seconds. */
 enum { HINT_DIRS = 20000, HINT_SECONDS = 2 };
 

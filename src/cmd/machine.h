@@ -27,23 +27,15 @@ struct fstab_machine {
 	struct strbuf root;       /* ROOT, as the table names it */
 };
 
-/**
- * Begin the run, and what --stats counts of it.  run_know() comes next.
- *
- * @tab_file  A recorded mountinfo; NULL: what is mounted.
- * @stats     enum stats_form.
- */
+/** Begin the run, and what --stats counts of it.  run_know() comes next.
+    @tab_file  A recorded mountinfo; NULL: what is mounted.  @stats  enum stats_form. */
 void machine_init(struct fstab_machine *machine, const char *tab_file, int stats);
 
 void machine_destroy(struct fstab_machine *machine);
 
-/**
- * Find ROOT, and read what is besides the mounts.
- *
- * @root   As it was given.
- * @swaps  A recorded /proc/swaps, or NULL: the system's, if the table is live.
- * @return 0, or -1 after a message.
- */
+/** Find ROOT, and read what is besides the mounts.  @root  As it was given.
+    @swaps  A recorded /proc/swaps, or NULL: the system's, if the table is live.
+    @return 0, or -1 after a message. */
 int machine_know(struct fstab_machine *machine, const char *root, const char *swaps);
 
 /** Whether memory ran out, so that something may be missing; prints why devices could not be

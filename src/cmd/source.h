@@ -9,13 +9,8 @@
 
 enum tag { TAG_LABEL, TAG_UUID, TAG_PARTLABEL, TAG_PARTUUID, TAG_NONE };
 
-/**
- * Read a source as NAME=VALUE.
- *
- * @value, len [out]
- *         The value, without quotes around it.
- * @return the tag, or TAG_NONE if there is none (or the source is NULL).
- */
+/** Read a source as NAME=VALUE.  @value, len [out]  The value, without quotes around it.
+    @return the tag, or TAG_NONE if there is none (or the source is NULL). */
 enum tag source_tag(const char *source, const char **value, size_t *len);
 
 /** A tag of a device, or NULL.  @tag  Not TAG_NONE. */

@@ -17,14 +17,9 @@
     selection and the naming need. */
 unsigned input_fields(const struct options *options, const struct columns *columns);
 
-/**
- * Read the table that the options name, into run->table.
- *
- * Sets run->live, table_name, procfd, rootfd and prefix.  Reports lines that cannot be parsed.
- *
- * @fields  A set of enum mount_fields.
- * @return 0, or an exit status after a message.
- */
+/** Read the table that the options name, into run->table, and report lines that cannot be parsed.
+    Sets run->live, table_name, procfd, rootfd and prefix.
+    @fields  A set of enum mount_fields.  @return 0, or an exit status after a message. */
 int input_read(struct run *run, unsigned fields);
 
 /** Free what input_read() has read. */
@@ -66,13 +61,8 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount);
 /** Whether a device that is not mounted matches. */
 bool filter_match_device(struct run *run, const struct devmap_device *device);
 
-/**
- * The name that the table would have for a path: the path as written if it is a mount point,
- * else what it resolves to.
- *
- * @out [out]  The name.
- * @return as path_follow().
- */
+/** The name that the table would have for a path: the path as written if it is a mount point,
+    else what it resolves to.  @out [out]  The name.  @return as path_follow(). */
 enum host_followed filter_target(struct run *run, const char *path, struct strbuf *out);
 
 /** Whether two operands are SOURCE and TARGET: the first is no mount point, or names a source as
@@ -106,13 +96,9 @@ struct view {
 	bool tree;                    /* parents are set */
 };
 
-/**
- * Make rows of a selection.
- *
- * @tree    Set the parents; a stack is one row unless --stacks=nest.
- * @inorder Without tree: parents before children, in the order of a tree.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Make rows of a selection.  @tree  Set the parents; a stack is one row unless --stacks=nest.
+    @inorder  Without tree: parents before children, in the order of a tree.
+    @return 0, or -1.  Errors: ENOMEM. */
 int view_build(struct run *run, const struct picks *picks, bool tree, bool inorder,
                struct view *view);
 

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "cmd/columns.h"
-#include "cmd/discover/options.h"
+#include "cmd/listing.h"
 #include "cmd/json.h"
 #include "cmd/view.h"
 #include "path/resolve.h"

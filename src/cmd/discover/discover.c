@@ -10,7 +10,6 @@
 #include "base/fstypes.h"
 #include "cmd/columns.h"
 #include "cmd/view.h"
-#include "cmd/discover/options.h"
 #include "cmd/output.h"
 #include "os/file.h"
 

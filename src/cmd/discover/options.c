@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/discover/options.h"
 
 #include "cmd/cmd.h"
 #include "cmd/output.h"
