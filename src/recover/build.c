@@ -108,38 +108,35 @@ const char *const rec_field_names[] = {
 	"source", "target", "fstype", "options", "freq", "pass", "time", "rest", "end", "order",
 };
 
-int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_row **rows,
-             size_t *nrows,
-             void (*nameless)(void *arg, size_t i), void *arg)
+bool rec_has_line(const struct mt_node *node)
 {
-	size_t count = tree->count, n = 0;
-	struct rec_row *made = calloc(count + 1, sizeof(*made));
-	uint32_t *row_of = calloc(count + 1, sizeof(*row_of));
-	if (!made || !row_of) {
-		free(made);
-		free(row_of);
-		return -1;
-	}
-	for (size_t i = 0; i < count; ++i) {
+	return !node->made && !node->gone && !(node->states & 1u << MT_OUTSIDE);
+}
+
+int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_row **rows,
+             size_t *nrows, size_t *nameless)
+{
+	size_t n = 0;
+	struct rec_row *made = calloc(tree->count + 1, sizeof(*made));
+	uint32_t *row_of = calloc(tree->count + 1, sizeof(*row_of));
+	*nameless = 0;
+	for (size_t i = 0; made && row_of && i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
-		row_of[i] = REC_NONE;
-		if (node->made || node->gone || node->states & 1u << MT_OUTSIDE)
-			continue;
-		if (!targets[i]) {
-			nameless(arg, i);
-			continue;
-		}
-		row_of[i] = (uint32_t)n;
-		made[n++] = (struct rec_row){node->mount, targets[i], node->parent};
+		bool has_line = rec_has_line(node), named = has_line && targets[i];
+		*nameless += has_line && !named;
+		row_of[i] = named ? (uint32_t)n : REC_NONE;
+		if (named)
+			made[n++] = (struct rec_row){node->mount, targets[i], node->parent};
 	}
-	for (size_t k = 0; k < n; ++k) {
-		uint32_t parent = made[k].parent;
-		made[k].parent = parent == MT_NONE ? REC_NONE : row_of[parent];
-	}
+	for (size_t k = 0; k < n; ++k)
+		made[k].parent = made[k].parent == MT_NONE ? REC_NONE : row_of[made[k].parent];
+	bool failed = !made || !row_of;
 	free(row_of);
-	*rows = made;
+	if (failed)
+		free(made);
+	*rows = failed ? NULL : made;
 	*nrows = n;
-	return 0;
+	return failed ? -1 : 0;
 }
 
 /** What an entry has that an mtab never has; NULL: nothing. */

@@ -75,18 +75,21 @@ struct rec_row {
 };
 
 struct mtree;
+struct mt_node;
+
+/** Whether a node of the mount tree is a mount that has a line. */
+bool rec_has_line(const struct mt_node *node);
 
 /**
- * Make a row of each mount that has a name here, in the kernel's order.
+ * Make a row of each mount that has a line and a name here, in the kernel's order.
  *
  * @targets  The names of the tree's nodes; NULL: none.
  * @rows [out]  An array, to be freed.
- * @nameless    Called for each mount without a name, with its node.
+ * @nameless [out]  The number of mounts that have a line and no name.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_row **rows,
-             size_t *nrows,
-             void (*nameless)(void *arg, size_t i), void *arg);
+             size_t *nrows, size_t *nameless);
 
 /**
  * Whether a file is an fstab: by its name, or by a line with what an mtab never has (a tag as

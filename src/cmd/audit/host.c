@@ -7,12 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void note_nameless(void *arg, size_t i)
-{
-	(void)i;
-	*(bool *)arg = true;
-}
-
 /** Compare a regular file with the mounts.  @return 0, or -1 (ENOMEM). */
 static int judge_mtab(const struct discovery *d, const char *text, size_t len,
                       struct audit_mtab *mtab)
@@ -20,10 +14,9 @@ static int judge_mtab(const struct discovery *d, const char *text, size_t len,
 	struct rec_input in = {.format = REC_MTAB, .keep = REC_ALL};
 	struct rec_judgement judgement = {0};
 	struct rec_row *rows = NULL;
-	bool nameless = false;
+	size_t nameless = 0;
 	struct tablines *lines = tablines_parse(text, len);
-	int rc = lines && rec_rows(&d->tree, d->targets, &rows, &in.nrows, note_nameless,
-	                           &nameless) == 0 ? 0 : -1;
+	int rc = lines ? rec_rows(&d->tree, d->targets, &rows, &in.nrows, &nameless) : -1;
 	in.lines = lines;
 	in.rows = rows;
 	if (rc == 0 && !nameless && (rc = rec_judge(&in, &judgement)) == 0)

@@ -141,19 +141,25 @@ static int report_link(struct recovery *r, const char *link, bool right)
 
 /* Mounts. */
 
-/** Report a mount without a name. */
-static void report_nameless(void *arg, size_t i)
+/** Report the mounts without a name. */
+static void report_nameless(const struct recovery *r)
 {
-	struct recovery *r = arg;
-	const struct mount *m = run_mount(&r->run, i);
-	const struct mt_node *node = &r->run.d->tree.nodes[i];
-	if (++r->nameless > REPORTED_NAMELESS)
-		return;
-	char id[32];
-	snprintf(id, sizeof(id), "mount %" PRIu32, m->id);
-	message(id, "no line: its name could not be established (%s %s, %s)",
-	        m->fstype ? m->fstype : "?", m->source ? m->source : "?",
-	        mtree_state_name(mtree_shown_state(node)));
+	const struct discovery *d = r->run.d;
+	size_t found = 0;
+	for (uint32_t i = 0; i < d->tree.count && found < r->nameless; ++i) {
+		const struct mt_node *node = &d->tree.nodes[i];
+		if (!rec_has_line(node) || d->targets[i] || ++found > REPORTED_NAMELESS)
+			continue;
+		char id[32];
+		snprintf(id, sizeof(id), "mount %" PRIu32, node->mount->id);
+		message(id, "no line: its name could not be established (%s %s, %s)",
+		        node->mount->fstype ? node->mount->fstype : "?",
+		        node->mount->source ? node->mount->source : "?",
+		        mtree_state_name(mtree_shown_state(node)));
+	}
+	if (r->nameless > REPORTED_NAMELESS)
+		message(r->run.table_name, "%zu more mounts without a name",
+		        r->nameless - REPORTED_NAMELESS);
 }
 
 /** Set when the mounts can have been made: between boot and now. */
@@ -387,11 +393,9 @@ static int judge_file(struct recovery *r)
 		return status;
 	if ((opts->json && machine_read(&r->run) != 0)
 	    || rec_rows(&r->run.d->tree, r->run.d->targets, &r->rows, &r->in.nrows,
-	                report_nameless, r) != 0)
+	                &r->nameless) != 0)
 		return cannot_check(r, strerror(ENOMEM));
-	if (r->nameless > REPORTED_NAMELESS)
-		message(r->run.table_name, "%zu more mounts without a name",
-		        r->nameless - REPORTED_NAMELESS);
+	report_nameless(r);
 	return judge(r) == 0 ? settle(r) : PX_UNJUDGED;
 }
 
