@@ -106,10 +106,9 @@
  *     entry.c            one entry: matched, in a worker
  *     queue.c            results, passed from workers to the caller
  *   host/                what is read from a host besides its mount table (never prints)
- *     host.c             the door: what is needed to read, and what was read once
+ *     host.c             the door; mtab, crypttab, command line
  *     devices.c          devices by number, path and identifier
  *     places.c           paths below ROOT; file system types of the kernel
- *     files.c            mtab, crypttab, command line
  *     tables.c           swap spaces; what mount(8) keeps (utab)
  *     errors.c           errors that file systems report
  *     holders.c          processes and namespaces that hold an unmounted file system

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/host.h"
 
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { NUMBER_MAX = 256, TEXT_MAX = 1 << 20, MTAB_MAX = 64 << 20 };
 
 void host_open(struct host *host, const struct host_input *in)
 {
@@ -29,4 +37,127 @@ const struct host_units *host_units(struct host *host)
 		                               &host->units) != 0;
 	host->units_read = true;
 	return &host->units;
+}
+
+bool host_has_first_pids(struct os *os)
+{
+	/* As the kernel has named it since 3.8. */
+	static const char first[] = "pid:[4026531836]";
+	char name[sizeof(first) + 1];
+	return os_readlinkat(os, AT_FDCWD, "/proc/self/ns/pid", name,
+	                     sizeof(name)) == sizeof(first) - 1 && strcmp(name, first) == 0;
+}
+
+bool host_kernel_name(struct os *os, uint32_t major, uint32_t minor, char name[NAME_MAX + 1])
+{
+	char path[64], link[PATH_MAX];
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
+	const char *slash = os_readlinkat(os, AT_FDCWD, path, link, sizeof(link)) > 0
+		? strrchr(link, '/') : NULL;
+	return slash && snprintf(name, NAME_MAX + 1, "%s", slash + 1) <= NAME_MAX;
+}
+
+char *host_read_kernel(struct os *os, const char *path)
+{
+	char *text;
+	size_t len;
+	return os_read_file(os, AT_FDCWD, path, TEXT_MAX, &text, &len) == 0 ? text : NULL;
+}
+
+long host_read_number(struct os *os, const char *path)
+{
+	char *text, *end;
+	size_t len;
+	if (os_read_file(os, AT_FDCWD, path, NUMBER_MAX, &text, &len) != 0)
+		return -1;
+	long number = strtol(text, &end, 10);
+	if (end == text || number < 0)
+		number = -1;
+	free(text);
+	return number;
+}
+
+static bool blocks(struct host *host, const char *path)
+{
+	return host->in.paths.blocks(host->in.paths.arg, path);
+}
+
+char *host_cmdline(struct host *host)
+{
+	struct os *os = host->in.os;
+	/* In a container, or another root, it is that of another system. */
+	bool is_own = host->in.live && strcmp(host->in.root, "/") == 0
+	              && host_has_first_pids(os) && host_is_managers_root(os);
+	return is_own ? host_read_kernel(os, "/proc/cmdline") : NULL;
+}
+
+/** Whether a text ends with another one. */
+static bool ends(const char *text, const char *tail)
+{
+	size_t n = strlen(text), k = strlen(tail);
+	return n >= k && strcmp(text + n - k, tail) == 0;
+}
+
+enum host_mtab_kind host_mtab(struct host *host, char **text, size_t *len)
+{
+	static const char mtab[] = "/etc/mtab";
+	struct os *os = host->in.os;
+	enum host_mtab_kind kind = HOST_MTAB_UNKNOWN;
+	struct strbuf place;
+	char link[PATH_MAX];
+	if (!host->in.live || strcmp(host->in.root, "/") != 0)
+		return HOST_MTAB_UNKNOWN;
+	ssize_t n = blocks(host, "/etc") ? -1
+		: os_readlinkat(os, AT_FDCWD, mtab, link, sizeof(link));
+	/* As it is nearly everywhere; whether /proc is mounted does not matter. */
+	if (n > 0 && (ends(link, "proc/self/mounts") || ends(link, "proc/mounts")))
+		return HOST_MTAB_KERNEL;
+	strbuf_init(&place);
+	enum host_followed known = host_follow(host, mtab, &place);
+	const char *path = strbuf_str(&place);
+	bool is_proc = strncmp(path, "/proc/", 6) == 0;
+	if (known == HOST_MISSING && errno == ENOENT)
+		kind = n > 0 ? HOST_MTAB_NOWHERE : HOST_MTAB_NONE;
+	else if (known == HOST_SEEN && is_proc && ends(path, "/mounts"))
+		kind = HOST_MTAB_KERNEL;
+	else if (known == HOST_SEEN && !is_proc && !blocks(host, path)
+	         && os_read_regular(os, AT_FDCWD, path, MTAB_MAX, text, len) == 0)
+		kind = HOST_MTAB_FILE;
+	strbuf_destroy(&place);
+	return kind;
+}
+
+enum host_read host_crypttab(struct host *host, char **text, struct strbuf *name)
+{
+	static const char crypttab[] = "/etc/crypttab";
+	const char *root = host->in.root;
+	struct strbuf place;
+	size_t len;
+	strbuf_init(&place);
+	enum host_followed known = host_follow(host, crypttab, &place);
+	int error = errno;
+	const char *path = strbuf_str(&place);
+	if (known == HOST_SEEN)
+		strbuf_puts(name, path);
+	else
+		strbuf_printf(name, "%s%s", strcmp(root, "/") == 0 ? "" : root, crypttab);
+	enum host_read read = HOST_READ;
+	if (known == HOST_SEEN && !blocks(host, path))
+		error = os_read_regular(host->in.os, AT_FDCWD, path, TEXT_MAX, text, &len) == 0
+		                ? 0 : errno;
+	else if (known != HOST_MISSING)
+		read = HOST_READ_BLIND;
+	if (read == HOST_READ && error) {
+		read = error == ENOENT || error == ENOTDIR ? HOST_READ_NONE
+		       : error == EACCES || error == EPERM ? HOST_READ_DENIED
+		       : HOST_READ_FAILED;
+	} else if (read == HOST_READ && strlen(*text) != len) {
+		free(*text);
+		*text = NULL;
+		read = HOST_READ_NUL;
+	}
+	host->nomem |= place.failed;
+	strbuf_destroy(&place);
+	errno = error;
+	return read;
 }

@@ -165,7 +165,7 @@ enum host_dangling host_dangles(struct host *host, const char *path, struct strb
 /** Whether the running kernel can mount a type, with a module that it would load: 1, 0; -1. */
 int host_fstype(void *host, const char *fstype);
 
-/* Files: files.c */
+/* Files: host.c */
 
 /** Whether this is the initial PID namespace: not a container. */
 bool host_has_first_pids(struct os *os);

@@ -3,7 +3,7 @@
  * Each component is opened relative to the one before: so the directory of the file is held open,
  * its path is known without /proc, and links stay within a root also without openat2(2).
  */
-#include "path/place_impl.h"
+#include "path/replace_impl.h"
 
 #include "os/file.h"
 #include "path/named.h"

@@ -2,7 +2,6 @@
 /*
  * Opening and reading a file, and whether it may be replaced.
  */
-#include "path/place_impl.h"
 #include "path/replace_impl.h"
 
 #include "os/entry.h"
