@@ -91,11 +91,6 @@ static void build(const char *text)
 	}
 }
 
-static void bind(const char *from, const char *to)
-{
-	CU_ASSERT_EQUAL(mount(below(from), below(to), NULL, MS_BIND, NULL), 0);
-}
-
 /** Options to search below top, by one thread. */
 static struct discover_opts walk_opts(enum discover_algorithm algorithm)
 {
@@ -352,21 +347,6 @@ static void test_rule_likely(void)
 	end();
 }
 
-static void test_file_mounts(void)
-{
-	BEGIN();
-	build("5*d:d%/sub f:d3/resolv.conf f:hosts f:d3/sub/deep");
-	bind("hosts", "d3/resolv.conf");
-	bind("hosts", "d3/sub/deep");
-	for (int a = 0; a < 3; ++a) {
-		struct run run = walk((enum discover_algorithm)a, "");
-		CU_ASSERT_EQUAL(run.walked, 3);
-		CU_ASSERT_EQUAL(run.ok, 3);
-		CU_ASSERT_TRUE(run.complete);
-	}
-	end();
-}
-
 /** By IDs alone, covered mounts and those outside of the root are lost, if the table did not
     change meanwhile. */
 static void test_lost(void)
@@ -463,7 +443,6 @@ static const struct unit_test tests[] = {
 	{"the last mount in the middle of a directory", test_middle},
 	{"rule pseudo", test_rule_pseudo},
 	{"rule likely", test_rule_likely},
-	{"file mount points", test_file_mounts},
 	{"lost", test_lost},
 	{"same result every way", test_same_answer},
 	{NULL, NULL},
