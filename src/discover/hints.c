@@ -201,29 +201,18 @@ static bool hint_test(struct dsc *dsc, uint32_t node, struct hint *hint)
 
 enum mt_state dsc_error_state(int error)
 {
-	switch (error) {
-	case EACCES:
-	case EPERM:
+	static const int not_of_the_mount[] = {
+		EMFILE, ENFILE, ENOMEM, EINTR, EAGAIN, EINVAL, EBADF, EFAULT, EOVERFLOW, ENOSYS,
+	};
+	if (error == EACCES || error == EPERM)
 		return MT_DENIED;
-	case ENOENT:
-	case ENOTDIR:
-	case ELOOP:
-	case ENAMETOOLONG:
+	if (error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG)
 		return MT_HIDDEN;
-	case EMFILE:
-	case ENFILE:
-	case ENOMEM:
-	case EINTR:
-	case EAGAIN:
-	case EINVAL:
-	case EBADF:
-	case EFAULT:
-	case EOVERFLOW:
-	case ENOSYS:
-		return MT_UNTESTED;
-	default:
-		return MT_STALE;
+	for (size_t i = 0; i < sizeof(not_of_the_mount) / sizeof(*not_of_the_mount); ++i) {
+		if (error == not_of_the_mount[i])
+			return MT_UNTESTED;
 	}
+	return MT_STALE;
 }
 
 /**

@@ -7,7 +7,7 @@
  * round is a pass over the directories and, if mounts are still missing, one over all entries
  * (mount points can be files).
  */
-#include "discover/walk.h"
+#include "discover/discover_impl.h"
 
 #include "base/array.h"
 

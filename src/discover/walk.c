@@ -10,10 +10,9 @@
  *   walk_entry, walk_meta    run in any thread, and only read struct walk_node
  *   walk_judge               runs in the thread that owns the tree
  */
-#include "discover/walk.h"
+#include "discover/discover_impl.h"
 
 #include "base/array.h"
-#include "bfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

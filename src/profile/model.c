@@ -115,19 +115,10 @@ unsigned profile_fit(double one, double seconds, unsigned least, unsigned most)
 /** The figure that counts a call. */
 static enum profile_figure kind_of(enum os_call call)
 {
-	switch (call) {
-	case OS_STATX:
-		return PF_STATX;
-	case OS_OPENAT:
-	case OS_OPENAT2:
-		return PF_OPENAT;
-	case OS_GETDENTS:
-		return PF_GETDENTS;
-	case OS_CLOSE:
-		return PF_CLOSE;
-	default:
-		return PF_OTHER;
-	}
+	return call == OS_STATX                          ? PF_STATX
+	       : call == OS_OPENAT || call == OS_OPENAT2 ? PF_OPENAT
+	       : call == OS_GETDENTS                     ? PF_GETDENTS
+	       : call == OS_CLOSE                        ? PF_CLOSE : PF_OTHER;
 }
 
 double profile_figure(const struct profile_row *row, enum profile_figure figure)

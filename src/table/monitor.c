@@ -105,9 +105,7 @@ static struct mount_table *read_table(struct monitor *m)
 static int report(struct monitor *m, enum change_kind kind, const struct mount *before,
                 const struct mount *after)
 {
-	if (kind != CHANGE_LOST && !(m->opts.kinds & kind))
-		return 0;
-	return changes_add(&m->changes, kind, before, after);
+	return m->opts.kinds & kind ? changes_add(&m->changes, kind, before, after) : 0;
 }
 
 /** Report the differences to a table, and update the set.
@@ -425,6 +423,7 @@ struct monitor *monitor_new(struct os *os, const struct monitor_opts *opts)
 		return NULL;
 	m->os = os;
 	m->opts = *opts;
+	m->opts.kinds |= CHANGE_LOST;
 	m->opts.fields |= MF_IDS | MF_POINT | MF_VFS_OPTS | MF_FS_OPTS;
 	if (opts->kinds & CHANGE_PROPAGATION)
 		m->opts.fields |= MF_PROPAGATION;
