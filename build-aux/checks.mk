@@ -8,7 +8,7 @@ UNIT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
 # tests/unit/fault.c can let allocations, threads and libraries fail, whose functions are wrapped, and
 # system calls, which the files of src/os/ make through functions there: src/os/crossing.h.
 UNIT_OS := $(patsubst %.c,$(BUILD)/crossing/%.o,$(wildcard src/os/*.c))
-$(UNIT_OS) $(BUILD)/tests/unit/fault.o: ALL_CPPFLAGS += -DGM_CROSSING
+$(UNIT_OS): ALL_CPPFLAGS += -DGM_CROSSING
 $(UNIT_OS): $(BUILD)/crossing/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The wrappers: see fault.h. */
+#define GM_CROSSING
 #include "fault.h"
 
 #include "base/map64.h"
