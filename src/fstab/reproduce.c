@@ -17,7 +17,7 @@
 /** What is known of a line of the text, by its index. */
 struct mounter {
 	uint32_t of;             /* the mount of the plan that it mounts; NONE */
-	uint32_t noted;          /* ... that is on its place, and that it does not mount; NONE */
+	bool used;               /* it mounts something else on the place of a mount */
 	bool repeated;           /* another line mounts the same */
 };
 
@@ -71,7 +71,7 @@ static void read_match(struct work *w)
 		w->wanted[i] = (struct wanted){.entry = NONE, .other = NONE};
 	for (uint32_t i = 0; i < w->nentries; ++i) {
 		uint32_t of = w->entries[i].live;
-		w->mounters[i] = (struct mounter){.of = of, .noted = NONE};
+		w->mounters[i] = (struct mounter){.of = of};
 		if (of != NONE && w->wanted[of].entry == NONE)
 			w->wanted[of].entry = i;
 	}
@@ -88,13 +88,10 @@ static void read_match(struct work *w)
 			w->wanted[of].differs = form(w, "%s", strbuf_str(&text));
 			w->failed |= text.failed;
 			strbuf_destroy(&text);
+		} else if (differ->kind == FSTAB_DIFFER_REPEATED) {
+			w->mounters[entry].repeated = true;
 		} else if (differ->kind != FSTAB_DIFFER_ELSEWHERE) {
-			w->mounters[entry].noted = of;
-			if (differ->kind == FSTAB_DIFFER_REPEATED)
-				w->mounters[entry].repeated = true;
-			else
-				w->wanted[of].other =
-					differ->kind == FSTAB_DIFFER_SOURCE ? entry : NONE;
+			w->wanted[of].other = differ->kind == FSTAB_DIFFER_SOURCE ? entry : NONE;
 		}
 	}
 }
@@ -121,7 +118,6 @@ static void find_contradictions(struct work *w)
 			continue;
 		w->wanted[of].entry = NONE;
 		w->wanted[of].other = i;
-		w->mounters[i].noted = of;
 		w->mounters[i].of = NONE;
 	}
 	map64_destroy(&first);
@@ -145,6 +141,8 @@ static void make_graph(struct work *w)
 	w->nlines = w->nentries;
 	for (uint32_t i = 0; i < w->plan->count; ++i) {
 		const struct fstab_line *line = &w->plan->lines[i];
+		if (line->fate == FSTAB_LINE && w->wanted[i].other != NONE)
+			w->mounters[w->wanted[i].other].used = true;
 		if (line->fate == FSTAB_LINE && line->mount && w->wanted[i].entry == NONE)
 			w->lines[w->nlines++] = (struct order_line){"", "", "", line->target,
 			                                            .absent = true};
@@ -310,9 +308,7 @@ static void add_extra(struct work *w)
 	for (uint32_t i = 0; i < w->nentries; ++i) {
 		const struct mounter *mounter = &w->mounters[i];
 		const char *path = w->lines[i].path, *why;
-		bool used = mounter->noted != NONE && w->wanted[mounter->noted].other == i
-		            && w->plan->lines[mounter->noted].fate == FSTAB_LINE;
-		if (mounter->of != NONE || mounter->repeated || used
+		if (mounter->of != NONE || mounter->repeated || mounter->used
 		    || w->order.flags[i] & (ORDER_IS_IDLE | ORDER_IS_SWAP))
 			continue;
 		enum reproduce_verdict verdict = REPRODUCE_WRONG;
