@@ -48,8 +48,7 @@
  *     worker.c           the process that touches
  *     leftovers.c        records of probes that did not end, and their limits
  *   mountopts/           options of mounts (pure)
- *     optlist.c          the tokenizer of option strings
- *     optset.c           the options of a string, found by name
+ *     optlist.c          the tokenizer of option strings; sets of options
  *     vfsflags.c         ro, nosuid, noatime ...: one table
  *     fsopts.c           the table of file system options: looking up
  *     fsopts_local.c     its rows for disks and memory

@@ -11,7 +11,6 @@
 #include "audit/audit_impl.h"
 #include "base/array.h"
 #include "mountopts/optlist.h"
-#include "mountopts/optset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 
 #include "base/mount.h"
 #include "base/strbuf.h"
-#include "mountopts/optset.h"
+#include "mountopts/optlist.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,6 @@
 #include "base/mountinfo.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
-#include "mountopts/optset.h"
 #include "os/file.h"
 #include "path/named.h"
 

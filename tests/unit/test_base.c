@@ -5,7 +5,7 @@
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/map64.h"
-#include "mountopts/optset.h"
+#include "mountopts/optlist.h"
 #include "base/secret.h"
 #include "base/strbuf.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/words.h"
 #include "mountopts/fsopts.h"
-#include "mountopts/optset.h"
+#include "mountopts/optlist.h"
 
 #include <string.h>
 

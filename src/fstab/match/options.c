@@ -14,7 +14,6 @@
 #include "base/words.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/optlist.h"
-#include "mountopts/optset.h"
 #include "mountopts/shown.h"
 #include "mountopts/vfsflags.h"
 

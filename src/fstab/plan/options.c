@@ -14,7 +14,7 @@
 #include "base/words.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/layers.h"
-#include "mountopts/optset.h"
+#include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 #include "mountopts/vfsflags.h"
 
