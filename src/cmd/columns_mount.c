@@ -241,13 +241,11 @@ static const char *cell_some_options(struct cells *cells, const struct row *row)
 		if (rc == 0 || rc == -ENOMEM)
 			return copied(cells, all, all ? 0 : -ENOMEM);
 	}
+	strbuf_reset(&cells->scratch);
 	strbuf_reset(&cells->text);
-	mask_options(text, &cells->text);
-	if (of_fs && cells->text.len) {
-		cells->text.len = unescape_octal(cells->text.data, cells->text.data,
-		                                 cells->text.len);
-		cells->text.data[cells->text.len] = '\0';
-	}
+	mask_options(text, of_fs ? &cells->scratch : &cells->text);
+	if (of_fs)
+		unescape_octal_add(&cells->text, strbuf_str(&cells->scratch), cells->scratch.len);
 	return strbuf_str(&cells->text);
 }
 

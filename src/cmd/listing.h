@@ -34,6 +34,8 @@ enum form_flags {
 	FF_OBJECTS = 1 << 3,    /* JSON: each key once */
 	FF_TEXT = 1 << 4,       /* characters of the locale */
 	FF_POLL = 1 << 5,       /* also with --poll */
+	FF_FSTAB = 1 << 6,      /* of FF_LINES: with the defaults of an fstab */
+	FF_SETMNT = 1 << 7,     /* of FF_LINES: only source and mount point */
 };
 
 /** An output format: of --format, or with an option of its own. */

@@ -34,10 +34,12 @@ static void add_source(struct strbuf *out, struct cells *cells, const struct row
 
 /** Append a line of an mtab ("device directory type options 0 0"), of an fstab, or of what
     setmnt(1M) reads ("device directory"). */
-static void add_line(struct strbuf *out, struct cells *cells, const struct row *row, bool fstab,
-                     bool setmnt)
+static void line_table(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
 {
+	const struct row *row = &view->rows[r];
 	const struct mount *mount = row->mount;
+	unsigned flags = run_form(cells->run)->flags;
+	bool fstab = flags & FF_FSTAB, setmnt = flags & FF_SETMNT;
 	bool of_file = fstab && !cells->run->d;
 	const char *set = fstab ? ESCAPE_PATH : ESCAPE_SOURCE;
 	if (!mount || !run_name(cells->run, row->node))
@@ -55,21 +57,6 @@ static void add_line(struct strbuf *out, struct cells *cells, const struct row *
 		              of_file && mount->passno > 0 ? mount->passno : 0);
 	}
 	strbuf_putc(out, '\n');
-}
-
-static void line_mtab(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
-{
-	add_line(out, cells, &view->rows[r], false, false);
-}
-
-static void line_fstab(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
-{
-	add_line(out, cells, &view->rows[r], true, false);
-}
-
-static void line_setmnt(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
-{
-	add_line(out, cells, &view->rows[r], false, true);
 }
 
 static void line_jsonl(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
@@ -143,9 +130,9 @@ const struct output_form output_forms[] = {
 	{"raw", FF_TEXT | FF_POLL},
 	{"pairs", FF_TEXT | FF_POLL},
 	{"json", FF_SHAPE | FF_OBJECTS, STACKED_FIELDS},
-	{"mtab", FF_LINES, LINE_FIELDS, line_mtab},
-	{"fstab", FF_LINES, LINE_FIELDS, line_fstab},
-	{"setmnt", FF_LINES, MF_POINT | MF_SOURCE, line_setmnt},
+	{"mtab", FF_LINES, LINE_FIELDS, line_table},
+	{"fstab", FF_LINES | FF_FSTAB, LINE_FIELDS, line_table},
+	{"setmnt", FF_LINES | FF_SETMNT, MF_POINT | MF_SOURCE, line_table},
 	{"dot", FF_TREE, DOT_FIELDS, line_dot, "digraph getmnt {\n\trankdir=LR;\n", "}\n"},
 	{"jsonl", FF_OBJECTS | FF_POLL, 0, line_jsonl},
 	{NULL},
