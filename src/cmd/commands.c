@@ -50,22 +50,18 @@ const struct command *command_near(const char *word)
 	return best;
 }
 
-/** Print a case pattern: where the argument of an option is expected. */
-static void put_place(FILE *out, const struct option_row *row)
+/** Print the names of an option.  @between [in, out]  Printed first; then it becomes `then`. */
+static void put_names(FILE *out, const struct option_row *row, const char **between,
+                      const char *then)
 {
-	const char *bar = "";
-	bool next = !option_is_optional(row);
-	if (next && row->letter) {
-		fprintf(out, "-%c", row->letter);
-		bar = "|";
+	if (row->letter) {
+		fprintf(out, "%s-%c", *between, row->letter);
+		*between = then;
 	}
-	if (next && row->name) {
-		fprintf(out, "%s--%s", bar, row->name);
-		bar = "|";
+	if (row->name) {
+		fprintf(out, "%s--%s", *between, row->name);
+		*between = then;
 	}
-	if (row->name)
-		fprintf(out, "%s=--%s", bar, row->name);
-	fputc(')', out);
 }
 
 /** Print the case of an option that takes an argument. */
@@ -81,8 +77,14 @@ static void put_argument(FILE *out, const struct command *command, const struct 
 	};
 	const char *name = row->name ? row->name : "", *blank = "", *word;
 	size_t n, kind = 0;
+	/* The pattern: the words after which the argument is expected. */
 	fputs("\t\t", out);
-	put_place(out, row);
+	if (!option_is_optional(row))
+		put_names(out, row, &blank, "|");
+	if (row->name)
+		fprintf(out, "%s=--%s", blank, row->name);
+	fputc(')', out);
+	blank = "";
 	if (strcmp(name, "output") == 0 && command->columns) {
 		fputs(" columns=\"", out);
 		for (const struct column_info *column = column_after(command->columns, NULL);
@@ -115,33 +117,19 @@ static void put_argument(FILE *out, const struct command *command, const struct 
 static void put_command(FILE *out, const struct command *command)
 {
 	const struct option_table *table = command->options;
+	const struct option_row *end = table->rows + table->count;
 	const char *blank = "";
-	bool any = false;
 	fprintf(out, "\t%s)\n\t\toptions='", command->name);
-	for (size_t i = 0; i < table->count; ++i) {
-		const struct option_row *row = &table->rows[i];
-		if (row->hidden)
-			continue;
-		if (row->letter) {
-			fprintf(out, "%s-%c", blank, row->letter);
-			blank = " ";
-		}
-		if (row->name) {
-			fprintf(out, "%s--%s", blank, row->name);
-			blank = " ";
-		}
+	for (const struct option_row *row = table->rows; row < end; ++row) {
+		if (!row->hidden)
+			put_names(out, row, &blank, " ");
 	}
-	fputs("'\n", out);
-	for (size_t i = 0; i < table->count; ++i) {
-		const struct option_row *row = &table->rows[i];
-		if (!row->argument || row->hidden || (!row->name && !row->letter))
-			continue;
-		if (!any)
-			fputs("\t\tcase $eq$prev in\n", out);
-		any = true;
-		put_argument(out, command, row);
+	fputs("'\n\t\tcase $eq$prev in\n", out);
+	for (const struct option_row *row = table->rows; row < end; ++row) {
+		if (row->argument && !row->hidden)
+			put_argument(out, command, row);
 	}
-	fprintf(out, "%s\t\t;;\n", any ? "\t\tesac\n" : "");
+	fputs("\t\tesac\n\t\t;;\n", out);
 }
 
 void completion_print(FILE *out)
