@@ -10,7 +10,6 @@
 #include "base/intern.h"
 #include "fstab/places.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,29 +106,18 @@ static uint64_t risk_hash(const struct audit_finding *finding)
 	    finding->target, strlen(finding->target));
 }
 
-ssize_t audit_new_risks(const struct audit_report *old, const struct audit_report *report,
-                        const struct audit_finding ***risks)
+int audit_clear_old_risks(const struct audit_report *old, struct audit_report *report)
 {
 	struct map64 known;
+	bool failed = false;
 	map64_init(&known);
-	const struct audit_finding **list = calloc(report->count + 1, sizeof(*list));
-	size_t n = 0;
-	bool failed = !list;
 	for (size_t i = 0; i < old->count && !failed; ++i) {
 		if (old->findings[i].boot)
 			failed = map64_put(&known, risk_hash(&old->findings[i]), 0) == MAP64_NONE;
 	}
-	for (size_t i = 0; i < report->count && !failed; ++i) {
-		const struct audit_finding *finding = &report->findings[i];
-		if (finding->boot && map64_get(&known, risk_hash(finding)) == MAP64_NONE)
-			list[n++] = finding;
-	}
+	for (size_t i = 0; i < report->count; ++i)
+		report->findings[i].boot &=
+			map64_get(&known, risk_hash(&report->findings[i])) == MAP64_NONE;
 	map64_destroy(&known);
-	if (failed) {
-		free(list);
-		errno = ENOMEM;
-		return -1;
-	}
-	*risks = list;
-	return (ssize_t)n;
+	return failed ? -1 : 0;
 }

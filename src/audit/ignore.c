@@ -40,55 +40,38 @@ static void add(struct audit *audit, const struct tabline *line, const char *mes
 		       message);
 }
 
-static size_t skip_blanks(const char *at, const char *end)
-{
-	const char *from = at;
-	while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
-		++at;
-	return (size_t)(at - from);
-}
-
-/** Skip a word, if the text begins with it.  @return whether it does. */
-static bool skip_word(const char **at, const char *end, const char *word)
-{
-	size_t n = strlen(word);
-	bool is = (size_t)(end - *at) >= n && memcmp(*at, word, n) == 0;
-	*at += is ? n : 0;
-	return is;
-}
-
 void audit_ignored(struct audit *audit, const struct tabline *line, audit_set *set)
 {
-	const char *at = line->bytes, *end = at + line->n;
-	while (at < end && (*at == '#' || *at == ' ' || *at == '\t'))
-		++at;
-	if (!skip_word(&at, end, "getmnt:"))
-		return;
-	at += skip_blanks(at, end);
-	if (!skip_word(&at, end, "ignore"))
-		return;
-	at += skip_blanks(at, end);
-	if (at == end || *at != '=') {
-		add(audit, line, "this comment ignores nothing", "ignore=CODE,CODE");
-		return;
-	}
+	static const char blanks[] = " \t\r";
 	bool reported = false;
-	do {
+	if (!memmem(line->bytes, line->n, "getmnt:", 7))
+		return;
+	const char *at = audit_format(audit->report, "%.*s", (int)line->n, line->bytes);
+	at += strspn(at, "# \t");
+	if (strncmp(at, "getmnt:", 7) != 0)
+		return;
+	at += 7;
+	at += strspn(at, blanks);
+	if (strncmp(at, "ignore", 6) != 0)
+		return;
+	at += 6;
+	at += strspn(at, blanks);
+	if (*at != '=')
+		add(audit, line, "this comment ignores nothing", "ignore=CODE,CODE");
+	for (char before = '='; *at == before; before = ',') {
 		++at;
-		at += skip_blanks(at, end);
-		const char *word = at;
-		while (at < end && !strchr(", \t\r\n", *at))
-			++at;
-		size_t n = (size_t)(at - word);
-		if ((!n || !audit_codes(word, n, set)) && !reported) {
+		at += strspn(at, blanks);
+		size_t n = strcspn(at, ", \t\r\n");
+		if ((!n || !audit_codes(at, n, set)) && !reported) {
 			reported = true;
-			const char *near = near_code(audit, word, n);
+			const char *near = near_code(audit, at, n);
 			add(audit, line,
 			     n ? audit_format(audit->report, "unknown rule %.*s: it is not ignored",
-			                      n < AUDIT_NAME_MAX ? (int)n : AUDIT_NAME_MAX, word)
+			                      n < AUDIT_NAME_MAX ? (int)n : AUDIT_NAME_MAX, at)
 			       : "a code is missing: nothing is ignored",
 			     near ? near : "a code");
 		}
-		at += skip_blanks(at, end);
-	} while (at < end && *at == ',');
+		at += n;
+		at += strspn(at, blanks);
+	}
 }

@@ -226,13 +226,8 @@ typedef bool audit_lost_fn(void *arg, const char *path);
 int audit_compare(const struct audit_report *old, struct audit_report *report, audit_lost_fn *lost,
                   void *arg);
 
-/**
- * The risks for the boot that `report` has and `old` lacks, by code and target.
- *
- * @risks [out]  An array of pointers into the report, to be freed.
- * @return its length, or -1.  Errors: ENOMEM.
- */
-ssize_t audit_new_risks(const struct audit_report *old, const struct audit_report *report,
-                        const struct audit_finding ***risks);
+/** Clear `boot` of the findings that `old` has as well, by code and target.
+    @return 0, or -1.  Errors: ENOMEM. */
+int audit_clear_old_risks(const struct audit_report *old, struct audit_report *report);
 
 #endif

@@ -181,7 +181,6 @@ static int report_risks(struct selfcheck *check, const struct selfcheck_input *i
                         struct judged *new, const struct reproduction *got)
 {
 	struct judged old;
-	const struct audit_finding **risks = NULL;
 	struct lost lost = {.check = check, .in = in, .old = &old, .new_got = got};
 	map64_init(&lost.same[0]);
 	map64_init(&lost.same[1]);
@@ -194,13 +193,16 @@ static int report_risks(struct selfcheck *check, const struct selfcheck_input *i
 		errno = ENOMEM;
 		goto out;
 	}
-	ssize_t n = audit_new_risks(&old.report, &new->report, &risks);
-	check->risks = n >= 0 ? calloc((size_t)n + 1, sizeof(*check->risks)) : NULL;
+	if (audit_clear_old_risks(&old.report, &new->report) != 0)
+		goto out;
+	check->risks = calloc(new->report.count + 1, sizeof(*check->risks));
 	if (!check->risks)
 		goto out;
-	for (ssize_t i = 0; i < n; ++i) {
-		const struct audit_finding *risk = risks[i];
+	for (size_t i = 0; i < new->report.count; ++i) {
+		const struct audit_finding *risk = &new->report.findings[i];
 		const char *code = audit_rules[risk->code].code;
+		if (!risk->boot)
+			continue;
 		check->risks[check->nrisks++] =
 			risk->line ? keep(check, "%s %s (line %u): %s", code, risk->target,
 		                          risk->line, risk->message)
@@ -210,7 +212,6 @@ static int report_risks(struct selfcheck *check, const struct selfcheck_input *i
 	rc = 0;
 out:;
 	int error = errno;
-	free(risks);
 	map64_destroy(&lost.same[0]);
 	map64_destroy(&lost.same[1]);
 	judged_destroy(&old);
