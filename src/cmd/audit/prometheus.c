@@ -9,6 +9,7 @@
 
 #include "audit/owner.h"
 #include "base/escape.h"
+#include "base/intern.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -102,35 +103,6 @@ static void put_info(struct metrics *m, const struct audit_reported *reported)
 	++m->series;
 }
 
-/** The series of a finding. */
-struct series {
-	char *line;
-	enum audit_severity severity;
-	bool users;              /* of a user's mount */
-};
-
-static int compare_series(const void *a, const void *b)
-{
-	const struct series *x = a, *y = b;
-	if (x->users != y->users)
-		return x->users - y->users;
-	return x->severity != y->severity ? (int)y->severity - (int)x->severity
-	                                  : strcmp(x->line, y->line);
-}
-
-static char *series_line(const struct audit_finding *f)
-{
-	struct strbuf line;
-	strbuf_init(&line);
-	strbuf_puts(&line, "getmnt_audit_finding{");
-	put_label(&line, "code", audit_rules[f->code].code);
-	put_label(&line, "severity", audit_severity_name(f->severity));
-	put_label(&line, "target", f->target);
-	put_label(&line, "owner", f->owner);
-	strbuf_puts(&line, "} 1\n");
-	return strbuf_take(&line);
-}
-
 /** The expired lines of the configuration. */
 static void put_expired(struct metrics *m, const struct audit_reported *reported)
 {
@@ -149,37 +121,53 @@ static void put_expired(struct metrics *m, const struct audit_reported *reported
 	put_gauge(m, "config_lines_expired", "Expired lines of the configuration.", (double)n);
 }
 
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/** The findings: of the system before those of users' mounts, the most severe first. */
 static void put_findings(struct metrics *m, const struct audit_reported *reported, unsigned room)
 {
 	const struct audit_report *report = reported->report;
-	struct series *all = calloc(report->count + 1, sizeof(*all));
-	size_t n = 0, shown = 0, left[AUDIT_CRITICAL + 1];
+	struct intern lines;
+	struct strbuf line;
+	uint32_t number;
+	size_t left[AUDIT_CRITICAL + 1];
 	memcpy(left, report->left_out, sizeof(left));
-	m->out->failed |= !all;
-	for (size_t i = 0; all && i < report->count; ++i) {
-		const struct audit_finding *f = &report->findings[i];
-		char *line = series_line(f);
-		m->out->failed |= !line;
-		if (line)
-			all[n++] = (struct series){line, f->severity, audit_is_users(f->owner)};
-	}
-	if (n)
-		qsort(all, n, sizeof(*all), compare_series);
-	if (n)
-		head(m, "finding", "A finding.");
-	for (size_t i = 0; i < n; ++i) {
-		bool again = i && strcmp(all[i].line, all[i - 1].line) == 0;
-		if (!again && shown < room) {
-			strbuf_puts(m->out, all[i].line);
-			++shown;
-		} else if (!again) {
-			++left[all[i].severity];
+	intern_init(&lines);
+	strbuf_init(&line);
+	for (int rank = 0; rank < 2 * (AUDIT_CRITICAL + 1); ++rank) {
+		int severity = AUDIT_CRITICAL - rank % (AUDIT_CRITICAL + 1);
+		size_t from = lines.count;
+		for (size_t i = 0; i < report->count; ++i) {
+			const struct audit_finding *f = &report->findings[i];
+			if ((int)f->severity != severity
+			    || audit_is_users(f->owner) != (rank > AUDIT_CRITICAL))
+				continue;
+			strbuf_reset(&line);
+			strbuf_puts(&line, "getmnt_audit_finding{");
+			put_label(&line, "code", audit_rules[f->code].code);
+			put_label(&line, "severity", audit_severity_name(f->severity));
+			put_label(&line, "target", f->target);
+			put_label(&line, "owner", f->owner);
+			strbuf_puts(&line, "} 1\n");
+			m->out->failed |= intern_put(&lines, strbuf_str(&line), line.len, &number);
+		}
+		/* No line of another rank is equal to one of these. */
+		if (lines.count > from)
+			qsort(lines.of + from, lines.count - from, sizeof(*lines.of), compare_lines);
+		for (size_t i = from; i < lines.count; ++i) {
+			if (i == 0)
+				head(m, "finding", "A finding.");
+			strbuf_puts(m->out, i < room ? lines.of[i] : "");
+			left[severity] += i >= room;
 		}
 	}
-	for (size_t i = 0; i < n; ++i)
-		free(all[i].line);
-	free(all);
-	m->series += (unsigned)shown;
+	m->out->failed |= line.failed;
+	m->series += lines.count < room ? (unsigned)lines.count : room;
+	strbuf_destroy(&line);
+	intern_destroy(&lines);
 	put_severities(m, "findings_left_out", "Findings without a series of their own.", left);
 }
 
