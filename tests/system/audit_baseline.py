@@ -105,10 +105,7 @@ gm.run("mount", "--move", "/data", "/home")
 tmpfs("/stack")
 tmpfs("/stack")
 expect_changes("a stack", *["BASE-CAME warning /stack not mounted -> t (tmpfs)"] * 2)
-gm.getmnt("audit", "--save=/keep/stack")
 gm.run("umount", "/stack")
-result = audit("--baseline=/keep/stack")
-gm.expect(result.out.count(b"BASE-WENT") == result.out.count(b"BASE-") == 1, f"one of a stack: {result.out}")
 gm.run("umount", "/stack")
 
 # Changed mounts.
@@ -194,13 +191,6 @@ gm.expect(not trigger.requests(), "the automount was pulled")
 expect_changes("a trigger", "BASE-CAME warning /trigger not mounted -> getmnt-test (autofs)")
 gm.umount("/trigger", gm.MNT_DETACH)
 
-# Many mounts.
-for i in range(1500):
-    gm.mount("t", gm.mkdir(f"/run/{i}"), "tmpfs")
-gm.expect(audit("--save=/keep/many").status == 0, "many")
-result = audit("--baseline=/keep/many")
-gm.expect(result.status == 0 and json.loads(result.out)["findings"] == [], f"many: {result.status} {result.err}")
-gm.expect(len(changes()) == 1500, "1500 came")
 gm.run("umount", "/bound")
 gm.run("umount", "/img")
 gm.done()
