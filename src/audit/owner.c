@@ -39,30 +39,21 @@ static bool has_unit(const struct fstab_world *world, const struct fstab_line *l
 	return world->unit && name && world->unit(world->arg, name) == FSTAB_IDLE_UNIT;
 }
 
-/** Get the key of a line's mount point.  @return false: it has none. */
-static bool key_of(const struct tabline *line, uint64_t *key)
-{
-	/* A damaged line may still have one. */
-	const char *target = line->kind >= TABLINE_ENTRY ? tabline_value(line, TABLINE_TARGET)
-	                                                 : NULL;
-	if (!target || *target != '/')
-		return false;
-	*key = map64_text(target);
-	return true;
-}
-
 /** Give each mount at the mount point of a line the number of that line, also if it is hidden, or
    not of the line: its comment may ignore findings.
     @return whether there was memory. */
 static bool number_places(struct fstab_plan *plan, const struct tablines *lines)
 {
 	struct map64 by_target;
-	uint64_t key;
 	bool failed = false;
 	map64_init(&by_target);
 	for (uint32_t i = 0; i < lines->count && !failed; ++i) {
-		if (key_of(&lines->lines[i], &key))
-			failed = map64_put(&by_target, key, i) == MAP64_NONE;
+		/* A damaged line may still have a mount point. */
+		const struct tabline *line = &lines->lines[i];
+		const char *target = line->kind >= TABLINE_ENTRY
+		                     ? tabline_value(line, TABLINE_TARGET) : NULL;
+		if (target && *target == '/')
+			failed = map64_put(&by_target, map64_text(target), i) == MAP64_NONE;
 	}
 	for (size_t i = 0; i < plan->count && !failed; ++i) {
 		struct fstab_line *line = &plan->lines[i];

@@ -156,7 +156,8 @@ static void put_findings(struct metrics *m, const struct audit_reported *reporte
 		}
 		/* No line of another rank is equal to one of these. */
 		if (lines.count > from)
-			qsort(lines.of + from, lines.count - from, sizeof(*lines.of), compare_lines);
+			qsort(lines.of + from, lines.count - from, sizeof(*lines.of),
+			      compare_lines);
 		for (size_t i = from; i < lines.count; ++i) {
 			if (i == 0)
 				head(m, "finding", "A finding.");
