@@ -297,7 +297,7 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 		return NULL;
 	}
 	dev->tags = tags;
-	dev->told = true;
+	dev->has_tags = true;
 	/* A device that a list did not probe may still be requested. */
 	dev->tagged = wanted || tags.known != DEVMAP_UNSAFE;
 	return &dev->tags;

@@ -61,13 +61,13 @@ struct devmap_dev {
 	uint64_t loop_offset, loop_limit;
 	bool avoided;            /* by devmap_mount_avoid() */
 	bool tagged;
-	bool told;               /* tags are filled */
+	bool has_tags;           /* tags are filled */
 	const char *part;        /* reason for devmap_part(), from the tags */
 	struct devmap_tags tags;
 
 	/* An anonymous number: */
 	const char *source;
-	struct devmap_dev *behind;
+	struct devmap_dev *of_source;
 };
 
 /** A journal in use: a name in /proc/fs/jbd2. */

@@ -364,7 +364,7 @@ static const char *devmap_held(struct devmap *map, struct devmap_dev *dev, const
 const char *devmap_part(struct devmap *map, uint32_t major, uint32_t minor)
 {
 	struct devmap_dev *dev = devmap_get(map, major, minor);
-	if (!dev || !dev->told || !*devmap_kname(map, dev))
+	if (!dev || !dev->has_tags || !*devmap_kname(map, dev))
 		return NULL;
 	bool unread = map->unread;
 	struct devmap_dev *disk = devmap_whole(map, dev);

@@ -47,10 +47,10 @@ struct devmap_dev *devmap_of_mount(struct devmap *map, const struct mount *m)
 		return dev;
 	/* Mounts of the same anonymous number usually have the same source. */
 	if (!dev->source || strcmp(dev->source, source) != 0) {
-		dev->behind = devmap_of_name(map, source + 5);
+		dev->of_source = devmap_of_name(map, source + 5);
 		dev->source = devmap_strndup(map, source, strlen(source));
 	}
-	return dev->behind;
+	return dev->of_source;
 }
 
 bool devmap_mount_device(struct devmap *map, const struct mount *m, uint32_t *major,

@@ -96,7 +96,7 @@ const struct host_units *host_units(struct host *host);
 
 /* Devices: devices.c */
 
-/** What a mount or swap space stands on. */
+/** The device of a mount or swap space. */
 struct fstab_device {
 	const struct devmap_tags *tags;   /* NULL: no device */
 	struct devmap_loop loop;          /* file is NULL if it is not a loop device */
@@ -106,10 +106,10 @@ struct fstab_device {
 	uint32_t major, minor;
 };
 
-/** What a mount stands on.  @return 0, or -1 (ENOMEM). */
+/** The device of a mount.  @return 0, or -1 (ENOMEM). */
 int host_mount_device(void *host, const struct mount *mount, struct fstab_device *device);
 
-/** What a swap space stands on, by its name in /proc/swaps.  @return 0, or -1 (ENOMEM). */
+/** The device of a swap space, by its name in /proc/swaps.  @return 0, or -1 (ENOMEM). */
 int host_swap_device(void *host, const char *name, struct fstab_device *device);
 
 /** Whether the device of a mount is known to take no writes. */
@@ -341,7 +341,7 @@ enum host_swaps_problem {
 	HOST_SWAPS_BLIND,        /* not read: it could block */
 	HOST_SWAPS_UNREADABLE,   /* errno says why */
 	HOST_SWAPS_TOO_MANY,     /* more than a kernel can have */
-	HOST_SWAPS_DAMAGED,      /* a line that is not of such a list */
+	HOST_SWAPS_DAMAGED,      /* an invalid line */
 };
 
 struct host_swaps {
@@ -367,7 +367,7 @@ void host_swaps_destroy(struct host_swaps *swaps);
  *
  * @arena   Gets the names.
  * @swaps [out]  An array, to be freed.
- * @damaged [out]  The first line that is not of such a list and is passed over; the heading is 1;
+ * @damaged [out]  The first invalid line, which is passed over; the heading is 1;
  *          0: none.
  * @return its length, or -1.  Errors: ENOMEM.
  */

@@ -127,7 +127,7 @@ static int read_steady(struct replace *file, int dirfd, const char *name, struct
 }
 
 /** Read the target of a symlink that is itself to be replaced; a dangling one is empty. */
-static int read_behind(struct replace *file, const struct replace_name *name)
+static int read_link_target(struct replace *file, const struct replace_name *name)
 {
 	struct place place;
 	struct stat st;
@@ -189,7 +189,7 @@ static int read_place(struct replace *file, struct place *place, const struct re
 	} else if (name->at_link && S_ISLNK(file->st.st_mode)) {
 		/* It may have been no symlink a moment ago. */
 		file->at_link = file->link != NULL;
-		rc = file->at_link ? read_behind(file, name)
+		rc = file->at_link ? read_link_target(file, name)
 		     : replace_fail(&file->error, RP_CHANGED, 0, "resolving its name");
 	} else {
 		rc = read_steady(file, file->dirfd, file->name, &file->st);

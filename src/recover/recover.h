@@ -149,11 +149,10 @@ struct rec_judgement {
 /**
  * Judge a file.
  *
- * A line is of the mount that has the same target, source, type and options; failing
- * that, of one with the same target and as much of the rest as can be had; failing
- * that, of one with the same source.  Lines and mounts that are alike are paired in
- * their order, one each.  The order of options, and of escapes that mean the same, is
- * of no account.  Linear but for a sort of each line's options.
+ * A line is of the mount with the same target, source, type and options; else of one with the same
+ * target and as many of the other fields as possible; else of one with the same source.  Equal
+ * lines and mounts are paired in their order.  The order of options and unneeded escapes do not
+ * matter.  Linear but for a sort of each line's options.
  *
  * @judgement [out]  To be freed by rec_judgement_destroy(), also on failure.
  * @return 0, or -1.  Errors: ENOMEM.
@@ -173,8 +172,7 @@ bool rec_is_right(const struct rec_judgement *judgement);
 void rec_build(const struct rec_input *in, const struct rec_judgement *judgement,
                struct strbuf *out);
 
-/** Append the options of a mount as /proc/mounts has them, escaped as the kernel
-    gave them. */
+/** Append the options of a mount as /proc/mounts has them, escaped as the kernel shows them. */
 void rec_options(const struct mount *mount, struct strbuf *out);
 
 /** The names of formats, verdicts and fields (by the number of the bit). */

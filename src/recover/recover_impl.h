@@ -3,7 +3,7 @@
  * What the files of recover/ share.
  *
  *     judge.c    which line is of which mount, and what is wrong with it
- *     build.c    the file made anew
+ *     build.c    the rebuilt file
  *     options.c  lists of options as sets; which of them are hints
  */
 #ifndef GM_RECOVER_RECOVER_IMPL_H

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a name is one of the kernel's table, by what links say.
- *
- * Nothing but links is read, and those by their text: where /proc is not mounted, as in
- * the system of a disk under /mnt, a link to it leads to where it will be.  What leads
- * there by a directory that is a link is not seen here: putfile.h tells that.
+ * Whether a name leads to the kernel's table, by the text of symlinks: where /proc is not mounted,
+ * as in the system of a disk under /mnt, a symlink leads to where it will be.  Symlinks to a
+ * directory in /proc are found when the file is opened.
  */
 #include "cmd/recover/recover.h"
 
@@ -15,8 +13,8 @@
 #include <limits.h>
 #include <string.h>
 
-/** What a path is: 1 the kernel's own table, in the format of an mtab; -1 another file
-    of /proc or of a process there; 0 neither. */
+/** What a path is: 1 the kernel's own table, in the format of an mtab; -1 another file of /proc or
+    of a process there; 0 neither. */
 static int kernel_table(const char *path)
 {
 	static const char digits[] = "0123456789";
