@@ -94,6 +94,7 @@ struct options {
 	/* how they are shown */
 	int form;                 /* a row of output_forms */
 	bool tree, list;          /* requested by name */
+	int color;                /* enum color_when */
 	bool ascii, bytes, canonicalize, nocanonicalize, evaluate, df, dfi;
 	bool noheadings, notruncate, nofsroot, vfs_all, shell, quiet;
 	int nest;                 /* 1: --stacks=nest */

@@ -365,3 +365,10 @@ void options_help(const struct option_table *table, const char *usage, const cha
 		fprintf(out, "\n%s", notes);
 	fprintf(out, "\nDetails: man 8 getmnt-%s\n", table->command);
 }
+
+bool color_is_on(int when, bool terminal)
+{
+	const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
+	bool suits = terminal && term && *term && strcmp(term, "dumb") != 0 && !(none && *none);
+	return when == COLOR_ALWAYS || (when == COLOR_AUTO && suits);
+}

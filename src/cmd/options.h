@@ -71,12 +71,21 @@ enum {
 #define OPT_IS_SECONDS(type, field, most) \
 	.how = OPT_SECONDS, .offset = offsetof(type, field), .max = most
 
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/** Whether to print in colors.  @terminal  The output goes to one.  Source: no-color.org. */
+bool color_is_on(int when, bool terminal);
+
 enum stats_form { STATS_NONE, STATS_TEXT, STATS_JSON };
 
 /** The row of --stats.  @field  An int: enum stats_form. */
 #define OPTION_STATS(type, field) \
 	{"stats", 0, "[text|json]", "kernel calls and counts on standard error", \
 	 OPT_IS_WORD(type, field), .base = STATS_TEXT}
+/** The row of --color.  @field  An int: enum color_when. */
+#define OPTION_COLOR(type, field) \
+	{"color", 0, "[WHEN]", "colors: auto (on a terminal), always, never", \
+	 "auto|always|never", OPT_IS_WORD(type, field), .bare = COLOR_ALWAYS}
 #define OPTION_HELP(type, field) {"help", 'h', NULL, "this help", OPT_IS_FLAG(type, field)}
 
 /** The options of a command. */

@@ -17,6 +17,7 @@
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int print_table(struct libscols_table *table)
 {
@@ -177,6 +178,27 @@ static void keep_widths(struct libscols_table *table, const struct run *run,
 	widths->begun = printed;
 }
 
+/** Color the cells of STATE that need attention. */
+static void color_states(struct libscols_table *table, const struct run *run,
+                         const struct view *view)
+{
+	const unsigned bad = 1u << MT_HUNG | 1u << MT_STALE | 1u << MT_DELETED | 1u << MT_LOST;
+	scols_table_enable_colors(table, 1);
+	for (size_t i = 0; i < run->cols->count && run->d; ++i) {
+		if (strcmp(columns_at(run->cols, i)->info.name, "STATE") != 0)
+			continue;
+		for (size_t r = 0; r < view->count; ++r) {
+			uint32_t node = view->rows[r].node;
+			enum mt_state state = node == MT_NONE ? MT_OK
+			                      : mtree_shown_state(&run->d->tree.nodes[node]);
+			struct libscols_line *line = scols_table_get_line(table, r);
+			if (state != MT_OK && state != MT_UNTESTED)
+				scols_cell_set_color(scols_line_get_cell(line, i),
+				                     bad >> state & 1 ? "red" : "brown");
+		}
+	}
+}
+
 /** Hide the column STATE, which nobody requested, if it is blank in all rows. */
 static void hide_state(struct libscols_table *table, struct run *run)
 {
@@ -221,6 +243,8 @@ int out_scols(struct run *run, const struct view *view, struct out_widths *width
 	failed = failed || add_rows(table, &cells, view, &longest) != 0 || !have_room(longest);
 	if (!failed && o->form == FORM_DEFAULT && !widths)
 		hide_state(table, run);
+	if (!failed && o->form == FORM_DEFAULT && color_is_on(o->color, isatty(STDOUT_FILENO)))
+		color_states(table, run, view);
 	os_mark(MARK_END);
 	errno = ENOMEM;
 	if (!failed)

@@ -14,15 +14,31 @@
 struct shown {
 	struct strbuf out, line;
 	bool terminal;
+	bool colored;            /* a diff, without NUL bytes */
 	bool octal;              /* harmful bytes become \\ooo, as in an fstab; else \\xhh */
 	bool masked;             /* a secret was masked */
 };
+
+/** Print a diff in the colors of git. */
+static void print_colored(const char *text)
+{
+	for (const char *line = text; *line;) {
+		size_t n = strcspn(line, "\n");
+		bool file = strncmp(line, "--- ", 4) == 0 || strncmp(line, "+++ ", 4) == 0;
+		const char *color = file ? "\033[1m" : *line == '@' ? "\033[36m"
+		                    : *line == '-' ? "\033[31m" : *line == '+' ? "\033[32m" : "";
+		printf("%s%.*s%s\n", color, (int)n, line, *color ? "\033[m" : "");
+		line += n + (line[n] == '\n');
+	}
+}
 
 /** Print the text, if requested and complete, and free it.  @return whether it is complete. */
 static bool shown_end(struct shown *s, bool prints)
 {
 	bool complete = !s->out.failed && !s->line.failed;
-	if (complete && prints)
+	if (complete && prints && s->colored)
+		print_colored(strbuf_str(&s->out));
+	else if (complete && prints)
 		fwrite(strbuf_str(&s->out), 1, s->out.len, stdout);
 	strbuf_destroy(&s->out);
 	strbuf_destroy(&s->line);
@@ -35,7 +51,7 @@ static void show_bytes(void *arg, const char *bytes, size_t n)
 	struct shown *s = arg;
 	strbuf_reset(&s->line);
 	s->masked |= mask_line(bytes, n, &s->line);
-	if (!s->terminal) {
+	if (!s->terminal && !s->colored) {
 		strbuf_add(&s->out, strbuf_str(&s->line), s->line.len);
 		return;
 	}
@@ -77,10 +93,11 @@ int put_diff(const struct put *put, const char *new, size_t len, struct linediff
 	const struct put_options *o = put->options;
 	struct shown s = {.terminal = isatty(STDOUT_FILENO)};
 	bool shows = o->diff || o->write;
+	s.colored = color_is_on(o->color, s.terminal);
 	put_name(&s.out, "--- ", put->file.missing ? "/dev/null" : put->file.path);
 	put_name(&s.out, "+++ ", put->file.path);
 	int rc = linediff(shows ? &s.out : NULL, put->file.text, put->file.len, new, len,
-	                  s.terminal || !o->diff ? show_bytes : NULL, &s, count);
+	                  s.terminal || s.colored || !o->diff ? show_bytes : NULL, &s, count);
 	int error = rc != 0 ? errno : ENOMEM;
 	bool prints = shows && rc == 0 && count->removed + count->added > 0;
 	if (shown_end(&s, prints) && rc == 0)

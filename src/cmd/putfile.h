@@ -31,11 +31,13 @@ struct put_options {
 	bool force;                /* despite new boot risks and other hard links */
 	bool force_file;           /* replace a symlink with a file, not its target */
 	bool no_backup;
+	int color;                 /* of the diff: enum color_when */
 };
 
 /** The rows of these options for the table of a command.  @put  The field of its options. */
 #define PUT_ROWS(type, put) \
 	OPTION_GROUP("Writing the file"), \
+	OPTION_COLOR(type, put.color), \
 	{"check", 0, NULL, "only set the exit status: 0 no changes needed", \
 	 OPT_IS_FLAG(type, put.check), .excludes = PUT_EXCLUDES}, \
 	{"diff", 0, NULL, "print the changes as diff -u does", \

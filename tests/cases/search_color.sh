@@ -38,3 +38,10 @@ getmnt search --color=always -o PATH "/d" t
 getmnt search --color=always -0 "/d" t | tr '\0' '\n'
 getmnt search --color=always --format=jsonl "/d" t
 status search --color=green "/d" t 2>&1
+echo "== other commands"
+printf 'tmpfs /a tmpfs size=1m 0 0\n# end\n' >tab
+for args in "fstab --merge=tab --diff --add=persistent --fix=options" "fstab --merge=tab --diff --add=persistent --color=never" \
+	"audit --fstab=tab" "discover -l -o TARGET,STATE"; do
+	# shellcheck disable=SC2086
+	getmnt $args --color -F "$(table cli/stacked)" 2>/dev/null | head -n 6 | sed "s|$PWD/||" | cat -v
+done

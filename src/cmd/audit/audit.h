@@ -59,6 +59,7 @@ struct audit_way {
 	struct audit_limits limits;
 	const char *root;        /* for the report of an audit that failed */
 	bool live;
+	int color;               /* enum color_when */
 	bool unsaved;            /* the baseline will not be saved */
 	struct strbuf said;      /* messages, one per line */
 	const char *save;        /* the file for `saved`, written after the document; or NULL */

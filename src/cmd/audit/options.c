@@ -138,6 +138,7 @@ static const struct option_row audit_rows[] = {
 	 ONCE(tab_file)},
 	{"under", 0, NULL, "look for files that mounts cover", FLAG(under)},
 	OPTION_GROUP("Output"),
+	OPTION_COLOR(struct audit_opts, way.color),
 	{"format", 0, "FORM", "text, json, jsonl, nagios or prometheus", FORMS, .take = take_form},
 	{"json", 'J', NULL, "one JSON document", FORM(AF_JSON)},
 	{"jsonl", 0, NULL, "JSON on one line, for collectors", FORM(AF_JSONL)},
@@ -172,7 +173,7 @@ static const struct option_row plugin_rows[] = {
 	OPTION_HELP(struct audit_opts, help),
 };
 
-static const char plugin_lacks[] = "explain fail-on json jsonl list-rules max-time output "
+static const char plugin_lacks[] = "color explain fail-on json jsonl list-rules max-time output "
                                    "prometheus save stats help verbose format nagios";
 
 const struct option_table audit_table = {

@@ -92,10 +92,8 @@ int audit_way_report(struct audit_way *way, const struct audit_reported *given,
                      struct strbuf *document)
 {
 	struct audit_reported reported = *given;
-	const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
 	reported.terminal = way->terminal && !way->output;
-	reported.colored = reported.terminal && term && strcmp(term, "dumb") != 0
-	    && !(plain && *plain);
+	reported.colored = !way->output && color_is_on(way->color, way->terminal);
 	reported.way = way;
 	if (way->unsaved
 	    || (way->whole && (!audit_is_complete(&reported) || reported.lacking)))

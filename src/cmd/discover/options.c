@@ -163,6 +163,7 @@ static const struct option_row option_rows[] = {
 	OPTION_GROUP("Output"),
 	{"ascii", 'a', NULL, "draw the tree in ASCII", FLAG(ascii)},
 	{"bytes", 'b', NULL, "sizes in bytes", FLAG(bytes)},
+	OPTION_COLOR(struct options, color),
 	{"canonicalize", 'c', NULL, "canonical names of sources", FLAG(canonicalize), EX(CANON_C)},
 	{"df", 'D', NULL, "the columns of df(1)", FLAG(df), EX(COLUMNS)},
 	{"dfi", 'I', NULL, "the columns of df -i", FLAG(dfi), EX(COLUMNS)},

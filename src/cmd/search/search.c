@@ -31,7 +31,6 @@
 enum { FIRST_STEPS = 64 };
 
 /* In the order of the words of their options. */
-enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 static const int sort_flags[] = {0, SEARCH_BYNAME, SEARCH_BYINODE};
 _Static_assert(SEARCH_ENGINE_AUTO == 0 && SEARCH_ENGINE_SYNC == 1 && SEARCH_ENGINE_BULK == 2,
                "words of --engine");
@@ -40,7 +39,7 @@ struct search_args {
 	struct search_options options;
 	bool nul, metadata, help, list_columns;
 	int form;                    /* enum search_form; -1: not given */
-	int color;                   /* enum color */
+	int color;                   /* enum color_when */
 	int sort;                    /* index in sort_flags */
 	int stats;                   /* enum stats_form */
 	unsigned types;              /* 1 << DT_*; 0: all */
@@ -216,12 +215,8 @@ static int choose_form(const struct search_args *args, struct search_out *out)
 /** Whether names are printed in colors. */
 static bool wants_color(const struct search_args *args, const struct search_out *out)
 {
-	if ((out->form != SF_PATHS && out->form != SF_LONG) || out->nul
-	    || args->color == COLOR_NEVER)
-		return false;
-	const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
-	return args->color == COLOR_ALWAYS
-	       || (out->terminal && term && *term && strcmp(term, "dumb") != 0 && !(none && *none));
+	return (out->form == SF_PATHS || out->form == SF_LONG) && !out->nul
+	       && color_is_on(args->color, out->terminal);
 }
 
 /** End the search: stdout cannot be written. */
