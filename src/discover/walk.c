@@ -2,10 +2,10 @@
 /*
  * The search for mounts: its policy for bfs, and the pruning rules.
  *
- * To add a rule: its name in the enum, its row in discover_rules[], its test by dsc_rule() or a
- * field of struct walk_node in walk_entry() (by name and type), walk_meta() (by metadata),
- * walk_judge() (at a mount or boundary) or walk_settled() (after a mount was named), and a test in
- * tests/unit/test_discover.c.
+ * To add a rule: its name in enum discover_rule, its row in discover_rules[], its test by
+ * dsc_rule() or a field of struct walk_node in walk_entry() (by name and type), walk_meta() (by
+ * metadata), walk_judge() (at a mount or boundary) or walk_settled() (after a mount was named), and
+ * a row in tests/unit/test_discover.c.
  *
  *   walk_entry, walk_meta    run in any thread, and only read struct walk_node
  *   walk_judge               runs in the thread that owns the tree
