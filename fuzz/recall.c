@@ -130,7 +130,7 @@ static void try_record(struct os *os, const struct fuzz_kernel *kernel, int32_t 
 	uint64_t start;
 	bool is_left = lives(os, pid, &start);
 	made[0] = '\0';
-	int dir = prober_memory_open(os, false);
+	int dir = prober_memory_open(os);
 	prober_record(os, dir, &self, &question, pid, start, false);
 	os_close(os, dir);
 	FUZZ_CHECK(*made);
@@ -155,7 +155,7 @@ static void try_record(struct os *os, const struct fuzz_kernel *kernel, int32_t 
 	fuzz_kernel_set(&other);
 	struct prober_left *left;
 	removed = 0;
-	dir = prober_memory_open(os, false);
+	dir = prober_memory_open(os);
 	ssize_t n = prober_recall(os, dir, &self, &left);
 	FUZZ_CHECK(n == is_left && (size_t)n + removed == 1);
 	if (n)
@@ -193,7 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct prober_left *left;
 	removed = 0;
 	/* Without a name there is no directory. */
-	int dir = prober_memory_open(&os, false);
+	int dir = prober_memory_open(&os);
 	FUZZ_CHECK(dir >= 0 || nnames == 0);
 	ssize_t n = nnames ? prober_recall(&os, dir, &self, &left) : 0;
 	os_close(&os, dir);

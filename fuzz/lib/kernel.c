@@ -228,7 +228,7 @@ int __wrap_os_create_new(struct os *os, int dirfd, const char *name);
 int __wrap_os_unlinkat(struct os *os, int dirfd, const char *name);
 int __wrap_os_mkdirat(struct os *os, int dirfd, const char *name, unsigned mode);
 int __wrap_os_getcwd(struct os *os, char *buf);
-char *__wrap_os_hostname(struct os *os);
+char *__wrap_os_uname(struct os *os, bool release);
 unsigned __wrap_os_nofile(struct os *os, unsigned most, bool raise);
 int __wrap_os_dupfd(struct os *os, int fd, int min);
 ssize_t __wrap_os_listmount(struct os *os, uint64_t mnt_id, uint64_t last, uint64_t *ids, size_t n);
@@ -478,8 +478,9 @@ int __wrap_os_getcwd(struct os *os, char *buf)
 	return 0;
 }
 
-char *__wrap_os_hostname(struct os *os)
+char *__wrap_os_uname(struct os *os, bool release)
 {
+	(void)release;
 	count(os, OS_UNAME);
 	return strdup("host");
 }

@@ -181,7 +181,7 @@ int host_fstype(void *arg, const char *fstype)
 		return -1;
 	if (!host->types_read) {
 		host->types_read = true;
-		char *release = os_release(os);
+		char *release = os_uname(os, true);
 		struct strbuf path;
 		strbuf_init(&path);
 		os_read_file(os, AT_FDCWD, "/proc/filesystems", TYPES_MAX, &host->filesystems,

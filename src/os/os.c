@@ -296,16 +296,12 @@ int os_getcwd(struct os *os, char *buf)
 	return OS_SYSCALL(os, OS_GETCWD, getcwd, buf, PATH_MAX) < 0 ? -1 : 0;
 }
 
-char *os_hostname(struct os *os)
+char *os_uname(struct os *os, bool release)
 {
 	struct utsname name;
-	return OS_CALL(os, OS_UNAME, uname, &name) == 0 ? strdup(name.nodename) : NULL;
-}
-
-char *os_release(struct os *os)
-{
-	struct utsname name;
-	return OS_CALL(os, OS_UNAME, uname, &name) == 0 ? strdup(name.release) : NULL;
+	if (OS_CALL(os, OS_UNAME, uname, &name) != 0)
+		return NULL;
+	return strdup(release ? name.release : name.nodename);
 }
 
 int os_dupfd(struct os *os, int fd, int min)

@@ -292,11 +292,9 @@ ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, siz
     @return 0, or -1.  Errors: ENOENT (it was removed), ENAMETOOLONG. */
 int os_getcwd(struct os *os, char *buf);
 
-/** The host's name, by uname(2).  @return a string that the caller frees, or NULL. */
-char *os_hostname(struct os *os);
-
-/** The release of the kernel: "6.1.0-13-amd64".  @return as os_hostname(). */
-char *os_release(struct os *os);
+/** The host's name, or the release of the kernel ("6.1.0-13-amd64"): uname(2).
+    @return a string that the caller frees, or NULL. */
+char *os_uname(struct os *os, bool release);
 
 /** fcntl(F_DUPFD_CLOEXEC).  @return a descriptor of at least min, or -1. */
 int os_dupfd(struct os *os, int fd, int min);

@@ -127,7 +127,7 @@ static int memory_open_base(struct os *os, char *base)
 	return at;
 }
 
-int prober_memory_open(struct os *os, bool make)
+int prober_memory_open(struct os *os)
 {
 	char base[PROBER_DIR_MAX];
 	uid_t uid = geteuid();
@@ -139,8 +139,7 @@ int prober_memory_open(struct os *os, bool make)
 	                   : memory_open_base(os, base);
 	if (run < 0)
 		return -1;
-	int error = make && os_mkdirat(os, run, MEMORY_DIR, 0700) != 0 && errno != EEXIST ? errno
-	                                                                                  : 0;
+	int error = os_mkdirat(os, run, MEMORY_DIR, 0700) != 0 && errno != EEXIST ? errno : 0;
 	int fd = os_opendir(os, run, MEMORY_DIR);
 	if (fd < 0 && errno == ENOENT && error)
 		errno = error;

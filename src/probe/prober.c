@@ -118,7 +118,7 @@ int prober_lock(struct prober *prober, double deadline)
 	double seconds = prober->timeout + LOCK_WITHIN, end = os_now() + seconds;
 	if (deadline > 0 && deadline < end)
 		end = deadline;
-	int rc, fd = prober_memory_open(os, true);
+	int rc, fd = prober_memory_open(os);
 	if (fd < 0)
 		return -1;
 	for (double steps = seconds * 1e3 / LOCK_MS;

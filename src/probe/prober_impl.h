@@ -71,10 +71,9 @@ int prober_room(const struct prober_use *uses, size_t n, uint32_t owner);
 /** Read the parts that all records of this run share. */
 void prober_self_init(struct os *os, struct prober_self *self);
 
-/** Open the directory of the records.
-    @make  Create it if it does not exist.
+/** Open the directory of the records, creating it if necessary.
     @return a descriptor, or -1.  Errors: as prober_lock(). */
-int prober_memory_open(struct os *os, bool make);
+int prober_memory_open(struct os *os);
 
 /** Read the records of the processes that still exist; remove the others.
     @dir  From prober_memory_open().

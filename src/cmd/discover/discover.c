@@ -67,7 +67,7 @@ int machine_read(struct run *run)
 	char link[64];
 	if (!run->live)
 		return 0;
-	run->host = os_hostname(&run->os);
+	run->host = os_uname(&run->os, false);
 	if ((!run->host && errno == ENOMEM)
 	    || read_line(run, "/proc/sys/kernel/random/boot_id", &run->boot_id) != 0)
 		return -1;
