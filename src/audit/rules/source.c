@@ -214,6 +214,11 @@ static const char *shown_source(const struct audit *audit, const struct audit_en
 	return hidden ? NULL : entry->source;
 }
 
+static bool is_root(const struct audit_entry *entry)
+{
+	return entry->path && strcmp(entry->path, "/") == 0;
+}
+
 /** Report a source that does not exist. */
 static void add_missing(struct audit *audit, const struct audit_entry *entry, const char *hint,
                         const char *message)
@@ -225,14 +230,26 @@ static void add_missing(struct audit *audit, const struct audit_entry *entry, co
 		       shown_source(audit, entry), hint, "%s", message);
 }
 
+/** Report a source that cannot name a device.  Remounting the root does not need its source. */
+static void add_invalid(struct audit *audit, const struct audit_entry *entry, const char *hint,
+                        const char *message)
+{
+	if (is_root(entry))
+		audit_add_line(audit, entry, FSTAB_SRC_MISSING, AUDIT_WARNING, NULL,
+			       shown_source(audit, entry), hint,
+			       "%s; the kernel has mounted the root already", message);
+	else
+		add_missing(audit, entry, hint, message);
+}
+
 /** Judge a path that is neither a device nor an image.  @return whether it is reported. */
 static bool add_no_device(struct audit *audit, const struct audit_entry *entry, const char *source)
 {
 	enum fact_kind kind = audit_look(audit->in->facts, source);
 	if (kind != FACT_DIR && kind != FACT_OTHER)
 		return false;
-	audit_add_line(audit, entry, FSTAB_SRC_MISSING,
-		       (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
+	unsigned level = entry->optional || is_root(entry) ? AUDIT_WARNING : AUDIT_CRITICAL;
+	audit_add_line(audit, entry, FSTAB_SRC_MISSING, level | (is_root(entry) ? 0 : AUDIT_BOOT),
 		       entry->swap ? "a swap space" : "a block device", NULL,
 		       kind == FACT_DIR && !entry->swap
 		       ? "add bind and use the type none, or use a device" : "use a device",
@@ -309,14 +326,14 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	if (!is_tag(source) && *source != '/') {
 		/* Several devices of bcachefs, or a mere name. */
 		bool uuid = looks_like_uuid(source);
-		add_missing(audit, entry, uuid ? audit_format(audit->report, "use UUID=%s", source)
+		add_invalid(audit, entry, uuid ? audit_format(audit->report, "use UUID=%s", source)
 		                               : "use a path, or TAG=value",
 		            uuid ? "the path does not exist, and looks like a UUID"
 		                 : "the source is neither a path nor a tag");
 		return;
 	}
 	if (is_tag(source) && !fstab_is_tag(source)) {
-		add_missing(audit, entry, "UUID, LABEL, PARTUUID, PARTLABEL or ID",
+		add_invalid(audit, entry, "UUID, LABEL, PARTUUID, PARTLABEL or ID",
 		            "the tag is unknown to mount(8)");
 		return;
 	}
@@ -399,8 +416,7 @@ static const char *other_form(struct audit *audit, const struct audit_entry *ent
 	};
 	const char *source = entry->source;
 	/* The root of a diskless host is mounted before: /dev/nfs. */
-	bool root = entry->path && strcmp(entry->path, "/") == 0;
-	for (size_t i = 0; *source && !root && i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; *source && !is_root(entry) && i < sizeof(rows) / sizeof(*rows); ++i) {
 		const char *form = rows[i][1];
 		if (!word_in(entry->fstype, strlen(entry->fstype), rows[i][0]))
 			continue;
@@ -441,7 +457,7 @@ void audit_source(struct audit *audit, const struct audit_entry *entry)
 {
 	if (entry->flags & FST_NET || strncmp(entry->fstype, "fuse", 4) == 0)
 		judge_keys(audit, entry);
-	bool root = entry->path && strcmp(entry->path, "/") == 0;
+	bool root = is_root(entry);
 	const char *form = entry->bind ? NULL : other_form(audit, entry);
 	if (entry->bind)
 		judge_bind(audit, entry);
