@@ -28,19 +28,14 @@
 
 enum { WORDS_MAX = 8 };
 
-/** A word, as it is written. */
-struct word {
-	const char *at;
-	size_t n;
-};
-
 struct parser {
 	struct audit_config *config;
 	const char *file;
 	uint32_t line;
 	const char *at;          /* the line, of n bytes */
 	size_t n;
-	struct word words[WORDS_MAX + 1];
+	const char *copy;        /* of the line, cut into: */
+	char *words[WORDS_MAX];
 	size_t nwords;
 	bool failed;             /* ENOMEM */
 };
@@ -105,10 +100,10 @@ static bool wrong(struct parser *p, const char *format, ...)
 }
 
 /** A word for a message, masked; "***" if the line has a secret, which may contain blanks. */
-static const char *quoted(struct parser *p, const char *bytes, size_t n)
+static const char *quoted(struct parser *p, const char *word)
 {
 	struct strbuf plain, out;
-	if (p->config->nproblems >= AUDIT_PROBLEMS_MAX)
+	if (!word || p->config->nproblems >= AUDIT_PROBLEMS_MAX)
 		return "";   /* the message is not kept */
 	strbuf_init(&plain);
 	strbuf_init(&out);
@@ -119,10 +114,8 @@ static const char *quoted(struct parser *p, const char *bytes, size_t n)
 	strbuf_puts(&plain, "");
 	mask_text(strbuf_str(&plain), &out);
 	bool secret = strcmp(strbuf_str(&plain), strbuf_str(&out)) != 0;
-	strbuf_reset(&plain);
 	strbuf_reset(&out);
-	strbuf_add(&plain, bytes, n);
-	mask_word(strbuf_str(&plain), &out);
+	mask_word(word, &out);
 	const char *text = secret ? "***" : copy(p, strbuf_str(&out), out.len);
 	p->failed |= plain.failed || out.failed;
 	strbuf_destroy(&plain);
@@ -130,36 +123,32 @@ static const char *quoted(struct parser *p, const char *bytes, size_t n)
 	return text ? text : "";
 }
 
-static const char *quoted_word(struct parser *p, const struct word *word)
+/** A copy of a word, with \ooo decoded.  @return it; NULL after a problem. */
+static char *decode(struct parser *p, const char *word)
 {
-	return quoted(p, word->at, word->n);
-}
-
-/** Copy n bytes, with \ooo decoded.  @return the copy; NULL after a problem. */
-static char *decode(struct parser *p, const char *bytes, size_t n)
-{
-	char *text = copy(p, bytes, n);
+	size_t n = strlen(word);
+	char *text = copy(p, word, n);
 	if (!text)
 		return NULL;
 	size_t len = unescape_octal(text, text, n);
 	text[len] = '\0';
 	if (strlen(text) == len)
 		return text;
-	wrong(p, "\"%s\" contains a NUL byte", quoted(p, bytes, n));
+	wrong(p, "\"%s\" contains a NUL byte", quoted(p, word));
 	return NULL;
 }
 
 /** Compile a pattern.  @return it; NULL after a problem. */
-static struct audit_glob *make_glob(struct parser *p, const char *bytes, size_t n)
+static struct audit_glob *make_glob(struct parser *p, const char *word)
 {
 	struct pattern_error error;
 	size_t sets = 0, len = 0;
-	if (n == 0)
+	if (!*word)
 		wrong(p, "an empty pattern; write one, as /srv/*");
-	const char *plain = n ? decode(p, bytes, n) : NULL;
+	const char *plain = *word ? decode(p, word) : NULL;
 	if (!plain)
 		return NULL;
-	char *text = room(p, 2 * n + 1);
+	char *text = room(p, 2 * strlen(plain) + 1);
 	for (const char *at = plain; text && *at; ++at) {
 		if (*at == '\\')
 			text[len++] = '\\';   /* a byte like any other */
@@ -176,7 +165,7 @@ static struct audit_glob *make_glob(struct parser *p, const char *bytes, size_t 
 		return NULL;
 	*glob = (struct audit_glob){.pool = pool};
 	if (glob_compile(&glob->pool, text, 0, len, 0, &glob->glob, &error) != 0) {
-		wrong(p, "invalid pattern \"%s\": %s", quoted(p, bytes, n), error.why);
+		wrong(p, "invalid pattern \"%s\": %s", quoted(p, word), error.why);
 		return NULL;
 	}
 	if (glob->glob.kind == GLOB_EXACT)
@@ -208,15 +197,12 @@ int64_t audit_day(const char *date, size_t n)
 
 /* Statements. */
 
-static bool parse_codes(struct parser *p, struct audit_row *row, const struct word *word)
+static bool parse_codes(struct parser *p, struct audit_row *row, char *word)
 {
-	for (const char *at = word->at, *end = at + word->n; at <= end; ++at) {
-		const char *comma = memchr(at, ',', (size_t)(end - at));
-		size_t n = (size_t)((comma ? comma : end) - at);
-		if (!audit_codes(at, n, &row->codes))
+	for (const char *code; (code = strsep(&word, ",")) != NULL;) {
+		if (!audit_codes(code, strlen(code), &row->codes))
 			return wrong(p, "unknown rule \"%s\"; getmnt audit --list-rules lists them",
-			             quoted(p, at, n));
-		at += n;
+			             quoted(p, code));
 	}
 	return true;
 }
@@ -227,24 +213,23 @@ static bool parse_conditions(struct parser *p, struct audit_row *row, size_t fro
 	static const char *const keys[] = {"target", "type", "owner", "until"};
 	struct audit_glob **const globs[] = {&row->target, &row->type, &row->owner, NULL};
 	for (size_t i = from; i < p->nwords; ++i) {
-		const struct word *word = &p->words[i];
-		size_t name = opt_name(word->at, word->n), k = 0;
-		while (k < 4 && !word_is(word->at, name, keys[k]))
+		const char *word = p->words[i], *value = strchr(word, '=');
+		size_t k = 0;
+		while (value && k < 4 && !word_is(word, (size_t)(value - word), keys[k]))
 			++k;
-		if (k == 4 || name == word->n)
+		if (!value || k == 4)
 			return wrong(p, "unknown word \"%s\"; conditions are target=, type=, "
 			                "owner=, until=, and a blank in a path is \\040",
-			             quoted_word(p, word));
-		const char *value = word->at + name + 1;
-		size_t n = word->n - name - 1;
+			             quoted(p, word));
+		++value;
 		if (globs[k] ? *globs[k] != NULL : row->until != AUDIT_FOREVER)
 			return wrong(p, "%s= is given twice; write two lines", keys[k]);
-		if (globs[k] && !(*globs[k] = make_glob(p, value, n)))
+		if (globs[k] && !(*globs[k] = make_glob(p, value)))
 			return false;
-		if (!globs[k] && (row->until = audit_day(value, n)) < 0)
+		if (!globs[k] && (row->until = audit_day(value, strlen(value))) < 0)
 			return wrong(p, "invalid date \"%s\"; write the last day as "
 			                "until=YYYY-MM-DD",
-			             quoted(p, value, n));
+			             quoted(p, value));
 	}
 	bool known = !row->owner;
 	for (size_t i = 0; !known && audit_owners[i]; ++i)
@@ -256,34 +241,34 @@ static bool parse_conditions(struct parser *p, struct audit_row *row, size_t fro
 static bool parse_findings(struct parser *p, struct audit_row *row)
 {
 	bool severity = row->verb == AUDIT_SEVERITY;
-	const struct word *level = &p->words[1];
+	const char *level = p->words[1];
 	if (p->nwords < 2u + severity)
 		return wrong(p, "words are missing; write %s CODE[,CODE...] [target=GLOB] "
 		                "[type=GLOB] [owner=GLOB] [until=DATE]",
 		             severity ? "severity info|warning|critical" : "ignore");
 	while (severity && row->severity <= AUDIT_CRITICAL
-	       && !word_is(level->at, level->n, audit_severity_name(row->severity)))
+	       && strcmp(level, audit_severity_name(row->severity)) != 0)
 		++row->severity;
 	if (row->severity > AUDIT_CRITICAL)
 		return wrong(p, "unknown severity \"%s\"; must be one of: info, warning, critical",
-		             quoted_word(p, level));
-	return parse_codes(p, row, level + severity) && parse_conditions(p, row, 2 + severity);
+		             quoted(p, level));
+	return parse_codes(p, row, p->words[1 + severity]) && parse_conditions(p, row, 2 + severity);
 }
 
 /** Take the path of a requirement. */
-static bool parse_path(struct parser *p, struct audit_row *row, const struct word *word)
+static bool parse_path(struct parser *p, struct audit_row *row, const char *word)
 {
-	const char *path = decode(p, word->at, word->n);
+	const char *path = decode(p, word);
 	if (!path)
 		return false;
 	if (*path != '/')
 		return wrong(p, "\"%s\" is not an absolute path; write the mount point from / on",
-		             quoted_word(p, word));
+		             quoted(p, word));
 	for (const char *at = path; *at; at += strcspn(at, "/")) {
 		at += strspn(at, "/");
 		if (word_in(at, strcspn(at, "/"), ". .."))
 			return wrong(p, "\"%s\" has . or .. in it; write the mount point without",
-			             quoted_word(p, word));
+			             quoted(p, word));
 	}
 	row->path = fstab_normal(&p->config->arena, path);
 	p->failed |= !row->path;
@@ -308,24 +293,23 @@ static bool parse_require(struct parser *p, struct audit_row *row)
 	if (p->nwords != 3)
 		return wrong(p, "require takes two words; write require PATH OPTION[,OPTION...], a "
 		                "blank in the path as \\040");
-	const struct word *options = &p->words[2];
-	row->options = copy(p, options->at, options->n);
-	if (!row->options || !parse_path(p, row, &p->words[1]))
+	if (!parse_path(p, row, p->words[1]))
 		return false;
+	row->options = p->words[2];
 	const char *list = row->options;
 	size_t n, len;
-	if (*list == ',' || list[options->n - 1] == ',' || strstr(list, ",,"))
+	if (*list == ',' || list[strlen(list) - 1] == ',' || strstr(list, ",,"))
 		return wrong(p, "an empty option: remove the comma");
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
-		const char *as_written = options->at + (o - row->options), *near = NULL;
+		const char *near = NULL;
 		unsigned best = 2;
 		if (is_hidden(o, n))
 			return wrong(p, "\"%s\" cannot be required: the kernel does not show it "
-			                "for a mount", quoted(p, as_written, n));
+			                "for a mount", quoted(p, copy(p, o, n)));
 		audit_nearest(flags, o, n, &best, &near, &len);
 		if (near && best > 0)
 			return wrong(p, "unknown option \"%s\"; did you mean \"%.*s\"?",
-			             quoted(p, as_written, n), (int)len, near);
+			             quoted(p, copy(p, o, n)), (int)len, near);
 	}
 	return true;
 }
@@ -356,17 +340,16 @@ static bool cut(struct parser *p)
 			                "a path as \\%03o",
 			             i + 1, c);
 	}
-	for (const char *at = p->at, *end = at + p->n, *from; ; ) {
-		while (at < end && (*at == ' ' || *at == '\t'))
-			++at;
-		if (at == end || *at == '#')
-			return p->nwords > 0;
+	char *rest = copy(p, p->at, p->n);
+	p->copy = rest;
+	for (char *word; (word = strsep(&rest, " \t")) != NULL && *word != '#';) {
+		if (!*word)
+			continue;
 		if (p->nwords == WORDS_MAX)
 			return wrong(p, "too many words; write a blank in a path as \\040");
-		for (from = at; at < end && *at != ' ' && *at != '\t';)
-			++at;
-		p->words[p->nwords++] = (struct word){from, (size_t)(at - from)};
+		p->words[p->nwords++] = word;
 	}
+	return p->nwords > 0;
 }
 
 static void parse_line(struct parser *p)
@@ -378,17 +361,17 @@ static void parse_line(struct parser *p)
 		p->failed = true;
 		return;
 	}
-	const struct word *verb = &p->words[0], *last = &p->words[p->nwords - 1];
+	const char *verb = p->words[0], *last = p->words[p->nwords - 1];
 	struct audit_row *row = &config->rows[config->count];
 	*row = (struct audit_row){
 		.file = p->file, .line = p->line, .place = place_of(p), .until = AUDIT_FOREVER,
-		.text = copy(p, verb->at, (size_t)(last->at + last->n - verb->at))};
+		.text = copy(p, p->at + (verb - p->copy), (size_t)(last + strlen(last) - verb))};
 	size_t i = 0;
-	while (i < sizeof(verbs) / sizeof(*verbs) && !word_is(verb->at, verb->n, verbs[i].word))
+	while (i < sizeof(verbs) / sizeof(*verbs) && strcmp(verb, verbs[i].word) != 0)
 		++i;
 	if (i == sizeof(verbs) / sizeof(*verbs)) {
 		wrong(p, "unknown statement \"%s\"; must be one of: ignore, severity, require",
-		      quoted_word(p, verb));
+		      quoted(p, verb));
 	} else if (config->count == AUDIT_ROWS_MAX) {
 		wrong(p, "more than %d statements; use patterns", AUDIT_ROWS_MAX);
 	} else {
