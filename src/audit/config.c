@@ -252,7 +252,8 @@ static bool parse_findings(struct parser *p, struct audit_row *row)
 	if (row->severity > AUDIT_CRITICAL)
 		return wrong(p, "unknown severity \"%s\"; must be one of: info, warning, critical",
 		             quoted(p, level));
-	return parse_codes(p, row, p->words[1 + severity]) && parse_conditions(p, row, 2 + severity);
+	return parse_codes(p, row, p->words[1 + severity])
+	       && parse_conditions(p, row, 2 + severity);
 }
 
 /** Take the path of a requirement. */
