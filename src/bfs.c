@@ -56,14 +56,17 @@ struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, 
 	return bfs;
 }
 
-/** A batch to fill. */
+/** A batch to fill; NULL: no memory, so that the traversal has failed. */
 static struct bfs_batch *batch_take(struct bfs *bfs)
 {
 	struct bfs_batch *batch = bfs->spare;
-	if (!batch)
-		return bfs_batch_new();
-	bfs->spare = batch->next;
-	bfs_batch_reset(batch);
+	if (batch) {
+		bfs->spare = batch->next;
+		bfs_batch_reset(batch);
+	} else {
+		batch = bfs_batch_new();
+		bfs->failed |= !batch;
+	}
 	return batch;
 }
 
@@ -203,10 +206,8 @@ static void batch_fill(struct bfs *bfs, struct bfs_batch *batch, unsigned n)
 static bool run_own(struct bfs *bfs, unsigned n)
 {
 	struct bfs_batch *batch = batch_take(bfs);
-	if (!batch) {
-		bfs->failed = true;
+	if (!batch)
 		return false;
-	}
 	batch_fill(bfs, batch, n);
 	bool any = batch->n > 0;
 	if (any)
@@ -215,18 +216,15 @@ static bool run_own(struct bfs *bfs, unsigned n)
 	return any;
 }
 
-/** Give the workers batches; one directory is left to the owner.  @return 0, or -1. */
-static int supply_workers(struct bfs *bfs)
+/** Give the workers batches; one directory is left to the owner. */
+static void supply_workers(struct bfs *bfs)
 {
 	unsigned workers = bfs->stats.threads - 1, most = workers * QUEUED_BATCHES;
-	while (bfs->under_way < most && bfs->frontier.waiting > 1 && !bfs->ended) {
+	struct bfs_batch *batch;
+	while (bfs->under_way < most && bfs->frontier.waiting > 1 && !bfs->ended
+	       && (batch = batch_take(bfs))) {
 		/* A small frontier must not go to one thread. */
 		uint64_t share = bfs->frontier.waiting / (most + 1) + 1;
-		struct bfs_batch *batch = batch_take(bfs);
-		if (!batch) {
-			bfs->failed = true;
-			return -1;
-		}
 		batch_fill(bfs, batch, share < bfs->batch ? (unsigned)share : bfs->batch);
 		if (batch->n == 0) {
 			bfs_batch_put(bfs, batch);
@@ -235,16 +233,14 @@ static int supply_workers(struct bfs *bfs)
 		bfs_pool_put(bfs->pool, batch);
 		++bfs->under_way;
 	}
-	return 0;
 }
 
 /** Supply the workers, read a few directories, and deliver what the workers have read: the
     owner waits only when nothing else is left to do.  @return false at the end. */
 static bool run_shared(struct bfs *bfs)
 {
-	if (supply_workers(bfs) != 0)
-		return false;
-	bool own = run_own(bfs, OWN_BATCH);
+	supply_workers(bfs);
+	bool own = !bfs->failed && run_own(bfs, OWN_BATCH);
 	if (!own && bfs->under_way == 0)
 		return false;
 	while (bfs->under_way > 0) {
