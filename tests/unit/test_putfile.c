@@ -384,6 +384,7 @@ static int answer(const char *text, const char *new, size_t len)
 			signal(numbers[i], SIG_DFL);
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
+		setenv("NO_COLOR", "1", 1);
 		struct put_options o = {.write = true};
 		int rc = do_put(at("f"), &o, NULL, false, new, len, NULL);
 		fflush(stdout);
