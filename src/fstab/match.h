@@ -34,7 +34,7 @@ enum fstab_difference_kind {
 	FSTAB_DIFFER_SOURCE,     /* the line mounts another source, type, subvolume or layers */
 	FSTAB_DIFFER_OPTIONS,    /* VFS flags, or options of the file system */
 	FSTAB_DIFFER_REPEATED,   /* the line has the source and mount point of the other */
-	FSTAB_DIFFER_BESIDE,     /* the line mounts something else on that mount point */
+	FSTAB_DIFFER_CONFLICT,     /* the line mounts something else on that mount point */
 	FSTAB_DIFFER_ELSEWHERE,  /* the line is not mounted, but its source is, as live shows */
 };
 

@@ -153,7 +153,7 @@ static void unmake(struct made *made)
 static char notes[16 * 1024];
 static const char *const kinds[FSTAB_NOTE_KINDS] = {
 	"damaged", "odd",  "missing",  "no-line", "source",    "name",  "options",
-	"refused", "pass", "repeated", "beside",  "elsewhere", "order", "unknown",
+	"refused", "pass", "repeated", "conflict",  "elsewhere", "order", "unknown",
 };
 
 static void print_notes(const struct fstab_merged *merged)
@@ -180,7 +180,7 @@ static void check_match(const struct fstab_match_input *in)
 	/* The kinds of notes that are differences, in the order of enum fstab_difference_kind. */
 	static const enum fstab_note_kind differ[] = {
 		FSTAB_NOTE_MISSING, FSTAB_NOTE_NO_LINE, FSTAB_NOTE_SOURCE, FSTAB_NOTE_OPTIONS,
-		FSTAB_NOTE_REPEATED, FSTAB_NOTE_BESIDE, FSTAB_NOTE_ELSEWHERE,
+		FSTAB_NOTE_REPEATED, FSTAB_NOTE_CONFLICT, FSTAB_NOTE_ELSEWHERE,
 	};
 	struct fstab_match match;
 	struct fstab_merged merged;

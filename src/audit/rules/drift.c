@@ -264,7 +264,7 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 			     "not mounted", "correct the mount point, or mount it there",
 			     "it is not mounted, but its source is mounted on %s", live->target);
 		break;
-	case FSTAB_DIFFER_BESIDE:
+	case FSTAB_DIFFER_CONFLICT:
 	case FSTAB_DIFFER_REPEATED:
 		/* FSTAB-DUP-TARGET reports these. */
 		drift->reported[line->number - 1] = true;

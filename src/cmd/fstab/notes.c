@@ -29,7 +29,7 @@ static const struct {
 	[FSTAB_NOTE_REFUSED] = {"has options that the kernel refuses: %o", "options"},
 	[FSTAB_NOTE_PASS] = {"pass is %p, expected %P", "pass"},
 	[FSTAB_NOTE_REPEATED] = {"the same source and mount point as line %n", "damaged"},
-	[FSTAB_NOTE_BESIDE] = {"mounts something else; the mount there is that of line %n"},
+	[FSTAB_NOTE_CONFLICT] = {"mounts something else; the mount there is that of line %n"},
 	[FSTAB_NOTE_ELSEWHERE] = {"not mounted; its source is mounted on %M"},
 	[FSTAB_NOTE_ORDER] = {"needs line %n, which comes later", "order"},
 	[FSTAB_NOTE_UNKNOWN] = {"%t cannot have a line: %w"},

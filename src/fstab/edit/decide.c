@@ -220,7 +220,7 @@ static void decide_further(struct merger *m, struct entry *entry, const struct e
 	bool again = kind == FSTAB_DIFFER_REPEATED, same = match_same(&m->match, entry, mount) != 0;
 	bool aside = again ? m->in->fix & FSTAB_FIX_DAMAGED
 	             : m->in->persistent && mount->line->fate == FSTAB_LINE;
-	merge_note(m, again ? FSTAB_NOTE_REPEATED : FSTAB_NOTE_BESIDE, entry, mount,
+	merge_note(m, again ? FSTAB_NOTE_REPEATED : FSTAB_NOTE_CONFLICT, entry, mount,
 	           (struct fstab_note){.other = own->line, .done = aside});
 	if (aside) {
 		entry->live = (uint32_t)(mount - m->match.mounts);

@@ -62,7 +62,7 @@ enum fstab_note_kind {
 	FSTAB_NOTE_REFUSED,    /* text: options that the kernel refuses */
 	FSTAB_NOTE_PASS,
 	FSTAB_NOTE_REPEATED,   /* the line has the source and mount point of the other */
-	FSTAB_NOTE_BESIDE,     /* the line mounts something else on the mount point of the other */
+	FSTAB_NOTE_CONFLICT,     /* the line mounts something else on the same mount point */
 	FSTAB_NOTE_ELSEWHERE,  /* the line is not mounted, but its source is, as live shows */
 	FSTAB_NOTE_ORDER,      /* the line precedes the other, which it needs */
 	FSTAB_NOTE_UNKNOWN,    /* text was to be added but is not mounted */

@@ -134,7 +134,7 @@ bool match_is_in_the_way(struct matcher *m, const struct entry *entry, const str
 
 /** Whether a further line on the mount point of a paired mount is too much.
     @source      Of the mount's own line.
-    @kind [out]  FSTAB_DIFFER_REPEATED or FSTAB_DIFFER_BESIDE. */
+    @kind [out]  FSTAB_DIFFER_REPEATED or FSTAB_DIFFER_CONFLICT. */
 bool match_is_further(struct matcher *m, const struct entry *entry, const char *source,
                       const struct planned *mount, enum fstab_difference_kind *kind);
 

@@ -131,7 +131,7 @@ bool match_is_further(struct matcher *m, const struct entry *entry, const char *
 		return false;
 	/* One device twice on one mount point, as two parts of it: one of the lines is broken. */
 	bool again = same || strcmp(entry->words.source, source) == 0;
-	*kind = again ? FSTAB_DIFFER_REPEATED : FSTAB_DIFFER_BESIDE;
+	*kind = again ? FSTAB_DIFFER_REPEATED : FSTAB_DIFFER_CONFLICT;
 	return true;
 }
 
