@@ -96,7 +96,8 @@ int out_document(struct libscols_table *table, struct run *run)
 		int rc = print_table(table);
 		scols_table_set_stream(table, stdout);
 		rc |= fclose(stream);
-		end = rc == 0 ? memrchr(text, '}', len) : NULL;
+		/* Without memory fclose(3) succeeds and loses the text. */
+		end = rc == 0 && text ? memrchr(text, '}', len) : NULL;
 	}
 	while (end && end > text && strchr(" \t\n", end[-1]))
 		--end;

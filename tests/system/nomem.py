@@ -20,7 +20,7 @@ gm.touch(root / "etc/mtab", "tmpfs /a/b tmpfs rw 0 0\n")
 root.enter()
 
 for args in (("fstab", "--merge", "--diff", "--fix=damaged"), ("recover", "--print"),
-             ("-s", "-l"), ("-l", "-o", "TARGET,SOURCE,FSTYPE,OPTIONS"), ("-H",),
+             ("-s", "-l"), ("-l", "-o", "TARGET,SOURCE,FSTYPE,OPTIONS"), ("-H",), ("-J",), ("-P", "-o", "TARGET,SOURCES,UUID,SIZE"),
              ("audit", "--only=FSTAB-SYNTAX,FSTAB-SRC-MISSING,FSTAB-TGT-MISSING")):
     usual = gm.getmnt(*args, env={"LD_PRELOAD": "/nomem.so", "NOMEM_COUNT": "/tmp/count"})
     with open("/tmp/count", encoding="ascii") as f:
@@ -30,6 +30,6 @@ for args in (("fstab", "--merge", "--diff", "--fix=damaged"), ("recover", "--pri
         result = gm.getmnt(*args, env={"LD_PRELOAD": "/nomem.so", "NOMEM_AT": str(at)})
         same = (result.status, result.out, result.err) == (usual.status, usual.out, usual.err)
         gm.expect(same or result.err != usual.err or result.status != usual.status,
-                  f"{args}, allocation {at} of {count}: {result.status}: {result.out}")
+                  f"{args}, allocation {at} of {count}: {result.status}: {result.out[-200:]}")
         gm.expect(b"is no line of fstab" not in result.out + result.err, f"{args}, {at}: {result.out} {result.err}")
 gm.done()
