@@ -16,8 +16,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { BOOTING = 300 };   /* seconds; drift.h has the same */
-
 void audit_baseline_init(struct audit_baseline *baseline)
 {
 	*baseline = (struct audit_baseline){.host = "", .root = "/"};
@@ -208,7 +206,7 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
 {
 	struct compare c = {.report = report, .counts = counts};
 	unsigned left_out = ~(old->include & now->include);
-	bool booting = uptime >= 0 && uptime < BOOTING;
+	bool booting = uptime >= 0 && uptime < AUDIT_BOOTING;
 	strbuf_init(&c.when);
 	audit_baseline_when(old, &c.when);
 	pair(&old->mounts, &now->mounts);

@@ -3,7 +3,7 @@
  * Rules: what can be wrong with an fstab and with what is mounted, each with a stable code.
  *
  *     lines of a file, facts --> audit_fstab() --> findings
- *     what is mounted -------> audit_drift(), audit_mounts() (drift.h, mounts.h) --^
+ *     what is mounted -------> audit_drift(), audit_mounts() ... (live.h) --------^
  *     a configuration -------> audit_policy(), audit_config_apply() (config.h)
  *
  * The lines of an fstab are checked one by one, and compared with each other.  Facts about the

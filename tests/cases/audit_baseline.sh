@@ -54,10 +54,10 @@ audit -F changed --baseline=base --only='BASE-*,DRIFT-NOT-IN-FSTAB,MNT-SHADOWED'
 audit -F changed --baseline=base --only='BASE-*,DRIFT-NOT-IN-FSTAB' --json >out
 head -n -1 out | python3 "$TOP/tests/lib/forms.py" json "$schema"
 head -n -1 out | python3 -c 'import json, sys
-told = json.load(sys.stdin)
-for f in told["findings"]: print(f["code"], f["severity"], repr(f["target"]), f["new"])
-told["baseline"].pop("time")
-print(told["baseline"])'
+document = json.load(sys.stdin)
+for f in document["findings"]: print(f["code"], f["severity"], repr(f["target"]), f["new"])
+document["baseline"].pop("time")
+print(document["baseline"])'
 # shellcheck disable=SC2086
 ln -s "$GETMNT" check_getmnt
 ${GETMNT_WRAP-} ./check_getmnt --fstab=fstab -F changed --baseline=base --only='BASE-WENT,DRIFT-NOT-IN-FSTAB' -v -t 60 | plain | sed 's/ |.*//'
@@ -68,7 +68,7 @@ echo "== compared, and then replaced"
 cp base roll
 audit -F changed --baseline=roll --save=roll --only='BASE-*' --max-time=60 | tail -n 1
 audit -F changed --baseline=roll --only='BASE-*'
-echo "== what could not be told is told again"
+echo "== changes that could not be printed are reported again"
 cp base roll
 audit -F changed --baseline=roll --save=roll --only='BASE-*' --output=/nowhere/x 2>&1 | head -n 1
 cmp base roll && echo "as it was"

@@ -34,7 +34,7 @@ with 'require /data exec\nseverity critical POLICY-*' --only='POLICY-*,MNT-PROPA
 with 'require /var mountpoint' --disable='DRIFT-*,POLICY-PARTITION'
 with 'ignore DRIFT-OPTIONS until=2001-01-01\nignore * type=tmpfs\nrequire /a\\040b mountpoint' --json | sed -E 's/"version": ".*"/"version": VERSION/; s/"(time|seconds)": [0-9.]+/"\1": N/'
 with 'require /srv/one\\040two size=2m'
-echo "== told in every form: what is silenced, and what was to be for a time"
+echo "== ignored findings and expired lines in each format"
 printf '/dev/mapper/root / ext4 defaults 0 1\n# getmnt: ignore=FSTAB-TGT-DUP\n/dev/mapper/data /data ext4 noexec 0 2\n' >quiet
 with_quiet()
 {
@@ -90,11 +90,11 @@ if [ "$(id -u)" = 0 ]; then
 	audit --config=conf 2>&1
 else
 	cat <<'OUT'
-getmnt: conf: others than root may write it (mode 0664), and silence what root is told: chmod go-w
+getmnt: conf: writable by others than root (mode 0664), who could hide findings; chmod go-w
 status 2
-getmnt: conf: others than root may write it (mode 0606), and silence what root is told: chmod go-w
+getmnt: conf: writable by others than root (mode 0606), who could hide findings; chmod go-w
 status 2
-getmnt: conf: it belongs to uid 12345, who could silence what root is told: chown root it, or give a file of root's with --config
+getmnt: conf: owned by uid 12345, who could hide findings from root; chown it to root, or name another file with --config
 status 2
 OUT
 fi

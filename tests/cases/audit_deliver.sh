@@ -67,7 +67,7 @@ for args in --format={text,jsonl,nagios,prometheus} --list-rules --show-config; 
 	echo "$args closed: $? $(head -n 1 err)"
 done
 getmnt audit -F clean.table --fstab=clean.fstab >&-
-echo "nothing to tell: $?"
+echo "nothing to print: $?"
 
 echo "== --output"
 mkdir into
@@ -80,7 +80,7 @@ ln -s a.prom into/link
 audit --json --output=into/link
 [ -L into/link ] && python3 "$TOP/tests/lib/forms.py" json "$schema" <into/a.prom
 ln -s nowhere into/dangling
-for to in into/dangling into nowhere/told /dev/null into/a.prom/x; do
+for to in into/dangling into nowhere/out /dev/null into/a.prom/x; do
 	swift audit --json --output=$to 2>&1 | sed "s|$PWD|HERE|g"
 	echo "status ${PIPESTATUS[0]}"
 done

@@ -22,12 +22,12 @@ for form in "${forms[@]}"; do
 	rm -rf into
 	mkdir into
 	if [ "$form" = nagios ]; then
-		audit "${again[@]}" >into/told 2>extra
+		audit "${again[@]}" >into/out 2>extra
 	else
-		(umask 077; audit "${again[@]}" --output=into/told) >extra 2>&1
+		(umask 077; audit "${again[@]}" --output=into/out) >extra 2>&1
 	fi
-	echo "${again[*]}: status $?, mode $(stat -c %a into/told), $(find into -type f | wc -l) file, $(wc -c <extra) bytes beside"
-	cmp <(plain <"$form.out" | sed 's/;0;60/;0;10/') <(plain <into/told)
+	echo "${again[*]}: status $?, mode $(stat -c %a into/out), $(find into -type f | wc -l) file, $(wc -c <extra) bytes of messages"
+	cmp <(plain <"$form.out" | sed 's/;0;60/;0;10/') <(plain <into/out)
 done
 audit --json >out
 cmp <(plain <json.out) <(plain <out) && echo "--json is -J"
@@ -39,14 +39,14 @@ import os, pty, sys
 pid, fd = pty.fork()
 if pid == 0:
     os.execv(sys.argv[1], ["getmnt", "audit", "-F", "table", "--fstab=fstab", "--only=DRIFT-*"])
-told = b""
+shown = b""
 try:
     while piece := os.read(fd, 4096):
-        told += piece
+        shown += piece
 except OSError:
     pass
 os.waitpid(pid, 0)
-sys.stdout.write("".join(line + "\n" for line in told.decode().splitlines() if "DRIFT-" in line))
+sys.stdout.write("".join(line + "\n" for line in shown.decode().splitlines() if "DRIFT-" in line))
 PY
 }
 in_terminal | cat -v
@@ -132,7 +132,7 @@ for args in "--only=MNT-SHADOWED,DRIFT-TYPE" "--only=FSTAB-SRC-MISSING" ""; do
 	done
 done
 
-echo "== rules that are asked for and left out, in any order; what would never tell of anything"
+echo "== --only and --disable in any order; options that would never report anything"
 printf '1 0 8:1 / / rw - ext4 /dev/sda1 rw\n' >lone
 printf '/dev/sda1 / ext4 defaults 0 1\n' >line
 for options in "--disable=FSTAB-SRC-UNSTABLE --only=FSTAB-*" "--only=FSTAB-* --disable=FSTAB-SRC-UNSTABLE" "--only=BASE-*" \

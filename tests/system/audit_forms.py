@@ -30,7 +30,7 @@ def audit(*args, fstab="/fstab", program=gm.PROGRAM, **more):
     return gm.getmnt(*words, "-F", "/table", f"--fstab={fstab}", program=program, **more)
 
 
-# Next to a server that never replies: the process that asks it cannot be killed and is left behind, but
+# Next to a server that never replies: the process that waits for it cannot be killed and remains, but
 # does not keep standard output open.
 for program, args, status, want in (
         ("/bin/check_getmnt", ("-t", "0.5"), 3, b"GETMNT UNKNOWN - not audited within 0.5 seconds\n"),
@@ -41,7 +41,7 @@ for program, args, status, want in (
     took = time.monotonic() - began
     gm.expect(result.status == status and want in result.out, f"{args}: {result.status} {result.out} {result.err}")
     gm.expect(0.4 < took < 5 * gm.SLOW, f"{args}: it took {took} s")
-os.symlink("/silent/told", "/dev/shm/link")
+os.symlink("/silent/out", "/dev/shm/link")
 began = time.monotonic()
 result = audit("--json", "--output=/dev/shm/link")
 gm.expect(result.status == 2 and b"can block" in result.err, f"a link into it: {result.status} {result.err}")
@@ -49,9 +49,9 @@ gm.expect(time.monotonic() - began < 5 * gm.SLOW, "a link into it: it took long"
 os.unlink("/dev/shm/link")
 result = gm.getmnt("audit", "--json", before=lambda: os.close(1))
 gm.expect(result.status == 2 and b"standard output" in result.err, f"stdout closed: {result.status} {result.err}")
-gm.expect(silent.requests > 0, "nobody asked the server: this proves nothing")
+gm.expect(silent.requests > 0, "no request reached the server: this proves nothing")
 with open("/dev/shm/a.prom", encoding="utf-8") as f:
-    gm.expect("\ngetmnt_audit_success 0\n" in f.read(), "a file that tells of no failure")
+    gm.expect("\ngetmnt_audit_success 0\n" in f.read(), "a file that does not report the failure")
 gm.expect(os.listdir("/dev/shm") == ["a.prom"], f"left behind: {os.listdir('/dev/shm')}")
 silent.end()
 
@@ -92,5 +92,5 @@ for form in ("json", "jsonl", "prometheus"):
     result = gm.getmnt("audit", f"--format={form}")
     text = result.out.decode()
     for want in (os.uname().nodename, boot, str(os.stat("/proc/self/ns/mnt").st_ino)):
-        gm.expect(want in text, f"{form}: does not tell {want}")
+        gm.expect(want in text, f"{form}: lacks {want}")
 gm.done()

@@ -44,7 +44,7 @@ def audit(*args):
     return found, document["counts"]["silenced"]
 
 
-def is_told(tag, want, silenced=0, args=()):
+def expect_findings(tag, want, silenced=0, args=()):
     got = audit(*args)
     gm.expect(got == (sorted(want), silenced), f"{tag}: {got}, not {(sorted(want), silenced)}")
 
@@ -53,26 +53,26 @@ def refused(tag, word, *args):
     """Status 2, a message with a word in it, and no output that looks clean."""
     for more in ((), ("--json",), ("--show-config",)):
         result = gm.getmnt("audit", *args, *more)
-        told = json.loads(result.out) if more == ("--json",) and result.out else None
-        silent = told["failed"] and told["exit_status"] == 2 and not told["findings"] if told else not result.out
+        document = json.loads(result.out) if more == ("--json",) and result.out else None
+        silent = document["failed"] and document["exit_status"] == 2 and not document["findings"] if document else not result.out
         gm.expect(result.status == 2 and word in result.err.decode() and silent, f"{tag} {more}: {result.status} {result.out} {result.err}")
 
 
 A, O = "DRIFT-NOT-IN-FSTAB /srv/a None", "DRIFT-NOT-IN-FSTAB /other/tmp None"
-is_told("without files", [A, O])
+expect_findings("without files", [A, O])
 
 # The order of files.
 put("audit.conf", "severity info DRIFT-* target=/srv/*\n")
-is_told("audit.conf", [O])
+expect_findings("audit.conf", [O])
 put("audit.conf.d/20-more.conf", "severity warning DRIFT-* target=/srv/a\nignore * target=/other/*\n")
-is_told("a later file wins", [A], 1)
+expect_findings("a later file wins", [A], 1)
 put("audit.conf.d/30-last.conf", "ignore DRIFT-* target=/srv/a\n")
-is_told("another file", [], 2)
+expect_findings("another file", [], 2)
 put("audit.conf.d/10-first.conf", "severity critical DRIFT-*\n")
-is_told("one before changes nothing", [], 2)
+expect_findings("one before changes nothing", [], 2)
 for name in (".hidden.conf", "40-more", "50-more.conf~", "conf", "60.conf.bak", ".conf"):
     put("audit.conf.d/" + name, "this is no statement\n")
-is_told("what is not read", [], 2)
+expect_findings("what is not read", [], 2)
 result = gm.getmnt("audit", "--show-config")
 gm.expect(result.status == 0 and result.out.decode().split("\n") == [
     "/etc/getmnt/audit.conf:1: severity info DRIFT-* target=/srv/*",
@@ -80,22 +80,22 @@ gm.expect(result.status == 0 and result.out.decode().split("\n") == [
     "/etc/getmnt/audit.conf.d/20-more.conf:1: severity warning DRIFT-* target=/srv/a",
     "/etc/getmnt/audit.conf.d/20-more.conf:2: ignore * target=/other/*",
     "/etc/getmnt/audit.conf.d/30-last.conf:1: ignore DRIFT-* target=/srv/a", ""], f"--show-config: {result.out} {result.err}")
-is_told("one that is named instead", [A], 1, ["--config=/etc/getmnt/audit.conf.d/20-more.conf"])
-is_told("none", [A, O], 0, ["--config=none"])
+expect_findings("one that is named instead", [A], 1, ["--config=/etc/getmnt/audit.conf.d/20-more.conf"])
+expect_findings("none", [A, O], 0, ["--config=none"])
 result = gm.getmnt("audit", "-v", "--only=DRIFT-NOT-IN-FSTAB")
 gm.expect(result.status == 0 and b"ignored by /etc/getmnt/audit.conf.d/30-last.conf:1: warning DRIFT-NOT-IN-FSTAB /srv/a\n" in result.out
           and b"2 ignored by the configuration" in result.out, f"-v: {result.out} {result.err}")
 # With a recorded table no file is read.
 with open("/proc/self/mountinfo", encoding="ascii") as file:
     gm.touch("/plain/table", file.read())
-is_told("a recorded table", [A, O], 0, ["--tab-file=/plain/table", "--fstab=/etc/fstab"])
-is_told("a recorded table, and a file", [A], 1,
+expect_findings("a recorded table", [A, O], 0, ["--tab-file=/plain/table", "--fstab=/etc/fstab"])
+expect_findings("a recorded table, and a file", [A], 1,
         ["--tab-file=/plain/table", "--fstab=/etc/fstab", "--config=/etc/getmnt/audit.conf.d/20-more.conf"])
 
 # An invalid line is reported with its place, and nothing is audited.
 put("audit.conf.d/15-wrong.conf", "# one\nignore DRIFT-OPTION\n")
 refused("a wrong line", "getmnt: /etc/getmnt/audit.conf.d/15-wrong.conf:2: unknown rule \"DRIFT-OPTION\"")
-is_told("and not read", [A, O], 0, ["--config=none"])
+expect_findings("and not read", [A, O], 0, ["--config=none"])
 put("audit.conf.d/15-wrong.conf", "#" * (1 << 20) + "#")
 refused("too large", "15-wrong.conf: larger than 1048576 bytes")
 put("audit.conf.d/15-wrong.conf", "", 0o664)
@@ -115,7 +115,7 @@ for name, to in (("/etc/getmnt/audit.conf", "nowhere"), ("/etc/getmnt/audit.conf
     else:
         gm.touch(name, "")
     refused(f"{name}, which leads to {to}", f"getmnt: {name}: " + ("dangling symlink" if to else "not a directory"))
-    is_told(f"{name}, which is not asked for", [A, O], 0, ["--config=none"])
+    expect_findings(f"{name}, with --config=none", [A, O], 0, ["--config=none"])
     os.unlink(name)
     os.rename(name + ".kept", name)
 os.rename("/etc/fstab", "/etc/fstab.kept")
@@ -148,19 +148,19 @@ os.unlink("/etc/getmnt/audit.conf.d/15-wrong.conf")
 # A symlink is followed, unless it leads to what can block.
 os.rename("/etc/getmnt/audit.conf", "/plain/conf")
 os.symlink("/plain/conf", "/etc/getmnt/audit.conf")
-is_told("a link", [], 2)
+expect_findings("a link", [], 2)
 os.unlink("/etc/getmnt/audit.conf")
 trigger = gm.Autofs("/trigger", "direct")
 os.symlink("/trigger/conf", "/etc/getmnt/audit.conf")
-refused("behind an automount", "/etc/getmnt/audit.conf: touching it can block")
-refused("behind an automount, named", "/trigger/conf: touching it can block", "--config=/trigger/conf")
+refused("below an automount", "/etc/getmnt/audit.conf: touching it can block")
+refused("below an automount, named", "/trigger/conf: touching it can block", "--config=/trigger/conf")
 gm.expect(not trigger.requests(), "the automount was pulled")
 hung = gm.HungFuse("/hung", dev="/dev/fuse") if os.path.exists("/dev/fuse") else None
 if hung:
     os.unlink("/etc/getmnt/audit.conf")
     os.symlink("/hung/conf", "/etc/getmnt/audit.conf")
-    refused("behind what hangs", "/etc/getmnt/audit.conf: touching it can block")
-    refused("behind what hangs, named", "/hung/x: touching it can block", "--config=/hung/x")
+    refused("below a hung server", "/etc/getmnt/audit.conf: touching it can block")
+    refused("below a hung server, named", "/hung/x: touching it can block", "--config=/hung/x")
     hung.end()
     gm.umount("/hung", gm.MNT_DETACH)
 os.unlink("/etc/getmnt/audit.conf")
@@ -176,14 +176,14 @@ require / mountpoint
 """
 CONF = "/etc/getmnt/audit.conf"
 put("audit.conf", HEALTHY)
-is_told("healthy", [], 2)
+expect_findings("healthy", [], 2)
 
 
 def planted(tag, want, undo, silenced=2):
-    is_told(tag, want, silenced)
+    expect_findings(tag, want, silenced)
     for argv in undo:
         gm.run(*argv)
-    is_told(tag + ", undone", [], 2)
+    expect_findings(tag + ", undone", [], 2)
 
 
 gm.run("mount", "-o", "remount,suid,nodev,size=1m", "/tmp")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An audit without memory: in each form that programs read, with each allocation failing,
- * alone and with all that follow, what is printed is the answer or says that there is none.
+ * alone and with all that follow, the output is the result or reports a failure.
  */
 #include "fault.h"
 #include "tree.h"
@@ -39,7 +39,7 @@ static const struct form {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *args[8];
-	const char *failed;     /* what a document has that tells of no audit */
+	const char *failed;     /* what the document of a failed audit contains */
 	bool is_file;
 	bool is_live;           /* of this machine, in a mount namespace that others leave alone */
 } forms[] = {

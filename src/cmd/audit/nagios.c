@@ -37,14 +37,14 @@ bool audit_range_read(const char *text, struct audit_range *range)
 {
 	struct audit_range read = {.text = text, .from = 0, .to = INFINITY, .inside = *text == '@'};
 	const char *at = text + read.inside, *colon = strchr(at, ':'),
-	           *behind = colon ? colon + 1 : at;
+	           *end = colon ? colon + 1 : at;
 	if (colon && colon - at == 1 && *at == '~')
 		read.from = -INFINITY;
 	else if (colon && colon != at && !read_number(at, (size_t)(colon - at), &read.from))
 		return false;
-	if (colon == at && !*behind)
+	if (colon == at && !*end)
 		return false;
-	if ((!colon || *behind) && !read_number(behind, strlen(behind), &read.to))
+	if ((!colon || *end) && !read_number(end, strlen(end), &read.to))
 		return false;
 	if (read.from > read.to)
 		return false;

@@ -138,13 +138,14 @@ static int report_failure(struct audit_way *way, const char *why, struct strbuf 
 
 /* Delivery. */
 
-/** Asks the mounts whether a symlink in the name of an output file leads to what can block. */
+/** The mounts, to check whether a symlink in the name of an output file leads to one that can
+    block. */
 struct way_out {
 	struct os *os;
 	struct mount_table *table;   /* once it was read */
 };
 
-static bool leads_astray(void *arg, const char *path)
+static bool leads_to_blocking(void *arg, const char *path)
 {
 	struct way_out *to = arg;
 	if (!to->table)
@@ -161,7 +162,7 @@ static int put_into(const char *path, const char *text, size_t len)
 	os_init(&os, secure_getenv("GETMNT_DISABLE"));
 	struct way_out to = {.os = &os};
 	struct replace_name request = {.path = path, .may_create = true, .named = true,
-		.blocks = leads_astray, .blocks_arg = &to};
+		.blocks = leads_to_blocking, .blocks_arg = &to};
 	int status = put_report(&os, &request, text, len);
 	table_free(to.table);
 	return status ? -1 : 0;
