@@ -219,6 +219,29 @@ static void test_systemd(void)
 	                   "2 FSTAB-TGT-MISSING warning /gone"));
 }
 
+/** The kernel reads 4,095 bytes of options; those of mount(8) are not among them. */
+static void test_page(void)
+{
+	static const struct {
+		const char *before, *after, *expected;
+		int layer;       /* bytes between both */
+	} rows[] = {
+		{"lowerdir=/a:/", ",upperdir=/u,workdir=/w",
+		 "in upperdir: without upperdir and workdir it mounts", 4072},
+		{"upperdir=/u,workdir=/w,lowerdir=/a:/", "", "in lowerdir: layers are", 4072},
+		{"lowerdir=/", ":/b,nofail,noatime,x-systemd.after=/a", NULL, 4082},
+		{"lowerdir=/", ":/b,nofail,noatime,x-systemd.after=/a", "in lowerdir", 4083},
+	};
+	char whole[4400];
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		snprintf(whole, sizeof(whole), ROOT "o /x overlay %s%0*d%s\n", rows[i].before,
+		         rows[i].layer, 0, rows[i].after);
+		const char *found = strstr(judged(whole, &facts, NULL), "the kernel cuts");
+		CU_ASSERT_EQUAL(found != NULL, rows[i].expected != NULL);
+		CU_ASSERT(!rows[i].expected || strstr(text, rows[i].expected));
+	}
+}
+
 /** The line that cloud-init writes for a disk, and the same line of an administrator. */
 static void test_cloud(void)
 {
@@ -614,6 +637,7 @@ static const struct unit_test tests[] = {
 	{"root", test_root},
 	{"systemd", test_systemd},
 	{"cloud", test_cloud},
+	{"page", test_page},
 	{"healthy", test_healthy},
 	{"not_checked", test_not_checked},
 	{"new risks", test_new_risks},

@@ -116,10 +116,34 @@ bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
 	return true;
 }
 
+/** Report paths that systemd's generator cannot write to a unit file: its parser removes blanks at
+    the end of a value, ends it at a newline, and joins lines at a backslash. */
+static void judge_unit_text(struct audit *audit, const struct audit_entry *entry)
+{
+	const char *const paths[] = {entry->path, *entry->source == '/' ? entry->source : NULL};
+	for (size_t i = 0; i < 2; ++i) {
+		const char *path = paths[i];
+		size_t n = path ? strlen(path) : 0;
+		bool newline = n && strpbrk(path, "\n\r");
+		if (!n || (!newline && !strchr(" \t\\", path[n - 1])))
+			continue;
+		const char *what = i ? "source" : "mount point",
+		           *why = newline ? "contains a line break"
+		                : path[n - 1] == '\\' ? "ends in a backslash" : "ends in a blank";
+		audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_WARNING | AUDIT_BOOT, NULL, NULL,
+			       "rename the directory, and correct the line",
+			       i ? "the %s %s: systemd reads another path from the unit that it "
+			           "generates, and mounts that"
+			         : "the %s %s: systemd generates a unit whose Where= does not "
+			           "match its name, and refuses it", what, why);
+	}
+}
+
 void audit_syntax(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct tabline *line = entry->line;
 	judge_bytes(audit, entry);
+	judge_unit_text(audit, entry);
 	static const char *const names[] = {"source", "mount point", "type"};
 	for (unsigned i = TABLINE_SOURCE; i <= TABLINE_FSTYPE; ++i) {
 		const struct tabline_field *field = &line->fields[i];

@@ -8,7 +8,9 @@
  */
 #include "audit/audit_impl.h"
 
+#include "base/words.h"
 #include "fstab/places.h"
+#include "mountopts/fsopts.h"
 #include "mountopts/layers.h"
 #include "mounttree.h"
 
@@ -157,6 +159,33 @@ static void judge_upper(struct layers *layers, const char *upper, const char *wo
 			       "mount");
 }
 
+/** Report options that the kernel cuts: mount(2) reads one page, and the last byte must be 0. */
+static void judge_length(struct audit *audit, const struct audit_entry *entry)
+{
+	enum { PAGE_MAX = 4095 };
+	size_t n, length = 0;
+	const char *at = entry->options, *cut = NULL;
+	bool upper = false;
+	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
+		size_t key = opt_name(o, n);
+		if (opt_is_x(o, n) || fsopt_is_general(o, key))
+			continue;
+		length += n + (length > 0);
+		if (length > PAGE_MAX) {
+			upper |= word_in(o, key, "upperdir workdir");
+			cut = cut ? cut : audit_format(audit->report, "%.*s", (int)key, o);
+		}
+	}
+	if (cut)
+		audit_add_line(audit, entry, FSTAB_OVERLAY_DIR, AUDIT_CRITICAL | AUDIT_BOOT,
+			       "at most 4095 bytes", audit_format(audit->report, "%zu", length),
+			       "use shorter paths or fewer layers",
+			       upper ? "the kernel cuts the options in %s: without upperdir and "
+			               "workdir it mounts the overlay read-only"
+			             : "the kernel cuts the options in %s: layers are missing",
+			       cut);
+}
+
 void audit_overlay(struct audit *audit, const struct audit_entry *entry)
 {
 	struct layers layers = {.audit = audit, .entry = entry};
@@ -179,6 +208,7 @@ void audit_overlay(struct audit *audit, const struct audit_entry *entry)
 	audit->report->failed |=
 		order_each_path(&audit->order_lines[entry - audit->entries], &audit->report->arena,
 		                judge_exists, &layers) != 0;
+	judge_length(audit, entry);
 	note_layers(&layers);
 	bool good = true;
 	for (size_t i = 0; i < layers.count; ++i) {
