@@ -158,13 +158,6 @@ static bool order_known(struct bfs_reader *reader, const struct bfs_read *read)
 	}
 }
 
-/** Whether a look-up on the disk blocks other look-ups in the directory: XFS locks the blocks
-    of its index, the first of which serves all. */
-static bool lookups_block(struct bfs_reader *reader, const struct bfs_read *read)
-{
-	return fs_type(reader, read) == XFS_SUPER_MAGIC;
-}
-
 /** Whether calls are timed, and entries sorted if they wait. */
 static bool adapts(const struct bfs_reader *reader)
 {
@@ -180,7 +173,9 @@ static void order_judge(struct bfs_reader *reader, const struct bfs_read *read,
 	bool already = window && window->sorted ? window->already_sorted
 	                                        : window_already_sorted(wanted, n);
 	fetch->ordered = fetch->dev;
-	if (lookups_block(reader, read))
+	/* A look-up blocks others in the directory: XFS locks the blocks of its index, the first
+	   of which serves all. */
+	if (fs_type(reader, read) == XFS_SUPER_MAGIC)
 		fetch->undivided = fetch->dev;
 	if (already || !order_known(reader, read))
 		pace_set(&fetch->pace, PACE_CALM);
@@ -267,7 +262,7 @@ static bool window_divides(struct bfs_reader *reader, struct bfs_read *read)
 	const size_t least = 2 * (size_t)BFS_PORTION;
 	if (window->n - window->at < least || !window->budget
 	    || atomic_load(&window->budget->portions) == 0 || reader->policy->engine == BFS_FS
-	    || lookups_block(reader, read))
+	    || fs_type(reader, read) == XFS_SUPER_MAGIC)
 		return false;
 	while (window->n - window->at >= least && window_carve(window, &read->portions))
 		;

@@ -16,28 +16,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { MAX_ALTERNATIVES = 64 };
-
-struct span {
-	const char *at, *end;
-};
-
-/** Split a pattern at each "|" that is not escaped.  @return the number of parts. */
-static size_t alternatives_of(const char *text, struct span *parts)
-{
-	size_t n = 0;
-	parts[0] = (struct span){text, text + strlen(text)};
-	for (const char *p = text; *p; ++p) {
-		if (*p == '\\' && p[1]) {
-			++p;
-		} else if (*p == '|') {
-			parts[n++].end = p;
-			parts[n] = (struct span){p + 1, text + strlen(text)};
-		}
-	}
-	return n + 1;
-}
-
 static bool is_ascii(const char *text)
 {
 	while (*text && (unsigned char)*text < 0x80)
@@ -55,27 +33,36 @@ static bool libc_knows(const char *text, const char *path, unsigned flags)
 	       && !(flags & PATTERN_PERIOD && strchr(text, '?'));
 }
 
-/** The answer of fnmatch(3) for the path, or for what follows each slash. */
+/** The answer of fnmatch(3) for the path, or for what follows each slash, by one alternative. */
+static bool libc_matches_one(const char *one, const char *path, int fn)
+{
+	if (*one == '/')
+		return fnmatch(one, path, fn) == 0;
+	const char *slash = path;
+	while (slash && fnmatch(one, slash + 1, fn) != 0)
+		slash = strchr(slash + 1, '/');
+	return slash;
+}
+
+/** The same by each alternative of a pattern. */
 static bool libc_match(const char *text, const char *path, unsigned flags)
 {
-	struct span alternatives[MAX_ALTERNATIVES];
-	size_t n = alternatives_of(text, alternatives);
 	int fn = FNM_PATHNAME | (flags & PATTERN_PERIOD ? FNM_PERIOD : 0);
-	for (size_t i = 0; i < n; ++i) {
-		char one[4096];
-		snprintf(one, sizeof(one), "%.*s", (int)(alternatives[i].end - alternatives[i].at),
-		         alternatives[i].at);
-		if (*one == '/') {
-			if (fnmatch(one, path, fn) == 0)
-				return true;
+	char one[4096];
+	for (size_t n = 0;; ++text) {
+		if (*text && *text != '|') {
+			if (*text == '\\' && text[1])
+				one[n++] = *text++;
+			one[n++] = *text;
 			continue;
 		}
-		for (const char *slash = path; slash; slash = strchr(slash + 1, '/')) {
-			if (fnmatch(one, slash + 1, fn) == 0)
-				return true;
-		}
+		one[n] = '\0';
+		if (libc_matches_one(one, path, fn))
+			return true;
+		if (!*text)
+			return false;
+		n = 0;
 	}
-	return false;
 }
 
 /* Random input */
