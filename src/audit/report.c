@@ -58,26 +58,21 @@ bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum a
 	return line && line <= report->nlines && audit_set_has(report->ignored[line - 1], code);
 }
 
-/** Copy a string.  @return whether there was memory. */
-static bool keep(struct audit_report *report, const char **text)
+/** Copy a string, which may be NULL.  @mask  Without its secrets.
+    @return whether there was memory. */
+static bool keep(struct audit_report *report, const char **text, bool mask)
 {
-	if (*text)
-		*text = arena_strndup(&report->arena, *text, strlen(*text));
+	struct strbuf masked;
+	if (!*text)
+		return true;
+	strbuf_init(&masked);
+	if (mask && has_secret(*text)) {
+		mask_text(*text, &masked);
+		*text = strbuf_str(&masked);
+	}
+	*text = masked.failed ? NULL : arena_strndup(&report->arena, *text, strlen(*text));
+	strbuf_destroy(&masked);
 	return *text;
-}
-
-/** Copy a text without its secrets.  @return whether there was memory. */
-static bool keep_masked(struct audit_report *report, const char **text)
-{
-	struct strbuf out;
-	if (!*text || !has_secret(*text))
-		return !*text || keep(report, text);
-	strbuf_init(&out);
-	mask_text(*text, &out);
-	*text = strbuf_str(&out);
-	bool kept = !out.failed && keep(report, text);
-	strbuf_destroy(&out);
-	return kept;
 }
 
 int audit_report_add(struct audit_report *report, const struct audit_finding *finding)
@@ -90,13 +85,11 @@ int audit_report_add(struct audit_report *report, const struct audit_finding *fi
 	/* A user must not be able to wake the administrator. */
 	if (audit_is_users(copy.owner) && copy.severity > AUDIT_WARNING)
 		copy.severity = AUDIT_WARNING;
-	const char **const texts[] = {&copy.target, &copy.hint, &copy.file, &copy.owner};
+	const char **const plain[] = {&copy.target, &copy.hint, &copy.file, &copy.owner};
 	const char **const masked[] = {&copy.message, &copy.expected, &copy.actual, &copy.fstype};
 	bool kept = true;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i)
-		kept = kept && (!*texts[i] || keep(report, texts[i]));
-	for (size_t i = 0; i < sizeof(masked) / sizeof(*masked); ++i)
-		kept = kept && keep_masked(report, masked[i]);
+	for (size_t i = 0; i < 4; ++i)
+		kept = kept && keep(report, plain[i], false) && keep(report, masked[i], true);
 	if (!kept || !ARRAY_ROOM(report->findings, report->count, &report->room)) {
 		report->failed = true;
 		errno = ENOMEM;
