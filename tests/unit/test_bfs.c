@@ -150,17 +150,16 @@ static void test_frontier_drop(void)
 
 static void test_paths(void)
 {
-	struct bfs_dir *root = calloc(1, sizeof(*root) + 1);
-	struct bfs_dir *start = calloc(1, sizeof(*start) + 8);
-	struct bfs_dir *deep = calloc(1, sizeof(*deep) + 8);
+	static const char *const others[] = {
+		"/a/bc/d/e/ff", "/a/bc/d/e", "/x/a/bc/d/e/f", "a/bc/d/e/f", "/a/bcd/e/f", "", "/",
+		"f", "/a/bc/d/ee/f",
+	};
+	struct bfs_dir *root = bfs_dir_new(NULL, "", 0, -1);
+	struct bfs_dir *start = bfs_dir_new(root, "a/bc", 0, 0);
+	struct bfs_dir *deep = bfs_dir_new(start, "d", 0, 1);
 	CU_ASSERT_TRUE_FATAL(root && start && deep);
-	start->parent = root;
-	start->shown = strlen(strcpy(start->name, "a/bc"));
-	deep->parent = start;
-	deep->shown = strlen(strcpy(deep->name, "d"));
 	struct strbuf path;
 	strbuf_init(&path);
-
 	struct bfs_at at = {.parent = root, .dir = ".", .name = ""};
 	bfs_path(&at, &path);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&path), "/");
@@ -169,21 +168,12 @@ static void test_paths(void)
 	bfs_path(&at, &path);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&path), "/a/bc/d/e/f");
 	CU_ASSERT_TRUE(bfs_path_is(&at, "/a/bc/d/e/f"));
-	static const char *const others[] = {"/a/bc/d/e/ff",
-	                                     "/a/bc/d/e",
-	                                     "/x/a/bc/d/e/f",
-	                                     "a/bc/d/e/f",
-	                                     "/a/bcd/e/f",
-	                                     "",
-	                                     "/",
-	                                     "f",
-	                                     "/a/bc/d/ee/f"};
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i)
 		CU_ASSERT_FALSE(bfs_path_is(&at, others[i]));
 	strbuf_destroy(&path);
-	free(root);
-	free(start);
 	free(deep);
+	free(start);
+	free(root);
 }
 
 /* Real directories. */
