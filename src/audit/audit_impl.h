@@ -103,10 +103,6 @@ const struct audit_entry *audit_at(const struct audit *audit, const struct audit
 const struct audit_entry *audit_above(const struct audit *audit, const struct audit_entry *self,
                                       const char *path);
 
-/** Whether the source is a device and this is a container, or WSL: init skips such lines there.
-    @known [in,out]  0 at first; keeps what was found. */
-bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known);
-
 /** The value of the last option with this name, "" without a value; NULL: no such option. */
 const char *audit_option(struct audit *audit, const struct audit_entry *entry, const char *name);
 
@@ -212,6 +208,10 @@ void audit_source(struct audit *audit, const struct audit_entry *entry);
 void audit_overlay(struct audit *audit, const struct audit_entry *entry);
 
 /* place.c */
+
+/** Whether the source is a device and this is a container, or WSL: init skips such lines there.
+    @known [in,out]  0 at first; keeps what was found. */
+bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known);
 
 /** Whether systemd mounts the lines at boot. */
 bool audit_is_systemd(struct audit *audit);

@@ -12,6 +12,20 @@
 
 #include <string.h>
 
+bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known)
+{
+	/* Markers of systemd, Docker, Podman and WSL. */
+	static const char *const marks[] = {"/run/systemd/container", "/.dockerenv",
+	                                    "/run/.containerenv", "/run/WSL"};
+	if (!facts || !facts->look || !source
+	    || (!fstab_is_tag(source) && strncmp(source, "/dev/", 5) != 0))
+		return false;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks) && *known == 0; ++i)
+		*known = audit_look(facts, marks[i]) == (i < 3 ? FACT_FILE : FACT_DIR);
+	*known = *known ? *known : -1;
+	return *known > 0;
+}
+
 /** Whether mount(8) needs a helper for a type; all types of FUSE share one. */
 static bool wants_helper(const char *fstype)
 {

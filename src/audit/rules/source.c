@@ -193,20 +193,6 @@ static const char *other_case(struct audit *audit, const char *source)
 	return NULL;
 }
 
-bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known)
-{
-	/* Markers of systemd, Docker, Podman and WSL. */
-	static const char *const marks[] = {"/run/systemd/container", "/.dockerenv",
-	                                    "/run/.containerenv", "/run/WSL"};
-	if (!facts || !facts->look || !source
-	    || (!is_tag(source) && strncmp(source, "/dev/", 5) != 0))
-		return false;
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks) && *known == 0; ++i)
-		*known = audit_look(facts, marks[i]) == (i < 3 ? FACT_FILE : FACT_DIR);
-	*known = *known ? *known : -1;
-	return *known > 0;
-}
-
 /** The source of an entry, to be reported; NULL: it holds a secret. */
 static const char *shown_source(const struct audit *audit, const struct audit_entry *entry)
 {
@@ -318,25 +304,58 @@ static void add_no_source(struct audit *audit, const struct audit_entry *entry, 
 	            : file ? "the file does not exist" : "the device does not exist");
 }
 
+/** Report a source that is neither a path nor a tag that mount(8) knows. */
+static void add_no_tag(struct audit *audit, const struct audit_entry *entry, const char *source)
+{
+	size_t n = strcspn(source, "=/:");
+	bool tag = n && source[n] == '=', uuid = looks_like_uuid(tag ? source + n + 1 : source);
+	add_invalid(audit, entry,
+	            uuid  ? audit_format(audit->report, "use UUID=%s", source + (tag ? n + 1 : 0))
+	            : tag ? "use UUID=, LABEL=, PARTUUID=, PARTLABEL= or ID="
+	                  : "use a path, or TAG=value",
+	            tag ? audit_format(audit->report, "%.*s= is not a tag that mount(8) or systemd "
+	                               "knows", (int)n, source)
+	            : uuid ? "the path does not exist, and looks like a UUID"
+	                   : "the source is neither a path nor a tag");
+}
+
+/** Judge the devices of a bcachefs: /dev/a:/dev/b.  @return whether the source lists several. */
+static bool judge_list(struct audit *audit, const struct audit_entry *entry, const char *source)
+{
+	if (strcmp(entry->fstype, "bcachefs") != 0 || !strstr(source, ":/"))
+		return false;
+	int found = 1;
+	for (const char *at = source, *end; at && found > 0; at = end ? end + 1 : NULL) {
+		end = strstr(at, ":/");
+		const char *one = end ? audit_format(audit->report, "%.*s", (int)(end - at), at)
+		                      : at;
+		found = audit_devices(audit->in->facts, one, NULL);
+		if (found == 0)
+			add_missing(audit, entry, "check with lsblk -f; use the UUID= of the file "
+			            "system", audit_format(audit->report, "the device %s does not "
+			                                   "exist", one));
+	}
+	if (found < 0)
+		audit_not_checked(audit->report, FSTAB_SRC_MISSING);
+	else if (found > 0 && !entry->noauto)
+		audit_add_line(audit, entry, FSTAB_SRC_MISSING, AUDIT_WARNING | AUDIT_BOOT,
+			       "UUID=", source, "use the UUID= of the file system",
+			       "the source lists several devices: systemd waits for one device "
+			       "with this whole name, which never appears");
+	return true;
+}
+
 static void judge_device(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	const char *source = audit_unquoted(audit->report, entry->source);
 	judge_stable(audit, entry);
-	if (!is_tag(source) && *source != '/') {
-		/* Several devices of bcachefs, or a mere name. */
-		bool uuid = looks_like_uuid(source);
-		add_invalid(audit, entry, uuid ? audit_format(audit->report, "use UUID=%s", source)
-		                               : "use a path, or TAG=value",
-		            uuid ? "the path does not exist, and looks like a UUID"
-		                 : "the source is neither a path nor a tag");
+	if (*source != '/' && !fstab_is_tag(source)) {
+		add_no_tag(audit, entry, source);
 		return;
 	}
-	if (is_tag(source) && !fstab_is_tag(source)) {
-		add_invalid(audit, entry, "UUID, LABEL, PARTUUID, PARTLABEL or ID",
-		            "the tag is unknown to mount(8)");
+	if (judge_list(audit, entry, source))
 		return;
-	}
 	if (is_image(audit, entry)) {
 		judge_image(audit, entry, source);
 		return;
