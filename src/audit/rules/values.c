@@ -148,18 +148,27 @@ static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 	}
 }
 
+/** Judge who can read an EFI system partition, by the last masks for files and directories. */
 static void judge_esp(struct audit *audit, const struct audit_entry *entry)
 {
+	enum { READ = 4, SEARCH = 1 };
+	unsigned long files = 0022, dirs = 0022;   /* of mount(8) at boot */
+	const char *at = entry->options;
+	size_t n;
 	if (!entry->path || !word_in(entry->path, strlen(entry->path), "/boot/efi /efi /boot")
 	    || strcmp(entry->fstype, "vfat") != 0)
 		return;
-	const char *umask = audit_option(audit, entry, "umask"),
-	           *fmask = audit_option(audit, entry, "fmask");
-	const char *mask = fmask ? fmask : umask;
-	if (!mask || (strtoul(mask, NULL, 8) & 044) != 044)
-		audit_add_line(audit, entry, FSTAB_ESP_MASK, AUDIT_INFO, "umask=0077", mask,
-			       "add umask=0077",
-			       "all users can read it, with the secrets of boot loaders");
+	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
+		size_t key = opt_name(o, n);
+		unsigned long mask = key < n ? strtoul(o + key + 1, NULL, 8) : 0;
+		files = word_in(o, key, "umask fmask") ? mask : files;
+		dirs = word_in(o, key, "umask dmask") ? mask : dirs;
+	}
+	if (dirs & READ && (dirs & SEARCH || files & READ))
+		return;
+	audit_add_line(audit, entry, FSTAB_ESP_MASK, AUDIT_INFO, "umask=0077",
+		       audit_format(audit->report, "fmask=%04lo,dmask=%04lo", files, dirs),
+		       "add umask=0077", "all users can read it, with the secrets of boot loaders");
 }
 
 /** Judge the versions of NFS that a line names: mount.nfs(8) accepts one. */
