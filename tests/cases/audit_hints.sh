@@ -22,7 +22,7 @@ printf 'Filename\tType\tSize\tUsed\tPriority\n' >sw
 printf 'require /srv/p;touch\\040PWNED nodev,x=$(touch\\040PWNED)\nrequire /srv/p;touch\\040PWNED private\n' >conf
 # shellcheck disable=SC2218 # another than the one below
 getmnt audit -F mi --fstab=fstab --swaps=sw --config=conf --only='DRIFT-*,POLICY-OPTION,MNT-PROPAGATION' --include=session --json |
-	grep -o '"hint": "[gm][^"]*' | sed 's/^[^:]*: "//; s/\\\\/\\/g; s/, \(or give the line\|and let\|and correct\).*//; s/; mounts below.*//' |
+	grep -o '"hint": "[gm][^"]*' | sed 's/^[^:]*: "//; s/\\\\/\\/g; s/, \(or give the line\|or change\|and let\|and correct\).*//; s/; mounts below.*//' |
 	grep -e PWNED -e /srv -e /a >hints
 cat hints
 echo "--- what a shell makes of them"

@@ -58,8 +58,7 @@ void drift_report(struct drift *drift, enum audit_code code, const struct tablin
 	drift->report->failed |= !message;
 	if (code != DRIFT_READONLY && severity > AUDIT_INFO && is_contained(drift, line)) {
 		severity = AUDIT_INFO;
-		hint = hint ? "in a container nothing mounts the devices of an fstab: remove the "
-		              "line" : NULL;
+		hint = NULL;
 	}
 	if (line && target && in->units && fstab_has_dropins(in->units, target)
 	    && (code == DRIFT_SOURCE || code == DRIFT_TYPE || code == DRIFT_OPTIONS

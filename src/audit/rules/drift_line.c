@@ -4,6 +4,7 @@
  */
 #include "audit/rules/drift_impl.h"
 
+#include "base/escape.h"
 #include "base/fstypes.h"
 #include "mountopts/optlist.h"
 #include "mountopts/shown.h"
@@ -108,6 +109,15 @@ static bool lacks_root(const struct tabline *line, const struct mount *m)
 	return subvol && n > 8 && !names_subvolume(line);   /* "subvol=/" is the top */
 }
 
+/** "mount -o remount,rw /srv/data", and what to do then.
+    @options  ",rw", or "". */
+static const char *remount_hint(struct drift *drift, const struct fstab_line *live,
+                                const char *before, const char *options, const char *after)
+{
+	return audit_format(drift->report, "%smount -o remount%s %s%s", before, options,
+	                    audit_string(drift->report, escape_operand, live->target), after);
+}
+
 void drift_report_options(struct drift *drift, const struct tabline *line,
                           const struct fstab_line *live, const char *differ)
 {
@@ -129,15 +139,16 @@ void drift_report_options(struct drift *drift, const struct tabline *line,
 			     "since its device is write-protected, but the line does not say ro");
 	else if (ro)
 		drift_report(drift, DRIFT_READONLY, line, live, AUDIT_CRITICAL, expected, actual,
-			     "find the cause in the kernel log; then mount -o remount,rw",
+			     remount_hint(drift, live, "find the cause in the kernel log; then ",
+			                  ",rw", ""),
 			     "it is mounted read-only, but the line does not say ro");
 	else
 		drift_report(drift, DRIFT_OPTIONS, line, live, AUDIT_WARNING, expected, actual,
 			     remote && opt_find(differ, "vers", 4, &n)
 			     ? "unmount it and mount it again, or change the line: getmnt fstab "
 			       "--merge --fix=options"
-			     : "mount -o remount, or change the line: getmnt fstab --merge "
-			       "--fix=options",
+			     : remount_hint(drift, live, "", "", ", or change the line: getmnt "
+			                    "fstab --merge --fix=options"),
 			     "it is mounted with other options than the line says");
 }
 
@@ -261,8 +272,8 @@ static void judge_lacks(struct drift *drift, const struct tabline *line,
 			     audit_holds_secret(drift->in->world->secret, options)
 			     ? "options that hold a secret" : options,
 			     audit_format(drift->report, "without %s", strbuf_str(&lacks)),
-			     "mount -o remount; if that changes nothing, unmount it and mount it "
-			     "again",
+			     remount_hint(drift, live, "", "", "; if that changes nothing, "
+			                  "unmount it and mount it again"),
 			     able ? "it is mounted without options that the line requests"
 			          : "it is mounted without an option that the line requests; its "
 			            "device may not support it");
