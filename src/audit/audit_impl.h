@@ -56,7 +56,8 @@ struct audit {
 	const char *refused, *option;   /* of the option being judged: see struct audit_finding */
 };
 
-/** Whether options hold a secret, not only the name of a file with one; also without memory.
+/** Whether options hold a secret, not only the name of a program that asks for it; also without
+    memory.
     @secret   audit_input.secret
     @options  Decoded; or NULL. */
 bool audit_holds_secret(bool (*secret)(const char *source, const char *options),

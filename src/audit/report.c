@@ -27,14 +27,11 @@ bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
 	for (const char *o; !found && (o = opt_next(&list, &n)) != NULL;) {
 		size_t key = opt_name(o, n);
 		/* "extpass=/usr/bin/askpass" names a program that asks for it. */
-		bool file = key + 1 < n && o[key + 1] == '/'
-		            && !memchr(o + key + 1, '=', n - key - 1)
-		            && ((key >= 4 && memcmp(o + key - 4, "file", 4) == 0)
-		                || memmem(o, key, "cred", 4)
-		                || (word_is(o, key, "extpass") && !memchr(o, ' ', n)));
+		bool program = word_is(o, key, "extpass") && key + 1 < n && o[key + 1] == '/'
+		               && !memchr(o + key + 1, '=', n - key - 1) && !memchr(o, ' ', n);
 		strbuf_reset(&one);
 		strbuf_add(&one, o, n);
-		found = !file && (one.failed || secret(NULL, strbuf_str(&one)));
+		found = !program && (one.failed || secret(NULL, strbuf_str(&one)));
 		rest = o + n;
 	}
 	strbuf_destroy(&one);

@@ -85,6 +85,15 @@ static bool is_secret_name(const char *name, size_t n)
 	return false;
 }
 
+/** Whether a value is the path of a file that holds a secret: "credentials=/root/smb". */
+static bool is_secret_file(const char *name, size_t n, const char *value, size_t nvalue)
+{
+	bool file = ends_in(name, n, "file");
+	for (size_t i = 4; i <= n && !file; ++i)
+		file = ends_in(name, i, "cred");
+	return file && nvalue > 1 && *value == '/' && !memchr(value, '=', nvalue);
+}
+
 /** Whether the value of an option of this name is a user, possibly followed by a password. */
 static bool is_user_name(const char *name, size_t n)
 {
@@ -133,7 +142,7 @@ static const char *secret_at(const char *option, size_t n, const char **begin)
 		if (value == end || (from != option && memchr(from, '/', (size_t)(equals - from))))
 			continue;
 		if (is_secret_name(name, len)) {
-			secret = value;
+			secret = is_secret_file(name, len, value, left) ? NULL : value;
 		} else if (!knows_sign && is_user_name(name, len)) {
 			const char *sign = value;
 			knows_sign = true;

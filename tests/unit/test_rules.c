@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "audit/rules.h"
+#include "base/secret.h"
 #include "cases.h"
 
 #include <CUnit/CUnit.h>
@@ -83,8 +84,7 @@ static int fstype(void *arg, const char *name)
 
 static bool secret(const char *source, const char *options)
 {
-	return (source && strstr(source, "hunter2"))
-	       || (options && (strstr(options, "password=") || strstr(options, "credentials=")));
+	return (source && strstr(source, "hunter2")) || (options && has_secret(options));
 }
 
 static const struct fstab_facts facts = {NULL, devices, look, helper, fstype};
