@@ -100,7 +100,8 @@ struct order {
 enum order_fault {
 	ORDER_LATE,      /* mount -a mounts `other` after `line`, which needs it */
 	ORDER_CYCLE,     /* `line` and `other` need each other: no order is right */
-	ORDER_DEADLOCK,  /* `other` waits for the network, and systemd starts that after `line` */
+	ORDER_DEADLOCK,  /* `other` waits for the network, and systemd starts that after `line`,
+	                    whether or not it knows of the need */
 	ORDER_UNORDERED, /* systemd does not know of the need, and may start both at once */
 	ORDER_NOAUTO,    /* `other` is noauto: systemd mounts it for `line`, mount -a does not */
 	ORDER_OPTIONAL,  /* a boot goes on without `other`, and not without `line` */

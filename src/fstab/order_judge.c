@@ -89,7 +89,11 @@ static void judge_need(struct judge *j, uint32_t i, const struct order_need *nee
 	uint32_t other = need->line;
 	if (has(order, i, ORDER_IN_CYCLE) && has(order, other, ORDER_IN_CYCLE))
 		add(j, ORDER_CYCLE, i, need);
-	bool waits = order_is_known(need->kind) && has(order, other, ORDER_ON_NETWORK);
+	/* The mount of an overlay or union looks into its directories, and so mounts them. */
+	bool known = order_is_known(need->kind);
+	bool mounts = !known && has(order, other, ORDER_IS_AUTOMOUNT)
+	              && has(order, other, ORDER_IS_NETWORK);
+	bool waits = has(order, other, ORDER_ON_NETWORK) || mounts;
 	bool first = has(order, other, ORDER_IS_NETWORK) || !is_early(order, other);
 	/* Of an automount systemd starts the automount unit, for local-fs.target. */
 	bool automount = need->kind == ORDER_PARENT && has(order, i, ORDER_IS_AUTOMOUNT)
@@ -104,7 +108,8 @@ static void judge_need(struct judge *j, uint32_t i, const struct order_need *nee
 	         && !has(order, i, ORDER_IS_NOFAIL | ORDER_IS_AUTOMOUNT))
 		add(j, ORDER_OPTIONAL, i, need);
 	/* What is mounted on first access finds what it needs, or mounts it. */
-	if (!order_is_known(need->kind) && !has(order, other, ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT)
+	if (!known && !(waits && is_early(order, i))
+	    && !has(order, other, ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT)
 	    && !has(order, i, ORDER_IS_AUTOMOUNT) && !is_after(order, i, other))
 		add(j, ORDER_UNORDERED, i, need);
 }

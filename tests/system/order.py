@@ -69,23 +69,24 @@ UNITS = {
 }
 
 
-def judge_systemd():
-    top = tempfile.mkdtemp()
-    units = gm.mkdir(f"{top}/units")
-    for name, text in UNITS.items():
-        gm.touch(f"{units}/{name}", f"[Unit]\n{text}\n")
+def cycle(fstab, units, made):
+    """What systemd says of the units of an fstab, if they have an ordering cycle; where the generator puts them."""
+    made = [gm.mkdir(f"{made}/{name}") for name in ("normal", "early", "late")]
+    subprocess.run([GENERATOR, *made], stdin=gm.null, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+                   env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SYSTEMD_FSTAB": fstab})
+    out = subprocess.run(["systemd-analyze", "--man=no", "verify", "default.target"], stdin=gm.null, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, check=False,
+                         env={"PATH": "/usr/bin:/bin", "SYSTEMD_UNIT_PATH": f"{made[0]}:{units}"}).stdout.decode()
+    return (out if "ordering cycle" in out else ""), made[0]
+
+
+def judge_systemd(top, units):
     files, cycles, found = [], 0, {}
     for number in range(TRIES):
         places = chance.sample(PLACES, chance.randrange(2, 7))
         files.append(f"{top}/{number}")
         gm.touch(files[-1], "".join(systemd_line(place, places) + " 0 0\n" for place in places))
-        made = [gm.mkdir(f"{top}/made/{number}/{name}") for name in ("normal", "early", "late")]
-        subprocess.run([GENERATOR, *made], stdin=gm.null, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
-                       env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SYSTEMD_FSTAB": files[-1]})
-        out = subprocess.run(["systemd-analyze", "--man=no", "verify", "default.target"], stdin=gm.null, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, check=False,
-                             env={"PATH": "/usr/bin:/bin", "SYSTEMD_UNIT_PATH": f"{made[0]}:{units}"}).stdout.decode()
-        found[files[-1]] = out if "ordering cycle" in out else ""
+        found[files[-1]] = cycle(files[-1], units, f"{top}/made/{number}")[0]
     findings = orders(files)[1]
     for name in files:
         faults = [row for row in findings[name] if row[0] in ("cycle", "deadlock")]
@@ -93,12 +94,50 @@ def judge_systemd():
         with open(name, encoding="ascii") as file:
             gm.expect(bool(faults) == bool(found[name]), f"{name}: {faults}, and systemd says {found[name]}\n{file.read()}")
     gm.expect(TRIES / 8 < cycles < TRIES, f"{cycles} fstabs with a cycle")
-    shutil.rmtree(top)
     print(f"  systemd: {TRIES} fstabs, {cycles} with a cycle")
 
 
+NFS, CIFS, DISK = "192.0.2.1:/p /p nfs defaults 0 0\n", "//s/p /p cifs defaults 0 0\n", "/dev/vdb1 /p ext4 _netdev 0 0\n"
+AUTO = "192.0.2.1:/p /p nfs noauto,x-systemd.automount 0 0\n"
+OVERLAY, FOR = "o /x overlay lowerdir=/p/l,upperdir=/p/u,workdir=/p/w", ",x-systemd.requires-mounts-for=/p"
+# Lines; the options that make systemd mount the last line after /p; whether systemd sees its need without them.
+NETWORK = [(above + line, options, seen) for above in (NFS, CIFS, DISK, AUTO) for line, options, seen in (
+    ("/p/x /x none bind", ",_netdev", True), ("/p/i /x ext4 loop", ",_netdev", True), ("/p/i /x ext4 ro", ",_netdev" + FOR, True),
+    ("/dev/vdc1 /p/x ext4 defaults", ",_netdev", True), (OVERLAY, ",_netdev" + FOR, False),
+    ("/p:/l /x fuse.mergerfs defaults", ",_netdev" + FOR, False),
+    # Of the whole source as one path systemd sees the first directories.
+    ("/p/a:/p/b /x fuse.mergerfs defaults", ",_netdev" + FOR, True))]
+
+
+def judge_network(top, units):
+    """What needs the network: it is found, and the options that getmnt audit names are right."""
+    for number, (text, options, seen) in enumerate(NETWORK):
+        name = f"{top}/network{number}"
+        unit = ("p-x" if " /p/x " in text else "x") + ".mount"
+        texts = {"": text, "fixed": text + options, "after": text + options + ",x-systemd.before=/p", "hidden": text + ",_netdev,x-systemd.before=/p"}
+        for kind, lines in texts.items():
+            gm.touch(name + kind, lines + " 0 0\n")
+        found = {kind: cycle(name + kind, units, f"{name}made{kind}") for kind in texts}
+        findings = orders([name, name + "fixed"])[1]
+        late = "/local-fs.target.requires/" + unit
+        gm.expect([row for row in findings[name] if row[:2] == ("deadlock", 2)], f"no finding: {text}")
+        gm.expect(bool(found[""][0]) == seen and os.path.lexists(found[""][1] + late), f"{text}: {found['']}")
+        gm.expect(not found["fixed"][0] and not os.path.lexists(found["fixed"][1] + late), f"{text}{options}: {found['fixed']}")
+        gm.expect(not [row for row in findings[name + "fixed"] if row[1] == 2], f"{text}{options}: {findings[name + 'fixed']}")
+        # A line that is after /p makes a cycle if it is to be before.
+        gm.expect(bool(found["after"][0]), f"{text}{options}: not after /p")
+        gm.expect(bool(found["hidden"][0]) == (FOR not in options), f"{text}: _netdev alone: {found['hidden']}")
+    print(f"  systemd: {len(NETWORK)} lines that need the network")
+
+
 if os.path.exists(GENERATOR) and shutil.which("systemd-analyze"):
-    judge_systemd()
+    TOP = tempfile.mkdtemp()
+    UNIT_DIR = gm.mkdir(f"{TOP}/units")
+    for unit_name, unit_text in UNITS.items():
+        gm.touch(f"{UNIT_DIR}/{unit_name}", f"[Unit]\n{unit_text}\n")
+    judge_systemd(TOP, UNIT_DIR)
+    judge_network(TOP, UNIT_DIR)
+    shutil.rmtree(TOP)
 else:
     print("  no systemd here: only mount -a is tried")
 

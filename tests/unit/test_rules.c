@@ -219,6 +219,61 @@ static void test_systemd(void)
 	                   "2 FSTAB-TGT-MISSING warning /gone"));
 }
 
+/** What systemd mounts before the network, and needs it; and the same lines with the hint. */
+static void test_network_order(void)
+{
+	static const struct {
+		const char *text, *first, *needs, *hint;   /* first: options of the last line */
+	} rows[] = {
+		{"192.0.2.1:/p /p nfs defaults\no /x overlay ",
+		 "lowerdir=/p/l,upperdir=/p/u,workdir=/p/w",
+		 "a directory of the overlay needs line 2",
+		 "_netdev,x-systemd.requires-mounts-for=/p"},
+		{"192.0.2.1:/p /p nfs defaults\no /x overlay ",
+		 "lowerdir=/p/l:/l,x-systemd.requires-mounts-for=/p",
+		 "a directory of the overlay needs line 2", "_netdev"},
+		{X " /p xfs _netdev\no /x overlay ", "lowerdir=/p/l:/l",
+		 "a directory of the overlay needs line 2",
+		 "_netdev,x-systemd.requires-mounts-for=/p"},
+		{"192.0.2.1:/p /p nfs noauto,x-systemd.automount\no /x overlay ",
+		 "lowerdir=/p/l:/l", "a directory of the overlay needs line 2", "_netdev"},
+		{"//s/a /a cifs defaults\n//s/b /b cifs defaults\n/a:/b /x fuse.mergerfs ",
+		 "defaults", "a branch needs line 2", "_netdev,x-systemd.requires-mounts-for=/a,"
+		 "x-systemd.requires-mounts-for=/b"},
+		{"//s/a /d/a cifs defaults\n/d/* /x fuse.mergerfs ", "defaults",
+		 "a branch needs line 2", "_netdev,x-systemd.requires-mounts-for=/d/a"},
+		{"//s/a /a cifs defaults\n/a=RW:/b=RO /x fuse.unionfs-fuse ", "cow",
+		 "a branch needs line 2", "_netdev,x-systemd.requires-mounts-for=/a"},
+		{"192.0.2.1:/p /p nfs defaults\n/p/x /x none ", "bind",
+		 "the bind source needs line 2", "_netdev"},
+		{"192.0.2.1:/p /p nfs defaults\n/p/i /x xfs ", "loop", "the source needs line 2",
+		 "_netdev"},
+		{"192.0.2.1:/p /p nfs defaults\n/p/i /x xfs ", "ro", "the source needs line 2",
+		 "_netdev,x-systemd.requires-mounts-for=/p"},
+		{"192.0.2.1:/p /p nfs defaults\n" X " /p/x xfs ", "defaults",
+		 "the mount point needs line 2", "_netdev"},
+	};
+	static char place[] = "/run/systemd/system";
+	struct fstab_facts own = facts;
+	char whole[1024];
+	own.arg = place;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		snprintf(whole, sizeof(whole), ROOT "%s%s\n", rows[i].text, rows[i].first);
+		struct audit_report report;
+		bool good = strstr(judged(whole, &own, &report), rows[i].needs) != NULL;
+		for (size_t k = 0; k < report.count; ++k)
+			good &= report.findings[k].code != FSTAB_ORDER
+			        || strcmp(report.findings[k].expected, rows[i].hint) == 0;
+		audit_report_destroy(&report);
+		snprintf(whole, sizeof(whole), ROOT "%s%s,%s\n", rows[i].text, rows[i].first,
+		         rows[i].hint);
+		good &= !has(judged(whole, &own, NULL), FSTAB_ORDER, NULL);
+		if (!good)
+			printf("%s\n%s", whole, text);
+		CU_ASSERT_TRUE(good);
+	}
+}
+
 /** The kernel reads 4,095 bytes of options; those of mount(8) are not among them. */
 static void test_page(void)
 {
@@ -636,6 +691,7 @@ static const struct unit_test tests[] = {
 	{"each rule", test_rows},
 	{"root", test_root},
 	{"systemd", test_systemd},
+	{"what needs the network before systemd starts it", test_network_order},
 	{"cloud", test_cloud},
 	{"page", test_page},
 	{"healthy", test_healthy},

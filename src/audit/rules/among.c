@@ -6,6 +6,7 @@
 
 #include "base/fstypes.h"
 #include "fstab/units.h"
+#include "mountopts/optlist.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,42 @@ static void report_late(struct audit *audit, const struct audit_entry *entry,
 		                             other->path, number));
 }
 
+/** Whether systemd sees this need of a line once the line has _netdev.
+    Source: mount_add_mount_dependencies() of systemd 252. */
+static bool is_seen(struct audit *audit, const struct audit_entry *entry, enum order_kind kind)
+{
+	return order_is_known(kind)
+	       && (kind != ORDER_SOURCE || audit_option(audit, entry, "loop"));
+}
+
+/** Report a line that systemd mounts before the network, and that needs the network. */
+static void report_network(struct audit *audit, const struct audit_entry *entry,
+                           const struct order_finding *finding, const struct audit_entry *other)
+{
+	const struct order *order = &audit->order;
+	const char *options = "_netdev";
+	uint32_t line = finding->line;
+	for (uint32_t at = order->begin[line]; at < order->begin[line + 1]; ++at) {
+		const struct order_need *need = &order->needs[at];
+		if (need->kind != finding->kind || !need->nearest
+		    || is_seen(audit, entry, need->kind)
+		    || order->flags[need->line] & (ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT))
+			continue;
+		const char *option = audit_format(audit->report,
+			"x-systemd.requires-mounts-for=%s", order->lines[need->line].path);
+		if (!opt_has(options, option) && !opt_has(entry->options, option))
+			options = audit_format(audit->report, "%s,%s", options, option);
+	}
+	audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING, options, NULL,
+		       audit_format(audit->report, "add %s", options),
+		       order_is_known(finding->kind)
+		       ? "%s needs line %u, of %s, which needs the network; systemd starts the "
+		         "network after this line, and leaves out one of them"
+		       : "%s needs line %u, of %s, which needs the network; systemd does not see "
+		         "this, and mounts this line before it starts the network",
+		       what_needs(finding->kind), other->line->number, other->path);
+}
+
 /** Report what is wrong with one need of a line. */
 static void report_fault(struct audit *audit, const struct audit_entry *entry,
                          const struct order_finding *finding)
@@ -117,10 +154,7 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 		break;
 	case ORDER_DEADLOCK:
 		if (audit_is_systemd(audit))
-			audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING, "_netdev", NULL,
-				       "add _netdev", "%s needs line %u, of %s, which needs the "
-				       "network; systemd starts the network after this line, and "
-				       "leaves out one of them", needs, number, other->path);
+			report_network(audit, entry, finding, other);
 		break;
 	case ORDER_UNORDERED:
 		option = audit_format(audit->report, "x-systemd.requires-mounts-for=%s", path);
