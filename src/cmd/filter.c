@@ -73,6 +73,9 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount)
 	}
 	if (filter->source && !source_match(run, filter->source, mount))
 		return false;
+	const char *fstype = mount->fstype ? mount->fstype : "";
+	if (filter->no_fuse && strncmp(fstype, "fuse", 4) == 0 && strcmp(fstype, "fuseblk") != 0)
+		return false;
 	return kind_wanted(o, mount->fstype);
 }
 
@@ -255,20 +258,29 @@ static int pick_operand(struct picker *p, const char *text)
 	struct source_spec spec;
 	source_spec_init(p->run, &spec, text);
 	p->filter.source = &spec;
+	p->filter.no_fuse = is_path(text);
 	bool found = pick_matching(p) || spec.tag != TAG_NONE
 	             || strspn(text, "0123456789:") == strlen(text);
 	p->filter.source = NULL;
-	source_spec_destroy(&spec);
-	if (found)
-		return 0;
+	p->filter.no_fuse = false;
 
 	struct strbuf name;
 	strbuf_init(&name);
-	enum host_followed known = filter_target(p->run, text, &name);
-	int error = errno, status = 0;
-	p->filter.target = strbuf_str(&name);
-	found = pick_matching(p) || o->invert;
-	p->filter.target = NULL;
+	enum host_followed known = HOST_SEEN;
+	int error = 0, status = 0;
+	if (!found) {
+		known = filter_target(p->run, text, &name);
+		error = errno;
+		p->filter.target = strbuf_str(&name);
+		found = pick_matching(p) || o->invert;
+		p->filter.target = NULL;
+	}
+	if (!found && is_path(text)) {
+		p->filter.source = &spec;
+		found = pick_matching(p);
+		p->filter.source = NULL;
+	}
+	source_spec_destroy(&spec);
 	errno = error;
 	if (!found && known == HOST_MISSING && is_path(text)) {
 		status = path_missing(text);

@@ -50,6 +50,7 @@ bool filter_any(const struct options *options);
 struct filter {
 	struct run *run;
 	const struct source_spec *source;   /* NULL: any */
+	bool no_fuse;                       /* a FUSE, whose source is any text, does not match */
 	const char *target;                 /* mount point; NULL: any */
 	uint32_t node;                      /* MT_NONE: any */
 	struct strbuf text;

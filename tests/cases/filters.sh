@@ -14,3 +14,15 @@ for args in "-D /proc" "-I -M /proc" "--real /proc" "--pseudo /" "--real -T /pro
 	# shellcheck disable=SC2086
 	status -F "$(table cli/host)" $args
 done
+# A device or mount point is found before a FUSE whose source has the same text.
+cat >fuse <<'TABLE'
+20 1 8:1 / / rw - ext4 /dev/sda1 rw
+30 20 7:1 / /mnt/data rw - ext4 /dev/loop1 rw
+31 20 0:41 / /f1 rw - fuse.bindfs /dev/loop1 rw
+32 20 0:42 / /f2 rw - fuse.bindfs /mnt/data rw
+33 20 0:43 / /f3 rw - fuse.bindfs /only/here rw
+TABLE
+for args in /dev/loop1 /mnt/data /mnt/data/ /only/here "-S /mnt/data" "-i /dev/loop1"; do
+	# shellcheck disable=SC2086
+	echo "$args: $(getmnt -F fuse -l -n -o TARGET $args | tr '\n' ' ')"
+done
