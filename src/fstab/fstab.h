@@ -153,6 +153,8 @@ struct fstab_line {
 	bool hidden;                /* another mount is mounted over it */
 	bool unnamed;               /* COMMENT: only because its device has no name that lasts */
 	const struct mount *mount;  /* NULL for a swap space */
+	const struct mount *beneath;  /* the mount of the same directory that this one is mounted
+	                                 on, on the same mount point: a bind onto itself; or NULL */
 	const char *why;            /* of COMMENT and OWN */
 	const char *owner;          /* of OWN, who mounts it: api, automount, container:ENGINE,
 	                               credentials, gpt-auto, initrd, nsfs, session, snap, udisks,

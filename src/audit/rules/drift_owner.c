@@ -17,7 +17,7 @@ bool drift_is_lost(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct mtree *tree = &drift->in->d->tree;
 	uint32_t node = live->mount ? mtree_find(tree, live->mount->key) : MT_NONE;
-	return node != MT_NONE
+	return live->fate != FSTAB_LINE && node != MT_NONE
 	       && tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_DELETED);
 }
 

@@ -118,10 +118,10 @@ static void judge_hidden(struct mounts *mounts, uint32_t node, const char *targe
 	if (fstype_flags(m->fstype) & FST_AUTOFS && upon)
 		return;
 	if (upon && mount_dev(m) == mount_dev(over) && same(m->root, over->root)) {
-		bool ro = m->vfs_opts && over->vfs_opts && !opt_shown_has(m->vfs_opts, "ro")
-		          && opt_shown_has(over->vfs_opts, "ro");
-		/* NixOS binds its store so; containers mount /dev/shm twice. */
-		if (!ro && strcmp(target, "/dev/shm") != 0)
+		bool other = m->vfs_opts && over->vfs_opts
+		             && strcmp(m->vfs_opts, over->vfs_opts) != 0;
+		/* A bind onto itself is for other flags; containers mount /dev/shm twice. */
+		if (!other && strcmp(target, "/dev/shm") != 0)
 			add_stacked(mounts, &(struct stack){node, target, line, over, 2});
 		return;
 	}

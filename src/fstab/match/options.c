@@ -323,8 +323,10 @@ const char *match_options(struct matcher *m, const struct entry *entry, const ch
 		/* The source that the line names, which may not be the plan's. */
 		vfs_flags_of_mount(bound.in, &have);
 		vfs_flags_of_mount(actual, &want);
+		/* A bind onto itself may be older than the remount of its source as read-only. */
+		bool itself = mount->key && strcmp(bound.path, mount->key) == 0;
 		have.value[VFS_RO] = have.value[VFS_RO]
-		    && (want.value[VFS_RO] || is_readonly_by_line(m, bound.in));
+		    && (want.value[VFS_RO] || (!itself && is_readonly_by_line(m, bound.in)));
 		flags = vfs_flags_differ(&have, &want, &changed);
 		live = actual->vfs_opts;
 	} else if (as_source) {

@@ -6,6 +6,7 @@
 #include "fstab/match/matcher.h"
 
 #include "base/fstypes.h"
+#include "mountopts/optlist.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@ struct entry *match_next_on(struct matcher *m, const struct entry *entry)
 	return entry->next == NO_LINE ? NULL : &m->entries[entry->next];
 }
 
-/** Whether a line makes a mount that is covered by another one on its mount point. */
+/** Whether a line makes a mount on the same mount point that is covered, or bound onto itself. */
 static bool is_beneath(struct matcher *m, const struct entry *entry, const struct planned *top)
 {
 	unsigned deep = 0;
@@ -51,18 +52,26 @@ static bool is_beneath(struct matcher *m, const struct entry *entry, const struc
 	return false;
 }
 
+/** Whether a mount is bound onto the mount that a line of the plan makes on its mount point. */
+static bool is_above(const struct matcher *m, const struct planned *mount)
+{
+	return mount->line->beneath && match_live(m, mount->key) != mount;
+}
+
 /** The line that makes a mount; or NULL. */
 static struct entry *choose(struct matcher *m, const struct planned *mount)
 {
-	bool swap = mount->line->swap;
+	bool swap = mount->line->swap, above = is_above(m, mount);
 	struct entry *own = NULL, *first = match_first_on(m, mount);
 	int best = 0;
 	/* A single line need not be compared with others. */
-	if (first && first->next == NO_LINE && !swap)
+	if (first && first->next == NO_LINE && !swap && !above)
 		return match_same(m, first, mount) != 0 ? first : NULL;
 	for (struct entry *entry = swap ? m->entries : first, *end = m->entries + m->nentries;
 	     entry && entry < end; entry = swap ? entry + 1 : match_next_on(m, entry)) {
-		bool may = !swap || (entry->swap && entry->live == NO_LINE);
+		bool may = swap ? entry->swap && entry->live == NO_LINE
+		           : !above || (entry->live == NO_LINE
+		                        && opt_is_bind(entry->words.options));
 		int fits = may ? fit(m, entry, mount) : 0;
 		if (fits > best) {
 			best = fits;
@@ -77,7 +86,7 @@ enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 	const struct fstab_line *line = mount->line;
 	/* A swap space that the system made, on zram, may have a line all the same. */
 	if ((line->fate == FSTAB_OWN && !line->swap)
-	    || (mount->key && match_live(m, mount->key) != mount))
+	    || (mount->key && match_live(m, mount->key) != mount && !is_above(m, mount)))
 		return MATCH_NOTHING;
 	struct entry *own = choose(m, mount);
 	if (line->fate == FSTAB_OWN) {
@@ -86,7 +95,8 @@ enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 		return MATCH_NOTHING;
 	}
 	if (!own)
-		return line->fate == FSTAB_LINE ? MATCH_UNPAIRED : MATCH_INEXPRESSIBLE;
+		return line->fate == FSTAB_LINE ? MATCH_UNPAIRED
+		       : is_above(m, mount) ? MATCH_NOTHING : MATCH_INEXPRESSIBLE;
 	mount->entry = (uint32_t)(own - m->entries);
 	own->live = (uint32_t)(mount - m->mounts);
 	if (line->mount && fstype_flags(line->mount->fstype) & FST_SUBVOL)
@@ -99,7 +109,8 @@ bool match_compares_options(struct matcher *m, const struct entry *entry,
                             const struct planned *mount)
 {
 	const struct mount *actual = mount->line->mount;
-	if (!actual || mount->line->fate == FSTAB_LINE)
+	bool upon = mount->line->beneath && opt_is_bind(entry->words.options);
+	if (!actual || mount->line->fate == FSTAB_LINE || upon)
 		return actual;
 	/* Only its line has a password, or the name that a server of FUSE goes by.  Options of a
 	   user's actual, which has an owner, are that user's. */
@@ -126,8 +137,9 @@ bool match_is_further(struct matcher *m, const struct entry *entry, const char *
                       const struct planned *mount, enum fstab_difference_kind *kind)
 {
 	bool same = match_same(m, entry, mount) != 0;
-	if (entry->noauto || (!same && (mount->line->fate != FSTAB_LINE || is_beneath(m, entry,
-	        mount))))
+	bool bind = opt_is_bind(entry->words.options);
+	if (entry->noauto || is_above(m, mount) || (!same && mount->line->fate != FSTAB_LINE)
+	    || ((!same || bind) && is_beneath(m, entry, mount)))
 		return false;
 	/* One device twice on one mount point, as two parts of it: one of the lines is broken. */
 	bool again = same || strcmp(entry->words.source, source) == 0;

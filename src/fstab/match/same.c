@@ -147,7 +147,7 @@ static const struct mount *shown_by(struct matcher *m, const char *path,
                                     const char **whole)
 {
 	const char *rest;
-	/* Of a bind onto itself, or onto its source, the former mount is not known. */
+	/* Of a bind onto its source, the former mount is not known. */
 	const struct mount *in = holder(m, path, mount->key ? mount->key : "", &rest);
 	if (!in)
 		return NULL;
@@ -202,6 +202,10 @@ static int same_directory(struct matcher *m, const char *source, const struct pl
 	const char *path = match_normal(m, source), *whole;
 	if (!path)
 		return 0;
+	if (mount->line->beneath && strcmp(path, mount->key) == 0) {
+		*bound = (struct fstab_bound){mount->line->beneath, path};
+		return 1;
+	}
 	for (bool followed = false; actual; followed = true) {
 		const struct mount *in = shown_by(m, path, mount, &whole);
 		const char *root = actual->root ? actual->root : "/";

@@ -115,7 +115,7 @@ static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, c
 		return REFUSED;
 	uint32_t found = place_holder(mk, source);
 	bool onto_itself = found == i && strcmp(source, mk->places[i].target) == 0
-	                   && mk->tree->nodes[i].parent == candidate;
+	                   && place_base(mk, mk->tree->nodes[i].parent) == candidate;
 	bool covered = found != candidate && !onto_itself;
 	if (covered || (*rest && place_is_volatile(mk, candidate))) {
 		if (!line->why && covered)

@@ -78,7 +78,7 @@ void place_index(struct maker *mk)
 			place->next_name = push(mk, &mk->by_name, name, i);
 			place->next_root = push(mk, &mk->by_root, bind_hash(m, place_root(m)), i);
 			bind_index(mk, i);
-		} else if (!(fstype_flags(m->fstype) & FST_AUTOFS)
+		} else if (!place->onto_itself && !(fstype_flags(m->fstype) & FST_AUTOFS)
 		           && strcmp(place_type(m), "rootfs") != 0) {
 			/* It may hold what was named below it. */
 			place->next_name = push(mk, &mk->by_hidden, name, i);
@@ -158,6 +158,37 @@ void place_find_layers(struct maker *mk)
 	}
 }
 
+uint32_t place_base(const struct maker *mk, uint32_t node)
+{
+	const struct mt_node *nodes = mk->tree->nodes;
+	while (mtree_stacked(mk->tree, node)) {
+		uint32_t on = nodes[node].parent;
+		const struct mount *m = place_mount(mk, node), *beneath = place_mount(mk, on);
+		if (!mk->in->d->targets[on] || nodes[on].states & 1u << MT_OUTSIDE
+		    || mount_dev(beneath) != mount_dev(m)
+		    || strcmp(place_root(beneath), place_root(m)) != 0)
+			break;
+		node = on;
+	}
+	return node;
+}
+
+void place_find_stacks(struct maker *mk)
+{
+	const unsigned not_visible = 1u << MT_HIDDEN | 1u << MT_LOST | 1u << MT_UNSEARCHED
+	                             | 1u << MT_OUTSIDE;
+	for (uint32_t i = 0; i < mk->tree->count; ++i) {
+		const struct mt_node *node = &mk->tree->nodes[i];
+		if (node->gone || node->made || node->states & not_visible
+		    || !place_below(mk->in, mk->in->d->targets[i]))
+			continue;
+		uint32_t base = place_base(mk, i);
+		mk->places[base].visible = true;
+		for (uint32_t at = i; at != base; at = mk->tree->nodes[at].parent)
+			mk->places[at].onto_itself = true;
+	}
+}
+
 /** Whether a directory is a layer of the root, or holds one at most "most" levels below. */
 static bool is_layer(struct maker *mk, const char *dir, int most)
 {
@@ -223,7 +254,6 @@ void place_classify(struct maker *mk, uint32_t i)
 	place->target = place_below(in, name);
 	if (!place->target)
 		return;
-	place->visible = !(node->states & (1u << MT_HIDDEN | 1u << MT_LOST | 1u << MT_UNSEARCHED));
 	if (in->filter && strncmp(name, in->filter, strlen(in->filter)) != 0) {
 		leave_out(place, NULL, "excluded by -f", true);
 		return;
@@ -254,7 +284,10 @@ void place_classify(struct maker *mk, uint32_t i)
 		leave_out(place, "automount", "NFS mounts it on access", false);
 	} else if (!user && (owner = place_unit(&in->world, place->target)) != NULL) {
 		leave_out(place, owner, "mounted by its own unit", true);
-	} else if (node->states & 1u << MT_HIDDEN) {
+	} else if (place->onto_itself) {
+		refuse(place, "it is bound onto itself, and systemd has one unit for a mount "
+		       "point: that of the mount beneath");
+	} else if (node->states & 1u << MT_HIDDEN && !place->visible) {
 		uint32_t by = node->covered_by;
 		const char *over = by != MT_NONE ? in->d->targets[by] : NULL;
 		refuse(place, plan_format(mk, "hidden: %s is mounted over it",
@@ -337,6 +370,7 @@ static uint32_t parent_of(const struct maker *mk, uint32_t i)
 {
 	const struct mt_node *nodes = mk->tree->nodes;
 	uint32_t parent = nodes[i].parent;
+	parent = parent == MT_NONE ? MT_NONE : place_base(mk, parent);
 	/* Mounts below it in a stack are hidden. */
 	while (parent != MT_NONE && mk->places[parent].target && !mk->places[parent].visible
 	       && strcmp(mk->places[parent].target, mk->places[i].target) == 0)

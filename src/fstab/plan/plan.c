@@ -345,6 +345,8 @@ static void add_others(struct maker *mk)
 				continue;
 			add_line(mk, own ? FSTAB_OWN : FSTAB_COMMENT, &(struct fstab_line){
 				.mount = place_mount(mk, i), .why = place->why,
+				.beneath = place->onto_itself
+				           ? place_mount(mk, mk->tree->nodes[i].parent) : NULL,
 				.owner = place->owner, .boot = own && place->boot,
 				.target = place->target ? place->target : mk->in->d->targets[i],
 				.unnamed = !own && place->unnamed,
@@ -410,6 +412,7 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	mk.failed = !mk.places || !plan->lines;
 	if (!mk.failed) {
 		place_find_layers(&mk);
+		place_find_stacks(&mk);
 		for (uint32_t at = 0; at < tree->count; ++at)
 			place_classify(&mk, tree->order[at]);
 		place_index(&mk);

@@ -26,7 +26,9 @@ enum state { ELSEWHERE, WAITING, LINE, REFUSED, OWN };
 struct place {
 	const char *target;      /* from ROOT; NULL: not below it, or no name */
 	uint8_t state;           /* enum state */
-	bool visible;            /* below ROOT, and its path leads to it */
+	bool visible;            /* below ROOT, and its path leads to it, or to binds of it onto
+	                            itself */
+	bool onto_itself;        /* such a bind: place_base() has the line */
 	bool boot;               /* OWN, and mounted when the fstab is read */
 	bool bind;
 	bool automount;          /* by an automount unit of the fstab */
@@ -71,6 +73,13 @@ const char *place_below(const struct fstab_input *in, const char *name);
 
 /** Find out whether the root is an overlay, for place_classify(). */
 void place_find_layers(struct maker *mk);
+
+/** Find stacks of binds of a directory onto itself, for place_classify(). */
+void place_find_stacks(struct maker *mk);
+
+/** The lowest mount of the stack that a node is in if all show the same directory: a line of the
+    mount point makes that one. */
+uint32_t place_base(const struct maker *mk, uint32_t node);
 
 /** Classify a node by itself. */
 void place_classify(struct maker *mk, uint32_t i);
