@@ -9,6 +9,7 @@
 #include "devmap.h"
 #include "discover/discover.h"
 #include "os/caller.h"
+#include "os/file.h"
 #include "table/table.h"
 
 #include <errno.h>
@@ -79,6 +80,10 @@ static int mount_note(struct search_mounts *mounts, const struct discovery *d, u
 	uint32_t fs = bulk ? bulk_number(mounts, devs, m) : 0;
 	uint32_t known = blocks ? MOUNT_BLOCKS
 	                 : fstype_flags(m->fstype) & FST_LAST_POS ? MOUNT_LAST_POS : 0;
+	if (m->vfs_opts && strstr(m->vfs_opts, "nosymfollow")) {
+		known |= MOUNT_NOSYMFOLLOW;
+		mounts->nosymfollow = true;
+	}
 	if (fs == MAP64_NONE
 	    || map64_put(&mounts->known, m->key, known + fs * MOUNT_FS) == MAP64_NONE)
 		return -1;
@@ -92,9 +97,10 @@ static int mount_note(struct search_mounts *mounts, const struct discovery *d, u
  *
  * @bulk  Also find those whose file system has a bulk interface, which have no ID mapping, and on
  *        which no file is covered by a mount.
+ * @follow  Also find those with nosymfollow.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-static int mounts_read(struct os *os, struct search_mounts *mounts, bool bulk)
+static int mounts_read(struct os *os, struct search_mounts *mounts, bool bulk, bool follow)
 {
 	struct discover_opts opts;
 	discover_defaults(&opts);
@@ -107,7 +113,7 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, bool bulk)
 	struct map64 by_dev;
 	map64_init(&by_dev);
 	map64_init(&mounts->known);
-	unsigned fields = DISCOVER_FIELDS | (bulk ? MF_VFS_OPTS : 0);
+	unsigned fields = DISCOVER_FIELDS | (bulk || follow ? MF_VFS_OPTS : 0);
 	struct mount_table *table = table_read_kernel(os, TABLE_AUTO, fields);
 	struct devmap *devs = table ? discover_devmap(os, table) : NULL;
 	struct discovery *d = devs ? discover(os, devs, table, &opts) : NULL;
@@ -124,6 +130,18 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, bool bulk)
 	devmap_free(devs);
 	table_free(table);
 	return rc;
+}
+
+/** Whether the kernel protects links in sticky directories; so it is assumed if it is unknown. */
+static bool links_are_protected(struct os *os)
+{
+	char *text;
+	size_t len;
+	if (os_read_kernel(os, AT_FDCWD, "/proc/sys/fs/protected_symlinks", 16, &text, &len) != 0)
+		return true;
+	bool is_off = *text == '0';
+	free(text);
+	return !is_off;
 }
 
 enum {
@@ -159,7 +177,7 @@ static int options_take(struct search_options *own, const struct search_options 
 
 static int mounts_again(struct os *os, struct search_mounts *now)
 {
-	return mounts_read(os, now, false);
+	return mounts_read(os, now, false, false);
 }
 
 /** searchv(), in a thread that cannot be canceled. */
@@ -175,8 +193,10 @@ static SEARCH *search_begin(const char *const roots[], size_t n, const char *pat
 	/* Without openat2 a directory may turn out to be on another mount. */
 	bool bulk = own.engine == SEARCH_ENGINE_BULK && own.flags & SEARCH_METADATA
 	            && !(os.disabled & OSC_INODES) && os.caps & OSC_OPENAT2;
-	if ((!own.blocking || bulk) && mounts_read(&os, &mounts, bulk) != 0)
+	bool follow = own.flags & SEARCH_FOLLOW;
+	if ((!own.blocking || bulk || follow) && mounts_read(&os, &mounts, bulk, follow) != 0)
 		return NULL;
+	mounts.protected_links = follow && links_are_protected(&os);
 	mounts.any = own.blocking;
 	mounts.again = own.blocking ? NULL : mounts_again;
 	if (own.blocking) {

@@ -53,6 +53,7 @@ enum {
 	K_STATX_TYPE          = 0x0001,
 	K_STATX_MODE          = 0x0002,
 	K_STATX_NLINK         = 0x0004,
+	K_STATX_UID           = 0x0008,
 	K_STATX_MTIME         = 0x0040,
 	K_STATX_INO           = 0x0100,
 	K_STATX_BASIC         = 0x07ff,

@@ -281,13 +281,14 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
 	struct k_statx st = {0};
 	unsigned mask = search->policy.statx_mask;
 	int flags = AT_NO_AUTOMOUNT | search->policy.statx_flags;
-	int fd = follow_path(os, search_mounts(search), scratch->fd, place, entry->name);
+	int fd = follow_path(os, &search->mounts, scratch->fd, place, entry->name);
 	int rc = fd < 0 ? -1 : os_statx(os, fd, "", flags | AT_EMPTY_PATH, mask, &st);
 	int error = rc == 0 ? 0 : errno;
 	bool dangling = error == ENOENT || error == ENOTDIR || error == ELOOP;
-	/* A dangling link is a link; one that leads to itself is also an error. */
+	/* A dangling link is a link; ELOOP is also an error.  SEARCH_ERR_OPEN: of a loop. */
 	if (error == ELOOP)
-		search_put_error(scratch, entry, SEARCH_ERR_OPEN, error);
+		search_put_error(scratch, entry, search->mounts.nosymfollow
+		                 ? SEARCH_ERR_STAT : SEARCH_ERR_OPEN, error);
 	if (dangling && !(does & PATTERN_MATCH))
 		goto out;
 	if (dangling) {

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/fstypes.h"
 #include "bfs.h"
+#include "os/change.h"
 #include "path/resolve.h"
 
 #include <errno.h>
@@ -50,7 +51,7 @@ bool search_dir_waits(struct os *os, int dirfd, const char *name)
 /** A path that is being followed. */
 struct follow {
 	struct os *os;
-	const struct search_mounts *mounts;
+	const struct search_mounts *mounts, *policy;   /* mounts: NULL: all may be touched */
 	struct path_walk walk;
 	int start, at;            /* the caller's directory; the current one */
 	int next;                 /* the next component, opened; -1 */
@@ -111,6 +112,30 @@ static int open_name(struct follow *follow, const char *name)
 	return os_openat(os, follow->at, name, flags);
 }
 
+/** Why the kernel would not follow the link that was opened; 0: it would.  (may_follow_link() and
+    pick_link() in fs/namei.c) */
+static int refuse_link(const struct follow *follow)
+{
+	const struct search_mounts *policy = follow->policy;
+	bool trailing = policy && policy->protected_links && path_is_done(&follow->walk);
+	if (!trailing && !(policy && policy->nosymfollow))
+		return 0;
+	struct k_statx st, dir;
+	const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+	unsigned id = policy->unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	if (os_statx(follow->os, follow->next, "", flags, K_STATX_UID | id, &st) != 0)
+		return errno;
+	if (trailing && st.uid != os_geteuid(follow->os)) {
+		if (os_statx(follow->os, follow->at, "", flags, K_STATX_MODE | K_STATX_UID, &dir)
+		    != 0)
+			return errno;
+		if (dir.mode & S_ISVTX && dir.mode & S_IWOTH && dir.uid != st.uid)
+			return EACCES;
+	}
+	uint32_t known = map64_get(&policy->known, os_statx_mnt_id(&st, policy->unique));
+	return known != MAP64_NONE && known & MOUNT_NOSYMFOLLOW ? ELOOP : 0;
+}
+
 static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_MAX])
 {
 	struct follow *follow = arg;
@@ -126,11 +151,11 @@ static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_M
 		errno = EINVAL;
 		return -1;
 	}
-	int error = errno;
+	int error = n < 0 ? errno : refuse_link(follow);
 	os_close(os, follow->next);
 	follow->next = -1;
 	errno = error;
-	return n;
+	return error == 0 ? n : -1;
 }
 
 static int follow_enter(void *arg, struct path_walk *walk)
@@ -174,7 +199,8 @@ int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
                 struct strbuf *place, const char *target)
 {
 	struct follow follow = {
-		.os = os, .mounts = mounts, .start = dirfd, .at = dirfd, .next = -1,
+		.os = os, .mounts = mounts && !mounts->any ? mounts : NULL, .policy = mounts,
+		.start = dirfd, .at = dirfd, .next = -1,
 	};
 	const struct path_how how = {
 		.link = follow_link, .enter = follow_enter, .up = follow_up, .top = follow_top,

@@ -19,7 +19,8 @@
 enum mount_known {
 	MOUNT_BLOCKS = 1 << 0,
 	MOUNT_LAST_POS = 1 << 1,  /* K_LAST_POS is the end of its directories */
-	MOUNT_FS = 1 << 2,        /* times the number of its file system in fs, from 1 */
+	MOUNT_NOSYMFOLLOW = 1 << 2,
+	MOUNT_FS = 1 << 3,        /* times the number of its file system in fs, from 1 */
 };
 
 /** What is known of the mounts. */
@@ -28,6 +29,8 @@ struct search_mounts {
 	struct avoid *avoid;      /* mount points of what can block; owned */
 	struct map64 known;       /* mount ID -> enum mount_known */
 	bool unique;              /* mount IDs have 64 bits */
+	bool nosymfollow;         /* a mount has this option */
+	bool protected_links;     /* the sysctl fs.protected_symlinks */
 	struct bfs_fs **fs;       /* file systems with a bulk interface; owned */
 	uint32_t nfs;
 	/* Read the mounts again; or NULL.  @return 0, or -1.  Errors: ENOMEM. */
@@ -48,10 +51,11 @@ int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os
 bool search_dir_waits(struct os *os, int dirfd, const char *name);
 
 /**
- * Resolve a path from a directory, through links; magic links by their text.
+ * Resolve a path from a directory, through the links that the kernel would follow; magic links by
+ * their text.
  *
  * @mounts
- *         NULL: everything may be touched.
+ *         NULL: everything may be touched, and every link followed.
  * @dirfd
  *         Where a relative path begins.
  * @place
@@ -61,7 +65,8 @@ bool search_dir_waits(struct os *os, int dirfd, const char *name);
  *         The path.
  * @return a descriptor made with O_PATH, not of a link, or -1.
  * Errors: EREMOTE: the path leads to or through a mount that can block and is not the one that
- *         is entered.  EXDEV: the mount is unknown.  ELOOP: more than 40 links.
+ *         is entered.  EXDEV: the mount is unknown.  ELOOP: more than 40 links, or one on a
+ *         mount with nosymfollow.  EACCES: fs.protected_symlinks forbids to follow a link.
  *         ENAMETOOLONG, ENOMEM, those of openat2(2).
  */
 int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,

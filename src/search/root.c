@@ -127,7 +127,7 @@ static void root_literal(SEARCH *search, char *path)
 	strbuf_init(&place);
 	strbuf_puts(&place, strbuf_str(&search->place));
 	scratch.fd = search->flags & SEARCH_FOLLOW
-	             ? follow_path(&search->os, search_mounts(search), search->rootfd, &place,
+	             ? follow_path(&search->os, &search->mounts, search->rootfd, &place,
 	                           at.dir)
 	             : literal_dir(search, at.dir);
 	literal_entry(search, &scratch, &place, name);
@@ -261,7 +261,7 @@ static void pending_begin(SEARCH *search)
 	strbuf_reset(&search->via);
 	strbuf_puts(&search->via, pending->via);
 	strbuf_reset(&search->place);
-	search->rootfd = follow_path(&search->os, search_mounts(search), AT_FDCWD, &search->place,
+	search->rootfd = follow_path(&search->os, &search->mounts, AT_FDCWD, &search->place,
 	                             pending->target);
 	unsigned mask = K_STATX_TYPE | K_STATX_INO | search_id_mask(search);
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;

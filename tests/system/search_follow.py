@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """getmnt search --follow and mounts: links that lead to or through mounts that can block are
 reported and touch nothing; others are followed."""
+import errno
 import os
 
 import gm
@@ -61,6 +62,64 @@ for disable in ("", "openat2", "listmount,openat2", "listmount,openat2,statx-mnt
     names = set(result.out.decode().split("\n")) - {""}
     # A bind mount of the same file system is on the same device.
     gm.expect(names == TREE - (set() if "statx" in disable else {"t/bound/file"}), f"{disable} --xdev: {names}")
+# Links that the kernel does not follow: of other users in a sticky directory, on a mount with nosymfollow.
+MS_NOSYMFOLLOW = 256
+SYSCTL = "/proc/sys/fs/protected_symlinks"
+was = open(SYSCTL).read()
+gm.mkdir("/links/out")
+for top, owner, mode in (("sticky", 0, 0o1777), ("users", 1000, 0o1777), ("private", 1000, 0o1755),
+                         ("plain", 1000, 0o777)):
+    gm.mkdir(f"/links/{top}")
+    for uid in (0, 1000, 1001):
+        for name, target in (("dir", "/links/out"), ("file", "/bin/getmnt"), ("dot", "../out/."),
+                             ("chain", f"../plain/dir{uid}"), ("none", "none")):
+            os.symlink(target, f"/links/{top}/{name}{uid}")
+            os.lchown(f"/links/{top}/{name}{uid}", uid, uid)
+    os.chown(f"/links/{top}", owner, owner)
+    os.chmod(f"/links/{top}", mode)
+gm.tmpfs("/links/no")
+os.symlink("/links/out", "/links/no/dir")
+os.symlink("no/dir", "/links/to-no")
+os.symlink("no/dir/.", "/links/below-no")
+os.symlink("loop", "/links/loop")
+gm.mount(None, "/links/no", None, 32 | MS_NOSYMFOLLOW)
+links = [os.path.join(top, name) for top, dirs, files in os.walk("/links") for name in dirs + files
+         if os.path.islink(os.path.join(top, name))]
+
+
+def followed(uid):
+    """Error number -> the links for which the kernel returns it; 0: those that it follows."""
+    found = {}
+    os.seteuid(uid)
+    for link in links:
+        try:
+            error = 0 if os.stat(link) else 0
+        except OSError as e:
+            error = e.errno
+        found.setdefault(error, set()).add(link)
+    os.seteuid(0)
+    return found
+
+
+for protect in ("0", "1"):
+    with open(SYSCTL, "w") as file:
+        file.write(protect)
+    for uid in (0, 1000, 1001):
+        want = followed(uid)
+        gm.expect((errno.EACCES in want) == (protect == "1"), f"kernel: {want}")
+        for args in ((), ("--blocking",), ("--threads=1", "-m")):
+            result = gm.getmnt("search", "-L", *args, "*", "/links", uid=uid)
+            err = result.err.decode().splitlines()
+            for code, text in ((errno.EACCES, "Permission denied"), (errno.ELOOP, "Too many levels")):
+                names = {line.split(": ")[1] for line in err if text in line}
+                gm.expect(names == want.get(code, set()),
+                          f"{protect} {uid} {args}: {code}: {names ^ want.get(code, set())}")
+            if "-m" not in args:
+                names = set(result.out.decode().split("\n")) & set(links)
+                gm.expect(names == set(links) - want.get(errno.EACCES, set()), f"{protect} {uid} {args}: {names}")
+with open(SYSCTL, "w") as file:
+    file.write(was)
+
 # --blocking: everything is entered (this tree has no hung mount).
 os.chdir("/other")
 os.symlink("/other/mounted", "link")
