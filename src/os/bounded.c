@@ -17,7 +17,7 @@ enum { READ_SIZE = 64 * 1024 };
 
 static const double REAP_SECONDS = 0.02;
 
-/** The child: run with the output redirected. */
+/** In the child: redirect the output and call run(). */
 _Noreturn static void run_child(int parent, int out, int err, int (*run)(void *), void *arg)
 {
 	enum { BROKEN = 255 };
@@ -27,7 +27,7 @@ _Noreturn static void run_child(int parent, int out, int err, int (*run)(void *)
 	os_exit_process(run(arg));
 }
 
-/** Read what is available.  @return 1, 0 at the end, -1. */
+/** Read what is available.  @return 1, 0 at the end, or -1. */
 static int read_available(struct os *os, int fd, struct strbuf *to)
 {
 	char *room = strbuf_extend(to, READ_SIZE);
@@ -45,7 +45,7 @@ static int read_available(struct os *os, int fd, struct strbuf *to)
 	return n < 0 ? -1 : n > 0;
 }
 
-/** Read until both ends are closed.  @return 0, or -1. */
+/** Read both descriptors to their ends, or until the time limit.  @return 0, or -1. */
 static int read_output(struct os *os, double end, const int fds[2], struct os_bounded *done)
 {
 	struct strbuf *const to[2] = {&done->out, &done->err};
@@ -91,7 +91,8 @@ int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg,
 	out[1] = err[1] = -1;
 	rc = read_output(os, end, (const int[]){out[0], err[0]}, done);
 	double left = end - os_now();
-	/* It has closed both and is about to end; still wait with a limit. */
+	/* The child has closed both ends and should exit soon; the limit applies to that as
+	   well. */
 	bool ended = rc == 0 && !done->late && os_reap(os, pid, left, &status) && status != -1;
 	if (!ended) {
 		int error = errno;
@@ -120,7 +121,7 @@ static int run_program(void *arg)
 {
 	enum { NOT_RUN = 127 };
 	const struct program *program = arg;
-	/* A FIFO may have taken its place. */
+	/* O_NONBLOCK: /dev/null may have been replaced by a FIFO. */
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	sigset_t none;
 	sigemptyset(&none);

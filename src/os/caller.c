@@ -12,7 +12,7 @@
 #define MADV_KEEPONFORK 19
 #endif
 
-/* A process ID is second best: a child in a new PID namespace can have the ID of its parent,
+/* A process ID is only the fallback: a child in a new PID namespace can have the ID of its parent,
    and getpid(2) is a system call. */
 void os_origin_init(struct os_origin *origin)
 {
@@ -21,7 +21,7 @@ void os_origin_init(struct os_origin *origin)
 	if (origin->block) {
 		unsigned char *mark = (unsigned char *)(((uintptr_t)origin->block + page - 1) / page
 		                                        * page);
-		/* Linux 4.14. */
+		/* since Linux 4.14 */
 		if (madvise(mark, page, MADV_WIPEONFORK) == 0)
 			origin->mark = mark;
 	}

@@ -86,7 +86,7 @@ int os_fremovexattr(struct os *os, int fd, const char *name)
 
 int os_inode_flags(struct os *os, int fd, unsigned *flags)
 {
-	int rc, value = 0;   /* whatever the number of the request says: it is an int */
+	int rc, value = 0;   /* an int, although the request number encodes a long */
 	rc = OS_RETRY(OS_CALL(os, OS_IOCTL, ioctl, fd, FS_IOC_GETFLAGS, &value));
 	if (rc == 0)
 		*flags = (unsigned)value;
@@ -98,7 +98,7 @@ void os_signals_hold(struct os *os, struct os_signals *held)
 	sigset_t all;
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	OS_CALL(os, OS_SIGACTION, sigaction, SIGXFSZ, &ignore, &held->size);
-	/* If it was blocked as well, it would be delivered later. */
+	/* If SIGXFSZ were blocked as well, it would stay pending and be delivered later. */
 	sigfillset(&all);
 	sigdelset(&all, SIGXFSZ);
 	OS_CALL(os, OS_SIGMASK, pthread_sigmask, SIG_SETMASK, &all, &held->mask);

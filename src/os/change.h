@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The calls that change files.
+ * System calls that change files.
  *
- * All return -1 with errno when they fail, and retry EINTR.
+ * All functions return -1 with errno when they fail, and retry EINTR.
  */
 #ifndef GM_OS_CHANGE_H
 #define GM_OS_CHANGE_H
@@ -13,16 +13,16 @@
 #include <sys/stat.h>
 
 /** fstatat(2) without following a symlink or triggering an automount.
-    @name  "": of dirfd. */
+    @name  "": dirfd itself. */
 int os_fstatat(struct os *os, int dirfd, const char *name, struct stat *st);
 
-/** openat(2) that creates a file, 0600, for reading and writing.  Errors: EEXIST ... */
+/** openat(2) that creates a file with mode 0600 for reading and writing.  Errors: EEXIST ... */
 int os_create_new(struct os *os, int dirfd, const char *name);
 
-/** renameat2(2) in a directory.  @flags  RENAME_NOREPLACE ... */
+/** renameat2(2) within a directory.  @flags  RENAME_NOREPLACE ... */
 int os_rename(struct os *os, int dirfd, const char *from, const char *to, unsigned flags);
 
-/* As the calls of the same names, in a directory or of an open file. */
+/* The system calls of the same names, for a name in dirfd or for an open file. */
 int os_link(struct os *os, int dirfd, const char *from, const char *to);
 int os_symlink(struct os *os, const char *text, int dirfd, const char *name);
 int os_fsync(struct os *os, int fd);
@@ -35,13 +35,14 @@ int os_fsetxattr(struct os *os, int fd, const char *name, const void *value, siz
 int os_fremovexattr(struct os *os, int fd, const char *name);
 uid_t os_geteuid(struct os *os);
 
-/** flock(2), exclusive, without waiting.  Errors: EWOULDBLOCK: it is locked. */
+/** flock(2), exclusive, without waiting.  Errors: EWOULDBLOCK: the file is locked. */
 int os_flock(struct os *os, int fd);
 
 /** The flags of an inode (ioctl FS_IOC_GETFLAGS): FS_IMMUTABLE_FL ... */
 int os_inode_flags(struct os *os, int fd, unsigned *flags);
 
-/** Block all signals; and let a limit on the size of files be an error (EFBIG), not a signal.
+/** Block all signals but SIGXFSZ, and ignore that one, so that exceeding the limit on the size of
+    files fails with EFBIG.
     @held [out]  The state that os_signals_go() restores. */
 struct os_signals {
 	sigset_t mask;
@@ -52,7 +53,7 @@ void os_signals_hold(struct os *os, struct os_signals *held);
 /** Whether a signal is pending that would end the program. */
 bool os_signals_wait(struct os *os, const struct os_signals *held);
 
-/** Unblock signals: a pending one may end the program here. */
+/** Restore the signal mask: a pending signal may end the program here. */
 void os_signals_go(struct os *os, const struct os_signals *held);
 
 /** The time of day, in milliseconds.  Not counted: it does not enter the kernel. */

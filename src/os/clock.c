@@ -36,14 +36,15 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/** A long piece ended at `now`: find out how long it was off the processor. */
+/** A long piece ended at `now`: return how long the thread was off the processor. */
 static uint64_t clock_read_cpu(struct os_clock *clock, uint64_t now)
 {
 	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), after = clock_ns(CLOCK_MONOTONIC);
 	uint64_t took = after - now, most = now - clock->last;
 	if (took / 2 < clock->half)
 		clock->half = took / 2;
-	/* The CPU time is of half a look after `now`, and half a look before `looked`. */
+	/* The CPU time was read half a look after `now`, and before that half a look before
+	   `looked`. */
 	int64_t off = (int64_t)(now - clock->looked) - (int64_t)(cpu - clock->cpu)
 	              + 2 * (int64_t)clock->half;
 	++clock->looks;
@@ -55,7 +56,8 @@ static uint64_t clock_read_cpu(struct os_clock *clock, uint64_t now)
 	return off < OS_CLOCK_OFF ? 0 : (uint64_t)off > most ? most : (uint64_t)off;
 }
 
-/** Attribute the time since the last reading to a piece.  @off  The part off the processor. */
+/** Add the time since the last reading to *sum.  @off  The time off the processor is added to
+    it. */
 static void clock_attribute(struct os_clock *clock, uint64_t *sum, uint64_t *off)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), piece = now - clock->last;
@@ -92,7 +94,8 @@ static void clock_account(struct os *os, struct os_clock *clock, int procfd)
 	clock->faults = (uint64_t)usage.ru_minflt;
 	clock->sleeps = (uint64_t)usage.ru_nvcsw;
 	clock->queued = OS_UNKNOWN;
-	/* Time on a processor, time runnable, slices: Documentation/scheduler/sched-stats.rst */
+	/* The fields are: time on a processor, time runnable, slices
+	   (Documentation/scheduler/sched-stats.rst). */
 	char text[128], *end;
 	int fd = procfd < 0 ? -1 : os_openat(os, procfd, "thread-self/schedstat", O_RDONLY);
 	ssize_t n = fd < 0 ? -1 : os_read(os, fd, text, sizeof(text) - 1);
@@ -174,17 +177,16 @@ static double median(double *values, size_t n)
 	return values[n / 2];
 }
 
-/** Measure what timing costs, by timing nothing. */
+/** Measure what timing costs, by timing an empty call. */
 static void cost_of_timing(double *inside, double *outside)
 {
-	static struct os_clock clock;   /* large, and nobody's */
+	static struct os_clock clock;   /* static because it is large */
 	memset(&clock, 0, sizeof(clock));
 	clock.last = clock_ns(CLOCK_MONOTONIC);
 	for (int i = 0; i < BATCH; ++i) {
 		os_clock_enter(&clock);
 		os_clock_leave(&clock, OS_GETEUID);
 	}
-	/* A piece that was interrupted does not count. */
 	*inside = (double)clock.ns[OS_GETEUID] / BATCH;
 	*outside = (double)clock.outside / BATCH;
 }
@@ -197,7 +199,7 @@ static double cost_of_empty(struct os *os)
 	return (double)(clock_ns(CLOCK_MONOTONIC) - before) / BATCH;
 }
 
-/** Measure a page fault.  @return below 0: no memory. */
+/** Measure a page fault.  @return the cost; below 0: no memory. */
 static double cost_of_fault(struct os *os)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = FAULT_PAGES * page;
@@ -205,7 +207,7 @@ static double cost_of_fault(struct os *os)
 	                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED)
 		return -1;
-	/* Pages of ordinary size, as in a growing heap. */
+	/* Do not use huge pages: a growing heap does not. */
 	madvise(at, size, MADV_NOHUGEPAGE);
 	uint64_t before = clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < size; i += page)

@@ -9,14 +9,14 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* Neither inlined into a caller, nor merged with another function. */
+/* Prevent inlining into a caller, and merging with another function. */
 #ifdef __clang__
 #define OWN __attribute__((noinline))
 #else
 #define OWN __attribute__((noipa))
 #endif
 
-/** Enter the kernel, here. */
+/** Make a system call by an instruction within the calling function. */
 __attribute__((always_inline))
 static inline long enter(long number, long a, long b, long c, long d, long e, long f)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * In a build for gprof (GM_PROFILE) and for the unit tests (GM_CROSSING), each system call is a
- * function of its own; otherwise this is empty.  The tests define these functions in
- * tests/unit/fault.c, and can let them fail.
+ * In builds for gprof (GM_PROFILE) and for the unit tests (GM_CROSSING), each system call is a
+ * separate function; in other builds this header is empty.  The unit tests define these functions
+ * in tests/unit/fault.c, and can make them fail.
  *
- * OS_CALL() then enters the kernel through functions named sys_ and the name of os_call_name():
- * sys_statx(), sys_read().  So gprof counts entries into the kernel, as struct os does: a call that
- * was interrupted is one call of os_read(), and two of sys_read().
+ * OS_CALL() then enters the kernel through functions named sys_ plus the name from os_call_name():
+ * sys_statx(), sys_read().  So gprof counts entries into the kernel, as struct os does: an
+ * interrupted call counts once as os_read() and twice as sys_read().
  *
- * For gprof they enter by an instruction of their own (except the rows LIBRARY of OS_CALLS).  It
- * samples the program counter of the program, and sees no shared library: kernel time is charged to
- * the function that entered, and lost if that is in the C library.
+ * In a build for gprof they contain the system call instruction (except the LIBRARY rows of
+ * OS_CALLS).  The reason: gprof samples the program counter in the program only, not in shared
+ * libraries.  Kernel time is charged to the function that entered the kernel, and would be lost in
+ * the C library.
  *
  * gprof counts between the marks (os_mark()), as --stats does.  sys_faccessat() and sys_writev()
  * count as faccessat2 and write.
@@ -22,7 +23,7 @@
 
 #include "os/os.h"
 
-/** Of the C library, in no header: stop the profile (0), or continue. */
+/** A function of the C library, declared in no header: stop profiling (0) or continue. */
 void moncontrol(int on);
 
 #define CROSSING(kind, name) long sys_##name(long a, long b, long c, long d, long e, long f);
@@ -31,12 +32,12 @@ CROSSING(ACCESS, faccessat)
 CROSSING(WRITE, writev)
 #undef CROSSING
 
-/** Call a function with six words, whatever they are. */
+/** Call a function with its arguments converted to six longs; missing ones are 0. */
 #define CROSS(...) CROSS_(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
 #define CROSS_(function, a, b, c, d, e, f, ...) \
 	function((long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* Functions of the C library that have another name than the call. */
+/* Functions of the C library whose names differ from that of the system call. */
 #define sys_fork sys_clone
 #define sys_fstat(fd, st, c, d, e, f) sys_newfstatat(fd, (long)"", st, AT_EMPTY_PATH, 0, 0)
 #define sys_fstatat sys_newfstatat

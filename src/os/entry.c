@@ -15,8 +15,8 @@
 
 enum { INFO_MAX = 4096, MOUNTINFO_MAX = 256 << 20, TYPE_MAX = 128 };
 
-/* With these and mask 0 no FUSE server is asked, and root is not refused. */
-enum { UNASKED = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC };
+/* With these flags and mask 0, statx(2) calls no FUSE server and is not refused to root. */
+enum { STATX_CACHED = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC };
 
 /** The 32-bit ID of the mount of an open file; 0: unknown. */
 static uint64_t mount_of(struct os *os, int fd)
@@ -25,7 +25,7 @@ static uint64_t mount_of(struct os *os, int fd)
 	char path[64], *text, *at;
 	size_t len;
 	if (os->caps & OSC_STATX_MNT_ID
-	    && os_statx(os, fd, "", UNASKED | AT_EMPTY_PATH, 0, &st) == 0
+	    && os_statx(os, fd, "", STATX_CACHED | AT_EMPTY_PATH, 0, &st) == 0
 	    && st.mask & K_STATX_MNT_ID)
 		return st.mnt_id;
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
@@ -37,7 +37,7 @@ static uint64_t mount_of(struct os *os, int fd)
 	return id;
 }
 
-/** Whether a mount can block, by its type in mountinfo; one that is not listed can. */
+/** Whether a mount can block, by its type in mountinfo; true if it is not listed there. */
 static bool blocks_by_mountinfo(struct os *os, uint64_t id)
 {
 	char *text;
@@ -56,8 +56,8 @@ static bool blocks_by_mountinfo(struct os *os, uint64_t id)
 	return blocks;
 }
 
-/** Whether a mount can block, by its type; an unknown one can.
-    @dirfd, path, flags  An object on it, as in os_statx(). */
+/** Whether a mount can block, by its type; true if the type is unknown.
+    @dirfd, path, flags  An object on the mount, as in os_statx(). */
 static bool mount_blocks(struct os *os, int dirfd, const char *path, int flags)
 {
 	union {
@@ -65,7 +65,7 @@ static bool mount_blocks(struct os *os, int dirfd, const char *path, int flags)
 		char bytes[sizeof(struct k_statmount) + TYPE_MAX];
 	} buf;
 	struct k_statx st;
-	/* A FUSE that is not shared refuses root any mask but 0. */
+	/* A FUSE mount without allow_other refuses even root any mask other than 0. */
 	if (os->caps & OSC_LISTMOUNT && os->caps & OSC_STATX_UNIQUE) {
 		if (os_statx(os, dirfd, path, flags, K_STATX_MNT_ID_UNIQUE, &st) != 0)
 			return true;
@@ -83,12 +83,12 @@ static bool mount_blocks(struct os *os, int dirfd, const char *path, int flags)
 	return blocks_by_mountinfo(os, id);
 }
 
-/** Whether an open entry is on a mount that it may be on. */
+/** Whether `on` allows the mount of an open entry; true if a mount is unknown. */
 static bool is_allowed(struct os *os, int dirfd, int fd, enum os_entry_on on)
 {
-	uint64_t own = mount_of(os, fd), its = mount_of(os, dirfd);
-	return own == its || own == 0 || its == 0
-	       || (on == ENTRY_LOCAL && !mount_blocks(os, fd, "", UNASKED | AT_EMPTY_PATH));
+	uint64_t entry_mount = mount_of(os, fd), dir_mount = mount_of(os, dirfd);
+	return entry_mount == dir_mount || entry_mount == 0 || dir_mount == 0
+	       || (on == ENTRY_LOCAL && !mount_blocks(os, fd, "", STATX_CACHED | AT_EMPTY_PATH));
 }
 
 int os_open_entry(struct os *os, int dirfd, const char *name, int flags, enum os_entry_on on)
@@ -129,7 +129,7 @@ int os_look_entry(struct os *os, int dirfd, const char *name, enum os_entry_on o
 int os_open_regular(struct os *os, int dirfd, const char *path, int flags)
 {
 	struct k_statx st;
-	const int look = UNASKED | (flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0);
+	const int look = STATX_CACHED | (flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0);
 	if (os_statx(os, dirfd, path, look, 0, &st) != 0)
 		return -1;
 	if (os_statx_is_mount_root(&st) && mount_blocks(os, dirfd, path, look)) {
@@ -137,7 +137,7 @@ int os_open_regular(struct os *os, int dirfd, const char *path, int flags)
 		return -1;
 	}
 	unsigned type = st.mode & S_IFMT;
-	/* Root may have replaced it since. */
+	/* Root may have replaced the file since then. */
 	if (type == S_IFREG)
 		return os_only_regular(
 			os, os_openat(os, dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK | flags));

@@ -13,17 +13,18 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-enum { WAITS_MAX = 1000 };   /* for a pipe to give something */
-enum { WRITER_MS = 3000 };   /* the time that the first writer of a FIFO has */
+enum { WAITS_MAX = 1000 };   /* attempts to read from a pipe that has no data */
+enum { WRITER_MS = 3000 };   /* time to wait for the first writer of a FIFO */
 
 int os_wait_writer(struct os *os, int fd)
 {
 	struct statfs st;
-	/* An unnamed pipe has all its writers from the start. */
+	/* All writers of an unnamed pipe exist from the start. */
 	if (os_file_type(os, fd, NULL, NULL) != S_IFIFO
 	    || (os_fstatfs(os, fd, &st) == 0 && st.f_type == PIPEFS_MAGIC))
 		return 0;
-	/* Before the first writer poll(2) does not report the end, but read(2) does. */
+	/* Before the first writer opens the FIFO, read(2) reports the end of file but poll(2) does
+	   not. */
 	struct pollfd polled = {.fd = fd, .events = POLLIN};
 	double end = os_now() + WRITER_MS / 1000.0;
 	for (int ms = WRITER_MS; ms > 0; ms = (int)((end - os_now()) * 1000)) {
@@ -36,8 +37,9 @@ int os_wait_writer(struct os *os, int fd)
 	return 1;
 }
 
-/** Whether to read again: from a pipe that others read from too, or whose writer is slow.  A file
-    without data (/proc/kmsg) may never have any.  errno survives. */
+/** After a failed read: wait for data from a pipe that has other readers or a slow writer.  A file
+    without data (/proc/kmsg) may never have any.  Preserves errno.
+    @return whether to read again. */
 static bool waits_for_data(struct os *os, int fd)
 {
 	int error = errno;
@@ -62,7 +64,7 @@ static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, 
 		}
 		ssize_t n = os_read(os, fd, buf.data + buf.len, buf.size - buf.len - 1);
 		if (n < 0 && ++empty < WAITS_MAX && waits_for_data(os, fd)) {
-			waits = late = false;   /* it has a writer */
+			waits = late = false;   /* a writer exists */
 			continue;
 		}
 		if (n == 0 && buf.len == 0 && waits) {
@@ -101,7 +103,7 @@ int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len)
 	return read_all(os, fd, max, true, text, len);
 }
 
-/** Read a descriptor to its end, and close it.  @fd  Or -1, with errno. */
+/** Read a descriptor to its end, and close it.  @fd  -1: fail with the current errno. */
 static int read_open(struct os *os, int fd, size_t max, bool waits, char **text, size_t *len)
 {
 	int rc = fd < 0 ? -1 : read_all(os, fd, max, waits, text, len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Reading small files whole, and the names in a directory.
+ * Reading small files completely, and the names in a directory.
  */
 #ifndef GM_OS_FILE_H
 #define GM_OS_FILE_H
@@ -8,7 +8,8 @@
 #include "os/os.h"
 
 /**
- * Read a regular file at a fixed path to its end.  A mount on it must not be one that can block.
+ * Read a regular file at a fixed path to its end.  It may be a mount point only of a mount that
+ * cannot block.
  *
  * @dirfd, path
  *         As in openat(2); symlinks are followed.
@@ -19,42 +20,43 @@
  * @len [out]
  *         Their number, without the NUL.
  * @return 0, or -1 with the outputs untouched.
- * Errors: those of os_open_regular() and read(2); EFBIG beyond max; ENOMEM.
+ * Errors: those of os_open_regular() and read(2); EFBIG: larger than max; ENOMEM.
  */
 int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
 
-/** The same; a symlink in the last component is refused (ELOOP). */
+/** Like os_read_file(); a symlink in the last component is refused (ELOOP). */
 int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char **text,
                     size_t *len);
 
-/** The same for a file of the kernel, below /proc/PID or /proc/sys, opened without a check. */
+/** Like os_read_file(), for a kernel file below /proc/PID or /proc/sys: opened without first
+    checking the path. */
 int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char **text,
                    size_t *len);
 
 /** Read an open descriptor to its end; it stays open.  If it is a FIFO without a writer, wait some
-    seconds for one.  Errors: also ETIME: no writer came. */
+    seconds for a writer.  Errors: as os_read_file(); ETIME: no writer came. */
 int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len);
 
 /** Wait some seconds for the first writer of a FIFO that was opened with O_NONBLOCK and had no
     data.
-    @return 1: read again; if there is still no data, no writer came.  0: the writer has ended,
-    or it is not a named FIFO.  -1. */
+    @return 1: read again; if there is still no data, no writer came.  0: the writer has closed it,
+    or it is not a named FIFO.  -1: error. */
 int os_wait_writer(struct os *os, int fd);
 
-/** A directory that is read to its end. */
+/** An iterator over the names in a directory. */
 struct os_dir {
 	struct os *os;
-	int fd, error;           /* error: at the end, errno or 0 */
+	int fd, error;           /* error: errno or 0, valid at the end */
 	char *buf;
 	size_t size, n, at;
 };
 
-/** Begin at the position of an open directory, which stays open.
+/** Start at the current position of an open directory, which stays open.
     @buf  Aligned as struct k_dirent. */
 void os_dir_begin(struct os_dir *dir, struct os *os, int fd, void *buf, size_t size);
 
 /** The next name other than "." and "..", valid until the next call; NULL at the end.  Names with a
-    slash, as on a broken file system, are passed over. */
+    slash, as on a broken file system, are skipped. */
 const char *os_dir_next(struct os_dir *dir);
 
 #endif

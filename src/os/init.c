@@ -44,7 +44,7 @@ static void os_probe_statx(struct os *os)
 	struct k_statx *st = &os->root;
 	unsigned mask = K_STATX_TYPE | K_STATX_NLINK | K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE;
 	os->statx_works = true;
-	/* One failure for another reason does not mean that it is missing. */
+	/* Only ENOSYS and EPERM show that statx is unavailable; retry after other errors. */
 	bool works = false, refused = false;
 	for (int i = 0; i < 3 && !works && !refused; ++i) {
 		works = os_statx(os, AT_FDCWD, "/", AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, mask, st)
@@ -54,7 +54,7 @@ static void os_probe_statx(struct os *os)
 	os->statx_works = works;
 	if (!os->statx_works || !(st->attributes_mask & K_STATX_ATTR_MOUNT_ROOT))
 		return;
-	/* Linux 6.8 and later answer a request for both with the unique ID. */
+	/* Linux 6.8 and later return the unique ID if both are requested. */
 	if (st->mask & K_STATX_MNT_ID_UNIQUE)
 		os->caps |= OSC_STATX_UNIQUE | OSC_STATX_MNT_ID;
 	else if (st->mask & K_STATX_MNT_ID)
@@ -71,7 +71,7 @@ static void os_probe_listmount(struct os *os)
 		os->caps &= ~OSC_REQ_VER1;
 		n = os_listmount(os, K_LSMT_ROOT, 0, &id, 1);
 	}
-	/* ENOENT: it exists, but the root has no mount in this namespace. */
+	/* ENOENT: the call exists, but the root has no mount in this namespace. */
 	if (n < 0 && errno != ENOENT) {
 		os->caps &= ~(OSC_LISTMOUNT | OSC_REQ_VER1);
 		return;
@@ -80,7 +80,7 @@ static void os_probe_listmount(struct os *os)
 		return;
 	struct k_statmount st;
 	memset(&st, 0, sizeof(st));
-	/* Ask for the mount of "/", if known, which also returns its 32-bit ID. */
+	/* If possible query the mount of "/", which also returns its 32-bit ID. */
 	uint64_t root = os_statx_mnt_id(&os->root, true);
 	uint64_t mask = K_STATMOUNT_SUPPORTED_MASK | K_STATMOUNT_MNT_BASIC;
 	int rc = os_statmount(os, root ? root : id, mask, &st, sizeof(st));
@@ -115,7 +115,7 @@ void os_init(struct os *os, const char *disable)
 	if (!(os->disabled & OSC_LISTMOUNT))
 		os_probe_listmount(os);
 	if (!(os->disabled & OSC_OPENAT2)) {
-		/* The kernel checks the size, which is invalid here, first. */
+		/* The kernel checks the size first, and 0 is invalid: nothing is opened. */
 		if (OS_SYSCALL(os, OS_OPENAT2, openat2, -1, NULL, NULL, 0) < 0
 		    && errno == EINVAL)
 			os->caps |= OSC_OPENAT2;

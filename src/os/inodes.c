@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/** ioctl(2). */
+/** ioctl(2), with EINTR retried. */
 static int inodes_ioctl(struct os *os, int fd, unsigned long request, void *arg)
 {
 	return OS_RETRY(OS_CALL(os, OS_IOCTL, ioctl, fd, request, arg));
@@ -28,7 +28,7 @@ static struct k_statx_time time_of(int64_t sec, uint32_t nsec)
 
 static void inode_of_xfs(struct os_inode *inode, const struct k_xfs_bulkstat *stat)
 {
-	/* Any other flag changes the block size, or more. */
+	/* Other flags change more of what stat(2) returns, such as the block size. */
 	const uint64_t known = FS_XFLAG_PREALLOC | FS_XFLAG_IMMUTABLE | FS_XFLAG_APPEND
 	                       | FS_XFLAG_SYNC | FS_XFLAG_NOATIME | FS_XFLAG_NODUMP
 	                       | FS_XFLAG_HASATTR;
@@ -67,7 +67,7 @@ static ssize_t inodes_of_xfs(struct os *os, int fd, void *buf, uint64_t *next, u
 		if (stats[i].nlink > 0)
 			inode_of_xfs(&inodes[count++], &stats[i]);
 	}
-	/* Make sure that there is an end. */
+	/* Always advance, so that the caller's loop ends. */
 	*next = req->ocount > 0 && req->ino > *next ? req->ino : last + 1;
 	return (ssize_t)count;
 }
@@ -102,8 +102,8 @@ static void inode_of_btrfs(struct os_inode *inode, uint64_t ino,
 }
 
 /*
- * Keys of the tree are (number, type, offset); the first item of an inode is the one needed.  Other
- * items are returned too, so after any item of an inode the next inode is asked for.
+ * Keys of the tree are (number, type, offset); only the first item of an inode is needed.  The call
+ * returns other items too, so after any item of an inode the next inode is requested.
  */
 static ssize_t inodes_of_btrfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_t last,
                                struct os_inode *inodes, size_t n)
@@ -163,7 +163,7 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
 	}
 	if (os_fstatfs(os, fd, &fs) != 0)
 		return -1;
-	/* Another file system might use this number for another request. */
+	/* Another file system might use the same ioctl number for something else. */
 	if ((uint32_t)fs.f_type != (of == OS_INODES_XFS ? XFS_SUPER_MAGIC
 	                            : BTRFS_SUPER_MAGIC)) {
 		errno = ENOTTY;

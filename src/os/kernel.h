@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Structures and constants that the headers of Linux 6.1 (Debian 12) lack, under names of our own.
+ * Structures and constants that the headers of Linux 6.1 (Debian 12) lack, with the prefix k_.
  *
  * Values are from include/uapi/linux/{mount,stat,fanotify}.h; each group names the first release.
  */
@@ -24,7 +24,7 @@ struct k_statx_time {
 	int32_t pad;
 };
 
-/** struct statx, whole: 256 bytes. */
+/** The complete struct statx (256 bytes). */
 struct k_statx {
 	uint32_t mask;
 	uint32_t blksize;
@@ -69,11 +69,11 @@ enum {
 	K_STATX_ATTR_MOUNT_ROOT = 0x2000,  /* 5.8 */
 };
 
-/** The greatest position in a directory: ext4 has no entry after one with this d_off.
-    EXT4_HTREE_EOF_64BIT of fs/ext4/ext4.h. */
+/** The last position in a directory: on ext4 no entry follows one with this
+    d_off.  EXT4_HTREE_EOF_64BIT of fs/ext4/ext4.h. */
 #define K_LAST_POS INT64_MAX
 
-/** struct linux_dirent64, getdents64(2); the next entry follows after reclen bytes. */
+/** struct linux_dirent64 of getdents64(2); the next entry starts reclen bytes later. */
 struct k_dirent {
 	uint64_t ino;
 	int64_t off;
@@ -87,7 +87,7 @@ struct k_mnt_id_req {
 	uint32_t size;        /* K_MNT_ID_REQ_VER0 or _VER1 */
 	uint32_t mnt_ns_fd;   /* 6.18 */
 	uint64_t mnt_id;
-	uint64_t param;       /* statmount: the mask wanted; listmount: the last ID */
+	uint64_t param;       /* statmount: the requested mask; listmount: the last ID */
 	uint64_t mnt_ns_id;   /* 6.11 */
 };
 
@@ -98,7 +98,7 @@ enum {
 
 #define K_LSMT_ROOT UINT64_MAX
 
-/** struct statmount: 512 bytes, then the strings. */
+/** struct statmount (512 bytes); the strings follow. */
 struct k_statmount {
 	uint32_t size;
 	uint32_t mnt_opts;           /* [str] 6.11 */
@@ -142,7 +142,7 @@ enum {
 	K_STATMOUNT_SUPPORTED_MASK = 0x1000,  /* 6.15 */
 };
 
-/* fanotify(7) of mounts, 6.15. */
+/* fanotify(7) events for mounts, 6.15. */
 enum {
 	K_FAN_REPORT_MNT       = 0x4000,      /* fanotify_init */
 	K_FAN_MARK_MNTNS       = 0x0110,      /* fanotify_mark */
@@ -161,10 +161,10 @@ struct k_fanotify_mnt {
 };
 _Static_assert(sizeof(struct k_fanotify_mnt) == 16, "fanotify_event_info_mnt is 16 bytes");
 
-/* Inodes of XFS in bulk, 5.3: fs/xfs/libxfs/xfs_fs.h. */
+/* Bulk reading of XFS inodes, 5.3: fs/xfs/libxfs/xfs_fs.h. */
 #define K_XFS_IOC_BULKSTAT 0x8040587fu   /* _IOR('X', 127, 64 bytes) */
 
-/* Flags of a struct btrfs_inode_item (Linux 6.2 has them in a header). */
+/* Flags of struct btrfs_inode_item (in a kernel header since 6.2). */
 enum {
 	K_BTRFS_INODE_IMMUTABLE = 1 << 6,
 	K_BTRFS_INODE_APPEND    = 1 << 7,
@@ -188,7 +188,7 @@ struct k_xfs_bulkstat {
 	int64_t atime, mtime, ctime, btime;
 	uint32_t gen, uid, gid, projectid;
 	uint32_t atime_nsec, mtime_nsec, ctime_nsec, btime_nsec;
-	uint32_t blksize;            /* of the file system: what blocks are counted in */
+	uint32_t blksize;            /* the file system's block size, the unit of blocks */
 	uint32_t rdev, cowextsize, extsize, nlink, extents, aextents;
 	uint16_t version, forkoff, sick, checked, mode, pad2;
 	uint64_t extents64, pad[6];

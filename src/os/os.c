@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* linux/fcntl.h clashes with fcntl.h; the C library has these under _GNU_SOURCE. */
+/* linux/fcntl.h conflicts with fcntl.h; the C library defines these under _GNU_SOURCE. */
 _Static_assert(AT_NO_AUTOMOUNT == 0x800 && AT_EMPTY_PATH == 0x1000, "AT_ flags");
 
 const char *os_call_name(enum os_call call)
@@ -57,7 +57,7 @@ void os_join(struct os *os, const struct os *worker)
 		os->calls[i] += worker->calls[i];
 }
 
-/** fstatat(2), converted: all but the time of creation, the attributes and the mount ID. */
+/** fstatat(2), converted; without the creation time, the attributes and the mount ID. */
 static int os_statx_by_stat(struct os *os, int dirfd, const char *path, int flags,
                             struct k_statx *out)
 {
@@ -92,7 +92,7 @@ int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mas
 		return os_statx_by_stat(os, dirfd, path, flags, st);
 	}
 	int rc = OS_RETRY(OS_SYSCALL(os, OS_STATX, statx, dirfd, path, flags, mask, st));
-	/* Otherwise the kernel has filled all of it. */
+	/* On success the kernel has filled the whole structure. */
 	if (rc != 0)
 		memset(st, 0, sizeof(*st));
 	return rc;
@@ -169,7 +169,7 @@ int os_access(struct os *os, int dirfd, const char *name, int mode)
 	char link[32];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", dirfd);
 	rc = OS_SYSCALL(os, OS_ACCESS, faccessat, AT_FDCWD, link, mode, 0);
-	/* It is open, so it exists. */
+	/* The descriptor is open, so the file exists: /proc is missing. */
 	if (rc != 0 && errno == ENOENT)
 		errno = ENOSYS;
 	return rc;
@@ -309,7 +309,8 @@ int os_dupfd(struct os *os, int fd, int min)
 	return OS_CALL(os, OS_FCNTL, fcntl, fd, F_DUPFD_CLOEXEC, min);
 }
 
-/** Fill a request of the size that this kernel accepts.  @return whether it has such calls. */
+/** Fill a request of the size that this kernel accepts.
+    @return whether listmount and statmount exist; if not, errno is ENOSYS. */
 static bool os_mnt_id_req(const struct os *os, struct k_mnt_id_req *req, uint64_t id,
                           uint64_t param)
 {
@@ -395,7 +396,7 @@ void os_grow_fds(struct os *os, int fd, unsigned n)
 int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
 #ifdef GM_PROFILE
-	/* Callers work without threads: gprof loses counts of concurrent calls. */
+	/* Callers fall back to working without threads: gprof loses counts of concurrent calls. */
 	(void)thread, (void)run, (void)arg;
 	return EAGAIN;
 #else
@@ -412,7 +413,7 @@ unsigned os_cpus(struct os *os)
 {
 	cpu_set_t set;
 	CPU_ZERO(&set);
-	/* The kernel returns the number of bytes, the C library 0. */
+	/* The system call returns the number of bytes, the C library 0. */
 	int n = OS_CALL(os, OS_AFFINITY, sched_getaffinity, 0, sizeof(set), &set) >= 0
 	                ? CPU_COUNT(&set)
 	                : 1;
@@ -440,7 +441,7 @@ uint64_t os_elapsed(const struct os *os, uint64_t *since)
 void os_mark(const char *what)
 {
 #ifdef GM_PROFILE
-	/* The same interval as --stats and the marks of a trace. */
+	/* Profile the interval that --stats and the marks of a trace cover. */
 	bool ends = strstr(what, ":end") != NULL;
 	if (!ends)
 		moncontrol(1);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The kernel facade: getmnt makes every system call through one of these functions, which count
- * it.
+ * The kernel facade: getmnt makes every system call through these functions.
  *
- * They retry EINTR, set errno, and count each entry into the kernel.  In the build of
- * `make profile` each system call is also a function of its own: os/crossing.h.
+ * They retry EINTR, set errno, and count each entry into the kernel.  In the build of `make
+ * profile` each system call is also a separate function: os/crossing.h.
  *
  * A struct os belongs to one thread.  Workers have their own; os_join() adds up the counts.
  */
@@ -26,8 +25,9 @@
 #endif
 
 /**
- * Kinds of kernel call, and their names as strace writes them.  KERNEL: a wrapper of the C library,
- * if there is one, only makes this call; LIBRARY: it does more, or depends on the machine.
+ * Kinds of system call, and their names as strace prints them.  KERNEL: the wrapper in the C
+ * library, if any, does nothing more than this call; LIBRARY: it does more, or depends on the
+ * architecture.
  */
 #define OS_CALLS(KERNEL, LIBRARY) \
 	KERNEL(STATX, statx)                           KERNEL(OPENAT, openat) \
@@ -74,26 +74,26 @@ enum os_caps {
 	OSC_STATX_UNIQUE   = 1 << 2,  /* STATX_MNT_ID_UNIQUE, 6.8 */
 	OSC_OPENAT2        = 1 << 3,  /* openat2(2), 5.6 */
 	OSC_REQ_VER1       = 1 << 4,  /* 32-byte struct mnt_id_req, 6.11 */
-	OSC_FANOTIFY       = 1 << 5,  /* mount events, 6.15; by os_probe_events() */
-	OSC_URING          = 1 << 6,  /* disabled only; os_ring_new() finds out */
-	OSC_INODES         = 1 << 7,  /* disabled only; os_inodes() finds out */
-	OSC_CLOCK          = 1 << 8,  /* disabled only: os_elapsed() knows nothing */
-	OSC_LAST_POS       = 1 << 9,  /* disabled only: read on after K_LAST_POS */
+	OSC_FANOTIFY       = 1 << 5,  /* mount events, 6.15; set by os_probe_events() */
+	OSC_URING          = 1 << 6,  /* only in `disabled`; os_ring_new() probes it */
+	OSC_INODES         = 1 << 7,  /* only in `disabled`; os_inodes() probes it */
+	OSC_CLOCK          = 1 << 8,  /* only in `disabled`: os_elapsed() returns UINT64_MAX */
+	OSC_LAST_POS       = 1 << 9,  /* only in `disabled`: continue reading after K_LAST_POS */
 };
 
 struct os {
-	unsigned caps;                /* enum os_caps, less what was disabled */
+	unsigned caps;                /* enum os_caps, without the disabled ones */
 	unsigned disabled;            /* enum os_caps named in GETMNT_DISABLE */
-	bool statx_works;             /* false: seccomp refuses it; fstatat instead */
-	struct k_statx root;          /* "/", as the probe saw it; mask 0 if it could not */
-	uint32_t root_old_id;         /* the 32-bit ID of its mount; 0 if not known */
-	uint64_t statmount_mask;      /* STATMOUNT_* that this kernel answers; 0 if
-	                                 it cannot tell (before 6.15) */
-	bool torn_reads;              /* mountinfo can lose lines: before 5.8 */
-	bool nomem;                   /* memory ran out in a call whose failure may have been taken
-	                                 for something that does not exist */
+	bool statx_works;             /* false: seccomp refuses statx; use fstatat */
+	struct k_statx root;          /* "/" as of os_init(); mask 0 if statx failed */
+	uint32_t root_old_id;         /* the 32-bit ID of the mount of "/"; 0: unknown */
+	uint64_t statmount_mask;      /* STATMOUNT_* bits that this kernel supports; 0: unknown
+	                                 (before 6.15) */
+	bool torn_reads;              /* a read of mountinfo can miss lines (before 5.8) */
+	bool nomem;                   /* memory ran out in a call whose failure may have been
+	                                 mistaken for a missing file */
 	uint64_t calls[OS_NCALLS];
-	struct os_clock *clock;       /* os/clock.h: calls are timed; NULL: no clock is read */
+	struct os_clock *clock;       /* times the calls, see os/clock.h; NULL: no timing */
 };
 
 /**
@@ -101,21 +101,22 @@ struct os {
  *
  * @disable
  *         Features not to use, as in the environment variable GETMNT_DISABLE: a comma-separated
- *         list of listmount, statx-mntid, openat2, fanotify, uring, bulk, clock; NULL for none.
- *         Unknown words are ignored.
- * Costs a statx of "/", an openat2 that opens nothing, up to two listmount calls and a statmount;
- * a uname if statx returns no mount IDs; and up to two more calls of a failing statx.  All are
+ *         list of listmount, statx-mntid, openat2, fanotify, uring, bulk, clock, last-pos; NULL for
+ *         none.  Unknown words are ignored.
+ *
+ * Costs a statx of "/", an openat2 that opens nothing, up to two listmount calls and a statmount; a
+ * uname if statx returns no mount IDs; and up to two more calls of a failing statx.  All are
  * counted.
  */
 void os_init(struct os *os, const char *disable);
 
-/** Make the state of a worker: the capabilities of os, and no calls yet. */
+/** Initialize the state of a worker: the capabilities of os, all counts 0, no clock. */
 void os_clone_state(struct os *worker, const struct os *os);
 
 /** Add a worker's counts to os. */
 void os_join(struct os *os, const struct os *worker);
 
-/** The name of a kind of call, as strace writes it: "statx", "getdents64". */
+/** The name of a kind of call, as strace prints it: "statx", "getdents64". */
 const char *os_call_name(enum os_call call);
 
 /** The sum of all calls. */
@@ -127,17 +128,17 @@ uint64_t os_calls_total(const struct os *os);
 int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
              struct k_statx *st);
 
-/** The mount ID of a result, in the ID space of unique or plain; 0 if unknown. */
+/** The mount ID in a result: the unique ID or the 32-bit ID; 0: unknown. */
 uint64_t os_statx_mnt_id(const struct k_statx *st, bool unique);
 
 /** Whether a result is the root of a mount (false if unknown). */
 bool os_statx_is_mount_root(const struct k_statx *st);
 
-/** openat(2), always with O_CLOEXEC.  @return a descriptor, or -1. */
+/** openat(2) with O_CLOEXEC.  @return a descriptor, or -1. */
 int os_openat(struct os *os, int dirfd, const char *path, int flags);
 
-/** openat2(2), always with O_CLOEXEC.  @return a descriptor, or -1 (ENOSYS
-    where it is missing or disabled). */
+/** openat2(2) with O_CLOEXEC.  @return a descriptor, or -1.  Errors: those of openat2(2); ENOSYS:
+    missing or disabled. */
 int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t resolve);
 
 /** Open a directory for reading entries: O_NOFOLLOW, and O_NOATIME if permitted.
@@ -146,23 +147,23 @@ int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t r
 int os_opendir(struct os *os, int dirfd, const char *name);
 
 /** Clone a mount without its submounts, detached: open_tree(2).
-    @fd  Its root; O_PATH is enough.
+    @fd  The root of the mount; O_PATH is enough.
     @return an O_PATH descriptor, or -1.
-    Errors: ENOSYS (before Linux 5.2), EPERM (no CAP_SYS_ADMIN over the namespace), EINVAL (it is
-    of another namespace, unbindable, or has locked submounts). */
+    Errors: ENOSYS (before Linux 5.2), EPERM (no CAP_SYS_ADMIN over the namespace), EINVAL (the
+    mount belongs to another namespace, is unbindable, or has locked submounts). */
 int os_open_tree(struct os *os, int fd);
 
 /** getdents64(2).  @return bytes, 0 at the end of the directory, or -1. */
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
 
-/** The length of the name in an entry whose reclen was checked; the size of the field if no NUL
-    ends it.  @slash [out]  Whether it contains a slash. */
+/** The length of the name in an entry whose reclen was checked; the size of the field if the name
+    has no NUL.  @slash [out]  Whether the name contains a slash. */
 static inline size_t os_dirent_len(const struct k_dirent *entry, bool *slash)
 {
 	const size_t head = offsetof(struct k_dirent, name);
 #ifdef __SSE2__
 	const __m128i nul = _mm_setzero_si128(), separator = _mm_set1_epi8('/');
-	/* Pairs of words of which the last ends where the entry does. */
+	/* Read the field in 16-byte blocks, of which the last ends where the entry ends. */
 	size_t at = 16 - entry->reclen % 16;
 	unsigned mask = UINT16_MAX << (head - at), found = 0;
 	for (; at < entry->reclen; at += 16, mask = UINT16_MAX) {
@@ -187,11 +188,11 @@ static inline size_t os_dirent_len(const struct k_dirent *entry, bool *slash)
 /**
  * The entry at *at of the n bytes from os_getdents().  Pure.
  *
- * @at      Moved past it.
- * @len [out]  The length of its name; 0 if the name contains a slash, as on a broken file system.
+ * @at      Advanced past the entry.
+ * @len [out]  The length of the name; 0 if it contains a slash, as on a broken file system.
  *          May be NULL.
- * @return  The entry, whose name ends in a NUL; NULL at the end, and if the entry is not whole
- *          (errno is EIO, and *at less than n).
+ * @return  The entry, whose name ends in a NUL; NULL at the end, and if the entry is invalid
+ *          or truncated (then errno is EIO and *at less than n).
  */
 static inline const struct k_dirent *os_dirent(const void *buf, size_t n, size_t *at, size_t *len)
 {
@@ -216,39 +217,38 @@ static inline const struct k_dirent *os_dirent(const void *buf, size_t n, size_t
 /** read(2).  @return bytes, 0 at the end, or -1. */
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size);
 
-/** The type of an open file, by fstat(2) (each statx that is counted is of a mount or an entry):
-    S_IFREG, S_IFDIR ...; 0 on error.
-    @major, minor [out]  The number of a device; may be NULL. */
+/** The type of an open file: S_IFREG, S_IFDIR ...; 0 on error.  Uses fstat(2), so that the count of
+    statx covers only mounts and entries.
+    @major, minor [out]  The device number of a device node; may be NULL. */
 unsigned os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *minor);
 
 /**
- * The status of a device mapper device whose table is one multipath target.
+ * Get the status of a device mapper device whose table is one multipath target.
  *
- * Without a flush, so that it waits for no I/O (ioctl DM_TABLE_STATUS).
+ * Without a flush, so that the call waits for no I/O (ioctl DM_TABLE_STATUS).
  *
  * @fd
  *         /dev/mapper/control
  * @buf [out]
  *         The status, as text.
  * @return its length, or -1.
- * Errors: EOVERFLOW: it is another target, or does not fit; ENXIO, EPERM ...
+ * Errors: EOVERFLOW: not one multipath target, or the status does not fit; ENXIO, EPERM ...
  */
 ssize_t os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf, size_t size);
 
 /** pread(2).  @return bytes, or -1. */
 ssize_t os_pread(struct os *os, int fd, void *buf, size_t size, uint64_t offset);
 
-/** Whether the reader of a pipe or socket is gone. */
+/** Whether the read end of a pipe or socket is closed. */
 bool os_reader_gone(struct os *os, int fd);
 
 /**
- * faccessat2(2) by the real user, of a link itself.
+ * faccessat2(2) with the real user ID; a symlink is not followed (before Linux 5.8 it is).
  *
  * @name    "": dirfd itself, for which O_PATH is enough.
  * @mode    R_OK, W_OK, X_OK.
  * @return 0, or -1.
- * Errors: those of faccessat2(2); ENOSYS: before Linux 5.8, of "", without /proc.
- * Before Linux 5.8 a symlink is followed.
+ * Errors: those of faccessat2(2); ENOSYS: name is "", before Linux 5.8 without /proc.
  */
 int os_access(struct os *os, int dirfd, const char *name, int mode);
 
@@ -257,7 +257,7 @@ struct statfs;
 /** fstatfs(2), also of an O_PATH descriptor.  @return 0, or -1. */
 int os_fstatfs(struct os *os, int fd, struct statfs *st);
 
-/** The sizes of a file system, as statfs(2) has them. */
+/** The sizes of a file system, as in statfs(2). */
 struct os_sizes {
 	uint64_t blocks, bfree, bavail, frsize, files, ffree;
 };
@@ -270,8 +270,8 @@ ssize_t os_write(struct os *os, int fd, const void *buf, size_t size);
 
 struct iovec;
 
-/** Write all pieces; on a descriptor with O_NONBLOCK, wait for room.
-    @pieces, n  Moved past what was written, also on failure.
+/** Write all pieces; on a descriptor with O_NONBLOCK, wait until it is writable.
+    @pieces, n  Advanced past what was written, also on failure.
     @return 0, or -1.  Errors: those of writev(2). */
 int os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n);
 
@@ -281,41 +281,41 @@ int os_mkdirat(struct os *os, int dirfd, const char *path, unsigned mode);
 /** unlinkat(2) of a file.  @return 0, or -1. */
 int os_unlinkat(struct os *os, int dirfd, const char *path);
 
-/** close(2); keeps errno, takes -1. */
+/** close(2).  Preserves errno; ignores -1. */
 void os_close(struct os *os, int fd);
 
-/** readlinkat(2).  @return the length; buf gets a NUL (size is one more). */
+/** readlinkat(2).  @return the length.  buf gets a final NUL, which size includes. */
 ssize_t os_readlinkat(struct os *os, int dirfd, const char *path, char *buf, size_t size);
 
-/** getcwd(2), which needs no /proc and touches no file system.
+/** getcwd(2), which needs no /proc and accesses no file system.
     @buf [out]  PATH_MAX bytes; "(unreachable)..." for a directory outside the root.
     @return 0, or -1.  Errors: ENOENT (it was removed), ENAMETOOLONG. */
 int os_getcwd(struct os *os, char *buf);
 
-/** The host's name, or the release of the kernel ("6.1.0-13-amd64"): uname(2).
+/** The host name, or the kernel release ("6.1.0-13-amd64"): uname(2).
     @return a string that the caller frees, or NULL. */
 char *os_uname(struct os *os, bool release);
 
 /** fcntl(F_DUPFD_CLOEXEC).  @return a descriptor of at least min, or -1. */
 int os_dupfd(struct os *os, int fd, int min);
 
-/** listmount(2): one page of the IDs of the mounts below a mount.
+/** listmount(2): get one page of the IDs of the mounts below a mount.
     @mnt_id  K_LSMT_ROOT, or a unique ID.
-    @last  The last ID of the page before; 0 to begin.
-    @return The number of IDs written, 0 at the end, or -1.
+    @last  The last ID of the previous page; 0 for the first.
+    @return the number of IDs written, 0 at the end, or -1.
     Errors: ENOSYS (missing, disabled), EPERM, ENOENT. */
 ssize_t os_listmount(struct os *os, uint64_t mnt_id, uint64_t last, uint64_t *ids, size_t n);
 
 /** statmount(2).  @return 0, or -1.
-    Errors: ENOENT (the mount went away), EOVERFLOW (the buffer is too small, and the kernel does
-    not say how small), ENOSYS, EPERM. */
+    Errors: ENOENT (the mount was removed), EOVERFLOW (the buffer is too small; the kernel does not
+    report the required size), ENOSYS, EPERM. */
 int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmount *buf,
                  size_t size);
 
 /**
- * Watch the mounts of this process's namespace: fanotify(7) on /proc/self/ns/mnt.  An event is read
- * for each mount that is attached (K_FAN_MNT_ATTACH), detached or, with both bits, moved.
- * FAN_Q_OVERFLOW means that the queue was full (fs.fanotify.max_queued_events).
+ * Watch the mounts of this process's namespace: fanotify(7) on /proc/self/ns/mnt.  Each mount that
+ * is attached (K_FAN_MNT_ATTACH), detached, or moved (both bits) causes one event.  FAN_Q_OVERFLOW
+ * means that the queue was full (fs.fanotify.max_queued_events).
  *
  * @return a non-blocking descriptor that the caller closes, or -1.
  * Errors: ENOSYS (disabled), EINVAL (missing), EPERM (no CAP_SYS_ADMIN over
@@ -334,12 +334,12 @@ struct pollfd;
 /** poll(2).  @ms  -1: no limit.  @return as poll(2); 0 on EINTR. */
 int os_poll(struct os *os, struct pollfd *fds, size_t n, int ms);
 
-/** The limit on open descriptors; at most this.
-    @raise  Raise it first, as far as the hard limit permits. */
+/** The soft limit on open descriptors, or `most` if that is lower.
+    @raise  Raise the limit first, as far as the hard limit permits. */
 unsigned os_nofile(struct os *os, unsigned most, bool raise);
 
-/** Grow the table of descriptors before threads share it: after that, each growth makes the
-    opener wait for all processors (an RCU grace period, 20 ms).
+/** Grow the table of descriptors before threads share it: after that, whoever needs it to grow
+    waits for all processors (an RCU grace period, 20 ms).
     @fd  An open descriptor.
     @n  The number of descriptors to make room for, within the limit. */
 void os_grow_fds(struct os *os, int fd, unsigned n);
@@ -355,13 +355,13 @@ unsigned os_cpus(struct os *os);
 /** A monotonic clock in seconds.  Not counted: it does not enter the kernel. */
 double os_now(void);
 
-/** Nanoseconds since *since, which is set to now; UINT64_MAX: unknown.  Not
-    counted either. */
+/** Nanoseconds since *since, which is set to the current time; UINT64_MAX: unknown.  Not counted
+    either. */
 uint64_t os_elapsed(const struct os *os, uint64_t *since);
 
-/** Mark a place in a trace: in a debug build with GETMNT_MARK in the environment, by a call that
-    fails and whose path is the mark.  In a build for gprof a mark that ends in ":end" stops the
-    profile and any other continues it. */
+/** Put a mark into a trace: in a debug build with GETMNT_MARK in the environment, a call that fails
+    and whose path is the mark.  In a build for gprof a mark that ends in ":end" stops the profile
+    and any other continues it. */
 void os_mark(const char *what);
 
 #endif

@@ -42,7 +42,8 @@ int os_fork_socket(struct os *os, int *sock)
 void os_exit_process(int status)
 {
 	syscall(SYS_exit_group, status);
-	/* A seccomp filter refused it.  It cannot refuse a signal. */
+	/* A seccomp filter refused exit_group(2).  Try exit(2), then end by a signal, which no
+	   filter can refuse. */
 	syscall(SYS_exit, status);
 	for (;;)
 		__builtin_trap();
@@ -58,7 +59,7 @@ bool os_reap(struct os *os, int pid, double seconds, int *status)
 	enum { STEP_MS = 1 };
 	double end = seconds > 0 ? os_now() + seconds : 0;
 	unsigned tries = 0;
-	/* Count the steps as well: signals can cut each wait short. */
+	/* Count the steps as well: signals can shorten each wait. */
 	for (double steps = seconds * 1e3 / STEP_MS;;) {
 		pid_t done = OS_CALL(os, OS_WAIT, waitpid, pid, status, WNOHANG);
 		if (done > 0 || (done < 0 && (errno != EINTR || ++tries >= OS_TRIES)))
@@ -219,7 +220,7 @@ static void close_from(int first)
 	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
 		return;
 #endif
-	/* Before 5.9.  Some may stand above a limit that was lowered later. */
+	/* Before 5.9.  A descriptor may exceed a limit that was lowered later. */
 	struct rlimit limit;
 	rlim_t end = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : 0;
 	if (end < 1024 || end > 1 << 20)
@@ -257,18 +258,18 @@ int os_detach(struct os *os, const char *name, int parent, int fds[2])
 	if (!orphan && !os_die_with(parent))
 		return -1;
 	prctl(PR_SET_NAME, name);
-	setsid();   /* fails if it leads one already */
+	setsid();   /* fails if the process is a session leader already */
 	if (chdir("/") != 0)
 		return -1;
-	/* A service manager that stops a unit signals all of its processes; one that ends with its
-	   parent can take the signal. */
+	/* A service manager that stops a unit signals all of its processes.  A process that
+	   outlives its parent must ignore that; one that ends with its parent need not. */
 	for (int number = 1; number < NSIG; ++number)
 		signal(number, orphan && number != SIGCHLD ? SIG_IGN : SIG_DFL);
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 
-	/* Out of the way first: they may be 3 or 4 already. */
+	/* First move both out of the way: they may be 3 or 4 already. */
 	for (int i = 0; i < 2; ++i) {
 		if (fds[i] >= 0 && (fds[i] = os_dupfd(os, fds[i], 5)) < 0)
 			return -1;
@@ -277,9 +278,9 @@ int os_detach(struct os *os, const char *name, int parent, int fds[2])
 		if (fds[i] >= 0 && (fds[i] = dup3(fds[i], kept++, O_CLOEXEC)) < 0)
 			return -1;
 	}
-	/* Only if it is cached: a server might not answer. */
+	/* RESOLVE_CACHED: /dev could be on a file system whose server does not answer. */
 	int null = os_openat2(os, AT_FDCWD, "/dev/null", O_RDWR, RESOLVE_CACHED);
-	if (null < 0)   /* also if there is no /dev; writes to it fail */
+	if (null < 0)   /* also if /dev is missing; writes to it fail */
 		null = open("/", O_PATH | O_CLOEXEC);
 	for (int fd = 0; fd < 3; ++fd) {
 		if (null != fd && dup2(null, fd) < 0)

@@ -16,17 +16,17 @@
 struct os_ring {
 	int fd;
 	unsigned entries;
-	void *ring;               /* both queues: FEAT_SINGLE_MMAP */
+	void *ring;               /* both queues (IORING_FEAT_SINGLE_MMAP) */
 	size_t ring_size;
 	struct io_uring_sqe *sqes;
-	/* In the ring. */
+	/* Pointers into the mapped queues, and their constants. */
 	_Atomic unsigned *sq_tail, *cq_head, *cq_tail;
 	unsigned *sq_array, sq_mask, cq_mask;
 	const struct io_uring_cqe *cqes;
-	int *results;             /* of the requests of a round: as io_uring(7) has them */
+	int *results;             /* of the requests of a round: a descriptor or -errno */
 };
 
-/** Map a part of a ring.  @return it, or NULL. */
+/** Map a part of a ring.  @return its address, or NULL. */
 static void *ring_map(struct os *os, int fd, size_t size, uint64_t offset)
 {
 	void *at = (void *)OS_CALL(os, OS_MMAP, mmap, NULL, size, PROT_READ | PROT_WRITE,
@@ -64,7 +64,8 @@ struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)
 	ring->fd = OS_SYSCALL(os, OS_URING_SETUP, io_uring_setup, entries, &params);
 	if (ring->fd < 0)
 		goto fail;
-	/* Without these, openat2 is missing too (5.6), and answers that find no room are lost. */
+	/* Without these features openat2 is missing too (5.6), and completions are lost when the
+	   queue is full. */
 	if (!(params.features & IORING_FEAT_SINGLE_MMAP)
 	    || !(params.features & IORING_FEAT_NODROP)) {
 		errno = ENOSYS;
@@ -101,7 +102,7 @@ fail:
 	return NULL;
 }
 
-/** Take the answers that have arrived.  @return their number. */
+/** Collect the completions that have arrived.  @return their number. */
 static size_t ring_reap(struct os_ring *ring)
 {
 	unsigned head = atomic_load_explicit(ring->cq_head, memory_order_relaxed);
@@ -116,8 +117,9 @@ static size_t ring_reap(struct os_ring *ring)
 	return n;
 }
 
-/** Wait for the answers to the first n requests.
-    @return their number, from the first; less than n if the ring can no longer be used. */
+/** Submit the first n requests and wait for their completion.
+    @return the number of completed requests, counted from the first; if less than n, the ring is
+    unusable. */
 static unsigned ring_round(struct os *os, struct os_ring *ring, unsigned n)
 {
 	unsigned tail = atomic_load_explicit(ring->sq_tail, memory_order_relaxed);
@@ -126,7 +128,7 @@ static unsigned ring_round(struct os *os, struct os_ring *ring, unsigned n)
 	unsigned begun = 0, failures = 0;
 	size_t answered = 0;
 	bool refused = false;
-	/* What was begun must end, whatever else happens. */
+	/* Submitted requests must complete, whatever else fails. */
 	while (answered < begun || (begun < n && !refused)) {
 		unsigned submit = refused ? 0 : n - begun;
 		long rc = OS_SYSCALL(os, OS_URING_ENTER, io_uring_enter, ring->fd, submit,
@@ -172,7 +174,7 @@ int os_ring_open(struct os *os, struct os_ring *ring, int flags, uint64_t resolv
 			these[i].fd = result < 0 ? -1 : result;
 			unknown += result == -EINVAL || result == -EOPNOTSUPP;
 		}
-		/* Before 5.12 there is no such way to open. */
+		/* RESOLVE_CACHED needs Linux 5.12. */
 		if (answered < part || unknown == part)
 			return -1;
 	}

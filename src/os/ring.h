@@ -2,9 +2,9 @@
 /**
  * Opening several names by one call, through io_uring(7).
  *
- * The kernel opens names in its cache at once, in the caller's thread, so this saves the
- * cost of entering it for each.  A function returns when all requests are answered: the
- * kernel then uses no buffer of the caller.
+ * The kernel opens names that are in its cache immediately, in the caller's thread, so this saves
+ * entering the kernel for each name.  os_ring_open() returns when all requests are complete: then
+ * the kernel no longer uses the caller's buffers.
  */
 #ifndef GM_OS_RING_H
 #define GM_OS_RING_H
@@ -14,12 +14,12 @@
 struct os_ring;
 
 /**
- * Make a ring.
+ * Create a ring.
  *
- * @entries  Requests at a time, at most; a power of two.
- * @workers  Threads of the kernel for them, at most (5.15).
- * @return it, or NULL.  Ownership: os_ring_free().
- * Errors: ENOSYS (not in this kernel, before 5.6 among them, or disabled),
+ * @entries  The most requests at a time; a power of two.
+ * @workers  The most kernel threads that serve them (5.15).
+ * @return the ring, or NULL.  Ownership: os_ring_free().
+ * Errors: ENOSYS (kernel older than 5.6 or without io_uring, or disabled),
  *         EPERM (refused: sysctl, seccomp), ENOMEM, EMFILE, ENFILE.
  * Source: io_uring_setup(2), io_uring_register(2).
  */
@@ -37,14 +37,14 @@ struct os_ring_open {
 };
 
 /**
- * Open several names that the kernel has in its cache (5.12; directories with O_DIRECTORY from
- * 6.5, 5.15.127 and 6.4.11 on: before, none is opened, or each by a thread of the kernel).
+ * Open several names that the kernel has in its cache (5.12; directories with O_DIRECTORY since
+ * 6.5, 5.15.127 and 6.4.11: older kernels open none, or use a kernel thread for each).
  *
- * No name is looked up on a disk or a server; opening the object may wait for one (FUSE), as in
- * openat2(2).
+ * No name is looked up on a disk or a server; opening the object may still wait for a server
+ * (FUSE), as in openat2(2).
  *
- * @flags, resolve  As for os_openat2(), for all.
- * @return 0; or -1: free the ring, which cannot be used.  In either case each name is open, or
+ * @flags, resolve  As for os_openat2(), for all names.
+ * @return 0; or -1: free the ring, which is unusable.  In either case each name is open, or
  *         its fd is -1.
  * Source: openat2(2), RESOLVE_CACHED; io_uring_enter(2).
  */

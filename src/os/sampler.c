@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A timer's signal, whose handler reads the address at which the thread was interrupted.
+ * The handler of a timer signal records at which address the thread was interrupted.
  *
- * The address ranges are read before, by dl_iterate_phdr(3), so that the handler only compares and
- * counts: it takes no lock and allocates nothing.  A library that is loaded later counts as
- * another.  A signal during a call is delivered at its end, when the clock still marks the call.
+ * The address ranges are read beforehand, by dl_iterate_phdr(3), so that the handler only compares
+ * and counts: it takes no lock and allocates nothing.  A library that is loaded later counts as
+ * OS_AT_LIBRARY.  A signal during a call is delivered when the call ends, while the clock still
+ * marks the call.
  */
 #include "os/sampler.h"
 
@@ -70,7 +71,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	sampler.at[where] = sampler.at[where] + 1;
 }
 
-/** Record the code ranges of one object. */
+/** Record the address ranges of the code of one object. */
 static int note_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	(void)size;
@@ -145,8 +146,8 @@ free:
 
 void os_sampler_stop(struct os_samples *samples)
 {
-	/* One that is pending still finds its handler: deleting the timer takes it back,
-	   or it was delivered on the way out of that call. */
+	/* No signal is pending afterwards: timer_delete(2) cancels it, or it was delivered when
+	   that call returned. */
 	timer_delete(sampler.timer);
 	sigaction(SIGRTMAX - 1, &sampler.before, NULL);
 	for (int i = 0; i < OS_AT_NWHERE; ++i)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Samples where a thread spends its time: in a call, in our code, in the C library or in another
- * library.  For runs with a clock (os/clock.h) that only marks calls.
+ * Samples where a thread spends its time: in a system call, in our code, in the C library or in
+ * another library.  For runs whose clock (os/clock.h) only marks calls.
  *
- * Not for a run whose calls are counted: a signal ends getdents64(2) early, and causes another
+ * Not for runs whose calls are counted: a signal ends getdents64(2) early, which causes one more
  * call.
  */
 #ifndef GM_OS_SAMPLER_H
@@ -15,15 +15,15 @@
 
 enum os_where {
 	OS_AT_PROGRAM,   /* the program's own code, and libraries linked statically */
-	OS_AT_LIBC,      /* the C library, outside of calls that are counted */
+	OS_AT_LIBC,      /* the C library, outside of counted calls */
 	OS_AT_LIBRARY,   /* another library, or the vdso */
-	OS_AT_CALL,      /* a counted call, with the C library's part of it */
+	OS_AT_CALL,      /* a counted call, including the C library's part */
 	OS_AT_NWHERE,
 };
 
 struct os_samples {
 	uint64_t at[OS_AT_NWHERE];
-	bool libc_apart;   /* the C library is shared; else it counts as OS_AT_PROGRAM */
+	bool libc_apart;   /* the C library is shared; otherwise it counts as OS_AT_PROGRAM */
 };
 
 /**
@@ -40,7 +40,7 @@ struct os_samples {
  */
 int os_sampler_start(const struct os_clock *clock, uint64_t period);
 
-/** Stop.  @samples  The samples are added to it. */
+/** Stop sampling.  @samples  The counts are added to it. */
 void os_sampler_stop(struct os_samples *samples);
 
 #endif
