@@ -3,13 +3,13 @@
  * The tree of mounts.
  *
  * Nodes are linked by mount IDs in one pass over a hash of the keys; a second pass puts parents
- * before children (tree->order).  Later passes iterate over that order instead of recursing,
- * since a table may have a stack of 32,000 mounts.
+ * before children (tree->order).  Later passes iterate over that order instead of recursing, since
+ * a table may contain a stack of 32,000 mounts.
  *
  * Invariants, asserted by mtree_check():
- *  - pending of a node is the number of its children that are not settled;
- *  - waiting of the tree is the number of its nodes that are not settled;
- *  - order has each node once, after its parent.
+ *  - a node's pending is the number of its children that are not settled;
+ *  - the tree's waiting is the number of nodes that are not settled;
+ *  - order contains each node once, after its parent.
  *
  * Reachability by the table (Smith did not need it: in 1988 nothing could be mounted over a
  * mount).  A mount C on its parent P is at a *place*, a directory of P.
@@ -20,7 +20,7 @@
  *                                    would be *its* child)
  *      C is hidden               if  its place is hidden, or a mount is stacked on its root.
  *
- * The mount that holds the process's root is never hidden, and covers the mounts stacked on it.
+ * The mount that contains the process's root is never hidden, and covers the mounts stacked on it.
  */
 #include "mounttree.h"
 
@@ -53,7 +53,7 @@ const char *mtree_named_name(enum mt_named named)
 
 bool mtree_path_within(const char *path, const char *dir)
 {
-	/* A cheap test that excludes most paths. */
+	/* A cheap test that rejects most paths. */
 	if (dir[0] == '/' && dir[1] && dir[1] != '/' && path[0] == '/' && path[1] != dir[1])
 		return false;
 	size_t n = strlen(dir);
@@ -101,7 +101,7 @@ void mtree_settle(struct mtree *tree, uint32_t node)
 	}
 }
 
-/** Find each node's parent by key, and note anomalies. */
+/** Find each node's parent by its key, and record anomalies. */
 static void mtree_link_parents(struct mtree *tree, uint32_t made)
 {
 	for (uint32_t i = 0; i < tree->count; ++i) {
@@ -119,7 +119,7 @@ static void mtree_link_parents(struct mtree *tree, uint32_t made)
 	}
 }
 
-/** Make the lists of children, in table order. */
+/** Build the lists of children, in table order. */
 static void mtree_link_children(struct mtree *tree)
 {
 	for (uint32_t i = 0; i < tree->count; ++i) {
@@ -138,7 +138,8 @@ static void mtree_link_children(struct mtree *tree)
 	}
 }
 
-/** Put the descendants of roots into the order, tree by tree.  @return the length of the order. */
+/** Append roots and their descendants to the order, tree by tree.  @return the length of the
+    order. */
 static uint32_t mtree_order_trees(struct mtree *tree)
 {
 	uint32_t n = 0;
@@ -158,8 +159,8 @@ static uint32_t mtree_order_trees(struct mtree *tree)
 	return n;
 }
 
-/** Put parents before children.  A cycle is cut at its first node in the table, which becomes a
-    root.  @return 0, or -1 (ENOMEM). */
+/** Build the order, parents before children.  A cycle is cut at its first node in the table, which
+    becomes a root.  @return 0, or -1 (ENOMEM). */
 static int mtree_make_order(struct mtree *tree)
 {
 	uint32_t n = mtree_order_trees(tree);
@@ -171,8 +172,8 @@ static int mtree_make_order(struct mtree *tree)
 		return -1;
 	for (uint32_t i = 0; i < n; ++i)
 		seen[tree->order[i]] = 2;
-	/* Nodes below a cycle are not part of it: climb from each node until one that this climb
-	   has already met, and cut there. */
+	/* A node below a cycle is not part of the cycle: climb from each node until this climb
+	   meets a node again, and cut there. */
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t at = i;
 		while (!seen[at]) {
@@ -229,7 +230,7 @@ int mtree_group(struct mtree *tree)
 		map64_put(&devs, mount_dev(tree->nodes[i].mount), i);
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
-		/* Roots are grouped by their own device alone. */
+		/* Roots are grouped by their own device only. */
 		const struct mount *on = NULL;
 		if (node->parent != MT_NONE)
 			on = tree->nodes[node->parent].mount;
@@ -244,7 +245,8 @@ out:
 	return rc;
 }
 
-/** Whether the kernel reports a removed root directory.  No other path contains "//". */
+/** Whether the mount's root directory was removed, which the kernel marks by "//deleted".  No other
+    path contains "//". */
 static bool mtree_root_removed(const struct mount *mount)
 {
 	static const char mark[] = "//deleted";
@@ -260,7 +262,7 @@ int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_
 		errno = EOVERFLOW;
 		return -1;
 	}
-	/* One more, for the made root. */
+	/* One more, for a synthetic root. */
 	tree->nodes = calloc(n + 1, sizeof(*tree->nodes));
 	tree->order = calloc(n + 1, sizeof(*tree->order));
 	if (!tree->nodes || !tree->order || map64_reserve(&tree->by_key, n + 1) != 0)
@@ -344,7 +346,7 @@ void mtree_check(const struct mtree *tree)
 		waiting += !node->settled;
 	}
 	assert(tree->waiting == waiting);
-	/* The order is that of mtree_order_trees(). */
+	/* Walk in the order of mtree_order_trees(). */
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		if (tree->nodes[i].parent != MT_NONE)
 			continue;
@@ -363,12 +365,12 @@ void mtree_check(const struct mtree *tree)
 #endif
 }
 
-/* Judging by the table. */
+/* States found by the table alone. */
 
 /**
  * Find the child of a node that is mounted on a path of n bytes.
  *
- * @places    Hashes of parent and path -> child.  Names of one hash have consecutive keys.
+ * @places    Hashes of parent and path -> child.  Paths with the same hash have consecutive keys.
  * @key       The hash; [out] the key of the child, or a free one.
  */
 static uint32_t mtree_child_at(const struct mtree *tree, const struct map64 *places, uint64_t *key,
@@ -384,7 +386,7 @@ static uint32_t mtree_child_at(const struct mtree *tree, const struct map64 *pla
 	return child;
 }
 
-/** Map the places of all nodes that are not stacked.  @return 0, or -1 (ENOMEM). */
+/** Map the mount points of all nodes that are not stacked.  @return 0, or -1 (ENOMEM). */
 static int mtree_map_places(const struct mtree *tree, struct map64 *places)
 {
 	if (map64_reserve(places, tree->count) != 0)
@@ -404,7 +406,7 @@ static int mtree_map_places(const struct mtree *tree, struct map64 *places)
 	return 0;
 }
 
-/** Find the uppermost sibling that is mounted on a directory above a node's mount point. */
+/** Find the topmost sibling that is mounted on a directory above a node's mount point. */
 static uint32_t mtree_sibling_above(const struct mtree *tree, const struct map64 *places,
                                     uint32_t node)
 {
@@ -442,12 +444,12 @@ static int mtree_judge_hidden(struct mtree *tree, uint32_t root)
 		uint32_t index = tree->order[i];
 		struct mt_node *node = &tree->nodes[index];
 
-		/* The root of the process is visible to it, whatever covers it for others. */
+		/* The process always sees its own root, even if a mount covers it. */
 		if (index == root) {
 			node->place_hidden = false;
 			mtree_uncover(tree, index);
 		}
-		/* A mount on its root covers it. */
+		/* A mount on the node's root covers the node. */
 		if (node->top != index && !node->place_hidden)
 			mtree_hide(tree, index, node->top);
 
@@ -492,7 +494,7 @@ void mtree_judge_outside(struct mtree *tree, uint32_t root, const char *prefix)
 	bool whole = !prefix || strcmp(prefix, "/") == 0;
 	for (uint32_t i = 0; i < tree->count && !whole; ++i) {
 		const char *point = tree->nodes[i].mount->point;
-		/* The mount that holds the root may have its mount point above the prefix. */
+		/* The mount that contains the root may have its mount point above the prefix. */
 		if (i != root && point && !mtree_path_within(point, prefix))
 			mtree_state(tree, i, MT_OUTSIDE);
 	}

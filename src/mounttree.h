@@ -2,10 +2,10 @@
 /**
  * The tree of mounts: LEAF and INTERNAL nodes, names, states.  Pure.
  *
- * The tree is built from mount IDs.  Mount points, where the table has them, are hints and prove
- * that a mount cannot be reached.  After Smith, section 4: a node is INTERNAL while the name of a
- * mount on it is missing, and becomes a LEAF when the last of them is settled (named, or proven
- * unreachable).  Only INTERNAL nodes are searched; the search ends when all are LEAF.
+ * The tree is built from mount IDs.  Mount points, if the table has them, are hints, and can prove
+ * that a mount is unreachable.  After Smith, section 4: a node is INTERNAL while the name of a
+ * mount on it is missing, and becomes a LEAF when the last of these mounts is settled (named, or
+ * proven unreachable).  Only INTERNAL nodes are searched; the search ends when all nodes are LEAF.
  */
 #ifndef GM_MOUNTTREE_H
 #define GM_MOUNTTREE_H
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** No node: an invalid index. */
+/** An invalid index: no node. */
 #define MT_NONE UINT32_MAX
 
 /** How the name of a mount was established. */
@@ -47,79 +47,80 @@ enum mt_state {
 /** Anomalies of the table. */
 enum mt_odd {
 	MT_ODD_MISSING_PARENT = 1 << 0,  /* became a root */
-	MT_ODD_CYCLE          = 1 << 1,  /* its ancestors form a cycle; became a root */
-	MT_ODD_DUPLICATE      = 1 << 2,  /* another mount has its ID; kept as a root */
+	MT_ODD_CYCLE          = 1 << 1,  /* its ancestors form a cycle, which was cut here */
+	MT_ODD_DUPLICATE      = 1 << 2,  /* another mount has the same ID; became a root */
 };
 
 struct mt_node {
 	const struct mount *mount;
 	uint32_t parent;         /* MT_NONE for a root */
 	uint32_t first, next;    /* first child, next sibling; in table order */
-	uint32_t top;            /* the top of the stack of mounts on this one's root; itself
-	                            if there are none */
+	uint32_t top;            /* the top of the stack of mounts on this mount's root; this node
+	                            itself if there are none */
 	uint32_t covered_by;     /* the mount that hides this one, or MT_NONE */
 	uint32_t pending;        /* number of children that are not settled; 0: a LEAF */
 	uint32_t depth;          /* number of ancestors */
-	uint32_t group;          /* by mtree_group(): the lowest index of the nodes with the
-	                            same <device, mounted-on device> */
+	uint32_t group;          /* from mtree_group(): the lowest index of the nodes with the same
+	                            <device, mounted-on device> */
 	uint8_t odd;             /* enum mt_odd */
 	uint8_t named;           /* enum mt_named */
 	uint16_t states;         /* set of 1 << enum mt_state */
 	bool settled;            /* named, or proven unreachable */
 	bool has_children;       /* INTERNAL in the table, before any naming */
-	bool place_hidden;       /* the table proves that its mount point cannot be reached */
-	bool made;               /* a root that the table does not list */
+	bool place_hidden;       /* according to the table the mount point cannot be reached */
+	bool made;               /* a synthetic root, which the table does not list */
 	bool gone;               /* unmounted during the run */
 };
 
 struct mtree {
-	struct mt_node *nodes;   /* in table order, then the made root */
+	struct mt_node *nodes;   /* in table order, then the synthetic root */
 	uint32_t count;
 	uint32_t waiting;        /* number of nodes that are not settled */
 	uint32_t *order;         /* all nodes, parents before children */
 	struct map64 by_key;     /* key -> index */
-	unsigned odd;            /* union of the nodes' odd */
-	struct mount made;       /* the record of the made root */
+	unsigned odd;            /* all anomalies of the nodes */
+	struct mount made;       /* the record of the synthetic root */
 };
 
 /**
- * Build the tree of some records, which must outlive it.  Cycles, duplicates and missing parents
- * are noted in odd and cut.  Nodes have no state except MT_DELETED.
+ * Build the tree of some records, which must remain valid as long as the tree.  Cycles, duplicates
+ * and missing parents are recorded in odd and resolved.  Nodes have no state except MT_DELETED.
  *
  * @root_key
- *         The mount that holds the process's root; 0 if unknown.  If no record has this key, a
- *         root with it is made, the parent of the nodes with this parent_key.
+ *         The mount that contains the process's root; 0 if unknown.  If no record has this key, a
+ *         synthetic root with this key becomes the parent of the nodes whose parent_key it is.
  * @return 0, or -1.  Errors: ENOMEM; EOVERFLOW (more than 2^32 - 16 records).
  */
 int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_t root_key);
 
-/** Free the tree, not the records. */
+/** Free the tree, but not the records. */
 void mtree_destroy(struct mtree *tree);
 
-/** Assert the invariants at the head of mounttree.c; with NDEBUG it does nothing. */
+/** Assert the invariants listed in mounttree.c; does nothing if NDEBUG is defined. */
 void mtree_check(const struct mtree *tree);
 
 /** Fill in the groups: Smith's Figure 5.  @return 0, or -1 (ENOMEM). */
 int mtree_group(struct mtree *tree);
 
-/** The node of a key, or MT_NONE. */
+/** The node with a key, or MT_NONE. */
 uint32_t mtree_find(const struct mtree *tree, uint64_t key);
 
 /**
- * Find by the table alone which nodes are MT_HIDDEN (with covered_by) and MT_OUTSIDE.  Settles
+ * Find, by the table alone, which nodes are MT_HIDDEN (and set covered_by) or MT_OUTSIDE.  Settles
  * no node.
  *
  * @root    The node of the process's root; MT_NONE if unknown.
- * @prefix  Mount points outside of this directory are MT_OUTSIDE.
+ * @prefix  Mount points outside this directory are MT_OUTSIDE.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int mtree_judge(struct mtree *tree, uint32_t root, const char *prefix);
 
-/** Find only which nodes are MT_OUTSIDE, for a root below the one that mount points are
+/** Find only which nodes are MT_OUTSIDE, if the root is below the directory that mount points are
     relative to. */
 void mtree_judge_outside(struct mtree *tree, uint32_t root, const char *prefix);
 
-/** Settle a node, once.  Its parent becomes a LEAF if this was its last pending child. */
+/** Mark a node as settled; has no effect the second time.  Its parent becomes a LEAF if this was
+    the last pending child. */
 void mtree_settle(struct mtree *tree, uint32_t node);
 
 /** Whether the mount points of a node and its parent are the same. */
@@ -131,7 +132,7 @@ static inline bool mtree_is_leaf(const struct mtree *tree, uint32_t node)
 	return tree->nodes[node].pending == 0;
 }
 
-/** Whether the ID of a node is a duplicate or part of a cycle. */
+/** Whether the table contradicts itself about a node: its ID is duplicated, or it is in a cycle. */
 static inline bool mtree_contradicted(const struct mt_node *node)
 {
 	return !node->gone && node->odd & (MT_ODD_DUPLICATE | MT_ODD_CYCLE);
@@ -140,10 +141,10 @@ static inline bool mtree_contradicted(const struct mt_node *node)
 /** Add a state to a node. */
 void mtree_state(struct mtree *tree, uint32_t node, enum mt_state state);
 
-/** Make a node that was hidden visible. */
+/** Make a hidden node visible. */
 void mtree_uncover(struct mtree *tree, uint32_t node);
 
-/** The strongest state of a node; MT_OK if it has none. */
+/** The strongest state of a node; MT_OK if it has no state. */
 enum mt_state mtree_shown_state(const struct mt_node *node);
 
 /** Names as the columns show them. */

@@ -16,8 +16,8 @@ unsigned events_ahead(const struct events *e, uint64_t id)
 	return ahead == MAP64_NONE ? 0 : ahead;
 }
 
-/** Change the pending events of the mount of an event.
-    @return 0, or -1 (ENOMEM; not if the mount had some). */
+/** Count an event (sign 1 or -1) among the pending events of its mount.
+    @return 0, or -1 (ENOMEM; never if the mount already had pending events). */
 static int events_count_ahead(struct events *e, const struct event *event, int sign)
 {
 	unsigned change = event_is_move(event)              ? AHEAD_MOVE
@@ -38,7 +38,7 @@ struct event events_pop(struct events *e, bool *suspect)
 	return event;
 }
 
-/** Append the events of a buffer.  @return 0, or -1. */
+/** Append the events in a buffer read from fanotify.  @return 0, or -1 (ENOMEM, EPROTO). */
 static int events_append(struct events *e, const char *at, size_t len)
 {
 	struct fanotify_event_metadata head;

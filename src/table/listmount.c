@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mount table by listmount(2) and statmount(2).
+ * Reading the mount table by listmount(2) and statmount(2).
  *
- * listmount returns the IDs in pages, ascending (parents need not come first); statmount.c reads
- * one mount at a time.
+ * listmount returns the IDs in pages, sorted in ascending order (a child may precede its parent);
+ * statmount.c reads one mount at a time.
  */
 #include "table/table_impl.h"
 
@@ -16,9 +16,10 @@
 
 enum {
 	LIST_PAGE = 2048,
-	RELISTS = 3,                   /* how many times a table is read again */
-	THREADS_FROM = 256,            /* number of mounts from which threads pay off */
-	DEPTH_MAX = 1024,              /* of a stack; of a usual table it is below 10 */
+	RELISTS = 3,                   /* how many times a changing table is read again */
+	THREADS_FROM = 256,            /* number of mounts from which threads are faster */
+	DEPTH_MAX = 1024,              /* limit on the depth of a stack; usual stacks are below
+	                                  10 */
 };
 
 /** Ascending, like listmount. */
@@ -58,11 +59,11 @@ fail:
 }
 
 /**
- * Check that the missed mounts were unmounted.  One that is still listed is refused by a security
- * policy, so that the table would be incomplete.
+ * Check that the missed mounts were unmounted.  If one is still listed, a security policy hides it,
+ * and the table would be incomplete.
  *
  * @return 0, or -1.
- * Errors: EPERM.
+ * Errors: EPERM: a missed mount is still listed; those of table_list_ids().
  */
 static int reader_check_missed(struct reader *r)
 {
@@ -81,8 +82,8 @@ static int reader_check_missed(struct reader *r)
 }
 
 /**
- * Drop mounts whose 32-bit ID was reused while the table was read: of two with the same ID, the
- * older one, which has the smaller key.
+ * Handle 32-bit IDs that were reused while the table was read: of two mounts with the same ID, drop
+ * the older one, which has the smaller key.
  *
  * @return 0, or -1 (ENOMEM).
  */
@@ -106,7 +107,7 @@ static int reader_drop_reused(struct reader *r)
 	return 0;
 }
 
-/** Add many mounts.  @return 0, or -1. */
+/** Read some mounts and add them to the table.  @return 0, or -1. */
 static int reader_add_all(struct reader *r, const uint64_t *ids, size_t n)
 {
 	if (table_reserve(r->table, r->table->count + n) != 0)
@@ -118,15 +119,15 @@ static int reader_add_all(struct reader *r, const uint64_t *ids, size_t n)
 	return 0;
 }
 
-/** Readers of parts of a list of IDs. */
+/** A list of IDs that several readers divide among themselves. */
 struct parts {
-	struct reader *main;           /* of the first part */
+	struct reader *main;           /* reads the first part */
 	struct reader others[OS_PARTS];
 	const uint64_t *ids;
-	int errors[OS_PARTS];          /* errno of each; 0 */
+	int errors[OS_PARTS];          /* errno of each part, or 0 */
 };
 
-/** Read a part; run by os_divide(). */
+/** Read one part; the callback of os_divide(). */
 static void part_read(struct os *os, void *arg, unsigned part, size_t from, size_t to)
 {
 	struct parts *parts = arg;
@@ -134,7 +135,7 @@ static void part_read(struct os *os, void *arg, unsigned part, size_t from, size
 	parts->errors[part] = 0;
 	if (part && reader_init(r, os, parts->main->fields) != 0)
 		parts->errors[part] = errno;
-	/* The first mount of the table, read by the main thread, shows whether it is permitted. */
+	/* The main thread has read the first mount of the table, so statmount is permitted. */
 	r->allowed |= part > 0;
 	if (!parts->errors[part] && reader_add_all(r, parts->ids + from, to - from) != 0)
 		parts->errors[part] = errno;
@@ -161,8 +162,9 @@ static int reader_append(struct reader *r, struct reader *other)
 }
 
 /**
- * Add many mounts, by several threads if that pays off: statmount runs in the kernel without a
- * lock that others wait for.  The calls are the same with any number of threads.
+ * Like reader_add_all(), by several threads if that is faster: statmount takes no lock in the
+ * kernel that other callers wait for.  The number of calls does not depend on the number of
+ * threads.
  */
 static int reader_add_divided(struct reader *r, const uint64_t *ids, size_t n)
 {
@@ -184,7 +186,7 @@ static int reader_add_divided(struct reader *r, const uint64_t *ids, size_t n)
 	return error ? -1 : 0;
 }
 
-/** Whether the last mounts of the table are stacked, each on the preceding one. */
+/** Whether the last mounts of the table form a deep stack, each mounted on the preceding one. */
 static bool reader_is_deep(const struct mount_table *table)
 {
 	const struct mount *m = table->mounts + table->count;
@@ -220,7 +222,7 @@ struct mount_table *table_read_listmount(struct os *os, unsigned fields, bool an
 
 	if (reader_init(&r, os, fields) != 0)
 		goto out;
-	/* A table that changed while it was read is read again. */
+	/* Read again if the table changed meanwhile. */
 	for (int torn = 1; torn; r.table->relisted += (unsigned)torn) {
 		r.table->count = r.nmissed = r.pages = 0;
 		if (reader_read(&r, any_depth) != 0)
@@ -243,7 +245,7 @@ struct mount_table *table_read_some(struct os *os, unsigned fields, const uint64
 	bool failed = true;
 	if (reader_init(&r, os, fields) != 0)
 		goto out;
-	r.allowed = true;   /* the table was read before */
+	r.allowed = true;   /* the table was read before, so statmount is permitted */
 	if (reader_add_all(&r, keys, n) != 0)
 		goto out;
 	failed = reader_check_missed(&r) != 0 || reader_complete(&r) != 0;

@@ -2,24 +2,25 @@
 /*
  * Watching the mount table.
  *
- *     fanotify --> pending --> look: statmount --> set of known mounts --> changes
- *     mountinfo's poll --> dirty --> scan: the whole table --> differ --'
+ *     fanotify --> pending --> statmount of each mount --> set of known mounts --> changes
+ *     poll(mountinfo) --> dirty --> scan of the whole table --> differ --'
  *
- * The set is the state that was reported so far.  It changes exactly when a change is reported, so
- * that each change is reported once.
+ * The set holds the state that was reported so far.  It changes exactly when a change is reported,
+ * so that each change is reported once.
  *
  * An event has only an ID, and statmount shows the mount as it is now, not as it was at the time of
- * the event.  So the kernel's queue is drained first, and later events are considered: a mount with
- * a later DETACH is not read; one with a later MOVE has an unknown place.  A mount that was
- * unmounted before it could be read is reported by its ID, and stays in the set until its DETACH.
+ * the event.  So the kernel's queue is drained first, and later events are taken into account: a
+ * mount with a later DETACH is not read; for one with a later MOVE the mount point is unknown.  A
+ * mount that was unmounted before it could be read is reported by its ID, and stays in the set
+ * until its DETACH.
  *
- * A MOVE is about the mount that was moved; the mounts on it have new names as well and are read.
+ * A MOVE has the ID of the moved mount only; the mounts on it have new names as well and are read.
  *
- * fanotify does not report changes of options.  poll(2) on mountinfo does, but also every mount and
- * umount; and it misses changes of propagation, of a superblock by fsconfig(2), of a file system
- * that becomes read-only by itself, and renamed directories above a mount point.  So the table is
- * scanned when mountinfo reports a change, but for at most a tenth of the time (half of the time
- * without fanotify), and every five seconds.
+ * fanotify does not report changes of options.  poll(2) on mountinfo does, but also reports every
+ * mount and umount; and it misses changes of propagation, of a superblock by fsconfig(2), a file
+ * system that becomes read-only by itself, and renamed directories above a mount point.  So the
+ * table is scanned when mountinfo reports a change, using at most a tenth of the time (half of the
+ * time without fanotify), and every five seconds.
  *
  * The kernel shows a mount before it queues the event, so that a scan can be ahead of the events:
  *   - while events are pending, a scan reports options only, and is repeated;
@@ -27,10 +28,10 @@
  *     unknown one are ignored;
  *   - a MOVE that a scan has reported (early) is ignored;
  *   - events that are queued while the table is read for the first time, or after an overflow, are
- *     suspect: a MOVE to the place in the table is ignored.
+ *     suspect: a MOVE to the mount point that the table has is ignored.
  *
- * When the kernel's queue overflows (FAN_Q_OVERFLOW), the events before are reported, then the loss
- * itself, then the differences to the table.
+ * When the kernel's queue overflows (FAN_Q_OVERFLOW), the monitor reports the earlier events, then
+ * the loss itself, then the differences to the table.
  */
 #include "table/monitor.h"
 
@@ -42,7 +43,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 1024 };           /* events that are reported at once */
+enum { BATCH = 1024 };           /* number of events reported at once */
 
 #define SCAN_SECONDS 5.0         /* longest time between scans */
 
@@ -50,19 +51,19 @@ struct monitor {
 	struct os *os;
 	struct monitor_opts opts;
 	int info, task;                /* descriptors, or -1 */
-	int proc;                      /* /proc/PID, open in case that /proc is unmounted */
-	bool out_closed;               /* the caller's descriptor is not open */
+	int proc;                      /* /proc/PID, kept open in case /proc is unmounted */
+	bool out_closed;               /* the caller's output descriptor is not open */
 	size_t problems;
 	struct mount_set set;
-	struct changes changes;        /* of this call */
+	struct changes changes;        /* returned by the current call */
 
-	struct events events;          /* pending */
+	struct events events;          /* pending events */
 	struct map64 gone;             /* IDs that a scan found unmounted; events may be pending */
 
 	bool dirty;                    /* the table may have changed */
 	double scanned;                /* when the last scan ended */
 	double took, cost;             /* seconds of the last scan; the lesser of the last two */
-	double happened;               /* when the kernel last reported something */
+	double happened;               /* when the kernel last reported an event */
 };
 
 #define FOREVER 1e18
@@ -108,7 +109,7 @@ static int report(struct monitor *m, enum change_kind kind, const struct mount *
 	return m->opts.kinds & kind ? changes_add(&m->changes, kind, before, after) : 0;
 }
 
-/** Report the differences to a table, and update the set.
+/** Report the differences between the set and a table, and update the set.
     @kinds  The kinds of changes to consider. */
 static int update(struct monitor *m, const struct mount_table *table, unsigned kinds)
 {
@@ -116,8 +117,8 @@ static int update(struct monitor *m, const struct mount_table *table, unsigned k
 	                        m->events.fd >= 0 ? &m->gone : NULL, &m->changes);
 }
 
-/** Update the times after a scan.  A single slow scan has no effect on the cost. */
-static void note_scan(struct monitor *m, double begin)
+/** Record how long a scan took.  A single slow scan does not increase the cost. */
+static void record_scan_time(struct monitor *m, double begin)
 {
 	double before = m->took;
 	m->scanned = os_now();
@@ -129,7 +130,7 @@ static void note_scan(struct monitor *m, double begin)
 static int scan(struct monitor *m)
 {
 	double begin = os_now();
-	/* Consume the report of mountinfo about everything up to now. */
+	/* Clear mountinfo's report of the changes so far. */
 	struct pollfd info = {.fd = m->info, .events = POLLPRI};
 	os_poll(m->os, &info, 1, 0);
 	m->dirty = false;
@@ -138,16 +139,16 @@ static int scan(struct monitor *m)
 		table_free(table);
 		return -1;
 	}
-	/* Pending events will report the changed places. */
+	/* Pending events will report changed mount points. */
 	bool busy = events_count(&m->events) > 0;
 	int rc = update(m, table, busy ? CHANGE_OPTIONS : CHANGE_ALL);
 	table_free(table);
 	m->dirty |= busy;
-	note_scan(m, begin);
+	record_scan_time(m, begin);
 	return rc;
 }
 
-/** When the next scan is due. */
+/** The time at which the next scan is due. */
 static double scan_due(const struct monitor *m)
 {
 	if (m->dirty)
@@ -172,9 +173,9 @@ static int report_lost(struct monitor *m)
 }
 
 /**
- * Whether a mount has a new name because a mount below it has moved: its place relative to that is
- * the same.  If not, it was moved itself, which an event reports, or a directory was renamed, which
- * a scan finds.
+ * Whether the mount point of a mount changed only because the mount at `top` was moved: its path
+ * below `top` is the same.  If not, the mount itself was moved, which an event reports, or a
+ * directory was renamed, which a scan finds.
  */
 static bool moved_along(const struct mount *before, const struct mount *now, const char *top)
 {
@@ -187,7 +188,7 @@ static bool moved_along(const struct mount *before, const struct mount *now, con
 	       && strcmp(before->point, now->point) != 0;
 }
 
-/** Report the new names of the mounts on a mount that was moved.  @return 0, or -1. */
+/** Report the new mount points of the mounts on a moved mount.  @return 0, or -1. */
 static int report_moved_along(struct monitor *m, uint64_t id, const char *top)
 {
 	uint64_t *ids;
@@ -215,11 +216,11 @@ static int report_moved_along(struct monitor *m, uint64_t id, const char *top)
 	return rc;
 }
 
-/** Handle an ATTACH.  now: the record of the mount, or NULL if it is gone. */
+/** Handle an ATTACH event.  @now  The record of the mount, or NULL if it is gone. */
 static int report_attach(struct monitor *m, uint64_t id, const struct mount *now)
 {
 	if (mount_set_find(&m->set, id) || map64_get(&m->gone, id) != MAP64_NONE)
-		return 0;   /* reported already */
+		return 0;   /* already reported */
 	if (now && !now->point)
 		return 0;   /* outside of this root */
 	struct mount record = {.key = id, .uniq_id = id};
@@ -254,7 +255,7 @@ static int report_move(struct monitor *m, uint64_t id, const struct mount *now, 
 		place = *now;
 	bool still = place.point && !(mount_changes(&kept->mount, &place) & CHANGE_MOVE);
 	if ((kept->early || suspect) && (still || more || !now)) {
-		/* A scan has reported it; if suspect, another event may follow. */
+		/* A scan has reported this move; if the event is suspect, another may follow. */
 		kept->early &= suspect;
 		return 0;
 	}
@@ -273,7 +274,7 @@ static int report_events(struct monitor *m)
 	struct map64 rows;
 	struct mount_table *seen = NULL;
 	int rc = -1;
-	/* Read the mounts that still exist. */
+	/* Read the mounts that have no later DETACH. */
 	map64_init(&rows);
 	for (const struct event *event = e->list + e->first; event < e->list + e->first + n;
 	     ++event) {
@@ -288,7 +289,7 @@ static int report_events(struct monitor *m)
 	}
 	map64_destroy(&rows);
 	seen = table_read_some(m->os, m->opts.fields, keys, nkeys);
-	/* Later events show whether the records are still those of the first events. */
+	/* Later events show whether these records are still valid for the first events. */
 	if (!seen || map64_reserve(&rows, seen->count) != 0 || drain(m) != 0)
 		goto out;
 	for (size_t i = 0; i < seen->count; ++i)
@@ -301,7 +302,7 @@ static int report_events(struct monitor *m)
 		uint32_t row = map64_get(&rows, event.id);
 		const struct mount *now = row == MAP64_NONE ? NULL : &seen->mounts[row];
 		if (event.mask & FAN_Q_OVERFLOW) {
-			/* The records are older than the table that is read now. */
+			/* These records are older than the table that report_lost() reads. */
 			rc = report_lost(m);
 			break;
 		}
@@ -323,11 +324,11 @@ out:
 /**
  * Wait for an event.
  *
- * @return MONITOR_CHANGES (there may be some), MONITOR_TIMEOUT, or why waiting is useless.
+ * @return MONITOR_CHANGES (something may have changed), MONITOR_TIMEOUT, or the reason to stop.
  */
 static enum monitor_end wait_for(struct monitor *m, double seconds, int out)
 {
-	/* When the table is known to have changed, mountinfo need not be polled. */
+	/* If the table is already known to have changed, mountinfo need not be polled. */
 	struct pollfd fds[] = {
 		{.fd = m->events.fd, .events = POLLIN},
 		{.fd = m->dirty ? -1 : m->info, .events = POLLPRI},
@@ -339,7 +340,7 @@ static enum monitor_end wait_for(struct monitor *m, double seconds, int out)
 	if (ready < 0)
 		return MONITOR_ERROR;
 	if (fds[3].revents & POLLNVAL)
-		m->out_closed = true;   /* not open from the start */
+		m->out_closed = true;   /* was not open at the start */
 	else if (fds[3].revents)
 		return MONITOR_CLOSED;
 	if (fds[0].revents || fds[1].revents) {
@@ -350,7 +351,8 @@ static enum monitor_end wait_for(struct monitor *m, double seconds, int out)
 	return fds[2].revents ? MONITOR_TASK_ENDED : ready ? MONITOR_CHANGES : MONITOR_TIMEOUT;
 }
 
-/** Whether the process whose table could not be read has ended: its mounts disappear first. */
+/** Whether the process whose table could not be read has ended: its mounts disappear before it
+    does. */
 static bool task_ended(struct monitor *m)
 {
 	int error = errno;
@@ -406,11 +408,11 @@ static int open_all(struct monitor *m)
 		m->proc = os_openat(m->os, AT_FDCWD, "/proc/self", O_PATH | O_DIRECTORY);
 	if (m->proc < 0)
 		return -1;
-	/* Opening mountinfo after the pidfd proves that the pidfd is of that process. */
+	/* Opening mountinfo after the pidfd proves that the pidfd refers to this process. */
 	m->info = os_openat(m->os, m->proc, "mountinfo", O_RDONLY);
 	if (m->info < 0)
 		return -1;
-	/* Events have unique IDs, as only listmount has. */
+	/* Events have unique IDs, which only listmount provides. */
 	if (o->source == TABLE_LISTMOUNT)
 		m->events.fd = os_watch_mounts(m->os);
 	return 0;
@@ -444,7 +446,7 @@ struct monitor *monitor_new(struct os *os, const struct monitor_opts *opts)
 	mount_set_forget(&m->set);
 	table_free(table);
 	m->events.suspect = events_count(&m->events);
-	note_scan(m, begin);
+	record_scan_time(m, begin);
 	return m;
 
 fail:

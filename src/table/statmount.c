@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One mount by statmount(2).
+ * Reading one mount by statmount(2).
  *
  * The cost of a call depends on the mask (IDs alone take a quarter of the time of all fields), so
- * that the mask is the smallest that the requested fields need.
+ * the mask has only the bits that the requested fields need.
  *
  * Linux 6.18 returns root, point, type, subtype and source as raw bytes, and the options as in the
- * last field of mountinfo after "rw,", with escapes.  A bit is absent in the mask of the answer if
- * the field is empty (no subtype, no options, an empty source) or unknown to the kernel.  Kernels
- * since 6.15 report the bits that they know; with older ones, a bit that no mount of the table has
- * is taken as unknown.  Unknown fields come from mountinfo, joined by the 32-bit ID.
+ * last field of mountinfo after "rw,", with escapes.  A bit is missing from the mask of the answer
+ * if the field is empty (no subtype, no options, an empty source) or unknown to the
+ * kernel.  Kernels since 6.15 report which bits they support; with older ones, a bit that is
+ * missing for all mounts of the table counts as unsupported.  Unsupported fields come from
+ * mountinfo, joined by the 32-bit ID.
  */
 #include "table/table_impl.h"
 
@@ -23,13 +24,13 @@
 #include <string.h>
 
 enum {
-	STAT_ROOM = 4096,              /* first size of the statmount buffer */
+	STAT_ROOM = 4096,              /* initial size of the statmount buffer */
 	STAT_ROOM_MAX = 64 << 20,
 };
 
 /* Strings. */
 
-/** The string at an offset, or NULL if the answer does not have that bit. */
+/** The string at an offset, or NULL if the answer lacks that bit. */
 static const char *reader_str(const struct reader *r, uint64_t bit, uint32_t offset)
 {
 	size_t room = r->room - sizeof(*r->buf);
@@ -40,7 +41,7 @@ static const char *reader_str(const struct reader *r, uint64_t bit, uint32_t off
 }
 
 /** Copy a string into the table, or share that of the preceding record if they are equal.
-    @return it; NULL for NULL, or with r->failed. */
+    @return the string; NULL for NULL, or on failure with r->failed set. */
 static const char *reader_keep(struct reader *r, const char *str, const char *before)
 {
 	if (!str || (before && strcmp(str, before) == 0))
@@ -117,7 +118,7 @@ static const char *read_fs_opts(struct reader *r, const char *before)
 	return reader_keep_text(r, before);
 }
 
-/** The type, with its subtype. */
+/** The type with its subtype ("fuse.sshfs"). */
 static const char *read_fstype(struct reader *r, const char *before)
 {
 	const char *type = reader_str(r, K_STATMOUNT_FS_TYPE, r->buf->fs_type);
@@ -143,7 +144,8 @@ static void read_propagation(struct reader *r, struct mount *m)
 		m->propagation |= MP_SLAVE;
 		m->master = sm->mnt_master;
 		strbuf_printf(&r->text, " master:%llu", (unsigned long long)m->master);
-		/* The nearest peer group below this root; mountinfo shows it if it differs. */
+		/* The nearest peer group below this root; mountinfo shows it if it is not the
+		   master. */
 		if (sm->mask & K_STATMOUNT_PROPAGATE_FROM && sm->propagate_from != 0
 		    && sm->propagate_from != m->master) {
 			m->propagate_from = sm->propagate_from;
@@ -156,12 +158,12 @@ static void read_propagation(struct reader *r, struct mount *m)
 		strbuf_puts(&r->text, " unbindable");
 	}
 	const char *fields = reader_keep_text(r, NULL);
-	m->opt_fields = fields && *fields ? fields + 1 : NULL;   /* after the first blank */
+	m->opt_fields = fields && *fields ? fields + 1 : NULL;   /* skip the leading blank */
 }
 
 /* One mount. */
 
-/** The smallest mask for the requested fields, of the bits that this kernel has. */
+/** The smallest mask for the requested fields, limited to bits that this kernel supports. */
 static uint64_t reader_mask(const struct os *os, unsigned fields)
 {
 	static const struct {
@@ -179,7 +181,7 @@ static uint64_t reader_mask(const struct os *os, unsigned fields)
 	uint64_t mask = K_STATMOUNT_MNT_BASIC;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
 		mask |= fields & rows[i].fields ? rows[i].mask : 0;
-	/* Kernels that know the source know the subtype. */
+	/* Kernels that report the source also report the subtype. */
 	if (fields & MF_FSTYPE && os->statmount_mask == 0)
 		mask |= K_STATMOUNT_SB_SOURCE;
 	return os->statmount_mask ? mask & os->statmount_mask : mask;
@@ -216,7 +218,7 @@ struct mount_table *reader_finish(struct reader *r, bool failed)
 	return r->table;
 }
 
-/** Read a mount, enlarging the buffer as needed.  @return 0, or -1. */
+/** Call statmount(2), enlarging the buffer as needed.  @return 0, or -1. */
 static int reader_stat(struct reader *r, uint64_t id)
 {
 	while (os_statmount(r->os, id, r->mask, r->buf, r->room) != 0) {
@@ -271,7 +273,8 @@ int reader_add(struct reader *r, uint64_t id)
 	static const struct mount none;
 	struct mount_table *table = r->table;
 	if (reader_stat(r, id) != 0) {
-		/* EPERM: moved out of this root; for the first mount: not permitted at all. */
+		/* EPERM: the mount was moved out of this root; for the first mount: statmount is
+		   not permitted. */
 		if (errno != ENOENT && (errno != EPERM || !r->allowed))
 			return -1;
 		++table->vanished;
@@ -287,15 +290,15 @@ int reader_add(struct reader *r, uint64_t id)
 	return r->failed ? -1 : 0;
 }
 
-/* Fields that statmount does not have. */
+/* Fields that statmount does not report. */
 
-/** Whether the kernel knows a bit, as far as is known. */
+/** Whether the kernel supports a bit, as far as is known. */
 static bool reader_knows(const struct reader *r, uint64_t bit)
 {
 	return (r->os->statmount_mask ? r->os->statmount_mask : r->seen) & bit;
 }
 
-/** The requested fields that must come from mountinfo. */
+/** The requested fields that must be read from mountinfo. */
 static unsigned reader_lacks(const struct reader *r)
 {
 	uint64_t subtype = K_STATMOUNT_FS_SUBTYPE;
@@ -306,7 +309,7 @@ static unsigned reader_lacks(const struct reader *r)
 		lacks |= MF_SOURCE;
 	if (!reader_knows(r, K_STATMOUNT_MNT_OPTS))
 		lacks |= MF_FS_OPTS;
-	/* Only FUSE has subtypes. */
+	/* Only FUSE types have subtypes. */
 	for (size_t i = 0; i < r->table->count && !reader_knows(r, subtype); ++i) {
 		const char *type = r->table->mounts[i].fstype;
 		if (type && strncmp(type, "fuse", 4) == 0)
@@ -327,7 +330,7 @@ int reader_complete(struct reader *r)
 	struct map64 ids;
 	map64_init(&ids);
 	struct mount_table *info = table_read_mountinfo(r->os, AT_FDCWD, TABLE_SELF_MOUNTINFO);
-	if (!info)   /* types stay, without subtypes */
+	if (!info)   /* keep types without subtypes */
 		table->fields &= ~(lacks & ~(unsigned)MF_FSTYPE);
 	bool failed = (!info && errno == ENOMEM) || map64_reserve(&ids, info ? info->count : 0);
 	for (size_t i = 0; !failed && info && i < info->count; ++i)

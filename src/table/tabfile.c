@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fstab(5) and mtab, by libmount.
+ * Reading fstab(5) and mtab with libmount.
  *
  * tablines.c splits the text into lines; libmount parses each line that is neither blank nor a
- * comment, and so decides which lines are entries.  It reads a stream over memory and resolves
- * nothing, so that it makes no system call.  It does not report whether freq and passno exist, and
+ * comment, and so decides which lines are entries.  It reads a stream over memory and resolves no
+ * names, so it makes no system call.  libmount reports neither whether freq and passno exist, nor
  * the options before decoding: these are taken from the line.
  */
 #include "table/table_impl.h"
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Parsed first: libmount guesses the format from the first entry and takes two leading numbers
-    for mountinfo. */
+/** Parsed first: libmount guesses the format from the first entry, and would mistake an entry with
+    two leading numbers for mountinfo. */
 static const char FORMAT_LINE[] = "none none none none 0 0";
 
 /** Callback of libmount: a line could not be parsed.  @return 1: continue. */
@@ -26,7 +26,7 @@ static int tab_refused(struct libmnt_table *lt, const char *filename, int number
 {
 	(void)filename;
 	(void)number;
-	/* libmount refuses valid lines when out of memory: only errno shows the difference. */
+	/* Out of memory, libmount rejects valid lines: only errno shows the difference. */
 	*(bool *)mnt_table_get_userdata(lt) |= errno == ENOMEM;
 	return 1;
 }
@@ -34,7 +34,7 @@ static int tab_refused(struct libmnt_table *lt, const char *filename, int number
 /**
  * Parse a line.
  *
- * @fs [out]  The entry, owned by lt; NULL: the line is not one.
+ * @fs [out]  The entry, owned by lt; NULL: the line is not an entry.
  * @return 0, or -1.
  */
 static int tab_parse(struct libmnt_table *lt, const char *text, size_t n, struct libmnt_fs **fs)
@@ -42,7 +42,7 @@ static int tab_parse(struct libmnt_table *lt, const char *text, size_t n, struct
 	union {
 		const char *text;
 		void *any;
-	} bytes = {text};   /* only read */
+	} bytes = {text};   /* not modified */
 	bool nomem = false;
 	FILE *stream = fmemopen(bytes.any, n, "r");
 	if (!stream)
@@ -52,7 +52,8 @@ static int tab_parse(struct libmnt_table *lt, const char *text, size_t n, struct
 	mnt_table_set_userdata(lt, &nomem);
 	errno = 0;
 	int rc = mnt_table_parse_stream(lt, stream, "fstab");
-	int error = nomem || errno == ENOMEM ? ENOMEM : -rc;   /* libmount may report success */
+	int error = nomem || errno == ENOMEM ? ENOMEM : -rc;   /* libmount may have reported
+	                                                          success */
 	fclose(stream);
 	if (rc == 0 && error != ENOMEM && mnt_table_get_nents(lt) > before)
 		mnt_table_last_fs(lt, fs);
@@ -86,14 +87,14 @@ static int tab_add(struct mount_table *table, struct libmnt_fs *fs, const struct
 
 /* Parents, from the paths. */
 
-/** The mount points seen so far. */
+/** The mount points of the entries so far. */
 struct tab_paths {
 	struct map64 first;      /* hash of the normalized path -> an index into last */
 	uint32_t *last;          /* the last entry with that path */
 	size_t n;
 };
 
-/** Move *at to the next component.  @return its length, 0 at the end. */
+/** Advance *at to the next component.  @return the component's length, 0 at the end. */
 static size_t path_component(const char **at)
 {
 	while (**at == '/')
@@ -102,10 +103,10 @@ static size_t path_component(const char **at)
 }
 
 /**
- * Find the entry of the longest known prefix of a path.
+ * Find the entry with the longest mount point that is a prefix of a path.
  *
- * @self  Whether the path itself counts.
- * @hash [out]  Of the path.
+ * @self  Include the path itself.
+ * @hash [out]  The hash of the path.
  * @return  An index, or MAP64_NONE.
  */
 static uint32_t paths_find(const struct tab_paths *paths, const char *path, bool self,

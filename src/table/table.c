@@ -19,7 +19,7 @@
 
 enum {
 	PROBLEM_TEXT = 200,
-	TABLE_READS = 4,   /* at most, until a mountinfo is consistent */
+	TABLE_READS = 4,   /* most attempts to read a consistent mountinfo */
 };
 
 struct mount_table *table_new(enum table_source source)
@@ -106,22 +106,22 @@ int table_torn(const struct mount_table *table)
 	for (size_t i = 0; i < table->count; ++i)
 		torn |= map64_put(&keys, table->mounts[i].key, (uint32_t)i) != i;
 
-	/* If the root is its own parent, no parent may be missing. */
-	bool excused = false;
-	uint64_t excuse = 0;
-	for (size_t i = 0; i < table->count && !excused; ++i) {
-		excused = table->mounts[i].parent_key == table->mounts[i].key;
-		excuse = table->mounts[i].key;
+	/* One missing parent is allowed; none if a root is its own parent. */
+	bool has_allowed = false;
+	uint64_t allowed_parent = 0;
+	for (size_t i = 0; i < table->count && !has_allowed; ++i) {
+		has_allowed = table->mounts[i].parent_key == table->mounts[i].key;
+		allowed_parent = table->mounts[i].key;
 	}
 	for (size_t i = 0; i < table->count && !torn; ++i) {
 		uint64_t parent = table->mounts[i].parent_key;
 		if (parent == 0 || map64_get(&keys, parent) != MAP64_NONE)
 			continue;
-		if (!excused) {
-			excused = true;
-			excuse = parent;
+		if (!has_allowed) {
+			has_allowed = true;
+			allowed_parent = parent;
 		}
-		torn = parent != excuse;
+		torn = parent != allowed_parent;
 	}
 	map64_destroy(&keys);
 	return torn;
@@ -158,8 +158,8 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 		size_t len;
 		if (os_read_kernel(os, dirfd, path, TABLE_MAX_BYTES, &text, &len) != 0)
 			break;
-		/* This kernel may lose a line: two readings must agree. */
-		bool whole = !os->torn_reads
+		/* If this kernel can lose a line, two reads must agree. */
+		bool complete = !os->torn_reads
 		             || (before && len == before_len && memcmp(text, before, len) == 0);
 		table = table_parse_mountinfo(text, len);
 		free(before);
@@ -172,7 +172,7 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 		if (again == TABLE_READS - 1)
 			break;
 		int torn = table_torn(table);
-		if (torn == 0 && whole)
+		if (torn == 0 && complete)
 			break;
 		table_free(table);
 		table = NULL;
@@ -185,7 +185,7 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 	return table;
 }
 
-/** Parse the text of a file, and free it. */
+/** Parse the text of a file; frees the text. */
 static struct mount_table *parse_file(char *text, size_t len, enum table_source source)
 {
 	struct mount_table *table;
@@ -225,7 +225,7 @@ struct mount_table *table_read_fd(struct os *os, int fd)
 	return parse_file(text, len, TABLE_RECORDED);
 }
 
-/** Keep only the mounts with some keys.  @return 0, or -1 (ENOMEM). */
+/** Keep only the mounts with the given keys.  @return 0, or -1 (ENOMEM). */
 static int table_pick(struct mount_table *table, const uint64_t *keys, size_t n)
 {
 	struct map64 wanted;
@@ -287,14 +287,14 @@ bool table_stands_still(struct os *os, const struct mount_table *table, int watc
 	table_free(now);
 	if (watch < 0)
 		return still && table->unique_ids;
-	/* mountinfo is always readable: poll() that returns 0 has failed to report. */
+	/* mountinfo is always readable: if poll(2) returns 0, it has failed. */
 	struct pollfd poll = {.fd = watch, .events = POLLIN | POLLPRI};
 	return still && os_poll(os, &poll, 1, 0) == 1 && !(poll.revents & ~POLLIN);
 }
 
 /* Options. */
 
-/** Append the options of a list except "rw", "ro" and those of another list. */
+/** Append the options of a list, except "rw", "ro" and those also in `other`. */
 static void options_add(struct strbuf *out, const char *list, const char *other)
 {
 	struct opt_set others;
@@ -303,7 +303,7 @@ static void options_add(struct strbuf *out, const char *list, const char *other)
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
 		if (word_is(o, n, "rw") || word_is(o, n, "ro"))
 			continue;
-		/* Filled on first use: most file systems have no other option. */
+		/* Filled only when needed: most file systems have no other options. */
 		opt_set_add_list(&others, other, opt_next_shown);
 		other = NULL;
 		if (opt_set_find(&others, o, n))
@@ -315,12 +315,12 @@ static void options_add(struct strbuf *out, const char *list, const char *other)
 	opt_set_destroy(&others);
 }
 
-/** Decode the output from start on. */
+/** Decode the escapes in the output from `start` on. */
 static void options_decode(struct strbuf *out, size_t start)
 {
 	if (out->failed || out->len == start || !memchr(out->data + start, '\\', out->len - start))
 		return;
-	/* An escaped NUL, which no kernel writes, would end the string. */
+	/* Keep an escaped NUL, which no kernel writes: decoded, it would end the string. */
 	if (strstr(out->data + start, "\\000"))
 		return;
 	out->len = start + unescape_octal(out->data + start, out->data + start, out->len - start);
@@ -356,9 +356,8 @@ struct mount_table *table_parse_mountinfo(const char *text, size_t len)
 	copy[len] = '\0';
 	table->fields = MF_ALL;
 
-	/* A CR is stripped from a file that has them throughout, and not from a
-	   live table, where a last option may end in one: option values are not
-	   escaped for it. */
+	/* Strip a CR only if the first line ends in CR LF: in a live table an option may end in CR,
+	   because the kernel does not escape it in option values. */
 	bool nuls = memchr(text, '\0', len) != NULL;
 	const char *first = memchr(text, '\n', len);
 	bool crlf = first && first > text && first[-1] == '\r';

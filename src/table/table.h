@@ -2,8 +2,8 @@
 /**
  * Reading mount tables.
  *
- * listmount.c, mountinfo.c and tabfile.c (fstab and mtab, by libmount) are back ends behind this
- * header.  Both kernel sources give the same table, except for unique IDs.
+ * This header is the interface to three back ends: listmount.c, mountinfo.c and tabfile.c (fstab
+ * and mtab, by libmount).  Both kernel sources yield the same table, except for unique IDs.
  */
 #ifndef GM_TABLE_TABLE_H
 #define GM_TABLE_TABLE_H
@@ -17,24 +17,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Largest table that is read, in bytes. */
+/** The maximum size of a table file, in bytes. */
 #define TABLE_MAX_BYTES ((size_t)1 << 30)
 
 enum table_source {
-	TABLE_AUTO,       /* listmount if available and permitted, for its unique IDs; else, and
-	                     for a stack of thousands of mounts, mountinfo */
+	TABLE_AUTO,       /* listmount if available and permitted, for its unique IDs; otherwise, or
+	                     if mounts are stacked thousands deep, mountinfo */
 	TABLE_LISTMOUNT,  /* listmount(2) and statmount(2) */
-	TABLE_MOUNTINFO,  /* /proc/self/mountinfo, or that of a task */
-	TABLE_RECORDED,   /* a recorded mountinfo: nothing is live */
-	TABLE_FSTAB,      /* fstab(5); IDs are made up */
-	TABLE_MTAB,       /* the format of fstab, of what is mounted */
+	TABLE_MOUNTINFO,  /* /proc/self/mountinfo, or the mountinfo of a task */
+	TABLE_RECORDED,   /* a recorded mountinfo, not the live table */
+	TABLE_FSTAB,      /* fstab(5); IDs are synthetic */
+	TABLE_MTAB,       /* the format of fstab, listing what is mounted */
 };
 
-/** A part of the source that could not be used. */
+/** A part of the source that could not be read. */
 struct table_problem {
-	uint32_t line;       /* from 1; 0 if it is not about a line */
+	uint32_t line;       /* from 1; 0: not about a line */
 	const char *reason;  /* "mount ID: not a number" */
-	const char *text;    /* the line, at most 200 bytes, a NUL as '?' */
+	const char *text;    /* the line, at most 200 bytes, with '?' for a NUL */
 };
 
 struct mount_table {
@@ -55,7 +55,7 @@ struct mount_table {
 /** The reason why a table with problems is incomplete. */
 #define TABLE_UNREAD "lines of the table could not be read"
 
-/** How many problems are kept. */
+/** The most problems that are kept. */
 #define TABLE_MAX_PROBLEMS 10000
 
 /**
@@ -66,14 +66,14 @@ struct mount_table {
  * @fields
  *         The enum mount_fields to fill.  More may be filled; MF_IDS always is.
  * @return
- *         A table, or NULL.  Fields that statmount does not have (source and subtype before
+ *         A table, or NULL.  Fields that statmount does not report (source and subtype before
  *         Linux 6.13, options before 6.11) come from mountinfo; without /proc they are NULL
  *         and not in table->fields.
  * Errors: ENOSYS (the kernel lacks that source), ENOENT or EACCES (no /proc), EPERM, ENOMEM.
  * Ownership: table_free().
  *
- * Apart from keys, the sources differ only in the option "mand" (no effect since Linux 5.15),
- * which statmount does not report.
+ * Apart from keys, the sources differ only in the option "mand" (no effect since Linux 5.15), which
+ * statmount does not report.
  */
 struct mount_table *table_read_kernel(struct os *os, enum table_source source, unsigned fields);
 
@@ -90,12 +90,13 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 /**
  * Read a recorded mountinfo, fstab or mtab.
  *
- * An fstab or mtab fills point, fstype, source, and all options as fs_opts, still escaped; source
- * tags (UUID=...) stay text.  Keys are 1, 2, ...  The parent is the last earlier entry (in an
- * fstab, else a later one) whose mount point is the nearest ancestor; in an mtab also one with the
- * same mount point.  Entries without such a parent, also swap, are their own parent.
+ * An fstab or mtab fills point, fstype and source, and puts all options, still escaped, into
+ * fs_opts; source tags (UUID=...) are not resolved.  Keys are 1, 2, ...  The parent of an entry is
+ * the last earlier entry (in an fstab, else a later one) whose mount point is the nearest ancestor;
+ * in an mtab also one with the same mount point.  Entries without a parent, and swap, are their own
+ * parent.
  *
- * @fixed   The path is not an argument.
+ * @fixed   The path is fixed, not an argument of the user.
  * @return a table, whose problems are the lines that could not be parsed; NULL on error.
  * Errors: those of path_read_named() or os_read_file(); EILSEQ: an fstab or mtab with NUL bytes.
  */
@@ -103,7 +104,7 @@ struct mount_table *table_read_file(struct os *os, const char *path, bool fixed,
                                     enum table_source source);
 
 /** Read a recorded mountinfo from a descriptor, which stays open.
-    Errors: those of os_read_fd(); EISDIR; ENOTSUP: neither a regular file nor a pipe or socket. */
+    Errors: those of os_read_fd(); EISDIR; ENOTSUP: not a regular file, pipe or socket. */
 struct mount_table *table_read_fd(struct os *os, int fd);
 
 /** Parse the text of a mountinfo (proc_pid_mountinfo(5)).  A line that cannot be parsed becomes a
@@ -111,13 +112,13 @@ struct mount_table *table_read_fd(struct os *os, int fd);
 struct mount_table *table_parse_mountinfo(const char *text, size_t len);
 
 /**
- * Read some mounts of a table of the kernel again.
+ * Read the mounts of a kernel table again.
  *
- * @more    Fields in addition to those of the table, if statmount has them.
+ * @more    Fields in addition to those of the table, if statmount reports them.
  * @keys    The mounts to read; NULL for all current mounts.
  * @path    As for table_read_mountinfo(); NULL for the table of this process.
  * @return  A table of the mounts that still exist, in any order, or NULL.
- * Errors: those of the first reading; EINVAL: the table is not live.
+ * Errors: those of the first read; EINVAL: the table is not live.
  */
 struct mount_table *table_read_again(struct os *os, const struct mount_table *table, unsigned more,
                                      const uint64_t *keys, size_t n, int procfd, const char *path);
@@ -127,7 +128,7 @@ struct mount_table *table_read_again(struct os *os, const struct mount_table *ta
 bool table_alike(const struct mount_table *a, const struct mount_table *b);
 
 /**
- * Whether the table has certainly not changed since it was read.  Reads it again.
+ * Whether the table has certainly not changed since it was read.  Reads the table again.
  *
  * @watch   The same mountinfo, opened before the table was read: poll(2) reports any change since
  *          then (proc_pid_mounts(5)).  -1: only a table with unique IDs can be proven unchanged.
@@ -135,25 +136,26 @@ bool table_alike(const struct mount_table *a, const struct mount_table *b);
 bool table_stands_still(struct os *os, const struct mount_table *table, int watch, int procfd,
                         const char *path);
 
-/** Free a table; NULL is fine. */
+/** Free a table; NULL is allowed. */
 void table_free(struct mount_table *table);
 
 /** The name of a source: "listmount", "mountinfo", "recorded", "fstab", "mtab". */
 const char *table_source_name(enum table_source source);
 
 /**
- * Whether a table is inconsistent because mounts changed while it was read: a duplicate key (a
- * reused 32-bit ID), or a missing parent.  One missing parent is normal: that of the process's
- * root, or the mount that holds it if the root is a plain directory.
+ * Whether a table is inconsistent because mounts changed while it was read: a key is duplicated (a
+ * reused 32-bit ID), or a parent is missing.  One missing parent is normal: that of the process's
+ * root, or, if the root is a plain directory, the mount that contains it.
  *
  * @return 1, 0, or -1 (ENOMEM).
  */
 int table_torn(const struct mount_table *table);
 
-/** For readers: add a zeroed record.  @return it, valid until the next call; NULL (ENOMEM). */
+/** For readers: add a zeroed record.
+    @return the record, valid until the next call; NULL (ENOMEM). */
 struct mount *table_add(struct mount_table *table);
 
-/** For readers: make an empty table.  @return it, or NULL (ENOMEM). */
+/** For readers: create an empty table.  @return the table, or NULL (ENOMEM). */
 struct mount_table *table_new(enum table_source source);
 
 /** For readers: add a problem; reason must be static.  @return 0, or -1 (ENOMEM). */
@@ -161,8 +163,8 @@ int table_problem(struct mount_table *table, uint32_t line, const char *reason,
                   const char *text, size_t len);
 
 /** Append the options as findmnt's OPTIONS column shows them: "rw" or "ro" (of the mount or its
-    file system), those of the mount, then those of the file system, each once and decoded.
-    Options of a line of fstab or mtab are not changed. */
+    file system), the mount's options, then the file system's, without duplicates and
+    decoded.  Options from an fstab or mtab are not changed. */
 void table_options(const struct mount *mount, struct strbuf *out);
 
 #endif

@@ -89,7 +89,7 @@ static struct kept_mount *mount_keep(const struct mount *mount)
 	return kept;
 }
 
-/** Keep a replaced or removed record until mount_set_forget(). */
+/** Keep a replaced or removed record until mount_set_forget() is called. */
 static void mount_set_retire(struct mount_set *set, struct kept_mount *kept)
 {
 	kept->next = set->old;
@@ -138,7 +138,7 @@ void mount_set_remove(struct mount_set *set, uint64_t key)
 	struct kept_mount *last = set->mounts[--set->count];
 	if (place == set->count)
 		return;
-	/* The last record fills the gap; the map has room for its key. */
+	/* Move the last record into the gap; the map has room for its key. */
 	set->mounts[place] = last;
 	map64_remove(&set->places, last->mount.key);
 	map64_put(&set->places, last->mount.key, place);
@@ -181,7 +181,7 @@ bool mount_same(const struct mount *a, const struct mount *b)
 	       && a->master == b->master;
 }
 
-/** Whether the root changed, other than by being removed. */
+/** Whether the root changed, other than by removal of the directory. */
 static bool root_differs(const char *before, const char *after)
 {
 	if (!differs(before, after))
@@ -198,7 +198,7 @@ static bool reused(const struct mount *before, const struct mount *after)
 	       || (root_differs(before->root, after->root) && differs(before->point, after->point));
 }
 
-/** Sort by keys, as a table is. */
+/** Sort by key, as the mounts of a table are. */
 static int by_key(const void *a, const void *b)
 {
 	uint64_t x = ((const struct change *)a)->before->key;
@@ -246,7 +246,7 @@ int tablediff(const struct mount_set *set, const struct mount_table *table, unsi
 				rc = changes_add(changes, CHANGE_MOUNT, NULL, m);
 			continue;
 		}
-		/* A duplicate key of the table counts once. */
+		/* A duplicate key in the table counts once. */
 		if (found[place] == DONE)
 			continue;
 		found[place] = DONE;
@@ -272,7 +272,7 @@ static const char *place_on_parent(const struct mount_set *set, const struct mou
 	return mount->point + strlen(on);
 }
 
-/** Apply the differences of a table to a set. */
+/** Apply the differences between a set and a table to the set. */
 static int mount_set_apply(struct mount_set *set, const struct mount_table *table, unsigned kinds,
                            const struct changes *found)
 {
@@ -317,7 +317,7 @@ int mount_set_update(struct mount_set *set, const struct mount_table *table, uns
 		struct kept_mount *kept = NULL;
 		if (change->after)
 			kept = mount_set_find(set, change->after->key);
-		/* A mount that only moved along with its parent has no event. */
+		/* A mount that only moved along with its parent causes no event. */
 		if (gone && change->kind == CHANGE_MOVE) {
 			const char *place = place_on_parent(set, &kept->mount);
 			kept->early |= change->before->parent_key != kept->mount.parent_key

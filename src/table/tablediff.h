@@ -3,7 +3,7 @@
  * A set of known mounts, and its differences to a mount table.  Pure.
  *
  * The set owns its records, so that mounts can be added and removed one by one.  tablediff()
- * compares the set with a table and lists the changes; it changes neither.
+ * compares the set with a table and lists the changes; it modifies neither.
  */
 #ifndef GM_TABLE_TABLEDIFF_H
 #define GM_TABLE_TABLEDIFF_H
@@ -15,17 +15,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Kinds of changes; bits of a set. */
+/** Kinds of changes; can be combined. */
 enum change_kind {
 	CHANGE_MOUNT       = 1 << 0,
 	CHANGE_UMOUNT      = 1 << 1,
 	CHANGE_REMOUNT     = 1 << 2,   /* vfs_opts or fs_opts changed */
 	CHANGE_MOVE        = 1 << 3,   /* point changed */
 	CHANGE_PROPAGATION = 1 << 4,   /* the propagation flags changed, not only groups */
-	CHANGE_LOST        = 1 << 5,   /* events were lost; not about a mount */
+	CHANGE_LOST        = 1 << 5,   /* events were lost; concerns no single mount */
 };
 
-/** Sets of them. */
+/** Combinations of kinds. */
 enum {
 	CHANGE_OPTIONS = CHANGE_REMOUNT | CHANGE_PROPAGATION,
 	CHANGE_ALL     = CHANGE_OPTIONS | CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_MOVE,
@@ -46,24 +46,25 @@ struct changes {
 int changes_add(struct changes *changes, enum change_kind kind, const struct mount *before,
                 const struct mount *after);
 
-/** Free the list, not the records. */
+/** Free the list, but not the records. */
 void changes_destroy(struct changes *changes);
 
 /** A record of a set, allocated together with its strings. */
 struct kept_mount {
 	struct mount mount;
-	bool early;                    /* of the monitor: its move is reported, its event pending */
+	bool early;                    /* set by a monitor: the move was reported, its event is
+	                                  pending */
 	struct kept_mount *next;       /* the next in mount_set.old */
 };
 
 struct mount_set {
-	struct kept_mount **mounts;    /* in no order */
+	struct kept_mount **mounts;    /* unordered */
 	size_t count, room;
 	struct map64 places;           /* key -> index in mounts */
 	struct kept_mount *old;        /* replaced and removed records, not yet freed */
 };
 
-/** Make an empty set, without allocating memory. */
+/** Initialize an empty set; allocates no memory. */
 void mount_set_init(struct mount_set *set);
 
 /** Free a set and all its records. */
@@ -72,22 +73,22 @@ void mount_set_destroy(struct mount_set *set);
 /** The record of a key, or NULL. */
 struct kept_mount *mount_set_find(const struct mount_set *set, uint64_t key);
 
-/** Add a copy of a record to the set; it replaces the one with the same key.
-    @return the copy, or NULL with the set as it was (ENOMEM). */
+/** Add a copy of a record to the set, or replace the record with the same key.
+    @return the copy, or NULL with the set unchanged (ENOMEM). */
 struct kept_mount *mount_set_put(struct mount_set *set, const struct mount *mount);
 
-/** Like mount_set_put(), with the mount point and parent of another record. */
+/** Like mount_set_put(), but with the mount point and parent of the record `place`. */
 struct kept_mount *mount_set_put_at(struct mount_set *set, const struct mount *mount,
                                     const struct mount *place);
 
-/** Remove the record of a key, if there is one. */
+/** Remove the record of a key, if it exists. */
 void mount_set_remove(struct mount_set *set, uint64_t key);
 
 /** Free the records that were replaced or removed since the last call. */
 void mount_set_forget(struct mount_set *set);
 
-/** Compare two records of a mount: a set of CHANGE_REMOUNT, _MOVE and _PROPAGATION.  A field that
-    one of them lacks is not a change. */
+/** Compare two records of a mount.  A field that one of them lacks does not count as changed.
+    @return a set of CHANGE_REMOUNT, CHANGE_MOVE and CHANGE_PROPAGATION. */
 unsigned mount_changes(const struct mount *before, const struct mount *after);
 
 /** Whether two records of a mount are equal in every field. */
@@ -95,25 +96,26 @@ bool mount_same(const struct mount *a, const struct mount *b);
 
 /**
  * List the differences between a set and a table: first unmounted mounts, by key; then new and
- * changed ones, in the order of the table.  A mount that was moved and remounted is two changes.
+ * changed mounts, in the order of the table.  A mount that was moved and remounted counts as two
+ * changes.
  *
  * The kernel reuses keys that are not unique IDs: if device, type or source changed, or both root
  * and mount point, the change is an unmount and a mount.
  *
  * @kinds   The kinds of changes to list.
- * @changes Appended to.  before points into the set, after into the table.
+ * @changes The changes are appended.  before points into the set, after into the table.
  * @return 0, or -1 (ENOMEM).
  */
 int tablediff(const struct mount_set *set, const struct mount_table *table, unsigned kinds,
               struct changes *changes);
 
 /**
- * Change a set to the mounts of a table, and list the differences with the records of the set.
+ * Update a set to the mounts of a table, and list the differences with records of the set.
  *
  * @kinds   CHANGE_ALL; or CHANGE_OPTIONS: only the options of known mounts.
  * @report  The kinds of changes to list.
- * @gone    Of a monitor with events: unmounted keys are added, and mounts that were moved by
- *          themselves become early.  NULL: without events.
+ * @gone    For a monitor with events: unmounted keys are added, and mounts that were moved
+ *          themselves are marked early.  NULL: without events.
  * @return 0, or -1 (ENOMEM).
  */
 int mount_set_update(struct mount_set *set, const struct mount_table *table, unsigned kinds,

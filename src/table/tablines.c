@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines are split here; libmount (tabfile.c) then parses those that may be entries: not one
- * with a NUL or a byte order mark.
+ * This file splits the text into lines; libmount (tabfile.c) then parses those that may be entries,
+ * except lines with a NUL or a byte order mark.
  */
 #include "table/tablines.h"
 
@@ -23,7 +23,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/** Read the next field and the blanks before it.  @return whether there is one. */
+/** Read the next field and skip the blanks before it.  @return whether there is one. */
 static bool next_field(const char **at, const char *end, struct tabline_field *field)
 {
 	while (*at < end && is_blank(**at))
@@ -47,7 +47,7 @@ static int decode(struct tablines *lines, struct tabline_field *field, enum tabl
 	return 0;
 }
 
-/** A field as a number, as libmount reads it; -1 if it is not one. */
+/** The number in a field, as libmount reads it; -1: not a number. */
 static int number_of(const struct tabline_field *field)
 {
 	if (!field->raw)
@@ -111,7 +111,7 @@ static int cut_line(struct tablines *lines, size_t at, struct tabline *line)
 	return line->kind >= TABLINE_ENTRY ? split_fields(lines, line) : 0;
 }
 
-/** Split the text into lines, and find the most frequent end of line.  @return 0, or -1. */
+/** Split the text into lines, and find the most frequent line ending.  @return 0, or -1. */
 static int cut_lines(struct tablines *lines)
 {
 	const char *text = lines->text, *end = text + lines->len;
@@ -139,9 +139,9 @@ static int cut_lines(struct tablines *lines)
 }
 
 /**
- * Check the escapes of a field: mount(8) takes a backslash and three octal digits as one byte.
+ * Check the escapes of a field: mount(8) decodes a backslash and three octal digits as one byte.
  *
- * @odd [out]  Set if a backslash does not begin an escape.
+ * @odd [out]  Set if a backslash does not start an escape.
  * @return why mount(8) misreads the field, or NULL.
  */
 static const char *check_escapes(const struct tabline_field *field, bool *odd)
@@ -168,7 +168,7 @@ static const char *check_escapes(const struct tabline_field *field, bool *odd)
 	return NULL;
 }
 
-/** The likely reason why libmount refuses a line. */
+/** The likely reason why libmount rejects a line. */
 static const char *why_refused(const struct tabline *line)
 {
 	const struct tabline_field *fields = line->fields;
@@ -183,7 +183,8 @@ static const char *why_refused(const struct tabline *line)
 	return "not a valid line of fstab(5)";
 }
 
-/** What is suspicious about an entry, or NULL.  @odd  It has an odd backslash. */
+/** What is suspicious about an entry, or NULL.
+    @odd  A backslash does not start an escape. */
 static const char *why_odd(const struct tabline *line, bool odd)
 {
 	for (size_t i = 0; i < line->n; ++i) {
@@ -203,14 +204,14 @@ static const char *why_odd(const struct tabline *line, bool odd)
 		return "a number is out of range";
 	if (line->rest && *line->rest != '#')
 		return "there is text after the sixth field";
-	/* getmntent(3) ends a line at LF only. */
+	/* getmntent(3) ends a line only at LF. */
 	if (line->size == line->n + 2 && !line->fields[TABLINE_FREQ].raw)
 		return "ends in CR LF; systemd reads the CR as part of the last field";
 	return NULL;
 }
 
-/** Classify the lines by libmount.  @return 0, or -1. */
-static int judge(struct tablines *lines)
+/** Classify the lines by means of libmount.  @return 0, or -1. */
+static int classify(struct tablines *lines)
 {
 	struct mount_table *table = table_of_lines(lines, TABLE_FSTAB);
 	if (!table)
@@ -232,7 +233,7 @@ static int judge(struct tablines *lines)
 	return 0;
 }
 
-static struct tablines *parse(const char *text, size_t len, bool judged)
+static struct tablines *parse(const char *text, size_t len, bool by_libmount)
 {
 	struct tablines *lines = calloc(1, sizeof(*lines));
 	if (!lines)
@@ -240,7 +241,7 @@ static struct tablines *parse(const char *text, size_t len, bool judged)
 	lines->text = text;
 	lines->len = len;
 	arena_init(&lines->arena);
-	if (cut_lines(lines) == 0 && (!judged || judge(lines) == 0))
+	if (cut_lines(lines) == 0 && (!by_libmount || classify(lines) == 0))
 		return lines;
 	tablines_free(lines);
 	return NULL;

@@ -2,11 +2,11 @@
 /**
  * The text of an fstab or mtab as a list of lines.  Pure.
  *
- * The lines together are exactly the text, whatever its bytes.  Each line is blank, a comment, an
- * entry, or damaged.  An entry has its fields, raw and decoded; a damaged line has the reason, and
- * those fields that could be read.  libmount decides which lines are entries, as mount(8) would.
+ * Concatenated, the lines are exactly the text, whatever its bytes.  Each line is blank, a comment,
+ * an entry, or damaged.  An entry has fields, raw and decoded; a damaged line has the reason, and
+ * the fields that could be read.  libmount decides which lines are entries, as mount(8) would.
  *
- * Takes time linear in the size of the text.
+ * The time is linear in the size of the text.
  */
 #ifndef GM_TABLE_TABLINES_H
 #define GM_TABLE_TABLINES_H
@@ -21,7 +21,7 @@ enum tabline_kind {
 	TABLINE_BLANK,      /* only blanks and tabs */
 	TABLINE_COMMENT,    /* '#', possibly after blanks */
 	TABLINE_ENTRY,      /* mount(8) accepts it */
-	TABLINE_DAMAGED,    /* mount(8) refuses or misreads it */
+	TABLINE_DAMAGED,    /* mount(8) rejects or misreads it */
 };
 
 /** The fields of an entry. */
@@ -36,24 +36,24 @@ enum tabline_place {
 };
 
 struct tabline_field {
-	const char *raw;    /* in the text; NULL: the line has no such field */
+	const char *raw;    /* points into the text; NULL: the line lacks this field */
 	size_t n;           /* length of raw */
-	const char *value;  /* decoded; options stay escaped, since a decoded ',' would look like a
-	                       separator; NULL: no such field */
+	const char *value;  /* decoded, but options stay escaped, since a decoded ',' would look
+	                       like a separator; NULL: the line lacks this field */
 };
 
 struct tabline {
-	const char *bytes;  /* in the text */
-	size_t size;        /* length with the end of line */
+	const char *bytes;  /* points into the text */
+	size_t size;        /* length including the line ending */
 	size_t n;           /* length without "\n" or "\r\n" */
 	uint32_t number;    /* from 1 */
 	enum tabline_kind kind;
 
-	/* Why the line is damaged; of an entry, a suspicious part that mount(8) ignores, or NULL.
-	   A static string. */
+	/* Why the line is damaged; for an entry, something suspicious that mount(8) ignores, or
+	   NULL.  A static string. */
 	const char *why;
 
-	/* Of entries, and of damaged lines as far as readable. */
+	/* For entries, and for damaged lines as far as readable. */
 	unsigned nfields;   /* at most TABLINE_FIELDS */
 	struct tabline_field fields[TABLINE_FIELDS];
 	const char *rest;   /* text after the sixth field, ignored by mount(8), or NULL */
@@ -66,22 +66,22 @@ struct tablines {
 	size_t count;
 	const char *text;   /* the argument of tablines_parse(); the lines point into it */
 	size_t len;
-	const char *eol;    /* the most frequent end of line: "\n" or "\r\n" */
-	bool ended;         /* the last line has an end of line, or there are no lines */
-	bool mark;          /* the text begins with a byte order mark: the first line is damaged */
-	struct arena arena; /* owns the values */
+	const char *eol;    /* the most frequent line ending: "\n" or "\r\n" */
+	bool ended;         /* the last line has a line ending, or there are no lines */
+	bool mark;          /* the text starts with a byte order mark: the first line is damaged */
+	struct arena arena; /* owns the decoded values */
 };
 
 /**
  * Split a text into lines and classify them.
  *
- * Damaged: a NUL byte; a byte order mark; less than three fields; a freq or pass that is not a
- * number; an escape for NUL or beyond \377; anything else that libmount refuses.  Suspicious (an
- * entry with a why): a backslash in source, target or type without three octal digits; a target
- * that is neither absolute nor "none"; control characters; a number out of range; text after the
- * sixth field that is not a comment; a CR at the end of the last field.
+ * Damaged: a NUL byte; a byte order mark; fewer than three fields; a freq or pass that is not a
+ * number; an escape for NUL or beyond \377; anything else that libmount rejects.  Suspicious (an
+ * entry whose why is set): a backslash in source, target or type without three octal digits; a
+ * target that is neither absolute nor "none"; control characters; a number out of range; text after
+ * the sixth field that is not a comment; a CR at the end of the last field.
  *
- * @text    Must outlive the result.  Needs no NUL at its end.
+ * @text    Must remain valid as long as the result.  Need not end in a NUL.
  * @return  a list, or NULL.  Errors: ENOMEM; EOVERFLOW (more than 2^32 - 1 lines).
  */
 struct tablines *tablines_parse(const char *text, size_t len);
@@ -90,7 +90,7 @@ struct tablines *tablines_parse(const char *text, size_t len);
     line with a field is an entry. */
 struct tablines *tablines_cut(const char *text, size_t len);
 
-/** Free a list; NULL is fine. */
+/** Free a list; NULL is allowed. */
 void tablines_free(struct tablines *lines);
 
 /** The decoded value of a field, or NULL. */
