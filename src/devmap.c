@@ -65,7 +65,7 @@ void devmap_set_judge(struct devmap *map,
 {
 	map->judge = blocks;
 	map->judge_arg = arg;
-	/* Answers given without it are no longer valid. */
+	/* Results obtained without the callback are no longer valid. */
 	for (size_t i = 0; i < map->ndevs; ++i)
 		map->devs[i]->judged = map->devs[i]->fs_judged = false;
 }
@@ -116,7 +116,7 @@ void devmap_read_name(struct devmap *map, struct devmap_dev *dev)
 	}
 	if (!devmap_path(path, sizeof(path), "/dev/%s%s", folder, name))
 		return;
-	/* sysfs writes '!' for '/', except in names of device mapper. */
+	/* sysfs replaces '/' in names by '!'; names of device mapper keep a '!' of their own. */
 	for (char *c = path; !*folder && *c; ++c) {
 		if (*c == '!')
 			*c = '/';
@@ -155,11 +155,11 @@ static void devmap_read_udev(struct devmap *map, const struct devmap_dev *dev,
 		tags->usage = devmap_usage(tags->type);
 }
 
-/** Read the tags of a mounted btrfs from sysfs.  @return whether they are known. */
+/** Read the tags of a mounted btrfs from sysfs.  @return whether that succeeded. */
 static bool devmap_read_btrfs(struct devmap *map, struct devmap_dev *dev, struct devmap_tags *tags)
 {
 	char uuid[37], buf[DEVMAP_ATTR_MAX];
-	/* A clone that is mounted at the same time as its original has a temporary UUID. */
+	/* A clone that is mounted together with its original has a temporary UUID. */
 	if (!devmap_btrfs(map, dev, NULL, uuid)
 	    || (devmap_read(map, buf, sizeof(buf), "fs/btrfs/%s/temp_fsid", uuid) > 0
 	        && buf[0] == '1'))
@@ -172,7 +172,7 @@ static bool devmap_read_btrfs(struct devmap *map, struct devmap_dev *dev, struct
 	return true;
 }
 
-/** Whether a device is one of several of a mounted btrfs. */
+/** Whether a device is one of several devices of a mounted btrfs. */
 static bool devmap_is_multi(struct devmap *map, struct devmap_dev *dev, const char *known)
 {
 	struct devmap_dir dir;
@@ -186,7 +186,7 @@ static bool devmap_is_multi(struct devmap *map, struct devmap_dev *dev, const ch
 	return dir.os.error == 0 && count > 1;
 }
 
-/** Read PARTUUID from uevent, which has it since Linux 6.9. */
+/** Read PARTUUID from uevent, which contains it since Linux 6.9. */
 static void devmap_read_uevent(struct devmap *map, const struct devmap_dev *dev,
                                struct devmap_tags *tags)
 {
@@ -200,7 +200,7 @@ static void devmap_read_uevent(struct devmap *map, const struct devmap_dev *dev,
 		tags->partuuid = devmap_strndup(map, at + sizeof(key) - 1, n);
 }
 
-/** Whether the zfs module is loaded.  Members of zfs have no holders in sysfs. */
+/** Whether the zfs module is loaded.  sysfs shows no holders for members of zfs. */
 static bool devmap_has_zfs(struct devmap *map)
 {
 	if (map->zfs < 0) {
@@ -210,17 +210,17 @@ static bool devmap_has_zfs(struct devmap *map)
 	return map->zfs;
 }
 
-/** Whether a device is a member of another one, by its tags. */
+/** Whether the tags identify a device as a member of another device. */
 static bool devmap_is_member(const struct devmap_tags *tags)
 {
 	size_t n = strlen(tags->type);
-	/* The usage of zfs_member is "filesystem" in libblkid. */
+	/* libblkid reports the usage of zfs_member as "filesystem". */
 	return (tags->usage && strcmp(tags->usage, "raid") == 0)
 	       || strcmp(tags->type, "bcache") == 0
 	       || (n > 7 && strcmp(tags->type + n - 7, "_member") == 0);
 }
 
-/** Read identifiers from their sources, best first. */
+/** Read identifiers from their sources, in order of preference. */
 static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wanted,
                              struct devmap_tags *tags)
 {
@@ -250,7 +250,7 @@ static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wa
 		tags->reason = why;
 	}
 
-	/* Not probed, or the probe failed. */
+	/* The device was not probed, or the probe failed. */
 	struct devmap_tags btrfs = {0};
 	const struct devmap_tags *found = has_cached ? &cached : NULL;
 	if (devmap_read_btrfs(map, dev, &btrfs))
@@ -272,7 +272,7 @@ static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wa
 /**
  * Read the tags of a device.
  *
- * @wanted  This device was requested; else it is one of a list.
+ * @wanted  The device itself was requested; false: it is part of a list.
  * @return  the tags, or NULL.  Errors: ENOMEM.
  */
 static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devmap_dev *dev,
@@ -298,7 +298,7 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 	}
 	dev->tags = tags;
 	dev->has_tags = true;
-	/* A device that a list did not probe may still be requested. */
+	/* A device that was not probed for a list may still be requested itself. */
 	dev->tagged = wanted || tags.known != DEVMAP_UNSAFE;
 	return &dev->tags;
 }
@@ -317,14 +317,14 @@ const struct devmap_tags *devmap_mount_tags(struct devmap *map, const struct mou
 	const struct devmap_tags *tags = map->failed ? NULL : &map->anonymous;
 	if (tags && dev)
 		tags = devmap_dev_tags(map, dev, true);
-	/* A source is only a text: check the type. */
+	/* The source is an arbitrary string: check the type as well. */
 	bool multi = tags && tags->type
 	             && (!strcmp(tags->type, "btrfs") || !strcmp(tags->type, "bcachefs"));
 	return m->dev_major != 0 || !tags || multi ? tags : &map->anonymous;
 }
 
-/** List all devices but empty ones and RAM disks.
-    @devs [out]  To be freed.  @return their number; or -1, with errno. */
+/** List all devices except empty ones and RAM disks.
+    @devs [out]  The caller frees it.  @return their number; or -1 with errno. */
 static ssize_t devmap_list_devs(struct devmap *map, struct devmap_dev ***devs)
 {
 	struct devmap_dir dir;

@@ -37,7 +37,7 @@ void arena_merge(struct arena *arena, struct arena *other)
 	while (*end)
 		end = &(*end)->next;
 	if (arena->head) {
-		/* After the chunk that is being filled. */
+		/* Insert it after the chunk that is being filled. */
 		*end = arena->head->next;
 		arena->head->next = other->head;
 	} else {
@@ -48,7 +48,7 @@ void arena_merge(struct arena *arena, struct arena *other)
 	arena_init(other);
 }
 
-/** Take size bytes at the given alignment (a power of two). */
+/** Allocate size bytes at the given alignment (a power of two). */
 static void *arena_take(struct arena *arena, size_t size, size_t align)
 {
 	size_t start = (arena->used + align - 1) & ~(align - 1);
@@ -67,7 +67,7 @@ static void *arena_take(struct arena *arena, size_t size, size_t align)
 		return NULL;
 
 	if (room == size && arena->head) {
-		/* A large piece of its own: go on filling the current chunk. */
+		/* A large piece has a chunk of its own: continue to fill the current chunk. */
 		chunk->next = arena->head->next;
 		arena->head->next = chunk;
 		return chunk->data;

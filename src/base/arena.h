@@ -15,10 +15,10 @@ struct arena {
 	size_t used, size;   /* bytes within head */
 };
 
-/** Make an empty arena.  It allocates nothing yet. */
+/** Initialize an empty arena; allocates nothing yet. */
 void arena_init(struct arena *arena);
 
-/** Free all that was allocated from the arena.  It may be used again. */
+/** Free everything that was allocated from the arena, which may be used again. */
 void arena_destroy(struct arena *arena);
 
 /** Move the memory of another arena into this one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Arrays that grow.
+ * Growable arrays.
  *
  *     struct list { struct item *items; size_t count, room; };
  *
@@ -18,12 +18,12 @@
     @items  A pointer to the elements, or NULL.
     @count  The number of elements.
     @room  The address of the number of allocated elements, a size_t.
-    @return whether there is room; nothing has changed if not.  Errors: ENOMEM. */
+    @return whether there is room; nothing changes if not.  Errors: ENOMEM. */
 #define ARRAY_ROOM(items, count, room) \
 	((count) < *(room) || array_grow(&(items), (room), sizeof(*(items))))
 
 /** Double the room of an array.  @array  The address of the pointer to its elements.
-    @return whether there was memory. */
+    @return false if memory ran out. */
 bool array_grow(void *array, size_t *room, size_t element);
 
 #endif

@@ -92,16 +92,17 @@ static void put_code(struct strbuf *out, uint32_t code)
 
 enum char_kind {
 	CHAR_PLAIN,
-	CHAR_INVALID,   /* a byte that begins no valid sequence */
+	CHAR_INVALID,   /* a byte that starts no valid sequence */
 	CHAR_CONTROL,   /* C0, DEL, or C1 */
-	CHAR_UNSEEN,    /* invisible (zero width, a line end), or it changes the text direction */
+	CHAR_UNSEEN,    /* invisible (zero width, a line separator), or changes the text
+	                   direction */
 };
 
 /** The kind of the first character of a string.  @n, code [out]  Its bytes and code point. */
 static enum char_kind char_kind(const char *str, size_t *n, uint32_t *code)
 {
-	/* The general categories Cf, Zl and Zp, except visible signs; fillers; U+FFFE and U+FFFF,
-	   which XML forbids. */
+	/* The general categories Cf, Zl and Zp, except visible characters; fillers; U+FFFE and
+	   U+FFFF, which XML forbids. */
 	static const struct {
 		uint32_t from, to;
 	} unseen[] = {
@@ -135,7 +136,7 @@ bool escape_harms(const char *str)
 	return char_kind(str, &n, &code) != CHAR_PLAIN;
 }
 
-/** Whether a string begins with an escape of escape_terminal(). */
+/** Whether a string starts with an escape of escape_terminal(). */
 static bool looks_escaped(const char *str)
 {
 	if (*str != '\\')
@@ -164,8 +165,8 @@ static size_t raw_plain(const char *str, size_t len)
 {
 	const uint64_t ones = UINT64_MAX / 255, tops = ones << 7;
 	size_t n = 0;
-	/* Most text is plain: eight bytes at a time, as long as none of them may be below '!',
-	   above '~' or a backslash. */
+	/* Most text is plain: skip eight bytes at a time while none of them can be below '!', above
+	   '~' or a backslash. */
 	for (uint64_t word; len - n >= sizeof(word); n += sizeof(word)) {
 		memcpy(&word, str + n, sizeof(word));
 		uint64_t slash = word ^ ones * '\\';

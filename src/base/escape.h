@@ -2,8 +2,8 @@
 /**
  * The escapes of mount tables and of the program's output, one function each.
  *
- * Decoding runs once, from left to right, so that a literal "\040" in a name (written \134040)
- * survives.
+ * Decoding is a single pass from left to right, so that a literal "\040" in a name (written
+ * \134040) is preserved.
  */
 #ifndef GM_BASE_ESCAPE_H
 #define GM_BASE_ESCAPE_H
@@ -18,50 +18,50 @@
 /** Bytes that the kernel escapes in types and sources (seq_escape). */
 #define ESCAPE_SOURCE " \t\n\\#"
 
-/** Decode \ooo escapes of exactly three octal digits, up to \377.  Other backslashes stay.
+/** Decode \ooo escapes of exactly three octal digits, up to \377.  Other backslashes are kept.
     @dst [out]  Room for n bytes; may be src.  No NUL is written.
-    @return The number of bytes written, never more than n. */
+    @return the number of bytes written, at most n. */
 size_t unescape_octal(char *dst, const char *src, size_t n);
 
 /** Append n bytes, decoded by unescape_octal(). */
 void unescape_octal_add(struct strbuf *out, const char *src, size_t n);
 
 /** Append a string, with the bytes in set as \ooo.
-    @terminal  Also the bytes of characters that escape_harms(). */
+    @terminal  Also escape the bytes of characters that escape_harms(). */
 void escape_octal(struct strbuf *out, const char *str, const char *set, bool terminal);
 
-/** Append the first field of a line of fstab or mtab.  A leading '#' is escaped as well; it
+/** Append the first field of a line of fstab or mtab.  A leading '#' is escaped as well, because it
     would make the line a comment.
     @terminal  As for escape_octal(). */
 void escape_first_field(struct strbuf *out, const char *str, const char *set, bool terminal);
 
 /** Append a string so that it can neither control a terminal nor deceive a reader: control
     characters (C0, DEL, C1) and invalid UTF-8 become \xhh, invisible characters and those that
-    change the text direction become \uhhhh, and a backslash in front of such an escape becomes
+    change the text direction become \uhhhh, and a backslash before an escape like these becomes
     \x5c.  Any other string is unchanged. */
 void escape_terminal(struct strbuf *out, const char *str);
 
-/** Append a word for a shell, in '...' if it needs quotes.  It is not escaped for a terminal. */
+/** Append a word for a shell, in '...' if it needs quotes.  Not escaped for a terminal. */
 void escape_shell(struct strbuf *out, const char *word);
 
-/** Like escape_shell(), with "-- " in front of a name that begins with '-'. */
+/** Like escape_shell(), with "-- " before a name that starts with '-'. */
 void escape_operand(struct strbuf *out, const char *name);
 
-/** Append a mount point as --add= takes it, quoted for a shell; '\\', ',', '\'', newlines and
-    characters that escape_harms() become \ooo. */
+/** Append a mount point in the form that --add= accepts, quoted for a shell; '\\', ',', '\'',
+    newlines and characters that escape_harms() become \ooo. */
 void escape_shell_octal(struct strbuf *out, const char *name);
 
-/** Append a field of raw output as libsmartcols writes it: blanks, backslashes and everything
+/** Append a field of raw output as libsmartcols prints it: blanks, backslashes and everything
     except printable ASCII become \xhh. */
 void escape_raw(struct strbuf *out, const char *str);
 
 /** Append a string with its invisible characters as \uhhhh; libsmartcols escapes the rest.
-    @return whether there are any; if not, nothing was appended. */
+    @return whether it contains any; if not, nothing is appended. */
 bool escape_unseen(struct strbuf *out, const char *str);
 
-/** Append a JSON string with its quotes.  Control characters (C0, DEL, C1) and invisible
-    characters become \uhhhh, bytes of invalid UTF-8 become \\xhh.
-    @return Whether the string is valid UTF-8. */
+/** Append a JSON string with its quotes.  Control characters (C0, DEL, C1) and invisible characters
+    become \uhhhh, bytes of invalid UTF-8 become \\xhh.
+    @return whether the string is valid UTF-8. */
 bool escape_json(struct strbuf *out, const char *str);
 
 /** Append n bytes in base64 (RFC 4648, with padding). */
@@ -75,12 +75,12 @@ bool escape_harms(const char *str);
  * The length of the UTF-8 sequence at the start of a string.
  *
  * @return
- *         1 to 4; 0 at the end of the string and for an invalid sequence (also overlong forms,
+ *         1 to 4; 0 at the end of the string and for an invalid sequence (including overlong forms,
  *         surrogates and values above U+10FFFF).
  */
 size_t utf8_len(const char *str);
 
-/** The length of the longest prefix of whole characters that has at most `most` bytes. */
+/** The length of the longest prefix of complete characters that has at most `most` bytes. */
 size_t utf8_cut(const char *str, size_t most);
 
 /** Whether a string is valid UTF-8. */

@@ -6,10 +6,10 @@
 
 /*
  * Sorted by name (tested).  FST_NLINK: a test proves that a directory's link count is 2 + the
- * number of its subdirectories.  FST_PSEUDO: mnt_fstype_is_pseudofs() of libmount.  fsck.xfs and
- * fsck.btrfs do nothing; the other types without FST_FSCK have no fsck.  FST_LAST_POS:
- * K_LAST_POS is EXT4_HTREE_EOF_64BIT of fs/ext4/ext4.h; neither a hash of a name (fs/ext4/hash.c)
- * nor an offset in a directory without hashes is as large.
+ * number of its subdirectories.  FST_PSEUDO: mnt_fstype_is_pseudofs() of libmount.  FST_FSCK: not
+ * for fsck.xfs and fsck.btrfs, which do nothing.  FST_LAST_POS: K_LAST_POS is EXT4_HTREE_EOF_64BIT
+ * of fs/ext4/ext4.h; hashes of names (fs/ext4/hash.c) and offsets in directories without hashes are
+ * smaller.
  */
 enum {
 	DISK   = FST_DEVICE,
@@ -124,7 +124,7 @@ static const struct fstype_row {
 	{"zonefs", DISK},
 };
 
-/** Compare a type without its ".subtype" with a row, for bsearch(3). */
+/** Compare a type without its ".subtype" to a row, for bsearch(3). */
 static int fstype_compare(const void *key, const void *row)
 {
 	const unsigned char *fstype = key;
@@ -136,7 +136,7 @@ static int fstype_compare(const void *key, const void *row)
 
 unsigned fstype_line_flags(const char *fstype, const char *source)
 {
-	/* Amazon's mount.efs takes fs-ID:/PATH, the kernel's efs (of SGI) a device. */
+	/* Amazon's mount.efs has the source fs-ID:/PATH, the kernel's efs (of SGI) a device. */
 	bool network = fstype && source && strcmp(fstype, "efs") == 0 && *source != '/'
 	               && !strchr(source, '=');
 	return network ? NET | FST_NO_LOOK | FST_KNOWN : fstype_flags(fstype);

@@ -9,20 +9,20 @@
 
 enum fstype_flags {
 	FST_KNOWN   = 1 << 0,  /* in the table */
-	FST_PSEUDO  = 1 << 1,  /* holds no user files: findmnt --pseudo */
+	FST_PSEUDO  = 1 << 1,  /* contains no user files: findmnt --pseudo */
 	FST_BLOCKS  = 1 << 2,  /* system calls on it can block */
 	FST_NO_LOOK = 1 << 3,  /* even stat of its root can block: NFS, 9p */
-	FST_NET     = 1 << 4,  /* reached over a network */
+	FST_NET     = 1 << 4,  /* accessed over a network */
 	FST_NLINK   = 1 << 5,  /* a directory without subdirectories has link count 2 */
-	FST_LAYERED = 1 << 6,  /* made of other mounts: overlay */
-	FST_SUBVOL  = 1 << 7,  /* has boundaries that are not mounts: btrfs */
+	FST_LAYERED = 1 << 6,  /* composed of other mounts: overlay */
+	FST_SUBVOL  = 1 << 7,  /* has boundaries within a mount: btrfs subvolumes */
 	FST_AUTOFS  = 1 << 8,  /* an automount trigger */
 	FST_DEVICE  = 1 << 9,  /* on a block device */
 	FST_LAST    = 1 << 10, /* pseudo, and mounts are rarely below it: searched last */
 	FST_FSCK    = 1 << 11, /* fsck.TYPE checks it at boot */
 	FST_READONLY = 1 << 12, /* cannot be written to */
 	FST_LAST_POS = 1 << 13, /* no directory entry has a position beyond K_LAST_POS */
-	FST_OPT_DEVICES = 1 << 14, /* its options name further devices: XFS */
+	FST_OPT_DEVICES = 1 << 14, /* its options can name further devices: XFS */
 	FST_JOURNAL = 1 << 15, /* its journal may be on another device: ext4 */
 };
 
@@ -36,10 +36,10 @@ unsigned fstype_flags(const char *fstype);
     @name  The last component of the directory's path. */
 bool fstype_dir_waits(const char *fstype, const char *name);
 
-/** The properties of the type of an fstab line; the source can decide between two types of the
-    same name.
+/** The properties of the type in an fstab line; the source distinguishes two types of the same
+    name.
     @source  Decoded; NULL: unknown.
-    @return Like fstype_flags(). */
+    @return as fstype_flags(). */
 unsigned fstype_line_flags(const char *fstype, const char *source);
 
 #endif

@@ -22,8 +22,8 @@ void intern_destroy(struct intern *intern)
 	intern_init(intern);
 }
 
-/** Find a string.  Strings of the same hash have the following keys.
-    @key [out]  Its key, or the key to add it with. */
+/** Find a string.  Strings with the same hash have consecutive keys.
+    @key [out]  Its key, or the key with which to add it. */
 static uint32_t find_key(const struct intern *intern, const char *text, size_t n, uint64_t *key)
 {
 	uint32_t at;

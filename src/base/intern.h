@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** intern_find() found nothing. */
+/** The result of intern_find() if the string is missing. */
 #define INTERN_NONE UINT32_MAX
 
 struct intern {
@@ -21,13 +21,13 @@ struct intern {
 	struct arena arena;
 };
 
-/** Make an empty set, without allocating memory. */
+/** Initialize an empty set; allocates no memory. */
 void intern_init(struct intern *intern);
 
 void intern_destroy(struct intern *intern);
 
 /** Find or add a string of n bytes, none of which is NUL.
-    @number [out]
+    @number [out]  Its number.
     @return 0, or -1.  Errors: ENOMEM. */
 int intern_put(struct intern *intern, const char *text, size_t n, uint32_t *number);
 

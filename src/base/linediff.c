@@ -5,14 +5,14 @@
  *     lines --> numbers (equal lines have equal numbers) --> lines found in only one text are
  *     changed --> the other lines are compared --> line.changed --> hunks
  *
- * A path through the edit graph begins at (0, 0): x lines of the old text and y of the new.  It
+ * A path through the edit graph starts at (0, 0): x lines of the old text and y of the new.  It
  * takes a step right (a line is removed), down (a line is added), or along a diagonal k = x - y (a
- * line that both texts have).  rows[d] has the farthest x on each of the d + 1 diagonals that d
- * changes reach.  After CHANGES_MAX changes the farthest path is kept and the search begins anew at
- * its end, so that time and memory are limited: the diff is still right, but may not be the
+ * line that is in both texts).  rows[d] has the farthest x on each of the d + 1 diagonals that d
+ * changes reach.  After CHANGES_MAX changes the farthest path is kept and the search restarts at
+ * its end, so that time and memory are limited: the diff is still correct, but may not be the
  * shortest.
  *
- * Lines are numbered by sorting: a hash could be made slow by a choice of lines.
+ * Lines are numbered by sorting: chosen lines could make a hash slow.
  */
 #include "base/linediff.h"
 
@@ -26,10 +26,10 @@ enum { CHANGES_MAX = 1000, LINES_MAX = 1 << 30 };
 
 struct line {
 	const char *at;
-	size_t len;        /* with the newline */
+	size_t len;        /* including the newline */
 	uint32_t number;
-	bool is_new;       /* of the new text */
-	bool changed;      /* it is in this text alone */
+	bool is_new;       /* belongs to the new text */
+	bool changed;      /* is in this text only */
 };
 
 struct text {
@@ -114,10 +114,10 @@ static int number_lines(struct text *old, struct text *new)
 
 /* Comparing. */
 
-/** Take one step more: to diagonal k, the i-th of its row, from one of its two neighbors.
-    @before  The row of one change less, of n diagonals.
-    @is_down [out]
-    @return the farthest x on k, before it goes along the diagonal; -1: none within the texts. */
+/** Take one more step: to diagonal k, the i-th of its row, from one of its two neighbors.
+    @before  The row with one change fewer, of n diagonals.
+    @is_down [out]  The step goes down, not right.
+    @return the farthest x on k, before following the diagonal; -1: outside the texts. */
 static int32_t step(const struct text *old, const struct text *new, const int32_t *before, int n,
                     int i, int32_t k, bool *is_down)
 {
@@ -129,7 +129,7 @@ static int32_t step(const struct text *old, const struct text *new, const int32_
 	return *is_down ? down : right;
 }
 
-/** Mark the lines that a path changes.  @rows  Room for CHANGES_MAX + 1 rows. */
+/** Mark the lines that the path changes.  @rows  Room for CHANGES_MAX + 1 rows. */
 static void mark_changes(struct text *old, struct text *new, int32_t *rows)
 {
 	const int32_t x_end = old->nkept, y_end = new->nkept;
@@ -156,7 +156,7 @@ static void mark_changes(struct text *old, struct text *new, int32_t *rows)
 				break;
 		}
 		int32_t x_next = row[best], y_next = x_next - (x0 - y0 + 2 * best - changes);
-		/* Back along the path. */
+		/* Follow the path back. */
 		for (int i = best; changes > 0; row -= changes--) {
 			k = x0 - y0 + 2 * i - changes;
 			x = step(old, new, row - changes, changes, i, k, &is_down);
@@ -173,7 +173,7 @@ static void mark_changes(struct text *old, struct text *new, int32_t *rows)
 
 /* Hunks. */
 
-/** What linediff() appends lines by. */
+/** How linediff() appends lines. */
 struct output {
 	struct strbuf *out;
 	void (*put)(void *arg, const char *bytes, size_t n);
@@ -214,7 +214,8 @@ static void put_hunks(const struct output *o, const struct text *old, const stru
                       struct linediff_count *count)
 {
 	size_t i = 0, j = 0;
-	size_t i_begin = 0, j_begin = 0, i_end = 0, j_end = 0;   /* of the hunk, with context */
+	size_t i_begin = 0, j_begin = 0, i_end = 0, j_end = 0;   /* bounds of the hunk, with
+	                                                            context */
 	*count = (struct linediff_count){0};
 	while (i < old->count || j < new->count) {
 		bool is_removed = i < old->count && old->lines[i].changed;
@@ -225,7 +226,7 @@ static void put_hunks(const struct output *o, const struct text *old, const stru
 			++j;
 			continue;
 		}
-		/* i - i_end lines are unchanged since the last change. */
+		/* i - i_end lines since the last change are unchanged. */
 		if (!has_hunk || i - i_end > 2 * LINEDIFF_CONTEXT) {
 			if (has_hunk && o->out)
 				put_hunk(o, old->lines, i_begin, i_end + LINEDIFF_CONTEXT,

@@ -2,11 +2,11 @@
 /**
  * The differences between two texts by lines, as diff -u prints them.  Pure.
  *
- * A line is any bytes, also NUL, up to and including a newline or the end of the text; "x"
- * without a newline differs from "x" with one.
+ * A line consists of any bytes, including NUL, up to and including a newline or up to the end of
+ * the text; "x" without a newline differs from "x" with one.
  *
- * Applied to the old text, the diff gives the new one, byte for byte.  It is the shortest if at
- * most 1,000 lines that both texts contain are moved, removed or added.
+ * Applied to the old text, the diff yields the new one, byte for byte.  It is the shortest diff if
+ * at most 1,000 lines that both texts contain are moved, removed or added.
  */
 #ifndef GM_BASE_LINEDIFF_H
 #define GM_BASE_LINEDIFF_H
@@ -15,10 +15,10 @@
 
 #include <stddef.h>
 
-/** Lines of context around a change. */
+/** Number of lines of context around a change. */
 enum { LINEDIFF_CONTEXT = 3 };
 
-/** How many lines differ. */
+/** The number of lines that differ. */
 struct linediff_count {
 	size_t removed, added;
 };
@@ -27,10 +27,10 @@ struct linediff_count {
  * Append the hunks of a unified diff, without the two lines that name the files; nothing if the
  * texts are equal.
  *
- * @out    NULL: only count.  Check out->failed as well.
- * @put    Appends the n bytes of a line, without its newline, to out; NULL: they are not changed.
+ * @out    NULL: only count.  Check out->failed afterwards.
+ * @put    Appends the n bytes of a line, without its newline, to out; NULL: append them unchanged.
  * @count [out]
- * @return 0, or -1: ENOMEM; EFBIG: 2^30 lines and more.
+ * @return 0, or -1.  Errors: ENOMEM; EFBIG: 2^30 lines or more.
  */
 int linediff(struct strbuf *out, const char *old, size_t old_len, const char *new, size_t new_len,
              void (*put)(void *arg, const char *bytes, size_t n), void *arg,

@@ -9,9 +9,9 @@ struct map64_slot {
 	uint32_t value;   /* MAP64_NONE: the slot is free */
 };
 
-/** Parameters of the hashes, set by map64_seed(). */
+/** Parameters of the hash functions, set by map64_seed(). */
 static struct {
-	uint64_t key;     /* xored with a key */
+	uint64_t key;     /* XORed with each key */
 	uint64_t factor;  /* odd */
 } seed = {0, 0x100000001b3u};
 
@@ -46,7 +46,7 @@ static size_t map64_hash(uint64_t key)
 	return key;
 }
 
-/** The slot of a key, or the free slot to put it into. */
+/** The slot of a key, or the free slot where it belongs. */
 static struct map64_slot *map64_slot(const struct map64 *map, uint64_t key)
 {
 	size_t i = map64_hash(key) & map->mask;
@@ -62,7 +62,7 @@ int map64_reserve(struct map64 *map, size_t n)
 		errno = ENOMEM;
 		return -1;
 	}
-	/* At most three quarters are used. */
+	/* At most three quarters of the slots are used. */
 	while (size / 4 * 3 < n)
 		size *= 2;
 	if (map->slots && size == map->mask + 1)
@@ -118,7 +118,7 @@ uint32_t map64_remove(struct map64 *map, uint64_t key)
 	uint32_t value = map->slots[hole].value;
 	if (value == MAP64_NONE)
 		return MAP64_NONE;
-	/* Move keys that a search would no longer reach past the hole. */
+	/* Move keys that a search would no longer find because of the hole. */
 	const size_t mask = map->mask;
 	for (size_t i = (hole + 1) & mask; map->slots[i].value != MAP64_NONE; i = (i + 1) & mask) {
 		size_t home = map64_hash(map->slots[i].key) & mask;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** map64_get() found nothing. */
+/** The result of map64_get() if the key is missing. */
 #define MAP64_NONE UINT32_MAX
 
 struct map64 {
@@ -18,13 +18,13 @@ struct map64 {
 	size_t count;
 };
 
-/** Make hashes unpredictable, so that nobody can write a mount table whose keys all collide.
-    Called once, before the first map is made.  Unit tests and fuzz targets do not call it, so
-    that each of their runs is the same.
+/** Make hashes unpredictable, so that nobody can construct a mount table whose keys all
+    collide.  Call it once, before the first map is created.  Unit tests and fuzz targets do not
+    call it, so that their runs are reproducible.
     @random  16 secret bytes. */
 void map64_seed(const void *random);
 
-/** Make an empty map, without allocating memory. */
+/** Initialize an empty map; allocates no memory. */
 void map64_init(struct map64 *map);
 
 /** Free the map's memory. */
@@ -34,14 +34,14 @@ void map64_destroy(struct map64 *map);
     Errors: ENOMEM. */
 int map64_reserve(struct map64 *map, size_t n);
 
-/** Map a key to a value unless the map already has the key.
-    @return The value that the key has now; MAP64_NONE on error.  Errors: ENOMEM. */
+/** Map a key to a value unless the map already contains the key.
+    @return the key's current value; MAP64_NONE on error.  Errors: ENOMEM. */
 uint32_t map64_put(struct map64 *map, uint64_t key, uint32_t value);
 
-/** The first hash to pass to map64_bytes(). */
+/** The initial hash for map64_bytes(). */
 #define MAP64_BYTES 0xcbf29ce484222325u
 
-/** A hash of bytes: FNV-1a with the factor of map64_seed().  Hashes may collide: compare
+/** A hash of bytes: FNV-1a with the factor of map64_seed().  Hashes may collide: compare the
     strings.
     @hash  MAP64_BYTES, or the hash of the preceding bytes. */
 uint64_t map64_bytes(uint64_t hash, const char *bytes, size_t n);
@@ -55,8 +55,8 @@ static inline uint64_t map64_text(const char *text)
 /** The value of a key, or MAP64_NONE. */
 uint32_t map64_get(const struct map64 *map, uint64_t key);
 
-/** Remove a key.  No tombstone stays, so that adding and removing keys does not fill the map.
-    @return The value of the key, or MAP64_NONE. */
+/** Remove a key.  Leaves no tombstone, so that adding and removing keys does not fill the map.
+    @return the value of the key, or MAP64_NONE. */
 uint32_t map64_remove(struct map64 *map, uint64_t key);
 
 #endif

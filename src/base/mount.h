@@ -3,8 +3,8 @@
  * The record of one mount: read by table/, linked into a tree by mounttree, named by discover,
  * printed by cmd/.
  *
- * Strings are decoded (no octal escapes) unless a field says otherwise, and belong to the table
- * of the record.  A string that the source does not have is NULL, never "".
+ * Strings are decoded (no octal escapes) unless a field says otherwise, and are owned by the
+ * record's table.  A string that the source lacks is NULL, never "".
  */
 #ifndef GM_BASE_MOUNT_H
 #define GM_BASE_MOUNT_H
@@ -36,10 +36,10 @@ enum mount_propagation {
 };
 
 struct mount {
-	/* Identity in this table: the 64-bit unique ID (statmount mnt_id) if the source has it,
-	   else id.  Never 0. */
+	/* The key in this table: the 64-bit unique ID (statmount mnt_id) if the source provides it,
+	   otherwise id.  Never 0. */
 	uint64_t key;
-	uint64_t parent_key;     /* statmount mnt_parent_id; else parent_id */
+	uint64_t parent_key;     /* statmount mnt_parent_id; otherwise parent_id */
 	uint64_t uniq_id;        /* the 64-bit ID, 0 if unknown */
 	uint32_t id;             /* mountinfo (1); statmount mnt_id_old */
 	uint32_t parent_id;      /* mountinfo (2); statmount mnt_parent_id_old */
@@ -50,7 +50,7 @@ struct mount {
 	const char *point;       /* mountinfo (5); STATMOUNT_MNT_POINT; relative to the root of
 	                            the process that read the table */
 	const char *vfs_opts;    /* mountinfo (6); from statmount mnt_attr */
-	const char *opt_fields;  /* mountinfo (7) "shared:1 master:2", NULL if none */
+	const char *opt_fields;  /* mountinfo (7) "shared:1 master:2", NULL if empty */
 	const char *fstype;      /* mountinfo (9), with ".subtype"; STATMOUNT_FS_TYPE */
 	const char *source;      /* mountinfo (10); STATMOUNT_SB_SOURCE */
 	const char *fs_opts;     /* mountinfo (11); from sb_flags and MNT_OPTS.  Escaped: a
@@ -62,7 +62,7 @@ struct mount {
 	uint64_t propagate_from; /* 0 if none or unknown */
 
 	/* Only in tables read from fstab or mtab. */
-	int freq, passno;        /* -1 if the line does not have them */
+	int freq, passno;        /* -1: missing in the line */
 	uint32_t line;           /* line number, from 1; 0 if none */
 };
 

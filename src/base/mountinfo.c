@@ -5,12 +5,12 @@
  *   36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
  *   (1)(2)(3)  (4)   (5)   (6)        (7..)   (8)(9)  (10)     (11)
  *
- * The strings of a record are slices of its line, decoded in place and terminated by a NUL after
- * the whole line was parsed.
+ * The strings of a record are parts of its line, decoded in place and terminated by a NUL once the
+ * whole line is parsed.
  *
  * Fields are separated by exactly one blank: two blanks in a row enclose an empty field.  Only the
- * source may be empty (mount("", ...)).  It may also contain blanks, as old cifs wrote them: it
- * ends at the last blank of the line, since options contain none.
+ * source may be empty (mount("", ...)).  It may also contain blanks, as written by old versions of
+ * cifs: it ends at the last blank of the line, since options contain none.
  */
 #include "base/mountinfo.h"
 
@@ -38,7 +38,7 @@ static const char *const id_reasons[] = NUMBER_REASONS("mount ID");
 static const char *const parent_reasons[] = NUMBER_REASONS("parent ID");
 static const char *const dev_reasons[] = NUMBER_REASONS("device number");
 
-/** Read a field and the blank after it.  @return whether there is one. */
+/** Read a field and the blank after it.  @return whether a field exists. */
 static bool take_field(struct rest *rest, struct slice *field)
 {
 	if (!rest->at)
@@ -50,7 +50,7 @@ static bool take_field(struct rest *rest, struct slice *field)
 	return true;
 }
 
-/** Parse a decimal number of at most max.  Moves *at to its end. */
+/** Parse a decimal number of at most max.  Advances *at to its end. */
 static enum number parse_number(const char **at, const char *end, uint64_t max, uint64_t *value)
 {
 	const char *s = *at;
@@ -70,7 +70,7 @@ static enum number parse_number(const char **at, const char *end, uint64_t max, 
 	return NUMBER_OK;
 }
 
-/** Read a field that is a 32-bit number; with b, two numbers and a ':' between them. */
+/** Read a field that is a 32-bit number; if b is not NULL, two numbers separated by ':'. */
 static enum number take_number(struct rest *rest, uint32_t *a, uint32_t *b)
 {
 	struct slice field;
@@ -90,7 +90,7 @@ static enum number take_number(struct rest *rest, uint32_t *a, uint32_t *b)
 	return rc;
 }
 
-/** The number after a tag such as "shared:"; 0 for any other field. */
+/** The number after a tag such as "shared:"; 0 if the field has another tag. */
 static uint64_t tagged(const struct slice *field, const char *tag)
 {
 	size_t n = strlen(tag);
@@ -101,7 +101,7 @@ static uint64_t tagged(const struct slice *field, const char *tag)
 	return parse_number(&at, end, UINT64_MAX, &value) == NUMBER_OK && at == end ? value : 0;
 }
 
-/** Evaluate an optional field; unknown ones are ignored here. */
+/** Parse an optional field; unknown ones are ignored here. */
 static void read_optional(const struct slice *field, struct mount *m)
 {
 	uint64_t value;
@@ -118,7 +118,7 @@ static void read_optional(const struct slice *field, struct mount *m)
 	}
 }
 
-/** Read the optional fields and the "-".  @return whether the "-" exists. */
+/** Read the optional fields and the "-".  @return whether the "-" was found. */
 static bool take_optional(struct rest *rest, struct slice *all, struct mount *m)
 {
 	struct slice field;
@@ -133,16 +133,15 @@ static bool take_optional(struct rest *rest, struct slice *all, struct mount *m)
 	return false;
 }
 
-/** Whether the options of a superblock start here: the kernel prints "rw" or "ro" first. */
+/** Whether the file system options start here: the kernel prints "rw" or "ro" first. */
 static bool at_fs_options(const char *at, const char *end)
 {
 	return end - at >= 2 && at[0] == 'r' && (at[1] == 'w' || at[1] == 'o')
 	       && (end - at == 2 || at[2] == ',');
 }
 
-/** Read source and options, the end of a line.
-    Some file systems print options with unescaped blanks (9p; overlay since Linux 6.5), so the
-    last blank need not be the one between them.
+/** Read the end of a line: source and options.  Some file systems print options with unescaped
+    blanks (9p; overlay since Linux 6.5), so the last blank need not be the one that separates them.
     @return NULL, or an error message. */
 static const char *take_tail(struct rest *rest, struct slice *source, struct slice *options)
 {
@@ -193,7 +192,7 @@ const char *mountinfo_parse(char *line, char *end, struct mount *m)
 	if ((reason = take_tail(&rest, &s[S_SOURCE], &s[S_FS_OPTS])) != NULL)
 		return reason;
 	for (int i = 0; escaped && i < S_COUNT; ++i) {
-		/* It would truncate the string. */
+		/* A decoded NUL would truncate the string. */
 		if (memmem(s[i].at, s[i].n, "\\000", 4))
 			return "escaped NUL";
 	}

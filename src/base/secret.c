@@ -35,10 +35,10 @@ static const char *last_word(const char *name, size_t n)
 	return at;
 }
 
-/** Whether the value of an option of this name is a secret. */
+/** Whether an option with this name has a secret value. */
 static bool is_secret_name(const char *name, size_t n)
 {
-	/* What is compared with a word; misspellings differ by some changes of near_distance(). */
+	/* What to compare with a word, allowing some edits of near_distance(). */
 	enum { WHOLE, LAST_WORD, END, PART };
 	static const struct {
 		const char *word;
@@ -52,7 +52,7 @@ static bool is_secret_name(const char *name, size_t n)
 		{"password", PART, 2}, {"passwd", PART, 1}, {"passphrase", PART, 2},
 		{"credential", PART, 2}, {"secret", PART, 1},
 	};
-	/* Similar names whose value is not a secret (crypttab(5), names of files). */
+	/* Similar names whose values are not secret (crypttab(5), file names). */
 	static const char none[] = "token-timeout password-echo secretfile passfd bypass compass";
 
 	for (; n > 0 && strchr("\"' \t", *name); --n)
@@ -76,7 +76,7 @@ static bool is_secret_name(const char *name, size_t n)
 		}
 		bool part = rows[i].what == PART;
 		size_t most = rows[i].changes;
-		/* Each change adds one letter at most: most names need no comparison. */
+		/* Each edit adds at most one letter: most names need no comparison. */
 		if (nfrom + most >= len && (part || nfrom <= len + most)
 		    && (size_t)__builtin_popcount(letters_of(word, len) & ~letters) <= most
 		    && near_distance(from, nfrom, word, len, part) <= most)
@@ -94,7 +94,7 @@ static bool is_secret_file(const char *name, size_t n, const char *value, size_t
 	return file && nvalue > 1 && *value == '/' && !memchr(value, '=', nvalue);
 }
 
-/** Whether the value of an option of this name is a user, possibly followed by a password. */
+/** Whether an option with this name has a user as value, possibly followed by a password. */
 static bool is_user_name(const char *name, size_t n)
 {
 	const char *last = last_word(name, n);
@@ -105,7 +105,7 @@ static bool is_user_name(const char *name, size_t n)
 }
 
 /** The start of the secret in the userinfo of a URL, or NULL.
-    @scheme  Its "://". */
+    @scheme  The "://" of the URL. */
 static const char *secret_of_url(const char *scheme, const char *end)
 {
 	const char *authority = scheme + 3;
@@ -115,30 +115,30 @@ static const char *secret_of_url(const char *scheme, const char *end)
 	const char *colon = at ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
 	if (!at || (colon && colon + 1 == at))
 		return NULL;
-	/* With an '@' before the colon, everything up to the last '@' is masked. */
+	/* If an '@' precedes the colon, mask everything up to the last '@'. */
 	bool name = colon && !memchr(authority, '@', (size_t)(colon - authority));
 	return name ? colon + 1 : authority;
 }
 
-/** The start of the secret in one option: after '=', or after the '%' of "user=NAME%WORD"
-    (smbfs) and the ':' of "user=NAME:WORD" (curlftpfs).
-    @begin [out]  The start of its name; NULL if not needed.
-    @return NULL if there is none. */
+/** The start of the secret in one option: after '=', or after the '%' of "user=NAME%WORD" (smbfs)
+    and the ':' of "user=NAME:WORD" (curlftpfs).
+    @begin [out]  The start of the name of the option with the secret; may be NULL.
+    @return NULL if the option contains no secret. */
 static const char *secret_at(const char *option, size_t n, const char **begin)
 {
 	const char *end = option + n, *found = NULL, *url = NULL, *scheme = NULL;
 	const char *from = option, *equals;
-	/* One search suffices: a later one would begin after the same place, or find nothing. */
+	/* One search suffices: a later one would start after the same place, or find nothing. */
 	bool knows_sign = false, knows_pass = false;
 	for (; (equals = memchr(from, '=', (size_t)(end - from))) != NULL; from = equals + 1) {
 		const char *value = equals + 1, *secret = NULL;
-		/* "x-systemd.key": the part after the last dot is the name. */
+		/* For "x-systemd.key" the name is the part after the last dot. */
 		const char *dot = memrchr(from, '.', (size_t)(equals - from));
 		const char *name = dot ? dot + 1 : from;
 		size_t len = (size_t)(equals - name), left = (size_t)(end - value);
 		if (found && found < value)
 			break;
-		/* A value may contain options in turn; a name never contains '/'. */
+		/* A value may in turn contain options; a name never contains '/'. */
 		if (value == end || (from != option && memchr(from, '/', (size_t)(equals - from))))
 			continue;
 		if (is_secret_name(name, len)) {
@@ -151,7 +151,7 @@ static const char *secret_at(const char *option, size_t n, const char **begin)
 			secret = sign + 1 < end ? sign + 1 : NULL;
 		} else if (!knows_pass && len == 11 && ends_in(name, len, "ssh_command")) {
 			knows_pass = true;
-			/* Of sshfs: sshpass -pWORD. */
+			/* sshfs: sshpass -pWORD. */
 			secret = memmem(value, left, "pass", 4) ? value : NULL;
 		}
 		if (!secret && scheme != end && (!scheme || scheme < value)) {
@@ -160,7 +160,7 @@ static const char *secret_at(const char *option, size_t n, const char **begin)
 			scheme = scheme ? scheme : end;
 		}
 		secret = secret ? secret : url;
-		/* The secret of a URL may begin after one that its options contain. */
+		/* The secret of a URL may start after a secret in its options. */
 		if (secret && (!found || secret < found)) {
 			found = secret;
 			if (begin)
@@ -181,8 +181,8 @@ bool has_secret(const char *options)
 	return false;
 }
 
-/** Find the quote that ends an option: followed by a comma or the end.
-    @found  For either quote, the last result: searches begin at increasing places.
+/** Find the quote that ends an option: followed by a comma or the end of the text.
+    @found  For either quote, the previous result: searches start at increasing positions.
     @return the end of the text if there is none, or if mark is not a quote. */
 static const char *find_end_quote(const char *found[2], const char *from, const char *end,
                                   char mark)
@@ -207,8 +207,8 @@ void mask_options(const char *options, struct strbuf *out)
 		size_t n = strcspn(options, ",");
 		const char *from, *secret = secret_at(options, n, &from);
 		if (secret) {
-			/* A comma in quotes is part of the value.  Either the value or the whole
-			   option may be quoted, or both. */
+			/* A comma in quotes is part of the value.  The value, the whole option, or
+			   both may be quoted. */
 			const char *inner = find_end_quote(quotes, secret + 1, end, *secret);
 			const char *after = inner < end ? inner + 1 : secret;
 			const char *outer = find_end_quote(quotes, after, end, *from);
@@ -232,12 +232,12 @@ void mask_options(const char *options, struct strbuf *out)
 }
 
 /** The start of the secret in the userinfo of a source, or NULL.
-    @sign [out]  The '@' after it. */
+    @sign [out]  The '@' that ends it. */
 static const char *secret_of_source(const char *source, const char **sign)
 {
 	/* "//user:word@server/share", "https://user:word@server/", "https://key@server/",
-	   "user:word@server:/dir"; but not a path, nor "10.0.0.1@tcp:/fs" (Lustre), in which the
-	   '@' comes before the ':'. */
+	   "user:word@server:/dir"; but not a path, nor "10.0.0.1@tcp:/fs" (Lustre), where the '@'
+	   precedes the ':'. */
 	const char *authority = source;
 	const char *scheme = strstr(source, "://");
 	bool url = scheme && memchr(source, '/', (size_t)(scheme + 1 - source)) == NULL;
@@ -253,12 +253,12 @@ static const char *secret_of_source(const char *source, const char **sign)
 	if (colon && (url || !memchr(authority, '@', (size_t)(colon - authority))))
 		secret = colon + 1;
 	else if (at && url)
-		secret = authority;   /* a single word may be a name or a key */
+		secret = authority;   /* a single word may be a user name or a key */
 	*sign = at;
 	return secret == at ? NULL : secret;
 }
 
-/** Options after or instead of a source: "//server/share,password=x".
+/** The options that follow or replace a source: "//server/share,password=x".
     @return NULL if they contain no secret. */
 static const char *options_of_source(const char *source)
 {
@@ -274,7 +274,7 @@ bool source_has_secret(const char *source)
 	return secret_of_source(source, &at) || options_of_source(source);
 }
 
-/** Mask a source in one pass. */
+/** Mask a source in a single pass. */
 static void put_source(const char *source, struct strbuf *out)
 {
 	const char *at, *secret = secret_of_source(source, &at);
@@ -299,7 +299,7 @@ void mask_source(const char *source, struct strbuf *out)
 	strbuf_init(&texts[0]);
 	strbuf_init(&texts[1]);
 	strbuf_puts(&texts[0], source);
-	/* A masked source may parse in another way and show another secret: mask it again. */
+	/* The masked source may be parsed differently and expose another secret: mask it again. */
 	int i = 0;
 	bool same = !source_has_secret(source);
 	for (; i < TIMES && !same; ++i) {
@@ -336,7 +336,7 @@ void mask_text(const char *text, struct strbuf *out)
 	strbuf_init(&word);
 	while (*text) {
 		size_t n = strcspn(text, " \t\n"), own = n;
-		/* The punctuation of "(cifs,password=x):" belongs to the text. */
+		/* The punctuation in "(cifs,password=x):" belongs to the text, not to the value. */
 		while (own > 0 && strchr("):;", text[own - 1]))
 			--own;
 		strbuf_reset(&word);
@@ -351,7 +351,8 @@ void mask_text(const char *text, struct strbuf *out)
 	strbuf_destroy(&word);
 }
 
-/** The length of the prefix of blanks (blank) or of other bytes (!blank).  A NUL is a blank. */
+/** The length of the prefix that consists of blanks, or of other bytes if !blank.  A NUL counts as
+    a blank. */
 static size_t blanks_in(const char *at, size_t n, bool blank)
 {
 	size_t m = 0;
@@ -368,31 +369,31 @@ size_t secret_goes_on(const char *line, size_t n, struct strbuf *word, bool *ope
 		m = blanks_in(line + at, n - at, false);
 		strbuf_reset(word);
 		strbuf_add(word, line + at, m);
-		size_t behind = at + m, next = blanks_in(line + behind, n - behind, true);
+		size_t after = at + m, next = blanks_in(line + after, n - after, true);
 		*open = false;
 		if (m == 0)
 			break;
 		if (has_secret(strbuf_str(word))) {
-			/* A source ends where the mount point begins. */
-			bool source = at == 0 && next > 0 && behind + next < n
-			              && line[behind + next] == '/';
-			found = source ? n : behind;
+			/* A source ends where the mount point starts. */
+			bool source = at == 0 && next > 0 && after + next < n
+			              && line[after + next] == '/';
+			found = source ? n : after;
 			continue;
 		}
-		bool equals = line[behind - 1] != '=' && behind + next < n
-		              && line[behind + next] == '=';
+		bool equals = line[after - 1] != '=' && after + next < n
+		              && line[after + next] == '=';
 		if (equals)
 			strbuf_putc(word, '=');
 		strbuf_putc(word, 'x');
-		if ((equals || line[behind - 1] == '=') && has_secret(strbuf_str(word))) {
-			found = equals ? behind + next + 1 : behind;
+		if ((equals || line[after - 1] == '=') && has_secret(strbuf_str(word))) {
+			found = equals ? after + next + 1 : after;
 			*open = true;
 		}
 	}
 	return word->failed ? 0 : found;
 }
 
-/** Whether a text is the last two fields of a line, or one of them: digits. */
+/** Whether a text is the last two fields of a line, or the last one: digits. */
 static bool is_numbers(const char *text, size_t n)
 {
 	size_t at = 0;
@@ -426,7 +427,7 @@ bool mask_line(const char *line, size_t n, struct strbuf *out)
 		strbuf_add(&word, line + at - m, m);
 		const char *text = strbuf_str(&word);
 		if (at == end && end < n && !open) {
-			/* The value is cut off by the blank, so that mask_options() may err. */
+			/* The blank has cut the value, so mask_options() may be wrong. */
 			strbuf_add(out, text, strcspn(text, "=") + 1);
 			strbuf_puts(out, "***");
 		} else if (encoded && !has_secret(text)) {

@@ -25,7 +25,7 @@ void strbuf_reset(struct strbuf *buf)
 		buf->data[0] = '\0';
 }
 
-/** Make room for n more bytes and the NUL, where there is none. */
+/** Make room for n more bytes and the NUL by reallocating. */
 static bool strbuf_grow(struct strbuf *buf, size_t n)
 {
 	if (n >= SIZE_MAX / 2 - buf->len) {
@@ -78,7 +78,7 @@ void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args)
 		vsnprintf(buf->data + buf->len, (size_t)n + 1, format, again);
 		buf->len += (size_t)n;
 	} else if (room > 0) {
-		buf->data[buf->len] = '\0';   /* what was lost left a piece */
+		buf->data[buf->len] = '\0';   /* cut off the partial text of the failed append */
 	}
 	va_end(again);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A growing string of bytes.
+ * A growable byte string.
  *
- * An append that fails for want of memory marks the buffer as failed, for
- * good, and leaves it as it was; callers append freely and ask once at the end.
+ * An append that fails for lack of memory sets `failed`, which stays set, and leaves the contents
+ * unchanged; callers append without checks and test `failed` once at the end.
  */
 #ifndef GM_BASE_STRBUF_H
 #define GM_BASE_STRBUF_H
@@ -15,27 +15,26 @@
 #include <string.h>
 
 struct strbuf {
-	char *data;    /* NUL-terminated once anything was appended; else NULL */
+	char *data;    /* NUL-terminated after the first append; before that NULL */
 	size_t len;    /* bytes without the NUL */
 	size_t size;
-	bool failed;   /* an append was lost: ENOMEM */
+	bool failed;   /* an append failed: ENOMEM */
 };
 
-/** Make an empty buffer.  It allocates nothing yet. */
+/** Initialize an empty buffer; allocates nothing yet. */
 void strbuf_init(struct strbuf *buf);
 
 /** Free the buffer's memory. */
 void strbuf_destroy(struct strbuf *buf);
 
-/** Make the buffer empty, keeping its memory.  A failure stays: who asks once
-    at the end learns of it. */
+/** Empty the buffer, keeping its memory and a failure, so that a test at the end still sees it. */
 void strbuf_reset(struct strbuf *buf);
 
 /** Append n bytes for the caller to fill, and the NUL.
-    @return them, until the next append; NULL if there is no memory. */
+    @return the bytes, valid until the next append; NULL if memory ran out. */
 static inline char *strbuf_extend(struct strbuf *buf, size_t n);
 
-/** The same where there is no room yet. */
+/** The slow path of strbuf_extend(): there is no room yet. */
 char *strbuf_extend_more(struct strbuf *buf, size_t n);
 
 static inline char *strbuf_extend(struct strbuf *buf, size_t n)
@@ -48,7 +47,7 @@ static inline char *strbuf_extend(struct strbuf *buf, size_t n)
 	return at;
 }
 
-/** Make room for n more bytes.  @return whether there was memory. */
+/** Make room for n more bytes.  @return false if memory ran out. */
 static inline bool strbuf_room(struct strbuf *buf, size_t n)
 {
 	if (n < buf->size - buf->len)
@@ -87,15 +86,15 @@ void strbuf_number(struct strbuf *buf, uint64_t value);
 __attribute__((format(printf, 2, 3)))
 void strbuf_printf(struct strbuf *buf, const char *format, ...);
 
-/** The same with a list of arguments, which is used up. */
+/** The same with a va_list, which is consumed. */
 __attribute__((format(printf, 2, 0)))
 void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args);
 
-/** The string so far; "" for an empty buffer.  Stays the buffer's. */
+/** The current string, owned by the buffer; "" for an empty buffer. */
 const char *strbuf_str(const struct strbuf *buf);
 
-/** Take the string out of the buffer, which becomes empty.
-    @return The string, to be freed by the caller; NULL if an append had failed.  Errors: ENOMEM. */
+/** Remove the string from the buffer, which becomes empty.
+    @return the string, which the caller frees; NULL if an append had failed.  Errors: ENOMEM. */
 char *strbuf_take(struct strbuf *buf);
 
 #endif

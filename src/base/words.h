@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Words: pieces of a text, with a length and no terminator. */
+/** Words: pieces of a text, given by pointer and length. */
 #ifndef GM_BASE_WORDS_H
 #define GM_BASE_WORDS_H
 
@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <string.h>
 
-/** Whether n bytes are this word. */
+/** Whether n bytes are equal to a word. */
 static inline bool word_is(const char *at, size_t n, const char *word)
 {
-	/* Most words differ in their first byte; a word may be as long as a line. */
+	/* Most words differ in the first byte; a word may be as long as a line. */
 	return (n == 0 || *at == *word) && strnlen(word, n + 1) == n && memcmp(at, word, n) == 0;
 }
 
-/** Whether n bytes are one of a list of words with a blank between each two. */
+/** Whether n bytes are one of the words of a list separated by blanks. */
 static inline bool word_in(const char *at, size_t n, const char *list)
 {
 	for (const char *end; *list; list = end + (*end == ' ')) {
@@ -25,7 +25,7 @@ static inline bool word_in(const char *at, size_t n, const char *list)
 	return false;
 }
 
-/** Whether two names are the same, apart from a '/' at the end. */
+/** Whether two names are equal, apart from a final '/'. */
 static inline bool word_same_path(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
@@ -34,13 +34,13 @@ static inline bool word_same_path(const char *a, const char *b)
 	return n == m && memcmp(a, b, n) == 0;
 }
 
-/** Longest b of near_distance(), in bytes. */
+/** The maximum length of b in near_distance(), in bytes. */
 enum { NEAR_BYTES = 64 };
 
-/** The number of edits that turn a into b: a byte inserted, removed or replaced, or two
-    neighbors swapped.  Case is ignored.
+/** The number of edits that turn a into b: inserting, deleting or replacing a byte, or swapping two
+    neighbors.  Case is ignored.
     @m  Length of b, at most NEAR_BYTES.
-    @part  Compare b with the part of a that is nearest to it. */
+    @part  Compare b with the most similar part of a. */
 unsigned near_distance(const char *a, size_t n, const char *b, size_t m, bool part);
 
 #endif

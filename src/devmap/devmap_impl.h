@@ -34,38 +34,38 @@ struct devmap_below {
 	struct devmap_below *next;
 };
 
-/** One device number.  Lives in the map's arena, so that it never moves. */
+/** One device number.  Allocated in the map's arena, so that its address never changes. */
 struct devmap_dev {
 	uint32_t major, minor;
-	const char *kname;       /* to be read by devmap_kname(); "" until then */
+	const char *kname;       /* read it by devmap_kname(); "" until then */
 	const char *name;        /* devmap_tags.name */
-	bool resolved;           /* kname, virtual, iscsi are read */
+	bool resolved;           /* kname, virtual, iscsi are valid */
 	bool virtual;            /* below /sys/devices/virtual: may have slaves */
 	bool iscsi;
-	bool named;              /* name is read */
-	bool judged;             /* partition, blocks, backing are read */
+	bool named;              /* name is valid */
+	bool judged;             /* partition, blocks, backing are valid */
 	bool judging;
 	bool fs_judged;
 	bool fs_blocks;          /* another device of its file system blocks */
-	bool looked;             /* partition is read */
+	bool looked;             /* partition is valid */
 	bool partition;
-	bool removable_known;    /* removable is read: when the device may be opened */
+	bool removable_known;    /* removable is valid: read when the device may be opened */
 	bool removable;
 	const char *blocks;      /* why I/O to it could block, or NULL */
-	const char *backing;     /* the backing file of a loop device */
-	const char *way;         /* the same, or its directory if the file is deleted */
+	const char *backing;     /* the path of a loop device's backing file */
+	const char *way;         /* backing, or its directory if the file is deleted */
 	enum devmap_here here;
 	struct devmap_below *below;    /* devices below it */
-	struct devmap_below *members;  /* devices of its file system, if fs_judged */
-	bool loop_read;          /* loop_offset, loop_limit are read */
+	struct devmap_below *members;  /* other devices of its file system, if fs_judged */
+	bool loop_read;          /* loop_offset, loop_limit are valid */
 	uint64_t loop_offset, loop_limit;
-	bool avoided;            /* by devmap_mount_avoid() */
+	bool avoided;            /* set by devmap_mount_avoid() */
 	bool tagged;
-	bool has_tags;           /* tags are filled */
-	const char *part;        /* reason for devmap_part(), from the tags */
+	bool has_tags;           /* tags are valid */
+	const char *part;        /* the result of devmap_part() that follows from the tags */
 	struct devmap_tags tags;
 
-	/* An anonymous number: */
+	/* For an anonymous number: */
 	const char *source;
 	struct devmap_dev *of_source;
 };
@@ -79,16 +79,16 @@ struct devmap_journal {
 struct devmap {
 	struct os *os;
 	struct devmap_roots roots;
-	int sys;                 /* an O_PATH descriptor of roots.sys; -1 until it is needed */
+	int sys;                 /* an O_PATH descriptor of roots.sys; -1 until first used */
 	bool (*judge)(void *arg, const char *path, uint32_t major, uint32_t minor);
 	void *judge_arg;
-	bool avoids;             /* whether any device is avoided */
+	bool avoids;             /* at least one device is avoided */
 	struct arena arena;
 	struct map64 index;
 	struct devmap_dev **devs;
 	size_t ndevs, size;
 	bool failed;             /* out of memory; stays set */
-	bool unrooted;           /* chroot(2) is not permitted: no backing file can be proven */
+	bool unrooted;           /* chroot(2) is not permitted: no backing file can be verified */
 	bool unread;             /* sysfs could not be read */
 	const char *refused;     /* see devmap_refused() */
 	int refused_error;
@@ -100,16 +100,17 @@ struct devmap {
 	struct devmap_journal *journals;
 };
 
-/** Copy a string into the map.  @return it, or NULL (ENOMEM; sets map->failed). */
+/** Copy a string into the map.  @return the copy, or NULL (ENOMEM; sets map->failed). */
 const char *devmap_strndup(struct devmap *map, const char *str, size_t n);
 
-/** Find or add the record of a number.  @return it, or NULL (ENOMEM; sets map->failed). */
+/** Find or add the record of a device number.
+    @return the record, or NULL (ENOMEM; sets map->failed). */
 struct devmap_dev *devmap_get(struct devmap *map, uint32_t major, uint32_t minor);
 
 /** Set dev->name. */
 void devmap_read_name(struct devmap *map, struct devmap_dev *dev);
 
-/** Handle errno of a file in roots.run that could not be read. */
+/** Record errno of a file in roots.run that could not be read. */
 void devmap_note(struct devmap *map, const char *path);
 
 /* mount.c */
@@ -119,11 +120,11 @@ struct devmap_dev *devmap_of_mount(struct devmap *map, const struct mount *m);
 
 /* sysfs.c */
 
-/** Format a path.  @return whether it fits and no part was cut. */
+/** Format a path.  @return whether it fits into buf. */
 __attribute__((format(printf, 3, 4)))
 bool devmap_path(char *buf, size_t size, const char *format, ...);
 
-/** Format a path below a root; ENOENT if that is NULL. */
+/** Format a path below a root; errno is ENOENT if the root is NULL. */
 __attribute__((format(printf, 4, 5)))
 bool devmap_at(char *buf, size_t size, const char *root, const char *format, ...);
 
@@ -136,8 +137,8 @@ bool devmap_is_subpath(const char *text);
 /**
  * Read a small file below the sysfs root.
  *
- * @buf [out]  Its text without the last newline, with a NUL.
- * @return     The length; or -1: it does not exist, is too long, or contains a NUL.
+ * @buf [out]  The text without the last newline, with a NUL.
+ * @return     The length; or -1: the file is missing, too long, or contains a NUL.
  */
 __attribute__((format(printf, 4, 5)))
 ssize_t devmap_read(struct devmap *map, char *buf, size_t size, const char *format, ...);
@@ -154,21 +155,21 @@ bool devmap_flag(struct devmap *map, const struct devmap_dev *dev, const char *a
 __attribute__((format(printf, 2, 3)))
 bool devmap_exists(struct devmap *map, const char *format, ...);
 
-/** Read "MAJ:MIN" from a file and find the device.  @return it, or NULL. */
+/** Read "MAJ:MIN" from a file and find that device.  @return the device, or NULL. */
 __attribute__((format(printf, 2, 3)))
 struct devmap_dev *devmap_dev_at(struct devmap *map, const char *format, ...);
 
-/** Begin to read a directory, to be closed then; fd -1: it could not be opened. */
+/** Start reading a directory, which is closed at the end; fd -1: it could not be opened. */
 void devmap_dir_begin(struct devmap *map, struct devmap_dir *dir, int fd);
 
 /**
  * The name of a device in sysfs ("cciss!c0d0").  The first call also sets virtual and iscsi.
  *
- * @return the name; "" if sysfs does not have the device or is not mounted.  Never NULL.
+ * @return the name; "" if sysfs lacks the device or is not mounted.  Never NULL.
  */
 const char *devmap_kname(struct devmap *map, struct devmap_dev *dev);
 
-/** The device of a name below /dev, by sysfs; or NULL. */
+/** Find the device with a name below /dev, by sysfs; or NULL. */
 struct devmap_dev *devmap_by_name(struct devmap *map, const char *name);
 
 /**
@@ -180,7 +181,7 @@ bool devmap_btrfs(struct devmap *map, struct devmap_dev *dev, const char *known,
 
 /* loop.c */
 
-/** Set backing and way.  @return false for ENOMEM. */
+/** Set backing and way from the name of a file.  @return false for ENOMEM. */
 bool devmap_take_file(struct devmap *map, struct devmap_dev *dev, const char *file, size_t n);
 
 /** Add a device to a list.  @return false for ENOMEM (sets map->failed). */
@@ -188,22 +189,22 @@ bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct dev
 
 /* judge.c */
 
-/** Fill in partition, removable, blocks and backing. */
+/** Determine partition, removable, blocks and backing. */
 void devmap_judge(struct devmap *map, struct devmap_dev *dev);
 
 /** The disk of a partition, or NULL. */
 struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev);
 
-/** Judge a device.  @return why it must not be probed, or NULL. */
+/** Check whether a device may be probed.  @return why it must not be, or NULL. */
 const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev);
 
 /* text.c */
 
-/** Data of the udev database in addition to tags. */
+/** Data of the udev database other than tags. */
 struct devmap_udev {
 	bool ambivalent;
-	const char *unsafe;      /* why not to probe, or NULL */
-	bool path;               /* it is a path of a multipath */
+	const char *unsafe;      /* why the device must not be probed, or NULL */
+	bool path;               /* the device is a path of a multipath */
 };
 
 /** Parse a file of the udev database. */
@@ -211,15 +212,15 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
                        struct devmap_tags *tags, struct devmap_udev *udev);
 
 /**
- * Whether the status of a multipath target has paths, all of them failed:
- * "2 0 0 0 1 1 E 0 2 1 8:16 F 3 1 8:32 F 2 1".
+ * Whether the status of a multipath target lists paths, all of which have failed: "2 0 0 0 1 1 E 0
+ * 2 1 8:16 F 3 1 8:32 F 2 1".
  */
 bool devmap_paths_failed(const char *status);
 
-/** The usage of a type, by libblkid; or NULL. */
+/** The usage of a type, as libblkid reports it; or NULL. */
 const char *devmap_usage(const char *type);
 
-/** Fill tags that are NULL from blkid.tab.  @return whether it has a type. */
+/** Fill tags that are NULL from blkid.tab.  @return whether it lists a type for the device. */
 bool devmap_cached(struct devmap *map, const struct devmap_dev *dev, struct devmap_tags *tags);
 
 /* probe.c */
@@ -228,7 +229,7 @@ bool devmap_cached(struct devmap *map, const struct devmap_dev *dev, struct devm
 ssize_t devmap_paths_status(struct devmap *map, const struct devmap_dev *dev, char *buf,
                             size_t size);
 
-/** The number of the block device of a name below /dev.  @return 0, or -1. */
+/** Get the number of the block device node with a name below /dev.  @return 0, or -1. */
 int devmap_node_number(struct devmap *map, const char *name, uint32_t *major, uint32_t *minor);
 
 /** Open and probe a device that is safe to probe, and fill tags that are NULL. */

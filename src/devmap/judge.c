@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decides by sysfs (and device mapper, for failed paths of a multipath):
+ * Two questions answered from sysfs (and device mapper, for failed paths of a multipath):
  *
- * Can a device block?  Yes if it, or a device below it, is remote, suspended or shut down; "blocks"
- * is the reason.  A multipath blocks only if all its paths do.
+ * Can a device block?  Yes if the device, or one below it, is remote, suspended or shut down;
+ * "blocks" is the reason.  A multipath blocks only if all its paths do.
  *
  * May a device be probed?  Not if it blocks, is removable, or is held by another device: the
  * contents of a member are not those of the file system, and a path of a multipath may hang.  The
- * same holds for the disk of a partition, which must be read for PARTUUID.
+ * same applies to the disk of a partition, which must be read for PARTUUID.
  *
  * The state can change afterwards; callers that must not block use the prober.
  */
@@ -20,7 +20,7 @@
 
 static const char why_remote[] = "remote";
 
-/** Whether a name is a prefix followed by a digit, or by anything after '!'. */
+/** Whether a name is a prefix followed by a digit, or by '!' and any text. */
 static bool devmap_name_is_kind(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -28,7 +28,7 @@ static bool devmap_name_is_kind(const char *name, const char *prefix)
 	       && (prefix[n - 1] == '!' || isdigit((unsigned char)name[n]));
 }
 
-/** Whether the sysfs name of a device is of a kind. */
+/** Whether the sysfs name of a device starts with the prefix of a kind of device. */
 static bool devmap_is_kind(struct devmap *map, struct devmap_dev *dev, const char *prefix)
 {
 	return devmap_name_is_kind(devmap_kname(map, dev), prefix);
@@ -39,8 +39,8 @@ static bool devmap_is_remote(struct devmap *map, struct devmap_dev *dev)
 {
 	static const char *const kinds[] = {
 		"nbd", "rbd", "drbd", "rnbd", "etherd!",
-		"ublkb",   /* a process serves it */
-		"zd",      /* a zfs volume; zfs is not touched either */
+		"ublkb",   /* served by a process */
+		"zd",      /* a zfs volume; do not access zfs either */
 	};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
 		if (devmap_is_kind(map, dev, kinds[i]))
@@ -49,13 +49,13 @@ static bool devmap_is_remote(struct devmap *map, struct devmap_dev *dev)
 	return dev->iscsi;
 }
 
-/** The path from a device's attributes to those of its disk. */
+/** The relative path from a device's attributes to those of its disk. */
 static const char *devmap_disk(const struct devmap_dev *dev)
 {
 	return dev->partition ? "../" : "";
 }
 
-/** Whether a transport of NVMe is within the machine. */
+/** Whether an NVMe transport stays within the machine. */
 static bool devmap_is_local(const char *transport)
 {
 	return strcmp(transport, "pcie") == 0 || strcmp(transport, "apple-nvme") == 0;
@@ -68,7 +68,8 @@ static const char *devmap_judge_nvme(struct devmap *map, const struct devmap_dev
 	if (devmap_attr(map, dev, buf, sizeof(buf), "%sdevice/transport", disk) >= 0)
 		return devmap_is_local(buf) ? NULL : why_remote;
 
-	/* The controllers of a namespace with native multipath.  "/.": the directory is a link. */
+	/* The controllers of a namespace with native multipath.  "/.": the directory is a
+	   symlink. */
 	struct devmap_dir dir;
 	bool remote = false, any = false, live = false;
 	devmap_dir_open(map, &dir, "dev/block/%u:%u/%sdevice/.", dev->major, dev->minor, disk);
@@ -88,7 +89,8 @@ static const char *devmap_judge_nvme(struct devmap *map, const struct devmap_dev
 	return remote ? why_remote : any && !live ? "no live controller" : NULL;
 }
 
-/** Whether an attribute of the disk exists and is not one of the good words: ",running,live,". */
+/** Whether an attribute of the disk exists with a value that is not in the list
+    ",running,live,". */
 static bool devmap_bad_state(struct devmap *map, const struct devmap_dev *dev, const char *attr,
                              const char *good)
 {
@@ -102,7 +104,8 @@ static bool devmap_bad_state(struct devmap *map, const struct devmap_dev *dev, c
 
 static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int depth);
 
-/** Judge a device on which another one is, and note it.  @return why I/O to it could block. */
+/** Check a device below another one, and add it to that device's list.
+    @return why I/O to it could block, or NULL. */
 static const char *devmap_judge_below(struct devmap *map, struct devmap_dev *dev,
                                       struct devmap_dev *below, int depth)
 {
@@ -112,7 +115,7 @@ static const char *devmap_judge_below(struct devmap *map, struct devmap_dev *dev
 	return devmap_add_below(map, &dev->below, below) ? below->blocks : "out of memory";
 }
 
-/** Whether the UUID of device mapper begins with a prefix: "LVM-".
+/** Whether the UUID in device mapper starts with a prefix, such as "LVM-".
     @uuid [out]  256 bytes. */
 static bool devmap_dm_uuid(struct devmap *map, struct devmap_dev *dev, const char *prefix,
                            char *uuid)
@@ -133,7 +136,7 @@ static const char *devmap_judge_slaves(struct devmap *map, struct devmap_dev *de
 		                                         dev->major, dev->minor, disk, name);
 		const char *why = devmap_judge_below(map, dev, below, depth);
 		blocked += why != NULL;
-		/* The last reason, but "remote" if there is that. */
+		/* Keep the last reason, but prefer "remote". */
 		if (why && first != why_remote)
 			first = why;
 	}
@@ -166,7 +169,7 @@ static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev,
 	return below ? devmap_judge_below(map, dev, below, depth) : NULL;
 }
 
-/** Judge a zram device by its backing device, if it has one. */
+/** Check a zram device by its backing device, if it has one. */
 static const char *devmap_judge_zram(struct devmap *map, struct devmap_dev *dev, int depth)
 {
 	char buf[DEVMAP_ATTR_MAX];
@@ -184,7 +187,7 @@ struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev
 	       : devmap_dev_at(map, "dev/block/%u:%u/../dev", dev->major, dev->minor);
 }
 
-/** Whether devmap_avoid() was called for a device or its disk. */
+/** Whether devmap_mount_avoid() applies to a device or its disk. */
 static bool devmap_is_avoided(struct devmap *map, const struct devmap_dev *dev)
 {
 	if (!map->avoids || dev->avoided)
@@ -222,7 +225,7 @@ static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev,
 	                                                                              : NULL;
 }
 
-/** Whether a driver's devices are on files or servers; for devices that sysfs does not have. */
+/** Whether a driver's devices are backed by files or servers; for devices missing from sysfs. */
 static bool devmap_stands_on_others(uint32_t major)
 {
 	return major == 7 /* loop */ || major == 43 /* nbd */ || major == 147 /* drbd */;
@@ -230,7 +233,7 @@ static bool devmap_stands_on_others(uint32_t major)
 
 static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int depth)
 {
-	/* A cycle of devices ends here. */
+	/* Stop at a cycle of devices. */
 	if (dev->judging || dev->judged)
 		return;
 	bool before = map->unread;
@@ -262,7 +265,7 @@ void devmap_judge(struct devmap *map, struct devmap_dev *dev)
 	devmap_judge_at(map, dev, 0);
 }
 
-/** Whether the medium of a device, or of one that it is on, can be removed, or may be. */
+/** Whether the medium of a device, or of a device below it, is removable, or may be. */
 static bool devmap_is_removable(struct devmap *map, struct devmap_dev *dev)
 {
 	char buf[16];
@@ -287,7 +290,7 @@ bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor)
 	if (!dev)
 		return false;
 	devmap_judge(map, dev);
-	/* Devices served by a local process need not need the network. */
+	/* Devices served by a local process do not need the network. */
 	return dev->blocks == why_remote && !devmap_is_kind(map, dev, "ublkb")
 	       && !devmap_is_kind(map, dev, "zd");
 }
@@ -305,7 +308,7 @@ bool devmap_protected(struct devmap *map, uint32_t major, uint32_t minor)
 	return dev && devmap_flag(map, dev, "ro");
 }
 
-/** A numeric attribute of a loop device; 0 if it does not exist. */
+/** A numeric attribute of a loop device; 0 if it is missing. */
 static uint64_t devmap_loop_number(struct devmap *map, const struct devmap_dev *dev,
                                    const char *attr)
 {
@@ -334,7 +337,7 @@ bool devmap_loop(struct devmap *map, uint32_t major, uint32_t minor, struct devm
 }
 
 /** Why a device, or its disk, is held by another device; or NULL.
-    @up  "/..": the disk. */
+    @up  "/..": check the disk. */
 static const char *devmap_held(struct devmap *map, struct devmap_dev *dev, const char *up)
 {
 	struct devmap_dir dir;
@@ -354,7 +357,7 @@ static const char *devmap_held(struct devmap *map, struct devmap_dev *dev, const
 		                                              : "held by another device";
 	}
 	devmap_dir_close(map, &dir);
-	/* A member without a holder yet; bcache0 itself also has an entry of this name. */
+	/* A member that has no holder yet; bcache0 itself also has a directory of this name. */
 	if (!why && !devmap_is_kind(map, dev, "bcache")
 	    && devmap_exists(map, "dev/block/%u:%u%s/bcache", dev->major, dev->minor, up))
 		why = "member of bcache";
@@ -392,7 +395,7 @@ const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev)
 	map->unread = false;
 	if (devmap_attr(map, dev, size, sizeof(size), "size") > 0 && strcmp(size, "0") == 0)
 		return "size 0";
-	/* Internal to LVM: LVM-<64 bytes>-tmeta. */
+	/* An internal volume of LVM: LVM-<64 bytes>-tmeta. */
 	if (devmap_dm_uuid(map, dev, "LVM-", uuid) && strlen(uuid) > 4 + 64 && uuid[4 + 64] == '-')
 		return "internal to LVM";
 	const char *why = devmap_held(map, dev, "");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The backing files of loop devices, and whether their names are right.
+ * The backing files of loop devices, and whether their names refer to them.
  *
  * sysfs shows the path of the file relative to the reader's root.  For a file that is not below
- * that root (its mount was detached, or is in another namespace) it shows the path from the top of
- * its own mount: "/disk.img" may be such a file, or one in "/".  To distinguish them, it is read
- * again with the directory of the file as root: a file of that directory is then "/disk.img", any
- * other keeps its name.  This does not touch the file and works for deleted files as well.
- * LOOP_GET_STATUS64 would return the device number of the file, but calls vfs_getattr(), which can
- * block.
+ * that root (its mount was detached, or is in another namespace) it shows the path relative to the
+ * file's mount: "/disk.img" may be a file like that, or a file in "/".  To distinguish them, the
+ * path is read again with the directory of the file as root: then a file in that directory is shown
+ * as "/disk.img", any other file as before.  This does not access the file, and works for deleted
+ * files as well.  LOOP_GET_STATUS64 would return the device number of the file, but calls
+ * vfs_getattr(), which can block.
  */
 #include "devmap/devmap_impl.h"
 
@@ -50,7 +50,7 @@ bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct dev
 	return true;
 }
 
-/** Read the name of a backing file again, with its directory as the root. */
+/** Read the path of a backing file again, with its directory as the root. */
 static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap_dev *dev,
                                          int dirfd)
 {
@@ -58,7 +58,7 @@ static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap
 	const char *base = strrchr(dev->backing, '/');
 	if (*dev->backing != '/')
 		return DEVMAP_ELSEWHERE;
-	/* For a file in "/" both names are the same. */
+	/* For a file in "/" both paths are the same. */
 	if (base == dev->backing || map->unrooted)
 		return DEVMAP_NAMED;
 	if (!devmap_at(path, sizeof(path), map->roots.sys, "dev/block/%u:%u/%sloop/backing_file",
@@ -73,7 +73,7 @@ static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap
 		n = os_read_rooted(map->os, root, fd, buf, sizeof(buf));
 	os_close(map->os, root);
 	os_close(map->os, fd);
-	/* Without the right to chroot(2), do not try again. */
+	/* If chroot(2) is not permitted, do not try again. */
 	map->unrooted = n < 0 && errno == EPERM;
 	if (n < 0)
 		return DEVMAP_NAMED;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The devices of a mount: that of its number or its source, and the other devices of the same file
- * system.
+ * The devices of a mount: the device of its number or source, and the other devices of the same
+ * file system.
  *
- * btrfs        all devices of the file system, by sysfs
- * XFS          its log and its real-time device, by the options logdev= and rtdev=
- * ext2 to 4    an external journal, by /proc/fs/jbd2.  It has a directory for each journal in use:
- *              "sda1-8" for inode 8 of sda1, "sdb1" for an external one.  Which file system uses
- *              that is not shown: without a journal of its own it may be any of them.
+ * btrfs        all devices of the file system, from sysfs XFS          its log and its real-time
+ * device, from the options logdev= and rtdev= ext2 to 4    an external journal, from /proc/fs/jbd2,
+ * which has a directory for each journal in
+ *              use: "sda1-8" for inode 8 of sda1, "sdb1" for an external journal.  The kernel does
+ *              not show which file system uses an external journal: if a file system has no journal
+ *              of its own, it may be any of them.
  */
 #include "devmap/devmap_impl.h"
 
@@ -21,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The device of a name below /dev, or NULL. */
+/** The device with a name below /dev, or NULL. */
 static struct devmap_dev *devmap_of_name(struct devmap *map, const char *name)
 {
 	uint32_t major, minor;
@@ -30,7 +31,7 @@ static struct devmap_dev *devmap_of_name(struct devmap *map, const char *name)
 	return major != 0 ? devmap_get(map, major, minor) : NULL;
 }
 
-/** The source of a mount of a type that has no device number of its own, if it is in /dev. */
+/** The source of a mount whose type has no device number of its own, if it is in /dev. */
 static const char *devmap_source(const struct mount *m)
 {
 	bool named = m->dev_major == 0 && m->source && strncmp(m->source, "/dev/", 5) == 0;
@@ -45,7 +46,7 @@ struct devmap_dev *devmap_of_mount(struct devmap *map, const struct mount *m)
 		dev = devmap_get(map, m->dev_major, m->dev_minor);
 	if (!dev || !source)
 		return dev;
-	/* Mounts of the same anonymous number usually have the same source. */
+	/* Mounts with the same anonymous number usually have the same source. */
 	if (!dev->source || strcmp(dev->source, source) != 0) {
 		dev->of_source = devmap_of_name(map, source + 5);
 		dev->source = devmap_strndup(map, source, strlen(source));
@@ -75,7 +76,7 @@ void devmap_mount_avoid(struct devmap *map, const struct mount *m)
 		disk->avoided = true;
 }
 
-/** Add another device of a file system; NULL: it is not known. */
+/** Add another device of a file system; NULL: an unknown device. */
 static void devmap_add_member(struct devmap *map, struct devmap_dev *of, struct devmap_dev *dev)
 {
 	if (dev)
@@ -95,7 +96,7 @@ static void devmap_add_btrfs(struct devmap *map, struct devmap_dev *of)
 		                                         name));
 }
 
-/** Add the devices that the options of an XFS name; NULL: not known. */
+/** Add the devices named by the options of an XFS, or an unknown device. */
 static void devmap_add_named(struct devmap *map, struct devmap_dev *of, const char *options)
 {
 	static const char *const names[] = {"logdev", "rtdev"};
@@ -134,7 +135,7 @@ static void devmap_read_journals(struct devmap *map)
 	devmap_dir_close(map, &dir);
 }
 
-/** The length of a name without a number that follows a last '-'. */
+/** The length of a name without a final '-' and number. */
 static size_t devmap_unnumbered(const char *name)
 {
 	const char *dash = strrchr(name, '-');
@@ -142,7 +143,7 @@ static size_t devmap_unnumbered(const char *name)
 	return numbered ? (size_t)(dash - name) : strlen(name);
 }
 
-/** Add the devices that may have the journal of an ext2, ext3 or ext4. */
+/** Add the devices that may contain the journal of an ext2, ext3 or ext4. */
 static void devmap_add_journals(struct devmap *map, struct devmap_dev *of)
 {
 	char task[32];
@@ -163,7 +164,7 @@ static void devmap_add_journals(struct devmap *map, struct devmap_dev *of)
 	for (journal = map->journals; journal; journal = journal->next) {
 		size_t n = devmap_unnumbered(journal->name);
 		struct devmap_dev *dev = devmap_by_name(map, journal->name);
-		/* "dm-0" is a device, "sda1-8" is not. */
+		/* "dm-0" is a device, but "sda1-8" is not. */
 		if (dev || !journal->name[n])
 			devmap_add_member(map, of, dev);
 	}

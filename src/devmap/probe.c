@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/** Open a name below /dev, but not through a magic link of /proc such as /dev/fd. */
+/** Open a name below /dev, but not through a magic link of /proc, such as /dev/fd. */
 static int devmap_node_open(struct devmap *map, const char *name, int flags)
 {
 	if (!map->roots.dev || !devmap_is_subpath(name) || strncmp(name, "fd/", 3) == 0
@@ -26,8 +26,8 @@ static int devmap_node_open(struct devmap *map, const char *name, int flags)
 	return fd;
 }
 
-/** Open a node if it is of this type and number: checked first, since opening another device may
-    have side effects, and again when it is open. */
+/** Open a node if it has this type and number.  Check before opening, since opening another device
+    may have side effects, and again afterwards. */
 static int devmap_open_node(struct devmap *map, const char *name, unsigned type, uint32_t major,
                             uint32_t minor, int flags)
 {
@@ -75,14 +75,14 @@ static int devmap_open(struct devmap *map, struct devmap_dev *dev)
 	if (dev->name)
 		fd = devmap_open_node(map, dev->name + strlen("/dev/"), S_IFBLK, dev->major,
 		                      dev->minor, O_RDONLY);
-	/* Without udev, /dev/mapper may be empty. */
+	/* Without udev, /dev/mapper may be empty: use the kernel's name. */
 	if (fd < 0 && errno == ENOENT && dev->name && strncmp(dev->name, "/dev/mapper/", 12) == 0)
 		fd = devmap_open_node(map, devmap_kname(map, dev), S_IFBLK, dev->major, dev->minor,
 		                      O_RDONLY);
 	return fd;
 }
 
-/** The meaning of a failed open. */
+/** The state that errno of a failed open means. */
 static enum devmap_known devmap_errno_known(int error)
 {
 	switch (error) {
@@ -112,7 +112,7 @@ static void devmap_found(struct devmap *map, const char **tag, const char *value
 		*tag = devmap_strndup(map, value, n);
 }
 
-/** Find the signature of a file system or the like. */
+/** Find the signature of a file system, swap area or the like. */
 static enum devmap_known devmap_probe_superblocks(struct devmap *map, int fd,
                                                   struct devmap_tags *tags)
 {
@@ -200,7 +200,7 @@ static void devmap_probe_partition(struct devmap *map, struct devmap_dev *dev,
 	blkid_partition entry = NULL;
 	if (list)
 		entry = blkid_partlist_get_partition_by_partno(list, (int)number);
-	/* Both are in units of 512 bytes. */
+	/* Both values are in units of 512 bytes. */
 	if (entry && blkid_partition_get_start(entry) == start) {
 		devmap_found(map, &tags->partuuid, blkid_partition_get_uuid(entry));
 		devmap_found(map, &tags->partlabel, blkid_partition_get_name(entry));

@@ -65,7 +65,7 @@ bool devmap_is_subpath(const char *text)
 	}
 }
 
-/** Handle errno of a failed read.  @return whether the file may exist. */
+/** Record errno of a failed read.  @return whether the file may exist. */
 static bool devmap_missed(struct devmap *map)
 {
 	switch (errno) {
@@ -81,8 +81,8 @@ static bool devmap_missed(struct devmap *map)
 	}
 }
 
-/** Open a path below the sysfs root.  On another mount, only directories and regular files that
-    cannot block are opened. */
+/** Open a path below the sysfs root.  On another mount, open only directories and regular files
+    that cannot block. */
 static int devmap_open(struct devmap *map, const char *path, int flags)
 {
 	char full[DEVMAP_PATH_MAX];
@@ -160,7 +160,7 @@ bool devmap_exists(struct devmap *map, const char *format, ...)
 	va_start(args, format);
 	bool fits = devmap_vpath(path, sizeof(path), format, args);
 	va_end(args);
-	/* Not statx: its count is that of examined mounts. */
+	/* Do not use statx: its count shows how many mounts were examined. */
 	int fd = fits ? devmap_open(map, path, O_PATH) : -1;
 	if (fd < 0)
 		devmap_missed(map);
@@ -221,7 +221,7 @@ void devmap_dir_close(struct devmap *map, struct devmap_dir *dir)
 	dir->os.fd = -1;
 }
 
-/** Whether a path has a component that is a prefix and digits: "session1". */
+/** Whether a path has a component that is a prefix followed by digits: "session1". */
 static bool devmap_has_numbered(const char *path, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -236,7 +236,7 @@ static bool devmap_has_numbered(const char *path, const char *prefix)
 	return false;
 }
 
-/** Set kname, virtual and iscsi by the link of a device. */
+/** Read the symlink of a device, and set kname, virtual and iscsi. */
 static void devmap_resolve(struct devmap *map, struct devmap_dev *dev)
 {
 	dev->resolved = true;
@@ -268,7 +268,7 @@ const char *devmap_kname(struct devmap *map, struct devmap_dev *dev)
 	return dev->kname;
 }
 
-/** The device of a name of device mapper, or NULL. */
+/** The device with a name in device mapper, or NULL. */
 static struct devmap_dev *devmap_by_dm_name(struct devmap *map, const char *dm_name)
 {
 	struct devmap_dir dir;
@@ -310,7 +310,8 @@ static bool devmap_is_uuid(const char *text)
 	return !text[36];
 }
 
-/** Whether a name in fs/btrfs is the UUID of the file system of a device.  @uuid [out]  It. */
+/** Whether a name in fs/btrfs is the UUID of the file system of a device.
+    @uuid [out]  That UUID. */
 static bool devmap_in_btrfs(struct devmap *map, const char *name, const char *kname, char uuid[37])
 {
 	if (!devmap_is_uuid(name) || !devmap_exists(map, "fs/btrfs/%s/devices/%s", name, kname))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parsers of the udev database and blkid.tab.  Both files are untrusted: values that are too long
- * or contain a NUL, and lines of another form, are ignored.
+ * Parsers for the udev database and blkid.tab.  Both files are untrusted: values that are too long
+ * or contain a NUL, and malformed lines, are ignored.
  *
  * The udev database has one file for each device:
  *     E:ID_FS_LABEL_ENC=two\x20words
@@ -40,12 +40,12 @@ const char *devmap_usage(const char *type)
 			return "other";
 		}
 	}
-	/* udev's mpath_member is unknown to libblkid. */
+	/* libblkid does not know udev's mpath_member. */
 	size_t n = strlen(type);
 	return n > 7 && strcmp(type + n - 7, "_member") == 0 ? "raid" : NULL;
 }
 
-/** Whether str begins with \xhh; decode it. */
+/** If str starts with \xhh, decode it.  @return whether it does. */
 static bool devmap_take_hex(const char *str, size_t n, char *byte)
 {
 	if (n < 4 || str[0] != '\\' || str[1] != 'x' || !isxdigit((unsigned char)str[2])
@@ -73,7 +73,7 @@ static const char *devmap_value(struct devmap *map, const char *str, size_t n, b
 	return len > 0 ? devmap_strndup(map, buf, len) : NULL;
 }
 
-/** Whether a by-path name of udev is over a network: "ip-192.0.2.9:3260-iscsi-...". */
+/** Whether udev's by-path name is for a device on the network: "ip-192.0.2.9:3260-iscsi-...". */
 static bool devmap_is_over_net(const char *path, size_t n)
 {
 	return n > 3 && memcmp(path, "ip-", 3) == 0 && memmem(path, n, "-iscsi-", 7);
@@ -93,7 +93,7 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 		{"ID_FS_UUID_ENC", &tags->uuid, true},
 		{"ID_FS_LABEL_ENC", &tags->label, true},
 		{"ID_FS_UUID_SUB_ENC", &tags->uuid_sub, true},
-		/* In these, unsafe characters are replaced. */
+		/* In these properties unsafe characters are replaced. */
 		{"ID_FS_UUID", &plain_uuid, false},
 		{"ID_FS_LABEL", &plain_label, false},
 		{"ID_FS_UUID_SUB", &plain_sub, false},
@@ -147,8 +147,9 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 		tags->uuid_sub = plain_sub;
 }
 
-/** The value of an attribute of a line of blkid.tab, decoded; or NULL.
-    @name  " UUID=\"": values have no bare quotation marks, so that this is never in one. */
+/** The decoded value of an attribute in a line of blkid.tab; or NULL.
+    @name  " UUID=\"": values contain no bare quotation marks, so this never matches within a
+    value. */
 static const char *devmap_attribute(struct devmap *map, const char *line, const char *end,
                                     const char *name)
 {
@@ -161,7 +162,7 @@ static const char *devmap_attribute(struct devmap *map, const char *line, const 
 	for (; at < end && *at != '"'; ++len) {
 		if (len == sizeof(buf))
 			return NULL;
-		/* Releases of libblkid differ: \" and \x22. */
+		/* Releases of libblkid differ: some write \", others \x22. */
 		if (devmap_take_hex(at, (size_t)(end - at), &buf[len])) {
 			at += 4;
 			continue;
@@ -172,7 +173,7 @@ static const char *devmap_attribute(struct devmap *map, const char *line, const 
 	return at < end ? devmap_value(map, buf, len, false) : NULL;
 }
 
-/** Read blkid.tab, once.  @return its text, or NULL. */
+/** Read blkid.tab on first use.  @return its text, or NULL. */
 static const char *devmap_cache(struct devmap *map)
 {
 	char path[DEVMAP_PATH_MAX];
@@ -188,7 +189,7 @@ static const char *devmap_cache(struct devmap *map)
 
 bool devmap_paths_failed(const char *status)
 {
-	/* The number of other words depends on handlers and selectors: find "MAJ:MIN A|F". */
+	/* The number of other words depends on handlers and selectors: look for "MAJ:MIN A|F". */
 	bool any = false, path = false;
 	for (const char *word = status + strspn(status, " "); *word; word += strspn(word, " ")) {
 		size_t n = strcspn(word, " ");
