@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Reading a file that the user named: it may be on any mount, and be a pipe.
+ * Reading a file named by the user, which may be on any mount, and may be a pipe.
  */
 #ifndef GM_PATH_NAMED_H
 #define GM_PATH_NAMED_H
@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 /**
- * Read it to its end, as os_read_fd() does.  No device is opened.
+ * Read the file to its end, like os_read_fd().  Opens no device.
  *
- * @given  The name before its symlinks were followed, where path is the result; or NULL.
+ * @given  The name before its symlinks were followed, if path is the result; or NULL.
  * Errors: those of openat(2) and os_read_fd(); EISDIR; ENOTSUP: a socket or device; EPERM: a
  *         symlink of another user leads to a pipe.
  */

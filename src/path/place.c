@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each component is opened relative to the one before: so the directory of the file is held open,
- * its path is known without /proc, and links stay within a root also without openat2(2).
+ * Each component is opened relative to the previous one.  So the directory of the file stays open,
+ * its path is known without /proc, and symlinks stay within a root even without openat2(2).
  */
 #include "path/replace_impl.h"
 
@@ -29,7 +29,7 @@ void place_destroy(struct place *place)
 	errno = error;
 }
 
-/** Move to another directory.  @fd  Its descriptor; or -1, with errno.  @return 0, or -1. */
+/** Move to another directory.  @fd  Its descriptor; or -1 with errno set.  @return 0, or -1. */
 static int move_to(struct place *place, int fd)
 {
 	if (fd < 0)
@@ -53,7 +53,7 @@ static int place_up(void *arg, struct path_walk *walk)
 	return move_to(place, os_openat(place->os, place->fd, "..", O_PATH | O_DIRECTORY));
 }
 
-/** Refuse the component at hand.  @return -1, with errno. */
+/** Refuse the current component.  @return -1 with errno. */
 static int refuse(struct place *place, enum replace_why why, int error, const char *step,
                   const char *more)
 {
@@ -62,7 +62,7 @@ static int refuse(struct place *place, enum replace_why why, int error, const ch
 	return -1;
 }
 
-/** What the user named may be touched, but not what a symlink leads to. */
+/** Path components given by the user may be accessed unchecked, but not the target of a symlink. */
 static int place_may(void *arg, struct path_walk *walk)
 {
 	struct place *place = arg;
@@ -73,7 +73,7 @@ static int place_may(void *arg, struct path_walk *walk)
 	return refuse(place, RP_BLOCKS, EREMOTE, "", "");
 }
 
-/** Read a symlink that may be followed: its target and its owner are of one inode. */
+/** Read a symlink that may be followed; target and owner are read from the same inode. */
 static ssize_t read_owned(struct place *place, char target[PATH_MAX])
 {
 	struct os *os = place->os;
@@ -85,7 +85,7 @@ static ssize_t read_owned(struct place *place, char target[PATH_MAX])
 		return -1;
 	ssize_t n = os_fstatat(os, fd, "", &st);
 	bool ours = n == 0 && (st.st_uid == 0 || st.st_uid == os_geteuid(os));
-	/* "self" and "mounts" are root's, which has no number in a user namespace. */
+	/* "self" and "mounts" belong to root, which may have no user ID in a user namespace. */
 	if (n == 0 && !ours)
 		ours = os_fstatfs(os, fd, &fs) == 0 && fs.f_type == PROC_MAGIC
 		       && os_fstatat(os, place->fd, "", &dir) == 0 && dir.st_ino == PROC_ROOT_INODE;
@@ -108,7 +108,7 @@ static ssize_t place_link(void *arg, struct path_walk *walk, char target[PATH_MA
 	bool last = walk->last && !place->dir;
 	ssize_t n = os_readlinkat(place->os, place->fd, name, target, PATH_MAX);
 	if (n < 0) {
-		/* place_enter() ends at a last component that is missing. */
+		/* If the last component is missing, place_enter() ends the resolution. */
 		if (errno == ENOENT && last)
 			errno = EINVAL;
 		return -1;
@@ -119,7 +119,7 @@ static ssize_t place_link(void *arg, struct path_walk *walk, char target[PATH_MA
 		n = read_owned(place, target);
 		if (n < 0)
 			return -1;
-		/* A link of /proc/PID/fd leads to the pipe, and its text nowhere. */
+		/* A link in /proc/PID/fd refers to the pipe; its text is not a path. */
 		if (place->opts->may_pipe && strncmp(target, "pipe:[", 6) == 0) {
 			place->pipe = os_openat(place->os, place->fd, name,
 			                        O_RDONLY | O_NONBLOCK | O_NOCTTY);
@@ -154,7 +154,7 @@ static const struct path_how place_how = {
 	.top = place_top,
 };
 
-/** Resolve a path from where the place is. */
+/** Resolve a path from the current place. */
 static int resolve(struct place *place)
 {
 	struct path_how how = place_how;
@@ -162,7 +162,7 @@ static int resolve(struct place *place)
 	return path_resolve(&place->walk, &how);
 }
 
-/** Begin at "/" or the working directory. */
+/** Start at "/" or the working directory. */
 static int begin(struct place *place, const char *path)
 {
 	struct os *os = place->os;
@@ -186,7 +186,7 @@ static int begin(struct place *place, const char *path)
 	return 0;
 }
 
-/** Resolve the root, and begin there. */
+/** Resolve the root, and start there. */
 static int begin_in_root(struct place *place, const char *root, const char *path)
 {
 	struct os *os = place->os;
@@ -223,7 +223,7 @@ int place_find(struct place *place, struct os *os, const struct replace_name *op
 	return rc;
 }
 
-/** Whether no symlink of another user is on the way. */
+/** Whether no symlink of another user is on the path. */
 static bool is_direct(struct os *os, const char *path)
 {
 	struct place place;
@@ -233,21 +233,22 @@ static bool is_direct(struct os *os, const char *path)
 	return direct;
 }
 
-/** Open a file that the user named; no device is opened. */
+/** Open a file named by the user; opens no device. */
 static int open_named(struct os *os, const char *path, const char *given)
 {
 	struct k_statx st;
-	/* Opening a device has effects.  A FUSE that is not shared reports no type: 0. */
+	/* Opening a device can have side effects.  FUSE without allow_other reports type 0 to
+	   others. */
 	if (os_statx(os, AT_FDCWD, path, AT_STATX_DONT_SYNC, 0, &st) != 0)
 		return -1;
 	unsigned type = st.mode & S_IFMT;
-	/* A symlink to a pipe could make us wait for our own output. */
+	/* Through a symlink to a pipe we could wait for our own output. */
 	if (type == S_IFIFO && !is_direct(os, given ? given : path)) {
 		errno = EPERM;
 		return -1;
 	}
 	if (type == S_IFREG || type == S_IFIFO || type == 0) {
-		/* O_NONBLOCK: the open of a FIFO must not wait for a writer. */
+		/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
 		int fd = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 		type = fd < 0 ? 0 : os_file_type(os, fd, NULL, NULL);
 		if (type == S_IFREG || type == S_IFIFO || type == 0)

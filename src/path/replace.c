@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening and reading a file, and whether it may be replaced.
+ * Opening and reading a file, and checking whether it may be replaced.
  */
 #include "path/replace_impl.h"
 
@@ -38,7 +38,7 @@ bool replace_same_times(const struct stat *a, const struct stat *b)
 	       && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/** Whether a file is unchanged between two calls of stat(2). */
+/** Whether the attributes of a file are the same in two calls of stat(2). */
 static bool is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size
@@ -61,7 +61,7 @@ static int read_text(struct replace *file)
 	                    "reading it");
 }
 
-/** Read a pipe to its end.  @fd  The pipe, or -1 with errno.  @return as read_once(). */
+/** Read a pipe to its end.  @fd  The pipe, or -1 with errno set.  @return as read_once(). */
 static int read_pipe(struct replace *file, int fd, struct stat *st)
 {
 	file->fd = fd;
@@ -76,14 +76,14 @@ static int read_pipe(struct replace *file, int fd, struct stat *st)
  * Open and read a file.
  *
  * @st [out]  Its attributes while it was read.
- * @return 0; 1: it was replaced meanwhile; -1 and file->error.
+ * @return 0; 1: the file was replaced meanwhile; -1 and file->error.
  */
 static int read_once(struct replace *file, int dirfd, const char *name, struct stat *st)
 {
 	struct os *os = file->os;
 	struct statfs fs;
 	struct stat opened, after;
-	/* Checked first, since opening a device can have effects. */
+	/* Check the type first, since opening a device can have side effects. */
 	if (os_look_entry(os, dirfd, name, ENTRY_LOCAL, st) != 0)
 		return fail_look(file, "looking at it");
 	if (S_ISLNK(st->st_mode))
@@ -126,7 +126,7 @@ static int read_steady(struct replace *file, int dirfd, const char *name, struct
 	return rc == 1 ? replace_fail(&file->error, RP_CHANGED, 0, "reading it") : rc;
 }
 
-/** Read the target of a symlink that is itself to be replaced; a dangling one is empty. */
+/** Read the target of a symlink that is to be replaced itself; empty if the symlink dangles. */
 static int read_link_target(struct replace *file, const struct replace_name *name)
 {
 	struct place place;
@@ -146,7 +146,7 @@ static int read_link_target(struct replace *file, const struct replace_name *nam
 	return rc;
 }
 
-/** Find the mount that the file is on. */
+/** Find the mount of the file. */
 static void find_mount(struct replace *file)
 {
 	struct os *os = file->os;
@@ -160,11 +160,11 @@ static void find_mount(struct replace *file)
 	file->mnt_id = os_statx_mnt_id(&st, file->mnt_unique);
 }
 
-/** Read the file of a place.  @return 0, or -1 and file->error. */
+/** Read the file at a place.  @return 0, or -1 and file->error. */
 static int read_place(struct replace *file, struct place *place, const struct replace_name *name)
 {
 	struct os *os = file->os;
-	/* A missing file named with a slash, "fstab/", has failed with ENOENT. */
+	/* A missing file with a final slash, "fstab/", has already failed with ENOENT. */
 	if (!place->found && place->pipe < 0)
 		return replace_fail(&file->error, RP_TYPE, 0, "it is a directory");
 	file->name = strdup(path_name(&place->walk));
@@ -187,7 +187,7 @@ static int read_place(struct replace *file, struct place *place, const struct re
 			return fail_look(file, "looking at it");
 		file->missing = true;
 	} else if (name->at_link && S_ISLNK(file->st.st_mode)) {
-		/* It may have been no symlink a moment ago. */
+		/* The last component may have become a symlink only now. */
 		file->at_link = file->link != NULL;
 		rc = file->at_link ? read_link_target(file, name)
 		     : replace_fail(&file->error, RP_CHANGED, 0, "resolving its name");
@@ -218,7 +218,7 @@ int replace_open(struct os *os, const struct replace_name *name, struct replace 
 }
 
 /** The flags of chattr(1), FS_IMMUTABLE_FL and FS_APPEND_FL; 0 if the file system has none.
-    @readable  Whether fd was opened for reading. */
+    @readable  fd was opened for reading. */
 static unsigned flags_of(struct os *os, int fd, bool readable)
 {
 	struct k_statx st;
@@ -241,7 +241,7 @@ static int refuse_flags(struct replace *file, unsigned flags, const char *what)
 	return 0;
 }
 
-/** Whether the mount of a directory is read-only, or its file system. */
+/** Whether the mount of a directory or its file system is read-only. */
 static bool is_read_only(struct os *os, int fd)
 {
 	struct statfs fs;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Backups of a file that is replaced: NAME.getmnt-TIME next to it.
+ * Backups of a replaced file: NAME.getmnt-TIME in the same directory.
  */
 #include "path/replace_impl.h"
 
@@ -15,7 +15,7 @@
 
 enum { BACKUP_TRIES = 100 };
 
-/** Name a backup after the time, in milliseconds, so that names are in the order of time. */
+/** Name a backup after the time in milliseconds, so that names sort by time. */
 static bool name_backup(struct writer *w)
 {
 	int64_t now = os_time_ms();
@@ -57,7 +57,7 @@ int backup_make(struct writer *w)
 	return replace_fail(w->error, RP_ERROR, EEXIST, "making %s", w->backup_name);
 }
 
-/** Whether a name is one that name_backup() gives. */
+/** Whether a name has the form that name_backup() creates. */
 static bool is_backup_name(const char *of, const char *name)
 {
 	static const char form[] = "00000000T000000000Z";
@@ -73,7 +73,7 @@ static bool is_backup_name(const char *of, const char *name)
 	return strptime(stamp, "%Y%m%dT%H%M%S", &tm) == stamp + 15;
 }
 
-/** Remove a backup, but not the new one, nor what others made or linked to. */
+/** Remove a backup, but neither the new one, nor a file that is not our own or has other links. */
 static void remove_backup(const struct writer *w, const char *name)
 {
 	struct replace *file = w->file;

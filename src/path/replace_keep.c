@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Owner, mode and extended attributes of a file that is replaced.
+ * Owner, mode and extended attributes of a replaced file.
  */
 #include "path/replace_impl.h"
 
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { BYTES_MAX = 64 * 1024 };   /* of a value, and of the names of a file's attributes */
+enum { BYTES_MAX = 64 * 1024 };   /* maximum size of a value, and of the list of names */
 
-/** Whether losing an attribute would change permissions, or lose user data. */
+/** Whether losing this attribute would change permissions or lose user data. */
 static bool must_keep(const char *attribute)
 {
 	static const char *const kept[] = {
@@ -25,13 +25,13 @@ static bool must_keep(const char *attribute)
 	return false;
 }
 
-/** Whether an attribute depends on the content. */
+/** Whether the value of an attribute depends on the content of the file. */
 static bool is_of_bytes(const char *attribute)
 {
 	return strcmp(attribute, "security.ima") == 0 || strcmp(attribute, "security.evm") == 0;
 }
 
-/** List the names of a file's attributes, each with a NUL; more may be added meanwhile.
+/** List the names of a file's attributes, each with a NUL; another process may add more meanwhile.
     @names  BYTES_MAX bytes.  @return their length, or -1. */
 static ssize_t list_attributes(struct os *os, int fd, char *names)
 {
@@ -47,7 +47,7 @@ static int keep_attribute(const struct writer *w, int to, const char *attribute,
 	if (n < 0 && errno == ENODATA)
 		return 0;
 	if (n >= 0) {
-		/* A security label usually exists from the start. */
+		/* A new file usually has a security label already. */
 		char *has = value + BYTES_MAX;
 		ssize_t m = os_fgetxattr(os, to, attribute, has, BYTES_MAX);
 		if (m == n && memcmp(has, value, (size_t)n) == 0)
@@ -63,7 +63,7 @@ static int keep_attribute(const struct writer *w, int to, const char *attribute,
 	return replace_fail(w->error, RP_KEEP, error, "attribute %s", attribute);
 }
 
-/** Give a new file the attributes of the old one: ACLs, security label, user attributes. */
+/** Copy the attributes of the old file to the new one: ACLs, security label, user attributes. */
 static int keep_attributes(const struct writer *w, int to, const char *name)
 {
 	struct os *os = w->file->os;
@@ -75,7 +75,7 @@ static int keep_attributes(const struct writer *w, int to, const char *name)
 		replace_fail(w->error, RP_KEEP, errno, "attributes");
 		goto out;
 	}
-	/* Remove an inherited ACL before the mode is set, which is part of it. */
+	/* Remove an inherited ACL before setting the mode, which changes the ACL's mask. */
 	for (const char *at = has; at < has + nhas; at += strlen(at) + 1) {
 		if (strncmp(at, "system.posix_acl_", 17) == 0 && os_fremovexattr(os, to, at) != 0
 		    && errno != ENODATA) {
@@ -114,7 +114,7 @@ int writer_keep(const struct writer *w, int to, const char *name)
 		                    (unsigned)file->st.st_uid, (unsigned)file->st.st_gid);
 	if (keep_attributes(w, to, name) != 0)
 		return -1;
-	/* vfat and some FUSE report success without doing it. */
+	/* vfat and some FUSE file systems report success without changing anything. */
 	if (os_fstatat(file->os, to, "", &st) != 0)
 		return writer_fail(w, "looking at", name);
 	if (st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing the new file: the steps at the head of replace.h.
+ * Writing the new file: the steps described in replace.h.
  *
  * All names are relative to file->dirfd, which was opened when the name was resolved: it is the
- * directory of the file that was read even if a directory on the way is renamed.
+ * directory of the file that was read, even if a directory on the path is renamed.
  */
 #include "path/replace_impl.h"
 
@@ -43,9 +43,9 @@ int writer_look(const struct writer *w, const char *name, struct stat *st)
 	return os_look_entry(w->file->os, w->file->dirfd, name, ENTRY_HERE, st);
 }
 
-/* Is it still what was read? */
+/* Checks that the file is still the one that was read. */
 
-/** Compare the bytes: two changes within a tick of the clock have the same times.
+/** Compare the content: two changes within one clock tick have the same times.
     @return 1, 0, or -1 with errno. */
 static int same_bytes(const struct replace *file, int fd, const char *bytes, size_t len)
 {
@@ -84,7 +84,7 @@ static int still_shown(const struct writer *w)
 	return 0;
 }
 
-/** Check also that its bytes are the same, and then its attributes again. */
+/** Check also that its content is the same, and then its attributes again. */
 static int still_same(const struct writer *w)
 {
 	const struct replace *file = w->file;
@@ -102,22 +102,22 @@ static int still_same(const struct writer *w)
 
 /* The lock. */
 
-/** Whether an existing lock file is one that nobody else can open. */
+/** Whether an existing lock file is ours, and nobody else can open it. */
 static bool is_own_lock(const struct writer *w, const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && (st->st_mode & 077) == 0 && st->st_nlink <= 1
 	       && st->st_uid == w->euid;
 }
 
-/** Fail, with the owner of the lock.  @return -1. */
+/** Fail with a message that contains the owner of the lock.  @return -1. */
 static int fail_lock(const struct writer *w, const struct stat *st)
 {
 	return replace_fail(w->error, RP_LOCK, 0, "the lock %s next to it is of uid %u, mode %04o",
 	                    w->lock_name, (unsigned)st->st_uid, (unsigned)st->st_mode & 07777);
 }
 
-/** Open the lock file, and lock it.  @return 0; 1: another process holds it; 2: it is no longer
-    the file of this name; -1 and the error. */
+/** Open the lock file, and lock it.  @return 0; 1: another process holds the lock; 2: the name now
+    refers to another file; -1 and the error. */
 static int lock_once(struct writer *w)
 {
 	const struct replace *file = w->file;
@@ -132,7 +132,7 @@ static int lock_once(struct writer *w)
 			                        O_RDWR | O_NONBLOCK | O_NOCTTY, ENTRY_HERE);
 		if (there && w->lock < 0 && errno == ENOENT)
 			return 2;
-		/* A lock of root, for a user; or a symlink. */
+		/* A lock file of root, seen by an ordinary user; or a symlink. */
 		int error = errno;
 		if (there && w->lock < 0 && writer_look(w, w->lock_name, &st) == 0
 		    && (S_ISLNK(st.st_mode) || error == EACCES))
@@ -141,13 +141,13 @@ static int lock_once(struct writer *w)
 	}
 	if (w->lock < 0 || os_fstatat(os, w->lock, "", &st) != 0)
 		return writer_fail(w, "making the lock", w->lock_name);
-	/* Another user could hold a lock file of their own forever.  One that this process created
-	   is its own, whatever owner and mode vfat, or NFS for root, gives it. */
+	/* Another user could hold their own lock file forever.  A lock file that this process
+	   created is trusted, whatever owner and mode vfat, or NFS for root, gives it. */
 	if (!w->made_lock && !is_own_lock(w, &st))
 		return fail_lock(w, &st);
 	if (os_flock(os, w->lock) != 0)
 		return errno == EWOULDBLOCK ? 1 : writer_fail(w, "locking", w->lock_name);
-	/* Its holder may have removed it before this process got it. */
+	/* The previous holder may have removed it before this process locked it. */
 	if (writer_look(w, w->lock_name, &now) != 0)
 		return errno == ENOENT ? 2 : writer_fail(w, "looking at the lock", w->lock_name);
 	return now.st_ino == st.st_ino && now.st_dev == st.st_dev ? 0 : 2;
@@ -176,14 +176,14 @@ static int lock_take(struct writer *w)
 	return rc;
 }
 
-/** Remove the lock, if it is held and is still the file of its name, and unlock it. */
+/** Remove the lock file, if it is held and the name still refers to it, and unlock it. */
 static void lock_drop(struct writer *w, bool held)
 {
 	struct os *os = w->file->os;
 	struct stat st, now;
 	if (!held && w->lock >= 0) {
 		bool known = os_fstatat(os, w->lock, "", &st) == 0;
-		/* On a file system without locks nobody else has locked it. */
+		/* On a file system without locks nobody else can have locked it. */
 		bool free = (w->made_lock || (known && is_own_lock(w, &st)))
 		            && (os_flock(os, w->lock) == 0
 		                || (w->made_lock && errno != EWOULDBLOCK));
@@ -213,7 +213,7 @@ static int write_all(const struct writer *w, int fd, const char *bytes, size_t l
 	return 0;
 }
 
-/** Write a file to disk, and check that it is what was written. */
+/** Write a file to disk, and check that it contains what was written. */
 static int settle(const struct writer *w, int fd, const char *bytes, size_t len, const char *name)
 {
 	if (os_fsync(w->file->os, fd) != 0)
@@ -227,7 +227,7 @@ static int settle(const struct writer *w, int fd, const char *bytes, size_t len,
 	return 0;
 }
 
-/** Remove what a killed run left at a name; only under the lock. */
+/** Remove a file that a killed run left under a name; call it only under the lock. */
 static int remove_left(const struct writer *w, const char *name)
 {
 	const struct replace *file = w->file;
@@ -258,7 +258,7 @@ int writer_make(const struct writer *w, const char *name, const char *bytes, siz
 	if (rc == 0)
 		rc = writer_keep(w, fd, name);
 	if (rc == 0 && times)
-		os_futimens(os, fd, times);   /* some file systems have no such times */
+		os_futimens(os, fd, times);   /* some file systems do not store these times */
 	if (rc == 0)
 		rc = settle(w, fd, bytes, len, name);
 	if (rc == 0)
@@ -274,7 +274,7 @@ int writer_rename(const struct writer *w, const char *from, const char *to)
 	int rc = os_rename(os, file->dirfd, from, to, RENAME_NOREPLACE);
 	if (rc == 0 || (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP))
 		return rc;
-	/* A file system without RENAME_NOREPLACE: a link replaces nothing. */
+	/* RENAME_NOREPLACE is not supported: link(2) does not replace files either. */
 	if (os_link(os, file->dirfd, from, to) != 0) {
 		if (errno == EEXIST)
 			return -1;
@@ -284,7 +284,7 @@ int writer_rename(const struct writer *w, const char *from, const char *to)
 	return 0;
 }
 
-/* All together. */
+/* The complete sequence. */
 
 /** The path of a name in the directory of the file. */
 static char *sibling(const struct replace *file, const char *name)
@@ -296,15 +296,15 @@ static char *sibling(const struct replace *file, const char *name)
 
 static int sync_dir(const struct writer *w)
 {
-	/* Some file systems cannot fsync a directory. */
+	/* Some file systems do not support fsync of a directory. */
 	if (os_fsync(w->file->os, w->dir) == 0 || errno == EINVAL || errno == ENOTSUP
 	    || errno == ENOSYS)
 		return 0;
 	return -1;
 }
 
-/** Whether the file that was taken out is the one that was read.  Its inode number is not
-    compared: an overlay may change it when it copies the file up. */
+/** Whether the file taken out is the one that was read.  Inode numbers are not compared: an overlay
+    may change them when it copies a file up. */
 static bool is_what_was_read(const struct writer *w)
 {
 	const struct replace *file = w->file;
@@ -316,7 +316,7 @@ static bool is_what_was_read(const struct writer *w)
 		return n < 0 ? errno == ENOENT : strcmp(text, file->link) == 0;
 	}
 	if (writer_look(w, w->new_name, &st) != 0)
-		return errno == ENOENT;   /* it was renamed, not exchanged */
+		return errno == ENOENT;   /* the file was renamed, not exchanged */
 	if (st.st_mode != file->st.st_mode || st.st_uid != file->st.st_uid
 	    || st.st_gid != file->st.st_gid)
 		return false;
@@ -328,10 +328,10 @@ static bool is_what_was_read(const struct writer *w)
 }
 
 /**
- * Put back the file that another process wrote at the same moment and that was taken out.
+ * Restore a file that another process wrote at the same moment and that was taken out.
  *
- * That process may have written again meanwhile, over the new file; then this comes out, and is
- * put back in turn, until what comes out is what was last put in.
+ * That process may have written again meanwhile, over the new file; then the exchange takes out
+ * that version, which is put back in turn, until the file taken out is the one last put in.
  *
  * @return 0, or -1 with errno.
  */
@@ -355,8 +355,8 @@ static int put_back(const struct writer *w)
 	return 0;
 }
 
-/** Put the new file in the place of the old one.  @return 0; -1 with errno; or 1 and the error:
-    it was done or undone. */
+/** Put the new file in the place of the old one.  @return 0; -1 with errno: nothing was changed; or
+    1 and the error: the exchange was done or undone. */
 static int rename_new(struct writer *w)
 {
 	struct replace *file = w->file;
@@ -364,7 +364,7 @@ static int rename_new(struct writer *w)
 	if (file->missing)
 		return writer_rename(w, w->new_name, file->name);
 	if (os_rename(os, file->dirfd, w->new_name, file->name, RENAME_EXCHANGE) != 0) {
-		/* Where names cannot be exchanged, rename; but not if the file is gone. */
+		/* If names cannot be exchanged, rename; but not if the file was removed. */
 		if (errno != ENOENT)
 			return os_rename(os, file->dirfd, w->new_name, file->name, 0);
 		replace_fail(w->error, RP_CHANGED, 0, "it was removed");
@@ -384,7 +384,7 @@ static int rename_new(struct writer *w)
 	return 1;
 }
 
-/** Keep the new file, which could not be put in its place. */
+/** Keep the new file after it could not be put in place. */
 static int fail_rename(struct writer *w)
 {
 	struct replace *file = w->file;
@@ -417,7 +417,7 @@ static int commit_locked(struct writer *w, const char *bytes, size_t len, bool b
 	char *path = w->made_backup ? sibling(file, w->backup_name) : NULL;
 	if (w->made_backup && !path)
 		return replace_fail(w->error, RP_ERROR, ENOMEM, "naming the backup");
-	/* Nothing slow from here to the rename. */
+	/* No slow operation from here to the rename. */
 	int rc = -1;
 	if (os_signals_wait(file->os, &file->signals))
 		replace_fail(w->error, RP_SIGNAL, 0, "before anything was changed");

@@ -38,7 +38,7 @@ bool path_is_done(const struct path_walk *walk)
 	return rest[strspn(rest, "/")] == '\0';
 }
 
-/** Shorten the place. */
+/** Truncate the text. */
 static void text_cut(struct path_walk *walk, size_t len)
 {
 	walk->text.len = len;
@@ -58,7 +58,7 @@ static bool text_up(struct path_walk *walk)
 
 enum step { STEP_END, STEP_NAME, STEP_UP };
 
-/** Take the next component that is not empty or ".". */
+/** Advance to the next component that is not empty or ".". */
 static enum step next_step(struct path_walk *walk)
 {
 	for (;;) {
@@ -84,7 +84,7 @@ static enum step next_step(struct path_walk *walk)
 	}
 }
 
-/** Put the target of a symlink in the place of the component at hand. */
+/** Replace the current component by the target of a symlink. */
 static int follow(struct path_walk *walk, const char *target)
 {
 	char *rest = NULL;

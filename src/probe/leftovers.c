@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of workers that may be abandoned: a directory that only root can use, with an empty
- * file for each, whose name is the record.
+ * The records of workers that may be abandoned: a directory that only root can use, with one empty
+ * file for each worker; the file name is the record.
  *
  *     /run/getmnt/BOOT-ID_MOUNT-ID_MAJOR:MINOR_PID_STARTTIME_OWNER_PIDNS
  *
- * A process is that of the record if it has the same start time (field 22 of /proc/PID/stat).
- * An ordinary user has a directory in $XDG_RUNTIME_DIR.
+ * A process matches a record if it has the same start time (field 22 of /proc/PID/stat).  An
+ * ordinary user has a directory in $XDG_RUNTIME_DIR.
  *
- * A container may share the directory with its host, and has its own process IDs.  The host sees
- * all processes, and finds one by its start time.  A container cannot see those of others: it
- * keeps their records, and counts them.
+ * A container may share the directory with its host, but has its own process IDs.  The host sees
+ * all processes, and finds a worker of a container by its start time.  A container cannot see the
+ * processes of others: it keeps their records, and counts them.
  */
 #include "probe/prober_impl.h"
 
@@ -32,16 +32,18 @@
 
 #define MEMORY_DIR "getmnt"
 
-#define INIT_PID_NS 0xEFFFFFFCu   /* linux/proc_ns.h: its inode; all processes are in it */
+#define INIT_PID_NS 0xEFFFFFFCu   /* inode of the initial namespace (linux/proc_ns.h), which
+                                     contains all processes */
 
 enum {
-	FILES_MAX = 4096,   /* files to read: more than a prober ever creates */
+	FILES_MAX = 4096,   /* the most files to read: more than a prober ever creates */
 	NAME_SIZE = 192,
 };
 
 int prober_room(const struct prober_use *uses, size_t n, uint32_t owner)
 {
-	/* Of this user, of all users but root, of all; with open questions, and without. */
+	/* Of this user, of all users but root, of all; index 0 includes open questions, 1 does
+	   not. */
 	size_t own[2] = {0}, users[2] = {0}, all[2] = {0};
 	for (size_t i = 0; i < n; ++i) {
 		for (int closed = 0; closed <= !uses[i].open; ++closed) {
@@ -78,7 +80,7 @@ void prober_self_init(struct os *os, struct prober_self *self)
 		self->pid_ns = st.ino;
 }
 
-/** Write the name of the parent directory.  @return whether there is one. */
+/** Write the name of the parent directory.  @return whether it exists for this user. */
 static bool memory_base(char base[PROBER_DIR_MAX])
 {
 	const char *named = geteuid() == 0 ? "/run" : secure_getenv("XDG_RUNTIME_DIR");
@@ -96,7 +98,7 @@ bool prober_memory_dir(char dir[PROBER_DIR_MAX])
 	return true;
 }
 
-/** Whether a directory belongs to a user, and has none of these mode bits. */
+/** Whether a directory belongs to a user and has none of the given mode bits. */
 static bool memory_is_own(struct os *os, int fd, uid_t uid, unsigned bits)
 {
 	struct k_statx st;
@@ -112,8 +114,8 @@ static int memory_open_step(void *arg, int at, const char *name)
 	               : os_openat(arg, at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 }
 
-/** Open the directory that the environment names, through no symlink: anybody may have set it.
-    @return a descriptor made with O_PATH, or -1. */
+/** Open the directory named by the environment, which is untrusted: follow no symlink.
+    @return an O_PATH descriptor, or -1. */
 static int memory_open_base(struct os *os, char *base)
 {
 	int top = os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
@@ -152,7 +154,7 @@ int prober_memory_open(struct os *os)
 	return fd;
 }
 
-/** Read the stat file of a process.  @named [out]  Whether it has the name of a prober. */
+/** Read the stat file of a process.  @named [out]  Whether its name is that of a prober. */
 static char memory_stat(struct os *os, const char *path, uint64_t *start, bool *named)
 {
 	char text[1024];
@@ -164,7 +166,7 @@ static char memory_stat(struct os *os, const char *path, uint64_t *start, bool *
 	                    : 0;
 	os_close(os, fd);
 	text[n > 0 ? n : 0] = '\0';
-	/* The second field is a name in parentheses, of any bytes. */
+	/* The second field is a name in parentheses, which may contain any bytes. */
 	char *at = strrchr(text, ')');
 	if (!at || at[1] != ' ')
 		return '\0';
@@ -199,13 +201,13 @@ int prober_record(struct os *os, int dir, const struct prober_self *self,
 	return fd < 0 && errno != EEXIST ? -1 : 0;
 }
 
-/** Whether a process is that of a record. */
+/** Whether a process matches a record. */
 static bool memory_lives(char state, uint64_t start, uint64_t now)
 {
 	return start == 0 ? state == 'D' : start == now && state != 'Z' && state != 'X';
 }
 
-/** The start times of all processes with the name of a prober. */
+/** The start times of all processes named like a prober. */
 struct memory_starts {
 	bool read;
 	bool failed;               /* the list may be incomplete */
@@ -241,7 +243,7 @@ static void memory_starts_read(struct os *os, struct memory_starts *starts)
 	starts->failed |= n < 0;
 }
 
-/** Whether a prober with a start time exists; true if that cannot be read. */
+/** Whether a prober with a start time exists; true if that cannot be determined. */
 static bool memory_exists(struct os *os, struct memory_starts *starts, uint64_t start)
 {
 	if (!starts->read)
@@ -253,7 +255,7 @@ static bool memory_exists(struct os *os, struct memory_starts *starts, uint64_t 
 	return starts->failed;
 }
 
-/** Parse a file name.  @return whether its process exists. */
+/** Parse a file name.  @return whether its process still exists. */
 static bool memory_read(struct os *os, const char *name, const struct prober_self *self,
                         struct memory_starts *starts, struct prober_left *left)
 {
@@ -262,12 +264,12 @@ static bool memory_read(struct os *os, const char *name, const struct prober_sel
 	int old = -1, end = -1;
 	size_t n = strcspn(name, "_");
 	*left = (struct prober_left){0};
-	/* From an earlier boot. */
+	/* Recorded in an earlier boot. */
 	if ((strlen(self->boot_id) != n || memcmp(name, self->boot_id, n) != 0)
 	    && strcmp(self->boot_id, PROBE_BOOT_ID_UNKNOWN) != 0
 	    && strncmp(name, unknown, sizeof(unknown) - 1) != 0)
 		return false;
-	/* An older version has no last two fields. */
+	/* Records of older versions lack the last two fields. */
 	int fields = sscanf(name + n, "_%" SCNu64 "_%u:%u_%d_%" SCNu64 "%n_%u_%" SCNu64 "%n", &key,
 	                    &left->dev_major, &left->dev_minor, &left->pid, &start, &old,
 	                    &left->owner, &pid_ns, &end);
@@ -279,8 +281,8 @@ static bool memory_read(struct os *os, const char *name, const struct prober_sel
 	if (pid_ns != self->pid_ns && pid_ns != 0 && self->pid_ns != 0)
 		return self->pid_ns != INIT_PID_NS || memory_exists(os, starts, start);
 	char state = prober_process(os, left->pid, &now);
-	/* Without /proc, assume that any process with this ID is it: better not to touch the mount
-	   than to leave another process each time. */
+	/* Without /proc, assume that any process with this ID matches: it is better not to access
+	   the mount than to leave one more process in every run. */
 	if (state == '\0')
 		return os_kill(os, left->pid, 0) == 0 || errno != ESRCH;
 	return memory_lives(state, start, now);

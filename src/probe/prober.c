@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The client: sends questions, receives answers.
+ * The client side: sends questions, receives answers.
  */
 #include "probe/prober.h"
 
@@ -14,38 +14,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds to wait for the supervisor's last message (it takes 0.2, and 2 more if a worker does not
-   die), and after it, or after a kill, for the process to end. */
+/* Seconds to wait for the supervisor's last message (it needs 0.2, and 2 more if a worker does not
+   die); and after that message, or a kill, for the process to end. */
 static const double END_WITHIN = 4;
 static const double REAP_WITHIN = 0.5;
 
-/* A supervisor that sends nothing for the time of a question, twice (a worker may have got no
-   processor), and these seconds counts as stopped. */
+/* The supervisor is considered stopped after silence for twice the timeout of a question (a worker
+   may have been without a processor) plus these seconds. */
 static const double QUIET = 2;
 
 enum {
-	WAITS_MAX = 100,       /* calls of poll(2) for one answer */
+	WAITS_MAX = 100,       /* calls of poll(2) per answer */
 	LOCK_MS = 50,
 };
 
-/* Seconds beyond the time of a question to wait for another prober's lock. */
+/* Seconds, in addition to the timeout of a question, to wait for another prober's lock. */
 static const double LOCK_WITHIN = 3;
 
 struct prober {
 	struct os *os;
 	int sock;
-	int pid;                   /* of the supervisor */
+	int pid;                   /* the supervisor */
 	double timeout;            /* of a question */
 	double quiet;              /* seconds of silence after which the supervisor is suspect */
-	double since;              /* the time of the last message, either way */
-	bool continued;            /* SIGCONT was sent since then */
-	bool stopped;              /* without effect */
+	double since;              /* the time of the last message, in either direction */
+	bool continued;            /* SIGCONT was sent after that */
+	bool stopped;              /* SIGCONT had no effect */
 	struct prober_self self;
-	struct prober_left *left;  /* of former runs */
+	struct prober_left *left;  /* processes of earlier runs */
 	size_t nleft;
-	struct prober_use *uses;   /* of nleft former runs, then of this one; room for PROBER_MAX */
+	struct prober_use *uses;   /* of nleft processes of earlier runs, then of this run; room for
+	                              PROBER_MAX */
 	size_t nuses;
-	int memory;                /* the directory of the records, locked; -1 */
+	int memory;                /* the directory of the records, locked; or -1 */
 };
 
 struct prober *prober_new(struct os *os, double timeout)
@@ -81,7 +82,7 @@ failed:
 	return NULL;
 }
 
-/** Send a message that is only a tag, with a descriptor or -1.  @return 0, or -1. */
+/** Send a message that consists of a tag and a descriptor, or -1.  @return 0, or -1. */
 static int prober_send_tag(struct prober *prober, uint32_t tag, int fd)
 {
 	struct probe_question message = {.tag = tag};
@@ -98,7 +99,7 @@ int prober_permit_cgroups(struct prober *prober)
 	return prober_send_tag(prober, PROBE_CGROUPS, -1);
 }
 
-/** Count the processes that earlier runs left.  @return 0, or -1 (ENOMEM). */
+/** Count the processes that earlier runs left behind.  @return 0, or -1 (ENOMEM). */
 static int prober_count_left(struct prober *prober)
 {
 	struct prober_use *uses = realloc(prober->uses,
@@ -136,7 +137,7 @@ int prober_lock(struct prober *prober, double deadline)
 	prober->nleft = (size_t)n;
 	if (prober_count_left(prober) != 0)
 		goto failed;
-	/* The supervisor holds the lock as long as it lives; it may outlive this process. */
+	/* The supervisor holds the lock while it lives; it may outlive this process. */
 	if (prober_send_tag(prober, PROBE_MEMORY, fd) != 0) {
 		errno = EPIPE;
 		goto failed;
@@ -176,8 +177,8 @@ int prober_ask(struct prober *prober, const struct probe_question *question)
 	return rc;
 }
 
-/** Close the question of an answer.  A hung one counts until the end of the run even if its
-    process was killed: it limits the time that one user's mounts can take. */
+/** Close the answered question.  A hung mount counts until the end of the run even if its process
+    was killed, which limits the time that the mounts of one user can take. */
 static void prober_close(struct prober *prober, const struct probe_answer *answer)
 {
 	for (size_t i = prober->nleft; i < prober->nuses; ++i) {
@@ -191,7 +192,7 @@ static void prober_close(struct prober *prober, const struct probe_answer *answe
 	}
 }
 
-/** Receive a message.  @return its size, or as os_recv(). */
+/** Receive a message.  @return as os_recv(). */
 static ssize_t prober_receive(struct prober *prober, struct probe_answer *answer)
 {
 	ssize_t n = os_recv(prober->os, prober->sock, answer, sizeof(*answer), NULL, false);
@@ -206,7 +207,7 @@ static ssize_t prober_receive(struct prober *prober, struct probe_answer *answer
 	return n;
 }
 
-/** Wait for a message until a moment.  @return whether there is one. */
+/** Wait for a message until a time.  @return whether one has arrived. */
 static bool prober_wait(struct prober *prober, double until)
 {
 	struct pollfd fd = {.fd = prober->sock, .events = POLLIN};
@@ -217,7 +218,7 @@ static bool prober_wait(struct prober *prober, double until)
 	       > 0;
 }
 
-/** Continue a supervisor that was stopped. */
+/** Send SIGCONT to a supervisor that may be stopped. */
 static void prober_continue(struct prober *prober)
 {
 	os_kill(prober->os, prober->pid, SIGCONT);
@@ -243,7 +244,7 @@ int prober_answer(struct prober *prober, struct probe_answer *answer, double dea
 			return 0;
 		if (now < end)
 			continue;
-		/* Perhaps it was stopped by a signal. */
+		/* A signal may have stopped it. */
 		if (prober->continued) {
 			prober->stopped = true;
 			errno = EPIPE;
@@ -286,7 +287,7 @@ void prober_free(struct prober *prober)
 {
 	if (!prober)
 		return;
-	/* If this fails, closing the socket has the same effect. */
+	/* If this fails, closing the socket below has the same effect. */
 	bool is_shut = !prober->stopped && os_shutdown(prober->os, prober->sock) == 0;
 	bool ended = is_shut && prober_wait_end(prober);
 	if (is_shut && !ended) {
@@ -294,12 +295,12 @@ void prober_free(struct prober *prober)
 		ended = prober_wait_end(prober);
 	}
 	os_close(prober->os, prober->sock);
-	/* Its workers are killed when it ends: os_detach(). */
+	/* The kernel kills its workers when it ends: os_detach(). */
 	if (!ended || !os_reap(prober->os, prober->pid, REAP_WITHIN, NULL)) {
 		os_kill(prober->os, prober->pid, SIGKILL);
 		os_reap(prober->os, prober->pid, REAP_WITHIN, NULL);
 	}
-	/* Now the processes that it left are recorded. */
+	/* From here on, all processes left behind are recorded. */
 	os_close(prober->os, prober->memory);
 	free(prober->uses);
 	free(prober->left);

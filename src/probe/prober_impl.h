@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the files of the prober share.
+ * Shared by the files of the prober.
  */
 #ifndef GM_PROBE_PROBER_IMPL_H
 #define GM_PROBE_PROBER_IMPL_H
@@ -10,9 +10,10 @@
 /** The longest path in a question, with its NUL. */
 enum { PROBE_PATH_MAX = 60000 };
 
-/** A question as a message: the receiver uses the texts, its path and device, each with a NUL;
-    device is NULL if there is none.  Other messages are only a tag: PROBE_ROOT with the root,
-    PROBE_MEMORY with the directory of the records, PROBE_CGROUPS to permit moving processes. */
+/** A question as a message, followed by path and device, each with a NUL; the receiver sets the
+    pointers, device to NULL if there is none.  Other messages consist of a tag: PROBE_ROOT with the
+    root, PROBE_MEMORY with the directory of the records, PROBE_CGROUPS to permit moving
+    processes. */
 struct probe_message {
 	struct probe_question question;
 	char text[PROBE_PATH_MAX + 256];
@@ -22,7 +23,7 @@ struct probe_message {
 #define PROBE_MEMORY  (UINT32_MAX - 1)
 #define PROBE_CGROUPS (UINT32_MAX - 2)
 
-/** Put the counts of a process into an answer. */
+/** Store the counts of a process in an answer. */
 static inline void prober_counts(struct probe_answer *answer, const struct os *os)
 {
 	for (int i = 0; i < OS_NCALLS; ++i)
@@ -32,7 +33,7 @@ static inline void prober_counts(struct probe_answer *answer, const struct os *o
 enum { PROBE_BOOT_ID_MAX = 40 };
 #define PROBE_BOOT_ID_UNKNOWN "unknown"
 
-/** The parts that all records of a run share. */
+/** The fields that all records of a run share. */
 struct prober_self {
 	char boot_id[PROBE_BOOT_ID_MAX];
 	uint64_t pid_ns;     /* inode of the PID namespace; 0: unknown */
@@ -40,7 +41,7 @@ struct prober_self {
 
 /** Run the supervisor.
     @owner  Its end of the socket to the run.
-    @os     Counts of its own. */
+    @os     Its own counts start at 0. */
 _Noreturn void prober_supervise(const struct os *os, int owner, double timeout,
                                 const struct prober_self *self);
 
@@ -53,22 +54,22 @@ struct prober_left {
 	uint32_t dev_major, dev_minor;
 	int32_t pid;
 	uint32_t owner;
-	int64_t since;       /* when it was recorded: mtime of the file; 0 */
+	int64_t since;       /* when it was recorded: mtime of the file; 0: unknown */
 };
 
 /** A process that counts towards the limits. */
 struct prober_use {
 	uint32_t owner;
 	uint32_t tag;        /* of the question, while it is open */
-	bool open;           /* the answer may still come */
+	bool open;           /* the answer is outstanding */
 };
 
-/** Whether one more mount of an owner may be touched.  Pure.
-    @return 0; EDQUOT: not before processes have ended; EBUSY: not before an open question is
+/** Whether one more mount of an owner may be accessed.  Pure.
+    @return 0; EDQUOT: only after processes have ended; EBUSY: only after an open question is
     answered. */
 int prober_room(const struct prober_use *uses, size_t n, uint32_t owner);
 
-/** Read the parts that all records of this run share. */
+/** Determine the fields that all records of this run share. */
 void prober_self_init(struct os *os, struct prober_self *self);
 
 /** Open the directory of the records, creating it if necessary.
@@ -82,14 +83,14 @@ int prober_memory_open(struct os *os);
 ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self,
                       struct prober_left **left);
 
-/** The state of a process, field 3 of /proc/PID/stat (proc(5)).
+/** Get the state of a process, field 3 of /proc/PID/stat (proc(5)).
     @start [out]  When it was started, in clock ticks since boot; 0: unknown.
-    @return a letter; '\0': unknown, or it does not exist. */
+    @return a letter; '\0': unknown, or the process does not exist. */
 char prober_process(struct os *os, int32_t pid, uint64_t *start);
 
-/** Write the record of a worker, or remove it.  Allocates nothing.
+/** Write or remove the record of a worker.  Allocates nothing.
     @start  From prober_process().
-    @return 0, or -1.  Errors: those of openat(2); of unlinkat(2). */
+    @return 0, or -1.  Errors: those of openat(2) and unlinkat(2). */
 int prober_record(struct os *os, int dir, const struct prober_self *self,
                   const struct probe_question *question, int32_t pid, uint64_t start, bool remove);
 

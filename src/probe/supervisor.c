@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The supervisor keeps the deadlines.
+ * The supervisor enforces the deadlines.
  *
- * It takes a question only when a worker is free, so that questions wait in the socket.  A new
- * worker is forked only when all others have been busy for a moment: one if every mount answers,
- * two hundred if two hundred servers are dead, which are then waited for at the same time.
+ * It accepts a question only when a worker is free, so that questions wait in the socket.  A new
+ * worker is forked only when all others have been busy for a moment: one worker if every mount
+ * responds, two hundred if two hundred servers are dead, which are then waited for simultaneously.
  *
- * Nothing here may block but poll(2), and nothing is allocated: the caller may have had threads.
+ * Nothing here may block except poll(2), and nothing is allocated: the caller may have had threads.
  */
 #include "os/process.h"
 #include "probe/prober_impl.h"
@@ -19,10 +19,13 @@
 
 /* Seconds. */
 static const double GROW_AFTER = 0.002;   /* a worker that takes longer is busy */
-static const double DIES_WITHIN = 0.2;    /* a killed worker that still sleeps is abandoned */
-static const double STARVES = 2;          /* ... one that does not sleep waits for a processor */
+static const double DIES_WITHIN = 0.2;    /* a killed worker that still sleeps after this time is
+                                             abandoned */
+static const double STARVES = 2;          /* a worker that is not asleep has this time to get a
+                                             processor */
 
-static const double REAP_EVERY = 0.001;   /* a worker that closed its socket will soon end */
+static const double REAP_EVERY = 0.001;   /* interval for reaping a worker that closed its socket
+                                             and will soon end */
 
 enum { EMPTY_READS_MAX = 100 };
 
@@ -31,45 +34,46 @@ enum worker_state { WORKER_IDLE, WORKER_BUSY, WORKER_KILLED };
 struct worker {
 	int pid, sock;
 	enum worker_state state;
-	bool cancelled;                /* nobody waits for the answer */
-	bool extended;                 /* its time was extended, which is done once */
-	bool invalid;                  /* it sent an invalid message: read no more */
+	bool cancelled;                /* the answer is no longer needed */
+	bool extended;                 /* the deadline was extended, at most once */
+	bool invalid;                  /* it sent an invalid message: do not read from it any
+	                                  more */
 	bool closed;                   /* it has closed its socket */
 	bool recorded;                 /* a record of its question exists */
-	unsigned empty_reads;          /* although poll(2) reported data */
+	unsigned empty_reads;          /* reads without data although poll(2) reported data */
 	double until;                  /* when it is killed or abandoned */
 	uint64_t start;                /* prober_process(); 0 */
-	struct probe_question question;  /* without its texts */
+	struct probe_question question;  /* path and device are NULL */
 	struct probe_answer seen;      /* its message that it identified the mount */
 };
 
 struct supervisor {
 	struct os os;
 	const struct prober_self *self;
-	double timeout;                /* of a question */
+	double timeout;                /* seconds for a question */
 	int owner;                     /* the socket to the run, which may have ended */
-	bool ending;                   /* the run wants no more */
+	bool ending;                   /* the run needs no more answers */
 	bool lost;                     /* a message to the run was lost */
 	int root;                      /* -1: "/" */
-	int memory;                    /* the directory of the records; -1 */
-	int unrecordable;              /* a record could not be removed: an errno value */
-	bool cgroups;                  /* permitted */
+	int memory;                    /* the directory of the records, or -1 */
+	int unrecordable;              /* errno of failing to remove a record, or 0 */
+	bool cgroups;                  /* moving processes is permitted */
 	struct worker workers[PROBER_MAX];
 	unsigned n;
-	unsigned empty_reads;          /* as for a worker */
-	size_t held;                   /* bytes of the question that waits for a worker; 0 */
+	unsigned empty_reads;          /* as in struct worker */
+	size_t held;                   /* size of the question that waits for a worker, or 0 */
 	double last_given;             /* when a question was last sent to a worker */
 	struct probe_message message;
 };
 
 static void super_send_answer(struct supervisor *super, const struct probe_answer *answer)
 {
-	/* The run would wait for a lost answer; the end of the socket is an answer too. */
+	/* The run would wait for the lost answer; closing the socket ends that wait. */
 	super->lost |= os_send(&super->os, super->owner, answer, sizeof(*answer), NULL, 0, -1, true)
 	               != 0;
 }
 
-/** Record what a worker is about to touch.  @return 0, or an error. */
+/** Record what a worker is about to access.  @return 0, or an error number. */
 static int super_record(struct supervisor *super, struct worker *worker)
 {
 	if (super->memory < 0 || super->unrecordable)
@@ -82,7 +86,7 @@ static int super_record(struct supervisor *super, struct worker *worker)
 	return worker->recorded ? 0 : errno;
 }
 
-/** A worker has answered, or died. */
+/** Remove the record of a worker that has answered or died. */
 static void super_unrecord(struct supervisor *super, struct worker *worker)
 {
 	if (worker->recorded
@@ -94,14 +98,14 @@ static void super_unrecord(struct supervisor *super, struct worker *worker)
 	worker->recorded = false;
 }
 
-/** Remove a worker; the last one takes its place. */
+/** Remove a worker from the array; the last worker moves to its place. */
 static void super_remove(struct supervisor *super, struct worker *worker)
 {
 	os_close(&super->os, worker->sock);
 	*worker = super->workers[--super->n];
 }
 
-/** Fork a worker.  @return it, or NULL. */
+/** Fork a worker.  @return the worker, or NULL. */
 static struct worker *super_fork(struct supervisor *super)
 {
 	int sock, self = os_getpid();
@@ -113,7 +117,7 @@ static struct worker *super_fork(struct supervisor *super)
 	if (pid < 0)
 		return NULL;
 	if (pid == 0) {
-		/* These may use up all descriptors. */
+		/* The sockets of the other workers may use up all descriptors. */
 		for (unsigned i = 0; i < super->n; ++i)
 			os_close(&super->os, super->workers[i].sock);
 		os_close(&super->os, super->owner);
@@ -166,8 +170,8 @@ static void super_kill(struct supervisor *super, struct worker *worker, double n
 	worker->until = now + DIES_WITHIN;
 }
 
-/** See whether a worker that has closed its socket has died: because it was to, or of
-    something else.  @return whether that is so, and it was dropped. */
+/** Check whether a worker that has closed its socket has died, killed or not; if so, remove it.
+    @return whether it was removed. */
 static bool super_reap(struct supervisor *super, struct worker *worker)
 {
 	if (!worker->closed || !os_reap(&super->os, worker->pid, 0, NULL))
@@ -179,7 +183,7 @@ static bool super_reap(struct supervisor *super, struct worker *worker)
 	return true;
 }
 
-/** Receive from a worker.  @return whether it still exists. */
+/** Receive a message from a worker.  @return whether the worker still exists. */
 static bool super_receive_answer(struct supervisor *super, struct worker *worker)
 {
 	struct probe_answer answer = {.how = PROBE_SEEN};
@@ -209,7 +213,7 @@ static bool super_receive_answer(struct supervisor *super, struct worker *worker
 		};
 		super_send_answer(super, &none);
 	}
-	/* An invalid message, or its end: nobody waits for it. */
+	/* An invalid message, or the end of the socket: no answer will come. */
 	if (worker->state != WORKER_KILLED) {
 		worker->cancelled = true;
 		super_kill(super, worker, os_now());
@@ -219,7 +223,7 @@ static bool super_receive_answer(struct supervisor *super, struct worker *worker
 	return !super_reap(super, worker);
 }
 
-/** Keep the deadline of a worker.  @return whether it still exists. */
+/** Enforce the deadline of a worker.  @return whether the worker still exists. */
 static bool super_keep_deadline(struct supervisor *super, struct worker *worker, double now)
 {
 	if (super_reap(super, worker))
@@ -229,7 +233,7 @@ static bool super_keep_deadline(struct supervisor *super, struct worker *worker,
 	uint64_t start;
 	char state = prober_process(&super->os, worker->pid, &start);
 	if (worker->state == WORKER_BUSY) {
-		/* Not asleep, but without a processor: the machine is busy. */
+		/* The worker is not asleep but lacks a processor: the machine is busy. */
 		if (state == 'R' && !worker->extended) {
 			worker->extended = true;
 			worker->until = now + super->timeout;
@@ -241,7 +245,7 @@ static bool super_keep_deadline(struct supervisor *super, struct worker *worker,
 	bool stuck = state == 'D' || state == '\0';
 	super_report_hung(super, worker, stuck);
 	if (!stuck && !worker->extended) {
-		/* It will die: no record is needed. */
+		/* It will die: it needs no record. */
 		worker->extended = worker->cancelled = true;
 		worker->until = now + STARVES;
 		return true;
@@ -264,7 +268,7 @@ static void super_cancel_all(struct supervisor *super, double now)
 }
 
 /** Send the question in super->message to a worker.
-    @return how it went: PROBE_END, or why not. */
+    @return PROBE_END for success, or the reason of the failure. */
 static enum probe_how super_send_question(struct supervisor *super, struct worker *worker,
                                           size_t size)
 {
@@ -288,9 +292,9 @@ static enum probe_how super_send_question(struct supervisor *super, struct worke
 	return PROBE_END;
 }
 
-/** Send the pending question to a worker.  If none can be forked it waits for a busy one, and
-    fails if there is none.
-    @idle  An idle worker; NULL: one is forked. */
+/** Send the pending question to a worker.  If no worker can be forked, the question waits for a
+    busy worker, or fails if there is none.
+    @idle  An idle worker; NULL: fork one. */
 static void super_dispatch(struct supervisor *super, struct worker *idle, size_t size)
 {
 	enum probe_how how = idle ? super_send_question(super, idle, size) : PROBE_NOT_MADE;
@@ -310,8 +314,8 @@ static void super_dispatch(struct supervisor *super, struct worker *idle, size_t
 		super_send_answer(super, &none);
 }
 
-/** Take a question from the run.
-    @idle  An idle worker; NULL: one is forked.
+/** Receive a question from the run.
+    @idle  An idle worker; NULL: fork one.
     @return whether the run may send more. */
 static bool super_receive_question(struct supervisor *super, struct worker *idle)
 {
@@ -328,7 +332,7 @@ static bool super_receive_question(struct supervisor *super, struct worker *idle
 		int *place = tag == PROBE_ROOT ? &super->root : &super->memory;
 		os_close(&super->os, *place);
 		*place = passed;
-		return passed >= 0;   /* else no descriptor was free */
+		return passed >= 0;   /* -1: no descriptor was free */
 	}
 	os_close(&super->os, passed);
 	if (tag == PROBE_CGROUPS)
@@ -338,14 +342,14 @@ static bool super_receive_question(struct supervisor *super, struct worker *idle
 	return true;
 }
 
-/** Milliseconds to a moment, rounded up. */
+/** Milliseconds until a time, rounded up. */
 static int milliseconds_until(double now, double until)
 {
 	double left = (until - now) * 1e3;
 	return left <= 0 ? 0 : left > 1e6 ? 1000000 : (int)left + 1;
 }
 
-/** One turn.  @return whether there is more to do. */
+/** One iteration.  @return whether there is more to do. */
 static bool super_turn(struct supervisor *super)
 {
 	struct pollfd fds[PROBER_MAX + 1];
@@ -357,7 +361,7 @@ static bool super_turn(struct supervisor *super)
 	}
 	for (unsigned i = 0; i < super->n; ++i) {
 		struct worker *worker = &super->workers[i];
-		/* Its end is reported in any case. */
+		/* poll(2) reports the end of the socket in any case. */
 		fds[i] = (struct pollfd){.fd = worker->closed ? -1 : worker->sock,
 		                         .events = worker->invalid ? 0 : POLLIN};
 		if (worker->closed && now + REAP_EVERY < next)
@@ -388,7 +392,7 @@ static bool super_turn(struct supervisor *super)
 	if (ready < 0 || (ready == 0 && os_now() < next && ++super->empty_reads == EMPTY_READS_MAX))
 		return false;
 
-	/* Before workers are dropped, which moves them. */
+	/* Do this before workers are removed, which moves them. */
 	if (!super->ending && fds[n].revents) {
 		bool more = may && !(fds[n].revents & POLLRDHUP);
 		if (!more || !super_receive_question(super, idle)) {
@@ -397,7 +401,7 @@ static bool super_turn(struct supervisor *super)
 		}
 	}
 	now = os_now();
-	/* From the last: one that is dropped is replaced by one already seen. */
+	/* Backwards: a removed worker is replaced by one that was already handled. */
 	for (unsigned i = n; i-- > 0;) {
 		struct worker *worker = &super->workers[i];
 		if (fds[i].revents && !super_receive_answer(super, worker))
@@ -410,7 +414,7 @@ static bool super_turn(struct supervisor *super)
 void prober_supervise(const struct os *os, int owner, double timeout,
                       const struct prober_self *self)
 {
-	/* Too big for the stack; there is one in each process. */
+	/* static: too large for the stack; each process has one. */
 	static struct supervisor super;
 	super.os = *os;
 	super.self = self;

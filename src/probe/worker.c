@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worker touches the mount.
+ * The worker accesses the mount.
  *
- * First it opens the name with O_PATH, and identifies the mount by statx with mask 0; if it is
- * another mount than the one in the question, it stops.  Then it does what only the file system can
+ * First it opens the name with O_PATH, and identifies the mount by statx with mask 0; if it is not
+ * the mount in the question, it stops.  Then it performs operations that only the file system can
  * answer: attributes that are not cached, sizes, and the first entries of the directory, which an
- * overlay reads from every layer; last it reads a block of the device, past the page cache.
+ * overlay reads from every layer.  Finally it reads a block of the device, bypassing the page
+ * cache.
  *
- * EACCES is an answer; ENOTSUP and the like are not.
+ * EACCES is a response of the file system; ENOTSUP and similar errors are not.
  */
 #include "os/process.h"
 #include "path/resolve.h"
@@ -36,7 +37,7 @@ struct work {
 	struct probe_answer answer;
 };
 
-/** Whether a directory has an entry, without asking for it by name. */
+/** Whether a directory has an entry, without looking up its name. */
 static bool work_lists(struct work *work, int at, const char *name)
 {
 	static _Alignas(8) char entries[32768];
@@ -54,12 +55,12 @@ static bool work_lists(struct work *work, int at, const char *name)
 	return found;
 }
 
-/** Open a name in an automount directory.  A missing name would wake the automounter, so only
-    cached names are opened; a mount point always is one.  Before Linux 5.12 the directory is
-    read first; a name that expires at that moment wakes the automounter. */
+/** Open a name in an automount directory.  A missing name would trigger the automounter, so only
+    cached names are opened, which mount points always are.  Before Linux 5.12 the directory is read
+    first; a name that expires at that moment triggers the automounter. */
 static int work_open_key(struct work *work, int at, const char *name)
 {
-	/* EAGAIN also means that some mount came or went meanwhile. */
+	/* EAGAIN can also mean that some mount appeared or disappeared meanwhile. */
 	int fd = -1;
 	for (int i = 0; i < CACHED_TRIES && fd < 0 && (i == 0 || errno == EAGAIN); ++i)
 		fd = os_openat2(&work->os, at, name, O_PATH | O_NOFOLLOW, RESOLVE_CACHED);
@@ -75,8 +76,8 @@ static int work_open_key(struct work *work, int at, const char *name)
 	return -1;
 }
 
-/** Open one component.  An O_PATH descriptor of a name that exists, and whose mount has gone,
-    wakes no automounter. */
+/** Open one component.  An O_PATH descriptor does not trigger an automounter if the name exists but
+    its mount was removed. */
 static int work_open_step(void *arg, int at, const char *name)
 {
 	struct work *work = arg;
@@ -87,7 +88,7 @@ static int work_open_step(void *arg, int at, const char *name)
 	return os_openat(&work->os, at, name, O_PATH | O_NOFOLLOW);
 }
 
-/** Open a name that is longer than the kernel takes, or passes an automount directory. */
+/** Open a name that is longer than the kernel accepts, or passes an automount directory. */
 static int work_open_steps(struct work *work, const char *path)
 {
 	struct os *os = &work->os;
@@ -98,7 +99,7 @@ static int work_open_steps(struct work *work, const char *path)
 	return fd;
 }
 
-/** Open a name with O_PATH, through no symlink. */
+/** Open a name with O_PATH, without following symlinks. */
 static int work_open(struct work *work, char *path)
 {
 	bool steps = work->question->flags & PROBE_STEPS || strlen(path) >= PATH_MAX
@@ -111,7 +112,7 @@ static int work_open(struct work *work, char *path)
 	                  RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
-/** Whether this is the mount that the question names. */
+/** Whether this is the mount named in the question. */
 static bool work_shows(const struct work *work, const struct k_statx *st)
 {
 	const struct probe_question *question = work->question;
@@ -123,7 +124,7 @@ static bool work_shows(const struct work *work, const struct k_statx *st)
 	       || (st->dev_major == question->dev_major && st->dev_minor == question->dev_minor);
 }
 
-/** Read the first entries of a directory.  @return 0, or an error. */
+/** Read the first entries of a directory.  @return 0, or an error number. */
 static int work_read_dir(struct work *work, int at)
 {
 	static _Alignas(8) char entries[32768];
@@ -139,7 +140,7 @@ static int work_read_dir(struct work *work, int at)
 	return error;
 }
 
-/** Read a block of the device.  @return 0, or an error. */
+/** Read a block of the device.  @return 0, or an error number. */
 static int work_read_device(struct work *work, const char *device)
 {
 	static _Alignas(BLOCK) char block[BLOCK];
@@ -158,13 +159,13 @@ static int work_read_device(struct work *work, const char *device)
 	return error;
 }
 
-/** Whether an error means that the operation does not exist. */
+/** Whether an error means that the operation is not supported. */
 static bool work_unknown(int error)
 {
 	return error == ENOSYS || error == EOPNOTSUPP || error == ENOTTY;
 }
 
-/** Touch the mount.  @return 0, or the first error. */
+/** Access the mount.  @return 0, or the first error number. */
 static int work_touch(struct work *work, int fd, const char *device)
 {
 	struct os *os = &work->os;
