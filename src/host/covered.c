@@ -13,7 +13,7 @@
 
 enum { ENTRIES = 32 * 1024, ENTRY_MAX = 512 };   /* bytes of one read; of one entry */
 
-/** Open the root of a mount by its name, and check that it is this mount.
+/** Open the root of a mount by its name, and check that it is that mount.
     @return an O_PATH descriptor, or -1. */
 static int open_mount(struct host *host, uint32_t node)
 {
@@ -36,7 +36,7 @@ static int open_mount(struct host *host, uint32_t node)
 /** Clone a mount.  @return an O_PATH descriptor, or -1. */
 static int clone_mount(struct host *host, uint32_t node)
 {
-	/* In another root the name leads elsewhere. */
+	/* With another root the name would lead to another place. */
 	if (!host->in.own || host->in.paths.node_blocks(host->in.paths.arg, node))
 		return -1;
 	int fd = open_mount(host, node);
@@ -47,7 +47,7 @@ static int clone_mount(struct host *host, uint32_t node)
 	return clone;
 }
 
-/** Whether a name is that of an empty file that keeps a directory in an archive. */
+/** Whether a file name is that of an empty file that keeps a directory in an archive. */
 static bool keeps_directory(const char *name)
 {
 	static const char *const keepers[] = {".keep", ".keepme", ".keepdir", ".gitkeep",
@@ -76,7 +76,7 @@ static int count(struct os *os, int fd, struct host_covered *covered)
 			return -1;
 		++covered->count;
 	}
-	/* A broken file system may return an invalid entry. */
+	/* A broken file system may return invalid entries. */
 	if (at < (size_t)n)
 		return 0;
 	covered->more = (size_t)n > sizeof(entries) - ENTRY_MAX;
@@ -84,7 +84,7 @@ static int count(struct os *os, int fd, struct host_covered *covered)
 	return 0;
 }
 
-/** Look at one directory.  @return 0, or -1 (ENOMEM). */
+/** Read one directory.  @return 0, or -1 (ENOMEM). */
 static int look(struct os *os, int clone, struct host_covered *covered)
 {
 	const uint64_t within = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS

@@ -36,7 +36,7 @@ bool host_is_protected(void *arg, const struct mount *mount)
 	       && devmap_protected(devs, major, minor);
 }
 
-/** The number of the block device at a path that was followed.  @return whether it is one. */
+/** The number of the block device at a resolved path.  @return whether it is a block device. */
 static bool block_number(struct host *host, const struct strbuf *place, uint32_t *major,
                          uint32_t *minor)
 {
@@ -72,7 +72,7 @@ int host_swap_device(void *arg, const char *name, struct fstab_device *device)
 
 enum { TAG_UUID, TAG_LABEL, TAG_PARTUUID, TAG_PARTLABEL, TAGS };
 
-/** The tag of a name of n bytes, or -1. */
+/** The tag with a name of n bytes, or -1. */
 static int tag_named(const char *name, size_t n)
 {
 	static const char *const names[TAGS] = {"UUID", "LABEL", "PARTUUID", "PARTLABEL"};
@@ -103,7 +103,7 @@ static void count_tag(struct host *host, uint32_t device, int tag, const char *v
 /** The value of a tag of a device, or NULL. */
 static const char *tag_value(const struct devmap_tags *tags, int tag)
 {
-	/* A tag that was not verified may be a leftover of an old file system. */
+	/* UUID and LABEL that were not verified may be left over from an old file system. */
 	bool known = tags->known == DEVMAP_KNOWN || tag >= TAG_PARTUUID;
 	const char *const values[] = {tags->uuid, tags->label, tags->partuuid, tags->partlabel};
 	return known ? values[tag] : NULL;
@@ -128,7 +128,7 @@ static void count_tags(struct host *host)
 	}
 }
 
-/** Whether two devices with the same UUID are members of one file system, and not copies. */
+/** Whether two devices with the same UUID are members of one file system, not copies. */
 static bool are_one(const struct devmap_tags *a, const struct devmap_tags *b)
 {
 	if (!a->type || !b->type || strcmp(a->type, b->type) != 0 || !a->uuid || !b->uuid
@@ -142,8 +142,8 @@ static bool are_one(const struct devmap_tags *a, const struct devmap_tags *b)
 	return strcmp(a->type, "bcachefs") == 0;
 }
 
-/** Count the devices of a tag without members of others, and members of one file system once. If
-    all are members, the tag is that of the device which they form. */
+/** Count the devices that have a tag, without members of other devices, and with the members of one
+    file system counted once.  If all are members, the tag is that of the device that they form. */
 static void sort_out(struct host *host, int tag, const char *value, struct host_tag *found)
 {
 	uint32_t *alone = malloc(found->count * sizeof(*alone));
@@ -210,7 +210,7 @@ bool host_device_number(struct host *host, const char *path, uint32_t *major, ui
 	return is;
 }
 
-/** Fill in a device by its number. */
+/** Fill a device by its number. */
 static void fill_device(struct host *host, uint32_t major, uint32_t minor,
                         struct fstab_device *device)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors that file systems report in /sys.  No file system is touched.
+ * Errors that file systems report in /sys.  No file system is accessed.
  */
 #include "host/host.h"
 
@@ -43,7 +43,7 @@ static const char *keep(struct reader *r)
 	return kept;
 }
 
-/** Read a number of a file in /sys/fs; -1: not known. */
+/** Read a number from a file in /sys/fs; -1: unknown. */
 __attribute__((format(printf, 2, 3)))
 static long read_number(struct reader *r, const char *format, ...)
 {
@@ -55,7 +55,7 @@ static long read_number(struct reader *r, const char *format, ...)
 	return n < (int)sizeof(path) ? host_read_number(r->host->in.os, path) : -1;
 }
 
-/** A superblock of ext4: /sys/fs/ext4/NAME, by the name of its device. */
+/** Read the errors of an ext4 superblock: /sys/fs/ext4/NAME, where NAME is that of its device. */
 static void ask_ext4(struct reader *r, const struct mount *m, uint32_t of)
 {
 	struct os *os = r->host->in.os;
@@ -79,7 +79,7 @@ static void ask_ext4(struct reader *r, const struct mount *m, uint32_t of)
 	free(function);
 }
 
-/** Add up the numbers of lines "name number"; the text gets those above 0. */
+/** Sum up the numbers in lines "name number"; append the lines with a positive number to names. */
 static unsigned long long add_stats(const char *text, struct strbuf *names)
 {
 	unsigned long long sum = 0;
@@ -98,7 +98,7 @@ static unsigned long long add_stats(const char *text, struct strbuf *names)
 	return sum;
 }
 
-/** A file system of btrfs: /sys/fs/btrfs/UUID/devinfo/N. */
+/** Read the errors of a btrfs file system: /sys/fs/btrfs/UUID/devinfo/N. */
 static void ask_btrfs(struct reader *r, const struct mount *m, uint32_t of)
 {
 	struct os *os = r->host->in.os;
@@ -143,8 +143,8 @@ static void ask_btrfs(struct reader *r, const struct mount *m, uint32_t of)
 }
 
 /**
- * Whether a file system shut down, without asking it: ext4 shows it in its options (since Linux
- * 6.16); on XFS statx(2), which discovery called, fails with EIO.
+ * Whether a file system was shut down, without accessing it: ext4 shows that in its options (since
+ * Linux 6.16); on XFS statx(2), which discovery called, fails with EIO.
  */
 static bool is_shut_down(struct reader *r, const struct mount *m)
 {
@@ -166,14 +166,14 @@ static bool is_ext(const char *fstype)
 	       && !fstype[4];
 }
 
-/** Read the errors of a mount's file system, unless they were read. */
+/** Read the errors of a mount's file system, unless they were read already. */
 static void read_mount(struct reader *r, struct map64 *seen, const struct mount *m, uint32_t of)
 {
 	bool btrfs = strcmp(m->fstype, "btrfs") == 0, xfs = strcmp(m->fstype, "xfs") == 0;
 	if (!btrfs && !xfs && !is_ext(m->fstype))
 		return;
 	bool down = is_shut_down(r, m);
-	/* Another mount of the same XFS may show it. */
+	/* Another mount of the same XFS may report the shutdown. */
 	if (xfs && !down)
 		return;
 	uint32_t first = map64_put(seen, mount_dev(m), of);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holders, in three bounded passes:
+ * Finding the holders of file systems, in three bounded passes:
  *
  *     all processes --> mount namespaces, each table once --> mounts of fstab lines that are
  *                                                             not mounted here
  *     processes in our namespace --> open files --> fdinfo: the ID of their mount --> mounts
  *                                                   that are detached or deleted
- *     fstab lines --> /sys/fs/TYPE/DEVICE exists: the kernel has the file system in use
+ *     fstab lines --> /sys/fs/TYPE/DEVICE exists: the kernel is using the file system
  *
- * A link in /proc/PID/fd is read, and never followed: that would access the file.  A working
- * directory has no fdinfo; a process that holds a mount by it alone shows only in /sys.
+ * Links in /proc/PID/fd are read, but never followed: that would access the file.  A working
+ * directory has no fdinfo; a process that holds a mount only through its working directory is not
+ * found, but the use of the file system is visible in /sys.
  */
 #include "host/host.h"
 
@@ -34,10 +35,10 @@ enum {
 /** A line whose file system is not mounted here. */
 struct wanted {
 	const struct tabline *line;
-	const char *source, *name;   /* as written; of the device, or NULL */
-	uint64_t dev;                /* 0: not known */
+	const char *source, *name;   /* as written; that of the device, or NULL */
+	uint64_t dev;                /* 0: unknown */
 	struct host_holder held;
-	uint64_t ns;                 /* the last namespace where it was found */
+	uint64_t ns;                 /* the last namespace that was found to have it mounted */
 };
 
 struct looking {
@@ -45,7 +46,7 @@ struct looking {
 	struct host_holders *out;
 	struct wanted *wanted;
 	size_t nwanted;
-	struct map64 spaces;         /* inode of a mount namespace */
+	struct map64 spaces;         /* inodes of the mount namespaces that were read */
 	struct map64 ids;            /* ID of an attached mount -> node, or ELSEWHERE */
 	struct map64 holds;          /* ID of a mount -> index in out->list */
 	uint64_t own;                /* our mount namespace */
@@ -62,10 +63,10 @@ static const char *keep(struct looking *look, const char *text)
 	return kept;
 }
 
-/** A directory in /proc with an entry for each process or file. */
+/** A directory in /proc with one entry for each process or file. */
 struct numbers {
 	struct os_dir dir;
-	size_t left;                 /* the entries that may be read */
+	size_t left;                 /* how many more entries may be read */
 	_Alignas(struct k_dirent) char buf[ENTRIES];
 };
 
@@ -87,7 +88,7 @@ static int numbers_next(struct looking *look, struct numbers *numbers)
 		;
 	if (name && !look->failed && numbers->left-- > 0)
 		return atoi(name);
-	look->denied |= name != NULL;   /* too many */
+	look->denied |= name != NULL;   /* too many entries */
 	os_close(look->host->in.os, numbers->dir.fd);
 	return -1;
 }
@@ -134,7 +135,7 @@ static void put_id(struct looking *look, uint32_t id, uint32_t node)
 	look->failed |= map64_put(&look->ids, id, node) == MAP64_NONE;
 }
 
-/** Whether a mount is of the file system of a line. */
+/** Whether a mount belongs to the file system of a line. */
 static bool is_of(const struct wanted *w, const struct mount *m)
 {
 	if (w->dev && mount_dev(m) == w->dev)
@@ -144,7 +145,7 @@ static bool is_of(const struct wanted *w, const struct mount *m)
 	       && fstype_flags(m->fstype) & (FST_NET | FST_DEVICE);
 }
 
-/** Read the mounts of a process's namespace, unless it was read. */
+/** Read the mounts of a process's namespace, unless they were read already. */
 static void take_space(struct looking *look, int proc, int pid)
 {
 	char path[64];
@@ -183,7 +184,7 @@ static void take_space(struct looking *look, int proc, int pid)
 
 /* Open files. */
 
-/** Whether a mount is in a process's own table: it may be new. */
+/** Whether a mount is in a process's own table: the mount may be new. */
 static bool is_mounted(struct looking *look, int fds, uint32_t id)
 {
 	struct mount_table *table = table_read_mountinfo(look->host->in.os, fds, "../mountinfo");
@@ -202,7 +203,8 @@ static void take_file(struct looking *look, int proc, int pid, int fds, int fd)
 	char name[48], link[PATH_MAX], *text, *at;
 	size_t len;
 	snprintf(name, sizeof(name), "%d", fd);
-	/* Pipes, sockets and what was never mounted: "pipe:[1]", "/memfd:x (deleted)". */
+	/* Skip pipes, sockets and other files that have no mount: "pipe:[1]", "/memfd:x
+	   (deleted)". */
 	ssize_t n = os_readlinkat(os, fds, name, link, sizeof(link));
 	if (++look->nfiles > FILES_MAX)
 		look->denied = true;
@@ -248,7 +250,7 @@ static void take_files(struct looking *look, int proc, int pid)
 	struct numbers files;
 	char path[64];
 	snprintf(path, sizeof(path), "%d", pid);
-	/* A container often has open files of its former root. */
+	/* Processes in a container often have open files of their former root. */
 	if (space_of(look, proc, path) != look->own)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
@@ -259,7 +261,7 @@ static void take_files(struct looking *look, int proc, int pid)
 
 /* Lines. */
 
-/** The number of a device by its name; 0: not known. */
+/** The number of the device with a name; 0: unknown. */
 static uint64_t device_of(struct host *host, const char *name)
 {
 	struct k_statx st;
@@ -270,7 +272,7 @@ static uint64_t device_of(struct host *host, const char *name)
 	return (uint64_t)st.rdev_major << 32 | st.rdev_minor;
 }
 
-/** Whether the kernel has a file system of a device in use. */
+/** Whether the kernel is using a file system on a device. */
 static bool is_alive(struct host *host, uint64_t dev)
 {
 	static const char *const types[] = {"ext4", "xfs", "f2fs"};
@@ -346,7 +348,7 @@ int host_read_holders(struct host *host, const struct tablines *lines, struct ho
 	map64_init(&look.spaces);
 	map64_init(&look.ids);
 	map64_init(&look.holds);
-	/* In a container only its own processes are visible. */
+	/* In a container, only its own processes are visible. */
 	out->partly = !host_has_first_pids(host->in.os);
 	look.own = space_of(&look, AT_FDCWD, "/proc/self");
 	if (!look.own || !host->in.own || host->in.paths.blocks(host->in.paths.arg, "/proc")) {

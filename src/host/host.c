@@ -41,7 +41,7 @@ const struct host_units *host_units(struct host *host)
 
 bool host_has_first_pids(struct os *os)
 {
-	/* As the kernel has named it since 3.8. */
+	/* The name of the initial PID namespace since Linux 3.8. */
 	static const char first[] = "pid:[4026531836]";
 	char name[sizeof(first) + 1];
 	return os_readlinkat(os, AT_FDCWD, "/proc/self/ns/pid", name,
@@ -85,13 +85,13 @@ static bool blocks(struct host *host, const char *path)
 char *host_cmdline(struct host *host)
 {
 	struct os *os = host->in.os;
-	/* In a container, or another root, it is that of another system. */
+	/* In a container, or below another root, the command line belongs to another system. */
 	bool is_own = host->in.live && strcmp(host->in.root, "/") == 0
 	              && host_has_first_pids(os) && host_is_managers_root(os);
 	return is_own ? host_read_kernel(os, "/proc/cmdline") : NULL;
 }
 
-/** Whether a text ends with another one. */
+/** Whether a text ends with a suffix. */
 static bool ends(const char *text, const char *tail)
 {
 	size_t n = strlen(text), k = strlen(tail);
@@ -109,7 +109,7 @@ enum host_mtab_kind host_mtab(struct host *host, char **text, size_t *len)
 		return HOST_MTAB_UNKNOWN;
 	ssize_t n = blocks(host, "/etc") ? -1
 		: os_readlinkat(os, AT_FDCWD, mtab, link, sizeof(link));
-	/* As it is nearly everywhere; whether /proc is mounted does not matter. */
+	/* The usual links; whether /proc is mounted does not matter. */
 	if (n > 0 && (ends(link, "proc/self/mounts") || ends(link, "proc/mounts")))
 		return HOST_MTAB_KERNEL;
 	strbuf_init(&place);

@@ -18,13 +18,13 @@ static int look(struct host *host, const char *path, unsigned mask, struct k_sta
 	return host->in.paths.look(host->in.paths.arg, path, mask, st);
 }
 
-/** What precedes a path of ROOT: "" or ROOT. */
+/** The prefix of a path below ROOT: "" or ROOT. */
 static const char *root_prefix(const struct host *host)
 {
 	return strcmp(host->in.root, "/") == 0 ? "" : host->in.root;
 }
 
-/** A path below ROOT that is followed. */
+/** The state of following a path below ROOT. */
 struct below {
 	struct host *host;
 	bool is_blind;
@@ -44,7 +44,7 @@ static ssize_t read_link(void *arg, struct path_walk *walk, char target[PATH_MAX
 	                     PATH_MAX);
 }
 
-/** Follow a path as it is followed with ROOT as "/". */
+/** Follow a path as a process with ROOT as "/" would. */
 static enum host_followed follow_below(struct host *host, const char *path, struct strbuf *out)
 {
 	const char *root = host->in.root;
@@ -89,7 +89,7 @@ enum host_dangling host_dangles(struct host *host, const char *path, struct strb
 		strbuf_reset(part);
 		strbuf_add(part, path, end);
 		known = part->failed ? HOST_BLIND : host_follow(host, strbuf_str(part), &place);
-		/* The link itself: its parent was followed before. */
+		/* The symlink itself: its parent was already followed. */
 		strbuf_add(&above, path + n, end - n);
 		if (known == HOST_MISSING && look(host, strbuf_str(&above), K_STATX_TYPE, &st) == 0)
 			what = HOST_DANGLING_LINK;
@@ -116,7 +116,7 @@ enum fact_kind host_look(void *arg, const char *path, struct strbuf *real)
 	const char *found = strbuf_str(&place);
 	const char *root = strncmp(path, "/dev/", 5) == 0 ? "" : root_prefix(host);
 	size_t n = strlen(root);
-	/* A link that leads out of ROOT leads elsewhere in a system with ROOT as "/". */
+	/* A symlink that leads out of ROOT leads elsewhere in a system with ROOT as "/". */
 	bool inside = strncmp(found, root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
 	if (known == HOST_MISSING && inside)
 		kind = errno == ENOENT || errno == ENOTDIR ? FACT_MISSING : FACT_UNKNOWN;
@@ -125,7 +125,8 @@ enum fact_kind host_look(void *arg, const char *path, struct strbuf *real)
 		       : S_ISREG(st.mode) ? FACT_FILE
 		       : S_ISBLK(st.mode) ? FACT_BLOCK
 		                          : FACT_OTHER;
-	/* systemctl mask links to it, and it may be missing in a system that does not run. */
+	/* systemctl mask creates symlinks to /dev/null, which may be missing in a system that is
+	   not running. */
 	if (known == HOST_MISSING && inside && strcmp(found + n, "/dev/null") == 0)
 		kind = FACT_OTHER;
 	if (real && kind > FACT_MISSING)
@@ -143,7 +144,7 @@ int host_open_to_all(void *arg, const char *path)
 	size_t root = strlen(root_prefix(host));
 	strbuf_init(&place);
 	int open = host_follow(host, path, &place) == HOST_SEEN && !place.failed ? 1 : -1;
-	/* Component by component, from the end up to ROOT. */
+	/* Check each ancestor, from the end up to ROOT. */
 	while (open > 0 && place.len > root) {
 		if (look(host, strbuf_str(&place), K_STATX_TYPE | K_STATX_MODE, &st) != 0)
 			open = -1;
@@ -158,7 +159,7 @@ int host_open_to_all(void *arg, const char *path)
 	return open;
 }
 
-/** Whether a text has a word after another text: as /proc/filesystems after a tab, or
+/** Whether a text contains a type after another text: in /proc/filesystems after a tab, in
     modules.alias after "alias fs-". */
 static bool has_type(const char *text, const char *before, const char *type)
 {
@@ -176,7 +177,7 @@ int host_fstype(void *arg, const char *fstype)
 	struct host *host = arg;
 	struct os *os = host->in.os;
 	size_t len;
-	/* Another root has another kernel. */
+	/* A system with another root runs another kernel. */
 	if (strcmp(host->in.root, "/") != 0 || strpbrk(fstype, " \n"))
 		return -1;
 	if (!host->types_read) {

@@ -13,7 +13,7 @@
 
 enum { CONFIG_MAX = 64 << 10, ENTRIES = 32 * 1024 };
 
-/** Where helpers are.  The last one is NixOS. */
+/** Directories of helpers.  The last one is that of NixOS. */
 static const char *const helper_dirs[] = {
 	"usr/sbin", "usr/bin", "sbin", "bin", "usr/local/sbin", "run/current-system/sw/bin",
 };
@@ -27,16 +27,16 @@ struct host_system {
 	const char *root_name;
 	bool (*blocks)(void *arg, const char *path);
 	void *arg;
-	const char *dirs[HELPER_DIRS];    /* those of helper_dirs that may be touched */
+	const char *dirs[HELPER_DIRS];    /* the helper_dirs that may be accessed */
 	size_t ndirs;
 	struct map64 helpers;             /* hash of the name -> enum known */
-	bool listed, complete;            /* names are known; all of them */
-	struct map64 names;               /* of units of the administrator */
+	bool listed, complete;            /* names were read; names are complete */
+	struct map64 names;               /* of the administrator's units */
 	bool swap_read;
 	char swap_file[PATH_MAX];
 };
 
-/** Whether a path below ROOT may be touched; errno: as `blocks` has it. */
+/** Whether a path below ROOT may be accessed; errno is set by `blocks`. */
 static bool may_touch(struct host_system *sys, const char *path)
 {
 	char name[PATH_MAX];
@@ -45,8 +45,8 @@ static bool may_touch(struct host_system *sys, const char *path)
 	return n > 0 && (size_t)n < sizeof(name) && !(sys->blocks && sys->blocks(sys->arg, name));
 }
 
-/** Open a path below ROOT that may be touched.  A link to an absolute path is followed only
-    where ROOT is the root of this process: may_touch() followed it from there. */
+/** Open a path below ROOT that may be accessed.  A symlink to an absolute path is followed only if
+    ROOT is the root of this process: may_touch() followed it from there. */
 static int open_below(struct host_system *sys, const char *path, int flags)
 {
 	bool own = strcmp(sys->root_name, "/") == 0;
@@ -96,7 +96,7 @@ int host_system_helper(struct host_system *sys, const char *name)
 	uint32_t known = map64_get(&sys->helpers, map64_text(name));
 	if (known != MAP64_NONE)
 		return known == UNKNOWN ? -1 : (int)known;
-	/* Where a link of this name leads is not looked at: it could be anywhere. */
+	/* Do not follow a symlink with this name: it could lead anywhere. */
 	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	struct k_statx st;
 	known = sys->ndirs == 0 ? UNKNOWN : ABSENT;
@@ -112,7 +112,7 @@ int host_system_helper(struct host_system *sys, const char *name)
 	return known == UNKNOWN ? -1 : (int)known;
 }
 
-/** Add the names in a directory, which is closed.  @return whether these are all. */
+/** Add the names in a directory, and close it.  @return whether all names were read. */
 static bool list_names(struct host_system *sys, int fd)
 {
 	_Alignas(struct k_dirent) char buf[ENTRIES];
@@ -128,7 +128,7 @@ static bool list_names(struct host_system *sys, int fd)
 bool host_system_lacks_unit(struct host_system *sys, const char *name)
 {
 	static const char *const dirs[] = {"etc/systemd/system", "run/systemd/system"};
-	/* Below another root a link may lead elsewhere than it did here. */
+	/* Below another root a symlink may lead to another place than the one checked here. */
 	if (strcmp(sys->root_name, "/") != 0)
 		return false;
 	if (!sys->listed) {
@@ -170,7 +170,7 @@ bool host_system_is(struct host_system *sys, int fd, const char *path)
 	struct k_statx one, other;
 	const int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	int file = may_touch(sys, path) ? open_below(sys, path, O_PATH) : -1;
-	/* A link to an absolute path leads elsewhere in ROOT: not to another mount, which
+	/* A symlink to an absolute path leads to another place in ROOT: refuse other mounts, which
 	   may block. */
 	if (file < 0)
 		file = os_openat2(sys->os, sys->root, path, O_PATH,

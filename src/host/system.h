@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What is installed in the system below ROOT.  Only files below ROOT are looked at, and links
- * are followed within it.
+ * What is installed in the system below ROOT.  Only files below ROOT are accessed, and symlinks are
+ * followed within ROOT.
  */
 #ifndef GM_HOST_SYSTEM_H
 #define GM_HOST_SYSTEM_H
@@ -13,28 +13,28 @@ struct host_system;
 /**
  * Open ROOT.
  *
- * @blocks  Whether touching a path of this process could block; such a path is not touched.
- *          errno is ENOENT of one that does not exist.
- * @return it, or NULL.  Errors: ENOMEM; those of openat(2).
+ * @blocks  Whether access to a path of this process could block; if so, the path is not accessed.
+ *          errno is ENOENT if the path does not exist.
+ * @return the system, or NULL.  Errors: ENOMEM; those of openat(2).
  * Ownership: host_system_free().
  */
 struct host_system *host_system_new(struct os *os, const char *root,
                                     bool (*blocks)(void *arg, const char *path), void *arg);
 
-/** Free it; NULL is fine. */
+/** Free a system; NULL is allowed. */
 void host_system_free(struct host_system *sys);
 
-/** Whether there is a helper, "fsck.ext4" or "mount.nfs": 1, 0; -1: not known.  Cached. */
+/** Whether a helper such as "fsck.ext4" or "mount.nfs" exists: 1, 0; -1: unknown.  Cached. */
 int host_system_helper(struct host_system *sys, const char *name);
 
-/** Whether neither /etc/systemd/system nor /run/systemd/system has a unit of a name, for certain.
-    Both are listed once: many lines need to know. */
+/** Whether it is certain that neither /etc/systemd/system nor /run/systemd/system contains a unit
+    with this name.  Both directories are listed once, because many lines need the answer. */
 bool host_system_lacks_unit(struct host_system *sys, const char *name);
 
-/** The swap file that dphys-swapfile(8) makes and swaps onto; NULL: none. */
+/** The swap file that dphys-swapfile(8) creates and uses; NULL: none. */
 const char *host_system_swap_file(struct host_system *sys);
 
-/** Whether an open file is the one of a path below ROOT. */
+/** Whether an open file is the one at a path below ROOT. */
 bool host_system_is(struct host_system *sys, int fd, const char *path);
 
 #endif

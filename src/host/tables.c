@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Swap spaces, and what mount(8) keeps. */
+/* Swap spaces, and the records of mount(8). */
 #include "host/host.h"
 
 #include "base/array.h"
@@ -39,7 +39,7 @@ ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_sw
 			return -1;
 		}
 		++number;
-		/* Name, type, size, used, priority. */
+		/* The fields are: name, type, size, used, priority. */
 		if (sscanf(copy, " %n%*s%n %11s %*[0-9] %*[0-9] %d%n", &from, &to, type, &priority,
 		           &end) != 2
 		    || (copy[end] && !strchr(" \t", copy[end]))
@@ -56,7 +56,7 @@ ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_sw
 			.deleted = n > tail && memcmp(name + n - tail, deleted, tail) == 0,
 		};
 		name[unescape_octal(name, name, swap->deleted ? n - tail : n)] = '\0';
-		swap->deleted |= *name != '/';   /* as "(unreachable)/x" */
+		swap->deleted |= *name != '/';   /* also if the name is "(unreachable)/x" */
 	}
 	*swaps = list;
 	return (ssize_t)count;
@@ -79,13 +79,13 @@ enum host_swaps_problem host_read_swaps(struct os *os, const char *file, struct 
 	if (n < 0)
 		return HOST_SWAPS_UNREADABLE;
 	swaps->count = (size_t)n;
-	/* Each swap space is compared with each line. */
+	/* Limit the work, since each swap space is compared with each line. */
 	if (n > HOST_SWAPS_MAX)
 		return HOST_SWAPS_TOO_MANY;
-	/* A NUL ends what was read. */
+	/* A NUL ends the text. */
 	if (!swaps->damaged && strlen(swaps->text) < len)
 		swaps->damaged = (size_t)n + 2;
-	/* A kernel without swap may have an empty one. */
+	/* The file may be empty in a kernel without swap. */
 	return swaps->damaged && (file || len) ? HOST_SWAPS_DAMAGED : HOST_SWAPS_GOOD;
 }
 
@@ -96,7 +96,7 @@ void host_swaps_destroy(struct host_swaps *swaps)
 	arena_destroy(&swaps->arena);
 }
 
-/* What mount(8) keeps. */
+/* The records of mount(8). */
 
 bool fstab_utab_next(char **text, struct fstab_kept *kept)
 {
@@ -140,7 +140,7 @@ bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount)
 		return false;
 	if (kept->root && strcmp(kept->root, mount->root ? mount->root : "/") != 0)
 		return false;
-	/* The kernel's own name of the root's device; mount(8) has another. */
+	/* The kernel's own name for the root device differs from the name that mount(8) uses. */
 	return !kept->source || strcmp(source, "/dev/root") == 0
 	       || word_same_path(kept->source, source);
 }

@@ -12,7 +12,7 @@
 
 enum { SYSTEMCTL_SECONDS = 5 };
 
-/** The properties: names, and where their values go. */
+/** The properties: their names, and the fields for their values. */
 static const struct {
 	const char *name;
 	size_t at;
@@ -41,7 +41,7 @@ static const char **value_of(struct host_unit *unit, size_t property)
 	return (const char **)(void *)((char *)unit + properties[property].at);
 }
 
-/** A unit without any value. */
+/** A unit with all values empty. */
 static struct host_unit no_unit(void)
 {
 	struct host_unit unit = {.next = MAP64_NONE};
@@ -50,7 +50,7 @@ static struct host_unit no_unit(void)
 	return unit;
 }
 
-/** Take a line, which is changed. */
+/** Parse a line, which is modified. */
 static void take_line(struct host_unit *unit, char *line)
 {
 	char *equals = strchr(line, '=');
@@ -69,14 +69,14 @@ bool host_unit_is(const struct host_unit *unit, const char *suffix)
 	return n > k && strcmp(unit->id + n - k, suffix) == 0;
 }
 
-/** Where a unit mounts, or what it swaps onto; "" if it is not known. */
+/** The mount point of a mount unit, or the swap space of a swap unit; "" if unknown. */
 static const char *path_of(const struct host_unit *unit)
 {
 	const char *path = host_unit_is(unit, ".swap") ? unit->what : unit->where;
 	return *path == '/' ? path : "";
 }
 
-/** Index the units.  @return 0, or -1 (ENOMEM). */
+/** Index the units by path.  @return 0, or -1 (ENOMEM). */
 static int index_units(struct host_units *units)
 {
 	for (uint32_t i = 0; i < units->count; ++i) {
@@ -118,7 +118,7 @@ int host_units_parse(char *text, struct host_units *units)
 	}
 	if (rc == 0)
 		rc = index_units(units);
-	/* There is at least "-.mount". */
+	/* At least "-.mount" always exists. */
 	units->known = rc == 0 && units->count > 0;
 	if (rc != 0)
 		errno = ENOMEM;
@@ -157,14 +157,14 @@ bool host_is_managers_root(struct os *os)
 	       && its.dev_major == own.dev_major && its.dev_minor == own.dev_minor;
 }
 
-/** Where systemctl is; NULL: systemd does not run here. */
+/** The path of systemctl; NULL: systemd is not running here. */
 static const char *find_systemctl(struct os *os, bool (*blocks)(void *arg, const char *path),
                                   void *arg)
 {
 	static const char *const places[] = {"/usr/bin/systemctl", "/bin/systemctl",
 	                                     "/run/current-system/sw/bin/systemctl"};
 	struct k_statx st;
-	/* As sd_booted(3). */
+	/* The test of sd_booted(3). */
 	if (blocks(arg, "/run/systemd") || !host_is_managers_root(os)
 	    || os_statx(os, AT_FDCWD, "/run/systemd/system", AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
 	                K_STATX_TYPE, &st) != 0
