@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the mounts that can block, and those behind them.
+ * Finds the mounts that can block, and the mounts below them.
  *
  * A file system can block because of its type (network, FUSE, autofs, unknown ...), its device
  * (suspended, remote, or a loop device on a file that can block), or the paths that it depends on
- * (the layers of an overlay).  A mount is behind a mount that blocks if that is one of its
- * ancestors and it is not merely stacked there.
+ * (the layers of an overlay).  A mount is "behind" a mount that blocks if that is one of its
+ * ancestors and the mount is not just stacked on the ancestor's root.
  *
- * The last two conditions depend on other mounts and are found by iteration.  Following a path
- * through links touches the mounts on the way.  So a mount is unsure until every path that it
- * depends on was judged, and no path is followed through an unsure mount.  Each round settles at
- * least one path; chains such as an overlay on a loop device on an overlay are short.  Paths that
- * are not settled after BLOCK_ROUNDS, or depend on each other in a cycle, are assumed to block.
+ * Two of these conditions depend on other mounts: a path that blocks, and an ancestor that
+ * blocks.  They are found by iteration.  Following a path through symlinks accesses the mounts on
+ * the path.  So a mount is unsure until every path that it depends on was checked, and no path is
+ * followed through an unsure mount.  Each round settles at least one path; chains such as an
+ * overlay on a loop device on an overlay are short.  Paths that are not settled after BLOCK_ROUNDS,
+ * or depend on each other in a cycle, are assumed to block.
  */
 #include "discover/discover_impl.h"
 
@@ -29,11 +30,11 @@ struct blocking {
 	struct dsc *dsc;
 	struct dsc_paths paths;
 	struct strbuf path;
-	uint32_t node;           /* whose paths are being added */
+	uint32_t node;           /* the node whose paths are being added */
 	bool failed;             /* memory ran out */
 };
 
-/** Add a path of the current node. */
+/** Add a path that the current node depends on. */
 static void depend_add(struct blocking *b, const char *path, bool named, uint32_t major,
                        uint32_t minor)
 {
@@ -53,8 +54,8 @@ static void depend_add(struct blocking *b, const char *path, bool named, uint32_
  * Add a layer of an overlay.  In lowerdir= a backslash escapes ':' and '\'; in lowerdir+= and
  * datadir+= it is part of the name; in upperdir= and workdir= this depends on the kernel version.
  *
- * @return whether it is absolute: the kernel does not report the directory that a relative path
- *         was relative to.
+ * @return whether the path is absolute: the kernel does not report the directory that a relative
+ *         path is relative to.
  */
 static bool depend_on_layer(struct blocking *b, const struct opt_layers *layers)
 {
@@ -93,7 +94,7 @@ static void depend_on_file(void *arg, const struct devmap_file *file)
 	depend_add(arg, file->path, false, file->major, file->minor);
 }
 
-/** Mark mounts that block because of their type or device, and collect the paths that others
+/** Mark mounts that block because of their type or device, and collect the paths that other mounts
     depend on. */
 static void block_by_itself(struct blocking *b)
 {
@@ -106,7 +107,7 @@ static void block_by_itself(struct blocking *b)
 		const struct mount *m = tree->nodes[i].mount;
 		if (tree->nodes[i].made)
 			continue;
-		/* Without a type, a mount is assumed to block. */
+		/* A mount whose type is unknown is assumed to block. */
 		unsigned flags = fstype_flags(m->fstype);
 		if (flags & FST_BLOCKS)
 			dsc->flags[i] |= DF_BLOCKS;
@@ -115,15 +116,15 @@ static void block_by_itself(struct blocking *b)
 		const char *last = m->root ? strrchr(m->root, '/') : NULL;
 		if (last && fstype_dir_waits(m->fstype, last + 1))
 			dsc->flags[i] |= DF_BLOCKS;
-		/* The layers of a container's root are paths of its host, which cannot be
-		   followed from inside; and this process uses its root anyway. */
+		/* The layers of a container's root are paths of its host, which cannot be followed
+		   from inside; and this process accesses its root anyway. */
 		bool own = root && mount_dev(m) == mount_dev(root);
 		b->node = i;
 		/* An overlay with unknown layers is assumed to block. */
 		if (flags & FST_LAYERED && !own && !depend_on_layers(b, m))
 			dsc->flags[i] |= DF_BLOCKS;
-		/* btrfs and bcachefs have anonymous device numbers; other types on devices have
-		   one if they are on a file: erofs. */
+		/* btrfs and bcachefs have anonymous device numbers; other file systems on devices
+		   only if they are backed by a file: erofs. */
 		bool behind = flags & FST_SUBVOL;
 		if (flags & FST_DEVICE && m->dev_major == 0 && !behind && !own
 		    && !(dsc->flags[i] & DF_BLOCKS)) {
@@ -141,7 +142,7 @@ static void block_by_itself(struct blocking *b)
 	}
 }
 
-/** Mark the mounts that are reached through those with a flag by another one.
+/** Set the flag `behind` on the mounts that are reached through mounts with the flag `flag`.
     @return whether any mount changed. */
 static bool block_pass_down(struct dsc *dsc, uint8_t flag, uint8_t behind)
 {
@@ -149,11 +150,11 @@ static bool block_pass_down(struct dsc *dsc, uint8_t flag, uint8_t behind)
 	bool changed = false;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t index = tree->order[i], parent = tree->nodes[index].parent;
-		/* Touching "/" is unavoidable. */
+		/* Access to "/" is unavoidable. */
 		if (parent == MT_NONE || dsc->flags[index] & behind || index == dsc->d->root)
 			continue;
-		/* A mount stacked on the root of one that blocks is reached without a lookup in
-		   that one. */
+		/* A mount stacked on the root of a blocking mount is reached without a lookup in
+		   that mount. */
 		bool idles = dsc->opts->lets_expire && dsc_type(dsc, parent) & FST_AUTOFS;
 		if (dsc->flags[parent] & behind
 		    || (dsc->flags[parent] & flag && (idles || !mtree_stacked(tree, index)))) {
@@ -177,8 +178,8 @@ static void block_mark_unsure(struct dsc *dsc)
 }
 
 /**
- * Judge a path that is covered by the mount that depends on it, as with an overlay mounted over its
- * own lower layer: the path is on the covered mount, whose links cannot be read any more.
+ * Check a path that is covered by the mount that depends on it, as with an overlay mounted over its
+ * own lower layer: the path is on the covered mount, whose symlinks cannot be read any more.
  */
 static enum dsc_leads block_beneath(const struct dsc *dsc, const struct dsc_dependency *on)
 {
@@ -227,7 +228,7 @@ bool discover_loop_here(struct devmap *devs, const struct mount_table *table, ui
 	return here == DEVMAP_HERE || (here == DEVMAP_NAMED && !discover_fuse_hidden(devs, table));
 }
 
-/** Judge a path by the current flags.  Where it is known, the mount that contains it is set. */
+/** Check a path by the current flags.  If the mount that contains the path is known, set on->on. */
 static enum dsc_leads block_leads(struct blocking *b, struct dsc_dependency *on)
 {
 	struct dsc *dsc = b->dsc;
@@ -248,7 +249,7 @@ static enum dsc_leads block_leads(struct blocking *b, struct dsc_dependency *on)
 	return elsewhere ? LEADS_BLOCKED : LEADS_CLEAR;
 }
 
-/** Follow the paths that are not settled.  @return whether any was settled. */
+/** Follow the paths that are not settled.  @return whether at least one was settled. */
 static bool block_follow(struct blocking *b)
 {
 	struct dsc *dsc = b->dsc;
@@ -269,8 +270,8 @@ static bool block_follow(struct blocking *b)
 }
 
 /**
- * Read the fields that only a few types need: the layers of overlays, the source of btrfs, the
- * log device of XFS.  The table has only the fields of the columns.
+ * Read the fields that only a few types need: the layers of overlays, the source of btrfs, the log
+ * device of XFS.  The table may contain only the fields needed for the columns.
  */
 static int block_read_more(struct dsc *dsc)
 {
@@ -352,7 +353,7 @@ int dsc_find_blocking(struct dsc *dsc)
 			dsc->flags[dsc->dependencies[i].node] |= DF_BLOCKS;
 	}
 	block_pass_down(dsc, DF_BLOCKS, DF_BEHIND);
-	/* Without statx, os/ uses fstatat, which contacts the server. */
+	/* If statx is unavailable, os/ uses fstatat, which contacts the server. */
 	for (uint32_t i = 0; i < tree->count && !dsc->os->statx_works; ++i) {
 		if (dsc->flags[i] & DF_BLOCKS)
 			dsc->flags[i] |= DF_NO_LOOK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Discovery: the flow of a run.
+ * Discovery: the steps of a run.
  *
- *   1. build the tree of the table's IDs, and find the root of the process
- *   2. judge by the table alone: hidden, outside, deleted
- *   3. find what can block (block.c); such mounts are named by the table and not touched
+ *   1. build the tree from the IDs in the table, and find the root of the process
+ *   2. find by the table alone which mounts are hidden, outside or deleted
+ *   3. find which mounts can block (block.c); these are named by the table and not accessed
  *   4. test hints, one statx each (hints.c), or search the tree (pass.c; the rules in walk.c)
  *   5. read the mounts that were not found again: gone, unsearched or lost (missing.c)
  */
@@ -67,7 +67,7 @@ uint32_t dsc_node_of(const struct dsc *dsc, const struct k_statx *st)
 	uint64_t id = os_statx_mnt_id(st, dsc->unique);
 	if (id != 0)
 		return mtree_find(dsc->tree, id);
-	/* With mask 0, the kernel fills in the 32-bit ID. */
+	/* With mask 0, the kernel returns the 32-bit ID. */
 	id = os_statx_mnt_id(st, false);
 	return id == 0 ? MT_NONE : map64_get(&dsc->by_old_id, id);
 }
@@ -94,14 +94,15 @@ void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st)
 {
 	if (st->mode != 0)
 		dsc->d->kinds[node] = S_ISDIR(st->mode) ? DK_DIR : DK_FILE;
-	/* The kernel reports "//deleted"; a link count disproves it where link counts are right. */
+	/* The kernel reports "//deleted"; a positive link count disproves it if link counts are
+	   reliable. */
 	struct mt_node *n = &dsc->tree->nodes[node];
 	if (st->mask & K_STATX_NLINK && st->nlink > 0
 	    && fstype_flags(n->mount->fstype) & FST_NLINK)
 		n->states &= (uint16_t)~(1u << MT_DELETED);
 }
 
-/** The rules of a run: those of its algorithm, changed by --prune. */
+/** The rules of a run: those of its algorithm, modified by --prune. */
 static unsigned dsc_rules(const struct discover_opts *opts)
 {
 	unsigned rules = 0;
@@ -139,9 +140,9 @@ void dsc_settle(struct dsc *dsc, uint32_t node, enum mt_state state)
 }
 
 /**
- * By device: mark ambiguous mounts.  Crossing into a mount of its parent's device is not visible;
- * of mounts with the same <device, mounted-on device> (Smith's Figure 5) it is unknown which one
- * was found.
+ * Identity by device: mark ambiguous mounts.  Crossing into a mount with the same device as its
+ * parent is not visible; of several mounts with the same <device, mounted-on device> (Smith's
+ * Figure 5) it is unknown which one was found.
  */
 static int dsc_find_alike(struct dsc *dsc)
 {
@@ -156,7 +157,7 @@ static int dsc_find_alike(struct dsc *dsc)
 			continue;
 		if (mount_dev(node->mount) == mount_dev(tree->nodes[node->parent].mount))
 			dsc->flags[i] |= DF_INSIDE;
-		/* btrfs shows a device of its own in every subvolume. */
+		/* btrfs reports a separate device for every subvolume. */
 		if (fstype_flags(node->mount->fstype) & FST_SUBVOL)
 			dsc->flags[i] |= DF_INSIDE;
 		uint32_t first = map64_put(&groups, node->group, i);
@@ -166,7 +167,7 @@ static int dsc_find_alike(struct dsc *dsc)
 		}
 	}
 	map64_destroy(&groups);
-	/* Children first.  A mount with children that can be identified is searched. */
+	/* Children first.  A mount that has identifiable children is searched. */
 	for (uint32_t i = tree->count; i-- > 0;) {
 		uint32_t node = tree->order[i];
 		bool waits = dsc->opts->names != DN_HINT && !mtree_is_leaf(tree, node);
@@ -185,8 +186,8 @@ static void dsc_settle_unreachable(struct dsc *dsc)
 		struct mt_node *node = &tree->nodes[i];
 		if (i == dsc->d->root || node->settled)
 			continue;
-		/* The kernel has no path from this root: its mount point was moved out of the
-		   bind mount that it is on. */
+		/* The kernel has no path from this root: the mount point was moved out of the bind
+		   mount that contains it. */
 		if (!dsc_kernel_name(dsc, i) && dsc->table->fields & MF_POINT)
 			mtree_state(tree, i, MT_OUTSIDE);
 		if (node->states & 1u << MT_OUTSIDE)
@@ -200,7 +201,7 @@ static void dsc_settle_unreachable(struct dsc *dsc)
 	}
 }
 
-/** Name the mounts that are stacked below a named one. */
+/** Name the mounts that are stacked below a named mount. */
 static void dsc_infer_stacks(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
@@ -236,7 +237,7 @@ int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n, unsigned mor
 		dsc->partly = "the mount table could not be read again";
 		return 0;
 	}
-	/* The discovery keeps the table, whose names are used. */
+	/* The discovery keeps the table, because it uses the names in it. */
 	if (d->nagain == sizeof(d->again) / sizeof(*d->again)) {
 		table_free(table);
 		errno = ENOMEM;
@@ -281,7 +282,7 @@ int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned mo
 	return rc;
 }
 
-/** Find the states of the remaining nodes, and count. */
+/** Determine the states of the remaining nodes, and count. */
 static void dsc_finish(struct dsc *dsc)
 {
 	const unsigned judged = 1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DENIED;
@@ -316,7 +317,7 @@ static void dsc_finish(struct dsc *dsc)
 		                : "mounts change faster than they can be examined";
 }
 
-/** Name the mounts in the requested way.  @return 0, or -1. */
+/** Find the names of the mounts by the requested method.  @return 0, or -1. */
 static int dsc_establish(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
@@ -404,8 +405,8 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 	if (!d->targets || !d->kinds || !dsc.flags)
 		goto out;
 
-	/* Pure naming ignores mount points, except that searching for a mount outside of the
-	   prefix would be in vain, and that the prober needs names. */
+	/* Pure naming ignores mount points, with two exceptions: searching for a mount outside the
+	   prefix would be useless, and the prober needs names. */
 	bool judge = opts->names != DN_PURE || strcmp(opts->prefix, "/") != 0 || opts->probe;
 	if (judge && (dsc_own_root(&dsc, &dsc.own_root) != 0
 	              || mtree_judge(&d->tree, dsc.own_root, "/") != 0))

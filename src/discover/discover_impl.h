@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by the parts of discovery; private to discover/.
+ * Shared by the files of discovery.
  */
 #ifndef GM_DISCOVER_IMPL_H
 #define GM_DISCOVER_IMPL_H
@@ -22,25 +22,25 @@
 /** Flags of a node. */
 enum dsc_node_flags {
 	DF_BLOCKS  = 1 << 0,  /* its file system can block */
-	DF_BEHIND  = 1 << 1,  /* its path leads through a mount that can block */
+	DF_BEHIND  = 1 << 1,  /* a mount on its path can block */
 	DF_NO_LOOK = 1 << 2,  /* even statx of its root can block */
-	DF_SHIFTS  = 1 << 7,  /* it had moved when it was read again */
-	/* Identity by device: */
-	DF_INSIDE  = 1 << 3,  /* same device as its parent: its root cannot be recognized */
-	DF_TWIN    = 1 << 4,  /* another mount has the same device on the same device */
-	/* While finding what blocks: */
-	DF_UNSURE  = 1 << 5,  /* a path that it depends on is not judged yet */
-	DF_UNSURE_BEHIND = 1 << 6,  /* its path leads through such a mount */
+	DF_SHIFTS  = 1 << 7,  /* it was found moved when read again */
+	/* For identity by device: */
+	DF_INSIDE  = 1 << 3,  /* same device as its parent: its root is indistinguishable */
+	DF_TWIN    = 1 << 4,  /* another mount has the same device and mounted-on device */
+	/* While finding which mounts can block: */
+	DF_UNSURE  = 1 << 5,  /* a path that it depends on is not yet checked */
+	DF_UNSURE_BEHIND = 1 << 6,  /* a mount on its path is unsure */
 };
 
-/** A mount that depends on a path: a layer of an overlay, the backing file of a loop device. */
+/** A mount that depends on a path: a layer of an overlay, or the backing file of a loop device. */
 struct dsc_dependency {
 	uint32_t node;
-	uint32_t on;                /* if it blocks: the mount that contains the path, or blocks on
-	                               the way; MT_NONE: unknown */
+	uint32_t on;                /* if it blocks: the mount that contains the path, or the
+	                               blocking mount on the path; MT_NONE: unknown */
 	const char *path;           /* decoded; owned by the discovery */
 	uint32_t major, minor;      /* the loop device with this backing file; 0: none */
-	bool named;                 /* only known by its path: may be on a mount that is hidden */
+	bool named;                 /* known only by its path: may be on a hidden mount */
 	bool clear;                 /* found not to block */
 };
 
@@ -55,21 +55,22 @@ struct dsc {
 	uint8_t *flags;             /* enum dsc_node_flags of each node */
 	struct dsc_dependency *dependencies;  /* mounts that depend on a path */
 	size_t ndependencies, dependencies_room;
-	struct map64 by_old_id;     /* 32-bit ID -> node; only if something is touched */
+	struct map64 by_old_id;     /* 32-bit ID -> node; only if the run accesses mounts */
 	struct map64 no_look;       /* hashes of DF_NO_LOOK names; filled on first use */
-	const char *partly;         /* why the search was not complete, or NULL */
-	bool shifting;              /* it was complete, but directories vanished meanwhile */
-	bool unique;                /* keys are 64-bit IDs, also by statx */
+	const char *partly;         /* why the search was incomplete, or NULL */
+	bool shifting;              /* the search was complete, but directories vanished
+	                               meanwhile */
+	bool unique;                /* keys are 64-bit IDs, also in statx */
 	bool by_dev;                /* mounts are identified by device number */
 	bool unread;                /* the table could not be read again */
-	int rootfd;                 /* of opts; or "/" opened for a search */
+	int rootfd;                 /* rootfd of opts; or "/", opened for a search */
 	bool rootfd_own;
-	struct k_statx root_st;     /* of the root of the run; mode 0 if not examined */
+	struct k_statx root_st;     /* statx of the root of the run; mode 0: not examined */
 	uint32_t own_root;          /* the node of the root that the table's mount points are
 	                               relative to, or MT_NONE */
 };
 
-/** The name of a mount by the table, relative to the root of this run; or NULL. */
+/** The name of a mount in the table, relative to the root of this run; or NULL. */
 const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node);
 
 /** The enum fstype_flags of a node. */
@@ -86,65 +87,66 @@ static inline void dsc_progress(const struct dsc *dsc, struct discover_progress 
 	dsc->opts->progress(progress, dsc->opts->progress_arg);
 }
 
-/** Name and settle a node.  The name must live as long as the discovery. */
+/** Name and settle a node.  The name must remain valid as long as the discovery. */
 void dsc_name(struct dsc *dsc, uint32_t node, const char *name, enum mt_named named);
 
-/** Move the text of a buffer into the discovery.  @return it, or NULL (ENOMEM). */
+/** Move the text of a buffer into the discovery.  @return the text, or NULL (ENOMEM). */
 const char *dsc_keep_text(struct dsc *dsc, struct strbuf *text);
 
-/** Whether the deadline is over; if so, it becomes the reason why the run is incomplete. */
+/** Whether the deadline has passed; if so, it becomes the reason why the run is incomplete. */
 bool dsc_out_of_time(struct dsc *dsc);
 
-/** Name a node by the table, if that has a name, settle it, and add a state. */
+/** Name a node as the table does, if it has a name there; settle it, and add a state. */
 void dsc_settle(struct dsc *dsc, uint32_t node, enum mt_state state);
 
-/** The node of the mount that a statx shows, or MT_NONE if the table does not list it. */
+/** The node of the mount that a statx result shows, or MT_NONE if it is not in the table. */
 uint32_t dsc_node_of(const struct dsc *dsc, const struct k_statx *st);
 
 /** The bit of a statx mask for the kind of mount IDs that this run uses. */
 unsigned dsc_id_mask(const struct dsc *dsc);
 
-/** Read some mounts again, or all if keys is NULL, with more fields.
-    @again [out]  Those that exist, owned by the discovery; NULL: they could not be read.
+/** Read some mounts again, or all if keys is NULL, with additional fields.
+    @again [out]  The mounts that still exist, owned by the discovery; NULL: reading failed.
     @return 0, or -1 (ENOMEM). */
 int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n, unsigned more,
                    const struct mount_table **again);
 
 /** Read the mounts of some nodes again.
-    @now [out]  To be freed by the caller: the record of each node, or NULL if it is gone.  NULL:
-                they could not be read.
+    @now [out]  An array that the caller frees: the record of each node, or NULL if the mount is
+    gone.
+                NULL: reading failed.
     @return 0, or -1 (ENOMEM). */
 int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned more,
                    const struct mount ***now);
 
-/** Update kind and MT_DELETED of a node by a statx of its root. */
+/** Update kind and MT_DELETED of a node from a statx of its root. */
 void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);
 
 /* path.c */
 
-/** An index of the table that finds the mount of a path. */
+/** An index of the table for finding the mount of a path. */
 struct dsc_paths {
 	struct dsc *dsc;
 	struct map64 points;   /* paths_key() of a visible mount point -> its node */
-	struct intern plain;   /* paths that are no symlinks */
-	bool failed;           /* out of memory: answers are guesses */
+	struct intern plain;   /* paths known not to be symlinks */
+	bool failed;           /* out of memory: results are guesses */
 };
 
-/** Index the table's points.  @return 0, or -1 (ENOMEM). */
+/** Index the mount points of the table.  @return 0, or -1 (ENOMEM). */
 int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc);
 
-/** Free the index; a zeroed one is fine. */
+/** Free the index; a zeroed struct is allowed. */
 void dsc_paths_destroy(struct dsc_paths *paths);
 
-/** Whether a path leads into or through a mount that blocks, or through a DF_UNSURE one. */
+/** Whether a path leads into or through a mount that blocks, or through a mount with DF_UNSURE. */
 enum dsc_leads { LEADS_CLEAR, LEADS_BLOCKED, LEADS_UNSURE };
 
-/** Follow a path, reading links only on mounts that are known not to block.  A path that cannot be
-    followed is LEADS_BLOCKED.
-    @in [out]  The mount that contains it, or where following it ended. */
+/** Follow a path, reading symlinks only on mounts that are known not to block.  A path that cannot
+    be followed is LEADS_BLOCKED.
+    @in [out]  The mount that contains the path, or the mount where following it ended. */
 enum dsc_leads dsc_path_leads(struct dsc_paths *paths, const char *path, uint32_t *in);
 
-/** Find the key of the mount that holds the root of the run; 0 if unknown.
+/** Find the key of the mount that contains the root of the run; 0 if unknown.
     @return 0, or -1.  Errors: those of statx(2). */
 int dsc_root_key(struct dsc *dsc, uint64_t *found);
 
@@ -153,9 +155,9 @@ int dsc_root_key(struct dsc *dsc, uint64_t *found);
     @return 0, or -1.  Errors: those of statx(2). */
 int dsc_own_root(struct dsc *dsc, uint32_t *found);
 
-/** Propagate a property from mounts to those below them, but not stacked, and to those that depend
-    on them by a path.
-    @apply  Gives the property of `on` to `node`.  @return whether `node` changed. */
+/** Propagate a property from mounts to the mounts below them, except stacked mounts, and to mounts
+    that depend on them by a path.
+    @apply  Copies the property from `on` to `node`.  @return whether `node` changed. */
 void dsc_propagate(struct dsc *dsc,
                    bool (*apply)(void *arg, uint32_t node, uint32_t on, bool below), void *arg);
 
@@ -166,43 +168,44 @@ int dsc_find_blocking(struct dsc *dsc);
 
 /* hints.c */
 
-/** Test the names of the table.  @return 0, or -1 (ENOMEM). */
+/** Test the names in the table.  @return 0, or -1 (ENOMEM). */
 int dsc_test_hints(struct dsc *dsc);
 
-/** Test the name of a mount that a search did not find, and settle it if it exists (it is new) or
-    access is denied. */
+/** Test the name of a mount that a search did not find.  Settle the mount if the name is right (the
+    mount is new) or access is denied. */
 void dsc_confirm(struct dsc *dsc, uint32_t node);
 
-/** The state that an errno value shows; MT_UNTESTED: it is not about the mount. */
+/** The state that an errno value indicates; MT_UNTESTED: the error does not concern the mount. */
 enum mt_state dsc_error_state(int error);
 
 /* missing.c */
 
-/** Read mounts that were not found again: they are gone, found, moving, or lost.
-    @return 0, or -1 (ENOMEM). */
+/** Read the mounts that were not found again, and determine whether they are gone, found, moving or
+    lost.  @return 0, or -1 (ENOMEM). */
 int dsc_find_missing(struct dsc *dsc);
 
-/** Whether a node is lost, as far as known. */
+/** Whether a node is lost, as far as is known. */
 bool dsc_is_lost(const struct dsc *dsc, uint32_t node);
 
 /* probe.c */
 
-/** Probe the mounts of opts->probe, and name and judge them.  @return 0, or -1 (ENOMEM). */
+/** Probe the mounts selected by opts->probe, and set their names and states.
+    @return 0, or -1 (ENOMEM). */
 int dsc_probe(struct dsc *dsc);
 
 /* owner.c */
 
-/** Find the user whose server can block each node; 0: root.
+/** Find the user whose server can make each node block; 0: root.
     @owners [out]  One for each node. */
 void dsc_find_owners(struct dsc *dsc, uint32_t *owners);
 
-/** A message with the mounts that were not probed because of the prober's limits (EDQUOT), or
-    NULL.  It lives as long as the discovery. */
+/** A message that lists the mounts not probed because of the prober's limits (EDQUOT), or
+    NULL.  Valid as long as the discovery. */
 const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners);
 
 #define DSC_RECORDS "/run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt)"
 
-/** Lock the records, and permit the prober to use cgroups, if these places cannot block.
+/** Lock the records, and permit the prober to use cgroups, if their directories cannot block.
     @why [out]  Why nothing is probed, or NULL.
     @return 0, or -1 (EPIPE). */
 int dsc_permit_probes(struct dsc *dsc, const char **why);
@@ -216,7 +219,7 @@ enum discover_rule {
 	DR_NRULES
 };
 
-/** Whether a rule is on in this run. */
+/** Whether a rule is enabled in this run. */
 static inline bool dsc_rule(const struct dsc *dsc, enum discover_rule rule)
 {
 	return dsc->d->rules & 1u << rule;
@@ -228,68 +231,70 @@ int dsc_walk(struct dsc *dsc);
 
 /* A search for mounts: the rules (walk.c) and the passes (pass.c). */
 
-/** The data of a mount that worker threads read; only `wanted` changes. */
+/** The data of a mount that worker threads read; only `wanted` changes during the search. */
 struct walk_node {
-	uint64_t key;              /* the mount ID that statx shows in it */
+	uint64_t key;              /* the mount ID that statx shows inside the mount */
 	uint32_t old_id;
 	uint32_t dev_major, dev_minor;
-	bool nlink;                /* DR_NLINK may be used */
-	bool unlooked;             /* DR_UNLOOKED may be used */
+	bool nlink;                /* DR_NLINK applies */
+	bool unlooked;             /* DR_UNLOOKED applies */
 	bool subvol;               /* btrfs */
-	bool last_pos;             /* no entry comes after K_LAST_POS */
-	bool proc;                 /* its directories can block: fstype_dir_waits() */
+	bool last_pos;             /* no entry follows K_LAST_POS */
+	bool proc;                 /* reading its directories can block: fstype_dir_waits() */
 	bool avoids;               /* it contains mount points that must not be examined: NFS */
-	uint32_t next_avoid;       /* the next node with its key in walk.avoid, or MT_NONE */
-	uint32_t same_dev;         /* the next node of the same device, or MT_NONE */
-	_Atomic bool wanted;       /* its directories are worth reading */
+	uint32_t next_avoid;       /* the next node with the same key in walk.avoid, or MT_NONE */
+	uint32_t same_dev;         /* the next node with the same device, or MT_NONE */
+	_Atomic bool wanted;       /* its directories still have to be read */
 };
 
 struct walk {
 	struct dsc *dsc;
 	struct walk_node *nodes;
-	struct map64 avoid;        /* walk_avoid_key() -> the first node that must be avoided */
-	struct map64 by_dev_first; /* device -> first node; for identity by device */
+	struct map64 avoid;        /* walk_avoid_key() -> the first node that must not be
+	                              examined */
+	struct map64 by_dev_first; /* device -> first node with it; for identity by device */
 	int round;                 /* 0 or 1 */
 	bool files;                /* this pass examines files */
 	bool dtype;                /* DR_DTYPE is used */
 	double until, next_tick;
 	uint64_t ticks, dirs_before;
 	struct bfs *bfs;
-	uint64_t vanished, unread; /* directories of this pass */
+	uint64_t vanished, unread; /* numbers of directories in this pass */
 	bool limited, failed;
-	_Atomic bool late;         /* a thread saw that the time is over */
-	const char **denied;             /* paths of directories without permission */
+	_Atomic bool late;         /* a thread found that the time limit has passed */
+	const char **denied;             /* paths of unreadable directories */
 	size_t ndenied, denied_size;
 };
 
-/** The key in walk.avoid of a mount and the last component of a name in it. */
+/** The key in walk.avoid for a mount and the last component of a name in it. */
 static inline uint64_t walk_avoid_key(uint32_t node, const char *last)
 {
 	return (uint64_t)node << 32 | (uint32_t)map64_bytes(MAP64_BYTES, last, strlen(last));
 }
 
-/** Whether all of a mount is searched because of its boundaries. */
+/** Whether all of a mount is searched for boundaries. */
 bool walk_for_boundaries(const struct walk *walk, uint32_t node);
 
-/** Make the policy for bfs, without done(). */
+/** Fill the policy for bfs, except done(). */
 void walk_policy(struct walk *walk, struct bfs_policy *policy);
 
-/** Add the counters of a pass. */
+/** Add the counters of a pass to the statistics. */
 void walk_count(struct walk *walk, const struct bfs_stats *done);
 
-/** Whether a mount that was found is entered.  @queue [out]  Where it waits. */
+/** Whether to enter a mount that was found.  @queue [out]  The queue for it. */
 bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *queue);
 
 /** Mark everything below covered mounts as hidden. */
 void walk_hide_below(struct walk *walk);
 
-/** Copy the path of an entry into the discovery.  @return it; NULL: walk->failed is set. */
+/** Copy the path of an entry into the discovery.
+    @return the path; NULL: walk->failed is set. */
 const char *walk_path(struct walk *walk, const struct bfs_at *at);
 
-/** Add a boundary that the table does not list. */
+/** Add a boundary that is not in the table. */
 void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_statx *st);
 
-/** Add a directory without permission. */
+/** Add a directory that could not be read for lack of permission. */
 void walk_denied(struct walk *walk, const struct bfs_at *at);
 
 #endif

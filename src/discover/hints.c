@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hints: the names of the table, each tested by one statx.
+ * Hints: the names in the table, each tested by one statx.
  *
  * A name is right if statx shows the ID of the mount and STATX_ATTR_MOUNT_ROOT; the ID alone is not
- * enough, since every path inside a mount shows it.  A stack is tested once, at its top.
+ * enough, since every path inside the mount shows it.  A stack is tested once, at its top.
  *
  * A mount whose name fails is not searched for, since it has only one mount point and the kernel
- * reported it.  All such mounts are read from the kernel again: mounts that are gone are dropped,
- * renamed ones are tested again, and for the others the result of the test decides: another mount
- * is visible there (hidden), no permission (denied), a dead server or device (stale).
+ * reported it.  All of these mounts are read from the kernel again: mounts that are gone are
+ * dropped, renamed mounts are tested again, and for the others the result of the test determines
+ * the state: another mount is visible there (hidden), no permission (denied), a dead server or
+ * device (stale).
  */
 #include "discover/discover_impl.h"
 
@@ -24,23 +25,23 @@
 
 enum {
 	HINT_ROUNDS = 3,
-	CLOCK_TESTS = 64,    /* tests between readings of the clock */
-	THREAD_TESTS = 512,  /* tests for a thread of their own to pay off */
-	NOT_TESTED = -1,     /* hint.error: there was no time */
+	CLOCK_TESTS = 64,    /* tests between two checks of the deadline */
+	THREAD_TESTS = 512,  /* number of tests from which a further thread is faster */
+	NOT_TESTED = -1,     /* hint.error: the time was over */
 };
 
 /** The test of a name. */
 struct hint {
 	uint32_t node;
 	uint32_t seen;   /* the node that statx shows, or MT_NONE */
-	int error;       /* errno of statx; 0; NOT_TESTED */
-	bool right;      /* it is the name of the mount */
+	int error;       /* errno of statx; or 0, or NOT_TESTED */
+	bool right;      /* the name is that of the mount */
 };
 
 struct hints {
 	struct dsc *dsc;
-	struct hint *items;   /* room for one for each node */
-	uint32_t *nodes;      /* the same */
+	struct hint *items;   /* room for every node */
+	uint32_t *nodes;      /* likewise */
 	size_t n;
 };
 
@@ -56,7 +57,7 @@ static int hint_statx(struct os *os, int rootfd, const char *name, unsigned mask
 		if (!*name)
 			name = ".";
 	}
-	/* If longer than the kernel takes: go down in pieces. */
+	/* The name is longer than the kernel accepts: descend in pieces. */
 	while (strlen(name) >= PATH_MAX) {
 		char piece[PATH_MAX];
 		const char *cut = memrchr(name, '/', PATH_MAX);
@@ -79,8 +80,8 @@ static int hint_statx(struct os *os, int rootfd, const char *name, unsigned mask
 	return rc;
 }
 
-/** Whether a name may be examined, by the table: even opening the root of an NFS mount with O_PATH
-    contacts the server. */
+/** Whether, according to the table, a name may be examined: even opening the root of an NFS mount
+    with O_PATH contacts the server. */
 static bool hint_may_look(struct dsc *dsc, const char *name, size_t len)
 {
 	if (!dsc->no_look.slots) {
@@ -97,14 +98,14 @@ static bool hint_may_look(struct dsc *dsc, const char *name, size_t len)
 	return map64_get(&dsc->no_look, map64_bytes(MAP64_BYTES, name, len)) == MAP64_NONE;
 }
 
-/** A name that is looked at component by component. */
+/** A name that is examined component by component. */
 struct careful {
 	struct dsc *dsc;
 	const char *name;
-	size_t len;            /* of the part that was looked at */
+	size_t len;            /* length of the part already examined */
 };
 
-/** Open a component in a mount that is of the table and does not block. */
+/** Open a component if its mount is in the table and does not block. */
 static int careful_open(void *arg, int at, const char *component)
 {
 	struct careful *careful = arg;
@@ -114,7 +115,7 @@ static int careful_open(void *arg, int at, const char *component)
 		return -1;
 	uint32_t in = dsc_node_of(dsc, &st);
 	careful->len += 1 + strlen(component);
-	/* A mount that is newer than the table hides everything behind it. */
+	/* A mount that is newer than the table hides everything below it. */
 	bool blocks = in != MT_NONE && (dsc->flags[in] & (DF_BLOCKS | DF_BEHIND)
 	                                || !hint_may_look(dsc, careful->name, careful->len));
 	if (in == MT_NONE || blocks) {
@@ -126,7 +127,7 @@ static int careful_open(void *arg, int at, const char *component)
 
 /**
  * statx of a name, component by component, without lookups in mounts that are not in the table or
- * can block.  For use when the table may be out of date.
+ * can block.  Used when the table may be outdated.
  *
  * @return 0, or -1.  Errors: EREMOTE: a mount on the path can block; ENOENT: a mount on the path is
  *         not in the table.
@@ -152,7 +153,7 @@ static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx 
 }
 
 /**
- * Compare the statx of the name of a node with its mount.  In any thread.
+ * Compare the statx result for the name of a node with its mount.  Runs in any thread.
  *
  * @error  errno of statx, or 0.
  */
@@ -181,7 +182,7 @@ static bool hint_settle(struct dsc *dsc, const struct hint *hint)
 	if (!hint->right)
 		return false;
 	dsc_name(dsc, hint->node, dsc_kernel_name(dsc, hint->node), MT_NAMED_VERIFIED);
-	/* The mount was examined without touching its file system. */
+	/* The mount was identified without accessing its file system. */
 	if (dsc->flags[hint->node] & DF_BLOCKS)
 		mtree_state(dsc->tree, hint->node, MT_UNTESTED);
 	if (dsc->tree->nodes[hint->node].place_hidden)
@@ -189,7 +190,7 @@ static bool hint_settle(struct dsc *dsc, const struct hint *hint)
 	return true;
 }
 
-/** Test a name while the table may be out of date.  @return whether it is right. */
+/** Test a name when the table may be outdated.  @return whether the name is right. */
 static bool hint_test(struct dsc *dsc, uint32_t node, struct hint *hint)
 {
 	struct k_statx st;
@@ -216,10 +217,11 @@ enum mt_state dsc_error_state(int error)
 }
 
 /**
- * Find the mount that covers a name that does not exist: that of its nearest existing ancestor.
+ * Find the mount that covers a name that does not exist: the mount of its nearest existing
+ * ancestor.
  *
- * @by [out]  The node, or MT_NONE if it is not in the table.
- * @return whether there is such an ancestor.
+ * @by [out]  The node, or MT_NONE if that mount is not in the table.
+ * @return whether an existing ancestor was found.
  */
 static bool hint_coverer(struct dsc *dsc, const char *name, uint32_t *by)
 {
@@ -238,13 +240,13 @@ static bool hint_coverer(struct dsc *dsc, const char *name, uint32_t *by)
 	return seen;
 }
 
-/** Judge a node whose name failed although the kernel still reports it. */
+/** Determine the state of a node whose name failed although the kernel still reports it. */
 static void hint_judge(struct dsc *dsc, const struct hint *hint)
 {
 	const struct mtree *tree = dsc->tree;
 	uint32_t node = hint->node, by = hint->seen, on = node;
 	enum mt_state state = hint->error ? dsc_error_state(hint->error) : MT_HIDDEN;
-	/* The path leads through a mount that can block. */
+	/* A mount on the path can block. */
 	if (hint->error == EREMOTE) {
 		dsc_settle(dsc, node, MT_UNTESTED);
 		return;
@@ -255,11 +257,11 @@ static void hint_judge(struct dsc *dsc, const struct hint *hint)
 		state = MT_UNSEARCHED;
 		dsc->partly = dsc->partly ? dsc->partly : "names could not be tested";
 	}
-	/* The mount that contains its mount point. */
+	/* The mount that contains the mount point. */
 	while (mtree_stacked(tree, on))
 		on = tree->nodes[on].parent;
 	on = tree->nodes[on].parent;
-	/* Its mount point is visible, but it is not there: the table is changing. */
+	/* The mount point is visible, but the mount is not there: the table is changing. */
 	if (state == MT_HIDDEN && by != MT_NONE && (by == node || by == on))
 		state = MT_UNSEARCHED;
 	dsc_settle(dsc, node, state);
@@ -270,7 +272,7 @@ static void hint_judge(struct dsc *dsc, const struct hint *hint)
 /** Test the names of hidden mounts whose covering mount is gone. */
 static void hints_uncover(struct dsc *dsc)
 {
-	/* By device, careful tests are impossible. */
+	/* Careful tests need mount IDs. */
 	if (dsc->by_dev)
 		return;
 	for (uint32_t i = 0; i < dsc->tree->count; ++i) {
@@ -285,7 +287,7 @@ static void hints_uncover(struct dsc *dsc)
 	}
 }
 
-/** After a mount is gone, the one that it was stacked on is visible again. */
+/** After a mount is gone, make the mount that it was stacked on visible. */
 static void hint_unstack(struct mtree *tree, uint32_t gone)
 {
 	struct mt_node *nodes = tree->nodes;
@@ -297,7 +299,7 @@ static void hint_unstack(struct mtree *tree, uint32_t gone)
 	mtree_uncover(tree, below);
 }
 
-/** Read the mounts whose names failed again, and update them.
+/** Read the mounts whose names failed again, and update their nodes.
     @return whether anything changed, or -1 (ENOMEM). */
 static int hints_read_again(struct hints *hints)
 {
@@ -328,7 +330,7 @@ static int hints_read_again(struct hints *hints)
 	return gone || renamed;
 }
 
-/** Test some names; run by os_divide(). */
+/** Test some names; the callback of os_divide(). */
 static void hints_test(struct os *os, void *arg, unsigned part, size_t from, size_t to)
 {
 	struct hints *hints = arg;
@@ -340,7 +342,8 @@ static void hints_test(struct os *os, void *arg, unsigned part, size_t from, siz
 		struct k_statx st;
 		if ((i - from) % CLOCK_TESTS == 0 && deadline > 0 && os_now() >= deadline)
 			break;
-		/* Of a mount that can block, only what needs no answer from it. */
+		/* For a mount that can block, request only what the kernel has without contacting
+		   it. */
 		unsigned mask = 0;
 		if (!(dsc->flags[hint->node] & DF_BLOCKS))
 			mask = dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
@@ -354,9 +357,9 @@ static void hints_test(struct os *os, void *arg, unsigned part, size_t from, siz
  * Test the name of every node that is not settled.
  *
  * @careful
- *         Whether the table may be out of date.
+ *         The table may be outdated.
  *
- * Afterwards hints has the tests that failed and may be due to a change of the table.
+ * Afterwards hints contains the tests that failed, possibly because the table has changed.
  */
 static void hints_round(struct hints *hints, bool careful)
 {
@@ -383,7 +386,7 @@ static void hints_round(struct hints *hints, bool careful)
 		if (careful && i % CLOCK_TESTS == 0 && dsc_out_of_time(dsc))
 			return;
 		if (!careful && hint.error == NOT_TESTED)
-			dsc_out_of_time(dsc);   /* which sets the reason */
+			dsc_out_of_time(dsc);   /* sets the reason */
 		else if (careful ? hint_test(dsc, hint.node, &hint) : hint_settle(dsc, &hint))
 			continue;
 		else if (hint.error && dsc_error_state(hint.error) != MT_HIDDEN)
@@ -396,7 +399,7 @@ static void hints_round(struct hints *hints, bool careful)
 void dsc_confirm(struct dsc *dsc, uint32_t node)
 {
 	struct hint hint;
-	/* By device, careful tests are impossible. */
+	/* Careful tests need mount IDs. */
 	if (!dsc_kernel_name(dsc, node) || dsc->by_dev)
 		return;
 	bool right = hint_test(dsc, node, &hint);
@@ -404,7 +407,7 @@ void dsc_confirm(struct dsc *dsc, uint32_t node)
 	if (state == MT_UNTESTED && !dsc->partly)
 		dsc->partly = "names could not be tested";
 	if (dsc->opts->names == DN_PURE && (right || state == MT_DENIED)) {
-		/* By IDs alone it gets no name, but it is not lost. */
+		/* Pure naming gives it no name, but it is not lost. */
 		dsc_name(dsc, node, NULL, MT_NAMED_NONE);
 		mtree_state(dsc->tree, node, right ? MT_UNSEARCHED : MT_DENIED);
 	} else if (state == MT_DENIED) {
@@ -433,7 +436,7 @@ int dsc_test_hints(struct dsc *dsc)
 			break;
 		changed = round < HINT_ROUNDS ? hints_read_again(&hints) : 0;
 	}
-	/* Nothing changes any more: the results are final. */
+	/* No more changes: the results are final. */
 	for (size_t i = 0; changed == 0 && i < hints.n; ++i)
 		hint_judge(dsc, &hints.items[i]);
 	free(hints.items);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mounts that were not found: read again, and examined a last time before they are reported lost.
+ * Mounts that were not found: they are read again, and examined once more before they are reported
+ * lost.
  *
- * While mounts come and go, IDs, devices and mount points are reused at once, and a new mount may
- * cover an old one.  So a mount is reported lost only if the table does not change while it is
- * read as a whole and the mount, which is still in it, is looked up by its name.
+ * While mounts are added and removed, IDs, devices and mount points are reused at once, and a new
+ * mount may cover an old one.  So a mount is reported lost only if the table does not change while
+ * it is read completely, still contains the mount, and the name of the mount was looked up.
  */
 #include "discover/discover_impl.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Update a node that was not found by its new record; NULL: it is gone. */
+/** Update a node that was not found from its new record; NULL: the mount is gone. */
 static void missing_update(struct dsc *dsc, uint32_t index, const struct mount *now)
 {
 	struct mt_node *node = &dsc->tree->nodes[index];
@@ -28,7 +29,7 @@ static void missing_update(struct dsc *dsc, uint32_t index, const struct mount *
 	              && strcmp(now->point, node->mount->point) != 0;
 	dsc->flags[index] = (uint8_t)((dsc->flags[index] & ~DF_SHIFTS) | (shifts ? DF_SHIFTS : 0));
 	node->mount = now;
-	/* Only if it may be reported lost. */
+	/* Only needed if the mount could be reported lost. */
 	if (!dsc->partly || dsc->shifting)
 		dsc_confirm(dsc, index);
 }
@@ -48,7 +49,7 @@ static int missing_round(struct dsc *dsc)
 			nodes[n++] = node;
 	}
 	int rc = dsc_read_again(dsc, nodes, n, 0, &now);
-	/* If they could not be read, no mount is dropped. */
+	/* If reading failed, no mount is dropped. */
 	for (size_t i = 0; rc == 0 && now && i < n; ++i) {
 		if (!tree->nodes[nodes[i]].settled)
 			missing_update(dsc, nodes[i], now[i]);
@@ -81,7 +82,7 @@ static bool missing_on_same(const struct mtree *tree, uint32_t node, const struc
 	return node == at;
 }
 
-/** Examine a mount by the new table and by its name. */
+/** Examine a mount by means of the new table and of its name. */
 static void missing_examine(struct dsc *dsc, uint32_t node, const struct mtree *fresh)
 {
 	uint32_t at = mtree_find(fresh, dsc->tree->nodes[node].mount->key);
@@ -102,7 +103,7 @@ static uint64_t missing_key(const struct dsc *dsc, uint32_t node)
 	return node == MT_NONE ? 0 : dsc->tree->nodes[node].mount->key;
 }
 
-/** Examine all mounts that would be lost a last time.  @return 0, or -1. */
+/** Examine once more all mounts that would be reported lost.  @return 0, or -1. */
 static int missing_examine_all(struct dsc *dsc, int watch)
 {
 	const struct discover_opts *opts = dsc->opts;
@@ -114,7 +115,7 @@ static int missing_examine_all(struct dsc *dsc, int watch)
 		return rc;
 	if (mtree_init(&fresh, now->mounts, now->count, root_key) != 0)
 		return -1;
-	/* By IDs alone, covered and lost mounts look the same. */
+	/* With IDs alone, covered mounts cannot be distinguished from lost ones. */
 	if (opts->names != DN_PURE) {
 		rc = mtree_judge(&fresh, mtree_find(&fresh, missing_key(dsc, dsc->own_root)), "/");
 		mtree_judge_outside(&fresh, mtree_find(&fresh, root_key), opts->prefix);
@@ -126,7 +127,7 @@ static int missing_examine_all(struct dsc *dsc, int watch)
 	mtree_destroy(&fresh);
 	if (rc != 0)
 		return -1;
-	/* By device, names are not tested: the table must not have changed at all. */
+	/* With identity by device, names are not tested: the table must be completely unchanged. */
 	if ((!dsc->by_dev || table_alike(dsc->table, now))
 	    && table_stands_still(dsc->os, now, watch, opts->procfd, opts->procpath))
 		return 0;
@@ -138,8 +139,8 @@ static int missing_examine_all(struct dsc *dsc, int watch)
 int dsc_find_missing(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
-	/* A mount that comes and goes can escape three rounds, but not a table that does not
-	   change. */
+	/* A mount that appears and disappears can escape three rounds, but not a table that does
+	   not change. */
 	for (int round = 0; tree->waiting > 0 && round < 3 && !dsc_out_of_time(dsc); ++round) {
 		if (missing_round(dsc) != 0)
 			return -1;
@@ -149,7 +150,7 @@ int dsc_find_missing(struct dsc *dsc)
 		++lost;
 	if (lost == tree->count || dsc_out_of_time(dsc))
 		return 0;
-	/* Without /proc, or if it can block, 64-bit IDs suffice. */
+	/* Without /proc, or if /proc can block, 64-bit IDs suffice. */
 	const struct discover_opts *opts = dsc->opts;
 	int watch = -1;
 	if (dsc->table->source == TABLE_MOUNTINFO

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the prober is permitted to do: its records, and its limits.  Each user has a share, so that
- * nobody can keep the mounts of others from being probed.
+ * nobody can prevent the mounts of others from being probed.
  *
- * A FUSE belongs to the user who mounted it.  So do the mounts that depend on it or lie below it,
- * since that user can keep them from answering.  All others belong to root.
+ * A FUSE mount belongs to the user who mounted it.  So do the mounts that depend on it or are below
+ * it, since that user can keep them from responding.  All other mounts belong to root.
  */
 #include "discover/discover_impl.h"
 
@@ -16,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MAX = 5 };   /* mounts named in a reason */
+enum { NAMES_MAX = 5 };   /* mounts listed in a reason */
 
-/** A mount belongs to the owner of what it depends on, unless that is root. */
+/** Callback of dsc_propagate(): a mount gets the owner of a mount that it depends on, unless that
+    is root. */
 static bool owner_apply(void *arg, uint32_t node, uint32_t on, bool below)
 {
 	uint32_t *owners = arg;
@@ -34,7 +35,8 @@ void dsc_find_owners(struct dsc *dsc, uint32_t *owners)
 	const struct mtree *tree = dsc->tree;
 	struct k_statx st;
 	uint32_t task = 0;
-	/* In the user namespace of another process, root is its creator. */
+	/* In the user namespace of another process, the root user is the creator of that
+	   namespace. */
 	if (dsc->opts->procfd != AT_FDCWD)
 		task = os_statx(dsc->os, dsc->opts->procfd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st)
 		                       == 0
@@ -82,7 +84,7 @@ const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners)
 	return reason ? reason : "mounts were not probed: too many mounts do not answer";
 }
 
-/** Lock the records of blocked processes of earlier runs.  @return NULL, or why it failed. */
+/** Lock the records of blocked processes of earlier runs.  @return NULL, or why that failed. */
 static const char *records_lock(struct dsc *dsc)
 {
 	if (prober_lock(dsc->opts->prober, dsc->opts->deadline) == 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The passes of a search: where they start, their limits, and the states of mounts that they do
- * not find.
+ * The passes of a search: where they start, their limits, and the states of mounts that they do not
+ * find.
  *
- * A walk has at most two rounds; the second one only if directories vanished in the first.  A
- * round is a pass over the directories and, if mounts are still missing, one over all entries
- * (mount points can be files).
+ * A search has at most two rounds, the second only if directories vanished in the first.  A round
+ * is a pass over the directories and, if mounts are still missing, a pass over all entries (mount
+ * points can be files).
  */
 #include "discover/discover_impl.h"
 
@@ -17,9 +17,9 @@
 #include <string.h>
 
 enum {
-	DENIED_MAX = 4096,   /* directories without permission that are remembered */
+	DENIED_MAX = 4096,   /* limit on recorded directories without permission */
 	MAX_FDS = 8192,      /* descriptors, if the limit allows */
-	TICK_DIRS = 32,      /* directories between readings of the clock */
+	TICK_DIRS = 32,      /* directories between two checks of the clock */
 };
 
 void walk_denied(struct walk *walk, const struct bfs_at *at)
@@ -103,20 +103,20 @@ static enum bfs_verdict walk_done(void *arg, const struct bfs_at *at, uint32_t e
 	return walk_tick(walk, at);
 }
 
-/** Add the directories that a pass starts at. */
+/** Add the directories where a pass starts. */
 static int walk_starts(struct walk *walk)
 {
 	struct dsc *dsc = walk->dsc;
 	const struct mtree *tree = dsc->tree;
 	bool from_root = dsc->opts->names != DN_HINT && !walk->files;
 	uint32_t root = dsc->d->root;
-	/* The root of the process can block: it is not searched. */
+	/* The root of the process can block, so it is not searched. */
 	if (from_root && root != MT_NONE && dsc->flags[root] & DF_BLOCKS)
 		return 0;
 	if (from_root && root != MT_NONE)
 		return bfs_start(walk->bfs, ".", root, BFS_NORMAL, 0);
 
-	/* Start at the parents of missing mounts. */
+	/* Start at the parents of the missing mounts. */
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		uint32_t node = tree->order[i];
 		enum bfs_queue queue;
@@ -136,7 +136,7 @@ static int walk_starts(struct walk *walk)
 	return 0;
 }
 
-/** One pass.  @return 0, or -1. */
+/** Run one pass.  @return 0, or -1. */
 static int walk_pass(struct walk *walk, const struct bfs_policy *policy, unsigned max_fds)
 {
 	struct dsc *dsc = walk->dsc;
@@ -165,7 +165,7 @@ static int walk_pass(struct walk *walk, const struct bfs_policy *policy, unsigne
 	return rc;
 }
 
-/** Missing mounts in directories without permission become MT_DENIED. */
+/** Set missing mounts in directories without permission to MT_DENIED. */
 static void walk_judge_denied(struct walk *walk)
 {
 	struct dsc *dsc = walk->dsc;
@@ -178,7 +178,8 @@ static void walk_judge_denied(struct walk *walk)
 		for (size_t k = 0; k < walk->ndenied && !tree->nodes[node].settled; ++k) {
 			if (!mtree_path_within(name, walk->denied[k]))
 				continue;
-			/* With mode 0711 the directory is unreadable, but names can be tested. */
+			/* With mode 0711 the directory cannot be read, but names in it can be
+			   tested. */
 			dsc_confirm(dsc, node);
 			if (tree->nodes[node].settled)
 				break;
@@ -187,7 +188,7 @@ static void walk_judge_denied(struct walk *walk)
 	}
 }
 
-/** All passes.  @return 0, or -1. */
+/** Run all passes.  @return 0, or -1. */
 static int walk_passes(struct walk *walk, const struct bfs_policy *policy, unsigned max_fds)
 {
 	struct dsc *dsc = walk->dsc;
@@ -199,7 +200,8 @@ static int walk_passes(struct walk *walk, const struct bfs_policy *policy, unsig
 				return -1;
 			if (dsc->tree->waiting == 0 || walk->limited || !walk->dtype)
 				break;
-			/* Mounts in directories without permission need no pass over files. */
+			/* A pass over files cannot find mounts in directories without
+			   permission. */
 			if (!files)
 				walk_judge_denied(walk);
 			if (dsc->tree->waiting == 0)
@@ -248,7 +250,7 @@ static int walk_prepare(struct walk *walk)
 			.subvol = flags & FST_SUBVOL,
 			.proc = m->fstype && strcmp(m->fstype, "proc") == 0,
 			.last_pos = flags & FST_LAST_POS,
-			/* A file system with plain directories, and without mounts. */
+			/* A file system of plain directories that contains no mounts. */
 			.unlooked = flags & FST_NLINK && !tree->nodes[i].has_children && openat2
 			            && dsc_rule(dsc, DR_UNLOOKED),
 			.same_dev = MT_NONE,
@@ -261,8 +263,8 @@ static int walk_prepare(struct walk *walk)
 		return -1;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const char *name = dsc_kernel_name(dsc, i);
-		/* A statx shows the top of a stack; the directory entry is on the mount that the
-		   lowest one is mounted on. */
+		/* statx shows the top of a stack; the directory entry is on the mount that contains
+		   the mount point of the lowest one. */
 		if (!(dsc->flags[i] & DF_NO_LOOK) || !name || tree->nodes[i].top != i)
 			continue;
 		uint32_t lowest = i;
@@ -290,7 +292,7 @@ static int walk_prepare(struct walk *walk)
 			walk->nodes[first].same_dev = i;
 		}
 	}
-	/* If the root of the run is not a mount, statx shows its device. */
+	/* If the root of the run is not a mount, statx shows the device of its mount. */
 	if (dsc->by_dev && dsc->d->root != MT_NONE && tree->nodes[dsc->d->root].made) {
 		const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
 		struct k_statx st;
@@ -325,7 +327,7 @@ int dsc_walk(struct dsc *dsc)
 	policy.done = walk_done;
 	bool guest = dsc->opts->guest;
 	unsigned limit = os_nofile(dsc->os, MAX_FDS, !guest) / (guest ? 2 : 1);
-	/* Leave some for the rest of the program and the caller. */
+	/* Leave some descriptors for the rest of the program and for the caller. */
 	unsigned max_fds = limit > 64 ? limit - 32 : limit / 4;
 
 	int rc = walk_prepare(&walk);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In which mount of the table a path or the root lies, and whether the way there can block.
+ * Finds the mount that contains a path or the root, and whether a mount on the path can block.
  *
- * The path of an overlay's layer or of a loop device's file is what was given to mount(2), with
- * symlinks (docker's "l/XYZ").  So it is resolved here: each component is looked up in the table,
- * and read as a symlink only if nothing on the way blocks.  Components that are no symlinks are
- * remembered, so that a thousand layers in one directory cost a readlink or two each.
+ * The path of an overlay's layer or of a loop device's file is the one passed to mount(2), possibly
+ * with symlinks (docker's "l/XYZ").  So it is resolved here: each component is looked up in the
+ * table, and read as a symlink only if no mount on the path blocks.  Components that are not
+ * symlinks are cached, so that a thousand layers in one directory cost one or two readlink calls
+ * each.
  */
 #include "discover/discover_impl.h"
 
@@ -17,18 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The first key of a path in the maps. */
+/** The first key to try for a path in the maps. */
 static uint64_t paths_key(const char *path, size_t n)
 {
 	return map64_bytes(MAP64_BYTES, path, n);
 }
 
 /**
- * Find the mount at a path.  Users can make two names of one hash: such paths have consecutive
- * keys, and each is compared.
+ * Find the mount at a path.  Users can construct two names with the same hash: these have
+ * consecutive keys, and each name is compared.
  *
- * @key [out]  Its key, or a free one.
- * @return its node, or MT_NONE.
+ * @key [out]  The key of the path, or a free one.
+ * @return the node, or MT_NONE.
  */
 static uint32_t paths_point(const struct dsc_paths *paths, uint64_t *key, const char *path,
                             size_t n)
@@ -51,7 +52,7 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 	map64_init(&paths->points);
 	intern_init(&paths->plain);
 	int rc = map64_reserve(&paths->points, tree->count);
-	/* With --names=pure nothing is known of which mounts are covered. */
+	/* With --names=pure it is unknown which mounts are covered. */
 	if (rc == 0 && dsc->opts->names == DN_PURE && strcmp(dsc->opts->prefix, "/") == 0) {
 		uint32_t root = dsc->d->root;
 		uint64_t key = root == MT_NONE ? 0 : tree->nodes[root].mount->key;
@@ -62,7 +63,7 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 	for (uint32_t i = 0; rc == 0 && i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
 		uint64_t key;
-		/* Only what is visible: the top of a stack. */
+		/* Only visible mounts: the top of a stack. */
 		const char *point = node->mount->point;
 		if (point && node->top == i && !node->place_hidden
 		    && paths_point(paths, &key, point, strlen(point)) == MT_NONE)
@@ -78,7 +79,7 @@ void dsc_paths_destroy(struct dsc_paths *paths)
 	intern_destroy(&paths->plain);
 }
 
-/** The mount that a path lies in, without following symlinks; MT_NONE if none is known. */
+/** The mount that contains a path, without following symlinks; MT_NONE if unknown. */
 static uint32_t paths_find(const struct dsc_paths *paths, const char *path)
 {
 	for (size_t n = strlen(path); n > 0;) {
@@ -96,14 +97,14 @@ static uint32_t paths_find(const struct dsc_paths *paths, const char *path)
 	return MT_NONE;
 }
 
-/** A path that is followed. */
+/** The state of following a path. */
 struct leads {
 	struct dsc_paths *paths;
 	uint32_t *in;
-	enum dsc_leads result;    /* if it ends before the end of the path */
+	enum dsc_leads result;    /* the result if following stops before the end of the path */
 };
 
-/** Stop before what blocks, or may block. */
+/** Stop before a mount that blocks, or may block. */
 static int leads_may(void *arg, struct path_walk *walk)
 {
 	struct leads *leads = arg;
@@ -129,13 +130,13 @@ static ssize_t leads_link(void *arg, struct path_walk *walk, char target[PATH_MA
 	errno = ENAMETOOLONG;
 	if (walk->text.len >= PATH_MAX)
 		return -1;
-	/* With --root the table is still the one of our own root. */
+	/* With --root, mount points are still relative to our own root. */
 	bool own = dsc->rootfd == AT_FDCWD || strcmp(dsc->opts->prefix, "/") != 0;
 	const char *name = own ? path : path + strspn(path, "/");
 	ssize_t n = os_readlinkat(dsc->os, own ? AT_FDCWD : dsc->rootfd, name, target, PATH_MAX);
-	/* Refused: whoever may not look may not touch it either. */
+	/* EACCES: if we may not read it, we may not follow it either. */
 	if (n < 0 && (errno == EINVAL || errno == EACCES)) {
-		/* Without memory to remember it, it is read again. */
+		/* If memory runs out, it will be read again. */
 		intern_put(&paths->plain, path, strlen(path), &number);
 		errno = EINVAL;
 	}
@@ -169,7 +170,7 @@ static int dsc_look_at_root(struct dsc *dsc, int rootfd, struct k_statx *st)
 	struct os *os = dsc->os;
 	bool cwd = rootfd == AT_FDCWD;
 	unsigned id = dsc_id_mask(dsc);
-	/* os_init() has examined "/", and has both its mount IDs if the kernel has them. */
+	/* os_init() has examined "/", and has both mount IDs if the kernel provides them. */
 	*st = os->root;
 	if (id == K_STATX_MNT_ID && os->root_old_id != 0 && st->mask & K_STATX_MNT_ID_UNIQUE) {
 		st->mnt_id = os->root_old_id;
@@ -181,14 +182,14 @@ static int dsc_look_at_root(struct dsc *dsc, int rootfd, struct k_statx *st)
 	return os_statx(os, rootfd, cwd ? "/" : "", flags, id | K_STATX_TYPE | K_STATX_NLINK, st);
 }
 
-/** The key of the mount that holds a root directory; 0 if unknown.
-    @prefix  The path of the root. */
+/** The key of the mount that contains a root directory; 0 if unknown.
+    @prefix  The path of the root directory. */
 static uint64_t dsc_key_of(const struct dsc *dsc, const struct k_statx *st, const char *prefix)
 {
 	uint64_t key = os_statx_mnt_id(st, dsc->unique);
 	if (key != 0)
 		return key;
-	/* By device: the nearest mount of that device at or above it. */
+	/* Identity by device: the nearest mount of that device at or above the prefix. */
 	uint64_t dev = (uint64_t)st->dev_major << 32 | st->dev_minor;
 	size_t longest = 0;
 	for (size_t i = 0; i < dsc->table->count; ++i) {
@@ -208,7 +209,7 @@ int dsc_root_key(struct dsc *dsc, uint64_t *found)
 	if (dsc->table->source >= TABLE_RECORDED)
 		return 0;
 	if (dsc->opts->names == DN_KERNEL) {
-		/* Only "/" may be touched, and os_init() has examined it. */
+		/* Only "/" may be accessed, and os_init() has examined it. */
 		if (dsc->rootfd != AT_FDCWD)
 			return 0;
 		*found = os_statx_mnt_id(&dsc->os->root, dsc->unique);

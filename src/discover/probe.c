@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Probing: the prober touches mounts, each with a deadline.
+ * Probing: the prober accesses mounts, each with a deadline.
  *
- * A mount is probed when all mounts on its path have answered and no other probe of its superblock
- * is running.  So probes follow the tree from its roots, and those of different superblocks run at
- * the same time: a hundred dead servers take as long as one.
+ * A mount is probed when all mounts on its path have responded and no other probe of its superblock
+ * is running.  So probes follow the tree from its roots, and those of different superblocks run
+ * simultaneously: a hundred dead servers take as long as one.
  *
- * A mount that does not answer is hung, and so is every mount behind it.  A hung superblock is not
- * probed again: not in this run, and not in another while the blocked process exists.
+ * A mount that does not respond is hung, and so is every mount below it.  A hung superblock is not
+ * probed again: not in this run, nor in another run while the blocked process exists.
  *
- * An automount directory is examined from outside only; below one, a name is followed only if the
- * table and then the directory contain it.
+ * An automount directory is examined from outside only; below it, a name is followed only if the
+ * table and then the directory contain the name.
  */
 #include "discover/discover_impl.h"
 
@@ -22,22 +22,23 @@
 #include <string.h>
 
 enum probe_state {
-	PS_WAITING,   /* for its parent */
+	PS_WAITING,   /* until its parent is done */
 	PS_READY,     /* in the queue of its superblock */
 	PS_RUNNING,
-	PS_OPEN,      /* mounts behind it may be probed */
-	PS_CLOSED,    /* hung: nothing behind it can be reached */
-	PS_LEFT,      /* not probed, nor are the mounts behind it */
+	PS_OPEN,      /* the mounts on it may be probed */
+	PS_CLOSED,    /* hung: the mounts on it cannot be reached */
+	PS_LEFT,      /* not probed, nor are the mounts on it */
 };
 
-/** A node, and the superblock whose first node it is: that has at most one probe at a time. */
+/** A node, and (if it is the first node of its superblock) the state of that superblock, which has
+    at most one running probe. */
 struct probe_node {
 	enum probe_state state;
 	bool steps;             /* an automount directory is on its path */
 	bool busy, hung;        /* the superblock */
 	uint32_t super;         /* the first node of its superblock */
 	uint32_t first, last;   /* queue of ready nodes of the superblock, or MT_NONE */
-	uint32_t next;          /* of a ready node: the next in the queue */
+	uint32_t next;          /* the next ready node in the queue */
 };
 
 struct probing {
@@ -45,9 +46,9 @@ struct probing {
 	struct probe_node *nodes;
 	uint32_t *todo;         /* a stack of superblocks with ready nodes */
 	uint32_t ntodo;
-	uint32_t *parked;       /* superblocks that wait for the owner's limit */
+	uint32_t *parked;       /* superblocks that wait because of the owner's limit */
 	uint32_t nparked;
-	uint32_t *strays;       /* nodes whose name led to another mount */
+	uint32_t *strays;       /* nodes whose names led to other mounts */
 	uint32_t nstrays;
 	uint32_t *owners;       /* of each node: the user whose server can block it */
 	uint32_t running;       /* number of running probes */
@@ -72,7 +73,7 @@ static void probing_incomplete(struct probing *p, const char *reason)
 		d->unprobed = reason;
 }
 
-/** Whether a mount is to be probed. */
+/** Whether a mount should be probed. */
 static bool probing_wants(const struct probing *p, uint32_t node)
 {
 	const struct dsc *dsc = p->dsc;
@@ -80,13 +81,14 @@ static bool probing_wants(const struct probing *p, uint32_t node)
 	bool blocks = dsc->flags[node] & (DF_BLOCKS | DF_BEHIND);
 	if (n->made || n->top != node || !dsc_kernel_name(dsc, node))
 		return false;
-	/* A trigger that is not behind a blocking mount is examined without the prober. */
+	/* An automount directory is examined without the prober, unless a mount on its path can
+	   block. */
 	if (probing_is_autofs(p, node) && !(dsc->flags[node] & DF_BEHIND))
 		return false;
 	return !blocks || dsc->opts->probe == DP_ALL;
 }
 
-/** Mark a mount behind a hung one. */
+/** Mark a mount that is below a hung mount. */
 static void probing_close(struct probing *p, uint32_t node)
 {
 	struct dsc *dsc = p->dsc;
@@ -114,8 +116,8 @@ static void probing_queue(struct probing *p, uint32_t node)
 }
 
 /**
- * After a node is done, continue with the mounts on it.  Children that are not probed are done at
- * once; instead of recursion, they form a stack linked through `next`.
+ * After a node is done, continue with its children.  Children that are not probed are done
+ * immediately; instead of recursing, they form a stack linked through `next`.
  */
 static void probing_go_on(struct probing *p, uint32_t node)
 {
@@ -129,7 +131,7 @@ static void probing_go_on(struct probing *p, uint32_t node)
 			const struct mt_node *child = &tree->nodes[c];
 			if (p->nodes[c].state != PS_WAITING)
 				continue;
-			/* A mount stacked on its root is not behind it. */
+			/* A mount stacked on a hung root is reached without it. */
 			if (closed && !mtree_stacked(tree, c)) {
 				probing_close(p, c);
 			} else if (child->states & UNREACHABLE && child->top == c) {
@@ -147,7 +149,7 @@ static void probing_go_on(struct probing *p, uint32_t node)
 	}
 }
 
-/** Mark a mount whose superblock did not answer. */
+/** Mark a mount whose superblock did not respond. */
 static void probing_hung(struct probing *p, uint32_t node, bool seen)
 {
 	struct dsc *dsc = p->dsc;
@@ -159,7 +161,8 @@ static void probing_hung(struct probing *p, uint32_t node, bool seen)
 		dsc->tree->nodes[node].named = MT_NAMED_VERIFIED;
 }
 
-/** Handle a probe that was not made.  @reason  The first is kept; NULL: dsc_over_share() has it. */
+/** Handle a probe that was not made.
+    @reason  Only the first reason is kept; NULL: dsc_over_share() provides it. */
 static void probing_not_made(struct probing *p, uint32_t node, int error, const char *reason)
 {
 	struct dsc *dsc = p->dsc;
@@ -175,7 +178,7 @@ static void probing_not_made(struct probing *p, uint32_t node, int error, const 
 	p->nodes[node].state = PS_LEFT;
 }
 
-/** Start the probe of a node.  @return like prober_ask(). */
+/** Start the probe of a node.  @return as prober_ask(). */
 static int probing_start(struct probing *p, uint32_t node)
 {
 	struct dsc *dsc = p->dsc;
@@ -269,10 +272,10 @@ static void probing_answer(struct probing *p, uint32_t node, const struct probe_
 			probing_not_made(p, node, answer->error, COULD_NOT);
 			break;
 		}
-		/* A removed root is unreadable, not stale. */
+		/* A removed root directory is unreadable, but not stale. */
 		if (answer->error && !(answer->error == ENOENT && removed))
 			mtree_state(dsc->tree, node, state == MT_HIDDEN ? MT_STALE : state);
-		/* A search finds mounts that do not block itself. */
+		/* A search finds mounts that do not block by itself. */
 		if (answer->error || blocks || dsc->opts->names == DN_HINT
 		    || dsc->opts->names == DN_KERNEL) {
 			dsc_looked(dsc, node, &answer->st);
@@ -291,7 +294,7 @@ static void probing_answer(struct probing *p, uint32_t node, const struct probe_
 	}
 }
 
-/** Wait for an answer, and report progress.  @return like prober_answer(). */
+/** Wait for an answer, and report progress.  @return as prober_answer(). */
 static int probing_wait(struct probing *p, struct probe_answer *answer)
 {
 	const struct dsc *dsc = p->dsc;
@@ -312,7 +315,8 @@ static int probing_wait(struct probing *p, struct probe_answer *answer)
 	}
 }
 
-/** After an answer, unpark a superblock of the same owner, else one of another. */
+/** After an answer, make a superblock of the same owner ready again, otherwise one of another
+    owner. */
 static void probing_unpark(struct probing *p, uint32_t owner)
 {
 	uint32_t i = 0;
@@ -324,7 +328,7 @@ static void probing_unpark(struct probing *p, uint32_t owner)
 	p->parked[i] = p->parked[--p->nparked];
 }
 
-/** Probe until all are done, or the time is over.  @return 0, or -1 (the prober failed). */
+/** Probe until all mounts are done, or the time is over.  @return 0, or -1 (the prober failed). */
 static int probing_run(struct probing *p)
 {
 	struct dsc *dsc = p->dsc;
@@ -344,7 +348,8 @@ static int probing_run(struct probing *p)
 		}
 		if (p->running == 0 && p->nparked == 0)
 			return p->ntodo == 0 ? 0 : -1;
-		/* Without running probes, the owners' limits cannot improve: try all once more. */
+		/* If no probe is running, waiting cannot help: try all parked superblocks once
+		   more. */
 		if (p->running == 0) {
 			while (p->nparked > 0)
 				p->todo[p->ntodo++] = p->parked[--p->nparked];
@@ -357,7 +362,7 @@ static int probing_run(struct probing *p)
 		if (got == 0) {
 			dsc_out_of_time(dsc);
 			probing_incomplete(p, dsc->partly);
-			/* These mounts must not be touched without the prober. */
+			/* These mounts must not be accessed without the prober. */
 			for (uint32_t i = 0; i < dsc->tree->count; ++i) {
 				enum probe_state state = p->nodes[i].state;
 				if (state == PS_RUNNING || state == PS_READY)
@@ -381,8 +386,8 @@ static int probing_run(struct probing *p)
 }
 
 /**
- * A mount that depends on a hung one is hung, even if it answered from the kernel's caches; so are
- * the mounts behind it.
+ * A mount that depends on a hung mount is hung as well, even if it responded from the kernel's
+ * caches; so are the mounts below it.
  */
 static bool probing_apply(void *arg, uint32_t node, uint32_t on, bool below)
 {
@@ -478,7 +483,7 @@ int dsc_probe(struct dsc *dsc)
 		free(dsc->d->probed);
 		dsc->d->probed = NULL;
 	} else if (failed || probing_all(&p) != 0) {
-		/* Mounts that are not named yet become untested. */
+		/* Mounts that have no name yet become untested. */
 		probing_incomplete(&p, "mounts could not be probed: the prober process was killed "
 		                   "or stopped, or a system call was refused");
 	} else {

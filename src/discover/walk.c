@@ -2,10 +2,10 @@
 /*
  * The search for mounts: its policy for bfs, and the pruning rules.
  *
- * To add a rule: its name in enum discover_rule, its row in discover_rules[], its test by
- * dsc_rule() or a field of struct walk_node in walk_entry() (by name and type), walk_meta() (by
- * metadata), walk_judge() (at a mount or boundary) or walk_settled() (after a mount was named), and
- * a row in tests/unit/test_discover.c.
+ * A new rule needs: a name in enum discover_rule; a row in discover_rules[]; a test by dsc_rule()
+ * or by a field of struct walk_node, in walk_entry() (by name and type), walk_meta() (by metadata),
+ * walk_judge() (at a mount or boundary) or walk_settled() (after a mount was named); and a row in
+ * tests/unit/test_discover.c.
  *
  *   walk_entry, walk_meta    run in any thread, and only read struct walk_node
  *   walk_judge               runs in the thread that owns the tree
@@ -56,13 +56,13 @@ int discover_rule(const char *name)
 }
 
 enum {
-	/* Counters in the same array, after those of the rules. */
+	/* Counters in the same array, following those of the rules. */
 	HIT_VANISHED = DR_NRULES,
 	HIT_DENIED,
 	HIT_ERROR,
 	HIT_ENTRIES,
 	BTRFS_SUBVOLUME_INO = 256,   /* BTRFS_FIRST_FREE_OBJECTID */
-	TICK_ENTRIES = 4096,         /* entries between readings of the clock */
+	TICK_ENTRIES = 4096,         /* entries between two checks of the clock */
 };
 _Static_assert((int)HIT_ENTRIES < (int)BFS_HITS, "counters fit");
 
@@ -71,7 +71,7 @@ bool walk_for_boundaries(const struct walk *walk, uint32_t node)
 	return walk->dsc->opts->boundaries && walk->nodes[node].subvol;
 }
 
-/* In any thread. */
+/* These functions run in any thread. */
 
 /** Whether an entry must not be examined. */
 static bool walk_avoids(const struct walk *walk, const struct bfs_at *at)
@@ -82,7 +82,7 @@ static bool walk_avoids(const struct walk *walk, const struct bfs_at *at)
 	return i != MT_NONE;
 }
 
-/** Whether entries are too deep to be entered. */
+/** Whether the entries are at the maximum depth, so that they are not entered. */
 static bool walk_at_depth(const struct walk *walk, const struct bfs_at *at)
 {
 	unsigned depth = walk->dsc->opts->depth;
@@ -118,7 +118,7 @@ static enum bfs_verdict walk_entry(void *arg, struct bfs_scratch *scratch, const
 	return BFS_LOOK;
 }
 
-/** Whether a statx shows a different mount than that of the directory. */
+/** Whether statx shows another mount than that of the directory. */
 static bool walk_crosses(const struct walk *walk, const struct walk_node *node,
                          const struct k_statx *st)
 {
@@ -161,9 +161,9 @@ static enum bfs_verdict walk_meta(void *arg, struct bfs_scratch *scratch, const 
 	return BFS_ENTER;
 }
 
-/* In the owner. */
+/* These functions run in the thread that owns the tree. */
 
-/** After a node was settled: mark mounts whose directories need not be read any more. */
+/** After a node was settled: mark the mounts whose directories no longer need to be read. */
 static void walk_settled(struct walk *walk, uint32_t node)
 {
 	struct dsc *dsc = walk->dsc;
@@ -173,7 +173,7 @@ static void walk_settled(struct walk *walk, uint32_t node)
 		if (dsc_rule(dsc, DR_SHRINK) && !walk_for_boundaries(walk, parent))
 			atomic_store_explicit(&walk->nodes[parent].wanted, false,
 			                      memory_order_relaxed);
-		/* By device, an ambiguous mount was only searched because of its children. */
+		/* Identity by device: an ambiguous mount was searched only for its children. */
 		if (!(dsc->flags[parent] & (DF_INSIDE | DF_TWIN)) || tree->nodes[parent].settled)
 			break;
 		dsc_settle(dsc, parent, MT_UNTESTED);
@@ -214,7 +214,7 @@ void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_st
 }
 
 /**
- * By device: the node that an entry of mount `on` shows, preferably one that is not settled.
+ * Identity by device: the node that an entry of mount `on` shows, preferably an unsettled one.
  */
 static uint32_t walk_node_by_dev(const struct walk *walk, uint32_t on, const struct k_statx *st)
 {
@@ -239,7 +239,7 @@ static uint32_t walk_node_by_dev(const struct walk *walk, uint32_t on, const str
 	return best;
 }
 
-/** Settle a node as hidden by another. */
+/** Settle a node as hidden by another node. */
 static void walk_covered(struct dsc *dsc, uint32_t node, uint32_t by)
 {
 	dsc_settle(dsc, node, MT_HIDDEN);
@@ -263,7 +263,7 @@ static void walk_name(struct walk *walk, uint32_t on, uint32_t top, const char *
 	struct mt_node *node = &tree->nodes[top];
 	if (!node->settled || node->named == MT_NAMED_NONE || node->states & 1u << MT_HIDDEN) {
 		dsc_name(dsc, top, path, MT_NAMED_WALKED);
-		/* The table was wrong, or has changed. */
+		/* The table was wrong, or has changed since. */
 		mtree_uncover(tree, top);
 		if (dsc->flags[top] & DF_BLOCKS)
 			mtree_state(tree, top, MT_UNTESTED);
@@ -273,7 +273,7 @@ static void walk_name(struct walk *walk, uint32_t on, uint32_t top, const char *
 		return;   /* it was moved here: its ancestors are elsewhere */
 	for (uint32_t at = node->parent; at != on; at = tree->nodes[at].parent) {
 		struct mt_node *below = &tree->nodes[at];
-		/* It is covered: the other mounts on it cannot be reached. */
+		/* It is covered: other mounts on it cannot be reached. */
 		for (uint32_t c = below->first; c != MT_NONE; c = tree->nodes[c].next) {
 			if (!tree->nodes[c].settled)
 				walk_covered(dsc, c, top);
@@ -327,14 +327,14 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 	const struct walk_node *node = &walk->nodes[on];
 
 	if (st->mask == 0 && st->mode == 0) {
-		/* walk_meta() got EACCES or EPERM for a directory. */
+		/* walk_meta() failed with EACCES or EPERM for a directory. */
 		++dsc->d->stats.denied_dirs;
 		++dsc->d->stats.errors;
 		walk_denied(walk, at);
 		return BFS_SKIP;
 	}
 	if (!walk_crosses(walk, node, st)) {
-		/* An automount point, or a subvolume that is not mounted. */
+		/* An automount point, or a subvolume that is not a mount. */
 		walk_boundary(walk, at, st);
 		if (st->attributes & st->attributes_mask & K_STATX_ATTR_AUTOMOUNT)
 			return BFS_SKIP;
@@ -349,7 +349,7 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 		walk_boundary(walk, at, st);
 		return BFS_SKIP;
 	}
-	/* Twins are entered wherever they are found, but never named. */
+	/* Twins are entered wherever they are found, but are never named. */
 	bool twin = walk->dsc->by_dev && dsc->flags[top] & DF_TWIN;
 	bool again = twin || (dsc->tree->nodes[top].settled && dsc->d->targets[top]
 	                      && dsc->tree->nodes[top].named >= MT_NAMED_INFERRED);
