@@ -411,11 +411,18 @@ static bool find_boot(struct order *order)
 	return good;
 }
 
-/** Find what waits for the network, in an order in which it is known of what a line needs. */
+/** Find what waits for the network, and what should, each line after those that it needs. */
 static void find_network(struct order *order)
 {
 	for (uint32_t k = 0; k < order->count; ++k) {
 		uint32_t i = order->sequence[k];
+		for (uint32_t at = order->begin[i]; at < order->begin[i + 1]; ++at) {
+			uint32_t need = order->needs[at].line;
+			/* The root is mounted before the fstab is read. */
+			if (!(order->flags[i] & ORDER_IS_NETWORK) && need != order->root
+			    && order->flags[need] & (ORDER_IS_NETWORK | ORDER_LACKS_NETDEV))
+				order->flags[i] |= ORDER_LACKS_NETDEV;
+		}
 		if (!(order->flags[i] & ORDER_IN_BOOT) || order->lines[i].absent)
 			continue;
 		bool waits = order->flags[i] & ORDER_IS_NETWORK;
@@ -426,7 +433,7 @@ static void find_network(struct order *order)
 	}
 }
 
-/** Find the sequence of the graph, and set ORDER_IN_BOOT, ORDER_IN_CYCLE and ORDER_ON_NETWORK.
+/** Find the sequence of the graph, and set ORDER_IN_BOOT and the flags after it.
     @return whether there was memory. */
 static bool find_all(struct order *order)
 {

@@ -74,6 +74,26 @@ static void make_items(struct order_work *o)
 	m->match.failed |= order_make(o->lines, o->graph.count, &o->graph) != 0;
 }
 
+/** Let the added lines wait for the network that need it. */
+static void add_netdev(struct order_work *o)
+{
+	struct merger *m = o->m;
+	for (uint32_t i = 0; i < o->graph.count && !m->match.failed; ++i) {
+		const struct item *item = item_of(o, i);
+		struct planned *mount = &m->match.mounts[item->i];
+		if (!item->is_new || mount->line->swap
+		    || !(o->graph.flags[i] & ORDER_LACKS_NETDEV))
+			continue;
+		struct fstab_line *line = arena_alloc(m->match.arena, sizeof(*line));
+		m->match.failed |= !line;
+		if (!line)
+			return;
+		*line = *mount->line;
+		line->options = match_format(&m->match, "%s,_netdev", line->options);
+		mount->line = line;
+	}
+}
+
 static int compare_items(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
@@ -240,6 +260,7 @@ void merge_order(struct merger *m)
 	struct order_work o = {.m = m};
 	make_items(&o);
 	if (!m->match.failed) {
+		add_netdev(&o);
 		place_added(&o);
 		sort_items(&o);
 		bool fix = m->in->fix & FSTAB_FIX_ORDER && place_late(&o);

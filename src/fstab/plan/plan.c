@@ -15,6 +15,7 @@
 #include "fstab/plan/plan_impl.h"
 
 #include "base/fstypes.h"
+#include "fstab/order.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/layers.h"
 
@@ -399,6 +400,27 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 	add_line(mk, fate, &line);
 }
 
+/** Let the lines wait for the network that need it; the plan has no others yet. */
+static void add_netdev(struct maker *mk)
+{
+	struct fstab_plan *plan = mk->plan;
+	struct order_line *lines = calloc(plan->count + 1, sizeof(*lines));
+	struct order order = {0};
+	uint32_t n = 0;
+	for (; lines && n < plan->count; ++n) {
+		const struct fstab_line *line = &plan->lines[n];
+		lines[n] = (struct order_line){line->source, line->fstype, line->options,
+		                               line->target};
+	}
+	mk->failed |= !lines || order_make(lines, n, &order) != 0;
+	for (uint32_t i = 0; i < n && !mk->failed; ++i) {
+		if (order.flags[i] & ORDER_LACKS_NETDEV)
+			plan->lines[i].options = plan_format(mk, "%s,_netdev", lines[i].options);
+	}
+	order_destroy(&order);
+	free(lines);
+}
+
 int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 {
 	const struct mtree *tree = &in->d->tree;
@@ -421,6 +443,7 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 		place_consider(&mk, tree->order[at]);
 	if (!mk.failed) {
 		decide_all(&mk);
+		add_netdev(&mk);
 		for (size_t i = 0; i < in->nswaps && !mk.failed; ++i)
 			add_swap(&mk, &in->swaps[i]);
 		add_others(&mk);
