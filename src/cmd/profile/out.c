@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A table that is filled cell by cell; begins as {0}. */
+/** A table that is filled cell by cell; initialized as {0}. */
 struct sheet {
 	struct libscols_table *table;
 	struct libscols_line *line;
@@ -23,7 +23,7 @@ struct sheet {
 	bool failed;
 };
 
-/** Add columns, separated by '|'; one with '>' is aligned to the right. */
+/** Add columns, separated by '|'; a leading '>' aligns a column to the right. */
 static void sheet_columns(struct sheet *s, const char *names)
 {
 	char text[200], *rest = text, *name;
@@ -70,7 +70,7 @@ static void sheet_time(struct sheet *s, const char *before, double seconds)
 	sheet_cell(s, "%s%.*f", before, ms < 10 ? 3 : ms < 1000 ? 1 : 0, ms);
 }
 
-/** The mark of a lower bound, in the row of a stopped run. */
+/** ">" for the row of a stopped run, whose figures are lower bounds; else "". */
 static const char *bound_of(const struct profile_row *row)
 {
 	return row->state == PROFILE_STOPPED ? ">" : "";
@@ -110,7 +110,7 @@ static void cell_ratio(struct sheet *s, struct profile_ratio ratio)
 		sheet_cell(s, "%s%.*f", marks[ratio.how], digits, ratio.value);
 }
 
-/** Whether a row in a range was not finished. */
+/** Whether any row in a range was not completed. */
 static bool has_states(const struct profile_study *study, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; ++i) {
@@ -193,7 +193,7 @@ static int print_rules(const struct profile_study *study)
 	return sheet_end(&s);
 }
 
-/** The least and the most turns of any row. */
+/** The minimum and maximum number of turns of the rows. */
 static void count_turns(const struct profile_study *study, size_t *least, size_t *most)
 {
 	*least = *most = 0;
@@ -236,7 +236,7 @@ static int print_head(const struct profile_study *study)
 	return name.failed ? -1 : 0;
 }
 
-/** Name the rows of which only the first run exists, with whatever caches it found. */
+/** Print which rows ran only once, in the first turn, when caches may have been cold. */
 static void print_firsts(const struct profile_study *study)
 {
 	size_t n = 0;
@@ -251,9 +251,9 @@ static void print_firsts(const struct profile_study *study)
 		puts(".");
 }
 
-/** Print the difference of real time that is scatter: the greatest between rows that made the
-    same calls, or the middle half of getmnt3's turns. */
-static void print_scatter(const struct profile_study *study)
+/** Print how large a difference in real time is noise: the maximum among rows that made the same
+    calls, or the interquartile range of getmnt3's turns. */
+static void print_noise(const struct profile_study *study)
 {
 	const struct profile_row *whole = &study->rows[PROFILE_ALGORITHMS - 1];
 	double most = whole->spread;
@@ -268,9 +268,9 @@ static void print_scatter(const struct profile_study *study)
 		               == 0)
 			most = more;
 	}
-	puts("+0: the rule has nothing to do here, or another rule has the same effect.");
+	puts("+0: the rule has no effect here, or another rule has the same effect.");
 	if (most > 0)
-		printf("+REAL: differences up to %.3f ms are scatter.\n", most * 1e3);
+		printf("+REAL: differences up to %.3f ms are noise.\n", most * 1e3);
 }
 
 /** Whether an algorithm waited much longer than it worked. */
@@ -284,7 +284,7 @@ static bool has_waited(const struct profile_study *study)
 	return false;
 }
 
-/** Print what qualifies the figures. */
+/** Print notes about the reliability of the figures. */
 static void print_notes(const struct profile_study *study)
 {
 	uint64_t errors = study->rows[0].counts.errors;
@@ -305,8 +305,8 @@ static void print_notes(const struct profile_study *study)
 		       " director%s; nothing below was measured.\n",
 		       errors, errors == 1 ? "y" : "ies");
 	if (study->known && study->mounts <= 1)
-		puts("\nNothing is mounted below it, so there is nothing to find; only getmnt1 "
-		     "searches all the same.");
+		puts("\nNothing is mounted below this directory; only getmnt1 searches it "
+		     "anyway.");
 	if (!study->complete)
 		printf("\nNot every mount was found: %s.\n", study->reason);
 }
@@ -328,7 +328,7 @@ static int print_layer(const struct profile_layer *of)
 	for (size_t i = 0; i < layers->n; ++i) {
 		const struct layer_row *row = &layers->rows[i];
 		bool of_call = row->call != OS_NCALLS;
-		/* Samples are of other runs and have no cost each. */
+		/* Samples were taken in other runs, so they have no cost of their own. */
 		bool counted = row->count && row->layer > LAYER_TOGETHER;
 		sheet_cell(&s, "%s%s%s", layer_title(layers, row->layer), of_call ? ": " : "",
 		           of_call ? os_call_name(row->call) : "");
@@ -384,7 +384,7 @@ static int print_layers(const struct profile_study *study)
 		const struct profile_layer *of = &study->layers[i];
 		if (!of->made) {
 			printf("\n%s: %s.\n", row->name,
-			       of->died    ? "its process with clocks died"
+			       of->died    ? "the process with clocks died"
 			       : row->died ? "not run with clocks: its process died"
 			                   : "not run with clocks: no time left (see --max-time "
 			                     "and --total-time)");
@@ -396,7 +396,7 @@ static int print_layers(const struct profile_study *study)
 		print_apart(of, row->median.user + row->median.system);
 		if (of->layers.samples < LAYERS_SAMPLES)
 			printf("\nToo few samples (%" PRIu64
-			       ") to tell our code from the libraries.\n",
+			       ") to separate our code from the libraries.\n",
 			       of->layers.samples);
 		if (!of->same)
 			puts("\nThe calls differ from those without clocks: the tree or the mounts "
@@ -420,7 +420,7 @@ int profile_text(const struct profile_study *study)
 		rc = print_rules(study);
 	}
 	if (rc == 0) {
-		print_scatter(study);
+		print_noise(study);
 		print_notes(study);
 	}
 	if (rc == 0 && study->opts->layers)

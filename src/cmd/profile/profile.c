@@ -3,9 +3,8 @@
  * getmnt profile: what each algorithm costs, and what each rule saves.
  *
  *     PATH or --live --> turns: each row, in an order of its own --> medians --> tables
- *
- * The first turn warms the caches and shows how long a row takes, so that the others fit into the
- * time limit.  A run that was stopped is not repeated.
+ * The first turn warms the caches and shows how long each row takes, so that the other turns fit
+ * into the time limit.  A run that was stopped is not repeated.
  */
 #include "cmd/profile/profile.h"
 
@@ -64,7 +63,7 @@ static void profile_help(FILE *out)
 	             out);
 }
 
-/** Parse the numbers, and check that the options go together. */
+/** Parse the numbers, and check combinations of options. */
 static int check(struct profile_opts *a, int argc, char **argv)
 {
 	uint64_t number = 0;
@@ -158,8 +157,8 @@ static int run_row(struct profile_study *study, size_t i)
 	return CX_ERROR;
 }
 
-/** Decide by the first turn how often to run each row. */
-static void plan(struct profile_study *study)
+/** Decide from the first turn how often to run each row. */
+static void plan_turns(struct profile_study *study)
 {
 	for (size_t i = 0; i < study->nrows; ++i) {
 		const struct profile_row *row = &study->rows[i];
@@ -175,8 +174,8 @@ static void plan(struct profile_study *study)
 	}
 }
 
-/** Whether a row is to be run in a turn, and there is time for it. */
-static bool wants(const struct profile_study *study, size_t i)
+/** Whether to run a row in the current turn: it has turns left, and there is time for it. */
+static bool needs_turn(const struct profile_study *study, size_t i)
 {
 	double left = study->end - os_now();
 	if (study->turn == 0)
@@ -228,7 +227,7 @@ static int run_all(struct profile_study *study)
 		bool any = false;
 		profile_order(study->opts->seed, study->turn, order, study->nrows);
 		for (size_t k = 0; !status && k < study->nrows; ++k) {
-			if (!wants(study, order[k]))
+			if (!needs_turn(study, order[k]))
 				continue;
 			any = true;
 			if (!study->shows)
@@ -239,8 +238,8 @@ static int run_all(struct profile_study *study)
 			break;
 		study->turns = study->turn + 1;
 		if (study->turn == 0)
-			plan(study);
-		/* Before the other turns, which use up the time that is left. */
+			plan_turns(study);
+		/* Before the other turns, which use up the remaining time. */
 		bool layers = study->turn == 0 && study->opts->layers;
 		for (size_t i = PROFILE_ALGORITHMS; layers && !status && i-- > 0;)
 			status = run_layer(study, i);
@@ -269,7 +268,7 @@ static int study_make(struct profile_study *study)
 	const struct profile_counts *first = &study->rows[0].counts;
 	if (study->rows[0].state == PROFILE_DONE && first->dirs == 0 && first->errors > 0) {
 		message(opts->path ? opts->path : "/",
-		        "it cannot be read; run as root, or name another directory");
+		        "cannot be read; run as root, or name another directory");
 		return CX_ERROR;
 	}
 	study->seconds = os_now() - study->start;
@@ -281,13 +280,13 @@ static int study_make(struct profile_study *study)
 		if (study->rows[i].state != PROFILE_DONE) {
 			status = CX_INCOMPLETE;
 			run_incomplete(study->machine,
-			               "a run was stopped or not made: see its state");
+			               "a run was stopped or not started: see its state");
 		}
 	}
 	if (study->died) {
 		status = CX_INCOMPLETE;
 		run_incomplete(study->machine,
-		               "the process of a run has died; is there enough memory?");
+		               "the process of a run died; is there enough memory?");
 	}
 	if (!study->complete)
 		run_incomplete(study->machine, study->reason);

@@ -24,7 +24,7 @@ struct profile_opts {
 /** With --layers: where the time of an algorithm goes. */
 struct profile_layer {
 	bool made;
-	bool died;                 /* not made because its process died */
+	bool died;                 /* not measured because its process died */
 	bool same;                 /* the same calls as without clocks */
 	unsigned runs, sampled;    /* runs with clocks, and with samples */
 	struct layers layers;      /* of all of these runs */
@@ -48,13 +48,13 @@ struct profile_study {
 	bool known;                /* a run has reported the number of mounts and the type */
 	uint64_t mounts;           /* of the table */
 	char fstype[32];           /* of the root */
-	bool in_memory;            /* that type has no caches to drop */
+	bool in_memory;            /* fstype has no caches to drop */
 	int procfd;                /* /proc, for --layers; or -1 */
 	struct os_costs costs;
 	struct profile_layer layers[PROFILE_ALGORITHMS];
 };
 
-/** "without " if the name of a row is that of a rule, else "". */
+/** "without " if a row is named after a rule, else "". */
 static inline const char *profile_without(const struct profile_row *row)
 {
 	return row->rule < 0 ? "" : "without ";
@@ -79,12 +79,12 @@ enum profile_look {
 /** The result of a turn of a row. */
 struct profile_turn {
 	enum profile_state state;
-	bool died;                 /* it is stopped because its process died */
+	bool died;                 /* stopped because its process died */
 	struct profile_counts counts;    /* of the first run */
 	struct profile_times times;      /* the mean over the runs */
 	bool varies;               /* the runs made different calls */
 	bool complete;             /* every mount was found */
-	char reason[160];          /* why it is not complete, or "" */
+	char reason[160];          /* why not every mount was found, or "" */
 	char fstype[32];           /* of the root */
 	struct os_clock clock;     /* sums over the runs, if they were observed */
 	struct os_samples samples;
@@ -98,7 +98,7 @@ struct profile_turn {
  *
  * @i      Index of the row.
  * @limit  Seconds for all runs.
- * @loops  Number of runs, at least 1; fewer if the time is over.
+ * @loops  Number of runs, at least 1; fewer if the time limit is reached.
  * @turn [out]
  * @return 0, or an exit status after a message: the root is not a directory, or the table cannot
  *         be read; with --cold, the caches cannot be dropped.

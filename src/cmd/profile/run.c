@@ -7,10 +7,9 @@
  *           |                         run_listed(), as often as requested
  *           | <--progress, now and then--  by a struct os of its own, which is not measured
  *           | <--struct profile_turn------ of the measured runs
- *
- * In a separate process, so that each run starts with a fresh heap, descriptors and limits, and can
- * be killed.  Clocks and samples are taken by two processes, because a sampler's signals change
- * the calls: getdents64 returns early.
+ * A run has a process of its own, so that it starts with a fresh heap, descriptors and limits, and
+ * can be killed.  Clocks and samples are taken in two different processes, because the signals of
+ * the sampler change the calls: getdents64 returns early.
  */
 #include "cmd/profile/profile.h"
 
@@ -27,51 +26,51 @@
 #include <string.h>
 
 enum {
-	GRACE_SECONDS = 2,     /* for a child that should have ended */
-	END_SECONDS = 2,       /* for a child that has sent its last message */
-	SAMPLE_EVERY = 97000,  /* nanoseconds between samples, no multiple of a tick */
+	GRACE_SECONDS = 2,     /* beyond the time limit of a child */
+	END_SECONDS = 2,       /* for a child to exit after its last message */
+	SAMPLE_EVERY = 97000,  /* nanoseconds between samples; not a multiple of a tick */
 };
 
 /** A message of the child. */
-struct word {
+struct report {
 	bool done;                 /* the last message */
 	int status;                /* not 0: an error was printed, and turn is undefined */
 	struct profile_turn turn;
-	char where[200];           /* while it runs */
+	char where[200];           /* the current directory, during a run */
 };
 
 /** The child. */
 struct runner {
 	struct run run;            /* first: the argument of run_progress() */
-	struct os own;             /* counts the calls of measuring */
+	struct os own;             /* counts the calls of the measurement itself */
 	const struct profile_study *study;
 	const struct profile_row *row;
 	enum profile_look look;
 	int sock;
-	struct word word;
+	struct report report;
 };
 
-static void send_word(struct runner *r, bool wait)
+static void send_report(struct runner *r, bool wait)
 {
-	os_send(&r->own, r->sock, &r->word, sizeof(r->word), NULL, 0, -1, wait);
+	os_send(&r->own, r->sock, &r->report, sizeof(r->report), NULL, 0, -1, wait);
 }
 
 static void run_progress(const struct discover_progress *progress, void *arg)
 {
 	struct runner *r = arg;
-	struct profile_counts kept = r->word.turn.counts;
-	r->word.turn.counts.dirs = progress->dirs;
-	r->word.turn.counts.entries = progress->entries;
-	snprintf(r->word.where, sizeof(r->word.where), "%s",
+	struct profile_counts kept = r->report.turn.counts;
+	r->report.turn.counts.dirs = progress->dirs;
+	r->report.turn.counts.entries = progress->entries;
+	snprintf(r->report.where, sizeof(r->report.where), "%s",
 	         progress->where ? progress->where : "");
-	send_word(r, false);
-	r->word.turn.counts = kept;
+	send_report(r, false);
+	r->report.turn.counts = kept;
 }
 
 /** Make a run, observed as requested.  Observation does not change the counts of calls. */
 static int run_observed(struct runner *r)
 {
-	struct profile_turn *turn = &r->word.turn;
+	struct profile_turn *turn = &r->report.turn;
 	struct os *os = &r->run.os;
 	struct os_clock clock;
 	bool sampled = r->look == PROFILE_SAMPLED;
@@ -115,7 +114,7 @@ static void take_results(struct profile_turn *turn, const struct run *run, bool 
 	snprintf(turn->fstype, sizeof(turn->fstype), "%s", type ? type : "");
 }
 
-/** Run once, and measure.  A run after the first that was stopped by the time limit is not counted.
+/** Run once, and measure.  A stopped run is only counted if it is the first.
     @stopped [out]
     @return 0, or an exit status. */
 static int run_once(struct runner *r, double limit, bool first, bool *stopped)
@@ -123,7 +122,7 @@ static int run_once(struct runner *r, double limit, bool first, bool *stopped)
 	const char *root = r->study->opts->path;
 	struct options o = OPTIONS_DEFAULT;
 	struct columns columns;
-	struct profile_turn *turn = &r->word.turn;
+	struct profile_turn *turn = &r->report.turn;
 	struct os_usage before, after;
 	o.names = DN_WALK;
 	o.quiet = true;
@@ -164,7 +163,7 @@ static int run_once(struct runner *r, double limit, bool first, bool *stopped)
 /** Make all runs.  Only the first one prints messages, unless silent. */
 static int run_child(struct runner *r, double limit, unsigned loops, bool silent)
 {
-	struct profile_times *times = &r->word.turn.times;
+	struct profile_times *times = &r->report.turn.times;
 	double end = os_now() + limit;
 	int status = CX_OK;
 	bool stopped = false;
@@ -184,22 +183,23 @@ static int run_child(struct runner *r, double limit, unsigned loops, bool silent
 	return status;
 }
 
-/** Receive from the child until it is done or the time is over.  @return whether it is done. */
+/** Receive messages from the child until the last one or the time limit.  @return whether the child
+    has finished. */
 static bool receive(const struct profile_study *study, const struct profile_row *row, int sock,
-                    double limit, struct word *last)
+                    double limit, struct report *last)
 {
-	struct word word;
+	struct report report;
 	for (double end = os_now() + limit * 1.1 + GRACE_SECONDS; os_now() < end;) {
 		struct pollfd fd = {.fd = sock, .events = POLLIN};
 		if (os_poll(study->os, &fd, 1, end - os_now() < 1 ? 100 : 1000) <= 0)
 			continue;
-		if (os_recv(study->os, sock, &word, sizeof(word), NULL, false)
-		    != (ssize_t)sizeof(word))
-			return false;   /* it has died */
-		*last = word;
-		if (word.done)
+		if (os_recv(study->os, sock, &report, sizeof(report), NULL, false)
+		    != (ssize_t)sizeof(report))
+			return false;   /* the child died */
+		*last = report;
+		if (report.done)
 			return true;
-		profile_progress(study, row, word.turn.counts.dirs, word.where);
+		profile_progress(study, row, report.turn.counts.dirs, report.where);
 	}
 	return false;
 }
@@ -224,7 +224,7 @@ int profile_run_row(struct profile_study *study, size_t i, enum profile_look loo
 {
 	const struct profile_row *row = &study->rows[i];
 	struct os *os = study->os;
-	struct word last = {0};
+	struct report last = {0};
 	int sock, self = os_getpid();
 	memset(turn, 0, sizeof(*turn));
 	int status = study->opts->cold ? drop_caches(os) : 0;
@@ -243,9 +243,9 @@ int profile_run_row(struct profile_study *study, size_t i, enum profile_look loo
 		/* The first run of getmnt3 reports errors of the path or the table. */
 		bool reports = look == PROFILE_PLAIN && study->turn == 0
 		               && i + 1 == PROFILE_ALGORITHMS;
-		r.word.status = run_child(&r, limit, loops, !reports);
-		r.word.done = true;
-		send_word(&r, true);
+		r.report.status = run_child(&r, limit, loops, !reports);
+		r.report.done = true;
+		send_report(&r, true);
 		os_exit_process(CX_OK);
 	}
 	double begun = os_now();
@@ -264,7 +264,7 @@ int profile_run_row(struct profile_study *study, size_t i, enum profile_look loo
 		study->died = true;
 		progress_end();
 		message(study->rows[row->rule < 0 ? i : PROFILE_ALGORITHMS - 1].name,
-		        "%s%s%sits process has died; is there enough memory?",
+		        "%s%s%sthe process of a run died; is there enough memory?",
 		        profile_without(row), row->rule < 0 ? "" : row->name,
 		        row->rule < 0 ? "" : ": ");
 	}
