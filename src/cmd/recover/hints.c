@@ -56,11 +56,11 @@ static void read_all(struct recovery *r)
 	struct hints *hints = &r->hints;
 	struct host host = {.in = {.os = r->os, .live = true,
 	                           .paths = {.arg = &r->run, .blocks = put_blocks}}};
-	/* Beside a recorded table only a root that was named has an fstab. */
+	/* With a recorded table, an fstab is read only below the root of --root. */
 	const char *root = r->opts->root ? r->opts->root : r->opts->tab_file ? NULL : "/";
 	size_t len;
 	hints->is_read = true;
-	/* The utab is that of this system. */
+	/* The utab belongs to the running system. */
 	if (r->run.live && !r->opts->root)
 		hints->failed |= host_read_utab(&host, &hints->utab) != 0;
 	if (!root)
@@ -73,13 +73,13 @@ static void read_all(struct recovery *r)
 	hints->passwd = read_below(r, root, "/etc/passwd", &len);
 }
 
-/** Whether two texts are known and equal. */
+/** Whether two texts are equal and not NULL. */
 static bool same(const char *a, const char *b)
 {
 	return a && b && strcmp(a, b) == 0;
 }
 
-/** Whether a line of the fstab, of a mount's target and its type or source, has an option. */
+/** Whether the fstab line of a mount (same target, and same type or source) has an option. */
 static bool fstab_has(const struct hints *hints, const struct rec_row *row, const char *option)
 {
 	for (size_t i = 0; hints->fstab && i < hints->fstab->count; ++i) {
@@ -96,7 +96,7 @@ static bool fstab_has(const struct hints *hints, const struct rec_row *row, cons
 }
 
 /** Find the ID of a user in the passwd file: NAME:PASSWORD:UID:...
-    @return it, of *n bytes; or NULL. */
+    @return the ID, of *n bytes; or NULL. */
 static const char *user_id(const struct hints *hints, const char *name, size_t *n)
 {
 	size_t len = strlen(name);
@@ -114,7 +114,7 @@ static const char *user_id(const struct hints *hints, const char *name, size_t *
 	return found;
 }
 
-/** Whether a known user can have made a mount. */
+/** Whether a user of the passwd file can have made a mount. */
 static bool is_of_user(const struct hints *hints, const struct rec_row *row, const char *name)
 {
 	static const char *const permits[] = {"user", "users", "owner", "group"};

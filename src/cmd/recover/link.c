@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a name leads to the kernel's table, by the text of symlinks: where /proc is not mounted,
- * as in the system of a disk under /mnt, a symlink leads to where it will be.  Symlinks to a
- * directory in /proc are found when the file is opened.
+ * Whether a name leads to the kernel's table, judged by the text of symlinks: in a system below
+ * /mnt, /proc is not mounted yet.  Symlinks to a directory in /proc are detected when the file is
+ * opened.
  */
 #include "cmd/recover/recover.h"
 
@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <string.h>
 
-/** What a path is: 1 the kernel's own table, in the format of an mtab; -1 another file of /proc or
+/** Classify a path: 1 the kernel's own table, in the format of an mtab; -1 another file of /proc or
     of a process there; 0 neither. */
 static int kernel_table(const char *path)
 {
@@ -36,7 +36,7 @@ static int kernel_table(const char *path)
 	return strchr(at, '/') ? 0 : -1;
 }
 
-/** Read a link of a normal path below a root, if only directories lead there.  @return -1: none. */
+/** Read a symlink below a root, if all parents are directories.  @return -1: no symlink. */
 static int read_link(struct os *os, const char *root, const char *path, char link[])
 {
 	int top = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);

@@ -44,8 +44,9 @@ static void add_kind(struct strbuf *out, const char *fstype, const char *source)
 	}
 }
 
-/** Append the options that occur more often in one list than in another. */
-static size_t add_beyond(struct strbuf *out, const char *list, const char *other, const char *head)
+/** Append the options that occur more often in the first list than in the second. */
+static size_t add_extra_options(struct strbuf *out, const char *list, const char *other,
+                                const char *head)
 {
 	enum { SHOWN_MAX = 100 };
 	size_t found = 0, n, count = 0;
@@ -77,8 +78,8 @@ static size_t add_beyond(struct strbuf *out, const char *list, const char *other
 static void add_options(struct strbuf *out, const char *value, const char *should)
 {
 	strbuf_puts(out, "options");
-	size_t lack = add_beyond(out, should, value, " lack ");
-	size_t beyond = add_beyond(out, value, should, lack ? ", and have " : " have ");
+	size_t lack = add_extra_options(out, should, value, " lack ");
+	size_t beyond = add_extra_options(out, value, should, lack ? ", and have " : " have ");
 	if (beyond)
 		strbuf_puts(out, ", unlike the mount");
 	else if (!lack)
@@ -124,8 +125,8 @@ static void add_wrong(struct strbuf *out, const struct recovery *r,
 		part = "; ";
 	}
 	if (f->fields & REC_ORDER)
-		strbuf_printf(out, "%sprecedes line %" PRIu32 ", which has the mount that this one "
-		              "is on", part, f->other);
+		strbuf_printf(out, "%sprecedes line %" PRIu32 ", which lists its parent "
+		              "mount", part, f->other);
 	if (f->why && !(f->fields & REC_REST))
 		strbuf_printf(out, " (%s)", f->why);
 }
@@ -155,7 +156,7 @@ static void add_finding(struct strbuf *out, const struct recovery *r,
 		break;
 	case REC_MISSING:
 		if (f->other)
-			strbuf_printf(out, ": line %" PRIu32 " may have been its", f->other);
+			strbuf_printf(out, ": line %" PRIu32 " may have been its line", f->other);
 		add_kind(out, expected(r, f->row, TABLINE_FSTYPE),
 		         expected(r, f->row, TABLINE_SOURCE));
 		break;
@@ -208,7 +209,7 @@ static void put_value(struct json *json, const char *key, size_t field, const ch
 	strbuf_destroy(&masked);
 }
 
-/** Write the options of a line that only it has and that are kept, or are not. */
+/** Write the hints of a line that are kept, or those that are not. */
 static void put_hints(struct json *json, const struct rec_judgement *j, const struct rec_finding *f,
                       bool kept)
 {

@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 enum {
-	LINES_MAX = 2000000,     /* of a file: ten times as many as there can be mounts */
+	LINES_MAX = 2000000,     /* of a file: ten times the kernel's maximum of mounts */
 	REPORTED_NAMELESS = 5,
 };
 
@@ -87,7 +87,7 @@ static int check_opts(struct recover_opts *opts)
 	if (opts->root && (!*opts->root || (opts->file && *opts->file != '/')))
 		return usage_error(opts->root, *opts->root ? "with --root FILE must be an absolute "
 		                   "path" : "the root is empty");
-	/* Where nothing is tested, a root that can block is not refused. */
+	/* --names=kernel does not test whether the root can block. */
 	if (opts->root && strcmp(opts->root, "/") != 0 && !opts->tab_file
 	    && opts->names == DN_KERNEL)
 		return usage_error("--names=kernel", "cannot be combined with --root, below which "
@@ -117,7 +117,7 @@ static int cannot_check(const struct recovery *r, const char *why)
 	return PX_UNJUDGED;
 }
 
-/** Report a link into /proc, or a file there.  @return an exit status. */
+/** Report a file of /proc, or a symlink to one.  @return an exit status. */
 static int report_link(struct recovery *r, const char *link, bool right)
 {
 	const char *name = strbuf_str(&r->name);
@@ -162,7 +162,7 @@ static void report_nameless(const struct recovery *r)
 		        r->nameless - REPORTED_NAMELESS);
 }
 
-/** Set when the mounts can have been made: between boot and now. */
+/** Set the range of possible mount times: from boot to now. */
 static void set_times(struct recovery *r)
 {
 	char *text;
@@ -195,13 +195,13 @@ static struct tablines *cut_text(const struct recovery *r, const char *text, siz
 		lines = r->in.format == REC_MTAB ? tablines_parse(text, len)
 		        : tablines_cut(text, len);
 	if (!lines)
-		cannot_check(r, n > LINES_MAX ? "it has more lines than there can be mounts"
+		cannot_check(r, n > LINES_MAX ? "it has more lines than the kernel allows mounts"
 		             : strerror(errno));
 	return lines;
 }
 
-/** Refuse an fstab: rebuilding would replace it by the mounts of now.  @return 0, or -1 after a
-    message. */
+/** Refuse an fstab: rebuilding would replace its lines by the current mounts.  @return 0, or -1
+    after a message. */
 static int refuse_fstab(const struct recovery *r, const char *path)
 {
 	uint32_t line;
@@ -233,7 +233,7 @@ static int judge(struct recovery *r)
 	return -1;
 }
 
-/** Rebuild the file, and check that it has a right line for each mount.
+/** Rebuild the file, and check that the result has a correct line for each mount.
     @return 0, or -1 after a message. */
 static int make_file(struct recovery *r)
 {
@@ -271,14 +271,14 @@ static void report_dropped(const struct recovery *r)
 			strbuf_init(&object);
 			strbuf_printf(&object, "%s:%" PRIu32, strbuf_str(&r->name),
 			              f->line->number);
-			message(strbuf_str(&object), "%s is not kept: nothing else confirms it; "
+			message(strbuf_str(&object), "%s is not kept: no other source confirms it; "
 			        "--keep=all keeps it", j->hints[k].option);
 			strbuf_destroy(&object);
 		}
 	}
 }
 
-/** Report what is right and wrong.  @return an exit status. */
+/** Report the findings.  @return an exit status. */
 static int report_file(struct recovery *r)
 {
 	const char *name = strbuf_str(&r->name);
@@ -301,7 +301,7 @@ static int settle(struct recovery *r)
 {
 	const struct recover_opts *opts = r->opts;
 	const struct replace *file = &r->put->file;
-	/* With --force-file a link is wrong. */
+	/* With --force-file a symlink counts as wrong. */
 	bool right = r->right = rec_is_right(&r->judgement) && !file->missing
 	                        && !(opts->put.force_file && file->link);
 	r->link = file->link;
@@ -310,7 +310,7 @@ static int settle(struct recovery *r)
 	for (size_t i = 0; i < r->run.nreasons; ++i)
 		message(NULL, "incomplete: %s", r->run.reasons[i]);
 	if (put_is_stdout(r->put)) {
-		message("standard output", "is FILE itself, which the shell has emptied; use "
+		message("standard output", "is FILE itself, which the shell has truncated; use "
 		        "--write");
 		return PX_UNJUDGED;
 	}
@@ -349,7 +349,7 @@ static int settle(struct recovery *r)
 	return status == PX_OK ? unsure : status;
 }
 
-/** Name the mounts, once.  @return 0, or an exit status after a message. */
+/** Find the names of the mounts, once.  @return 0, or an exit status after a message. */
 static int know_mounts(struct recovery *r)
 {
 	const unsigned fields = DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS;
@@ -364,7 +364,7 @@ static int judge_file(struct recovery *r)
 		.path = opts->file, .root = opts->root, .may_create = true,
 		.named = opts->file_given,
 	};
-	/* What can block is known before anything is touched. */
+	/* Find out what can block before FILE is touched. */
 	int status = opts->tab_file ? 0 : know_mounts(r);
 	if (r->run.live) {
 		request.blocks = put_blocks;
@@ -377,12 +377,12 @@ static int judge_file(struct recovery *r)
 	bool follows = !opts->print && !opts->put.force_file;
 	char link[PATH_MAX];
 	int kind = follows ? recover_link(r->os, &request, link) : 0;
-	/* The kernel's table of now is not the recorded one. */
+	/* With a recorded table, the current table of the kernel is not a correct FILE. */
 	if (kind != 0 && !(kind > 0 && !*link && opts->tab_file))
 		return report_link(r, *link ? link : NULL, kind > 0);
 	if ((status = put_open(r->os, &opts->put, &request, &r->put)) != 0)
 		return status;
-	/* By a directory that is a link into /proc. */
+	/* A directory of the path can be a symlink into /proc. */
 	const struct replace *file = &r->put->file;
 	bool named = opts->tab_file && !file->link;
 	if (file->of_kernel && !named && follows) {

@@ -32,7 +32,7 @@ struct recover_opts {
 	const char *tab_file, *root, *file;
 };
 
-/** What confirms hints; read when the first hint is met. */
+/** The files that can confirm hints; read when the first hint is found. */
 struct hints {
 	bool is_read, failed;
 	char *passwd, *fstab_text;
@@ -40,12 +40,12 @@ struct hints {
 	struct host_utab utab;
 };
 
-/** What is known of the mounts and of the file. */
+/** The state of a run of getmnt recover. */
 struct recovery {
 	const struct recover_opts *opts;
 	struct run run;
 	struct os files;          /* for reading FILE with a recorded table */
-	struct os *os;            /* run.os, or that */
+	struct os *os;            /* &run.os or &files */
 	struct strbuf name;       /* of the file, for people: with the root before it */
 	struct rec_row *rows;
 	size_t nameless;
@@ -55,7 +55,7 @@ struct recovery {
 	struct rec_input in;
 	struct rec_judgement judgement;
 	struct strbuf made;
-	const char *link;         /* where FILE leads, if it is a link; or NULL */
+	const char *link;         /* target of FILE, if FILE is a symlink; or NULL */
 	bool right;
 };
 
@@ -63,8 +63,8 @@ struct recovery {
 
 void hints_destroy(struct hints *hints);
 
-/** Whether something confirms that a mount has an option: for struct rec_input.  Sets failed when
-    memory runs out. */
+/** Whether another source confirms that a mount has an option: for struct rec_input.  Sets failed
+    when memory runs out. */
 bool hint_confirmed(void *recovery, const struct rec_row *row, const char *option);
 
 /* The report: out.c */
@@ -72,7 +72,7 @@ bool hint_confirmed(void *recovery, const struct rec_row *row, const char *optio
 /** Print a line for each finding.  @return 0, or -1 (ENOMEM). */
 int recover_text(const struct recovery *r);
 
-/** Print a document; of a link without findings.  @return 0, or -1 (ENOMEM). */
+/** Print a JSON document; without findings if FILE is a symlink.  @return 0, or -1 (ENOMEM). */
 int recover_json(const struct recovery *r);
 
 #endif
