@@ -87,7 +87,8 @@ int columns_choose(struct columns *columns, const struct options *o)
 	for (size_t i = usual; i < columns->count; ++i) {
 		column = columns_at(columns, i);
 		if (o->poll && column->when >= CW_STILL) {
-			message("--output", "%s: not with --poll, which touches no mount",
+			message("--output", "%s is not available with --poll, which touches "
+			        "no mount",
 			        column->info.name);
 			return CX_ERROR;
 		}

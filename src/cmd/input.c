@@ -50,7 +50,8 @@ static int report_problems(struct run *run)
 	return 0;
 }
 
-/** @fixed  The path is a default. */
+/** Read an fstab, an mtab or a recorded table.  @fixed  The path is a default.
+    @return 0, or an exit status after a message. */
 static int read_tab_file(struct run *run, enum table_source source, bool fixed)
 {
 	const char *path = run->table_name;
@@ -148,8 +149,8 @@ static int read_task(struct run *run)
 		run->rootfd = AT_FDCWD;
 		bool dead = error == ESRCH || error == ENOENT;
 		if (!dead && geteuid() == 0) {
-			message(name, "its root cannot be opened: %s; the kernel's names follow, "
-			        "untested", strerror(error));
+			message(name, "its root cannot be opened: %s; the kernel's names are "
+			        "listed, untested", strerror(error));
 			run->untestable = true;
 			return 0;
 		}
@@ -184,7 +185,7 @@ static int open_root(struct run *run)
 	else if (run->opt->part && known == HOST_SEEN && strcmp(strbuf_str(&name), "/") == 0)
 		why = "this is the whole machine; use --live";
 	else if (run->opt->names == DN_KERNEL && !run->opt->probe)
-		;   /* it is not touched */
+		;   /* DIR is not touched */
 	else if (known == HOST_BLIND)
 		why = "it is on a file system that can block and is not touched; use "
 		      "--names=kernel without --probe";
@@ -211,11 +212,11 @@ unsigned input_fields(const struct options *o, const struct columns *columns)
 	                  | (o->probe ? MF_FS_OPTS : 0);
 	if (o->names != DN_KERNEL || o->probe)
 		return fields | DISCOVER_FIELDS;
-	/* Names and states by the table alone. */
+	/* Names and states are derived from the table alone. */
 	fields |= MF_IDS | MF_POINT | MF_ROOT;
 	if (o->identity == DI_DEV)
 		fields |= MF_DEV;
-	/* A path is followed past types that are known not to block. */
+	/* Following a path requires the types, which show what can block. */
 	if (o->root || o->canonicalize)
 		fields |= MF_FSTYPE;
 	return fields;

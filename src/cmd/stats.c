@@ -11,7 +11,7 @@
 
 static const struct discover_stats no_stats;
 
-/** The number of mounts, and where they are from; of --poll there is no table. */
+/** The number of mounts; --poll keeps no table. */
 static size_t stats_mounts(const struct run *run)
 {
 	return run->table ? run->table->count : run->watched;
@@ -49,8 +49,9 @@ static void stats_text(struct run *run, const struct discover_stats *stats, doub
 	} counts[] = {
 		{"directories read: ", stats->dirs}, {", entries ", stats->entries},
 		{", unreadable ", stats->errors}, {" (denied ", stats->denied_dirs},
-		{"), vanished ", stats->vanished}, {"\nwaiting at most: ", stats->peak_frontier},
-		{" directories, ", stats->peak_fds}, {" descriptors; threads: ", stats->threads},
+		{"), vanished ", stats->vanished},
+		{"\nmost waiting directories ", stats->peak_frontier},
+		{", open descriptors ", stats->peak_fds}, {"; threads: ", stats->threads},
 		{"\nmounts: ", stats_mounts(run)},
 	};
 	stats_calls_text(&run->os);
@@ -69,11 +70,11 @@ static void stats_text(struct run *run, const struct discover_stats *stats, doub
 			        stats->states[state]);
 	}
 	if (stats->probes || stats->probes_spared)
-		fprintf(stderr, "\nprobes: %" PRIu64 ", spared as hung %" PRIu64
-		        ", processes left behind %" PRIu64, stats->probes, stats->probes_spared,
+		fprintf(stderr, "\nprobes: %" PRIu64 ", skipped (known to hang) %" PRIu64
+		        ", processes still running %" PRIu64, stats->probes, stats->probes_spared,
 		        stats->probes_left);
-	fprintf(stderr, "\nwent away: %" PRIu64 ", renamed: %" PRIu64
-	        "\ntime: %.6f s, of it discovery %.6f s\n", stats->gone, stats->renamed, seconds,
+	fprintf(stderr, "\nunmounted meanwhile: %" PRIu64 ", renamed: %" PRIu64
+	        "\ntime: %.6f s (discovery: %.6f s)\n", stats->gone, stats->renamed, seconds,
 	        stats->seconds);
 }
 

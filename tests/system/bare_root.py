@@ -102,7 +102,7 @@ for names in ("hint", "walk"):
             for args in (("-D",), ("--output-all",), ("-N", str(os.getpid()))):
                 result = gm.getmnt(*args, uid=uid, before=drop_capabilities)
                 # Root may list the mounts of a task whose root it may not open, and not test them.
-                says = b"run as its owner" if uid else b"kernel's names follow, untested"
+                says = b"run as its owner" if uid else b"kernel's names are listed, untested"
                 gm.expect(result.status == 0 if args[0] != "-N" else says in result.err
                           and result.status == (1 if uid else 0) and bool(result.out) != bool(uid),
                           f"{args} as {uid} without capabilities: {result.status}: {result.err}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""--poll when the kernel's queue of events runs over: it is told, once, and
+"""--poll when the kernel's queue of events overflows: the loss is reported once, and
 what has changed by then is told; nothing is told twice."""
 import collections
 import signal
@@ -39,7 +39,7 @@ gm.tmpfs("/m/e", source="coming")
 for watch in forms:
     watch.proc.send_signal(signal.SIGCONT)
 for watch in forms:
-    watch.wait(lambda w=watch: b"queue of events overflowed" in w.err, "the message")
+    watch.wait(lambda w=watch: b"queue overflowed" in w.err, "the message")
     watch.wait(lambda w=watch: b"going" in w.out, "what is gone")
 forms[0].wait(lambda: b"coming" in forms[0].out and b"ro,relatime" in forms[0].out, "what has come")
 # All goes on as before.
@@ -54,7 +54,7 @@ for watch in forms:
 rows = forms[0].rows()
 count = collections.Counter(row["action"] for row in rows)
 print(f"  {dict(count)}, with a queue of {queue}")
-gm.expect(count["lost"] == 1 and forms[0].err.count(b"queue of events") == 1,
+gm.expect(count["lost"] == 1 and forms[0].err.count(b"queue overflowed") == 1,
           f"told {count['lost']} times: {forms[0].err}")
 named = [(row["action"], row["source"], row["target"], row["old-target"], row["options"][:2])
          for row in rows if row["source"] and row["source"] != "s"]

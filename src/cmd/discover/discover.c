@@ -29,7 +29,8 @@ void run_init(struct run *run, const struct options *options, const struct colum
 void run_start(struct run *run)
 {
 	os_mark(MARK_BEGIN);
-	/* With a recorded table nothing live is touched, not even the kernel's features. */
+	/* With a recorded table the live system is not touched, not even to probe the kernel's
+	   features. */
 	if (run->opt->tab_file)
 		run->os = (struct os){.statx_works = true};
 	else
@@ -52,7 +53,8 @@ bool run_failed(const struct run *run)
 	return run->nomem || run->os.nomem || (run->devs && devmap_failed(run->devs));
 }
 
-/** Read a small file of /proc as one line; it may not be there. */
+/** Read the first line of a small file of /proc, which may not exist.  @return 0, or -1 (ENOMEM).
+    */
 static int read_line(struct run *run, const char *path, char **line)
 {
 	size_t len;
@@ -82,7 +84,7 @@ int machine_read(struct run *run)
 	return 0;
 }
 
-/** Name and judge.  @return 0, or an exit status. */
+/** Find the name and state of every mount.  @return 0, or an exit status after a message. */
 static int run_discover(struct run *run)
 {
 	const struct options *o = run->opt;
@@ -104,7 +106,7 @@ static int run_discover(struct run *run)
 	int error = errno;
 	progress_end();
 	if (!run->d) {
-		message(run->opt->root, "the mounts could not be examined: %s", strerror(error));
+		message(run->opt->root, "cannot examine the mounts: %s", strerror(error));
 		return CX_ERROR;
 	}
 	run->judged = opts.names != DN_KERNEL;
@@ -114,7 +116,7 @@ static int run_discover(struct run *run)
 	return 0;
 }
 
-/** Whether a tree would be shown if no option says otherwise: the rules of findmnt. */
+/** Whether a tree is the default, by the rules of findmnt. */
 static bool suits_tree(const struct options *o, const struct picks *picks)
 {
 	return !o->list && !o->df && !o->dfi && o->source != TABLE_MTAB && !picks->restricted;
@@ -174,7 +176,7 @@ static int print_boundaries(const struct run *run, FILE *out)
 static int print_view(struct run *run, const struct view *view)
 {
 	const struct options *o = run->opt;
-	/* A document contains the boundaries; other output for programs must not be mixed. */
+	/* JSON contains the boundaries; in other formats for programs they go to stderr. */
 	FILE *out = o->form == FORM_DEFAULT ? stdout : stderr;
 	int rc = out_print(run, view, NULL);
 	if (rc == 0 && run->unsized && o->form == FORM_DEFAULT && run->live && !o->probe)
@@ -185,7 +187,7 @@ static int print_view(struct run *run, const struct view *view)
 	if (rc == 0 && o->boundaries && o->form != FORM_JSON)
 		rc = print_boundaries(run, out);
 	if (rc != 0) {
-		message(NULL, "cannot make the output: %s", strerror(errno ? errno : ENOMEM));
+		message(NULL, "cannot create the output: %s", strerror(errno ? errno : ENOMEM));
 		return -1;
 	}
 	if (o->explain && o->form != FORM_JSON) {
@@ -196,7 +198,7 @@ static int print_view(struct run *run, const struct view *view)
 	return finish_stdout(run_form(run)->flags & FF_OBJECTS);
 }
 
-/** The exit status by the states of the mounts. */
+/** The exit status for the states of the mounts. */
 static int judge_status(const struct run *run)
 {
 	if (!run->complete)
@@ -212,8 +214,8 @@ static int judge_status(const struct run *run)
 enum { REPORTED_ODD = 5 };
 
 /**
- * Report mounts whose IDs make no tree.  One parent may be missing, which is
- * what the root is mounted on.
+ * Report mounts whose IDs do not form a tree.  A single missing parent is normal: the mount that
+ * the root is mounted on.
  */
 static void report_odd(struct run *run)
 {
@@ -234,12 +236,12 @@ static void report_odd(struct run *run)
 			run_incomplete(run, DISCOVER_NO_TREE);
 		if (++reported > REPORTED_ODD)
 			continue;
-		const char *what = "has a parent that is not in the table";
+		const char *what = "has a parent ID that is not in the table";
 		if (node->odd & (MT_ODD_DUPLICATE | MT_ODD_CYCLE))
 			what = node->odd & MT_ODD_DUPLICATE ? "has the ID of another mount"
 			                                    : "is its own ancestor";
 		message(run->table_name, "mount %u on %s %s; shown as a root", m->id,
-		        m->point ? m->point : "an unknown point", what);
+		        m->point ? m->point : "an unknown mount point", what);
 	}
 	if (reported > REPORTED_ODD)
 		message(run->table_name, "%u more mounts with contradictory IDs",
@@ -248,7 +250,7 @@ static void report_odd(struct run *run)
 
 static void debug_run(const struct run *run)
 {
-	message("debug", "table %s: %zu mounts, %zu problems, %u vanished, %u times read again, "
+	message("debug", "table %s: %zu mounts, %zu problems, %u vanished, %u rereads, "
 	        "fields %#x, unique IDs %s", run->table_name, run->table->count,
 	        run->table->nproblems, run->table->vanished, run->table->relisted,
 	        run->table->fields, run->table->unique_ids ? "yes" : "no");
@@ -258,7 +260,7 @@ static void debug_run(const struct run *run)
 		        run->d->complete ? "" : "in", run->d->stats.seconds);
 }
 
-/** Open no device of a mount that did not answer. */
+/** Keep the device of a mount that did not answer from being opened. */
 static void avoid_hung(struct run *run)
 {
 	for (uint32_t i = 0; run->d && run->d->probed && i < run->d->tree.count; ++i) {
@@ -284,7 +286,7 @@ int run_know(struct run *run, unsigned fields)
 	bool file = run->table->source == TABLE_FSTAB || run->table->source == TABLE_MTAB;
 	if (!file)
 		status = run_discover(run);
-	/* Devices may be opened from here on, if the files of loop devices cannot block. */
+	/* From here on devices may be opened, except loop devices whose backing file can block. */
 	if (run->devs) {
 		avoid_hung(run);
 		devmap_set_judge(run->devs, loop_blocks, run);
@@ -363,7 +365,7 @@ int cmd_discover(int argc, char **argv)
 	int status = discover_options_read(&o, argc, argv);
 	if (status)
 		return status;
-	/* Only characters and their widths: numbers are the same in each locale. */
+	/* Only characters and their widths: numbers do not depend on the locale. */
 	if (output_forms[o.form].flags & FF_TEXT)
 		setlocale(LC_CTYPE, "");
 	struct run run;
@@ -394,7 +396,7 @@ int cmd_discover(int argc, char **argv)
 		run.progress = progress_begin(&run);
 	run_start(&run);
 
-	/* Early: a process that is left behind keeps the memory of now. */
+	/* Started early: a hung probe keeps a copy of the memory used at this point. */
 	if (o.probe) {
 		run.prober = prober_new(&run.os, o.timeout);
 		if (!run.prober) {

@@ -60,7 +60,7 @@ static int take_mount_options(void *opts, const struct option_row *row, const ch
 	return 0;
 }
 
-/** A format that has no option of its own. */
+/** The i-th word of --format. */
 static const char *format_word(int i)
 {
 	return output_forms[i < FORM_RAW ? i : i - FORM_RAW + FORM_OTHERS].name;
@@ -230,9 +230,9 @@ static const struct option_row option_rows[] = {
 	OPTION_GROUP("The study of 1988, and diagnostics"),
 	{"algorithm", 0, "NAME", "of the search: getmnt3, getmnt2 or getmnt1",
 	 "getmnt3|getmnt2|getmnt1", WORD(algorithm)},
-	{"debug", 0, NULL, "trace what is done on standard error", FLAG(debug)},
+	{"debug", 0, NULL, "trace the run on standard error", FLAG(debug)},
 	{"explain", 0, NULL, "print the pruning rules and how often each applied", FLAG(explain)},
-	{"identity", 0, "mntid|dev", "tell mounts apart by mount ID or device number",
+	{"identity", 0, "mntid|dev", "identify mounts by mount ID or device number",
 	 WORD(identity)},
 	{"prune", 0, "+RULE,-RULE", "switch pruning rules on and off", .word = rule_word,
 	 .take = take_prune},
@@ -258,8 +258,8 @@ void discover_help(FILE *out)
 {
 	fputs("Usage:\n getmnt [discover] [options] [SOURCE|TARGET ...]\n"
 	      " getmnt [discover] [options] SOURCE TARGET\n getmnt COMMAND [options] ...\n\n"
-	      "List every mount point with its state: whether its name leads to it, and if\n"
-	      "not, why not.  Nothing that can block is touched.\n"
+	      "List every mount point with its state: whether its name leads to the mount, and\n"
+	      "if not, why.  File systems that can block are not touched.\n"
 	      "\nCommands (getmnt help COMMAND):\n", out);
 	for (const struct command *command = commands; command->name; ++command)
 		fprintf(out, "   %-*s%s\n", OPTION_HELP_COLUMN - 3, command->name, command->what);
@@ -272,7 +272,7 @@ static int finish_timeout(struct options *o)
 {
 	const char *arg = o->wait_text ? o->wait_text : o->timeout_text;
 	if (o->wait_text && !o->poll) {
-		message("-w", "only with --poll: the milliseconds to wait for another change");
+		message("-w", "requires --poll: the milliseconds to wait for the next change");
 		return CX_ERROR;
 	}
 	if (!arg)
@@ -289,7 +289,7 @@ static int finish_timeout(struct options *o)
 	return 0;
 }
 
-/** Check the operands; those after "--" may look like commands. */
+/** Check the operands; only after "--" may they have the names of commands. */
 static int check_operands(struct options *o, int argc, char **argv)
 {
 	o->operands = argv + optind;
@@ -314,7 +314,7 @@ int discover_options_read(struct options *o, int argc, char **argv)
 	int status = options_read(&discover_options, argc, argv, o);
 	if (status)
 		return status;
-	/* Each can be given by --format as well. */
+	/* Both can also be requested by --format. */
 	if (o->tree && o->list)
 		return usage_error("--format", "a tree and a list cannot be combined");
 	status = finish_timeout(o);
@@ -370,8 +370,8 @@ static int check_poll(struct options *o)
 
 int discover_options_check(struct options *o)
 {
-	static const char dead[] = "not with --tab-file, --fstab or --mtab: nothing live is "
-	                           "touched";
+	static const char dead[] = "cannot be combined with --tab-file, --fstab or --mtab: the "
+	                           "live system is not touched";
 	const bool file = o->source == TABLE_FSTAB || o->source == TABLE_MTAB;
 	const bool recorded = o->tab_file || file, named = o->names >= 0;
 	const struct refused rows[] = {

@@ -27,7 +27,7 @@
 struct place {
 	struct source_spec source;   /* mounts of this source match; text is NULL: none */
 	struct strbuf path;          /* mounts on this path match; empty: none */
-	bool holds;                  /* and mounts on the way to it */
+	bool holds;                  /* mounts on parent directories of path match as well */
 };
 
 struct watch {
@@ -40,12 +40,12 @@ struct watch {
 	bool pair;                   /* one place with both source and path */
 	bool needs_devices;          /* a column or a source requires devices */
 	struct out_widths widths;
-	size_t problems;             /* that were reported */
+	size_t problems;             /* lines reported as unreadable */
 };
 
 /* The selection. */
 
-/** Whether a column or a source needs devices to be known. */
+/** Whether a column or a source requires device data. */
 static bool needs_devices(const struct watch *w)
 {
 	static const char *const columns[] = {"LABEL", "PARTLABEL", "PARTUUID", "SOURCES", "UUID"};
@@ -83,7 +83,7 @@ static int places_init(struct watch *w)
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
-	/* The table of a task is not of this process. */
+	/* The names in the table of --task are not those of this process. */
 	run->devs = discover_devmap(&run->os, o->task ? NULL : run->table);
 	run->d = run->devs ? discover(&run->os, NULL, run->table, &opts) : NULL;
 	w->places = calloc((size_t)o->noperands + 1, sizeof(*w->places));
@@ -125,7 +125,7 @@ static bool at_place(const struct watch *w, const struct place *place, const str
                      const struct mount *mount)
 {
 	bool source = place->source.text && source_match(w->run, &place->source, mount);
-	/* Of a move both ends count. */
+	/* A move matches by its old or new mount point. */
 	bool path = on_path(w, place, mount)
 	            || (change->kind == CHANGE_MOVE && on_path(w, place, change->before));
 	return w->pair ? source && path : source || path;
@@ -155,9 +155,9 @@ static size_t rows_make(struct watch *w, const struct changes *changes, struct v
 		const struct mount *mount = change->after ? change->after : change->before;
 		bool lost = change->kind == CHANGE_LOST;
 		if (lost) {
-			message("mount table", "the kernel's queue of events overflowed, and "
-			        "events were lost; the "
-			        "changes since then follow (see fs.fanotify.max_queued_events)");
+			message("mount table", "events were lost because the kernel's queue "
+			        "overflowed; the changes since then follow (see "
+			        "fs.fanotify.max_queued_events)");
 			if (!(run_form(w->run)->flags & FF_OBJECTS)
 			    || !columns_have(w->run->cols, "ACTION"))
 				continue;
@@ -172,7 +172,7 @@ static size_t rows_make(struct watch *w, const struct changes *changes, struct v
 	return reported;
 }
 
-/** Print changes.  @return whether the first wanted one has been, or -1. */
+/** Print changes.  @return 1: one was printed, and --first-only was given; else 0; -1: error. */
 static int print_changes(struct watch *w, const struct changes *changes)
 {
 	struct run *run = w->run;
@@ -209,7 +209,7 @@ out:
 	return rc;
 }
 
-/** Report lines of the table that could not be read, when they are others. */
+/** Report unreadable lines of the table, when their number has grown. */
 static void report_lines(struct watch *w)
 {
 	size_t problems = monitor_problems(w->monitor);
@@ -225,7 +225,7 @@ static int watch_begin(struct watch *w)
 {
 	struct run *run = w->run;
 	const struct options *o = run->opt;
-	/* The first four distinguish two mounts with the same ID. */
+	/* These four distinguish two mounts with the same ID. */
 	unsigned fields = columns_fields(run->cols) | filter_fields(o) | MF_DEV | MF_FSTYPE
 	                  | MF_SOURCE | MF_ROOT;
 	int status = input_read(run, fields);
@@ -275,8 +275,8 @@ static int watch_begin(struct watch *w)
 	return CX_ERROR;
 }
 
-/** Print what changes, until there is an end of it.  @return an exit status. */
-static int watch_go(struct watch *w)
+/** Print changes until the watch ends.  @return an exit status. */
+static int watch_loop(struct watch *w)
 {
 	struct run *run = w->run;
 	const struct options *o = run->opt;
@@ -298,7 +298,7 @@ static int watch_go(struct watch *w)
 		case MONITOR_TIMEOUT:
 			return CX_OK;
 		case MONITOR_CLOSED:
-			/* As a write to stdout would: the reader is gone. */
+			/* The reader of stdout is gone: end as a write would. */
 			raise(SIGPIPE);
 			return CX_ERROR;
 		case MONITOR_TASK_ENDED:
@@ -317,7 +317,7 @@ int poll_run(struct run *run)
 	strbuf_init(&w.filter.text);
 	int status = watch_begin(&w);
 	if (!status)
-		status = watch_go(&w);
+		status = watch_loop(&w);
 	monitor_free(w.monitor);
 	os_mark(MARK_END);
 	if (!status && finish_stdout(false) != 0)
