@@ -47,7 +47,7 @@
  *     supervisor.c       the process that keeps the deadline
  *     worker.c           the process that touches
  *     leftovers.c        records of probes that did not end, and their limits
- *   mountopts/           options of mounts (pure)
+ *   mountopts/           mount options (pure)
  *     optlist.c          the tokenizer of option strings; sets of options
  *     vfsflags.c         ro, nosuid, noatime ...: one table
  *     fsopts.c           the table of file system options: looking up
@@ -55,7 +55,7 @@
  *     fsopts_remote.c    its rows for network file systems and FUSE
  *     fsopts_values.c    accepted values
  *     layers.c           the directories of an overlay
- *     shown.c            how the kernel shows the options of a line; whose a FUSE mount is
+ *     shown.c            how the kernel shows the options of a line; the user of a FUSE mount
  *   table/               where a mount table comes from
  *     table.c            what all sources share
  *     listmount.c        all mounts by listmount(2)
@@ -77,8 +77,8 @@
  *   bfs.c                traversal of a directory tree by a policy
  *   bfs/
  *     dirs.c             directories that were opened, and their descriptors
- *     frontier.c         directories that wait to be read
- *     deliver.c          what was read, taken in by the owner
+ *     frontier.c         directories waiting to be read
+ *     deliver.c          results of a batch, passed to the caller
  *     read.c             reading the directories of a batch; the callbacks of a policy
  *     pool.c             worker threads
  *     fetch.c            metadata of entries; detecting that its calls block on disk I/O
@@ -130,9 +130,9 @@
  *     own.c              mounts that the system makes by itself
  *     source.c           how a device is named
  *     options.c          which options the line needs
- *   fstab/match/         which line is of which mount, and what differs
+ *   fstab/match/         pairing lines with mounts, and their differences
  *     matcher.c          lines and mounts, by mount point
- *     pair.c             which line of a mount point is that of its mount
+ *     pair.c             which line of a mount point belongs to its mount
  *     same.c             whether a line mounts the same
  *     server.c           whether a line and a mount have the same server
  *     options.c          options of a line and of its mount
@@ -140,11 +140,11 @@
  *     merge.c            the flow
  *     decide.c           one mount and the lines at its place
  *     options.c          options taken over from another line, or refused by the kernel
- *     order.c            where lines stand
+ *     order.c            the positions of lines
  *     text.c             the bytes of the result
  *   recover/             a damaged mtab, judged and rebuilt (pure)
  *     recover.h          judging and rebuilding an mtab
- *     judge.c            which line is of which mount, and what is wrong with it
+ *     judge.c            which line belongs to which mount, and its faults
  *     build.c            the mounts as rows, and the new file
  *     options.c          options as sets
  *   audit/               findings with stable codes
@@ -217,7 +217,7 @@
  *     poll.c             --poll
  *   cmd/search/          getmnt search
  *     search.c           the flow
- *     out.c              columns, output forms, texts of errors
+ *     out.c              columns, output forms, error texts
  *     flow.c             printing results while the search runs
  *   cmd/fstab/           getmnt fstab and genfstab
  *     fstab.c            the flow
@@ -236,7 +236,7 @@
  *     prometheus.c       Prometheus metrics
  *   cmd/recover/         getmnt recover
  *     recover.c          the flow
- *     link.c             links to the kernel's own table
+ *     link.c             symlinks to the kernel's own table
  *     hints.c            evidence for entries that the kernel does not list
  *     out.c              the report
  *   cmd/profile/         getmnt profile
@@ -263,8 +263,8 @@
 /** Open descriptors 0 to 2 if they are closed, so that no other file gets these numbers. */
 static void open_standard(void)
 {
-	/* Reading and writing fail on a descriptor of O_PATH, so a document that cannot be
-	   printed is reported.  It is of "/", since /dev/null may not exist. */
+	/* Reading and writing fail on an O_PATH descriptor, so that output that cannot be printed
+	   is reported.  "/" always exists, unlike /dev/null. */
 	int fd;
 	do {
 		fd = open("/", O_PATH | O_CLOEXEC);
@@ -275,11 +275,10 @@ static void open_standard(void)
 
 #ifdef __GLIBC__
 /*
- * The program's own mbrtowc(3), which libsmartcols finds before the C library's:
- * in ELF the program's symbols come first.  libsmartcols converts each character
- * of a table twice to learn how wide it is, and the C library does that by its
- * general machinery, also of ASCII, which stands for itself in every locale: this
- * was 40 % of all instructions of a long list.
+ * Replaces mbrtowc(3) for libsmartcols: in ELF the program's symbols take precedence over the C
+ * library's.  libsmartcols converts each character of a table twice to compute its width.  ASCII
+ * is the same in every locale, but the C library converts it by its general code: 40 % of all
+ * instructions of a long list.
  */
 size_t __mbrtowc(wchar_t *wide, const char *bytes, size_t n, mbstate_t *state);
 
@@ -296,7 +295,7 @@ size_t mbrtowc(wchar_t *restrict wide, const char *restrict bytes, size_t n,
 }
 #endif
 
-/** Let what is printed go out in large pieces, and no thread but this one print. */
+/** Buffer stdout in large blocks, without locking: only this thread prints. */
 static void prepare_stdout(void)
 {
 	static char buffer[64 * 1024];
@@ -375,7 +374,7 @@ int main(int argc, char **argv)
 		open_standard();
 	signal(SIGPIPE, SIG_DFL);
 	prepare_stdout();
-	/* The kernel puts 16 random bytes there at exec(2). */
+	/* 16 random bytes that the kernel provides at exec(2). */
 	if (getauxval(AT_RANDOM))
 		map64_seed((const void *)getauxval(AT_RANDOM));
 

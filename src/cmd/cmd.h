@@ -37,7 +37,7 @@ struct command {
 	const struct column_table *columns;  /* of -o; or NULL */
 	const char *what;                    /* for --help */
 };
-extern const struct command commands[];      /* ended by a NULL name */
+extern const struct command commands[];      /* ends with a NULL name */
 
 /** The row of a command, or NULL. */
 const struct command *command_find(const char *name);
@@ -78,35 +78,35 @@ struct run {
 	struct os os;
 	const struct options *opt;
 	const struct columns *cols;
-	struct devmap *devs;           /* NULL if nothing live is touched */
-	struct devmap_device *devices; /* those with a file system, once listed */
+	struct devmap *devs;           /* NULL: no device is examined */
+	struct devmap_device *devices; /* devices with a file system; NULL: not listed yet */
 	ssize_t ndevices;
 	struct mount_table *table;
 	struct prober *prober;         /* NULL without --probe */
 	struct discovery *d;           /* NULL for an fstab or mtab */
-	struct map64 places;           /* of d, by path_index() */
+	struct map64 places;           /* mount points of d: path_index() */
 	bool indexed;
-	char *plain[RUN_PLAIN];        /* if indexed: directories that were resolved recently
-	                                  without a link; NULL: none */
+	char *plain[RUN_PLAIN];        /* recently resolved directories without a symlink in their
+	                                  path; used if indexed */
 	unsigned next_plain;
 	const char *table_name;        /* "listmount", or the file that was read */
 	size_t watched;                /* number of mounts that --poll knows */
 	int procfd, rootfd;            /* of --task; else AT_FDCWD */
 	bool untestable;               /* --task: its root cannot be opened */
-	uint32_t unsized;              /* mounts whose sizes were not read, being untested */
+	uint32_t unsized;              /* number of untested mounts, whose sizes are not read */
 	char *prefix;                  /* of --root; else NULL */
 	bool live;                     /* the table is the current one of the kernel */
 	bool judged;                   /* discovery tested every mount that cannot block */
-	bool nomem;                    /* memory ran out in a function that cannot fail */
+	bool nomem;                    /* memory ran out in a function that cannot report it */
 	bool complete;
 	const char *reasons[8];        /* why it is not complete */
 	size_t nreasons;
 	double start;                  /* os_now() at the start */
 	void (*progress)(const struct discover_progress *progress, void *arg);
-	/* Of the machine; read if an output format shows them. */
+	/* About the machine; read if the output shows them. */
 	char *host, *boot_id;
 	uint64_t mntns;                /* 0: unknown */
-	uint64_t tid;                  /* the process whose table it is; 0: unknown */
+	uint64_t tid;                  /* process that the table belongs to; 0: unknown */
 };
 
 /** The number of mounts: nodes of the tree, or rows of the file. */
@@ -165,7 +165,7 @@ bool run_failed(const struct run *run);
 
 /* message.c */
 
-/** Print "getmnt: OBJECT: TEXT" on stderr, safe for a terminal.  @object  NULL: the run. */
+/** Print "getmnt: OBJECT: TEXT" on stderr, safe for a terminal.  @object  NULL: none. */
 __attribute__((format(printf, 2, 3)))
 void message(const char *object, const char *format, ...);
 
@@ -195,7 +195,7 @@ int flush_stdout(void);
 /** Print the text of a buffer and free it.  @return 0, or -1 (ENOMEM) without output. */
 int print_buffer(struct strbuf *text);
 
-/** Have finish_stdout() report an error of output that bypassed stdio.  @error  An errno. */
+/** Make finish_stdout() report an error of output that bypassed stdio.  @error  An errno. */
 void fail_stdout(int error);
 
 #endif

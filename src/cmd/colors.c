@@ -38,13 +38,13 @@ struct colors {
 	struct ending {
 		const char *name, *value;
 		size_t len;
-	} *endings;               /* the colours of names by their end */
+	} *endings;               /* colors of file names by suffix */
 	size_t nendings, room;
-	const char *of[CK_COUNT]; /* "": none */
+	const char *of[CK_COUNT]; /* color of each kind; "": none */
 };
 
-/** Take a rule, "di=01;34" or "*.gz=31".  @return 0, or -1 (ENOMEM). */
-static int take_rule(struct colors *colors, char *rule)
+/** Store a rule, "di=01;34" or "*.gz=31".  @return 0, or -1 (ENOMEM). */
+static int store_rule(struct colors *colors, char *rule)
 {
 	char *value = strchr(rule, '=');
 	if (!value)
@@ -53,7 +53,7 @@ static int take_rule(struct colors *colors, char *rule)
 	size_t n = strlen(value);
 	if (n > SGR_MAX || strspn(value, "0123456789;") < n)
 		return 0;
-	/* "0" and "00" set no colour. */
+	/* "0" and "00" set no color. */
 	if (strspn(value, "0;") == n)
 		value = rule + strlen(rule);
 	for (int kind = 0; kind < CK_COUNT; ++kind) {
@@ -76,7 +76,7 @@ struct colors *colors_new(const char *text)
 	for (int kind = 0; kind < CK_COUNT; ++kind)
 		colors->of[kind] = kinds[kind].value;
 	for (char *next = colors->text, *rule; (rule = strsep(&next, ":"));) {
-		if (take_rule(colors, rule) != 0)
+		if (store_rule(colors, rule) != 0)
 			goto failed;
 	}
 	return colors;
@@ -104,7 +104,7 @@ bool colors_need_mode(const struct colors *colors)
 	return false;
 }
 
-/** The colour of names that end like this one; of two rules the later. */
+/** The color of a name by its suffix; the last matching rule wins. */
 static const char *ending_of(const struct colors *colors, const char *name)
 {
 	size_t len = strlen(name);
@@ -160,7 +160,7 @@ static const char *color_of(const struct colors *colors, const char *name, unsig
 	}
 }
 
-/** Append text in a colour. */
+/** Append text in a color. */
 static void put_colored(struct strbuf *out, const char *color, const char *text)
 {
 	if (*color)

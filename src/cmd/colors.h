@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Colours of names, as dircolors(1) writes them in LS_COLORS and ls(1) reads them.
+ * Colors of file names, as dircolors(1) writes them in LS_COLORS and ls(1) reads them.
  *
  * A value becomes part of an escape sequence, so that only digits and semicolons are accepted.
  */
@@ -14,18 +14,19 @@
 struct colors;
 struct k_statx;
 
-/** Read colours.  @text  The value of LS_COLORS; NULL or "": those of ls without it.
-    @return them, or NULL.  Errors: ENOMEM.  Ownership: colors_free(). */
+/** Parse colors.  @text  The value of LS_COLORS; NULL or "": the defaults of ls.
+    @return the colors, or NULL.  Errors: ENOMEM.  Ownership: colors_free(). */
 struct colors *colors_new(const char *text);
 
-/** Free colours; NULL is fine. */
+/** Free colors; NULL is allowed. */
 void colors_free(struct colors *colors);
 
-/** Whether some need the mode of a file: executables, writable directories ... */
+/** Whether any color depends on the mode of a file: executables, writable directories ... */
 bool colors_need_mode(const struct colors *colors);
 
-/** Append a path, escaped for a terminal, its directories in their colour and its name in its
-    own.  @type  DT_*.  @st  Its attributes, or NULL: not known. */
+/** Append a path, escaped for a terminal: its directories in the color of directories, its last
+    component in its own.
+    @type  DT_*.  @st  The attributes of the file; NULL: unknown. */
 void colors_path(const struct colors *colors, const char *path, unsigned char type,
                  const struct k_statx *st, struct strbuf *out);
 

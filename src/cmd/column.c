@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/** The i-th row of a chain of tables; NULL: there are no more. */
+/** The i-th row of a chain of tables; NULL: no more rows. */
 static const struct column_info *row_at(const struct column_table *table, size_t i)
 {
 	for (; table; i -= table->count, table = table->more) {

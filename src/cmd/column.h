@@ -26,7 +26,7 @@ struct column_info {
 	unsigned char type;       /* enum column_type */
 };
 
-/** A table of columns, maybe the first of a chain. */
+/** A table of columns; tables can form a chain. */
 struct column_table {
 	const void *rows;
 	size_t size;              /* of a row */
@@ -38,17 +38,17 @@ struct column_table {
 #define COLUMN_TABLE(rows, command, more) \
 	{rows, sizeof(*(rows)), sizeof(rows) / sizeof(*(rows)), command, more}
 
-/** The row that follows another one in the order of names.  @previous  NULL: the first.
-    @return NULL if there is none. */
+/** The next row in alphabetical order.  @previous  NULL: return the first row.
+    @return NULL after the last row. */
 const void *column_after(const struct column_table *table, const void *previous);
 
 /** The number of columns that may be requested. */
 enum { COLUMNS_MAX = 128 };
 
 /**
- * Append the columns of a list of names with commas between; case does not matter.
+ * Append the columns of a comma-separated list of names; case does not matter.
  *
- * @once    Leave out a column that is there already: an object has each key once.
+ * @once    Skip a column that is already in the list: the keys of a JSON object are unique.
  * @columns, count [in, out]  The rows.
  * @return 0, or CX_ERROR after a message.
  */

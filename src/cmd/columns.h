@@ -12,19 +12,20 @@
 #include "cmd/column.h"
 #include "cmd/view.h"
 
-/** With or without --poll. */
+/** When a column is available. */
 enum column_when {
 	CW_ALWAYS,
 	CW_POLL,     /* empty without --poll */
-	CW_STILL,    /* requires a touch or a test: not with --poll */
-	CW_NODE,     /* the same; only of rows that are a node of the tree */
+	CW_STILL,    /* requires a test or access to the mount: not with --poll */
+	CW_NODE,     /* like CW_STILL; empty for rows that are not a node of the tree */
 };
 
 struct cells;
 
 struct column {
 	struct column_info info;
-	double width;         /* libsmartcols' hint; below 1 a part of the terminal's */
+	double width;         /* hint for libsmartcols; below 1: a fraction of the terminal's width
+	                         */
 	int flags;            /* SCOLS_FL_*; numbers and sizes are always right-aligned */
 	unsigned fields;      /* enum mount_fields */
 	/* The text of a row, valid until the next call; NULL: none. */
@@ -55,7 +56,7 @@ int columns_choose(struct columns *columns, const struct options *options);
 /** The mount fields that columns need. */
 unsigned columns_fields(const struct columns *columns);
 
-/** A column of these, by name.  @return it, or NULL. */
+/** Find a chosen column by name.  @return NULL: not chosen. */
 const struct column *columns_have(const struct columns *columns, const char *name);
 
 /** The state that the cells of a run share. */
@@ -76,7 +77,7 @@ struct cells {
 void cells_init(struct cells *cells, struct run *run, bool machine);
 void cells_destroy(struct cells *cells);
 
-/** Whether memory ran out, so that a cell may lack something. */
+/** Whether memory ran out, so that a cell may be incomplete. */
 bool cells_failed(const struct cells *cells);
 
 /** The text of a cell, valid until the next call; NULL: none. */
@@ -95,7 +96,7 @@ bool cell_of_kernel(const struct cells *cells, const struct row *row);
 /** A number as the text of a cell. */
 const char *cell_number(struct cells *cells, uint64_t value);
 
-/* The cells of some columns, which other output formats show as well. */
+/* The cells of columns that other output formats show as well. */
 const char *cell_options(struct cells *cells, const struct row *row);
 const char *cell_source(struct cells *cells, const struct row *row);
 const char *cell_target(struct cells *cells, const struct row *row);

@@ -93,9 +93,9 @@ static const char *cell_tag(struct cells *cells, const struct row *row)
 }
 
 /**
- * Open the root of a mount that was found in order, through no link.
+ * Open the root of a mount whose state is ok, without following symlinks.
  *
- * @return a descriptor; -1: it does not exist any more.
+ * @return a descriptor; -1: the mount is no longer reached by this name.
  */
 static int mount_open(struct run *run, const struct mount *mount, const char *target)
 {
@@ -115,7 +115,7 @@ static int mount_open(struct run *run, const struct mount *mount, const char *ta
 	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
 	if (os_statx(os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) == 0) {
 		uint64_t id = os_statx_mnt_id(&st, unique);
-		/* Before Linux 5.8 there is only the device number. */
+		/* Before Linux 5.8 statx(2) has no mount ID: compare device numbers. */
 		same = id != 0 ? id == mount->key
 		       : st.dev_major == mount->dev_major && st.dev_minor == mount->dev_minor;
 	}
@@ -126,7 +126,7 @@ static int mount_open(struct run *run, const struct mount *mount, const char *ta
 	return fd;
 }
 
-/** Read the sizes of the file system of a row, unless that could block or miss it. */
+/** Read the sizes of the file system of a row, unless that could block or reach another one. */
 static bool sizes_of(struct cells *cells, const struct row *row)
 {
 	if (cells->sized == row->mount)
@@ -154,7 +154,7 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	return cells->has_sizes;
 }
 
-/** A size in bytes, or with one letter and at most one decimal: findmnt's. */
+/** A size in bytes, or with a unit letter and at most one decimal, as findmnt prints it. */
 static const char *size(struct cells *cells, uint64_t bytes)
 {
 	if (cells->run->opt->bytes || bytes == 0)
@@ -164,7 +164,7 @@ static const char *size(struct cells *cells, uint64_t bytes)
 		exp += 10;
 	uint64_t whole = bytes >> exp;
 	uint64_t rest = bytes & (((uint64_t)1 << exp) - 1);
-	/* In thousandths; a shift first where the product would not fit. */
+	/* In thousandths; shifted first if the product would overflow. */
 	uint64_t frac = exp > 50 ? ((rest >> 10) * 1000) >> (exp - 10) : (rest * 1000) >> exp;
 	frac = (frac + 50) / 100;
 	if (frac == 10) {

@@ -58,8 +58,8 @@ const char *cell_target(struct cells *cells, const struct row *row)
 		return row->node == MT_NONE ? NULL : run_target(cells->run, row->node);
 	if (row->mount->point || !row->mount->uniq_id || run_form(cells->run)->flags & FF_OBJECTS)
 		return row->mount->point;
-	/* The mount was gone before its name could be read.  No name of the kernel begins with
-	   '('.  JSON has a key for the ID. */
+	/* Unmounted before its name could be read: show the ID, which JSON has in a key. Names from
+	   the kernel never begin with '('. */
 	strbuf_reset(&cells->text);
 	strbuf_printf(&cells->text, "(ID %" PRIu64 ")", row->mount->uniq_id);
 	return strbuf_str(&cells->text);
@@ -170,7 +170,7 @@ static const char *propagation(struct cells *cells, uint32_t flags)
 
 static const char *cell_propagation(struct cells *cells, const struct row *row)
 {
-	/* Nothing is known of a mount that was gone before it could be read. */
+	/* Nothing is known of a mount that was unmounted before it could be read. */
 	return cell_of_kernel(cells, row) && (!row->change || row->mount->id)
 	       ? propagation(cells, row->mount->propagation) : NULL;
 }
@@ -184,7 +184,7 @@ static const char *cell_file_number(struct cells *cells, const struct row *row)
 	return cell_number(cells, value > 0 ? (uint64_t)value : 0);
 }
 
-/** The options of a record, its secrets masked. */
+/** The options of a record, with secrets masked. */
 static const char *options(struct cells *cells, const struct mount *mount)
 {
 	struct mount masked = *mount;
@@ -207,7 +207,7 @@ const char *cell_options(struct cells *cells, const struct row *row)
 	return row->mount ? options(cells, row->mount) : NULL;
 }
 
-/** Copy a string of libmount's into the text, and free it; without one the text is "". */
+/** Copy a string allocated by libmount into the cell's text, and free it; NULL becomes "". */
 static const char *copied(struct cells *cells, char *text, int rc)
 {
 	cells->text.failed |= rc == -ENOMEM;
@@ -265,7 +265,7 @@ static const char *cell_action(struct cells *cells, const struct row *row)
 	}
 }
 
-/** The record before a change of one of some kinds, or NULL. */
+/** The record before a change, if the change is of one of these kinds; else NULL. */
 static const struct mount *before(const struct row *row, unsigned kinds)
 {
 	return row->change && row->change->kind & kinds ? row->change->before : NULL;

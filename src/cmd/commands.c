@@ -186,7 +186,7 @@ void completion_print(FILE *out)
 	      "\t\tcompopt -o filenames 2>/dev/null\n"
 	      "\tfi\n"
 	      "\t[[ -z $columns$list$words$kind && $cur != -* && $command = discover ]] || return\n"
-	      "\t# Whoever mounts chooses the name, which compgen -W would expand.\n"
+	      "\t# Users choose the names of mount points, and compgen -W would expand them.\n"
 	      "\tif [ \"$COMP_CWORD\" != 1 ] || [[ $cur == /* ]]; then\n"
 	      "\t\twhile IFS= read -r target; do\n"
 	      "\t\t\tprintf -v target %b \"$target\"\n"

@@ -28,7 +28,7 @@ unsigned filter_fields(const struct options *o)
 		fields |= MF_SOURCE | MF_DEV;
 	if (o->target || o->mountpoint || o->noperands || o->uniq)
 		fields |= MF_POINT;
-	/* Where a path leads is followed past types that do not block. */
+	/* Following a path requires the types, which show what can block. */
 	if (o->target || o->mountpoint || o->noperands || o->spec)
 		fields |= MF_POINT | MF_FSTYPE;
 	return fields;
@@ -39,12 +39,12 @@ static bool is_pseudo(const char *fstype)
 	return fstype && (fstype_flags(fstype) & FST_PSEUDO || mnt_fstype_is_pseudofs(fstype));
 }
 
-/** Whether --df, --real and --pseudo let a type pass. */
-static bool kind_wanted(const struct options *o, const char *fstype)
+/** Whether --df, --dfi, --real and --pseudo accept a type. */
+static bool accepts_type(const struct options *o, const char *fstype)
 {
 	if (o->all)
 		return true;
-	/* df wants to see these, pseudo or not. */
+	/* df(1) lists tmpfs although it is a pseudo file system. */
 	bool tmp = fstype && strstr(fstype, "tmpfs");
 	if ((o->df || o->dfi) && !tmp && is_pseudo(fstype))
 		return false;
@@ -58,7 +58,7 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount)
 	struct run *run = filter->run;
 	const struct options *o = run->opt;
 
-	/* A line of an fstab has no IDs but made ones. */
+	/* The IDs of fstab lines are not mount IDs. */
 	if (o->id && (mount->line || mount->id != o->id))
 		return false;
 	if (o->uniq_id && (mount->line || mount->uniq_id != o->uniq_id))
@@ -76,7 +76,7 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount)
 	const char *fstype = mount->fstype ? mount->fstype : "";
 	if (filter->no_fuse && strncmp(fstype, "fuse", 4) == 0 && strcmp(fstype, "fuseblk") != 0)
 		return false;
-	return kind_wanted(o, mount->fstype);
+	return accepts_type(o, mount->fstype);
 }
 
 /** Whether a node matches, apart from --invert. */
@@ -101,7 +101,7 @@ bool filter_match_device(struct run *run, const struct devmap_device *device)
 	const char *type = device->tags->type, *text = o->noperands == 1 ? o->operands[0] : o->spec;
 	if (o->target || o->mountpoint || o->mount_options || o->id || o->uniq_id || o->shadowed)
 		return false;
-	bool match = kind_wanted(o, type)
+	bool match = accepts_type(o, type)
 	             && (!o->types || mnt_match_fstype(type ? type : "", o->types));
 	if (match && text) {
 		struct source_spec spec;
@@ -119,9 +119,9 @@ struct picker {
 	struct run *run;
 	struct filter filter;
 	uint32_t n;
-	uint8_t *out;       /* nodes that must not be picked: made, gone, double */
+	uint8_t *out;       /* nodes that must not be picked: invented, unmounted, duplicate */
 	uint8_t *picked;
-	uint32_t *order;    /* the nodes picked */
+	uint32_t *order;    /* the picked nodes, in order */
 	uint32_t count;
 };
 
@@ -145,13 +145,13 @@ static uint32_t pick_matching(struct picker *p)
 	return pick_pass(p, p->run->opt->backward, p->run->opt->first_only);
 }
 
-/** Whether an operand is a path by its form. */
+/** Whether an operand is written as a path. */
 static bool is_path(const char *text)
 {
 	return *text == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
 }
 
-/** Whether a mount point of this name is in the table. */
+/** Whether the table has a mount point with this name. */
 static bool is_target(const struct run *run, const char *path)
 {
 	for (size_t i = 0; i < run_count(run); ++i) {
@@ -175,7 +175,7 @@ enum host_followed filter_target(struct run *run, const char *path, struct strbu
 	return path_follow(run, path, out);
 }
 
-/** The mount that holds a path, for --target. */
+/** The mount that contains a path, for --target. */
 static uint32_t node_holding(struct run *run, const char *path, enum host_followed known)
 {
 	uint32_t lexical = path_mount(run, path);
@@ -196,8 +196,8 @@ static int path_missing(const char *path)
 	return CX_ERROR;
 }
 
-/** Report a mount that exists and that --df, --real or --pseudo leave out.
-    @return whether it is so. */
+/** Report that --df, --dfi, --real or --pseudo excludes an existing mount point.
+    @return whether one of them does. */
 static bool report_left_out(const struct run *run, const char *text, const char *target)
 {
 	const struct options *o = run->opt;
@@ -230,7 +230,7 @@ static int pick_target(struct picker *p)
 	else
 		p->filter.target = strbuf_str(&name);
 
-	/* Of a stack the visible mount: hidden ones only if nothing else matches. */
+	/* Prefer the visible mount of a stack: hidden ones only if no other matches. */
 	bool stack = !holding && run->d && !o->shadowed && !o->invert;
 	for (uint32_t i = stack ? p->n : 0; i-- > 0 && p->filter.node == MT_NONE;) {
 		if (!p->out[i] && !(run->d->tree.nodes[i].states & 1u << MT_HIDDEN)
@@ -338,8 +338,8 @@ static int pick_pair(struct picker *p, const char *source, const char *target)
 	return status;
 }
 
-/** --uniq: leave of each target only the last mount.  @return 0, or -1 (ENOMEM). */
-static int leave_doubles(struct picker *p)
+/** --uniq: keep only the last mount on each target.  @return 0, or -1 (ENOMEM). */
+static int drop_duplicates(struct picker *p)
 {
 	struct map64 seen;
 	map64_init(&seen);
@@ -407,7 +407,7 @@ int filter_pick(struct run *run, struct picks *picks)
 	bool failed = !p.out || !p.picked || !p.order;
 	for (uint32_t i = 0; i < p.n && run->d && !failed; ++i)
 		p.out[i] = run->d->tree.nodes[i].made || run->d->tree.nodes[i].gone;
-	failed = failed || (o->uniq && leave_doubles(&p) != 0);
+	failed = failed || (o->uniq && drop_duplicates(&p) != 0);
 	if (!failed) {
 		status = pick_selected(&p);
 		failed = p.filter.text.failed || run_failed(run);

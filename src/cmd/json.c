@@ -29,7 +29,7 @@ static void new_line(struct json *json, unsigned depth)
 		strbuf_puts(json->out, "   ");
 }
 
-/** Write what stands before a value: comma, white space and key. */
+/** Write what precedes a value: comma, white space and key. */
 static void put_before(struct json *json, const char *key)
 {
 	struct json_level *level = json->depth ? &json->levels[json->depth - 1] : NULL;

@@ -3,9 +3,8 @@
  * A writer of JSON that can only produce valid documents: it places commas, quotes and white
  * space, and asserts that keys and ends are where they belong.  An object or array begins by
  * json_put_object() or json_put_array() and ends by json_end().
- *
- * The key of a member is not NULL, that of an element of an array is; keys are written in
- * small letters.  Memory that ran out is noted in the strbuf.
+ * Members of an object have a key; for elements of an array, key is NULL.  Keys are written in
+ * lower case.  If memory runs out, the strbuf is marked as failed.
  */
 #ifndef GM_CMD_JSON_H
 #define GM_CMD_JSON_H
@@ -30,15 +29,15 @@ struct json {
 	struct json_level {
 		char end;                /* '}' or ']' */
 		unsigned char layout;    /* enum json_layout */
-		bool any;                /* something is in it */
+		bool any;                /* not empty */
 	} levels[JSON_DEPTH];
 };
 
 /** Begin a document that is appended to out. */
 void json_init(struct json *json, struct strbuf *out);
 
-/** Continue an object that something else has begun.
-    @key_written  The key of its next member is written; else it has members. */
+/** Continue an object whose beginning other code has written, with at least one member.
+    @key_written  The key of the next member is written as well. */
 void json_resume(struct json *json, struct strbuf *out, enum json_layout layout, bool key_written);
 
 void json_put_object(struct json *json, const char *key, enum json_layout layout);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * What a listing of mounts is to contain and how it is to be shown.
+/** The options of a listing of mounts, and its output formats.
  */
 #ifndef GM_CMD_LISTING_H
 #define GM_CMD_LISTING_H
@@ -15,7 +14,7 @@
 /** The output formats that code refers to: rows of output_forms, which has more. */
 enum form {
 	FORM_DEFAULT,   /* a tree, unless the selection makes it a list */
-	FORM_LIST,      /* the word of --format for FORM_DEFAULT with list */
+	FORM_LIST,      /* --format=list: FORM_DEFAULT with the option list */
 	FORM_RAW,
 	FORM_PAIRS,
 	FORM_JSON,
@@ -79,7 +78,7 @@ struct options {
 	double search_seconds;    /* of --search-limit; 0: no bound */
 	double max_time;          /* of --max-time; 0: no bound */
 	double timeout;           /* of a probe */
-	bool lets_expire;         /* as struct discover_opts has it; of no option */
+	bool lets_expire;         /* see struct discover_opts; set by no option */
 	int probe;                /* enum discover_probe */
 	int engine;
 	bool boundaries, strict;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Whether a path is the mount point of what could block. */
+/** Whether a path is the mount point of a file system that can block. */
 static bool point_blocks(void *arg, const char *path)
 {
 	struct run *run = arg;
@@ -21,7 +21,7 @@ static bool point_blocks(void *arg, const char *path)
 	return name && strcmp(name, path) == 0 && path_blocks(run, path);
 }
 
-/* What a plan asks: struct fstab_world. */
+/* The functions of struct fstab_world, which a plan calls. */
 
 static int world_fsck(void *arg, const char *fstype)
 {
@@ -60,7 +60,7 @@ struct fstab_world machine_world(struct fstab_machine *machine)
 	};
 }
 
-/* What rules ask: struct fstab_facts. */
+/* The functions of struct fstab_facts, which audit rules call. */
 
 static int fact_helper(void *arg, const char *name)
 {
@@ -115,7 +115,7 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 	return -1;
 }
 
-/** ROOT as the table names it.  @return 0, or -1 after a message. */
+/** Find the name that the table uses for ROOT.  @return 0, or -1 after a message. */
 static int find_root(struct fstab_machine *machine, const char *given)
 {
 	struct run *run = &machine->run;
@@ -220,9 +220,10 @@ void machine_destroy(struct fstab_machine *machine)
 	run_destroy(&machine->run);
 }
 
-/* What a merge asks: whether a source leads to what a mount stands on. */
+/* The functions of struct fstab_match_input, which a merge calls: whether a source of the file
+   leads to the device of a planned line. */
 
-/** Whether two paths from ROOT lead to the same place: 1, 0; -1: not known. */
+/** Whether two paths below ROOT lead to the same file: 1, 0; -1: unknown. */
 static int same_place(const struct machine_merge *merge, const char *a, const char *b)
 {
 	struct strbuf one, other;
@@ -239,14 +240,14 @@ static int same_place(const struct machine_merge *merge, const char *a, const ch
 
 enum { LOOP_MAJOR = 7 };
 
-/** Whether a name in /dev is the kernel's own, of a device with no other kernel name. */
+/** Whether a name in /dev is the only kernel name of its device. */
 static bool is_plain_name(const char *name)
 {
 	return name && strncmp(name, "/dev/", 5) == 0 && !strchr(name + 5, '/')
 	       && strncmp(name + 5, "dm-", 3) != 0;
 }
 
-/** Whether a tag belongs to the device of a line of the plan: 1, 0; -1: not known. */
+/** Whether a tag belongs to the device of a planned line: 1, 0; -1: unknown. */
 static int tag_leads(const struct machine_merge *merge, const char *tag,
                      const struct fstab_line *line)
 {
@@ -258,11 +259,11 @@ static int tag_leads(const struct machine_merge *merge, const char *tag,
 		return -1;
 	int same = fstab_same_device(&named, &own);
 	const char *name = named.tags ? named.tags->name : NULL;
-	/* Nothing but its name is known of the swap device. */
+	/* Only the name of the swap device is known. */
 	if (same < 0 && line->swap && !own.numbered && is_plain_name(line->swap)
 	    && is_plain_name(name))
 		same = strcmp(line->swap, name) == 0;
-	/* A multipath path or a member can show the same tag as the device on top. */
+	/* A multipath path or a RAID member can show the tag of the assembled device. */
 	bool part = same == 0 && (devmap_part(merge->host->in.devs, named.major, named.minor)
 	                          || (own.numbered
 	                              && devmap_part(merge->host->in.devs, own.major, own.minor)));
@@ -293,7 +294,7 @@ static int leads(void *arg, const char *path, const struct fstab_line *line)
 	}
 	if (!known)
 		return -1;
-	/* The file of this loop device is not known. */
+	/* The backing file of this loop device is unknown. */
 	struct devmap_loop loop;
 	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0
 	    && !devmap_loop(in->devs, own_major, own_minor, &loop))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The machine of an fstab: its mounts, and what is read besides them (host/host.h).
+ * The machine that an fstab belongs to: its mounts, and the other data read from it (host/host.h).
  *
  *     machine_init() --> run_know() --> machine_know() --> fstab_plan()
  */
@@ -16,10 +16,11 @@
 struct audit_report;
 
 struct fstab_machine {
-	struct host host;         /* first: the argument of struct fstab_world is either */
+	struct host host;         /* first: functions of struct fstab_world cast their argument to
+	                             either */
 	struct run run;
-	struct options options;   /* of the run: names are found as getmnt discover does, within
-	                             bounds */
+	struct options options;   /* of the run: names are found as in getmnt discover, with a limit
+	                             */
 	struct columns columns;
 	struct host_swaps swaps;
 	struct host_utab utab;
@@ -27,29 +28,29 @@ struct fstab_machine {
 	struct strbuf root;       /* ROOT, as the table names it */
 };
 
-/** Begin the run, and what --stats counts of it.  run_know() comes next.
-    @tab_file  A recorded mountinfo; NULL: what is mounted.  @stats  enum stats_form. */
+/** Begin the run and the counting for --stats.  run_know() comes next.
+    @tab_file  A recorded mountinfo; NULL: the live mounts.  @stats  enum stats_form. */
 void machine_init(struct fstab_machine *machine, const char *tab_file, int stats);
 
 void machine_destroy(struct fstab_machine *machine);
 
-/** Find ROOT, and read what is besides the mounts.  @root  As it was given.
-    @swaps  A recorded /proc/swaps, or NULL: the system's, if the table is live.
+/** Find ROOT, and read the other data of the machine.  @root  ROOT as given by the user.
+    @swaps  A recorded /proc/swaps; NULL: the system's, if the table is live.
     @return 0, or -1 after a message. */
 int machine_know(struct fstab_machine *machine, const char *root, const char *swaps);
 
-/** Whether memory ran out, so that something may be missing; prints why devices could not be
-    listed, once. */
+/** Whether memory ran out, so that results may be missing.  Also reports, once, why devices could
+    not be listed. */
 bool machine_failed(struct fstab_machine *machine);
 
-/** The functions by which a plan asks. */
+/** The functions that a plan calls to read the machine. */
 struct fstab_world machine_world(struct fstab_machine *machine);
 
-/** The functions by which rules ask; of a recorded table all are NULL. */
+/** The functions that audit rules call to read the machine; all NULL for a recorded table. */
 struct fstab_facts machine_facts(struct host *host);
 
-/** Print why a path of host_follow() dangles, if it does: a link that leads nowhere, or
-    something on the way that is not a directory.  Leaves errno.  @return whether it does. */
+/** Report a dangling path of host_follow(): a symlink without a target, or a component that is not
+    a directory.  Preserves errno.  @return whether the path dangles. */
 bool machine_dangles(struct host *host, const char *path);
 
 /** A merge of a plan into the lines of a file. */
@@ -59,7 +60,7 @@ struct machine_merge {
 	const struct audit_report *report;   /* of the file: for the caller's refused(); or NULL */
 };
 
-/** Its input, by which nothing is changed yet.  @merge  Outlives it. */
+/** The input of a comparison for a merge.  @merge  Outlives the input. */
 struct fstab_match_input machine_match_input(struct machine_merge *merge,
                                              const struct fstab_plan *plan,
                                              const struct tablines *file);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** The buffer that messages are appended to, and whether they are not printed. */
+/** The buffer that messages are appended to, and whether printing is off. */
 static struct strbuf *noted;
 static bool silent;
 /** The command whose help usage errors name. */
@@ -92,23 +92,23 @@ void fail_stdout(int error)
 	stdout_error = error;
 }
 
-/** Flush stdout, and close it if this is the end of it. */
+/** Flush stdout; with `end`, close it as well. */
 static int settle_stdout(bool whole, bool end)
 {
-	/* What was too big for the buffer failed just now; nothing may be left. */
+	/* An earlier write may have failed, and left nothing to flush. */
 	bool failed = ferror(stdout) || stdout_error;
 	errno = stdout_error ? stdout_error : failed ? errno : 0;
 	if (fflush(stdout) != 0)
 		failed = true;
-	/* A server, or a quota, may refuse only when a file is closed. */
+	/* A server or a quota may report an error only when the file is closed. */
 	if (!failed && (!end || fclose(stdout) == 0))
 		return 0;
 	int error = errno ? errno : EIO;
-	/* Closed before we began: nobody reads, unless it is a document. */
+	/* stdout was closed before the program started: an error only for a document. */
 	if (failed && !whole && ftello(stdout) < 0 && errno == EBADF)
 		return 0;
 	errno = error;
-	/* Whoever closed the pipe knows, and has seen enough. */
+	/* The reader closed the pipe: no message. */
 	if (errno != EPIPE)
 		message("standard output", "cannot be written: %s; the output is truncated",
 		        strerror(errno));

@@ -136,8 +136,8 @@ int option_take_seconds(const char *title, const char *text, double max, double 
 
 /* The parser. */
 
-/** Take one option.  @return 0, or an exit status after a message. */
-static int take_option(const struct option_row *row, const char *value, void *opts)
+/** Store one option.  @return 0, or an exit status after a message. */
+static int store_option(const struct option_row *row, const char *value, void *opts)
 {
 	void *field = (char *)opts + row->offset;
 	char title[OPTION_TITLE_SIZE];
@@ -191,7 +191,7 @@ static int take_option(const struct option_row *row, const char *value, void *op
 	return CX_ERROR;
 }
 
-/** See that a row does not exclude one given before.  @return 0, or an exit status. */
+/** Refuse an option that cannot be combined with an earlier one.  @return 0, or an exit status. */
 static int check_excludes(const struct option_row *row, const struct option_row **given)
 {
 	for (int i = 0; i < 32; ++i) {
@@ -207,7 +207,7 @@ static int check_excludes(const struct option_row *row, const struct option_row 
 	return 0;
 }
 
-/** The long option that a wrong one is a misspelling of, or NULL. */
+/** The long option that is most similar to an unknown one, or NULL. */
 static const struct option_row *nearest(const struct option_table *table, const char *name,
                                         size_t n)
 {
@@ -253,10 +253,11 @@ const struct option_row *option_find(const struct option_table *table, const cha
 	return *count == 1 ? found : NULL;
 }
 
-/** Report what getopt_long(3) refused.  @return CX_ERROR. */
+/** Report an option that getopt_long(3) refused.  @return CX_ERROR. */
 static int bad_option(const struct option_table *table, char **argv, int c)
 {
-	/* Of letters after one dash getopt tells the letter; the word is passed with its last. */
+	/* getopt reports only the letter of a short option.  Its argument is argv[optind], or
+	   argv[optind - 1] if it was the last letter there. */
 	const char letter = (char)optopt;
 	const char *word = argv[optind - 1];
 	char name[8];
@@ -310,7 +311,7 @@ int options_read(const struct option_table *table, int argc, char **argv, void *
 	const struct option_row *given[32] = {NULL};
 	int c;
 	opterr = 0;
-	optind = 0;   /* GNU: begin anew */
+	optind = 0;   /* GNU getopt: reset */
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (c == '?' || c == ':')
 			return bad_option(table, argv, c);
@@ -321,7 +322,7 @@ int options_read(const struct option_table *table, int argc, char **argv, void *
 		                               && !row->attached);
 		int status = check_excludes(row, given);
 		if (!status)
-			status = take_option(row, bare ? NULL : optarg, opts);
+			status = store_option(row, bare ? NULL : optarg, opts);
 		if (status)
 			return status;
 	}

@@ -17,9 +17,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** What is done with an option. */
+/** How an option is stored. */
 enum option_how {
-	OPT_CALL,      /* the row's function takes it */
+	OPT_CALL,      /* the row's function stores it */
 	OPT_FLAG,      /* a bool becomes true */
 	OPT_TEXT,      /* the argument is kept; the last one counts */
 	OPT_ONCE,      /* the argument is kept; it is not empty, and may be given once */
@@ -38,15 +38,16 @@ struct option_row {
 	const char *argument;     /* name of the argument; "[X]": it is optional; NULL: none */
 	const char *help;         /* one line, at most OPTION_HELP_MAX bytes; or the title.
 	                             "": the words */
-	const char *words;        /* that the argument may be, "a|b"; NULL: as argument says */
-	const char *letters;      /* for the completion: letters that the argument consists of */
+	const char *words;        /* permitted arguments, "a|b"; NULL: see argument */
+	const char *letters;      /* for the completion: the letters of which an argument consists
+	                             */
 	unsigned char how;        /* enum option_how */
 	bool attached;            /* an optional argument may follow the letter: -pX */
 	bool hidden;              /* not in --help and the completion */
 	unsigned excludes;        /* a set: options with a common bit exclude each other */
 	int base;                 /* OPT_WORD: value of the first word */
-	int bare;                 /* the number of the word without an argument */
-	const char *(*word)(int i);   /* the i-th word that the argument may be, or NULL */
+	int bare;                 /* index of the word if no argument is given */
+	const char *(*word)(int i);   /* the i-th permitted word, or NULL */
 	double max;               /* of a number; 0: any ID */
 	size_t offset;            /* of the field in the options of the command */
 	int (*take)(void *opts, const struct option_row *row, const char *value);
@@ -73,7 +74,7 @@ enum {
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/** Whether to print in colors.  @terminal  The output goes to one.  Source: no-color.org. */
+/** Whether to print in colors.  @terminal  The output goes to a terminal.  Source: no-color.org. */
 bool color_is_on(int when, bool terminal);
 
 enum stats_form { STATS_NONE, STATS_TEXT, STATS_JSON };
@@ -110,41 +111,40 @@ const char *option_title(const struct option_row *row, char title[static OPTION_
 /** Whether the argument of an option may be left out. */
 bool option_is_optional(const struct option_row *row);
 
-/** The i-th word that the argument of an option may be, and its length.  @return NULL: there
-    are no more. */
+/** The i-th permitted word of an option's argument, and its length.  @return NULL: no more. */
 const char *option_word_at(const struct option_row *row, int i, size_t *len);
 
-/** The number of a word that an argument may be.  @return -1: not one of them. */
+/** The index of a word among the permitted ones.  @return -1: not permitted. */
 int option_word_index(const struct option_row *row, const char *word, size_t len);
 
-/** Report that a word is not one that the argument may be.  @return CX_ERROR. */
+/** Report a word that is not permitted.  @return CX_ERROR. */
 int option_bad_word(const struct option_row *row, const char *word, size_t len);
 
-/** The number of the word that was given; row->bare without an argument.
+/** The index of the given word among the permitted ones; row->bare without an argument.
     @return -1 after a message. */
 int option_take_word(const struct option_row *row, const char *value);
 
-/** Add the bit 1 << number of each word of a list with commas to a set.
+/** Add the bit 1 << index of each word of a comma-separated list to a set.
     @return 0, or an exit status after a message. */
 int option_take_words(const struct option_row *row, const char *value, unsigned *set);
 
 /**
- * The option that an argument names by its long name, maybe abbreviated.
+ * The option that an argument of the command line names by its (abbreviated) long name.
  *
  * @value [out]  What follows the equals sign; or NULL.
- * @count [out]  The number of options that it may mean.
+ * @count [out]  The number of options that match.
  * @return its row, or NULL.
  */
 const struct option_row *option_find(const struct option_table *table, const char *arg,
                                      const char **value, size_t *count);
 
-/** Read a whole number up to max.  @return whether it is one. */
+/** Parse a whole number up to max.  @return whether the text is valid. */
 bool option_number(const char *text, uint64_t max, uint64_t *number);
 
-/** Read seconds, 0 to max.  @return whether they are. */
+/** Parse seconds, 0 to max.  @return whether the text is valid. */
 bool option_seconds(const char *text, double max, double *seconds);
 
-/** Read seconds above 0.  @return 0, or an exit status after a message. */
+/** Parse seconds above 0.  @return 0, or an exit status after a message. */
 int option_take_seconds(const char *title, const char *text, double max, double *seconds);
 
 #endif

@@ -96,7 +96,7 @@ int out_document(struct libscols_table *table, struct run *run)
 		int rc = print_table(table);
 		scols_table_set_stream(table, stdout);
 		rc |= fclose(stream);
-		/* Without memory fclose(3) succeeds and loses the text. */
+		/* If memory runs out, fclose(3) succeeds although text is lost. */
 		end = rc == 0 && text ? memrchr(text, '}', len) : NULL;
 	}
 	while (end && end > text && strchr(" \t\n", end[-1]))

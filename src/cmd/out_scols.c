@@ -81,8 +81,7 @@ static void put_stacked(struct cells *cells, const struct view *view, const stru
 	json_end(json);
 }
 
-/** Write one cell to one of two buffers, or to none.  @return its text, or NULL
-    for none. */
+/** The text of a cell, in one of two scratch buffers or unchanged; NULL: no text. */
 static const char *shown_text(struct cells *cells, const struct view *view, const struct row *row,
                              size_t i, struct strbuf *out, struct strbuf *seen)
 {
@@ -151,7 +150,7 @@ out:
 	return rc;
 }
 
-/** Whether there is memory to print a row: without it libsmartcols prints a blank and reports no
+/** Whether there is memory to print a row: without it, libsmartcols prints a blank and reports no
     error. */
 static bool have_room(size_t longest)
 {
@@ -171,7 +170,7 @@ static void keep_widths(struct libscols_table *table, const struct run *run,
 		size_t width = scols_column_get_width(column);
 		if (!printed && columns_at(run->cols, i)->width < 1 && widths->of[i])
 			scols_column_set_whint(column, widths->of[i]);
-		/* One long name does not widen all later lines. */
+		/* A single long name must not widen all later lines. */
 		if (printed && width > widths->of[i] && width <= OUT_WIDTH_MAX)
 			widths->of[i] = (uint16_t)width;
 	}
@@ -199,7 +198,7 @@ static void color_states(struct libscols_table *table, const struct run *run,
 	}
 }
 
-/** Hide the column STATE, which nobody requested, if it is blank in all rows. */
+/** Hide the column STATE if it was not requested and is blank in all rows. */
 static void hide_state(struct libscols_table *table, struct run *run)
 {
 	for (size_t i = 0; i < run->cols->count && !run->cols->state_requested; ++i) {

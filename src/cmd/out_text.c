@@ -19,7 +19,7 @@ static void add_field(struct strbuf *out, const struct cells *cells, const char 
 		escape_octal(out, text, set, cells->terminal);
 }
 
-/** Append the source of a row, as mount(8) wants it. */
+/** Append the source of a row, as mount(8) expects it. */
 static void add_source(struct strbuf *out, struct cells *cells, const struct row *row,
                        const char *set)
 {
@@ -32,8 +32,8 @@ static void add_source(struct strbuf *out, struct cells *cells, const struct row
 	escape_first_field(out, strbuf_str(&cells->scratch), set, cells->terminal);
 }
 
-/** Append a line of an mtab ("device directory type options 0 0"), of an fstab, or of what
-    setmnt(1M) reads ("device directory"). */
+/** Append a line of an mtab ("device directory type options 0 0"), an fstab, or the input of
+    setmnt(1M) ("device directory"). */
 static void line_table(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
 {
 	const struct row *row = &view->rows[r];
@@ -72,9 +72,9 @@ static void line_jsonl(struct strbuf *out, struct cells *cells, const struct vie
 	strbuf_putc(out, '\n');
 }
 
-/** Append text inside a quoted string of dot(1).  Graphviz decodes the entities of HTML in labels,
-    "&#8238;" and "&amp;", and some versions decode them once more in an SVG: the '&' of one is
-    written as \x26, as escape_terminal() would write it. */
+/** Append text inside a quoted string of dot(1).  Graphviz decodes HTML entities in labels
+    ("&amp;", "&#8238;"), and some versions decode them again in an SVG: so the '&' of an entity is
+    written as \x26, the form of escape_terminal(). */
 static void add_label(struct strbuf *out, struct strbuf *scratch, const char *text)
 {
 	static const char word[] =

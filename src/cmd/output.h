@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * The forms of output, and the reports on how a run went.
+/** The output formats, and reports about the run: statistics, rules, progress.
  */
 #ifndef GM_CMD_OUTPUT_H
 #define GM_CMD_OUTPUT_H
@@ -45,7 +44,7 @@ int print_table(struct libscols_table *table);
     @return 0, or -1.  Errors: ENOMEM. */
 int out_print(struct run *run, const struct view *view, struct out_widths *widths);
 
-/** Read host name, boot ID and mount namespace; what cannot be read stays unknown.
+/** Read host name, boot ID and mount namespace; unreadable ones stay unknown.
     @return 0, or -1 (ENOMEM). */
 int machine_read(struct run *run);
 
@@ -74,14 +73,14 @@ typedef void progress_fn(const struct discover_progress *progress, void *arg);
     @return the function for struct discover_opts, or NULL. */
 progress_fn *progress_begin(struct run *run);
 
-/** Prepare a line of progress, which signals clear.
-    @return whether it may be shown: stdout and stderr are terminals. */
+/** Prepare to show a progress line, and catch the signals that must clear it.
+    @return whether the line may be shown: stdout and stderr are terminals. */
 bool progress_open(void);
 
 /** Show a line of progress, cut to the width of the terminal. */
 void progress_line(const char *head, const char *where);
 
-/** End by SIGPIPE if the reader of stdout is gone, so that no search continues for it. */
+/** Raise SIGPIPE if the reader of stdout is gone, so that the search ends. */
 void progress_reader(struct os *os);
 
 /** Clear the line of progress. */

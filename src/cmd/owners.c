@@ -22,8 +22,8 @@ void owners_destroy(struct owners *owners)
 	map64_destroy(&owners->names);
 }
 
-/** Take a line, "name:password:number:...". */
-static void take_line(struct owners *owners, char *line)
+/** Store a line, "name:password:number:...". */
+static void store_line(struct owners *owners, char *line)
 {
 	char *colon = strchr(line, ':');
 	char *number = colon ? strchr(colon + 1, ':') : NULL;
@@ -52,7 +52,7 @@ const char *owners_name(struct owners *owners, uint32_t id)
 			next = strchr(line, '\n');
 			if (next)
 				*next++ = '\0';
-			take_line(owners, line);
+			store_line(owners, line);
 		}
 	}
 	uint32_t at = map64_get(&owners->names, id);

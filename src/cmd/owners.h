@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Names of users and groups, as /etc/passwd and /etc/group have them.
+ * Names of users and groups, from /etc/passwd and /etc/group.
  *
- * No directory service is used, since its server may not answer.  Users that are not in the
- * file are shown by number.
+ * No directory service is used, since its server may not answer.  Users and groups that are not
+ * in the file are shown by number.
  */
 #ifndef GM_CMD_OWNERS_H
 #define GM_CMD_OWNERS_H
@@ -13,12 +13,12 @@
 
 #include <stdint.h>
 
-/** One file of names, read when it is first needed; zeroed at first. */
+/** One of these files, read when the first name is needed. */
 struct owners {
 	const char *path;
 	struct os *os;
 	bool read;
-	char *text;               /* of the file, each name followed by a NUL */
+	char *text;               /* the file, with a NUL after each name */
 	struct map64 names;       /* number -> where its name begins */
 };
 
@@ -27,7 +27,7 @@ void owners_init(struct owners *owners, struct os *os, const char *path);
 
 void owners_destroy(struct owners *owners);
 
-/** The name of a user or group, by the first line that has it; or NULL. */
+/** The name of a user or group, from the first line with its number; or NULL. */
 const char *owners_name(struct owners *owners, uint32_t id);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Following paths without touching what can block (design 2.3).
+ * Following paths without touching file systems that can block (design 2.3).
  *
- * A name that the kernel resolves may lead through a link into a dead server
- * or an automounter.  So a path is resolved here, component by component:
- * each place is first looked up in the mount table, and only where nothing
- * on the way can block is the link at its end read.  From a place that could
- * block on, the path is taken as it is written.
+ * If the kernel resolved a path, a symlink could lead it to a dead server or an automounter.  So
+ * paths are resolved here, component by component: the mount of each component is looked up in
+ * the table, and the component is only read if neither that mount nor its parents can block.
+ * The rest of the path after a component that can block is not resolved.
  */
 #include "cmd/view.h"
 
@@ -21,13 +20,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/** Whether a node's name leads to it. */
+/** Whether the name of a node leads to this node. */
 static bool is_seen(const struct run *run, size_t i)
 {
 	return run_name(run, i) && !(run->d && run->d->tree.nodes[i].states & 1u << MT_HIDDEN);
 }
 
-/** The same as path_mount(), by a look at each. */
+/** path_mount() by a linear search. */
 static uint32_t search_mount(const struct run *run, const char *path)
 {
 	uint32_t best = MT_NONE;
@@ -36,7 +35,7 @@ static uint32_t search_mount(const struct run *run, const char *path)
 		if (!is_seen(run, i))
 			continue;
 		size_t len = strlen(run_name(run, i));
-		/* Of a stack the last is on top. */
+		/* The last mount of a stack is on top. */
 		if (len >= best_len && mtree_path_within(path, run_name(run, i))) {
 			best = (uint32_t)i;
 			best_len = len;
@@ -73,7 +72,7 @@ uint32_t path_mount(const struct run *run, const char *path)
 		if (i == MAP64_NONE)
 			continue;
 		const char *name = run_name(run, i);
-		/* Another of the same hash. */
+		/* A hash collision. */
 		if (strncmp(name, path, n) != 0 || name[n])
 			return search_mount(run, path);
 		best = i;
@@ -81,11 +80,11 @@ uint32_t path_mount(const struct run *run, const char *path)
 	return best;
 }
 
-enum { FILES_MAX = 4 };      /* that stand on another's file system */
+enum { FILES_MAX = 4 };      /* levels of images within images */
 
-static bool stands_blocked(const struct run *run, uint32_t node, unsigned files);
+static bool is_blocked(const struct run *run, uint32_t node, unsigned files);
 
-/** The files that a mount stands on. */
+/** The backing files of a mount. */
 struct files_blocked {
 	const struct run *run;
 	unsigned files;
@@ -97,15 +96,16 @@ static void file_blocked(void *arg, const struct devmap_file *file)
 	struct files_blocked *blocked = arg;
 	bool known = *file->path == '/' && blocked->files < FILES_MAX;
 	uint32_t on = known ? path_mount(blocked->run, file->path) : MT_NONE;
-	blocked->blocks |= on == MT_NONE || stands_blocked(blocked->run, on, blocked->files + 1)
+	blocked->blocks |= on == MT_NONE || is_blocked(blocked->run, on, blocked->files + 1)
 	                   || !discover_loop_here(blocked->run->devs, blocked->run->table,
 	                                          file->major, file->minor, AT_FDCWD);
 }
 
 /**
- * Whether touching one mount can block.  Where discovery has not judged that,
- * what is known by the type is not enough: layers are held to, but those of what
- * holds the root; and a file that it stands on lies where the kernel's names say.
+ * Whether touching one mount can block, apart from its parents.
+ *
+ * If discovery has tested the mounts, the type decides.  Otherwise every layered mount but the
+ * root counts as blocking, and backing files are looked up by the kernel's names.
  */
 static bool mount_blocks(const struct run *run, uint32_t node, unsigned files)
 {
@@ -120,7 +120,7 @@ static bool mount_blocks(const struct run *run, uint32_t node, unsigned files)
 	if (!run->devs)
 		return false;
 	if (m->dev_major == 0 && !(flags & FST_SUBVOL))
-		return flags & FST_DEVICE;   /* on a file: erofs */
+		return flags & FST_DEVICE;   /* with a backing file: erofs */
 	if (devmap_mount_blocks(run->devs, m))
 		return true;
 	struct files_blocked blocked = {.run = run, .files = files};
@@ -128,8 +128,8 @@ static bool mount_blocks(const struct run *run, uint32_t node, unsigned files)
 	return blocked.blocks;
 }
 
-/** Whether a mount can block, or one that it lies behind. */
-static bool stands_blocked(const struct run *run, uint32_t node, unsigned files)
+/** Whether a mount can block, or a mount that its path leads through. */
+static bool is_blocked(const struct run *run, uint32_t node, unsigned files)
 {
 	const struct mtree *tree = &run->d->tree;
 	uint32_t above = MT_NONE;
@@ -137,11 +137,11 @@ static bool stands_blocked(const struct run *run, uint32_t node, unsigned files)
 		const struct mt_node *n = &tree->nodes[i];
 		if (n->made)
 			break;
-		/* What is but stacked upon is not passed on the way. */
+		/* A path does not lead through the lower mounts of a stack. */
 		bool passed = above == MT_NONE || n->top != tree->nodes[above].top;
 		if (passed && mount_blocks(run, i, files))
 			return true;
-		/* What lies below a mount lies behind it; above the root, nothing does. */
+		/* No path leads through the parents of the root. */
 		if (i == run->d->root)
 			break;
 	}
@@ -151,13 +151,13 @@ static bool stands_blocked(const struct run *run, uint32_t node, unsigned files)
 bool node_blocks(void *arg, uint32_t node)
 {
 	const struct run *run = arg;
-	/* Discovery knows more: devices, layers.  It tests all that cannot block;
-	   what only a probe found alive is no safer for that. */
-	return stands_blocked(run, node, 0) || (run->judged && (discovery_blocks(run->d, node)
+	/* Discovery also considers devices and layers.  It tests every mount that cannot block, so
+	   an untested mount can block, even one that a probe found alive. */
+	return is_blocked(run, node, 0) || (run->judged && (discovery_blocks(run->d, node)
 	                           || mtree_shown_state(&run->d->tree.nodes[node]) == MT_UNTESTED));
 }
 
-/** A path from the run's root, as it is given beside run->rootfd. */
+/** A path below the root of the run, as an argument of calls with run->rootfd. */
 static const char *path_at(const struct run *run, const char *path)
 {
 	return run->rootfd == AT_FDCWD ? path : path + strspn(path, "/");
@@ -173,7 +173,7 @@ int path_look(void *arg, const char *path, unsigned mask, struct k_statx *st)
 	return os_statx(&run->os, run->rootfd, name, flags, mask, st);
 }
 
-/** Whether the names of the table are those of another root than this process's. */
+/** Whether the table's names begin at another root than that of this process. */
 static bool root_elsewhere(const struct run *run)
 {
 	return run->procfd != AT_FDCWD || (run->prefix && strcmp(run->prefix, "/") != 0);
@@ -183,7 +183,7 @@ bool path_blocks(void *arg, const char *path)
 {
 	struct run *run = arg;
 	errno = EAGAIN;
-	/* Untested, nothing is known of layers and devices. */
+	/* Without tests, layers and devices are unknown. */
 	if (!run->d || !run->judged || root_elsewhere(run))
 		return true;
 	struct strbuf name;
@@ -207,8 +207,8 @@ bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor)
 }
 
 /**
- * Whether the working directory is what its name leads to: another mount may
- * cover it, and a name in it be one of that other.
+ * Whether the name of the working directory leads to it: if another mount covers the directory,
+ * names below it belong to that mount.
  */
 static enum host_followed cwd_known(struct run *run, const char *name, int *error)
 {
@@ -239,11 +239,11 @@ const char *path_error(int error)
 }
 
 /**
- * Begin an absolute path with a directory that others were followed to without a link.
+ * Find a directory at the start of an absolute path that is known to be resolved.
  *
- * @return how much of the path that is.
+ * @return the length of its name; 0: none.
  */
-static size_t go_plain(const struct run *run, const char *path)
+static size_t find_plain(const struct run *run, const char *path)
 {
 	size_t most = 0;
 	for (size_t i = 0; run->indexed && *path == '/' && i < RUN_PLAIN && run->plain[i]; ++i) {
@@ -254,7 +254,7 @@ static size_t go_plain(const struct run *run, const char *path)
 	return most;
 }
 
-/** Keep the directory of what was followed without a link. */
+/** Remember the directory of a path that was followed without a symlink. */
 static void keep_plain(struct run *run, const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -273,11 +273,11 @@ static void keep_plain(struct run *run, const char *name)
 /** A path that is followed. */
 struct follow {
 	struct run *run;
-	uint32_t node;         /* the mount of the component at hand */
+	uint32_t node;         /* the mount of the current component */
 	enum host_followed known;
 };
 
-/** Stop before what can block. */
+/** Stop at a component that can block. */
 static int follow_may(void *arg, struct path_walk *walk)
 {
 	struct follow *follow = arg;
@@ -294,7 +294,7 @@ static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_M
 	struct run *run = follow->run;
 	ssize_t n = os_readlinkat(&run->os, run->rootfd, path_at(run, path_text(walk)), target,
 	                          PATH_MAX);
-	/* What a descriptor is open on and has no other name: <(command), /dev/stdin. */
+	/* A pipe, which has no name: <(command), /dev/stdin. */
 	if (n > 6 && memcmp(target, "pipe:[", 6) == 0
 	    && strcmp(run->d->tree.nodes[follow->node].mount->fstype, "proc") == 0) {
 		errno = EINVAL;
@@ -303,7 +303,7 @@ static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_M
 	return n;
 }
 
-/** Begin in the working directory, if the path is relative to it.  @return 0, or -1 with errno. */
+/** Begin at the working directory if the path is relative.  @return 0, or -1 with errno. */
 static int follow_begin(struct follow *follow, struct path_walk *walk, const char *path)
 {
 	struct run *run = follow->run;
@@ -315,7 +315,7 @@ static int follow_begin(struct follow *follow, struct path_walk *walk, const cha
 	bool named = !relative || (os_getcwd(&run->os, cwd) == 0 && *cwd == '/');
 	if (relative && named && cwd[1])
 		strbuf_puts(&walk->text, cwd);
-	/* A root that was not opened cannot be looked into. */
+	/* Paths below a root that was not opened cannot be followed. */
 	bool here = run->rootfd != AT_FDCWD || !root_elsewhere(run);
 	follow->known = run->live && run->d && here ? HOST_SEEN : HOST_BLIND;
 	if (follow->known != HOST_SEEN)
@@ -325,7 +325,7 @@ static int follow_begin(struct follow *follow, struct path_walk *walk, const cha
 	else if (*path != '/')
 		follow->known = cwd_known(run, path_text(walk), &error);
 	else
-		strbuf_add(&walk->text, path, walk->at = go_plain(run, path));
+		strbuf_add(&walk->text, path, walk->at = find_plain(run, path));
 	errno = error;
 	return error ? -1 : 0;
 }
@@ -345,7 +345,7 @@ enum host_followed path_follow(void *arg, const char *path, struct strbuf *out)
 	bool whole = follow.known == HOST_SEEN
 	             || (follow.known == HOST_MISSING && error == ENOENT && walk.rest
 	                 && path_is_done(&walk));
-	/* What was not followed is taken as it is written. */
+	/* Append the rest, which was not followed, unchanged. */
 	if (walk.rest)
 		path_append_rest(&walk);
 	strbuf_reset(out);

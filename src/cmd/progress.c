@@ -33,7 +33,7 @@ static void clear_and_raise(int sig)
 	if (line_shown)
 		(void)!write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1);
 	raise(sig);
-	/* The program was stopped, and continues. */
+	/* Reached when the program was stopped, and continues. */
 	catch_signal(sig);
 	errno = error;
 }
@@ -48,8 +48,8 @@ static void catch_signal(int sig)
 		sigaction(sig, &action, NULL);
 }
 
-/** The first n characters of a text, at most. */
-static int fit(const char *text, int columns)
+/** The bytes of the first `columns` characters of a text. */
+static int bytes_of_columns(const char *text, int columns)
 {
 	const char *at = text;
 	while (*at && columns-- > 0) {
@@ -69,7 +69,7 @@ void progress_line(const char *head, const char *where)
 	if (where)
 		escape_terminal(&safe, where);
 	int left = width - 1 - (int)strlen(head);
-	int bytes = left > 0 ? fit(strbuf_str(&safe), left) : 0;
+	int bytes = left > 0 ? bytes_of_columns(strbuf_str(&safe), left) : 0;
 	line_shown = 1;
 	fprintf(stderr, "%s%.*s%.*s", clear_line, width - 1, head, bytes, strbuf_str(&safe));
 	fflush(stderr);

@@ -32,7 +32,7 @@ static void print_colored(const char *text)
 	}
 }
 
-/** Print the text, if requested and complete, and free it.  @return whether it is complete. */
+/** Free the text; print it if requested and complete.  @return whether it is complete. */
 static bool shown_end(struct shown *s, bool prints)
 {
 	bool complete = !s->out.failed && !s->line.failed;
@@ -124,6 +124,6 @@ bool put_show(const char *text, size_t len)
 	if (!shown)
 		message(NULL, "%s", strerror(ENOMEM));
 	else if (s.masked)
-		message(NULL, "secrets are shown as ***; output that is not a terminal has them");
+		message(NULL, "secrets are masked as ***; output to a file or pipe contains them");
 	return shown;
 }

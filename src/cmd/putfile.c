@@ -35,15 +35,16 @@ bool put_blocks(void *arg, const char *path)
 	const char *prefix = run->prefix && strcmp(run->prefix, "/") != 0 ? run->prefix : "";
 	size_t n = strlen(prefix);
 	bool below = strncmp(path, prefix, n) == 0 && (path[n] == '/' || !path[n]);
-	/* Beside a root that can block, all would: "/" is touched anyway. */
+	/* If the root itself can block, node_blocks() is true for every path: judge by the path
+	   alone, since "/" is touched anyway. */
 	bool judged = run->d && run->judged && run->procfd == AT_FDCWD && below
 	              && run->d->root != MT_NONE && !node_blocks(run, run->d->root);
 	uint32_t node = judged ? path_mount(run, path[n] ? path + n : "/") : MT_NONE;
 	return node != MT_NONE ? node_blocks(run, node) : discover_path_blocks(run->table, path);
 }
 
-/** Append a text in which %s is the step that failed, %e its error, and %p the path for a
-    shell. */
+/** Append a text, replacing %s by the step that failed, %e by its error, and %p by the path, quoted
+    for a shell. */
 static void put_expanded(struct strbuf *out, const char *text, const struct replace_error *error,
                          const char *path)
 {
@@ -63,12 +64,12 @@ void put_open_failed(const char *path, const struct replace_error *error)
 	static const char *const texts[] = {
 		[RP_TYPE] = "%s; give a file",
 		[RP_TOO_LARGE] = "larger than 64 MiB: not a table of mounts",
-		[RP_CHANGED] = "changes all the time while it is read; try again when nobody "
-		               "writes to it",
-		[RP_LINK] = "not read: %s, who could make it lead anywhere; name the file that it "
-		            "leads to",
-		[RP_BLOCKS] = "not read: touching %s can block; to read it anyway, name the file "
-		              "there",
+		[RP_CHANGED] = "not read: another program keeps writing to it; try again when "
+		               "it has finished",
+		[RP_LINK] = "not read: %s, who can change its target at any time; name the target "
+		            "itself",
+		[RP_BLOCKS] = "not read: accessing %s can block; to read it anyway, name the file "
+		              "by its path there",
 		[RP_MOUNT] = "not read: a file system that can block is mounted on it; unmount "
 		             "it, and try again",
 	};
@@ -165,7 +166,7 @@ void put_quoted(struct strbuf *out, const char *word)
 	strbuf_putc(out, '\'');
 }
 
-/** Say on which file system it is: "ext4 of /dev/sda2, mounted on /". */
+/** Report the file system of the file: "on ext4 of /dev/sda2, mounted on /". */
 static void report_place(const struct put *put)
 {
 	const struct replace *file = &put->file;
@@ -187,7 +188,7 @@ static void report_place(const struct put *put)
 		        found->source ? strbuf_str(&source) : "?",
 		        found->point ? found->point : "?");
 	else
-		message(file->path, "which file system it is on is not known");
+		message(file->path, "its file system is unknown");
 	strbuf_destroy(&source);
 	table_free(table);
 }
@@ -197,18 +198,18 @@ static int report_failure(const struct put *put)
 {
 	static const struct {
 		const char *text;
-		const char *remedy;   /* by an option that a report does not have */
+		const char *remedy;   /* an option; not for reports, which have none */
 	} rows[] = {
 		[RP_ERROR] = {"%s: %e", NULL},
 		[RP_KERNEL] = {"the kernel generates this file",
 		               "; --force-file replaces a symlink to it with a file"},
-		[RP_DANGLING] = {"the target of a symlink, which does not exist; name it to "
+		[RP_DANGLING] = {"the target of the symlink does not exist; name the target to "
 		                 "create it",
 		                 ", or use --force-file to replace the symlink with a file"},
-		[RP_CHANGED] = {"it was changed after it was read (%s); look at it, and try again"},
-		[RP_LOCKED] = {"another getmnt has been writing it for seconds (%s); try again"},
-		[RP_LOCK] = {"%s, so that others could hold the lock forever; if no getmnt is "
-		             "running, remove it, and try again"},
+		[RP_CHANGED] = {"it was changed after it was read (%s); check it, and try again"},
+		[RP_LOCKED] = {"another getmnt process is writing it (lock %s); try again later"},
+		[RP_LOCK] = {"%s, so other users could hold the lock forever; if no getmnt is "
+		             "running, remove the lock file, and try again"},
 		[RP_MOUNT] = {"%s: another file system is mounted on it, which could block "
 		              "forever; unmount it, and try again"},
 		[RP_LINKS] = {"%s (hard links), and the others would keep the old lines; "
@@ -289,10 +290,10 @@ static void report_done(const struct put *put)
 	strbuf_destroy(&text);
 }
 
-/** Report that systemd still uses the old version, if it does. */
+/** Report that systemd still uses the old version, if the file is its fstab. */
 static void report_reload(const struct put *put)
 {
-	const int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;   /* asks no server */
+	const int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;   /* without contacting a server */
 	struct k_statx fstab, systemd;
 	struct stat written;
 	const struct replace *file = &put->file;
@@ -300,7 +301,7 @@ static void report_reload(const struct put *put)
 	                            &systemd) != 0
 	    || os_fstatat(put->os, file->dirfd, file->name, &written) != 0)
 		return;
-	/* /etc/fstab may be a link to what was written. */
+	/* /etc/fstab may be a symlink to the written file. */
 	if (os_statx(put->os, AT_FDCWD, "/etc/fstab", flags, K_STATX_INO, &fstab) == 0
 	    && makedev(fstab.dev_major, fstab.dev_minor) == written.st_dev
 	    && fstab.ino == written.st_ino)
@@ -310,14 +311,14 @@ static void report_reload(const struct put *put)
 
 /* Writing. */
 
-/** Ask on the terminal.  @return 0 for a yes, or an exit status. */
+/** Ask for confirmation on the terminal.  @return 0: yes; else an exit status. */
 static int ask(const struct put *put)
 {
 	if (put->options->yes)
 		return 0;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
 		message(put->file.path,
-		        "not written: no terminal to ask on; --yes writes without asking");
+		        "not written: confirmation requires a terminal; use --yes to skip it");
 		return PX_UNWRITTEN;
 	}
 	struct strbuf line;
@@ -330,7 +331,7 @@ static int ask(const struct put *put)
 		char c;
 		ssize_t n = os_read(put->os, STDIN_FILENO, &c, 1);
 		if (n <= 0)
-			fputc('\n', stderr);   /* no key ended the line */
+			fputc('\n', stderr);   /* end of input, without a newline on the terminal */
 		if (n <= 0 || c == '\n')
 			break;
 		strbuf_putc(&line, c);
@@ -373,7 +374,7 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 {
 	const struct put_options *o = put->options;
 	const struct replace *file = &put->file;
-	/* --force-file: that it is a link is what is wrong. */
+	/* With --force-file, a symlink is a difference by itself. */
 	bool same = !file->at_link && !file->missing && len == file->len
 	            && memcmp(new, file->text, len) == 0;
 	struct linediff_count count = {0};
@@ -398,7 +399,7 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 		strbuf_destroy(&safe);
 	}
 	status = same ? PX_OK : PX_DIFFERENT;
-	/* What cannot be shown is not written. */
+	/* Changes that cannot be printed are not written. */
 	bool shown = flush_stdout() == 0 && !line.failed;
 	if (line.failed)
 		message(file->path, "%s", strerror(ENOMEM));
@@ -432,7 +433,7 @@ int put_report(struct os *os, const struct replace_name *request, const char *by
 		bool failed = replace_may(&put->file, true) != 0;
 		if (!failed && bytes)
 			failed = replace_commit(&put->file, bytes, len, false, true) != 0;
-		/* Another run has put its report there: ours is the newer one. */
+		/* Another run has replaced the report meanwhile: this one is newer, so retry. */
 		again = failed && put->file.error.why == RP_CHANGED && tries < TRIES;
 		if (!again)
 			status = failed ? report_failure(put) : PX_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A file that a command checks and corrects: put_open() reads it, the command makes the new text,
- * and put_finish() compares, confirms and replaces exactly those bytes of that inode, or nothing;
- * see path/replace.h.
+ * A file that a command checks and corrects: put_open() reads it, the command creates the new
+ * text, and put_finish() compares, confirms and replaces the file, unless it has changed since
+ * it was read; see path/replace.h.
  */
 #ifndef GM_CMD_PUTFILE_H
 #define GM_CMD_PUTFILE_H
@@ -24,7 +24,7 @@ enum put_exit {
 	PX_UNWRITTEN = 16,   /* it could not be written, or was refused */
 };
 
-/** What to do with the new text.  All false is `check`. */
+/** What to do with the new text.  If all are false: check. */
 struct put_options {
 	bool check, diff, write;   /* one of these */
 	bool yes;                  /* without confirmation */
@@ -55,7 +55,7 @@ struct put_options {
 /** Check combinations of the options.  @return 0, or PX_UNJUDGED after a message. */
 int put_check(const struct put_options *options);
 
-/** Whether touching a path of this process without links can block.
+/** Whether touching a path can block; it has no symlinks, and is seen from this process's root.
     @run  Live, after run_know(). */
 bool put_blocks(void *run, const char *path);
 
@@ -64,8 +64,8 @@ struct put {
 	const struct put_options *options;
 	struct os *os;
 	struct replace file;     /* as it was read */
-	bool report;             /* it is a report: put_report() */
-	bool rooted;             /* it is not a file of this system */
+	bool report;             /* opened by put_report() */
+	bool rooted;             /* below a root other than "/" */
 };
 
 /** Print why a file was not opened by replace_open(). */
@@ -76,7 +76,7 @@ void put_open_failed(const char *path, const struct replace_error *error);
  *
  * @os       Counts the calls; outlives the file.
  * @options  Outlive the file.
- * @name     at_link is set by the options; named counts only without a root.
+ * @name     at_link is set from the options; named is ignored if there is a root.
  * @put [out]
  * @return 0, or PX_UNJUDGED after a message.
  * Ownership: *put is freed by put_close().
@@ -84,7 +84,7 @@ void put_open_failed(const char *path, const struct replace_error *error);
 int put_open(struct os *os, const struct put_options *options, const struct replace_name *name,
              struct put **put);
 
-/** Whether standard output is the file, which the shell may have emptied. */
+/** Whether standard output is the same file, which the shell may have truncated. */
 bool put_is_stdout(const struct put *put);
 
 /** The result of checking the new text. */
@@ -103,8 +103,7 @@ struct put_verdict {
  *  write  The diff on standard output, with secrets masked; on standard error the path and its
  *         file system, the question, the name of the backup, how to undo, and a hint at
  *         systemctl daemon-reload where systemd has read this file.
- *
- * Equal bytes are not written.  Standard output is flushed; the caller closes it.
+ * An unchanged text is not written.  Standard output is flushed; the caller closes it.
  *
  * @new, len  The whole text; any byte may be in it.
  * @verdict   NULL: not checked.
@@ -112,8 +111,8 @@ struct put_verdict {
  */
 int put_finish(struct put *put, const char *new, size_t len, const struct put_verdict *verdict);
 
-/** Replace a file that each run makes anew: without a question, a backup or a message.  Other
-    hard links keep the old bytes.  @bytes  NULL: only check whether it can be written.
+/** Replace a file that every run rewrites: no confirmation, no backup, no message.  Other hard
+    links keep the old bytes.  @bytes  NULL: only check whether the file can be written.
     @return 0, or PX_UNWRITTEN after a message. */
 int put_report(struct os *os, const struct replace_name *name, const char *bytes, size_t len);
 
@@ -126,10 +125,10 @@ int put_diff(const struct put *put, const char *new, size_t len, struct linediff
     @return whether it was printed; false after a message (ENOMEM). */
 bool put_show(const char *text, size_t len);
 
-/** Append a word for a shell, such that it is also printed unchanged. */
+/** Append a word, quoted for a shell and without characters that a terminal would interpret. */
 void put_quoted(struct strbuf *out, const char *word);
 
-/** Close and free it; NULL is allowed. */
+/** Close and free a file; NULL is allowed. */
 void put_close(struct put *put);
 
 #endif

@@ -71,7 +71,7 @@ size_t source_devices(struct run *run, enum tag tag, const char *value, size_t l
 	return found;
 }
 
-/** Read "MAJ:MIN".  @return whether it is that. */
+/** Parse "MAJ:MIN".  @return whether the text has this form. */
 static bool read_majmin(const char *text, uint32_t *major, uint32_t *minor)
 {
 	int n = 0;

@@ -9,8 +9,8 @@
 
 enum tag { TAG_LABEL, TAG_UUID, TAG_PARTLABEL, TAG_PARTUUID, TAG_NONE };
 
-/** Read a source as NAME=VALUE.  @value, len [out]  The value, without quotes around it.
-    @return the tag, or TAG_NONE if there is none (or the source is NULL). */
+/** Parse a source of the form TAG=VALUE.  @value, len [out]  The value, without quotes around it.
+    @return the tag; TAG_NONE: not of this form, or NULL. */
 enum tag source_tag(const char *source, const char **value, size_t *len);
 
 /** A tag of a device, or NULL.  @tag  Not TAG_NONE. */
@@ -20,7 +20,7 @@ const char *tag_value(const struct devmap_tags *of, enum tag tag);
     @return their number, or -1.  Errors: those of devmap_list(). */
 ssize_t run_devices(struct run *run);
 
-/** Append the names of the devices that have a tag, one on a line.  @return their number. */
+/** Append the names of the devices that have a tag, one per line.  @return their number. */
 size_t source_devices(struct run *run, enum tag tag, const char *value, size_t len,
                       struct strbuf *out);
 

@@ -9,11 +9,10 @@
 
 /*
  * The rows of a tree.
- *
- * A place is shown as one row: a single mount (--stacks=nest), or all mounts stacked on one
- * point, of which the topmost selected one is shown.  A place is identified by a node, of a
- * stack by its top; the number of nodes is the place above all roots.  The parent of a row is
- * the nearest selected place above it.
+ * Each row shows a place: a single mount (--stacks=nest), or the mounts stacked on one mount
+ * point, represented by the topmost selected mount.  A place has the index of its node, a stack
+ * that of its top node; the index tree->count stands for the parent of all roots.  The parent of
+ * a row is the nearest selected place above it.
  */
 struct place {
 	uint32_t above;     /* the place that its lowest mount is on */
@@ -25,7 +24,7 @@ struct place {
 	uint32_t row;
 };
 
-/** Find the places of a tree and how they hang together.  @of [out]  The place of each node. */
+/** Find the places of a tree, and their parents.  @of [out]  The place of each node. */
 static void places_find(struct place *at, uint32_t *of, const struct mtree *tree,
                         const uint8_t *picked, bool nest)
 {
@@ -42,7 +41,7 @@ static void places_find(struct place *at, uint32_t *of, const struct mtree *tree
 			at[place].above = above;
 		if (i < at[place].lowest)
 			at[place].lowest = i;
-		/* The order is upwards in a stack: the last one is on top. */
+		/* A stack is visited from bottom to top. */
 		at[place].shown = picked[i] ? i : at[place].shown;
 		at[place].count += picked[i];
 	}
@@ -61,8 +60,8 @@ static void places_find(struct place *at, uint32_t *of, const struct mtree *tree
 	}
 }
 
-/** Make a row of each place in the order of the tree, at most `deepest` levels deep.
-    @return the number of mounts beneath others. */
+/** Make a row for each place in the order of the tree, at most `deepest` levels deep.
+    @return the number of selected mounts below the top of a stack. */
 static uint32_t places_rows(struct place *at, const struct mtree *tree, struct view *view,
                             uint32_t deepest)
 {
@@ -91,7 +90,7 @@ static uint32_t places_rows(struct place *at, const struct mtree *tree, struct v
 	return beneath;
 }
 
-/** Make rows by the tree.  @return 0, or -1 (ENOMEM). */
+/** Make the rows of a tree.  @return 0, or -1 (ENOMEM). */
 static int view_tree(struct run *run, const struct picks *picks, bool hang, bool nest,
                      struct view *view)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * From the options to the rows that are shown: reading the table, selecting mounts, making rows,
+ * From the options to the rows of the output: reading the table, selecting mounts, making rows,
  * and following paths.
  */
 #ifndef GM_CMD_VIEW_H
@@ -74,8 +74,8 @@ bool filter_is_pair(struct run *run, const char *first);
 
 /** Depth of a tree; deeper rows are shown at this level. */
 #define VIEW_DEPTH 512
-/** Depth in JSON, where each level needs two of the reader: jq 1.6 allows 256, Python 1000.
-    Not with --stacks=nest, which nests as findmnt does. */
+/** Depth in JSON, where a level takes two levels of the parser: jq 1.6 allows 256, Python 1000. Not
+    with --stacks=nest, which nests as findmnt does. */
 #define VIEW_DEPTH_JSON 120
 
 /** A row: a mount, or (with --unmounted) a device. */
@@ -85,8 +85,8 @@ struct row {
 	const struct change *change;  /* of --poll; else NULL */
 	uint32_t node;                /* MT_NONE for a device, and with --poll */
 	uint32_t parent;              /* an earlier row; MT_NONE: none */
-	uint32_t beneath;             /* index in view->beneath of the mounts that this
-	                                 one stands on, the lowest first */
+	uint32_t beneath;             /* index in view->beneath of the mounts that this one is
+	                                 stacked on, the lowest first */
 	uint32_t nbeneath;
 };
 
@@ -97,8 +97,8 @@ struct view {
 	bool tree;                    /* parents are set */
 };
 
-/** Make rows of a selection.  @tree  Set the parents; a stack is one row unless --stacks=nest.
-    @inorder  Without tree: parents before children, in the order of a tree.
+/** Make the rows of a selection.  @tree  Set the parents; a stack is one row unless --stacks=nest.
+    @inorder  If tree is false: parents before children, in the order of a tree.
     @return 0, or -1.  Errors: ENOMEM. */
 int view_build(struct run *run, const struct picks *picks, bool tree, bool inorder,
                struct view *view);
@@ -113,35 +113,36 @@ void view_destroy(struct view *view);
 /* path.c.  The functions with `void *run` are those of struct host_paths. */
 
 /**
- * The place that a path leads to, as mount tables write it.
+ * Resolve a path to the name that mount tables use.
  *
- * Links are read one by one, so that no name is resolved through a mount that can block; from
- * there on the path is taken as it is written.
+ * Symlinks are read one by one, and none on a mount that can block: the rest of the path after
+ * such a mount is not resolved.
  *
  * @out [out]  The absolute path, without links, "." and "..".
- * @return how far it was followed; HOST_MISSING sets errno: see path_error().
+ * @return how far the path was followed; HOST_MISSING sets errno: see path_error().
  */
 enum host_followed path_follow(void *run, const char *path, struct strbuf *out);
 
-/** The text of an errno of path_follow(), or of reading a file. */
+/** The text for an errno of path_follow(), or of reading a file. */
 const char *path_error(int error);
 
-/** Look at a path that path_follow() has seen, without following a link or asking a server.
+/** statx() of a path that path_follow() has seen, without following a symlink or contacting a
+    server.
     @return 0, or -1.  Errors: those of statx(2). */
 int path_look(void *run, const char *path, unsigned mask, struct k_statx *st);
 
-/** Whether touching the file of a path of this process's root could block; true if that is not
-    known.  Sets errno: ENOENT and the like if the path does not exist, else EAGAIN. */
+/** Whether touching a file can block; true if unknown.  The path is seen from this process's root.
+    Sets errno: ENOENT and the like if the path does not exist, else EAGAIN. */
 bool path_blocks(void *run, const char *path);
 
-/** Whether touching the file of a loop device could block: for devmap_set_judge(). */
+/** Whether touching the backing file of a loop device can block: for devmap_set_judge(). */
 bool loop_blocks(void *run, const char *path, uint32_t major, uint32_t minor);
 
-/** Index the mount points of a run whose discovery does not change any more, for many calls of
-    path_mount().  @return 0, or -1.  Errors: ENOMEM. */
+/** Index the mount points of a run after its discovery, to speed up path_mount().
+    @return 0, or -1.  Errors: ENOMEM. */
 int path_index(struct run *run);
 
-/** The mount that a path lies in, by the table: MT_NONE if in none. */
+/** The mount that contains a path, according to the table; MT_NONE: none. */
 uint32_t path_mount(const struct run *run, const char *path);
 
 /** Whether a mount, or one that its path leads through, can block. */

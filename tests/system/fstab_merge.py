@@ -266,5 +266,5 @@ for args, whole in (((), True), (("--diff", "--fix=options"), True), (("--write"
               f"secret {args} on a terminal: {text} {result.err}")
     if not args:
         gm.expect(b"\n//srv/share  /cifs\tcifs  noauto,username=joe,password=***,ro  0\t0\n" in text, f"shown: {text}")
-        gm.expect(b"getmnt: secrets are shown as ***" in result.err, f"told: {result.err}")
+        gm.expect(b"getmnt: secrets are masked as ***" in result.err, f"told: {result.err}")
 gm.done()

@@ -259,7 +259,8 @@ static void test_forms(void)
 		/* Without a terminal, and with risks, nothing is written. */
 		{{.write = true}, NEW, NULL, 16, "--- /f\n+++ /f\n" MASKED,
 		 "getmnt: /f: 1 line removed, 1 line added\ngetmnt: /f: on \n"
-		 "getmnt: /f: not written: no terminal to ask on; --yes writes without asking\n"},
+		 "getmnt: /f: not written: confirmation requires a terminal; "
+		 "use --yes to skip it\n"},
 		{{.write = true, .yes = true}, NEW, &bad, 16, "--- /f\n+++ /f\n" MASKED,
 		 "getmnt: /f: 1 line removed, 1 line added; reproduces 1 of 2 mounts\n"
 		 RISKS "getmnt: /f: on \n"
@@ -458,8 +459,8 @@ static void test_failures(void)
 	put_text(".f.getmnt-lock", "", 0);
 	CU_ASSERT_EQUAL(chmod(at(".f.getmnt-lock"), 0644), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
-	REPORTED("mode 0644, so that others could hold the lock forever; if no getmnt is "
-	         "running, remove it, and try again\ngetmnt: /f: not changed; ");
+	REPORTED("mode 0644, so other users could hold the lock forever; if no getmnt is "
+	         "running, remove the lock file, and try again\ngetmnt: /f: not changed; ");
 	clean();
 
 	/* A link to the kernel's table stays, and gives way to a file where that is forced. */
