@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rebuilt file, as the kernel writes /proc/mounts: its order, its escapes, and the order of its
- * options: those of the superblock that the VFS and the security module know, those of the mount,
- * and those of the file system itself (fs/proc_namespace.c, show_vfsmnt()).
+ * The rebuilt file, as the kernel writes /proc/mounts: the order of lines, the escapes, and the
+ * order of options: first the superblock options known to the VFS and the security module, then
+ * the options of the mount, then those of the file system (fs/proc_namespace.c, show_vfsmnt()).
  */
 #include "recover/recover_impl.h"
 
@@ -32,7 +32,7 @@ static bool is_early(const char *option, size_t n)
 	return false;
 }
 
-/** Append the options of *list other than rw and ro.  @early  End before the first late one. */
+/** Append the options of *list except rw and ro.  @early  Stop at the first that is not early. */
 static void add_options(struct strbuf *out, const char **list, bool early)
 {
 	size_t n;
@@ -56,7 +56,7 @@ void rec_options(const struct mount *mount, struct strbuf *out)
 	add_options(out, &fs, false);
 }
 
-/** Append the target, type and options of a row, and what follows them. */
+/** Append the target, type, options and numbers of a row. */
 static void build_mtab(const struct rec_input *in, const struct rec_judgement *j, size_t r,
                        struct strbuf *out)
 {
@@ -66,7 +66,7 @@ static void build_mtab(const struct rec_input *in, const struct rec_judgement *j
 	strbuf_putc(out, separator);
 	escape_octal(out, j->fields[r][2], ESCAPE_SOURCE, false);
 	strbuf_putc(out, separator);
-	/* They are escaped, unless a file system does not escape separators of fields. */
+	/* The kernel escapes options, except where a file system forgets to escape blanks. */
 	escape_octal(out, j->fields[r][3], " \t\n", false);
 	for (size_t i = finding->hint; i < finding->hint + finding->nhints; ++i) {
 		if (j->hints[i].kept)
@@ -139,7 +139,7 @@ int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_ro
 	return failed ? -1 : 0;
 }
 
-/** What an entry has that an mtab never has; NULL: nothing. */
+/** The part of an entry that never occurs in an mtab; NULL: none. */
 static const char *line_sign(const struct tabline *line)
 {
 	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID="};

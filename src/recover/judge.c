@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which line is of which mount.
+ * Which line belongs to which mount.
  *
  * Lines and mounts are paired in passes; each requires fewer fields to be equal than the one
  * before:
  *
- *     target source type options      right; first lines that nothing else is wrong with
+ *     target source type options      right; lines without other faults first
  *     target source type              wrong: options
  *     target source                   wrong: type ...
  *     target type
@@ -13,11 +13,10 @@
  *     source type options             wrong: target
  *     source type                     only sources that identify themselves
  *     source
- *
- * A pair takes no part in later passes.  In each pass the mounts that are left are in chains by a
- * hash of the compared fields; a line takes the first mount of its chain.  So a thousand mounts on
- * one mount point are paired with their lines in order, in linear time.  A line that is left is
- * gone, a mount that is left is missing.
+ * Paired lines and mounts are skipped in later passes.  In each pass the remaining mounts are put
+ * in chains by a hash of the compared fields, and a line is paired with the first matching mount
+ * of its chain.  So a thousand mounts on one mount point are paired with their lines in order, in
+ * linear time.  In the end, an unpaired line is "gone", an unpaired mount is "missing".
  */
 #include "recover/recover_impl.h"
 
@@ -32,7 +31,7 @@
 enum {
 	HINTS_MAX = 64,   /* of a line */
 	KERNEL_FIELDS = REC_SOURCE | REC_TARGET | REC_FSTYPE | REC_OPTIONS,
-	FAULTLESS = 1 << REC_NFIELDS,   /* of a pass: only lines with nothing wrong in them */
+	FAULTLESS = 1 << REC_NFIELDS,   /* in a pass: only lines without faults */
 };
 
 /** The fields of a line or a row that are compared, in the order of their bits; a missing one is
@@ -41,7 +40,7 @@ struct side {
 	const char *text[3];
 	struct rec_set options;
 	uint64_t hash[4];
-	bool out;                  /* paired, or not to be */
+	bool out;                  /* already paired, or not to be paired */
 };
 
 struct judge {
@@ -49,7 +48,7 @@ struct judge {
 	struct rec_judgement *out;
 	unsigned has;              /* the fields that the format has */
 	struct side *lines, *rows;
-	/* Of a pass: hash of fields -> index in head; the first row of each chain, and the next. */
+	/* In a pass: hash of fields -> index in head; the first row of each chain; the next row. */
 	struct map64 map;
 	uint32_t *head, *next;
 	size_t hints_room;
@@ -87,7 +86,7 @@ static const char *value_of(const struct tabline *line, enum tabline_place place
 	return value ? value : "";
 }
 
-/** Why a line cannot be read as one of a format; NULL: it can. */
+/** Why a line is not valid in a format; NULL: valid. */
 static const char *why_unreadable(const struct rec_input *in, const struct tabline *line,
                                   struct strbuf *scratch)
 {
@@ -111,7 +110,7 @@ static const char *why_unreadable(const struct rec_input *in, const struct tabli
 	return NULL;
 }
 
-/** The time that a line gives, or UINT64_MAX if the mount cannot have been made then. */
+/** The mount time in a line; UINT64_MAX: not a possible time. */
 static uint64_t line_time(const struct rec_input *in, const struct tabline *line)
 {
 	const char *text = value_of(line, TABLINE_FREQ);
@@ -122,11 +121,11 @@ static uint64_t line_time(const struct rec_input *in, const struct tabline *line
 	return time == 0 || (time >= in->first_time && time <= in->last_time) ? time : UINT64_MAX;
 }
 
-/** What is wrong with a line whatever its mount. */
+/** The faults of a line that do not depend on its mount. */
 static unsigned line_faults(const struct rec_input *in, const struct tabline *line,
                             struct rec_finding *finding)
 {
-	/* A CR alone, at the end of the file, is an end as well. */
+	/* The parser also takes a CR at the end of the file for a line end. */
 	bool ended = line->size == line->n + 1 && line->bytes[line->n] == '\n';
 	unsigned wrong = ended ? 0 : REC_END;
 	if (in->format == REC_MTAB) {
@@ -137,7 +136,7 @@ static unsigned line_faults(const struct rec_input *in, const struct tabline *li
 		uint64_t time = line_time(in, line);
 		wrong |= line->fields[TABLINE_PASSNO].raw ? REC_REST : 0;
 		wrong |= time == UINT64_MAX ? REC_TIME : 0;
-		/* The number of a line that was cut may have had more digits. */
+		/* In a truncated line, the number may lack digits. */
 		finding->time = wrong ? 0 : time;
 	} else if (line->fields[TABLINE_FSTYPE].raw) {
 		wrong |= REC_REST;
@@ -145,7 +144,7 @@ static unsigned line_faults(const struct rec_input *in, const struct tabline *li
 	return wrong;
 }
 
-static int take_rows(struct judge *j)
+static int read_rows(struct judge *j)
 {
 	struct arena *arena = &j->out->arena;
 	struct strbuf options;
@@ -171,7 +170,7 @@ static int take_rows(struct judge *j)
 	return rc;
 }
 
-static int take_lines(struct judge *j)
+static int read_lines(struct judge *j)
 {
 	struct strbuf scratch;
 	strbuf_init(&scratch);
@@ -204,7 +203,7 @@ static int take_lines(struct judge *j)
 
 /* Pairing. */
 
-/** Chain the rows that are left by a hash of the given fields, the first one first. */
+/** Put the unpaired rows in chains, in their order, by a hash of the given fields. */
 static int chain_rows(struct judge *j, unsigned fields)
 {
 	uint32_t chains = 0;
@@ -224,7 +223,7 @@ static int chain_rows(struct judge *j, unsigned fields)
 	return 0;
 }
 
-/** The place in a chain of the first row that a line fits, or NULL. */
+/** The link to the first row of a chain that matches a line, or NULL. */
 static uint32_t *find_row(struct judge *j, const struct side *line, unsigned fields)
 {
 	uint32_t chain = map64_get(&j->map, side_key(line, fields));
@@ -255,7 +254,7 @@ static int pair_all(struct judge *j)
 		for (size_t i = 0; i < j->out->nlines; ++i) {
 			struct side *line = &j->lines[i];
 			struct rec_finding *finding = &j->out->findings[i];
-			/* Devices, servers and paths identify themselves; "tmpfs" does not. */
+			/* A device, server or path identifies a mount; "tmpfs" does not. */
 			if (line->out || (fields & FAULTLESS && finding->fields)
 			    || (by_source && !strpbrk(line->text[0], "/:")))
 				continue;
@@ -271,9 +270,9 @@ static int pair_all(struct judge *j)
 	return 0;
 }
 
-/* Lines that have their mount. */
+/* Lines with a mount. */
 
-/** Set what is wrong with a line, and its verdict. */
+/** Set the faults and the verdict of a line with a mount. */
 static void judge_line(struct judge *j, size_t i)
 {
 	struct rec_finding *finding = &j->out->findings[i];
@@ -288,7 +287,7 @@ static void judge_line(struct judge *j, size_t i)
 	if (wrong)
 		finding->time = 0;
 
-	/* It precedes the line of the mount that it is on, though the kernel lists that first. */
+	/* The line precedes that of its parent mount, which the kernel lists first. */
 	uint32_t parent = j->in->rows[finding->row].parent;
 	uint32_t at = parent < finding->row ? j->out->finding[parent] : REC_NONE;
 	if (at < j->out->nlines && j->out->findings[at].line->number > finding->line->number) {
@@ -298,8 +297,9 @@ static void judge_line(struct judge *j, size_t i)
 	finding->verdict = finding->fields ? REC_WRONG : REC_RIGHT;
 }
 
-/** Take the hints of a line that is right, its order apart.  @return 0, or -1 (ENOMEM). */
-static int take_hints(struct judge *j, size_t i)
+/** Collect the hints of a line that is right, or only in the wrong order.  @return 0, or -1
+    (ENOMEM). */
+static int collect_hints(struct judge *j, size_t i)
 {
 	const struct rec_input *in = j->in;
 	struct rec_judgement *out = j->out;
@@ -327,7 +327,7 @@ static int take_hints(struct judge *j, size_t i)
 	return 0;
 }
 
-/* What is left. */
+/* Unpaired lines and mounts. */
 
 /** Add a finding for each mount without a line. */
 static void add_missing(struct judge *j)
@@ -344,7 +344,7 @@ static void add_missing(struct judge *j)
 	}
 }
 
-/** Explain why a line is gone, by the line that has the mount of its mount point. */
+/** Explain why a line has no mount, if another line has the mount on its mount point. */
 static void explain_gone(struct judge *j, size_t i)
 {
 	struct rec_finding *finding = &j->out->findings[i];
@@ -356,7 +356,7 @@ static void explain_gone(struct judge *j, size_t i)
 	finding->other = other && other->line ? other->line->number : 0;
 }
 
-/** Find a missing mount of which an unreadable line may have been the line. */
+/** Find a missing mount to which an unreadable line may have belonged. */
 static void explain_missing(struct judge *j, size_t i)
 {
 	uint32_t *place;
@@ -408,13 +408,13 @@ int rec_judge(const struct rec_input *in, struct rec_judgement *out)
 		goto out;
 	j.rows = j.lines + n;
 	j.next = j.head + rows;
-	if (take_rows(&j) != 0 || take_lines(&j) != 0 || pair_all(&j) != 0)
+	if (read_rows(&j) != 0 || read_lines(&j) != 0 || pair_all(&j) != 0)
 		goto out;
 	for (size_t i = 0; i < n; ++i) {
 		if (out->findings[i].row == REC_NONE)
 			continue;
 		judge_line(&j, i);
-		if (take_hints(&j, i) != 0)
+		if (collect_hints(&j, i) != 0)
 			goto out;
 	}
 	add_missing(&j);

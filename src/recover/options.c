@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lists of options.
- *
- * Their order does not matter, so lists are compared as sorted sets; in an mtab, two options that
- * differ only in escapes are the same.  Hints are options that mount(8) wrote into an mtab and the
- * kernel does not know: libmount's userspace options, but for those that it does not write there
- * (auto, user without a name, nofail, comment=, X-...).
+ * Their order does not matter, so lists are compared as sorted sets; options that differ only in
+ * escapes are equal.  Hints are options that mount(8) wrote into an mtab and that the kernel does
+ * not know: libmount's userspace options, except those that libmount does not write there (auto,
+ * user without a name, nofail, comment=, X-...).
  */
 #include "recover/recover_impl.h"
 
@@ -18,7 +17,7 @@
 
 #define NAME_BYTES "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
-/** Whether an option is a prefix and a name. */
+/** Whether an option consists of a prefix and a name. */
 static bool is_named(const char *option, const char *prefix, const char *bytes)
 {
 	size_t n = strlen(prefix);
@@ -39,7 +38,7 @@ static bool is_hint(const char *option)
 	if (at == option + 2 || (*at && *at != '='))
 		return false;
 	for (; *at; ++at) {
-		/* A blank is escaped in a line: both are the same option. */
+		/* A blank is escaped in a line: decode it before comparing. */
 		if (((unsigned char)*at < ' ' && !strchr("\t\n", *at)) || *at == 0x7f)
 			return false;
 	}

@@ -30,7 +30,7 @@
 
 enum rec_format {
 	REC_MTAB,      /* as /proc/mounts: source target type options 0 0 */
-	REC_MNTTAB,    /* of System V, parted by tabs: special, mount_point, fstype,
+	REC_MNTTAB,    /* of System V, separated by tabs: special, mount_point, fstype,
 	                  options, time */
 	REC_SETMNT,    /* what setmnt(1M) reads: special directory */
 };
@@ -38,14 +38,14 @@ enum rec_format {
 enum rec_verdict {
 	REC_RIGHT,
 	REC_WRONG,       /* the line of a mount with a different field */
-	REC_GONE,        /* the line of no mount */
+	REC_GONE,        /* a line without a mount */
 	REC_MISSING,     /* a mount without a line */
 	REC_UNREADABLE,
 	REC_IGNORED,     /* a blank line or a comment */
 	REC_NVERDICTS,
 };
 
-/** What is wrong with a line. */
+/** The faults of a line. */
 enum rec_field {
 	REC_SOURCE  = 1 << 0,
 	REC_TARGET  = 1 << 1,
@@ -55,14 +55,14 @@ enum rec_field {
 	REC_PASSNO  = 1 << 5,
 	REC_TIME    = 1 << 6,
 	REC_REST    = 1 << 7,   /* text after the last field */
-	REC_END     = 1 << 8,   /* no newline at its end, or CR LF */
-	REC_ORDER   = 1 << 9,   /* before the line of the mount that it is on */
+	REC_END     = 1 << 8,   /* the line ends with CR LF, or without a newline */
+	REC_ORDER   = 1 << 9,   /* before the line of the parent mount */
 	REC_NFIELDS = 10,
 };
 
-/** Which options of a line, that the kernel does not know, are kept. */
+/** Which hints (options that the kernel does not know) are kept. */
 enum rec_keep {
-	REC_CHECKED,   /* those that are confirmed */
+	REC_CHECKED,   /* those confirmed by another source */
 	REC_ALL,
 	REC_NO,
 };
@@ -71,7 +71,7 @@ enum rec_keep {
 struct rec_row {
 	const struct mount *mount;
 	const char *target;
-	uint32_t parent;       /* the row of what it is mounted on; REC_NONE */
+	uint32_t parent;       /* the row of the parent mount; REC_NONE */
 };
 
 struct mtree;
@@ -81,7 +81,7 @@ struct mt_node;
 bool rec_has_line(const struct mt_node *node);
 
 /**
- * Make a row of each mount that has a line and a name here, in the kernel's order.
+ * Make a row for each mount that has a line and a name, in the kernel's order.
  *
  * @targets  The names of the tree's nodes; NULL: none.
  * @rows [out]  An array, to be freed.
@@ -92,11 +92,11 @@ int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_ro
              size_t *nrows, size_t *nameless);
 
 /**
- * Whether a file is an fstab: by its name, or by a line with what an mtab never has (a tag as
+ * Whether a file is an fstab: by its name, or by a line that cannot occur in an mtab (a tag as
  * source, a swap space, an option that mount(8) does not keep).
  *
  * @number [out]  The number of that line; 0: the name.
- * @return what the line has, or "its name"; NULL: it is no fstab.
+ * @return the part of the line, or "its name"; NULL: not an fstab.
  */
 const char *rec_fstab_sign(const char *path, const struct tablines *lines, uint32_t *number);
 
@@ -106,30 +106,30 @@ struct rec_input {
 	const struct tablines *lines;   /* REC_MTAB: of tablines_parse(), else tablines_cut() */
 	const struct rec_row *rows;
 	size_t nrows;
-	uint64_t first_time, last_time; /* REC_MNTTAB: the times at which something that is
-	                                   mounted can have been mounted; seconds since 1970 */
-	/* Whether something other than the file says that a mount has an option (as it is
-	   written in the line), for REC_CHECKED; NULL: nothing does. */
+	uint64_t first_time, last_time; /* REC_MNTTAB: the range of possible mount times; seconds
+	                                   since 1970 */
+	/* For REC_CHECKED: whether a source other than the file confirms that a mount has an option
+	   (as written in the line); NULL: no source. */
 	bool (*confirmed)(void *arg, const struct rec_row *row, const char *option);
 	void *arg;
 };
 
-/** The result for a line, or for a mount without one. */
+/** The result for a line, or for a mount without a line. */
 struct rec_finding {
 	enum rec_verdict verdict;
 	const struct tabline *line;  /* NULL: of REC_MISSING */
 	uint32_t row;                /* of REC_RIGHT, REC_WRONG, REC_MISSING; else REC_NONE */
 	unsigned fields;             /* of REC_WRONG: enum rec_field */
 	uint32_t other;              /* the number of another line, or 0.  REC_ORDER: the line of
-	                                the parent mount; REC_GONE: the last line of that mount
-	                                point; REC_MISSING: an unreadable one of it */
-	const char *why;             /* of REC_GONE, REC_UNREADABLE, REC_IGNORED, and of a REC_WRONG
-	                                that has something odd; static */
-	uint64_t time;               /* REC_MNTTAB: what is kept of it; 0: nothing */
+	                                the parent mount; REC_GONE: the last line with this mount
+	                                point; REC_MISSING: an unreadable line with it */
+	const char *why;             /* the reason: of REC_GONE, REC_UNREADABLE, REC_IGNORED, and
+	                                some REC_WRONG; static */
+	uint64_t time;               /* REC_MNTTAB: the mount time to keep; 0: none */
 	size_t hint, nhints;         /* in rec_judgement.hints */
 };
 
-/** An option that the kernel does not know, of a line that is right otherwise. */
+/** An option that the kernel does not know, in an otherwise right line. */
 struct rec_hint {
 	const char *option;
 	bool kept;
@@ -148,11 +148,10 @@ struct rec_judgement {
 
 /**
  * Judge a file.
- *
- * A line is of the mount with the same target, source, type and options; else of one with the same
- * target and as many of the other fields as possible; else of one with the same source.  Equal
- * lines and mounts are paired in their order.  The order of options and unneeded escapes do not
- * matter.  Linear but for a sort of each line's options.
+ * A line belongs to the mount with the same target, source, type and options; else to a mount with
+ * the same target and as many equal fields as possible; else to a mount with the same source.
+ * Equal lines and mounts are paired in their order.  The order of options and unnecessary escapes
+ * do not matter.  Linear, except for sorting each line's options.
  *
  * @judgement [out]  To be freed by rec_judgement_destroy(), also on failure.
  * @return 0, or -1.  Errors: ENOMEM.
@@ -165,14 +164,13 @@ bool rec_is_right(const struct rec_judgement *judgement);
 
 /**
  * Rebuild the file: a line for each row.
- *
- * @judgement  What rec_judge() made of the same input; its hints are used.
+ * @judgement  The result of rec_judge() for the same input, with its hints.
  * @out        Appended to.
  */
 void rec_build(const struct rec_input *in, const struct rec_judgement *judgement,
                struct strbuf *out);
 
-/** Append the options of a mount as /proc/mounts has them, escaped as the kernel shows them. */
+/** Append the options of a mount, ordered and escaped as in /proc/mounts. */
 void rec_options(const struct mount *mount, struct strbuf *out);
 
 /** The names of formats, verdicts and fields (by the number of the bit). */

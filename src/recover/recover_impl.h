@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of recover/ share.
+ * Shared by the files of recover/.
  *
- *     judge.c    which line is of which mount, and what is wrong with it
+ *     judge.c    which line belongs to which mount, and its faults
  *     build.c    the rebuilt file
  *     options.c  lists of options as sets; which of them are hints
  */
@@ -11,29 +11,29 @@
 
 #include "recover/recover.h"
 
-/** A piece of a list of options. */
+/** An option of a list. */
 struct rec_option {
 	const char *text;    /* decoded */
 	size_t n;
-	const char *raw;     /* as it is written, with an end */
+	const char *raw;     /* as written, terminated */
 };
 
-/** A list of options as a set in which one can be several times. */
+/** A list of options as a multiset. */
 struct rec_set {
-	struct rec_option *known;    /* what the kernel could know, sorted by text */
+	struct rec_option *known;    /* options that the kernel may know, sorted by text */
 	size_t nknown;
-	struct rec_option *hints;    /* what it does not, in order */
+	struct rec_option *hints;    /* options that it does not know, in their order */
 	size_t nhints;
-	uint64_t hash;               /* of known, whatever its order */
+	uint64_t hash;               /* of known, independent of the order */
 };
 
-/** Take a list apart.  @return 0, or -1 (ENOMEM). */
+/** Split a list of options.  @return 0, or -1 (ENOMEM). */
 int rec_set_init(struct rec_set *set, const char *list, struct arena *arena);
 
 /** Whether two sets have the same known options. */
 bool rec_set_equal(const struct rec_set *a, const struct rec_set *b);
 
-/** Whether one of the hints of a set is this. */
+/** Whether a set has this hint. */
 bool rec_set_has_hint(const struct rec_set *set, const struct rec_option *option);
 
 #endif
