@@ -47,7 +47,7 @@ static void add_user(struct layers *layers, uint64_t ns, const struct os_samples
 		add(layers, LAYER_TOGETHER, OS_NCALLS, ns, layers->samples);
 		return;
 	}
-	/* The first row gets the rest of rounding as well. */
+	/* The first row also gets the rounding remainder. */
 	struct layer_row *own = &layers->rows[layers->n];
 	add(layers, LAYER_OWN, OS_NCALLS, ns, samples->at[OS_AT_PROGRAM]);
 	for (int i = OS_AT_LIBC; i <= OS_AT_LIBRARY; ++i) {
@@ -90,7 +90,7 @@ void layers_make(struct layers *layers, const struct os_clock *clock, const stru
 	uint64_t faults = at_cost(clock->faults, costs->fault, user);
 	user -= faults;
 
-	/* Outside of calls no thread sleeps: one that is off the processor waits for it. */
+	/* Outside of calls a thread never sleeps: if it does not run, it waits for a processor. */
 	uint64_t queued = layers->queue_known ? min64(clock->queued, (uint64_t)layers->real) : 0;
 	uint64_t queued_in = queued - min64(queued, off_out + off_look);
 	uint64_t asleep = clock->sleeps ? off_in - min64(queued_in, off_in) : 0;

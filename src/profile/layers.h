@@ -18,12 +18,12 @@ enum layer {
 	LAYER_OWN,         /* our own code */
 	LAYER_LIBC,        /* the C library */
 	LAYER_LIBRARIES,   /* other libraries */
-	LAYER_TOGETHER,    /* these three in one row, if there are too few samples */
+	LAYER_TOGETHER,    /* the three layers above in one row, if there are too few samples */
 	LAYER_FAULTS,      /* first use of memory pages */
 	LAYER_CROSSING,    /* entering and leaving the kernel */
 	LAYER_WORK,        /* the kernel's work; one row for each kind of call */
 	LAYER_WAITING,     /* asleep in calls; one row for each kind of call */
-	LAYER_PROCESSOR,   /* ready to run, and no processor free */
+	LAYER_PROCESSOR,   /* ready to run, but no processor is free */
 	LAYER_CLOCKS,      /* the cost of measuring */
 	LAYER_REST,        /* not accounted for */
 	LAYER_NKINDS,
@@ -37,7 +37,7 @@ enum {
 struct layer_row {
 	enum layer layer;
 	enum os_call call;   /* of LAYER_WORK and LAYER_WAITING; else OS_NCALLS */
-	int64_t ns;          /* only of LAYER_REST it may be negative */
+	int64_t ns;          /* negative only for LAYER_REST */
 	uint64_t count;      /* of calls, pages or samples; 0: unknown */
 };
 
@@ -60,15 +60,15 @@ struct layers {
  * negative if the scheduler counts more.
  *
  * @clock    After os_clock_stop().
- * @samples  Of an equal run; NULL: none.
+ * @samples  Of another run with the same calls; NULL: none.
  */
 void layers_make(struct layers *layers, const struct os_clock *clock, const struct os_costs *costs,
                  const struct os_samples *samples);
 
-/** The word for a layer in JSON: "own". */
+/** The name of a layer in JSON: "own". */
 const char *layer_key(enum layer layer);
 
-/** The words for a layer in a table: "our own code". */
+/** The name of a layer in a table: "our own code". */
 const char *layer_title(const struct layers *layers, enum layer layer);
 
 /** The share of the real time, 0 to 1; LAYER_REST may be negative. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The study of the cost of algorithms: which runs are made, in which order, and the medians and
- * ratios of what was measured.  Pure: no kernel call, no clock.
+ * The study of the cost of algorithms: the runs, their order, and the medians and ratios of the
+ * measurements.  Pure: no kernel call, no clock.
  *
  * A row is an algorithm with a set of rules, as `getmnt --algorithm= --prune=` selects them.  In
  * each turn every row is run once, in a new order; a short run is made many times in a turn, since
@@ -18,18 +18,18 @@
 #include <stdint.h>
 
 enum {
-	PROFILE_TURNS = 1000,      /* the most turns */
+	PROFILE_TURNS = 1000,      /* maximum number of turns */
 	PROFILE_ALGORITHMS = 3,    /* the first rows; one for each rule follows */
 	PROFILE_ROWS = PROFILE_ALGORITHMS + DISCOVER_RULES_MAX,
 };
 
 enum profile_state {
 	PROFILE_NOT_RUN,     /* no time was left */
-	PROFILE_STOPPED,     /* it took too long; what it did until then is known */
+	PROFILE_STOPPED,     /* it took too long; its counts until then are known */
 	PROFILE_DONE,
 };
 
-/** What a run did: the same each time unless the tree changes. */
+/** The counts of a run; equal in all runs unless the tree changes. */
 struct profile_counts {
 	uint64_t calls[OS_NCALLS];
 	uint64_t dirs, entries;          /* read */
@@ -51,7 +51,7 @@ struct profile_row {
 	int rule;                  /* index in discover_rules of the rule that is off; -1: none */
 	enum profile_state state;
 	struct profile_counts counts;    /* of the first measured run */
-	bool varies;               /* a later run had other counts */
+	bool varies;               /* a later run had different counts */
 	bool died;                 /* the process of a run died: the first run's, if stopped */
 	double limit;              /* seconds after which it was stopped */
 	struct profile_times *times;     /* owned by the row */
@@ -82,7 +82,7 @@ void profile_settle(struct profile_row *row);
 /** Free the measurements of a row. */
 void profile_row_destroy(struct profile_row *row);
 
-/** The median of some values; 0 of none.  Sorts them. */
+/** The median of n values; 0 if n is 0.  Sorts the values. */
 double profile_median(double *values, size_t n);
 
 /**
@@ -92,7 +92,7 @@ double profile_median(double *values, size_t n);
  */
 void profile_order(uint64_t seed, unsigned turn, size_t *order, size_t n);
 
-/** How many times something that takes `one` seconds fits into a time: from least to most. */
+/** How many times `one` seconds fit into a time; between least and most. */
 unsigned profile_fit(double one, double seconds, unsigned least, unsigned most);
 
 /** The figures of a row: calls by kind (OPENAT includes openat2), their sum, and others. */
@@ -102,7 +102,7 @@ enum profile_figure {
 	PF_NFIGURES
 };
 
-/** Their names in capitals. */
+/** The names of the figures, in capitals. */
 extern const char *const profile_figures[PF_NFIGURES];
 
 /** A figure of a row; times are medians. */
