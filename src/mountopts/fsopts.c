@@ -28,14 +28,14 @@ static const struct fsopt_family general = {"*", .rows = (const struct fsopt[]){
 	{"smackfsdef smackfsfloor smackfshat smackfsroot smackfstransmute verity.hashdevice "
 	 "verity.roothash verity.hashoffset verity.fecdevice verity.fecoffset verity.fecroots "
 	 "verity.roothashfile verity.roothashsig verity.oncorruption"},
-	/* These types refuse a value where these options take none; others ignore it. */
+	/* These types refuse a value for these options; other types ignore it. */
 	{"suid nosuid dev nodev exec noexec atime noatime diratime nodiratime relatime norelatime "
 	 "strictatime nostrictatime nosymfollow iversion noiversion silent loud auto noauto users "
 	 "nousers owner noowner group nogroup nouser nofail _netdev", OPT_FLAG,
 	 .types = "ext2 ext3 ext4 xfs btrfs tmpfs vfat msdos"},
 	{NULL}}};
 
-/** Of a FUSE file system whose helper is not known, the only options that are not its own. */
+/** The only options of a FUSE file system with an unknown helper that are not the helper's. */
 static const struct fsopt_family any_fuse = {"fuse.*", .rows = (const struct fsopt[]){
 	{"allow_other allow_root default_permissions"}, {NULL}}};
 

@@ -2,10 +2,9 @@
 /**
  * The one table of file system options: which options each type takes, which values, and how
  * the kernel shows them.
- *
- * A struct fsopt is a row.  Facts that hold for several options of a type share a row, and an
- * option may have several rows: a question is answered by the first row that has that fact.
- * Adding an option, or a fact about one, is one row of fsopts_local.c or fsopts_remote.c.
+ * Each struct fsopt is a row.  Options of a type with the same facts share a row, and an option may
+ * have several rows: a lookup of a fact returns the first row that states it.  To add an option, or
+ * a fact about an option, add a row to fsopts_local.c or fsopts_remote.c.
  *
  * Types of lines and of mounts differ: "sshfs" in a line is "fuse.sshfs" in the kernel.  Facts
  * about what the kernel shows ignore a ".subtype".  Pure.
@@ -19,18 +18,18 @@
 enum fsopt_flags {
 	OPT_FOUND_OUT   = 1 << 0,
 	    /* found out while mounting, or may not be given: never in a line */
-	OPT_DEFAULT     = 1 << 1,  /* what the mount has without it */
+	OPT_DEFAULT     = 1 << 1,  /* the default without this option */
 	OPT_UNREQUESTED = 1 << 2,  /* the kernel, a helper or a server may set it by itself */
-	OPT_NOT_GIVEN   = 1 << 3,  /* no option of a line, or not of every type */
-	OPT_USERSPACE   = 1 << 4,  /* for mount(8) and systemd: the kernel never gets it */
-	OPT_UNCOMPARED  = 1 << 5,  /* the kernel takes it, and does not always show it */
+	OPT_NOT_GIVEN   = 1 << 3,  /* never in a line, or only for some types */
+	OPT_USERSPACE   = 1 << 4,  /* for mount(8) and systemd: not passed to the kernel */
+	OPT_UNCOMPARED  = 1 << 5,  /* the kernel accepts it, but does not always show it */
 	OPT_IDENTITY    = 1 << 6,  /* says what is mounted, not how */
 	OPT_REPEATS     = 1 << 7,  /* may be given more than once */
 };
 
 /** Which values an option takes. */
 enum fsopt_value {
-	OPT_ANY_VALUE,   /* not known */
+	OPT_ANY_VALUE,   /* unknown */
 	OPT_NUMBER,      /* of 32 bits */
 	OPT_WIDE,        /* of 64 bits */
 	OPT_OCTAL,
@@ -55,24 +54,25 @@ struct fsopt {
 	enum fsopt_value value;  /* accepted values */
 	const char *types;       /* only these of the family; NULL: all */
 	unsigned flags;          /* enum fsopt_flags */
-	bool bare;               /* ... or none */
+	bool bare;               /* the value is optional */
 	const char *words;       /* separated by ", " */
-	const char *shown;       /* as the kernel shows it: '%' is the value, a value '?' may be
-	                            any, "" is not shown; a plain name is that without a value;
-	                            NULL: the same */
+	const char *shown;       /* how the kernel shows it: '%' is the value, the value '?' matches
+	                            any, "" is not shown; a name alone has no value; NULL: unchanged
+	                            */
 	const char *visible;     /* always shown by one of these names while in force; "": by its
-	                            own; NULL: not always */
-	const char *unless;      /* ... unless the line has one of these: defaults, opposites */
-	enum fsopt_value digits; /* ... if the value is OPT_NUMBER or OPT_SIZE in digits */
-	const char *given;       /* mount(8) takes what the kernel shows as this, and the value */
+	                            own name; NULL: not always shown */
+	const char *unless;      /* `visible` does not hold if the line has one of these */
+	enum fsopt_value digits; /* `visible` holds only for a number of this kind */
+	const char *given;       /* how mount(8) accepts what the kernel shows: this text and the
+	                            value */
 	const char *needs;       /* the kernel refuses it without this option */
 };
 
-/** The options that any system has for units: x-systemd.*, X-mount.* */
+/** The x-* options that every system supports: x-systemd.*, X-mount.* */
 extern const char fsopt_x_names[];
 
-/** Whether a type, without its ".subtype", is in a list separated by blanks; "*" is any, also an
-    unknown one (NULL). */
+/** Whether a type, without its ".subtype", is in a list separated by blanks; "*" matches any
+    type, even an unknown one (NULL). */
 bool fsopt_type_in(const char *fstype, const char *types);
 
 /** Whether an option of n bytes has one of the names of a row. */
@@ -104,10 +104,10 @@ static inline bool fsopt_has(const char *option, size_t n, unsigned flags)
 	return fsopt_flagged(NULL, option, n, flags);
 }
 
-/** What a row says about an option. */
+/** The facts that a row can state about an option. */
 enum fsopt_fact {
-	FSOPT_SHOWN,     /* how the kernel shows it; no row: as it is given */
-	FSOPT_GIVEN,     /* how mount(8) takes what the kernel shows; no row: the same */
+	FSOPT_SHOWN,     /* how the kernel shows it; no row: unchanged */
+	FSOPT_GIVEN,     /* how mount(8) accepts what the kernel shows; no row: unchanged */
 	FSOPT_VISIBLE,   /* that a mount always shows it */
 	FSOPT_VALUED,    /* which values it takes */
 	FSOPT_NEEDING,   /* what it needs */
@@ -115,7 +115,7 @@ enum fsopt_fact {
 	FSOPT_FLAGGED,   /* fsopt_flagged() */
 };
 
-/** The first row that says something about an option of n bytes; or NULL.
+/** The first row that states a fact about an option of n bytes; or NULL.
     @fstype  Of a mount; NULL: unknown. */
 const struct fsopt *fsopt_of_mount(const char *fstype, enum fsopt_fact fact, const char *option,
                                    size_t n);
@@ -126,11 +126,10 @@ const struct fsopt *fsopt_of_line(const char *fstype, enum fsopt_fact fact, cons
 
 /**
  * Check the value of an option that the kernel, or the helper of the type, is known to check.
- *
- * Only what all versions since 5.0 have refused is refused.
+ * Only values that all versions since 5.0 refuse are reported.
  *
  * @fstype  Of a line.
- * @return NULL, or which values are accepted, for people.
+ * @return NULL: accepted or unknown; else the accepted values, as text for people.
  */
 const char *fsopt_check_value(const char *fstype, const char *option, size_t n);
 

@@ -8,8 +8,8 @@
 struct fsopt_family {
 	const char *types;
 	const struct fsopt *rows;   /* end with a row without names */
-	bool complete;           /* an option that is in no row does not exist */
-	bool fuse;               /* the rows of "fuse" hold as well: the helper uses libfuse */
+	bool complete;           /* the rows list every option of these types */
+	bool fuse;               /* the rows of "fuse" also apply: the helper uses libfuse */
 };
 
 /** Both end with a family without types. */

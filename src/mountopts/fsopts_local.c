@@ -3,7 +3,7 @@
  * Options of file systems on disks and in memory.
  *
  * Sources: the parsers and show_options() of the kernel's file systems (5.4 to 6.18), their
- * documentation, proc(5), and trying them: tests/fixtures/options.
+ * documentation, proc(5), and experiments: tests/fixtures/options.
  */
 #include "mountopts/fsopts_impl.h"
 

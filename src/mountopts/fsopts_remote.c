@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Options of network file systems and of FUSE.
- *
- * A helper may take more options than are listed: no type is complete.
+ * A helper may accept more options than are listed: no type is complete.
  *
  * Sources: nfs(5), mount.cifs(8), mount.fuse3(8), sshfs(1), mount.ceph(8), mount.glusterfs(8),
- * ntfs-3g(8), show_options() of the kernel's file systems (5.4 to 6.18), and trying them:
+ * ntfs-3g(8), show_options() of the kernel's file systems (5.4 to 6.18), and experiments:
  * tests/fixtures/options.
  */
 #include "mountopts/fsopts_impl.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values that the kernel, or the helper of a type, is known to refuse: what fs_parse(), and
- * match_token() before it, have refused in all versions since 5.0.  A plus sign before a number
- * passes: some versions took it.
+ * Values that the kernel, or the helper of a type, refuses: those that fs_parse(), or match_token()
+ * before it, have refused in all versions since 5.0.  A plus sign before a number is accepted, as
+ * in some versions.
  */
 #include "mountopts/fsopts.h"
 
@@ -26,7 +26,7 @@ static const char *const value_names[] = {
 	[OPT_BYTES] = "a number, with K, M, G for a size", [OPT_FLAG] = "no value",
 };
 
-/** Whether a value of n bytes, or what it begins with, is in a list. */
+/** Whether a list has a word equal to a value of n bytes.  @head  Or equal to its beginning. */
 static bool in_list(const char *list, const char *word, size_t n, bool head)
 {
 	while (*list) {
@@ -39,7 +39,7 @@ static bool in_list(const char *list, const char *word, size_t n, bool head)
 	return false;
 }
 
-/** Read digits as the kernel does: perhaps after 0x or 0, without a blank or sign. */
+/** Parse digits as the kernel does: optionally after 0x or 0, without a blank or sign. */
 static uint64_t read_digits(const char *text, int base, const char **end)
 {
 	*end = text;
@@ -51,7 +51,7 @@ static uint64_t read_digits(const char *text, int base, const char **end)
 	return value;
 }
 
-/** Whether one of the kernel's parsers reads a value as a number up to max: some read 08. */
+/** Whether any of the kernel's parsers accepts a value as a number up to max: some accept 08. */
 static bool is_number(const char *value, uint64_t max)
 {
 	const char *end;
@@ -87,7 +87,7 @@ static bool is_power(const char *value, uint64_t min, uint64_t max)
 	return number >= min && number <= max && (number & (number - 1)) == 0;
 }
 
-/** Whether libmount reads it as a size. */
+/** Whether libmount accepts a value as a size. */
 static bool is_bytes(const char *value)
 {
 	return isdigit((unsigned char)*value)

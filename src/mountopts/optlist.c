@@ -66,7 +66,7 @@ const char *opt_next_mtab(const char **list, size_t *n)
 		return NULL;
 	const char *option = *list;
 	size_t len = strcspn(option, ",\"");
-	/* A mark that is not closed is a byte of the option. */
+	/* An unclosed quotation mark is an ordinary byte. */
 	const char *close = option[len] == '"' ? strchr(option + len + 1, '"') : NULL;
 	if (close)
 		len = (size_t)(close + 1 - option);
@@ -169,7 +169,7 @@ void opt_set_destroy(struct opt_set *set)
 }
 
 /** The entry of a name, or NULL.  Names with the same hash have consecutive keys.
-    @key [out]  The key of the name, or the one that it would get. */
+    @key [out]  The key of the name, or the key to use when it is added. */
 static struct opt_entry *find(const struct opt_set *set, const char *name, size_t n, uint64_t *key)
 {
 	uint32_t at;

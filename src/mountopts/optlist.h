@@ -9,9 +9,8 @@
  *     shown    the kernel writes mountinfo: only SELinux labels are quoted; any other
  *              quotation mark is a byte of a name
  *     mtab     mount(8) writes an mtab: a pair of quotation marks keeps commas
- *
- * Options are pointers into the string, with their length.  Nothing is decoded but where a
- * function says so.
+ * Options are pointers into the string, with their length.  They are not decoded, unless stated
+ * otherwise.
  */
 #ifndef GM_MOUNTOPTS_OPTLIST_H
 #define GM_MOUNTOPTS_OPTLIST_H
@@ -25,9 +24,8 @@
 
 /**
  * Step through the options of a line.
- *
- * mount(8) drops an option whose quotation mark is not closed: it ends the list, and *list
- * stays at it.
+ * mount(8) drops an option with an unclosed quotation mark: the list ends there, and *list keeps
+ * pointing to that option.
  *
  * @list [in,out]  The string, or NULL; then what follows the option.
  * @n [out]        The length of the option.
@@ -48,12 +46,12 @@ bool opt_is_open(const char *list);
 
 /** The last option of a line with a name of n bytes.
     @m [out]  Its length.
-    @return it, or NULL. */
+    @return the option, or NULL. */
 const char *opt_find(const char *list, const char *name, size_t n, size_t *m);
 
 /** The value of the last option of a line with this name, without quotation marks.
     @n [out]  Its length.
-    @return it, or NULL. */
+    @return the value, or NULL. */
 const char *opt_value(const char *list, const char *name, size_t *n);
 
 /** Whether a line has exactly this option. */
@@ -80,10 +78,10 @@ bool opt_shown_has(const char *list, const char *option);
 bool opt_shown_value(const char *list, const char *name, struct strbuf *value);
 
 /** The length of an SELinux label in quotation marks with its name, at the start of an option
-    that the kernel shows; 0 if it is none. */
+    that the kernel shows; 0: not a label. */
 size_t opt_label_length(const char *option);
 
-/** How many of the n bytes of an option are its name: those before '='. */
+/** The length of the name of an option of n bytes: the bytes before '='. */
 static inline size_t opt_name(const char *option, size_t n)
 {
 	const char *equals = memchr(option, '=', n);
@@ -111,15 +109,15 @@ static inline void opt_puts(struct strbuf *list, const char *option)
 }
 
 /*
- * Sets: the options of a string, found by name in constant time.  Comparing two strings option by
- * option takes time in proportion to the product of their lengths; with a set, to the sum.
+ * Sets: the options of a string, indexed by name.  Comparing two strings with a set takes time
+ * proportional to the sum of their lengths, instead of the product.
  */
 
 /** The options with one name.  All pointers are into the strings that were added. */
 struct opt_entry {
-	const char *first, *last;   /* the first and the last of them */
+	const char *first, *last;   /* the first and the last option with this name */
 	size_t nfirst, nlast;       /* their lengths */
-	const char *bare;           /* the first without a value; NULL: all have one */
+	const char *bare;           /* the first without a value; NULL: none */
 	size_t nname;
 	unsigned times;
 };
@@ -144,7 +142,7 @@ void opt_set_add(struct opt_set *set, const char *option, size_t n);
 /** Add the options of a string, which may be NULL. */
 void opt_set_add_list(struct opt_set *set, const char *list, opt_next_fn *next);
 
-/** Find the options by a name of n bytes, or by a whole option.  @return them, or NULL. */
+/** Find the options by a name of n bytes, or by a whole option.  @return the entry, or NULL. */
 const struct opt_entry *opt_set_find(const struct opt_set *set, const char *name, size_t n);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Append what the kernel shows, with a value for each '%'. */
+/** Append the shown form of an option, with the value for each '%'. */
 static void add_shown(struct strbuf *out, const char *shown, const char *value, size_t n)
 {
 	if (*shown && out->len)
@@ -47,8 +47,8 @@ bool shown_any_flag(const char *fstype, const char *flag)
 		const char *types, *flags;
 	} any[] = {
 		{"fuse fuseblk", "nosuid nodev"},   /* mergerfs, glusterfs clear those of libfuse */
-		{"9p", "sync dirsync"},             /* until 6.3, of one without a cache */
-		{"vboxsf", "nodev"},                /* its helper's */
+		{"9p", "sync dirsync"},             /* until Linux 6.3, without a cache */
+		{"vboxsf", "nodev"},                /* set by its helper */
 	};
 	/* Called for each option of each mount. */
 	if (!fstype || !strchr("f9v", *fstype))
@@ -97,7 +97,7 @@ bool shown_failed(const char *fstype, const char *options)
 	       && (opt_shown_has(options, "emergency_ro") || opt_shown_has(options, "shutdown"));
 }
 
-/** Whether a line with a type of n bytes makes a mount of a type. */
+/** Whether a line with a type of n bytes can result in a mount of type `live`. */
 static bool makes_type(const char *type, size_t n, const char *live)
 {
 	static const char *const alike[][2] = {
@@ -114,7 +114,7 @@ static bool makes_type(const char *type, size_t n, const char *live)
 				return true;
 		}
 	}
-	/* A FUSE helper names its subtype as it likes. */
+	/* A FUSE helper can choose any subtype. */
 	if (strncmp(live, "fuse", 4) == 0 && n >= 4 && memcmp(type, "fuse", 4) == 0)
 		return true;
 	return strncmp(live, "fuse.", 5) == 0 && word_is(type, n, live + 5);
@@ -162,7 +162,7 @@ uint32_t fuse_user(const char *fstype, const char *options)
 
 /* Values. */
 
-/** Read a number, with a unit of size unless its base is 8.  @return whether it is one. */
+/** Parse a number, with a size unit unless the base is 8.  @return whether the text is valid. */
 static bool read_number(const char *text, size_t n, int base, unsigned long long *value)
 {
 	static const char units[] = "kmgtpe";
@@ -201,9 +201,9 @@ static bool has_part(const char *list, size_t n, const char *word, size_t m)
 	return false;
 }
 
-/** Whether a given value of n bytes is the shown one of m bytes, of the option with a name. */
-static bool is_value(const char *fstype, const char *key, size_t nkey, const char *given, size_t n,
-                     const char *shown,
+/** Whether the given value (n bytes) and the shown value (m bytes) of an option are the same. */
+static bool is_same_value(const char *fstype, const char *key, size_t nkey, const char *given,
+                          size_t n, const char *shown,
                      size_t m)
 {
 	static const char octals[] =
@@ -214,7 +214,7 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 	unquote(&shown, &m);
 	if (n == m && memcmp(given, shown, n) == 0)
 		return true;
-	/* A key that the kernel hides may be any. */
+	/* A hidden key can have any value. */
 	if (word_is(given, n, "<hidden>") || word_is(shown, m, "<hidden>"))
 		return true;
 	bool octal = word_in(key, nkey, octals), remote = fstype_flags(fstype) & FST_NET;
@@ -223,7 +223,7 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 	    second = read_number(shown, m, octal ? 8 : 10, &y);
 	if (!octal && second && n > 1 && *given == '0' && read_number(given, n, 0, &other))
 		x = !first || other == y ? other : x, first = true;
-	/* A user by name, and a share of the memory, are not known here. */
+	/* User names and percentages of the memory cannot be converted here. */
 	if (n && (given[n - 1] == '%' || word_is(given, n, "?")
 	          || (word_in(key, nkey, owners) && !first)))
 		return true;
@@ -234,7 +234,8 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 			++shown;
 		return n == m && memcmp(given, shown, n) == 0;
 	}
-	/* vers=4 is the minor version that both have; proto=tcp is tcp6 for an IPv6 address. */
+	/* vers=4 becomes the highest minor version of client and server; proto=tcp becomes tcp6 for
+	   an IPv6 address. */
 	if (remote && word_is(key, nkey, "vers"))
 		return (m > n && memcmp(given, shown, n) == 0 && shown[n] == '.')
 		       || word_is(given, n, "default");
@@ -243,13 +244,13 @@ static bool is_value(const char *fstype, const char *key, size_t nkey, const cha
 	if (remote && word_is(key, nkey, "proto"))
 		return n + 1 == m && memcmp(given, shown, n) == 0 && shown[n] == '6';
 	if (first && second) {
-		/* A tmpfs has whole pages; a server grants less than requested. */
+		/* A tmpfs rounds to pages; a server may grant less than requested. */
 		unsigned long long page = word_is(key, nkey, "size") ? 65535 : 0;
 		if (remote && word_in(key, nkey, "rsize wsize bsize"))
 			return y <= x || y - x < 4096;
 		return x == y || (x > y ? x - y : y - x) <= page;
 	}
-	/* mpol=interleave is shown with its nodes. */
+	/* mpol=interleave is shown with a list of nodes. */
 	bool level = nkey >= 8 && memcmp(key, "compress", 8) == 0;
 	return !level && n < m && memcmp(given, shown, n) == 0 && shown[n] == ':';
 }
@@ -258,10 +259,10 @@ bool shown_same(const char *fstype, const char *given, size_t n, const char *sho
 {
 	size_t key = opt_name(given, n), other = opt_name(shown, m);
 	if ((key < n) == (other < m)
-	    && (key == n || is_value(fstype, given, key, given + key + 1, n - key - 1,
+	    && (key == n || is_same_value(fstype, given, key, given + key + 1, n - key - 1,
 	                             shown + other + 1, m - other - 1)))
 		return true;
-	/* Kernels differ in the names: "hidepid=1" is "hidepid=noaccess" since Linux 5.8. */
+	/* Names depend on the kernel: "hidepid=1" is "hidepid=noaccess" since Linux 5.8. */
 	const struct fsopt *row = fsopt_of_mount(fstype, FSOPT_SHOWN, shown, m);
 	return row && word_is(given, n, row->shown);
 }
@@ -294,8 +295,8 @@ static bool has_any(const char *options, const char *names)
 	return false;
 }
 
-/** Whether the value of an option says what the mount has to show: a size that is no share of the
-    memory, a user by number. */
+/** Whether the value that the mount must show follows from an option: not for percentages of the
+    memory or user names. */
 static bool is_definite(const struct fsopt *row, const char *option, size_t n)
 {
 	size_t start = opt_name(option, n) + 1;
@@ -333,7 +334,7 @@ void shown_lacks(const struct mount *mount, const char *options, struct strbuf *
 	opt_set_add_list(&set, options, opt_next);
 	for (const char *at = options, *o; (o = opt_next(&at, &n)) != NULL;) {
 		const struct opt_entry *entry = opt_set_find(&set, o, opt_name(o, n));
-		/* Of several with one name the last counts. */
+		/* If an option is repeated, the last counts. */
 		const struct fsopt *row = entry && entry->last == o
 		    ? fsopt_of_mount(mount->fstype, FSOPT_VISIBLE, o, n) : NULL;
 		if (row && is_definite(row, o, n) && !has_any(options, row->unless)

@@ -74,7 +74,7 @@ void vfs_flags_of_line(const char *options, const struct vfs_flags *base, struct
 void vfs_flags_of_mount(const struct mount *mount, struct vfs_flags *flags)
 {
 	vfs_flags_of_line(mount->vfs_opts, NULL, flags);
-	/* The kernel shows strictatime by the absence of the others. */
+	/* The kernel shows strictatime as the absence of relatime and noatime. */
 	if (!opt_shown_has(mount->vfs_opts, "relatime")
 	    && !opt_shown_has(mount->vfs_opts, "noatime"))
 		flags->value[VFS_ATIME] = VFS_STRICTATIME;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Flags of a mount that every file system has: ro, nosuid, noatime ...  One table.
- *
- * The kernel always shows them, so that what a line does not name is the default.
+ * The kernel always shows them, so a flag that is missing in a line must have its default value.
  */
 #ifndef GM_MOUNTOPTS_VFSFLAGS_H
 #define GM_MOUNTOPTS_VFSFLAGS_H
@@ -15,12 +14,13 @@
 
 enum vfs_flag {
 	VFS_RO, VFS_NOSUID, VFS_NODEV, VFS_NOEXEC, VFS_ATIME, VFS_NODIRATIME, VFS_NOSYMFOLLOW,
-	VFS_OF_MOUNT,                /* those before are of a mount, the others of its superblock */
+	VFS_OF_MOUNT,                /* flags above belong to the mount, those below to its
+	                                superblock */
 	VFS_SYNC = VFS_OF_MOUNT, VFS_DIRSYNC, VFS_LAZYTIME,
 	VFS_FLAGS,
 };
 
-/** Values of VFS_ATIME; of the other flags 0 and 1. */
+/** Values of VFS_ATIME; other flags are 0 or 1. */
 enum { VFS_RELATIME, VFS_NOATIME, VFS_STRICTATIME };
 
 struct vfs_option {
@@ -29,40 +29,40 @@ struct vfs_option {
 	unsigned char value;
 };
 
-/** The options; of one flag and value the usual name comes first.  Ends with a NULL name. */
+/** The options; for each flag and value, the usual name comes first.  Ends with a NULL name. */
 extern const struct vfs_option vfs_options[];
 
-/** The flags of a mount, or those that a line asks for. */
+/** The flags of a mount, or those that a line requests. */
 struct vfs_flags {
 	unsigned char value[VFS_FLAGS];  /* 0 is the kernel's default */
-	bool any;                        /* the options named one */
+	bool any;                        /* the options name at least one flag */
 };
 
-/** The option of n bytes; NULL: it is no flag. */
+/** Find an option of n bytes; NULL: not a flag. */
 const struct vfs_option *vfs_option(const char *option, size_t n);
 
 /** The usual name of a flag with a value. */
 const char *vfs_name(enum vfs_flag flag, unsigned char value);
 
 /**
- * Apply an option to flags.  Of relatime, noatime and strictatime the kernel takes the strongest,
- * whatever their order.
+ * Apply an option to flags.  If relatime, noatime and strictatime are combined, the strongest takes
+ * effect, independent of their order.
  *
  * @atime [in,out]  The strongest so far; 0 at first.
  */
 void vfs_flags_set(struct vfs_flags *flags, const struct vfs_option *option, unsigned char *atime);
 
-/** The flags that the options of a line ask for: user and users imply noexec, nosuid, nodev.
-    @base  Those without options; NULL: the kernel's defaults. */
+/** The flags that the options of a line request: user and users imply noexec, nosuid, nodev.
+    @base  The flags without options; NULL: the kernel's defaults. */
 void vfs_flags_of_line(const char *options, const struct vfs_flags *base, struct vfs_flags *flags);
 
 /** The flags of a mount itself; mount->vfs_opts is not NULL. */
 void vfs_flags_of_mount(const struct mount *mount, struct vfs_flags *flags);
 
-/** The flags of a mount with those that its superblock has. */
+/** The flags of a mount, including those of its superblock. */
 void vfs_flags_shown(const struct mount *mount, struct vfs_flags *flags);
 
-/** Append the flags of b that a has otherwise.  @return whether there are any. */
+/** Append the flags of b that differ in a.  @return whether there are any. */
 bool vfs_flags_differ(const struct vfs_flags *a, const struct vfs_flags *b, struct strbuf *differ);
 
 #endif
