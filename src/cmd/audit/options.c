@@ -105,6 +105,21 @@ static int take_verbose(void *arg, const struct option_row *row, const char *val
 	return 0;
 }
 
+/** The codes, for the completion. */
+static const char *code_word(int i)
+{
+	for (int code = 0; code < AUDIT_CODES; ++code) {
+		if (!(audit_rules[code].flags & AR_MERGE) && i-- == 0)
+			return audit_rules[code].code;
+	}
+	return NULL;
+}
+
+static const char *owner_word(int i)
+{
+	return audit_owners[i];
+}
+
 /* The tables. */
 
 #define FLAG(field) OPT_IS_FLAG(struct audit_opts, field)
@@ -115,12 +130,15 @@ static int take_verbose(void *arg, const struct option_row *row, const char *val
 static const struct option_row audit_rows[] = {
 	OPTION_GROUP("Rules"),
 	{"config", 0, "FILE|none", "the configuration (ROOT/etc/getmnt/audit.conf)", ONCE(config)},
-	{"disable", 0, "CODE,...", "without these rules", .take = take_codes},
-	{"explain", 0, "CODE,...", "what these rules report, and the remedy", .take = take_codes},
+	{"disable", 0, "CODE,...", "without these rules", .take = take_codes,
+	 .word = code_word},
+	{"explain", 0, "CODE,...", "what these rules report, and the remedy", .take = take_codes,
+	 .word = code_word},
 	{"include", 0, "OWNER,...", "report each deleted or hidden mount of these owners",
-	 .take = take_owners},
+	 .take = take_owners, .word = owner_word},
 	{"list-rules", 0, NULL, "list the rules and their severities", FLAG(list_rules)},
-	{"only", 0, "CODE,...", "only these rules", .take = take_codes},
+	{"only", 0, "CODE,...", "only these rules", .take = take_codes,
+	 .word = code_word},
 	{"show-config", 0, NULL, "print the configuration and where it comes from",
 	 FLAG(show_config)},
 	OPTION_GROUP("Input"),
