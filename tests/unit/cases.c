@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cases.h"
 
+#include "discover/discover.h"
+
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,4 +83,26 @@ char *unit_case_word(char **at, char **value)
 	if (*value)
 		*(*value)++ = '\0';
 	return word;
+}
+
+struct discovery *unit_discover(const char *mountinfo)
+{
+	struct os os = {.statx_works = true};
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	struct mount_table *table = table_parse_mountinfo(mountinfo, strlen(mountinfo));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+	CU_ASSERT_EQUAL(table->nproblems, 0);
+	struct discovery *d = discover(&os, NULL, table, &opts);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+	CU_ASSERT_EQUAL(os_calls_total(&os), 0);
+	return d;
+}
+
+void unit_discovery_free(struct discovery *d)
+{
+	struct mount_table *table = (struct mount_table *)(uintptr_t)d->table;
+	discovery_free(d);
+	table_free(table);
 }

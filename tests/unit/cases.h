@@ -37,4 +37,13 @@ bool unit_case_next(char **at, struct unit_case *c);
     @return the word, or NULL after the last. */
 char *unit_case_word(char **at, char **value);
 
+struct discovery;
+
+/** Discover from the text of a mountinfo file alone, without kernel calls; fails the test if it
+    cannot.  @return to be freed by unit_discovery_free(). */
+struct discovery *unit_discover(const char *mountinfo);
+
+/** Free a discovery and its table. */
+void unit_discovery_free(struct discovery *d);
+
 #endif

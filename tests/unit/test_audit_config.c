@@ -334,25 +334,11 @@ static enum fact_kind look(void *arg, const char *path, struct strbuf *real)
 	return FACT_DIR;
 }
 
-static struct discovery *discover_table(struct mount_table **table)
-{
-	struct os os = {.statx_works = true};
-	struct discover_opts opts;
-	*table = table_parse_mountinfo(TABLE, sizeof(TABLE) - 1);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(*table);
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
-	struct discovery *d = discover(&os, NULL, *table, &opts);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(d);
-	return d;
-}
-
 /** The findings of requirements: "LINE CODE TARGET: MESSAGE|EXPECTED|ACTUAL"; "?CODE" is not
  * checked. */
 static const char *judged(const char *lines, const char *root, bool facts_known)
 {
-	struct mount_table *table;
-	struct discovery *d = discover_table(&table);
+	struct discovery *d = unit_discover(TABLE);
 	struct audit_config config;
 	struct audit_report report;
 	struct fstab_facts facts = {.look = look};
@@ -378,8 +364,7 @@ static const char *judged(const char *lines, const char *root, bool facts_known)
 	}
 	audit_report_destroy(&report);
 	audit_config_destroy(&config);
-	discovery_free(d);
-	table_free(table);
+	unit_discovery_free(d);
 	return text;
 }
 
@@ -439,11 +424,9 @@ static int try_all(void *d)
 
 static void test_memory(void)
 {
-	struct mount_table *table;
-	struct discovery *d = discover_table(&table);
+	struct discovery *d = unit_discover(TABLE);
 	fault_each_allocation(try_all, d, 10);
-	discovery_free(d);
-	table_free(table);
+	unit_discovery_free(d);
 }
 
 static const struct unit_test tests[] = {

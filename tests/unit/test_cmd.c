@@ -2,6 +2,7 @@
 /* The tables of the command line, secrets, paths, filters and rows. */
 #include "unit.h"
 
+#include "cases.h"
 #include "cmd/columns.h"
 #include "cmd/listing.h"
 #include "cmd/json.h"
@@ -448,20 +449,14 @@ static void fixture_of(struct fixture *f, const char *text)
 	f->options.quiet = true;
 	f->run = (struct run){.opt = &f->options, .cols = &f->columns, .procfd = AT_FDCWD,
 	                      .rootfd = AT_FDCWD, .os = {.statx_works = true}};
-	f->run.table = table_parse_mountinfo(text, strlen(text));
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f->run.table);
-	struct discover_opts opts;
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
-	f->run.d = discover(&f->run.os, NULL, f->run.table, &opts);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f->run.d);
+	f->run.d = unit_discover(text);
+	f->run.table = (struct mount_table *)(uintptr_t)f->run.d->table;
 }
 
 static void fixture_close(struct fixture *f)
 {
 	map64_destroy(&f->run.places);
-	discovery_free(f->run.d);
-	table_free(f->run.table);
+	unit_discovery_free(f->run.d);
 }
 
 /** The rows of each selection, by the options of a command line; in a tree after their parents. */

@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "audit/live.h"
+#include "cases.h"
 #include "discover/discover.h"
 #include "fault.h"
 
@@ -98,7 +99,6 @@ static void says(const char *name, const char *got, const char *expected)
 
 /** A discovery of TABLE, and a plan with a line for each mount. */
 struct world {
-	struct mount_table *table;
 	struct discovery *d;
 	struct fstab_line lines[32];
 	struct fstab_plan plan;
@@ -106,18 +106,10 @@ struct world {
 
 static void world_init(struct world *w)
 {
-	struct os os = {.statx_works = true};
-	struct discover_opts opts;
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
 	memset(w, 0, sizeof(*w));
-	w->table = table_parse_mountinfo(TABLE, sizeof(TABLE) - 1);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(w->table);
-	CU_ASSERT_EQUAL(w->table->nproblems, 0);
-	w->d = discover(&os, NULL, w->table, &opts);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(w->d);
-	for (size_t i = 0; i < w->table->count; ++i) {
-		const struct mount *m = &w->table->mounts[i];
+	w->d = unit_discover(TABLE);
+	for (size_t i = 0; i < w->d->table->count; ++i) {
+		const struct mount *m = &w->d->table->mounts[i];
 		bool other = strcmp(m->point, "/container") == 0,
 			api = strcmp(m->point, "/proc") == 0;
 		w->lines[i] = (struct fstab_line){.mount = m, .target = m->point,
@@ -125,13 +117,12 @@ static void world_init(struct world *w)
 		                                  	: "fstab",
 		                                  .fate = other || api ? FSTAB_OWN : FSTAB_LINE};
 	}
-	w->plan = (struct fstab_plan){.lines = w->lines, .count = w->table->count};
+	w->plan = (struct fstab_plan){.lines = w->lines, .count = w->d->table->count};
 }
 
 static void world_destroy(struct world *w)
 {
-	discovery_free(w->d);
-	table_free(w->table);
+	unit_discovery_free(w->d);
 }
 
 #define LISTED_IN_ROOT_1 "/a / a warning\n/b / b warning\n/bound / bound info\n"
@@ -225,30 +216,26 @@ static void test_held(void)
 	audit_report_destroy(&report);
 }
 
-/** Each allocation fails in turn. */
+static int judge_all(void *arg)
+{
+	struct world *w = arg;
+	struct audit_covered *list = NULL;
+	struct audit_report report;
+	audit_report_init(&report);
+	ssize_t n = list_all(w->d, &w->plan, nobody, &list);
+	int rc = n < 0 ? -1 : audit_covered(list, (size_t)n, &report), error = errno;
+	if (n >= 0)
+		audit_covered_free(list, (size_t)n);
+	audit_report_destroy(&report);
+	errno = error;
+	return rc;
+}
+
 static void test_memory(void)
 {
 	struct world w;
-	struct fault_count count = {.hits = 1};
-	uint64_t n = 0;
 	world_init(&w);
-	while (count.hits) {
-		struct audit_covered *list = NULL;
-		struct audit_report report;
-		fault_begin(&(struct fault){.mode = FAULT_ON, .kind = FAULT_ALLOC, .n = ++n,
-		                            .error = ENOMEM}, 1000);
-		audit_report_init(&report);
-		errno = 0;
-		ssize_t got = list_all(w.d, &w.plan, nobody, &list);
-		int rc = got < 0 ? -1 : audit_covered(list, (size_t)got, &report), error = errno;
-		if (got >= 0)
-			audit_covered_free(list, (size_t)got);
-		audit_report_destroy(&report);
-		fault_end(&count);
-		CU_ASSERT_EQUAL(count.blocks, 0);
-		CU_ASSERT(count.hits ? rc == -1 && error == ENOMEM : rc == 0);
-	}
-	CU_ASSERT(n > 5);
+	fault_each_allocation(judge_all, &w, 4);
 	world_destroy(&w);
 }
 

@@ -131,33 +131,6 @@ static struct fstab_input usual(void)
 	};
 }
 
-/** A mount table and its discovery. */
-struct recorded {
-	struct mount_table *mounts;
-	struct discovery *d;
-};
-
-static struct recorded record(const char *table)
-{
-	struct os os = {.statx_works = true};
-	struct discover_opts opts;
-	struct recorded r = {table_parse_mountinfo(table, strlen(table)), NULL};
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
-	CU_ASSERT_PTR_NOT_NULL_FATAL(r.mounts);
-	CU_ASSERT_EQUAL(r.mounts->nproblems, 0);
-	r.d = discover(&os, NULL, r.mounts, &opts);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(r.d);
-	CU_ASSERT_EQUAL(os_calls_total(&os), 0);
-	return r;
-}
-
-static void forget(struct recorded *r)
-{
-	discovery_free(r->d);
-	table_free(r->mounts);
-}
-
 /* Cases. */
 
 static void print_line(struct strbuf *out, const struct fstab_line *line)
@@ -176,8 +149,8 @@ static void print_line(struct strbuf *out, const struct fstab_line *line)
 static void print_plan(struct fstab_input *in, const char *table, struct strbuf *out)
 {
 	struct fstab_plan plan;
-	struct recorded r = record(table);
-	in->d = r.d;
+	struct discovery *d = unit_discover(table);
+	in->d = d;
 	strbuf_reset(out);
 	CU_ASSERT_EQUAL(fstab_plan(in, &plan), 0);
 	for (size_t i = 0; i < plan.count; ++i)
@@ -185,7 +158,7 @@ static void print_plan(struct fstab_input *in, const char *table, struct strbuf 
 	CU_ASSERT_EQUAL(plan.of[FSTAB_LINE] + plan.of[FSTAB_COMMENT] + plan.of[FSTAB_OWN],
 	                plan.count);
 	fstab_plan_destroy(&plan);
-	forget(&r);
+	unit_discovery_free(d);
 }
 
 static enum fstab_id id_of(const char *name)
@@ -458,10 +431,10 @@ static void test_many(void)
 		strbuf_printf(&table, "%u 1 8:2 / /v%u rw,relatime - vfat /dev/sda2 rw\n",
 		              2 * MANY + 10 + i, i);
 	}
-	struct recorded r = record(strbuf_str(&table));
+	struct discovery *d = unit_discover(strbuf_str(&table));
 	struct fstab_input in = usual();
 	struct fstab_plan plan;
-	in.d = r.d;
+	in.d = d;
 	lookups = 0;
 	double start = unit_cpu();
 	CU_ASSERT_EQUAL(fstab_plan(&in, &plan), 0);
@@ -470,7 +443,7 @@ static void test_many(void)
 	CU_ASSERT_EQUAL(plan.of[FSTAB_COMMENT], MANY - 1);
 	CU_ASSERT_EQUAL(lookups, 1 + MANY);
 	fstab_plan_destroy(&plan);
-	forget(&r);
+	unit_discovery_free(d);
 	strbuf_destroy(&table);
 }
 
@@ -506,7 +479,7 @@ static int plan_all(void *arg)
 
 static void test_no_memory(void)
 {
-	struct recorded r = record(
+	struct discovery *d = unit_discover(
 		ROOT "21 20 8:3 / /x rw,relatime - xfs /dev/sda3 rw\n"
 		"22 20 8:3 /a /b ro,relatime - xfs /dev/sda3 rw\n"
 		"23 20 0:50 / /ov rw,relatime - overlay o rw,lowerdir=/x/a:/x/b,upperdir=/x/u,"
@@ -519,14 +492,14 @@ static void test_no_memory(void)
 	struct fstab_swap swaps[] = {{.name = "/dev/sda5", .priority = 3},
 	                             {.name = "/x/swap", .file = true}};
 	struct fstab_input in = usual();
-	in.d = r.d;
+	in.d = d;
 	in.nofail = true;
 	in.add = (const char *const []){"/notes"};
 	in.nadd = 1;
 	in.swaps = swaps;
 	in.nswaps = 2;
 	fault_each_allocation(plan_all, &in, 10);
-	forget(&r);
+	unit_discovery_free(d);
 }
 
 static const struct unit_test tests[] = {

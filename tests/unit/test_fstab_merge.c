@@ -111,7 +111,6 @@ static const char good[] =
 /* One merge. */
 
 struct made {
-	struct mount_table *table;
 	struct discovery *d;
 	struct fstab_plan plan;
 	struct fstab_input in;
@@ -125,14 +124,7 @@ static size_t nadded;
 
 static void make(struct made *made, const char *table)
 {
-	*made = (struct made){.table = table_parse_mountinfo(table, strlen(table))};
-	CU_ASSERT_PTR_NOT_NULL_FATAL(made->table);
-	struct os os = {.statx_works = true};
-	struct discover_opts opts;
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
-	made->d = discover(&os, NULL, made->table, &opts);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(made->d);
+	*made = (struct made){.d = unit_discover(table)};
 	made->in = (struct fstab_input){
 		.add = added, .nadd = nadded,
 		.d = made->d, .root = "/", .swaps = swaps, .nswaps = 1, .options = FSTAB_MINIMAL,
@@ -144,8 +136,7 @@ static void make(struct made *made, const char *table)
 static void unmake(struct made *made)
 {
 	fstab_plan_destroy(&made->plan);
-	discovery_free(made->d);
-	table_free(made->table);
+	unit_discovery_free(made->d);
 }
 
 /** Notes as text: "KIND LINE TARGET", '+' before what was mended, '^' what came back by

@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include "cases.h"
 #include "audit/owner.h"
 #include "audit/live.h"
 #include "fstab/edit/merge.h"
@@ -139,14 +140,8 @@ static void check(size_t row, const char *what, const char *expected)
 static void test_rows(void)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		struct mount_table *table =
-		        table_parse_mountinfo(rows[i].table, strlen(rows[i].table));
 		struct tablines *lines = tablines_parse(rows[i].lines, strlen(rows[i].lines));
-		struct os os = {.statx_works = true};
-		struct discover_opts opts;
-		discover_defaults(&opts);
-		opts.names = DN_KERNEL;
-		struct discovery *d = discover(&os, NULL, table, &opts);
+		struct discovery *d = unit_discover(rows[i].table);
 		struct fstab_input in = {
 		        .d = d,
 		        .root = "/",
@@ -154,7 +149,6 @@ static void test_rows(void)
 		        .world = {.device = find_device},
 		};
 		struct fstab_plan plan;
-		CU_ASSERT_PTR_NOT_NULL_FATAL(d);
 		CU_ASSERT_EQUAL_FATAL(fstab_plan(&in, &plan), 0);
 		struct fstab_match_input matching = {
 		        .file = lines, .in = &in, .plan = &plan, .follow = follow};
@@ -166,9 +160,8 @@ static void test_rows(void)
 		check(i, "audit", rows[i].findings);
 		fstab_match_destroy(&match);
 		fstab_plan_destroy(&plan);
-		discovery_free(d);
 		tablines_free(lines);
-		table_free(table);
+		unit_discovery_free(d);
 	}
 }
 

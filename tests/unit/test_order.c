@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include "cases.h"
 #include "audit/rules.h"
 #include "base/escape.h"
 #include "fault.h"
@@ -289,12 +290,7 @@ static uint64_t late_by_merge(const struct tablines *lines, bool fix, char **sor
 {
 	static const char table[] = "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n";
 	uint64_t found = 0;
-	struct mount_table *mounts = table_parse_mountinfo(table, strlen(table));
-	struct os os = {.statx_works = true};
-	struct discover_opts opts;
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
-	struct discovery *d = discover(&os, NULL, mounts, &opts);
+	struct discovery *d = unit_discover(table);
 	struct fstab_input live = {.d = d, .root = "/"};
 	struct fstab_plan plan;
 	struct fstab_merged merged;
@@ -312,8 +308,7 @@ static uint64_t late_by_merge(const struct tablines *lines, bool fix, char **sor
 		*sorted = strndup(merged.text, merged.len);
 	fstab_merged_destroy(&merged);
 	fstab_plan_destroy(&plan);
-	discovery_free(d);
-	table_free(mounts);
+	unit_discovery_free(d);
 	return found;
 }
 

@@ -69,8 +69,6 @@ static const char table[] = "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
 
 /** A machine: to be let go by leave(). */
 struct machine {
-	struct mount_table *mounts;
-	struct os os;
 	struct discovery *d;
 	struct fstab_swap swap;
 	struct fstab_input live;
@@ -92,15 +90,8 @@ static int leads(void *arg, const char *source, const struct fstab_line *line)
 static void enter(struct machine *machine)
 {
 	*machine = (struct machine){
-		.mounts = table_parse_mountinfo(table, strlen(table)), .os = {.statx_works = true},
-		.swap = {.name = "/dev/sda5", .priority = -2},
+		.swap = {.name = "/dev/sda5", .priority = -2}, .d = unit_discover(table),
 	};
-	CU_ASSERT_PTR_NOT_NULL_FATAL(machine->mounts);
-	struct discover_opts opts;
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
-	machine->d = discover(&machine->os, NULL, machine->mounts, &opts);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(machine->d);
 	machine->live = (struct fstab_input){
 		.d = machine->d, .root = "/", .swaps = &machine->swap, .nswaps = 1,
 		.world = {.device = device_of, .swap = swap_of}};
@@ -112,8 +103,7 @@ static void enter(struct machine *machine)
 static void leave(struct machine *machine)
 {
 	fstab_plan_destroy(&machine->plan);
-	discovery_free(machine->d);
-	table_free(machine->mounts);
+	unit_discovery_free(machine->d);
 }
 
 static struct selfcheck_input input_of(const struct machine *machine, const char *old,
