@@ -511,46 +511,46 @@ static void test_linear(void)
 	CU_ASSERT(many < 24 * few + 0.5);
 }
 
-/** Each allocation fails once, and with all behind it: no answer, and nothing left. */
+struct rebuilding {
+	struct machine m;
+	char *whole;           /* the result with memory */
+};
+
+static int rebuild_all(void *arg)
+{
+	const struct rebuilding *r = arg;
+	struct rec_judgement j;
+	struct strbuf made;
+	strbuf_init(&made);
+	int rc = rec_judge(&r->m.in, &j), error = errno;
+	if (rc == 0)
+		rec_build(&r->m.in, &j, &made);
+	if (rc == 0 && made.failed) {
+		rc = -1;
+		error = ENOMEM;
+	}
+	CU_ASSERT_TRUE(rc != 0 || strcmp(strbuf_str(&made), r->whole) == 0);
+	rec_judgement_destroy(&j);
+	strbuf_destroy(&made);
+	errno = error;
+	return rc;
+}
+
 static void test_memory(void)
 {
 	static const char text[] =
 	        ROOT "proc /proc proc rw,nosuid,x-a,user=b 0 0\n" TMP TMP "t\\043x /tmp/a\\040b\n"
 	             "\\000 /srv x y\n"
 	             "\ngarb\\age /mnt vfat rw,x-a 0 0";
-	uint64_t allocations = 0;
 	for (int format = REC_MTAB; format <= REC_SETMNT; ++format) {
-		struct machine m = machine_new(small, (enum rec_format)format);
-		struct tablines *lines = cut(&m, text, sizeof(text) - 1);
-		char *whole = rebuild(&m, text, sizeof(text) - 1, REC_ALL);
-		m.in.lines = lines;
-		for (uint64_t n = 0; n <= 2 * allocations; n += n ? unit_step() | 1 : 1) {
-			struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC,
-			                      (n + 1) / 2, ENOMEM};
-			struct fault_count count = {0};
-			struct rec_judgement j;
-			struct strbuf made;
-			strbuf_init(&made);
-			fault_begin(n ? &fault : NULL, 1000);
-			int rc = rec_judge(&m.in, &j), error = errno;
-			if (rc == 0)
-				rec_build(&m.in, &j, &made);
-			bool same =
-			        rc == 0 && !made.failed && strcmp(strbuf_str(&made), whole) == 0;
-			bool good = same || (n && (rc == 0 ? made.failed : error == ENOMEM));
-			rec_judgement_destroy(&j);
-			strbuf_destroy(&made);
-			fault_end(&count);
-			allocations = n ? allocations : count.calls[FAULT_ALLOC];
-			CU_ASSERT_TRUE(good);
-			CU_ASSERT_EQUAL(count.blocks, 0);
-			CU_ASSERT_EQUAL(count.kernel, 0);
-			CU_ASSERT_TRUE(n == 0 || count.hits > 0);
-		}
-		CU_ASSERT_TRUE(allocations > 10);
-		free(whole);
+		struct rebuilding r = {.m = machine_new(small, (enum rec_format)format)};
+		struct tablines *lines = cut(&r.m, text, sizeof(text) - 1);
+		r.whole = rebuild(&r.m, text, sizeof(text) - 1, REC_ALL);
+		r.m.in.lines = lines;
+		fault_each_allocation(rebuild_all, &r, 10);
+		free(r.whole);
 		tablines_free(lines);
-		machine_free(&m);
+		machine_free(&r.m);
 	}
 }
 
