@@ -187,17 +187,9 @@ static bool secret(const char *source, const char *options)
 
 static void check_policy(const struct audit_config *config, bool asks, const char *root)
 {
-	static struct mount_table *table;
 	static struct discovery *d;
-	if (!d) {
-		struct os os = {.statx_works = true};
-		struct discover_opts opts;
-		discover_defaults(&opts);
-		opts.names = DN_KERNEL;
-		table = table_parse_mountinfo(table_text, sizeof(table_text) - 1);
-		d = table ? discover(&os, NULL, table, &opts) : NULL;
-		FUZZ_CHECK(d);
-	}
+	if (!d)
+		d = fuzz_discover(table_text, sizeof(table_text) - 1);
 	const struct fstab_facts facts = {.look = look};
 	struct audit_report report;
 	audit_report_init(&report);

@@ -159,14 +159,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		options = entry.options;
 	}
 	at = fuzz_bytes(&in, size, &n);
-	struct mount_table *table = table_parse_mountinfo(at, n);
-	FUZZ_CHECK(table);
-	struct os os = {.statx_works = true};
-	struct discover_opts opts;
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
 	struct fstab_input input = {
-		.d = discover(&os, NULL, table, &opts), .root = root, .swaps = swaps,
+		.d = fuzz_discover(at, n), .root = root, .swaps = swaps,
 		     .nswaps = (size_t)nswaps,
 		.id = choices % (FSTAB_PATH + 1),
 		      .options = choices & 8 ? FSTAB_LIVE : FSTAB_MINIMAL,
@@ -176,15 +170,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.world = {(void *)(uintptr_t)options, device, NULL, holders, fsck, unit, kept,
 		          NULL},
 	};
-	FUZZ_CHECK(input.d);
-	if (table->count) {
+	if (input.d->table->count) {
 		struct fstab_plan plan;
 		FUZZ_CHECK(fstab_plan(&input, &plan) == 0);
 		check_plan(&input, &plan);
 		fstab_plan_destroy(&plan);
 	}
-	discovery_free((struct discovery *)(uintptr_t)input.d);
-	table_free(table);
+	fuzz_discovery_free(input.d);
 	free(swaps);
 	arena_destroy(&arena);
 	strbuf_destroy(&parts[0]);

@@ -94,19 +94,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t n, k = 0;
 	const char *base = choices & 256 ? fuzz_until(&in, '\0', &k) : NULL;
 	const char *text = fuzz_bytes(&in, size, &n);
-	struct mount_table *table = table_parse_mountinfo(table_text, sizeof(table_text) - 1);
-	struct os os = {.statx_works = true};
-	struct discover_opts opts;
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
 	struct fstab_swap swap = {"/dev/sda5", false, false, 5};
 	struct fstab_input input = {
-		.d = discover(&os, NULL, table, &opts), .root = "/", .swaps = &swap, .nswaps = 1,
+		.d = fuzz_discover(table_text, sizeof(table_text) - 1), .root = "/", .swaps = &swap, .nswaps = 1,
 		.id = FSTAB_PATH, .options = choices & 512 ? FSTAB_LIVE : FSTAB_MINIMAL,
 		      .world = {.device = device},
 	};
 	struct fstab_plan plan;
-	FUZZ_CHECK(input.d && fstab_plan(&input, &plan) == 0);
+	FUZZ_CHECK(fstab_plan(&input, &plan) == 0);
 	struct tablines *file = tablines_parse(text, n);
 	struct tablines *loaded = base ? tablines_parse(base, k) : NULL;
 	FUZZ_CHECK(file);
@@ -152,7 +147,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	tablines_free(file);
 	tablines_free(loaded);
 	fstab_plan_destroy(&plan);
-	discovery_free((struct discovery *)(uintptr_t)input.d);
-	table_free(table);
+	fuzz_discovery_free(input.d);
 	return 0;
 }

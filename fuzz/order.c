@@ -366,16 +366,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.devices = choices & 1 ? devices : NULL, .look = choices & 2 ? look : NULL,
 		.helper = choices & 4 ? helper : NULL, .fstype = choices & 8 ? helper : NULL,
 	};
-	struct mount_table *table = table_parse_mountinfo(at, n);
-	FUZZ_CHECK(table);
-	struct os os = {.statx_works = true};
-	struct discover_opts opts;
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
 	struct fstab_swap swaps[] = {{.name = "/dev/s", .priority = 1},
 	                             {.name = "/s w", .file = true, .priority = -1}};
 	struct fstab_input live = {
-		.d = discover(&os, NULL, table, &opts),
+		.d = fuzz_discover(at, n),
 		.root = choices & 16 ? "/mnt" : "/",
 		.id = FSTAB_PATH,
 		.options = choices & 32 ? FSTAB_LIVE : FSTAB_MINIMAL,
@@ -383,11 +377,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.nswaps = choices & 64 ? 2 : 0,
 		.world = {.device = device, .secret = secret},
 	};
-	FUZZ_CHECK(live.d);
 	struct tablines *lines = tablines_parse(new, len);
 	FUZZ_CHECK(lines);
 	check_audit(lines, &facts);
-	if (table->count) {
+	if (live.d->table->count) {
 		struct fstab_plan plan;
 		FUZZ_CHECK(fstab_plan(&live, &plan) == 0);
 		check_drift(lines, &live, &plan, &facts);
@@ -410,8 +403,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fstab_plan_destroy(&plan);
 	}
 	tablines_free(lines);
-	discovery_free((struct discovery *)(uintptr_t)live.d);
-	table_free(table);
+	fuzz_discovery_free(live.d);
 	while (made) {
 		struct made *next = made->next;
 		free(made);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "fuzz.h"
 
+#include "discover/discover.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,4 +169,23 @@ void fuzz_capture_free(struct fuzz_capture *capture)
 {
 	free(capture->text);
 	*capture = (struct fuzz_capture){NULL, 0};
+}
+
+struct discovery *fuzz_discover(const char *mountinfo, size_t n)
+{
+	struct os os = {.statx_works = true};
+	struct discover_opts opts;
+	discover_defaults(&opts);
+	opts.names = DN_KERNEL;
+	struct mount_table *table = table_parse_mountinfo(mountinfo, n);
+	struct discovery *d = table ? discover(&os, NULL, table, &opts) : NULL;
+	FUZZ_CHECK(d);
+	return d;
+}
+
+void fuzz_discovery_free(const struct discovery *d)
+{
+	struct mount_table *table = (struct mount_table *)(uintptr_t)d->table;
+	discovery_free((struct discovery *)(uintptr_t)d);
+	table_free(table);
 }

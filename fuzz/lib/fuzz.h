@@ -79,4 +79,13 @@ int fuzz_capture(struct fuzz_capture *out, struct fuzz_capture *err, int (*run)(
 
 void fuzz_capture_free(struct fuzz_capture *capture);
 
+struct discovery;
+
+/** Discover from the text of a mountinfo file alone, or end the run.
+    @return to be freed by fuzz_discovery_free(). */
+struct discovery *fuzz_discover(const char *mountinfo, size_t n);
+
+/** Free a discovery and its table. */
+void fuzz_discovery_free(const struct discovery *d);
+
 #endif
