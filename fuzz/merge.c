@@ -96,7 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *text = fuzz_bytes(&in, size, &n);
 	struct fstab_swap swap = {"/dev/sda5", false, false, 5};
 	struct fstab_input input = {
-		.d = fuzz_discover(table_text, sizeof(table_text) - 1), .root = "/", .swaps = &swap, .nswaps = 1,
+		.d = fuzz_discover(table_text, sizeof(table_text) - 1), .root = "/",
+		.swaps = &swap, .nswaps = 1,
 		.id = FSTAB_PATH, .options = choices & 512 ? FSTAB_LIVE : FSTAB_MINIMAL,
 		      .world = {.device = device},
 	};

@@ -170,7 +170,8 @@ static int judge_shown(void *arg)
 		rc = -1;
 		error = ENOMEM;
 	}
-	CU_ASSERT(rc != 0 || (strstr(strbuf_str(&out), "DRIFT") && strstr(strbuf_str(&out), "STALE")));
+	const char *found = strbuf_str(&out);
+	CU_ASSERT(rc != 0 || (strstr(found, "DRIFT") && strstr(found, "STALE")));
 	strbuf_destroy(&out);
 	errno = error;
 	return rc;
