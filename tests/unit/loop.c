@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "loop.h"
 
+
+#include <CUnit/CUnit.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <linux/loop.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -15,6 +21,71 @@
 #ifndef LO_FLAGS_PARTSCAN
 #define LO_FLAGS_PARTSCAN 8
 #endif
+
+char unit_top[40];
+static bool mounted;   /* unit_top is a tmpfs */
+
+bool private_mounts(void)
+{
+	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+bool top_begin(const char *options)
+{
+	static bool entered, is_private;
+	if (!entered)
+		is_private = private_mounts();
+	entered = true;
+	strcpy(unit_top, "/tmp/getmnt-unit-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(unit_top));
+	mounted = is_private && mount("unit", unit_top, "tmpfs", 0, options) == 0;
+	return mounted;
+}
+
+void top_end(void)
+{
+	CU_ASSERT_TRUE(!mounted || umount2(unit_top, MNT_DETACH) == 0);
+	CU_ASSERT_EQUAL(rmdir(unit_top), 0);
+}
+
+const char *in_top(const char *name)
+{
+	static char paths[4][4096];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+	snprintf(path, sizeof(paths[0]), "%s%s%s", unit_top, *name ? "/" : "", name);
+	return path;
+}
+
+bool top_run(const char *format, ...)
+{
+	char command[2400];
+	int n = snprintf(command, sizeof(command), "cd %s && ", *unit_top ? unit_top : ".");
+	va_list args;
+	va_start(args, format);
+	vsnprintf(command + n, sizeof(command) - (size_t)n, format, args);
+	va_end(args);
+	return system(command) == 0;
+}
+
+void top_write(const char *name, const char *text)
+{
+	int fd = open(in_top(name), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	CU_ASSERT_EQUAL(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+const char *read_text(const char *path)
+{
+	static char texts[4][8192];
+	static unsigned next;
+	char *text = texts[next++ % 4];
+	int fd = open(path, O_RDONLY);
+	ssize_t n = read(fd, text, sizeof(texts[0]) - 1);
+	close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	return n < 0 ? "(missing)" : text;
+}
 
 bool loop_open(struct loop *loop, const char *file)
 {

@@ -12,8 +12,6 @@
 #include <ftw.h>
 #include <linux/blkpg.h>
 #include <linux/loop.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -566,17 +564,6 @@ static void image(char *path, size_t size, const char *name, unsigned mib)
 	close(fd);
 }
 
-__attribute__((format(printf, 1, 2)))
-static bool run(const char *format, ...)
-{
-	char command[1024];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	return system(command) == 0;
-}
-
 /** A new map of this machine, without its caches. */
 static void forget(void)
 {
@@ -605,8 +592,8 @@ static void test_real_ext4(void)
 	char path[128];
 	struct loop loop = {.fd = -1};
 	image(path, sizeof(path), "ext4.img", 16);
-	bool made = run("mkfs.ext4 -q -F -U 11111111-2222-3333-4444-555555555555 -L 'a\"b\\ $c' %s",
-	                path)
+	bool made = top_run("mkfs.ext4 -q -F -U 11111111-2222-3333-4444-555555555555"
+	                    " -L 'a\"b\\ $c' %s", path)
 	            && loop_open(&loop, path);
 	if (!made) {
 		end();
@@ -688,7 +675,7 @@ static void test_real_partition(void)
 		end();
 		UNIT_SKIP("no partitions on loop devices");
 	}
-	CU_ASSERT_TRUE(run("mkfs.ext4 -q -F -L inner %s", node));
+	CU_ASSERT_TRUE(top_run("mkfs.ext4 -q -F -L inner %s", node));
 	const struct devmap_tags *tags = devmap_tags(map, major(st.st_rdev), minor(st.st_rdev));
 	TAGS(tags, .known = DEVMAP_KNOWN, .name = node, .type = "ext4", .label = "inner",
 	     .usage = tags->usage, .uuid = tags->uuid,
@@ -716,7 +703,7 @@ static void test_real_btrfs(void)
 {
 	if (!can_loop())
 		UNIT_SKIP("needs root and loop devices");
-	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0)
+	if (!private_mounts())
 		UNIT_SKIP("no mount namespace");
 	begin_real();
 	char path[128], point[128], options[64], uuid[40];
@@ -733,7 +720,7 @@ static void test_real_btrfs(void)
 	}
 	snprintf(options, sizeof(options), "device=%s", loops[1].path);
 	if (!made
-	    || !run("mkfs.btrfs -q -f -d raid1 -m raid1 -L pair -U %s %s %s >/dev/null", uuid,
+	    || !top_run("mkfs.btrfs -q -f -d raid1 -m raid1 -L pair -U %s %s %s >/dev/null", uuid,
 	            loops[0].path, loops[1].path)
 	    || mount(loops[0].path, point, "btrfs", 0, options) != 0) {
 		unit_skip("no loop device free, no mkfs.btrfs, or it cannot be mounted");

@@ -3,6 +3,7 @@
    directories and kernel calls. */
 #include "unit.h"
 
+#include "loop.h"
 #include "mountopts/shown.h"
 #include "discover/discover_impl.h"
 
@@ -10,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,37 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char top[] = "/tmp/getmnt-unit-XXXXXX";
-static bool ready;
-
-/** A fresh tmpfs to build on.  @return false: not permitted here. */
-static bool begin(void)
-{
-	static bool entered;
-	if (!entered) {
-		entered = true;
-		ready = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE,
-		                                           NULL) == 0
-		        && mkdtemp(top);
-	}
-	return ready && mount("tmpfs", top, "tmpfs", 0, NULL) == 0;
-}
-
-static void end(void)
-{
-	CU_ASSERT_EQUAL(umount2(top, MNT_DETACH), 0);
-}
-
-#define BEGIN() do { if (!begin()) UNIT_SKIP("no private mount namespace"); } while (0)
-
-/** The path of a name below top, whose parent directories are made. */
+/** The path of a name below the top directory, whose parent directories are made. */
 static const char *below(const char *name)
 {
 	static char buf[2][4096];
 	static int turn;
 	char *path = buf[turn ^= 1];
-	snprintf(path, sizeof(buf[0]), "%s/%s", top, name);
-	for (char *p = path + strlen(top) + 1; (p = strchr(p, '/')); ++p) {
+	snprintf(path, sizeof(buf[0]), "%s/%s", unit_top, name);
+	for (char *p = path + strlen(unit_top) + 1; (p = strchr(p, '/')); ++p) {
 		*p = '\0';
 		mkdir(path, 0755);
 		*p = '/';
@@ -91,14 +68,14 @@ static void build(const char *text)
 	}
 }
 
-/** Options to search below top, by one thread. */
+/** Options to search below the top directory, by one thread. */
 static struct discover_opts walk_opts(enum discover_algorithm algorithm)
 {
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_WALK;
 	opts.algorithm = algorithm;
-	opts.prefix = top;
+	opts.prefix = unit_top;
 	opts.threads = 1;
 	opts.max_dirs = 0;
 	opts.max_seconds = 0;
@@ -117,7 +94,7 @@ static uint64_t opens(const struct run *run)
 	return run->calls[OS_OPENAT] + run->calls[OS_OPENAT2];
 }
 
-/** Run discovery below top.  @return its statistics and calls. */
+/** Run discovery below the top directory.  @return its statistics and calls. */
 static struct run discover_top(const struct discover_opts *given, const char *disable)
 {
 	struct run run = {0};
@@ -130,7 +107,7 @@ static struct run discover_top(const struct discover_opts *given, const char *di
 	os_init(&os, both);
 	struct mount_table *table = table_read_kernel(&os, TABLE_AUTO, MF_ALL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(table);
-	opts.rootfd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	opts.rootfd = open(unit_top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	CU_ASSERT_TRUE_FATAL(opts.rootfd >= 0);
 	struct os before = os;
 	struct discovery *d = discover(&os, NULL, table, &opts);
@@ -154,7 +131,7 @@ static struct run discover_top(const struct discover_opts *given, const char *di
 		if (node->named < MT_NAMED_INFERRED || i == d->root)
 			continue;
 		CU_ASSERT_PTR_NOT_NULL_FATAL(d->targets[i]);
-		CU_ASSERT_STRING_EQUAL(d->targets[i], node->mount->point + strlen(top));
+		CU_ASSERT_STRING_EQUAL(d->targets[i], node->mount->point + strlen(unit_top));
 	}
 	close(opts.rootfd);
 	discovery_free(d);
@@ -186,7 +163,7 @@ static struct run walk(enum discover_algorithm algorithm, const char *off)
 
 static void test_hints_calls(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	build("t:a t:a/b t:c/d/e t:s t:s");
 	struct discover_opts opts = walk_opts(DA_GETMNT3);
 	opts.names = DN_HINT;
@@ -198,7 +175,7 @@ static void test_hints_calls(void)
 	CU_ASSERT_EQUAL(run.ok, 5);
 	CU_ASSERT_EQUAL(run.hidden, 1);
 	CU_ASSERT_TRUE(run.complete);
-	end();
+	top_end();
 }
 
 /** The directories that are read and the additional calls without a rule. */
@@ -225,11 +202,11 @@ static void test_rules(void)
 		{"20*d:d%/sub", DA_GETMNT1, "", "unlooked", 1, 0, 41, 41, 40, 0},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		BEGIN();
+		TOP_OR_SKIP();
 		build(rows[i].tree);
 		struct run on = walk(rows[i].algorithm, rows[i].on);
 		struct run off = walk(rows[i].algorithm, rows[i].off);
-		end();
+		top_end();
 		if (strstr(rows[i].off, "unlooked") && !on.openat2)
 			continue;
 		int statx = (int)(off.calls[OS_STATX] - on.calls[OS_STATX]);
@@ -254,7 +231,7 @@ static void test_rules(void)
 /** ".", m, m/a, m/a/b: with m named, nothing else of "." is read. */
 static void test_rule_shrink(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	build("t:m t:m/a/b/k 20*d:d%/sub");
 	struct run on = walk(DA_GETMNT3, ""), off = walk(DA_GETMNT3, "shrink");
 	CU_ASSERT_EQUAL(on.walked, 3);
@@ -262,14 +239,14 @@ static void test_rule_shrink(void)
 	CU_ASSERT_EQUAL(on.dirs, 4);
 	CU_ASSERT_TRUE(off.dirs > 4);
 	CU_ASSERT_TRUE(opens(&off) > opens(&on));
-	end();
+	top_end();
 }
 
 /** The place of an entry in the directory, from 1 on. */
 static unsigned place_of(const char *name)
 {
 	unsigned place = 0;
-	DIR *stream = opendir(top);
+	DIR *stream = opendir(unit_top);
 	const struct dirent *entry;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
 	while ((entry = readdir(stream))) {
@@ -285,11 +262,11 @@ static unsigned place_of(const char *name)
 /** Reading a directory ends at its last mount. */
 static void test_middle(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	build("t:m");
 	struct run alone = walk(DA_GETMNT3, "");
-	end();
-	BEGIN();
+	top_end();
+	TOP_OR_SKIP();
 	build("30*d:a% t:m 30*d:z%");
 	unsigned place = place_of("m");
 	CU_ASSERT_TRUE(place > 1 && place < 61);
@@ -305,16 +282,16 @@ static void test_middle(void)
 	struct run off = walk(DA_GETMNT3, "end,shrink,nlink");
 	CU_ASSERT_EQUAL(off.calls[OS_STATX] - alone.calls[OS_STATX], 60);
 	CU_ASSERT_EQUAL(off.dirs, 61);
-	end();
+	top_end();
 }
 
 static void test_rule_pseudo(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	put("proc", "a/proc");
 	build("t:z/y/x/m");
 	if (mount("tmpfs", below("a/proc/sys/fs"), "tmpfs", 0, NULL) != 0) {
-		end();
+		top_end();
 		UNIT_SKIP("nothing to mount on in /proc");
 	}
 	/* As many directories as z/y/x/m needs, and none for /proc. */
@@ -330,12 +307,12 @@ static void test_rule_pseudo(void)
 	/* Without the rule one of them was spent on /proc. */
 	CU_ASSERT_EQUAL(off.walked, 2);
 	CU_ASSERT_EQUAL(off.unsearched, 2);
-	end();
+	top_end();
 }
 
 static void test_rule_likely(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	build("40*d:d%/a/b/c");
 	/* Deep, and changed last; timestamps are as coarse as a tick. */
 	usleep(20000);
@@ -344,14 +321,14 @@ static void test_rule_likely(void)
 	CU_ASSERT_EQUAL(on.walked, 2);
 	CU_ASSERT_EQUAL(off.walked, 2);
 	CU_ASSERT_TRUE(on.dirs * 4 < off.dirs);
-	end();
+	top_end();
 }
 
 /** By IDs alone, covered mounts and those outside of the root are lost, if the table did not
     change meanwhile. */
 static void test_lost(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	build("t:a/b t:a");
 	static const char *const disable[] = {NULL, "listmount"};
 	for (size_t k = 0; k < sizeof(disable) / sizeof(*disable); ++k) {
@@ -376,13 +353,13 @@ static void test_lost(void)
 		CU_ASSERT_EQUAL(run.unsearched, listed ? 0 : lost);
 		CU_ASSERT_FALSE(run.complete);
 	}
-	end();
+	top_end();
 }
 
 /** The result does not depend on algorithm, threads and kernel. */
 static void test_same_answer(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	build("400*d:w%/a/b 60*t:w%/a/m 60*t:w%/a/m/x/n t:w100");
 	static const char *const disable[] = {NULL, "listmount", "openat2", "listmount,openat2"};
 	for (size_t k = 0; k < sizeof(disable) / sizeof(*disable); ++k) {
@@ -407,7 +384,7 @@ static void test_same_answer(void)
 	CU_ASSERT_EQUAL(run.walked, 122);
 	run = discover_top(&opts, "statx-mntid");
 	CU_ASSERT_EQUAL(run.walked, 122);
-	end();
+	top_end();
 }
 
 /** The owner of a FUSE mount. */

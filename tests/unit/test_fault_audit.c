@@ -4,6 +4,7 @@
  * alone and with all that follow, the output is the result or reports a failure.
  */
 #include "fault.h"
+#include "loop.h"
 #include "tree.h"
 #include "unit.h"
 
@@ -11,12 +12,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -146,9 +145,7 @@ static void test_forms(void)
 	                    "23 21 0:30 / /data rw - tmpfs tmpfs rw,size=4k\n");
 	write_file("fstab", "/dev/sda1 / ext4 defaults 0 1\nserver:/data /data nfs defaults 0 0\n");
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); ++i) {
-		if (!forms[i].is_live
-		    || (unshare(CLONE_NEWNS) == 0
-		        && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0))
+		if (!forms[i].is_live || private_mounts())
 			try_form(&forms[i], &runs);
 	}
 	printf("  %lu runs, an allocation failing in each\n", runs);

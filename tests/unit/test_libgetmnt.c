@@ -2,6 +2,7 @@
 /* The public library: the promises of getmnt.h, its numbers and the layout of its record. */
 #include "unit.h"
 
+#include "loop.h"
 #include "getmnt/getmnt.h"
 
 #include <errno.h>
@@ -60,35 +61,13 @@ _Static_assert(AT(id, 0) && AT(parent_id, 8) && AT(covered_by, 16) && AT(id32, 2
 _Static_assert(sizeof(struct getmnt_mount) >= 128, "it only grows");
 #endif
 
-static char top[] = "/tmp/getmnt-unit-XXXXXX";
-
-/** A tmpfs of our own to mount in.  @return false: not permitted here. */
-static bool begin(void)
-{
-	static bool entered, ready;
-	if (!entered) {
-		entered = true;
-		ready = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE,
-		                                           NULL) == 0
-		        && mkdtemp(top);
-	}
-	return ready && mount("unit", top, "tmpfs", 0, NULL) == 0;
-}
-
-static void end(void)
-{
-	CU_ASSERT_EQUAL(umount2(top, MNT_DETACH), 0);
-}
-
-#define BEGIN() do { if (!begin()) UNIT_SKIP("no private mount namespace"); } while (0)
-
-/** A path below top; the last two of them stay. */
+/** A path below unit_top; the last two of them stay. */
 static const char *below(const char *name)
 {
 	static char paths[2][PATH_MAX];
 	static int turn;
 	turn = !turn;
-	snprintf(paths[turn], sizeof(paths[turn]), "%s%s", top, name);
+	snprintf(paths[turn], sizeof(paths[turn]), "%s%s", unit_top, name);
 	return paths[turn];
 }
 
@@ -160,7 +139,7 @@ static void compare_with_mountinfo(const struct getmnt *gm)
 
 static void test_live(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	make_mount("/a");
 	static const int64_t kernels[] = {GETMNT_KERNEL_AUTO, GETMNT_KERNEL_MOUNTINFO};
 	for (size_t i = 0; i < 2; ++i) {
@@ -178,7 +157,7 @@ static void test_live(void)
 		               && m->propagation == 0 && m->error == 0);
 		const struct getmnt_mount *up = getmnt_by_id(gm, m->parent_id);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(up);
-		CU_ASSERT_STRING_EQUAL(up->target, top);
+		CU_ASSERT_STRING_EQUAL(up->target, unit_top);
 		uint64_t from = getmnt_stat(gm, GETMNT_STAT_KERNEL);
 		CU_ASSERT_TRUE(from == GETMNT_KERNEL_MOUNTINFO
 		               || (i == 0 && from == GETMNT_KERNEL_LISTMOUNT));
@@ -187,12 +166,12 @@ static void test_live(void)
 		CU_ASSERT_TRUE(getmnt_complete(gm) == 1 && !getmnt_reason(gm, 0));
 		getmnt_free(gm);
 	}
-	end();
+	top_end();
 }
 
 static void test_stack(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	make_mount("/s");
 	make_mount("/s");
 	make_mount("/s/deep");
@@ -216,15 +195,15 @@ static void test_stack(void)
 	               && !getmnt_by_target(gm, below("/none"))
 	               && !getmnt_by_id(gm, UINT64_MAX) && !getmnt_get(gm, getmnt_count(gm)));
 	getmnt_free(gm);
-	end();
+	top_end();
 }
 
 static void test_names(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	make_mount("/w");
 	make_mount("/w/x");
-	int root = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int root = open(unit_top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	static const struct {
 		int64_t names;
 		uint32_t named;
@@ -257,17 +236,17 @@ static void test_names(void)
 		}
 	}
 	close(root);
-	end();
+	top_end();
 }
 
 /** A search that reached a limit is reported as incomplete. */
 static void test_limits(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	make_dir("/d");
 	make_dir("/d/e");
 	make_mount("/d/e/m");
-	int root = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int root = open(unit_top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	static const struct {
 		int option;
 		int64_t value;
@@ -300,7 +279,7 @@ static void test_limits(void)
 		getmnt_free(gm);
 	}
 	close(root);
-	end();
+	top_end();
 }
 
 static void test_recorded(void)
@@ -463,7 +442,7 @@ static int run_below(int fd)
 
 static void test_bad_roots(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	make_dir("/gone");
 	int fd = open(below("/gone"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	CU_ASSERT_EQUAL(run_below(fd), 0);
@@ -495,7 +474,7 @@ static void test_bad_roots(void)
 	waitpid(pid, NULL, 0);
 	close(ready[0]);
 	close(ready[1]);
-	end();
+	top_end();
 }
 
 /** Run in a chroot into a plain directory. */
@@ -521,7 +500,7 @@ static int run_in_chroot(void)
 
 static void test_chroot(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	make_dir("/plain");
 	make_dir("/plain/in");
 	make_mount("/plain/in/m");
@@ -533,13 +512,13 @@ static void test_chroot(void)
 	int status = -1;
 	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
 	CU_ASSERT_EQUAL(status, 0);
-	end();
+	top_end();
 }
 
 /** Descriptors, limits and signal mask of the process do not change. */
 static void test_guest(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	for (int i = 0; i < 40; ++i) {
 		char name[32];
 		snprintf(name, sizeof(name), "/d%d", i);
@@ -557,7 +536,7 @@ static void test_guest(void)
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
 	sigset_t mask_before, mask_after;
 	pthread_sigmask(SIG_SETMASK, NULL, &mask_before);
-	int root = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int root = open(unit_top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int before = unit_count("/proc/self/fd");
 
 	struct getmnt *gm = handle(root, GETMNT_OPT_NAMES, GETMNT_NAMES_PURE);
@@ -578,7 +557,7 @@ static void test_guest(void)
 		                sigismember(&mask_after, signal));
 	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &was), 0);
 	close(root);
-	end();
+	top_end();
 }
 
 /** One of several threads, with a handle of its own. */
@@ -603,7 +582,7 @@ static void *thread_main(void *arg)
 
 static void test_threads(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	pthread_t threads[4];
 	size_t counts[4] = {0};
 	for (int i = 0; i < 4; ++i)
@@ -615,13 +594,13 @@ static void test_threads(void)
 	for (int i = 0; i < 4; ++i)
 		CU_ASSERT_EQUAL(counts[i], getmnt_count(gm) * 6);
 	getmnt_free(gm);
-	end();
+	top_end();
 }
 
 /** A server that never answers is reported in time if probing was requested; no process is left. */
 static void test_probe(void)
 {
-	BEGIN();
+	TOP_OR_SKIP();
 	make_mount("/local");
 	make_dir("/dead");
 	int server = open("/dev/fuse", O_RDWR | O_CLOEXEC);
@@ -630,7 +609,7 @@ static void test_probe(void)
 	if (server < 0 || mount("dead", below("/dead"), "fuse", 0, data) != 0) {
 		if (server >= 0)
 			close(server);
-		end();
+		top_end();
 		UNIT_SKIP("no FUSE here");
 	}
 	static const struct {
@@ -642,7 +621,7 @@ static void test_probe(void)
 		{GETMNT_PROBE_LOCAL, GETMNT_STATE_UNTESTED, 0},
 		{GETMNT_PROBE_ALL, GETMNT_STATE_HUNG, ETIMEDOUT},
 	};
-	int root = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int root = open(unit_top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int before = unit_count("/proc/self/fd");
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); ++i) {
 		struct getmnt *gm = handle(root, GETMNT_OPT_PROBE, ways[i].probe);
@@ -663,7 +642,7 @@ static void test_probe(void)
 	close(root);
 	CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), before - 1);
 	close(server);
-	end();
+	top_end();
 }
 
 static const struct unit_test tests[] = {

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,20 +32,8 @@
 #define SETFLAGS _IOW('f', 2, long)
 enum { FLAG_COMPRESS = 0x4, FLAG_IMMUTABLE = 0x10, FLAG_APPEND = 0x20, FLAG_NODUMP = 0x40 };
 
-static char top[64];             /* a tmpfs */
 static char point[80];           /* the file system that is tried */
 static struct loop loop = {.fd = -1};
-
-__attribute__((format(printf, 1, 2)))
-static bool run(const char *format, ...)
-{
-	char command[512];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	return system(command) == 0;
-}
 
 /** A path below the file system; of four calls each has its own. */
 static const char *at(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -66,27 +53,18 @@ static const char *at(const char *format, ...)
 /** Begin with a tmpfs in a mount namespace of our own.  @return whether that can be. */
 static bool enter(void)
 {
-	static bool ready;
+	bool ready = top_begin("size=1g");
 	if (!ready)
-		ready = unshare(CLONE_NEWNS) == 0
-		        && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-	strcpy(top, "/tmp/getmnt-many-XXXXXX");
-	if (!ready || !mkdtemp(top))
-		return false;
-	snprintf(point, sizeof(point), "%s/fs", top);
-	if (mount("many", top, "tmpfs", 0, "size=1g") != 0) {
-		rmdir(top);
-		return false;
-	}
-	return mkdir(point, 0755) == 0;
+		top_end();
+	snprintf(point, sizeof(point), "%s/fs", unit_top);
+	return ready && mkdir(point, 0755) == 0;
 }
 
 static void leave(void)
 {
 	umount2(point, MNT_DETACH);
-	umount2(top, MNT_DETACH);
 	loop_close(&loop);
-	CU_ASSERT_EQUAL(rmdir(top), 0);
+	top_end();
 }
 
 /** Mount a new file system.  @mkfs  NULL: one without a device. */
@@ -96,14 +74,13 @@ static bool make_fs(const char *type, const char *mkfs, unsigned long flags, con
 	if (!mkfs) {
 		if (strcmp(type, "overlay") != 0)
 			return mount("none", point, type, flags, data) == 0;
-		snprintf(image, sizeof(image), "lowerdir=%s/l,upperdir=%s/u,workdir=%s/w", top, top,
-		         top);
-		return run("mkdir -p %s/l/low %s/u %s/w; touch %s/l/low/a %s/l/low/b", top, top,
-		           top, top, top)
+		snprintf(image, sizeof(image), "lowerdir=%s/l,upperdir=%s/u,workdir=%s/w", unit_top,
+		         unit_top, unit_top);
+		return top_run("mkdir -p l/low u w; touch l/low/a l/low/b")
 		       && mount("none", point, type, flags, image) == 0;
 	}
-	snprintf(image, sizeof(image), "%s/img", top);
-	return run("truncate -s 512M %s && %s %s >%s/log 2>&1", image, mkfs, image, top)
+	snprintf(image, sizeof(image), "%s/img", unit_top);
+	return top_run("truncate -s 512M img && %s img >log 2>&1", mkfs)
 	       && loop_open(&loop, image) && mount(loop.path, point, type, flags, data) == 0;
 }
 

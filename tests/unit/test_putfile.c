@@ -8,14 +8,13 @@
 #include "cmd/cmd.h"
 #include "cmd/putfile.h"
 #include "fault.h"
+#include "loop.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pty.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,25 +34,8 @@
 #define RISKS "getmnt: /f: new boot risk: FSTAB-1: one\n" \
               "getmnt: /f: new boot risk: FSTAB-2: two\n"
 
-static char top[] = "/tmp/getmnt-unit-XXXXXX";
 static bool is_root;
 static char out[32768], err[32768];   /* what was printed */
-
-static const char *at(const char *name)
-{
-	static char paths[4][256];
-	static unsigned next;
-	char *path = paths[next++ % 4];
-	snprintf(path, sizeof(paths[0]), "%s/%s", top, name);
-	return path;
-}
-
-static void put_text(const char *name, const char *text, size_t len)
-{
-	int fd = open(at(name), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-	CU_ASSERT_EQUAL(write(fd, text, len), (ssize_t)len);
-	close(fd);
-}
 
 static void get_path(const char *path, char *text, size_t size)
 {
@@ -69,14 +51,12 @@ static void get_path(const char *path, char *text, size_t size)
 
 static const char *get_text(const char *name)
 {
-	static char text[4096];
-	get_path(at(name), text, sizeof(text));
-	return text;
+	return read_text(in_top(name));
 }
 
 static void clean(void)
 {
-	DIR *dir = opendir(top);
+	DIR *dir = opendir(unit_top);
 	struct dirent *entry;
 	while (dir && (entry = readdir(dir)))
 		unlinkat(dirfd(dir), entry->d_name, 0);
@@ -88,7 +68,7 @@ static void clean(void)
 static unsigned count_names(const char *prefix)
 {
 	unsigned n = 0;
-	DIR *dir = opendir(top);
+	DIR *dir = opendir(unit_top);
 	struct dirent *entry;
 	while (dir && (entry = readdir(dir)))
 		n += strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
@@ -103,8 +83,8 @@ static void normalize(char *text)
 	static const char with[] = ".getmnt-TIME";
 	enum { STAMP = 27 };
 	char *found;
-	while ((found = strstr(text, top)))
-		memmove(found, found + strlen(top), strlen(found + strlen(top)) + 1);
+	while ((found = strstr(text, unit_top)))
+		memmove(found, found + strlen(unit_top), strlen(found + strlen(unit_top)) + 1);
 	while ((found = strstr(text, ".getmnt-2")) && strlen(found) >= STAMP) {
 		memmove(found + strlen(with), found + STAMP, strlen(found + STAMP) + 1);
 		memcpy(found, with, strlen(with));
@@ -139,7 +119,7 @@ static int try_put(const char *path, struct put_options o, const char *new, size
 	int saved[2] = {dup(1), dup(2)};
 	fflush(stdout);
 	for (int i = 0; i < 2; ++i) {
-		int fd = open(at(i ? "../getmnt-unit.err" : "../getmnt-unit.out"),
+		int fd = open(in_top(i ? "../getmnt-unit.err" : "../getmnt-unit.out"),
 		              O_RDWR | O_CREAT | O_TRUNC, 0600);
 		dup2(fd, i + 1);
 		close(fd);
@@ -154,8 +134,8 @@ static int try_put(const char *path, struct put_options o, const char *new, size
 		dup2(saved[i], i + 1);
 		close(saved[i]);
 	}
-	get_path(at("../getmnt-unit.out"), out, sizeof(out));
-	get_path(at("../getmnt-unit.err"), err, sizeof(err));
+	get_path(in_top("../getmnt-unit.out"), out, sizeof(out));
+	get_path(in_top("../getmnt-unit.err"), err, sizeof(err));
 	normalize(out);
 	normalize(err);
 	return status;
@@ -167,7 +147,7 @@ static int try_put(const char *path, struct put_options o, const char *new, size
 
 static int put_as(struct put_options o, const char *new, const struct put_verdict *verdict)
 {
-	return try_put(at("f"), o, new, strlen(new), verdict, NULL, NULL);
+	return try_put(in_top("f"), o, new, strlen(new), verdict, NULL, NULL);
 }
 
 static void expect(int status, int expected, const char *expected_out, const char *expected_err)
@@ -181,12 +161,9 @@ static void expect(int status, int expected, const char *expected_out, const cha
 
 static void test_enter(void)
 {
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
 	/* Beside others that run at the same time. */
-	is_root = geteuid() == 0 && unshare(CLONE_NEWNS) == 0
-	          && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
-	          && mount("tmp", "/tmp", "tmpfs", 0, NULL) == 0 && mkdir(top, 0755) == 0
-	          && mount("top", top, "tmpfs", 0, NULL) == 0;
+	is_root = geteuid() == 0 && private_mounts() && mount("tmp", "/tmp", "tmpfs", 0, NULL) == 0;
+	is_root = top_begin(NULL) && is_root;
 }
 
 struct opts {
@@ -266,7 +243,7 @@ static void test_forms(void)
 		 RISKS "getmnt: /f: on \n"
 		 "getmnt: /f: not written: new boot risks, see above; --force writes it anyway\n"},
 	};
-	put_text("f", OLD, strlen(OLD));
+	top_write("f", OLD);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
 		expect(put_as(rows[i].options, rows[i].new, rows[i].verdict), rows[i].status,
 		       rows[i].out, rows[i].err);
@@ -289,9 +266,9 @@ static void test_forms(void)
 	CU_ASSERT_EQUAL(count_names("f.getmnt-"), 5);
 
 	/* Files that cannot be read. */
-	expect(try_put(at("none"), AS(), "", 0, NULL, NULL, NULL), 2, "",
+	expect(try_put(in_top("none"), AS(), "", 0, NULL, NULL, NULL), 2, "",
 	       "getmnt: /none: cannot be read: looking at it: No such file or directory\n");
-	expect(try_put(top, AS(), "", 0, NULL, NULL, NULL), 2, "",
+	expect(try_put(unit_top, AS(), "", 0, NULL, NULL, NULL), 2, "",
 	       "getmnt: : it is a directory; give a file\n");
 	clean();
 }
@@ -306,31 +283,29 @@ static void test_odd_names(void)
 	};
 	static const char odd[] = "a\0b\tc\r\n\033[31mred\n\n";
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
-		char path[256], command[4096], back[256];
-		snprintf(path, sizeof(path), "%s/%s", top, names[i]);
-		put_text(names[i], OLD, strlen(OLD));
+		char path[256];
+		snprintf(path, sizeof(path), "%s/%s", unit_top, names[i]);
+		top_write(names[i], OLD);
 		/* The diff is one that patch takes, byte for byte. */
 		CU_ASSERT_EQUAL(try_put(path, AS(.diff = true), odd,
 		                        sizeof(odd) - 1, NULL, NULL, NULL), 1);
-		snprintf(command, sizeof(command),
-		         "patch -s --binary -o %s/patched %s/old %s/../getmnt-unit.out 2>&1 && "
-		         "cmp %s/patched %s/want", top, top, top, top, top);
-		put_text("old", OLD, strlen(OLD));
-		put_text("want", odd, sizeof(odd) - 1);
-		CU_ASSERT_EQUAL(system(command), 0);
+		top_write("old", OLD);
+		FILE *f = fopen(in_top("want"), "w");
+		fwrite(odd, 1, sizeof(odd) - 1, f);
+		fclose(f);
+		CU_ASSERT_TRUE(top_run("patch -s --binary -o patched old ../getmnt-unit.out 2>&1"
+		                       " && cmp patched want"));
 		/* The command that undoes it does. */
 		CU_ASSERT_EQUAL(try_put(path, AS(.write = true, .yes = true), odd,
 		                        sizeof(odd) - 1, NULL, NULL, NULL), 0);
-		get_path(at("../getmnt-unit.err"), err, sizeof(err));
+		get_path(in_top("../getmnt-unit.err"), err, sizeof(err));
 		const char *undo = strstr(err, "to undo: ");
 		CU_ASSERT_PTR_NOT_NULL_FATAL(undo);
-		FILE *f = fopen(at("undo.sh"), "w");
+		f = fopen(in_top("undo.sh"), "w");
 		fputs(undo + strlen("to undo: "), f);
 		fclose(f);
-		snprintf(command, sizeof(command), "bash %s/undo.sh", top);
-		CU_ASSERT_EQUAL(system(command), 0);
-		get_path(path, back, sizeof(back));
-		CU_ASSERT_STRING_EQUAL(back, OLD);
+		CU_ASSERT_TRUE(top_run("bash ./undo.sh"));
+		CU_ASSERT_STRING_EQUAL(read_text(path), OLD);
 		for (const char *c = err; *c; ++c)
 			CU_ASSERT_TRUE(*c == '\n' || (unsigned char)*c >= ' ');
 		clean();
@@ -387,7 +362,7 @@ static int answer(const char *text, const char *new, size_t len)
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		setenv("NO_COLOR", "1", 1);
 		struct put_options o = {.write = true};
-		int rc = do_put(at("f"), &o, NULL, false, new, len, NULL);
+		int rc = do_put(in_top("f"), &o, NULL, false, new, len, NULL);
 		fflush(stdout);
 		_exit(rc);
 	}
@@ -424,7 +399,7 @@ static void test_terminal(void)
 	};
 	void (*before)(int) = signal(SIGINT, SIG_IGN);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		put_text("f", OLD, strlen(OLD));
+		top_write("f", OLD);
 		int status = answer(rows[i].answer, odd, sizeof(odd) - 1);
 		CU_ASSERT_EQUAL(status, rows[i].status);
 		CU_ASSERT_TRUE((strcmp(get_text("f"), OLD) == 0) == (status != 0));
@@ -445,8 +420,8 @@ static void test_terminal(void)
 static void test_failures(void)
 {
 	struct put_options o = {.write = true, .yes = true};
-	put_text("f", OLD, strlen(OLD));
-	CU_ASSERT_EQUAL(link(at("f"), at("g")), 0);
+	top_write("f", OLD);
+	CU_ASSERT_EQUAL(link(in_top("f"), in_top("g")), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
 	REPORTED("getmnt: /f: not written: it has 2 names (hard links), and the others would "
 	         "keep the old lines; \"find DIR -samefile /f\" lists them; --force replaces "
@@ -455,22 +430,22 @@ static void test_failures(void)
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 0);
 	o.force = false;
 	clean();
-	put_text("f", OLD, strlen(OLD));
-	put_text(".f.getmnt-lock", "", 0);
-	CU_ASSERT_EQUAL(chmod(at(".f.getmnt-lock"), 0644), 0);
+	top_write("f", OLD);
+	top_write(".f.getmnt-lock", "");
+	CU_ASSERT_EQUAL(chmod(in_top(".f.getmnt-lock"), 0644), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
 	REPORTED("mode 0644, so other users could hold the lock forever; if no getmnt is "
 	         "running, remove the lock file, and try again\ngetmnt: /f: not changed; ");
 	clean();
 
 	/* A link to the kernel's table stays, and gives way to a file where that is forced. */
-	CU_ASSERT_EQUAL(symlink("/proc/self/mounts", at("f")), 0);
+	CU_ASSERT_EQUAL(symlink("/proc/self/mounts", in_top("f")), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
 	REPORTED("not written: the kernel generates this file");
 	struct os os;
 	struct put *put;
 	os_init(&os, getenv("GETMNT_DISABLE"));
-	CU_ASSERT_EQUAL(put_open(&os, &o, &(struct replace_name){.path = at("f")}, &put), 0);
+	CU_ASSERT_EQUAL(put_open(&os, &o, &(struct replace_name){.path = in_top("f")}, &put), 0);
 	const struct replace *file = &put->file;
 	CU_ASSERT_TRUE(file->of_kernel && !file->missing
 	               && strcmp(file->link, "/proc/self/mounts") == 0);
@@ -487,35 +462,32 @@ static void test_failures(void)
 		UNIT_SKIP("no root, or no private mount namespace");
 
 	/* A file that is bound. */
-	put_text("f", OLD, strlen(OLD));
-	put_text("g", OLD, strlen(OLD));
-	CU_ASSERT_EQUAL(mount(at("g"), at("f"), NULL, MS_BIND, NULL), 0);
+	top_write("f", OLD);
+	top_write("g", OLD);
+	CU_ASSERT_EQUAL(mount(in_top("g"), in_top("f"), NULL, MS_BIND, NULL), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
 	REPORTED("getmnt: /f: not written: it is a mount point (a file is bound there)");
 	REPORTED("getmnt: /f: not changed; the complete new file is /.f.getmnt-new\n");
 	CU_ASSERT_STRING_EQUAL(get_text(".f.getmnt-new"), NEW);
-	CU_ASSERT_EQUAL(umount2(at("f"), 0), 0);
-	CU_ASSERT_EQUAL(mount(NULL, top, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+	CU_ASSERT_EQUAL(umount2(in_top("f"), 0), 0);
+	CU_ASSERT_EQUAL(mount(NULL, unit_top, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
 	REPORTED("getmnt: /f: not written: its file system is read-only; mount it read-write "
 	         "(mount -o remount,rw), and try again\ngetmnt: /f: not changed; --diff prints "
 	         "the changes\n");
-	CU_ASSERT_EQUAL(mount(NULL, top, NULL, MS_REMOUNT, NULL), 0);
+	CU_ASSERT_EQUAL(mount(NULL, unit_top, NULL, MS_REMOUNT, NULL), 0);
 	clean();
 	static const char *const rows[][2] = {
 		{"+i", "not written: the file is immutable (chattr +i); to write it anyway: "},
 		{"+a", "not written: the file is append-only (chattr +a); to write it anyway: "},
 	};
 	for (int i = 0; i < 2; ++i) {
-		char command[128];
-		put_text("f", OLD, strlen(OLD));
-		snprintf(command, sizeof(command), "chattr %s %s 2>/dev/null", rows[i][0], at("f"));
-		if (system(command) != 0)
+		top_write("f", OLD);
+		if (!top_run("chattr %s f 2>/dev/null", rows[i][0]))
 			UNIT_SKIP("no such flags on a tmpfs");
 		CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
 		REPORTED(rows[i][1]);
-		snprintf(command, sizeof(command), "chattr -ia %s", at("f"));
-		CU_ASSERT_EQUAL(system(command), 0);
+		CU_ASSERT_TRUE(top_run("chattr -ia f"));
 	}
 	clean();
 }
@@ -558,8 +530,8 @@ static void test_faults(void)
 #ifdef _FORTIFY_SOURCE
 	UNIT_SKIP("a fortified program makes calls that are not wrapped");
 #endif
-	put_text("f", OLD, strlen(OLD));
-	CU_ASSERT_EQUAL(try_put(at("f"), o, NEW, strlen(NEW), NULL, NULL, &base), 0);
+	top_write("f", OLD);
+	CU_ASSERT_EQUAL(try_put(in_top("f"), o, NEW, strlen(NEW), NULL, NULL, &base), 0);
 	unsigned long every = unit_step() > 10 ? unit_step() / 10 : 1;
 	unsigned long tried = 0, of[17] = {0};
 	for (int kind = 0; kind < FAULT_NKINDS; ++kind) {
@@ -570,8 +542,8 @@ static void test_faults(void)
 					continue;
 				struct fault fault = {FAULT_ONCE, kind, n, *error};
 				clean();
-				put_text("f", OLD, strlen(OLD));
-				int status = try_put(at("f"), o, NEW, strlen(NEW), NULL, &fault,
+				top_write("f", OLD);
+				int status = try_put(in_top("f"), o, NEW, strlen(NEW), NULL, &fault,
 				                     &count);
 				unit_note("%s %llu %s: status %d, blocks %ld fds %ld\n%s",
 				          fault_kind_name(kind), (unsigned long long)n,
@@ -591,7 +563,7 @@ static void test_faults(void)
 /** If the diff cannot be printed, nothing is written. */
 static void test_full_stdout(void)
 {
-	put_text("f", OLD, strlen(OLD));
+	top_write("f", OLD);
 	fflush(stdout);
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -599,7 +571,7 @@ static void test_full_stdout(void)
 		int full = open("/dev/full", O_WRONLY), null = open("/dev/null", O_WRONLY);
 		dup2(full, 1);
 		dup2(null, 2);
-		_exit(do_put(at("f"), &o, NULL, false, NEW, strlen(NEW), NULL));
+		_exit(do_put(in_top("f"), &o, NULL, false, NEW, strlen(NEW), NULL));
 	}
 	int status = 0;
 	waitpid(pid, &status, 0);
@@ -620,11 +592,11 @@ static void test_reload(void)
 		const char *const want[] = {"systemctl daemon-reload", NULL, NULL,
 		                            "systemctl daemon-reload"};
 		int null = open("/dev/null", O_WRONLY),
-		    log = open(at("../getmnt-unit.err"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+		    log = open(in_top("../getmnt-unit.err"), O_RDWR | O_CREAT | O_TRUNC, 0600);
 		int bad = 0;
 		dup2(null, 1);
 		dup2(log, 2);
-		if (chroot(top) != 0 || chdir("/") != 0 || mkdir("/etc", 0755) != 0
+		if (chroot(unit_top) != 0 || chdir("/") != 0 || mkdir("/etc", 0755) != 0
 		    || mkdir("/mnt", 0755) != 0 || mkdir("/mnt/etc", 0755) != 0
 		    || mkdir("/run", 0755) != 0 || mkdir("/run/systemd", 0755) != 0
 		    || mkdir("/run/systemd/system", 0755) != 0)
@@ -654,20 +626,20 @@ static void test_reload(void)
 	int status = 0;
 	waitpid(pid, &status, 0);
 	CU_ASSERT_EQUAL(status, 0);
-	CU_ASSERT_EQUAL(umount2(top, MNT_DETACH), 0);
-	CU_ASSERT_EQUAL(mount("top", top, "tmpfs", 0, NULL), 0);
+	CU_ASSERT_EQUAL(umount2(unit_top, MNT_DETACH), 0);
+	CU_ASSERT_EQUAL(mount("top", unit_top, "tmpfs", 0, NULL), 0);
 }
 
 static void test_leave(void)
 {
-	unlink(at("../getmnt-unit.out"));
-	unlink(at("../getmnt-unit.err"));
+	unlink(in_top("../getmnt-unit.out"));
+	unlink(in_top("../getmnt-unit.err"));
 	if (is_root)
-		CU_ASSERT_EQUAL(umount2(top, MNT_DETACH), 0);
-	CU_ASSERT_EQUAL(rmdir(top), 0);
+		CU_ASSERT_EQUAL(umount2(unit_top, MNT_DETACH), 0);
+	CU_ASSERT_EQUAL(rmdir(unit_top), 0);
 	if (is_root) {
 		CU_ASSERT_EQUAL(umount2("/tmp", MNT_DETACH), 0);
-		rmdir(top);
+		rmdir(unit_top);
 	}
 }
 

@@ -16,7 +16,6 @@
 #include <linux/fs.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,54 +30,12 @@
 #define OLD "# old\nUUID=1 / ext4 rw 0 1\n"
 #define NEW "# new\nUUID=1 / ext4 rw,noatime 0 1\n/dev/sdb1 /srv xfs defaults 0 2\n"
 
-static char top[] = "/tmp/getmnt-unit-XXXXXX";
 static bool is_root;
 static struct os os;
 
-static const char *at(const char *name)
-{
-	static char paths[4][512];
-	static unsigned next;
-	char *path = paths[next++ % 4];
-	snprintf(path, sizeof(paths[0]), "%s%s%s", top, *name ? "/" : "", name);
-	return path;
-}
-
-/** Run a command in the directory of the tests. */
-__attribute__((format(printf, 1, 2)))
-static bool run(const char *format, ...)
-{
-	char command[2400];
-	int n = snprintf(command, sizeof(command), "cd %s && ", top);
-	va_list args;
-	va_start(args, format);
-	vsnprintf(command + n, sizeof(command) - (size_t)n, format, args);
-	va_end(args);
-	return system(command) == 0;
-}
-
-static void put_text(const char *name, const char *text)
-{
-	int fd = open(at(name), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-	CU_ASSERT_EQUAL(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
-}
-
-static const char *get_path(const char *path)
-{
-	static char texts[4][8192];
-	static unsigned next;
-	char *text = texts[next++ % 4];
-	int fd = open(path, O_RDONLY);
-	ssize_t n = read(fd, text, sizeof(texts[0]) - 1);
-	close(fd);
-	text[n < 0 ? 0 : n] = '\0';
-	return n < 0 ? "(missing)" : text;
-}
-
 static const char *get_text(const char *name)
 {
-	return get_path(at(name));
+	return read_text(in_top(name));
 }
 
 #define IS_TEXT(name, text) CU_ASSERT_STRING_EQUAL(get_text(name), text)
@@ -88,7 +45,7 @@ static const char *listing(const char *name)
 {
 	static char text[4096];
 	struct dirent **entries;
-	int n = scandir(at(name), &entries, NULL, alphasort);
+	int n = scandir(in_top(name), &entries, NULL, alphasort);
 	text[0] = '\0';
 	for (int i = 0; i < n; ++i) {
 		char *entry = entries[i]->d_name, *time = strstr(entry, ".getmnt-2");
@@ -108,7 +65,7 @@ static const char *listing(const char *name)
 
 static void clean(void)
 {
-	CU_ASSERT_TRUE(run("chattr -R -ia . 2>/dev/null; find . -mindepth 1 -delete"));
+	CU_ASSERT_TRUE(top_run("chattr -R -ia . 2>/dev/null; find . -mindepth 1 -delete"));
 }
 
 /** The outcome of a replacement. */
@@ -138,7 +95,7 @@ static struct result replace_as(const char *path, const char *new, struct replac
 
 static struct result replace_text(const char *name, const char *new)
 {
-	return replace_as(at(name), new, (struct replace_name){0}, false);
+	return replace_as(in_top(name), new, (struct replace_name){0}, false);
 }
 
 /** Only try to open.  @return the reason of the refusal; -1: it can be replaced. */
@@ -157,7 +114,7 @@ static void expect_changed(struct replace_name name, const char *command)
 {
 	struct replace file;
 	CU_ASSERT_EQUAL(replace_open(&os, &name, &file), 0);
-	CU_ASSERT_TRUE(run("%s", command));
+	CU_ASSERT_TRUE(top_run("%s", command));
 	CU_ASSERT_EQUAL(replace_commit(&file, NEW, strlen(NEW), true, false), -1);
 	CU_ASSERT_EQUAL(file.error.why, RP_CHANGED);
 	replace_close(&file);
@@ -184,7 +141,7 @@ static pid_t lock_in_child(uid_t uid, const char *name, int flags, int operation
 	pid_t pid = fork();
 	if (pid == 0) {
 		if (setresgid(uid, uid, uid) != 0 || setresuid(uid, uid, uid) != 0
-		    || flock(open(at(name), flags, 0600), operation) != 0)
+		    || flock(open(in_top(name), flags, 0600), operation) != 0)
 			_exit(1);
 		(void)!write(ready[1], "x", 1);
 		pause();
@@ -203,30 +160,26 @@ static void kill_child(pid_t pid)
 
 static void test_enter(void)
 {
-	is_root = geteuid() == 0;
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
-	is_root = is_root && unshare(CLONE_NEWNS) == 0
-	          && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
-	          && mount("top", top, "tmpfs", 0, "size=256m") == 0;
+	is_root = top_begin("size=256m") && geteuid() == 0;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 }
 
 static void test_plain(void)
 {
 	struct stat st, old, backup;
-	put_text("f", OLD);
-	CU_ASSERT_EQUAL(chmod(at("f"), 0640), 0);
-	CU_ASSERT_TRUE(!is_root || chown(at("f"), 1234, 4321) == 0);
-	CU_ASSERT_EQUAL(utimensat(AT_FDCWD, at("f"), (struct timespec[2]){{1000, 5}, {2000, 7}}, 0),
-	                0);
-	CU_ASSERT_EQUAL(stat(at("f"), &old), 0);
+	top_write("f", OLD);
+	CU_ASSERT_EQUAL(chmod(in_top("f"), 0640), 0);
+	CU_ASSERT_TRUE(!is_root || chown(in_top("f"), 1234, 4321) == 0);
+	static const struct timespec times[2] = {{1000, 5}, {2000, 7}};
+	CU_ASSERT_EQUAL(utimensat(AT_FDCWD, in_top("f"), times, 0), 0);
+	CU_ASSERT_EQUAL(stat(in_top("f"), &old), 0);
 	struct result r = replace_text("f", NEW);
 	CU_ASSERT_EQUAL(r.rc, 0);
 	CU_ASSERT_TRUE(r.replaced);
 	IS_TEXT("f", NEW);
-	CU_ASSERT_STRING_EQUAL(get_path(r.backup), OLD);
+	CU_ASSERT_STRING_EQUAL(read_text(r.backup), OLD);
 	LISTS("", "f f.getmnt-TIME");
-	CU_ASSERT_EQUAL(stat(at("f"), &st), 0);
+	CU_ASSERT_EQUAL(stat(in_top("f"), &st), 0);
 	CU_ASSERT_EQUAL(stat(r.backup, &backup), 0);
 	CU_ASSERT_TRUE(st.st_mode == old.st_mode && st.st_uid == old.st_uid
 	               && st.st_gid == old.st_gid);
@@ -242,7 +195,7 @@ static void test_plain(void)
 	char *much = calloc(1, (4 << 20) + 1);
 	memset(much, 'x', 4 << 20);
 	CU_ASSERT_EQUAL(replace_text("f", much).rc, 0);
-	CU_ASSERT_TRUE(stat(at("f"), &st) == 0 && st.st_size == 4 << 20);
+	CU_ASSERT_TRUE(stat(in_top("f"), &st) == 0 && st.st_size == 4 << 20);
 	free(much);
 	clean();
 }
@@ -255,18 +208,18 @@ static void test_missing(void)
 	struct result r = replace_text("f", NEW);
 	CU_ASSERT_TRUE(r.rc != 0 && r.error.why == RP_ERROR && r.error.error == ENOENT);
 	LISTS("", "");
-	r = replace_as(at("f"), NEW, create, false);
+	r = replace_as(in_top("f"), NEW, create, false);
 	CU_ASSERT_EQUAL(r.rc, 0);
 	CU_ASSERT_STRING_EQUAL(r.backup, "");
 	IS_TEXT("f", NEW);
 	LISTS("", "f");
-	CU_ASSERT_TRUE(stat(at("f"), &st) == 0 && (st.st_mode & 07777) == 0644);
+	CU_ASSERT_TRUE(stat(in_top("f"), &st) == 0 && (st.st_mode & 07777) == 0644);
 	umask(mask);
 	/* A missing directory is not made. */
-	CU_ASSERT_EQUAL(replace_as(at("no/f"), NEW, create, false).error.error, ENOENT);
+	CU_ASSERT_EQUAL(replace_as(in_top("no/f"), NEW, create, false).error.error, ENOENT);
 	CU_ASSERT_EQUAL(replace_as("", NEW, create, false).error.error, ENOENT);
 	/* The file appeared between open and commit. */
-	expect_changed((struct replace_name){.path = at("g"), .may_create = true}, "echo x >g");
+	expect_changed((struct replace_name){.path = in_top("g"), .may_create = true}, "echo x >g");
 	LISTS("", "f g");
 	IS_TEXT("g", "x\n");
 	clean();
@@ -282,7 +235,7 @@ static bool in_dead(void *arg, const char *path)
 	(void)arg;
 	size_t n = strlen(paths_checked), len = strlen(dead);
 	snprintf(paths_checked + n, sizeof(paths_checked) - n, " %s",
-	         strncmp(path, top, strlen(top)) == 0 ? path + strlen(top) : "");
+	         strncmp(path, unit_top, strlen(unit_top)) == 0 ? path + strlen(unit_top) : "");
 	return strncmp(path, dead, len) == 0 && (path[len] == '/' || !path[len]);
 }
 
@@ -299,11 +252,11 @@ static const char *opened(char *row)
 	struct replace file;
 	bool checked = false, here = false;
 	/* A name may have a "=" at its beginning. */
-	snprintf(path, sizeof(path), "%s", value ? value : at(word));
+	snprintf(path, sizeof(path), "%s", value ? value : in_top(word));
 	while ((word = unit_case_word(&row, &value)) != NULL) {
 		if (value)
 			snprintf(*word == 'r' ? root : dead, sizeof(root), "%s",
-			         *value == '/' ? value : at(value));
+			         *value == '/' ? value : in_top(value));
 		name.root = strcmp(word, "root") == 0 ? root : name.root;
 		name.blocks = strcmp(word, "block") == 0 ? in_dead : name.blocks;
 		name.named |= strcmp(word, "named") == 0;
@@ -312,20 +265,20 @@ static const char *opened(char *row)
 		here |= strcmp(word, "here") == 0;
 	}
 	int old = open(".", O_PATH | O_DIRECTORY);
-	CU_ASSERT_TRUE(!here || chdir(top) == 0);
+	CU_ASSERT_TRUE(!here || chdir(unit_top) == 0);
 	*paths_checked = '\0';
 	int rc = replace_open(&os, &name, &file);
 	CU_ASSERT_TRUE(rc == 0 || !file.text);
 	if (rc == 0) {
-		snprintf(text, sizeof(text), "%s%s%s", file.path + strlen(top), checked ? ":" : "",
-		         checked ? paths_checked : "");
+		snprintf(text, sizeof(text), "%s%s%s", file.path + strlen(unit_top),
+		         checked ? ":" : "", checked ? paths_checked : "");
 	} else if (file.error.why == RP_ERROR) {
 		snprintf(text, sizeof(text), "%s", strerror(file.error.error));
 	} else {
-		const char *step = file.error.step, *place = strstr(step, top);
+		const char *step = file.error.step, *place = strstr(step, unit_top);
 		size_t n = place ? (size_t)(place - step) : strlen(step);
 		snprintf(text, sizeof(text), "%s %.*s%s%s", names[file.error.why], (int)n, step,
-		         place ? "TOP" : "", place ? place + strlen(top) : "");
+		         place ? "TOP" : "", place ? place + strlen(unit_top) : "");
 	}
 	replace_close(&file);
 	CU_ASSERT_EQUAL(fchdir(old), 0);
@@ -339,7 +292,7 @@ static void test_names(void)
 	for (struct unit_case c; unit_case_next(&next, &c);) {
 		if (strncmp(c.name, "root: ", 6) == 0 && !is_root)
 			continue;
-		CU_ASSERT_TRUE(run("%s", c.parts[0].text));
+		CU_ASSERT_TRUE(top_run("%s", c.parts[0].text));
 		char *rows = c.parts[1].text;
 		for (char *row; (row = strsep(&rows, "\n")) != NULL && *row;) {
 			char *outcome = strstr(row, " -> ");
@@ -354,11 +307,12 @@ static void test_names(void)
 
 	/* A link stays; its target is replaced, in the target's directory. */
 	char text[16];
-	CU_ASSERT_TRUE(run("mkdir etc && echo x >etc/f && ln -s etc/f link && ln -s link chain"));
+	CU_ASSERT_TRUE(top_run("mkdir etc && echo x >etc/f && ln -s etc/f link"
+	                       " && ln -s link chain"));
 	CU_ASSERT_EQUAL(replace_text("chain", NEW).rc, 0);
 	IS_TEXT("etc/f", NEW);
 	LISTS("etc", "f f.getmnt-TIME");
-	CU_ASSERT_EQUAL(readlink(at("chain"), text, sizeof(text)), 4);
+	CU_ASSERT_EQUAL(readlink(in_top("chain"), text, sizeof(text)), 4);
 	clean();
 	CU_ASSERT_EQUAL(replace_as("/proc/self/mounts", NEW, (struct replace_name){0},
 	                           false).error.why, RP_KERNEL);
@@ -367,7 +321,7 @@ static void test_names(void)
 static int open_links(void)
 {
 	struct replace_error error;
-	return refusal((struct replace_name){.path = at("home/own/f")}, &error) == -1 ? 0 : 1;
+	return refusal((struct replace_name){.path = in_top("home/own/f")}, &error) == -1 ? 0 : 1;
 }
 
 static int open_proc_in_user_namespace(void)
@@ -384,7 +338,7 @@ static void test_own_links(void)
 {
 	if (!is_root)
 		UNIT_SKIP("no root, or no private mount namespace");
-	CU_ASSERT_TRUE(run("chmod 755 . && mkdir -p home etc && echo x >etc/f && cd home"
+	CU_ASSERT_TRUE(top_run("chmod 755 . && mkdir -p home etc && echo x >etc/f && cd home"
 	                   " && ln -s ../etc root && ln -s root own && chown -h 65534 . own"));
 	CU_ASSERT_EQUAL(in_child(65534, open_links), 0);
 	CU_ASSERT_NOT_EQUAL(in_child(0, open_proc_in_user_namespace), 1);
@@ -397,11 +351,11 @@ static void test_at_link(void)
 	struct replace_name at_link = {.at_link = true};
 	struct stat st;
 	char text[64] = "";
-	put_text("f", OLD);
-	CU_ASSERT_EQUAL(symlink("f", at("l")), 0);
-	struct result r = replace_as(at("l"), NEW, at_link, false);
+	top_write("f", OLD);
+	CU_ASSERT_EQUAL(symlink("f", in_top("l")), 0);
+	struct result r = replace_as(in_top("l"), NEW, at_link, false);
 	CU_ASSERT_EQUAL(r.rc, 0);
-	CU_ASSERT_TRUE(lstat(at("l"), &st) == 0 && S_ISREG(st.st_mode)
+	CU_ASSERT_TRUE(lstat(in_top("l"), &st) == 0 && S_ISREG(st.st_mode)
 	               && (st.st_mode & 0777) == 0644);
 	IS_TEXT("l", NEW);
 	IS_TEXT("f", OLD);
@@ -410,31 +364,31 @@ static void test_at_link(void)
 	/* A link to a file of the kernel, and a dangling one. */
 	static const char *const targets[] = {"/proc/self/mounts", "nowhere"};
 	for (int i = 0; i < 2; ++i) {
-		CU_ASSERT_EQUAL(symlink(targets[i], at("l")), 0);
-		r = replace_as(at("l"), NEW, (struct replace_name){.may_create = true}, false);
+		CU_ASSERT_EQUAL(symlink(targets[i], in_top("l")), 0);
+		r = replace_as(in_top("l"), NEW, (struct replace_name){.may_create = true}, false);
 		CU_ASSERT_EQUAL(r.rc, -1);
 		CU_ASSERT_EQUAL(r.error.why, i == 0 ? RP_KERNEL : RP_DANGLING);
 		LISTS("", "l");
-		r = replace_as(at("l"), NEW, at_link, false);
+		r = replace_as(in_top("l"), NEW, at_link, false);
 		CU_ASSERT_EQUAL(r.rc, 0);
 		IS_TEXT("l", NEW);
 		clean();
 	}
 	/* The link changed between open and commit. */
-	CU_ASSERT_EQUAL(symlink("f", at("l")), 0);
-	expect_changed((struct replace_name){.path = at("l"), .at_link = true}, "ln -sfn g l");
+	CU_ASSERT_EQUAL(symlink("f", in_top("l")), 0);
+	expect_changed((struct replace_name){.path = in_top("l"), .at_link = true}, "ln -sfn g l");
 	LISTS("", "l");
 	clean();
 }
 
 static void test_links(void)
 {
-	put_text("f", OLD);
-	CU_ASSERT_EQUAL(link(at("f"), at("g")), 0);
+	top_write("f", OLD);
+	CU_ASSERT_EQUAL(link(in_top("f"), in_top("g")), 0);
 	struct result r = replace_text("f", NEW);
 	CU_ASSERT_TRUE(r.rc != 0 && r.error.why == RP_LINKS && strstr(r.error.step, "2 names"));
 	LISTS("", "f g");
-	r = replace_as(at("f"), NEW, (struct replace_name){0}, true);
+	r = replace_as(in_top("f"), NEW, (struct replace_name){0}, true);
 	CU_ASSERT_EQUAL(r.rc, 0);
 	IS_TEXT("f", NEW);
 	IS_TEXT("g", OLD);
@@ -452,7 +406,7 @@ static void test_backups(void)
 	                               "f.getmnt-20260101T000000000Z.save "
 	                               "g.getmnt-20260101T000000000Z f.getmnt-20260101T250000000Z "
 	                               "f.getmnt-20200104T000000000Z";
-	CU_ASSERT_TRUE(run("echo 0 >f && touch %s && mkdir f.getmnt-20200101T000000000Z"
+	CU_ASSERT_TRUE(top_run("echo 0 >f && touch %s && mkdir f.getmnt-20200101T000000000Z"
 	                   " && ln f.getmnt-20200104T000000000Z mine"
 	                   " && touch f.getmnt-20200102T000000000Z f.getmnt-20200103T000000000Z",
 	                   not_ours));
@@ -461,28 +415,28 @@ static void test_backups(void)
 		struct result r = replace_text("f", expected);
 		CU_ASSERT_EQUAL(r.rc, 0);
 		snprintf(name, sizeof(name), "%d\n", i - 1);
-		CU_ASSERT_STRING_EQUAL(get_path(r.backup), name);
+		CU_ASSERT_STRING_EQUAL(read_text(r.backup), name);
 	}
-	CU_ASSERT_TRUE(run("ls -d %s f.getmnt-20200101T000000000Z >/dev/null"
+	CU_ASSERT_TRUE(top_run("ls -d %s f.getmnt-20200101T000000000Z >/dev/null"
 	                   " && test ! -e f.getmnt-20200102T000000000Z -a"
 	                   " ! -e f.getmnt-20200103T000000000Z", not_ours));
 	/* The last five, in order. */
-	CU_ASSERT_TRUE(run("rm -r %s f.getmnt-20200101* mine && "
+	CU_ASSERT_TRUE(top_run("rm -r %s f.getmnt-20200101* mine && "
 	                   "test \"$(cat f.getmnt-*)\" = \"$(printf '7\\n8\\n9\\n10\\n11')\"",
 	                   not_ours));
 	clean();
 
 	/* After the clock was set back the new backup sorts first; it is kept. */
-	CU_ASSERT_TRUE(run("echo 0 >f; for i in 1 2 3 4 5 6; do"
+	CU_ASSERT_TRUE(top_run("echo 0 >f; for i in 1 2 3 4 5 6; do"
 	                   " touch f.getmnt-2099010${i}T000000000Z; done"));
 	struct result r = replace_text("f", NEW);
-	CU_ASSERT_STRING_EQUAL(get_path(r.backup), "0\n");
+	CU_ASSERT_STRING_EQUAL(read_text(r.backup), "0\n");
 	clean();
 
 	/* Without a backup. */
-	put_text("f", OLD);
+	top_write("f", OLD);
 	struct replace file;
-	CU_ASSERT_EQUAL(replace_open(&os, &(struct replace_name){.path = at("f")}, &file), 0);
+	CU_ASSERT_EQUAL(replace_open(&os, &(struct replace_name){.path = in_top("f")}, &file), 0);
 	CU_ASSERT_EQUAL(replace_commit(&file, NEW, strlen(NEW), false, false), 0);
 	CU_ASSERT_PTR_NULL(file.backup);
 	replace_close(&file);
@@ -508,19 +462,19 @@ static bool has_attribute(const char *path, const char *name, const void *value,
 static void test_attributes(void)
 {
 	struct stat st;
-	put_text("f", OLD);
-	if (!is_root || setxattr(at("f"), "user.note", "by hand", 7, 0) != 0
-	    || setxattr(at("f"), "system.posix_acl_access", acl, sizeof(acl), 0) != 0) {
+	top_write("f", OLD);
+	if (!is_root || setxattr(in_top("f"), "user.note", "by hand", 7, 0) != 0
+	    || setxattr(in_top("f"), "system.posix_acl_access", acl, sizeof(acl), 0) != 0) {
 		clean();
 		UNIT_SKIP("no attributes or ACLs on a tmpfs, or no root");
 	}
-	CU_ASSERT_EQUAL(setxattr(at("f"), "trusted.t", "\0x", 2, 0), 0);
-	CU_ASSERT_EQUAL(setxattr(at("f"), "user.empty", "", 0, 0), 0);
-	bool label = setxattr(at("f"), "security.selinux", "system_u:object_r:etc_t:s0", 27,
+	CU_ASSERT_EQUAL(setxattr(in_top("f"), "trusted.t", "\0x", 2, 0), 0);
+	CU_ASSERT_EQUAL(setxattr(in_top("f"), "user.empty", "", 0, 0), 0);
+	bool label = setxattr(in_top("f"), "security.selinux", "system_u:object_r:etc_t:s0", 27,
 	                      0) == 0;
 	struct result r = replace_text("f", NEW);
 	CU_ASSERT_EQUAL(r.rc, 0);
-	const char *both[] = {at("f"), r.backup};
+	const char *both[] = {in_top("f"), r.backup};
 	for (int i = 0; i < 2; ++i) {
 		CU_ASSERT_TRUE(has_attribute(both[i], "user.note", "by hand", 7));
 		CU_ASSERT_TRUE(has_attribute(both[i], "user.empty", "", 0));
@@ -531,14 +485,14 @@ static void test_attributes(void)
 		CU_ASSERT_TRUE(stat(both[i], &st) == 0 && (st.st_mode & 0777) == 0660);
 	}
 	/* The default ACL of the directory does not apply. */
-	put_text("g", OLD);
-	CU_ASSERT_EQUAL(setxattr(top, "system.posix_acl_default", acl, sizeof(acl), 0), 0);
+	top_write("g", OLD);
+	CU_ASSERT_EQUAL(setxattr(unit_top, "system.posix_acl_default", acl, sizeof(acl), 0), 0);
 	r = replace_text("g", NEW);
 	CU_ASSERT_EQUAL(r.rc, 0);
-	CU_ASSERT_TRUE(has_attribute(at("g"), "system.posix_acl_access", NULL, 0));
+	CU_ASSERT_TRUE(has_attribute(in_top("g"), "system.posix_acl_access", NULL, 0));
 	CU_ASSERT_TRUE(has_attribute(r.backup, "system.posix_acl_access", NULL, 0));
-	CU_ASSERT_TRUE(stat(at("g"), &st) == 0 && (st.st_mode & 0777) == 0644);
-	CU_ASSERT_EQUAL(removexattr(top, "system.posix_acl_default"), 0);
+	CU_ASSERT_TRUE(stat(in_top("g"), &st) == 0 && (st.st_mode & 0777) == 0644);
+	CU_ASSERT_EQUAL(removexattr(unit_top, "system.posix_acl_default"), 0);
 	clean();
 }
 
@@ -560,19 +514,19 @@ static void test_users(void)
 {
 	if (!is_root)
 		UNIT_SKIP("no root");
-	CU_ASSERT_EQUAL(chmod(top, 0755), 0);
-	put_text("f", OLD);
+	CU_ASSERT_EQUAL(chmod(unit_top, 0755), 0);
+	top_write("f", OLD);
 	CU_ASSERT_EQUAL(in_child(1000, user_denied), 0);
 	/* A user who may write to the directory cannot keep the owner of a file of root. */
-	CU_ASSERT_TRUE(mkdir(at("dir"), 0777) == 0 && chmod(at("dir"), 0777) == 0);
-	put_text("dir/f", OLD);
+	CU_ASSERT_TRUE(mkdir(in_top("dir"), 0777) == 0 && chmod(in_top("dir"), 0777) == 0);
+	top_write("dir/f", OLD);
 	CU_ASSERT_EQUAL(in_child(1000, user_owner), 0);
 	IS_TEXT("dir/f", OLD);
 	LISTS("dir", "f");
 
 	/* A lock that a user takes on a readable file does not keep root out. */
 	pid_t pid = lock_in_child(1000, "f", O_RDONLY, LOCK_SH);
-	int fd = open(at("f"), O_RDONLY);
+	int fd = open(in_top("f"), O_RDONLY);
 	CU_ASSERT_TRUE(flock(fd, LOCK_EX | LOCK_NB) != 0);
 	close(fd);
 	CU_ASSERT_EQUAL(replace_text("f", NEW).rc, 0);
@@ -585,9 +539,9 @@ static void test_users(void)
 
 static void test_lock(void)
 {
-	put_text("f", OLD);
+	top_write("f", OLD);
 	/* Files left by a killed process. */
-	CU_ASSERT_TRUE(run("umask 077 && touch .f.getmnt-lock && echo half >.f.getmnt-new"));
+	CU_ASSERT_TRUE(top_run("umask 077 && touch .f.getmnt-lock && echo half >.f.getmnt-new"));
 	CU_ASSERT_EQUAL(replace_text("f", NEW).rc, 0);
 	LISTS("", "f f.getmnt-TIME");
 	clean();
@@ -609,8 +563,8 @@ static void test_lock(void)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		if (rows[i].as_root && !is_root)
 			continue;
-		put_text("f", OLD);
-		CU_ASSERT_TRUE(run("%s", rows[i].make));
+		top_write("f", OLD);
+		CU_ASSERT_TRUE(top_run("%s", rows[i].make));
 		struct result r = replace_text("f", NEW);
 		CU_ASSERT_TRUE(r.rc != 0 && r.error.why == rows[i].why);
 		CU_ASSERT_PTR_NOT_NULL(strstr(r.error.step, rows[i].step));
@@ -619,7 +573,7 @@ static void test_lock(void)
 		clean();
 	}
 	/* Another process holds the lock. */
-	put_text("f", OLD);
+	top_write("f", OLD);
 	pid_t pid = lock_in_child(geteuid(), ".f.getmnt-lock", O_RDWR | O_CREAT, LOCK_EX);
 	struct result r = replace_text("f", NEW);
 	CU_ASSERT_TRUE(r.rc != 0 && r.error.why == RP_LOCKED);
@@ -633,7 +587,7 @@ static void test_lock(void)
 /** Change owner and mode of the lock, as a file system with fixed modes does. */
 static void give_lock_away(void)
 {
-	run("test ! -e .f.getmnt-lock || { chmod 755 .f.getmnt-lock"
+	top_run("test ! -e .f.getmnt-lock || { chmod 755 .f.getmnt-lock"
 	    " && chown 65534 .f.getmnt-lock; }");
 }
 
@@ -643,13 +597,13 @@ static void test_fixed_modes(void)
 	if (!is_root)
 		UNIT_SKIP("no root");
 	FAULT_OR_SKIP();
-	put_text("f", OLD);
+	top_write("f", OLD);
 	fault_begin(NULL, 100000);
 	CU_ASSERT_EQUAL(replace_text("f", NEW).rc, 0);
 	fault_end(&base);
 	CU_ASSERT_TRUE(base.kernel > 20);
 	for (uint64_t n = 1; n <= base.kernel; ++n) {
-		put_text("f", OLD);
+		top_write("f", OLD);
 		fault_begin(&(struct fault){FAULT_HOOK, .n = n, .hook = give_lock_away}, 100000);
 		CU_ASSERT_EQUAL(replace_text("f", NEW).rc, 0);
 		fault_end(&count);
@@ -668,7 +622,8 @@ static int append_lines(int writer)
 		for (int tries = 0;; ++tries) {
 			struct replace file;
 			char text[8192];
-			int rc = replace_open(&os, &(struct replace_name){.path = at("f")}, &file);
+			struct replace_name name = {.path = in_top("f")};
+			int rc = replace_open(&os, &name, &file);
 			snprintf(text, sizeof(text), "%sline %d of %d\n", rc ? "" : file.text,
 			         round, writer);
 			if (rc == 0)
@@ -687,7 +642,7 @@ static int append_lines(int writer)
 static void test_writers(void)
 {
 	pid_t pids[WRITERS];
-	put_text("f", "");
+	top_write("f", "");
 	fflush(stdout);
 	for (int i = 0; i < WRITERS; ++i) {
 		pids[i] = fork();
@@ -722,7 +677,7 @@ static struct result try_fault(const struct fault *fault, struct fault_count *co
 	struct replace_name name = {.may_create = shape == SHAPE_MISSING,
 	                            .at_link = shape == SHAPE_LINK};
 	fault_begin(fault, 100000);
-	struct result r = replace_as(at("f"), NEW, name, false);
+	struct result r = replace_as(in_top("f"), NEW, name, false);
 	fault_end(count);
 	return r;
 }
@@ -731,9 +686,9 @@ static struct result try_fault(const struct fault *fault, struct fault_count *co
 static void clean_files(void)
 {
 	struct dirent **entries;
-	int n = scandir(top, &entries, NULL, NULL);
+	int n = scandir(unit_top, &entries, NULL, NULL);
 	for (int i = 0; i < n; ++i) {
-		unlink(at(entries[i]->d_name));
+		unlink(in_top(entries[i]->d_name));
 		free(entries[i]);
 	}
 	free(entries);
@@ -743,15 +698,15 @@ static void reset(void)
 {
 	clean_files();
 	if (shape == SHAPE_LINK)
-		CU_ASSERT_EQUAL(symlink("nowhere", at("f")), 0);
+		CU_ASSERT_EQUAL(symlink("nowhere", in_top("f")), 0);
 	if (shape != SHAPE_FILE)
 		return;
-	put_text("f", OLD);
+	top_write("f", OLD);
 	if (is_root) {
-		CU_ASSERT_EQUAL(chown(at("f"), 7, 8), 0);
-		(void)!setxattr(at("f"), "user.note", "by hand", 7, 0);
+		CU_ASSERT_EQUAL(chown(in_top("f"), 7, 8), 0);
+		(void)!setxattr(in_top("f"), "user.note", "by hand", 7, 0);
 	}
-	if (chmod(at("f"), 0640) != 0)
+	if (chmod(in_top("f"), 0640) != 0)
 		CU_FAIL("chmod");
 }
 
@@ -766,7 +721,7 @@ static bool judge_fault(const struct fault *fault, const struct result *r,
 	ok &= new == r->replaced;
 	ok &= (r->rc == 0) == (new && r->error.why != RP_UNSURE && !overtaken);
 	struct stat st = {0};
-	bool found = stat(at("f"), &st) == 0;
+	bool found = stat(in_top("f"), &st) == 0;
 	if (shape == SHAPE_FILE)
 		ok &= found && (st.st_mode & 07777) == 0640
 		      && (!is_root || (st.st_uid == 7 && st.st_gid == 8));
@@ -774,9 +729,9 @@ static bool judge_fault(const struct fault *fault, const struct result *r,
 		ok &= !new || (found && (st.st_mode & 07777) == 0644);
 	/* A backup that is reported exists and is whole. */
 	ok &= (new && shape != SHAPE_MISSING) == (*r->backup != '\0');
-	ok &= !*r->backup || strcmp(get_path(r->backup), old) == 0;
+	ok &= !*r->backup || strcmp(read_text(r->backup), old) == 0;
 	if (*r->left)
-		ok &= new == overtaken && strcmp(get_path(r->left), overtaken ? old : NEW) == 0;
+		ok &= new == overtaken && strcmp(read_text(r->left), overtaken ? old : NEW) == 0;
 	ok &= count->blocks == 0 && count->fds == 0 && count->bad_closes == 0;
 	char expected[256];
 	const char *list = listing("");
@@ -869,7 +824,7 @@ static bool backups_whole(void)
 {
 	struct dirent **entries;
 	bool whole = true;
-	int n = scandir(top, &entries, NULL, NULL);
+	int n = scandir(unit_top, &entries, NULL, NULL);
 	for (int i = 0; i < n; ++i) {
 		const char *name = entries[i]->d_name;
 		whole &= strncmp(name, "f.getmnt-", 9) != 0 || strcmp(get_text(name), OLD) == 0;
@@ -942,7 +897,7 @@ static int replace_limited(void)
 /** A limit on the size of files is an error, not a signal. */
 static void test_size_limit(void)
 {
-	put_text("f", OLD);
+	top_write("f", OLD);
 	CU_ASSERT_EQUAL(in_child(geteuid(), replace_limited), 0);
 	IS_TEXT("f", OLD);
 	LISTS("", "f");
@@ -960,14 +915,14 @@ static void edit(void)
 	int fd;
 	switch (edit_way) {
 	case 0:   /* written next to it, renamed over it */
-		fd = open(at("edit"), O_WRONLY | O_CREAT | O_TRUNC, 0640);
+		fd = open(in_top("edit"), O_WRONLY | O_CREAT | O_TRUNC, 0640);
 		(void)!write(fd, EDITED, strlen(EDITED));
 		close(fd);
-		rename(at("edit"), at("f"));
+		rename(in_top("edit"), in_top("f"));
 		break;
 	case 1:   /* in place, one byte, same size and times: a coarse clock */
 	case 2:   /* in place, longer */
-		fd = open(at("f"), O_WRONLY);
+		fd = open(in_top("f"), O_WRONLY);
 		text[2] = 'O';
 		(void)!write(fd, text, strlen(text));
 		if (edit_way == 2)
@@ -975,10 +930,10 @@ static void edit(void)
 		close(fd);
 		break;
 	case 3:   /* removed */
-		unlink(at("f"));
+		unlink(in_top("f"));
 		break;
 	default:  /* its mode changed */
-		chmod(at("f"), 0600);
+		chmod(in_top("f"), 0600);
 	}
 }
 
@@ -989,7 +944,7 @@ static const char *state(void)
 	static unsigned next;
 	struct stat st = {0};
 	char *text = states[next++ % 2];
-	stat(at("f"), &st);
+	stat(in_top("f"), &st);
 	snprintf(text, sizeof(states[0]), "%o %s", (unsigned)st.st_mode, get_text("f"));
 	return text;
 }
@@ -1017,7 +972,7 @@ static void test_edited(void)
 				++refused;
 			/* An edit before the read is in the backup; one after the rename is in the
 			   file. */
-			const char *backup = *r.backup ? get_path(r.backup) : "";
+			const char *backup = *r.backup ? read_text(r.backup) : "";
 			bool kept = edited || strcmp(backup, EDITED) == 0
 			            || strncmp(backup, "# Old", 5) == 0;
 			if (r.rc != 0 && !kept)
@@ -1060,8 +1015,8 @@ static void test_overtaken(void)
 		++found;
 		CU_ASSERT_TRUE(r.replaced && r.error.error == EIO);
 		IS_TEXT("f", NEW);
-		CU_ASSERT_STRING_EQUAL(get_path(r.left), EDITED);
-		CU_ASSERT_STRING_EQUAL(get_path(r.backup), OLD);
+		CU_ASSERT_STRING_EQUAL(read_text(r.left), EDITED);
+		CU_ASSERT_STRING_EQUAL(read_text(r.backup), OLD);
 		LISTS("", ".f.getmnt-new f f.getmnt-TIME");
 	}
 	/* Before the last look is closed, and before the exchange. */
@@ -1085,40 +1040,40 @@ static void test_places(void)
 {
 	if (!is_root)
 		UNIT_SKIP("no root, or no private mount namespace");
-	CU_ASSERT_EQUAL(mkdir(at("d"), 0755), 0);
-	put_text("d/f", OLD);
-	put_text("source", "bound\n");
+	CU_ASSERT_EQUAL(mkdir(in_top("d"), 0755), 0);
+	top_write("d/f", OLD);
+	top_write("source", "bound\n");
 
 	/* A bind mount on the file. */
-	CU_ASSERT_EQUAL(mount(at("source"), at("d/f"), NULL, MS_BIND, NULL), 0);
+	CU_ASSERT_EQUAL(mount(in_top("source"), in_top("d/f"), NULL, MS_BIND, NULL), 0);
 	struct result r = replace_text("d/f", NEW);
-	CU_ASSERT_TRUE(refused(&r, RP_BOUND, at("d/.f.getmnt-new")));
+	CU_ASSERT_TRUE(refused(&r, RP_BOUND, in_top("d/.f.getmnt-new")));
 	IS_TEXT("d/f", "bound\n");
 	IS_TEXT("d/.f.getmnt-new", NEW);
 	LISTS("d", ".f.getmnt-new f");
-	CU_ASSERT_EQUAL(umount2(at("d/f"), 0), 0);
+	CU_ASSERT_EQUAL(umount2(in_top("d/f"), 0), 0);
 	IS_TEXT("d/f", OLD);
-	CU_ASSERT_EQUAL(unlink(at("d/.f.getmnt-new")), 0);
+	CU_ASSERT_EQUAL(unlink(in_top("d/.f.getmnt-new")), 0);
 
 	/* A read-only mount, and a read-only file system. */
-	CU_ASSERT_EQUAL(mount(at("d"), at("d"), NULL, MS_BIND, NULL), 0);
-	CU_ASSERT_EQUAL(mount(NULL, at("d"), NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL), 0);
+	CU_ASSERT_EQUAL(mount(in_top("d"), in_top("d"), NULL, MS_BIND, NULL), 0);
+	CU_ASSERT_EQUAL(mount(NULL, in_top("d"), NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL), 0);
 	r = replace_text("d/f", NEW);
 	CU_ASSERT_TRUE(refused(&r, RP_READ_ONLY, ""));
-	CU_ASSERT_EQUAL(umount2(at("d"), 0), 0);
+	CU_ASSERT_EQUAL(umount2(in_top("d"), 0), 0);
 	LISTS("d", "f");
-	CU_ASSERT_EQUAL(mkdir(at("t"), 0755), 0);
-	CU_ASSERT_EQUAL(mount("small", at("t"), "tmpfs", 0, "size=64k"), 0);
-	put_text("t/f", OLD);
-	CU_ASSERT_EQUAL(mount(NULL, at("t"), NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+	CU_ASSERT_EQUAL(mkdir(in_top("t"), 0755), 0);
+	CU_ASSERT_EQUAL(mount("small", in_top("t"), "tmpfs", 0, "size=64k"), 0);
+	top_write("t/f", OLD);
+	CU_ASSERT_EQUAL(mount(NULL, in_top("t"), NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
 	r = replace_text("t/f", NEW);
 	CU_ASSERT_TRUE(refused(&r, RP_READ_ONLY, ""));
-	CU_ASSERT_EQUAL(mount(NULL, at("t"), NULL, MS_REMOUNT, NULL), 0);
+	CU_ASSERT_EQUAL(mount(NULL, in_top("t"), NULL, MS_REMOUNT, NULL), 0);
 	LISTS("t", "f");
 
 	/* No space for the file or for its backup. */
 	for (int pages = 16; pages >= 0; --pages) {
-		CU_ASSERT_TRUE(run("cd t && rm -f fill f.getmnt-* && echo old >f &&"
+		CU_ASSERT_TRUE(top_run("cd t && rm -f fill f.getmnt-* && echo old >f &&"
 		                   " head -c %d /dev/zero >fill 2>/dev/null || :", pages * 4096));
 		char was[64];
 		snprintf(was, sizeof(was), "%s", get_text("t/f"));
@@ -1134,7 +1089,7 @@ static void test_places(void)
 		CU_ASSERT_TRUE(pages < 15 || r.rc != 0);
 		CU_ASSERT_TRUE(pages > 12 || r.rc == 0);
 	}
-	CU_ASSERT_EQUAL(umount2(at("t"), 0), 0);
+	CU_ASSERT_EQUAL(umount2(in_top("t"), 0), 0);
 	clean();
 }
 
@@ -1146,14 +1101,14 @@ static char image[64];
 /** Make an ext4 with a file, and mount it on "e". */
 static bool mount_ext4(const char *size, const char *mkfs, const char *options)
 {
-	if (!is_root || !run("truncate %s image && mkfs.ext4 -q -F %s image >/dev/null 2>&1", size,
-	                     mkfs))
+	if (!is_root || !top_run("truncate %s image && mkfs.ext4 -q -F %s image >/dev/null 2>&1",
+	                         size, mkfs))
 		return false;
-	snprintf(image, sizeof(image), "%s", at("image"));
-	CU_ASSERT_EQUAL(mkdir(at("e"), 0755), 0);
-	if (!loop_open(&loop, image) || mount(loop.path, at("e"), "ext4", 0, options) != 0)
+	snprintf(image, sizeof(image), "%s", in_top("image"));
+	CU_ASSERT_EQUAL(mkdir(in_top("e"), 0755), 0);
+	if (!loop_open(&loop, image) || mount(loop.path, in_top("e"), "ext4", 0, options) != 0)
 		return false;
-	put_text("e/f", OLD);
+	top_write("e/f", OLD);
 	return true;
 }
 
@@ -1170,7 +1125,7 @@ static void test_ext4(void)
 		{"+i", "e", RP_IMMUTABLE, "its directory"}, {"+a", "e", RP_APPEND, "its directory"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		CU_ASSERT_TRUE(run("chattr %s %s", rows[i].chattr, rows[i].name));
+		CU_ASSERT_TRUE(top_run("chattr %s %s", rows[i].chattr, rows[i].name));
 		struct result r = replace_text("e/f", NEW);
 		CU_ASSERT_TRUE(refused(&r, rows[i].why, ""));
 		CU_ASSERT_STRING_EQUAL(r.error.step, rows[i].step);
@@ -1183,9 +1138,9 @@ static void test_ext4(void)
 			os.statx_works = true;
 			CU_ASSERT_TRUE(refused(&r, rows[i].why, ""));
 		}
-		CU_ASSERT_TRUE(run("chattr -ia %s", rows[i].name));
+		CU_ASSERT_TRUE(top_run("chattr -ia %s", rows[i].name));
 	}
-	CU_ASSERT_EQUAL(umount2(at("e"), 0), 0);
+	CU_ASSERT_EQUAL(umount2(in_top("e"), 0), 0);
 	loop_close(&loop);
 	clean();
 }
@@ -1211,11 +1166,11 @@ static void test_kinds(void)
 		bool image_file = strstr(rows[i].make, "image") != NULL;
 		if (strcmp(rows[i].type, "overlay") == 0)
 			snprintf(data, sizeof(data), "lowerdir=%s/l,upperdir=%s/u,workdir=%s/w",
-			         top, top, top);
-		CU_ASSERT_EQUAL(mkdir(at("m"), 0755), 0);
-		if (!run("%s", rows[i].make)
-		    || (image_file && !loop_open(&loop, at("image")))
-		    || mount(image_file ? loop.path : "none", at("m"), rows[i].type, 0,
+			         unit_top, unit_top, unit_top);
+		CU_ASSERT_EQUAL(mkdir(in_top("m"), 0755), 0);
+		if (!top_run("%s", rows[i].make)
+		    || (image_file && !loop_open(&loop, in_top("image")))
+		    || mount(image_file ? loop.path : "none", in_top("m"), rows[i].type, 0,
 		             data) != 0) {
 			if (image_file)
 				loop_close(&loop);
@@ -1224,30 +1179,30 @@ static void test_kinds(void)
 		}
 		++tried;
 		if (*data == '\0')
-			CU_ASSERT_TRUE(run("echo old >m/f && chown 7:8 m/f && chmod 640 m/f"));
-		bool attribute = setxattr(at("m/f"), "user.note", "by hand", 7, 0) == 0;
+			CU_ASSERT_TRUE(top_run("echo old >m/f && chown 7:8 m/f && chmod 640 m/f"));
+		bool attribute = setxattr(in_top("m/f"), "user.note", "by hand", 7, 0) == 0;
 		for (int again = 0; again < 2; ++again) {
 			struct result r = replace_text("m/f", NEW);
 			CU_ASSERT_EQUAL(r.rc, 0);
 			IS_TEXT("m/f", NEW);
-			CU_ASSERT_STRING_EQUAL(get_path(r.backup), again ? NEW : "old\n");
-			CU_ASSERT_TRUE(stat(at("m/f"), &st) == 0 && st.st_uid == 7 && st.st_gid == 8
-			               && (st.st_mode & 07777) == 0640);
+			CU_ASSERT_STRING_EQUAL(read_text(r.backup), again ? NEW : "old\n");
+			CU_ASSERT_TRUE(stat(in_top("m/f"), &st) == 0 && st.st_uid == 7
+			               && st.st_gid == 8 && (st.st_mode & 07777) == 0640);
 			CU_ASSERT_TRUE(stat(r.backup, &backup) == 0 && backup.st_uid == 7
 			               && (backup.st_mode & 07777) == 0640);
-			CU_ASSERT_TRUE(!attribute || has_attribute(at("m/f"), "user.note",
+			CU_ASSERT_TRUE(!attribute || has_attribute(in_top("m/f"), "user.note",
 			                                           "by hand", 7));
 		}
 		/* A new file. */
-		struct result r = replace_as(at("m/g"), NEW,
+		struct result r = replace_as(in_top("m/g"), NEW,
 		                             (struct replace_name){.may_create = true}, false);
 		CU_ASSERT_EQUAL(r.rc, 0);
 		IS_TEXT("m/g", NEW);
 		CU_ASSERT_TRUE(!strstr(listing("m"), "-new") && !strstr(listing("m"), "-lock"));
-		CU_ASSERT_EQUAL(umount2(at("m"), 0), 0);
+		CU_ASSERT_EQUAL(umount2(in_top("m"), 0), 0);
 		if (image_file)
 			loop_close(&loop);
-		CU_ASSERT_TRUE(run("rm -rf w"));
+		CU_ASSERT_TRUE(top_run("rm -rf w"));
 		clean();
 	}
 	CU_ASSERT_TRUE(tried >= 2);
@@ -1260,7 +1215,7 @@ static void copy_disk(void)
 {
 	char name[32];
 	snprintf(name, sizeof(name), "cut%d", crash_at);
-	CU_ASSERT_TRUE(run("cp --sparse=always image %s", name));
+	CU_ASSERT_TRUE(top_run("cp --sparse=always image %s", name));
 }
 
 /** The disk as a power cut before each call would leave it is mounted and checked. */
@@ -1271,27 +1226,28 @@ static void test_power_cut(void)
 	/* Only fsync writes the journal, not a timer. */
 	if (!mount_ext4("-s 8M", "-J size=1", "commit=3000"))
 		UNIT_SKIP("no root, mkfs.ext4, loop device or ext4");
-	CU_ASSERT_EQUAL(mkdir(at("c"), 0755), 0);
+	CU_ASSERT_EQUAL(mkdir(in_top("c"), 0755), 0);
 	sync();
 	fault_begin(NULL, 100000);
-	struct result r = replace_as(at("e/f"), NEW, (struct replace_name){0}, false);
+	struct result r = replace_as(in_top("e/f"), NEW, (struct replace_name){0}, false);
 	fault_end(&base);
 	CU_ASSERT_EQUAL(r.rc, 0);
 	unsigned olds = 0, news = 0, bad = 0;
 	for (crash_at = 1; crash_at <= (int)base.kernel + 1; ++crash_at) {
-		CU_ASSERT_TRUE(run("rm -f e/f.getmnt-*"));
-		put_text("e/f", OLD);
-		CU_ASSERT_TRUE(run("sync -f e"));
+		CU_ASSERT_TRUE(top_run("rm -f e/f.getmnt-*"));
+		top_write("e/f", OLD);
+		CU_ASSERT_TRUE(top_run("sync -f e"));
 		fault_begin(&(struct fault){FAULT_HOOK, .n = (uint64_t)crash_at, .hook = copy_disk},
 		            100000);
-		r = replace_as(at("e/f"), NEW, (struct replace_name){0}, false);
+		r = replace_as(in_top("e/f"), NEW, (struct replace_name){0}, false);
 		fault_end(&count);
 		if (crash_at > (int)base.kernel)
 			copy_disk();   /* after the last call */
 		struct loop cut;
 		char name[32];
 		snprintf(name, sizeof(name), "cut%d", crash_at);
-		if (!loop_open(&cut, at(name)) || mount(cut.path, at("c"), "ext4", 0, NULL) != 0) {
+		if (!loop_open(&cut, in_top(name))
+		    || mount(cut.path, in_top("c"), "ext4", 0, NULL) != 0) {
 			++bad;
 			continue;
 		}
@@ -1299,27 +1255,20 @@ static void test_power_cut(void)
 		bool new = strcmp(text, NEW) == 0, ok = new || strcmp(text, OLD) == 0;
 		/* With the new file, its backup is on the disk too. */
 		ok &= !new
-		      || run("test \"$(cat c/f.getmnt-2*)\" = \"$(printf '%%s' '%s')\"", OLD);
+		      || top_run("test \"$(cat c/f.getmnt-2*)\" = \"$(printf '%%s' '%s')\"", OLD);
 		ok &= crash_at <= (int)base.kernel || new;
 		bad += !ok;
 		olds += !new;
 		news += new;
-		umount2(at("c"), 0);
+		umount2(in_top("c"), 0);
 		loop_close(&cut);
-		unlink(at(name));
+		unlink(in_top(name));
 	}
 	CU_ASSERT_EQUAL(bad, 0);
 	CU_ASSERT_TRUE(olds > 0 && news > 0);
-	CU_ASSERT_EQUAL(umount2(at("e"), 0), 0);
+	CU_ASSERT_EQUAL(umount2(in_top("e"), 0), 0);
 	loop_close(&loop);
 	clean();
-}
-
-static void test_leave(void)
-{
-	if (is_root)
-		CU_ASSERT_EQUAL(umount2(top, MNT_DETACH), 0);
-	CU_ASSERT_EQUAL(rmdir(top), 0);
 }
 
 static const struct unit_test tests[] = {
@@ -1345,7 +1294,7 @@ static const struct unit_test tests[] = {
 	{"ext4", test_ext4},
 	{"kinds", test_kinds},
 	{"power cut", test_power_cut},
-	{"leave", test_leave},
+	{"leave", top_end},
 	{NULL, NULL},
 };
 

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include "fault.h"
+#include "loop.h"
 #include "tree.h"
 
 #include "base/strbuf.h"
@@ -19,7 +20,6 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -626,13 +626,13 @@ static void unmount(const char *const names[], size_t n)
 }
 
 /** Enter a private mount namespace.  @return why the test must be skipped; or NULL. */
-static const char *private_mounts(void)
+static const char *no_private_mounts(void)
 {
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	if (!(os.caps & OSC_OPENAT2) || !(os.caps & OSC_STATX_MNT_ID))
 		return "only places are known here";
-	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+	if (!private_mounts())
 		return "no private mount namespace";
 	return NULL;
 }
@@ -643,7 +643,7 @@ static void test_mounted_later(void)
 	enum { DIRS = 2000 };
 	static const char *const names[] = {"a", "b", "many", "c", "d", "e"};
 	static const char *const points[] = {"a/new", "b/early", "c/late", "d/outer", "e/hung"};
-	const char *why = private_mounts();
+	const char *why = no_private_mounts();
 	if (why)
 		UNIT_SKIP(why);
 	tree_begin(&top);
@@ -729,7 +729,7 @@ static void test_hung_later(void)
 	enum { ENGINES = SEARCH_ENGINE_BULK + 1 };
 	if (access("/dev/fuse", R_OK | W_OK) != 0)
 		UNIT_SKIP("there is no FUSE");
-	const char *why = private_mounts();
+	const char *why = no_private_mounts();
 	if (why)
 		UNIT_SKIP(why);
 	for (int way = 0; way < (int)COUNT(flags) * ENGINES * 2; ++way) {

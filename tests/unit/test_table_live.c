@@ -3,11 +3,11 @@
    mount namespace and in one with unusual mounts. */
 #include "unit.h"
 
+#include "loop.h"
 #include "table/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,9 +200,8 @@ static int in_namespace(int (*run)(void))
 	fflush(stdout);
 	pid_t pid = fork();
 	if (pid == 0) {
-		if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE,
-		                                       NULL) != 0
-		    || mount("none", "/mnt", "tmpfs", 0, NULL) != 0 || chdir("/mnt") != 0)
+		if (!private_mounts() || mount("none", "/mnt", "tmpfs", 0, NULL) != 0
+		    || chdir("/mnt") != 0)
 			_exit(NS_SKIP);
 		int wrong = run();
 		fflush(stdout);
