@@ -219,6 +219,33 @@ static void test_systemd(void)
 	                   "2 FSTAB-TGT-MISSING warning /gone"));
 }
 
+/** A line before the one that it needs: an error for mount -a, but for systemd only where it does
+    not know of the need. */
+static void test_late(void)
+{
+	static const struct {
+		const char *line, *who, *level[2];   /* level: without systemd, with it */
+	} rows[] = {
+		{"/p/x /x none bind\n", "mount -a, not systemd", {"critical!", "critical"}},
+		{"/p/x /x xfs loop\n", "mount -a, not systemd", {"critical!", "critical"}},
+		{X " /p/x xfs\n", "mount -a, not systemd", {"critical!", "critical"}},
+		{"o /x overlay lowerdir=/p/x:/l\n", "mount -a\n", {"critical!", "critical!"}},
+	};
+	static char place[] = "/run/systemd/system";
+	char whole[256];
+	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(*rows); ++i) {
+		struct fstab_facts own = facts;
+		own.arg = i % 2 ? place : NULL;
+		snprintf(whole, sizeof(whole), ROOT "%sUUID=there /p ext4\n", rows[i / 2].line);
+		judged(whole, &own, NULL);
+		snprintf(whole, sizeof(whole), "2 FSTAB-ORDER %s /", rows[i / 2].level[i % 2]);
+		bool good = strstr(text, whole) && strstr(text, rows[i / 2].who);
+		if (!good)
+			printf("%s%s", whole, text);
+		CU_ASSERT_TRUE(good);
+	}
+}
+
 /** What systemd mounts before the network, and needs it; and the same lines with the hint. */
 static void test_network_order(void)
 {
@@ -691,6 +718,7 @@ static const struct unit_test tests[] = {
 	{"each rule", test_rows},
 	{"root", test_root},
 	{"systemd", test_systemd},
+	{"whom a late line affects", test_late},
 	{"what needs the network before systemd starts it", test_network_order},
 	{"cloud", test_cloud},
 	{"page", test_page},

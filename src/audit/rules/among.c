@@ -73,7 +73,7 @@ static const char *what_needs(enum order_kind kind)
 	return words[kind];
 }
 
-/** Report a line that mount -a takes too early. */
+/** Report a line that mount -a mounts too early; systemd orders by path, as far as it knows it. */
 static void report_late(struct audit *audit, const struct audit_entry *entry,
                         const struct order_finding *late, const struct audit_entry *other)
 {
@@ -81,18 +81,21 @@ static void report_late(struct audit *audit, const struct audit_entry *entry,
 	bool parent = late->kind == ORDER_PARENT;
 	/* Fedora Silverblue has /home, a link to /var/home, before /var: systemd follows it. */
 	bool link = entry->real && strcmp(entry->real, entry->path) != 0;
-	bool followed = parent && link;
+	bool followed = parent && link, systemd = audit_is_systemd(audit),
+	     known = order_is_known(late->kind);
+	const char *who = known ? "; this affects mount -a, not systemd, which orders by path"
+	                        : "; this affects mount -a";
 	audit_add_line(audit, entry, FSTAB_ORDER,
-		       !followed ? AUDIT_CRITICAL | AUDIT_BOOT
-		       : audit_is_systemd(audit) ? AUDIT_INFO : AUDIT_CRITICAL,
+		       !followed ? AUDIT_CRITICAL | (known && systemd ? 0 : AUDIT_BOOT)
+		       : systemd ? AUDIT_INFO : AUDIT_CRITICAL,
 		       parent ? "parent directories are mounted first"
 		              : "the source is mounted first",
-		       NULL, audit_format(audit->report, "move it after line %u", number), "%s",
+		       NULL, audit_format(audit->report, "move it after line %u", number), "%s%s",
 		       parent ? audit_format(audit->report, "line %u mounts %s after it, and "
 		                             "covers it", number, other->path)
 		              : audit_format(audit->report, "%s %s is on %s, which line %u mounts "
 		                             "after it", what_needs(late->kind), late->path,
-		                             other->path, number));
+		                             other->path, number), who);
 }
 
 /** Whether systemd sees this need of a line once the line has _netdev.
