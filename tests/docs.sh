@@ -127,7 +127,7 @@ fi
 
 # The rules that --write goes by.
 man_text man/getmnt-fstab.8 >"$work/page"
-boot() { sed -n 's/.*{"\(FSTAB-[A-Z-]*\)", [A-Z]*, AR_BOOT.*/\1/p' src/audit/rules.c; }
+boot() { sed -n 's/.*{"\(FSTAB-[A-Z-]*\)", [A-Z]*, \(AR_BOOT\|BOOT_LINT\).*/\1/p' src/audit/rules.c; }
 mapfile -t gone < <(boot | missing "$work/page")
 mapfile -t more < <(grep -oE '^ +FSTAB-[A-Z-]+' "$work/page" | tr -d ' ' | grep -vxF -f <(boot))
 verdict "rules of the check of an fstab" "${gone[@]}" "${more[@]}"

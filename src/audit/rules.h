@@ -33,6 +33,7 @@ enum audit_rule_flags {
 	AR_SWAPS = 1 << 4,       /* needs the list of swap spaces */
 	AR_BASELINE = 1 << 5,    /* compares with a baseline: baseline.h */
 	AR_MERGE = 1 << 6,       /* compares two fstabs: audit_compare(), not getmnt audit */
+	AR_STATIC = 1 << 7,      /* checks the text of a line, without facts about a host */
 };
 
 /** Every rule; audit_rules[] has its row.  To add a rule: a code here, its row, its check in a file

@@ -241,6 +241,11 @@ int input_read(struct run *run, unsigned fields)
 			return read_kernel(run, TABLE_AUTO, fields);
 		return read_tab_file(run, source, fixed);
 	}
+	if (o->no_table) {
+		run->table = table_parse_mountinfo("", 0);
+		run->table_name = "none";
+		return run->table ? report_problems(run) : CX_ERROR;
+	}
 	if (o->tab_file) {
 		run->table_name = o->tab_file;
 		return read_tab_file(run, TABLE_RECORDED, false);

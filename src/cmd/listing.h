@@ -55,6 +55,7 @@ struct options {
 	/* which table */
 	int source;               /* enum table_source */
 	const char *tab_file;
+	bool no_table;           /* a table without mounts, instead of tab_file */
 	const char *root;
 	bool part;                /* root must not be "/" */
 	uint64_t task;            /* a process ID; 0: none */

@@ -220,12 +220,12 @@ static void add_missing(struct audit *audit, const struct audit_entry *entry, co
 static void add_invalid(struct audit *audit, const struct audit_entry *entry, const char *hint,
                         const char *message)
 {
-	if (is_root(entry))
-		audit_add_line(audit, entry, FSTAB_SRC_MISSING, AUDIT_WARNING, NULL,
-			       shown_source(audit, entry), hint,
-			       "%s; the kernel has mounted the root already", message);
-	else
-		add_missing(audit, entry, hint, message);
+	bool root = is_root(entry);
+	audit_add_line(audit, entry, FSTAB_SRC_MISSING,
+		       root ? AUDIT_WARNING
+		            : (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT, NULL,
+		       shown_source(audit, entry), hint, "%s%s", message,
+		       root ? "; the kernel has mounted the root already" : "");
 }
 
 /** Judge a path that is neither a device nor an image.  @return whether it is reported. */

@@ -38,6 +38,7 @@ struct auditing {
 	struct strbuf path;       /* of the fstab, as it is shown */
 	bool is_there;            /* the fstab exists */
 	bool is_seen;             /* it was read at its usual place: `st` is known */
+	bool is_foreign;          /* it was named, and is not that of the host */
 	bool is_closed;           /* only its owner can read it */
 	struct k_statx st;
 	char *text;
@@ -60,10 +61,16 @@ static enum host_followed find_fstab(struct auditing *a, struct strbuf *place)
 		return host_follow(&machine->host, "/etc/fstab", place);
 	}
 	strbuf_puts(&a->path, named);
-	if (machine->run.live)
-		return path_follow(&machine->run, named, place);
-	strbuf_puts(place, named);
-	return HOST_SEEN;
+	a->is_foreign = true;
+	if (!machine->run.live) {
+		strbuf_puts(place, named);
+		return HOST_SEEN;
+	}
+	host_follow(&machine->host, "/etc/fstab", place);
+	const char *own = arena_strndup(&a->report.arena, strbuf_str(place), place->len);
+	enum host_followed known = path_follow(&machine->run, named, place);
+	a->is_foreign = !own || strcmp(own, strbuf_str(place)) != 0;
+	return known;
 }
 
 /** Read the fstab.  A named one may be a pipe; at the usual place it must be a regular file.  If it
@@ -241,6 +248,7 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 		.root = strbuf_str(&a->machine.root), .rules = opts->rules & ~a->unavailable,
 		.not_checked = (a->report.not_checked | a->unavailable) & opts->rules
 		               & ~a->config.off,
+		.foreign = a->is_foreign,
 		.least = way->limits.verbose || opts->fail_on == AUDIT_INFO ? AUDIT_INFO
 		                                                            : AUDIT_WARNING,
 		.failed = failed, .began = a->began, .seconds = os_now() - run->start,
@@ -251,6 +259,8 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 	unsigned missing = (opts->probe ? 0 : AR_PROBE) | (opts->under ? 0 : AR_UNDER)
 	                   | (opts->holders ? 0 : AR_HOLDERS);
 	audit_report_keep(&a->report, reported.rules, NULL, 0);
+	if (opts->is_static)
+		reported.not_checked = 0;
 	reported.lacking = missing ? reported.not_checked & ~audit_set_of(missing)
 	                           : reported.not_checked;
 	bool found = false;
@@ -335,6 +345,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 	audit_base_init(&a.base, opts->baseline, opts->way.save, opts->include);
 	a.today = os_time_ms() / 1000 / 86400;
 	machine_init(&a.machine, opts->tab_file, opts->stats);
+	a.machine.options.no_table = opts->is_static;
 	a.machine.options.probe = opts->probe;
 	a.machine.options.lets_expire = true;
 	if (opts->probe && !(run->prober = prober_new(&run->os, opts->timeout))) {

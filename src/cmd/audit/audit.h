@@ -78,6 +78,7 @@ struct audit_opts {
 	int fail_on;              /* enum audit_severity; above: never */
 	int stats;                /* enum stats_form */
 	int probe;                /* enum discover_probe */
+	bool is_static;           /* only the text of the fstab, without facts about a host */
 	bool under, holders;      /* look at what lies under mounts; at what holds them */
 	double timeout;           /* of a probe, in seconds */
 	const char *baseline, *config, *fstab, *root, *tab_file, *swaps;
@@ -99,6 +100,7 @@ struct audit_reported {
 	audit_set rules;         /* the rules that are on */
 	audit_set not_checked;   /* of these, those that could not be checked everywhere */
 	audit_set lacking;       /* of these, those for lack of a fact, not of an option */
+	bool foreign;            /* the fstab is not that of the host: text lists `lacking` */
 	enum audit_severity least;  /* text lists findings from this severity on */
 	bool terminal, colored;  /* text is printed on a terminal; in colors */
 	const char *failed;      /* why the audit failed, escaped; NULL: it did not */

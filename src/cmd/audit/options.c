@@ -151,6 +151,8 @@ static const struct option_row audit_rows[] = {
 	 SECONDS(timeout, PROBE_SECONDS_MAX)},
 	{"root", 0, "DIR", "audit the mounts at and below DIR", ONCE(root)},
 	{"save", 0, "FILE", "save the present state for --baseline", ONCE(way.save)},
+	{"static", 0, NULL, "check only the text of --fstab, nothing of this host",
+	 FLAG(is_static)},
 	{"swaps", 0, "FILE", "a recorded /proc/swaps", ONCE(swaps)},
 	{"tab-file", 'F', "FILE", "a recorded mountinfo instead of the live mounts",
 	 ONCE(tab_file)},
@@ -192,7 +194,7 @@ static const struct option_row plugin_rows[] = {
 };
 
 static const char plugin_lacks[] = "color explain fail-on json jsonl list-rules max-time output "
-                                   "prometheus save stats help verbose format nagios";
+                                   "prometheus save static stats help verbose format nagios";
 
 const struct option_table audit_table = {
 	"audit", audit_rows, sizeof(audit_rows) / sizeof(*audit_rows),
@@ -234,10 +236,21 @@ int audit_options_read(const struct option_table *table, int argc, char **argv,
                        struct audit_opts *opts)
 {
 	int status = options_read(table, argc, argv, opts);
+	if (opts->is_static)
+		opts->rules &= audit_set_of(AR_STATIC);
 	if (status || opts->help || opts->list_rules || opts->version)
 		return status;
 	struct audit_way *way = &opts->way;
 	opts->rules &= ~(opts->without | audit_set_of(AR_MERGE));
+	if (opts->is_static && (!opts->rules || !opts->fstab))
+		return usage_error("--static", opts->fstab ? "none of these rules checks only the "
+		                   "text of an fstab" : "also requires --fstab=FILE");
+	const char *other = opts->tab_file ? "--tab-file" : opts->probe ? "--probe"
+	                    : opts->under ? "--under" : opts->holders ? "--holders"
+	                    : opts->baseline ? "--baseline" : way->save ? "--save"
+	                    : opts->swaps ? "--swaps" : opts->root ? "--root" : NULL;
+	if (opts->is_static && other)
+		return usage_error("--static", "cannot be combined with %s", other);
 	if (!opts->rules)
 		return usage_error("--disable", "all rules are disabled; remove a code");
 	if (!(opts->rules & ~audit_set_of(AR_BASELINE)) && !opts->baseline && !way->save
@@ -265,6 +278,6 @@ int audit_options_read(const struct option_table *table, int argc, char **argv,
 		                   way->save);
 	opts->root = opts->root ? opts->root : "/";
 	way->root = opts->root;
-	way->live = !opts->tab_file;
+	way->live = !opts->tab_file && !opts->is_static;
 	return 0;
 }

@@ -139,16 +139,32 @@ static void put_finding(struct strbuf *out, const struct audit_finding *f, bool 
 	strbuf_putc(out, '\n');
 }
 
-void audit_put_not_checked(struct strbuf *out, const struct audit_reported *reported)
+/** Append the codes of a set after a text; nothing if it is empty. */
+static void put_codes(struct strbuf *out, const char *before, audit_set set)
 {
-	const char *before = "not checked everywhere: ";
 	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (!audit_set_has(reported->not_checked, (enum audit_code)code))
+		if (!audit_set_has(set, (enum audit_code)code))
 			continue;
 		strbuf_printf(out, "%s%s", before, audit_rules[code].code);
 		before = ", ";
 	}
-	strbuf_puts(out, reported->not_checked ? "\n" : "");
+	strbuf_puts(out, set ? "\n" : "");
+}
+
+void audit_put_not_checked(struct strbuf *out, const struct audit_reported *reported)
+{
+	put_codes(out, "not checked everywhere: ", reported->not_checked);
+}
+
+/** "3 rules not checked here: A, B, C": what of another host is unknown. */
+static void put_lacking(struct strbuf *out, const struct audit_reported *reported)
+{
+	unsigned n = audit_set_count(reported->lacking);
+	if (!reported->foreign || reported->least == AUDIT_INFO)
+		return;
+	if (n > 0)
+		strbuf_printf(out, "%u rule%s not checked here", n, n == 1 ? "" : "s");
+	put_codes(out, ": ", reported->lacking);
 }
 
 void audit_put_row(struct strbuf *out, const struct audit_row *row)
@@ -270,6 +286,7 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 	free(shown);
 	/* A clean system prints nothing when run from cron. */
 	if (n > 0 || reported->least == AUDIT_INFO || reported->terminal) {
+		put_lacking(out, reported);
 		put_summary(reported, out);
 		audit_put_left_out(out, report);
 	}

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# --static checks the text of an fstab, and nothing of this host: neither its devices nor its mounts.
+cat >fstab <<'FSTAB'
+UUID=0a1b2c3d / ext4 defaults 0 1
+GUID=0a1b /guid ext4 nofail 0 2
+tmpfs /gone tmpfs sz=4 0 0
+FSTAB
+printf 'UUID=0a1b2c3d / ext4 defaults 0 1\ntmpfs /gone tmpfs defaults 0 0\n' >clean
+getmnt audit --static --fstab=fstab
+echo "status $?"
+getmnt audit --static --fstab=clean -v --require-complete
+echo "status $?"
+getmnt audit --static --fstab=clean --json | grep -c '"not_judged": \[\],'
+getmnt audit --static --list-rules | cut -d' ' -f1 | paste -sd' '
+
+echo "--- without it, the rules that lack facts are listed"
+printf '20 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n21 20 0:20 / /gone rw - tmpfs tmpfs rw\n' >mi
+getmnt audit -F mi --fstab=fstab --only='FSTAB-SRC-*,FSTAB-OPT-*,MNT-STALE'
+
+echo "--- options"
+for args in "" "--fstab=fstab --probe" "--fstab=fstab -F mi" "--fstab=fstab --root=/" "--fstab=fstab --save=x" \
+	"--fstab=fstab --only=DRIFT-*"; do
+	# shellcheck disable=SC2086
+	getmnt audit --static $args 2>&1 | head -1
+done
