@@ -147,7 +147,7 @@ void path_append_rest(struct path_walk *walk)
 int path_open_below(struct os *os, int dirfd, const char *path,
                     int (*open_step)(void *arg, int dirfd, const char *name), void *arg)
 {
-	char name[NAME_MAX + 1];
+	char name[PATH_MAX];   /* some file systems have names longer than NAME_MAX */
 	int at = dirfd;
 	for (path += strspn(path, "/"); *path && at >= 0; path += strspn(path, "/")) {
 		size_t n = strcspn(path, "/");

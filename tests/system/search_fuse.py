@@ -56,6 +56,9 @@ TreeFuse(root / "t/fuse", {
     "file": b"x", "dir": None, "dir/below": b"", "to-file": "file", "to-dir": "dir", "abs": "/t/fuse/dir",
     "up": "dir/../file", "out": "/out", "hung": "/t/hung/x", "dir/hung": "../../hung"})
 TreeFuse(root / "ghosts", {"file": b"x", "ghost": False, "to-ghost": "ghost", "dir": None, "dir/ghost": False})
+LONG = "n" * 1000                                               # longer than NAME_MAX
+TreeFuse(root / "long", {LONG: None, f"{LONG}/{LONG}": b"x", "link": f"{LONG}/{LONG}", f"{LONG}l": "link",
+                         "dir": f"/long/{LONG}", f"{LONG}/up": f"../{LONG}"})
 gm.HungFuse(root / "t/hung")
 root.enter()
 TREE = {"abs", "dir", "dir/below", "dir/hung", "file", "hung", "out", "to-dir", "to-file", "up"}
@@ -86,6 +89,15 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
         result, names, err = search(*args, env=env)
         gm.expect(result.status == 1 and not names and "not entered: its file system can block" in err,
                   f"{disable} {args}: {names} {err}")
+
+    # Names longer than NAME_MAX.
+    for pattern, follow, want in (
+            ("*", (), {LONG, f"{LONG}/{LONG}", f"{LONG}/up", "link", f"{LONG}l", "dir"}),
+            ("*", ("-L",), {LONG, f"{LONG}/{LONG}", f"{LONG}/up", "link", f"{LONG}l", "dir"}),
+            (f"/{LONG}/{LONG}", (), {f"{LONG}/{LONG}"}), (f"/dir/{LONG}", ("-L",), {f"dir/{LONG}"}),
+            (f"/{LONG}l", ("-L", "--type=f"), {f"{LONG}l"})):
+        result, names, err = search(pattern, "/long", *follow, env=env)
+        gm.expect(names == {f"/long/{name}" for name in want}, f"{disable}: {pattern[:9]} {follow}: {err[-200:]} {names}")
 
 # A vanished file is reported unless only its name is needed; a symlink to it is an entry.
 THERE, GHOSTS = {"/ghosts/dir", "/ghosts/file", "/ghosts/to-ghost"}, {"/ghosts/ghost", "/ghosts/dir/ghost"}

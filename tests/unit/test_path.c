@@ -136,7 +136,7 @@ static void test_steps(void)
 
 static void test_open_below(void)
 {
-	char dir[] = "/tmp/getmnt-path.XXXXXX", name[300];
+	char dir[] = "/tmp/getmnt-path.XXXXXX", name[PATH_MAX + 2];
 	struct os os;
 	struct stat st;
 	os_init(&os, NULL);
