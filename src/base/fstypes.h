@@ -24,6 +24,8 @@ enum fstype_flags {
 	FST_LAST_POS = 1 << 13, /* no directory entry has a position beyond K_LAST_POS */
 	FST_OPT_DEVICES = 1 << 14, /* its options can name further devices: XFS */
 	FST_JOURNAL = 1 << 15, /* its journal may be on another device: ext4 */
+	FST_UNLISTED = 1 << 16, /* a look-up can find a name that its directory does not list: in
+	                           another case, or a thread in /proc */
 };
 
 /** The properties of a type.

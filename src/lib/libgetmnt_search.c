@@ -87,8 +87,10 @@ static int mount_note(struct search_mounts *mounts, const struct discovery *d, u
 	if (fs == MAP64_NONE
 	    || map64_put(&mounts->known, m->key, known + fs * MOUNT_FS) == MAP64_NONE)
 		return -1;
-	return blocks && m->point && d->tree.nodes[i].top == i ? avoid_add(mounts->avoid, m->point)
-	                                                       : 0;
+	if (!m->point || d->tree.nodes[i].top != i)
+		return 0;
+	int rc = fstype_flags(m->fstype) & FST_UNLISTED ? avoid_add(mounts->unlisted, m->point) : 0;
+	return blocks && rc == 0 ? avoid_add(mounts->avoid, m->point) : rc;
 }
 
 /**
@@ -107,9 +109,11 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, bool bulk, b
 	opts.names = DN_KERNEL;
 	opts.blocking = true;
 	opts.guest = true;
-	*mounts = (struct search_mounts){.avoid = avoid_new()};
-	if (!mounts->avoid)
+	*mounts = (struct search_mounts){.avoid = avoid_new(), .unlisted = avoid_new()};
+	if (!mounts->avoid || !mounts->unlisted) {
+		search_mounts_destroy(mounts);
 		return -1;
+	}
 	struct map64 by_dev;
 	map64_init(&by_dev);
 	map64_init(&mounts->known);

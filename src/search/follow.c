@@ -26,6 +26,7 @@
 void search_mounts_destroy(struct search_mounts *mounts)
 {
 	avoid_free(mounts->avoid);
+	avoid_free(mounts->unlisted);
 	map64_destroy(&mounts->known);
 	for (uint32_t i = 0; i < mounts->nfs; ++i)
 		bfs_fs_free(mounts->fs[i]);

@@ -27,6 +27,7 @@ enum mount_known {
 struct search_mounts {
 	bool any;                 /* every mount may be entered */
 	struct avoid *avoid;      /* mount points of what can block; owned */
+	struct avoid *unlisted;   /* mount points of types with FST_UNLISTED; owned */
 	struct map64 known;       /* mount ID -> enum mount_known */
 	bool unique;              /* mount IDs have 64 bits */
 	bool nosymfollow;         /* a mount has this option */

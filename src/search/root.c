@@ -113,8 +113,17 @@ static void literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct st
 	}
 }
 
-/** Search for one path: the object is looked up, no directory is read. */
-static void root_literal(SEARCH *search, char *path)
+/** Whether a look-up in a directory can find what the directory does not list.
+    @dir  Its path from "/". */
+static bool is_unlisted(const SEARCH *search, const struct strbuf *dir)
+{
+	return search->mounts.unlisted
+	       && avoid_cover(search->mounts.unlisted, strbuf_str(dir)) != AVOID_NONE;
+}
+
+/** Search for one path: the object is looked up, no directory is read.
+    @return false: nothing was done, since directories on the path must be read. */
+static bool root_literal(SEARCH *search, char *path)
 {
 	struct bfs_output output = {0};
 	struct bfs_scratch scratch = {.os = &search->os, .output = &output};
@@ -126,11 +135,17 @@ static void root_literal(SEARCH *search, char *path)
 		*slash = '\0';
 	strbuf_init(&place);
 	strbuf_puts(&place, strbuf_str(&search->place));
-	scratch.fd = search->flags & SEARCH_FOLLOW
+	strbuf_printf(&place, "/%s", at.dir);
+	bool unlisted = search->place.len > 0 && is_unlisted(search, &place);
+	strbuf_reset(&place);
+	strbuf_puts(&place, strbuf_str(&search->place));
+	scratch.fd = unlisted ? -1 : search->flags & SEARCH_FOLLOW
 	             ? follow_path(&search->os, &search->mounts, search->rootfd, &place,
 	                           at.dir)
 	             : literal_dir(search, at.dir);
-	literal_entry(search, &scratch, &place, name);
+	unlisted |= scratch.fd >= 0 && search->flags & SEARCH_FOLLOW && is_unlisted(search, &place);
+	if (!unlisted)
+		literal_entry(search, &scratch, &place, name);
 	if (output.dir.len > 0)
 		search_queue_part(search, &at, output.dir.data, output.dir.len);
 	search_batch_done(search, &output);
@@ -139,6 +154,7 @@ static void root_literal(SEARCH *search, char *path)
 		os_close(&search->os, scratch.fd);
 	strbuf_destroy(&output.dir);
 	strbuf_destroy(&place);
+	return !unlisted;
 }
 
 void search_count_bfs(const SEARCH *search, struct search_counts *counts)
@@ -334,12 +350,10 @@ bool search_root_begin(SEARCH *search)
 	/* A mount that can block can then only be a later one: its server is not asked. */
 	bool cached = search->flags & SEARCH_CACHED || root_local(search);
 	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;
-	if (looked_up) {
-		root_literal(search, literal.data);
+	if (looked_up && root_literal(search, literal.data))
 		search_root_end(search);
-	} else {
+	else
 		root_search(search, tag, 0);
-	}
 	strbuf_destroy(&literal);
 	return true;
 }

@@ -7,6 +7,7 @@ import json
 import os
 import stat
 import struct
+import threading
 
 import gm
 
@@ -15,9 +16,10 @@ gm.need_fs("fuse")
 
 class TreeFuse(gm.FileFuse):
     """A FUSE mount with directories (None), links (text) and files (bytes); False is
-    listed, and is not there."""
+    listed, and is not there.  A name is looked up as it is or, if the case is ignored, in lower case."""
 
-    def __init__(self, target, tree):
+    def __init__(self, target, tree, ignores_case=False):
+        self.ignores_case = ignores_case
         self.paths = [b"", *map(os.fsencode, tree)]
         self.what = [None, *tree.values()]
         super().__init__(target)
@@ -32,6 +34,7 @@ class TreeFuse(gm.FileFuse):
         here = self.paths[node - 1]
         if opcode == 1:                                         # LOOKUP
             path = os.path.join(here, body.split(b"\0")[0])
+            path = path.lower() if self.ignores_case else path
             number = self.paths.index(path) + 1 if path in self.paths else 0
             if not number or self.what[number - 1] is False:
                 return errno.ENOENT
@@ -59,6 +62,7 @@ TreeFuse(root / "ghosts", {"file": b"x", "ghost": False, "to-ghost": "ghost", "d
 LONG = "n" * 1000                                               # longer than NAME_MAX
 TreeFuse(root / "long", {LONG: None, f"{LONG}/{LONG}": b"x", "link": f"{LONG}/{LONG}", f"{LONG}l": "link",
                          "dir": f"/long/{LONG}", f"{LONG}/up": f"../{LONG}"})
+TreeFuse(root / "case", {"dir": None, "dir/file": b"x", "dir/link": "file"}, ignores_case=True)
 gm.HungFuse(root / "t/hung")
 root.enter()
 TREE = {"abs", "dir", "dir/below", "dir/hung", "file", "hung", "out", "to-dir", "to-file", "up"}
@@ -70,6 +74,7 @@ def search(*args, **more):
     return result, set(result.out.decode().split("\n")) - {""}, result.err.decode()
 
 
+event = threading.Event()
 for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,statx-mntid"):
     env = {"GETMNT_DISABLE": disable}
     for args in ((), ("-L",), ("--threads=4",), ("--xdev",), ("-L", "--xdev")):
@@ -97,7 +102,30 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
             (f"/{LONG}/{LONG}", (), {f"{LONG}/{LONG}"}), (f"/dir/{LONG}", ("-L",), {f"dir/{LONG}"}),
             (f"/{LONG}l", ("-L", "--type=f"), {f"{LONG}l"})):
         result, names, err = search(pattern, "/long", *follow, env=env)
-        gm.expect(names == {f"/long/{name}" for name in want}, f"{disable}: {pattern[:9]} {follow}: {err[-200:]} {names}")
+        gm.expect(names == {f"/long/{name}" for name in want}, f"{disable}: {pattern[:9]} {follow}: {err[-200:]}")
+
+    # Only names that are listed are found.
+    for args, want in ((("/dir/file", "/case"), {"/case/dir/file"}), (("/DIR/file", "/case"), set()),
+                       (("/dir/FILE", "/case"), set()), (("/FILE", "/case/dir"), set()),
+                       (("/FILE", "/case/Dir"), set()), (("/file", "/case/Dir"), {"/case/Dir/file"}),
+                       (("/dir/LINK", "/case"), set()), (("/case/dir", "/"), set()),
+                       (("-L", "/dir/LINK", "/case"), set()), (("-L", "/dir/link", "/case"), {"/case/dir/link"}),
+                       (("--depth=1", "/[d]IR", "/case"), set())):
+        result, names, err = search(*args, env=env)
+        gm.expect(names == want, f"{disable}: {args}: {names} {err}")
+    # A thread can be looked up in /proc.
+    thread = threading.Thread(target=event.wait)
+    thread.start()
+    gm.expect(os.path.exists(f"/proc/{thread.native_id}"), "no /proc/TID")
+    for pattern, want in ((str(thread.native_id), False), (str(os.getpid()), True)):
+        for args, path in (((f"/{pattern}", "/proc"), f"/proc/{pattern}"),
+                           ((f"/proc/{pattern}/comm", "/"), f"/proc/{pattern}/comm")):
+            for follow in ((), ("-L",)):
+                result, names, err = search(*follow, *args, env=env)
+                gm.expect(names == ({path} if want else set()), f"{disable}: {args} {follow}: {names} {err}")
+    event.set()
+    thread.join()
+    event.clear()
 
 # A vanished file is reported unless only its name is needed; a symlink to it is an entry.
 THERE, GHOSTS = {"/ghosts/dir", "/ghosts/file", "/ghosts/to-ghost"}, {"/ghosts/ghost", "/ghosts/dir/ghost"}
