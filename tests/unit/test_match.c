@@ -38,6 +38,10 @@ static int follow(void *arg, const char *target, struct strbuf *path)
 #define ROOT "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
 #define DATA "21 20 8:2 / /data rw,relatime - ext4 /dev/sda2 rw\n"
 #define LINES "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 defaults 0 2\n"
+#define NOATIME "21 20 8:2 / /data rw,noatime - ext4 /dev/sda2 rw\n"
+#define LINES_NOATIME "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 noatime 0 2\n"
+#define READONLY "21 20 8:2 / /data ro,noexec,noatime - ext4 /dev/sda2 rw\n"
+#define LINES_READONLY "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 ro,noexec,noatime 0 2\n"
 
 static const struct {
 	const char *table, *lines;
@@ -84,6 +88,24 @@ static const struct {
 	{ROOT DATA "22 20 8:2 /a /ro ro,noexec,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n", "options 3 /ro noexec\n",
 	 "DRIFT-OPTIONS warning 3\n"},
+	/* A flag that the line does not name is the source's, or the default. */
+	{ROOT NOATIME "22 20 8:2 /a /b ro,noatime - ext4 /dev/sda2 rw\n",
+	 LINES_NOATIME "/data/a /b none bind,ro 0 0\n", "", ""},
+	{ROOT NOATIME "22 20 8:2 /a /b ro,relatime - ext4 /dev/sda2 rw\n",
+	 LINES_NOATIME "/data/a /b none bind,ro 0 0\n", "", ""},
+	{ROOT NOATIME "22 20 8:2 /a /b rw,noatime - ext4 /dev/sda2 rw\n",
+	 LINES_NOATIME "/data/a /b none bind,relatime 0 0\n", "options 3 /b noatime\n",
+	 "DRIFT-OPTIONS warning 3\n"},
+	{ROOT READONLY "22 20 8:2 /a /b ro,nosuid,noexec,noatime - ext4 /dev/sda2 rw\n",
+	 LINES_READONLY "/data/a /b none bind,nosuid 0 0\n", "", ""},
+	{ROOT READONLY "22 20 8:2 /a /b rw,nosuid,noatime - ext4 /dev/sda2 rw\n",
+	 LINES_READONLY "/data/a /b none bind,nosuid 0 0\n", "", ""},
+	{ROOT NOATIME "22 20 8:2 /a /b rw,nosuid,nodev,noatime - ext4 /dev/sda2 rw\n",
+	 LINES_NOATIME "/data/a /b none bind,nosuid 0 0\n", "options 3 /b nodev\n",
+	 "DRIFT-OPTIONS warning 3\n"},
+	{ROOT READONLY "22 20 8:2 /a /b ro,nosuid,noexec - ext4 /dev/sda2 rw\n",
+	 LINES_READONLY "/data/a /b none bind,rw,nosuid 0 0\n", "options 3 /b ro,strictatime\n",
+	 "DRIFT-READONLY critical 3\n"},
 	{ROOT DATA "22 20 8:2 /b /ro ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n", "source 3 /ro\n", "DRIFT-SOURCE critical 3\n"},
 };

@@ -312,13 +312,29 @@ const char *match_options(struct matcher *m, const struct entry *entry, const ch
 	strbuf_reset(&m->text);
 	shown_list(c.fstype, from, &m->text);
 	vfs_flags_of_line(strbuf_str(&m->text), &base, &have);
+	if (bind && have.any && known) {
+		/* A flag that the line does not name is the source's or the default: the versions
+		   of mount(8) differ. */
+		struct vfs_flags source, shown;
+		bool found = match_bound(m, entry, mount, &bound) && bound.in->vfs_opts;
+		vfs_flags_of_mount(actual, &shown);
+		if (found)
+			vfs_flags_of_mount(bound.in, &source);
+		for (int flag = 0; flag < VFS_OF_MOUNT; ++flag) {
+			if (!found || shown.value[flag] == source.value[flag])
+				base.value[flag] = shown.value[flag];
+		}
+		strbuf_reset(&m->text);
+		shown_list(c.fstype, from, &m->text);
+		vfs_flags_of_line(strbuf_str(&m->text), &base, &have);
+	}
 	/* Read-only by nature, or after an error, does not count. */
 	if (actual && !bind && (shown_readonly(actual) || shown_failed(c.fstype, actual->fs_opts)))
 		have.value[VFS_RO] = want.value[VFS_RO];
 	/* A bind that names no flag has those of its source. */
 	bool as_source = bind && !have.any;
 	if (bind && !want.any && have.any && known)
-		vfs_flags_of_line(actual->vfs_opts, NULL, &want);
+		vfs_flags_of_mount(actual, &want);
 	if (as_source && known && match_bound(m, entry, mount, &bound) && bound.in->vfs_opts) {
 		/* The source that the line names, which may not be the plan's. */
 		vfs_flags_of_mount(bound.in, &have);
