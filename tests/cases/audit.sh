@@ -43,6 +43,7 @@ told "five times, and another twice" "$data$(for i in 22 23 24 25; do printf '%s
 told "bound onto itself read-only" "$data"'22 21 8:2 / /data ro,relatime - ext4 /dev/mapper/data rw\n' '/dev/mapper/data /data ext4 defaults 0 2\n'
 told "the same, by a line" "$data"'22 21 8:2 / /data ro,relatime - ext4 /dev/mapper/data rw\n' '/dev/mapper/data /data ext4 defaults 0 2\n/data /data none bind,ro 0 0\n'
 told "bound onto itself writable" '21 20 8:2 / /data ro,relatime - ext4 /dev/mapper/data rw\n22 21 8:2 / /data rw,relatime - ext4 /dev/mapper/data rw\n' '/dev/mapper/data /data ext4 ro 0 2\n'
+told "bound onto itself by a line, with the same flags" "$data"'22 21 8:2 / /data rw,relatime shared:1 - ext4 /dev/mapper/data rw\n' '/dev/mapper/data /data ext4 defaults 0 2\n/data /data none bind,shared 0 0\n' --only=MNT-DUP
 told "another line at such a bind" "$data"'22 21 8:2 / /data ro,relatime - ext4 /dev/mapper/data rw\n' '/dev/mapper/other /data ext4 defaults 0 2\n'
 told "removed" '21 20 8:1 /srv/x//deleted /x rw,relatime - ext4 /dev/mapper/root rw\n' '/srv/x /x none bind 0 0\n'
 told "of a container, and removed" '21 20 8:1 /srv/x//deleted /var/lib/docker/volumes/a/b/c rw,relatime - ext4 /dev/mapper/root rw\n' '' -v

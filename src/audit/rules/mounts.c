@@ -118,9 +118,11 @@ static void judge_hidden(struct mounts *mounts, uint32_t node, const char *targe
 	if (fstype_flags(m->fstype) & FST_AUTOFS && upon)
 		return;
 	if (upon && mount_dev(m) == mount_dev(over) && same(m->root, over->root)) {
-		bool other = m->vfs_opts && over->vfs_opts
-		             && strcmp(m->vfs_opts, over->vfs_opts) != 0;
-		/* A bind onto itself is for other flags; containers mount /dev/shm twice. */
+		const struct fstab_line *by = line_of(mounts, over);
+		bool other = (m->vfs_opts && over->vfs_opts
+		              && strcmp(m->vfs_opts, over->vfs_opts) != 0)
+		             || (by && by->of && by->of != line->of);
+		/* Other flags, or a line, are intended; containers mount /dev/shm twice. */
 		if (!other && strcmp(target, "/dev/shm") != 0)
 			add_stacked(mounts, &(struct stack){node, target, line, over, 2});
 		return;
