@@ -49,7 +49,7 @@ struct audit {
 	const struct audit_entry *typo;   /* the last with a misspelled option */
 	bool cr;                 /* a line that ends in CR LF was reported */
 	unsigned misses;         /* searches for a misspelling so far */
-	unsigned looks;          /* searches for an option among the live mounts so far */
+	unsigned looks;          /* searches for options among live mounts or in a first line */
 	signed char systemd;     /* whether it mounts the lines: 1, -1; 0: not looked at */
 	signed char unit_dirs[2]; /* whether those of judge_unit() exist: 1, -1; 0: not looked at */
 	signed char container;   /* audit_is_contained() */

@@ -6,6 +6,9 @@
 
 #include "base/fstypes.h"
 #include "fstab/units.h"
+#include "mountopts/fsopts.h"
+#include "mountopts/optlist.h"
+#include "mountopts/shown.h"
 #include "mountopts/optlist.h"
 
 #include <stdlib.h>
@@ -269,6 +272,58 @@ static bool is_same_part(struct audit *audit, const struct audit_entry *a,
 	return strcmp(x ? x : "", y ? y : "") == 0 && strcmp(v ? v : "", w ? w : "") == 0;
 }
 
+/** Report options of a btrfs line that the line which mounts the file system first lacks: one
+    superblock has one set of options. */
+static void judge_superblock(struct audit *audit, const struct audit_entry *first,
+                             const struct audit_entry *entry)
+{
+	const char *at = entry->options;
+	struct strbuf of_first, own, lost;
+	struct opt_set set;
+	size_t n;
+	if (strcmp(entry->fstype, "btrfs") != 0 || strcmp(first->fstype, "btrfs") != 0
+	    || first->automount)
+		return;
+	if (audit->looks++ >= AUDIT_MISSES_MAX) {
+		audit_not_checked(audit->report, FSTAB_OPT_CONFLICT);
+		return;
+	}
+	strbuf_init(&of_first);
+	strbuf_init(&own);
+	strbuf_init(&lost);
+	shown_list("btrfs", first->options, &of_first);
+	opt_set_init(&set, false);
+	opt_set_add_list(&set, strbuf_str(&of_first), opt_next);
+	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
+		const struct fsopt *row = fsopt_of_line("btrfs", FSOPT_VISIBLE, o, n);
+		if (!row || fsopt_flagged("btrfs", o, n, OPT_UNREQUESTED | OPT_DEFAULT))
+			continue;
+		const struct opt_entry *other = opt_set_find(&set, o, opt_name(o, n));
+		strbuf_reset(&own);
+		shown_as("btrfs", o, n, &own);
+		size_t m = strcspn(strbuf_str(&own), ",");   /* nodatacow,nodatasum */
+		bool same = other && other->nlast == m && memcmp(other->last, own.data, m) == 0,
+		     is_default = !m || (row->unless && fsopt_is_named(row->unless, o, n));
+		if (is_default ? other && !same : !same)
+			opt_add(&lost, o, n);
+	}
+	if (lost.len)
+		audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, AUDIT_WARNING,
+			       audit_format(audit->report, "the options of line %u",
+			                    first->line->number),
+			       audit_format(audit->report, "%s", strbuf_str(&lost)),
+			       "move them to that line; for one directory use chattr +C or btrfs "
+			       "property set",
+			       "the kernel ignores %s here: line %u mounts the same btrfs first, "
+			       "and its options apply to all subvolumes", strbuf_str(&lost),
+			       first->line->number);
+	audit->report->failed |= of_first.failed || own.failed || lost.failed || set.failed;
+	opt_set_destroy(&set);
+	strbuf_destroy(&of_first);
+	strbuf_destroy(&own);
+	strbuf_destroy(&lost);
+}
+
 void audit_twice(struct audit *audit, const struct audit_entry *entry)
 {
 	if (entry->noauto)
@@ -290,8 +345,10 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 		return;
 	uint32_t i = map64_get(&audit->by_source, audit_source_key(entry));
 	const struct audit_entry *first = i != MAP64_NONE ? &audit->entries[i] : NULL;
-	if (!first || first >= entry || !is_same_source(first, entry) || first->swap != entry->swap
-	    || !is_same_part(audit, first, entry)
+	if (!first || first >= entry || !is_same_source(first, entry) || first->swap != entry->swap)
+		return;
+	judge_superblock(audit, first, entry);
+	if (!is_same_part(audit, first, entry)
 	    || (first->path && entry->path && strcmp(first->path, entry->path) == 0))
 		return;
 	audit_add_line(audit, entry, FSTAB_DUP_SOURCE, entry->swap ? AUDIT_WARNING : AUDIT_INFO,
