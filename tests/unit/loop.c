@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "loop.h"
 
+#include "tree.h"
+
 
 #include <CUnit/CUnit.h>
 #include <fcntl.h>
@@ -45,7 +47,7 @@ bool top_begin(const char *options)
 void top_end(void)
 {
 	CU_ASSERT_TRUE(!mounted || umount2(unit_top, MNT_DETACH) == 0);
-	CU_ASSERT_EQUAL(rmdir(unit_top), 0);
+	tree_remove(unit_top);
 }
 
 const char *in_top(const char *name)

@@ -24,7 +24,7 @@ bool top_begin(const char *options);
 		} \
 	} while (0)
 
-/** Remove the directory, which is empty or a tmpfs. */
+/** Remove the directory and all below it. */
 void top_end(void);
 
 /** A path in the directory; the last four of them stay. */

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <linux/blkpg.h>
 #include <linux/loop.h>
 #include <stdio.h>
@@ -21,7 +20,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-static char root[64];
 static struct os os;
 static struct devmap_roots roots;
 static struct devmap *map;
@@ -40,17 +38,11 @@ static void same(const char *got, const char *want, const char *what, int line)
 
 /* Made-up trees. */
 
-static int unlink_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
 static void end(void)
 {
 	devmap_free(map);
 	map = NULL;
-	nftw(root, unlink_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	top_end();
 }
 
 static void begin(void)
@@ -58,13 +50,11 @@ static void begin(void)
 	/* After a fatal assertion in the test before. */
 	if (map)
 		end();
-	strcpy(root, "/tmp/getmnt-devmap-XXXXXX");
-	if (!mkdtemp(root))
-		abort();
+	top_begin(NULL);
 	static char path[4][128];
 	static const char *const parts[] = {"sys", "run", "dev", "proc"};
 	for (int i = 0; i < 4; ++i) {
-		snprintf(path[i], sizeof(path[i]), "%s/%s", root, parts[i]);
+		snprintf(path[i], sizeof(path[i]), "%s/%s", unit_top, parts[i]);
 		mkdir(path[i], 0755);
 	}
 	os_init(&os, getenv("GETMNT_DISABLE"));
@@ -78,7 +68,7 @@ static void begin(void)
 /** Make the directories that a path needs. */
 static void parents(char *path)
 {
-	for (char *c = path + strlen(root) + 1; (c = strchr(c, '/')); ++c) {
+	for (char *c = path + strlen(unit_top) + 1; (c = strchr(c, '/')); ++c) {
 		*c = '\0';
 		mkdir(path, 0755);
 		*c = '/';
@@ -88,7 +78,7 @@ static void parents(char *path)
 static void put_bytes(const char *path, const char *bytes, size_t n)
 {
 	char full[1024];
-	snprintf(full, sizeof(full), "%s/%s", root, path);
+	snprintf(full, sizeof(full), "%s/%s", unit_top, path);
 	parents(full);
 	FILE *file = fopen(full, "w");
 	if (!file || fwrite(bytes, 1, n, file) != n || fclose(file) != 0)
@@ -109,7 +99,7 @@ static void put(const char *path, const char *format, ...)
 static void put_link(const char *path, const char *target)
 {
 	char full[1024];
-	snprintf(full, sizeof(full), "%s/%s", root, path);
+	snprintf(full, sizeof(full), "%s/%s", unit_top, path);
 	parents(full);
 	if (symlink(target, full) != 0)
 		abort();
@@ -172,11 +162,11 @@ static void put_slave(const char *upper_dir, const char *lower_dir)
 	char path[512], target[300];
 	snprintf(path, sizeof(path), "sys/devices/%s/slaves/%s", upper_dir,
 	         strrchr(lower_dir, '/') + 1);
-	snprintf(target, sizeof(target), "%s/sys/devices/%s", root, lower_dir);
+	snprintf(target, sizeof(target), "%s/sys/devices/%s", unit_top, lower_dir);
 	put_link(path, target);
 	snprintf(path, sizeof(path), "sys/devices/%s/holders/%s", lower_dir,
 	         strrchr(upper_dir, '/') + 1);
-	snprintf(target, sizeof(target), "%s/sys/devices/%s", root, upper_dir);
+	snprintf(target, sizeof(target), "%s/sys/devices/%s", unit_top, upper_dir);
 	put_link(path, target);
 }
 
@@ -240,9 +230,7 @@ static void test_unknown(void)
 	/* Without /sys, and without all three directories. */
 	for (int i = 0; i < 2; ++i) {
 		begin();
-		char path[128];
-		snprintf(path, sizeof(path), "%s/sys", root);
-		CU_ASSERT_EQUAL(rmdir(path), 0);
+		CU_ASSERT_EQUAL(rmdir(in_top("sys")), 0);
 		if (i == 1) {
 			devmap_free(map);
 			map = devmap_new(&os, &(struct devmap_roots){0});
@@ -282,13 +270,10 @@ static void test_udev_hostile(void)
 	put("dev/sda3", "not a device");
 	CU_ASSERT_EQUAL(devmap_tags(map, 8, 3)->known, DEVMAP_NO_NODE);
 	put_dev(8, 4, SDA "/sda4");
-	char path[128];
-	snprintf(path, sizeof(path), "%s/dev/sda4", root);
-	CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
+	CU_ASSERT_EQUAL(mkfifo(in_top("dev/sda4"), 0600), 0);
 	CU_ASSERT_EQUAL(devmap_tags(map, 8, 4)->known, DEVMAP_NO_NODE);
 	put_dev(8, 5, SDA "/sda5");
-	snprintf(path, sizeof(path), "%s/dev/sda5", root);
-	if (mknod(path, S_IFBLK | 0600, makedev(7, 250)) == 0)
+	if (mknod(in_top("dev/sda5"), S_IFBLK | 0600, makedev(7, 250)) == 0)
 		CU_ASSERT_EQUAL(devmap_tags(map, 8, 5)->known, DEVMAP_NO_NODE);
 	end();
 }
@@ -554,14 +539,14 @@ static void test_no_sysfs(void)
 }
 /* Real devices. */
 
-/** Make a file of so many MiB below root. */
-static void image(char *path, size_t size, const char *name, unsigned mib)
+/** Make an empty file of this size, and attach it.  @return whether there was a loop device. */
+static bool image(struct loop *loop, const char *name, unsigned mib)
 {
-	snprintf(path, size, "%s/%s", root, name);
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int fd = open(in_top(name), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0 || ftruncate(fd, (off_t)mib << 20) != 0)
 		abort();
 	close(fd);
+	return loop_open(loop, in_top(name));
 }
 
 /** A new map of this machine, without its caches. */
@@ -589,20 +574,18 @@ static void test_real_ext4(void)
 	if (!can_loop())
 		UNIT_SKIP("needs root and loop devices");
 	begin_real();
-	char path[128];
 	struct loop loop = {.fd = -1};
-	image(path, sizeof(path), "ext4.img", 16);
-	bool made = top_run("mkfs.ext4 -q -F -U 11111111-2222-3333-4444-555555555555"
-	                    " -L 'a\"b\\ $c' %s", path)
-	            && loop_open(&loop, path);
-	if (!made) {
+	if (!image(&loop, "ext4.img", 16)
+	    || !top_run("mkfs.ext4 -q -F -U 11111111-2222-3333-4444-555555555555"
+	                " -L 'a\"b\\ $c' %s", loop.path)) {
+		loop_close(&loop);
 		end();
 		UNIT_SKIP("no mkfs.ext4, or no loop device free");
 	}
 	const char *backing = NULL;
 	SAME(devmap_name(map, 7, loop.minor), loop.path);
 	CU_ASSERT_FALSE(dev_backing(7, loop.minor, &backing));
-	SAME(backing, path);
+	SAME(backing, in_top("ext4.img"));
 	const struct devmap_tags *tags = devmap_tags(map, 7, loop.minor);
 	TAGS(tags, .known = DEVMAP_KNOWN, .name = loop.path, .type = "ext4",
 	     .usage = "filesystem", .uuid = "11111111-2222-3333-4444-555555555555",
@@ -663,11 +646,10 @@ static void test_real_partition(void)
 	if (!can_loop())
 		UNIT_SKIP("needs root and loop devices");
 	begin_real();
-	char path[128], node[64];
+	char node[64];
 	struct loop loop = {.fd = -1};
 	struct stat st;
-	image(path, sizeof(path), "disk.img", 16);
-	bool made = loop_open(&loop, path) && write_table(loop.fd) && fsync(loop.fd) == 0
+	bool made = image(&loop, "disk.img", 16) && write_table(loop.fd) && fsync(loop.fd) == 0
 	            && add_partition(&loop, 3, 2048, BLKPG_ADD_PARTITION);
 	snprintf(node, sizeof(node), "%sp3", loop.path);
 	if (!made || stat(node, &st) != 0) {
@@ -703,30 +685,25 @@ static void test_real_btrfs(void)
 {
 	if (!can_loop())
 		UNIT_SKIP("needs root and loop devices");
-	if (!private_mounts())
-		UNIT_SKIP("no mount namespace");
 	begin_real();
-	char path[128], point[128], options[64], uuid[40];
+	char options[64], uuid[40];
 	struct loop loops[2] = {{.fd = -1}, {.fd = -1}};
 	struct stat st;
 	/* A new UUID each time: the kernel remembers the devices of the last one. */
 	snprintf(uuid, sizeof(uuid), "33333333-2222-3333-4444-%012lx", (long)getpid());
-	snprintf(point, sizeof(point), "%s/point", root);
-	mkdir(point, 0755);
+	mkdir(in_top("point"), 0755);
 	bool made = true;
-	for (int i = 0; i < 2 && made; ++i) {
-		image(path, sizeof(path), i ? "1.img" : "0.img", 192);
-		made = loop_open(&loops[i], path);
-	}
+	for (int i = 0; i < 2 && made; ++i)
+		made = image(&loops[i], i ? "1.img" : "0.img", 192);
 	snprintf(options, sizeof(options), "device=%s", loops[1].path);
 	if (!made
 	    || !top_run("mkfs.btrfs -q -f -d raid1 -m raid1 -L pair -U %s %s %s >/dev/null", uuid,
-	            loops[0].path, loops[1].path)
-	    || mount(loops[0].path, point, "btrfs", 0, options) != 0) {
+	                loops[0].path, loops[1].path)
+	    || mount(loops[0].path, in_top("point"), "btrfs", 0, options) != 0) {
 		unit_skip("no loop device free, no mkfs.btrfs, or it cannot be mounted");
 		goto out;
 	}
-	CU_ASSERT_EQUAL_FATAL(stat(point, &st), 0);
+	CU_ASSERT_EQUAL_FATAL(stat(in_top("point"), &st), 0);
 	CU_ASSERT_EQUAL(major(st.st_dev), 0);
 	/* By probing, and without nodes in /dev from sysfs alone. */
 	for (int pass = 0; pass < 2; ++pass) {
@@ -738,9 +715,9 @@ static void test_real_btrfs(void)
 		CU_ASSERT_EQUAL(source_tags(minor(st.st_dev), "none")->known, DEVMAP_ANONYMOUS);
 		CU_ASSERT_FALSE(mount_blocks(0, minor(st.st_dev), loops[0].path));
 		devmap_free(map);
-		map = devmap_new(&os, &(struct devmap_roots){"/sys", root, root, NULL});
+		map = devmap_new(&os, &(struct devmap_roots){"/sys", unit_top, unit_top, NULL});
 	}
-	umount2(point, MNT_DETACH);
+	umount2(in_top("point"), MNT_DETACH);
 out:
 	for (int i = 0; i < 2; ++i)
 		loop_close(&loops[i]);

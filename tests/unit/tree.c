@@ -29,10 +29,15 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
+void tree_remove(const char *path)
+{
+	CU_ASSERT_EQUAL(nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS), 0);
+}
+
 void tree_end(struct tree *tree)
 {
 	CU_ASSERT_EQUAL(close(tree->fd), 0);
-	CU_ASSERT_EQUAL(nftw(tree->path, remove_one, 32, FTW_DEPTH | FTW_PHYS), 0);
+	tree_remove(tree->path);
 }
 
 void tree_dir(const struct tree *tree, const char *format, ...)

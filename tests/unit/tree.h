@@ -15,6 +15,9 @@ struct tree {
 /** Make the directory.  The functions below end the test if they fail. */
 void tree_begin(struct tree *tree);
 
+/** Remove a directory and all below it. */
+void tree_remove(const char *path);
+
 /** Remove the directory and all below it. */
 void tree_end(struct tree *tree);
 
