@@ -413,9 +413,7 @@ static struct seen read_with(const struct fault *fault, enum bfs_engine engine, 
 /** Without memory, or the type of the file system, each entry is fetched once, in any order. */
 static void test_faults(void)
 {
-#ifdef _FORTIFY_SOURCE
-	UNIT_SKIP("a fortified program makes calls that are not wrapped");
-#endif
+	FAULT_OR_SKIP();
 	enum { FIRST = 4 };   /* after those for two readers and a batch */
 	static const struct {
 		int kind;

@@ -527,9 +527,7 @@ static void test_faults(void)
 	static const int errors[] = {ENOSPC, EROFS, EIO, EINTR, EACCES, EBUSY, ENOMEM, 0};
 	const struct put_options o = {.write = true, .yes = true};
 	struct fault_count base, count;
-#ifdef _FORTIFY_SOURCE
-	UNIT_SKIP("a fortified program makes calls that are not wrapped");
-#endif
+	FAULT_OR_SKIP();
 	top_write("f", OLD);
 	CU_ASSERT_EQUAL(try_put(in_top("f"), o, NEW, strlen(NEW), NULL, NULL, &base), 0);
 	unsigned long every = unit_step() > 10 ? unit_step() / 10 : 1;
