@@ -63,6 +63,14 @@ static const char *listing(const char *name)
 
 #define LISTS(name, names) CU_ASSERT_STRING_EQUAL(listing(name), names)
 
+/** Whether a file is a regular one of this owner, group and mode. */
+static bool is_like(const char *path, unsigned mode, uid_t uid, gid_t gid)
+{
+	struct stat st;
+	return lstat(path, &st) == 0 && st.st_mode == (S_IFREG | mode) && st.st_uid == uid
+	       && st.st_gid == gid;
+}
+
 static void clean(void)
 {
 	CU_ASSERT_TRUE(top_run("chattr -R -ia . 2>/dev/null; find . -mindepth 1 -delete"));
@@ -181,10 +189,8 @@ static void test_plain(void)
 	LISTS("", "f f.getmnt-TIME");
 	CU_ASSERT_EQUAL(stat(in_top("f"), &st), 0);
 	CU_ASSERT_EQUAL(stat(r.backup, &backup), 0);
-	CU_ASSERT_TRUE(st.st_mode == old.st_mode && st.st_uid == old.st_uid
-	               && st.st_gid == old.st_gid);
-	CU_ASSERT_TRUE(backup.st_mode == old.st_mode && backup.st_uid == old.st_uid
-	               && backup.st_gid == old.st_gid);
+	CU_ASSERT_TRUE(is_like(in_top("f"), 0640, old.st_uid, old.st_gid));
+	CU_ASSERT_TRUE(is_like(r.backup, 0640, old.st_uid, old.st_gid));
 	CU_ASSERT_TRUE(st.st_ino != old.st_ino && backup.st_ino != old.st_ino);
 	CU_ASSERT_TRUE(backup.st_mtim.tv_sec == 2000 && backup.st_mtim.tv_nsec == 7
 	               && st.st_mtim.tv_sec > 2000);
@@ -202,7 +208,6 @@ static void test_plain(void)
 
 static void test_missing(void)
 {
-	struct stat st;
 	struct replace_name create = {.may_create = true};
 	mode_t mask = umask(077);
 	struct result r = replace_text("f", NEW);
@@ -213,7 +218,7 @@ static void test_missing(void)
 	CU_ASSERT_STRING_EQUAL(r.backup, "");
 	IS_TEXT("f", NEW);
 	LISTS("", "f");
-	CU_ASSERT_TRUE(stat(in_top("f"), &st) == 0 && (st.st_mode & 07777) == 0644);
+	CU_ASSERT_TRUE(is_like(in_top("f"), 0644, geteuid(), getegid()));
 	umask(mask);
 	/* A missing directory is not made. */
 	CU_ASSERT_EQUAL(replace_as(in_top("no/f"), NEW, create, false).error.error, ENOENT);
@@ -349,14 +354,12 @@ static void test_own_links(void)
 static void test_at_link(void)
 {
 	struct replace_name at_link = {.at_link = true};
-	struct stat st;
 	char text[64] = "";
 	top_write("f", OLD);
 	CU_ASSERT_EQUAL(symlink("f", in_top("l")), 0);
 	struct result r = replace_as(in_top("l"), NEW, at_link, false);
 	CU_ASSERT_EQUAL(r.rc, 0);
-	CU_ASSERT_TRUE(lstat(in_top("l"), &st) == 0 && S_ISREG(st.st_mode)
-	               && (st.st_mode & 0777) == 0644);
+	CU_ASSERT_TRUE(is_like(in_top("l"), 0644, geteuid(), getegid()));
 	IS_TEXT("l", NEW);
 	IS_TEXT("f", OLD);
 	CU_ASSERT_TRUE(readlink(r.backup, text, sizeof(text) - 1) == 1 && strcmp(text, "f") == 0);
@@ -461,7 +464,6 @@ static bool has_attribute(const char *path, const char *name, const void *value,
 
 static void test_attributes(void)
 {
-	struct stat st;
 	top_write("f", OLD);
 	if (!is_root || setxattr(in_top("f"), "user.note", "by hand", 7, 0) != 0
 	    || setxattr(in_top("f"), "system.posix_acl_access", acl, sizeof(acl), 0) != 0) {
@@ -482,7 +484,7 @@ static void test_attributes(void)
 		CU_ASSERT_TRUE(has_attribute(both[i], "system.posix_acl_access", acl, sizeof(acl)));
 		CU_ASSERT_TRUE(!label || has_attribute(both[i], "security.selinux",
 		                                       "system_u:object_r:etc_t:s0", 27));
-		CU_ASSERT_TRUE(stat(both[i], &st) == 0 && (st.st_mode & 0777) == 0660);
+		CU_ASSERT_TRUE(is_like(both[i], 0660, 0, 0));
 	}
 	/* The default ACL of the directory does not apply. */
 	top_write("g", OLD);
@@ -491,7 +493,7 @@ static void test_attributes(void)
 	CU_ASSERT_EQUAL(r.rc, 0);
 	CU_ASSERT_TRUE(has_attribute(in_top("g"), "system.posix_acl_access", NULL, 0));
 	CU_ASSERT_TRUE(has_attribute(r.backup, "system.posix_acl_access", NULL, 0));
-	CU_ASSERT_TRUE(stat(in_top("g"), &st) == 0 && (st.st_mode & 0777) == 0644);
+	CU_ASSERT_TRUE(is_like(in_top("g"), 0644, 0, 0));
 	CU_ASSERT_EQUAL(removexattr(unit_top, "system.posix_acl_default"), 0);
 	clean();
 }
@@ -581,35 +583,6 @@ static void test_lock(void)
 	IS_TEXT("f", OLD);
 	kill_child(pid);
 	CU_ASSERT_EQUAL(replace_text("f", NEW).rc, 0);
-	clean();
-}
-
-/** Change owner and mode of the lock, as a file system with fixed modes does. */
-static void give_lock_away(void)
-{
-	top_run("test ! -e .f.getmnt-lock || { chmod 755 .f.getmnt-lock"
-	    " && chown 65534 .f.getmnt-lock; }");
-}
-
-static void test_fixed_modes(void)
-{
-	struct fault_count base, count;
-	if (!is_root)
-		UNIT_SKIP("no root");
-	FAULT_OR_SKIP();
-	top_write("f", OLD);
-	fault_begin(NULL, 100000);
-	CU_ASSERT_EQUAL(replace_text("f", NEW).rc, 0);
-	fault_end(&base);
-	CU_ASSERT_TRUE(base.kernel > 20);
-	for (uint64_t n = 1; n <= base.kernel; ++n) {
-		top_write("f", OLD);
-		fault_begin(&(struct fault){FAULT_HOOK, .n = n, .hook = give_lock_away}, 100000);
-		CU_ASSERT_EQUAL(replace_text("f", NEW).rc, 0);
-		fault_end(&count);
-		IS_TEXT("f", NEW);
-		CU_ASSERT_PTR_NULL(strstr(listing(""), "-lock"));
-	}
 	clean();
 }
 
@@ -710,6 +683,44 @@ static void reset(void)
 		CU_FAIL("chmod");
 }
 
+/** @return the number of kernel calls of a replacement. */
+static uint64_t count_calls(void)
+{
+	struct fault_count base;
+	reset();
+	CU_ASSERT_EQUAL(try_fault(NULL, &base).rc, 0);
+	CU_ASSERT_TRUE(base.kernel > 20);
+	return base.kernel;
+}
+
+/** Replace the file; a function is called before the n-th kernel call. */
+static struct result call_at(uint64_t n, void (*hook)(void))
+{
+	struct fault_count count;
+	reset();
+	return try_fault(&(struct fault){FAULT_HOOK, .n = n, .hook = hook}, &count);
+}
+
+/** Change owner and mode of the lock, as a file system with fixed modes does. */
+static void give_lock_away(void)
+{
+	top_run("test ! -e .f.getmnt-lock || { chmod 755 .f.getmnt-lock"
+	        " && chown 65534 .f.getmnt-lock; }");
+}
+
+static void test_fixed_modes(void)
+{
+	if (!is_root)
+		UNIT_SKIP("no root");
+	FAULT_OR_SKIP();
+	for (uint64_t n = count_calls(); n > 0; --n) {
+		CU_ASSERT_EQUAL(call_at(n, give_lock_away).rc, 0);
+		IS_TEXT("f", NEW);
+		CU_ASSERT_PTR_NULL(strstr(listing(""), "-lock"));
+	}
+	clean();
+}
+
 /** Whether the file is whole, and only files are left that may be. */
 static bool judge_fault(const struct fault *fault, const struct result *r,
                         const struct fault_count *count)
@@ -720,13 +731,10 @@ static bool judge_fault(const struct fault *fault, const struct result *r,
 	bool ok = new || strcmp(text, old) == 0;
 	ok &= new == r->replaced;
 	ok &= (r->rc == 0) == (new && r->error.why != RP_UNSURE && !overtaken);
-	struct stat st = {0};
-	bool found = stat(in_top("f"), &st) == 0;
 	if (shape == SHAPE_FILE)
-		ok &= found && (st.st_mode & 07777) == 0640
-		      && (!is_root || (st.st_uid == 7 && st.st_gid == 8));
+		ok &= is_like(in_top("f"), 0640, is_root ? 7 : geteuid(), is_root ? 8 : getegid());
 	else
-		ok &= !new || (found && (st.st_mode & 07777) == 0644);
+		ok &= !new || is_like(in_top("f"), 0644, geteuid(), getegid());
 	/* A backup that is reported exists and is whole. */
 	ok &= (new && shape != SHAPE_MISSING) == (*r->backup != '\0');
 	ok &= !*r->backup || strcmp(read_text(r->backup), old) == 0;
@@ -838,22 +846,17 @@ static bool backups_whole(void)
 static void test_killed(void)
 {
 	static const int signals[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGXFSZ};
-	struct fault_count base;
 	FAULT_OR_SKIP();
-	reset();
-	try_fault(NULL, &base);
+	const uint64_t calls = count_calls();
 	unsigned bad = 0, olds = 0, news = 0, lefts = 0;
 	for (size_t s = 0; s < sizeof(signals) / sizeof(*signals); ++s) {
-		for (uint64_t n = 1; n <= base.kernel; ++n) {
-			reset();
+		for (uint64_t n = 1; n <= calls; ++n) {
 			fflush(stdout);
 			signal_to_send = signals[s];
 			pid_t pid = fork();
 			if (pid == 0) {
-				struct fault_count count;
 				signal(signals[s], SIG_DFL);
-				try_fault(&(struct fault){FAULT_HOOK, .n = n, .hook = send_signal},
-				          &count);
+				call_at(n, send_signal);
 				_exit(0);
 			}
 			int status = 0;
@@ -952,20 +955,16 @@ static const char *state(void)
 /** Another program changes the file at each call: its change is never lost. */
 static void test_edited(void)
 {
-	struct fault_count base, count;
 	FAULT_OR_SKIP();
-	reset();
-	try_fault(NULL, &base);
+	const uint64_t calls = count_calls();
 	for (edit_way = 0; edit_way <= 4; ++edit_way) {
 		unsigned lost = 0, refused = 0, others = 0;
 		char expected[256];
 		reset();
 		edit();
 		strcpy(expected, state());
-		for (uint64_t n = 1; n <= base.kernel; ++n) {
-			reset();
-			struct result r = try_fault(&(struct fault){FAULT_HOOK, .n = n,
-			                                            .hook = edit}, &count);
+		for (uint64_t n = 1; n <= calls; ++n) {
+			struct result r = call_at(n, edit);
 			/* A mode is kept in the new file as well. */
 			bool edited = strncmp(state(), expected, edit_way == 4 ? 6 : 256) == 0;
 			if (r.rc != 0)
@@ -1000,16 +999,11 @@ static void edit_and_fail(void)
     reported. */
 static void test_overtaken(void)
 {
-	struct fault_count base, count;
 	FAULT_OR_SKIP();
-	reset();
-	try_fault(NULL, &base);
 	edit_way = 0;
 	unsigned found = 0;
-	for (uint64_t n = base.kernel; n > 1; --n) {
-		reset();
-		struct result r = try_fault(&(struct fault){FAULT_HOOK, .n = n,
-		                                            .hook = edit_and_fail}, &count);
+	for (uint64_t n = count_calls(); n > 1; --n) {
+		struct result r = call_at(n, edit_and_fail);
 		if (r.rc == 0 || r.error.why != RP_OVERTAKEN)
 			continue;
 		++found;
@@ -1162,7 +1156,6 @@ static void test_kinds(void)
 	unsigned tried = 0;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		char data[512] = "";
-		struct stat st, backup;
 		bool image_file = strstr(rows[i].make, "image") != NULL;
 		if (strcmp(rows[i].type, "overlay") == 0)
 			snprintf(data, sizeof(data), "lowerdir=%s/l,upperdir=%s/u,workdir=%s/w",
@@ -1186,10 +1179,8 @@ static void test_kinds(void)
 			CU_ASSERT_EQUAL(r.rc, 0);
 			IS_TEXT("m/f", NEW);
 			CU_ASSERT_STRING_EQUAL(read_text(r.backup), again ? NEW : "old\n");
-			CU_ASSERT_TRUE(stat(in_top("m/f"), &st) == 0 && st.st_uid == 7
-			               && st.st_gid == 8 && (st.st_mode & 07777) == 0640);
-			CU_ASSERT_TRUE(stat(r.backup, &backup) == 0 && backup.st_uid == 7
-			               && (backup.st_mode & 07777) == 0640);
+			CU_ASSERT_TRUE(is_like(in_top("m/f"), 0640, 7, 8));
+			CU_ASSERT_TRUE(is_like(r.backup, 0640, 7, 8));
 			CU_ASSERT_TRUE(!attribute || has_attribute(in_top("m/f"), "user.note",
 			                                           "by hand", 7));
 		}
