@@ -61,14 +61,10 @@ _Static_assert(AT(id, 0) && AT(parent_id, 8) && AT(covered_by, 16) && AT(id32, 2
 _Static_assert(sizeof(struct getmnt_mount) >= 128, "it only grows");
 #endif
 
-/** A path below unit_top; the last two of them stay. */
+/** The path of "/NAME" in the directory of the tests. */
 static const char *below(const char *name)
 {
-	static char paths[2][PATH_MAX];
-	static int turn;
-	turn = !turn;
-	snprintf(paths[turn], sizeof(paths[turn]), "%s%s", unit_top, name);
-	return paths[turn];
+	return in_top(name + 1);
 }
 
 static void make_dir(const char *name)

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include "../lib/apply_diff.h"
+#include "loop.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -173,23 +174,12 @@ static void test_random(void)
 }
 
 /** Write a file of a directory.  @return whether it was written. */
-static bool put_file(const char *dir, const char *name, const struct strbuf *text)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	FILE *f = fopen(path, "w");
-	bool ok = f && fwrite(strbuf_str(text), 1, text->len, f) == text->len;
-	return f && fclose(f) == 0 && ok;
-}
-
 /** patch(1) makes the new text of the old one, and the old of the new. */
 static void test_patch(void)
 {
 	if (system("patch --version >/dev/null 2>&1") != 0)
 		UNIT_SKIP("no patch(1)");
-	char dir[] = "/tmp/getmnt-unit-XXXXXX";
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
-	char command[256];
+	top_begin(NULL);
 	unsigned char a[64], b[64];
 	struct strbuf old, new, diff;
 	strbuf_init(&old);
@@ -209,21 +199,19 @@ static void test_patch(void)
 		strbuf_puts(&diff, "--- f\n+++ f\n");
 		CU_ASSERT_EQUAL(linediff(&diff, old.data, old.len, new.data, new.len, NULL, NULL,
 		                         &(struct linediff_count){0}), 0);
-		bool ok = put_file(dir, "old", &old) && put_file(dir, "new", &new)
-		          && put_file(dir, "diff", &diff);
+		top_write("old", strbuf_str(&old));
+		top_write("new", strbuf_str(&new));
+		top_write("diff", strbuf_str(&diff));
 		/* -F0: no fuzz. */
-		snprintf(command, sizeof(command),
-		         "cd %s && patch -s --binary -F0 -o got old diff >log 2>&1"
-		         " && cmp -s got new && patch -s --binary -R -F0 -o back new diff >log 2>&1"
-		         " && cmp -s back old", dir);
-		if (!ok || system(command) != 0) {
+		if (!top_run("patch -s --binary -F0 -o got old diff >log 2>&1 && cmp -s got new"
+		             " && patch -s --binary -R -F0 -o back new diff >log 2>&1"
+		             " && cmp -s back old")) {
 			printf("  %s\n", strbuf_str(&diff));
 			++wrong;
 		}
 	}
 	CU_ASSERT_EQUAL(wrong, 0);
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	CU_ASSERT_EQUAL(system(command), 0);
+	top_end();
 	strbuf_destroy(&old);
 	strbuf_destroy(&new);
 	strbuf_destroy(&diff);

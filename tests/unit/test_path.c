@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "path/resolve.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -136,14 +137,14 @@ static void test_steps(void)
 
 static void test_open_below(void)
 {
-	char dir[] = "/tmp/getmnt-path.XXXXXX", name[PATH_MAX + 2];
+	char name[PATH_MAX + 2];
+	struct tree tree;
 	struct os os;
 	struct stat st;
 	os_init(&os, NULL);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
-	int at = open(dir, O_PATH | O_DIRECTORY);
-	CU_ASSERT_TRUE(mkdirat(at, "a", 0700) == 0 && mkdirat(at, "a/b", 0700) == 0
-	               && symlinkat("a", at, "link") == 0);
+	tree_begin(&tree);
+	tree_make(&tree, (const char *const[]){"a/", "a/b/", NULL},
+	          (const char *const[]){"link", "a", NULL});
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	const struct {
@@ -156,20 +157,15 @@ static void test_open_below(void)
 	        {"a/c", ENOENT, 0},  {name, ENAMETOOLONG, 0},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		int fd = path_open_below(&os, at, rows[i].path, NULL, NULL);
+		int fd = path_open_below(&os, tree.fd, rows[i].path, NULL, NULL);
 		CU_ASSERT_EQUAL(fd < 0 ? errno : 0, rows[i].error);
-		CU_ASSERT_NOT_EQUAL(fd, at);
+		CU_ASSERT_NOT_EQUAL(fd, tree.fd);
 		CU_ASSERT_TRUE(fd < 0
 		               || (fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == rows[i].type));
 		if (fd >= 0)
 			close(fd);
 	}
-	CU_ASSERT_EQUAL(fstat(at, &st), 0);
-	unlinkat(at, "a/b", AT_REMOVEDIR);
-	unlinkat(at, "a", AT_REMOVEDIR);
-	unlinkat(at, "link", 0);
-	close(at);
-	rmdir(dir);
+	tree_end(&tree);   /* its descriptor is still open */
 }
 
 static const struct unit_test tests[] = {

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "probe/prober_impl.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -227,7 +228,7 @@ static void test_room(void)
 	CU_ASSERT_EQUAL(prober_room(uses, PROBER_LEFT_MAX - 1, 1000), 0);
 }
 
-static char records[] = "/tmp/getmnt-records-XXXXXX";
+static struct tree records;
 
 /** Whether a record of process `pid` is kept.  @text  Its fields from the device on; NULL: those of
     a process that was started at `start`. */
@@ -236,10 +237,10 @@ static bool kept(const struct prober_self *self, const char *boot_id, const char
 {
 	char path[256], rest[128];
 	struct prober_left *left;
-	int dir = open(records, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir = open(records.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	snprintf(rest, sizeof(rest), "8:3_%d_%ju_1000_%ju", pid, (uintmax_t)start,
 	         (uintmax_t)pid_ns);
-	snprintf(path, sizeof(path), "%s/%s_77_%s", records, boot_id, text ? text : rest);
+	snprintf(path, sizeof(path), "%s/%s_77_%s", records.path, boot_id, text ? text : rest);
 	int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 	CU_ASSERT_TRUE_FATAL(dir >= 0 && fd >= 0);
 	close(fd);
@@ -263,7 +264,7 @@ static void test_records(void)
 	uint64_t start, other;
 	char text[128];
 	int me = getpid();
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(records));
+	tree_begin(&records);
 	prober_self_init(&os, &self);
 	CU_ASSERT_TRUE_FATAL(prober_process(&os, me, &start) == 'R' && start > 0
 	                     && self.pid_ns > 0);
@@ -309,20 +310,14 @@ static void test_records(void)
 	CU_ASSERT_TRUE(kept(&host, boot_id, NULL, NO_PROCESS, start, ns - 1, &one));
 
 	/* More files than probers make. */
-	int dir = open(records, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir = open(records.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct prober_left *left;
 	enum { FILES = 5000 };
-	for (int i = 0; i < FILES; ++i) {
-		snprintf(text, sizeof(text), "%d", i);
-		CU_ASSERT_EQUAL_FATAL(mkdirat(dir, text, 0700), 0);
-	}
+	for (int i = 0; i < FILES; ++i)
+		tree_dir(&records, "%d", i);
 	CU_ASSERT_TRUE(prober_recall(&os, dir, &self, &left) == -1 && errno == EFBIG && !left);
-	for (int i = 0; i < FILES; ++i) {
-		snprintf(text, sizeof(text), "%d", i);
-		unlinkat(dir, text, AT_REMOVEDIR);
-	}
 	close(dir);
-	rmdir(records);
+	tree_end(&records);
 }
 
 static const struct unit_test tests[] = {
