@@ -117,7 +117,7 @@ FSTAB = f"""# what is wanted
 {ROOT_LINK} / ext4 errors=remount-ro 0 1
 UUID={EXT4} /data ext4 nofail,noatime,errors=remount-ro 0 2
 LABEL=x{tag} /var xfs defaults 0 0
-UUID={BTRFS} /home btrfs subvol=/@home 0 0
+UUID={BTRFS} /home btrfs subvol=/@home,compress=zstd 0 0
 UUID={BTRFS} /srv/b btrfs nofail,subvol=@b,compress=zstd 0 0
 t /tmp tmpfs size=1m,mode=1777,nosuid,nodev,noexec 0 0
 overlay /over overlay lowerdir=/low,upperdir=/layers/up,workdir=/layers/work 0 0
@@ -146,7 +146,7 @@ def put(text=FSTAB, path="/etc/fstab"):
 MOUNTS = {
     "/data": ("-t", "ext4", "-o", "noatime,errors=remount-ro", loops["ext4"]),
     "/var": ("-t", "xfs", loops["xfs"]),
-    "/home": ("-t", "btrfs", "-o", "subvol=/@home", loops["btrfs"]),
+    "/home": ("-t", "btrfs", "-o", "subvol=/@home,compress=zstd", loops["btrfs"]),
     "/srv/b": ("-t", "btrfs", "-o", "subvol=@b,compress=zstd", loops["btrfs"]),
     "/tmp": ("-t", "tmpfs", "-o", "size=1m,mode=1777,nosuid,nodev,noexec", "t"),
     "/over": ("-t", "overlay", "-o", "lowerdir=/low,upperdir=/layers/up,workdir=/layers/work", "overlay"),
@@ -245,6 +245,8 @@ EDITED = [
     ("a share left out", "//server/share", "//server", ["FSTAB-SRC-MISSING warning /cifs"]),
     ("an option of CIFS misspelt", "credentials=/root", "credentails=/root", ["FSTAB-OPT-TYPO warning /cifs"]),
     ("a size that is none", "t /tmp tmpfs size=1m", "t /tmp tmpfs size=1mb", ["FSTAB-OPT-UNKNOWN warning /tmp", "DRIFT-OPTIONS warning /tmp"]),
+    ("options of a later subvolume", "subvol=@b,compress", "subvol=@b,nodatacow,compress",
+     ["FSTAB-OPT-CONFLICT warning /srv/b"]),
     ("ro and rw", "nofail,noatime", "nofail,ro,rw,noatime", ["FSTAB-OPT-CONFLICT warning /data"]),
     ("a blank behind a comma", "nofail,noatime", "nofail, noatime", ["FSTAB-SYNTAX critical /data"]),
     ("a comma too many fields", "xfs defaults 0 0", "xfs defaults 0 0 0", ["FSTAB-SYNTAX warning /var"]),
