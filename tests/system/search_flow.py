@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """getmnt search prints results and progress while a directory delays it; output to a file ends with a
-whole line whenever a signal ends the search."""
+whole line whenever a signal ends the search.  Years that do not fit into an int."""
 import errno
 import fcntl
 import json
@@ -149,7 +149,8 @@ for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     lines = slow.text.split(b"\n")
     gm.expect(lines[-1] == b"" and len(lines) > 1 + 200, f"{sig}: {len(lines)} lines, {lines[-1]!r}")
 
-# An output that cannot be written ends the search, with a message; a closed one does not.
+# An output that cannot be written ends the search, with a message.  If stdout is closed from the start,
+# all is searched, and it is an error if there was something to print.
 for args in ((), ("-J",), ("--format=jsonl",), ("-o", "SIZE,PATH"), ("-l",)):
     result = gm.getmnt("search", *args, "*", "/m", "/m", "/m", "--stats=json", stdout=full)
     gm.expect(result.status == 1 and b"No space left" in result.err, f"{args}: {result.status} {result.err[-200:]}")
@@ -161,8 +162,8 @@ for args in ((), ("-J",), ("--format=jsonl",), ("-o", "SIZE,PATH"), ("-l",)):
     gm.expect(result.status == 1 and told, f"{args}, closed: {result.status} {result.err[-200:]}")
     for pattern in ("*", "*-7", "nothing"):
         result = gm.getmnt("search", *args, pattern, "/m", before=lambda: os.close(1))
-        whole = args in (("-J",), ("--format=jsonl",))
-        gm.expect(result.status == whole and (b"cannot be written" in result.err) == whole,
+        lost = pattern != "nothing" or args == ("-J",)
+        gm.expect(result.status == lost and (b"cannot be written" in result.err) == lost,
                   f"{args} {pattern}, closed: {result.status} {result.err[-200:]}")
 
 # A signal ends the search also when nobody reads its results or messages.
@@ -195,4 +196,12 @@ for flags in (0, os.O_NONBLOCK):
     with os.fdopen(out, "rb") as reader:
         lines = reader.read().split(b"\n")
     gm.expect(proc.wait() == 0 and len(lines) == 1 + 1 + 300 + 300 * 200, f"{flags}: {len(lines)} lines")
+
+# Years that do not fit into an int.
+gm.touch("/m/last/file")
+for seconds, date in ((67767976233532799, "2147483647-12-31 23:59"), (67767976233532800, "2147483648-01-01 00:00"),
+                      (2**63 - 1, "292277026596-12-04 15:30"), (-2**63, "-292277022657-01-27 08:29")):
+    os.utime("/m/last/file", (seconds, seconds))
+    result = gm.getmnt("search", "-l", "/file", "/m/last")
+    gm.expect(f" {date} /m/last/file" in result.out.decode(), f"{seconds}: {result.out}")
 gm.done()

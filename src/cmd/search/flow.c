@@ -113,7 +113,7 @@ static void flow_write(struct flow *flow, struct iovec *pieces, size_t n)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		flow_signals(flow);
 	}
-	/* If stdout was closed from the start, errors are still reported. */
+	/* If stdout was closed from the start, the search goes on, for its errors. */
 	if (flow->error && flow->error != EBADF)
 		flow->failed(flow->arg);
 }
@@ -126,7 +126,10 @@ static void flow_print(struct flow *flow)
 		return;
 	for (unsigned i = 0; i < flow->n; ++i)
 		pieces[i] = (struct iovec){flow->texts[i].data, flow->texts[i].len};
+	int error = flow->error;
 	flow_write(flow, pieces, flow->n);
+	/* Without text nothing is lost. */
+	flow->error = flow->size > 0 ? flow->error : error;
 	for (unsigned i = 0; i < flow->n; ++i)
 		strbuf_reset(&flow->texts[i]);
 	flow->n = 0;

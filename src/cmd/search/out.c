@@ -330,6 +330,24 @@ static void put_padded(struct search_out *out, int i, bool right)
 	strbuf_printf(&out->text, "%*s", right ? 0 : blanks, "");
 }
 
+/** Put a date between blanks. */
+static void put_date(struct strbuf *text, int64_t sec)
+{
+	const int64_t cycle = 146097 * 86400LL;   /* 400 years, in which the calendar repeats */
+	struct tm tm;
+	char date[40];
+	int64_t cycles = sec / cycle;
+	if (cycles > -5000000 && cycles < 5000000)
+		cycles = 0;   /* the year fits into an int */
+	else
+		cycles += cycles < 0 ? 1 : -1;
+	time_t near = (time_t)(sec - cycles * cycle);
+	if (localtime_r(&near, &tm) && strftime(date, sizeof(date), "%m-%d %H:%M", &tm))
+		strbuf_printf(text, " %lld-%s ", 1900LL + tm.tm_year + 400 * cycles, date);
+	else
+		strbuf_puts(text, " ? ");
+}
+
 static void put_long(struct search_out *out, const struct object *o)
 {
 	static bool (*const cells[])(const struct object *o, struct strbuf *text) = {
@@ -346,12 +364,7 @@ static void put_long(struct search_out *out, const struct object *o)
 			cells[i](o, &out->cell);
 		put_padded(out, i, i == 0 || i == 3);
 	}
-	time_t sec = (time_t)o->st->mtime.sec;
-	struct tm tm;
-	char date[40] = "?";
-	if (localtime_r(&sec, &tm))
-		strftime(date, sizeof(date), "%Y-%m-%d %H:%M", &tm);
-	strbuf_printf(&out->text, " %s ", date);
+	put_date(&out->text, o->st->mtime.sec);
 	put_path(out, o);
 	if (o->target) {
 		strbuf_puts(&out->text, " -> ");

@@ -471,7 +471,7 @@ int cmd_search(int argc, char **argv)
 	if (args.stats)
 		print_stats(&args, &show);
 	closesearch(show.search);
-	if (finish_stdout(out.form == SF_JSON || out.form == SF_JSONL) != 0)
+	if (finish_stdout(true) != 0)
 		status = CX_ERROR;
 out:
 	search_out_destroy(&out);
