@@ -2,19 +2,19 @@
 /*
  * Traversal of a directory tree.
  *
- * After Smith, section 4, "path bunching": the frontier holds bunches, an open parent
- * directory with the names of its children, so every directory is opened relative to the
- * descriptor of its parent and no path is resolved from the root.  Full paths are built only
- * for what is reported.
+ * After Smith, section 4, "path bunching": the frontier holds bunches.  A bunch is an open parent
+ * directory with the names of its children, so every directory is opened relative to the descriptor
+ * of its parent and no path is resolved from the root.  Full paths are built only for reported
+ * entries.
  *
- *      frontier: bunches ---pop---> batch ---reader---> what was found
+ *      frontier: bunches ---pop---> batch ---reader---> entries found
  *          ^                      (owner, or a worker)        |
  *          '------------------- deliver <---------------------'
  *
  * Invariants:
- *  - only the owner touches the frontier, the directories and their descriptors
+ *  - only the owner accesses the frontier, the directories and their descriptors
  *    (bfs_frontier_check(), bfs_dirs_check());
- *  - a directory with reads under way (busy) keeps its descriptor;
+ *  - a directory that is being read (busy) keeps its descriptor;
  *  - a batch is filled by the owner, read by one reader, or delivered (enum bfs_batch_state).
  */
 #include "bfs/bfs_impl.h"
@@ -24,10 +24,10 @@
 #include <string.h>
 
 enum {
-	THREADS_FROM = 256,   /* directories waiting, for workers to pay */
-	THREADS_AFTER = 128,  /* directories read, for the same */
-	QUEUED_BATCHES = 2,   /* of each worker: one being read, one at hand */
-	LEAST_BATCH = 4,      /* directories of a worker's batch, where descriptors are few */
+	THREADS_FROM = 256,   /* waiting directories from which workers are faster */
+	THREADS_AFTER = 128,  /* likewise, directories already read */
+	QUEUED_BATCHES = 2,   /* for each worker: one being read, one ready */
+	LEAST_BATCH = 4,      /* directories in a worker's batch if descriptors are scarce */
 	OWN_BATCH = 16,       /* directories that the owner reads between deliveries */
 };
 
@@ -56,7 +56,7 @@ struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, 
 	return bfs;
 }
 
-/** A batch to fill; NULL: no memory, so that the traversal has failed. */
+/** Get a batch to fill; NULL: memory ran out, so the traversal has failed. */
 static struct bfs_batch *batch_take(struct bfs *bfs)
 {
 	struct bfs_batch *batch = bfs->spare;
@@ -70,7 +70,7 @@ static struct bfs_batch *batch_take(struct bfs *bfs)
 	return batch;
 }
 
-/** Wait for the batches of the workers, and drop what they read. */
+/** Wait for the batches of the workers, and discard what they read. */
 static void batches_drain(struct bfs *bfs)
 {
 	for (; bfs->under_way > 0; --bfs->under_way) {
@@ -87,7 +87,7 @@ bool bfs_lose_workers(struct bfs *bfs)
 	bfs_pool_lose(bfs->pool, bfs->os);
 	bfs->pool = NULL;
 	bfs->under_way = 0;
-	/* Directories that the workers read would keep theirs. */
+	/* Directories that were being read are still marked busy. */
 	struct bfs_dir *dir;
 	TAILQ_FOREACH(dir, &bfs->open, open)
 		dir->busy = 0;
@@ -129,7 +129,7 @@ int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue qu
 	return bfs_push_start(bfs, bfs->root, path, tag, queue, depth);
 }
 
-/** Where a directory that was entered is. */
+/** The position of a directory that was entered. */
 static struct bfs_at dir_at(const struct bfs_dir *dir)
 {
 	return (struct bfs_at){
@@ -138,7 +138,7 @@ static struct bfs_at dir_at(const struct bfs_dir *dir)
 	};
 }
 
-/** Take the next directory that is still wanted, its parent being open. */
+/** Take the next directory that is still wanted, and make sure that its parent is open. */
 static bool next_item(struct bfs *bfs, struct bfs_item *item)
 {
 	const struct bfs_policy *policy = bfs->policy;
@@ -163,7 +163,7 @@ static bool next_item(struct bfs *bfs, struct bfs_item *item)
 	return false;
 }
 
-/** Where a directory that waits is. */
+/** The position of a waiting directory. */
 static struct bfs_at item_at(const struct bfs_item *item)
 {
 	const struct bfs_bunch *bunch = item->bunch;
@@ -180,12 +180,12 @@ static struct bfs_at item_at(const struct bfs_item *item)
 static void batch_fill(struct bfs *bfs, struct bfs_batch *batch, unsigned n)
 {
 	const struct bfs_policy *policy = bfs->policy;
-	/* Without openat2 a directory may turn out to be on another mount. */
+	/* Without openat2, a directory may turn out to be on another mount after it is opened. */
 	bool known = policy->last_pos && bfs->os->caps & OSC_OPENAT2
 	             && !(bfs->os->disabled & OSC_LAST_POS);
 	struct bfs_item item;
 	bool large = false;
-	/* A directory read in parts may have much output: it ends the batch. */
+	/* A directory read in parts may have much output, so it ends the batch. */
 	while (batch->n < n && !large && next_item(bfs, &item)) {
 		struct bfs_dir *dir = item.bunch->dir;
 		assert(dir->fd >= 0 || dir == bfs->root);
@@ -202,7 +202,7 @@ static void batch_fill(struct bfs *bfs, struct bfs_batch *batch, unsigned n)
 	}
 }
 
-/** Read up to n directories ourselves.  @return false when none is left. */
+/** Read up to n directories in the owner's thread.  @return false if none is left. */
 static bool run_own(struct bfs *bfs, unsigned n)
 {
 	struct bfs_batch *batch = batch_take(bfs);
@@ -216,14 +216,14 @@ static bool run_own(struct bfs *bfs, unsigned n)
 	return any;
 }
 
-/** Give the workers batches; one directory is left to the owner. */
+/** Give batches to the workers; one directory is left to the owner. */
 static void supply_workers(struct bfs *bfs)
 {
 	unsigned workers = bfs->stats.threads - 1, most = workers * QUEUED_BATCHES;
 	struct bfs_batch *batch;
 	while (bfs->under_way < most && bfs->frontier.waiting > 1 && !bfs->ended
 	       && (batch = batch_take(bfs))) {
-		/* A small frontier must not go to one thread. */
+		/* Distribute a small frontier among all threads. */
 		uint64_t share = bfs->frontier.waiting / (most + 1) + 1;
 		batch_fill(bfs, batch, share < bfs->batch ? (unsigned)share : bfs->batch);
 		if (batch->n == 0) {
@@ -235,8 +235,8 @@ static void supply_workers(struct bfs *bfs)
 	}
 }
 
-/** Supply the workers, read a few directories, and deliver what the workers have read: the
-    owner waits only when nothing else is left to do.  @return false at the end. */
+/** Supply the workers, read a few directories, and deliver what the workers have read.  The owner
+    waits only when it has nothing else to do.  @return false at the end. */
 static bool run_shared(struct bfs *bfs)
 {
 	supply_workers(bfs);
@@ -261,7 +261,7 @@ static void start_workers(struct bfs *bfs)
 	    || (bfs->frontier.waiting < THREADS_FROM && bfs->stats.dirs < THREADS_AFTER
 	        && !bfs->divided))
 		return;
-	/* Directories being read have at most half of them. */
+	/* Directories being read may use at most half of the descriptors. */
 	unsigned most = bfs->max_fds / 2 / QUEUED_BATCHES;
 	unsigned threads = bfs->threads < most / LEAST_BATCH ? bfs->threads : most / LEAST_BATCH;
 	if (threads <= 1) {

@@ -2,8 +2,8 @@
 /**
  * Traversal of a directory tree: frontier, path bunching, descriptors, worker threads.
  *
- * A policy decides what to look at, what to enter and when to end.  Each directory that is
- * entered carries a tag that the policy chooses (discovery: the index of its mount).
+ * A policy decides what to examine, what to enter and when to end.  Each directory that is entered
+ * carries a tag chosen by the policy (discovery: the index of its mount).
  */
 #ifndef GM_BFS_H
 #define GM_BFS_H
@@ -18,20 +18,21 @@
 #include <stdint.h>
 
 enum {
-	BFS_HITS = 16,            /* counters that a policy may keep */
+	BFS_HITS = 16,            /* number of counters that a policy may use */
 	BFS_SLACK = 32,           /* bytes after each name that pass() may read */
-	/* Entries of one directory that wait to be fetched in inode order: in its first window,
-	   in each share of a later one, and how many shares there are.  Long names count more. */
+	/* The most entries of one directory that wait to be fetched in inode order: in its first
+	   window, in each share of a later window, and the number of shares.  Long names count
+	   more. */
 	BFS_AHEAD_FIRST = 4096,
 	BFS_AHEAD_SHARE = 32768,
 	BFS_AHEAD_SHARES = 8,
-	BFS_PORTION = 2048,       /* a larger directory is divided into portions of this size */
+	BFS_PORTION = 2048,       /* larger directories are divided into portions of this size */
 };
 
-/** The queue in which a directory waits; an earlier queue is served first. */
+/** The queue in which a directory waits; earlier queues are processed first. */
 enum bfs_queue {
 	BFS_NORMAL,
-	BFS_BOUNDARY,   /* beyond a boundary that may hold nothing */
+	BFS_BOUNDARY,   /* beyond a boundary that may contain nothing */
 	BFS_LAST,       /* where mounts are unlikely */
 	BFS_NQUEUES,
 };
@@ -45,7 +46,7 @@ enum bfs_order {
 enum bfs_engine {
 	BFS_AUTO,       /* one by one; in inode order while the calls wait for a disk */
 	BFS_SYNC,       /* one by one */
-	BFS_FS,         /* by the bulk interface of the file system, where there is one */
+	BFS_FS,         /* through the bulk interface of the file system, if it has one */
 };
 
 struct bfs;
@@ -56,18 +57,18 @@ struct bfs_entry {
 	const char *name;   /* valid during the callback */
 	size_t len;         /* of name */
 	uint64_t ino;       /* d_ino: at a mount point, that of the covered directory */
-	uint8_t type;       /* DT_*; DT_UNKNOWN may be anything */
+	uint8_t type;       /* DT_*; DT_UNKNOWN: any type */
 };
 
 /**
- * What the callbacks for one batch of directories put out.
+ * The output of the callbacks for one batch of directories.
  *
- * @dir          Of one directory, for deliver(); appended to.
- * @batch_done   Of all directories of the batch, for batch_done(): text, appended to, and
+ * @dir          Of one directory, for deliver(); append to it.
+ * @batch_done   Of all directories in the batch, for batch_done(): text to append to, and
  *               a number.
- * @run_start    The policy's own; 0 at the start of each directory.
- * @path_prefix  The policy's own, kept from directory to directory while what bfs_at names
- *               stays valid; else empty and 0.
+ * @run_start    For the policy; 0 at the start of each directory.
+ * @path_prefix  For the policy, kept from one directory to the next while the parent in bfs_at
+ *               stays valid; otherwise empty and 0.
  */
 struct bfs_output {
 	struct strbuf dir;
@@ -84,13 +85,13 @@ struct bfs_output {
 };
 
 /**
- * What callbacks that may run in a worker thread write to.
+ * What callbacks in a worker thread may write to.
  *
- * @hits    Counters; those of all threads are summed.
- * @tag     In entry() and meta(): the tag of the entry, if it is entered.  It starts as the
+ * @hits    Counters; those of all threads are summed up.
+ * @tag     In entry() and meta(): the tag of the entry, if it is entered.  Initially the
  *          tag of the directory.
- * @os      Of this thread, for system calls of the policy.
- * @fd      The directory that is being read.
+ * @os      That of the current thread, for system calls of the policy.
+ * @fd      The directory being read.
  */
 struct bfs_scratch {
 	uint64_t hits[BFS_HITS];
@@ -100,129 +101,133 @@ struct bfs_scratch {
 	struct bfs_output *output;
 };
 
-/** Where an entry is: `name` in the directory `dir` in `parent`. */
+/** The position of an entry: `name` in the directory `dir` in `parent`. */
 struct bfs_at {
 	const struct bfs_dir *parent;
 	const char *dir;
 	const char *name;          /* "" for the directory itself */
 	uint32_t tag;              /* of dir */
-	int depth;                 /* of dir; a start has 0 */
-	int parentfd;              /* in done(): of parent; else -1 */
-	bool opened;               /* in done(): dir was opened, whatever came then */
+	int depth;                 /* of dir; 0 for a start */
+	int parentfd;              /* in done(): that of parent; otherwise -1 */
+	bool opened;               /* in done(): dir was opened, even if reading it failed */
 };
 
 enum bfs_verdict {
-	BFS_SKIP,       /* nothing */
+	BFS_SKIP,       /* ignore the entry */
 	BFS_LOOK,       /* entry(): call statx, then meta() */
 	BFS_ENTER,      /* read this directory later */
-	BFS_JUDGE,      /* meta(): the owner's judge() decides */
+	BFS_JUDGE,      /* meta(): judge() decides, in the owner's thread */
 	BFS_END_DIR,    /* skip the rest of this directory */
 	BFS_END_ALL,    /* end the traversal */
 };
 
-/** From judge() and done(): enter that directory under another tag. */
+/** Set by judge() and done(): enter this directory with another tag. */
 struct bfs_enter {
 	bool enter;
 	uint32_t tag;
 	enum bfs_queue queue;
-	bool opened;               /* done(): read it by fd, which is taken over */
+	bool opened;               /* done(): read it through fd, which is taken over */
 	int fd;
 };
 
-/** What the threads of a traversal may use in common. */
+/** Limits shared by the threads of a traversal. */
 struct bfs_budget {
-	atomic_uint shares;     /* that windows may grow by; starts as BFS_AHEAD_SHARES - 1 */
-	atomic_uint portions;   /* that may wait to be fetched by another thread; 0: none */
+	atomic_uint shares;     /* shares by which windows may grow; initially BFS_AHEAD_SHARES -
+	                           1 */
+	atomic_uint portions;   /* portions that may wait for another thread; 0: none */
 };
 
 /**
  * A file system with a bulk interface, shared by the threads of a traversal.
  *
- * It is set up when its first directory is opened; after a refusal it is never tried again.
- * Only for mounts without an ID mapping on which no file is covered by another mount: that
- * is not checked here.
+ * It is set up when its first directory is opened; after a refusal it is never tried again.  Only
+ * for mounts without an ID mapping on which no file is covered by another mount; the caller must
+ * check that.
  */
 struct bfs_fs;
 
-/** @return it, or NULL.  Errors: ENOMEM.  Ownership: bfs_fs_free(). */
+/** Create it.  @return the object, or NULL.  Errors: ENOMEM.  Ownership: bfs_fs_free(). */
 struct bfs_fs *bfs_fs_new(enum os_inodes_of of);
 
 /** Free it; NULL is allowed. */
 void bfs_fs_free(struct bfs_fs *fs);
 
-/** The rules of a traversal.  Members after `batch` are for policies that report many entries
+/** The policy of a traversal.  Members after `batch` are for policies that report many entries
     (search); all may be 0 and NULL. */
 struct bfs_policy {
 	enum bfs_order order;
-	bool newest;               /* BFS_BREADTH: alternate between the queue and the
-	                              directories changed most recently */
+	bool newest;               /* BFS_BREADTH: alternate between the queue and the directories
+	                              changed most recently */
 	unsigned statx_mask;
-	int statx_flags;           /* besides NO_AUTOMOUNT and SYMLINK_NOFOLLOW */
-	unsigned batch;            /* entries whose metadata is fetched together, at most
-	                              1,024; 0: 1 */
+	int statx_flags;           /* in addition to NO_AUTOMOUNT and SYMLINK_NOFOLLOW */
+	unsigned batch;            /* entries whose metadata is fetched together, at most 1,024; 0:
+	                              1 */
 	enum bfs_engine engine;
 	bool ahead;                /* always in inode order */
-	bool together;             /* open the directories of a batch by one call */
-	struct bfs_budget *budget; /* must outlive the traversal; NULL: none */
-	size_t pause;              /* a directory is read in parts, each ended when this many
-	                              bytes were put out; 0: whole */
+	bool together;             /* open the directories of a batch with one call */
+	struct bfs_budget *budget; /* must remain valid during the traversal; NULL: none */
+	size_t pause;              /* a directory is read in parts, each of which ends after this
+	                              many bytes of output; 0: in one part */
 
-	/* Called in any thread: these only read what does not change, or is atomic, and write
-	   to scratch. */
+	/* Called in any thread: these may only read data that is constant or atomic, and write to
+	   scratch. */
 	enum bfs_verdict (*entry)(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
 	                          const struct bfs_entry *entry);
-	/** After BFS_LOOK.  @error  0, or the errno of statx; st is then zeroed. */
+	/** Called after BFS_LOOK.  @error  0, or the errno of statx; st is then zeroed. */
 	enum bfs_verdict (*meta)(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
 	                         const struct bfs_entry *entry, const struct k_statx *st,
 	                         int error);
-	/** Consecutive entries, before entry() is called for each: how many of them, from
-	    the first, need no call.  at->name is "".  NULL: none. */
+	/** Called with consecutive entries, before entry() is called for each of them.  at->name is
+	    "".  NULL: none.  @return how many entries, counted from the first, need no call of
+	    entry(). */
 	size_t (*pass)(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
 	               const struct bfs_entry *entries, size_t n);
-	/** BFS_FS: the file system of directories of a tag; NULL: it has no bulk interface. */
+	/** BFS_FS: the file system of directories with a tag; NULL: it has no bulk interface. */
 	struct bfs_fs *(*fs)(void *arg, uint32_t tag);
 
-	/* Called in the owner's thread only. */
-	/** The mount ID that directories of a tag must show when opened again; 0: unknown. */
+	/* Called only in the owner's thread. */
+	/** The mount ID that directories with a tag must show when reopened; 0: unknown. */
 	uint64_t (*mnt_id)(void *arg, uint32_t tag, bool *unique);
 	/** May be NULL if meta() never returns BFS_JUDGE. */
 	enum bfs_verdict (*judge)(void *arg, const struct bfs_at *at, const struct k_statx *st,
 	                          struct bfs_enter *enter);
-	/** Whether K_LAST_POS is the end of each directory of a tag.  NULL: of none. */
+	/** Whether K_LAST_POS is the end of all directories with a tag.  NULL: of none. */
 	bool (*last_pos)(void *arg, uint32_t tag);
-	/** Whether directories of a tag are still worth reading. */
+	/** Whether directories with a tag still need to be read. */
 	bool (*wanted)(void *arg, uint32_t tag);
-	/** A directory was read, or could not be (error).  One on another mount (EXDEV), or
-	    opened otherwise, may be entered by `enter`.  @return BFS_END_ALL to end. */
+	/** A directory was read, or reading failed (error).  If the directory is on another mount
+	    (EXDEV), or done() opened it by other means, `enter` can enter it.
+	    @return BFS_END_ALL to end the traversal. */
 	enum bfs_verdict (*done)(void *arg, const struct bfs_at *at, uint32_t entries, int error,
 	                         struct bfs_enter *enter);
-	/** A batch was read.  The policy may take the text of output->batch_done, and leave
-	    another in its place. */
+	/** A batch was read.  The policy may take the text of output->batch_done, and leave another
+	    one in its place. */
 	void (*batch_done)(void *arg, struct bfs_output *output);
-	/** What was put out for (a part of) a directory. */
+	/** Called with the output for a directory, or for a part of it. */
 	void (*deliver)(void *arg, const struct bfs_at *at, const char *out, size_t size);
 
 	void *arg;
 };
 
 struct bfs_stats {
-	uint64_t dirs;             /* read */
-	uint64_t entries;          /* read in them */
+	uint64_t dirs;             /* directories read */
+	uint64_t entries;          /* entries in these directories */
 	uint64_t dropped;          /* directories dropped unread: no longer wanted */
-	uint64_t reopened;         /* descriptors opened again */
-	uint64_t peak_frontier;    /* most directories waiting */
-	uint64_t peak_fds;         /* most descriptors held by the frontier */
+	uint64_t reopened;         /* descriptors that were reopened */
+	uint64_t peak_frontier;    /* maximum number of waiting directories */
+	uint64_t peak_fds;         /* maximum number of descriptors held by the frontier */
 	uint64_t hits[BFS_HITS];
-	unsigned threads;          /* that read, the owner included; 0: no worker was started */
+	unsigned threads;          /* threads that read, including the owner; 0: no worker was
+	                              started */
 };
 
 /**
- * Make a traversal.
+ * Create a traversal.
  *
- * @rootfd   Descriptor that starts are relative to; must stay open; may be AT_FDCWD.
- * @threads  Threads that read, the caller's included, once the frontier is large and if there
- *           are descriptors for them; 1: no worker, and all counts are exact.
- * @max_fds  Descriptors to use at most; fewer if the system refuses.
+ * @rootfd   The directory that starts are relative to; must stay open; may be AT_FDCWD.
+ * @threads  The number of reading threads, including the caller's, once the frontier is large and
+ *           if there are enough descriptors; 1: no workers, and all counts are exact.
+ * @max_fds  The most descriptors to use; fewer if the system refuses.
  * @return a traversal, or NULL.  Errors: ENOMEM.  Ownership: bfs_free().
  */
 struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, unsigned threads,
@@ -232,10 +237,10 @@ struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, 
 void bfs_free(struct bfs *bfs);
 
 /**
- * Give up the worker threads in a child made by fork(2), where they do not exist.
+ * Abandon the worker threads in a child made by fork(2), where they do not exist.
  *
- * Call it before bfs_free().  All descriptors of the owner are closed.  Batches of the
- * workers may be half-written and are not freed.
+ * Call it before bfs_free().  Closes all descriptors of the owner.  Batches of the workers may be
+ * half-written and are not freed.
  *
  * @return whether there were workers.
  */
@@ -250,21 +255,21 @@ bool bfs_lose_workers(struct bfs *bfs);
  */
 int bfs_start(struct bfs *bfs, const char *path, uint32_t tag, enum bfs_queue queue, int depth);
 
-/** Traverse until nothing is left, or a callback ends it.
-    @return 0 when nothing is left, 1 when a callback ended it, -1 on error.  Errors: ENOMEM. */
+/** Traverse until nothing is left, or a callback ends the traversal.
+    @return 0 if nothing is left, 1 if a callback ended it, -1 on error.  Errors: ENOMEM. */
 int bfs_run(struct bfs *bfs);
 
 /** Continue until at least one directory, or a part of one, was read.
-    @return 2 when there is more to do, else as bfs_run(). */
+    @return 2 if there is more to do, otherwise as bfs_run(). */
 int bfs_step(struct bfs *bfs);
 
 /** The counts so far. */
 const struct bfs_stats *bfs_stats(const struct bfs *bfs);
 
-/** Append the path of an entry, beginning with "/". */
+/** Append the path of an entry, starting with "/". */
 void bfs_path(const struct bfs_at *at, struct strbuf *out);
 
-/** Whether the path of an entry is this one; allocates nothing. */
+/** Whether an entry has this path; allocates nothing. */
 bool bfs_path_is(const struct bfs_at *at, const char *path);
 
 #endif

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Metadata by the bulk interface of a file system: that of all inodes in a range of numbers
- * by one call.
+ * Metadata through the bulk interface of a file system: one call returns the metadata of all inodes
+ * in a range of numbers.
  *
  *     entries --> files and links, by inode --> runs without large gaps
  *                   a run --> os_inodes() --> matched by inode --> a struct statx
  *
- * The result must be that of statx(2).  So
+ * The result must equal that of statx(2).  Therefore:
  *
- * - only files and symbolic links are requested: a directory may be a mount point or the root
- *   of a subvolume, and its number then that of the covered one.  (The caller knows that no
+ * - Only files and symbolic links are requested.  A directory may be a mount point or the root
+ *   of a subvolume; then its number is that of the covered directory.  (The caller ensures that no
  *   file is covered.)
- * - what is no attribute of the inode (device, mount, block size, mask) is copied from another
- *   entry of the directory and the same type, the template, for which statx is called.  The
- *   template is also requested in bulk; unless both answers are equal in all bytes, bulk
- *   answers for the directory are not used.
- * - a bulk answer may be older than what is in memory (os/inodes.h).  So everything is written to
- *   the disk before the first directory is read, and statx is called for an inode whose ctime is
- *   not before that.  Each answer was then true at some time since.  A new inode has a later ctime
- *   too, so it is never taken for an earlier one of the same number.  (A clock that is set back
- *   meanwhile defeats this.)
+ * - Values that are not attributes of the inode (device, mount, block size, mask) are copied from
+ *   a template: another entry of the same directory and type, for which statx is called.  The
+ *   template is also requested in bulk; unless both results are equal in all bytes, bulk
+ *   results are not used for the directory.
+ * - A bulk result may be older than the inode in memory (os/inodes.h).  So everything is written to
+ *   disk before the first directory is read, and statx is called for each inode whose ctime is
+ *   not earlier than that.  Thus each result was true at some time since then.  A new inode has a
+ *   later ctime too, so it is never mistaken for an earlier one with the same number.  (If the
+ *   clock is set back meanwhile, this fails.)
  *
- * One difference remains: btrfs gives a file whose write failed a new mtime in memory, which
- * is never written.
+ * One difference remains: btrfs gives a file whose write failed a new mtime in memory, which is
+ * never written.
  */
 #include "bfs/bfs_impl.h"
 
@@ -37,11 +37,11 @@
 #include <sys/stat.h>
 
 enum {
-	RUN_PAYS_XFS = 24,        /* least entries of a run */
+	RUN_PAYS_XFS = 24,        /* minimum number of entries in a run */
 	RUN_PAYS_BTRFS = 8,
-	RUN_GAP = 64,             /* largest gap in a run: a chunk of XFS */
-	ANSWERS = 256,            /* of one call, at most */
-	USEFUL = 8,               /* answers of a call, for the run to go on */
+	RUN_GAP = 64,             /* maximum gap in a run: a chunk of XFS */
+	ANSWERS = 256,            /* maximum number of results per call */
+	USEFUL = 8,               /* useful results per call for continuing the run */
 };
 
 enum fs_state {
@@ -54,10 +54,10 @@ struct bfs_fs {
 	enum os_inodes_of of;
 	pthread_mutex_t lock;
 	_Atomic enum fs_state state;
-	struct k_statx_time since;  /* inodes changed since then need statx */
+	struct k_statx_time since;  /* inodes changed since this time need statx */
 };
 
-/** The answer of statx for one entry, of which others of its type are made. */
+/** The statx result of one entry, used as a template for others of its type. */
 struct stat_template {
 	bool known, checked;
 	uint64_t ino;
@@ -66,15 +66,15 @@ struct stat_template {
 
 struct numbered {
 	uint64_t ino;
-	uint32_t i;               /* index of its entry */
+	uint32_t i;               /* index of the entry */
 };
 
 struct bulkstat {
-	struct bfs_fs *fs;        /* of the directory; NULL: it is not used */
+	struct bfs_fs *fs;        /* of the directory; NULL: do not use bulk */
 	struct stat_template file, link;
-	bool doubted;             /* answers for the directory cannot be used */
+	bool doubted;             /* results for the directory cannot be used */
 	size_t norder;
-	struct numbered order[BFS_BULKSTAT];   /* files and links, by inode */
+	struct numbered order[BFS_BULKSTAT];   /* files and links, sorted by inode */
 	bool known[BFS_BULKSTAT];
 	struct k_statx sts[BFS_BULKSTAT];
 	struct os_inode answers[ANSWERS];
@@ -135,7 +135,7 @@ static int by_inode(const void *left, const void *right)
 	return a->ino != b->ino ? (a->ino < b->ino ? -1 : 1) : (a->i > b->i) - (a->i < b->i);
 }
 
-/** Keep the files and links, sorted by inode number. */
+/** Select the files and links, sorted by inode number. */
 static void sort_by_inode(struct bulkstat *bulk, const struct bfs_entry *wanted, size_t n)
 {
 	bool sorted = true;
@@ -157,7 +157,7 @@ static struct stat_template *template_of(struct bulkstat *bulk, const struct bfs
 	return entry->type == DT_REG ? &bulk->file : &bulk->link;
 }
 
-/** Make a template of the i-th entry.  @return whether it is one. */
+/** Make the i-th entry a template.  @return whether that succeeded. */
 static bool template_make(struct bulkstat *bulk, struct stat_template *template,
                           const struct bfs_reader *reader, const struct bfs_read *read,
                           const struct bfs_entry *wanted, uint32_t i)
@@ -175,7 +175,7 @@ static bool template_make(struct bulkstat *bulk, struct stat_template *template,
 	return true;
 }
 
-/** Make metadata of a template and an answer. */
+/** Combine a template and a bulk result. */
 static void template_fill(const struct bulkstat *bulk, struct k_statx *st,
                           const struct stat_template *template, const struct os_inode *inode)
 {
@@ -198,7 +198,7 @@ static void template_fill(const struct bulkstat *bulk, struct k_statx *st,
 		st->btime = inode->btime;
 }
 
-/** Whether an answer cannot be outdated. */
+/** Whether a result cannot be outdated. */
 static bool is_settled(const struct bfs_fs *fs, const struct os_inode *inode)
 {
 	const struct k_statx_time *time = &inode->ctime, *since = &fs->since;
@@ -206,13 +206,13 @@ static bool is_settled(const struct bfs_fs *fs, const struct os_inode *inode)
 	                        || (time->sec == since->sec && time->nsec < since->nsec));
 }
 
-/** Use an answer for the i-th entry.  @return whether that was possible. */
+/** Use a result for the i-th entry.  @return whether that was possible. */
 static bool answer_use(struct bulkstat *bulk, const struct bfs_entry *wanted, uint32_t i,
                        const struct os_inode *inode)
 {
 	const struct bfs_entry *entry = &wanted[i];
 	struct stat_template *template = template_of(bulk, entry);
-	/* A template with flags of its own says nothing of others. */
+	/* A template with flags of its own cannot represent other entries. */
 	bulk->doubted |= template->known && inode->ino == template->ino && !inode->plain;
 	if (IFTODT(inode->mode) != entry->type || !template->known || !is_settled(bulk->fs, inode))
 		return false;
@@ -229,7 +229,7 @@ static bool answer_use(struct bulkstat *bulk, const struct bfs_entry *wanted, ui
 	return true;
 }
 
-/** Request a run of entries. */
+/** Request a run of entries in bulk. */
 static void run_request(struct bulkstat *bulk, const struct bfs_reader *reader,
                     const struct bfs_read *read, const struct bfs_entry *wanted,
                     const struct numbered *run, size_t n)
@@ -237,13 +237,13 @@ static void run_request(struct bulkstat *bulk, const struct bfs_reader *reader,
 	uint64_t next = run[0].ino, last = run[n - 1].ino;
 	size_t at = 0, useful;
 	do {
-		/* XFS continues after the last; an eighth is for directories in between. */
+		/* XFS continues after the last entry; an eighth is for directories in between. */
 		size_t most = n - at + (n - at) / 8 + 1;
 		most = bulk->fs->of == OS_INODES_XFS && most < ANSWERS ? most : ANSWERS;
 		ssize_t got = os_inodes(reader->os, read->fd, bulk->fs->of, bulk->buf, &next, last,
 		                        bulk->answers, most);
 		if (got < 0) {
-			/* It was allowed before; do not retry for ever. */
+			/* It was permitted before, so do not retry forever. */
 			atomic_store(&bulk->fs->state, FS_REFUSED);
 			bulk->fs = NULL;
 			return;
@@ -253,7 +253,7 @@ static void run_request(struct bulkstat *bulk, const struct bfs_reader *reader,
 			const struct os_inode *inode = &bulk->answers[i];
 			while (at < n && run[at].ino < inode->ino)
 				++at;
-			/* An inode may have several names. */
+			/* An inode may have several names in the directory. */
 			for (; at < n && run[at].ino == inode->ino; ++at)
 				useful += answer_use(bulk, wanted, run[at].i, inode);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was read, taken in by the owner: children are queued, entries judged, descriptors kept
- * or closed, and the policy informed.
+ * What the owner does with a batch that was read: queue children, judge entries, keep or close
+ * descriptors, and inform the policy.
  */
 #include "bfs/bfs_impl.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-	PAUSED_SHARE = 8,     /* of the descriptors, for directories read in part */
-	RETRIES = 12,         /* of a directory, with half the descriptors each time */
+	PAUSED_SHARE = 8,     /* 1/8 of the descriptors, for directories read in part */
+	RETRIES = 12,         /* attempts for a directory, each with half the descriptors */
 };
 
 void bfs_batch_put(struct bfs *bfs, struct bfs_batch *batch)
@@ -50,7 +50,7 @@ struct bfs_bunch *bfs_push_one(struct bfs *bfs, struct bfs_dir *dir, const char 
 	return bunch;
 }
 
-/* It is opened with O_PATH first, which touches nothing. */
+/* The start is first opened with O_PATH, which accesses no file system. */
 int bfs_push_start(struct bfs *bfs, struct bfs_dir *in, const char *path, uint32_t tag,
                    enum bfs_queue queue, int depth)
 {
@@ -63,7 +63,7 @@ int bfs_push_start(struct bfs *bfs, struct bfs_dir *in, const char *path, uint32
 	return rc;
 }
 
-/** Queue a directory to be read on by its descriptor.  @return whether there was memory. */
+/** Queue a directory to be read further by its descriptor.  @return false if memory ran out. */
 static bool push_resume(struct bfs *bfs, struct bfs_dir *dir, uint32_t tag, enum bfs_queue queue,
                         struct bfs_window *rest, bool in_front)
 {
@@ -79,7 +79,7 @@ static bool push_resume(struct bfs *bfs, struct bfs_dir *dir, uint32_t tag, enum
 	return true;
 }
 
-/** A directory in `in` that has a descriptor, which is taken over; with a reference. */
+/** Create a directory in `in` with a descriptor, which is taken over, and one reference. */
 static struct bfs_dir *open_dir(struct bfs *bfs, struct bfs_dir *in, const struct bfs_at *at,
                                 uint32_t tag, int fd, unsigned by)
 {
@@ -93,7 +93,7 @@ static struct bfs_dir *open_dir(struct bfs *bfs, struct bfs_dir *in, const struc
 	return dir;
 }
 
-/** Enter the directory that done() chose. */
+/** Enter the directory selected by done(). */
 static bool deliver_enter(struct bfs *bfs, struct bfs_dir *in, const struct bfs_at *at,
                           const struct bfs_enter *enter)
 {
@@ -131,7 +131,7 @@ static bool deliver_kids(struct bfs *bfs, const struct bfs_batch *batch,
 	return true;
 }
 
-/** Judge the entries that a worker found.  @return how many entries are to be entered. */
+/** Judge the entries that a worker found.  @return the number of entries to be entered. */
 static unsigned deliver_judges(struct bfs *bfs, struct bfs_batch *batch, struct bfs_read *read)
 {
 	const struct bfs_policy *policy = bfs->policy;
@@ -150,12 +150,13 @@ static unsigned deliver_judges(struct bfs *bfs, struct bfs_batch *batch, struct 
 /** Queue the rest of a directory that was read in part, and its portions. */
 static void deliver_pause(struct bfs *bfs, struct bfs_read *read, struct bfs_dir *dir)
 {
-	/* While it is read in parts, its descriptor holds the position. */
+	/* While the directory is read in parts, its descriptor keeps the position. */
 	bool was = read->item.bunch->resume;
 	dir->busy -= was;
 	bfs->paused -= was;
-	/* Depth-first, what was found in it is read before its rest, so that little waits;
-	   but each such rest keeps a descriptor, and its waiting entries would add to it. */
+	/* Depth-first, entries found in the directory are read before its rest, so that few
+	   directories wait; but each rest keeps a descriptor, and its remaining entries use
+	   memory. */
 	bool last = bfs->policy->order == BFS_DEPTH && !read->rest
 	            && bfs->paused < bfs->max_fds / PAUSED_SHARE;
 	bool breadth = bfs->policy->order == BFS_BREADTH;
@@ -170,7 +171,7 @@ static void deliver_pause(struct bfs *bfs, struct bfs_read *read, struct bfs_dir
 	}
 }
 
-/** Take in what one read found. */
+/** Process the result of one read. */
 static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_read *read)
 {
 	const struct bfs_policy *policy = bfs->policy;
@@ -241,7 +242,7 @@ static void deliver_read(struct bfs *bfs, struct bfs_batch *batch, struct bfs_re
 
 void bfs_deliver(struct bfs *bfs, struct bfs_batch *batch)
 {
-	/* Without memory for a name, offsets into names are wrong. */
+	/* If memory for a name ran out, offsets into names are wrong. */
 	bfs->failed |= batch->failed;
 	const struct bfs_policy *policy = bfs->policy;
 	assert(batch->state == BATCH_READ || batch->n == 0);

@@ -2,13 +2,13 @@
 /*
  * Directories and their descriptors.
  *
- * Descriptors are a budget.  A directory whose children wait stays open while there is room.
- * Breadth-first, the one opened last is closed first, as it is needed last; depth-first, the
- * one opened first.  A directory that was closed is opened again from its nearest open
- * ancestor, through no link, and must show the mount that it showed before.
+ * The number of descriptors is limited.  A directory whose children wait stays open while there is
+ * room.  Breadth-first, the directory opened last is closed first, as it is needed last;
+ * depth-first, the one opened first.  A closed directory is reopened from its nearest open
+ * ancestor, without following symlinks, and must show the same mount as before.
  *
  * Invariants (bfs_dirs_check()):
- *  - the directories with a descriptor, but for the root, are in the list by age, and
+ *  - the list by age contains the directories with a descriptor, except the root, and
  *    open_fds is their number;
  *  - a busy directory has a descriptor.
  */
@@ -31,7 +31,8 @@ void bfs_dir_opened(struct bfs *bfs, struct bfs_dir *dir, int fd, unsigned by)
 		bfs->stats.peak_fds = bfs->open_fds;
 }
 
-/** Close a directory, which can be opened again.  @now  Not by the worker that opened it. */
+/** Close a directory, which can be reopened.  @now  Close it here, not in the worker that opened
+    it. */
 static void dir_close(struct bfs *bfs, struct bfs_dir *dir, bool now)
 {
 	if (dir->fd < 0 || dir == bfs->root)
@@ -58,7 +59,7 @@ void bfs_dirs_evict(struct bfs *bfs, unsigned n)
 	}
 }
 
-/** Whether a name is part of a path: not that of the root, nor ".". */
+/** Whether a name is part of a path: not the root, nor ".". */
 static bool dir_shown(const char *name)
 {
 	return name[0] != '\0' && strcmp(name, ".") != 0;
@@ -130,7 +131,7 @@ void bfs_path(const struct bfs_at *at, struct strbuf *out)
 	}
 }
 
-/** Compare the end of path[0..*len) with a name, and cut it off. */
+/** If path[0..*len) ends with a name, cut the name off.  @return whether it does. */
 static bool path_cut(const char *path, size_t *len, const char *name, size_t n)
 {
 	if (*len <= n || memcmp(path + *len - n, name, n) != 0 || path[*len - n - 1] != '/')
@@ -153,8 +154,8 @@ bool bfs_path_is(const struct bfs_at *at, const char *path)
 	return len == 0;
 }
 
-/** Open a path below a descriptor, through no link: with openat2 in as few pieces as the kernel
-    accepts, else name by name. */
+/** Open a path below a descriptor without following symlinks: with openat2 in as few pieces as the
+    kernel accepts, otherwise name by name. */
 static int open_below(struct bfs *bfs, int dirfd, char *path, bool same_mount)
 {
 	uint64_t resolve = RESOLVE_NO_SYMLINKS | (same_mount ? RESOLVE_NO_XDEV : 0);
@@ -166,7 +167,7 @@ static int open_below(struct bfs *bfs, int dirfd, char *path, bool same_mount)
 			--cut;
 		if (cut)
 			*cut = '\0';
-		/* Without O_DIRECTORY, which would trigger an automount there. */
+		/* Without O_DIRECTORY, which would trigger an automount. */
 		int fd = os_openat2(bfs->os, at, path, O_PATH | O_NOFOLLOW, resolve);
 		if (at != dirfd)
 			os_close(bfs->os, at);
@@ -179,7 +180,7 @@ static int open_below(struct bfs *bfs, int dirfd, char *path, bool same_mount)
 	}
 }
 
-/** Whether a descriptor is on the mount of its tag. */
+/** Whether a descriptor is on the mount that belongs to the tag. */
 static bool fd_shows(struct bfs *bfs, int fd, uint32_t tag)
 {
 	bool unique = false;
@@ -219,7 +220,7 @@ int bfs_dir_open(struct bfs *bfs, struct bfs_dir *dir)
 	bool same = from != bfs->root && from->tag == dir->tag;
 	int fd = open_below(bfs, from->fd, path.data, same);
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-		/* There are fewer descriptors than max_fds: close all but the one needed. */
+		/* Fewer descriptors than max_fds are available: close all except the one needed. */
 		bfs_dirs_evict(bfs, 0);
 		fd = open_below(bfs, from->fd, path.data, same);
 	}
@@ -240,7 +241,7 @@ int bfs_dir_open(struct bfs *bfs, struct bfs_dir *dir)
 void bfs_dirs_check(struct bfs *bfs)
 {
 #ifndef NDEBUG
-	/* The whole list at times only: it may be long. */
+	/* Check the whole list only sometimes: it may be long. */
 	uint64_t turn = ++bfs->checks;
 	const struct bfs_dir *dir;
 	unsigned n = 0;

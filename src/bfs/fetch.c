@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Metadata, fetched after the verdict on a name.
+ * Fetching metadata, after the verdict on a name.
  *
  *     fetch_add() --+----------------------------> wanted --+--> statx, one by one --+--> meta()
  *                   '--> window --> inode order -----^      '--> bulkstat: a range --'
  *
- * Unsorted, a batch is part of one buffer of names, and fetched as soon as it is full.  In
- * inode order, names are copied, and those of many buffers are fetched together: a block of
- * inodes on the disk is read once, not once for each inode as soon as memory is short.
+ * Unsorted, a batch is part of one buffer of names, and is fetched as soon as it is full.  In inode
+ * order, names are copied, and the entries of many buffers are fetched together: a block of inodes
+ * on the disk is then read once, instead of once for each inode when memory is short.
  *
- * BFS_AUTO times its calls, which enters no kernel.  Until it is known whether they wait, each
- * buffer is sorted by itself.  If they wait, all entries are sorted, unless the directory is
- * sorted already or the disk is another machine's.  If not, none are.
+ * BFS_AUTO times its calls; reading the clock does not enter the kernel.  Until it is known whether
+ * calls wait for a disk, each buffer is sorted separately.  If they wait, all entries are sorted,
+ * unless the directory is sorted already or the disk belongs to another machine.  If they do not
+ * wait, nothing is sorted.
  *
- * Where threads share a budget (struct bfs_budget), a large directory is divided: the thread
- * that reads its names leaves them in portions, and any thread fetches these.  Portions of a
- * window are ranges of its order; else names are in the order of the directory.
+ * If threads share a budget (struct bfs_budget), a large directory is divided: the thread that
+ * reads the names puts them into portions, and any thread fetches these.  Portions of a window are
+ * ranges of its order; otherwise names are in the order of the directory.
  */
 #include "bfs/bfs_impl.h"
 

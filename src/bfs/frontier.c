@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frontier: for each queue a list of bunches, served first in first out (breadth-first) or
- * last in first out (depth-first).  If the policy wants the newest too, a heap has the same
- * directories by their time of change.  Turns alternate, so that a search costs at most twice
- * what the better of the two orders would; when the newest find less than the queue, as after
- * a copy that set every time anew, they get one turn in eight until they find more.
+ * The frontier: each queue has a list of bunches, processed first in first out (breadth-first) or
+ * last in first out (depth-first).  If the policy also wants the newest directories first, a heap
+ * contains the same directories ordered by time of change.  Turns alternate, so that a search costs
+ * at most twice as much as with the better of the two orders.  When the newest find less than the
+ * queue, for example after a copy that set all times anew, they get one turn in eight until they
+ * find more.
  *
  * Invariants (bfs_frontier_check()):
- *  - a kid is taken once; list and heap skip those that are taken;
- *  - waiting is the number of kids in the lists that are not taken, and no bunch in a list
- *    is without one;
- *  - a bunch lives while its list, a heap entry, or a read under way refers to it;
- *  - in a heap no entry comes before its parent.
+ *  - a kid is taken once; list and heap skip taken kids;
+ *  - waiting is the number of kids in the lists that are not taken, and each bunch in a list has
+ *    at least one of them;
+ *  - a bunch exists as long as its list, a heap entry, or a read refers to it;
+ *  - in a heap no entry sorts before its parent.
  */
 #include "bfs/bfs_impl.h"
 
@@ -22,7 +23,7 @@
 enum {
 	PERIOD_EQUAL = 2,    /* every other turn */
 	PERIOD_RARE = 8,
-	LEARN_TURNS = 64,    /* of the newest, between two decisions */
+	LEARN_TURNS = 64,    /* turns of the newest between two decisions */
 };
 
 void bfs_frontier_init(struct bfs_frontier *frontier, struct bfs *bfs, enum bfs_order order,
@@ -55,7 +56,7 @@ void bfs_bunch_unref(struct bfs_frontier *frontier, struct bfs_bunch *bunch)
 	free(bunch);
 }
 
-/** Whether a comes before b: the newer one, or that added first. */
+/** Whether a sorts before b: the newer one, or the one added first. */
 static bool heap_before(const struct bfs_heap_entry *a, const struct bfs_heap_entry *b)
 {
 	return a->mtime != b->mtime ? a->mtime > b->mtime : a->serial < b->serial;
@@ -69,7 +70,7 @@ static void heap_raise(struct bfs_heap_entry *heap, size_t n, struct bfs_heap_en
 	heap[n] = entry;
 }
 
-/** Remove the entries whose kid is taken. */
+/** Remove the entries whose kids are taken. */
 static void heap_compact(struct bfs_frontier *frontier, struct bfs_waiting *queue)
 {
 	size_t kept = 0;
@@ -83,7 +84,7 @@ static void heap_compact(struct bfs_frontier *frontier, struct bfs_waiting *queu
 	queue->nheap = kept;
 }
 
-/** Add an entry; without memory it is left to the list. */
+/** Add an entry; if memory runs out, the kid is only in the list. */
 static void heap_add(struct bfs_frontier *frontier, struct bfs_waiting *queue,
                      struct bfs_bunch *bunch, uint32_t kid)
 {
@@ -140,7 +141,7 @@ static void frontier_unlink(struct bfs_frontier *frontier, struct bfs_bunch *bun
 	bfs_bunch_unref(frontier, bunch);
 }
 
-/** Take one kid of a bunch; the item holds a reference. */
+/** Take one kid from a bunch; the item holds a reference. */
 static void frontier_take(struct bfs_frontier *frontier, struct bfs_bunch *bunch, uint32_t kid,
                           bool newest, struct bfs_item *item)
 {
@@ -152,7 +153,7 @@ static void frontier_take(struct bfs_frontier *frontier, struct bfs_bunch *bunch
 		frontier_unlink(frontier, bunch);
 }
 
-/** Take the kid that changed last. */
+/** Take the most recently changed kid. */
 static bool frontier_pop_newest(struct bfs_frontier *frontier, struct bfs_waiting *queue,
                                 struct bfs_item *item)
 {
@@ -193,8 +194,8 @@ void bfs_frontier_learn(struct bfs_frontier *frontier, const struct bfs_item *it
 	frontier->found[item->newest] += found;
 	if (!frontier->newest || frontier->tried[1] < LEARN_TURNS || frontier->tried[0] == 0)
 		return;
-	/* The newest pay at half the yield of the queue: what they find, they find before the
-	   queue reaches its level. */
+	/* The newest are worthwhile at half the yield of the queue: they find mounts before the
+	   queue reaches their level. */
 	uint64_t newest = 2ull * (frontier->found[1] + 1) * frontier->tried[0];
 	uint64_t queue = (uint64_t)(frontier->found[0] + 1) * frontier->tried[1];
 	frontier->period = newest >= queue ? PERIOD_EQUAL : PERIOD_RARE;
@@ -234,7 +235,7 @@ void bfs_frontier_clear(struct bfs_frontier *frontier)
 void bfs_frontier_check(struct bfs_frontier *frontier)
 {
 #ifndef NDEBUG
-	/* All of it at times only: it may be large. */
+	/* Check everything only sometimes: the frontier may be large. */
 	uint64_t turn = ++frontier->checks, waiting = 0;
 	bool any = false;
 	for (int q = 0; q < BFS_NQUEUES; ++q)

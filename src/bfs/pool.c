@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Worker threads, each with a reader of its own: they take batches from a list, read them,
- * and put them on another.
+ * Worker threads, each with its own reader: they take batches from a list, read them, and put them
+ * on another list.
  */
 #include "bfs/bfs_impl.h"
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading the directories of a batch, in any thread, with the callbacks of the policy.
+ * Reading the directories of a batch, in any thread, and calling the policy's callbacks.
  *
- * A reader owns its struct os, its buffers and the batch that it reads; it never touches the
- * frontier, and of a directory it uses the descriptor, the name and the chain of parents,
- * none of which changes while a read of it is under way.
+ * A reader owns its struct os, its buffers and the batch that it reads; it never accesses the
+ * frontier, and of a directory it uses only the descriptor, the name and the chain of parents, none
+ * of which changes while the directory is read.
  *
- * A directory costs an openat, one getdents64 for each buffer of entries, one that returns
- * 0, since only that is the end (signals, the freezer and tracers cause short reads), and a
- * close.  Where K_LAST_POS is known to be the end (last_pos), reaching it saves the last
- * getdents64: one call of four in small directories.
+ * A directory costs an openat, one getdents64 for each buffer of entries, one getdents64 that
+ * returns 0, since only that marks the end (signals, the freezer and tracers cause short reads),
+ * and a close.  Where K_LAST_POS is known to be the end (last_pos), reaching that position saves
+ * the last getdents64: one call of four in small directories.
  *
  * The directories of a batch can be opened by one io_uring call.  The kernel does the same work,
- * but is entered once; and threads whose descriptors are in one table block each other less.
- * (Closing by the ring gains only where entering the kernel is expensive, since the kernel defers
- * part of it.)  The kernel refuses at once a name that it would have to look up on a disk or a
- * server, and what cannot be opened; a plain call then opens it, or has the reason.  Where most
- * names are like that, some batches are opened by plain calls.
+ * but is entered once; and threads that share a descriptor table block each other less.  (Closing
+ * through the ring helps only where entering the kernel is expensive, since the kernel defers part
+ * of the work.)  The kernel immediately refuses a name that it would have to look up on a disk or a
+ * server, and a directory that cannot be opened; then a plain call opens it, or returns the
+ * reason.  If most names are refused, some batches are opened by plain calls.
  */
 #include "bfs/bfs_impl.h"
 
@@ -30,16 +30,16 @@
 #include <string.h>
 
 enum {
-	ENTRIES = 64,             /* for one call of pass() */
+	ENTRIES = 64,             /* number for one call of pass() */
 	OPEN_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
-	TOUCH_MOST = 255,         /* directories, before O_NOATIME is tried again */
-	/* Opening by a ring: */
-	RING_LEAST = 4,           /* directories for it to pay off */
-	RING_BEFORE = 8,          /* batches before the ring is made */
-	RING_WORKERS = 1,         /* threads of the kernel: they have no work here */
+	TOUCH_MOST = 255,         /* directories before O_NOATIME is tried again, at most */
+	/* Opening through a ring: */
+	RING_LEAST = 4,           /* directories from which a ring is faster */
+	RING_BEFORE = 8,          /* batches before the ring is created */
+	RING_WORKERS = 1,         /* kernel threads, which have nothing to do here */
 	RING_PLAIN = 15,          /* batches opened by plain calls */
-	RING_VAIN = 4,            /* batches of which nothing was opened: a kernel that opens
-	                             no directories so */
+	RING_VAIN = 4,            /* batches without any success, after which the kernel is assumed
+	                             not to open directories through a ring */
 };
 
 /* Batches. */
@@ -85,7 +85,7 @@ void bfs_batch_free(struct bfs_batch *batch)
 	free(batch);
 }
 
-/** Keep the name of an entry.  @return its offset in the names of the batch. */
+/** Store the name of an entry.  @return its offset in the names of the batch. */
 static size_t batch_name(struct bfs_batch *batch, const struct bfs_entry *entry)
 {
 	size_t at = batch->names.len;
@@ -94,7 +94,7 @@ static size_t batch_name(struct bfs_batch *batch, const struct bfs_entry *entry)
 	return at;
 }
 
-/** Keep an entry to be judged by the owner.  @return it, or NULL: no memory. */
+/** Store an entry for the owner to judge.  @return the entry, or NULL if memory ran out. */
 static struct bfs_found_entry *batch_judge(struct bfs_batch *batch, struct bfs_read *read,
                                            const struct bfs_entry *entry,
                                            const struct k_statx *st)
@@ -111,7 +111,7 @@ static struct bfs_found_entry *batch_judge(struct bfs_batch *batch, struct bfs_r
 	return found;
 }
 
-/** Keep a directory that is entered. */
+/** Store a directory that is to be entered. */
 static void batch_enter(struct bfs_reader *reader, struct bfs_read *read,
                         const struct bfs_entry *entry, int64_t mtime)
 {
@@ -131,7 +131,7 @@ static void batch_enter(struct bfs_reader *reader, struct bfs_read *read,
 
 /* Callbacks. */
 
-/** Prepare scratch and reader->at for a callback.  @name  Of its entry; "": of several. */
+/** Prepare scratch and reader->at for a callback.  @name  The entry's name; "": several entries. */
 static struct bfs_scratch *callback_begin(struct bfs_reader *reader, struct bfs_read *read,
                                           const char *name)
 {
@@ -151,7 +151,7 @@ static struct bfs_scratch *callback_begin(struct bfs_reader *reader, struct bfs_
 	return scratch;
 }
 
-/** Note what a callback put out. */
+/** Record the output of a callback. */
 static void callback_end(struct bfs_reader *reader, struct bfs_read *read)
 {
 	const struct bfs_output *output = &reader->batch->output;
@@ -207,7 +207,7 @@ bool reader_pause(const struct bfs_reader *reader, const struct bfs_read *read)
 
 /* Opening. */
 
-/** Free the ring, and make no other. */
+/** Free the ring, and create no other. */
 static void ring_end(struct bfs_reader *reader)
 {
 	os_ring_free(reader->os, reader->ring.os);
@@ -215,7 +215,7 @@ static void ring_end(struct bfs_reader *reader)
 	reader->ring.off = true;
 }
 
-/** Whether to open n directories by the ring, which then exists. */
+/** Whether to open n directories through the ring; creates it if necessary. */
 static bool ring_pays(struct bfs_reader *reader, size_t n)
 {
 	struct bfs_ring *ring = &reader->ring;
@@ -232,7 +232,7 @@ static bool ring_pays(struct bfs_reader *reader, size_t n)
 	return ring->os;
 }
 
-/** Open by the ring what it can open at once of the directories whose fd is -1. */
+/** Open through the ring as many as possible of the directories whose fd is -1. */
 static void ring_open(struct bfs_reader *reader, struct bfs_read *reads, size_t n)
 {
 	struct bfs_ring *ring = &reader->ring;
@@ -270,17 +270,18 @@ static void ring_open(struct bfs_reader *reader, struct bfs_read *reads, size_t 
 static int open_plain(const struct bfs_reader *reader, const struct bfs_read *read, int flags)
 {
 	struct os *os = reader->os;
-	/* Something may have been mounted there since it was looked at. */
+	/* Something may have been mounted there since it was examined. */
 	if (os->caps & OSC_OPENAT2)
 		return os_openat2(os, read->parentfd, read->name, flags, RESOLVE_NO_XDEV);
 	return os_openat(os, read->parentfd, read->name, flags);
 }
 
 /**
- * Open a directory, without updating its access time if that is allowed.
+ * Open a directory, without updating its access time if that is permitted.
  *
- * Users other than root may use O_NOATIME only for what they own.  The next directory after a
- * refusal probably has the same owner: O_NOATIME is not tried for the next 1, 3, 7 ... .
+ * Users other than root may use O_NOATIME only for their own files.  The next directory after a
+ * refusal probably has the same owner, so O_NOATIME is not tried for the next 1, 3, 7 ...
+ * directories.
  */
 static int read_open(struct bfs_reader *reader, const struct bfs_read *read)
 {
@@ -300,7 +301,7 @@ static int read_open(struct bfs_reader *reader, const struct bfs_read *read)
 
 /* Reading. */
 
-/** Take consecutive entries. */
+/** Process consecutive entries. */
 static enum bfs_verdict read_entries(struct bfs_reader *reader, struct bfs_read *read,
                                      const struct bfs_entry *entries, size_t n)
 {
@@ -323,7 +324,7 @@ static enum bfs_verdict read_entries(struct bfs_reader *reader, struct bfs_read 
 	return verdict;
 }
 
-/** Take a buffer of entries.  @end [out]  It was the last. */
+/** Process a buffer of entries.  @end [out]  It was the last buffer. */
 static enum bfs_verdict read_buffer(struct bfs_reader *reader, struct bfs_read *read, size_t len,
                                     bool *end)
 {
@@ -349,7 +350,7 @@ static enum bfs_verdict read_buffer(struct bfs_reader *reader, struct bfs_read *
 			if (entry->len == 0)
 				continue;
 			entry->ino = de->ino;
-			/* FUSE passes on any value. */
+			/* FUSE does not check this value. */
 			entry->type = de->type <= DT_WHT ? de->type : DT_UNKNOWN;
 			++n;
 		}
@@ -357,11 +358,11 @@ static enum bfs_verdict read_buffer(struct bfs_reader *reader, struct bfs_read *
 	}
 	*end = read->last_pos && next == K_LAST_POS;
 	read->error = verdict < BFS_END_DIR ? error : 0;
-	/* After an error no other buffer comes. */
+	/* After an error no other buffer follows. */
 	return verdict < BFS_END_DIR && error == 0 ? fetch_buffer_ends(reader, read) : verdict;
 }
 
-/** Read an open directory, or what is left of it. */
+/** Read an open directory, or its rest. */
 static enum bfs_verdict read_dir(struct bfs_reader *reader, struct bfs_read *read)
 {
 	bool ended;
@@ -370,7 +371,7 @@ static enum bfs_verdict read_dir(struct bfs_reader *reader, struct bfs_read *rea
 	while (!ended && verdict < BFS_END_DIR && read->error == 0 && !read->paused
 	       && (len = os_getdents(reader->os, read->fd, reader->buf, BFS_BUFFER)) > 0) {
 		verdict = read_buffer(reader, read, (size_t)len, &ended);
-		/* Portions are for other threads, at once. */
+		/* Portions are for other threads, so pause now. */
 		bool pause = read->portions || reader_pause(reader, read);
 		if (verdict < BFS_END_DIR && read->error == 0 && !ended && !read->paused && pause)
 			fetch_pause(&reader->fetch, read);
@@ -385,7 +386,7 @@ static enum bfs_verdict read_dir(struct bfs_reader *reader, struct bfs_read *rea
 		window_free(read->portions);
 		read->portions = NULL;
 	}
-	/* Close it unless something is left to do in it. */
+	/* Close the directory unless it is still needed. */
 	if (!read->resume && !read->paused && !read->portions && !read->nkids && !read->njudges) {
 		os_close(reader->os, read->fd);
 		read->fd = -1;
@@ -407,7 +408,7 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 	for (unsigned i = 0; i < batch->n; ++i) {
 		struct bfs_read *read = &batch->reads[i];
 		if (verdict == BFS_END_ALL) {
-			/* Opened by the ring, and not read. */
+			/* Opened through the ring, but not read. */
 			if (!read->resume)
 				os_close(reader->os, read->fd);
 			read->fd = -1;
@@ -429,7 +430,7 @@ struct bfs_reader *bfs_reader_new(struct os *os, const struct bfs_policy *policy
 	struct bfs_reader *reader = malloc(sizeof(*reader));
 	if (!reader)
 		return NULL;
-	/* Not the buffer: it need not be cleared. */
+	/* Except the buffer, which need not be cleared. */
 	memset(reader, 0, offsetof(struct bfs_reader, buf));
 	reader->os = os;
 	reader->policy = policy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows: entries of one directory, sorted by inode number.  On a disk that is about the
- * order in which inodes lie, so each block of them is read once.
+ * Windows: entries of one directory, sorted by inode number.  On a disk that is approximately the
+ * order of the inodes, so each block of inodes is read once.
  */
 #include "bfs/bfs_impl.h"
 
@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-	NAME_BYTES = 64,          /* of a name, on average, in a full window */
-	ORDER_PAYS = 8,           /* if more than one entry of 8 is out of order */
+	NAME_BYTES = 64,          /* average length of names in a full window */
+	ORDER_PAYS = 8,           /* sort if more than one entry in 8 is out of order */
 };
 
 struct bfs_window *window_new(struct bfs_budget *budget)
@@ -69,7 +69,7 @@ bool window_add(struct bfs_window *window, const struct bfs_entry *entry)
 {
 	if (!ARRAY_ROOM(window->keys, window->n, &window->size))
 		return false;
-	/* With its NUL. */
+	/* Including its NUL. */
 	char *name = strbuf_extend(&window->names, entry->len + 1);
 	if (!name) {
 		window->names.failed = false;
@@ -85,7 +85,7 @@ bool window_add(struct bfs_window *window, const struct bfs_entry *entry)
 	return true;
 }
 
-/** Take one from a shared number.  @return whether one was left. */
+/** Decrement a shared number unless it is 0.  @return whether it was decremented. */
 static bool take_one(atomic_uint *number)
 {
 	unsigned left = atomic_load(number);
