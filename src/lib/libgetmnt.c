@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public library: include/getmnt/getmnt.h on top of table/ and discover/.
+ * The public library: include/getmnt/getmnt.h, implemented with table/ and discover/.
  *
- * A run reads a table, calls discover(), and makes the public records.  Public enum values never
- * change; internal ones may.
+ * A run reads a table, calls discover(), and builds the public records.  Public enum values never
+ * change; internal values may.
  */
 #include "getmnt/getmnt.h"
 
@@ -51,7 +51,7 @@ static const struct option_range {
 	[GETMNT_OPT_PROBE_MS] = {5000, 1, INT_MAX, false},
 };
 
-/* These internal values and public ones are equal: they are converted by a cast. */
+/* These internal values equal the public ones, so that a cast converts them. */
 #define SAME(within, outside) ((int)(within) == (int)(outside))
 _Static_assert(SAME(DN_HINT, GETMNT_NAMES_HINT) && SAME(DN_WALK, GETMNT_NAMES_WALK)
                && SAME(DN_PURE, GETMNT_NAMES_PURE) && SAME(DN_KERNEL, GETMNT_NAMES_KERNEL)
@@ -71,7 +71,7 @@ _Static_assert(SAME(DN_HINT, GETMNT_NAMES_HINT) && SAME(DN_WALK, GETMNT_NAMES_WA
                && SAME(MP_SLAVE, GETMNT_PROPAGATION_SLAVE)
                && SAME(MP_UNBINDABLE, GETMNT_PROPAGATION_UNBINDABLE), "public values");
 
-/* The others. */
+/* The other values. */
 static const enum discover_algorithm algorithms[] = {
 	[GETMNT_ALGORITHM_1] = DA_GETMNT1,
 	[GETMNT_ALGORITHM_2] = DA_GETMNT2,
@@ -174,7 +174,7 @@ int getmnt_set(struct getmnt *gm, int option, int64_t value)
 	return 0;
 }
 
-/** Whether the mount of a directory is in the table or holds the root of this process. */
+/** Whether the mount of a directory is in the table, or contains the root of this process. */
 static bool root_is_ours(struct os *os, const struct mount_table *table, const struct k_statx *st,
                          unsigned mask)
 {
@@ -211,7 +211,7 @@ static int root_name(struct os *os, int fd, const struct mount_table *table, cha
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	if (os_readlinkat(os, AT_FDCWD, link, name, PATH_MAX) < 0)
 		return -1;
-	/* The kernel reports "(unreachable)/..." if it is not below the root of the process. */
+	/* The kernel returns "(unreachable)/..." if it is not below the root of the process. */
 	if (*name != '/' || !root_is_ours(os, table, &st, mask)) {
 		errno = EXDEV;
 		return -1;
@@ -303,7 +303,7 @@ out:
 	return found->d ? 0 : -1;
 }
 
-/** Make the public record of a node. */
+/** Fill the public record of a node. */
 static void mount_fill(struct getmnt_mount *m, const struct discovery *d, uint32_t index)
 {
 	const struct mt_node *node = &d->tree.nodes[index];
@@ -344,7 +344,7 @@ static bool mount_is_seen(const struct getmnt_mount *m)
 	                                   | GETMNT_STATE_LOST | GETMNT_STATE_UNSEARCHED));
 }
 
-/** Make the public records and their indexes.  @return 0, or -1 (ENOMEM). */
+/** Build the public records and their indexes.  @return 0, or -1 (ENOMEM). */
 static int found_fill(struct found *found)
 {
 	const struct mtree *tree = &found->d->tree;
@@ -368,7 +368,7 @@ static int found_fill(struct found *found)
 	return 0;
 }
 
-/** Set the reasons and numbers of a run. */
+/** Set the reasons and statistics of a run. */
 static void found_judge(struct found *found, const struct os *os)
 {
 	const struct discovery *d = found->d;
@@ -419,7 +419,7 @@ int getmnt_run(struct getmnt *gm)
 		errno = EINVAL;
 		return -1;
 	}
-	/* A canceled thread must first wait for the threads and processes of its run. */
+	/* Before it ends, a canceled thread must wait for the threads and processes of its run. */
 	int state = os_cancel_defer(), rc = run(gm);
 	os_cancel_restore(state);
 	return rc;
@@ -447,7 +447,7 @@ const struct getmnt_mount *getmnt_by_target(const struct getmnt *gm, const char 
 		return NULL;
 	const struct found *found = &gm->last;
 	uint32_t at = map64_get(&found->by_target, map64_text(target));
-	/* Another target may have the same hash: look at those after it. */
+	/* Another target may have the same hash: continue with the following ones. */
 	for (size_t i = at; i < found->count; ++i) {
 		const struct getmnt_mount *m = &found->mounts[i];
 		if (mount_is_seen(m) && strcmp(m->target, target) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public search: include/getmnt/search.h, by search/, which reads directories, and discovery,
- * which knows what must not be touched.
+ * The public search: include/getmnt/search.h, implemented with search/, which reads directories,
+ * and discovery, which finds what must not be accessed.
  */
 #include "search/search.h"
 
@@ -24,7 +24,7 @@
 static bool covers_file(struct os *os, const struct mount *m, bool unique, bool blocks)
 {
 	struct k_statx st;
-	/* The root of a file system is a directory; but FUSE's may be anything. */
+	/* The root of a file system is a directory, except for FUSE, where it may be any file. */
 	if (m->root && strcmp(m->root, "/") == 0 && m->fstype && strncmp(m->fstype, "fuse", 4) != 0)
 		return false;
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
@@ -40,8 +40,9 @@ static bool is_idmapped(const struct mount *m)
 	return !m->vfs_opts || strstr(m->vfs_opts, "idmapped");
 }
 
-/** The number of the file system of a mount in mounts->fs, from 1; it is added unless it exists.
-    @devs  Device -> number.  @return 0: it has no bulk interface; MAP64_NONE: no memory. */
+/** The number of a mount's file system in mounts->fs, from 1; the file system is added if
+    necessary.
+    @devs  Device -> number.  @return 0: it has no bulk interface; MAP64_NONE: memory ran out. */
 static uint32_t bulk_number(struct search_mounts *mounts, struct map64 *devs, const struct mount *m)
 {
 	bool xfs = m->fstype && strcmp(m->fstype, "xfs") == 0;
@@ -71,7 +72,7 @@ static void bulk_exclude(struct os *os, const struct discovery *d, struct search
 	}
 }
 
-/** Note what is known of a mount.  @return 0, or -1.  Errors: ENOMEM. */
+/** Record the properties of a mount.  @return 0, or -1.  Errors: ENOMEM. */
 static int mount_note(struct search_mounts *mounts, const struct discovery *d, uint32_t i,
                       bool bulk, struct map64 *devs)
 {
@@ -94,12 +95,11 @@ static int mount_note(struct search_mounts *mounts, const struct discovery *d, u
 }
 
 /**
- * Find the mounts that can block, by the table only.  Without a table no mount is known, and none
+ * Find the mounts that can block, using only the table.  Without a table no mount is known, so none
  * is entered.
  *
- * @bulk  Also find those whose file system has a bulk interface, which have no ID mapping, and on
- *        which no file is covered by a mount.
- * @follow  Also find those with nosymfollow.
+ * @bulk  Also find the mounts that have a file system with a bulk interface and no ID mapping, and
+ *        on which no file is covered by a mount.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 static int mounts_read(struct os *os, struct search_mounts *mounts, bool bulk, bool follow)
@@ -136,7 +136,7 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, bool bulk, b
 	return rc;
 }
 
-/** Whether the kernel protects links in sticky directories; so it is assumed if it is unknown. */
+/** Whether the kernel protects symlinks in sticky directories; true if unknown. */
 static bool links_are_protected(struct os *os)
 {
 	char *text;
@@ -149,7 +149,7 @@ static bool links_are_protected(struct os *os)
 }
 
 enum {
-	/* The first version ended here; members are only added after it. */
+	/* The first version ended here; new members are only added at the end. */
 	OPTIONS_LEAST = offsetof(struct search_options, reserved)
 	                + sizeof((struct search_options){0}.reserved),
 	OPTIONS_MOST = 4096,
@@ -157,7 +157,7 @@ enum {
 _Static_assert(OPTIONS_LEAST % _Alignof(struct search_options) == 0,
                "padding at the end could become a member");
 
-/** Copy options, which may be of another version.
+/** Copy options, which may have the layout of another version.
     @return 0, or -1.  Errors: EINVAL; E2BIG: an unknown member is set. */
 static int options_take(struct search_options *own, const struct search_options *options)
 {
@@ -184,7 +184,7 @@ static int mounts_again(struct os *os, struct search_mounts *now)
 	return mounts_read(os, now, false, false);
 }
 
-/** searchv(), in a thread that cannot be canceled. */
+/** Implements searchv(), in a thread that cannot be canceled. */
 static SEARCH *search_begin(const char *const roots[], size_t n, const char *pattern,
                             const struct search_options *options)
 {
@@ -194,7 +194,7 @@ static SEARCH *search_begin(const char *const roots[], size_t n, const char *pat
 	struct os os;
 	os_init(&os, secure_getenv("GETMNT_DISABLE"));
 	struct search_mounts mounts = {.any = true, .unique = os.caps & OSC_STATX_UNIQUE};
-	/* Without openat2 a directory may turn out to be on another mount. */
+	/* Without openat2, a directory may turn out to be on another mount after it is opened. */
 	bool bulk = own.engine == SEARCH_ENGINE_BULK && own.flags & SEARCH_METADATA
 	            && !(os.disabled & OSC_INODES) && os.caps & OSC_OPENAT2;
 	bool follow = own.flags & SEARCH_FOLLOW;
@@ -272,7 +272,7 @@ _Static_assert(sizeof(struct search_head) % ALIGN == 0, "entries begin at a mult
 _Static_assert(sizeof(struct search_item) % ALIGN == 0, "a struct statx is at a multiple of 8");
 _Static_assert(ATTRIBUTES % ALIGN == 0, "the header says 256 bytes");
 
-/** The item of an object or error, without its path and attributes. */
+/** Build the item of an object or error, without its path and attributes. */
 static struct search_item raw_item(const SEARCH *search, const struct searchent *e)
 {
 	struct search_item item = {
@@ -311,7 +311,7 @@ static ssize_t search_raw(SEARCH *search, void *buffer, size_t len)
 	struct searchent *e;
 	while ((e = readsearch(search))) {
 		struct search_item item = raw_item(search, e);
-		/* After an entry that does not fit, none is written. */
+		/* After an entry that does not fit, no further entry is written. */
 		if (head.left > 0 || item.size > len - head.used) {
 			++head.left;
 			head.left_bytes += item.size;
@@ -332,13 +332,13 @@ static ssize_t search_raw(SEARCH *search, void *buffer, size_t len)
 	return (ssize_t)head.entries;
 }
 
-/** What search() began, closed when its thread is cancelled. */
+/** Cleanup handler of search() for a canceled thread: close the search. */
 static void search_abandon(void *search)
 {
 	closesearch(search);
 }
 
-/* Weak, so that a program may have a search() of its own beside what else is here. */
+/* Weak, so that a program may define its own search() and use the rest of the library. */
 __attribute__((weak))
 ssize_t search(const char *paths, const char *pattern, int flags, void *buffer, size_t len)
 {

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A name on the path to a place.  Node 0 is none, node 1 the root. */
+/** A name on the path to a place.  Node 0 means none; node 1 is the root. */
 struct avoid_node {
 	char *name;
 	size_t len;
-	uint64_t lens;            /* bits: lengths of the names of its children; 0: none */
+	uint64_t lens;            /* bit set of the lengths of its children's names; 0: no
+	                             children */
 	uint32_t parent;
 	bool here;
 };
@@ -32,7 +33,8 @@ static uint64_t len_bit(size_t len)
 	return (uint64_t)1 << len % 64;
 }
 
-/** The hash of a name in the directory of a node; if it belongs to another, the next is tried. */
+/** The hash of a name in the directory of a node; if another name has it, the next hash is
+    tried. */
 static uint64_t child_hash(uint32_t node, const char *name, size_t len)
 {
 	return map64_bytes(MAP64_BYTES ^ node * 0x9e3779b97f4a7c15u, name, len);
@@ -67,7 +69,7 @@ void avoid_free(struct avoid *avoid)
 
 uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, size_t len)
 {
-	/* Most names have another length than the few children. */
+	/* The length of most names differs from that of the few children. */
 	if (node == AVOID_NONE || !(avoid->nodes[node].lens & len_bit(len)))
 		return AVOID_NONE;
 	for (uint64_t hash = child_hash(node, name, len);; ++hash) {
@@ -81,7 +83,7 @@ uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, 
 	}
 }
 
-/** Add a child.  @return it, or 0. */
+/** Add a child.  @return its node, or 0 if memory ran out. */
 static uint32_t avoid_child(struct avoid *avoid, uint32_t node, const char *name, size_t len)
 {
 	if (!ARRAY_ROOM(avoid->nodes, avoid->n, &avoid->size))
@@ -100,8 +102,8 @@ static uint32_t avoid_child(struct avoid *avoid, uint32_t node, const char *name
 }
 
 /** Walk along a path; where the tree ends, add nodes to `make`, unless it is NULL.
-    @cover [out]  The nearest place that the path is or lies below, or AVOID_NONE.
-    @return the node of the path; AVOID_NONE: none, or no memory. */
+    @cover [out]  The nearest place that is the path or above it, or AVOID_NONE.
+    @return the node of the path; AVOID_NONE: none, or memory ran out. */
 static uint32_t avoid_walk(const struct avoid *avoid, const char *path, struct avoid *make,
                            uint32_t *cover)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entries: matched, put out and entered, in any thread.
+ * Matching, reporting and entering entries, in any thread.
  *
- * An object is put out as a line, if the caller takes lines and the line is short, else as a
- * record.  The prefix of lines is the escaped path of the directory.
+ * An object is reported as a line, if the caller accepts lines and the line is short, otherwise as
+ * a record.  Lines start with the escaped path of the directory.
  */
 #include "search/search_impl.h"
 
@@ -16,23 +16,23 @@
 
 enum {
 	ACCESS_FLAGS = SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK,
-	LINES_PATH = 512,         /* bytes of the longest directory path for lines, which repeat
-	                             it; records do not */
-	LINES_SIZE = 32 * 1024,   /* bytes of lines of a directory; the rest becomes records,
-	                             once a record is shorter than a line */
+	LINES_PATH = 512,         /* maximum length of a directory path for lines, which repeat it;
+	                             records do not */
+	LINES_SIZE = 32 * 1024,   /* bytes of lines per directory; the rest becomes records if a
+	                             record is shorter than a line */
 };
 
-/* Values of run_start: where the lines of the directory begin in the text of the batch, plus
-   one; or these. */
+/* Values of run_start: the offset plus one of the directory's lines in the text of the batch; or
+   one of these. */
 static const uint64_t NO_RUN = 0, NO_LINES = UINT64_MAX;
 
-/** Whether objects of the directory are put out as lines. */
+/** Whether objects of the directory are reported as lines. */
 static bool lines_go_on(const struct bfs_scratch *scratch)
 {
 	return scratch->output->run_start != NO_RUN && scratch->output->run_start != NO_LINES;
 }
 
-/** Put out a record.  @target  May be NULL. */
+/** Append a record to the output.  @target  May be NULL. */
 static void put_record(struct bfs_scratch *scratch, const struct record *record,
                        const struct k_statx *st, const char *name, const char *target)
 {
@@ -69,11 +69,11 @@ static void escape_whole(const SEARCH *search, struct strbuf *path)
 	strbuf_destroy(&escaped);
 }
 
-/** Begin the lines of a directory: make the prefix. */
+/** Start the lines of a directory: build the prefix. */
 static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at)
 {
 	struct strbuf *path = &scratch->output->path_prefix.text;
-	/* Often it has the same parent as the one before. */
+	/* Often the parent is the same as for the previous directory. */
 	if (scratch->output->path_prefix.of != at->parent) {
 		struct bfs_at parent = {.parent = at->parent, .dir = "", .name = ""};
 		strbuf_reset(path);
@@ -100,7 +100,7 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 	scratch->output->run_start = lines ? scratch->output->batch_done.text.len + 1 : NO_LINES;
 }
 
-/** Begin the lines of a directory, unless that was done, or there are none. */
+/** Start the lines of a directory, unless that was done, or it has no lines. */
 static void lines_may_begin(const SEARCH *search, struct bfs_scratch *scratch,
                             const struct bfs_at *at)
 {
@@ -108,7 +108,7 @@ static void lines_may_begin(const SEARCH *search, struct bfs_scratch *scratch,
 		lines_begin(search, scratch, at);
 }
 
-/** Copy in blocks, which is faster for short text; both sides have room for one block more. */
+/** Copy in blocks, which is faster for short text; both buffers have room for one more block. */
 static char *copy_blocks(char *to, const char *from, size_t len)
 {
 	for (size_t i = 0; i < len; i += BFS_SLACK)
@@ -116,8 +116,8 @@ static char *copy_blocks(char *to, const char *from, size_t len)
 	return to + len;
 }
 
-/** Put out objects as lines.  @slack  BFS_SLACK bytes after each name may be read.
-    @return how many: all, unless LINES_SIZE is reached. */
+/** Append objects as lines to the output.  @slack  BFS_SLACK bytes after each name are readable.
+    @return the number of lines: all, unless LINES_SIZE is reached. */
 static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
                         const struct bfs_entry *entries, size_t n, bool slack)
 {
@@ -143,7 +143,7 @@ static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
 	return put;
 }
 
-/** Put out an object as a line made by the caller. */
+/** Append an object to the output as a line that the caller's line() makes. */
 static void put_line(const SEARCH *search, struct bfs_scratch *scratch,
                      const struct bfs_entry *entry, const struct k_statx *st)
 {
@@ -162,7 +162,7 @@ static void put_line(const SEARCH *search, struct bfs_scratch *scratch,
 		scratch->output->run_start = NO_LINES;
 }
 
-/** Whether objects of a type are wanted, or may be. */
+/** Whether objects of a type are requested; true for an unknown type. */
 static bool type_wanted(const SEARCH *search, uint8_t type)
 {
 	return !search->more.types || type == DT_UNKNOWN || search->more.types & 1u << type;
@@ -177,7 +177,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 	if (search->access && entry->type != DT_LNK
 	    && os_access(scratch->os, fd < 0 ? scratch->fd : fd, fd < 0 ? entry->name : "",
 	                 search->access) != 0) {
-		/* These mean no; other errors are reported. */
+		/* These errors mean that access is denied; other errors are reported. */
 		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ETXTBSY)
 			search_put_error(scratch, entry, SEARCH_ERR_ACCESS, errno);
 		return;
@@ -204,7 +204,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 	}, st, entry->name, target);
 }
 
-/** Make the node of an entry, but for its live states. */
+/** Initialize the node of an entry, except for its live states. */
 static void child_init(const SEARCH *search, const struct node *node, const struct bfs_entry *entry,
                        struct node *child)
 {
@@ -214,7 +214,7 @@ static void child_init(const SEARCH *search, const struct node *node, const stru
 	                          entry->len);
 }
 
-/** Enter a directory, if possible.  @st  With FOLLOW.  @return the verdict. */
+/** Enter a directory, if possible.  @st  Only with FOLLOW.  @return the verdict. */
 static enum bfs_verdict enter_dir(SEARCH *search, struct bfs_scratch *scratch,
                                   const struct bfs_at *at, const struct bfs_entry *entry,
                                   const struct node *from, struct node *child,
@@ -248,12 +248,12 @@ void search_place_of(const SEARCH *search, const struct bfs_at *at, struct strbu
 	dir.name = "";
 	strbuf_add(place, search->place.data, search->place.len);
 	bfs_path(&dir, place);
-	/* The root directory, or a trailing slash. */
+	/* Strip the slash of the root directory, or a trailing slash. */
 	while (place->len > 1 && place->data[place->len - 1] == '/')
 		place->data[--place->len] = '\0';
 }
 
-/** Put out a link to a directory that is to be searched. */
+/** Append a link to a directory that will be searched later. */
 static void put_link(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_entry *entry,
                      int depth, const struct node *child, const struct strbuf *target)
 {
@@ -285,7 +285,8 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strb
 	int rc = fd < 0 ? -1 : os_statx(os, fd, "", flags | AT_EMPTY_PATH, mask, &st);
 	int error = rc == 0 ? 0 : errno;
 	bool dangling = error == ENOENT || error == ENOTDIR || error == ELOOP;
-	/* A dangling link is a link; ELOOP is also an error.  SEARCH_ERR_OPEN: of a loop. */
+	/* A dangling link is reported as a link.  ELOOP is also an error: SEARCH_ERR_OPEN for a
+	   loop. */
 	if (error == ELOOP)
 		search_put_error(scratch, entry, search->mounts.nosymfollow
 		                 ? SEARCH_ERR_STAT : SEARCH_ERR_OPEN, error);
@@ -321,7 +322,7 @@ out:
 	os_close(os, fd);
 }
 
-/** With FOLLOW: a link in the directory that is being read. */
+/** With FOLLOW: process a symlink in the directory being read. */
 static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch,
                                      const struct bfs_at *at, const struct bfs_entry *entry,
                                      const struct node *node, struct node *child, unsigned does)
@@ -337,7 +338,7 @@ static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch
 	return BFS_SKIP;
 }
 
-/** Put out objects that need no attributes. */
+/** Report objects whose attributes are not needed. */
 static void put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                       const struct bfs_entry *entries, size_t n)
 {
@@ -358,7 +359,7 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 {
 	SEARCH *search = arg;
 	const struct node *node = search_node_at(search, at->tag);
-	/* Some entries here must not be touched: check each. */
+	/* Some entries here must not be accessed: check each entry. */
 	if (avoid_below(search->mounts.avoid, node->avoid)
 	    || atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return 0;
@@ -397,7 +398,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	                               dir ? child->live : NULL);
 	if (does == 0)
 		return BFS_SKIP;
-	/* The target of a link that is followed is not known yet. */
+	/* The type of a symlink's target is not yet known. */
 	bool object = does & PATTERN_MATCH
 	              && (type_wanted(search, entry->type) || (follow && entry->type == DT_LNK));
 	bool below = does & PATTERN_BELOW && dir;
@@ -411,7 +412,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		return BFS_LOOK;
 	child_init(search, node, entry, child);
 	if (avoid_here(search->mounts.avoid, child->avoid)) {
-		/* Only its name is known.  With XDEV it would not be entered anyway. */
+		/* Only its name is known.  With XDEV it would not be entered in any case. */
 		bool named = search->more.optional
 		             || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS));
 		below = below && !(search->flags & SEARCH_XDEV);
@@ -424,7 +425,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	}
 	if (follow && entry->type == DT_LNK)
 		return follow_entry(search, scratch, at, entry, node, child, does);
-	/* These need statx: unknown types, and directories with FOLLOW or examined for XDEV. */
+	/* statx is needed for unknown types, and for directories with FOLLOW or XDEV checks. */
 	bool unknown = entry->type == DT_UNKNOWN
 	               || ((follow || search->xdev_looks) && below && entry->type == DT_DIR);
 	bool type = search->access || search->more.type || search->more.types || follow;
@@ -446,9 +447,9 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	struct node *child = &new.node;
 	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
 		return BFS_END_ALL;
-	/* Entries that waited in a paused directory did not pass search_entry() in this part. */
+	/* Entries left over from a paused directory did not pass search_entry() in this part. */
 	lines_may_begin(search, scratch, at);
-	/* Of what cannot be entered, only matches get here. */
+	/* Objects that cannot be entered get here only if they match. */
 	bool leaf = entry->type != DT_DIR && entry->type != DT_UNKNOWN
 	            && !(search->flags & SEARCH_FOLLOW);
 	if (leaf && error == 0 && st->mask & K_STATX_TYPE && IFTODT(st->mode) == entry->type) {
@@ -460,7 +461,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	child_init(search, node, entry, child);
 	if (error == 0 && !(st->mask & K_STATX_TYPE))
 		error = EACCES;
-	/* Attributes were needed only to enter or to color it: its name can be put out. */
+	/* The attributes were needed only for entering or coloring, so the name can be reported. */
 	bool dir = entry->type == DT_DIR;
 	bool named = dir && !(search->flags & (SEARCH_METADATA | SEARCH_FOLLOW));
 	named |= search->more.optional && error != ENOENT;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Follow links component by component.
+ * Following symlinks component by component.
  *
- * Each component is opened with O_PATH and O_NOFOLLOW: the last component of a look-up triggers
- * no automount.  openat2(2) refuses to cross into another mount (RESOLVE_NO_XDEV) without
- * touching it; its path, then its mount ID, decide whether it may be entered.
+ * Each component is opened with O_PATH and O_NOFOLLOW: the last component of a lookup triggers no
+ * automount.  openat2(2) refuses to cross into another mount (RESOLVE_NO_XDEV) without accessing
+ * it; then its path and its mount ID decide whether it may be entered.
  */
 #include "search/follow.h"
 
@@ -49,13 +49,13 @@ bool search_dir_waits(struct os *os, int dirfd, const char *name)
 	       && st.f_type == PROC_SUPER_MAGIC;
 }
 
-/** A path that is being followed. */
+/** The state of following a path. */
 struct follow {
 	struct os *os;
-	const struct search_mounts *mounts, *policy;   /* mounts: NULL: all may be touched */
+	const struct search_mounts *mounts, *policy;   /* mounts: NULL: all may be accessed */
 	struct path_walk walk;
-	int start, at;            /* the caller's directory; the current one */
-	int next;                 /* the next component, opened; -1 */
+	int start, at;            /* the caller's directory; the current directory */
+	int next;                 /* the next component, opened; or -1 */
 };
 
 /** Replace the current directory. */
@@ -66,7 +66,7 @@ static void move_to(struct follow *follow, int fd)
 	follow->at = fd;
 }
 
-/** Whether the current directory may be touched. */
+/** Whether the current directory may be accessed. */
 static bool may_touch(const struct follow *follow)
 {
 	if (follow->walk.adrift)
@@ -75,7 +75,7 @@ static bool may_touch(const struct follow *follow)
 	return cover == AVOID_NONE || cover == follow->mounts->entered;
 }
 
-/** Why the mount on a name in the current directory may not be entered; 0: it may. */
+/** Why the mount on a name in the current directory must not be entered; 0: it may be. */
 static int refuse_cross(struct follow *follow, const char *name)
 {
 	const struct search_mounts *mounts = follow->mounts;
@@ -143,11 +143,11 @@ static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_M
 	struct os *os = follow->os;
 	follow->next = open_name(follow, path_name(walk));
 	if (follow->next < 0) {
-		errno = errno == EINVAL ? ENOTSUP : errno;   /* EINVAL: not a link */
+		errno = errno == EINVAL ? ENOTSUP : errno;   /* EINVAL: not a symlink */
 		return -1;
 	}
 	ssize_t n = os_readlinkat(os, follow->next, "", target, PATH_MAX);
-	/* Either error means that it is not a symbolic link. */
+	/* Both errors mean that it is not a symlink. */
 	if (n < 0 && (errno == ENOENT || errno == EINVAL)) {
 		errno = EINVAL;
 		return -1;
@@ -164,7 +164,7 @@ static int follow_enter(void *arg, struct path_walk *walk)
 	struct follow *follow = arg;
 	move_to(follow, follow->next);
 	follow->next = -1;
-	/* Followed by a slash or a component, it must be a directory. */
+	/* A component followed by a slash or another component must be a directory. */
 	if (walk->last || os_file_type(follow->os, follow->at, NULL, NULL) == S_IFDIR)
 		return 0;
 	errno = ENOTDIR;
@@ -268,7 +268,7 @@ uint32_t seen_add(struct seen *seen, const struct seen_dir *dir, bool *fresh)
 	const uint64_t what[] = {dir->mount, dir->dev, dir->ino, dir->state};
 	uint64_t hash = map64_bytes(MAP64_BYTES, (const char *)what, sizeof(what)) | 1;
 	*fresh = false;
-	/* If the hash belongs to another directory, try the next. */
+	/* If another directory has the same hash, try the next hash. */
 	for (;; hash += 2) {
 		uint32_t old = map64_get(&seen->by_hash, hash);
 		if (old == MAP64_NONE)

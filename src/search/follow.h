@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Following symbolic links name by name, so that nothing that can block is touched and no
- * automount is triggered; and the directories seen, so that none is entered again and again.
+ * Following symbolic links component by component, so that nothing that can block is accessed and
+ * no automount is triggered; and the set of directories seen, so that none is entered repeatedly.
  */
 #ifndef GM_SEARCH_FOLLOW_H
 #define GM_SEARCH_FOLLOW_H
@@ -15,18 +15,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What is known of a mount: flags, and the number of its file system. */
+/** Properties of a mount: flags, and the number of its file system. */
 enum mount_known {
 	MOUNT_BLOCKS = 1 << 0,
 	MOUNT_LAST_POS = 1 << 1,  /* K_LAST_POS is the end of its directories */
 	MOUNT_NOSYMFOLLOW = 1 << 2,
-	MOUNT_FS = 1 << 3,        /* times the number of its file system in fs, from 1 */
+	MOUNT_FS = 1 << 3,        /* multiplied by the number of its file system in fs, from 1 */
 };
 
-/** What is known of the mounts. */
+/** The mounts, and their properties. */
 struct search_mounts {
 	bool any;                 /* every mount may be entered */
-	struct avoid *avoid;      /* mount points of what can block; owned */
+	struct avoid *avoid;      /* mount points of mounts that can block; owned */
 	struct avoid *unlisted;   /* mount points of types with FST_UNLISTED; owned */
 	struct map64 known;       /* mount ID -> enum mount_known */
 	bool unique;              /* mount IDs have 64 bits */
@@ -36,19 +36,19 @@ struct search_mounts {
 	uint32_t nfs;
 	/* Read the mounts again; or NULL.  @return 0, or -1.  Errors: ENOMEM. */
 	int (*again)(struct os *os, struct search_mounts *now);
-	/* A mount that can block, and is entered since a root is on it. */
-	uint32_t entered;         /* its place in avoid, or AVOID_NONE */
+	/* A mount that can block, but is entered because a root is on it. */
+	uint32_t entered;         /* its node in avoid, or AVOID_NONE */
 	uint64_t entered_id;      /* its mount ID; 0: unknown */
 };
 
-/** Free its members. */
+/** Free the members. */
 void search_mounts_destroy(struct search_mounts *mounts);
 
-/** Why a mount may not be entered: EREMOTE: it can block; EXDEV: it is unknown, since it was made
-    after the mounts were read.  0: it may, as may all without mount IDs. */
+/** Why a mount must not be entered: EREMOTE: it can block; EXDEV: it is unknown, because it was
+    mounted after the mounts were read.  0: it may be; also without mount IDs. */
 int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os, uint64_t id);
 
-/** Whether reading a name in a directory, which may be touched, can wait: fstype_dir_waits(). */
+/** Whether reading a name in an accessible directory can block: fstype_dir_waits(). */
 bool search_dir_waits(struct os *os, int dirfd, const char *name);
 
 /**
@@ -56,7 +56,7 @@ bool search_dir_waits(struct os *os, int dirfd, const char *name);
  * their text.
  *
  * @mounts
- *         NULL: everything may be touched, and every link followed.
+ *         NULL: everything may be accessed, and every link followed.
  * @dirfd
  *         Where a relative path begins.
  * @place
@@ -73,10 +73,10 @@ bool search_dir_waits(struct os *os, int dirfd, const char *name);
 int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
                 struct strbuf *place, const char *target);
 
-/** What identifies a directory, and the search in it. */
+/** The identity of a directory, and the state of the search in it. */
 struct seen_dir {
 	uint64_t mount, dev, ino;
-	uint64_t state;           /* the live states of the pattern there */
+	uint64_t state;           /* the live states of the pattern in it */
 	uint32_t parent;          /* the number of its parent; or SEEN_NONE */
 };
 
@@ -91,13 +91,13 @@ struct seen {
 	struct map64 by_hash;
 };
 
-/** Make an empty set. */
+/** Initialize an empty set. */
 void seen_init(struct seen *seen);
 
-/** Free its memory, and make it empty. */
+/** Free the memory of a set, and empty it. */
 void seen_destroy(struct seen *seen);
 
-/** Whether a directory is the one with this number, or an ancestor of it. */
+/** Whether a directory is the one with a number, or an ancestor of it. */
 bool seen_above(const struct seen *seen, uint32_t number, const struct seen_dir *dir);
 
 /**

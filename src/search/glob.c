@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One component of a pattern, and one name.
+ * Matching one component of a pattern against one name.
  *
- * A component becomes tokens, one for each character or wildcard.  Literal text at its beginning
- * and end is compared as bytes, which is all that most patterns need.  Between are:
+ * A component becomes tokens, one for each character or wildcard.  Literal text at its start and
+ * end is compared as bytes, which is sufficient for most patterns.  The tokens between are of one
+ * of these kinds:
  *
  *   words   stars and literal text: each word is searched for in turn
  *   stars   stars and tokens of one character each: what follows a star is tried at each
  *           character until it matches
- *   nfa     a `?` for one character or none: an automaton, the set of tokens that may be next
+ *   nfa     contains a `?` that matches zero or one character: an automaton, whose state is the
+ *           set of tokens that may be next
  *
- * In the first two the leftmost match is always the best, since the next star can take all that
+ * For words and stars the leftmost match is always the best, since the next star can match all that
  * follows; so only the last star is ever retried, and the cost is at most the length of the name
  * times that of the pattern.
  *
- * Bytes can be compared only if the literal is valid UTF-8: then it begins and ends between
- * characters wherever it is found.  Invalid bytes (codes from GLOB_RAW on) stay tokens, or
- * `\xc3*` would match the first half of an é.
+ * Bytes can be compared only if the literal text is valid UTF-8: then it starts and ends between
+ * characters wherever it is found.  Invalid bytes (codes from GLOB_RAW on) remain tokens, since
+ * `\xc3*` would otherwise match the first half of an é.
  */
 #include "search/glob.h"
 
@@ -30,7 +32,7 @@
 enum {
 	TOKEN_CHAR,
 	TOKEN_ANY,        /* one character */
-	TOKEN_OPTIONAL,   /* one or none */
+	TOKEN_OPTIONAL,   /* zero or one character */
 	TOKEN_SET,
 	TOKEN_STAR,
 };
@@ -38,22 +40,22 @@ enum {
 #define TOKEN_TYPE(token) ((token) >> 24)
 #define TOKEN_VALUE(token) ((token) & 0xffffff)
 
-/* Codes of bytes outside of UTF-8, among the surrogates, which are no characters. */
+/* Codes for bytes outside UTF-8: in the range of surrogates, which are not characters. */
 enum { GLOB_RAW = 0xdc00, GLOB_RAW_LAST = GLOB_RAW + 0xff };
 
-/* Words of a set of positions: before each token, and after the last. */
+/* Words in a set of positions: before each token, and after the last. */
 enum { NFA_WORDS = PATTERN_COMPONENT_MAX / 64 + 1 };
 
 struct parser {
 	struct glob_pool *pool;
 	const char *text;
 	size_t at, to;
-	uint32_t run;                  /* the first literal byte without a token */
+	uint32_t run;                  /* the first literal byte that has no token yet */
 	uint32_t first;                /* the first token */
 	struct pattern_error *error;
 };
 
-/** The first character of n > 0 bytes.  @len [out]  Its bytes. */
+/** The first character of n > 0 bytes.  @len [out]  Its length in bytes. */
 static uint32_t char_at(const char *str, size_t n, size_t *len)
 {
 	unsigned char c = *str;
@@ -79,7 +81,7 @@ static bool is_plain(uint32_t token)
 	return TOKEN_TYPE(token) == TOKEN_CHAR && (code < GLOB_RAW || code > GLOB_RAW_LAST);
 }
 
-/** The bytes of a character of valid UTF-8. */
+/** The length in bytes of a character of valid UTF-8. */
 static uint16_t plain_len(uint32_t token)
 {
 	uint32_t code = TOKEN_VALUE(token);
@@ -122,7 +124,7 @@ static bool set_has(const struct glob_pool *pool, const struct glob_set *set, ui
 	return set->negated;
 }
 
-/** Add the class at p->at.  @return 1; 0: it is no class, but ordinary characters; or -1. */
+/** Parse the class at p->at.  @return 1; 0: not a class, but ordinary characters; or -1. */
 static int parse_class(struct parser *p, struct glob_set *set)
 {
 	static const struct {
@@ -154,7 +156,7 @@ static int parse_class(struct parser *p, struct glob_set *set)
 	              "[:punct:], [:space:], [:upper:] and [:xdigit:]");
 }
 
-/** Read one character of a bracket: c, \c, [=c=] or [.c.]. */
+/** Parse one character of a bracket: c, \c, [=c=] or [.c.]. */
 static int parse_member(struct parser *p, uint32_t *code)
 {
 	const char *text = p->text;
@@ -170,7 +172,7 @@ static int parse_member(struct parser *p, uint32_t *code)
 			p->at = inner + len + 2;
 			return 0;
 		}
-		/* A name, such as [.hyphen.]; else ordinary characters. */
+		/* A name, such as [.hyphen.]; otherwise ordinary characters. */
 		size_t end = inner;
 		while (end < p->to && (isalnum((unsigned char)text[end]) || text[end] == '-'))
 			++end;
@@ -183,7 +185,7 @@ static int parse_member(struct parser *p, uint32_t *code)
 	return 0;
 }
 
-/** Read a bracket; p->at is after the [. */
+/** Parse a bracket expression; p->at is after the [. */
 static int parse_bracket(struct parser *p)
 {
 	struct glob_pool *pool = p->pool;
@@ -226,7 +228,7 @@ static int parse_bracket(struct parser *p)
 
 /* Compiling */
 
-/** Make tokens of the literal bytes that have none yet. */
+/** Make tokens for the literal bytes that have none yet. */
 static void end_run(struct parser *p)
 {
 	const struct glob_pool *pool = p->pool;
@@ -243,7 +245,7 @@ static bool last_is(const struct parser *p, uint32_t type)
 	return pool->ntokens > p->first && TOKEN_TYPE(pool->tokens[pool->ntokens - 1]) == type;
 }
 
-/** Add a star.  It replaces stars and optional tokens before it. */
+/** Add a star.  It replaces preceding stars and optional tokens. */
 static void add_star(struct parser *p)
 {
 	while (last_is(p, TOKEN_OPTIONAL) || last_is(p, TOKEN_STAR))
@@ -259,7 +261,7 @@ static void add_question(struct parser *p, unsigned flags)
 		add_token(p, TOKEN(TOKEN_OPTIONAL, 0));
 }
 
-/** Make tokens of the text. */
+/** Parse the text into tokens. */
 static int parse(struct parser *p, unsigned flags)
 {
 	struct glob_pool *pool = p->pool;
@@ -299,7 +301,7 @@ static enum glob_kind kind_of(const uint32_t *tokens, uint32_t n)
 	return kind;
 }
 
-/** Replace n tokens by the lengths of their words.  @return the number of words. */
+/** Replace n tokens by the lengths of the words in them.  @return the number of words. */
 static uint32_t make_words(uint32_t *tokens, uint32_t n)
 {
 	uint32_t words = 0, len = 0;
@@ -355,7 +357,7 @@ int glob_compile(struct glob_pool *pool, const char *text, size_t from, size_t t
 
 /* Matching */
 
-/** Find a word.  Names are so short that memmem() would prepare longer than this searches. */
+/** Find a word.  For short names this is faster than memmem(), which prepares its search. */
 static const char *find_word(const char *str, const char *end, const char *word, size_t len)
 {
 	while ((size_t)(end - str) >= len) {
@@ -382,7 +384,7 @@ static bool match_words(const struct glob_pool *pool, const struct glob *glob, c
 	return str;
 }
 
-/** Whether a token takes a character. */
+/** Whether a token matches a character. */
 static bool token_takes(const struct glob_pool *pool, uint32_t token, uint32_t code)
 {
 	uint32_t value = TOKEN_VALUE(token);
@@ -395,7 +397,7 @@ static bool match_stars(const struct glob_pool *pool, const struct glob *glob, c
                         size_t n)
 {
 	const uint32_t *token = pool->tokens + glob->tokens, *last = token + glob->ntokens;
-	const uint32_t *after = NULL;    /* the last star */
+	const uint32_t *after = NULL;    /* the token after the last star */
 	const char *end = str + n, *from = NULL;
 	size_t len;
 	while (str < end || token < last) {
@@ -411,7 +413,7 @@ static bool match_stars(const struct glob_pool *pool, const struct glob *glob, c
 		} else {
 			if (!after || str == end)
 				return false;
-			/* The star takes one more character. */
+			/* Let the star match one more character. */
 			char_at(from, (size_t)(end - from), &len);
 			from += len;
 			str = from;
@@ -421,7 +423,7 @@ static bool match_stars(const struct glob_pool *pool, const struct glob *glob, c
 	return true;
 }
 
-/** Make a position live, and those reached from it without a character. */
+/** Make a position live, and the positions reachable from it without a character. */
 static void nfa_reach(const uint32_t *tokens, uint32_t n, uint64_t *live, uint32_t place)
 {
 	for (;; ++place) {

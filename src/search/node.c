@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nodes: what is the same for all entries of a directory.  Directories for which it is equal
+ * Nodes: the properties that all entries of a directory share.  Directories with equal properties
  * share a node; its number is the tag that bfs carries.
  *
  * Invariants (node_check()):
@@ -34,7 +34,7 @@ bool search_node_same(const SEARCH *search, const struct node *a, const struct n
 	return memcmp(a, b, search_node_words(search) * sizeof(uint64_t)) == 0;
 }
 
-/** Assert the invariants for a node that has this number.  The lock is held. */
+/** Assert the invariants for a node with this number.  The lock is held. */
 static void node_check(const SEARCH *search, uint32_t number, const struct node *node)
 {
 	assert(number < search->nnodes
@@ -48,7 +48,7 @@ uint32_t search_node_number(SEARCH *search, const struct node *node)
 	uint64_t hash = map64_bytes(MAP64_BYTES, (const char *)node, size) | 1;
 	uint32_t number = UINT32_MAX;
 	pthread_mutex_lock(&search->lock);
-	/* If the hash belongs to another node, try the next. */
+	/* If another node has the same hash, try the next hash. */
 	for (;; hash += 2) {
 		uint32_t old = map64_get(&search->by_hash, hash);
 		if (old == MAP64_NONE) {
@@ -82,7 +82,7 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
 {
 	bool known = search->os.caps & OSC_STATX_MNT_ID;
 	uint64_t id = known ? os_statx_mnt_id(st, search->mounts.unique) : 0;
-	/* Entering it would mount something. */
+	/* Entering it would trigger an automount. */
 	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
 		return true;
 	return id && search->root_mount ? id != search->root_mount

@@ -2,7 +2,7 @@
 /*
  * Patterns: alternatives of components, matched by a nondeterministic automaton.
  *
- * The components of all alternatives stand in one row, each a state:
+ * The components of all alternatives form one sequence; each component is a state:
  *
  *      pattern     tmp/foo | /var/ * /log
  *      state        0   1      2   3   4
@@ -10,10 +10,10 @@
  *      always       x                        live in every directory
  *      last             x              x     a match is a result
  *
- * The live states of a directory are those that its entries are matched with.  An entry that
- * matches a last state is a result; else the next state is live below the entry.  The first
- * states of what is not anchored are always live.  A directory without live states need not be
- * read, and as no state follows a last one, no directory is entered one level too deep.
+ * The entries of a directory are matched against its live states.  An entry that matches a last
+ * state is a result; otherwise the next state is live below the entry.  The first states of
+ * alternatives that are not anchored are always live.  A directory without live states need not be
+ * read, and because no state follows a last one, no directory is entered one level too deep.
  */
 #include "search/pattern.h"
 
@@ -29,11 +29,11 @@ struct pattern_state {
 };
 
 struct pattern {
-	size_t words;              /* of a set of states */
+	size_t words;              /* in a set of states */
 	uint32_t nstates;
-	uint32_t alternatives;     /* that can match */
-	bool recursive;            /* always is not empty */
-	bool everything;           /* "*": each name matches, in each directory */
+	uint32_t alternatives;     /* those that can match */
+	bool recursive;            /* at least one state is always live */
+	bool everything;           /* "*": matches every name in every directory */
 	uint64_t *first, *always, *last;
 	struct pattern_state *states;
 	struct glob_pool pool;
@@ -48,7 +48,7 @@ static const struct pattern_state *state_of(const struct pattern *pattern, size_
 
 /* Compiling */
 
-/** The length of the slash at text[at]: 1, 2 if it is escaped, 0 if there is none. */
+/** The length of the slash at text[at]: 1, 2 if it is escaped, 0 if it is not a slash. */
 static size_t slash_at(const char *text, size_t at, size_t to)
 {
 	if (at < to && text[at] == '/')
@@ -56,13 +56,13 @@ static size_t slash_at(const char *text, size_t at, size_t to)
 	return to - at > 1 && text[at] == '\\' && text[at + 1] == '/' ? 2 : 0;
 }
 
-/** The length of the character at text[at], with its backslash. */
+/** The length of the character at text[at], including its backslash. */
 static size_t escaped_at(const char *text, size_t at, size_t to)
 {
 	return text[at] == '\\' && to - at > 1 ? 2 : 1;
 }
 
-/** Allocate a pattern with room for all that a text can need. */
+/** Allocate a pattern with enough room for a text. */
 static struct pattern *pattern_new(const char *text, size_t len)
 {
 	size_t states = 1, sets = 0, ranges = 0;
@@ -73,7 +73,7 @@ static struct pattern *pattern_new(const char *text, size_t len)
 	}
 	size_t words = (states + 63) / 64;
 
-	/* Arrays in the order of their alignment. */
+	/* Arrays ordered by alignment. */
 	struct pattern *pattern = calloc(1, sizeof(*pattern) + 3 * words * sizeof(uint64_t)
 	                                 + sets * sizeof(struct glob_set)
 	                                 + states * sizeof(struct pattern_state)
@@ -94,14 +94,14 @@ static struct pattern *pattern_new(const char *text, size_t len)
 	return pattern;
 }
 
-/** Whether a component is "." or "..", which no directory gives. */
+/** Whether a component is "." or "..", which are never matched. */
 static bool is_dots(const struct pattern *pattern, const struct glob *glob)
 {
 	const char *name = pattern->pool.bytes + glob->bytes;
 	return glob->kind == GLOB_EXACT && (strcmp(name, ".") == 0 || strcmp(name, "..") == 0);
 }
 
-/** Compile the alternative from..to; one that can never match gets no states. */
+/** Compile the alternative from..to; if it can never match, it gets no states. */
 static int compile_alternative(struct pattern *pattern, size_t from, size_t to, unsigned flags,
                                struct pattern_error *error)
 {
@@ -164,7 +164,7 @@ static void pattern_finish(struct pattern *pattern)
 	                      && glob_is_any(&pattern->states[0].glob);
 }
 
-/** Check a text as a whole.  @return an errno, or 0. */
+/** Check the whole text.  @return an error number, or 0. */
 static int check_text(const char *text, size_t len, unsigned flags, struct pattern_error *error)
 {
 	*error = (struct pattern_error){0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The owner's part: what readers put out goes into the queue, sorted if requested; other mounts
+ * The owner's part: records from readers are put into the queue, sorted if requested; other mounts
  * are entered or refused.
  */
 #include "search/search_impl.h"
@@ -18,7 +18,7 @@ uint64_t search_mnt_id(void *arg, uint32_t tag, bool *unique)
 	return search_node_at(search, tag)->mount;
 }
 
-/** What is known of the mount of a node: enum mount_known. */
+/** The properties of a node's mount: enum mount_known. */
 static unsigned mount_known(const SEARCH *search, uint32_t tag)
 {
 	uint32_t known = map64_get(&search->mounts.known, search_node_at(search, tag)->mount);
@@ -65,7 +65,7 @@ void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out,
 	strbuf_add(&search->queue, out, size);
 }
 
-/** A record to be sorted. */
+/** A record to sort. */
 struct sort_key {
 	const char *record;
 	size_t size;
@@ -152,7 +152,8 @@ void search_queue_error(SEARCH *search, const struct bfs_at *at, int source, int
 	search_queue_part(search, at, (const char *)&record, sizeof(record));
 }
 
-/** Whether a mount that can block lies below a directory, by the later reading of the mounts. */
+/** Whether a mount that can block is below a directory, according to the latest read of the
+    mounts. */
 static bool blocks_below(SEARCH *search, const struct bfs_at *at)
 {
 	struct strbuf place;
@@ -165,9 +166,9 @@ static bool blocks_below(SEARCH *search, const struct bfs_at *at)
 }
 
 /**
- * Why an unknown mount, made during the search, may not be entered; 0: it may.  The mounts are
- * read again, at most once for as many directories as there are mounts, so that this costs no
- * more than the directories.
+ * Why an unknown mount, mounted during the search, must not be entered; 0: it may be.  The mounts
+ * are read again, but at most once for as many directories as there are mounts, so that this costs
+ * no more than reading the directories.
  */
 static int refuse_later(SEARCH *search, const struct bfs_at *at, uint64_t id)
 {
@@ -187,7 +188,7 @@ static int refuse_later(SEARCH *search, const struct bfs_at *at, uint64_t id)
 		if (search->later.unique == search->mounts.unique)
 			error = search_mounts_refuse(&search->later, &search->os, id);
 	}
-	/* Workers know only the places to avoid of the first reading. */
+	/* Workers know only the places from the first read of the mounts. */
 	return error == 0 && blocks_below(search, at) ? EXDEV : error;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Roots: the directories that were given, and the targets of links.  A pattern that is one path
+ * Roots: the given directories, and the targets of symlinks.  If the pattern is a single path, it
  * is looked up without reading a directory.
  */
 #include "search/search_impl.h"
@@ -38,7 +38,7 @@ static bool literal_here(SEARCH *search, int fd)
 	return false;
 }
 
-/** A step of literal_dir() without openat2(2). */
+/** Open one component in literal_dir() without openat2(2). */
 static int literal_step(void *arg, int dirfd, const char *name)
 {
 	SEARCH *search = arg;
@@ -50,8 +50,8 @@ static int literal_step(void *arg, int dirfd, const char *name)
 	return fd;
 }
 
-/** Open a directory below the root, through no link.  @return a descriptor, or -1; for "." that
-    of the root. */
+/** Open a directory below the root without following symlinks.  @return a descriptor, or -1; for
+    "." that of the root. */
 static int literal_dir(SEARCH *search, const char *path)
 {
 	struct os *os = &search->os;
@@ -65,9 +65,10 @@ static int literal_dir(SEARCH *search, const char *path)
 	return path_open_below(os, search->rootfd, path, literal_step, search);
 }
 
-/** Whether a path can be looked up: none of its components is a place to avoid, and no directory
-    on it is too deep to be entered or waits when it is read.  Else a search reports what it is.
-    @avoid  Of the root, which is always entered. */
+/** Whether a path can be looked up: no component is a place to avoid, and no directory on the path
+    is too deep to be entered or blocks when it is read.  If not, a normal search reports the
+    reason.
+    @avoid  The root's node, which is always entered. */
 static bool literal_clear(const SEARCH *search, char *path, uint64_t avoid)
 {
 	for (unsigned depth = 1;; ++depth) {
@@ -113,7 +114,7 @@ static void literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct st
 	}
 }
 
-/** Whether a look-up in a directory can find what the directory does not list.
+/** Whether a lookup in a directory can find names that the directory does not list.
     @dir  Its path from "/". */
 static bool is_unlisted(const SEARCH *search, const struct strbuf *dir)
 {
@@ -121,8 +122,8 @@ static bool is_unlisted(const SEARCH *search, const struct strbuf *dir)
 	       && avoid_cover(search->mounts.unlisted, strbuf_str(dir)) != AVOID_NONE;
 }
 
-/** Search for one path: the object is looked up, no directory is read.
-    @return false: nothing was done, since directories on the path must be read. */
+/** Search for a single path: look up the object without reading a directory.
+    @return false: nothing was done, because directories on the path must be read. */
 static bool root_literal(SEARCH *search, char *path)
 {
 	struct bfs_output output = {0};
@@ -174,7 +175,7 @@ void search_root_end(SEARCH *search)
 	search->rootfd = -1;
 }
 
-/** Search search->rootfd.  @tag  Of its node; UINT32_MAX: no memory. */
+/** Search search->rootfd.  @tag  The number of its node; UINT32_MAX: memory ran out. */
 static void root_search(SEARCH *search, uint32_t tag, int depth)
 {
 	unsigned fds = os_nofile(&search->os, SEARCH_FDS, false) / 2;
@@ -187,7 +188,7 @@ static void root_search(SEARCH *search, uint32_t tag, int depth)
 	}
 }
 
-/** Whether neither a root nor the mounts entered below it can block: the cached attributes are
+/** Whether neither a root nor the mounts entered below it can block: then cached attributes equal
     those that a server would return. */
 static bool root_local(const SEARCH *search)
 {
@@ -196,7 +197,7 @@ static bool root_local(const SEARCH *search)
 	       && search_mounts_refuse(&search->mounts, &search->os, search->root_mount) == 0;
 }
 
-/** The attributes that identify a directory. */
+/** Get the attributes that identify a directory. */
 static bool root_stat(SEARCH *search, int fd, struct k_statx *st)
 {
 	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
@@ -209,7 +210,7 @@ int search_root_open(SEARCH *search)
 	struct k_statx was, now;
 	char link[64];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->rootfd);
-	/* Without /proc by its name, which may belong to another directory by now. */
+	/* Without /proc use its name, which may refer to another directory by now. */
 	const char *name = search->via.len ? strbuf_str(&search->place) : search->root_name;
 	const char *const names[] = {link, name};
 	const int flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY;
@@ -232,7 +233,7 @@ int search_root_open(SEARCH *search)
 	return -1;
 }
 
-/** Find the path of rootfd from "/".  @name  With which it was opened. */
+/** Find the path of rootfd from "/".  @name  The name used to open it. */
 static void root_place(SEARCH *search, const char *name)
 {
 	struct os *os = &search->os;
@@ -255,8 +256,8 @@ static void root_place(SEARCH *search, const char *name)
 	os_close(os, fd);
 }
 
-/** Make the node of a root, at search->place.
-    @return its number, or UINT32_MAX: no memory. */
+/** Create the node of a root, at search->place.
+    @return its number, or UINT32_MAX if memory ran out. */
 static uint32_t root_node(SEARCH *search, struct node *node, uint64_t mount)
 {
 	node->avoid = search->mounts.avoid && search->place.len > 0
@@ -265,7 +266,7 @@ static uint32_t root_node(SEARCH *search, struct node *node, uint64_t mount)
 	return search_node_number(search, node);
 }
 
-/** Begin the search of the target of the next link. */
+/** Start the search of the next link's target. */
 static void pending_begin(SEARCH *search)
 {
 	struct pending_link *pending = search->pending;
@@ -347,7 +348,7 @@ bool search_root_begin(SEARCH *search)
 		tag = root_node(search, node, search->root_mount);
 	bool looked_up = tag != UINT32_MAX && pattern_literal(search->pattern, &literal)
 	                 && !literal.failed && literal_clear(search, literal.data, node->avoid);
-	/* A mount that can block can then only be a later one: its server is not asked. */
+	/* A mount that can block could only be a later one; its server must not be contacted. */
 	bool cached = search->flags & SEARCH_CACHED || root_local(search);
 	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;
 	if (looked_up && root_literal(search, literal.data))

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search: a pattern, matched along a traversal.
+ * The search: a pattern, matched during a traversal.
  *
- *     roots, one by one --> bfs --+--> entry(), meta(): records, put out
- *                                 |    by whichever thread reads
- *          readsearch() <-- queue <-- deliver(): the path of their directory
+ *     roots, one by one --> bfs --+--> entry(), meta(): records, appended to the output
+ *                                 |    by the thread that reads the directory
+ *          readsearch() <-- queue <-- deliver(): the path of the directory
  *
- * Each directory has a node: the live states of the pattern, the places below that must not be
- * touched, and its mount.  Equal nodes are shared, so that there are few: one, for a pattern
+ * Each directory has a node: the live states of the pattern, the places below it that must not be
+ * accessed, and its mount.  Equal nodes are shared, so that there are few: only one for a pattern
  * like "*.c".  The number of a node is the tag that bfs carries (node.c).
  *
- * Only what one step of bfs brings is kept in memory: a directory of a million entries comes in
- * parts, unless it is sorted.
+ * Only the output of one step of bfs is kept in memory: a directory with a million entries is
+ * returned in parts, unless it is sorted.
  *
- * Links are followed by the thread that reads.  A link to a directory is a record too: when the
- * root is done, each such target is searched as another root, whose paths begin with the link.
- * With FOLLOW every directory has a node of its own, which knows its number among those seen,
- * and so its ancestors.
+ * The thread that reads a directory follows its symlinks.  A symlink to a directory becomes a
+ * record: when the root is done, each of these targets is searched as another root, whose paths
+ * start with the symlink.  With FOLLOW every directory has its own node, which contains its number
+ * among the directories seen, and so identifies its ancestors.
  */
 #include "search/search_impl.h"
 
@@ -31,8 +31,8 @@ _Static_assert((int)BFS_AUTO == SEARCH_ENGINE_AUTO && (int)BFS_SYNC == SEARCH_EN
                && (int)BFS_FS == SEARCH_ENGINE_BULK, "engines");
 
 enum {
-	PORTIONS = 4,             /* of large directories that may wait for each thread */
-	PORTIONS_MOST = 64,       /* ... and in all */
+	PORTIONS = 4,             /* of large directories, waiting per thread */
+	PORTIONS_MOST = 64,       /* maximum for all threads */
 	META_BATCH = 256,
 	PART = 256 * 1024,        /* bytes of records in one part of a directory */
 	ALL_FLAGS = SEARCH_STOPATFIRST | SEARCH_METADATA | SEARCH_INCLUDEROOT | SEARCH_PERIOD
@@ -117,7 +117,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	search->xdev_looks = flags & SEARCH_XDEV && !(os->caps & OSC_OPENAT2);
 	if (search->xdev_looks) {
 		search->policy.statx_mask |= K_STATX_TYPE | search_id_mask(search);
-		search->policy.fs = NULL;   /* it reports what a mount covers */
+		search->policy.fs = NULL;   /* the bulk interface returns what a mount covers */
 	}
 	return search;
 fail:
@@ -135,7 +135,7 @@ void cancelsearch(SEARCH *search)
 		atomic_store(&search->cancelled, true);
 }
 
-/** Convert attributes to those of stat(2). */
+/** Convert attributes to a struct stat. */
 static void info_from(struct stat *info, const struct k_statx *st)
 {
 	*info = (struct stat){
@@ -155,7 +155,7 @@ static void info_from(struct stat *info, const struct k_statx *st)
 	};
 }
 
-/** Begin the part at search->at. */
+/** Start with the part at search->at. */
 static void part_begin(SEARCH *search)
 {
 	struct part part;
@@ -167,7 +167,7 @@ static void part_begin(SEARCH *search)
 	search->path_base = SIZE_MAX;
 }
 
-/** Make the path of an entry in the part: root, directory, name. */
+/** Build the path of an entry in the part: root, directory, name. */
 static void make_path(SEARCH *search, bool with_root, const char *name, size_t len)
 {
 	struct strbuf *path = &search->path;
@@ -187,14 +187,14 @@ static void make_path(SEARCH *search, bool with_root, const char *name, size_t l
 		strbuf_putc(path, '/');
 		strbuf_add(path, name, len);
 	} else if (with_root && search->via.len == 0 && search->part_len <= 1) {
-		/* As find does: a/ itself as given, and a/b. */
+		/* As find does: a/ for itself as given, and a/b. */
 		strbuf_puts(path, search->root_name + path->len);
 	}
 	if (path->len == 0)
 		strbuf_putc(path, '/');
 }
 
-/** Keep a link to a directory for later.  @text  struct link, and what follows it. */
+/** Keep a link to a directory for later.  @text  struct link, and the strings after it. */
 static void keep_link(SEARCH *search, const char *text, size_t len)
 {
 	struct link link;
@@ -382,12 +382,12 @@ void countsearch(const SEARCH *search, struct search_counts *counts, size_t size
 }
 
 /**
- * Give up the workers in a child made by fork(2).
+ * Abandon the workers in a child made by fork(2).
  *
  * @shared [out]
- *         Whether data shared with them may be half-written.
- * @return false: all data may be, since another thread than the one that forked may have been
- *         reading.
+ *         Whether data shared with the workers may be half-written.
+ * @return false: all data may be half-written, because a thread other than the forking one may have
+ *         been reading.
  */
 static bool lose_workers(SEARCH *search, bool *shared)
 {
