@@ -11,17 +11,17 @@
  *     }
  *     getmnt_free(gm);
  *
- * Make a handle, set options, run, read the mounts; a handle can run again.  getmnt(3) is the
- * manual; getmnt-discover(8) explains names, states and algorithms.
+ * Create a handle, set options, run, and read the mounts; a handle can run again.  See getmnt(3);
+ * getmnt-discover(8) explains names, states and algorithms.
  *
  * The library never prints and never ends the process.  It does not change limits, the working
  * directory, signals or the environment, and leaves no descriptor open.  The threads of a large
  * search block signals and have ended when getmnt_run() returns.  Mounts that can block (network
- * file systems, FUSE, automounters) are not touched; with GETMNT_OPT_PROBE, child processes touch
+ * file systems, FUSE, automounters) are not accessed; with GETMNT_OPT_PROBE, child processes access
  * them, each with a deadline.
  *
  * Errors: -1 or NULL, with errno.
- * Threads: a handle must be used by one thread at a time; functions that take a const handle may be
+ * Threads: only one thread at a time may use a handle; functions that take a const handle may be
  *         called by several threads at once.  Handles are independent.  No function is a
  *         cancellation point.
  * Fork: a child has a copy of each handle that was not in use.
@@ -31,12 +31,12 @@
  *
  *  - No function is removed or changed.  New functions have a new symbol version (GETMNT_0.x), so
  *    that a program that needs them does not start with an older library.
- *  - No value of an enum changes.  Values are added: an older library rejects an unknown option
- *    with EINVAL, and getmnt_state_name() has the name of a new state.  A program must treat an
+ *  - No value of an enum changes.  Values may be added: an older library rejects an unknown option
+ *    with EINVAL, and getmnt_state_name() returns the name of a new state.  A program must treat an
  *    unknown state as not ok.
- *  - Members are only added to struct getmnt_mount, at its end.  Only the library makes these
+ *  - Members are only added to struct getmnt_mount, at its end.  Only the library creates these
  *    structures: a program must not copy one, use its size, or index from a pointer to it.
- *  - GETMNT_API grows by one with each addition.
+ *  - GETMNT_API increases by one with each addition.
  */
 #ifndef GETMNT_GETMNT_H
 #define GETMNT_GETMNT_H
@@ -64,32 +64,33 @@ enum getmnt_option {
 	GETMNT_OPT_ALGORITHM   = 2,   /* enum getmnt_algorithm; GETMNT_ALGORITHM_3 */
 	GETMNT_OPT_KERNEL      = 3,   /* enum getmnt_kernel; GETMNT_KERNEL_AUTO */
 	GETMNT_OPT_ROOT_FD     = 4,   /* an open directory of this mount namespace (O_PATH is
-	                                 enough) that names are relative to; -1 (default): the
-	                                 root of this process */
-	GETMNT_OPT_TABLE_FD    = 5,   /* a file, pipe or socket with a recorded
-	                                 /proc/PID/mountinfo, read to its end by the next run;
-	                                 no mount is touched; -1 (default): none */
-	GETMNT_OPT_SEARCH_DIRS = 6,   /* most directories that a search reads; 0: no limit;
-	                                 -1 (default): 20000 with GETMNT_NAMES_HINT, else no
+	                                 enough) that names are relative to; -1 (default): the root
+	                                 of this process */
+	GETMNT_OPT_TABLE_FD    = 5,   /* a file, pipe or socket with a recorded /proc/PID/mountinfo,
+	                                 which the next run reads to its end; no mount is accessed;
+	                                 -1 (default): none */
+	GETMNT_OPT_SEARCH_DIRS = 6,   /* maximum number of directories that a search reads; 0: no
+	                                 limit; -1 (default): 20000 with GETMNT_NAMES_HINT,
+	                                 otherwise no limit */
+	GETMNT_OPT_SEARCH_MS   = 7,   /* time limit of a search in milliseconds; 0: no limit; -1
+	                                 (default): 2000 with GETMNT_NAMES_HINT, otherwise no
 	                                 limit */
-	GETMNT_OPT_SEARCH_MS   = 7,   /* most milliseconds of a search; 0: no limit; -1 (default):
-	                                 2000 with GETMNT_NAMES_HINT, else no limit */
-	GETMNT_OPT_MAX_MS      = 8,   /* most milliseconds of a run; 0 (default): no limit */
-	GETMNT_OPT_DEPTH       = 9,   /* depth of the deepest directory that is entered; that of
-	                                 "/" is 0; 0 (default): no limit */
+	GETMNT_OPT_MAX_MS      = 8,   /* time limit of a run in milliseconds; 0 (default): none */
+	GETMNT_OPT_DEPTH       = 9,   /* maximum depth of directories to enter, where "/" has depth
+	                                 0; 0 (default): no limit */
 	GETMNT_OPT_THREADS     = 10,  /* number of threads of a search, at most 256; 0 (default):
 	                                 one for each processor if the search is large */
 	GETMNT_OPT_PROBE       = 11,  /* enum getmnt_probe; GETMNT_PROBE_NONE */
-	GETMNT_OPT_PROBE_MS    = 12,  /* milliseconds for one probe, at least 1; 5000 */
+	GETMNT_OPT_PROBE_MS    = 12,  /* milliseconds for one probe, at least 1; default 5000 */
 };
 
-/** How names are established. */
+/** How names are found. */
 enum getmnt_names {
-	GETMNT_NAMES_HINT   = 0,  /* test the names of the table, one system call each; search
-	                             for mounts without a name */
-	GETMNT_NAMES_WALK   = 1,  /* search; the table limits where */
-	GETMNT_NAMES_PURE   = 2,  /* search by mount IDs alone */
-	GETMNT_NAMES_KERNEL = 3,  /* the names of the table, not tested: no mount is touched */
+	GETMNT_NAMES_HINT   = 0,  /* test the names in the table, one system call each; search for
+	                             mounts without a name */
+	GETMNT_NAMES_WALK   = 1,  /* search; the table limits the search */
+	GETMNT_NAMES_PURE   = 2,  /* search using only mount IDs */
+	GETMNT_NAMES_KERNEL = 3,  /* the names in the table, not tested: no mount is accessed */
 };
 
 /** J. M. Smith's search algorithms. */
@@ -99,56 +100,56 @@ enum getmnt_algorithm {
 	GETMNT_ALGORITHM_3 = 3,  /* breadth first, pruned as mounts are named */
 };
 
-/** Which mounts are probed: touched, with a deadline, to find whether they answer. */
+/** Which mounts to probe: access with a deadline, to find whether they respond. */
 enum getmnt_probe {
 	GETMNT_PROBE_NONE  = 0,
-	GETMNT_PROBE_LOCAL = 1,  /* those that should not block */
-	GETMNT_PROBE_ALL   = 2,  /* all; automounts are not triggered */
+	GETMNT_PROBE_LOCAL = 1,  /* mounts that should not block */
+	GETMNT_PROBE_ALL   = 2,  /* all mounts; automounts are not triggered */
 };
 
 /** Source of the mount table. */
 enum getmnt_kernel {
-	GETMNT_KERNEL_AUTO      = 0,  /* listmount(2), else mountinfo */
+	GETMNT_KERNEL_AUTO      = 0,  /* listmount(2), otherwise mountinfo */
 	GETMNT_KERNEL_LISTMOUNT = 1,  /* listmount(2) and statmount(2): Linux 6.8 */
 	GETMNT_KERNEL_MOUNTINFO = 2,  /* /proc/self/mountinfo */
-	GETMNT_KERNEL_RECORDED  = 3,  /* GETMNT_OPT_TABLE_FD; only in GETMNT_STAT_KERNEL */
+	GETMNT_KERNEL_RECORDED  = 3,  /* GETMNT_OPT_TABLE_FD; only returned by GETMNT_STAT_KERNEL */
 };
 
-/** How a name was established. */
+/** How a name was found. */
 enum getmnt_named {
-	GETMNT_NAMED_NONE     = 0,  /* no name is known */
-	GETMNT_NAMED_KERNEL   = 1,  /* by the table, not tested */
+	GETMNT_NAMED_NONE     = 0,  /* the name is unknown */
+	GETMNT_NAMED_KERNEL   = 1,  /* from the table, not tested */
 	GETMNT_NAMED_INFERRED = 2,  /* the name of the mount on top of this one */
 	GETMNT_NAMED_WALKED   = 3,  /* found by the search */
 	GETMNT_NAMED_VERIFIED = 4,  /* tested */
 };
 
-/** States of a mount: single bits. */
+/** The state of a mount: single bits. */
 enum getmnt_state {
 	GETMNT_STATE_OK         = 1 << 0,  /* reachable by its name */
-	GETMNT_STATE_UNTESTED   = 1 << 1,  /* named by the table, and not touched */
+	GETMNT_STATE_UNTESTED   = 1 << 1,  /* named by the table, but not accessed */
 	GETMNT_STATE_DELETED    = 1 << 2,  /* its root directory was removed */
 	GETMNT_STATE_DENIED     = 1 << 3,  /* no permission to examine it */
-	GETMNT_STATE_STALE      = 1 << 4,  /* its server or device is dead */
-	GETMNT_STATE_HUNG       = 1 << 5,  /* did not answer a probe in time */
-	GETMNT_STATE_HIDDEN     = 1 << 6,  /* covered by another mount, at or above its name */
-	GETMNT_STATE_UNSEARCHED = 1 << 7,  /* not found; the search was not complete */
+	GETMNT_STATE_STALE      = 1 << 4,  /* its server or device does not work */
+	GETMNT_STATE_HUNG       = 1 << 5,  /* did not respond to a probe in time */
+	GETMNT_STATE_HIDDEN     = 1 << 6,  /* covered by another mount, at its name or above */
+	GETMNT_STATE_UNSEARCHED = 1 << 7,  /* not found; the search was incomplete */
 	GETMNT_STATE_LOST       = 1 << 8,  /* in the table, but a complete search did not find it */
 	GETMNT_STATE_OUTSIDE    = 1 << 9,  /* not below the root of the run */
 };
 
-/** What a mount point is. */
+/** The type of a mount point. */
 enum getmnt_kind {
 	GETMNT_KIND_UNKNOWN = 0,
 	GETMNT_KIND_DIR     = 1,
-	GETMNT_KIND_FILE    = 2,   /* anything but a directory */
+	GETMNT_KIND_FILE    = 2,   /* any type other than a directory */
 };
 
-/** Propagation of a mount, a set of bits; mount_namespaces(7). */
+/** Propagation of a mount: a set of bits; see mount_namespaces(7). */
 enum getmnt_propagation {
 	GETMNT_PROPAGATION_SHARED     = 1 << 0,
 	GETMNT_PROPAGATION_SLAVE      = 1 << 1,
-	GETMNT_PROPAGATION_UNBINDABLE = 1 << 2,   /* without any of these bits: private */
+	GETMNT_PROPAGATION_UNBINDABLE = 1 << 2,   /* no bits at all: private */
 };
 
 /**
@@ -159,50 +160,50 @@ enum getmnt_propagation {
  * and sources can contain passwords.
  */
 struct getmnt_mount {
-	uint64_t id;              /* the 64-bit mount ID if the table has it (Linux 6.8), else the
-	                             32-bit one */
-	uint64_t parent_id;       /* ID of the mount that this one is on, which need not be
-	                             listed; of the topmost mount its own ID */
+	uint64_t id;              /* the 64-bit mount ID if the table has it (Linux 6.8), otherwise
+	                             the 32-bit ID */
+	uint64_t parent_id;       /* ID of the mount that this mount is on, which may not be listed;
+	                             for the topmost mount its own ID */
 	uint64_t covered_by;      /* ID of the mount that hides this one, or 0 */
-	uint32_t id32;            /* the ID of /proc/PID/mountinfo; the kernel reuses it */
+	uint32_t id32;            /* the ID in /proc/PID/mountinfo; the kernel reuses it */
 	uint32_t parent_id32;
 	uint32_t dev_major, dev_minor;  /* st_dev of its files, except in btrfs subvolumes */
-	uint32_t state;           /* one of enum getmnt_state: the most severe */
-	uint32_t states;          /* the set of all states */
+	uint32_t state;           /* one of enum getmnt_state: the most severe state */
+	uint32_t states;          /* set of all states */
 	uint32_t named;           /* enum getmnt_named */
 	uint32_t kind;            /* enum getmnt_kind */
-	const char *target;       /* the name, relative to the root of the run; of a mount outside
-	                             of that, the name in the table */
+	const char *target;       /* the name, relative to the root of the run; if the mount is
+	                             outside that root, the name in the table */
 	const char *source;       /* "/dev/sda1", "server:/export", "tmpfs" */
 	const char *fstype;       /* "ext4", "fuse.sshfs" */
-	const char *fsroot;       /* the directory of the file system that is mounted: "/" */
-	const char *vfs_options;  /* of the mount: "rw,nosuid" */
-	const char *fs_options;   /* of the file system, with octal escapes (\054 is a comma in a
-	                             value) */
-	uint64_t peer_group;      /* of a shared mount, or 0 */
-	uint64_t master;          /* the peer group that a slave follows, or 0 */
+	const char *fsroot;       /* the mounted directory of the file system, often "/" */
+	const char *vfs_options;  /* options of the mount: "rw,nosuid" */
+	const char *fs_options;   /* options of the file system, with octal escapes (\054 is a comma
+	                             in a value) */
+	uint64_t peer_group;      /* ID of the peer group of a shared mount, or 0 */
+	uint64_t master;          /* ID of the peer group that a slave mount follows, or 0 */
 	uint32_t propagation;     /* enum getmnt_propagation */
 	int32_t error;            /* errno of a failed probe (ETIMEDOUT: hung), or 0 */
 };
 
-/** Numbers of the last run, for getmnt_stat(). */
+/** Statistics of the last run, for getmnt_stat(). */
 enum getmnt_stat {
 	GETMNT_STAT_KERNEL   = 1,  /* enum getmnt_kernel: the source of the table */
-	GETMNT_STAT_CALLS    = 2,  /* system calls, except for memory, clock and threads */
+	GETMNT_STAT_CALLS    = 2,  /* system calls, except those for memory, clocks and threads */
 	GETMNT_STAT_DIRS     = 3,  /* directories read */
-	GETMNT_STAT_ENTRIES  = 4,  /* entries of these directories */
+	GETMNT_STAT_ENTRIES  = 4,  /* entries in these directories */
 	GETMNT_STAT_GONE     = 5,  /* mounts that were unmounted during the run; not listed */
 	GETMNT_STAT_UNREAD   = 6,  /* lines of a recorded table that could not be parsed */
 	GETMNT_STAT_PROBES   = 7,  /* mounts that were probed */
 	GETMNT_STAT_LEFT     = 8,  /* processes of probes that are blocked in the kernel and could
-	                              not be ended */
+	                              not be killed */
 };
 
 /** The version of the library: "0.1.0". */
 const char *getmnt_version(void);
 
 /**
- * Make a handle.
+ * Create a handle.
  *
  * @return the handle, or NULL.
  * Errors: ENOMEM.
@@ -210,7 +211,7 @@ const char *getmnt_version(void);
  */
 struct getmnt *getmnt_new(void);
 
-/** Free a handle and its mounts; NULL is fine.  errno does not change. */
+/** Free a handle and its mounts; NULL is allowed.  Preserves errno. */
 void getmnt_free(struct getmnt *gm);
 
 /**
@@ -230,29 +231,29 @@ int getmnt_set(struct getmnt *gm, int option, int64_t value);
 /**
  * Read the mount table, and find the name and state of each mount.
  *
- * @return 0, or -1; the result of an earlier run then stays valid.  An incomplete result is not an
+ * @return 0, or -1; then the result of an earlier run remains valid.  An incomplete result is no
  *         error: see getmnt_complete().
  * Errors: ENOSYS: GETMNT_KERNEL_LISTMOUNT, but the kernel lacks listmount(2);
  *         ENOENT, EACCES, EPERM: the table in /proc cannot be read;
  *         ENOTDIR: GETMNT_OPT_ROOT_FD is not a directory, or was removed;
  *         EXDEV: it is in another mount namespace, or not below the root of the process;
- *         EISDIR, ENOTSUP, EFBIG: GETMNT_OPT_TABLE_FD is a directory, not readable as a file, or
- *         too large;
- *         EBADMSG: its text has not a single valid line;
+ *         EISDIR, ENOTSUP, EFBIG: GETMNT_OPT_TABLE_FD is a directory, cannot be read like a file,
+ *         or is too large;
+ *         EBADMSG: its text contains no valid line;
  *         EINVAL: both of these descriptors are set;
  *         EAGAIN: no process could be started for probing;
  *         EMFILE, ENFILE, ENOMEM, EIO.
  */
 int getmnt_run(struct getmnt *gm);
 
-/** The number of mounts of the last run; 0 before the first. */
+/** The number of mounts found by the last run; 0 before the first run. */
 size_t getmnt_count(const struct getmnt *gm);
 
 /**
- * A mount, in the order of the table (usually, but not always, after its parent).
+ * Get a mount, in the order of the table (a parent usually, but not always, comes first).
  *
  * @i      From 0.
- * @return the mount, valid until the next run or getmnt_free(); NULL if i is not below
+ * @return the mount, valid until the next run or getmnt_free(); NULL if i is not less than
  *         getmnt_count().
  */
 const struct getmnt_mount *getmnt_get(const struct getmnt *gm, size_t i);
@@ -261,26 +262,26 @@ const struct getmnt_mount *getmnt_get(const struct getmnt *gm, size_t i);
 const struct getmnt_mount *getmnt_by_id(const struct getmnt *gm, uint64_t id);
 
 /**
- * The mount that is visible at a name, which is never hidden, outside, lost or unsearched.
+ * The mount that is visible at a name; it is never hidden, outside, lost or unsearched.
  *
  * @target
- *         Compared with the targets byte by byte; links are not followed.
+ *         Compared with the targets byte by byte; symlinks are not followed.
  * @return the mount, or NULL.
  */
 const struct getmnt_mount *getmnt_by_target(const struct getmnt *gm, const char *target);
 
-/** 1 if the state of every mount is known after the last run, else 0. */
+/** @return 1 if the last run determined the state of every mount, otherwise 0. */
 int getmnt_complete(const struct getmnt *gm);
 
-/** A reason why the last run is incomplete, from 0.  @return a sentence, valid until the next run
-    or getmnt_free(); NULL if there are no more reasons. */
+/** Get a reason why the last run is incomplete, counted from 0.  @return a sentence, valid until
+    the next run or getmnt_free(); NULL if there are no more reasons. */
 const char *getmnt_reason(const struct getmnt *gm, size_t i);
 
-/** A number of the last run; 0 if stat is not of enum getmnt_stat. */
+/** A statistic of the last run; 0 if stat is not in enum getmnt_stat. */
 uint64_t getmnt_stat(const struct getmnt *gm, int stat);
 
-/** The name of a state as in the STATE column of getmnt(8): "hidden"; "unknown" for a value that
-    is not of enum getmnt_state. */
+/** The name of a state as in the STATE column of getmnt(8): "hidden"; "unknown" for a value that is
+    not in enum getmnt_state. */
 const char *getmnt_state_name(uint32_t state);
 
 /** The name of an enum getmnt_named: "verified"; "unknown" for any other value. */

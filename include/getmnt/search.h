@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Search: find the objects below some directories that match a pattern.  After Bui, Thain and
- * others, "Search Should be a System Call"; opensearch(3) is the manual.
+ * others, "Search Should be a System Call"; see opensearch(3).
  *
  *     SEARCH *s = opensearch("/etc:/usr/lib", "*.conf", SEARCH_METADATA | SEARCH_INCLUDEROOT);
  *     struct searchent *e;
@@ -10,13 +10,13 @@
  *             printf("%s %jd\n", e->path, (intmax_t)e->info->st_size);
  *     closesearch(s);
  *
- * An object that cannot be examined is an entry with its error, and the search goes on.  The
- * library never prints; closesearch() ends all threads and frees all descriptors and memory.
- * Only one thread at a time may use a SEARCH, except for cancelsearch().
+ * If an object cannot be examined, its error is returned as an entry, and the search
+ * continues.  The library never prints; closesearch() ends all threads and frees all descriptors
+ * and memory.  Only one thread at a time may use a SEARCH, except for cancelsearch().
  *
- * readsearch() and search() are cancellation points (pthread_cancel(3)), the other functions
- * are not.  In a child made by fork(2), a SEARCH of the parent can only be closed.  A NULL
- * SEARCH is allowed.
+ * readsearch() and search() are cancellation points (pthread_cancel(3)), the other functions are
+ * not.  In a child made by fork(2), a SEARCH of the parent can only be closed.  A NULL SEARCH is
+ * allowed.
  */
 #ifndef GETMNT_SEARCH_H
 #define GETMNT_SEARCH_H
@@ -35,24 +35,24 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Flags of the paper and its implementations.  R_OK, W_OK and X_OK of <unistd.h> have other
-   values: those of INCLUDEROOT, METADATA and STOPATFIRST. */
+/* Flags of the paper and its implementations.  Do not use R_OK, W_OK and X_OK of <unistd.h>: they
+   have the values of INCLUDEROOT, METADATA and STOPATFIRST. */
 #define SEARCH_STOPATFIRST (1 << 0)   /* end after the first object found */
 #define SEARCH_METADATA    (1 << 1)   /* return attributes: lstat(2) */
-#define SEARCH_INCLUDEROOT (1 << 2)   /* paths begin with the directory as given */
-#define SEARCH_PERIOD      (1 << 3)   /* a leading '.' is matched only by '.' */
+#define SEARCH_INCLUDEROOT (1 << 2)   /* paths start with the directory as given */
+#define SEARCH_PERIOD      (1 << 3)   /* only '.' matches a leading '.' */
 #define SEARCH_R_OK        (1 << 4)   /* only objects for which access(2) succeeds; */
 #define SEARCH_W_OK        (1 << 5)   /* symbolic links are not checked */
 #define SEARCH_X_OK        (1 << 6)
 /* Our own flags. */
 #define SEARCH_PAPER_Q     (1 << 8)   /* '?' matches zero or one character */
 #define SEARCH_XDEV        (1 << 9)   /* enter no other mount */
-#define SEARCH_CACHED      (1 << 10)  /* use cached attributes, without asking a server */
+#define SEARCH_CACHED      (1 << 10)  /* use cached attributes, without contacting a server */
 #define SEARCH_FOLLOW      (1 << 11)  /* follow symbolic links */
-#define SEARCH_BYNAME      (1 << 12)  /* entries of a directory in order of name, by bytes */
-#define SEARCH_BYINODE     (1 << 13)  /* ... or of inode number; default: no order */
+#define SEARCH_BYNAME      (1 << 12)  /* sort the entries of a directory by name, bytewise */
+#define SEARCH_BYINODE     (1 << 13)  /* ... or by inode number; default: unsorted */
 
-/** What failed. */
+/** The operation that failed. */
 enum {
 	SEARCH_ERR_OPEN   = 1,   /* opening a directory */
 	SEARCH_ERR_READ   = 2,   /* reading a directory to its end */
@@ -64,8 +64,8 @@ enum {
 
 /** An object, or an error. */
 struct searchent {
-	char *path;          /* below the directory, beginning with "/"; of an error, and
-	                        with SEARCH_INCLUDEROOT, after the directory as given */
+	char *path;          /* below the directory, starting with "/"; for an error, and with
+	                        SEARCH_INCLUDEROOT, prefixed by the directory as given */
 	struct stat *info;   /* with SEARCH_METADATA; else NULL */
 	int errsource;       /* SEARCH_ERR_OPEN ...; 0: an object */
 	int err;             /* an errno value; 0: an object */
@@ -73,46 +73,46 @@ struct searchent {
 
 typedef struct SEARCH SEARCH;
 
-/** How attributes are fetched; what a kernel lacks is not used. */
+/** How attributes are fetched; falls back if the kernel lacks support. */
 enum {
 	SEARCH_ENGINE_AUTO,      /* one by one; in inode order while the calls wait for a disk */
 	SEARCH_ENGINE_SYNC,      /* one by one */
-	SEARCH_ENGINE_BULK,      /* by the bulk interfaces of XFS and btrfs, where allowed:
+	SEARCH_ENGINE_BULK,      /* through the bulk interfaces of XFS and btrfs, if permitted:
 	                            getmnt-search(8) */
-	SEARCH_ENGINE_URING = SEARCH_ENGINE_AUTO,   /* another name of AUTO */
+	SEARCH_ENGINE_URING = SEARCH_ENGINE_AUTO,   /* an alias of AUTO */
 };
 
-/** Settings for searchv(); except size, all may be 0.  Later versions add members at the end: a
-    member that the library does not know must be 0. */
+/** Settings for searchv(); all members except size may be 0.  Later versions add members at the
+    end: members that the library does not know must be 0. */
 struct search_options {
 	size_t size;              /* sizeof(struct search_options) */
 	int flags;                /* SEARCH_* */
 	unsigned threads;         /* 0: one for each processor, if there is enough to read */
 	unsigned depth;           /* enter no directory deeper than this (ERR_LIMIT, EOVERFLOW);
 	                             entries of a given directory are at depth 1; 0: no limit */
-	bool blocking;            /* enter also what can block: NFS, FUSE ... */
+	bool blocking;            /* also enter mounts that can block: NFS, FUSE ... */
 	int engine;               /* SEARCH_ENGINE_AUTO ... */
 	bool ahead;               /* fetch attributes in inode order */
-	unsigned char reserved[3];   /* 0 */
+	unsigned char reserved[3];   /* must be 0 */
 };
 
 /**
- * Begin a search.
+ * Start a search.
  *
- * @paths    Directories, separated by ':'; "\:" is a colon, "\\" a backslash; an empty one
- *           is ".".  Copied, as is pattern.
+ * @paths    Directories, separated by ':'; "\:" is a colon, "\\" a backslash; an empty name
+ *           is ".".  Copied, like pattern.
  * @pattern  See getmnt-search(8).
  * @flags    SEARCH_*; not both BYNAME and BYINODE.
  * @return a search, or NULL.
  * Errors: EINVAL (an unknown flag, an invalid pattern, both orders, NULL), E2BIG (a pattern of
  *         more than 65,536 bytes, or a component of more than 4,096), ENOMEM.  Errors of a
- *         directory are entries.
+ *         directory are returned as entries.
  * Ownership: closesearch().
  */
 SEARCH *opensearch(const char *paths, const char *pattern, int flags);
 
 /**
- * Begin a search in an array of directories.
+ * Start a search in an array of directories.
  *
  * @roots    n directories; "" is ".".  Copied.
  * @pattern  See getmnt-search(8).
@@ -125,11 +125,11 @@ SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
                 const struct search_options *options);
 
 /**
- * The next object or error, in no order.
+ * Get the next object or error, in no particular order.
  *
- * @return an entry, valid until the next call; or NULL: at the end (errno is 0), or when the
+ * @return an entry, valid until the next call; or NULL: at the end (errno is 0), or if the
  *         search cannot continue.
- * Errors: ENOMEM; ECANCELED (cancelsearch()); ECHILD (a child of the process that
+ * Errors: ENOMEM; ECANCELED (cancelsearch()); ECHILD (called in a child of the process that
  *         opened the search); EINVAL (NULL).
  */
 struct searchent *readsearch(SEARCH *search);
@@ -142,50 +142,50 @@ const struct statx *statxsearch(const SEARCH *search);
     called more than once, but must return before closesearch() is called. */
 void cancelsearch(SEARCH *search);
 
-/** End a search, at any point, and free it; NULL is allowed.  In a child made by fork(2), free the
+/** End a search, at any time, and free it; NULL is allowed.  In a child made by fork(2), free the
     child's copy.  @return 0. */
 int closesearch(SEARCH *search);
 
-/** Counts so far. */
+/** Current counts. */
 struct search_counts {
-	uint64_t dirs, entries;   /* directories read, entries in them */
+	uint64_t dirs, entries;   /* directories read, and the entries in them */
 	uint64_t found, errors;
-	uint64_t calls;           /* kernel calls of the search */
-	uint64_t mount_calls;     /* kernel calls to probe the kernel and read the mounts */
-	uint64_t threads;         /* most threads that read, the caller's included */
+	uint64_t calls;           /* system calls of the search */
+	uint64_t mount_calls;     /* system calls for probing the kernel and reading the mounts */
+	uint64_t threads;         /* maximum number of reading threads, including the caller's */
 };
 
 /**
- * Get the counts so far.  Calls of threads are added at the end of each directory given.
+ * Get the current counts.  Calls of threads are added at the end of each given directory.
  *
  * @counts [out]
- * @size    sizeof(struct search_counts): of a smaller one the end is left out, of a larger one
- *          the rest is set to 0.
+ * @size    sizeof(struct search_counts): if it is smaller, members at the end are omitted; if it is
+ *          larger, the rest is set to 0.
  */
 void countsearch(const SEARCH *search, struct search_counts *counts, size_t size);
 
 /*
- * The whole search as one call, into a buffer of the caller: a header, then entries of different
- * lengths, each aligned to 8 bytes.  Numbers are in host byte order.
+ * The whole search as a single call that fills a buffer of the caller: a header, then entries of
+ * different lengths, each aligned to 8 bytes.  Numbers are in host byte order.
  */
 
 #define SEARCH_MAGIC   0x48435253u   /* "SRCH" in little-endian */
 #define SEARCH_VERSION 1
 
-/** The header of the buffer. */
+/** The header at the start of the buffer. */
 struct search_head {
 	uint32_t magic;           /* SEARCH_MAGIC */
 	uint16_t version;         /* SEARCH_VERSION; raised by incompatible changes */
-	uint16_t size;            /* of this header: offset of the first entry */
-	uint64_t used;            /* bytes of the buffer, with this header */
-	uint64_t entries;         /* in the buffer: objects and errors */
+	uint16_t size;            /* of this header: the offset of the first entry */
+	uint64_t used;            /* bytes of the buffer in use, including this header */
+	uint64_t entries;         /* number of entries in the buffer: objects and errors */
 	uint64_t left;            /* entries that did not fit */
-	uint64_t left_bytes;      /* bytes that they need beyond `used` */
+	uint64_t left_bytes;      /* bytes that these would need beyond `used` */
 };
 
-/** An entry in the buffer; its path and attributes follow, within size. */
+/** An entry in the buffer; its path and attributes follow within its size. */
 struct search_item {
-	uint32_t size;            /* a multiple of 8: to the next entry */
+	uint32_t size;            /* a multiple of 8: the offset of the next entry */
 	uint32_t path;            /* offset of the path from this entry */
 	uint32_t path_len;        /* without its NUL */
 	uint32_t statx;           /* offset of a struct statx (256 bytes), aligned to 8 bytes;
@@ -199,13 +199,13 @@ struct search_item {
 /**
  * Search, and write the entries to a buffer.
  *
- * If an entry does not fit, it and all later ones are left out and counted: with len = used +
- * left_bytes all have room, if nothing changes in between.
+ * If an entry does not fit, it and all later entries are omitted and counted: if len is used +
+ * left_bytes, all entries fit, unless something changes in between.
  *
  * @paths, pattern, flags  As for opensearch().
  * @buffer [out]  Aligned to 8 bytes.
  * @len      Its length, at least sizeof(struct search_head).
- * @return   the number of entries in the buffer, or -1; the buffer is then undefined.
+ * @return   the number of entries in the buffer, or -1; then the buffer is undefined.
  * Errors: ERANGE (no room for the header), EFAULT (NULL, or not aligned); those of
  *         opensearch().
  */
@@ -216,13 +216,13 @@ ssize_t search(const char *paths, const char *pattern, int flags, void *buffer, 
 #endif
 
 /**
- * The next entry of a buffer; never reads beyond len, even if the buffer is damaged.
+ * Get the next entry in a buffer; never reads beyond len, even if the buffer is damaged.
  *
  *     const struct search_item *i = NULL;
  *     while ((i = search_next(buffer, len, i)))
  *         puts(search_path(i));
  *
- * @last     The entry before; NULL: none.
+ * @last     The previous entry; NULL: start.
  * @return   NULL at the end, or if there is no valid entry.
  */
 static inline const struct search_item *search_next(const void *buffer, size_t len,

@@ -133,8 +133,7 @@ int prober_permit_cgroups(struct prober *prober);
  * @return 0, or -1.
  * Errors: EWOULDBLOCK: another prober holds it; ENOTUNIQ, ENOTDIR, ELOOP: not a directory that
  *         only this user can use; ENOENT: this user has none; EFBIG: it has more files than a
- *         prober
- *         creates; EPIPE: the supervisor has ended; ENOMEM; those of
+ *         prober creates; EPIPE: the supervisor has ended; ENOMEM; those of
  *         openat(2), getdents64(2) and flock(2).
  */
 int prober_lock(struct prober *prober, double deadline);
