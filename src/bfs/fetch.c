@@ -27,26 +27,26 @@
 #include <sys/vfs.h>
 
 enum {
-	TURNS_TIMED = 4,          /* of small parts, one of this many is timed */
-	SLOW_LEAST = 8000,        /* ns a call that may be slow */
-	SLOW_MOST = 25000,        /* ns a call that is slow in any case */
-	SLOW_TIMES = 3,           /* times the quickest run */
-	CALM_SLOW = 2,            /* slow runs of PACE_LONG that are too many to be calm */
+	TURNS_TIMED = 4,          /* one in this many small parts is timed */
+	SLOW_LEAST = 8000,        /* ns per call from which a call may be slow */
+	SLOW_MOST = 25000,        /* ns per call from which a call is always slow */
+	SLOW_TIMES = 3,           /* slow: this many times the fastest run */
+	CALM_SLOW = 2,            /* with this many slow runs of PACE_LONG, calls still wait */
 };
 
-/* Whether metadata calls wait for a disk, judged by their times (pure).
+/* Whether metadata calls wait for a disk, decided by their times (pure).
  *
- *     PACE_TRIAL --+-- a look: they wait --> PACE_WAITS --.
- *                  |                           ^    many: they do not
- *                  '-- they do not --> PACE_CALM <--------'
+ *     PACE_TRIAL --+-- they wait ---------> PACE_WAITS --.
+ *                  |                                     | they no longer wait
+ *                  '-- they do not wait --> PACE_CALM <--'
  *
- * A call whose inode is in memory takes about a microsecond; one whose inode is made from a
- * cached block takes five; one that waits for a disk takes 50 and more.  What a slow or an
- * emulated machine takes without waiting is learned from the quickest run.
+ * A call whose inode is in memory takes about a microsecond; if the inode is made from a cached
+ * block, five; if the call waits for a disk, 50 and more.  The fastest run shows how long a call
+ * takes on a slow or emulated machine without waiting.
  *
- * Calls are timed in runs of PACE_RUN or a few more.  The runs of a look are judged together,
- * each as slow or not, so that a pause of the thread itself (preemption, a page fault),
- * however long, makes only one run slow. */
+ * Calls are timed in runs of PACE_RUN or a few more.  A decision follows PACE_LOOK runs (PACE_LONG
+ * while calls wait), each of which counts as slow or not.  So a pause of the thread itself
+ * (preemption, a page fault), however long, makes only one run slow. */
 
 void pace_set(struct pace *pace, enum pace_state state)
 {
@@ -105,11 +105,11 @@ int fetch_stat(const struct bfs_reader *reader, const struct bfs_read *read,
 	return rc == 0 ? 0 : errno;
 }
 
-/** Pass metadata to the policy. */
+/** Pass metadata to the policy's meta(). */
 static enum bfs_verdict meta_pass(struct bfs_reader *reader, struct bfs_read *read,
                              const struct bfs_entry *entry, struct k_statx *st, int error)
 {
-	/* FUSE without allow_other shows other users, even root, only what the VFS itself
+	/* FUSE without allow_other returns to other users, even root, only what the VFS itself
 	   knows: the mount ID. */
 	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | reader->policy->statx_flags;
 	if (error == EACCES)
@@ -119,7 +119,7 @@ static enum bfs_verdict meta_pass(struct bfs_reader *reader, struct bfs_read *re
 	return reader_meta(reader, read, entry, st, error);
 }
 
-/** Fetch one entry by itself. */
+/** Fetch the metadata of one entry. */
 static enum bfs_verdict fetch_one(struct bfs_reader *reader, struct bfs_read *read,
                                   const struct bfs_entry *entry)
 {
@@ -128,7 +128,7 @@ static enum bfs_verdict fetch_one(struct bfs_reader *reader, struct bfs_read *re
 	return meta_pass(reader, read, entry, &st, error);
 }
 
-/** The type of the file system of a directory, read once; 0: unknown. */
+/** The file system type of a directory, read once; 0: unknown. */
 static unsigned fs_type(struct bfs_reader *reader, const struct bfs_read *read)
 {
 	struct bfs_fetch *fetch = &reader->fetch;
@@ -138,7 +138,7 @@ static unsigned fs_type(struct bfs_reader *reader, const struct bfs_read *read)
 	return (unsigned)fetch->type;
 }
 
-/** Whether the order of inode numbers is that of a disk of this machine. */
+/** Whether the order of inode numbers is that of a disk in this machine. */
 static bool order_known(struct bfs_reader *reader, const struct bfs_read *read)
 {
 	switch (fs_type(reader, read)) {
@@ -159,13 +159,13 @@ static bool order_known(struct bfs_reader *reader, const struct bfs_read *read)
 	}
 }
 
-/** Whether calls are timed, and entries sorted if they wait. */
+/** Whether calls are timed, and entries are sorted if the calls wait. */
 static bool adapts(const struct bfs_reader *reader)
 {
 	return reader->policy->engine == BFS_AUTO && !reader->policy->ahead;
 }
 
-/** The calls wait: see whether sorting helps. */
+/** The calls wait: decide whether sorting helps. */
 static void order_judge(struct bfs_reader *reader, const struct bfs_read *read,
                         const struct bfs_entry *wanted, size_t n)
 {
@@ -174,16 +174,16 @@ static void order_judge(struct bfs_reader *reader, const struct bfs_read *read,
 	bool already = window && window->sorted ? window->already_sorted
 	                                        : window_already_sorted(wanted, n);
 	fetch->ordered = fetch->dev;
-	/* A look-up blocks others in the directory: XFS locks the blocks of its index, the first
-	   of which serves all. */
+	/* Lookups in a directory block each other: XFS locks the blocks of its index, and all
+	   lookups use the first of these blocks. */
 	if (fs_type(reader, read) == XFS_SUPER_MAGIC)
 		fetch->undivided = fetch->dev;
 	if (already || !order_known(reader, read))
 		pace_set(&fetch->pace, PACE_CALM);
 }
 
-/** Call statx for up to PACE_RUN entries by the clock.  Callbacks are not timed: what they do
-    is no waiting. */
+/** Call statx for up to PACE_RUN entries, and time the calls.  Callbacks are not timed, because
+    they do not count as waiting. */
 static void stat_timed(struct bfs_reader *reader, const struct bfs_read *read,
                       const struct bfs_entry *wanted, size_t n)
 {
@@ -230,13 +230,13 @@ static enum bfs_verdict fetch_part(struct bfs_reader *reader, struct bfs_read *r
 	return verdict;
 }
 
-/** How many entries are fetched together. */
+/** The number of entries that are fetched together. */
 static size_t part_size(const struct bfs_reader *reader)
 {
 	return reader->policy->engine == BFS_FS ? BFS_BULKSTAT : reader->policy->batch;
 }
 
-/** Fetch the entries that are not sorted. */
+/** Fetch the unsorted entries. */
 static enum bfs_verdict fetch_wanted(struct bfs_reader *reader, struct bfs_read *read)
 {
 	struct bfs_fetch *fetch = &reader->fetch;
@@ -248,7 +248,7 @@ static enum bfs_verdict fetch_wanted(struct bfs_reader *reader, struct bfs_read 
 	return verdict;
 }
 
-/** Make room for BFS_BULKSTAT entries in wanted.  @return whether there is. */
+/** Allocate room for BFS_BULKSTAT entries in wanted.  @return false if memory ran out. */
 static bool wanted_make(struct bfs_fetch *fetch)
 {
 	if (!fetch->wanted)
@@ -256,7 +256,7 @@ static bool wanted_make(struct bfs_fetch *fetch)
 	return fetch->wanted;
 }
 
-/** Leave portions of a large window to any thread.  @return whether there are any. */
+/** Divide a large window into portions for any thread.  @return whether there are portions. */
 static bool window_divides(struct bfs_reader *reader, struct bfs_read *read)
 {
 	struct bfs_window *window = reader->fetch.window;
@@ -270,7 +270,7 @@ static bool window_divides(struct bfs_reader *reader, struct bfs_read *read)
 	return read->portions;
 }
 
-/** Fetch the entries of the window, sorted, unless it is paused before. */
+/** Sort the entries of the window and fetch them, unless reading pauses before. */
 static enum bfs_verdict fetch_window(struct bfs_reader *reader, struct bfs_read *read)
 {
 	struct bfs_fetch *fetch = &reader->fetch;
@@ -357,8 +357,8 @@ enum bfs_verdict fetch_end(struct bfs_reader *reader, struct bfs_read *read)
 	return verdict;
 }
 
-/** Whether to leave entries to any thread: the directory is large, and threads that fetch
-    them do not wait for a disk or for each other. */
+/** Whether to leave entries to other threads: the directory is large, and threads that fetch its
+    entries wait neither for a disk nor for each other. */
 static bool divides(const struct bfs_reader *reader)
 {
 	const struct bfs_fetch *fetch = &reader->fetch;
@@ -368,7 +368,7 @@ static bool divides(const struct bfs_reader *reader)
 	                      : reader->policy->engine == BFS_SYNC && !reader->policy->ahead;
 }
 
-/** Make a window, unless there is one.  @return whether there is. */
+/** Allocate the window on first use.  @return false if memory ran out. */
 static bool window_make(struct bfs_reader *reader)
 {
 	struct bfs_fetch *fetch = &reader->fetch;
@@ -377,7 +377,7 @@ static bool window_make(struct bfs_reader *reader)
 	return fetch->window;
 }
 
-/** Begin a portion.  @return whether one more may wait. */
+/** Start a portion.  @return false: the limit of waiting portions is reached. */
 static bool portion_begin(struct bfs_reader *reader)
 {
 	struct bfs_fetch *fetch = &reader->fetch;
@@ -393,7 +393,7 @@ enum bfs_verdict fetch_add(struct bfs_reader *reader, struct bfs_read *read,
 	if (reader->policy->batch <= 1)
 		return fetch_one(reader, read, entry);
 	++fetch->came;
-	/* A window that is not empty may be of a reader whose calls waited. */
+	/* A window with entries may come from another reader, whose calls waited. */
 	if (reader->policy->ahead || (adapts(reader) && fetch->pace.state != PACE_CALM)
 	    || (fetch->window && fetch->window->n > 0)
 	    || (divides(reader) && portion_begin(reader))) {
@@ -414,7 +414,7 @@ enum bfs_verdict fetch_add(struct bfs_reader *reader, struct bfs_read *read,
 enum bfs_verdict fetch_buffer_ends(struct bfs_reader *reader, struct bfs_read *read)
 {
 	struct bfs_fetch *fetch = &reader->fetch;
-	/* The names in the window are copies, which can wait. */
+	/* The names in the window are copies, so these entries can wait. */
 	if (fetch->n > 0)
 		return fetch_wanted(reader, read);
 	if (!fetch->window || fetch->window->n == 0)
