@@ -85,7 +85,7 @@ static int read_once(struct replace *file, int dirfd, const char *name, struct s
 	struct stat opened, after;
 	/* Check the type first, since opening a device can have side effects. */
 	if (os_look_entry(os, dirfd, name, ENTRY_LOCAL, st) != 0)
-		return fail_look(file, "looking at it");
+		return fail_look(file, "getting its attributes");
 	if (S_ISLNK(st->st_mode))
 		return 1;
 	if (S_ISFIFO(st->st_mode) && file->may_pipe)
@@ -109,7 +109,7 @@ static int read_once(struct replace *file, int dirfd, const char *name, struct s
 	if (read_text(file) != 0)
 		return -1;
 	if (os_fstatat(os, file->fd, "", &after) != 0)
-		return replace_fail(&file->error, RP_ERROR, errno, "looking at it");
+		return replace_fail(&file->error, RP_ERROR, errno, "getting its attributes");
 	*st = opened;
 	bool same = is_same(&opened, &after) && (uint64_t)after.st_size == file->len;
 	return file->of_kernel || same ? 0 : 1;
@@ -140,7 +140,7 @@ static int read_link_target(struct replace *file, const struct replace_name *nam
 		file->error = place.refused;
 		rc = -1;
 	} else if (errno == ENOMEM) {
-		rc = replace_fail(&file->error, RP_ERROR, ENOMEM, "following it");
+		rc = replace_fail(&file->error, RP_ERROR, ENOMEM, "reading the symlink");
 	}
 	place_destroy(&place);
 	return rc;
@@ -184,7 +184,7 @@ static int read_place(struct replace *file, struct place *place, const struct re
 			replace_fail(&file->error, RP_CHANGED, 0, "opening it");
 	} else if (os_look_entry(os, file->dirfd, file->name, ENTRY_LOCAL, &file->st) != 0) {
 		if (errno != ENOENT || !name->may_create)
-			return fail_look(file, "looking at it");
+			return fail_look(file, "getting its attributes");
 		file->missing = true;
 	} else if (name->at_link && S_ISLNK(file->st.st_mode)) {
 		/* The last component may have become a symlink only now. */
@@ -253,7 +253,7 @@ int replace_may(struct replace *file, bool links)
 	if (file->of_kernel && !file->at_link)
 		return replace_fail(&file->error, RP_KERNEL, 0, "it is in procfs");
 	if (file->missing && file->link)
-		return replace_fail(&file->error, RP_DANGLING, 0, "a symlink to nothing");
+		return replace_fail(&file->error, RP_DANGLING, 0, "a dangling symlink");
 	if (!file->missing && !file->at_link) {
 		if (refuse_flags(file, flags_of(file->os, file->fd, true), "the file") != 0)
 			return -1;

@@ -107,7 +107,7 @@ int writer_keep(const struct writer *w, int to, const char *name)
 		               ? 0
 		               : writer_fail(w, "setting the mode of", name);
 	if (os_fstatat(file->os, to, "", &st) != 0)
-		return writer_fail(w, "looking at", name);
+		return writer_fail(w, "getting the attributes of", name);
 	if ((st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid)
 	    && os_fchown(file->os, to, file->st.st_uid, file->st.st_gid) != 0)
 		return replace_fail(w->error, RP_KEEP, errno, "owner %u:%u",
@@ -116,7 +116,7 @@ int writer_keep(const struct writer *w, int to, const char *name)
 		return -1;
 	/* vfat and some FUSE file systems report success without changing anything. */
 	if (os_fstatat(file->os, to, "", &st) != 0)
-		return writer_fail(w, "looking at", name);
+		return writer_fail(w, "getting the attributes of", name);
 	if (st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid
 	    || st.st_mode != file->st.st_mode)
 		return replace_fail(w->error, RP_KEEP, 0, "owner %u:%u and mode %04o",

@@ -70,15 +70,15 @@ static int still_shown(const struct writer *w)
 	struct stat st;
 	int rc = os_look_entry(file->os, file->dirfd, file->name, ENTRY_LOCAL, &st);
 	if (rc != 0 && errno != ENOENT)
-		return writer_fail(w, "looking again at", file->name);
+		return writer_fail(w, "checking again", file->name);
 	if (file->missing)
 		return rc == 0 ? replace_fail(w->error, RP_CHANGED, 0,
-		                              "it was missing, and exists now")
+		                              "it did not exist then, but does now")
 		               : 0;
 	if (rc != 0)
 		return replace_fail(w->error, RP_CHANGED, 0, "it was removed");
 	if (st.st_dev != file->st.st_dev || st.st_ino != file->st.st_ino)
-		return replace_fail(w->error, RP_CHANGED, 0, "it is another file now");
+		return replace_fail(w->error, RP_CHANGED, 0, "another file has replaced it");
 	if (st.st_size != file->st.st_size || !replace_same_times(&st, &file->st))
 		return replace_fail(w->error, RP_CHANGED, 0, "its size or times have changed");
 	return 0;
@@ -96,7 +96,7 @@ static int still_same(const struct writer *w)
 	if (same < 0)
 		return writer_fail(w, "reading again", file->name);
 	if (same == 0)
-		return replace_fail(w->error, RP_CHANGED, 0, "its bytes have changed");
+		return replace_fail(w->error, RP_CHANGED, 0, "its content has changed");
 	return still_shown(w);
 }
 
@@ -112,7 +112,7 @@ static bool is_own_lock(const struct writer *w, const struct stat *st)
 /** Fail with a message that contains the owner of the lock.  @return -1. */
 static int fail_lock(const struct writer *w, const struct stat *st)
 {
-	return replace_fail(w->error, RP_LOCK, 0, "the lock %s next to it is of uid %u, mode %04o",
+	return replace_fail(w->error, RP_LOCK, 0, "its lock file %s belongs to uid %u, mode %04o",
 	                    w->lock_name, (unsigned)st->st_uid, (unsigned)st->st_mode & 07777);
 }
 
@@ -140,7 +140,7 @@ static int lock_once(struct writer *w)
 		errno = error;
 	}
 	if (w->lock < 0 || os_fstatat(os, w->lock, "", &st) != 0)
-		return writer_fail(w, "making the lock", w->lock_name);
+		return writer_fail(w, "creating the lock file", w->lock_name);
 	/* Another user could hold their own lock file forever.  A lock file that this process
 	   created is trusted, whatever owner and mode vfat, or NFS for root, gives it. */
 	if (!w->made_lock && !is_own_lock(w, &st))
@@ -149,7 +149,7 @@ static int lock_once(struct writer *w)
 		return errno == EWOULDBLOCK ? 1 : writer_fail(w, "locking", w->lock_name);
 	/* The previous holder may have removed it before this process locked it. */
 	if (writer_look(w, w->lock_name, &now) != 0)
-		return errno == ENOENT ? 2 : writer_fail(w, "looking at the lock", w->lock_name);
+		return errno == ENOENT ? 2 : writer_fail(w, "checking the lock file", w->lock_name);
 	return now.st_ino == st.st_ino && now.st_dev == st.st_dev ? 0 : 2;
 }
 
@@ -233,7 +233,7 @@ static int remove_left(const struct writer *w, const char *name)
 	const struct replace *file = w->file;
 	struct stat st;
 	if (writer_look(w, name, &st) != 0)
-		return errno == ENOENT ? 0 : writer_fail(w, "looking at", name);
+		return errno == ENOENT ? 0 : writer_fail(w, "getting the attributes of", name);
 	bool ours = S_ISREG(st.st_mode)
 	            && (st.st_uid == w->euid || (!file->missing && st.st_uid == file->st.st_uid));
 	if (!ours)
@@ -375,7 +375,7 @@ static int rename_new(struct writer *w)
 		return 0;
 	}
 	if (put_back(w) == 0) {
-		replace_fail(w->error, RP_CHANGED, 0, "at this very moment");
+		replace_fail(w->error, RP_CHANGED, 0, "during the exchange");
 		return 1;
 	}
 	replace_fail(w->error, RP_OVERTAKEN, errno, "putting it back");
@@ -389,7 +389,7 @@ static int fail_rename(struct writer *w)
 {
 	struct replace *file = w->file;
 	if (errno == EEXIST && file->missing)
-		return replace_fail(w->error, RP_CHANGED, 0, "it was missing, and exists now");
+		return replace_fail(w->error, RP_CHANGED, 0, "it did not exist then, but does now");
 	int error = errno;
 	if (error == EBUSY)
 		replace_fail(w->error, RP_BOUND, EBUSY, "renaming %s", w->new_name);

@@ -557,7 +557,7 @@ static void test_lock(void)
 		 "mode 0644", RP_LOCK},
 		{true, "install -m 600 -o 65534 /dev/null .f.getmnt-lock",
 		 ".f.getmnt-lock f",
-		 "the lock .f.getmnt-lock next to it is of uid 65534, mode 0600", RP_LOCK},
+		 "its lock file .f.getmnt-lock belongs to uid 65534, mode 0600", RP_LOCK},
 		{false, "ln -s f .f.getmnt-lock", ".f.getmnt-lock f", "", RP_LOCK},
 		{false, "mkdir .f.getmnt-new", ".f.getmnt-new f", "belongs to another user",
 		 RP_ERROR},
