@@ -245,8 +245,7 @@ out:
 	return rc;
 }
 
-/** Whether the mount's root directory was removed, which the kernel marks by "//deleted".  No other
-    path contains "//". */
+/** Whether the mount's root directory was removed: "//deleted".  No other path contains "//". */
 static bool mtree_root_removed(const struct mount *mount)
 {
 	static const char mark[] = "//deleted";

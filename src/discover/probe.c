@@ -30,8 +30,7 @@ enum probe_state {
 	PS_LEFT,      /* not probed, nor are the mounts on it */
 };
 
-/** A node, and (if it is the first node of its superblock) the state of that superblock, which has
-    at most one running probe. */
+/** A node, and the superblock whose first node it is, which has at most one running probe. */
 struct probe_node {
 	enum probe_state state;
 	bool steps;             /* an automount directory is on its path */
@@ -81,8 +80,7 @@ static bool probing_wants(const struct probing *p, uint32_t node)
 	bool blocks = dsc->flags[node] & (DF_BLOCKS | DF_BEHIND);
 	if (n->made || n->top != node || !dsc_kernel_name(dsc, node))
 		return false;
-	/* An automount directory is examined without the prober, unless a mount on its path can
-	   block. */
+	/* Examined without the prober, unless a mount on the path can block. */
 	if (probing_is_autofs(p, node) && !(dsc->flags[node] & DF_BEHIND))
 		return false;
 	return !blocks || dsc->opts->probe == DP_ALL;
@@ -161,8 +159,7 @@ static void probing_hung(struct probing *p, uint32_t node, bool seen)
 		dsc->tree->nodes[node].named = MT_NAMED_VERIFIED;
 }
 
-/** Handle a probe that was not made.
-    @reason  Only the first reason is kept; NULL: dsc_over_share() provides it. */
+/** Handle a probe that was not made.  @reason  The first is kept; NULL: from dsc_over_share(). */
 static void probing_not_made(struct probing *p, uint32_t node, int error, const char *reason)
 {
 	struct dsc *dsc = p->dsc;
@@ -275,7 +272,7 @@ static void probing_answer(struct probing *p, uint32_t node, const struct probe_
 		/* A removed root directory is unreadable, but not stale. */
 		if (answer->error && !(answer->error == ENOENT && removed))
 			mtree_state(dsc->tree, node, state == MT_HIDDEN ? MT_STALE : state);
-		/* A search finds mounts that do not block by itself. */
+		/* The search itself finds mounts that do not block. */
 		if (answer->error || blocks || dsc->opts->names == DN_HINT
 		    || dsc->opts->names == DN_KERNEL) {
 			dsc_looked(dsc, node, &answer->st);
@@ -315,8 +312,7 @@ static int probing_wait(struct probing *p, struct probe_answer *answer)
 	}
 }
 
-/** After an answer, make a superblock of the same owner ready again, otherwise one of another
-    owner. */
+/** After an answer, make a superblock ready again, preferably one of the same owner. */
 static void probing_unpark(struct probing *p, uint32_t owner)
 {
 	uint32_t i = 0;
@@ -348,8 +344,7 @@ static int probing_run(struct probing *p)
 		}
 		if (p->running == 0 && p->nparked == 0)
 			return p->ntodo == 0 ? 0 : -1;
-		/* If no probe is running, waiting cannot help: try all parked superblocks once
-		   more. */
+		/* If no probe is running, waiting is useless: try all parked superblocks. */
 		if (p->running == 0) {
 			while (p->nparked > 0)
 				p->todo[p->ntodo++] = p->parked[--p->nparked];
