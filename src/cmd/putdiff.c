@@ -103,7 +103,7 @@ int put_diff(const struct put *put, const char *new, size_t len, struct linediff
 	if (shown_end(&s, prints) && rc == 0)
 		return 0;
 	message(put->file.path, "cannot be compared: %s", strerror(error));
-	return PX_UNJUDGED;
+	return PX_NOT_CHECKED;
 }
 
 bool put_show(const char *text, size_t len)

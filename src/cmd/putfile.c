@@ -24,7 +24,7 @@ int put_check(const struct put_options *options)
 	if (!alone || options->write)
 		return 0;
 	usage_error(alone, "requires --write");
-	return PX_UNJUDGED;
+	return PX_NOT_CHECKED;
 }
 
 /* Reading. */
@@ -89,7 +89,7 @@ int put_open(struct os *os, const struct put_options *options, const struct repl
 	struct put *put = calloc(1, sizeof(*put));
 	if (!put) {
 		message(request->path, "%s", strerror(ENOMEM));
-		return PX_UNJUDGED;
+		return PX_NOT_CHECKED;
 	}
 	put->os = os;
 	put->options = options;
@@ -103,7 +103,7 @@ int put_open(struct os *os, const struct put_options *options, const struct repl
 	}
 	put_open_failed(put->file.path ? put->file.path : request->path, &put->file.error);
 	put_close(put);
-	return PX_UNJUDGED;
+	return PX_NOT_CHECKED;
 }
 
 bool put_is_stdout(const struct put *put)
@@ -193,7 +193,7 @@ static void report_place(const struct put *put)
 	table_free(table);
 }
 
-/** Report why the file was not written, and where the new text is.  @return PX_UNWRITTEN. */
+/** Report why the file was not written, and where the new text is.  @return PX_NOT_WRITTEN. */
 static int report_failure(const struct put *put)
 {
 	static const struct {
@@ -259,7 +259,7 @@ static int report_failure(const struct put *put)
 		message(file->path, "%s; --diff prints the changes",
 		        file->missing ? "still missing" : "not changed");
 	strbuf_destroy(&line);
-	return PX_UNWRITTEN;
+	return PX_NOT_WRITTEN;
 }
 
 /** Report what was done, and how to undo it. */
@@ -319,7 +319,7 @@ static int ask(const struct put *put)
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
 		message(put->file.path,
 		        "not written: confirmation requires a terminal; use --yes to skip it");
-		return PX_UNWRITTEN;
+		return PX_NOT_WRITTEN;
 	}
 	struct strbuf line;
 	strbuf_init(&line);
@@ -353,7 +353,7 @@ static int write_file(struct put *put, const char *new, size_t len,
 	if (verdict && verdict->nrisks && !o->force) {
 		message(put->file.path, "not written: new boot risks, see above; --force writes it "
 		        "anyway");
-		return PX_UNWRITTEN;
+		return PX_NOT_WRITTEN;
 	}
 	if (replace_may(&put->file, o->force) != 0)
 		return report_failure(put);
@@ -363,7 +363,7 @@ static int write_file(struct put *put, const char *new, size_t len,
 		report_failure(put);
 		if (put->file.replaced)
 			report_done(put);
-		return PX_UNWRITTEN;
+		return PX_NOT_WRITTEN;
 	}
 	report_done(put);
 	report_reload(put);
@@ -406,8 +406,8 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 	else if (!check)
 		message(file->path, "%s", strbuf_str(&line));
 	if (!shown)
-		status = o->write && !same ? PX_UNWRITTEN : PX_UNJUDGED;
-	if (status == PX_UNWRITTEN) {
+		status = o->write && !same ? PX_NOT_WRITTEN : PX_NOT_CHECKED;
+	if (status == PX_NOT_WRITTEN) {
 		message(file->path, "not written: the changes could not be printed");
 		message(file->path, "not changed; --diff prints the changes");
 	}
@@ -423,12 +423,12 @@ int put_report(struct os *os, const struct replace_name *request, const char *by
 {
 	static const struct put_options options = {0};
 	enum { TRIES = 8 };
-	int status = PX_UNWRITTEN;
+	int status = PX_NOT_WRITTEN;
 	bool again = true;
 	for (int tries = 1; again; ++tries) {
 		struct put *put;
 		if (put_open(os, &options, request, &put) != 0)
-			return PX_UNWRITTEN;
+			return PX_NOT_WRITTEN;
 		put->report = true;
 		bool failed = replace_may(&put->file, true) != 0;
 		if (!failed && bytes)

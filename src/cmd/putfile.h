@@ -20,8 +20,8 @@
 enum put_exit {
 	PX_OK = 0,           /* correct, or corrected */
 	PX_DIFFERENT = 1,    /* differences were found, and nothing was written */
-	PX_UNJUDGED = 2,     /* usage error, or the file could not be read or checked */
-	PX_UNWRITTEN = 16,   /* it could not be written, or was refused */
+	PX_NOT_CHECKED = 2,     /* usage error, or the file could not be read or checked */
+	PX_NOT_WRITTEN = 16,   /* it could not be written, or was refused */
 };
 
 /** What to do with the new text.  If all are false: check. */
@@ -52,7 +52,7 @@ struct put_options {
 	{"yes", 0, NULL, "write without confirmation", OPT_IS_FLAG(type, put.yes)}
 #define PUT_EXCLUDES (1u << 31)   /* in option_row.excludes: reserved for these */
 
-/** Check combinations of the options.  @return 0, or PX_UNJUDGED after a message. */
+/** Check combinations of the options.  @return 0, or PX_NOT_CHECKED after a message. */
 int put_check(const struct put_options *options);
 
 /** Whether touching a path can block; it has no symlinks, and is seen from this process's root.
@@ -78,7 +78,7 @@ void put_open_failed(const char *path, const struct replace_error *error);
  * @options  Outlive the file.
  * @name     at_link is set from the options; named is ignored if there is a root.
  * @put [out]
- * @return 0, or PX_UNJUDGED after a message.
+ * @return 0, or PX_NOT_CHECKED after a message.
  * Ownership: *put is freed by put_close().
  */
 int put_open(struct os *os, const struct put_options *options, const struct replace_name *name,
@@ -113,7 +113,7 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 
 /** Replace a file that every run rewrites: no confirmation, no backup, no message.  Other hard
     links keep the old bytes.  @bytes  NULL: only check whether the file can be written.
-    @return 0, or PX_UNWRITTEN after a message. */
+    @return 0, or PX_NOT_WRITTEN after a message. */
 int put_report(struct os *os, const struct replace_name *name, const char *bytes, size_t len);
 
 /** Compare the file with the new text, and print the diff if the options request it.

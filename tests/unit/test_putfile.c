@@ -200,9 +200,9 @@ static void test_options(void)
 	CU_ASSERT(READ("--force-file", "") == 0 && o.put.force_file);
 	CU_ASSERT(READ("--check", "") == 0 && o.put.check && !o.put.diff);
 	CU_ASSERT_EQUAL(READ("--check", "--diff"), CX_ERROR);
-	CU_ASSERT_EQUAL(READ("--yes", ""), PX_UNJUDGED);
-	CU_ASSERT_EQUAL(READ("--force", "--diff"), PX_UNJUDGED);
-	CU_ASSERT_EQUAL(READ("--no-backup", "--check"), PX_UNJUDGED);
+	CU_ASSERT_EQUAL(READ("--yes", ""), PX_NOT_CHECKED);
+	CU_ASSERT_EQUAL(READ("--force", "--diff"), PX_NOT_CHECKED);
+	CU_ASSERT_EQUAL(READ("--no-backup", "--check"), PX_NOT_CHECKED);
 }
 
 static void test_forms(void)
@@ -508,9 +508,9 @@ static bool is_consistent(int status, const struct fault_count *count, int kind)
 		return new && ((strstr(err, "written; the old file is /f.getmnt-TIME")
 		                && strstr(err, "to undo: "))
 		               || (kind == FAULT_ALLOC && strstr(err, "memory")));
-	case PX_UNJUDGED:   /* it could not be read, or compared */
+	case PX_NOT_CHECKED:   /* it could not be read, or compared */
 		return !new && strstr(err, "getmnt: ") == err;
-	case PX_UNWRITTEN:
+	case PX_NOT_WRITTEN:
 		if (new)
 			return strstr(err, "written, but it may not survive a power failure")
 			       && strstr(err, "/f.getmnt-TIME");

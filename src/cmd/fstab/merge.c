@@ -47,7 +47,7 @@ static int open_file(struct run *run, const struct merge_opts *opts, const struc
 	if (!opts->file && strcmp(in->root, "/") != 0 && path_blocks(run, in->root)) {
 		message(in->root, "touching it can block, so its etc/fstab is not read; name that "
 		        "with --merge=FILE");
-		return PX_UNJUDGED;
+		return PX_NOT_CHECKED;
 	}
 	return put_open(&run->os, &opts->put, &request, put);
 }
@@ -67,7 +67,7 @@ static int read_base(struct run *run, const char *path, char **text, struct tabl
 	size_t len;
 	if (path_read_named(&run->os, path, NULL, FILE_MAX, text, &len) != 0) {
 		message(path, "cannot be read: %s", path_error(errno));
-		return PX_UNJUDGED;
+		return PX_NOT_CHECKED;
 	}
 	*lines = tablines_parse(*text, len);
 	if (*lines && has_entry(*lines))
@@ -75,7 +75,7 @@ static int read_base(struct run *run, const char *path, char **text, struct tabl
 	/* Compared with such a base, every line would be new. */
 	message(path, "%s", !*lines ? strerror(errno)
 	        : "has no line of a mount; give the fstab that the system has loaded");
-	return PX_UNJUDGED;
+	return PX_NOT_CHECKED;
 }
 
 /** Whether a file is ROOT/etc/fstab, perhaps by a link. */
@@ -115,7 +115,7 @@ static int check_root(const struct machine_merge *machine, const struct merge_op
 	        refused ? ".  Not written; --force writes it all the same" : "");
 	strbuf_destroy(&word);
 	strbuf_destroy(&place);
-	return refused ? PX_UNJUDGED : 0;
+	return refused ? PX_NOT_CHECKED : 0;
 }
 
 /** Print, compare or write the new text, after it was checked.  @return an exit status. */
@@ -129,7 +129,7 @@ static int finish(const struct run *run, const struct merge_opts *opts, struct p
 			message(path, "%s", check->summary);
 		for (size_t i = 0; i < check->nrisks; ++i)
 			message(path, "new boot risk: %s", check->risks[i]);
-		return !put_show(merged->text, merged->len) ? PX_UNJUDGED
+		return !put_show(merged->text, merged->len) ? PX_NOT_CHECKED
 		       : same ? PX_OK : PX_DIFFERENT;
 	}
 	if (put->file.missing && merged->len == 0) {
@@ -141,7 +141,7 @@ static int finish(const struct run *run, const struct merge_opts *opts, struct p
 			message(path, "incomplete: %s", run->reasons[i]);
 		message(path, "not written: it was compared with a part of what is mounted; "
 		        "--force writes it all the same");
-		return PX_UNWRITTEN;
+		return PX_NOT_WRITTEN;
 	}
 	struct put_verdict verdict = {.summary = check->summary, .risks = check->risks,
 	                              .nrisks = check->nrisks};
@@ -164,7 +164,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	int status = open_file(run, opts, in, &put);
 	if (status)
 		goto out;
-	status = PX_UNJUDGED;
+	status = PX_NOT_CHECKED;
 	const struct replace *target = &put->file;
 	const char *path = target->path;
 	if (put_is_stdout(put)) {
@@ -228,7 +228,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	status = finish(run, opts, put, &merged, &check);
 	/* What was written stays so, whoever reads of it. */
 	if (finish_stdout(!opts->put.write) != 0 && !opts->put.write)
-		status = PX_UNJUDGED;
+		status = PX_NOT_CHECKED;
 out:
 	selfcheck_destroy(&check);
 	audit_report_destroy(&report);
@@ -254,7 +254,7 @@ int merge_keep(struct fstab_machine *fstab, const struct merge_opts *opts,
 	struct fstab_match_input input = machine_match_input(&machine, plan, file);
 	if (!file || fstab_keep_options(&input, plan) != 0) {
 		message(target->path, "%s", strerror(errno));
-		status = PX_UNJUDGED;
+		status = PX_NOT_CHECKED;
 	}
 	tablines_free(file);
 	put_close(put);

@@ -114,7 +114,7 @@ static int check_opts(struct recover_opts *opts)
 static int cannot_check(const struct recovery *r, const char *why)
 {
 	message(strbuf_str(&r->name), "cannot be checked: %s", why);
-	return PX_UNJUDGED;
+	return PX_NOT_CHECKED;
 }
 
 /** Report a file of /proc, or a symlink to one.  @return an exit status. */
@@ -306,13 +306,13 @@ static int settle(struct recovery *r)
 	                        && !(opts->put.force_file && file->link);
 	r->link = file->link;
 	bool whole = r->nameless == 0 && r->run.complete;
-	int unsure = whole ? PX_OK : PX_UNJUDGED;
+	int unsure = whole ? PX_OK : PX_NOT_CHECKED;
 	for (size_t i = 0; i < r->run.nreasons; ++i)
 		message(NULL, "incomplete: %s", r->run.reasons[i]);
 	if (put_is_stdout(r->put)) {
 		message("standard output", "is FILE itself, which the shell has truncated; use "
 		        "--write");
-		return PX_UNJUDGED;
+		return PX_NOT_CHECKED;
 	}
 
 	if (!opts->print && !opts->put.diff && !opts->put.write) {
@@ -323,7 +323,7 @@ static int settle(struct recovery *r)
 	}
 	if (!right || opts->print) {
 		if (make_file(r) != 0)
-			return PX_UNJUDGED;
+			return PX_NOT_CHECKED;
 		if (!right)
 			report_dropped(r);
 	}
@@ -332,13 +332,13 @@ static int settle(struct recovery *r)
 		bool shown = put_show(strbuf_str(&r->made), r->made.len);
 		os_mark(MARK_BEGIN);
 		if (!shown)
-			return PX_UNJUDGED;
+			return PX_NOT_CHECKED;
 		return unsure ? unsure : right ? PX_OK : PX_DIFFERENT;
 	}
 	if (opts->put.write && !whole && !opts->put.force) {
 		message(strbuf_str(&r->name), "is not written: a mount without a name would have "
 		        "no line; use --force to write it anyway");
-		return PX_UNJUDGED;
+		return PX_NOT_CHECKED;
 	}
 	char summary[80];
 	snprintf(summary, sizeof(summary), "reproduces %zu of %zu mounts", r->in.nrows,
@@ -353,7 +353,7 @@ static int settle(struct recovery *r)
 static int know_mounts(struct recovery *r)
 {
 	const unsigned fields = DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS;
-	return r->run.table || run_know(&r->run, fields) == 0 ? 0 : PX_UNJUDGED;
+	return r->run.table || run_know(&r->run, fields) == 0 ? 0 : PX_NOT_CHECKED;
 }
 
 /** @return an exit status. */
@@ -396,7 +396,7 @@ static int judge_file(struct recovery *r)
 	                &r->nameless) != 0)
 		return cannot_check(r, strerror(ENOMEM));
 	report_nameless(r);
-	return judge(r) == 0 ? settle(r) : PX_UNJUDGED;
+	return judge(r) == 0 ? settle(r) : PX_NOT_CHECKED;
 }
 
 static void recovery_destroy(struct recovery *r)
@@ -441,7 +441,7 @@ static int run_recover(const struct recover_opts *opts)
 	int status = judge_file(&r);
 	os_mark(MARK_END);
 	if (finish_stdout(opts->json || opts->print) != 0)
-		status = PX_UNJUDGED;
+		status = PX_NOT_CHECKED;
 	if (opts->tab_file)
 		os_join(&r.run.os, &r.files);
 	if (o.stats)
@@ -454,17 +454,17 @@ int cmd_recover(int argc, char **argv)
 {
 	struct recover_opts opts = {.format = -1, .names = -1};
 	if (options_read(&recover_table, argc, argv, &opts) != 0)
-		return PX_UNJUDGED;
+		return PX_NOT_CHECKED;
 	if (opts.help) {
 		recover_help(stdout);
-		return finish_stdout(false) == 0 ? PX_OK : PX_UNJUDGED;
+		return finish_stdout(false) == 0 ? PX_OK : PX_NOT_CHECKED;
 	}
 	if (optind < argc)
 		opts.file = argv[optind++];
 	opts.file_given = opts.file != NULL;
 	if (optind < argc) {
 		usage_error("recover", "one FILE at a time");
-		return PX_UNJUDGED;
+		return PX_NOT_CHECKED;
 	}
-	return check_opts(&opts) == 0 ? run_recover(&opts) : PX_UNJUDGED;
+	return check_opts(&opts) == 0 ? run_recover(&opts) : PX_NOT_CHECKED;
 }
