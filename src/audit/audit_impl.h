@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the files of the audit share.
+ * Shared by the files of the audit.
  */
 #ifndef GM_AUDIT_IMPL_H
 #define GM_AUDIT_IMPL_H
@@ -11,9 +11,10 @@
 
 enum {
 	AUDIT_OPTIONS_MAX = 16384,   /* bytes of options that are checked */
-	AUDIT_NAME_MAX = 40,         /* bytes of a word that is searched for misspellings */
-	AUDIT_MISSES_MAX = 2000,     /* searches for a misspelling, or among the live mounts */
-	AUDIT_BOOT = 4,              /* with a severity: a risk for the boot */
+	AUDIT_NAME_MAX = 40,         /* bytes of the longest word that is checked for misspellings
+	                                */
+	AUDIT_MISSES_MAX = 2000,     /* maximum of `misses` and of `looks` */
+	AUDIT_BOOT = 4,              /* a bit added to a severity: a risk for the boot */
 };
 
 /** An entry of the fstab. */
@@ -26,7 +27,7 @@ struct audit_entry {
 	bool swap, bind, noauto, nofail, automount, netdev, mkdir;
 	bool optional;           /* noauto or nofail */
 	bool needed;             /* boot fails without it */
-	enum fact_kind kind;     /* what is at the path now; not of "/" */
+	enum fact_kind kind;     /* of the path, now; not set for "/" */
 	const char *real;        /* the path with symlinks followed; NULL: unknown */
 	bool numbered;           /* the device of the source is known: */
 	uint32_t major, minor;
@@ -46,18 +47,18 @@ struct audit {
 	struct map64 by_source;
 	struct map64 written; /* hash of a directory that an overlay writes to -> its first entry */
 	struct map64 keys;       /* of the options of one entry */
-	const struct audit_entry *typo;   /* the last with a misspelled option */
-	bool cr;                 /* a line that ends in CR LF was reported */
+	const struct audit_entry *typo;   /* the last entry with a misspelled option */
+	bool cr;                 /* CR LF at a line end has been reported */
 	unsigned misses;         /* searches for a misspelling so far */
 	unsigned looks;          /* searches for options among live mounts or in a first line */
 	signed char systemd;     /* whether it mounts the lines: 1, -1; 0: not looked at */
 	signed char unit_dirs[2]; /* whether those of judge_unit() exist: 1, -1; 0: not looked at */
 	signed char container;   /* audit_is_contained() */
-	const char *refused, *option;   /* of the option being judged: see struct audit_finding */
+	const char *refused, *option;   /* of the current option: see struct audit_finding */
 };
 
-/** Whether options hold a secret, not only the name of a program that asks for it; also without
-    memory.
+/** Whether options contain a secret, not only the name of a program that prompts for it; true if
+    memory runs out.
     @secret   audit_input.secret
     @options  Decoded; or NULL. */
 bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
@@ -69,8 +70,8 @@ bool audit_is_others(const struct fstab_line *line, const char *const *include);
 /**
  * Add a finding, as audit_report_add() does; on ENOMEM report->failed is set.
  *
- * @at      Its file, line, target, owner and file system type.
- * @level   Its severity, perhaps with AUDIT_BOOT.
+ * @at      The file, line, target, owner and file system type.
+ * @level   The severity, with or without AUDIT_BOOT.
  * @format  The message.
  */
 __attribute__((format(printf, 8, 9)))
@@ -78,29 +79,31 @@ void audit_add_at(struct audit_report *report, const struct audit_finding *at, e
                   unsigned level, const char *expected, const char *actual, const char *hint,
                   const char *format, ...);
 
-/** Add a finding about an entry.  AUDIT_BOOT counts only if boot needs the entry. */
+/** Add a finding about an entry.  AUDIT_BOOT is ignored if boot does not need the entry. */
 __attribute__((format(printf, 8, 9)))
 void audit_add_line(struct audit *audit, const struct audit_entry *entry, enum audit_code code,
                     unsigned level, const char *expected, const char *actual, const char *hint,
                     const char *format, ...);
 
-/** Format a string that lives as long as the report; "" on ENOMEM. */
+/** Format a string with the lifetime of the report; "" on ENOMEM. */
 __attribute__((format(printf, 2, 3)))
 const char *audit_format(struct audit_report *report, const char *format, ...);
 
-/** A string that a function appends for a name, such as escape_operand(); as audit_format(). */
+/** The string that a function appends for a name, such as escape_operand(); as for audit_format().
+    */
 const char *audit_string(struct audit_report *report,
                          void (*append)(struct strbuf *out, const char *name), const char *name);
 
-/** Sort the findings.  @return 0; or -1 if memory ran out for one (ENOMEM). */
+/** Sort the findings.  @return 0, or -1 if memory ran out for a finding (ENOMEM). */
 int audit_finish(struct audit_report *report);
 
 /** The next entry without noauto at a path of n bytes, after an entry (NULL: the first).
-    @return it, or NULL. */
+    @return the entry, or NULL. */
 const struct audit_entry *audit_at(const struct audit *audit, const struct audit_entry *after,
                                    const char *path, size_t n, uint64_t hash);
 
-/** The entry nearest above a path, or at it, but not of "/"; NULL: none. */
+/** The entry with the longest mount point that is the path or a parent of it, except "/"; NULL:
+    none. */
 const struct audit_entry *audit_above(const struct audit *audit, const struct audit_entry *self,
                                       const char *path);
 
@@ -110,12 +113,12 @@ const char *audit_option(struct audit *audit, const struct audit_entry *entry, c
 /** Whether a text begins with a word of a list separated by blanks. */
 bool audit_begins(const char *text, const char *heads);
 
-/** What exists at a path now; unknown if the mount of another line will hide it.
-    @code  Noted as not checked if nothing is known. */
+/** The kind of file at a path now; unknown if the mount of another line will hide it.
+    @code  Marked as not checked if the kind is unknown. */
 enum fact_kind audit_look_for(struct audit *audit, const struct audit_entry *entry,
                               const char *path, enum audit_code code);
 
-/* Facts; unknown if nobody can say. */
+/* Facts; unknown if there is no function for them. */
 
 static inline enum fact_kind audit_look(const struct fstab_facts *facts, const char *path)
 {
@@ -134,7 +137,7 @@ static inline bool audit_is_open(const struct fstab_facts *facts, const char *pa
 	return facts && facts->open_to_all && facts->open_to_all(facts->arg, path) > 0;
 }
 
-/* Fields of a line that is an entry; NULL if it is damaged or a comment. */
+/* Fields of an entry; NULL for a damaged line or a comment. */
 
 static inline const char *audit_field(const struct tabline *line, enum tabline_place place)
 {
@@ -151,7 +154,7 @@ static inline bool audit_field_is(const struct tabline *line, enum tabline_place
 /* line.c */
 
 /** Report a character that looks like a blank but separates no fields.
-    @return whether it was reported: then the fields of the line are not what they seem. */
+    @return whether it was reported: then the fields of the line are wrong. */
 bool audit_blanks(struct audit *audit, const struct audit_entry *entry);
 
 void audit_syntax(struct audit *audit, const struct audit_entry *entry);
@@ -159,18 +162,19 @@ void audit_numbers(struct audit *audit, const struct audit_entry *entry);
 
 /* among.c */
 
-/** Note the device of a source. */
+/** Store the device number of an entry's source. */
 void audit_number_source(const struct audit *audit, struct audit_entry *entry);
 
 /** The key of a source: the number of its device if that is known, else its name. */
 uint64_t audit_source_key(const struct audit_entry *entry);
 
-/** Check the order of all entries; audit_order() and audit_needs_optional() report on one. */
+/** Check the order of all entries; audit_order() and audit_needs_optional() report about one entry.
+    */
 void audit_order_make(struct audit *audit);
 
 void audit_order(struct audit *audit, const struct audit_entry *entry);
 
-/** Report an entry that boot needs and that needs an optional one.
+/** Report an entry that boot needs and that requires an optional entry.
     @return whether it does. */
 bool audit_needs_optional(struct audit *audit, const struct audit_entry *entry);
 
@@ -181,8 +185,8 @@ void audit_options(struct audit *audit, const struct audit_entry *entry);
 
 /** Find the word nearest to a misspelled one in a list separated by blanks.
     @n     At most AUDIT_NAME_MAX.
-    @best [in,out]   Only words with fewer changes than this are found; gets their number.
-    @found [out]     Unchanged if there is none. */
+    @best [in,out]   Only words with fewer edits than this are found; set to their number.
+    @found [out]     Unchanged if no word is found. */
 void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found,
                    size_t *nfound);
 
@@ -210,8 +214,9 @@ void audit_overlay(struct audit *audit, const struct audit_entry *entry);
 
 /* place.c */
 
-/** Whether the source is a device and this is a container, or WSL: init skips such lines there.
-    @known [in,out]  0 at first; keeps what was found. */
+/** Whether the source is a device and the system is a container or WSL, where init skips these
+    lines.
+    @known [in,out]  0 at first; caches the result. */
 bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known);
 
 /** Whether systemd mounts the lines at boot. */
@@ -238,8 +243,9 @@ bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
                       const struct tablines *lines);
 
 /**
- * Call for each recursive bind and each mount that it should have copied but did not: one that is
- * older than the bind, by its unique ID, and can be bound.  Without unique IDs nothing is known.
+ * Call a function for each recursive bind and each mount that the bind should have copied but did
+ * not: a mount that is older than the bind, by its unique ID, and can be bound.  Without unique
+ * IDs there are no calls.
  *
  * @return whether there was memory.
  */

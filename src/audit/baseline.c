@@ -99,7 +99,7 @@ static const char *keep_source(struct taking *t, const char *source)
 	return keep(t, strbuf_str(&t->text));
 }
 
-/** Set what identifies the source of an entry over a boot.
+/** Set the part of an entry that identifies its source across boots.
     @shown  The source as the kernel shows it. */
 static void identify(struct taking *t, const struct fstab_device *device, const char *shown,
                      struct audit_base_entry *entry)
@@ -109,7 +109,7 @@ static void identify(struct taking *t, const struct fstab_device *device, const 
 	if (name && (strncmp(name, "/dev/", 5) != 0 || audit_is_unstable(name)))
 		name = NULL;
 	if (shown && strncmp(shown, "/dev/zram", 9) == 0) {
-		/* It is formatted at each boot: its UUID identifies nothing. */
+		/* Formatted at each boot: the UUID changes. */
 		entry->source = keep(t, shown);
 		return;
 	}
@@ -125,8 +125,8 @@ static void identify(struct taking *t, const struct fstab_device *device, const 
 	}
 }
 
-/** Whether a mount comes and goes by itself: at or below an automounter's trigger, or mounted by a
-    server below another mount of it. */
+/** Whether a mount appears and disappears automatically: at or below an automount trigger, or a
+    submount of a network mount. */
 static bool is_transient(const struct taking *t, const struct fstab_line *line)
 {
 	const struct mount *m = line->mount;
@@ -149,7 +149,7 @@ static bool is_transient(const struct taking *t, const struct fstab_line *line)
 	return false;
 }
 
-/** Whether somebody or the kernel mounts and unmounts it at will. */
+/** Whether users or the kernel mount and unmount it at any time. */
 static bool is_light(const struct taking *t, const struct fstab_line *line)
 {
 	const char *owner = audit_owner_name(line->owner);
@@ -159,7 +159,7 @@ static bool is_light(const struct taking *t, const struct fstab_line *line)
 	       || (owner && word_in(owner, strlen(owner), "api nsfs snap udisks user"));
 }
 
-static void take_line(struct taking *t, const struct fstab_line *line)
+static void collect_line(struct taking *t, const struct fstab_line *line)
 {
 	const struct mount *m = line->mount;
 	struct fstab_device device = {0};
@@ -186,7 +186,7 @@ static void take_line(struct taking *t, const struct fstab_line *line)
 		t->failed |= t->world->device(t->world->arg, m, &device) != 0;
 	entry->target = keep(t, line->target);
 	entry->fstype = keep(t, m->fstype);
-	/* The root of nsfs is the number of an inode, which changes at each boot. */
+	/* The root of an nsfs mount is an inode number, which changes at each boot. */
 	entry->root = m->fstype && strcmp(m->fstype, "nsfs") == 0 ? "" : keep(t, m->root);
 	entry->options = keep_options(t, entry, m);
 	identify(t, &device, m->source, entry);
@@ -208,7 +208,7 @@ int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_world 
 			t.failed = map64_put(&t.types, map64_text(line->target), i) == MAP64_NONE;
 	}
 	for (size_t i = 0; !t.failed && i < plan->count; ++i)
-		take_line(&t, &plan->lines[i]);
+		collect_line(&t, &plan->lines[i]);
 	audit_baseline_sort(baseline);
 	t.failed |= t.text.failed;
 	strbuf_destroy(&t.text);

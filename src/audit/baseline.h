@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A host compared with an earlier state of itself.
+ * A host compared with its earlier state.
  *
  *     plan --> audit_baseline_take() --> now --.
  *                                              +--> audit_baseline_compare() --> BASE-*
  *     file (cmd/audit/baseline.c) --> old -----'    audit_baseline_findings() --> new findings
- *
- * The key of a mount is its mount point and what identifies the source over a boot: a name in
+ * The key of a mount is its mount point and a name of the source that survives a boot: a name in
  * /dev/mapper, the file of a loop device, a UUID, a server.  Names such as /dev/sda1, mount IDs,
- * the order of options, and options that change with every mount are left out; so are mounts at and
- * below an automounter's trigger, and what a server mounts below another of its mounts.  Pure;
- * linear but for sorting.
+ * the
+ * order of options, and options that change with every mount are ignored; so are mounts at and
+ * below
+ * an automount trigger, and submounts of network mounts.  Pure; linear except for sorting.
  */
 #ifndef GM_AUDIT_BASELINE_H
 #define GM_AUDIT_BASELINE_H
@@ -21,21 +21,21 @@
 /** A mount, a swap space or a finding.  Strings are decoded, without secrets, and never NULL. */
 struct audit_base_entry {
 	enum audit_base_kind { BASE_MOUNT, BASE_SWAP, BASE_FINDING } kind;
-	bool light;              /* it comes and goes at will: a change is only information */
+	bool light;              /* mounted and unmounted at any time: a change has severity info */
 	union {
 		struct {
 			const char *target;   /* the mount point, the swap space, or the code */
-			const char *source;   /* stable over a boot; of a finding its target */
+			const char *source;   /* stable across boots; of a finding, its target */
 			const char *uuid;     /* of the file system */
 			const char *fstype;
 			const char *root;     /* the mounted directory of the file system */
 			const char *options;  /* of mount and file system: sorted */
 			const char *owner;
 		};
-		const char *text[7];     /* the same */
+		const char *text[7];     /* the same strings */
 	};
 	struct audit_finding *finding;   /* not saved */
-	struct audit_base_entry *pair;   /* the same in the other baseline; not saved */
+	struct audit_base_entry *pair;   /* the matching entry of the other baseline; not saved */
 };
 
 struct audit_base_list {
@@ -47,14 +47,14 @@ struct audit_baseline {
 	const char *host, *root;
 	int64_t time;            /* seconds since 1970 */
 	audit_set rules;  /* that were checked */
-	unsigned include;        /* owners that are not left out: a bit for each of
-	                            audit_base_owners[] */
+	unsigned include;        /* owners that are included: a bit for each of audit_base_owners[]
+	                            */
 	struct audit_base_list mounts;     /* and swap spaces: sorted */
 	struct audit_base_list findings;   /* sorted */
 	struct arena arena;      /* the strings */
 };
 
-/** How a host differs from its baseline. */
+/** The differences between a host and its baseline. */
 struct audit_base_counts {
 	size_t came, went, changed;          /* mounts and swap spaces */
 	size_t new_findings, gone_findings;
@@ -63,7 +63,7 @@ struct audit_base_counts {
 void audit_baseline_init(struct audit_baseline *baseline);
 void audit_baseline_destroy(struct audit_baseline *baseline);
 
-/** Add an entry, all of whose strings are "".  @return it, valid until the next call, or NULL.
+/** Add an entry with empty strings.  @return the entry, valid until the next call; or NULL.
     Errors: ENOMEM. */
 struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline,
                                             enum audit_base_kind kind);
@@ -77,20 +77,20 @@ extern const char *const audit_base_owners[];
 unsigned audit_baseline_owner(const char *owner);
 
 /**
- * Collect what is mounted.
+ * Collect the mounts and swap spaces.
  *
  * @plan      With its owners: audit_own().
- * @lines     Of the fstab: mounts of lines with noauto come and go.
- * @baseline  Its `include` says which owners are not left out; gets sorted entries.
+ * @lines     The fstab: mounts of lines with noauto are `light`.
+ * @baseline  `include` is set by the caller; receives sorted entries.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_world *world,
                         const struct tablines *lines, struct audit_baseline *baseline);
 
 /**
- * Report what came, went and changed: BASE-*.
+ * Report new, missing and changed entries: BASE-*.
  *
- * @uptime  Seconds; soon after a boot it is not reported what went.  -1: unknown, or long.
+ * @uptime  Seconds; missing entries are not reported soon after a boot.  -1: unknown, or long.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *now, long uptime,
@@ -98,9 +98,9 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
 
 /**
  * Collect the findings, and mark which are new since the baseline, by code and target.  The age of
- * a finding stays unknown if its rule was not checked then, and for BASE-*.
+ * a finding stays unknown for BASE-*, and if the baseline did not check its rule.
  *
- * @old    NULL: only collect.
+ * @old    NULL: collect only.
  * @rules  Findings of other rules are ignored.
  * @return 0, or -1.  Errors: ENOMEM.
  */
@@ -108,7 +108,7 @@ int audit_baseline_findings(struct audit_baseline *old, struct audit_report *rep
                             audit_set rules, struct audit_baseline *now,
                             struct audit_base_counts *counts);
 
-/** Append when a baseline was saved: "2026-11-22 20:31 UTC". */
+/** Append the time of a baseline: "2026-11-22 20:31 UTC". */
 void audit_baseline_when(const struct audit_baseline *baseline, struct strbuf *out);
 
 #endif

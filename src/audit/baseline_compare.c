@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The lists of a baseline, and comparing two baselines.
- *
- * Lists are sorted by their keys.  Entries are paired in three rounds, each one merge of the
- * two lists: entries that are equal, then entries of one mount point with the same source, then the
- * rest of a mount point.  What remains has come or gone.
+ * Lists are sorted by their keys.  Entries are paired in three rounds, each a merge of the two
+lists:
+ * equal entries, then entries with the same mount point and source, then entries with the same
+ * mount
+ * point.  Unpaired entries are new or missing.
  */
 #include "audit/baseline.h"
 
@@ -42,7 +43,7 @@ struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline,
 	return &list->entries[list->count++];
 }
 
-/** How much of two entries is compared: the number of texts. */
+/** The number of texts of two entries that are compared. */
 enum key { KEY_PLACE = 1, KEY_SHOWN = 5, KEY_ALL = 6 };
 
 static int order_by(enum key key, const struct audit_base_entry *a,
@@ -142,7 +143,7 @@ static const char *shown(struct compare *c, const struct audit_base_entry *entry
 	                    uuid ? entry->uuid : "", root ? ", its " : "", root ? entry->root : "");
 }
 
-/** The options of a list that the other list lacks. */
+/** The options that only the first list has. */
 static const char *lacking(struct compare *c, const char *list, const char *other)
 {
 	struct opt_set set;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An fstab compared with its former text.
- *
- * Some risks follow from both: a mount of a device is lost, or boot needs a mount that it could do
- * without.  A risk of the former text is not a new one.
+ * Some risks depend on both texts: a mount of a device is lost, or boot now needs a mount that was
+ * optional.  A risk that the former text has as well is not new.
  */
 #include "audit/audit_impl.h"
 
@@ -17,12 +16,12 @@
 struct place {
 	const char *path;
 	const struct audit_mount *old;   /* the first line that mounts a device there */
-	const struct audit_mount *now;   /* the same in the new text */
+	const struct audit_mount *now;   /* the first such line of the new text */
 	const struct audit_mount *line;  /* any line of the new text, preferably one mounted at boot
 	                                    */
 	const struct audit_mount *needed;
-	bool had, could_do_without;      /* the old text has lines for it; all of them are optional
-	                                    */
+	bool had, could_do_without;      /* the old text has lines for the mount point; all of these
+	                                    are optional */
 };
 
 struct comparison {

@@ -54,7 +54,7 @@ void audit_config_destroy(struct audit_config *config)
 	audit_config_init(config);
 }
 
-/** Memory of the configuration's. */
+/** Allocate memory with the lifetime of the configuration. */
 static void *room(struct parser *p, size_t size)
 {
 	void *memory = arena_alloc(&p->config->arena, size ? size : 1);
@@ -83,7 +83,7 @@ static const char *place_of(struct parser *p)
 	return place;
 }
 
-/** Note a problem of the line.  @return false. */
+/** Record a problem with the line.  @return false. */
 __attribute__((format(printf, 2, 3)))
 static bool wrong(struct parser *p, const char *format, ...)
 {
@@ -123,7 +123,7 @@ static const char *quoted(struct parser *p, const char *word)
 	return text ? text : "";
 }
 
-/** A copy of a word, with \ooo decoded.  @return it; NULL after a problem. */
+/** Copy a word and decode \ooo.  @return NULL after a problem. */
 static char *decode(struct parser *p, const char *word)
 {
 	size_t n = strlen(word);
@@ -138,7 +138,7 @@ static char *decode(struct parser *p, const char *word)
 	return NULL;
 }
 
-/** Compile a pattern.  @return it; NULL after a problem. */
+/** Compile a pattern.  @return NULL after a problem. */
 static struct audit_glob *make_glob(struct parser *p, const char *word)
 {
 	struct pattern_error error;
@@ -189,7 +189,7 @@ int64_t audit_day(const char *date, size_t n)
 	if (!strptime(text, "%Y-%m-%d", &tm))
 		return -1;
 	time_t seconds = timegm(&tm);
-	/* It accepts fewer digits, and 30 February as a day of March. */
+	/* strptime(3) and timegm(3) accept fewer digits, and 30 February as a day of March. */
 	bool same = gmtime_r(&seconds, &tm)
 	            && strftime(again, sizeof(again), "%Y-%m-%d", &tm) && strcmp(text, again) == 0;
 	return same && seconds >= 0 ? seconds / 86400 : -1;
@@ -207,7 +207,7 @@ static bool parse_codes(struct parser *p, struct audit_row *row, char *word)
 	return true;
 }
 
-/** The words that restrict ignore and severity, from a word on. */
+/** Parse the conditions of ignore and severity, beginning at word `from`. */
 static bool parse_conditions(struct parser *p, struct audit_row *row, size_t from)
 {
 	static const char *const keys[] = {"target", "type", "owner", "until"};
@@ -256,7 +256,7 @@ static bool parse_findings(struct parser *p, struct audit_row *row)
 	       && parse_conditions(p, row, 2 + severity);
 }
 
-/** Take the path of a requirement. */
+/** Parse the path of a "require" statement. */
 static bool parse_path(struct parser *p, struct audit_row *row, const char *word)
 {
 	const char *path = decode(p, word);
@@ -276,7 +276,7 @@ static bool parse_path(struct parser *p, struct audit_row *row, const char *word
 	return row->path;
 }
 
-/** Whether the kernel shows an option for no mount, so that it cannot be required. */
+/** Whether the kernel never shows an option, so that it cannot be required. */
 static bool is_hidden(const char *option, size_t n)
 {
 	static const char names[] = "defaults auto noauto nomand fail nofail user nouser users "
@@ -326,7 +326,7 @@ static const struct {
 
 /* Lines. */
 
-/** Cut a line into words.  @return whether there is one; false also after a problem. */
+/** Split a line into words.  @return false: no word, or a problem. */
 static bool cut(struct parser *p)
 {
 	p->nwords = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The configuration of an audit, getmnt-audit.conf(5): a line is a statement.
+ * The configuration of an audit, getmnt-audit.conf(5): one statement per line.
  *
  *     files --> audit_config_parse() --> rows --+--> audit_policy() --> POLICY-*
  *                                               '--> audit_config_apply(): findings ignored
- *
- * Pure, and linear in the bytes of the files.  A pattern costs at most its length times that of the
- * name, whatever either is.
+ * Pure, and linear in the bytes of the files.  Matching a pattern takes time proportional to at
+most
+ * its length times the length of the name.
  */
 #ifndef GM_AUDIT_CONFIG_H
 #define GM_AUDIT_CONFIG_H
@@ -18,15 +18,15 @@
 enum {
 	AUDIT_LINE_MAX = 4096,       /* bytes of a line */
 	AUDIT_ROWS_MAX = 4096,       /* statements, in all files */
-	AUDIT_PROBLEMS_MAX = 100,    /* problems that are kept; the others are counted */
+	AUDIT_PROBLEMS_MAX = 100,    /* problems that are stored; more are only counted */
 };
 
-/** `until` of a row without an end. */
+/** `until` of a row without an end date. */
 #define AUDIT_FOREVER INT64_MAX
 
 enum audit_verb { AUDIT_IGNORE, AUDIT_SEVERITY, AUDIT_REQUIRE };
 
-/** A pattern of a whole string, in which `*` and `?` match slashes too. */
+/** A pattern for a whole string; `*` and `?` also match slashes. */
 struct audit_glob {
 	const char *exact;       /* a pattern without wildcards; NULL: see below */
 	struct glob glob;
@@ -54,10 +54,10 @@ struct audit_row {
 
 struct audit_problem {
 	const char *place;       /* "FILE:LINE" */
-	const char *why;         /* and the remedy; may contain any bytes of the line */
+	const char *why;         /* the problem and the remedy; may contain any bytes of the line */
 };
 
-/** A finding that is not reported, and the row that says so. */
+/** An ignored finding, and the row that ignores it. */
 struct audit_silenced {
 	struct audit_finding finding;    /* its strings are the report's */
 	const struct audit_row *row;
@@ -67,7 +67,8 @@ struct audit_config {
 	struct audit_row *rows;          /* in the order of the files */
 	size_t count, room;
 	struct audit_problem problems[AUDIT_PROBLEMS_MAX];
-	size_t nproblems;                /* all; AUDIT_PROBLEMS_MAX at most are kept */
+	size_t nproblems;                /* of all problems; at most AUDIT_PROBLEMS_MAX are stored
+	                                    */
 	audit_set off;            /* by audit_config_apply(): rules that are ignored
 	                                    everywhere */
 	struct audit_silenced *silenced; /* by audit_config_apply() */
@@ -79,9 +80,9 @@ void audit_config_init(struct audit_config *config);
 void audit_config_destroy(struct audit_config *config);
 
 /**
- * Read a file, after those that were read before.
+ * Parse a file, and append its statements.
  *
- * @file   Its name, which is copied.
+ * @file   The name, which is copied.
  * @return 0, also if there are problems; or -1.  Errors: ENOMEM.
  */
 int audit_config_parse(struct audit_config *config, const char *file, const char *text, size_t len);
@@ -89,7 +90,7 @@ int audit_config_parse(struct audit_config *config, const char *file, const char
 /**
  * Set the severities of findings, and move the ignored ones from a report to config->silenced.
  *
- * @today  Days since 1970-01-01: rows whose `until` is before it are not in force.
+ * @today  Days since 1970-01-01: rows with an earlier `until` have expired.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int audit_config_apply(struct audit_report *report, struct audit_config *config, int64_t today);
@@ -100,11 +101,11 @@ static inline bool audit_row_over(const struct audit_row *row, int64_t today)
 	return row->until < today;
 }
 
-/** The day of a date, n bytes that are YYYY-MM-DD; -1: not a date. */
+/** The days since 1970-01-01 of a date YYYY-MM-DD of n bytes; -1: not a date. */
 int64_t audit_day(const char *date, size_t n);
 
-/* policy.c: what the configuration requires of mounts, compared with what is mounted: POLICY-*,
-   MNT-PROPAGATION.  Pure but for the facts. */
+/* policy.c: the requirements of the configuration compared with the mounts: POLICY-*,
+   MNT-PROPAGATION.  Pure except for the facts. */
 
 struct audit_policy_input {
 	const struct audit_config *config;
@@ -117,8 +118,8 @@ struct audit_policy_input {
 };
 
 /**
- * Check the requirements.  The mount at a path is the visible one, the uppermost of a stack.  The
- * options of an automounter's trigger are not checked.
+ * Check the requirements.  The mount at a path is the visible one, the top of a stack.  The options
+ * of an automount trigger are not checked.
  *
  * @return 0, or -1.  Errors: ENOMEM.
  */

@@ -3,16 +3,16 @@
  * Rules about the running system: its mounts, units and swap spaces, alone and compared with the
  * fstab.
  *
- *     audit_mounts()   MNT-*: mounts that are broken, whatever the fstab says
+ *     audit_mounts()   MNT-*: broken mounts, independent of the fstab
  *     audit_covered()  MNT-UNDER-NOT-EMPTY: data in the directory that a mount covers
- *     audit_holders()  MNT-HELD: what holds a file system that is unmounted here
+ *     audit_holders()  MNT-HELD: processes that keep an unmounted file system busy
  *     audit_drift()    DRIFT-*, SWAP-*: the fstab compared with what is mounted
  *     audit_units()    UNIT-FAILED, FSTAB-SYSTEMD-STALE; DRIFT-NOT-MOUNTED and SWAP-NOT-ACTIVE
  *                      of units without a line
  *     audit_host()     MTAB-*, FSTAB-MODE, FS-ERRORS, BOOT-*
- *
- * Each adds to a report, sorts it, and returns 0, or -1 (ENOMEM).  Pure but for the facts; linear.
- * What is not known is noted as not checked.
+ * Each function adds to a report, sorts it, and returns 0, or -1 (ENOMEM).  Pure except for the
+facts;
+ * linear.  A rule that lacks a fact is marked as not checked.
  */
 #ifndef GM_AUDIT_LIVE_H
 #define GM_AUDIT_LIVE_H
@@ -25,10 +25,11 @@
 /** Seconds of uptime before which mounts may still be pending. */
 #define AUDIT_BOOTING 300
 
-/** What /etc/mtab is, and what is wrong with it. */
+/** The type of /etc/mtab, and its faults. */
 struct audit_mtab {
 	enum host_mtab_kind kind;
-	size_t wrong, gone, missing, unreadable;   /* lines, and mounts without one */
+	size_t wrong, gone, missing, unreadable;   /* numbers of lines; missing: of mounts without a
+	                                              line */
 };
 
 struct audit_live {
@@ -38,15 +39,15 @@ struct audit_live {
 	const struct fstab_facts *facts;   /* NULL: none */
 	const struct tablines *lines;      /* of the fstab */
 	const struct fstab_plan *plan;     /* with its owners: audit_own() */
-	const struct fstab_match *match;   /* of these lines and the plan */
+	const struct fstab_match *match;   /* lines matched with the plan */
 	const struct host_units *units;    /* NULL: not known */
-	const char *const *include;        /* owners whose mounts are reported one by one, those of
-	                                      others are only counted; ends with NULL */
+	const char *const *include;        /* owners whose mounts are reported one by one; mounts of
+	                                      other owners are only counted; ends with NULL */
 	long mount_max;                    /* fs.mount-max; -1: not known */
 	long uptime;                       /* in seconds; -1: not known, or long */
 
 	/* audit_units() and audit_host(): */
-	bool fstab_seen;                   /* it is /etc/fstab; its mode and owner are known: */
+	bool fstab_seen;                   /* the file is /etc/fstab, with known mode and owner: */
 	unsigned fstab_mode, fstab_uid;
 	struct audit_mtab mtab;
 	const struct host_errors_list *errors;   /* of the mounts of the plan's lines */
@@ -60,7 +61,7 @@ int audit_mounts(const struct audit_live *in, struct audit_report *report);
 int audit_units(const struct audit_live *in, struct audit_report *report);
 int audit_host(const struct audit_live *in, struct audit_report *report);
 
-/** @report  Of audit_fstab() for these lines. */
+/** @report  From audit_fstab() for these lines. */
 int audit_drift(const struct audit_live *in, struct audit_report *report);
 
 int audit_holders(const struct audit_live *in, const struct host_holder *holders, size_t n,
@@ -73,13 +74,13 @@ struct audit_covered {
 };
 
 /**
- * List the directories that host_cover_look() is to look at, those of one parent together.
+ * List the directories that host_cover_look() shall examine, grouped by parent.
  *
  * Not listed: mounts of the system, of sessions and of containers; directories bound onto
  * themselves; an overlay on one of its own layers.
  *
  * @list [out]  To be freed by audit_covered_free().
- * @return its length, or -1 (ENOMEM).
+ * @return the length of the list, or -1 (ENOMEM).
  */
 ssize_t audit_covered_list(const struct audit_live *in, struct audit_covered **list);
 

@@ -39,8 +39,8 @@ static bool has_unit(const struct fstab_world *world, const struct fstab_line *l
 	return world->unit && name && world->unit(world->arg, name) == FSTAB_IDLE_UNIT;
 }
 
-/** Give each mount at the mount point of a line the number of that line, also if it is hidden, or
-   not of the line: its comment may ignore findings.
+/** Set the line number of every mount on a line's mount point, even if it is hidden or belongs to
+    no line: a comment of the line can ignore findings.
     @return whether there was memory. */
 static bool number_places(struct fstab_plan *plan, const struct tablines *lines)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Who made each mount.
- *
- * The plan knows the owners of what the system mounts by itself.  Of the rest, what a line of the
- * fstab mounts belongs to the fstab, with what comes along with a bind; the root belongs to the
- * initrd; the owner of the others is unknown.
+ * The plan has the owners of mounts that the system makes by itself.  Mounts of fstab lines,
+including
+ * the copies that a bind makes, belong to the fstab; the root belongs to the initrd; the owner of
+ * any
+ * other mount is unknown.
  */
 #ifndef GM_AUDIT_OWNER_H
 #define GM_AUDIT_OWNER_H
@@ -26,12 +27,12 @@ bool audit_is_owner(const char *owner, const char *name);
 bool audit_is_users(const char *owner);
 
 /**
- * Name the owners of a plan's mounts, and the line that each is of.
+ * Set the owners of a plan's mounts, and the fstab line of each mount.
  *
- * @plan    Gets the owner of each line that has none, and the line of the file.
+ * @plan    Receives the missing owners, and the line numbers.
  * @match  Of a file and this plan.
  * @lines   That file.
- * @world   Its unit() says which mounts have a unit file; these belong to the unit.
+ * @world   Mounts with a unit file, by its unit(), belong to the unit.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int audit_own(struct fstab_plan *plan, const struct fstab_match *match,

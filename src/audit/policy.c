@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the configuration requires of mounts. */
+/* The requirements of the configuration. */
 #include "audit/config.h"
 
 #include "audit/audit_impl.h"
@@ -16,8 +16,8 @@ static const char *name_of(const struct discovery *d, uint32_t node)
 	return d->targets[node] ? d->targets[node] : d->tree.nodes[node].mount->point;
 }
 
-/** Look for the visible mount at a path.
-    @above [out]  The visible mount that the path lies on; MT_NONE: unknown.
+/** Find the visible mount at a path.
+    @above [out]  The visible mount that contains the path; MT_NONE: unknown.
     @return the node; MT_NONE: the path is not a mount point. */
 static uint32_t find(const struct discovery *d, const char *path, uint32_t *above)
 {
@@ -39,7 +39,7 @@ static uint32_t find(const struct discovery *d, const char *path, uint32_t *abov
 	return found;
 }
 
-/** Where a finding about a row is. */
+/** The location of a finding about a row. */
 static struct audit_finding at_row(const struct audit_row *row, const struct mount *m)
 {
 	return (struct audit_finding){.file = row->file, .line = row->line, .target = row->path,
@@ -97,7 +97,7 @@ static bool has(const struct mount *m, const char *option, size_t n)
 	const struct vfs_option *flag = vfs_option(option, n);
 	const char *lists[] = {m->vfs_opts, m->fs_opts};
 	struct vfs_flags flags;
-	/* A file system that takes no writes after an error is not rw. */
+	/* A file system that rejects writes after an error is not rw. */
 	if (word_is(option, n, "rw")
 	    && (opt_shown_has(m->fs_opts, "emergency_ro") || opt_shown_has(m->fs_opts, "shutdown")))
 		return false;
@@ -141,7 +141,7 @@ static void judge_options(const struct audit_policy_input *in, struct audit_repo
 		if (word_is(o, n, "mountpoint") || propagation_of(o, n) >= 0 || has(m, o, n))
 			continue;
 		opt_add(&missing, o, n);
-		/* The file system may have another value: size=1g. */
+		/* The mount may have another value: size=1g. */
 		const char *all = name < n ? m->fs_opts : "";
 		while ((other = opt_next_shown(&all, &k)) != NULL) {
 			if (opt_name(other, k) == name && memcmp(other, o, name) == 0)
@@ -180,7 +180,7 @@ static void judge_propagation(struct audit_report *report, const struct audit_ro
 	size_t n;
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
 		int required = propagation_of(o, n);
-		/* Unbindable mounts are private, too. */
+		/* Unbindable mounts are private as well. */
 		bool right = required == MP_PRIVATE ? !(m->propagation & (MP_SHARED | MP_SLAVE))
 		                                    : m->propagation & (unsigned)required;
 		if (required < 0 || right)

@@ -79,7 +79,7 @@ int audit_report_add(struct audit_report *report, const struct audit_finding *fi
 		++report->suppressed;
 		return 0;
 	}
-	/* A user must not be able to wake the administrator. */
+	/* Users must not be able to trigger critical alerts. */
 	if (audit_is_users(copy.owner) && copy.severity > AUDIT_WARNING)
 		copy.severity = AUDIT_WARNING;
 	const char **const plain[] = {&copy.target, &copy.hint, &copy.file, &copy.owner};
@@ -97,7 +97,7 @@ int audit_report_add(struct audit_report *report, const struct audit_finding *fi
 	return 0;
 }
 
-/** Add a finding; what `at` has stays. */
+/** Add a finding; the members of `at` are kept. */
 __attribute__((format(printf, 8, 0)))
 static void add(struct audit_report *report, struct audit_finding at, enum audit_code code,
                 unsigned level, const char *expected, const char *actual, const char *hint,

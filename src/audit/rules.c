@@ -2,10 +2,11 @@
 /*
  * The table of rules, and auditing the text of an fstab: each entry by itself, then with the
  * others.
- *
- * No false alarms: what installers write and what works is not reported, nor what depends on an
- * unknown fact.  A finding is a risk for the boot only if the boot needs the entry: not with
- * noauto, nofail or an automount.
+ * To avoid false alarms, lines that installers write, lines that work, and findings that depend on
+an
+ * unknown fact are not reported.  A finding is a risk for the boot only if boot needs the entry:
+ * not
+ * with noauto, nofail or an automount.
  */
 #include "audit/audit_impl.h"
 
@@ -147,8 +148,8 @@ const struct audit_entry *audit_at(const struct audit *audit, const struct audit
 	return NULL;
 }
 
-/** Go on to the next component of a path.  @n, @hash  Of the path so far; 0 and MAP64_BYTES at
- * first. */
+/** Advance to the next component of a path.  @n, @hash  The length and hash of the path so far; 0
+    and MAP64_BYTES at first. */
 static bool next_part(const char *path, size_t *n, uint64_t *hash)
 {
 	if (!path[*n] || !path[1])
@@ -173,7 +174,7 @@ const struct audit_entry *audit_above(const struct audit *audit, const struct au
 	return found;
 }
 
-/** Look at what is at a mount point now, and where its symlinks lead. */
+/** Find the kind of file at a mount point now, and resolve its symlinks. */
 static void look_at_target(struct audit *audit, struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -296,7 +297,7 @@ static void read_lines(struct audit *audit)
 	}
 }
 
-/** Index the entries from the last to the first, so that the first of a hash is the first line. */
+/** Index the entries, last line first, so that the first line comes first in its chain. */
 static void index_entries(struct audit *audit)
 {
 	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->report->failed;) {
@@ -317,7 +318,7 @@ static void index_entries(struct audit *audit)
 	}
 }
 
-/** Keep what audit_compare() needs. */
+/** Store the mounts for audit_compare(). */
 static void keep_mounts(struct audit *audit)
 {
 	struct audit_report *report = audit->report;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Rules: what can be wrong with an fstab and with what is mounted, each with a stable code.
+ * Rules: possible faults of an fstab and of the live mounts, each with a stable code.
  *
  *     lines of a file, facts --> audit_fstab() --> findings
  *     what is mounted -------> audit_drift(), audit_mounts() ... (live.h) --------^
  *     a configuration -------> audit_policy(), audit_config_apply() (config.h)
  *
  * The lines of an fstab are checked one by one, and compared with each other.  Facts about the
- * machine come through struct fstab_facts; a rule that lacks a fact is noted as not checked.  Pure,
+ * machine come from struct fstab_facts; a rule that lacks a fact is marked as not checked.  Pure,
  * and linear in the bytes of the text.
  *
  * audit_compare() compares two texts by what they mount at boot.
@@ -24,7 +24,7 @@
 
 enum audit_severity { AUDIT_INFO, AUDIT_WARNING, AUDIT_CRITICAL };
 
-/** What is special about a rule. */
+/** Properties of a rule. */
 enum audit_rule_flags {
 	AR_BOOT = 1 << 0,        /* its findings can keep a system from booting */
 	AR_PROBE = 1 << 1,       /* checked only with --probe */
@@ -36,8 +36,8 @@ enum audit_rule_flags {
 	AR_STATIC = 1 << 7,      /* checks the text of a line, without facts about a host */
 };
 
-/** Every rule; audit_rules[] has its row.  To add a rule: a code here, its row, its check in a file
-    of rules/, its entry in getmnt-audit(8), a test. */
+/** Every rule has a code here, a row in audit_rules[], its check in a file of rules/, an entry in
+    getmnt-audit(8), and a test. */
 enum audit_code {
 	FSTAB_SYNTAX, FSTAB_ESCAPE, FSTAB_ORDER, FSTAB_DUP_TARGET, FSTAB_DUP_SOURCE,
 	FSTAB_OPT_UNKNOWN, FSTAB_OPT_TYPO, FSTAB_OPT_CONFLICT, FSTAB_PASSNO, FSTAB_SWAP,
@@ -89,14 +89,14 @@ audit_set audit_set_of(unsigned flags);
 /** The code with this name of n bytes; -1: none. */
 int audit_code(const char *name, size_t n);
 
-/** Add the codes with this name of n bytes to a set; "DRIFT-*" is all that begin so, "*" is all.
-    @return whether there is one. */
+/** Add the codes that match a name of n bytes to a set; "DRIFT-*" matches a prefix, "*" all codes.
+    @return whether any matches. */
 bool audit_codes(const char *name, size_t n, audit_set *set);
 
 /** "info", "warning", "critical". */
 const char *audit_severity_name(enum audit_severity severity);
 
-/** A finding compared with a baseline. */
+/** The age of a finding, by comparison with a baseline. */
 enum audit_age { AUDIT_AGELESS /* unknown */, AUDIT_NEW, AUDIT_KNOWN };
 
 /** All strings are decoded bytes, without secrets. */
@@ -124,14 +124,14 @@ struct audit_input {
 	const struct tablines *lines;
 	const struct fstab_facts *facts;   /* NULL: none */
 
-	/** Whether a source, or options (the other is NULL), hold a secret; or NULL. */
+	/** Whether a source or options (the other argument is NULL) contain a secret; or NULL. */
 	bool (*secret)(const char *source, const char *options);
 
 	/** The live mounts: the kernel knows an option that a mount of the same type shows.
 	    NULL: unknown. */
 	const struct discovery *live;
 
-	/** Only its owner can read the file. */
+	/** Whether only its owner can read the file. */
 	bool closed;
 
 	/** ROOT, as in the mount points of `live`; NULL: unknown. */
@@ -158,8 +158,8 @@ struct audit_report {
 	                                        list, by severity: audit_report_bound() */
 	struct audit_mount *mounts;        /* in the order of the lines */
 	size_t nmounts;
-	audit_set *ignored;         /* of each line, from number 1 on: what its comment
-	                                      ignores */
+	audit_set *ignored;         /* of each line, from number 1: codes that its comment ignores
+	                               */
 	size_t nlines;
 	audit_set not_checked;      /* rules for which some fact was not available */
 	bool failed;                       /* memory ran out: findings are missing */
@@ -187,7 +187,7 @@ void audit_report_init(struct audit_report *report);
  */
 int audit_report_add(struct audit_report *report, const struct audit_finding *finding);
 
-/** Note that a rule could not be checked everywhere. */
+/** Mark a rule as not checked everywhere. */
 void audit_not_checked(struct audit_report *report, enum audit_code code);
 
 /** Whether the comment above a line (from 1; 0: none) ignores a rule. */
@@ -201,23 +201,24 @@ void audit_report_keep(struct audit_report *report, audit_set rules, char *const
 enum { AUDIT_USERS_MAX = 50, AUDIT_USERS_BYTES = 64 << 10 };
 
 /**
- * Limit the findings of users' mounts, so that many mounts with long names do not displace those of
- * the system in any format.  The most severe are kept, among equals the first.
+ * Limit the findings of users' mounts, so that many mounts with long names cannot crowd out those
+of
+ * the system in any format.  The most severe findings are kept; among equals the first.
  */
 void audit_report_bound(struct audit_report *report);
 
 /** Sort findings by line and code, those without a line by target and code. */
 void audit_report_sort(struct audit_report *report);
 
-/** Whether the former text made a live mount as it is, and the new one does not. */
+/** Whether the former text reproduces a live mount, but the new text does not. */
 typedef bool audit_lost_fn(void *arg, const char *path);
 
 /**
- * Add the risks that follow from the former text to a report:
+ * Add the risks that follow from a comparison with the former text to a report:
  *
  * - FSTAB-LOST: a device, server or directory was mounted, and the new text does not mount it; for
  *   mount points of the system (fstab_is_system()), and for others if `lost` says so;
- * - FSTAB-NOFAIL: boot could do without a mount, and now cannot.
+ * - FSTAB-NOFAIL: a mount was optional, and boot now needs it.
  *
  * Linear.
  *

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A text that stays; a line feed becomes "\012". */
+/** Format a text with the lifetime of the check; a line feed becomes "\012". */
 __attribute__((format(printf, 2, 3)))
 static const char *keep(struct selfcheck *check, const char *format, ...)
 {
@@ -28,7 +28,7 @@ static const char *keep(struct selfcheck *check, const char *format, ...)
 	return kept ? kept : "";
 }
 
-/** Report what is reproduced, and what is not. */
+/** Report which mounts are reproduced, and which are not. */
 static void report_reproduction(struct selfcheck *check, const struct reproduction *got,
                                 bool missing_told)
 {
@@ -79,7 +79,7 @@ struct judged {
 	struct audit_report report;
 };
 
-/** Judge a text.  @return 0, or -1 (ENOMEM). */
+/** Parse and audit a text.  @return 0, or -1 (ENOMEM). */
 static int judge_text(const struct selfcheck_input *in, const char *text, size_t len,
                       struct judged *judged)
 {
@@ -100,7 +100,8 @@ static void judged_destroy(struct judged *judged)
 	errno = error;
 }
 
-/** Compare what a text mounts with what is mounted: a line that the kernel refuses mounts nothing.
+/** Compare the mounts of a text with the live mounts; a line that the kernel refuses mounts
+    nothing.
     @return 0, or -1. */
 static int compare(struct selfcheck *check, const struct selfcheck_input *in,
                    const struct judged *judged, struct reproduction *got)
@@ -144,7 +145,7 @@ struct lost {
 	bool read, failed;       /* ENOMEM */
 };
 
-/** Note which mounts are reproduced. */
+/** Record which mounts are reproduced. */
 static void note_same(struct lost *lost, struct map64 *same, const struct reproduction *got)
 {
 	for (size_t i = 0; i < got->count; ++i) {
@@ -155,8 +156,8 @@ static void note_same(struct lost *lost, struct map64 *same, const struct reprod
 	}
 }
 
-/** Whether the old text reproduced a mount, and the new one does not; the old text is compared when
-    first needed. */
+/** Whether the old text reproduces a mount, but the new text does not; the old text is compared on
+    the first call. */
 static bool is_lost(void *arg, const char *path)
 {
 	struct lost *lost = arg;
@@ -176,7 +177,7 @@ static bool is_lost(void *arg, const char *path)
 	       && map64_get(&lost->same[1], hash) == MAP64_NONE;
 }
 
-/** Report the risks that only the new text has. */
+/** Report the boot risks that only the new text has. */
 static int report_risks(struct selfcheck *check, const struct selfcheck_input *in,
                         struct judged *new, const struct reproduction *got)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The check of an fstab before it is written: what it mounts, compared with what is mounted
+ * The check of an fstab before it is written: whether it reproduces the live mounts
  * (fstab/reproduce.h), and which boot risks it adds (rules.h).
  *
- * What `facts` does not know is reported as not checked.  Pure but for `facts` and `match`.
+ * Rules that lack a fact are reported as not checked.  Pure except for `facts` and `match`.
  */
 #ifndef GM_AUDIT_SELFCHECK_H
 #define GM_AUDIT_SELFCHECK_H
@@ -12,7 +12,7 @@
 #include "fstab/reproduce.h"
 
 struct selfcheck_input {
-	const char *old;         /* the file as it was; may hold any bytes */
+	const char *old;         /* the former text; may contain any bytes */
 	size_t old_len;          /* 0: no file, so every risk is new */
 	const char *new;
 	size_t len;
@@ -27,11 +27,11 @@ struct selfcheck {
 	bool same;               /* it reproduces all mounts and swap spaces */
 	const char *summary;     /* "reproduces 14 of 14 mounts, 1 cannot be expressed in fstab,
 	                            1 of 1 swap spaces" */
-	const char **notes;      /* a line each: what it does not reproduce, and why; what else
-	                            it mounts */
+	const char **notes;      /* a line each: mounts that it does not reproduce, and why;
+	                            additional mounts */
 	size_t nnotes;
 	const char *not_checked;    /* which rules could not be checked on every line; NULL: none */
-	const char **risks;      /* a line each, starting with a code: those that the old text did
+	const char **risks;      /* a line each, starting with a code: risks that the old text does
 	                            not have */
 	size_t nrisks;
 	bool failed;             /* memory ran out */

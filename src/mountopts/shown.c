@@ -203,8 +203,7 @@ static bool has_part(const char *list, size_t n, const char *word, size_t m)
 
 /** Whether the given value (n bytes) and the shown value (m bytes) of an option are the same. */
 static bool is_same_value(const char *fstype, const char *key, size_t nkey, const char *given,
-                          size_t n, const char *shown,
-                     size_t m)
+                          size_t n, const char *shown, size_t m)
 {
 	static const char octals[] =
 		"mode umask fmask dmask dmode file_mode dir_mode allow_utime ptmxmode";

@@ -33,7 +33,7 @@ void audit_order_make(struct audit *audit)
 	audit->norder_findings = count < 0 ? 0 : (size_t)count;
 }
 
-/** The findings of an entry; entries are judged in their order. */
+/** The order findings of an entry; entries must be judged in their order. */
 static const struct order_finding *findings_of(struct audit *audit, const struct audit_entry *entry,
                                                size_t *count)
 {
@@ -48,7 +48,7 @@ static const struct order_finding *findings_of(struct audit *audit, const struct
 	return *count ? audit->order_findings + audit->order_at : NULL;
 }
 
-/** The finding of a fault; one of another kind than ORDER_PARENT is preferred.  NULL: none. */
+/** The first finding with a fault, preferably of another kind than ORDER_PARENT; NULL: none. */
 static const struct order_finding *find_fault(const struct order_finding *findings, size_t count,
                                               enum order_fault fault)
 {
@@ -60,7 +60,7 @@ static const struct order_finding *find_fault(const struct order_finding *findin
 	return found;
 }
 
-/** What of a line needs another line. */
+/** The part of a line that needs another line, as text. */
 static const char *what_needs(enum order_kind kind)
 {
 	static const char *const words[ORDER_KINDS] = {
@@ -82,7 +82,8 @@ static void report_late(struct audit *audit, const struct audit_entry *entry,
 {
 	unsigned number = other->line->number;
 	bool parent = late->kind == ORDER_PARENT;
-	/* Fedora Silverblue has /home, a link to /var/home, before /var: systemd follows it. */
+	/* Fedora Silverblue lists /home, a symlink to /var/home, before /var: systemd
+	   resolves it. */
 	bool link = entry->real && strcmp(entry->real, entry->path) != 0;
 	bool followed = parent && link, systemd = audit_is_systemd(audit),
 	     known = order_is_known(late->kind);
@@ -137,7 +138,7 @@ static void report_network(struct audit *audit, const struct audit_entry *entry,
 		       what_needs(finding->kind), other->line->number, other->path);
 }
 
-/** Report what is wrong with one need of a line. */
+/** Report a fault of one dependency of a line. */
 static void report_fault(struct audit *audit, const struct audit_entry *entry,
                          const struct order_finding *finding)
 {
@@ -154,7 +155,7 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 		audit_add_line(audit, entry, FSTAB_ORDER,
 			       finding->kind <= ORDER_BRANCH ? AUDIT_CRITICAL | AUDIT_BOOT
 			                                     : AUDIT_WARNING | AUDIT_BOOT,
-			       "no cycle", NULL, "change what one of them needs",
+			       "no cycle", NULL, "remove the dependency of one of them",
 			       "this line and line %u, of %s, need each other: no order is right",
 			       number, other->path ? other->path : other->source);
 		break;
@@ -181,7 +182,7 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 				       "names %s, which no line and no unit mounts", path);
 		break;
 	case ORDER_ROOT:
-		/* Raspberry Pi OS writes it last. */
+		/* Raspberry Pi OS writes the line of / last. */
 		audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_INFO,
 			       "parent directories are mounted first", NULL,
 			       "move the line of / to the top", "it is before line %u, of /",
@@ -201,7 +202,7 @@ void audit_order(struct audit *audit, const struct audit_entry *entry)
 	bool late = false;
 	for (size_t i = 0; i < count; ++i) {
 		const struct order_finding *finding = &findings[i];
-		/* Of a cycle no advice helps; of several sources one is enough. */
+		/* In a cycle adding an option does not help; of several sources one is enough. */
 		bool source = finding->fault == ORDER_LATE && finding->kind != ORDER_PARENT;
 		if ((cycle && finding->fault == ORDER_LATE)
 		    || (finding->fault == ORDER_CYCLE && finding != cycle) || (source && late))
@@ -261,7 +262,7 @@ void audit_number_source(const struct audit *audit, struct audit_entry *entry)
 	}
 }
 
-/** Whether two entries of one source mount the same part of it. */
+/** Whether two entries with one source mount the same part of it. */
 static bool is_same_part(struct audit *audit, const struct audit_entry *a,
                          const struct audit_entry *b)
 {
@@ -339,7 +340,7 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 				       "one over the other; systemd only the first",
 				       first->line->number);
 	}
-	/* One device without parts. */
+	/* A device that has no subvolumes. */
 	if (!*entry->source || entry->bind || strcmp(entry->source, "none") == 0
 	    || !(entry->swap || entry->flags & FST_DEVICE))
 		return;

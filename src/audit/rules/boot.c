@@ -16,7 +16,7 @@
 
 bool audit_names_device(const char *source)
 {
-	/* The kernel gives these names a meaning of their own. */
+	/* The kernel interprets these names itself. */
 	if (word_in(source, strlen(source), "/dev/nfs /dev/root /dev/cifs"))
 		return false;
 	for (size_t i = 0; i < FSTAB_TAGS; ++i) {
@@ -54,7 +54,7 @@ static const char *parameter(const struct audit_live *in, struct audit_report *r
 	return found ? audit_format(report, "%.*s", (int)n, found) : NULL;
 }
 
-/** How many devices a source names; -1: not known. */
+/** The number of devices that a source names; -1: unknown. */
 static int devices(const struct audit_live *in, const char *source, struct fstab_device *device)
 {
 	*device = (struct fstab_device){0};
@@ -134,7 +134,7 @@ static void judge_root(const struct audit_live *in, struct audit_report *report,
 		audit_add_at(report, &at, BOOT_ROOT, AUDIT_INFO, "a line", "none",
 			     "getmnt fstab --merge --add=/ --diff", "no line in the fstab: it "
 			     "keeps the options of the kernel, and is not checked by fsck");
-	/* A device number counts as existing. */
+	/* A device given by its number is assumed to exist. */
 	int n = !m ? -1 : read_number(root, &named) ? 1
 		: audit_names_device(root) ? devices(in, root, &named) : -1;
 	if (n < 0)
@@ -166,7 +166,7 @@ static void judge_root(const struct audit_live *in, struct audit_report *report,
 		     "the kernel command line and the fstab name different roots");
 }
 
-/** A swap space in use on a disk, if the device itself is neither in use nor in a line; or NULL. */
+/** A swap space in use on a disk, if the named device is neither in use nor in a line; or NULL. */
 static const char *other_swap(const struct audit_live *in, const struct fstab_device *named)
 {
 	const char *found = NULL;

@@ -14,7 +14,7 @@ bool audit_is_others(const struct fstab_line *line, const char *const *include)
 {
 	if (!line || line->fate != FSTAB_OWN)
 		return false;
-	/* These mount once at boot, and do not stack mounts on purpose. */
+	/* The owners that mount once at boot, and do not stack mounts on purpose. */
 	if (line->target && (audit_is_owner(line->owner, "zfs")
 	                     || audit_is_owner(line->owner, "gpt-auto")
 	                     || (audit_is_owner(line->owner, "unit")
@@ -27,7 +27,7 @@ bool audit_is_others(const struct fstab_line *line, const char *const *include)
 	return true;
 }
 
-/** The rest of a path below a directory, or "" for the directory; NULL: it is not below. */
+/** The part of a path below a directory, "" for the directory itself; NULL: not below. */
 static const char *below(const char *path, const char *dir)
 {
 	size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
@@ -75,7 +75,7 @@ static bool is_covering(const struct discovery *d, const struct fstab_line *line
 	    || fstype_flags(line->mount->fstype) & FST_AUTOFS
 	    || tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DELETED))
 		return false;
-	/* All mounts of a stack have the same directory below them. */
+	/* All mounts of a stack cover the same directory. */
 	uint32_t base = node;
 	while (mtree_stacked(tree, base))
 		base = tree->nodes[base].parent;
@@ -123,7 +123,7 @@ void audit_covered_free(struct audit_covered *list, size_t n)
 	free(list);
 }
 
-/** Whether a mount hides its directory on purpose: it keeps no data, or shows another directory. */
+/** Whether a mount covers its directory on purpose: it stores no data, or is a bind. */
 static bool hides(const struct mount *m)
 {
 	unsigned flags = fstype_flags(m->fstype);

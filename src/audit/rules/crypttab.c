@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The crypttab: name, device, key file, options.
- *
- * The boot needs the mappings of fstab lines that use /dev/mapper/NAME.  For the others
- * cryptsetup.target waits, and the boot goes on.
+ * Boot needs the mappings of fstab lines that use /dev/mapper/NAME.  If another mapping fails, only
+ * cryptsetup.target fails, and boot continues.
  *
  * Source: crypttab(5) of systemd and of Debian's cryptsetup.
  */
@@ -19,7 +18,7 @@ enum { NAME, DEVICE, KEY, OPTIONS, FIELDS };
 
 static const char mapper[] = "/dev/mapper/";
 
-/** The options of systemd and of Debian's cryptsetup, to find misspelled ones. */
+/** The options of systemd and of Debian's cryptsetup, for finding misspelled ones. */
 static const char known_options[] =
 	"allow-discards bitlk cipher crypto_keyfile_offset discard fido2-cid fido2-device "
 	"fido2-rp force-password-dialog hash header headless initramfs integrity "
@@ -43,13 +42,13 @@ struct crypttab {
 	struct map64 devices;    /* numbers of devices of lines -> the first line */
 };
 
-/** A line; the report keeps the strings. */
+/** A line; the strings have the lifetime of the report. */
 struct crypt {
 	const char *field[FIELDS];   /* NULL: missing */
 	struct audit_finding at;
-	unsigned level;              /* how bad it is if the mapping cannot be set up */
+	unsigned level;              /* severity if the mapping cannot be set up */
 	bool optional;               /* noauto or nofail */
-	bool again;                  /* an earlier line has its name */
+	bool again;                  /* an earlier line has the same name */
 	bool typo;                   /* an option is misspelled */
 	bool more;                   /* text follows the options */
 };
@@ -61,7 +60,7 @@ static bool has_option(const struct crypt *crypt, const char *name)
 	return crypt->field[OPTIONS] && opt_find(crypt->field[OPTIONS], name, strlen(name), &n);
 }
 
-/** Whether the mapping is not of a whole device. */
+/** Whether the mapping covers only a part of the device. */
 static bool is_part(const struct crypt *crypt)
 {
 	return has_option(crypt, "offset") || has_option(crypt, "skip");
@@ -81,15 +80,15 @@ static bool line_has(const struct tabline *line, const char *option)
 	return opt_shown_has(audit_field(line, TABLINE_OPTIONS), option);
 }
 
-/** How many devices have the name of a mapping. */
+/** The number of devices with the name of a mapping. */
 static int count_mappings(struct crypttab *tab, const char *name, struct fstab_device *device)
 {
 	return audit_devices(tab->in->facts, audit_format(tab->report, "%s%s", mapper, name),
 	                     device);
 }
 
-/** Note the mappings of the fstab lines that the boot needs. */
-static void note_needed(struct crypttab *tab)
+/** Record the mappings of fstab lines that boot needs. */
+static void record_needed(struct crypttab *tab)
 {
 	for (size_t i = 0; i < tab->in->lines->count; ++i) {
 		const struct tabline *line = &tab->in->lines->lines[i];
@@ -128,13 +127,12 @@ static const char *other_use(struct crypttab *tab, const struct fstab_device *de
 	return NULL;
 }
 
-/** A device that each boot overwrites, for a swap space or /tmp. */
+/** Judge a device that each boot overwrites, for a swap space or /tmp. */
 static void judge_overwritten(struct crypttab *tab, const struct crypt *crypt,
                               const char *source, const struct fstab_device *device)
 {
 	const char *type = device->tags ? device->tags->type : NULL;
-	/* With an offset, a small file system may lie before the mapping to give the device a
-	   name. */
+	/* With an offset, a small file system before the mapping may give the device a label. */
 	bool part = is_part(crypt);
 	const char *use = part || !device->tags ? NULL : other_use(tab, device);
 	if (use)
@@ -156,7 +154,7 @@ static void judge_overwritten(struct crypttab *tab, const struct crypt *crypt,
 			     "its device is overwritten at each boot, and its name may change");
 }
 
-/** The device must have LUKS, unless an option names another type. */
+/** Report a device without a LUKS header, unless an option names another type. */
 static void judge_type(struct crypttab *tab, const struct crypt *crypt,
                        const struct fstab_device *device)
 {
@@ -171,12 +169,12 @@ static void judge_type(struct crypttab *tab, const struct crypt *crypt,
 	if (!other && (blank || (tags && tags->type && !word_in(tags->type, strlen(tags->type),
 	                                                         "crypto_LUKS BitLocker"))))
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, crypt->level, "crypto_LUKS",
-			     blank ? "nothing that is known" : tags->type,
+			     blank ? "no known signature" : tags->type,
 			     "blkid shows what each device holds; fix the line",
 			     "its device has no LUKS header");
 }
 
-/** A device that another line has, too: opening it a second time fails. */
+/** Report a device that another line also has: opening it a second time fails. */
 static void judge_shared(struct crypttab *tab, const struct crypt *crypt,
                          const struct fstab_device *device)
 {
@@ -194,7 +192,7 @@ static void judge_shared(struct crypttab *tab, const struct crypt *crypt,
 			     "another line has the same device: the second one fails");
 }
 
-/** A device that does not exist. */
+/** Report a device that does not exist. */
 static void report_missing(struct crypttab *tab, const struct crypt *crypt, const char *source)
 {
 	struct fstab_device open = {0};
@@ -243,7 +241,7 @@ static void judge_device(struct crypttab *tab, const struct crypt *crypt)
 		judge_shared(tab, crypt, &device);
 }
 
-/** Misspelled options. */
+/** Report misspelled options. */
 static void judge_options(struct crypttab *tab, struct crypt *crypt)
 {
 	const char *list = crypt->field[OPTIONS];
@@ -272,7 +270,8 @@ static void judge_key(struct crypttab *tab, const struct crypt *crypt)
 	const struct fstab_facts *facts = tab->in->facts;
 	const char *key = crypt->field[KEY], *at = key;
 	size_t n;
-	/* With a colon the key is on another device; a key script defines the field itself. */
+	/* With a colon, the key is on another device; with a key script, the field can be anything.
+	   */
 	if (!key || word_in(key, strlen(key), "none -") || strchr(key, ':')
 	    || strncmp(key, "/dev/", 5) == 0 || has_option(crypt, "keyscript"))
 		return;
@@ -302,7 +301,7 @@ static void judge_key(struct crypttab *tab, const struct crypt *crypt)
 			     "its key file does not exist: the boot asks for a passphrase");
 }
 
-/** Split a line into fields.  @return whether it has any. */
+/** Split a line into fields.  @return false: no fields. */
 static bool read_line(struct crypttab *tab, const char *line, size_t n, struct crypt *crypt)
 {
 	const char *at = line, *end = line + n;
@@ -319,12 +318,12 @@ static bool read_line(struct crypttab *tab, const char *line, size_t n, struct c
 	return true;
 }
 
-/** Find the line that may have been meant for a mapping without a line: a line in a comment, or
-    one with a similar name whose own mapping does not exist.  A mapping without such a line
-    belongs to the initial RAM disk or LVM.
-    @wanted Its name, of at most NEAR_BYTES.
-    @comment [out] The line is a comment.
-    @return whether there is one. */
+/** Find a line that was probably intended for a mapping without a line: a commented-out line, or
+    one with a similar name whose own mapping does not exist.  If there is none, the mapping belongs
+    to the initial RAM disk or LVM.
+    @wanted  The name of the mapping, of at most NEAR_BYTES.
+    @comment [out]  The line is a comment.
+    @return whether a line was found. */
 static bool find_similar(struct crypttab *tab, const char *wanted, struct crypt *found,
                          bool *comment)
 {
@@ -361,8 +360,8 @@ static bool may_be_early(const struct crypttab *tab)
 	       || audit_look(facts, "/etc/NIXOS") != FACT_MISSING;
 }
 
-/** Judge an fstab line whose mapping has no line of its name.
-    @return whether the mapping was looked for. */
+/** Judge an fstab line whose mapping has no line.
+    @return whether the mapping was searched for. */
 static bool judge_wanted(struct crypttab *tab, const struct tabline *line)
 {
 	const char *name = mapping_of(line), *cmdline = tab->in->cmdline;
@@ -439,7 +438,7 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report)
 	map64_init(&tab.names);
 	map64_init(&tab.needed);
 	map64_init(&tab.devices);
-	note_needed(&tab);
+	record_needed(&tab);
 	for (const char *at = in->crypttab; *at && !report->failed;) {
 		size_t n = strcspn(at, "\n");
 		struct crypt crypt = {.at.line = ++number};

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fstab compared with what is mounted.
+ * The fstab compared with the live mounts.
  *
  *     file, plan --> fstab_match() --> differences --> audit_drift() --> findings
- *
- * Differences become findings, and lines that match nothing are judged.  Not reported are
- * mounts of systemd, automounters and containers, lines with noauto, automounts that wait, and
- * devices that may be missing.
+ * Differences become findings, and lines without a mount are judged.  Not reported are mounts of
+ * systemd, automounters and containers, lines with noauto, untriggered automounts, and devices that
+ * may be missing.
  */
 #include "audit/rules/drift_impl.h"
 
@@ -23,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Whether a line is not expected to be mounted, since this is a container. */
+/** Whether a line need not be mounted, because the system is a container. */
 static bool is_contained(struct drift *drift, const struct tabline *line)
 {
 	return line
@@ -70,7 +69,7 @@ void drift_report(struct drift *drift, enum audit_code code, const struct tablin
 	}
 	if (line)
 		drift->reported[line->number - 1] = true;
-	/* In another root, a command would change this system. */
+	/* For another root, no command is suggested: it would change this system. */
 	audit_add_at(drift->report, &at, code, severity, expected, actual,
 		     strcmp(in->root, "/") == 0 ? hint : NULL, "%s", message ? message : "");
 }
@@ -128,7 +127,7 @@ static bool is_missing(const struct drift *drift, const struct tabline *line)
 	       && audit_devices(drift->in->facts, source, NULL) == 0;
 }
 
-/** Note the lines whose source is reported as missing or misspelled already. */
+/** Record the lines whose source has already been reported as missing or misspelled. */
 static void note_causes(struct drift *drift)
 {
 	const struct tablines *lines = drift->in->lines;
@@ -146,8 +145,8 @@ static void note_causes(struct drift *drift)
 	}
 }
 
-/** Add to the finding that a line's source is missing that something else is mounted instead: this
-    makes it a warning at least. */
+/** Extend the finding about a missing source: another source is mounted instead.  The finding
+    becomes at least a warning. */
 static void extend_cause(struct drift *drift, struct audit_finding *cause, bool contained,
                          const struct fstab_line *live)
 {
@@ -161,16 +160,16 @@ static void extend_cause(struct drift *drift, struct audit_finding *cause, bool 
 	}
 }
 
-/** Whether a damaged line has the mount point: fixing it may give the mount its line. */
+/** Whether a damaged line has the mount point of a mount: fixing the line may be the remedy. */
 static bool is_of_damaged(const struct drift *drift, const struct fstab_line *live)
 {
 	return live->of && drift->in->lines->lines[live->of - 1].kind == TABLINE_DAMAGED;
 }
 
-/** Judge a mount or swap space that could have a line. */
+/** Judge a mount or swap space without a line, if fstab can express it. */
 static void judge_without_line(struct drift *drift, const struct fstab_line *live)
 {
-	/* In a system without any line others mount, such as a container engine. */
+	/* If the fstab has no line at all, another program mounts, such as a container engine. */
 	if (strcmp(live->owner, "unknown") == 0 && !is_of_damaged(drift, live))
 		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
 			     drift_wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
@@ -183,7 +182,7 @@ static void judge_without_line(struct drift *drift, const struct fstab_line *liv
 			                  "known");
 }
 
-/** Judge a mount or swap space that cannot have a line.  @why  Of the plan; or NULL. */
+/** Judge a mount or swap space that cannot be expressed in fstab.  @why  From the plan; or NULL. */
 static void judge_inexpressible(struct drift *drift, const struct fstab_line *live, const char *why)
 {
 	const char *name = drift_live_name(drift, live);
@@ -209,7 +208,7 @@ static void judge_inexpressible(struct drift *drift, const struct fstab_line *li
 			                     "%s", why ? why : "?");
 }
 
-/** Judge a line at whose mount point something else is mounted. */
+/** Judge a line if another source is mounted on its mount point. */
 static void judge_source(struct drift *drift, const struct tabline *line,
                          const struct fstab_line *live)
 {
@@ -265,31 +264,31 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 		break;
 	case FSTAB_DIFFER_CONFLICT:
 	case FSTAB_DIFFER_REPEATED:
-		/* FSTAB-DUP-TARGET reports these. */
+		/* FSTAB-DUP-TARGET reports these lines. */
 		drift->reported[line->number - 1] = true;
 		break;
 	}
 }
 
-/** Judge a line that matches no mount, though something is mounted there. */
+/** Judge a line without a matching mount, if its mount point has another mount. */
 static void judge_other(struct drift *drift, const struct tabline *line,
                         const struct fstab_line *live)
 {
 	const char *fstype = tabline_value(line, TABLINE_FSTYPE);
-	/* The system mounts by itself what the line names. */
+	/* The system itself makes the mount that the line describes. */
 	bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
 	bool alike = (live->mount && shown_type(fstype, live->mount->fstype))
 	             || drift_is_of_server(line, live);
 	if (!idle && alike)
 		drift_judge_unknown(drift, line, live);
-	/* A mount without an owner that covers the line's is a finding of its own. */
+	/* A mount of an unknown owner on top of the line's mount is reported by itself. */
 	if (!idle && !alike && live->fate == FSTAB_OWN && !drift_is_bind(line))
 		drift_report(drift, DRIFT_TYPE, line, live, AUDIT_WARNING, fstype,
 			     live->mount && live->mount->fstype ? live->mount->fstype : "?", NULL,
 			     "the system mounted another type than the line says");
 }
 
-/** Judge a line that matches no mount. */
+/** Judge a line without a matching mount. */
 static void judge_line(struct drift *drift, const struct tabline *line)
 {
 	const char *target = tabline_value(line, TABLINE_TARGET),
@@ -323,7 +322,7 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 		                          : ", and its source does not exist");
 }
 
-/** Report an rbind line that lacks a mount from below its source. */
+/** Report an rbind line that lacks a copy of a mount below its source. */
 static void report_left_out(void *arg, const struct tabline *line, const struct fstab_line *child)
 {
 	struct drift *drift = arg;

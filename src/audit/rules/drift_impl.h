@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the files of the drift share.
+ * Shared by the files of the drift rules.
  *
- *     drift.c         the flow; lines that are not mounted, mounts without a line
+ *     drift.c         the flow; lines without a mount, mounts without a line
  *     drift_line.c    a line and its mount compared: source, options, read-only
- *     drift_owner.c   who may have mounted what is not in the fstab
+ *     drift_owner.c   who may have made a mount that is not in the fstab
  */
 #ifndef GM_AUDIT_DRIFT_IMPL_H
 #define GM_AUDIT_DRIFT_IMPL_H
@@ -16,13 +16,13 @@ struct drift {
 	struct audit_report *report;
 	struct map64 by_target;   /* hash of a mount point -> the uppermost plan line there */
 	struct map64 lined;       /* mount -> the index of its line */
-	struct map64 flipped;     /* superblock -> the line for which it is reported as read-only */
-	struct map64 named;       /* devices of which a line names a subvolume that is mounted */
-	bool *reported;           /* for each line: its mount is judged already */
-	size_t *cause;            /* for each line, the finding, from 1, that its source is
-	                             missing; 0 */
-	bool any;                 /* a line of a mount or swap space */
-	bool of_disk;             /* the root is of a device of a disk */
+	struct map64 flipped;     /* superblock -> the line whose finding reports it as read-only */
+	struct map64 named;       /* devices with a mounted subvolume that a line names */
+	bool *reported;           /* for each line: its mount has been judged */
+	size_t *cause;            /* for each line: the number, from 1, of the finding that its
+	                             source is missing; 0: none */
+	bool any;                 /* the fstab has a line of a mount or swap space */
+	bool of_disk;             /* the root is on a disk */
 	signed char container;    /* audit_is_contained() */
 };
 
@@ -33,7 +33,7 @@ void drift_report(struct drift *drift, enum audit_code code, const struct tablin
                   const char *expected, const char *actual, const char *hint,
                   const char *format, ...);
 
-/** A source and type, without secrets, which may be in the type after a misplaced comma. */
+/** A source and type as text, without secrets (a misplaced comma can put a secret in the type). */
 const char *drift_name(const struct drift *drift, const char *source, const char *fstype);
 
 /** The source and type of a mount. */
@@ -49,18 +49,18 @@ bool drift_is_bind(const struct tabline *line);
 bool drift_same_device(const struct drift *drift, const char *source,
                        const struct fstab_line *live);
 
-/** Note the devices whose mounted subvolumes are named in lines. */
+/** Record the devices with a mounted subvolume that a line names. */
 void drift_note_named(struct drift *drift);
 
-/** Whether a line without a subvolume may mean the default of the file system, which is not known:
-    not if another line names a subvolume of the file system. */
+/** Whether a line without a subvolume may refer to the default subvolume, which is unknown: not if
+    another line names a subvolume of the file system. */
 bool drift_may_be_default(const struct drift *drift, const struct tabline *line,
                           const struct fstab_line *live);
 
-/** What is mounted instead of what a line names. */
+/** The kind of difference between a line's source and the mounted source. */
 enum drift_source { DRIFT_OF_OTHER, DRIFT_OF_OTHER_TYPE, DRIFT_OF_DEFAULT_SUBVOLUME };
 
-/** Report that something else is mounted than a line names. */
+/** Report that another source or type is mounted than the line names. */
 void drift_report_source(struct drift *drift, const struct tabline *line,
                          const struct fstab_line *live, enum drift_source kind);
 
@@ -69,24 +69,25 @@ void drift_report_source(struct drift *drift, const struct tabline *line,
 void drift_report_options(struct drift *drift, const struct tabline *line,
                           const struct fstab_line *live, const char *differ);
 
-/** Judge how a matched line is mounted.  If the plan has no line of the mount, only what the line
-    names is compared: the rest may be the system's or a server's. */
+/** Compare a matched line with its mount.  If the plan has no line for the mount, only options that
+    the fstab line names are compared: others may come from the system or a server. */
 void drift_judge_how(struct drift *drift, const struct tabline *line,
                      const struct fstab_line *live);
 
-/** Judge a line that may or may not be that of a mount. */
+/** Judge a line that possibly belongs to a mount. */
 void drift_judge_unknown(struct drift *drift, const struct tabline *line,
                          const struct fstab_line *live);
 
-/** Whether MNT-* rules report the mount: its line is not wrong. */
+/** Whether the MNT-* rules report the mount, so that its line is not at fault. */
 bool drift_is_lost(const struct drift *drift, const struct fstab_line *live);
 
-/** Whether the source and type of a line cannot be compared with the mount: a FUSE server chooses
-    both, ceph shows addresses for names, and boot chose a root of layers or on NFS. */
+/** Whether the source and type of a line cannot be compared with the mount: a FUSE helper chooses
+    both, ceph shows addresses instead of names, and the initrd chose a layered root or one on NFS.
+    */
 bool drift_is_of_server(const struct tabline *line, const struct fstab_line *live);
 
-/** Whether a mount without a line and a known owner should have a line.
-    @can  It can be expressed in one. */
+/** Whether a mount with neither a line nor a known owner should have a line.
+    @can  fstab can express the mount. */
 bool drift_wants_line(struct drift *drift, const struct fstab_line *live, bool can);
 
 #endif

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The name of a source, with what else identifies the mount: its subvolume, layers or directory.
-    @live  The mount; NULL: the name is a line's. */
+/** The name of a source, with the subvolume, layers or directory that identify the mount.
+    @live  The mount; NULL: the name is from a line. */
 static const char *with_part(const struct drift *drift, const char *name, const char *fstype,
                              const char *options, const struct fstab_line *live)
 {
@@ -74,9 +74,9 @@ void drift_report_source(struct drift *drift, const struct tabline *line,
 		const char *message;
 	} kinds[] = {
 		[DRIFT_OF_OTHER] = {DRIFT_SOURCE, AUDIT_CRITICAL,
-			"something else is mounted than the line says"},
+			"another source is mounted than the line names"},
 		[DRIFT_OF_OTHER_TYPE] = {DRIFT_TYPE, AUDIT_WARNING,
-			"it is mounted as another type than the line says"},
+			"it is mounted as another type than the line names"},
 		[DRIFT_OF_DEFAULT_SUBVOLUME] = {DRIFT_SOURCE, AUDIT_INFO,
 			"the line does not name the mounted subvolume: correct if it is the "
 			"default of the file system"},
@@ -95,8 +95,8 @@ void drift_report_source(struct drift *drift, const struct tabline *line,
 		       "shows the line of the mount", "%s", kinds[kind].message);
 }
 
-/** Whether the root is a subvolume that its line does not name: the kernel command line or the
-    default of the file system chose it. */
+/** Whether the root is a subvolume that its line does not name, but the kernel command line or the
+    default of the file system. */
 static bool lacks_root(const struct tabline *line, const struct mount *m)
 {
 	const char *target = tabline_value(line, TABLINE_TARGET),
@@ -131,7 +131,7 @@ void drift_report_options(struct drift *drift, const struct tabline *line,
 	bool ro = opt_shown_has(differ, "ro");
 	bool remote = fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET;
 	if (ro && live->mount && world->protected && world->protected(world->arg, live->mount))
-		/* mount(8) falls back to read-only then. */
+		/* mount(8) then falls back to read-only. */
 		drift_report(drift, DRIFT_READONLY, line, live,
 			     strcmp(differ, "ro") == 0 ? AUDIT_INFO : AUDIT_WARNING, expected,
 			     actual, "add ro to the line, or find the cause: a switch on the "
@@ -152,8 +152,8 @@ void drift_report_options(struct drift *drift, const struct tabline *line,
 			     "it is mounted with other options than the line says");
 }
 
-/** Whether the source of a bind is read-only, so that the bind began read-only.  If the source
-   should not be, that is reported for the line of the source. */
+/** Whether the source of a bind is read-only, so that the bind inherited the flag.  If the source
+    should be writable, the finding is about the line of the source. */
 static bool binds_readonly(const struct drift *drift, const struct tabline *line,
                            const struct mount *m)
 {
@@ -168,7 +168,7 @@ static bool binds_readonly(const struct drift *drift, const struct tabline *line
 	return of != MAP64_NONE && !audit_line_ignores(drift->report, of + 1, DRIFT_READONLY);
 }
 
-/** Judge a line whose mount, or its file system, is read-only unexpectedly. */
+/** Judge a line whose mount or file system is unexpectedly read-only. */
 static void judge_readonly(struct drift *drift, const struct tabline *line,
                            const struct fstab_line *live)
 {
@@ -192,7 +192,7 @@ static void judge_readonly(struct drift *drift, const struct tabline *line,
 	                         : map64_put(&drift->flipped, mount_dev(m), line->number);
 	drift->report->failed |= first == MAP64_NONE;
 	if (first != line->number)
-		drift->reported[line->number - 1] = true;   /* of the same file system */
+		drift->reported[line->number - 1] = true;   /* by another mount of it */
 	else
 		drift_report(drift, DRIFT_READONLY, line, live, AUDIT_CRITICAL, "rw",
 			     emergency ? "rw,emergency_ro" : "ro",
@@ -232,7 +232,7 @@ static void judge_priority(struct drift *drift, const struct tabline *line,
 			     "its priority is not that of the line");
 }
 
-/** Whether this is the first line that mounts its file system: all its mounts share the options. */
+/** Whether this is the first line that mounts its file system: all mounts share its options. */
 static bool is_first_of(const struct drift *drift, const struct tabline *line,
                         const struct mount *m)
 {
@@ -253,7 +253,7 @@ static bool is_first_of(const struct drift *drift, const struct tabline *line,
 	return true;
 }
 
-/** Judge a line with options that its mount lacks, of those that the kernel always shows. */
+/** Judge a line with options that its mount lacks, although the kernel always shows them. */
 static void judge_lacks(struct drift *drift, const struct tabline *line,
                         const struct fstab_line *live)
 {
@@ -263,8 +263,8 @@ static void judge_lacks(struct drift *drift, const struct tabline *line,
 		return;
 	strbuf_init(&lacks);
 	shown_lacks(live->mount, options, &lacks);
-	/* These drop it if the device cannot discard; many cloud images request it on any device.
-	 */
+	/* Other types drop "discard" if the device does not support it; many cloud images always
+	   request it. */
 	bool able = strcmp(strbuf_str(&lacks), "discard") != 0
 	            || !fsopt_type_in(live->mount->fstype, "ext4 xfs");
 	if (lacks.len && is_first_of(drift, line, live->mount))
@@ -281,7 +281,7 @@ static void judge_lacks(struct drift *drift, const struct tabline *line,
 	strbuf_destroy(&lacks);
 }
 
-/** The version of an NFS mount if it is older than the type nfs4 of its line requests; or NULL. */
+/** The version of an NFS mount if it is below 4 although the type of the line is nfs4; or NULL. */
 static const char *older_nfs(const char *fstype, const struct mount *m, size_t *n)
 {
 	const char *vers = m->fs_opts && strcmp(fstype ? fstype : "", "nfs4") == 0
@@ -301,7 +301,7 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 	judge_readonly(drift, line, live);
 	if (!drift->reported[line->number - 1] && m && lacks_root(line, m))
 		drift_report_source(drift, line, live, DRIFT_OF_DEFAULT_SUBVOLUME);
-	/* A root of layers has other options than its line. */
+	/* The options of a layered root are not those of its line. */
 	bool same = m && (drift_is_bind(line) || shown_type(fstype, m->fstype));
 	if (!same || !options || drift->reported[line->number - 1]
 	    || fstype_flags(m->fstype) & FST_AUTOFS)

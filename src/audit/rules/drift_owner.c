@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who may have mounted what is not in the fstab.
+ * Who may have made a mount that is not in the fstab.
  */
 #include "audit/rules/drift_impl.h"
 
@@ -21,7 +21,8 @@ bool drift_is_lost(const struct drift *drift, const struct fstab_line *live)
 	       && tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_DELETED);
 }
 
-/** Whether a list of types has one that the kernel does not know: its helper may mount anything. */
+/** Whether a list of types has a type that the kernel does not know: its helper can mount any type.
+    */
 static bool is_of_helper(const char *types)
 {
 	char type[32];
@@ -42,7 +43,7 @@ bool drift_is_of_server(const struct tabline *line, const struct fstab_line *liv
 	const char *named = tabline_value(line, TABLINE_FSTYPE);
 	const char *fstype = live->mount && live->mount->fstype ? live->mount->fstype : "";
 	bool root = live->target && strcmp(live->target, "/") == 0;
-	/* A FUSE mount of a device has the device's number. */
+	/* A FUSE mount of a device shows the number of the device. */
 	bool served = (strncmp(fstype, "fuse", 4) == 0 && live->mount->dev_major == 0)
 	              || strcmp(fstype, "ceph") == 0;
 	bool may = !drift_is_bind(line) && (shown_type(named, fstype) || is_of_helper(named));
@@ -51,8 +52,8 @@ bool drift_is_of_server(const struct tabline *line, const struct fstab_line *liv
 	                    || fstype_flags(fstype) & FST_NET));
 }
 
-/** Whether a mount or swap space may belong to a unit that many systems have, or to udisks, if
-   units are not known. */
+/** If units are unknown: whether a mount or swap space may belong to udisks, or to a unit that many
+    systems have. */
 static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
@@ -84,9 +85,9 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 	       && fstab_upon_itself(drift->in->d, node);
 }
 
-/** Whether something of a disk is in use that an fstab without a line has lost: a whole file
-    system, not /usr, which an initrd mounts, or a swap space, where the root is of a disk as
-    well, and in no container. */
+/** Whether an empty fstab probably lost the line of a mount or swap space in use: a swap space or a
+    whole file system on a disk, except /usr, which an initrd mounts; the root is also on a disk,
+    and the system is not a container. */
 static bool is_forgotten(struct drift *drift, const struct fstab_line *live)
 {
 	const char *source = live->swap ? live->swap : live->mount ? live->mount->source : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The host besides its mounts: mtab, mode of the fstab, errors of file systems.
+ * Rules about the host: mtab, mode of the fstab, errors of file systems.
  */
 #include "audit/audit_impl.h"
 
@@ -48,7 +48,7 @@ static void judge_mtab(const struct audit_live *in, struct audit_report *report)
 
 static void judge_mode(const struct audit_live *in, struct audit_report *report)
 {
-	/* In a user namespace that does not map the owner, the owner is not known. */
+	/* In a user namespace that does not map the owner, the owner is unknown. */
 	if (!in->fstab_seen || in->fstab_uid == OVERFLOW_UID)
 		audit_not_checked(report, FSTAB_MODE);
 	else if (in->fstab_uid != 0 || in->fstab_mode & (S_IWGRP | S_IWOTH))
@@ -65,14 +65,14 @@ static const char shut_down[] = "the file system shut down after an error: reads
 static const char remount[] =
 	"check the kernel log and the device; unmount it, run fsck, mount it again";
 
-/** Errors of a superblock, as the options of its mounts show them. */
+/** Errors of a superblock that the options of its mounts show. */
 enum {
 	FLIP_READONLY = 1, FLIP_EMERGENCY = 2, FLIP_SHUTDOWN = 4,
-	FLIP_INTENDED = 8,          /* a mount is read-only, and so the superblock */
+	FLIP_INTENDED = 8,          /* a mount is read-only, so the superblock may be, too */
 	FLIP_REPORTED = 16,
 };
 
-/** The errors that the options of a mount show: FLIP_*; 0: none. */
+/** The errors shown by the options of a mount: FLIP_*; 0: none. */
 static unsigned flip_of(const struct fstab_line *line)
 {
 	const struct mount *m = line->mount;
@@ -112,7 +112,7 @@ static void report_flip(struct audit_report *report, const struct fstab_line *li
 			     "an error");
 }
 
-/** Note the mount points that FS-ERRORS or DRIFT-READONLY are reported for. */
+/** Record the mount points with a finding FS-ERRORS or DRIFT-READONLY. */
 static void note_reported(const struct audit_live *in, struct audit_report *report,
                           struct map64 *reported)
 {
@@ -133,7 +133,7 @@ static void judge_flips(const struct audit_live *in, struct audit_report *report
 {
 	const struct fstab_plan *plan = in->plan;
 	struct map64 reported, seen;
-	unsigned char *flips = calloc(plan->count + 1, 1);   /* by the first mount */
+	unsigned char *flips = calloc(plan->count + 1, 1);   /* indexed by the first mount */
 	map64_init(&reported);
 	map64_init(&seen);
 	report->failed |= !flips;

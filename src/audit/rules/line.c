@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One entry: bytes, blanks, fields, numbers.
+ * Rules about the text of one entry: bytes, blanks, fields, numbers.
  */
 #include "audit/audit_impl.h"
 
@@ -76,7 +76,7 @@ static const char *find_blank(const char *text, size_t n, const char **name, siz
 	return NULL;
 }
 
-/** Such a character in the name of an option of an entry; or NULL. */
+/** find_blank() in the names of the options of an entry. */
 static const char *find_option_blank(const struct audit_entry *entry, const char **name,
                                      size_t *len)
 {
@@ -99,7 +99,7 @@ bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
 		found = find_option_blank(entry, &name, &len);
 	if (!found)
 		return false;
-	/* "UUID=x /d": what follows was intended as the mount point. */
+	/* "UUID=x /d": the text after the character was intended as the mount point. */
 	struct audit_entry intended = *entry;
 	const char *in = find_blank(entry->source, strlen(entry->source), &name, &len);
 	if (odd && in && in[len] == '/') {
@@ -185,7 +185,7 @@ void audit_numbers(struct audit *audit, const struct audit_entry *entry)
 {
 	int freq = entry->line->freq, pass = entry->line->passno;
 	bool root = entry->path && !entry->path[1];
-	/* In an entry, other fields are negative numbers. */
+	/* Any other field that is still valid in an entry is a negative number. */
 	const struct tabline_field *first = &entry->line->fields[TABLINE_FREQ],
 	                           *second = &entry->line->fields[TABLINE_PASSNO];
 	if (freq > 1 || (freq < 0 && first->raw))

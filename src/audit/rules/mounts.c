@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mounts that are broken, whatever the fstab says; what holds a file system that is not mounted.
+ * Broken mounts, independent of the fstab; processes that keep an unmounted file system busy.
  *
- * Mounts of others (the system, sessions, containers: what a plan leaves out) are counted in one
- * finding of each kind, for information.
+ * Mounts of other owners (the system, sessions, containers: those that a plan leaves out) are
+ * counted
+ * in one finding of each kind, with severity info.
  */
 #include "audit/audit_impl.h"
 
@@ -50,9 +51,8 @@ static bool same(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/** What a finding about a mount is about.
-    @over  The mount that covers it, perhaps on purpose: an ignore comment on its fstab line counts,
-           too; or NULL. */
+/** The subject of a finding about a mount.
+    @over  The mount that covers it, or NULL: an ignore comment on its fstab line also applies. */
 static struct audit_finding about(const struct mounts *mounts, enum audit_code code,
                                   const char *target, const struct fstab_line *line,
                                   const struct mount *over)
@@ -97,12 +97,12 @@ static void report_stacks(struct mounts *mounts)
 			audit_add_at(mounts->report, &at, MNT_DUP, AUDIT_WARNING, "one mount",
 				     "more than two",
 				     "unmount all but one; find what mounts it repeatedly",
-				     "the same is mounted there %zu times, upon itself",
+				     "the same file system is mounted %zu times on top of itself",
 				     stack->depth);
 	}
 }
 
-/** A mount that another mount hides. */
+/** Judge a mount that another mount hides. */
 static void judge_hidden(struct mounts *mounts, uint32_t node, const char *target,
                          const struct fstab_line *line)
 {
@@ -114,7 +114,7 @@ static void judge_hidden(struct mounts *mounts, uint32_t node, const char *targe
 	                                                  : NULL;
 	const char *name = covered ? d->targets[n->covered_by] : NULL;
 	bool upon = name && strcmp(name, target) == 0;
-	/* An automount that was triggered. */
+	/* A triggered automount. */
 	if (fstype_flags(m->fstype) & FST_AUTOFS && upon)
 		return;
 	if (upon && mount_dev(m) == mount_dev(over) && same(m->root, over->root)) {
@@ -137,7 +137,7 @@ static void judge_hidden(struct mounts *mounts, uint32_t node, const char *targe
 		     over && over->fstype ? over->fstype : "?", name ? name : "?");
 }
 
-/** A mount that does not answer, or only with errors: each superblock is reported once. */
+/** Report a mount that does not answer, or only with errors; each superblock once. */
 static void judge_dead(struct mounts *mounts, uint32_t node, const char *target,
                        const struct fstab_line *line)
 {
@@ -238,8 +238,8 @@ int audit_mounts(const struct audit_live *in, struct audit_report *report)
 	}
 	report_stacks(&mounts);
 	report_count(&mounts, MNT_STALE, mounts.others_dead, "is dead", "are dead");
-	report_count(&mounts, MNT_DELETED, mounts.others_deleted, "shows what was removed",
-	             "show what was removed");
+	report_count(&mounts, MNT_DELETED, mounts.others_deleted, "shows a removed directory",
+	             "show removed directories");
 	report_count(&mounts, MNT_SHADOWED, mounts.others_hidden, "is hidden by another",
 	             "are hidden by others");
 	if (max && 100 * count >= max * LIMIT_WARNING)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of a line: whether they exist, have values that the kernel takes, and go together.
+ * The options of a line: whether they exist, have accepted values, and can be combined.
  *
- * An option that a type with complete rows in mountopts/fsopts.h does not have is an error; of
- * other types only what resembles an option is reported.  x-* and X-* are for any program.
+ * If mountopts/fsopts.h lists all options of a type, any other option is an error; for other types
+ * an
+ * option is only reported if it resembles a known one.  x-* and X-* are for any program.
  */
 #include "audit/audit_impl.h"
 
@@ -32,7 +33,7 @@ void audit_nearest(const char *list, const char *word, size_t n, unsigned *best,
 	}
 }
 
-/** Look for a similar option among those of a type, or among general ones if it is NULL. */
+/** Find a similar option among those of a type; NULL: among the general ones. */
 static void nearest_option(const char *fstype, const char *word, size_t n, unsigned *best,
                            const char **found, size_t *nfound)
 {
@@ -41,18 +42,18 @@ static void nearest_option(const char *fstype, const char *word, size_t n, unsig
 		audit_nearest(names, word, n, best, found, nfound);
 }
 
-/** The option that a word may be a misspelling of; or NULL.
+/** The option that was probably intended by a misspelled word; or NULL.
     @complete  All options of the type are known.
     @none      The type is "none", as binds have it. */
 static const char *near_miss(struct audit *audit, const char *fstype, const char *word, size_t n,
                              bool complete, bool none, size_t *nfound)
 {
-	/* General options that resemble no option of a type of which some are unknown. */
+	/* The general options that resemble no file system option, not even an unlisted one. */
 	static const char distinct_options[] =
 	        "defaults noauto nofail _netdev noexec nosuid nodev relatime noatime nodiratime";
 	const char *found = NULL;
 	bool partial = !complete && fsopt_names(fstype, 0);
-	/* Short words resemble many. */
+	/* Short words resemble many options. */
 	unsigned best = n < 7 ? 2 : 3;
 	if (n < (complete || partial || none ? 4 : 5) || n > AUDIT_NAME_MAX
 	    || (!complete && word_is(word, n, "notail"))) /* of reiserfs */
@@ -105,7 +106,7 @@ static void judge_value(struct audit *audit, const struct audit_entry *entry,
                         const struct option *o)
 {
 	const char *takes = entry->bind ? NULL : fsopt_check_value(entry->fstype, o->text, o->n);
-	/* Only loop devices have these. */
+	/* Only loop devices have these options. */
 	bool loop = word_in(o->text, o->key, "offset sizelimit");
 	if (!takes || is_shown(audit, entry->fstype, o->text, o->n)
 	    || (loop && !audit_option(audit, entry, "loop")))
@@ -151,7 +152,7 @@ static bool judge_form(struct audit *audit, const struct audit_entry *entry, boo
 			       "swapon(8) ignores the unknown option \"prio\"");
 		return true;
 	}
-	/* Types whose options are not all known take these. */
+	/* Types with unlisted options may accept numbers and paths. */
 	bool number = o->key == o->n && strspn(o->text, "0123456789") == o->n;
 	if (complete || entry->bind || entry->swap || !entry->path || !(number || *o->text == '/'))
 		return false;
@@ -266,7 +267,7 @@ static void judge_flag(struct audit *audit, const struct audit_entry *entry,
 	}
 }
 
-/** Judge options against those before them. */
+/** Compare options with the preceding ones. */
 static void judge_repeated(struct audit *audit, const struct audit_entry *entry, bool complete,
                            const char *option, size_t n)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Overlays: their options, and their layers, compared with each other and with those of other
- * lines.
+ * Overlays: their options; their layers compared with each other and with those of other lines.
  *
  * The kernel refuses a lower layer that is, or lies in, another lower layer or the upper directory,
- * on one mount.  It accepts an upper directory within a lower layer.
+ * if both are on the same mount.  It accepts an upper directory within a lower layer.
  */
 #include "audit/audit_impl.h"
 
@@ -16,7 +15,7 @@
 
 #include <string.h>
 
-enum { LAYERS_MAX = 128 };   /* compared with each other */
+enum { LAYERS_MAX = 128 };   /* maximum of layers that are compared with each other */
 
 struct layer {
 	const char *path;        /* normal */
@@ -28,7 +27,7 @@ struct layers {
 	const struct audit_entry *entry;
 	struct layer at[LAYERS_MAX];
 	size_t count, lower;     /* lower and data layers */
-	bool relative, shared;   /* reported already */
+	bool relative, shared;   /* already reported */
 };
 
 static bool is_lower(const struct layer *layer)
@@ -36,7 +35,7 @@ static bool is_lower(const struct layer *layer)
 	return layer->of == 'l' || layer->of == 'd';
 }
 
-/** Note the layers of an entry. */
+/** Record the layers of an entry. */
 static void note_layers(struct layers *layers)
 {
 	struct audit *audit = layers->audit;
@@ -58,7 +57,7 @@ static void note_layers(struct layers *layers)
 	audit->report->failed |= !opt_layers_destroy(&from);
 }
 
-/** The mount point of the mount that a path is on now; NULL: not known. */
+/** The mount point of the mount that currently contains a path; NULL: unknown. */
 static const char *live_point(const struct audit *audit, const char *path)
 {
 	const struct discovery *d =
@@ -73,7 +72,8 @@ static const char *live_point(const struct audit *audit, const char *path)
 	return found;
 }
 
-/** Whether two paths are on two mounts: by the lines, or else as it is now. */
+/** Whether two paths are on different mounts: according to the lines, or else to the live mounts.
+    */
 static bool lie_apart(struct audit *audit, const struct audit_entry *entry, const char *a,
                       const char *b)
 {

@@ -33,20 +33,20 @@ static bool wants_helper(const char *fstype)
 	               "beegfs moosefs s3fs vmhgfs-fuse fuse zfs");
 }
 
-/** Whether a helper is installed: 1, 0; -1: not known. */
+/** Whether a helper is installed: 1, 0; -1: unknown. */
 static int has_helper(const struct fstab_facts *facts, const char *helper)
 {
 	return facts->helper ? facts->helper(facts->arg, helper) : -1;
 }
 
-/** Whether mount(8) can mount a type: 1, 0; -1: not known. */
+/** Whether mount(8) can mount a type: 1, 0; -1: unknown. */
 static int can_mount(struct audit *audit, const char *type)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	if (strcmp(type, "auto") == 0)
 		return 1;
 	int known = facts->fstype ? facts->fstype(facts->arg, type) : -1;
-	/* A helper may mount anything. */
+	/* A helper can mount any type. */
 	bool helped = known == 0 && facts->helper
 	              && has_helper(facts, audit_format(audit->report, "mount.%s", type)) != 0;
 	return helped ? -1 : known;
@@ -67,7 +67,7 @@ static void judge_type(struct audit *audit, const struct audit_entry *entry)
 	}
 	if (known < 0)
 		audit_not_checked(audit->report, FSTAB_TYPE_UNSUPPORTED);
-	/* A removable medium of a known type: the module is loaded with it. */
+	/* The module for a removable medium is loaded when the medium is inserted. */
 	else if (known == 0 && !(entry->noauto && loadable))
 		audit_add_line(audit, entry, FSTAB_TYPE_UNSUPPORTED,
 			       (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
@@ -132,8 +132,8 @@ static void report_unit(struct audit *audit, const struct audit_entry *entry, bo
 		                         "daemon-reload", "%s", message);
 }
 
-/** Judge a unit file of the administrator for the mount point of a line: systemd ignores the line
-    then.
+/** Judge a unit file of the administrator for the mount point of a line: it makes systemd ignore
+    the line.
     @path  The mount point, or the swap space.
     @kind  ".mount", ".swap"; ".automount": only whether it is masked. */
 static void judge_unit(struct audit *audit, const struct audit_entry *entry, const char *path,
@@ -164,7 +164,8 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 	strbuf_destroy(&real);
 }
 
-/** Judge a unit file for a swap space, named after the path that systemd makes of its source. */
+/** Judge a unit file for a swap space, named after the path that systemd derives from the source.
+    */
 static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry)
 {
 	static const char plain[] =
@@ -173,7 +174,7 @@ static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry
 	for (size_t i = 0; i < FSTAB_TAGS && !path; ++i) {
 		size_t n = strlen(fstab_tags[i].tag);
 		const char *value = entry->source + n;
-		/* udev escapes other bytes in its own way. */
+		/* udev escapes other bytes. */
 		if (strncmp(entry->source, fstab_tags[i].tag, n) == 0
 		    && !value[strspn(value, plain)])
 			path = audit_format(audit->report, "%s%s", fstab_tags[i].dir, value);
@@ -182,8 +183,9 @@ static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry
 		judge_unit(audit, entry, path, ".swap");
 }
 
-/** Whether a bind source is known to be a directory and the mount point a file, or the reverse.
-   What lies below another line may change when that is mounted. */
+/** Whether a bind source is known to be a directory and the mount point a file, or vice versa.
+    Paths below the mount point of another line are not judged: they may change when it is mounted.
+    */
 static bool is_other_kind(struct audit *audit, const struct audit_entry *entry, enum fact_kind kind)
 {
 	const char *source = fstab_normal(&audit->report->arena, entry->source);

@@ -5,7 +5,7 @@
  *     /home  /export  none  rbind          /home/t --> /export/t
  *
  * A recursive bind also copies the mounts below its source, and mounts made there later propagate
- * where the source is shared.  A copy is at the same place below the bind, and shows the same
+ * where the source is shared.  A copy has the same path below the bind, and shows the same
  * directory of the same file system.  Linear in mounts and the depth of their paths.
  */
 #include "audit/audit_impl.h"
@@ -31,7 +31,7 @@ struct bounds {
 	bool any;
 };
 
-/** The target of a bind, or its source; NULL: not known, or "/", which has every path below it. */
+/** The target or source of a bind; NULL: unknown, or "/", which contains every path. */
 static const char *end_of(const struct bounds *b, uint32_t line)
 {
 	const struct fstab_line *of = b->match->of[line];
@@ -91,7 +91,7 @@ static bool shows_same(const struct fstab_line *a, const struct fstab_line *b)
 	                 b->mount->root ? b->mount->root : "/") == 0;
 }
 
-/** A step through the binds whose target, or source, is above a mount. */
+/** An iterator over the binds whose target, or source, is above a mount. */
 struct above {
 	const struct fstab_line *mount;
 	size_t n;                /* bytes of the path so far */
@@ -99,7 +99,7 @@ struct above {
 	uint32_t line;           /* the index of the bind's line; MAP64_NONE: before the first */
 };
 
-/** Step to the next bind.  @return false: there are no more. */
+/** Step to the next bind.  @return false: no more. */
 static bool next_above(const struct bounds *b, struct above *at)
 {
 	const char *target = at->mount->target, *end;
@@ -160,7 +160,7 @@ static bool was_there(const struct discovery *d, const struct mount *child, cons
 	return false;
 }
 
-/** Whether the mounts on the way to a place below the bind are the same as below its source. */
+/** Whether the mounts on the way to a path below the bind are the same as below its source. */
 static bool is_same_way(const struct bounds *b, const char *target, const char *path,
                         const char *rest)
 {
@@ -191,7 +191,7 @@ static bool lacks_copy(const struct bounds *b, const struct discovery *d, uint32
 	       && is_same_way(b, of->target, bound->path, rest);
 }
 
-/** Whether a mount comes and goes, so that its copy may have been unmounted. */
+/** Whether a mount is temporary, so that its copy may have been unmounted. */
 static bool is_passing(const struct fstab_line *line)
 {
 	const char *owner = line->owner ? line->owner : "";

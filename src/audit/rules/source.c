@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sources: what they name, and whether that exists.
+ * Sources: their form, and whether the device or file exists.
  *
- * What exists now may not at boot: below the mount point of another line there may be an empty
- * directory, so nothing is reported there.
+ * Paths below the mount point of another line are not reported: they depend on that mount.
  */
 #include "audit/audit_impl.h"
 
@@ -65,7 +64,7 @@ static bool is_image(struct audit *audit, const struct audit_entry *entry)
 	       && (!facts->look || audit_look(facts, entry->source) == FACT_FILE);
 }
 
-/** Whether the name of a device depends on the order in which the kernel finds devices. */
+/** Whether the name of a device depends on the order in which the kernel detects devices. */
 static bool is_numbered(const char *source, bool *boot)
 {
 	static const struct {
@@ -102,7 +101,7 @@ static void judge_stable(struct audit *audit, const struct audit_entry *entry)
 	bool boot;
 	if (entry->noauto || !is_numbered(entry->source, &boot))
 		return;
-	/* cloud-init writes the line for a cloud disk anew on each instance. */
+	/* cloud-init rewrites the line of a cloud disk on each instance. */
 	const char *by = audit_option(audit, entry, "comment");
 	bool cloud = by && strcmp(by, "cloudconfig") == 0;
 	audit_add_line(audit, entry, FSTAB_SRC_UNSTABLE,
@@ -112,7 +111,7 @@ static void judge_stable(struct audit *audit, const struct audit_entry *entry)
 		       "%s may be another device after the next boot", entry->source);
 }
 
-/** Judge whether block storage comes over a network. */
+/** Report network block storage without _netdev. */
 static void judge_network(struct audit *audit, const struct audit_entry *entry, bool remote)
 {
 	remote |= audit_begins(entry->source, "/dev/nbd /dev/rbd /dev/drbd /dev/etherd/")
@@ -125,7 +124,7 @@ static void judge_network(struct audit *audit, const struct audit_entry *entry, 
 			       "when the line is mounted");
 }
 
-/** What to use instead of a device that holds no file system; NULL: it may hold one. */
+/** The hint for a device that contains no file system; NULL: it may contain one. */
 static const char *name_instead(const char *type)
 {
 	static const char mapping[] =
@@ -148,7 +147,7 @@ static const char *name_instead(const char *type)
 	       ? "use the device that it is a member of, or its UUID" : NULL;
 }
 
-/** Judge the type of a line by what the device holds. */
+/** Compare the type of a line with the type on the device. */
 static void judge_type(struct audit *audit, const struct audit_entry *entry, const char *type)
 {
 	static const char *const alike[][2] = {
@@ -174,10 +173,10 @@ static void judge_type(struct audit *audit, const struct audit_entry *entry, con
 	audit_add_line(audit, entry, FSTAB_TYPE_MISMATCH, AUDIT_CRITICAL | AUDIT_BOOT,
 		       entry->swap ? "swap" : instead ? "a file system" : type,
 		       entry->swap || instead ? type : entry->fstype, hint,
-		       "the device holds %s", type);
+		       "the device contains %s", type);
 }
 
-/** The existing tag that differs from one in upper and lower case only; or NULL. */
+/** An existing tag that differs from a source only in upper and lower case; or NULL. */
 static const char *other_case(struct audit *audit, const char *source)
 {
 	for (int upper = 0; is_tag(source) && upper < 2; ++upper) {
@@ -193,7 +192,7 @@ static const char *other_case(struct audit *audit, const char *source)
 	return NULL;
 }
 
-/** The source of an entry, to be reported; NULL: it holds a secret. */
+/** The source of an entry for a report; NULL: it contains a secret. */
 static const char *shown_source(const struct audit *audit, const struct audit_entry *entry)
 {
 	bool hidden = audit->in->secret && audit->in->secret(entry->source, NULL);
@@ -216,7 +215,8 @@ static void add_missing(struct audit *audit, const struct audit_entry *entry, co
 		       shown_source(audit, entry), hint, "%s", message);
 }
 
-/** Report a source that cannot name a device.  Remounting the root does not need its source. */
+/** Report a source that cannot name a device.  For the root, which is only remounted, it is not a
+    boot risk. */
 static void add_invalid(struct audit *audit, const struct audit_entry *entry, const char *hint,
                         const char *message)
 {
@@ -244,7 +244,7 @@ static bool add_no_device(struct audit *audit, const struct audit_entry *entry, 
 	return true;
 }
 
-/** Whether a device is mounted, whatever udev knows of it. */
+/** Whether a device is mounted, independent of the udev database. */
 static bool is_in_use(const struct audit *audit, const char *name)
 {
 	const struct discovery *d = audit->in->live;
@@ -256,7 +256,7 @@ static bool is_in_use(const struct audit *audit, const char *name)
 	return false;
 }
 
-/** Judge a device that holds nothing known. */
+/** Report a device without a known signature. */
 static void judge_blank(struct audit *audit, const struct audit_entry *entry, const char *name)
 {
 	if (entry->noauto || (!entry->path && !entry->swap)
@@ -272,10 +272,10 @@ static void judge_blank(struct audit *audit, const struct audit_entry *entry, co
 		       entry->swap
 		       ? "check with blkid -p; create one with mkswap, or use another device"
 		       : "check with blkid -p; create one with mkfs, or use another device",
-		       "the device holds nothing known");
+		       "the device contains no known signature");
 }
 
-/** Judge an image in a file.  What lies below another line may be hidden now. */
+/** Judge an image in a file.  A file below the mount point of another line may be hidden now. */
 static void judge_image(struct audit *audit, const struct audit_entry *entry, const char *source)
 {
 	if (audit_above(audit, entry, source))
@@ -300,7 +300,7 @@ static void add_no_source(struct audit *audit, const struct audit_entry *entry, 
 	            : file ? "create it (a swap file: mkswap --file), or remove the line"
 	                   : "check with lsblk -f; correct the source, or add nofail if it may be "
 	                     "missing",
-	            is_tag(source) ? "no device has it"
+	            is_tag(source) ? "no device has this identifier"
 	            : file ? "the file does not exist" : "the device does not exist");
 }
 
@@ -362,7 +362,7 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	}
 	struct fstab_device device = {0};
 	int count = audit_devices(facts, source, &device);
-	/* A link of udev leads to one of the devices with the tag. */
+	/* The symlink of udev leads to only one of the devices with the tag. */
 	struct strbuf tag;
 	strbuf_init(&tag);
 	int all = count == 1 && fstab_link_tag(source, &tag)
@@ -385,7 +385,8 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 			       (entry->noauto ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
 			       "one device", source, "use PARTUUID= or a path in /dev/disk/by-id, "
 			       "or change the tag of one device",
-			       "%d devices have it, and any of them may be mounted", count);
+			       "%d devices have this identifier: any of them may be "
+			       "mounted", count);
 	} else if (device.tags && device.tags->known == DEVMAP_UNTAGGED) {
 		judge_blank(audit, entry, device.tags->name);
 	} else if (device.tags) {
@@ -396,7 +397,7 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 static void judge_bind(struct audit *audit, const struct audit_entry *entry)
 {
 	const char *path = fstab_normal(&audit->report->arena, entry->source);
-	/* Quotation marks are reported already. */
+	/* Quotation marks have already been reported. */
 	if (!path && *entry->source != '"' && *entry->source != '\'')
 		audit_add_line(audit, entry, FSTAB_BIND_SRC, AUDIT_CRITICAL | AUDIT_BOOT, "/...",
 			       NULL, "use an absolute path",
@@ -408,7 +409,7 @@ static void judge_bind(struct audit *audit, const struct audit_entry *entry)
 			       "the bind source does not exist: %s", path);
 }
 
-/** Judge the type none, which binds, moves and remounts have. */
+/** Judge the type none, which is valid for binds, moves and remounts. */
 static void judge_none(struct audit *audit, const struct audit_entry *entry)
 {
 	static const char *const words[] = {
@@ -425,7 +426,7 @@ static void judge_none(struct audit *audit, const struct audit_entry *entry)
 			       "the type none is for bind mounts, and bind is missing");
 }
 
-/** The form that the source of a network file system must have but has not; or NULL. */
+/** The required form of the source of a network file system, if the source lacks it; or NULL. */
 static const char *other_form(struct audit *audit, const struct audit_entry *entry)
 {
 	static const char *const rows[][2] = {
@@ -434,7 +435,7 @@ static const char *other_form(struct audit *audit, const struct audit_entry *ent
 		{"cifs smb3", "//SERVER/SHARE"},
 	};
 	const char *source = entry->source;
-	/* The root of a diskless host is mounted before: /dev/nfs. */
+	/* The root of a diskless host is already mounted: /dev/nfs. */
 	for (size_t i = 0; *source && !is_root(entry) && i < sizeof(rows) / sizeof(*rows); ++i) {
 		const char *form = rows[i][1];
 		if (!word_in(entry->fstype, strlen(entry->fstype), rows[i][0]))
@@ -449,7 +450,7 @@ static const char *other_form(struct audit *audit, const struct audit_entry *ent
 	return NULL;
 }
 
-/** Judge files with secrets that options name: without them the mount fails, or asks for input. */
+/** Judge the files with secrets in options: without them the mount fails, or prompts for input. */
 static void judge_keys(struct audit *audit, const struct audit_entry *entry)
 {
 	static const char *const names[] = {"credentials",  "cred",         "secretfile",

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/** What a unit mounts, or swaps onto; else its name. */
+/** The mount point or swap space of a unit; else its name. */
 static const char *target_of(const struct host_unit *unit)
 {
 	return *unit->where ? unit->where : *unit->what ? unit->what : unit->id;
@@ -55,7 +55,7 @@ static void judge_stale(const struct audit_live *in, struct audit_report *report
 
 /* DRIFT-NOT-MOUNTED, SWAP-NOT-ACTIVE */
 
-/** Note the mount points and swap spaces of the lines: DRIFT-* compares these. */
+/** Record the mount points and swap spaces of the lines, which the DRIFT-* rules compare. */
 static void note_lines(const struct audit_live *in, struct audit_report *report,
                        struct map64 *lines)
 {
@@ -74,7 +74,8 @@ static void note_lines(const struct audit_live *in, struct audit_report *report,
 	}
 }
 
-/** Whether systemd or the kernel mounts there without a unit that somebody wrote. */
+/** Whether systemd or the kernel mounts a path without a unit file of an administrator or package.
+    */
 static bool is_api(const char *path)
 {
 	return word_in(path, strlen(path), "/ /run /run/lock /run/user") || fstab_is_kernels(path);
@@ -102,7 +103,7 @@ static void judge_wanted(const struct audit_live *in, struct audit_report *repor
 	    || !(required || fstab_is_boot_target(unit->wanted_by))
 	    || map64_get(lines, map64_text(path)) != MAP64_NONE)
 		return;
-	/* A mount with an automount is mounted when it is used. */
+	/* With an automount, the mount is made on first access. */
 	if (!swap && (is_api(path) || *unit->triggered_by
 	              || (automount && has_active_sibling(in->units, unit))))
 		return;

@@ -72,7 +72,7 @@ static void judge_x(struct audit *audit, const struct audit_entry *entry, const 
 			       "%s must be an octal number: mount(8) refuses the line", name);
 }
 
-/** Whether a line has an option that another one requires. */
+/** Whether a line has an option that another option requires. */
 static bool has_with(struct audit *audit, const struct audit_entry *entry, const char *with)
 {
 	if (strcmp(with, "ro") != 0)
@@ -89,7 +89,7 @@ static void judge_needs(struct audit *audit, const struct audit_entry *entry, co
 {
 	size_t key = opt_name(o, n), m;
 	const struct fsopt *row = fsopt_of_line(entry->fstype, FSOPT_NEEDING, o, key);
-	/* Of several with one name the last counts. */
+	/* If an option is repeated, the last counts. */
 	if (!row || opt_find(entry->options, o, key, &m) != o
 	    || has_with(audit, entry, row->needs))
 		return;
@@ -127,7 +127,7 @@ static void judge_swap(struct audit *audit, const struct audit_entry *entry)
 			       "the value of discard is invalid");
 }
 
-/** Judge what boot waits for. */
+/** Report sources for which boot waits. */
 static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 {
 	const char *timeout = audit_option(audit, entry, "x-systemd.device-timeout");
@@ -171,7 +171,7 @@ static void judge_esp(struct audit *audit, const struct audit_entry *entry)
 		       "add umask=0077", "all users can read it, with the secrets of boot loaders");
 }
 
-/** Judge the versions of NFS that a line names: mount.nfs(8) accepts one. */
+/** Report more than one NFS version in a line: mount.nfs(8) accepts one. */
 static void judge_versions(struct audit *audit, const struct audit_entry *entry)
 {
 	static const char names[] = "vers nfsvers v2 v3 v4 v4.0 v4.1 v4.2";

@@ -56,10 +56,10 @@ static const char *tag_fault(struct maker *mk, const struct devmap_tags *tags, e
 		                     "mounted",
 		[DEVMAP_DENIED] = "not permitted to open the device",
 		[DEVMAP_UNSAFE] = "the device must not be opened",
-		[DEVMAP_UNTAGGED] = "the device holds nothing known",
+		[DEVMAP_UNTAGGED] = "the device contains no known signature",
 		[DEVMAP_FAILED] = "the device cannot be read",
 		[DEVMAP_NO_NODE] = "/dev does not have the device",
-		[DEVMAP_AMBIVALENT] = "the device holds signatures of several types",
+		[DEVMAP_AMBIVALENT] = "the device has signatures of several types",
 	};
 	const struct fstab_world *world = &mk->in->world;
 	struct tag tag = tag_of(tags, id);
