@@ -31,7 +31,7 @@
 enum { FILE_MAX = 64 << 20 };
 enum { AUDIT_FIELDS = DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS | MF_PROPAGATION };
 
-/** All that is audited. */
+/** The state of an audit. */
 struct auditing {
 	struct audit_opts *opts;
 	struct fstab_machine machine;
@@ -51,7 +51,7 @@ struct auditing {
 	int64_t began;            /* seconds since 1970 */
 };
 
-/** Find the fstab.  @place [out]  Where its name leads. */
+/** Find the fstab.  @place [out]  Its resolved path. */
 static enum host_followed find_fstab(struct auditing *a, struct strbuf *place)
 {
 	struct fstab_machine *machine = &a->machine;
@@ -140,7 +140,7 @@ static int judge_covered(struct auditing *a, const struct audit_live *live)
 	return rc;
 }
 
-/** Check what holds unmounted file systems.  @return 0, or -1 (ENOMEM). */
+/** Check for processes that keep unmounted file systems busy.  @return 0, or -1 (ENOMEM). */
 static int judge_holders(struct auditing *a, const struct audit_live *live)
 {
 	struct host_holders holders;
@@ -310,7 +310,7 @@ static bool has_mounts(const struct auditing *a, const char *path)
 	return found;
 }
 
-/** Replace the operands by where they lead.  @return 0, or -1 after a message. */
+/** Replace the operands by their resolved paths.  @return 0, or -1 after a message. */
 static int follow_paths(struct auditing *a)
 {
 	struct run *run = &a->machine.run;
@@ -318,7 +318,7 @@ static int follow_paths(struct auditing *a)
 	strbuf_init(&place);
 	for (size_t i = 0; i < a->opts->npaths; ++i) {
 		const char *given = a->opts->paths[i];
-		/* A mount point that is missing is one that the audit reports. */
+		/* A missing mount point is not an error: the audit reports it. */
 		if (filter_target(run, given, &place) == HOST_MISSING)
 			path_normal(given, &place);
 		char *path = arena_strndup(&a->report.arena, strbuf_str(&place), place.len);
@@ -388,7 +388,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 	return status;
 }
 
-/** @plugin  It is called as check_getmnt. */
+/** Run the command.  @plugin  It is called as check_getmnt. */
 static int audit(int argc, char **argv, bool plugin)
 {
 	struct audit_opts opts = {.timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_set_of(0)};
@@ -412,7 +412,7 @@ static int audit(int argc, char **argv, bool plugin)
 		message(NULL, "%s", strerror(ENOMEM));
 	int status = finish_stdout(true) == 0 ? AX_CLEAN : AX_FAILED;
 	audit_way_destroy(&opts.way);
-	/* As the guidelines of the plugins say. */
+	/* As the guidelines of the Monitoring Plugins require. */
 	return plugin ? NX_UNKNOWN : status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the files of `getmnt audit` share.
+ * Shared by the files of `getmnt audit`.
  *
  *     audit.c       the flow
  *     options.c     the options, also of the monitoring plugin
@@ -35,7 +35,7 @@ enum { NX_OK = 0, NX_WARNING = 1, NX_CRITICAL = 2, NX_UNKNOWN = 3 };
 
 /** A range of the monitoring plugins: "10", "5:10", "~:10", "@5:10". */
 struct audit_range {
-	const char *text;        /* as it was given */
+	const char *text;        /* as given by the user */
 	double from, to;
 	bool inside;             /* "@": numbers inside the range count; else those outside */
 };
@@ -46,10 +46,10 @@ struct audit_limits {
 	int verbose;             /* the number of -v */
 };
 
-/** How an audit is printed, where to, and within which time: way.c. */
+/** The output format, the destination and the time limit of an audit: way.c. */
 struct audit_way {
 	int form;                /* enum audit_form */
-	bool chosen;             /* it was given */
+	bool chosen;             /* the format was given by an option */
 	bool plugin;             /* check_getmnt or --nagios: other options, and everything is
 	                            printed on standard output */
 	bool whole;              /* --require-complete */
@@ -79,17 +79,17 @@ struct audit_opts {
 	int stats;                /* enum stats_form */
 	int probe;                /* enum discover_probe */
 	bool is_static;           /* only the text of the fstab, without facts about a host */
-	bool under, holders;      /* look at what lies under mounts; at what holds them */
+	bool under, holders;      /* check data covered by mounts; holders of unmounted file systems
+	                             */
 	double timeout;           /* of a probe, in seconds */
 	const char *baseline, *config, *fstab, *root, *tab_file, *swaps;
-	char **paths;             /* what is reported is at or below these; replaced by where
-	                             they lead */
+	char **paths;             /* report only mounts at or below these; resolved by the audit */
 	size_t npaths;
 	const char *include[AUDIT_OWNERS_MAX + 1];   /* of audit_owners[] */
 	struct audit_way way;
 };
 
-/** What is printed. */
+/** The data that is printed. */
 struct audit_reported {
 	struct run *run;
 	const struct audit_report *report;
@@ -123,7 +123,7 @@ static inline bool audit_is_complete(const struct audit_reported *reported)
 /* options.c */
 
 /**
- * Parse the options, and check that they go together.
+ * Parse the options, and check their combinations.
  *
  * @table  audit_table, or audit_plugin_table().
  * @return 0, or an exit status after a message.
@@ -140,7 +140,7 @@ void audit_options_help(const struct option_table *table, bool plugin);
 /* host.c */
 
 /**
- * Read what audit_host() needs, and judge.
+ * Read the input of audit_host(), and call it.
  *
  * @in  Without what is read here: mtab, errors, cmdline, crypttab.
  * @return 0; -1 (ENOMEM); or -2 after a message.
@@ -217,7 +217,7 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 
 /* out.c */
 
-/** Shorten what follows a length in a text to at most `chars` characters, ending in "...". */
+/** Shorten the part of a text after a length to at most `chars` characters, ending in "...". */
 void audit_cut(struct strbuf *out, size_t from, size_t chars);
 
 /** Append a text of a finding, escaped; of a user's mount at most AUDIT_TEXT_MAX characters. */
@@ -236,7 +236,7 @@ void audit_put_row(struct strbuf *out, const struct audit_row *row);
 /** The next expired line of the configuration, or NULL.  @at [in,out]  0 at first. */
 const struct audit_row *audit_next_over(const struct audit_reported *reported, size_t *at);
 
-/** Append the list of the rules that are on, or with --explain what the manual says of them. */
+/** Append the list of the enabled rules, or with --explain their text from the manual. */
 void audit_list_rules(const struct audit_opts *opts, struct strbuf *out);
 
 /** Findings by mount point, and a summary; nothing if the audit failed. */
@@ -264,7 +264,7 @@ int audit_nagios_status(const struct audit_reported *reported);
 /** Parse a range.  @return whether it is valid. */
 bool audit_range_read(const char *text, struct audit_range *range);
 
-/** Whether a number is outside a range, or inside one with "@". */
+/** Whether a number is outside a range; with "@", inside it. */
 bool audit_range_alerts(const struct audit_range *range, double number);
 
 /* prometheus.c */

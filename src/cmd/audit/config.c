@@ -117,7 +117,7 @@ static int open_below(struct reading *r, const char *path, bool dir)
 }
 
 /** Parse the text of a file, and free it.  @return 0, or -1 after a message. */
-static int take_text(struct reading *r, const char *name, char *text, size_t len)
+static int parse_text(struct reading *r, const char *name, char *text, size_t len)
 {
 	int rc = audit_config_parse(r->config, name, text, len);
 	if (rc != 0)
@@ -141,7 +141,7 @@ static int read_file(struct reading *r, const char *path)
 	else if (rc != 0)
 		message(name, "cannot be read: %s; --config=none ignores it", path_error(errno));
 	os_close(r->os, fd);
-	return rc == 0 ? take_text(r, name, text, len) : -1;
+	return rc == 0 ? parse_text(r, name, text, len) : -1;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -209,7 +209,7 @@ static int read_given(struct reading *r, const char *name)
 	if (rc == 0)
 		message(name, "cannot be read: %s; name a file, or --config=none",
 		        strerror(ENOENT));
-	return rc > 0 ? take_text(r, name, text, len) : -1;
+	return rc > 0 ? parse_text(r, name, text, len) : -1;
 }
 
 /** Report invalid lines.  @return 0, or -1: there are some. */

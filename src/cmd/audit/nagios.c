@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As the guidelines of the Monitoring Plugins have it: a line of less than 80 characters, then a
+ * Output by the guidelines of the Monitoring Plugins: a line of less than 80 characters, then a
  * bar and perfdata; with -v more lines, none with a bar.
  */
 #include "cmd/audit/audit.h"
@@ -14,7 +14,7 @@
 
 enum { LINE_MAX_CHARS = 79 };
 
-/** Read a decimal number that makes all of n bytes. */
+/** Parse a decimal number of exactly n bytes. */
 static bool read_number(const char *at, size_t n, double *number)
 {
 	enum { DIGITS = 24 };

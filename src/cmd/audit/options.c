@@ -12,7 +12,7 @@ enum { PROBE_SECONDS_MAX = 600, SECONDS_MAX = 86400 };
 
 #define FORMS "text|json|jsonl|nagios|prometheus"   /* in the order of enum audit_form */
 
-/* Options that are not only kept. */
+/* Options with a function of their own. */
 
 static int take_form(void *arg, const struct option_row *row, const char *value)
 {
@@ -177,7 +177,7 @@ static const struct option_row audit_rows[] = {
 	OPTION_HELP(struct audit_opts, help),
 };
 
-/** What a plugin has instead of the options that it lacks. */
+/** Options of a plugin that replace those in plugin_lacks. */
 static const struct option_row plugin_rows[] = {
 	OPTION_GROUP("Plugin"),
 	{"critical", 'c', "RANGE", "CRITICAL if the critical findings are outside (0)",

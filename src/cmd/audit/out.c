@@ -16,7 +16,7 @@ static const struct {
 #include <rule_texts.h>
 };
 
-/** Print what the manual says of a rule. */
+/** Print the manual's text about a rule. */
 static void explain_rule(const struct audit_rule *rule, struct strbuf *out)
 {
 	static const char remedy[] = "Remedy:";
@@ -28,7 +28,7 @@ static void explain_rule(const struct audit_rule *rule, struct strbuf *out)
 	strbuf_printf(out, at ? "\n  %s\n" : "\n", at);
 }
 
-/** What an audit must be given to check a rule; NULL: nothing. */
+/** The option or input without which a rule is not checked; NULL: none. */
 static const char *rule_requires(const struct audit_rule *rule)
 {
 	return rule->flags & AR_PROBE ? "--probe" : rule->flags & AR_UNDER ? "--under"
@@ -177,7 +177,7 @@ void audit_put_row(struct strbuf *out, const struct audit_row *row)
 	strbuf_destroy(&masked);
 }
 
-/** List the findings that the configuration ignores, with the lines that say so. */
+/** List the findings that the configuration ignores, with its lines. */
 static void put_silenced(struct strbuf *out, const struct audit_config *config)
 {
 	size_t users = 0;

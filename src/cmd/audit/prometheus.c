@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text for Prometheus, as node_exporter's textfile collector reads it.
+ * Text for Prometheus, in the format of node_exporter's textfile collector.
  *
- * The collector rejects a file with a label set twice, or with timestamps: of equal series one is
- * printed.  If there are too many, the most severe come first, and those of users' mounts last.
+ * The collector rejects a file with duplicate label sets or with timestamps, so equal series are
+ * printed once.  If there are too many, the most severe are kept, those of users' mounts last.
  */
 #include "cmd/audit/audit.h"
 
@@ -29,7 +29,8 @@ void audit_label(struct strbuf *out, const char *value)
 		if (*value == '\n')
 			strbuf_puts(out, "\\n");
 		else if (value[0] == '\\' && value[1] == 'x')
-			strbuf_puts(out, "\\\\x5c");   /* or it would read as an escaped byte */
+			strbuf_puts(out, "\\\\x5c");   /* otherwise it would be read as an escaped
+			                                  byte */
 		else if (*value == '"' || *value == '\\')
 			strbuf_printf(out, "\\%c", *value);
 		else if (escape_harms(value))

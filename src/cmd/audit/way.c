@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How an audit is printed, where to, and within which time.
+ * The output format, the destination and the time limit of an audit.
  *
  *     audit_way_run() --> run(), here or in a child with a deadline --> document
  *                                                                         |
  *                                    standard output, or a file, whole <--'
  *
- * Formats for machines are always complete, also after a failure, which they report.  So nothing is
- * printed before the audit is done, and a child that was killed has printed nothing.
+ * Formats for machines are always complete, and report a failure of the audit.  So nothing is
+ * printed before the audit has ended, and a killed child has printed nothing.
  */
 #include "cmd/audit/audit.h"
 
@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Monitoring systems may run plugins without a time limit of their own. */
+/** For monitoring systems that run plugins without a time limit. */
 enum { SECONDS_DEFAULT = 10 };
 
 void audit_way_init(struct audit_way *way)
@@ -113,7 +113,7 @@ const char *audit_way_why(struct audit_way *way)
 	return before ? before + 1 : said->data;
 }
 
-/** Report an audit that was not done.  @return the exit status. */
+/** Report an audit that failed.  @return the exit status. */
 static int report_failure(struct audit_way *way, const char *why, struct strbuf *document)
 {
 	static const struct audit_config none;
@@ -138,8 +138,8 @@ static int report_failure(struct audit_way *way, const char *why, struct strbuf 
 
 /* Delivery. */
 
-/** The mounts, to check whether a symlink in the name of an output file leads to one that can
-    block. */
+/** The mounts, for checking whether a symlink in the name of an output file leads to a mount that
+    can block. */
 struct way_out {
 	struct os *os;
 	struct mount_table *table;   /* once it was read */
@@ -202,7 +202,7 @@ static int deliver(struct audit_way *way, struct strbuf *document)
 	if (document->failed) {
 		message(NULL, "%s", strerror(ENOMEM));
 		rc = -1;
-		/* Frees memory for what follows. */
+		/* Free memory for the message. */
 		strbuf_destroy(document);
 	}
 	if (way->output)
@@ -283,7 +283,7 @@ int audit_way_run(struct audit_opts *opts,
 		way->seconds = way->form == AF_NAGIOS ? SECONDS_DEFAULT : 0;
 	int status = way->seconds > 0 ? run_bounded(&(struct child){opts, run}, &document)
 	                              : run(opts, &document);
-	/* An empty file would mean a clean system. */
+	/* An empty file would look like a clean system. */
 	bool failed = status == AX_FAILED && way->output && document.len == 0 && !document.failed;
 	if (!failed && deliver(way, &document) != 0)
 		status = way->plugin ? NX_UNKNOWN : AX_FAILED;
