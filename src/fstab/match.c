@@ -25,7 +25,7 @@ static void add(struct fstab_match *match, enum fstab_difference_kind kind,
 	};
 }
 
-/** Report a line that is too much. */
+/** Report a superfluous line. */
 static void add_further(struct fstab_match *match, const struct entry *entry,
                         const struct planned *mount)
 {

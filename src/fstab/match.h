@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The one model of what an fstab line mounts: which line is of which mount, and what differs.
+ * The one model of fstab lines: which line belongs to which mount, and their differences.
  *
  *     lines, plan --> fstab_match() --> of each line its mount; differences
  *
- * The merge (fstab/edit/) and the audit of drift read it.  Lines and mounts are paired by mount
- * point, swap spaces by source.  What is not known to differ counts as the same: a source that may
- * be the same device, an option that the kernel does not show.  Pure but for the callbacks.
+ * It is used by the merge (fstab/edit/) and the audit of drift.  Lines and mounts are paired by
+mount
+ * point, swap spaces by source.  Without evidence of a difference they count as equal: a source
+ * that
+ * may be the same device, an option that the kernel does not show.  Pure except for the callbacks.
  */
 #ifndef GM_FSTAB_MATCH_H
 #define GM_FSTAB_MATCH_H
@@ -34,7 +36,7 @@ enum fstab_difference_kind {
 	FSTAB_DIFFER_SOURCE,     /* the line mounts another source, type, subvolume or layers */
 	FSTAB_DIFFER_OPTIONS,    /* VFS flags, or options of the file system */
 	FSTAB_DIFFER_REPEATED,   /* the line has the source and mount point of the other */
-	FSTAB_DIFFER_CONFLICT,     /* the line mounts something else on that mount point */
+	FSTAB_DIFFER_CONFLICT,     /* the line mounts another source on the mount point */
 	FSTAB_DIFFER_ELSEWHERE,  /* the line is not mounted, but its source is, as live shows */
 };
 
@@ -62,7 +64,7 @@ struct fstab_match {
 	struct arena arena;
 };
 
-/** Match the lines of a file with the mounts of a plan, linear in both but for swap spaces.
+/** Match the lines of a file with the mounts of a plan; linear in both, except for swap spaces.
     @match [out]  To be destroyed, also after an error.
     @return 0, or -1.  Errors: ENOMEM. */
 int fstab_match(const struct fstab_match_input *in, struct fstab_match *match);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the lines of an fstab need of each other, and what is wrong with their order.
+ * The dependencies between the lines of an fstab, and faults of their order.
  *
  *     lines --> order_make() --> graph --> order_judge() --> findings
  *                                     '--> order_run()   --> which lines get mounted
  *
- * A line needs the lines that mount what it stands on: the directories above its mount point,
+ * A line needs the lines that mount its prerequisites: the directories above its mount point,
  * the directory that it binds, the layers of an overlay, the branches of a union, the file of a
- * loop device or of a swap space, and what its x-systemd options name.
+ * loop device or of a swap space, and the mounts that its x-systemd options name.
  *
  * The graph is judged twice.  mount -a goes through the file line by line, and skips noauto,
- * swap and the root.  systemd goes by paths: it mounts first what RequiresMountsFor= needs,
- * noauto or not; local file systems before local-fs.target, and so before the network; it takes
- * the first of several lines with one mount point.
+ * swap and the root.  systemd orders by paths: it first mounts the paths of RequiresMountsFor=,
+ * even noauto; local file systems before local-fs.target, and so before the network; of several
+ * lines with one mount point it uses the first.
  *
  * Pure.  O(n log n) in the bytes of the lines.
  */
@@ -28,7 +28,7 @@
 
 #define ORDER_NONE UINT32_MAX
 
-/** Why a line needs another. */
+/** Why a line needs another line. */
 enum order_kind {
 	ORDER_PARENT,    /* it mounts a directory above the mount point */
 	ORDER_BIND,      /* ... above the source of the bind, or the source itself */
@@ -59,10 +59,10 @@ struct order_need {
 	uint32_t line;           /* the line that is needed */
 	enum order_kind kind;
 	bool nearest;            /* no other line mounts a directory between it and the path */
-	const char *path;        /* what lies on it */
+	const char *path;        /* the path that lies on its mount */
 };
 
-/** What matters of a line's type and options. */
+/** Properties of a line's type and options. */
 enum order_flags {
 	ORDER_IS_IDLE     = 1 << 0,   /* nothing mounts it at boot: noauto without automount */
 	ORDER_IS_NOFAIL   = 1 << 1,
@@ -98,7 +98,7 @@ struct order {
 	struct arena arena;
 };
 
-/** What is wrong. */
+/** Faults. */
 enum order_fault {
 	ORDER_LATE,      /* mount -a mounts `other` after `line`, which needs it */
 	ORDER_CYCLE,     /* `line` and `other` need each other: no order is right */
@@ -106,7 +106,7 @@ enum order_fault {
 	                    whether or not it knows of the need */
 	ORDER_UNORDERED, /* systemd does not know of the need, and may start both at once */
 	ORDER_NOAUTO,    /* `other` is noauto: systemd mounts it for `line`, mount -a does not */
-	ORDER_OPTIONAL,  /* a boot goes on without `other`, and not without `line` */
+	ORDER_OPTIONAL,  /* boot needs `line`, but continues without `other` */
 	ORDER_NOWHERE,   /* x-systemd.requires= names `path`, and no line mounts it */
 	ORDER_ROOT,      /* `line` is before `other`, which is that of "/": harmless */
 };
@@ -136,7 +136,7 @@ bool order_matters(const struct order *order, uint32_t line, const struct order_
 ssize_t order_judge(const struct order *order, const uint32_t *place,
                     struct order_finding **findings);
 
-/** What keeps a line from being mounted as it says. */
+/** Why a line is not mounted as written. */
 enum order_lack {
 	ORDER_LACKS_NOTHING,
 	ORDER_LACKS_ITSELF,      /* it is broken by itself */
@@ -151,14 +151,14 @@ struct order_outcome {
 	uint32_t other;
 };
 
-/** Foretell which lines are mounted as they say.
-    @systemd         By systemd, or else by mount -a.
-    @broken          Of each line whether it cannot be mounted whatever the others do; or NULL.
+/** Predict which lines are mounted as written.
+    @systemd         By systemd; false: by mount -a.
+    @broken          For each line, whether it cannot be mounted in any case; or NULL.
     @outcomes [out]  One for each line. */
 void order_run(const struct order *order, bool systemd, const bool *broken,
                struct order_outcome *outcomes);
 
-/** What matters of a line's type and options: enum order_flags, but for ORDER_IN_BOOT and those
+/** The properties of a line's type and options: enum order_flags, except ORDER_IN_BOOT and those
     after it. */
 uint16_t order_flags_of(const struct order_line *line);
 

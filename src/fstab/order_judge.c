@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is wrong with the order of lines, for mount -a and for systemd, and which lines get mounted.
+ * Faults of the order of lines, for mount -a and for systemd, and which lines get mounted.
  */
 #include "fstab/order.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Lines that are looked at for a way from one line to another. */
+/** Maximum of lines visited in the search for a path from one line to another. */
 enum { REACH_MAX = 256 };
 
 struct judge {
@@ -107,7 +107,7 @@ static void judge_need(struct judge *j, uint32_t i, const struct order_need *nee
 	else if (has(order, other, ORDER_IS_NOFAIL)
 	         && !has(order, i, ORDER_IS_NOFAIL | ORDER_IS_AUTOMOUNT))
 		add(j, ORDER_OPTIONAL, i, need);
-	/* What is mounted on first access finds what it needs, or mounts it. */
+	/* A mount made on first access finds its prerequisites mounted, or mounts them. */
 	if (!known && !(waits && is_early(order, i))
 	    && !has(order, other, ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT)
 	    && !has(order, i, ORDER_IS_AUTOMOUNT) && !is_after(order, i, other))
@@ -178,7 +178,7 @@ static bool is_unmet(const struct order *order, bool systemd, uint32_t i,
 	if (systemd && has(order, i, ORDER_IN_CYCLE) && has(order, other, ORDER_IN_CYCLE))
 		return true;
 	enum order_lack lack = outcomes[other].lack;
-	/* Who is covered by another line of its place does not count, but the other. */
+	/* A line covered by another line on its mount point does not count. */
 	return need->nearest && lack != ORDER_LACKS_NOTHING && lack != ORDER_LACKS_PLACE
 	       && !(systemd && lack == ORDER_LACKS_BOOT && !order->lines[other].absent);
 }

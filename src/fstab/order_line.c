@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line: what of its type and options matters to the order, and which paths it needs.
+ * One line: the properties of its type and options that affect the order, and the paths it needs.
  */
 #include "fstab/order.h"
 
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/** Whether systemd takes a type for one that needs the network.
+/** Whether systemd assumes that a type needs the network.
     Source: fstype_is_network() of systemd 252. */
 static bool is_network_type(const char *fstype)
 {
@@ -33,7 +33,7 @@ uint16_t order_flags_of(const struct order_line *line)
 	size_t n;
 	for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
 		size_t name = opt_name(o, n);
-		/* mount -a skips it whatever follows, as "auto". */
+		/* mount -a skips the line even if "auto" follows. */
 		if (word_is(o, n, "noauto"))
 			noauto = true;
 		else if (word_is(o, n, "nofail"))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Mount points: their names, and what each kind of system has there.
+ * Mount points: their names, and the usual mounts of each kind of system.
  */
 #ifndef GM_FSTAB_PLACES_H
 #define GM_FSTAB_PLACES_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /** A path without "//", "/./", "/../" and a '/' at its end.  No link is followed.
-    @return it; NULL if it is not absolute, or on ENOMEM. */
+    @return the path; NULL if it is not absolute, or on ENOMEM. */
 const char *fstab_normal(struct arena *arena, const char *path);
 
 /** How many components a path has below a directory; -1: it is not below. */
@@ -28,11 +28,11 @@ bool fstab_upon_itself(const struct discovery *d, uint32_t node);
     in /dev/shm. */
 bool fstab_is_kernels(const char *target);
 
-/** Whether a mount hides what the kernel or the system shows there: files of a disk, of a server
-    or of a program, or a mount over a process. */
+/** Whether a mount hides files of the kernel or the system: with files of a disk, a server or a
+    program, or a mount on a process directory. */
 bool fstab_hides_kernels(const struct mount *mount, const char *target);
 
-/** Whether a system does not run without this mount point. */
+/** Whether a system cannot run without this mount point. */
 bool fstab_is_system(const char *target);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Which mounts of a plan the lines of an fstab mount again.
+ * Which mounts of a plan are reproduced by the lines of an fstab.
  *
  *     lines, plan --> fstab_match(): which line mounts which mount ---.
  *     lines, mounts without a line --> order_run(): what is mounted --+--> one item for each mount
  *
- * A mount is reproduced if a line mounts the same there, with the same options, and all that the
- * line needs is mounted when mount -a comes to it.  Pure but for what `match` asks for.
+ * A mount is reproduced if a line makes the same mount with the same options, and all mounts that
+ * the line needs exist when mount -a reaches it.  Pure except for the callbacks of `match`.
  */
 #ifndef GM_FSTAB_REPRODUCE_H
 #define GM_FSTAB_REPRODUCE_H
@@ -26,8 +26,8 @@ struct reproduce_input {
 enum reproduce_verdict {
 	REPRODUCE_SAME,
 	REPRODUCE_NO_LINE,   /* no line mounts it */
-	REPRODUCE_WRONG,     /* its line cannot be mounted, or mounts it otherwise */
-	REPRODUCE_EXTRA,     /* of a line: it mounts what is not mounted now */
+	REPRODUCE_WRONG,     /* its line cannot be mounted, or with a different result */
+	REPRODUCE_EXTRA,     /* of a line: its mount does not exist now */
 };
 
 struct reproduce_item {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What systemd's units say of a mount point or swap space: whether a unit makes it, and
- * whether systemd has a unit of a line of the fstab for it.  Pure.
+ * The systemd units of a mount point or swap space: whether a unit makes it, and whether systemd
+ * has a unit generated from a line of the fstab for it.  Pure.
  */
 #ifndef GM_FSTAB_UNITS_H
 #define GM_FSTAB_UNITS_H
@@ -9,7 +9,8 @@
 #include "fstab/fstab.h"
 #include "host/units.h"
 
-/** What makes a mount or swap space.  @path  The mount point, or a name in /proc/swaps. */
+/** The kind of unit that makes a mount or swap space.
+    @path  The mount point, or a name in /proc/swaps. */
 enum fstab_unit fstab_unit_of(const struct host_units *units, const char *path);
 
 /** Whether systemd has loaded a line of /etc/fstab for a mount point or swap space. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt fstab: from what is mounted to an fstab; and the same as genfstab(8).
+ * getmnt fstab: create an fstab from the live mounts; also in the format of genfstab(8).
  *
- *     options --> run_know() --> fstab_plan() --> lines, and comments where there can be none
+ *     options --> run_know() --> fstab_plan() --> lines, or comments with the reason for no line
  *                                   ^
  *              devices, swaps, fsck helpers, units, utab
  *
@@ -31,7 +31,7 @@
 enum { FX_OK = 0, FX_COMMENTS = 1, FX_FAILED = 2 };
 
 struct opts {
-	bool genfstab;            /* as that: its layout, and 1 for errors */
+	bool genfstab;            /* with the layout and exit status of genfstab(8) */
 	bool help, nofail, all;
 	int id;                   /* enum fstab_id */
 	int options;              /* enum fstab_options; or that after the last: keep */
@@ -256,7 +256,7 @@ static void explain(const struct fstab_plan *plan)
 	}
 }
 
-/** The types that genfstab leaves out are libmount's, as of this machine. */
+/** The types that genfstab excludes: libmount's list on this machine. */
 static bool is_pseudo(const char *fstype)
 {
 	return mnt_fstype_is_pseudofs(fstype) || fstype_flags(fstype) & FST_PSEUDO;
@@ -311,7 +311,7 @@ static int take_operand(struct run *run, struct opts *opts)
 	         : run->live ? path_look(run, strbuf_str(&path), K_STATX_TYPE, &st)
 	         : os_statx(&run->os, AT_FDCWD, opts->operand, AT_NO_AUTOMOUNT, K_STATX_TYPE, &st);
 	strbuf_destroy(&path);
-	/* ROOT of a recorded table need not exist; nor need FILE if ROOT is given. */
+	/* ROOT of a recorded table need not exist; neither must FILE if ROOT is given. */
 	bool missing = known == HOST_MISSING || rc != 0;
 	bool dir = known == HOST_BLIND || missing || S_ISDIR(st.mode);
 	if (missing && !opts->merge.file)

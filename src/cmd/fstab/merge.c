@@ -72,13 +72,13 @@ static int read_base(struct run *run, const char *path, char **text, struct tabl
 	*lines = tablines_parse(*text, len);
 	if (*lines && has_entry(*lines))
 		return 0;
-	/* Compared with such a base, every line would be new. */
+	/* Compared with a base without lines, every line would be new. */
 	message(path, "%s", !*lines ? strerror(errno)
 	        : "has no line of a mount; give the fstab that the system has loaded");
 	return PX_NOT_CHECKED;
 }
 
-/** Whether a file is ROOT/etc/fstab, perhaps by a link. */
+/** Whether a file is ROOT/etc/fstab, directly or by a symlink. */
 static bool is_own(const struct machine_merge *machine, const char *path)
 {
 	struct strbuf place;
@@ -90,8 +90,7 @@ static bool is_own(const struct machine_merge *machine, const char *path)
 	return is;
 }
 
-/** Check that FILE is not the fstab of another root than ROOT: what is mounted here is not what
-    that one has to mount.
+/** Check that FILE is not the fstab of another root than ROOT, which has other mounts.
     @return 0, or an exit status after a message. */
 static int check_root(const struct machine_merge *machine, const struct merge_opts *opts,
                       const char *path)
@@ -226,7 +225,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	if (opts->explain && check.not_checked)
 		message(path, "%s", check.not_checked);
 	status = finish(run, opts, put, &merged, &check);
-	/* What was written stays so, whoever reads of it. */
+	/* A write that succeeded is not undone if its report cannot be printed. */
 	if (finish_stdout(!opts->put.write) != 0 && !opts->put.write)
 		status = PX_NOT_CHECKED;
 out:

@@ -28,7 +28,8 @@ int merge_run(struct fstab_machine *machine, const struct merge_opts *opts,
 int merge_keep(struct fstab_machine *machine, const struct merge_opts *opts,
                const struct fstab_input *in, struct fstab_plan *plan);
 
-/** Report what a merge left and what it added again; with `explain` also what it fixed.
+/** Report differences that a merge did not change, and lines that it added again; with `explain`
+    also fixed lines.
     @return whether each mount of --add is mounted. */
 bool merge_report(const char *file, const struct fstab_merged *merged, bool explain);
 

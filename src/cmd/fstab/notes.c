@@ -12,9 +12,9 @@
 /**
  * The message of each kind of note, and the option that fixes it.
  *
- * %l is what the line mounts, %m the mount, %M its mount point, %w why it has no line,
- * %n the number of the other line, %p the pass of the line, %P the expected pass, %t the text
- * of the note, %o the same as options.
+ * %l is the source of the line, %m the source of the mount, %M its mount point, %w the reason why
+ * it has no line, %n the number of the other line, %p the pass of the line, %P the expected pass,
+ * %t the text of the note, %o the same text as options.
  */
 static const struct {
 	const char *message, *fix;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What becomes of a mount and of the lines on its mount point.
+ * The decision about a mount and the lines on its mount point.
  *
- * Its line is right, is changed, or is reported; a mount without one gets one, or is reported.  A
- * line that would mount something else there is put aside if the mount gets one.
+ * Its line is right, is changed, or is reported; for a mount without a line, one is added or the
+ * mount is reported.  If a line is added, lines with another source are commented out.
  */
 #include "fstab/edit/merge_impl.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the files of the merge share.
+ * Shared by the files of the merge.
  *
  *     merge.c      the flow
  *     decide.c     what becomes of a mount and of the lines on its mount point; what was changed

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a line mounts what is mounted.
+ * Whether a line and a mount have the same source.
  *
- * A device has many names: tags, perhaps quoted, links in /dev/disk, /dev/mapper.  A bind can name
- * its directory by any path that shows it.  So what names refer to is compared, as far as it is
- * known; what is not known counts as the same.
+ * A device has many names: tags, perhaps quoted, symlinks in /dev/disk, /dev/mapper.  A bind can
+ * name its directory by any path that shows it.  So the devices and directories that the names
+ * refer
+ * to are compared; unknown ones count as the same.
  */
 #include "fstab/match/matcher.h"
 
