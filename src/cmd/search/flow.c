@@ -10,7 +10,7 @@
  * Only the timer thread receives signals, since it draws the line of progress that they clear.
  * The kernel ends a write of a process that is to die at a page boundary.  If stdout is a file,
  * signals are therefore blocked during writes, and delivered between them.  If stdout is a pipe
- * or a terminal, a write can block for ever, so signals are delivered at once.
+ * or a terminal, a write can block forever, so signals are delivered at once.
  */
 #include "cmd/search/flow.h"
 
@@ -57,7 +57,7 @@ struct flow {
 	struct strbuf texts[FLOW_TEXTS];
 	unsigned n;               /* texts in use */
 	size_t size;
-	int error;                /* why they could not be printed; 0 */
+	int error;                /* errno of a failed write; 0: none */
 	bool progress;
 	double next_line;
 	struct strbuf head, where;

@@ -15,9 +15,9 @@ struct flow;
 
 /** @os  The capabilities; copied.
     @progress  Progress is to be shown (progress_open()).
-    @failed  Called once, in any thread, when stdout could not be written, unless it was closed
-             from the start; nothing more is written then.
-    @return it, or NULL.  Errors: ENOMEM.  Ownership: flow_end(). */
+    @failed  Called once, in any thread, after a write to stdout failed, unless stdout was closed
+             from the start; nothing more is written.
+    @return the flow, or NULL.  Errors: ENOMEM.  Ownership: flow_end(). */
 struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *arg), void *arg);
 
 /** Print whole lines, or a part of a document.  @text  [out] empty; its memory may be exchanged. */

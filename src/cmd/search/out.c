@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/** What a cell is made of. */
+/** The input of a cell. */
 struct object {
 	struct search_out *out;      /* NULL: in any thread */
 	const char *dir;             /* as printed: in a line, all but the name */
@@ -130,7 +130,7 @@ STATX_CELL(atime, time_of)
 STATX_CELL(ctime, time_of)
 STATX_CELL(mtime, time_of)
 
-/** A name, or else the number. */
+/** Append the name of an owner, or the number if there is no name. */
 static bool owner(struct owners *owners, uint32_t id, struct strbuf *text)
 {
 	const char *name = owners_name(owners, id);
