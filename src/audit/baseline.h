@@ -5,6 +5,7 @@
  *     plan --> audit_baseline_take() --> now --.
  *                                              +--> audit_baseline_compare() --> BASE-*
  *     file (cmd/audit/baseline.c) --> old -----'    audit_baseline_findings() --> new findings
+ *
  * The key of a mount is its mount point and a name of the source that survives a boot: a name in
  * /dev/mapper, the file of a loop device, a UUID, a server.  Names such as /dev/sda1, mount IDs,
  * the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An fstab compared with its former text.
+ *
  * Some risks depend on both texts: a mount of a device is lost, or boot now needs a mount that was
  * optional.  A risk that the former text has as well is not new.
  */

@@ -4,6 +4,7 @@
  *
  *     files --> audit_config_parse() --> rows --+--> audit_policy() --> POLICY-*
  *                                               '--> audit_config_apply(): findings ignored
+ *
  * Pure, and linear in the bytes of the files.  Matching a pattern takes time proportional to at
 most
  * its length times the length of the name.

@@ -10,6 +10,7 @@
  *     audit_units()    UNIT-FAILED, FSTAB-SYSTEMD-STALE; DRIFT-NOT-MOUNTED and SWAP-NOT-ACTIVE
  *                      of units without a line
  *     audit_host()     MTAB-*, FSTAB-MODE, FS-ERRORS, BOOT-*
+ *
  * Each function adds to a report, sorts it, and returns 0, or -1 (ENOMEM).  Pure except for the
 facts;
  * linear.  A rule that lacks a fact is marked as not checked.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Who made each mount.
+ *
  * The plan has the owners of mounts that the system makes by itself.  Mounts of fstab lines,
 including
  * the copies that a bind makes, belong to the fstab; the root belongs to the initrd; the owner of

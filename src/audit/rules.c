@@ -2,6 +2,7 @@
 /*
  * The table of rules, and auditing the text of an fstab: each entry by itself, then with the
  * others.
+ *
  * To avoid false alarms, lines that installers write, lines that work, and findings that depend on
 an
  * unknown fact are not reported.  A finding is a risk for the boot only if boot needs the entry:

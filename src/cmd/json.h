@@ -3,6 +3,7 @@
  * A writer of JSON that can only produce valid documents: it places commas, quotes and white
  * space, and asserts that keys and ends are where they belong.  An object or array begins by
  * json_put_object() or json_put_array() and ends by json_end().
+ *
  * Members of an object have a key; for elements of an array, key is NULL.  Keys are written in
  * lower case.  If memory runs out, the strbuf is marked as failed.
  */

@@ -103,6 +103,7 @@ struct put_verdict {
  *  write  The diff on standard output, with secrets masked; on standard error the path and its
  *         file system, the question, the name of the backup, how to undo, and a hint at
  *         systemctl daemon-reload where systemd has read this file.
+ *
  * An unchanged text is not written.  Standard output is flushed; the caller closes it.
  *
  * @new, len  The whole text; any byte may be in it.

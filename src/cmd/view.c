@@ -9,6 +9,7 @@
 
 /*
  * The rows of a tree.
+ *
  * Each row shows a place: a single mount (--stacks=nest), or the mounts stacked on one mount
  * point, represented by the topmost selected mount.  A place has the index of its node, a stack
  * that of its top node; the index tree->count stands for the parent of all roots.  The parent of

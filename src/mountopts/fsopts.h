@@ -2,6 +2,7 @@
 /**
  * The one table of file system options: which options each type takes, which values, and how
  * the kernel shows them.
+ *
  * Each struct fsopt is a row.  Options of a type with the same facts share a row, and an option may
  * have several rows: a lookup of a fact returns the first row that states it.  To add an option, or
  * a fact about an option, add a row to fsopts_local.c or fsopts_remote.c.
@@ -126,6 +127,7 @@ const struct fsopt *fsopt_of_line(const char *fstype, enum fsopt_fact fact, cons
 
 /**
  * Check the value of an option that the kernel, or the helper of the type, is known to check.
+ *
  * Only values that all versions since 5.0 refuse are reported.
  *
  * @fstype  Of a line.

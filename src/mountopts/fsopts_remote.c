@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Options of network file systems and of FUSE.
+ *
  * A helper may accept more options than are listed: no type is complete.
  *
  * Sources: nfs(5), mount.cifs(8), mount.fuse3(8), sshfs(1), mount.ceph(8), mount.glusterfs(8),

@@ -9,6 +9,7 @@
  *     shown    the kernel writes mountinfo: only SELinux labels are quoted; any other
  *              quotation mark is a byte of a name
  *     mtab     mount(8) writes an mtab: a pair of quotation marks keeps commas
+ *
  * Options are pointers into the string, with their length.  They are not decoded, unless stated
  * otherwise.
  */
@@ -24,6 +25,7 @@
 
 /**
  * Step through the options of a line.
+ *
  * mount(8) drops an option with an unclosed quotation mark: the list ends there, and *list keeps
  * pointing to that option.
  *

@@ -5,6 +5,7 @@
  *     umask=077               fmask=0077,dmask=0077
  *     noload                  norecovery
  *     defaults                rw,attr2,inode64,logbufs=8 ...
+ *
  * The kernel renames options, splits one into several, replaces names by numbers, and adds options
  * of its own.  To compare a line with a mount, convert the line's options to the form that the
  * kernel shows: shown_as().  Then options with the same name must have the same value:
@@ -35,6 +36,7 @@ void shown_list(const char *fstype, const char *options, struct strbuf *out);
 /**
  * Whether two options with the same name have the same value.  A value that cannot be compared
  * counts as the same.
+ *
  * @given, n  Of a line, as shown_as() writes it.
  * @shown, m  Of the mount.  Older kernels may show the option unchanged.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Flags of a mount that every file system has: ro, nosuid, noatime ...  One table.
+ *
  * The kernel always shows them, so a flag that is missing in a line must have its default value.
  */
 #ifndef GM_MOUNTOPTS_VFSFLAGS_H

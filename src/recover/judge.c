@@ -13,6 +13,7 @@
  *     source type options             wrong: target
  *     source type                     only sources that identify themselves
  *     source
+ *
  * Paired lines and mounts are skipped in later passes.  In each pass the remaining mounts are put
  * in chains by a hash of the compared fields, and a line is paired with the first matching mount
  * of its chain.  So a thousand mounts on one mount point are paired with their lines in order, in

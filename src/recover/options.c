@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lists of options.
+ *
  * Their order does not matter, so lists are compared as sorted sets; options that differ only in
  * escapes are equal.  Hints are options that mount(8) wrote into an mtab and that the kernel does
  * not know: libmount's userspace options, except those that libmount does not write there (auto,

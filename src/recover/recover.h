@@ -148,6 +148,7 @@ struct rec_judgement {
 
 /**
  * Judge a file.
+ *
  * A line belongs to the mount with the same target, source, type and options; else to a mount with
  * the same target and as many equal fields as possible; else to a mount with the same source.
  * Equal lines and mounts are paired in their order.  The order of options and unnecessary escapes
@@ -164,6 +165,7 @@ bool rec_is_right(const struct rec_judgement *judgement);
 
 /**
  * Rebuild the file: a line for each row.
+ *
  * @judgement  The result of rec_judge() for the same input, with its hints.
  * @out        Appended to.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The crypttab: name, device, key file, options.
+ *
  * Boot needs the mappings of fstab lines that use /dev/mapper/NAME.  If another mapping fails, only
  * cryptsetup.target fails, and boot continues.
  *

@@ -3,6 +3,7 @@
  * The fstab compared with the live mounts.
  *
  *     file, plan --> fstab_match() --> differences --> audit_drift() --> findings
+ *
  * Differences become findings, and lines without a mount are judged.  Not reported are mounts of
  * systemd, automounters and containers, lines with noauto, untriggered automounts, and devices that
  * may be missing.

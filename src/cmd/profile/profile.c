@@ -3,6 +3,7 @@
  * getmnt profile: what each algorithm costs, and what each rule saves.
  *
  *     PATH or --live --> turns: each row, in an order of its own --> medians --> tables
+ *
  * The first turn warms the caches and shows how long each row takes, so that the other turns fit
  * into the time limit.  A run that was stopped is not repeated.
  */

@@ -7,6 +7,7 @@
  *           |                         run_listed(), as often as requested
  *           | <--progress, now and then--  by a struct os of its own, which is not measured
  *           | <--struct profile_turn------ of the measured runs
+ *
  * A run has a process of its own, so that it starts with a fresh heap, descriptors and limits, and
  * can be killed.  Clocks and samples are taken in two different processes, because the signals of
  * the sampler change the calls: getdents64 returns early.
