@@ -34,6 +34,7 @@ enum order_kind {
 	ORDER_BIND,      /* ... above the source of the bind, or the source itself */
 	ORDER_SOURCE,    /* ... above another source that is a path: an image, a FUSE directory */
 	ORDER_LAYER,     /* ... a directory of the overlay; systemd does not know of it */
+	ORDER_LINK,      /* ... what symlinks of the bind or another source lead to; the same */
 	ORDER_BRANCH,    /* ... a branch of a union of FUSE or aufs; the same */
 	ORDER_SWAP,      /* ... above the swap file: only systemd needs it, swapon -a runs later */
 	ORDER_REQUIRES,  /* x-systemd.requires=, x-systemd.requires-mounts-for= */
@@ -41,18 +42,20 @@ enum order_kind {
 	ORDER_KINDS,
 };
 
-/** A line, in the order of the file.  All strings are decoded and never NULL, but for path. */
+/** A line, in the order of the file.  All strings are decoded and never NULL, but for path and
+    real. */
 struct order_line {
 	const char *source, *fstype, *options;
 	const char *path;        /* its mount point, normal; NULL: it has none, as swap */
 	bool added;              /* not in the file yet: of "/", all other lines need it */
 	bool absent;             /* no line: a mount that should have one */
+	const char *real;        /* the source with symlinks followed; NULL: unknown, or no path */
 };
 
 /** Whether systemd knows of needs of this kind. */
 static inline bool order_is_known(enum order_kind kind)
 {
-	return kind != ORDER_LAYER && kind != ORDER_BRANCH;
+	return kind != ORDER_LAYER && kind != ORDER_LINK && kind != ORDER_BRANCH;
 }
 
 struct order_need {

@@ -149,5 +149,7 @@ int order_each_path(const struct order_line *line, struct arena *arena,
 		call(&paths, source, strlen(source),
 		     flags & ORDER_IS_SWAP ? ORDER_SWAP : ORDER_SOURCE);
 	}
+	if (line->real && strcmp(line->real, source) != 0)
+		call(&paths, line->real, strlen(line->real), ORDER_LINK);
 	return paths.failed ? -1 : 0;
 }

@@ -83,7 +83,7 @@ static const char *const faults[] = {
 static const char *const kinds[ORDER_KINDS] = {
 	[ORDER_PARENT] = "parent",     [ORDER_BIND] = "bind",     [ORDER_SOURCE] = "source",
 	[ORDER_LAYER] = "layer",       [ORDER_BRANCH] = "branch", [ORDER_SWAP] = "swap",
-	[ORDER_REQUIRES] = "requires", [ORDER_AFTER] = "after",
+	[ORDER_REQUIRES] = "requires", [ORDER_AFTER] = "after",   [ORDER_LINK] = "link",
 };
 
 static char text[8192];

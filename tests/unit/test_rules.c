@@ -58,6 +58,8 @@ static enum fact_kind look(void *arg, const char *path, struct strbuf *real)
 		return FACT_MISSING;
 	if (strstr(path, "hung"))
 		return FACT_UNKNOWN;
+	if (real && strncmp(path, "/pkg/", 5) == 0)   /* /pkg leads to p/pkg */
+		strbuf_puts(real, "/p");
 	if (real)
 		strbuf_puts(real, strcmp(path, "/var/run") == 0 ? "/run" : path);
 	return strstr(path, "file") ? FACT_FILE : strstr(path, "char") ? FACT_OTHER : FACT_DIR;
@@ -230,6 +232,8 @@ static void test_late(void)
 		{"/p/x /x xfs loop\n", "mount -a, not systemd", {"critical!", "critical"}},
 		{X " /p/x xfs\n", "mount -a, not systemd", {"critical!", "critical"}},
 		{"o /x overlay lowerdir=/p/x:/l\n", "mount -a\n", {"critical!", "critical!"}},
+		{"/pkg/fonts /x none bind\n", "/p/pkg/fonts is on /p", {"critical!", "critical!"}},
+		{"/pkg/file /x xfs loop\n", "/p/pkg/file is on /p", {"critical!", "critical!"}},
 	};
 	static char place[] = "/run/systemd/system";
 	char whole[256];

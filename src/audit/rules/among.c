@@ -14,6 +14,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** The source of a bind or image with symlinks followed; NULL: unknown, or no such source. */
+static const char *real_source(struct audit *audit, const struct audit_entry *entry)
+{
+	const struct fstab_facts *facts = audit->in->facts;
+	const char *source = entry->source, *path = NULL;
+	struct strbuf real;
+	if (!facts->look || *source != '/' || source[1] == '/'
+	    || strncmp(source, "/dev/", 5) == 0 || !(entry->bind || entry->flags & FST_DEVICE))
+		return NULL;
+	strbuf_init(&real);
+	enum fact_kind kind = facts->look(facts->arg, source, &real);
+	if (kind != FACT_UNKNOWN && kind != FACT_MISSING && real.len)
+		path = audit_format(audit->report, "%s", strbuf_str(&real));
+	audit->report->failed |= real.failed;
+	strbuf_destroy(&real);
+	return path;
+}
+
 void audit_order_make(struct audit *audit)
 {
 	audit->order_lines = calloc(audit->count + 1, sizeof(*audit->order_lines));
@@ -25,7 +43,8 @@ void audit_order_make(struct audit *audit)
 		const struct audit_entry *entry = &audit->entries[i];
 		audit->order_lines[i] = (struct order_line){
 			.source = entry->source, .fstype = entry->fstype, .options = entry->options,
-			.path = entry->real ? entry->real : entry->path};
+			.path = entry->real ? entry->real : entry->path,
+			.real = real_source(audit, entry)};
 	}
 	ssize_t count = order_make(audit->order_lines, (uint32_t)audit->count, &audit->order) == 0
 	                ? order_judge(&audit->order, NULL, &audit->order_findings) : -1;
@@ -68,6 +87,7 @@ static const char *what_needs(enum order_kind kind)
 		[ORDER_BIND] = "the bind source",
 		[ORDER_SOURCE] = "the source",
 		[ORDER_LAYER] = "a directory of the overlay",
+		[ORDER_LINK] = "the real path of the source",
 		[ORDER_BRANCH] = "a branch",
 		[ORDER_SWAP] = "the swap file",
 		[ORDER_REQUIRES] = "what x-systemd.requires names",
