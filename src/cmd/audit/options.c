@@ -151,7 +151,7 @@ static const struct option_row audit_rows[] = {
 	 SECONDS(timeout, PROBE_SECONDS_MAX)},
 	{"root", 0, "DIR", "audit the mounts at and below DIR", ONCE(root)},
 	{"save", 0, "FILE", "save the present state for --baseline", ONCE(way.save)},
-	{"static", 0, NULL, "check only the text of --fstab, nothing of this host",
+	{"static", 0, NULL, "check the fstab alone; read nothing of this host",
 	 FLAG(is_static)},
 	{"swaps", 0, "FILE", "a recorded /proc/swaps", ONCE(swaps)},
 	{"tab-file", 'F', "FILE", "a recorded mountinfo instead of the live mounts",
