@@ -52,9 +52,9 @@ for size, before in zip(SIZES, (0,) + SIZES):
 few, many = seen
 mounts = SIZES[1] - SIZES[0]
 binds = mounts // 10
-# The name of each mount and of each line is resolved; a bind has a source, too.  Directories that names
-# share are looked at once.
-want = {"statx": 2 * mounts + binds, "readlinkat": mounts + binds, "openat": 0, "openat2": 0, "newfstatat": 0}
+# The name of each mount and of each line is resolved; the source of a bind, too, for its order and for its
+# existence.  Directories that names share are looked at once.
+want = {"statx": 2 * mounts + 2 * binds, "readlinkat": mounts + 2 * binds, "openat": 0, "openat2": 0, "newfstatat": 0}
 if gm.have_listmount():
     want |= {"statmount": mounts, "listmount": 0, "read": 0}
 grown = {call: many[call] - few[call] for call in want}

@@ -81,7 +81,7 @@ for ratio in document["ratios"]:
 
 # Tables.
 for path, words in (("/t", ("7 mounts", "below /t (tmpfs)", "getmnt1 / getmnt3", "WITHOUT", "nlink")),
-                    ("/t/var", ("1 mount ", "Nothing is mounted below it"))):
+                    ("/t/var", ("1 mount ", "Nothing is mounted below this directory"))):
     text = table(path)
     for word in words:
         gm.expect(word in text, f"{path}: no {word!r}: {text}")
