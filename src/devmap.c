@@ -67,7 +67,7 @@ void devmap_set_judge(struct devmap *map,
 	map->judge_arg = arg;
 	/* Results obtained without the callback are no longer valid. */
 	for (size_t i = 0; i < map->ndevs; ++i)
-		map->devs[i]->judged = map->devs[i]->fs_judged = false;
+		map->devs[i]->judged = false, map->devs[i]->fs_judged = 0;
 }
 
 const char *devmap_strndup(struct devmap *map, const char *str, size_t n)

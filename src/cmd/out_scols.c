@@ -219,6 +219,7 @@ int out_scols(struct run *run, const struct view *view, struct out_widths *width
 	const struct options *o = run->opt;
 	/* Kernel calls of libsmartcols and of the printing are not counted. */
 	os_mark(MARK_END);
+	bool colored = o->form == FORM_DEFAULT && color_is_on(o->color, isatty(STDOUT_FILENO));
 	struct libscols_table *table = scols_new_table();
 	if (!table)
 		return -1;
@@ -242,7 +243,7 @@ int out_scols(struct run *run, const struct view *view, struct out_widths *width
 	failed = failed || add_rows(table, &cells, view, &longest) != 0 || !have_room(longest);
 	if (!failed && o->form == FORM_DEFAULT && !widths)
 		hide_state(table, run);
-	if (!failed && o->form == FORM_DEFAULT && color_is_on(o->color, isatty(STDOUT_FILENO)))
+	if (!failed && colored)
 		color_states(table, run, view);
 	os_mark(MARK_END);
 	errno = ENOMEM;

@@ -45,7 +45,7 @@ struct devmap_dev {
 	bool named;              /* name is valid */
 	bool judged;             /* partition, blocks, backing are valid */
 	bool judging;
-	bool fs_judged;
+	unsigned fs_judged;      /* fs_blocks and members are valid: the kind of the file system */
 	bool fs_blocks;          /* another device of its file system blocks */
 	bool looked;             /* partition is valid */
 	bool partition;

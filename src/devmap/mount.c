@@ -176,8 +176,10 @@ bool devmap_mount_blocks(struct devmap *map, const struct mount *m)
 	struct devmap_dev *dev = devmap_of_mount(map, m);
 	if (!dev)
 		return m->dev_major != 0 || devmap_source(m);
+	/* 0: not judged yet; a device may have another file system by now. */
+	unsigned kind = 1 + (flags & (FST_SUBVOL | FST_OPT_DEVICES | FST_JOURNAL));
 	devmap_judge(map, dev);
-	if (!dev->fs_judged) {
+	if (dev->fs_judged != kind) {
 		map->unread = dev->fs_blocks = false;
 		dev->members = NULL;
 		if (flags & FST_SUBVOL)
@@ -187,7 +189,7 @@ bool devmap_mount_blocks(struct devmap *map, const struct mount *m)
 		else if (flags & FST_JOURNAL)
 			devmap_add_journals(map, dev);
 		dev->fs_blocks |= map->unread;
-		dev->fs_judged = true;
+		dev->fs_judged = kind;
 	}
 	return dev->blocks || dev->fs_blocks;
 }

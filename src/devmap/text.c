@@ -147,17 +147,33 @@ void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
 		tags->uuid_sub = plain_sub;
 }
 
-/** The decoded value of an attribute in a line of blkid.tab; or NULL.
-    @name  " UUID=\"": values contain no bare quotation marks, so this never matches within a
-    value. */
+/** The start of the value of an attribute in a line of blkid.tab; or NULL.  A value may contain
+    anything that looks like another attribute, so values are skipped one by one.
+    @name  With its blank and its equals sign: " UUID=". */
+static const char *find_attribute(const char *line, const char *end, const char *name)
+{
+	size_t n = strlen(name);
+	while (line < end) {
+		const char *quote = memchr(line, '"', (size_t)(end - line));
+		if (!quote)
+			return NULL;
+		if ((size_t)(quote - line) >= n && memcmp(quote - n, name, n) == 0)
+			return quote + 1;
+		for (line = quote + 1; line < end && *line != '"'; ++line)
+			line += *line == '\\' && end - line > 1;
+		++line;
+	}
+	return NULL;
+}
+
+/** The decoded value of an attribute in a line of blkid.tab; or NULL. */
 static const char *devmap_attribute(struct devmap *map, const char *line, const char *end,
                                     const char *name)
 {
 	char buf[DEVMAP_TAG_MAX];
-	const char *at = memmem(line, (size_t)(end - line), name, strlen(name));
+	const char *at = find_attribute(line, end, name);
 	if (!at)
 		return NULL;
-	at += strlen(name);
 	size_t len = 0;
 	for (; at < end && *at != '"'; ++len) {
 		if (len == sizeof(buf))
@@ -211,10 +227,10 @@ bool devmap_cached(struct devmap *map, const struct devmap_dev *dev, struct devm
 		const char *name;
 		const char **value;
 	} const names[] = {
-		{" TYPE=\"", &tags->type}, {" UUID=\"", &tags->uuid}, {" LABEL=\"", &tags->label},
-		{" PARTUUID=\"", &tags->partuuid}, {" PARTLABEL=\"", &tags->partlabel},
+		{" TYPE=", &tags->type}, {" UUID=", &tags->uuid}, {" LABEL=", &tags->label},
+		{" PARTUUID=", &tags->partuuid}, {" PARTLABEL=", &tags->partlabel},
 	};
-	static const char head[] = "<device ", time[] = " TIME=\"";
+	static const char head[] = "<device ", time[] = " TIME=";
 	char number[48];
 	const char *text = devmap_cache(map), *line = NULL, *end = NULL;
 	unsigned long long latest = 0;
@@ -225,8 +241,8 @@ bool devmap_cached(struct devmap *map, const struct devmap_dev *dev, struct devm
 		while (begin > text && begin[-1] != '\n')
 			--begin;
 		const char *stop = strchrnul(at, '\n');
-		const char *made = memmem(begin, (size_t)(stop - begin), time, sizeof(time) - 1);
-		unsigned long long when = made ? strtoull(made + sizeof(time) - 1, NULL, 10) : 0;
+		const char *made = find_attribute(begin, stop, time);
+		unsigned long long when = made ? strtoull(made, NULL, 10) : 0;
 		if (strncmp(begin, head, sizeof(head) - 1) == 0 && (!line || when > latest)) {
 			line = begin;
 			end = stop;

@@ -46,6 +46,7 @@ struct auditing {
 	struct audit_config config;
 	int64_t today;
 	struct audit_report report;
+	struct arena names;       /* where operands lead */
 	struct audit_base_run base;
 	audit_set unavailable;  /* the rules whose input could not be read: no findings */
 	int64_t began;            /* seconds since 1970 */
@@ -67,9 +68,10 @@ static enum host_followed find_fstab(struct auditing *a, struct strbuf *place)
 		return HOST_SEEN;
 	}
 	host_follow(&machine->host, "/etc/fstab", place);
-	const char *own = arena_strndup(&a->report.arena, strbuf_str(place), place->len);
+	char *own = strdup(strbuf_str(place));
 	enum host_followed known = path_follow(&machine->run, named, place);
 	a->is_foreign = !own || strcmp(own, strbuf_str(place)) != 0;
+	free(own);
 	return known;
 }
 
@@ -321,7 +323,7 @@ static int follow_paths(struct auditing *a)
 		/* A missing mount point is not an error: the audit reports it. */
 		if (filter_target(run, given, &place) == HOST_MISSING)
 			path_normal(given, &place);
-		char *path = arena_strndup(&a->report.arena, strbuf_str(&place), place.len);
+		char *path = arena_strndup(&a->names, strbuf_str(&place), place.len);
 		if (!path || !has_mounts(a, path)) {
 			message(given, "%s", path ? "no mount, and no line, is at or below it; "
 			        "name a mount point" : strerror(ENOMEM));
@@ -341,6 +343,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 	struct run *run = &a.machine.run;
 	strbuf_init(&a.path);
 	audit_report_init(&a.report);
+	arena_init(&a.names);
 	audit_config_init(&a.config);
 	audit_base_init(&a.base, opts->baseline, opts->way.save, opts->include);
 	a.today = os_time_ms() / 1000 / 86400;
@@ -380,6 +383,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 		stats_print(run);
 	audit_base_destroy(&a.base);
 	audit_report_destroy(&a.report);
+	arena_destroy(&a.names);
 	audit_config_destroy(&a.config);
 	tablines_free(a.lines);
 	free(a.text);
