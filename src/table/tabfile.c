@@ -176,7 +176,8 @@ struct mount_table *table_of_lines(struct tablines *lines, enum table_source sou
 	for (size_t i = 0; rc == 0 && i < lines->count; ++i) {
 		struct tabline *line = &lines->lines[i];
 		if (line->kind == TABLINE_ENTRY) {
-			rc = tab_parse(lt, line->bytes, line->n, &fs);
+			/* With its end: libmount removes one carriage return before it. */
+			rc = tab_parse(lt, line->bytes, line->size, &fs);
 			if (rc == 0 && fs) {
 				rc = tab_add(table, fs, line);
 				continue;
