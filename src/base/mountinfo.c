@@ -9,8 +9,8 @@
  * whole line is parsed.
  *
  * Fields are separated by exactly one blank: two blanks in a row enclose an empty field.  Only the
- * source may be empty (mount("", ...)).  It may also contain blanks, as written by old versions of
- * cifs: it ends at the last blank of the line, since options contain none.
+ * source may be empty (mount("", ...)).  The source (old versions of cifs) and the options (9p,
+ * overlay) may contain unescaped blanks: the options begin at the first "rw" or "ro".
  */
 #include "base/mountinfo.h"
 

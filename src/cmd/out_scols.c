@@ -177,40 +177,29 @@ static void keep_widths(struct libscols_table *table, const struct run *run,
 	widths->begun = printed;
 }
 
-/** Color the cells of STATE that need attention. */
-static void color_states(struct libscols_table *table, const struct run *run,
-                         const struct view *view)
+/** Color the states that need attention, and hide the column STATE if all mounts are ok. */
+static void finish_states(struct libscols_table *table, const struct run *run,
+                          const struct view *view, bool colored, bool may_hide)
 {
 	const unsigned bad = 1u << MT_HUNG | 1u << MT_STALE | 1u << MT_DELETED | 1u << MT_LOST;
-	scols_table_enable_colors(table, 1);
-	for (size_t i = 0; i < run->cols->count && run->d; ++i) {
+	for (size_t i = 0; i < run->cols->count; ++i) {
 		if (strcmp(columns_at(run->cols, i)->info.name, "STATE") != 0)
 			continue;
+		struct libscols_column *column = scols_table_get_column(table, i);
+		bool all_ok = true;
 		for (size_t r = 0; r < view->count; ++r) {
 			uint32_t node = view->rows[r].node;
-			enum mt_state state = node == MT_NONE ? MT_OK
+			enum mt_state state = !run->d || node == MT_NONE ? MT_OK
 			                      : mtree_shown_state(&run->d->tree.nodes[node]);
 			struct libscols_line *line = scols_table_get_line(table, r);
-			if (state != MT_OK && state != MT_UNTESTED)
+			all_ok &= state == MT_OK;
+			if (colored && state != MT_OK && state != MT_UNTESTED)
 				scols_cell_set_color(scols_line_get_cell(line, i),
 				                     bad >> state & 1 ? "red" : "brown");
 		}
-	}
-}
-
-/** Hide the column STATE if it was not requested and is blank in all rows. */
-static void hide_state(struct libscols_table *table, struct run *run)
-{
-	for (size_t i = 0; i < run->cols->count && !run->cols->state_requested; ++i) {
-		struct libscols_column *column = scols_table_get_column(table, i);
-		if (strcmp(run->cols->of[i]->name, "STATE") != 0)
-			continue;
-		for (size_t r = 0; r < scols_table_get_nlines(table); ++r) {
-			struct libscols_line *line = scols_table_get_line(table, r);
-			if (scols_cell_get_data(scols_line_get_cell(line, i)))
-				return;
-		}
-		scols_column_set_flags(column, scols_column_get_flags(column) | SCOLS_FL_HIDDEN);
+		if (may_hide && all_ok)
+			scols_column_set_flags(column, scols_column_get_flags(column)
+			                               | SCOLS_FL_HIDDEN);
 	}
 }
 
@@ -241,10 +230,9 @@ int out_scols(struct run *run, const struct view *view, struct out_widths *width
 	if (!failed && widths && o->form == FORM_DEFAULT)
 		keep_widths(table, run, widths, false);
 	failed = failed || add_rows(table, &cells, view, &longest) != 0 || !have_room(longest);
-	if (!failed && o->form == FORM_DEFAULT && !widths)
-		hide_state(table, run);
-	if (!failed && colored)
-		color_states(table, run, view);
+	scols_table_enable_colors(table, colored);
+	if (!failed && o->form == FORM_DEFAULT)
+		finish_states(table, run, view, colored, !widths && !run->cols->state_requested);
 	os_mark(MARK_END);
 	errno = ENOMEM;
 	if (!failed)

@@ -79,8 +79,7 @@ struct audit_opts {
 	int stats;                /* enum stats_form */
 	int probe;                /* enum discover_probe */
 	bool is_static;           /* only the text of the fstab, without facts about a host */
-	bool under, holders;      /* check data covered by mounts; holders of unmounted file systems
-	                             */
+	bool under, holders;      /* check data covered by mounts; what holds unmounted ones */
 	double timeout;           /* of a probe, in seconds */
 	const char *baseline, *config, *fstab, *root, *tab_file, *swaps;
 	char **paths;             /* report only mounts at or below these; resolved by the audit */
