@@ -12,12 +12,29 @@ gm.need("strace", "mkfs.ext4")
 # do before it is our turn, or for the locale.
 LIBRARIES = re.compile(r"(/usr)?/lib|/etc/ld\.so|/usr/share/locale/|/proc/filesystems$|/selinux$|"
                        r"/sys/fs/selinux$|/etc/selinux/config$|/root/|/opt/")
+# Calls that leave a descriptor open on exec unless a flag says otherwise (io_uring_setup never does).
 MAKE = {"open", "creat", "openat", "openat2", "dup", "dup3", "pipe", "pipe2", "socket", "socketpair",
         "accept4", "eventfd2", "epoll_create1", "inotify_init1", "fanotify_init", "memfd_create",
-        "pidfd_open", "signalfd4", "timerfd_create", "open_tree", "fsopen", "io_uring_setup"}
+        "pidfd_open", "signalfd4", "timerfd_create", "open_tree", "fsopen"}
 SYSFS = ["/sys", r"/sys/dev/block/\d+:\d+/(partition|loop/backing_file|device/state|dm/suspended|md/array_state|slaves)",
          "/sys/fs/fuse/connections",   # for the images in "/"
          "/proc/fs/jbd2", "/sys/fs/ext4/[^/]+/journal_task"]
+
+
+def whole_lines(trace):
+    """The lines of a trace; a call that another thread interrupted is one line, where it ended."""
+    begun = {}
+    with open(trace, encoding="utf-8", errors="replace") as f:
+        for text in f.read().split("\n"):
+            start = re.match(r"(\d+)(\s+.*) <unfinished \.\.\.>$", text)
+            end = re.match(r"(\d+)\s+<\.\.\. \w+ resumed>(.*)", text)
+            if start:
+                begun[start[1]] = start[1] + start[2]
+            elif end:
+                yield begun.pop(end[1], end[1]) + end[2]
+            else:
+                yield text
+    yield from begun.values()
 
 
 def audit(tag, program, strace, args, opened, twice=()):
@@ -30,8 +47,7 @@ def audit(tag, program, strace, args, opened, twice=()):
     result = gm.getmnt("-f", "-y", "-s", "5000", "-o", trace, program, *args, program=strace, env=env)
     gm.expect(result.status == 0, f"{tag}: status {result.status}: {result.err[-300:]}")
     paths, used = {}, set()
-    with open(trace, encoding="utf-8", errors="replace") as f:
-        lines = f.read().split("\n")
+    lines = list(whole_lines(trace))
     os.unlink(trace)
     for text in lines:
         match = re.match(r'\d+\s+(\w+)\((?:(AT_FDCWD|\d+)(?:<([^>]*)>)?, )?(?:"([^"]*)")?(.*)', text)
