@@ -134,6 +134,7 @@
  *     matcher.c          lines and mounts, by mount point
  *     pair.c             which line of a mount point belongs to its mount
  *     same.c             whether a line mounts the same
+ *     part.c             whether a line mounts the same part of a file system; its name
  *     server.c           whether a line and a mount have the same server
  *     options.c          options of a line and of its mount
  *   fstab/edit/          merging a plan into an existing file

@@ -5,10 +5,9 @@
  *     lines, plan --> fstab_match() --> of each line its mount; differences
  *
  * It is used by the merge (fstab/edit/) and the audit of drift.  Lines and mounts are paired by
-mount
- * point, swap spaces by source.  Without evidence of a difference they count as equal: a source
- * that
- * may be the same device, an option that the kernel does not show.  Pure except for the callbacks.
+ * mount point, swap spaces by source.  Without evidence of a difference they count as equal: a
+ * source that may be the same device, an option that the kernel does not show.  Pure except for
+ * the callbacks.
  */
 #ifndef GM_FSTAB_MATCH_H
 #define GM_FSTAB_MATCH_H
@@ -76,6 +75,14 @@ void fstab_match_destroy(struct fstab_match *match);
     and that the mount is read-only does not count.
     @options  Of the line, decoded. */
 void fstab_match_named(const struct fstab_line *live, const char *options, struct strbuf *differ);
+
+/** Append what a line mounts: source, type and part, as in "/dev/sda2 (btrfs): subvol=/@home".
+    @live  The mount that the line is compared with: the name has what tells the two apart. */
+void fstab_name_line(const struct tabline *line, const struct fstab_line *live, struct strbuf *out);
+
+/** Append what a mount or swap space mounts.
+    @line  The line that it is compared with; NULL: none, and layers are left out. */
+void fstab_name_live(const struct fstab_line *live, const struct tabline *line, struct strbuf *out);
 
 /** Tags of devices, with the directories of udev's links. */
 enum { FSTAB_TAGS = 4 };

@@ -228,6 +228,29 @@ told -F m --fstab=f --only=DRIFT-*
 sed -i 's|/ btrfs defaults|/ btrfs subvol=@|' f
 told -F m --fstab=f --only=DRIFT-*
 
+echo "--- what tells a line from its mount is named: a number, a directory, a layer; and what is the same"
+cat >m <<END
+21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw
+22 21 0:40 /@home /home rw,relatime - btrfs /dev/sdb rw,subvolid=312,subvol=/@home
+23 21 0:40 /@srv /srv rw,relatime - btrfs /dev/sdb rw,subvolid=313,subvol=/@srv
+24 21 0:40 / /top rw,relatime - btrfs /dev/sdb rw,subvolid=5,subvol=/
+25 21 0:41 / /o rw,relatime - overlay o ro,lowerdir=/a:/b
+26 21 8:3 /sub /d rw,relatime - ext4 /dev/sda3 rw
+END
+cat >f <<END
+/dev/sda2 / ext4 defaults 0 0
+/dev/sdb /home btrfs subvolid=257,subvol=/@home 0 0
+/dev/sdb /srv btrfs subvolid=257 0 0
+/dev/sdb /top btrfs subvolid=257 0 0
+o /o overlay ro,lowerdir=/b:/a 0 0
+/dev/sda3 /d ext4 defaults 0 0
+END
+getmnt audit -F m --fstab=f --only=DRIFT-SOURCE --json | grep -o '"expected.*hint'
+getmnt fstab -F m --id=path --merge=f --check 2>&1 | grep -o ' line .: .*but.*'
+getmnt fstab -F m --id=path --merge=f --fix=source 2>/dev/null | grep /home
+sed -i 's|subvolid=257,|subvolid=0x138,|; s|subvolid=257 0|subvol=@srv/ 0|; /top/s|subvol=@srv/|subvolid=0|; s|/b:/a|/a:/b|; s|d ext4 defaults|d ext4 X-mount.subdir=sub|' f
+told -F m --fstab=f --only=DRIFT-*
+
 echo "--- of a table, where a link may be"
 printf '21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw\n22 21 8:2 /usr/lib/modules /c/mod rw,relatime - ext4 /dev/sda2 rw\n' >m
 echo '/lib/modules /c/mod none bind 0 0' >f

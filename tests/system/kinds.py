@@ -4,6 +4,7 @@ import ctypes
 import os
 import socket
 import stat
+import subprocess
 
 import gm
 
@@ -31,6 +32,33 @@ def btrfs(root):
         met = sorted(b["path"] for b in document["boundaries"] if not b["path"].startswith("/sys/"))
         gm.expect(met == ["/home/nested", "/pool/@", "/pool/@home", "/pool/@home/nested",
                           "/pool/snap", "/pool/unmounted"], f"{algorithm}: {met}")
+
+
+def subvolume_anew(root):
+    """A subvolume with the name of a deleted one: its line has the former number, and mounts nothing."""
+    gm.need_fs("btrfs")
+    gm.need("mkfs.btrfs", "btrfs", "losetup")
+    top = gm.loop_mount(gm.image(root / "img", 256 << 20, "mkfs.btrfs", "-q"), root / "pool")
+    numbers = []
+    for command in ("create", "delete", "create"):
+        gm.run("btrfs", "-q", "subvolume", command, f"{top}/@home")
+        if command == "create":
+            numbers.append(gm.run("btrfs", "inspect-internal", "rootid", f"{top}/@home").strip())
+            gm.run("btrfs", "-q", "subvolume", "create", f"{top}/{numbers[-1]}")
+    former, now = numbers
+    dev = gm.run("findmnt", "-n", "-o", "SOURCE", top).strip().split("[")[0]
+    text = f"{dev} {root / 'home'} btrfs subvolid={{}},subvol=/@home 0 0\n"
+    for number, mounts in ((former, False), (now, True)):
+        gm.touch(root / "fstab", text.format(number))
+        gm.mkdir(root / "home")
+        status = subprocess.run(["mount", "--fstab", root / "fstab", root / "home"], stderr=subprocess.DEVNULL, check=False).returncode
+        gm.expect((status == 0) == mounts, f"subvolid={number}: mount: {status}")
+    gm.touch(root / "fstab", text.format(former))
+    told = [f"{dev} (btrfs): subvolid={number},subvol=/@home" for number in numbers]
+    rows = gm.getmnt("audit", "--fstab=" + (root / "fstab"), "--only=DRIFT-SOURCE", "--json", program=os.environ["GETMNT"]).json()["findings"]
+    gm.expect([[row["expected"], row["actual"]] for row in rows] == [told], f"audit: {rows}")
+    err = gm.getmnt("fstab", "--merge=" + (root / "fstab"), program=os.environ["GETMNT"]).err
+    gm.expect(f"mounts {told[0]}, but the mount there is {told[1]}".encode() in err, f"merge: {err}")
 
 
 def types(root):
@@ -208,4 +236,4 @@ def limits(root):
     gm.expect(dirs == 0, f"hints: {dirs} directories were searched")
 
 
-gm.each(btrfs, types, access_times, special_points, masks, path_max, figure4, limits)
+gm.each(btrfs, subvolume_anew, types, access_times, special_points, masks, path_max, figure4, limits)

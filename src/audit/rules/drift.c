@@ -13,7 +13,6 @@
 #include "audit/owner.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
-#include "base/secret.h"
 #include "fstab/places.h"
 #include "fstab/units.h"
 #include "mountopts/optlist.h"
@@ -75,26 +74,31 @@ void drift_report(struct drift *drift, enum audit_code code, const struct tablin
 		     strcmp(in->root, "/") == 0 ? hint : NULL, "%s", message ? message : "");
 }
 
-const char *drift_name(const struct drift *drift, const char *source, const char *fstype)
+/** A text of the report's arena. */
+static const char *keep(const struct drift *drift, struct strbuf *text)
 {
-	const struct fstab_world *world = drift->in->world;
-	bool secret = source && world->secret && world->secret(source, NULL);
-	struct strbuf masked;
-	strbuf_init(&masked);
-	mask_options(fstype ? fstype : "?", &masked);
-	const char *name = audit_format(drift->report, "%s (%s)",
-	                                secret ? "***" : source ? source : "none",
-	                                strbuf_str(&masked));
-	drift->report->failed |= masked.failed;
-	strbuf_destroy(&masked);
-	return name;
+	const char *kept = audit_format(drift->report, "%s", strbuf_str(text));
+	drift->report->failed |= text->failed;
+	strbuf_destroy(text);
+	return kept;
 }
 
-const char *drift_live_name(const struct drift *drift, const struct fstab_line *live)
+const char *drift_line_name(const struct drift *drift, const struct tabline *line,
+                            const struct fstab_line *live)
 {
-	bool own = live->fate == FSTAB_LINE || !live->mount;
-	return drift_name(drift, own ? live->source : live->mount->source,
-	                  live->mount ? live->mount->fstype : "swap");
+	struct strbuf name;
+	strbuf_init(&name);
+	fstab_name_line(line, live, &name);
+	return keep(drift, &name);
+}
+
+const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,
+                            const struct tabline *line)
+{
+	struct strbuf name;
+	strbuf_init(&name);
+	fstab_name_live(live, line, &name);
+	return keep(drift, &name);
 }
 
 bool drift_same_device(const struct drift *drift, const char *source, const struct fstab_line *live)
@@ -153,7 +157,7 @@ static void extend_cause(struct drift *drift, struct audit_finding *cause, bool 
 {
 	struct audit_report *report = drift->report;
 	cause->message = audit_format(report, "%s; mounted instead: %s", cause->message,
-	                              drift_live_name(drift, live));
+	                              drift_live_name(drift, live, NULL));
 	if (cause->severity < AUDIT_WARNING && !contained) {
 		--report->of[cause->severity];
 		cause->severity = AUDIT_WARNING;
@@ -174,7 +178,7 @@ static void judge_without_line(struct drift *drift, const struct fstab_line *liv
 	if (strcmp(live->owner, "unknown") == 0 && !is_of_damaged(drift, live))
 		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
 			     drift_wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
-			     "a line", drift_live_name(drift, live),
+			     "a line", drift_live_name(drift, live, NULL),
 			     audit_format(drift->report, "getmnt fstab --merge --add=%s --diff",
 			                  audit_string(drift->report, escape_shell_octal,
 			                               live->swap ? live->swap : live->target)),
@@ -186,7 +190,7 @@ static void judge_without_line(struct drift *drift, const struct fstab_line *liv
 /** Judge a mount or swap space that cannot be expressed in fstab.  @why  From the plan; or NULL. */
 static void judge_inexpressible(struct drift *drift, const struct fstab_line *live, const char *why)
 {
-	const char *name = drift_live_name(drift, live);
+	const char *name = drift_live_name(drift, live, NULL);
 	bool kernels = live->mount && live->target && !live->hidden
 	               && fstab_hides_kernels(live->mount, live->target);
 	if (audit_is_owner(live->owner, "user"))

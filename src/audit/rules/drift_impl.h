@@ -33,11 +33,11 @@ void drift_report(struct drift *drift, enum audit_code code, const struct tablin
                   const char *expected, const char *actual, const char *hint,
                   const char *format, ...);
 
-/** A source and type as text, without secrets (a misplaced comma can put a secret in the type). */
-const char *drift_name(const struct drift *drift, const char *source, const char *fstype);
-
-/** The source and type of a mount. */
-const char *drift_live_name(const struct drift *drift, const struct fstab_line *live);
+/** fstab_name_line(), fstab_name_live(): a line and its mount, by what tells them apart. */
+const char *drift_line_name(const struct drift *drift, const struct tabline *line,
+                            const struct fstab_line *live);
+const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,
+                            const struct tabline *line);
 
 /** Whether a line has an option with this name. */
 bool drift_has_option(const struct tabline *line, const char *name);

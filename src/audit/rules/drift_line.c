@@ -13,26 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The name of a source, with the subvolume, layers or directory that identify the mount.
-    @live  The mount; NULL: the name is from a line. */
-static const char *with_part(const struct drift *drift, const char *name, const char *fstype,
-                             const char *options, const struct fstab_line *live)
-{
-	const struct fstab_world *world = drift->in->world;
-	unsigned flags = fstype_flags(fstype);
-	if (live && live->fate != FSTAB_LINE && !(flags & (FST_SUBVOL | FST_LAYERED | FST_PSEUDO))
-	    && live->mount && live->mount->root && strcmp(live->mount->root, "/") != 0)
-		return audit_format(drift->report, "%s: %s", name, live->mount->root);
-	if (!(flags & (FST_SUBVOL | FST_LAYERED)) || !options || !*options
-	    || (world->secret && world->secret(NULL, options)))
-		return name;
-	size_t n = strlen(options);
-	const char *part = flags & FST_LAYERED ? options : opt_find(options, "subvol", 6, &n);
-	if (!part)
-		part = opt_find(options, "subvolid", 8, &n);
-	return part ? audit_format(drift->report, "%s: %.*s", name, (int)n, part) : name;
-}
-
 static bool names_subvolume(const struct tabline *line)
 {
 	return drift_has_option(line, "subvol") || drift_has_option(line, "subvolid");
@@ -81,14 +61,8 @@ void drift_report_source(struct drift *drift, const struct tabline *line,
 			"the line does not name the mounted subvolume: correct if it is the "
 			"default of the file system"},
 	};
-	const char *source = tabline_value(line, TABLINE_SOURCE),
-	           *fstype = tabline_value(line, TABLINE_FSTYPE),
-	           *options = tabline_value(line, TABLINE_OPTIONS);
-	const struct mount *m = live->mount;
 	drift_report(drift, kinds[kind].code, line, live, kinds[kind].severity,
-		     with_part(drift, drift_name(drift, source, fstype), fstype, options, NULL),
-		     with_part(drift, drift_live_name(drift, live), m ? m->fstype : NULL,
-		               m ? m->fs_opts : NULL, live),
+		     drift_line_name(drift, line, live), drift_live_name(drift, live, line),
 		     kind == DRIFT_OF_DEFAULT_SUBVOLUME
 		     ? "check with btrfs subvolume get-default; add subvol= to the line"
 		     : "correct the line or the mount; getmnt fstab --merge --fix=source --diff "

@@ -3,9 +3,7 @@
 #include "cmd/fstab/merge.h"
 
 #include "base/escape.h"
-#include "base/fstypes.h"
 #include "base/secret.h"
-#include "mountopts/optlist.h"
 
 #include <inttypes.h>
 
@@ -35,33 +33,6 @@ static const struct {
 	[FSTAB_NOTE_UNKNOWN] = {"%t cannot have a line: %w"},
 };
 
-/** Append a source and type, and the subvolume if the type has some. */
-static void put_source(struct strbuf *out, const char *source, const char *fstype,
-                       const char *subvol, size_t n)
-{
-	mask_source(source ? source : "none", out);
-	strbuf_printf(out, " (%s", fstype ? fstype : "swap");
-	if (n > 0 && fstype_flags(fstype) & FST_SUBVOL)
-		strbuf_printf(out, " %.*s", (int)n, subvol);
-	strbuf_putc(out, ')');
-}
-
-static void put_live(struct strbuf *out, const struct fstab_line *live)
-{
-	const struct mount *mount = live->mount;
-	const char *root = mount && mount->root && strcmp(mount->root, "/") != 0 ? mount->root : "";
-	put_source(out, live->fate != FSTAB_LINE && mount ? mount->source : live->source,
-	           mount ? mount->fstype : NULL, root, strlen(root));
-}
-
-static void put_line(struct strbuf *out, const struct tabline *line)
-{
-	size_t n = 0;
-	const char *subvol = opt_value(tabline_value(line, TABLINE_OPTIONS), "subvol", &n);
-	put_source(out, tabline_value(line, TABLINE_SOURCE), tabline_value(line, TABLINE_FSTYPE),
-	           subvol, subvol ? n : 0);
-}
-
 /** The mount point or swap space that a note is about; or NULL. */
 static const char *place_of(const struct fstab_note *note)
 {
@@ -85,10 +56,10 @@ static void put_message(struct strbuf *out, const char *message, const struct fs
 		}
 		switch (*++message) {
 		case 'l':
-			put_line(out, note->line);
+			fstab_name_line(note->line, live, out);
 			break;
 		case 'm':
-			put_live(out, live);
+			fstab_name_live(live, note->line, out);
 			break;
 		case 'M':
 			strbuf_puts(out, live->target);

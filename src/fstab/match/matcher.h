@@ -4,7 +4,8 @@
  *
  *     matcher.c   the lines of a file and of a plan, indexed by mount point
  *     pair.c      which of the lines on a mount point is that of its mount
- *     same.c      whether a line mounts the same: source, type, subvolume, layers
+ *     same.c      whether a line mounts the same: source, type
+ *     part.c      whether it mounts the same part of it: subvolume, directory, layers
  *     server.c    whether a line and a mount have the same server
  *     options.c   whether it mounts it with the same options
  */
@@ -161,6 +162,11 @@ const char *match_tag(struct matcher *m, const char *source);
 
 /** The device of a line of the plan. */
 void match_device(struct matcher *m, const struct fstab_line *line, struct fstab_device *device);
+
+/* part.c */
+
+/** Whether a line mounts the same part of a file system. */
+bool match_same_part(struct matcher *m, const struct entry *entry, const struct fstab_line *line);
 
 /* server.c */
 

@@ -4,12 +4,10 @@
  *
  * A device has many names: tags, perhaps quoted, symlinks in /dev/disk, /dev/mapper.  A bind can
  * name its directory by any path that shows it.  So the devices and directories that the names
- * refer
- * to are compared; unknown ones count as the same.
+ * refer to are compared; unknown ones count as the same.
  */
 #include "fstab/match/matcher.h"
 
-#include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
@@ -364,101 +362,6 @@ static bool same_type(const struct entry *entry, const struct fstab_line *line)
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
 
-/** Append the layers of a list of options, as one list. */
-static void add_layers(const char *options, struct strbuf *out)
-{
-	static const char *const names[][2] = {
-		{"lowerdir=", ""}, {"lowerdir+=", ":"}, {"datadir+=", "::"},
-	};
-	size_t n;
-	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
-		for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
-			size_t len = strlen(names[i][0]);
-			if (n < len || memcmp(o, names[i][0], len) != 0)
-				continue;
-			strbuf_puts(out, out->len ? names[i][1] : "");
-			bool quoted = n >= len + 2 && o[len] == '"' && o[n - 1] == '"';
-			strbuf_add(out, o + len + quoted, n - len - 2 * (size_t)quoted);
-		}
-	}
-}
-
-/** The value of an option, of a subvolume without slashes before it. */
-static const char *value_of(const char *options, const char *name, size_t *n)
-{
-	const char *value = opt_value(options, name, n);
-	for (; value && *n > 0 && *value == '/' && strcmp(name, "subvol") == 0; ++value)
-		--*n;
-	return value;
-}
-
-/** Whether two lists have the same value of an option.  @missing  If one of them has none. */
-static bool same_value(const char *a, const char *b, const char *name, bool missing)
-{
-	size_t n, k;
-	const char *x = value_of(a, name, &n), *y = value_of(b, name, &k);
-	return !x || !y ? missing || (!x && !y) : n == k && memcmp(x, y, n) == 0;
-}
-
-/** Whether two overlays have the same layers; "lowerdir+=" adds one to the list. */
-static bool same_layers(struct matcher *m, const char *a, const char *b)
-{
-	strbuf_reset(&m->text);
-	strbuf_reset(&m->more);
-	add_layers(a, &m->text);
-	add_layers(b, &m->more);
-	return same_value(a, b, "upperdir", false) && same_value(a, b, "workdir", false)
-	       && strcmp(strbuf_str(&m->text), strbuf_str(&m->more)) == 0;
-}
-
-/** Whether a line does not name the mounted subvolume, like a truncated one.  For "/" that is usual
-    where snapshots are booted: it is the default of the file system. */
-static bool lacks_subvol(const struct words *words, const char *live)
-{
-	size_t n, k;
-	return value_of(live, "subvol", &n) && n > 0 && !opt_value(words->options, "subvol", &k)
-	       && !opt_value(words->options, "subvolid", &k) && strcmp(words->target, "/") != 0;
-}
-
-/** Whether a directory of a device's file system is mounted where a line of the device mounts its
-    root.  Boot or a container may choose a directory as "/"; ostree and systemd, which gives
-    services directories of their own, bind directories. */
-static bool is_strange_part(const struct entry *entry, const struct mount *mount)
-{
-	return mount->dev_major != 0 && fstype_flags(mount->fstype) & FST_DEVICE
-	       && strcmp(entry->words.target, "/") != 0
-	       && strncmp(mount->root, "/ostree/", 8) != 0
-	       && !strstr(mount->root, "/systemd-private-");
-}
-
-/** Whether a line mounts the same part of a file system. */
-static bool same_part(struct matcher *m, const struct entry *entry, const struct fstab_line *line)
-{
-	const struct mount *mount = line->mount;
-	if (!mount || opt_is_bind(entry->words.options))
-		return true;
-	const char *options = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") != 0
-	    ? line->options : mount->fs_opts;
-	const char *plain = options == mount->fs_opts ? match_decode(m, options) : options;
-	bool overlay = mount->fstype && strcmp(mount->fstype, "overlay") == 0;
-	/* With ROOT, the kernel shows other paths of the layers. */
-	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->in->root, "/") == 0;
-	if (compare && (overlay ? !same_layers(m, entry->words.options, plain)
-	                : !same_value(entry->words.options, plain, "subvol", true)
-	                  || lacks_subvol(&entry->words, plain)))
-		return false;
-	/* The mount shows a directory; the line would show the root of the file system. */
-	size_t n;
-	bool part = mount->root && strcmp(mount->root, "/") != 0
-	    && !opt_value(entry->words.options, "X-mount.subdir", &n)
-	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
-	bool bound = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0;
-	if (part && (bound || is_strange_part(entry, mount)))
-		return false;
-	return !(fstype_flags(mount->fstype) & FST_SUBVOL) || overlay
-	       || same_value(entry->words.options, mount->fs_opts, "subvolid", true);
-}
-
 /** Whether a line mounts the root from whichever device the kernel booted. */
 static bool is_any_root(const struct entry *entry, const struct planned *mount)
 {
@@ -473,8 +376,8 @@ int match_same(struct matcher *m, const struct entry *entry, const struct planne
 	if (!mount->line->mount)
 		return entry->swap ? same_source(m, entry, mount) : 0;
 	if (mount->key && is_any_root(entry, mount))
-		return same_part(m, entry, mount->line);
-	if (!same_type(entry, mount->line) || !same_part(m, entry, mount->line))
+		return match_same_part(m, entry, mount->line);
+	if (!same_type(entry, mount->line) || !match_same_part(m, entry, mount->line))
 		return 0;
 	return same_source(m, entry, mount);
 }

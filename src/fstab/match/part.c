@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a line mounts the same part of a file system as its mount, and how a message names it: a
+ * subvolume, a directory, the layers of an overlay.
+ */
+#include "fstab/match/matcher.h"
+
+#include "base/fstypes.h"
+#include "base/secret.h"
+#include "base/words.h"
+#include "mountopts/optlist.h"
+#include "mountopts/shown.h"
+
+#include <string.h>
+
+/** Append the layers of a list of options, as one list. */
+static void add_layers(const char *options, struct strbuf *out)
+{
+	static const char *const names[][2] = {
+		{"lowerdir=", ""}, {"lowerdir+=", ":"}, {"datadir+=", "::"},
+	};
+	size_t n;
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+			size_t len = strlen(names[i][0]);
+			if (n < len || memcmp(o, names[i][0], len) != 0)
+				continue;
+			strbuf_puts(out, out->len ? names[i][1] : "");
+			bool quoted = n >= len + 2 && o[len] == '"' && o[n - 1] == '"';
+			strbuf_add(out, o + len + quoted, n - len - 2 * (size_t)quoted);
+		}
+	}
+}
+
+/** Whether a line and a mount have the same value of an option.
+    @missing  If one of them has none. */
+static bool same_value(const char *line, const char *live, const char *name, bool missing)
+{
+	size_t n, k, len = strlen(name);
+	const char *x = opt_find(line, name, len, &n), *y = opt_find(live, name, len, &k);
+	return !x || !y ? missing || (!x && !y) : shown_same(NULL, x, n, y, k);
+}
+
+/** Whether two overlays have the same layers; "lowerdir+=" adds one to the list. */
+static bool same_layers(struct matcher *m, const char *a, const char *b)
+{
+	strbuf_reset(&m->text);
+	strbuf_reset(&m->more);
+	add_layers(a, &m->text);
+	add_layers(b, &m->more);
+	return same_value(a, b, "upperdir", false) && same_value(a, b, "workdir", false)
+	       && strcmp(strbuf_str(&m->text), strbuf_str(&m->more)) == 0;
+}
+
+/** Whether a line does not name the mounted subvolume, like a truncated one.  For "/" that is usual
+    where snapshots are booted: it is the default of the file system. */
+static bool lacks_subvol(const struct words *words, const char *live)
+{
+	size_t n, k;
+	const char *subvol = opt_value(live, "subvol", &n);
+	return subvol && !word_is(subvol, n, "/") && !opt_value(words->options, "subvol", &k)
+	       && !opt_value(words->options, "subvolid", &k) && strcmp(words->target, "/") != 0;
+}
+
+/** Whether a directory of a device's file system is mounted where a line of the device mounts its
+    root.  Boot or a container may choose a directory as "/"; ostree and systemd, which gives
+    services directories of their own, bind directories. */
+static bool is_strange_part(const struct entry *entry, const struct mount *mount)
+{
+	return mount->dev_major != 0 && fstype_flags(mount->fstype) & FST_DEVICE
+	       && strcmp(entry->words.target, "/") != 0
+	       && strncmp(mount->root, "/ostree/", 8) != 0
+	       && !strstr(mount->root, "/systemd-private-");
+}
+
+bool match_same_part(struct matcher *m, const struct entry *entry, const struct fstab_line *line)
+{
+	const struct mount *mount = line->mount;
+	if (!mount || opt_is_bind(entry->words.options))
+		return true;
+	const char *options = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") != 0
+	    ? line->options : mount->fs_opts;
+	const char *plain = options == mount->fs_opts ? match_decode(m, options) : options;
+	bool overlay = mount->fstype && strcmp(mount->fstype, "overlay") == 0;
+	/* With ROOT, the kernel shows other paths of the layers. */
+	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->in->root, "/") == 0;
+	if (compare && (overlay ? !same_layers(m, entry->words.options, plain)
+	                : !same_value(entry->words.options, plain, "subvol", true)
+	                  || lacks_subvol(&entry->words, plain)))
+		return false;
+	/* The mount shows a directory; the line would show the root of the file system. */
+	size_t n;
+	bool part = mount->root && strcmp(mount->root, "/") != 0
+	    && !opt_value(entry->words.options, "X-mount.subdir", &n)
+	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
+	bool bound = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0;
+	if (part && (bound || is_strange_part(entry, mount)))
+		return false;
+	return !(fstype_flags(mount->fstype) & FST_SUBVOL) || overlay
+	       || same_value(entry->words.options, mount->fs_opts, "subvolid", true);
+}
+
+/* Names. */
+
+/** Append a source and type, with its secrets masked. */
+static void add_name(struct strbuf *out, const char *source, const char *fstype)
+{
+	mask_source(source ? source : "none", out);
+	strbuf_puts(out, " (");
+	mask_options(fstype ? fstype : "?", out);
+	strbuf_putc(out, ')');
+}
+
+/** Append which part of a file system options mount.
+    @other  The options that they are compared with. */
+static void add_part(struct strbuf *out, const char *fstype, const char *options, const char *other)
+{
+	unsigned flags = fstype_flags(fstype);
+	size_t n = 0, k = 0;
+	if (!options || !*options || !(flags & (FST_SUBVOL | FST_LAYERED)))
+		return;
+	const char *subvol = opt_find(options, "subvol", 6, &n),
+	           *id = opt_find(options, "subvolid", 8, &k);
+	if (flags & FST_LAYERED) {
+		strbuf_puts(out, ": ");
+		mask_options(options, out);
+		return;
+	}
+	/* A subvolume made anew has the name of the former one. */
+	if (id && subvol && (!other || same_value(other, options, "subvolid", true)))
+		id = NULL;
+	strbuf_puts(out, subvol || id ? ": " : "");
+	strbuf_add(out, id ? id : "", k * (id != NULL));
+	strbuf_puts(out, id && subvol ? "," : "");
+	strbuf_add(out, subvol ? subvol : "", n);
+}
+
+void fstab_name_line(const struct tabline *line, const struct fstab_line *live, struct strbuf *out)
+{
+	const char *fstype = tabline_value(line, TABLINE_FSTYPE);
+	add_name(out, tabline_value(line, TABLINE_SOURCE), fstype);
+	add_part(out, fstype, tabline_value(line, TABLINE_OPTIONS),
+	         live->mount ? live->mount->fs_opts : NULL);
+}
+
+void fstab_name_live(const struct fstab_line *live, const struct tabline *line, struct strbuf *out)
+{
+	const struct mount *mount = live->mount;
+	bool own = live->fate == FSTAB_LINE || !mount;
+	const char *fstype = mount ? mount->fstype : "swap";
+	add_name(out, own ? live->source : mount->source, fstype);
+	if (!mount || (own && strcmp(live->fstype, "none") == 0))
+		return;
+	bool part = fstype_flags(fstype) & (FST_SUBVOL | FST_LAYERED | FST_PSEUDO);
+	if (!own && !part && mount->root && strcmp(mount->root, "/") != 0)
+		strbuf_printf(out, ": %s", mount->root);
+	else if (line || !(fstype_flags(fstype) & FST_LAYERED))
+		add_part(out, fstype, mount->fs_opts,
+		         line ? tabline_value(line, TABLINE_OPTIONS) : NULL);
+}
