@@ -32,6 +32,26 @@ for args in -h --version; do
 done
 swift audit --list-rules --nagios
 
+echo "== the line of a plugin, at several lengths and in several scripts"
+printf '20 1 8:1 / / rw - ext4 /dev/mapper/root rw\n' >root.table
+for name in é '|' 'a\040b/'; do
+	printf -v long '%13s' ''
+	long=${long// /$name}
+	for length in 1 7 14 26 40; do
+		for count in 1 2 12; do
+			for ((i = 0; i < count; ++i)); do
+				printf '/dev/mapper/m%d /%d%sz%s ext4 nofail 0 2\n' $i $((i % 10)) "${long:0:length}" $((i / 10))
+			done >many.fstab
+			line=$(./check_getmnt -F root.table --fstab=many.fstab --only=DRIFT-NOT-MOUNTED -t 60)
+			line=${line%% | *} more=${line##* and } list=${line#*: }
+			[ ${#line} -le 79 ] || fail "${#line} characters: $line"
+			if [ "$more" = "$line" ]; then more=0; else more=${more% more}; fi
+			[ $((more + $(grep -o , <<<"$list" | wc -l) + 1)) = "$count" ] || fail "$count: $line"
+			case $length-$count in 7-* | 40-1) echo "$line" ;; esac
+		done
+	done
+done
+
 echo "== time"
 mkfifo never
 exec 9<>never

@@ -216,7 +216,8 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 
 /* out.c */
 
-/** Shorten the part of a text after a length to at most `chars` characters, ending in "...". */
+/** Shorten the part of a text after a length to at most `chars` characters, ending in "...";
+    a short word or component of a path is not cut. */
 void audit_cut(struct strbuf *out, size_t from, size_t chars);
 
 /** Append a text of a finding, escaped; of a user's mount at most AUDIT_TEXT_MAX characters. */

@@ -12,7 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LINE_MAX_CHARS = 79 };
+enum { LINE_MAX_CHARS = 79, PATH_MIN = 8, REASON_MIN = 12 };
+#define MORE " and %zu more"
 
 /** Parse a decimal number of exactly n bytes. */
 static bool read_number(const char *at, size_t n, double *number)
@@ -82,23 +83,53 @@ static void put_without_bars(struct strbuf *out, struct strbuf *text)
 	strbuf_destroy(text);
 }
 
-/** List findings, the most severe first: "DRIFT-SOURCE /data, DRIFT-TYPE /t". */
-static void put_gravest(const struct audit_reported *reported, struct strbuf *out)
+/** Number of characters. */
+static size_t line_width(const struct strbuf *line)
+{
+	size_t width = 0;
+	for (size_t i = 0; i < line->len; ++i)
+		width += ((unsigned char)line->data[i] & 0xc0) != 0x80;
+	return width;
+}
+
+/** List findings, the most severe first, as many as fit: "DRIFT-SOURCE /data and 3 more".
+    @room  Number of characters of the line with the list. */
+static void put_gravest(const struct audit_reported *reported, struct strbuf *line, size_t room)
 {
 	const struct audit_report *report = reported->report;
-	const char *before = ": ";
+	size_t listed = 0, left = report->of[AUDIT_CRITICAL] + report->of[AUDIT_WARNING];
+	bool fits = true;
 	/* Of each severity the findings of the system first, then those of users' mounts. */
 	for (int rank = 2 * AUDIT_CRITICAL + 1; rank >= 2 * AUDIT_WARNING; --rank) {
-		for (size_t i = 0; i < report->count && out->len < 4 * LINE_MAX_CHARS; ++i) {
+		for (size_t i = 0; i < report->count && fits; ++i) {
 			const struct audit_finding *f = &report->findings[i];
 			if ((int)f->severity != rank / 2 || audit_is_users(f->owner) != !(rank % 2))
 				continue;
-			strbuf_printf(out, "%s%s%s", before, audit_rules[f->code].code,
-			              *f->target ? " " : "");
-			audit_put_text(out, f, f->target);
-			before = ", ";
+			size_t start = line->len;
+			strbuf_puts(line, listed ? ", " : ": ");
+			strbuf_puts(line, audit_rules[f->code].code);
+			size_t end = line->len, width = line_width(line) + 1;
+			struct strbuf path;
+			strbuf_init(&path);
+			audit_put_text(&path, f, f->target);
+			strbuf_puts(line, *f->target ? " " : "");
+			put_without_bars(line, &path);
+			int more = left > 1 ? snprintf(NULL, 0, MORE, left - 1) : 0;
+			size_t most = room - (size_t)more;
+			/* The first finding is always listed; a long path is cut or left out. */
+			fits = line_width(line) <= most;
+			if (!fits && listed)
+				line->len = start;
+			else if (!fits && width + PATH_MIN <= most)
+				audit_cut(line, end + 1, most - width);
+			else if (!fits)
+				line->len = end;
+			left -= fits || !listed;
+			++listed;
 		}
 	}
+	if (left)
+		strbuf_printf(line, MORE, left);
 }
 
 static void put_line(const struct audit_reported *reported, int status, struct strbuf *out)
@@ -110,28 +141,34 @@ static void put_line(const struct audit_reported *reported, int status, struct s
 		[NX_UNKNOWN] = "UNKNOWN",
 	};
 	const size_t *of = reported->report->of;
-	struct strbuf line;
+	struct strbuf line, tail;
 	strbuf_init(&line);
+	strbuf_init(&tail);
 	strbuf_printf(&line, "GETMNT %s - ", names[status]);
 	if (reported->failed) {
 		strbuf_puts(&line, reported->failed);
 	} else {
 		strbuf_printf(&line, "%zu critical, %zu warning%s", of[AUDIT_CRITICAL],
 		              of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s");
+		if (!audit_is_complete(reported))
+			strbuf_puts(&tail, "; incomplete");
+		else if (status == NX_UNKNOWN)
+			strbuf_printf(&tail, "; %u rules not checked",
+			              audit_set_count(reported->not_checked));
 		if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING])
-			put_gravest(reported, &line);
+			put_gravest(reported, &line, LINE_MAX_CHARS - tail.len);
 		else
 			strbuf_printf(&line, ", %zu mount%s", reported->mounts,
 			              reported->mounts == 1 ? "" : "s");
-		if (!audit_is_complete(reported)) {
-			strbuf_puts(&line, "; incomplete: ");
-			escape_terminal(&line, reported->run->nreasons
-			                           ? reported->run->reasons[0] : "?");
-		} else if (status == NX_UNKNOWN) {
-			strbuf_printf(&line, "; %u rules not checked",
-			              audit_set_count(reported->not_checked));
+		strbuf_puts(&line, strbuf_str(&tail));
+		if (!audit_is_complete(reported) && reported->run->nreasons
+		    && line_width(&line) + REASON_MIN <= LINE_MAX_CHARS) {
+			strbuf_puts(&line, ": ");
+			escape_terminal(&line, reported->run->reasons[0]);
 		}
 	}
+	line.failed |= tail.failed;
+	strbuf_destroy(&tail);
 	put_without_bars(out, &line);
 	audit_cut(out, 0, LINE_MAX_CHARS);
 }

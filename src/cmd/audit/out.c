@@ -72,6 +72,7 @@ void audit_list_rules(const struct audit_opts *opts, struct strbuf *out)
 
 void audit_cut(struct strbuf *out, size_t from, size_t chars)
 {
+	enum { WORD_MAX = 16 };
 	size_t n = 0, kept = from;
 	for (size_t at = from; at < out->len; ++at) {
 		if (((unsigned char)out->data[at] & 0xc0) == 0x80)
@@ -79,7 +80,10 @@ void audit_cut(struct strbuf *out, size_t from, size_t chars)
 		if (++n == chars - 2)
 			kept = at;   /* where three dots begin */
 		if (n > chars) {
-			out->len = kept;
+			size_t word = kept;
+			while (word > from + 1 && !strchr(" /", out->data[word - 1]))
+				--word;
+			out->len = word > from + 1 && kept - word < WORD_MAX ? word : kept;
 			strbuf_puts(out, "...");
 			return;
 		}
