@@ -285,6 +285,7 @@ install: $(BUILD)/getmnt $(PUBLIC_SO) $(PUBLIC_A)
 		contrib/libgetmnt.pc.in >$(LIBDEST)/pkgconfig/libgetmnt.pc
 	chmod 644 $(LIBDEST)/pkgconfig/libgetmnt.pc
 	install -m 644 contrib/completion/getmnt $(BASHDIR)/getmnt
+	ln -sf getmnt $(BASHDIR)/check_getmnt
 	install -m 644 contrib/completion/_getmnt $(ZSHDIR)/_getmnt
 	install -m 644 contrib/audit.conf $(DOCDIR)/audit.conf
 	install -m 755 contrib/initramfs-tools/hooks/getmnt $(HOOKDIR)/getmnt
@@ -301,7 +302,7 @@ install: $(BUILD)/getmnt $(PUBLIC_SO) $(PUBLIC_A)
 # Other directories may have existed before; below DESTDIR, empty ones are removed.
 .PHONY: uninstall
 uninstall:
-	rm -f $(BINDIR)/getmnt $(BASHDIR)/getmnt $(ZSHDIR)/_getmnt $(DOCDIR)/audit.conf $(HOOKDIR)/getmnt \
+	rm -f $(BINDIR)/getmnt $(addprefix $(BASHDIR)/,getmnt check_getmnt) $(ZSHDIR)/_getmnt $(DOCDIR)/audit.conf $(HOOKDIR)/getmnt \
 		$(DRACUTDIR)/module-setup.sh $(PLUGINDIR)/check_getmnt $(addprefix $(UNITDIR)/,$(UNITS)) \
 		$(patsubst include/getmnt/%,$(INCDIR)/%,$(HEADERS)) \
 		$(addprefix $(LIBDEST)/,libgetmnt.a libgetmnt.so libgetmnt.so.$(LIB_ABI) $(notdir $(PUBLIC_SO))) \

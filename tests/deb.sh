@@ -196,21 +196,21 @@ assert rows["proc"]["target"] == "/proc", rows
 '
 }
 
+# has_completion COMMAND WORD EXPECTED: what Tab offers after "COMMAND WORD".
 has_completion()
 {
-	# What is typed: getmnt --na TAB
 	cat >"$root/tmp/completion" <<-'BASH'
 		. /usr/share/bash-completion/bash_completion
-		_completion_loader getmnt
-		line=$(complete -p getmnt) || exit 1
+		_completion_loader "$1"
+		line=$(complete -p "$1") || exit 1
 		function=${line#*-F }
-		COMP_WORDS=(getmnt --na) COMP_CWORD=1 COMP_LINE='getmnt --na' COMP_POINT=11
-		"${function%% *}" getmnt --na getmnt
+		COMP_WORDS=("$1" "$2") COMP_CWORD=1 COMP_LINE="$1 $2" COMP_POINT=$((${#1} + ${#2} + 1))
+		"${function%% *}" "$1" "$2" "$1"
 		printf '%s\n' "${COMPREPLY[@]}"
 	BASH
-	in_root bash /tmp/completion >"$work/words" || return 1
+	in_root bash /tmp/completion "$1" "$2" >"$work/words" || return 1
 	cat "$work/words"
-	grep -q '^--names' "$work/words"
+	grep -qx -e "$3" "$work/words"
 }
 
 # shows_page TEXT PAGE...
@@ -254,7 +254,8 @@ use_packages()
 	check "man getmnt-discover" shows_page '--names' getmnt-discover
 	check "man check_getmnt" shows_page 'nagios' check_getmnt
 	check "man readsearch" shows_page 'closesearch' readsearch
-	check "completion for bash" has_completion
+	check "completion for bash" has_completion getmnt --na --names
+	check "completion for bash of check_getmnt" has_completion check_getmnt --war --warning
 	check "completion for zsh" has_zsh_completion
 	check "example: shared" compile_example "" "" /tmp/shared
 	check "example: shared, run" example /tmp/shared
@@ -318,7 +319,7 @@ has_zsh_completion()
 {
 	cat >"$root/tmp/completion.zsh" <<-'ZSH'
 		autoload -Uz compinit && compinit -u -D
-		[[ $_comps[getmnt] == _getmnt ]] || exit 1
+		[[ $_comps[getmnt] == _getmnt && $_comps[check_getmnt] == _getmnt ]] || exit 1
 		compadd() { [[ $1 = -S ]] && shift 2; shift; print -l -- "$@"; }
 		words=(getmnt --na) CURRENT=2 PREFIX=--na
 		autoload +X _getmnt && _getmnt

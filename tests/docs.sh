@@ -98,10 +98,25 @@ done
 # The completion for zsh runs the one for bash.
 if command -v zsh >/dev/null; then
 	# shellcheck disable=SC2016
-	zsh -fc 'compadd() { [[ $1 = -S ]] && shift 2; shift; print -l -- "$@"; }
-		words=("$@") CURRENT=$# PREFIX=$argv[-1]
-		. contrib/completion/_getmnt' zsh "$program" --names= >"$work/words" 2>&1
-	mapfile -t miss < <(printf -- '--names=%s\n' hint kernel walk pure | grep -vxF -f "$work/words")
+	# zsh_completes EXPECTED COMMAND WORD...
+	zsh_completes()
+	{
+		ln -sf "$(realpath "$program")" "$work/$2"
+		PATH=$work:$PATH zsh -fc 'fpath=("$PWD/contrib/completion" $fpath)
+			autoload -Uz compinit && compinit -u -D
+			compadd() { [[ $1 = -S ]] && shift 2; shift; print -l -- "$@"; }
+			words=("$@") CURRENT=$# PREFIX=$argv[-1]
+			autoload +X $_comps[$1] && $_comps[$1]' zsh "${@:2}" >"$work/words" 2>&1
+		grep -qxF -e "$1" "$work/words" || miss+=("$1")
+	}
+	miss=()
+	zsh_completes --names=kernel getmnt --names=
+	zsh_completes SIZE, getmnt -o SIZ
+	zsh_completes --only=MNT-DUP,MNT-STALE getmnt audit --only=MNT-DUP,MNT-S
+	zsh_completes partuuid getmnt fstab --id part
+	zsh_completes MAJ:MIN,SIZE, getmnt -o MAJ:MIN,SI
+	zsh_completes --warning check_getmnt --war
+	zsh_completes --include=snap check_getmnt --include=sn
 	verdict "completion for zsh" "${miss[@]}"
 else
 	skipped=$((skipped + 1))

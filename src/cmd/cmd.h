@@ -61,6 +61,8 @@ int cmd_genfstab(int argc, char **argv);
 
 extern const struct option_table audit_table, discover_options, fstab_table, profile_table,
 	recover_table, search_table;
+/** Make the table of the options of check_getmnt.  @rows [out]  OPTION_ROWS_MAX of them. */
+struct option_table audit_plugin_table(struct option_row *rows);
 extern const struct column_table discover_columns, search_columns;
 
 /** Marks for os_mark() around the kernel calls that --stats counts; the first is set before

@@ -65,13 +65,15 @@ static void put_names(FILE *out, const struct option_row *row, const char **betw
 }
 
 /** Print the case of an option that takes an argument. */
-static void put_argument(FILE *out, const struct command *command, const struct option_row *row)
+static void put_argument(FILE *out, const struct column_table *columns,
+                         const struct option_row *row)
 {
 	/* By the name of the option, or the beginning of that of its argument. */
 	static const char *const kinds[][2] = {
 		{"types", "list=$(sed 's/.*\\t//' /proc/filesystems 2>/dev/null)"},
 		{"task", "words=$(cd /proc && echo [0-9]*)"},
 		{"source", "words='LABEL= UUID= PARTLABEL= PARTUUID=' kind=files"},
+		{"add", "list=persistent kind=mounts"},
 		{"FILE", "kind=files"}, {"[FILE]", "kind=files"}, {"PATH", "kind=files"},
 		{"DIR", "kind=dirs"}, {"", "kind=none"},
 	};
@@ -85,10 +87,10 @@ static void put_argument(FILE *out, const struct command *command, const struct 
 		fprintf(out, "%s=--%s", blank, row->name);
 	fputc(')', out);
 	blank = "";
-	if (strcmp(name, "output") == 0 && command->columns) {
+	if (strcmp(name, "output") == 0 && columns) {
 		fputs(" columns=\"", out);
-		for (const struct column_info *column = column_after(command->columns, NULL);
-		     column; column = column_after(command->columns, column)) {
+		for (const struct column_info *column = column_after(columns, NULL);
+		     column; column = column_after(columns, column)) {
 			fprintf(out, "%s%s", blank, column->name);
 			blank = " ";
 		}
@@ -114,12 +116,12 @@ static void put_argument(FILE *out, const struct command *command, const struct 
 	}
 }
 
-static void put_command(FILE *out, const struct command *command)
+static void put_command(FILE *out, const char *name, const struct option_table *table,
+                        const struct column_table *columns)
 {
-	const struct option_table *table = command->options;
 	const struct option_row *end = table->rows + table->count;
 	const char *blank = "";
-	fprintf(out, "\t%s)\n\t\toptions='", command->name);
+	fprintf(out, "\t%s)\n\t\toptions='", name);
 	for (const struct option_row *row = table->rows; row < end; ++row) {
 		if (!row->hidden)
 			put_names(out, row, &blank, " ");
@@ -127,7 +129,7 @@ static void put_command(FILE *out, const struct command *command)
 	fputs("'\n\t\tcase $eq$prev in\n", out);
 	for (const struct option_row *row = table->rows; row < end; ++row) {
 		if (row->argument && !row->hidden)
-			put_argument(out, command, row);
+			put_argument(out, columns, row);
 	}
 	fputs("\t\tesac\n\t\t;;\n", out);
 }
@@ -144,29 +146,38 @@ void completion_print(FILE *out)
 	      "\n"
 	      "_getmnt()\n"
 	      "{\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} eq='' "
-	      "head=''\n"
+	      "\tlocal at=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]} cut='' eq='' head='' prev\n"
 	      "\tlocal last before options words='' list='' columns='' kind='' rule target\n"
 	      "\tlocal command=discover commands='", out);
 	for (const struct command *command = commands; command->name; ++command)
 		fprintf(out, "%s%s", command == commands ? "" : " ", command->name);
 	fputs("'\n"
-	      "\t# --option=value is three words, unless COMP_WORDBREAKS has no '='.\n"
+	      "\t# bash makes a word of each '=' and ':', unless COMP_WORDBREAKS lacks them.\n"
+	      "\t[ \"$cur\" != : ] || cur='' at=$((at + 1))\n"
+	      "\twhile [ \"${COMP_WORDS[at-1]}\" = : ]; do\n"
+	      "\t\tat=$((at - 2)) cut=${COMP_WORDS[at]}:$cut\n"
+	      "\tdone\n"
+	      "\tcur=$cut$cur prev=${COMP_WORDS[at-1]}\n"
 	      "\tcase $cur in\n"
 	      "\t=)\tcur='' eq='=' ;;\n"
 	      "\t--*=*)\tprev=${cur%%=*} eq='=' head=${cur%%=*}= cur=${cur#*=} ;;\n"
-	      "\t*)\tif [ \"$prev\" = = ]; then prev=${COMP_WORDS[COMP_CWORD-2]} eq='='; fi ;;\n"
+	      "\t*)\tif [ \"$prev\" = = ]; then prev=${COMP_WORDS[at-2]} eq='='; fi ;;\n"
 	      "\tesac\n"
 	      "\tlast=${cur##*,} before=$head${cur%\"${cur##*,}\"}\n"
-	      "\tif [ \"$COMP_CWORD\" -gt 1 ] && [[ \" $commands \" == *\" ${COMP_WORDS[1]} \"* "
-	      "]]; "
-	      "then\n"
+	      "\tif [ \"${COMP_WORDS[0]##*/}\" = check_getmnt ]; then\n"
+	      "\t\tcommand=check_getmnt\n"
+	      "\telif [ \"$COMP_CWORD\" -gt 1 ] && "
+	      "[[ \" $commands help \" == *\" ${COMP_WORDS[1]} \"* ]]; then\n"
 	      "\t\tcommand=${COMP_WORDS[1]}\n"
 	      "\tfi\n"
 	      "\tcase $command in\n", out);
 	for (const struct command *command = commands; command->name; ++command)
-		put_command(out, command);
-	fputs("\tesac\n"
+		put_command(out, command->name, command->options, command->columns);
+	struct option_row rows[OPTION_ROWS_MAX];
+	struct option_table plugin = audit_plugin_table(rows);
+	put_command(out, plugin.command, &plugin, NULL);
+	fputs("\thelp)\tlist=$commands ;;\n"
+	      "\tesac\n"
 	      "\tCOMPREPLY=()\n"
 	      "\tif [ -n \"$columns\" ]; then\n"
 	      "\t\tcase $last in +*) before+=+ last=${last#+} ;; esac\n"
@@ -184,15 +195,17 @@ void completion_print(FILE *out)
 	      "\telse\n"
 	      "\t\t_getmnt_add -f -- \"$cur\"\n"
 	      "\t\tcompopt -o filenames 2>/dev/null\n"
+	      "\t\t[ \"$command\" != discover ] || kind=mounts last=$cur before=''\n"
+	      "\t\t[ \"$COMP_CWORD$command\" != 1discover ] || "
+	      "_getmnt_add -W \"$commands help\" -- \"$cur\"\n"
 	      "\tfi\n"
-	      "\t[[ -z $columns$list$words$kind && $cur != -* && $command = discover ]] || return\n"
 	      "\t# Users choose the names of mount points, and compgen -W would expand them.\n"
-	      "\tif [ \"$COMP_CWORD\" != 1 ] || [[ $cur == /* ]]; then\n"
+	      "\tif [ \"$kind\" = mounts ] && [[ $COMP_CWORD != 1 || $last == /* ]]; then\n"
 	      "\t\twhile IFS= read -r target; do\n"
 	      "\t\t\tprintf -v target %b \"$target\"\n"
-	      "\t\t\t[[ $target == \"$cur\"* ]] && COMPREPLY+=(\"$target\")\n"
+	      "\t\t\t[[ $target != \"$last\"* ]] || COMPREPLY+=(\"$before$target\")\n"
 	      "\t\tdone < <(getmnt --names=kernel -rno TARGET 2>/dev/null)\n"
 	      "\tfi\n"
-	      "\t[ \"$COMP_CWORD\" != 1 ] || _getmnt_add -W \"$commands\" -- \"$cur\"\n"
-	      "} &&\ncomplete -F _getmnt getmnt\n", out);
+	      "\tCOMPREPLY=(\"${COMPREPLY[@]#${cut//?/?}}\")\n"
+	      "} &&\ncomplete -F _getmnt getmnt check_getmnt\n", out);
 }

@@ -6,6 +6,7 @@ cmp completion "$TOP/contrib/completion/getmnt"
 touch file
 mkdir dir
 # ask WORD...: complete the last, as bash parts the line, and where it does not part it at '='.
+program=getmnt
 ask()
 {
 	local parted=() word got
@@ -16,11 +17,11 @@ ask()
 		*) parted+=("$word") ;;
 		esac
 	done
-	COMP_WORDS=(getmnt "${parted[@]}") COMP_CWORD=${#parted[@]} COMPREPLY=()
+	COMP_WORDS=("$program" "${parted[@]}") COMP_CWORD=${#parted[@]} COMPREPLY=()
 	_getmnt
 	got=${COMPREPLY[*]}
 	echo "$*: $got"
-	COMP_WORDS=(getmnt "$@") COMP_CWORD=$# COMPREPLY=()
+	COMP_WORDS=("$program" "$@") COMP_CWORD=$# COMPREPLY=()
 	_getmnt
 	case $word in
 	--*=*) COMPREPLY=("${COMPREPLY[@]#"${word%%=*}="}") ;;
@@ -51,6 +52,28 @@ ask search --format j
 ask search -o SIZE,P
 ask search -o +li
 ask search '*' d
+ask help au
+ask fstab -t PART
+ask fstab --id=part
+ask fstab --fix=order,
+ask audit --only=FSTAB-SYNTAX,DRIFT-R
+ask audit --include s
+ask audit --fail-on ""
+ask -t tm
+program=/usr/lib/nagios/plugins/check_getmnt
+ask --w
+ask --warning ""
+ask --disable MNT-S
+ask --format ""
+ask --json
+program=getmnt
+# bash makes a word of a colon as well.
+for words in "-o MAJ : MIN,PARTU" "--output = SIZE,MAJ : MIN,PARTU" "-o MAJ :" "-o size,maj :"; do
+	read -ra COMP_WORDS <<<"getmnt $words"
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	_getmnt
+	echo "$words: ${#COMPREPLY[@]}, the first ${COMPREPLY[0]}"
+done
 # What is told is what is taken, and all of it.
 for option in access color engine format sort stats type; do
 	COMP_WORDS=(getmnt search "--$option" "=") COMP_CWORD=3 COMPREPLY=()

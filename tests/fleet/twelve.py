@@ -131,7 +131,7 @@ gm.expect(out == ["GETMNT WARNING - 0 critical, 1 warning: DRIFT-NOT-MOUNTED /tm
           f"in a pod: {out}")
 for name, options, status, line in (("node06", "", 1, "GETMNT CRITICAL - 1 critical, 0 warnings: DRIFT-READONLY /srv/data"),
                                     ("node11", "--probe=all", 1, "GETMNT CRITICAL - 1 critical, 0 warnings: MNT-TIMEOUT /srv/net"),
-                                    ("node01", "--no-such-option", 2, "GETMNT UNKNOWN - --no-such-option: no such option of check_getmnt")):
+                                    ("node01", "--no-such-option", 2, 'GETMNT UNKNOWN - unknown option "--no-such-option"')):
     out = on(name, f"{plugin} {options}; echo $?").split("\n")
     gm.expect(out[:2] == [line, str(status)], f"the detector's plugin on {name}: {out}")
 with open("contrib/node-problem-detector/getmnt-audit.json", encoding="ascii") as f:

@@ -130,9 +130,6 @@ static inline bool audit_is_complete(const struct audit_reported *reported)
 int audit_options_read(const struct option_table *table, int argc, char **argv,
                        struct audit_opts *opts);
 
-/** Make the table of a plugin's options.  @rows [out]  OPTION_ROWS_MAX of them. */
-struct option_table audit_plugin_table(struct option_row *rows);
-
 /** Print the help. */
 void audit_options_help(const struct option_table *table, bool plugin);
 

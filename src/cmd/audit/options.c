@@ -182,7 +182,7 @@ static const struct option_row plugin_rows[] = {
 	OPTION_GROUP("Plugin"),
 	{"critical", 'c', "RANGE", "CRITICAL if the critical findings are outside (0)",
 	 .take = take_range},
-	{"format", 0, "nagios", "the default", .take = take_form},
+	{"format", 0, "nagios", "the default", "nagios", .take = take_form},
 	{"nagios", 0, NULL, "the default", FORM(AF_NAGIOS)},
 	{"timeout", 't', "SEC", "UNKNOWN after this time (10)", SECONDS(way.seconds, SECONDS_MAX)},
 	{"verbose", 'v', NULL, "one line per finding; -vv and -vvv print more",

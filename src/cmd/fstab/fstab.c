@@ -114,7 +114,7 @@ static const struct option_row fstab_rows[] = {
 	 "auto|uuid|label|partuuid|partlabel|path", OPT_IS_WORD(struct opts, id)},
 	{NULL, 'U', NULL, "same as --id=uuid", OPT_IS_SET(struct opts, id), .base = FSTAB_UUID},
 	{NULL, 'L', NULL, "same as --id=label", OPT_IS_SET(struct opts, id), .base = FSTAB_LABEL},
-	{NULL, 't', "TAG", "same as --id=TAG", .take = take_tag},
+	{NULL, 't', "TAG", "same as --id=TAG", "UUID|LABEL|PARTUUID|PARTLABEL", .take = take_tag},
 	{"nofail", 0, NULL, "nofail for mounts that the boot does not need",
 	 OPT_IS_FLAG(struct opts, nofail)},
 	{"options", 0, "WHICH", "minimal (no defaults), live (all), keep (of a file)",
