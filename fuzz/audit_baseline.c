@@ -49,11 +49,10 @@ static void check_again(const struct audit_baseline *b)
 
 static struct audit_base_counts compare(struct audit_baseline *old, struct audit_baseline *now)
 {
-	struct audit_report report;
+	struct audit_report report = {0};
 	struct audit_base_counts counts = {0};
 	struct audit_baseline found;
 	audit_set all = audit_set_of(0);
-	audit_report_init(&report);
 	audit_baseline_init(&found);
 	FUZZ_CHECK(audit_baseline_compare(old, now, -1, &report, &counts) == 0);
 	for (size_t i = 0; i < report.count; ++i) {

@@ -60,8 +60,7 @@ static bool same_glob(const struct audit_glob *a, const struct audit_glob *b)
 /** A row by itself is the same. */
 static void check_row(const struct audit_row *row)
 {
-	struct audit_config alone;
-	audit_config_init(&alone);
+	struct audit_config alone = {0};
 	FUZZ_CHECK(audit_config_parse(&alone, "G", row->text, strlen(row->text)) == 0);
 	FUZZ_CHECK(alone.count == 1 && alone.nproblems == 0);
 	const struct audit_row *again = alone.rows;
@@ -125,10 +124,9 @@ static bool naive(const struct audit_config *config, int64_t today, struct audit
 
 static void check_apply(struct audit_config *config, int64_t today, const char *names, size_t len)
 {
-	struct audit_report report;
+	struct audit_report report = {0};
 	struct audit_finding wanted[64];
 	size_t n = 0, silenced = 0, of[AUDIT_CRITICAL + 1] = {0}, left = 0, gone = 0;
-	audit_report_init(&report);
 	for (const char *at = names, *end = names + len; at < end && n < 64; ++n) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 		stop = stop ? stop : end;
@@ -191,8 +189,7 @@ static void check_policy(const struct audit_config *config, bool asks, const cha
 	if (!d)
 		d = fuzz_discover(table_text, sizeof(table_text) - 1);
 	const struct fstab_facts facts = {.look = look};
-	struct audit_report report;
-	audit_report_init(&report);
+	struct audit_report report = {0};
 	FUZZ_CHECK(audit_policy(&(struct audit_policy_input){config, d, root, asks ? &facts : NULL,
 	                                                     asks ? secret : NULL}, &report) == 0);
 	size_t next = 0;
@@ -219,8 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int64_t today = 20000 + 10 * (int64_t)fuzz_byte(&in);
 	const char *text = fuzz_until(&in, 1, &len);
 	const char *names = fuzz_bytes(&in, size, &n);
-	struct audit_config config;
-	audit_config_init(&config);
+	struct audit_config config = {0};
 	FUZZ_CHECK(audit_config_parse(&config, "F", len ? text : "", len) == 0);
 	FUZZ_CHECK(config.count + config.nproblems == statements(text, len));
 	uint32_t line = 0;

@@ -66,7 +66,7 @@ static int compare_words(const void *a, const void *b)
 static const char *keep_options(struct taking *t, const struct audit_base_entry *entry,
                                 const struct mount *m)
 {
-	struct intern set;
+	struct intern set = {0};
 	uint32_t number;
 	size_t n;
 	strbuf_reset(&t->text);
@@ -77,7 +77,6 @@ static const char *keep_options(struct taking *t, const struct audit_base_entry 
 	strbuf_putc(&t->text, ',');
 	mask_options(m->fs_opts ? m->fs_opts : "", &t->text);
 	const char *list = strbuf_str(&t->text);
-	intern_init(&set);
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
 		if (n > 0 && !is_volatile(entry, o, n))
 			t->failed |= intern_put(&set, o, n, &number) != 0;
@@ -196,8 +195,6 @@ int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_world 
                         const struct tablines *lines, struct audit_baseline *baseline)
 {
 	struct taking t = {.to = baseline, .world = world, .plan = plan, .lines = lines};
-	strbuf_init(&t.text);
-	map64_init(&t.types);
 	for (uint32_t i = 0; !t.failed && i < plan->count; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		unsigned flags = line->mount && line->target ? fstype_flags(line->mount->fstype)

@@ -21,7 +21,6 @@ lists:
 void audit_baseline_init(struct audit_baseline *baseline)
 {
 	*baseline = (struct audit_baseline){.host = "", .root = "/"};
-	arena_init(&baseline->arena);
 }
 
 void audit_baseline_destroy(struct audit_baseline *baseline)
@@ -147,11 +146,9 @@ static const char *shown(struct compare *c, const struct audit_base_entry *entry
 /** The options that only the first list has. */
 static const char *lacking(struct compare *c, const char *list, const char *other)
 {
-	struct opt_set set;
-	struct strbuf out;
+	struct opt_set set = {.whole = true};
+	struct strbuf out = {0};
 	size_t n;
-	strbuf_init(&out);
-	opt_set_init(&set, true);
 	opt_set_add_list(&set, other, opt_next_shown);
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
 		if (!opt_set_find(&set, o, n))
@@ -209,7 +206,6 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
 	struct compare c = {.report = report, .counts = counts};
 	unsigned left_out = ~(old->include & now->include);
 	bool booting = uptime >= 0 && uptime < AUDIT_BOOTING;
-	strbuf_init(&c.when);
 	audit_baseline_when(old, &c.when);
 	pair(&old->mounts, &now->mounts);
 	for (size_t i = 0; !report->failed && i < now->mounts.count; ++i) {

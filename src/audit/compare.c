@@ -57,7 +57,6 @@ int audit_compare(const struct audit_report *old, struct audit_report *report, a
 {
 	struct comparison of = {
 		.places = calloc(old->nmounts + report->nmounts + 1, sizeof(*of.places))};
-	intern_init(&of.paths);
 	of.failed = !of.places;
 	for (size_t i = 0; i < old->nmounts && !of.failed; ++i) {
 		const struct audit_mount *m = &old->mounts[i];
@@ -108,9 +107,8 @@ static uint64_t risk_hash(const struct audit_finding *finding)
 
 int audit_clear_old_risks(const struct audit_report *old, struct audit_report *report)
 {
-	struct map64 known;
+	struct map64 known = {0};
 	bool failed = false;
-	map64_init(&known);
 	for (size_t i = 0; i < old->count && !failed; ++i) {
 		if (old->findings[i].boot)
 			failed = map64_put(&known, risk_hash(&old->findings[i]), 0) == MAP64_NONE;

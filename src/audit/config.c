@@ -40,18 +40,12 @@ struct parser {
 	bool failed;             /* ENOMEM */
 };
 
-void audit_config_init(struct audit_config *config)
-{
-	*config = (struct audit_config){0};
-	arena_init(&config->arena);
-}
-
 void audit_config_destroy(struct audit_config *config)
 {
 	free(config->rows);
 	free(config->silenced);
 	arena_destroy(&config->arena);
-	audit_config_init(config);
+	*config = (struct audit_config){0};
 }
 
 /** Allocate memory with the lifetime of the configuration. */
@@ -102,11 +96,9 @@ static bool wrong(struct parser *p, const char *format, ...)
 /** A word for a message, masked; "***" if the line has a secret, which may contain blanks. */
 static const char *quoted(struct parser *p, const char *word)
 {
-	struct strbuf plain, out;
+	struct strbuf plain = {0}, out = {0};
 	if (!word || p->config->nproblems >= AUDIT_PROBLEMS_MAX)
 		return "";   /* the message is not kept */
-	strbuf_init(&plain);
-	strbuf_init(&out);
 	strbuf_add(&plain, p->at, p->n);
 	plain.len = plain.failed ? 0 : unescape_octal(plain.data, plain.data, plain.len);
 	for (size_t i = 0; i < plain.len; ++i)

@@ -64,6 +64,7 @@ struct audit_silenced {
 	const struct audit_row *row;
 };
 
+/** Begins zeroed. */
 struct audit_config {
 	struct audit_row *rows;          /* in the order of the files */
 	size_t count, room;
@@ -77,7 +78,6 @@ struct audit_config {
 	struct arena arena;
 };
 
-void audit_config_init(struct audit_config *config);
 void audit_config_destroy(struct audit_config *config);
 
 /**

@@ -44,9 +44,8 @@ static bool has_unit(const struct fstab_world *world, const struct fstab_line *l
     @return whether there was memory. */
 static bool number_places(struct fstab_plan *plan, const struct tablines *lines)
 {
-	struct map64 by_target;
+	struct map64 by_target = {0};
 	bool failed = false;
-	map64_init(&by_target);
 	for (uint32_t i = 0; i < lines->count && !failed; ++i) {
 		/* A damaged line may still have a mount point. */
 		const struct tabline *line = &lines->lines[i];

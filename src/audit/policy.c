@@ -54,8 +54,7 @@ static void report_no_mount(const struct audit_policy_input *in, struct audit_re
 	const char *actual = NULL, *hint =
 		"mount a file system there, or remove the line of the configuration";
 	struct audit_finding at = at_row(row, NULL);
-	struct strbuf real;
-	strbuf_init(&real);
+	struct strbuf real = {0};
 	enum fact_kind kind = facts && facts->look ? facts->look(facts->arg, row->path, &real)
 	                                           : FACT_UNKNOWN;
 	if (kind == FACT_MISSING) {
@@ -129,12 +128,9 @@ static void judge_options(const struct audit_policy_input *in, struct audit_repo
                           const struct audit_row *row, const struct mount *m)
 {
 	struct audit_finding at = at_row(row, m);
-	struct strbuf missing, mounted, hint;
+	struct strbuf missing = {0}, mounted = {0}, hint = {0};
 	const char *list = row->options, *o, *other;
 	size_t n, k;
-	strbuf_init(&missing);
-	strbuf_init(&mounted);
-	strbuf_init(&hint);
 	strbuf_puts(&mounted, m->vfs_opts);
 	while ((o = opt_next_shown(&list, &n)) != NULL) {
 		size_t name = opt_name(o, n);
@@ -185,8 +181,7 @@ static void judge_propagation(struct audit_report *report, const struct audit_ro
 		                                    : m->propagation & (unsigned)required;
 		if (required < 0 || right)
 			continue;
-		struct strbuf hint;
-		strbuf_init(&hint);
+		struct strbuf hint = {0};
 		strbuf_printf(&hint, "mount --make-%.*s ", (int)n, o);
 		escape_operand(&hint, row->path);
 		strbuf_puts(&hint, "; mounts below keep theirs");

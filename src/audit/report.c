@@ -21,8 +21,7 @@ bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
 	size_t n;
 	if (!secret || !options || !secret(NULL, options))
 		return false;
-	struct strbuf one;
-	strbuf_init(&one);
+	struct strbuf one = {0};
 	bool found = false;
 	for (const char *o; !found && (o = opt_next(&list, &n)) != NULL;) {
 		size_t key = opt_name(o, n);
@@ -39,12 +38,6 @@ bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
 	return found || rest[strspn(rest, ",")];
 }
 
-void audit_report_init(struct audit_report *report)
-{
-	*report = (struct audit_report){0};
-	arena_init(&report->arena);
-}
-
 void audit_not_checked(struct audit_report *report, enum audit_code code)
 {
 	report->not_checked |= audit_set_only(code);
@@ -59,10 +52,9 @@ bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum a
     @return whether there was memory. */
 static bool keep(struct audit_report *report, const char **text, bool mask)
 {
-	struct strbuf masked;
+	struct strbuf masked = {0};
 	if (!*text)
 		return true;
-	strbuf_init(&masked);
 	if (mask && has_secret(*text)) {
 		mask_text(*text, &masked);
 		*text = strbuf_str(&masked);
@@ -103,8 +95,7 @@ static void add(struct audit_report *report, struct audit_finding at, enum audit
                 unsigned level, const char *expected, const char *actual, const char *hint,
                 const char *format, va_list args)
 {
-	struct strbuf message;
-	strbuf_init(&message);
+	struct strbuf message = {0};
 	strbuf_vprintf(&message, format, args);
 	at.code = code;
 	at.severity = level & ~(unsigned)AUDIT_BOOT;
@@ -157,8 +148,7 @@ const char *audit_format(struct audit_report *report, const char *format, ...)
 const char *audit_string(struct audit_report *report,
                          void (*append)(struct strbuf *out, const char *name), const char *name)
 {
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	append(&out, name);
 	const char *text = audit_format(report, "%s", strbuf_str(&out));
 	report->failed |= out.failed;
@@ -255,8 +245,6 @@ void audit_report_destroy(struct audit_report *report)
 	free(report->findings);
 	free(report->mounts);
 	free(report->ignored);
-	report->findings = NULL;
-	report->mounts = NULL;
-	report->ignored = NULL;
 	arena_destroy(&report->arena);
+	*report = (struct audit_report){0};
 }

@@ -179,10 +179,9 @@ const struct audit_entry *audit_above(const struct audit *audit, const struct au
 static void look_at_target(struct audit *audit, struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
-	struct strbuf real;
+	struct strbuf real = {0};
 	if (!entry->path || !entry->path[1] || !facts->look)
 		return;
-	strbuf_init(&real);
 	entry->kind = facts->look(facts->arg, entry->path, &real);
 	if (entry->kind != FACT_UNKNOWN && entry->kind != FACT_MISSING && real.len) {
 		entry->real = fstab_normal(&audit->report->arena, strbuf_str(&real));
@@ -347,16 +346,12 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	struct audit_input input = *in;
 	if (!input.facts)
 		input.facts = &none;
-	audit_report_init(report);
+	*report = (struct audit_report){0};
 	size_t n = in->lines->count;
 	struct audit audit = {
 		.in = &input, .report = report, .entries = calloc(n + 1, sizeof(*audit.entries)),
 		.next_target = calloc(n + 1, sizeof(*audit.next_target)),
 	};
-	map64_init(&audit.by_target);
-	map64_init(&audit.by_source);
-	map64_init(&audit.written);
-	map64_init(&audit.keys);
 	report->failed = !audit.entries || !audit.next_target;
 	if (!report->failed)
 		read_lines(&audit);

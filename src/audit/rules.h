@@ -148,6 +148,7 @@ struct audit_mount {
 	bool device;             /* its source is a device, a server or a directory */
 };
 
+/** Begins zeroed. */
 struct audit_report {
 	struct audit_finding *findings;    /* by line, those without a line last */
 	size_t count, room;
@@ -175,9 +176,6 @@ struct audit_report {
 int audit_fstab(const struct audit_input *in, struct audit_report *report);
 
 void audit_report_destroy(struct audit_report *report);
-
-/** Begin a report without an fstab. */
-void audit_report_init(struct audit_report *report);
 
 /**
  * Add a finding, whose strings are copied.  One that a comment ignores is counted in `suppressed`

@@ -13,10 +13,8 @@
 __attribute__((format(printf, 2, 3)))
 static const char *keep(struct selfcheck *check, const char *format, ...)
 {
-	struct strbuf text, line;
+	struct strbuf text = {0}, line = {0};
 	va_list args;
-	strbuf_init(&text);
-	strbuf_init(&line);
 	va_start(args, format);
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
@@ -84,7 +82,6 @@ static int judge_text(const struct selfcheck_input *in, const char *text, size_t
                       struct judged *judged)
 {
 	*judged = (struct judged){.lines = tablines_parse(len ? text : "", len)};
-	arena_init(&judged->report.arena);
 	return judged->lines
 	               ? audit_fstab(&(struct audit_input){judged->lines, &in->facts,
 	                                                   in->live->world.secret, in->live->d},
@@ -163,7 +160,6 @@ static bool is_lost(void *arg, const char *path)
 	struct lost *lost = arg;
 	if (!lost->read && !lost->failed) {
 		struct reproduction got = {0};
-		arena_init(&got.arena);
 		lost->failed = compare(lost->check, lost->in, lost->old, &got) != 0;
 		if (!lost->failed) {
 			note_same(lost, &lost->same[0], &got);
@@ -183,8 +179,6 @@ static int report_risks(struct selfcheck *check, const struct selfcheck_input *i
 {
 	struct judged old;
 	struct lost lost = {.check = check, .in = in, .old = &old, .new_got = got};
-	map64_init(&lost.same[0]);
-	map64_init(&lost.same[1]);
 	int rc = -1;
 	if (judge_text(in, in->old, in->old_len, &old) != 0)
 		goto out;
@@ -223,9 +217,7 @@ out:;
 int selfcheck_make(const struct selfcheck_input *in, struct selfcheck *check)
 {
 	*check = (struct selfcheck){.summary = ""};
-	arena_init(&check->arena);
 	struct reproduction got = {0};
-	arena_init(&got.arena);
 	struct judged new;
 	int rc = -1;
 	if (judge_text(in, in->new, in->len, &new) != 0 || compare(check, in, &new, &got) != 0)

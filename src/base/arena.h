@@ -15,7 +15,7 @@ struct arena {
 	size_t used, size;   /* bytes within head */
 };
 
-/** Initialize an empty arena; allocates nothing yet. */
+/** Make an empty arena, as {0} does. */
 void arena_init(struct arena *arena);
 
 /** Free everything that was allocated from the arena, which may be used again. */

@@ -24,7 +24,7 @@ struct map64 {
     @random  16 secret bytes. */
 void map64_seed(const void *random);
 
-/** Initialize an empty map; allocates no memory. */
+/** Make an empty map, as {0} does. */
 void map64_init(struct map64 *map);
 
 /** Free the map's memory. */

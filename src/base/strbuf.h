@@ -21,7 +21,7 @@ struct strbuf {
 	bool failed;   /* an append failed: ENOMEM */
 };
 
-/** Initialize an empty buffer; allocates nothing yet. */
+/** Empty a buffer that has no memory, as {0} does. */
 void strbuf_init(struct strbuf *buf);
 
 /** Free the buffer's memory. */

@@ -174,8 +174,7 @@ void colors_path(const struct colors *colors, const char *path, unsigned char ty
                  const struct k_statx *st, struct strbuf *out)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	struct strbuf dirs;
-	strbuf_init(&dirs);
+	struct strbuf dirs = {0};
 	strbuf_add(&dirs, path, (size_t)(name - path));
 	if (name > path)
 		put_colored(out, colors->of[CK_DI], strbuf_str(&dirs));

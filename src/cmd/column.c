@@ -97,8 +97,7 @@ out:
 void column_json(struct json *json, const char *key, unsigned type, const char *text)
 {
 	if (type == CT_LIST) {
-		struct strbuf item;
-		strbuf_init(&item);
+		struct strbuf item = {0};
 		json_put_array(json, key, JSON_INLINE);
 		while (text && *text) {
 			size_t n = strcspn(text, "\n");

@@ -216,8 +216,7 @@ static int pick_target(struct picker *p)
 	struct run *run = p->run;
 	const struct options *o = run->opt;
 	const char *path = o->target ? o->target : o->mountpoint;
-	struct strbuf name;
-	strbuf_init(&name);
+	struct strbuf name = {0};
 	int status = 0;
 	enum host_followed known = filter_target(run, path, &name);
 	if (known == HOST_MISSING) {
@@ -264,8 +263,7 @@ static int pick_operand(struct picker *p, const char *text)
 	p->filter.source = NULL;
 	p->filter.no_fuse = false;
 
-	struct strbuf name;
-	strbuf_init(&name);
+	struct strbuf name = {0};
 	enum host_followed known = HOST_SEEN;
 	int error = 0, status = 0;
 	if (!found) {
@@ -303,8 +301,7 @@ static int pick_operand(struct picker *p, const char *text)
 
 bool filter_is_pair(struct run *run, const char *first)
 {
-	struct strbuf name;
-	strbuf_init(&name);
+	struct strbuf name = {0};
 	filter_target(run, first, &name);
 	run->nomem |= name.failed;
 	/* The mount points of later changes are not known. */
@@ -322,9 +319,8 @@ bool filter_is_pair(struct run *run, const char *first)
 static int pick_pair(struct picker *p, const char *source, const char *target)
 {
 	struct source_spec spec;
-	struct strbuf name;
+	struct strbuf name = {0};
 	int status = 0;
-	strbuf_init(&name);
 	source_spec_init(p->run, &spec, source);
 	if (filter_target(p->run, target, &name) == HOST_MISSING) {
 		status = path_missing(target);
@@ -341,8 +337,7 @@ static int pick_pair(struct picker *p, const char *source, const char *target)
 /** --uniq: keep only the last mount on each target.  @return 0, or -1 (ENOMEM). */
 static int drop_duplicates(struct picker *p)
 {
-	struct map64 seen;
-	map64_init(&seen);
+	struct map64 seen = {0};
 	int rc = 0;
 	for (uint32_t i = p->n; i-- > 0 && rc == 0;) {
 		const char *name = run_name(p->run, i);

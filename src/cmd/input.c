@@ -168,8 +168,7 @@ static int open_root(struct run *run)
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
-	struct strbuf name;
-	strbuf_init(&name);
+	struct strbuf name = {0};
 
 	/* An untested table suffices to resolve a path. */
 	run->devs = discover_devmap(&run->os, run->table);

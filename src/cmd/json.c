@@ -9,11 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void json_init(struct json *json, struct strbuf *out)
-{
-	*json = (struct json){.out = out};
-}
-
 void json_resume(struct json *json, struct strbuf *out, enum json_layout layout, bool key_written)
 {
 	*json = (struct json){

@@ -23,8 +23,9 @@ enum json_layout {
 
 enum { JSON_DEPTH = 16 };
 
+/** A document begins with all members but `out` zero. */
 struct json {
-	struct strbuf *out;
+	struct strbuf *out;          /* appended to */
 	unsigned depth;
 	bool key_written;            /* of the next member */
 	struct json_level {
@@ -33,9 +34,6 @@ struct json {
 		bool any;                /* not empty */
 	} levels[JSON_DEPTH];
 };
-
-/** Begin a document that is appended to out. */
-void json_init(struct json *json, struct strbuf *out);
 
 /** Continue an object whose beginning other code has written, with at least one member.
     @key_written  The key of the next member is written as well. */

@@ -178,10 +178,8 @@ bool machine_failed(struct fstab_machine *machine)
 bool machine_dangles(struct host *host, const char *path)
 {
 	const char *root = host->in.root;
-	struct strbuf part, name;
+	struct strbuf part = {0}, name = {0};
 	int error = errno;
-	strbuf_init(&part);
-	strbuf_init(&name);
 	enum host_dangling what = host_dangles(host, path, &part);
 	strbuf_printf(&name, "%s%s", strcmp(root, "/") == 0 ? "" : root, strbuf_str(&part));
 	if (what != HOST_NOT_DANGLING)
@@ -200,7 +198,6 @@ void machine_init(struct fstab_machine *machine, const char *tab_file, int stats
 	struct run *run = &machine->run;
 	*machine = (struct fstab_machine){0};
 	run_init(run, o, &machine->columns);
-	strbuf_init(&machine->root);
 	*o = (struct options)OPTIONS_DEFAULT;
 	o->tab_file = tab_file;
 	o->stats = stats;
@@ -226,9 +223,7 @@ void machine_destroy(struct fstab_machine *machine)
 /** Whether two paths below ROOT lead to the same file: 1, 0; -1: unknown. */
 static int same_place(const struct machine_merge *merge, const char *a, const char *b)
 {
-	struct strbuf one, other;
-	strbuf_init(&one);
-	strbuf_init(&other);
+	struct strbuf one = {0}, other = {0};
 	int same = -1;
 	if (host_follow(merge->host, a, &one) == HOST_SEEN
 	    && host_follow(merge->host, b, &other) == HOST_SEEN)
@@ -308,10 +303,9 @@ static int merge_follow(void *arg, const char *target, struct strbuf *path)
 {
 	const struct machine_merge *merge = arg;
 	const char *root = merge->in->root;
-	struct strbuf here;
+	struct strbuf here = {0};
 	if (!merge->host->in.live)
 		return -1;
-	strbuf_init(&here);
 	enum host_followed known = host_follow(merge->host, target, &here);
 	bool none = known == HOST_MISSING && (errno == ENOENT || errno == ENOTDIR);
 	const char *found = strbuf_str(&here);

@@ -29,9 +29,7 @@ __attribute__((format(printf, 2, 0)))
 static void message_v(const char *object, const char *format, va_list args)
 {
 	/* The text can contain input as well: escape the whole line. */
-	struct strbuf raw, line;
-	strbuf_init(&raw);
-	strbuf_init(&line);
+	struct strbuf raw = {0}, line = {0};
 	if (object)
 		strbuf_printf(&raw, "%s: ", object);
 	strbuf_vprintf(&raw, format, args);

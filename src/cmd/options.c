@@ -66,8 +66,7 @@ int option_bad_word(const struct option_row *row, const char *word, size_t len)
 	char title[OPTION_TITLE_SIZE];
 	const char *at;
 	size_t n;
-	struct strbuf list;
-	strbuf_init(&list);
+	struct strbuf list = {0};
 	for (int i = 0; (at = option_word_at(row, i, &n)); ++i)
 		strbuf_printf(&list, "%s%.*s", i ? ", " : "", (int)n, at);
 	int status = usage_error(option_title(row, title), "\"%.*s\": must be one of: %s",

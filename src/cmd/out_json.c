@@ -31,8 +31,7 @@ void json_head(const struct run *run, struct json *json)
 
 static void put_problems(const struct mount_table *table, struct json *json)
 {
-	struct strbuf masked;
-	strbuf_init(&masked);
+	struct strbuf masked = {0};
 	json_put_array(json, "problems", JSON_LINES);
 	for (size_t i = 0; i < table->nproblems; ++i) {
 		const struct table_problem *problem = &table->problems[i];
@@ -76,9 +75,8 @@ int out_document(struct libscols_table *table, struct run *run)
 {
 	char *text = NULL, *end = NULL;
 	size_t len;
-	struct strbuf rest;
+	struct strbuf rest = {0};
 	struct json json;
-	strbuf_init(&rest);
 	json_resume(&json, &rest, JSON_LINES, false);
 	json_head(run, &json);
 	if (run->table && run->table->nproblems)

@@ -120,9 +120,7 @@ static int add_rows(struct libscols_table *table, struct cells *cells, const str
 {
 	*longest = 0;
 	struct libscols_line **lines = malloc((view->count + 1) * sizeof(struct libscols_line *));
-	struct strbuf text, seen;
-	strbuf_init(&text);
-	strbuf_init(&seen);
+	struct strbuf text = {0}, seen = {0};
 	int rc = -1;
 	if (!lines)
 		goto out;

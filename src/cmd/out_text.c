@@ -62,8 +62,7 @@ static void line_table(struct strbuf *out, struct cells *cells, const struct vie
 static void line_jsonl(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
 {
 	const struct run *run = cells->run;
-	struct json json;
-	json_init(&json, out);
+	struct json json = {.out = out};
 	json_put_object(&json, NULL, JSON_INLINE);
 	json_put_string(&json, "host", run->host);
 	for (size_t i = 0; i < run->cols->count; ++i)
@@ -144,8 +143,7 @@ static int out_text(struct run *run, const struct view *view)
 	const struct output_form *form = run_form(run);
 	struct cells cells;
 	cells_init(&cells, run, true);
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 
 	os_mark(MARK_END);
 	cells.terminal = isatty(STDOUT_FILENO);

@@ -13,7 +13,6 @@ enum { FILE_MAX = 64 * 1024 * 1024 };
 void owners_init(struct owners *owners, struct os *os, const char *path)
 {
 	*owners = (struct owners){.path = path, .os = os};
-	map64_init(&owners->names);
 }
 
 void owners_destroy(struct owners *owners)

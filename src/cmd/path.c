@@ -186,8 +186,7 @@ bool path_blocks(void *arg, const char *path)
 	/* Without tests, layers and devices are unknown. */
 	if (!run->d || !run->judged || root_elsewhere(run))
 		return true;
-	struct strbuf name;
-	strbuf_init(&name);
+	struct strbuf name = {0};
 	uint32_t node = MT_NONE;
 	enum host_followed known = path_follow(run, path, &name);
 	if (known == HOST_SEEN)

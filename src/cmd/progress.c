@@ -64,8 +64,7 @@ void progress_line(const char *head, const char *where)
 	struct winsize size;
 	bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20;
 	int width = known ? size.ws_col : 80;
-	struct strbuf safe;
-	strbuf_init(&safe);
+	struct strbuf safe = {0};
 	if (where)
 		escape_terminal(&safe, where);
 	int left = width - 1 - (int)strlen(head);

@@ -76,8 +76,7 @@ void put_open_failed(const char *path, const struct replace_error *error)
 	const char *text = error->why < COUNT(texts) ? texts[error->why] : NULL;
 	if (!text)
 		text = error->error == ETIME ? "cannot be read: %e" : "cannot be read: %s: %e";
-	struct strbuf line;
-	strbuf_init(&line);
+	struct strbuf line = {0};
 	put_expanded(&line, text, error, path);
 	message(path, "%s", strbuf_str(&line));
 	strbuf_destroy(&line);
@@ -147,8 +146,7 @@ static void put_counts(struct strbuf *out, const struct put *put, struct linedif
 
 void put_quoted(struct strbuf *out, const char *word)
 {
-	struct strbuf shown;
-	strbuf_init(&shown);
+	struct strbuf shown = {0};
 	escape_terminal(&shown, word);
 	bool plain = strcmp(strbuf_str(&shown), word) == 0 && !strpbrk(word, "\\'");
 	strbuf_destroy(&shown);
@@ -178,8 +176,7 @@ static void report_place(const struct put *put)
 		if ((file->mnt_unique ? m->uniq_id : m->id) == file->mnt_id)
 			found = m;
 	}
-	struct strbuf source;
-	strbuf_init(&source);
+	struct strbuf source = {0};
 	if (found && found->source)
 		mask_source(found->source, &source);
 	if (found)
@@ -234,8 +231,7 @@ static int report_failure(const struct put *put)
 	bool written = error->why == RP_UNSURE || error->why == RP_OVERTAKEN;
 	const char *text = error->why < COUNT(rows) ? rows[error->why].text : NULL;
 	const char *remedy = text && !put->report ? rows[error->why].remedy : NULL;
-	struct strbuf line;
-	strbuf_init(&line);
+	struct strbuf line = {0};
 	if (!error->error && error->why == RP_KEEP)
 		text = "its %s cannot be kept: the file system accepts it, but stores another "
 		       "value";
@@ -266,8 +262,7 @@ static int report_failure(const struct put *put)
 static void report_done(const struct put *put)
 {
 	const struct replace *file = &put->file;
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	if (file->backup)
 		strbuf_printf(&text, "; the old file is %s", file->backup);
 	else
@@ -321,8 +316,7 @@ static int ask(const struct put *put)
 		        "not written: confirmation requires a terminal; use --yes to skip it");
 		return PX_NOT_WRITTEN;
 	}
-	struct strbuf line;
-	strbuf_init(&line);
+	struct strbuf line = {0};
 	escape_terminal(&line, put->file.path);
 	fprintf(stderr, "Write %s? [y/N] ", strbuf_str(&line));
 	fflush(stderr);
@@ -381,16 +375,13 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 	int status = same ? 0 : put_diff(put, new, len, &count);
 	if (status)
 		return status;
-	struct strbuf line;
-	strbuf_init(&line);
+	struct strbuf line = {0};
 	put_counts(&line, put, count);
 	if (verdict && verdict->summary)
 		strbuf_printf(&line, "; %s", verdict->summary);
 	bool check = !o->diff && !o->write;
 	if (check) {
-		struct strbuf raw, safe;
-		strbuf_init(&raw);
-		strbuf_init(&safe);
+		struct strbuf raw = {0}, safe = {0};
 		strbuf_printf(&raw, "%s: %s", file->path, strbuf_str(&line));
 		escape_terminal(&safe, strbuf_str(&raw));
 		printf("%s\n", strbuf_str(isatty(STDOUT_FILENO) ? &safe : &raw));

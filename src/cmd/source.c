@@ -82,7 +82,6 @@ static bool read_majmin(const char *text, uint32_t *major, uint32_t *minor)
 void source_spec_init(struct run *run, struct source_spec *spec, const char *text)
 {
 	*spec = (struct source_spec){.text = text};
-	strbuf_init(&spec->path);
 	spec->tag = source_tag(text, &spec->value, &spec->len);
 	if (spec->tag != TAG_NONE)
 		return;

@@ -91,10 +91,8 @@ static void stats_json(struct run *run, const struct discover_stats *stats, doub
 		{"peak_frontier", stats->peak_frontier}, {"peak_fds", stats->peak_fds},
 		{"threads", stats->threads},
 	};
-	struct strbuf out;
-	struct json json;
-	strbuf_init(&out);
-	json_init(&json, &out);
+	struct strbuf out = {0};
+	struct json json = {.out = &out};
 	json_put_object(&json, NULL, JSON_TIGHT);
 	stats_calls_json(&run->os, &json);
 	json_put_number(&json, "dirs", stats->dirs);

@@ -77,7 +77,6 @@ int fstab_match(const struct fstab_match_input *in, struct fstab_match *match)
 		.matcher = malloc(sizeof(*match->matcher)),
 	};
 	struct matcher *m = match->matcher;
-	arena_init(&match->arena);
 	if (m)
 		match_init(m, in, &match->arena);
 	if (!match->of || !match->bound || !m)

@@ -456,13 +456,11 @@ int order_make(const struct order_line *lines, uint32_t count, struct order *ord
 		.last = calloc(n, sizeof(*order->last)),
 		.root = ORDER_NONE,
 	};
-	arena_init(&order->arena);
 	struct maker m = {
 		.order = order,
 		.places = calloc(n, sizeof(*m.places)),
 		.seen = calloc(n * ORDER_KINDS, sizeof(*m.seen)),
 	};
-	map64_init(&m.by_path);
 	m.failed = !order->flags || !order->begin || !order->sequence || !order->first
 	           || !order->last || !m.places || !m.seen;
 	for (uint32_t i = 0; i < count && !m.failed; ++i) {

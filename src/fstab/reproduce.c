@@ -82,8 +82,7 @@ static void read_match(struct work *w)
 			continue;
 		uint32_t entry = differ->line->number - 1;
 		if (differ->kind == FSTAB_DIFFER_OPTIONS) {
-			struct strbuf text;
-			strbuf_init(&text);
+			struct strbuf text = {0};
 			mask_options(differ->actual ? differ->actual : "", &text);
 			w->wanted[of].differs = form(w, "%s", strbuf_str(&text));
 			w->failed |= text.failed;
@@ -100,8 +99,7 @@ static void read_match(struct work *w)
     link that the matcher cannot look up is taken for right, but not for two. */
 static void find_contradictions(struct work *w)
 {
-	struct map64 first;
-	map64_init(&first);
+	struct map64 first = {0};
 	for (uint32_t i = 0; i < w->nentries && !w->failed; ++i) {
 		uint32_t of = w->mounters[i].of;
 		const struct fstab_line *live = of != NONE ? &w->plan->lines[of] : NULL;
@@ -334,7 +332,6 @@ int reproduce(const struct reproduce_input *in, struct reproduction *out)
 	struct fstab_match_input match = *in->match;
 	size_t lines = in->lines->count, all = lines + plan->count + 1;
 	*out = (struct reproduction){.items = calloc(all, sizeof(*out->items))};
-	arena_init(&out->arena);
 	struct work w = {
 		.in = in,
 		.plan = plan,

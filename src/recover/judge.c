@@ -148,8 +148,7 @@ static unsigned line_faults(const struct rec_input *in, const struct tabline *li
 static int read_rows(struct judge *j)
 {
 	struct arena *arena = &j->out->arena;
-	struct strbuf options;
-	strbuf_init(&options);
+	struct strbuf options = {0};
 	int rc = 0;
 	for (size_t r = 0; r < j->in->nrows && rc == 0; ++r) {
 		const struct mount *m = j->in->rows[r].mount;
@@ -173,8 +172,7 @@ static int read_rows(struct judge *j)
 
 static int read_lines(struct judge *j)
 {
-	struct strbuf scratch;
-	strbuf_init(&scratch);
+	struct strbuf scratch = {0};
 	int rc = 0;
 	for (size_t i = 0; i < j->out->nlines && rc == 0; ++i) {
 		const struct tabline *line = &j->in->lines->lines[i];
@@ -209,7 +207,6 @@ static int chain_rows(struct judge *j, unsigned fields)
 {
 	uint32_t chains = 0;
 	map64_destroy(&j->map);
-	map64_init(&j->map);
 	if (map64_reserve(&j->map, j->in->nrows) != 0)
 		return -1;
 	for (size_t r = j->in->nrows; r-- > 0;) {
@@ -390,12 +387,10 @@ int rec_judge(const struct rec_input *in, struct rec_judgement *out)
 {
 	size_t n = in->lines->count, rows = in->nrows;
 	*out = (struct rec_judgement){.count = n, .nlines = n};
-	arena_init(&out->arena);
 	struct judge j = {
 		.in = in, .out = out,
 		.has = in->format == REC_SETMNT ? REC_SOURCE | REC_TARGET : KERNEL_FIELDS,
 	};
-	map64_init(&j.map);
 	int rc = -1;
 	errno = ENOMEM;
 	if (n + rows >= REC_NONE)

@@ -32,15 +32,14 @@ static void add(const char *format, ...)
 
 static void parse(struct audit_config *config, const char *lines)
 {
-	audit_config_init(config);
+	*config = (struct audit_config){0};
 	CU_ASSERT_EQUAL_FATAL(audit_config_parse(config, "F", lines, strlen(lines)), 0);
 }
 
 /** The problems of a text, "LINE: WHY" each. */
 static const char *problems(const char *lines, size_t len)
 {
-	struct audit_config config;
-	audit_config_init(&config);
+	struct audit_config config = {0};
 	CU_ASSERT_EQUAL_FATAL(audit_config_parse(&config, "F", lines, len), 0);
 	text[0] = '\0';
 	for (size_t i = 0; i < config.nproblems && i < AUDIT_PROBLEMS_MAX; ++i)
@@ -108,8 +107,7 @@ static void test_limits(void)
 	                       "4097: more than 4096 statements; use patterns\n");
 	for (size_t i = 0; i < 500; ++i)
 		memcpy(lines + 2 * i, "x\n", 2);
-	struct audit_config config;
-	audit_config_init(&config);
+	struct audit_config config = {0};
 	CU_ASSERT_EQUAL(audit_config_parse(&config, "F", lines, 1000), 0);
 	CU_ASSERT_EQUAL(config.nproblems, 500);
 	CU_ASSERT_STRING_EQUAL(config.problems[AUDIT_PROBLEMS_MAX - 1].place, "F:100");
@@ -228,11 +226,10 @@ static const struct audit_finding findings[] = {
 static const char *applied(const char *lines, const char *today)
 {
 	struct audit_config config;
-	struct audit_report report;
+	struct audit_report report = {0};
 	size_t of[AUDIT_CRITICAL + 1] = {0};
 	parse(&config, lines);
 	CU_ASSERT_EQUAL(config.nproblems, 0);
-	audit_report_init(&report);
 	for (size_t i = 0; i < COUNT(findings); ++i)
 		CU_ASSERT_EQUAL_FATAL(audit_report_add(&report, &findings[i]), 0);
 	CU_ASSERT_EQUAL_FATAL(audit_config_apply(&report, &config, audit_day(today, 10)), 0);
@@ -277,14 +274,13 @@ static void test_many(void)
 {
 	enum { FINDINGS = 10000 };
 	struct audit_config config;
-	struct audit_report report;
+	struct audit_report report = {0};
 	struct strbuf lines;
 	char target[64];
 	strbuf_init(&lines);
 	for (size_t i = 0; i < AUDIT_ROWS_MAX; ++i)
 		strbuf_printf(&lines, "ignore DRIFT-*,MNT-* target=/many/%zu/*\n", i);
 	parse(&config, strbuf_str(&lines));
-	audit_report_init(&report);
 	for (size_t i = 0; i < FINDINGS; ++i) {
 		struct audit_finding f = findings[i % 4];
 		snprintf(target, sizeof(target), "/many/%zu/%zu", i, i);
@@ -340,11 +336,10 @@ static const char *judged(const char *lines, const char *root, bool facts_known)
 {
 	struct discovery *d = unit_discover(TABLE);
 	struct audit_config config;
-	struct audit_report report;
+	struct audit_report report = {0};
 	struct fstab_facts facts = {.look = look};
 	parse(&config, lines);
 	CU_ASSERT_EQUAL(config.nproblems, 0);
-	audit_report_init(&report);
 	CU_ASSERT_EQUAL_FATAL(
 	        audit_policy(&(struct audit_policy_input){&config, d, root,
 		                                          facts_known ? &facts : NULL, secret},
@@ -399,12 +394,10 @@ static int try_all(void *d)
 	                            "type=tmp\\146s\nrequire /tmp noexec,size=1\nfoo\n"
 	                            "require /home mountpoint\nrequire / private\nrequire /link "
 				    "ro\nrequire /cifs password=1\n";
-	struct audit_config config;
-	struct audit_report report;
+	struct audit_config config = {0};
+	struct audit_report report = {0};
 	struct fstab_facts facts = {.look = look};
 	struct audit_policy_input in = {&config, d, "/", &facts, secret};
-	audit_config_init(&config);
-	audit_report_init(&report);
 	int rc = audit_config_parse(&config, "F", lines, sizeof(lines) - 1);
 	for (size_t i = 0; rc == 0 && i < COUNT(findings); ++i)
 		rc = audit_report_add(&report, &findings[i]);

@@ -55,11 +55,10 @@ static char found[16 * 1024];
 static const char *compared(const char *old_lines, const char *now_lines, long uptime)
 {
 	struct audit_baseline old, now;
-	struct audit_report report;
+	struct audit_report report = {0};
 	struct audit_base_counts counts = {0};
 	load(&old, old_lines);
 	load(&now, now_lines);
-	audit_report_init(&report);
 	CU_ASSERT_EQUAL(audit_baseline_compare(&old, &now, uptime, &report, &counts), 0);
 	found[0] = '\0';
 	for (size_t i = 0; i < report.count; ++i) {
@@ -104,7 +103,7 @@ static void test_many(void)
 {
 	enum { N = 40000 };
 	struct audit_baseline b[2];
-	struct audit_report report;
+	struct audit_report report = {0};
 	struct audit_base_counts counts = {0};
 	double start = unit_cpu();
 	for (int side = 0; side < 2; ++side) {
@@ -119,7 +118,6 @@ static void test_many(void)
 		}
 		audit_baseline_sort(&b[side]);
 	}
-	audit_report_init(&report);
 	CU_ASSERT_EQUAL(audit_baseline_compare(&b[0], &b[1], -1, &report, &counts), 0);
 	CU_ASSERT(report.count == N && counts.changed == N);
 	CU_ASSERT(unit_cpu() - start < 20);
@@ -365,10 +363,9 @@ static void test_findings(void)
 	           "\"target\": \"/a\"}\n"
 	           "{\"finding\": \"MNT-DUP\", \"target\": \"/gone\"}\n{\"finding\": "
 	           "\"MNT-LIMIT\"}\n{\"finding\": \"NEW-CODE\"}\n");
-	struct audit_report report;
+	struct audit_report report = {0};
 	struct audit_baseline now;
 	struct audit_base_counts counts = {0};
-	audit_report_init(&report);
 	audit_baseline_init(&now);
 	for (size_t i = 0; i < COUNT(rows); ++i)
 		CU_ASSERT_EQUAL(audit_report_add(&report, &(struct audit_finding){
@@ -385,9 +382,8 @@ static void test_findings(void)
 static int compare_all(void *arg)
 {
 	struct audit_baseline *b = arg;
-	struct audit_report report;
+	struct audit_report report = {0};
 	struct audit_base_counts counts = {0};
-	audit_report_init(&report);
 	int rc = audit_baseline_compare(&b[0], &b[1], -1, &report, &counts), error = errno;
 	CU_ASSERT(rc != 0 || report.count == 4);
 	audit_report_destroy(&report);

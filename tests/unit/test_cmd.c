@@ -272,10 +272,8 @@ static void test_json(void)
 		               "null],\"b\":\"x\\\\xff\",\"b-b64\":\"eP8=\",\"c\":{},\"d\":7}",
 	};
 	for (enum json_layout layout = JSON_INLINE; layout <= JSON_TIGHT; ++layout) {
-		struct strbuf out;
-		struct json json;
-		strbuf_init(&out);
-		json_init(&json, &out);
+		struct strbuf out = {0};
+		struct json json = {.out = &out};
 		json_put_object(&json, NULL, layout);
 		json_put_array(&json, "A", JSON_INLINE);
 		json_put_number(&json, NULL, 1);

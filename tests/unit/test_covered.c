@@ -64,11 +64,10 @@ static const char *listed(const struct discovery *d, struct fstab_plan *plan,
                           const char *const *include)
 {
 	struct audit_covered *list;
-	struct audit_report report;
+	struct audit_report report = {0};
 	size_t len = 0;
 	ssize_t n = list_all(d, plan, include, &list);
 	CU_ASSERT_FATAL(n >= 0);
-	audit_report_init(&report);
 	CU_ASSERT_EQUAL(audit_covered(list, (size_t)n, &report), 0);
 	text[0] = '\0';
 	for (ssize_t i = 0; i < n; ++i) {
@@ -160,10 +159,9 @@ static void test_words(void)
 		 "it hides at least 700 entries of the directory below: a ..."},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		struct audit_report report;
+		struct audit_report report = {0};
 		struct audit_covered under = {.line = &line, .covered = rows[i].covered};
 		under.covered.state = HOST_COVERED_DATA;
-		audit_report_init(&report);
 		CU_ASSERT_EQUAL(audit_covered(&under, 1, &report), 0);
 		CU_ASSERT_EQUAL_FATAL(report.count, 1);
 		says("under", report.findings[0].message, rows[i].message);
@@ -201,8 +199,7 @@ static void test_held(void)
 		"info /h 0: open files in a removed directory: process 8 (z) has /h/a, and 1 more "
 		"file",
 	};
-	struct audit_report report;
-	audit_report_init(&report);
+	struct audit_report report = {0};
 	const struct fstab_world world = {.secret = secret};
 	CU_ASSERT_EQUAL(audit_holders(&(struct audit_live){.world = &world}, all, 5, &report), 0);
 	CU_ASSERT_EQUAL_FATAL(report.count, 5);
@@ -220,8 +217,7 @@ static int judge_all(void *arg)
 {
 	struct world *w = arg;
 	struct audit_covered *list = NULL;
-	struct audit_report report;
-	audit_report_init(&report);
+	struct audit_report report = {0};
 	ssize_t n = list_all(w->d, &w->plan, nobody, &list);
 	int rc = n < 0 ? -1 : audit_covered(list, (size_t)n, &report), error = errno;
 	if (n >= 0)

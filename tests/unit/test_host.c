@@ -360,8 +360,7 @@ static void many(void)
 static int judge_host(void *arg)
 {
 	static size_t found;
-	struct audit_report report;
-	audit_report_init(&report);
+	struct audit_report report = {0};
 	int rc = audit_host(arg, &report), error = errno;
 	found = found ? found : report.count;
 	CU_ASSERT(found > 8 && (rc != 0 || report.count == found));

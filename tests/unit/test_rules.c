@@ -677,8 +677,7 @@ static size_t count_findings(const struct audit_report *report, const char *owne
 /** Findings of users' mounts are at most warnings; their number and bytes are limited. */
 static void test_users(void)
 {
-	struct audit_report report;
-	audit_report_init(&report);
+	struct audit_report report = {0};
 	add_findings(&report, "user:1500", DRIFT_NOT_IN_FSTAB, AUDIT_INFO, 300, "x");
 	add_findings(&report, "session", MNT_SHADOWED, AUDIT_WARNING, 5, "x");
 	add_findings(&report, "user:joe", MNT_TIMEOUT, AUDIT_CRITICAL, 30, "x");
@@ -705,7 +704,6 @@ static void test_users(void)
 	/* Long findings. */
 	static char words[30000];
 	memset(words, 'x', sizeof(words) - 1);
-	audit_report_init(&report);
 	add_findings(&report, "udisks", MNT_DELETED, AUDIT_WARNING, 4, words);
 	add_findings(&report, "user:1", DRIFT_NOT_IN_FSTAB, AUDIT_INFO, 1, "short");
 	audit_report_bound(&report);

@@ -99,11 +99,10 @@ static const struct fstab_facts facts = {.devices = devices};
 static int judge(const char *shown, const char *fstab, bool usual, long uptime, struct strbuf *out)
 {
 	struct host_units units = {0};
-	struct audit_report report;
+	struct audit_report report = {0};
 	struct tablines *lines = tablines_parse(fstab, strlen(fstab));
 	char *text = strdup(shown);
 	int rc = lines && text ? 0 : -1;
-	audit_report_init(&report);
 	if (rc == 0)
 		rc = host_units_parse(text, &units);
 	else

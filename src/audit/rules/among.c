@@ -19,11 +19,10 @@ static const char *real_source(struct audit *audit, const struct audit_entry *en
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	const char *source = entry->source, *path = NULL;
-	struct strbuf real;
+	struct strbuf real = {0};
 	if (!facts->look || *source != '/' || source[1] == '/'
 	    || strncmp(source, "/dev/", 5) == 0 || !(entry->bind || entry->flags & FST_DEVICE))
 		return NULL;
-	strbuf_init(&real);
 	enum fact_kind kind = facts->look(facts->arg, source, &real);
 	if (kind != FACT_UNKNOWN && kind != FACT_MISSING && real.len)
 		path = audit_format(audit->report, "%s", strbuf_str(&real));
@@ -299,8 +298,8 @@ static void judge_superblock(struct audit *audit, const struct audit_entry *firs
                              const struct audit_entry *entry)
 {
 	const char *at = entry->options;
-	struct strbuf of_first, own, lost;
-	struct opt_set set;
+	struct strbuf of_first = {0}, own = {0}, lost = {0};
+	struct opt_set set = {0};
 	size_t n;
 	if (strcmp(entry->fstype, "btrfs") != 0 || strcmp(first->fstype, "btrfs") != 0
 	    || first->automount)
@@ -309,11 +308,7 @@ static void judge_superblock(struct audit *audit, const struct audit_entry *firs
 		audit_not_checked(audit->report, FSTAB_OPT_CONFLICT);
 		return;
 	}
-	strbuf_init(&of_first);
-	strbuf_init(&own);
-	strbuf_init(&lost);
 	shown_list("btrfs", first->options, &of_first);
-	opt_set_init(&set, false);
 	opt_set_add_list(&set, strbuf_str(&of_first), opt_next);
 	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
 		const struct fsopt *row = fsopt_of_line("btrfs", FSOPT_VISIBLE, o, n);

@@ -136,12 +136,11 @@ int audit_covered(const struct audit_covered *list, size_t n, struct audit_repor
 	for (size_t i = 0; i < n; ++i) {
 		const struct fstab_line *line = list[i].line;
 		const struct host_covered *c = &list[i].covered;
-		struct strbuf names;
+		struct strbuf names = {0};
 		if (c->state == HOST_COVERED_UNKNOWN)
 			audit_not_checked(report, MNT_UNDER_NOT_EMPTY);
 		if (c->state != HOST_COVERED_DATA)
 			continue;
-		strbuf_init(&names);
 		for (size_t k = 0; k < HOST_COVERED_NAMES && c->names[k]; ++k)
 			strbuf_printf(&names, "%s%s", k ? ", " : ": ", c->names[k]);
 		if (c->more || c->count > HOST_COVERED_NAMES)

@@ -436,9 +436,6 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report)
 		audit_not_checked(report, BOOT_CRYPTTAB);
 	if (!in->crypttab)
 		return;
-	map64_init(&tab.names);
-	map64_init(&tab.needed);
-	map64_init(&tab.devices);
 	record_needed(&tab);
 	for (const char *at = in->crypttab; *at && !report->failed;) {
 		size_t n = strcspn(at, "\n");

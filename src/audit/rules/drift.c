@@ -86,8 +86,7 @@ static const char *keep(const struct drift *drift, struct strbuf *text)
 const char *drift_line_name(const struct drift *drift, const struct tabline *line,
                             const struct fstab_line *live)
 {
-	struct strbuf name;
-	strbuf_init(&name);
+	struct strbuf name = {0};
 	fstab_name_line(line, live, &name);
 	return keep(drift, &name);
 }
@@ -95,8 +94,7 @@ const char *drift_line_name(const struct drift *drift, const struct tabline *lin
 const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,
                             const struct tabline *line)
 {
-	struct strbuf name;
-	strbuf_init(&name);
+	struct strbuf name = {0};
 	fstab_name_live(live, line, &name);
 	return keep(drift, &name);
 }
@@ -370,10 +368,6 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 		.reported = calloc(in->lines->count + 1, sizeof(*drift.reported)),
 		.cause = calloc(in->lines->count + 1, sizeof(*drift.cause)),
 	};
-	map64_init(&drift.by_target);
-	map64_init(&drift.named);
-	map64_init(&drift.flipped);
-	map64_init(&drift.lined);
 	report->failed |= !drift.reported || !drift.cause;
 	if (!report->failed) {
 		note_causes(&drift);

@@ -232,10 +232,9 @@ static void judge_lacks(struct drift *drift, const struct tabline *line,
                         const struct fstab_line *live)
 {
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	struct strbuf lacks;
+	struct strbuf lacks = {0};
 	if (drift_is_bind(line) || drift_has_option(line, "remount"))
 		return;
-	strbuf_init(&lacks);
 	shown_lacks(live->mount, options, &lacks);
 	/* Other types drop "discard" if the device does not support it; many cloud images always
 	   request it. */
@@ -280,9 +279,8 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 	if (!same || !options || drift->reported[line->number - 1]
 	    || fstype_flags(m->fstype) & FST_AUTOFS)
 		return;
-	struct strbuf differ;
+	struct strbuf differ = {0};
 	size_t n;
-	strbuf_init(&differ);
 	if (live->fate != FSTAB_LINE)
 		fstab_match_named(live, options, &differ);
 	const char *older = differ.len ? NULL : older_nfs(fstype, m, &n);

@@ -132,10 +132,8 @@ static void note_reported(const struct audit_live *in, struct audit_report *repo
 static void judge_flips(const struct audit_live *in, struct audit_report *report)
 {
 	const struct fstab_plan *plan = in->plan;
-	struct map64 reported, seen;
+	struct map64 reported = {0}, seen = {0};
 	unsigned char *flips = calloc(plan->count + 1, 1);   /* indexed by the first mount */
-	map64_init(&reported);
-	map64_init(&seen);
 	report->failed |= !flips;
 	note_reported(in, report, &reported);
 	for (uint32_t i = 0; i < plan->count && !report->failed; ++i) {

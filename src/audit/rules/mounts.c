@@ -224,9 +224,6 @@ int audit_mounts(const struct audit_live *in, struct audit_report *report)
 	struct mounts mounts = {.in = in, .report = report};
 	const struct mtree *tree = &in->d->tree;
 	size_t count = 0, max = in->mount_max > 0 ? (size_t)in->mount_max : 0;
-	map64_init(&mounts.by_mount);
-	map64_init(&mounts.dead);
-	map64_init(&mounts.stacked);
 	for (uint32_t i = 0; i < in->plan->count && !report->failed; ++i) {
 		const struct mount *m = in->plan->lines[i].mount;
 		report->failed |= m && map64_put(&mounts.by_mount, (uint64_t)(uintptr_t)m, i)

@@ -311,8 +311,5 @@ void audit_options(struct audit *audit, const struct audit_entry *entry)
 		if (repeats)
 			judge_repeated(audit, entry, complete, o, n);
 	}
-	if (repeats) {
-		map64_destroy(&audit->keys);
-		map64_init(&audit->keys);
-	}
+	map64_destroy(&audit->keys);
 }

@@ -142,8 +142,7 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
 	const struct fstab_facts *facts = audit->in->facts;
 	bool automount = strcmp(kind, ".automount") == 0, found = false;
-	struct strbuf real;
-	strbuf_init(&real);
+	struct strbuf real = {0};
 	const char *unit = audit_format(audit->report, "%s%s",
 	                                audit_string(audit->report, fstab_unit_name, path), kind);
 	bool lacks = facts->lacks_unit && facts->lacks_unit(facts->arg, unit);

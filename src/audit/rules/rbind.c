@@ -52,8 +52,6 @@ static void bounds_destroy(struct bounds *b)
 static bool bounds_init(struct bounds *b)
 {
 	bool failed = false;
-	map64_init(&b->seen);
-	map64_init(&b->binds);
 	b->next = calloc(b->lines->count + 1, sizeof(*b->next));
 	if (!b->next)
 		return false;

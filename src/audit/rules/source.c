@@ -363,8 +363,7 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	struct fstab_device device = {0};
 	int count = audit_devices(facts, source, &device);
 	/* The symlink of udev leads to only one of the devices with the tag. */
-	struct strbuf tag;
-	strbuf_init(&tag);
+	struct strbuf tag = {0};
 	int all = count == 1 && fstab_link_tag(source, &tag)
 	          ? audit_devices(facts, strbuf_str(&tag), NULL) : 0;
 	audit->report->failed |= tag.failed;

@@ -124,14 +124,13 @@ static void judge_wanted(const struct audit_live *in, struct audit_report *repor
 int audit_units(const struct audit_live *in, struct audit_report *report)
 {
 	const struct host_units *units = in->units;
-	struct map64 lines;      /* hash of mount points and swap spaces of the fstab */
+	struct map64 lines = {0};   /* hash of mount points and swap spaces of the fstab */
 	bool booting = in->uptime >= 0 && in->uptime < AUDIT_BOOTING;
 	if (!units->known) {
 		audit_not_checked(report, UNIT_FAILED);
 		audit_not_checked(report, FSTAB_SYSTEMD_STALE);
 		return 0;
 	}
-	map64_init(&lines);
 	note_lines(in, report, &lines);
 	judge_stale(in, report);
 	for (size_t i = 0; i < units->count && !report->failed; ++i) {

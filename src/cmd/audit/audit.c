@@ -82,10 +82,9 @@ static int read_fstab(struct auditing *a)
 {
 	struct run *run = &a->machine.run;
 	const char *named = a->opts->fstab;
-	struct strbuf place;
+	struct strbuf place = {0};
 	size_t len = 0;
 	int rc = -1;
-	strbuf_init(&place);
 	enum host_followed known = find_fstab(a, &place);
 	const char *name = strbuf_str(&a->path), *path = strbuf_str(&place);
 	if (place.failed || a->path.failed) {
@@ -316,8 +315,7 @@ static bool has_mounts(const struct auditing *a, const char *path)
 static int follow_paths(struct auditing *a)
 {
 	struct run *run = &a->machine.run;
-	struct strbuf place;
-	strbuf_init(&place);
+	struct strbuf place = {0};
 	for (size_t i = 0; i < a->opts->npaths; ++i) {
 		const char *given = a->opts->paths[i];
 		/* A missing mount point is not an error: the audit reports it. */
@@ -341,10 +339,6 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 {
 	struct auditing a = {.opts = opts, .began = os_time_ms() / 1000};
 	struct run *run = &a.machine.run;
-	strbuf_init(&a.path);
-	audit_report_init(&a.report);
-	arena_init(&a.names);
-	audit_config_init(&a.config);
 	audit_base_init(&a.base, opts->baseline, opts->way.save, opts->include);
 	a.today = os_time_ms() / 1000 / 86400;
 	machine_init(&a.machine, opts->tab_file, opts->stats);
@@ -404,8 +398,7 @@ static int audit(int argc, char **argv, bool plugin)
 		return audit_way_refuse(&opts.way, argc, argv);
 	if (!opts.help && !opts.list_rules && !opts.version)
 		return audit_way_run(&opts, run_audit);
-	struct strbuf list;
-	strbuf_init(&list);
+	struct strbuf list = {0};
 	if (opts.version)
 		puts("check_getmnt " GETMNT_VERSION);
 	else if (opts.list_rules)

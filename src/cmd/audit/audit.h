@@ -153,7 +153,7 @@ int audit_judge_host(struct fstab_machine *machine, struct audit_live *in,
  *
  * @machine  After machine_know().
  * @given    A file instead of those, or "none"; NULL: those, and none for a recorded table.
- * @config   From audit_config_init().
+ * @config   Zeroed.
  * @return 0, or -1 after messages: a file cannot be read, or has an invalid line.
  */
 int audit_config_read(struct fstab_machine *machine, const char *given,

@@ -53,8 +53,7 @@ enum { TEXTS = sizeof(((struct audit_base_entry *)0)->text) / sizeof(char *) };
 
 static void put(struct json *json, const char *key, const char *value)
 {
-	struct strbuf safe;
-	strbuf_init(&safe);
+	struct strbuf safe = {0};
 	escape_octal(&safe, value, "\\", true);
 	json_put_string(json, key, strbuf_str(&safe));
 	json->out->failed |= safe.failed;
@@ -79,8 +78,7 @@ static void put_list(struct json *json, const struct audit_base_list *list)
 
 void audit_base_write(const struct audit_baseline *b, struct strbuf *out)
 {
-	struct json json;
-	json_init(&json, out);
+	struct json json = {.out = out};
 	json_put_object(&json, NULL, JSON_INLINE);
 	json_put_number(&json, "getmnt_baseline", FORMAT);
 	json_put_integer(&json, "time", b->time);
@@ -270,7 +268,7 @@ static int check_origin(const struct audit_base_run *base)
 static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
 {
 	const char *name = base->baseline;
-	struct strbuf why, place;
+	struct strbuf why = {0}, place = {0};
 	char *text = NULL;
 	size_t len;
 	uint32_t line;
@@ -279,8 +277,6 @@ static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
 		message(name, "does not exist; --save=%s creates it", name);
 	if (rc <= 0)
 		return -1;
-	strbuf_init(&why);
-	strbuf_init(&place);
 	/* Unless it has a seed, jansson opens /dev/urandom. */
 	json_object_seed((size_t)os_time_ms() | 1);
 	rc = audit_base_parse(text, len, &base->old, &line, &why);

@@ -86,10 +86,9 @@ static int open_below(struct reading *r, const char *path, bool dir)
 	struct run *run = &r->machine->run;
 	struct host *host = &r->machine->host;
 	const char *root = strbuf_str(&r->machine->root);
-	struct strbuf place;
+	struct strbuf place = {0};
 	struct stat st;
 	int fd = -1;
-	strbuf_init(&place);
 	strbuf_reset(&r->shown);
 	strbuf_printf(&r->shown, "%s%s", strcmp(root, "/") == 0 ? "" : root, path);
 	enum host_followed known = host_follow(host, path, &place);
@@ -184,8 +183,7 @@ static int list_dir(struct reading *r)
 /** Read the files at their usual places.  @return 0, or -1 after a message. */
 static int read_default(struct reading *r)
 {
-	struct strbuf path;
-	strbuf_init(&path);
+	struct strbuf path = {0};
 	int rc = read_file(r, CONFIG_FILE) == 0 && list_dir(r) == 0 ? 0 : -1;
 	for (size_t i = 0; i < r->nnames && rc == 0; ++i) {
 		strbuf_reset(&path);
@@ -232,15 +230,13 @@ int audit_config_read(struct fstab_machine *machine, const char *given, struct a
 	if (given ? strcmp(given, "none") == 0 : !machine->run.live)
 		return 0;
 	r.trusting = os_geteuid(os) != 0;
-	strbuf_init(&r.shown);
 	int rc = given ? read_given(&r, given) : read_default(&r);
 	return report_problems(config) == 0 ? rc : -1;
 }
 
 int audit_config_show(const struct audit_config *config, const char *looked, int64_t today)
 {
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	for (size_t i = 0; i < config->count; ++i) {
 		const struct audit_row *row = &config->rows[i];
 		escape_terminal(&out, row->place);

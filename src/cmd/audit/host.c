@@ -92,9 +92,8 @@ int audit_judge_host(struct fstab_machine *machine, struct audit_live *in,
 {
 	struct host *host = &machine->host;
 	struct host_errors_list errors = {0};
-	struct strbuf name;
+	struct strbuf name = {0};
 	char *cmdline = host_cmdline(host), *crypttab = NULL;
-	strbuf_init(&name);
 	in->cmdline = cmdline;
 	in->errors = &errors;
 	in->crypttab_unknown = !host->in.live;

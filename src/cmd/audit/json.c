@@ -25,8 +25,7 @@ static void put_severities(struct json *json, const size_t of[AUDIT_CRITICAL + 1
 static void put_finding(struct json *json, const struct audit_reported *reported,
                         const struct audit_finding *f)
 {
-	struct strbuf source;
-	strbuf_init(&source);
+	struct strbuf source = {0};
 	if (f->line)
 		strbuf_printf(&source, "%s:%" PRIu32,
 		              f->file ? f->file : reported->fstab ? reported->fstab : "?", f->line);
@@ -97,8 +96,7 @@ static void put_document(const struct audit_reported *reported, enum json_layout
                          struct strbuf *out)
 {
 	const struct audit_report *report = reported->report;
-	struct json json;
-	json_init(&json, out);
+	struct json json = {.out = out};
 	json_put_object(&json, NULL, layout);
 	json_put_array(&json, "findings", layout);
 	for (size_t i = 0; i < report->count; ++i)

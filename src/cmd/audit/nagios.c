@@ -109,8 +109,7 @@ static void put_gravest(const struct audit_reported *reported, struct strbuf *li
 			strbuf_puts(line, listed ? ", " : ": ");
 			strbuf_puts(line, audit_rules[f->code].code);
 			size_t end = line->len, width = line_width(line) + 1;
-			struct strbuf path;
-			strbuf_init(&path);
+			struct strbuf path = {0};
 			audit_put_text(&path, f, f->target);
 			strbuf_puts(line, *f->target ? " " : "");
 			put_without_bars(line, &path);
@@ -141,9 +140,7 @@ static void put_line(const struct audit_reported *reported, int status, struct s
 		[NX_UNKNOWN] = "UNKNOWN",
 	};
 	const size_t *of = reported->report->of;
-	struct strbuf line, tail;
-	strbuf_init(&line);
-	strbuf_init(&tail);
+	struct strbuf line = {0}, tail = {0};
 	strbuf_printf(&line, "GETMNT %s - ", names[status]);
 	if (reported->failed) {
 		strbuf_puts(&line, reported->failed);
@@ -246,8 +243,7 @@ void audit_nagios(const struct audit_reported *reported, struct strbuf *out)
 	strbuf_putc(out, '\n');
 	audit_put_left_out(out, reported->report);
 	if (reported->way->limits.verbose) {
-		struct strbuf text;
-		strbuf_init(&text);
+		struct strbuf text = {0};
 		put_long(reported, &text);
 		put_without_bars(out, &text);
 	}

@@ -38,10 +38,9 @@ static const char *rule_requires(const struct audit_rule *rule)
 
 void audit_list_rules(const struct audit_opts *opts, struct strbuf *out)
 {
-	struct json json;
+	struct json json = {.out = out};
 	bool as_json = opts->way.form == AF_JSON || opts->way.form == AF_JSONL;
 	if (as_json) {
-		json_init(&json, out);
 		json_put_object(&json, NULL, JSON_LINES);
 		json_put_array(&json, "rules", JSON_LINES);
 	}
@@ -173,8 +172,7 @@ static void put_lacking(struct strbuf *out, const struct audit_reported *reporte
 
 void audit_put_row(struct strbuf *out, const struct audit_row *row)
 {
-	struct strbuf masked;
-	strbuf_init(&masked);
+	struct strbuf masked = {0};
 	mask_options(row->text, &masked);
 	out->failed |= masked.failed;
 	escape_terminal(out, strbuf_str(&masked));

@@ -131,13 +131,11 @@ static int compare_lines(const void *a, const void *b)
 static void put_findings(struct metrics *m, const struct audit_reported *reported, unsigned room)
 {
 	const struct audit_report *report = reported->report;
-	struct intern lines;
-	struct strbuf line;
+	struct intern lines = {0};
+	struct strbuf line = {0};
 	uint32_t number;
 	size_t left[AUDIT_CRITICAL + 1];
 	memcpy(left, report->left_out, sizeof(left));
-	intern_init(&lines);
-	strbuf_init(&line);
 	for (int rank = 0; rank < 2 * (AUDIT_CRITICAL + 1); ++rank) {
 		int severity = AUDIT_CRITICAL - rank % (AUDIT_CRITICAL + 1);
 		size_t from = lines.count;

@@ -34,8 +34,6 @@ void audit_way_init(struct audit_way *way)
 		.root = "/", .live = true, .terminal = isatty(STDOUT_FILENO) != 0, .seconds = -1,
 		.limits = {.warning = {.text = "0"}, .critical = {.text = "0"}},
 	};
-	strbuf_init(&way->said);
-	strbuf_init(&way->saved);
 }
 
 void audit_way_destroy(struct audit_way *way)
@@ -119,11 +117,10 @@ static int report_failure(struct audit_way *way, const char *why, struct strbuf 
 	static const struct audit_config none;
 	static const struct options o = OPTIONS_DEFAULT;
 	struct columns columns = {0};
-	struct audit_report report;
+	struct audit_report report = {0};
 	struct run run = {.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD,
 		.live = way->live};
 	run.os.statx_works = true;
-	audit_report_init(&report);
 	run_incomplete(&run, why);
 	machine_read(&run);
 	int status = audit_way_report(way, &(struct audit_reported){
@@ -224,8 +221,7 @@ struct child {
 static int run_child(void *arg)
 {
 	struct child *child = arg;
-	struct strbuf document;
-	strbuf_init(&document);
+	struct strbuf document = {0};
 	int status = child->run(child->opts, &document);
 	const struct strbuf *saved = &child->opts->way.saved;
 	uint64_t len = document.len;
@@ -277,8 +273,7 @@ int audit_way_run(struct audit_opts *opts,
                   int (*run)(struct audit_opts *opts, struct strbuf *document))
 {
 	struct audit_way *way = &opts->way;
-	struct strbuf document;
-	strbuf_init(&document);
+	struct strbuf document = {0};
 	if (way->seconds < 0)
 		way->seconds = way->form == AF_NAGIOS ? SECONDS_DEFAULT : 0;
 	int status = way->seconds > 0 ? run_bounded(&(struct child){opts, run}, &document)
@@ -297,9 +292,8 @@ int audit_way_run(struct audit_opts *opts,
 
 int audit_way_refuse(struct audit_way *way, int argc, char **argv)
 {
-	struct strbuf document;
+	struct strbuf document = {0};
 	int status = AX_FAILED;
-	strbuf_init(&document);
 	/* A file of metrics must not keep the results of an earlier audit. */
 	bool metrics = has_form(argc, argv, "prometheus");
 	way->output = NULL;

@@ -193,9 +193,8 @@ static bool is_mounted(const struct run *run, const char *root)
 static int check_plan(struct fstab_machine *machine, const struct fstab_input *in,
                       const struct fstab_plan *plan)
 {
-	struct strbuf text;
+	struct strbuf text = {0};
 	struct selfcheck check = {0};
-	strbuf_init(&text);
 	fstab_write_plan(&text, plan, 0);
 	int status = FX_OK;
 	struct machine_merge matcher = {.host = &machine->host, .in = in};
@@ -220,8 +219,7 @@ static int check_plan(struct fstab_machine *machine, const struct fstab_input *i
 static int print_plan(struct fstab_machine *machine, const struct opts *opts,
                       const struct fstab_input *in, const struct fstab_plan *plan)
 {
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	os_mark(MARK_END);
 	unsigned form = (isatty(STDOUT_FILENO) ? FSTAB_FORM_TERMINAL : 0)
 	                | (opts->genfstab ? FSTAB_FORM_GENFSTAB : 0);
@@ -304,8 +302,7 @@ static int make_fstab(struct fstab_machine *machine, const struct opts *opts, co
 static int take_operand(struct run *run, struct opts *opts)
 {
 	struct k_statx st;
-	struct strbuf path;
-	strbuf_init(&path);
+	struct strbuf path = {0};
 	enum host_followed known = run->live ? path_follow(run, opts->operand, &path) : HOST_SEEN;
 	int rc = known != HOST_SEEN ? 0
 	         : run->live ? path_look(run, strbuf_str(&path), K_STATX_TYPE, &st)

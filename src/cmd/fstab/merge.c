@@ -81,8 +81,7 @@ static int read_base(struct run *run, const char *path, char **text, struct tabl
 /** Whether a file is ROOT/etc/fstab, directly or by a symlink. */
 static bool is_own(const struct machine_merge *machine, const char *path)
 {
-	struct strbuf place;
-	strbuf_init(&place);
+	struct strbuf place = {0};
 	bool is = machine->host->in.live
 	          && host_follow(machine->host, "/etc/fstab", &place) == HOST_SEEN
 	          && strcmp(strbuf_str(&place), path) == 0;
@@ -102,9 +101,7 @@ static int check_root(const struct machine_merge *machine, const struct merge_op
 	    || strcmp(path + n, tail) != 0 || is_own(machine, path)
 	    || word_is(path, n, strcmp(root, "/") == 0 ? "" : root))
 		return 0;
-	struct strbuf word, place;
-	strbuf_init(&word);
-	strbuf_init(&place);
+	struct strbuf word = {0}, place = {0};
 	strbuf_add(&place, n ? path : "/", n ? n : 1);
 	put_quoted(&word, strbuf_str(&place));
 	bool refused = opts->put.write && !opts->put.force;

@@ -90,8 +90,7 @@ static void report_note(const char *file, const struct fstab_note *note)
 {
 	const char *place = place_of(note), *text = rows[note->kind].message;
 	const char *fix = rows[note->kind].fix;
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	if (note->line)
 		strbuf_printf(&out, "line %" PRIu32 ": ", note->line->number);
 	if (place && *place)

@@ -186,10 +186,8 @@ static void put_place(struct json *json, const struct profile_study *study)
 
 int profile_json(const struct profile_study *study)
 {
-	struct strbuf out;
-	struct json json;
-	strbuf_init(&out);
-	json_init(&json, &out);
+	struct strbuf out = {0};
+	struct json json = {.out = &out};
 	json_put_object(&json, NULL, JSON_LINES);
 	json_put_array(&json, "algorithms", JSON_LINES);
 	for (size_t i = 0; i < study->nrows; ++i) {

@@ -52,10 +52,7 @@ int recover_link(struct os *os, const struct replace_name *request, char first[]
 	const char *file = request->path;
 	const char *root = request->root && strcmp(request->root, "/") != 0 ? request->root : "";
 	char link[PATH_MAX];
-	struct strbuf path, next, end;
-	strbuf_init(&path);
-	strbuf_init(&next);
-	strbuf_init(&end);
+	struct strbuf path = {0}, next = {0}, end = {0};
 	first[0] = '\0';
 	if (*file == '/' || os_getcwd(os, link) != 0 || *link != '/')
 		strbuf_puts(&next, file);

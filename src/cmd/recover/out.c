@@ -50,8 +50,7 @@ static size_t add_extra_options(struct strbuf *out, const char *list, const char
 {
 	enum { SHOWN_MAX = 100 };
 	size_t found = 0, n, count = 0;
-	struct strbuf beyond;
-	strbuf_init(&beyond);
+	struct strbuf beyond = {0};
 	for (const char *o, *at = list; (o = opt_next_mtab(&at, &n)) != NULL
 	     && ++count <= SHOWN_MAX;) {
 		size_t m, here = 1, there = 0, seen = 0;
@@ -173,9 +172,7 @@ static void add_finding(struct strbuf *out, const struct recovery *r,
 int recover_text(const struct recovery *r)
 {
 	const struct rec_judgement *j = &r->judgement;
-	struct strbuf raw, line;
-	strbuf_init(&raw);
-	strbuf_init(&line);
+	struct strbuf raw = {0}, line = {0};
 	bool failed = false;
 	for (size_t i = 0; i < j->count && !failed; ++i) {
 		const struct rec_finding *f = &j->findings[i];
@@ -200,8 +197,7 @@ int recover_text(const struct recovery *r)
 /** Write a value without its secrets, or null. */
 static void put_value(struct json *json, const char *key, size_t field, const char *value)
 {
-	struct strbuf masked;
-	strbuf_init(&masked);
+	struct strbuf masked = {0};
 	if (value)
 		add_masked(&masked, field, value);
 	json_put_string(json, key, value ? strbuf_str(&masked) : NULL);
@@ -266,10 +262,8 @@ static void put_finding(struct json *json, const struct recovery *r,
 int recover_json(const struct recovery *r)
 {
 	const struct rec_judgement *j = &r->judgement;
-	struct strbuf out;
-	struct json json;
-	strbuf_init(&out);
-	json_init(&json, &out);
+	struct strbuf out = {0};
+	struct json json = {.out = &out};
 	json_put_object(&json, NULL, JSON_LINES);
 	json_put_array(&json, "findings", JSON_LINES);
 	for (size_t i = 0; i < j->count && !out.failed; ++i)

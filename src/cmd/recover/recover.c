@@ -267,8 +267,7 @@ static void report_dropped(const struct recovery *r)
 		for (size_t k = f->hint; k < f->hint + f->nhints; ++k) {
 			if (j->hints[k].kept)
 				continue;
-			struct strbuf object;
-			strbuf_init(&object);
+			struct strbuf object = {0};
 			strbuf_printf(&object, "%s:%" PRIu32, strbuf_str(&r->name),
 			              f->line->number);
 			message(strbuf_str(&object), "%s is not kept: no other source confirms it; "
@@ -426,8 +425,6 @@ static int run_recover(const struct recover_opts *opts)
 	}
 	struct recovery r = {.opts = opts, .in.format = (enum rec_format)opts->format};
 	run_init(&r.run, &o, &columns);
-	strbuf_init(&r.name);
-	strbuf_init(&r.made);
 	strbuf_printf(&r.name, "%s%s", opts->root && strcmp(opts->root, "/") != 0 ? opts->root : "",
 	              opts->file);
 	if (r.name.failed)

@@ -81,10 +81,6 @@ struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *a
 	pthread_condattr_destroy(&attr);
 	pthread_mutex_init(&flow->lock, NULL);
 	pthread_sigmask(SIG_SETMASK, NULL, &flow->mask);
-	for (int i = 0; i < FLOW_TEXTS; ++i)
-		strbuf_init(&flow->texts[i]);
-	strbuf_init(&flow->head);
-	strbuf_init(&flow->where);
 	return flow;
 }
 

@@ -217,14 +217,12 @@ const struct column_table search_columns = COLUMN_TABLE(rows, "getmnt search -H"
 
 void search_out_init(struct search_out *out, enum search_form form, struct os *os)
 {
-	*out = (struct search_out){.form = form, .os = os, .widths = {2, 4, 4, 8}};
+	*out = (struct search_out){.form = form, .os = os, .widths = {2, 4, 4, 8},
+	                           .json = {.out = &out->text}};
 	if (form == SF_LONG)
 		out->needs = SN_METADATA | SN_TYPE | SN_LINK;
 	owners_init(&out->users, os, "/etc/passwd");
 	owners_init(&out->groups, os, "/etc/group");
-	strbuf_init(&out->text);
-	strbuf_init(&out->cell);
-	json_init(&out->json, &out->text);
 }
 
 void search_out_destroy(struct search_out *out)

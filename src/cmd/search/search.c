@@ -266,8 +266,7 @@ static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 /** Report an object that could not be examined, as find does. */
 static void print_error(struct show *show, const struct searchent *e)
 {
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	search_error_text(e, &text);
 	flow_hold(show->flow);
 	message(e->path, "%s", strbuf_str(&text));
@@ -282,10 +281,8 @@ static void print_stats(const struct search_args *args, const struct show *show)
 	struct search_counts counts;
 	countsearch(show->search, &counts, sizeof(counts));
 	if (args->stats == STATS_JSON) {
-		struct strbuf out;
-		struct json json;
-		strbuf_init(&out);
-		json_init(&json, &out);
+		struct strbuf out = {0};
+		struct json json = {.out = &out};
 		json_put_object(&json, NULL, JSON_TIGHT);
 		stats_calls_json(os, &json);
 		json_put_object(&json, "mounts_read", JSON_TIGHT);

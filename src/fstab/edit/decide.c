@@ -32,9 +32,8 @@ static bool is_hurt(const struct tabline *line)
 bool merge_damaged(struct merger *m)
 {
 	const struct tablines *file = m->in->match.file, *base = m->in->base;
-	struct map64 known;
+	struct map64 known = {0};
 	bool entry = false, hurt = false;
-	map64_init(&known);
 	for (size_t i = 0; base && i < base->count; ++i) {
 		const struct tabline *line = &base->lines[i];
 		uint64_t hash = map64_bytes(MAP64_BYTES, line->bytes, line->n);

@@ -88,7 +88,6 @@ int fstab_merge(const struct fstab_merge_input *opts, struct fstab_merged *merge
 	if (in.persistent)
 		in.fix |= FSTAB_FIX_DAMAGED;
 	*merged = (struct fstab_merged){0};
-	arena_init(&merged->arena);
 	struct merger m = {.in = &in, .out = merged, .based = in.base || in.loaded};
 	bool *failed = &m.match.failed;
 	match_init(&m.match, &in.match, &merged->arena);

@@ -15,7 +15,7 @@
     @whole  By the whole option, not by its name. */
 static void index_list(struct opt_set *set, const char *list, bool whole)
 {
-	opt_set_init(set, whole);
+	*set = (struct opt_set){.whole = whole};
 	opt_set_add_list(set, list, opt_next);
 }
 
@@ -105,8 +105,7 @@ const char *merge_refused(struct merger *m, const struct entry *entry, const cha
 	const struct fstab_merge_input *in = m->in;
 	if (!in->refused || !entry->line)
 		return NULL;
-	struct strbuf refused;
-	strbuf_init(&refused);
+	struct strbuf refused = {0};
 	strbuf_reset(&m->match.more);
 	size_t n;
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;)

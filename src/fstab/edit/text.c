@@ -75,8 +75,7 @@ static void write_reason(struct strbuf *out, const struct fstab_line *line)
 	              !m ? line->source : line->target ? line->target : "a mount without a name",
 	              " (", !m ? "swap" : m->fstype ? m->fstype : "?");
 	if (m && m->source) {
-		struct strbuf masked;
-		strbuf_init(&masked);
+		struct strbuf masked = {0};
 		mask_source(m->source, &masked);
 		strbuf_putc(out, ' ');
 		write_text(out, strbuf_str(&masked));
@@ -245,8 +244,7 @@ static int check(struct merger *m, const char *text, size_t len)
 
 int merge_write(struct merger *m)
 {
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	strbuf_add(&out, "", 0);
 	const struct tablines *file = m->in->match.file;
 	bool changes = put_items(m, &out);

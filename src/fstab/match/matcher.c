@@ -12,13 +12,6 @@
 void match_init(struct matcher *m, const struct fstab_match_input *in, struct arena *arena)
 {
 	*m = (struct matcher){.in = in, .arena = arena};
-	map64_init(&m->entry_by);
-	map64_init(&m->mount_by);
-	map64_init(&m->first_of);
-	map64_init(&m->devices);
-	map64_init(&m->shown);
-	strbuf_init(&m->text);
-	strbuf_init(&m->more);
 }
 
 void match_destroy(struct matcher *m)
@@ -101,8 +94,7 @@ static void follow(struct matcher *m, struct entry *entry)
 	entry->place = entry->key;
 	if (!entry->key || match_live(m, entry->key))
 		return;
-	struct strbuf path;
-	strbuf_init(&path);
+	struct strbuf path = {0};
 	const char *there = match_follow(m, entry->words.target, &path) > 0
 	                    ? match_normal(m, strbuf_str(&path)) : NULL;
 	m->failed |= path.failed;

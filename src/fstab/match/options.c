@@ -39,12 +39,6 @@ struct comparison {
 static void compare_init(struct comparison *c, const char *options, const char *planned,
                          const char *shown)
 {
-	opt_set_init(&c->live[0], false);
-	opt_set_init(&c->live[1], false);
-	opt_set_init(&c->given, false);
-	opt_set_init(&c->taken, false);
-	strbuf_init(&c->shown);
-	strbuf_init(&c->use);
 	opt_set_add_list(&c->live[0], planned, opt_next);
 	opt_set_add_list(&c->live[1], shown, opt_next);
 	shown_list(c->fstype, options, &c->shown);
@@ -188,10 +182,8 @@ static void take(struct comparison *c, const char *option, size_t n)
 static void take_over(struct comparison *c, const char *from, const struct vfs_flags *flags)
 {
 	size_t n, k, m, after = 0;
-	struct strbuf shown;
-	struct opt_set line;
-	strbuf_init(&shown);
-	opt_set_init(&line, false);
+	struct strbuf shown = {0};
+	struct opt_set line = {0};
 	opt_set_add_list(&line, from, opt_next);
 	for (const char *o; (o = opt_next(&from, &n)) != NULL;) {
 		strbuf_reset(&shown);
@@ -289,7 +281,7 @@ const char *match_options(struct matcher *m, const struct entry *entry, const ch
 	const struct mount *actual = mount->line->mount;
 	bool bind = opt_is_bind(from), flags, known = actual && actual->vfs_opts;
 	struct vfs_flags base, have, want;
-	struct strbuf changed;
+	struct strbuf changed = {0};
 	struct comparison c = {.fstype = actual && actual->fstype ? actual->fstype : "",
 	                       .list = &m->more, .differ = &changed};
 	/* Nothing can be appended after quotation marks that are not closed. */
@@ -298,7 +290,6 @@ const char *match_options(struct matcher *m, const struct entry *entry, const ch
 	/* The plan has no options of a mount that cannot be expressed. */
 	if (!live)
 		live = known ? actual->vfs_opts : "";
-	strbuf_init(&changed);
 	strbuf_reset(&m->more);
 	struct fstab_bound bound;
 	vfs_flags_of_line(live, NULL, &want);
@@ -384,12 +375,11 @@ void fstab_match_named(const struct fstab_line *live, const char *options, struc
 	if (!mount || !mount->vfs_opts || opt_is_open(options))
 		return;
 	struct vfs_flags have, want;
-	struct strbuf rest;
+	struct strbuf rest = {0};
 	struct comparison c = {.fstype = mount->fstype ? mount->fstype : "", .list = &rest,
 	                       .differ = differ};
 	size_t n;
 	unsigned char atime = 0;
-	strbuf_init(&rest);
 	vfs_flags_shown(mount, &have);
 	want = have;
 	for (const char *at = options, *o; (o = opt_next(&at, &n)) != NULL;) {

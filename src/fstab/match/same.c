@@ -217,8 +217,7 @@ static int same_directory(struct matcher *m, const char *source, const struct pl
 		if (followed)
 			return 0;
 		/* The names differ, but a component may be a link. */
-		struct strbuf real;
-		strbuf_init(&real);
+		struct strbuf real = {0};
 		int led = match_follow(m, source, &real);
 		const char *there = led > 0 ? match_normal(m, strbuf_str(&real)) : NULL;
 		m->failed |= real.failed;

@@ -116,9 +116,8 @@ static bool add_list(struct maker *mk, struct strbuf *out, const struct mount *m
 {
 	unsigned dropped = OPT_FOUND_OUT | (mk->in->options == FSTAB_MINIMAL ? OPT_DEFAULT : 0);
 	bool layers, good = true;
-	struct opt_set others;
+	struct opt_set others = {.whole = true};
 	size_t n;
-	opt_set_init(&others, true);
 	opt_set_add_list(&others, other, opt_next_shown);
 	for (const char *o; good && (o = opt_next_shown(&list, &n)) != NULL;) {
 		if (word_in(o, n, "rw ro") || opt_set_find(&others, o, n)
@@ -251,8 +250,7 @@ static bool add_mount(struct maker *mk, struct strbuf *out, const struct mount *
 enum state options_choose(struct maker *mk, const struct mount *mount, const struct mount *bound,
                           const char *first, const struct strbuf *more, struct fstab_line *line)
 {
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	bool good = bound || add_mount(mk, &out, mount, first, line);
 	if (bound)
 		add_bind(&out, mount, bound, mk->in->options == FSTAB_MINIMAL);

@@ -297,8 +297,7 @@ static void decide(struct maker *mk, uint32_t i, bool last)
 	struct place *place = &mk->places[i];
 	struct fstab_line line = {.mount = place_mount(mk, i), .target = place->target,
 	                          .owner = place->owner};
-	struct strbuf more;
-	strbuf_init(&more);
+	struct strbuf more = {0};
 	enum state state = place_needs_parent(mk, i, &line);
 	if (state == LINE)
 		state = place->bind ? make_bind(mk, i, last, &more, &line)
@@ -426,7 +425,6 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	const struct mtree *tree = &in->d->tree;
 	*plan = (struct fstab_plan){
 		.lines = calloc(tree->count + in->nswaps + 1, sizeof(*plan->lines))};
-	arena_init(&plan->arena);
 	struct maker mk = {
 		.in = in, .plan = plan, .tree = tree,
 		.places = calloc(tree->count + 1, sizeof(struct place)),
