@@ -232,6 +232,22 @@ static bool ring_pays(struct bfs_reader *reader, size_t n)
 	return ring->os;
 }
 
+/** Close what the ring opened and nobody has read, from the i-th directory of a batch on.
+    @return whether there was any. */
+static bool ring_close(struct bfs_reader *reader, struct bfs_batch *batch, unsigned i)
+{
+	bool any = false;
+	for (; i < batch->n; ++i) {
+		struct bfs_read *read = &batch->reads[i];
+		if (read->fd < 0 || read->resume)
+			continue;
+		os_close(reader->os, read->fd);
+		read->fd = -1;
+		any = true;
+	}
+	return any;
+}
+
 /** Open through the ring as many as possible of the directories whose fd is -1. */
 static void ring_open(struct bfs_reader *reader, struct bfs_read *reads, size_t n)
 {
@@ -407,20 +423,21 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch)
 	ring_open(reader, batch->reads, batch->n);
 	for (unsigned i = 0; i < batch->n; ++i) {
 		struct bfs_read *read = &batch->reads[i];
-		if (verdict == BFS_END_ALL) {
-			/* Opened through the ring, but not read. */
-			if (!read->resume)
-				os_close(reader->os, read->fd);
-			read->fd = -1;
-			continue;
-		}
 		if (read->fd < 0)
+			read->fd = read_open(reader, read);
+		/* The ring may refuse this directory and use the last descriptors for the next. */
+		if (read->fd < 0 && (errno == EMFILE || errno == ENFILE)
+		    && ring_close(reader, batch, i + 1))
 			read->fd = read_open(reader, read);
 		read->opened = read->fd >= 0;
 		if (read->opened)
 			verdict = read_dir(reader, read);
 		else
 			read->error = errno;
+		if (verdict == BFS_END_ALL) {
+			ring_close(reader, batch, i + 1);
+			break;
+		}
 	}
 	batch->state = BATCH_READ;
 }

@@ -449,11 +449,14 @@ long sys_clone(long a, long b, long c, long d, long e, long f)
 	return pid;
 }
 
-/* Descriptors opened by a ring; its failing call is io_uring_enter. */
+/* Descriptors opened by a ring; its failing call is io_uring_enter.  The kernel may refuse any name:
+   in short mode, the first. */
 WRAP(int, os_ring_open, struct os *os, struct os_ring *ring, int flags, uint64_t resolve,
      struct os_ring_open *opens, size_t n)
 {
-	int rc = __real_os_ring_open(os, ring, flags, resolve, opens, n);
+	size_t refused = n > 0 && is_short(OS_URING_ENTER);
+	opens[0].fd = -1;
+	int rc = __real_os_ring_open(os, ring, flags, resolve, opens + refused, n - refused);
 	for (size_t i = 0; i < n; ++i)
 		opened(opens[i].fd);
 	return rc;
