@@ -273,9 +273,9 @@ static void start_workers(struct bfs *bfs)
 	unsigned workers = threads - 1;
 	unsigned left = bfs->max_fds - threads * QUEUED_BATCHES * bfs->batch;
 	unsigned closing = left / 4 / workers < BFS_CLOSING ? left / 4 / workers : BFS_CLOSING;
-	bfs->pool = bfs_pool_new(bfs->os, bfs->policy, workers, closing);
+	bfs->pool = bfs_pool_new(bfs->os, bfs->policy, &workers, closing);
 	if (bfs->pool) {
-		bfs->stats.threads = threads;
+		bfs->stats.threads = workers + 1;
 		bfs->max_fds = left - workers * closing;
 	} else {
 		bfs->threads = 1;

@@ -414,9 +414,10 @@ struct bfs_reader {
 struct bfs_pool;
 
 /** Start workers, which block all signals.
+    @n  Their number; [out] how many could be started, at least one.
     @closing  The most descriptors left for each worker to close, up to BFS_CLOSING.
     @return the pool, or NULL.  Errors: EAGAIN, ENOMEM. */
-struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *policy, unsigned n,
+struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *policy, unsigned *n,
                               unsigned closing);
 
 /** Hand a batch to the workers. */

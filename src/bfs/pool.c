@@ -60,10 +60,10 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *policy, unsigned n,
+struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *policy, unsigned *n,
                               unsigned closing)
 {
-	struct bfs_pool *pool = calloc(1, sizeof(*pool) + n * sizeof(*pool->workers));
+	struct bfs_pool *pool = calloc(1, sizeof(*pool) + *n * sizeof(*pool->workers));
 	if (!pool)
 		return NULL;
 	pool->closing = closing;
@@ -72,7 +72,7 @@ struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *poli
 	pthread_cond_init(&pool->done, NULL);
 
 	int error = ENOMEM;
-	for (; pool->n < n; ++pool->n) {
+	for (; pool->n < *n; ++pool->n) {
 		struct bfs_worker *worker = &pool->workers[pool->n];
 		worker->pool = pool;
 		os_clone_state(&worker->os, os);
@@ -92,6 +92,7 @@ struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *poli
 		errno = error;
 		return NULL;
 	}
+	*n = pool->n;
 	return pool;
 }
 

@@ -136,8 +136,9 @@ static unsigned ring_round(struct os *os, struct os_ring *ring, unsigned n)
 		                     IORING_ENTER_GETEVENTS, NULL, 0);
 		if (rc > 0)
 			begun += (unsigned)rc;
-		if (rc < 0 && errno != EINTR)
-			refused |= (errno != EAGAIN && errno != EBUSY) || ++failures > 100;
+		if (rc < 0)
+			refused |= (errno != EINTR && errno != EAGAIN && errno != EBUSY)
+			           || ++failures > 100;
 		answered += ring_reap(ring);
 	}
 	return begun;

@@ -2,6 +2,7 @@
 """Low limits on descriptors, memory, stack, processes, CPU time and others: a complete answer, an error
 message, or an answer marked as incomplete.  GETMNT_SCALE=full tries more limits."""
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -43,6 +44,10 @@ for i in range(20):
     for j in range(20):
         gm.mkdir(root / f"d/a{i}/b{j}")
 gm.tmpfs(root / "z/y/x")
+try:
+    gm.mount("cgroup", gm.mkdir(root / "pids"), "cgroup", data="pids")
+except OSError:
+    print("  no pids controller of cgroup v1: pids.max was not tried")
 root.enter()
 FORMS = (("-J", "-l"), ("--tree",), ("-l", "--names=walk", "--threads=4"), ("--format=dot",),
          ("-J", "--names=walk", "--algorithm=getmnt1", "--kernel=mountinfo"))
@@ -145,4 +150,38 @@ for name, value, uid in (("NPROC", 0, 65534), ("NPROC", 1, 65534), ("FSIZE", 0, 
     if name == "NPROC" and gm.sanitized():
         continue                # its leak check forks
     gm.expect(set(limited(name, value, uid)) == {0}, f"{name}={value}")
+
+
+def sorted_lines(form, before=None):
+    """Run a form.  @return its status, messages and lines in an order that threads do not change."""
+    result = gm.getmnt(*form, before=before)
+    return result.status, result.err, sorted(result.out.split(b"\n"))
+
+
+def join(group):
+    with open(f"{group}/cgroup.procs", "w", encoding="ascii") as f:
+        f.write("0")
+
+
+# Without room for a thread the work is done by those that there are.
+SEARCHES = (("search", "--threads=4", "*", "/d"), ("search", "-L", "--threads=4", "b*", "/d"),
+            ("search", "--threads=4", "-o", "PATH,SIZE,MTIME", "b1?", "/d"))
+if os.path.exists("/pids/cgroup.procs") and not gm.sanitized():
+    group = f"/pids/getmnt-test-{os.getpid()}"
+    os.mkdir(group)
+    threads = []
+    for most in ("1", "2", "3", "4", "max"):
+        with open(f"{group}/pids.max", "w", encoding="ascii") as f:
+            f.write(most)
+        for form in FORMS + SEARCHES:
+            got, want = sorted_lines(form, lambda: join(group)), sorted_lines(form)
+            gm.expect(got == want and want[0] == 0 and want[2],
+                      f"pids.max={most}: {' '.join(form)}: {got[:2]}, {len(got[2])} of {len(want[2])} lines")
+        result = gm.getmnt("search", "--threads=4", "--stats=json", "no-such-name", "/d",
+                           before=lambda: join(group))
+        threads.append(result.stats()["threads"])
+    # One thread prints; the first number of threads is of those that read.
+    gm.expect(threads[0] == 1 and threads == sorted(threads) and threads[-1] == 4 and threads[2] <= 3,
+              f"threads: {threads}")
+    os.rmdir(group)
 gm.done()

@@ -610,31 +610,36 @@ static unsigned read_bunches(rlim_t left)
 static void test_together_faults(void)
 {
 	FAULT_OR_SKIP();
-	static const int kinds[] = {OS_URING_SETUP, OS_URING_REGISTER, OS_URING_ENTER, OS_OPENAT2,
-	                            FAULT_ALLOC};
+	static const struct {
+		int kind, error;
+	} faults[] = {
+		{OS_URING_SETUP, EPERM}, {OS_URING_REGISTER, EINVAL}, {OS_URING_ENTER, EINTR},
+		{OS_URING_ENTER, EAGAIN}, {OS_URING_ENTER, EBUSY}, {OS_URING_ENTER, ENOMEM},
+		{OS_URING_ENTER, EPERM}, {OS_OPENAT2, EIO}, {FAULT_ALLOC, ENOMEM},
+	};
 	make_tree();
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	bool rings = ring_opens(&os);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); ++i) {
+		int kind = faults[i].kind, error = faults[i].error;
 		uint64_t calls = 1;
-		int error = kinds[i] == FAULT_ALLOC ? ENOMEM : EIO;
 		for (uint64_t n = 0; n <= calls; ++n) {
 			for (enum fault_mode mode = FAULT_ONCE; mode <= FAULT_ON; ++mode) {
 				struct fault_count count;
-				unit_note("%s %ju, %d", fault_kind_name(kinds[i]), (uintmax_t)n,
+				unit_note("%s %ju, %d", fault_kind_name(kind), (uintmax_t)n,
 				          mode);
 				fault_begin(
-				        &(struct fault){n ? mode : FAULT_NONE, kinds[i], n, error},
+				        &(struct fault){n ? mode : FAULT_NONE, kind, n, error},
 				        100000);
 				unsigned opened = read_bunches(0);
 				fault_end(&count);
 				CU_ASSERT_TRUE(count.blocks == 0 && count.fds == 0
 				               && count.bad_closes == 0);
-				calls = n ? calls : count.calls[kinds[i]];
+				calls = n ? calls : count.calls[kind];
 				CU_ASSERT_TRUE(n || !rings || calls > 0);
-				CU_ASSERT_TRUE(opened == 12 * 8 || (n && kinds[i] == OS_OPENAT2)
-				               || kinds[i] == FAULT_ALLOC);
+				CU_ASSERT_TRUE(opened == 12 * 8 || (n && kind == OS_OPENAT2)
+				               || kind == FAULT_ALLOC);
 			}
 		}
 	}
