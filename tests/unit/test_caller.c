@@ -29,37 +29,54 @@
 enum {
 	DIRS = 400,                  /* enough for threads to be started */
 	ENTRIES = 2 * DIRS,
+	LINKED = 3 * DIRS,           /* through the links */
 	HANG = 20,                   /* seconds; generous, for valgrind */
 	CALLS = 10 * 1000 * 1000,
 };
 
-static struct tree tree;
+static struct tree tree, links;   /* links: a link to each directory, in a directory of its own */
 static const char *const top = tree.path;
 static const struct search_options four = {.size = sizeof(four), .threads = 4,
                                            .engine = SEARCH_ENGINE_SYNC};
 
-/** Make the tree that all tests read. */
+/** Make the trees that all tests read. */
 static void begin(void)
 {
 	if (*top)
 		return;
 	tree_begin(&tree);
+	tree_begin(&links);
 	for (int i = 0; i < DIRS; ++i) {
 		tree_dir(&tree, "d%d", i);
 		tree_file(&tree, "d%d/f", i);
+		char name[16], target[64];
+		tree_dir(&links, "d%d", i);
+		snprintf(name, sizeof(name), "d%d/l", i);
+		snprintf(target, sizeof(target), "%s/d%d", top, i);
+		tree_link(&links, name, target);
 	}
 }
 
-/** The last test: remove the tree. */
+/** The last test: remove the trees. */
 static void test_end(void)
 {
 	tree_end(&tree);
+	tree_end(&links);
+}
+
+/** Search with that many threads.  @follow  Through the links. */
+static SEARCH *open_ways(unsigned threads, bool follow)
+{
+	const char *const roots[] = {follow ? links.path : top};
+	struct search_options options = four;
+	options.threads = threads;
+	options.flags = follow ? SEARCH_FOLLOW : 0;
+	return searchv(roots, 1, "*", &options);
 }
 
 static SEARCH *open_top(void)
 {
-	const char *const roots[] = {top};
-	return searchv(roots, 1, "*", &four);
+	return open_ways(4, false);
 }
 
 /** Read up to n entries.  @return the number of entries read. */
@@ -229,6 +246,14 @@ struct inherited {
 	int fds, slack;     /* open before the search; more that workers may have opened */
 };
 
+static int only_close(void *arg)
+{
+	errno = 0;
+	if (readsearch(arg) || errno != ECHILD)
+		return 1;
+	return closesearch(arg) == 0 ? 0 : 2;
+}
+
 /** Use an inherited search.  @return 0, or the number of the failed step. */
 static int use_inherited(void *arg)
 {
@@ -247,15 +272,15 @@ static int use_inherited(void *arg)
 		return 3;
 	if (unit_count("/proc/self/fd") > in->fds + in->slack)
 		return 4;
-	/* The child can open searches of its own. */
-	const char *const roots[] = {top};
-	struct search_options options = four;
+	/* The child can open searches of its own, and its child close them. */
+	unsigned threads = 4;
 #ifdef __SANITIZE_THREAD__
 	/* its runtime starts no thread in a child of a process with threads */
-	options.threads = 1;
+	threads = 1;
 #endif
-	SEARCH *own = searchv(roots, 1, "*", &options);
-	if (!own || read_some(own, ENTRIES + 1) != ENTRIES || closesearch(own) != 0)
+	SEARCH *own = open_ways(threads, true);
+	if (!own || read_some(own, 30) != 30 || in_child(only_close, own) != 0
+	    || read_some(own, LINKED) != LINKED - 30 || closesearch(own) != 0)
 		return 5;
 	return 0;
 }
@@ -263,26 +288,27 @@ static int use_inherited(void *arg)
 static void test_forked(void)
 {
 	begin();
-	int threaded = 0;
-	int fds = unit_count("/proc/self/fd");
-	for (int k = 0; k <= ENTRIES; k += 20 * (int)(unit_step() > 4 ? 4 : unit_step())) {
-		unit_note("forked after %d", k);
+	int threaded[2] = {0};
+	int fds = unit_count("/proc/self/fd"), step = (int)(unit_step() > 4 ? 4 : unit_step());
+	for (int i = 0, k; (k = i / 2 * 20 * step) <= ENTRIES; ++i) {
+		bool follow = i % 2;
+		unit_note("forked after %d, %d", k, follow);
 		alarm(HANG);
-		SEARCH *search = open_top();
+		SEARCH *search = open_ways(4, follow);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(search);
 		CU_ASSERT_EQUAL(read_some(search, k), k);
 		struct search_counts counts;
 		countsearch(search, &counts, sizeof(counts));
-		threaded += counts.threads > 1;
+		threaded[follow] += counts.threads > 1;
 		struct inherited in = {search, fds, counts.threads > 1 ? 4 * 64 : 0};
 		CU_ASSERT_EQUAL(in_child(use_inherited, &in), 0);
 		/* The parent's search is as it was. */
-		CU_ASSERT_EQUAL(read_some(search, ENTRIES + 1), ENTRIES - k);
+		CU_ASSERT_EQUAL(read_some(search, LINKED + 1), (follow ? LINKED : ENTRIES) - k);
 		CU_ASSERT_EQUAL(errno, 0);
 		CU_ASSERT_EQUAL(closesearch(search), 0);
 		CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
 	}
-	CU_ASSERT_TRUE(threaded > 0);
+	CU_ASSERT_TRUE(threaded[0] > 0 && threaded[1] > 0);
 	alarm(0);
 }
 
@@ -299,15 +325,12 @@ static int close_counted(void *arg)
 static void test_forked_leaves_nothing(void)
 {
 	begin();
-	const char *const roots[] = {top};
-	struct search_options one = four;
-	one.threads = 1;
-	for (int k = 0; k <= ENTRIES; k += 100) {
+	for (int i = 0; i <= ENTRIES / 100 * 2; ++i) {
 		struct fault_count count;
 		fault_begin(NULL, CALLS);
 		struct inherited in = {.fds = unit_count("/proc/self/fd")};
-		in.search = searchv(roots, 1, "*", &one);
-		read_some(in.search, k);
+		in.search = open_ways(1, i % 2);
+		read_some(in.search, i / 2 * 100);
 		CU_ASSERT_EQUAL(in_child(close_counted, &in), 0);
 		closesearch(in.search);
 		fault_end(&count);
@@ -327,14 +350,6 @@ static void *read_and_close(void *arg)
 		}
 	}
 	return NULL;
-}
-
-static int only_close(void *arg)
-{
-	errno = 0;
-	if (readsearch(arg) || errno != ECHILD)
-		return 1;
-	return closesearch(arg) == 0 ? 0 : 2;
 }
 
 /** One thread forks while another reads: the child can only close the search. */
