@@ -186,10 +186,10 @@ int usage_error(const char *object, const char *format, ...);
     @to  NULL: stop.  @alone  Print nothing on standard error. */
 void message_note(struct strbuf *to, bool alone);
 
-/** Close stdout and check that everything was written.
-    @whole   The output is a document: a stdout that was closed from the beginning is an error.
+/** Close stdout and check that everything was written; to a stdout that was closed from the
+    beginning, only nothing can be.
     @return 0, or -1 after a message (none for a broken pipe). */
-int finish_stdout(bool whole);
+int finish_stdout(void);
 
 /** Flush stdout between lines.  @return as finish_stdout(). */
 int flush_stdout(void);

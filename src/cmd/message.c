@@ -91,7 +91,7 @@ void fail_stdout(int error)
 }
 
 /** Flush stdout; with `end`, close it as well. */
-static int settle_stdout(bool whole, bool end)
+static int settle_stdout(bool end)
 {
 	/* An earlier write may have failed, and left nothing to flush. */
 	bool failed = ferror(stdout) || stdout_error;
@@ -101,11 +101,7 @@ static int settle_stdout(bool whole, bool end)
 	/* A server or a quota may report an error only when the file is closed. */
 	if (!failed && (!end || fclose(stdout) == 0))
 		return 0;
-	int error = errno ? errno : EIO;
-	/* stdout was closed before the program started: an error only for a document. */
-	if (failed && !whole && ftello(stdout) < 0 && errno == EBADF)
-		return 0;
-	errno = error;
+	errno = errno ? errno : EIO;
 	/* The reader closed the pipe: no message. */
 	if (errno != EPIPE)
 		message("standard output", "cannot be written: %s; the output is truncated",
@@ -115,10 +111,10 @@ static int settle_stdout(bool whole, bool end)
 
 int flush_stdout(void)
 {
-	return settle_stdout(false, false);
+	return settle_stdout(false);
 }
 
-int finish_stdout(bool whole)
+int finish_stdout(void)
 {
-	return settle_stdout(whole, true);
+	return settle_stdout(true);
 }

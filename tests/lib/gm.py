@@ -596,7 +596,6 @@ RUNS = [(names, algorithm, source)
 # Every output format.
 FORMS = [("--tree",), ("-l",), ("-r",), ("-P",), ("-J",), ("-J", "-l"), ("--format=jsonl",),
          ("--format=mtab",), ("--format=fstab",), ("--format=setmnt",), ("--format=dot",)]
-DOCUMENTS = [("-J",), ("-J", "-l"), ("--format=jsonl",)]
 ONE_EACH = [run_ for run_ in RUNS if run_[1] == "getmnt3"]
 
 

@@ -189,7 +189,7 @@ for kind in ("pipe", "socket"):
     gm.expect(proc.wait() == -signal.SIGPIPE and rest == b"", f"{kind}: {proc.returncode}, {rest}")
 
 
-# A standard output that was closed from the beginning is nobody's business.
+# With nothing to print, a standard output that was closed from the beginning is no error.
 proc = subprocess.Popen([gm.PROGRAM, "-p", "-w", "100"], stderr=subprocess.PIPE,
                         env={"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")},
                         preexec_fn=lambda: os.close(1))

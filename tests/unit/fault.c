@@ -449,8 +449,8 @@ long sys_clone(long a, long b, long c, long d, long e, long f)
 	return pid;
 }
 
-/* Descriptors opened by a ring; its failing call is io_uring_enter.  The kernel may refuse any name:
-   in short mode, the first. */
+/* Descriptors opened by a ring; its failing call is io_uring_enter.  The kernel may refuse any
+   name: in short mode, the first. */
 WRAP(int, os_ring_open, struct os *os, struct os_ring *ring, int flags, uint64_t resolve,
      struct os_ring_open *opens, size_t n)
 {

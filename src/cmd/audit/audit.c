@@ -407,7 +407,7 @@ static int audit(int argc, char **argv, bool plugin)
 		audit_options_help(&table, plugin);
 	if (print_buffer(&list) != 0)
 		message(NULL, "%s", strerror(ENOMEM));
-	int status = finish_stdout(true) == 0 ? AX_CLEAN : AX_FAILED;
+	int status = finish_stdout() == 0 ? AX_CLEAN : AX_FAILED;
 	audit_way_destroy(&opts.way);
 	/* As the guidelines of the Monitoring Plugins require. */
 	return plugin ? NX_UNKNOWN : status;

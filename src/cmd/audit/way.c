@@ -206,7 +206,7 @@ static int deliver(struct audit_way *way, struct strbuf *document)
 		return text && put_into(way->output, text, len) == 0 ? rc : -1;
 	if (len)
 		fwrite(text, 1, len, stdout);
-	return finish_stdout(true) == 0 ? rc : -1;
+	return finish_stdout() == 0 ? rc : -1;
 }
 
 enum { BROKEN = 255 };   /* exit status of the child: nothing usable was printed */

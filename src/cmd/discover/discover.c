@@ -195,7 +195,7 @@ static int print_view(struct run *run, const struct view *view)
 			fputc('\n', out);
 		explain_print(run, out);
 	}
-	return finish_stdout(run_form(run)->flags & FF_OBJECTS);
+	return finish_stdout();
 }
 
 /** The exit status for the states of the mounts. */
@@ -384,7 +384,7 @@ int cmd_discover(int argc, char **argv)
 			os_probe_events(&run.os);
 			version_print(&run.os);
 		}
-		return finish_stdout(false) == 0 ? CX_OK : CX_ERROR;
+		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
 	}
 	status = discover_options_check(&o);
 	if (!status)

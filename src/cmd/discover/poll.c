@@ -320,7 +320,7 @@ int poll_run(struct run *run)
 		status = watch_loop(&w);
 	monitor_free(w.monitor);
 	os_mark(MARK_END);
-	if (!status && finish_stdout(false) != 0)
+	if (!status && finish_stdout() != 0)
 		status = CX_ERROR;
 	for (size_t i = 0; i < w.nplaces; ++i) {
 		strbuf_destroy(&w.places[i].path);

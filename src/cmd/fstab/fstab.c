@@ -234,7 +234,7 @@ static int print_plan(struct fstab_machine *machine, const struct opts *opts,
 		status = FX_FAILED;
 	} else if (status != FX_FAILED) {
 		fwrite(strbuf_str(&out), 1, out.len, stdout);
-		status = finish_stdout(true) != 0 ? FX_FAILED : status;
+		status = finish_stdout() != 0 ? FX_FAILED : status;
 	}
 	strbuf_destroy(&out);
 	if (plan->of[FSTAB_COMMENT])
@@ -378,7 +378,7 @@ int cmd_fstab(int argc, char **argv)
 	bool good = options_read(&fstab_table, argc, argv, &opts) == 0;
 	if (good && opts.help) {
 		fstab_help(stdout);
-		status = finish_stdout(false) == 0 ? FX_OK : FX_FAILED;
+		status = finish_stdout() == 0 ? FX_OK : FX_FAILED;
 	} else if (good && take_operands(&opts, argc, argv) == 0) {
 		status = run_fstab(&opts);
 	}
@@ -413,7 +413,7 @@ int cmd_genfstab(int argc, char **argv)
 	int c;
 	if (argc < 2) {
 		genfstab_help(stdout);
-		finish_stdout(false);
+		finish_stdout();
 		return 1;
 	}
 	opterr = 0;
@@ -425,7 +425,7 @@ int cmd_genfstab(int argc, char **argv)
 			break;
 		case 'h':
 			genfstab_help(stdout);
-			return finish_stdout(false) == 0 ? 0 : 1;
+			return finish_stdout() == 0 ? 0 : 1;
 		case 'L':
 			opts.id = FSTAB_LABEL;
 			break;

@@ -223,7 +223,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 		message(path, "%s", check.not_checked);
 	status = finish(run, opts, put, &merged, &check);
 	/* A write that succeeded is not undone if its report cannot be printed. */
-	if (finish_stdout(!opts->put.write) != 0 && !opts->put.write)
+	if (finish_stdout() != 0 && !opts->put.write)
 		status = PX_NOT_CHECKED;
 out:
 	selfcheck_destroy(&check);

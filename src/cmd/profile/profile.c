@@ -295,7 +295,7 @@ static int study_make(struct profile_study *study)
 		message(NULL, "cannot create the output: %s", strerror(ENOMEM));
 		return CX_ERROR;
 	}
-	return finish_stdout(opts->json) == 0 ? status : CX_ERROR;
+	return finish_stdout() == 0 ? status : CX_ERROR;
 }
 
 int cmd_profile(int argc, char **argv)
@@ -308,7 +308,7 @@ int cmd_profile(int argc, char **argv)
 		return status;
 	if (opts.help) {
 		profile_help(stdout);
-		return finish_stdout(false) == 0 ? CX_OK : CX_ERROR;
+		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
 	}
 	status = check(&opts, argc, argv);
 	if (status)

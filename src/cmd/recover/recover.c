@@ -437,7 +437,7 @@ static int run_recover(const struct recover_opts *opts)
 
 	int status = judge_file(&r);
 	os_mark(MARK_END);
-	if (finish_stdout(opts->json || opts->print) != 0)
+	if (finish_stdout() != 0)
 		status = PX_NOT_CHECKED;
 	if (opts->tab_file)
 		os_join(&r.run.os, &r.files);
@@ -454,7 +454,7 @@ int cmd_recover(int argc, char **argv)
 		return PX_NOT_CHECKED;
 	if (opts.help) {
 		recover_help(stdout);
-		return finish_stdout(false) == 0 ? PX_OK : PX_NOT_CHECKED;
+		return finish_stdout() == 0 ? PX_OK : PX_NOT_CHECKED;
 	}
 	if (optind < argc)
 		opts.file = argv[optind++];

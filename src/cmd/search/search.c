@@ -407,7 +407,7 @@ int cmd_search(int argc, char **argv)
 			message(NULL, "%s", strerror(ENOMEM));
 			return CX_ERROR;
 		}
-		return finish_stdout(false) == 0 ? CX_OK : CX_ERROR;
+		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
 	}
 	if (optind == argc)
 		return usage_error("search", "no pattern given; "
@@ -468,7 +468,7 @@ int cmd_search(int argc, char **argv)
 	if (args.stats)
 		print_stats(&args, &show);
 	closesearch(show.search);
-	if (finish_stdout(true) != 0)
+	if (finish_stdout() != 0)
 		status = CX_ERROR;
 out:
 	search_out_destroy(&out);
