@@ -228,13 +228,13 @@ static enum bfs_verdict enter_dir(SEARCH *search, struct bfs_scratch *scratch,
 	           && search_dir_waits(scratch->os, scratch->fd, entry->name)) {
 		error = EREMOTE;
 	} else if (search->flags & SEARCH_FOLLOW) {
-		error = search_enter_once(search, from, child, st);
+		error = search_descend(search, from, child, st);
 	}
 	if (error == 0 && !search_node_same(search, from, child)) {
 		scratch->tag = search_node_number(search, child);
 		error = scratch->tag == UINT32_MAX ? ENOMEM : 0;
 	}
-	if (error != 0 && error != EEXIST)
+	if (error != 0)
 		search_put_error(scratch, entry, source, error);
 	return error == 0 ? BFS_ENTER : BFS_SKIP;
 }

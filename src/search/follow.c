@@ -236,51 +236,21 @@ int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
 	return rc == 0 ? follow.at : -1;
 }
 
-void seen_init(struct seen *seen)
+bool seen_above(const struct seen *seen, const struct seen_dir *dir)
 {
-	*seen = (struct seen){0};
-	map64_init(&seen->by_hash);
-}
-
-void seen_destroy(struct seen *seen)
-{
-	free(seen->dirs);
-	map64_destroy(&seen->by_hash);
-	seen_init(seen);
-}
-
-static bool seen_same(const struct seen_dir *a, const struct seen_dir *b)
-{
-	return a->mount == b->mount && a->dev == b->dev && a->ino == b->ino;
-}
-
-bool seen_above(const struct seen *seen, uint32_t number, const struct seen_dir *dir)
-{
-	for (; number != SEEN_NONE; number = seen->dirs[number].parent) {
-		if (seen_same(&seen->dirs[number], dir))
+	for (uint32_t number = dir->parent; number != SEEN_NONE;) {
+		const struct seen_dir *above = &seen->dirs[number];
+		if (above->mount == dir->mount && above->dev == dir->dev && above->ino == dir->ino)
 			return true;
+		number = above->parent;
 	}
 	return false;
 }
 
-uint32_t seen_add(struct seen *seen, const struct seen_dir *dir, bool *fresh)
+uint32_t seen_add(struct seen *seen, const struct seen_dir *dir)
 {
-	const uint64_t what[] = {dir->mount, dir->dev, dir->ino, dir->state};
-	uint64_t hash = map64_bytes(MAP64_BYTES, (const char *)what, sizeof(what)) | 1;
-	*fresh = false;
-	/* If another directory has the same hash, try the next hash. */
-	for (;; hash += 2) {
-		uint32_t old = map64_get(&seen->by_hash, hash);
-		if (old == MAP64_NONE)
-			break;
-		if (seen_same(&seen->dirs[old], dir) && seen->dirs[old].state == dir->state)
-			return old;
-	}
-	if (!ARRAY_ROOM(seen->dirs, seen->n, &seen->size))
-		return SEEN_NONE;
-	if (map64_put(&seen->by_hash, hash, seen->n) != seen->n)
+	if (seen->n == SEEN_NONE || !ARRAY_ROOM(seen->dirs, seen->n, &seen->size))
 		return SEEN_NONE;
 	seen->dirs[seen->n] = *dir;
-	*fresh = true;
 	return seen->n++;
 }

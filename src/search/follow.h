@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Following symbolic links component by component, so that nothing that can block is accessed and
- * no automount is triggered; and the set of directories seen, so that none is entered repeatedly.
+ * no automount is triggered; and the ancestors of directories, so that loops are found.
  */
 #ifndef GM_SEARCH_FOLLOW_H
 #define GM_SEARCH_FOLLOW_H
@@ -73,40 +73,26 @@ bool search_dir_waits(struct os *os, int dirfd, const char *name);
 int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
                 struct strbuf *place, const char *target);
 
-/** The identity of a directory, and the state of the search in it. */
+/** The identity of a directory. */
 struct seen_dir {
 	uint64_t mount, dev, ino;
-	uint64_t state;           /* the live states of the pattern in it */
 	uint32_t parent;          /* the number of its parent; or SEEN_NONE */
 };
 
 /** No directory. */
 #define SEEN_NONE UINT32_MAX
 
-/** The directories seen, numbered from 0. */
+/** The directories that were entered, numbered from 0. */
 struct seen {
 	struct seen_dir *dirs;
 	uint32_t n;
 	size_t size;
-	struct map64 by_hash;
 };
 
-/** Initialize an empty set. */
-void seen_init(struct seen *seen);
+/** Whether a directory is its parent, or an ancestor of it. */
+bool seen_above(const struct seen *seen, const struct seen_dir *dir);
 
-/** Free the memory of a set, and empty it. */
-void seen_destroy(struct seen *seen);
-
-/** Whether a directory is the one with a number, or an ancestor of it. */
-bool seen_above(const struct seen *seen, uint32_t number, const struct seen_dir *dir);
-
-/**
- * Add a directory, unless it was seen in the same state.
- *
- * @fresh [out]
- *         Whether it was added.
- * @return its number; or SEEN_NONE.  Errors: ENOMEM.
- */
-uint32_t seen_add(struct seen *seen, const struct seen_dir *dir, bool *fresh);
+/** Add a directory.  @return its number; or SEEN_NONE.  Errors: ENOMEM. */
+uint32_t seen_add(struct seen *seen, const struct seen_dir *dir);
 
 #endif

@@ -89,16 +89,16 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
 	                                : makedev(st->dev_major, st->dev_minor) != search->root_dev;
 }
 
-/** The live states of a node as one word, or a hash of them. */
-static uint64_t node_state(const SEARCH *search, const struct node *node)
+void search_nodes_clear(SEARCH *search)
 {
-	return search->words == 1 ? node->live[0]
-	       : map64_bytes(MAP64_BYTES, (const char *)node->live,
-	                     search->words * sizeof(*node->live));
+	search->nnodes = 0;
+	map64_destroy(&search->by_hash);
+	map64_init(&search->by_hash);
+	search->seen.n = 0;
 }
 
-int search_enter_once(SEARCH *search, const struct node *from, struct node *child,
-                      const struct k_statx *st)
+int search_descend(SEARCH *search, const struct node *from, struct node *child,
+                   const struct k_statx *st)
 {
 	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
 		return EREMOTE;
@@ -106,18 +106,11 @@ int search_enter_once(SEARCH *search, const struct node *from, struct node *chil
 		.mount = os_statx_mnt_id(st, search->mounts.unique),
 		.dev = makedev(st->dev_major, st->dev_minor),
 		.ino = st->ino,
-		.state = node_state(search, child),
 		.parent = (uint32_t)from->self,
 	};
-	bool fresh = false;
 	pthread_mutex_lock(&search->lock);
-	bool above = seen_above(&search->seen, dir.parent, &dir);
-	if (!above)
-		child->self = seen_add(&search->seen, &dir, &fresh);
+	bool loop = seen_above(&search->seen, &dir);
+	child->self = loop ? SEEN_NONE : seen_add(&search->seen, &dir);
 	pthread_mutex_unlock(&search->lock);
-	if (above)
-		return ELOOP;
-	if (child->self == SEEN_NONE)
-		return ENOMEM;
-	return fresh ? 0 : EEXIST;
+	return loop ? ELOOP : child->self == SEEN_NONE ? ENOMEM : 0;
 }

@@ -273,8 +273,7 @@ static void pending_begin(SEARCH *search)
 	struct k_statx st;
 	union new_node new;
 	search->pending = pending->next;
-	if (!search->pending)
-		search->pending_end = &search->pending;
+	search->pending_end = &search->pending;
 	strbuf_reset(&search->via);
 	strbuf_puts(&search->via, pending->via);
 	strbuf_reset(&search->place);
@@ -284,15 +283,19 @@ static void pending_begin(SEARCH *search)
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	int error = search->rootfd < 0
 	            || os_statx(&search->os, search->rootfd, "", flags, mask, &st) != 0 ? errno : 0;
-	memcpy(&new, search_node_at(search, pending->link.tag),
-	       search_node_words(search) * sizeof(uint64_t));
-	struct node from = new.node;
+	struct node from = {.self = SEEN_NONE};
+	for (uint32_t i = pending->nabove; i-- > 0 && error == 0;) {
+		pending->above[i].parent = (uint32_t)from.self;
+		from.self = seen_add(&search->seen, &pending->above[i]);
+		error = from.self == SEEN_NONE ? ENOMEM : 0;
+	}
+	memcpy(new.node.live, pending->live, search->words * sizeof(*pending->live));
 	if (error == 0)
-		error = search_enter_once(search, &from, &new.node, &st);
+		error = search_descend(search, &from, &new.node, &st);
 	uint64_t mount = error == 0 ? os_statx_mnt_id(&st, search->mounts.unique) : 0;
 	if (error == 0)
-		root_search(search, root_node(search, &new.node, mount), pending->link.depth);
-	else if (error != EEXIST)
+		root_search(search, root_node(search, &new.node, mount), pending->depth);
+	else
 		root_error(search, error);
 	if (error != 0)
 		search_root_end(search);
@@ -301,6 +304,7 @@ static void pending_begin(SEARCH *search)
 
 bool search_root_begin(SEARCH *search)
 {
+	search_nodes_clear(search);
 	if (search->pending) {
 		pending_begin(search);
 		return true;
@@ -313,7 +317,6 @@ bool search_root_begin(SEARCH *search)
 	search->root_len = strlen(search->root_name);
 	search->root_len -= search->root_len > 0 && search->root_name[search->root_len - 1] == '/';
 	strbuf_reset(&search->via);
-	seen_destroy(&search->seen);
 	search->rootfd = os_openat(&search->os, AT_FDCWD, name, O_PATH | O_DIRECTORY);
 	if (search->rootfd < 0) {
 		root_error(search, errno);
@@ -344,7 +347,7 @@ bool search_root_begin(SEARCH *search)
 	strbuf_init(&literal);
 	uint32_t tag = UINT32_MAX;
 	if (!(search->flags & SEARCH_FOLLOW)
-	    || search_enter_once(search, &(struct node){.self = SEEN_NONE}, node, &st) == 0)
+	    || search_descend(search, &(struct node){.self = SEEN_NONE}, node, &st) == 0)
 		tag = root_node(search, node, search->root_mount);
 	bool looked_up = tag != UINT32_MAX && pattern_literal(search->pattern, &literal)
 	                 && !literal.failed && literal_clear(search, literal.data, node->avoid);

@@ -17,6 +17,12 @@
  * record: when the root is done, each of these targets is searched as another root, whose paths
  * start with the symlink.  With FOLLOW every directory has its own node, which contains its number
  * among the directories seen, and so identifies its ancestors.
+ *
+ * Only a directory that is its own ancestor is a loop.  So the search ends: on each path the
+ * directories are different, and there are finitely many.  A directory that many symlinks lead to
+ * is searched many times; memory stays bounded by the largest tree without symlinks to
+ * directories, since nodes are forgotten between roots, and by the pending symlinks on one path,
+ * since those below a symlink are searched before its next sibling.
  */
 #include "search/search_impl.h"
 
@@ -69,7 +75,6 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	                 | (flags & SEARCH_X_OK ? X_OK : 0);
 	pthread_mutex_init(&search->lock, NULL);
 	map64_init(&search->by_hash);
-	seen_init(&search->seen);
 	search->pending_end = &search->pending;
 	atomic_init(&search->budget.shares, BFS_AHEAD_SHARES - 1);
 	/* A directory that is sorted is not divided. */
@@ -203,21 +208,38 @@ static void keep_link(SEARCH *search, const char *text, size_t len)
 	size_t ntarget = (size_t)(text + len - target);
 	size_t dir = search->part_len > 1 ? search->part_len : 0;
 	size_t nvia = search->via.len + dir + strlen(name) + 2;
-	struct pending_link *pending = malloc(sizeof(*pending) + ntarget + 1 + nvia);
-	if (!pending) {
-		search->failed = true;
-		return;
+	const struct node *node = search_node_at(search, link.tag);
+	const size_t live = search->words * sizeof(*node->live);
+	uint32_t nabove = 0;
+	pthread_mutex_lock(&search->lock);
+	const struct seen_dir *seen = search->seen.dirs;
+	for (uint64_t i = node->self; i != SEEN_NONE; i = seen[i].parent)
+		++nabove;
+	struct pending_link *pending =
+		malloc(sizeof(*pending) + live + nabove * sizeof(*seen) + ntarget + 1 + nvia);
+	if (pending) {
+		struct seen_dir *above = (void *)(pending->live + search->words);
+		*pending = (struct pending_link){
+			.depth = link.depth, .nabove = nabove, .above = above,
+			.next = *search->pending_end,
+		};
+		for (uint64_t i = node->self; i != SEEN_NONE; i = seen[i].parent)
+			*above++ = seen[i];
+		memcpy(pending->live, node->live, live);
+		char *to = (char *)above;
+		pending->target = to;
+		to = mempcpy(to, target, ntarget);
+		*to++ = '\0';
+		pending->via = to;
+		to = mempcpy(to, strbuf_str(&search->via), search->via.len);
+		to = mempcpy(to, search->part_path, dir);
+		*to++ = '/';
+		strcpy(to, name);
+		*search->pending_end = pending;
+		search->pending_end = &pending->next;
 	}
-	*pending = (struct pending_link){.link = link};
-	char *to = mempcpy(pending->target, target, ntarget);
-	*to++ = '\0';
-	pending->via = to;
-	to = mempcpy(to, strbuf_str(&search->via), search->via.len);
-	to = mempcpy(to, search->part_path, dir);
-	*to++ = '/';
-	strcpy(to, name);
-	*search->pending_end = pending;
-	search->pending_end = &pending->next;
+	pthread_mutex_unlock(&search->lock);
+	search->failed |= !pending;
 }
 
 /** Return the next record of the part as an entry; NULL: it was a link to a directory. */
@@ -411,7 +433,7 @@ static void search_free(SEARCH *search, bool shared)
 		free(atomic_load(&search->chunks[i]));
 	if (!shared) {
 		map64_destroy(&search->by_hash);
-		seen_destroy(&search->seen);
+		free(search->seen.dirs);
 	}
 	while (search->pending) {
 		struct pending_link *pending = search->pending;

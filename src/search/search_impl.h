@@ -65,9 +65,12 @@ struct link {
 /** A symlink to a directory that is still to be searched. */
 struct pending_link {
 	struct pending_link *next;
-	struct link link;
+	int32_t depth;
+	uint32_t nabove;
+	struct seen_dir *above;   /* the directory of the symlink, and its ancestors, upwards */
 	const char *via;          /* the symlink's path below the root */
-	char target[];
+	const char *target;
+	uint64_t live[];          /* states of the pattern at the target */
 };
 
 /** A part of a directory in the queue, followed by its path and its records. */
@@ -170,17 +173,20 @@ uint32_t search_node_number(SEARCH *search, const struct node *node);
 /** Whether two nodes are equal. */
 bool search_node_same(const SEARCH *search, const struct node *a, const struct node *b);
 
+/** Forget all nodes, and the directories seen. */
+void search_nodes_clear(SEARCH *search);
+
 /**
  * With FOLLOW: add a directory to the directories seen.
  *
  * @child [out]
  *         Its number is set.
  * @return 0, or an error number.
- * Errors: EEXIST: it was entered before.  ELOOP: it is an ancestor of itself.  EREMOTE: opening
- *         it would trigger an automount.  ENOMEM.
+ * Errors: ELOOP: it is an ancestor of itself.  EREMOTE: opening it would trigger an automount.
+ *         ENOMEM.
  */
-int search_enter_once(SEARCH *search, const struct node *from, struct node *child,
-                      const struct k_statx *st);
+int search_descend(SEARCH *search, const struct node *from, struct node *child,
+                   const struct k_statx *st);
 
 /** Whether an object is on another mount than the root; without mount IDs (before 5.8), on another
     device. */

@@ -18,8 +18,9 @@ class TreeFuse(gm.FileFuse):
     """A FUSE mount with directories (None), links (text) and files (bytes); False is
     listed, and is not there.  A name is looked up as it is or, if the case is ignored, in lower case."""
 
-    def __init__(self, target, tree, ignores_case=False):
+    def __init__(self, target, tree, ignores_case=False, inodes=None):
         self.ignores_case = ignores_case
+        self.inodes = inodes or {}                              # name -> the number of its inode
         self.paths = [b"", *map(os.fsencode, tree)]
         self.what = [None, *tree.values()]
         super().__init__(target)
@@ -27,7 +28,8 @@ class TreeFuse(gm.FileFuse):
     def attr(self, node):
         what = self.what[node - 1]
         kind = stat.S_IFDIR if what is None else stat.S_IFLNK if isinstance(what, str) else stat.S_IFREG
-        return struct.pack("=QQQQQQIIIIIIIIII", node, len(what or ""), 0, 0, 0, 0, 0, 0, 0, kind | 0o755,
+        inode = self.inodes.get(self.paths[node - 1].decode(), node)
+        return struct.pack("=QQQQQQIIIIIIIIII", inode, len(what or ""), 0, 0, 0, 0, 0, 0, 0, kind | 0o755,
                            1 + (what is None), 0, 0, 0, 4096, 0)
 
     def answer(self, opcode, node, body):
@@ -63,10 +65,13 @@ LONG = "n" * 1000                                               # longer than NA
 TreeFuse(root / "long", {LONG: None, f"{LONG}/{LONG}": b"x", "link": f"{LONG}/{LONG}", f"{LONG}l": "link",
                          "dir": f"/long/{LONG}", f"{LONG}/up": f"../{LONG}"})
 TreeFuse(root / "case", {"dir": None, "dir/file": b"x", "dir/link": "file"}, ignores_case=True)
+TreeFuse(root / "same", {"one": None, "one/x": b"", "two": None, "two/x": b"", "two/below": None, "two/below/x": b""},
+         inodes={"one": 77, "two": 77, "two/below": 77})
 gm.HungFuse(root / "t/hung")
 root.enter()
 TREE = {"abs", "dir", "dir/below", "dir/hung", "file", "hung", "out", "to-dir", "to-file", "up"}
-FOLLOWED = {"abs", "dir", "dir/below", "file", "out", "out/x", "to-dir", "to-file", "up"}
+FOLLOWED = {"abs", "abs/below", "dir", "dir/below", "file", "out", "out/x", "to-dir", "to-dir/below",
+            "to-file", "up"}
 
 
 def search(*args, **more):
@@ -83,7 +88,8 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
         result, names, err = search("*", "/t/fuse", *args, env=env)
         want = FOLLOWED - ({"out/x"} if xdev else set()) if follow else TREE
         gm.expect(names == {f"/t/fuse/{name}" for name in want}, f"{tag}: {names}")
-        gm.expect(result.status == follow and len(err.splitlines()) == (2 if follow else 0), f"{tag}: {err}")
+        # dir/hung is reported by each of its three names.
+        gm.expect(result.status == follow and len(err.splitlines()) == (4 if follow else 0), f"{tag}: {err}")
         for pattern, found in (("/file", True), ("/dir", True), ("/dir/below", True), ("/none", False),
                                ("/[f]ile", True), ("/to-file", True), ("/to-dir/below", follow),
                                ("/abs/below", follow), ("/up", True), ("/out/x", follow and not xdev)):
@@ -98,7 +104,7 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
     # Names longer than NAME_MAX.
     for pattern, follow, want in (
             ("*", (), {LONG, f"{LONG}/{LONG}", f"{LONG}/up", "link", f"{LONG}l", "dir"}),
-            ("*", ("-L",), {LONG, f"{LONG}/{LONG}", f"{LONG}/up", "link", f"{LONG}l", "dir"}),
+            ("*", ("-L",), {LONG, f"{LONG}/{LONG}", "link", f"{LONG}l", "dir", f"dir/{LONG}", f"{LONG}/up", "dir/up"}),
             (f"/{LONG}/{LONG}", (), {f"{LONG}/{LONG}"}), (f"/dir/{LONG}", ("-L",), {f"dir/{LONG}"}),
             (f"/{LONG}l", ("-L", "--type=f"), {f"{LONG}l"})):
         result, names, err = search(pattern, "/long", *follow, env=env)
@@ -126,6 +132,14 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
     event.set()
     thread.join()
     event.clear()
+
+# Directories with one inode number, as in mergerfs and 9p, are all entered; one that is below its own number
+# counts as a loop, as for find -L, and is reported.
+for follow, want in (((), {"one", "one/x", "two", "two/x", "two/below", "two/below/x"}),
+                     (("-L",), {"one", "one/x", "two", "two/x", "two/below"})):
+    result, names, err = search("*", "/same", *follow)
+    gm.expect(names == {f"/same/{name}" for name in want} and result.status == bool(follow)
+              and err.count("/same/two/below: not entered: leads to itself") == bool(follow), f"{follow}: {names} {err}")
 
 # A vanished file is reported unless only its name is needed; a symlink to it is an entry.
 THERE, GHOSTS = {"/ghosts/dir", "/ghosts/file", "/ghosts/to-ghost"}, {"/ghosts/ghost", "/ghosts/dir/ghost"}
