@@ -18,14 +18,6 @@ $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(UNIT_OS) $(BUILD)/libgetmnt.a
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FAULT_WRAPS:%=-Wl,--wrap=%) -o $@ $^ $(LIBS) -lcunit
 
-# One suite for each file test_NAME.c.
-SUITES := $(patsubst tests/unit/test_%.c,SUITE(%),$(wildcard tests/unit/test_*.c))
-$(BUILD)/tests/unit/suites.inc: FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' $(SUITES:%='%') | cmp -s - $@ || printf '%s\n' $(SUITES:%='%') >$@
-$(BUILD)/tests/unit/main.o: ALL_CPPFLAGS += -iquote $(BUILD)/tests/unit
-$(BUILD)/tests/unit/main.o: $(BUILD)/tests/unit/suites.inc
-
 # Programs of tests/lib that system cases run.
 HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/lib/orders.c))
 $(HELPERS): %: %.o $(BUILD)/libgetmnt.a
@@ -113,11 +105,11 @@ lint: | $(AFTER_DEPS)
 # The debug variant has -Werror.  FORTIFY finds more, and so does clang, of which parsing is enough.
 CLANG_FLAGS = $(shell CC=clang build-aux/cc-flags -std=gnu17 $(WARNINGS))
 .PHONY: check-warnings
-check-warnings: $(BUILD)/tests/unit/suites.inc $(BUILD)/rule_texts.h | $(AFTER_DEPS)
+check-warnings: $(BUILD)/rule_texts.h | $(AFTER_DEPS)
 	@$(SUBMAKE) VARIANT=release CFLAGS='$(CFLAGS) -Werror' all
 	@if command -v clang >/dev/null; then \
 		find src tests fuzz bench -name '*.c' ! -path 'tests/vm/*' -print0 | xargs -0 -n 16 -P $(JOBS) \
-			clang $(filter-out -MMD -MP,$(ALL_CPPFLAGS)) -iquote $(BUILD)/tests/unit -I $(BUILD) \
+			clang $(filter-out -MMD -MP,$(ALL_CPPFLAGS)) -I $(BUILD) \
 			$(CLANG_FLAGS) $(PKG_CFLAGS) -Werror -fsyntax-only; \
 	else echo "skip: clang is not installed"; fi
 

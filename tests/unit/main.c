@@ -20,17 +20,38 @@
 #include <time.h>
 #include <unistd.h>
 
-/* suites.inc is made by the Makefile: SUITE(name) for each test_NAME.c. */
-#define SUITE(name) extern const struct unit_suite suite_##name;
-#include "suites.inc"
-#undef SUITE
+/* Sorted by file and line. */
+static struct unit_test *all;
 
-static const struct unit_suite *const suites[] = {
-#define SUITE(name) &suite_##name,
-#include "suites.inc"
-#undef SUITE
-	NULL,
-};
+void unit_add(struct unit_test *test)
+{
+	struct unit_test **at = &all;
+	for (; *at; at = &(*at)->next) {
+		int order = strcmp((*at)->file, test->file);
+		if (order > 0 || (order == 0 && (*at)->line > test->line))
+			break;
+	}
+	test->next = *at;
+	*at = test;
+}
+
+/** The first test of the suite after this one.  @count [out]  How many tests the suite has. */
+static const struct unit_test *next_suite(const struct unit_test *test, unsigned *count)
+{
+	const char *file = test->file;
+	for (*count = 0; test && strcmp(test->file, file) == 0; test = test->next)
+		++*count;
+	return test;
+}
+
+/** The name of its suite. */
+static const char *suite_name(const struct unit_test *test)
+{
+	static char name[64];
+	const char *from = strstr(test->file, "/test_") + 6;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(from, "."), from);
+	return name;
+}
 
 struct counts {
 	unsigned passed, failed, skipped;
@@ -104,14 +125,14 @@ static void on_complete(const CU_pTest test, const CU_pSuite suite, const CU_pFa
 }
 
 /** Run a suite in this process, the child.  @return its exit status. */
-static int run_suite(const struct unit_suite *suite)
+static int run_suite(const struct unit_test *test, const char *name, unsigned count)
 {
 	if (CU_initialize_registry() != CUE_SUCCESS)
 		return 2;
-	CU_pSuite cu = CU_add_suite(suite->name, NULL, NULL);
-	for (const struct unit_test *t = suite->tests; cu && t->name; t++)
-		if (!CU_add_test(cu, t->name, t->run)) {
-			printf("  FAIL %s.%s: cannot be added: %s\n", suite->name, t->name,
+	CU_pSuite cu = CU_add_suite(name, NULL, NULL);
+	for (; cu && count > 0; test = test->next, --count)
+		if (!CU_add_test(cu, test->name, test->run)) {
+			printf("  FAIL %s.%s: cannot be added: %s\n", name, test->name,
 			       CU_get_error_msg());
 			shared->failed++;
 		}
@@ -123,19 +144,16 @@ static int run_suite(const struct unit_suite *suite)
 }
 
 /** Run a suite in a child and add its counts to sum. */
-static void fork_suite(const struct unit_suite *suite, struct counts *sum)
+static void fork_suite(const struct unit_test *first, const char *name, unsigned total,
+                       struct counts *sum)
 {
-	unsigned total = 0;
-	while (suite->tests[total].name)
-		total++;
-
 	memset(shared, 0, sizeof(*shared));
 	fflush(stdout);
 	pid_t pid = fork();
 	if (pid == 0) {
 		setvbuf(stdout, NULL, _IOLBF, 0);
 		alarm(SUITE_SECONDS);
-		exit(run_suite(suite));
+		exit(run_suite(first, name, total));
 	}
 	int status = 0;
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
@@ -146,11 +164,11 @@ static void fork_suite(const struct unit_suite *suite, struct counts *sum)
 
 	unsigned done = shared->passed + shared->failed + shared->skipped;
 	if (WIFSIGNALED(status))
-		printf("  FAIL %s.%s: killed by signal %d (%s)\n", suite->name,
+		printf("  FAIL %s.%s: killed by signal %d (%s)\n", name,
 		       shared->running[0] ? shared->running : "(at its end)",
 		       WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status))
-		printf("  FAIL %s: the suite's process ended with status %d\n", suite->name,
+		printf("  FAIL %s: the suite's process ended with status %d\n", name,
 		       WEXITSTATUS(status));
 	if (done < total)
 		shared->failed += total - done;   /* the crashed test and those after it */
@@ -158,7 +176,7 @@ static void fork_suite(const struct unit_suite *suite, struct counts *sum)
 		shared->failed++;                 /* a leak or an error at exit */
 
 	printf("%-4s %-16s %u passed, %u failed, %u skipped of %u\n",
-	       shared->failed ? "FAIL" : "ok", suite->name,
+	       shared->failed ? "FAIL" : "ok", name,
 	       shared->passed, shared->failed, shared->skipped, total);
 	sum->passed += shared->passed;
 	sum->failed += shared->failed;
@@ -166,21 +184,17 @@ static void fork_suite(const struct unit_suite *suite, struct counts *sum)
 }
 
 /** Whether a suite was requested; without arguments all are. */
-static bool chosen(const struct unit_suite *suite, int argc, char **argv)
+static bool chosen(const char *name, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], suite->name) == 0)
+		if (strcmp(argv[i], name) == 0)
 			return true;
 	return argc < 2;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && strcmp(argv[1], "-l") == 0) {
-		for (const struct unit_suite *const *s = suites; *s; s++)
-			puts((*s)->name);
-		return 0;
-	}
+	bool list = argc == 2 && strcmp(argv[1], "-l") == 0;
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 	              0);
 	if (shared == MAP_FAILED) {
@@ -188,12 +202,19 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	struct counts sum = {0};
-	unsigned run = 0;
-	for (const struct unit_suite *const *s = suites; *s; s++)
-		if (chosen(*s, argc, argv)) {
-			fork_suite(*s, &sum);
+	unsigned run = 0, count;
+	for (const struct unit_test *t = all, *next; t; t = next) {
+		const char *name = suite_name(t);
+		next = next_suite(t, &count);
+		if (list) {
+			puts(name);
+		} else if (chosen(name, argc, argv)) {
+			fork_suite(t, name, count, &sum);
 			run++;
 		}
+	}
+	if (list)
+		return 0;
 	if (run == 0) {
 		fprintf(stderr, "unit: unknown suite; -l lists the suites\n");
 		return 2;

@@ -41,7 +41,7 @@ static void note(struct pace *pace, const struct notes *rows)
 	}
 }
 
-static void test_pace(void)
+UNIT_TEST(whether_calls_wait)
 {
 	static const struct notes warm[] = {
 	        {7, 32, US, PACE_TRIAL},
@@ -99,7 +99,7 @@ static void test_pace(void)
 /* Sorting. */
 
 /** A window gives its entries once, by inode number; in parts. */
-static void test_order(void)
+UNIT_TEST(sorting)
 {
 	enum { N = 5000, PART = 256 };
 	static unsigned char seen[N];
@@ -164,7 +164,7 @@ static size_t fill(struct bfs_window *window, size_t len, bool first)
 }
 
 /** How many entries may wait: few at first, then a share, and more while shares are left. */
-static void test_shares(void)
+UNIT_TEST(shares)
 {
 	struct bfs_budget budget;
 	atomic_init(&budget.shares, 2);
@@ -328,7 +328,7 @@ static size_t read_parts(struct os *os, enum bfs_engine engine, bool ahead,
 	return n;
 }
 
-static void test_parts(void)
+UNIT_TEST(read_in_parts)
 {
 	static const struct {
 		enum bfs_engine engine;
@@ -411,7 +411,7 @@ static struct seen read_with(const struct fault *fault, enum bfs_engine engine, 
 }
 
 /** Without memory, or the type of the file system, each entry is fetched once, in any order. */
-static void test_faults(void)
+UNIT_TEST(faults)
 {
 	FAULT_OR_SKIP();
 	enum { FIRST = 4 };   /* after those for two readers and a batch */
@@ -455,13 +455,3 @@ static void test_faults(void)
 	}
 	tree_end(&top);
 }
-
-static const struct unit_test tests[] = {
-	{"whether calls wait", test_pace},
-	{"sorting", test_order},
-	{"shares", test_shares},
-	{"read in parts", test_parts},
-	{"faults", test_faults},
-	{NULL, NULL},
-};
-const struct unit_suite suite_ahead = {"ahead", tests};

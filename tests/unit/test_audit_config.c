@@ -63,7 +63,7 @@ static void check_line(const char *line, const char *why)
 }
 
 /** The name of a case is a line, its text the problem. */
-static void test_lines(void)
+UNIT_TEST(lines)
 {
 	static const char *const others[][2] = {
 		{"ignore DRIFT-*\r", ""},
@@ -89,7 +89,7 @@ static void test_lines(void)
 
 /** A line of the greatest length and one byte more; more statements than there may be; many
  * problems. */
-static void test_limits(void)
+UNIT_TEST(limits)
 {
 	char line[AUDIT_LINE_MAX + 2];
 	memset(line, 'x', sizeof(line));
@@ -115,7 +115,7 @@ static void test_limits(void)
 	free(lines);
 }
 
-static void test_rows(void)
+UNIT_TEST(rows)
 {
 	struct audit_config config;
 	parse(&config,
@@ -142,7 +142,7 @@ static void test_rows(void)
 	audit_config_destroy(&config);
 }
 
-static void test_globs(void)
+UNIT_TEST(globs)
 {
 	static const struct {
 		const char *glob, *matches, *not;
@@ -183,7 +183,7 @@ static void test_globs(void)
 	audit_config_destroy(&config);
 }
 
-static void test_days(void)
+UNIT_TEST(days)
 {
 	static const struct {
 		const char *date;
@@ -258,7 +258,7 @@ static const char *applied(const char *lines, const char *today)
 }
 
 /** The name of a case says what remains on 2026-02-28. */
-static void test_apply(void)
+UNIT_TEST(apply)
 {
 	char *file = unit_cases_read("tests/fixtures/audit/config_apply"), *at = file;
 	struct unit_case c;
@@ -270,7 +270,7 @@ static void test_apply(void)
 }
 
 /** As many statements as there may be, and many findings. */
-static void test_many(void)
+UNIT_TEST(many)
 {
 	enum { FINDINGS = 10000 };
 	struct audit_config config;
@@ -364,7 +364,7 @@ static const char *judged(const char *lines, const char *root, bool facts_known)
 }
 
 /** The name of a case is a line, its text what is found. */
-static void test_policy(void)
+UNIT_TEST(policy)
 {
 	char *file = unit_cases_read("tests/fixtures/audit/config_require"), *at = file;
 	struct unit_case c;
@@ -415,18 +415,9 @@ static int try_all(void *d)
 	return rc;
 }
 
-static void test_memory(void)
+UNIT_TEST(memory)
 {
 	struct discovery *d = unit_discover(TABLE);
 	fault_each_allocation(try_all, d, 10);
 	unit_discovery_free(d);
 }
-
-static const struct unit_test tests[] = {
-	{"lines", test_lines}, {"limits", test_limits}, {"rows", test_rows},
-	{"globs", test_globs}, {"days", test_days},     {"apply", test_apply},
-	{"many", test_many},   {"policy", test_policy}, {"memory", test_memory},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_audit_config = {"audit_config", tests};

@@ -16,7 +16,7 @@
 
 /* map64 */
 
-static void test_map64(void)
+UNIT_TEST(map64)
 {
 	struct map64 map;
 	map64_init(&map);
@@ -42,7 +42,7 @@ static uint64_t key_of(uint32_t i)
 	}
 }
 
-static void test_map64_many(void)
+UNIT_TEST(map64_many)
 {
 	enum { N = 100000, RESERVED = 1000 };
 	struct map64 map;
@@ -62,7 +62,7 @@ static void test_map64_many(void)
 }
 
 /** Keys are added and removed: the map has 64 of 100,000 at a time. */
-static void test_map64_remove(void)
+UNIT_TEST(map64_remove)
 {
 	enum { N = 100000, THERE = 64 };
 	struct map64 map;
@@ -99,7 +99,7 @@ static const char *word_next(const char **list, size_t *n)
 	return *n ? word : NULL;
 }
 
-static void test_option_set(void)
+UNIT_TEST(opt_set)
 {
 	const char *list = ",uid=1,,uid,size=2,uid=3,=x,";
 	struct opt_set set;
@@ -131,7 +131,7 @@ static void test_option_set(void)
 	opt_set_destroy(&set);
 }
 
-static void test_arena(void)
+UNIT_TEST(arena)
 {
 	struct arena arena;
 	arena_init(&arena);
@@ -167,7 +167,7 @@ static void test_arena(void)
 
 /* strbuf */
 
-static void test_strbuf(void)
+UNIT_TEST(strbuf)
 {
 	struct strbuf buf;
 	strbuf_init(&buf);
@@ -215,7 +215,7 @@ static void test_strbuf(void)
 
 /* escapes */
 
-static void test_unescape_octal(void)
+UNIT_TEST(unescape_octal)
 {
 	static const struct {
 		const char *text, *plain;
@@ -241,7 +241,7 @@ static void test_unescape_octal(void)
 	CU_ASSERT_EQUAL(memcmp(same, "a b c", 5), 0);
 }
 
-static void test_octal_round_trip(void)
+UNIT_TEST(octal_round_trip)
 {
 	/* Every byte but NUL, and runs that look like escapes. */
 	char all[300];
@@ -317,7 +317,7 @@ static void unseen(struct strbuf *out, const char *text)
 	CU_ASSERT_EQUAL(escape_unseen(out, text), out->len > 0);
 }
 
-static void test_escapes(void)
+UNIT_TEST(escapes)
 {
 	static const struct {
 		void (*codec)(struct strbuf *, const char *);
@@ -377,7 +377,7 @@ static void test_escapes(void)
 		CU_ASSERT_STRING_EQUAL(coded(rows[i].codec, rows[i].text), rows[i].escaped);
 }
 
-static void test_escape_raw(void)
+UNIT_TEST(escape_raw)
 {
 	/* Each byte at each place. */
 	static const char others[] = "/a~!b0[]zZ{}^_`@.,-+";
@@ -394,7 +394,7 @@ static void test_escape_raw(void)
 	}
 }
 
-static void test_utf8(void)
+UNIT_TEST(utf8)
 {
 	CU_ASSERT_EQUAL(utf8_len(""), 0);
 	CU_ASSERT_EQUAL(utf8_len("a"), 1);
@@ -430,7 +430,7 @@ static void test_utf8(void)
 
 /* fstypes */
 
-static void test_fstypes(void)
+UNIT_TEST(fstypes)
 {
 	/* All rows: one that is out of order is not found. */
 	static const char known[] =
@@ -458,7 +458,7 @@ static void test_fstypes(void)
 	CU_ASSERT_EQUAL(fstype_flags(NULL), FST_BLOCKS);
 }
 
-static void test_fstypes_subtype(void)
+UNIT_TEST(fstypes_subtype)
 {
 	CU_ASSERT_EQUAL(fstype_flags("fuse.sshfs"), fstype_flags("fuse"));
 	CU_ASSERT_TRUE(fstype_flags("fuse.sshfs") & FST_KNOWN);
@@ -473,7 +473,7 @@ static void test_fstypes_subtype(void)
 	CU_ASSERT_EQUAL(fstype_line_flags("ext4", "fs-01:/"), fstype_flags("ext4"));
 }
 
-static void test_fstypes_rules(void)
+UNIT_TEST(fstypes_rules)
 {
 	static const struct {
 		const char *type;
@@ -505,7 +505,7 @@ static size_t goes_on(const char *line, size_t n)
 	return at;
 }
 
-static void test_secret_goes_on(void)
+UNIT_TEST(secret_goes_on)
 {
 	static const struct {
 		const char *line;
@@ -519,24 +519,3 @@ static void test_secret_goes_on(void)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
 		CU_ASSERT_EQUAL(goes_on(rows[i].line, rows[i].n), rows[i].from);
 }
-
-static const struct unit_test tests[] = {
-	{"map64", test_map64},
-	{"map64_many", test_map64_many},
-	{"map64_remove", test_map64_remove},
-	{"opt_set", test_option_set},
-	{"arena", test_arena},
-	{"strbuf", test_strbuf},
-	{"unescape_octal", test_unescape_octal},
-	{"octal_round_trip", test_octal_round_trip},
-	{"escapes", test_escapes},
-	{"escape_raw", test_escape_raw},
-	{"secret_goes_on", test_secret_goes_on},
-	{"utf8", test_utf8},
-	{"fstypes", test_fstypes},
-	{"fstypes_subtype", test_fstypes_subtype},
-	{"fstypes_rules", test_fstypes_rules},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_base = {"base", tests};

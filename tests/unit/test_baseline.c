@@ -81,7 +81,7 @@ static const char *compared(const char *old_lines, const char *now_lines, long u
 	return found;
 }
 
-static void test_compare(void)
+UNIT_TEST(compare)
 {
 	char *file = unit_cases_read("tests/fixtures/audit/baseline"), *at = file;
 	struct unit_case c;
@@ -99,7 +99,7 @@ static void test_compare(void)
 }
 
 /** Linear in the mounts of one place, and in places. */
-static void test_many(void)
+UNIT_TEST(many)
 {
 	enum { N = 40000 };
 	struct audit_baseline b[2];
@@ -188,7 +188,7 @@ static int take_all(void *arg)
 	return rc;
 }
 
-static void test_take(void)
+UNIT_TEST(take)
 {
 #define MOUNT(type, from, ...) {.fstype = type, .source = from, .root = "/", __VA_ARGS__}
 	struct mount mounts[] = {
@@ -255,7 +255,7 @@ static uint32_t wrong(const char *text, size_t len)
 	return rc == 0 ? 0 : line;
 }
 
-static void test_damaged(void)
+UNIT_TEST(damaged)
 {
 	struct strbuf text;
 	strbuf_init(&text);
@@ -285,7 +285,7 @@ static void test_damaged(void)
 	strbuf_destroy(&text);
 }
 
-static void test_lines(void)
+UNIT_TEST(lines)
 {
 	static const struct {
 		const char *line, *why;
@@ -345,7 +345,7 @@ static void test_lines(void)
 	strbuf_destroy(&deep);
 }
 
-static void test_findings(void)
+UNIT_TEST(findings)
 {
 	struct audit_baseline old;
 	static const struct {
@@ -391,7 +391,7 @@ static int compare_all(void *arg)
 	return rc;
 }
 
-static void test_memory(void)
+UNIT_TEST(memory)
 {
 	struct audit_baseline b[2];
 	load(&b[0], M("/a", EXT4) M("/b", EXT4) "{\"swap\": \"/s\"}\n");
@@ -400,11 +400,3 @@ static void test_memory(void)
 	audit_baseline_destroy(&b[0]);
 	audit_baseline_destroy(&b[1]);
 }
-
-static const struct unit_test tests[] = {
-	{"compare", test_compare}, {"many", test_many},   {"take", test_take},
-	{"damaged", test_damaged}, {"lines", test_lines}, {"findings", test_findings},
-	{"memory", test_memory},   {NULL, NULL},
-};
-
-const struct unit_suite suite_baseline = {"baseline", tests};

@@ -65,7 +65,7 @@ static void frontier_end(struct bfs_frontier *frontier)
 	CU_ASSERT_EQUAL(frontier_dir.refs, 1);
 }
 
-static void test_frontier_order(void)
+UNIT_TEST(frontier_order)
 {
 	struct bfs_frontier frontier;
 	bfs_frontier_init(&frontier, NULL, BFS_BREADTH, false);
@@ -84,7 +84,7 @@ static void test_frontier_order(void)
 	frontier_end(&frontier);
 }
 
-static void test_frontier_newest(void)
+UNIT_TEST(frontier_newest_in_turn)
 {
 	struct bfs_frontier frontier;
 	bfs_frontier_init(&frontier, NULL, BFS_BREADTH, true);
@@ -99,7 +99,7 @@ static void test_frontier_newest(void)
 }
 
 /** Turns of the newest that find less than the queue become rare; and frequent again. */
-static void test_frontier_learns(void)
+UNIT_TEST(frontier_learns_which_turns_pay)
 {
 	enum { TURNS = 4000 };
 	struct bfs_frontier frontier;
@@ -118,7 +118,7 @@ static void test_frontier_learns(void)
 }
 
 /** The heap does not grow with the oldest, which it never gives. */
-static void test_frontier_compacts(void)
+UNIT_TEST(frontier_memory_is_what_waits)
 {
 	struct bfs_frontier frontier;
 	bfs_frontier_init(&frontier, NULL, BFS_BREADTH, true);
@@ -130,7 +130,7 @@ static void test_frontier_compacts(void)
 	frontier_end(&frontier);
 }
 
-static void test_frontier_drop(void)
+UNIT_TEST(frontier_drop_and_clear)
 {
 	struct bfs_frontier frontier;
 	bfs_frontier_init(&frontier, NULL, BFS_BREADTH, true);
@@ -148,7 +148,7 @@ static void test_frontier_drop(void)
 	frontier_end(&frontier);
 }
 
-static void test_paths(void)
+UNIT_TEST(paths)
 {
 	static const char *const others[] = {
 		"/a/bc/d/e/ff", "/a/bc/d/e", "/x/a/bc/d/e/f", "a/bc/d/e/f", "/a/bcd/e/f", "", "/",
@@ -281,7 +281,7 @@ static struct bfs_stats traverse(enum bfs_order order, unsigned max_fds, struct 
 	return stats;
 }
 
-static void test_traversal(void)
+UNIT_TEST(traversal)
 {
 	make_tree();
 	for (unsigned i = 0; i < 2 * 2 * 4; ++i) {
@@ -386,7 +386,7 @@ static struct bfs_read *bench_read(struct bench *b, struct reading reading, int 
 	return b->batch->reads;
 }
 
-static void test_reader(void)
+UNIT_TEST(reader)
 {
 	static const char *const names[] = {".", "missing", "w3", "w4", "w0/x0/loop"};
 	make_tree();
@@ -416,7 +416,7 @@ static void test_reader(void)
 
 /** A directory ended in its middle costs no metadata after that, and no other buffer of names;
     with a batch of one not a name is looked at too many. */
-static void test_reader_ends(void)
+UNIT_TEST(reader_ended_in_the_middle)
 {
 	enum { FILES = 3000, BATCH = 64 };
 	static const unsigned places[] = {1, 2, 100, 2500};
@@ -459,7 +459,7 @@ static void *thread_takes(void *arg)
 	return NULL;
 }
 
-static void test_thread_signals(void)
+UNIT_TEST(threads_take_no_signals)
 {
 	pthread_t thread;
 	bool taken = true;
@@ -537,7 +537,7 @@ static void read_bunch(struct bench *b, unsigned stop)
 	CU_ASSERT_EQUAL(seen, b->reading.names);
 }
 
-static void test_together(void)
+UNIT_TEST(opened_together)
 {
 	static const char *const disable[] = {NULL, "uring", "openat2"};
 	make_tree();
@@ -607,7 +607,7 @@ static unsigned read_bunches(rlim_t left)
 }
 
 /** Without the ring, or descriptors, or memory, plain calls read the same. */
-static void test_together_faults(void)
+UNIT_TEST(opened_together_with_faults)
 {
 	FAULT_OR_SKIP();
 	static const struct {
@@ -684,7 +684,7 @@ static void expect_dirent(const char *name, size_t n, size_t rest)
 	free(entry);
 }
 
-static void test_dirent(void)
+UNIT_TEST(entries)
 {
 	static const char bytes[] = {'/',    '\0',   '.',    '0',    'a',
 	                             '\x01', '\x7f', '\x80', '\xaf', '\xff'};
@@ -708,22 +708,3 @@ static void test_dirent(void)
 		expect_dirent(name, n, (size_t)rand_r(&chance) % 9);
 	}
 }
-
-static const struct unit_test tests[] = {
-	{"entries", test_dirent},
-	{"frontier: order", test_frontier_order},
-	{"frontier: newest in turn", test_frontier_newest},
-	{"frontier: learns which turns pay", test_frontier_learns},
-	{"frontier: memory is what waits", test_frontier_compacts},
-	{"frontier: drop and clear", test_frontier_drop},
-	{"paths", test_paths},
-	{"traversal", test_traversal},
-	{"reader", test_reader},
-	{"reader, ended in the middle", test_reader_ends},
-	{"threads take no signals", test_thread_signals},
-	{"opened together", test_together},
-	{"opened together, with faults", test_together_faults},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_bfs = {"bfs", tests};

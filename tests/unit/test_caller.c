@@ -58,12 +58,6 @@ static void begin(void)
 }
 
 /** The last test: remove the trees. */
-static void test_end(void)
-{
-	tree_end(&tree);
-	tree_end(&links);
-}
-
 /** Search with that many threads.  @follow  Through the links. */
 static SEARCH *open_ways(unsigned threads, bool follow)
 {
@@ -138,7 +132,7 @@ static void *victim_main(void *arg)
 }
 
 /** Threads are cancelled at random; the thread itself or another closes the search. */
-static void test_cancelled(void)
+UNIT_TEST(threads_cancelled)
 {
 	enum { READS = 120, OTHERS = 40 };
 #ifdef __SANITIZE_ADDRESS__
@@ -195,7 +189,7 @@ static void *read_for_ever(void *arg)
 }
 
 /** A thread is cancelled within readsearch(). */
-static void test_cancelled_within(void)
+UNIT_TEST(cancelled_within_a_call)
 {
 #ifdef __SANITIZE_ADDRESS__
 	UNIT_SKIP("ASan keeps the frames of a cancelled thread poisoned, in which its handlers "
@@ -285,7 +279,7 @@ static int use_inherited(void *arg)
 	return 0;
 }
 
-static void test_forked(void)
+UNIT_TEST(forked)
 {
 	begin();
 	int threaded[2] = {0};
@@ -322,7 +316,7 @@ static int close_counted(void *arg)
 	return count.blocks == 0 && unit_count("/proc/self/fd") == in->fds ? 0 : 1;
 }
 
-static void test_forked_leaves_nothing(void)
+UNIT_TEST(forked_everything_is_freed)
 {
 	begin();
 	for (int i = 0; i <= ENTRIES / 100 * 2; ++i) {
@@ -353,7 +347,7 @@ static void *read_and_close(void *arg)
 }
 
 /** One thread forks while another reads: the child can only close the search. */
-static void test_forked_while_read(void)
+UNIT_TEST(forked_while_another_thread_reads)
 {
 	begin();
 	const char *many[200];
@@ -392,7 +386,7 @@ static int use_handle(void *arg)
 	return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD ? 0 : 3;
 }
 
-static void test_forked_handle(void)
+UNIT_TEST(a_handle_in_a_child)
 {
 	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct getmnt *gm = getmnt_new();
@@ -417,7 +411,7 @@ static int exit_now(void *arg)
 	exit(search ? 0 : 1);
 }
 
-static void test_exit(void)
+UNIT_TEST(exit)
 {
 	begin();
 	for (int k = 0; k <= ENTRIES; k += 200)
@@ -427,7 +421,7 @@ static void test_exit(void)
 
 /* NULL handles. */
 
-static void test_null(void)
+UNIT_TEST(null_handles)
 {
 	struct search_counts counts;
 	_Alignas(8) char buffer[256];
@@ -522,7 +516,7 @@ static int few_descriptors(void *arg)
 	_exit(0);   /* no other program could be started */
 }
 
-static void test_limits(void)
+UNIT_TEST(limits)
 {
 	begin();
 	CU_ASSERT_EQUAL(chmod(top, 0755), 0);
@@ -568,7 +562,7 @@ static int interrupted(void *arg)
 	_exit(0);   /* no other program could be started */
 }
 
-static void test_interrupted(void)
+UNIT_TEST(interrupted)
 {
 	begin();
 	alarm(2 * HANG);
@@ -576,19 +570,8 @@ static void test_interrupted(void)
 	alarm(0);
 }
 
-static const struct unit_test tests[] = {
-	{"threads cancelled", test_cancelled},
-	{"cancelled within a call", test_cancelled_within},
-	{"forked", test_forked},
-	{"forked, everything is freed", test_forked_leaves_nothing},
-	{"forked while another thread reads", test_forked_while_read},
-	{"a handle in a child", test_forked_handle},
-	{"exit", test_exit},
-	{"NULL handles", test_null},
-	{"limits", test_limits},
-	{"interrupted", test_interrupted},
-	{"remove the tree", test_end},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_caller = {"caller", tests};
+UNIT_TEST(remove_the_trees)
+{
+	tree_end(&tree);
+	tree_end(&links);
+}

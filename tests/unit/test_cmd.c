@@ -67,7 +67,7 @@ static void check_row(const struct command *command, const struct option_row *ro
 	}
 }
 
-static void test_option_tables(void)
+UNIT_TEST(option_tables)
 {
 	for (const struct command *command = commands; command->name; ++command) {
 		CU_ASSERT(command->options->count <= OPTION_ROWS_MAX);
@@ -76,7 +76,7 @@ static void test_option_tables(void)
 	}
 }
 
-static void test_options_parse(void)
+UNIT_TEST(options_parse)
 {
 	struct options o;
 	CU_ASSERT_EQUAL(parse(&o, "-J -l -o TARGET /mnt"), 0);
@@ -104,7 +104,7 @@ static void test_options_parse(void)
 	CU_ASSERT_EQUAL(o.noperands, 1);
 }
 
-static void test_options_poll(void)
+UNIT_TEST(options_poll)
 {
 	enum { USUAL = CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_REMOUNT | CHANGE_MOVE };
 	static const struct {
@@ -136,7 +136,7 @@ static void test_options_poll(void)
 }
 
 /** Options that the cases of usage errors do not have. */
-static void test_options_refused(void)
+UNIT_TEST(options_refused)
 {
 	static const char *const bad[] = {
 		"-Z", "-J -r", "-P -l", "-r -l", "-s -m", "-k -s", "-N 1 -s", "--real --pseudo",
@@ -153,7 +153,7 @@ static void test_options_refused(void)
 	}
 }
 
-static void test_column_table(void)
+UNIT_TEST(column_table)
 {
 	size_t count = 0;
 	for (const struct column *column = column_after(&discover_columns, NULL); column;
@@ -168,7 +168,7 @@ static void test_column_table(void)
 	CU_ASSERT_EQUAL(count, discover_columns.count + device_columns.count);
 }
 
-static void test_columns_choose(void)
+UNIT_TEST(columns_choose)
 {
 	struct columns columns;
 	struct options o = {0};
@@ -198,7 +198,7 @@ static unsigned fields_of(const char *line)
 	return input_fields(&o, &columns);
 }
 
-static void test_fields(void)
+UNIT_TEST(fields)
 {
 	const unsigned base = MF_IDS | MF_POINT | MF_ROOT, opts = MF_VFS_OPTS | MF_FS_OPTS;
 	const struct {
@@ -232,7 +232,7 @@ static void test_fields(void)
 }
 
 /** An abbreviated option is what getopt_long(3) takes it for. */
-static void test_option_find(void)
+UNIT_TEST(option_find)
 {
 	static const struct option_row rows[] = {{"only", 0, "X", ""},
 	                                         {"output", 0, "X", ""},
@@ -261,7 +261,7 @@ static void test_option_find(void)
 }
 
 /** One document in each layout; what is not valid UTF-8 has a pair. */
-static void test_json(void)
+UNIT_TEST(json)
 {
 	static const char *const expected[] = {
 	        [JSON_INLINE] = "{\"a\": [1, -2, 1.50, true, null], \"b\": \"x\\\\xff\", "
@@ -307,7 +307,7 @@ static void check_masked(void (*mask)(const char *text, struct strbuf *out),
 	strbuf_destroy(&out);
 }
 
-static void test_secrets(void)
+UNIT_TEST(secrets)
 {
 	static const char *const cases[][2] = {
 		{"rw,password=x,vers=3", "rw,password=***,vers=3"}, {"rw,noatime", "rw,noatime"},
@@ -352,7 +352,7 @@ static void test_secrets(void)
 	check_masked(mask_options, has_secret, cases, COUNT(cases));
 }
 
-static void test_secret_sources(void)
+UNIT_TEST(secret_sources)
 {
 	static const char *const cases[][2] = {
 		{"//user:word@server/share", "//user:***@server/share"},
@@ -376,7 +376,7 @@ static void test_secret_sources(void)
 	check_masked(mask_source, source_has_secret, cases, COUNT(cases));
 }
 
-static void test_paths(void)
+UNIT_TEST(paths)
 {
 	static const char *const cases[][2] = {
 		{"/", "/"},           {"//", "/"},       {"/a/", "/a"},   {"/a//b", "/a/b"},
@@ -458,7 +458,7 @@ static void fixture_close(struct fixture *f)
 }
 
 /** The rows of each selection, by the options of a command line; in a tree after their parents. */
-static void test_rows(void)
+UNIT_TEST(rows)
 {
 	static const struct {
 		const char *line;
@@ -493,7 +493,7 @@ static void test_rows(void)
 }
 
 /** Before a mount was looked at, or under another root, no path can be told. */
-static void test_path_judge(void)
+UNIT_TEST(path_judge)
 {
 	struct fixture f;
 	struct strbuf out;
@@ -527,7 +527,7 @@ static void add_path(struct strbuf *out, unsigned *state)
 
 /** By an index a path is in the mount that a look at each has found: with a root, and
     without one. */
-static void test_path_index(void)
+UNIT_TEST(path_index)
 {
 	unsigned state = 1, found = 0;
 	for (unsigned turn = 0; turn < 40; ++turn) {
@@ -571,7 +571,7 @@ static void test_path_index(void)
 	CU_ASSERT(found > 1000);
 }
 
-static void test_deep_tree(void)
+UNIT_TEST(deep_tree)
 {
 	enum { DEEP = 2000 };
 	struct strbuf text;
@@ -603,7 +603,7 @@ static void test_deep_tree(void)
 
 /** A table of 100,000: 67,999 in 200 directories, one of which a mount covers, and
     32,000 on one path. */
-static void test_hundred_thousand(void)
+UNIT_TEST(hundred_thousand)
 {
 	enum { ALL = 100000, STACK = 32000, DIRS = 200, WIDE = ALL - STACK - 2 };
 	struct strbuf text;
@@ -647,16 +647,3 @@ static void test_hundred_thousand(void)
 	fixture_close(&f);
 	strbuf_destroy(&text);
 }
-
-static const struct unit_test tests[] = {
-	{"option_tables", test_option_tables}, {"options_parse", test_options_parse},
-	{"options_poll", test_options_poll}, {"options_refused", test_options_refused},
-	{"column_table", test_column_table}, {"columns_choose", test_columns_choose},
-	{"fields", test_fields}, {"option_find", test_option_find}, {"json", test_json},
-	{"secrets", test_secrets}, {"secret_sources", test_secret_sources}, {"paths", test_paths},
-	{"rows", test_rows}, {"path_judge", test_path_judge}, {"path_index", test_path_index},
-	{"deep_tree", test_deep_tree}, {"hundred_thousand", test_hundred_thousand},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_cmd = {"cmd", tests};

@@ -130,7 +130,7 @@ static void world_destroy(struct world *w)
 	"/stack / stack warning\n/tmp / tmp info\n"
 #define LISTED_ELSEWHERE "/data/deep/place /data deep/place warning\n/n/below /n below none\n?"
 
-static void test_list(void)
+UNIT_TEST(list)
 {
 	struct world w;
 	world_init(&w);
@@ -141,7 +141,7 @@ static void test_list(void)
 	world_destroy(&w);
 }
 
-static void test_words(void)
+UNIT_TEST(words)
 {
 	static const struct mount ext4 = {.fstype = "ext4", .root = "/"};
 	static const struct fstab_line line = {.mount = &ext4, .target = "/m", .owner = "fstab"};
@@ -176,7 +176,7 @@ static bool secret(const char *source, const char *options)
 	return source && strstr(source, "hunter2");
 }
 
-static void test_held(void)
+UNIT_TEST(held)
 {
 	static const struct host_holder all[] = {
 		{.kind = HOST_HELD_ELSEWHERE, .target = "/e", .source = "/dev/sdb1", .line = 3,
@@ -227,16 +227,10 @@ static int judge_all(void *arg)
 	return rc;
 }
 
-static void test_memory(void)
+UNIT_TEST(memory)
 {
 	struct world w;
 	world_init(&w);
 	fault_each_allocation(judge_all, &w, 4);
 	world_destroy(&w);
 }
-
-static const struct unit_test tests[] = {
-	{"list", test_list}, {"words", test_words}, {"held", test_held}, {"memory", test_memory},
-	{NULL, NULL},
-};
-const struct unit_suite suite_covered = {"covered", tests};

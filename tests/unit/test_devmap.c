@@ -213,7 +213,7 @@ static void expect_unknown(unsigned maj, unsigned min)
 	devmap_mount_avoid(map, &(struct mount){.dev_major = maj, .dev_minor = min});
 }
 
-static void test_unknown(void)
+UNIT_TEST(unknown)
 {
 	begin();
 	put_dev(252, 0, "virtual/block/dm-0");
@@ -241,7 +241,7 @@ static void test_unknown(void)
 	}
 }
 
-static void test_udev_hostile(void)
+UNIT_TEST(udev_hostile)
 {
 	begin();
 	put_dev(8, 1, SDA "/sda1");
@@ -410,7 +410,7 @@ static void check(char *line)
 	}
 }
 
-static void test_cases(void)
+UNIT_TEST(cases)
 {
 	static char nfs[] = "/nfs/";
 	char *file = unit_cases_read("tests/fixtures/devmap"), *at = file;
@@ -429,7 +429,7 @@ static void test_cases(void)
 }
 
 /** A status of device mapper: it reports a failed path, sysfs does not. */
-static void test_paths(void)
+UNIT_TEST(paths)
 {
 	static const struct {
 		const char *status;
@@ -449,7 +449,7 @@ static void test_paths(void)
 }
 
 /** A chain of devices that is too long counts as blocking. */
-static void test_chain(void)
+UNIT_TEST(chain)
 {
 	begin();
 	for (unsigned i = 0; i <= 40; ++i) {
@@ -466,7 +466,7 @@ static void test_chain(void)
 }
 
 /** What costs a call, and what does not. */
-static void test_calls(void)
+UNIT_TEST(calls)
 {
 	begin();
 	put_dev(8, 1, SDA "/sda1");
@@ -494,7 +494,7 @@ static void test_calls(void)
 	end();
 }
 
-static void test_loop(void)
+UNIT_TEST(loop)
 {
 	begin();
 	const char *backing;
@@ -528,7 +528,7 @@ static void test_loop(void)
 	end();
 }
 
-static void test_no_sysfs(void)
+UNIT_TEST(no_sysfs)
 {
 	struct devmap_device *list = NULL;
 	bool whole;
@@ -569,7 +569,7 @@ static bool can_loop(void)
 	return geteuid() == 0 && access("/dev/loop-control", W_OK) == 0;
 }
 
-static void test_real_ext4(void)
+UNIT_TEST(real_ext4)
 {
 	if (!can_loop())
 		UNIT_SKIP("needs root and loop devices");
@@ -641,7 +641,7 @@ static bool add_partition(const struct loop *loop, int number, long long start, 
 	return ioctl(loop->fd, BLKPG, &arg) == 0 || (op == BLKPG_ADD_PARTITION && errno == EBUSY);
 }
 
-static void test_real_partition(void)
+UNIT_TEST(real_partition)
 {
 	if (!can_loop())
 		UNIT_SKIP("needs root and loop devices");
@@ -681,7 +681,7 @@ static void test_real_partition(void)
 }
 
 /** A btrfs of two devices. */
-static void test_real_btrfs(void)
+UNIT_TEST(real_btrfs)
 {
 	if (!can_loop())
 		UNIT_SKIP("needs root and loop devices");
@@ -723,20 +723,3 @@ out:
 		loop_close(&loops[i]);
 	end();
 }
-
-static const struct unit_test tests[] = {
-	{"cases", test_cases},
-	{"unknown", test_unknown},
-	{"udev-hostile", test_udev_hostile},
-	{"paths", test_paths},
-	{"chain", test_chain},
-	{"calls", test_calls},
-	{"loop", test_loop},
-	{"no-sysfs", test_no_sysfs},
-	{"real-ext4", test_real_ext4},
-	{"real-partition", test_real_partition},
-	{"real-btrfs", test_real_btrfs},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_devmap = {"devmap", tests};

@@ -161,7 +161,7 @@ static struct run walk(enum discover_algorithm algorithm, const char *off)
 	return discover_top(&opts, NULL);
 }
 
-static void test_hints_calls(void)
+UNIT_TEST(calls_with_good_hints)
 {
 	TOP_OR_SKIP();
 	build("t:a t:a/b t:c/d/e t:s t:s");
@@ -179,7 +179,7 @@ static void test_hints_calls(void)
 }
 
 /** The directories that are read and the additional calls without a rule. */
-static void test_rules(void)
+UNIT_TEST(rules)
 {
 	static const struct {
 		const char *tree;
@@ -229,7 +229,7 @@ static void test_rules(void)
 }
 
 /** ".", m, m/a, m/a/b: with m named, nothing else of "." is read. */
-static void test_rule_shrink(void)
+UNIT_TEST(rule_shrink)
 {
 	TOP_OR_SKIP();
 	build("t:m t:m/a/b/k 20*d:d%/sub");
@@ -260,7 +260,7 @@ static unsigned place_of(const char *name)
 }
 
 /** Reading a directory ends at its last mount. */
-static void test_middle(void)
+UNIT_TEST(the_last_mount_in_the_middle_of_a_directory)
 {
 	TOP_OR_SKIP();
 	build("t:m");
@@ -285,7 +285,7 @@ static void test_middle(void)
 	top_end();
 }
 
-static void test_rule_pseudo(void)
+UNIT_TEST(rule_pseudo)
 {
 	TOP_OR_SKIP();
 	put("proc", "a/proc");
@@ -310,7 +310,7 @@ static void test_rule_pseudo(void)
 	top_end();
 }
 
-static void test_rule_likely(void)
+UNIT_TEST(rule_likely)
 {
 	TOP_OR_SKIP();
 	build("40*d:d%/a/b/c");
@@ -326,7 +326,7 @@ static void test_rule_likely(void)
 
 /** By IDs alone, covered mounts and those outside of the root are lost, if the table did not
     change meanwhile. */
-static void test_lost(void)
+UNIT_TEST(lost)
 {
 	TOP_OR_SKIP();
 	build("t:a/b t:a");
@@ -357,7 +357,7 @@ static void test_lost(void)
 }
 
 /** The result does not depend on algorithm, threads and kernel. */
-static void test_same_answer(void)
+UNIT_TEST(same_result_every_way)
 {
 	TOP_OR_SKIP();
 	build("400*d:w%/a/b 60*t:w%/a/m 60*t:w%/a/m/x/n t:w100");
@@ -388,7 +388,7 @@ static void test_same_answer(void)
 }
 
 /** The owner of a FUSE mount. */
-static void test_owner(void)
+UNIT_TEST(owner)
 {
 	static const struct {
 		const char *fstype, *options;
@@ -411,18 +411,3 @@ static void test_owner(void)
 		CU_ASSERT_EQUAL(fuse_user(rows[i].fstype, rows[i].options), rows[i].owner);
 	}
 }
-
-static const struct unit_test tests[] = {
-	{"owner", test_owner},
-	{"calls with good hints", test_hints_calls},
-	{"rules", test_rules},
-	{"rule shrink", test_rule_shrink},
-	{"the last mount in the middle of a directory", test_middle},
-	{"rule pseudo", test_rule_pseudo},
-	{"rule likely", test_rule_likely},
-	{"lost", test_lost},
-	{"same result every way", test_same_answer},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_discover = {"discover", tests};

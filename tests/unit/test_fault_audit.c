@@ -133,7 +133,7 @@ static void try_form(const struct form *form, unsigned long *runs)
 	}
 }
 
-static void test_forms(void)
+UNIT_TEST(forms)
 {
 	FAULT_OR_SKIP();
 	struct tree tree;
@@ -152,10 +152,3 @@ static void test_forms(void)
 	CU_ASSERT_EQUAL(chdir("/"), 0);
 	tree_end(&tree);
 }
-
-static const struct unit_test tests[] = {
-	{"forms", test_forms},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_fault_audit = {"fault_audit", tests};

@@ -68,7 +68,7 @@ static const int few_errors[] = {EACCES, EINTR, ENOMEM, EIO, ENOENT, EMFILE, 0};
 static bool ready;
 static uint64_t seen[OS_NCALLS];   /* calls of each kind in all scenarios */
 
-static void test_enter(void)
+UNIT_TEST(enter)
 {
 	FAULT_OR_SKIP();
 	ready = world_enter();
@@ -127,7 +127,7 @@ static void try_calls(struct trial *trial)
 	trial_run(trial, &(struct fault){FAULT_SHORT, OS_GETDENTS, 0, 0});
 }
 
-static void test_calls(void)
+UNIT_TEST(kernel_calls)
 {
 	if (!ready)
 		UNIT_SKIP("no private mount namespace");
@@ -139,7 +139,7 @@ static void try_memory(struct trial *trial)
 	try_errors(trial, FAULT_ALLOC, (const int[]){ENOMEM, 0}, 1);
 }
 
-static void test_memory(void)
+UNIT_TEST(allocations)
 {
 	if (!ready)
 		UNIT_SKIP("no private mount namespace");
@@ -159,7 +159,7 @@ static void try_hung(struct trial *trial)
 }
 
 /** With servers that do not answer; a process that calls one of them cannot be killed. */
-static void test_hung(void)
+UNIT_TEST(beside_hung_servers)
 {
 	if (!ready || !world_hang())
 		UNIT_SKIP("no FUSE in a private mount namespace");
@@ -179,7 +179,7 @@ static void try_threads(struct trial *trial)
 	try_errors(trial, FAULT_THREAD, (const int[]){EAGAIN, EPERM, 0}, 3);
 }
 
-static void test_threads(void)
+UNIT_TEST(with_threads)
 {
 	if (!ready || !world_grow())
 		UNIT_SKIP("no private mount namespace");
@@ -198,7 +198,7 @@ static bool is_here(const struct os *os, int kind)
 }
 
 /** Each kind of call is made by a scenario and has errors. */
-static void test_all_kinds(void)
+UNIT_TEST(all_kinds_of_call)
 {
 	if (!ready)
 		UNIT_SKIP("no private mount namespace");
@@ -216,22 +216,9 @@ static void test_all_kinds(void)
 	}
 }
 
-static void test_leave(void)
+UNIT_TEST(leave)
 {
 	if (!ready)
 		UNIT_SKIP("no private mount namespace");
 	world_leave();
 }
-
-static const struct unit_test tests[] = {
-	{"enter", test_enter},
-	{"kernel calls", test_calls},
-	{"allocations", test_memory},
-	{"beside hung servers", test_hung},
-	{"with threads", test_threads},
-	{"all kinds of call", test_all_kinds},
-	{"leave", test_leave},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_fault_calls = {"fault_calls", tests};

@@ -14,7 +14,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static void test_label(void)
+UNIT_TEST(label)
 {
 	static const struct {
 		const char *text, *expected;
@@ -44,7 +44,7 @@ static void test_label(void)
 	strbuf_destroy(&out);
 }
 
-static void test_ranges(void)
+UNIT_TEST(ranges)
 {
 	static const struct {
 		const char *text;
@@ -96,7 +96,7 @@ static int work(void *arg)
 	return 7;
 }
 
-static void test_bounded(void)
+UNIT_TEST(bounded)
 {
 	static const struct {
 		const char *what;
@@ -133,10 +133,3 @@ static void test_bounded(void)
 	}
 	CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), before);
 }
-
-static const struct unit_test tests[] = {
-	{"label", test_label}, {"ranges", test_ranges}, {"bounded", test_bounded},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_forms = {"forms", tests};

@@ -246,7 +246,7 @@ static void check_case(struct unit_case *c)
 	strbuf_destroy(&got);
 }
 
-static void test_cases(void)
+UNIT_TEST(cases)
 {
 	char *text = unit_cases_read("tests/fixtures/fstab/plan"), *at = text;
 	unsigned count = 0;
@@ -260,7 +260,7 @@ static void test_cases(void)
 
 /* Texts. */
 
-static void test_swaps(void)
+UNIT_TEST(swaps)
 {
 	static const char swaps[] =
 		"Filename\tType\tSize\tUsed\tPriority\n"
@@ -297,7 +297,7 @@ static void test_swaps(void)
 	arena_destroy(&arena);
 }
 
-static void test_utab(void)
+UNIT_TEST(utab)
 {
 	char utab[] = "ID=77 SRC=/dev/sdb1 TARGET=/m\\040b ROOT=/a\\040b OPTS=uhelper=udisks2\n"
 	              "SRC=x TARGET=/no/options ROOT=/\n"
@@ -330,7 +330,7 @@ static void test_utab(void)
 	CU_ASSERT_FALSE(fstab_utab_next(&at, &kept));
 }
 
-static void test_unit_names(void)
+UNIT_TEST(unit_names)
 {
 	/* As systemd-escape(1) --path writes them. */
 	static const char *const names[][2] = {
@@ -349,7 +349,7 @@ static void test_unit_names(void)
 }
 
 /** Which user a mount is of, by its data alone. */
-static void test_users(void)
+UNIT_TEST(users)
 {
 	static const struct {
 		const char *fstype, *options, *target, *kept, *user;
@@ -385,7 +385,7 @@ static void test_users(void)
 	}
 }
 
-static void test_same_device(void)
+UNIT_TEST(same_device)
 {
 	static const struct devmap_tags
 		none = {.known = DEVMAP_NO_DEVICE}, bare = {.known = DEVMAP_NO_DEVICE},
@@ -417,7 +417,7 @@ static void test_same_device(void)
 
 /** Each mount looks its device up once, and the time is linear: many mounts of one device, binds of
     one directory, a chain, a stack. */
-static void test_many(void)
+UNIT_TEST(many)
 {
 	enum { MANY = 10000 };
 	struct strbuf table;
@@ -448,7 +448,7 @@ static void test_many(void)
 }
 
 /** The search for the source of a bind goes along its path once. */
-static void test_long_path(void)
+UNIT_TEST(long_path)
 {
 	enum { PARTS = 200000 };
 	struct strbuf table, got;
@@ -477,7 +477,7 @@ static int plan_all(void *arg)
 	return rc;
 }
 
-static void test_no_memory(void)
+UNIT_TEST(no_memory)
 {
 	struct discovery *d = unit_discover(
 		ROOT "21 20 8:3 / /x rw,relatime - xfs /dev/sda3 rw\n"
@@ -501,18 +501,3 @@ static void test_no_memory(void)
 	fault_each_allocation(plan_all, &in, 10);
 	unit_discovery_free(d);
 }
-
-static const struct unit_test tests[] = {
-	{"no_memory", test_no_memory},
-	{"cases", test_cases},
-	{"swaps", test_swaps},
-	{"utab", test_utab},
-	{"unit_names", test_unit_names},
-	{"users", test_users},
-	{"same_device", test_same_device},
-	{"many", test_many},
-	{"long path", test_long_path},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_fstab = {"fstab", tests};

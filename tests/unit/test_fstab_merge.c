@@ -344,7 +344,7 @@ static void check_case(const struct unit_case *c)
 	free(base);
 }
 
-static void test_cases(void)
+UNIT_TEST(cases)
 {
 	char *text = unit_cases_read("tests/fixtures/fstab/merge"), *at = text;
 	unsigned count = 0;
@@ -356,7 +356,7 @@ static void test_cases(void)
 	free(text);
 }
 
-static void test_nothing_to_do(void)
+UNIT_TEST(nothing_to_do)
 {
 	char crlf[2 * sizeof(good)], *to = crlf;
 	for (const char *at = good; *at; ++at) {
@@ -387,7 +387,7 @@ static void test_nothing_to_do(void)
 }
 
 /** Names of device mapper, if the host cannot tell. */
-static void test_mapper(void)
+UNIT_TEST(names_of_device_mapper)
 {
 	static const struct {
 		const char *source;
@@ -420,7 +420,7 @@ static void test_mapper(void)
 }
 
 /** A NUL is written so that the rest of the line can be read. */
-static void test_nul(void)
+UNIT_TEST(a_nul)
 {
 	static const char nul[] = ROOT_LINE SWAP_LINE "a\\040\0b";
 	struct fstab_merge_input in = {.persistent = true};
@@ -430,7 +430,7 @@ static void test_nul(void)
 	free(got);
 }
 
-static void test_keep_options(void)
+UNIT_TEST(options_of_the_file_in_the_plan)
 {
 	struct made made;
 	make(&made, TABLE);
@@ -480,7 +480,7 @@ static int merge_damaged_file(void *arg)
 	return rc;
 }
 
-static void test_no_memory(void)
+UNIT_TEST(no_memory)
 {
 	struct made made;
 	make(&made, ROOT "22 20 8:3 / /home rw,nosuid,relatime - ext4 /dev/sda3 rw\n"
@@ -494,7 +494,7 @@ static void test_no_memory(void)
 }
 
 /** 10,000 lines and 10,000 mounts take twice what half of them do. */
-static void test_many(void)
+UNIT_TEST(many)
 {
 	double seconds[2];
 	for (int turn = 0; turn < 2; ++turn) {
@@ -538,17 +538,3 @@ static void test_many(void)
 		       seconds[1]);
 	CU_ASSERT(seconds[1] < 5 * seconds[0] + 0.1);
 }
-
-
-static const struct unit_test tests[] = {
-	{"no_memory", test_no_memory},
-	{"cases", test_cases},
-	{"nothing to do", test_nothing_to_do},
-	{"names of device mapper", test_mapper},
-	{"a NUL", test_nul},
-	{"options of the file, in the plan", test_keep_options},
-	{"many", test_many},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_fstab_merge = {"fstab_merge", tests};

@@ -145,7 +145,7 @@ static struct audit_live healthy(void)
 
 #define NOT_CHECKED "?BOOT-ROOT\n"   /* of a healthy() one */
 
-static void mtab(void)
+UNIT_TEST(mtab)
 {
 	static const struct {
 		struct audit_mtab mtab;
@@ -178,7 +178,7 @@ static void mtab(void)
 	}
 }
 
-static void mode(void)
+UNIT_TEST(mode)
 {
 	struct audit_live host = healthy();
 	for (unsigned m = 0; m <= 0777; ++m) {
@@ -195,7 +195,7 @@ static void mode(void)
 	says("not seen", judged(&host, "", NULL), "?FSTAB-MODE\n" NOT_CHECKED);
 }
 
-static void errors(void)
+UNIT_TEST(errors)
 {
 	static const struct mount mounts[] = {{.fstype = "ext4"}, {.fstype = "btrfs"},
 	                                      {.fstype = "btrfs"}, {.fstype = "xfs"}};
@@ -222,7 +222,7 @@ static void errors(void)
 }
 
 /** Errors that the options of mounts show, and those that are reported already. */
-static void flips(void)
+UNIT_TEST(flips)
 {
 	static const struct mount mounts[] = {
 		{.dev_major = 8, .dev_minor = 1, .fstype = "ext4", .vfs_opts = "rw",
@@ -298,7 +298,7 @@ static const char *crypt(const char *crypttab, const char *fstab)
 	return judged(&host, fstab, NULL);
 }
 
-static void cases(void)
+UNIT_TEST(cases)
 {
 	char *file = unit_cases_read("tests/fixtures/fstab/host"), *at = file;
 	unsigned count = 0;
@@ -331,7 +331,7 @@ static void cases(void)
 }
 
 /** A device that each boot overwrites, and that is mounted. */
-static void overwritten(void)
+UNIT_TEST(overwritten)
 {
 	struct mount live = {.dev_major = 8, .dev_minor = 1, .fstype = "ext4"};
 	struct fstab_line of_live = {.fate = FSTAB_LINE, .mount = &live, .target = "/c"};
@@ -346,7 +346,7 @@ static void overwritten(void)
 	     "(ext4)\n" NOT_CHECKED);
 }
 
-static void many(void)
+UNIT_TEST(many)
 {
 	enum { LINES = 20000 };
 	struct strbuf out;
@@ -370,7 +370,7 @@ static int judge_host(void *arg)
 }
 
 /** All findings at once, with each allocation failing. */
-static void no_memory(void)
+UNIT_TEST(no_memory)
 {
 	struct host_errors met = {0, 3, 0, "the last in f()", false};
 	const struct host_errors_list errors_ = {.list = &met, .count = 1};
@@ -393,7 +393,7 @@ static void no_memory(void)
 	tablines_free(lines);
 }
 
-static void owners(void)
+UNIT_TEST(owners)
 {
 	CU_ASSERT(audit_is_owner("container:docker", "container"));
 	CU_ASSERT(audit_is_owner("session", "session"));
@@ -403,18 +403,3 @@ static void owners(void)
 	for (size_t i = 1; audit_owners[i]; ++i)
 		CU_ASSERT(strcmp(audit_owners[i - 1], audit_owners[i]) < 0);
 }
-
-static const struct unit_test tests[] = {
-	{"mtab", mtab},
-	{"mode", mode},
-	{"errors", errors},
-	{"flips", flips},
-	{"cases", cases},
-	{"overwritten", overwritten},
-	{"many", many},
-	{"no_memory", no_memory},
-	{"owners", owners},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_host = {"host", tests};

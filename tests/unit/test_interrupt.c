@@ -72,7 +72,7 @@ static uint64_t read_whole(struct os *os, int topfd)
 	return os->calls[OS_GETDENTS] - before;
 }
 
-static void test_directory(void)
+UNIT_TEST(a_directory)
 {
 	struct tree tree;
 	struct os os;
@@ -100,7 +100,7 @@ static void test_directory(void)
 	CU_ASSERT_TRUE(cut > 0);
 }
 
-static void test_pipe(void)
+UNIT_TEST(a_pipe)
 {
 	int ends[2];
 	CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_CLOEXEC), 0);
@@ -154,7 +154,7 @@ static struct discover_stats run(enum table_source source, enum discover_names n
 	return stats;
 }
 
-static void test_discovery(void)
+UNIT_TEST(a_discovery)
 {
 	for (int which = 0; which < 4; ++which) {
 		enum table_source source = which & 1 ? TABLE_MOUNTINFO : TABLE_LISTMOUNT;
@@ -175,11 +175,3 @@ static void test_discovery(void)
 		CU_ASSERT_TRUE(interrupted > 0);
 	}
 }
-
-static const struct unit_test tests[] = {
-	{"a directory", test_directory},
-	{"a pipe", test_pipe},
-	{"a discovery", test_discovery},
-	{NULL, NULL},
-};
-const struct unit_suite suite_interrupt = {"interrupt", tests};

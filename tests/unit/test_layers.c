@@ -45,7 +45,7 @@ static const struct os_clock warm = {
 	.outside = 482000, .looks = 7, .looking = 7000, .faults = 100, .queued = 0,
 };
 
-static void test_warm(void)
+UNIT_TEST(a_run_that_did_not_wait)
 {
 	struct layers layers;
 	struct os_samples samples = {.at = {300, 90, 10, 5000}, .libc_apart = true};
@@ -72,7 +72,7 @@ static void test_warm(void)
 	CU_ASSERT_DOUBLE_EQUAL(shares, 1, 1e-9);
 }
 
-static void test_samples_too_few(void)
+UNIT_TEST(too_few_samples)
 {
 	struct layers layers;
 	struct os_samples samples = {.at = {60, 30, LAYERS_SAMPLES - 91, 5000}, .libc_apart = true};
@@ -96,7 +96,7 @@ static void test_samples_too_few(void)
 }
 
 /** Waiting, and waiting for a processor. */
-static void test_waiting(void)
+UNIT_TEST(waiting_and_waiting_for_a_processor)
 {
 	struct layers layers;
 	struct os_clock cold = warm;
@@ -158,7 +158,7 @@ static void test_waiting(void)
 }
 
 /** With any numbers the rows add up, and only the rest may be negative. */
-static void test_any_numbers(void)
+UNIT_TEST(any_numbers_add_up)
 {
 	unsigned seed = 7;
 	struct layers layers;
@@ -216,7 +216,7 @@ static void look_about(struct os *os, int times)
 }
 
 /** The same calls are made, each is timed, and the times add up. */
-static void test_clock(void)
+UNIT_TEST(the_same_calls_timed)
 {
 	struct os plain, timed;
 	struct os_clock clock;
@@ -260,7 +260,7 @@ static void test_clock(void)
 }
 
 /** Calls of a worker are not timed; errno of a call is kept. */
-static void test_clock_worker(void)
+UNIT_TEST(a_worker_is_not_timed)
 {
 	struct os os, worker;
 	struct os_clock clock;
@@ -279,7 +279,7 @@ static void test_clock_worker(void)
 }
 
 /** Sleeping in a call is waiting; working outside is not. */
-static void test_clock_waits(void)
+UNIT_TEST(waiting_and_work)
 {
 	struct os os;
 	struct os_clock clock;
@@ -302,7 +302,7 @@ static void test_clock_waits(void)
 	CU_ASSERT_TRUE(ns_of(&layers, LAYER_WORK, OS_POLL) < waited);
 }
 
-static void test_costs(void)
+UNIT_TEST(costs)
 {
 	struct os os;
 	struct os_costs found = {0};
@@ -325,7 +325,7 @@ static void work_a_while(double seconds)
 	}
 }
 
-static void test_sampler(void)
+UNIT_TEST(where_a_thread_is)
 {
 	struct os os;
 	struct os_clock clock;
@@ -362,18 +362,3 @@ static void test_sampler(void)
 	CU_ASSERT_TRUE(own.at[OS_AT_PROGRAM] > own.at[OS_AT_LIBC] + own.at[OS_AT_LIBRARY]);
 	CU_ASSERT_TRUE(calls.at[OS_AT_CALL] > calls.at[OS_AT_PROGRAM]);
 }
-
-static const struct unit_test tests[] = {
-	{"a run that did not wait", test_warm},
-	{"too few samples", test_samples_too_few},
-	{"waiting, and waiting for a processor", test_waiting},
-	{"any numbers add up", test_any_numbers},
-	{"the same calls, timed", test_clock},
-	{"a worker is not timed", test_clock_worker},
-	{"waiting and work", test_clock_waits},
-	{"costs", test_costs},
-	{"where a thread is", test_sampler},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_layers = {"layers", tests};

@@ -133,7 +133,7 @@ static void compare_with_mountinfo(const struct getmnt *gm)
 	CU_ASSERT_EQUAL(getmnt_count(gm), lines);
 }
 
-static void test_live(void)
+UNIT_TEST(live)
 {
 	TOP_OR_SKIP();
 	make_mount("/a");
@@ -165,7 +165,7 @@ static void test_live(void)
 	top_end();
 }
 
-static void test_stack(void)
+UNIT_TEST(stack)
 {
 	TOP_OR_SKIP();
 	make_mount("/s");
@@ -194,7 +194,7 @@ static void test_stack(void)
 	top_end();
 }
 
-static void test_names(void)
+UNIT_TEST(names)
 {
 	TOP_OR_SKIP();
 	make_mount("/w");
@@ -236,7 +236,7 @@ static void test_names(void)
 }
 
 /** A search that reached a limit is reported as incomplete. */
-static void test_limits(void)
+UNIT_TEST(limits)
 {
 	TOP_OR_SKIP();
 	make_dir("/d");
@@ -278,7 +278,7 @@ static void test_limits(void)
 	top_end();
 }
 
-static void test_recorded(void)
+UNIT_TEST(recorded)
 {
 	struct getmnt *gm = recorded("tests/fixtures/cli/host");
 	CU_ASSERT_TRUE(getmnt_stat(gm, GETMNT_STAT_KERNEL) == GETMNT_KERNEL_RECORDED
@@ -296,7 +296,7 @@ static void test_recorded(void)
 #define LINE(device, point) "1 1 0:" device " / " point " rw - tmpfs none rw\n"
 
 /** Tables read from a pipe or a socket. */
-static void test_streams(void)
+UNIT_TEST(streams)
 {
 	static const struct {
 		const char *text;
@@ -334,7 +334,7 @@ static void test_streams(void)
 }
 
 /** After a failed run the results of the previous one are still valid. */
-static void test_failed_run(void)
+UNIT_TEST(failed_run)
 {
 	struct getmnt *gm = recorded("tests/fixtures/cli/host");
 	size_t count = getmnt_count(gm);
@@ -368,7 +368,7 @@ static void test_failed_run(void)
 	getmnt_free(gm);
 }
 
-static void test_set(void)
+UNIT_TEST(set)
 {
 	struct getmnt *gm = getmnt_new();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(gm);
@@ -409,7 +409,7 @@ static void test_set(void)
 	getmnt_free(gm);
 }
 
-static void test_words(void)
+UNIT_TEST(words)
 {
 	static const char *const states[] = {
 		"ok", "untested", "deleted", "denied", "stale", "hung", "hidden", "unsearched",
@@ -436,7 +436,7 @@ static int run_below(int fd)
 	return error;
 }
 
-static void test_bad_roots(void)
+UNIT_TEST(bad_roots)
 {
 	TOP_OR_SKIP();
 	make_dir("/gone");
@@ -494,7 +494,7 @@ static int run_in_chroot(void)
 	return bad ? 3 : 0;
 }
 
-static void test_chroot(void)
+UNIT_TEST(chroot)
 {
 	TOP_OR_SKIP();
 	make_dir("/plain");
@@ -512,7 +512,7 @@ static void test_chroot(void)
 }
 
 /** Descriptors, limits and signal mask of the process do not change. */
-static void test_guest(void)
+UNIT_TEST(guest)
 {
 	TOP_OR_SKIP();
 	for (int i = 0; i < 40; ++i) {
@@ -576,7 +576,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-static void test_threads(void)
+UNIT_TEST(threads)
 {
 	TOP_OR_SKIP();
 	pthread_t threads[4];
@@ -594,7 +594,7 @@ static void test_threads(void)
 }
 
 /** A server that never answers is reported in time if probing was requested; no process is left. */
-static void test_probe(void)
+UNIT_TEST(probe)
 {
 	TOP_OR_SKIP();
 	make_mount("/local");
@@ -640,23 +640,3 @@ static void test_probe(void)
 	close(server);
 	top_end();
 }
-
-static const struct unit_test tests[] = {
-	{"live", test_live},
-	{"stack", test_stack},
-	{"names", test_names},
-	{"limits", test_limits},
-	{"recorded", test_recorded},
-	{"streams", test_streams},
-	{"failed_run", test_failed_run},
-	{"set", test_set},
-	{"words", test_words},
-	{"bad_roots", test_bad_roots},
-	{"chroot", test_chroot},
-	{"guest", test_guest},
-	{"threads", test_threads},
-	{"probe", test_probe},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_libgetmnt = {"libgetmnt", tests};

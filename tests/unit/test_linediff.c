@@ -32,7 +32,7 @@ static const char *diff_of(struct strbuf *out, const char *old, const char *new)
 	return strbuf_str(out);
 }
 
-static void test_forms(void)
+UNIT_TEST(forms)
 {
 	static const struct {
 		const char *old, *new, *diff;
@@ -146,7 +146,7 @@ static size_t lcs(const unsigned char *a, size_t n, const unsigned char *b, size
 	return best[n][m];
 }
 
-static void test_random(void)
+UNIT_TEST(random)
 {
 	unsigned char a[64], b[64];
 	struct strbuf old, new;
@@ -175,7 +175,7 @@ static void test_random(void)
 
 /** Write a file of a directory.  @return whether it was written. */
 /** patch(1) makes the new text of the old one, and the old of the new. */
-static void test_patch(void)
+UNIT_TEST(patch)
 {
 	if (system("patch --version >/dev/null 2>&1") != 0)
 		UNIT_SKIP("no patch(1)");
@@ -253,7 +253,7 @@ static void fill(struct strbuf *out, int kind, size_t n, bool new)
 	}
 }
 
-static void test_hostile(void)
+UNIT_TEST(hostile)
 {
 	struct strbuf old, new;
 	strbuf_init(&old);
@@ -275,13 +275,3 @@ static void test_hostile(void)
 	strbuf_destroy(&old);
 	strbuf_destroy(&new);
 }
-
-static const struct unit_test tests[] = {
-	{"forms", test_forms},
-	{"random", test_random},
-	{"patch", test_patch},
-	{"hostile", test_hostile},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_linediff = {"linediff", tests};

@@ -324,7 +324,7 @@ static bool begin_bulk(size_t row)
 	return begin_fs(bulk_rows[row].type, bulk_rows[row].mkfs, 0, NULL);
 }
 
-static void test_same(void)
+UNIT_TEST(same_by_every_engine)
 {
 	static const struct {
 		const char *tag, *type, *mkfs, *data;
@@ -360,7 +360,7 @@ static void test_same(void)
 }
 
 /** The one difference that is known: on btrfs, times of a file whose write failed. */
-static void test_failed_write(void)
+UNIT_TEST(a_write_that_failed)
 {
 	for (size_t row = 0; row < 2; ++row) {
 		if (!begin_bulk(row))
@@ -449,7 +449,7 @@ static void try_errors(int kind, const int *errors, const struct found *want)
 }
 
 /** Where the interface fails, or returns little, everything is found, without an error. */
-static void test_faults(void)
+UNIT_TEST(refused_little_wrong)
 {
 	FAULT_OR_SKIP();
 	static const int errors[] = {EPERM,  ENOTTY, EOPNOTSUPP, EINVAL, EIO,
@@ -477,7 +477,7 @@ static void test_faults(void)
 }
 
 /** The inodes of a range. */
-static void test_range(void)
+UNIT_TEST(ranges_of_inodes)
 {
 	_Alignas(8) static char buf[OS_INODES_BUFFER];
 	static struct os_inode inodes[64];
@@ -535,13 +535,3 @@ static void test_range(void)
 		leave();
 	}
 }
-
-static const struct unit_test tests[] = {
-	{"ranges of inodes", test_range},
-	{"same by every engine", test_same},
-	{"a write that failed", test_failed_write},
-	{"refused, little, wrong", test_faults},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_many = {"many", tests};

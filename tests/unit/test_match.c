@@ -159,7 +159,7 @@ static void check(size_t row, const char *what, const char *expected)
 	CU_ASSERT_STRING_EQUAL(text, expected);
 }
 
-static void test_rows(void)
+UNIT_TEST(rows)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		struct tablines *lines = tablines_parse(rows[i].lines, strlen(rows[i].lines));
@@ -186,9 +186,3 @@ static void test_rows(void)
 		unit_discovery_free(d);
 	}
 }
-
-static const struct unit_test tests[] = {
-	{"rows", test_rows},
-	{NULL, NULL},
-};
-const struct unit_suite suite_match = {"match", tests};

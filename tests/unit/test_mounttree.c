@@ -36,7 +36,7 @@ static void check_order(const struct mtree *tree)
 	free(seen);
 }
 
-static void test_leaf_and_internal(void)
+UNIT_TEST(leaf_and_internal)
 {
 	/* In an order that is not topological, as after moves. */
 	const struct mount mounts[] = {
@@ -68,7 +68,7 @@ static void test_leaf_and_internal(void)
 	mtree_destroy(&tree);
 }
 
-static void test_hostile_ids(void)
+UNIT_TEST(hostile_ids)
 {
 	/* A cycle of two with a tail, one that is its own tail's parent, a
 	   missing parent, a duplicate: reported, each a root, none followed. */
@@ -160,7 +160,7 @@ static void unseen(const struct mtree *tree, char *text)
 	}
 }
 
-static void test_scenes(void)
+UNIT_TEST(scenes)
 {
 	for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes); ++i) {
 		const struct scene *scene = &scenes[i];
@@ -186,7 +186,7 @@ static void test_scenes(void)
 	}
 }
 
-static void test_made_root(void)
+UNIT_TEST(made_root)
 {
 	/* A chroot into a plain directory of mount 77. */
 	const struct mount mounts[] = {record(5, 77, "/proc"), record(6, 77, "/dev"),
@@ -207,7 +207,7 @@ static void test_made_root(void)
 }
 
 /** Which of up to 4 mounts are of one pair of Smith's Figure 5, <device, mounted-on device>. */
-static void test_device_pairs(void)
+UNIT_TEST(device_pairs)
 {
 	static const struct {
 		struct {
@@ -238,21 +238,9 @@ static void test_device_pairs(void)
 	}
 }
 
-static void test_path_within(void)
+UNIT_TEST(path_within)
 {
 	CU_ASSERT_TRUE(mtree_path_within("/a", "/a") && mtree_path_within("/a/b", "/a")
 	               && mtree_path_within("/a/b", "/a/") && mtree_path_within("/a", "/"));
 	CU_ASSERT_FALSE(mtree_path_within("/ab", "/a") || mtree_path_within("/", "/a"));
 }
-
-static const struct unit_test tests[] = {
-	{"leaf and internal", test_leaf_and_internal},
-	{"hostile ids", test_hostile_ids},
-	{"scenes", test_scenes},
-	{"made root", test_made_root},
-	{"device pairs", test_device_pairs},
-	{"path within", test_path_within},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_mounttree = {"mounttree", tests};

@@ -234,7 +234,7 @@ static const struct {
 	{"ignored types", "t /a/b tmpfs\nt /a ignore\n", "noauto 1 parent 2"},
 };
 
-static void test_rows(void)
+UNIT_TEST(findings)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
 		bool good = strcmp(judged(rows[i].fstab), rows[i].findings) == 0;
@@ -313,7 +313,7 @@ static uint64_t late_by_merge(const struct tablines *lines, bool fix, char **sor
 }
 
 /** All three say the same of each text; and of one that was sorted, nothing. */
-static void test_same_answer(void)
+UNIT_TEST(audit_and_merge_give_the_same_answer)
 {
 	size_t late = 0;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
@@ -336,7 +336,7 @@ static void test_same_answer(void)
 
 /* What is mounted. */
 
-static void test_run(void)
+UNIT_TEST(what_is_mounted)
 {
 	static const struct {
 		const char *fstab;
@@ -372,7 +372,7 @@ static void test_run(void)
 /* Much. */
 
 /** 100,000 lines of the worst forms, each in little more time than 10,000. */
-static void test_many(void)
+UNIT_TEST(many)
 {
 	/* '@' is a number, '%' another. */
 	static const char *const forms[] = {
@@ -427,7 +427,7 @@ static int make_and_judge(void *arg)
 	return rc;
 }
 
-static void test_no_memory(void)
+UNIT_TEST(no_memory)
 {
 	struct parsed p;
 	parse(&p, "o /o overlay lowerdir=/a/l:/b\n"
@@ -436,14 +436,3 @@ static void test_no_memory(void)
 	fault_each_allocation(make_and_judge, &p, 10);
 	end(&p);
 }
-
-static const struct unit_test tests[] = {
-	{"findings", test_rows},
-	{"audit and merge give the same answer", test_same_answer},
-	{"what is mounted", test_run},
-	{"many", test_many},
-	{"no memory", test_no_memory},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_order = {"order", tests};

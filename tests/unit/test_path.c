@@ -48,7 +48,7 @@ static ssize_t read_link(void *arg, struct path_walk *walk, char target[PATH_MAX
 	return -1;
 }
 
-static void test_resolve(void)
+UNIT_TEST(resolved_component_by_component)
 {
 	static const struct {
 		const char *path, *root, *refuse;
@@ -118,7 +118,7 @@ static int end_at_b(void *arg, struct path_walk *walk)
 	return strcmp(path_name(walk), "b") == 0 && walk->last;
 }
 
-static void test_steps(void)
+UNIT_TEST(entering_directories)
 {
 	struct path_walk walk;
 	const struct path_how how = {
@@ -135,7 +135,7 @@ static void test_steps(void)
 	path_destroy(&walk);
 }
 
-static void test_open_below(void)
+UNIT_TEST(opened_through_no_symlink)
 {
 	char name[PATH_MAX + 2];
 	struct tree tree;
@@ -167,12 +167,3 @@ static void test_open_below(void)
 	}
 	tree_end(&tree);   /* its descriptor is still open */
 }
-
-static const struct unit_test tests[] = {
-	{"resolved, component by component", test_resolve},
-	{"entering directories", test_steps},
-	{"opened through no symlink", test_open_below},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_path = {"path", tests};

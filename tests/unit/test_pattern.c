@@ -24,7 +24,7 @@ static struct pattern *compile(const char *text, unsigned flags)
 
 /* Refusals */
 
-static void test_refused(void)
+UNIT_TEST(refused)
 {
 	static const struct {
 		const char *text;
@@ -62,7 +62,7 @@ static void test_refused(void)
 	pattern_free(NULL);
 }
 
-static void test_limits(void)
+UNIT_TEST(limits)
 {
 	char *text = malloc(PATTERN_MAX + 1);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
@@ -113,7 +113,7 @@ static unsigned step(const struct pattern *pattern, uint64_t *state, const char 
 	return pattern_step(pattern, state, name, strlen(name), state);
 }
 
-static void test_states(void)
+UNIT_TEST(states)
 {
 	uint64_t state[1], child[1];
 	struct pattern *pattern = compile("/usr/*/bin/x*", 0);
@@ -153,7 +153,7 @@ static void test_states(void)
 }
 
 /** One alternative of 200 components: its states span several words. */
-static void test_states_wide(void)
+UNIT_TEST(states_wide)
 {
 	enum { N = 200 };
 	char text[2 * N + 1], path[2 * N + 1];
@@ -183,7 +183,7 @@ static void test_states_wide(void)
 	pattern_free(suffix);
 }
 
-static void test_literal(void)
+UNIT_TEST(literal)
 {
 	static const struct {
 		const char *text, *path;   /* NULL: not a path */
@@ -216,7 +216,7 @@ static void test_literal(void)
 
 /** Patterns that are slow for matchers that backtrack: the cost is at most the length of the name
     times that of the pattern. */
-static void test_linear(void)
+UNIT_TEST(linear)
 {
 	enum { N = 100000 };
 	static const struct {
@@ -249,15 +249,3 @@ static void test_linear(void)
 		pattern_free(pattern);
 	}
 }
-
-static const struct unit_test tests[] = {
-	{"refused", test_refused},
-	{"limits", test_limits},
-	{"states", test_states},
-	{"states_wide", test_states_wide},
-	{"literal", test_literal},
-	{"linear", test_linear},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_pattern = {"pattern", tests};

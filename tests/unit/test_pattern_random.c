@@ -218,7 +218,7 @@ static bool pair_agrees(const char *text, const char *path, unsigned flags, stru
 	return agrees;
 }
 
-static void test_random(void)
+UNIT_TEST(random)
 {
 	enum { PAIRS = 100000 };
 	struct tally tally = {0};
@@ -241,10 +241,3 @@ static void test_random(void)
 	CU_ASSERT(tally.matched > PAIRS / 10 && tally.matched < PAIRS / 10 * 9);
 	CU_ASSERT(tally.by_libc > PAIRS / 20);
 }
-
-static const struct unit_test tests[] = {
-	{"random", test_random},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_pattern_random = {"pattern_random", tests};

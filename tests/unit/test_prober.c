@@ -42,7 +42,7 @@ static struct probe_answer ask(struct prober *prober, struct probe_question ques
 	return answer;
 }
 
-static void test_answers(void)
+UNIT_TEST(answers)
 {
 	int fds = unit_count("/proc/self/fd");
 	struct prober *prober = begin();
@@ -87,7 +87,7 @@ static void test_answers(void)
 }
 
 /** Names are relative to the root that was passed. */
-static void test_root(void)
+UNIT_TEST(a_root)
 {
 	struct prober *prober = begin();
 	int fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -100,7 +100,7 @@ static void test_root(void)
 	prober_free(prober);
 }
 
-static void test_long_names(void)
+UNIT_TEST(long_names)
 {
 	struct prober *prober = begin();
 	/* Longer than PATH_MAX: "/./././..." */
@@ -119,7 +119,7 @@ static void test_long_names(void)
 }
 
 /** More questions than there are workers, each answered once. */
-static void test_many(void)
+UNIT_TEST(many_questions)
 {
 	enum { QUESTIONS = 3000 };
 	static unsigned char seen[QUESTIONS];
@@ -149,7 +149,7 @@ static void test_many(void)
 }
 
 /** Only one prober at a time; a directory that others can use is not locked. */
-static void test_lock(void)
+UNIT_TEST(one_at_a_time)
 {
 	char dir[] = "/tmp/getmnt-lock-XXXXXX", path[64];
 	const uid_t uid = geteuid();
@@ -188,7 +188,7 @@ static void test_lock(void)
 }
 
 /** A user's hung mounts do not keep other users or root from probing; all uses are bounded. */
-static void test_room(void)
+UNIT_TEST(room)
 {
 	/* Uses are added, of an owner (2000: of this and more users); then there is room, or
 	   not, for another use by `who`. */
@@ -256,7 +256,7 @@ static bool kept(const struct prober_self *self, const char *boot_id, const char
 }
 
 /** A record is kept as long as its process exists. */
-static void test_records(void)
+UNIT_TEST(records)
 {
 	enum { NO_PROCESS = 1 << 30 };
 	struct prober_self self, unknown = {.boot_id = PROBE_BOOT_ID_UNKNOWN};
@@ -319,15 +319,3 @@ static void test_records(void)
 	close(dir);
 	tree_end(&records);
 }
-
-static const struct unit_test tests[] = {
-	{"answers", test_answers},
-	{"a root", test_root},
-	{"long names", test_long_names},
-	{"many questions", test_many},
-	{"one at a time", test_lock},
-	{"room", test_room},
-	{"records", test_records},
-	{NULL, NULL},
-};
-const struct unit_suite suite_prober = {"prober", tests};

@@ -153,7 +153,7 @@ _Noreturn static void be_warden(int number, int error)
 	_exit(ended ? LEFT_BEHIND : NO_END);
 }
 
-static void test_refused(void)
+UNIT_TEST(each_call_is_refused)
 {
 	static const char *const texts[] = {"", "reports an answer", "does not end",
 	                                   "leaves a process", "could not be tried"};
@@ -204,9 +204,3 @@ static void test_refused(void)
 	}
 	close(fuse);
 }
-
-static const struct unit_test tests[] = {
-	{"each call is refused", test_refused},
-	{NULL, NULL},
-};
-const struct unit_suite suite_prober_refused = {"prober_refused", tests};

@@ -13,7 +13,7 @@ static bool near(double a, double b)
 	return a - b < 1e-9 && b - a < 1e-9;
 }
 
-static void test_median(void)
+UNIT_TEST(median)
 {
 	double one[] = {3}, odd[] = {5, 1, 9}, even[] = {8, 2, 4, 100}, same[] = {7, 7, 7, 7, 7};
 	CU_ASSERT_EQUAL(profile_median(one, 0), 0);
@@ -30,7 +30,7 @@ static void add(struct profile_row *row, unsigned turn, double user, double syst
 	CU_ASSERT_EQUAL(profile_add(row, &times), 0);
 }
 
-static void test_settle(void)
+UNIT_TEST(medians_of_a_row)
 {
 	/* The first turn counts only as long as there are no others. */
 	struct profile_row row = {.rule = -1};
@@ -52,7 +52,7 @@ static void test_settle(void)
 	CU_ASSERT_EQUAL(row.ntimes, 0);
 }
 
-static void test_ratios(void)
+UNIT_TEST(ratios)
 {
 	struct profile_row a = {.state = PROFILE_DONE}, b = {.state = PROFILE_DONE};
 	a.counts.calls[OS_STATX] = 30;
@@ -77,7 +77,7 @@ static void test_ratios(void)
 	CU_ASSERT_EQUAL(profile_ratio(&b, &a, PF_CALLS).how, PR_NONE);
 }
 
-static void test_order(void)
+UNIT_TEST(order_of_turns)
 {
 	size_t order[13], again[13], firsts[13] = {0}, moved = 0;
 	profile_order(1, 0, order, 13);
@@ -103,21 +103,10 @@ static void test_order(void)
 	CU_ASSERT_TRUE(moved > 1290);
 }
 
-static void test_plan(void)
+UNIT_TEST(how_often)
 {
 	CU_ASSERT_EQUAL(profile_fit(0, 0.1, 1, 1000), 1000);
 	CU_ASSERT_EQUAL(profile_fit(1e-9, 0.1, 1, 1000), 1000);
 	CU_ASSERT_EQUAL(profile_fit(0.25, 1, 3, 7), 4);
 	CU_ASSERT_EQUAL(profile_fit(100, 1, 3, 7), 3);
 }
-
-static const struct unit_test tests[] = {
-	{"median", test_median},
-	{"medians of a row", test_settle},
-	{"ratios", test_ratios},
-	{"order of turns", test_order},
-	{"how often", test_plan},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_profile = {"profile", tests};

@@ -159,7 +159,7 @@ static void expect(int status, int expected, const char *expected_out, const cha
 		printf("  status %d\n--- out\n%s--- err\n%s", status, out, err);
 }
 
-static void test_enter(void)
+UNIT_TEST(enter)
 {
 	/* Beside others that run at the same time. */
 	is_root = geteuid() == 0 && private_mounts() && mount("tmp", "/tmp", "tmpfs", 0, NULL) == 0;
@@ -191,7 +191,7 @@ static int read_options(struct opts *opts, char *first, char *second)
 #define READ(first, second) \
 	read_options(&o, (char[]){first}, *(second) ? (char[]){second} : NULL)
 
-static void test_options(void)
+UNIT_TEST(options)
 {
 	struct opts o;
 	CU_ASSERT(READ("--write", "--yes") == 0 && o.put.write && o.put.yes);
@@ -205,7 +205,7 @@ static void test_options(void)
 	CU_ASSERT_EQUAL(READ("--no-backup", "--check"), PX_NOT_CHECKED);
 }
 
-static void test_forms(void)
+UNIT_TEST(forms)
 {
 	static const char *const risks[] = {"FSTAB-1: one", "FSTAB-2: two"};
 	const struct put_verdict good = {.summary = "reproduces 2 of 2 mounts"};
@@ -275,7 +275,7 @@ static void test_forms(void)
 }
 
 /** Names and bytes that a shell, a terminal or patch would take for something else. */
-static void test_odd_names(void)
+UNIT_TEST(odd_names)
 {
 	static const char *const names[] = {
 	        "two words",        "it's",        "new\nline", "tab\there", "back\\slash\\x41",
@@ -314,7 +314,7 @@ static void test_odd_names(void)
 }
 
 /** No part of a secret is shown, however it is written. */
-static void test_secrets(void)
+UNIT_TEST(secrets)
 {
 	static const char *const rows[][2] = {
 		{"//s/x /m cifs user=u,password=HUNTER,vers=3 0 0",
@@ -387,7 +387,7 @@ static int answer(const char *text, const char *new, size_t len)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void test_terminal(void)
+UNIT_TEST(terminal)
 {
 	static const char odd[] = "a\0b\tc\r\n\033[31mred /m cifs pass=geheim 0 0\n";
 	static const struct {
@@ -418,7 +418,7 @@ static void test_terminal(void)
 
 /* What stands in the way. */
 
-static void test_failures(void)
+UNIT_TEST(failures)
 {
 	struct put_options o = {.write = true, .yes = true};
 	top_write("f", OLD);
@@ -523,7 +523,7 @@ static bool is_consistent(int status, const struct fault_count *count, int kind)
 }
 
 /** Each call of a write fails: the status is 16, and a message names the good copy. */
-static void test_faults(void)
+UNIT_TEST(faults)
 {
 	static const int errors[] = {ENOSPC, EROFS, EIO, EINTR, EACCES, EBUSY, ENOMEM, 0};
 	const struct put_options o = {.write = true, .yes = true};
@@ -560,7 +560,7 @@ static void test_faults(void)
 }
 
 /** If the diff cannot be printed, nothing is written. */
-static void test_full_stdout(void)
+UNIT_TEST(full_stdout)
 {
 	top_write("f", OLD);
 	fflush(stdout);
@@ -580,7 +580,7 @@ static void test_full_stdout(void)
 }
 
 /** The hint at daemon-reload is for an fstab of this system, if systemd runs. */
-static void test_reload(void)
+UNIT_TEST(reload)
 {
 	if (!is_root)
 		UNIT_SKIP("no root, or no private mount namespace");
@@ -627,20 +627,10 @@ static void test_reload(void)
 	CU_ASSERT_EQUAL(status, 0);
 }
 
-static void test_leave(void)
+UNIT_TEST(leave)
 {
 	unlink(in_top("../getmnt-unit.out"));
 	unlink(in_top("../getmnt-unit.err"));
 	top_end();
 	CU_ASSERT_TRUE(!is_root || umount2("/tmp", MNT_DETACH) == 0);
 }
-
-static const struct unit_test tests[] = {
-	{"enter", test_enter}, {"options", test_options}, {"forms", test_forms},
-	{"odd names", test_odd_names}, {"secrets", test_secrets}, {"terminal", test_terminal},
-	{"failures", test_failures}, {"faults", test_faults}, {"full stdout", test_full_stdout},
-	{"reload", test_reload}, {"leave", test_leave},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_putfile = {"putfile", tests};

@@ -165,7 +165,7 @@ static const char small[] =
 #define BLANK "t\\043x /tmp/a\\040b tmpfs rw 0 0\n"
 #define SRV "host:/x /srv nfs4 rw,relatime,vers=4.2,addr=10.0.0.1 0 0\n"
 
-static void test_hints(void)
+UNIT_TEST(hints)
 {
 	struct machine m = machine_new(small, REC_MTAB);
 	/* Hints; then options that the kernel would show. */
@@ -200,7 +200,7 @@ static size_t decode(char *text)
 	return (size_t)(to - text);
 }
 
-static void test_cases(void)
+UNIT_TEST(cases)
 {
 	static const char *const known[] = {"/srv", "_netdev", "/srv", "user=bob",
 	                                    "/tmp", "x-a=b",   NULL};
@@ -343,7 +343,7 @@ static size_t lines_left(const struct tablines *lines, const char *const *truth,
 	return left;
 }
 
-static void test_damage(void)
+UNIT_TEST(10_000_damaged_files)
 {
 	static const char text[] =
 		"21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro\n"
@@ -502,7 +502,7 @@ static double time_of(size_t n)
 	return to - from;
 }
 
-static void test_linear(void)
+UNIT_TEST(50_000_lines)
 {
 	double few = time_of(6250), many = time_of(50000);
 	if (getenv("GETMNT_TIMES"))
@@ -536,7 +536,7 @@ static int rebuild_all(void *arg)
 	return rc;
 }
 
-static void test_memory(void)
+UNIT_TEST(no_memory)
 {
 	static const char text[] =
 	        ROOT "proc /proc proc rw,nosuid,x-a,user=b 0 0\n" TMP TMP "t\\043x /tmp/a\\040b\n"
@@ -553,14 +553,3 @@ static void test_memory(void)
 		machine_free(&r.m);
 	}
 }
-
-static const struct unit_test tests[] = {
-	{"cases", test_cases},
-	{"hints", test_hints},
-	{"10,000 damaged files", test_damage},
-	{"50,000 lines", test_linear},
-	{"no memory", test_memory},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_recover = {"recover", tests};

@@ -166,13 +166,13 @@ static void kill_child(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static void test_enter(void)
+UNIT_TEST(enter)
 {
 	is_root = top_begin("size=256m") && geteuid() == 0;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 }
 
-static void test_plain(void)
+UNIT_TEST(plain)
 {
 	struct stat st, old, backup;
 	top_write("f", OLD);
@@ -206,7 +206,7 @@ static void test_plain(void)
 	clean();
 }
 
-static void test_missing(void)
+UNIT_TEST(missing)
 {
 	struct replace_name create = {.may_create = true};
 	mode_t mask = umask(077);
@@ -291,7 +291,7 @@ static const char *opened(char *row)
 	return text;
 }
 
-static void test_names(void)
+UNIT_TEST(names)
 {
 	char *cases = unit_cases_read("tests/fixtures/replace"), *next = cases;
 	for (struct unit_case c; unit_case_next(&next, &c);) {
@@ -339,7 +339,7 @@ static int open_proc_in_user_namespace(void)
 
 /** A user's own links, and root's, are followed; so are links of the kernel where root has another
     number. */
-static void test_own_links(void)
+UNIT_TEST(own_links)
 {
 	if (!is_root)
 		UNIT_SKIP("no root, or no private mount namespace");
@@ -351,7 +351,7 @@ static void test_own_links(void)
 }
 
 /** A link that is replaced by a file: the backup is a link. */
-static void test_at_link(void)
+UNIT_TEST(at_a_link)
 {
 	struct replace_name at_link = {.at_link = true};
 	char text[64] = "";
@@ -384,7 +384,7 @@ static void test_at_link(void)
 	clean();
 }
 
-static void test_links(void)
+UNIT_TEST(hard_links)
 {
 	top_write("f", OLD);
 	CU_ASSERT_EQUAL(link(in_top("f"), in_top("g")), 0);
@@ -400,7 +400,7 @@ static void test_links(void)
 
 /* Backups. */
 
-static void test_backups(void)
+UNIT_TEST(backups)
 {
 	char expected[16], name[64];
 	/* Names that only look like backups of f: none is removed. */
@@ -462,7 +462,7 @@ static bool has_attribute(const char *path, const char *name, const void *value,
 	return value ? n == (ssize_t)size && memcmp(has, value, size) == 0 : n < 0;
 }
 
-static void test_attributes(void)
+UNIT_TEST(attributes)
 {
 	top_write("f", OLD);
 	if (!is_root || setxattr(in_top("f"), "user.note", "by hand", 7, 0) != 0
@@ -512,7 +512,7 @@ static int user_owner(void)
 	return r.rc != 0 && r.error.why == RP_KEEP && strstr(r.error.step, "owner 0:0") ? 0 : 1;
 }
 
-static void test_users(void)
+UNIT_TEST(users)
 {
 	if (!is_root)
 		UNIT_SKIP("no root");
@@ -539,7 +539,7 @@ static void test_users(void)
 
 /* Other writers. */
 
-static void test_lock(void)
+UNIT_TEST(lock)
 {
 	top_write("f", OLD);
 	/* Files left by a killed process. */
@@ -612,7 +612,7 @@ static int append_lines(int writer)
 }
 
 /** No line of any writer is lost. */
-static void test_writers(void)
+UNIT_TEST(writers)
 {
 	pid_t pids[WRITERS];
 	top_write("f", "");
@@ -708,7 +708,7 @@ static void give_lock_away(void)
 	        " && chown 65534 .f.getmnt-lock; }");
 }
 
-static void test_fixed_modes(void)
+UNIT_TEST(fixed_modes)
 {
 	if (!is_root)
 		UNIT_SKIP("no root");
@@ -812,7 +812,7 @@ static unsigned long try_shape(bool few)
 	return bad;
 }
 
-static void test_faults(void)
+UNIT_TEST(faults)
 {
 	FAULT_OR_SKIP();
 	for (shape = SHAPE_FILE; shape < NSHAPES; ++shape)
@@ -843,7 +843,7 @@ static bool backups_whole(void)
 }
 
 /** The process is killed by a signal at each call. */
-static void test_killed(void)
+UNIT_TEST(killed)
 {
 	static const int signals[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGXFSZ};
 	FAULT_OR_SKIP();
@@ -898,7 +898,7 @@ static int replace_limited(void)
 }
 
 /** A limit on the size of files is an error, not a signal. */
-static void test_size_limit(void)
+UNIT_TEST(size_limit)
 {
 	top_write("f", OLD);
 	CU_ASSERT_EQUAL(in_child(geteuid(), replace_limited), 0);
@@ -953,7 +953,7 @@ static const char *state(void)
 }
 
 /** Another program changes the file at each call: its change is never lost. */
-static void test_edited(void)
+UNIT_TEST(edited)
 {
 	FAULT_OR_SKIP();
 	const uint64_t calls = count_calls();
@@ -997,7 +997,7 @@ static void edit_and_fail(void)
 
 /** Changed just before the rename, which cannot be undone: all three files are kept and
     reported. */
-static void test_overtaken(void)
+UNIT_TEST(overtaken)
 {
 	FAULT_OR_SKIP();
 	edit_way = 0;
@@ -1030,7 +1030,7 @@ static bool refused(const struct result *r, enum replace_why why, const char *le
 	return ok;
 }
 
-static void test_places(void)
+UNIT_TEST(places)
 {
 	if (!is_root)
 		UNIT_SKIP("no root, or no private mount namespace");
@@ -1106,7 +1106,7 @@ static bool mount_ext4(const char *size, const char *mkfs, const char *options)
 	return true;
 }
 
-static void test_ext4(void)
+UNIT_TEST(ext4)
 {
 	if (!mount_ext4("-s 16M", "", NULL))
 		UNIT_SKIP("no root, mkfs.ext4, loop device or ext4");
@@ -1140,7 +1140,7 @@ static void test_ext4(void)
 }
 
 /** File systems with other inode numbers, links and clocks. */
-static void test_kinds(void)
+UNIT_TEST(kinds)
 {
 	static const struct {
 		const char *type, *make;
@@ -1210,7 +1210,7 @@ static void copy_disk(void)
 }
 
 /** The disk as a power cut before each call would leave it is mounted and checked. */
-static void test_power_cut(void)
+UNIT_TEST(power_cut)
 {
 	struct fault_count base, count;
 	FAULT_OR_SKIP();
@@ -1262,31 +1262,7 @@ static void test_power_cut(void)
 	clean();
 }
 
-static const struct unit_test tests[] = {
-	{"enter", test_enter},
-	{"plain", test_plain},
-	{"missing", test_missing},
-	{"names", test_names},
-	{"own links", test_own_links},
-	{"at a link", test_at_link},
-	{"hard links", test_links},
-	{"backups", test_backups},
-	{"attributes", test_attributes},
-	{"users", test_users},
-	{"lock", test_lock},
-	{"fixed modes", test_fixed_modes},
-	{"writers", test_writers},
-	{"faults", test_faults},
-	{"killed", test_killed},
-	{"size limit", test_size_limit},
-	{"edited", test_edited},
-	{"overtaken", test_overtaken},
-	{"places", test_places},
-	{"ext4", test_ext4},
-	{"kinds", test_kinds},
-	{"power cut", test_power_cut},
-	{"leave", top_end},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_replace = {"replace", tests};
+UNIT_TEST(leave)
+{
+	top_end();
+}

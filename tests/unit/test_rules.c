@@ -167,7 +167,7 @@ static void check_row(const char *name, enum audit_code code, const char *fires,
 	CU_ASSERT_TRUE(good);
 }
 
-static void test_rows(void)
+UNIT_TEST(each_rule)
 {
 	bool fired[AUDIT_CODES] = {false};
 	unsigned count = 0;
@@ -200,14 +200,14 @@ static void test_rows(void)
 	CU_ASSERT_EQUAL(audit_code("FSTAB", 5), -1);
 }
 
-static void test_root(void)
+UNIT_TEST(root)
 {
 	CU_ASSERT_STRING_EQUAL(judged(X " /home xfs\n" ROOT, &facts, NULL),
 	                       "1 FSTAB-ORDER info /home: it is before line 2, of /\n");
 }
 
 /** systemd creates missing directories; it is recognized by any of its own. */
-static void test_systemd(void)
+UNIT_TEST(systemd)
 {
 	static char places[][32] = {"/run/systemd/system", "/run/systemd/generator",
 	                            "/usr/lib/systemd/systemd", "/lib/systemd/systemd"};
@@ -223,7 +223,7 @@ static void test_systemd(void)
 
 /** A line before the one that it needs: an error for mount -a, but for systemd only where it does
     not know of the need. */
-static void test_late(void)
+UNIT_TEST(whom_a_late_line_affects)
 {
 	static const struct {
 		const char *line, *who, *level[2];   /* level: without systemd, with it */
@@ -251,7 +251,7 @@ static void test_late(void)
 }
 
 /** What systemd mounts before the network, and needs it; and the same lines with the hint. */
-static void test_network_order(void)
+UNIT_TEST(what_needs_the_network_before_systemd_starts_it)
 {
 	static const struct {
 		const char *text, *first, *needs, *hint;   /* first: options of the last line */
@@ -306,7 +306,7 @@ static void test_network_order(void)
 }
 
 /** The kernel reads 4,095 bytes of options; those of mount(8) are not among them. */
-static void test_page(void)
+UNIT_TEST(page)
 {
 	static const struct {
 		const char *before, *after, *expected;
@@ -329,7 +329,7 @@ static void test_page(void)
 }
 
 /** The line that cloud-init writes for a disk, and the same line of an administrator. */
-static void test_cloud(void)
+UNIT_TEST(cloud)
 {
 	static const char line[] = ROOT "/dev/vdb /mnt auto nofail,comment=%s 0 2\n";
 	char whole[256];
@@ -342,7 +342,7 @@ static void test_cloud(void)
 }
 
 /** No findings for what installers write, and what works. */
-static void test_healthy(void)
+UNIT_TEST(healthy)
 {
 	CU_ASSERT_STRING_EQUAL(
 	        judged("# /etc/fstab: static file system information.\n#\n"
@@ -379,7 +379,7 @@ static const char *codes_of(audit_set set)
 }
 
 /** Without facts, the rules that need them are listed as not checked. */
-static void test_not_checked(void)
+UNIT_TEST(not_checked)
 {
 	struct audit_report report;
 	CU_ASSERT_STRING_EQUAL(judged(ROOT
@@ -409,7 +409,7 @@ static void test_not_checked(void)
 	audit_report_destroy(&report);
 }
 
-static void test_new_risks(void)
+UNIT_TEST(new_risks)
 {
 	struct audit_report old, report;
 	judged(ROOT "/dev/sda1 /x ext4\nUUID=gone /y ext4 nofail\n", &facts, &old);
@@ -439,7 +439,7 @@ static bool is_lost(void *arg, const char *path)
 }
 
 /** The new risks of two texts, also those that follow from both. */
-static void test_compared(void)
+UNIT_TEST(compared)
 {
 	char *file = unit_cases_read("tests/fixtures/fstab/compared"), *at = file;
 	unsigned count = 0;
@@ -469,7 +469,7 @@ static void test_compared(void)
 }
 
 /** A comment ignores any code for its line. */
-static void test_ignored(void)
+UNIT_TEST(ignored)
 {
 	for (int code = 0; code < AUDIT_CODES; ++code) {
 		char fstab[256];
@@ -495,7 +495,7 @@ static void test_ignored(void)
 }
 
 /** An invalid code ignores nothing, and is reported. */
-static void test_ignored_words(void)
+UNIT_TEST(ignored_words)
 {
 	static const struct {
 		const char *comment, *reported, *set;
@@ -554,7 +554,7 @@ static unsigned many_lines(unsigned many)
 }
 
 /** Many lines, all above each other, all options unknown, one source. */
-static void test_many(void)
+UNIT_TEST(many)
 {
 	const unsigned many = many_lines(10000);
 	struct strbuf fstab;
@@ -581,7 +581,7 @@ static void test_many(void)
 }
 
 /** Many lines of one mount point. */
-static void test_piled_up(void)
+UNIT_TEST(piled_up)
 {
 	static const char *const options[] = {"noauto", "x-systemd.automount"};
 	const unsigned many = many_lines(50000);
@@ -607,7 +607,7 @@ static void test_piled_up(void)
 	strbuf_destroy(&fstab);
 }
 
-static void test_hostile(void)
+UNIT_TEST(hostile)
 {
 	/* Options longer than a page. */
 	struct strbuf fstab;
@@ -623,7 +623,7 @@ static void test_hostile(void)
 }
 
 /** Lines that the kernel refuses. */
-static void test_refused(void)
+UNIT_TEST(refused)
 {
 	char *file = unit_cases_read("tests/fixtures/fstab/refused"), *at = file;
 	struct unit_case c;
@@ -675,7 +675,7 @@ static size_t count_findings(const struct audit_report *report, const char *owne
 }
 
 /** Findings of users' mounts are at most warnings; their number and bytes are limited. */
-static void test_users(void)
+UNIT_TEST(of_users)
 {
 	struct audit_report report = {0};
 	add_findings(&report, "user:1500", DRIFT_NOT_IN_FSTAB, AUDIT_INFO, 300, "x");
@@ -713,27 +713,3 @@ static void test_users(void)
 	CU_ASSERT_EQUAL(report.left_out[AUDIT_WARNING], 4 - AUDIT_USERS_BYTES / sizeof(words));
 	audit_report_destroy(&report);
 }
-
-static const struct unit_test tests[] = {
-	{"of users", test_users},
-	{"refused", test_refused},
-	{"each rule", test_rows},
-	{"root", test_root},
-	{"systemd", test_systemd},
-	{"whom a late line affects", test_late},
-	{"what needs the network before systemd starts it", test_network_order},
-	{"cloud", test_cloud},
-	{"page", test_page},
-	{"healthy", test_healthy},
-	{"not_checked", test_not_checked},
-	{"new risks", test_new_risks},
-	{"compared", test_compared},
-	{"ignored", test_ignored},
-	{"ignored_words", test_ignored_words},
-	{"many", test_many},
-	{"piled up", test_piled_up},
-	{"hostile", test_hostile},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_rules = {"rules", tests};

@@ -119,7 +119,7 @@ static int walk_one(const char *path, const struct stat *st, int type, struct FT
 }
 
 /** A tree with directories enough for threads to be started: the same is found as by a walk. */
-static void test_same_as_walk(void)
+UNIT_TEST(same_as_a_walk)
 {
 	static const char *const patterns[] = {"*", "f3.c", "/d5*/e*/f1.c", "e1?/*", "/d1/*"};
 	tree_begin(&top);
@@ -181,7 +181,7 @@ static void expect(const char *paths, const char *pattern, int flags, const char
 }
 
 /** Roots: several, none, a file, with and without their names. */
-static void test_roots(void)
+UNIT_TEST(roots)
 {
 	plain_tree();
 	char paths[400];
@@ -202,7 +202,7 @@ static void test_roots(void)
 }
 
 /** Counts of a caller compiled with another version of the structure. */
-static void test_counts_size(void)
+UNIT_TEST(size_of_the_counts)
 {
 	struct {
 		struct search_counts counts;
@@ -227,7 +227,7 @@ static void test_counts_size(void)
 }
 
 /** An empty path is the current directory, ".". */
-static void test_here(void)
+UNIT_TEST(the_current_directory)
 {
 	static const struct {
 		const char *paths, *pattern;
@@ -261,7 +261,7 @@ static void test_here(void)
 _Static_assert(SEARCH_INCLUDEROOT == R_OK && SEARCH_METADATA == W_OK && SEARCH_STOPATFIRST == X_OK,
                "what opensearch(3) warns of");
 
-static void test_refused(void)
+UNIT_TEST(refused)
 {
 	static const struct {
 		const char *pattern;
@@ -276,7 +276,7 @@ static void test_refused(void)
 }
 
 /** Options of a caller compiled with another version of the structure. */
-static void test_options_size(void)
+UNIT_TEST(size_of_the_options)
 {
 	static const char *const roots[] = {"/"};
 	enum { OWN = sizeof(struct search_options) };
@@ -318,7 +318,7 @@ static void test_options_size(void)
 	closesearch(begin_search("/", "*", NULL));
 }
 
-static void test_avoid(void)
+UNIT_TEST(places_to_avoid)
 {
 	struct avoid *avoid = avoid_new();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(avoid);
@@ -389,7 +389,7 @@ static void wide_tree(int dirs)
 }
 
 /** Searches closed after each number of entries, in each way to read attributes. */
-static void test_close_anywhere(void)
+UNIT_TEST(closed_anywhere)
 {
 	enum { DIRS = 300 };
 	static const struct {
@@ -455,7 +455,7 @@ static void cancel_now(int signal)
 	cancelsearch(to_cancel);
 }
 
-static void test_cancel(void)
+UNIT_TEST(cancelled)
 {
 	enum { DIRS = 600, RUNS = 30, ROOTS = 200 };
 	wide_tree(DIRS);
@@ -513,7 +513,7 @@ static void linked_tree(void)
 
 /** With a failing allocation or kernel call a search ends, reports what it could not do, and
     leaves nothing behind. */
-static void test_faults(void)
+UNIT_TEST(faults)
 {
 	FAULT_OR_SKIP();
 	enum { META = SEARCH_FOLLOW | SEARCH_BYNAME | SEARCH_METADATA };
@@ -636,7 +636,7 @@ static const char *no_private_mounts(void)
 }
 
 /** A mount made during a search is looked up, and entered if it cannot block. */
-static void test_mounted_later(void)
+UNIT_TEST(mounted_later)
 {
 	enum { DIRS = 2000 };
 	static const char *const names[] = {"a", "b", "many", "c", "d", "e"};
@@ -718,7 +718,7 @@ static void test_mounted_later(void)
 
 /** A mount that can block, made or moved during a search, is not asked for attributes and not
     entered. */
-static void test_hung_later(void)
+UNIT_TEST(hung_later)
 {
 	static const int flags[] = {
 		0, SEARCH_METADATA, SEARCH_FOLLOW, SEARCH_FOLLOW | SEARCH_METADATA,
@@ -762,20 +762,3 @@ static void test_hung_later(void)
 		tree_end(&top);
 	}
 }
-
-static const struct unit_test tests[] = {
-	{"faults", test_faults},
-	{"closed anywhere", test_close_anywhere},
-	{"cancelled", test_cancel},
-	{"same as a walk", test_same_as_walk},
-	{"roots", test_roots},
-	{"the current directory", test_here},
-	{"size of the counts", test_counts_size},
-	{"refused", test_refused},
-	{"size of the options", test_options_size},
-	{"places to avoid", test_avoid},
-	{"mounted later", test_mounted_later},
-	{"hung later", test_hung_later},
-	{NULL, NULL},
-};
-const struct unit_suite suite_search = {"search", tests};

@@ -40,7 +40,7 @@ static void *exactly(size_t len)
 }
 
 /** Every length from nothing to the whole. */
-static void test_lengths(void)
+UNIT_TEST(every_length)
 {
 	static const int flags[] = {SEARCH_BYNAME,
 	                            SEARCH_BYNAME | SEARCH_METADATA | SEARCH_INCLUDEROOT};
@@ -108,7 +108,7 @@ static void test_lengths(void)
 	tree_end(&top);
 }
 
-static void test_refused(void)
+UNIT_TEST(refused)
 {
 	uint64_t buffer[64];
 	CU_ASSERT_TRUE(search("/", "x", 0, NULL, 512) == -1 && errno == EFAULT);
@@ -148,7 +148,7 @@ static size_t read_all(const void *buffer, size_t len)
 }
 
 /** Buffers with numbers changed, cut short, or of nothing but chance. */
-static void test_hostile(void)
+UNIT_TEST(hostile_buffers)
 {
 	make_tree();
 	uint64_t whole[1024];
@@ -190,11 +190,3 @@ static void test_hostile(void)
 	CU_ASSERT_TRUE(sum > 0);
 	tree_end(&top);
 }
-
-static const struct unit_test tests[] = {
-	{"every length", test_lengths},
-	{"refused", test_refused},
-	{"hostile buffers", test_hostile},
-	{NULL, NULL},
-};
-const struct unit_suite suite_search_raw = {"search_raw", tests};

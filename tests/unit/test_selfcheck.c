@@ -143,7 +143,7 @@ static const char *reported(const char *old, const char *new, size_t len, bool f
 	return text;
 }
 
-static void test_cases(void)
+UNIT_TEST(cases)
 {
 	char *file = unit_cases_read("tests/fixtures/audit/selfcheck"), *at = file;
 	struct unit_case c;
@@ -159,7 +159,7 @@ static void test_cases(void)
 	free(file);
 }
 
-static void test_nul(void)
+UNIT_TEST(nul_bytes)
 {
 	static const char nul[] = "UUID=root / ext4\nx\0y /y ext4\n\0\0\0";
 	CU_ASSERT_PTR_NOT_NULL(strstr(reported("", nul, sizeof(nul) - 1, true),
@@ -183,16 +183,10 @@ static int check_bad(void *arg)
 	return rc;
 }
 
-static void test_no_memory(void)
+UNIT_TEST(no_memory)
 {
 	struct machine machine;
 	enter(&machine);
 	fault_each_allocation(check_bad, &machine, 20);
 	leave(&machine);
 }
-
-static const struct unit_test tests[] = {
-	{"cases", test_cases}, {"NUL bytes", test_nul}, {"no_memory", test_no_memory}, {NULL, NULL},
-};
-
-const struct unit_suite suite_selfcheck = {"selfcheck", tests};

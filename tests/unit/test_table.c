@@ -50,7 +50,7 @@ static bool same(const char *a, const char *b, bool loose)
 /* mountinfo */
 
 /** What test_against_libmount() does not compare. */
-static void test_line(void)
+UNIT_TEST(line)
 {
 	ONE(t, "36 35 98:1 /mnt1 /mnt2 rw,noatime shared:3 master:1 propagate_from:2 - ext3 "
 	       "/dev/root rw,errors=continue\n");
@@ -73,7 +73,7 @@ static void test_line(void)
 }
 
 /** The fields after the device number. */
-static void test_fields(void)
+UNIT_TEST(fields)
 {
 	static const struct {
 		const char *line, *root, *point, *fields, *fstype, *source, *fs_opts;
@@ -107,7 +107,7 @@ static void test_fields(void)
 	}
 }
 
-static void test_refused(void)
+UNIT_TEST(refused)
 {
 	static const char *const rows[][2] = {
 		{"x 1 0:1 / / rw - t s rw\n", "mount ID: not a number"},
@@ -145,7 +145,7 @@ static void test_refused(void)
 	}
 }
 
-static void test_lines(void)
+UNIT_TEST(lines)
 {
 	struct mount_table *t = parse("");
 	CU_ASSERT_EQUAL(t->count + t->nproblems, 0);
@@ -166,7 +166,7 @@ static void test_lines(void)
 	table_free(t);
 }
 
-static void test_nul(void)
+UNIT_TEST(nul)
 {
 	static const char text[] = "1 0 0:1 / / rw - tmpfs t rw\n2 1 0:2 / /a\0b rw - tmpfs t rw\n"
 	                           "\0\n3 1 0:3 / /c rw - tmpfs t rw";
@@ -182,7 +182,7 @@ static void test_nul(void)
 	table_free(t);
 }
 
-static void test_long_line(void)
+UNIT_TEST(long_line)
 {
 	enum { LONG = 4 << 20 };
 	struct strbuf text;
@@ -204,7 +204,7 @@ static void test_long_line(void)
 	strbuf_destroy(&text);
 }
 
-static void test_garbage_is_bounded(void)
+UNIT_TEST(garbage_is_bounded)
 {
 	struct strbuf text;
 	strbuf_init(&text);
@@ -219,7 +219,7 @@ static void test_garbage_is_bounded(void)
 }
 
 /** A fixture cut at every byte: each line is a mount or a problem. */
-static void test_cuts(void)
+UNIT_TEST(cuts)
 {
 	char *text;
 	size_t len;
@@ -240,7 +240,7 @@ static void test_cuts(void)
 	free(text);
 }
 
-static void test_files(void)
+UNIT_TEST(files)
 {
 	struct os *os = live_os();
 	CU_ASSERT_PTR_NULL(table_read_file(os, "/nonexistent", false, TABLE_RECORDED));
@@ -250,7 +250,7 @@ static void test_files(void)
 	table_free(NULL);
 }
 
-static void test_torn(void)
+UNIT_TEST(torn)
 {
 	static const struct {
 		const char *text;
@@ -283,7 +283,7 @@ static void test_torn(void)
 
 /* Options. */
 
-static void test_options(void)
+UNIT_TEST(options)
 {
 	static const struct {
 		const char *vfs, *fs;
@@ -333,7 +333,7 @@ static struct mount_table *parse_tab(const char *text, size_t len, enum table_so
 
 #define PARSE_TAB(text, source) parse_tab(text, strlen(text), source)
 
-static void test_fstab(void)
+UNIT_TEST(fstab)
 {
 	static const struct mount rows[] = {
 		/* "/" comes later: an fstab */
@@ -371,7 +371,7 @@ static void test_fstab(void)
 	table_free(t);
 }
 
-static void test_fstab_hostile(void)
+UNIT_TEST(fstab_hostile)
 {
 	struct mount_table *t = parse_tab("", 0, TABLE_FSTAB);
 	CU_ASSERT_EQUAL(t->count + t->nproblems, 0);
@@ -406,7 +406,7 @@ static void test_fstab_hostile(void)
 	table_free(t);
 }
 
-static void test_mtab_stacks(void)
+UNIT_TEST(mtab_stacks)
 {
 	struct mount_table *t = PARSE_TAB("rootfs / rootfs rw 0 0\n"
 	                                  "/dev/sda1 / ext4 rw 0 0\n"
@@ -479,7 +479,7 @@ static void against_libmount(char *text, size_t len)
 	table_free(t);
 }
 
-static void test_against_libmount(void)
+UNIT_TEST(against_libmount)
 {
 	static const char *const files[] = {
 		FIXTURES "mountinfo-plain", FIXTURES "mountinfo-containers",
@@ -496,24 +496,3 @@ static void test_against_libmount(void)
 		free(text);
 	}
 }
-
-static const struct unit_test tests[] = {
-	{"line", test_line},
-	{"fields", test_fields},
-	{"refused", test_refused},
-	{"lines", test_lines},
-	{"nul", test_nul},
-	{"long_line", test_long_line},
-	{"garbage_is_bounded", test_garbage_is_bounded},
-	{"cuts", test_cuts},
-	{"files", test_files},
-	{"torn", test_torn},
-	{"options", test_options},
-	{"fstab", test_fstab},
-	{"fstab_hostile", test_fstab_hostile},
-	{"mtab_stacks", test_mtab_stacks},
-	{"against_libmount", test_against_libmount},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_table = {"table", tests};

@@ -93,7 +93,7 @@ static int compare_live(struct os *os, unsigned fields)
 	return wrong;
 }
 
-static void test_live(void)
+UNIT_TEST(live)
 {
 	struct os *os = live_os();
 	if (!(os->caps & OSC_LISTMOUNT))
@@ -104,7 +104,7 @@ static void test_live(void)
 }
 
 /** Exact counts: one call a mount, and a page of IDs. */
-static void test_live_counts(void)
+UNIT_TEST(live_counts)
 {
 	struct os *os = live_os();
 	if (!(os->caps & OSC_LISTMOUNT))
@@ -121,7 +121,7 @@ static void test_live_counts(void)
 	table_free(t);
 }
 
-static void test_live_fallbacks(void)
+UNIT_TEST(live_fallbacks)
 {
 	struct os *os = live_os(), bare;
 	os_init(&bare, "listmount,openat2");
@@ -174,7 +174,7 @@ static void ask_again(struct os *os, enum table_source source)
 	table_free(t);
 }
 
-static void test_ask_again(void)
+UNIT_TEST(ask_again)
 {
 	struct os *os = live_os();
 	ask_again(os, TABLE_MOUNTINFO);
@@ -409,13 +409,27 @@ static void namespaced(int (*run)(void))
 	CU_ASSERT_EQUAL(rc, 0);
 }
 
-static void test_odd(void) { namespaced(run_odd); }
-static void test_propagate_from(void) { namespaced(run_propagate_from); }
-static void test_many(void) { namespaced(run_many); }
+UNIT_TEST(odd)
+{
+	namespaced(run_odd);
+}
 
-static void test_still(void) { namespaced(run_still); }
+UNIT_TEST(propagate_from)
+{
+	namespaced(run_propagate_from);
+}
 
-static void test_torn_reads(void)
+UNIT_TEST(many)
+{
+	namespaced(run_many);
+}
+
+UNIT_TEST(stands_still)
+{
+	namespaced(run_still);
+}
+
+UNIT_TEST(torn_reads)
 {
 	/* Before Linux 5.8 two consecutive reads must be equal. */
 	struct os os;
@@ -428,18 +442,3 @@ static void test_torn_reads(void)
 	CU_ASSERT_EQUAL(os.calls[OS_OPENAT] - before, table->relisted + 1);
 	table_free(table);
 }
-
-static const struct unit_test tests[] = {
-	{"live", test_live},
-	{"live_counts", test_live_counts},
-	{"live_fallbacks", test_live_fallbacks},
-	{"ask_again", test_ask_again},
-	{"odd", test_odd},
-	{"propagate_from", test_propagate_from},
-	{"many", test_many},
-	{"stands still", test_still},
-	{"torn_reads", test_torn_reads},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_table_live = {"table_live", tests};

@@ -79,7 +79,7 @@ static bool differ(const char *before, const char *after, bool unique, unsigned 
 #define A_RO_AT_B "2 1 0:30 / /b ro,relatime - tmpfs a rw,size=4k\n"
 #define TOP "9 2 0:40 / /a rw - tmpfs top rw\n"
 
-static void test_changes(void)
+UNIT_TEST(changes_between_two_tables)
 {
 	static const struct {
 		const char *changes, *before, *after;
@@ -139,7 +139,7 @@ static void test_changes(void)
 }
 
 /** An unknown field of a mount is no change, except its name. */
-static void test_unknown(void)
+UNIT_TEST(fields_that_are_unknown)
 {
 	struct mount ghost = {.key = 7, .uniq_id = 7};
 	struct mount_table *now = parse(ROOT "7 1 0:9 / /g ro - tmpfs g ro\n");
@@ -160,7 +160,7 @@ static void test_unknown(void)
 
 /* The set. */
 
-static void test_set(void)
+UNIT_TEST(set)
 {
 	struct mount_table *table = parse(ROOT A A_SUB);
 	struct mount_set set;
@@ -198,11 +198,3 @@ static void test_set(void)
 	mount_set_destroy(&set);
 	table_free(table);
 }
-
-static const struct unit_test tests[] = {
-	{"changes between two tables", test_changes},
-	{"fields that are unknown", test_unknown},
-	{"set", test_set},
-	{NULL, NULL},
-};
-const struct unit_suite suite_tablediff = {"tablediff", tests};

@@ -38,7 +38,7 @@ static bool is(const char *line, size_t n, enum tabline_kind kind, const char *w
 
 #define IS(line, kind, why) CU_ASSERT(is(line, sizeof(line) - 1, kind, why))
 
-static void test_kinds(void)
+UNIT_TEST(kinds_of_lines)
 {
 	IS("\n", TABLINE_BLANK, NULL);
 	IS(" \t\r\n", TABLINE_BLANK, NULL);
@@ -52,7 +52,7 @@ static void test_kinds(void)
 	IS("/swap\\134file none swap", TABLINE_ENTRY, NULL);
 }
 
-static void test_damage(void)
+UNIT_TEST(damaged_lines)
 {
 	IS("/dev/sda1\n", TABLINE_DAMAGED, "one field");
 	IS("/dev/sda1 /\n", TABLINE_DAMAGED, "two fields");
@@ -70,7 +70,7 @@ static void test_damage(void)
 	IS("/dev/sda1 /a\\134000b ext4\n", TABLINE_ENTRY, NULL);
 }
 
-static void test_odd(void)
+UNIT_TEST(odd_entries)
 {
 	IS("/dev/sda1 /a\\04 ext4\n", TABLINE_ENTRY, "backslash");
 	IS("/dev/sda1 /a\\x20b ext4\n", TABLINE_ENTRY, "backslash");
@@ -83,7 +83,7 @@ static void test_odd(void)
 	IS("/dev/sda1 /a ext4 noauto 0 0\r\n", TABLINE_ENTRY, NULL);
 }
 
-static void test_fields(void)
+UNIT_TEST(fields_and_the_rest_of_a_line)
 {
 	static const char text[] = "  UUID=x\t/my\\040dir  ext4 rw,x\\054y 0\t2  # mine \r\n\xff";
 	struct tablines *lines = parse(text, sizeof(text) - 1);
@@ -112,7 +112,7 @@ static void test_fields(void)
 	tablines_free(lines);
 }
 
-static void test_ends(void)
+UNIT_TEST(ends_of_lines)
 {
 	static const struct {
 		const char *text, *eol;
@@ -134,7 +134,7 @@ static void test_ends(void)
 }
 
 /** Refused lines do not change the kind of their neighbours. */
-static void test_many(void)
+UNIT_TEST(many_refused_lines)
 {
 	enum { LINES = 30000 };
 	static const char *const texts[] = {"/dev/x /x ext4 rw 0 0\n", "garbage\n", "#\n",
@@ -156,7 +156,7 @@ static void test_many(void)
 	free(text);
 }
 
-static void test_cut(void)
+UNIT_TEST(only_cut_into_fields)
 {
 	static const char text[] = "/dev/dsk/0 /\tufs rw suid 12345\n#x\n\n/a\n";
 	struct tablines *lines = tablines_cut(text, sizeof(text) - 1);
@@ -169,16 +169,3 @@ static void test_cut(void)
 	CU_ASSERT_EQUAL(lines->lines[3].nfields, 1);
 	tablines_free(lines);
 }
-
-static const struct unit_test tests[] = {
-	{"kinds of lines", test_kinds},
-	{"damaged lines", test_damage},
-	{"odd entries", test_odd},
-	{"fields and the rest of a line", test_fields},
-	{"ends of lines", test_ends},
-	{"many refused lines", test_many},
-	{"only cut into fields", test_cut},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_tablines = {"tablines", tests};

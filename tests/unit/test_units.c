@@ -24,7 +24,7 @@ static struct host_units parse(const char *text)
 	return units;
 }
 
-static void test_parse(void)
+UNIT_TEST(parse)
 {
 	struct host_units units = parse(
 		"Where=/srv/x=y\nWhat=/dev/sdb1\nResult=exit-code\nId=srv-x.mount\n"
@@ -129,7 +129,7 @@ static int judge(const char *shown, const char *fstab, bool usual, long uptime, 
 	return rc;
 }
 
-static void test_cases(void)
+UNIT_TEST(cases)
 {
 	char *file = unit_cases_read("tests/fixtures/fstab/units"), *at = file;
 	unsigned count = 0;
@@ -176,7 +176,7 @@ static int judge_shown(void *arg)
 	return rc;
 }
 
-static void test_no_memory(void)
+UNIT_TEST(no_memory)
 {
 	char shown[] = "Id=a.mount\nActiveState=failed\nWhere=/a\n\nId=b.mount\n"
 	               "Where=/b\nSourcePath=/etc/fstab\nNeedDaemonReload=yes\n\n"
@@ -184,12 +184,3 @@ static void test_no_memory(void)
 	               "FragmentPath=/etc/c.mount\nWantedBy=multi-user.target\n";
 	fault_each_allocation(judge_shown, shown, 10);
 }
-
-static const struct unit_test tests[] = {
-	{"parse", test_parse},
-	{"cases", test_cases},
-	{"no memory", test_no_memory},
-	{NULL, NULL},
-};
-
-const struct unit_suite suite_units = {"units", tests};

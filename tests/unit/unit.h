@@ -1,26 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Unit tests: CUnit's assertions, in suites that are forked.
- *
- * A file tests/unit/test_NAME.c exports `const struct unit_suite suite_NAME`
- * and is found by the Makefile; nothing else is to be registered.
+ * Unit tests: CUnit's assertions, in suites that are forked.  A suite is a file
+ * tests/unit/test_NAME.c with UNIT_TEST()s; nothing is registered elsewhere.
  */
 #ifndef GM_TESTS_UNIT_H
 #define GM_TESTS_UNIT_H
 
 #include <CUnit/CUnit.h>
 
-/** One test; a table of them ends with {NULL, NULL}. */
+/** A test.  The tests of a file test_SUITE.c share a process, and run in the order of the file. */
 struct unit_test {
-	const char *name;
+	const char *name, *file;
+	int line;
 	void (*run)(void);
+	struct unit_test *next;
 };
 
-/** The tests of one file.  They share a process, and run in this order. */
-struct unit_suite {
-	const char *name;
-	const struct unit_test *tests;
-};
+/** Add a test.  Use UNIT_TEST(). */
+void unit_add(struct unit_test *test);
+
+/** Head of a test: UNIT_TEST(name) { ... }. */
+#define UNIT_TEST(test) \
+	static void test_##test(void); \
+	__attribute__((constructor)) static void add_##test(void) \
+	{ \
+		static struct unit_test row = {#test, __FILE__, __LINE__, test_##test, NULL}; \
+		unit_add(&row); \
+	} \
+	static void test_##test(void)
 
 /** Count the running test as skipped, and say why.  Use UNIT_SKIP(). */
 void unit_skip(const char *why);
