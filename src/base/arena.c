@@ -98,9 +98,11 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
 	va_list again;
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, format, args);
+	size_t room = arena->head ? arena->size - arena->used : 0;
+	char *tried = room ? arena->head->data + arena->used : NULL;
+	int n = vsnprintf(tried, room, format, args);
 	char *text = n < 0 ? NULL : arena_take(arena, (size_t)n + 1, 1);
-	if (text)
+	if (text && text != tried)
 		vsnprintf(text, (size_t)n + 1, format, again);
 	va_end(again);
 	return text;

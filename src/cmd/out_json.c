@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdio_ext.h>
-#include <stdlib.h>
 #include <string.h>
 
 void json_head(const struct run *run, struct json *json)
@@ -71,11 +70,27 @@ static void put_boundaries(const struct run *run, struct json *json)
 	json_end(json);
 }
 
+enum { DOCUMENT_END = 16 };   /* bytes that hold the last brace and the blanks around it */
+
+/** Write all but the end of a document, which is held back: members of our own come before it.
+    @cookie  The struct strbuf that holds it. */
+static ssize_t hold_end(void *cookie, const char *bytes, size_t len)
+{
+	struct strbuf *held = cookie;
+	strbuf_add(held, bytes, len);
+	if (held->failed)
+		return 0;
+	size_t ready = held->len > DOCUMENT_END ? held->len - DOCUMENT_END : 0;
+	fwrite(held->data, 1, ready, stdout);
+	memmove(held->data, held->data + ready, held->len - ready);
+	held->len -= ready;
+	return (ssize_t)len;
+}
+
 int out_document(struct libscols_table *table, struct run *run)
 {
-	char *text = NULL, *end = NULL;
-	size_t len;
-	struct strbuf rest = {0};
+	char room[16 * 1024];
+	struct strbuf held = {0}, rest = {0};
 	struct json json;
 	json_resume(&json, &rest, JSON_LINES, false);
 	json_head(run, &json);
@@ -87,23 +102,25 @@ int out_document(struct libscols_table *table, struct run *run)
 		explain_json(run, &json);
 	json_end(&json);
 
-	FILE *stream = rest.failed ? NULL : open_memstream(&text, &len);
+	FILE *stream = rest.failed ? NULL
+	               : fopencookie(&held, "w", (cookie_io_functions_t){ .write = hold_end });
+	int rc = -1;
 	if (stream) {
 		__fsetlocking(stream, FSETLOCKING_BYCALLER);
+		setvbuf(stream, room, _IOFBF, sizeof room);
 		scols_table_set_stream(table, stream);
-		int rc = print_table(table);
+		rc = print_table(table);
 		scols_table_set_stream(table, stdout);
 		rc |= fclose(stream);
-		/* If memory runs out, fclose(3) succeeds although text is lost. */
-		end = rc == 0 && text ? memrchr(text, '}', len) : NULL;
 	}
-	while (end && end > text && strchr(" \t\n", end[-1]))
+	char *end = rc == 0 && held.len ? memrchr(held.data, '}', held.len) : NULL;
+	while (end && end > held.data && strchr(" \t\n", end[-1]))
 		--end;
 	if (end) {
-		fwrite(text, 1, (size_t)(end - text), stdout);
+		fwrite(held.data, 1, (size_t)(end - held.data), stdout);
 		fwrite(strbuf_str(&rest), 1, rest.len, stdout);
 	}
-	free(text);
+	strbuf_destroy(&held);
 	strbuf_destroy(&rest);
 	return end ? 0 : -1;
 }

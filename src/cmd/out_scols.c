@@ -114,9 +114,29 @@ static const char *shown_text(struct cells *cells, const struct view *view, cons
 	return text;
 }
 
+/** The state that a row shows. */
+static enum mt_state row_state(const struct run *run, const struct row *row)
+{
+	return !run->d || row->node == MT_NONE ? MT_OK
+	       : mtree_shown_state(&run->d->tree.nodes[row->node]);
+}
+
+static bool shows_state(const struct run *run, size_t column)
+{
+	return strcmp(columns_at(run->cols, column)->info.name, "STATE") == 0;
+}
+
+/** Color a state that needs attention. */
+static void color_state(struct libscols_cell *cell, enum mt_state state)
+{
+	const unsigned bad = 1u << MT_HUNG | 1u << MT_STALE | 1u << MT_DELETED | 1u << MT_LOST;
+	if (state != MT_OK && state != MT_UNTESTED)
+		scols_cell_set_color(cell, bad >> state & 1 ? "red" : "brown");
+}
+
 /** Fill a table.  @longest [out]  The bytes of the longest row.  @return 0, or -1. */
 static int add_rows(struct libscols_table *table, struct cells *cells, const struct view *view,
-                    size_t *longest)
+                    bool colored, size_t *longest)
 {
 	*longest = 0;
 	struct libscols_line **lines = malloc((view->count + 1) * sizeof(struct libscols_line *));
@@ -137,6 +157,9 @@ static int add_rows(struct libscols_table *table, struct cells *cells, const str
 			if (text.failed || seen.failed
 			    || (cell && scols_line_set_data(lines[r], i, cell) != 0))
 				goto out;
+			if (colored && shows_state(cells->run, i))
+				color_state(scols_line_get_cell(lines[r], i),
+				            row_state(cells->run, row));
 		}
 		*longest = len > *longest ? len : *longest;
 	}
@@ -175,27 +198,17 @@ static void keep_widths(struct libscols_table *table, const struct run *run,
 	widths->begun = printed;
 }
 
-/** Color the states that need attention, and hide the column STATE if all mounts are ok. */
-static void finish_states(struct libscols_table *table, const struct run *run,
-                          const struct view *view, bool colored, bool may_hide)
+/** Hide the column STATE if all mounts are ok. */
+static void hide_states(struct libscols_table *table, const struct run *run,
+                        const struct view *view)
 {
-	const unsigned bad = 1u << MT_HUNG | 1u << MT_STALE | 1u << MT_DELETED | 1u << MT_LOST;
+	for (size_t r = 0; r < view->count; ++r) {
+		if (row_state(run, &view->rows[r]) != MT_OK)
+			return;
+	}
 	for (size_t i = 0; i < run->cols->count; ++i) {
-		if (strcmp(columns_at(run->cols, i)->info.name, "STATE") != 0)
-			continue;
 		struct libscols_column *column = scols_table_get_column(table, i);
-		bool all_ok = true;
-		for (size_t r = 0; r < view->count; ++r) {
-			uint32_t node = view->rows[r].node;
-			enum mt_state state = !run->d || node == MT_NONE ? MT_OK
-			                      : mtree_shown_state(&run->d->tree.nodes[node]);
-			struct libscols_line *line = scols_table_get_line(table, r);
-			all_ok &= state == MT_OK;
-			if (colored && state != MT_OK && state != MT_UNTESTED)
-				scols_cell_set_color(scols_line_get_cell(line, i),
-				                     bad >> state & 1 ? "red" : "brown");
-		}
-		if (may_hide && all_ok)
+		if (shows_state(run, i))
 			scols_column_set_flags(column, scols_column_get_flags(column)
 			                               | SCOLS_FL_HIDDEN);
 	}
@@ -227,10 +240,11 @@ int out_scols(struct run *run, const struct view *view, struct out_widths *width
 	              || add_columns(table, run, view->tree) != 0;
 	if (!failed && widths && o->form == FORM_DEFAULT)
 		keep_widths(table, run, widths, false);
-	failed = failed || add_rows(table, &cells, view, &longest) != 0 || !have_room(longest);
+	failed = failed || add_rows(table, &cells, view, colored, &longest) != 0
+	         || !have_room(longest);
 	scols_table_enable_colors(table, colored);
-	if (!failed && o->form == FORM_DEFAULT)
-		finish_states(table, run, view, colored, !widths && !run->cols->state_requested);
+	if (!failed && o->form == FORM_DEFAULT && !widths && !run->cols->state_requested)
+		hide_states(table, run, view);
 	os_mark(MARK_END);
 	errno = ENOMEM;
 	if (!failed)

@@ -17,3 +17,7 @@ echo "== a list of swap spaces that no kernel has"
 { echo "Filename Type Size Used Priority"; seq -f '/dev/sw%.0f partition 100 0 -2' 100000; } >swaps
 seq -f '/dev/sw%.0f none swap sw 0 0' 100000 >fstab
 status audit -F mountinfo --fstab=fstab --config=none --swaps=swaps
+echo "== a long table"
+{ echo "1 0 8:1 / / rw - ext4 /dev/sda1 rw"; seq 2 150000 | sed 's,.*,& 1 0:9 / /m& rw - tmpfs t rw,'; } >mountinfo
+timeout $seconds "$GETMNT" -l --color=always -F mountinfo >list || echo "status $?"
+wc -l <list
