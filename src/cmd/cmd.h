@@ -186,6 +186,10 @@ int usage_error(const char *object, const char *format, ...);
     @to  NULL: stop.  @alone  Print nothing on standard error. */
 void message_note(struct strbuf *to, bool alone);
 
+/** Print a text on standard error and free it.  None of it is lost: if standard error would block,
+    wait. */
+void print_stderr(struct strbuf *text);
+
 /** Close stdout and check that everything was written; to a stdout that was closed from the
     beginning, only nothing can be.
     @return 0, or -1 after a message (none for a broken pipe). */

@@ -2,11 +2,13 @@
 #include "cmd/cmd.h"
 
 #include "base/escape.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 
 /** The buffer that messages are appended to, and whether printing is off. */
 static struct strbuf *noted;
@@ -25,6 +27,19 @@ void message_note(struct strbuf *to, bool alone)
 	silent = alone;
 }
 
+void print_stderr(struct strbuf *text)
+{
+	struct os os = {0};
+	const char *whole = text->failed ? "getmnt: out of memory\n" : strbuf_str(text);
+	struct iovec piece = {(void *)(uintptr_t)whole, strlen(whole)}, *pieces = &piece;
+	size_t n = 1;
+	/* Not by stdio, which loses what a pipe in non-blocking mode has no room for. */
+	fflush(stderr);
+	if (piece.iov_len > 0)
+		os_write_all(&os, fileno(stderr), &pieces, &n);
+	strbuf_destroy(text);
+}
+
 __attribute__((format(printf, 2, 0)))
 static void message_v(const char *object, const char *format, va_list args)
 {
@@ -38,14 +53,15 @@ static void message_v(const char *object, const char *format, va_list args)
 		strbuf_puts(noted, strbuf_str(&line));
 		strbuf_putc(noted, '\n');
 	}
-	if (silent)
-		;   /* the output format reports it */
-	else if (raw.failed || line.failed)
-		fputs("getmnt: out of memory\n", stderr);
-	else
-		fprintf(stderr, "getmnt: %s\n", strbuf_str(&line));
 	strbuf_destroy(&raw);
+	if (silent) {   /* the output format reports it */
+		strbuf_destroy(&line);
+		return;
+	}
+	struct strbuf text = {.failed = raw.failed || line.failed};
+	strbuf_printf(&text, "getmnt: %s\n", strbuf_str(&line));
 	strbuf_destroy(&line);
+	print_stderr(&text);
 }
 
 void message(const char *object, const char *format, ...)
@@ -68,9 +84,13 @@ int usage_error(const char *object, const char *format, ...)
 	va_start(args, format);
 	message_v(object, format, args);
 	va_end(args);
-	if (!silent)
-		fprintf(stderr, "Try 'getmnt %s%s--help' for more information.\n", verb ? verb : "",
-		        verb ? " " : "");
+	struct strbuf hint = {0};
+	strbuf_printf(&hint, "Try 'getmnt %s%s--help' for more information.\n", verb ? verb : "",
+	              verb ? " " : "");
+	if (silent)
+		strbuf_destroy(&hint);
+	else
+		print_stderr(&hint);
 	return CX_ERROR;
 }
 

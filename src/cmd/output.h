@@ -52,16 +52,16 @@ int machine_read(struct run *run);
     incomplete_reasons. */
 void json_head(const struct run *run, struct json *json);
 
-/** Print the number of kernel calls of each kind on stderr, or write the members "calls"
+/** Append the number of kernel calls of each kind as text, or write the members "calls"
     and "total_calls". */
-void stats_calls_text(const struct os *os);
+void stats_calls_text(const struct os *os, struct strbuf *out);
 void stats_calls_json(const struct os *os, struct json *json);
 
 /** Print --stats on stderr. */
 void stats_print(struct run *run);
 
-/** Print --explain. */
-void explain_print(const struct run *run, FILE *out);
+/** Append the table of --explain. */
+void explain_text(const struct run *run, struct strbuf *out);
 
 /** Write the member "rules". */
 void explain_json(const struct run *run, struct json *json);

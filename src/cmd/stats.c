@@ -22,12 +22,12 @@ static const char *stats_table(const struct run *run)
 	return run->table ? table_source_name(run->table->source) : run->table_name;
 }
 
-void stats_calls_text(const struct os *os)
+void stats_calls_text(const struct os *os, struct strbuf *out)
 {
-	fprintf(stderr, "kernel calls: %" PRIu64 "\n", os_calls_total(os));
+	strbuf_printf(out, "kernel calls: %" PRIu64 "\n", os_calls_total(os));
 	for (enum os_call call = 0; call < OS_NCALLS; ++call) {
 		if (os->calls[call])
-			fprintf(stderr, "  %-18s %" PRIu64 "\n", os_call_name(call),
+			strbuf_printf(out, "  %-18s %" PRIu64 "\n", os_call_name(call),
 			        os->calls[call]);
 	}
 }
@@ -41,7 +41,8 @@ void stats_calls_json(const struct os *os, struct json *json)
 	json_put_number(json, "total_calls", os_calls_total(os));
 }
 
-static void stats_text(struct run *run, const struct discover_stats *stats, double seconds)
+static void stats_text(struct run *run, const struct discover_stats *stats, double seconds,
+                       struct strbuf *out)
 {
 	const struct {
 		const char *text;
@@ -54,31 +55,32 @@ static void stats_text(struct run *run, const struct discover_stats *stats, doub
 		{", open descriptors ", stats->peak_fds}, {"; threads: ", stats->threads},
 		{"\nmounts: ", stats_mounts(run)},
 	};
-	stats_calls_text(&run->os);
+	stats_calls_text(&run->os, out);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); ++i)
-		fprintf(stderr, "%s%" PRIu64, counts[i].text, counts[i].count);
-	fprintf(stderr, " from %s", stats_table(run));
+		strbuf_printf(out, "%s%" PRIu64, counts[i].text, counts[i].count);
+	strbuf_printf(out, " from %s", stats_table(run));
 	for (enum mt_named named = MT_NAMED_NONE; named <= MT_NAMED_VERIFIED; ++named) {
 		if (stats->named[named])
-			fprintf(stderr, ", %s %" PRIu64, mtree_named_name(named),
+			strbuf_printf(out, ", %s %" PRIu64, mtree_named_name(named),
 			        stats->named[named]);
 	}
-	fputs("\nstates:", stderr);
+	strbuf_puts(out, "\nstates:");
 	for (enum mt_state state = 0; state < MT_NSTATES; ++state) {
 		if (stats->states[state])
-			fprintf(stderr, " %s %" PRIu64, mtree_state_name(state),
+			strbuf_printf(out, " %s %" PRIu64, mtree_state_name(state),
 			        stats->states[state]);
 	}
 	if (stats->probes || stats->probes_spared)
-		fprintf(stderr, "\nprobes: %" PRIu64 ", skipped (known to hang) %" PRIu64
+		strbuf_printf(out, "\nprobes: %" PRIu64 ", skipped (known to hang) %" PRIu64
 		        ", processes still running %" PRIu64, stats->probes, stats->probes_spared,
 		        stats->probes_left);
-	fprintf(stderr, "\nunmounted meanwhile: %" PRIu64 ", renamed: %" PRIu64
+	strbuf_printf(out, "\nunmounted meanwhile: %" PRIu64 ", renamed: %" PRIu64
 	        "\ntime: %.6f s (discovery: %.6f s)\n", stats->gone, stats->renamed, seconds,
 	        stats->seconds);
 }
 
-static void stats_json(struct run *run, const struct discover_stats *stats, double seconds)
+static void stats_json(struct run *run, const struct discover_stats *stats, double seconds,
+                       struct strbuf *out)
 {
 	const struct {
 		const char *key;
@@ -91,8 +93,7 @@ static void stats_json(struct run *run, const struct discover_stats *stats, doub
 		{"peak_frontier", stats->peak_frontier}, {"peak_fds", stats->peak_fds},
 		{"threads", stats->threads},
 	};
-	struct strbuf out = {0};
-	struct json json = {.out = &out};
+	struct json json = {.out = out};
 	json_put_object(&json, NULL, JSON_TIGHT);
 	stats_calls_json(&run->os, &json);
 	json_put_number(&json, "dirs", stats->dirs);
@@ -116,27 +117,28 @@ static void stats_json(struct run *run, const struct discover_stats *stats, doub
 	json_put_real(&json, "discovery_seconds", stats->seconds, 6);
 	json_put_real(&json, "seconds", seconds, 6);
 	json_end(&json);
-	fprintf(stderr, "%s\n", strbuf_str(&out));
-	strbuf_destroy(&out);
+	strbuf_putc(out, '\n');
 }
 
 void stats_print(struct run *run)
 {
 	const struct discover_stats *stats = run->d ? &run->d->stats : &no_stats;
 	double seconds = os_now() - run->start;
+	struct strbuf out = {0};
 	if (run->opt->stats == STATS_JSON)
-		stats_json(run, stats, seconds);
+		stats_json(run, stats, seconds, &out);
 	else
-		stats_text(run, stats, seconds);
+		stats_text(run, stats, seconds, &out);
+	print_stderr(&out);
 }
 
-void explain_print(const struct run *run, FILE *out)
+void explain_text(const struct run *run, struct strbuf *out)
 {
-	fprintf(out, "%-12s %-3s %12s  %s\n", "RULE", "ON", "APPLIED", "WHAT");
+	strbuf_printf(out, "%-12s %-3s %12s  %s\n", "RULE", "ON", "APPLIED", "WHAT");
 	for (int i = 0; discover_rules[i].name; ++i) {
 		const struct discover_rule_row *rule = &discover_rules[i];
 		bool on = run->d && run->d->rules & 1u << i;
-		fprintf(out, "%-12s %-3s %12" PRIu64 "  %s\n", rule->name, on ? "yes" : "no",
+		strbuf_printf(out, "%-12s %-3s %12" PRIu64 "  %s\n", rule->name, on ? "yes" : "no",
 		        run->d ? run->d->stats.rule_hits[i] : 0, rule->what);
 	}
 }

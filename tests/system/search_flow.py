@@ -197,6 +197,22 @@ for flags in (0, os.O_NONBLOCK):
         lines = reader.read().split(b"\n")
     gm.expect(proc.wait() == 0 and len(lines) == 1 + 1 + 300 + 300 * 200, f"{flags}: {len(lines)} lines")
 
+# The same of standard error: no message is lost, nor the counts.
+missing = [f"/none/{i:0200}" for i in range(1000)]
+for flags in (0, os.O_NONBLOCK):
+    for stats in ("--stats", "--stats=json"):
+        err, into = os.pipe()
+        os.set_blocking(into, not flags)
+        proc = start(["*", stats, *missing], gm.null, into)
+        while proc.poll() is None and select.select([], [into], [], 0)[1]:   # there is room
+            time.sleep(0.01)
+        os.close(into)
+        with os.fdopen(err, "rb") as reader:
+            text = reader.read()
+        reported = text.count(b"\ngetmnt: /none/") + text.startswith(b"getmnt: /none/")
+        gm.expect(proc.wait() == 1 and reported == len(missing) and (b"errors 1000" in text or b'"errors":1000,' in text),
+                  f"{flags} {stats}: {reported} messages, {text[-200:]}")
+
 # Years that do not fit into an int.
 gm.touch("/m/last/file")
 for seconds, date in ((67767976233532799, "2147483647-12-31 23:59"), (67767976233532800, "2147483648-01-01 00:00"),

@@ -253,8 +253,7 @@ static int run_bounded(struct child *child, struct strbuf *document)
 		         strsignal(done.signal));
 	else if (done.status == BROKEN || done.out.len < sizeof(len))
 		snprintf(why, sizeof(why), "the report could not be printed");
-	if (done.err.len)
-		fwrite(strbuf_str(&done.err), 1, done.err.len, stderr);
+	print_stderr(&done.err);
 	if (*why) {
 		message(NULL, "%s", why);
 		status = report_failure(way, why, document);

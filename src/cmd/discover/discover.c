@@ -154,46 +154,43 @@ static bool wants_order(const struct run *run, const struct picks *picks)
 	return (flags & FF_SHAPE && suits_tree(o, picks)) || (o->submounts && filter_any(o));
 }
 
-/** @return 0, or -1 (ENOMEM). */
-static int print_boundaries(const struct run *run, FILE *out)
+static void boundaries_text(const struct run *run, struct strbuf *out)
 {
-	struct strbuf path;
-	strbuf_init(&path);
-	for (size_t i = 0; run->d && i < run->d->nboundaries && !path.failed; ++i) {
+	for (size_t i = 0; run->d && i < run->d->nboundaries; ++i) {
 		const struct discover_boundary *b = &run->d->boundaries[i];
-		strbuf_reset(&path);
-		escape_terminal(&path, b->path ? b->path : "");
-		if (!path.failed)
-			fprintf(out, "boundary: %s (%u:%u%s)\n", strbuf_str(&path), b->dev_major,
-			        b->dev_minor, b->automount ? ", automount" : "");
+		strbuf_puts(out, "boundary: ");
+		escape_terminal(out, b->path ? b->path : "");
+		strbuf_printf(out, " (%u:%u%s)\n", b->dev_major, b->dev_minor,
+		              b->automount ? ", automount" : "");
 	}
-	int rc = path.failed ? -1 : 0;
-	strbuf_destroy(&path);
-	return rc;
 }
 
 /** Print the rows, boundaries and rules.  @return 0, or -1. */
 static int print_view(struct run *run, const struct view *view)
 {
 	const struct options *o = run->opt;
-	/* JSON contains the boundaries; in other formats for programs they go to stderr. */
-	FILE *out = o->form == FORM_DEFAULT ? stdout : stderr;
+	struct strbuf out = {0};
 	int rc = out_print(run, view, NULL);
 	if (rc == 0 && run->unsized && o->form == FORM_DEFAULT && run->live && !o->probe)
 		message(NULL, "%" PRIu32 " %s without sizes: %s", run->unsized,
 		        run->unsized == 1 ? "mount" : "mounts", run->judged
 		        ? "reading them can block; --probe=all reads them, with a time limit"
 		        : "the mounts are not tested");
-	if (rc == 0 && o->boundaries && o->form != FORM_JSON)
-		rc = print_boundaries(run, out);
+	if (o->boundaries && o->form != FORM_JSON)
+		boundaries_text(run, &out);
+	if (o->explain && o->form == FORM_DEFAULT)
+		strbuf_putc(&out, '\n');
+	if (o->explain && o->form != FORM_JSON)
+		explain_text(run, &out);
+	/* JSON contains both; in other formats for programs they go to stderr. */
+	if (rc == 0 && o->form == FORM_DEFAULT)
+		rc = print_buffer(&out);
+	else if (rc == 0)
+		print_stderr(&out);
+	strbuf_destroy(&out);
 	if (rc != 0) {
 		message(NULL, "cannot create the output: %s", strerror(errno ? errno : ENOMEM));
 		return -1;
-	}
-	if (o->explain && o->form != FORM_JSON) {
-		if (out == stdout)
-			fputc('\n', out);
-		explain_print(run, out);
 	}
 	return finish_stdout();
 }

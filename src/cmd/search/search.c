@@ -280,8 +280,8 @@ static void print_stats(const struct search_args *args, const struct show *show)
 	double seconds = os_now() - show->start;
 	struct search_counts counts;
 	countsearch(show->search, &counts, sizeof(counts));
+	struct strbuf out = {0};
 	if (args->stats == STATS_JSON) {
-		struct strbuf out = {0};
 		struct json json = {.out = &out};
 		json_put_object(&json, NULL, JSON_TIGHT);
 		stats_calls_json(os, &json);
@@ -295,15 +295,16 @@ static void print_stats(const struct search_args *args, const struct show *show)
 		json_put_number(&json, "threads", counts.threads);
 		json_put_real(&json, "seconds", seconds, 6);
 		json_end(&json);
-		fprintf(stderr, "%s\n", strbuf_str(&out));
-		strbuf_destroy(&out);
+		strbuf_putc(&out, '\n');
+		print_stderr(&out);
 		return;
 	}
-	stats_calls_text(os);
-	fprintf(stderr, "calls to read the mounts: %" PRIu64 "\n", counts.mount_calls);
-	fprintf(stderr, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64
+	stats_calls_text(os, &out);
+	strbuf_printf(&out, "calls to read the mounts: %" PRIu64 "\n", counts.mount_calls);
+	strbuf_printf(&out, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64
 	        ", errors %" PRIu64 "\n", counts.dirs, counts.entries, show->found, counts.errors);
-	fprintf(stderr, "threads: %" PRIu64 ", time: %.6f s\n", counts.threads, seconds);
+	strbuf_printf(&out, "threads: %" PRIu64 ", time: %.6f s\n", counts.threads, seconds);
+	print_stderr(&out);
 }
 
 /** Search, and print.  @return an exit status. */
