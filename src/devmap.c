@@ -2,12 +2,9 @@
 #include "devmap/devmap_impl.h"
 
 #include "base/array.h"
-#include "os/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct devmap *devmap_new(struct os *os, const struct devmap_roots *roots)
 {

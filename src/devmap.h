@@ -21,10 +21,6 @@
 #include "base/mount.h"
 #include "os/file.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /** Whether identifiers are known, or why not.  None of these is an error. */
 enum devmap_known {
 	DEVMAP_KNOWN,        /* identified (a NULL tag means that the device has none) */

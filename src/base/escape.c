@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/escape.h"
 
-#include <stdint.h>
-#include <string.h>
-
 size_t unescape_octal(char *dst, const char *src, size_t n)
 {
 	size_t len = 0;

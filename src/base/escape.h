@@ -10,9 +10,6 @@
 
 #include "base/strbuf.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /** Bytes that the kernel escapes in mount points and roots (seq_path). */
 #define ESCAPE_PATH " \t\n\\"
 /** Bytes that the kernel escapes in types and sources (seq_escape). */

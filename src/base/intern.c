@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void intern_init(struct intern *intern)
 {

@@ -8,9 +8,6 @@
 #include "base/arena.h"
 #include "base/map64.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /** The result of intern_find() if the string is missing. */
 #define INTERN_NONE UINT32_MAX
 

@@ -17,10 +17,7 @@
 #include "base/linediff.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CHANGES_MAX = 1000, LINES_MAX = 1 << 30 };
 

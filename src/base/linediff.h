@@ -13,8 +13,6 @@
 
 #include "base/strbuf.h"
 
-#include <stddef.h>
-
 /** Number of lines of context around a change. */
 enum { LINEDIFF_CONTEXT = 3 };
 

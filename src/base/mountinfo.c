@@ -16,8 +16,6 @@
 
 #include "base/escape.h"
 
-#include <string.h>
-
 /** The unparsed rest of a line; at is NULL at the end. */
 struct rest {
 	char *at, *end;

@@ -5,8 +5,6 @@
 #include "base/words.h"
 
 #include <ctype.h>
-#include <stdint.h>
-#include <string.h>
 #include <strings.h>
 
 static bool ends_in(const char *name, size_t n, const char *word)

@@ -2,10 +2,8 @@
 #include "base/strbuf.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void strbuf_init(struct strbuf *buf)
 {

@@ -14,9 +14,7 @@
 #include "devmap/devmap_impl.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char why_remote[] = "remote";
 

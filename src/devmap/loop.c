@@ -14,9 +14,7 @@
 
 #include "os/process.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 
 /** What sysfs appends to the name of an unlinked file. */
 static const char deleted[] = " (deleted)";

@@ -13,14 +13,10 @@
 #include "devmap/devmap_impl.h"
 
 #include "base/fstypes.h"
-#include "base/strbuf.h"
 #include "mountopts/optlist.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
 /** The device with a name below /dev, or NULL. */
 static struct devmap_dev *devmap_of_name(struct devmap *map, const char *name)

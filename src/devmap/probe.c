@@ -2,10 +2,8 @@
 #include "devmap/devmap_impl.h"
 
 #include <blkid/blkid.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /** Open a name below /dev, but not through a magic link of /proc, such as /dev/fd. */

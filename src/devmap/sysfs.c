@@ -4,13 +4,10 @@
 #include "os/entry.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 __attribute__((format(printf, 3, 0)))
 static bool devmap_vpath(char *buf, size_t size, const char *format, va_list args)

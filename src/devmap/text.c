@@ -11,15 +11,12 @@
 #include "devmap/devmap_impl.h"
 
 #include "base/words.h"
-#include "os/file.h"
 
 #include <blkid/blkid.h>
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/sysmacros.h>
 
 const char *devmap_usage(const char *type)

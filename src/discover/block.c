@@ -19,10 +19,8 @@
 #include "base/array.h"
 #include "mountopts/layers.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BLOCK_ROUNDS = 32 };
 

@@ -12,10 +12,8 @@
 
 #include "discover/discover_impl.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 void discover_defaults(struct discover_opts *opts)

@@ -17,10 +17,6 @@
 #include "probe/prober.h"
 #include "table/table.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /** The fields of a table that discovery needs; if the table lacks the layers of overlays or the
     sources of btrfs, discovery reads them itself. */
 #define DISCOVER_FIELDS (MF_IDS | MF_DEV | MF_ROOT | MF_POINT | MF_FSTYPE)

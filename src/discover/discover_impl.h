@@ -14,11 +14,6 @@
 #include "base/strbuf.h"
 #include "bfs.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 /** Flags of a node. */
 enum dsc_node_flags {
 	DF_BLOCKS  = 1 << 0,  /* its file system can block */

@@ -16,12 +16,8 @@
 #include "os/process.h"
 #include "path/resolve.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 enum {
 	HINT_ROUNDS = 3,

@@ -9,10 +9,8 @@
  */
 #include "discover/discover_impl.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
 /** Update a node that was not found from its new record; NULL: the mount is gone. */
 static void missing_update(struct dsc *dsc, uint32_t index, const struct mount *now)

@@ -8,13 +8,10 @@
  */
 #include "discover/discover_impl.h"
 
-#include "base/strbuf.h"
 #include "mountopts/shown.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { NAMES_MAX = 5 };   /* mounts listed in a reason */
 

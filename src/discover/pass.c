@@ -11,10 +11,8 @@
 
 #include "base/array.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	DENIED_MAX = 4096,   /* limit on recorded directories without permission */

@@ -12,11 +12,8 @@
 
 #include "path/resolve.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 /** The first key to try for a path in the maps. */
 static uint64_t paths_key(const char *path, size_t n)

@@ -14,12 +14,8 @@
  */
 #include "discover/discover_impl.h"
 
-#include "base/strbuf.h"
-
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum probe_state {
 	PS_WAITING,   /* until its parent is done */

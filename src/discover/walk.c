@@ -14,11 +14,7 @@
 
 #include "base/array.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <dirent.h>
 

@@ -6,10 +6,8 @@
  */
 #include "host/host.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ENTRIES = 32 * 1024, ENTRY_MAX = 512 };   /* bytes of one read; of one entry */
 

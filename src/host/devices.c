@@ -4,10 +4,7 @@
 #include "base/array.h"
 #include "base/words.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 int host_mount_device(void *arg, const struct mount *mount, struct fstab_device *device)

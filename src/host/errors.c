@@ -6,15 +6,10 @@
 
 #include "base/array.h"
 #include "mountopts/optlist.h"
-#include "os/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct reader {
 	struct host *host;

@@ -16,16 +16,11 @@
 
 #include "base/array.h"
 #include "base/fstypes.h"
-#include "base/map64.h"
-#include "os/file.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	PROCESSES_MAX = 32768, NAMESPACES_MAX = 1024, FILES_MAX = 200000, DETACHED_MAX = 16,

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/host.h"
 
-#include "os/file.h"
-
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { NUMBER_MAX = 256, TEXT_MAX = 1 << 20, MTAB_MAX = 64 << 20 };
 

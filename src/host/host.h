@@ -22,8 +22,6 @@
 #include "table/table.h"
 #include "table/tablines.h"
 
-#include <limits.h>
-
 /* Paths. */
 
 /** The result of following a path. */

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/host.h"
 
-#include "os/file.h"
 #include "path/resolve.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { TYPES_MAX = 8 << 20 /* bytes of modules.alias */ };

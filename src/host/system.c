@@ -4,12 +4,9 @@
 #include "base/map64.h"
 #include "os/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CONFIG_MAX = 64 << 10, ENTRIES = 32 * 1024 };
 

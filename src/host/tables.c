@@ -5,14 +5,11 @@
 #include "base/array.h"
 #include "base/escape.h"
 #include "base/words.h"
-#include "os/file.h"
 #include "path/named.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TEXT_MAX = 4 << 20 };
 

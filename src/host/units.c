@@ -4,10 +4,8 @@
 #include "base/array.h"
 #include "os/bounded.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { SYSTEMCTL_SECONDS = 5 };

@@ -14,9 +14,6 @@
 #include "base/map64.h"
 #include "os/os.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /** A unit; strings without a value are "". */
 struct host_unit {
 	const char *id;               /* "srv-data.mount" */

@@ -7,21 +7,12 @@
  */
 #include "getmnt/getmnt.h"
 
-#include "base/map64.h"
-#include "devmap.h"
 #include "discover/discover.h"
 #include "os/caller.h"
-#include "os/os.h"
-#include "probe/prober.h"
-#include "table/table.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum {

@@ -6,18 +6,11 @@
 #include "search/search.h"
 
 #include "base/fstypes.h"
-#include "devmap.h"
 #include "discover/discover.h"
 #include "os/caller.h"
-#include "os/file.h"
-#include "table/table.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /** Whether a mount point is, or may be, a file. */

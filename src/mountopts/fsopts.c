@@ -4,8 +4,6 @@
 #include "base/words.h"
 #include "mountopts/optlist.h"
 
-#include <string.h>
-
 /** Options of every type. */
 static const struct fsopt_family general = {"*", .rows = (const struct fsopt[]){
 	{"rw ro suid nosuid dev nodev exec noexec sync async dirsync atime noatime diratime "

@@ -10,9 +10,7 @@
 #include "mountopts/optlist.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { VALUE_MAX = 64 };   /* longer values are not checked */
 

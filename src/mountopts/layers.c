@@ -3,8 +3,6 @@
 
 #include "base/escape.h"
 
-#include <string.h>
-
 bool opt_layer_next(const char **at, bool list, struct opt_layer *layer)
 {
 	const char *text = *at;

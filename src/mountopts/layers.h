@@ -7,9 +7,6 @@
 
 #include "mountopts/optlist.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct opt_layer {
 	const char *text;    /* within the decoded value */
 	size_t n;

@@ -6,7 +6,6 @@
 #include "base/words.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 size_t opt_label_length(const char *option)
 {

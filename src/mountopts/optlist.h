@@ -19,10 +19,6 @@
 #include "base/map64.h"
 #include "base/strbuf.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
-
 /**
  * Step through the options of a line.
  *

@@ -4,12 +4,10 @@
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "mountopts/fsopts.h"
-#include "mountopts/optlist.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /** Append the shown form of an option, with the value for each '%'. */
 static void add_shown(struct strbuf *out, const char *shown, const char *value, size_t n)

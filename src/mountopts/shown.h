@@ -19,9 +19,6 @@
 #include "base/strbuf.h"
 #include "mountopts/optlist.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /**
  * Append an option as the kernel shows it: zero, one or several options.
  *

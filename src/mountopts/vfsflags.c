@@ -4,8 +4,6 @@
 #include "base/words.h"
 #include "mountopts/optlist.h"
 
-#include <string.h>
-
 const struct vfs_option vfs_options[] = {
 	{"rw", VFS_RO, 0}, {"ro", VFS_RO, 1},
 	{"suid", VFS_NOSUID, 0}, {"nosuid", VFS_NOSUID, 1},

@@ -10,9 +10,6 @@
 #include "base/mount.h"
 #include "base/strbuf.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum vfs_flag {
 	VFS_RO, VFS_NOSUID, VFS_NODEV, VFS_NOEXEC, VFS_ATIME, VFS_NODIRATIME, VFS_NOSYMFOLLOW,
 	VFS_OF_MOUNT,                /* flags above belong to the mount, those below to its

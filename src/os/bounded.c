@@ -4,10 +4,7 @@
 #include "os/clock.h"
 #include "os/process.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

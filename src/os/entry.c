@@ -6,12 +6,9 @@
 #include "os/change.h"
 #include "os/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 enum { INFO_MAX = 4096, MOUNTINFO_MAX = 256 << 20, TYPE_MAX = 128 };
 

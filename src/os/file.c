@@ -4,12 +4,10 @@
 #include "base/strbuf.h"
 #include "os/entry.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Which features the running kernel has: os_init(). */
-#include "os/os.h"
 
 #include "base/words.h"
 #include "os/clock.h"
@@ -8,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 /** The capabilities named in a GETMNT_DISABLE list. */
 static unsigned os_parse_disable(const char *list)

@@ -4,16 +4,13 @@
 #include "os/clock.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <linux/btrfs.h>
 #include <linux/btrfs_tree.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/vfs.h>
 #include <time.h>
-#include <unistd.h>
 
 /** ioctl(2), with EINTR retried. */
 static int inodes_ioctl(struct os *os, int fd, unsigned long request, void *arg)

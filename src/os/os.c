@@ -3,22 +3,17 @@
 
 #include "os/clock.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/dm-ioctl.h>
 #include <linux/mount.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/fanotify.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>

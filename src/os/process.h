@@ -8,8 +8,6 @@
 #include "os/os.h"
 
 #include <poll.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 /** socketpair(2) with close-on-exec.  @type  SOCK_STREAM ...  @return 0, or -1. */
 int os_socketpair(struct os *os, int type, int fds[2]);

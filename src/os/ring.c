@@ -3,15 +3,11 @@
 
 #include "os/clock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 struct os_ring {
 	int fd;

@@ -9,11 +9,8 @@
  */
 #include "os/sampler.h"
 
-#include <errno.h>
 #include <link.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>

@@ -11,8 +11,6 @@
 
 #include "os/clock.h"
 
-#include <stdint.h>
-
 enum os_where {
 	OS_AT_PROGRAM,   /* the program's own code, and libraries linked statically */
 	OS_AT_LIBC,      /* the C library, outside of counted calls */

@@ -21,13 +21,10 @@
 #include "os/process.h"
 #include "path/resolve.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define MEMORY_DIR "getmnt"

@@ -8,11 +8,8 @@
 #include "os/process.h"
 #include "probe/prober_impl.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Seconds to wait for the supervisor's last message (it needs 0.2, and 2 more if a worker does not
    die); and after that message, or a kill, for the process to end. */

@@ -11,11 +11,9 @@
 #include "os/process.h"
 #include "probe/prober_impl.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Seconds. */
 static const double GROW_AFTER = 0.002;   /* a worker that takes longer is busy */

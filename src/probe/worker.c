@@ -14,11 +14,8 @@
 #include "path/resolve.h"
 #include "probe/prober_impl.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 

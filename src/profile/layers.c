@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/layers.h"
 
-#include <string.h>
-
 static const struct {
 	const char *key, *title;
 } names[LAYER_NKINDS] = {

@@ -11,9 +11,6 @@
 #include "os/clock.h"
 #include "os/sampler.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 enum layer {
 	LAYER_OWN,         /* our own code */
 	LAYER_LIBC,        /* the C library */

@@ -4,7 +4,6 @@
 #include "base/array.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const char *const profile_figures[PF_NFIGURES] = {
 	[PF_STATX] = "STATX", [PF_OPENAT] = "OPENAT", [PF_GETDENTS] = "GETDENTS",

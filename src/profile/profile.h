@@ -13,10 +13,6 @@
 #include "discover/discover.h"
 #include "os/os.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum {
 	PROFILE_TURNS = 1000,      /* maximum number of turns */
 	PROFILE_ALGORITHMS = 3,    /* the first rows; one for each rule follows */

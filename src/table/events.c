@@ -3,9 +3,7 @@
 
 #include "base/array.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/fanotify.h>
 
 enum { PENDING_MAX = 1 << 16 };

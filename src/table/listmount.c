@@ -7,12 +7,9 @@
  */
 #include "table/table_impl.h"
 
-#include "base/map64.h"
 #include "os/process.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	LIST_PAGE = 2048,

@@ -37,11 +37,9 @@
 
 #include "table/table_impl.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BATCH = 1024 };           /* number of events reported at once */
 

@@ -19,10 +19,6 @@
 #include "table/table.h"
 #include "table/tablediff.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
 struct monitor_opts {
 	enum table_source source;  /* TABLE_LISTMOUNT; or TABLE_MOUNTINFO, without fanotify */
 	unsigned fields;           /* enum mount_fields of the records */

@@ -15,13 +15,10 @@
 #include "table/table_impl.h"
 
 #include "base/array.h"
-#include "base/map64.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	STAT_ROOM = 4096,              /* initial size of the statmount buffer */

@@ -9,13 +9,9 @@
  */
 #include "table/table_impl.h"
 
-#include "base/map64.h"
-
-#include <errno.h>
 #include <libmount.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /** Parsed first: libmount guesses the format from the first entry, and would mistake an entry with
     two leading numbers for mountinfo. */

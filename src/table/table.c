@@ -3,18 +3,15 @@
 
 #include "base/array.h"
 #include "base/escape.h"
-#include "base/map64.h"
 #include "base/mountinfo.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
 #include "os/file.h"
 #include "path/named.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum {

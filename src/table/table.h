@@ -13,10 +13,6 @@
 #include "base/strbuf.h"
 #include "os/os.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /** The maximum size of a table file, in bytes. */
 #define TABLE_MAX_BYTES ((size_t)1 << 30)
 

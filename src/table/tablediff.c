@@ -4,7 +4,6 @@
 #include "base/array.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The list. */
 

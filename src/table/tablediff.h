@@ -11,10 +11,6 @@
 #include "base/map64.h"
 #include "table/table.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /** Kinds of changes; can be combined. */
 enum change_kind {
 	CHANGE_MOUNT       = 1 << 0,

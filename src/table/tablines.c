@@ -8,10 +8,7 @@
 #include "base/escape.h"
 #include "table/table_impl.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char MARK[] = "\xef\xbb\xbf";
 

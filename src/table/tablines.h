@@ -14,7 +14,6 @@
 #include "base/arena.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum tabline_kind {

@@ -4,21 +4,15 @@
  *
  *     options --> input --> discover() --> filter --> view --> a form of output
  */
-#include "cmd/cmd.h"
 
 #include "base/escape.h"
 #include "base/fstypes.h"
-#include "cmd/columns.h"
-#include "cmd/view.h"
 #include "cmd/output.h"
-#include "os/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <stdlib.h>
-#include <string.h>
 
 void run_init(struct run *run, const struct options *options, const struct columns *columns)
 {

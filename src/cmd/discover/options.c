@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "cmd/cmd.h"
 #include "cmd/output.h"
-#include "table/tablediff.h"
 
 #include <getopt.h>
 #include <libmount.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Options of which at most one may be given. */
 enum {

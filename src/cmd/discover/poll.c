@@ -7,20 +7,12 @@
  * Paths on the command line are resolved once, before the watch begins; then only the
  * kernel's table is read.  Output is flushed at once.
  */
-#include "cmd/cmd.h"
 
-#include "cmd/columns.h"
-#include "cmd/view.h"
-#include "cmd/listing.h"
 #include "cmd/output.h"
 #include "table/monitor.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /** What is watched: an operand, or a path of -M or -T. */

@@ -4,7 +4,6 @@
  */
 #include "cmd/profile/profile.h"
 
-#include "cmd/json.h"
 #include "cmd/output.h"
 
 static void put_figures(struct json *json, const struct profile_row *row, enum profile_figure from,

@@ -8,12 +8,9 @@
 #include "base/escape.h"
 #include "cmd/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 /** A table that is filled cell by cell; initialized as {0}. */
 struct sheet {

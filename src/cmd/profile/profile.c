@@ -9,17 +9,13 @@
  */
 #include "cmd/profile/profile.h"
 
-#include "cmd/columns.h"
-#include "cmd/listing.h"
 #include "cmd/output.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Seconds: of a run; of everything; of all turns of a row; of its runs in a turn (long enough for
    the ticks by which the kernel divides user from system time); of sampling. */

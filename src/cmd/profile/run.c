@@ -14,17 +14,11 @@
  */
 #include "cmd/profile/profile.h"
 
-#include "cmd/columns.h"
-#include "cmd/listing.h"
 #include "cmd/output.h"
 #include "os/process.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	GRACE_SECONDS = 2,     /* beyond the time limit of a child */
