@@ -266,12 +266,9 @@ static void devmap_read_tags(struct devmap *map, struct devmap_dev *dev, bool wa
 		tags->partlabel = cached.partlabel;
 }
 
-/**
- * Read the tags of a device.
- *
- * @wanted  The device itself was requested; false: it is part of a list.
- * @return  the tags, or NULL.  Errors: ENOMEM.
- */
+/** Read the tags of a device.
+    @wanted  The device itself was requested; false: it is part of a list.
+    @return the tags, or NULL.  Errors: ENOMEM. */
 static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devmap_dev *dev,
                                                  bool wanted)
 {

@@ -55,42 +55,29 @@ struct devmap_roots {
 	const char *sys, *run, *dev, *proc;
 };
 
-/**
- * Create an empty map.  Reads nothing yet.
- *
- * @roots
- *         The strings must remain valid as long as the map.
- * @return the map, or NULL.  Errors: ENOMEM.  Ownership: devmap_free().
- */
+/** Create an empty map.  Reads nothing yet.
+    @roots  The strings must remain valid as long as the map.
+    @return the map, or NULL.  Errors: ENOMEM.  Ownership: devmap_free(). */
 struct devmap *devmap_new(struct os *os, const struct devmap_roots *roots);
 
 /** Free a map and everything that it returned; NULL is allowed. */
 void devmap_free(struct devmap *map);
 
-/**
- * Whether memory ran out at any time.  If so, results since then may be wrong, including the result
- * that a device does not block.
- */
+/** Whether memory ran out at any time.  If so, results since then may be wrong, including the
+    result that a device does not block. */
 bool devmap_failed(const struct devmap *map);
 
-/**
- * The first file of udev or libblkid that was not read because it is not a regular file, or is on a
- * file system that can block.
- *
- * @error [out]  EREMOTE, ENOTSUP or EISDIR.
- * @return its path, or NULL.
- */
+/** The first file of udev or libblkid that was not read because it is not a regular file, or is on
+    a file system that can block.
+    @error [out]  EREMOTE, ENOTSUP or EISDIR.
+    @return its path, or NULL. */
 const char *devmap_refused(const struct devmap *map, int *error);
 
-/**
- * Set the callback that checks the backing files of loop devices, for which the mounts must be
- * known.  Discards earlier results.  Call it before tags are requested.
- *
- * @blocks
- *         Whether access to the file at path could block; true if unknown.  path is that of the
- *         directory if the file is deleted.  major, minor: the loop device, for devmap_file_here().
- *         Without a callback, files are assumed to be local.
- */
+/** Set the callback that checks the backing files of loop devices, for which the mounts must be
+    known.  Discards earlier results.  Call it before tags are requested.
+    @blocks  Whether access to the file at path could block; true if unknown.  path is that of the
+    directory if the file is deleted.  major, minor: the loop device, for devmap_file_here().
+    Without a callback, files are assumed to be local. */
 void devmap_set_judge(struct devmap *map,
                       bool (*blocks)(void *arg, const char *path, uint32_t major, uint32_t minor),
                       void *arg);
@@ -101,10 +88,8 @@ struct devmap_file {
 	uint32_t major, minor;   /* its loop device */
 };
 
-/**
- * Call each() for each backing file below the device of a mount: directly, through other devices,
- * or through another device of its file system.  Requires an earlier devmap_mount_blocks().
- */
+/** Call each() for each backing file below the device of a mount: directly, through other devices,
+    or through another device of its file system.  Requires an earlier devmap_mount_blocks(). */
 void devmap_mount_files(struct devmap *map, const struct mount *m,
                         void (*each)(void *arg, const struct devmap_file *file), void *arg);
 
@@ -116,14 +101,10 @@ enum devmap_here {
 	DEVMAP_NAMED,        /* cannot be determined */
 };
 
-/**
- * Find whether the name of a loop device's backing file refers to that file.  The directory of the
- * file must be safe to open.  Without the right to chroot(2), or for a file in "/", this cannot be
- * determined; a deleted file then counts as elsewhere.  Forks once.
- *
- * @dirfd
- *         The root directory for names; AT_FDCWD for "/".
- */
+/** Find whether the name of a loop device's backing file refers to that file.  The directory of the
+    file must be safe to open.  Without the right to chroot(2), or for a file in "/", this cannot be
+    determined; a deleted file then counts as elsewhere.  Forks once.
+    @dirfd  The root directory for names; AT_FDCWD for "/". */
 enum devmap_here devmap_file_here(struct devmap *map, uint32_t major, uint32_t minor, int dirfd);
 
 /** A directory being read. */
@@ -142,37 +123,25 @@ const char *devmap_dir_next(struct devmap *map, struct devmap_dir *dir);
 /** Close a directory before its end. */
 void devmap_dir_close(struct devmap *map, struct devmap_dir *dir);
 
-/**
- * Assume that the device of a mount can block, whatever sysfs reports, because the mount did not
- * respond; likewise the devices on top of it, and the disk of a partition.  Call it before
- * devmap_set_judge().
- */
+/** Assume that the device of a mount can block, whatever sysfs reports, because the mount did not
+    respond; likewise the devices on top of it, and the disk of a partition.  Call it before
+    devmap_set_judge(). */
 void devmap_mount_avoid(struct devmap *map, const struct mount *m);
 
-/**
- * The /dev name of a device number, without opening the device: one readlink, and for dm devices
- * one small file is read.
- *
- * @return the name, owned by the map; or NULL.
- */
+/** The /dev name of a device number, without opening the device: one readlink, and for dm devices
+    one small file is read.
+    @return the name, owned by the map; or NULL. */
 const char *devmap_name(struct devmap *map, uint32_t major, uint32_t minor);
 
-/**
- * Find the block device of a mount by its device number; btrfs and bcachefs have anonymous numbers,
- * so for them by the source ("/dev/loop0").
- *
- * @major, minor [out]
- *         The device; unchanged if there is none.
- * @return whether the mount has a block device.
- */
+/** Find the block device of a mount by its device number; btrfs and bcachefs have anonymous
+    numbers, so for them by the source ("/dev/loop0").
+    @major, minor [out]  The device; unchanged if there is none.
+    @return whether the mount has a block device. */
 bool devmap_mount_device(struct devmap *map, const struct mount *m, uint32_t *major,
                          uint32_t *minor);
 
-/**
- * The identifiers of a device, or of the device of a mount; probes the device if needed and safe.
- *
- * @return the tags, owned by the map; NULL only for ENOMEM.
- */
+/** The identifiers of a device, or of the device of a mount; probes the device if needed and safe.
+    @return the tags, owned by the map; NULL only for ENOMEM. */
 const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32_t minor);
 const struct devmap_tags *devmap_mount_tags(struct devmap *map, const struct mount *m);
 
@@ -189,10 +158,8 @@ const struct devmap_tags *devmap_mount_tags(struct devmap *map, const struct mou
  */
 bool devmap_mount_blocks(struct devmap *map, const struct mount *m);
 
-/**
- * Whether a device is outside this machine (nbd, rbd, drbd, iSCSI, NVMe over fabrics), or depends
- * on such a device through dm, md or loop, so that mounting it needs the network.
- */
+/** Whether a device is outside this machine (nbd, rbd, drbd, iSCSI, NVMe over fabrics), or depends
+    on such a device through dm, md or loop, so that mounting it needs the network. */
 bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor);
 
 /** Whether a device is a mapping of cryptsetup(8): CRYPT-LUKS2-...  Reads one file of sysfs for dm
@@ -210,12 +177,9 @@ struct devmap_loop {
 	bool partition;          /* it is a partition of the loop device */
 };
 
-/**
- * Get the backing file of a loop device from sysfs.
- *
- * @loop [out]  Unchanged if this returns false.
- * @return whether it is a loop device with a backing file.
- */
+/** Get the backing file of a loop device from sysfs.
+    @loop [out]  Unchanged if this returns false.
+    @return whether it is a loop device with a backing file. */
 bool devmap_loop(struct devmap *map, uint32_t major, uint32_t minor, struct devmap_loop *loop);
 
 /** A block device with known contents. */
@@ -224,15 +188,12 @@ struct devmap_device {
 	const struct devmap_tags *tags;
 };
 
-/**
- * List block devices with identifiers, sorted by number.
- *
- * @all    Include swap, members and empty partitions, to find whether an identifier is unique;
- *         otherwise only file systems.
- * @devices [out]  An array that the caller frees; the tags are owned by the map.
- * @whole [out]  No device was omitted because its identifiers are unknown.
- * @return its length, or -1.  Errors: ENOENT or EACCES (no sysfs), ENOMEM.
- */
+/** List block devices with identifiers, sorted by number.
+    @all  Include swap, members and empty partitions, to find whether an identifier is unique;
+    otherwise only file systems.
+    @devices [out]  An array that the caller frees; the tags are owned by the map.
+    @whole [out]  No device was omitted because its identifiers are unknown.
+    @return its length, or -1.  Errors: ENOENT or EACCES (no sysfs), ENOMEM. */
 ssize_t devmap_list(struct devmap *map, bool all, struct devmap_device **devices, bool *whole);
 
 /** Why a listed device is not mounted itself, although it may show the identifiers of a mounted

@@ -68,13 +68,9 @@ void escape_base64(struct strbuf *out, const char *bytes, size_t n);
     control character, or invisible. */
 bool escape_harms(const char *str);
 
-/**
- * The length of the UTF-8 sequence at the start of a string.
- *
- * @return
- *         1 to 4; 0 at the end of the string and for an invalid sequence (including overlong forms,
- *         surrogates and values above U+10FFFF).
- */
+/** The length of the UTF-8 sequence at the start of a string.
+    @return 1 to 4; 0 at the end of the string and for an invalid sequence (including overlong
+    forms, surrogates and values above U+10FFFF). */
 size_t utf8_len(const char *str);
 
 /** The length of the longest prefix of complete characters that has at most `most` bytes. */

@@ -30,16 +30,13 @@ void mask_word(const char *word, struct strbuf *out);
 /** Append a text, each word masked as options. */
 void mask_text(const char *text, struct strbuf *out);
 
-/**
- * Find where a secret in a line may continue after a blank: after "password=a" in "password=a b",
- * and after "password =".  If the first word is a source and a mount point follows, the secret ends
- * at the blank.
- *
- * @n      Length of the line.  A NUL in it counts as a blank.
- * @word   Scratch space.  If memory runs out, 0 is returned.
- * @open [out]  The secret starts with the following word.
- * @return the offset from which the line must not be shown; n if there is none.
- */
+/** Find where a secret in a line may continue after a blank: after "password=a" in "password=a b",
+    and after "password =".  If the first word is a source and a mount point follows, the secret
+    ends at the blank.
+    @n  Length of the line.  A NUL in it counts as a blank.
+    @word  Scratch space.  If memory runs out, 0 is returned.
+    @open [out]  The secret starts with the following word.
+    @return the offset from which the line must not be shown; n if there is none. */
 size_t secret_goes_on(const char *line, size_t n, struct strbuf *word, bool *open);
 
 /** Append a line of a mount table with its secrets masked, including octal-escaped ones.  After a

@@ -134,12 +134,9 @@ bool devmap_is_component(const char *text);
 /** Whether text is a relative path without "." and "..". */
 bool devmap_is_subpath(const char *text);
 
-/**
- * Read a small file below the sysfs root.
- *
- * @buf [out]  The text without the last newline, with a NUL.
- * @return     The length; or -1: the file is missing, too long, or contains a NUL.
- */
+/** Read a small file below the sysfs root.
+    @buf [out]  The text without the last newline, with a NUL.
+    @return The length; or -1: the file is missing, too long, or contains a NUL. */
 __attribute__((format(printf, 4, 5)))
 ssize_t devmap_read(struct devmap *map, char *buf, size_t size, const char *format, ...);
 
@@ -162,21 +159,15 @@ struct devmap_dev *devmap_dev_at(struct devmap *map, const char *format, ...);
 /** Start reading a directory, which is closed at the end; fd -1: it could not be opened. */
 void devmap_dir_begin(struct devmap *map, struct devmap_dir *dir, int fd);
 
-/**
- * The name of a device in sysfs ("cciss!c0d0").  The first call also sets virtual and iscsi.
- *
- * @return the name; "" if sysfs lacks the device or is not mounted.  Never NULL.
- */
+/** The name of a device in sysfs ("cciss!c0d0").  The first call also sets virtual and iscsi.
+    @return the name; "" if sysfs lacks the device or is not mounted.  Never NULL. */
 const char *devmap_kname(struct devmap *map, struct devmap_dev *dev);
 
 /** Find the device with a name below /dev, by sysfs; or NULL. */
 struct devmap_dev *devmap_by_name(struct devmap *map, const char *name);
 
-/**
- * Find the mounted btrfs of a device in sysfs: fs/btrfs/UUID.
- *
- * @known  Its UUID if known, else NULL.
- */
+/** Find the mounted btrfs of a device in sysfs: fs/btrfs/UUID.
+    @known  Its UUID if known, else NULL. */
 bool devmap_btrfs(struct devmap *map, struct devmap_dev *dev, const char *known, char uuid[37]);
 
 /* loop.c */
@@ -211,10 +202,8 @@ struct devmap_udev {
 void devmap_parse_udev(struct devmap *map, const char *text, size_t len,
                        struct devmap_tags *tags, struct devmap_udev *udev);
 
-/**
- * Whether the status of a multipath target lists paths, all of which have failed: "2 0 0 0 1 1 E 0
- * 2 1 8:16 F 3 1 8:32 F 2 1".
- */
+/** Whether the status of a multipath target lists paths, all of which have failed: "2 0 0 0 1 1 E 0
+    2 1 8:16 F 3 1 8:32 F 2 1". */
 bool devmap_paths_failed(const char *status);
 
 /** The usage of a type, as libblkid reports it; or NULL. */

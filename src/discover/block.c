@@ -48,13 +48,10 @@ static void depend_add(struct blocking *b, const char *path, bool named, uint32_
 	};
 }
 
-/**
- * Add a layer of an overlay.  In lowerdir= a backslash escapes ':' and '\'; in lowerdir+= and
- * datadir+= it is part of the name; in upperdir= and workdir= this depends on the kernel version.
- *
- * @return whether the path is absolute: the kernel does not report the directory that a relative
- *         path is relative to.
- */
+/** Add a layer of an overlay.  In lowerdir= a backslash escapes ':' and '\'; in lowerdir+= and
+    datadir+= it is part of the name; in upperdir= and workdir= this depends on the kernel version.
+    @return whether the path is absolute: the kernel does not report the directory that a relative
+    path is relative to. */
 static bool depend_on_layer(struct blocking *b, const struct opt_layers *layers)
 {
 	struct opt_layer form = layers->layer;
@@ -175,10 +172,9 @@ static void block_mark_unsure(struct dsc *dsc)
 	block_pass_down(dsc, DF_UNSURE, DF_UNSURE_BEHIND);
 }
 
-/**
- * Check a path that is covered by the mount that depends on it, as with an overlay mounted over its
- * own lower layer: the path is on the covered mount, whose symlinks cannot be read any more.
- */
+/** Check a path that is covered by the mount that depends on it, as with an overlay mounted over
+    its own lower layer: the path is on the covered mount, whose symlinks cannot be read any
+    more. */
 static enum dsc_leads block_beneath(const struct dsc *dsc, const struct dsc_dependency *on)
 {
 	const struct mt_node *nodes = dsc->tree->nodes;
@@ -267,10 +263,8 @@ static bool block_follow(struct blocking *b)
 	return changed;
 }
 
-/**
- * Read the fields that only a few types need: the layers of overlays, the source of btrfs, the log
- * device of XFS.  The table may contain only the fields needed for the columns.
- */
+/** Read the fields that only a few types need: the layers of overlays, the source of btrfs, the log
+    device of XFS.  The table may contain only the fields needed for the columns. */
 static int block_read_more(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;

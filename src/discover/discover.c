@@ -137,11 +137,9 @@ void dsc_settle(struct dsc *dsc, uint32_t node, enum mt_state state)
 	mtree_state(dsc->tree, node, state);
 }
 
-/**
- * Identity by device: mark ambiguous mounts.  Crossing into a mount with the same device as its
- * parent is not visible; of several mounts with the same <device, mounted-on device> (Smith's
- * Figure 5) it is unknown which one was found.
- */
+/** Identity by device: mark ambiguous mounts.  Crossing into a mount with the same device as its
+    parent is not visible; of several mounts with the same <device, mounted-on device> (Smith's
+    Figure 5) it is unknown which one was found. */
 static int dsc_find_alike(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;

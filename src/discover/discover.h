@@ -146,14 +146,11 @@ enum discover_kind { DK_UNKNOWN, DK_DIR, DK_FILE };
 /** Set the default options. */
 void discover_defaults(struct discover_opts *opts);
 
-/**
- * Find the name and state of every mount in a table, which must remain valid as long as the
- * discovery.
- *
- * @devs    Finds which block devices can block; NULL: none can.
- * @return a discovery, or NULL.  Errors: ENOMEM; those of opening the root directory.
- * Ownership: discovery_free().
- */
+/** Find the name and state of every mount in a table, which must remain valid as long as the
+    discovery.
+    @devs  Finds which block devices can block; NULL: none can.
+    @return a discovery, or NULL.  Errors: ENOMEM; those of opening the root directory.  Ownership:
+    discovery_free(). */
 struct discovery *discover(struct os *os, struct devmap *devs, const struct mount_table *table,
                            const struct discover_opts *opts);
 
@@ -169,13 +166,10 @@ bool discover_fuse_hidden(struct devmap *devs, const struct mount_table *table);
 bool discover_loop_here(struct devmap *devs, const struct mount_table *table, uint32_t major,
                         uint32_t minor, int dirfd);
 
-/**
- * Create a map of devices that uses /sys, /run, /dev and /proc only if they cannot block.
- *
- * @own     The table of this process, with the fields that discover_path_blocks() needs; NULL: read
- *          mountinfo.
- * @return as devmap_new().
- */
+/** Create a map of devices that uses /sys, /run, /dev and /proc only if they cannot block.
+    @own  The table of this process, with the fields that discover_path_blocks() needs; NULL:
+    read mountinfo.
+    @return as devmap_new(). */
 struct devmap *discover_devmap(struct os *os, const struct mount_table *own);
 
 /** Whether a mount, or a mount on its path, can block.  Unknown with DN_KERNEL unless

@@ -121,13 +121,10 @@ static int careful_open(void *arg, int at, const char *component)
 	return os_openat(dsc->os, at, component, O_PATH | O_NOFOLLOW);
 }
 
-/**
- * statx of a name, component by component, without lookups in mounts that are not in the table or
- * can block.  Used when the table may be outdated.
- *
- * @return 0, or -1.  Errors: EREMOTE: a mount on the path can block; ENOENT: a mount on the path is
- *         not in the table.
- */
+/** statx of a name, component by component, without lookups in mounts that are not in the table or
+    can block.  Used when the table may be outdated.
+    @return 0, or -1.  Errors: EREMOTE: a mount on the path can block; ENOENT: a mount on the path
+    is not in the table. */
 static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx *st)
 {
 	struct careful careful = {.dsc = dsc, .name = name};
@@ -148,11 +145,8 @@ static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx 
 	return rc;
 }
 
-/**
- * Compare the statx result for the name of a node with its mount.  Runs in any thread.
- *
- * @error  errno of statx, or 0.
- */
+/** Compare the statx result for the name of a node with its mount.  Runs in any thread.
+    @error  errno of statx, or 0. */
 static void hint_compare(struct dsc *dsc, struct hint *hint, int error, const struct k_statx *st)
 {
 	uint32_t node = hint->node;
@@ -212,13 +206,10 @@ enum mt_state dsc_error_state(int error)
 	return MT_STALE;
 }
 
-/**
- * Find the mount that covers a name that does not exist: the mount of its nearest existing
- * ancestor.
- *
- * @by [out]  The node, or MT_NONE if that mount is not in the table.
- * @return whether an existing ancestor was found.
- */
+/** Find the mount that covers a name that does not exist: the mount of its nearest existing
+    ancestor.
+    @by [out]  The node, or MT_NONE if that mount is not in the table.
+    @return whether an existing ancestor was found. */
 static bool hint_coverer(struct dsc *dsc, const char *name, uint32_t *by)
 {
 	char *path = strdup(name);

@@ -21,13 +21,10 @@ static uint64_t paths_key(const char *path, size_t n)
 	return map64_bytes(MAP64_BYTES, path, n);
 }
 
-/**
- * Find the mount at a path.  Users can construct two names with the same hash: these have
- * consecutive keys, and each name is compared.
- *
- * @key [out]  The key of the path, or a free one.
- * @return the node, or MT_NONE.
- */
+/** Find the mount at a path.  Users can construct two names with the same hash: these have
+    consecutive keys, and each name is compared.
+    @key [out]  The key of the path, or a free one.
+    @return the node, or MT_NONE. */
 static uint32_t paths_point(const struct dsc_paths *paths, uint64_t *key, const char *path,
                             size_t n)
 {
@@ -155,13 +152,10 @@ enum dsc_leads dsc_path_leads(struct dsc_paths *paths, const char *path, uint32_
 
 /* The root. */
 
-/**
- * Examine a root directory.
- *
- * @rootfd     The directory; AT_FDCWD: the root of the process.
- * @st [out]   Type, link count and mount ID.
- * @return 0, or -1.  Errors: those of statx(2).
- */
+/** Examine a root directory.
+    @rootfd  The directory; AT_FDCWD: the root of the process.
+    @st [out]  Type, link count and mount ID.
+    @return 0, or -1.  Errors: those of statx(2). */
 static int dsc_look_at_root(struct dsc *dsc, int rootfd, struct k_statx *st)
 {
 	struct os *os = dsc->os;

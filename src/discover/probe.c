@@ -109,10 +109,8 @@ static void probing_queue(struct probing *p, uint32_t node)
 		p->todo[p->ntodo++] = p->nodes[node].super;
 }
 
-/**
- * After a node is done, continue with its children.  Children that are not probed are done
- * immediately; instead of recursing, they form a stack linked through `next`.
- */
+/** After a node is done, continue with its children.  Children that are not probed are done
+    immediately; instead of recursing, they form a stack linked through `next`. */
 static void probing_go_on(struct probing *p, uint32_t node)
 {
 	const struct mtree *tree = p->dsc->tree;
@@ -376,10 +374,8 @@ static int probing_run(struct probing *p)
 	}
 }
 
-/**
- * A mount that depends on a hung mount is hung as well, even if it responded from the kernel's
- * caches; so are the mounts below it.
- */
+/** A mount that depends on a hung mount is hung as well, even if it responded from the kernel's
+    caches; so are the mounts below it. */
 static bool probing_apply(void *arg, uint32_t node, uint32_t on, bool below)
 {
 	struct probing *p = arg;

@@ -209,9 +209,7 @@ void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_st
 	};
 }
 
-/**
- * Identity by device: the node that an entry of mount `on` shows, preferably an unsettled one.
- */
+/** Identity by device: the node that an entry of mount `on` shows, preferably an unsettled one. */
 static uint32_t walk_node_by_dev(const struct walk *walk, uint32_t on, const struct k_statx *st)
 {
 	const struct mtree *tree = walk->dsc->tree;
@@ -244,10 +242,8 @@ static void walk_covered(struct dsc *dsc, uint32_t node, uint32_t by)
 		dsc_name(dsc, node, NULL, MT_NAMED_NONE);
 }
 
-/**
- * Name the mount that an entry of mount `on` shows, and its ancestors up to `on`, which are stacked
- * on the same mount point.
- */
+/** Name the mount that an entry of mount `on` shows, and its ancestors up to `on`, which are
+    stacked on the same mount point. */
 static void walk_name(struct walk *walk, uint32_t on, uint32_t top, const char *path)
 {
 	struct dsc *dsc = walk->dsc;

@@ -137,10 +137,8 @@ static void ask_btrfs(struct reader *r, const struct mount *m, uint32_t of)
 	}
 }
 
-/**
- * Whether a file system was shut down, without accessing it: ext4 shows that in its options (since
- * Linux 6.16); on XFS statx(2), which discovery called, fails with EIO.
- */
+/** Whether a file system was shut down, without accessing it: ext4 shows that in its options (since
+    Linux 6.16); on XFS statx(2), which discovery called, fails with EIO. */
 static bool is_shut_down(struct reader *r, const struct mount *m)
 {
 	const struct discovery *d = r->host->in.d;

@@ -116,13 +116,10 @@ bool host_is_protected(void *host, const struct mount *mount);
 /** The number of devices that have this value of a tag; 0: none, or unknown. */
 unsigned host_tag_holders(void *host, const char *tag, const char *value);
 
-/**
- * Find the devices that a source names.
- *
- * @source  A path, or TAG=value without quotes.
- * @device [out]  The first device; NULL to count only.
- * @return their number; -1: unknown.
- */
+/** Find the devices that a source names.
+    @source  A path, or TAG=value without quotes.
+    @device [out]  The first device; NULL to count only.
+    @return their number; -1: unknown. */
 int host_devices(void *host, const char *source, struct fstab_device *device);
 
 /** Get the number of the block device at a path below ROOT.
@@ -206,12 +203,9 @@ enum host_read {
 	HOST_READ_FAILED,        /* errno says why */
 };
 
-/**
- * Read the crypttab of ROOT.
- *
- * @text [out]  For HOST_READ; the caller frees it.
- * @name [out]  Its name, for messages.
- */
+/** Read the crypttab of ROOT.
+    @text [out]  For HOST_READ; the caller frees it.
+    @name [out]  Its name, for messages. */
 enum host_read host_crypttab(struct host *host, char **text, struct strbuf *name);
 
 /* Errors of file systems: errors.c */
@@ -231,13 +225,10 @@ struct host_errors_list {
 	struct arena arena;
 };
 
-/**
- * Read the errors that file systems report in /sys, each once.
- *
- * @mounts  n mounts; NULL entries are skipped.
- * @errors [out]  Destroy it, also after an error.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Read the errors that file systems report in /sys, each once.
+    @mounts  n mounts; NULL entries are skipped.
+    @errors [out]  Destroy it, also after an error.
+    @return 0, or -1.  Errors: ENOMEM. */
 int host_read_errors(struct host *host, const struct mount *const *mounts, size_t n,
                      struct host_errors_list *errors);
 
@@ -315,13 +306,10 @@ struct host_cover {
 
 void host_cover_open(struct host_cover *cover, struct host *host);
 
-/**
- * Read the first entries of a directory in a clone of its mount, where nothing covers it.  The
- * state stays unknown if the mount could block, without privilege, and if the kernel lacks
- * open_tree(2).  Pass directories with the same parent consecutively.
- *
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Read the first entries of a directory in a clone of its mount, where nothing covers it.  The
+    state stays unknown if the mount could block, without privilege, and if the kernel lacks
+    open_tree(2).  Pass directories with the same parent consecutively.
+    @return 0, or -1.  Errors: ENOMEM. */
 int host_cover_look(struct host_cover *cover, struct host_covered *covered);
 
 void host_cover_close(struct host_cover *cover);
@@ -355,25 +343,19 @@ struct host_swaps {
 	struct arena arena;
 };
 
-/**
- * Read the swap spaces.
- *
- * @file   A copy of /proc/swaps; NULL: the kernel's.
- * @swaps [out]  Destroy it, also after an error.
- */
+/** Read the swap spaces.
+    @file  A copy of /proc/swaps; NULL: the kernel's.
+    @swaps [out]  Destroy it, also after an error. */
 enum host_swaps_problem host_read_swaps(struct os *os, const char *file, struct host_swaps *swaps);
 
 void host_swaps_destroy(struct host_swaps *swaps);
 
-/**
- * Parse the text of /proc/swaps.  Pure.
- *
- * @arena   Owns the names.
- * @swaps [out]  An array that the caller frees.
- * @damaged [out]  The number of the first invalid line, which is skipped; the heading is line 1;
- *          0: none.
- * @return its length, or -1.  Errors: ENOMEM.
- */
+/** Parse the text of /proc/swaps.  Pure.
+    @arena  Owns the names.
+    @swaps [out]  An array that the caller frees.
+    @damaged [out]  The number of the first invalid line, which is skipped; the heading is line 1;
+    0: none.
+    @return its length, or -1.  Errors: ENOMEM. */
 ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps,
                           size_t *damaged);
 
@@ -403,12 +385,9 @@ struct host_utab {
 	char *text;
 };
 
-/**
- * Read the utab, which may not exist.
- *
- * @utab [out]  Destroy it, also after an error.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Read the utab, which may not exist.
+    @utab [out]  Destroy it, also after an error.
+    @return 0, or -1.  Errors: ENOMEM. */
 int host_read_utab(struct host *host, struct host_utab *utab);
 
 void host_utab_destroy(struct host_utab *utab);

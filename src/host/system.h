@@ -10,14 +10,11 @@
 
 struct host_system;
 
-/**
- * Open ROOT.
- *
- * @blocks  Whether access to a path of this process could block; if so, the path is not accessed.
- *          errno is ENOENT if the path does not exist.
- * @return the system, or NULL.  Errors: ENOMEM; those of openat(2).
- * Ownership: host_system_free().
- */
+/** Open ROOT.
+    @blocks  Whether access to a path of this process could block; if so, the path is not accessed.
+    errno is ENOENT if the path does not exist.
+    @return the system, or NULL.  Errors: ENOMEM; those of openat(2).  Ownership:
+    host_system_free(). */
 struct host_system *host_system_new(struct os *os, const char *root,
                                     bool (*blocks)(void *arg, const char *path), void *arg);
 

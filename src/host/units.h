@@ -51,14 +51,11 @@ struct host_units {
  */
 int host_units_parse(char *text, struct host_units *units);
 
-/**
- * Run systemctl, for at most five seconds.
- *
- * @blocks  Whether access to a path could block.
- * @units [out]  Destroy it, also after an error.  Not known if systemd is not running,
- *          runs in another root, or does not respond.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Run systemctl, for at most five seconds.
+    @blocks  Whether access to a path could block.
+    @units [out]  Destroy it, also after an error.  Not known if systemd is not running, runs in
+    another root, or does not respond.
+    @return 0, or -1.  Errors: ENOMEM. */
 int host_units_read(struct os *os, bool (*blocks)(void *arg, const char *path), void *arg,
                     struct host_units *units);
 

@@ -181,12 +181,9 @@ static bool root_is_ours(struct os *os, const struct mount_table *table, const s
 	return ours;
 }
 
-/**
- * Find the path of the directory of GETMNT_OPT_ROOT_FD.
- *
- * @name [out]  PATH_MAX bytes.
- * @return 0, or -1.  Errors: those of getmnt_run().
- */
+/** Find the path of the directory of GETMNT_OPT_ROOT_FD.
+    @name [out]  PATH_MAX bytes.
+    @return 0, or -1.  Errors: those of getmnt_run(). */
 static int root_name(struct os *os, int fd, const struct mount_table *table, char *name)
 {
 	struct k_statx st;

@@ -87,14 +87,11 @@ static int mount_note(struct search_mounts *mounts, const struct discovery *d, u
 	return blocks && rc == 0 ? avoid_add(mounts->avoid, m->point) : rc;
 }
 
-/**
- * Find the mounts that can block, using only the table.  Without a table no mount is known, so none
- * is entered.
- *
- * @bulk  Also find the mounts that have a file system with a bulk interface and no ID mapping, and
- *        on which no file is covered by a mount.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Find the mounts that can block, using only the table.  Without a table no mount is known, so
+    none is entered.
+    @bulk  Also find the mounts that have a file system with a bulk interface and no ID mapping, and
+    on which no file is covered by a mount.
+    @return 0, or -1.  Errors: ENOMEM. */
 static int mounts_read(struct os *os, struct search_mounts *mounts, bool bulk, bool follow)
 {
 	struct discover_opts opts;

@@ -86,13 +86,10 @@ bool fsopt_complete(const char *fstype);
     module. */
 bool fsopt_is_general(const char *name, size_t n);
 
-/**
- * The names of options, to look for a similar one.
- *
- * @fstype  Of a line; NULL: general options.
- * @i       From 0.
- * @return names separated by blanks, perhaps with "=" and a value; NULL: there are no more.
- */
+/** The names of options, to look for a similar one.
+    @fstype  Of a line; NULL: general options.
+    @i  From 0.
+    @return names separated by blanks, perhaps with "=" and a value; NULL: there are no more. */
 const char *fsopt_names(const char *fstype, size_t i);
 
 /** The first row with one of these flags that has an option of n bytes; or NULL.

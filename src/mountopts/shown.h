@@ -19,24 +19,18 @@
 #include "base/strbuf.h"
 #include "mountopts/optlist.h"
 
-/**
- * Append an option as the kernel shows it: zero, one or several options.
- *
- * @fstype     The type that the kernel shows; a ".subtype" is ignored.  NULL: unknown.
- * @option, n  As written for mount(8); its value may be in quotation marks.
- */
+/** Append an option as the kernel shows it: zero, one or several options.
+    @fstype  The type that the kernel shows; a ".subtype" is ignored.  NULL: unknown.
+    @option, n  As written for mount(8); its value may be in quotation marks. */
 void shown_as(const char *fstype, const char *option, size_t n, struct strbuf *out);
 
 /** Append the options of a line as the kernel shows them.  Options for mount(8) are kept. */
 void shown_list(const char *fstype, const char *options, struct strbuf *out);
 
-/**
- * Whether two options with the same name have the same value.  A value that cannot be compared
- * counts as the same.
- *
- * @given, n  Of a line, as shown_as() writes it.
- * @shown, m  Of the mount.  Older kernels may show the option unchanged.
- */
+/** Whether two options with the same name have the same value.  A value that cannot be compared
+    counts as the same.
+    @given, n  Of a line, as shown_as() writes it.
+    @shown, m  Of the mount.  Older kernels may show the option unchanged. */
 bool shown_same(const char *fstype, const char *given, size_t n, const char *shown, size_t m);
 
 /**

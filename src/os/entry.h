@@ -41,15 +41,12 @@ int os_open_entry(struct os *os, int dirfd, const char *name, int flags, enum os
 /** Get the attributes of an entry.  @return 0, or -1.  Errors: those of os_open_entry(). */
 int os_look_entry(struct os *os, int dirfd, const char *name, enum os_entry_on on, struct stat *st);
 
-/**
- * Open a regular file for reading.
- *
- * @dirfd, path  As in openat(2).  The directories in path must not block.
- * @flags        O_NOFOLLOW, or 0.
- * @return a descriptor, or -1.
- * Errors: those of openat(2); EISDIR; ELOOP: a symlink, with O_NOFOLLOW; ENOTSUP: a FIFO,
- *         socket or device; EREMOTE: the path is the root of a mount that can block.
- */
+/** Open a regular file for reading.
+    @dirfd, path  As in openat(2).  The directories in path must not block.
+    @flags  O_NOFOLLOW, or 0.
+    @return a descriptor, or -1.  Errors: those of openat(2); EISDIR; ELOOP: a symlink, with
+    O_NOFOLLOW; ENOTSUP: a FIFO, socket or device; EREMOTE: the path is the root of a mount that can
+    block. */
 int os_open_regular(struct os *os, int dirfd, const char *path, int flags);
 
 /** Close a descriptor unless it refers to a regular file.

@@ -7,21 +7,14 @@
 
 #include "os/os.h"
 
-/**
- * Read a regular file at a fixed path to its end.  It may be a mount point only of a mount that
- * cannot block.
- *
- * @dirfd, path
- *         As in openat(2); symlinks are followed.
- * @max
- *         The most bytes to read.
- * @text [out]
- *         The bytes and a NUL.  Ownership: the caller frees it.
- * @len [out]
- *         Their number, without the NUL.
- * @return 0, or -1 with the outputs untouched.
- * Errors: those of os_open_regular() and read(2); EFBIG: larger than max; ENOMEM.
- */
+/** Read a regular file at a fixed path to its end.  It may be a mount point only of a mount that
+    cannot block.
+    @dirfd, path  As in openat(2); symlinks are followed.
+    @max  The most bytes to read.
+    @text [out]  The bytes and a NUL.  Ownership: the caller frees it.
+    @len [out]  Their number, without the NUL.
+    @return 0, or -1 with the outputs untouched.  Errors: those of os_open_regular() and read(2);
+    EFBIG: larger than max; ENOMEM. */
 int os_read_file(struct os *os, int dirfd, const char *path, size_t max, char **text, size_t *len);
 
 /** Like os_read_file(); a symlink in the last component is refused (ELOOP). */

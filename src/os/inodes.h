@@ -38,33 +38,23 @@ struct os_inode {
 /** The size of the buffer for the kernel's answer. */
 enum { OS_INODES_BUFFER = 64 * 1024 };
 
-/**
- * Write all changes of the file system of a directory, so that os_inodes() returns them, and check
- * that its ioctl can be used.
- *
- * @buf        OS_INODES_BUFFER bytes, aligned to 8.
- * @since [out]
- *         The time before the write, by the clock of ctimes: later changes have no earlier ctime.
- * @return 0, or -1.
- * Errors: EPERM (not allowed), ENOTTY, EOPNOTSUPP (another file system, an
- *         older kernel), EINVAL (an idmapped mount), EIO ... from writing.
- * Source: syncfs(2).
- */
+/** Write all changes of the file system of a directory, so that os_inodes() returns them, and check
+    that its ioctl can be used.
+    @buf  OS_INODES_BUFFER bytes, aligned to 8.
+    @since [out]  The time before the write, by the clock of ctimes: later changes have no earlier
+    ctime.
+    @return 0, or -1.  Errors: EPERM (not allowed), ENOTTY, EOPNOTSUPP (another file system, an
+    older kernel), EINVAL (an idmapped mount), EIO ... from writing.  Source: syncfs(2). */
 int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
                      struct k_statx_time *since);
 
-/**
- * Get inodes of the file system (on btrfs: of the subvolume) that contains a directory.
- *
- * @next   The first inode number to get; [out] the number to continue with.
- * @last   The last number; inodes with higher numbers may be returned.
- * @inodes [out]
- *         Sorted by number, without inodes that have no link.
- * @n      Room in inodes.
- * @return the number of inodes; 0 with *next above last at the end; or -1.
- * Errors: as os_inodes_settle().
- * Source: ioctl_xfs_bulkstat(2); btrfs-ioctl(2).
- */
+/** Get inodes of the file system (on btrfs: of the subvolume) that contains a directory.
+    @next  The first inode number to get; [out] the number to continue with.
+    @last  The last number; inodes with higher numbers may be returned.
+    @inodes [out]  Sorted by number, without inodes that have no link.
+    @n  Room in inodes.
+    @return the number of inodes; 0 with *next above last at the end; or -1.  Errors: as
+    os_inodes_settle().  Source: ioctl_xfs_bulkstat(2); btrfs-ioctl(2). */
 ssize_t os_inodes(struct os *os, int fd, enum os_inodes_of of, void *buf, uint64_t *next,
                   uint64_t last, struct os_inode *inodes, size_t n);
 

@@ -23,11 +23,9 @@
 #include <emmintrin.h>
 #endif
 
-/**
- * Kinds of system call, and their names as strace prints them.  KERNEL: the wrapper in the C
- * library, if any, does nothing more than this call; LIBRARY: it does more, or depends on the
- * architecture.
- */
+/** Kinds of system call, and their names as strace prints them.  KERNEL: the wrapper in the C
+    library, if any, does nothing more than this call; LIBRARY: it does more, or depends on the
+    architecture. */
 #define OS_CALLS(KERNEL, LIBRARY) \
 	KERNEL(STATX, statx)                           KERNEL(OPENAT, openat) \
 	KERNEL(OPENAT2, openat2)                       KERNEL(GETDENTS, getdents64) \
@@ -184,15 +182,12 @@ static inline size_t os_dirent_len(const struct k_dirent *entry, bool *slash)
 	return len;
 }
 
-/**
- * The entry at *at of the n bytes from os_getdents().  Pure.
- *
- * @at      Advanced past the entry.
- * @len [out]  The length of the name; 0 if it contains a slash, as on a broken file system.
- *          May be NULL.
- * @return  The entry, whose name ends in a NUL; NULL at the end, and if the entry is invalid
- *          or truncated (then errno is EIO and *at less than n).
- */
+/** The entry at *at of the n bytes from os_getdents().  Pure.
+    @at  Advanced past the entry.
+    @len [out]  The length of the name; 0 if it contains a slash, as on a broken file system.  May
+    be NULL.
+    @return The entry, whose name ends in a NUL; NULL at the end, and if the entry is invalid or
+    truncated (then errno is EIO and *at less than n). */
 static inline const struct k_dirent *os_dirent(const void *buf, size_t n, size_t *at, size_t *len)
 {
 	const size_t head = offsetof(struct k_dirent, name), left = n - *at;
@@ -241,14 +236,11 @@ ssize_t os_pread(struct os *os, int fd, void *buf, size_t size, uint64_t offset)
 /** Whether the read end of a pipe or socket is closed. */
 bool os_reader_gone(struct os *os, int fd);
 
-/**
- * faccessat2(2) with the real user ID; a symlink is not followed (before Linux 5.8 it is).
- *
- * @name    "": dirfd itself, for which O_PATH is enough.
- * @mode    R_OK, W_OK, X_OK.
- * @return 0, or -1.
- * Errors: those of faccessat2(2); ENOSYS: name is "", before Linux 5.8 without /proc.
- */
+/** faccessat2(2) with the real user ID; a symlink is not followed (before Linux 5.8 it is).
+    @name  "": dirfd itself, for which O_PATH is enough.
+    @mode  R_OK, W_OK, X_OK.
+    @return 0, or -1.  Errors: those of faccessat2(2); ENOSYS: name is "", before Linux 5.8 without
+    /proc. */
 int os_access(struct os *os, int dirfd, const char *name, int mode);
 
 struct statfs;
@@ -311,15 +303,12 @@ ssize_t os_listmount(struct os *os, uint64_t mnt_id, uint64_t last, uint64_t *id
 int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmount *buf,
                  size_t size);
 
-/**
- * Watch the mounts of this process's namespace: fanotify(7) on /proc/self/ns/mnt.  Each mount that
- * is attached (K_FAN_MNT_ATTACH), detached, or moved (both bits) causes one event.  FAN_Q_OVERFLOW
- * means that the queue was full (fs.fanotify.max_queued_events).
- *
- * @return a non-blocking descriptor that the caller closes, or -1.
- * Errors: ENOSYS (disabled), EINVAL (missing), EPERM (no CAP_SYS_ADMIN over
- *         the namespace), EMFILE, ENOMEM, those of opening in /proc.
- */
+/** Watch the mounts of this process's namespace: fanotify(7) on /proc/self/ns/mnt.  Each mount that
+    is attached (K_FAN_MNT_ATTACH), detached, or moved (both bits) causes one event.  FAN_Q_OVERFLOW
+    means that the queue was full (fs.fanotify.max_queued_events).
+    @return a non-blocking descriptor that the caller closes, or -1.  Errors: ENOSYS (disabled),
+    EINVAL (missing), EPERM (no CAP_SYS_ADMIN over the namespace), EMFILE, ENOMEM, those of opening
+    in /proc. */
 int os_watch_mounts(struct os *os);
 
 /** Check whether os_watch_mounts() works, and set the bit in caps. */

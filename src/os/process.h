@@ -20,15 +20,12 @@ int os_fork_process(struct os *os);
     @return the child's ID, 0 in the child, or -1: *sock is closed. */
 int os_fork_socket(struct os *os, int *sock);
 
-/**
- * Read a kernel file as a process with another root sees it: paths in the file start at that
- * root.  A thread with its own root (CLONE_FS) reads it, which is cheaper than a child.  Needs the
- * permission to chroot(2).
- *
- * @root  The root, an O_PATH descriptor.
- * @fd    The file, read from its current position.
- * @return as read(2); -1 also if the file is empty.
- */
+/** Read a kernel file as a process with another root sees it: paths in the file start at that root.
+    A thread with its own root (CLONE_FS) reads it, which is cheaper than a child.  Needs the
+    permission to chroot(2).
+    @root  The root, an O_PATH descriptor.
+    @fd  The file, read from its current position.
+    @return as read(2); -1 also if the file is empty. */
 ssize_t os_read_rooted(struct os *os, int root, int fd, char *buf, size_t size);
 
 enum { OS_PARTS = 4 };
@@ -70,15 +67,12 @@ ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bo
 /** shutdown(2): nothing more will be sent.  @return 0, or -1. */
 int os_shutdown(struct os *os, int sock);
 
-/**
- * Detach this process: new session, working directory "/", the given name, descriptors 0 to 2 on
- * /dev/null (on "/" if that might block), all others but two closed, default signal actions.
- *
- * @parent  The parent process; when it ends, this process is killed.  0: this process outlives it
- *          and must end by itself; signals are ignored.
- * @fds [in, out]  Two descriptors to keep, which become 3 and 4; or -1.
- * @return 0, or -1: the process must end.
- */
+/** Detach this process: new session, working directory "/", the given name, descriptors 0 to 2 on
+    /dev/null (on "/" if that might block), all others but two closed, default signal actions.
+    @parent  The parent process; when it ends, this process is killed.  0: this process outlives it
+    and must end by itself; signals are ignored.
+    @fds [in, out]  Two descriptors to keep, which become 3 and 4; or -1.
+    @return 0, or -1: the process must end. */
 int os_detach(struct os *os, const char *name, int parent, int fds[2]);
 
 /** Resources used by this process, all threads together. */

@@ -13,16 +13,12 @@
 
 struct os_ring;
 
-/**
- * Create a ring.
- *
- * @entries  The most requests at a time; a power of two.
- * @workers  The most kernel threads that serve them (5.15).
- * @return the ring, or NULL.  Ownership: os_ring_free().
- * Errors: ENOSYS (kernel older than 5.6 or without io_uring, or disabled),
- *         EPERM (refused: sysctl, seccomp), ENOMEM, EMFILE, ENFILE.
- * Source: io_uring_setup(2), io_uring_register(2).
- */
+/** Create a ring.
+    @entries  The most requests at a time; a power of two.
+    @workers  The most kernel threads that serve them (5.15).
+    @return the ring, or NULL.  Ownership: os_ring_free().  Errors: ENOSYS (kernel older than 5.6 or
+    without io_uring, or disabled), EPERM (refused: sysctl, seccomp), ENOMEM, EMFILE, ENFILE.
+    Source: io_uring_setup(2), io_uring_register(2). */
 struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers);
 
 /** Free a ring; NULL is allowed. */

@@ -122,30 +122,21 @@ int prober_root(struct prober *prober, int fd);
     @return 0, or -1.  Errors: those of sendmsg(2). */
 int prober_permit_cgroups(struct prober *prober);
 
-/**
- * Lock the directory of the records until prober_free(), creating it if necessary.  Read the
- * records of earlier runs, and start recording.  Without this call nothing is recorded.  Call it
- * only if the directory cannot block.
- *
- * @deadline
- *         How long to wait for another prober, by os_now(); 0: the timeout of a question plus
- *         3 seconds.
- * @return 0, or -1.
- * Errors: EWOULDBLOCK: another prober holds it; ENOTUNIQ, ENOTDIR, ELOOP: not a directory that
- *         only this user can use; ENOENT: this user has none; EFBIG: it has more files than a
- *         prober creates; EPIPE: the supervisor has ended; ENOMEM; those of
- *         openat(2), getdents64(2) and flock(2).
- */
+/** Lock the directory of the records until prober_free(), creating it if necessary.  Read the
+    records of earlier runs, and start recording.  Without this call nothing is recorded.  Call it
+    only if the directory cannot block.
+    @deadline  How long to wait for another prober, by os_now(); 0: the timeout of a question plus 3
+    seconds.
+    @return 0, or -1.  Errors: EWOULDBLOCK: another prober holds it; ENOTUNIQ, ENOTDIR, ELOOP: not a
+    directory that only this user can use; ENOENT: this user has none; EFBIG: it has more files than
+    a prober creates; EPIPE: the supervisor has ended; ENOMEM; those of openat(2), getdents64(2) and
+    flock(2). */
 int prober_lock(struct prober *prober, double deadline);
 
-/**
- * Send a question.  The caller must not have two open questions about the same superblock.
- *
- * @return 0, or -1.
- * Errors: EAGAIN (receive an answer first); EBUSY (the same, for a mount of this owner);
- *         EDQUOT (too many processes are abandoned, or did not answer in this run);
- *         ENAMETOOLONG, EMSGSIZE; EPIPE (the supervisor has ended).
- */
+/** Send a question.  The caller must not have two open questions about the same superblock.
+    @return 0, or -1.  Errors: EAGAIN (receive an answer first); EBUSY (the same, for a mount of
+    this owner); EDQUOT (too many processes are abandoned, or did not answer in this run);
+    ENAMETOOLONG, EMSGSIZE; EPIPE (the supervisor has ended). */
 int prober_ask(struct prober *prober, const struct probe_question *question);
 
 /** Wait for the answer to any question.

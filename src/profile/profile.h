@@ -56,12 +56,9 @@ struct profile_row {
 	double spread;             /* seconds between the quartiles of the real times */
 };
 
-/**
- * Fill in the rows of a study: getmnt1, getmnt2, getmnt3, and getmnt3 without each of its rules.
- *
- * @rows [out]  PROFILE_ROWS of them.
- * @return their number.
- */
+/** Fill in the rows of a study: getmnt1, getmnt2, getmnt3, and getmnt3 without each of its rules.
+    @rows [out]  PROFILE_ROWS of them.
+    @return their number. */
 size_t profile_rows(struct profile_row *rows);
 
 /** Add a measurement to a row.  @return 0, or -1 (ENOMEM). */
@@ -81,11 +78,9 @@ void profile_row_destroy(struct profile_row *row);
 /** The median of n values; 0 if n is 0.  Sorts the values. */
 double profile_median(double *values, size_t n);
 
-/**
- * The order of the rows in a turn: a permutation of 0 to n - 1, which depends on seed and turn
- * only.  The first turn begins with the algorithms, the cheapest first, so that a short time is
- * spent on the most important rows.
- */
+/** The order of the rows in a turn: a permutation of 0 to n - 1, which depends on seed and turn
+    only.  The first turn begins with the algorithms, the cheapest first, so that a short time is
+    spent on the most important rows. */
 void profile_order(uint64_t seed, unsigned turn, size_t *order, size_t n);
 
 /** How many times `one` seconds fit into a time; between least and most. */

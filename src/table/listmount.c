@@ -55,13 +55,9 @@ fail:
 	return -1;
 }
 
-/**
- * Check that the missed mounts were unmounted.  If one is still listed, a security policy hides it,
- * and the table would be incomplete.
- *
- * @return 0, or -1.
- * Errors: EPERM: a missed mount is still listed; those of table_list_ids().
- */
+/** Check that the missed mounts were unmounted.  If one is still listed, a security policy hides
+    it, and the table would be incomplete.
+    @return 0, or -1.  Errors: EPERM: a missed mount is still listed; those of table_list_ids(). */
 static int reader_check_missed(struct reader *r)
 {
 	uint64_t *ids = NULL;
@@ -78,12 +74,9 @@ static int reader_check_missed(struct reader *r)
 	return listed ? -1 : 0;
 }
 
-/**
- * Handle 32-bit IDs that were reused while the table was read: of two mounts with the same ID, drop
- * the older one, which has the smaller key.
- *
- * @return 0, or -1 (ENOMEM).
- */
+/** Handle 32-bit IDs that were reused while the table was read: of two mounts with the same ID,
+    drop the older one, which has the smaller key.
+    @return 0, or -1 (ENOMEM). */
 static int reader_drop_reused(struct reader *r)
 {
 	struct mount_table *table = r->table;
@@ -158,11 +151,9 @@ static int reader_append(struct reader *r, struct reader *other)
 	return 0;
 }
 
-/**
- * Like reader_add_all(), by several threads if that is faster: statmount takes no lock in the
- * kernel that other callers wait for.  The number of calls does not depend on the number of
- * threads.
- */
+/** Like reader_add_all(), by several threads if that is faster: statmount takes no lock in the
+    kernel that other callers wait for.  The number of calls does not depend on the number of
+    threads. */
 static int reader_add_divided(struct reader *r, const uint64_t *ids, size_t n)
 {
 	if (n < THREADS_FROM)

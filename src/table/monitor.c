@@ -170,11 +170,9 @@ static int report_lost(struct monitor *m)
 	return rc;
 }
 
-/**
- * Whether the mount point of a mount changed only because the mount at `top` was moved: its path
- * below `top` is the same.  If not, the mount itself was moved, which an event reports, or a
- * directory was renamed, which a scan finds.
- */
+/** Whether the mount point of a mount changed only because the mount at `top` was moved: its path
+    below `top` is the same.  If not, the mount itself was moved, which an event reports, or a
+    directory was renamed, which a scan finds. */
 static bool moved_along(const struct mount *before, const struct mount *now, const char *top)
 {
 	size_t n = strlen(top);
@@ -319,11 +317,8 @@ out:
 
 /* Waiting. */
 
-/**
- * Wait for an event.
- *
- * @return MONITOR_CHANGES (something may have changed), MONITOR_TIMEOUT, or the reason to stop.
- */
+/** Wait for an event.
+    @return MONITOR_CHANGES (something may have changed), MONITOR_TIMEOUT, or the reason to stop. */
 static enum monitor_end wait_for(struct monitor *m, double seconds, int out)
 {
 	/* If the table is already known to have changed, mountinfo need not be polled. */

@@ -27,12 +27,9 @@ static int tab_refused(struct libmnt_table *lt, const char *filename, int number
 	return 1;
 }
 
-/**
- * Parse a line.
- *
- * @fs [out]  The entry, owned by lt; NULL: the line is not an entry.
- * @return 0, or -1.
- */
+/** Parse a line.
+    @fs [out]  The entry, owned by lt; NULL: the line is not an entry.
+    @return 0, or -1. */
 static int tab_parse(struct libmnt_table *lt, const char *text, size_t n, struct libmnt_fs **fs)
 {
 	union {
@@ -98,13 +95,10 @@ static size_t path_component(const char **at)
 	return strcspn(*at, "/");
 }
 
-/**
- * Find the entry with the longest mount point that is a prefix of a path.
- *
- * @self  Include the path itself.
- * @hash [out]  The hash of the path.
- * @return  An index, or MAP64_NONE.
- */
+/** Find the entry with the longest mount point that is a prefix of a path.
+    @self  Include the path itself.
+    @hash [out]  The hash of the path.
+    @return An index, or MAP64_NONE. */
 static uint32_t paths_find(const struct tab_paths *paths, const char *path, bool self,
                            uint64_t *hash)
 {

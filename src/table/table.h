@@ -107,15 +107,12 @@ struct mount_table *table_read_fd(struct os *os, int fd);
     problem.  Pure.  @return a table, or NULL (ENOMEM). */
 struct mount_table *table_parse_mountinfo(const char *text, size_t len);
 
-/**
- * Read the mounts of a kernel table again.
- *
- * @more    Fields in addition to those of the table, if statmount reports them.
- * @keys    The mounts to read; NULL for all current mounts.
- * @path    As for table_read_mountinfo(); NULL for the table of this process.
- * @return  A table of the mounts that still exist, in any order, or NULL.
- * Errors: those of the first read; EINVAL: the table is not live.
- */
+/** Read the mounts of a kernel table again.
+    @more  Fields in addition to those of the table, if statmount reports them.
+    @keys  The mounts to read; NULL for all current mounts.
+    @path  As for table_read_mountinfo(); NULL for the table of this process.
+    @return A table of the mounts that still exist, in any order, or NULL.  Errors: those of the
+    first read; EINVAL: the table is not live. */
 struct mount_table *table_read_again(struct os *os, const struct mount_table *table, unsigned more,
                                      const uint64_t *keys, size_t n, int procfd, const char *path);
 
@@ -123,12 +120,9 @@ struct mount_table *table_read_again(struct os *os, const struct mount_table *ta
     the same order. */
 bool table_alike(const struct mount_table *a, const struct mount_table *b);
 
-/**
- * Whether the table has certainly not changed since it was read.  Reads the table again.
- *
- * @watch   The same mountinfo, opened before the table was read: poll(2) reports any change since
- *          then (proc_pid_mounts(5)).  -1: only a table with unique IDs can be proven unchanged.
- */
+/** Whether the table has certainly not changed since it was read.  Reads the table again.
+    @watch  The same mountinfo, opened before the table was read: poll(2) reports any change since
+    then (proc_pid_mounts(5)).  -1: only a table with unique IDs can be proven unchanged. */
 bool table_stands_still(struct os *os, const struct mount_table *table, int watch, int procfd,
                         const char *path);
 
@@ -138,13 +132,10 @@ void table_free(struct mount_table *table);
 /** The name of a source: "listmount", "mountinfo", "recorded", "fstab", "mtab". */
 const char *table_source_name(enum table_source source);
 
-/**
- * Whether a table is inconsistent because mounts changed while it was read: a key is duplicated (a
- * reused 32-bit ID), or a parent is missing.  One missing parent is normal: that of the process's
- * root, or, if the root is a plain directory, the mount that contains it.
- *
- * @return 1, 0, or -1 (ENOMEM).
- */
+/** Whether a table is inconsistent because mounts changed while it was read: a key is duplicated (a
+    reused 32-bit ID), or a parent is missing.  One missing parent is normal: that of the process's
+    root, or, if the root is a plain directory, the mount that contains it.
+    @return 1, 0, or -1 (ENOMEM). */
 int table_torn(const struct mount_table *table);
 
 /** For readers: add a zeroed record.

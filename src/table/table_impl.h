@@ -105,11 +105,8 @@ unsigned events_ahead(const struct events *e, uint64_t id);
 /** Remove and return the first event.  @suspect [out]  Whether it is suspect. */
 struct event events_pop(struct events *e, bool *suspect);
 
-/**
- * Read events from the kernel while there is room.
- *
- * @return 1: some were read; 0: none; or -1.  Errors: those of read(2); ENOMEM; EPROTO.
- */
+/** Read events from the kernel while there is room.
+    @return 1: some were read; 0: none; or -1.  Errors: those of read(2); ENOMEM; EPROTO. */
 int events_drain(struct events *e, struct os *os);
 
 void events_destroy(struct events *e);

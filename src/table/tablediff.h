@@ -105,15 +105,12 @@ bool mount_same(const struct mount *a, const struct mount *b);
 int tablediff(const struct mount_set *set, const struct mount_table *table, unsigned kinds,
               struct changes *changes);
 
-/**
- * Update a set to the mounts of a table, and list the differences with records of the set.
- *
- * @kinds   CHANGE_ALL; or CHANGE_OPTIONS: only the options of known mounts.
- * @report  The kinds of changes to list.
- * @gone    For a monitor with events: unmounted keys are added, and mounts that were moved
- *          themselves are marked early.  NULL: without events.
- * @return 0, or -1 (ENOMEM).
- */
+/** Update a set to the mounts of a table, and list the differences with records of the set.
+    @kinds  CHANGE_ALL; or CHANGE_OPTIONS: only the options of known mounts.
+    @report  The kinds of changes to list.
+    @gone  For a monitor with events: unmounted keys are added, and mounts that were moved
+    themselves are marked early.  NULL: without events.
+    @return 0, or -1 (ENOMEM). */
 int mount_set_update(struct mount_set *set, const struct mount_table *table, unsigned kinds,
                      unsigned report, struct map64 *gone, struct changes *changes);
 

@@ -135,12 +135,9 @@ static int cut_lines(struct tablines *lines)
 	return 0;
 }
 
-/**
- * Check the escapes of a field: mount(8) decodes a backslash and three octal digits as one byte.
- *
- * @odd [out]  Set if a backslash does not start an escape.
- * @return why mount(8) misreads the field, or NULL.
- */
+/** Check the escapes of a field: mount(8) decodes a backslash and three octal digits as one byte.
+    @odd [out]  Set if a backslash does not start an escape.
+    @return why mount(8) misreads the field, or NULL. */
 static const char *check_escapes(const struct tabline_field *field, bool *odd)
 {
 	const char *end = field->raw + field->n;

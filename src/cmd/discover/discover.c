@@ -204,10 +204,8 @@ static int judge_status(const struct run *run)
 
 enum { REPORTED_ODD = 5 };
 
-/**
- * Report mounts whose IDs do not form a tree.  A single missing parent is normal: the mount that
- * the root is mounted on.
- */
+/** Report mounts whose IDs do not form a tree.  A single missing parent is normal: the mount that
+    the root is mounted on. */
 static void report_odd(struct run *run)
 {
 	const struct mtree *tree = &run->d->tree;

@@ -90,19 +90,16 @@ struct profile_turn {
 	struct os_samples samples;
 };
 
-/**
- * Run a row in a separate process: `getmnt discover --names=walk --threads=1` with its algorithm
- * and rules, without printing.  Times are taken there by a clock and getrusage(2); the system calls
- * are those of --stats.  The process is killed at the time limit.  If it dies by itself (out of
- * memory), the row is stopped as well, after a message.
- *
- * @i      Index of the row.
- * @limit  Seconds for all runs.
- * @loops  Number of runs, at least 1; fewer if the time limit is reached.
- * @turn [out]
- * @return 0, or an exit status after a message: the root is not a directory, or the table cannot
- *         be read; with --cold, the caches cannot be dropped.
- */
+/** Run a row in a separate process: `getmnt discover --names=walk --threads=1` with its algorithm
+    and rules, without printing.  Times are taken there by a clock and getrusage(2); the system
+    calls are those of --stats.  The process is killed at the time limit.  If it dies by itself (out
+    of memory), the row is stopped as well, after a message.
+    @i  Index of the row.
+    @limit  Seconds for all runs.
+    @loops  Number of runs, at least 1; fewer if the time limit is reached.
+    @turn [out]
+    @return 0, or an exit status after a message: the root is not a directory, or the table cannot
+    be read; with --cold, the caches cannot be dropped. */
 int profile_run_row(struct profile_study *study, size_t i, enum profile_look look, double limit,
                     unsigned loops, struct profile_turn *turn);
 
