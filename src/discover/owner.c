@@ -36,9 +36,7 @@ void dsc_find_owners(struct dsc *dsc, uint32_t *owners)
 	   namespace. */
 	if (dsc->opts->procfd != AT_FDCWD)
 		task = os_statx(dsc->os, dsc->opts->procfd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st)
-		                       == 0
-		               ? st.uid
-		               : FUSE_USER_UNKNOWN;
+		                       == 0 ? st.uid : FUSE_USER_UNKNOWN;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mount *m = tree->nodes[i].mount;
 		owners[i] = task != 0 && is_fuse(m->fstype) ? task

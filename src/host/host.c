@@ -144,8 +144,7 @@ enum host_read host_crypttab(struct host *host, char **text, struct strbuf *name
 		read = HOST_READ_BLIND;
 	if (read == HOST_READ && error) {
 		read = error == ENOENT || error == ENOTDIR ? HOST_READ_NONE
-		       : error == EACCES || error == EPERM ? HOST_READ_DENIED
-		       : HOST_READ_FAILED;
+		       : error == EACCES || error == EPERM ? HOST_READ_DENIED : HOST_READ_FAILED;
 	} else if (read == HOST_READ && strlen(*text) != len) {
 		free(*text);
 		*text = NULL;

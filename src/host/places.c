@@ -117,10 +117,8 @@ enum fact_kind host_look(void *arg, const char *path, struct strbuf *real)
 	if (known == HOST_MISSING && inside)
 		kind = errno == ENOENT || errno == ENOTDIR ? FACT_MISSING : FACT_UNKNOWN;
 	else if (known == HOST_SEEN && inside && look(host, found, K_STATX_TYPE, &st) == 0)
-		kind = S_ISDIR(st.mode)   ? FACT_DIR
-		       : S_ISREG(st.mode) ? FACT_FILE
-		       : S_ISBLK(st.mode) ? FACT_BLOCK
-		                          : FACT_OTHER;
+		kind = S_ISDIR(st.mode)   ? FACT_DIR : S_ISREG(st.mode) ? FACT_FILE
+		       : S_ISBLK(st.mode) ? FACT_BLOCK : FACT_OTHER;
 	/* systemctl mask creates symlinks to /dev/null, which may be missing in a system that is
 	   not running. */
 	if (known == HOST_MISSING && inside && strcmp(found + n, "/dev/null") == 0)

@@ -48,8 +48,7 @@ static int open_below(struct host_system *sys, const char *path, int flags)
 {
 	bool own = strcmp(sys->root_name, "/") == 0;
 	int fd = os_openat2(sys->os, sys->root, path, flags,
-	                    RESOLVE_NO_MAGICLINKS | (own ? RESOLVE_IN_ROOT
-	                                               : RESOLVE_BENEATH));
+	                    RESOLVE_NO_MAGICLINKS | (own ? RESOLVE_IN_ROOT : RESOLVE_BENEATH));
 	return fd < 0 && errno == ENOSYS ? os_openat(sys->os, sys->root, path, flags) : fd;
 }
 

@@ -24,22 +24,19 @@ enum {
 /** Default and range of each option. */
 static const struct option_range {
 	int64_t first, min, max;
-	bool fd;
 } option_ranges[NOPTIONS] = {
-	[GETMNT_OPT_NAMES] = {GETMNT_NAMES_HINT, GETMNT_NAMES_HINT, GETMNT_NAMES_KERNEL, false},
-	[GETMNT_OPT_ALGORITHM] = {GETMNT_ALGORITHM_3, GETMNT_ALGORITHM_1, GETMNT_ALGORITHM_3,
-	                          false},
-	[GETMNT_OPT_KERNEL] = {GETMNT_KERNEL_AUTO, GETMNT_KERNEL_AUTO, GETMNT_KERNEL_MOUNTINFO,
-	                       false},
-	[GETMNT_OPT_ROOT_FD] = {-1, -1, INT_MAX, true},
-	[GETMNT_OPT_TABLE_FD] = {-1, -1, INT_MAX, true},
-	[GETMNT_OPT_SEARCH_DIRS] = {-1, -1, INT64_MAX, false},
-	[GETMNT_OPT_SEARCH_MS] = {-1, -1, INT64_MAX, false},
-	[GETMNT_OPT_MAX_MS] = {0, 0, INT64_MAX, false},
-	[GETMNT_OPT_DEPTH] = {0, 0, INT_MAX, false},
-	[GETMNT_OPT_THREADS] = {0, 0, 256, false},
-	[GETMNT_OPT_PROBE] = {GETMNT_PROBE_NONE, GETMNT_PROBE_NONE, GETMNT_PROBE_ALL, false},
-	[GETMNT_OPT_PROBE_MS] = {5000, 1, INT_MAX, false},
+	[GETMNT_OPT_NAMES] = {GETMNT_NAMES_HINT, GETMNT_NAMES_HINT, GETMNT_NAMES_KERNEL},
+	[GETMNT_OPT_ALGORITHM] = {GETMNT_ALGORITHM_3, GETMNT_ALGORITHM_1, GETMNT_ALGORITHM_3},
+	[GETMNT_OPT_KERNEL] = {GETMNT_KERNEL_AUTO, GETMNT_KERNEL_AUTO, GETMNT_KERNEL_MOUNTINFO},
+	[GETMNT_OPT_ROOT_FD] = {-1, -1, INT_MAX},
+	[GETMNT_OPT_TABLE_FD] = {-1, -1, INT_MAX},
+	[GETMNT_OPT_SEARCH_DIRS] = {-1, -1, INT64_MAX},
+	[GETMNT_OPT_SEARCH_MS] = {-1, -1, INT64_MAX},
+	[GETMNT_OPT_MAX_MS] = {0, 0, INT64_MAX},
+	[GETMNT_OPT_DEPTH] = {0, 0, INT_MAX},
+	[GETMNT_OPT_THREADS] = {0, 0, 256},
+	[GETMNT_OPT_PROBE] = {GETMNT_PROBE_NONE, GETMNT_PROBE_NONE, GETMNT_PROBE_ALL},
+	[GETMNT_OPT_PROBE_MS] = {5000, 1, INT_MAX},
 };
 
 /* These internal values equal the public ones, so that a cast converts them. */
@@ -125,30 +122,13 @@ void getmnt_free(struct getmnt *gm)
 {
 	if (!gm)
 		return;
-	int error = errno, state = os_cancel_defer();
+	int state = os_cancel_defer();
 	struct os os = {0};
-	for (int i = 0; i < NOPTIONS; ++i) {
-		if (option_ranges[i].fd)
-			os_close(&os, (int)gm->options[i]);
-	}
+	os_close(&os, (int)gm->options[GETMNT_OPT_ROOT_FD]);
+	os_close(&os, (int)gm->options[GETMNT_OPT_TABLE_FD]);
 	found_destroy(&gm->last);
 	free(gm);
 	os_cancel_restore(state);
-	errno = error;
-}
-
-/** Set an option to a duplicate of a descriptor.  @return 0, or -1. */
-static int fd_set_option(struct getmnt *gm, int option, int fd)
-{
-	struct os os = {0};
-	int state = os_cancel_defer(), own = fd < 0 ? -1 : os_dupfd(&os, fd, 3);
-	bool done = fd < 0 || own >= 0;
-	if (done) {
-		os_close(&os, (int)gm->options[option]);
-		gm->options[option] = own;
-	}
-	os_cancel_restore(state);
-	return done ? 0 : -1;
 }
 
 int getmnt_set(struct getmnt *gm, int option, int64_t value)
@@ -159,10 +139,18 @@ int getmnt_set(struct getmnt *gm, int option, int64_t value)
 		errno = EINVAL;
 		return -1;
 	}
-	if (range->fd)
-		return fd_set_option(gm, option, (int)value);
-	gm->options[option] = value;
-	return 0;
+	bool fd = option == GETMNT_OPT_ROOT_FD || option == GETMNT_OPT_TABLE_FD;
+	int state = os_cancel_defer();
+	struct os os = {0};
+	/* The library keeps a duplicate of the descriptor. */
+	int64_t own = fd && value >= 0 ? os_dupfd(&os, (int)value, 3) : value;
+	bool done = own >= 0 || own == value;
+	if (done && fd)
+		os_close(&os, (int)gm->options[option]);
+	if (done)
+		gm->options[option] = own;
+	os_cancel_restore(state);
+	return done ? 0 : -1;
 }
 
 /** Whether the mount of a directory is in the table, or contains the root of this process. */
@@ -282,12 +270,8 @@ static int found_live(struct found *found, const struct getmnt *gm, struct os *o
 	opts.prober = prober;
 	found->d = discover(os, devs, found->table, &opts);
 out:
-	{
-		int error = errno;
-		devmap_free(devs);
-		prober_free(prober);
-		errno = error;
-	}
+	devmap_free(devs);
+	prober_free(prober);
 	return found->d ? 0 : -1;
 }
 
@@ -389,9 +373,7 @@ static int run(struct getmnt *gm)
 	int rc = gm->options[GETMNT_OPT_TABLE_FD] >= 0 ? found_record(&found, gm, &os)
 	                                               : found_live(&found, gm, &os);
 	if (rc != 0 || found_fill(&found) != 0) {
-		int error = errno;
 		found_destroy(&found);
-		errno = error;
 		return -1;
 	}
 	found_judge(&found, &os);

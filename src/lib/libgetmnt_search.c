@@ -104,9 +104,7 @@ static int mounts_read(struct os *os, struct search_mounts *mounts, bool bulk, b
 		search_mounts_destroy(mounts);
 		return -1;
 	}
-	struct map64 by_dev;
-	map64_init(&by_dev);
-	map64_init(&mounts->known);
+	struct map64 by_dev = {0};
 	unsigned fields = DISCOVER_FIELDS | (bulk || follow ? MF_VFS_OPTS : 0);
 	struct mount_table *table = table_read_kernel(os, TABLE_AUTO, fields);
 	struct devmap *devs = table ? discover_devmap(os, table) : NULL;
@@ -245,12 +243,8 @@ SEARCH *opensearch(const char *paths, const char *pattern, int flags)
 		.size = sizeof(struct search_options), .flags = flags,
 	});
 out:
-	{
-		int error = errno;
-		free(roots);
-		free(text);
-		errno = error;
-	}
+	free(roots);
+	free(text);
 	return search;
 }
 

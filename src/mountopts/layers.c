@@ -56,8 +56,7 @@ bool opt_layers_next(struct opt_layers *layers)
 	size_t n;
 	for (;;) {
 		while (*layers->at) {
-			bool found = opt_layer_next(&layers->at, layers->list,
-			                            &layers->layer);
+			bool found = opt_layer_next(&layers->at, layers->list, &layers->layer);
 			layers->at += *layers->at == ':';
 			if (found) {
 				opt_layer_path(&layers->layer, &layers->path);

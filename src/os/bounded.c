@@ -57,8 +57,7 @@ static int read_output(struct os *os, double end, const int fds[2], struct os_bo
 			return -1;
 		for (int i = 0; i < 2; ++i) {
 			int more = polled[i].fd >= 0 && polled[i].revents
-			                   ? read_available(os, polled[i].fd, to[i])
-			                   : 1;
+			                   ? read_available(os, polled[i].fd, to[i]) : 1;
 			if (more < 0)
 				return -1;
 			if (more == 0)

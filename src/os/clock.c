@@ -146,8 +146,7 @@ void os_clock_add(struct os_clock *sum, const struct os_clock *clock)
 	sum->looking_off += clock->looking_off;
 	sum->faults += clock->faults;
 	sum->sleeps += clock->sleeps;
-	sum->queued = sum->queued == OS_UNKNOWN || clock->queued == OS_UNKNOWN
-	                      ? OS_UNKNOWN
+	sum->queued = sum->queued == OS_UNKNOWN || clock->queued == OS_UNKNOWN ? OS_UNKNOWN
 	                      : sum->queued + clock->queued;
 }
 

@@ -25,8 +25,7 @@ static inline long enter(long number, long a, long b, long c, long d, long e, lo
 	register long r10 __asm__("r10") = d;
 	register long r8 __asm__("r8") = e;
 	register long r9 __asm__("r9") = f;
-	__asm__ volatile("syscall"
-	                 : "=a"(rc)
+	__asm__ volatile("syscall" : "=a"(rc)
 	                 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
 	                 : "rcx", "r11", "memory");
 #elif defined(__aarch64__) && defined(__LP64__)

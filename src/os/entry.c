@@ -67,8 +67,7 @@ static bool mount_blocks(struct os *os, int dirfd, const char *path, int flags)
 		if (os_statx(os, dirfd, path, flags, K_STATX_MNT_ID_UNIQUE, &st) != 0)
 			return true;
 		if (os_statmount(os, os_statx_mnt_id(&st, true), K_STATMOUNT_FS_TYPE, &buf.head,
-		                 sizeof(buf))
-		    == 0)
+		                 sizeof(buf)) == 0)
 			return !(buf.head.mask & K_STATMOUNT_FS_TYPE)
 			       || buf.head.fs_type >= TYPE_MAX
 			       || fstype_flags(buf.head.str + buf.head.fs_type) & FST_BLOCKS;

@@ -161,8 +161,7 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
 	if (os_fstatfs(os, fd, &fs) != 0)
 		return -1;
 	/* Another file system might use the same ioctl number for something else. */
-	if ((uint32_t)fs.f_type != (of == OS_INODES_XFS ? XFS_SUPER_MAGIC
-	                            : BTRFS_SUPER_MAGIC)) {
+	if ((uint32_t)fs.f_type != (of == OS_INODES_XFS ? XFS_SUPER_MAGIC : BTRFS_SUPER_MAGIC)) {
 		errno = ENOTTY;
 		return -1;
 	}

@@ -322,8 +322,7 @@ ssize_t os_listmount(struct os *os, uint64_t mnt_id, uint64_t last, uint64_t *id
 {
 	struct k_mnt_id_req req;
 	return os_mnt_id_req(os, &req, mnt_id, last)
-	               ? OS_SYSCALL(os, OS_LISTMOUNT, listmount, &req, ids, n, 0)
-	               : -1;
+	               ? OS_SYSCALL(os, OS_LISTMOUNT, listmount, &req, ids, n, 0) : -1;
 }
 
 int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmount *buf,
@@ -331,8 +330,7 @@ int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmou
 {
 	struct k_mnt_id_req req;
 	return os_mnt_id_req(os, &req, mnt_id, mask)
-	               ? OS_RETRY(OS_SYSCALL(os, OS_STATMOUNT, statmount, &req, buf, size, 0))
-	               : -1;
+	               ? OS_RETRY(OS_SYSCALL(os, OS_STATMOUNT, statmount, &req, buf, size, 0)) : -1;
 }
 
 int os_watch_mounts(struct os *os)
@@ -410,8 +408,7 @@ unsigned os_cpus(struct os *os)
 	CPU_ZERO(&set);
 	/* The system call returns the number of bytes, the C library 0. */
 	int n = OS_CALL(os, OS_AFFINITY, sched_getaffinity, 0, sizeof(set), &set) >= 0
-	                ? CPU_COUNT(&set)
-	                : 1;
+	                ? CPU_COUNT(&set) : 1;
 	return n > 0 ? (unsigned)n : 1;
 }
 

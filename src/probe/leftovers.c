@@ -106,8 +106,7 @@ static bool memory_is_own(struct os *os, int fd, uid_t uid, unsigned bits)
 static int memory_open_step(void *arg, int at, const char *name)
 {
 	errno = ELOOP;
-	return strcmp(name, "..") == 0
-	               ? -1
+	return strcmp(name, "..") == 0 ? -1
 	               : os_openat(arg, at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 }
 
@@ -159,8 +158,7 @@ static char memory_stat(struct os *os, const char *path, uint64_t *start, bool *
 	*named = false;
 	int fd = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	ssize_t n = fd >= 0 && S_ISREG(os_file_type(os, fd, NULL, NULL))
-	                    ? os_read(os, fd, text, sizeof(text) - 1)
-	                    : 0;
+	                    ? os_read(os, fd, text, sizeof(text) - 1) : 0;
 	os_close(os, fd);
 	text[n > 0 ? n : 0] = '\0';
 	/* The second field is a name in parentheses, which may contain any bytes. */
@@ -215,29 +213,27 @@ struct memory_starts {
 static void memory_starts_read(struct os *os, struct memory_starts *starts)
 {
 	_Alignas(struct k_dirent) char entries[8192];
-	ssize_t n = -1;
+	struct os_dir dir;
 	int proc = os_openat(os, AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY);
 	starts->read = true;
-	while (proc >= 0 && (n = os_getdents(os, proc, entries, sizeof(entries))) > 0) {
-		const struct k_dirent *entry;
-		for (size_t at = 0; (entry = os_dirent(entries, (size_t)n, &at, NULL));) {
-			char path[300];
-			uint64_t start;
-			bool named;
-			if (entry->name[0] < '1' || entry->name[0] > '9')
-				continue;
-			snprintf(path, sizeof(path), "/proc/%.255s/stat", entry->name);
-			char state = memory_stat(os, path, &start, &named);
-			if (!named || !memory_lives(state, start, start))
-				continue;
-			if (starts->n < sizeof(starts->at) / sizeof(*starts->at))
-				starts->at[starts->n++] = start;
-			else
-				starts->failed = true;
-		}
+	os_dir_begin(&dir, os, proc, entries, sizeof(entries));
+	for (const char *name; (name = os_dir_next(&dir)) != NULL;) {
+		char path[300];
+		uint64_t start;
+		bool named;
+		if (*name < '1' || *name > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.255s/stat", name);
+		char state = memory_stat(os, path, &start, &named);
+		if (!named || !memory_lives(state, start, start))
+			continue;
+		if (starts->n < sizeof(starts->at) / sizeof(*starts->at))
+			starts->at[starts->n++] = start;
+		else
+			starts->failed = true;
 	}
 	os_close(os, proc);
-	starts->failed |= n < 0;
+	starts->failed |= dir.error != 0;
 }
 
 /** Whether a prober with a start time exists; true if that cannot be determined. */
@@ -291,33 +287,30 @@ ssize_t prober_recall(struct os *os, int dir, const struct prober_self *self,
 	_Alignas(struct k_dirent) char entries[8192];
 	struct memory_starts starts = {0};
 	size_t count = 0, room = 0, seen = 0;
-	ssize_t n;
+	struct os_dir names;
 	*left = NULL;
-	while ((n = os_getdents(os, dir, entries, sizeof(entries))) > 0) {
-		const struct k_dirent *entry;
-		for (size_t at = 0; (entry = os_dirent(entries, (size_t)n, &at, NULL)); ++seen) {
-			struct prober_left one;
-			struct k_statx st;
-			if (entry->name[0] == '.')
-				continue;
-			if (!memory_read(os, entry->name, self, &starts, &one)) {
-				os_unlinkat(os, dir, entry->name);
-				continue;
-			}
-			bool dated = os_statx(os, dir, entry->name, AT_SYMLINK_NOFOLLOW,
-			                      K_STATX_BASIC, &st)
-			             == 0;
-			one.since = dated ? st.mtime.sec : 0;
-			if (!ARRAY_ROOM(*left, count, &room))
-				goto failed;
-			(*left)[count++] = one;
-		}
-		if (seen > FILES_MAX) {
+	os_dir_begin(&names, os, dir, entries, sizeof(entries));
+	for (const char *name; (name = os_dir_next(&names)) != NULL; ++seen) {
+		struct prober_left one;
+		struct k_statx st;
+		if (*name == '.')
+			continue;
+		if (seen >= FILES_MAX) {
 			errno = EFBIG;
 			goto failed;
 		}
+		if (!memory_read(os, name, self, &starts, &one)) {
+			os_unlinkat(os, dir, name);
+			continue;
+		}
+		bool dated = os_statx(os, dir, name, AT_SYMLINK_NOFOLLOW, K_STATX_BASIC, &st) == 0;
+		one.since = dated ? st.mtime.sec : 0;
+		if (!ARRAY_ROOM(*left, count, &room))
+			goto failed;
+		(*left)[count++] = one;
 	}
-	if (n == 0)
+	errno = names.error;
+	if (errno == 0)
 		return (ssize_t)count;
 failed:
 	free(*left);

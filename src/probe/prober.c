@@ -70,12 +70,8 @@ struct prober *prober_new(struct os *os, double timeout)
 	}
 	return prober;
 failed:
-	{
-		int error = errno;
-		free(uses);
-		free(prober);
-		errno = error;
-	}
+	free(uses);
+	free(prober);
 	return NULL;
 }
 
@@ -94,20 +90,6 @@ int prober_root(struct prober *prober, int fd)
 int prober_permit_cgroups(struct prober *prober)
 {
 	return prober_send_tag(prober, PROBE_CGROUPS, -1);
-}
-
-/** Count the processes that earlier runs left behind.  @return 0, or -1 (ENOMEM). */
-static int prober_count_left(struct prober *prober)
-{
-	struct prober_use *uses = realloc(prober->uses,
-	                                  (prober->nleft + PROBER_MAX) * sizeof(*uses));
-	if (!uses)
-		return -1;
-	for (size_t i = 0; i < prober->nleft; ++i)
-		uses[i] = (struct prober_use){.owner = prober->left[i].owner};
-	prober->uses = uses;
-	prober->nuses = prober->nleft;
-	return 0;
 }
 
 int prober_lock(struct prober *prober, double deadline)
@@ -131,9 +113,14 @@ int prober_lock(struct prober *prober, double deadline)
 	ssize_t n = prober_recall(os, fd, &prober->self, &prober->left);
 	if (n < 0)
 		goto failed;
-	prober->nleft = (size_t)n;
-	if (prober_count_left(prober) != 0)
+	size_t nleft = prober->nleft = (size_t)n;
+	struct prober_use *uses = realloc(prober->uses, (nleft + PROBER_MAX) * sizeof(*uses));
+	if (!uses)
 		goto failed;
+	for (size_t i = 0; i < nleft; ++i)
+		uses[i] = (struct prober_use){.owner = prober->left[i].owner};
+	prober->uses = uses;
+	prober->nuses = nleft;
 	/* The supervisor holds the lock while it lives; it may outlive this process. */
 	if (prober_send_tag(prober, PROBE_MEMORY, fd) != 0) {
 		errno = EPIPE;
@@ -284,6 +271,7 @@ void prober_free(struct prober *prober)
 {
 	if (!prober)
 		return;
+	int error = errno;
 	/* If this fails, closing the socket below has the same effect. */
 	bool is_shut = !prober->stopped && os_shutdown(prober->os, prober->sock) == 0;
 	bool ended = is_shut && prober_wait_end(prober);
@@ -302,4 +290,5 @@ void prober_free(struct prober *prober)
 	free(prober->uses);
 	free(prober->left);
 	free(prober);
+	errno = error;
 }

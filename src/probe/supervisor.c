@@ -79,8 +79,7 @@ static int super_record(struct supervisor *super, struct worker *worker)
 	if (worker->start == 0)
 		prober_process(&super->os, worker->pid, &worker->start);
 	worker->recorded = prober_record(&super->os, super->memory, super->self, &worker->question,
-	                                 worker->pid, worker->start, false)
-	                   == 0;
+	                                 worker->pid, worker->start, false) == 0;
 	return worker->recorded ? 0 : errno;
 }
 
@@ -89,8 +88,7 @@ static void super_unrecord(struct supervisor *super, struct worker *worker)
 {
 	if (worker->recorded
 	    && prober_record(&super->os, super->memory, super->self, &worker->question,
-	                     worker->pid, worker->start, true)
-	               != 0
+	                     worker->pid, worker->start, true) != 0
 	    && errno != ENOENT)
 		super->unrecordable = errno;
 	worker->recorded = false;

@@ -10,6 +10,7 @@
  *
  * EACCES is a response of the file system; ENOTSUP and similar errors are not.
  */
+#include "os/file.h"
 #include "os/process.h"
 #include "path/resolve.h"
 #include "probe/prober_impl.h"
@@ -39,15 +40,12 @@ static bool work_lists(struct work *work, int at, const char *name)
 {
 	static _Alignas(8) char entries[32768];
 	struct os *os = &work->os;
+	struct os_dir dir;
 	bool found = false;
-	ssize_t n;
 	int fd = os_openat(os, at, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK);
-	while (fd >= 0 && !found && (n = os_getdents(os, fd, entries, sizeof(entries))) > 0) {
-		const struct k_dirent *entry;
-		for (size_t i = 0;
-		     !found && (entry = os_dirent(entries, (size_t)n, &i, NULL)) != NULL;)
-			found = strcmp(entry->name, name) == 0;
-	}
+	os_dir_begin(&dir, os, fd, entries, sizeof(entries));
+	for (const char *entry; fd >= 0 && !found && (entry = os_dir_next(&dir)) != NULL;)
+		found = strcmp(entry, name) == 0;
 	os_close(os, fd);
 	return found;
 }

@@ -153,7 +153,6 @@ struct profile_ratio profile_ratio(const struct profile_row *above, const struct
 		return ratio;
 	ratio.value = profile_figure(above, figure) / divisor;
 	ratio.how = above->state == PROFILE_STOPPED   ? PR_OVER
-	            : below->state == PROFILE_STOPPED ? PR_UNDER
-	                                              : PR_IS;
+	            : below->state == PROFILE_STOPPED ? PR_UNDER : PR_IS;
 	return ratio;
 }
