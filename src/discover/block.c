@@ -194,7 +194,9 @@ static enum dsc_leads block_beneath(const struct dsc *dsc, const struct dsc_depe
 	return leads;
 }
 
-bool discover_fuse_hidden(struct devmap *devs, const struct mount_table *table)
+/** Whether a FUSE file system exists that is not in the table: detached, or in another
+    namespace.  The kernel lists the connections by device number. */
+static bool discover_fuse_hidden(struct devmap *devs, const struct mount_table *table)
 {
 	struct devmap_dir dir;
 	bool hidden = false;
@@ -271,7 +273,7 @@ static int block_read_more(struct dsc *dsc)
 	unsigned lacks = (MF_SOURCE | MF_FS_OPTS) & ~dsc->table->fields;
 	if (lacks == 0 || dsc->table->source != TABLE_LISTMOUNT)
 		return 0;
-	const struct mount **more;
+	const struct mount **more = NULL;
 	uint32_t *nodes = malloc((tree->count + 1) * sizeof(*nodes));
 	if (!nodes)
 		return -1;
@@ -287,10 +289,9 @@ static int block_read_more(struct dsc *dsc)
 	}
 	int rc = n > 0 ? dsc_read_again(dsc, nodes, n, lacks, &more) : 0;
 	/* A mount whose fields could not be read is assumed to block. */
-	for (size_t i = 0; rc == 0 && n > 0 && more && i < n; ++i)
+	for (size_t i = 0; rc == 0 && more && i < n; ++i)
 		tree->nodes[nodes[i]].mount = more[i] ? more[i] : tree->nodes[nodes[i]].mount;
-	if (rc == 0 && n > 0)
-		free(more);
+	free(more);
 	free(nodes);
 	return rc;
 }

@@ -143,8 +143,7 @@ void dsc_settle(struct dsc *dsc, uint32_t node, enum mt_state state)
 static int dsc_find_alike(struct dsc *dsc)
 {
 	struct mtree *tree = dsc->tree;
-	struct map64 groups;
-	map64_init(&groups);
+	struct map64 groups = {0};
 	if (map64_reserve(&groups, tree->count) != 0)
 		return -1;
 	for (uint32_t i = 0; i < tree->count; ++i) {
@@ -247,12 +246,11 @@ int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned mo
                    const struct mount ***now)
 {
 	const struct mount_table *again = NULL;
-	struct map64 found;
+	struct map64 found = {0};
 	uint64_t *keys = malloc((n + 1) * sizeof(*keys));
 	const struct mount **list = calloc(n + 1, sizeof(*list));
 	int rc = keys && list ? 0 : -1;
 	*now = NULL;
-	map64_init(&found);
 	for (size_t i = 0; rc == 0 && i < n; ++i)
 		keys[i] = dsc->tree->nodes[nodes[i]].mount->key;
 	if (rc == 0)
@@ -366,7 +364,6 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 	struct discovery *d = calloc(1, sizeof(*d));
 	if (!d)
 		return NULL;
-	arena_init(&d->names);
 	d->table = table;
 	d->root = MT_NONE;
 	d->rules = dsc_rules(opts);
@@ -413,8 +410,7 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 	mtree_check(&d->tree);
 	dsc_finish(&dsc);
 	done = true;
-out:;
-	int error = errno;
+out:
 	d->flags = dsc.flags;
 	map64_destroy(&dsc.by_old_id);
 	map64_destroy(&dsc.no_look);
@@ -426,7 +422,6 @@ out:;
 		discovery_free(d);
 		d = NULL;
 	}
-	errno = error;
 	return d;
 }
 

@@ -38,9 +38,6 @@ enum { DISCOVER_RULES_MAX = 16 };
 /** The rules, indexed by enum discover_rule; unused rows at the end have no name. */
 extern const struct discover_rule_row discover_rules[DISCOVER_RULES_MAX];
 
-/** The index of the rule with a name, or -1. */
-int discover_rule(const char *name);
-
 /** A boundary found by the search that is not in the table. */
 struct discover_boundary {
 	const char *path;
@@ -156,10 +153,6 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 
 /** Whether a file system on a path, other than that of "/", can block, by its type in the table. */
 bool discover_path_blocks(const struct mount_table *table, const char *path);
-
-/** Whether a FUSE file system exists that is not in the table: detached, or in another
-    namespace.  The kernel lists the connections by device number. */
-bool discover_fuse_hidden(struct devmap *devs, const struct mount_table *table);
 
 /** Whether the name of a loop device's backing file refers to that file: proven, or unprovable
     while no FUSE file system is hidden.  See devmap_file_here(). */

@@ -118,11 +118,11 @@ int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned mo
 void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);
 
 /* path.c */
-
 /** An index of the table for finding the mount of a path. */
 struct dsc_paths {
 	struct dsc *dsc;
-	struct map64 points;   /* paths_key() of a visible mount point -> its node */
+	struct intern points;  /* visible mount points */
+	uint32_t *nodes;       /* of each of these points */
 	struct intern plain;   /* paths known not to be symlinks */
 	bool failed;           /* out of memory: results are guesses */
 };

@@ -69,10 +69,9 @@ static int hint_statx(struct os *os, int rootfd, const char *name, unsigned mask
 		at = fd;
 		name = cut + 1;
 	}
-	int rc = os_statx(os, at, name, flags, mask, st), error = errno;
+	int rc = os_statx(os, at, name, flags, mask, st);
 	if (at != rootfd)
 		os_close(os, at);
-	errno = error;
 	return rc;
 }
 
@@ -137,11 +136,9 @@ static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx 
 	const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
 	unsigned mask = dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
 	int rc = fd < 0 ? -1 : os_statx(os, fd, "", flags, mask, st);
-	int error = errno;
 	os_close(dsc->os, fd);
 	if (!is_top)
 		os_close(dsc->os, top);
-	errno = error;
 	return rc;
 }
 

@@ -52,8 +52,7 @@ static int missing_round(struct dsc *dsc)
 		if (!tree->nodes[nodes[i]].settled)
 			missing_update(dsc, nodes[i], now[i]);
 	}
-	if (rc == 0)
-		free(now);
+	free(now);
 	free(nodes);
 	return rc;
 }
@@ -155,8 +154,6 @@ int dsc_find_missing(struct dsc *dsc)
 	    || !discover_path_blocks(dsc->table, opts->procpath))
 		watch = os_openat(dsc->os, opts->procfd, opts->procpath, O_RDONLY);
 	int rc = missing_examine_all(dsc, watch);
-	int error = errno;
 	os_close(dsc->os, watch);
-	errno = error;
 	return rc;
 }

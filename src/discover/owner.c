@@ -32,28 +32,28 @@ void dsc_find_owners(struct dsc *dsc, uint32_t *owners)
 	const struct mtree *tree = dsc->tree;
 	struct k_statx st;
 	uint32_t task = 0;
-	/* In the user namespace of another process, the root user is the creator of that
-	   namespace. */
-	if (dsc->opts->procfd != AT_FDCWD)
-		task = os_statx(dsc->os, dsc->opts->procfd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st)
-		                       == 0 ? st.uid : FUSE_USER_UNKNOWN;
+	/* In the user namespace of another process, root is the creator of that namespace. */
+	if (dsc->opts->procfd != AT_FDCWD) {
+		int fd = dsc->opts->procfd;
+		int rc = os_statx(dsc->os, fd, "", AT_EMPTY_PATH, K_STATX_BASIC, &st);
+		task = rc == 0 ? st.uid : FUSE_USER_UNKNOWN;
+	}
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		const struct mount *m = tree->nodes[i].mount;
-		owners[i] = task != 0 && is_fuse(m->fstype) ? task
-		                                            : fuse_user(m->fstype, m->fs_opts);
+		bool tasks = task != 0 && is_fuse(m->fstype);
+		owners[i] = tasks ? task : fuse_user(m->fstype, m->fs_opts);
 	}
 	dsc_propagate(dsc, owner_apply, owners);
 }
 
 const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners)
 {
-	struct strbuf text;
+	struct strbuf text = {0};
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < dsc->tree->count; ++i)
 		count += dsc->d->probed[i].error == EDQUOT;
 	if (count == 0)
 		return NULL;
-	strbuf_init(&text);
 	strbuf_printf(&text, "%u mount%s not probed: ", count, count == 1 ? " was" : "s were");
 	uint32_t named = 0;
 	for (uint32_t i = 0; i < dsc->tree->count && named < NAMES_MAX; ++i) {

@@ -53,8 +53,7 @@ static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
 	}
 	if (opts->progress && now >= walk->next_tick) {
 		walk->next_tick = now + 0.25;
-		struct strbuf path;
-		strbuf_init(&path);
+			struct strbuf path = {0};
 		bfs_path(at, &path);
 		dsc_progress(dsc, &(struct discover_progress){
 			.dirs = dirs,
@@ -331,11 +330,9 @@ int dsc_walk(struct dsc *dsc)
 	int rc = walk_prepare(&walk);
 	if (rc == 0)
 		rc = walk_passes(&walk, &policy, max_fds);
-	int error = errno;
 	free(walk.denied);
 	free(walk.nodes);
 	map64_destroy(&walk.avoid);
 	map64_destroy(&walk.by_dev_first);
-	errno = error;
 	return rc;
 }

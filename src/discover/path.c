@@ -15,53 +15,32 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/** The first key to try for a path in the maps. */
-static uint64_t paths_key(const char *path, size_t n)
-{
-	return map64_bytes(MAP64_BYTES, path, n);
-}
-
-/** Find the mount at a path.  Users can construct two names with the same hash: these have
-    consecutive keys, and each name is compared.
-    @key [out]  The key of the path, or a free one.
-    @return the node, or MT_NONE. */
-static uint32_t paths_point(const struct dsc_paths *paths, uint64_t *key, const char *path,
-                            size_t n)
-{
-	uint32_t node;
-	for (*key = paths_key(path, n); (node = map64_get(&paths->points, *key)) != MAP64_NONE;
-	     ++*key) {
-		const char *point = paths->dsc->tree->nodes[node].mount->point;
-		if (strncmp(point, path, n) == 0 && point[n] == '\0')
-			return node;
-	}
-	return MT_NONE;
-}
-
 int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 {
 	const struct mtree *tree = dsc->tree;
 	struct mtree own = {0};
 	*paths = (struct dsc_paths){.dsc = dsc};
-	map64_init(&paths->points);
-	intern_init(&paths->plain);
-	int rc = map64_reserve(&paths->points, tree->count);
+	int rc = 0;
 	/* With --names=pure it is unknown which mounts are covered. */
-	if (rc == 0 && dsc->opts->names == DN_PURE && strcmp(dsc->opts->prefix, "/") == 0) {
+	if (dsc->opts->names == DN_PURE && strcmp(dsc->opts->prefix, "/") == 0) {
 		uint32_t root = dsc->d->root;
 		uint64_t key = root == MT_NONE ? 0 : tree->nodes[root].mount->key;
 		tree = &own;
 		rc = mtree_init(&own, dsc->table->mounts, dsc->table->count, key);
 		rc = rc == 0 ? mtree_judge(&own, root, "/") : rc;
 	}
+	if (rc == 0 && !(paths->nodes = malloc((tree->count + 1) * sizeof(*paths->nodes))))
+		rc = -1;
 	for (uint32_t i = 0; rc == 0 && i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
-		uint64_t key;
-		/* Only visible mounts: the top of a stack. */
 		const char *point = node->mount->point;
-		if (point && node->top == i && !node->place_hidden
-		    && paths_point(paths, &key, point, strlen(point)) == MT_NONE)
-			map64_put(&paths->points, key, i);
+		uint32_t number, next = (uint32_t)paths->points.count;
+		/* Only visible mounts: the top of a stack. */
+		if (!point || node->top != i || node->place_hidden)
+			continue;
+		rc = intern_put(&paths->points, point, strlen(point), &number);
+		if (rc == 0 && number == next)
+			paths->nodes[number] = i;
 	}
 	mtree_destroy(&own);
 	return rc;
@@ -69,7 +48,8 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 
 void dsc_paths_destroy(struct dsc_paths *paths)
 {
-	map64_destroy(&paths->points);
+	intern_destroy(&paths->points);
+	free(paths->nodes);
 	intern_destroy(&paths->plain);
 }
 
@@ -79,10 +59,9 @@ static uint32_t paths_find(const struct dsc_paths *paths, const char *path)
 	for (size_t n = strlen(path); n > 0;) {
 		while (n > 1 && path[n - 1] == '/')
 			--n;
-		uint64_t key;
-		uint32_t node = paths_point(paths, &key, path, n);
-		if (node != MT_NONE)
-			return node;
+		uint32_t at = intern_find(&paths->points, path, n);
+		if (at != INTERN_NONE)
+			return paths->nodes[at];
 		if (n == 1)
 			break;
 		while (n > 1 && path[n - 1] != '/')

@@ -158,8 +158,7 @@ static void probing_not_made(struct probing *p, uint32_t node, int error, const 
 {
 	struct dsc *dsc = p->dsc;
 	if (reason && !dsc->d->unprobed) {
-		struct strbuf text;
-		strbuf_init(&text);
+		struct strbuf text = {0};
 		strbuf_printf(&text, "%s: %s", reason, strerror(error));
 		const char *kept = dsc_keep_text(dsc, &text);
 		probing_incomplete(p, kept ? kept : reason);
@@ -412,8 +411,7 @@ static int probing_read_again(struct probing *p)
 static int probing_prepare(struct probing *p)
 {
 	const struct mtree *tree = p->dsc->tree;
-	struct map64 by_dev;
-	map64_init(&by_dev);
+	struct map64 by_dev = {0};
 	if (map64_reserve(&by_dev, tree->count) != 0)
 		return -1;
 	for (uint32_t i = 0; i < tree->count; ++i) {

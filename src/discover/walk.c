@@ -42,15 +42,6 @@ const struct discover_rule_row discover_rules[DISCOVER_RULES_MAX] = {
 	                 A2 | A3},
 };
 
-int discover_rule(const char *name)
-{
-	for (int i = 0; i < DR_NRULES; ++i) {
-		if (strcmp(discover_rules[i].name, name) == 0)
-			return i;
-	}
-	return -1;
-}
-
 enum {
 	/* Counters in the same array, following those of the rules. */
 	HIT_VANISHED = DR_NRULES,
@@ -179,8 +170,7 @@ static void walk_settled(struct walk *walk, uint32_t node)
 
 const char *walk_path(struct walk *walk, const struct bfs_at *at)
 {
-	struct strbuf path;
-	strbuf_init(&path);
+	struct strbuf path = {0};
 	bfs_path(at, &path);
 	const char *name = dsc_keep_text(walk->dsc, &path);
 	walk->failed |= !name;

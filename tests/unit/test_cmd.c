@@ -7,6 +7,7 @@
 #include "cmd/listing.h"
 #include "cmd/json.h"
 #include "cmd/view.h"
+#include "discover/discover_impl.h"
 #include "path/resolve.h"
 
 #include <ctype.h>
@@ -96,8 +97,8 @@ UNIT_TEST(options_parse)
 	CU_ASSERT_EQUAL(parse(&o, "--search-limit 17,0.5"), 0);
 	CU_ASSERT(o.max_dirs == 17 && o.search_seconds == 0.5);
 	CU_ASSERT_EQUAL(parse(&o, "--prune=-leaf,+nlink"), 0);
-	CU_ASSERT(o.prune_off == 1u << discover_rule("leaf")
-	          && o.prune_on == 1u << discover_rule("nlink"));
+	CU_ASSERT(o.prune_off == 1u << DR_LEAF
+	          && o.prune_on == 1u << DR_NLINK);
 	CU_ASSERT_EQUAL(parse(&o, "--format=tree -J"), 0);
 	CU_ASSERT(o.form == FORM_JSON && o.tree);
 	CU_ASSERT_EQUAL(parse(&o, "-- fstab"), 0);
