@@ -13,6 +13,10 @@ echo "status $?"
 getmnt audit --static --fstab=clean --json | grep -c '"not_judged": \[\],'
 getmnt audit --static --list-rules | cut -d' ' -f1 | paste -sd' '
 
+echo "--- what needs the network, as systemd orders it"
+printf '%s\n' '192.0.2.1:/p /persistent nfs defaults 0 0' '/persistent/a /var/lib/a none bind 0 0' >network
+getmnt audit --static --fstab=network
+
 echo "--- without it, the rules that lack facts are listed"
 printf '20 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n21 20 0:20 / /gone rw - tmpfs tmpfs rw\n' >mi
 getmnt audit -F mi --fstab=fstab --only='FSTAB-SRC-*,FSTAB-OPT-*,MNT-STALE'

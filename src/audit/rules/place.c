@@ -104,7 +104,10 @@ bool audit_is_systemd(struct audit *audit)
 	static const char *const places[] = {"/run/systemd/system", "/run/systemd/generator",
 	                                     "/usr/lib/systemd/systemd", "/lib/systemd/systemd"};
 	enum { PLACES = sizeof(places) / sizeof(*places) };
-	for (size_t i = 0; audit->in->facts->look && i < PLACES && !audit->systemd; ++i) {
+	/* Of another host nothing is known: nearly all boot by systemd. */
+	if (!audit->in->facts->look)
+		return true;
+	for (size_t i = 0; i < PLACES && !audit->systemd; ++i) {
 		enum fact_kind kind = audit_look(audit->in->facts, places[i]);
 		audit->systemd = kind == FACT_DIR || kind == FACT_FILE ? 1
 		                 : i + 1 < PLACES ? 0 : -1;
