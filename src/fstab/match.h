@@ -76,6 +76,10 @@ void fstab_match_destroy(struct fstab_match *match);
     @options  Of the line, decoded. */
 void fstab_match_named(const struct fstab_line *live, const char *options, struct strbuf *differ);
 
+/** Whether a line of these types and options may make a mount whose source and type its server
+    chooses: FUSE; ceph shows addresses for names. */
+bool fstab_match_served(const char *types, const char *options, const struct mount *mount);
+
 /** Append what a line mounts: source, type and part, as in "/dev/sda2 (btrfs): subvol=/@home".
     @live  The mount that the line is compared with: the name has what tells the two apart. */
 void fstab_name_line(const struct tabline *line, const struct fstab_line *live, struct strbuf *out);

@@ -12,13 +12,10 @@
 #include "base/array.h"
 #include "base/map64.h"
 #include "base/words.h"
-#include "fstab/places.h"
 #include "mountopts/optlist.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,7 +168,7 @@ static bool need_pattern(struct maker *m, const char *pattern)
 		need_path(m, above, true, ORDER_BRANCH);
 	for (uint32_t i = 0; i < m->nplaces && m->patterns < PATTERNS_MAX && !m->failed; ++i) {
 		uint32_t of[2];
-		if (fnmatch(pattern, m->places[i].path, FNM_PATHNAME) == 0
+		if (m->places[i].path[1] && fnmatch(pattern, m->places[i].path, FNM_PATHNAME) == 0
 		    && need_place(m, &m->places[i], ORDER_BRANCH, m->places[i].path, of))
 			mark_nearest(m, of);
 	}
@@ -188,40 +185,11 @@ static bool each_path(void *arg, const char *path, enum order_kind kind)
 	return !m->failed;
 }
 
-/** Decode the name of a mount or automount unit, in place: systemd.unit(5).
-    @return whether it is one. */
-static bool decode_unit(char *name)
+static bool requires_mounts(void *arg, const char *path, enum order_kind kind)
 {
-	char *dot = strrchr(name, '.'), *to = name;
-	if (!dot || dot == name || (strcmp(dot, ".mount") != 0 && strcmp(dot, ".automount") != 0))
-		return false;
-	*dot = '\0';
-	for (const char *at = name; *at; ++to) {
-		unsigned byte;
-		bool escape = at[0] == '\\' && at[1] == 'x' && isxdigit((unsigned char)at[2])
-		              && isxdigit((unsigned char)at[3])
-		              && sscanf(at + 2, "%2x", &byte) == 1;
-		*to = escape ? (char)byte : *at == '-' ? '/' : *at;
-		at += escape ? 4 : 1;
-	}
-	*to = '\0';
-	return true;
-}
-
-/** The mount point that a value of n bytes names, as a path or a unit; NULL: none. */
-static const char *named_path(struct maker *m, const char *value, size_t n)
-{
-	struct arena *arena = &m->order->arena;
-	char *text = arena_alloc(arena, n + 2);
-	m->failed |= !text;
-	if (!text)
-		return NULL;
-	memcpy(text + 1, value, n);
-	text[0] = '/';
-	text[n + 1] = '\0';
-	if (*value == '/')
-		return strncmp(value, "/dev/", 5) == 0 ? NULL : fstab_normal(arena, text + 1);
-	return decode_unit(text + 1) ? fstab_normal(arena, text) : NULL;
+	struct maker *m = arg;
+	need_path(m, path, true, kind);
+	return !m->failed;
 }
 
 /** Read an option of systemd: "name=value". */
@@ -236,14 +204,24 @@ static void read_option(struct maker *m, const char *option, size_t n)
 		return;
 	while (which < NAMES && !word_is(option + skip, name - skip, names[which]))
 		++which;
-	if (which == NAMES || (which == MOUNTS_FOR && option[name + 1] != '/'))
+	if (which == NAMES)
 		return;
-	const char *path = named_path(m, option + name + 1, n - name - 1);
+	char *value = arena_strndup(&order->arena, option + name + 1, n - name - 1);
+	/* Between options, a backslash keeps a comma or a backslash. */
+	for (char *at = value, *to = value; at && (*to = *at) != '\0'; ++at, ++to) {
+		if (at[0] == '\\' && (at[1] == ',' || at[1] == '\\'))
+			*to = *++at;
+	}
+	const char *path = NULL;
+	if (!value || (which == MOUNTS_FOR
+	               ? order_each_required(value, &order->arena, requires_mounts, m)
+	               : order_named_path(value, &order->arena, &path)) != 0)
+		m->failed = true;
+	if (m->failed || which == MOUNTS_FOR)
+		return;
 	const struct place *place = find_path(m, path);
 	uint32_t of[2];
-	if (which == MOUNTS_FOR && path)
-		need_path(m, path, true, ORDER_REQUIRES);
-	else if (which == BEFORE && place)
+	if (which == BEFORE && place)
 		add_edge(m, place->first != ORDER_NONE ? place->first : place->idle, m->at,
 		         ORDER_AFTER, order->lines[m->at].path);
 	else if (which <= AFTER

@@ -20,6 +20,7 @@
 #define GM_FSTAB_ORDER_H
 
 #include "base/arena.h"
+#include "base/strbuf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -164,6 +165,22 @@ void order_run(const struct order *order, bool systemd, const bool *broken,
 /** The properties of a line's type and options: enum order_flags, except ORDER_IN_BOOT and those
     after it. */
 uint16_t order_flags_of(const struct order_line *line);
+
+/** Call for each path of a value of x-systemd.requires-mounts-for=, which systemd reads as words:
+    blanks separate them, quotation marks and backslashes keep blanks.
+    @return 0, or -1.  Errors: ENOMEM. */
+int order_each_required(const char *value, struct arena *arena,
+                        bool (*each)(void *arg, const char *path, enum order_kind kind), void *arg);
+
+/** Get the mount point that a value of x-systemd.requires= names, as a path or a unit.
+    @path [out]  NULL: none.
+    @return 0, or -1.  Errors: ENOMEM. */
+int order_named_path(const char *value, struct arena *arena, const char **path);
+
+/** Append the option, decoded, by which systemd mounts a line after that of a mount point.
+    x-systemd.requires-mounts-for=, or, for a name that would be read as words,
+    x-systemd.requires=. */
+void order_wait_option(struct strbuf *out, const char *mount_point);
 
 /** Call for each path that must exist before a line is mounted, but for its mount point.
     @each    Gets normal paths; returns whether to go on.

@@ -8,10 +8,19 @@
 #include "base/words.h"
 #include "fstab/fstab.h"
 #include "fstab/places.h"
+#include "fstab/units.h"
 #include "mountopts/layers.h"
 #include "mountopts/optlist.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
+
+/** What separates the words of a value of systemd's. */
+#define BLANKS " \t\n\r"
+
+/** Unions whose source or options list branches. */
+#define UNIONS "mergerfs unionfs unionfs-fuse mhddfs"
 
 /** Whether systemd assumes that a type needs the network.
     Source: fstype_is_network() of systemd 252. */
@@ -52,6 +61,93 @@ uint16_t order_flags_of(const struct order_line *line)
 		flags |= ORDER_IS_IDLE;
 	return (uint16_t)flags;
 }
+
+/* Options of systemd. */
+
+/** Decode the name of a mount or automount unit, in place: systemd.unit(5).
+    @return whether it is one. */
+static bool decode_unit(char *name)
+{
+	char *dot = strrchr(name, '.'), *to = name;
+	if (!dot || dot == name || (strcmp(dot, ".mount") != 0 && strcmp(dot, ".automount") != 0))
+		return false;
+	*dot = '\0';
+	for (const char *at = name; *at; ++to) {
+		unsigned byte;
+		bool escape = at[0] == '\\' && at[1] == 'x' && isxdigit((unsigned char)at[2])
+		              && isxdigit((unsigned char)at[3])
+		              && sscanf(at + 2, "%2x", &byte) == 1;
+		*to = escape ? (char)byte : *at == '-' ? '/' : *at;
+		at += escape ? 4 : 1;
+	}
+	*to = '\0';
+	return true;
+}
+
+int order_named_path(const char *value, struct arena *arena, const char **path)
+{
+	char *text = arena_alloc(arena, strlen(value) + 2);
+	*path = NULL;
+	if (!text)
+		return -1;
+	text[0] = '/';
+	strcpy(text + (*value != '/'), value);
+	if (*value == '/' ? strncmp(value, "/dev/", 5) == 0 : !decode_unit(text + 1))
+		return 0;
+	*path = fstab_normal(arena, text);
+	return *path ? 0 : -1;
+}
+
+/** Read a word of a value of systemd's.  @word [out]  Without quotation marks and backslashes.
+    @return the rest; NULL: no more, or a quotation mark is not closed. */
+static const char *next_word(const char *at, char *word)
+{
+	char quote = '\0';
+	at += strspn(at, BLANKS);
+	if (!*at)
+		return NULL;
+	for (; *at && (quote || !strchr(BLANKS, *at)); ++at) {
+		if (*at == quote)
+			quote = '\0';
+		else if (!quote && strchr("\"'", *at))
+			quote = *at;
+		else if (*at != '\\' || *++at)
+			*word++ = *at;
+		else
+			return NULL;
+	}
+	*word = '\0';
+	return quote ? NULL : at;
+}
+
+int order_each_required(const char *value, struct arena *arena,
+                        bool (*each)(void *arg, const char *path, enum order_kind kind), void *arg)
+{
+	char *word = arena_alloc(arena, strlen(value) + 1);
+	while (word && (value = next_word(value, word)) != NULL) {
+		const char *path = fstab_normal(arena, word);
+		/* systemd ignores other words. */
+		bool plain = *word == '/' && !strstr(word, "/..");
+		if (plain && (!path || !each(arg, path, ORDER_REQUIRES)))
+			return path ? 0 : -1;
+	}
+	return word ? 0 : -1;
+}
+
+void order_wait_option(struct strbuf *out, const char *mount_point)
+{
+	if (!strpbrk(mount_point, BLANKS ",\"'\\")) {
+		strbuf_printf(out, "x-systemd.requires-mounts-for=%s", mount_point);
+	} else if (!strpbrk(mount_point, ",\"\\")) {
+		strbuf_printf(out, "x-systemd.requires=%s", mount_point);
+	} else {
+		strbuf_puts(out, "x-systemd.requires=");
+		fstab_unit_name(out, mount_point);
+		strbuf_puts(out, ".mount");
+	}
+}
+
+/* Paths. */
 
 /** For order_each_path(). */
 struct paths {
@@ -96,33 +192,43 @@ static bool call_branches(struct paths *paths, const char *list, size_t n, const
 	return true;
 }
 
-/** The source of a type of FUSE: "mergerfs#/a:/b" too. */
-static void call_fuse(struct paths *paths, const struct order_line *line)
-{
-	const char *source = line->source, *sharp = strchr(source, '#');
-	const char *helper =
-		strncmp(line->fstype, "fuse.", 5) == 0 ? line->fstype + 5 : line->fstype;
-	size_t n = strlen(helper);
-	if (sharp && *source != '/') {
-		helper = source;
-		n = (size_t)(sharp - source);
-		source = sharp + 1;
-	}
-	if (word_in(helper, n, "mergerfs unionfs unionfs-fuse mhddfs"))
-		call_branches(paths, source, strlen(source),
-		              word_is(helper, n, "mhddfs") ? "," : ":");
-	else
-		call(paths, source, strlen(source), ORDER_SOURCE);
-}
-
-static void call_aufs(struct paths *paths, const char *options)
+/** Call for the branches that options name: "br=/a=rw:/b=ro" and "br:/a" of aufs, "dirs=" of
+    unionfs, "branches=" of mergerfs. */
+static void call_listed(struct paths *paths, const char *options)
 {
 	size_t n;
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
 		size_t name = strcspn(o, "=:");
-		if (name < n && word_in(o, name, "br dirs")
+		if (name < n && word_in(o, name, "br dirs branches")
 		    && !call_branches(paths, o + name + 1, n - name - 1, ":"))
 			return;
+	}
+}
+
+/** The directories of a type of FUSE; "mergerfs#/a:/b" is a source too, in which systemd sees no
+    path. */
+static void call_fuse(struct paths *paths, const struct order_line *line)
+{
+	const char *source = line->source, *sharp = strchr(source, '#'), *helper = line->fstype;
+	helper += strncmp(helper, "fuse.", 5) == 0 ? 5 : strncmp(helper, "fuse3.", 6) == 0 ? 6 : 0;
+	size_t n = strlen(helper);
+	bool hidden = sharp && *source != '/';
+	if (hidden) {
+		helper = source;
+		n = (size_t)(sharp - source);
+		source = sharp + 1;
+	}
+	if (word_is(helper, n, "fuse-overlayfs")) {
+		call_layers(paths, line->options);
+	} else if (word_in(helper, n, UNIONS)) {
+		call_branches(paths, source, strlen(source),
+		              word_is(helper, n, "mhddfs") ? "," : ":");
+		call_listed(paths, line->options);
+		/* systemd takes the whole list for a path, and sees its first directories. */
+		if (!hidden)
+			call(paths, source, strlen(source), ORDER_SOURCE);
+	} else {
+		call(paths, source, strlen(source), hidden ? ORDER_BRANCH : ORDER_SOURCE);
 	}
 }
 
@@ -140,9 +246,9 @@ int order_each_path(const struct order_line *line, struct arena *arena,
 	} else if (strcmp(fstype, "overlay") == 0) {
 		call_layers(&paths, line->options);
 	} else if (strcmp(fstype, "aufs") == 0) {
-		call_aufs(&paths, line->options);
+		call_listed(&paths, line->options);
 	} else if (strncmp(fstype, "fuse", 4) == 0
-	           || word_in(fstype, strlen(fstype), "mergerfs unionfs mhddfs")) {
+	           || word_in(fstype, strlen(fstype), "fuse-overlayfs " UNIONS)) {
 		call_fuse(&paths, line);
 	} else if (path && strcmp(fstype, "none") != 0 && strcmp(fstype, "ignore") != 0
 	           && (type & FST_DEVICE || !(type & (FST_NET | FST_PSEUDO)))) {

@@ -7,6 +7,7 @@
  *     FILE mount LINE yes|no       whether mount -a mounts the line as it says
  *     FILE FAULT LINE OTHER        a finding about two lines; 0: none
  */
+#include "base/escape.h"
 #include "fstab/order.h"
 #include "fstab/places.h"
 #include "table/tablines.h"
@@ -31,9 +32,12 @@ static void judge(const char *file, const struct tablines *lines)
 	for (size_t i = 0; i < lines->count; ++i) {
 		const struct tabline *line = &lines->lines[i];
 		const char *fstype = tabline_value(line, TABLINE_FSTYPE);
+		const char *raw = tabline_value(line, TABLINE_OPTIONS);
+		char *options = arena_strndup(&arena, raw, strlen(raw));
+		options[unescape_octal(options, options, strlen(options))] = '\0';
 		of[i] = (struct order_line){
 			.source = tabline_value(line, TABLINE_SOURCE), .fstype = fstype,
-			.options = tabline_value(line, TABLINE_OPTIONS),
+			.options = options,
 			.path = strcmp(fstype, "swap") == 0 ? NULL
 			        : fstab_normal(&arena, tabline_value(line, TABLINE_TARGET))};
 	}

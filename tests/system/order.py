@@ -105,6 +105,8 @@ NETWORK = [(above + line, options, seen) for above in (NFS, CIFS, DISK, AUTO) fo
     ("/p/x /x none bind", ",_netdev", True), ("/p/i /x ext4 loop", ",_netdev", True), ("/p/i /x ext4 ro", ",_netdev" + FOR, True),
     ("/dev/vdc1 /p/x ext4 defaults", ",_netdev", True), (OVERLAY, ",_netdev" + FOR, False),
     ("/p:/l /x fuse.mergerfs defaults", ",_netdev" + FOR, False),
+    ("bindfs#/p/l /x fuse defaults", ",_netdev" + FOR, False), ("x /x fuse.unionfs-fuse dirs=/p/l=RW:/l=RO", ",_netdev" + FOR, False),
+    ("x /x fuse.fuse-overlayfs lowerdir=/p/l,upperdir=/p/u,workdir=/p/w", ",_netdev" + FOR, False),
     # Of the whole source as one path systemd sees the first directories.
     ("/p/a:/p/b /x fuse.mergerfs defaults", ",_netdev" + FOR, True))]
 
@@ -130,6 +132,30 @@ def judge_network(top, units):
     print(f"  systemd: {len(NETWORK)} lines that need the network")
 
 
+# Mount points, options of a line with a layer there, and whether systemd mounts it after them.
+BLANK, QUOTE, SLASH, COMMA = "/my\\040disk", "/it's", "/b\\134x", "/c,x"
+WORDS = [(point, "x-systemd.requires" + option, ordered) for point, option, ordered in (
+    (BLANK, f"-mounts-for={BLANK}", False), (BLANK, f'-mounts-for="{BLANK}"', True), (BLANK, f"-mounts-for='{BLANK}'", True),
+    (BLANK, "-mounts-for=/my\\134\\040disk", True), (BLANK, "-mounts-for=/my\\134\\134\\040disk", True),
+    (COMMA, "-mounts-for=/c\\134,x", True), (BLANK, "-mounts-for=/my\\134x20disk", False),
+    (BLANK, f"-mounts-for=/q\\040'{BLANK}'", True), (BLANK, f"-mounts-for='{BLANK}", False),
+    (BLANK, f"={BLANK}", True), (BLANK, "=my\\134x20disk.mount", True), (BLANK, "=my\\134\\134x20disk.mount", True),
+    (QUOTE, f"-mounts-for={QUOTE}", False), (QUOTE, f'-mounts-for="{QUOTE}"', True), (QUOTE, f"={QUOTE}", True),
+    (SLASH, f"-mounts-for={SLASH}", False), (SLASH, "=b\\134x5cx.mount", True), (COMMA, "=c\\134x2cx.mount", True),
+    ("/a%b", "-mounts-for=/a%b", True), ("/d", "-mounts-for=/q/../d", False), ("/t\\011x", "=/t\\011x", True))]
+
+
+def judge_words(top, units):
+    """How systemd reads the paths of an option."""
+    for number, (point, option, ordered) in enumerate(WORDS):
+        name = f"{top}/words{number}"
+        gm.touch(name, f"t {point} tmpfs x-systemd.after=/o 0 0\no /o overlay lowerdir=/l:/m,{option} 0 0\n")
+        found = cycle(name, units, name + "made")[0]
+        faults = [row for row in orders([name])[1][name] if row[0] == "cycle"]
+        gm.expect(bool(found) == ordered == bool(faults), f"{point} {option}: {faults}, and systemd says {found}")
+    print(f"  systemd: {len(WORDS)} names of what a line waits for")
+
+
 if os.path.exists(GENERATOR) and shutil.which("systemd-analyze"):
     TOP = tempfile.mkdtemp()
     UNIT_DIR = gm.mkdir(f"{TOP}/units")
@@ -137,6 +163,7 @@ if os.path.exists(GENERATOR) and shutil.which("systemd-analyze"):
         gm.touch(f"{UNIT_DIR}/{unit_name}", f"[Unit]\n{unit_text}\n")
     judge_systemd(TOP, UNIT_DIR)
     judge_network(TOP, UNIT_DIR)
+    judge_words(TOP, UNIT_DIR)
     shutil.rmtree(TOP)
 else:
     print("  no systemd here: only mount -a is tried")

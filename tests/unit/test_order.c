@@ -38,6 +38,14 @@ static int follow(void *arg, const char *target, struct strbuf *path)
 	return 1;
 }
 
+static const char *decoded(struct arena *arena, const char *options)
+{
+	char *copy = arena_strndup(arena, options, strlen(options));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+	copy[unescape_octal(copy, copy, strlen(copy))] = '\0';
+	return copy;
+}
+
 static void parse(struct parsed *p, const char *text)
 {
 	*p = (struct parsed){.lines = tablines_parse(text, strlen(text))};
@@ -59,7 +67,7 @@ static void parse(struct parsed *p, const char *text)
 		p->of[p->n++] = (struct order_line){
 			.source = tabline_value(line, TABLINE_SOURCE),
 			.fstype = tabline_value(line, TABLINE_FSTYPE),
-			.options = options ? options : "",
+			.options = decoded(&p->arena, options ? options : ""),
 			.path = swap ? NULL : fstab_normal(&p->arena, strbuf_str(&real))};
 		strbuf_destroy(&real);
 	}
@@ -149,11 +157,42 @@ static const struct {
          "late 1 layer 2, unordered 1 layer 2"},
 	{"layers that systemd knows of",
          "t /a tmpfs\no /o overlay lowerdir=/a/l:/b,x-systemd.requires-mounts-for=/a/l\n", ""},
+	{"words that systemd reads",
+         "t /a\\040b tmpfs\nt /c tmpfs\no /o overlay lowerdir=/a\\040b/l:/c,"
+         "x-systemd.requires-mounts-for=/c\\040'/a\\040b'\n", ""},
+	{"a backslash keeps a blank", "t /a\\040b tmpfs\no /o overlay lowerdir=/a\\040b/l:/c,"
+         "x-systemd.requires-mounts-for=/a\\134\\040b\n", ""},
+	{"a blank separates words", "t /a\\040b tmpfs\no /o overlay lowerdir=/a\\040b/l:/c,"
+         "x-systemd.requires-mounts-for=/a\\040b\n", "unordered 2 layer 1"},
+	{"a quotation mark stays open", "t /a'b tmpfs\no /o overlay lowerdir=/a'b/l:/c,"
+         "x-systemd.requires-mounts-for=/a'b\n", "unordered 2 layer 1"},
+	{"a path that is not normal", "t /a tmpfs\no /o overlay lowerdir=/a/l:/c,"
+         "x-systemd.requires-mounts-for=/b/../a\n", "unordered 2 layer 1"},
+	{"requires by path and by unit", "t /a\\040b tmpfs\nt /c\\040d tmpfs\no /o overlay "
+         "lowerdir=/a\\040b/l:/c\\040d/l,x-systemd.requires=/a\\040b,"
+         "x-systemd.requires=c\\134x20d.mount\n", ""},
 	{"layers below the mount point", "t /a tmpfs\no /a/o overlay lowerdir=/a/l:/a/m\n", ""},
 	{"layers of a network mount, which comes later",
          "t /a tmpfs\no /o overlay lowerdir=/a/l:/b,_netdev\n", ""},
+	/* Of the whole source as a path systemd sees /a. */
 	{"mergerfs", "/a/1:/b=RW:/c /m fuse.mergerfs\nt /a tmpfs\nt /c tmpfs\n",
+         "late 1 source 2, late 1 branch 2, unordered 1 branch 3"},
+	{"mergerfs of version 3", "/b:/a /m fuse3.mergerfs\nt /a tmpfs\n",
          "late 1 branch 2, unordered 1 branch 2"},
+	{"mergerfs, branches as an option", "x /m mergerfs ro,branches=/b:/a\nt /a tmpfs\n",
+         "late 1 branch 2, unordered 1 branch 2"},
+	{"unionfs-fuse, branches as an option",
+         "x /m fuse.unionfs-fuse dirs=/b=RW:/a=RO,cow\nt /a tmpfs\n",
+         "late 1 branch 2, unordered 1 branch 2"},
+	{"unionfs-fuse by itself", "/b=RW:/a=RO /m unionfs-fuse cow\nt /a tmpfs\n",
+         "late 1 branch 2, unordered 1 branch 2"},
+	{"unionfs of the kernel", "none /m unionfs dirs=/b=rw:/a=ro\nt /a tmpfs\n",
+         "late 1 branch 2, unordered 1 branch 2"},
+	{"fuse-overlayfs",
+         "x /m fuse.fuse-overlayfs lowerdir=/l,upperdir=/a/u,workdir=/a/w\nt /a tmpfs\n",
+         "late 1 layer 2, unordered 1 layer 2"},
+	{"fuse-overlayfs in the source", "fuse-overlayfs#x /m fuse lowerdir=/l:/a/l\nt /a tmpfs\n",
+         "late 1 layer 2, unordered 1 layer 2"},
 	{"mergerfs by a pattern",
          "/d/* /m fuse.mergerfs allow_other\nt /d/1 tmpfs\nt /d/1/x tmpfs\nt /e tmpfs\n",
          "late 1 branch 2, unordered 1 branch 2"},
@@ -161,6 +200,10 @@ static const struct {
          "late 1 branch 2, unordered 1 branch 2"},
 	{"mhddfs", "mhddfs#/a,/b /m fuse\nt /b tmpfs\n", "late 1 branch 2, unordered 1 branch 2"},
 	{"aufs", "none /m aufs br=/a/x=rw:/b=ro\nt /a tmpfs\n",
+         "late 1 branch 2, unordered 1 branch 2"},
+	{"aufs, by another spelling", "none /m aufs br:/b:/a=ro\nt /a tmpfs\n",
+         "late 1 branch 2, unordered 1 branch 2"},
+	{"FUSE over a directory, unseen", "bindfs#/a/x /m fuse\nt /a tmpfs\n",
          "late 1 branch 2, unordered 1 branch 2"},
 	{"FUSE over a directory", "/a/x /m fuse.bindfs\nt /a tmpfs\n", "late 1 source 2"},
 	{"sshfs", "h:/a /m fuse.sshfs\nt /a tmpfs\n", ""},

@@ -305,6 +305,48 @@ UNIT_TEST(what_needs_the_network_before_systemd_starts_it)
 	}
 }
 
+/** Layers and branches that systemd does not see: the hint names all, in words as systemd reads
+    them; with it nothing is found. */
+UNIT_TEST(what_systemd_does_not_see)
+{
+	static const struct {
+		const char *text, *first, *hint;
+	} rows[] = {
+		{X " /a\\040b xfs\n" X " /c xfs\no /x overlay ", "lowerdir=/a\\040b/l:/c/l",
+		 "x-systemd.requires=/a\\040b,x-systemd.requires-mounts-for=/c"},
+		{X " /it's xfs\n/l:/it's/l /x fuse.mergerfs ", "defaults",
+		 "x-systemd.requires=/it's"},
+		{X " /c\\134d xfs\n/l:/c\\134d/l /x fuse.mergerfs ", "defaults",
+		 "x-systemd.requires=c\\134x5cd.mount"},
+		{X " /c,d xfs\n/l:/c,d/l /x fuse.mergerfs ", "defaults",
+		 "x-systemd.requires=c\\134x2cd.mount"},
+		{X " /a xfs\n" X " /b xfs\n/*=RW /x fuse.mergerfs ", "defaults",
+		 "x-systemd.requires-mounts-for=/a,x-systemd.requires-mounts-for=/b"},
+	};
+	static char place[] = "/run/systemd/system";
+	struct fstab_facts own = facts;
+	char whole[1024];
+	own.arg = place;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		snprintf(whole, sizeof(whole), ROOT "%s%s\n", rows[i].text, rows[i].first);
+		struct audit_report report;
+		judged(whole, &own, &report);
+		const char *hint = "";
+		for (size_t k = 0; k < report.count; ++k) {
+			if (report.findings[k].code == FSTAB_ORDER)
+				hint = report.findings[k].expected;
+		}
+		bool good = strcmp(hint, rows[i].hint) == 0;
+		audit_report_destroy(&report);
+		snprintf(whole, sizeof(whole), ROOT "%s%s,%s\n", rows[i].text, rows[i].first,
+		         rows[i].hint);
+		good &= !has(judged(whole, &own, NULL), FSTAB_ORDER, NULL);
+		if (!good)
+			printf("%s\n%s", whole, text);
+		CU_ASSERT_TRUE(good);
+	}
+}
+
 /** The kernel reads 4,095 bytes of options; those of mount(8) are not among them. */
 UNIT_TEST(page)
 {

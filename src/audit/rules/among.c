@@ -4,6 +4,7 @@
  */
 #include "audit/audit_impl.h"
 
+#include "base/escape.h"
 #include "base/fstypes.h"
 #include "fstab/units.h"
 #include "mountopts/fsopts.h"
@@ -99,8 +100,15 @@ static const char *what_needs(enum order_kind kind)
 static void report_late(struct audit *audit, const struct audit_entry *entry,
                         const struct order_finding *late, const struct audit_entry *other)
 {
-	unsigned number = other->line->number;
+	const struct order *order = &audit->order;
+	unsigned number = other->line->number, last = number;
 	bool parent = late->kind == ORDER_PARENT;
+	for (uint32_t at = order->begin[late->line]; at < order->begin[late->line + 1]; ++at) {
+		const struct order_need *need = &order->needs[at];
+		unsigned of = audit->entries[need->line].line->number;
+		if (order_matters(order, late->line, need) && of > last)
+			last = of;
+	}
 	/* Fedora Silverblue lists /home, a symlink to /var/home, before /var: systemd
 	   resolves it. */
 	bool link = entry->real && strcmp(entry->real, entry->path) != 0;
@@ -113,12 +121,17 @@ static void report_late(struct audit *audit, const struct audit_entry *entry,
 		       : systemd ? AUDIT_INFO : AUDIT_CRITICAL,
 		       parent ? "parent directories are mounted first"
 		              : "the source is mounted first",
-		       NULL, audit_format(audit->report, "move it after line %u", number), "%s%s",
+		       NULL, audit_format(audit->report, "move it after line %u", last), "%s%s",
 		       parent ? audit_format(audit->report, "line %u mounts %s after it, and "
 		                             "covers it", number, other->path)
 		              : audit_format(audit->report, "%s %s is on %s, which line %u mounts "
 		                             "after it", what_needs(late->kind), late->path,
 		                             other->path, number), who);
+}
+
+static void escape_option(struct strbuf *out, const char *options)
+{
+	escape_octal(out, options, " \t\n\\", false);
 }
 
 /** Whether systemd sees this need of a line once the line has _netdev.
@@ -129,24 +142,39 @@ static bool is_seen(struct audit *audit, const struct audit_entry *entry, enum o
 	       && (kind != ORDER_SOURCE || audit_option(audit, entry, "loop"));
 }
 
-/** Report a line that systemd mounts before the network, and that needs the network. */
-static void report_network(struct audit *audit, const struct audit_entry *entry,
-                           const struct order_finding *finding, const struct audit_entry *other)
+/** The options that a line lacks so that systemd mounts it after all that it needs for the same
+    reason as it needs another, as they are written in an fstab.
+    @options  To begin with, or "". */
+static const char *lacking_options(struct audit *audit, const struct audit_entry *entry,
+                                   const struct order_finding *finding, const char *options)
 {
 	const struct order *order = &audit->order;
-	const char *options = "_netdev";
 	uint32_t line = finding->line;
+	struct strbuf list;
+	strbuf_init(&list);
+	strbuf_puts(&list, options);
 	for (uint32_t at = order->begin[line]; at < order->begin[line + 1]; ++at) {
 		const struct order_need *need = &order->needs[at];
 		if (need->kind != finding->kind || !need->nearest
 		    || is_seen(audit, entry, need->kind)
 		    || order->flags[need->line] & (ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT))
 			continue;
-		const char *option = audit_format(audit->report,
-			"x-systemd.requires-mounts-for=%s", order->lines[need->line].path);
-		if (!opt_has(options, option) && !opt_has(entry->options, option))
-			options = audit_format(audit->report, "%s,%s", options, option);
+		const char *option = audit_string(audit->report, order_wait_option,
+		                                  order->lines[need->line].path);
+		if (!opt_has(strbuf_str(&list), option) && !opt_has(entry->options, option))
+			opt_puts(&list, option);
 	}
+	const char *text = audit_string(audit->report, escape_option, strbuf_str(&list));
+	audit->report->failed |= list.failed;
+	strbuf_destroy(&list);
+	return text;
+}
+
+/** Report a line that systemd mounts before the network, and that needs the network. */
+static void report_network(struct audit *audit, const struct audit_entry *entry,
+                           const struct order_finding *finding, const struct audit_entry *other)
+{
+	const char *options = lacking_options(audit, entry, finding, "_netdev");
 	audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING, options, NULL,
 		       audit_format(audit->report, "add %s", options),
 		       order_is_known(finding->kind)
@@ -183,7 +211,7 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 			report_network(audit, entry, finding, other);
 		break;
 	case ORDER_UNORDERED:
-		option = audit_format(audit->report, "x-systemd.requires-mounts-for=%s", path);
+		option = lacking_options(audit, entry, finding, "");
 		if (audit_is_systemd(audit))
 			audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_INFO, option, NULL,
 				       audit_format(audit->report, "add %s", option),
@@ -213,21 +241,29 @@ static void report_fault(struct audit *audit, const struct audit_entry *entry,
 	}
 }
 
+static bool is_late_source(const struct order_finding *finding)
+{
+	return finding->fault == ORDER_LATE && finding->kind != ORDER_PARENT;
+}
+
 void audit_order(struct audit *audit, const struct audit_entry *entry)
 {
 	size_t count;
-	const struct order_finding *findings = findings_of(audit, entry, &count);
+	const struct order_finding *findings = findings_of(audit, entry, &count), *source = NULL;
 	const struct order_finding *cycle = find_fault(findings, count, ORDER_CYCLE);
-	bool late = false;
+	/* Of several sources one is enough, preferably one that systemd does not see. */
+	for (size_t i = 0; i < count; ++i) {
+		if (is_late_source(&findings[i])
+		    && (!source || order_is_known(source->kind) > order_is_known(findings[i].kind)))
+			source = &findings[i];
+	}
 	for (size_t i = 0; i < count; ++i) {
 		const struct order_finding *finding = &findings[i];
-		/* In a cycle adding an option does not help; of several sources one is enough. */
-		bool source = finding->fault == ORDER_LATE && finding->kind != ORDER_PARENT;
-		if ((cycle && finding->fault == ORDER_LATE)
-		    || (finding->fault == ORDER_CYCLE && finding != cycle) || (source && late))
-			continue;
-		late |= source;
-		report_fault(audit, entry, finding);
+		/* In a cycle adding an option does not help. */
+		if (!(cycle && finding->fault == ORDER_LATE)
+		    && !(finding->fault == ORDER_CYCLE && finding != cycle)
+		    && !(is_late_source(finding) && finding != source))
+			report_fault(audit, entry, finding);
 	}
 }
 

@@ -211,6 +211,14 @@ static void judge_inexpressible(struct drift *drift, const struct fstab_line *li
 			                     "%s", why ? why : "?");
 }
 
+/** Judge a line whose mount has names that its server chose. */
+static void judge_served(struct drift *drift, const struct tabline *line,
+                         const struct fstab_line *live)
+{
+	audit_not_checked(drift->report, DRIFT_TYPE);
+	drift_judge_unknown(drift, line, live);
+}
+
 /** Judge a line if another source is mounted on its mount point. */
 static void judge_source(struct drift *drift, const struct tabline *line,
                          const struct fstab_line *live)
@@ -219,10 +227,8 @@ static void judge_source(struct drift *drift, const struct tabline *line,
 	           *fstype = tabline_value(line, TABLINE_FSTYPE);
 	size_t cause = drift->cause[line->number - 1];
 	bool served = drift_is_of_server(line, live);
-	if (served) {
-		audit_not_checked(drift->report, DRIFT_TYPE);
-		drift_judge_unknown(drift, line, live);
-	}
+	if (served)
+		judge_served(drift, line, live);
 	bool same = source && live->mount && live->mount->source
 	            && !shown_type(fstype, live->mount->fstype)
 	            && (strcmp(source, live->mount->source) == 0
@@ -380,8 +386,13 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 		const struct tabline *line = &in->lines->lines[i];
 		if (line->kind != TABLINE_ENTRY || drift.reported[i])
 			continue;
-		if (in->match->of[i])
-			drift_judge_how(&drift, line, in->match->of[i]);
+		const struct fstab_line *of = in->match->of[i];
+		const char *source = tabline_value(line, TABLINE_SOURCE);
+		if (of && of->mount && of->mount->source && drift_is_of_server(line, of)
+		    && strcmp(source ? source : "", of->mount->source) != 0)
+			judge_served(&drift, line, of);
+		else if (of)
+			drift_judge_how(&drift, line, of);
 		else
 			judge_line(&drift, line);
 	}

@@ -21,33 +21,12 @@ bool drift_is_lost(const struct drift *drift, const struct fstab_line *live)
 	       && tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_DELETED);
 }
 
-/** Whether a list of types has a type that the kernel does not know: its helper can mount any type.
-    */
-static bool is_of_helper(const char *types)
-{
-	char type[32];
-	for (size_t n; types && *types; types += n + (types[n] == ',')) {
-		n = strcspn(types, ",");
-		if (n >= sizeof(type))
-			return true;
-		memcpy(type, types, n);
-		type[n] = '\0';
-		if (!(fstype_flags(type) & FST_KNOWN))
-			return true;
-	}
-	return false;
-}
-
 bool drift_is_of_server(const struct tabline *line, const struct fstab_line *live)
 {
-	const char *named = tabline_value(line, TABLINE_FSTYPE);
 	const char *fstype = live->mount && live->mount->fstype ? live->mount->fstype : "";
 	bool root = live->target && strcmp(live->target, "/") == 0;
-	/* A FUSE mount of a device shows the number of the device. */
-	bool served = (strncmp(fstype, "fuse", 4) == 0 && live->mount->dev_major == 0)
-	              || strcmp(fstype, "ceph") == 0;
-	bool may = !drift_is_bind(line) && (shown_type(named, fstype) || is_of_helper(named));
-	return (served && may)
+	return fstab_match_served(tabline_value(line, TABLINE_FSTYPE),
+	                          tabline_value(line, TABLINE_OPTIONS), live->mount)
 	       || (root && (word_in(fstype, strlen(fstype), "overlay composefs")
 	                    || fstype_flags(fstype) & FST_NET));
 }

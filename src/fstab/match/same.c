@@ -295,6 +295,14 @@ static bool device_word(const char *path)
 	       && (!is_kernel_name(path) || strncmp(path, "/dev/mapper/", 12) == 0);
 }
 
+/** Whether a mount may be that of a line although its server chose another name: that of sshfs is
+    its source. */
+static bool is_served(const struct entry *entry, const struct mount *mount)
+{
+	return fstab_match_served(entry->words.fstype, entry->words.options, mount)
+	       && strcmp(mount->fstype, "fuse.sshfs") != 0;
+}
+
 static int same_source(struct matcher *m, const struct entry *entry, const struct planned *mount)
 {
 	const struct fstab_line *line = mount->line;
@@ -316,10 +324,12 @@ static int same_source(struct matcher *m, const struct entry *entry, const struc
 		       || is_single(line->mount);
 	if (match_by_helper(entry, line->mount))
 		return match_same_helped(source, line->mount->source);
-	/* A server is written as the kernel has it. */
+	/* A server is written as the kernel has it, unless it chose that name. */
 	if (line->mount && line->mount->dev_major == 0
-	    && !(fstype_flags(line->mount->fstype) & FST_SUBVOL))
-		return line->mount->source ? match_same_server(source, line->mount) : 0;
+	    && !(fstype_flags(line->mount->fstype) & FST_SUBVOL)) {
+		int same = line->mount->source ? match_same_server(source, line->mount) : 0;
+		return same == 0 && is_served(entry, line->mount) ? -1 : same;
+	}
 	struct fstab_device device;
 	match_device(m, line, &device);
 	const char *tag = match_tag(m, source);
@@ -357,7 +367,7 @@ static bool same_type(const struct entry *entry, const struct fstab_line *line)
 	const char *type = entry->words.fstype, *live = line->mount ? line->mount->fstype : "swap";
 	/* mount(8) ignores the type of a bind. */
 	return opt_is_bind(entry->words.options) || shown_type(type, live)
-	       || match_by_helper(entry, line->mount)
+	       || match_by_helper(entry, line->mount) || is_served(entry, line->mount)
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
 

@@ -1,15 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a line and a mount have the same server: NFS, Lustre, and the helper of Amazon's EFS. */
+/* Whether a line and a mount have the same server: NFS, Lustre, FUSE, the helper of Amazon EFS. */
 #include "fstab/match/matcher.h"
 
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/optlist.h"
+#include "mountopts/shown.h"
+
+#include <string.h>
 
 static bool is_nfs(const struct mount *mount)
 {
 	return fsopt_type_in(mount->fstype, "nfs nfs4");
+}
+
+/** Whether a list of types has a type that the kernel does not know: its helper can mount any type.
+    */
+static bool is_of_helper(const char *types)
+{
+	char type[32];
+	for (size_t n; types && *types; types += n + (types[n] == ',')) {
+		n = strcspn(types, ",");
+		if (n >= sizeof(type))
+			return true;
+		memcpy(type, types, n);
+		type[n] = '\0';
+		if (!(fstype_flags(type) & FST_KNOWN))
+			return true;
+	}
+	return false;
+}
+
+bool fstab_match_served(const char *types, const char *options, const struct mount *mount)
+{
+	const char *fstype = mount && mount->fstype ? mount->fstype : "";
+	/* A FUSE mount of a device shows the number of the device. */
+	bool served = (is_fuse(fstype) && mount->dev_major == 0)
+	              || strcmp(fstype, "ceph") == 0;
+	return served && !opt_is_bind(options)
+	       && (shown_type(types, fstype) || is_of_helper(types));
 }
 
 bool match_by_helper(const struct entry *entry, const struct mount *mount)

@@ -128,13 +128,12 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 		state = one == LINE ? state : one;
 		const struct place *place = one == LINE && node != MT_NONE ? &mk->places[node]
 		                                                           : NULL;
-		if (place && place->state == LINE && strcmp(place->target, "/") != 0
-		    && !strpbrk(place->target, " ,\"\\")) {
-			const char *option = plan_format(mk, "x-systemd.requires-mounts-for=%s",
-			                                 place->target);
-			if (option && !opt_shown_has(strbuf_str(more), option))
-				opt_puts(more, option);
-		}
+		if (!place || place->state != LINE || strcmp(place->target, "/") == 0)
+			continue;
+		strbuf_reset(&mk->text);
+		order_wait_option(&mk->text, place->target);
+		if (!opt_has(strbuf_str(more), strbuf_str(&mk->text)))
+			opt_puts(more, strbuf_str(&mk->text));
 	}
 	mk->failed |= !opt_layers_destroy(&layers);
 	return state;
