@@ -8,10 +8,8 @@
  *
  * The key of a mount is its mount point and a name of the source that survives a boot: a name in
  * /dev/mapper, the file of a loop device, a UUID, a server.  Names such as /dev/sda1, mount IDs,
- * the
- * order of options, and options that change with every mount are ignored; so are mounts at and
- * below
- * an automount trigger, and submounts of network mounts.  Pure; linear except for sorting.
+ * the order of options, and options that change with every mount are ignored; so are mounts at and
+ * below an automount trigger, and submounts of network mounts.  Pure; linear except for sorting.
  */
 #ifndef GM_AUDIT_BASELINE_H
 #define GM_AUDIT_BASELINE_H

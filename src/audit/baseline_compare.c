@@ -3,10 +3,8 @@
  * The lists of a baseline, and comparing two baselines.
  *
  * Lists are sorted by their keys.  Entries are paired in three rounds, each a merge of the two
-lists:
- * equal entries, then entries with the same mount point and source, then entries with the same
- * mount
- * point.  Unpaired entries are new or missing.
+ * lists: equal entries, then entries with the same mount point and source, then entries with the
+ * same mount point.  Unpaired entries are new or missing.
  */
 #include "audit/baseline.h"
 

@@ -6,8 +6,7 @@
  *                                               '--> audit_config_apply(): findings ignored
  *
  * Pure, and linear in the bytes of the files.  Matching a pattern takes time proportional to at
-most
- * its length times the length of the name.
+ * most its length times the length of the name.
  */
 #ifndef GM_AUDIT_CONFIG_H
 #define GM_AUDIT_CONFIG_H

@@ -12,8 +12,7 @@
  *     audit_host()     MTAB-*, FSTAB-MODE, FS-ERRORS, BOOT-*
  *
  * Each function adds to a report, sorts it, and returns 0, or -1 (ENOMEM).  Pure except for the
-facts;
- * linear.  A rule that lacks a fact is marked as not checked.
+ * facts; linear.  A rule that lacks a fact is marked as not checked.
  */
 #ifndef GM_AUDIT_LIVE_H
 #define GM_AUDIT_LIVE_H

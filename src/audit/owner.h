@@ -3,10 +3,8 @@
  * Who made each mount.
  *
  * The plan has the owners of mounts that the system makes by itself.  Mounts of fstab lines,
-including
- * the copies that a bind makes, belong to the fstab; the root belongs to the initrd; the owner of
- * any
- * other mount is unknown.
+ * including the copies that a bind makes, belong to the fstab; the root belongs to the initrd; the
+ * owner of any other mount is unknown.
  */
 #ifndef GM_AUDIT_OWNER_H
 #define GM_AUDIT_OWNER_H

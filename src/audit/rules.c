@@ -4,10 +4,8 @@
  * others.
  *
  * To avoid false alarms, lines that installers write, lines that work, and findings that depend on
-an
- * unknown fact are not reported.  A finding is a risk for the boot only if boot needs the entry:
- * not
- * with noauto, nofail or an automount.
+ * an unknown fact are not reported.  A finding is a risk for the boot only if boot needs the
+ * entry: not with noauto, nofail or an automount.
  */
 #include "audit/audit_impl.h"
 

@@ -200,8 +200,7 @@ enum { AUDIT_USERS_MAX = 50, AUDIT_USERS_BYTES = 64 << 10 };
 
 /**
  * Limit the findings of users' mounts, so that many mounts with long names cannot crowd out those
-of
- * the system in any format.  The most severe findings are kept; among equals the first.
+ * of the system in any format.  The most severe findings are kept; among equals the first.
  */
 void audit_report_bound(struct audit_report *report);
 

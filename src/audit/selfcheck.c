@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 /** Format a text with the lifetime of the check; a line feed becomes "\012". */
 __attribute__((format(printf, 2, 3)))

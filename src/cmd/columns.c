@@ -2,7 +2,6 @@
 #include "cmd/columns.h"
 
 #include "cmd/listing.h"
-#include "cmd/output.h"
 #include "table/tablediff.h"
 
 #include <string.h>

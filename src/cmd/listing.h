@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The options of a listing of mounts, and its output formats.
- */
+/** The options of a listing of mounts, and its output formats. */
 #ifndef GM_CMD_LISTING_H
 #define GM_CMD_LISTING_H
 
@@ -9,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /** The output formats that code refers to: rows of output_forms, which has more. */
 enum form {

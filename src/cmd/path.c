@@ -18,7 +18,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /** Whether the name of a node leads to this node. */
 static bool is_seen(const struct run *run, size_t i)

@@ -7,7 +7,6 @@
 #include <libsmartcols/libsmartcols.h>
 #include <libmount.h>
 #include <blkid/blkid.h>
-#include <string.h>
 
 static const struct discover_stats no_stats;
 

@@ -3,7 +3,6 @@
 
 #include "cmd/listing.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

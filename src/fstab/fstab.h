@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * From mounts to the lines of an fstab(5) that mount them again.  Pure: data about the machine
-comes
- * from a struct fstab_world, so that every rule can be tested with recorded tables.
+ * comes from a struct fstab_world, so that every rule can be tested with recorded tables.
  *
  *     discovery, swaps --> fstab_plan() --> lines, in the order of mount -a
  *                             ^
@@ -12,8 +11,7 @@ comes
  * left out because the system mounts it by itself.
  *
  * A mount made by an ordinary user (fstab_user()) becomes a comment, unless it is requested by
-name:
- * otherwise the user could choose arguments of commands that root runs at the next boot.
+ * name: otherwise the user could choose arguments of commands that root runs at the next boot.
  */
 #ifndef GM_FSTAB_FSTAB_H
 #define GM_FSTAB_FSTAB_H

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /** Add a difference.
     @actual  Of OPTIONS and NO_LINE. */

@@ -23,7 +23,6 @@
 #include "base/strbuf.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -10,7 +10,6 @@
 #include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool drift_is_lost(const struct drift *drift, const struct fstab_line *live)

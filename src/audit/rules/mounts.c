@@ -3,14 +3,12 @@
  * Broken mounts, independent of the fstab; processes that keep an unmounted file system busy.
  *
  * Mounts of other owners (the system, sessions, containers: those that a plan leaves out) are
- * counted
- * in one finding of each kind, with severity info.
+ * counted in one finding of each kind, with severity info.
  */
 #include "audit/audit_impl.h"
 
 #include "base/array.h"
 #include "base/fstypes.h"
-#include "mountopts/optlist.h"
 
 #include <stdlib.h>
 #include <string.h>

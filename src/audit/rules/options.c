@@ -3,8 +3,7 @@
  * The options of a line: whether they exist, have accepted values, and can be combined.
  *
  * If mountopts/fsopts.h lists all options of a type, any other option is an error; for other types
- * an
- * option is only reported if it resembles a known one.  x-* and X-* are for any program.
+ * an option is only reported if it resembles a known one.  x-* and X-* are for any program.
  */
 #include "audit/audit_impl.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/escape.h"
 #include "cmd/output.h"
-#include "cmd/view.h"
 #include "os/change.h"
 
 #include <errno.h>

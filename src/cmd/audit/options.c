@@ -3,7 +3,6 @@
 
 #include "audit/owner.h"
 #include "base/words.h"
-#include "cmd/listing.h"
 
 #include <getopt.h>
 #include <string.h>

@@ -11,7 +11,6 @@
  */
 #include "cmd/recover/recover.h"
 
-#include "base/escape.h"
 #include "cmd/columns.h"
 #include "cmd/listing.h"
 #include "cmd/output.h"

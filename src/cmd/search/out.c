@@ -5,13 +5,11 @@
 #include "base/fstypes.h"
 #include "cmd/cmd.h"
 #include "cmd/column.h"
-#include "cmd/listing.h"
 #include "cmd/search/flow.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>

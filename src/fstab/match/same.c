@@ -12,7 +12,6 @@
 #include "base/words.h"
 #include "mountopts/optlist.h"
 #include "mountopts/shown.h"
-#include "mounttree.h"
 #include "mountopts/fsopts.h"
 
 #include <ctype.h>
