@@ -32,16 +32,16 @@ static int device(void *arg, const struct mount *mount, struct fstab_device *dev
 	return 0;
 }
 
-static unsigned holders(void *arg, const char *tag, const char *value)
+static int devices(void *arg, const char *source, struct fstab_device *device)
 {
-	(void)arg, (void)value;
-	return *tag == 'U' ? 2 : 1;
+	(void)arg, (void)device;
+	return *source == 'U' ? 2 : 1;
 }
 
-static int fsck(void *arg, const char *fstype)
+static int helper(void *arg, const char *name)
 {
 	(void)arg;
-	return fstype[0] == 'e';
+	return strncmp(name, "fsck.e", 6) == 0;
 }
 
 static enum fstab_unit unit(void *arg, const char *target)
@@ -167,8 +167,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.nofail = choices & 16, .all = choices & 32,
 		          .pseudo = choices & 64 ? is_pseudo : NULL,
 		.filter = choices & 128 ? "/a" : NULL,
-		.world = {(void *)(uintptr_t)options, device, NULL, holders, fsck, unit, kept,
-		          NULL},
+		.facts = {.arg = (void *)(uintptr_t)options, .device = device, .devices = devices,
+		          .helper = helper, .unit = unit, .kept = kept},
 	};
 	if (input.d->table->count) {
 		struct fstab_plan plan;

@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.d = fuzz_discover(table_text, sizeof(table_text) - 1), .root = "/",
 		.swaps = &swap, .nswaps = 1,
 		.id = FSTAB_PATH, .options = choices & 512 ? FSTAB_LIVE : FSTAB_MINIMAL,
-		      .world = {.device = device},
+		      .facts = {.device = device},
 	};
 	struct fstab_plan plan;
 	FUZZ_CHECK(fstab_plan(&input, &plan) == 0);

@@ -87,15 +87,10 @@ static int helper(void *arg, const char *name)
 	return (int)(strlen(name) % 3) - 1;
 }
 
-static bool secret(const char *source, const char *options)
-{
-	return (source && strchr(source, '@')) || (options && strstr(options, "pass"));
-}
-
 static void check_audit(const struct tablines *lines, const struct fstab_facts *facts)
 {
 	struct audit_report report;
-	FUZZ_CHECK(audit_fstab(&(struct audit_input){lines, facts, secret}, &report) == 0);
+	FUZZ_CHECK(audit_fstab(&(struct audit_input){lines, facts}, &report) == 0);
 	size_t damaged = 0, told = 0, of[AUDIT_CRITICAL + 1] = {0};
 	for (size_t i = 0; i < lines->count; ++i)
 		damaged += lines->lines[i].kind == TABLINE_DAMAGED;
@@ -119,17 +114,17 @@ static void check_audit(const struct tablines *lines, const struct fstab_facts *
 
 /** What is mounted, against the file and by itself. */
 static void check_drift(const struct tablines *lines, const struct fstab_input *live,
-                        struct fstab_plan *plan, const struct fstab_facts *facts)
+                        struct fstab_plan *plan)
 {
 	static const char *const include[] = {"container", "session", NULL};
 	struct audit_report report;
 	struct fstab_match match;
-	FUZZ_CHECK(audit_fstab(&(struct audit_input){lines, facts, secret, live->d}, &report) == 0);
+	FUZZ_CHECK(audit_fstab(&(struct audit_input){lines, &live->facts, live->d}, &report) == 0);
 	FUZZ_CHECK(fstab_match(&(struct fstab_match_input){.file = lines, .in = live, .plan = plan},
 	                       &match) == 0);
-	FUZZ_CHECK(audit_own(plan, &match, lines, &live->world) == 0);
+	FUZZ_CHECK(audit_own(plan, &match, lines, &live->facts) == 0);
 	const struct audit_live in = {
-		.d = live->d, .root = live->root, .world = &live->world, .facts = facts,
+		.d = live->d, .root = live->root, .facts = &live->facts,
 		.lines = lines, .plan = plan, .match = &match, .uptime = -1,
 		.include = include + lines->count % 3, .mount_max = (long)lines->count,
 	};
@@ -363,8 +358,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	old = old_len ? old : "";
 	new = len ? new : "";
 	struct fstab_facts facts = {
-		.devices = choices & 1 ? devices : NULL, .look = choices & 2 ? look : NULL,
-		.helper = choices & 4 ? helper : NULL, .fstype = choices & 8 ? helper : NULL,
+		.device = device, .devices = choices & 1 ? devices : NULL,
+		.look = choices & 2 ? look : NULL, .helper = choices & 4 ? helper : NULL,
+		.fstype = choices & 8 ? helper : NULL,
 	};
 	struct fstab_swap swaps[] = {{.name = "/dev/s", .priority = 1},
 	                             {.name = "/s w", .file = true, .priority = -1}};
@@ -375,7 +371,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.options = choices & 32 ? FSTAB_LIVE : FSTAB_MINIMAL,
 		.swaps = swaps,
 		.nswaps = choices & 64 ? 2 : 0,
-		.world = {.device = device, .secret = secret},
+		.facts = facts,
 	};
 	struct tablines *lines = tablines_parse(new, len);
 	FUZZ_CHECK(lines);
@@ -383,7 +379,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (live.d->table->count) {
 		struct fstab_plan plan;
 		FUZZ_CHECK(fstab_plan(&live, &plan) == 0);
-		check_drift(lines, &live, &plan, &facts);
+		check_drift(lines, &live, &plan);
 		struct fstab_match_input match = {.in = &live, .plan = &plan};
 		check_order(lines);
 		check_sorted(lines, &match);
@@ -391,7 +387,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_own(&match);
 		struct selfcheck check;
 		FUZZ_CHECK(selfcheck_make(&(struct selfcheck_input){old, old_len, new, len, &live,
-		                                                    &match, facts},
+		                                                    &match},
 		                          &check)
 		           == 0);
 		for (size_t i = 0; i < check.nnotes + check.nrisks; ++i) {

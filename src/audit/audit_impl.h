@@ -59,10 +59,8 @@ struct audit {
 
 /** Whether options contain a secret, not only the name of a program that prompts for it; true if
     memory runs out.
-    @secret   audit_input.secret
     @options  Decoded; or NULL. */
-bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
-                        const char *options);
+bool audit_holds_secret(const char *options);
 
 /** Whether the owner of a mount is neither the administrator nor included. */
 bool audit_is_others(const struct fstab_line *line, const char *const *include);
@@ -122,19 +120,19 @@ enum fact_kind audit_look_for(struct audit *audit, const struct audit_entry *ent
 
 static inline enum fact_kind audit_look(const struct fstab_facts *facts, const char *path)
 {
-	return facts && facts->look ? facts->look(facts->arg, path, NULL) : FACT_UNKNOWN;
+	return facts->look ? facts->look(facts->arg, path, NULL) : FACT_UNKNOWN;
 }
 
 static inline int audit_devices(const struct fstab_facts *facts, const char *source,
                                 struct fstab_device *device)
 {
-	return facts && facts->devices ? facts->devices(facts->arg, source, device) : -1;
+	return facts->devices ? facts->devices(facts->arg, source, device) : -1;
 }
 
 /** Whether all users can read a file. */
 static inline bool audit_is_open(const struct fstab_facts *facts, const char *path)
 {
-	return facts && facts->open_to_all && facts->open_to_all(facts->arg, path) > 0;
+	return facts->open_to_all && facts->open_to_all(facts->arg, path) > 0;
 }
 
 /* Fields of an entry; NULL for a damaged line or a comment. */

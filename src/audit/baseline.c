@@ -27,7 +27,7 @@ unsigned audit_baseline_owner(const char *owner)
 
 struct taking {
 	struct audit_baseline *to;
-	const struct fstab_world *world;
+	const struct fstab_facts *facts;
 	const struct fstab_plan *plan;
 	const struct tablines *lines;
 	struct map64 types;      /* hash of a mount point -> the plan's line of a trigger or a
@@ -172,8 +172,8 @@ static void collect_line(struct taking *t, const struct fstab_line *line)
 	entry->owner = keep(t, line->owner);
 	entry->light = is_light(t, line);
 	if (!m) {
-		t->failed |= t->world->swap
-		             && t->world->swap(t->world->arg, line->swap, &device) != 0;
+		t->failed |= t->facts->swap
+		             && t->facts->swap(t->facts->arg, line->swap, &device) != 0;
 		entry->fstype = "swap";
 		identify(t, &device, line->swap, entry);
 		entry->target = *entry->source ? entry->source : keep_source(t, line->swap);
@@ -181,8 +181,8 @@ static void collect_line(struct taking *t, const struct fstab_line *line)
 	}
 	bool on_device = m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL
 	                 || (m->fstype && strcmp(m->fstype, "fuseblk") == 0);
-	if (on_device && t->world->device)
-		t->failed |= t->world->device(t->world->arg, m, &device) != 0;
+	if (on_device && t->facts->device)
+		t->failed |= t->facts->device(t->facts->arg, m, &device) != 0;
 	entry->target = keep(t, line->target);
 	entry->fstype = keep(t, m->fstype);
 	/* The root of an nsfs mount is an inode number, which changes at each boot. */
@@ -191,10 +191,10 @@ static void collect_line(struct taking *t, const struct fstab_line *line)
 	identify(t, &device, m->source, entry);
 }
 
-int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_world *world,
+int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_facts *facts,
                         const struct tablines *lines, struct audit_baseline *baseline)
 {
-	struct taking t = {.to = baseline, .world = world, .plan = plan, .lines = lines};
+	struct taking t = {.to = baseline, .facts = facts, .plan = plan, .lines = lines};
 	for (uint32_t i = 0; !t.failed && i < plan->count; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		unsigned flags = line->mount && line->target ? fstype_flags(line->mount->fstype)

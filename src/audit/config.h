@@ -111,10 +111,7 @@ struct audit_policy_input {
 	const struct audit_config *config;
 	const struct discovery *d;
 	const char *root;        /* the configuration's paths are below it */
-	const struct fstab_facts *facts;   /* NULL: none */
-
-	/** Whether options hold a secret; or NULL. */
-	bool (*secret)(const char *source, const char *options);
+	const struct fstab_facts *facts;
 };
 
 /**

@@ -35,8 +35,7 @@ struct audit_mtab {
 struct audit_live {
 	const struct discovery *d;
 	const char *root;                  /* ROOT, as in struct fstab_input */
-	const struct fstab_world *world;
-	const struct fstab_facts *facts;   /* NULL: none */
+	const struct fstab_facts *facts;
 	const struct tablines *lines;      /* of the fstab */
 	const struct fstab_plan *plan;     /* with its owners: audit_own() */
 	const struct fstab_match *match;   /* lines matched with the plan */
@@ -64,8 +63,7 @@ int audit_host(const struct audit_live *in, struct audit_report *report);
 /** @report  From audit_fstab() for these lines. */
 int audit_drift(const struct audit_live *in, struct audit_report *report);
 
-int audit_holders(const struct audit_live *in, const struct host_holder *holders, size_t n,
-                  struct audit_report *report);
+int audit_holders(const struct host_holder *holders, size_t n, struct audit_report *report);
 
 /** A directory that a mount covers. */
 struct audit_covered {

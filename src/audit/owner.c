@@ -33,10 +33,10 @@ bool audit_is_users(const char *owner)
 }
 
 /** Whether a mount has a unit file. */
-static bool has_unit(const struct fstab_world *world, const struct fstab_line *line)
+static bool has_unit(const struct fstab_facts *facts, const struct fstab_line *line)
 {
 	const char *name = line->swap ? line->swap : line->target;
-	return world->unit && name && world->unit(world->arg, name) == FSTAB_IDLE_UNIT;
+	return facts->unit && name && facts->unit(facts->arg, name) == FSTAB_IDLE_UNIT;
 }
 
 /** Set the line number of every mount on a line's mount point, even if it is hidden or belongs to
@@ -68,7 +68,7 @@ static bool number_places(struct fstab_plan *plan, const struct tablines *lines)
 }
 
 int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
-              const struct tablines *lines, const struct fstab_world *world)
+              const struct tablines *lines, const struct fstab_facts *facts)
 {
 	for (size_t i = 0; i < lines->count; ++i) {
 		if (match->of[i]) {
@@ -90,7 +90,7 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 		if (!line->owner)
 			line->owner = line->mount && line->target && strcmp(line->target, "/") == 0
 			                  ? "initrd"
-			              : has_unit(world, line) ? "unit"
+			              : has_unit(facts, line) ? "unit"
 			                                      : "unknown";
 	}
 	if (good && number_places(plan, lines))

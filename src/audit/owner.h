@@ -31,10 +31,10 @@ bool audit_is_users(const char *owner);
  * @plan    Receives the missing owners, and the line numbers.
  * @match  Of a file and this plan.
  * @lines   That file.
- * @world   Mounts with a unit file, by its unit(), belong to the unit.
+ * @facts   Mounts with a unit file, by its unit(), belong to the unit.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
-              const struct tablines *lines, const struct fstab_world *world);
+              const struct tablines *lines, const struct fstab_facts *facts);
 
 #endif

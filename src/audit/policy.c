@@ -5,6 +5,7 @@
 #include "audit/audit_impl.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
+#include "base/secret.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
 #include "mountopts/vfsflags.h"
@@ -55,8 +56,8 @@ static void report_no_mount(const struct audit_policy_input *in, struct audit_re
 		"mount a file system there, or remove the line of the configuration";
 	struct audit_finding at = at_row(row, NULL);
 	struct strbuf real = {0};
-	enum fact_kind kind = facts && facts->look ? facts->look(facts->arg, row->path, &real)
-	                                           : FACT_UNKNOWN;
+	enum fact_kind kind = facts->look ? facts->look(facts->arg, row->path, &real)
+	                                  : FACT_UNKNOWN;
 	if (kind == FACT_MISSING) {
 		actual = "does not exist";
 	} else if (kind > FACT_MISSING && real.len && strcmp(strbuf_str(&real), row->path) != 0) {
@@ -116,16 +117,15 @@ static bool has(const struct mount *m, const char *option, size_t n)
 }
 
 /** Options for a finding. */
-static const char *shown(const struct audit_policy_input *in, struct audit_report *report,
-                         struct strbuf *options)
+static const char *shown(struct audit_report *report, struct strbuf *options)
 {
 	report->failed |= options->failed;
-	return in->secret && in->secret(NULL, strbuf_str(options)) ? "options that hold a secret"
+	return has_secret(strbuf_str(options)) ? "options that hold a secret"
 	       : options->len ? strbuf_str(options) : NULL;
 }
 
-static void judge_options(const struct audit_policy_input *in, struct audit_report *report,
-                          const struct audit_row *row, const struct mount *m)
+static void judge_options(struct audit_report *report, const struct audit_row *row,
+                          const struct mount *m)
 {
 	struct audit_finding at = at_row(row, m);
 	struct strbuf missing = {0}, mounted = {0}, hint = {0};
@@ -144,7 +144,7 @@ static void judge_options(const struct audit_policy_input *in, struct audit_repo
 				opt_add(&mounted, other, k);
 		}
 	}
-	const char *expected = shown(in, report, &missing), *actual = shown(in, report, &mounted);
+	const char *expected = shown(report, &missing), *actual = shown(report, &mounted);
 	if (expected && expected == strbuf_str(&missing)) {
 		strbuf_puts(&hint, "mount -o remount,");
 		escape_shell(&hint, expected);
@@ -210,7 +210,7 @@ int audit_policy(const struct audit_policy_input *in, struct audit_report *repor
 		const struct mount *m = in->d->tree.nodes[node].mount;
 		bool trigger = fstype_flags(m->fstype) & FST_AUTOFS;
 		if (m->vfs_opts && m->fs_opts && !trigger)
-			judge_options(in, report, row, m);
+			judge_options(report, row, m);
 		else
 			audit_not_checked(report, POLICY_OPTION);
 		if (in->d->table->fields & MF_PROPAGATION && !trigger)

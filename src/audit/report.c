@@ -14,12 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
-                        const char *options)
+bool audit_holds_secret(const char *options)
 {
 	const char *list = options, *rest = options;
 	size_t n;
-	if (!secret || !options || !secret(NULL, options))
+	if (!has_secret(options))
 		return false;
 	struct strbuf one = {0};
 	bool found = false;
@@ -30,7 +29,7 @@ bool audit_holds_secret(bool (*secret)(const char *source, const char *options),
 		               && !memchr(o + key + 1, '=', n - key - 1) && !memchr(o, ' ', n);
 		strbuf_reset(&one);
 		strbuf_add(&one, o, n);
-		found = !program && (one.failed || secret(NULL, strbuf_str(&one)));
+		found = !program && (one.failed || has_secret(strbuf_str(&one)));
 		rest = o + n;
 	}
 	strbuf_destroy(&one);
@@ -124,7 +123,7 @@ void audit_add_line(struct audit *audit, const struct audit_entry *entry, enum a
                     const char *format, ...)
 {
 	const char *target = entry->swap ? entry->source : entry->target;
-	bool hidden = entry->swap && audit->in->secret && audit->in->secret(target, NULL);
+	bool hidden = entry->swap && source_has_secret(target);
 	struct audit_finding at = {.line = entry->line->number, .target = hidden ? "" : target,
 	                           .owner = "fstab", .refused = audit->refused,
 	                           .option = audit->option};

@@ -124,9 +124,6 @@ struct audit_input {
 	const struct tablines *lines;
 	const struct fstab_facts *facts;   /* NULL: none */
 
-	/** Whether a source or options (the other argument is NULL) contain a secret; or NULL. */
-	bool (*secret)(const char *source, const char *options);
-
 	/** The live mounts: the kernel knows an option that a mount of the same type shows.
 	    NULL: unknown. */
 	const struct discovery *live;

@@ -82,8 +82,8 @@ static int judge_text(const struct selfcheck_input *in, const char *text, size_t
 {
 	*judged = (struct judged){.lines = tablines_parse(len ? text : "", len)};
 	return judged->lines
-	               ? audit_fstab(&(struct audit_input){judged->lines, &in->facts,
-	                                                   in->live->world.secret, in->live->d},
+	               ? audit_fstab(&(struct audit_input){judged->lines, &in->live->facts,
+	                                                   in->live->d},
 	                             &judged->report)
 	               : -1;
 }

@@ -3,7 +3,8 @@
  * The check of an fstab before it is written: whether it reproduces the live mounts
  * (fstab/reproduce.h), and which boot risks it adds (rules.h).
  *
- * Rules that lack a fact are reported as not checked.  Pure except for `facts` and `match`.
+ * Rules that lack a fact are reported as not checked.  Pure except for the
+ * callbacks of `live` and `match`.
  */
 #ifndef GM_AUDIT_SELFCHECK_H
 #define GM_AUDIT_SELFCHECK_H
@@ -18,7 +19,6 @@ struct selfcheck_input {
 	size_t len;
 	const struct fstab_input *live;
 	const struct fstab_match_input *match;   /* as in struct reproduce_input: has the plan */
-	struct fstab_facts facts;
 	bool missing_told; /* mounts without a line were reported already: no notes on these */
 };
 

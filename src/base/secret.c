@@ -170,7 +170,7 @@ static const char *secret_at(const char *option, size_t n, const char **begin)
 
 bool has_secret(const char *options)
 {
-	while (*options) {
+	while (options && *options) {
 		size_t n = strcspn(options, ",");
 		if (secret_at(options, n, NULL))
 			return true;
@@ -269,7 +269,7 @@ static const char *options_of_source(const char *source)
 bool source_has_secret(const char *source)
 {
 	const char *at;
-	return secret_of_source(source, &at) || options_of_source(source);
+	return source && (secret_of_source(source, &at) || options_of_source(source));
 }
 
 /** Mask a source in a single pass. */

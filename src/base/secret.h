@@ -14,14 +14,14 @@
 /** Append options, with secret values replaced by "***". */
 void mask_options(const char *options, struct strbuf *out);
 
-/** Whether options contain a secret; "***" counts as well. */
+/** Whether options contain a secret; "***" counts as well.  NULL: none. */
 bool has_secret(const char *options);
 
 /** Append a source, with the password of its userinfo replaced by "***".  In a URL, a userinfo
     without a password may be a key and is masked too.  Text after a comma is masked as options. */
 void mask_source(const char *source, struct strbuf *out);
 
-/** Whether mask_source() finds a secret; "***" counts as well. */
+/** Whether mask_source() finds a secret; "***" counts as well.  NULL: none. */
 bool source_has_secret(const char *source);
 
 /** Append a word of unknown meaning, masked as options and as a source; it may be quoted. */

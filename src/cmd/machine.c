@@ -20,46 +20,20 @@ static bool point_blocks(void *arg, const char *path)
 	return name && strcmp(name, path) == 0 && path_blocks(run, path);
 }
 
-/* The functions of struct fstab_world, which a plan calls. */
+/* The functions of struct fstab_facts. */
 
-static int world_fsck(void *arg, const char *fstype)
+static enum fstab_unit fact_unit(void *arg, const char *target)
 {
-	struct host_system *system = ((struct fstab_machine *)arg)->host.in.system;
-	char name[64];
-	int n = snprintf(name, sizeof(name), "fsck.%s", fstype);
-	return system && *fstype && n > 0
-	       && (size_t)n < sizeof(name) ? host_system_helper(system, name) : -1;
-}
-
-static enum fstab_unit world_unit(void *arg, const char *target)
-{
-	struct host *host = &((struct fstab_machine *)arg)->host;
+	struct host *host = arg;
 	const char *swap = host->in.system ? host_system_swap_file(host->in.system) : NULL;
 	return swap && strcmp(target, swap) == 0 ? FSTAB_OWN_UNIT
 	       : fstab_unit_of(host_units(host), target);
 }
 
-static const char *world_kept(void *arg, const char *name, const struct mount *mount)
+static const char *fact_kept(void *arg, const char *name, const struct mount *mount)
 {
 	return host_utab_options(&((const struct fstab_machine *)arg)->utab, name, mount);
 }
-
-static bool world_secret(const char *source, const char *options)
-{
-	return (options && has_secret(options)) || (source && source_has_secret(source));
-}
-
-struct fstab_world machine_world(struct fstab_machine *machine)
-{
-	return (struct fstab_world){
-		.arg = machine, .device = host_mount_device, .swap = host_swap_device,
-		.holders = host_tag_holders, .fsck = world_fsck, .kept = world_kept,
-		.unit = host_units(&machine->host)->known ? world_unit : NULL,
-		.secret = world_secret, .protected = host_is_protected,
-	};
-}
-
-/* The functions of struct fstab_facts, which audit rules call. */
 
 static int fact_helper(void *arg, const char *name)
 {
@@ -73,15 +47,23 @@ static bool fact_lacks_unit(void *arg, const char *name)
 	return system && host_system_lacks_unit(system, name);
 }
 
-struct fstab_facts machine_facts(struct host *host)
+struct fstab_facts machine_facts(struct fstab_machine *machine)
 {
-	if (!host->in.live)
-		return (struct fstab_facts){0};
-	return (struct fstab_facts){
-		.arg = host, .devices = host_devices, .look = host_look,
-		.open_to_all = host_open_to_all, .helper = fact_helper,
-		.fstype = host_fstype, .lacks_unit = fact_lacks_unit,
+	struct host *host = &machine->host;
+	struct fstab_facts facts = {
+		.arg = machine, .device = host_mount_device, .swap = host_swap_device,
+		.protected = host_is_protected, .kept = fact_kept,
+		.unit = host_units(host)->known ? fact_unit : NULL,
 	};
+	if (host->in.live) {
+		facts.devices = host_devices;
+		facts.look = host_look;
+		facts.open_to_all = host_open_to_all;
+		facts.helper = fact_helper;
+		facts.fstype = host_fstype;
+		facts.lacks_unit = fact_lacks_unit;
+	}
+	return facts;
 }
 
 /* The machine. */
@@ -245,11 +227,11 @@ static bool is_plain_name(const char *name)
 static int tag_leads(const struct machine_merge *merge, const char *tag,
                      const struct fstab_line *line)
 {
-	const struct fstab_world *world = &merge->in->world;
+	const struct fstab_facts *facts = &merge->in->facts;
 	struct fstab_device named = {0}, own = {0};
 	if (host_devices(merge->host, tag, &named) != 1
-	    || (line->swap ? world->swap(world->arg, line->swap, &own)
-	        : world->device(world->arg, line->mount, &own)) != 0)
+	    || (line->swap ? facts->swap(facts->arg, line->swap, &own)
+	        : facts->device(facts->arg, line->mount, &own)) != 0)
 		return -1;
 	int same = fstab_same_device(&named, &own);
 	const char *name = named.tags ? named.tags->name : NULL;

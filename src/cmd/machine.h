@@ -16,8 +16,7 @@
 struct audit_report;
 
 struct fstab_machine {
-	struct host host;         /* first: functions of struct fstab_world cast their argument to
-	                             either */
+	struct host host;         /* first: struct fstab_facts.arg is cast to either */
 	struct run run;
 	struct options options;   /* of the run: names are found as in getmnt discover, with a limit
 	                             */
@@ -43,11 +42,9 @@ int machine_know(struct fstab_machine *machine, const char *root, const char *sw
     not be listed. */
 bool machine_failed(struct fstab_machine *machine);
 
-/** The functions that a plan calls to read the machine. */
-struct fstab_world machine_world(struct fstab_machine *machine);
-
-/** The functions that audit rules call to read the machine; all NULL for a recorded table. */
-struct fstab_facts machine_facts(struct host *host);
+/** The functions that plans and rules call to read the machine; for a recorded table most are
+    NULL. */
+struct fstab_facts machine_facts(struct fstab_machine *machine);
 
 /** Report a dangling path of host_follow(): a symlink without a target, or a component that is not
     a directory.  Preserves errno.  @return whether the path dangles. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * From mounts to the lines of an fstab(5) that mount them again.  Pure: data about the machine
- * comes from a struct fstab_world, so that every rule can be tested with recorded tables.
+ * comes from a struct fstab_facts, so that every rule can be tested with recorded tables.
  *
  *     discovery, swaps --> fstab_plan() --> lines, in the order of mount -a
  *                             ^
- *                   world: devices, fsck helpers, units
+ *                   facts: devices, fsck helpers, units
  *
  * Each mount below ROOT becomes a line, or a comment with the reason why there is no line, or is
  * left out because the system mounts it by itself.
@@ -59,8 +59,11 @@ enum fstab_unit {
 	FSTAB_IDLE_UNIT,   /* a mount unit that no other unit links to, but may name */
 };
 
-/** Data about the machine besides the mounts.  A function that is NULL: unknown. */
-struct fstab_world {
+/**
+ * The data that plans and rules read from the machine besides the mounts.  If a function is NULL,
+ * or returns "unknown", the rules that depend on it are reported as not checked.
+ */
+struct fstab_facts {
 	void *arg;
 
 	/** The device of a mount; of a swap space, by its name in /proc/swaps.
@@ -68,31 +71,14 @@ struct fstab_world {
 	int (*device)(void *arg, const struct mount *mount, struct fstab_device *device);
 	int (*swap)(void *arg, const char *name, struct fstab_device *device);
 
-	/** The number of devices with a tag ("UUID") of this value; 0: unknown. */
-	unsigned (*holders)(void *arg, const char *tag, const char *value);
-
-	/** Whether ROOT has the helper fsck.TYPE: 1, 0; -1: unknown. */
-	int (*fsck)(void *arg, const char *fstype);
+	/** Whether the device of a mount is known to be write-protected. */
+	bool (*protected)(void *arg, const struct mount *mount);
 
 	/** The unit of a mount point, relative to ROOT. */
 	enum fstab_unit (*unit)(void *arg, const char *target);
 
 	/** Options that mount(8) kept for a mount of this name: utab; or NULL. */
 	const char *(*kept)(void *arg, const char *name, const struct mount *mount);
-
-	/** Whether a source or options contain a secret. */
-	bool (*secret)(const char *source, const char *options);
-
-	/** Whether the device of a mount is known to be write-protected. */
-	bool (*protected)(void *arg, const struct mount *mount);
-};
-
-/**
- * The data that rules about the text of an fstab read from the machine.  If a function is NULL, or
- * returns "unknown", the rules that depend on it are reported as not checked.
- */
-struct fstab_facts {
-	void *arg;
 
 	/** The devices that a source names: a path, or TAG=value without quotes.
 	    @device [out]  The first of them: its tags stay the callee's; NULL to count only.
@@ -131,7 +117,7 @@ struct fstab_input {
 	const char *const *add;    /* mount points, from ROOT, and swap spaces that get a line in a
 	                              merge, even if an ordinary user mounted them */
 	size_t nadd;
-	struct fstab_world world;
+	struct fstab_facts facts;
 
 	/* Of genfstab(8): */
 	bool (*pseudo)(const char *fstype);  /* types that are excluded; or NULL */

@@ -188,13 +188,6 @@ static const struct host_tag *find_tag(struct host *host, int tag, const char *v
 	return found;
 }
 
-unsigned host_tag_holders(void *arg, const char *tag, const char *value)
-{
-	struct host *host = arg;
-	const struct host_tag *found = find_tag(host, tag_named(tag, strlen(tag)), value);
-	return found ? found->count : 0;
-}
-
 bool host_device_number(struct host *host, const char *path, uint32_t *major, uint32_t *minor)
 {
 	struct strbuf place;

@@ -46,7 +46,7 @@ struct host_paths {
 	bool (*node_blocks)(void *arg, uint32_t node);
 };
 
-/* The host.  Functions with `void *host` are callbacks of struct fstab_world and fstab_facts. */
+/* The host.  Functions with `void *host` are callbacks of struct fstab_facts. */
 
 struct host_input {
 	struct os *os;
@@ -112,9 +112,6 @@ int host_swap_device(void *host, const char *name, struct fstab_device *device);
 
 /** Whether the device of a mount is known to be write-protected. */
 bool host_is_protected(void *host, const struct mount *mount);
-
-/** The number of devices that have this value of a tag; 0: none, or unknown. */
-unsigned host_tag_holders(void *host, const char *tag, const char *value);
 
 /** Find the devices that a source names.
     @source  A path, or TAG=value without quotes.

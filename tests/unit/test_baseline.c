@@ -152,7 +152,7 @@ static int take_swap(void *arg, const char *name, struct fstab_device *device)
 struct taken {
 	const struct fstab_plan *plan;
 	const struct tablines *file;
-	const struct fstab_world *world;
+	const struct fstab_facts *facts;
 	char *expected;
 };
 
@@ -167,7 +167,7 @@ static int take_all(void *arg)
 	audit_base_init(&base, NULL, NULL, include);
 	strbuf_init(&out);
 	strbuf_init(&why);
-	int rc = audit_baseline_take(in->plan, in->world, in->file, &base.now);
+	int rc = audit_baseline_take(in->plan, in->facts, in->file, &base.now);
 	if (rc == 0)
 		audit_base_write(&base.now, &out);
 	if (out.failed) {
@@ -227,8 +227,8 @@ UNIT_TEST(take)
 	struct fstab_plan plan = {.lines = lines, .count = COUNT(lines)};
 	static const char fstab[] = "x / ext4 noauto,auto 0 0\n#\nx /d xfs defaults 0 0\n";
 	struct tablines *file = tablines_parse(fstab, strlen(fstab));
-	struct fstab_world world = {.device = take_device, .swap = take_swap};
-	struct taken in = {&plan, file, &world,
+	struct fstab_facts facts = {.device = take_device, .swap = take_swap};
+	struct taken in = {&plan, file, &facts,
 	                   unit_cases_read("tests/fixtures/audit/taken")};
 	fault_each_allocation(take_all, &in, 4);
 	free(in.expected);

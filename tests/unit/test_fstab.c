@@ -76,16 +76,16 @@ static int find_swap(void *arg, const char *name, struct fstab_device *device)
 	return 0;
 }
 
-static unsigned holders(void *arg, const char *tag, const char *value)
+static int devices(void *arg, const char *source, struct fstab_device *device)
 {
-	(void)arg, (void)tag;
-	return strstr(value, "twice") ? 2 : 1;
+	(void)arg, (void)device;
+	return strstr(source, "twice") ? 2 : 1;
 }
 
-static int has_fsck(void *arg, const char *fstype)
+static int has_fsck(void *arg, const char *name)
 {
 	(void)arg;
-	return word_in(fstype, strlen(fstype), "ext4 xfs btrfs");
+	return word_in(name, strlen(name), "fsck.ext4 fsck.xfs fsck.btrfs");
 }
 
 static enum fstab_unit unit_of(void *arg, const char *target)
@@ -106,11 +106,6 @@ static const char *kept_of(void *arg, const char *name, const struct mount *moun
 	       : strcmp(name, "/secret") == 0 ? "x-v.password=hunter2" : NULL;
 }
 
-static bool has_secret_word(const char *source, const char *options)
-{
-	return (source && strstr(source, "word@")) || (options && strstr(options, "password="));
-}
-
 static int no_fsck(void *arg, const char *fstype)
 {
 	(void)arg, (void)fstype;
@@ -126,8 +121,8 @@ static struct fstab_input usual(void)
 {
 	return (struct fstab_input){
 		.root = "/", .options = FSTAB_MINIMAL,
-		.world = {NULL, find_device, find_swap, holders, has_fsck, unit_of, kept_of,
-		          has_secret_word},
+		.facts = {.device = find_device, .swap = find_swap, .devices = devices,
+		          .helper = has_fsck, .unit = unit_of, .kept = kept_of},
 	};
 }
 
@@ -188,14 +183,14 @@ static void set(struct fstab_input *in, char *settings, const char *add[])
 			add[in->nadd++] = value;
 			in->add = add;
 		} else if (strcmp(word, "fsck") == 0) {
-			in->world.fsck = strcmp(value, "none") == 0 ? no_fsck : NULL;
+			in->facts.helper = strcmp(value, "none") == 0 ? no_fsck : NULL;
 		} else if (strcmp(word, "live") == 0) {
 			in->options = FSTAB_LIVE;
 		} else if (strcmp(word, "no-pseudo") == 0) {
 			in->pseudo = no_disk;
 		} else if (strcmp(word, "no-devices") == 0) {
-			in->world.device = NULL;
-			in->world.swap = NULL;
+			in->facts.device = NULL;
+			in->facts.swap = NULL;
 		} else {
 			in->nofail |= strcmp(word, "nofail") == 0;
 			in->all |= strcmp(word, "all") == 0;

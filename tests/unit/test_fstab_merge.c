@@ -54,12 +54,6 @@ static int find_swap(void *arg, const char *name, struct fstab_device *device)
 	return 0;
 }
 
-static unsigned holders(void *arg, const char *tag, const char *value)
-{
-	(void)arg, (void)tag, (void)value;
-	return 1;
-}
-
 static int leads(void *arg, const char *path, const struct fstab_line *line)
 {
 	(void)arg;
@@ -128,7 +122,7 @@ static void make(struct made *made, const char *table)
 	made->in = (struct fstab_input){
 		.add = added, .nadd = nadded,
 		.d = made->d, .root = "/", .swaps = swaps, .nswaps = 1, .options = FSTAB_MINIMAL,
-		.world = {NULL, find_device, find_swap, holders},
+		.facts = {.device = find_device, .swap = find_swap},
 	};
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&made->in, &made->plan), 0);
 }

@@ -73,8 +73,8 @@ static int root_device(void *arg, const struct mount *mount, struct fstab_device
 	return 0;
 }
 
-static const struct fstab_facts facts = {.devices = devices, .look = look};
-static const struct fstab_world world = {.device = root_device};
+static const struct fstab_facts facts = {.devices = devices, .look = look,
+                                         .device = root_device};
 
 static char text[16 * 1024];
 
@@ -88,9 +88,7 @@ static const char *judged(struct audit_live *host, const char *fstab, struct fst
 	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
 	host->lines = lines;
 	host->plan = plan ? plan : &none;
-	host->world = &world;
-	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines, NULL, NULL, NULL}, &report),
-	                      0);
+	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines}, &report), 0);
 	audit_set before = report.not_checked;
 	size_t own = report.count;
 	CU_ASSERT_EQUAL_FATAL(audit_host(host, &report), 0);
@@ -382,7 +380,7 @@ UNIT_TEST(no_memory)
 	struct tablines *lines = tablines_parse(fstab, sizeof(fstab) - 1);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
 	struct audit_live live = {
-		.lines = lines, .plan = &plan, .world = &world, .facts = &facts,
+		.lines = lines, .plan = &plan, .facts = &facts,
 		.mtab = {HOST_MTAB_FILE, 1, 1, 1, 1}, .fstab_seen = true, .fstab_mode = 0100666,
 		.errors = &errors_, .cmdline = "root=UUID=root resume=/dev/gone",
 		.crypttab = "a UUID=gone /gone\na\nt UUID=copy k swap\n#made /x\nu "

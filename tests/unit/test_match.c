@@ -136,8 +136,8 @@ static void put_drift(const struct tablines *lines, const struct fstab_match *ma
 {
 	struct audit_report report;
 	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){.lines = lines}, &report), 0);
-	CU_ASSERT_EQUAL(audit_own(plan, match, lines, &in->world), 0);
-	struct audit_live live = {.d = in->d, .root = in->root, .world = &in->world, .lines = lines,
+	CU_ASSERT_EQUAL(audit_own(plan, match, lines, &in->facts), 0);
+	struct audit_live live = {.d = in->d, .root = in->root, .facts = &in->facts, .lines = lines,
 	                          .match = match, .plan = plan, .uptime = -1};
 	CU_ASSERT_EQUAL(audit_drift(&live, &report), 0);
 	text[0] = '\0';
@@ -168,7 +168,7 @@ UNIT_TEST(rows)
 		        .d = d,
 		        .root = "/",
 		        .options = FSTAB_MINIMAL,
-		        .world = {.device = find_device},
+		        .facts = {.device = find_device},
 		};
 		struct fstab_plan plan;
 		CU_ASSERT_EQUAL_FATAL(fstab_plan(&in, &plan), 0);

@@ -94,7 +94,7 @@ static void enter(struct machine *machine)
 	};
 	machine->live = (struct fstab_input){
 		.d = machine->d, .root = "/", .swaps = &machine->swap, .nswaps = 1,
-		.world = {.device = device_of, .swap = swap_of}};
+		.facts = {.device = device_of, .swap = swap_of}};
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&machine->live, &machine->plan), 0);
 	machine->match = (struct fstab_match_input){
 	        .in = &machine->live, .plan = &machine->plan, .leads = leads};
@@ -111,8 +111,7 @@ static struct selfcheck_input input_of(const struct machine *machine, const char
 {
 	return (struct selfcheck_input){
 		.old = old, .old_len = strlen(old), .new = new, .len = strlen(new),
-		.live = &machine->live, .match = &machine->match,
-		.facts = {.devices = devices, .look = look}};
+		.live = &machine->live, .match = &machine->match};
 }
 
 static char text[16 * 1024];
@@ -124,8 +123,8 @@ static const char *reported(const char *old, const char *new, size_t len, bool f
 	enter(&machine);
 	struct selfcheck_input in = input_of(&machine, old, new);
 	in.len = len;
-	if (!facts)
-		in.facts = (struct fstab_facts){0};
+	machine.live.facts.devices = facts ? devices : NULL;
+	machine.live.facts.look = facts ? look : NULL;
 	struct selfcheck check;
 	CU_ASSERT_EQUAL_FATAL(selfcheck_make(&in, &check), 0);
 	size_t n = (size_t)snprintf(text, sizeof(text), "%s%s\n",

@@ -107,12 +107,12 @@ static void record_needed(struct crypttab *tab)
 static const char *other_use(struct crypttab *tab, const struct fstab_device *device)
 {
 	const struct fstab_plan *plan = tab->in->plan;
-	const struct fstab_world *world = tab->in->world;
-	for (size_t i = 0; i < plan->count && world->device; ++i) {
+	const struct fstab_facts *facts = tab->in->facts;
+	for (size_t i = 0; i < plan->count && facts->device; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		struct fstab_device live = {0};
 		if (line->mount && line->target
-		    && world->device(world->arg, line->mount, &live) == 0
+		    && facts->device(facts->arg, line->mount, &live) == 0
 		    && fstab_same_device(&live, device) == 1)
 			return audit_format(tab->report, "mounted on %s", line->target);
 	}
@@ -223,7 +223,7 @@ static void judge_device(struct crypttab *tab, const struct crypt *crypt)
 	int n = -1;
 	if (*source != '/' || strncmp(source, "/dev/", 5) == 0)
 		n = audit_names_device(source) ? audit_devices(facts, source, &device) : -1;
-	else if (facts && facts->look)
+	else if (facts->look)
 		n = audit_look(facts, source) != FACT_MISSING;
 	if (n < 0)
 		audit_not_checked(tab->report, BOOT_CRYPTTAB);
@@ -444,7 +444,7 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report)
 			judge_line(&tab, &crypt);
 		at += n + (at[n] == '\n');
 	}
-	for (size_t i = 0; in->facts && in->facts->devices && i < in->lines->count
+	for (size_t i = 0; in->facts->devices && i < in->lines->count
 	     && wanted < WANTED_MAX && !report->failed; ++i)
 		wanted += judge_wanted(&tab, &in->lines->lines[i]);
 	map64_destroy(&tab.names);

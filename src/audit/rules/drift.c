@@ -13,6 +13,7 @@
 #include "audit/owner.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
+#include "base/secret.h"
 #include "fstab/places.h"
 #include "fstab/units.h"
 #include "mountopts/optlist.h"
@@ -42,7 +43,7 @@ void drift_report(struct drift *drift, enum audit_code code, const struct tablin
 		if (!target || *target != '/')
 			target = tabline_value(line, TABLINE_SOURCE);
 	}
-	if (target && *target != '/' && in->world->secret && in->world->secret(target, NULL))
+	if (target && *target != '/' && source_has_secret(target))
 		target = NULL;
 	const struct audit_finding at = {
 		.line = line ? line->number : 0, .target = target ? target : "",
@@ -101,11 +102,11 @@ const char *drift_live_name(const struct drift *drift, const struct fstab_line *
 
 bool drift_same_device(const struct drift *drift, const char *source, const struct fstab_line *live)
 {
-	const struct fstab_world *world = drift->in->world;
+	const struct fstab_facts *facts = drift->in->facts;
 	struct fstab_device named = {0}, mounted = {0};
-	return source && live->mount && world->device
+	return source && live->mount && facts->device
 	       && audit_devices(drift->in->facts, source, &named) == 1
-	       && world->device(world->arg, live->mount, &mounted) == 0
+	       && facts->device(facts->arg, live->mount, &mounted) == 0
 	       && fstab_same_device(&named, &mounted) == 1;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
+#include "base/secret.h"
 #include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 #include "mountopts/fsopts.h"
@@ -39,7 +40,7 @@ bool drift_may_be_default(const struct drift *drift, const struct tabline *line,
 	    || names_subvolume(line))
 		return false;
 	bool tag = source && strchr(source, '='),
-	     looked_up = drift->in->facts && drift->in->facts->devices;
+	     looked_up = drift->in->facts->devices;
 	bool own = source && m->source && strcmp(source, m->source) == 0;
 	return map64_get(&drift->named, mount_dev(m)) == MAP64_NONE
 	       && (own || drift_same_device(drift, source, live) || (tag && !looked_up));
@@ -96,15 +97,15 @@ void drift_report_options(struct drift *drift, const struct tabline *line,
                           const struct fstab_line *live, const char *differ)
 {
 	static const char hidden[] = "options that hold a secret";
-	const struct fstab_world *world = drift->in->world;
+	const struct fstab_facts *facts = drift->in->facts;
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	const char *expected = audit_holds_secret(world->secret, options) ? hidden
+	const char *expected = audit_holds_secret(options) ? hidden
 	                       : options && *options ? options : "defaults";
-	const char *actual = world->secret && world->secret(NULL, differ) ? hidden : differ;
+	const char *actual = has_secret(differ) ? hidden : differ;
 	size_t n;
 	bool ro = opt_shown_has(differ, "ro");
 	bool remote = fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET;
-	if (ro && live->mount && world->protected && world->protected(world->arg, live->mount))
+	if (ro && live->mount && facts->protected && facts->protected(facts->arg, live->mount))
 		/* mount(8) then falls back to read-only. */
 		drift_report(drift, DRIFT_READONLY, line, live,
 			     strcmp(differ, "ro") == 0 ? AUDIT_INFO : AUDIT_WARNING, expected,
@@ -242,8 +243,7 @@ static void judge_lacks(struct drift *drift, const struct tabline *line,
 	            || !fsopt_type_in(live->mount->fstype, "ext4 xfs");
 	if (lacks.len && is_first_of(drift, line, live->mount))
 		drift_report(drift, DRIFT_OPTIONS, line, live, able ? AUDIT_WARNING : AUDIT_INFO,
-			     audit_holds_secret(drift->in->world->secret, options)
-			     ? "options that hold a secret" : options,
+			     audit_holds_secret(options) ? "options that hold a secret" : options,
 			     audit_format(drift->report, "without %s", strbuf_str(&lacks)),
 			     remount_hint(drift, live, "", "", "; if that changes nothing, "
 			                  "unmount it and mount it again"),

@@ -35,7 +35,7 @@ bool drift_is_of_server(const struct tabline *line, const struct fstab_line *liv
 static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
-	if (drift->in->world->unit)
+	if (drift->in->facts->unit)
 		return false;
 	if (live->swap)
 		return strcmp(live->swap, "/var/swap") == 0;

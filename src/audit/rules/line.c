@@ -5,14 +5,10 @@
 #include "audit/audit_impl.h"
 
 #include "base/fstypes.h"
+#include "base/secret.h"
 #include "mountopts/optlist.h"
 
 #include <string.h>
-
-static bool has_secret(const struct audit *audit, const char *source, const char *options)
-{
-	return audit->in->secret && audit->in->secret(source, options);
-}
 
 /** Whether a raw field has a backslash that starts no escape. */
 static bool has_stray_backslash(const struct tabline_field *field)
@@ -174,8 +170,8 @@ void audit_syntax(struct audit *audit, const struct audit_entry *entry)
 		audit_add_line(audit, entry, FSTAB_SWAP, AUDIT_WARNING, "none", entry->target,
 			       "use none", "a swap space has no mount point");
 	if (!audit->in->closed
-	    && (has_secret(audit, entry->source, NULL) || has_secret(audit, NULL, entry->fstype)
-	        || audit_holds_secret(audit->in->secret, entry->options)))
+	    && (source_has_secret(entry->source) || has_secret(entry->fstype)
+	        || audit_holds_secret(entry->options)))
 		audit_add_line(audit, entry, FSTAB_SECRET, AUDIT_WARNING, NULL, NULL,
 			       "move it to a file that only root can read: credentials=FILE",
 			       "it contains a secret, and all users can read this file");

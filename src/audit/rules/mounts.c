@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/fstypes.h"
+#include "base/secret.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,6 @@ static void judge_hidden(struct mounts *mounts, uint32_t node, const char *targe
                          const struct fstab_line *line)
 {
 	const struct discovery *d = mounts->in->d;
-	bool (*secret)(const char *, const char *) = mounts->in->world->secret;
 	const struct mt_node *n = &d->tree.nodes[node];
 	bool covered = n->covered_by != MT_NONE;
 	const struct mount *m = n->mount, *over = covered ? d->tree.nodes[n->covered_by].mount
@@ -131,7 +131,7 @@ static void judge_hidden(struct mounts *mounts, uint32_t node, const char *targe
 		     ? "it was mounted before its parent: mount it again after the parent"
 		     : "unmount the one that is not needed", "%s (%s), mounted on %s, hides it",
 		     !over || !over->source ? "another mount"
-		     : secret && secret(over->source, NULL) ? "***" : over->source,
+		     : source_has_secret(over->source) ? "***" : over->source,
 		     over && over->fstype ? over->fstype : "?", name ? name : "?");
 }
 
@@ -257,15 +257,12 @@ int audit_mounts(const struct audit_live *in, struct audit_report *report)
 	return audit_finish(report);
 }
 
-int audit_holders(const struct audit_live *in, const struct host_holder *holders, size_t n,
-                  struct audit_report *report)
+int audit_holders(const struct host_holder *holders, size_t n, struct audit_report *report)
 {
-	bool (*secret)(const char *, const char *) = in->world->secret;
 	for (size_t i = 0; i < n; ++i) {
 		const struct host_holder *h = &holders[i];
 		bool elsewhere = h->kind == HOST_HELD_ELSEWHERE;
-		const char *source = h->source && secret && secret(h->source, NULL) ? "***"
-		                                                                    : h->source;
+		const char *source = source_has_secret(h->source) ? "***" : h->source;
 		const char *process = audit_format(report, "process %d (%s)", h->pid, h->comm);
 		const char *rest = h->count < 2 ? "" : audit_format(
 			report, ", and %zu more %s%s", h->count - 1,

@@ -17,7 +17,7 @@ bool audit_is_contained(const struct fstab_facts *facts, const char *source, sig
 	/* Markers of systemd, Docker, Podman and WSL. */
 	static const char *const marks[] = {"/run/systemd/container", "/.dockerenv",
 	                                    "/run/.containerenv", "/run/WSL"};
-	if (!facts || !facts->look || !source
+	if (!facts->look || !source
 	    || (!fstab_is_tag(source) && strncmp(source, "/dev/", 5) != 0))
 		return false;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks) && *known == 0; ++i)

@@ -7,6 +7,7 @@
 #include "audit/audit_impl.h"
 
 #include "base/fstypes.h"
+#include "base/secret.h"
 #include "base/words.h"
 #include "fstab/places.h"
 #include "mounttree.h"
@@ -193,10 +194,9 @@ static const char *other_case(struct audit *audit, const char *source)
 }
 
 /** The source of an entry for a report; NULL: it contains a secret. */
-static const char *shown_source(const struct audit *audit, const struct audit_entry *entry)
+static const char *shown_source(const struct audit_entry *entry)
 {
-	bool hidden = audit->in->secret && audit->in->secret(entry->source, NULL);
-	return hidden ? NULL : entry->source;
+	return source_has_secret(entry->source) ? NULL : entry->source;
 }
 
 static bool is_root(const struct audit_entry *entry)
@@ -212,7 +212,7 @@ static void add_missing(struct audit *audit, const struct audit_entry *entry, co
 	             || audit_is_contained(audit->in->facts, entry->source, &audit->container);
 	audit_add_line(audit, entry, FSTAB_SRC_MISSING,
 		       (later ? AUDIT_INFO : AUDIT_CRITICAL) | AUDIT_BOOT, NULL,
-		       shown_source(audit, entry), hint, "%s", message);
+		       shown_source(entry), hint, "%s", message);
 }
 
 /** Report a source that cannot name a device.  For the root, which is only remounted, it is not a
@@ -224,7 +224,7 @@ static void add_invalid(struct audit *audit, const struct audit_entry *entry, co
 	audit_add_line(audit, entry, FSTAB_SRC_MISSING,
 		       root ? AUDIT_WARNING
 		            : (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT, NULL,
-		       shown_source(audit, entry), hint, "%s%s", message,
+		       shown_source(entry), hint, "%s%s", message,
 		       root ? "; the kernel has mounted the root already" : "");
 }
 
@@ -488,7 +488,7 @@ void audit_source(struct audit *audit, const struct audit_entry *entry)
 	else if (form)
 		audit_add_line(audit, entry, FSTAB_SRC_MISSING,
 			       (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
-			       form, shown_source(audit, entry),
+			       form, shown_source(entry),
 			       "correct the server and the directory",
 			       "the source of %s must be %s", entry->fstype, form);
 	else if (strcmp(entry->fstype, "none") == 0 && entry->path)

@@ -142,7 +142,7 @@ static int judge_covered(struct auditing *a, const struct audit_live *live)
 }
 
 /** Check for processes that keep unmounted file systems busy.  @return 0, or -1 (ENOMEM). */
-static int judge_holders(struct auditing *a, const struct audit_live *live)
+static int judge_holders(struct auditing *a)
 {
 	struct host_holders holders;
 	if (!a->opts->holders) {
@@ -153,7 +153,7 @@ static int judge_holders(struct auditing *a, const struct audit_live *live)
 	if (rc == 0 && holders.partly)
 		audit_not_checked(&a->report, MNT_HELD);
 	if (rc == 0)
-		rc = audit_holders(live, holders.list, holders.count, &a->report);
+		rc = audit_holders(holders.list, holders.count, &a->report);
 	host_holders_destroy(&holders);
 	return rc;
 }
@@ -164,7 +164,7 @@ static int judge_baseline(struct auditing *a, const struct audit_live *live)
 	struct audit_base_run *base = &a->base;
 	if (!base->baseline && !base->save)
 		return 0;
-	if (audit_baseline_take(live->plan, live->world, a->lines, &base->now) != 0)
+	if (audit_baseline_take(live->plan, live->facts, a->lines, &base->now) != 0)
 		return -1;
 	return base->compared ? audit_baseline_compare(&base->old, &base->now, live->uptime,
 	                                               &a->report, &base->counts) : 0;
@@ -189,11 +189,10 @@ static int judge(struct auditing *a)
 {
 	struct fstab_machine *machine = &a->machine;
 	struct run *run = &machine->run;
-	struct fstab_facts facts = machine_facts(&machine->host);
 	struct fstab_input in = {
 		.d = run->d, .root = strbuf_str(&machine->root), .swaps = machine->swaps.list,
 		.nswaps = machine->swaps.count,
-		.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .world = machine_world(machine),
+		.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .facts = machine_facts(machine),
 	};
 	struct fstab_plan plan;
 	struct fstab_match match = {0};
@@ -201,22 +200,21 @@ static int judge(struct auditing *a)
 	struct fstab_match_input matching = machine_match_input(&merging, &plan, a->lines);
 	bool usual = run->live && strcmp(in.root, "/") == 0;
 	struct audit_live live = {
-		.d = run->d, .root = in.root, .world = &in.world, .facts = &facts,
+		.d = run->d, .root = in.root, .facts = &in.facts,
 		.lines = a->lines, .plan = &plan, .match = &match,
 		.units = host_units(&machine->host), .include = a->opts->include,
 		.mount_max = run->live ? host_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
 		.uptime = usual ? host_read_number(&run->os, "/proc/uptime") : -1,
 		.fstab_seen = a->is_seen, .fstab_mode = a->st.mode, .fstab_uid = a->st.uid,
 	};
-	struct audit_policy_input policy = {&a->config, run->d, in.root, &facts, in.world.secret};
-	struct audit_input text = {a->lines, &facts, in.world.secret, run->d, a->is_closed,
-	                           in.root};
+	struct audit_policy_input policy = {&a->config, run->d, in.root, &in.facts};
+	struct audit_input text = {a->lines, &in.facts, run->d, a->is_closed, in.root};
 	int host = 0;
 	bool done = fstab_plan(&in, &plan) == 0 && audit_fstab(&text, &a->report) == 0
 	            && fstab_match(&matching, &match) == 0
-	            && audit_own(&plan, &match, a->lines, &in.world) == 0
+	            && audit_own(&plan, &match, a->lines, &in.facts) == 0
 	            && audit_mounts(&live, &a->report) == 0 && judge_covered(a, &live) == 0
-	            && judge_holders(a, &live) == 0 && audit_drift(&live, &a->report) == 0
+	            && judge_holders(a) == 0 && audit_drift(&live, &a->report) == 0
 	            && audit_units(&live, &a->report) == 0
 	            && (host = audit_judge_host(machine, &live, &a->report)) == 0
 	            && judge_baseline(a, &live) == 0 && audit_policy(&policy, &a->report) == 0

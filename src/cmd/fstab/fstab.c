@@ -200,8 +200,8 @@ static int check_plan(struct fstab_machine *machine, const struct fstab_input *i
 	struct machine_merge matcher = {.host = &machine->host, .in = in};
 	struct fstab_match_input match = machine_match_input(&matcher, plan, NULL);
 	if (text.failed || selfcheck_make(&(struct selfcheck_input){
-			.new = strbuf_str(&text), .len = text.len, .live = in, .match = &match,
-			.facts = machine_facts(&machine->host)}, &check) != 0) {
+			.new = strbuf_str(&text), .len = text.len, .live = in, .match = &match},
+			&check) != 0) {
 		message(NULL, "%s", strerror(ENOMEM));
 		status = FX_FAILED;
 	} else if (!check.same) {
@@ -277,7 +277,7 @@ static int make_fstab(struct fstab_machine *machine, const struct opts *opts, co
 		.nswaps = machine->swaps.count, .id = (enum fstab_id)opts->id,
 		.options = (enum fstab_options)opts->options, .nofail = opts->nofail,
 		.add = (const char *const *)opts->merge.add, .nadd = opts->merge.nadd,
-		.filter = opts->filter, .all = opts->all, .world = machine_world(machine),
+		.filter = opts->filter, .all = opts->all, .facts = machine_facts(machine),
 		.pseudo = opts->genfstab && !opts->all ? is_pseudo : NULL,
 	};
 	struct fstab_plan plan;

@@ -174,8 +174,8 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	if (target->missing)
 		message(path, "does not exist; treated as empty");
 	file = tablines_parse(target->text, target->len);
-	if (!file || audit_fstab(&(struct audit_input){.lines = file, .secret = in->world.secret,
-	                                               .live = in->d}, &report) != 0) {
+	if (!file
+	    || audit_fstab(&(struct audit_input){.lines = file, .live = in->d}, &report) != 0) {
 		message(path, "%s", strerror(errno));
 		goto out;
 	}
@@ -212,7 +212,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	if (selfcheck_make(&(struct selfcheck_input){
 			.old = target->text, .old_len = target->len, .new = merged.text,
 			.len = merged.len, .live = in, .match = &input.match,
-			.facts = machine_facts(host), .missing_told = true}, &check) != 0
+			.missing_told = true}, &check) != 0
 	    || run->nomem || host->nomem) {
 		message(path, "%s", strerror(ENOMEM));
 		goto out;

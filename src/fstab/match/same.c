@@ -71,13 +71,13 @@ const char *match_tag(struct matcher *m, const char *source)
 
 void match_device(struct matcher *m, const struct fstab_line *line, struct fstab_device *device)
 {
-	const struct fstab_world *world = &m->in->in->world;
+	const struct fstab_facts *facts = &m->in->in->facts;
 	int rc = 0;
 	*device = (struct fstab_device){0};
-	if (line->mount && world->device)
-		rc = world->device(world->arg, line->mount, device);
-	else if (line->swap && world->swap)
-		rc = world->swap(world->arg, line->swap, device);
+	if (line->mount && facts->device)
+		rc = facts->device(facts->arg, line->mount, device);
+	else if (line->swap && facts->swap)
+		rc = facts->swap(facts->arg, line->swap, device);
 	m->failed |= rc != 0;
 }
 

@@ -9,6 +9,7 @@
 #include "fstab/plan/plan_impl.h"
 
 #include "base/fstypes.h"
+#include "base/secret.h"
 #include "mountopts/fsopts.h"
 
 #include <string.h>
@@ -118,19 +119,18 @@ static bool is_below_nfs(const struct maker *mk, uint32_t node)
 	return *rest && strncmp(m->source, on->source, n) == 0 && strcmp(m->source + n, rest) == 0;
 }
 
-const char *place_unit(const struct fstab_world *world, const char *target)
+const char *place_unit(const struct fstab_facts *facts, const char *target)
 {
-	enum fstab_unit unit = world->unit ? world->unit(world->arg, target) : FSTAB_NO_UNIT;
+	enum fstab_unit unit = facts->unit ? facts->unit(facts->arg, target) : FSTAB_NO_UNIT;
 	return unit == FSTAB_GPT_UNIT ? "gpt-auto" : unit == FSTAB_OWN_UNIT ? "unit" : NULL;
 }
 
 /** Why only the kernel knows how this was mounted; NULL if a line can say it. */
 static const char *unspeakable(struct maker *mk, const struct mount *m)
 {
-	const struct fstab_world *world = &mk->in->world;
 	/* ceph shows a placeholder for a secret. */
 	bool ceph = strcmp(place_type(m), "ceph") == 0;
-	if (world->secret && world->secret(m->source, ceph ? NULL : m->fs_opts))
+	if (source_has_secret(m->source) || (!ceph && has_secret(m->fs_opts)))
 		return "it was mounted with a secret, which does not belong in an fstab";
 	if (opt_shown_has(m->vfs_opts, "idmapped"))
 		return "only the kernel knows its ID mapping";
@@ -258,13 +258,13 @@ void place_classify(struct maker *mk, uint32_t i)
 		leave_out(place, NULL, "excluded by -f", true);
 		return;
 	}
-	const char *kept = in->world.kept ? in->world.kept(in->world.arg, name, m) : NULL;
+	const char *kept = in->facts.kept ? in->facts.kept(in->facts.arg, name, m) : NULL;
 	strbuf_reset(&mk->scratch);
 	bool user = fstab_user(m, place->target, kept, &mk->scratch);
 	if (user)
 		place->owner = plan_format(mk, "user:%s", strbuf_str(&mk->scratch));
-	place->automount = !user && is_of_systemd(trigger) && in->world.unit
-	                   && in->world.unit(in->world.arg, place->target) == FSTAB_AUTOMOUNT;
+	place->automount = !user && is_of_systemd(trigger) && in->facts.unit
+	                   && in->facts.unit(in->facts.arg, place->target) == FSTAB_AUTOMOUNT;
 	const struct fstab_own *own = fstab_own(m, place->target, fstab_upon_itself(in->d, i),
 	                                        in->all, user);
 	if (own) {
@@ -275,14 +275,14 @@ void place_classify(struct maker *mk, uint32_t i)
 		leave_out(place, "api", "a pseudo file system: -P", true);
 	} else if (opt_shown_has(kept, "uhelper=udisks2")) {
 		leave_out(place, "udisks", "of udisks", false);
-	} else if (!user && !in->world.unit && is_of_systemd(trigger)) {
+	} else if (!user && !in->facts.unit && is_of_systemd(trigger)) {
 		refuse(place, "systemd mounts it on access, by an fstab line or by a unit of its "
 		       "own: which one is not known here");
 	} else if (!user && trigger && !place->automount) {
 		leave_out(place, "automount", "mounted by an automounter", false);
 	} else if (!user && !trigger && is_below_nfs(mk, i)) {
 		leave_out(place, "automount", "NFS mounts it on access", false);
-	} else if (!user && (owner = place_unit(&in->world, place->target)) != NULL) {
+	} else if (!user && (owner = place_unit(&in->facts, place->target)) != NULL) {
 		leave_out(place, owner, "mounted by its own unit", true);
 	} else if (place->onto_itself) {
 		refuse(place, "it is bound onto itself, and systemd has one unit for a mount "

@@ -15,6 +15,7 @@
 #include "fstab/plan/plan_impl.h"
 
 #include "base/fstypes.h"
+#include "base/secret.h"
 #include "fstab/order.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/layers.h"
@@ -88,14 +89,14 @@ static bool wants_netdev(const struct mount *m)
 static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more,
                           struct fstab_line *line)
 {
-	const struct fstab_world *world = &mk->in->world;
+	const struct fstab_facts *facts = &mk->in->facts;
 	if (spare || (mk->in->nofail && !fstab_is_system(mk->places[i].target)))
 		opt_puts(more, "nofail");
 	if (mk->places[i].automount)
 		opt_puts(more, "x-systemd.automount");
 	if (place_wants_mkdir(mk, i))
 		opt_puts(more, "X-mount.mkdir");
-	const char *kept = world->kept ? world->kept(world->arg, mk->in->d->targets[i],
+	const char *kept = facts->kept ? facts->kept(facts->arg, mk->in->d->targets[i],
 	                                             place_mount(mk, i)) : NULL;
 	size_t n;
 	for (const char *o; (o = opt_next(&kept, &n)) != NULL;) {
@@ -103,7 +104,7 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbu
 		const char *option = takes ? plan_format(mk, "%.*s", (int)n, o) : NULL;
 		if (!option || opt_has(strbuf_str(more), option))
 			continue;
-		if (world->secret && world->secret(NULL, option))
+		if (has_secret(option))
 			return plan_refuse(mk, line, "one of its options holds a secret, which "
 			                   "does not belong in an fstab");
 		opt_puts(more, option);
@@ -188,8 +189,8 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
                               struct fstab_line *line, const char **first)
 {
 	const struct mount *m = place_mount(mk, i);
-	const struct fstab_world *world = &mk->in->world;
-	if (world->device && world->device(world->arg, m, device) != 0) {
+	const struct fstab_facts *facts = &mk->in->facts;
+	if (facts->device && facts->device(facts->arg, m, device) != 0) {
 		mk->failed = true;
 		return REFUSED;
 	}
@@ -207,8 +208,9 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 		line->fstype = device->tags->type;
 	}
 	/* ROOT may lack the helper of fsck(8), or its helper may do nothing. */
-	if (!*first && fstype_flags(line->fstype) & FST_FSCK
-	    && (!world->fsck || world->fsck(world->arg, line->fstype) != 0))
+	const char *fsck = plan_format(mk, "fsck.%s", line->fstype);
+	if (fsck && !*first && fstype_flags(line->fstype) & FST_FSCK
+	    && (!facts->helper || facts->helper(facts->arg, fsck) != 0))
 		line->passno = strcmp(line->target, "/") == 0 ? 1 : 2;
 	return LINE;
 }
@@ -368,7 +370,7 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 		line.why = "zram is set up at boot, with a new UUID each time";
 		line.owner = "unit";
 		fate = FSTAB_OWN;
-	} else if ((line.owner = place_unit(&in->world, swap->name)) != NULL) {
+	} else if ((line.owner = place_unit(&in->facts, swap->name)) != NULL) {
 		line.why = "mounted by its own unit";
 		fate = FSTAB_OWN;
 	} else if (swap->deleted) {
@@ -384,7 +386,7 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 		           != LINE) {
 			fate = FSTAB_COMMENT;
 		}
-	} else if (in->world.swap && in->world.swap(in->world.arg, swap->name, &device) != 0) {
+	} else if (in->facts.swap && in->facts.swap(in->facts.arg, swap->name, &device) != 0) {
 		mk->failed = true;
 		return;
 	} else if (source_of_device(mk, &device, swap->name, &line) != LINE) {

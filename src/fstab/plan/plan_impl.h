@@ -117,7 +117,7 @@ bool place_wants_mkdir(const struct maker *mk, uint32_t i);
 
 /** The owner of a unit, not of an fstab, for a mount point or swap space; NULL: none, or not
     known. */
-const char *place_unit(const struct fstab_world *world, const char *target);
+const char *place_unit(const struct fstab_facts *facts, const char *target);
 
 /* bind.c */
 
@@ -163,7 +163,7 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
  * of that user's choice then.  In a user namespace, the ID is that of the namespace.
  *
  * @target  From ROOT.
- * @kept    fstab_world.kept()
+ * @kept    fstab_facts.kept()
  * @user    Gets the ID or name appended, which may have any bytes; "?": not known of a FUSE mount.
  */
 bool fstab_user(const struct mount *mount, const char *target, const char *kept,

@@ -61,7 +61,7 @@ static const char *tag_fault(struct maker *mk, const struct devmap_tags *tags, e
 		[DEVMAP_NO_NODE] = "/dev does not have the device",
 		[DEVMAP_AMBIVALENT] = "the device has signatures of several types",
 	};
-	const struct fstab_world *world = &mk->in->world;
+	const struct fstab_facts *facts = &mk->in->facts;
 	struct tag tag = tag_of(tags, id);
 	if (!tag.value || !*tag.value) {
 		bool reason = tags->known == DEVMAP_UNSAFE && tags->reason;
@@ -71,9 +71,9 @@ static const char *tag_fault(struct maker *mk, const struct devmap_tags *tags, e
 	}
 	if (*tag.value == '"' || *tag.value == '\'')
 		return plan_format(mk, "its %s begins with a quotation mark", tag.name);
-	unsigned holders = world->holders ? world->holders(world->arg, tag.name, tag.value) : 0;
-	return holders > 1 ? plan_format(mk, "%s=%s is shared by %u devices", tag.name, tag.value,
-	                                 holders) : NULL;
+	const char *named = plan_format(mk, "%s=%s", tag.name, tag.value);
+	int count = named && facts->devices ? facts->devices(facts->arg, named, NULL) : 0;
+	return count > 1 ? plan_format(mk, "%s is shared by %d devices", named, count) : NULL;
 }
 
 /** Why a name in /dev may name another device, or none, after the next boot; NULL: no reason is
