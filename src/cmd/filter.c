@@ -34,7 +34,7 @@ unsigned filter_fields(const struct options *o)
 	return fields;
 }
 
-static bool is_pseudo(const char *fstype)
+bool filter_is_pseudo(const char *fstype)
 {
 	return fstype && (fstype_flags(fstype) & FST_PSEUDO || mnt_fstype_is_pseudofs(fstype));
 }
@@ -46,11 +46,11 @@ static bool accepts_type(const struct options *o, const char *fstype)
 		return true;
 	/* df(1) lists tmpfs although it is a pseudo file system. */
 	bool tmp = fstype && strstr(fstype, "tmpfs");
-	if ((o->df || o->dfi) && !tmp && is_pseudo(fstype))
+	if ((o->df || o->dfi) && !tmp && filter_is_pseudo(fstype))
 		return false;
-	if (o->real && is_pseudo(fstype))
+	if (o->real && filter_is_pseudo(fstype))
 		return false;
-	return !o->pseudo || is_pseudo(fstype);
+	return !o->pseudo || filter_is_pseudo(fstype);
 }
 
 bool filter_match_mount(struct filter *filter, const struct mount *mount)
@@ -76,7 +76,9 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount)
 	const char *fstype = mount->fstype ? mount->fstype : "";
 	if (filter->no_fuse && strncmp(fstype, "fuse", 4) == 0 && strcmp(fstype, "fuseblk") != 0)
 		return false;
-	return accepts_type(o, mount->fstype);
+	bool accepted = accepts_type(o, mount->fstype);
+	filter->left_out |= !accepted;
+	return accepted;
 }
 
 /** Whether a node matches, apart from --invert. */
@@ -196,17 +198,20 @@ static int path_missing(const char *path)
 	return CX_ERROR;
 }
 
-/** Report that --df, --dfi, --real or --pseudo excludes an existing mount point.
-    @return whether one of them does. */
-static bool report_left_out(const struct run *run, const char *text, const char *target)
+/** Report that --df, --dfi, --real or --pseudo alone leaves out what an argument names.
+    @text  The argument; or NULL.  @return whether one of them does. */
+static bool report_left_out(const struct picker *p, const char *text)
 {
-	const struct options *o = run->opt;
+	const struct options *o = p->run->opt;
 	const char *option = o->df ? "--df" : o->dfi ? "--dfi" : o->real ? "--real" : "--pseudo";
-	if (o->all || !(o->df || o->dfi || o->real || o->pseudo) || !is_target(run, target))
+	if (!p->filter.left_out || o->invert)
 		return false;
-	if (!o->quiet)
+	if (!o->quiet && text)
 		message(text, "%s leaves out this type of file system; add --all to list it",
 		        option);
+	else if (!o->quiet)
+		message(option, "leaves out the matching mounts for their type; add --all to list "
+		        "them");
 	return true;
 }
 
@@ -238,10 +243,7 @@ static int pick_target(struct picker *p)
 	}
 	/* findmnt -i -M: every mount except that one. */
 	bool any = (!holding || p->filter.node != MT_NONE) && pick_pass(p, !o->invert, !o->invert);
-	if (!any && holding && p->filter.node != MT_NONE && !o->invert)
-		report_left_out(run, path, run_name(run, p->filter.node));
-	if (!any && o->mountpoint && !o->quiet && !o->invert
-	    && !report_left_out(run, path, strbuf_str(&name)))
+	if (!any && !report_left_out(p, path) && o->mountpoint && !o->quiet && !o->invert)
 		message(path, "no matching mount point; use -T to find the mount that contains a "
 		        "path");
 out:
@@ -257,7 +259,8 @@ static int pick_operand(struct picker *p, const char *text)
 	struct source_spec spec;
 	source_spec_init(p->run, &spec, text);
 	p->filter.source = &spec;
-	p->filter.no_fuse = is_path(text);
+	p->filter.left_out = false;
+	p->filter.no_fuse = is_path(text) || spec.path.len;
 	bool found = pick_matching(p) || spec.tag != TAG_NONE
 	             || strspn(text, "0123456789:") == strlen(text);
 	p->filter.source = NULL;
@@ -282,8 +285,7 @@ static int pick_operand(struct picker *p, const char *text)
 	errno = error;
 	if (!found && known == HOST_MISSING && is_path(text)) {
 		status = path_missing(text);
-	} else if (!found && !o->quiet && !o->unmounted
-	           && !report_left_out(p->run, text, strbuf_str(&name))) {
+	} else if (!found && !o->unmounted && !report_left_out(p, text) && !o->quiet) {
 		const struct command *near = command_near(text);
 		if (near && strcmp(near->name, text) == 0)
 			message(text, "no matching mount point or source; a command must be the "
@@ -327,7 +329,8 @@ static int pick_pair(struct picker *p, const char *source, const char *target)
 	} else {
 		p->filter.source = &spec;
 		p->filter.target = strbuf_str(&name);
-		pick_matching(p);
+		if (!pick_matching(p))
+			report_left_out(p, target);
 	}
 	source_spec_destroy(&spec);
 	strbuf_destroy(&name);
@@ -382,8 +385,8 @@ static int pick_selected(struct picker *p)
 	p->filter.source = o->spec ? &spec : NULL;
 	if (o->target || o->mountpoint)
 		status = pick_target(p);
-	else
-		pick_matching(p);
+	else if (!pick_matching(p) && !o->unmounted)
+		report_left_out(p, o->spec);
 	source_spec_destroy(&spec);
 	return status;
 }

@@ -147,16 +147,14 @@ static int read_task(struct run *run)
 	error = errno;
 	if (run->rootfd < 0) {
 		run->rootfd = AT_FDCWD;
-		bool dead = error == ESRCH || error == ENOENT;
-		if (!dead && geteuid() == 0) {
-			message(name, "its root cannot be opened: %s; the kernel's names are "
-			        "listed, untested", strerror(error));
-			run->untestable = true;
-			return 0;
+		if (error == ESRCH || error == ENOENT) {
+			message(name, NO_TASK);
+			return CX_ERROR;
 		}
-		message(name, dead ? NO_TASK : "its root cannot be opened: %s; run as its owner or "
-		        "as root, or use --names=kernel", strerror(error));
-		return CX_ERROR;
+		message(name, "its root cannot be opened: %s; the kernel's names are listed, "
+		        "untested%s", strerror(error),
+		        geteuid() == 0 ? "" : "; run as its owner or as root to test them");
+		run->untestable = true;
 	}
 	return 0;
 }

@@ -151,10 +151,8 @@ static int store_option(const struct option_row *row, const char *value, void *o
 		*(bool *)field = true;
 		return 0;
 	case OPT_TEXT:
-		*(const char **)field = value;
-		return 0;
 	case OPT_ONCE:
-		if (*(const char **)field)
+		if (row->how == OPT_ONCE && *(const char **)field)
 			return usage_error(title, "given twice, as \"%s\" and \"%s\"",
 			                   *(const char **)field, value);
 		if (!*value)

@@ -21,8 +21,8 @@
 enum option_how {
 	OPT_CALL,      /* the row's function stores it */
 	OPT_FLAG,      /* a bool becomes true */
-	OPT_TEXT,      /* the argument is kept; the last one counts */
-	OPT_ONCE,      /* the argument is kept; it is not empty, and may be given once */
+	OPT_TEXT,      /* the argument, which is not empty, is kept; the last one counts */
+	OPT_ONCE,      /* as OPT_TEXT, but it may be given only once */
 	OPT_SET,       /* an int becomes the row's base */
 	OPT_WORD,      /* an int becomes the index of the word, plus the row's base */
 	OPT_NUMBER,    /* an unsigned, up to max */

@@ -86,11 +86,11 @@ void source_spec_init(struct run *run, struct source_spec *spec, const char *tex
 	if (spec->tag != TAG_NONE)
 		return;
 	spec->is_dev = read_majmin(text, &spec->dev_major, &spec->dev_minor);
-	if (spec->is_dev || *text != '/' || text[1] == '/')
+	if (spec->is_dev || !*text)
 		return;
-
 	if (run->opt->nocanonicalize || !run->live) {
-		path_normal(text, &spec->path);
+		if (*text == '/')
+			path_normal(text, &spec->path);
 	} else if (path_follow(run, text, &spec->path) == HOST_SEEN) {
 		struct k_statx st;
 		if (path_look(run, strbuf_str(&spec->path), K_STATX_TYPE, &st) == 0
@@ -115,8 +115,10 @@ bool source_match(struct run *run, const struct source_spec *spec, const struct 
 		return true;
 	if (!mount->source)
 		return false;
+	/* As in findmnt, the source of a pseudo file system is no path. */
 	if (strcmp(mount->source, spec->text) == 0
-	    || (spec->path.len && strcmp(mount->source, strbuf_str(&spec->path)) == 0))
+	    || (spec->path.len && strcmp(mount->source, strbuf_str(&spec->path)) == 0
+	        && !filter_is_pseudo(mount->fstype)))
 		return true;
 	if (spec->tag == TAG_NONE)
 		return false;

@@ -46,6 +46,9 @@ unsigned filter_fields(const struct options *options);
 /** Whether an option selects some mounts. */
 bool filter_any(const struct options *options);
 
+/** Whether a type is a pseudo file system.  @fstype  Or NULL. */
+bool filter_is_pseudo(const char *fstype);
+
 /** The conditions that a mount must satisfy to match. */
 struct filter {
 	struct run *run;
@@ -53,6 +56,8 @@ struct filter {
 	bool no_fuse;                       /* a FUSE, whose source is any text, does not match */
 	const char *target;                 /* mount point; NULL: any */
 	uint32_t node;                      /* MT_NONE: any */
+	bool left_out;                      /* [out] a mount does not match only because of
+	                                       --df, --dfi, --real or --pseudo */
 	struct strbuf text;
 };
 

@@ -5,7 +5,7 @@ for args in --probe=remote --verbose \
 	getmnt $args 2>&1
 	echo "status $?"
 done
-for args in --engine=sync --engine=auto --timeout=3 --threads=2 --depth=3 --search-limit=100,1.5 \
+for args in --engine=sync --engine=auto --threads=2 --depth=3 --search-limit=100,1.5 \
 	--max-time=2.5 --stats=text --identity=mntid --stacks=collapse -u --debug; do
 	getmnt -q -F "$(table cli/host)" "$args" 2>/dev/null
 	echo "$args: $?"

@@ -50,8 +50,12 @@ done
 # Without it, -w means nothing, and what it alone has is empty.
 status -w 5
 status -F "$host" -r -n -o ACTION,OLD-TARGET,OLD-OPTIONS,OLD-PROPAGATION,TARGET -M /
-status --timeout=0 -F "$host"
-status --timeout=-1 -F "$host"
+# Each option names its unit and what it requires.
+for args in --timeout=5 "--probe --timeout=0" "--probe --timeout=-1" "--probe --timeout=100ms" "--probe -w 100" "--poll -w 5 --timeout=5" \
+	"--poll --timeout=0.5" "--max-time=1s"; do
+	# shellcheck disable=SC2086
+	status $args
+done
 # What was typed is shown, not sent to the terminal.
 status --poll=$'\e[2J'
 status -p -w $'\e[2J'

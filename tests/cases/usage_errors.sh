@@ -61,6 +61,10 @@ for args in "help audti" "help nosuch" "help audit x" "audti" "fsatb --help"; do
 	getmnt $args >out 2>&1
 	echo "status $?: $(head -n 1 out)"
 done
+for option in "" -S -M -T --types= --root=; do
+	# shellcheck disable=SC2086
+	getmnt $option "" 2>&1 | head -n 1
+done
 # help and version are commands.
 for command in '' discover audit fstab profile recover search; do
 	# shellcheck disable=SC2086

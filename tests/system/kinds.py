@@ -236,4 +236,36 @@ def limits(root):
     gm.expect(dirs == 0, f"hints: {dirs} directories were searched")
 
 
-gm.each(btrfs, subvolume_anew, types, access_times, special_points, masks, path_max, figure4, limits)
+def arguments(root):
+    """Devices, tags and paths as arguments, as findmnt reads them."""
+    gm.need_fs("ext4", "overlay")
+    gm.need("mkfs.ext4", "losetup", "findmnt")
+    data, uuid = root / "data", "12345678-abcd-4bcd-8bcd-1234567890ab"
+    gm.loop_mount(gm.image(root / "img", 4 << 20, "mkfs.ext4", "-q", "-L", "My Disk", "-U", uuid), data)
+    dev = gm.run("findmnt", "-n", "-o", "SOURCE", data).strip()
+    number = dev.removeprefix("/dev/loop")
+    gm.bind(gm.mkdir(data + "/d"), gm.mkdir(root / "sub"))
+    gm.mkdir(root / "low")
+    gm.overlay(gm.mkdir(root / "ovl"), root / "low", root / "work")
+    # Pseudo file systems with the names of others.
+    gm.tmpfs(root / "t1", source=dev)
+    gm.tmpfs(root / "t2", source=root / "sub")
+    os.symlink(dev, root / "link")
+    os.symlink("data", root / "name")
+    top = root.path
+    rows = [dev, "link", "./link", top + "/link", "/dev//loop" + number, "/dev/../dev/loop" + number, "loop" + number,
+            "7:" + number, "LABEL=My Disk", "LABEL=my disk", "label=My Disk", 'LABEL="My Disk"', "UUID=" + uuid,
+            "UUID=" + uuid.upper(), "uuid=" + uuid, f'UUID="{uuid}"', "UUID=", "PARTUUID=x", data, data + "/",
+            f"/{top}//data", top + "/./data", top + "/sub/../data", data + "/d", "data", "./data", "data/", "name", "name/",
+            top + "/name/", "overlay", "sub", "./sub/", top + "/sub", top + "/sub/", top + "/t1", ".", "/", "/nosuch", "nosuch"]
+    pairs = [[dev, data], [dev, "data"], ["link", data + "/"], ["LABEL=My Disk", "data"], ["UUID=" + uuid, "name"],
+             [dev, top + "/sub"], [dev, top + "/t1"], [top + "/sub", top + "/t2"], [dev, "/nosuch"]]
+    for row in [[*option, word] for word in rows for option in ((), ("-S",), ("-M",), ("-T",))] + pairs:
+        args = ("-n", "-r", "-o", "TARGET", *row)
+        theirs = subprocess.run(["findmnt", *args], cwd=top, capture_output=True, check=False)
+        ours = gm.getmnt(*args, cwd=top, program=os.environ["GETMNT"])
+        gm.expect(theirs.stdout == ours.out and (theirs.returncode == 0) == (ours.status == 0),
+                  f"{row}: findmnt: {theirs.stdout}; getmnt: {ours.status}, {ours.out}")
+
+
+gm.each(arguments, btrfs, subvolume_anew, types, access_times, special_points, masks, path_max, figure4, limits)

@@ -122,7 +122,7 @@ UNIT_TEST(options_poll)
 		/* As in findmnt a word by itself is an operand. */
 		{"-p mount", USUAL, -1, 5, 1},
 		/* The same number is milliseconds with --poll, wherever that stands. */
-		{"--timeout=500", 0, -1, 500, 0}, {"--timeout=500 -p", USUAL, 500, 5, 0},
+		{"--probe --timeout=500", 0, -1, 500, 0}, {"--timeout=500 -p", USUAL, 500, 5, 0},
 		{"-p -w 3600000", USUAL, 3600000, 5, 0}, {"-w0 -p", USUAL, 0, 5, 0},
 		{"-p -w -7", USUAL, -1, 5, 0},
 	};
@@ -142,10 +142,11 @@ UNIT_TEST(options_refused)
 	static const char *const bad[] = {
 		"-Z", "-J -r", "-P -l", "-r -l", "-s -m", "-k -s", "-N 1 -s", "--real --pseudo",
 		"-C -c", "-C -e", "--format=list --tree", "--format=dot -J", "--depth=",
-		"--max-time=0", "--max-time=inf", "--max-time=1e9", "--timeout=nan",
+		"--max-time=0", "--max-time=inf", "--max-time=1e9",
+		"--probe --timeout=nan", "--timeout=5",
 		"--search-limit=1,", "--prune=", "--uniq-id=18446744073709551616", "-F a -F b",
-		"-S a b", "-p -w -", "-p -w ''", "-pumount,x", "--timeout=2000000", "--verbose",
-		"--hyperlink", "--engine=uring",
+		"-S a b", "-p -w -", "-p -w ''", "-pumount,x", "--probe --timeout=2000000", "-w 5",
+		"-p -w 5 --timeout=5", "--verbose", "--hyperlink", "--engine=uring",
 	};
 	for (size_t i = 0; i < COUNT(bad); ++i) {
 		struct options o;

@@ -216,12 +216,13 @@ static const struct option_row option_rows[] = {
 	 .take = take_search_limit},
 	{"strict", 0, NULL, "exit 64 also for stale, hung and denied mounts", FLAG(strict)},
 	{"threads", 0, "N", "threads that read (0: chosen; 1: exact counts)", NUMBER(threads, 256)},
-	{"timeout", 0, "SEC", "time limit of a probe (5); with --poll as -w", TEXT(timeout_text)},
+	{"timeout", 0, "SEC", "of --probe: seconds to answer (5); of --poll: as -w",
+	 TEXT(timeout_text)},
 
 	OPTION_GROUP("Watching"),
 	{"poll", 'p', "[ACTION,...]", "print changes of the table as they happen",
 	 "mount|umount|remount|move|propagation", .attached = true, EX(POLL), .take = take_poll},
-	{NULL, 'w', "MSEC", "with --poll: stop when no change comes for MSEC", TEXT(wait_text)},
+	{NULL, 'w', "MSEC", "of --poll: milliseconds to wait for a change", TEXT(wait_text)},
 
 	OPTION_GROUP("The study of 1988, and diagnostics"),
 	{"algorithm", 0, "NAME", "of the search: getmnt3, getmnt2 or getmnt1",
@@ -267,20 +268,24 @@ void discover_help(FILE *out)
 static int finish_timeout(struct options *o)
 {
 	const char *arg = o->wait_text ? o->wait_text : o->timeout_text;
-	if (o->wait_text && !o->poll) {
-		message("-w", "requires --poll: the milliseconds to wait for the next change");
-		return CX_ERROR;
-	}
+	const char *name = o->wait_text ? "-w" : "--timeout";
 	if (!arg)
 		return 0;
+	if (o->wait_text && !o->poll)
+		return usage_error(name, "requires --poll: the milliseconds to wait for the next "
+		                   "change; --max-time limits a run");
+	if (!o->poll && !o->probe)
+		return usage_error(name, "requires --probe (the seconds in which a mount must "
+		                   "answer) or --poll (as -w); --max-time limits a run");
 	if (!o->poll)
-		return option_take_seconds("--timeout", arg, 1e6, &o->timeout);
+		return option_take_seconds(name, arg, 1e6, &o->timeout);
+	if (o->wait_text && o->timeout_text)
+		return usage_error("--timeout", "with --poll the same as -w: give one of them");
 	uint64_t number;
 	bool negative = *arg == '-';
 	if (!option_number(arg + negative, INT_MAX, &number))
-		return usage_error(o->wait_text ? "-w" : "--timeout",
-		                   "\"%s\": must be a number of milliseconds, at most %d", arg,
-		                   	INT_MAX);
+		return usage_error(name, "\"%s\": with --poll, must be a whole number of "
+		                   "milliseconds, at most %d", arg, INT_MAX);
 	o->wait = negative ? -1 : (int)number;
 	return 0;
 }
@@ -291,8 +296,11 @@ static int check_operands(struct options *o, int argc, char **argv)
 	o->operands = argv + optind;
 	o->noperands = argc - optind;
 	bool dashed = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
-	for (int i = 0; i < o->noperands && !dashed; ++i) {
-		if (command_find(o->operands[i]))
+	for (int i = 0; i < o->noperands; ++i) {
+		if (!*o->operands[i])
+			return usage_error("\"\"", "the argument is empty; name a mount point or "
+			                   "source");
+		if (!dashed && command_find(o->operands[i]))
 			return usage_error(o->operands[i],
 			                   "a command must be the first argument; for a mount "
 			                   "point of this name write ./%s", o->operands[i]);
