@@ -52,6 +52,7 @@ PY
 in_terminal | cat -v
 in_terminal NO_COLOR=1 | cat -v
 in_terminal TERM=dumb | cat -v
+getmnt audit --list-rules --only=DRIFT-READONLY,MNT-DUP,SWAP-EXTRA --color=always | cat -v
 echo "== nothing is wrong"
 # One of each text is enough from here on.
 some=(text json nagios prometheus)

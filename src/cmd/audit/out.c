@@ -36,6 +36,16 @@ static const char *rule_requires(const struct audit_rule *rule)
 	       : NULL;
 }
 
+/** Append a severity, ten columns wide. */
+static void put_severity(struct strbuf *out, enum audit_severity severity, bool colored)
+{
+	static const char *const colors[] = {
+		[AUDIT_WARNING] = "\033[33m", [AUDIT_CRITICAL] = "\033[1;31m"};
+	const char *color = colored ? colors[severity] : NULL;
+	strbuf_printf(out, "%s%-9s%s ", color ? color : "", audit_severity_name(severity),
+	              color ? "\033[m" : "");
+}
+
 void audit_list_rules(const struct audit_opts *opts, struct strbuf *out)
 {
 	struct json json = {.out = out};
@@ -60,7 +70,10 @@ void audit_list_rules(const struct audit_opts *opts, struct strbuf *out)
 		} else if (opts->explain) {
 			explain_rule(rule, out);
 		} else {
-			strbuf_printf(out, "%-24s%-10s%s\n", rule->code, severity, rule->what);
+			strbuf_printf(out, "%-24s", rule->code);
+			put_severity(out, rule->severity, color_is_on(opts->way.color,
+			                                              opts->way.terminal));
+			strbuf_printf(out, "%s\n", rule->what);
 		}
 	}
 	if (as_json) {
@@ -120,12 +133,10 @@ static void put_labeled(struct strbuf *out, const struct audit_finding *f, const
 
 static void put_finding(struct strbuf *out, const struct audit_finding *f, bool colored)
 {
-	static const char *const colors[] = {
-		[AUDIT_WARNING] = "\033[33m", [AUDIT_CRITICAL] = "\033[1;31m"};
 	static const char indent[] = "\n            ";
-	const char *color = colored ? colors[f->severity] : NULL;
-	strbuf_printf(out, "  %s%-9s%s %s", color ? color : "", audit_severity_name(f->severity),
-	              color ? "\033[m" : "", audit_rules[f->code].code);
+	strbuf_puts(out, "  ");
+	put_severity(out, f->severity, colored);
+	strbuf_puts(out, audit_rules[f->code].code);
 	if (f->file || f->line) {
 		strbuf_puts(out, f->file ? " (" : " (line ");
 		escape_terminal(out, f->file ? f->file : "");
