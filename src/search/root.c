@@ -88,8 +88,38 @@ static bool literal_clear(const SEARCH *search, char *path, uint64_t avoid)
 	}
 }
 
-/** Look up a name in scratch->fd.  @place  With FOLLOW: the path of that directory. */
-static void literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place,
+/** Whether a directory on a path may ignore case: a component exists in another case as well, or has
+    no letter to try.  Then only a listing shows its name. */
+static bool literal_folds(SEARCH *search, char *path)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	for (char *name = path;; ++name) {
+		char *end = strchrnul(name, '/'), after = *end, *letter = name;
+		bool ascii = true;
+		for (; letter < end && !memchr(letters, *letter, sizeof(letters) - 1); ++letter)
+			ascii &= (unsigned char)*letter < 0x80;
+		if (letter == end && !ascii)
+			return true;
+		if (letter < end) {
+			*end = '\0';
+			*letter ^= 'a' ^ 'A';
+			int fd = literal_dir(search, path);
+			bool exists = fd >= 0 || errno != ENOENT;
+			os_close(&search->os, fd);
+			*letter ^= 'a' ^ 'A';
+			*end = after;
+			if (exists)
+				return true;
+		}
+		if (!after)
+			return false;
+		name = end;
+	}
+}
+
+/** Look up a name in scratch->fd.  @place  With FOLLOW: the path of that directory.
+    @return whether it exists; errors are reported. */
+static bool literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place,
                           const char *name)
 {
 	struct bfs_entry entry = {.name = name, .len = strlen(name)};
@@ -100,6 +130,7 @@ static void literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct st
 		if (!(search->flags & SEARCH_XDEV) || literal_here(search, scratch->fd))
 			search_follow_link(search, scratch, place, 0, &entry, NULL, NULL,
 			                   PATTERN_MATCH);
+		return scratch->output->dir.len > 0 || scratch->output->batch_done.n > 0;
 	} else if (scratch->fd < 0
 	           || os_statx(&search->os, scratch->fd, name, flags, search->policy.statx_mask,
 	                       &st) != 0) {
@@ -111,15 +142,21 @@ static void literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct st
 	} else {
 		entry.type = (uint8_t)IFTODT(st.mode);
 		search_put_object(search, scratch, &entry, &st, -1);
+		return true;
 	}
+	return false;
 }
 
-/** Whether a lookup in a directory can find names that the directory does not list.
+/** Whether a lookup in a directory can find names that the directory does not list; true if the
+    mount table does not describe it.
     @dir  Its path from "/". */
 static bool is_unlisted(const SEARCH *search, const struct strbuf *dir)
 {
-	return search->mounts.unlisted
-	       && avoid_cover(search->mounts.unlisted, strbuf_str(dir)) != AVOID_NONE;
+	const struct search_mounts *mounts = &search->mounts;
+	return !mounts->unlisted || search->place.len == 0
+	       || (search->root_mount
+	           && map64_get(&mounts->known, search->root_mount) == MAP64_NONE)
+	       || avoid_cover(mounts->unlisted, strbuf_str(dir)) != AVOID_NONE;
 }
 
 /** Search for a single path: look up the object without reading a directory.
@@ -137,7 +174,7 @@ static bool root_literal(SEARCH *search, char *path)
 	strbuf_init(&place);
 	strbuf_puts(&place, strbuf_str(&search->place));
 	strbuf_printf(&place, "/%s", at.dir);
-	bool unlisted = search->place.len > 0 && is_unlisted(search, &place);
+	bool unlisted = is_unlisted(search, &place);
 	strbuf_reset(&place);
 	strbuf_puts(&place, strbuf_str(&search->place));
 	scratch.fd = unlisted ? -1 : search->flags & SEARCH_FOLLOW
@@ -145,12 +182,19 @@ static bool root_literal(SEARCH *search, char *path)
 	                           at.dir)
 	             : literal_dir(search, at.dir);
 	unlisted |= scratch.fd >= 0 && search->flags & SEARCH_FOLLOW && is_unlisted(search, &place);
-	if (!unlisted)
-		literal_entry(search, &scratch, &place, name);
-	if (output.dir.len > 0)
-		search_queue_part(search, &at, output.dir.data, output.dir.len);
-	search_batch_done(search, &output);
+	if (!unlisted && literal_entry(search, &scratch, &place, name)) {
+		if (slash)
+			*slash = '/';
+		unlisted = literal_folds(search, path);
+		if (slash)
+			*slash = '\0';
+	}
 	search->failed |= output.dir.failed;
+	if (!unlisted) {
+		if (output.dir.len > 0)
+			search_queue_part(search, &at, output.dir.data, output.dir.len);
+		search_batch_done(search, &output);
+	}
 	if (scratch.fd != search->rootfd)
 		os_close(&search->os, scratch.fd);
 	strbuf_destroy(&output.dir);

@@ -67,6 +67,8 @@ TreeFuse(root / "long", {LONG: None, f"{LONG}/{LONG}": b"x", "link": f"{LONG}/{L
 TreeFuse(root / "case", {"dir": None, "dir/file": b"x", "dir/link": "file"}, ignores_case=True)
 TreeFuse(root / "same", {"one": None, "one/x": b"", "two": None, "two/x": b"", "two/below": None, "two/below/x": b""},
          inodes={"one": 77, "two": 77, "two/below": 77})
+# An overlay's type does not say whether it ignores case.
+gm.overlay(root / "over", root / "case", gm.tmpfs(root / "upper"))
 gm.HungFuse(root / "t/hung")
 root.enter()
 TREE = {"abs", "dir", "dir/below", "dir/hung", "file", "hung", "out", "to-dir", "to-file", "up"}
@@ -79,6 +81,17 @@ def search(*args, **more):
     return result, set(result.out.decode().split("\n")) - {""}, result.err.decode()
 
 
+def elsewhere():
+    """A namespace with mounts that our table does not have."""
+    gm.unshare_mounts()
+    gm.bind("/case", gm.mkdir("/away/case"))
+    gm.bind("/proc", gm.mkdir("/away/proc"))
+    yield
+
+
+gm.mkdir("/away")
+away = gm.Other(elsewhere)
+PROC = f"/proc/{away.pid}/root/away/proc"
 event = threading.Event()
 for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,statx-mntid"):
     env = {"GETMNT_DISABLE": disable}
@@ -111,27 +124,31 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
         gm.expect(names == {f"/long/{name}" for name in want}, f"{disable}: {pattern[:9]} {follow}: {err[-200:]}")
 
     # Only names that are listed are found.
-    for args, want in ((("/dir/file", "/case"), {"/case/dir/file"}), (("/DIR/file", "/case"), set()),
-                       (("/dir/FILE", "/case"), set()), (("/FILE", "/case/dir"), set()),
-                       (("/FILE", "/case/Dir"), set()), (("/file", "/case/Dir"), {"/case/Dir/file"}),
-                       (("/dir/LINK", "/case"), set()), (("/case/dir", "/"), set()),
-                       (("-L", "/dir/LINK", "/case"), set()), (("-L", "/dir/link", "/case"), {"/case/dir/link"}),
-                       (("--depth=1", "/[d]IR", "/case"), set())):
-        result, names, err = search(*args, env=env)
-        gm.expect(names == want, f"{disable}: {args}: {names} {err}")
+    for pattern, top, want in (("/dir/file", "", "/dir/file"), ("/DIR/file", "", ""), ("/dir/FILE", "", ""),
+                               ("/FILE", "/dir", ""), ("/FILE", "/Dir", ""), ("/file", "/Dir", "/Dir/file"),
+                               ("/dir/LINK", "", ""), ("/dir/link", "", "/dir/link"), ("/[d]IR", "", "")):
+        for where in ("/case", "/over", f"/proc/{away.pid}/root/away/case"):
+            for more in ((), ("--blocking",), ("-L",), ("-L", "--blocking"), ("--depth=2",)):
+                result, names, err = search(pattern, where + top, *more, env=env)
+                gm.expect(names == ({where + want} if want else set()), f"{disable}: {pattern} {where}{top} {more}: {names} {err}")
+    gm.expect(search("/case/dir", "/", env=env)[1] == set(), f"{disable}: /case/dir")
     # A thread can be looked up in /proc.
     thread = threading.Thread(target=event.wait)
     thread.start()
     gm.expect(os.path.exists(f"/proc/{thread.native_id}"), "no /proc/TID")
     for pattern, want in ((str(thread.native_id), False), (str(os.getpid()), True)):
         for args, path in (((f"/{pattern}", "/proc"), f"/proc/{pattern}"),
+                           ((f"/{pattern}", PROC), f"{PROC}/{pattern}"),
                            ((f"/proc/{pattern}/comm", "/"), f"/proc/{pattern}/comm")):
-            for follow in ((), ("-L",)):
+            for follow in ((), ("-L",), ("--blocking",)):
+                if "--blocking" in follow and path.endswith("comm"):
+                    continue                                    # it would enter a mount that hangs
                 result, names, err = search(*follow, *args, env=env)
                 gm.expect(names == ({path} if want else set()), f"{disable}: {args} {follow}: {names} {err}")
     event.set()
     thread.join()
     event.clear()
+away.end()
 
 # Directories with one inode number, as in mergerfs and 9p, are all entered; one that is below its own number
 # counts as a loop, as for find -L, and is reported.
