@@ -65,6 +65,16 @@ static int literal_dir(SEARCH *search, const char *path)
 	return path_open_below(os, search->rootfd, path, literal_step, search);
 }
 
+/** The same, with FOLLOW through symlinks.
+    @place  Initialized; [out] with FOLLOW the path of the directory from "/". */
+static int literal_open(SEARCH *search, const char *path, struct strbuf *place)
+{
+	if (!(search->flags & SEARCH_FOLLOW))
+		return literal_dir(search, path);
+	strbuf_puts(place, strbuf_str(&search->place));
+	return follow_path(&search->os, &search->mounts, search->rootfd, place, path);
+}
+
 /** Whether a path can be looked up: no component is a place to avoid, and no directory on the path
     is too deep to be entered or blocks when it is read.  If not, a normal search reports the
     reason.
@@ -88,8 +98,8 @@ static bool literal_clear(const SEARCH *search, char *path, uint64_t avoid)
 	}
 }
 
-/** Whether a directory on a path may ignore case: a component exists in another case as well, or has
-    no letter to try.  Then only a listing shows its name. */
+/** Whether a directory on a path may ignore case: a component exists in another case as well, or it
+    has no letter to try.  Then only a listing shows its name. */
 static bool literal_folds(SEARCH *search, char *path)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -101,11 +111,13 @@ static bool literal_folds(SEARCH *search, char *path)
 		if (letter == end && !ascii)
 			return true;
 		if (letter < end) {
+			struct strbuf place = {0};
 			*end = '\0';
 			*letter ^= 'a' ^ 'A';
-			int fd = literal_dir(search, path);
+			int fd = literal_open(search, path, &place);
 			bool exists = fd >= 0 || errno != ENOENT;
 			os_close(&search->os, fd);
+			strbuf_destroy(&place);
 			*letter ^= 'a' ^ 'A';
 			*end = after;
 			if (exists)
@@ -176,11 +188,7 @@ static bool root_literal(SEARCH *search, char *path)
 	strbuf_printf(&place, "/%s", at.dir);
 	bool unlisted = is_unlisted(search, &place);
 	strbuf_reset(&place);
-	strbuf_puts(&place, strbuf_str(&search->place));
-	scratch.fd = unlisted ? -1 : search->flags & SEARCH_FOLLOW
-	             ? follow_path(&search->os, &search->mounts, search->rootfd, &place,
-	                           at.dir)
-	             : literal_dir(search, at.dir);
+	scratch.fd = unlisted ? -1 : literal_open(search, at.dir, &place);
 	unlisted |= scratch.fd >= 0 && search->flags & SEARCH_FOLLOW && is_unlisted(search, &place);
 	if (!unlisted && literal_entry(search, &scratch, &place, name)) {
 		if (slash)

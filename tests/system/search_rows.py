@@ -59,6 +59,12 @@ def build(top):
             os.mkfifo(path)
         elif kind == "l":
             os.symlink(fields[1], path)
+    # Names and targets of links as long as they may be, names that differ in case only.
+    steps = "./" * (2045 if "tmpfs" in top else 500)
+    for name in ("n" * 255, "Both", "both", "\u00e9"):
+        gm.touch(f"{top}/limits/{name}")
+    os.symlink(steps + "both/", f"{top}/limits/dangling")
+    os.symlink(steps + "both", f"{top}/limits/link")
     return points
 
 
@@ -122,6 +128,20 @@ def asked(fstype, tree):
     return stats["calls"]["ioctl"], stats["calls"]["statx"], stats["found"]
 
 
+def escaped(name):
+    return "".join(c if c.isalnum() or c == "/" or ord(c) > 127 else "\\" + c for c in name)
+
+
+def same(tops, name, way):
+    """A literal pattern, which may be looked up, finds what the same pattern with a bracket finds."""
+    folder, _, last = name.rpartition("/")
+    patterns = ("/" + escaped(name), f"/{escaped(folder + '/' if folder else '')}[{last[0]}]{escaped(last[1:])}")
+    got = [gm.getmnt("search", "-0", *way, "--", pattern, *tops) for pattern in patterns]
+    gm.expect(len({(result.status, bytes(sorted(result.out)), result.err) for result in got}) == 1,
+              f"{patterns} {way}: {[(result.out, result.err) for result in got]}")
+    return len(got[0].out.split(b"\0")) - 1
+
+
 gm.need_fs("overlay")
 root = gm.Root()
 gm.tmpfs(root / "tmpfs")
@@ -149,6 +169,14 @@ for number, row in enumerate(ROWS[::every]):
         check([tops[(number + turn) % len(tops)]] if first else tops, row, way)
     check([tops[number % len(tops)]] if first else tops, row, WAYS[number % 2], by_lines=True)
 gm.expect(len(ROWS) > 600, f"{len(ROWS)} rows")
+names = sorted({os.path.relpath(os.path.join(here, name), top) for top in tops for here, folders, files in os.walk(top)
+                for name in folders + files if name[0].isalnum()})
+hits = 0
+for number, name in enumerate(name for name in names[::1 + len(names) // 20] + [name for name in names if "limits" in name]):
+    for spelled in (name, name.swapcase()):
+        for way in ((), ("-L",), ("--blocking",)):
+            hits += same(tops, spelled, way)
+gm.expect(hits > 100, f"{hits} names were found literally")
 # Only large directories have enough entries for calls together.
 without = {"bulk", "openat2"} & set(os.environ.get("GETMNT_DISABLE", "").split(","))
 for fstype in ("xfs", "btrfs"):
