@@ -2,6 +2,7 @@
 #include "devmap/devmap_impl.h"
 
 #include "base/array.h"
+#include "base/words.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,8 +19,6 @@ struct devmap *devmap_new(struct os *os, const struct devmap_roots *roots)
 		.zfs = -1,
 		.anonymous = {.known = DEVMAP_ANONYMOUS},
 	};
-	arena_init(&map->arena);
-	map64_init(&map->index);
 	return map;
 }
 
@@ -210,11 +209,9 @@ static bool devmap_has_zfs(struct devmap *map)
 /** Whether the tags identify a device as a member of another device. */
 static bool devmap_is_member(const struct devmap_tags *tags)
 {
-	size_t n = strlen(tags->type);
 	/* libblkid reports the usage of zfs_member as "filesystem". */
 	return (tags->usage && strcmp(tags->usage, "raid") == 0)
-	       || strcmp(tags->type, "bcache") == 0
-	       || (n > 7 && strcmp(tags->type + n - 7, "_member") == 0);
+	       || strcmp(tags->type, "bcache") == 0 || word_ends(tags->type, "_member");
 }
 
 /** Read identifiers from their sources, in order of preference. */
@@ -354,27 +351,17 @@ static int devmap_by_number(const void *a, const void *b)
 ssize_t devmap_list(struct devmap *map, bool all, struct devmap_device **devices, bool *whole)
 {
 	struct devmap_dev **devs;
-	struct devmap_device *list = NULL;
-	ssize_t n = devmap_list_devs(map, &devs), count = -1;
-	int error = errno;
-	if (n < 0)
-		goto out;
-	error = ENOMEM;
-	list = malloc(((size_t)n + 1) * sizeof(*list));
-	map->failed |= !list;
-	if (!list)
-		goto out;
+	ssize_t n = devmap_list_devs(map, &devs), count = 0;
+	struct devmap_device *list = n < 0 ? NULL : malloc(((size_t)n + 1) * sizeof(*list));
+	map->failed |= n >= 0 && !list;
 	if (n > 0)
 		qsort(devs, (size_t)n, sizeof(*devs), devmap_by_number);
 	*whole = true;
-	count = 0;
-	for (ssize_t i = 0; i < n && count >= 0; ++i) {
+	for (ssize_t i = 0; i < n && !map->failed; ++i) {
 		const struct devmap_dev *dev = devs[i];
 		const struct devmap_tags *tags = devmap_dev_tags(map, devs[i], false);
-		if (!tags) {
-			count = -1;
+		if (!tags)
 			break;
-		}
 		bool fs = tags->usage && strcmp(tags->usage, "filesystem") == 0;
 		*whole &= tags->known == DEVMAP_KNOWN || tags->known == DEVMAP_UNTAGGED;
 		bool known = tags->known == DEVMAP_KNOWN
@@ -382,14 +369,12 @@ ssize_t devmap_list(struct devmap *map, bool all, struct devmap_device **devices
 		if (known && (all || fs))
 			list[count++] = (struct devmap_device){dev->major, dev->minor, tags};
 	}
-	if (map->failed)
-		count = -1;
-	else
-		*devices = list;
-out:
-	if (count < 0)
-		free(list);
 	free(devs);
-	errno = error;
-	return count;
+	if (n >= 0 && !map->failed) {
+		*devices = list;
+		return count;
+	}
+	free(list);
+	errno = map->failed ? ENOMEM : errno;
+	return -1;
 }

@@ -3,13 +3,11 @@
  * Names and identifiers of block devices by device number, like Smith's table of block special
  * files.
  *
- * Names come from sysfs.  Identifiers come from these sources, in order:
- *
- * 1. the udev database; 2. a low-level probe of the device by libblkid, but only if this device was
- * requested, is local, and
- *    is safe to open (not a path of a multipath, not a member of md, LVM, zfs or bcache, not
- *    removable, suspended or shut down);
- * 3. for a mounted btrfs, sysfs; 4. libblkid's cache file (/run/blkid/blkid.tab, parsed as text).
+ * Names come from sysfs.  Identifiers come from the udev database; else from a low-level probe of
+ * the device by libblkid, but only if this device was requested, is local, and is safe to open (not
+ * a path of a multipath, not a member of md, LVM, zfs or bcache, not removable, suspended or shut
+ * down); else, for a mounted btrfs, from sysfs; else from libblkid's cache file
+ * (/run/blkid/blkid.tab, parsed as text).
  *
  * Nothing is ever written.  Everything is read on first use and cached.  A map must be used by one
  * thread.  The call counts of os include the opens of a probe, but not the few reads and ioctls

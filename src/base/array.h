@@ -26,4 +26,7 @@
     @return false if memory ran out. */
 bool array_grow(void *array, size_t *room, size_t element);
 
+/** The median of n values; 0 if n is 0.  Sorts the values. */
+double median(double *values, size_t n);
+
 #endif

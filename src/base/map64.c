@@ -95,6 +95,13 @@ uint32_t map64_put(struct map64 *map, uint64_t key, uint32_t value)
 	return slot->value;
 }
 
+uint32_t map64_set(struct map64 *map, uint64_t key, uint32_t value)
+{
+	if (map64_get(map, key) == MAP64_NONE)
+		return map64_put(map, key, value);
+	return map64_slot(map, key)->value = value;
+}
+
 uint64_t map64_bytes(uint64_t hash, const char *bytes, size_t n)
 {
 	const uint64_t factor = seed.factor;

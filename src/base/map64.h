@@ -38,6 +38,10 @@ int map64_reserve(struct map64 *map, size_t n);
     @return the key's current value; MAP64_NONE on error.  Errors: ENOMEM. */
 uint32_t map64_put(struct map64 *map, uint64_t key, uint32_t value);
 
+/** Map a key to a value, whatever its value was.
+    @return the value; MAP64_NONE on error.  Errors: ENOMEM; never if the map contains the key. */
+uint32_t map64_set(struct map64 *map, uint64_t key, uint32_t value);
+
 /** The initial hash for map64_bytes(). */
 #define MAP64_BYTES 0xcbf29ce484222325u
 

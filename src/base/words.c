@@ -3,11 +3,6 @@
 
 #include <ctype.h>
 
-static unsigned min3(unsigned a, unsigned b, unsigned c)
-{
-	return a < b ? (a < c ? a : c) : (b < c ? b : c);
-}
-
 /** Whether two bytes are equal, ignoring case. */
 static bool is_same(char a, char b)
 {
@@ -24,8 +19,9 @@ unsigned near_distance(const char *a, size_t n, const char *b, size_t m, bool pa
 	for (size_t i = 1; i <= n; ++i) {
 		now[0] = part ? 0 : (unsigned)i;
 		for (size_t k = 1; k <= m; ++k) {
-			now[k] = min3(last[k] + 1, now[k - 1] + 1,
-			              last[k - 1] + !is_same(a[i - 1], b[k - 1]));
+			unsigned more = last[k] < now[k - 1] ? last[k] + 1 : now[k - 1] + 1;
+			now[k] = last[k - 1] + !is_same(a[i - 1], b[k - 1]);
+			now[k] = more < now[k] ? more : now[k];
 			bool swapped = i > 1 && k > 1 && is_same(a[i - 1], b[k - 2])
 			               && is_same(a[i - 2], b[k - 1]);
 			if (swapped && before[k - 2] + 1 < now[k])

@@ -25,6 +25,13 @@ static inline bool word_in(const char *at, size_t n, const char *list)
 	return false;
 }
 
+/** Whether a text ends in a word, and is longer than it. */
+static inline bool word_ends(const char *text, const char *word)
+{
+	size_t n = strlen(text), m = strlen(word);
+	return n > m && memcmp(text + n - m, word, m) == 0;
+}
+
 /** Whether two names are equal, apart from a final '/'. */
 static inline bool word_same_path(const char *a, const char *b)
 {

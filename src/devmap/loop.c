@@ -12,24 +12,16 @@
  */
 #include "devmap/devmap_impl.h"
 
+#include "base/words.h"
 #include "os/process.h"
 
 #include <fcntl.h>
-
-/** What sysfs appends to the name of an unlinked file. */
-static const char deleted[] = " (deleted)";
-
-static bool devmap_is_deleted(const char *file)
-{
-	size_t n = strlen(file), cut = sizeof(deleted) - 1;
-	return n > cut && strcmp(file + n - cut, deleted) == 0;
-}
 
 bool devmap_take_file(struct devmap *map, struct devmap_dev *dev, const char *file, size_t n)
 {
 	dev->backing = dev->way = devmap_strndup(map, file, n);
 	const char *base = dev->backing ? strrchr(dev->backing, '/') : NULL;
-	if (base && devmap_is_deleted(dev->backing)) {
+	if (base && word_ends(dev->backing, " (deleted)")) {
 		size_t dir = (size_t)(base - dev->backing);
 		dev->way = devmap_strndup(map, file, dir ? dir : 1);
 	}

@@ -3,12 +3,12 @@
  * The devices of a mount: the device of its number or source, and the other devices of the same
  * file system.
  *
- * btrfs        all devices of the file system, from sysfs XFS          its log and its real-time
- * device, from the options logdev= and rtdev= ext2 to 4    an external journal, from /proc/fs/jbd2,
- * which has a directory for each journal in
- *              use: "sda1-8" for inode 8 of sda1, "sdb1" for an external journal.  The kernel does
- *              not show which file system uses an external journal: if a file system has no journal
- *              of its own, it may be any of them.
+ *     btrfs        all devices of the file system, from sysfs
+ *     XFS          its log and its real-time device, from the options logdev= and rtdev=
+ *     ext2 to 4    an external journal, from /proc/fs/jbd2, which has a directory for each journal
+ *                  in use: "sda1-8" for inode 8 of sda1, "sdb1" for an external journal.  The
+ *                  kernel does not show which file system uses an external journal: if a file
+ *                  system has no journal of its own, it may be any of them.
  */
 #include "devmap/devmap_impl.h"
 
@@ -96,8 +96,7 @@ static void devmap_add_btrfs(struct devmap *map, struct devmap_dev *of)
 static void devmap_add_named(struct devmap *map, struct devmap_dev *of, const char *options)
 {
 	static const char *const names[] = {"logdev", "rtdev"};
-	struct strbuf value;
-	strbuf_init(&value);
+	struct strbuf value = {0};
 	of->fs_blocks |= !options;
 	for (size_t i = 0; options && i < sizeof(names) / sizeof(*names); ++i) {
 		if (!opt_shown_value(options, names[i], &value))

@@ -38,8 +38,7 @@ const char *devmap_usage(const char *type)
 		}
 	}
 	/* libblkid does not know udev's mpath_member. */
-	size_t n = strlen(type);
-	return n > 7 && strcmp(type + n - 7, "_member") == 0 ? "raid" : NULL;
+	return word_ends(type, "_member") ? "raid" : NULL;
 }
 
 /** If str starts with \xhh, decode it.  @return whether it does. */

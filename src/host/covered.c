@@ -125,7 +125,5 @@ int host_cover_look(struct host_cover *cover, struct host_covered *covered)
 
 void host_cover_close(struct host_cover *cover)
 {
-	int error = errno;
 	os_close(cover->host->in.os, cover->clone);
-	errno = error;
 }

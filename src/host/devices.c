@@ -52,8 +52,7 @@ int host_swap_device(void *arg, const char *name, struct fstab_device *device)
 	struct host *host = arg;
 	const struct host_paths *paths = &host->in.paths;
 	struct devmap *devs = host->in.devs;
-	struct strbuf path;
-	strbuf_init(&path);
+	struct strbuf path = {0};
 	device->numbered = devs && paths->follow(paths->arg, name, &path) == HOST_SEEN
 	                   && block_number(host, &path, &device->major, &device->minor);
 	bool failed = path.failed;
@@ -190,8 +189,7 @@ static const struct host_tag *find_tag(struct host *host, int tag, const char *v
 
 bool host_device_number(struct host *host, const char *path, uint32_t *major, uint32_t *minor)
 {
-	struct strbuf place;
-	strbuf_init(&place);
+	struct strbuf place = {0};
 	enum host_followed known = host_follow(host, path, &place);
 	int error = known == HOST_MISSING ? errno : 0;
 	bool is = known == HOST_SEEN && block_number(host, &place, major, minor);

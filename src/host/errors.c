@@ -5,6 +5,7 @@
 #include "host/host.h"
 
 #include "base/array.h"
+#include "base/fstypes.h"
 #include "mountopts/optlist.h"
 
 #include <fcntl.h>
@@ -152,18 +153,11 @@ static bool is_shut_down(struct reader *r, const struct mount *m)
 	return states & 1u << MT_STALE && !(states & 1u << MT_HIDDEN);
 }
 
-/** Whether a type is ext2, ext3 or ext4. */
-static bool is_ext(const char *fstype)
-{
-	return strncmp(fstype, "ext", 3) == 0 && fstype[3] && strchr("234", fstype[3])
-	       && !fstype[4];
-}
-
 /** Read the errors of a mount's file system, unless they were read already. */
 static void read_mount(struct reader *r, struct map64 *seen, const struct mount *m, uint32_t of)
 {
 	bool btrfs = strcmp(m->fstype, "btrfs") == 0, xfs = strcmp(m->fstype, "xfs") == 0;
-	if (!btrfs && !xfs && !is_ext(m->fstype))
+	if (!btrfs && !xfs && !(fstype_flags(m->fstype) & FST_JOURNAL))
 		return;
 	bool down = is_shut_down(r, m);
 	/* Another mount of the same XFS may report the shutdown. */
@@ -188,15 +182,12 @@ int host_read_errors(struct host *host, const struct mount *const *mounts, size_
                      struct host_errors_list *errors)
 {
 	struct reader r = {.host = host, .out = errors};
-	struct map64 seen;
+	struct map64 seen = {0};
 	*errors = (struct host_errors_list){0};
-	arena_init(&errors->arena);
 	if (!host->in.live || host->in.paths.blocks(host->in.paths.arg, "/sys/fs")) {
 		errors->unknown = true;
 		return 0;
 	}
-	map64_init(&seen);
-	strbuf_init(&r.text);
 	for (uint32_t i = 0; i < n && !r.failed; ++i) {
 		if (mounts[i] && mounts[i]->fstype)
 			read_mount(&r, &seen, mounts[i], i);

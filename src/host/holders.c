@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/fstypes.h"
+#include "base/words.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -193,7 +194,6 @@ static bool is_mounted(struct looking *look, int fds, uint32_t id)
 
 static void take_file(struct looking *look, int proc, int pid, int fds, int fd)
 {
-	static const char deleted[] = " (deleted)";
 	struct os *os = look->host->in.os;
 	char name[48], link[PATH_MAX], *text, *at;
 	size_t len;
@@ -205,8 +205,7 @@ static void take_file(struct looking *look, int proc, int pid, int fds, int fd)
 		look->denied = true;
 	if (n <= 0 || *link != '/' || strncmp(link, "/dmabuf:", 8) == 0 || look->nfiles > FILES_MAX)
 		return;
-	bool gone = (size_t)n >= sizeof(deleted)
-		&& strcmp(link + n - (sizeof(deleted) - 1), deleted) == 0;
+	bool gone = word_ends(link, " (deleted)");
 	snprintf(name, sizeof(name), "../fdinfo/%d", fd);
 	if (os_read_kernel(os, fds, name, SMALL_MAX, &text, &len) != 0)
 		return;
@@ -339,10 +338,6 @@ int host_read_holders(struct host *host, const struct tablines *lines, struct ho
 	struct looking look = {.host = host, .out = out};
 	struct numbers processes;
 	*out = (struct host_holders){0};
-	arena_init(&out->arena);
-	map64_init(&look.spaces);
-	map64_init(&look.ids);
-	map64_init(&look.holds);
 	/* In a container, only its own processes are visible. */
 	out->partly = !host_has_first_pids(host->in.os);
 	look.own = space_of(&look, AT_FDCWD, "/proc/self");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/host.h"
 
+#include "base/words.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,6 @@ enum { NUMBER_MAX = 256, TEXT_MAX = 1 << 20, MTAB_MAX = 64 << 20 };
 void host_open(struct host *host, const struct host_input *in)
 {
 	*host = (struct host){.in = *in};
-	map64_init(&host->tags);
 }
 
 void host_close(struct host *host)
@@ -86,34 +87,26 @@ char *host_cmdline(struct host *host)
 	return is_own ? host_read_kernel(os, "/proc/cmdline") : NULL;
 }
 
-/** Whether a text ends with a suffix. */
-static bool ends(const char *text, const char *tail)
-{
-	size_t n = strlen(text), k = strlen(tail);
-	return n >= k && strcmp(text + n - k, tail) == 0;
-}
-
 enum host_mtab_kind host_mtab(struct host *host, char **text, size_t *len)
 {
 	static const char mtab[] = "/etc/mtab";
 	struct os *os = host->in.os;
 	enum host_mtab_kind kind = HOST_MTAB_UNKNOWN;
-	struct strbuf place;
+	struct strbuf place = {0};
 	char link[PATH_MAX];
 	if (!host->in.live || strcmp(host->in.root, "/") != 0)
 		return HOST_MTAB_UNKNOWN;
 	ssize_t n = blocks(host, "/etc") ? -1
 		: os_readlinkat(os, AT_FDCWD, mtab, link, sizeof(link));
 	/* The usual links; whether /proc is mounted does not matter. */
-	if (n > 0 && (ends(link, "proc/self/mounts") || ends(link, "proc/mounts")))
+	if (n > 0 && (word_ends(link, "proc/self/mounts") || word_ends(link, "proc/mounts")))
 		return HOST_MTAB_KERNEL;
-	strbuf_init(&place);
 	enum host_followed known = host_follow(host, mtab, &place);
 	const char *path = strbuf_str(&place);
 	bool is_proc = strncmp(path, "/proc/", 6) == 0;
 	if (known == HOST_MISSING && errno == ENOENT)
 		kind = n > 0 ? HOST_MTAB_NOWHERE : HOST_MTAB_NONE;
-	else if (known == HOST_SEEN && is_proc && ends(path, "/mounts"))
+	else if (known == HOST_SEEN && is_proc && word_ends(path, "/mounts"))
 		kind = HOST_MTAB_KERNEL;
 	else if (known == HOST_SEEN && !is_proc && !blocks(host, path)
 	         && os_read_regular(os, AT_FDCWD, path, MTAB_MAX, text, len) == 0)
@@ -126,9 +119,8 @@ enum host_read host_crypttab(struct host *host, char **text, struct strbuf *name
 {
 	static const char crypttab[] = "/etc/crypttab";
 	const char *root = host->in.root;
-	struct strbuf place;
+	struct strbuf place = {0};
 	size_t len;
-	strbuf_init(&place);
 	enum host_followed known = host_follow(host, crypttab, &place);
 	int error = errno;
 	const char *path = strbuf_str(&place);

@@ -73,12 +73,10 @@ enum host_followed host_follow(struct host *host, const char *path, struct strbu
 
 enum host_dangling host_dangles(struct host *host, const char *path, struct strbuf *part)
 {
-	struct strbuf place, above;
+	struct strbuf place = {0}, above = {0};
 	struct k_statx st;
 	enum host_dangling what = HOST_NOT_DANGLING;
 	enum host_followed known = HOST_SEEN;
-	strbuf_init(&place);
-	strbuf_init(&above);
 	strbuf_puts(&above, root_prefix(host));
 	for (size_t n = 0, end; known == HOST_SEEN && !what && path[n] == '/'; n = end) {
 		end = n + 1 + strcspn(path + n + 1, "/");
@@ -105,8 +103,7 @@ enum fact_kind host_look(void *arg, const char *path, struct strbuf *real)
 {
 	struct host *host = arg;
 	struct k_statx st;
-	struct strbuf place;
-	strbuf_init(&place);
+	struct strbuf place = {0};
 	enum fact_kind kind = FACT_UNKNOWN;
 	enum host_followed known = host_follow(host, path, &place);
 	const char *found = strbuf_str(&place);
@@ -134,9 +131,8 @@ int host_open_to_all(void *arg, const char *path)
 {
 	struct host *host = arg;
 	struct k_statx st;
-	struct strbuf place;
+	struct strbuf place = {0};
 	size_t root = strlen(root_prefix(host));
-	strbuf_init(&place);
 	int open = host_follow(host, path, &place) == HOST_SEEN && !place.failed ? 1 : -1;
 	/* Check each ancestor, from the end up to ROOT. */
 	while (open > 0 && place.len > root) {
@@ -177,8 +173,7 @@ int host_fstype(void *arg, const char *fstype)
 	if (!host->types_read) {
 		host->types_read = true;
 		char *release = os_uname(os, true);
-		struct strbuf path;
-		strbuf_init(&path);
+		struct strbuf path = {0};
 		os_read_file(os, AT_FDCWD, "/proc/filesystems", TYPES_MAX, &host->filesystems,
 		             &len);
 		if (release)

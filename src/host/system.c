@@ -59,8 +59,6 @@ struct host_system *host_system_new(struct os *os, const char *root,
 	if (!sys)
 		return NULL;
 	*sys = (struct host_system){.os = os, .root_name = root, .blocks = blocks, .arg = arg};
-	map64_init(&sys->names);
-	map64_init(&sys->helpers);
 	sys->root = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);
 	if (sys->root < 0) {
 		host_system_free(sys);
@@ -77,12 +75,10 @@ void host_system_free(struct host_system *sys)
 {
 	if (!sys)
 		return;
-	int error = errno;
 	os_close(sys->os, sys->root);
 	map64_destroy(&sys->names);
 	map64_destroy(&sys->helpers);
 	free(sys);
-	errno = error;
 }
 
 int host_system_helper(struct host_system *sys, const char *name)

@@ -64,7 +64,6 @@ enum host_swaps_problem host_read_swaps(struct os *os, const char *file, struct 
 	static const char kernels[] = "/proc/swaps";
 	size_t len;
 	*swaps = (struct host_swaps){0};
-	arena_init(&swaps->arena);
 	if ((file ? path_read_named(os, file, NULL, TEXT_MAX, &swaps->text, &len)
 	          : os_read_file(os, AT_FDCWD, kernels, TEXT_MAX, &swaps->text, &len)) != 0) {
 		/* Missing in a kernel without swap; in a container it may be a file of lxcfs. */
@@ -147,7 +146,6 @@ int host_read_utab(struct host *host, struct host_utab *utab)
 	struct host_utab_entry entry;
 	size_t len, room = 0;
 	*utab = (struct host_utab){0};
-	map64_init(&utab->by_target);
 	if (!host->in.live || host->in.paths.blocks(host->in.paths.arg, "/run/mount"))
 		return 0;
 	if (os_read_file(host->in.os, AT_FDCWD, "/run/mount/utab", TEXT_MAX, &utab->text,
@@ -159,8 +157,7 @@ int host_read_utab(struct host *host, struct host_utab *utab)
 		uint64_t key = map64_text(entry.kept.target);
 		entry.before = map64_get(&utab->by_target, key);
 		utab->entries[utab->count] = entry;
-		map64_remove(&utab->by_target, key);
-		if (map64_put(&utab->by_target, key, (uint32_t)utab->count++) == MAP64_NONE)
+		if (map64_set(&utab->by_target, key, (uint32_t)utab->count++) == MAP64_NONE)
 			return -1;
 	}
 	return 0;

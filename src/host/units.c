@@ -2,6 +2,7 @@
 #include "host/units.h"
 
 #include "base/array.h"
+#include "base/words.h"
 #include "os/bounded.h"
 
 #include <fcntl.h>
@@ -63,8 +64,7 @@ static void take_line(struct host_unit *unit, char *line)
 
 bool host_unit_is(const struct host_unit *unit, const char *suffix)
 {
-	size_t n = strlen(unit->id), k = strlen(suffix);
-	return n > k && strcmp(unit->id + n - k, suffix) == 0;
+	return word_ends(unit->id, suffix);
 }
 
 /** The mount point of a mount unit, or the swap space of a swap unit; "" if unknown. */
@@ -99,8 +99,6 @@ int host_units_parse(char *text, struct host_units *units)
 	size_t room = 0;
 	int rc = 0;
 	*units = (struct host_units){.text = text};
-	map64_init(&units->by_path);
-	map64_init(&units->by_id);
 	for (char *line = text, *next; line && rc == 0; line = next) {
 		next = strchr(line, '\n');
 		if (next)
@@ -184,13 +182,10 @@ int host_units_read(struct os *os, bool (*blocks)(void *arg, const char *path), 
 	            mounts[] = "*.mount", automounts[] = "*.automount", swaps[] = "*.swap";
 	const char *systemctl = find_systemctl(os, blocks, arg);
 	struct os_bounded done = {0};
-	struct strbuf names;
+	struct strbuf names = {0};
 	*units = (struct host_units){0};
-	map64_init(&units->by_path);
-	map64_init(&units->by_id);
 	if (!systemctl)
 		return 0;
-	strbuf_init(&names);
 	for (size_t i = 0; i < PROPERTIES; ++i)
 		strbuf_printf(&names, "%s%s", i ? "," : "--property=", properties[i].name);
 	char *argv[] = {(char *)(uintptr_t)systemctl, show, all, pager, names.data, end, mounts,

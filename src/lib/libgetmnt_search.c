@@ -60,8 +60,7 @@ static void bulk_exclude(struct os *os, const struct discovery *d, struct search
 		if (known == MAP64_NONE || known < MOUNT_FS
 		    || !covers_file(os, m, mounts->unique, discovery_blocks(d, i)))
 			continue;
-		map64_remove(&mounts->known, m->parent_key);
-		map64_put(&mounts->known, m->parent_key, known % MOUNT_FS);
+		map64_set(&mounts->known, m->parent_key, known % MOUNT_FS);
 	}
 }
 

@@ -39,8 +39,6 @@ void opt_layer_path(const struct opt_layer *layer, struct strbuf *path)
 void opt_layers_init(struct opt_layers *layers, const char *options, opt_next_fn *next)
 {
 	*layers = (struct opt_layers){.options = options, .next = next, .at = ""};
-	strbuf_init(&layers->value);
-	strbuf_init(&layers->path);
 }
 
 bool opt_layers_destroy(struct opt_layers *layers)

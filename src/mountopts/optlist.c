@@ -108,10 +108,7 @@ const char *opt_value(const char *list, const char *name, size_t *n)
 		return NULL;
 	found += key + 1;
 	*n = m - key - 1;
-	if (*n >= 2 && *found == '"' && found[*n - 1] == '"') {
-		++found;
-		*n -= 2;
-	}
+	opt_unquote(&found, n);
 	return found;
 }
 
@@ -141,11 +138,7 @@ bool opt_shown_value(const char *list, const char *name, struct strbuf *value)
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
 		if (n > len && memcmp(o, name, len) == 0 && o[len] == '=') {
 			strbuf_reset(value);
-			char *to = strbuf_extend(value, n - len - 1);
-			if (to) {
-				value->len = unescape_octal(to, o + len + 1, n - len - 1);
-				value->data[value->len] = '\0';
-			}
+			unescape_octal_add(value, o + len + 1, n - len - 1);
 			return true;
 		}
 	}

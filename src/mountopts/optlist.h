@@ -86,6 +86,15 @@ static inline size_t opt_name(const char *option, size_t n)
 	return equals ? (size_t)(equals - option) : n;
 }
 
+/** Remove quotation marks around a value of n bytes. */
+static inline void opt_unquote(const char **value, size_t *n)
+{
+	if (*n >= 2 && **value == '"' && (*value)[*n - 1] == '"') {
+		++*value;
+		*n -= 2;
+	}
+}
+
 /** Whether an option is for other programs: "x-systemd.automount", "X-mount.mkdir". */
 static inline bool opt_is_x(const char *option, size_t n)
 {

@@ -178,15 +178,6 @@ static bool read_number(const char *text, size_t n, int base, unsigned long long
 	return !*end;
 }
 
-/** Remove quotation marks from a value. */
-static void unquote(const char **value, size_t *n)
-{
-	if (*n >= 2 && **value == '"' && (*value)[*n - 1] == '"') {
-		++*value;
-		*n -= 2;
-	}
-}
-
 /** Whether a list separated by ':' has a word. */
 static bool has_part(const char *list, size_t n, const char *word, size_t m)
 {
@@ -207,8 +198,8 @@ static bool is_same_value(const char *fstype, const char *key, size_t nkey, cons
 		"mode umask fmask dmask dmode file_mode dir_mode allow_utime ptmxmode";
 	static const char owners[] = "uid gid suid sgid resuid resgid cruid backupuid";
 	unsigned long long x, y, other;
-	unquote(&given, &n);
-	unquote(&shown, &m);
+	opt_unquote(&given, &n);
+	opt_unquote(&shown, &m);
 	if (n == m && memcmp(given, shown, n) == 0)
 		return true;
 	/* A hidden key can have any value. */

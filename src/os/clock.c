@@ -18,6 +18,7 @@
  */
 #include "os/clock.h"
 
+#include "base/array.h"
 #include "os/change.h"
 
 #include <fcntl.h>
@@ -161,18 +162,6 @@ uint64_t os_clock_real(const struct os_clock *clock)
 /* Costs. */
 
 enum { BATCHES = 15, BATCH = 256, FAULT_PAGES = 64 };
-
-static int double_compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), double_compare);
-	return values[n / 2];
-}
 
 /** Measure what timing costs, by timing an empty call. */
 static void cost_of_timing(double *inside, double *outside)

@@ -14,7 +14,11 @@
 enum { WAITS_MAX = 1000 };   /* attempts to read from a pipe that has no data */
 enum { WRITER_MS = 3000 };   /* time to wait for the first writer of a FIFO */
 
-int os_wait_writer(struct os *os, int fd)
+/** Wait some seconds for the first writer of a FIFO that was opened with O_NONBLOCK and had no
+    data.
+    @return 1: read again; if there is still no data, no writer came.  0: the writer has closed it,
+    or it is not a named FIFO.  -1: error. */
+static int wait_writer(struct os *os, int fd)
 {
 	struct statfs st;
 	/* All writers of an unnamed pipe exist from the start. */
@@ -66,7 +70,7 @@ static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, 
 			continue;
 		}
 		if (n == 0 && buf.len == 0 && waits) {
-			n = os_wait_writer(os, fd);
+			n = wait_writer(os, fd);
 			waits = false;
 			late = n > 0;
 			if (late)
@@ -90,9 +94,7 @@ static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, 
 			break;
 		}
 	}
-	int error = errno;
 	strbuf_destroy(&buf);
-	errno = error;
 	return -1;
 }
 

@@ -30,12 +30,6 @@ int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char 
     seconds for a writer.  Errors: as os_read_file(); ETIME: no writer came. */
 int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len);
 
-/** Wait some seconds for the first writer of a FIFO that was opened with O_NONBLOCK and had no
-    data.
-    @return 1: read again; if there is still no data, no writer came.  0: the writer has closed it,
-    or it is not a named FIFO.  -1: error. */
-int os_wait_writer(struct os *os, int fd);
-
 /** An iterator over the names in a directory. */
 struct os_dir {
 	struct os *os;

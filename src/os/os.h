@@ -131,8 +131,16 @@ uint64_t os_statx_mnt_id(const struct k_statx *st, bool unique);
 /** Whether a result is the root of a mount (false if unknown). */
 bool os_statx_is_mount_root(const struct k_statx *st);
 
-/** openat(2) with O_CLOEXEC.  @return a descriptor, or -1. */
+/* The system calls of the same names; os_openat() sets close-on-exec, os_unlinkat() removes no
+   directory. */
 int os_openat(struct os *os, int dirfd, const char *path, int flags);
+ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
+ssize_t os_read(struct os *os, int fd, void *buf, size_t size);
+ssize_t os_pread(struct os *os, int fd, void *buf, size_t size, uint64_t offset);
+ssize_t os_write(struct os *os, int fd, const void *buf, size_t size);
+int os_mkdirat(struct os *os, int dirfd, const char *path, unsigned mode);
+int os_unlinkat(struct os *os, int dirfd, const char *path);
+int os_pidfd_open(struct os *os, pid_t pid);
 
 /** openat2(2) with O_CLOEXEC.  @return a descriptor, or -1.  Errors: those of openat2(2); ENOSYS:
     missing or disabled. */
@@ -149,9 +157,6 @@ int os_opendir(struct os *os, int dirfd, const char *name);
     Errors: ENOSYS (before Linux 5.2), EPERM (no CAP_SYS_ADMIN over the namespace), EINVAL (the
     mount belongs to another namespace, is unbindable, or has locked submounts). */
 int os_open_tree(struct os *os, int fd);
-
-/** getdents64(2).  @return bytes, 0 at the end of the directory, or -1. */
-ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
 
 /** The length of the name in an entry whose reclen was checked; the size of the field if the name
     has no NUL.  @slash [out]  Whether the name contains a slash. */
@@ -208,9 +213,6 @@ static inline const struct k_dirent *os_dirent(const void *buf, size_t n, size_t
 	return entry;
 }
 
-/** read(2).  @return bytes, 0 at the end, or -1. */
-ssize_t os_read(struct os *os, int fd, void *buf, size_t size);
-
 /** The type of an open file: S_IFREG, S_IFDIR ...; 0 on error.  Uses fstat(2), so that the count of
     statx covers only mounts and entries.
     @major, minor [out]  The device number of a device node; may be NULL. */
@@ -229,9 +231,6 @@ unsigned os_file_type(struct os *os, int fd, uint32_t *major, uint32_t *minor);
  * Errors: EOVERFLOW: not one multipath target, or the status does not fit; ENXIO, EPERM ...
  */
 ssize_t os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char *buf, size_t size);
-
-/** pread(2).  @return bytes, or -1. */
-ssize_t os_pread(struct os *os, int fd, void *buf, size_t size, uint64_t offset);
 
 /** Whether the read end of a pipe or socket is closed. */
 bool os_reader_gone(struct os *os, int fd);
@@ -256,21 +255,12 @@ struct os_sizes {
 /** Get the sizes.  @return 0, or -1: *sizes is unchanged. */
 int os_fs_sizes(struct os *os, int fd, struct os_sizes *sizes);
 
-/** write(2).  @return bytes, or -1. */
-ssize_t os_write(struct os *os, int fd, const void *buf, size_t size);
-
 struct iovec;
 
 /** Write all pieces; on a descriptor with O_NONBLOCK, wait until it is writable.
     @pieces, n  Advanced past what was written, also on failure.
     @return 0, or -1.  Errors: those of writev(2). */
 int os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n);
-
-/** mkdirat(2).  @return 0, or -1. */
-int os_mkdirat(struct os *os, int dirfd, const char *path, unsigned mode);
-
-/** unlinkat(2) of a file.  @return 0, or -1. */
-int os_unlinkat(struct os *os, int dirfd, const char *path);
 
 /** close(2).  Preserves errno; ignores -1. */
 void os_close(struct os *os, int fd);
@@ -313,9 +303,6 @@ int os_watch_mounts(struct os *os);
 
 /** Check whether os_watch_mounts() works, and set the bit in caps. */
 void os_probe_events(struct os *os);
-
-/** pidfd_open(2): readable once the process has ended.  @return a descriptor, or -1. */
-int os_pidfd_open(struct os *os, pid_t pid);
 
 struct pollfd;
 

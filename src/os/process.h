@@ -9,11 +9,13 @@
 
 #include <poll.h>
 
-/** socketpair(2) with close-on-exec.  @type  SOCK_STREAM ...  @return 0, or -1. */
+/* The system calls of the same names; os_socketpair() sets close-on-exec, os_shutdown() ends only
+   sending. */
 int os_socketpair(struct os *os, int type, int fds[2]);
-
-/** fork(2).  @return the child's ID, 0 in the child, or -1. */
 int os_fork_process(struct os *os);
+int os_kill(struct os *os, int pid, int signal);
+int os_shutdown(struct os *os, int sock);
+int os_getpid(void);
 
 /** fork(2), with a socket between the two processes that preserves message boundaries.
     @sock [out]  The end that belongs to the calling process, in parent and child.
@@ -41,9 +43,6 @@ void os_divide(struct os *os, size_t n, unsigned parts,
 /** End this process at once, even if a seccomp filter refuses exit_group(2). */
 _Noreturn void os_exit_process(int status);
 
-/** kill(2).  @return 0, or -1. */
-int os_kill(struct os *os, int pid, int signal);
-
 /** waitpid(2) with a time limit: a dying child may be stopped, or sleep in the kernel.
     @seconds  How long to wait; 0: do not wait.
     @status [out]  As in waitpid(2); may be NULL.
@@ -63,9 +62,6 @@ int os_send(struct os *os, int sock, const void *head, size_t head_size, const v
     @return the size, 0 at the end, or -1.  Errors: EAGAIN, EMSGSIZE (the message did not fit), and
     those of recvmsg(2). */
 ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bool wait);
-
-/** shutdown(2): nothing more will be sent.  @return 0, or -1. */
-int os_shutdown(struct os *os, int sock);
 
 /** Detach this process: new session, working directory "/", the given name, descriptors 0 to 2 on
     /dev/null (on "/" if that might block), all others but two closed, default signal actions.
@@ -88,8 +84,5 @@ void os_usage(struct os *os, struct os_usage *usage);
 /** Have the kernel kill this process when its parent ends.
     @return false if this failed, or the parent has already ended. */
 bool os_die_with(int parent);
-
-/** The ID of this process. */
-int os_getpid(void);
 
 #endif

@@ -34,17 +34,13 @@ void os_ring_free(struct os *os, struct os_ring *ring)
 {
 	if (!ring)
 		return;
-	int error = errno;
-	if (ring->sqes) {
+	if (ring->sqes)
 		OS_CALL(os, OS_MUNMAP, munmap, ring->sqes, ring->entries * sizeof(*ring->sqes));
-	}
-	if (ring->ring) {
+	if (ring->ring)
 		OS_CALL(os, OS_MUNMAP, munmap, ring->ring, ring->ring_size);
-	}
 	os_close(os, ring->fd);
 	free(ring->results);
 	free(ring);
-	errno = error;
 }
 
 struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)

@@ -44,20 +44,6 @@ void profile_row_destroy(struct profile_row *row)
 	row->ntimes = row->room = 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
-
-double profile_median(double *values, size_t n)
-{
-	if (n == 0)
-		return 0;
-	qsort(values, n, sizeof(*values), compare);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 void profile_settle(struct profile_row *row)
 {
 	double real[PROFILE_TURNS + 1], discovery[PROFILE_TURNS + 1], both[PROFILE_TURNS + 1];
@@ -71,13 +57,13 @@ void profile_settle(struct profile_row *row)
 		user += t->user;
 		system += t->system;
 	}
-	double processor = profile_median(both, n);
+	double processor = median(both, n);
 	double share = user + system > 0 ? user / (user + system) : 0;
 	row->median = (struct profile_times){
 		.user = processor * share,
 		.system = processor * (1 - share),
-		.real = profile_median(real, n),   /* which sorts them */
-		.discovery = profile_median(discovery, n),
+		.real = median(real, n),   /* which sorts them */
+		.discovery = median(discovery, n),
 	};
 	row->spread = n > 1 ? real[n - 1 - n / 4] - real[n / 4] : 0;
 }

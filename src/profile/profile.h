@@ -75,9 +75,6 @@ void profile_settle(struct profile_row *row);
 /** Free the measurements of a row. */
 void profile_row_destroy(struct profile_row *row);
 
-/** The median of n values; 0 if n is 0.  Sorts the values. */
-double profile_median(double *values, size_t n);
-
 /** The order of the rows in a turn: a permutation of 0 to n - 1, which depends on seed and turn
     only.  The first turn begins with the algorithms, the cheapest first, so that a short time is
     spent on the most important rows. */

@@ -80,8 +80,7 @@ static int reader_check_missed(struct reader *r)
 static int reader_drop_reused(struct reader *r)
 {
 	struct mount_table *table = r->table;
-	struct map64 latest;
-	map64_init(&latest);
+	struct map64 latest = {0};
 	if (map64_reserve(&latest, table->count) != 0)
 		return -1;
 	for (size_t i = table->count; i-- > 0;)

@@ -267,11 +267,10 @@ static int report_events(struct monitor *m)
 	struct events *e = &m->events;
 	size_t n = events_count(e) < BATCH ? events_count(e) : BATCH, nkeys = 0;
 	uint64_t keys[BATCH];
-	struct map64 rows;
+	struct map64 rows = {0};
 	struct mount_table *seen = NULL;
 	int rc = -1;
 	/* Read the mounts that have no later DETACH. */
-	map64_init(&rows);
 	for (const struct event *event = e->list + e->first; event < e->list + e->first + n;
 	     ++event) {
 		if (!(event->mask & K_FAN_MNT_ATTACH)
@@ -424,9 +423,6 @@ struct monitor *monitor_new(struct os *os, const struct monitor_opts *opts)
 		m->opts.fields |= MF_PROPAGATION;
 	m->events.fd = m->info = m->task = -1;
 	m->proc = opts->task ? opts->procfd : -1;
-	mount_set_init(&m->set);
-	map64_init(&m->events.ahead);
-	map64_init(&m->gone);
 
 	double begin = os_now();
 	struct mount_table *table = NULL;
@@ -452,7 +448,6 @@ void monitor_free(struct monitor *m)
 {
 	if (!m)
 		return;
-	int error = errno;
 	os_close(m->os, m->events.fd);
 	os_close(m->os, m->info);
 	os_close(m->os, m->task);
@@ -463,7 +458,6 @@ void monitor_free(struct monitor *m)
 	map64_destroy(&m->gone);
 	events_destroy(&m->events);
 	free(m);
-	errno = error;
 }
 
 bool monitor_has_events(const struct monitor *m)

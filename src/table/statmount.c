@@ -192,7 +192,6 @@ int reader_init(struct reader *r, struct os *os, unsigned fields)
 		.mask = reader_mask(os, fields),
 		.room = STAT_ROOM,
 	};
-	strbuf_init(&r->text);
 	r->table = table_new(TABLE_LISTMOUNT);
 	r->buf = calloc(1, r->room);
 	if (!r->table || !r->buf)
@@ -203,7 +202,6 @@ int reader_init(struct reader *r, struct os *os, unsigned fields)
 
 struct mount_table *reader_finish(struct reader *r, bool failed)
 {
-	int error = errno;
 	if (failed) {
 		table_free(r->table);
 		r->table = NULL;
@@ -211,7 +209,6 @@ struct mount_table *reader_finish(struct reader *r, bool failed)
 	free(r->buf);
 	free(r->missed);
 	strbuf_destroy(&r->text);
-	errno = error;
 	return r->table;
 }
 
@@ -324,8 +321,7 @@ int reader_complete(struct reader *r)
 	if (lacks == 0)
 		return 0;
 
-	struct map64 ids;
-	map64_init(&ids);
+	struct map64 ids = {0};
 	struct mount_table *info = table_read_mountinfo(r->os, AT_FDCWD, TABLE_SELF_MOUNTINFO);
 	if (!info)   /* keep types without subtypes */
 		table->fields &= ~(lacks & ~(unsigned)MF_FSTYPE);

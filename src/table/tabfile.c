@@ -80,12 +80,6 @@ static int tab_add(struct mount_table *table, struct libmnt_fs *fs, const struct
 
 /* Parents, from the paths. */
 
-/** The mount points of the entries so far. */
-struct tab_paths {
-	struct map64 first;      /* hash of the normalized path -> an index into last */
-	uint32_t *last;          /* the last entry with that path */
-	size_t n;
-};
 
 /** Advance *at to the next component.  @return the component's length, 0 at the end. */
 static size_t path_component(const char **at)
@@ -96,19 +90,18 @@ static size_t path_component(const char **at)
 }
 
 /** Find the entry with the longest mount point that is a prefix of a path.
+    @last  Hash of a path -> the last entry so far with that mount point.
     @self  Include the path itself.
     @hash [out]  The hash of the path.
     @return An index, or MAP64_NONE. */
-static uint32_t paths_find(const struct tab_paths *paths, const char *path, bool self,
-                           uint64_t *hash)
+static uint32_t paths_find(const struct map64 *last, const char *path, bool self, uint64_t *hash)
 {
 	uint32_t found = MAP64_NONE;
 	uint64_t h = MAP64_BYTES;
 	size_t n = path_component(&path);
 	for (;;) {
-		uint32_t slot = n > 0 || self ? map64_get(&paths->first, h) : MAP64_NONE;
-		if (slot != MAP64_NONE)
-			found = paths->last[slot];
+		uint32_t at = n > 0 || self ? map64_get(last, h) : MAP64_NONE;
+		found = at == MAP64_NONE ? found : at;
 		if (n == 0)
 			break;
 		h = map64_bytes(map64_bytes(h, "/", 1), path, n);
@@ -122,10 +115,8 @@ static uint32_t paths_find(const struct tab_paths *paths, const char *path, bool
 /** Find the parent of each entry; see table_read_file(). */
 static int tab_parents(struct mount_table *table)
 {
-	struct tab_paths paths = {0};
-	map64_init(&paths.first);
-	paths.last = malloc((table->count + 1) * sizeof(*paths.last));
-	int rc = paths.last ? map64_reserve(&paths.first, table->count) : -1;
+	struct map64 last = {0};
+	int rc = map64_reserve(&last, table->count);
 
 	/* In an fstab, a parent such as "/" may come later. */
 	int passes = table->source == TABLE_FSTAB ? 2 : 1;
@@ -136,22 +127,16 @@ static int tab_parents(struct mount_table *table)
 			if (!m->point || m->point[0] != '/' || m->parent_key != m->key)
 				continue;
 			bool self = table->source == TABLE_MTAB;
-			uint32_t parent = paths_find(&paths, m->point, self, &hash);
+			uint32_t parent = paths_find(&last, m->point, self, &hash);
 			if (parent != MAP64_NONE) {
 				m->parent_key = table->mounts[parent].key;
 				m->parent_id = table->mounts[parent].id;
 			}
-			if (pass > 0)
-				continue;
-			uint32_t slot = map64_put(&paths.first, hash, (uint32_t)paths.n);
-			paths.n += slot == paths.n;
-			paths.last[slot] = (uint32_t)i;
+			if (pass == 0)
+				map64_set(&last, hash, (uint32_t)i);
 		}
 	}
-	int error = errno;
-	free(paths.last);
-	map64_destroy(&paths.first);
-	errno = error;
+	map64_destroy(&last);
 	return rc;
 }
 

@@ -26,7 +26,6 @@ struct mount_table *table_new(enum table_source source)
 		return NULL;
 	table->source = source;
 	table->fields = MF_IDS;
-	arena_init(&table->arena);
 	return table;
 }
 
@@ -34,12 +33,10 @@ void table_free(struct mount_table *table)
 {
 	if (!table)
 		return;
-	int error = errno;
 	arena_destroy(&table->arena);
 	free(table->mounts);
 	free(table->problems);
 	free(table);
-	errno = error;
 }
 
 int table_reserve(struct mount_table *table, size_t n)
@@ -95,8 +92,7 @@ const char *table_source_name(enum table_source source)
 
 int table_torn(const struct mount_table *table)
 {
-	struct map64 keys;
-	map64_init(&keys);
+	struct map64 keys = {0};
 	if (map64_reserve(&keys, table->count) != 0)
 		return -1;
 	bool torn = false;
@@ -176,9 +172,7 @@ struct mount_table *table_read_mountinfo(struct os *os, int dirfd, const char *p
 		if (torn < 0)
 			break;
 	}
-	int error = errno;
 	free(before);
-	errno = error;
 	return table;
 }
 
@@ -190,9 +184,7 @@ static struct mount_table *parse_file(char *text, size_t len, enum table_source 
 		table = table_parse_tabfile(text, len, source);
 	else
 		table = table_parse_mountinfo(text, len);
-	int error = errno;
 	free(text);
-	errno = error;
 	return table;
 }
 
@@ -225,8 +217,7 @@ struct mount_table *table_read_fd(struct os *os, int fd)
 /** Keep only the mounts with the given keys.  @return 0, or -1 (ENOMEM). */
 static int table_pick(struct mount_table *table, const uint64_t *keys, size_t n)
 {
-	struct map64 wanted;
-	map64_init(&wanted);
+	struct map64 wanted = {0};
 	if (map64_reserve(&wanted, n) != 0)
 		return -1;
 	for (size_t i = 0; i < n; ++i)

@@ -27,7 +27,6 @@ void changes_destroy(struct changes *changes)
 void mount_set_init(struct mount_set *set)
 {
 	*set = (struct mount_set){0};
-	map64_init(&set->places);
 }
 
 void mount_set_forget(struct mount_set *set)
@@ -139,8 +138,7 @@ void mount_set_remove(struct mount_set *set, uint64_t key)
 		return;
 	/* Move the last record into the gap; the map has room for its key. */
 	set->mounts[place] = last;
-	map64_remove(&set->places, last->mount.key);
-	map64_put(&set->places, last->mount.key, place);
+	map64_set(&set->places, last->mount.key, place);
 }
 
 /* The comparison. */
@@ -211,8 +209,7 @@ int tablediff(const struct mount_set *set, const struct mount_table *table, unsi
 	enum { GONE, THERE, REUSED, DONE };
 	static const enum change_kind inside[] = {CHANGE_MOVE, CHANGE_REMOUNT, CHANGE_PROPAGATION};
 	size_t begin = changes->count;
-	struct map64 fresh;
-	map64_init(&fresh);
+	struct map64 fresh = {0};
 	unsigned char *found = calloc(set->count + !set->count, 1);
 	if (!found)
 		return -1;

@@ -234,7 +234,6 @@ static struct tablines *parse(const char *text, size_t len, bool by_libmount)
 		return NULL;
 	lines->text = text;
 	lines->len = len;
-	arena_init(&lines->arena);
 	if (cut_lines(lines) == 0 && (!by_libmount || classify(lines) == 0))
 		return lines;
 	tablines_free(lines);
@@ -255,9 +254,7 @@ void tablines_free(struct tablines *lines)
 {
 	if (!lines)
 		return;
-	int error = errno;
 	arena_destroy(&lines->arena);
 	free(lines->lines);
 	free(lines);
-	errno = error;
 }

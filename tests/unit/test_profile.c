@@ -4,6 +4,7 @@
  */
 #include "unit.h"
 
+#include "base/array.h"
 #include "profile/profile.h"
 
 #include <string.h>
@@ -16,11 +17,11 @@ static bool near(double a, double b)
 UNIT_TEST(median)
 {
 	double one[] = {3}, odd[] = {5, 1, 9}, even[] = {8, 2, 4, 100}, same[] = {7, 7, 7, 7, 7};
-	CU_ASSERT_EQUAL(profile_median(one, 0), 0);
-	CU_ASSERT_EQUAL(profile_median(one, 1), 3);
-	CU_ASSERT_EQUAL(profile_median(odd, 3), 5);
-	CU_ASSERT_EQUAL(profile_median(even, 4), 6);
-	CU_ASSERT_EQUAL(profile_median(same, 5), 7);
+	CU_ASSERT_EQUAL(median(one, 0), 0);
+	CU_ASSERT_EQUAL(median(one, 1), 3);
+	CU_ASSERT_EQUAL(median(odd, 3), 5);
+	CU_ASSERT_EQUAL(median(even, 4), 6);
+	CU_ASSERT_EQUAL(median(same, 5), 7);
 }
 
 static void add(struct profile_row *row, unsigned turn, double user, double system, double real)

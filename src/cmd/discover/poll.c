@@ -306,7 +306,6 @@ static int watch_loop(struct watch *w)
 int poll_run(struct run *run)
 {
 	struct watch w = {.run = run, .filter = {.run = run, .node = MT_NONE}};
-	strbuf_init(&w.filter.text);
 	int status = watch_begin(&w);
 	if (!status)
 		status = watch_loop(&w);

@@ -207,9 +207,8 @@ static void count_turns(const struct profile_study *study, size_t *least, size_t
 static int print_head(const struct profile_study *study)
 {
 	const struct profile_opts *opts = study->opts;
-	struct strbuf name;
+	struct strbuf name = {0};
 	size_t least, most;
-	strbuf_init(&name);
 	count_turns(study, &least, &most);
 	fputs("Cost of finding ", stdout);
 	if (study->known)

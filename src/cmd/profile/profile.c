@@ -98,7 +98,8 @@ static int check(struct profile_opts *a, int argc, char **argv)
 
 /* The study. */
 
-double profile_left(const struct profile_study *study)
+/** The seconds left for a run. */
+static double profile_left(const struct profile_study *study)
 {
 	double left = study->end - os_now();
 	return left < study->opts->max_time ? left : study->opts->max_time;

@@ -64,9 +64,6 @@ static inline const char *profile_without(const struct profile_row *row)
 void profile_progress(const struct profile_study *study, const struct profile_row *row,
                       uint64_t dirs, const char *where);
 
-/** The seconds left for a run. */
-double profile_left(const struct profile_study *study);
-
 /* run.c */
 
 /** How a run is observed. */
