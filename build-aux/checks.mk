@@ -172,7 +172,7 @@ check-profile: $(PROFILED) | $(AFTER_DEPS)
 # that reach most code.
 CI_TSAN := bfs discover layers libgetmnt profile search search_raw
 CI_VALGRIND := bfs discover mounttree table tablines search pattern replace devmap recover
-CI_ASAN_SYSTEM := audit audit_baseline audit_bound audit_holders audit_host audit_policy \
+CI_ASAN_SYSTEM := audit_baseline audit_bound audit_holders audit_host audit_policy \
 	audit_covered blocking bare bare_root kinds roots denied trees fstab_merge stands machine \
 	seccomp names no_proc planted probe recover search search_follow vanish
 .PHONY: check-ci

@@ -148,8 +148,9 @@ same("-P by bash", [tuple(words[i:i + 5]) for i in range(0, len(words), 5)], ROO
 
 # mtab, fstab, setmnt: by libmount, findmnt, and the escapes of fstab(5).
 LIBMOUNT = ctypes.CDLL(ctypes.util.find_library("mount") or "libmount.so.1")
-for name in ("mnt_new_table", "mnt_new_iter"):
-    getattr(LIBMOUNT, name).restype = ctypes.c_void_p
+LIBC = ctypes.CDLL(None)
+for library, name in ((LIBMOUNT, "mnt_new_table"), (LIBMOUNT, "mnt_new_iter"), (LIBC, "setmntent"), (LIBC, "getmntent")):
+    getattr(library, name).restype = ctypes.c_void_p
 for name in FIELDS:
     getattr(LIBMOUNT, "mnt_fs_get_" + name).restype = ctypes.c_char_p
     getattr(LIBMOUNT, "mnt_fs_get_" + name).argtypes = [ctypes.c_void_p]
@@ -166,6 +167,17 @@ def by_libmount(path):
     return found
 
 
+def by_getmntent(path):
+    """A file as the C library reads it: type and options are not decoded, and \\043 is not known."""
+    stream = LIBC.setmntent(path.encode(), b"r")
+    found = []
+    while entry := LIBC.getmntent(ctypes.c_void_p(stream)):
+        source, target = (ctypes.cast(entry, ctypes.POINTER(ctypes.c_char_p))[i] for i in (0, 1))
+        found.append((target, source.replace(b"\\043", b"#")))
+    LIBC.endmntent(ctypes.c_void_p(stream))
+    return found
+
+
 def by_findmnt(path):
     proc = subprocess.run(["findmnt", "--tab-file", path, "-P", "-o", "TARGET,SOURCE,FSTYPE,OPTIONS"], capture_output=True,
                           check=False, env={"LC_ALL": "C.UTF-8"})
@@ -176,10 +188,12 @@ def unescape(text):
     return re.sub(rb"\\([0-3][0-7]{2})", lambda m: bytes([int(m.group(1), 8)]), text)
 
 
+SHORT = [row[:2] for row in WANT if sum(map(len, row)) < 1000]      # the C library cuts lines
 for form in ("mtab", "fstab"):
     run("--format=" + form, "-F", "table", out=form)
     same(f"{form} by libmount", by_libmount(form), WANT)
     same(f"{form} by findmnt", by_findmnt(form), WANT)
+    same(f"{form} by getmntent", [row for row in by_getmntent(form) if row in SHORT], SHORT)
     again = run("-m" if form == "mtab" else "-s", "-F", form, "--format=" + form).stdout
     with open(form, "rb") as f:
         if again != f.read():

@@ -327,6 +327,8 @@ put(FSTAB.replace(f"{E} /data", "HERE").replace(f"{X} /var", f"{E} /var").replac
 told("two UUIDs exchanged", ["FSTAB-TYPE-MISMATCH critical /data", "FSTAB-TYPE-MISMATCH critical /var", "DRIFT-SOURCE critical /data", "DRIFT-SOURCE critical /var"])
 put()
 clean("after all edits")
+added("a line that is excused", "# getmnt: ignore=DRIFT-NOT-MOUNTED\nnone /late tmpfs defaults 0 0\nnone /usb tmpfs defaults 0 0\n",
+      ["DRIFT-NOT-MOUNTED warning /usb"])
 
 
 def planted(name, how, undo, expected, *args):
@@ -527,6 +529,22 @@ told("noexec, and no drop-in", ["DRIFT-OPTIONS warning /data"])
 systemctl(UNIT.removesuffix("\\n") + "DropInPaths=/etc/systemd/system/data.mount.d/override.conf\\n")
 told("noexec, and a drop-in that may say so", ["DRIFT-OPTIONS info /data"])
 gm.run("mount", "-o", "remount,exec," + DATA, "/data")
+# Mounts of units are reported with their owner; without --include those of a unit are not missing in the fstab.
+OWNED = {"/usb": shown("usb.automount", "/usb", FragmentPath="/run/systemd/generator.late/usb.automount", WantedBy="local-fs.target"),
+         "/opt": shown("opt.mount", "/opt", FragmentPath="/run/systemd/generator/opt.mount"),
+         "/mnt/img": shown("mnt-img.mount", "/mnt/img", SourcePath="/etc/fstab"),
+         "/late": shown("late.mount", "/late", FragmentPath="/etc/systemd/system/late.mount")}
+systemctl(UNIT + "".join(OWNED.values()))
+for name in ("/usb", "/opt"):
+    gm.run("mount", "--bind", gm.mkdir("/gone"), name)
+    os.rmdir("/gone")
+for name in ("/mnt/img", "/late"):
+    gm.run("mount", "-t", "tmpfs", "own", name)
+told("mounts of units", ["MNT-DELETED warning /usb", "MNT-DELETED warning /opt", "DRIFT-NOT-IN-FSTAB warning /mnt/img"])
+owners = {f["target"]: f["owner"] for f in audit("--include=gpt-auto,unit", "--only=MNT-DELETED")[1]["findings"]}
+gm.expect(owners == {"/usb": "gpt-auto", "/opt": "unit"}, f"owners of units: {owners}")
+for name in OWNED:
+    umount(name)
 shutil.rmtree("/run/systemd")
 # What there was before.
 saved = gm.getmnt("audit", "--swaps=/swaps", "--save=/base")
@@ -559,6 +577,14 @@ with open("/late/held", "w", encoding="ascii"):
     gm.run("umount", "-l", "/late")
     told("open, and mounted nowhere; a line is of it", ["MNT-HELD info None", "MNT-HELD info None", "MNT-HELD warning /disk"], "--holders")
 told("no longer open, but for what this test was begun with", ["MNT-HELD info None"], "--holders", count=0)
+# Without an fstab, what has no line is for information; one that is named must exist.
+os.rename("/etc/fstab", "/etc/other")
+document = audit()[1]
+gm.expect(document["fstab"] is None and "DRIFT-NOT-IN-FSTAB" not in document["not_judged"]
+          and {f["severity"] for f in document["findings"] if f["code"] == "DRIFT-NOT-IN-FSTAB"} == {"info"}, f"no fstab: {document}")
+result = gm.getmnt("audit", "--fstab=/etc/fstab")
+gm.expect(result.status == 2 and not result.out, f"no such file: {result.status} {result.out} {result.err}")
+os.rename("/etc/other", "/etc/fstab")
 # What the configuration requires.
 gm.mkdir("/etc/getmnt")
 put("require /tmp nosuid,nodev,noexec,private\nrequire /var rw\n", "/etc/getmnt/audit.conf")
