@@ -9,8 +9,6 @@
 #include "unit.h"
 
 #include <blkid/blkid.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <libmount.h>
 #include <linux/btrfs.h>
 #include <libsmartcols/libsmartcols.h>
@@ -19,13 +17,9 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /** Declare a function of the C library or of another, and begin our own. */
 #define WRAP(type, name, ...) \

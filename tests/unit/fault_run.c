@@ -7,17 +7,10 @@
 #include "cmd/cmd.h"
 #include "mounttree.h"
 
-#include <CUnit/CUnit.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Runs. */
 
@@ -254,7 +247,7 @@ static const char *judge_row(const struct scenario *scenario, const struct fault
 	unsigned more = got->states & ~base->states;
 	if (got->states == 0)
 		return "a mount without a state";
-	for (size_t i = 0; i < sizeof(never) / sizeof(*never); ++i) {
+	for (size_t i = 0; i < COUNT(never); ++i) {
 		if (more & 1u << never[i].state)
 			return never[i].wrong;
 	}
@@ -336,7 +329,7 @@ static bool is_needed(const struct scenario *scenario, const struct fault *fault
 	    || fault->mode == FAULT_ON || scenario->flags & SC_SILENT
 	    || (fault->kind == OS_FSTAT && !path))
 		return true;
-	for (size_t i = 0; path && i < sizeof(needed) / sizeof(*needed); ++i) {
+	for (size_t i = 0; path && i < COUNT(needed); ++i) {
 		if (strcmp(path, needed[i]) == 0)
 			return true;
 	}

@@ -177,8 +177,7 @@ bool world_enter(void)
 	/* To see orphans of a run. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	old_namespace = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
-	if (!private_mounts()
-	    || mount("root", "/mnt", "tmpfs", 0, NULL) != 0)
+	if (!private_mounts() || mount("root", "/mnt", "tmpfs", 0, NULL) != 0)
 		return false;
 	int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	keeper = open("/dev/fuse", O_RDWR | O_CLOEXEC);

@@ -11,14 +11,9 @@
 #include <CUnit/TestRun.h>
 #include <dirent.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Sorted by file and line. */
 static struct unit_test *all;

@@ -8,14 +8,6 @@
 #include "fault.h"
 #include "tree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /* Whether calls wait. */
 
 enum { US = 1000 };
@@ -85,7 +77,7 @@ UNIT_TEST(whether_calls_wait)
 	};
 	static const struct notes *const tables[] = {warm,      cold,  slow_machine,
 	                                             slow_disk, small, unknown};
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); ++i) {
+	for (size_t i = 0; i < COUNT(tables); ++i) {
 		unit_note("table %zu", i);
 		struct pace pace = {0};
 		note(&pace, tables[i]);
@@ -344,7 +336,7 @@ UNIT_TEST(read_in_parts)
 	make_files();
 	atomic_init(&budget.shares, BFS_AHEAD_SHARES - 1);
 	atomic_init(&budget.portions, 0);
-	for (size_t way = 0; way < sizeof(ways) / sizeof(*ways); ++way) {
+	for (size_t way = 0; way < COUNT(ways); ++way) {
 		bool ahead = ways[way].ahead, clock = ways[way].clock;
 		enum bfs_engine engine = ways[way].engine;
 		struct os os;
@@ -422,7 +414,7 @@ UNIT_TEST(faults)
 	} rows[] = {{FAULT_ALLOC, true, FIRST}, {FAULT_ALLOC, false, FIRST}, {OS_STATFS, false, 1}};
 	struct fault_count count;
 	make_files();
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct seen seen = read_with(NULL, BFS_AUTO, rows[i].ahead, &count);
 		uint64_t calls = count.calls[rows[i].kind];
 		CU_ASSERT_TRUE(calls >= rows[i].first && seen.metas + seen.passed == FILES);

@@ -10,13 +10,7 @@
 #include "fault.h"
 #include "table/table_impl.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static char text[64 * 1024];
 

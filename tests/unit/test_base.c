@@ -10,9 +10,6 @@
 #include "base/strbuf.h"
 
 #include <stdalign.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* map64 */
 
@@ -229,7 +226,7 @@ UNIT_TEST(unescape_octal)
 		{"\\", "\\"}, {"a\\04", "a\\04"}, {"\\400\\08\\09x", "\\400\\08\\09x"},
 		{"\\x20", "\\x20"}, {"\\\\040", "\\ "},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		char out[64];
 		out[unescape_octal(out, rows[i].text, strlen(rows[i].text))] = '\0';
 		CU_ASSERT_STRING_EQUAL(out, rows[i].plain);
@@ -373,7 +370,7 @@ UNIT_TEST(escapes)
 		{json_string, "\xc3\xa4\xff", "\"\xc3\xa4\\\\xff\""},
 		{json_string, "/mnt/\xe2\x82\xac z~\"", "\"/mnt/\xe2\x82\xac z~\\\"\""},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+	for (size_t i = 0; i < COUNT(rows); ++i)
 		CU_ASSERT_STRING_EQUAL(coded(rows[i].codec, rows[i].text), rows[i].escaped);
 }
 
@@ -407,7 +404,7 @@ UNIT_TEST(utf8)
 		"\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xc3", "\xe2\x82", "\xf0\x9f\x98",
 		"\xc3(", "\xe2(\xa1", "\xf0\x9f(\x80",
 	};
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); ++i) {
+	for (size_t i = 0; i < COUNT(bad); ++i) {
 		CU_ASSERT_EQUAL(utf8_len(bad[i]), 0);
 		CU_ASSERT_FALSE(utf8_valid(bad[i]));
 	}
@@ -421,7 +418,7 @@ UNIT_TEST(utf8)
 		{"\xf0\x9f\x98\x80", 4, 4},
 		{"\xf0\x9f\x98", 2, 2}, {"\xc3\xc3\xa4", 2, 1}, {"\xff\xff", 1, 1},
 	};
-	for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); ++i)
+	for (size_t i = 0; i < COUNT(cuts); ++i)
 		CU_ASSERT_EQUAL(utf8_cut(cuts[i].text, cuts[i].most), cuts[i].cut);
 	CU_ASSERT_TRUE(utf8_valid(""));
 	CU_ASSERT_TRUE(utf8_valid("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf"));
@@ -453,7 +450,7 @@ UNIT_TEST(fstypes)
 		"", "0", "a", "ext", "ext44", "fus", "fuses", "nf", "zzz", ".", ".fuse", "tmpfs ",
 		"TMPFS",
 	};
-	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); ++i)
+	for (size_t i = 0; i < COUNT(unknown); ++i)
 		CU_ASSERT_EQUAL(fstype_flags(unknown[i]), FST_BLOCKS);
 	CU_ASSERT_EQUAL(fstype_flags(NULL), FST_BLOCKS);
 }
@@ -483,14 +480,14 @@ UNIT_TEST(fstypes_rules)
 		{"autofs", FST_AUTOFS, 0}, {"overlay", FST_LAYERED, FST_NLINK},
 		{"btrfs", 0, FST_NLINK}, {"ext4", 0, FST_BLOCKS}, {"tmpfs", 0, FST_BLOCKS},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		CU_ASSERT_EQUAL(~fstype_flags(rows[i].type) & rows[i].has, 0);
 		CU_ASSERT_EQUAL(fstype_flags(rows[i].type) & rows[i].lacks, 0);
 	}
 	/* File systems with other positions, or with positions of others. */
 	static const char *const others[] = {"overlay", "fuse", "fuseblk", "nfs4", "xfs", "btrfs",
 	                                     "tmpfs", "9p"};
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i)
+	for (size_t i = 0; i < COUNT(others); ++i)
 		CU_ASSERT_FALSE(fstype_flags(others[i]) & FST_LAST_POS);
 }
 
@@ -516,6 +513,6 @@ UNIT_TEST(secret_goes_on)
 		/* Bytes after the first n do not matter. */
 		{"password=a /", 12, 12}, {"password=a /", 11, 10}, {"x password=a b", 3, 3},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+	for (size_t i = 0; i < COUNT(rows); ++i)
 		CU_ASSERT_EQUAL(goes_on(rows[i].line, rows[i].n), rows[i].from);
 }

@@ -10,19 +10,12 @@
 #include "cmd/audit/audit.h"
 #include "fault.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define HEAD                                                                                       \
 	"{\"getmnt_baseline\": 1, \"time\": 0, \"include\": [\"session\"], \"rules\": "            \
 	"[\"MNT-DUP\", \"NEW-CODE\"]}\n"
 #define M(target, more) "{\"mount\": \"" target "\", " more "}\n"
 #define EXT4 "\"fstype\": \"ext4\", \"root\": \"/\", \"owner\": \"fstab\", \"options\": \"rw\""
 #define TMPFS "\"fstype\": \"tmpfs\", \"source\": \"tmpfs\", \"root\": \"/\", \"options\": \"rw\""
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
 static void append(struct strbuf *text, const char *body)
 {
 	size_t lines = 1;

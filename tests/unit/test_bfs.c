@@ -7,19 +7,11 @@
 #include "tree.h"
 #include "os/ring.h"
 
-#include <CUnit/CUnit.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The frontier: pure. */
 
@@ -168,7 +160,7 @@ UNIT_TEST(paths)
 	bfs_path(&at, &path);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&path), "/a/bc/d/e/f");
 	CU_ASSERT_TRUE(bfs_path_is(&at, "/a/bc/d/e/f"));
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i)
+	for (size_t i = 0; i < COUNT(others); ++i)
 		CU_ASSERT_FALSE(bfs_path_is(&at, others[i]));
 	strbuf_destroy(&path);
 	free(deep);
@@ -621,14 +613,13 @@ UNIT_TEST(opened_together_with_faults)
 	struct os os;
 	os_init(&os, getenv("GETMNT_DISABLE"));
 	bool rings = ring_opens(&os);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); ++i) {
+	for (size_t i = 0; i < COUNT(faults); ++i) {
 		int kind = faults[i].kind, error = faults[i].error;
 		uint64_t calls = 1;
 		for (uint64_t n = 0; n <= calls; ++n) {
 			for (enum fault_mode mode = FAULT_ONCE; mode <= FAULT_ON; ++mode) {
 				struct fault_count count;
-				unit_note("%s %ju, %d", fault_kind_name(kind), (uintmax_t)n,
-				          mode);
+				unit_note("%s %ju, %d", fault_kind_name(kind), (uintmax_t)n, mode);
 				fault_begin(
 				        &(struct fault){n ? mode : FAULT_NONE, kind, n, error},
 				        100000);

@@ -11,13 +11,6 @@
 #include "path/resolve.h"
 
 #include <ctype.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /** Parse a command line of words; '' is an empty word.  Messages go nowhere. */
 static int parse(struct options *o, const char *line)
@@ -97,8 +90,7 @@ UNIT_TEST(options_parse)
 	CU_ASSERT_EQUAL(parse(&o, "--search-limit 17,0.5"), 0);
 	CU_ASSERT(o.max_dirs == 17 && o.search_seconds == 0.5);
 	CU_ASSERT_EQUAL(parse(&o, "--prune=-leaf,+nlink"), 0);
-	CU_ASSERT(o.prune_off == 1u << DR_LEAF
-	          && o.prune_on == 1u << DR_NLINK);
+	CU_ASSERT(o.prune_off == 1u << DR_LEAF && o.prune_on == 1u << DR_NLINK);
 	CU_ASSERT_EQUAL(parse(&o, "--format=tree -J"), 0);
 	CU_ASSERT(o.form == FORM_JSON && o.tree);
 	CU_ASSERT_EQUAL(parse(&o, "-- fstab"), 0);
@@ -240,7 +232,7 @@ UNIT_TEST(option_find)
 	                                         {"output", 0, "X", ""},
 	                                         {"json", 'J', NULL, ""},
 	                                         {"jsonl", 0, NULL, ""}};
-	static const struct option_table table = {"some", rows, sizeof(rows) / sizeof(*rows)};
+	static const struct option_table table = {"some", rows, COUNT(rows)};
 	static const struct {
 		const char *arg, *name, *value;
 	} args[] = {
@@ -250,7 +242,7 @@ UNIT_TEST(option_find)
 		{"--", NULL, NULL},       {"-J", NULL, NULL},          {"only", NULL, NULL},
 		{"", NULL, NULL},
 	};
-	for (size_t i = 0; i < sizeof(args) / sizeof(*args); ++i) {
+	for (size_t i = 0; i < COUNT(args); ++i) {
 		const char *value = NULL;
 		size_t count;
 		const struct option_row *row = option_find(&table, args[i].arg, &value, &count);

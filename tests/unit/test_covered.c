@@ -9,11 +9,6 @@
 #include "discover/discover.h"
 #include "fault.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char TABLE[] =
 	"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
 	"2 1 8:2 / /data rw - ext4 /dev/sdb1 rw\n"                       /* reported */
@@ -158,7 +153,7 @@ UNIT_TEST(words)
 		{{.count = 700, .more = true, .names = {(char[]){"a"}}},
 		 "it hides at least 700 entries of the directory below: a ..."},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct audit_report report = {0};
 		struct audit_covered under = {.line = &line, .covered = rows[i].covered};
 		under.covered.state = HOST_COVERED_DATA;

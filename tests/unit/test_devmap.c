@@ -7,18 +7,11 @@
 #include "loop.h"
 #include "os/os.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/blkpg.h>
 #include <linux/loop.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 static struct os os;
 static struct devmap_roots roots;
@@ -339,7 +332,7 @@ static const char *show_tags(const struct devmap_tags *tags)
 		{"partuuid", tags->partuuid}, {"partlabel", tags->partlabel},
 	};
 	int n = snprintf(text, sizeof(text), "%s", known[tags->known]);
-	for (size_t i = 0; i < sizeof(values) / sizeof(*values); ++i) {
+	for (size_t i = 0; i < COUNT(values); ++i) {
 		if (values[i][1])
 			n += snprintf(text + n, sizeof(text) - (size_t)n, " | %s=%s", values[i][0],
 			              values[i][1]);
@@ -444,7 +437,7 @@ UNIT_TEST(paths)
 		{"", false}, {"8:16", false}, {"F", false}, {"8: F", false}, {":1 F", false},
 		{"8:1x F", false},
 	};
-	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); ++i)
+	for (size_t i = 0; i < COUNT(paths); ++i)
 		CU_ASSERT_EQUAL(devmap_paths_failed(paths[i].status), paths[i].failed);
 }
 

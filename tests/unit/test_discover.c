@@ -7,16 +7,8 @@
 #include "mountopts/shown.h"
 #include "discover/discover_impl.h"
 
-#include <CUnit/CUnit.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /** The path of a name below the top directory, whose parent directories are made. */
 static const char *below(const char *name)
@@ -203,7 +195,7 @@ UNIT_TEST(rules)
 		 2, 32, 0, 30},
 		{"20*d:d%/sub", DA_GETMNT1, "", "unlooked", 1, 0, 41, 41, 40, 0},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		TOP_OR_SKIP();
 		build(rows[i].tree);
 		struct run on = walk(rows[i].algorithm, rows[i].on);
@@ -333,7 +325,7 @@ UNIT_TEST(lost)
 	TOP_OR_SKIP();
 	build("t:a/b t:a");
 	static const char *const disable[] = {NULL, "listmount"};
-	for (size_t k = 0; k < sizeof(disable) / sizeof(*disable); ++k) {
+	for (size_t k = 0; k < COUNT(disable); ++k) {
 		struct discover_opts opts = walk_opts(DA_GETMNT3);
 		struct run run = discover_top(&opts, disable[k]);
 		CU_ASSERT_EQUAL(run.calls[OS_POLL], 0);
@@ -364,7 +356,7 @@ UNIT_TEST(same_result_every_way)
 	TOP_OR_SKIP();
 	build("400*d:w%/a/b 60*t:w%/a/m 60*t:w%/a/m/x/n t:w100");
 	static const char *const disable[] = {NULL, "listmount", "openat2", "listmount,openat2"};
-	for (size_t k = 0; k < sizeof(disable) / sizeof(*disable); ++k) {
+	for (size_t k = 0; k < COUNT(disable); ++k) {
 		for (int a = 0; a < 3; ++a) {
 			for (unsigned threads = 1; threads <= 4; threads += 3) {
 				struct discover_opts opts = walk_opts((enum discover_algorithm)a);
@@ -409,7 +401,7 @@ UNIT_TEST(owner)
 		{"ext4", "rw,user_id=1000", 0},
 		{NULL, "rw,user_id=1000", 0},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		CU_ASSERT_EQUAL(fuse_user(rows[i].fstype, rows[i].options), rows[i].owner);
 	}
 }

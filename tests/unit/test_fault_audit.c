@@ -10,14 +10,8 @@
 
 #include "cmd/cmd.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { OUT_MAX = 64 * 1024, CALLS = 1000 * 1000 };
 enum { FINDINGS = 1, FAILED = 2, CRITICAL = 2, UNKNOWN = 3 };
@@ -81,7 +75,7 @@ static int run_form(const struct form *form, const struct fault *fault, struct f
 	text[n > 0 ? n : 0] = '\0';
 	close(fd);
 	close(out);
-	for (size_t i = 0; i < sizeof(before) / sizeof(*before); ++i) {
+	for (size_t i = 0; i < COUNT(before); ++i) {
 		for (char *at = text; (at = strstr(at, before[i]));) {
 			at += strlen(before[i]);
 			for (; (*at >= '0' && *at <= '9') || *at == '.'; ++at)
@@ -121,8 +115,7 @@ static void try_form(const struct form *form, unsigned long *runs)
 		bool on = n >= calls;
 		struct fault fault = {on ? FAULT_ON : FAULT_ONCE, FAULT_ALLOC, n % calls + 1,
 		                      ENOMEM};
-		unit_note("%s: allocation %ju%s", form->name, (uintmax_t)fault.n,
-		          on ? " on" : "");
+		unit_note("%s: allocation %ju%s", form->name, (uintmax_t)fault.n, on ? " on" : "");
 		int status = run_form(form, &fault, &count, text);
 		bool right = (status == base_status && strcmp(text, base) == 0)
 		             || is_right(form, status, text);
@@ -144,7 +137,7 @@ UNIT_TEST(forms)
 	                    "22 21 0:5 / /proc rw - proc proc rw\n"
 	                    "23 21 0:30 / /data rw - tmpfs tmpfs rw,size=4k\n");
 	write_file("fstab", "/dev/sda1 / ext4 defaults 0 1\nserver:/data /data nfs defaults 0 0\n");
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); ++i) {
+	for (size_t i = 0; i < COUNT(forms); ++i) {
 		if (!forms[i].is_live || private_mounts())
 			try_form(&forms[i], &runs);
 	}

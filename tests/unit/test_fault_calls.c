@@ -8,12 +8,6 @@
 
 #include "fault_run.h"
 
-#include <CUnit/CUnit.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Errors of calls on a path or an open file: from the manual pages, policies (seccomp, security
    modules), dead servers and devices. */
 #define OF_POLICY  EPERM, EACCES, ENOSYS
@@ -150,7 +144,7 @@ static void try_hung(struct trial *trial)
 {
 	static const int kinds[] = {OS_FORK, OS_KILL, OS_WAIT, OS_MKDIR, OS_UNLINK, OS_WRITE,
 	                            OS_POLL};
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
+	for (size_t i = 0; i < COUNT(kinds); ++i) {
 		uint64_t *calls = &trial->base.count.calls[kinds[i]];
 		seen[kinds[i]] += *calls;
 		*calls = *calls > 3 ? 3 : *calls;

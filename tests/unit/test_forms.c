@@ -7,12 +7,6 @@
 #include "os/bounded.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 UNIT_TEST(label)
 {

@@ -10,12 +10,6 @@
 #include "fstab/plan/plan_impl.h"
 #include "fstab/units.h"
 
-#include <CUnit/CUnit.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const struct machine_device {
 	uint32_t major, minor;
 	struct devmap_tags tags;
@@ -57,7 +51,7 @@ static int find_device(void *arg, const struct mount *mount, struct fstab_device
 {
 	(void)arg;
 	++lookups;
-	for (size_t i = 0; i < sizeof(machine) / sizeof(*machine); ++i) {
+	for (size_t i = 0; i < COUNT(machine); ++i) {
 		const struct machine_device *m = &machine[i];
 		if (m->major == mount->dev_major && m->minor == mount->dev_minor)
 			*device = (struct fstab_device){&m->tags, m->loop, m->remote};
@@ -68,7 +62,7 @@ static int find_device(void *arg, const struct mount *mount, struct fstab_device
 static int find_swap(void *arg, const char *name, struct fstab_device *device)
 {
 	(void)arg;
-	for (size_t i = 0; i < sizeof(machine) / sizeof(*machine); ++i) {
+	for (size_t i = 0; i < COUNT(machine); ++i) {
 		if (strcmp(machine[i].tags.name, name) == 0)
 			*device = (struct fstab_device){&machine[i].tags, machine[i].loop,
 			                                machine[i].remote};
@@ -284,7 +278,7 @@ UNIT_TEST(swaps)
 		{"Filename\n/dev/a partition 1 x -2\n", 2},
 		{"Filename\n/dev/a partition 1 0 -\n", 2},
 	};
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
+	for (size_t i = 0; i < COUNT(texts); ++i) {
 		CU_ASSERT(fstab_parse_swaps(texts[i].text, &arena, &list, &damaged) >= 0);
 		CU_ASSERT_EQUAL(damaged, texts[i].damaged);
 		free(list);
@@ -316,7 +310,7 @@ UNIT_TEST(utab)
 		{{.id = 77, .source = "/dev/sdb1", .root = "/"}, false},
 		{{.id = 77}, false},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+	for (size_t i = 0; i < COUNT(rows); ++i)
 		CU_ASSERT_EQUAL(fstab_utab_fits(&kept, &rows[i].mount), rows[i].fits);
 	CU_ASSERT_TRUE(fstab_utab_next(&at, &kept));
 	CU_ASSERT_STRING_EQUAL(kept.target, "/late\\040");
@@ -335,7 +329,7 @@ UNIT_TEST(unit_names)
 	};
 	struct strbuf name;
 	strbuf_init(&name);
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+	for (size_t i = 0; i < COUNT(names); ++i) {
 		strbuf_reset(&name);
 		fstab_unit_name(&name, names[i][0]);
 		CU_ASSERT_STRING_EQUAL(strbuf_str(&name), names[i][1]);
@@ -366,7 +360,7 @@ UNIT_TEST(users)
 		{"tmpfs", "rw", "/run/user/1000a/a", NULL, NULL},
 		{"tmpfs", "rw", "/run/users/1000/a", NULL, NULL},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct mount mount = {.fstype = rows[i].fstype, .fs_opts = rows[i].options};
 		struct strbuf user;
 		strbuf_init(&user);
@@ -406,7 +400,7 @@ UNIT_TEST(same_device)
 		{AT(&pool, 48), AT(&none, 64), -1},
 	};
 #undef AT
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+	for (size_t i = 0; i < COUNT(rows); ++i)
 		CU_ASSERT_EQUAL(fstab_same_device(&rows[i].a, &rows[i].b), rows[i].same);
 }
 

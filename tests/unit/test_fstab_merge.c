@@ -11,11 +11,6 @@
 #include "fault.h"
 #include "fstab/edit/merge.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The machine. */
 
 static const struct machine_device {
@@ -37,7 +32,7 @@ static const struct machine_device {
 static int find_device(void *arg, const struct mount *mount, struct fstab_device *device)
 {
 	(void)arg;
-	for (size_t i = 0; i < sizeof(machine) / sizeof(*machine); ++i) {
+	for (size_t i = 0; i < COUNT(machine); ++i) {
 		if (machine[i].major == mount->dev_major && machine[i].minor == mount->dev_minor)
 			device->tags = &machine[i].tags;
 	}
@@ -47,7 +42,7 @@ static int find_device(void *arg, const struct mount *mount, struct fstab_device
 static int find_swap(void *arg, const char *name, struct fstab_device *device)
 {
 	(void)arg;
-	for (size_t i = 0; i < sizeof(machine) / sizeof(*machine); ++i) {
+	for (size_t i = 0; i < COUNT(machine); ++i) {
 		if (strcmp(machine[i].tags.name, name) == 0)
 			device->tags = &machine[i].tags;
 	}
@@ -180,7 +175,7 @@ static void check_match(const struct fstab_match_input *in)
 		const struct fstab_note *note = &merged.notes[i];
 		const struct fstab_difference *d = n < match.count ? &match.differences[n] : NULL;
 		bool is = false;
-		for (size_t k = 0; k < sizeof(differ) / sizeof(*differ); ++k)
+		for (size_t k = 0; k < COUNT(differ); ++k)
 			is |= note->kind == differ[k];
 		n += is;
 		CU_ASSERT_TRUE(!is || (d && note->kind == differ[d->kind] && d->line == note->line
@@ -256,7 +251,7 @@ static unsigned fixes(const char *words)
 {
 	static const char *const names[] = {"source", "options", "pass", "order", "damaged"};
 	unsigned fix = strcmp(words, "all") == 0 ? FSTAB_FIX_SOURCE | ALL : 0;
-	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); ++i)
+	for (unsigned i = 0; i < COUNT(names); ++i)
 		fix |= strstr(words, names[i]) ? 1u << i : 0;
 	CU_ASSERT(fix != 0);
 	return fix;
@@ -369,7 +364,7 @@ UNIT_TEST(nothing_to_do)
 	        {false, 0, good}, {true, 0, good}, {false, ALL, good},
 	        {true, 0, crlf},  {true, 0, cut},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct fstab_merge_input in = {.persistent = rows[i].persistent,
 		                               .fix = rows[i].fix};
 		const char *text = rows[i].text;
@@ -391,7 +386,7 @@ UNIT_TEST(names_of_device_mapper)
 		{"/dev/disk/by-id/x", true}, {"/dev/mapper/vg--a-home", true},
 		{"/dev/mapper/vg-a-home", false}, {"/dev/dm-3", true}, {"/img", false},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		char text[256];
 		snprintf(text, sizeof(text), ROOT_LINE "%s /m ext4 rw 0 2\n", rows[i].source);
 		struct made made;

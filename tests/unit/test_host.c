@@ -9,12 +9,6 @@
 #include "cases.h"
 #include "fault.h"
 
-#include <CUnit/CUnit.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A machine whose devices and files exist according to their names. */
 
 static const struct devmap_tags tags[] = {
@@ -44,7 +38,7 @@ static int devices(void *arg, const char *source, struct fstab_device *device)
 			                                .crypt = strstr(source, "open")};
 		return 1;
 	}
-	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
+	for (size_t i = 0; i < COUNT(tags); ++i) {
 		if (strcmp(tags[i].name, value) == 0 || strcmp(tags[i].uuid, value) == 0) {
 			if (device)
 				device->tags = &tags[i];
@@ -169,7 +163,7 @@ UNIT_TEST(mtab)
 		 "missing)\n"
 		 "MTAB-CORRUPT warning /etc/mtab: has invalid lines (4 unreadable)\n" NOT_CHECKED},
 	};
-	for (size_t i = 0; i < sizeof(rows_) / sizeof(*rows_); ++i) {
+	for (size_t i = 0; i < COUNT(rows_); ++i) {
 		struct audit_live host = healthy();
 		host.mtab = rows_[i].mtab;
 		says("mtab", judged(&host, "", NULL), rows_[i].expected);
@@ -245,8 +239,8 @@ UNIT_TEST(flips)
 	struct host_errors met = {.of = 2, .shutdown = true};
 	static const char *const targets[] = {"/pod", "/pod2", "/down", "/flip", "/meant", "/bind",
 	                                      "/snap", "/stick", "/fuse"};
-	struct fstab_line lines[sizeof(mounts) / sizeof(*mounts)];
-	struct fstab_plan plan = {.lines = lines, .count = sizeof(lines) / sizeof(*lines)};
+	struct fstab_line lines[COUNT(mounts)];
+	struct fstab_plan plan = {.lines = lines, .count = COUNT(lines)};
 	for (size_t i = 0; i < plan.count; ++i)
 		lines[i] = (struct fstab_line){.mount = &mounts[i], .target = targets[i],
 		                               .owner = i == 7 ? "udisks" : "container:kubelet"};
@@ -288,7 +282,7 @@ static const char *booted(const char *cmdline, const char *fstab, unsigned minor
 }
 
 /** Judge a crypttab. */
-static const char *crypt(const char *crypttab, const char *fstab)
+static const char *judge_crypttab(const char *crypttab, const char *fstab)
 {
 	struct audit_live host = healthy();
 	host.crypttab = crypttab;
@@ -312,7 +306,7 @@ UNIT_TEST(cases)
 			if (boot)
 				booted(row, fstab ? fstab : LINE, minor);
 			else
-				crypt(row, fstab ? fstab : "");
+				judge_crypttab(row, fstab ? fstab : "");
 			/* The command line of the cases of a crypttab is not checked. */
 			char *not_checked = boot ? NULL : strstr(text, NOT_CHECKED);
 			if (not_checked)
@@ -325,7 +319,8 @@ UNIT_TEST(cases)
 	}
 	CU_ASSERT(count > 40);
 	free(file);
-	says("CR LF", crypt("a\tUUID=luks\r\nc UUID=luks none luks \t\r\n", ""), NOT_CHECKED);
+	says("CR LF", judge_crypttab("a\tUUID=luks\r\nc UUID=luks none luks \t\r\n", ""),
+	     NOT_CHECKED);
 }
 
 /** A device that each boot overwrites, and that is mounted. */
@@ -351,7 +346,7 @@ UNIT_TEST(many)
 	strbuf_init(&out);
 	for (unsigned i = 0; i < LINES; ++i)
 		strbuf_printf(&out, "n%u UUID=luks none luks\n", i);
-	says("many", crypt(strbuf_str(&out), ""), NOT_CHECKED);
+	says("many", judge_crypttab(strbuf_str(&out), ""), NOT_CHECKED);
 	strbuf_destroy(&out);
 }
 

@@ -9,14 +9,9 @@
 #include "os/file.h"
 #include "table/table.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { FILES = 4000, TURNS = 30, MOST_TURNS = 10000 };
 

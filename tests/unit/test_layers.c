@@ -7,14 +7,8 @@
 #include "os/sampler.h"
 #include "profile/layers.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* The model. */
 

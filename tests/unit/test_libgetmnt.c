@@ -5,23 +5,15 @@
 #include "loop.h"
 #include "getmnt/getmnt.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* The ABI: lines may be added here, never changed. */
 _Static_assert(GETMNT_API >= 1, "it only grows");
@@ -209,7 +201,7 @@ UNIT_TEST(names)
 		{GETMNT_NAMES_PURE, GETMNT_NAMED_WALKED},
 		{GETMNT_NAMES_KERNEL, GETMNT_NAMED_KERNEL},
 	};
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); ++i) {
+	for (size_t i = 0; i < COUNT(ways); ++i) {
 		for (int64_t a = GETMNT_ALGORITHM_1; a <= GETMNT_ALGORITHM_3; ++a) {
 			struct getmnt *gm = handle(root, GETMNT_OPT_NAMES, ways[i].names);
 			CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_ALGORITHM, a), 0);
@@ -254,7 +246,7 @@ UNIT_TEST(limits)
 		{GETMNT_OPT_SEARCH_MS, 600000, NULL},
 		{GETMNT_OPT_MAX_MS, 600000, NULL},
 	};
-	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); ++i) {
+	for (size_t i = 0; i < COUNT(bounds); ++i) {
 		struct getmnt *gm = handle(root, GETMNT_OPT_NAMES, GETMNT_NAMES_WALK);
 		CU_ASSERT_EQUAL(getmnt_set(gm, bounds[i].option, bounds[i].value), 0);
 		CU_ASSERT_EQUAL_FATAL(getmnt_run(gm), 0);
@@ -310,7 +302,7 @@ UNIT_TEST(streams)
 		{LINE("1", "/") LINE("2", "/x"), false, 0, 2, 2, 0},
 		{"rubbish\n", false, EBADMSG, 0, 0, 0},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		int fds[2];
 		CU_ASSERT_EQUAL_FATAL(rows[i].socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, fds)
 		                                     : pipe(fds), 0);
@@ -346,7 +338,7 @@ UNIT_TEST(failed_run)
 		{"/", EISDIR},
 		{"/dev/null", ENOTSUP},
 	};
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); ++i) {
+	for (size_t i = 0; i < COUNT(bad); ++i) {
 		int fd = open(bad[i].path, O_RDONLY | O_CLOEXEC);
 		CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_TABLE_FD, fd), 0);
 		close(fd);
@@ -397,7 +389,7 @@ UNIT_TEST(set)
 		{GETMNT_OPT_PROBE, GETMNT_PROBE_ALL + 1, EINVAL},
 		{GETMNT_OPT_PROBE_MS, 0, EINVAL},
 	};
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); ++i) {
+	for (size_t i = 0; i < COUNT(bad); ++i) {
 		errno = 0;
 		CU_ASSERT_TRUE(getmnt_set(gm, bad[i].option, bad[i].value) == -1
 		               && errno == bad[i].error);
@@ -416,11 +408,11 @@ UNIT_TEST(words)
 		"lost", "outside",
 	};
 	static const char *const named[] = {"none", "kernel", "inferred", "walked", "verified"};
-	for (size_t i = 0; i < sizeof(states) / sizeof(*states); ++i)
+	for (size_t i = 0; i < COUNT(states); ++i)
 		CU_ASSERT_STRING_EQUAL(getmnt_state_name(1u << i), states[i]);
 	CU_ASSERT_STRING_EQUAL(getmnt_state_name(0), "unknown");
 	CU_ASSERT_STRING_EQUAL(getmnt_state_name(GETMNT_STATE_OK | GETMNT_STATE_LOST), "unknown");
-	for (uint32_t i = 0; i < sizeof(named) / sizeof(*named); ++i)
+	for (uint32_t i = 0; i < COUNT(named); ++i)
 		CU_ASSERT_STRING_EQUAL(getmnt_named_name(i), named[i]);
 	CU_ASSERT_STRING_EQUAL(getmnt_named_name(UINT32_MAX), "unknown");
 	CU_ASSERT_STRING_EQUAL(getmnt_version(), GETMNT_VERSION);
@@ -619,7 +611,7 @@ UNIT_TEST(probe)
 	};
 	int root = open(unit_top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int before = unit_count("/proc/self/fd");
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); ++i) {
+	for (size_t i = 0; i < COUNT(ways); ++i) {
 		struct getmnt *gm = handle(root, GETMNT_OPT_PROBE, ways[i].probe);
 		CU_ASSERT_EQUAL(getmnt_set(gm, GETMNT_OPT_PROBE_MS, 300), 0);
 		CU_ASSERT_EQUAL_FATAL(getmnt_run(gm), 0);

@@ -8,12 +8,6 @@
 #include "../lib/apply_diff.h"
 #include "loop.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static uint64_t seed = 88172645463325252u;
 
 static uint32_t chance(uint32_t n)
@@ -57,7 +51,7 @@ UNIT_TEST(forms)
 	};
 	struct strbuf out;
 	strbuf_init(&out);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		const char *diff = diff_of(&out, rows[i].old, rows[i].new);
 		if (strcmp(diff, rows[i].diff) != 0)
 			printf("  row %zu:\n%s", i, diff);
@@ -88,7 +82,7 @@ static void add_line(struct strbuf *out, uint32_t id, bool ended)
 {
 	static const char *const odd[] = {"", "\r", " ", "-", "+a", "@@ -1 +1 @@", "\\ No newline",
 	                                  "--- a", "# comment"};
-	if (id < sizeof(odd) / sizeof(*odd))
+	if (id < COUNT(odd))
 		strbuf_puts(out, odd[id]);
 	else
 		strbuf_printf(out, "UUID=%u /m/%u ext4 defaults 0 0", id, id);

@@ -13,20 +13,13 @@
 #include "os/inodes.h"
 #include "search/search.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 /* linux/fs.h clashes with sys/mount.h. */
 #define SETFLAGS _IOW('f', 2, long)
@@ -105,7 +98,7 @@ static void set_flags(const char *path, long flags)
 static void make_tree(int files)
 {
 	static const char *const dirs[] = {"many", "holes", "few", "odd", "links", "mount"};
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i)
+	for (size_t i = 0; i < COUNT(dirs); ++i)
 		CU_ASSERT_EQUAL_FATAL(mkdir(at("%s", dirs[i]), 0755), 0);
 	for (int i = 0; i < files; ++i) {
 		const char *path = at("many/%x-file", i * 2654435761u);
@@ -262,7 +255,7 @@ static void compare(const char *tag, bool bulk)
 		{SEARCH_ENGINE_AUTO, true, 1, 0},
 		{SEARCH_ENGINE_SYNC, true, 3, 0},
 	};
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); ++i) {
+	for (size_t i = 0; i < COUNT(ways); ++i) {
 		unit_note("%s way %zu", tag, i);
 		struct found got =
 		        find(ways[i].engine, ways[i].ahead, ways[i].threads, ways[i].flags);
@@ -342,7 +335,7 @@ UNIT_TEST(same_by_every_engine)
 		 "compress-force=zlib", MS_LAZYTIME, true},
 	        {"btrfs nocow", "btrfs", "mkfs.btrfs -q -f -M", "nodatacow", MS_STRICTATIME, true},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		if (!begin_fs(rows[i].type, rows[i].mkfs, rows[i].flags, rows[i].data))
 			continue;
 		make_tree(2000);

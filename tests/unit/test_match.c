@@ -10,10 +10,6 @@
 #include "audit/live.h"
 #include "fstab/edit/merge.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const struct devmap_tags devices[] = {
 	{.name = "/dev/sda1", .type = "ext4", .uuid = "root"},
 	{.name = "/dev/sda2", .type = "ext4", .uuid = "data"},
@@ -161,7 +157,7 @@ static void check(size_t row, const char *what, const char *expected)
 
 UNIT_TEST(rows)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct tablines *lines = tablines_parse(rows[i].lines, strlen(rows[i].lines));
 		struct discovery *d = unit_discover(rows[i].table);
 		struct fstab_input in = {

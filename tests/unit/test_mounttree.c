@@ -4,10 +4,6 @@
 
 #include "mounttree.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /** A record by its IDs and its point. */
 static struct mount record(uint64_t id, uint64_t parent, const char *point)
 {
@@ -162,7 +158,7 @@ static void unseen(const struct mtree *tree, char *text)
 
 UNIT_TEST(scenes)
 {
-	for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes); ++i) {
+	for (size_t i = 0; i < COUNT(scenes); ++i) {
 		const struct scene *scene = &scenes[i];
 		struct mount mounts[8];
 		size_t n = 0;
@@ -221,7 +217,7 @@ UNIT_TEST(device_pairs)
 		{{{2, 1, 2}, {3, 2, 2}, {1, 1, 1}}, {false, true, false}},
 		{{{2, 1, 2}, {3, 1, 1}, {1, 1, 1}}, {false, true, false}},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct mount mounts[4];
 		size_t n = 0;
 		for (; n < 4 && rows[i].mounts[n].id; ++n) {

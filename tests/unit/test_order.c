@@ -14,12 +14,6 @@
 #include "fstab/order.h"
 #include "table/table.h"
 
-#include <CUnit/CUnit.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /** A text taken apart. */
 struct parsed {
 	struct tablines *lines;
@@ -279,7 +273,7 @@ static const struct {
 
 UNIT_TEST(findings)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		bool good = strcmp(judged(rows[i].fstab), rows[i].findings) == 0;
 		if (!good)
 			printf("%s: %s\n", rows[i].name, text);
@@ -359,7 +353,7 @@ static uint64_t late_by_merge(const struct tablines *lines, bool fix, char **sor
 UNIT_TEST(audit_and_merge_give_the_same_answer)
 {
 	size_t late = 0;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct tablines *lines = tablines_parse(rows[i].fstab, strlen(rows[i].fstab));
 		char *sorted;
 		uint64_t graph = late_by_graph(rows[i].fstab);
@@ -397,7 +391,7 @@ UNIT_TEST(what_is_mounted)
 		{"/b/x /a none bind\n/a/x /b none bind\n/b/z /c none bind\n", true, "ooo"},
 		{"/a/x /b none bind\nt /a tmpfs\nt /b/c tmpfs\n", false, "oyo"},
 	};
-	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); ++i) {
+	for (size_t i = 0; i < COUNT(runs); ++i) {
 		struct parsed p;
 		struct order_outcome outcomes[8];
 		char got[8] = "";
@@ -426,7 +420,7 @@ UNIT_TEST(many)
 		"t /a@ tmpfs x-systemd.before=/a%,x-systemd.requires=/none\n",
 	};
 	unsigned many = unit_step() >= 100 ? 10000 : 100000;
-	for (size_t k = 0; k < sizeof(forms) / sizeof(*forms); ++k) {
+	for (size_t k = 0; k < COUNT(forms); ++k) {
 		double took[2];
 		for (unsigned part = 0; part < 2; ++part) {
 			struct strbuf fstab;

@@ -5,14 +5,6 @@
 #include "path/resolve.h"
 #include "tree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /** Symlinks; all else is a directory, but what begins with "/none". */
 static const char *const links[][2] = {
 	{"/bin", "usr/bin"}, {"/abs", "/usr"},        {"/a/up", "../../etc"},
@@ -38,7 +30,7 @@ static ssize_t read_link(void *arg, struct path_walk *walk, char target[PATH_MAX
 {
 	const char *path = path_text(walk);
 	(void)arg;
-	for (size_t i = 0; i < sizeof(links) / sizeof(*links); ++i) {
+	for (size_t i = 0; i < COUNT(links); ++i) {
 		if (strcmp(path, links[i][0]) == 0)
 			return (ssize_t)strlen(strcpy(target, links[i][1]));
 	}
@@ -74,7 +66,7 @@ UNIT_TEST(resolved_component_by_component)
 		{"/up", "/r", NULL, 0, "/r/y", "/r/up /r/y "},
 		{"../../z", "/r", NULL, 0, "/r/z", "/r/z "},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct path_walk walk;
 		struct asks asks = {.refuse = rows[i].refuse};
 		const struct path_how how = {.may = may, .link = read_link, .arg = &asks};
@@ -156,7 +148,7 @@ UNIT_TEST(opened_through_no_symlink)
 	        {"/", 0, S_IFDIR},   {"link", 0, S_IFLNK},    {"link/b", ENOTDIR, 0},
 	        {"a/c", ENOENT, 0},  {name, ENAMETOOLONG, 0},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		int fd = path_open_below(&os, tree.fd, rows[i].path, NULL, NULL);
 		CU_ASSERT_EQUAL(fd < 0 ? errno : 0, rows[i].error);
 		CU_ASSERT_NOT_EQUAL(fd, tree.fd);

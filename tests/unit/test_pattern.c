@@ -8,12 +8,6 @@
 
 #include "search/pattern.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /** Compile a valid pattern. */
 static struct pattern *compile(const char *text, unsigned flags)
 {

@@ -8,12 +8,7 @@
 
 #include "search/pattern.h"
 
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 static bool is_ascii(const char *text)

@@ -5,16 +5,9 @@
 #include "probe/prober_impl.h"
 #include "tree.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static struct os os;
 
@@ -211,7 +204,7 @@ UNIT_TEST(room)
 	};
 	static struct prober_use uses[2 * PROBER_LEFT_MAX];
 	size_t n = 0;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		for (size_t k = 0; k < rows[i].more; ++k, ++n)
 			uses[n] = (struct prober_use){.owner = rows[i].owner + rows[i].owner / 2000
 			                                       * (uint32_t)(k / PROBER_LEFT_USER)};
@@ -287,7 +280,7 @@ UNIT_TEST(records)
 	CU_ASSERT_FALSE(kept(&self, boot_id, NULL, NO_PROCESS, start, ns, &one));
 	static const char *const garbage[] = {"", "8:3", "8:3_x_1_1_1", "8:3_-1_1_1_1",
 	                                      "8:3_0_1_1_1", "8:3_1_1_1_", "8:3_1_1_1_1x"};
-	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); ++i)
+	for (size_t i = 0; i < COUNT(garbage); ++i)
 		CU_ASSERT_FALSE(kept(&self, boot_id, garbage[i], 0, 0, 0, &one));
 	/* A zombie. */
 	int pid = fork();

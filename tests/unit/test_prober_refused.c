@@ -11,21 +11,14 @@
 
 #include "probe/prober.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static const struct {
 	const char *name;
@@ -55,7 +48,7 @@ static const struct {
 };
 
 enum {
-	CALLS = sizeof(refused) / sizeof(*refused),
+	CALLS = COUNT(refused),
 	AT_ONCE = 24,
 	WITHIN = 9,          /* seconds that a run may take, and its processes */
 };
@@ -72,7 +65,7 @@ static int install(int number, int error)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
+	struct sock_fprog program = {COUNT(code), code};
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -1 : prctl(PR_SET_SECCOMP,
 	                                                           SECCOMP_MODE_FILTER, &program);
 }
@@ -161,8 +154,7 @@ UNIT_TEST(each_call_is_refused)
 	struct {
 		int pid, which;
 	} running[AT_ONCE];
-	if (!private_mounts()
-	    || mount("top", "/mnt", "tmpfs", 0, NULL) != 0)
+	if (!private_mounts() || mount("top", "/mnt", "tmpfs", 0, NULL) != 0)
 		UNIT_SKIP("no mount namespace");
 	CU_ASSERT_FATAL(chdir("/mnt") == 0 && mkdir("proc", 0755) == 0 && mkdir("run", 0755) == 0
 	                && mkdir("dev", 0755) == 0);

@@ -7,8 +7,6 @@
 #include "base/array.h"
 #include "profile/profile.h"
 
-#include <string.h>
-
 static bool near(double a, double b)
 {
 	return a - b < 1e-9 && b - a < 1e-9;

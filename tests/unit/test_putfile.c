@@ -11,18 +11,11 @@
 #include "loop.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pty.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define OLD "# a\nUUID=1 / ext4 rw 0 1\n//u:geheim@s/x /m cifs user=u,password=geheim 0 0\n"
 #define NEW "# a\nUUID=1 / ext4 rw,noatime 0 1\n//u:geheim@s/x /m cifs user=u,password=geheim 0 0\n"
@@ -174,7 +167,7 @@ struct opts {
 static int read_options(struct opts *opts, char *first, char *second)
 {
 	static const struct option_row rows[] = {PUT_ROWS(struct opts, put)};
-	static const struct option_table table = {"test", rows, sizeof(rows) / sizeof(*rows)};
+	static const struct option_table table = {"test", rows, COUNT(rows)};
 	char name[] = "test", *argv[] = {name, first, second, NULL};
 	*opts = (struct opts){0};
 	fflush(stderr);
@@ -244,7 +237,7 @@ UNIT_TEST(forms)
 		 "getmnt: /f: not written: new boot risks, see above; --force writes it anyway\n"},
 	};
 	top_write("f", OLD);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+	for (size_t i = 0; i < COUNT(rows); ++i)
 		expect(put_as(rows[i].options, rows[i].new, rows[i].verdict), rows[i].status,
 		       rows[i].out, rows[i].err);
 	CU_ASSERT_STRING_EQUAL(get_text("f"), OLD);
@@ -283,7 +276,7 @@ UNIT_TEST(odd_names)
 	        "bidi\342\200\256", "a\"b",        "#h",        "*",
 	};
 	static const char odd[] = "a\0b\tc\r\n\033[31mred\n\n";
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+	for (size_t i = 0; i < COUNT(names); ++i) {
 		char path[256];
 		snprintf(path, sizeof(path), "%s/%s", unit_top, names[i]);
 		top_write(names[i], OLD);
@@ -337,7 +330,7 @@ UNIT_TEST(secrets)
 	};
 	struct strbuf masked;
 	strbuf_init(&masked);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		strbuf_reset(&masked);
 		bool any = mask_line(rows[i][0], strlen(rows[i][0]), &masked);
 		CU_ASSERT_STRING_EQUAL(strbuf_str(&masked), rows[i][1]);
@@ -357,7 +350,7 @@ static int answer(const char *text, const char *new, size_t len)
 		/* A shell starts a job in the background with some of them ignored. */
 		static const int numbers[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM};
 		sigset_t none;
-		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); ++i)
+		for (size_t i = 0; i < COUNT(numbers); ++i)
 			signal(numbers[i], SIG_DFL);
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
@@ -399,7 +392,7 @@ UNIT_TEST(terminal)
 		{"y\n", 0},          {"Y\n", 0},  {"yes\n", 0},
 	};
 	void (*before)(int) = signal(SIGINT, SIG_IGN);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		top_write("f", OLD);
 		int status = answer(rows[i].answer, odd, sizeof(odd) - 1);
 		CU_ASSERT_EQUAL(status, rows[i].status);

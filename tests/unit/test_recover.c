@@ -10,12 +10,7 @@
 #include "recover/recover.h"
 #include "table/table.h"
 
-#include <CUnit/CUnit.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /** A machine: what is mounted on it, and what is asked of the file. */
 struct machine {
@@ -177,7 +172,7 @@ UNIT_TEST(hints)
 		"defaults", "x-\xff=1", "x-a=\xff",
 	};
 	bool hint = true;
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); ++i) {
+	for (size_t i = 0; i < COUNT(options); ++i) {
 		char line[128];
 		hint &= options[i] != NULL;
 		snprintf(line, sizeof(line), "proc /proc proc rw,nosuid,%s 0 0\n",
@@ -287,7 +282,7 @@ static size_t damage(char *text, size_t n)
 			text[at + i] = (char)any(256);
 		return n;
 	case 7: {                          /* an escape, a line end, a foreign line ... */
-		const char *bit = bits[any(sizeof(bits) / sizeof(*bits))];
+		const char *bit = bits[any(COUNT(bits))];
 		memmove(text + at + strlen(bit), text + at, n - at);
 		memcpy(text + at, bit, strlen(bit));
 		return n + strlen(bit);

@@ -11,21 +11,15 @@
 #include "path/replace.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/fs.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 #define OLD "# old\nUUID=1 / ext4 rw 0 1\n"
 #define NEW "# new\nUUID=1 / ext4 rw,noatime 0 1\n/dev/sdb1 /srv xfs defaults 0 2\n"
@@ -562,7 +556,7 @@ UNIT_TEST(lock)
 		{false, "mkdir .f.getmnt-new", ".f.getmnt-new f", "belongs to another user",
 		 RP_ERROR},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		if (rows[i].as_root && !is_root)
 			continue;
 		top_write("f", OLD);
@@ -777,7 +771,7 @@ static unsigned long try_shape(bool few)
 	for (int kind = 0; kind < FAULT_NKINDS; ++kind) {
 		kinds += base.calls[kind] > 0;
 		for (uint64_t n = 1; n <= base.calls[kind]; ++n) {
-			for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); ++i) {
+			for (size_t i = 0; i < COUNT(errors); ++i) {
 				if (kind >= OS_NCALLS ? errors[i] != ENOMEM : few && i % 3 != 0)
 					continue;
 				for (enum fault_mode mode = FAULT_ONCE; mode <= FAULT_ON; ++mode) {
@@ -801,7 +795,7 @@ static unsigned long try_shape(bool few)
 	}
 	/* Short reads and writes. */
 	static const int cut[] = {OS_READ, OS_WRITE, OS_PREAD, OS_GETDENTS};
-	for (size_t i = 0; i < sizeof(cut) / sizeof(*cut); ++i) {
+	for (size_t i = 0; i < COUNT(cut); ++i) {
 		struct fault fault = {FAULT_SHORT, cut[i], 0, 0};
 		reset();
 		r = try_fault(&fault, &count);
@@ -849,7 +843,7 @@ UNIT_TEST(killed)
 	FAULT_OR_SKIP();
 	const uint64_t calls = count_calls();
 	unsigned bad = 0, olds = 0, news = 0, lefts = 0;
-	for (size_t s = 0; s < sizeof(signals) / sizeof(*signals); ++s) {
+	for (size_t s = 0; s < COUNT(signals); ++s) {
 		for (uint64_t n = 1; n <= calls; ++n) {
 			fflush(stdout);
 			signal_to_send = signals[s];
@@ -1118,7 +1112,7 @@ UNIT_TEST(ext4)
 		{"+i", "e/f", RP_IMMUTABLE, "the file"}, {"+a", "e/f", RP_APPEND, "the file"},
 		{"+i", "e", RP_IMMUTABLE, "its directory"}, {"+a", "e", RP_APPEND, "its directory"},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		CU_ASSERT_TRUE(top_run("chattr %s %s", rows[i].chattr, rows[i].name));
 		struct result r = replace_text("e/f", NEW);
 		CU_ASSERT_TRUE(refused(&r, rows[i].why, ""));
@@ -1154,7 +1148,7 @@ UNIT_TEST(kinds)
 	if (!is_root)
 		UNIT_SKIP("no root, or no private mount namespace");
 	unsigned tried = 0;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		char data[512] = "";
 		bool image_file = strstr(rows[i].make, "image") != NULL;
 		if (strcmp(rows[i].type, "overlay") == 0)

@@ -7,12 +7,6 @@
 #include "audit/rules.h"
 #include "cases.h"
 
-#include <CUnit/CUnit.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A machine whose devices and files exist according to their names. */
 
 static const struct devmap_tags tags[] = {
@@ -37,7 +31,7 @@ static int devices(void *arg, const char *source, struct fstab_device *device)
 		return 2;
 	if (strstr(source, "denied"))
 		return -1;
-	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
+	for (size_t i = 0; i < COUNT(tags); ++i) {
 		if (strcmp(tags[i].name, source) == 0 || strcmp(tags[i].uuid, value) == 0) {
 			if (device)
 				device->tags = &tags[i];
@@ -69,7 +63,7 @@ static int helper(void *arg, const char *name)
 	(void)arg;
 	static const char *const missing[] = {"mount.cifs", "mount.tmpsf", "mount.foofs",
 	                                      "mount.hfsplus", "fsck.f2fs"};
-	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); ++i) {
+	for (size_t i = 0; i < COUNT(missing); ++i) {
 		if (strcmp(name, missing[i]) == 0)
 			return 0;
 	}
@@ -183,7 +177,7 @@ UNIT_TEST(each_rule)
 	}
 	CU_ASSERT(count > 150);
 	free(file);
-	for (size_t i = 0; i < sizeof(bytes) / sizeof(*bytes); ++i)
+	for (size_t i = 0; i < COUNT(bytes); ++i)
 		check_row(bytes[i].name, FSTAB_SYNTAX, bytes[i].fires, bytes[i].expected,
 		          bytes[i].healthy);
 	for (int code = 0; code < AUDIT_CODES; ++code) {
@@ -208,7 +202,7 @@ UNIT_TEST(systemd)
 	static char places[][32] = {"/run/systemd/system", "/run/systemd/generator",
 	                            "/usr/lib/systemd/systemd", "/lib/systemd/systemd"};
 	struct fstab_facts own = facts;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
+	for (size_t i = 0; i < COUNT(places); ++i) {
 		own.arg = places[i];
 		CU_ASSERT_TRUE(has(judged(ROOT X " /gone xfs\n", &own, NULL), FSTAB_TGT_MISSING,
 		                   "2 FSTAB-TGT-MISSING info /gone"));
@@ -233,7 +227,7 @@ UNIT_TEST(whom_a_late_line_affects)
 	};
 	static char place[] = "/run/systemd/system";
 	char whole[256];
-	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < 2 * COUNT(rows); ++i) {
 		struct fstab_facts own = facts;
 		own.arg = i % 2 ? place : NULL;
 		snprintf(whole, sizeof(whole), ROOT "%sUUID=there /p ext4\n", rows[i / 2].line);
@@ -284,7 +278,7 @@ UNIT_TEST(what_needs_the_network_before_systemd_starts_it)
 	struct fstab_facts own = facts;
 	char whole[1024];
 	own.arg = place;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		snprintf(whole, sizeof(whole), ROOT "%s%s\n", rows[i].text, rows[i].first);
 		struct audit_report report;
 		bool good = strstr(judged(whole, &own, &report), rows[i].needs) != NULL;
@@ -357,7 +351,7 @@ UNIT_TEST(page)
 		{"lowerdir=/", ":/b,nofail,noatime,x-systemd.after=/a", "in lowerdir", 4083},
 	};
 	char whole[4400];
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		snprintf(whole, sizeof(whole), ROOT "o /x overlay %s%0*d%s\n", rows[i].before,
 		         rows[i].layer, 0, rows[i].after);
 		const char *found = strstr(judged(whole, &facts, NULL), "the kernel cuts");
@@ -565,7 +559,7 @@ UNIT_TEST(ignored_words)
 	        {"# getmntignore=X", "", ""},
 	        {"# getmnt:", "", ""},
 	};
-	for (size_t i = 0; i < sizeof(comments) / sizeof(*comments); ++i) {
+	for (size_t i = 0; i < COUNT(comments); ++i) {
 		char fstab[512], reported[512] = "";
 		struct audit_report report;
 		snprintf(fstab, sizeof(fstab), ROOT "%s\n" X " /x xfs\n", comments[i].comment);

@@ -16,20 +16,10 @@
 #include "search/pattern.h"
 #include "search/search_impl.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static struct tree top;
 
@@ -483,8 +473,7 @@ UNIT_TEST(cancelled)
 		pthread_join(thread, NULL);
 		CU_ASSERT_TRUE(error == ECANCELED || (error == 0 && n == ROOTS * 2 * DIRS));
 		cancelled += error == ECANCELED;
-		CU_ASSERT_TRUE(error == 0
-		               || (readsearch(to_cancel) == NULL && errno == ECANCELED));
+		CU_ASSERT_TRUE(error == 0 || (readsearch(to_cancel) == NULL && errno == ECANCELED));
 		closesearch(to_cancel);
 		CU_ASSERT_TRUE(unit_count("/proc/self/fd") == fds && threads_are(tasks));
 	}
@@ -578,8 +567,7 @@ UNIT_TEST(faults)
 				CU_ASSERT_TRUE(calls > 0 || (kind == OS_OPENAT2
 				                             && !(os.caps & OSC_OPENAT2)));
 			} else if (kind == FAULT_ALLOC) {
-				CU_ASSERT_TRUE(!search || error == ENOMEM || reported > 0
-				               || whole);
+				CU_ASSERT_TRUE(!search || error == ENOMEM || reported > 0 || whole);
 			} else {
 				CU_ASSERT_TRUE(search && error == 0 && (reported > 0 || whole));
 			}

@@ -10,12 +10,6 @@
 #include "getmnt/search.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { FILES = 12 };
 
@@ -47,7 +41,7 @@ UNIT_TEST(every_length)
 	make_tree();
 	char paths[200];
 	snprintf(paths, sizeof(paths), "%s/nosuch:%s", top.path, top.path);
-	for (size_t f = 0; f < sizeof(flags) / sizeof(*flags); ++f) {
+	for (size_t f = 0; f < COUNT(flags); ++f) {
 		const struct search_head *head;
 		uint64_t whole[1024];
 		CU_ASSERT_EQUAL_FATAL(search(paths, "*", flags[f], whole, sizeof(whole)),
@@ -181,7 +175,7 @@ UNIT_TEST(hostile_buffers)
 					at = (size_t)((const char *)item - buffer)
 					     + random_number() % 8 * 4;
 			}
-			uint32_t value = odd[random_number() % (sizeof(odd) / sizeof(*odd))];
+			uint32_t value = odd[random_number() % (COUNT(odd))];
 			memcpy(buffer + at, &value, sizeof(value));
 		}
 		sum += read_all(buffer, len);

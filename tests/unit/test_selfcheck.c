@@ -10,11 +10,6 @@
 #include "fault.h"
 #include "fstab/match.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const struct devmap_tags tags[] = {
 	{.name = "/dev/sda1", .type = "ext4", .uuid = "root"},
 	{.name = "/dev/sda2", .type = "xfs", .uuid = "data"},
@@ -40,7 +35,7 @@ static int devices(void *arg, const char *source, struct fstab_device *device)
 {
 	(void)arg;
 	const char *value = strchr(source, '=') ? strchr(source, '=') + 1 : source;
-	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
+	for (size_t i = 0; i < COUNT(tags); ++i) {
 		if (strcmp(tags[i].name, source) == 0 || strcmp(tags[i].uuid, value) == 0) {
 			if (device)
 				device->tags = &tags[i];

@@ -5,12 +5,7 @@
 #include "table/table.h"
 #include "table/table_impl.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <libmount.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/sysmacros.h>
 
 #define FIXTURES "tests/fixtures/"
@@ -92,7 +87,7 @@ UNIT_TEST(fields)
 		{"/ /a rw - t a row rw,x\n", "/", "/a", NULL, "t", "a row", "rw,x"},
 		{"/ /a rw - t a b x=y\n", "/", "/a", NULL, "t", "a b", "x=y"},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		char line[128];
 		snprintf(line, sizeof(line), "1 0 0:1 %s", rows[i].line);
 		ONE(t, line);
@@ -132,7 +127,7 @@ UNIT_TEST(refused)
 		{"1 1 0:1 / /a rw - tmpfs t \n", "file system options: missing"},
 		{"1 1 0:1 / /a\\000 rw - tmpfs t rw\n", "escaped NUL"},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct mount_table *table = parse(rows[i][0]);
 		const char *reason = table->nproblems ? table->problems[0].reason : "";
 		bool right = table->count == 0 && table->nproblems == 1
@@ -268,7 +263,7 @@ UNIT_TEST(torn)
 		{"2 1 0:1 / / rw - t s rw\n3 2 0:1 / /a rw - t s rw\n3 2 0:2 / /b rw - t s rw\n",
 		 true},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct mount_table *t = parse(rows[i].text);
 		CU_ASSERT_EQUAL(table_torn(t), rows[i].torn);
 		table_free(t);
@@ -310,7 +305,7 @@ UNIT_TEST(options)
 	};
 	struct strbuf out;
 	strbuf_init(&out);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct mount m = {.vfs_opts = rows[i].vfs, .fs_opts = rows[i].fs,
 		                  .line = rows[i].line};
 		strbuf_reset(&out);
@@ -354,7 +349,7 @@ UNIT_TEST(fstab)
 	                                  "1\n\n\t/dev/sda1\t/\text4 defaults\r\noops\n/dev/sda2 "
 	                                  "none swap sw 0\nLABEL=x /lit\\134040x auto\nsrv:/e "
 	                                  "/boot\\040/efi nfs _netdev 0 0", TABLE_FSTAB);
-	CU_ASSERT_EQUAL_FATAL(t->count, sizeof(rows) / sizeof(*rows));
+	CU_ASSERT_EQUAL_FATAL(t->count, COUNT(rows));
 	for (size_t i = 0; i < t->count; ++i) {
 		const struct mount *m = &t->mounts[i], *row = &rows[i];
 		CU_ASSERT(m->key == row->key && m->parent_key == row->parent_key);
@@ -487,7 +482,7 @@ UNIT_TEST(against_libmount)
 		"/proc/self/mountinfo",
 	};
 	struct os *os = live_os();
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); ++i) {
+	for (size_t i = 0; i < COUNT(files); ++i) {
 		char *text;
 		size_t len;
 		CU_ASSERT_EQUAL_FATAL(os_read_file(os, AT_FDCWD, files[i], 1 << 26, &text, &len),

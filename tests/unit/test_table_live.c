@@ -6,16 +6,9 @@
 #include "loop.h"
 #include "table/table.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static struct os *live_os(void)
 {
@@ -67,7 +60,7 @@ static int compare(const struct mount_table *a, const struct mount_table *b, uns
 			 m->propagation == n->propagation && m->peer_group == n->peer_group
 			     && m->master == n->master && m->propagate_from == n->propagate_from},
 		};
-		for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); ++k) {
+		for (size_t k = 0; k < COUNT(rows); ++k) {
 			if (rows[k].same || !(rows[k].field & fields))
 				continue;
 			printf("  %u %s: %s differs\n", m->id, m->point ? m->point : "",
@@ -238,7 +231,7 @@ static int odd_mounts(void)
 	};
 	int wrong = 0;
 	char source[64];
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+	for (size_t i = 0; i < COUNT(names); ++i) {
 		snprintf(source, sizeof(source), "src %s", names[i]);
 		wrong += put(source, names[i], "tmpfs", 0, NULL);
 	}

@@ -5,10 +5,6 @@
 #include "os/os.h"
 #include "table/tablediff.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Helpers. */
 
 static struct mount_table *parse(const char *text)
@@ -133,7 +129,7 @@ UNIT_TEST(changes_between_two_tables)
 		{"+2", ROOT, ROOT A A},
 		{">2", ROOT A, ROOT A_AT_B A},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+	for (size_t i = 0; i < COUNT(rows); ++i)
 		CU_ASSERT(differ(rows[i].before, rows[i].after, rows[i].unique,
 		                 rows[i].kinds ? rows[i].kinds : CHANGE_ALL, rows[i].changes));
 }

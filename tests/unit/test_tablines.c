@@ -4,10 +4,6 @@
 
 #include "table/tablines.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static struct tablines *parse(const char *text, size_t len)
 {
 	struct tablines *lines = tablines_parse(text, len);
@@ -124,7 +120,7 @@ UNIT_TEST(ends_of_lines)
 		{"\r\n", "\r\n", 1, true},
 		{"a\rb", "\n", 1, false},
 	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct tablines *lines = parse(rows[i].text, strlen(rows[i].text));
 		CU_ASSERT_EQUAL(lines->count, rows[i].count);
 		CU_ASSERT_STRING_EQUAL(lines->eol, rows[i].eol);

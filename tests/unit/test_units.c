@@ -9,11 +9,6 @@
 #include "fault.h"
 #include "fstab/units.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /** Parse a text. */
 static struct host_units parse(const char *text)
 {
@@ -42,7 +37,7 @@ UNIT_TEST(parse)
 		{"last.mou", "", ""},
 	};
 	CU_ASSERT_TRUE(units.known);
-	CU_ASSERT_EQUAL_FATAL(units.count, sizeof(rows) / sizeof(*rows));
+	CU_ASSERT_EQUAL_FATAL(units.count, COUNT(rows));
 	for (size_t i = 0; i < units.count; ++i) {
 		CU_ASSERT_STRING_EQUAL(units.list[i].id, rows[i].id);
 		CU_ASSERT_STRING_EQUAL(units.list[i].where, rows[i].where);
@@ -57,7 +52,7 @@ UNIT_TEST(parse)
 	CU_ASSERT_PTR_NULL(host_units_find(&units, "none.mount"));
 	host_units_destroy(&units);
 	static const char *const none[] = {"", "\n\n\n", "=", "Id=\n", "Where=/\n", "Id"};
-	for (size_t i = 0; i < sizeof(none) / sizeof(*none); ++i) {
+	for (size_t i = 0; i < COUNT(none); ++i) {
 		units = parse(none[i]);
 		CU_ASSERT_FALSE(units.known);
 		CU_ASSERT_PTR_NULL(host_units_at(&units, "/"));

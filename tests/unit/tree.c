@@ -5,15 +5,9 @@
 
 #include "search/pattern.h"
 
-#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 void tree_begin(struct tree *tree)
 {

@@ -6,7 +6,20 @@
 #ifndef GM_TESTS_UNIT_H
 #define GM_TESTS_UNIT_H
 
+/* What nearly every test needs. */
 #include <CUnit/CUnit.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /** A test.  The tests of a file test_SUITE.c share a process, and run in the order of the file. */
 struct unit_test {
