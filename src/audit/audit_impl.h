@@ -65,13 +65,10 @@ bool audit_holds_secret(const char *options);
 /** Whether the owner of a mount is neither the administrator nor included. */
 bool audit_is_others(const struct fstab_line *line, const char *const *include);
 
-/**
- * Add a finding, as audit_report_add() does; on ENOMEM report->failed is set.
- *
- * @at      The file, line, target, owner and file system type.
- * @level   The severity, with or without AUDIT_BOOT.
- * @format  The message.
- */
+/** Add a finding, as audit_report_add() does; on ENOMEM report->failed is set.
+    @at  The file, line, target, owner and file system type.
+    @level  The severity, with or without AUDIT_BOOT.
+    @format  The message. */
 __attribute__((format(printf, 8, 9)))
 void audit_add_at(struct audit_report *report, const struct audit_finding *at, enum audit_code code,
                   unsigned level, const char *expected, const char *actual, const char *hint,
@@ -240,13 +237,10 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report);
 bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
                       const struct tablines *lines);
 
-/**
- * Call a function for each recursive bind and each mount that the bind should have copied but did
- * not: a mount that is older than the bind, by its unique ID, and can be bound.  Without unique
- * IDs there are no calls.
- *
- * @return whether there was memory.
- */
+/** Call a function for each recursive bind and each mount that the bind should have copied but did
+    not: a mount that is older than the bind, by its unique ID, and can be bound.  Without unique
+    IDs there are no calls.
+    @return whether there was memory. */
 bool audit_left_out(const struct audit_live *in,
                     void (*each)(void *arg, const struct tabline *line,
                                  const struct fstab_line *child), void *arg);

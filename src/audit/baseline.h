@@ -75,34 +75,25 @@ extern const char *const audit_base_owners[];
 /** The bit of an owner in a set of audit_base_owners[]; 0: never left out. */
 unsigned audit_baseline_owner(const char *owner);
 
-/**
- * Collect the mounts and swap spaces.
- *
- * @plan      With its owners: audit_own().
- * @lines     The fstab: mounts of lines with noauto are `light`.
- * @baseline  `include` is set by the caller; receives sorted entries.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Collect the mounts and swap spaces.
+    @plan  With its owners: audit_own().
+    @lines  The fstab: mounts of lines with noauto are `light`.
+    @baseline  `include` is set by the caller; receives sorted entries.
+    @return 0, or -1.  Errors: ENOMEM. */
 int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_facts *facts,
                         const struct tablines *lines, struct audit_baseline *baseline);
 
-/**
- * Report new, missing and changed entries: BASE-*.
- *
- * @uptime  Seconds; missing entries are not reported soon after a boot.  -1: unknown, or long.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Report new, missing and changed entries: BASE-*.
+    @uptime  Seconds; missing entries are not reported soon after a boot.  -1: unknown, or long.
+    @return 0, or -1.  Errors: ENOMEM. */
 int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *now, long uptime,
                            struct audit_report *report, struct audit_base_counts *counts);
 
-/**
- * Collect the findings, and mark which are new since the baseline, by code and target.  The age of
- * a finding stays unknown for BASE-*, and if the baseline did not check its rule.
- *
- * @old    NULL: collect only.
- * @rules  Findings of other rules are ignored.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Collect the findings, and mark which are new since the baseline, by code and target.  The age
+    of a finding stays unknown for BASE-*, and if the baseline did not check its rule.
+    @old  NULL: collect only.
+    @rules  Findings of other rules are ignored.
+    @return 0, or -1.  Errors: ENOMEM. */
 int audit_baseline_findings(struct audit_baseline *old, struct audit_report *report,
                             audit_set rules, struct audit_baseline *now,
                             struct audit_base_counts *counts);

@@ -79,20 +79,14 @@ struct audit_config {
 
 void audit_config_destroy(struct audit_config *config);
 
-/**
- * Parse a file, and append its statements.
- *
- * @file   The name, which is copied.
- * @return 0, also if there are problems; or -1.  Errors: ENOMEM.
- */
+/** Parse a file, and append its statements.
+    @file  The name, which is copied.
+    @return 0, also if there are problems; or -1.  Errors: ENOMEM. */
 int audit_config_parse(struct audit_config *config, const char *file, const char *text, size_t len);
 
-/**
- * Set the severities of findings, and move the ignored ones from a report to config->silenced.
- *
- * @today  Days since 1970-01-01: rows with an earlier `until` have expired.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Set the severities of findings, and move the ignored ones from a report to config->silenced.
+    @today  Days since 1970-01-01: rows with an earlier `until` have expired.
+    @return 0, or -1.  Errors: ENOMEM. */
 int audit_config_apply(struct audit_report *report, struct audit_config *config, int64_t today);
 
 /** Whether a row has expired. */
@@ -114,12 +108,9 @@ struct audit_policy_input {
 	const struct fstab_facts *facts;
 };
 
-/**
- * Check the requirements.  The mount at a path is the visible one, the top of a stack.  The options
- * of an automount trigger are not checked.
- *
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Check the requirements.  The mount at a path is the visible one, the top of a stack.  The
+    options of an automount trigger are not checked.
+    @return 0, or -1.  Errors: ENOMEM. */
 int audit_policy(const struct audit_policy_input *in, struct audit_report *report);
 
 bool audit_glob_matches(const struct audit_glob *glob, const char *text);

@@ -25,15 +25,12 @@ bool audit_is_owner(const char *owner, const char *name);
     A user can make any number of mounts with any names. */
 bool audit_is_users(const char *owner);
 
-/**
- * Set the owners of a plan's mounts, and the fstab line of each mount.
- *
- * @plan    Receives the missing owners, and the line numbers.
- * @match  Of a file and this plan.
- * @lines   That file.
- * @facts   Mounts with a unit file, by its unit(), belong to the unit.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Set the owners of a plan's mounts, and the fstab line of each mount.
+    @plan  Receives the missing owners, and the line numbers.
+    @match  Of a file and this plan.
+    @lines  That file.
+    @facts  Mounts with a unit file, by its unit(), belong to the unit.
+    @return 0, or -1.  Errors: ENOMEM. */
 int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
               const struct tablines *lines, const struct fstab_facts *facts);
 

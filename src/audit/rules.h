@@ -164,22 +164,16 @@ struct audit_report {
 	struct arena arena;
 };
 
-/**
- * Check an fstab.
- *
- * @report [out]  To be destroyed, also after an error.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Check an fstab.
+    @report [out]  To be destroyed, also after an error.
+    @return 0, or -1.  Errors: ENOMEM. */
 int audit_fstab(const struct audit_input *in, struct audit_report *report);
 
 void audit_report_destroy(struct audit_report *report);
 
-/**
- * Add a finding, whose strings are copied.  One that a comment ignores is counted in `suppressed`
- * instead.
- *
- * @return 0, or -1 (ENOMEM); then `failed` is set.
- */
+/** Add a finding, whose strings are copied.  One that a comment ignores is counted in `suppressed`
+    instead.
+    @return 0, or -1 (ENOMEM); then `failed` is set. */
 int audit_report_add(struct audit_report *report, const struct audit_finding *finding);
 
 /** Mark a rule as not checked everywhere. */
@@ -195,10 +189,8 @@ void audit_report_keep(struct audit_report *report, audit_set rules, char *const
 /** The number of findings of users' mounts that a report keeps, and the bytes of their texts. */
 enum { AUDIT_USERS_MAX = 50, AUDIT_USERS_BYTES = 64 << 10 };
 
-/**
- * Limit the findings of users' mounts, so that many mounts with long names cannot crowd out those
- * of the system in any format.  The most severe findings are kept; among equals the first.
- */
+/** Limit the findings of users' mounts, so that many mounts with long names cannot crowd out those
+    of the system in any format.  The most severe findings are kept; among equals the first. */
 void audit_report_bound(struct audit_report *report);
 
 /** Sort findings by line and code, those without a line by target and code. */

@@ -45,13 +45,10 @@ const void *column_after(const struct column_table *table, const void *previous)
 /** The number of columns that may be requested. */
 enum { COLUMNS_MAX = 128 };
 
-/**
- * Append the columns of a comma-separated list of names; case does not matter.
- *
- * @once    Skip a column that is already in the list: the keys of a JSON object are unique.
- * @columns, count [in, out]  The rows.
- * @return 0, or CX_ERROR after a message.
- */
+/** Append the columns of a comma-separated list of names; case does not matter.
+    @once  Skip a column that is already in the list: the keys of a JSON object are unique.
+    @columns, count [in, out]  The rows.
+    @return 0, or CX_ERROR after a message. */
 int column_add(const struct column_table *table, const char *list, bool once,
                const struct column_info *columns[COLUMNS_MAX], size_t *count);
 

@@ -92,11 +92,8 @@ static const char *cell_tag(struct cells *cells, const struct row *row)
 	return tags ? tag_value(tags, want) : NULL;
 }
 
-/**
- * Open the root of a mount whose state is ok, without following symlinks.
- *
- * @return a descriptor; -1: the mount is no longer reached by this name.
- */
+/** Open the root of a mount whose state is ok, without following symlinks.
+    @return a descriptor; -1: the mount is no longer reached by this name. */
 static int mount_open(struct run *run, const struct mount *mount, const char *target)
 {
 	struct os *os = &run->os;

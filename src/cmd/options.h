@@ -128,13 +128,10 @@ int option_take_word(const struct option_row *row, const char *value);
     @return 0, or an exit status after a message. */
 int option_take_words(const struct option_row *row, const char *value, unsigned *set);
 
-/**
- * The option that an argument of the command line names by its (abbreviated) long name.
- *
- * @value [out]  What follows the equals sign; or NULL.
- * @count [out]  The number of options that match.
- * @return its row, or NULL.
- */
+/** The option that an argument of the command line names by its (abbreviated) long name.
+    @value [out]  What follows the equals sign; or NULL.
+    @count [out]  The number of options that match.
+    @return its row, or NULL. */
 const struct option_row *option_find(const struct option_table *table, const char *arg,
                                      const char **value, size_t *count);
 

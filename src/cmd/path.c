@@ -204,10 +204,8 @@ bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor)
 	       || !discover_loop_here(run->devs, run->table, major, minor, AT_FDCWD);
 }
 
-/**
- * Whether the name of the working directory leads to it: if another mount covers the directory,
- * names below it belong to that mount.
- */
+/** Whether the name of the working directory leads to it: if another mount covers the directory,
+    names below it belong to that mount. */
 static enum host_followed cwd_known(struct run *run, const char *name, int *error)
 {
 	uint32_t node = path_mount(run, name);
@@ -236,11 +234,8 @@ const char *path_error(int error)
 	       : error == ETIME   ? "it is a FIFO that nobody writes to" : strerror(error);
 }
 
-/**
- * Find a directory at the start of an absolute path that is known to be resolved.
- *
- * @return the length of its name; 0: none.
- */
+/** Find a directory at the start of an absolute path that is known to be resolved.
+    @return the length of its name; 0: none. */
 static size_t find_plain(const struct run *run, const char *path)
 {
 	size_t most = 0;

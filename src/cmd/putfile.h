@@ -71,16 +71,13 @@ struct put {
 /** Print why a file was not opened by replace_open(). */
 void put_open_failed(const char *path, const struct replace_error *error);
 
-/**
- * Resolve the name and read the whole file, at most 64 MiB.
- *
- * @os       Counts the calls; outlives the file.
- * @options  Outlive the file.
- * @name     at_link is set from the options; named is ignored if there is a root.
- * @put [out]
- * @return 0, or PX_NOT_CHECKED after a message.
- * Ownership: *put is freed by put_close().
- */
+/** Resolve the name and read the whole file, at most 64 MiB.
+    @os  Counts the calls; outlives the file.
+    @options  Outlive the file.
+    @name  at_link is set from the options; named is ignored if there is a root.
+    @put [out]
+    @return 0, or PX_NOT_CHECKED after a message.
+    Ownership: *put is freed by put_close(). */
 int put_open(struct os *os, const struct put_options *options, const struct replace_name *name,
              struct put **put);
 

@@ -59,10 +59,8 @@ enum fstab_unit {
 	FSTAB_IDLE_UNIT,   /* a mount unit that no other unit links to, but may name */
 };
 
-/**
- * The data that plans and rules read from the machine besides the mounts.  If a function is NULL,
- * or returns "unknown", the rules that depend on it are reported as not checked.
- */
+/** The data that plans and rules read from the machine besides the mounts.  If a function is NULL,
+    or returns "unknown", the rules that depend on it are reported as not checked. */
 struct fstab_facts {
 	void *arg;
 

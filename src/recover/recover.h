@@ -80,24 +80,18 @@ struct mt_node;
 /** Whether a node of the mount tree is a mount that has a line. */
 bool rec_has_line(const struct mt_node *node);
 
-/**
- * Make a row for each mount that has a line and a name, in the kernel's order.
- *
- * @targets  The names of the tree's nodes; NULL: none.
- * @rows [out]  An array, to be freed.
- * @nameless [out]  The number of mounts that have a line and no name.
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Make a row for each mount that has a line and a name, in the kernel's order.
+    @targets  The names of the tree's nodes; NULL: none.
+    @rows [out]  An array, to be freed.
+    @nameless [out]  The number of mounts that have a line and no name.
+    @return 0, or -1.  Errors: ENOMEM. */
 int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_row **rows,
              size_t *nrows, size_t *nameless);
 
-/**
- * Whether a file is an fstab: by its name, or by a line that cannot occur in an mtab (a tag as
- * source, a swap space, an option that mount(8) does not keep).
- *
- * @number [out]  The number of that line; 0: the name.
- * @return the part of the line, or "its name"; NULL: not an fstab.
- */
+/** Whether a file is an fstab: by its name, or by a line that cannot occur in an mtab (a tag as
+    source, a swap space, an option that mount(8) does not keep).
+    @number [out]  The number of that line; 0: the name.
+    @return the part of the line, or "its name"; NULL: not an fstab. */
 const char *rec_fstab_sign(const char *path, const struct tablines *lines, uint32_t *number);
 
 struct rec_input {
@@ -163,12 +157,9 @@ void rec_judgement_destroy(struct rec_judgement *judgement);
 /** Whether the file has a right line for every mount, and no other line. */
 bool rec_is_right(const struct rec_judgement *judgement);
 
-/**
- * Rebuild the file: a line for each row.
- *
- * @judgement  The result of rec_judge() for the same input, with its hints.
- * @out        Appended to.
- */
+/** Rebuild the file: a line for each row.
+    @judgement  The result of rec_judge() for the same input, with its hints.
+    @out  Appended to. */
 void rec_build(const struct rec_input *in, const struct rec_judgement *judgement,
                struct strbuf *out);
 

@@ -121,12 +121,9 @@ static inline bool audit_is_complete(const struct audit_reported *reported)
 
 /* options.c */
 
-/**
- * Parse the options, and check their combinations.
- *
- * @table  audit_table, or audit_plugin_table().
- * @return 0, or an exit status after a message.
- */
+/** Parse the options, and check their combinations.
+    @table  audit_table, or audit_plugin_table().
+    @return 0, or an exit status after a message. */
 int audit_options_read(const struct option_table *table, int argc, char **argv,
                        struct audit_opts *opts);
 
@@ -135,12 +132,9 @@ void audit_options_help(const struct option_table *table, bool plugin);
 
 /* host.c */
 
-/**
- * Read the input of audit_host(), and call it.
- *
- * @in  Without what is read here: mtab, errors, cmdline, crypttab.
- * @return 0; -1 (ENOMEM); or -2 after a message.
- */
+/** Read the input of audit_host(), and call it.
+    @in  Without what is read here: mtab, errors, cmdline, crypttab.
+    @return 0; -1 (ENOMEM); or -2 after a message. */
 int audit_judge_host(struct fstab_machine *machine, struct audit_live *in,
                      struct audit_report *report);
 
@@ -148,14 +142,11 @@ int audit_judge_host(struct fstab_machine *machine, struct audit_live *in,
    names; or one named file.  Nothing that can block is touched.  Root does not read a file that
    others may write. */
 
-/**
- * Read the configuration.
- *
- * @machine  After machine_know().
- * @given    A file instead of those, or "none"; NULL: those, and none for a recorded table.
- * @config   Zeroed.
- * @return 0, or -1 after messages: a file cannot be read, or has an invalid line.
- */
+/** Read the configuration.
+    @machine  After machine_know().
+    @given  A file instead of those, or "none"; NULL: those, and none for a recorded table.
+    @config  Zeroed.
+    @return 0, or -1 after messages: a file cannot be read, or has an invalid line. */
 int audit_config_read(struct fstab_machine *machine, const char *given,
                       struct audit_config *config);
 
@@ -164,14 +155,11 @@ int audit_config_read(struct fstab_machine *machine, const char *given,
     @return 0, or -1 (ENOMEM). */
 int audit_config_show(const struct audit_config *config, const char *looked, int64_t today);
 
-/**
- * Read a file that an option names, but not through a symlink of another user, and not if it can
- * block. Root reads no file that others may write.
- *
- * @option  The option, for messages.
- * @text [out]  To be freed.
- * @return 1; 0: it does not exist; -1 after a message.
- */
+/** Read a file that an option names, but not through a symlink of another user, and not if it can
+    block. Root reads no file that others may write.
+    @option  The option, for messages.
+    @text [out]  To be freed.
+    @return 1; 0: it does not exist; -1 after a message. */
 int audit_read_named(struct fstab_machine *machine, const char *name, const char *option,
                      size_t max, char **text, size_t *len);
 
@@ -201,13 +189,10 @@ int audit_base_text(struct audit_base_run *base, const struct audit_reported *re
 /** The format; pure. */
 void audit_base_write(const struct audit_baseline *baseline, struct strbuf *out);
 
-/**
- * Read the text of a file.
- *
- * @baseline  From audit_baseline_init().
- * @line, why [out]  For EBADMSG: which line is wrong, and why.
- * @return 0, or -1.  Errors: EBADMSG; ENOMEM.
- */
+/** Read the text of a file.
+    @baseline  From audit_baseline_init().
+    @line, why [out]  For EBADMSG: which line is wrong, and why.
+    @return 0, or -1.  Errors: EBADMSG; ENOMEM. */
 int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseline, uint32_t *line,
                      struct strbuf *why);
 
@@ -293,12 +278,9 @@ int audit_way_may_save(const struct audit_way *way);
 /** The last message, or another reason. */
 const char *audit_way_why(struct audit_way *way);
 
-/**
- * Audit, within the time limit, and print or write the document.
- *
- * @run    Does the audit, calls audit_way_report(), and returns its status.
- * @return the exit status of the program.
- */
+/** Audit, within the time limit, and print or write the document.
+    @run  Does the audit, calls audit_way_report(), and returns its status.
+    @return the exit status of the program. */
 int audit_way_run(struct audit_opts *opts,
                   int (*run)(struct audit_opts *opts, struct strbuf *document));
 

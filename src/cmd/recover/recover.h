@@ -12,14 +12,11 @@
 
 /* Where a link leads: link.c */
 
-/**
- * Whether a name is, or leads by symlinks to, the kernel's table.  Only symlinks are read, and none
- * through a directory that is a symlink.
- *
- * @file    Its name, its root, and how it may be touched.
- * @first [out]  PATH_MAX bytes: the target, if FILE is a symlink; else "".
- * @return 1 the table in the format of an mtab, -1 another file of /proc, 0 neither.
- */
+/** Whether a name is, or leads by symlinks to, the kernel's table.  Only symlinks are read, and
+    none through a directory that is a symlink.
+    @file  Its name, its root, and how it may be touched.
+    @first [out]  PATH_MAX bytes: the target, if FILE is a symlink; else "".
+    @return 1 the table in the format of an mtab, -1 another file of /proc, 0 neither. */
 int recover_link(struct os *os, const struct replace_name *file, char first[]);
 
 struct recover_opts {

@@ -62,12 +62,9 @@ int search_out_columns(struct search_out *out, const char *list);
 /** Begin the output, before the first object. */
 void search_out_begin(struct search_out *out);
 
-/**
- * Print an object.
- *
- * @search  Its attributes and type are those of the last readsearch().
- * @return 0, or -1.  Errors: ENOMEM.
- */
+/** Print an object.
+    @search  Its attributes and type are those of the last readsearch().
+    @return 0, or -1.  Errors: ENOMEM. */
 int search_out_object(struct search_out *out, const SEARCH *search, const char *path);
 
 /** Whether objects can be printed as lines that search_out_line() makes. */
@@ -83,11 +80,8 @@ void search_error_text(const struct searchent *e, struct strbuf *text);
 /** Print an error as an entry of JSON.  @return as search_out_object(). */
 int search_out_error(struct search_out *out, const struct searchent *e);
 
-/**
- * End the output, after all objects.
- *
- * @reason  Why the search is incomplete; NULL: it is complete.
- */
+/** End the output, after all objects.
+    @reason  Why the search is incomplete; NULL: it is complete. */
 void search_out_end(struct search_out *out, uint64_t found, uint64_t errors, const char *reason);
 
 #endif

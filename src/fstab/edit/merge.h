@@ -92,14 +92,11 @@ struct fstab_merged {
 	struct arena arena;
 };
 
-/**
- * Merge, linear in lines and mounts but for swap spaces.  The result is read again, by libmount as
- * well, and compared with what was intended.
- *
- * @merged [out]  To be destroyed, also after an error.
- * @return 0, or -1.
- * Errors: ENOMEM; EBADMSG (a line would not read as intended; there is no result).
- */
+/** Merge, linear in lines and mounts but for swap spaces.  The result is read again, by libmount
+    as well, and compared with what was intended.
+    @merged [out]  To be destroyed, also after an error.
+    @return 0, or -1.
+    Errors: ENOMEM; EBADMSG (a line would not read as intended; there is no result). */
 int fstab_merge(const struct fstab_merge_input *in, struct fstab_merged *merged);
 
 void fstab_merged_destroy(struct fstab_merged *merged);

@@ -104,13 +104,10 @@ static bool is_flag_of_mount(const char *option, size_t n)
 	return flag && flag->flag < VFS_OF_MOUNT;
 }
 
-/**
- * Append the options of a list that belong in a line.
- *
- * @other  If the list is the file system's: the list of the mount, whose options are not repeated;
- *         or NULL.
- * @return false: there can be no line.
- */
+/** Append the options of a list that belong in a line.
+    @other  If the list is the file system's: the list of the mount, whose options are not
+            repeated; or NULL.
+    @return false: there can be no line. */
 static bool add_list(struct maker *mk, struct strbuf *out, const struct mount *mount,
                      const char *list, const char *other, struct fstab_line *line)
 {
@@ -144,12 +141,9 @@ static bool add_list(struct maker *mk, struct strbuf *out, const struct mount *m
 	return good;
 }
 
-/**
- * Append the subvolume of a btrfs if the kernel does not show it (before 4.2): the root of the
- * mount.  A root of "/" may be that of any subvolume.
- *
- * @return false: there can be no line.
- */
+/** Append the subvolume of a btrfs if the kernel does not show it (before 4.2): the root of the
+    mount.  A root of "/" may be that of any subvolume.
+    @return false: there can be no line. */
 static bool add_subvolume(struct maker *mk, struct strbuf *out, const struct mount *mount,
                           struct fstab_line *line)
 {

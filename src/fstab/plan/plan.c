@@ -288,11 +288,8 @@ static bool is_named(struct maker *mk, const char *target)
 	return false;
 }
 
-/**
- * Decide on a node if all that it needs is decided.
- *
- * @last  The last pass: nodes that still wait need each other.
- */
+/** Decide on a node if all that it needs is decided.
+    @last  The last pass: nodes that still wait need each other. */
 static void decide(struct maker *mk, uint32_t i, bool last)
 {
 	struct place *place = &mk->places[i];

@@ -157,15 +157,13 @@ struct fstab_own {
 const struct fstab_own *fstab_own(const struct mount *mount, const char *target, bool itself,
                                   bool all, bool user);
 
-/**
- * Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE, by
- * "user=NAME" in utab, by a place below /run/user/UID.  Its source, and the type of FUSE, are text
- * of that user's choice then.  In a user namespace, the ID is that of the namespace.
- *
- * @target  From ROOT.
- * @kept    fstab_facts.kept()
- * @user    Gets the ID or name appended, which may have any bytes; "?": not known of a FUSE mount.
- */
+/** Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE,
+    by "user=NAME" in utab, by a place below /run/user/UID.  Its source, and the type of FUSE, are
+    text of that user's choice then.  In a user namespace, the ID is that of the namespace.
+    @target  From ROOT.
+    @kept  fstab_facts.kept()
+    @user  Gets the ID or name appended, which may have any bytes; "?": not known of a FUSE
+    mount. */
 bool fstab_user(const struct mount *mount, const char *target, const char *kept,
                 struct strbuf *user);
 
