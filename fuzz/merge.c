@@ -99,7 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.d = fuzz_discover(table_text, sizeof(table_text) - 1), .root = "/",
 		.swaps = &swap, .nswaps = 1,
 		.id = FSTAB_PATH, .options = choices & 512 ? FSTAB_LIVE : FSTAB_MINIMAL,
-		      .facts = {.device = device},
+		.facts = {.device = device, .leads = leads,
+		          .follow = choices & 1024 ? follow : NULL},
 	};
 	struct fstab_plan plan;
 	FUZZ_CHECK(fstab_plan(&input, &plan) == 0);
@@ -108,9 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(file);
 	const char *names[] = {"/srv/data", "/nowhere"};
 	struct fstab_merge_input merge = {.match.file = file, .base = loaded, .match.in = &input,
-	                                  .match.plan = &plan, .match.leads = leads,
-	                                                .match.follow = choices & 1024 ? follow
-	        : NULL};
+	                                  .match.plan = &plan};
 	struct fstab_merged out, again;
 
 	FUZZ_CHECK(fstab_merge(&merge, &out) == 0);

@@ -47,12 +47,109 @@ static bool fact_lacks_unit(void *arg, const char *name)
 	return system && host_system_lacks_unit(system, name);
 }
 
+/** Whether two paths below ROOT lead to the same file: 1, 0; -1: unknown. */
+static int same_place(struct host *host, const char *a, const char *b)
+{
+	struct strbuf one = {0}, other = {0};
+	int same = -1;
+	if (host_follow(host, a, &one) == HOST_SEEN
+	    && host_follow(host, b, &other) == HOST_SEEN)
+		same = strcmp(strbuf_str(&one), strbuf_str(&other)) == 0;
+	strbuf_destroy(&one);
+	strbuf_destroy(&other);
+	return same;
+}
+
+enum { LOOP_MAJOR = 7 };
+
+/** Whether a name in /dev is the only kernel name of its device. */
+static bool is_plain_name(const char *name)
+{
+	return name && strncmp(name, "/dev/", 5) == 0 && !strchr(name + 5, '/')
+	       && strncmp(name + 5, "dm-", 3) != 0;
+}
+
+/** Whether a tag belongs to the device of a planned line: 1, 0; -1: unknown. */
+static int tag_leads(struct host *host, const char *tag, const struct fstab_line *line)
+{
+	struct fstab_device named = {0}, own = {0};
+	if (host_devices(host, tag, &named) != 1
+	    || (line->swap ? host_swap_device(host, line->swap, &own)
+	        : host_mount_device(host, line->mount, &own)) != 0)
+		return -1;
+	int same = fstab_same_device(&named, &own);
+	const char *name = named.tags ? named.tags->name : NULL;
+	/* Only the name of the swap device is known. */
+	if (same < 0 && line->swap && !own.numbered && is_plain_name(line->swap)
+	    && is_plain_name(name))
+		same = strcmp(line->swap, name) == 0;
+	/* A multipath path or a RAID member can show the tag of the assembled device. */
+	bool part = same == 0 && (devmap_part(host->in.devs, named.major, named.minor)
+	                          || (own.numbered
+	                              && devmap_part(host->in.devs, own.major, own.minor)));
+	return part ? -1 : same;
+}
+
+static int fact_leads(void *arg, const char *path, const struct fstab_line *line)
+{
+	struct host *host = arg;
+	const struct host_input *in = &host->in;
+	uint32_t major, minor, own_major = 0, own_minor = 0;
+	bool known = false;
+	if (!in->live || !in->devs)
+		return -1;
+	if (*path != '/')
+		return tag_leads(host, path, line);
+	if (line->swap) {
+		known = host_device_number(host, line->swap, &own_major, &own_minor);
+		if (!known)
+			return line->source && *line->source == '/'
+			       ? same_place(host, path, line->source) : -1;
+	} else if (line->mount) {
+		known = devmap_mount_device(in->devs, line->mount, &own_major, &own_minor);
+		/* Compare the image of a loop device by path. */
+		if (line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0
+		    && strncmp(path, "/dev/", 5) != 0)
+			return same_place(host, path, line->source);
+	}
+	if (!known)
+		return -1;
+	/* The backing file of this loop device is unknown. */
+	struct devmap_loop loop;
+	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0
+	    && !devmap_loop(in->devs, own_major, own_minor, &loop))
+		return -1;
+	if (!host_device_number(host, path, &major, &minor))
+		return errno == ENOENT || strncmp(path, "/dev/", 5) != 0 ? 0 : -1;
+	return major == own_major && minor == own_minor;
+}
+
+static int fact_follow(void *arg, const char *target, struct strbuf *path)
+{
+	struct host *host = arg;
+	const char *root = host->in.root;
+	struct strbuf here = {0};
+	if (!host->in.live)
+		return -1;
+	enum host_followed known = host_follow(host, target, &here);
+	bool none = known == HOST_MISSING && (errno == ENOENT || errno == ENOTDIR);
+	const char *found = strbuf_str(&here);
+	size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
+	bool inside = strncmp(found, root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
+	if (inside && known == HOST_SEEN)
+		strbuf_puts(path, found[n] ? found + n : "/");
+	path->failed |= here.failed;
+	strbuf_destroy(&here);
+	return !inside ? -1 : known == HOST_SEEN ? 1 : none ? 0 : -1;
+}
+
 struct fstab_facts machine_facts(struct fstab_machine *machine)
 {
 	struct host *host = &machine->host;
 	struct fstab_facts facts = {
 		.arg = machine, .device = host_mount_device, .swap = host_swap_device,
-		.protected = host_is_protected, .kept = fact_kept,
+		.protected = host_is_protected, .kept = fact_kept, .leads = fact_leads,
+		.follow = fact_follow,
 		.unit = host_units(host)->known ? fact_unit : NULL,
 	};
 	if (host->in.live) {
@@ -196,115 +293,4 @@ void machine_destroy(struct fstab_machine *machine)
 	host_utab_destroy(&machine->utab);
 	strbuf_destroy(&machine->root);
 	run_destroy(&machine->run);
-}
-
-/* The functions of struct fstab_match_input, which a merge calls: whether a source of the file
-   leads to the device of a planned line. */
-
-/** Whether two paths below ROOT lead to the same file: 1, 0; -1: unknown. */
-static int same_place(const struct machine_merge *merge, const char *a, const char *b)
-{
-	struct strbuf one = {0}, other = {0};
-	int same = -1;
-	if (host_follow(merge->host, a, &one) == HOST_SEEN
-	    && host_follow(merge->host, b, &other) == HOST_SEEN)
-		same = strcmp(strbuf_str(&one), strbuf_str(&other)) == 0;
-	strbuf_destroy(&one);
-	strbuf_destroy(&other);
-	return same;
-}
-
-enum { LOOP_MAJOR = 7 };
-
-/** Whether a name in /dev is the only kernel name of its device. */
-static bool is_plain_name(const char *name)
-{
-	return name && strncmp(name, "/dev/", 5) == 0 && !strchr(name + 5, '/')
-	       && strncmp(name + 5, "dm-", 3) != 0;
-}
-
-/** Whether a tag belongs to the device of a planned line: 1, 0; -1: unknown. */
-static int tag_leads(const struct machine_merge *merge, const char *tag,
-                     const struct fstab_line *line)
-{
-	const struct fstab_facts *facts = &merge->in->facts;
-	struct fstab_device named = {0}, own = {0};
-	if (host_devices(merge->host, tag, &named) != 1
-	    || (line->swap ? facts->swap(facts->arg, line->swap, &own)
-	        : facts->device(facts->arg, line->mount, &own)) != 0)
-		return -1;
-	int same = fstab_same_device(&named, &own);
-	const char *name = named.tags ? named.tags->name : NULL;
-	/* Only the name of the swap device is known. */
-	if (same < 0 && line->swap && !own.numbered && is_plain_name(line->swap)
-	    && is_plain_name(name))
-		same = strcmp(line->swap, name) == 0;
-	/* A multipath path or a RAID member can show the tag of the assembled device. */
-	bool part = same == 0 && (devmap_part(merge->host->in.devs, named.major, named.minor)
-	                          || (own.numbered
-	                              && devmap_part(merge->host->in.devs, own.major, own.minor)));
-	return part ? -1 : same;
-}
-
-static int leads(void *arg, const char *path, const struct fstab_line *line)
-{
-	const struct machine_merge *merge = arg;
-	const struct host_input *in = &merge->host->in;
-	uint32_t major, minor, own_major = 0, own_minor = 0;
-	bool known = false;
-	if (!in->live || !in->devs)
-		return -1;
-	if (*path != '/')
-		return tag_leads(merge, path, line);
-	if (line->swap) {
-		known = host_device_number(merge->host, line->swap, &own_major, &own_minor);
-		if (!known)
-			return line->source && *line->source == '/'
-			       ? same_place(merge, path, line->source) : -1;
-	} else if (line->mount) {
-		known = devmap_mount_device(in->devs, line->mount, &own_major, &own_minor);
-		/* Compare the image of a loop device by path. */
-		if (line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0
-		    && strncmp(path, "/dev/", 5) != 0)
-			return same_place(merge, path, line->source);
-	}
-	if (!known)
-		return -1;
-	/* The backing file of this loop device is unknown. */
-	struct devmap_loop loop;
-	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0
-	    && !devmap_loop(in->devs, own_major, own_minor, &loop))
-		return -1;
-	if (!host_device_number(merge->host, path, &major, &minor))
-		return errno == ENOENT || strncmp(path, "/dev/", 5) != 0 ? 0 : -1;
-	return major == own_major && minor == own_minor;
-}
-
-static int merge_follow(void *arg, const char *target, struct strbuf *path)
-{
-	const struct machine_merge *merge = arg;
-	const char *root = merge->in->root;
-	struct strbuf here = {0};
-	if (!merge->host->in.live)
-		return -1;
-	enum host_followed known = host_follow(merge->host, target, &here);
-	bool none = known == HOST_MISSING && (errno == ENOENT || errno == ENOTDIR);
-	const char *found = strbuf_str(&here);
-	size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
-	bool inside = strncmp(found, root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
-	if (inside && known == HOST_SEEN)
-		strbuf_puts(path, found[n] ? found + n : "/");
-	path->failed |= here.failed;
-	strbuf_destroy(&here);
-	return !inside ? -1 : known == HOST_SEEN ? 1 : none ? 0 : -1;
-}
-
-struct fstab_match_input machine_match_input(struct machine_merge *merge,
-                                             const struct fstab_plan *plan,
-                                             const struct tablines *file)
-{
-	return (struct fstab_match_input){
-		.file = file, .in = merge->in, .plan = plan, .arg = merge, .leads = leads,
-		.follow = merge_follow,
-	};
 }

@@ -9,11 +9,8 @@
 
 #include "cmd/columns.h"
 #include "cmd/listing.h"
-#include "fstab/match.h"
 #include "fstab/fstab.h"
 #include "host/host.h"
-
-struct audit_report;
 
 struct fstab_machine {
 	struct host host;         /* first: struct fstab_facts.arg is cast to either */
@@ -49,17 +46,5 @@ struct fstab_facts machine_facts(struct fstab_machine *machine);
 /** Report a dangling path of host_follow(): a symlink without a target, or a component that is not
     a directory.  Preserves errno.  @return whether the path dangles. */
 bool machine_dangles(struct host *host, const char *path);
-
-/** A merge of a plan into the lines of a file. */
-struct machine_merge {
-	struct host *host;
-	const struct fstab_input *in;    /* of the plan */
-	const struct audit_report *report;   /* of the file: for the caller's refused(); or NULL */
-};
-
-/** The input of a comparison for a merge.  @merge  Outlives the input. */
-struct fstab_match_input machine_match_input(struct machine_merge *merge,
-                                             const struct fstab_plan *plan,
-                                             const struct tablines *file);
 
 #endif

@@ -59,6 +59,8 @@ enum fstab_unit {
 	FSTAB_IDLE_UNIT,   /* a mount unit that no other unit links to, but may name */
 };
 
+struct fstab_line;
+
 /** The data that plans and rules read from the machine besides the mounts.  If a function is NULL,
     or returns "unknown", the rules that depend on it are reported as not checked. */
 struct fstab_facts {
@@ -102,6 +104,14 @@ struct fstab_facts {
 
 	/** Whether the admin has no unit of a name, for certain: fstab_system_lacks(). */
 	bool (*lacks_unit)(void *arg, const char *name);
+
+	/** Whether a path of a device or file, from ROOT, or TAG=value without quotes, leads to
+	    the source of a line of the plan: 1, 0; -1: unknown. */
+	int (*leads)(void *arg, const char *source, const struct fstab_line *line);
+
+	/** Where a mount point of the file, or the source of a bind, leads, from ROOT, links being
+	    followed.  @return 1; 0: it does not exist; -1: unknown. */
+	int (*follow)(void *arg, const char *target, struct strbuf *path);
 };
 
 struct fstab_input {

@@ -19,14 +19,6 @@ struct fstab_match_input {
 	const struct tablines *file;
 	const struct fstab_input *in;   /* of the plan */
 	const struct fstab_plan *plan;
-
-	void *arg;
-	/** Whether a path of a device or file, from ROOT, or TAG=value without quotes, leads to
-	    the source of a line of the plan: 1, 0; -1: not known.  NULL: never known. */
-	int (*leads)(void *arg, const char *source, const struct fstab_line *line);
-	/** Where a mount point of the file, or the source of a bind, leads, from ROOT, links being
-	    followed.  @return 1; 0: it does not exist; -1: not known.  NULL: never known. */
-	int (*follow)(void *arg, const char *target, struct strbuf *path);
 };
 
 enum fstab_difference_kind {

@@ -117,7 +117,8 @@ static void make(struct made *made, const char *table)
 	made->in = (struct fstab_input){
 		.add = added, .nadd = nadded,
 		.d = made->d, .root = "/", .swaps = swaps, .nswaps = 1, .options = FSTAB_MINIMAL,
-		.facts = {.device = find_device, .swap = find_swap},
+		.facts = {.device = find_device, .swap = find_swap, .leads = leads,
+		          .follow = follow},
 	};
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&made->in, &made->plan), 0);
 }
@@ -202,7 +203,7 @@ static char *merged(struct fstab_merge_input in, const char *table, const char *
 	struct tablines *base_lines = base ? tablines_parse(base, strlen(base)) : NULL;
 	struct fstab_merged out;
 	in.match = (struct fstab_match_input){
-		.file = file, .in = &made.in, .plan = &made.plan, .leads = leads, .follow = follow,
+		.file = file, .in = &made.in, .plan = &made.plan,
 	};
 	in.base = base_lines;
 	check_match(&in.match);
@@ -396,6 +397,7 @@ UNIT_TEST(names_of_device_mapper)
 		made.plan.lines[1].source = "/dev/mapper/vg--a-home";
 		made.plan.lines[1].fstype = "ext4";
 		made.plan.lines[1].options = "defaults";
+		made.in.facts.leads = NULL;   /* only the names are known */
 		struct fstab_merge_input in = {
 		        .match.file = file, .match.in = &made.in, .match.plan = &made.plan};
 		struct fstab_merged out;
@@ -457,8 +459,7 @@ static int merge_damaged_file(void *arg)
 	char *shown_text = file ? strdup(shown) : NULL;
 	int rc = shown_text ? host_units_parse(shown_text, &units) : -1;
 	rc = rc != 0 ? rc : fstab_merge(&(struct fstab_merge_input){
-		.match = {.file = file, .in = &made->in, .plan = &made->plan, .leads = leads,
-		          .follow = follow},
+		.match = {.file = file, .in = &made->in, .plan = &made->plan},
 		.loaded = &units, .fix = FSTAB_FIX_SOURCE | ALL, .persistent = true}, &out);
 	int error = errno;
 	CU_ASSERT(rc == 0 ? out.len > sizeof(text) : !out.text);

@@ -164,12 +164,12 @@ UNIT_TEST(rows)
 		        .d = d,
 		        .root = "/",
 		        .options = FSTAB_MINIMAL,
-		        .facts = {.device = find_device},
+		        .facts = {.device = find_device, .follow = follow},
 		};
 		struct fstab_plan plan;
 		CU_ASSERT_EQUAL_FATAL(fstab_plan(&in, &plan), 0);
 		struct fstab_match_input matching = {
-		        .file = lines, .in = &in, .plan = &plan, .follow = follow};
+		        .file = lines, .in = &in, .plan = &plan};
 		struct fstab_match match;
 		CU_ASSERT_EQUAL_FATAL(fstab_match(&matching, &match), 0);
 		put_match(&match);

@@ -328,12 +328,12 @@ static uint64_t late_by_merge(const struct tablines *lines, bool fix, char **sor
 	static const char table[] = "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n";
 	uint64_t found = 0;
 	struct discovery *d = unit_discover(table);
-	struct fstab_input live = {.d = d, .root = "/"};
+	struct fstab_input live = {.d = d, .root = "/", .facts.follow = follow};
 	struct fstab_plan plan;
 	struct fstab_merged merged;
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&live, &plan), 0);
 	struct fstab_merge_input in = {
-		.match = {.file = lines, .in = &live, .plan = &plan, .follow = follow},
+		.match = {.file = lines, .in = &live, .plan = &plan},
 		.fix = fix ? FSTAB_FIX_ORDER : 0,
 	};
 	CU_ASSERT_EQUAL_FATAL(fstab_merge(&in, &merged), 0);

@@ -89,10 +89,10 @@ static void enter(struct machine *machine)
 	};
 	machine->live = (struct fstab_input){
 		.d = machine->d, .root = "/", .swaps = &machine->swap, .nswaps = 1,
-		.facts = {.device = device_of, .swap = swap_of}};
+		.facts = {.device = device_of, .swap = swap_of, .leads = leads}};
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&machine->live, &machine->plan), 0);
 	machine->match = (struct fstab_match_input){
-	        .in = &machine->live, .plan = &machine->plan, .leads = leads};
+	        .in = &machine->live, .plan = &machine->plan};
 }
 
 static void leave(struct machine *machine)

@@ -196,8 +196,7 @@ static int judge(struct auditing *a)
 	};
 	struct fstab_plan plan;
 	struct fstab_match match = {0};
-	struct machine_merge merging = {.host = &machine->host, .in = &in};
-	struct fstab_match_input matching = machine_match_input(&merging, &plan, a->lines);
+	struct fstab_match_input matching = {a->lines, &in, &plan};
 	bool usual = run->live && strcmp(in.root, "/") == 0;
 	struct audit_live live = {
 		.d = run->d, .root = in.root, .facts = &in.facts,

@@ -16,7 +16,7 @@ enum { FILE_MAX = 64 << 20 };
 
 static bool is_refused(void *arg, uint32_t line, const char *option, size_t n)
 {
-	const struct audit_report *report = ((const struct machine_merge *)arg)->report;
+	const struct audit_report *report = arg;
 	size_t low = 0;
 	for (size_t high = report->count; low < high;) {
 		size_t middle = low + (high - low) / 2;
@@ -79,11 +79,10 @@ static int read_base(struct run *run, const char *path, char **text, struct tabl
 }
 
 /** Whether a file is ROOT/etc/fstab, directly or by a symlink. */
-static bool is_own(const struct machine_merge *machine, const char *path)
+static bool is_own(struct host *host, const char *path)
 {
 	struct strbuf place = {0};
-	bool is = machine->host->in.live
-	          && host_follow(machine->host, "/etc/fstab", &place) == HOST_SEEN
+	bool is = host->in.live && host_follow(host, "/etc/fstab", &place) == HOST_SEEN
 	          && strcmp(strbuf_str(&place), path) == 0;
 	strbuf_destroy(&place);
 	return is;
@@ -91,14 +90,13 @@ static bool is_own(const struct machine_merge *machine, const char *path)
 
 /** Check that FILE is not the fstab of another root than ROOT, which has other mounts.
     @return 0, or an exit status after a message. */
-static int check_root(const struct machine_merge *machine, const struct merge_opts *opts,
-                      const char *path)
+static int check_root(struct host *host, const struct merge_opts *opts, const char *path)
 {
 	static const char tail[] = "/etc/fstab";
-	const char *root = machine->in->root;
+	const char *root = host->in.root;
 	size_t len = strlen(path), n = len - (sizeof(tail) - 1);
-	if (!opts->file || !machine->host->in.live || len < sizeof(tail) - 1
-	    || strcmp(path + n, tail) != 0 || is_own(machine, path)
+	if (!opts->file || !host->in.live || len < sizeof(tail) - 1
+	    || strcmp(path + n, tail) != 0 || is_own(host, path)
 	    || word_is(path, n, strcmp(root, "/") == 0 ? "" : root))
 		return 0;
 	struct strbuf word = {0}, place = {0};
@@ -151,7 +149,6 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	struct run *run = &fstab->run;
 	struct host *host = &fstab->host;
 	struct audit_report report = {0};
-	struct machine_merge machine = {.host = host, .in = in, .report = &report};
 	struct put *put = NULL;
 	struct tablines *file = NULL, *base = NULL;
 	char *base_text = NULL;
@@ -169,7 +166,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 		        path);
 		goto out;
 	}
-	if (check_root(&machine, opts, path) != 0)
+	if (check_root(host, opts, path) != 0)
 		goto out;
 	if (target->missing)
 		message(path, "does not exist; treated as empty");
@@ -182,7 +179,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	bool none = opts->base && strcmp(opts->base, "none") == 0;
 	if (opts->base && !none && read_base(run, opts->base, &base_text, &base) != 0)
 		goto out;
-	bool loaded = !opts->base && strcmp(in->root, "/") == 0 && is_own(&machine, path);
+	bool loaded = !opts->base && strcmp(in->root, "/") == 0 && is_own(host, path);
 	const struct host_units *units = loaded ? host_units(host) : NULL;
 	bool changed = units && fstab_count_loaded(units).stale > 0;
 	bool lost = changed && !has_entry(file);
@@ -190,10 +187,10 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 		message(path, "has no line of a mount: it counts as lost, and not as changed since "
 		        "systemd loaded it");
 	struct fstab_merge_input input = {
-		.match = machine_match_input(&machine, plan, file), .base = base,
+		.match = {file, in, plan}, .base = base,
 		.loaded = changed && !lost ? units : NULL, .fix = opts->fix,
 		.persistent = opts->persistent, .keep = opts->keep,
-		.refused = is_refused,
+		.refused = is_refused, .arg = &report,
 	};
 	if (fstab_merge(&input, &merged) != 0) {
 		message(path, errno == EBADMSG ? "cannot be merged: a line would not read as "
@@ -240,14 +237,13 @@ int merge_keep(struct fstab_machine *fstab, const struct merge_opts *opts,
                const struct fstab_input *in, struct fstab_plan *plan)
 {
 	struct run *run = &fstab->run;
-	struct machine_merge machine = {&fstab->host, in};
 	struct put *put = NULL;
 	int status = open_file(run, opts, in, &put);
 	if (status)
 		return status;
 	const struct replace *target = &put->file;
 	struct tablines *file = tablines_parse(target->text, target->len);
-	struct fstab_match_input input = machine_match_input(&machine, plan, file);
+	const struct fstab_match_input input = {file, in, plan};
 	if (!file || fstab_keep_options(&input, plan) != 0) {
 		message(target->path, "%s", strerror(errno));
 		status = PX_NOT_CHECKED;

@@ -45,9 +45,9 @@ struct fstab_merge_input {
 	                                   are commented out */
 	bool keep;                      /* options are not compared */
 	/** Whether the kernel is known to refuse an option, n bytes of a line of the file.
-	    NULL: none is known.
-	    @arg  match.arg */
+	    NULL: none is known. */
 	bool (*refused)(void *arg, uint32_t line, const char *option, size_t n);
+	void *arg;
 };
 
 /** What is reported. */

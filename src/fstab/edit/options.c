@@ -109,7 +109,7 @@ const char *merge_refused(struct merger *m, const struct entry *entry, const cha
 	strbuf_reset(&m->match.more);
 	size_t n;
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
-		opt_add(in->refused(in->match.arg, entry->line->number, o, n) ? &refused
+		opt_add(in->refused(in->arg, entry->line->number, o, n) ? &refused
 		        : &m->match.more, o, n);
 	const char *text = NULL;
 	if (refused.len) {

@@ -85,7 +85,8 @@ int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 {
 	/* After a link, ".." leads elsewhere than by the text. */
 	const char *plain = strstr(path, "/..") ? path : match_normal(m, path);
-	return plain && m->in->follow ? m->in->follow(m->in->arg, plain, real) : -1;
+	const struct fstab_facts *facts = &m->in->in->facts;
+	return plain && facts->follow ? facts->follow(facts->arg, plain, real) : -1;
 }
 
 /** Follow the mount point of an entry; a mount point that leads to that of a mount counts as it. */

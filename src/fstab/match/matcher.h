@@ -88,7 +88,7 @@ const char *match_decode(struct matcher *m, const char *text);
 /** fstab_normal() of a path; NULL if it is not absolute, or on ENOMEM. */
 const char *match_normal(struct matcher *m, const char *path);
 
-/** Where a path leads: in->follow(). */
+/** Where a path leads: fstab_facts.follow(). */
 int match_follow(struct matcher *m, const char *path, struct strbuf *real);
 
 /** Take the fields of a line. */

@@ -304,6 +304,7 @@ static bool is_served(const struct entry *entry, const struct mount *mount)
 
 static int same_source(struct matcher *m, const struct entry *entry, const struct planned *mount)
 {
+	const struct fstab_facts *facts = &m->in->in->facts;
 	const struct fstab_line *line = mount->line;
 	const char *source = entry->words.source;
 	bool planned = line->fate == FSTAB_LINE || !line->mount;
@@ -343,12 +344,12 @@ static int same_source(struct matcher *m, const struct entry *entry, const struc
 		    && strncmp(own, tag, strcspn(tag, "=")) == 0)
 			same = strcmp(own, tag) == 0;
 		/* If the device's tags are not known, look for the device of the tag. */
-		return same < 0 && m->in->leads ? m->in->leads(m->in->arg, tag, line) : same;
+		return same < 0 && facts->leads ? facts->leads(facts->arg, tag, line) : same;
 	}
 	if (device.tags && device.tags->name && strcmp(device.tags->name, source) == 0)
 		return 1;
 	if (*source == '/' && source[1] != '/') {
-		int same = m->in->leads ? m->in->leads(m->in->arg, source, line) : -1;
+		int same = facts->leads ? facts->leads(facts->arg, source, line) : -1;
 		if (same < 0 && line->mount && line->mount->source
 		    && word_same_path(source, line->mount->source))
 			return 1;
