@@ -314,7 +314,9 @@ static int run_option(const struct command *command, char letter)
 /** getmnt help [COMMAND].  @return an exit status. */
 static int run_help(int argc, char **argv)
 {
-	const struct command *command = command_find(argc > 2 ? argv[2] : "discover");
+	const char *word = argc > 2 ? argv[2] : "discover";
+	bool itself = strcmp(word, "help") == 0 || strcmp(word, "version") == 0;
+	const struct command *command = command_find(itself ? "discover" : word);
 	const struct command *near = command ? NULL : command_near(argv[2]);
 	if (argc > 3)
 		return usage_error(argv[3], "unexpected argument");
@@ -329,7 +331,7 @@ static int run_help(int argc, char **argv)
 static bool wants_version(int argc, char **argv, const struct command *command)
 {
 	if (!command)
-		return argc == 2 && strcmp(argv[1], "version") == 0;
+		return argc > 1 && strcmp(argv[1], "version") == 0;
 	return argc == 3 && (strcmp(argv[2], "-V") == 0 || strcmp(argv[2], "--version") == 0);
 }
 
@@ -337,7 +339,7 @@ static bool wants_version(int argc, char **argv, const struct command *command)
 static bool wants_verify(int argc, char **argv)
 {
 	bool found = false;
-	for (int i = 1; i < argc; ++i)
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i)
 		found |= strcmp(argv[i], "-x") == 0 || strcmp(argv[i], "--verify") == 0;
 	return found;
 }

@@ -42,7 +42,7 @@ extern const struct command commands[];      /* ends with a NULL name */
 /** The row of a command, or NULL. */
 const struct command *command_find(const char *name);
 
-/** The command whose name is nearest to a misspelled one, or NULL. */
+/** The command that a misspelled name, or the name of another program, may mean; or NULL. */
 const struct command *command_near(const char *word);
 
 /** Print the bash completion. */

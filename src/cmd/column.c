@@ -2,6 +2,7 @@
 #include "cmd/column.h"
 
 #include "base/escape.h"
+#include "base/words.h"
 #include "cmd/cmd.h"
 #include "cmd/listing.h"
 #include "cmd/output.h"
@@ -32,22 +33,49 @@ const void *column_after(const struct column_table *table, const void *previous)
 	return best;
 }
 
+const struct column_info *column_find(const struct column_table *table, const char *name, size_t n)
+{
+	const struct column_info *row;
+	for (size_t i = 0; (row = row_at(table, i)); ++i) {
+		if (strlen(row->name) == n && strncasecmp(row->name, name, n) == 0)
+			break;
+	}
+	return row;
+}
+
+/** Report a name that no column has.  @return CX_ERROR. */
+static int bad_column(const struct column_table *table, const char *name, size_t n)
+{
+	const struct column_info *row, *near = NULL;
+	unsigned least = 3;
+	for (size_t i = 0; n > 2 && n <= NEAR_BYTES && (row = row_at(table, i)); ++i) {
+		unsigned far = near_distance(row->name, strlen(row->name), name, n, false);
+		near = far < least ? row : near;
+		least = far < least ? far : least;
+	}
+	int shown = (int)utf8_cut(name, n < 60 ? n : 60);
+	if (near)
+		message("--output", "unknown column \"%.*s\"; did you mean \"%s\"?", shown, name,
+		        near->name);
+	else if (!n || memchr(name, ' ', n))
+		message("--output", "\"%.*s\" is no column; separate columns by commas, without "
+		        "blanks: -o A,B", shown, name);
+	else
+		message("--output", "unknown column \"%.*s\"; %s lists the columns", shown, name,
+		        table->list_command);
+	return CX_ERROR;
+}
+
 int column_add(const struct column_table *table, const char *list, bool once,
                const struct column_info *columns[COLUMNS_MAX], size_t *count)
 {
 	for (;; ++list) {
-		const struct column_info *row;
-		size_t n = strcspn(list, ","), i = 0, had = once ? 0 : *count;
-		while ((row = row_at(table, i++))
-		       && (strlen(row->name) != n || strncasecmp(row->name, list, n) != 0))
-			;
+		size_t n = strcspn(list, ","), had = once ? 0 : *count;
+		const struct column_info *row = column_find(table, list, n);
 		while (had < *count && columns[had] != row)
 			++had;
-		if (!row) {
-			message("--output", "unknown column \"%.*s\"; %s lists the columns",
-			        (int)utf8_cut(list, n < 60 ? n : 60), list, table->list_command);
-			return CX_ERROR;
-		}
+		if (!row)
+			return bad_column(table, list, n);
 		if (had == COLUMNS_MAX) {
 			message("--output", "more than %d columns", COLUMNS_MAX);
 			return CX_ERROR;

@@ -42,6 +42,9 @@ struct column_table {
     @return NULL after the last row. */
 const void *column_after(const struct column_table *table, const void *previous);
 
+/** The column with a name of n bytes in any case, or NULL. */
+const struct column_info *column_find(const struct column_table *table, const char *name, size_t n);
+
 /** The number of columns that may be requested. */
 enum { COLUMNS_MAX = 128 };
 

@@ -35,6 +35,16 @@ const struct command *command_find(const char *name)
 
 const struct command *command_near(const char *word)
 {
+	/* Names of programs that do the same. */
+	static const char *const others[][2] = {
+		{"check", "audit"}, {"find", "search"}, {"genfstab", "fstab"}, {"grep", "search"},
+		{"lint", "audit"}, {"list", "discover"}, {"ls", "discover"}, {"mount", "discover"},
+		{"verify", "audit"},
+	};
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i) {
+		if (strcmp(word, others[i][0]) == 0)
+			return command_find(others[i][1]);
+	}
 	const struct command *best = NULL;
 	unsigned least = 3;
 	size_t n = strlen(word);

@@ -2,6 +2,7 @@
 #include "cmd/view.h"
 
 #include "base/fstypes.h"
+#include "cmd/column.h"
 #include "cmd/listing.h"
 #include "path/resolve.h"
 
@@ -252,6 +253,26 @@ out:
 	return status;
 }
 
+/** Report an operand that matches nothing. */
+static void report_unmatched(const char *text, bool is_tag)
+{
+	const struct command *near = command_near(text);
+	if (is_tag)
+		message(text, "no mounted device has this tag or number");
+	else if (near && strcmp(near->name, text) == 0)
+		message(text, "no matching mount point or source; a command must be the first "
+		        "argument");
+	else if (near)
+		message(text, "no such command; did you mean \"%s\"? (no mount point or source "
+		        "matches either)", near->name);
+	else if (column_find(&discover_columns, text, strlen(text)))
+		message(text, "no matching mount point or source; columns are separated by "
+		        "commas: -o A,B");
+	else
+		message(text, "no matching mount point or source; use -T to find the mount that "
+		        "contains a path");
+}
+
 /** Select by one operand: a source or, if none matches, a mount point. */
 static int pick_operand(struct picker *p, const char *text)
 {
@@ -261,21 +282,22 @@ static int pick_operand(struct picker *p, const char *text)
 	p->filter.source = &spec;
 	p->filter.left_out = false;
 	p->filter.no_fuse = is_path(text) || spec.path.len;
-	bool found = pick_matching(p) || spec.tag != TAG_NONE
-	             || strspn(text, "0123456789:") == strlen(text);
+	bool found = pick_matching(p);
+	bool is_tag = spec.tag != TAG_NONE || strspn(text, "0123456789:") == strlen(text);
 	p->filter.source = NULL;
 	p->filter.no_fuse = false;
 
 	struct strbuf name = {0};
 	enum host_followed known = HOST_SEEN;
 	int error = 0, status = 0;
-	if (!found) {
+	if (!found && !is_tag) {
 		known = filter_target(p->run, text, &name);
 		error = errno;
 		p->filter.target = strbuf_str(&name);
-		found = pick_matching(p) || o->invert;
+		found = pick_matching(p);
 		p->filter.target = NULL;
 	}
+	found |= o->invert;
 	if (!found && is_path(text)) {
 		p->filter.source = &spec;
 		found = pick_matching(p);
@@ -286,16 +308,7 @@ static int pick_operand(struct picker *p, const char *text)
 	if (!found && known == HOST_MISSING && is_path(text)) {
 		status = path_missing(text);
 	} else if (!found && !o->unmounted && !report_left_out(p, text) && !o->quiet) {
-		const struct command *near = command_near(text);
-		if (near && strcmp(near->name, text) == 0)
-			message(text, "no matching mount point or source; a command must be the "
-			        "first argument");
-		else if (near)
-			message(text, "no such command; did you mean \"%s\"? (no mount point or "
-			        "source matches either)", near->name);
-		else
-			message(text, "no matching mount point or source; use -T to find the mount "
-			        "that contains a path");
+		report_unmatched(text, is_tag);
 	}
 	strbuf_destroy(&name);
 	return status;
@@ -324,13 +337,15 @@ static int pick_pair(struct picker *p, const char *source, const char *target)
 	struct strbuf name = {0};
 	int status = 0;
 	source_spec_init(p->run, &spec, source);
-	if (filter_target(p->run, target, &name) == HOST_MISSING) {
+	if (filter_target(p->run, target, &name) == HOST_MISSING && !command_near(source)) {
 		status = path_missing(target);
 	} else {
 		p->filter.source = &spec;
 		p->filter.target = strbuf_str(&name);
-		if (!pick_matching(p))
-			report_left_out(p, target);
+		const struct command *near = command_near(source);
+		if (!pick_matching(p) && !report_left_out(p, target) && !p->run->opt->invert
+		    && !p->run->opt->quiet && near)
+			report_unmatched(source, false);
 	}
 	source_spec_destroy(&spec);
 	strbuf_destroy(&name);

@@ -207,7 +207,7 @@ static int find_root(struct fstab_machine *machine, const char *given)
 		return 0;
 	}
 	if (path_follow(run, given, root) == HOST_MISSING) {
-		message(given, "%s; give a directory", path_error(errno));
+		message(given, "cannot be used as root: %s", path_error(errno));
 		return -1;
 	}
 	if (path_blocks(run, strbuf_str(root))) {
@@ -217,7 +217,8 @@ static int find_root(struct fstab_machine *machine, const char *given)
 	}
 	machine->host.in.system = host_system_new(&run->os, strbuf_str(root), path_blocks, run);
 	if (!machine->host.in.system) {
-		message(given, "%s; give a directory", strerror(errno));
+		message(given, "cannot be used as root: %s%s", strerror(errno), errno != ENOTDIR
+		        ? "" : "; name a directory (getmnt fstab --merge=FILE updates a file)");
 		return -1;
 	}
 	return 0;

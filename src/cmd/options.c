@@ -250,6 +250,28 @@ const struct option_row *option_find(const struct option_table *table, const cha
 	return *count == 1 ? found : NULL;
 }
 
+/** Report a word with one dash that is an option of find(1), or an option with two: "-type".
+    @return whether it is. */
+static bool report_dash(const struct option_table *table, const char *word)
+{
+	char name[NEAR_BYTES];
+	const char *value;
+	size_t count;
+	int n = snprintf(name, sizeof(name), "-%s", word);
+	if (*word != '-' || word[1] == '-' || n < 5 || n >= (int)sizeof(name))
+		return false;
+	const struct option_row *row = option_find(table, name, &value, &count);
+	if (!row)
+		row = nearest(table, name + 2, (size_t)n - 2);
+	if (!row)
+		return false;
+	if (row->how == OPT_REFUSED)
+		message(word, "%s", row->help);
+	else
+		usage_error(NULL, "unknown option \"%s\"; did you mean \"--%s\"?", word, row->name);
+	return true;
+}
+
 /** Report an option that getopt_long(3) refused.  @return CX_ERROR. */
 static int bad_option(const struct option_table *table, char **argv, int c)
 {
@@ -259,8 +281,10 @@ static int bad_option(const struct option_table *table, char **argv, int c)
 	const char *word = argv[optind - 1];
 	char name[8];
 	if (optopt != 0 && optopt < 256) {
-		const char *at = argv[optind] ? strchr(argv[optind], letter) : NULL;
-		at = at ? at : strchr(argv[optind - 1], letter);
+		bool inside = argv[optind] && *argv[optind] == '-' && strchr(argv[optind], letter);
+		const char *arg = argv[inside ? optind : optind - 1], *at = strchr(arg, letter);
+		if (c == '?' && report_dash(table, arg))
+			return CX_ERROR;
 		int len = at && utf8_len(at) ? (int)utf8_len(at) : 1;
 		snprintf(name, sizeof(name), "-%.*s", len, at ? at : &letter);
 		word = name;
@@ -338,11 +362,15 @@ static void help_option(const struct option_row *row, FILE *out)
 	else if (row->argument)
 		at += fprintf(out, "%c%s", row->letter ? ' ' : '=', row->argument);
 	fprintf(out, "%*s%s", at < OPTION_HELP_COLUMN ? OPTION_HELP_COLUMN - at : 1, "", row->help);
-	const char *word;
+	const char *word, *next = "";
 	size_t n;
+	int room = OPTION_HELP_MAX;
 	for (int i = 0; !*row->help && (word = option_word_at(row, i, &n)); ++i) {
-		const char *next = option_word_at(row, i + 1, &n) ? ", " : " or ";
-		fprintf(out, "%s%s", i ? next : "", word);
+		room -= (int)(strlen(next) + n);
+		if (room < 1)
+			room = fprintf(out, ",\n%*s", OPTION_HELP_COLUMN, "") ? OPTION_HELP_MAX : 0;
+		fprintf(out, "%s%s", room == OPTION_HELP_MAX ? "" : next, word);
+		next = option_word_at(row, i + 2, &n) ? ", " : " or ";
 	}
 	fputc('\n', out);
 }

@@ -74,7 +74,7 @@ void put_open_failed(const char *path, const struct replace_error *error)
 	};
 	const char *text = error->why < COUNT(texts) ? texts[error->why] : NULL;
 	if (!text)
-		text = error->error == ETIME ? "cannot be read: %e" : "cannot be read: %s: %e";
+		text = error->error == ETIME ? "cannot be read: %e" : "%s failed: %e";
 	struct strbuf line = {0};
 	put_expanded(&line, text, error, path);
 	message(path, "%s", strbuf_str(&line));

@@ -65,6 +65,43 @@ for option in "" -S -M -T --types= --root=; do
 	# shellcheck disable=SC2086
 	getmnt $option "" 2>&1 | head -n 1
 done
+cp "$host" table
+# What a new user tries: the first line of the message is the remedy.
+while IFS= read -r args; do
+	set -f
+	# shellcheck disable=SC2086
+	getmnt $args 2>&1 | head -n 1 | sed "s|^|$args: |"
+	set +f
+done <<'ARGS'
+-F /dev/null -o TARGTE
+-o TARGET, SOURCE
+-F table -o TARGET SOURCE
+-F table find .
+-F table ls
+-F table serach x
+-F table UUID=nosuch
+-F table 99
+-F table -r -o TARGET --format=raw -n
+-F table --format=json -n -o TARGET /
+-h audit
+help help
+version audit
+search -name x
+search -type f
+search -maxdepth 1 x
+search -print0 x
+search -xdev x
+search -lq x
+search . *.nosuch
+fstab -p /
+fstab table
+audit table
+audit --only=fstab-sintax
+audit --explain=FSTAB_ORDER
+audit --include=root
+audit -verbose
+-- -x
+ARGS
 # help and version are commands.
 for command in '' discover audit fstab profile recover search; do
 	# shellcheck disable=SC2086

@@ -321,7 +321,7 @@ static int follow_paths(struct auditing *a)
 		char *path = arena_strndup(&a->names, strbuf_str(&place), place.len);
 		if (!path || !has_mounts(a, path)) {
 			message(given, "%s", path ? "no mount, and no line, is at or below it; "
-			        "name a mount point" : strerror(ENOMEM));
+			        "name a mount point, or an fstab by --fstab" : strerror(ENOMEM));
 			strbuf_destroy(&place);
 			return -1;
 		}

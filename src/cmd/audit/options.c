@@ -35,6 +35,29 @@ static int take_form(void *arg, const struct option_row *row, const char *value)
 	return 0;
 }
 
+/** The codes, for the completion. */
+static const char *code_word(int i)
+{
+	for (int code = 0; code < AUDIT_CODES; ++code) {
+		if (!(audit_rules[code].flags & AR_MERGE) && i-- == 0)
+			return audit_rules[code].code;
+	}
+	return NULL;
+}
+
+/** The code that is nearest to a misspelled one; or NULL. */
+static const char *nearest_code(const char *word, size_t n)
+{
+	const char *near = NULL, *code;
+	unsigned least = 3;
+	for (int i = 0; n > 4 && n <= NEAR_BYTES && (code = code_word(i)); ++i) {
+		unsigned far = near_distance(code, strlen(code), word, n, false);
+		near = far < least ? code : near;
+		least = far < least ? far : least;
+	}
+	return near;
+}
+
 /** Take the codes of --only and --disable. */
 static int take_codes(void *arg, const struct option_row *row, const char *value)
 {
@@ -52,6 +75,10 @@ static int take_codes(void *arg, const struct option_row *row, const char *value
 		audit_set found = 0;
 		audit_codes(at, n, &found);
 		found &= ~audit_set_of(AR_MERGE);
+		const char *near = found ? NULL : nearest_code(at, n);
+		if (near)
+			return usage_error(option_title(row, title), "unknown rule \"%.*s\"; did "
+			                   "you mean \"%s\"?", (int)n, at, near);
 		if (!found)
 			return usage_error(option_title(row, title),
 			                   "unknown rule \"%.*s\"; getmnt audit --list-rules "
@@ -68,15 +95,13 @@ static int take_owners(void *arg, const struct option_row *row, const char *valu
 {
 	const char **include = ((struct audit_opts *)arg)->include;
 	size_t n, had;
-	(void)row;
 	for (const char *at = value;; at += n + 1) {
 		n = strcspn(at, ",");
 		const char *const *owner = audit_owners;
 		while (*owner && !word_is(at, n, *owner))
 			++owner;
 		if (!*owner)
-			return usage_error("--include", "unknown owner \"%.*s\"; getmnt-audit(8) "
-			                                "lists them", (int)n, at);
+			return option_bad_word(row, at, n);
 		for (had = 0; include[had] && include[had] != *owner;)
 			++had;
 		include[had] = *owner;
@@ -102,16 +127,6 @@ static int take_verbose(void *arg, const struct option_row *row, const char *val
 	(void)value;
 	++((struct audit_opts *)arg)->way.limits.verbose;
 	return 0;
-}
-
-/** The codes, for the completion. */
-static const char *code_word(int i)
-{
-	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (!(audit_rules[code].flags & AR_MERGE) && i-- == 0)
-			return audit_rules[code].code;
-	}
-	return NULL;
 }
 
 static const char *owner_word(int i)

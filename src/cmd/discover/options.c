@@ -59,7 +59,7 @@ static int take_mount_options(void *opts, const struct option_row *row, const ch
 /** The i-th word of --format. */
 static const char *format_word(int i)
 {
-	return output_forms[i < FORM_RAW ? i : i - FORM_RAW + FORM_OTHERS].name;
+	return output_forms[i].name;
 }
 
 static int take_format(void *opts, const struct option_row *row, const char *arg)
@@ -71,7 +71,7 @@ static int take_format(void *opts, const struct option_row *row, const char *arg
 		int word = option_take_word(row, arg);
 		if (word < 0)
 			return CX_ERROR;
-		form = word < FORM_RAW ? FORM_DEFAULT : word - FORM_RAW + FORM_OTHERS;
+		form = word < FORM_RAW ? FORM_DEFAULT : word;
 		o->tree |= word == FORM_DEFAULT;
 		o->list |= word == FORM_LIST;
 	}
@@ -322,7 +322,7 @@ int discover_options_read(struct options *o, int argc, char **argv)
 	if (o->tree && o->list)
 		return usage_error("--format", "a tree and a list cannot be combined");
 	status = finish_timeout(o);
-	return status ? status : check_operands(o, argc, argv);
+	return status || o->help ? status : check_operands(o, argc, argv);
 }
 
 /** A combination of options that is refused. */
@@ -388,6 +388,8 @@ int discover_options_check(struct options *o)
 		 "cannot be combined with --tab-file: the devices are those of this machine"},
 		{o->types && !o->types[strspn(o->types, ",")], "--types",
 		 "the list is empty; give types, such as ext4,xfs"},
+		{o->types && strchr(o->types, ' '), "--types",
+		 "a type has no blank; separate types by commas, such as ext4,xfs"},
 		{o->boundaries && named && o->names != DN_WALK && o->names != DN_PURE,
 		 "--boundaries", "requires a search: --names=walk or --names=pure"},
 	};

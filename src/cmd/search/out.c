@@ -446,6 +446,8 @@ void search_error_text(const struct searchent *e, struct strbuf *text)
 		why = "deeper than --depth";
 	strbuf_printf(text, "%s: %s", why ? "not entered" : error_sources[e->errsource].text,
 	              why ? why : strerror(e->err));
+	if (e->err == ENOENT && !entered && e->path && strpbrk(e->path, "*?["))
+		strbuf_puts(text, "; the pattern is the first argument, before the paths");
 }
 
 int search_out_error(struct search_out *out, const struct searchent *e)

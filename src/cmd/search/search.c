@@ -126,6 +126,8 @@ static int take_depth(void *to, const struct option_row *row, const char *text)
 }
 
 /* The base of a row without words is the value that its function sets. */
+#define REFUSED(name, text) {name, 0, NULL, text, .how = OPT_REFUSED, .hidden = true}
+
 static const struct option_row search_rows[] = {
 	OPTION_GROUP("What to find"),
 	{"access", 0, "rwx", "only what we may read, write, execute", .letters = access_letters,
@@ -172,6 +174,15 @@ static const struct option_row search_rows[] = {
 	OPTION_GROUP("General"),
 	OPTION_STATS(struct search_args, stats),
 	OPTION_HELP(struct search_args, help),
+
+	/* Options of find. */
+	REFUSED("exec", "not supported; use getmnt search -0 PATTERN DIR | xargs -0 COMMAND"),
+	REFUSED("iname", "not supported; a pattern has sets of letters: getmnt search '[xX]' DIR"),
+	REFUSED("maxdepth", "use --depth=N, which counts as find does"),
+	REFUSED("mount", "use --xdev"),
+	REFUSED("name", "the pattern is the first argument: getmnt search '*.c' DIR"),
+	REFUSED("path", "the pattern is the first argument: getmnt search 'a/*/b' DIR"),
+	REFUSED("print0", "use -0"),
 };
 
 const struct option_table search_table = {
