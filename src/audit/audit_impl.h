@@ -26,6 +26,7 @@ struct audit_entry {
 	unsigned flags;          /* of the type: enum fstype_flags */
 	bool swap, bind, noauto, nofail, automount, netdev, mkdir;
 	bool optional;           /* noauto or nofail */
+	bool skipped;            /* systemd mounts its mount point by itself */
 	bool needed;             /* boot fails without it */
 	enum fact_kind kind;     /* of the path, now; not set for "/" */
 	const char *real;        /* the path with symlinks followed; NULL: unknown */
@@ -215,6 +216,9 @@ void audit_overlay(struct audit *audit, const struct audit_entry *entry);
 bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known);
 
 /** Whether systemd mounts the lines at boot. */
+bool audit_has_systemd(const struct fstab_facts *facts);
+
+/** The same, looked for once. */
 bool audit_is_systemd(struct audit *audit);
 
 void audit_place(struct audit *audit, const struct audit_entry *entry);

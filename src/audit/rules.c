@@ -13,6 +13,7 @@
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "fstab/places.h"
+#include "fstab/units.h"
 #include "mountopts/optlist.h"
 
 #include <stdlib.h>
@@ -227,7 +228,10 @@ static void read_entry(struct audit *audit, struct audit_entry *entry, const str
 	entry->optional = entry->noauto || entry->nofail;
 	look_at_target(audit, entry);
 	bool remote = entry->flags & FST_NET && !(entry->flags & FST_DEVICE);
-	entry->needed = !entry->swap && !entry->optional && !entry->automount && !remote;
+	entry->skipped = entry->path && fstab_is_skipped(entry->real ? entry->real : entry->path)
+	                 && audit_is_systemd(audit);
+	entry->needed = !entry->swap && !entry->optional && !entry->automount && !remote
+	                && !entry->skipped;
 	if (longer)
 		audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT, NULL, NULL,
 			       NULL, "its options are longer than the kernel accepts; they are "

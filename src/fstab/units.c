@@ -2,6 +2,7 @@
 #include "fstab/units.h"
 
 #include "base/words.h"
+#include "fstab/places.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -106,6 +107,16 @@ bool fstab_is_boot_target(const char *names)
 		at += n;
 	}
 	return false;
+}
+
+bool fstab_is_skipped(const char *path)
+{
+	static const char paths[] =
+		"/dev /dev/console /dev/pts /dev/shm /proc /proc/kmsg /proc/sys "
+		"/proc/sys/kernel/random/boot_id /run /run/lock /sys /sys/firmware/efi/efivars "
+		"/sys/fs/bpf /sys/fs/pstore /sys/fs/selinux /sys/fs/smackfs /sys/kernel/security";
+	static const char *const dirs[] = {"/run/host", "/sys/fs/cgroup", NULL};
+	return word_in(path, strlen(path), paths) || fstab_below_any(path, dirs);
 }
 
 void fstab_unit_name(struct strbuf *out, const char *path)

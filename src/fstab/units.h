@@ -30,6 +30,11 @@ struct fstab_loaded {
 
 struct fstab_loaded fstab_count_loaded(const struct host_units *units);
 
+/** Whether systemd makes no unit of a line of a mount point: of the API file systems, which it
+    mounts by itself.  Source: mount_point_is_api(), mount_point_ignore() of systemd 252.
+    @path  Normal. */
+bool fstab_is_skipped(const char *path);
+
 /** Append the name of the unit of a mount point, without its ".mount": systemd.unit(5).
     @path  Absolute; additional slashes are skipped. */
 void fstab_unit_name(struct strbuf *out, const char *path);

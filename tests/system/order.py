@@ -156,6 +156,28 @@ def judge_words(top, units):
     print(f"  systemd: {len(WORDS)} names of what a line waits for")
 
 
+POINTS = """/dev /dev/shm /dev/shm/x /dev/pts /dev/hugepages /dev/mqueue /dev/console /dev/x /proc /proc/x /proc/sys /proc/sys/x /proc/kmsg
+/proc/sys/kernel/random/boot_id /proc/sys/fs/binfmt_misc /sys /sys/fs/cgroup /sys/fs/cgroup/cpu/x /sys/fs/pstore /sys/fs/bpf /sys/fs/bpf/x
+/sys/fs/selinux /sys/fs/smackfs /sys/kernel/security /sys/kernel/debug /sys/kernel/tracing /sys/kernel/config /sys/firmware/efi/efivars
+/sys/fs/fuse/connections /selinux /run /run/lock /run/lock/x /run/user /run/host /run/host/x /run/x /tmp /var/tmp /usr /home""".split()
+
+
+def judge_skipped(top):
+    """The mount points whose lines systemd skips: its API file systems."""
+    name, made = f"{top}/points", gm.mkdir(f"{top}/points-made")
+    gm.touch(name, "".join(f"/dev/vdb{i} {point} ext4 defaults 0 0\n" for i, point in enumerate(POINTS)))
+    made = cycle(name, top, made)[1]
+    wheres = set()
+    for unit in os.listdir(made):
+        if unit.endswith(".mount"):
+            with open(f"{made}/{unit}", encoding="ascii") as file:
+                wheres.update(line[6:-1] for line in file if line.startswith("Where="))
+    rows = gm.getmnt("audit", "--static", "--fstab=" + name, "--only=FSTAB-DUP-TARGET", "--json", program=os.environ["GETMNT"]).json()["findings"]
+    told = {row["target"] for row in rows}
+    gm.expect(told == set(POINTS) - wheres, f"skipped: {sorted(told ^ (set(POINTS) - wheres))}")
+    print(f"  systemd: {len(told)} of {len(POINTS)} mount points are skipped")
+
+
 if os.path.exists(GENERATOR) and shutil.which("systemd-analyze"):
     TOP = tempfile.mkdtemp()
     UNIT_DIR = gm.mkdir(f"{TOP}/units")
@@ -164,6 +186,7 @@ if os.path.exists(GENERATOR) and shutil.which("systemd-analyze"):
     judge_systemd(TOP, UNIT_DIR)
     judge_network(TOP, UNIT_DIR)
     judge_words(TOP, UNIT_DIR)
+    judge_skipped(TOP)
     shutil.rmtree(TOP)
 else:
     print("  no systemd here: only mount -a is tried")

@@ -211,6 +211,33 @@ UNIT_TEST(systemd)
 	                   "2 FSTAB-TGT-MISSING warning /gone"));
 }
 
+/** Lines of mount points that systemd mounts by itself. */
+UNIT_TEST(what_systemd_skips)
+{
+	static const struct {
+		const char *line;
+		bool skipped, nofail;   /* it is reported; so is that it lacks nofail */
+	} rows[] = {
+		{X " /dev/shm xfs\n", true, false},
+		{"tmpfs /dev/shm tmpfs size=1g\n", false, false},
+		{X " /dev/shm/x xfs\n", false, true}, {X " /tmp xfs\n", false, false},
+		{X " /run xfs noauto\n", false, false}, {"/srv /run/lock none bind\n", true, false},
+		{X " /sys/fs/cgroup/x xfs\n", true, false}, {X " /run/./host/ xfs\n", true, false},
+	};
+	static char place[] = "/run/systemd/system";
+	char whole[256];
+	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(*rows); ++i) {
+		bool systemd = i % 2;
+		struct fstab_facts own = facts;
+		own.arg = systemd ? place : NULL;
+		snprintf(whole, sizeof(whole), ROOT "%s", rows[i / 2].line);
+		judged(whole, &own, NULL);
+		CU_ASSERT_EQUAL(strstr(text, "itself and skips this line") != NULL,
+		                systemd && rows[i / 2].skipped);
+		CU_ASSERT(!systemd || (strstr(text, "FSTAB-NOFAIL") != NULL) == rows[i / 2].nofail);
+	}
+}
+
 /** A line before the one that it needs: an error for mount -a, but for systemd only where it does
     not know of the need. */
 UNIT_TEST(whom_a_late_line_affects)

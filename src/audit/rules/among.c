@@ -388,8 +388,8 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 			audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING | AUDIT_BOOT,
 				       "one line", NULL, "remove one, or add noauto",
 				       "line %u has the same mount point: mount(8) mounts both, "
-				       "one over the other; systemd only the first",
-				       first->line->number);
+				       "one over the other; systemd %s", first->line->number,
+				       entry->skipped ? "neither" : "only the first");
 	}
 	/* A device that has no subvolumes. */
 	if (!*entry->source || entry->bind || strcmp(entry->source, "none") == 0

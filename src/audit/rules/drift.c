@@ -186,6 +186,12 @@ static void judge_without_line(struct drift *drift, const struct fstab_line *liv
 			                  "known");
 }
 
+/** Whether systemd makes no mount of a line of this mount point. */
+static bool is_skipped(const struct drift *drift, const char *target)
+{
+	return fstab_is_skipped(target) && audit_has_systemd(drift->in->facts);
+}
+
 /** Judge a mount or swap space that cannot be expressed in fstab.  @why  From the plan; or NULL. */
 static void judge_inexpressible(struct drift *drift, const struct fstab_line *live, const char *why)
 {
@@ -200,7 +206,10 @@ static void judge_inexpressible(struct drift *drift, const struct fstab_line *li
 	else if (kernels)
 		drift_report(drift, DRIFT_NOT_IN_FSTAB, NULL, live, AUDIT_WARNING,
 			     "what the kernel shows", name,
-			     "find out who mounted it and why; unmount it", "it hides what the "
+			     is_skipped(drift, live->target)
+			     ? "find out who mounted it and why; unmount it, or mount it "
+			       "elsewhere: systemd skips lines of this mount point"
+			     : "find out who mounted it and why; unmount it", "it hides what the "
 			     "kernel shows there, and its owner is not known");
 	else
 		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
@@ -291,10 +300,12 @@ static void judge_other(struct drift *drift, const struct tabline *line,
 	             || drift_is_of_server(line, live);
 	if (!idle && alike)
 		drift_judge_unknown(drift, line, live);
+	const char *hint = is_skipped(drift, live->target)
+		? "systemd mounts it by itself and skips this line; use another mount point" : NULL;
 	/* A mount of an unknown owner on top of the line's mount is reported by itself. */
 	if (!idle && !alike && live->fate == FSTAB_OWN && !drift_is_bind(line))
 		drift_report(drift, DRIFT_TYPE, line, live, AUDIT_WARNING, fstype,
-			     live->mount && live->mount->fstype ? live->mount->fstype : "?", NULL,
+			     live->mount && live->mount->fstype ? live->mount->fstype : "?", hint,
 			     "the system mounted another type than the line says");
 }
 
@@ -316,9 +327,11 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 		judge_other(drift, line, live);
 		return;
 	}
+	bool skipped = !swap && is_skipped(drift, target);
 	bool missing = is_missing(drift, line),
-	     can = missing && (drift_has_option(line, "nofail") || automount);
-	const char *hint = missing ? "attach the device, or add noauto to the line"
+	     can = skipped || (missing && (drift_has_option(line, "nofail") || automount));
+	const char *hint = skipped ? "systemd skips lines of this mount point; remove the line"
+		: missing ? "attach the device, or add noauto to the line"
 		: swap ? "swapon -a, or remove the line"
 		: automount ? "run systemctl daemon-reload, and start its automount unit"
 		            : audit_format(drift->report, "mount %s, or give the line noauto",

@@ -99,19 +99,26 @@ static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 		judge_type(audit, entry);
 }
 
-bool audit_is_systemd(struct audit *audit)
+bool audit_has_systemd(const struct fstab_facts *facts)
 {
 	static const char *const places[] = {"/run/systemd/system", "/run/systemd/generator",
 	                                     "/usr/lib/systemd/systemd", "/lib/systemd/systemd"};
 	enum { PLACES = sizeof(places) / sizeof(*places) };
 	/* Of another host nothing is known: nearly all boot by systemd. */
-	if (!audit->in->facts->look)
+	if (!facts || !facts->look)
 		return true;
-	for (size_t i = 0; i < PLACES && !audit->systemd; ++i) {
-		enum fact_kind kind = audit_look(audit->in->facts, places[i]);
-		audit->systemd = kind == FACT_DIR || kind == FACT_FILE ? 1
-		                 : i + 1 < PLACES ? 0 : -1;
+	for (size_t i = 0; i < PLACES; ++i) {
+		enum fact_kind kind = audit_look(facts, places[i]);
+		if (kind == FACT_DIR || kind == FACT_FILE)
+			return true;
 	}
+	return false;
+}
+
+bool audit_is_systemd(struct audit *audit)
+{
+	if (!audit->systemd)
+		audit->systemd = audit_has_systemd(audit->in->facts) ? 1 : -1;
 	return audit->systemd > 0;
 }
 
@@ -220,6 +227,11 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 		judge_swap_unit(audit, entry);
 	if (!entry->path || !entry->path[1])
 		return;
+	if (entry->skipped && !entry->noauto && (entry->bind || !(entry->flags & FST_PSEUDO)))
+		audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING,
+			       "another mount point", NULL, "use another mount point", "systemd "
+			       "mounts %s itself and skips this line; mount -a mounts it over "
+			       "that", real ? real : entry->path);
 	if (kind == FACT_UNKNOWN) {
 		audit_not_checked(audit->report, FSTAB_TGT_MISSING);
 		audit_not_checked(audit->report, FSTAB_TGT_SYMLINK);

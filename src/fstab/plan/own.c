@@ -10,6 +10,7 @@
 #include "mountopts/fsopts.h"
 #include "mountopts/shown.h"
 
+#include <fnmatch.h>
 #include <string.h>
 #include <strings.h>
 
@@ -23,7 +24,7 @@ static const struct {
 	{"autofs", {"automount", "an automounter's trigger"}},
 	{"binfmt_misc bdev fusectl nfsd pipefs rpc_pipefs sockfs",
 	 {"api", "an API file system", true}},
-	{"fuse.gvfsd-fuse fuse.kio-fuse fuse.portal fuse.rofiles-fuse",
+	{"fuse.gvfsd-fuse fuse.kio-fuse fuse.portal fuse.revokefs-fuse fuse.rofiles-fuse",
 	 {"session", "of a session"}},
 	{"fuse.lxcfs", {"unit", "of a service"}},
 	{"fuse.snapfuse", {"snap", "of snapd"}},
@@ -50,6 +51,7 @@ static const struct {
 	{"/var/snap", NULL, 2, {"snap", "of snapd"}},
 	{"/mnt/pve", NULL, 1, {"unit", "a storage of Proxmox VE"}},
 	{"/run", "credentials", 0, {"credentials", "of a unit"}},
+	{"/run", "host", 0, {"api", "of the container manager"}},
 	{"/run", "initramfs", 0, {"initrd", "of the initial RAM disk"}},
 	{"/run", "lock", 0, {"api", "made at boot"}},
 	{"/run", "media", 0, {"udisks", "of udisks"}},
@@ -57,12 +59,19 @@ static const struct {
 	{"/run", "schroot user", 0, {"session", "of a session"}},
 	{"/run", "snapd", 0, {"snap", "of snapd"}},
 	{"/run", "systemd", 0, {"unit", "of systemd"}},
+	{"/run", "buildkit", 0, {"container:buildkit", container}},
 	{"/run", "containerd", 0, {"container:containerd", container}},
 	{"/run", "containers libpod", 0, {"container:podman", container}},
 	{"/run", "docker", 0, {"container:docker", container}},
 	{"/run", "k0s", 0, {"container:k0s", container}},
 	{"/run", "k3s", 0, {"container:k3s", container}},
+	{"/run", "kata-containers", 0, {"container:kata", container}},
+	{"/run", "libvirt", 1, {"unit", "of libvirt"}},
+	{"/run/gluster", "snaps", 1, {"unit", "of GlusterFS"}},
+	{"/var/lib/buildkit", NULL, 2, {"container:buildkit", container}},
 	{"/var/lib/containerd", NULL, 2, {"container:containerd", container}},
+	{"/var/lib", "containerd-fuse-overlayfs-grpc containerd-nydus containerd-stargz-grpc "
+	 "soci-snapshotter-grpc", 1, {"container:containerd", container}},
 	{"/var/lib/containers/storage", "btrfs overlay overlay-containers vfs", 0,
 	 {"container:podman", container}},
 	{"/var/lib/containers/storage/volumes", NULL, 2, {"container:podman", container}},
@@ -75,6 +84,8 @@ static const struct {
 	{"/var/lib/kubelet", "plugins pods", 1, {"container:kubelet", container}},
 	{"/var/data/kubelet", "plugins pods", 1, {"container:kubelet", container}},
 	{"/var/lib/k0s/kubelet", "plugins pods", 1, {"container:k0s", container}},
+	{"/var/lib/k0s/containerd", NULL, 1, {"container:k0s", container}},
+	{"/var/lib/lxc", ".pve-staged-mounts", 0, {"unit", "of Proxmox VE"}},
 	{"/var/lib/lxd", "devices devlxd shmounts", 0, {"container:lxd", container}},
 	{"/var/lib/lxd/storage-pools", NULL, 1, {"container:lxd", container}},
 	{"/var/lib/rancher/k3s/agent", NULL, 1, {"container:k3s", container}},
@@ -84,7 +95,12 @@ static const struct {
 	{"/var/lib/incus", NULL, LAYERS | 2, {"container:incus", container}},
 	{"/var/lib/kubelet", NULL, LAYERS | 2, {"container:kubelet", container}},
 	{"/var/lib/lxd", NULL, LAYERS | 2, {"container:lxd", container}},
+	{"/var/lib/nerdctl", NULL, LAYERS | 2, {"container:nerdctl", container}},
 	{"/var/lib/rancher", NULL, LAYERS | 2, {"container:k3s", container}},
+	{"/home/virtfs", NULL, 2, {"unit", "of cPanel"}},
+	{"/usr/share/cagefs-skeleton", NULL, 1, {"unit", "of CageFS"}},
+	{"/var/cache/pbuilder/build", NULL, 2, {"session", "of pbuilder"}},
+	{"/var/lib/mock", NULL, 2, {"session", "of mock"}},
 	{"/var/lib/schroot", NULL, 2, {"session", "of a session"}},
 	{"/var/named/chroot", NULL, BOUND | 1, {"unit", "of named-chroot"}},
 };
@@ -112,6 +128,11 @@ static const struct {
 	struct fstab_own own;
 } own_places[] = {
 	{"/var/lib/ceph/osd", 1, 1, "tmpfs", "", 0, {"unit", "of Ceph"}},
+	/* Of an image beside it. */
+	{"/var/lib/machines", 0, 0, "btrfs", "/dev/loop", 0, {"unit", "of systemd-machined"}},
+	{"/usr", 0, 0, "overlay", "sysext", 0, {"unit", "of systemd-sysext"}},
+	{"/opt", 0, 0, "overlay", "sysext", 0, {"unit", "of systemd-sysext"}},
+	{"/etc", 0, 0, "overlay", "confext", 0, {"unit", "of systemd-confext"}},
 	{"/run/timeshift", 2, 2, NULL, "/dev/", 0, {"session", "of Timeshift"}},
 	{"/var/lib/os-prober/mount", 0, 0, NULL, "/dev/", READ_ONLY, {"session", "of os-prober"}},
 	{"/var/lib/apptainer/mnt/session", 0, ANY, "tmpfs overlay", "", 0,
@@ -173,12 +194,31 @@ static const struct fstab_own *own_place(const struct mount *mount, const char *
 
 /** The container engine of a mount by the form of its path alone, wherever the engine keeps its
     data (data-root, graphroot or root-dir on another disk); or NULL. */
-static const struct fstab_own *own_container(const char *target, unsigned flags)
+static const struct fstab_own *own_container(const struct mount *mount, const char *target)
 {
+	const char *fstype = mount->fstype ? mount->fstype : "";
+	unsigned flags = fstype_flags(fstype);
+	bool layered = mount->dev_major == 0
+	               && (flags & FST_LAYERED || strcmp(fstype, "fuse.fuse-overlayfs") == 0);
+	/* Of temporary mounts and rootless engines, in any home directory. */
+	static const struct {
+		const char *pattern;
+		bool layered;
+		struct fstab_own own;
+	} patterns[] = {
+		{"/?*/.local/share/buildkit/?*/?*", false, {"container:buildkit", container}},
+		{"/?*/.local/share/containerd/?*/?*", false, {"container:containerd", container}},
+		{"/?*/.local/share/containers/storage/?*", false, {"container:podman", container}},
+		{"/?*/.local/share/docker/?*", true, {"container:docker", container}},
+		{"/?*/.local/share/nerdctl/?*", true, {"container:nerdctl", container}},
+		{"/tmp/buildkit-mount[0-9]*", false, {"container:buildkit", container}},
+		{"/tmp/containerd-mount[0-9]*", false, {"container:containerd", container}},
+		{"/var/tmp/buildah[0-9]*/mnt/?*", false, {"container:buildah", container}},
+	};
 	static const struct {
 		const char *before;      /* followed by an ID of id bytes */
 		size_t id;
-		const char *after;       /* after the ID; more may follow a pod's */
+		const char *after;       /* after the ID; more may follow a pod's, or Nomad's */
 		struct fstab_own own;
 	} forms[] = {
 		{"/overlay2/", 64, "/merged", {"container:docker", container}},
@@ -191,13 +231,19 @@ static const struct fstab_own *own_container(const char *target, unsigned flags)
 		 {"container:containerd", container}},
 		{"/io.containerd.runtime.v2.task/moby/", 64, "/rootfs",
 		 {"container:containerd", container}},
+		{"/alloc/", 36, "/", {"container:nomad", container}},
 		{"/pods/", 36, "/volumes/kubernetes.io~", {"container:kubelet", container}},
 		{"/pods/", 36, "/volume-subpaths/", {"container:kubelet", container}},
 		{"/pods/", 32, "/volumes/kubernetes.io~", {"container:kubelet", container}},
 	};
-	/* A disk may be an administrator's, but not below a pod. */
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); ++i) {
+		if ((layered || !patterns[i].layered)
+		    && fnmatch(patterns[i].pattern, target, 0) == 0)
+			return &patterns[i].own;
+	}
+	/* A disk may be an administrator's, but not below a pod or an allocation of Nomad. */
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); ++i) {
-		bool pod = strcmp(forms[i].before, "/pods/") == 0;
+		bool pod = word_in(forms[i].before, strlen(forms[i].before), "/pods/ /alloc/");
 		const char *found = pod || !(flags & (FST_DEVICE | FST_NET))
 		                    ? strstr(target, forms[i].before) : NULL;
 		const char *id = found ? found + strlen(forms[i].before) : NULL;
@@ -268,8 +314,6 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
                                   bool all, bool user)
 {
 	static const struct fstab_own app_image = {"session", "of an AppImage"},
-		podman = {"container:podman", container},
-		docker = {"container:docker", container},
 		ostree = {"initrd", "of ostree", true}, api = {"api", "an API file system", true},
 		run = {"api", "made at boot", true}, below_run = {"api", "made at boot"};
 	static const char *const runs[] = {"/run", "/var/run", NULL};
@@ -303,15 +347,7 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
 	/* Any user can create directories with the following names. */
 	if (user)
 		return NULL;
-	/* Rootless engines, in any home directory. */
-	const char *storage = strstr(target, "/.local/share/containers/storage/");
-	if (storage && storage != target)
-		return &podman;
-	const char *layers = strstr(target, "/.local/share/docker/");
-	if (layers && layers != target && mount->dev_major == 0
-	    && (flags & FST_LAYERED || strcmp(fstype, "fuse.fuse-overlayfs") == 0))
-		return &docker;
-	const struct fstab_own *own = own_container(target, flags);
+	const struct fstab_own *own = own_container(mount, target);
 	if (!own)
 		own = own_place(mount, target);
 	if (own || all)

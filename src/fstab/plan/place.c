@@ -10,6 +10,7 @@
 
 #include "base/fstypes.h"
 #include "base/secret.h"
+#include "fstab/units.h"
 #include "mountopts/fsopts.h"
 
 #include <string.h>
@@ -296,6 +297,8 @@ void place_classify(struct maker *mk, uint32_t i)
 		refuse(place, "it was not found at its path");
 	} else if (node->states & 1u << MT_DELETED) {
 		refuse(place, "the directory that it shows was removed");
+	} else if (fstab_is_skipped(place->target) && !(fstype_flags(m->fstype) & FST_PSEUDO)) {
+		refuse(place, "systemd mounts this mount point by itself, and skips lines of it");
 	} else if (fstab_hides_kernels(m, place->target)) {
 		refuse(place, "it hides what the kernel shows there");
 	} else if ((why = unspeakable(mk, m)) != NULL) {
