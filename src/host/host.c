@@ -18,6 +18,8 @@ void host_close(struct host *host)
 {
 	host_system_free(host->in.system);
 	map64_destroy(&host->tags);
+	intern_destroy(&host->looked);
+	free(host->looks);
 	free(host->devices);
 	free(host->counts);
 	free(host->filesystems);

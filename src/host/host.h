@@ -11,7 +11,7 @@
 #ifndef GM_HOST_HOST_H
 #define GM_HOST_HOST_H
 
-#include "base/arena.h"
+#include "base/intern.h"
 #include "base/map64.h"
 #include "base/strbuf.h"
 #include "devmap.h"
@@ -61,6 +61,16 @@ struct host_input {
 	struct host_paths paths;
 };
 
+/** The type of the object at a path. */
+enum fact_kind {
+	FACT_UNKNOWN,    /* not examined, or unknown */
+	FACT_MISSING,
+	FACT_DIR,
+	FACT_FILE,
+	FACT_BLOCK,      /* a block device */
+	FACT_OTHER,
+};
+
 struct host {
 	struct host_input in;
 	bool nomem;                       /* memory ran out: data may be missing */
@@ -81,6 +91,12 @@ struct host {
 	char *filesystems, *modules;      /* /proc/filesystems; modules.alias of this kernel */
 	bool units_read;
 	struct host_units units;
+	struct intern looked;             /* the paths of host_look() */
+	struct host_looked {
+		enum fact_kind kind;
+		const char *real;         /* NULL: unknown */
+	} *looks;                         /* by their numbers */
+	size_t looks_room;
 };
 
 /** Initialize a host.  Reads nothing yet. */
@@ -126,20 +142,10 @@ bool host_device_number(struct host *host, const char *path, uint32_t *major, ui
 
 /* Places below ROOT: places.c */
 
-/** The type of the object at a path. */
-enum fact_kind {
-	FACT_UNKNOWN,    /* not examined, or unknown */
-	FACT_MISSING,
-	FACT_DIR,
-	FACT_FILE,
-	FACT_BLOCK,      /* a block device */
-	FACT_OTHER,
-};
-
 /** Follow a path as a process with ROOT as "/" would; /dev is that of this system. */
 enum host_followed host_follow(struct host *host, const char *path, struct strbuf *out);
 
-/** Find the type of the object at a path below ROOT.
+/** Find the type of the object at a path below ROOT, which is looked at once.
     @real [out]  The path without symlinks, relative to ROOT; or NULL. */
 enum fact_kind host_look(void *host, const char *path, struct strbuf *real);
 

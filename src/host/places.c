@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/host.h"
 
+#include "base/array.h"
 #include "path/resolve.h"
 
 #include <fcntl.h>
@@ -99,9 +100,9 @@ enum host_dangling host_dangles(struct host *host, const char *path, struct strb
 	return what;
 }
 
-enum fact_kind host_look(void *arg, const char *path, struct strbuf *real)
+/** Look at a path.  @real [out]  The path without symlinks, for host_look(); NULL: unknown. */
+static enum fact_kind look_once(struct host *host, const char *path, const char **real)
 {
-	struct host *host = arg;
 	struct k_statx st;
 	struct strbuf place = {0};
 	enum fact_kind kind = FACT_UNKNOWN;
@@ -120,11 +121,33 @@ enum fact_kind host_look(void *arg, const char *path, struct strbuf *real)
 	   not running. */
 	if (known == HOST_MISSING && inside && strcmp(found + n, "/dev/null") == 0)
 		kind = FACT_OTHER;
-	if (real && kind > FACT_MISSING)
-		strbuf_puts(real, found[n] ? found + n : "/");
-	host->nomem |= place.failed;
+	if (kind > FACT_MISSING) {
+		found = found[n] ? found + n : "/";
+		*real = arena_strndup(&host->looked.arena, found, strlen(found));
+		host->nomem |= place.failed || !*real;
+	}
 	strbuf_destroy(&place);
 	return kind;
+}
+
+enum fact_kind host_look(void *arg, const char *path, struct strbuf *real)
+{
+	struct host *host = arg;
+	size_t known = host->looked.count;
+	uint32_t at;
+	if (!ARRAY_ROOM(host->looks, known, &host->looks_room)
+	    || intern_put(&host->looked, path, strlen(path), &at) != 0) {
+		host->nomem = true;
+		return FACT_UNKNOWN;
+	}
+	struct host_looked *it = &host->looks[at];
+	if (at == known) {
+		*it = (struct host_looked){0};
+		it->kind = look_once(host, path, &it->real);
+	}
+	if (real && it->real)
+		strbuf_puts(real, it->real);
+	return it->kind;
 }
 
 int host_open_to_all(void *arg, const char *path)
