@@ -98,8 +98,9 @@
  *     search.c           setting up and running a search
  *     pattern.c          pattern language: compile and match
  *     glob.c             one component of a pattern
- *     avoid.c            places that must not be touched
- *     follow.c           following symlinks safely; directories already seen
+ *     avoid.c            which names lead to other mounts
+ *     mounts.c           the mounts that a search can meet: which may be accessed
+ *     follow.c           following symlinks safely; ancestors of directories
  *     root.c             the starting points
  *     node.c             pattern states carried down the tree; directories entered once
  *     entry.c            one entry: matched, in a worker
@@ -185,6 +186,7 @@
  *   lib/                 libgetmnt: the public library
  *     libgetmnt.c        include/getmnt/getmnt.h
  *     libgetmnt_search.c include/getmnt/search.h
+ *     libgetmnt_mounts.c the mounts for a search, here and in another namespace
  *   cmd/                 what the commands share; only cmd/ and this file print
  *     cmd.h              the interface that all commands share
  *     commands.c         the table of commands, and the bash completion

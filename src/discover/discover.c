@@ -430,6 +430,11 @@ bool discovery_blocks(const struct discovery *d, uint32_t node)
 	return d->flags[node] & (DF_BLOCKS | DF_BEHIND);
 }
 
+bool discovery_blocks_itself(const struct discovery *d, uint32_t node)
+{
+	return d->flags[node] & DF_BLOCKS;
+}
+
 void discovery_free(struct discovery *d)
 {
 	if (!d)

@@ -169,6 +169,9 @@ struct devmap *discover_devmap(struct os *os, const struct mount_table *own);
     opts.blocking. */
 bool discovery_blocks(const struct discovery *d, uint32_t node);
 
+/** Whether a mount can block by itself, wherever it is.  As discovery_blocks(). */
+bool discovery_blocks_itself(const struct discovery *d, uint32_t node);
+
 /** Free a discovery; NULL is allowed. */
 void discovery_free(struct discovery *d);
 

@@ -179,9 +179,14 @@ int dsc_root_key(struct dsc *dsc, uint64_t *found)
 	if (dsc->table->source >= TABLE_RECORDED)
 		return 0;
 	if (dsc->opts->names == DN_KERNEL) {
-		/* Only "/" may be accessed, and os_init() has examined it. */
-		if (dsc->rootfd != AT_FDCWD)
+		/* Only "/" may be accessed, and os_init() has examined it; and a root that was
+		   opened because it cannot block. */
+		if (dsc->rootfd != AT_FDCWD) {
+			if (dsc->opts->blocking
+			    && dsc_look_at_root(dsc, dsc->rootfd, &dsc->root_st) == 0)
+				*found = os_statx_mnt_id(&dsc->root_st, dsc->unique);
 			return 0;
+		}
 		*found = os_statx_mnt_id(&dsc->os->root, dsc->unique);
 		if (*found != 0 || dsc->by_dev)
 			return 0;

@@ -1,139 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public search: include/getmnt/search.h, implemented with search/, which reads directories,
- * and discovery, which finds what must not be accessed.
+ * The public search: include/getmnt/search.h, implemented with search/.
  */
 #include "search/search.h"
 
-#include "base/fstypes.h"
-#include "discover/discover.h"
+#include "lib/libgetmnt_mounts.h"
 #include "os/caller.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-
-/** Whether a mount point is, or may be, a file. */
-static bool covers_file(struct os *os, const struct mount *m, bool unique, bool blocks)
-{
-	struct k_statx st;
-	/* The root of a file system is a directory, except for FUSE, where it may be any file. */
-	if (m->root && strcmp(m->root, "/") == 0 && m->fstype && strncmp(m->fstype, "fuse", 4) != 0)
-		return false;
-	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
-	unsigned mask = K_STATX_TYPE | (unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID);
-	return blocks || !m->point || os_statx(os, AT_FDCWD, m->point, flags, mask, &st) != 0
-	       || !(st.mask & K_STATX_TYPE) || !S_ISDIR(st.mode)
-	       || os_statx_mnt_id(&st, unique) != m->key;
-}
-
-/** Whether a mount has, or may have, an ID mapping. */
-static bool is_idmapped(const struct mount *m)
-{
-	return !m->vfs_opts || strstr(m->vfs_opts, "idmapped");
-}
-
-/** The number of a mount's file system in mounts->fs, from 1; the file system is added if
-    necessary.
-    @devs  Device -> number.  @return 0: it has no bulk interface; MAP64_NONE: memory ran out. */
-static uint32_t bulk_number(struct search_mounts *mounts, struct map64 *devs, const struct mount *m)
-{
-	bool xfs = m->fstype && strcmp(m->fstype, "xfs") == 0;
-	if (!m->fstype || (!xfs && strcmp(m->fstype, "btrfs") != 0) || is_idmapped(m))
-		return 0;
-	uint32_t number = map64_put(devs, mount_dev(m), mounts->nfs + 1);
-	if (number != mounts->nfs + 1)
-		return number;
-	struct bfs_fs **fs = reallocarray(mounts->fs, number, sizeof(*fs));
-	mounts->fs = fs ? fs : mounts->fs;
-	if (!fs || !(fs[mounts->nfs] = bfs_fs_new(xfs ? OS_INODES_XFS : OS_INODES_BTRFS)))
-		return MAP64_NONE;
-	return ++mounts->nfs;
-}
-
-/** Do not use the bulk interface of mounts on which a mount covers a file. */
-static void bulk_exclude(struct os *os, const struct discovery *d, struct search_mounts *mounts)
-{
-	for (uint32_t i = 0; i < d->tree.count; ++i) {
-		const struct mount *m = d->tree.nodes[i].mount;
-		uint32_t known = map64_get(&mounts->known, m->parent_key);
-		if (known == MAP64_NONE || known < MOUNT_FS
-		    || !covers_file(os, m, mounts->unique, discovery_blocks(d, i)))
-			continue;
-		map64_set(&mounts->known, m->parent_key, known % MOUNT_FS);
-	}
-}
-
-/** Record the properties of a mount.  @return 0, or -1.  Errors: ENOMEM. */
-static int mount_note(struct search_mounts *mounts, const struct discovery *d, uint32_t i,
-                      bool bulk, struct map64 *devs)
-{
-	const struct mount *m = d->tree.nodes[i].mount;
-	bool blocks = discovery_blocks(d, i);
-	uint32_t fs = bulk ? bulk_number(mounts, devs, m) : 0;
-	uint32_t known = blocks ? MOUNT_BLOCKS
-	                 : fstype_flags(m->fstype) & FST_LAST_POS ? MOUNT_LAST_POS : 0;
-	if (m->vfs_opts && strstr(m->vfs_opts, "nosymfollow")) {
-		known |= MOUNT_NOSYMFOLLOW;
-		mounts->nosymfollow = true;
-	}
-	if (fs == MAP64_NONE
-	    || map64_put(&mounts->known, m->key, known + fs * MOUNT_FS) == MAP64_NONE)
-		return -1;
-	if (!m->point || d->tree.nodes[i].top != i)
-		return 0;
-	int rc = fstype_flags(m->fstype) & FST_UNLISTED ? avoid_add(mounts->unlisted, m->point) : 0;
-	return blocks && rc == 0 ? avoid_add(mounts->avoid, m->point) : rc;
-}
-
-/** Find the mounts that can block, using only the table.  Without a table no mount is known, so
-    none is entered.
-    @bulk  Also find the mounts that have a file system with a bulk interface and no ID mapping, and
-    on which no file is covered by a mount.
-    @return 0, or -1.  Errors: ENOMEM. */
-static int mounts_read(struct os *os, struct search_mounts *mounts, bool bulk, bool follow)
-{
-	struct discover_opts opts;
-	discover_defaults(&opts);
-	opts.names = DN_KERNEL;
-	opts.blocking = true;
-	opts.guest = true;
-	*mounts = (struct search_mounts){.avoid = avoid_new(), .unlisted = avoid_new()};
-	if (!mounts->avoid || !mounts->unlisted) {
-		search_mounts_destroy(mounts);
-		return -1;
-	}
-	struct map64 by_dev = {0};
-	unsigned fields = DISCOVER_FIELDS | (bulk || follow ? MF_VFS_OPTS : 0);
-	struct mount_table *table = table_read_kernel(os, TABLE_AUTO, fields);
-	struct devmap *devs = table ? discover_devmap(os, table) : NULL;
-	struct discovery *d = devs ? discover(os, devs, table, &opts) : NULL;
-	int rc = !d && errno == ENOMEM ? -1 : 0;
-	mounts->unique = table && table->unique_ids;
-	for (uint32_t i = 0; d && rc == 0 && i < d->tree.count; ++i)
-		rc = mount_note(mounts, d, i, bulk, &by_dev);
-	if (rc != 0)
-		search_mounts_destroy(mounts);
-	else if (mounts->nfs > 0)
-		bulk_exclude(os, d, mounts);
-	map64_destroy(&by_dev);
-	discovery_free(d);
-	devmap_free(devs);
-	table_free(table);
-	return rc;
-}
-
-/** Whether the kernel protects symlinks in sticky directories; true if unknown. */
-static bool links_are_protected(struct os *os)
-{
-	char *text;
-	size_t len;
-	if (os_read_kernel(os, AT_FDCWD, "/proc/sys/fs/protected_symlinks", 16, &text, &len) != 0)
-		return true;
-	bool is_off = *text == '0';
-	free(text);
-	return !is_off;
-}
 
 enum {
 	/* The first version ended here; new members are only added at the end. */
@@ -166,11 +40,6 @@ static int options_take(struct search_options *own, const struct search_options 
 	return 0;
 }
 
-static int mounts_again(struct os *os, struct search_mounts *now)
-{
-	return mounts_read(os, now, false, false);
-}
-
 /** Implements searchv(), in a thread that cannot be canceled. */
 static SEARCH *search_begin(const char *const roots[], size_t n, const char *pattern,
                             const struct search_options *options)
@@ -185,15 +54,10 @@ static SEARCH *search_begin(const char *const roots[], size_t n, const char *pat
 	bool bulk = own.engine == SEARCH_ENGINE_BULK && own.flags & SEARCH_METADATA
 	            && !(os.disabled & OSC_INODES) && os.caps & OSC_OPENAT2;
 	bool follow = own.flags & SEARCH_FOLLOW;
-	if ((!own.blocking || bulk || follow) && mounts_read(&os, &mounts, bulk, follow) != 0)
+	if ((!own.blocking || bulk || follow)
+	    && libgetmnt_mounts(&os, &mounts, bulk, follow) != 0)
 		return NULL;
-	mounts.protected_links = follow && links_are_protected(&os);
 	mounts.any = own.blocking;
-	mounts.again = own.blocking ? NULL : mounts_again;
-	if (own.blocking) {
-		avoid_free(mounts.avoid);
-		mounts.avoid = NULL;
-	}
 	return search_new(&os, &mounts, roots, n, pattern, &own);
 }
 

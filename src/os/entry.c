@@ -15,8 +15,7 @@ enum { INFO_MAX = 4096, MOUNTINFO_MAX = 256 << 20, TYPE_MAX = 128 };
 /* With these flags and mask 0, statx(2) calls no FUSE server and is not refused to root. */
 enum { STATX_CACHED = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC };
 
-/** The 32-bit ID of the mount of an open file; 0: unknown. */
-static uint64_t mount_of(struct os *os, int fd)
+uint64_t os_mount_id(struct os *os, int fd)
 {
 	struct k_statx st;
 	char path[64], *text, *at;
@@ -75,14 +74,14 @@ static bool mount_blocks(struct os *os, int dirfd, const char *path, int flags)
 	uint64_t id = os_statx(os, dirfd, path, flags, 0, &st) == 0 ? os_statx_mnt_id(&st, false)
 	                                                            : 0;
 	if (id == 0 && flags & AT_EMPTY_PATH)
-		id = mount_of(os, dirfd);
+		id = os_mount_id(os, dirfd);
 	return blocks_by_mountinfo(os, id);
 }
 
 /** Whether `on` allows the mount of an open entry; true if a mount is unknown. */
 static bool is_allowed(struct os *os, int dirfd, int fd, enum os_entry_on on)
 {
-	uint64_t entry_mount = mount_of(os, fd), dir_mount = mount_of(os, dirfd);
+	uint64_t entry_mount = os_mount_id(os, fd), dir_mount = os_mount_id(os, dirfd);
 	return entry_mount == dir_mount || entry_mount == 0 || dir_mount == 0
 	       || (on == ENTRY_LOCAL && !mount_blocks(os, fd, "", STATX_CACHED | AT_EMPTY_PATH));
 }

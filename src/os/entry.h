@@ -31,6 +31,9 @@ enum os_entry_on {
 	ENTRY_LOCAL,   /* also a mount that cannot block, such as a bind-mounted file */
 };
 
+/** The 32-bit ID of the mount of an open file; 0: unknown. */
+uint64_t os_mount_id(struct os *os, int fd);
+
 /** Open an entry of a directory; a symlink is not followed.
     @name  One component.
     @flags  Those of openat(2), without O_CREAT.

@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A name on the path to a place.  Node 0 means none; node 1 is the root. */
+/** A name on the path to a mount, or the root of a mount.  Node 0 means none. */
 struct avoid_node {
-	char *name;
+	char *name;               /* NULL: the root of a mount */
 	size_t len;
 	uint64_t lens;            /* bit set of the lengths of its children's names; 0: no
 	                             children */
 	uint32_t parent;
-	bool here;
+	uint32_t to;              /* the root of the mount that covers it; 0: none */
+	uint32_t mount;           /* of which it is the root; or AVOID_NO_MOUNT */
 };
 
 struct avoid {
@@ -24,8 +25,6 @@ struct avoid {
 	size_t size;
 	struct map64 children;    /* hash of a node and a name -> the child */
 };
-
-enum { ROOT = 1 };
 
 /** The bit for the length of a name. */
 static uint64_t len_bit(size_t len)
@@ -51,7 +50,7 @@ struct avoid *avoid_new(void)
 		return NULL;
 	}
 	avoid->size = 16;
-	avoid->n = ROOT + 1;
+	avoid->n = AVOID_NONE + 1;
 	map64_init(&avoid->children);
 	return avoid;
 }
@@ -67,10 +66,11 @@ void avoid_free(struct avoid *avoid)
 	free(avoid);
 }
 
-uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, size_t len)
+/** The child of a node with a name, or AVOID_NONE. */
+static uint32_t avoid_child(const struct avoid *avoid, uint32_t node, const char *name, size_t len)
 {
 	/* The length of most names differs from that of the few children. */
-	if (node == AVOID_NONE || !(avoid->nodes[node].lens & len_bit(len)))
+	if (!(avoid->nodes[node].lens & len_bit(len)))
 		return AVOID_NONE;
 	for (uint64_t hash = child_hash(node, name, len);; ++hash) {
 		uint32_t i = map64_get(&avoid->children, hash);
@@ -83,74 +83,84 @@ uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, 
 	}
 }
 
-/** Add a child.  @return its node, or 0 if memory ran out. */
-static uint32_t avoid_child(struct avoid *avoid, uint32_t node, const char *name, size_t len)
+uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, size_t len)
+{
+	if (node == AVOID_NONE || node == AVOID_UNKNOWN)
+		return node;
+	node = avoid_child(avoid, node, name, len);
+	while (node != AVOID_NONE && node != AVOID_UNKNOWN && avoid->nodes[node].to)
+		node = avoid->nodes[node].to;
+	return node;
+}
+
+/** Add a child.  @return its node, or AVOID_NONE if memory ran out. */
+static uint32_t child_add(struct avoid *avoid, uint32_t node, const char *name, size_t len)
 {
 	if (!ARRAY_ROOM(avoid->nodes, avoid->n, &avoid->size))
-		return 0;
+		return AVOID_NONE;
 	uint64_t hash = child_hash(node, name, len);
 	while (map64_get(&avoid->children, hash) != MAP64_NONE)
 		++hash;
 	char *copy = strndup(name, len);
 	if (!copy || map64_put(&avoid->children, hash, avoid->n) == MAP64_NONE) {
 		free(copy);
-		return 0;
+		return AVOID_NONE;
 	}
-	avoid->nodes[avoid->n] = (struct avoid_node){.name = copy, .len = len, .parent = node};
+	avoid->nodes[avoid->n] = (struct avoid_node){
+		.name = copy, .len = len, .parent = node, .mount = AVOID_NO_MOUNT,
+	};
 	avoid->nodes[node].lens |= len_bit(len);
 	return avoid->n++;
 }
 
-/** Walk along a path; where the tree ends, add nodes to `make`, unless it is NULL.
-    @cover [out]  The nearest place that is the path or above it, or AVOID_NONE.
-    @return the node of the path; AVOID_NONE: none, or memory ran out. */
-static uint32_t avoid_walk(const struct avoid *avoid, const char *path, struct avoid *make,
-                           uint32_t *cover)
+uint32_t avoid_add(struct avoid *avoid, uint32_t mount)
 {
-	*cover = AVOID_NONE;
-	for (uint32_t node = ROOT; node != AVOID_NONE;) {
-		*cover = avoid->nodes[node].here ? node : *cover;
+	if (!ARRAY_ROOM(avoid->nodes, avoid->n, &avoid->size))
+		return AVOID_NONE;
+	avoid->nodes[avoid->n] = (struct avoid_node){.mount = mount};
+	return avoid->n++;
+}
+
+/** Walk along a path; where the tree ends, add nodes to `make`, unless it is NULL.
+    @return the node of the path; AVOID_NONE: none, or memory ran out. */
+static uint32_t avoid_walk(const struct avoid *avoid, uint32_t node, const char *path,
+                           struct avoid *make)
+{
+	while (node != AVOID_NONE) {
 		path += strspn(path, "/");
 		size_t len = strcspn(path, "/");
 		if (len == 0)
-			return node;
-		uint32_t child = avoid_step(avoid, node, path, len);
-		node = child == AVOID_NONE && make ? avoid_child(make, node, path, len) : child;
+			break;
+		uint32_t child = avoid_child(avoid, node, path, len);
+		node = child == AVOID_NONE && make ? child_add(make, node, path, len) : child;
 		path += len;
 	}
-	return AVOID_NONE;
+	return node;
 }
 
-int avoid_add(struct avoid *avoid, const char *path)
+int avoid_lead(struct avoid *avoid, uint32_t root, const char *path, uint32_t to)
 {
-	uint32_t cover, node = avoid_walk(avoid, path, avoid, &cover);
+	uint32_t node = avoid_walk(avoid, root, path, avoid);
 	if (node == AVOID_NONE) {
 		errno = ENOMEM;
 		return -1;
 	}
-	avoid->nodes[node].here = true;
+	avoid->nodes[node].to = to;
 	return 0;
 }
 
-uint32_t avoid_find(const struct avoid *avoid, const char *path)
+uint32_t avoid_find(const struct avoid *avoid, uint32_t root, const char *path)
 {
-	uint32_t cover;
-	return avoid_walk(avoid, path, NULL, &cover);
-}
-
-uint32_t avoid_cover(const struct avoid *avoid, const char *path)
-{
-	uint32_t cover;
-	avoid_walk(avoid, path, NULL, &cover);
-	return cover;
+	return avoid_walk(avoid, root, path, NULL);
 }
 
 bool avoid_below(const struct avoid *avoid, uint32_t node)
 {
-	return node != AVOID_NONE && avoid->nodes[node].lens != 0;
+	return node == AVOID_UNKNOWN || (node != AVOID_NONE && avoid->nodes[node].lens != 0);
 }
 
-bool avoid_here(const struct avoid *avoid, uint32_t node)
+uint32_t avoid_mount(const struct avoid *avoid, uint32_t node)
 {
-	return node != AVOID_NONE && avoid->nodes[node].here;
+	return node == AVOID_NONE || node == AVOID_UNKNOWN ? AVOID_NO_MOUNT
+	                                                   : avoid->nodes[node].mount;
 }

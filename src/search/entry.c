@@ -212,6 +212,25 @@ static void child_init(const SEARCH *search, const struct node *node, const stru
 	child->self = node->self;
 	child->avoid = avoid_step(search->mounts.avoid, (uint32_t)node->avoid, entry->name,
 	                          entry->len);
+	/* With openat2 it becomes known when the directory is opened. */
+	const struct search_mount *m = search->os.caps & OSC_OPENAT2
+	        ? NULL : search_mount_at(&search->mounts, (uint32_t)child->avoid);
+	if (m)
+		child->mount = m->id;
+}
+
+/** Whether more than the name of an entry must not be accessed, because it is on another mount of
+    which nothing is known. */
+static bool is_beyond(const struct node *node, struct bfs_scratch *scratch,
+                      const struct bfs_entry *entry)
+{
+	if (node->avoid != AVOID_UNKNOWN)
+		return false;
+	int fd = os_openat2(scratch->os, scratch->fd, entry->name, O_PATH | O_NOFOLLOW,
+	                    RESOLVE_NO_XDEV);
+	bool beyond = fd < 0 && errno == EXDEV;
+	os_close(scratch->os, fd);
+	return beyond;
 }
 
 /** Enter a directory, if possible.  @st  Only with FOLLOW.  @return the verdict. */
@@ -234,32 +253,38 @@ static enum bfs_verdict enter_dir(SEARCH *search, struct bfs_scratch *scratch,
 		scratch->tag = search_node_number(search, child);
 		error = scratch->tag == UINT32_MAX ? ENOMEM : 0;
 	}
-	if (error != 0)
+	if (error != 0 && error != EEXIST)
 		search_put_error(scratch, entry, source, error);
 	return error == 0 ? BFS_ENTER : BFS_SKIP;
 }
 
-void search_place_of(const SEARCH *search, const struct bfs_at *at, struct strbuf *place)
+/** The directory that is being read.  @place [out]  Initialized first. */
+static void place_of(const SEARCH *search, const struct bfs_at *at, struct follow_place *place)
 {
-	strbuf_init(place);
-	if (search->place.len == 0)
+	struct strbuf *path = &place->path;
+	place->mount = search_node_at(search, at->tag)->mount;
+	strbuf_init(path);
+	if (search->place.path.len == 0)
 		return;
 	struct bfs_at dir = *at;
 	dir.name = "";
-	strbuf_add(place, search->place.data, search->place.len);
-	bfs_path(&dir, place);
+	strbuf_add(path, search->place.path.data, search->place.path.len);
+	bfs_path(&dir, path);
 	/* Strip the slash of the root directory, or a trailing slash. */
-	while (place->len > 1 && place->data[place->len - 1] == '/')
-		place->data[--place->len] = '\0';
+	while (path->len > 1 && path->data[path->len - 1] == '/')
+		path->data[--path->len] = '\0';
 }
 
 /** Append a link to a directory that will be searched later. */
 static void put_link(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_entry *entry,
-                     int depth, const struct node *child, const struct strbuf *target)
+                     int depth, const struct node *child, const struct follow_place *place)
 {
-	struct link link = {.tag = search_node_number(search, child), .depth = depth};
-	if (link.tag == UINT32_MAX || target->len == 0) {
-		search_put_error(scratch, entry, SEARCH_ERR_OPEN, target->len ? ENOMEM : ENOTSUP);
+	struct link link = {
+		.mount = place->mount, .tag = search_node_number(search, child), .depth = depth,
+	};
+	const struct strbuf *target = &place->path;
+	if (link.tag == UINT32_MAX) {
+		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ENOMEM);
 		return;
 	}
 	struct strbuf *out = &scratch->output->dir;
@@ -269,10 +294,10 @@ static void put_link(SEARCH *search, struct bfs_scratch *scratch, const struct b
 	strbuf_add(out, (const char *)&record, sizeof(record));
 	strbuf_add(out, (const char *)&link, sizeof(link));
 	strbuf_add(out, entry->name, entry->len + 1);
-	strbuf_add(out, target->data, target->len);
+	strbuf_add(out, strbuf_str(target), target->len);
 }
 
-void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place,
+void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct follow_place *place,
                         int depth, const struct bfs_entry *entry, const struct node *from,
                         struct node *child, unsigned does)
 {
@@ -327,14 +352,14 @@ static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch
                                      const struct bfs_at *at, const struct bfs_entry *entry,
                                      const struct node *node, struct node *child, unsigned does)
 {
-	struct strbuf place;
-	search_place_of(search, at, &place);
-	if (place.failed)
+	struct follow_place place;
+	place_of(search, at, &place);
+	if (place.path.failed)
 		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ENOMEM);
 	else
 		search_follow_link(search, scratch, &place, at->depth + 1, entry, node, child,
 		                   does);
-	strbuf_destroy(&place);
+	strbuf_destroy(&place.path);
 	return BFS_SKIP;
 }
 
@@ -411,7 +436,13 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	    && !avoid_below(search->mounts.avoid, node->avoid))
 		return BFS_LOOK;
 	child_init(search, node, entry, child);
-	if (avoid_here(search->mounts.avoid, child->avoid)) {
+	/* statx is needed for unknown types, and for directories with FOLLOW or XDEV checks. */
+	bool unknown = entry->type == DT_UNKNOWN
+	               || ((follow || search->xdev_looks) && below && entry->type == DT_DIR);
+	bool type = search->access || search->more.type || search->more.types || follow;
+	bool look = (object && search->flags & SEARCH_METADATA) || (unknown && (below || type));
+	bool blocked = search_mounts_blocked(&search->mounts, (uint32_t)child->avoid);
+	if (blocked || ((look || search->access) && is_beyond(node, scratch, entry))) {
 		/* Only its name is known.  With XDEV it would not be entered in any case. */
 		bool named = search->more.optional
 		             || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS));
@@ -420,16 +451,13 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 			search_put_object(search, scratch, entry, NULL, -1);
 		if (below || (object && !named))
 			search_put_error(scratch, entry,
-			                 below ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, EREMOTE);
+			                 below ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT,
+			                 blocked ? EREMOTE : EXDEV);
 		return BFS_SKIP;
 	}
 	if (follow && entry->type == DT_LNK)
 		return follow_entry(search, scratch, at, entry, node, child, does);
-	/* statx is needed for unknown types, and for directories with FOLLOW or XDEV checks. */
-	bool unknown = entry->type == DT_UNKNOWN
-	               || ((follow || search->xdev_looks) && below && entry->type == DT_DIR);
-	bool type = search->access || search->more.type || search->more.types || follow;
-	if ((object && search->flags & SEARCH_METADATA) || (unknown && (below || type)))
+	if (look)
 		return BFS_LOOK;
 	if (object)
 		search_put_object(search, scratch, entry, NULL, -1);

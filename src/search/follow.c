@@ -3,8 +3,9 @@
  * Following symlinks component by component.
  *
  * Each component is opened with O_PATH and O_NOFOLLOW: the last component of a lookup triggers no
- * automount.  openat2(2) refuses to cross into another mount (RESOLVE_NO_XDEV) without accessing
- * it; then its path and its mount ID decide whether it may be entered.
+ * automount.  The table says which names lead to other mounts, and openat2(2) refuses to cross into
+ * another mount (RESOLVE_NO_XDEV) without accessing it; then its ID decides whether it may be
+ * entered.
  */
 #include "search/follow.h"
 
@@ -23,25 +24,6 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-void search_mounts_destroy(struct search_mounts *mounts)
-{
-	avoid_free(mounts->avoid);
-	avoid_free(mounts->unlisted);
-	map64_destroy(&mounts->known);
-	for (uint32_t i = 0; i < mounts->nfs; ++i)
-		bfs_fs_free(mounts->fs[i]);
-	free(mounts->fs);
-	*mounts = (struct search_mounts){0};
-}
-
-int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os, uint64_t id)
-{
-	if (mounts->any || !(os->caps & OSC_STATX_MNT_ID))
-		return 0;
-	uint32_t known = map64_get(&mounts->known, id);
-	return known == MAP64_NONE ? EXDEV : known & MOUNT_BLOCKS ? EREMOTE : 0;
-}
-
 bool search_dir_waits(struct os *os, int dirfd, const char *name)
 {
 	struct statfs st;
@@ -52,10 +34,14 @@ bool search_dir_waits(struct os *os, int dirfd, const char *name)
 /** The state of following a path. */
 struct follow {
 	struct os *os;
-	const struct search_mounts *mounts, *policy;   /* mounts: NULL: all may be accessed */
+	const struct search_mounts *mounts;   /* NULL: everything may be accessed */
 	struct path_walk walk;
 	int start, at;            /* the caller's directory; the current directory */
+	uint64_t mount;           /* of the current directory; 0: unknown */
+	uint32_t node;            /* of the current directory in the table */
 	int next;                 /* the next component, opened; or -1 */
+	uint64_t next_mount;
+	uint32_t next_node;
 };
 
 /** Replace the current directory. */
@@ -66,50 +52,58 @@ static void move_to(struct follow *follow, int fd)
 	follow->at = fd;
 }
 
-/** Whether the current directory may be accessed. */
-static bool may_touch(const struct follow *follow)
+/** Fail with an error number. */
+static int refuse(int error)
 {
-	if (follow->walk.adrift)
-		return false;
-	uint32_t cover = avoid_cover(follow->mounts->avoid, path_text(&follow->walk));
-	return cover == AVOID_NONE || cover == follow->mounts->entered;
+	errno = error;
+	return -1;
 }
 
-/** Why the mount on a name in the current directory must not be entered; 0: it may be. */
-static int refuse_cross(struct follow *follow, const char *name)
+/** A name in the current directory leads to another mount: find which, and whether it may be
+    entered.  @return 0, or -1. */
+static int cross(struct follow *follow, const char *name)
 {
 	const struct search_mounts *mounts = follow->mounts;
 	struct k_statx st;
-	if (!may_touch(follow))
-		return EREMOTE;
+	const struct search_mount *m = search_mount_at(mounts, follow->next_node);
+	/* Without a table even the look at its root can block. */
+	if (follow->node == AVOID_UNKNOWN)
+		return refuse(EXDEV);
 	unsigned mask = mounts->unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	if (os_statx(follow->os, follow->at, name, flags, mask, &st) != 0)
-		return EREMOTE;
+		return refuse(EREMOTE);
 	uint64_t id = os_statx_mnt_id(&st, mounts->unique);
-	return id && id == mounts->entered_id ? 0 : search_mounts_refuse(mounts, follow->os, id);
+	int error = search_mounts_refuse(mounts, follow->os, id);
+	if (error != 0)
+		return refuse(error);
+	follow->next_mount = id ? id : m ? m->id : 0;
+	if (id && (!m || m->id != id))
+		follow->next_node = search_mounts_root(mounts, id);
+	return 0;
 }
 
 /** Open a name in the current directory. */
 static int open_name(struct follow *follow, const char *name)
 {
+	const struct search_mounts *mounts = follow->mounts;
 	struct os *os = follow->os;
 	int flags = O_PATH | O_NOFOLLOW;
-	if (follow->mounts) {
-		if (search_dir_waits(os, follow->at, name)) {
-			errno = EREMOTE;
-			return -1;
-		}
-		int fd = os_openat2(os, follow->at, name, flags, RESOLVE_NO_XDEV);
-		if (fd >= 0 || (errno != EXDEV && errno != ENOSYS))
-			return fd;
-		int error = errno == EXDEV ? refuse_cross(follow, name)
-		            : may_touch(follow) ? 0 : EREMOTE;
-		if (error != 0) {
-			errno = error;
-			return -1;
-		}
-	}
+	if (!mounts)
+		return os_openat(os, follow->at, name, flags);
+	follow->next_mount = follow->mount;
+	follow->next_node = avoid_step(mounts->avoid, follow->node, name, strlen(name));
+	if (search_mounts_blocked(mounts, follow->next_node)
+	    || (!mounts->any && search_dir_waits(os, follow->at, name)))
+		return refuse(EREMOTE);
+	int fd = os_openat2(os, follow->at, name, flags, RESOLVE_NO_XDEV);
+	if (fd >= 0 || (errno != EXDEV && errno != ENOSYS))
+		return fd;
+	const struct search_mount *m = search_mount_at(mounts, follow->next_node);
+	if (errno == EXDEV ? cross(follow, name) != 0 : follow->node == AVOID_UNKNOWN)
+		return refuse(errno == ENOSYS ? EREMOTE : errno);
+	if (m && follow->next_mount == follow->mount)
+		follow->next_mount = m->id;
 	return os_openat(os, follow->at, name, flags);
 }
 
@@ -117,7 +111,7 @@ static int open_name(struct follow *follow, const char *name)
     pick_link() in fs/namei.c) */
 static int refuse_link(const struct follow *follow)
 {
-	const struct search_mounts *policy = follow->policy;
+	const struct search_mounts *policy = follow->mounts;
 	bool trailing = policy && policy->protected_links && path_is_done(&follow->walk);
 	if (!trailing && !(policy && policy->nosymfollow))
 		return 0;
@@ -133,8 +127,9 @@ static int refuse_link(const struct follow *follow)
 		if (dir.mode & S_ISVTX && dir.mode & S_IWOTH && dir.uid != st.uid)
 			return EACCES;
 	}
-	uint32_t known = map64_get(&policy->known, os_statx_mnt_id(&st, policy->unique));
-	return known != MAP64_NONE && known & MOUNT_NOSYMFOLLOW ? ELOOP : 0;
+	const struct search_mount *m = search_mount_find(policy,
+	                                                 os_statx_mnt_id(&st, policy->unique));
+	return m && m->flags & MOUNT_NOSYMFOLLOW ? ELOOP : 0;
 }
 
 static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_MAX])
@@ -164,6 +159,8 @@ static int follow_enter(void *arg, struct path_walk *walk)
 	struct follow *follow = arg;
 	move_to(follow, follow->next);
 	follow->next = -1;
+	follow->mount = follow->next_mount;
+	follow->node = follow->next_node;
 	/* A component followed by a slash or another component must be a directory. */
 	if (walk->last || os_file_type(follow->os, follow->at, NULL, NULL) == S_IFDIR)
 		return 0;
@@ -174,34 +171,58 @@ static int follow_enter(void *arg, struct path_walk *walk)
 static int follow_up(void *arg, struct path_walk *walk)
 {
 	struct follow *follow = arg;
-	(void)walk;
-	int fd = open_name(follow, "..");
+	const struct search_mounts *mounts = follow->mounts;
+	struct os *os = follow->os;
+	const struct search_mount *m = NULL;
+	int fd = -1;
+	errno = ENOSYS;
+	if (mounts && !walk->adrift)
+		m = search_mount_up(mounts, follow->mount, path_text(walk));
+	if (m && m->id != follow->mount) {
+		int error = search_mounts_refuse(mounts, os, m->id);
+		if (error != 0)
+			return refuse(error);
+		follow->mount = m->id;
+	} else if (mounts && !mounts->any) {
+		fd = os_openat2(os, follow->at, "..", O_PATH, RESOLVE_NO_XDEV);
+		if (fd < 0 && (!m || errno != ENOSYS))
+			return refuse(errno == ENOSYS ? EREMOTE : errno);
+	}
+	if (fd < 0)
+		fd = os_openat(os, follow->at, "..", O_PATH);
 	if (fd < 0)
 		return -1;
 	move_to(follow, fd);
+	if (mounts)
+		follow->node = search_mounts_node(mounts, follow->mount,
+		                                  walk->adrift ? "" : path_text(walk));
 	return 0;
 }
 
 static int follow_top(void *arg, struct path_walk *walk)
 {
 	struct follow *follow = arg;
+	const struct search_mounts *mounts = follow->mounts;
+	if (mounts) {
+		follow->mount = mounts->top;
+		follow->node = search_mounts_node(mounts, follow->mount, "/");
+		if (search_mounts_refuse(mounts, follow->os, follow->mount) == EREMOTE)
+			return refuse(EREMOTE);
+	}
 	int fd = os_openat(follow->os, AT_FDCWD, "/", O_PATH);
 	if (fd < 0)
 		return -1;
 	move_to(follow, fd);
 	walk->adrift = false;
-	if (!follow->mounts || may_touch(follow))
-		return 0;
-	errno = EREMOTE;
-	return -1;
+	return 0;
 }
 
 int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
-                struct strbuf *place, const char *target)
+                struct follow_place *place, const char *target)
 {
 	struct follow follow = {
-		.os = os, .mounts = mounts && !mounts->any ? mounts : NULL, .policy = mounts,
-		.start = dirfd, .at = dirfd, .next = -1,
+		.os = os, .mounts = mounts, .start = dirfd, .at = dirfd, .next = -1,
+		.mount = place->mount,
 	};
 	const struct path_how how = {
 		.link = follow_link, .enter = follow_enter, .up = follow_up, .top = follow_top,
@@ -209,18 +230,20 @@ int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
 	};
 	struct path_walk *walk = &follow.walk;
 	int rc = path_begin(walk, target);
-	walk->adrift = !place->len;
+	walk->adrift = !place->path.len;
 	if (rc == 0 && *target == '/')
 		rc = follow_top(&follow, walk);
-	else if (rc == 0 && place->len > 1)
-		strbuf_puts(&walk->text, strbuf_str(place));
+	else if (rc == 0 && place->path.len > 1)
+		strbuf_puts(&walk->text, strbuf_str(&place->path));
+	if (mounts && *target != '/')
+		follow.node = search_mounts_node(mounts, place->mount, strbuf_str(&place->path));
 	if (rc == 0)
 		rc = path_resolve(walk, &how);
-	if (rc == 0 && !walk->adrift) {
-		strbuf_reset(place);
-		strbuf_puts(place, path_text(walk));
-	}
-	if (rc == 0 && (place->failed || walk->text.failed)) {
+	place->mount = follow.mount;
+	strbuf_reset(&place->path);
+	if (rc == 0 && !walk->adrift)
+		strbuf_puts(&place->path, path_text(walk));
+	if (rc == 0 && (place->path.failed || walk->text.failed)) {
 		errno = ENOMEM;
 		rc = -1;
 	}
@@ -236,13 +259,24 @@ int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
 	return rc == 0 ? follow.at : -1;
 }
 
+void seen_destroy(struct seen *seen)
+{
+	free(seen->dirs);
+	map64_destroy(&seen->by_hash);
+	*seen = (struct seen){0};
+}
+
+static bool seen_same(const struct seen_dir *a, const struct seen_dir *b)
+{
+	return a->mount == b->mount && a->dev == b->dev && a->ino == b->ino;
+}
+
 bool seen_above(const struct seen *seen, const struct seen_dir *dir)
 {
 	for (uint32_t number = dir->parent; number != SEEN_NONE;) {
-		const struct seen_dir *above = &seen->dirs[number];
-		if (above->mount == dir->mount && above->dev == dir->dev && above->ino == dir->ino)
+		if (seen_same(&seen->dirs[number], dir))
 			return true;
-		number = above->parent;
+		number = seen->dirs[number].parent;
 	}
 	return false;
 }
@@ -253,4 +287,17 @@ uint32_t seen_add(struct seen *seen, const struct seen_dir *dir)
 		return SEEN_NONE;
 	seen->dirs[seen->n] = *dir;
 	return seen->n++;
+}
+
+int seen_once(struct seen *seen, const struct seen_dir *dir)
+{
+	const uint64_t what[] = {dir->mount, dir->dev, dir->ino, dir->state};
+	uint64_t hash = map64_bytes(MAP64_BYTES, (const char *)what, sizeof(what));
+	/* If another directory has the same hash, try the next hash. */
+	for (uint32_t old; (old = map64_get(&seen->by_hash, hash)) != MAP64_NONE; ++hash) {
+		if (seen_same(&seen->dirs[old], dir) && seen->dirs[old].state == dir->state)
+			return EEXIST;
+	}
+	uint32_t n = seen_add(seen, dir);
+	return n != SEEN_NONE && map64_put(&seen->by_hash, hash, n) == n ? 0 : ENOMEM;
 }

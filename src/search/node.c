@@ -97,6 +97,14 @@ void search_nodes_clear(SEARCH *search)
 	search->seen.n = 0;
 }
 
+/** The live states of a node as one word, or a hash of them. */
+static uint64_t node_state(const SEARCH *search, const struct node *node)
+{
+	return search->words == 1 ? node->live[0]
+	       : map64_bytes(MAP64_BYTES, (const char *)node->live,
+	                     search->words * sizeof(*node->live));
+}
+
 int search_descend(SEARCH *search, const struct node *from, struct node *child,
                    const struct k_statx *st)
 {
@@ -106,11 +114,16 @@ int search_descend(SEARCH *search, const struct node *from, struct node *child,
 		.mount = os_statx_mnt_id(st, search->mounts.unique),
 		.dev = makedev(st->dev_major, st->dev_minor),
 		.ino = st->ino,
+		.state = node_state(search, child),
 		.parent = (uint32_t)from->self,
 	};
+	const struct search_mount *m =
+		search_mount_find(&search->mounts, dir.mount ? dir.mount : child->mount);
+	bool once = m && m->flags & MOUNT_CROSSED;
 	pthread_mutex_lock(&search->lock);
-	bool loop = seen_above(&search->seen, &dir);
-	child->self = loop ? SEEN_NONE : seen_add(&search->seen, &dir);
+	int error = seen_above(&search->seen, &dir) ? ELOOP
+	            : once ? seen_once(&search->once, &dir) : 0;
+	child->self = error ? SEEN_NONE : seen_add(&search->seen, &dir);
 	pthread_mutex_unlock(&search->lock);
-	return loop ? ELOOP : child->self == SEEN_NONE ? ENOMEM : 0;
+	return error ? error : child->self == SEEN_NONE ? ENOMEM : 0;
 }

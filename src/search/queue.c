@@ -15,31 +15,31 @@ uint64_t search_mnt_id(void *arg, uint32_t tag, bool *unique)
 {
 	SEARCH *search = arg;
 	*unique = search->mounts.unique;
-	return search_node_at(search, tag)->mount;
+	return search->os.caps & OSC_STATX_MNT_ID ? search_node_at(search, tag)->mount : 0;
 }
 
-/** The properties of a node's mount: enum mount_known. */
-static unsigned mount_known(const SEARCH *search, uint32_t tag)
+/** The mount of a node; NULL: unknown. */
+static const struct search_mount *mount_of(const SEARCH *search, uint32_t tag)
 {
-	uint32_t known = map64_get(&search->mounts.known, search_node_at(search, tag)->mount);
-	return known == MAP64_NONE ? 0 : known;
+	return search_mount_find(&search->mounts, search_node_at(search, tag)->mount);
 }
 
 bool search_last_pos(void *arg, uint32_t tag)
 {
 	const SEARCH *search = arg;
+	const struct search_mount *m = mount_of(search, tag);
 	return !search->mounts.any && search->os.caps & OSC_STATX_MNT_ID
-	       && mount_known(search, tag) & MOUNT_LAST_POS;
+	       && m && m->flags & MOUNT_LAST_POS;
 }
 
 struct bfs_fs *search_fs(void *arg, uint32_t tag)
 {
 	const SEARCH *search = arg;
+	const struct search_mount *m = mount_of(search, tag);
 	const unsigned bulk_types = 1u << DT_REG | 1u << DT_LNK;
 	if (search->more.types && !(search->more.types & bulk_types))
 		return NULL;
-	unsigned fs = mount_known(search, tag) / MOUNT_FS;
-	return fs ? search->mounts.fs[fs - 1] : NULL;
+	return m && m->fs ? search->mounts.fs[m->fs - 1] : NULL;
 }
 
 bool search_wanted(void *arg, uint32_t tag)
@@ -152,17 +152,13 @@ void search_queue_error(SEARCH *search, const struct bfs_at *at, int source, int
 	search_queue_part(search, at, (const char *)&record, sizeof(record));
 }
 
-/** Whether a mount that can block is below a directory, according to the latest read of the
-    mounts. */
-static bool blocks_below(SEARCH *search, const struct bfs_at *at)
+int search_read_mounts(SEARCH *search, uint64_t id, struct search_mounts *now)
 {
-	struct strbuf place;
-	search_place_of(search, at, &place);
-	const struct avoid *avoid = search->later.avoid;
-	bool below = place.failed || place.len == 0
-	             || avoid_below(avoid, avoid_find(avoid, place.data));
-	strbuf_destroy(&place);
-	return below;
+	struct os os;
+	os_clone_state(&os, &search->os);
+	int rc = search->mounts.read(&os, id, now);
+	os_join(&search->looked, &os);
+	return rc;
 }
 
 /**
@@ -170,26 +166,21 @@ static bool blocks_below(SEARCH *search, const struct bfs_at *at)
  * are read again, but at most once for as many directories as there are mounts, so that this costs
  * no more than reading the directories.
  */
-static int refuse_later(SEARCH *search, const struct bfs_at *at, uint64_t id)
+static int refuse_later(SEARCH *search, uint64_t id)
 {
 	uint64_t dirs = search->counts.dirs + bfs_stats(search->bfs)->dirs;
-	struct os os;
 	int error = search->later.avoid ? search_mounts_refuse(&search->later, &search->os, id)
 	            : EXDEV;
-	if (error == EXDEV && search->mounts.again && dirs >= search->look_at) {
+	if (error == EXDEV && search->mounts.read && dirs >= search->look_at) {
 		search_mounts_destroy(&search->later);
-		os_clone_state(&os, &search->os);
-		int rc = search->mounts.again(&os, &search->later);
-		os_join(&search->looked, &os);
-		if (rc != 0)
+		if (search_read_mounts(search, 0, &search->later) != 0)
 			return ENOMEM;
-		search->look_at = dirs + search->later.known.count + 1;
+		search->look_at = dirs + search->later.n + 1;
 		error = EXDEV;
 		if (search->later.unique == search->mounts.unique)
 			error = search_mounts_refuse(&search->later, &search->os, id);
 	}
-	/* Workers know only the places from the first read of the mounts. */
-	return error == 0 && blocks_below(search, at) ? EXDEV : error;
+	return error;
 }
 
 /** A directory is a mount point: enter the mount, if it is known not to block. */
@@ -198,6 +189,14 @@ static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_ente
 	struct k_statx st;
 	if (search->flags & SEARCH_XDEV)
 		return;
+	union new_node new;
+	memcpy(&new, search_node_at(search, at->tag), search_node_words(search) * sizeof(uint64_t));
+	/* Nothing is known of the mounts in this tree, and even the look at a root can block. */
+	if (new.node.avoid == AVOID_UNKNOWN
+	    && !search_mount_find(&search->mounts, search->root_mount)) {
+		search_queue_error(search, at, SEARCH_ERR_OPEN, EXDEV);
+		return;
+	}
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	if (at->parentfd < 0
 	    || os_statx(&search->os, at->parentfd, at->dir, flags, search_id_mask(search),
@@ -206,17 +205,19 @@ static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_ente
 		return;
 	}
 	uint64_t id = os_statx_mnt_id(&st, search->mounts.unique);
-	/* Without mount IDs only the places are checked. */
+	const struct search_mount *m =
+		id ? NULL : search_mount_at(&search->mounts, (uint32_t)new.node.avoid);
+	/* Without mount IDs the table says which mount is there. */
+	id = m ? m->id : id;
 	int error = search_mounts_refuse(&search->mounts, &search->os, id);
 	if (error == EXDEV)
-		error = refuse_later(search, at, id);
+		error = refuse_later(search, id);
 	if (error != 0) {
 		search_queue_error(search, at, SEARCH_ERR_OPEN, error);
 		return;
 	}
-	union new_node new;
-	memcpy(&new, search_node_at(search, at->tag), search_node_words(search) * sizeof(uint64_t));
 	new.node.mount = id;
+	new.node.avoid = search_mounts_root(&search->mounts, id);
 	uint32_t tag = search_node_number(search, &new.node);
 	if (tag == UINT32_MAX)
 		search->failed = true;

@@ -66,29 +66,41 @@ static int literal_dir(SEARCH *search, const char *path)
 }
 
 /** The same, with FOLLOW through symlinks.
-    @place  Initialized; [out] with FOLLOW the path of the directory from "/". */
-static int literal_open(SEARCH *search, const char *path, struct strbuf *place)
+    @place  Initialized; [out] with FOLLOW the directory. */
+static int literal_open(SEARCH *search, const char *path, struct follow_place *place)
 {
 	if (!(search->flags & SEARCH_FOLLOW))
 		return literal_dir(search, path);
-	strbuf_puts(place, strbuf_str(&search->place));
+	place->mount = search->root_mount;
+	strbuf_puts(&place->path, strbuf_str(&search->place.path));
 	return follow_path(&search->os, &search->mounts, search->rootfd, place, path);
 }
 
-/** Whether a path can be looked up: no component is a place to avoid, and no directory on the path
-    is too deep to be entered or blocks when it is read.  If not, a normal search reports the
-    reason.
-    @avoid  The root's node, which is always entered. */
-static bool literal_clear(const SEARCH *search, char *path, uint64_t avoid)
+/** Whether a mount's directories may not list each name that can be looked up in them. */
+static bool is_unlisted(const SEARCH *search, uint64_t id)
 {
+	const struct search_mount *m = search_mount_find(&search->mounts, id);
+	return !m || m->flags & MOUNT_UNLISTED;
+}
+
+/** Whether a path can be looked up: no component leads to a mount that can block or may be one, and
+    no directory on the path is too deep to be entered, blocks when it is read, or does not list
+    what is found in it.  If not, a normal search reports the reason.
+    @node  Of the root, which is always entered. */
+static bool literal_clear(const SEARCH *search, char *path, uint32_t node)
+{
+	uint64_t mount = search->root_mount;
 	for (unsigned depth = 1;; ++depth) {
 		char *end = strchrnul(path, '/');
-		avoid = avoid_step(search->mounts.avoid, (uint32_t)avoid, path,
-		                   (size_t)(end - path));
-		if (avoid_here(search->mounts.avoid, (uint32_t)avoid))
+		if (node == AVOID_UNKNOWN || is_unlisted(search, mount))
+			return false;
+		node = avoid_step(search->mounts.avoid, node, path, (size_t)(end - path));
+		if (search_mounts_blocked(&search->mounts, node))
 			return false;
 		if (!*end)
 			return true;
+		const struct search_mount *m = search_mount_at(&search->mounts, node);
+		mount = m ? m->id : mount;
 		*end = '\0';
 		bool waits = search_mounts(search) && fstype_dir_waits("proc", path);
 		*end = '/';
@@ -111,13 +123,13 @@ static bool literal_folds(SEARCH *search, char *path)
 		if (letter == end && !ascii)
 			return true;
 		if (letter < end) {
-			struct strbuf place = {0};
+			struct follow_place place = {0};
 			*end = '\0';
 			*letter ^= 'a' ^ 'A';
 			int fd = literal_open(search, path, &place);
 			bool exists = fd >= 0 || errno != ENOENT;
 			os_close(&search->os, fd);
-			strbuf_destroy(&place);
+			strbuf_destroy(&place.path);
 			*letter ^= 'a' ^ 'A';
 			*end = after;
 			if (exists)
@@ -129,9 +141,9 @@ static bool literal_folds(SEARCH *search, char *path)
 	}
 }
 
-/** Look up a name in scratch->fd.  @place  With FOLLOW: the path of that directory.
+/** Look up a name in scratch->fd.  @place  With FOLLOW: that directory.
     @return whether it exists; errors are reported. */
-static bool literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place,
+static bool literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct follow_place *place,
                           const char *name)
 {
 	struct bfs_entry entry = {.name = name, .len = strlen(name)};
@@ -159,18 +171,6 @@ static bool literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct st
 	return false;
 }
 
-/** Whether a lookup in a directory can find names that the directory does not list; true if the
-    mount table does not describe it.
-    @dir  Its path from "/". */
-static bool is_unlisted(const SEARCH *search, const struct strbuf *dir)
-{
-	const struct search_mounts *mounts = &search->mounts;
-	return !mounts->unlisted || search->place.len == 0
-	       || (search->root_mount
-	           && map64_get(&mounts->known, search->root_mount) == MAP64_NONE)
-	       || avoid_cover(mounts->unlisted, strbuf_str(dir)) != AVOID_NONE;
-}
-
 /** Search for a single path: look up the object without reading a directory.
     @return false: nothing was done, because directories on the path must be read. */
 static bool root_literal(SEARCH *search, char *path)
@@ -180,16 +180,11 @@ static bool root_literal(SEARCH *search, char *path)
 	char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 	struct bfs_at at = {.dir = slash ? path : ".", .name = ""};
-	struct strbuf place;
+	struct follow_place place = {.mount = search->root_mount};
 	if (slash)
 		*slash = '\0';
-	strbuf_init(&place);
-	strbuf_puts(&place, strbuf_str(&search->place));
-	strbuf_printf(&place, "/%s", at.dir);
-	bool unlisted = is_unlisted(search, &place);
-	strbuf_reset(&place);
-	scratch.fd = unlisted ? -1 : literal_open(search, at.dir, &place);
-	unlisted |= scratch.fd >= 0 && search->flags & SEARCH_FOLLOW && is_unlisted(search, &place);
+	scratch.fd = literal_open(search, at.dir, &place);
+	bool unlisted = scratch.fd >= 0 && is_unlisted(search, place.mount);
 	if (!unlisted && literal_entry(search, &scratch, &place, name)) {
 		if (slash)
 			*slash = '/';
@@ -206,7 +201,7 @@ static bool root_literal(SEARCH *search, char *path)
 	if (scratch.fd != search->rootfd)
 		os_close(&search->os, scratch.fd);
 	strbuf_destroy(&output.dir);
-	strbuf_destroy(&place);
+	strbuf_destroy(&place.path);
 	return !unlisted;
 }
 
@@ -223,7 +218,8 @@ void search_root_end(SEARCH *search)
 		search_count_bfs(search, &search->counts);
 	bfs_free(search->bfs);
 	search->bfs = NULL;
-	os_close(&search->os, search->rootfd);
+	if (search->rootfd != search->topfd)
+		os_close(&search->os, search->rootfd);
 	search->rootfd = -1;
 }
 
@@ -244,9 +240,8 @@ static void root_search(SEARCH *search, uint32_t tag, int depth)
     those that a server would return. */
 static bool root_local(const SEARCH *search)
 {
-	return !search->mounts.any && (search->root_mount || search->place.len > 0)
-	       && search->mounts.entered == AVOID_NONE
-	       && search_mounts_refuse(&search->mounts, &search->os, search->root_mount) == 0;
+	const struct search_mount *m = search_mount_find(&search->mounts, search->root_mount);
+	return !search->mounts.any && m && !(m->flags & MOUNT_BLOCKS);
 }
 
 /** Get the attributes that identify a directory. */
@@ -263,7 +258,7 @@ int search_root_open(SEARCH *search)
 	char link[64];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->rootfd);
 	/* Without /proc use its name, which may refer to another directory by now. */
-	const char *name = search->via.len ? strbuf_str(&search->place) : search->root_name;
+	const char *name = search->via.len ? strbuf_str(&search->place.path) : search->root_name;
 	const char *const names[] = {link, name};
 	const int flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY;
 	if (!root_stat(search, search->rootfd, &was))
@@ -285,37 +280,72 @@ int search_root_open(SEARCH *search)
 	return -1;
 }
 
-/** Find the path of rootfd from "/".  @name  The name used to open it. */
+/** Find the path of rootfd from "/" of its namespace.  @name  The name used to open it. */
 static void root_place(SEARCH *search, const char *name)
 {
 	struct os *os = &search->os;
+	struct strbuf *place = &search->place.path;
 	char link[64], path[PATH_MAX];
-	strbuf_reset(&search->place);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->rootfd);
 	if (os_readlinkat(os, AT_FDCWD, link, path, sizeof(path)) > 0) {
 		if (*path == '/')
-			strbuf_puts(&search->place, path);
-		return;
+			strbuf_puts(place, path);
+	} else if (*name == '/' || (os_getcwd(os, path) == 0 && *path == '/')) {
+		/* Without /proc: resolve its name. */
+		if (*name != '/')
+			strbuf_puts(place, path);
+		int fd = follow_path(os, NULL, AT_FDCWD, &search->place, name);
+		if (fd < 0)
+			strbuf_reset(place);
+		os_close(os, fd);
 	}
-	/* Without /proc: resolve its name. */
-	if (*name != '/' && (os_getcwd(os, path) != 0 || *path != '/'))
-		return;
-	if (*name != '/')
-		strbuf_puts(&search->place, path);
-	int fd = follow_path(os, NULL, AT_FDCWD, &search->place, name);
-	if (fd < 0)
-		strbuf_reset(&search->place);
-	os_close(os, fd);
+	/* The path of a detached directory starts at its mount. */
+	if (search_mount_up(&search->mounts, search->root_mount, strbuf_str(place))
+	    != search_mount_find(&search->mounts, search->root_mount))
+		strbuf_reset(place);
+	search->place.mount = search->root_mount;
 }
 
 /** Create the node of a root, at search->place.
     @return its number, or UINT32_MAX if memory ran out. */
-static uint32_t root_node(SEARCH *search, struct node *node, uint64_t mount)
+static uint32_t root_node(SEARCH *search, struct node *node)
 {
-	node->avoid = search->mounts.avoid && search->place.len > 0
-	              ? avoid_find(search->mounts.avoid, search->place.data) : AVOID_NONE;
-	node->mount = mount;
+	node->avoid = search_mounts_node(&search->mounts, search->place.mount,
+	                                 strbuf_str(&search->place.path));
+	node->mount = search->place.mount;
 	return search_node_number(search, node);
+}
+
+/** Replace a place. */
+static void place_set(struct follow_place *place, uint64_t mount, const char *path)
+{
+	place->mount = mount;
+	strbuf_reset(&place->path);
+	strbuf_puts(&place->path, path);
+}
+
+/** Open the target of a link by the path of the link below the given root: its own path is unknown,
+    or leads to another mount. */
+static int pending_open(SEARCH *search, const char *via)
+{
+	int at = search->topfd;
+	char name[PATH_MAX];
+	place_set(&search->place, search->top.mount, strbuf_str(&search->top.path));
+	for (via += strspn(via, "/"); *via && at >= 0; via += strspn(via, "/")) {
+		size_t n = strcspn(via, "/");
+		int next = -1;
+		errno = ENAMETOOLONG;
+		if (n < sizeof(name)) {
+			memcpy(name, via, n);
+			name[n] = '\0';
+			next = follow_path(&search->os, &search->mounts, at, &search->place, name);
+		}
+		if (at != search->topfd)
+			os_close(&search->os, at);
+		at = next;
+		via += n;
+	}
+	return at;
 }
 
 /** Start the search of the next link's target. */
@@ -328,9 +358,14 @@ static void pending_begin(SEARCH *search)
 	search->pending_end = &search->pending;
 	strbuf_reset(&search->via);
 	strbuf_puts(&search->via, pending->via);
-	strbuf_reset(&search->place);
-	search->rootfd = follow_path(&search->os, &search->mounts, AT_FDCWD, &search->place,
-	                             pending->target);
+	place_set(&search->place, 0, "");
+	if (*pending->target)
+		search->rootfd = follow_path(&search->os, &search->mounts, AT_FDCWD,
+		                             &search->place, pending->target);
+	if (search->rootfd < 0 || search->place.mount != pending->mount) {
+		os_close(&search->os, search->rootfd);
+		search->rootfd = pending_open(search, pending->via);
+	}
 	unsigned mask = K_STATX_TYPE | K_STATX_INO | search_id_mask(search);
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	int error = search->rootfd < 0
@@ -342,16 +377,53 @@ static void pending_begin(SEARCH *search)
 		error = from.self == SEEN_NONE ? ENOMEM : 0;
 	}
 	memcpy(new.node.live, pending->live, search->words * sizeof(*pending->live));
+	new.node.mount = search->place.mount;
 	if (error == 0)
 		error = search_descend(search, &from, &new.node, &st);
-	uint64_t mount = error == 0 ? os_statx_mnt_id(&st, search->mounts.unique) : 0;
 	if (error == 0)
-		root_search(search, root_node(search, &new.node, mount), pending->depth);
-	else
+		root_search(search, root_node(search, &new.node), pending->depth);
+	else if (error != EEXIST)
 		root_error(search, error);
 	if (error != 0)
 		search_root_end(search);
 	free(pending);
+}
+
+/** Find the mount of a root; if the mounts do not include it, read those of its namespace.
+    @st  Its attributes; replaced if mount IDs are of the other kind now. */
+static void root_mounts(SEARCH *search, struct k_statx *st)
+{
+	struct search_mounts *mounts = &search->mounts, now;
+	struct os *os = &search->os;
+	if (search->own.avoid) {
+		search_mounts_destroy(mounts);
+		*mounts = search->own;
+		search->own = (struct search_mounts){0};
+	}
+	if (!root_stat(search, search->rootfd, st))
+		memset(st, 0, sizeof(*st));
+	uint64_t id = os_statx_mnt_id(st, mounts->unique);
+	if (id == 0 && !mounts->any)
+		id = os_mount_id(os, search->rootfd);
+	if (!mounts->any && !search_mount_find(mounts, id)) {
+		uint64_t old = os_mount_id(os, search->rootfd);
+		int rc = old ? search_read_mounts(search, old, &now) : -1;
+		search->failed |= rc != 0 && old && errno == ENOMEM;
+		if (rc == 0) {
+			now.protected_links = mounts->protected_links;
+			search->own = *mounts;
+			*mounts = now;
+			id = old;
+			root_stat(search, search->rootfd, st);
+		}
+	}
+	search->root_mount = mounts->entered = id;
+	search->root_dev = makedev(st->dev_major, st->dev_minor);
+	search->policy.statx_mask = search->statx_mask;
+	if (search->xdev_looks || search->flags & SEARCH_FOLLOW)
+		search->policy.statx_mask |= K_STATX_TYPE | search_id_mask(search);
+	if (search->flags & SEARCH_FOLLOW)
+		search->policy.statx_mask |= K_STATX_INO;
 }
 
 bool search_root_begin(SEARCH *search)
@@ -369,6 +441,8 @@ bool search_root_begin(SEARCH *search)
 	search->root_len = strlen(search->root_name);
 	search->root_len -= search->root_len > 0 && search->root_name[search->root_len - 1] == '/';
 	strbuf_reset(&search->via);
+	os_close(&search->os, search->topfd);
+	search->topfd = -1;
 	search->rootfd = os_openat(&search->os, AT_FDCWD, name, O_PATH | O_DIRECTORY);
 	if (search->rootfd < 0) {
 		root_error(search, errno);
@@ -381,28 +455,26 @@ bool search_root_begin(SEARCH *search)
 		search_root_end(search);
 		return true;
 	}
-	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-	unsigned mask = search_id_mask(search);
-	mask |= search->flags & SEARCH_FOLLOW ? K_STATX_INO : 0;
-	if (os_statx(&search->os, search->rootfd, "", flags, mask, &st) != 0)
-		memset(&st, 0, sizeof(st));
+	root_mounts(search, &st);
 	st.attributes = 0;   /* a root is always entered */
-	search->root_mount = os_statx_mnt_id(&st, search->mounts.unique);
-	search->root_dev = makedev(st.dev_major, st.dev_minor);
-	if (search->mounts.avoid || search->flags & SEARCH_FOLLOW)
+	place_set(&search->place, search->root_mount, "");
+	if (search->flags & SEARCH_FOLLOW || !search->mounts.any)
 		root_place(search, name);
-	search->mounts.entered = search->mounts.avoid && search->place.len > 0
-	                         ? avoid_cover(search->mounts.avoid, search->place.data)
-	                         : AVOID_NONE;
-	search->mounts.entered_id = search->root_mount;
+	if (search->flags & SEARCH_FOLLOW) {
+		search->topfd = search->rootfd;
+		place_set(&search->top, search->root_mount, strbuf_str(&search->place.path));
+	}
+	seen_destroy(&search->once);
+	node->mount = search->root_mount;
 	struct strbuf literal;
 	strbuf_init(&literal);
 	uint32_t tag = UINT32_MAX;
 	if (!(search->flags & SEARCH_FOLLOW)
 	    || search_descend(search, &(struct node){.self = SEEN_NONE}, node, &st) == 0)
-		tag = root_node(search, node, search->root_mount);
+		tag = root_node(search, node);
 	bool looked_up = tag != UINT32_MAX && pattern_literal(search->pattern, &literal)
-	                 && !literal.failed && literal_clear(search, literal.data, node->avoid);
+	                 && !literal.failed
+	                 && literal_clear(search, literal.data, (uint32_t)node->avoid);
 	/* A mount that can block could only be a later one; its server must not be contacted. */
 	bool cached = search->flags & SEARCH_CACHED || root_local(search);
 	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;

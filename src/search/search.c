@@ -65,7 +65,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	search->mounts = *mounts;
 	os_clone_state(&search->os, os);
 	search->looked = *os;
-	search->rootfd = -1;
+	search->rootfd = search->topfd = -1;
 	search->reader = pthread_self();
 	os_origin_init(&search->origin);
 	search->flags = flags;
@@ -103,6 +103,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 		.deliver = search_deliver,
 		.arg = search,
 	};
+	search->statx_mask = search->policy.statx_mask;
 	unsigned pattern_flags = (flags & SEARCH_PERIOD ? PATTERN_PERIOD : 0)
 	                         | (flags & SEARCH_PAPER_Q ? PATTERN_PAPER_Q : 0);
 	search->pattern = pattern_compile(pattern, strlen(pattern), pattern_flags, NULL);
@@ -117,13 +118,9 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 		if (!search->roots[search->nroots])
 			goto fail;
 	}
-	if (flags & SEARCH_FOLLOW)
-		search->policy.statx_mask |= K_STATX_TYPE | K_STATX_INO | search_id_mask(search);
 	search->xdev_looks = flags & SEARCH_XDEV && !(os->caps & OSC_OPENAT2);
-	if (search->xdev_looks) {
-		search->policy.statx_mask |= K_STATX_TYPE | search_id_mask(search);
+	if (search->xdev_looks)
 		search->policy.fs = NULL;   /* the bulk interface returns what a mount covers */
-	}
 	return search;
 fail:
 	{
@@ -220,7 +217,7 @@ static void keep_link(SEARCH *search, const char *text, size_t len)
 	if (pending) {
 		struct seen_dir *above = (void *)(pending->live + search->words);
 		*pending = (struct pending_link){
-			.depth = link.depth, .nabove = nabove, .above = above,
+			.mount = link.mount, .depth = link.depth, .nabove = nabove, .above = above,
 			.next = *search->pending_end,
 		};
 		for (uint64_t i = node->self; i != SEEN_NONE; i = seen[i].parent)
@@ -354,7 +351,7 @@ void search_more(SEARCH *search, const struct search_more *more)
 	search->more = *more;
 	search->where_wanted = more->watch != NULL;
 	if (search->flags & SEARCH_METADATA)
-		search->policy.statx_mask |= more->mask;
+		search->statx_mask |= more->mask;
 }
 
 unsigned char search_type(const SEARCH *search)
@@ -423,8 +420,10 @@ static bool lose_workers(SEARCH *search, bool *shared)
 static void search_free(SEARCH *search, bool shared)
 {
 	search_root_end(search);
+	os_close(&search->os, search->topfd);
 	pattern_free(search->pattern);
 	search_mounts_destroy(&search->mounts);
+	search_mounts_destroy(&search->own);
 	search_mounts_destroy(&search->later);
 	for (size_t i = 0; i < search->nroots; ++i)
 		free(search->roots[i]);
@@ -433,14 +432,16 @@ static void search_free(SEARCH *search, bool shared)
 		free(atomic_load(&search->chunks[i]));
 	if (!shared) {
 		map64_destroy(&search->by_hash);
-		free(search->seen.dirs);
+		seen_destroy(&search->seen);
+		seen_destroy(&search->once);
 	}
 	while (search->pending) {
 		struct pending_link *pending = search->pending;
 		search->pending = pending->next;
 		free(pending);
 	}
-	strbuf_destroy(&search->place);
+	strbuf_destroy(&search->place.path);
+	strbuf_destroy(&search->top.path);
 	strbuf_destroy(&search->via);
 	strbuf_destroy(&search->queue);
 	strbuf_destroy(&search->path);

@@ -12,7 +12,7 @@
 #include "base/strbuf.h"
 #include "bfs.h"
 #include "os/os.h"
-#include "search/follow.h"
+#include "search/mounts.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "bfs.h"
 #include "os/caller.h"
+#include "os/entry.h"
 #include "search/follow.h"
 #include "search/pattern.h"
 
@@ -30,7 +31,7 @@ enum {
 
 /** The properties that all entries of a directory share. */
 struct node {
-	uint64_t avoid;           /* AVOID_NONE, or the node in the tree of places to avoid */
+	uint64_t avoid;           /* the node in the table of mounts, AVOID_NONE, AVOID_UNKNOWN */
 	uint64_t mount;           /* its mount ID; 0: unknown */
 	uint64_t self;            /* with FOLLOW: its number in struct seen */
 	uint64_t live[];          /* states of the pattern: search->words */
@@ -57,6 +58,7 @@ struct record {
 /** A symlink to a directory, in place of a name; followed by its name, a NUL, and the path of its
     target. */
 struct link {
+	uint64_t mount;           /* of the target */
 	uint32_t tag;             /* a node: the live states at the target, and the directory of the
 	                             symlink */
 	int32_t depth;
@@ -65,11 +67,12 @@ struct link {
 /** A symlink to a directory that is still to be searched. */
 struct pending_link {
 	struct pending_link *next;
+	uint64_t mount;           /* of the target */
 	int32_t depth;
 	uint32_t nabove;
 	struct seen_dir *above;   /* the directory of the symlink, and its ancestors, upwards */
 	const char *via;          /* the symlink's path below the root */
-	const char *target;
+	const char *target;       /* the path of the target from "/"; "": unknown */
 	uint64_t live[];          /* states of the pattern at the target */
 };
 
@@ -88,7 +91,7 @@ struct SEARCH {
 	struct pattern *pattern;
 	size_t words;             /* in a set of live states */
 	bool everything;          /* the pattern matches every object */
-	struct search_mounts mounts;
+	struct search_mounts mounts;   /* of this process; and of the root's namespace */
 	int flags;
 	unsigned threads, depth;
 	int access;               /* R_OK | ... */
@@ -96,19 +99,20 @@ struct SEARCH {
 	bool xdev_looks;          /* with XDEV: the kernel cannot refuse other mounts, so each
 	                             directory is examined */
 	struct bfs_policy policy;
+	unsigned statx_mask;      /* of policy, without what depends on the mounts */
 	struct bfs_budget budget;
 	const char *root_name;
 	size_t root_len;          /* without a trailing slash */
 	uint64_t root_mount;      /* its mount ID */
 	uint64_t root_dev;        /* its device */
 	struct strbuf via;        /* path below the root of the symlink that led here; or "" */
-	struct strbuf place;      /* its path from "/", without symlinks; "" if unknown */
+	struct follow_place place;     /* the directory rootfd */
 	atomic_bool cancelled;
 	uint64_t *_Atomic chunks[CHUNKS];
 
 	APART(locked);
 	pthread_mutex_t lock;     /* protects the next three, and adding to chunks */
-	struct seen seen;
+	struct seen seen, once;   /* once: where each directory is entered only once */
 	uint32_t nnodes;
 	struct map64 by_hash;     /* hash of a node -> its number */
 
@@ -121,6 +125,9 @@ struct SEARCH {
 	char **roots;
 	size_t nroots, root;      /* root: the next one to search */
 	int rootfd;
+	int topfd;                /* with FOLLOW: the given root, of which rootfd is a link */
+	struct follow_place top;  /* that directory */
+	struct search_mounts own; /* the mounts of this process, if `mounts` are others */
 	struct search_mounts later;    /* the mounts as read again during the search; zeroed
 	                                  before */
 	uint64_t look_at;         /* number of directories at which to read them again */
@@ -179,11 +186,11 @@ void search_nodes_clear(SEARCH *search);
 /**
  * With FOLLOW: add a directory to the directories seen.
  *
- * @child [out]
- *         Its number is set.
+ * @child
+ *         [out] Its number is set.
  * @return 0, or an error number.
- * Errors: ELOOP: it is an ancestor of itself.  EREMOTE: opening it would trigger an automount.
- *         ENOMEM.
+ * Errors: ELOOP: it is an ancestor of itself.  EEXIST: it was entered, on a mount that is
+ *         MOUNT_CROSSED.  EREMOTE: opening it would trigger an automount.  ENOMEM.
  */
 int search_descend(SEARCH *search, const struct node *from, struct node *child,
                    const struct k_statx *st);
@@ -203,19 +210,16 @@ void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
                        const struct bfs_entry *entry, const struct k_statx *st, int fd);
 
-/** The path from "/" of a directory; "" if unknown.  @place [out]  Initialized first. */
-void search_place_of(const SEARCH *search, const struct bfs_at *at, struct strbuf *place);
-
 /**
  * Follow a symlink.
  *
- * @place   The path of its directory; modified.
+ * @place   Its directory; modified.
  * @depth   The depth of its target.
  * @from, child  The nodes of its directory and of its target; NULL for a path that is looked
  *          up and may not exist.
  * @does    enum pattern_verdict.
  */
-void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct strbuf *place,
+void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct follow_place *place,
                         int depth, const struct bfs_entry *entry, const struct node *from,
                         struct node *child, unsigned does);
 
@@ -245,6 +249,9 @@ void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out,
 void search_queue_error(SEARCH *search, const struct bfs_at *at, int source, int error);
 
 /* root.c */
+
+/** Read the mounts again, see search_mounts.read.  @return 0, or -1. */
+int search_read_mounts(SEARCH *search, uint64_t id, struct search_mounts *now);
 
 /** Reopen the root for reading: without search permission "." cannot be opened.
     @return a descriptor, or -1. */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "search/mounts.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int search_mounts_init(struct search_mounts *mounts)
+{
+	*mounts = (struct search_mounts){.avoid = avoid_new()};
+	map64_init(&mounts->by_id);
+	arena_init(&mounts->points);
+	return mounts->avoid ? 0 : -1;
+}
+
+void search_mounts_destroy(struct search_mounts *mounts)
+{
+	avoid_free(mounts->avoid);
+	map64_destroy(&mounts->by_id);
+	arena_destroy(&mounts->points);
+	for (uint32_t i = 0; i < mounts->nfs; ++i)
+		bfs_fs_free(mounts->fs[i]);
+	free(mounts->fs);
+	free(mounts->list);
+	*mounts = (struct search_mounts){0};
+}
+
+const struct search_mount *search_mount_find(const struct search_mounts *mounts, uint64_t id)
+{
+	uint32_t i = map64_get(&mounts->by_id, id);
+	return i == MAP64_NONE ? NULL : &mounts->list[i];
+}
+
+int search_mounts_add(struct search_mounts *mounts, const struct search_mount *mount)
+{
+	if (search_mount_find(mounts, mount->id))
+		return 0;
+	const char *point = mount->point ? arena_strndup(&mounts->points, mount->point,
+	                                                 strlen(mount->point)) : NULL;
+	if ((mount->point && !point) || !ARRAY_ROOM(mounts->list, mounts->n, &mounts->size)
+	    || map64_put(&mounts->by_id, mount->id, mounts->n) == MAP64_NONE) {
+		errno = ENOMEM;
+		return -1;
+	}
+	struct search_mount *added = &mounts->list[mounts->n++];
+	*added = *mount;
+	added->point = point;
+	mounts->nosymfollow |= mount->flags & MOUNT_NOSYMFOLLOW;
+	return 0;
+}
+
+/** The rest of a path below a mount point, from its slash; NULL: it is not below. */
+static const char *path_below(const char *path, const char *point)
+{
+	size_t len = strlen(point);
+	len -= len > 0 && point[len - 1] == '/';
+	return strncmp(path, point, len) == 0 && (path[len] == '/' || !path[len]) ? path + len
+	                                                                          : NULL;
+}
+
+/** The parent of a mount in the list; NULL: none. */
+static struct search_mount *parent_of(struct search_mounts *mounts, const struct search_mount *m)
+{
+	uint32_t i = m->parent == m->id ? MAP64_NONE : map64_get(&mounts->by_id, m->parent);
+	return i == MAP64_NONE ? NULL : &mounts->list[i];
+}
+
+int search_mounts_place(struct search_mounts *mounts, uint32_t from, bool all)
+{
+	/* The way to a mount of interest is of interest. */
+	for (uint32_t i = mounts->n; i-- > from;) {
+		struct search_mount *m = &mounts->list[i], *parent = parent_of(mounts, m);
+		if (all || m->flags & (MOUNT_BLOCKS | MOUNT_UNLISTED))
+			m->root = AVOID_UNKNOWN;
+		if (parent && m->root)
+			parent->root = parent->root ? parent->root : AVOID_UNKNOWN;
+	}
+	for (uint32_t i = from; i < mounts->n; ++i) {
+		struct search_mount *m = &mounts->list[i];
+		if (m->root && (m->root = avoid_add(mounts->avoid, i)) == AVOID_NONE)
+			return -1;
+	}
+	/* Then the mounts that cover a way to one of interest. */
+	for (uint32_t i = from; i < 2 * mounts->n - from; ++i) {
+		bool covers = i >= mounts->n;
+		uint32_t index = covers ? i - mounts->n + from : i;
+		struct search_mount *m = &mounts->list[index], *parent = parent_of(mounts, m);
+		/* Without a path it cannot be reached from its parent. */
+		if (!m->root == !covers || !parent || !m->point || !parent->root
+		    || parent->root == AVOID_UNKNOWN)
+			continue;
+		const char *path = path_below(m->point, parent->point ? parent->point : "/");
+		/* As the root of the process that read the table is elsewhere. */
+		if (!path)
+			parent->root = AVOID_UNKNOWN;
+		else if (covers && !avoid_find(mounts->avoid, parent->root, path))
+			continue;
+		else if ((covers && !(m->root = avoid_add(mounts->avoid, index)))
+		         || avoid_lead(mounts->avoid, parent->root, path, m->root) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+const struct search_mount *search_mount_at(const struct search_mounts *mounts, uint32_t node)
+{
+	uint32_t i = avoid_mount(mounts->avoid, node);
+	return i == AVOID_NO_MOUNT ? NULL : &mounts->list[i];
+}
+
+/** Whether a mount can block, and is not that of the root. */
+static bool is_blocked(const struct search_mounts *mounts, const struct search_mount *m)
+{
+	return m && m->flags & MOUNT_BLOCKS && m->id != mounts->entered;
+}
+
+int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os, uint64_t id)
+{
+	const struct search_mount *m = search_mount_find(mounts, id);
+	if (mounts->any || is_blocked(mounts, m))
+		return mounts->any ? 0 : EREMOTE;
+	return m || (id && id == mounts->entered) || !(os->caps & OSC_STATX_MNT_ID) ? 0 : EXDEV;
+}
+
+bool search_mounts_blocked(const struct search_mounts *mounts, uint32_t node)
+{
+	return !mounts->any && is_blocked(mounts, search_mount_at(mounts, node));
+}
+
+uint32_t search_mounts_root(const struct search_mounts *mounts, uint64_t id)
+{
+	const struct search_mount *m = search_mount_find(mounts, id);
+	uint32_t root = m ? m->root : AVOID_UNKNOWN;
+	return mounts->any && root == AVOID_UNKNOWN ? AVOID_NONE : root;
+}
+
+uint32_t search_mounts_node(const struct search_mounts *mounts, uint64_t id, const char *path)
+{
+	uint32_t root = search_mounts_root(mounts, id);
+	if (root == AVOID_NONE || root == AVOID_UNKNOWN)
+		return root;
+	const char *point = search_mount_find(mounts, id)->point;
+	const char *below = *path ? path_below(path, point ? point : "/") : NULL;
+	return below ? avoid_find(mounts->avoid, root, below)
+	       : mounts->any ? AVOID_NONE : AVOID_UNKNOWN;
+}
+
+const struct search_mount *search_mount_up(const struct search_mounts *mounts, uint64_t id,
+                                           const char *path)
+{
+	const struct search_mount *m = search_mount_find(mounts, id);
+	for (uint32_t i = 0; m && m->point && !path_below(path, m->point); ++i)
+		m = i < mounts->n ? search_mount_find(mounts, m->parent) : NULL;
+	return m && m->point ? m : NULL;
+}
