@@ -42,70 +42,84 @@ static int read_available(struct os *os, int fd, struct strbuf *to)
 	return n < 0 ? -1 : n > 0;
 }
 
-/** Read both descriptors to their ends, or until the time limit.  @return 0, or -1. */
-static int read_output(struct os *os, double end, const int fds[2], struct os_bounded *done)
+int os_bounded_wait(struct os *os, struct os_bounded *done, struct pollfd *fds, size_t n,
+                    double until)
 {
 	struct strbuf *const to[2] = {&done->out, &done->err};
-	struct pollfd polled[2] = {{.fd = fds[0], .events = POLLIN},
-	                           {.fd = fds[1], .events = POLLIN}};
-	while (polled[0].fd >= 0 || polled[1].fd >= 0) {
-		double left = end - os_now();
-		done->late = left <= 0;
-		if (done->late)
-			return 0;
-		if (os_poll(os, polled, 2, left < 1e6 ? (int)(left * 1e3) + 1 : (int)1e9) < 0)
+	double now = os_now(), left = (done->end < until ? done->end : until) - now;
+	done->late = now >= done->end;
+	if (done->late)
+		return 0;
+	for (int i = 0; i < 2; ++i)
+		fds[i] = (struct pollfd){.fd = done->fds[i], .events = POLLIN};
+	if (os_poll(os, fds, n, left < 0 ? 0 : left < 1e6 ? (int)(left * 1e3) + 1 : (int)1e9) < 0)
+		return -1;
+	for (int i = 0; i < 2; ++i) {
+		int more = fds[i].fd >= 0 && fds[i].revents ? read_available(os, fds[i].fd, to[i])
+		                                            : 1;
+		if (more < 0)
 			return -1;
-		for (int i = 0; i < 2; ++i) {
-			int more = polled[i].fd >= 0 && polled[i].revents
-			                   ? read_available(os, polled[i].fd, to[i]) : 1;
-			if (more < 0)
-				return -1;
-			if (more == 0)
-				polled[i].fd = -1;
+		if (more == 0) {
+			os_close(os, done->fds[i]);
+			done->fds[i] = -1;
 		}
 	}
-	return 0;
+	return done->fds[0] >= 0 || done->fds[1] >= 0;
+}
+
+int os_bounded_start(struct os *os, double seconds, int (*run)(void *arg), void *arg,
+                     struct os_bounded *done)
+{
+	int out[2] = {-1, -1}, err[2] = {-1, -1};
+	*done = (struct os_bounded){.pid = -1, .fds = {-1, -1}, .end = os_now() + seconds};
+	strbuf_init(&done->out);
+	strbuf_init(&done->err);
+	int self = getpid();
+	if (os_socketpair(os, SOCK_STREAM, out) == 0 && os_socketpair(os, SOCK_STREAM, err) == 0)
+		done->pid = os_fork_process(os);
+	if (done->pid == 0)
+		run_child(self, out[1], err[1], run, arg);
+	bool started = done->pid > 0;
+	os_close(os, out[1]);
+	os_close(os, err[1]);
+	done->fds[0] = out[0];
+	done->fds[1] = err[0];
+	if (!started)
+		os_bounded_end(os, done);
+	return started ? 0 : -1;
+}
+
+void os_bounded_end(struct os *os, struct os_bounded *done)
+{
+	int error = errno, status = -1;
+	bool closed = done->fds[0] < 0 && done->fds[1] < 0;
+	/* A child that has closed both ends should exit soon; the limit applies to that as
+	   well. */
+	if (done->pid > 0 && closed && os_reap(os, done->pid, done->end - os_now(), &status)
+	    && status != -1) {
+		done->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+		done->signal = WIFEXITED(status) ? 0 : WTERMSIG(status);
+	} else if (done->pid > 0) {
+		done->late |= closed;
+		os_kill(os, done->pid, SIGKILL);
+		os_reap(os, done->pid, REAP_SECONDS, &status);
+	}
+	os_close(os, done->fds[0]);
+	os_close(os, done->fds[1]);
+	done->pid = done->fds[0] = done->fds[1] = -1;
+	errno = error;
 }
 
 int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg,
                struct os_bounded *done)
 {
-	int out[2] = {-1, -1}, err[2] = {-1, -1}, rc = -1, status = -1;
-	double end = os_now() + seconds;
-	*done = (struct os_bounded){0};
-	strbuf_init(&done->out);
-	strbuf_init(&done->err);
-	if (os_socketpair(os, SOCK_STREAM, out) != 0 || os_socketpair(os, SOCK_STREAM, err) != 0)
-		goto out;
-	int self = getpid(), pid = os_fork_process(os);
-	if (pid < 0)
-		goto out;
-	if (pid == 0)
-		run_child(self, out[1], err[1], run, arg);
-	os_close(os, out[1]);
-	os_close(os, err[1]);
-	out[1] = err[1] = -1;
-	rc = read_output(os, end, (const int[]){out[0], err[0]}, done);
-	double left = end - os_now();
-	/* The child has closed both ends and should exit soon; the limit applies to that as
-	   well. */
-	bool ended = rc == 0 && !done->late && os_reap(os, pid, left, &status) && status != -1;
-	if (!ended) {
-		int error = errno;
-		done->late |= rc == 0;
-		os_kill(os, pid, SIGKILL);
-		os_reap(os, pid, REAP_SECONDS, &status);
-		errno = error;
-	} else if (WIFEXITED(status)) {
-		done->status = WEXITSTATUS(status);
-	} else {
-		done->signal = WTERMSIG(status);
-	}
-out:
-	for (int i = 0; i < 2; ++i) {
-		os_close(os, out[i]);
-		os_close(os, err[i]);
-	}
+	struct pollfd fds[2];
+	int rc = os_bounded_start(os, seconds, run, arg, done);
+	if (rc != 0)
+		return -1;
+	while ((rc = os_bounded_wait(os, done, fds, 2, done->end)) > 0)
+		;
+	os_bounded_end(os, done);
 	return rc;
 }
 

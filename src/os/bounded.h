@@ -15,6 +15,8 @@
 #include "base/strbuf.h"
 #include "os/os.h"
 
+#include <poll.h>
+
 /** The maximum size of the output. */
 enum { BOUNDED_MAX = 256 << 20 };
 
@@ -23,6 +25,8 @@ struct os_bounded {
 	int status;               /* the value that run() returned */
 	int signal;               /* the signal that ended the child, or 0 */
 	bool late;                /* the child was killed at the time limit */
+	int pid, fds[2];          /* while it runs: the child, and its output */
+	double end;               /* the time limit, as os_now() */
 };
 
 /**
@@ -38,6 +42,22 @@ struct os_bounded {
  */
 int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg,
                struct os_bounded *done);
+
+/* The steps of os_bounded(), for a caller that waits for other things as well: start, wait while
+   that returns 1, end. */
+
+int os_bounded_start(struct os *os, double seconds, int (*run)(void *arg), void *arg,
+                     struct os_bounded *done);
+
+/** Wait for output of the child, or for something else.
+    @fds, n  Two elements that this function sets, and those of the caller, as for poll(2).
+    @until   When to return at the latest, as os_now().
+    @return 1: the child runs; 0: it has ended, or is late; -1: an error. */
+int os_bounded_wait(struct os *os, struct os_bounded *done, struct pollfd *fds, size_t n,
+                    double until);
+
+/** Kill the child unless it has ended.  Preserves errno. */
+void os_bounded_end(struct os *os, struct os_bounded *done);
 
 /** Run a program whose standard input is empty; otherwise like os_bounded().
     @argv, envp  End in NULL; argv[0] is the path of the program.

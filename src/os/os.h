@@ -56,7 +56,10 @@
 	LIBRARY(SIGACTION, rt_sigaction)               LIBRARY(SIGPENDING, rt_sigpending) \
 	KERNEL(GETEUID, geteuid)                       KERNEL(OPEN_TREE, open_tree) \
 	KERNEL(UNSHARE, unshare)                       KERNEL(FCHDIR, fchdir) \
-	KERNEL(CHROOT, chroot)                         KERNEL(GETRUSAGE, getrusage)
+	KERNEL(CHROOT, chroot)                         KERNEL(GETRUSAGE, getrusage) \
+	KERNEL(SIGNALFD, signalfd4)                    KERNEL(INOTIFY_INIT, inotify_init1) \
+	KERNEL(INOTIFY_ADD, inotify_add_watch)         KERNEL(SOCKET, socket) \
+	KERNEL(CONNECT, connect)
 
 #define OS_KIND(kind, name) OS_##kind,
 enum os_call {

@@ -236,6 +236,18 @@ void os_usage(struct os *os, struct os_usage *usage)
 	};
 }
 
+double os_spent(struct os *os)
+{
+	double sum = 0;
+	for (int i = 0; i < 2; ++i) {
+		struct rusage r = {0};
+		OS_CALL(os, OS_GETRUSAGE, getrusage, i ? RUSAGE_CHILDREN : RUSAGE_SELF, &r);
+		sum += (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec)
+		       + (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
+	}
+	return sum;
+}
+
 bool os_die_with(int parent)
 {
 	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;

@@ -81,6 +81,9 @@ struct os_usage {
 /** getrusage(2). */
 void os_usage(struct os *os, struct os_usage *usage);
 
+/** Seconds of processor time that this process and its children that have ended used. */
+double os_spent(struct os *os);
+
 /** Have the kernel kill this process when its parent ends.
     @return false if this failed, or the parent has already ended. */
 bool os_die_with(int parent);
