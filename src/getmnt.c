@@ -234,6 +234,7 @@
  *     baseline.c         --baseline, --save
  *     host.c             the rules of a host, with what they need read
  *     way.c              output form, file, time limit
+ *     watch.c            --watch
  *     out.c              text
  *     json.c             JSON and JSON lines
  *     nagios.c           Nagios plugin

@@ -25,7 +25,8 @@ struct audit_base_entry {
 		struct {
 			const char *target;   /* the mount point, the swap space, or the code */
 			const char *source;   /* stable across boots; of a finding, its target */
-			const char *uuid;     /* of the file system */
+			const char *uuid;     /* of the file system; of a finding, if the baseline
+			                         is `detailed`, its severity */
 			const char *fstype;
 			const char *root;     /* the mounted directory of the file system */
 			const char *options;  /* of mount and file system: sorted */
@@ -48,6 +49,8 @@ struct audit_baseline {
 	audit_set rules;  /* that were checked */
 	unsigned include;        /* owners that are included: a bit for each of audit_base_owners[]
 	                            */
+	bool detailed;           /* findings have severity and owner, and are others with another
+	                            severity */
 	struct audit_base_list mounts;     /* and swap spaces: sorted */
 	struct audit_base_list findings;   /* sorted */
 	struct arena arena;      /* the strings */
@@ -90,9 +93,9 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
                            struct audit_report *report, struct audit_base_counts *counts);
 
 /** Collect the findings, and mark which are new since the baseline, by code and target.  The age
-    of a finding stays unknown for BASE-*, and if the baseline did not check its rule.
+    of a finding stays unknown if the baseline did not check its rule.
     @old  NULL: collect only.
-    @rules  Findings of other rules are ignored.
+    @rules  Findings of other rules are ignored; BASE-* are not part of a saved baseline.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_baseline_findings(struct audit_baseline *old, struct audit_report *report,
                             audit_set rules, struct audit_baseline *now,

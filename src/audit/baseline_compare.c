@@ -235,7 +235,7 @@ int audit_baseline_findings(struct audit_baseline *old, struct audit_report *rep
 {
 	for (size_t i = 0; i < report->count; ++i) {
 		struct audit_finding *f = &report->findings[i];
-		if (audit_rules[f->code].flags & AR_BASELINE)
+		if (!audit_set_has(rules, f->code))
 			continue;
 		struct audit_base_entry *entry = audit_baseline_add(now, BASE_FINDING);
 		if (!entry)
@@ -243,6 +243,10 @@ int audit_baseline_findings(struct audit_baseline *old, struct audit_report *rep
 		entry->target = audit_rules[f->code].code;
 		entry->source = f->target;
 		entry->finding = f;
+		if (now->detailed) {
+			entry->uuid = audit_severity_name(f->severity);
+			entry->owner = f->owner ? f->owner : "";
+		}
 	}
 	audit_baseline_sort(now);
 	if (!old)

@@ -72,8 +72,6 @@ int os_bounded_start(struct os *os, double seconds, int (*run)(void *arg), void 
 {
 	int out[2] = {-1, -1}, err[2] = {-1, -1};
 	*done = (struct os_bounded){.pid = -1, .fds = {-1, -1}, .end = os_now() + seconds};
-	strbuf_init(&done->out);
-	strbuf_init(&done->err);
 	int self = getpid();
 	if (os_socketpair(os, SOCK_STREAM, out) == 0 && os_socketpair(os, SOCK_STREAM, err) == 0)
 		done->pid = os_fork_process(os);

@@ -741,23 +741,27 @@ def fork():
     return pid
 
 
-def in_child(function):
-    """Run a function in a child process; its failures count as failures of the case."""
-    pid = fork()
-    if pid == 0:
-        try:
-            function()
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-        done()
-    _, status = os.waitpid(pid, 0)
-    if status:
-        failures.append(f"{function.__name__}: in a child")
+def in_child(*functions):
+    """Run functions in child processes at the same time; their failures count as failures of the case."""
+    started = {}
+    for function in functions:
+        pid = fork()
+        if pid == 0:
+            try:
+                function()
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            done()
+        started[pid] = function.__name__
+    for pid, name in started.items():
+        if os.waitpid(pid, 0)[1]:
+            failures.append(f"{name}: in a child")
 
 
-def each(*parts):
-    """Run functions, each in a mount namespace with a small root of its own, and end the case."""
+def each(*parts, together=False):
+    """Run functions, each in a mount namespace with a small root of its own, and end the case.  Parts that mostly wait run at
+    the same time."""
     def alone(part):
         def run_part():
             global in_part
@@ -767,8 +771,11 @@ def each(*parts):
         run_part.__name__ = part.__name__
         return run_part
 
-    for part in parts:
-        in_child(alone(part))
+    if together:
+        in_child(*map(alone, parts))
+    else:
+        for part in parts:
+            in_child(alone(part))
     done()
 
 

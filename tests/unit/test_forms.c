@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What the forms of getmnt audit are made of: labels, ranges, work with a time limit. */
+/* What the forms of getmnt audit are made of: labels, ranges, work with a time limit;
+   --watch. */
 #include "unit.h"
 
 #include "base/escape.h"
 #include "cmd/audit/audit.h"
 #include "os/bounded.h"
+#include "os/service.h"
 
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 UNIT_TEST(label)
 {
@@ -126,4 +130,139 @@ UNIT_TEST(bounded)
 		os_bounded_destroy(&done);
 	}
 	CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), before);
+}
+
+/** When an audit of --watch is due, if the last one began at 100, ended at 101 and took `cost`. */
+UNIT_TEST(pace)
+{
+	static const struct {
+		double cost, changes[3];
+		bool asked;
+		double due;
+	} rows[] = {
+		{0, {0}, false, 161},             /* the interval */
+		{0, {110}, false, 111},           /* a second after the change */
+		{0, {110, 110.5}, false, 111.5},
+		{0, {110, 114, 114.9}, false, 115},   /* changes that go on */
+		{0, {100.5}, false, 102},         /* not sooner after the last audit */
+		{0.3, {101.5}, false, 108.5},
+		{10, {101.5}, false, 351},
+		{10, {0}, false, 351},
+		{0, {0}, true, 102},
+		{0.3, {0}, true, 108.5},
+	};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		struct audit_pace pace = {.interval = 60};
+		audit_pace_changed(&pace, 99);
+		audit_pace_began(&pace, 100);
+		audit_pace_ended(&pace, 101, rows[i].cost);
+		for (int k = 0; k < 3 && rows[i].changes[k] > 0; ++k)
+			audit_pace_changed(&pace, rows[i].changes[k]);
+		pace.asked = rows[i].asked;
+		unit_note("row %zu", i);
+		CU_ASSERT_DOUBLE_EQUAL(audit_pace_due(&pace), rows[i].due, 1e-6);
+	}
+}
+
+enum { FOUND_MAX = 6 };
+
+/** Findings of an audit of --watch: compare them with the last state, and replace it.
+    @what [out]  "+/a -/b": what is new and what is cleared. */
+static void compare(struct audit_way *way, const struct audit_finding found[FOUND_MAX],
+                    bool answers, struct strbuf *what)
+{
+	static const char *const nobody[] = {NULL};
+	const struct audit_base_entry *entry;
+	struct audit_report report = {0};
+	struct audit_base_run last;
+	audit_base_init(&last, NULL, NULL, nobody);
+	for (size_t i = 0; i < FOUND_MAX && found[i].target; ++i)
+		audit_report_add(&report, &found[i]);
+	if (!answers)
+		audit_not_checked(&report, UNIT_FAILED);
+	CU_ASSERT_EQUAL(audit_watch_compare(way, &report, &last), 0);
+	struct audit_reported reported = {.last = &last.old};
+	strbuf_reset(what);
+	for (struct audit_cleared at = {0}; (entry = audit_next_cleared(&reported, &at));)
+		strbuf_printf(what, "-%d%s ", at.severity, entry->source);
+	for (size_t i = 0; i < report.count; ++i) {
+		if (report.findings[i].age == AUDIT_NEW)
+			strbuf_printf(what, "+%d%s ", report.findings[i].severity,
+			              report.findings[i].target);
+	}
+	strbuf_reset(&way->known);
+	audit_base_write(&last.now, &way->known);
+	CU_ASSERT_EQUAL(report.failed || way->known.failed, false);
+	audit_base_destroy(&last);
+	audit_report_destroy(&report);
+}
+
+UNIT_TEST(watch)
+{
+#define FINDING(code_, severity_, target_, owner_) \
+	{.code = code_, .severity = severity_, .target = target_, .owner = owner_, .message = ""}
+	static const struct {
+		bool silent;             /* systemd does not answer */
+		struct audit_finding found[FOUND_MAX];
+		const char *what;
+	} rows[] = {
+		{false, {FINDING(MNT_DUP, 1, "/a", NULL), FINDING(MNT_DUP, 1, "/b\xff", NULL)}, ""},
+		{false, {FINDING(MNT_DUP, 1, "/a", NULL), FINDING(BASE_CAME, 0, "/c", NULL)},
+		 "-1/b\xff +0/c "},
+		{false, {FINDING(MNT_DUP, 1, "/a", NULL), FINDING(MNT_DUP, 1, "/a", NULL)},
+		 "-0/c +1/a "},
+		{false, {FINDING(MNT_DUP, 1, "/a", "user:1"), FINDING(MNT_LIMIT, 1, "", NULL)},
+		 "-1/a +1 "},
+		{false, {FINDING(MNT_LIMIT, 2, "", NULL), FINDING(UNIT_FAILED, 1, "/u", "unit"),
+		         FINDING(DRIFT_NOT_MOUNTED, 1, "/v", "unit"),
+		         FINDING(DRIFT_NOT_MOUNTED, 1, "/w", "fstab"),
+		         FINDING(MNT_DUP, 1, "/x", "unit")},
+		 "-1/a -1 +2 +1/u +1/v +1/w +1/x "},
+		/* What systemd knows is kept while it does not answer. */
+		{true, {FINDING(MNT_LIMIT, 2, "", NULL)}, "-1/w -1/x "},
+		{true, {FINDING(MNT_LIMIT, 2, "", NULL)}, ""},
+		{false, {FINDING(MNT_LIMIT, 2, "", NULL)}, "-1/v -1/u "},
+	};
+	struct audit_way way;
+	struct strbuf what = {0};
+	audit_way_init(&way);
+	way.watch = 60;
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		compare(&way, rows[i].found, !rows[i].silent, &what);
+		unit_note("row %zu: %s", i, strbuf_str(&what));
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&what), rows[i].what);
+	}
+	audit_way_destroy(&way);
+	strbuf_destroy(&what);
+}
+
+/** Messages to a service manager: addresses that are none, that do not exist, and one that is
+    full. */
+UNIT_TEST(notify)
+{
+	static const char name[] = "getmnt-unit-notify";
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	struct os os = {0};
+	char address[200], text[16];
+	memset(address, 'x', sizeof(address));
+	address[0] = '/';
+	address[sizeof(address) - 1] = '\0';
+	const char *const wrong[] = {"", "/", "@", "vsock:2:1", "run/notify", address};
+	for (size_t i = 0; i < COUNT(wrong); ++i) {
+		errno = 0;
+		CU_ASSERT(os_notify(&os, wrong[i], "READY=1") == -1 && errno == EINVAL);
+	}
+	CU_ASSERT(os_notify(&os, "/nonexistent/notify", "READY=1") == -1 && errno == ENOENT);
+	snprintf(address, sizeof(address), "@%s-%d", name, (int)getpid());
+	CU_ASSERT(os_notify(&os, address, "READY=1") == -1 && errno == ECONNREFUSED);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0), sent = 0;
+	memcpy(at.sun_path + 1, address + 1, strlen(address) - 1);
+	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(address));
+	CU_ASSERT_EQUAL_FATAL(bind(fd, (struct sockaddr *)&at, size), 0);
+	while (sent < 100000 && os_notify(&os, address, "READY=1") == 0)
+		++sent;
+	CU_ASSERT(sent > 0 && errno == EAGAIN);
+	CU_ASSERT(recv(fd, text, sizeof(text), 0) == 7 && memcmp(text, "READY=1", 7) == 0);
+	CU_ASSERT_EQUAL(os_notify(&os, address, "STOPPING=1"), 0);
+	close(fd);
 }

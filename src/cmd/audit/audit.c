@@ -47,7 +47,7 @@ struct auditing {
 	int64_t today;
 	struct audit_report report;
 	struct arena names;       /* where operands lead */
-	struct audit_base_run base;
+	struct audit_base_run base, last;   /* of --baseline, of --watch */
 	audit_set unavailable;  /* the rules whose input could not be read: no findings */
 	int64_t began;            /* seconds since 1970 */
 };
@@ -178,10 +178,12 @@ static int judge_findings(struct auditing *a)
 	audit_report_keep(&a->report, a->opts->rules, a->opts->paths, a->opts->npaths);
 	if (audit_config_apply(&a->report, &a->config, a->today) != 0)
 		return -1;
-	return base->baseline || base->save
-	       ? audit_baseline_findings(base->compared ? &base->old : NULL, &a->report,
-	                                 a->opts->rules & ~a->config.off, &base->now, &base->counts)
-	       : 0;
+	audit_set rules = a->opts->rules & ~(a->config.off | audit_set_of(AR_BASELINE));
+	if ((base->baseline || base->save)
+	    && audit_baseline_findings(base->compared ? &base->old : NULL, &a->report, rules,
+	                               &base->now, &base->counts) != 0)
+		return -1;
+	return audit_watch_compare(&a->opts->way, &a->report, &a->last);
 }
 
 /** Check all rules.  @return 0, or -1 after a message. */
@@ -252,7 +254,7 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 		.failed = failed, .began = a->began, .seconds = os_now() - run->start,
 		.mounts = run->d ? run->d->tree.count : 0,
 		.baseline = a->base.compared ? a->base.baseline : NULL, .old = &a->base.old,
-		.since = &a->base.counts,
+		.since = &a->base.counts, .last = a->last.compared ? &a->last.old : NULL,
 	};
 	unsigned missing = (opts->probe ? 0 : AR_PROBE) | (opts->under ? 0 : AR_UNDER)
 	                   | (opts->holders ? 0 : AR_HOLDERS);
@@ -275,6 +277,8 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 	way->unsaved = !failed && way->save
 	               && (audit_way_may_save(way) != 0
 	                   || audit_base_text(&a->base, &reported, &way->saved) != 0);
+	if (way->watch > 0 && !failed)
+		audit_base_write(&a->last.now, &way->saved);
 	/* A baseline keeps all findings; no format lists all of them. */
 	audit_report_bound(&a->report);
 	int status = audit_way_report(way, &reported, document);
@@ -337,6 +341,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 	struct auditing a = {.opts = opts, .began = os_time_ms() / 1000};
 	struct run *run = &a.machine.run;
 	audit_base_init(&a.base, opts->baseline, opts->way.save, opts->include);
+	audit_base_init(&a.last, NULL, NULL, opts->include);
 	a.today = os_time_ms() / 1000 / 86400;
 	machine_init(&a.machine, opts->tab_file, opts->stats);
 	a.machine.options.no_table = opts->is_static;
@@ -354,8 +359,10 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 		message(run->table_name, "no mounts; use a copy of /proc/self/mountinfo");
 		known = false;
 	}
-	known = known && machine_know(&a.machine, opts->root, opts->swaps) == 0
-	        && audit_config_read(&a.machine, opts->config, &a.config) == 0;
+	known = known && machine_know(&a.machine, opts->root, opts->swaps) == 0;
+	if (known)
+		audit_watch_files(opts, &a.machine);
+	known = known && audit_config_read(&a.machine, opts->config, &a.config) == 0;
 	int status = AX_FAILED;
 	if (opts->show_config) {
 		if (known)
@@ -373,6 +380,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 	if (opts->stats && known)
 		stats_print(run);
 	audit_base_destroy(&a.base);
+	audit_base_destroy(&a.last);
 	audit_report_destroy(&a.report);
 	arena_destroy(&a.names);
 	audit_config_destroy(&a.config);
@@ -394,7 +402,7 @@ static int audit(int argc, char **argv, bool plugin)
 	if (audit_options_read(&table, argc, argv, &opts) != 0)
 		return audit_way_refuse(&opts.way, argc, argv);
 	if (!opts.help && !opts.list_rules && !opts.version)
-		return audit_way_run(&opts, run_audit);
+		return (opts.way.watch > 0 ? audit_watch_run : audit_way_run)(&opts, run_audit);
 	struct strbuf list = {0};
 	if (opts.version)
 		puts("check_getmnt " GETMNT_VERSION);

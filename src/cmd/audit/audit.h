@@ -8,6 +8,7 @@
  *     config.c      finding, reading and printing the configuration
  *     baseline.c    --baseline and --save
  *     way.c         the format, the output file, the time limit
+ *     watch.c       --watch
  *     out.c         findings as text; the list of rules
  *     json.c        as JSON, as a line of JSON
  *     nagios.c      as a monitoring plugin prints them
@@ -26,6 +27,7 @@
 #include "cmd/json.h"
 #include "cmd/machine.h"
 #include "cmd/options.h"
+#include "os/bounded.h"
 
 /** Exit statuses of an audit. */
 enum { AX_CLEAN = 0, AX_FINDINGS = 1, AX_FAILED = 2 };
@@ -63,7 +65,13 @@ struct audit_way {
 	bool unsaved;            /* the baseline will not be saved */
 	struct strbuf said;      /* messages, one per line */
 	const char *save;        /* the file for `saved`, written after the document; or NULL */
-	struct strbuf saved;
+	struct strbuf saved;     /* a baseline: of --save, or for the next audit of --watch */
+	char why[160];           /* why audit_way_take() failed */
+
+	double watch;            /* --watch: the longest time between audits; 0: audit once */
+	int files;               /* the files to watch: os_files_open(); -1: none */
+	struct strbuf known;     /* `saved` of the last audit; empty: none, or it failed */
+	struct strbuf metrics;   /* for `output`, if `document` is something else */
 };
 
 enum audit_form { AF_TEXT, AF_JSON, AF_JSONL, AF_NAGIOS, AF_PROMETHEUS, AF_FORMS };
@@ -111,6 +119,8 @@ struct audit_reported {
 	const char *baseline;    /* the name of the baseline; NULL: none */
 	const struct audit_baseline *old;   /* its content */
 	const struct audit_base_counts *since;   /* the differences */
+	const struct audit_baseline *last;  /* --watch: the findings of the last audit, of which
+	                                       those without a pair are cleared; NULL: none */
 };
 
 /** Whether all mounts are known. */
@@ -224,6 +234,18 @@ void audit_list_rules(const struct audit_opts *opts, struct strbuf *out);
 /** Findings by mount point, and a summary; nothing if the audit failed. */
 void audit_text(const struct audit_reported *reported, struct strbuf *out);
 
+/** A line for each finding that `last` lacks, or that only `last` has. */
+void audit_text_changes(const struct audit_reported *reported, struct strbuf *out);
+
+/** The next finding that only `last` has, those of users' mounts limited as in
+    audit_report_bound(); NULL: no more.  @at [in,out]  {0} at first. */
+struct audit_cleared {
+	size_t at, users;
+	enum audit_severity severity;   /* [out] */
+};
+const struct audit_base_entry *audit_next_cleared(const struct audit_reported *reported,
+                                                  struct audit_cleared *at);
+
 /* json.c */
 
 /** One JSON document: docs/audit.schema.json. */
@@ -231,6 +253,9 @@ void audit_json(const struct audit_reported *reported, struct strbuf *out);
 
 /** The same on one line. */
 void audit_jsonl(const struct audit_reported *reported, struct strbuf *out);
+
+/** audit_text_changes() as JSON lines. */
+void audit_jsonl_changes(const struct audit_reported *reported, struct strbuf *out);
 
 /** Put a member with the codes of a set. */
 void audit_put_rules(struct json *json, const char *key, audit_set set);
@@ -284,8 +309,59 @@ const char *audit_way_why(struct audit_way *way);
 int audit_way_run(struct audit_opts *opts,
                   int (*run)(struct audit_opts *opts, struct strbuf *document));
 
+/** An audit in a child: the argument of audit_way_child(). */
+struct audit_child {
+	struct audit_opts *opts;
+	int (*run)(struct audit_opts *opts, struct strbuf *document);
+};
+int audit_way_child(void *arg);
+
+/** Take the result of a child: append the document and `saved`.
+    @rc  Of os_bounded().
+    @return the exit status; -1: there is no result, and `why` says why. */
+int audit_way_take(struct audit_way *way, int rc, const struct os_bounded *done,
+                   struct strbuf *document);
+
+/** Report an audit that failed.  @return the exit status. */
+int audit_way_fail(struct audit_way *way, const char *why, struct strbuf *document);
+
 /** Report invalid options in the requested format, if it is one for machines.
     @return the exit status of the program. */
 int audit_way_refuse(struct audit_way *way, int argc, char **argv);
+
+/* watch.c */
+
+/** When the next audit is due.  Times are seconds of os_now(). */
+struct audit_pace {
+	double interval;         /* the longest time between two audits */
+	double began, ended;     /* of the last audit */
+	double rest;             /* the shortest time from its end to the next one */
+	double first, last;      /* when a change since then was first and last seen; 0: none */
+	bool asked;              /* by a signal */
+};
+
+/** An audit begins: what has changed so far is no longer due. */
+void audit_pace_began(struct audit_pace *pace, double now);
+
+/** It has ended.  @cost  Its seconds of processor time. */
+void audit_pace_ended(struct audit_pace *pace, double now, double cost);
+
+void audit_pace_changed(struct audit_pace *pace, double now);
+
+double audit_pace_due(const struct audit_pace *pace);
+
+/** Audit again and again until a signal ends it, as audit_way_run() audits once. */
+int audit_watch_run(struct audit_opts *opts,
+                    int (*run)(struct audit_opts *opts, struct strbuf *document));
+
+/* In each audit of a watch, which is a child; without --watch they do nothing. */
+
+/** Watch the files that the audit is about to read, or the directories of missing ones. */
+void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *machine);
+
+/** Compare the findings with those of the last audit.
+    @last  From audit_base_init().  @return 0, or -1 (ENOMEM). */
+int audit_watch_compare(const struct audit_way *way, struct audit_report *report,
+                        struct audit_base_run *last);
 
 #endif

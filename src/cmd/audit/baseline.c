@@ -216,6 +216,8 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 {
 	struct parse p = {.to = baseline, .why = why};
 	bool good = true, ended = false;
+	/* Unless it has a seed, jansson opens /dev/urandom. */
+	json_object_seed((size_t)os_time_ms() | 1);
 	*line = 0;
 	for (size_t at = 0; good && at < len;) {
 		const char *end = memchr(text + at, '\n', len - at);
@@ -276,8 +278,6 @@ static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
 		message(name, "does not exist; --save=%s creates it", name);
 	if (rc <= 0)
 		return -1;
-	/* Unless it has a seed, jansson opens /dev/urandom. */
-	json_object_seed((size_t)os_time_ms() | 1);
 	rc = audit_base_parse(text, len, &base->old, &line, &why);
 	bool nomem = rc != 0 && errno == ENOMEM;
 	strbuf_printf(&place, "%s:%" PRIu32, name, line);

@@ -22,14 +22,25 @@ static void put_severities(struct json *json, const size_t of[AUDIT_CRITICAL + 1
 		                of[severity]);
 }
 
+/** Put what happened, and when; nothing for NULL. */
+static void put_event(struct json *json, const struct audit_reported *reported, const char *event)
+{
+	if (event) {
+		json_put_string(json, "event", event);
+		json_put_integer(json, "time", reported->began);
+	}
+}
+
+/** Put a finding.  @event  What happened to it, in a line of its own; or NULL. */
 static void put_finding(struct json *json, const struct audit_reported *reported,
-                        const struct audit_finding *f)
+                        const char *event, const struct audit_finding *f)
 {
 	struct strbuf source = {0};
 	if (f->line)
 		strbuf_printf(&source, "%s:%" PRIu32,
 		              f->file ? f->file : reported->fstab ? reported->fstab : "?", f->line);
 	json_put_object(json, NULL, JSON_INLINE);
+	put_event(json, reported, event);
 	json_put_string(json, "code", audit_rules[f->code].code);
 	json_put_string(json, "severity", audit_severity_name(f->severity));
 	json_put_text(json, "target", *f->target ? f->target : NULL);
@@ -39,9 +50,9 @@ static void put_finding(struct json *json, const struct audit_reported *reported
 	json_put_string(json, "actual", f->actual);
 	json_put_string(json, "hint", f->hint);
 	json_put_string(json, "source", f->line ? strbuf_str(&source) : NULL);
-	if (reported->baseline && f->age == AUDIT_AGELESS)
+	if (reported->baseline && !event && f->age == AUDIT_AGELESS)
 		json_put_null(json, "new");
-	else if (reported->baseline)
+	else if (reported->baseline && !event)
 		json_put_bool(json, "new", f->age == AUDIT_NEW);
 	json_end(json);
 	json->out->failed |= source.failed;
@@ -98,9 +109,11 @@ static void put_document(const struct audit_reported *reported, enum json_layout
 	const struct audit_report *report = reported->report;
 	struct json json = {.out = out};
 	json_put_object(&json, NULL, layout);
+	if (reported->way->watch > 0)
+		json_put_string(&json, "event", reported->failed ? "failed" : "start");
 	json_put_array(&json, "findings", layout);
 	for (size_t i = 0; i < report->count; ++i)
-		put_finding(&json, reported, &report->findings[i]);
+		put_finding(&json, reported, NULL, &report->findings[i]);
 	json_end(&json);
 	put_counts(&json, reported);
 	put_expired(&json, reported);
@@ -127,4 +140,28 @@ void audit_jsonl(const struct audit_reported *reported, struct strbuf *out)
 {
 	put_document(reported, JSON_INLINE, out);
 	strbuf_putc(out, '\n');
+}
+
+void audit_jsonl_changes(const struct audit_reported *reported, struct strbuf *out)
+{
+	const struct audit_report *report = reported->report;
+	const struct audit_base_entry *entry;
+	for (struct audit_cleared at = {0}; (entry = audit_next_cleared(reported, &at));) {
+		struct json json = {.out = out};
+		json_put_object(&json, NULL, JSON_INLINE);
+		put_event(&json, reported, "cleared");
+		json_put_string(&json, "code", entry->target);
+		json_put_string(&json, "severity", entry->uuid);
+		json_put_text(&json, "target", *entry->source ? entry->source : NULL);
+		json_put_string(&json, "owner", *entry->owner ? entry->owner : NULL);
+		json_end(&json);
+		strbuf_putc(out, '\n');
+	}
+	for (size_t i = 0; i < report->count; ++i) {
+		if (report->findings[i].age == AUDIT_NEW) {
+			struct json json = {.out = out};
+			put_finding(&json, reported, "new", &report->findings[i]);
+			strbuf_putc(out, '\n');
+		}
+	}
 }

@@ -7,7 +7,7 @@
 #include <getopt.h>
 #include <string.h>
 
-enum { PROBE_SECONDS_MAX = 600, SECONDS_MAX = 86400 };
+enum { PROBE_SECONDS_MAX = 600, SECONDS_MAX = 86400, WATCH_SECONDS = 60 };
 
 #define FORMS "text|json|jsonl|nagios|prometheus"   /* in the order of enum audit_form */
 
@@ -121,6 +121,14 @@ static int take_range(void *arg, const struct option_row *row, const char *value
 	                   value);
 }
 
+static int take_watch(void *arg, const struct option_row *row, const char *value)
+{
+	double *watch = &((struct audit_opts *)arg)->way.watch;
+	*watch = WATCH_SECONDS;
+	(void)row;
+	return value ? option_take_seconds("--watch", value, SECONDS_MAX, watch) : 0;
+}
+
 static int take_verbose(void *arg, const struct option_row *row, const char *value)
 {
 	(void)row;
@@ -187,6 +195,8 @@ static const struct option_row audit_rows[] = {
 	{"fail-on", 0, "SEVERITY", "exit 1 from this on: info, warning, critical, never",
 	 "info|warning|critical|never", OPT_IS_WORD(struct audit_opts, fail_on)},
 	OPTION_STATS(struct audit_opts, stats),
+	{"watch", 0, "[SEC]", "audit again after changes, at least each SEC (60)",
+	 .take = take_watch},
 	{"verbose", 'v', NULL, "print informational findings as well", .take = take_verbose},
 	OPTION_HELP(struct audit_opts, help),
 };
@@ -204,11 +214,13 @@ static const struct option_row plugin_rows[] = {
 	{"version", 'V', NULL, "the version", FLAG(version)},
 	{"warning", 'w', "RANGE", "WARNING if the number of warnings is outside (0)",
 	 .take = take_range},
+	{"watch", 0, "[SEC]", "not in a plugin; use getmnt audit --watch", .how = OPT_REFUSED,
+	 .hidden = true},
 	OPTION_HELP(struct audit_opts, help),
 };
 
 static const char plugin_lacks[] = "color explain fail-on json jsonl list-rules max-time output "
-                                   "prometheus save static stats help verbose format nagios";
+                                   "prometheus save static stats help verbose watch format nagios";
 
 const struct option_table audit_table = {
 	"audit", audit_rows, sizeof(audit_rows) / sizeof(*audit_rows),
@@ -244,6 +256,38 @@ void audit_options_help(const struct option_table *table, bool plugin)
 	     "Numbers outside the range count, with @ those inside.\n"
 	     "\nExit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.\n\n"
 	     "Details: getmnt-audit(8).");
+}
+
+/** Refuse what a watch cannot do.  @return 0, or an exit status after a message. */
+static int check_watch(const struct audit_opts *opts)
+{
+	const struct audit_way *way = &opts->way;
+	const struct {
+		bool given;
+		const char *option, *instead;
+	} refused[] = {
+		{way->form == AF_JSON, "--json", "use --jsonl: a line for each change"},
+		{way->form == AF_PROMETHEUS && !way->output, "--prometheus without --output",
+		 "name the file that is kept current"},
+		{way->output && way->form != AF_PROMETHEUS, "--output",
+		 "use --prometheus --output=FILE, or "
+		 "redirect the output"},
+		{way->save, "--save", "save the state by getmnt audit --save"},
+		{opts->show_config, "--show-config", "use getmnt audit --show-config"},
+		{opts->is_static, "--static", "use getmnt audit --static"},
+		{opts->tab_file, "--tab-file", "a recorded table does not change"},
+		{opts->swaps, "--swaps", "a recorded list does not change"},
+		{way->whole, "--require-complete", "a watch has no such exit status; use "
+		 "getmnt_audit_complete of --prometheus"},
+		{opts->fail_on != AUDIT_WARNING, "--fail-on", "a watch has no such exit status; "
+		 "-v prints informational findings"},
+	};
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); ++i) {
+		if (refused[i].given)
+			return usage_error("--watch", "cannot be combined with %s; %s",
+			                   refused[i].option, refused[i].instead);
+	}
+	return 0;
 }
 
 int audit_options_read(const struct option_table *table, int argc, char **argv,
@@ -293,5 +337,5 @@ int audit_options_read(const struct option_table *table, int argc, char **argv,
 	opts->root = opts->root ? opts->root : "/";
 	way->root = opts->root;
 	way->live = !opts->tab_file && !opts->is_static;
-	return 0;
+	return way->watch > 0 ? check_watch(opts) : 0;
 }

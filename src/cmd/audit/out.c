@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /** The texts of the manual. */
 static const struct {
@@ -131,12 +132,11 @@ static void put_labeled(struct strbuf *out, const struct audit_finding *f, const
 	}
 }
 
-static void put_finding(struct strbuf *out, const struct audit_finding *f, bool colored)
+/** Append the rest of a finding.  @new  What follows its place if it is new.  @indent  Between its
+    parts. */
+static void put_finding(struct strbuf *out, const struct audit_finding *f, const char *new,
+                        const char *indent)
 {
-	static const char indent[] = "\n            ";
-	strbuf_puts(out, "  ");
-	put_severity(out, f->severity, colored);
-	strbuf_puts(out, audit_rules[f->code].code);
 	if (f->file || f->line) {
 		strbuf_puts(out, f->file ? " (" : " (line ");
 		escape_terminal(out, f->file ? f->file : "");
@@ -144,7 +144,7 @@ static void put_finding(struct strbuf *out, const struct audit_finding *f, bool 
 			strbuf_printf(out, "%s%" PRIu32, f->file ? ":" : "", f->line);
 		strbuf_putc(out, ')');
 	}
-	put_labeled(out, f, f->age == AUDIT_NEW ? ", new: " : ": ", f->message);
+	put_labeled(out, f, f->age == AUDIT_NEW ? new : ": ", f->message);
 	if (f->expected || f->actual)
 		strbuf_puts(out, indent);
 	put_labeled(out, f, "expected: ", f->expected);
@@ -294,7 +294,10 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 			               *shown[i]->target ? shown[i]->target : "this system");
 			strbuf_putc(out, '\n');
 		}
-		put_finding(out, shown[i], reported->colored);
+		strbuf_puts(out, "  ");
+		put_severity(out, shown[i]->severity, reported->colored);
+		strbuf_puts(out, audit_rules[shown[i]->code].code);
+		put_finding(out, shown[i], ", new: ", "\n            ");
 	}
 	free(shown);
 	/* A clean system prints nothing when run from cron. */
@@ -308,4 +311,59 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 	put_over(out, reported);
 	if (reported->least == AUDIT_INFO)
 		audit_put_not_checked(out, reported);
+}
+
+const struct audit_base_entry *audit_next_cleared(const struct audit_reported *reported,
+                                                  struct audit_cleared *at)
+{
+	const struct audit_base_list *list = &reported->last->findings;
+	while (at->at < list->count) {
+		const struct audit_base_entry *entry = &list->entries[at->at++];
+		bool users = !entry->pair && audit_is_users(entry->owner);
+		at->users += users;
+		if (entry->pair || (users && at->users > AUDIT_USERS_MAX))
+			continue;
+		at->severity = AUDIT_CRITICAL;
+		while (at->severity > AUDIT_INFO
+		       && strcmp(audit_severity_name(at->severity), entry->uuid) != 0)
+			--at->severity;
+		return entry;
+	}
+	return NULL;
+}
+
+/** Begin the line of a change: "2026-11-26T08:15:02Z new      warning   CODE /data". */
+static void put_change(struct strbuf *out, const struct audit_reported *reported, const char *what,
+                       enum audit_severity severity, const char *code, const char *target)
+{
+	time_t seconds = (time_t)reported->began;
+	struct tm tm;
+	char text[40] = "";
+	if (gmtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	strbuf_printf(out, "%s %-7s ", text, what);
+	put_severity(out, severity, reported->colored);
+	strbuf_printf(out, "%s ", code);
+	escape_terminal(out, *target ? target : "this system");
+}
+
+void audit_text_changes(const struct audit_reported *reported, struct strbuf *out)
+{
+	const struct audit_report *report = reported->report;
+	const struct audit_base_entry *entry;
+	/* A finding with another severity is cleared, then new. */
+	for (struct audit_cleared at = {0}; (entry = audit_next_cleared(reported, &at));) {
+		if (at.severity < reported->least)
+			continue;
+		put_change(out, reported, "cleared", at.severity, entry->target, entry->source);
+		strbuf_putc(out, '\n');
+	}
+	for (size_t i = 0; i < report->count; ++i) {
+		const struct audit_finding *f = &report->findings[i];
+		if (f->age != AUDIT_NEW || f->severity < reported->least)
+			continue;
+		put_change(out, reported, "new", f->severity, audit_rules[f->code].code,
+		           f->target);
+		put_finding(out, f, ": ", "; ");
+	}
 }

@@ -30,7 +30,8 @@ enum { SECONDS_DEFAULT = 10 };
 void audit_way_init(struct audit_way *way)
 {
 	*way = (struct audit_way){
-		.root = "/", .live = true, .terminal = isatty(STDOUT_FILENO) != 0, .seconds = -1,
+		.root = "/", .live = true, .terminal = isatty(STDOUT_FILENO) != 0,
+		.seconds = -1, .files = -1,
 		.limits = {.warning = {.text = "0"}, .critical = {.text = "0"}},
 	};
 }
@@ -40,6 +41,8 @@ void audit_way_destroy(struct audit_way *way)
 	message_note(NULL, false);
 	strbuf_destroy(&way->said);
 	strbuf_destroy(&way->saved);
+	strbuf_destroy(&way->known);
+	strbuf_destroy(&way->metrics);
 }
 
 /* Options. */
@@ -89,13 +92,23 @@ int audit_way_report(struct audit_way *way, const struct audit_reported *given,
                      struct strbuf *document)
 {
 	struct audit_reported reported = *given;
-	reported.terminal = way->terminal && !way->output;
-	reported.colored = !way->output && color_is_on(way->color, way->terminal);
+	int form = way->form;
+	reported.terminal = way->watch ? true : way->terminal && !way->output;
+	reported.colored = (way->watch || !way->output) && color_is_on(way->color, way->terminal);
 	reported.way = way;
+	if (way->watch && form == AF_PROMETHEUS) {
+		audit_prometheus(&reported, &way->metrics);
+		form = AF_TEXT;
+	}
 	if (way->unsaved
 	    || (way->whole && (!audit_is_complete(&reported) || reported.lacking)))
 		reported.status = AX_FAILED;
-	formats[way->form](&reported, document);
+	if (!reported.last || reported.failed)
+		formats[form](&reported, document);
+	else if (form == AF_TEXT)
+		audit_text_changes(&reported, document);
+	else
+		audit_jsonl_changes(&reported, document);
 	return way->form == AF_NAGIOS ? audit_nagios_status(&reported) : reported.status;
 }
 
@@ -110,8 +123,7 @@ const char *audit_way_why(struct audit_way *way)
 	return before ? before + 1 : said->data;
 }
 
-/** Report an audit that failed.  @return the exit status. */
-static int report_failure(struct audit_way *way, const char *why, struct strbuf *document)
+int audit_way_fail(struct audit_way *way, const char *why, struct strbuf *document)
 {
 	static const struct audit_config none;
 	static const struct options o = OPTIONS_DEFAULT;
@@ -210,21 +222,19 @@ static int deliver(struct audit_way *way, struct strbuf *document)
 
 enum { BROKEN = 255 };   /* exit status of the child: nothing usable was printed */
 
-/** The audit in a child. */
-struct child {
-	struct audit_opts *opts;
-	int (*run)(struct audit_opts *opts, struct strbuf *document);
-};
-
 /** Audit, and print the document, what is saved, and the length of the document. */
-static int run_child(void *arg)
+int audit_way_child(void *arg)
 {
-	struct child *child = arg;
-	struct strbuf document = {0};
+	struct audit_child *child = arg;
+	struct audit_way *way = &child->opts->way;
+	struct strbuf document = {0}, *saved = &way->saved;
 	int status = child->run(child->opts, &document);
-	const struct strbuf *saved = &child->opts->way.saved;
+	/* The first audit of a watch reports a file that cannot be written as a failure. */
+	if (way->metrics.len && put_into(way->output, way->metrics.data, way->metrics.len) != 0
+	    && !way->known.len)
+		strbuf_reset(saved);
 	uint64_t len = document.len;
-	bool whole = !document.failed && !saved->failed
+	bool whole = !document.failed && !saved->failed && !way->metrics.failed
 	             && fwrite(strbuf_str(&document), 1, document.len, stdout) == document.len
 	             && fwrite(strbuf_str(saved), 1, saved->len, stdout) == saved->len
 	             && fwrite(&len, 1, sizeof(len), stdout) == sizeof(len)
@@ -233,35 +243,41 @@ static int run_child(void *arg)
 	return whole ? status : BROKEN;
 }
 
+int audit_way_take(struct audit_way *way, int rc, const struct os_bounded *done,
+                   struct strbuf *document)
+{
+	uint64_t len;
+	const char *out = strbuf_str(&done->out);
+	*way->why = '\0';
+	if (rc != 0)
+		snprintf(way->why, sizeof(way->why), "could not be audited: %s", strerror(errno));
+	else if (done->late)
+		snprintf(way->why, sizeof(way->why), "not audited within %g seconds", way->seconds);
+	else if (done->signal)
+		snprintf(way->why, sizeof(way->why), "the audit was killed by signal %d (%s)",
+		         done->signal, strsignal(done->signal));
+	else if (done->status == BROKEN || done->out.len < sizeof(len))
+		snprintf(way->why, sizeof(way->why), "the report could not be printed");
+	if (*way->why)
+		return -1;
+	memcpy(&len, out + done->out.len - sizeof(len), sizeof(len));
+	strbuf_add(document, out, len);
+	strbuf_add(&way->saved, out + len, done->out.len - sizeof(len) - len);
+	return done->status;
+}
+
 /** Audit in a child.  @return an exit status. */
-static int run_bounded(struct child *child, struct strbuf *document)
+static int run_bounded(struct audit_child *child, struct strbuf *document)
 {
 	struct audit_way *way = &child->opts->way;
 	struct os os = {.statx_works = true};
 	struct os_bounded done;
-	int status = AX_FAILED;
-	char why[160] = "";
-	uint64_t len;
-	int rc = os_bounded(&os, way->seconds, run_child, child, &done);
-	if (rc != 0)
-		snprintf(why, sizeof(why), "could not be audited: %s", strerror(errno));
-	else if (done.late)
-		snprintf(why, sizeof(why), "not audited within %g seconds", way->seconds);
-	else if (done.signal)
-		snprintf(why, sizeof(why), "the audit was killed by signal %d (%s)", done.signal,
-		         strsignal(done.signal));
-	else if (done.status == BROKEN || done.out.len < sizeof(len))
-		snprintf(why, sizeof(why), "the report could not be printed");
+	int rc = os_bounded(&os, way->seconds, audit_way_child, child, &done);
+	int status = audit_way_take(way, rc, &done, document);
 	print_stderr(&done.err);
-	if (*why) {
-		message(NULL, "%s", why);
-		status = report_failure(way, why, document);
-	} else {
-		const char *out = strbuf_str(&done.out);
-		memcpy(&len, out + done.out.len - sizeof(len), sizeof(len));
-		strbuf_add(document, out, len);
-		strbuf_add(&way->saved, out + len, done.out.len - sizeof(len) - len);
-		status = done.status;
+	if (status < 0) {
+		message(NULL, "%s", way->why);
+		status = audit_way_fail(way, way->why, document);
 	}
 	os_bounded_destroy(&done);
 	return status;
@@ -274,7 +290,7 @@ int audit_way_run(struct audit_opts *opts,
 	struct strbuf document = {0};
 	if (way->seconds < 0)
 		way->seconds = way->form == AF_NAGIOS ? SECONDS_DEFAULT : 0;
-	int status = way->seconds > 0 ? run_bounded(&(struct child){opts, run}, &document)
+	int status = way->seconds > 0 ? run_bounded(&(struct audit_child){opts, run}, &document)
 	                              : run(opts, &document);
 	/* An empty file would look like a clean system. */
 	bool failed = status == AX_FAILED && way->output && document.len == 0 && !document.failed;
@@ -300,7 +316,7 @@ int audit_way_refuse(struct audit_way *way, int argc, char **argv)
 		way->form = way->plugin ? AF_NAGIOS : AF_PROMETHEUS;
 		way->output = way->plugin ? NULL : way->output;
 		way->limits.verbose = 0;
-		status = report_failure(way, audit_way_why(way), &document);
+		status = audit_way_fail(way, audit_way_why(way), &document);
 		deliver(way, &document);
 	}
 	strbuf_destroy(&document);

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --watch: the audit, then after each change only the findings that are new and cleared.
+ *
+ *     mountinfo, swaps --poll--.
+ *     inotify of files --------+--> pace --> child: audit --> document ---> standard output
+ *     SIGHUP, interval --------'      ^                 |---> state ------> `known` of the next
+ *                                     '----- cost ------'---> metrics ----> --output
+ *
+ * Each audit is a child with a time limit.  So this process touches no file system, stays small,
+ * and an audit that hangs or dies does not end it.  The child compares its findings with the state
+ * that the last one has left: a baseline that only has findings.
+ *
+ * poll(2) reports only that a table has changed since the last call, so nothing is lost while
+ * nobody waits.  After a change the tables are polled only once a second, so that a storm of mounts
+ * does not wake this process more often.
+ *
+ * The descriptor of inotify is shared with the child, which knows which files it reads and whether
+ * they can block.  Once a file has changed, the descriptor is replaced, and with it all watches.
+ */
+#include "cmd/audit/audit.h"
+
+#include "cmd/view.h"
+#include "os/process.h"
+#include "os/service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* When an audit is due. */
+
+#define SETTLE 1.0         /* seconds without a change before an audit */
+#define SETTLE_MOST 5.0    /* seconds from the first change to an audit, if changes go on */
+#define APART 2.0          /* seconds from one audit to the next */
+#define SHARE 25           /* an audit uses at most this part of the time */
+
+static double lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double greater(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+void audit_pace_began(struct audit_pace *pace, double now)
+{
+	*pace = (struct audit_pace){.interval = pace->interval, .began = now};
+}
+
+void audit_pace_ended(struct audit_pace *pace, double now, double cost)
+{
+	pace->ended = now;
+	pace->rest = cost * SHARE;
+}
+
+void audit_pace_changed(struct audit_pace *pace, double now)
+{
+	pace->last = now;
+	if (pace->first <= 0)
+		pace->first = now;
+}
+
+double audit_pace_due(const struct audit_pace *pace)
+{
+	double soonest = greater(pace->began + APART, pace->ended + pace->rest);
+	double due = pace->ended + pace->interval;
+	if (pace->first > 0)
+		due = lesser(due, lesser(pace->last + SETTLE, pace->first + SETTLE_MOST));
+	return pace->asked ? soonest : greater(due, soonest);
+}
+
+/* Within an audit. */
+
+void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *machine)
+{
+	const struct {
+		const char *named, *usual;
+	} files[] = {
+		{opts->fstab, "/etc/fstab"}, {opts->config, "/etc/getmnt/audit.conf"},
+		{opts->config, "/etc/getmnt/audit.conf.d"}, {opts->baseline, NULL},
+		{NULL, "/etc/crypttab"},
+	};
+	struct run *run = &machine->run;
+	struct strbuf path = {0}, place = {0};
+	if (opts->way.files < 0)
+		return;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); ++i) {
+		const char *named = files[i].named;
+		enum host_followed known = HOST_MISSING;
+		strbuf_reset(&path);
+		strbuf_puts(&path, named ? named : files[i].usual ? files[i].usual : "");
+		/* Of a missing file the nearest directory that exists. */
+		for (size_t n = path.len; n > 0 && !path.failed; n = path.len) {
+			const char *at = strbuf_str(&path);
+			known = named ? path_follow(run, at, &place)
+			              : host_follow(&machine->host, at, &place);
+			if (known != HOST_MISSING)
+				break;
+			while (path.len > 0 && path.data[path.len - 1] != '/')
+				--path.len;
+			path.len -= path.len > 0;
+			if (path.data)
+				path.data[path.len] = '\0';
+		}
+		if (known == HOST_SEEN && !place.failed && !path_blocks(run, strbuf_str(&place)))
+			os_files_add(&run->os, opts->way.files, strbuf_str(&place));
+	}
+	strbuf_destroy(&path);
+	strbuf_destroy(&place);
+}
+
+/** Whether a finding is unknown, not cleared, if systemd did not answer. */
+static bool is_of_units(const struct audit_base_entry *entry)
+{
+	int code = audit_code(entry->target, strlen(entry->target));
+	bool unit = strcmp(entry->owner, "unit") == 0 || strcmp(entry->owner, "gpt-auto") == 0;
+	return code == UNIT_FAILED || code == FSTAB_SYSTEMD_STALE
+	       || (unit && (code == DRIFT_NOT_MOUNTED || code == SWAP_NOT_ACTIVE));
+}
+
+int audit_watch_compare(const struct audit_way *way, struct audit_report *report,
+                        struct audit_base_run *last)
+{
+	struct audit_baseline *now = &last->now;
+	struct strbuf why = {0};
+	uint32_t line;
+	int rc = 0;
+	if (way->watch <= 0)
+		return 0;
+	now->rules = audit_set_of(0);
+	now->detailed = true;
+	last->compared = way->known.len > 0;
+	if (last->compared)
+		rc = audit_base_parse(way->known.data, way->known.len, &last->old, &line, &why);
+	if (rc == 0)
+		rc = audit_baseline_findings(last->compared ? &last->old : NULL, report,
+		                             now->rules, now, &last->counts);
+	strbuf_destroy(&why);
+	for (size_t i = 0; i < last->old.findings.count && rc == 0; ++i) {
+		struct audit_base_entry *old = &last->old.findings.entries[i], *kept;
+		if (old->pair || !audit_set_has(report->not_checked, UNIT_FAILED)
+		    || !is_of_units(old))
+			continue;
+		kept = audit_baseline_add(now, BASE_FINDING);
+		if (!kept)
+			return -1;
+		*kept = *old;
+		old->pair = old;
+	}
+	return rc;
+}
+
+/* The watch. */
+
+struct watch {
+	struct audit_opts *opts;
+	int (*run)(struct audit_opts *opts, struct strbuf *document);
+	struct os os;
+	int signals, mounts, swaps, reader;   /* descriptors; -1: none */
+	struct audit_pace pace;
+	double look;             /* when to poll the tables again */
+	const char *manager;     /* the socket of the service manager; or NULL */
+	double ping, pinged;     /* seconds between two messages to its watchdog; of the last */
+	bool ready;              /* an audit has succeeded */
+	bool reloading;          /* the manager waits for the next audit */
+	bool failed;             /* the last audit */
+	int end;                 /* the signal that ends the watch; 0: none */
+	struct strbuf said;      /* standard error of the last audit */
+};
+
+enum { OF_CHILD = 2, SIGNALS = OF_CHILD, READER, FILES, MOUNTS, SWAPS, WAITING };
+
+static void notify(struct watch *w, const char *text)
+{
+	if (w->manager)
+		os_notify(&w->os, w->manager, text);
+}
+
+/** Take the pending signals. */
+static void take_signals(struct watch *w)
+{
+	char text[80];
+	for (int number; (number = os_signals_take(&w->os, w->signals)) != 0;) {
+		if (number != SIGHUP) {
+			w->end = number;
+			continue;
+		}
+		snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
+		         (uint64_t)(os_now() * 1e6));
+		notify(w, text);
+		w->reloading = w->pace.asked = true;
+	}
+}
+
+/** Wait until something happens.
+    @child  An audit that runs: only signals count besides; or NULL.
+    @until  When to return at the latest, as os_now().
+    @return as os_bounded_wait(). */
+static int wait_for(struct watch *w, struct os_bounded *child, double until)
+{
+	double now = os_now();
+	bool looks = !child && now >= w->look;
+	if (!child && !looks)
+		until = lesser(until, w->look);
+	struct audit_way *way = &w->opts->way;
+	struct pollfd fds[WAITING] = {
+		{.fd = -1}, {.fd = -1},
+		[SIGNALS] = {.fd = w->signals, .events = POLLIN}, [READER] = {.fd = w->reader},
+		[FILES] = {.fd = child ? -1 : way->files, .events = POLLIN},
+		[MOUNTS] = {.fd = looks ? w->mounts : -1, .events = POLLPRI},
+		[SWAPS] = {.fd = looks ? w->swaps : -1, .events = POLLPRI},
+	};
+	if (w->ping > 0)
+		until = lesser(until, w->pinged + w->ping);
+	double ms = lesser(greater(until - now, 0) * 1e3 + 1, 1e9);
+	int rc = child ? os_bounded_wait(&w->os, child, fds, WAITING, until)
+	               : os_poll(&w->os, fds, WAITING, until > now ? (int)ms : 0);
+	if (rc < 0 && !child)
+		return -1;
+	now = os_now();
+	if (w->ping > 0 && now >= w->pinged + w->ping) {
+		notify(w, "WATCHDOG=1");
+		w->pinged = now;
+	}
+	if (fds[SIGNALS].revents)
+		take_signals(w);
+	if (fds[READER].revents & POLLERR)
+		w->end = SIGPIPE;
+	else if (fds[READER].revents)
+		w->reader = -1;      /* not open, or a terminal that is gone */
+	if (fds[FILES].revents) {
+		os_close(&w->os, way->files);
+		way->files = os_files_open(&w->os);
+	}
+	if (fds[FILES].revents || fds[MOUNTS].revents || fds[SWAPS].revents) {
+		audit_pace_changed(&w->pace, now);
+		w->look = now + SETTLE;
+	}
+	return rc;
+}
+
+/** Run a child, and take what it gives.
+    @return an exit status; -1: nothing; way->why says why, unless the watch ends. */
+static int run_child(struct watch *w, int (*run)(struct audit_opts *, struct strbuf *),
+                     double seconds, struct strbuf *document, struct strbuf *said)
+{
+	struct audit_child child = {w->opts, run};
+	struct os_bounded done;
+	int status = -1, rc = os_bounded_start(&w->os, seconds, audit_way_child, &child, &done);
+	bool started = rc == 0;
+	while (started && !w->end && (rc = wait_for(w, &done, done.end)) > 0)
+		;
+	if (started)
+		os_bounded_end(&w->os, &done);
+	if (!w->end)
+		status = audit_way_take(&w->opts->way, rc, &done, document);
+	strbuf_add(said, strbuf_str(&done.err), done.err.len);
+	os_bounded_destroy(&done);
+	return status;
+}
+
+/** The audit that reports why another one has failed. */
+static int report_failed(struct audit_opts *opts, struct strbuf *document)
+{
+	message(NULL, "%s", opts->way.why);
+	return audit_way_fail(&opts->way, opts->way.why, document);
+}
+
+/** Print the result of an audit.  What was said before is not said again.
+    @return 0, or -1: it cannot be printed. */
+static int deliver(struct watch *w, bool failed, struct strbuf *document, struct strbuf *said)
+{
+	bool again = strcmp(strbuf_str(said), strbuf_str(&w->said)) == 0;
+	struct strbuf before = w->said, copy = {0};
+	strbuf_add(&copy, strbuf_str(said), said->len);
+	if (!again)
+		print_stderr(&copy);
+	if (!(failed && w->failed && again))
+		fwrite(strbuf_str(document), 1, document->len, stdout);
+	w->said = *said;
+	*said = before;
+	w->failed = failed;
+	strbuf_destroy(&copy);
+	return flush_stdout();
+}
+
+/** Reap the children that could not be killed in time. */
+static void reap(struct watch *w)
+{
+	int status;
+	do {
+		status = -1;
+	} while (os_reap(&w->os, -1, 0, &status) && status != -1);
+}
+
+/** Audit once.  @return 0, or an exit status: the watch ends. */
+static int audit_once(struct watch *w)
+{
+	enum { FAIL_SECONDS = 10 };
+	struct audit_way *way = &w->opts->way;
+	struct strbuf document = {0}, said = {0};
+	double spent = os_spent(&w->os);
+	bool reloading = w->reloading;
+	w->reloading = false;
+	audit_pace_began(&w->pace, os_now());
+	strbuf_reset(&way->saved);
+	int status = run_child(w, w->run, way->seconds, &document, &said);
+	bool hung = status < 0 && !w->end;
+	if (hung)
+		run_child(w, report_failed, FAIL_SECONDS, &document, &said);
+	reap(w);
+	/* An audit that was killed may still hang: the next one waits for as long. */
+	double cost = hung ? way->seconds / SHARE : 0;
+	audit_pace_ended(&w->pace, os_now(), greater(cost, os_spent(&w->os) - spent));
+	bool failed = way->saved.len == 0;
+	int rc = 0;
+	if (!w->end) {
+		strbuf_reset(&way->known);
+		strbuf_add(&way->known, strbuf_str(&way->saved), way->saved.len);
+		/* Wrong options are like those of an audit without --watch. */
+		rc = deliver(w, failed, &document, &said) != 0 || (failed && !hung && !w->ready)
+		     ? AX_FAILED : 0;
+		if (reloading || (!failed && !w->ready))
+			notify(w, "READY=1");
+		w->ready |= !failed;
+	}
+	strbuf_destroy(&document);
+	strbuf_destroy(&said);
+	return rc;
+}
+
+/** Open what is waited for.  @return 0, or -1 after a message. */
+static int watch_open(struct watch *w)
+{
+	static const char mounts[] = "/proc/self/mountinfo";
+	const char *period = secure_getenv("WATCHDOG_USEC"), *pid = secure_getenv("WATCHDOG_PID");
+	uint64_t usec = 0;
+	w->manager = secure_getenv("NOTIFY_SOCKET");
+	if (period && option_number(period, INT64_MAX, &usec)
+	    && (!pid || atoi(pid) == os_getpid()))
+		w->ping = (double)usec / 2e6;
+	w->pinged = os_now();
+	w->signals = os_signals_open(&w->os);
+	w->mounts = os_openat(&w->os, AT_FDCWD, mounts, O_RDONLY);
+	if (w->mounts < 0)
+		message(mounts, "%s; is /proc mounted? mount -t proc proc /proc", strerror(errno));
+	else if (w->signals < 0)
+		message("--watch", "cannot receive signals: %s", strerror(errno));
+	w->swaps = os_openat(&w->os, AT_FDCWD, "/proc/swaps", O_RDONLY);
+	w->opts->way.files = os_files_open(&w->os);
+	if (w->opts->way.files < 0)
+		message("--watch", "changes of files are found by the interval only: %s",
+		        strerror(errno));
+	return w->mounts < 0 || w->signals < 0 ? -1 : 0;
+}
+
+int audit_watch_run(struct audit_opts *opts,
+                    int (*run)(struct audit_opts *opts, struct strbuf *document))
+{
+	enum { SECONDS_DEFAULT = 60 };
+	struct watch w = {.opts = opts, .run = run, .os = {.statx_works = true},
+	                  .reader = STDOUT_FILENO, .pace.interval = opts->way.watch};
+	if (opts->way.seconds < 0)
+		opts->way.seconds = SECONDS_DEFAULT;
+	int status = watch_open(&w) == 0 ? audit_once(&w) : AX_FAILED;
+	while (status == 0 && !w.end) {
+		/* A look at the tables that is due comes before the audit. */
+		double due = audit_pace_due(&w.pace);
+		bool waited = os_now() >= due;
+		if (wait_for(&w, NULL, due) < 0)
+			status = AX_FAILED;
+		else if (waited && !w.end && os_now() >= audit_pace_due(&w.pace))
+			status = audit_once(&w);
+	}
+	notify(&w, "STOPPING=1");
+	if (w.end == SIGPIPE)
+		raise(SIGPIPE);   /* the reader is gone: end as a write would */
+	if (w.end == SIGPIPE || finish_stdout() != 0)
+		status = AX_FAILED;
+	os_close(&w.os, w.signals);
+	os_close(&w.os, w.mounts);
+	os_close(&w.os, w.swaps);
+	os_close(&w.os, opts->way.files);
+	strbuf_destroy(&w.said);
+	audit_way_destroy(&opts->way);
+	return status;
+}
