@@ -286,8 +286,11 @@ is_kept()
 # The units are installed but not enabled.
 is_disabled()
 {
-	[ -f "$root/lib/systemd/system/getmnt-audit.service" ] && [ -f "$root/lib/systemd/system/getmnt-audit.timer" ] &&
-		! find "$root/etc/systemd" "$root/etc/cron.d" -name '*getmnt*' 2>/dev/null | grep .
+	local unit
+	for unit in getmnt-audit.service getmnt-audit.timer getmnt-watch.service; do
+		[ -f "$root/lib/systemd/system/$unit" ] || return 1
+	done
+	! find "$root/etc/systemd" "$root/etc/cron.d" -name '*getmnt*' 2>/dev/null | grep .
 }
 
 # genfstab is this program; that of arch-install-scripts is renamed.

@@ -13,18 +13,22 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 work = tempfile.mkdtemp()
 
 # The units, as systemd reads them; the program is where it was built.
-with open(f"{TOP}/contrib/systemd/getmnt-audit.service", encoding="ascii") as f:
-    service = f.read()
-gm.expect(not re.search(r"^(Private|Protect|ReadOnly|ReadWrite|Root|Bind|TemporaryFile)", service, re.M), "a mount namespace of its own")
+units, services = [], {}
+for name in ("getmnt-audit.service", "getmnt-audit.timer", "getmnt-watch.service"):
+    with open(f"{TOP}/contrib/systemd/{name}", encoding="ascii") as f:
+        text = f.read()
+    gm.expect(not re.search(r"^(Private|Protect|ReadOnly|ReadWrite|Root|Bind|TemporaryFile)", text, re.M), f"{name}: a mount namespace of its own")
+    units.append(f"{work}/{name}")
+    gm.touch(units[-1], text.replace("/usr/bin/getmnt", os.environ["GETMNT"]))
+    services[name] = text
 if shutil.which("systemd-analyze"):
-    gm.touch(f"{work}/getmnt-audit.service", service.replace("/usr/bin/getmnt", os.environ["GETMNT"]))
-    shutil.copy(f"{TOP}/contrib/systemd/getmnt-audit.timer", work)
-    result = subprocess.run(["systemd-analyze", "verify", "--man=no", f"{work}/getmnt-audit.timer", f"{work}/getmnt-audit.service"],
+    result = subprocess.run(["systemd-analyze", "verify", "--man=no", *units],
                             stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
-    ours = [row for row in result.stdout.decode().split("\n") if "getmnt-audit" in row]
+    ours = [row for row in result.stdout.decode().split("\n") if "getmnt-" in row]
     gm.expect(not ours, f"systemd-analyze: {ours}")
 else:
     print("  no systemd-analyze: the units were not read")
+service = services["getmnt-audit.service"]
 command = re.search(r"^ExecStart=(.*)$", service, re.M).group(1).split()
 statuses = {0, *(int(n) for n in re.findall(r"^SuccessExitStatus=(\d+)$", service, re.M))}
 
@@ -54,6 +58,16 @@ def run(words, **more):
                           timeout=60, check=False, **more)
 
 
+# The watch writes its metrics where the manager makes a directory, and ends when the manager says so.
+gm.mkdir("/run/getmnt-watch")
+text = services["getmnt-watch.service"]
+gm.expect("\nRuntimeDirectory=getmnt-watch\n" in text and "\nExecReload=/bin/kill -HUP $MAINPID\n" in text, "the watch")
+words = re.search(r"^ExecStart=(.*)$", text, re.M).group(1).split()
+watch = gm.Watch(*words[1:], debug=False)
+watch.wait(lambda: watch.out, "the first audit")
+with open("/run/getmnt-watch/getmnt.prom", encoding="ascii") as f:
+    gm.expect("\ngetmnt_audit_success 1\n" in f.read(), "metrics of the watch")
+gm.expect(watch.end() == 0 and not watch.err, f"the watch: {watch.proc.returncode} {watch.err}")
 for fstab, status in (("", 0), ("none /gone tmpfs defaults 0 0\n", 1)):
     gm.touch("/etc/fstab", fstab)
     result = run(["/bin/getmnt", *command[1:]])
