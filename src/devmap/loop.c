@@ -19,13 +19,16 @@
 
 bool devmap_take_file(struct devmap *map, struct devmap_dev *dev, const char *file, size_t n)
 {
-	dev->backing = dev->way = devmap_strndup(map, file, n);
-	const char *base = dev->backing ? strrchr(dev->backing, '/') : NULL;
-	if (base && word_ends(dev->backing, " (deleted)")) {
-		size_t dir = (size_t)(base - dev->backing);
-		dev->way = devmap_strndup(map, file, dir ? dir : 1);
+	const char *backing = devmap_strndup(map, file, n), *way = backing;
+	const char *base = backing ? strrchr(backing, '/') : NULL;
+	if (base && word_ends(backing, " (deleted)")) {
+		size_t dir = (size_t)(base - backing);
+		way = devmap_strndup(map, file, dir ? dir : 1);
 	}
-	return dev->backing && dev->way;
+	/* Both or none: callers test only the first. */
+	dev->backing = way ? backing : NULL;
+	dev->way = way;
+	return way;
 }
 
 bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct devmap_dev *dev)

@@ -4,6 +4,7 @@
 
 #include "cases.h"
 #include "devmap/devmap_impl.h"
+#include "fault.h"
 #include "loop.h"
 #include "os/os.h"
 
@@ -519,6 +520,30 @@ UNIT_TEST(loop)
 	CU_ASSERT_TRUE(mount_blocks(252, 0, NULL));
 	CU_ASSERT_TRUE(dev_blocks(7, 0));
 	end();
+}
+
+/** A deleted file has two names: if memory runs out between them, it has none. */
+UNIT_TEST(loop_without_memory)
+{
+	FAULT_OR_SKIP();
+	static const char file[] = "/srv/images/file (deleted)";
+	bool failed = false, had = false;
+	for (size_t room = 0; room < 2 * sizeof(file); ++room) {
+		struct devmap_dev dev = {.major = 7};
+		struct fault_count count;
+		begin();
+		arena_alloc(&map->arena, 1);
+		while (map->arena.size - map->arena.used > room)
+			arena_strndup(&map->arena, "", 0);
+		fault_begin(&(struct fault){FAULT_ON, FAULT_ALLOC, 1, ENOMEM}, 100);
+		bool taken = devmap_take_file(map, &dev, file, strlen(file));
+		fault_end(&count);
+		CU_ASSERT_TRUE(taken == (dev.way != NULL) && taken == (dev.backing != NULL));
+		failed |= count.hits > 0 && map->failed;
+		had |= taken;
+		end();
+	}
+	CU_ASSERT_TRUE(failed && had);
 }
 
 UNIT_TEST(no_sysfs)
