@@ -121,9 +121,9 @@
  *     units.c            which mounts units make; what systemd has loaded of an fstab
  *     places.c           mount points: their names, and what a system has there
  *     match.c            lines and mounts compared: the one model of what a line mounts
- *     order.c            what each line needs of the others; what a boot mounts, and cycles
+ *     order.c            what each line needs of the others
  *     order_line.c       one line: which paths it needs
- *     order_judge.c      the order of lines, as mount -a and as systemd see it
+ *     order_judge.c      what a boot mounts; the order, as mount -a and as systemd see it
  *     reproduce.c        which mounts the lines of an fstab mount again
  *   fstab/plan/          a line for each mount
  *     plan.c             the order of decisions

@@ -398,14 +398,6 @@ static bool matches(const struct audit_glob *glob, const char *text)
 	return !glob || (text && audit_glob_matches(glob, text));
 }
 
-/** Whether a row is in force for a finding. */
-static bool is_about(const struct audit_row *row, const struct audit_finding *f, int64_t today)
-{
-	return row->verb != AUDIT_REQUIRE && audit_set_has(row->codes, f->code)
-	       && !audit_row_over(row, today) && matches(row->target, f->target)
-	       && matches(row->type, f->fstype) && matches(row->owner, audit_owner_name(f->owner));
-}
-
 int audit_config_apply(struct audit_report *report, struct audit_config *config, int64_t today)
 {
 	size_t left = 0;
@@ -422,7 +414,10 @@ int audit_config_apply(struct audit_report *report, struct audit_config *config,
 		--report->of[f->severity];
 		for (size_t k = 0; k < config->count; ++k) {
 			const struct audit_row *row = &config->rows[k];
-			if (!is_about(row, f, today))
+			if (row->verb == AUDIT_REQUIRE || !audit_set_has(row->codes, f->code)
+			    || audit_row_over(row, today) || !matches(row->target, f->target)
+			    || !matches(row->type, f->fstype)
+			    || !matches(row->owner, audit_owner_name(f->owner)))
 				continue;
 			if (row->verb == AUDIT_SEVERITY)
 				f->severity = row->severity;

@@ -32,13 +32,6 @@ bool audit_is_users(const char *owner)
 	       || audit_is_owner(owner, "udisks");
 }
 
-/** Whether a mount has a unit file. */
-static bool has_unit(const struct fstab_facts *facts, const struct fstab_line *line)
-{
-	const char *name = line->swap ? line->swap : line->target;
-	return facts->unit && name && facts->unit(facts->arg, name) == FSTAB_IDLE_UNIT;
-}
-
 /** Set the line number of every mount on a line's mount point, even if it is hidden or belongs to
     no line: a comment of the line can ignore findings.
     @return whether there was memory. */
@@ -87,11 +80,13 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 	bool good = audit_own_copies(plan, match, lines);
 	for (size_t i = 0; i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
-		if (!line->owner)
-			line->owner = line->mount && line->target && strcmp(line->target, "/") == 0
-			                  ? "initrd"
-			              : has_unit(facts, line) ? "unit"
-			                                      : "unknown";
+		const char *name = line->swap ? line->swap : line->target;
+		if (line->owner)
+			continue;
+		bool unit = facts->unit && name
+		            && facts->unit(facts->arg, name) == FSTAB_IDLE_UNIT;
+		line->owner = line->mount && name && strcmp(name, "/") == 0 ? "initrd"
+		              : unit ? "unit" : "unknown";
 	}
 	if (good && number_places(plan, lines))
 		return 0;

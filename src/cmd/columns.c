@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-void cells_init(struct cells *cells, struct run *run, bool machine)
-{
-	*cells = (struct cells){.run = run, .machine = machine};
-}
-
 void cells_destroy(struct cells *cells)
 {
 	strbuf_destroy(&cells->text);

@@ -74,7 +74,6 @@ struct cells {
 	struct os_sizes sizes;
 };
 
-void cells_init(struct cells *cells, struct run *run, bool machine);
 void cells_destroy(struct cells *cells);
 
 /** Whether memory ran out, so that a cell may be incomplete. */

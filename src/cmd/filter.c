@@ -154,8 +154,7 @@ static bool is_path(const char *text)
 	return *text == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
 }
 
-/** Whether the table has a mount point with this name. */
-static bool is_target(const struct run *run, const char *path)
+bool run_has_target(const struct run *run, const char *path)
 {
 	for (size_t i = 0; i < run_count(run); ++i) {
 		const char *target = run_name(run, i);
@@ -173,7 +172,7 @@ enum host_followed filter_target(struct run *run, const char *path, struct strbu
 		return HOST_MISSING;
 	}
 	if (run->opt->nocanonicalize || !run->live || !run->d
-	    || (*path == '/' && is_target(run, strbuf_str(out))))
+	    || (*path == '/' && run_has_target(run, strbuf_str(out))))
 		return HOST_BLIND;
 	return path_follow(run, path, out);
 }
@@ -321,7 +320,7 @@ bool filter_is_pair(struct run *run, const char *first)
 	run->nomem |= name.failed;
 	/* The mount points of later changes are not known. */
 	bool later = run->opt->poll && is_path(first) && strncmp(first, "/dev/", 5) != 0;
-	bool pair = !later && !is_target(run, strbuf_str(&name));
+	bool pair = !later && !run_has_target(run, strbuf_str(&name));
 	for (size_t i = 0; i < run_count(run) && !pair; ++i) {
 		const char *source = run_mount(run, i)->source;
 		pair = source && strcmp(source, first) == 0;

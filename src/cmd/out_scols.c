@@ -225,9 +225,8 @@ int out_scols(struct run *run, const struct view *view, struct out_widths *width
 		return -1;
 	os_mark(MARK_BEGIN);
 
-	struct cells cells;
+	struct cells cells = {.run = run, .machine = o->form != FORM_DEFAULT};
 	size_t longest;
-	cells_init(&cells, run, o->form != FORM_DEFAULT);
 	scols_table_enable_raw(table, o->form == FORM_RAW);
 	scols_table_enable_export(table, o->form == FORM_PAIRS);
 	scols_table_enable_json(table, o->form == FORM_JSON);

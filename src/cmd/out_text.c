@@ -141,8 +141,7 @@ const struct output_form output_forms[] = {
 static int out_text(struct run *run, const struct view *view)
 {
 	const struct output_form *form = run_form(run);
-	struct cells cells;
-	cells_init(&cells, run, true);
+	struct cells cells = {.run = run, .machine = true};
 	struct strbuf text = {0};
 
 	os_mark(MARK_END);

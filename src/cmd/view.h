@@ -71,6 +71,9 @@ bool filter_match_device(struct run *run, const struct devmap_device *device);
     else what it resolves to.  @out [out]  The name.  @return as path_follow(). */
 enum host_followed filter_target(struct run *run, const char *path, struct strbuf *out);
 
+/** Whether the table has a mount point with this name. */
+bool run_has_target(const struct run *run, const char *path);
+
 /** Whether two operands are SOURCE and TARGET: the first is no mount point, or names a source as
     well. */
 bool filter_is_pair(struct run *run, const char *first);

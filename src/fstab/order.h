@@ -129,6 +129,10 @@ int order_make(const struct order_line *lines, uint32_t count, struct order *ord
 
 void order_destroy(struct order *order);
 
+/** Find the sequence of the graph, and set ORDER_IN_BOOT and the flags after it.
+    @return whether there was memory. */
+bool order_find_boot(struct order *order);
+
 /** Whether mount -a has to mount a needed line before the line that needs it. */
 bool order_matters(const struct order *order, uint32_t line, const struct order_need *need);
 

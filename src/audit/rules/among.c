@@ -300,12 +300,6 @@ uint64_t audit_source_key(const struct audit_entry *entry)
 	                       : map64_text(entry->source);
 }
 
-static bool is_same_source(const struct audit_entry *a, const struct audit_entry *b)
-{
-	bool one = a->numbered && b->numbered && a->major == b->major && a->minor == b->minor;
-	return one || strcmp(a->source, b->source) == 0;
-}
-
 void audit_number_source(const struct audit *audit, struct audit_entry *entry)
 {
 	struct fstab_device device = {0};
@@ -397,7 +391,10 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 		return;
 	uint32_t i = map64_get(&audit->by_source, audit_source_key(entry));
 	const struct audit_entry *first = i != MAP64_NONE ? &audit->entries[i] : NULL;
-	if (!first || first >= entry || !is_same_source(first, entry) || first->swap != entry->swap)
+	bool same = first && ((first->numbered && entry->numbered && first->major == entry->major
+	                       && first->minor == entry->minor)
+	                      || strcmp(first->source, entry->source) == 0);
+	if (!same || first >= entry || first->swap != entry->swap)
 		return;
 	judge_superblock(audit, first, entry);
 	if (!is_same_part(audit, first, entry)

@@ -57,14 +57,6 @@ static int by_parent(const void *a, const void *b)
 	return strcmp(one->line->target, other->line->target);
 }
 
-/** Whether the kernel alone creates the directories of a file system. */
-static bool is_made_up(const struct mount *parent)
-{
-	const char *type = parent->fstype ? parent->fstype : "";
-	return fstype_flags(type) & FST_PSEUDO && !(fstype_flags(type) & (FST_LAYERED | FST_AUTOFS))
-	       && strcmp(type, "tmpfs") != 0 && strcmp(type, "ramfs") != 0;
-}
-
 /** Decide whether to look below the mount of a line. */
 static bool is_covering(const struct discovery *d, const struct fstab_line *line,
                         struct audit_covered *under, bool *failed)
@@ -81,7 +73,12 @@ static bool is_covering(const struct discovery *d, const struct fstab_line *line
 		base = tree->nodes[base].parent;
 	uint32_t parent = tree->nodes[base].parent;
 	const char *name = d->targets[node], *dir = parent == MT_NONE ? NULL : d->targets[parent];
-	if (parent == MT_NONE || is_made_up(tree->nodes[parent].mount))
+	if (parent == MT_NONE)
+		return false;
+	/* The kernel alone creates the directories of other pseudo file systems. */
+	const char *type = tree->nodes[parent].mount->fstype ? tree->nodes[parent].mount->fstype : "";
+	if (fstype_flags(type) & FST_PSEUDO && !(fstype_flags(type) & (FST_LAYERED | FST_AUTOFS))
+	    && strcmp(type, "tmpfs") != 0 && strcmp(type, "ramfs") != 0)
 		return false;
 	*under = (struct audit_covered){.line = line, .covered.parent = parent};
 	const char *place = name && dir && !tree->nodes[parent].made ? below(name, dir) : NULL;

@@ -47,13 +47,6 @@ static bool may_be_units(const struct drift *drift, const struct fstab_line *liv
 	return stick || (strcmp(m->fstype, "tmpfs") == 0 && strcmp(live->target, "/tmp") == 0);
 }
 
-/** Whether a mount is on zram, which is set up at boot: no line can mount it. */
-static bool is_of_zram(const struct fstab_line *live)
-{
-	return live->mount && live->mount->source
-	       && strncmp(live->mount->source, "/dev/zram", 9) == 0;
-}
-
 /** Whether a directory is bound onto itself read-only, like the store of NixOS. */
 static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 {
@@ -80,5 +73,8 @@ bool drift_wants_line(struct drift *drift, const struct fstab_line *live, bool c
 {
 	if ((!drift->any && !is_forgotten(drift, live)) || may_be_units(drift, live))
 		return false;
-	return can ? !is_locked(drift, live) : live->unnamed && !is_of_zram(live);
+	/* No line can mount what is on zram, which is set up at boot. */
+	const char *source = live->mount ? live->mount->source : NULL;
+	bool zram = source && strncmp(source, "/dev/zram", 9) == 0;
+	return can ? !is_locked(drift, live) : live->unnamed && !zram;
 }

@@ -26,13 +26,6 @@ bool audit_is_contained(const struct fstab_facts *facts, const char *source, sig
 	return *known > 0;
 }
 
-/** Whether mount(8) needs a helper for a type; all types of FUSE share one. */
-static bool wants_helper(const char *fstype)
-{
-	return word_in(fstype, strlen(fstype), "nfs nfs4 cifs smb3 glusterfs davfs ntfs-3g lustre "
-	               "beegfs moosefs s3fs vmhgfs-fuse fuse zfs");
-}
-
 /** Whether a helper is installed: 1, 0; -1: unknown. */
 static int has_helper(const struct fstab_facts *facts, const char *helper)
 {
@@ -79,7 +72,10 @@ static void judge_type(struct audit *audit, const struct audit_entry *entry)
 static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
 {
 	const char *name = strncmp(entry->fstype, "fuse.", 5) == 0 ? "fuse" : entry->fstype;
-	bool wanted = wants_helper(name) || (strcmp(name, "efs") == 0 && entry->flags & FST_NET);
+	/* All types of FUSE share one helper. */
+	bool wanted = word_in(name, strlen(name), "nfs nfs4 cifs smb3 glusterfs davfs ntfs-3g "
+	                      "lustre beegfs moosefs s3fs vmhgfs-fuse fuse zfs")
+	              || (strcmp(name, "efs") == 0 && entry->flags & FST_NET);
 	if (wanted || (entry->line->passno > 0 && entry->flags & FST_FSCK)) {
 		const char *helper =
 			audit_format(audit->report, "%s.%s", wanted ? "mount" : "fsck", name);

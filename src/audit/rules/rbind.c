@@ -189,14 +189,6 @@ static bool lacks_copy(const struct bounds *b, const struct discovery *d, uint32
 	       && is_same_way(b, of->target, bound->path, rest);
 }
 
-/** Whether a mount is temporary, so that its copy may have been unmounted. */
-static bool is_passing(const struct fstab_line *line)
-{
-	const char *owner = line->owner ? line->owner : "";
-	return word_in(owner, strcspn(owner, ":"), "automount container credentials nsfs session "
-	               "snap udisks user");
-}
-
 bool audit_left_out(const struct audit_live *in,
                     void (*each)(void *arg, const struct tabline *line,
                                  const struct fstab_line *child), void *arg)
@@ -207,7 +199,11 @@ bool audit_left_out(const struct audit_live *in,
 	for (size_t i = 0; good && b.any && i < in->plan->count; ++i) {
 		const struct fstab_line *line = &in->plan->lines[i];
 		struct above at = {line, 0, MAP64_BYTES, MAP64_NONE};
-		if (!line->mount || !line->target || line->hidden || is_passing(line))
+		const char *owner = line->owner ? line->owner : "";
+		/* The copy of a temporary mount may have been unmounted. */
+		bool passing = word_in(owner, strcspn(owner, ":"), "automount container "
+		                       "credentials nsfs session snap udisks user");
+		if (!line->mount || !line->target || line->hidden || passing)
 			continue;
 		while (next_above(&b, &at)) {
 			if (lacks_copy(&b, in->d, at.line, line, line->target + at.n))

@@ -244,18 +244,6 @@ static bool add_no_device(struct audit *audit, const struct audit_entry *entry, 
 	return true;
 }
 
-/** Whether a device is mounted, independent of the udev database. */
-static bool is_in_use(const struct audit *audit, const char *name)
-{
-	const struct discovery *d = audit->in->live;
-	for (uint32_t i = 0; d && name && i < d->tree.count; ++i) {
-		const struct mount *m = d->tree.nodes[i].mount;
-		if (m->source && strcmp(m->source, name) == 0)
-			return true;
-	}
-	return false;
-}
-
 /** Report a device without a known signature. */
 static void judge_blank(struct audit *audit, const struct audit_entry *entry, const char *name)
 {
@@ -264,8 +252,15 @@ static void judge_blank(struct audit *audit, const struct audit_entry *entry, co
 	         || word_in(entry->fstype, strlen(entry->fstype), " auto"))
 	    /* udev does not probe these. */
 	    || (name && audit_begins(name, "/dev/zram /dev/nbd /dev/mtd /dev/fd /dev/ram"))
-	    || audit_option(audit, entry, "x-systemd.makefs") || is_in_use(audit, name))
+	    || audit_option(audit, entry, "x-systemd.makefs"))
 		return;
+	/* A mounted device holds a file system, whatever the udev database has. */
+	const struct discovery *d = audit->in->live;
+	for (uint32_t i = 0; d && name && i < d->tree.count; ++i) {
+		const char *source = d->tree.nodes[i].mount->source;
+		if (source && strcmp(source, name) == 0)
+			return;
+	}
 	audit_add_line(audit, entry, FSTAB_TYPE_MISMATCH,
 		       (entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
 		       entry->swap ? "a swap space" : "a file system", NULL,

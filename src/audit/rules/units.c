@@ -9,17 +9,12 @@
 
 #include <string.h>
 
-/** The mount point or swap space of a unit; else its name. */
-static const char *target_of(const struct host_unit *unit)
-{
-	return *unit->where ? unit->where : *unit->what ? unit->what : unit->id;
-}
-
 /* UNIT-FAILED */
 
 static void judge_failed(struct audit_report *report, const struct host_unit *unit)
 {
-	struct audit_finding at = {.target = target_of(unit), .owner = "unit"};
+	struct audit_finding at = {.target = *unit->where ? unit->where : *unit->what ? unit->what
+	                                     : unit->id, .owner = "unit"};
 	const char *name = audit_string(report, escape_operand, unit->id);
 	const char *status = audit_format(report, "systemctl status %s; journalctl -u %s", name,
 	                                  audit_string(report, escape_shell, unit->id));
@@ -74,13 +69,6 @@ static void note_lines(const struct audit_live *in, struct audit_report *report,
 	}
 }
 
-/** Whether systemd or the kernel mounts a path without a unit file of an administrator or package.
-    */
-static bool is_api(const char *path)
-{
-	return word_in(path, strlen(path), "/ /run /run/lock /run/user") || fstab_is_kernels(path);
-}
-
 /** Whether a unit of the same path, other than this one, is active. */
 static bool has_active_sibling(const struct host_units *units, const struct host_unit *unit)
 {
@@ -103,8 +91,11 @@ static void judge_wanted(const struct audit_live *in, struct audit_report *repor
 	    || !(required || fstab_is_boot_target(unit->wanted_by))
 	    || map64_get(lines, map64_text(path)) != MAP64_NONE)
 		return;
-	/* With an automount, the mount is made on first access. */
-	if (!swap && (is_api(path) || *unit->triggered_by
+	/* With an automount, the mount is made on first access; systemd or the kernel mounts API
+	   file systems without a unit file of an administrator or package. */
+	bool api = word_in(path, strlen(path), "/ /run /run/lock /run/user")
+	           || fstab_is_kernels(path);
+	if (!swap && (api || *unit->triggered_by
 	              || (automount && has_active_sibling(in->units, unit))))
 		return;
 	bool no_device = *unit->what == '/' && audit_devices(in->facts, unit->what, NULL) == 0;

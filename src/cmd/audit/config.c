@@ -256,9 +256,5 @@ int audit_config_show(const struct audit_config *config, const char *looked, int
 		}
 		strbuf_putc(&out, '\n');
 	}
-	bool failed = out.failed;
-	if (!failed)
-		fwrite(strbuf_str(&out), 1, out.len, stdout);
-	strbuf_destroy(&out);
-	return failed ? -1 : 0;
+	return print_buffer(&out);
 }

@@ -29,14 +29,6 @@ static void explain_rule(const struct audit_rule *rule, struct strbuf *out)
 	strbuf_printf(out, at ? "\n  %s\n" : "\n", at);
 }
 
-/** The option or input without which a rule is not checked; NULL: none. */
-static const char *rule_requires(const struct audit_rule *rule)
-{
-	return rule->flags & AR_PROBE ? "--probe" : rule->flags & AR_UNDER ? "--under"
-	       : rule->flags & AR_HOLDERS ? "--holders" : rule->flags & AR_BASELINE ? "--baseline"
-	       : NULL;
-}
-
 /** Append a severity, ten columns wide. */
 static void put_severity(struct strbuf *out, enum audit_severity severity, bool colored)
 {
@@ -65,7 +57,10 @@ void audit_list_rules(const struct audit_opts *opts, struct strbuf *out)
 			json_put_string(&json, "code", rule->code);
 			json_put_string(&json, "severity", severity);
 			json_put_bool(&json, "boot", rule->flags & AR_BOOT);
-			json_put_string(&json, "requires", rule_requires(rule));
+			json_put_string(&json, "requires", rule->flags & AR_PROBE ? "--probe"
+			                : rule->flags & AR_UNDER ? "--under"
+			                : rule->flags & AR_HOLDERS ? "--holders"
+			                : rule->flags & AR_BASELINE ? "--baseline" : NULL);
 			json_put_string(&json, "reports", rule->what);
 			json_end(&json);
 		} else if (opts->explain) {

@@ -182,17 +182,6 @@ static int check_options(const struct merge_opts *opts, bool recorded)
 	return opts->merge ? put_check(put) : 0;
 }
 
-/** Whether a mount is at ROOT itself. */
-static bool is_mounted(const struct run *run, const char *root)
-{
-	for (size_t i = 0; i < run_count(run); ++i) {
-		const char *name = run_name(run, i);
-		if (name && strcmp(name, root) == 0)
-			return true;
-	}
-	return false;
-}
-
 /** Check that the lines of a plan make its mounts again, and report where they do not.
     @return an exit status. */
 static int check_plan(const struct fstab_input *in, const struct fstab_plan *plan)
@@ -336,7 +325,7 @@ static int run_fstab(struct opts *opts)
 	    || machine_know(&machine, opts->root, opts->swaps) != 0)
 		goto out;
 	const char *root = strbuf_str(&machine.root);
-	bool mounted = is_mounted(run, root);
+	bool mounted = run_has_target(run, root);
 	if (!mounted && opts->genfstab) {
 		message(opts->root, "is not a mount point");
 		goto out;

@@ -189,15 +189,6 @@ const struct option_table search_table = {
 	"search", search_rows, sizeof(search_rows) / sizeof(*search_rows),
 };
 
-static void search_help(FILE *out)
-{
-	options_help(&search_table,
-	             "Usage:\n getmnt search [options] PATTERN [PATH ...]\n\n"
-	             "Print the paths below each PATH (the current directory) that match "
-	             "PATTERN.\n",
-	             NULL, out);
-}
-
 /** Choose the form and the columns.  @return 0, or an exit status. */
 static int choose_form(const struct search_args *args, struct search_out *out)
 {
@@ -221,13 +212,6 @@ static int choose_form(const struct search_args *args, struct search_out *out)
 		search_out_columns(out, usual);
 	}
 	return args->columns ? search_out_columns(out, args->columns + more) : 0;
-}
-
-/** Whether names are printed in colors. */
-static bool wants_color(const struct search_args *args, const struct search_out *out)
-{
-	return (out->form == SF_PATHS || out->form == SF_LONG) && !out->nul
-	       && color_is_on(args->color, out->terminal);
 }
 
 /** End the search: stdout cannot be written. */
@@ -365,7 +349,8 @@ static int prepare(struct search_args *args, struct search_out *out, bool *optio
 		return status;
 	if (out->needs & SN_METADATA)
 		args->options.flags |= SEARCH_METADATA;
-	if (wants_color(args, out)) {
+	if ((out->form == SF_PATHS || out->form == SF_LONG) && !out->nul
+	    && color_is_on(args->color, out->terminal)) {
 		out->colors = colors_new(getenv("LS_COLORS"));
 		if (!out->colors) {
 			message("search", "%s", strerror(ENOMEM));
@@ -411,7 +396,10 @@ int cmd_search(int argc, char **argv)
 	if (args.help || args.list_columns) {
 		int rc = 0;
 		if (args.help)
-			search_help(stdout);
+			options_help(&search_table,
+			             "Usage:\n getmnt search [options] PATTERN [PATH ...]\n\n"
+			             "Print the paths below each PATH (the current directory) that "
+			             "match PATTERN.\n", NULL, stdout);
 		else
 			rc = column_list(&search_columns,
 			                 args.form == SF_JSON ? FORM_JSON : FORM_DEFAULT);

@@ -287,13 +287,6 @@ static bool is_other_path(struct matcher *m, const char *source, const struct fs
 	return !device || is_kernel_name(source);
 }
 
-/** Whether a path in /dev may be that of a device of device mapper. */
-static bool device_word(const char *path)
-{
-	return strncmp(path, "/dev/", 5) == 0
-	       && (!is_kernel_name(path) || strncmp(path, "/dev/mapper/", 12) == 0);
-}
-
 /** Whether a mount may be that of a line although its server chose another name: that of sshfs is
     its source. */
 static bool is_served(const struct entry *entry, const struct mount *mount)
@@ -355,7 +348,9 @@ static int same_source(struct matcher *m, const struct entry *entry, const struc
 			return 1;
 		/* Swap has no other evidence; /proc/swaps calls logical volumes /dev/dm-N. */
 		bool mapped = line->swap && strncmp(line->swap, "/dev/dm-", 8) == 0
-		    && device_word(source);
+		              && strncmp(source, "/dev/", 5) == 0
+		              && (!is_kernel_name(source)
+		                  || strncmp(source, "/dev/mapper/", 12) == 0);
 		return same < 0 && ((line->swap && !mapped) || is_other_path(m, source, line)) ? 0
 		       : same;
 	}

@@ -97,13 +97,6 @@ static const char *misread(const char *option, size_t n)
 	return NULL;
 }
 
-/** Whether an option is a flag of a mount, whose own list has all that it has. */
-static bool is_flag_of_mount(const char *option, size_t n)
-{
-	const struct vfs_option *flag = vfs_option(option, n);
-	return flag && flag->flag < VFS_OF_MOUNT;
-}
-
 /** Append the options of a list that belong in a line.
     @other  If the list is the file system's: the list of the mount, whose options are not
             repeated; or NULL.
@@ -117,8 +110,10 @@ static bool add_list(struct maker *mk, struct strbuf *out, const struct mount *m
 	size_t n;
 	opt_set_add_list(&others, other, opt_next_shown);
 	for (const char *o; good && (o = opt_next_shown(&list, &n)) != NULL;) {
+		/* The list of a mount has all its flags. */
+		const struct vfs_option *flag = other ? vfs_option(o, n) : NULL;
 		if (word_in(o, n, "rw ro") || opt_set_find(&others, o, n)
-		    || (other && is_flag_of_mount(o, n))
+		    || (flag && flag->flag < VFS_OF_MOUNT)
 		    || fsopt_flagged(place_type(mount), o, n, dropped)
 		    || is_other_family(mount, o, n))
 			continue;
@@ -183,15 +178,6 @@ static struct vfs_flags flags_of(const struct mount *mount)
 	return flags;
 }
 
-/** Whether a file system is read-only by nature: by its type, or as an overlay of lower layers
-    alone. */
-static bool is_never_written(struct maker *mk, const struct mount *mount)
-{
-	return fstype_flags(mount->fstype) & FST_READONLY
-	       || (strcmp(place_type(mount), "overlay") == 0
-	           && !opt_shown_value(mount->fs_opts, "upperdir", &mk->text));
-}
-
 /**
  * Append the options of a bind: those of the mount, not of its file system.
  *
@@ -219,7 +205,10 @@ static bool add_mount(struct maker *mk, struct strbuf *out, const struct mount *
 {
 	bool readonly = opt_shown_has(mount->vfs_opts, "ro");
 	bool broken = !readonly && opt_shown_has(mount->fs_opts, "ro");
-	bool natural = is_never_written(mk, mount);
+	/* Read-only by nature: by its type, or as an overlay of lower layers alone. */
+	bool natural = fstype_flags(mount->fstype) & FST_READONLY
+	               || (strcmp(place_type(mount), "overlay") == 0
+	                   && !opt_shown_value(mount->fs_opts, "upperdir", &mk->text));
 	bool failed = shown_failed(mount->fstype, mount->fs_opts);
 	if (failed)
 		line->warning = "the file system had an error and is read-only since; the line is "

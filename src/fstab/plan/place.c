@@ -90,14 +90,6 @@ void place_index(struct maker *mk)
 
 /* What a mount is. */
 
-/** The mount that a node is mounted on if that is an automounter's trigger; or NULL. */
-static const struct mount *trigger_of(const struct maker *mk, uint32_t node)
-{
-	uint32_t parent = mk->tree->nodes[node].parent;
-	const struct mount *on = parent == MT_NONE ? NULL : place_mount(mk, parent);
-	return on && fstype_flags(on->fstype) & FST_AUTOFS ? on : NULL;
-}
-
 static bool is_of_systemd(const struct mount *trigger)
 {
 	return trigger && trigger->source && strcmp(trigger->source, "systemd-1") == 0;
@@ -245,7 +237,8 @@ void place_classify(struct maker *mk, uint32_t i)
 	const struct mount *m = node->mount;
 	struct place *place = &mk->places[i];
 	const char *name = in->d->targets[i], *why, *owner;
-	const struct mount *trigger = trigger_of(mk, i);
+	const struct mount *on = node->parent == MT_NONE ? NULL : place_mount(mk, node->parent);
+	const struct mount *trigger = on && fstype_flags(on->fstype) & FST_AUTOFS ? on : NULL;
 	place->state = ELSEWHERE;
 	if (node->gone || node->made || node->states & 1u << MT_OUTSIDE)
 		return;

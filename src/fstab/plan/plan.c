@@ -74,14 +74,6 @@ static void add_line(struct maker *mk, enum fstab_fate fate, const struct fstab_
 	++mk->plan->of[fate];
 }
 
-/** Network types that systemd does not know as such. */
-static bool wants_netdev(const struct mount *m)
-{
-	const char *fstype = place_type(m);
-	return word_in(fstype, strlen(fstype), "acfs beegfs coda fuse.sshfs gpfs orangefs")
-	       || (strcmp(fstype, "9p") == 0 && opt_shown_has(m->fs_opts, "trans=tcp"));
-}
-
 /** Append the options that are not the file system's: ours, and those that mount(8) kept for other
     programs.
     @spare  Boot can do without the mount, in any case.
@@ -237,7 +229,11 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 	                  : source_of_mount(mk, m, line);
 	if (state != LINE)
 		return state;
-	if (device.remote || wants_netdev(m))
+	/* Network types that systemd does not know as such. */
+	const char *type = place_type(m);
+	if (device.remote
+	    || word_in(type, strlen(type), "acfs beegfs coda fuse.sshfs gpfs orangefs")
+	    || (strcmp(type, "9p") == 0 && opt_shown_has(m->fs_opts, "trans=tcp")))
 		opt_puts(more, "_netdev");
 	bool spare = (device.loop.partition && line->warning) || mk->places[i].owner;
 	state = add_own(mk, i, spare, more, line);
