@@ -148,24 +148,12 @@ const struct audit_entry *audit_at(const struct audit *audit, const struct audit
 	return NULL;
 }
 
-/** Advance to the next component of a path.  @n, @hash  The length and hash of the path so far; 0
-    and MAP64_BYTES at first. */
-static bool next_part(const char *path, size_t *n, uint64_t *hash)
-{
-	if (!path[*n] || !path[1])
-		return false;
-	size_t more = 1 + strcspn(path + *n + 1, "/");
-	*hash = map64_bytes(*hash, path + *n, more);
-	*n += more;
-	return true;
-}
-
 const struct audit_entry *audit_above(const struct audit *audit, const struct audit_entry *self,
                                       const char *path)
 {
 	const struct audit_entry *found = NULL;
 	uint64_t hash = MAP64_BYTES;
-	for (size_t n = 0; next_part(path, &n, &hash);) {
+	for (size_t n = 0; map64_path(path, &n, &hash);) {
 		const struct audit_entry *entry = audit_at(audit, NULL, path, n, hash);
 		if (entry && entry == self)
 			entry = audit_at(audit, entry, path, n, hash);

@@ -5,6 +5,7 @@
 #ifndef GM_BASE_MAP64_H
 #define GM_BASE_MAP64_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -54,6 +55,19 @@ uint64_t map64_bytes(uint64_t hash, const char *bytes, size_t n);
 static inline uint64_t map64_text(const char *text)
 {
 	return map64_bytes(MAP64_BYTES, text, strlen(text));
+}
+
+/** Step through the beginnings "/a", "/a/b" of an absolute path.
+    @n, @hash [in,out]  The length of one, and its hash; 0 and MAP64_BYTES at first.
+    @return false: there is no other; "/" has none. */
+static inline bool map64_path(const char *path, size_t *n, uint64_t *hash)
+{
+	if (!path[*n] || !path[1])
+		return false;
+	size_t more = 1 + strcspn(path + *n + 1, "/");
+	*hash = map64_bytes(*hash, path + *n, more);
+	*n += more;
+	return true;
 }
 
 /** The value of a key, or MAP64_NONE. */

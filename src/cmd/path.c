@@ -63,10 +63,7 @@ uint32_t path_mount(const struct run *run, const char *path)
 	uint64_t hash = MAP64_BYTES;
 	if (best == MAP64_NONE || strcmp(run_name(run, best), "/") != 0)
 		return search_mount(run, path);
-	for (size_t n = 0; path[n];) {
-		size_t more = 1 + strcspn(path + n + 1, "/");
-		hash = map64_bytes(hash, path + n, more);
-		n += more;
+	for (size_t n = 0; map64_path(path, &n, &hash);) {
 		uint32_t i = map64_get(&run->places, hash);
 		if (i == MAP64_NONE)
 			continue;

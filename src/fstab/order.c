@@ -144,10 +144,7 @@ static void need_path(struct maker *m, const char *path, bool itself, enum order
 	/* The root is mounted before any line is read. */
 	if (root && root->first != ORDER_NONE && m->order->lines[root->first].added)
 		need_place(m, root, kind, path, of);
-	for (size_t n = 0; path[n] && path[1] && !m->failed;) {
-		size_t more = 1 + strcspn(path + n + 1, "/");
-		hash = map64_bytes(hash, path + n, more);
-		n += more;
+	for (size_t n = 0; !m->failed && map64_path(path, &n, &hash);) {
 		if (!path[n] && !itself)
 			break;
 		if (need_place(m, find_place(m, path, n, hash), kind, path, of))

@@ -76,7 +76,8 @@ static bool is_covering(const struct discovery *d, const struct fstab_line *line
 	if (parent == MT_NONE)
 		return false;
 	/* The kernel alone creates the directories of other pseudo file systems. */
-	const char *type = tree->nodes[parent].mount->fstype ? tree->nodes[parent].mount->fstype : "";
+	const char *type = tree->nodes[parent].mount->fstype;
+	type = type ? type : "";
 	if (fstype_flags(type) & FST_PSEUDO && !(fstype_flags(type) & (FST_LAYERED | FST_AUTOFS))
 	    && strcmp(type, "tmpfs") != 0 && strcmp(type, "ramfs") != 0)
 		return false;

@@ -104,11 +104,8 @@ static bool next_above(const struct bounds *b, struct above *at)
 	do {
 		at->line = at->line == MAP64_NONE ? MAP64_NONE : b->next[at->line];
 		while (at->line == MAP64_NONE) {
-			if (!target[at->n] || !target[1])
+			if (!map64_path(target, &at->n, &at->hash))
 				return false;
-			size_t more = 1 + strcspn(target + at->n + 1, "/");
-			at->hash = map64_bytes(at->hash, target + at->n, more);
-			at->n += more;
 			at->line = target[at->n] ? map64_get(&b->binds, at->hash) : MAP64_NONE;
 		}
 		end = end_of(b, at->line);

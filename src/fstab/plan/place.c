@@ -44,11 +44,8 @@ static uint32_t lowest_above(const struct maker *mk, const struct map64 *map, co
 {
 	uint32_t best = find_name(mk, map, map64_text("/"), "/", 1);
 	uint64_t hash = MAP64_BYTES;
-	for (size_t at = 0; path[at];) {
-		size_t n = 1 + strcspn(path + at + 1, "/");
-		hash = map64_bytes(hash, path + at, n);
-		at += n;
-		uint32_t found = at > 1 ? find_name(mk, map, hash, path, at) : MT_NONE;
+	for (size_t n = 0; map64_path(path, &n, &hash);) {
+		uint32_t found = find_name(mk, map, hash, path, n);
 		best = found != MT_NONE ? found : best;
 	}
 	return best;
