@@ -226,10 +226,15 @@ static bool is_beyond(const struct node *node, struct bfs_scratch *scratch,
 {
 	if (node->avoid != AVOID_UNKNOWN)
 		return false;
-	int fd = os_openat2(scratch->os, scratch->fd, entry->name, O_PATH | O_NOFOLLOW,
-	                    RESOLVE_NO_XDEV);
+	struct os *os = scratch->os;
+	const int flags = O_PATH | O_NOFOLLOW;
+	int fd = os_openat2(os, scratch->fd, entry->name, flags, RESOLVE_NO_XDEV);
 	bool beyond = fd < 0 && errno == EXDEV;
-	os_close(scratch->os, fd);
+	if (fd < 0 && errno == ENOSYS) {
+		fd = os_openat(os, scratch->fd, entry->name, flags);
+		beyond = fd >= 0 && os_mount_id(os, fd) != os_mount_id(os, scratch->fd);
+	}
+	os_close(os, fd);
 	return beyond;
 }
 
@@ -442,7 +447,8 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	bool type = search->access || search->more.type || search->more.types || follow;
 	bool look = (object && search->flags & SEARCH_METADATA) || (unknown && (below || type));
 	bool blocked = search_mounts_blocked(&search->mounts, (uint32_t)child->avoid);
-	if (blocked || ((look || search->access) && is_beyond(node, scratch, entry))) {
+	bool touch = look || search->access || (below && !(search->os.caps & OSC_OPENAT2));
+	if (blocked || (touch && is_beyond(node, scratch, entry))) {
 		/* Only its name is known.  With XDEV it would not be entered in any case. */
 		bool named = search->more.optional
 		             || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS));

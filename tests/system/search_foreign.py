@@ -3,7 +3,6 @@
 namespace, directories that a mount covers, detached trees.  Each mount is judged by its ID: what
 does not block is searched, whatever this process has at the same path, and nothing that blocks is
 touched."""
-import ctypes
 import os
 import stat
 
@@ -58,7 +57,7 @@ def expect(tag, found, want, refused, top):
     gm.expect(len(lines) == len(refused) and result.status == bool(refused), f"{tag}: {result.status} {err}")
 
 
-def four_ways(tag, top, env=None, entered=("ok", "new-ok"), refused=("bad", "new-bad"), **more):
+def four_ways(tag, top, env=None, entered=("ok", "new-ok"), refused=("bad", "new-bad"), links=True):
     """Search top, which has mounts on w/KIND."""
     whole = below(f"{top}/w", "plain", *entered) | {f"{top}/w/plain/covered"} | {f"{top}/w/{name}" for name in refused}
     for way, args in WAYS.items():
@@ -68,25 +67,46 @@ def four_ways(tag, top, env=None, entered=("ok", "new-ok"), refused=("bad", "new
             want = {f"{top}/w/{name}" for name in ("plain", "plain/f", "plain/covered", *entered)}
         elif "-m" in args or "--access=r" in args:
             want -= {f"{top}/w/{name}" for name in refused}
-        expect(f"{tag}: {way}", search(*args, top + "/w", env=env, **more), want, not_entered, top + "/w")
+        expect(f"{tag}: {way}", search(*args, top + "/w", env=env), want, not_entered, top + "/w")
     for name in KINDS:
         found = {f"{top}/w/{name}/f"} if name in (*entered, "plain") else set()
-        expect(f"{tag}: literal {name}", search(f"/{name}/f", top + "/w", env=env, **more), found,
+        expect(f"{tag}: literal {name}", search(f"/{name}/f", top + "/w", env=env), found,
                {name} & set(refused), top + "/w")
-        links = {f"{top}/l/{name}"} if found else set()
-        expect(f"{tag}: link to {name}", search("-L", f"/{name}", top + "/l", env=env, **more), links,
+        if not links:
+            continue
+        linked = {f"{top}/l/{name}"} if found else set()
+        expect(f"{tag}: link to {name}", search("-L", f"/{name}", top + "/l", env=env), linked,
                {name} & set(refused), top + "/l")
-        expect(f"{tag}: link and glob {name}", search("-L", f"/[{name[0]}]{name[1:]}", top + "/l", env=env, **more),
-               links, {name} & set(refused), top + "/l")
+        expect(f"{tag}: link and glob {name}", search("-L", f"/[{name[0]}]{name[1:]}", top + "/l", env=env),
+               linked, {name} & set(refused), top + "/l")
+
+
+MODES = ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,statx-mntid")
+OPEN_TREE, CLONE, RECURSIVE, AT_FDCWD = 428, 1, 0x8000, -100
+
+
+def mounts(top):
+    for kind in ("ok", "new-ok"):
+        good(f"{top}/w/{kind}")
+    for kind in ("bad", "new-bad"):
+        hung(f"{top}/w/{kind}")
+
+
+def all_modes(tag, top, **more):
+    for disable in MODES:
+        four_ways(f"{tag} {disable}", top, {"GETMNT_DISABLE": disable}, **more)
 
 
 root = gm.Root()
 os.mknod(root / "dev/fuse", 0o600 | stat.S_IFCHR, os.makedev(10, 229))
 root.enter()
 tree("/t")
-# What is good there is bad here, and the other way round.
+# What is good in the other namespace blocks here, and the other way round.
 hung("/t/w/ok")
 good("/t/w/bad")
+tree("/own")
+mounts("/own")
+all_modes("own", "/own")
 
 
 def elsewhere():
@@ -94,16 +114,40 @@ def elsewhere():
     gm.propagation("/", gm.MS_PRIVATE, recursive=True)
     gm.umount("/t/w/ok", gm.MNT_DETACH)
     gm.umount("/t/w/bad", gm.MNT_DETACH)
-    good("/t/w/ok")
-    hung("/t/w/bad")
-    good("/t/w/new-ok")
-    hung("/t/w/new-bad")
-    os.chdir("/t/w")
+    mounts("/t")
     yield
 
 
 other = gm.Other(elsewhere)
-for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,statx-mntid"):
-    four_ways(f"namespace {disable}", f"/proc/{other.pid}/root/t", {"GETMNT_DISABLE": disable})
+all_modes("namespace", f"/proc/{other.pid}/root/t")
+held = os.open(f"/proc/{other.pid}/root/t", os.O_PATH), os.open(f"/proc/{other.pid}/ns/mnt", os.O_RDONLY)
+
+
+# Below a mount that covers the working directory of a process.
+def covered(cover):
+    def steps():
+        os.chdir(f"/{cover}/t")
+        mounts(".")
+        globals()[cover](f"/{cover}")
+        yield
+    return steps
+
+
+for cover in ("good", "hung"):
+    tree(f"/{cover}/t")
+    below_it = gm.Other(covered(cover))
+    all_modes(f"covered by {cover}", f"/proc/{below_it.pid}/cwd")
+    _, names, err = search("*", ".", cwd=f"/proc/{below_it.pid}/cwd/w/plain")
+    gm.expect(names == {"./f", "./covered"} and not err, f"covered by {cover}: {names} {err}")
+    below_it.end()
+
+# Trees whose mounts no process has: detached ones, and those of a namespace without a process.
 other.end()
+fd = gm.libc.syscall(OPEN_TREE, AT_FDCWD, b"/own", CLONE | RECURSIVE)
+gm.expect(fd >= 0, "open_tree")
+for tag, fd in (("detached", fd), ("namespace without a process", held[0])):
+    for disable in MODES:
+        # Before Linux 5.6 no link is followed there.
+        four_ways(f"{tag} {disable}", f"/proc/{os.getpid()}/fd/{fd}", {"GETMNT_DISABLE": disable},
+                  entered=(), refused=("bad", "new-bad", "ok", "new-ok"), links="openat2" not in disable)
 gm.done()
