@@ -106,8 +106,6 @@ static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, c
 {
 	const char *above = mk->places[candidate].target;
 	enum state state = place_available(mk, candidate);
-	if (state != LINE)
-		return state == WAITING ? WAITING : REFUSED;
 	rest += strspn(rest, "/");
 	const char *source = !*rest ? above
 	                     : plan_format(mk, "%s/%s", strcmp(above, "/") == 0 ? "" : above, rest);
@@ -117,13 +115,16 @@ static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, c
 	bool onto_itself = found == i && strcmp(source, mk->places[i].target) == 0
 	                   && place_base(mk, mk->tree->nodes[i].parent) == candidate;
 	bool covered = found != candidate && !onto_itself;
-	if (covered || (*rest && place_is_volatile(mk, candidate))) {
-		if (!line->why && covered)
-			line->why = plan_format(mk, "its source %s is covered by the mount on %s",
-			                        source, mk->places[found].target);
-		else if (!line->why)
-			line->why = plan_format(mk, "its source %s is in memory and does not "
-			                        "survive a reboot", source);
+	if (!covered && state == WAITING)
+		return WAITING;
+	const char *why = covered
+		? plan_format(mk, "is covered by the mount on %s", mk->places[found].target)
+		: state != LINE ? plan_format(mk, "lies on %s, which %s", above, place_lack(state))
+		: *rest && place_is_volatile(mk, candidate)
+		? "is in memory and does not survive a reboot" : NULL;
+	if (why) {
+		line->why = line->why ? line->why
+		                      : plan_format(mk, "its source %s %s", source, why);
 		return REFUSED;
 	}
 	line->source = source;
@@ -154,9 +155,16 @@ enum state bind_find(struct maker *mk, uint32_t i, struct fstab_line *line, uint
 			node = mk->places[node].next_root;
 		}
 		if (!root[n])
-			return waiting ? WAITING : REFUSED;
+			break;
 		n += root[n] == '/';
 	}
+	uint32_t hidden = map64_get(&mk->hidden, mount_dev(m));
+	if (!line->why && !waiting && hidden != MAP64_NONE && hidden != i
+	    && mtree_path_within(root, place_root(place_mount(mk, hidden))))
+		line->why = plan_format(mk, "its source, %s of %s, is hidden: it lies on a mount "
+		                        "on %s that another covers", root,
+		                        m->source ? m->source : "none", mk->places[hidden].target);
+	return waiting ? WAITING : REFUSED;
 }
 
 const char *bind_writes_refused(struct maker *mk, uint32_t i)

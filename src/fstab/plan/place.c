@@ -81,6 +81,8 @@ void place_index(struct maker *mk)
 		           && strcmp(place_type(m), "rootfs") != 0) {
 			/* It may hold what was named below it. */
 			place->next_name = push(mk, &mk->by_hidden, name, i);
+			map64_remove(&mk->hidden, mount_dev(m));
+			mk->failed |= map64_put(&mk->hidden, mount_dev(m), i) == MAP64_NONE;
 		}
 	}
 }
@@ -329,6 +331,11 @@ enum state place_available(const struct maker *mk, uint32_t node)
 	return (enum state)place->state;
 }
 
+const char *place_lack(enum state state)
+{
+	return state == OWN ? "the system mounts by itself, if at all" : "has no line";
+}
+
 enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
                             uint32_t *node, struct fstab_line *line)
 {
@@ -353,8 +360,8 @@ enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, cons
 		return plan_refuse(mk, line, "%s %s is in memory and does not survive a reboot",
 		                   what, path);
 	if (state == REFUSED || state == OWN)
-		return plan_refuse(mk, line, "%s %s lies on %s, which has no line", what, path,
-		                   mk->places[in].target);
+		return plan_refuse(mk, line, "%s %s lies on %s, which %s", what, path,
+		                   mk->places[in].target, place_lack(state));
 	return state;
 }
 
@@ -402,7 +409,6 @@ enum state place_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *l
 	const char *above = mk->places[parent].target;
 	if (state == REFUSED || state == OWN)
 		line->why = plan_format(mk, "it is mounted on %s, which %s", above ? above : "?",
-		                        state == OWN ? "the system mounts by itself, if at all"
-		                        : "has no line");
+		                        place_lack(state));
 	return state;
 }

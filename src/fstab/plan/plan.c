@@ -446,6 +446,7 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	strbuf_destroy(&mk.scratch);
 	map64_destroy(&mk.by_name);
 	map64_destroy(&mk.by_hidden);
+	map64_destroy(&mk.hidden);
 	map64_destroy(&mk.by_root);
 	map64_destroy(&mk.primary);
 	free(mk.places);

@@ -45,6 +45,7 @@ struct maker {
 	struct place *places;
 	struct map64 by_name;    /* hash of target -> the first visible node */
 	struct map64 by_hidden;  /* the same, not visible */
+	struct map64 hidden;     /* device -> the first of its nodes that are not visible */
 	struct map64 by_root;    /* hash of device and root -> the first node */
 	struct map64 primary;    /* device -> the node of its whole that is mounted first;
 	                            a read-only view only where no whole can be written to */
@@ -98,6 +99,9 @@ bool place_is_volatile(const struct maker *mk, uint32_t node);
 
 /** Whether a mount exists when one that needs it is mounted: LINE; else what it waits for. */
 enum state place_available(const struct maker *mk, uint32_t node);
+
+/** What a mount that is not available has or lacks: "has no line". */
+const char *place_lack(enum state state);
 
 /** Find the mount that a file or directory lies in.
     @i     The node that needs it, which may cover it: an overlay of the directory that it is
