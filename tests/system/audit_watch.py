@@ -234,4 +234,20 @@ def dead(root):
     server.end()
 
 
-gm.each(mounts, files, configuration, interval, manager, manager_abstract, ends, dead, together=True)
+def dead_output(root):
+    """A server that never answers has the file for Prometheus: changes are printed all the same, and one process hangs."""
+    enter(root)
+    server = gm.SilentFuse("/dead")
+    each = watch("--prometheus", "--output=/dead/getmnt.prom")
+    each.wait(lambda: b"0 warnings" in each.out, "the first audit")
+    for change in (lambda: gm.umount("/data"), lambda: gm.tmpfs("/data", source="none")):
+        lines = len(each.lines())
+        change()
+        each.wait(lambda n=lines: len(each.lines()) > n, "a line")
+    gm.expect(each.err.count(b"--output") == 1 and len(children(each.pid)) == 1, f"{each.err} {children(each.pid)}")
+    each.proc.send_signal(15)
+    server.end()
+    gm.expect(each.status() == 0, f"end: {each.proc.returncode}")
+
+
+gm.each(*[dead_output] * gm.FULL, mounts, files, configuration, interval, manager, manager_abstract, ends, dead, together=True)

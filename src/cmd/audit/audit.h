@@ -316,7 +316,10 @@ struct audit_child {
 };
 int audit_way_child(void *arg);
 
-/** Take the result of a child: append the document and `saved`.
+/** Write `metrics` to `output`, as the work of a child.  @return an exit status. */
+int audit_way_put_metrics(struct audit_opts *opts, struct strbuf *document);
+
+/** Take the result of a child: append the document, `saved` and `metrics`.
     @rc  Of os_bounded().
     @return the exit status; -1: there is no result, and `why` says why. */
 int audit_way_take(struct audit_way *way, int rc, const struct os_bounded *done,

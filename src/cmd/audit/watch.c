@@ -5,10 +5,11 @@
  *     mountinfo, swaps --poll--.
  *     inotify of files --------+--> pace --> child: audit --> document ---> standard output
  *     SIGHUP, interval --------'      ^                 |---> state ------> `known` of the next
- *                                     '----- cost ------'---> metrics ----> --output
+ *                                     '----- cost ------'---> metrics ----> child: --output
  *
- * Each audit is a child with a time limit.  So this process touches no file system, stays small,
- * and an audit that hangs or dies does not end it.  The child compares its findings with the state
+ * Each audit is a child with a time limit, and so is what writes the metrics.  So this process
+ * touches no file system, stays small, and a child that hangs or dies does not end it.  The child
+ * compares its findings with the state
  * that the last one has left: a baseline that only has findings.
  *
  * poll(2) reports only that a table has changed since the last call, so nothing is lost while
@@ -103,11 +104,9 @@ void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *mach
 			              : host_follow(&machine->host, at, &place);
 			if (known != HOST_MISSING)
 				break;
-			while (path.len > 0 && path.data[path.len - 1] != '/')
-				--path.len;
-			path.len -= path.len > 0;
-			if (path.data)
-				path.data[path.len] = '\0';
+			const char *slash = memrchr(at, '/', n);
+			path.len = slash ? (size_t)(slash - at) : 0;
+			path.data[path.len] = '\0';
 		}
 		if (known == HOST_SEEN && !place.failed && !path_blocks(run, strbuf_str(&place)))
 			os_files_add(&run->os, opts->way.files, strbuf_str(&place));
@@ -174,6 +173,8 @@ struct watch {
 	int end;                 /* the signal that ends the watch; 0: none */
 	struct strbuf said;      /* standard error of the last audit */
 };
+
+enum { REPORT_SECONDS = 10 /* time limit of all but the audit */ };
 
 enum { OF_CHILD = 2, SIGNALS = OF_CHILD, READER, FILES, MOUNTS, SWAPS, WAITING };
 
@@ -269,7 +270,6 @@ static int run_child(struct watch *w, int (*run)(struct audit_opts *, struct str
 /** The audit that reports why another one has failed. */
 static int report_failed(struct audit_opts *opts, struct strbuf *document)
 {
-	message(NULL, "%s", opts->way.why);
 	return audit_way_fail(&opts->way, opts->way.why, document);
 }
 
@@ -291,42 +291,61 @@ static int deliver(struct watch *w, bool failed, struct strbuf *document, struct
 	return flush_stdout();
 }
 
-/** Reap the children that could not be killed in time. */
-static void reap(struct watch *w)
+/** Reap the children that could not be killed in time.  @return whether some still hang. */
+static bool reap(struct watch *w)
 {
 	int status;
+	bool ended;
 	do {
 		status = -1;
-	} while (os_reap(&w->os, -1, 0, &status) && status != -1);
+		ended = os_reap(&w->os, -1, 0, &status);
+	} while (ended && status != -1);
+	return !ended;
+}
+
+/** Write the metrics.  A child that hangs, and cannot be killed, must not be followed by others.
+    @return an exit status; -1 after a message: it hangs. */
+static int put_metrics(struct watch *w, struct strbuf *document, struct strbuf *said)
+{
+	struct audit_way *way = &w->opts->way;
+	if (!way->metrics.len)
+		return 0;
+	int status = reap(w) ? -1 : run_child(w, audit_way_put_metrics, REPORT_SECONDS, document,
+	                                      said);
+	if (status < 0)
+		strbuf_puts(said, "getmnt: the file of --output cannot be written: a process that "
+		                  "writes it hangs\n");
+	strbuf_reset(&way->metrics);
+	return status;
 }
 
 /** Audit once.  @return 0, or an exit status: the watch ends. */
 static int audit_once(struct watch *w)
 {
-	enum { FAIL_SECONDS = 10 };
 	struct audit_way *way = &w->opts->way;
 	struct strbuf document = {0}, said = {0};
 	double spent = os_spent(&w->os);
 	bool reloading = w->reloading;
 	w->reloading = false;
 	audit_pace_began(&w->pace, os_now());
-	strbuf_reset(&way->saved);
-	int status = run_child(w, w->run, way->seconds, &document, &said);
-	bool hung = status < 0 && !w->end;
-	if (hung)
-		run_child(w, report_failed, FAIL_SECONDS, &document, &said);
-	reap(w);
+	bool hung = run_child(w, w->run, way->seconds, &document, &said) < 0;
+	if (hung) {
+		strbuf_printf(&said, "getmnt: %s\n", way->why);
+		run_child(w, report_failed, REPORT_SECONDS, &document, &said);
+	}
+	strbuf_destroy(&way->known);
+	way->known = way->saved;
+	way->saved = (struct strbuf){0};
+	bool failed = way->known.len == 0;
+	int put = put_metrics(w, &document, &said);
 	/* An audit that was killed may still hang: the next one waits for as long. */
 	double cost = hung ? way->seconds / SHARE : 0;
 	audit_pace_ended(&w->pace, os_now(), greater(cost, os_spent(&w->os) - spent));
-	bool failed = way->saved.len == 0;
 	int rc = 0;
 	if (!w->end) {
-		strbuf_reset(&way->known);
-		strbuf_add(&way->known, strbuf_str(&way->saved), way->saved.len);
 		/* Wrong options are like those of an audit without --watch. */
-		rc = deliver(w, failed, &document, &said) != 0 || (failed && !hung && !w->ready)
-		     ? AX_FAILED : 0;
+		bool wrong = !w->ready && ((failed && !hung) || put > 0);
+		rc = deliver(w, failed, &document, &said) != 0 || wrong ? AX_FAILED : 0;
 		if (reloading || (!failed && !w->ready))
 			notify(w, "READY=1");
 		w->ready |= !failed;
@@ -374,10 +393,12 @@ int audit_watch_run(struct audit_opts *opts,
 		/* A look at the tables that is due comes before the audit. */
 		double due = audit_pace_due(&w.pace);
 		bool waited = os_now() >= due;
-		if (wait_for(&w, NULL, due) < 0)
+		if (wait_for(&w, NULL, due) < 0) {
+			message("--watch", "cannot wait: %s", strerror(errno));
 			status = AX_FAILED;
-		else if (waited && !w.end && os_now() >= audit_pace_due(&w.pace))
+		} else if (waited && !w.end && os_now() >= audit_pace_due(&w.pace)) {
 			status = audit_once(&w);
+		}
 	}
 	notify(&w, "STOPPING=1");
 	if (w.end == SIGPIPE)

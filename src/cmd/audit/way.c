@@ -176,6 +176,15 @@ static int put_into(const char *path, const char *text, size_t len)
 	return status ? -1 : 0;
 }
 
+int audit_way_put_metrics(struct audit_opts *opts, struct strbuf *document)
+{
+	struct audit_way *way = &opts->way;
+	int rc = put_into(way->output, strbuf_str(&way->metrics), way->metrics.len);
+	strbuf_reset(&way->metrics);
+	(void)document;
+	return rc == 0 ? AX_CLEAN : AX_FAILED;
+}
+
 int audit_way_may_save(const struct audit_way *way)
 {
 	return put_into(way->save, NULL, 0);
@@ -222,23 +231,26 @@ static int deliver(struct audit_way *way, struct strbuf *document)
 
 enum { BROKEN = 255 };   /* exit status of the child: nothing usable was printed */
 
-/** Audit, and print the document, what is saved, and the length of the document. */
+/** The lengths at the end of what the child prints. */
+struct lengths {
+	uint64_t document, saved, metrics;
+};
+
+/** Audit, and print the document, what is saved, the metrics, and their lengths. */
 int audit_way_child(void *arg)
 {
 	struct audit_child *child = arg;
 	struct audit_way *way = &child->opts->way;
-	struct strbuf document = {0}, *saved = &way->saved;
+	struct strbuf document = {0};
 	int status = child->run(child->opts, &document);
-	/* The first audit of a watch reports a file that cannot be written as a failure. */
-	if (way->metrics.len && put_into(way->output, way->metrics.data, way->metrics.len) != 0
-	    && !way->known.len)
-		strbuf_reset(saved);
-	uint64_t len = document.len;
-	bool whole = !document.failed && !saved->failed && !way->metrics.failed
-	             && fwrite(strbuf_str(&document), 1, document.len, stdout) == document.len
-	             && fwrite(strbuf_str(saved), 1, saved->len, stdout) == saved->len
-	             && fwrite(&len, 1, sizeof(len), stdout) == sizeof(len)
-	             && fflush(stdout) == 0 && fflush(stderr) == 0;
+	const struct strbuf *const parts[] = {&document, &way->saved, &way->metrics};
+	struct lengths of = {document.len, way->saved.len, way->metrics.len};
+	bool whole = true;
+	for (int i = 0; i < 3; ++i)
+		whole = whole && !parts[i]->failed
+		        && fwrite(strbuf_str(parts[i]), 1, parts[i]->len, stdout) == parts[i]->len;
+	whole = whole && fwrite(&of, 1, sizeof(of), stdout) == sizeof(of) && fflush(stdout) == 0
+	        && fflush(stderr) == 0;
 	strbuf_destroy(&document);
 	return whole ? status : BROKEN;
 }
@@ -246,7 +258,7 @@ int audit_way_child(void *arg)
 int audit_way_take(struct audit_way *way, int rc, const struct os_bounded *done,
                    struct strbuf *document)
 {
-	uint64_t len;
+	struct lengths of;
 	const char *out = strbuf_str(&done->out);
 	*way->why = '\0';
 	if (rc != 0)
@@ -256,13 +268,14 @@ int audit_way_take(struct audit_way *way, int rc, const struct os_bounded *done,
 	else if (done->signal)
 		snprintf(way->why, sizeof(way->why), "the audit was killed by signal %d (%s)",
 		         done->signal, strsignal(done->signal));
-	else if (done->status == BROKEN || done->out.len < sizeof(len))
+	else if (done->status == BROKEN || done->out.len < sizeof(of))
 		snprintf(way->why, sizeof(way->why), "the report could not be printed");
 	if (*way->why)
 		return -1;
-	memcpy(&len, out + done->out.len - sizeof(len), sizeof(len));
-	strbuf_add(document, out, len);
-	strbuf_add(&way->saved, out + len, done->out.len - sizeof(len) - len);
+	memcpy(&of, out + done->out.len - sizeof(of), sizeof(of));
+	strbuf_add(document, out, of.document);
+	strbuf_add(&way->saved, out + of.document, of.saved);
+	strbuf_add(&way->metrics, out + of.document + of.saved, of.metrics);
 	return done->status;
 }
 
