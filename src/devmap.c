@@ -283,10 +283,8 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 		if (tags.type && strcmp(tags.type, "btrfs") == 0 && tags.uuid)
 			tags.multi_device = devmap_is_multi(map, dev, tags.uuid);
 	}
-	if (map->failed) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	if (map->failed)
+		return fail_null(ENOMEM);
 	dev->tags = tags;
 	dev->has_tags = true;
 	/* A device that was not probed for a list may still be requested itself. */
@@ -375,6 +373,5 @@ ssize_t devmap_list(struct devmap *map, bool all, struct devmap_device **devices
 		return count;
 	}
 	free(list);
-	errno = map->failed ? ENOMEM : errno;
-	return -1;
+	return fail(map->failed ? ENOMEM : errno);
 }

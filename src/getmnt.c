@@ -8,6 +8,7 @@
  *
  *   base/                strings, numbers, containers (pure)
  *     mount.h            struct mount: one mount, as every layer knows it
+ *     fail.h             failing with an error number
  *     array.c            arrays that grow
  *     arena.c            many small allocations, freed together
  *     strbuf.c           a growing string

@@ -116,7 +116,7 @@ static bool is_dir(const char *path)
 
 /** Set the errno of a file that is but an error; not one after which it is
     tried again, or which means that there is no memory.  @return -1. */
-static int fail(const struct fuzz_file *file)
+static int refuse(const struct fuzz_file *file)
 {
 	errno = file->len && file->bytes[0] ? (unsigned char)file->bytes[0] : EIO;
 	if (errno == ENOMEM || errno == EAGAIN || errno == EINTR)
@@ -169,7 +169,7 @@ static int open_path(int dirfd, const char *name, int flags, uint64_t resolve)
 			return -1;
 	}
 	if (file && file->kind == FK_ERROR && file->len != 2)
-		return fail(file);
+		return refuse(file);
 	if (!file && !is_dir(path)) {
 		errno = ENOENT;
 		return -1;
@@ -203,7 +203,7 @@ static int statx_file(const char *path, struct k_statx *st)
 		return -1;
 	}
 	if (file && file->kind == FK_ERROR && file->len != 2)
-		return fail(file);
+		return refuse(file);
 	st->mask = K_STATX_TYPE;
 	st->mode = file ? types[file->kind] : S_IFDIR;
 	return 0;
@@ -321,7 +321,7 @@ ssize_t __wrap_os_getdents(struct os *os, int fd, void *buf, size_t size)
 	if (!file->file)
 		return list_dir(file, buf, size);
 	if (file->file->kind == FK_ERROR)
-		return fail(file->file);
+		return refuse(file->file);
 	FUZZ_CHECK(file->file->kind == FK_DIRENTS);
 	size_t n = file->file->len - file->at;
 	n = n < size ? n : size;
@@ -340,7 +340,7 @@ ssize_t __wrap_os_read(struct os *os, int fd, void *buf, size_t size)
 	count(os, OS_READ);
 	FUZZ_CHECK(!file->o_path);
 	if (file->file && file->file->kind == FK_ERROR)
-		return fail(file->file);
+		return refuse(file->file);
 	if (!file->file || file->file->kind != FK_FILE) {
 		errno = EISDIR;
 		return -1;

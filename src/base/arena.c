@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/arena.h"
 
-#include <errno.h>
+#include "base/fail.h"
+
 #include <stdalign.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -57,10 +58,8 @@ static void *arena_take(struct arena *arena, size_t size, size_t align)
 		return arena->head->data + start;
 	}
 
-	if (size > SIZE_MAX / 2) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	if (size > SIZE_MAX / 2)
+		return fail_null(ENOMEM);
 	size_t room = size > ARENA_CHUNK / 4 ? size : ARENA_CHUNK;
 	struct arena_chunk *chunk = malloc(sizeof(*chunk) + room);
 	if (!chunk)

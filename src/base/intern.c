@@ -2,8 +2,8 @@
 #include "base/intern.h"
 
 #include "base/array.h"
+#include "base/fail.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 void intern_init(struct intern *intern)
@@ -48,10 +48,8 @@ int intern_put(struct intern *intern, const char *text, size_t n, uint32_t *numb
 		*number = at;
 		return 0;
 	}
-	if (intern->count == INTERN_NONE || !ARRAY_ROOM(intern->of, intern->count, &intern->room)) {
-		errno = ENOMEM;
-		return -1;
-	}
+	if (intern->count == INTERN_NONE || !ARRAY_ROOM(intern->of, intern->count, &intern->room))
+		return fail(ENOMEM);
 	intern->of[intern->count] = arena_strndup(&intern->arena, text, n);
 	if (!intern->of[intern->count]
 	    || map64_put(&intern->map, key, (uint32_t)intern->count) == MAP64_NONE)

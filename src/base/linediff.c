@@ -16,7 +16,8 @@
  */
 #include "base/linediff.h"
 
-#include <errno.h>
+#include "base/fail.h"
+
 #include <stdlib.h>
 
 enum { CHANGES_MAX = 1000, LINES_MAX = 1 << 30 };
@@ -44,10 +45,8 @@ static int text_split(struct text *text, const char *bytes, size_t len)
 	for (const char *at = bytes, *end = bytes + len;
 	     at < end && (at = memchr(at, '\n', (size_t)(end - at))); ++at)
 		++most;
-	if (most >= LINES_MAX) {
-		errno = EFBIG;
-		return -1;
-	}
+	if (most >= LINES_MAX)
+		return fail(EFBIG);
 	text->lines = calloc(most + 1, sizeof(*text->lines));
 	text->kept = calloc(most + 1, sizeof(struct line *));
 	if (!text->lines || !text->kept)

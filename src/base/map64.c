@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/map64.h"
 
-#include <errno.h>
+#include "base/fail.h"
+
 #include <stdlib.h>
 
 struct map64_slot {
@@ -58,10 +59,8 @@ static struct map64_slot *map64_slot(const struct map64 *map, uint64_t key)
 int map64_reserve(struct map64 *map, size_t n)
 {
 	size_t size = map->slots ? map->mask + 1 : 16;
-	if (n > SIZE_MAX / 4 / sizeof(*map->slots)) {
-		errno = ENOMEM;
-		return -1;
-	}
+	if (n > SIZE_MAX / 4 / sizeof(*map->slots))
+		return fail(ENOMEM);
 	/* At most three quarters of the slots are used. */
 	while (size / 4 * 3 < n)
 		size *= 2;

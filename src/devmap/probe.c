@@ -10,10 +10,8 @@
 static int devmap_node_open(struct devmap *map, const char *name, int flags)
 {
 	if (!map->roots.dev || !devmap_is_subpath(name) || strncmp(name, "fd/", 3) == 0
-	    || strncmp(name, "std", 3) == 0) {
-		errno = ENOENT;
-		return -1;
-	}
+	    || strncmp(name, "std", 3) == 0)
+		return fail(ENOENT);
 	int dir = os_openat(map->os, AT_FDCWD, map->roots.dev, O_PATH | O_DIRECTORY);
 	if (dir < 0)
 		return -1;

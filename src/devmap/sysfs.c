@@ -112,10 +112,8 @@ static ssize_t devmap_read_path(struct devmap *map, char *buf, size_t size, cons
 		devmap_missed(map);
 		return -1;
 	}
-	if ((size_t)n == size || memchr(buf, '\0', (size_t)n)) {
-		errno = EINVAL;
-		return -1;
-	}
+	if ((size_t)n == size || memchr(buf, '\0', (size_t)n))
+		return fail(EINVAL);
 	if (n > 0 && buf[n - 1] == '\n')
 		--n;
 	buf[n] = '\0';

@@ -354,7 +354,5 @@ int dsc_find_blocking(struct dsc *dsc)
 	b.failed |= b.paths.failed;
 	dsc_paths_destroy(&b.paths);
 	strbuf_destroy(&b.path);
-	if (b.failed)
-		errno = ENOMEM;
-	return b.failed ? -1 : 0;
+	return b.failed ? fail(ENOMEM) : 0;
 }

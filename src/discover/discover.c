@@ -235,8 +235,7 @@ int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n, unsigned mor
 	/* The discovery keeps the table, because it uses the names in it. */
 	if (d->nagain == sizeof(d->again) / sizeof(*d->again)) {
 		table_free(table);
-		errno = ENOMEM;
-		return -1;
+		return fail(ENOMEM);
 	}
 	d->again[d->nagain++] = table;
 	return 0;
@@ -271,9 +270,7 @@ int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned mo
 	free(keys);
 	free(list);
 	map64_destroy(&found);
-	if (rc != 0)
-		errno = ENOMEM;
-	return rc;
+	return rc != 0 ? fail(ENOMEM) : 0;
 }
 
 /** Determine the states of the remaining nodes, and count. */

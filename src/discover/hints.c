@@ -113,10 +113,8 @@ static int careful_open(void *arg, int at, const char *component)
 	/* A mount that is newer than the table hides everything below it. */
 	bool blocks = in != MT_NONE && (dsc->flags[in] & (DF_BLOCKS | DF_BEHIND)
 	                                || !hint_may_look(dsc, careful->name, careful->len));
-	if (in == MT_NONE || blocks) {
-		errno = blocks ? EREMOTE : ENOENT;
-		return -1;
-	}
+	if (in == MT_NONE || blocks)
+		return fail(blocks ? EREMOTE : ENOENT);
 	return os_openat(dsc->os, at, component, O_PATH | O_NOFOLLOW);
 }
 

@@ -212,10 +212,8 @@ static int probing_super(struct probing *p, struct probe_node *super)
 			probing_go_on(p, node);
 			continue;
 		}
-		if (p->running == PROBER_MAX) {
-			errno = EAGAIN;
-			return -1;
-		}
+		if (p->running == PROBER_MAX)
+			return fail(EAGAIN);
 		if (probing_start(p, node) == 0) {
 			p->nodes[node].state = PS_RUNNING;
 			super->busy = true;
@@ -484,7 +482,5 @@ out:
 	free(p.parked);
 	free(p.strays);
 	free(p.owners);
-	if (rc != 0)
-		errno = ENOMEM;
-	return rc;
+	return rc != 0 ? fail(ENOMEM) : 0;
 }

@@ -118,9 +118,7 @@ int host_cover_look(struct host_cover *cover, struct host_covered *covered)
 		cover->clone = clone_mount(cover->host, covered->parent);
 	}
 	int rc = cover->clone < 0 ? 0 : look(cover->host->in.os, cover->clone, covered);
-	if (rc != 0)
-		errno = ENOMEM;
-	return rc;
+	return rc != 0 ? fail(ENOMEM) : 0;
 }
 
 void host_cover_close(struct host_cover *cover)

@@ -195,9 +195,7 @@ int host_read_errors(struct host *host, const struct mount *const *mounts, size_
 	r.failed |= r.text.failed;
 	map64_destroy(&seen);
 	strbuf_destroy(&r.text);
-	if (r.failed)
-		errno = ENOMEM;
-	return r.failed ? -1 : 0;
+	return r.failed ? fail(ENOMEM) : 0;
 }
 
 void host_errors_destroy(struct host_errors_list *errors)

@@ -363,9 +363,7 @@ out:
 	map64_destroy(&look.ids);
 	map64_destroy(&look.holds);
 	free(look.wanted);
-	if (look.failed)
-		errno = ENOMEM;
-	return look.failed ? -1 : 0;
+	return look.failed ? fail(ENOMEM) : 0;
 }
 
 void host_holders_destroy(struct host_holders *holders)

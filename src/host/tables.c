@@ -32,8 +32,7 @@ ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_sw
 		char *copy = arena_strndup(arena, line, strcspn(line, "\n"));
 		if (!copy) {
 			free(list);
-			errno = ENOMEM;
-			return -1;
+			return fail(ENOMEM);
 		}
 		++number;
 		/* The fields are: name, type, size, used, priority. */

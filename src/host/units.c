@@ -116,9 +116,7 @@ int host_units_parse(char *text, struct host_units *units)
 		rc = index_units(units);
 	/* At least "-.mount" always exists. */
 	units->known = rc == 0 && units->count > 0;
-	if (rc != 0)
-		errno = ENOMEM;
-	return rc;
+	return rc != 0 ? fail(ENOMEM) : 0;
 }
 
 void host_units_destroy(struct host_units *units)

@@ -135,10 +135,8 @@ int getmnt_set(struct getmnt *gm, int option, int64_t value)
 {
 	bool valid = gm && option >= GETMNT_OPT_NAMES && option < NOPTIONS;
 	const struct option_range *range = &option_ranges[valid ? option : 0];
-	if (!valid || value < range->min || value > range->max) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (!valid || value < range->min || value > range->max)
+		return fail(EINVAL);
 	bool fd = option == GETMNT_OPT_ROOT_FD || option == GETMNT_OPT_TABLE_FD;
 	int state = os_cancel_defer();
 	struct os os = {0};
@@ -179,19 +177,15 @@ static int root_name(struct os *os, int fd, const struct mount_table *table, cha
 	const int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	if (os_statx(os, fd, "", flags, mask, &st) != 0)
 		return -1;
-	if (!S_ISDIR(st.mode) || (st.mask & K_STATX_NLINK && st.nlink == 0)) {
-		errno = ENOTDIR;
-		return -1;
-	}
+	if (!S_ISDIR(st.mode) || (st.mask & K_STATX_NLINK && st.nlink == 0))
+		return fail(ENOTDIR);
 	char link[64];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	if (os_readlinkat(os, AT_FDCWD, link, name, PATH_MAX) < 0)
 		return -1;
 	/* The kernel returns "(unreachable)/..." if it is not below the root of the process. */
-	if (*name != '/' || !root_is_ours(os, table, &st, mask)) {
-		errno = EXDEV;
-		return -1;
-	}
+	if (*name != '/' || !root_is_ours(os, table, &st, mask))
+		return fail(EXDEV);
 	return 0;
 }
 
@@ -224,18 +218,14 @@ static void discover_options(const struct getmnt *gm, const char *prefix, double
 static int found_record(struct found *found, const struct getmnt *gm, struct os *os)
 {
 	struct discover_opts opts;
-	if (gm->options[GETMNT_OPT_ROOT_FD] >= 0) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (gm->options[GETMNT_OPT_ROOT_FD] >= 0)
+		return fail(EINVAL);
 	*os = (struct os){.statx_works = true};
 	found->table = table_read_fd(os, (int)gm->options[GETMNT_OPT_TABLE_FD]);
 	if (!found->table)
 		return -1;
-	if (found->table->count == 0 && found->table->nproblems > 0) {
-		errno = EBADMSG;
-		return -1;
-	}
+	if (found->table->count == 0 && found->table->nproblems > 0)
+		return fail(EBADMSG);
 	discover_options(gm, NULL, os_now(), &opts);
 	found->d = discover(os, NULL, found->table, &opts);
 	return found->d ? 0 : -1;
@@ -383,10 +373,8 @@ static int run(struct getmnt *gm)
 
 int getmnt_run(struct getmnt *gm)
 {
-	if (!gm) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (!gm)
+		return fail(EINVAL);
 	/* Before it ends, a canceled thread must wait for the threads and processes of its run. */
 	int state = os_cancel_defer(), rc = run(gm);
 	os_cancel_restore(state);

@@ -24,18 +24,14 @@ static int options_take(struct search_options *own, const struct search_options 
 {
 	const unsigned char *bytes = (const unsigned char *)options;
 	bool more = options->size > OPTIONS_MOST;
-	if (options->size < OPTIONS_LEAST) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (options->size < OPTIONS_LEAST)
+		return fail(EINVAL);
 	for (size_t i = 0; i < sizeof(options->reserved); ++i)
 		more = more || options->reserved[i] != 0;
 	for (size_t i = sizeof(*own); i < options->size && !more; ++i)
 		more = bytes[i] != 0;
-	if (more) {
-		errno = E2BIG;
-		return -1;
-	}
+	if (more)
+		return fail(E2BIG);
 	memcpy(own, options, options->size < sizeof(*own) ? options->size : sizeof(*own));
 	return 0;
 }
@@ -67,10 +63,8 @@ SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
 	bool given = pattern && (roots || n == 0);
 	for (size_t i = 0; given && i < n; ++i)
 		given = roots[i] != NULL;
-	if (!given) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (!given)
+		return fail_null(EINVAL);
 	int state = os_cancel_defer();
 	SEARCH *search = search_begin(roots, n, pattern, options);
 	os_cancel_restore(state);
@@ -79,10 +73,8 @@ SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
 
 SEARCH *opensearch(const char *paths, const char *pattern, int flags)
 {
-	if (!paths) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (!paths)
+		return fail_null(EINVAL);
 	size_t len = strlen(paths), n = 0;
 	const char **roots = malloc((len + 2) * sizeof(*roots));
 	char *text = malloc(len + 1);
@@ -143,18 +135,14 @@ static struct search_item raw_item(const SEARCH *search, const struct searchent 
     buffer is invalid. */
 static ssize_t search_raw(SEARCH *search, void *buffer, size_t len)
 {
-	if (!buffer || (uintptr_t)buffer % ALIGN != 0) {
-		errno = EFAULT;
-		return -1;
-	}
+	if (!buffer || (uintptr_t)buffer % ALIGN != 0)
+		return fail(EFAULT);
 	struct search_head head = {
 		.magic = SEARCH_MAGIC, .version = SEARCH_VERSION, .size = sizeof(head),
 		.used = sizeof(head),
 	};
-	if (len < sizeof(head)) {
-		errno = ERANGE;
-		return -1;
-	}
+	if (len < sizeof(head))
+		return fail(ERANGE);
 	struct searchent *e;
 	while ((e = readsearch(search))) {
 		struct search_item item = raw_item(search, e);

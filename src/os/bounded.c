@@ -28,17 +28,13 @@ _Noreturn static void run_child(int parent, int out, int err, int (*run)(void *)
 static int read_available(struct os *os, int fd, struct strbuf *to)
 {
 	char *room = strbuf_extend(to, READ_SIZE);
-	if (!room) {
-		errno = ENOMEM;
-		return -1;
-	}
+	if (!room)
+		return fail(ENOMEM);
 	ssize_t n = os_read(os, fd, room, READ_SIZE);
 	to->len -= READ_SIZE - (n > 0 ? (size_t)n : 0);
 	to->data[to->len] = '\0';
-	if (n > 0 && to->len > BOUNDED_MAX) {
-		errno = EFBIG;
-		return -1;
-	}
+	if (n > 0 && to->len > BOUNDED_MAX)
+		return fail(EFBIG);
 	return n < 0 ? -1 : n > 0;
 }
 

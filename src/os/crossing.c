@@ -43,8 +43,7 @@ static inline long enter(long number, long a, long b, long c, long d, long e, lo
 #endif
 	if ((unsigned long)rc < -4095UL)
 		return rc;
-	errno = (int)-rc;
-	return -1;
+	return fail((int)-rc);
 }
 
 #define BODY(name, result) \

@@ -97,8 +97,7 @@ int os_open_entry(struct os *os, int dirfd, const char *name, int flags, enum os
 		return -1;
 	if (!is_allowed(os, dirfd, seen, on)) {
 		os_close(os, seen);
-		errno = EXDEV;
-		return -1;
+		return fail(EXDEV);
 	}
 	if (flags & O_PATH)
 		return seen;
@@ -127,17 +126,14 @@ int os_open_regular(struct os *os, int dirfd, const char *path, int flags)
 	const int look = STATX_CACHED | (flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0);
 	if (os_statx(os, dirfd, path, look, 0, &st) != 0)
 		return -1;
-	if (os_statx_is_mount_root(&st) && mount_blocks(os, dirfd, path, look)) {
-		errno = EREMOTE;
-		return -1;
-	}
+	if (os_statx_is_mount_root(&st) && mount_blocks(os, dirfd, path, look))
+		return fail(EREMOTE);
 	unsigned type = st.mode & S_IFMT;
 	/* Root may have replaced the file since then. */
 	if (type == S_IFREG)
 		return os_only_regular(
 			os, os_openat(os, dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK | flags));
-	errno = type == S_IFDIR ? EISDIR : type == S_IFLNK ? ELOOP : ENOTSUP;
-	return -1;
+	return fail(type == S_IFDIR ? EISDIR : type == S_IFLNK ? ELOOP : ENOTSUP);
 }
 
 int os_only_regular(struct os *os, int fd)

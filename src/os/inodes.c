@@ -154,17 +154,13 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
 	struct os_inode inode;
 	struct timespec now;
 	uint64_t next = 1;
-	if (os->disabled & OSC_INODES) {
-		errno = EOPNOTSUPP;
-		return -1;
-	}
+	if (os->disabled & OSC_INODES)
+		return fail(EOPNOTSUPP);
 	if (os_fstatfs(os, fd, &fs) != 0)
 		return -1;
 	/* Another file system might use the same ioctl number for something else. */
-	if ((uint32_t)fs.f_type != (of == OS_INODES_XFS ? XFS_SUPER_MAGIC : BTRFS_SUPER_MAGIC)) {
-		errno = ENOTTY;
-		return -1;
-	}
+	if ((uint32_t)fs.f_type != (of == OS_INODES_XFS ? XFS_SUPER_MAGIC : BTRFS_SUPER_MAGIC))
+		return fail(ENOTTY);
 	if (os_inodes(os, fd, of, buf, &next, 256, &inode, 1) < 0)
 		return -1;
 	if (clock_gettime(CLOCK_REALTIME_COARSE, &now) != 0)

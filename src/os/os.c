@@ -111,10 +111,8 @@ int os_openat(struct os *os, int dirfd, const char *path, int flags)
 
 int os_openat2(struct os *os, int dirfd, const char *path, int flags, uint64_t resolve)
 {
-	if (!(os->caps & OSC_OPENAT2)) {
-		errno = ENOSYS;
-		return -1;
-	}
+	if (!(os->caps & OSC_OPENAT2))
+		return fail(ENOSYS);
 	struct open_how how = {
 		.flags = (unsigned)(flags | O_CLOEXEC),
 		.resolve = resolve,
@@ -239,17 +237,13 @@ ssize_t os_dm_status(struct os *os, int fd, uint32_t major, uint32_t minor, char
 	struct dm_target_spec spec;
 	size_t at = data.head.data_start + sizeof(spec);
 	if (data.head.flags & DM_BUFFER_FULL_FLAG || data.head.target_count != 1
-	    || data.head.data_start > sizeof(data) - sizeof(spec) || at + size < at) {
-		errno = EOVERFLOW;
-		return -1;
-	}
+	    || data.head.data_start > sizeof(data) - sizeof(spec) || at + size < at)
+		return fail(EOVERFLOW);
 	memcpy(&spec, data.bytes + data.head.data_start, sizeof(spec));
 	size_t len = strnlen(data.bytes + at, sizeof(data) - at);
 	if (strncmp(spec.target_type, "multipath", sizeof(spec.target_type)) != 0 || len >= size
-	    || at + len == sizeof(data)) {
-		errno = EOVERFLOW;
-		return -1;
-	}
+	    || at + len == sizeof(data))
+		return fail(EOVERFLOW);
 	memcpy(buf, data.bytes + at, len);
 	buf[len] = '\0';
 	return (ssize_t)len;
@@ -335,10 +329,8 @@ int os_statmount(struct os *os, uint64_t mnt_id, uint64_t mask, struct k_statmou
 
 int os_watch_mounts(struct os *os)
 {
-	if (os->disabled & OSC_FANOTIFY) {
-		errno = ENOSYS;
-		return -1;
-	}
+	if (os->disabled & OSC_FANOTIFY)
+		return fail(ENOSYS);
 	int fd = OS_CALL(os, OS_FANOTIFY_INIT, fanotify_init,
 	                 K_FAN_REPORT_MNT | FAN_CLOEXEC | FAN_NONBLOCK, 0);
 	if (fd < 0)

@@ -10,6 +10,7 @@
 #ifndef GM_OS_OS_H
 #define GM_OS_OS_H
 
+#include "base/fail.h"
 #include "os/kernel.h"
 
 #include <errno.h>
@@ -206,10 +207,8 @@ static inline const struct k_dirent *os_dirent(const void *buf, size_t n, size_t
 		return NULL;
 	if (left <= head || entry->reclen <= head || entry->reclen > left
 	    || entry->reclen % sizeof(uint64_t) != 0
-	    || (name = os_dirent_len(entry, &slash)) == entry->reclen - head) {
-		errno = EIO;
-		return NULL;
-	}
+	    || (name = os_dirent_len(entry, &slash)) == entry->reclen - head)
+		return fail_null(EIO);
 	if (len)
 		*len = slash ? 0 : name;
 	*at += entry->reclen;

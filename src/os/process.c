@@ -196,10 +196,8 @@ ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bo
 		else
 			os_close(os, fd);
 	}
-	if (message.msg_flags & MSG_TRUNC) {
-		errno = EMSGSIZE;
-		return -1;
-	}
+	if (message.msg_flags & MSG_TRUNC)
+		return fail(EMSGSIZE);
 	return n;
 }
 

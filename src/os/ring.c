@@ -45,10 +45,8 @@ void os_ring_free(struct os *os, struct os_ring *ring)
 
 struct os_ring *os_ring_new(struct os *os, unsigned entries, unsigned workers)
 {
-	if (os->disabled & OSC_URING) {
-		errno = ENOSYS;
-		return NULL;
-	}
+	if (os->disabled & OSC_URING)
+		return fail_null(ENOSYS);
 	struct os_ring *ring = calloc(1, sizeof(*ring));
 	if (!ring)
 		return NULL;

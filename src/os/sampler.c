@@ -98,14 +98,10 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *arg)
 
 int os_sampler_start(const struct os_clock *clock, uint64_t period)
 {
-	if (!address_of(NULL)) {
-		errno = ENOSYS;
-		return -1;
-	}
-	if (atomic_exchange(&sampler.taken, true)) {
-		errno = EBUSY;
-		return -1;
-	}
+	if (!address_of(NULL))
+		return fail(ENOSYS);
+	if (atomic_exchange(&sampler.taken, true))
+		return fail(EBUSY);
 	bool first = true;
 	sampler.clock = clock;
 	sampler.n = 0;

@@ -129,10 +129,8 @@ int prober_memory_open(struct os *os)
 {
 	char base[PROBER_DIR_MAX];
 	uid_t uid = geteuid();
-	if (!memory_base(base)) {
-		errno = ENOENT;
-		return -1;
-	}
+	if (!memory_base(base))
+		return fail(ENOENT);
 	int run = uid == 0 ? os_openat(os, AT_FDCWD, base, O_PATH | O_DIRECTORY | O_NOFOLLOW)
 	                   : memory_open_base(os, base);
 	if (run < 0)
@@ -144,8 +142,7 @@ int prober_memory_open(struct os *os)
 	os_close(os, run);
 	if (fd >= 0 && !memory_is_own(os, fd, uid, 077)) {
 		os_close(os, fd);
-		errno = ENOTUNIQ;
-		return -1;
+		return fail(ENOTUNIQ);
 	}
 	return fd;
 }

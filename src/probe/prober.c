@@ -138,15 +138,11 @@ int prober_ask(struct prober *prober, const struct probe_question *question)
 	char texts[sizeof(((struct probe_message *)NULL)->text)];
 	size_t path = strlen(question->path) + 1;
 	size_t device = question->device ? strlen(question->device) + 1 : 0;
-	if (path > PROBE_PATH_MAX || path + device > sizeof(texts)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
+	if (path > PROBE_PATH_MAX || path + device > sizeof(texts))
+		return fail(ENAMETOOLONG);
 	int full = prober_room(prober->uses, prober->nuses, question->owner);
-	if (full) {
-		errno = full == EBUSY && question->owner == 0 ? EAGAIN : full;
-		return -1;
-	}
+	if (full)
+		return fail(full == EBUSY && question->owner == 0 ? EAGAIN : full);
 	memcpy(texts, question->path, path);
 	if (device)
 		memcpy(texts + path, question->device, device);
@@ -216,10 +212,8 @@ int prober_answer(struct prober *prober, struct probe_answer *answer, double dea
 		ssize_t n = prober_receive(prober, answer);
 		if (n == (ssize_t)sizeof(*answer))
 			return 1;
-		if (n >= 0 || errno != EAGAIN || waits == WAITS_MAX) {
-			errno = EPIPE;
-			return -1;
-		}
+		if (n >= 0 || errno != EAGAIN || waits == WAITS_MAX)
+			return fail(EPIPE);
 		double end = prober->since + prober->quiet;
 		if (prober_wait(prober, deadline > 0 && deadline < end ? deadline : end))
 			continue;
@@ -231,8 +225,7 @@ int prober_answer(struct prober *prober, struct probe_answer *answer, double dea
 		/* A signal may have stopped it. */
 		if (prober->continued) {
 			prober->stopped = true;
-			errno = EPIPE;
-			return -1;
+			return fail(EPIPE);
 		}
 		prober_continue(prober);
 	}

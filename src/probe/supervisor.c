@@ -105,10 +105,8 @@ static void super_remove(struct supervisor *super, struct worker *worker)
 static struct worker *super_fork(struct supervisor *super)
 {
 	int sock, self = os_getpid();
-	if (super->n == PROBER_MAX) {
-		errno = EAGAIN;
-		return NULL;
-	}
+	if (super->n == PROBER_MAX)
+		return fail_null(EAGAIN);
 	int pid = os_fork_socket(&super->os, &sock);
 	if (pid < 0)
 		return NULL;

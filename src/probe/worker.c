@@ -61,14 +61,11 @@ static int work_open_key(struct work *work, int at, const char *name)
 		fd = os_openat2(&work->os, at, name, O_PATH | O_NOFOLLOW, RESOLVE_CACHED);
 	if (fd >= 0)
 		return fd;
-	if (errno != EINVAL && errno != ENOSYS) {
-		errno = errno == EAGAIN ? ENOENT : errno;
-		return -1;
-	}
+	if (errno != EINVAL && errno != ENOSYS)
+		return fail(errno == EAGAIN ? ENOENT : errno);
 	if (work_lists(work, at, name))
 		return os_openat(&work->os, at, name, O_PATH | O_NOFOLLOW);
-	errno = ENOENT;
-	return -1;
+	return fail(ENOENT);
 }
 
 /** Open one component.  An O_PATH descriptor does not trigger an automounter if the name exists but

@@ -43,10 +43,8 @@ static int events_append(struct events *e, const char *at, size_t len)
 	for (; len >= sizeof(head); at += head.event_len, len -= head.event_len) {
 		memcpy(&head, at, sizeof(head));
 		if (head.vers != FANOTIFY_METADATA_VERSION || head.event_len < head.metadata_len
-		    || head.metadata_len < sizeof(head) || head.event_len > len) {
-			errno = EPROTO;
-			return -1;
-		}
+		    || head.metadata_len < sizeof(head) || head.event_len > len)
+			return fail(EPROTO);
 		struct event event = {.mask = head.mask};
 		struct k_fanotify_mnt info;
 		for (size_t i = head.metadata_len; i + sizeof(info) <= head.event_len;) {

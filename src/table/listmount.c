@@ -195,10 +195,8 @@ static int reader_read(struct reader *r, bool any_depth)
 		if (got < LIST_PAGE)
 			return 0;
 		last = page[got - 1];
-		if (!any_depth && reader_is_deep(r->table)) {
-			errno = E2BIG;
-			return -1;
-		}
+		if (!any_depth && reader_is_deep(r->table))
+			return fail(E2BIG);
 	}
 }
 

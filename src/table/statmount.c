@@ -279,9 +279,7 @@ int reader_add(struct reader *r, uint64_t id)
 	if (!m)
 		return -1;
 	reader_fill(r, m, table->count > 1 ? m - 1 : &none);
-	if (r->failed)
-		errno = ENOMEM;
-	return r->failed ? -1 : 0;
+	return r->failed ? fail(ENOMEM) : 0;
 }
 
 /* Fields that statmount does not report. */

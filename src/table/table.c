@@ -206,8 +206,7 @@ struct mount_table *table_read_fd(struct os *os, int fd)
 	unsigned type = os_file_type(os, fd, NULL, NULL);
 	if (type != S_IFREG && type != S_IFIFO && type != S_IFSOCK) {
 		if (type != 0)
-			errno = type == S_IFDIR ? EISDIR : ENOTSUP;
-		return NULL;
+			return fail_null(type == S_IFDIR ? EISDIR : ENOTSUP);
 	}
 	if (os_read_fd(os, fd, TABLE_MAX_BYTES, &text, &len) != 0)
 		return NULL;
@@ -240,10 +239,8 @@ struct mount_table *table_read_again(struct os *os, const struct mount_table *ta
 	if (table->source == TABLE_LISTMOUNT)
 		return keys ? table_read_some(os, fields, keys, n)
 		            : table_read_listmount(os, fields, true);
-	if (table->source != TABLE_MOUNTINFO) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (table->source != TABLE_MOUNTINFO)
+		return fail_null(EINVAL);
 
 	struct mount_table *again = table_read_mountinfo(os, path ? procfd : AT_FDCWD,
 	                                                 path ? path : TABLE_SELF_MOUNTINFO);

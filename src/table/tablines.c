@@ -118,10 +118,8 @@ static int cut_lines(struct tablines *lines)
 		crlf += newline && newline > at && newline[-1] == '\r';
 		at = newline ? newline + 1 : end;
 	}
-	if (n >= UINT32_MAX) {
-		errno = EOVERFLOW;
-		return -1;
-	}
+	if (n >= UINT32_MAX)
+		return fail(EOVERFLOW);
 	lines->lines = calloc(n + 1, sizeof(*lines->lines));
 	if (!lines->lines)
 		return -1;
