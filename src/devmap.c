@@ -29,6 +29,7 @@ void devmap_free(struct devmap *map)
 	os_close(map->os, map->sys);
 	free(map->cache);
 	map64_destroy(&map->index);
+	intern_destroy(&map->journals);
 	arena_destroy(&map->arena);
 	free(map->devs);
 	free(map);

@@ -13,8 +13,7 @@
 #ifndef GM_DEVMAP_IMPL_H
 #define GM_DEVMAP_IMPL_H
 
-#include "base/arena.h"
-#include "base/map64.h"
+#include "base/intern.h"
 #include "devmap.h"
 
 enum {
@@ -70,12 +69,6 @@ struct devmap_dev {
 	struct devmap_dev *of_source;
 };
 
-/** A journal in use: a name in /proc/fs/jbd2. */
-struct devmap_journal {
-	const char *name;
-	struct devmap_journal *next;
-};
-
 struct devmap {
 	struct os *os;
 	struct devmap_roots roots;
@@ -97,7 +90,7 @@ struct devmap {
 	bool cache_read;
 	char *cache;             /* blkid.tab */
 	bool journals_read;
-	struct devmap_journal *journals;
+	struct intern journals;  /* in use: the names in /proc/fs/jbd2 */
 };
 
 /** Copy a string into the map.  @return the copy, or NULL (ENOMEM; sets map->failed). */

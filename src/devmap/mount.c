@@ -114,20 +114,13 @@ static void devmap_read_journals(struct devmap *map)
 {
 	struct devmap_dir dir;
 	char path[DEVMAP_PATH_MAX];
+	uint32_t number;
 	if (!devmap_at(path, sizeof(path), map->roots.proc, "fs/jbd2"))
 		return;
 	devmap_dir_begin(map, &dir, os_openat(map->os, AT_FDCWD, path,
 	                                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-	for (const char *name; (name = devmap_dir_next(map, &dir)) != NULL;) {
-		struct devmap_journal *journal = arena_alloc(&map->arena, sizeof(*journal));
-		if (!journal || !(journal->name = devmap_strndup(map, name, strlen(name)))) {
-			map->failed = true;
-			break;
-		}
-		journal->next = map->journals;
-		map->journals = journal;
-	}
-	devmap_dir_close(map, &dir);
+	for (const char *name; (name = devmap_dir_next(map, &dir)) != NULL;)
+		map->failed |= intern_put(&map->journals, name, strlen(name), &number) != 0;
 }
 
 /** The length of a name without a final '-' and number. */
@@ -146,21 +139,21 @@ static void devmap_add_journals(struct devmap *map, struct devmap_dev *of)
 	if (!map->journals_read)
 		devmap_read_journals(map);
 	map->journals_read = !map->unread;
-	const struct devmap_journal *journal;
-	for (journal = map->journals; journal; journal = journal->next) {
-		size_t n = devmap_unnumbered(journal->name);
-		if (journal->name[n] && n == strlen(kname) && !memcmp(journal->name, kname, n))
+	for (size_t i = 0; i < map->journals.count; ++i) {
+		const char *name = map->journals.of[i];
+		size_t n = devmap_unnumbered(name);
+		if (name[n] && n == strlen(kname) && !memcmp(name, kname, n))
 			return;
 	}
-	if (map->journals
+	if (map->journals.count
 	    && devmap_read(map, task, sizeof(task), "fs/ext4/%s/journal_task", kname) > 0
 	    && strcmp(task, "<none>") == 0)
 		return;
-	for (journal = map->journals; journal; journal = journal->next) {
-		size_t n = devmap_unnumbered(journal->name);
-		struct devmap_dev *dev = devmap_by_name(map, journal->name);
+	for (size_t i = 0; i < map->journals.count; ++i) {
+		const char *name = map->journals.of[i];
+		struct devmap_dev *dev = devmap_by_name(map, name);
 		/* "dm-0" is a device, but "sda1-8" is not. */
-		if (dev || !journal->name[n])
+		if (dev || !name[devmap_unnumbered(name)])
 			devmap_add_member(map, of, dev);
 	}
 }

@@ -81,23 +81,10 @@ static int devmap_open(struct devmap *map, struct devmap_dev *dev)
 /** The state that errno of a failed open means. */
 static enum devmap_known devmap_errno_known(int error)
 {
-	switch (error) {
-	case EACCES:
-	case EPERM:
-		return DEVMAP_DENIED;
-	case ENXIO:
-	case ENODEV:
-	case ENOMEDIUM:
-		return DEVMAP_NO_DEVICE;
-	case ENOENT:
-	case ENOTDIR:
-	case ENOTBLK:
-	case ELOOP:
-	case EXDEV:
-		return DEVMAP_NO_NODE;
-	default:
-		return DEVMAP_FAILED;
-	}
+	return error == EACCES || error == EPERM ? DEVMAP_DENIED
+	       : error == ENXIO || error == ENODEV || error == ENOMEDIUM ? DEVMAP_NO_DEVICE
+	       : error == ENOENT || error == ENOTDIR || error == ENOTBLK || error == ELOOP
+	                       || error == EXDEV ? DEVMAP_NO_NODE : DEVMAP_FAILED;
 }
 
 /** Set a tag that is still NULL. */
@@ -123,18 +110,10 @@ static enum devmap_known devmap_probe_superblocks(struct devmap *map, int fd,
 	    || blkid_probe_enable_superblocks(probe, 1) != 0
 	    || blkid_probe_set_superblocks_flags(probe, flags) != 0)
 		goto out;
-	switch (blkid_do_safeprobe(probe)) {
-	case 0:
-		break;
-	case 1:
-		known = DEVMAP_UNTAGGED;
+	int found = blkid_do_safeprobe(probe);
+	known = found == 1 ? DEVMAP_UNTAGGED : found == -2 ? DEVMAP_AMBIVALENT : DEVMAP_FAILED;
+	if (found != 0)
 		goto out;
-	case -2:
-		known = DEVMAP_AMBIVALENT;
-		goto out;
-	default:
-		goto out;
-	}
 
 	struct {
 		const char *key;

@@ -65,17 +65,10 @@ bool devmap_is_subpath(const char *text)
 /** Record errno of a failed read.  @return whether the file may exist. */
 static bool devmap_missed(struct devmap *map)
 {
-	switch (errno) {
-	case ENOENT:
-	case ENOTDIR:
-	case ENODEV:
-	case ENXIO:
-	case EINVAL:
-		return false;
-	default:
-		map->unread = true;
-		return true;
-	}
+	bool missing = errno == ENOENT || errno == ENOTDIR || errno == ENODEV || errno == ENXIO
+	               || errno == EINVAL;
+	map->unread |= !missing;
+	return !missing;
 }
 
 /** Open a path below the sysfs root.  On another mount, open only directories and regular files

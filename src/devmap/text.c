@@ -24,18 +24,10 @@ const char *devmap_usage(const char *type)
 	const char *name;
 	int usage;
 	for (size_t i = 0; blkid_superblocks_get_name(i, &name, &usage) == 0; ++i) {
-		if (!name || strcmp(name, type) != 0)
-			continue;
-		switch (usage) {
-		case BLKID_USAGE_FILESYSTEM:
-			return "filesystem";
-		case BLKID_USAGE_RAID:
-			return "raid";
-		case BLKID_USAGE_CRYPTO:
-			return "crypto";
-		default:
-			return "other";
-		}
+		if (name && strcmp(name, type) == 0)
+			return usage == BLKID_USAGE_FILESYSTEM ? "filesystem"
+			       : usage == BLKID_USAGE_RAID     ? "raid"
+			       : usage == BLKID_USAGE_CRYPTO   ? "crypto" : "other";
 	}
 	/* libblkid does not know udev's mpath_member. */
 	return word_ends(type, "_member") ? "raid" : NULL;

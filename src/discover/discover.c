@@ -248,25 +248,24 @@ int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned mo
 	struct map64 found = {0};
 	uint64_t *keys = malloc((n + 1) * sizeof(*keys));
 	const struct mount **list = calloc(n + 1, sizeof(*list));
-	int rc = keys && list ? 0 : -1;
+	int rc = -1;
 	*now = NULL;
-	for (size_t i = 0; rc == 0 && i < n; ++i)
+	for (size_t i = 0; keys && i < n; ++i)
 		keys[i] = dsc->tree->nodes[nodes[i]].mount->key;
-	if (rc == 0)
-		rc = dsc_read_table(dsc, keys, n, more, &again);
-	if (rc == 0 && again)
-		rc = map64_reserve(&found, again->count);
-	for (size_t i = 0; rc == 0 && again && i < again->count; ++i)
+	if (!keys || !list || dsc_read_table(dsc, keys, n, more, &again) != 0
+	    || (again && map64_reserve(&found, again->count) != 0))
+		goto out;
+	rc = 0;
+	for (size_t i = 0; again && i < again->count; ++i)
 		map64_put(&found, again->mounts[i].key, (uint32_t)i);
-	for (size_t i = 0; rc == 0 && again && i < n; ++i) {
+	for (size_t i = 0; again && i < n; ++i) {
 		const struct mt_node *node = &dsc->tree->nodes[nodes[i]];
 		uint32_t row = map64_get(&found, node->mount->key);
 		list[i] = node->made ? node->mount : row != MAP64_NONE ? &again->mounts[row] : NULL;
 	}
-	if (rc == 0 && again) {
-		*now = list;
-		list = NULL;
-	}
+	*now = again ? list : NULL;
+	list = again ? NULL : list;
+out:
 	free(keys);
 	free(list);
 	map64_destroy(&found);

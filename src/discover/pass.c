@@ -74,26 +74,16 @@ static enum bfs_verdict walk_done(void *arg, const struct bfs_at *at, uint32_t e
 	(void)enter;
 	if (walk->failed)
 		return BFS_END_ALL;
-	switch (error) {
-	case 0:
-		break;
-	case ENOENT:
-	case ENOTDIR:
-	case ELOOP:
+	if (error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV) {
+		/* EXDEV: the directory was replaced or covered meanwhile. */
+		if (error == EXDEV)
+			walk_boundary(walk, at, &(struct k_statx){0});
 		++walk->vanished;
-		break;
-	case EXDEV:
-		/* The directory was replaced or covered meanwhile. */
-		walk_boundary(walk, at, &(struct k_statx){0});
-		++walk->vanished;
-		break;
-	case EACCES:
-	case EPERM:
+	} else if (error == EACCES || error == EPERM) {
 		++stats->denied_dirs;
 		++stats->errors;
 		walk_denied(walk, at);
-		break;
-	default:
+	} else if (error) {
 		++stats->errors;
 		++walk->unread;
 	}

@@ -6,6 +6,8 @@
  */
 #include "host/host.h"
 
+#include "base/words.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -48,13 +50,8 @@ static int clone_mount(struct host *host, uint32_t node)
 /** Whether a file name is that of an empty file that keeps a directory in an archive. */
 static bool keeps_directory(const char *name)
 {
-	static const char *const keepers[] = {".keep", ".keepme", ".keepdir", ".gitkeep",
-	                                      ".gitignore", ".empty", ".placeholder", NULL};
-	for (const char *const *keeper = keepers; *keeper; ++keeper) {
-		if (strcmp(name, *keeper) == 0)
-			return true;
-	}
-	return false;
+	return word_in(name, strlen(name), ".keep .keepme .keepdir .gitkeep .gitignore .empty "
+	               ".placeholder");
 }
 
 /** Count the entries that one read of a directory returns.  @return 0, or -1 (ENOMEM). */

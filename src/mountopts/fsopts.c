@@ -110,23 +110,13 @@ bool fsopt_is_named(const char *names, const char *option, size_t n)
 
 static bool has_fact(const struct fsopt *row, enum fsopt_fact fact, unsigned flags)
 {
-	switch (fact) {
-	case FSOPT_SHOWN:
-		return row->shown;
-	case FSOPT_GIVEN:
-		return row->given;
-	case FSOPT_VISIBLE:
-		return row->visible;
-	case FSOPT_VALUED:
-		return row->value != OPT_ANY_VALUE;
-	case FSOPT_NEEDING:
-		return row->needs;
-	case FSOPT_FLAGGED:
-		return row->flags & flags;
-	case FSOPT_KNOWN:
-		return !(row->flags & OPT_NOT_GIVEN);
-	}
-	return false;
+	return fact == FSOPT_SHOWN     ? row->shown != NULL
+	       : fact == FSOPT_GIVEN   ? row->given != NULL
+	       : fact == FSOPT_VISIBLE ? row->visible != NULL
+	       : fact == FSOPT_VALUED  ? row->value != OPT_ANY_VALUE
+	       : fact == FSOPT_NEEDING ? row->needs != NULL
+	       : fact == FSOPT_FLAGGED ? (row->flags & flags) != 0
+	                               : !(row->flags & OPT_NOT_GIVEN);
 }
 
 /** The first row of a family with a fact about an option of a type of ntype bytes; or NULL. */

@@ -335,12 +335,10 @@ int os_watch_mounts(struct os *os)
 	                 K_FAN_REPORT_MNT | FAN_CLOEXEC | FAN_NONBLOCK, 0);
 	if (fd < 0)
 		return -1;
-	int ns = os_openat(os, AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY), rc = -1;
-	if (ns >= 0) {
-		rc = OS_CALL(os, OS_FANOTIFY_MARK, fanotify_mark, fd,
-		             FAN_MARK_ADD | K_FAN_MARK_MNTNS,
-		             K_FAN_MNT_ATTACH | K_FAN_MNT_DETACH, ns, NULL);
-	}
+	int ns = os_openat(os, AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY);
+	int rc = ns < 0 ? -1 : OS_CALL(os, OS_FANOTIFY_MARK, fanotify_mark, fd,
+	                               FAN_MARK_ADD | K_FAN_MARK_MNTNS,
+	                               K_FAN_MNT_ATTACH | K_FAN_MNT_DETACH, ns, NULL);
 	os_close(os, ns);
 	if (rc == 0)
 		return fd;

@@ -108,25 +108,19 @@ static enum profile_figure kind_of(enum os_call call)
 
 double profile_figure(const struct profile_row *row, enum profile_figure figure)
 {
+	const double others[] = {
+		[PF_DIRS] = (double)row->counts.dirs, [PF_ENTRIES] = (double)row->counts.entries,
+		[PF_USER] = row->median.user, [PF_SYSTEM] = row->median.system,
+		[PF_REAL] = row->median.real,
+	};
 	uint64_t sum = 0;
-	switch (figure) {
-	case PF_DIRS:
-		return (double)row->counts.dirs;
-	case PF_ENTRIES:
-		return (double)row->counts.entries;
-	case PF_USER:
-		return row->median.user;
-	case PF_SYSTEM:
-		return row->median.system;
-	case PF_REAL:
-		return row->median.real;
-	default:
-		for (enum os_call call = 0; call < OS_NCALLS; ++call) {
-			if (figure == PF_CALLS || figure == kind_of(call))
-				sum += row->counts.calls[call];
-		}
-		return (double)sum;
+	if (figure >= PF_DIRS)
+		return others[figure];
+	for (enum os_call call = 0; call < OS_NCALLS; ++call) {
+		if (figure == PF_CALLS || figure == kind_of(call))
+			sum += row->counts.calls[call];
 	}
+	return (double)sum;
 }
 
 struct profile_ratio profile_ratio(const struct profile_row *above, const struct profile_row *below,

@@ -278,28 +278,17 @@ static int watch_loop(struct watch *w)
 		                                    o->quiet ? -1 : STDOUT_FILENO, &changes);
 		run->watched = monitor_count(w->monitor);
 		report_lines(w);
-		int first;
-		switch (end) {
-		case MONITOR_CHANGES:
-			first = print_changes(w, changes);
-			if (first < 0)
-				return CX_ERROR;
-			if (first)
-				return CX_OK;
-			break;
-		case MONITOR_TIMEOUT:
-			return CX_OK;
-		case MONITOR_CLOSED:
-			/* The reader of stdout is gone: end as a write would. */
-			raise(SIGPIPE);
-			return CX_ERROR;
-		case MONITOR_TASK_ENDED:
+		int first = end == MONITOR_CHANGES ? print_changes(w, changes) : 0;
+		if (end == MONITOR_CHANGES && first == 0)
+			continue;
+		if (end == MONITOR_CLOSED)
+			raise(SIGPIPE);   /* the reader of stdout is gone: end as a write would */
+		else if (end == MONITOR_TASK_ENDED)
 			message("--task", "%d has ended", (int)o->task);
-			return CX_OK;
-		case MONITOR_ERROR:
+		else if (end == MONITOR_ERROR)
 			message("mount table", "can no longer be watched: %s", strerror(errno));
-			return CX_ERROR;
-		}
+		bool failed = first < 0 || end == MONITOR_CLOSED || end == MONITOR_ERROR;
+		return failed ? CX_ERROR : CX_OK;
 	}
 }
 
