@@ -126,7 +126,11 @@ for number in range(1, ROUNDS):
 for server in first:
     end(server)
 settled(lambda: len(gm.probers()) == 2, f"the servers have ended: {gm.probers()}")
-found = states(gm.getmnt(*PROBE))
+# A probe that a busy machine did not start in time is no process, but has a record until the next run.
+for _ in range(5):
+    found = states(gm.getmnt(*PROBE))
+    if len(gm.probers()) == SHARE + 2:
+        break
 gm.expect(count(found, HUNG) + count(found, UNTESTED) == MOUNTS and len(gm.probers()) == SHARE + 2
           and records() == ["0"] + ["1000"] * SHARE + ["1001"], f"again: {found} {gm.probers()} {records()}")
 
