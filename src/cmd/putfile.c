@@ -58,8 +58,9 @@ static void put_expanded(struct strbuf *out, const char *text, const struct repl
 	}
 }
 
-void put_open_failed(const char *path, const struct replace_error *error)
+void put_open_failed(const char *path, const struct replace *file)
 {
+	const struct replace_error *error = &file->error;
 	static const char *const texts[] = {
 		[RP_TYPE] = "%s; give a file",
 		[RP_TOO_LARGE] = "larger than 64 MiB: not a table of mounts",
@@ -77,7 +78,13 @@ void put_open_failed(const char *path, const struct replace_error *error)
 		text = error->error == ETIME ? "cannot be read: %e" : "%s failed: %e";
 	struct strbuf line = {0};
 	put_expanded(&line, text, error, path);
-	message(path, "%s", strbuf_str(&line));
+	/* A symlink and its target, as ls -l prints them. */
+	struct strbuf object = {0};
+	strbuf_puts(&object, path);
+	if (file->link && file->path)
+		strbuf_printf(&object, " -> %s", file->path);
+	message(strbuf_str(&object), "%s", strbuf_str(&line));
+	strbuf_destroy(&object);
 	strbuf_destroy(&line);
 }
 
@@ -99,7 +106,8 @@ int put_open(struct os *os, const struct put_options *options, const struct repl
 		*out = put;
 		return 0;
 	}
-	put_open_failed(put->file.path ? put->file.path : request->path, &put->file.error);
+	bool resolved = put->file.path && !put->file.link;
+	put_open_failed(resolved ? put->file.path : request->path, &put->file);
 	put_close(put);
 	return PX_NOT_CHECKED;
 }

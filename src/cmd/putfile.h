@@ -68,8 +68,8 @@ struct put {
 	bool rooted;             /* below a root other than "/" */
 };
 
-/** Print why a file was not opened by replace_open(). */
-void put_open_failed(const char *path, const struct replace_error *error);
+/** Print why replace_open() did not open a file.  @path  Its name, as given. */
+void put_open_failed(const char *path, const struct replace *file);
 
 /** Resolve the name and read the whole file, at most 64 MiB.
     @os  Counts the calls; outlives the file.

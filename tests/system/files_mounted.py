@@ -141,6 +141,11 @@ for target in ("/proc/kmsg", "/proc/self/fd/1", "/dev/null"):
     for args in (SAVE, ["audit", "--baseline=/keep/base"], ["audit", "--config=/keep/base"], ["audit", "--prometheus", "--output=/keep/base"]):
         run(f"a link to {target}, {args}", args, "/keep/base belongs to uid 1000", (2,))
     os.unlink("/keep/base")
+# A link of root's is named together with its target.
+os.symlink("/proc/kmsg", "/keep/base")
+for args in (SAVE, ["audit", "--prometheus", "--output=/keep/base"], ["fstab", "--merge=/keep/base"]):
+    run(f"a link of root's to /proc/kmsg, {args}", args, "/keep/base -> /proc/kmsg: reading it failed", (2,))
+os.unlink("/keep/base")
 for option in ("--fstab=", "--swaps=", "-F"):
     os.symlink("/proc/self/fd/1", "/keep/table")
     os.chown("/keep/table", 1000, 1000, follow_symlinks=False)

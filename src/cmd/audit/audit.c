@@ -92,7 +92,7 @@ static int read_fstab(struct auditing *a)
 		goto out;
 	}
 	if (known == HOST_BLIND || (known == HOST_SEEN && run->live && path_blocks(run, path))) {
-		message(name, "touching it can block; name a copy with --fstab");
+		message(name, "accessing it can block; name a copy with --fstab");
 		goto out;
 	}
 	if (known == HOST_MISSING && errno == ENOENT && !named

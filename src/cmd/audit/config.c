@@ -60,9 +60,10 @@ int audit_read_named(struct fstab_machine *machine, const char *name, const char
 		if (file.error.why == RP_ERROR && file.error.error == ENOENT)
 			rc = 0;
 		else if (file.error.why == RP_BLOCKS)
-			message(name, "touching it can block; name another file with %s", option);
+			message(name, "not read: accessing %s can block; name another file with %s",
+			        file.error.step, option);
 		else
-			put_open_failed(name, &file.error);
+			put_open_failed(name, &file);
 	} else if (file.missing) {
 		rc = 0;
 	} else if (file.len > max) {
@@ -97,7 +98,7 @@ static int open_below(struct reading *r, const char *path, bool dir)
 		message(NULL, "%s", strerror(ENOMEM));
 	} else if (known == HOST_BLIND || (known == HOST_SEEN && path_blocks(run, at))) {
 		message(name,
-		        "touching it can block; name a copy with --config, or use --config=none");
+		        "accessing it can block; name a copy with --config, or use --config=none");
 	} else if (known == HOST_MISSING && (errno == ENOENT || errno == ENOTDIR)) {
 		fd = machine_dangles(host, path) ? -1 : NOT_FOUND;
 	} else if (known == HOST_MISSING

@@ -45,7 +45,7 @@ static int open_file(struct run *run, const struct merge_opts *opts, const struc
 		.named = opts->file != NULL,
 	};
 	if (!opts->file && strcmp(in->root, "/") != 0 && path_blocks(run, in->root)) {
-		message(in->root, "touching it can block, so its etc/fstab is not read; name that "
+		message(in->root, "accessing it can block, so its etc/fstab is not read; name that "
 		        "with --merge=FILE");
 		return PX_NOT_CHECKED;
 	}
