@@ -90,6 +90,11 @@ for command in "${commands[@]}"; do
 	if [ -e contrib/completion/getmnt ]; then
 		mapfile -t miss < <(missing contrib/completion/getmnt <"$work/options")
 		verdict "completion: options of $command --help" "${miss[@]}"
+		# The words that it offers as arguments are in the page.
+		sed -n "/^\t$command)/,/^\t\t;;/s/.*\(words\|list\|in\)='\{0,1\}\([a-z][^'$]*\)['; ].*/\2/p" contrib/completion/getmnt |
+			tr ' ' '\n' | grep -E '^[a-z][a-z0-9-]+$' | sort -u >"$work/words"
+		mapfile -t miss < <(missing "$work/man" <"$work/words")
+		verdict "$page: arguments ($(wc -l <"$work/words"))" "${miss[@]}"
 	else
 		verdict "contrib/completion/getmnt" "is missing"
 	fi
@@ -142,7 +147,7 @@ fi
 
 # The rules that --write goes by.
 man_text man/getmnt-fstab.8 >"$work/page"
-boot() { sed -n 's/.*{"\(FSTAB-[A-Z-]*\)", [A-Z]*, \(AR_BOOT\|BOOT_LINT\).*/\1/p' src/audit/rules.c; }
+boot() { sed -n 's/.*"\(FSTAB-[A-Z-]*\)", [A-Z]*, \(AR_BOOT\|BOOT_LINT\).*/\1/p' src/audit/rules.h; }
 mapfile -t gone < <(boot | missing "$work/page")
 mapfile -t more < <(grep -oE '^ +FSTAB-[A-Z-]+' "$work/page" | tr -d ' ' | grep -vxF -f <(boot))
 verdict "rules of the check of an fstab" "${gone[@]}" "${more[@]}"

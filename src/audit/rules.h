@@ -36,22 +36,112 @@ enum audit_rule_flags {
 	AR_STATIC = 1 << 7,      /* checks the text of a line, without facts about a host */
 };
 
-/** Every rule has a code here, a row in audit_rules[], its check in a file of rules/, an entry in
-    getmnt-audit(8), and a test. */
+/** The rules: code, highest severity of a finding (CRIT ...), flags (LINT: AR_STATIC), meaning.
+    Each has a row here, its check in a file of rules/, an entry in getmnt-audit(8), and a test. */
+#define AUDIT_RULES(RULE) \
+	RULE(FSTAB_SYNTAX, "FSTAB-SYNTAX", CRIT, BOOT_LINT, "an invalid or misleading line") \
+	RULE(FSTAB_ESCAPE, "FSTAB-ESCAPE", CRIT, BOOT_LINT, \
+	     "a backslash or quotation mark that has no effect") \
+	RULE(FSTAB_ORDER, "FSTAB-ORDER", CRIT, BOOT_LINT, \
+	     "a line before the line whose mount it needs") \
+	RULE(FSTAB_DUP_TARGET, "FSTAB-DUP-TARGET", WARN, BOOT_LINT, \
+	     "lines, or a line and a unit, with one mount point") \
+	RULE(FSTAB_DUP_SOURCE, "FSTAB-DUP-SOURCE", WARN, LINT, \
+	     "a swap space or file system in two lines") \
+	RULE(FSTAB_OPT_UNKNOWN, "FSTAB-OPT-UNKNOWN", WARN, BOOT_LINT, \
+	     "an option or value that the type does not accept") \
+	RULE(FSTAB_OPT_TYPO, "FSTAB-OPT-TYPO", CRIT, BOOT_LINT, \
+	     "an option that looks like a misspelled one") \
+	RULE(FSTAB_OPT_CONFLICT, "FSTAB-OPT-CONFLICT", WARN, BOOT_LINT, \
+	     "options that conflict, or lack another option") \
+	RULE(FSTAB_PASSNO, "FSTAB-PASSNO", WARN, LINT, "a dump or fsck number that does not fit") \
+	RULE(FSTAB_SWAP, "FSTAB-SWAP", WARN, LINT, \
+	     "a swap space with options unknown to swapon(8)") \
+	RULE(FSTAB_SRC_MISSING, "FSTAB-SRC-MISSING", CRIT, BOOT_LINT, \
+	     "a source that does not exist") \
+	RULE(FSTAB_SRC_AMBIGUOUS, "FSTAB-SRC-AMBIGUOUS", CRIT, AR_BOOT, \
+	     "an identifier that more than one device has") \
+	RULE(FSTAB_SRC_UNSTABLE, "FSTAB-SRC-UNSTABLE", WARN, BOOT_LINT, \
+	     "a device name that may change with the next boot") \
+	RULE(FSTAB_BIND_SRC, "FSTAB-BIND-SRC", CRIT, BOOT_LINT, \
+	     "a bind of a path that does not exist") \
+	RULE(FSTAB_OVERLAY_DIR, "FSTAB-OVERLAY-DIR", CRIT, BOOT_LINT, \
+	     "an overlay with a missing or unusable directory") \
+	RULE(FSTAB_TGT_MISSING, "FSTAB-TGT-MISSING", WARN, 0, "a mount point that does not exist") \
+	RULE(FSTAB_TGT_SYMLINK, "FSTAB-TGT-SYMLINK", INFO, 0, "a mount point that is a symlink") \
+	RULE(FSTAB_TYPE_MISMATCH, "FSTAB-TYPE-MISMATCH", CRIT, AR_BOOT, \
+	     "a type other than the one on the device") \
+	RULE(FSTAB_TYPE_UNSUPPORTED, "FSTAB-TYPE-UNSUPPORTED", CRIT, BOOT_LINT, \
+	     "a type that the kernel cannot mount") \
+	RULE(FSTAB_HELPER_MISSING, "FSTAB-HELPER-MISSING", WARN, 0, \
+	     "a type whose mount or fsck helper is not installed") \
+	RULE(FSTAB_NOFAIL, "FSTAB-NOFAIL", WARN, BOOT_LINT, \
+	     "a mount that boot waits for without needing it") \
+	RULE(FSTAB_NETDEV, "FSTAB-NETDEV", WARN, BOOT_LINT, \
+	     "network block storage without _netdev") \
+	RULE(FSTAB_ESP_MASK, "FSTAB-ESP-MASK", INFO, LINT, \
+	     "an EFI system partition that everybody can read") \
+	RULE(FSTAB_SECRET, "FSTAB-SECRET", WARN, LINT, \
+	     "a secret in a file that everybody can read") \
+	RULE(FSTAB_LOST, "FSTAB-LOST", CRIT, AR_BOOT | AR_MERGE, \
+	     "a mount that only the former fstab makes") \
+	RULE(DRIFT_NOT_MOUNTED, "DRIFT-NOT-MOUNTED", WARN, 0, "a line that is not mounted") \
+	RULE(DRIFT_NOT_IN_FSTAB, "DRIFT-NOT-IN-FSTAB", WARN, 0, \
+	     "a mount without a line and without a known owner") \
+	RULE(DRIFT_SOURCE, "DRIFT-SOURCE", CRIT, 0, \
+	     "another source is mounted than the line names") \
+	RULE(DRIFT_TYPE, "DRIFT-TYPE", WARN, 0, "mounted with another type than the line names") \
+	RULE(DRIFT_OPTIONS, "DRIFT-OPTIONS", WARN, 0, \
+	     "mounted with other options than the line names") \
+	RULE(DRIFT_READONLY, "DRIFT-READONLY", CRIT, 0, \
+	     "mounted read-only, but the line does not say so") \
+	RULE(SWAP_NOT_ACTIVE, "SWAP-NOT-ACTIVE", WARN, AR_SWAPS, \
+	     "a swap space of a line that is not in use") \
+	RULE(SWAP_EXTRA, "SWAP-EXTRA", WARN, AR_SWAPS, "a swap space in use without a line") \
+	RULE(MNT_DELETED, "MNT-DELETED", WARN, 0, \
+	     "a mount of a directory or file that was removed") \
+	RULE(MNT_SHADOWED, "MNT-SHADOWED", WARN, 0, "a mount hidden by another mount") \
+	RULE(MNT_DUP, "MNT-DUP", WARN, 0, "the same mount stacked on itself") \
+	RULE(MNT_LIMIT, "MNT-LIMIT", CRIT, 0, "nearly as many mounts as fs.mount-max allows") \
+	RULE(MNT_STALE, "MNT-STALE", CRIT, AR_PROBE, \
+	     "a mount whose server, daemon or device is gone") \
+	RULE(MNT_TIMEOUT, "MNT-TIMEOUT", CRIT, AR_PROBE, "a mount that does not answer") \
+	RULE(BASE_CAME, "BASE-CAME", WARN, AR_BASELINE, \
+	     "a mount or swap space that the baseline lacks") \
+	RULE(BASE_WENT, "BASE-WENT", WARN, AR_BASELINE, \
+	     "a mount or swap space of the baseline that is gone") \
+	RULE(BASE_CHANGED, "BASE-CHANGED", WARN, AR_BASELINE, \
+	     "a mount that differs from the baseline") \
+	RULE(MNT_UNDER_NOT_EMPTY, "MNT-UNDER-NOT-EMPTY", WARN, AR_UNDER, \
+	     "data in a directory that is covered by a mount") \
+	RULE(MNT_HELD, "MNT-HELD", WARN, AR_HOLDERS, \
+	     "a file system that is unmounted here, but still in use") \
+	RULE(MTAB_REGULAR, "MTAB-REGULAR", INFO, 0, "an mtab that is a regular file") \
+	RULE(MTAB_STALE, "MTAB-STALE", WARN, 0, "an mtab that differs from what is mounted") \
+	RULE(MTAB_CORRUPT, "MTAB-CORRUPT", WARN, 0, "an mtab that cannot be read") \
+	RULE(FSTAB_MODE, "FSTAB-MODE", CRIT, 0, "an fstab that others than root can write") \
+	RULE(FSTAB_SYSTEMD_STALE, "FSTAB-SYSTEMD-STALE", WARN, 0, \
+	     "a line that systemd has not loaded as it is now") \
+	RULE(UNIT_FAILED, "UNIT-FAILED", WARN, 0, \
+	     "a mount, automount or swap unit that has failed") \
+	RULE(FS_ERRORS, "FS-ERRORS", CRIT, 0, "a file system with errors or missing devices") \
+	RULE(BOOT_ROOT, "BOOT-ROOT", CRIT, AR_BOOT, \
+	     "root= or resume= names a missing or another device") \
+	RULE(BOOT_CRYPTTAB, "BOOT-CRYPTTAB", CRIT, AR_BOOT, \
+	     "a crypttab line that cannot be set up") \
+	RULE(POLICY_OPTION, "POLICY-OPTION", WARN, 0, \
+	     "a mount without options that the configuration requires") \
+	RULE(POLICY_PARTITION, "POLICY-PARTITION", WARN, 0, \
+	     "a path that must be a mount point, but is not") \
+	RULE(MNT_PROPAGATION, "MNT-PROPAGATION", WARN, 0, \
+	     "a propagation other than the configuration requires")
+
+#define RULE(name, ...) name,
 enum audit_code {
-	FSTAB_SYNTAX, FSTAB_ESCAPE, FSTAB_ORDER, FSTAB_DUP_TARGET, FSTAB_DUP_SOURCE,
-	FSTAB_OPT_UNKNOWN, FSTAB_OPT_TYPO, FSTAB_OPT_CONFLICT, FSTAB_PASSNO, FSTAB_SWAP,
-	FSTAB_SRC_MISSING, FSTAB_SRC_AMBIGUOUS, FSTAB_SRC_UNSTABLE, FSTAB_BIND_SRC,
-	FSTAB_OVERLAY_DIR, FSTAB_TGT_MISSING, FSTAB_TGT_SYMLINK, FSTAB_TYPE_MISMATCH,
-	FSTAB_TYPE_UNSUPPORTED, FSTAB_HELPER_MISSING, FSTAB_NOFAIL, FSTAB_NETDEV, FSTAB_ESP_MASK,
-	FSTAB_SECRET, FSTAB_LOST, DRIFT_NOT_MOUNTED, DRIFT_NOT_IN_FSTAB, DRIFT_SOURCE,
-	DRIFT_TYPE, DRIFT_OPTIONS, DRIFT_READONLY, SWAP_NOT_ACTIVE, SWAP_EXTRA, MNT_DELETED,
-	MNT_SHADOWED, MNT_DUP, MNT_LIMIT, MNT_STALE, MNT_TIMEOUT, BASE_CAME, BASE_WENT,
-	BASE_CHANGED, MNT_UNDER_NOT_EMPTY, MNT_HELD, MTAB_REGULAR, MTAB_STALE, MTAB_CORRUPT,
-	FSTAB_MODE, FSTAB_SYSTEMD_STALE, UNIT_FAILED, FS_ERRORS, BOOT_ROOT, BOOT_CRYPTTAB,
-	POLICY_OPTION, POLICY_PARTITION, MNT_PROPAGATION,
+	AUDIT_RULES(RULE)
 	AUDIT_CODES,         /* the number of rules */
 };
+#undef RULE
 
 struct audit_rule {
 	const char *code;    /* "FSTAB-SYNTAX" */

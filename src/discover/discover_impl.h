@@ -207,12 +207,31 @@ int dsc_permit_probes(struct dsc *dsc, const char **why);
 
 /* walk.c, pass.c */
 
+/** The pruning rules: name, word of --prune, algorithms that have it (A1: getmnt1), meaning. */
+#define DISCOVER_RULES(RULE) \
+	RULE(LEAF, "leaf", A2 | A3, "a mount that no missing mount sits on is not entered") \
+	RULE(SHRINK, "shrink", A3, "a mount is left as soon as the last mount on it is named") \
+	RULE(END, "end", A3, "the search ends when every mount is named") \
+	RULE(UNREACHABLE, "unreachable", A1 | A2 | A3, \
+	     "mounts that the table proves hidden are not searched") \
+	RULE(DTYPE, "dtype", A1 | A2 | A3, "only directories are examined") \
+	RULE(NLINK, "nlink", A3, \
+	     "a directory of link count 2 is not opened (ext2/3/4, xfs, tmpfs)") \
+	RULE(UNLOOKED, "unlooked", A1 | A2 | A3, \
+	     "where no mount can be, directories are opened without statx") \
+	RULE(PSEUDO, "pseudo", A3, "pseudo file systems are searched last") \
+	RULE(LIKELY, "likely", A3, \
+	     "every other time, or rarely if that finds less, the directory changed last is next") \
+	RULE(BOUNDARY, "boundary", A2 | A3, \
+	     "boundaries that the table does not list are entered last")
+
+#define RULE(name, ...) DR_##name,
 /** The indexes of discover_rules. */
 enum discover_rule {
-	DR_LEAF, DR_SHRINK, DR_END, DR_UNREACHABLE, DR_DTYPE, DR_NLINK, DR_UNLOOKED, DR_PSEUDO,
-	DR_LIKELY, DR_BOUNDARY,
+	DISCOVER_RULES(RULE)
 	DR_NRULES
 };
+#undef RULE
 
 /** Whether a rule is enabled in this run. */
 static inline bool dsc_rule(const struct dsc *dsc, enum discover_rule rule)

@@ -2,10 +2,10 @@
 /*
  * The search for mounts: its policy for bfs, and the pruning rules.
  *
- * A new rule needs: a name in enum discover_rule; a row in discover_rules[]; a test by dsc_rule()
- * or by a field of struct walk_node, in walk_entry() (by name and type), walk_meta() (by metadata),
- * walk_judge() (at a mount or boundary) or walk_settled() (after a mount was named); and a row in
- * tests/unit/test_discover.c.
+ * A new rule needs: a row of DISCOVER_RULES (discover_impl.h); a test by dsc_rule() or by a field
+ * of struct walk_node, in walk_entry() (by name and type), walk_meta() (by metadata),
+ * walk_judge() (at a mount or boundary) or walk_settled() (after a mount was named); and a row
+ * in tests/unit/test_discover.c.
  *
  *   walk_entry, walk_meta    run in any thread, and only read struct walk_node
  *   walk_judge               runs in the thread that owns the tree
@@ -24,23 +24,8 @@
 
 _Static_assert((int)DR_NRULES < (int)DISCOVER_RULES_MAX, "rules fit");
 
-const struct discover_rule_row discover_rules[DISCOVER_RULES_MAX] = {
-	[DR_LEAF] = {"leaf", "a mount that no missing mount sits on is not entered", A2 | A3},
-	[DR_SHRINK] = {"shrink", "a mount is left as soon as the last mount on it is named", A3},
-	[DR_END] = {"end", "the search ends when every mount is named", A3},
-	[DR_UNREACHABLE] = {"unreachable", "mounts that the table proves hidden are not searched",
-	                    A1 | A2 | A3},
-	[DR_DTYPE] = {"dtype", "only directories are examined", A1 | A2 | A3},
-	[DR_NLINK] = {"nlink", "a directory of link count 2 is not opened (ext2/3/4, xfs, tmpfs)",
-	              A3},
-	[DR_UNLOOKED] = {"unlooked", "where no mount can be, directories are opened without statx",
-	                 A1 | A2 | A3},
-	[DR_PSEUDO] = {"pseudo", "pseudo file systems are searched last", A3},
-	[DR_LIKELY] = {"likely", "every other time, or rarely if that finds less, the directory "
-	               "changed last is next", A3},
-	[DR_BOUNDARY] = {"boundary", "boundaries that the table does not list are entered last",
-	                 A2 | A3},
-};
+#define RULE(name, word, algorithms, what) [DR_##name] = {word, what, algorithms},
+const struct discover_rule_row discover_rules[DISCOVER_RULES_MAX] = {DISCOVER_RULES(RULE)};
 
 enum {
 	/* Counters in the same array, following those of the rules. */

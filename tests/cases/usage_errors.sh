@@ -3,7 +3,7 @@ host=$(table cli/host)
 while IFS= read -r args; do
 	echo "== $args"
 	# shellcheck disable=SC2086
-	getmnt -F "$host" $args 2>&1 >out | sed 's/one of the rules .*/one of the rules .../'
+	getmnt -F "$host" $args 2>&1 >out | sed 's/one of: tree, .*/one of: tree .../'
 	echo "status ${PIPESTATUS[0]}, $(wc -c <out) bytes out"
 done <<'ARGS'
 --nosuchoption
