@@ -107,28 +107,35 @@ static int open_name(struct follow *follow, const char *name)
 	return os_openat(os, follow->at, name, flags);
 }
 
-/** Why the kernel would not follow the link that was opened; 0: it would.  (may_follow_link() and
-    pick_link() in fs/namei.c) */
-static int refuse_link(const struct follow *follow)
+/** Whether fs.protected_symlinks forbids to follow the link that was opened. */
+static bool is_protected(const struct follow *follow, const char *name)
 {
-	const struct search_mounts *policy = follow->mounts;
-	bool trailing = policy && policy->protected_links && path_is_done(&follow->walk);
-	if (!trailing && !(policy && policy->nosymfollow))
-		return 0;
+	struct os *os = follow->os;
 	struct k_statx st, dir;
 	const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-	unsigned id = policy->unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
-	if (os_statx(follow->os, follow->next, "", flags, K_STATX_UID | id, &st) != 0)
-		return errno;
-	if (trailing && st.uid != os_geteuid(follow->os)) {
-		if (os_statx(follow->os, follow->at, "", flags, K_STATX_MODE | K_STATX_UID, &dir)
-		    != 0)
-			return errno;
-		if (dir.mode & S_ISVTX && dir.mode & S_IWOTH && dir.uid != st.uid)
-			return EACCES;
-	}
-	const struct search_mount *m = search_mount_find(policy,
-	                                                 os_statx_mnt_id(&st, policy->unique));
+	const unsigned sticky = S_ISVTX | S_IWOTH;
+	/* The kernel checks this before it refuses all links. */
+	const uint64_t resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
+	int fd = os_openat2(os, follow->at, name, O_PATH, resolve);
+	os_close(os, fd);
+	if (fd >= 0 || errno != ENOSYS)
+		return fd < 0 && errno == EACCES;
+	/* may_follow_link() in fs/namei.c */
+	if (os_statx(os, follow->next, "", flags, K_STATX_UID, &st) != 0
+	    || os_statx(os, follow->at, "", flags, K_STATX_MODE | K_STATX_UID, &dir) != 0)
+		return true;
+	return st.uid != os_geteuid(os) && (dir.mode & sticky) == sticky && dir.uid != st.uid;
+}
+
+/** Why the kernel would not follow the link that was opened; 0: it would. */
+static int refuse_link(const struct follow *follow, const char *name)
+{
+	const struct search_mounts *mounts = follow->mounts;
+	if (!mounts)
+		return 0;
+	if (mounts->protected_links && path_is_done(&follow->walk) && is_protected(follow, name))
+		return EACCES;
+	const struct search_mount *m = search_mount_find(mounts, follow->next_mount);
 	return m && m->flags & MOUNT_NOSYMFOLLOW ? ELOOP : 0;
 }
 
@@ -147,7 +154,7 @@ static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_M
 		errno = EINVAL;
 		return -1;
 	}
-	int error = n < 0 ? errno : refuse_link(follow);
+	int error = n < 0 ? errno : refuse_link(follow, path_name(walk));
 	os_close(os, follow->next);
 	follow->next = -1;
 	errno = error;

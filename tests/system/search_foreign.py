@@ -82,6 +82,7 @@ def four_ways(tag, top, env=None, entered=("ok", "new-ok"), refused=("bad", "new
 
 
 MODES = ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,statx-mntid")
+MS_NOSYMFOLLOW = 256
 OPEN_TREE, CLONE, RECURSIVE, AT_FDCWD = 428, 1, 0x8000, -100
 
 
@@ -115,11 +116,17 @@ def elsewhere():
     gm.umount("/t/w/ok", gm.MNT_DETACH)
     gm.umount("/t/w/bad", gm.MNT_DETACH)
     mounts("/t")
+    gm.tmpfs("/t/no")
+    os.symlink("../w/plain/f", "/t/no/link")
+    gm.mount(None, "/t/no", None, 32 | MS_NOSYMFOLLOW)
     yield
 
 
 other = gm.Other(elsewhere)
 all_modes("namespace", f"/proc/{other.pid}/root/t")
+for disable in MODES:
+    expect(f"nosymfollow {disable}", search("-L", "*", f"/proc/{other.pid}/root/t/no", env={"GETMNT_DISABLE": disable}),
+           {f"/proc/{other.pid}/root/t/no/link"}, {"link"}, f"/proc/{other.pid}/root/t/no")
 held = os.open(f"/proc/{other.pid}/root/t", os.O_PATH), os.open(f"/proc/{other.pid}/ns/mnt", os.O_RDONLY)
 
 

@@ -3,6 +3,7 @@
 old kernels: each alone, and all.  No name and no state is wrong; what is unknown is reported.  The
 same with GETMNT_DISABLE."""
 import ctypes
+import json
 import os
 import re
 import stat
@@ -156,6 +157,17 @@ for error, number in ERRORS.items():
     named = {row["target"]: row["named"] for row in result.rows()}
     for path in ("/a/b/c/d", "/m/m259", "/proc"):
         gm.expect(named.get(path) in ("walked", "inferred"), f"by device, {error}: {path}: {named.get(path)}")
+
+# A filter may return any error: EACCES, EINVAL.  What only statx returns is unknown, and not 0.
+for number in (1, 13, 22, 38):
+    refused = {"before": lambda number=number: forbid(["statx"], number)}
+    searches(f"statx: error {number}", (["statx"], number), False)
+    for more in (("*", "/w"), ("-L", "*", "/w"), ("/owned", "/w")):
+        rows = [json.loads(row) for row in gm.getmnt("search", "--format=jsonl", "-o", "PATH,SIZE,UID,BTIME,MNT-ID",
+                                                     *more, **refused).out.splitlines()]
+        owned = [row for row in rows if row["path"] == "/w/owned"]
+        gm.expect(owned == [{"path": "/w/owned", "size": 4, "uid": 1000, "btime": None, "mnt-id": None}]
+                  and all(row["btime"] is row["mnt-id"] is None for row in rows), f"statx: {number}: {more}: {rows[:3]}")
 
 # The number of threads, and none where they cannot be created.
 WALK = ("-q", "--names=walk", "--threads=4", "--algorithm=getmnt1", "--stats=json")
