@@ -11,8 +11,7 @@
 
 enum {
 	AUDIT_OPTIONS_MAX = 16384,   /* bytes of options that are checked */
-	AUDIT_NAME_MAX = 40,         /* bytes of the longest word that is checked for misspellings
-	                                */
+	AUDIT_NAME_MAX = 40,         /* bytes of the longest word checked for misspellings */
 	AUDIT_MISSES_MAX = 2000,     /* maximum of `misses` and of `looks` */
 	AUDIT_BOOT = 4,              /* a bit added to a severity: a risk for the boot */
 };
@@ -85,8 +84,7 @@ void audit_add_line(struct audit *audit, const struct audit_entry *entry, enum a
 __attribute__((format(printf, 2, 3)))
 const char *audit_format(struct audit_report *report, const char *format, ...);
 
-/** The string that a function appends for a name, such as escape_operand(); as for audit_format().
-    */
+/** The string that a function such as escape_operand() appends for a name; as audit_format(). */
 const char *audit_string(struct audit_report *report,
                          void (*append)(struct strbuf *out, const char *name), const char *name);
 
@@ -164,8 +162,7 @@ void audit_number_source(const struct audit *audit, struct audit_entry *entry);
 /** The key of a source: the number of its device if that is known, else its name. */
 uint64_t audit_source_key(const struct audit_entry *entry);
 
-/** Check the order of all entries; audit_order() and audit_needs_optional() report about one entry.
-    */
+/** Check the order of all entries; audit_order() and audit_needs_optional() report about one. */
 void audit_order_make(struct audit *audit);
 
 void audit_order(struct audit *audit, const struct audit_entry *entry);

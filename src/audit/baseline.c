@@ -148,16 +148,6 @@ static bool is_transient(const struct taking *t, const struct fstab_line *line)
 	return false;
 }
 
-/** Whether users or the kernel mount and unmount it at any time. */
-static bool is_light(const struct taking *t, const struct fstab_line *line)
-{
-	const char *owner = audit_owner_name(line->owner);
-	const char *options = line->of ? tabline_value(&t->lines->lines[line->of - 1],
-	                                               TABLINE_OPTIONS) : NULL;
-	return (options && opt_noauto(options))
-	       || (owner && word_in(owner, strlen(owner), "api nsfs snap udisks user"));
-}
-
 static void collect_line(struct taking *t, const struct fstab_line *line)
 {
 	const struct mount *m = line->mount;
@@ -170,7 +160,12 @@ static void collect_line(struct taking *t, const struct fstab_line *line)
 	if (!entry)
 		return;
 	entry->owner = keep(t, line->owner);
-	entry->light = is_light(t, line);
+	const char *owner = audit_owner_name(line->owner);
+	const char *options = line->of ? tabline_value(&t->lines->lines[line->of - 1],
+	                                               TABLINE_OPTIONS) : NULL;
+	/* Users or the kernel mount and unmount it at any time. */
+	entry->light = (options && opt_noauto(options))
+	               || (owner && word_in(owner, strlen(owner), "api nsfs snap udisks user"));
 	if (!m) {
 		t->failed |= t->facts->swap
 		             && t->facts->swap(t->facts->arg, line->swap, &device) != 0;

@@ -47,8 +47,7 @@ struct audit_baseline {
 	const char *host, *root;
 	int64_t time;            /* seconds since 1970 */
 	audit_set rules;  /* that were checked */
-	unsigned include;        /* owners that are included: a bit for each of audit_base_owners[]
-	                            */
+	unsigned include;        /* included owners: a bit for each of audit_base_owners[] */
 	bool detailed;           /* findings have severity and owner, and are others with another
 	                            severity */
 	struct audit_base_list mounts;     /* and swap spaces: sorted */

@@ -18,8 +18,7 @@ struct place {
 	const char *path;
 	const struct audit_mount *old;   /* the first line that mounts a device there */
 	const struct audit_mount *now;   /* the first such line of the new text */
-	const struct audit_mount *line;  /* any line of the new text, preferably one mounted at boot
-	                                    */
+	const struct audit_mount *line;  /* any line of the new text, rather one mounted at boot */
 	const struct audit_mount *needed;
 	bool had, could_do_without;      /* the old text has lines for the mount point; all of these
 	                                    are optional */

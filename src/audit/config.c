@@ -268,18 +268,10 @@ static bool parse_path(struct parser *p, struct audit_row *row, const char *word
 	return row->path;
 }
 
-/** Whether the kernel never shows an option, so that it cannot be required. */
-static bool is_hidden(const char *option, size_t n)
-{
-	static const char names[] = "defaults auto noauto nomand fail nofail user nouser users "
-	                            "owner group _netdev bind rbind "
-	                            "remount loop strictatime";
-	return word_in(option, n, names) || opt_is_x(option, n)
-	       || word_is(option, opt_name(option, n), "comment");
-}
-
 static bool parse_require(struct parser *p, struct audit_row *row)
 {
+	static const char hidden[] = "defaults auto noauto nomand fail nofail user nouser users "
+	                             "owner group _netdev bind rbind remount loop strictatime";
 	static const char flags[] =
 	    "nosuid nodev noexec nosymfollow noatime nodiratime relatime lazytime dirsync "
 	    "mountpoint shared private slave unbindable";
@@ -296,7 +288,8 @@ static bool parse_require(struct parser *p, struct audit_row *row)
 	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
 		const char *near = NULL;
 		unsigned best = 2;
-		if (is_hidden(o, n))
+		if (word_in(o, n, hidden) || opt_is_x(o, n)
+		    || word_is(o, opt_name(o, n), "comment"))
 			return wrong(p, "\"%s\" cannot be required: the kernel does not show it "
 			                "for a mount", quoted(p, copy(p, o, n)));
 		audit_nearest(flags, o, n, &best, &near, &len);

@@ -68,8 +68,7 @@ struct audit_config {
 	struct audit_row *rows;          /* in the order of the files */
 	size_t count, room;
 	struct audit_problem problems[AUDIT_PROBLEMS_MAX];
-	size_t nproblems;                /* of all problems; at most AUDIT_PROBLEMS_MAX are stored
-	                                    */
+	size_t nproblems;                /* of all; at most AUDIT_PROBLEMS_MAX are stored */
 	audit_set off;            /* by audit_config_apply(): rules that are ignored
 	                                    everywhere */
 	struct audit_silenced *silenced; /* by audit_config_apply() */

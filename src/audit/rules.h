@@ -246,8 +246,7 @@ struct audit_report {
 	                                        list, by severity: audit_report_bound() */
 	struct audit_mount *mounts;        /* in the order of the lines */
 	size_t nmounts;
-	audit_set *ignored;         /* of each line, from number 1: codes that its comment ignores
-	                               */
+	audit_set *ignored;         /* of each line, from 1: codes that its comment ignores */
 	size_t nlines;
 	audit_set not_checked;      /* rules for which some fact was not available */
 	bool failed;                       /* memory ran out: findings are missing */

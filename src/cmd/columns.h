@@ -24,8 +24,7 @@ struct cells;
 
 struct column {
 	struct column_info info;
-	double width;         /* hint for libsmartcols; below 1: a fraction of the terminal's width
-	                         */
+	double width;         /* hint for libsmartcols; below 1: a fraction of the terminal */
 	int flags;            /* SCOLS_FL_*; numbers and sizes are always right-aligned */
 	unsigned fields;      /* enum mount_fields */
 	/* The text of a row, valid until the next call; NULL: none. */

@@ -15,8 +15,7 @@
 struct fstab_machine {
 	struct host host;         /* first: struct fstab_facts.arg is cast to either */
 	struct run run;
-	struct options options;   /* of the run: names are found as in getmnt discover, with a limit
-	                             */
+	struct options options;   /* names are found as in getmnt discover, with a limit */
 	struct columns columns;
 	struct host_swaps swaps;
 	struct host_utab utab;

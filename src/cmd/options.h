@@ -39,8 +39,7 @@ struct option_row {
 	const char *help;         /* one line, at most OPTION_HELP_MAX bytes; or the title.
 	                             "": the words */
 	const char *words;        /* permitted arguments, "a|b"; NULL: see argument */
-	const char *letters;      /* for the completion: the letters of which an argument consists
-	                             */
+	const char *letters;      /* for the completion: the letters that an argument may have */
 	unsigned char how;        /* enum option_how */
 	bool attached;            /* an optional argument may follow the letter: -pX */
 	bool hidden;              /* not in --help and the completion */

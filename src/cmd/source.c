@@ -71,21 +71,16 @@ size_t source_devices(struct run *run, enum tag tag, const char *value, size_t l
 	return found;
 }
 
-/** Parse "MAJ:MIN".  @return whether the text has this form. */
-static bool read_majmin(const char *text, uint32_t *major, uint32_t *minor)
-{
-	int n = 0;
-	return strspn(text, "0123456789") <= 7
-	       && sscanf(text, "%7" SCNu32 ":%7" SCNu32 "%n", major, minor, &n) == 2 && !text[n];
-}
-
 void source_spec_init(struct run *run, struct source_spec *spec, const char *text)
 {
 	*spec = (struct source_spec){.text = text};
 	spec->tag = source_tag(text, &spec->value, &spec->len);
 	if (spec->tag != TAG_NONE)
 		return;
-	spec->is_dev = read_majmin(text, &spec->dev_major, &spec->dev_minor);
+	int n = 0;
+	spec->is_dev = strspn(text, "0123456789") <= 7
+	               && sscanf(text, "%7" SCNu32 ":%7" SCNu32 "%n", &spec->dev_major,
+	                         &spec->dev_minor, &n) == 2 && !text[n];
 	if (spec->is_dev || !*text)
 		return;
 	if (run->opt->nocanonicalize || !run->live) {

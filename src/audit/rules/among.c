@@ -311,17 +311,6 @@ void audit_number_source(const struct audit *audit, struct audit_entry *entry)
 	}
 }
 
-/** Whether two entries with one source mount the same part of it. */
-static bool is_same_part(struct audit *audit, const struct audit_entry *a,
-                         const struct audit_entry *b)
-{
-	if (!(a->flags & FST_SUBVOL))
-		return true;
-	const char *x = audit_option(audit, a, "subvol"), *y = audit_option(audit, b, "subvol");
-	const char *v = audit_option(audit, a, "subvolid"), *w = audit_option(audit, b, "subvolid");
-	return strcmp(x ? x : "", y ? y : "") == 0 && strcmp(v ? v : "", w ? w : "") == 0;
-}
-
 /** Report options of a btrfs line that the line which mounts the file system first lacks: one
     superblock has one set of options. */
 static void judge_superblock(struct audit *audit, const struct audit_entry *first,
@@ -397,8 +386,15 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 	if (!same || first >= entry || first->swap != entry->swap)
 		return;
 	judge_superblock(audit, first, entry);
-	if (!is_same_part(audit, first, entry)
-	    || (first->path && entry->path && strcmp(first->path, entry->path) == 0))
+	/* Two parts of one file system may be mounted by two lines. */
+	static const char *const parts[] = {"subvol", "subvolid"};
+	for (size_t k = 0; first->flags & FST_SUBVOL && k < 2; ++k) {
+		const char *x = audit_option(audit, first, parts[k]),
+		           *y = audit_option(audit, entry, parts[k]);
+		if (strcmp(x ? x : "", y ? y : "") != 0)
+			return;
+	}
+	if ((first->path && entry->path && strcmp(first->path, entry->path) == 0))
 		return;
 	audit_add_line(audit, entry, FSTAB_DUP_SOURCE, entry->swap ? AUDIT_WARNING : AUDIT_INFO,
 		       "one line", NULL,

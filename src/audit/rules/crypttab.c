@@ -271,8 +271,7 @@ static void judge_key(struct crypttab *tab, const struct crypt *crypt)
 	const struct fstab_facts *facts = tab->in->facts;
 	const char *key = crypt->field[KEY], *at = key;
 	size_t n;
-	/* With a colon, the key is on another device; with a key script, the field can be anything.
-	   */
+	/* With a colon, the key is on another device; the field of a key script can be anything. */
 	if (!key || word_in(key, strlen(key), "none -") || strchr(key, ':')
 	    || strncmp(key, "/dev/", 5) == 0 || has_option(crypt, "keyscript"))
 		return;
@@ -350,17 +349,6 @@ static bool find_similar(struct crypttab *tab, const char *wanted, struct crypt 
 	return false;
 }
 
-/** Whether the initial RAM disk may open mappings without a line here: by the kernel command
-    line, by its own crypttab, or on NixOS. */
-static bool may_be_early(const struct crypttab *tab)
-{
-	const struct fstab_facts *facts = tab->in->facts;
-	const char *cmdline = tab->in->cmdline;
-	return !cmdline || strstr(cmdline, "luks") || strstr(cmdline, "crypt")
-	       || audit_look(facts, "/etc/crypttab.initramfs") != FACT_MISSING
-	       || audit_look(facts, "/etc/NIXOS") != FACT_MISSING;
-}
-
 /** Judge an fstab line whose mapping has no line.
     @return whether the mapping was searched for. */
 static bool judge_wanted(struct crypttab *tab, const struct tabline *line)
@@ -379,7 +367,13 @@ static bool judge_wanted(struct crypttab *tab, const struct tabline *line)
 	int count = audit_devices(tab->in->facts, audit_field(line, TABLINE_SOURCE), &device);
 	bool similar = count != 0 && find_similar(tab, name, &crypt, &comment);
 	bool open = count > 0 && device.crypt;
-	if (count == 0 || (!similar && !(open && !may_be_early(tab))))
+	/* The initial RAM disk may open mappings without a line here: by the kernel command line,
+	   by its own crypttab, or on NixOS. */
+	bool late = !similar && open && cmdline && !strstr(cmdline, "luks")
+	            && !strstr(cmdline, "crypt")
+	            && audit_look(tab->in->facts, "/etc/crypttab.initramfs") == FACT_MISSING
+	            && audit_look(tab->in->facts, "/etc/NIXOS") == FACT_MISSING;
+	if (count == 0 || (!similar && !late))
 		return true;
 	/* The initial RAM disk may open it. */
 	unsigned level = nofail ? (similar && open ? AUDIT_WARNING : AUDIT_INFO)

@@ -82,8 +82,7 @@ void drift_judge_unknown(struct drift *drift, const struct tabline *line,
 bool drift_is_lost(const struct drift *drift, const struct fstab_line *live);
 
 /** Whether the source and type of a line cannot be compared with the mount: a FUSE helper chooses
-    both, ceph shows addresses instead of names, and the initrd chose a layered root or one on NFS.
-    */
+    both, ceph shows addresses instead of names, and the initrd chose a layered or NFS root. */
 bool drift_is_of_server(const struct tabline *line, const struct fstab_line *live);
 
 /** Whether a mount with neither a line nor a known owner should have a line.

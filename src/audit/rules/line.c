@@ -72,17 +72,6 @@ static const char *find_blank(const char *text, size_t n, const char **name, siz
 	return NULL;
 }
 
-/** find_blank() in the names of the options of an entry. */
-static const char *find_option_blank(const struct audit_entry *entry, const char **name,
-                                     size_t *len)
-{
-	const char *list = entry->options, *found = NULL;
-	size_t n;
-	for (const char *o; !found && (o = opt_next(&list, &n)) != NULL;)
-		found = find_blank(o, opt_name(o, n), name, len);
-	return found;
-}
-
 bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct tabline *line = entry->line;
@@ -91,8 +80,10 @@ bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
 	bool odd = line->kind == TABLINE_DAMAGED || (!entry->path && !entry->swap);
 	const char *found = odd ? find_blank(line->bytes, line->n, &name, &len)
 	                    : find_blank(entry->fstype, strlen(entry->fstype), &name, &len);
-	if (!found)
-		found = find_option_blank(entry, &name, &len);
+	const char *list = entry->options;
+	size_t k;
+	for (const char *o; !found && (o = opt_next(&list, &k)) != NULL;)
+		found = find_blank(o, opt_name(o, k), &name, &len);
 	if (!found)
 		return false;
 	/* "UUID=x /d": the text after the character was intended as the mount point. */

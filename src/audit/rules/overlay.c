@@ -72,8 +72,7 @@ static const char *live_point(const struct audit *audit, const char *path)
 	return found;
 }
 
-/** Whether two paths are on different mounts: according to the lines, or else to the live mounts.
-    */
+/** Whether two paths are on different mounts, by the lines, or else by the live mounts. */
 static bool lie_apart(struct audit *audit, const struct audit_entry *entry, const char *a,
                       const char *b)
 {

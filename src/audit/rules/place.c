@@ -169,8 +169,7 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 	strbuf_destroy(&real);
 }
 
-/** Judge a unit file for a swap space, named after the path that systemd derives from the source.
-    */
+/** Judge a unit file for a swap space, named after the path that systemd makes of the source. */
 static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry)
 {
 	static const char plain[] =
@@ -189,8 +188,7 @@ static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry
 }
 
 /** Whether a bind source is known to be a directory and the mount point a file, or vice versa.
-    Paths below the mount point of another line are not judged: they may change when it is mounted.
-    */
+    Paths below the mount point of another line are not judged: its mount may change them. */
 static bool is_other_kind(struct audit *audit, const struct audit_entry *entry, enum fact_kind kind)
 {
 	const char *source = fstab_normal(&audit->report->arena, entry->source);

@@ -74,7 +74,7 @@ struct audit_way {
 	struct strbuf metrics;   /* for `output`, if `document` is something else */
 };
 
-enum audit_form { AF_TEXT, AF_JSON, AF_JSONL, AF_NAGIOS, AF_PROMETHEUS, AF_FORMS };
+enum audit_form { AF_TEXT, AF_JSON, AF_JSONL, AF_NAGIOS, AF_PROMETHEUS };
 
 enum { AUDIT_OWNERS_MAX = 32 };
 

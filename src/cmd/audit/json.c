@@ -72,16 +72,6 @@ static void put_counts(struct json *json, const struct audit_reported *reported)
 	json_end(json);
 }
 
-/** The expired lines of the configuration, as "FILE:LINE". */
-static void put_expired(struct json *json, const struct audit_reported *reported)
-{
-	const struct audit_row *row;
-	json_put_array(json, "expired", JSON_INLINE);
-	for (size_t at = 0; (row = audit_next_over(reported, &at));)
-		json_put_string(json, NULL, row->place);
-	json_end(json);
-}
-
 /** The baseline, and what differs from it. */
 static void put_baseline(struct json *json, const struct audit_reported *reported)
 {
@@ -116,7 +106,11 @@ static void put_document(const struct audit_reported *reported, enum json_layout
 		put_finding(&json, reported, NULL, &report->findings[i]);
 	json_end(&json);
 	put_counts(&json, reported);
-	put_expired(&json, reported);
+	const struct audit_row *row;
+	json_put_array(&json, "expired", JSON_INLINE);
+	for (size_t at = 0; (row = audit_next_over(reported, &at));)
+		json_put_string(&json, NULL, row->place);
+	json_end(&json);
 	if (reported->baseline)
 		put_baseline(&json, reported);
 	audit_put_rules(&json, "not_judged", reported->not_checked);

@@ -149,18 +149,6 @@ const struct option_table fstab_table = {
 	"fstab", fstab_rows, sizeof(fstab_rows) / sizeof(*fstab_rows),
 };
 
-static void fstab_help(FILE *out)
-{
-	options_help(&fstab_table,
-	             "Usage:\n getmnt fstab [options] [ROOT]\n"
-	             " getmnt fstab --merge[=FILE] [options] [ROOT]\n"
-	             " getmnt fstab --genfstab [options of genfstab] ROOT\n\n"
-	             "Print an fstab for what is mounted at and below ROOT (/), or update one.\n",
-	             "Exit status: 0 every mount has a line, 1 some have a comment instead or "
-	             "with\n--merge differ, 2 could not be checked, 16 could not be written.\n",
-	             out);
-}
-
 /** Check combinations of options.  @return 0, or not 0 after a message. */
 static int check_options(const struct merge_opts *opts, bool recorded)
 {
@@ -369,7 +357,15 @@ int cmd_fstab(int argc, char **argv)
 	int status = FX_FAILED;
 	bool good = options_read(&fstab_table, argc, argv, &opts) == 0;
 	if (good && opts.help) {
-		fstab_help(stdout);
+		options_help(&fstab_table,
+		             "Usage:\n getmnt fstab [options] [ROOT]\n"
+		             " getmnt fstab --merge[=FILE] [options] [ROOT]\n"
+		             " getmnt fstab --genfstab [options of genfstab] ROOT\n\n"
+		             "Print an fstab for what is mounted at and below ROOT (/), or "
+		             "update one.\n",
+		             "Exit status: 0 every mount has a line, 1 some have a comment "
+		             "instead or with\n--merge differ, 2 could not be checked, 16 could "
+		             "not be written.\n", stdout);
 		status = finish_stdout() == 0 ? FX_OK : FX_FAILED;
 	} else if (good && take_operands(&opts, argc, argv) == 0) {
 		status = run_fstab(&opts);

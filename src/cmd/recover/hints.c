@@ -22,14 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void hints_destroy(struct hints *hints)
-{
-	host_utab_destroy(&hints->utab);
-	tablines_free(hints->fstab);
-	free(hints->fstab_text);
-	free(hints->passwd);
-}
-
 /** Read a file below the root.
     @return its text; NULL if it does not exist, or accessing it can block or is unsafe. */
 static char *read_below(struct recovery *r, const char *root, const char *path, size_t *len)

@@ -60,17 +60,6 @@ const struct option_table recover_table = {
 	"recover", recover_rows, sizeof(recover_rows) / sizeof(*recover_rows),
 };
 
-static void recover_help(FILE *out)
-{
-	options_help(&recover_table,
-	             "Usage:\n getmnt recover [options] [FILE]\n\n"
-	             "Check a file that lists mounts (/etc/mtab) line by line against the "
-	             "kernel's\n"
-	             "table, and rebuild it.\n",
-	             "Exit status: 0 correct or corrected, 1 differences found, 2 could not be\n"
-	             "checked, 16 could not be written.\n", out);
-}
-
 /** Check combinations of options.  @return 0, or an exit status. */
 static int check_opts(struct recover_opts *opts)
 {
@@ -402,7 +391,10 @@ static void recovery_destroy(struct recovery *r)
 	put_close(r->put);
 	rec_judgement_destroy(&r->judgement);
 	tablines_free(r->lines);
-	hints_destroy(&r->hints);
+	host_utab_destroy(&r->hints.utab);
+	tablines_free(r->hints.fstab);
+	free(r->hints.fstab_text);
+	free(r->hints.passwd);
 	strbuf_destroy(&r->made);
 	strbuf_destroy(&r->name);
 	free(r->rows);
@@ -452,7 +444,12 @@ int cmd_recover(int argc, char **argv)
 	if (options_read(&recover_table, argc, argv, &opts) != 0)
 		return PX_NOT_CHECKED;
 	if (opts.help) {
-		recover_help(stdout);
+		options_help(&recover_table,
+		             "Usage:\n getmnt recover [options] [FILE]\n\n"
+		             "Check a file that lists mounts (/etc/mtab) line by line against "
+		             "the kernel's\ntable, and rebuild it.\n",
+		             "Exit status: 0 correct or corrected, 1 differences found, 2 could "
+		             "not be\nchecked, 16 could not be written.\n", stdout);
 		return finish_stdout() == 0 ? PX_OK : PX_NOT_CHECKED;
 	}
 	if (optind < argc)

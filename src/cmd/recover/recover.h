@@ -58,8 +58,6 @@ struct recovery {
 
 /* Confirmation of hints: hints.c */
 
-void hints_destroy(struct hints *hints);
-
 /** Whether another source confirms that a mount has an option: for struct rec_input.  Sets failed
     when memory runs out. */
 bool hint_confirmed(void *recovery, const struct rec_row *row, const char *option);

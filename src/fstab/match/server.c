@@ -15,8 +15,7 @@ static bool is_nfs(const struct mount *mount)
 	return fsopt_type_in(mount->fstype, "nfs nfs4");
 }
 
-/** Whether a list of types has a type that the kernel does not know: its helper can mount any type.
-    */
+/** Whether a list has a type that the kernel does not know: its helper can mount any type. */
 static bool is_of_helper(const char *types)
 {
 	char type[32];

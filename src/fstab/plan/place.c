@@ -378,16 +378,6 @@ static uint32_t parent_of(const struct maker *mk, uint32_t i)
 	return parent == MT_NONE || mk->places[parent].state == ELSEWHERE ? MT_NONE : parent;
 }
 
-/** Whether a mount point is a directory, as far as that is known. */
-static bool is_on_directory(const struct maker *mk, uint32_t i)
-{
-	enum discover_kind kind = (enum discover_kind)mk->in->d->kinds[i];
-	if (kind == DK_UNKNOWN)
-		return !mk->places[i].bind || strcmp(place_root(place_mount(mk, i)), "/") == 0
-		       || mk->tree->nodes[i].first != MT_NONE;
-	return kind == DK_DIR;
-}
-
 bool place_wants_mkdir(const struct maker *mk, uint32_t i)
 {
 	uint32_t parent = parent_of(mk, i);
@@ -397,8 +387,13 @@ bool place_wants_mkdir(const struct maker *mk, uint32_t i)
 enum state place_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *line)
 {
 	uint32_t parent = parent_of(mk, i);
-	if (place_wants_mkdir(mk, i) && !is_on_directory(mk, i))
-		return plan_refuse(mk, line, mk->in->d->kinds[i] == DK_UNKNOWN
+	enum discover_kind kind = (enum discover_kind)mk->in->d->kinds[i];
+	/* The mount point is a directory, as far as that is known. */
+	bool dir = kind != DK_UNKNOWN ? kind == DK_DIR
+	           : !mk->places[i].bind || strcmp(place_root(place_mount(mk, i)), "/") == 0
+	             || mk->tree->nodes[i].first != MT_NONE;
+	if (place_wants_mkdir(mk, i) && !dir)
+		return plan_refuse(mk, line, kind == DK_UNKNOWN
 			? "its mount point is in memory and does not survive a reboot; whether it "
 			  "is a directory is not known"
 			: "the file that it is mounted on is in memory and does not survive a "
