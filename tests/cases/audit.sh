@@ -124,6 +124,9 @@ echo "== what a review has found"
 bare="21 20 8:2 / /d ro,relatime - ext4 /dev/sdb1 ro,emergency_ro\n"
 told "a source that cannot be resolved, read-only" "$bare" 'UUID=0a1b /d ext4 defaults 0 2\n' --only='DRIFT-*' -v
 told "the same, and meant so" "$bare" 'UUID=0a1b /d ext4 ro 0 2\n' --only='DRIFT-*' -v
+told "read-only by an error, and other options" "21 20 0:50 / /d rw,relatime - tmpfs none ro,size=64k\n" \
+	'none /d tmpfs size=1m 0 0\n' --only='DRIFT-*'
+told "read-only, and other options" "21 20 0:50 / /d ro,relatime - tmpfs none rw,size=64k\n" 'none /d tmpfs size=1m 0 0\n' --only='DRIFT-*'
 # Of what no line is made of, what the line names is held against it: here; not so there.
 told "options where the source cannot be told, or is the system's" \
 	'21 20 8:2 / /d rw,relatime - ext4 /dev/sdb1 rw,commit=60,sync

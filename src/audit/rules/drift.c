@@ -275,6 +275,10 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 		break;
 	case FSTAB_DIFFER_OPTIONS:
 		drift_report_options(drift, line, live, difference->actual);
+		/* A file system with an error is read-only, whatever else differs. */
+		if (live->mount && live->mount->vfs_opts
+		    && !opt_shown_has(live->mount->vfs_opts, "ro"))
+			drift_judge_readonly(drift, line, live);
 		break;
 	case FSTAB_DIFFER_ELSEWHERE:
 		drift_report(drift, DRIFT_NOT_MOUNTED, line, NULL, AUDIT_WARNING, "mounted",

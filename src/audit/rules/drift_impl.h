@@ -69,6 +69,10 @@ void drift_report_source(struct drift *drift, const struct tabline *line,
 void drift_report_options(struct drift *drift, const struct tabline *line,
                           const struct fstab_line *live, const char *differ);
 
+/** Judge a line whose mount or file system is unexpectedly read-only. */
+void drift_judge_readonly(struct drift *drift, const struct tabline *line,
+                          const struct fstab_line *live);
+
 /** Compare a matched line with its mount.  If the plan has no line for the mount, only options that
     the fstab line names are compared: others may come from the system or a server. */
 void drift_judge_how(struct drift *drift, const struct tabline *line,

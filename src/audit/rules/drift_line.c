@@ -143,9 +143,8 @@ static bool binds_readonly(const struct drift *drift, const struct tabline *line
 	return of != MAP64_NONE && !audit_line_ignores(drift->report, of + 1, DRIFT_READONLY);
 }
 
-/** Judge a line whose mount or file system is unexpectedly read-only. */
-static void judge_readonly(struct drift *drift, const struct tabline *line,
-                           const struct fstab_line *live)
+void drift_judge_readonly(struct drift *drift, const struct tabline *line,
+                          const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
 	if (!m || !m->vfs_opts || drift_has_option(line, "ro") || (m->fs_opts && shown_readonly(m))
@@ -271,7 +270,7 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 	const struct mount *m = live->mount;
 	if (live->swap)
 		judge_priority(drift, line, live);
-	judge_readonly(drift, line, live);
+	drift_judge_readonly(drift, line, live);
 	if (!drift->reported[line->number - 1] && m && lacks_root(line, m))
 		drift_report_source(drift, line, live, DRIFT_OF_DEFAULT_SUBVOLUME);
 	/* The options of a layered root are not those of its line. */
