@@ -8,9 +8,9 @@
  *                                     '----- cost ------'---> metrics ----> child: --output
  *
  * Each audit is a child with a time limit, and so is what writes the metrics.  So this process
- * touches no file system, stays small, and a child that hangs or dies does not end it.  The child
- * compares its findings with the state
- * that the last one has left: a baseline that only has findings.
+ * touches no file system, stays small, and a child that hangs or dies does not end it.  An audit
+ * compares its findings with the state that the last one has left: a baseline that only has
+ * findings.
  *
  * poll(2) reports only that a table has changed since the last call, so nothing is lost while
  * nobody waits.  After a change the tables are polled only once a second, so that a storm of mounts
