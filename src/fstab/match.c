@@ -102,6 +102,11 @@ failed:
 	return -1;
 }
 
+const char *fstab_match_line_options(const struct fstab_match *match, const struct tabline *line)
+{
+	return match->matcher->entries[line->number - 1].words.options;
+}
+
 void fstab_match_destroy(struct fstab_match *match)
 {
 	free(match->differences);

@@ -62,6 +62,9 @@ int fstab_match(const struct fstab_match_input *in, struct fstab_match *match);
 
 void fstab_match_destroy(struct fstab_match *match);
 
+/** The options of a line, decoded, with those of later lines that remount what it mounts. */
+const char *fstab_match_line_options(const struct fstab_match *match, const struct tabline *line);
+
 /** Append the options that a line names and its mount has otherwise, as the mount has them, for a
     mount without a line of the plan: what the line does not name may be the system's or a server's,
     and that the mount is read-only does not count.

@@ -78,6 +78,9 @@ static void add_line(struct maker *m, uint32_t i)
 		                        ORDER_NONE, ORDER_NONE};
 		m->failed |= map64_put(&m->by_path, hash, m->nplaces++) == MAP64_NONE;
 	}
+	/* A remount mounts nothing. */
+	if (place->first != ORDER_NONE && opt_has(m->order->lines[i].options, "remount"))
+		m->order->flags[i] |= ORDER_IS_IDLE;
 	if (m->order->flags[i] & ORDER_IS_IDLE) {
 		place->idle = place->idle == ORDER_NONE ? i : place->idle;
 		return;

@@ -132,6 +132,24 @@ def judge_network(top, units):
     print(f"  systemd: {len(NETWORK)} lines that need the network")
 
 
+AUTOMOUNTS = ["/dev/vdc1 /p/x ext4 x-systemd.automount", "//s/x /p/x cifs noauto,x-systemd.automount", "/dev/vdc1 /p/x ext4 nofail,x-systemd.automount"]
+
+
+def judge_automounts(top, units):
+    """An automount below what needs the network: _netdev does not help, a plain mount does."""
+    for number, (above, line) in enumerate((above, line) for above in (NFS, DISK, AUTO) for line in AUTOMOUNTS):
+        name = f"{top}/automount{number}"
+        plain = line.replace("noauto,", "").replace("x-systemd.automount", "_netdev")
+        for kind, text, wrong in (("", line, True), ("netdev", line + ",_netdev", True), ("plain", plain, False)):
+            gm.touch(name + kind, above + text + " 0 0\n")
+            found = cycle(name + kind, units, f"{name}made{kind}")[0]
+            told = gm.getmnt("audit", "--static", f"--fstab={name}{kind}", "--only=FSTAB-ORDER", "--json", program=os.environ["GETMNT"])
+            hints = [row["hint"] for row in told.json()["findings"]]
+            gm.expect(bool(found) == wrong, f"{above}{text}: systemd says {found}")
+            gm.expect(len(hints) == wrong and all(hint.startswith("remove x-systemd.automount") for hint in hints), f"{above}{text}: {hints}")
+    print(f"  systemd: {number + 1} automounts below what needs the network")
+
+
 # Mount points, options of a line with a layer there, and whether systemd mounts it after them.
 BLANK, QUOTE, SLASH, COMMA = "/my\\040disk", "/it's", "/b\\134x", "/c,x"
 WORDS = [(point, "x-systemd.requires" + option, ordered) for point, option, ordered in (
@@ -185,6 +203,7 @@ if os.path.exists(GENERATOR) and shutil.which("systemd-analyze"):
         gm.touch(f"{UNIT_DIR}/{unit_name}", f"[Unit]\n{unit_text}\n")
     judge_systemd(TOP, UNIT_DIR)
     judge_network(TOP, UNIT_DIR)
+    judge_automounts(TOP, UNIT_DIR)
     judge_words(TOP, UNIT_DIR)
     judge_skipped(TOP)
     shutil.rmtree(TOP)

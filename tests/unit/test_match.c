@@ -62,6 +62,12 @@ static const struct {
 	   bound again. */
 	{ROOT DATA "22 20 8:2 / /ro ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data /ro none bind,ro 0 0\n", "", ""},
+	/* A later line may remount it. */
+	{ROOT DATA "22 20 8:2 / /ro ro,relatime - ext4 /dev/sda2 rw\n",
+	 LINES "/data /ro none bind 0 0\n/data /ro none remount,bind,ro 0 0\n", "", ""},
+	{ROOT DATA "22 20 8:2 / /ro rw,relatime - ext4 /dev/sda2 rw\n",
+	 LINES "/data /ro none bind 0 0\n/data /ro none remount,bind,ro 0 0\n",
+	 "options 3 /ro rw\n", "DRIFT-OPTIONS warning 3\n"},
 	{ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n", "", ""},
 	{ROOT DATA "22 20 8:2 /a /ro ro,relatime - ext4 /dev/sda2 rw\n",

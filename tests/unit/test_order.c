@@ -137,6 +137,8 @@ static const struct {
 	{"the first line of a place is bound", "t /a tmpfs\n/a/x /b none bind\nt /a tmpfs\n", ""},
 	{"a bind", "/a/x /b none bind\nt /a tmpfs\n", "late 1 bind 2"},
 	{"a bind of a mount point", "/a /b none rbind\nt /a tmpfs\n", "late 1 bind 2"},
+	{"a remount mounts nothing",
+         "t /a tmpfs\nt /a/b tmpfs\nt /a tmpfs remount,ro\n/a/x /c none bind\n", ""},
 	{"a bind onto itself", "/a /a none bind\nt /a tmpfs\n", ""},
 	{"a bind without bind", "/a/x /b none defaults\nt /a tmpfs\n", ""},
 	{"a move", "/a/x /b none move\nt /a tmpfs\n", ""},

@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
+#include "fstab/places.h"
 #include "fstab/units.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/optlist.h"
@@ -174,6 +175,20 @@ static const char *lacking_options(struct audit *audit, const struct audit_entry
 static void report_network(struct audit *audit, const struct audit_entry *entry,
                            const struct order_finding *finding, const struct audit_entry *other)
 {
+	unsigned flags = audit->order.flags[finding->line];
+	/* systemd starts each automount unit before local-fs.target, and before that what is
+	   mounted above its mount point. */
+	if (flags & ORDER_IS_AUTOMOUNT && finding->kind == ORDER_PARENT) {
+		audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING, "no automount", NULL,
+			       audit_format(audit->report, "remove x-systemd.automount%s, or use a "
+			                    "mount point outside of %s",
+			                    flags & ORDER_IS_NETWORK ? "" : " and add _netdev",
+			                    other->path),
+			       "its automount unit needs line %u, of %s, which needs the network; "
+			       "systemd starts automount units before the network, and leaves out "
+			       "one of them", other->line->number, other->path);
+		return;
+	}
 	const char *options = lacking_options(audit, entry, finding, "_netdev");
 	audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING, options, NULL,
 		       audit_format(audit->report, "add %s", options),
@@ -367,7 +382,17 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 		size_t n = strlen(entry->path);
 		const struct audit_entry *first =
 			audit_at(audit, NULL, entry->path, n, map64_text(entry->path));
-		if (first && first < entry)
+		/* Bound onto itself, it has other flags; the unit is that of the mount beneath. */
+		const char *source = fstab_normal(&audit->report->arena, entry->source);
+		bool itself = entry->bind && source && strcmp(source, entry->path) == 0;
+		bool remounts = audit_option(audit, entry, "remount");
+		if (first && first < entry && remounts && audit_is_systemd(audit))
+			audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING, "one line",
+				       NULL, audit_format(audit->report, "put its options into "
+				                          "line %u", first->line->number),
+				       "mount -a remounts what line %u has mounted, with other "
+				       "options; systemd ignores this line", first->line->number);
+		else if (first && first < entry && !itself && !remounts)
 			audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING | AUDIT_BOOT,
 				       "one line", NULL, "remove one, or add noauto",
 				       "line %u has the same mount point: mount(8) mounts both, "

@@ -147,7 +147,8 @@ void drift_judge_readonly(struct drift *drift, const struct tabline *line,
                           const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
-	if (!m || !m->vfs_opts || drift_has_option(line, "ro") || (m->fs_opts && shown_readonly(m))
+	if (!m || !m->vfs_opts || (m->fs_opts && shown_readonly(m))
+	    || opt_has(fstab_match_line_options(drift->in->match, line), "ro")
 	    || binds_readonly(drift, line, m))
 		return;
 	if (opt_shown_has(m->vfs_opts, "ro")) {
@@ -231,7 +232,7 @@ static bool is_first_of(const struct drift *drift, const struct tabline *line,
 static void judge_lacks(struct drift *drift, const struct tabline *line,
                         const struct fstab_line *live)
 {
-	const char *options = tabline_value(line, TABLINE_OPTIONS);
+	const char *options = fstab_match_line_options(drift->in->match, line);
 	struct strbuf lacks = {0};
 	if (drift_is_bind(line) || drift_has_option(line, "remount"))
 		return;
@@ -265,7 +266,7 @@ static const char *older_nfs(const char *fstype, const struct mount *m, size_t *
 
 void drift_judge_how(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
 {
-	const char *options = tabline_value(line, TABLINE_OPTIONS),
+	const char *options = fstab_match_line_options(drift->in->match, line),
 	           *fstype = tabline_value(line, TABLINE_FSTYPE);
 	const struct mount *m = live->mount;
 	if (live->swap)

@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
+#include "base/words.h"
 #include "mountopts/optlist.h"
 
 #include <stdarg.h>
@@ -104,6 +105,29 @@ static void follow(struct matcher *m, struct entry *entry)
 	entry->key = match_live(m, entry->place) ? entry->place : entry->key;
 }
 
+/** Take lines with "remount" after a line of their mount point for a change of its options. */
+static void take_remount(struct matcher *m, struct entry *entry)
+{
+	for (uint32_t *at = &entry->next; *at != NO_LINE && !m->failed;) {
+		struct entry *next = &m->entries[*at];
+		if (strcmp(next->key, entry->key) != 0
+		    || !opt_has(next->words.options, "remount")) {
+			at = &next->next;
+			continue;
+		}
+		const char *list = next->words.options;
+		size_t n;
+		for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
+			const char *option = match_format(m, "%.*s", (int)n, o);
+			if (!word_is(o, n, "remount") && !opt_has(entry->words.options, option))
+				entry->words.options = match_format(m, "%s,%s",
+				                                    entry->words.options, option);
+		}
+		*at = next->next;
+		next->key = NULL;
+	}
+}
+
 void match_take_file(struct matcher *m, const struct tablines *file)
 {
 	m->nentries = file->count;
@@ -115,6 +139,8 @@ void match_take_file(struct matcher *m, const struct tablines *file)
 		follow(m, entry);
 		if (entry->key)
 			entry->next = push(m, &m->entry_by, entry->key, i);
+		if (entry->key && !entry->noauto && !opt_has(entry->words.options, "remount"))
+			take_remount(m, entry);
 	}
 }
 
