@@ -135,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			end = monitor_next(monitor, 12000, -1, &changes);
 			FUZZ_CHECK(end != MONITOR_ERROR && calls < 100);
 		}
-		FUZZ_CHECK(monitor_count(monitor) == MOUNTS);
+		FUZZ_CHECK(monitor_info(monitor).mounts == MOUNTS);
 	}
 	monitor_free(monitor);
 	fuzz_kernel_set(NULL);

@@ -499,8 +499,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		kinds |= CHANGE_REMOUNT | CHANGE_MOVE | CHANGE_PROPAGATION;
 	struct monitor_opts opts = {.source = TABLE_LISTMOUNT, .kinds = kinds, .procfd = AT_FDCWD};
 	struct monitor *monitor = monitor_new(&os, &opts);
-	FUZZ_CHECK(monitor && monitor_has_events(monitor) == !!(flags & F_EVENTS)
-	           && monitor_count(monitor) == 1);
+	FUZZ_CHECK(monitor && monitor_info(monitor).events == !!(flags & F_EVENTS)
+	           && monitor_info(monitor).mounts == 1);
 
 	running = true;
 	const struct changes *changes;

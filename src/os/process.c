@@ -229,8 +229,6 @@ void os_usage(struct os *os, struct os_usage *usage)
 	*usage = (struct os_usage){
 		.user = (double)r.ru_utime.tv_sec + (double)r.ru_utime.tv_usec / 1e6,
 		.system = (double)r.ru_stime.tv_sec + (double)r.ru_stime.tv_usec / 1e6,
-		.faults = (uint64_t)r.ru_majflt,
-		.waits = (uint64_t)r.ru_nvcsw,
 	};
 }
 

@@ -74,8 +74,6 @@ int os_detach(struct os *os, const char *name, int parent, int fds[2]);
 /** Resources used by this process, all threads together. */
 struct os_usage {
 	double user, system;       /* seconds of processor time */
-	uint64_t faults;           /* major page faults: pages read from a device */
-	uint64_t waits;            /* voluntary context switches */
 };
 
 /** getrusage(2). */

@@ -460,17 +460,7 @@ void monitor_free(struct monitor *m)
 	free(m);
 }
 
-bool monitor_has_events(const struct monitor *m)
+struct monitor_info monitor_info(const struct monitor *m)
 {
-	return m->events.fd >= 0;
-}
-
-size_t monitor_count(const struct monitor *m)
-{
-	return m->set.count;
-}
-
-size_t monitor_problems(const struct monitor *m)
-{
-	return m->problems;
+	return (struct monitor_info){m->events.fd >= 0, m->set.count, m->problems};
 }

@@ -64,13 +64,13 @@ void monitor_free(struct monitor *monitor);
 enum monitor_end monitor_next(struct monitor *monitor, int milliseconds, int out,
                               const struct changes **changes);
 
-/** Whether the monitor uses fanotify. */
-bool monitor_has_events(const struct monitor *monitor);
+/** The state of a monitor. */
+struct monitor_info {
+	bool events;               /* it uses fanotify */
+	size_t mounts;             /* the current number of mounts */
+	size_t problems;           /* unreadable lines in the last read of the table */
+};
 
-/** The current number of mounts. */
-size_t monitor_count(const struct monitor *monitor);
-
-/** The number of lines that could not be parsed in the last read of the table. */
-size_t monitor_problems(const struct monitor *monitor);
+struct monitor_info monitor_info(const struct monitor *monitor);
 
 #endif

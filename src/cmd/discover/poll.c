@@ -201,15 +201,6 @@ out:
 	return rc;
 }
 
-/** Report unreadable lines of the table, when their number has grown. */
-static void report_lines(struct watch *w)
-{
-	size_t problems = monitor_problems(w->monitor);
-	if (problems > w->problems)
-		message("mount table", "%zu lines cannot be parsed and are not watched", problems);
-	w->problems = problems;
-}
-
 /* The watch. */
 
 /** Begin to watch.  @return 0, or an exit status after a message. */
@@ -248,11 +239,11 @@ static int watch_begin(struct watch *w)
 		run->table_name = table_source_name(opts.source);
 	w->monitor = monitor_new(&run->os, &opts);
 	if (w->monitor) {
-		run->watched = monitor_count(w->monitor);
+		run->watched = monitor_info(w->monitor).mounts;
 		if (o->debug)
 			message("debug", "watching %zu mounts of %s by %s", run->watched,
 			        run->table_name,
-			        monitor_has_events(w->monitor) ? "fanotify and mountinfo"
+			        monitor_info(w->monitor).events ? "fanotify and mountinfo"
 			        : "mountinfo");
 		return 0;
 	}
@@ -276,8 +267,12 @@ static int watch_loop(struct watch *w)
 		const struct changes *changes;
 		enum monitor_end end = monitor_next(w->monitor, o->wait,
 		                                    o->quiet ? -1 : STDOUT_FILENO, &changes);
-		run->watched = monitor_count(w->monitor);
-		report_lines(w);
+		struct monitor_info info = monitor_info(w->monitor);
+		run->watched = info.mounts;
+		if (info.problems > w->problems)
+			message("mount table", "%zu lines cannot be parsed and are not watched",
+			        info.problems);
+		w->problems = info.problems;
 		int first = end == MONITOR_CHANGES ? print_changes(w, changes) : 0;
 		if (end == MONITOR_CHANGES && first == 0)
 			continue;

@@ -157,6 +157,7 @@ static int print_costs(const struct profile_study *study)
 static int print_ratios(const struct profile_study *study)
 {
 	struct sheet s = {0};
+	putchar('\n');
 	sheet_columns(&s, "RATIO|>CALLS|>DIRS|>ENTRIES|>USER|>SYSTEM|>REAL");
 	for (size_t p = 0; p < PROFILE_PAIRS; ++p) {
 		const struct profile_row *above = &study->rows[profile_pairs[p][0]];
@@ -172,6 +173,8 @@ static int print_rules(const struct profile_study *study)
 {
 	static const enum profile_figure figures[] = {PF_CALLS, PF_DIRS, PF_REAL};
 	struct sheet s = {0};
+	printf("\nCost of getmnt3 without each of its rules (+: difference from getmnt3 with "
+	       "it)\n\n");
 	const struct profile_row *all_rules = &study->rows[PROFILE_ALGORITHMS - 1];
 	bool states = has_states(study, PROFILE_ALGORITHMS, study->nrows);
 	sheet_columns(&s, "WITHOUT|>CALLS|>+CALLS|>DIRS|>+DIRS|>REAL|>+REAL");
@@ -211,13 +214,13 @@ static int print_head(const struct profile_study *study)
 	size_t least, most;
 	count_turns(study, &least, &most);
 	fputs("Cost of finding ", stdout);
-	if (study->known)
+	if (*study->fstype)
 		printf("%" PRIu64 " mount%s", study->mounts, study->mounts == 1 ? "" : "s");
 	else
 		fputs("the mounts", stdout);
 	escape_terminal(&name, opts->path ? opts->path : "/");
-	printf(" below %s%s%s%s by a search.\n", strbuf_str(&name), study->known ? " (" : "",
-	       study->fstype, study->known ? ")" : "");
+	printf(" below %s%s%s%s by a search.\n", strbuf_str(&name), *study->fstype ? " (" : "",
+	       study->fstype, *study->fstype ? ")" : "");
 	printf("getmnt1 reads every directory. getmnt2 reads none in file systems without mounts.\n"
 	       "getmnt3 searches level by level, prunes by its rules, and ends when every mount is "
 	       "found.\n"
@@ -300,10 +303,10 @@ static void print_notes(const struct profile_study *study)
 		printf("\ngetmnt1 could not read %" PRIu64
 		       " director%s; nothing below was measured.\n",
 		       errors, errors == 1 ? "y" : "ies");
-	if (study->known && study->mounts <= 1)
+	if (*study->fstype && study->mounts <= 1)
 		puts("\nNothing is mounted below this directory; only getmnt1 searches it "
 		     "anyway.");
-	if (!study->complete)
+	if (*study->reason)
 		printf("\nNot every mount was found: %s.\n", study->reason);
 }
 
@@ -403,23 +406,10 @@ static int print_layers(const struct profile_study *study)
 
 int profile_text(const struct profile_study *study)
 {
-	int rc = print_head(study);
-	if (rc == 0)
-		rc = print_costs(study);
-	if (rc == 0) {
-		putchar('\n');
-		rc = print_ratios(study);
-	}
-	if (rc == 0) {
-		printf("\nCost of getmnt3 without each of its rules (+: difference from getmnt3 "
-		       "with it)\n\n");
-		rc = print_rules(study);
-	}
-	if (rc == 0) {
-		print_noise(study);
-		print_notes(study);
-	}
-	if (rc == 0 && study->opts->layers)
-		rc = print_layers(study);
-	return rc;
+	if (print_head(study) != 0 || print_costs(study) != 0 || print_ratios(study) != 0
+	    || print_rules(study) != 0)
+		return -1;
+	print_noise(study);
+	print_notes(study);
+	return study->opts->layers ? print_layers(study) : 0;
 }

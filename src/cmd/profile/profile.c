@@ -136,15 +136,12 @@ static int run_row(struct profile_study *study, size_t i)
 		row->state = turn.state;
 		row->counts = turn.counts;
 		row->limit = limit;
-		if (!study->known && *turn.fstype) {
-			study->known = true;
+		if (!*study->fstype && *turn.fstype) {
 			study->mounts = turn.counts.mounts;
 			memcpy(study->fstype, turn.fstype, sizeof(study->fstype));
 		}
-		if (i + 1 == PROFILE_ALGORITHMS && !turn.complete && turn.state == PROFILE_DONE) {
-			study->complete = false;
+		if (i + 1 == PROFILE_ALGORITHMS && turn.state == PROFILE_DONE)
 			memcpy(study->reason, turn.reason, sizeof(study->reason));
-		}
 	} else if (turn.state != PROFILE_DONE) {
 		return 0;   /* no time left; the earlier turns count */
 	}
@@ -286,7 +283,7 @@ static int study_make(struct profile_study *study)
 		run_incomplete(study->machine,
 		               "the process of a run died; is there enough memory?");
 	}
-	if (!study->complete)
+	if (*study->reason)
 		run_incomplete(study->machine, study->reason);
 	if ((opts->json ? profile_json(study) : profile_text(study)) != 0) {
 		message(NULL, "cannot create the output: %s", strerror(ENOMEM));
@@ -321,7 +318,7 @@ int cmd_profile(int argc, char **argv)
 		return CX_ERROR;
 	}
 	struct profile_study study = {
-		.opts = &opts, .machine = &machine, .os = &machine.os, .complete = true,
+		.opts = &opts, .machine = &machine, .os = &machine.os,
 		.start = machine.start, .end = machine.start + opts.total_time,
 		.shows = progress_open(), .procfd = -1,
 	};

@@ -43,11 +43,9 @@ struct profile_study {
 	unsigned repeats[PROFILE_ROWS], loops[PROFILE_ROWS];   /* turns of a row; runs in each */
 	bool died;                 /* the process of a run died */
 	bool varies;
-	bool complete;
-	char reason[160];          /* the first reason why a run was not complete */
-	bool known;                /* a run has reported the number of mounts and the type */
-	uint64_t mounts;           /* of the table */
-	char fstype[32];           /* of the root */
+	char reason[160];          /* why getmnt3 did not find every mount, or "" */
+	uint64_t mounts;           /* of the table, if fstype is known */
+	char fstype[32];           /* of the root; "": unknown */
 	bool in_memory;            /* fstype has no caches to drop */
 	int procfd;                /* /proc, for --layers; or -1 */
 	struct os_costs costs;
@@ -80,7 +78,6 @@ struct profile_turn {
 	struct profile_counts counts;    /* of the first run */
 	struct profile_times times;      /* the mean over the runs */
 	bool varies;               /* the runs made different calls */
-	bool complete;             /* every mount was found */
 	char reason[160];          /* why not every mount was found, or "" */
 	char fstype[32];           /* of the root */
 	struct os_clock clock;     /* sums over the runs, if they were observed */

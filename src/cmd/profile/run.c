@@ -101,7 +101,6 @@ static void take_results(struct profile_turn *turn, const struct run *run, bool 
 	if (!first)
 		return;
 	turn->counts = counts;
-	turn->complete = run->complete;
 	snprintf(turn->reason, sizeof(turn->reason), "%s", run->nreasons ? run->reasons[0] : "");
 	const char *type = NULL;
 	if (d->root != MT_NONE)
