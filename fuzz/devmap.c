@@ -216,8 +216,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct devmap *map = devmap_new(&os, &roots);
 	struct devmap *other = devmap_new(&os, &roots);
 	FUZZ_CHECK(map && other);
-	devmap_set_judge(map, on_judge, NULL);
-	devmap_set_judge(other, on_judge, NULL);
+	devmap_set_blocking_test(map, on_judge, NULL);
+	devmap_set_blocking_test(other, on_judge, NULL);
 
 	for (size_t i = 0; i < world->nsources; ++i)
 		ask_source(map, world->sources[i]);
@@ -234,7 +234,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	free(devices);
 	/* Judged anew by another, all goes as before. */
-	devmap_set_judge(map, NULL, NULL);
+	devmap_set_blocking_test(map, NULL, NULL);
 	for (size_t i = 0; i < world->nnumbers; ++i)
 		devmap_mount_blocks(map, &(struct mount){.dev_major = world->numbers[i][0],
 		                                         .dev_minor = world->numbers[i][1]});

@@ -56,12 +56,12 @@ const char *devmap_refused(const struct devmap *map, int *error)
 	return map->refused;
 }
 
-void devmap_set_judge(struct devmap *map,
+void devmap_set_blocking_test(struct devmap *map,
                       bool (*blocks)(void *arg, const char *path, uint32_t major, uint32_t minor),
                       void *arg)
 {
-	map->judge = blocks;
-	map->judge_arg = arg;
+	map->file_blocks = blocks;
+	map->file_blocks_arg = arg;
 	/* Results obtained without the callback are no longer valid. */
 	for (size_t i = 0; i < map->ndevs; ++i)
 		map->devs[i]->judged = false, map->devs[i]->fs_judged = 0;

@@ -76,7 +76,7 @@ const char *devmap_refused(const struct devmap *map, int *error);
     @blocks  Whether access to the file at path could block; true if unknown.  path is that of the
     directory if the file is deleted.  major, minor: the loop device, for devmap_file_here().
     Without a callback, files are assumed to be local. */
-void devmap_set_judge(struct devmap *map,
+void devmap_set_blocking_test(struct devmap *map,
                       bool (*blocks)(void *arg, const char *path, uint32_t major, uint32_t minor),
                       void *arg);
 
@@ -123,7 +123,7 @@ void devmap_dir_close(struct devmap *map, struct devmap_dir *dir);
 
 /** Assume that the device of a mount can block, whatever sysfs reports, because the mount did not
     respond; likewise the devices on top of it, and the disk of a partition.  Call it before
-    devmap_set_judge(). */
+    devmap_set_blocking_test(). */
 void devmap_mount_avoid(struct devmap *map, const struct mount *m);
 
 /** The /dev name of a device number, without opening the device: one readlink, and for dm devices

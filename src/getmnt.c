@@ -75,7 +75,7 @@
  *     loop.c             the backing files of loop devices
  *     text.c             the udev database and blkid.tab
  *     probe.c            probing a device by libblkid
- *     judge.c            which devices can block
+ *     blocking.c         which devices can block
  *   bfs.c                traversal of a directory tree by a policy
  *   bfs/
  *     dirs.c             directories that were opened, and their descriptors

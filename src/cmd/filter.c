@@ -173,7 +173,7 @@ enum host_followed filter_target(struct run *run, const char *path, struct strbu
 	}
 	if (run->opt->nocanonicalize || !run->live || !run->d
 	    || (*path == '/' && run_has_target(run, strbuf_str(out))))
-		return HOST_BLIND;
+		return HOST_UNTOUCHED;
 	return path_follow(run, path, out);
 }
 

@@ -183,7 +183,7 @@ static int open_root(struct run *run)
 		why = "this is the whole machine; use --live";
 	else if (run->opt->names == DN_KERNEL && !run->opt->probe)
 		;   /* DIR is not touched */
-	else if (known == HOST_BLIND)
+	else if (known == HOST_UNTOUCHED)
 		why = "it is on a file system that can block and is not touched; use "
 		      "--names=kernel without --probe";
 	else if ((run->rootfd = os_openat(&run->os, AT_FDCWD, strbuf_str(&name),

@@ -207,7 +207,7 @@ static enum host_followed cwd_known(struct run *run, const char *name, int *erro
 {
 	uint32_t node = path_mount(run, name);
 	if (node == MT_NONE || node_blocks(run, node))
-		return HOST_BLIND;
+		return HOST_UNTOUCHED;
 	struct k_statx here, there;
 	int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	unsigned mask = (run->table->unique_ids ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID)
@@ -274,7 +274,7 @@ static int follow_may(void *arg, struct path_walk *walk)
 	follow->node = path_mount(follow->run, path_text(walk));
 	if (follow->node != MT_NONE && !node_blocks(follow->run, follow->node))
 		return 0;
-	follow->known = HOST_BLIND;
+	follow->known = HOST_UNTOUCHED;
 	return -1;
 }
 
@@ -307,7 +307,7 @@ static int follow_begin(struct follow *follow, struct path_walk *walk, const cha
 		strbuf_puts(&walk->text, cwd);
 	/* Paths below a root that was not opened cannot be followed. */
 	bool here = run->rootfd != AT_FDCWD || !root_elsewhere(run);
-	follow->known = run->live && run->d && here ? HOST_SEEN : HOST_BLIND;
+	follow->known = run->live && run->d && here ? HOST_SEEN : HOST_UNTOUCHED;
 	if (follow->known != HOST_SEEN)
 		return 0;
 	if (!named)

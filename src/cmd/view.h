@@ -143,7 +143,7 @@ int path_look(void *run, const char *path, unsigned mask, struct k_statx *st);
     Sets errno: ENOENT and the like if the path does not exist, else EAGAIN. */
 bool path_blocks(void *run, const char *path);
 
-/** Whether touching the backing file of a loop device can block: for devmap_set_judge(). */
+/** Whether touching the backing file of a loop device can block: for devmap_set_blocking_test(). */
 bool loop_blocks(void *run, const char *path, uint32_t major, uint32_t minor);
 
 /** Index the mount points of a run after its discovery, to speed up path_mount().

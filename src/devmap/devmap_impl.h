@@ -2,13 +2,13 @@
 /**
  * Shared by the files of devmap.
  *
- *     devmap.c        the map, names, tags and the order of their sources
- *     devmap/mount.c  the devices of a mount
- *     devmap/sysfs.c  reading sysfs
- *     devmap/judge.c  whether a device can block, and whether it may be probed
- *     devmap/loop.c   backing files of loop devices, and whether their names are right
- *     devmap/text.c   the udev database and blkid.tab          (pure)
- *     devmap/probe.c  the low-level probe by libblkid
+ *     devmap.c           the map, names, tags and the order of their sources
+ *     devmap/mount.c     the devices of a mount
+ *     devmap/sysfs.c     reading sysfs
+ *     devmap/blocking.c  whether a device can block, and whether it may be probed
+ *     devmap/loop.c      backing files of loop devices, and whether their names are right
+ *     devmap/text.c      the udev database and blkid.tab          (pure)
+ *     devmap/probe.c     the low-level probe by libblkid
  */
 #ifndef GM_DEVMAP_IMPL_H
 #define GM_DEVMAP_IMPL_H
@@ -73,8 +73,8 @@ struct devmap {
 	struct os *os;
 	struct devmap_roots roots;
 	int sys;                 /* an O_PATH descriptor of roots.sys; -1 until first used */
-	bool (*judge)(void *arg, const char *path, uint32_t major, uint32_t minor);
-	void *judge_arg;
+	bool (*file_blocks)(void *arg, const char *path, uint32_t major, uint32_t minor);
+	void *file_blocks_arg;
 	bool avoids;             /* at least one device is avoided */
 	struct arena arena;
 	struct map64 index;
@@ -171,10 +171,10 @@ bool devmap_take_file(struct devmap *map, struct devmap_dev *dev, const char *fi
 /** Add a device to a list.  @return false for ENOMEM (sets map->failed). */
 bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct devmap_dev *dev);
 
-/* judge.c */
+/* blocking.c */
 
 /** Determine partition, removable, blocks and backing. */
-void devmap_judge(struct devmap *map, struct devmap_dev *dev);
+void devmap_find_blocking(struct devmap *map, struct devmap_dev *dev);
 
 /** The disk of a partition, or NULL. */
 struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev);

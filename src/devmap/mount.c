@@ -76,7 +76,7 @@ void devmap_mount_avoid(struct devmap *map, const struct mount *m)
 static void devmap_add_member(struct devmap *map, struct devmap_dev *of, struct devmap_dev *dev)
 {
 	if (dev)
-		devmap_judge(map, dev);
+		devmap_find_blocking(map, dev);
 	of->fs_blocks |= !dev || dev->blocks || !devmap_add_below(map, &of->members, dev);
 }
 
@@ -166,7 +166,7 @@ bool devmap_mount_blocks(struct devmap *map, const struct mount *m)
 		return m->dev_major != 0 || devmap_source(m);
 	/* 0: not judged yet; a device may have another file system by now. */
 	unsigned kind = 1 + (flags & (FST_SUBVOL | FST_OPT_DEVICES | FST_JOURNAL));
-	devmap_judge(map, dev);
+	devmap_find_blocking(map, dev);
 	if (dev->fs_judged != kind) {
 		map->unread = dev->fs_blocks = false;
 		dev->members = NULL;

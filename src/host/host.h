@@ -27,7 +27,7 @@
 /** The result of following a path. */
 enum host_followed {
 	HOST_SEEN,       /* to its end: the path exists */
-	HOST_BLIND,      /* not accessed: it could block */
+	HOST_UNTOUCHED,      /* not accessed: it could block */
 	HOST_MISSING,    /* errno says why */
 };
 

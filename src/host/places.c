@@ -47,7 +47,7 @@ static enum host_followed follow_below(struct host *host, const char *path, stru
 	const char *root = host->in.root;
 	struct below below = {.host = host};
 	struct path_walk walk;
-	enum host_followed followed = HOST_BLIND;
+	enum host_followed followed = HOST_UNTOUCHED;
 	int rc = path_begin(&walk, path), error = ENOMEM;
 	strbuf_puts(&walk.text, root);
 	walk.root = walk.text.len;
@@ -55,7 +55,7 @@ static enum host_followed follow_below(struct host *host, const char *path, stru
 		rc = path_resolve(&walk, &(struct path_how){.may = may_touch, .link = read_link,
 		                                            .arg = &below});
 		error = errno;
-		followed = rc == 0 ? HOST_SEEN : below.is_blind ? HOST_BLIND : HOST_MISSING;
+		followed = rc == 0 ? HOST_SEEN : below.is_blind ? HOST_UNTOUCHED : HOST_MISSING;
 	}
 	strbuf_reset(out);
 	strbuf_puts(out, walk.text.len ? path_text(&walk) : root);
@@ -83,7 +83,9 @@ enum host_dangling host_dangles(struct host *host, const char *path, struct strb
 		end = n + 1 + strcspn(path + n + 1, "/");
 		strbuf_reset(part);
 		strbuf_add(part, path, end);
-		known = part->failed ? HOST_BLIND : host_follow(host, strbuf_str(part), &place);
+		known = HOST_UNTOUCHED;
+		if (!part->failed)
+			known = host_follow(host, strbuf_str(part), &place);
 		/* The symlink itself: its parent was already followed. */
 		strbuf_add(&above, path + n, end - n);
 		if (known == HOST_MISSING && look(host, strbuf_str(&above), K_STATX_TYPE, &st) == 0)

@@ -93,7 +93,7 @@ int os_inode_flags(struct os *os, int fd, unsigned *flags)
 	return rc;
 }
 
-void os_signals_hold(struct os *os, struct os_signals *held)
+void os_signals_block(struct os *os, struct os_signals *held)
 {
 	sigset_t all;
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -104,7 +104,7 @@ void os_signals_hold(struct os *os, struct os_signals *held)
 	OS_CALL(os, OS_SIGMASK, pthread_sigmask, SIG_SETMASK, &all, &held->mask);
 }
 
-bool os_signals_wait(struct os *os, const struct os_signals *held)
+bool os_signals_pending(struct os *os, const struct os_signals *held)
 {
 	sigset_t waiting;
 	if (OS_CALL(os, OS_SIGPENDING, sigpending, &waiting) != 0)
@@ -124,7 +124,7 @@ bool os_signals_wait(struct os *os, const struct os_signals *held)
 	return false;
 }
 
-void os_signals_go(struct os *os, const struct os_signals *held)
+void os_signals_restore(struct os *os, const struct os_signals *held)
 {
 	OS_CALL(os, OS_SIGACTION, sigaction, SIGXFSZ, &held->size, NULL);
 	OS_CALL(os, OS_SIGMASK, pthread_sigmask, SIG_SETMASK, &held->mask, NULL);

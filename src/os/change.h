@@ -43,18 +43,18 @@ int os_inode_flags(struct os *os, int fd, unsigned *flags);
 
 /** Block all signals but SIGXFSZ, and ignore that one, so that exceeding the limit on the size of
     files fails with EFBIG.
-    @held [out]  The state that os_signals_go() restores. */
+    @held [out]  The state that os_signals_restore() restores. */
 struct os_signals {
 	sigset_t mask;
 	struct sigaction size;
 };
-void os_signals_hold(struct os *os, struct os_signals *held);
+void os_signals_block(struct os *os, struct os_signals *held);
 
 /** Whether a signal is pending that would end the program. */
-bool os_signals_wait(struct os *os, const struct os_signals *held);
+bool os_signals_pending(struct os *os, const struct os_signals *held);
 
 /** Restore the signal mask: a pending signal may end the program here. */
-void os_signals_go(struct os *os, const struct os_signals *held);
+void os_signals_restore(struct os *os, const struct os_signals *held);
 
 /** The time of day, in milliseconds.  Not counted: it does not enter the kernel. */
 int64_t os_time_ms(void);

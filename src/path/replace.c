@@ -281,6 +281,6 @@ void replace_close(struct replace *file)
 	file->fd = file->dirfd = -1;
 	file->path = file->name = file->link = file->text = file->backup = file->left = NULL;
 	if (file->held)
-		os_signals_go(file->os, &file->signals);
+		os_signals_restore(file->os, &file->signals);
 	file->held = false;
 }

@@ -158,7 +158,7 @@ static int lock_take(struct writer *w)
 	int rc = 1, races = 0;
 	for (int waited = 0; rc != 0;) {
 		rc = lock_once(w);
-		if (rc < 0 || os_signals_wait(w->file->os, &w->file->signals))
+		if (rc < 0 || os_signals_pending(w->file->os, &w->file->signals))
 			break;
 		if (rc == 2) {
 			os_close(w->file->os, w->lock);
@@ -419,7 +419,7 @@ static int commit_locked(struct writer *w, const char *bytes, size_t len, bool b
 		return replace_fail(w->error, RP_ERROR, ENOMEM, "naming the backup");
 	/* No slow operation from here to the rename. */
 	int rc = -1;
-	if (os_signals_wait(file->os, &file->signals))
+	if (os_signals_pending(file->os, &file->signals))
 		replace_fail(w->error, RP_SIGNAL, 0, "before anything was changed");
 	else if (still_same(w) == 0 && (rc = rename_new(w)) < 0)
 		fail_rename(w);
@@ -451,7 +451,7 @@ int replace_commit(struct replace *file, const char *bytes, size_t len, bool bac
 	                   .new = -1,
 	                   .euid = os_geteuid(file->os)};
 	if (!file->held)
-		os_signals_hold(file->os, &file->signals);
+		os_signals_block(file->os, &file->signals);
 	file->held = true;
 	if (replace_may(file, links) != 0)
 		return -1;

@@ -73,7 +73,7 @@ static enum step next_step(struct path_walk *walk)
 			continue;
 		if (n == 2 && memcmp(name, "..", 2) == 0) {
 			walk->up = true;
-			if (text_up(walk) || walk->adrift)
+			if (text_up(walk) || walk->path_unknown)
 				return STEP_UP;
 			continue;
 		}

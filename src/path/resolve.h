@@ -34,8 +34,7 @@ struct path_walk {
 	size_t name;           /* offset in text of the current component */
 	bool last;             /* nothing follows the component, not even a slash */
 	bool up;               /* a ".." was resolved */
-	bool adrift;           /* the current path is unknown: text is empty, ".." is always
-	                          entered */
+	bool path_unknown;     /* text is empty, and ".." is always entered */
 	unsigned links;        /* number of symlinks followed */
 };
 

@@ -183,7 +183,7 @@ static int follow_up(void *arg, struct path_walk *walk)
 	const struct search_mount *m = NULL;
 	int fd = -1;
 	errno = ENOSYS;
-	if (mounts && !walk->adrift)
+	if (mounts && !walk->path_unknown)
 		m = search_mount_up(mounts, follow->mount, path_text(walk));
 	if (m && m->id != follow->mount) {
 		int error = search_mounts_refuse(mounts, os, m->id);
@@ -202,7 +202,7 @@ static int follow_up(void *arg, struct path_walk *walk)
 	move_to(follow, fd);
 	if (mounts)
 		follow->node = search_mounts_node(mounts, follow->mount,
-		                                  walk->adrift ? "" : path_text(walk));
+		                                  walk->path_unknown ? "" : path_text(walk));
 	return 0;
 }
 
@@ -220,7 +220,7 @@ static int follow_top(void *arg, struct path_walk *walk)
 	if (fd < 0)
 		return -1;
 	move_to(follow, fd);
-	walk->adrift = false;
+	walk->path_unknown = false;
 	return 0;
 }
 
@@ -237,7 +237,7 @@ int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
 	};
 	struct path_walk *walk = &follow.walk;
 	int rc = path_begin(walk, target);
-	walk->adrift = !place->path.len;
+	walk->path_unknown = !place->path.len;
 	if (rc == 0 && *target == '/')
 		rc = follow_top(&follow, walk);
 	else if (rc == 0 && place->path.len > 1)
@@ -248,7 +248,7 @@ int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
 		rc = path_resolve(walk, &how);
 	place->mount = follow.mount;
 	strbuf_reset(&place->path);
-	if (rc == 0 && !walk->adrift)
+	if (rc == 0 && !walk->path_unknown)
 		strbuf_puts(&place->path, path_text(walk));
 	if (rc == 0 && (place->path.failed || walk->text.failed)) {
 		errno = ENOMEM;

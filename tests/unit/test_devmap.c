@@ -104,7 +104,7 @@ static bool dev_backing(uint32_t maj, uint32_t min, const char **backing)
 {
 	struct devmap_dev *dev = maj != 0 ? devmap_get(map, maj, min) : NULL;
 	if (dev)
-		devmap_judge(map, dev);
+		devmap_find_blocking(map, dev);
 	*backing = dev ? dev->backing : NULL;
 	return dev && dev->blocks;
 }
@@ -412,7 +412,7 @@ UNIT_TEST(cases)
 		char *rows = c.parts[1].text;
 		begin();
 		make(c.parts[0].text);
-		devmap_set_judge(map, judge, nfs);
+		devmap_set_blocking_test(map, judge, nfs);
 		for (char *line; (line = strsep(&rows, "\n")) != NULL && *line;) {
 			unit_note("%s: %s", c.name, line);
 			check(line);
@@ -516,7 +516,7 @@ UNIT_TEST(loop)
 	put_dev(252, 0, VIRTUAL "dm-0");
 	put_slave(VIRTUAL "dm-0", VIRTUAL "loop0");
 	CU_ASSERT_FALSE(mount_blocks(252, 0, NULL));
-	devmap_set_judge(map, judge, srv);
+	devmap_set_blocking_test(map, judge, srv);
 	CU_ASSERT_TRUE(mount_blocks(252, 0, NULL));
 	CU_ASSERT_TRUE(dev_blocks(7, 0));
 	end();

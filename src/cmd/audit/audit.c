@@ -91,7 +91,8 @@ static int read_fstab(struct auditing *a)
 		message(NULL, "%s", strerror(ENOMEM));
 		goto out;
 	}
-	if (known == HOST_BLIND || (known == HOST_SEEN && run->live && path_blocks(run, path))) {
+	if (known == HOST_UNTOUCHED
+	    || (known == HOST_SEEN && run->live && path_blocks(run, path))) {
 		message(name, "accessing it can block; name a copy with --fstab");
 		goto out;
 	}

@@ -96,7 +96,7 @@ static int open_below(struct reading *r, const char *path, bool dir)
 	const char *at = strbuf_str(&place), *name = strbuf_str(&r->shown);
 	if (r->shown.failed || place.failed) {
 		message(NULL, "%s", strerror(ENOMEM));
-	} else if (known == HOST_BLIND || (known == HOST_SEEN && path_blocks(run, at))) {
+	} else if (known == HOST_UNTOUCHED || (known == HOST_SEEN && path_blocks(run, at))) {
 		message(name,
 		        "accessing it can block; name a copy with --config, or use --config=none");
 	} else if (known == HOST_MISSING && (errno == ENOENT || errno == ENOTDIR)) {

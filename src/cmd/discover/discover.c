@@ -278,7 +278,7 @@ int run_know(struct run *run, unsigned fields)
 	/* From here on devices may be opened, except loop devices whose backing file can block. */
 	if (run->devs) {
 		avoid_hung(run);
-		devmap_set_judge(run->devs, loop_blocks, run);
+		devmap_set_blocking_test(run->devs, loop_blocks, run);
 	}
 	if (run->d)
 		report_odd(run);

@@ -178,7 +178,7 @@ static int print_changes(struct watch *w, const struct changes *changes)
 		run->devs = discover_devmap(&run->os, NULL);
 		if (!run->devs)
 			goto nomem;
-		devmap_set_judge(run->devs, loop_blocks, run);
+		devmap_set_blocking_test(run->devs, loop_blocks, run);
 	}
 	size_t reported = rows_make(w, changes, &view);
 	if (view.count && !o->quiet) {

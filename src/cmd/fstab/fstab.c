@@ -290,7 +290,7 @@ static int take_operand(struct run *run, struct opts *opts)
 	strbuf_destroy(&path);
 	/* ROOT of a recorded table need not exist; neither must FILE if ROOT is given. */
 	bool missing = known == HOST_MISSING || rc != 0;
-	bool dir = known == HOST_BLIND || missing || S_ISDIR(st.mode);
+	bool dir = known == HOST_UNTOUCHED || missing || S_ISDIR(st.mode);
 	if (missing && !opts->merge.file)
 		return usage_error(opts->operand, "neither a directory nor a file; a new file is "
 		                   "named by --merge=FILE");

@@ -59,7 +59,7 @@ static bool devmap_is_local(const char *transport)
 	return strcmp(transport, "pcie") == 0 || strcmp(transport, "apple-nvme") == 0;
 }
 
-static const char *devmap_judge_nvme(struct devmap *map, const struct devmap_dev *dev)
+static const char *blocking_nvme(struct devmap *map, const struct devmap_dev *dev)
 {
 	const char *disk = devmap_disk(dev);
 	char buf[64];
@@ -100,16 +100,16 @@ static bool devmap_bad_state(struct devmap *map, const struct devmap_dev *dev, c
 	return !strcasestr(good, buf);
 }
 
-static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int depth);
+static void find_blocking_at(struct devmap *map, struct devmap_dev *dev, int depth);
 
 /** Check a device below another one, and add it to that device's list.
     @return why I/O to it could block, or NULL. */
-static const char *devmap_judge_below(struct devmap *map, struct devmap_dev *dev,
+static const char *blocking_below(struct devmap *map, struct devmap_dev *dev,
                                       struct devmap_dev *below, int depth)
 {
 	if (!below)
 		return "on an unknown device";
-	devmap_judge_at(map, below, depth + 1);
+	find_blocking_at(map, below, depth + 1);
 	return devmap_add_below(map, &dev->below, below) ? below->blocks : "out of memory";
 }
 
@@ -123,7 +123,7 @@ static bool devmap_dm_uuid(struct devmap *map, struct devmap_dev *dev, const cha
 	       && strncmp(uuid, prefix, strlen(prefix)) == 0;
 }
 
-static const char *devmap_judge_slaves(struct devmap *map, struct devmap_dev *dev, int depth)
+static const char *blocking_slaves(struct devmap *map, struct devmap_dev *dev, int depth)
 {
 	struct devmap_dir dir;
 	size_t count = 0, blocked = 0;
@@ -132,7 +132,7 @@ static const char *devmap_judge_slaves(struct devmap *map, struct devmap_dev *de
 	for (const char *name; (name = devmap_dir_next(map, &dir)) != NULL; ++count) {
 		struct devmap_dev *below = devmap_dev_at(map, "dev/block/%u:%u/%sslaves/%s/dev",
 		                                         dev->major, dev->minor, disk, name);
-		const char *why = devmap_judge_below(map, dev, below, depth);
+		const char *why = blocking_below(map, dev, below, depth);
 		blocked += why != NULL;
 		/* Keep the last reason, but prefer "remote". */
 		if (why && first != why_remote)
@@ -149,7 +149,7 @@ static const char *devmap_judge_slaves(struct devmap *map, struct devmap_dev *de
 	return failed || blocked == count ? "no working path" : NULL;
 }
 
-static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev, int depth)
+static const char *blocking_loop(struct devmap *map, struct devmap_dev *dev, int depth)
 {
 	if (!dev->backing) {
 		char buf[DEVMAP_ATTR_MAX];
@@ -160,21 +160,22 @@ static const char *devmap_judge_loop(struct devmap *map, struct devmap_dev *dev,
 		if (!devmap_take_file(map, dev, buf, (size_t)n))
 			return "out of memory";
 	}
-	if (map->judge && map->judge(map->judge_arg, dev->way, dev->major, dev->minor))
+	if (map->file_blocks
+	    && map->file_blocks(map->file_blocks_arg, dev->way, dev->major, dev->minor))
 		return "on a file that can block";
 	struct devmap_dev *below = strncmp(dev->backing, "/dev/", 5) == 0
 	                                   ? devmap_by_name(map, dev->backing + 5) : NULL;
-	return below ? devmap_judge_below(map, dev, below, depth) : NULL;
+	return below ? blocking_below(map, dev, below, depth) : NULL;
 }
 
 /** Check a zram device by its backing device, if it has one. */
-static const char *devmap_judge_zram(struct devmap *map, struct devmap_dev *dev, int depth)
+static const char *blocking_zram(struct devmap *map, struct devmap_dev *dev, int depth)
 {
 	char buf[DEVMAP_ATTR_MAX];
 	if (devmap_attr(map, dev, buf, sizeof(buf), "%sbacking_dev", devmap_disk(dev)) <= 0
 	    || strcmp(buf, "none") == 0)
 		return NULL;
-	return devmap_judge_below(map, dev, strncmp(buf, "/dev/", 5) == 0
+	return blocking_below(map, dev, strncmp(buf, "/dev/", 5) == 0
 	                                            ? devmap_by_name(map, buf + 5) : NULL, depth);
 }
 
@@ -195,7 +196,7 @@ static bool devmap_is_avoided(struct devmap *map, const struct devmap_dev *dev)
 }
 
 /** Why I/O to a device could block, or NULL. */
-static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev, int depth)
+static const char *blocking_kind(struct devmap *map, struct devmap_dev *dev, int depth)
 {
 	if (devmap_is_remote(map, dev))
 		return why_remote;
@@ -209,16 +210,16 @@ static const char *devmap_judge_kind(struct devmap *map, struct devmap_dev *dev,
 		                     "active,write-pending,active-idle,"))
 			return "array not active";
 	} else if (devmap_is_kind(map, dev, "loop")) {
-		return devmap_judge_loop(map, dev, depth);
+		return blocking_loop(map, dev, depth);
 	} else if (devmap_is_kind(map, dev, "zram")) {
-		return devmap_judge_zram(map, dev, depth);
+		return blocking_zram(map, dev, depth);
 	} else if (devmap_is_kind(map, dev, "nvme")) {
-		const char *why = devmap_judge_nvme(map, dev);
+		const char *why = blocking_nvme(map, dev);
 		if (why)
 			return why;
 	}
 	if (dev->virtual)
-		return devmap_judge_slaves(map, dev, depth);
+		return blocking_slaves(map, dev, depth);
 	return devmap_bad_state(map, dev, "device/state", ",running,live,connected,") ? "offline"
 	                                                                              : NULL;
 }
@@ -229,7 +230,7 @@ static bool devmap_stands_on_others(uint32_t major)
 	return major == 7 /* loop */ || major == 43 /* nbd */ || major == 147 /* drbd */;
 }
 
-static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int depth)
+static void find_blocking_at(struct devmap *map, struct devmap_dev *dev, int depth)
 {
 	/* Stop at a cycle of devices. */
 	if (dev->judging || dev->judged)
@@ -249,7 +250,7 @@ static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int dept
 			dev->partition = devmap_attr(map, dev, buf, sizeof(buf), "partition") > 0;
 		dev->looked = !map->unread;
 		dev->below = NULL;
-		dev->blocks = devmap_judge_kind(map, dev, depth);
+		dev->blocks = blocking_kind(map, dev, depth);
 		dev->judging = false;
 		dev->judged = true;
 	}
@@ -258,9 +259,9 @@ static void devmap_judge_at(struct devmap *map, struct devmap_dev *dev, int dept
 	map->unread = before;
 }
 
-void devmap_judge(struct devmap *map, struct devmap_dev *dev)
+void devmap_find_blocking(struct devmap *map, struct devmap_dev *dev)
 {
-	devmap_judge_at(map, dev, 0);
+	find_blocking_at(map, dev, 0);
 }
 
 /** Whether the medium of a device, or of a device below it, is removable, or may be. */
@@ -287,7 +288,7 @@ bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor)
 	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
 	if (!dev)
 		return false;
-	devmap_judge(map, dev);
+	devmap_find_blocking(map, dev);
 	/* Devices served by a local process do not need the network. */
 	return dev->blocks == why_remote && !devmap_is_kind(map, dev, "ublkb")
 	       && !devmap_is_kind(map, dev, "zd");
@@ -319,7 +320,7 @@ bool devmap_loop(struct devmap *map, uint32_t major, uint32_t minor, struct devm
 {
 	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
 	if (dev)
-		devmap_judge(map, dev);
+		devmap_find_blocking(map, dev);
 	if (!dev || !dev->backing)
 		return false;
 	if (!dev->loop_read) {
@@ -383,7 +384,7 @@ const char *devmap_part(struct devmap *map, uint32_t major, uint32_t minor)
 const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev)
 {
 	char size[32], uuid[256];
-	devmap_judge(map, dev);
+	devmap_find_blocking(map, dev);
 	if (dev->blocks)
 		return dev->blocks;
 	if (devmap_is_removable(map, dev))
