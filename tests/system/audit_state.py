@@ -77,10 +77,10 @@ print(f"  {RUNS} runs: {len(left)} process left, {(time.time() - before) / RUNS:
 # With --probe a run waits a moment for another that has the directory; without it does not.
 lock = os.open(STATE, os.O_RDONLY | os.O_DIRECTORY)
 fcntl.flock(lock, fcntl.LOCK_EX)
-began = time.monotonic()
-audit()
-gm.expect(time.monotonic() - began < 1 * gm.SLOW, "an audit without --probe has waited")
-found, document, result = probe(status=(2,))
+_, _, result = audit("--stats=json")
+gm.expect(result.stats()["calls"]["flock"] == 0, "an audit without --probe has asked for the lock")
+found, document, result = audit("--probe=all", "--probe-timeout=0.2", "--stats=json", status=(2,))
+gm.expect(result.stats()["calls"]["flock"] > 1, "an audit with --probe has not waited for the lock")
 gm.expect(not found and UNASKED <= set(document["not_judged"]) and not document["complete"]
           and "another run is probing" in str(document["incomplete_reasons"]), f"the lock is held: {document}")
 threading.Timer(1, os.close, [lock]).start()

@@ -54,8 +54,9 @@ for key, columns in (("name", ("-o", "SIZE,NAME")), ("name", ("-m",)), ("inode",
 _, stats = search("--threads=2")
 gm.expect(stats["entries"] == entries and stats["calls"]["statx"] < 100, f"names: {stats}")
 
-# Each thread reads a part, and no entry is read twice.
-if not gm.sanitized():
+# Each thread reads a part, and no entry is read twice.  Which thread reads a portion is the scheduler's choice.
+least = 0
+for _ in range(20 if not gm.sanitized() else 0):
     result = gm.getmnt("-f", "-o", "/tmp/trace", "-e", "trace=statx", gm.PROGRAM, "search", "--engine=sync",
                        "--threads=3", "-o", "SIZE,PATH", "*", "/t/big", program="/bin/strace")
     gm.expect(result.status == 0, f"strace: {result.status}, {result.err[-300:]}")
@@ -63,6 +64,9 @@ if not gm.sanitized():
         calls = re.findall(r'^(\d+) +statx\(\d+, "([0-9a-f]+)", ', f.read(), re.M)
     names = [name for _, name in calls]
     gm.expect(len(names) == len(set(names)) == FILES, f"{len(names)} calls for {len(set(names))} names")
-    parts = {pid: sum(who == pid for who, _ in calls) for pid in {pid for pid, _ in calls}}
-    gm.expect(len(parts) >= 2 and sorted(parts.values())[-2] >= PORTION // 2, f"calls by thread: {parts}")
+    parts = sorted(sum(who == pid for who, _ in calls) for pid in {pid for pid, _ in calls})
+    least = max(least, *parts[-2:-1], 0)
+    if least >= PORTION // 2:
+        break
+gm.expect(least >= PORTION // 2 or gm.sanitized(), f"no second thread read more than {least}")
 gm.done()

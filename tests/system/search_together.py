@@ -67,14 +67,19 @@ for kind in ("ext4", "xfs", "btrfs", "tmpfs", "overlay"):
         plain, got = (search(top, option, uid=uid) for option in ("--engine=sync", "--engine=auto"))
         gm.expect(plain[:2] == got[:2] and bool(got[1]) == (uid > 0), f"{kind}, user {uid}: {got[1]} {plain[1]}")
     search(top)   # names are known to the kernel then
-    got, without = search(top, "--threads=2")[2], search(top, "--threads=2", disable="uring")[2]
+    # Overlay's names are not looked up without its own.  While anything is mounted the kernel refuses names
+    # that are in its cache, and under load a reader may get few directories at a time.
+    rings = together() and kind != "overlay"
+    for _ in range(20):
+        got = search(top, "--threads=2")[2]
+        if not rings or (got["calls"]["io_uring_enter"] > 10 and got["calls"]["openat2"] < got["dirs"] * 0.8):
+            break
+    else:
+        gm.fail(f"{kind}: not opened together: {got}")
+    without = search(top, "--threads=2", disable="uring")[2]
     gm.expect(got["dirs"] == without["dirs"] > WIDE * DEEP, f"{kind}: {got}")
     gm.expect(without["calls"]["io_uring_enter"] == 0 and without["calls"]["openat2"] >= without["dirs"] - 1,
               f"{kind}: {without}")
-    # overlay's names are not looked up without its own.
-    if together() and kind != "overlay":
-        gm.expect(got["calls"]["io_uring_enter"] > 10 and got["calls"]["openat2"] < got["dirs"] * 0.8,
-                  f"{kind}: not opened together: {got}")
     for name in ("--threads=1", "--engine=sync"):
         stats = search(top, name)[2]
         gm.expect(stats["calls"]["io_uring_setup"] == 0, f"{kind} {name}: {stats}")
