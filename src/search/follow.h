@@ -50,6 +50,8 @@ struct seen_dir {
 	uint64_t mount, dev, ino;
 	uint64_t state;           /* the live states of the pattern in it */
 	uint32_t parent;          /* the number of its parent; or SEEN_NONE */
+	bool crossed;             /* it, or one it was reached through, is on a mount with
+	                             MOUNT_CROSSED */
 };
 
 /** No directory. */

@@ -25,8 +25,8 @@ enum search_mount_flags {
 	MOUNT_LAST_POS = 1 << 1,  /* K_LAST_POS is the end of its directories */
 	MOUNT_NOSYMFOLLOW = 1 << 2,
 	MOUNT_UNLISTED = 1 << 3,  /* FST_UNLISTED */
-	MOUNT_CROSSED = 1 << 4,   /* FST_LAST: in sysfs links cross each other so often that the
-	                             paths through them are practically infinite */
+	MOUNT_CROSSED = 1 << 4,   /* FST_LAST: links of sysfs and proc cross each other so often
+	                             that the paths through them are practically infinite */
 };
 
 struct search_mount {

@@ -119,10 +119,11 @@ int search_descend(SEARCH *search, const struct node *from, struct node *child,
 	};
 	const struct search_mount *m =
 		search_mount_find(&search->mounts, dir.mount ? dir.mount : child->mount);
-	bool once = m && m->flags & MOUNT_CROSSED;
 	pthread_mutex_lock(&search->lock);
+	dir.crossed = (m && m->flags & MOUNT_CROSSED)
+	              || (dir.parent != SEEN_NONE && search->seen.dirs[dir.parent].crossed);
 	int error = seen_above(&search->seen, &dir) ? ELOOP
-	            : once ? seen_once(&search->once, &dir) : 0;
+	            : dir.crossed ? seen_once(&search->once, &dir) : 0;
 	child->self = error ? SEEN_NONE : seen_add(&search->seen, &dir);
 	pthread_mutex_unlock(&search->lock);
 	return error ? error : child->self == SEEN_NONE ? ENOMEM : 0;

@@ -136,6 +136,14 @@ gm.in_child(in_user_namespace)
 with open(SYSCTL, "w") as file:
     file.write(was)
 
+# Links of proc: what they lead to is entered once, by whatever process.
+gm.touch("/tree/a/file", "x")
+with open("/tree/a/file") as open_file:
+    os.chdir("/tree")
+    result = gm.getmnt("search", "-L", "*", f"/proc/{os.getpid()}", seconds=20)
+    names = [line for line in result.out.decode().split("\n") if line.endswith("/a/file")]
+    gm.expect(len(names) == 1, f"/proc: {names}")
+
 # --blocking: everything is entered (this tree has no hung mount).
 os.chdir("/other")
 os.symlink("/other/mounted", "link")
