@@ -16,9 +16,6 @@
 #include "os/os.h"
 #include "table/table.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 /** Exit statuses of a query. */

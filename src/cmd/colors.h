@@ -9,8 +9,6 @@
 
 #include "base/strbuf.h"
 
-#include <stdbool.h>
-
 struct colors;
 struct k_statx;
 

@@ -138,7 +138,7 @@ void column_json(struct json *json, const char *key, unsigned type, const char *
 		json->out->failed |= item.failed;
 		strbuf_destroy(&item);
 	} else if (!text || !*text) {
-		json_put_null(json, key);
+		json_put_string(json, key, NULL);
 	} else if (type == CT_NUMBER || type == CT_DECIMAL) {
 		json_put_literal(json, key, text);
 	} else {

@@ -8,8 +8,6 @@
 
 #include "cmd/json.h"
 
-#include <stddef.h>
-
 /** What a column contains: how JSON writes it. */
 enum column_type {
 	CT_STRING,

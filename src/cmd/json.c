@@ -130,7 +130,10 @@ void json_put_bool(struct json *json, const char *key, bool value)
 	strbuf_puts(json->out, value ? "true" : "false");
 }
 
-void json_put_null(struct json *json, const char *key)
+void json_put_id(struct json *json, const char *key, uint64_t id)
 {
-	json_put_string(json, key, NULL);
+	if (id)
+		json_put_number(json, key, id);
+	else
+		json_put_string(json, key, NULL);
 }

@@ -12,9 +12,6 @@
 
 #include "base/strbuf.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum json_layout {
 	JSON_INLINE,     /* {"a": 1, "b": 2} */
 	JSON_LINES,      /* a line for each member or element */
@@ -60,6 +57,8 @@ void json_put_integer(struct json *json, const char *key, int64_t number);
 /** @digits  After the point. */
 void json_put_real(struct json *json, const char *key, double number, int digits);
 void json_put_bool(struct json *json, const char *key, bool value);
-void json_put_null(struct json *json, const char *key);
+
+/** A number, or null for 0. */
+void json_put_id(struct json *json, const char *key, uint64_t id);
 
 #endif

@@ -6,9 +6,6 @@
 #include "cmd/options.h"
 #include "table/table.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /** The output formats that code refers to: rows of output_forms, which has more. */
 enum form {
 	FORM_DEFAULT,   /* a tree, unless the selection makes it a list */

@@ -16,10 +16,7 @@ void json_head(const struct run *run, struct json *json)
 	json_put_string(json, "version", GETMNT_VERSION);
 	json_put_string(json, "host", run->host);
 	json_put_string(json, "boot_id", run->boot_id);
-	if (run->mntns)
-		json_put_number(json, "mntns", run->mntns);
-	else
-		json_put_null(json, "mntns");
+	json_put_id(json, "mntns", run->mntns);
 	json_put_string(json, "table", run->table ? table_source_name(run->table->source) : NULL);
 	json_put_bool(json, "complete", run->complete);
 	json_put_array(json, "incomplete_reasons", JSON_INLINE);
@@ -60,10 +57,7 @@ static void put_boundaries(const struct run *run, struct json *json)
 		json_put_text(json, "path", b->path);
 		json_put_number(json, "mnt_id", b->mnt_id);
 		json_put_string(json, "maj:min", device);
-		if (b->node != MT_NONE)
-			json_put_number(json, "parent", run_mount(run, b->node)->id);
-		else
-			json_put_null(json, "parent");
+		json_put_id(json, "parent", b->node == MT_NONE ? 0 : run_mount(run, b->node)->id);
 		json_put_bool(json, "automount", b->automount);
 		json_end(json);
 	}

@@ -11,8 +11,6 @@
 #include "base/map64.h"
 #include "os/os.h"
 
-#include <stdint.h>
-
 /** One of these files, read when the first name is needed. */
 struct owners {
 	const char *path;

@@ -13,9 +13,6 @@
 #include "os/os.h"
 #include "path/replace.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /** Exit statuses of recover and of fstab --merge. */
 enum put_exit {
 	PX_OK = 0,           /* correct, or corrected */

@@ -22,10 +22,6 @@
 #include "discover/discover.h"
 #include "host/host.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /** How a device is named. */
 enum fstab_id {
 	FSTAB_AUTO,        /* device mapper by its name; else UUID; else, if that is missing or

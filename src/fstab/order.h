@@ -22,8 +22,6 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #define ORDER_NONE UINT32_MAX

@@ -6,10 +6,8 @@
 #define GM_FSTAB_PLACES_H
 
 #include "base/arena.h"
+#include "base/map64.h"
 #include "discover/discover.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /** A path without "//", "/./", "/../" and a '/' at its end.  No link is followed.
     @return the path; NULL if it is not absolute, or on ENOMEM. */
@@ -31,6 +29,13 @@ bool fstab_is_kernels(const char *target);
 /** Whether a mount hides files of the kernel or the system: with files of a disk, a server or a
     program, or a mount on a process directory. */
 bool fstab_hides_kernels(const struct mount *mount, const char *target);
+
+/** What the hash of a part of a file system begins with: the bytes of its root follow. */
+static inline uint64_t fstab_device_hash(const struct mount *mount)
+{
+	uint64_t device = mount_dev(mount);
+	return map64_bytes(MAP64_BYTES, (const char *)&device, sizeof(device));
+}
 
 /** Whether a system cannot run without this mount point. */
 bool fstab_is_system(const char *target);

@@ -21,10 +21,6 @@
 #include "base/strbuf.h"
 #include "table/tablines.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /** No row. */
 #define REC_NONE UINT32_MAX
 

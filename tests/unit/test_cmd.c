@@ -274,7 +274,7 @@ UNIT_TEST(json)
 		json_put_integer(&json, NULL, -2);
 		json_put_real(&json, NULL, 1.5, 2);
 		json_put_bool(&json, NULL, true);
-		json_put_null(&json, NULL);
+		json_put_string(&json, NULL, NULL);
 		json_end(&json);
 		json_put_text(&json, "b", "x\xff");
 		json_put_object(&json, "c", JSON_LINES);

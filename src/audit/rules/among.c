@@ -151,8 +151,7 @@ static const char *lacking_options(struct audit *audit, const struct audit_entry
 {
 	const struct order *order = &audit->order;
 	uint32_t line = finding->line;
-	struct strbuf list;
-	strbuf_init(&list);
+	struct strbuf list = {0};
 	strbuf_puts(&list, options);
 	for (uint32_t at = order->begin[line]; at < order->begin[line + 1]; ++at) {
 		const struct order_need *need = &order->needs[at];

@@ -51,7 +51,7 @@ static void put_finding(struct json *json, const struct audit_reported *reported
 	json_put_string(json, "hint", f->hint);
 	json_put_string(json, "source", f->line ? strbuf_str(&source) : NULL);
 	if (reported->baseline && !event && f->age == AUDIT_AGELESS)
-		json_put_null(json, "new");
+		json_put_string(json, "new", NULL);
 	else if (reported->baseline && !event)
 		json_put_bool(json, "new", f->age == AUDIT_NEW);
 	json_end(json);

@@ -33,7 +33,7 @@ static void put_row(struct json *json, const struct profile_row *row)
 	if (row->state == PROFILE_STOPPED && !row->died)
 		json_put_real(json, "limit", row->limit, 6);
 	else
-		json_put_null(json, "limit");
+		json_put_string(json, "limit", NULL);
 	json_put_object(json, "calls", JSON_INLINE);
 	for (enum os_call call = 0; call < OS_NCALLS; ++call)
 		json_put_number(json, os_call_name(call), c->calls[call]);
@@ -75,7 +75,7 @@ static void put_ratios(struct json *json, const struct profile_row *rows)
 		for (enum profile_figure figure = PF_CALLS; figure < PF_NFIGURES; ++figure) {
 			struct profile_ratio ratio = profile_ratio(above, below, figure);
 			if (ratio.how == PR_NONE) {
-				json_put_null(json, profile_figures[figure]);
+				json_put_string(json, profile_figures[figure], NULL);
 				continue;
 			}
 			json_put_object(json, profile_figures[figure], JSON_INLINE);
@@ -93,7 +93,7 @@ static void put_more(struct json *json, const struct profile_row *row,
                      const struct profile_row *all_rules)
 {
 	if (row->state == PROFILE_NOT_RUN || all_rules->state != PROFILE_DONE) {
-		json_put_null(json, "more");
+		json_put_string(json, "more", NULL);
 		return;
 	}
 	json_put_object(json, "more", JSON_INLINE);

@@ -218,14 +218,6 @@ static void put_hints(struct json *json, const struct rec_judgement *j, const st
 	json_end(json);
 }
 
-static void put_line_number(struct json *json, const char *key, uint32_t line)
-{
-	if (line)
-		json_put_number(json, key, line);
-	else
-		json_put_null(json, key);
-}
-
 /** Write a line of the file and the finding about it. */
 static void put_finding(struct json *json, const struct recovery *r,
                         const struct rec_finding *f)
@@ -233,7 +225,7 @@ static void put_finding(struct json *json, const struct recovery *r,
 	bool readable = f->line && f->verdict != REC_UNREADABLE && f->verdict != REC_IGNORED;
 	size_t n = r->in.format == REC_SETMNT ? 2 : OF_KERNEL;
 	json_put_object(json, NULL, JSON_INLINE);
-	put_line_number(json, "line", f->line ? f->line->number : 0);
+	json_put_id(json, "line", f->line ? f->line->number : 0);
 	json_put_string(json, "verdict", rec_verdict_names[f->verdict]);
 	for (size_t i = 0; i < OF_KERNEL; ++i)
 		put_value(json, rec_field_names[i], i, readable && i < n
@@ -245,14 +237,14 @@ static void put_finding(struct json *json, const struct recovery *r,
 	}
 	json_end(json);
 	if (f->row == REC_NONE || f->verdict == REC_RIGHT) {
-		json_put_null(json, "expected");
+		json_put_string(json, "expected", NULL);
 	} else {
 		json_put_object(json, "expected", JSON_INLINE);
 		for (size_t i = 0; i < n; ++i)
 			put_value(json, rec_field_names[i], i, expected(r, f->row, i));
 		json_end(json);
 	}
-	put_line_number(json, "other_line", f->other);
+	json_put_id(json, "other_line", f->other);
 	json_put_string(json, "reason", f->why);
 	put_hints(json, &r->judgement, f, true);
 	put_hints(json, &r->judgement, f, false);
@@ -279,7 +271,7 @@ int recover_json(const struct recovery *r)
 			json_put_number(&json, rec_verdict_names[v], j->of[v]);
 		json_end(&json);
 	} else {
-		json_put_null(&json, "counts");
+		json_put_string(&json, "counts", NULL);
 	}
 	json_head(&r->run, &json);
 	json_end(&json);

@@ -9,8 +9,6 @@
 #include "base/strbuf.h"
 #include "os/os.h"
 
-#include <stdbool.h>
-
 struct flow;
 
 /** @os  The capabilities; copied.

@@ -11,10 +11,6 @@
 #include "cmd/owners.h"
 #include "search/search.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /** Forms; the first four in the order of the words of --format. */
 enum search_form {
 	SF_PATHS,     /* a path a line */

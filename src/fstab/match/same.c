@@ -113,47 +113,31 @@ static bool is_single(const struct mount *mount)
 	       && (!mount->root || strcmp(mount->root, "/") == 0);
 }
 
-/** The mount of the plan that a path lies in, or NULL.  @rest [out]  The path within the mount. */
-static const struct mount *holder(struct matcher *m, const char *path, const char *skip,
-                                  const char **rest)
-{
-	const char *key = match_normal(m, path);
-	const struct mount *found = NULL;
-	uint64_t hash = MAP64_BYTES;
-	/* "/", "/a", "/a/b": the hash of each continues that of its parent. */
-	for (size_t n = 1, hashed = 0; key;) {
-		hash = map64_bytes(hash, key + hashed, n - hashed);
-		hashed = n;
-		uint32_t i = map64_get(&m->mount_by, hash);
-		const struct planned *mount = i != MAP64_NONE ? &m->mounts[i] : NULL;
-		if (mount && mount->line->mount && word_is(key, n, mount->key)
-		    && strcmp(mount->key, skip) != 0) {
-			found = mount->line->mount;
-			*rest = key + (n == 1 ? 0 : n);
-		}
-		if (!key[n])
-			break;
-		n += (n > 1) + strcspn(key + n + (n > 1), "/");
-	}
-	return found;
-}
-
 /** The mount of the plan that a path lies in, or NULL.
     @whole [out]  The path within its file system. */
 static const struct mount *shown_by(struct matcher *m, const char *path,
-                                    const struct planned *mount,
-                                    const char **whole)
+                                    const struct planned *mount, const char **whole)
 {
-	const char *rest;
+	const char *key = match_normal(m, path), *rest = key;
 	/* Of a bind onto its source, the former mount is not known. */
-	const struct mount *in = holder(m, path, mount->key ? mount->key : "", &rest);
-	if (!in)
+	const char *skip = mount->key ? mount->key : "";
+	const struct planned *in = strcmp(skip, "/") != 0 ? match_live(m, "/") : NULL;
+	uint64_t hash = MAP64_BYTES;
+	for (size_t n = 0; key && map64_path(key, &n, &hash);) {
+		uint32_t i = map64_get(&m->mount_by, hash);
+		if (i != MAP64_NONE && word_is(key, n, m->mounts[i].key)
+		    && strcmp(m->mounts[i].key, skip) != 0) {
+			in = &m->mounts[i];
+			rest = key + n;
+		}
+	}
+	if (!key || !in)
 		return NULL;
-	const char *root = in->root ? in->root : "/";
-	*whole = match_format(m, "%s%s", strcmp(root, "/") == 0 ? "" : root,
-	                      strcmp(rest, "/") == 0 ? "" : rest);
+	const struct mount *found = in->line->mount;
+	const char *root = found->root && strcmp(found->root, "/") != 0 ? found->root : "";
+	*whole = match_format(m, "%s%s", root, strcmp(rest, "/") == 0 ? "" : rest);
 	*whole = **whole ? *whole : "/";
-	return in;
+	return found;
 }
 
 /** Add the hashes of a path and of the directories above it, which continue a first hash. */
@@ -167,12 +151,6 @@ static void add_shown(struct matcher *m, uint64_t hash, const char *path)
 	}
 }
 
-static uint64_t device_hash(const struct mount *mount)
-{
-	uint64_t device = mount_dev(mount);
-	return map64_bytes(MAP64_BYTES, (const char *)&device, sizeof(device));
-}
-
 /** Whether other mounts prove that no component of a path is a link: one is mounted at or below it,
     or shows it, or a directory below it. */
 static bool is_linkless(struct matcher *m, const char *path, const struct mount *in,
@@ -183,11 +161,11 @@ static bool is_linkless(struct matcher *m, const char *path, const struct mount 
 		if (actual && m->mounts[i].key)
 			add_shown(m, MAP64_BYTES, m->mounts[i].key);
 		if (actual && actual->root)
-			add_shown(m, device_hash(actual), actual->root);
+			add_shown(m, fstab_device_hash(actual), actual->root);
 	}
 	m->has_shown = true;
 	return map64_get(&m->shown, map64_text(path)) != MAP64_NONE
-	       || map64_get(&m->shown, map64_bytes(device_hash(in), whole, strlen(whole)))
+	       || map64_get(&m->shown, map64_bytes(fstab_device_hash(in), whole, strlen(whole)))
 	          != MAP64_NONE;
 }
 

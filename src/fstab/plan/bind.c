@@ -10,16 +10,9 @@
 /** Places of one part of a file system that are tried for the source of a bind. */
 enum { CANDIDATES_MAX = 32 };
 
-/** What the hash of a part of a file system begins with: the bytes of its root follow. */
-static uint64_t device_hash(const struct mount *mount)
-{
-	uint64_t device = mount_dev(mount);
-	return map64_bytes(MAP64_BYTES, (const char *)&device, sizeof(device));
-}
-
 uint64_t bind_hash(const struct mount *mount, const char *root)
 {
-	return map64_bytes(device_hash(mount), root, strlen(root));
+	return map64_bytes(fstab_device_hash(mount), root, strlen(root));
 }
 
 /** Whether the file system can be written to, and this mount of it cannot. */
@@ -135,7 +128,7 @@ enum state bind_find(struct maker *mk, uint32_t i, struct fstab_line *line, uint
 {
 	const struct mount *m = place_mount(mk, i);
 	const char *root = place_root(m);
-	uint64_t hash = device_hash(m);
+	uint64_t hash = fstab_device_hash(m);
 	size_t hashed = 0;
 	bool waiting = false;
 	for (size_t n = *root != '\0';; n += strcspn(root + n, "/")) {
