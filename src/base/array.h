@@ -26,6 +26,16 @@
     @return false if memory ran out. */
 bool array_grow(void *array, size_t *room, size_t element);
 
+static inline double lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static inline double greater(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /** The median of n values; 0 if n is 0.  Sorts the values. */
 double median(double *values, size_t n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * For a program that runs until it is told to end: signals and changed files as descriptors for
+ * For a program that runs until it is stopped: signals and changed files as descriptors for
  * poll(2), and the protocol of sd_notify(3).
  */
 #ifndef GM_OS_SERVICE_H

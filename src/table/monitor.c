@@ -35,6 +35,7 @@
  */
 #include "table/monitor.h"
 
+#include "base/array.h"
 #include "table/table_impl.h"
 
 #include <fcntl.h>
@@ -65,16 +66,6 @@ struct monitor {
 };
 
 #define FOREVER 1e18
-
-static double lesser(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double greater(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 /** Read the events from the kernel.  @return 0, or -1. */
 static int drain(struct monitor *m)

@@ -208,6 +208,13 @@ def ends(root):
     with subprocess.Popen([gm.PROGRAM, "audit", "--watch"], stdout=subprocess.PIPE) as proc:
         proc.stdout.readline()
     gm.expect(proc.returncode == -13, f"a closed output: {proc.returncode}")
+    # An audit that is killed does not end the watch.
+    gm.touch("/run/getmnt.prom", "old\n")
+    each = watch("--max-time=0.00001", "--prometheus", "--output=/run/getmnt.prom")
+    each.wait(lambda: b"not audited within 1e-05 seconds" in each.err, "a message")
+    with open("/run/getmnt.prom", encoding="ascii") as f:
+        gm.expect("getmnt_audit_success 0\n" in f.read(), "metrics of an audit that was killed")
+    gm.expect(each.end() == 0 and not children(os.getpid()), f"killed: {each.proc.returncode} {each.err}")
     for args, says in ((["--config=/none"], b"/none: cannot be read"), (["--prometheus", "--output=/none/x"], b"/none/x"), (["/nowhere"], b"/nowhere: no mount")):
         each = watch(*args)
         gm.expect(each.status() == 2 and says in each.err, f"{args}: {each.proc.returncode} {each.err}")

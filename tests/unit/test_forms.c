@@ -137,7 +137,7 @@ UNIT_TEST(pace)
 {
 	static const struct {
 		double cost, changes[3];
-		bool asked;
+		bool requested;
 		double due;
 	} rows[] = {
 		{0, {0}, false, 161},             /* the interval */
@@ -158,7 +158,7 @@ UNIT_TEST(pace)
 		audit_pace_ended(&pace, 101, rows[i].cost);
 		for (int k = 0; k < 3 && rows[i].changes[k] > 0; ++k)
 			audit_pace_changed(&pace, rows[i].changes[k]);
-		pace.asked = rows[i].asked;
+		pace.requested = rows[i].requested;
 		unit_note("row %zu", i);
 		CU_ASSERT_DOUBLE_EQUAL(audit_pace_due(&pace), rows[i].due, 1e-6);
 	}

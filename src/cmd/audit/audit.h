@@ -340,7 +340,7 @@ struct audit_pace {
 	double began, ended;     /* of the last audit */
 	double rest;             /* the shortest time from its end to the next one */
 	double first, last;      /* when a change since then was first and last seen; 0: none */
-	bool asked;              /* by a signal */
+	bool requested;          /* by a signal */
 };
 
 /** An audit begins: what has changed so far is no longer due. */

@@ -195,7 +195,7 @@ static const struct option_row audit_rows[] = {
 	{"fail-on", 0, "SEVERITY", "exit 1 from this on: info, warning, critical, never",
 	 "info|warning|critical|never", OPT_IS_WORD(struct audit_opts, fail_on)},
 	OPTION_STATS(struct audit_opts, stats),
-	{"watch", 0, "[SEC]", "audit again after changes, at least each SEC (60)",
+	{"watch", 0, "[SEC]", "audit again after each change, and every SEC (60)",
 	 .take = take_watch},
 	{"verbose", 'v', NULL, "print informational findings as well", .take = take_verbose},
 	OPTION_HELP(struct audit_opts, help),

@@ -21,6 +21,7 @@
  */
 #include "cmd/audit/audit.h"
 
+#include "base/array.h"
 #include "cmd/view.h"
 #include "os/process.h"
 #include "os/service.h"
@@ -39,16 +40,6 @@
 #define SETTLE_MOST 5.0    /* seconds from the first change to an audit, if changes go on */
 #define APART 2.0          /* seconds from one audit to the next */
 #define SHARE 25           /* an audit uses at most this part of the time */
-
-static double lesser(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double greater(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 void audit_pace_began(struct audit_pace *pace, double now)
 {
@@ -74,7 +65,7 @@ double audit_pace_due(const struct audit_pace *pace)
 	double due = pace->ended + pace->interval;
 	if (pace->first > 0)
 		due = lesser(due, lesser(pace->last + SETTLE, pace->first + SETTLE_MOST));
-	return pace->asked ? soonest : greater(due, soonest);
+	return pace->requested ? soonest : greater(due, soonest);
 }
 
 /* Within an audit. */
@@ -164,14 +155,14 @@ struct watch {
 	struct os os;
 	int signals, mounts, swaps, reader;   /* descriptors; -1: none */
 	struct audit_pace pace;
-	double look;             /* when to poll the tables again */
+	double poll_at;          /* when to poll the tables again */
 	const char *manager;     /* the socket of the service manager; or NULL */
 	double ping, pinged;     /* seconds between two messages to its watchdog; of the last */
 	bool ready;              /* an audit has succeeded */
 	bool reloading;          /* the manager waits for the next audit */
 	bool failed;             /* the last audit */
 	int end;                 /* the signal that ends the watch; 0: none */
-	struct strbuf said;      /* standard error of the last audit */
+	struct strbuf messages;  /* standard error of the last audit */
 };
 
 enum { REPORT_SECONDS = 10 /* time limit of all but the audit */ };
@@ -196,27 +187,27 @@ static void take_signals(struct watch *w)
 		snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
 		         (uint64_t)(os_now() * 1e6));
 		notify(w, text);
-		w->reloading = w->pace.asked = true;
+		w->reloading = w->pace.requested = true;
 	}
 }
 
 /** Wait until something happens.
-    @child  An audit that runs: only signals count besides; or NULL.
+    @child  A child that runs: changes can wait; or NULL.
     @until  When to return at the latest, as os_now().
     @return as os_bounded_wait(). */
 static int wait_for(struct watch *w, struct os_bounded *child, double until)
 {
 	double now = os_now();
-	bool looks = !child && now >= w->look;
-	if (!child && !looks)
-		until = lesser(until, w->look);
+	bool polls = !child && now >= w->poll_at;
+	if (!child && !polls)
+		until = lesser(until, w->poll_at);
 	struct audit_way *way = &w->opts->way;
 	struct pollfd fds[WAITING] = {
 		{.fd = -1}, {.fd = -1},
 		[SIGNALS] = {.fd = w->signals, .events = POLLIN}, [READER] = {.fd = w->reader},
 		[FILES] = {.fd = child ? -1 : way->files, .events = POLLIN},
-		[MOUNTS] = {.fd = looks ? w->mounts : -1, .events = POLLPRI},
-		[SWAPS] = {.fd = looks ? w->swaps : -1, .events = POLLPRI},
+		[MOUNTS] = {.fd = polls ? w->mounts : -1, .events = POLLPRI},
+		[SWAPS] = {.fd = polls ? w->swaps : -1, .events = POLLPRI},
 	};
 	if (w->ping > 0)
 		until = lesser(until, w->pinged + w->ping);
@@ -242,15 +233,15 @@ static int wait_for(struct watch *w, struct os_bounded *child, double until)
 	}
 	if (fds[FILES].revents || fds[MOUNTS].revents || fds[SWAPS].revents) {
 		audit_pace_changed(&w->pace, now);
-		w->look = now + SETTLE;
+		w->poll_at = now + SETTLE;
 	}
 	return rc;
 }
 
-/** Run a child, and take what it gives.
+/** Run work in a child, and take its result.
     @return an exit status; -1: nothing; way->why says why, unless the watch ends. */
 static int run_child(struct watch *w, int (*run)(struct audit_opts *, struct strbuf *),
-                     double seconds, struct strbuf *document, struct strbuf *said)
+                     double seconds, struct strbuf *document, struct strbuf *messages)
 {
 	struct audit_child child = {w->opts, run};
 	struct os_bounded done;
@@ -262,7 +253,7 @@ static int run_child(struct watch *w, int (*run)(struct audit_opts *, struct str
 		os_bounded_end(&w->os, &done);
 	if (!w->end)
 		status = audit_way_take(&w->opts->way, rc, &done, document);
-	strbuf_add(said, strbuf_str(&done.err), done.err.len);
+	strbuf_add(messages, strbuf_str(&done.err), done.err.len);
 	os_bounded_destroy(&done);
 	return status;
 }
@@ -273,19 +264,19 @@ static int report_failed(struct audit_opts *opts, struct strbuf *document)
 	return audit_way_fail(&opts->way, opts->way.why, document);
 }
 
-/** Print the result of an audit.  What was said before is not said again.
+/** Print the result of an audit, without messages that the last one printed as well.
     @return 0, or -1: it cannot be printed. */
-static int deliver(struct watch *w, bool failed, struct strbuf *document, struct strbuf *said)
+static int deliver(struct watch *w, bool failed, struct strbuf *document, struct strbuf *messages)
 {
-	bool again = strcmp(strbuf_str(said), strbuf_str(&w->said)) == 0;
-	struct strbuf before = w->said, copy = {0};
-	strbuf_add(&copy, strbuf_str(said), said->len);
+	bool again = strcmp(strbuf_str(messages), strbuf_str(&w->messages)) == 0;
+	struct strbuf before = w->messages, copy = {0};
+	strbuf_add(&copy, strbuf_str(messages), messages->len);
 	if (!again)
 		print_stderr(&copy);
 	if (!(failed && w->failed && again))
 		fwrite(strbuf_str(document), 1, document->len, stdout);
-	w->said = *said;
-	*said = before;
+	w->messages = *messages;
+	*messages = before;
 	w->failed = failed;
 	strbuf_destroy(&copy);
 	return flush_stdout();
@@ -305,16 +296,16 @@ static bool reap(struct watch *w)
 
 /** Write the metrics.  A child that hangs, and cannot be killed, must not be followed by others.
     @return an exit status; -1 after a message: it hangs. */
-static int put_metrics(struct watch *w, struct strbuf *document, struct strbuf *said)
+static int put_metrics(struct watch *w, struct strbuf *document, struct strbuf *messages)
 {
 	struct audit_way *way = &w->opts->way;
 	if (!way->metrics.len)
 		return 0;
 	int status = reap(w) ? -1 : run_child(w, audit_way_put_metrics, REPORT_SECONDS, document,
-	                                      said);
+	                                      messages);
 	if (status < 0)
-		strbuf_puts(said, "getmnt: the file of --output cannot be written: a process that "
-		                  "writes it hangs\n");
+		strbuf_puts(messages, "getmnt: the file of --output cannot be written: a process "
+		                      "that writes it hangs\n");
 	strbuf_reset(&way->metrics);
 	return status;
 }
@@ -323,21 +314,21 @@ static int put_metrics(struct watch *w, struct strbuf *document, struct strbuf *
 static int audit_once(struct watch *w)
 {
 	struct audit_way *way = &w->opts->way;
-	struct strbuf document = {0}, said = {0};
+	struct strbuf document = {0}, messages = {0};
 	double spent = os_spent(&w->os);
 	bool reloading = w->reloading;
 	w->reloading = false;
 	audit_pace_began(&w->pace, os_now());
-	bool hung = run_child(w, w->run, way->seconds, &document, &said) < 0;
+	bool hung = run_child(w, w->run, way->seconds, &document, &messages) < 0;
 	if (hung) {
-		strbuf_printf(&said, "getmnt: %s\n", way->why);
-		run_child(w, report_failed, REPORT_SECONDS, &document, &said);
+		strbuf_printf(&messages, "getmnt: %s\n", way->why);
+		run_child(w, report_failed, REPORT_SECONDS, &document, &messages);
 	}
 	strbuf_destroy(&way->known);
 	way->known = way->saved;
 	way->saved = (struct strbuf){0};
 	bool failed = way->known.len == 0;
-	int put = put_metrics(w, &document, &said);
+	int put = put_metrics(w, &document, &messages);
 	/* An audit that was killed may still hang: the next one waits for as long. */
 	double cost = hung ? way->seconds / SHARE : 0;
 	audit_pace_ended(&w->pace, os_now(), greater(cost, os_spent(&w->os) - spent));
@@ -345,17 +336,17 @@ static int audit_once(struct watch *w)
 	if (!w->end) {
 		/* Wrong options are like those of an audit without --watch. */
 		bool wrong = !w->ready && ((failed && !hung) || put > 0);
-		rc = deliver(w, failed, &document, &said) != 0 || wrong ? AX_FAILED : 0;
+		rc = deliver(w, failed, &document, &messages) != 0 || wrong ? AX_FAILED : 0;
 		if (reloading || (!failed && !w->ready))
 			notify(w, "READY=1");
 		w->ready |= !failed;
 	}
 	strbuf_destroy(&document);
-	strbuf_destroy(&said);
+	strbuf_destroy(&messages);
 	return rc;
 }
 
-/** Open what is waited for.  @return 0, or -1 after a message. */
+/** Open the descriptors to wait for.  @return 0, or -1 after a message. */
 static int watch_open(struct watch *w)
 {
 	static const char mounts[] = "/proc/self/mountinfo";
@@ -375,8 +366,8 @@ static int watch_open(struct watch *w)
 	w->swaps = os_openat(&w->os, AT_FDCWD, "/proc/swaps", O_RDONLY);
 	w->opts->way.files = os_files_open(&w->os);
 	if (w->opts->way.files < 0)
-		message("--watch", "changes of files are found by the interval only: %s",
-		        strerror(errno));
+		message("--watch", "cannot watch files: %s; a changed fstab is found at the next "
+		        "interval", strerror(errno));
 	return w->mounts < 0 || w->signals < 0 ? -1 : 0;
 }
 
@@ -390,7 +381,7 @@ int audit_watch_run(struct audit_opts *opts,
 		opts->way.seconds = SECONDS_DEFAULT;
 	int status = watch_open(&w) == 0 ? audit_once(&w) : AX_FAILED;
 	while (status == 0 && !w.end) {
-		/* A look at the tables that is due comes before the audit. */
+		/* Poll the tables a last time before the audit. */
 		double due = audit_pace_due(&w.pace);
 		bool waited = os_now() >= due;
 		if (wait_for(&w, NULL, due) < 0) {
@@ -409,7 +400,7 @@ int audit_watch_run(struct audit_opts *opts,
 	os_close(&w.os, w.mounts);
 	os_close(&w.os, w.swaps);
 	os_close(&w.os, opts->way.files);
-	strbuf_destroy(&w.said);
+	strbuf_destroy(&w.messages);
 	audit_way_destroy(&opts->way);
 	return status;
 }
