@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cases.h"
 
-#include "discover/discover.h"
+#include "unit.h"
 
-#include <CUnit/CUnit.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "discover/discover.h"
 
 char *unit_cases_read(const char *path)
 {
@@ -83,6 +80,26 @@ char *unit_case_word(char **at, char **value)
 	if (*value)
 		*(*value)++ = '\0';
 	return word;
+}
+
+size_t unit_each_row(const char *path, void (*check)(const char *row, const char *outcome))
+{
+	size_t count = 0;
+	char *text = unit_cases_read(path), *next;
+	for (char *line = text; *line; line = next) {
+		next = next_line(line, true);
+		char *outcome = strstr(line, " ->");
+		if (*line == '#')
+			continue;
+		CU_ASSERT_PTR_NOT_NULL_FATAL(outcome);
+		*outcome = '\0';
+		outcome += 3 + (outcome[3] == ' ');
+		unit_note("%s -> %s", line, outcome);
+		check(line, outcome);
+		++count;
+	}
+	free(text);
+	return count;
 }
 
 struct discovery *unit_discover(const char *mountinfo)

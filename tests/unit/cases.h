@@ -37,6 +37,10 @@ bool unit_case_next(char **at, struct unit_case *c);
     @return the word, or NULL after the last. */
 char *unit_case_word(char **at, char **value);
 
+/** Call a function for each line "ROW -> OUTCOME" of a file; '#' begins a comment.
+    @return the number of rows. */
+size_t unit_each_row(const char *path, void (*check)(const char *row, const char *outcome));
+
 struct discovery;
 
 /** Discover from the text of a mountinfo file alone, without kernel calls; fails the test if it

@@ -71,6 +71,14 @@ void unit_note(const char *format, ...)
 	va_end(args);
 }
 
+void unit_expect(const char *got, const char *expected)
+{
+	if (strcmp(got, expected) == 0)
+		return;
+	printf("  %s: got:\n%s\nexpected:\n%s\n", shared->note, got, expected);
+	CU_FAIL("a text");
+}
+
 int unit_count(const char *name)
 {
 	int n = 0;

@@ -306,39 +306,6 @@ UNIT_TEST(odd_names)
 	}
 }
 
-/** No part of a secret is shown, however it is written. */
-UNIT_TEST(secrets)
-{
-	static const char *const rows[][2] = {
-		{"//s/x /m cifs user=u,password=HUNTER,vers=3 0 0",
-		 "//s/x /m cifs user=u,password=***,vers=3 0 0"},
-		{"//s/x /m cifs password=HUNTER\t1 2 ", "//s/x /m cifs password=***\t1 2 "},
-		{"//s/x /m cifs password=\"HUNTER HUNTER\" 0 0", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs password=\"HUNTER,HUNTER 1\",ro 0 0", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs password='HUNTER' 0 0", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs password=HUNTER HUNTER 0 0", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs password=HUNTER 1 2 3", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs password=HUNTER 12 3", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs password= HUNTER 0 0", "//s/x /m cifs password=***"},
-		{"//s/x /m cifs \"pass=HUNTER HUNTER\" 0 0", "//s/x /m cifs \"pass=***"},
-		{"//s/x /m cifs a\\054pass=HUNTER HUNTER", "//s/x /m cifs a\\054pass=***"},
-		{"//s/x /m cifs a\\054pw=HUNTER HUNTER", "//s/x /m cifs ***"},
-		{"\"//u:HUNTER@s/q\" /m cifs rw 0 0", "\"//u:***@s/q\" /m cifs rw 0 0"},
-		{"'https://HUNTER@s/q' /m davfs rw 0 0", "'https://***@s/q' /m davfs rw 0 0"},
-		{"/dev/sda1 /m ext4 rw 1 2 # quoted \"words\"",
-		 "/dev/sda1 /m ext4 rw 1 2 # quoted \"words\""},
-	};
-	struct strbuf masked;
-	strbuf_init(&masked);
-	for (size_t i = 0; i < COUNT(rows); ++i) {
-		strbuf_reset(&masked);
-		bool any = mask_line(rows[i][0], strlen(rows[i][0]), &masked);
-		CU_ASSERT_STRING_EQUAL(strbuf_str(&masked), rows[i][1]);
-		CU_ASSERT_EQUAL(any, strcmp(rows[i][0], rows[i][1]) != 0);
-	}
-	strbuf_destroy(&masked);
-}
-
 /* On a terminal. */
 
 /** Write on a terminal, and give an answer.  @return the exit status; out: the terminal. */

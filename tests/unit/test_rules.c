@@ -344,7 +344,7 @@ UNIT_TEST(what_systemd_does_not_see)
 	struct fstab_facts own = facts;
 	char whole[1024];
 	own.arg = place;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < COUNT(rows); ++i) {
 		snprintf(whole, sizeof(whole), ROOT "%s%s\n", rows[i].text, rows[i].first);
 		struct audit_report report;
 		judged(whole, &own, &report);

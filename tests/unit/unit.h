@@ -52,6 +52,9 @@ enum { SUITE_SECONDS = 600 };
 __attribute__((format(printf, 1, 2)))
 void unit_note(const char *format, ...);
 
+/** Assert that two texts are equal; else print both, and what is at hand. */
+void unit_expect(const char *got, const char *expected);
+
 /** Count what a directory of /proc/self lists, "." and ".." too.  @return -1: it cannot be read. */
 int unit_count(const char *dir);
 
