@@ -102,6 +102,16 @@ size_t unit_each_row(const char *path, void (*check)(const char *row, const char
 	return count;
 }
 
+const char *unit_lines(const char *row)
+{
+	static char text[1024];
+	size_t n = 0;
+	for (; *row; ++row)
+		text[n++] = strncmp(row, "; ", 2) == 0 ? ++row, '\n' : *row;
+	strcpy(text + n, "\n");
+	return text;
+}
+
 struct discovery *unit_discover(const char *mountinfo)
 {
 	struct os os = {.statx_works = true};

@@ -41,6 +41,9 @@ char *unit_case_word(char **at, char **value);
     @return the number of rows. */
 size_t unit_each_row(const char *path, void (*check)(const char *row, const char *outcome));
 
+/** The lines of a row, which has "; " between them; valid until the next call. */
+const char *unit_lines(const char *row);
+
 struct discovery;
 
 /** Discover from the text of a mountinfo file alone, without kernel calls; fails the test if it

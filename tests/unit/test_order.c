@@ -115,20 +115,9 @@ static const char *judged(const char *fstab)
 #define AB "t /a tmpfs\nt /a/b tmpfs\n"
 #define BA "t /a/b tmpfs\nt /a tmpfs\n"
 
-/** The text of a row "NAME: LINE; LINE ...". */
-static const char *text_of(const char *row)
-{
-	static char fstab[1024];
-	size_t n = 0;
-	for (const char *at = strstr(row, ": ") + 2; *at; ++at)
-		fstab[n++] = strncmp(at, "; ", 2) == 0 ? ++at, '\n' : *at;
-	strcpy(fstab + n, "\n");
-	return fstab;
-}
-
 static void check_findings(const char *row, const char *findings)
 {
-	unit_expect(judged(text_of(row)), findings);
+	unit_expect(judged(unit_lines(strstr(row, ": ") + 2)), findings);
 }
 
 UNIT_TEST(findings)
@@ -208,7 +197,7 @@ static size_t late_rows;
 
 static void check_same_answer(const char *row, const char *findings)
 {
-	const char *fstab = text_of(row);
+	const char *fstab = unit_lines(strstr(row, ": ") + 2);
 	struct tablines *lines = tablines_parse(fstab, strlen(fstab));
 	char *sorted;
 	uint64_t graph = late_by_graph(fstab);

@@ -267,101 +267,31 @@ UNIT_TEST(whom_a_late_line_affects)
 	}
 }
 
-/** What systemd mounts before the network, and needs it; and the same lines with the hint. */
-UNIT_TEST(what_needs_the_network_before_systemd_starts_it)
+/** A row "LINE; LINE ... -> FINDING | HINT" of what systemd mounts before the network, and needs
+    it; and the same lines with the hint. */
+static void check_network(const char *row, const char *outcome)
 {
-	static const struct {
-		const char *text, *first, *needs, *hint;   /* first: options of the last line */
-	} rows[] = {
-		{"192.0.2.1:/p /p nfs defaults\no /x overlay ",
-		 "lowerdir=/p/l,upperdir=/p/u,workdir=/p/w",
-		 "a directory of the overlay needs line 2",
-		 "_netdev,x-systemd.requires-mounts-for=/p"},
-		{"192.0.2.1:/p /p nfs defaults\no /x overlay ",
-		 "lowerdir=/p/l:/l,x-systemd.requires-mounts-for=/p",
-		 "a directory of the overlay needs line 2", "_netdev"},
-		{X " /p xfs _netdev\no /x overlay ", "lowerdir=/p/l:/l",
-		 "a directory of the overlay needs line 2",
-		 "_netdev,x-systemd.requires-mounts-for=/p"},
-		{"192.0.2.1:/p /p nfs noauto,x-systemd.automount\no /x overlay ",
-		 "lowerdir=/p/l:/l", "a directory of the overlay needs line 2", "_netdev"},
-		{"//s/a /a cifs defaults\n//s/b /b cifs defaults\n/a:/b /x fuse.mergerfs ",
-		 "defaults", "a branch needs line 2", "_netdev,x-systemd.requires-mounts-for=/a,"
-		 "x-systemd.requires-mounts-for=/b"},
-		{"//s/a /d/a cifs defaults\n/d/* /x fuse.mergerfs ", "defaults",
-		 "a branch needs line 2", "_netdev,x-systemd.requires-mounts-for=/d/a"},
-		{"//s/a /a cifs defaults\n/a=RW:/b=RO /x fuse.unionfs-fuse ", "cow",
-		 "a branch needs line 2", "_netdev,x-systemd.requires-mounts-for=/a"},
-		{"192.0.2.1:/p /p nfs defaults\n/p/x /x none ", "bind",
-		 "the bind source needs line 2", "_netdev"},
-		{"192.0.2.1:/p /p nfs defaults\n/p/i /x xfs ", "loop", "the source needs line 2",
-		 "_netdev"},
-		{"192.0.2.1:/p /p nfs defaults\n/p/i /x xfs ", "ro", "the source needs line 2",
-		 "_netdev,x-systemd.requires-mounts-for=/p"},
-		{"192.0.2.1:/p /p nfs defaults\n" X " /p/x xfs ", "defaults",
-		 "the mount point needs line 2", "_netdev"},
-	};
 	static char place[] = "/run/systemd/system";
 	struct fstab_facts own = facts;
-	char whole[1024];
+	char whole[1024], needs[128];
+	const char *hint = strstr(outcome, " | ") + 3;
+	struct audit_report report;
 	own.arg = place;
-	for (size_t i = 0; i < COUNT(rows); ++i) {
-		snprintf(whole, sizeof(whole), ROOT "%s%s\n", rows[i].text, rows[i].first);
-		struct audit_report report;
-		bool good = strstr(judged(whole, &own, &report), rows[i].needs) != NULL;
-		for (size_t k = 0; k < report.count; ++k)
-			good &= report.findings[k].code != FSTAB_ORDER
-			        || strcmp(report.findings[k].expected, rows[i].hint) == 0;
-		audit_report_destroy(&report);
-		snprintf(whole, sizeof(whole), ROOT "%s%s,%s\n", rows[i].text, rows[i].first,
-		         rows[i].hint);
-		good &= !has(judged(whole, &own, NULL), FSTAB_ORDER, NULL);
-		if (!good)
-			printf("%s\n%s", whole, text);
-		CU_ASSERT_TRUE(good);
-	}
+	snprintf(whole, sizeof(whole), ROOT "%s", unit_lines(row));
+	judged(whole, &own, &report);
+	snprintf(needs, sizeof(needs), "%.*s", (int)(hint - 3 - outcome), outcome);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, needs));
+	for (size_t k = 0; k < report.count; ++k)
+		CU_ASSERT(report.findings[k].code != FSTAB_ORDER
+		          || strcmp(report.findings[k].expected, hint) == 0);
+	audit_report_destroy(&report);
+	snprintf(strrchr(whole, '\n'), 512, ",%s\n", hint);
+	CU_ASSERT_FALSE(has(judged(whole, &own, NULL), FSTAB_ORDER, NULL));
 }
 
-/** Layers and branches that systemd does not see: the hint names all, in words as systemd reads
-    them; with it nothing is found. */
-UNIT_TEST(what_systemd_does_not_see)
+UNIT_TEST(what_needs_the_network_before_systemd_starts_it)
 {
-	static const struct {
-		const char *text, *first, *hint;
-	} rows[] = {
-		{X " /a\\040b xfs\n" X " /c xfs\no /x overlay ", "lowerdir=/a\\040b/l:/c/l",
-		 "x-systemd.requires=/a\\040b,x-systemd.requires-mounts-for=/c"},
-		{X " /it's xfs\n/l:/it's/l /x fuse.mergerfs ", "defaults",
-		 "x-systemd.requires=/it's"},
-		{X " /c\\134d xfs\n/l:/c\\134d/l /x fuse.mergerfs ", "defaults",
-		 "x-systemd.requires=c\\134x5cd.mount"},
-		{X " /c,d xfs\n/l:/c,d/l /x fuse.mergerfs ", "defaults",
-		 "x-systemd.requires=c\\134x2cd.mount"},
-		{X " /a xfs\n" X " /b xfs\n/*=RW /x fuse.mergerfs ", "defaults",
-		 "x-systemd.requires-mounts-for=/a,x-systemd.requires-mounts-for=/b"},
-	};
-	static char place[] = "/run/systemd/system";
-	struct fstab_facts own = facts;
-	char whole[1024];
-	own.arg = place;
-	for (size_t i = 0; i < COUNT(rows); ++i) {
-		snprintf(whole, sizeof(whole), ROOT "%s%s\n", rows[i].text, rows[i].first);
-		struct audit_report report;
-		judged(whole, &own, &report);
-		const char *hint = "";
-		for (size_t k = 0; k < report.count; ++k) {
-			if (report.findings[k].code == FSTAB_ORDER)
-				hint = report.findings[k].expected;
-		}
-		bool good = strcmp(hint, rows[i].hint) == 0;
-		audit_report_destroy(&report);
-		snprintf(whole, sizeof(whole), ROOT "%s%s,%s\n", rows[i].text, rows[i].first,
-		         rows[i].hint);
-		good &= !has(judged(whole, &own, NULL), FSTAB_ORDER, NULL);
-		if (!good)
-			printf("%s\n%s", whole, text);
-		CU_ASSERT_TRUE(good);
-	}
+	CU_ASSERT(unit_each_row("tests/fixtures/fstab/network", check_network) > 10);
 }
 
 /** The kernel reads 4,095 bytes of options; those of mount(8) are not among them. */
@@ -516,9 +446,8 @@ UNIT_TEST(compared)
 				strbuf_printf(&got, "%u %s %s\n", f->line,
 				              audit_rules[f->code].code, f->target);
 		}
-		if (strcmp(strbuf_str(&got), c.parts[2].text) != 0)
-			printf("%s:\n%s", c.name, strbuf_str(&got));
-		CU_ASSERT_STRING_EQUAL(strbuf_str(&got), c.parts[2].text);
+		unit_note("%s", c.name);
+		unit_expect(strbuf_str(&got), c.parts[2].text);
 		strbuf_destroy(&got);
 		audit_report_destroy(&old);
 		audit_report_destroy(&report);
@@ -553,57 +482,30 @@ UNIT_TEST(ignored)
 	}
 }
 
-/** An invalid code ignores nothing, and is reported. */
+/** A row " COMMENT -> CODES | REPORT": an invalid code ignores nothing, and is reported. */
+static void check_comment(const char *row, const char *outcome)
+{
+	char fstab[512], got[1024];
+	struct audit_report report;
+	snprintf(fstab, sizeof(fstab), ROOT "%s\n" X " /x xfs\n", row + 1);
+	judged(fstab, &facts, &report);
+	int n = snprintf(got, sizeof(got), "%s|", codes_of(report.ignored[2]));
+	for (size_t k = 0; k < report.count; ++k) {
+		const struct audit_finding *f = &report.findings[k];
+		if (f->line == 2) {
+			CU_ASSERT(f->code == FSTAB_SYNTAX && f->severity == AUDIT_INFO);
+			n += snprintf(got + n, sizeof(got) - (size_t)n, " %s (%s)", f->message,
+			              f->expected);
+		}
+	}
+	unit_expect(got, outcome);
+	audit_report_destroy(&report);
+}
+
 UNIT_TEST(ignored_words)
 {
-	static const struct {
-		const char *comment, *reported, *set;
-	} comments[] = {
-	        {"# getmnt: ignore=DRIFT-OPTIONS, FSTAB-NOFAIL  since it is so", "",
-		 "FSTAB-NOFAIL DRIFT-OPTIONS "},
-	        {"# getmnt: ignore=MNT-D*\r", "", "MNT-DELETED MNT-DUP "},
-	        {"#getmnt:ignore = FSTAB-PASSNO", "", "FSTAB-PASSNO "},
-	        {"# getmnt: ignore=DRIFT-OPTION,FSTAB-PASSNO",
-		 "2 FSTAB-SYNTAX info : unknown rule DRIFT-OPTION: it is not ignored "
-		 "(DRIFT-OPTIONS)\n",
-		 "FSTAB-PASSNO "},
-	        {"# getmnt: ignore=drift-options",
-		 "2 FSTAB-SYNTAX info : unknown rule drift-options: it is not ignored "
-		 "(DRIFT-OPTIONS)\n",
-		 ""},
-	        {"# getmnt: ignore=SOMETHING,ELSE",
-		 "2 FSTAB-SYNTAX info : unknown rule SOMETHING: it is not ignored (a code)\n", ""},
-	        {"# getmnt: ignore=NO-*",
-		 "2 FSTAB-SYNTAX info : unknown rule NO-*: it is not ignored (a code)\n", ""},
-	        {"# getmnt: ignore=",
-		 "2 FSTAB-SYNTAX info : a code is missing: nothing is ignored (a code)\n", ""},
-	        {"# getmnt: ignore=FSTAB-PASSNO,",
-		 "2 FSTAB-SYNTAX info : a code is missing: nothing is ignored (a code)\n",
-		 "FSTAB-PASSNO "},
-	        {"# getmnt: ignore FSTAB-PASSNO",
-		 "2 FSTAB-SYNTAX info : this comment ignores nothing (ignore=CODE,CODE)\n", ""},
-	        {"# getmnt: see to this", "", ""},
-	        {"# getmntignore=X", "", ""},
-	        {"# getmnt:", "", ""},
-	};
-	for (size_t i = 0; i < COUNT(comments); ++i) {
-		char fstab[512], reported[512] = "";
-		struct audit_report report;
-		snprintf(fstab, sizeof(fstab), ROOT "%s\n" X " /x xfs\n", comments[i].comment);
-		judged(fstab, &facts, &report);
-		for (size_t k = 0; k < report.count; ++k) {
-			const struct audit_finding *f = &report.findings[k];
-			if (f->line == 2)
-				snprintf(reported, sizeof(reported), "%u %s %s %s: %s (%s)\n",
-				         f->line,
-				         audit_rules[f->code].code,
-				         audit_severity_name(f->severity), f->target, f->message,
-				         f->expected);
-		}
-		CU_ASSERT_STRING_EQUAL(reported, comments[i].reported);
-		CU_ASSERT_STRING_EQUAL(codes_of(report.ignored[2]), comments[i].set);
-		audit_report_destroy(&report);
-	}
+	CU_ASSERT(unit_each_row("tests/fixtures/fstab/ignored", check_comment) > 10);
+	check_comment(" # getmnt: ignore=MNT-D*\r", "MNT-DELETED MNT-DUP |");
 }
 
 /** A number of lines, or a tenth of it under valgrind. */
@@ -695,9 +597,8 @@ UNIT_TEST(refused)
 		judged(line, NULL, &report);
 		for (size_t k = 0; k < report.count; ++k)
 			refused = report.findings[k].refused ? report.findings[k].refused : refused;
-		if (strcmp(refused, row ? row : "") != 0)
-			printf("%sgot: %s\n", line, refused);
-		CU_ASSERT_STRING_EQUAL(refused, row ? row : "");
+		unit_note("%s", line);
+		unit_expect(refused, row ? row : "");
 		audit_report_destroy(&report);
 	}
 	free(file);
