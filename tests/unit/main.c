@@ -79,6 +79,13 @@ void unit_expect(const char *got, const char *expected)
 	CU_FAIL("a text");
 }
 
+struct os unit_os(void)
+{
+	struct os os;
+	os_init(&os, getenv("GETMNT_DISABLE"));
+	return os;
+}
+
 int unit_count(const char *name)
 {
 	int n = 0;

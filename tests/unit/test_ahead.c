@@ -339,8 +339,7 @@ UNIT_TEST(read_in_parts)
 	for (size_t way = 0; way < COUNT(ways); ++way) {
 		bool ahead = ways[way].ahead, clock = ways[way].clock;
 		enum bfs_engine engine = ways[way].engine;
-		struct os os;
-		os_init(&os, getenv("GETMNT_DISABLE"));
+		struct os os = unit_os();
 		os.disabled |= clock ? 0 : OSC_CLOCK;
 		/* Neither bulk answers nor small windows are divided. */
 		bool never = engine == BFS_FS || !clock || ways[way].portions == 0;
@@ -390,8 +389,7 @@ static struct seen read_with(const struct fault *fault, enum bfs_engine engine, 
                              struct fault_count *count)
 {
 	struct seen seen = {0};
-	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
+	struct os os = unit_os();
 	os.disabled |= OSC_CLOCK;
 	fault_begin(fault, 100000);
 	read_parts(&os, engine, ahead, NULL, &seen, 1000);

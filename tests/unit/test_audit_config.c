@@ -269,9 +269,8 @@ UNIT_TEST(many)
 	enum { FINDINGS = 10000 };
 	struct audit_config config;
 	struct audit_report report = {0};
-	struct strbuf lines;
+	STRBUF(lines);
 	char target[64];
-	strbuf_init(&lines);
 	for (size_t i = 0; i < AUDIT_ROWS_MAX; ++i)
 		strbuf_printf(&lines, "ignore DRIFT-*,MNT-* target=/many/%zu/*\n", i);
 	parse(&config, strbuf_str(&lines));
@@ -287,7 +286,6 @@ UNIT_TEST(many)
 	CU_ASSERT(report.silenced == AUDIT_ROWS_MAX && report.count == FINDINGS - AUDIT_ROWS_MAX);
 	audit_report_destroy(&report);
 	audit_config_destroy(&config);
-	strbuf_destroy(&lines);
 }
 
 /* Requirements. */

@@ -249,15 +249,13 @@ UNIT_TEST(octal_round_trip)
 
 	static const char *const sets[] = {ESCAPE_PATH, ESCAPE_SOURCE};
 	for (int i = 0; i < 2; ++i) {
-		struct strbuf buf;
-		strbuf_init(&buf);
+		STRBUF(buf);
 		escape_octal(&buf, all, sets[i], false);
 		CU_ASSERT_PTR_NULL(strpbrk(strbuf_str(&buf), " \t\n"));
 		CU_ASSERT_EQUAL(strchr(strbuf_str(&buf), '#') == NULL, i == 1);
 		size_t len = unescape_octal(buf.data, buf.data, buf.len);
 		CU_ASSERT_EQUAL(len, strlen(all));
 		CU_ASSERT_EQUAL(memcmp(buf.data, all, len), 0);
-		strbuf_destroy(&buf);
 	}
 }
 
@@ -265,11 +263,9 @@ UNIT_TEST(octal_round_trip)
 static const char *coded(void (*codec)(struct strbuf *, const char *), const char *text)
 {
 	static char out[512];
-	struct strbuf buf;
-	strbuf_init(&buf);
+	STRBUF(buf);
 	codec(&buf, text);
 	snprintf(out, sizeof(out), "%s", strbuf_str(&buf));
-	strbuf_destroy(&buf);
 	return out;
 }
 
@@ -494,11 +490,9 @@ UNIT_TEST(fstypes_rules)
 /** The result of secret_goes_on() for the first n bytes of a line. */
 static size_t goes_on(const char *line, size_t n)
 {
-	struct strbuf word;
+	STRBUF(word);
 	bool open;
-	strbuf_init(&word);
 	size_t at = secret_goes_on(line, n, &word, &open);
-	strbuf_destroy(&word);
 	return at;
 }
 

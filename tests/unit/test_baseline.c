@@ -29,17 +29,14 @@ static void append(struct strbuf *text, const char *body)
 /** A baseline with these lines. */
 static void load(struct audit_baseline *b, const char *body)
 {
-	struct strbuf text, why;
+	STRBUF(text);
+	STRBUF(why);
 	uint32_t line;
-	strbuf_init(&text);
-	strbuf_init(&why);
 	append(&text, body);
 	audit_baseline_init(b);
 	unit_note("%s", body);
 	CU_ASSERT_EQUAL(audit_base_parse(strbuf_str(&text), text.len, b, &line, &why), 0);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&why), "");
-	strbuf_destroy(&text);
-	strbuf_destroy(&why);
 }
 
 static char found[16 * 1024];
@@ -155,11 +152,10 @@ static int take_all(void *arg)
 	static const char *const include[] = {"container", NULL};
 	const struct taken *in = arg;
 	struct audit_base_run base;
-	struct strbuf out, why;
+	STRBUF(out);
+	STRBUF(why);
 	uint32_t line;
 	audit_base_init(&base, NULL, NULL, include);
-	strbuf_init(&out);
-	strbuf_init(&why);
 	int rc = audit_baseline_take(in->plan, in->facts, in->file, &base.now);
 	if (rc == 0)
 		audit_base_write(&base.now, &out);
@@ -175,8 +171,6 @@ static int take_all(void *arg)
 		CU_ASSERT_STRING_EQUAL(base.old.mounts.entries[2].target, "/b\nb\\\xfe");
 	int error = errno;
 	audit_base_destroy(&base);
-	strbuf_destroy(&out);
-	strbuf_destroy(&why);
 	errno = error;
 	return rc;
 }
@@ -232,9 +226,8 @@ UNIT_TEST(take)
 static uint32_t wrong(const char *text, size_t len)
 {
 	struct audit_baseline b;
-	struct strbuf why;
+	STRBUF(why);
 	uint32_t line;
-	strbuf_init(&why);
 	audit_baseline_init(&b);
 	/* Of this size, so that valgrind and ASan see a read beyond it. */
 	char *copy = malloc(len + 1);
@@ -243,15 +236,13 @@ static uint32_t wrong(const char *text, size_t len)
 	CU_ASSERT(rc == 0 || errno == EBADMSG);
 	snprintf(found, sizeof(found), "%s", strbuf_str(&why));
 	audit_baseline_destroy(&b);
-	strbuf_destroy(&why);
 	free(copy);
 	return rc == 0 ? 0 : line;
 }
 
 UNIT_TEST(damaged)
 {
-	struct strbuf text;
-	strbuf_init(&text);
+	STRBUF(text);
 	append(&text, M("/a\\\\040b", EXT4) "{\"finding\": \"MNT-DUP\", \"target\": "
 	                                    "\"/a\"}\n{\"swap\": \"/s\", \"later\": [1]}\n");
 	CU_ASSERT_EQUAL(wrong(text.data, text.len), 0);
@@ -275,7 +266,6 @@ UNIT_TEST(damaged)
 	}
 	strbuf_putc(&text, '\n');
 	CU_ASSERT(wrong(text.data, text.len) == 6 && strstr(found, "after the end"));
-	strbuf_destroy(&text);
 }
 
 UNIT_TEST(lines)
@@ -323,8 +313,7 @@ UNIT_TEST(lines)
 		CU_ASSERT(wrong(text, n) == 1 && strstr(found, heads[i].why));
 	}
 	/* Deep nesting, and a long line. */
-	struct strbuf deep;
-	strbuf_init(&deep);
+	STRBUF(deep);
 	strbuf_puts(&deep, HEAD "{\"mount\": ");
 	for (int i = 0; i < 100000; ++i)
 		strbuf_putc(&deep, '[');
@@ -335,7 +324,6 @@ UNIT_TEST(lines)
 	deep.data[deep.len - (1 << 20) - 1] = '/';
 	strbuf_putc(&deep, '\n');
 	CU_ASSERT(wrong(deep.data, deep.len) == 2 && strstr(found, "longer than 1048576"));
-	strbuf_destroy(&deep);
 }
 
 UNIT_TEST(findings)

@@ -150,8 +150,7 @@ UNIT_TEST(paths)
 	struct bfs_dir *start = bfs_dir_new(root, "a/bc", 0, 0);
 	struct bfs_dir *deep = bfs_dir_new(start, "d", 0, 1);
 	CU_ASSERT_TRUE_FATAL(root && start && deep);
-	struct strbuf path;
-	strbuf_init(&path);
+	STRBUF(path);
 	struct bfs_at at = {.parent = root, .dir = ".", .name = ""};
 	bfs_path(&at, &path);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&path), "/");
@@ -162,7 +161,6 @@ UNIT_TEST(paths)
 	CU_ASSERT_TRUE(bfs_path_is(&at, "/a/bc/d/e/f"));
 	for (size_t i = 0; i < COUNT(others); ++i)
 		CU_ASSERT_FALSE(bfs_path_is(&at, others[i]));
-	strbuf_destroy(&path);
 	free(deep);
 	free(start);
 	free(root);
@@ -382,9 +380,8 @@ UNIT_TEST(reader)
 {
 	static const char *const names[] = {".", "missing", "w3", "w4", "w0/x0/loop"};
 	make_tree();
-	struct os os;
+	struct os os = unit_os();
 	struct bench b;
-	os_init(&os, getenv("GETMNT_DISABLE"));
 	for (unsigned batch = 1; batch <= 100; batch += 33) {
 		CU_ASSERT_TRUE_FATAL(bench_begin(&b, &os, batch, false));
 		struct bfs_read *reads = bench_read(&b, (struct reading){0}, top.fd, names, 5);
@@ -419,9 +416,8 @@ UNIT_TEST(reader_ended_in_the_middle)
 	for (unsigned i = 0; i < 4 * 4; ++i) {
 		unsigned place = places[i / 4], batch = i & 1 ? BATCH : 1;
 		enum bfs_verdict end = i & 2 ? BFS_END_ALL : BFS_END_DIR;
-		struct os os;
+		struct os os = unit_os();
 		struct bench b;
-		os_init(&os, getenv("GETMNT_DISABLE"));
 		CU_ASSERT_TRUE_FATAL(bench_begin(&b, &os, batch, false));
 		uint64_t looked = os.calls[OS_STATX] + os.calls[OS_FSTAT],
 		         reads = os.calls[OS_GETDENTS];
@@ -574,10 +570,9 @@ static unsigned read_bunches(rlim_t left)
 {
 	static const char *const names[] = {"w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"};
 	struct rlimit limit, few;
-	struct os os;
+	struct os os = unit_os();
 	struct bench b;
 	unsigned opened = 0;
-	os_init(&os, getenv("GETMNT_DISABLE"));
 	CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	bool ready = bench_begin(&b, &os, 1, true);
 	for (unsigned round = 0; ready && round < 12; ++round) {
@@ -610,8 +605,7 @@ UNIT_TEST(opened_together_with_faults)
 		{OS_URING_ENTER, EPERM}, {OS_OPENAT2, EIO}, {FAULT_ALLOC, ENOMEM},
 	};
 	make_tree();
-	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
+	struct os os = unit_os();
 	bool rings = ring_opens(&os);
 	for (size_t i = 0; i < COUNT(faults); ++i) {
 		int kind = faults[i].kind, error = faults[i].error;

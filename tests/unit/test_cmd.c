@@ -290,9 +290,8 @@ UNIT_TEST(json)
 static void check_masked(const char *row, const char *masked)
 {
 	const char *secret = strchr(row, ' ') ? strchr(row, ' ') + 1 : "";
-	struct strbuf out;
+	STRBUF(out);
 	bool any;
-	strbuf_init(&out);
 	if (*row == 'l') {
 		any = mask_line(secret, strlen(secret), &out);
 	} else {
@@ -301,7 +300,6 @@ static void check_masked(const char *row, const char *masked)
 	}
 	unit_expect(strbuf_str(&out), masked);
 	CU_ASSERT_EQUAL(any, strstr(masked, "***") && (*row != 'l' || strcmp(secret, masked) != 0));
-	strbuf_destroy(&out);
 }
 
 UNIT_TEST(secrets)
@@ -316,13 +314,11 @@ UNIT_TEST(paths)
 		{"/a/./b/.", "/a/b"}, {"/a/../b", "/b"}, {"/../..", "/"}, {"/a/b/../../..", "/"},
 		{"a/b/", "a/b"},      {"", "."},         {"./a", "a"},    {"/...", "/..."},
 	};
-	struct strbuf out;
-	strbuf_init(&out);
+	STRBUF(out);
 	for (size_t i = 0; i < COUNT(cases); ++i) {
 		path_normal(cases[i][0], &out);
 		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), cases[i][1]);
 	}
-	strbuf_destroy(&out);
 }
 
 /* Rows and filters, on a table in memory. */
@@ -349,8 +345,7 @@ struct fixture {
 static const char *rows_of(struct fixture *f, bool tree)
 {
 	static char text[400];
-	struct strbuf out;
-	strbuf_init(&out);
+	STRBUF(out);
 	text[0] = '\0';
 	f->picks = (struct picks){0};
 	CU_ASSERT_EQUAL_FATAL(filter_pick(&f->run, &f->picks), 0);
@@ -367,7 +362,6 @@ static const char *rows_of(struct fixture *f, bool tree)
 			              k + 1 == row->nbeneath ? ")" : "");
 	}
 	snprintf(text, sizeof(text), "%s", strbuf_str(&out));
-	strbuf_destroy(&out);
 	view_destroy(&f->view);
 	picks_destroy(&f->picks);
 	return text;
@@ -429,8 +423,7 @@ UNIT_TEST(rows)
 UNIT_TEST(path_judge)
 {
 	struct fixture f;
-	struct strbuf out;
-	strbuf_init(&out);
+	STRBUF(out);
 	fixture_of(&f, table_text);
 	CU_ASSERT_TRUE(path_blocks(&f.run, "/srv/img"));
 	f.run.live = f.run.judged = true;
@@ -441,7 +434,6 @@ UNIT_TEST(path_judge)
 	CU_ASSERT_EQUAL(path_follow(&f.run, "/proc/self/exe", &out), HOST_UNTOUCHED);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "/proc/self/exe");
 	fixture_close(&f);
-	strbuf_destroy(&out);
 }
 
 /** Append a random path of a few names. */
@@ -464,10 +456,9 @@ UNIT_TEST(path_index)
 {
 	unsigned state = 1, found = 0;
 	for (unsigned turn = 0; turn < 40; ++turn) {
-		struct strbuf text, path;
+		STRBUF(text);
+		STRBUF(path);
 		struct fixture f;
-		strbuf_init(&text);
-		strbuf_init(&path);
 		if (turn % 4)
 			strbuf_puts(&text, "1 0 8:1 / / rw - ext4 /dev/a rw\n");
 		for (unsigned id = 2; id < 30; ++id) {
@@ -498,8 +489,6 @@ UNIT_TEST(path_index)
 				       path_mount(&f.run, paths[i]), nodes[i], strbuf_str(&text));
 		}
 		fixture_close(&f);
-		strbuf_destroy(&text);
-		strbuf_destroy(&path);
 	}
 	CU_ASSERT(found > 1000);
 }
@@ -507,8 +496,7 @@ UNIT_TEST(path_index)
 UNIT_TEST(deep_tree)
 {
 	enum { DEEP = 2000 };
-	struct strbuf text;
-	strbuf_init(&text);
+	STRBUF(text);
 	strbuf_puts(&text, "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n");
 	for (int i = 2; i <= DEEP; ++i)
 		strbuf_printf(&text, "%d %d 0:%d / /m%d rw - tmpfs t rw\n", i, i - 1, i, i);
@@ -531,7 +519,6 @@ UNIT_TEST(deep_tree)
 		picks_destroy(&f.picks);
 	}
 	fixture_close(&f);
-	strbuf_destroy(&text);
 }
 
 /** A table of 100,000: 67,999 in 200 directories, one of which a mount covers, and
@@ -539,8 +526,7 @@ UNIT_TEST(deep_tree)
 UNIT_TEST(hundred_thousand)
 {
 	enum { ALL = 100000, STACK = 32000, DIRS = 200, WIDE = ALL - STACK - 2 };
-	struct strbuf text;
-	strbuf_init(&text);
+	STRBUF(text);
 	strbuf_puts(&text, "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n");
 	uint32_t id = 1;
 	for (uint32_t i = 0; i < WIDE; ++i) {
@@ -578,5 +564,4 @@ UNIT_TEST(hundred_thousand)
 	view_destroy(&f.view);
 	picks_destroy(&f.picks);
 	fixture_close(&f);
-	strbuf_destroy(&text);
 }

@@ -196,8 +196,7 @@ UNIT_TEST(all_kinds_of_call)
 {
 	if (!ready)
 		UNIT_SKIP("no private mount namespace");
-	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
+	struct os os = unit_os();
 	os_probe_events(&os);
 	for (int kind = 0; kind < OS_NCALLS; ++kind) {
 		/* Only searches: test_search.c; multipaths: tests/vm; writes: test_replace.c. */

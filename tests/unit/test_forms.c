@@ -21,8 +21,7 @@ UNIT_TEST(label)
 		{"\x1b[31m\t", "\"\\\\x1b[31m\\\\x09\""},
 		{"\xff\xc3\xa9\xc3", "\"\\\\xff\xc3\xa9\\\\xc3\""}, {"{x=1}", "\"{x=1}\""},
 	};
-	struct strbuf out;
-	strbuf_init(&out);
+	STRBUF(out);
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		strbuf_reset(&out);
 		audit_label(&out, rows[i].text);
@@ -39,7 +38,6 @@ UNIT_TEST(label)
 	CU_ASSERT(utf8_valid(strbuf_str(&out)));
 	CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&out), "...\""));
 	free(text);
-	strbuf_destroy(&out);
 }
 
 UNIT_TEST(ranges)

@@ -198,10 +198,9 @@ static void set(struct fstab_input *in, char *settings, const char *add[])
 static void check_case(struct unit_case *c)
 {
 	static const char first[] = "UUID=u-root|/|ext4|defaults|1\n";
-	struct strbuf table, swaps, got;
-	strbuf_init(&table);
-	strbuf_init(&swaps);
-	strbuf_init(&got);
+	STRBUF(table);
+	STRBUF(swaps);
+	STRBUF(got);
 	bool rooted = strncmp(c->parts[0].text, "20 1 ", 5) == 0;
 	strbuf_puts(&table, rooted ? "" : ROOT);
 	strbuf_puts(&swaps, "Filename Type Size Used Priority\n");
@@ -230,9 +229,6 @@ static void check_case(struct unit_case *c)
 		free(list);
 		arena_destroy(&arena);
 	}
-	strbuf_destroy(&table);
-	strbuf_destroy(&swaps);
-	strbuf_destroy(&got);
 }
 
 UNIT_TEST(cases)
@@ -327,14 +323,12 @@ UNIT_TEST(unit_names)
 		{"/a b/c", "a\\x20b-c"}, {"//srv///x//", "srv-x"}, {"/a/.b", "a-.b"},
 		{"/.snapshots", "\\x2esnapshots"}, {"/u_:1", "u_:1"}, {"/\303\244", "\\xc3\\xa4"},
 	};
-	struct strbuf name;
-	strbuf_init(&name);
+	STRBUF(name);
 	for (size_t i = 0; i < COUNT(names); ++i) {
 		strbuf_reset(&name);
 		fstab_unit_name(&name, names[i][0]);
 		CU_ASSERT_STRING_EQUAL(strbuf_str(&name), names[i][1]);
 	}
-	strbuf_destroy(&name);
 }
 
 /** Which user a mount is of, by its data alone. */
@@ -362,15 +356,13 @@ UNIT_TEST(users)
 	};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct mount mount = {.fstype = rows[i].fstype, .fs_opts = rows[i].options};
-		struct strbuf user;
-		strbuf_init(&user);
+		STRBUF(user);
 		bool is = fstab_user(&mount, rows[i].target, rows[i].kept, &user);
 		bool right = is == (rows[i].user != NULL)
 		             && strcmp(strbuf_str(&user), is ? rows[i].user : "") == 0;
 		if (!right)
 			printf("row %zu: \"%s\"\n", i, strbuf_str(&user));
 		CU_ASSERT_TRUE(right);
-		strbuf_destroy(&user);
 	}
 }
 
@@ -409,8 +401,7 @@ UNIT_TEST(same_device)
 UNIT_TEST(many)
 {
 	enum { MANY = 10000 };
-	struct strbuf table;
-	strbuf_init(&table);
+	STRBUF(table);
 	strbuf_puts(&table, "1 0 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n");
 	for (unsigned i = 0; i < MANY; ++i) {
 		strbuf_printf(&table, "%u 1 8:1 /d /b%u rw,relatime - ext4 /dev/sda1 rw\n",
@@ -433,16 +424,14 @@ UNIT_TEST(many)
 	CU_ASSERT_EQUAL(lookups, 1 + MANY);
 	fstab_plan_destroy(&plan);
 	unit_discovery_free(d);
-	strbuf_destroy(&table);
 }
 
 /** The search for the source of a bind goes along its path once. */
 UNIT_TEST(long_path)
 {
 	enum { PARTS = 200000 };
-	struct strbuf table, got;
-	strbuf_init(&table);
-	strbuf_init(&got);
+	STRBUF(table);
+	STRBUF(got);
 	strbuf_puts(&table, ROOT "21 20 8:2 ");
 	for (unsigned i = 0; i < PARTS; ++i)
 		strbuf_puts(&table, "/a");
@@ -452,8 +441,6 @@ UNIT_TEST(long_path)
 	print_plan(&in, strbuf_str(&table), &got);
 	CU_ASSERT_TRUE(unit_cpu() - start < 60);
 	CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&got), "#/x: its source, /a/a/a"));
-	strbuf_destroy(&table);
-	strbuf_destroy(&got);
 }
 
 static int plan_all(void *arg)

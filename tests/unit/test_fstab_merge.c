@@ -293,12 +293,11 @@ static void check_merge(const struct unit_case *c, size_t part, const char *tabl
 {
 	struct fstab_merge_input in = {0};
 	struct host_units loaded = {0};
-	struct strbuf units;
+	STRBUF(units);
 	char settings[256];
 	bool noted = part + 1 < c->count && strcmp(c->parts[part + 1].head, "notes") == 0;
 	const char *expected_notes = noted ? c->parts[part + 1].text : "";
 	snprintf(settings, sizeof(settings), "%s", c->parts[part].head);
-	strbuf_init(&units);
 	set(&in, settings, &units);
 	if (units.len) {
 		CU_ASSERT_EQUAL_FATAL(host_units_parse(strbuf_take(&units), &loaded), 0);
@@ -316,7 +315,6 @@ static void check_merge(const struct unit_case *c, size_t part, const char *tabl
 	free(got);
 	free(expected);
 	host_units_destroy(&loaded);
-	strbuf_destroy(&units);
 }
 
 static void check_case(const struct unit_case *c)
@@ -489,9 +487,8 @@ UNIT_TEST(many)
 	double seconds[2];
 	for (int turn = 0; turn < 2; ++turn) {
 		unsigned n = turn ? 20000 : 10000;
-		struct strbuf table, text;
-		strbuf_init(&table);
-		strbuf_init(&text);
+		STRBUF(table);
+		STRBUF(text);
 		strbuf_puts(&table, ROOT);
 		strbuf_puts(&text, "garbage\n" ROOT_LINE);
 		for (unsigned i = 0; i < n; ++i) {
@@ -520,8 +517,6 @@ UNIT_TEST(many)
 		fstab_merged_destroy(&out);
 		tablines_free(file);
 		unmake(&made);
-		strbuf_destroy(&table);
-		strbuf_destroy(&text);
 	}
 	if (getenv("GETMNT_TIMES"))
 		printf("merge of 10000 lines and mounts: %.3f s; of 20000: %.3f s\n", seconds[0],

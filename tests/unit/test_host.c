@@ -342,12 +342,10 @@ UNIT_TEST(overwritten)
 UNIT_TEST(many)
 {
 	enum { LINES = 20000 };
-	struct strbuf out;
-	strbuf_init(&out);
+	STRBUF(out);
 	for (unsigned i = 0; i < LINES; ++i)
 		strbuf_printf(&out, "n%u UUID=luks none luks\n", i);
 	says("many", judge_crypttab(strbuf_str(&out), ""), NOT_CHECKED);
-	strbuf_destroy(&out);
 }
 
 static int judge_host(void *arg)

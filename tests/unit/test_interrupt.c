@@ -131,8 +131,7 @@ UNIT_TEST(a_pipe)
 static struct discover_stats run(enum table_source source, enum discover_names names,
                                  unsigned threads)
 {
-	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
+	struct os os = unit_os();
 	if (source == TABLE_LISTMOUNT && !(os.caps & OSC_LISTMOUNT))
 		source = TABLE_MOUNTINFO;
 	struct mount_table *table = table_read_kernel(&os, source, MF_ALL);

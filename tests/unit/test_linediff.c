@@ -49,29 +49,24 @@ UNIT_TEST(forms)
 		{"a\n1\n2\n3\n4\n5\n6\n7\nb\n", "1\n2\n3\n4\n5\n6\n7\n",
 		 "@@ -1,4 +1,3 @@\n-a\n 1\n 2\n 3\n@@ -6,4 +5,3 @@\n 5\n 6\n 7\n-b\n"},
 	};
-	struct strbuf out;
-	strbuf_init(&out);
+	STRBUF(out);
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		const char *diff = diff_of(&out, rows[i].old, rows[i].new);
 		if (strcmp(diff, rows[i].diff) != 0)
 			printf("  row %zu:\n%s", i, diff);
 		CU_ASSERT_STRING_EQUAL(diff, rows[i].diff);
 	}
-	strbuf_destroy(&out);
 }
 
 /** Whether the diff of two texts turns the old one into the new one. */
 static bool applies(const char *old, size_t old_len, const char *new, size_t new_len,
                     struct linediff_count *count)
 {
-	struct strbuf diff, made;
-	strbuf_init(&diff);
-	strbuf_init(&made);
+	STRBUF(diff);
+	STRBUF(made);
 	bool ok = linediff(&diff, old, old_len, new, new_len, NULL, NULL, count) == 0
 	          && apply_diff(old, old_len, &diff, &made) && made.len == new_len
 	          && memcmp(strbuf_str(&made), new, new_len) == 0;
-	strbuf_destroy(&diff);
-	strbuf_destroy(&made);
 	return ok;
 }
 
@@ -143,9 +138,8 @@ static size_t lcs(const unsigned char *a, size_t n, const unsigned char *b, size
 UNIT_TEST(random)
 {
 	unsigned char a[64], b[64];
-	struct strbuf old, new;
-	strbuf_init(&old);
-	strbuf_init(&new);
+	STRBUF(old);
+	STRBUF(new);
 	unsigned wrong = 0, long_ones = 0;
 	for (int i = 0; i < 15000; ++i) {
 		unsigned alphabet = 1 + chance(20);
@@ -163,8 +157,6 @@ UNIT_TEST(random)
 	}
 	CU_ASSERT_EQUAL(wrong, 0);
 	CU_ASSERT_EQUAL(long_ones, 0);
-	strbuf_destroy(&old);
-	strbuf_destroy(&new);
 }
 
 /** Write a file of a directory.  @return whether it was written. */
@@ -175,10 +167,9 @@ UNIT_TEST(patch)
 		UNIT_SKIP("no patch(1)");
 	top_begin(NULL);
 	unsigned char a[64], b[64];
-	struct strbuf old, new, diff;
-	strbuf_init(&old);
-	strbuf_init(&new);
-	strbuf_init(&diff);
+	STRBUF(old);
+	STRBUF(new);
+	STRBUF(diff);
 	unsigned wrong = 0;
 	for (int i = 0; i < 120; ++i) {
 		unsigned alphabet = 2 + chance(40);
@@ -206,9 +197,6 @@ UNIT_TEST(patch)
 	}
 	CU_ASSERT_EQUAL(wrong, 0);
 	top_end();
-	strbuf_destroy(&old);
-	strbuf_destroy(&new);
-	strbuf_destroy(&diff);
 }
 
 /* Texts that are hard to compare. */
@@ -249,9 +237,8 @@ static void fill(struct strbuf *out, int kind, size_t n, bool new)
 
 UNIT_TEST(hostile)
 {
-	struct strbuf old, new;
-	strbuf_init(&old);
-	strbuf_init(&new);
+	STRBUF(old);
+	STRBUF(new);
 	double worst = 0;
 	for (int kind = 0; kind <= 6; ++kind) {
 		fill(&old, kind, MANY, false);
@@ -266,6 +253,4 @@ UNIT_TEST(hostile)
 	}
 	printf("  texts of %d lines: %.2f s of CPU at most\n", MANY, worst);
 	CU_ASSERT_TRUE(worst < 30);   /* also under valgrind and sanitizers */
-	strbuf_destroy(&old);
-	strbuf_destroy(&new);
 }

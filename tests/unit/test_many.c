@@ -278,8 +278,7 @@ static void compare(const char *tag, bool bulk)
 
 static bool skipped(void)
 {
-	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
+	struct os os = unit_os();
 	if (!(os.caps & OSC_OPENAT2)) {
 		unit_skip("without openat2 the bulk interface is not used");
 		return true;

@@ -54,8 +54,7 @@ static void parse(struct parsed *p, const char *text)
 			   *options = tabline_value(line, TABLINE_OPTIONS);
 		if (line->kind != TABLINE_ENTRY)
 			continue;
-		struct strbuf real;
-		strbuf_init(&real);
+		STRBUF(real);
 		follow(NULL, target, &real);
 		bool swap = strcmp(tabline_value(line, TABLINE_FSTYPE), "swap") == 0;
 		p->number[p->n] = line->number;
@@ -64,7 +63,6 @@ static void parse(struct parsed *p, const char *text)
 			.fstype = tabline_value(line, TABLINE_FSTYPE),
 			.options = decoded(&p->arena, options ? options : ""),
 			.path = swap ? NULL : fstab_normal(&p->arena, strbuf_str(&real))};
-		strbuf_destroy(&real);
 	}
 	CU_ASSERT_EQUAL_FATAL(order_make(p->of, p->n, &p->order), 0);
 }
@@ -270,8 +268,7 @@ UNIT_TEST(many)
 	for (size_t k = 0; k < COUNT(forms); ++k) {
 		double took[2];
 		for (unsigned part = 0; part < 2; ++part) {
-			struct strbuf fstab;
-			strbuf_init(&fstab);
+			STRBUF(fstab);
 			unsigned lines = part ? many : many / 10;
 			for (unsigned i = 0; i < lines; ++i) {
 				for (const char *at = forms[k]; *at; ++at) {
@@ -293,7 +290,6 @@ UNIT_TEST(many)
 			free(findings);
 			free(outcomes);
 			end(&p);
-			strbuf_destroy(&fstab);
 		}
 		CU_ASSERT(took[1] < 40 * took[0] + 0.5);
 	}

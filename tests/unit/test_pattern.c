@@ -193,15 +193,13 @@ UNIT_TEST(literal)
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
 		struct pattern *pattern = compile(rows[i].text, PATTERN_PERIOD);
-		struct strbuf path;
-		strbuf_init(&path);
+		STRBUF(path);
 		strbuf_puts(&path, "root/");
 		bool is = pattern_literal(pattern, &path);
 		CU_ASSERT_EQUAL(is, rows[i].path != NULL);
 		CU_ASSERT_STRING_EQUAL(strbuf_str(&path) + 5, rows[i].path ? rows[i].path : "");
 		if (is)
 			CU_ASSERT_TRUE(tree_matches(pattern, rows[i].path));
-		strbuf_destroy(&path);
 		pattern_free(pattern);
 	}
 }

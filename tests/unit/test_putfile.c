@@ -92,9 +92,8 @@ static void normalize(char *text)
 static int do_put(const char *path, const struct put_options *o, const char *root, bool create,
                   const char *new, size_t len, const struct put_verdict *verdict)
 {
-	struct os os;
+	struct os os = unit_os();
 	struct put *put;
-	os_init(&os, getenv("GETMNT_DISABLE"));
 	struct replace_name request = {.path = path, .root = root, .may_create = create};
 	int status = put_open(&os, o, &request, &put);
 	if (status == 0) {
@@ -403,9 +402,8 @@ UNIT_TEST(failures)
 	CU_ASSERT_EQUAL(symlink("/proc/self/mounts", in_top("f")), 0);
 	CU_ASSERT_EQUAL(put_as(o, NEW, NULL), 16);
 	REPORTED("not written: the kernel generates this file");
-	struct os os;
+	struct os os = unit_os();
 	struct put *put;
-	os_init(&os, getenv("GETMNT_DISABLE"));
 	CU_ASSERT_EQUAL(put_open(&os, &o, &(struct replace_name){.path = in_top("f")}, &put), 0);
 	const struct replace *file = &put->file;
 	CU_ASSERT_TRUE(file->of_kernel && !file->missing

@@ -119,8 +119,7 @@ static void expect_made(struct machine *m, const char *text, enum rec_keep keep,
 /** Judge a text, and compare what is said with what is expected, a line each. */
 static void expect(struct machine *m, const char *text, size_t len, const char *expected)
 {
-	struct strbuf said;
-	strbuf_init(&said);
+	STRBUF(said);
 	struct tablines *lines = cut(m, text, len);
 	struct rec_judgement j = judge(m, lines);
 	for (size_t i = 0; i < j.count; ++i) {
@@ -142,7 +141,6 @@ static void expect(struct machine *m, const char *text, size_t len, const char *
 	if (strcmp(strbuf_str(&said), expected) != 0)
 		printf("\nof:\n%sexpected:\n%ssaid:\n%s", text, expected, strbuf_str(&said));
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&said), expected);
-	strbuf_destroy(&said);
 	rec_judgement_destroy(&j);
 	tablines_free(lines);
 }
@@ -461,9 +459,8 @@ UNIT_TEST(10_000_damaged_files)
 /** The time that a damaged file of n lines takes, in seconds. */
 static double time_of(size_t n)
 {
-	struct strbuf table, file;
-	strbuf_init(&table);
-	strbuf_init(&file);
+	STRBUF(table);
+	STRBUF(file);
 	strbuf_puts(&table, "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n");
 	for (size_t i = 2; i < n; ++i) {
 		/* Half of them in one place; the lines backwards, every third another. */
@@ -492,8 +489,6 @@ static double time_of(size_t n)
 	CU_ASSERT_EQUAL(lines, n - 1);
 	free(made);
 	machine_free(&m);
-	strbuf_destroy(&table);
-	strbuf_destroy(&file);
 	return to - from;
 }
 
@@ -515,8 +510,7 @@ static int rebuild_all(void *arg)
 {
 	const struct rebuilding *r = arg;
 	struct rec_judgement j;
-	struct strbuf made;
-	strbuf_init(&made);
+	STRBUF(made);
 	int rc = rec_judge(&r->m.in, &j), error = errno;
 	if (rc == 0)
 		rec_build(&r->m.in, &j, &made);
@@ -526,7 +520,6 @@ static int rebuild_all(void *arg)
 	}
 	CU_ASSERT_TRUE(rc != 0 || strcmp(strbuf_str(&made), r->whole) == 0);
 	rec_judgement_destroy(&j);
-	strbuf_destroy(&made);
 	errno = error;
 	return rc;
 }

@@ -434,8 +434,7 @@ UNIT_TEST(compared)
 	unsigned count = 0;
 	for (struct unit_case c; unit_case_next(&at, &c); ++count) {
 		struct audit_report old, report;
-		struct strbuf got;
-		strbuf_init(&got);
+		STRBUF(got);
 		judged(c.parts[0].text, &facts, &old);
 		judged(c.parts[1].text, &facts, &report);
 		CU_ASSERT_EQUAL_FATAL(audit_compare(&old, &report, is_lost, NULL), 0);
@@ -448,7 +447,6 @@ UNIT_TEST(compared)
 		}
 		unit_note("%s", c.name);
 		unit_expect(strbuf_str(&got), c.parts[2].text);
-		strbuf_destroy(&got);
 		audit_report_destroy(&old);
 		audit_report_destroy(&report);
 	}
@@ -518,8 +516,7 @@ static unsigned many_lines(unsigned many)
 UNIT_TEST(many)
 {
 	const unsigned many = many_lines(10000);
-	struct strbuf fstab;
-	strbuf_init(&fstab);
+	STRBUF(fstab);
 	for (unsigned i = 0; i < many; ++i)
 		strbuf_printf(&fstab, "UUID=there /d%u/x tmpfs defaulst%u,bogus%u,size=1,size=2\n",
 		              i, i, i);
@@ -538,7 +535,6 @@ UNIT_TEST(many)
 	CU_ASSERT_EQUAL(of[FSTAB_OPT_UNKNOWN] + of[FSTAB_OPT_TYPO], 2 * many);
 	CU_ASSERT(lookups <= 2 * many);
 	audit_report_destroy(&report);
-	strbuf_destroy(&fstab);
 }
 
 /** Many lines of one mount point. */
@@ -546,8 +542,7 @@ UNIT_TEST(piled_up)
 {
 	static const char *const options[] = {"noauto", "x-systemd.automount"};
 	const unsigned many = many_lines(50000);
-	struct strbuf fstab;
-	strbuf_init(&fstab);
+	STRBUF(fstab);
 	for (unsigned k = 0; k < 2; ++k) {
 		strbuf_reset(&fstab);
 		for (unsigned i = 0; i < many; ++i)
@@ -565,14 +560,12 @@ UNIT_TEST(piled_up)
 		CU_ASSERT_EQUAL(of[FSTAB_ORDER], many - 1);
 		audit_report_destroy(&report);
 	}
-	strbuf_destroy(&fstab);
 }
 
 UNIT_TEST(hostile)
 {
 	/* Options longer than a page. */
-	struct strbuf fstab;
-	strbuf_init(&fstab);
+	STRBUF(fstab);
 	strbuf_puts(&fstab, ROOT "t /x tmpfs ");
 	for (unsigned i = 0; i < 100000; ++i)
 		strbuf_puts(&fstab, "a,");
@@ -580,7 +573,6 @@ UNIT_TEST(hostile)
 	CU_ASSERT_STRING_EQUAL(judged(strbuf_str(&fstab), &facts, NULL),
 	                       "2 FSTAB-SYNTAX critical! /x: its options are longer than the "
 	                       "kernel accepts; they are not checked\n");
-	strbuf_destroy(&fstab);
 }
 
 /** Lines that the kernel refuses. */

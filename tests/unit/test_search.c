@@ -146,8 +146,7 @@ UNIT_TEST(same_as_a_walk)
     with attributes, and " SOURCE:ERROR". */
 static void expect(const char *paths, const char *pattern, int flags, const char *expected)
 {
-	struct strbuf got;
-	strbuf_init(&got);
+	STRBUF(got);
 	SEARCH *search = opensearch(paths, pattern, flags);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
 	for (struct searchent *e; (e = readsearch(search));) {
@@ -167,7 +166,6 @@ static void expect(const char *paths, const char *pattern, int flags, const char
 		errors += at[1] == 'E';
 	CU_ASSERT_EQUAL(counts.errors, errors);
 	closesearch(search);
-	strbuf_destroy(&got);
 }
 
 /** Roots: several, none, a file, with and without their names. */
@@ -569,8 +567,7 @@ UNIT_TEST(faults)
 	char root[100];
 	snprintf(root, sizeof(root), "%s/t", top.path);
 	const char *const roots[] = {root};
-	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
+	struct os os = unit_os();
 	for (size_t row = 0; row < COUNT(rows); ++row) {
 		int kind = rows[row].kind;
 		struct search_options options = {
@@ -654,8 +651,7 @@ static void unmount(const char *const names[], size_t n)
 /** Enter a private mount namespace.  @return why the test must be skipped; or NULL. */
 static const char *no_private_mounts(void)
 {
-	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
+	struct os os = unit_os();
 	if (!(os.caps & OSC_OPENAT2) || !(os.caps & OSC_STATX_MNT_ID))
 		return "only places are known here";
 	if (!private_mounts())
@@ -737,11 +733,9 @@ UNIT_TEST(mounted_later)
 	}
 	CU_ASSERT_EQUAL(lines.n, n);
 	names_free(&lines);
-	struct strbuf text;
-	strbuf_init(&text);
+	STRBUF(text);
 	search_error_text(&(struct searchent){.errsource = SEARCH_ERR_OPEN, .err = EXDEV}, &text);
 	CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&text), "unknown whether its mount can block"));
-	strbuf_destroy(&text);
 	unmount(points, COUNT(points));
 	tree_end(&top);
 }

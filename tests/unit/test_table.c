@@ -22,7 +22,7 @@ static struct mount_table *parse(const char *text)
 static struct os *live_os(void)
 {
 	static struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
+	os = unit_os();
 	return &os;
 }
 
@@ -180,8 +180,7 @@ UNIT_TEST(nul)
 UNIT_TEST(long_line)
 {
 	enum { LONG = 4 << 20 };
-	struct strbuf text;
-	strbuf_init(&text);
+	STRBUF(text);
 	strbuf_puts(&text, "1 0 0:1 / /");
 	for (int i = 0; i < LONG; ++i)
 		strbuf_putc(&text, 'a');
@@ -196,13 +195,11 @@ UNIT_TEST(long_line)
 	CU_ASSERT_EQUAL_FATAL(t->nproblems, 1);
 	CU_ASSERT_EQUAL(strlen(t->problems[0].text), 200);
 	table_free(t);
-	strbuf_destroy(&text);
 }
 
 UNIT_TEST(garbage_is_bounded)
 {
-	struct strbuf text;
-	strbuf_init(&text);
+	STRBUF(text);
 	for (int i = 0; i < TABLE_MAX_PROBLEMS + 5; ++i)
 		strbuf_puts(&text, "x\n");
 	struct mount_table *t = table_parse_mountinfo(text.data, text.len);
@@ -210,7 +207,6 @@ UNIT_TEST(garbage_is_bounded)
 	CU_ASSERT_EQUAL(t->nproblems, TABLE_MAX_PROBLEMS);
 	CU_ASSERT_EQUAL(t->more_problems, 5);
 	table_free(t);
-	strbuf_destroy(&text);
 }
 
 /** A fixture cut at every byte: each line is a mount or a problem. */
@@ -303,8 +299,7 @@ UNIT_TEST(options)
 		{NULL, "x=a\\040b", 3, "x=a b"},
 		{NULL, NULL, 3, ""},
 	};
-	struct strbuf out;
-	strbuf_init(&out);
+	STRBUF(out);
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct mount m = {.vfs_opts = rows[i].vfs, .fs_opts = rows[i].fs,
 		                  .line = rows[i].line};
@@ -314,7 +309,6 @@ UNIT_TEST(options)
 		CU_ASSERT_STRING_EQUAL(strbuf_str(&out) + 11, rows[i].want);
 		CU_ASSERT_EQUAL(memcmp(out.data, "before\\040 ", 11), 0);
 	}
-	strbuf_destroy(&out);
 }
 
 /* fstab and mtab. */
@@ -460,13 +454,11 @@ static void against_libmount(char *text, size_t len)
 		CU_ASSERT_TRUE(same(mnt_fs_get_optional_fields(fs), m->opt_fields, true));
 		CU_ASSERT_TRUE(same(mnt_fs_get_fstype(fs), m->fstype, false));
 		CU_ASSERT_TRUE(same(mnt_fs_get_source(fs), m->source, true));
-		struct strbuf out;
-		strbuf_init(&out);
+		STRBUF(out);
 		table_options(m, &out);
 		if (!same(mnt_fs_get_options(fs), strbuf_str(&out), false))
 			printf("  %s\n  %s\n", mnt_fs_get_options(fs), strbuf_str(&out));
 		CU_ASSERT_TRUE(same(mnt_fs_get_options(fs), strbuf_str(&out), false));
-		strbuf_destroy(&out);
 	}
 	mnt_free_iter(iter);
 	mnt_unref_table(lt);

@@ -13,7 +13,7 @@
 static struct os *live_os(void)
 {
 	static struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
+	os = unit_os();
 	return &os;
 }
 
@@ -425,8 +425,7 @@ UNIT_TEST(stands_still)
 UNIT_TEST(torn_reads)
 {
 	/* Before Linux 5.8 two consecutive reads must be equal. */
-	struct os os;
-	os_init(&os, getenv("GETMNT_DISABLE"));
+	struct os os = unit_os();
 	os.torn_reads = true;
 	uint64_t before = os.calls[OS_OPENAT];
 	struct mount_table *table = table_read_mountinfo(&os, AT_FDCWD, "/proc/self/mountinfo");

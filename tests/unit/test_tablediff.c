@@ -44,8 +44,7 @@ static bool differ(const char *before, const char *after, bool unique, unsigned 
 	struct mount_table *old = parse(before), *now = parse(after);
 	struct mount_set set;
 	struct changes changes = {0};
-	struct strbuf got;
-	strbuf_init(&got);
+	STRBUF(got);
 	load(&set, old);
 	now->unique_ids = unique;
 	CU_ASSERT_EQUAL_FATAL(tablediff(&set, now, kinds, &changes), 0);
@@ -57,7 +56,6 @@ static bool differ(const char *before, const char *after, bool unique, unsigned 
 	table_free(old);
 	CU_ASSERT_EQUAL(set.count, set.places.count);
 	changes_destroy(&changes);
-	strbuf_destroy(&got);
 	mount_set_destroy(&set);
 	table_free(now);
 	return ok;

@@ -132,8 +132,7 @@ UNIT_TEST(cases)
 		const char *fstab = strcmp(c.parts[1].head, "fstab") == 0 ? c.parts[1].text : "";
 		const char *head = c.parts[c.count - 1].head, *expected = c.parts[c.count - 1].text;
 		char *copy = strdup(expected);
-		struct strbuf out;
-		strbuf_init(&out);
+		STRBUF(out);
 		if (strcmp(head, "made") == 0) {
 			struct host_units units = parse(c.parts[0].text);
 			print_made(&units, copy, &out);
@@ -145,7 +144,6 @@ UNIT_TEST(cases)
 		if (strcmp(strbuf_str(&out), expected) != 0)
 			printf("%s:\n%s", c.name, strbuf_str(&out));
 		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), expected);
-		strbuf_destroy(&out);
 		free(copy);
 	}
 	CU_ASSERT(count > 11);
@@ -157,8 +155,7 @@ UNIT_TEST(cases)
 
 static int judge_shown(void *arg)
 {
-	struct strbuf out;
-	strbuf_init(&out);
+	STRBUF(out);
 	int rc = judge(arg, "x /x ext4\n", true, -1, &out), error = errno;
 	if (rc == 0 && out.failed) {
 		rc = -1;
@@ -166,7 +163,6 @@ static int judge_shown(void *arg)
 	}
 	const char *found = strbuf_str(&out);
 	CU_ASSERT(rc != 0 || (strstr(found, "DRIFT") && strstr(found, "STALE")));
-	strbuf_destroy(&out);
 	errno = error;
 	return rc;
 }

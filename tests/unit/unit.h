@@ -7,6 +7,9 @@
 #define GM_TESTS_UNIT_H
 
 /* What nearly every test needs. */
+#include "base/strbuf.h"
+#include "os/os.h"
+
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -67,6 +70,12 @@ unsigned unit_step(void);
 /** The CPU time of this process, in seconds: a machine that is busy with something else does
     not add to it.  For bounds far above what is usual, which growth alone can pass. */
 double unit_cpu(void);
+
+/** A string buffer that is freed at the end of its block. */
+#define STRBUF(name) __attribute__((cleanup(strbuf_destroy))) struct strbuf name = {0}
+
+/** The kernel, without what GETMNT_DISABLE disables. */
+struct os unit_os(void);
 
 /** Leave a test that cannot be made here. */
 #define UNIT_SKIP(why) do { unit_skip(why); return; } while (0)
