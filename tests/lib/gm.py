@@ -150,6 +150,17 @@ def touch(path, text=""):
     return path
 
 
+def read(path):
+    """The text of a file."""
+    with open(path, encoding="utf-8", errors="surrogateescape") as f:
+        return f.read()
+
+
+def read_bytes(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
 def tmpfs(path, data="size=64m", source="tmpfs"):
     """Mount a tmpfs on a path, which is created if needed."""
     mount(source, mkdir(path), "tmpfs", 0, data)
@@ -396,17 +407,18 @@ class Result:
         return json.loads(self.err.decode().rstrip("\n").split("\n")[-1])
 
 
+def environment(env):
+    """The usual environment with these variables; None removes one."""
+    every = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "TERM": "dumb", "TZ": "UTC",
+             "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=1"), **DISABLED, **(env or {})}
+    return {key: value for key, value in every.items() if value is not None}
+
+
 def getmnt(*args, env=None, program=PROGRAM, chroot=None, nofile=None, uid=None, cwd="/",
            seconds=RUN_SECONDS, prefix=(), before=None, stdout=subprocess.PIPE):
     """Run the program; a run that hangs is killed and fails the case.
 
-    env: added to the usual environment; None removes a variable.  before: called in the child
-    directly before execve()."""
-    environment = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "TERM": "dumb", "TZ": "UTC",
-                   "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=1"), **DISABLED}
-    environment.update(env or {})
-    environment = {key: value for key, value in environment.items() if value is not None}
-
+    env: see environment().  before: called in the child directly before execve()."""
     # Without preexec_fn, Popen uses vfork(), which takes half the time.
     def prepare():
         if chroot:
@@ -422,7 +434,7 @@ def getmnt(*args, env=None, program=PROGRAM, chroot=None, nofile=None, uid=None,
             before()
 
     proc = subprocess.Popen([*prefix, program, *args], stdin=null, stdout=stdout,
-                            stderr=subprocess.PIPE, env=environment, cwd=cwd, start_new_session=True,
+                            stderr=subprocess.PIPE, env=environment(env), cwd=cwd, start_new_session=True,
                             preexec_fn=prepare if chroot or nofile or uid is not None or before else None)
     try:
         out, err = proc.communicate(timeout=seconds)
@@ -453,14 +465,11 @@ class Watch:
     """A running getmnt --poll; threads read its output."""
 
     def __init__(self, *args, env=None, program=PROGRAM, prefix=(), prepare=None, debug=True):
-        environment = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "TERM": "dumb",
-                       "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=1"), **DISABLED}
-        environment.update(env or {})
         words = ["--poll", "--debug", *args] if debug else list(args)
         self.name = " ".join((env or {}).values()) + " " + " ".join(args)
         self.proc = subprocess.Popen([*prefix, program, *words], stdin=null,
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                     env=environment, cwd="/", preexec_fn=prepare)
+                                     env=environment(env), cwd="/", preexec_fn=prepare)
         self.pid, self.out, self.err = self.proc.pid, b"", b""
         self.readers = [threading.Thread(target=self._read, args=(pipe, name), daemon=True)
                         for pipe, name in ((self.proc.stdout, "out"), (self.proc.stderr, "err"))]
@@ -848,8 +857,6 @@ def expect_idle(tag, triggers):
         expect(not requests, f"{tag}: {name} was triggered: {requests[:300]!r}")
 
 
-# FUSE, without a library: INIT is answered, and then nothing is read.
-
 def expect_untouched(good, bad, names, columns="TARGET,STATE"):
     """Check in each naming mode that the mounts in bad are untouched and those in good ok."""
     for way in names:
@@ -862,6 +869,10 @@ def expect_untouched(good, bad, names, columns="TARGET,STATE"):
         for target in bad:
             state = states.get(target, "untested")
             expect(state == "untested", f"{way}: touched: {target}: {state}")
+
+
+# FUSE, without a library: the answer to INIT.
+FUSE_INIT = struct.pack("=IIIIHHIIHHI28x", 7, 31, 65536, 0, 12, 9, 65536, 1, 16, 0, 0)
 
 
 class HungFuse:
@@ -878,23 +889,9 @@ class HungFuse:
             touch(target)
         mount(source, target, fstype, flags,
               f"fd={self.fd},rootmode={mode:o},user_id={user},group_id=0,{options}")
-        request = os.read(self.fd, 65536)
-        length, opcode = int.from_bytes(request[0:4], "little"), int.from_bytes(
-            request[4:8], "little")
-        if sys.byteorder != "little":
-            length, opcode = int.from_bytes(request[0:4], "big"), int.from_bytes(
-                request[4:8], "big")
-        assert opcode == 26 and length <= len(request), "FUSE_INIT"
-        unique = request[8:16]
-
-        def u32(n):
-            return n.to_bytes(4, sys.byteorder)
-
-        def u16(n):
-            return n.to_bytes(2, sys.byteorder)
-        body = (u32(7) + u32(31) + u32(65536) + u32(0) + u16(12) + u16(9) + u32(65536)
-                + u32(1) + u16(16) + u16(0) + bytes(32))
-        os.write(self.fd, u32(16 + len(body)) + u32(0) + unique + body)
+        opcode, unique = struct.unpack_from("=IQ", os.read(self.fd, 65536), 4)
+        assert opcode == 26, "FUSE_INIT"
+        os.write(self.fd, struct.pack("=IiQ", 16 + len(FUSE_INIT), 0, unique) + FUSE_INIT)
 
     def end(self):
         """End the connection, which unblocks the processes that wait for it."""
@@ -968,7 +965,7 @@ class FileFuse:
     def answer(self, opcode, node, body):
         """The reply: an error number, or bytes."""
         if opcode == 26:                                        # INIT
-            return struct.pack("=IIIIHHIIHHI28x", 7, 31, 65536, 0, 12, 9, 65536, 1, 16, 0, 0)
+            return FUSE_INIT
         if opcode == 3:                                         # GETATTR
             return struct.pack("=QII", 0, 0, 0) + self.attr(node)
         if opcode == 1:                                         # LOOKUP

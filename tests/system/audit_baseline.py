@@ -22,8 +22,7 @@ for name in ("one", "two", "spare"):
     gm.image(root / f"images/{name}", 16 << 20, "mkfs.ext4", "-q")
 root.enter()
 gm.propagation("/", gm.MS_PRIVATE)
-with open("/etc/fstab", "w", encoding="utf-8") as file:
-    file.write("root / tmpfs defaults 0 0\n/dev/none /when ext4 noauto 0 0\n")
+gm.touch("/etc/fstab", "root / tmpfs defaults 0 0\n/dev/none /when ext4 noauto 0 0\n")
 
 
 def tmpfs(target, *options):
@@ -76,8 +75,7 @@ def refused(tag, word, *args, **more):
 
 
 def read(path):
-    with open(path, "rb") as f:
-        return f.read()
+    return gm.read_bytes(path)
 
 
 result = audit(f"--save={BASE}")

@@ -90,8 +90,7 @@ def under(*args, only="MNT-UNDER-NOT-EMPTY", **more):
     return {f["target"]: f["severity"] for f in findings}, {f["target"]: f["message"] for f in findings}, document["not_judged"], result
 
 
-with open("/proc/self/mountinfo", "rb") as f:
-    before = f.read()
+before = gm.read_bytes("/proc/self/mountinfo")
 WANTED = {"/data": "warning", "/data/sub": "warning", "/one": "warning", "/tmp": "info", "/big": "info", "/bound": "info", "/hidden": "info",
           "/over": "info"}
 found, messages, unjudged, result = under()
@@ -105,8 +104,7 @@ calls = result.stats()["calls"]
 gm.expect(calls["open_tree"] == 2, f"one clone for each mount that others are on: {calls['open_tree']}")
 for trigger in triggers:
     gm.expect(not trigger.requests(), "an automount was woken")
-with open("/proc/self/mountinfo", "rb") as f:
-    gm.expect(f.read() == before, "the table of mounts has changed")
+gm.expect(gm.read_bytes("/proc/self/mountinfo") == before, "the table of mounts has changed")
 # With --include=automount triggered automounts are included, but not idle ones.
 found, _, _, _ = under("--include=automount")
 gm.expect(found == {**WANTED, "/direct": "info"}, f"automounts: {found}")

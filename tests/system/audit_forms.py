@@ -50,8 +50,7 @@ os.unlink("/dev/shm/link")
 result = gm.getmnt("audit", "--json", before=lambda: os.close(1))
 gm.expect(result.status == 2 and b"standard output" in result.err, f"stdout closed: {result.status} {result.err}")
 gm.expect(silent.requests > 0, "no request reached the server: this proves nothing")
-with open("/dev/shm/a.prom", encoding="utf-8") as f:
-    gm.expect("\ngetmnt_audit_success 0\n" in f.read(), "a file that does not report the failure")
+gm.expect("\ngetmnt_audit_success 0\n" in gm.read("/dev/shm/a.prom"), "a file that does not report the failure")
 gm.expect(os.listdir("/dev/shm") == ["a.prom"], f"left behind: {os.listdir('/dev/shm')}")
 silent.end()
 
@@ -86,8 +85,7 @@ while children() and time.monotonic() < end:
 gm.expect(not children(), f"a child outlives the plugin: {children()}")
 
 # What the formats say about this machine.
-with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
-    boot = f.read().strip()
+boot = gm.read("/proc/sys/kernel/random/boot_id").strip()
 for form in ("json", "jsonl", "prometheus"):
     result = gm.getmnt("audit", f"--format={form}")
     text = result.out.decode()

@@ -40,8 +40,7 @@ def says(tag, only, expected, unjudged=()):
     gm.expect(got == (expected, list(unjudged)), f"{tag}: {got}, not {expected} {unjudged}")
 
 
-with open("/proc/filesystems", encoding="ascii") as f:
-    types = f.read().split()
+types = gm.read("/proc/filesystems").split()
 disks = {"ext4": disk("ext4", "mkfs.ext4", "-q")}
 btrfs = []
 if "btrfs" in types and gm.shutil.which("mkfs.btrfs") and gm.shutil.which("btrfs"):
@@ -85,8 +84,7 @@ for fstype, device in disks.items():
     fcntl.ioctl(fd, GOINGDOWN, struct.pack("I", 2))
     os.close(fd)
     result = gm.getmnt("audit", "--only=FS-ERRORS")
-    with open("/proc/self/mountinfo", encoding="utf-8") as f:
-        shown = fstype == "xfs" or ",shutdown" in f.read()
+    shown = fstype == "xfs" or ",shutdown" in gm.read("/proc/self/mountinfo")
     if shown:
         gm.expect(result.out.count(b"shut down after an error") == 1 and result.status == 1, f"{fstype} has shut down: {result.out}")
     else:

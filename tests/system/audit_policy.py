@@ -86,8 +86,7 @@ result = gm.getmnt("audit", "-v", "--only=DRIFT-NOT-IN-FSTAB")
 gm.expect(result.status == 0 and b"ignored by /etc/getmnt/audit.conf.d/30-last.conf:1: warning DRIFT-NOT-IN-FSTAB /srv/a\n" in result.out
           and b"2 ignored by the configuration" in result.out, f"-v: {result.out} {result.err}")
 # With a recorded table no file is read.
-with open("/proc/self/mountinfo", encoding="ascii") as file:
-    gm.touch("/plain/table", file.read())
+gm.touch("/plain/table", gm.read("/proc/self/mountinfo"))
 expect_findings("a recorded table", [A, O], 0, ["--tab-file=/plain/table", "--fstab=/etc/fstab"])
 expect_findings("a recorded table, and a file", [A], 1,
         ["--tab-file=/plain/table", "--fstab=/etc/fstab", "--config=/etc/getmnt/audit.conf.d/20-more.conf"])
@@ -200,8 +199,7 @@ gm.run("mount", "-t", "tmpfs", "-o", "nosuid", "cover", "/tmp")
 planted("covered", [f"POLICY-OPTION /tmp {CONF}:2"], [("umount", "/tmp")])
 
 # --root reads the files below it.
-with open("/other/etc/getmnt/audit.conf", "w", encoding="utf-8") as file:
-    file.write("require /tmp nosuid\nrequire /tmp noexec\nrequire /var mountpoint\n")
+gm.touch("/other/etc/getmnt/audit.conf", "require /tmp nosuid\nrequire /tmp noexec\nrequire /var mountpoint\n")
 gm.touch("/other/etc/fstab", "")
 os.chmod("/other/etc/getmnt/audit.conf", 0o644)
 OTHER = "/other/etc/getmnt/audit.conf"

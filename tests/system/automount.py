@@ -30,8 +30,7 @@ os.symlink("../auto/keys", root / "plain/keys")
 gm.touch(root / "etc/fstab", "none /auto/direct tmpfs defaults 0 0\n"
          "none /auto/indirect/key tmpfs noauto,x-systemd.automount 0 0\n")
 root.enter()
-with open("/proc/self/mountinfo", encoding="ascii") as f:
-    gm.touch("/tmp/table", f.read())
+gm.touch("/tmp/table", gm.read("/proc/self/mountinfo"))
 runs = 0
 
 

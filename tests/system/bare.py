@@ -50,14 +50,12 @@ for form in FORMS if gm.SLOW == 1 else FORMS[::2]:
                 gm.expect(not result.err, f"{tag}: {result.err}")
 
 # A file is not taken for a descriptor that was closed: nothing is written in it.
-with open("/proc/self/mountinfo", "rb") as f:
-    recorded = f.read()
+recorded = gm.read_bytes("/proc/self/mountinfo")
 gm.touch("/tmp/table", recorded.decode())
 for fds in ((0,), (1,), (2,), (0, 1, 2)):
     gm.getmnt("-F", "/tmp/table", "-J", "--stats", before=closing(fds))
     gm.getmnt("-F", "/dev/stdin", "-J", before=closing(fds))
-with open("/tmp/table", "rb") as f:
-    gm.expect(f.read() == recorded, "a table was written into")
+gm.expect(gm.read_bytes("/tmp/table") == recorded, "a table was written into")
 
 
 def print_into(path, form, before=None):

@@ -134,8 +134,7 @@ for lacking in ([], ["/run"], ["/sys"], ["/proc"], ["/proc", "/run", "/sys"]):
     if "/sys" in lacking and "/proc" not in lacking:
         gm.expect(b"/sys is not mounted" in results[("fstab",)].out,
                   f"without /sys: fstab: {results[('fstab',)].out}")
-    with open("/tmp/fstab", encoding="utf-8") as f:
-        lines = f.read().splitlines()
+    lines = gm.read("/tmp/fstab").splitlines()
     gm.expect(lines[:-1] == FSTAB.splitlines()[:-1] and lines[-1].startswith("# getmnt: line 12: "),
               f"without {lacking}: fixed: {lines}")
     for point in ("/proc", "/run", "/sys"):

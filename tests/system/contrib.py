@@ -15,8 +15,7 @@ work = tempfile.mkdtemp()
 # The units, as systemd reads them; the program is where it was built.
 units, services = [], {}
 for name in ("getmnt-audit.service", "getmnt-audit.timer", "getmnt-watch.service"):
-    with open(f"{TOP}/contrib/systemd/{name}", encoding="ascii") as f:
-        text = f.read()
+    text = gm.read(f"{TOP}/contrib/systemd/{name}")
     gm.expect(not re.search(r"^(Private|Protect|ReadOnly|ReadWrite|Root|Bind|TemporaryFile)", text, re.M), f"{name}: a mount namespace of its own")
     units.append(f"{work}/{name}")
     gm.touch(units[-1], text.replace("/usr/bin/getmnt", os.environ["GETMNT"]))
@@ -33,8 +32,7 @@ command = re.search(r"^ExecStart=(.*)$", service, re.M).group(1).split()
 statuses = {0, *(int(n) for n in re.findall(r"^SuccessExitStatus=(\d+)$", service, re.M))}
 
 # cron's lines: as it cuts them, by sh.
-with open(f"{TOP}/contrib/cron.d/getmnt-audit", encoding="ascii") as f:
-    lines = f.read().split("\n")
+lines = gm.read(f"{TOP}/contrib/cron.d/getmnt-audit").split("\n")
 gm.expect(not any(row and not row.startswith("#") for row in lines), "a line that is not disabled")
 jobs = [re.match(r"#(?:\S+ ){5}root (.*)", row) for row in lines]
 jobs = [re.sub(r"\\%", "%", match.group(1)) for match in jobs if match]
@@ -76,20 +74,17 @@ for fstab, status in (("", 0), ("none /gone tmpfs defaults 0 0\n", 1)):
     result = run(["/bin/sh", "-c", jobs[0]])
     gm.expect(result.returncode == status and bool(result.stdout) == bool(status) and not result.stderr, f"cron, {fstab!r}: {result}")
     result = run(["/bin/sh", "-c", jobs[1]])
-    with open("/var/lib/prometheus/node-exporter/getmnt.prom", encoding="ascii") as f:
-        metrics = f.read()
+    metrics = gm.read("/var/lib/prometheus/node-exporter/getmnt.prom")
     gm.expect(result.returncode == status and not result.stdout and not result.stderr and "\ngetmnt_audit_success 1\n" in metrics
               and ('code="DRIFT-NOT-MOUNTED"' in metrics) == bool(status), f"metrics, {fstab!r}: {result} {metrics}")
-with open("/slept", encoding="ascii") as f:
-    slept = f.read().split()
+slept = gm.read("/slept").split()
 gm.expect(len(set(slept)) == 1, "a host waits for another time each time")
 # Alpine and Devuan have no machine-id.
 os.unlink("/etc/machine-id")
 for job in jobs:
     result = run(["/bin/sh", "-c", job])
     gm.expect(result.returncode == 1 and not result.stderr, f"without a machine-id: {result}")
-with open("/slept", encoding="ascii") as f:
-    gm.expect(len(f.read().split()) == len(slept) + len(jobs), "without a machine-id it does not wait")
+gm.expect(len(gm.read("/slept").split()) == len(slept) + len(jobs), "without a machine-id it does not wait")
 # The fact of Ansible: JSON, and status 0 whatever the audit finds, or if it fails.
 for fstab, status in (("", 0), ("none /gone tmpfs defaults 0 0\n", 1), (None, 2)):
     os.unlink("/etc/fstab")

@@ -82,8 +82,7 @@ for argv in ([b"\x1b[31m", b"-J"], [b"a" * 5000, b"-J"], [b"", b"-J"], []):
         gm.libc.execve(gm.PROGRAM.encode(), vector, (ctypes.c_char_p * 1)(None))
         os._exit(1)
     os.close(write)
-    with open(read, "rb") as f:
-        out = f.read()
+    out = gm.read_bytes(read)
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     want = plain(whole[("-J",) if argv else ("--tree",)])
     gm.expect(status == 0 and plain(out) == want, f"as {argv}: status {status}: {out[:200]}")
@@ -106,8 +105,7 @@ for form in FORMS:
             result = gm.getmnt(*form, env=CRON, stdout=stdout, before=before)
             text = result.out
             if stdout == out:
-                with open("/tmp/out", "rb") as f:
-                    text = f.read()
+                text = gm.read_bytes("/tmp/out")
             gm.expect(result.status == 0 and not result.err and plain(text) == plain(whole[form]),
                       f"cron: {form}: status {result.status}: {result.err}")
         os.close(out)

@@ -136,8 +136,7 @@ os.symlink(os.environ["GETMNT"], root / "genfstab")
 with open(root / "etc/fstab", "ab") as f:
     result = gm.getmnt("-U", top, program=root / "genfstab", stdout=f)
 gm.expect(result.status == 1, f"genfstab: {result.status} {result.err}")
-with open(root / "etc/fstab", "rb") as f:
-    text = f.read()
+text = gm.read_bytes(root / "etc/fstab")
 uuid = gm.run("blkid", "-p", "-o", "value", "-s", "UUID", f"{images}/ext4.img").strip()
 gm.expect(re.search(rb"^# /dev/loop\d+\nUUID=%s\t/data     \text4      \trw,relatime\t0 2\n\n" % uuid.encode(),
                     text, re.M), f"genfstab: {text}")

@@ -36,8 +36,7 @@ def put(text, path="/etc/fstab"):
 
 
 def got(path="/etc/fstab"):
-    with open(path, "rb") as f:
-        return f.read()
+    return gm.read_bytes(path)
 
 
 def build():

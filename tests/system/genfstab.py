@@ -558,8 +558,7 @@ text = "".join("| " + " | ".join(row) + " |\n" for row in
                [["", "what is mounted", *(f"`{tool}`" for tool in TOOLS)], ["---"] * 5, *table])
 text = f"genfstab {VERSION}:\n\n{text}"
 BEGIN, END = "<!-- made by make compare-genfstab -->\n", "<!-- until here -->\n"
-with open(DOC, encoding="utf-8") as f:
-    page = f.read()
+page = gm.read(DOC)
 before, _, rest = page.partition(BEGIN)
 old, _, after = rest.partition(END)
 if os.environ.get("GETMNT_UPDATE"):

@@ -65,8 +65,7 @@ def report(program, *args):
 page = gm.touch(root / "tmp/page.md", f"before\n{profile_report.BEGIN}old\n{profile_report.END}after\n")
 done = report(PROFILE, "--small", "--update", page)
 gm.expect(done.returncode == 0, f"the report: {done.returncode}: {done.stderr[-300:]}")
-with open(page, encoding="utf-8") as file:
-    text = file.read()
+text = gm.read(page)
 gm.expect(text == f"before\n{profile_report.BEGIN}{done.stdout}{profile_report.END}after\n", "the page is another")
 for word in ("getmnt1, as in Figure 2: 1 run,", "getmnt2, as in Figure 3", "getmnt3, as in Figure 9",
              "| #calls |", "`sys_getdents64`", " 8 mounts", "agree on each"):

@@ -161,8 +161,7 @@ def rescue(maker, top, commands):
     gm.expect(result.status == 0 and {"/", "/sysroot", "/sysroot/srv/x fs", "/sysroot/n/back\\slash"} <= rows,
               f"{maker}: as the root: {result.status} {rows} {result.err}")
     if not re.search(r"^ *recover .*not in this version", commands, re.M):
-        with open("/proc/self/mounts", "rb") as f:
-            gm.touch("/run/mtab", f.read()[:200].decode("utf-8", "replace"))
+        gm.touch("/run/mtab", gm.read_bytes("/proc/self/mounts")[:200].decode("utf-8", "replace"))
         for args, status in (((), 1), (("--write", "--yes"), 0), (("--check",), 0)):
             result = gm.getmnt("recover", *args, "/run/mtab", program="/usr/bin/getmnt")
             gm.expect(result.status == status, f"{maker}: recover {args}: {result.status} {result.out} {result.err}")

@@ -47,8 +47,7 @@ for i, name in enumerate(NAMES if have_fuse else []):
 root.enter()
 # In options: an overlay's layers, whose paths are followed.
 os.mkdir("/n/lowest")
-with open("/proc/filesystems", encoding="ascii") as f:
-    overlays = NAMES[:60] if "\toverlay\n" in f.read() else []
+overlays = NAMES[:60] if "\toverlay\n" in gm.read("/proc/filesystems") else []
 for i, name in enumerate(overlays):
     if b"," not in name and len(name) < 99:
         os.makedirs(b"/n/layers/" + name)

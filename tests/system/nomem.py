@@ -23,8 +23,7 @@ for args in (("fstab", "--merge", "--diff", "--fix=damaged"), ("recover", "--pri
              ("-s", "-l"), ("-l", "-o", "TARGET,SOURCE,FSTYPE,OPTIONS"), ("-H",), ("-J",), ("-P", "-o", "TARGET,SOURCES,UUID,SIZE"),
              ("audit", "--only=FSTAB-SYNTAX,FSTAB-SRC-MISSING,FSTAB-TGT-MISSING")):
     usual = gm.getmnt(*args, env={"LD_PRELOAD": "/nomem.so", "NOMEM_COUNT": "/tmp/count"})
-    with open("/tmp/count", encoding="ascii") as f:
-        count = int(f.read())
+    count = int(gm.read("/tmp/count"))
     gm.expect(count > 30, f"{args}: {count} allocations: nothing is tried")
     for at in range(1, count + 1):
         result = gm.getmnt(*args, env={"LD_PRELOAD": "/nomem.so", "NOMEM_AT": str(at)})

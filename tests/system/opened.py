@@ -27,8 +27,7 @@ OPERANDS = {"FILE": "/keep/(file|out|base|conf|table|swaps|fstab)", "ROOT": "/su
 
 def rows():
     """The rows of the table: patterns, what each call has in it, commands, the line."""
-    with open(SOURCES + "/docs/SECURITY.md", encoding="utf-8") as file:
-        text = file.read()
+    text = gm.read(SOURCES + "/docs/SECURITY.md")
     gm.expect(text.count(TITLE) == 1, "the section is missing")
     found = []
     for line in text.partition(TITLE)[2].partition("\n## ")[0].split("\n"):
@@ -68,8 +67,7 @@ for disk in (number, os.stat(btrfs).st_dev):
     os.mknod(f"{root.path}/dev/loop{os.minor(disk)}", 0o60600, disk)
 gm.install("strace", root.path)
 root.enter()
-with open("/proc/self/mountinfo", encoding="ascii") as file:
-    gm.touch("/keep/table", file.read())
+gm.touch("/keep/table", gm.read("/proc/self/mountinfo"))
 gm.touch("/keep/swaps", "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n")
 gm.touch("/keep/conf")
 for path in ("/etc/fstab", "/keep/fstab", "/sub/etc/fstab"):

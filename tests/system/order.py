@@ -333,8 +333,7 @@ for name, lines in zip(files, sets):
         good = mounts[name][number]
         counts[good] += 1
         if not gm.expect(got[line.fields[1]] == good, f"{name}:{number}: expected {good}, actual {not good}"):
-            with open(name, encoding="ascii") as file:
-                print(file.read() + words)
+            print(gm.read(name) + words)
     for row in reversed(gm.mountinfo()):
         if row.point not in KEEP:
             gm.umount(row.point)

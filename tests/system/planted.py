@@ -438,8 +438,7 @@ REGULAR = "MTAB-REGULAR info /etc/mtab"
 
 
 def mtab(change):
-    with open("/proc/self/mounts", encoding="utf-8") as file:
-        put(change(file.read()), "/etc/mtab")
+    put(change(gm.read("/proc/self/mounts")), "/etc/mtab")
 
 
 def mtab_link(to="../proc/self/mounts"):

@@ -6,8 +6,7 @@ import signal
 
 import gm
 
-with open("/proc/sys/fs/fanotify/max_queued_events", encoding="ascii") as f:
-    queue = int(f.read())
+queue = int(gm.read("/proc/sys/fs/fanotify/max_queued_events"))
 if queue > 100000:
     gm.skip(f"a queue of {queue} events is too long to be filled")
 root = gm.Root()

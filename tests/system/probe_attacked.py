@@ -84,8 +84,7 @@ if os.path.exists("/bin/strace"):
                                "trace=sendmsg", "-e", "inject=sendmsg:delay_enter=1000000"])
 
     def traced():
-        with open(f"/proc/{super_}/status", encoding="ascii") as status:
-            return "TracerPid:\t0\n" not in status.read()
+        return "TracerPid:\t0\n" not in gm.read(f"/proc/{super_}/status")
 
     settled(traced, "the supervisor is not traced")
     for pid in workers_of(super_):

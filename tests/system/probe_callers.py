@@ -85,8 +85,7 @@ if has_cgroup:
     unit = f"/sys/fs/cgroup/getmnt-test-{os.getpid()}"
     os.mkdir(unit)
     shell(f"echo $$ > {unit}/cgroup.procs; {PROBE} -l; echo 0 > /sys/fs/cgroup/cgroup.procs")
-    with open(f"{unit}/cgroup.procs", encoding="ascii") as f:
-        inside = f.read().split()
+    inside = gm.read(f"{unit}/cgroup.procs").split()
     gm.expect(not inside, f"a unit would wait for {inside}")
     try:
         os.rmdir(unit)

@@ -101,8 +101,7 @@ for path, uid, words in refused:
 gm.touch("/tmp/drop_caches", "0")
 gm.bind("/tmp/drop_caches", "/proc/sys/vm/drop_caches")
 document = profile("--cold", "--repeats=1", "/t")
-with open("/tmp/drop_caches", encoding="ascii") as f:
-    gm.expect(f.read() == "3", "no caches were dropped")
+gm.expect(gm.read("/tmp/drop_caches") == "3", "no caches were dropped")
 gm.expect(document["cold"] and all(t["loops"] == 1 for t in document["rules"][0]["times"]), "cold")
 gm.expect("dropped before each run, but this file system" in table("--cold", "/t"), "cold: no note")
 gm.umount("/proc/sys/vm/drop_caches")
@@ -130,8 +129,7 @@ def busy_child(parent):
     """A child that has run for a while, and is not about to end."""
     before = []
     for _ in range(int(gm.WAIT_SECONDS / 0.02)):
-        with open(f"/proc/{parent}/task/{parent}/children", encoding="ascii") as f:
-            words = f.read().split()
+        words = gm.read(f"/proc/{parent}/task/{parent}/children").split()
         if words and words == before:
             return int(words[0])
         before = words

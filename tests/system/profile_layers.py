@@ -87,7 +87,6 @@ if not gm.sanitized():
             result = gm.getmnt("-f", "--seccomp-bpf", "-e", f"trace={call}", "-e", "signal=none", "-o", "/tmp/trace",
                                gm.PROGRAM, "profile", "/t", "--repeats=1", "--max-time=0.5", *args, program="/bin/strace")
             gm.expect(result.status == 0, f"strace {call} {args}: {result.status} {result.out[-300:]} {result.err[-300:]}")
-            with open("/tmp/trace", encoding="utf-8") as f:
-                trace = f.read()
+            trace = gm.read("/tmp/trace")
             gm.expect((word in trace) == asked, f"{call} {args}: {result.out[-300:]} {trace[:500]}")
 gm.done()

@@ -56,8 +56,7 @@ def recover(*args, **more):
 
 def kernel():
     """The kernel's own mtab."""
-    with open("/proc/self/mounts", "rb") as f:
-        return f.read()
+    return gm.read_bytes("/proc/self/mounts")
 
 
 def put(path, data):
@@ -67,8 +66,7 @@ def put(path, data):
 
 
 def get(path):
-    with open(path, "rb") as f:
-        return f.read()
+    return gm.read_bytes(path)
 
 
 def by_libmount(path):
@@ -124,8 +122,7 @@ for form in ("mnttab", "setmnt"):
 
 # A time is one that the mount can have: since the system was started, and not to come.
 lines = recover("--format=mnttab", "-p", "/missing").out.split(b"\n")[:-1]
-with open("/proc/uptime", encoding="ascii") as f:
-    started = int(time.time() - float(f.read().split()[0]))
+started = int(time.time() - float(gm.read("/proc/uptime").split()[0]))
 times = (5, started - 60, started + 1, int(time.time()) - 1, int(time.time()) + 1000)
 put("/var/mnttab", b"".join(line[:-1] + str(times[i] if i < len(times) else 0).encode() + b"\n" for i, line in enumerate(lines)))
 wrong = [f["line"] for f in recover("--json", "/var/mnttab").json()["findings"] if f["fields"] == ["time"]]

@@ -81,8 +81,7 @@ if os.uname().machine in ("x86_64", "aarch64"):
     while os.readlink(f"/proc/{child.pid}/ns/user") == os.readlink("/proc/self/ns/user"):
         time.sleep(0.01)
     for name in ("uid_map", "gid_map"):
-        with open(f"/proc/{child.pid}/{name}", "w", encoding="ascii") as f:
-            f.write("0 100000 65536")
+        gm.touch(f"/proc/{child.pid}/{name}", "0 100000 65536")
     namespace = os.open(f"/proc/{child.pid}/ns/user", os.O_RDONLY)
     for kind in BULK:
         tree = gm.libc.syscall(428, -100, os.fsencode(root / f"t/{kind}/many"), 1 | os.O_CLOEXEC)

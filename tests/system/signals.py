@@ -53,8 +53,7 @@ def start(args, out, **more):
 
 
 def printed():
-    with open("/tmp/out/out", "rb") as f:
-        return f.read()
+    return gm.read_bytes("/tmp/out/out")
 
 
 def output():

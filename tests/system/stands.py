@@ -42,8 +42,7 @@ def ext4(path, name):
 
 
 def data(path):
-    with open(path, "rb") as f:
-        return f.read()
+    return gm.read_bytes(path)
 
 
 def node(path):

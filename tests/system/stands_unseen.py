@@ -20,8 +20,7 @@ def ext4(path):
 
 
 def data(path):
-    with open(path, "rb") as f:
-        return f.read()
+    return gm.read_bytes(path)
 
 
 def slow(place, files=None):

@@ -160,8 +160,7 @@ if os.path.ismount("/xfs"):
     gm.umount("/xfs")
 
 # Of a run: what may be opened, and what may be resolved twice.
-with open("/proc/self/mountinfo", encoding="ascii") as f:
-    gm.touch("/tmp/table", f.read())
+gm.touch("/tmp/table", gm.read("/proc/self/mountinfo"))
 gm.touch("/etc/fstab", "/dev/x /y ext4 defaults 0 0\n")
 WALK = (["/"], ["/"])            # looked at by the probe at the start
 SIZED = ["/", "/a", "/disk", "/etc/other", "/d/d7/e/f(/g)?"]

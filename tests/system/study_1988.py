@@ -84,8 +84,7 @@ def page():
         one_two, two_three, _ = (row.ratio(pair) for pair in study_tables.PAIRS)
         gm.expect(one_two > 1 and two_three > 1, f"system {row.number}: {one_two}, {two_three}")
         gm.expect(two_three <= 60 or row.counts["getmnt3"].calls < 300, f"system {row.number}: {two_three}")
-    with open(DOC, encoding="utf-8") as file:
-        text = file.read()
+    text = gm.read(DOC)
     gm.expect(study.write(argparse.Namespace(write=None, check=DOC), tables) == 0, "docs/STUDY.md: make study writes it")
     other = TOP + "/other.md"
     with open(other, "w", encoding="utf-8") as file:
@@ -95,8 +94,7 @@ def page():
     sys.stderr = sys.__stderr__
     gm.expect(changed == 1, "a changed page is taken for the same")
     gm.expect(study.write(argparse.Namespace(write=other, check=None), tables) == 0, "it is not written")
-    with open(other, encoding="utf-8") as file:
-        gm.expect(file.read() == text, "what was written is another page")
+    gm.expect(gm.read(other) == text, "what was written is another page")
     gm.expect(sorted(os.listdir(TOP)) == ["other.md"], f"something is left: {os.listdir(TOP)}")
     os.unlink(other)
 

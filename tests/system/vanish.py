@@ -70,8 +70,7 @@ def traced(call, *args):
 def settled(pid):
     """Whether a process has been stopped for a while."""
     for _ in range(4):
-        with open(f"/proc/{pid}/status", encoding="ascii") as f:
-            text = f.read()
+        text = gm.read(f"/proc/{pid}/status")
         now = re.search(r"State:\s+(\w)", text).group(1), re.findall(r"ctxt_switches:\s+(\d+)", text)
         if now[0] not in "tT" or (_ and now != before):
             return False
@@ -94,8 +93,7 @@ def interfere(tag, args, where, before, act):
     end = time.monotonic() + 10
     pid = 0
     while time.monotonic() < end:
-        with open(f"/proc/{proc.pid}/task/{proc.pid}/children", encoding="ascii") as f:
-            below = f.read().split()
+        below = gm.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()
         try:
             if below and os.path.samefile(f"/proc/{below[0]}/exe", gm.PROGRAM) and settled(below[0]):
                 pid = int(below[0])

@@ -45,13 +45,20 @@ static void end_part(struct unit_case *c, char *to)
 	*to = '\0';
 }
 
-bool unit_case_next(char **at, struct unit_case *c)
+bool unit_case(const char *path, struct unit_case *c)
 {
-	char *line = *at, *next;
+	static char *file, *at;
+	char *line, *next;
+	if (!file)
+		at = file = unit_cases_read(path);
+	line = at;
 	while (*line && strncmp(line, "== ", 3) != 0)
 		line = next_line(line, false);
-	if (!*line)
+	if (!*line) {
+		free(file);
+		file = NULL;
 		return false;
+	}
 	*c = (struct unit_case){.name = line + 3};
 	next = next_line(line, true);
 	begin_part(c, "", next);
@@ -63,7 +70,7 @@ bool unit_case_next(char **at, struct unit_case *c)
 			begin_part(c, line + 3, next);
 		}
 	}
-	*at = *line ? line + 1 : line;
+	at = *line ? line + 1 : line;
 	end_part(c, line);
 	return true;
 }

@@ -29,9 +29,8 @@ struct unit_case {
 /** Read a file.  @return its text, to be freed; fails the test if it cannot. */
 char *unit_cases_read(const char *path);
 
-/** Cut the next case off.  @at  First what unit_cases_read() returned.
-    @return false after the last. */
-bool unit_case_next(char **at, struct unit_case *c);
+/** The next case of a file.  @return false after the last; then the file is freed. */
+bool unit_case(const char *path, struct unit_case *c);
 
 /** Cut the next "WORD" or "WORD=VALUE" off.  @value [out]  NULL if it has none.
     @return the word, or NULL after the last. */

@@ -66,13 +66,11 @@ UNIT_TEST(lines)
 		{"require /a\x7f ro", "control character"},
 		{"# \x1b", "control character"},
 	};
-	char *file = unit_cases_read("tests/fixtures/audit/config_lines"), *at = file;
 	struct unit_case c;
-	while (unit_case_next(&at, &c)) {
+	while (unit_case("tests/fixtures/audit/config_lines", &c)) {
 		c.parts[0].text[strcspn(c.parts[0].text, "\n")] = '\0';
 		check_line(c.name, c.parts[0].text);
 	}
-	free(file);
 	for (size_t i = 0; i < COUNT(others); ++i)
 		check_line(others[i][0], others[i][1]);
 	CU_ASSERT_STRING_EQUAL(problems("require /a\0b\n", 13),
@@ -254,13 +252,11 @@ static const char *applied(const char *lines, const char *today)
 /** The name of a case says what remains on 2026-02-28. */
 UNIT_TEST(apply)
 {
-	char *file = unit_cases_read("tests/fixtures/audit/config_apply"), *at = file;
 	struct unit_case c;
-	while (unit_case_next(&at, &c)) {
+	while (unit_case("tests/fixtures/audit/config_apply", &c)) {
 		unit_note("%s", c.parts[0].text);
 		CU_ASSERT_STRING_EQUAL(applied(c.parts[0].text, "2026-02-28"), c.name);
 	}
-	free(file);
 }
 
 /** As many statements as there may be, and many findings. */
@@ -349,16 +345,14 @@ static const char *judged(const char *lines, const char *root, bool facts_known)
 /** The name of a case is a line, its text what is found. */
 UNIT_TEST(policy)
 {
-	char *file = unit_cases_read("tests/fixtures/audit/config_require"), *at = file;
 	struct unit_case c;
-	while (unit_case_next(&at, &c)) {
+	while (unit_case("tests/fixtures/audit/config_require", &c)) {
 		unit_note("%s", c.name);
 		const char *got = judged(c.name, "/", false);
 		CU_ASSERT_STRING_EQUAL(got, c.parts[0].text);
 		if (strcmp(got, c.parts[0].text) != 0)
 			printf("  %s:\n%snot\n%s", c.name, got, c.parts[0].text);
 	}
-	free(file);
 	/* Below another root; what the file system says about the path. */
 	CU_ASSERT_STRING_EQUAL(judged("require /tmp nosuid,shared\nrequire / rw", "/mnt", false),
 	                       "");

@@ -407,8 +407,7 @@ static void check(char *line)
 UNIT_TEST(cases)
 {
 	static char nfs[] = "/nfs/";
-	char *file = unit_cases_read("tests/fixtures/devmap"), *at = file;
-	for (struct unit_case c; unit_case_next(&at, &c);) {
+	for (struct unit_case c; unit_case("tests/fixtures/devmap", &c);) {
 		char *rows = c.parts[1].text;
 		begin();
 		make(c.parts[0].text);
@@ -419,7 +418,6 @@ UNIT_TEST(cases)
 		}
 		end();
 	}
-	free(file);
 }
 
 /** A status of device mapper: it reports a failed path, sysfs does not. */

@@ -198,9 +198,8 @@ UNIT_TEST(cases)
 	static const char *const known[] = {"/srv", "_netdev", "/srv", "user=bob",
 	                                    "/tmp", "x-a=b",   NULL};
 	static const char *const formats[] = {"mtab", "mnttab", "setmnt"};
-	char *file = unit_cases_read("tests/fixtures/recover"), *at = file;
 	const char *table = NULL;
-	for (struct unit_case c; unit_case_next(&at, &c);) {
+	for (struct unit_case c; unit_case("tests/fixtures/recover", &c);) {
 		size_t len = decode(c.parts[0].text);
 		enum rec_format format = REC_MTAB;
 		for (size_t i = 1; i < c.count; ++i) {
@@ -227,7 +226,6 @@ UNIT_TEST(cases)
 		}
 		machine_free(&m);
 	}
-	free(file);
 }
 
 /* Damage. */

@@ -327,8 +327,7 @@ static const char *opened(char *row)
 
 UNIT_TEST(names)
 {
-	char *cases = unit_cases_read("tests/fixtures/replace"), *next = cases;
-	for (struct unit_case c; unit_case_next(&next, &c);) {
+	for (struct unit_case c; unit_case("tests/fixtures/replace", &c);) {
 		if (strncmp(c.name, "root: ", 6) == 0 && !is_root)
 			continue;
 		CU_ASSERT_TRUE(top_run("%s", c.parts[0].text));
@@ -342,7 +341,6 @@ UNIT_TEST(names)
 		}
 		clean();
 	}
-	free(cases);
 }
 
 static int open_links(void)

@@ -161,8 +161,7 @@ UNIT_TEST(each_rule)
 {
 	bool fired[AUDIT_CODES] = {false};
 	unsigned count = 0;
-	char *file = unit_cases_read("tests/fixtures/fstab/rules"), *at = file;
-	for (struct unit_case c; unit_case_next(&at, &c); ++count) {
+	for (struct unit_case c; unit_case("tests/fixtures/fstab/rules", &c); ++count) {
 		const char *expected = NULL, *healthy = "";
 		int code = audit_code(c.name, strcspn(c.name, ":"));
 		CU_ASSERT_FATAL(code >= 0);
@@ -176,7 +175,6 @@ UNIT_TEST(each_rule)
 		check_row(c.name, (enum audit_code)code, c.parts[0].text, expected, healthy);
 	}
 	CU_ASSERT(count > 150);
-	free(file);
 	for (size_t i = 0; i < COUNT(bytes); ++i)
 		check_row(bytes[i].name, FSTAB_SYNTAX, bytes[i].fires, bytes[i].expected,
 		          bytes[i].healthy);
@@ -430,9 +428,8 @@ static bool is_lost(void *arg, const char *path)
 /** The new risks of two texts, also those that follow from both. */
 UNIT_TEST(compared)
 {
-	char *file = unit_cases_read("tests/fixtures/fstab/compared"), *at = file;
 	unsigned count = 0;
-	for (struct unit_case c; unit_case_next(&at, &c); ++count) {
+	for (struct unit_case c; unit_case("tests/fixtures/fstab/compared", &c); ++count) {
 		struct audit_report old, report;
 		STRBUF(got);
 		judged(c.parts[0].text, &facts, &old);
@@ -451,7 +448,6 @@ UNIT_TEST(compared)
 		audit_report_destroy(&report);
 	}
 	CU_ASSERT(count > 15);
-	free(file);
 }
 
 /** A comment ignores any code for its line. */
@@ -578,9 +574,8 @@ UNIT_TEST(hostile)
 /** Lines that the kernel refuses. */
 UNIT_TEST(refused)
 {
-	char *file = unit_cases_read("tests/fixtures/fstab/refused"), *at = file;
 	struct unit_case c;
-	CU_ASSERT_FATAL(unit_case_next(&at, &c));
+	CU_ASSERT_FATAL(unit_case("tests/fixtures/fstab/refused", &c));
 	for (char *row; (row = strsep(&c.parts[0].text, "\n")) != NULL && *row;) {
 		char line[512], *type = strsep(&row, " "), *options = strsep(&row, " ");
 		struct audit_report report;
@@ -593,7 +588,7 @@ UNIT_TEST(refused)
 		unit_expect(refused, row ? row : "");
 		audit_report_destroy(&report);
 	}
-	free(file);
+	CU_ASSERT_FALSE(unit_case("tests/fixtures/fstab/refused", &c));
 }
 
 /** Add a number of findings of an owner. */

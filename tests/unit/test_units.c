@@ -126,9 +126,8 @@ static int judge(const char *shown, const char *fstab, bool usual, long uptime, 
 
 UNIT_TEST(cases)
 {
-	char *file = unit_cases_read("tests/fixtures/fstab/units"), *at = file;
 	unsigned count = 0;
-	for (struct unit_case c; unit_case_next(&at, &c); ++count) {
+	for (struct unit_case c; unit_case("tests/fixtures/fstab/units", &c); ++count) {
 		const char *fstab = strcmp(c.parts[1].head, "fstab") == 0 ? c.parts[1].text : "";
 		const char *head = c.parts[c.count - 1].head, *expected = c.parts[c.count - 1].text;
 		char *copy = strdup(expected);
@@ -147,7 +146,6 @@ UNIT_TEST(cases)
 		free(copy);
 	}
 	CU_ASSERT(count > 11);
-	free(file);
 	CU_ASSERT_TRUE(fstab_is_boot_target("x.service local-fs.target"));
 	CU_ASSERT_FALSE(fstab_is_boot_target("local-fs.targets x.target local-fs rescue.target"));
 	CU_ASSERT_FALSE(fstab_is_boot_target(""));

@@ -161,8 +161,7 @@ def swap_on():
 
 def swaps():
     """The swap spaces, with the priority of those that were given one."""
-    with open("/proc/swaps", encoding="ascii") as f:
-        rows = [line.split() for line in f.read().split("\n")[1:-1]]
+    rows = [line.split() for line in gm.read("/proc/swaps").split("\n")[1:-1]]
     return sorted((row[0], row[1], row[2], row[4] if int(row[4]) >= 0 else "-") for row in rows)
 
 
@@ -310,8 +309,7 @@ def mounted_as(tag, result, exact=True, good=True):
 
 
 # An mtab of these.
-with open("/proc/self/mounts", "rb") as f:
-    truth = f.read()
+truth = gm.read_bytes("/proc/self/mounts")
 for text in (b"", truth[:len(truth) // 2], truth[200:], truth.replace(b" nfs ", b" nfs4 ").replace(b"vfat", b"\0\xff")):
     put(text)
     result = gm.getmnt("recover", "-p", empty)

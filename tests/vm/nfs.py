@@ -42,6 +42,5 @@ for target in NAMES:
 for target in (HARD + "/dir/sub", HARD, SOFT):
     gm.run("umount", "-i", target)
 server.end()
-with open("/proc/self/mountinfo", encoding="ascii") as f:
-    assert "nfs4" not in f.read()
+assert "nfs4" not in gm.read("/proc/self/mountinfo")
 gm.done()
