@@ -348,10 +348,7 @@ UNIT_TEST(policy)
 	struct unit_case c;
 	while (unit_case("tests/fixtures/audit/config_require", &c)) {
 		unit_note("%s", c.name);
-		const char *got = judged(c.name, "/", false);
-		CU_ASSERT_STRING_EQUAL(got, c.parts[0].text);
-		if (strcmp(got, c.parts[0].text) != 0)
-			printf("  %s:\n%snot\n%s", c.name, got, c.parts[0].text);
+		unit_expect(judged(c.name, "/", false), c.parts[0].text);
 	}
 	/* Below another root; what the file system says about the path. */
 	CU_ASSERT_STRING_EQUAL(judged("require /tmp nosuid,shared\nrequire / rw", "/mnt", false),

@@ -119,9 +119,8 @@ static const char *judged(struct audit_live *host, const char *fstab, struct fst
 
 static void says(const char *name, const char *got, const char *expected)
 {
-	if (strcmp(got, expected) != 0)
-		printf("  %s: \"%s\", not \"%s\"\n", name, got, expected);
-	CU_ASSERT_STRING_EQUAL(got, expected);
+	unit_note("%s", name);
+	unit_expect(got, expected);
 }
 
 /** A host of which all is known, and nothing is wrong. */

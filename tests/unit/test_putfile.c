@@ -30,18 +30,6 @@
 static bool is_root;
 static char out[32768], err[32768];   /* what was printed */
 
-static void get_path(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n < 0)
-		snprintf(text, size, "(missing)");
-	else
-		text[n] = '\0';
-}
-
 static const char *get_text(const char *name)
 {
 	return read_text(in_top(name));
@@ -126,8 +114,8 @@ static int try_put(const char *path, struct put_options o, const char *new, size
 		dup2(saved[i], i + 1);
 		close(saved[i]);
 	}
-	get_path(in_top("../getmnt-unit.out"), out, sizeof(out));
-	get_path(in_top("../getmnt-unit.err"), err, sizeof(err));
+	strcpy(out, read_text(in_top("../getmnt-unit.out")));
+	strcpy(err, read_text(in_top("../getmnt-unit.err")));
 	normalize(out);
 	normalize(err);
 	return status;
@@ -145,10 +133,8 @@ static int put_as(struct put_options o, const char *new, const struct put_verdic
 static void expect(int status, int expected, const char *expected_out, const char *expected_err)
 {
 	CU_ASSERT_EQUAL(status, expected);
-	CU_ASSERT_STRING_EQUAL(out, expected_out);
-	CU_ASSERT_STRING_EQUAL(err, expected_err);
-	if (strcmp(out, expected_out) != 0 || strcmp(err, expected_err) != 0)
-		printf("  status %d\n--- out\n%s--- err\n%s", status, out, err);
+	unit_expect(out, expected_out);
+	unit_expect(err, expected_err);
 }
 
 UNIT_TEST(enter)
@@ -291,7 +277,7 @@ UNIT_TEST(odd_names)
 		/* The command that undoes it does. */
 		CU_ASSERT_EQUAL(try_put(path, AS(.write = true, .yes = true), odd,
 		                        sizeof(odd) - 1, NULL, NULL, NULL), 0);
-		get_path(in_top("../getmnt-unit.err"), err, sizeof(err));
+		strcpy(err, read_text(in_top("../getmnt-unit.err")));
 		const char *undo = strstr(err, "to undo: ");
 		CU_ASSERT_PTR_NOT_NULL_FATAL(undo);
 		f = fopen(in_top("undo.sh"), "w");

@@ -138,9 +138,7 @@ static void expect(struct machine *m, const char *text, size_t len, const char *
 			strbuf_printf(&said, " (%u)", f->other);
 		strbuf_putc(&said, '\n');
 	}
-	if (strcmp(strbuf_str(&said), expected) != 0)
-		printf("\nof:\n%sexpected:\n%ssaid:\n%s", text, expected, strbuf_str(&said));
-	CU_ASSERT_STRING_EQUAL(strbuf_str(&said), expected);
+	unit_expect(strbuf_str(&said), expected);
 	rec_judgement_destroy(&j);
 	tablines_free(lines);
 }
