@@ -233,7 +233,7 @@ static bool in_dead(void *arg, const char *path)
 	return strncmp(path, dead, len) == 0 && (path[len] == '/' || !path[len]);
 }
 
-/** Append the files below a directory, each with a mode that is not 0644, and a sign of its text. */
+/** Append the files below a directory, each with a mode other than 0644, and its text. */
 static void add_tree(struct strbuf *out, const char *dir)
 {
 	struct dirent **entries;
