@@ -54,8 +54,13 @@ enum {
 	K_STATX_MODE          = 0x0002,
 	K_STATX_NLINK         = 0x0004,
 	K_STATX_UID           = 0x0008,
+	K_STATX_GID           = 0x0010,
+	K_STATX_ATIME         = 0x0020,
 	K_STATX_MTIME         = 0x0040,
+	K_STATX_CTIME         = 0x0080,
 	K_STATX_INO           = 0x0100,
+	K_STATX_SIZE          = 0x0200,
+	K_STATX_BLOCKS        = 0x0400,
 	K_STATX_BASIC         = 0x07ff,
 	K_STATX_BTIME         = 0x0800,
 	K_STATX_MNT_ID        = 0x1000,  /* 5.8 */

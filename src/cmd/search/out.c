@@ -30,6 +30,7 @@ struct search_column {
 	unsigned char needs;         /* enum search_need */
 	/* Append the text of an object.  @return whether there is any. */
 	bool (*cell)(const struct object *o, struct strbuf *text);
+	unsigned mask;               /* K_STATX_*: attributes without which there is none */
 };
 
 static bool cell_path(const struct object *o, struct strbuf *text)
@@ -118,15 +119,11 @@ static bool time_of(struct strbuf *text, struct k_statx_time t)
 		return put(text, o->st->field); \
 	}
 
-STATX_CELL(nlink, number)
-STATX_CELL(uid, number)
-STATX_CELL(gid, number)
-STATX_CELL(size, number)
-STATX_CELL(blocks, number)
-STATX_CELL(ino, number)
-STATX_CELL(atime, time_of)
-STATX_CELL(ctime, time_of)
-STATX_CELL(mtime, time_of)
+STATX_CELL(nlink, number) STATX_CELL(uid, number) STATX_CELL(gid, number)
+STATX_CELL(size, number) STATX_CELL(blocks, number) STATX_CELL(ino, number)
+STATX_CELL(mnt_id, number)
+STATX_CELL(atime, time_of) STATX_CELL(btime, time_of)
+STATX_CELL(ctime, time_of) STATX_CELL(mtime, time_of)
 
 /** Append the name of an owner, or the number if there is no name. */
 static bool owner(struct owners *owners, uint32_t id, struct strbuf *text)
@@ -167,16 +164,6 @@ static bool cell_rdev(const struct object *o, struct strbuf *text)
 	return true;
 }
 
-static bool cell_mnt_id(const struct object *o, struct strbuf *text)
-{
-	return o->st->mask & K_STATX_MNT_ID && number(text, o->st->mnt_id);
-}
-
-static bool cell_btime(const struct object *o, struct strbuf *text)
-{
-	return o->st->mask & K_STATX_BTIME && time_of(text, o->st->btime);
-}
-
 static bool cell_link(const struct object *o, struct strbuf *text)
 {
 	if (o->target)
@@ -184,31 +171,36 @@ static bool cell_link(const struct object *o, struct strbuf *text)
 	return o->target;
 }
 
+/** A column whose cell needs only one attribute. */
+#define ATTRIBUTE(name, help, type, field, mask) \
+	{{name, help, CT_##type}, SN_METADATA, cell_##field, K_STATX_##mask}
+
 static const struct search_column rows[] = {
-	{{"ATIME", "last access, in seconds since 1970", CT_DECIMAL}, SN_METADATA, cell_atime},
-	{{"BLOCKS", "disk space, in units of 512 bytes", CT_NUMBER}, SN_METADATA, cell_blocks},
-	{{"BTIME", "creation, if known", CT_DECIMAL}, SN_METADATA, cell_btime},
-	{{"CTIME", "last change of the attributes", CT_DECIMAL}, SN_METADATA, cell_ctime},
+	ATTRIBUTE("ATIME", "last access, in seconds since 1970", DECIMAL, atime, ATIME),
+	ATTRIBUTE("BLOCKS", "disk space, in units of 512 bytes", NUMBER, blocks, BLOCKS),
+	ATTRIBUTE("BTIME", "creation, if known", DECIMAL, btime, BTIME),
+	ATTRIBUTE("CTIME", "last change of the attributes", DECIMAL, ctime, CTIME),
 	{{"DEV", "major:minor of the device that contains it", CT_STRING}, SN_METADATA, cell_dev},
-	{{"GID", "numeric group", CT_NUMBER}, SN_METADATA, cell_gid},
+	ATTRIBUTE("GID", "numeric group", NUMBER, gid, GID),
 	{{"GROUP", "group name in /etc/group, else the number", CT_STRING},
-	 SN_METADATA | SN_OWNERS, cell_group},
-	{{"INO", "inode number", CT_NUMBER}, SN_METADATA, cell_ino},
+	 SN_METADATA | SN_OWNERS, cell_group, K_STATX_GID},
+	ATTRIBUTE("INO", "inode number", NUMBER, ino, INO),
 	{{"LINK", "where a symbolic link leads", CT_STRING}, SN_TYPE | SN_LINK, cell_link},
 	{{"MNT-ID", "mount ID: the column ID of getmnt discover", CT_NUMBER},
-	 SN_METADATA | SN_MOUNT, cell_mnt_id},
-	{{"MODE", "permissions in octal, as 0644", CT_STRING}, SN_METADATA, cell_mode},
-	{{"MTIME", "time of the last change of its contents", CT_DECIMAL}, SN_METADATA, cell_mtime},
+	 SN_METADATA | SN_MOUNT, cell_mnt_id, K_STATX_MNT_ID},
+	ATTRIBUTE("MODE", "permissions in octal, as 0644", STRING, mode, MODE),
+	ATTRIBUTE("MTIME", "time of the last change of its contents", DECIMAL, mtime, MTIME),
 	{{"NAME", "the last component of the path", CT_STRING}, 0, cell_name},
-	{{"NLINK", "number of hard links", CT_NUMBER}, SN_METADATA, cell_nlink},
+	ATTRIBUTE("NLINK", "number of hard links", NUMBER, nlink, NLINK),
 	{{"PATH", "PATH as it was given, and the path below it", CT_STRING}, 0, cell_path},
-	{{"PERMS", "type and permissions, as -rw-r--r--", CT_STRING}, SN_METADATA, cell_perms},
-	{{"RDEV", "major:minor of a device file", CT_STRING}, SN_METADATA, cell_rdev},
-	{{"SIZE", "size in bytes", CT_NUMBER}, SN_METADATA, cell_size},
+	{{"PERMS", "type and permissions, as -rw-r--r--", CT_STRING},
+	 SN_METADATA, cell_perms, K_STATX_TYPE | K_STATX_MODE},
+	ATTRIBUTE("RDEV", "major:minor of a device file", STRING, rdev, TYPE),
+	ATTRIBUTE("SIZE", "size in bytes", NUMBER, size, SIZE),
 	{{"TYPE", "type: b, c, d, f, l, p, s, as for --type", CT_STRING}, SN_TYPE, cell_type},
-	{{"UID", "numeric owner", CT_NUMBER}, SN_METADATA, cell_uid},
+	ATTRIBUTE("UID", "numeric owner", NUMBER, uid, UID),
 	{{"USER", "owner name in /etc/passwd, else the number", CT_STRING},
-	 SN_METADATA | SN_OWNERS, cell_user},
+	 SN_METADATA | SN_OWNERS, cell_user, K_STATX_UID},
 };
 
 const struct column_table search_columns = COLUMN_TABLE(rows, "getmnt search -H", NULL);
@@ -241,12 +233,19 @@ int search_out_columns(struct search_out *out, const char *list)
 	return status;
 }
 
+/** Whether the attributes that a column needs are known. */
+static bool is_known(const struct search_column *column, const struct object *o)
+{
+	return !(column->needs & SN_METADATA)
+	       || (o->st && (o->st->mask & column->mask) == column->mask);
+}
+
 /** Make the text of a cell.  @return it, or NULL: there is none. */
 static const char *cell_text(struct search_out *out, const struct search_column *column,
                              const struct object *o)
 {
 	strbuf_reset(&out->cell);
-	if (column->needs & SN_METADATA && !o->st)
+	if (!is_known(column, o))
 		return NULL;
 	if (column->cell == cell_path)
 		return o->path;
@@ -287,7 +286,7 @@ static void put_columns(const struct search_out *out, const struct object *o, st
 			const char *cell = cell_text(o->out, column, o);
 			if (cell)
 				put_field(out, cell, text);
-		} else if (o->st || !(column->needs & SN_METADATA)) {
+		} else if (is_known(column, o)) {
 			/* Digits, letters, and signs, none of which is escaped. */
 			column->cell(o, text);
 		}
@@ -327,7 +326,7 @@ static void put_padded(struct search_out *out, int i, bool right)
 }
 
 /** Put a date between blanks. */
-static void put_date(struct strbuf *text, int64_t sec)
+static void put_date(struct strbuf *text, bool known, int64_t sec)
 {
 	const int64_t cycle = 146097 * 86400LL;   /* 400 years, in which the calendar repeats */
 	struct tm tm;
@@ -338,7 +337,7 @@ static void put_date(struct strbuf *text, int64_t sec)
 	else
 		cycles += cycles < 0 ? 1 : -1;
 	time_t near = (time_t)(sec - cycles * cycle);
-	if (localtime_r(&near, &tm) && strftime(date, sizeof(date), "%m-%d %H:%M", &tm))
+	if (known && localtime_r(&near, &tm) && strftime(date, sizeof(date), "%m-%d %H:%M", &tm))
 		strbuf_printf(text, " %lld-%s ", 1900LL + tm.tm_year + 400 * cycles, date);
 	else
 		strbuf_puts(text, " ? ");
@@ -346,21 +345,24 @@ static void put_date(struct strbuf *text, int64_t sec)
 
 static void put_long(struct search_out *out, const struct object *o)
 {
-	static bool (*const cells[])(const struct object *o, struct strbuf *text) = {
-		cell_nlink, cell_user, cell_group, cell_size,
+	static const struct search_column cells[] = {
+		ATTRIBUTE("", "", NUMBER, nlink, NLINK), ATTRIBUTE("", "", STRING, user, UID),
+		ATTRIBUTE("", "", STRING, group, GID), ATTRIBUTE("", "", NUMBER, size, SIZE),
 	};
+	const struct k_statx *st = o->st;
 	strbuf_reset(&out->cell);
 	cell_perms(o, &out->cell);
-	strbuf_puts(&out->text, strbuf_str(&out->cell));
+	strbuf_puts(&out->text, st->mask & K_STATX_MODE ? strbuf_str(&out->cell) : "??????????");
 	for (int i = 0; i < 4; ++i) {
-		strbuf_reset(&out->cell);
-		if (i == 3 && is_device(o))
-			strbuf_printf(&out->cell, "%u, %u", o->st->rdev_major, o->st->rdev_minor);
-		else
-			cells[i](o, &out->cell);
+		if (!cell_text(out, &cells[i], o))
+			strbuf_puts(&out->cell, "?");
+		if (i == 3 && is_device(o)) {
+			strbuf_reset(&out->cell);
+			strbuf_printf(&out->cell, "%u, %u", st->rdev_major, st->rdev_minor);
+		}
 		put_padded(out, i, i == 0 || i == 3);
 	}
-	put_date(&out->text, o->st->mtime.sec);
+	put_date(&out->text, st->mask & K_STATX_MTIME, st->mtime.sec);
 	put_path(out, o);
 	if (o->target) {
 		strbuf_puts(&out->text, " -> ");
