@@ -29,7 +29,7 @@ for when in late never; do
 	of $when-table --fstab=fstab --swaps=swaps --config=conf $only -F $when-table &
 done
 of never-baseline "${known[@]}" --baseline=never-baseline &
-sleep 1
+sleep 0.2
 for pipe in fstab swaps table; do
 	timeout 60 cat $pipe >late-$pipe &
 done

@@ -85,8 +85,13 @@ def touched():
         time.sleep(0.2)
 
 
-touched()
-held = [name for name in roots if not expires(name)]
+# A machine that stands still for longer than they may be idle tells nothing.
+held = []
+for _ in range(10):
+    touched()
+    held = [name for name in roots if not expires(name)]
+    if held:
+        break
 print(f"  what is worked in does not expire: {held}", flush=True)
 gm.expect(held, "this tells nothing: what is worked in expires")
 for args in ((), ("--probe",)):

@@ -11,7 +11,7 @@ import gm
 
 gm.need("mkfs.ext4")
 gm.need_fs("fuse", "ext4")
-SECONDS = 5 * gm.SLOW
+SECONDS = 15 * gm.SLOW      # a FIFO is waited for for three
 root = gm.Root()
 gm.tmpfs(root / "run", "mode=0755")
 for name in ("etc/getmnt/audit.conf.d", "keep", "run/udev/data", "run/mount", "run/blkid", "etc/systemd/system", "data"):

@@ -59,16 +59,22 @@ fi
 
 # Compared before and after: mounts, the files of /dev that are not devices, processes of this
 # run (marked in their environment), loop devices and FUSE connections.  Of the last two only
-# new ones count: other runs may end meanwhile.
+# new ones count that are mounted nowhere: others are of other runs, which may end meanwhile.
 GETMNT_TEST_RUN=$$.$RANDOM
 survey()
 {
+	local name dir used
+	used=$(cat /proc/[0-9]*/mountinfo 2>/dev/null | cut -d ' ' -f 3 | sort -u)
 	sed 's/^/mount /' /proc/self/mountinfo
 	# losetup(8) would block on a hung file of another run.
-	grep -H . /sys/block/loop*/loop/backing_file 2>/dev/null | sed 's/^/loop /'
-	find /sys/fs/fuse/connections -mindepth 1 -maxdepth 1 2>/dev/null
+	for name in /sys/block/loop*/loop/backing_file; do
+		[ -e "$name" ] && ! grep -qxF "$(cat "${name%/loop/*}/dev")" <<<"$used" &&
+			grep -H . "$name" | sed 's/^/loop /'
+	done 2>/dev/null
+	for name in /sys/fs/fuse/connections/*; do
+		[ -e "$name" ] && ! grep -qxF "0:${name##*/}" <<<"$used" && echo "$name"
+	done
 	find /dev -xdev -mindepth 1 -maxdepth 1 ! -type b ! -type c
-	local dir
 	for dir in /proc/[0-9]*; do
 		if grep -qzsFx "GETMNT_TEST_RUN=$GETMNT_TEST_RUN" "$dir/environ" 2>/dev/null; then
 			echo "process ${dir#/proc/} $(tr '\0' ' ' <"$dir/cmdline")"
