@@ -88,6 +88,9 @@ const char *audit_format(struct audit_report *report, const char *format, ...);
 const char *audit_string(struct audit_report *report,
                          void (*append)(struct strbuf *out, const char *name), const char *name);
 
+/** The text of a buffer, which is destroyed, as audit_format() keeps it. */
+const char *audit_take(struct audit_report *report, struct strbuf *text);
+
 /** Sort the findings.  @return 0, or -1 if memory ran out for a finding (ENOMEM). */
 int audit_finish(struct audit_report *report);
 

@@ -152,11 +152,9 @@ static const char *lacking(struct compare *c, const char *list, const char *othe
 		if (!opt_set_find(&set, o, n))
 			opt_add(&out, o, n);
 	}
-	const char *text = audit_format(c->report, "%s", strbuf_str(&out));
-	c->report->failed |= set.failed || out.failed;
+	c->report->failed |= set.failed;
 	opt_set_destroy(&set);
-	strbuf_destroy(&out);
-	return text;
+	return audit_take(c->report, &out);
 }
 
 static void judge_pair(struct compare *c, const struct audit_base_entry *old,

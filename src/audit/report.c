@@ -149,10 +149,15 @@ const char *audit_string(struct audit_report *report,
 {
 	struct strbuf out = {0};
 	append(&out, name);
-	const char *text = audit_format(report, "%s", strbuf_str(&out));
-	report->failed |= out.failed;
-	strbuf_destroy(&out);
-	return text;
+	return audit_take(report, &out);
+}
+
+const char *audit_take(struct audit_report *report, struct strbuf *text)
+{
+	const char *kept = audit_format(report, "%s", strbuf_str(text));
+	report->failed |= text->failed;
+	strbuf_destroy(text);
+	return kept;
 }
 
 int audit_finish(struct audit_report *report)

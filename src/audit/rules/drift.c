@@ -75,21 +75,12 @@ void drift_report(struct drift *drift, enum audit_code code, const struct tablin
 		     strcmp(in->root, "/") == 0 ? hint : NULL, "%s", message ? message : "");
 }
 
-/** A text of the report's arena. */
-static const char *keep(const struct drift *drift, struct strbuf *text)
-{
-	const char *kept = audit_format(drift->report, "%s", strbuf_str(text));
-	drift->report->failed |= text->failed;
-	strbuf_destroy(text);
-	return kept;
-}
-
 const char *drift_line_name(const struct drift *drift, const struct tabline *line,
                             const struct fstab_line *live)
 {
 	struct strbuf name = {0};
 	fstab_name_line(line, live, &name);
-	return keep(drift, &name);
+	return audit_take(drift->report, &name);
 }
 
 const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,
@@ -97,7 +88,7 @@ const char *drift_live_name(const struct drift *drift, const struct fstab_line *
 {
 	struct strbuf name = {0};
 	fstab_name_live(live, line, &name);
-	return keep(drift, &name);
+	return audit_take(drift->report, &name);
 }
 
 bool drift_same_device(const struct drift *drift, const char *source, const struct fstab_line *live)

@@ -34,16 +34,6 @@ static bool is_other_family(const struct mount *mount, const char *option, size_
 	         && word_in(option, n, "proto=tcp6 proto=udp6 proto=rdma6");
 }
 
-/** Append an option by the name that mount(8) takes. */
-static void add_renamed(struct strbuf *out, const char *fstype, const char *option, size_t n)
-{
-	const struct fsopt *row = fsopt_of_mount(fstype, FSOPT_GIVEN, option, n);
-	size_t key = row ? opt_name(option, n) + 1 : 0;
-	if (row)
-		strbuf_puts(out, row->given);
-	unescape_octal_add(out, option + key, n - key);
-}
-
 /** Append the value of lowerdir= and the like, with paths from ROOT. */
 static bool add_layers(struct maker *mk, struct strbuf *out, const char *option, size_t n,
                        bool list, struct fstab_line *line)
@@ -126,10 +116,15 @@ static bool add_list(struct maker *mk, struct strbuf *out, const struct mount *m
 		}
 		if (out->len)
 			strbuf_putc(out, ',');
-		if (strcmp(place_type(mount), "overlay") == 0 && opt_is_layers(o, n, &layers))
+		if (strcmp(place_type(mount), "overlay") == 0 && opt_is_layers(o, n, &layers)) {
 			good = add_layers(mk, out, o, n, layers, line);
-		else
-			add_renamed(out, place_type(mount), o, n);
+			continue;
+		}
+		/* By the name that mount(8) takes. */
+		const struct fsopt *row = fsopt_of_mount(place_type(mount), FSOPT_GIVEN, o, n);
+		size_t key = row ? opt_name(o, n) + 1 : 0;
+		strbuf_puts(out, row ? row->given : "");
+		unescape_octal_add(out, o + key, n - key);
 	}
 	mk->failed |= others.failed;
 	opt_set_destroy(&others);

@@ -106,14 +106,6 @@ static const char *other_names(struct maker *mk, const struct devmap_tags *tags,
 	return mk->text.len ? plan_format(mk, "%s", strbuf_str(&mk->text) + 1) : NULL;
 }
 
-/** Whether a device is in memory: zram, or a RAM disk. */
-static bool is_memory(const char *path)
-{
-	size_t n = !path ? 0 : strncmp(path, "/dev/zram", 9) == 0 ? 9
-	           : strncmp(path, "/dev/ram", 8) == 0 ? 8 : 0;
-	return n && path[n] && !path[n + strspn(path + n, "0123456789")];
-}
-
 enum state source_of_device(struct maker *mk, const struct fstab_device *device,
                             const char *source, struct fstab_line *line)
 {
@@ -124,7 +116,10 @@ enum state source_of_device(struct maker *mk, const struct fstab_device *device,
 	const char *fault = NULL, *path = tags->name ? tags->name
 	                                  : source && strncmp(source, "/dev/", 5) == 0 ? source
 	                                  : NULL;
-	if (is_memory(path))
+	/* zram, or a RAM disk. */
+	size_t n = !path ? 0 : strncmp(path, "/dev/zram", 9) == 0 ? 9
+	           : strncmp(path, "/dev/ram", 8) == 0 ? 8 : 0;
+	if (n && path[n] && !path[n + strspn(path + n, "0123456789")])
 		return plan_refuse(mk, line, "its device is in memory: its data and its UUID do "
 		                   "not survive a reboot");
 	/* A name of device mapper is chosen, and lasts. */
