@@ -183,9 +183,9 @@ refused("a link to an fstab", "not overwritten: not a baseline of getmnt", "--sa
 trigger = gm.Autofs("/trigger", "direct")
 os.symlink("/trigger/base", "/keep/link")
 for option in ("--baseline", "--save"):
-    refused("behind an automount", "accessing /trigger can block; name another file", f"{option}=/trigger/base")
-    refused("behind a link", "accessing /trigger can block; name another file", f"{option}=/keep/link")
-gm.expect(not trigger.requests(), "the automount was pulled")
+    refused("below an automount", "accessing /trigger can block; name another file", f"{option}=/trigger/base")
+    refused("through a link", "accessing /trigger can block; name another file", f"{option}=/keep/link")
+gm.expect(not trigger.requests(), "the automount was triggered")
 expect_changes("a trigger", "BASE-CAME warning /trigger not mounted -> getmnt-test (autofs)")
 gm.umount("/trigger", gm.MNT_DETACH)
 

@@ -95,7 +95,7 @@ WANTED = {"/data": "warning", "/data/sub": "warning", "/one": "warning", "/tmp":
           "/over": "info"}
 found, messages, unjudged, result = under()
 gm.expect(found == WANTED, f"found: {found}")
-gm.expect(unjudged == ["MNT-UNDER-NOT-EMPTY"], f"of what can block nothing is told: {unjudged}")
+gm.expect(unjudged == ["MNT-UNDER-NOT-EMPTY"], f"mounts that can block are not reported as unchecked: {unjudged}")
 gm.expect("4 entries" in messages["/data"] and messages["/data"].endswith(" ..."), f"/data: {messages}")
 gm.expect("hides 1 entry of" in messages["/one"] and messages["/one"].endswith(": x"), f"/one: {messages}")
 gm.expect("2 entries" in messages["/tmp"] and "at least " in messages["/big"], f"/tmp, /big: {messages}")
@@ -103,13 +103,13 @@ gm.expect("hides 1 entry" in messages["/over"] and messages["/over"].endswith(":
 calls = result.stats()["calls"]
 gm.expect(calls["open_tree"] == 2, f"one clone for each mount that others are on: {calls['open_tree']}")
 for trigger in triggers:
-    gm.expect(not trigger.requests(), "an automount was woken")
+    gm.expect(not trigger.requests(), "an automount was triggered")
 gm.expect(gm.read_bytes("/proc/self/mountinfo") == before, "the table of mounts has changed")
 # With --include=automount triggered automounts are included, but not idle ones.
 found, _, _, _ = under("--include=automount")
 gm.expect(found == {**WANTED, "/direct": "info"}, f"automounts: {found}")
 for trigger in triggers:
-    gm.expect(not trigger.requests(), "an automount was woken")
+    gm.expect(not trigger.requests(), "an automount was triggered")
 # Control characters in names are escaped, on a terminal and in a pipe.
 text = gm.getmnt("audit", "--only=MNT-UNDER-*", "--under")
 gm.expect(text.status == 1 and b"\x1b" not in text.out, f"a name with escapes: {text.out}")
@@ -117,8 +117,8 @@ gm.expect(text.status == 1 and b"\x1b" not in text.out, f"a name with escapes: {
 # Without --under nothing is looked at.
 result = gm.getmnt("audit", "--json", "--only=MNT-UNDER-*", "--stats=json")
 document = json.loads(result.out)
-gm.expect(not document["findings"] and document["not_judged"] == ["MNT-UNDER-NOT-EMPTY"], f"not asked for: {document}")
-gm.expect(result.stats()["calls"]["open_tree"] == 0, "a clone was made, which nobody has asked for")
+gm.expect(not document["findings"] and document["not_judged"] == ["MNT-UNDER-NOT-EMPTY"], f"without --under: {document}")
+gm.expect(result.stats()["calls"]["open_tree"] == 0, "open_tree was called without --under")
 # Where looking is not possible the rule is not checked, and nothing is reported.
 for tag, more in (("a user", {"uid": 1000}), ("no openat2", {"env": {"GETMNT_DISABLE": "openat2"}})):
     found, _, unjudged, _ = under(**more)

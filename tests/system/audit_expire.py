@@ -93,10 +93,10 @@ for _ in range(10):
     if held:
         break
 print(f"  what is worked in does not expire: {held}", flush=True)
-gm.expect(held, "this tells nothing: what is worked in expires")
+gm.expect(held, "a mount in use expires: the test proves nothing")
 for args in ((), ("--probe",)):
     time.sleep(0.1)
     number = runs(*args)
     for name in roots:
-        gm.expect(expires(name), f"{name} does not expire beside {number} runs of audit {args}")
+        gm.expect(expires(name), f"{name} does not expire during {number} runs of audit {args}")
 gm.done()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The plugin and the other formats next to a server that never answers: they end in time and leave
-no process behind.  What the machine-readable formats say about this machine."""
+no process is left.  What the machine-readable formats say about this machine."""
 import os
 import subprocess
 import time
@@ -51,7 +51,7 @@ result = gm.getmnt("audit", "--json", before=lambda: os.close(1))
 gm.expect(result.status == 2 and b"standard output" in result.err, f"stdout closed: {result.status} {result.err}")
 gm.expect(silent.requests > 0, "no request reached the server: this proves nothing")
 gm.expect("\ngetmnt_audit_success 0\n" in gm.read("/dev/shm/a.prom"), "a file that does not report the failure")
-gm.expect(os.listdir("/dev/shm") == ["a.prom"], f"left behind: {os.listdir('/dev/shm')}")
+gm.expect(os.listdir("/dev/shm") == ["a.prom"], f"left in /dev/shm: {os.listdir('/dev/shm')}")
 silent.end()
 
 

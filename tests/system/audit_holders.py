@@ -65,7 +65,7 @@ def end(pid):
 
 
 def told(tag, expected, **more):
-    """What is told of our own processes and lines: SEVERITY TARGET, with a word of each message."""
+    """The findings about our own processes and lines: SEVERITY TARGET, with a word of each message."""
     result = gm.getmnt("audit", "--json", "--only=MNT-HELD", "--holders", seconds=20, **more)
     gm.expect(result.status in (0, 1), f"{tag}: {result.status} {result.err}")
     document = json.loads(result.out)
@@ -130,7 +130,7 @@ worker = child(lambda: os.chdir("/e"))
 gm.umount("/e", gm.MNT_DETACH)
 told("a working directory", [("warning /e: ", "is in use by the kernel")])
 end(worker)
-told("nobody works there", [])
+told("no process holds it", [])
 
 # A file system without a line: for information.
 gm.tmpfs("/t")
@@ -153,9 +153,9 @@ gm.umount("/m")
 silent = gm.SilentFuse("/s")
 holder = child(lambda: os.open("/s", os.O_PATH))
 gm.umount("/s", gm.MNT_DETACH)
-asked = silent.requests
+requests = silent.requests
 told("a server that does not answer", [("info", f"process {holder} (")])
-gm.expect(silent.requests == asked, "the server was asked")
+gm.expect(silent.requests == requests, "the silent server got a request")
 silent.end()
 end(holder)
 
@@ -163,7 +163,7 @@ end(holder)
 document = told("a user", [], uid=1000)
 gm.expect("MNT-HELD" in document["not_judged"], f"a user: {document['not_judged']}")
 document = json.loads(gm.getmnt("audit", "--json", "--only=MNT-HELD").out)
-gm.expect(document["not_judged"] == ["MNT-HELD"] and not document["findings"], f"not asked for: {document}")
+gm.expect(document["not_judged"] == ["MNT-HELD"] and not document["findings"], f"without --holders: {document}")
 for pid in list(children):
     end(pid)
 gm.run("losetup", "-d", loop)

@@ -153,7 +153,7 @@ trigger = gm.Autofs("/trigger", "direct")
 os.symlink("/trigger/conf", "/etc/getmnt/audit.conf")
 refused("below an automount", "/etc/getmnt/audit.conf: accessing it can block")
 refused("below an automount, named", "/trigger/conf: not read: accessing /trigger can block; name another file", "--config=/trigger/conf")
-gm.expect(not trigger.requests(), "the automount was pulled")
+gm.expect(not trigger.requests(), "the automount was triggered")
 hung = gm.HungFuse("/hung", dev="/dev/fuse") if os.path.exists("/dev/fuse") else None
 if hung:
     os.unlink("/etc/getmnt/audit.conf")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""getmnt audit beside file systems that never answer: without --probe nothing of them is
+"""getmnt audit next to file systems that never answer: without --probe nothing of them is
 touched, with it each is told once, and a run has an end."""
 import json
 import os
@@ -7,7 +7,7 @@ import time
 
 import gm
 
-SECONDS = 10     # that a run may take beside three that are dead
+SECONDS = 10     # that a run may take with three dead servers
 
 gm.need_fs("fuse")
 root = gm.Root()
@@ -26,7 +26,7 @@ session.end()
 
 
 def audit(*args, **more):
-    """CODE severity target of what is told of mounts; the document."""
+    """CODE severity target of the findings about mounts; the document."""
     began = time.monotonic()
     result = gm.getmnt("audit", "--json", "--only=MNT-*", *args, **more)
     took = time.monotonic() - began
@@ -37,7 +37,7 @@ def audit(*args, **more):
 
 
 found, document = audit()
-gm.expect(found == [] and {"MNT-STALE", "MNT-TIMEOUT"} <= set(document["not_judged"]), f"not asked for: {found} {document}")
+gm.expect(found == [] and {"MNT-STALE", "MNT-TIMEOUT"} <= set(document["not_judged"]), f"without --probe: {found} {document}")
 found, document = audit("--probe", "--probe-timeout=1")
 gm.expect(found == [] and not {"MNT-STALE", "MNT-TIMEOUT"} & set(document["not_judged"]), f"local: {found} {document}")
 found, document = audit("--probe=all", "--probe-timeout=1")
@@ -46,7 +46,7 @@ gm.expect(found in (expected, expected + ["MNT-TIMEOUT critical /private"]), f"a
 error = [f["actual"] for f in document["findings"] if f["target"] == "/dead"]
 gm.expect(error == ["ENOTCONN: Transport endpoint is not connected"], f"/dead: {error}")
 gm.expect(len(gm.probers()) <= 6, f"left: {gm.probers()}")
-# What is remembered is not asked again: it costs no time, and leaves nothing more.
+# A recorded mount is not probed again: it costs no time, and leaves no process.
 left = len(gm.probers())
 found, document = audit("--probe=all", "--probe-timeout=1")
 gm.expect({"MNT-TIMEOUT critical /hung0"} <= set(found) and len(gm.probers()) <= left, f"again: {found} {gm.probers()}")
@@ -61,7 +61,7 @@ for fuse in (*hung, private):
 end = time.monotonic() + gm.WAIT_SECONDS
 while gm.probers() and time.monotonic() < end:
     time.sleep(0.05)
-gm.expect(not gm.probers(), f"left behind: {gm.probers()}")
+gm.expect(not gm.probers(), f"processes left: {gm.probers()}")
 for target in ("/bound", *(f"/hung{i}" for i in range(3)), "/dead", "/private"):
     os.system(f"umount -l {target} 2>/dev/null")
 gm.done()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""getmnt audit --probe, run repeatedly next to servers that never answer: a probe that is left behind is
+"""getmnt audit --probe, run repeatedly next to servers that never answer: a probe that is left running is
 recorded and not repeated; without --probe nothing waits."""
 import fcntl
 import json
@@ -59,7 +59,7 @@ descriptors = len(os.listdir("/proc/self/fd"))
 found, document, _ = probe()
 gm.expect(sorted(found) == SERVERS and not UNASKED & set(document["not_judged"]), f"the first: {document}")
 gm.expect("still" not in str(found), f"the first: {found}")
-left, asked = gm.probers(), silent.requests
+left, requests = gm.probers(), silent.requests
 gm.expect(len(left) == 1, f"left: {left}")
 pid = next(iter(left))
 before = time.time()
@@ -69,7 +69,7 @@ for number in range(1, RUNS):
     gm.expect(re.fullmatch(f"still does not answer: process {pid} waits for it since "
                            r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", found["/silent"]), f"run {number}: {found}")
     gm.expect(gm.probers() == left, f"run {number}: {gm.probers()}, not {left}")
-gm.expect(silent.requests == asked, "who is known not to answer was asked again")
+gm.expect(silent.requests == requests, "a server recorded as silent got a request")
 gm.expect(len(os.listdir(STATE)) == 1, f"remembered: {os.listdir(STATE)}")
 gm.expect(len(os.listdir("/proc/self/fd")) == descriptors, "descriptors")
 print(f"  {RUNS} runs: {len(left)} process left, {(time.time() - before) / RUNS:.2f} s each", flush=True)
@@ -86,7 +86,7 @@ gm.expect(not found and UNASKED <= set(document["not_judged"]) and not document[
 threading.Timer(1, os.close, [lock]).start()
 found, document, _ = probe()
 gm.expect(sorted(found) == SERVERS and document["complete"], f"the lock was held for a second: {document}")
-# A probe that is left behind does not keep the lock.
+# A probe that is left running does not hold the lock.
 silent.end()
 settled(lambda: not gm.probers(), f"the server has ended: {gm.probers()} are left")
 gm.umount("/bound", gm.MNT_DETACH)
@@ -99,14 +99,14 @@ fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 os.close(lock)
 
 # A directory that others may write is refused, and nothing is probed.
-asked = silent.requests
+requests = silent.requests
 
 
 def refused(tag, text, **more):
     found, document, result = probe(status=(2,), **more)
     gm.expect(not found and UNASKED <= set(document["not_judged"]) and text in str(document["incomplete_reasons"]),
               f"{tag}: {document}")
-    gm.expect(silent.requests == asked, f"{tag}: it was probed")
+    gm.expect(silent.requests == requests, f"{tag}: the mount was probed")
     result = gm.getmnt("audit", "--only=MNT-*", "--probe=all", **more)
     gm.expect(result.status == 2 and b"getmnt" in result.err and text.encode() in result.err, f"{tag}: {result.err}")
 
@@ -181,7 +181,7 @@ gm.expect(len(gm.probers()) == before + 1 and len(os.listdir("/run/user/1000/get
 # When the servers end, no process and no record is left.
 silent.end()
 hung.end()
-settled(lambda: not gm.probers(), f"left behind: {gm.probers()}")
+settled(lambda: not gm.probers(), f"processes left: {gm.probers()}")
 os.rename("/run/other", STATE)
 probe()
 probe(**runtime("/run/user/1000"))

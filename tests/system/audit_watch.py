@@ -132,7 +132,7 @@ def configuration(root):
 
 
 def flip(flag):
-    """Change a superblock, of which no event tells."""
+    """Change a superblock, which causes no event."""
     fd = gm.libc.syscall(433, -100, b"/data", 0)                            # fspick
     for command, key in ((0, flag.encode()), (7, None)):                    # fsconfig
         gm.expect(fd >= 0 and gm.libc.syscall(431, fd, command, key, None, 0) == 0, f"fsconfig {flag}")
@@ -147,7 +147,7 @@ def interval(root):
     flip("ro")
     row = often.wait_rows(2)[1]
     gm.expect((row["event"], row["code"], row["severity"]) == ("new", "DRIFT-READONLY", "critical"), f"interval: {row}")
-    gm.expect(len(events.watch.lines()) == 1, f"an event told of it: {events.watch.lines()}")
+    gm.expect(len(events.watch.lines()) == 1, f"an event was reported: {events.watch.lines()}")
     os.kill(events.watch.pid, 1)
     events.next("SIGHUP", "new DRIFT-READONLY /data")
     flip("rw")
@@ -158,7 +158,7 @@ def interval(root):
 
 
 def manager(root, address="/run/notify"):
-    """What a service manager is told; the file for Prometheus."""
+    """The messages to a service manager; the file for Prometheus."""
     enter(root)
     gm.touch("/run/getmnt.prom", "old\n")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
@@ -226,9 +226,9 @@ def dead(root):
     events = Events("--max-time=20")
     server = gm.SilentFuse("/dead")
     gm.umount("/data")
-    events.next("beside a silent server", NEW)
+    events.next("next to a silent server", NEW)
     gm.tmpfs("/data", source="none")
-    events.next("beside a silent server", CLEARED)
+    events.next("next to a silent server", CLEARED)
     other = gm.SilentFuse("/etc")
     row = events.watch.wait_rows(events.seen + 1)[-1]
     gm.expect(row["event"] == "failed" and row["failed"].startswith("/etc/"), f"the fstab on it: {row}")

@@ -177,10 +177,10 @@ print(f"  {runs} runs")
 proc = subprocess.Popen(["/bin/getmnt", "-F", "/auto/direct/x"], stdin=gm.null, stdout=gm.null,
                         stderr=gm.null, start_new_session=True)
 end = gm.time.monotonic() + 10
-asked = b""
-while not asked and gm.time.monotonic() < end:
-    asked = triggers["direct"].requests()
+requests = b""
+while not requests and gm.time.monotonic() < end:
+    requests = triggers["direct"].requests()
 proc.kill()
 proc.wait()
-gm.expect(asked, "not even a look below pulls it: this proves nothing")
+gm.expect(requests, "access below the automount does not trigger it: the test proves nothing")
 gm.done()

@@ -112,7 +112,7 @@ for form in FORMS:
 # A long search shows no progress there, and leaves nothing.
 result = gm.getmnt("-q", "--names=walk", "--algorithm=getmnt1", env={**CRON, "TERM": "xterm"})
 gm.expect(result.status == 0 and not result.err, f"cron: {result.err}")
-gm.expect(os.listdir("/tmp") == ["out"], f"left behind: {os.listdir('/tmp')}")
+gm.expect(os.listdir("/tmp") == ["out"], f"files left: {os.listdir('/tmp')}")
 
 # A working directory that was removed.
 os.mkdir("/tmp/gone")

@@ -144,7 +144,7 @@ gm.expect(b"tmpfs" not in b"".join(row for row in text.split(b"\n") if not row.s
           f"genfstab: pseudo file systems: {text}")
 gm.expect(re.search(rb"^root +\t/ ", text, re.M), f"genfstab: no root (g8): {text}")
 
-# A device is asked once, however often it is mounted (g18).
+# A device is probed once, however often it is mounted (g18).
 source = gm.run("findmnt", "-no", "SOURCE", root / "data").strip()
 for i in range(40):
     gm.mkdir(root / f"again/{i}")
@@ -157,8 +157,8 @@ def calls_of():
 
 # (A table as text takes more reads the longer it is.)
 once = ["openat", "openat2", "pread", "ioctl"] + (["read"] if gm.have_listmount() else [])
-# Other runs on this machine attach and detach loop devices, each of which is asked too:
-# what is asked more than once is so each time.
+# Other runs on this machine attach and detach loop devices, each of which is probed as well:
+# a device that is probed twice is probed twice each time.
 for attempt in range(10):
     calls = [calls_of()]
     for i in range(40):

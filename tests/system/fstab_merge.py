@@ -193,7 +193,7 @@ result = gm.getmnt("fstab", "--merge", "--fix=source")
 gm.expect(result.out == good, f"another: {result.out}")
 result = gm.getmnt("fstab", "--merge")
 gm.expect(result.status == 1 and result.out == text and b"/data: mounts /img/other.img (ext4), but the mount there is /img/ext4.img"
-          in result.err and b"--fix=source" in result.err, f"another, told: {result.err}")
+          in result.err and b"--fix=source" in result.err, f"another source is not reported: {result.err}")
 
 # Options as they are now.
 put(good)
@@ -265,5 +265,5 @@ for args, whole in (((), True), (("--diff", "--fix=options"), True), (("--write"
               f"secret {args} on a terminal: {text} {result.err}")
     if not args:
         gm.expect(b"\n//srv/share  /cifs\tcifs  noauto,username=joe,password=***,ro  0\t0\n" in text, f"shown: {text}")
-        gm.expect(b"getmnt: secrets are masked as ***" in result.err, f"told: {result.err}")
+        gm.expect(b"getmnt: secrets are masked as ***" in result.err, f"masking is not reported: {result.err}")
 gm.done()

@@ -17,7 +17,7 @@ from tables import sh, snapshot, unmount_all
 
 DOC = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../docs/GENFSTAB.md")
 TOOLS = ("genfstab", "getmnt fstab", "getmnt fstab --genfstab")
-# What a kernel or libmount must be asked for by another name is not a file system's own.
+# Options that the kernel or libmount knows by another name are not those of a file system.
 VFS = {"rw", "ro", "bind", "rbind", "nosuid", "suid", "nodev", "dev", "noexec", "exec", "noatime", "atime", "relatime",
        "strictatime", "nodiratime", "defaults", "nofail", "nosymfollow", "_netdev"}
 MANY = 200
@@ -38,7 +38,7 @@ images = gm.mkdir(work + "/images")
 # Nothing of this machine's own; and what udev would have noted of the devices.
 gm.tmpfs("/run", "size=8m,mode=755")
 
-# A disk of this machine, which is none of the systems.
+# A disk of this machine, which belongs to none of the systems.
 gm.loop_mount(gm.image(images + "/host", 16 << 20, "mkfs.ext4", "-q", "-F"), host)
 
 # The systems' root: with what mounts the rest.
@@ -138,7 +138,7 @@ def check_swaps(made):
 
 
 def check_uuid(made):
-    return [f"{code(row[1])}: by its name of today, though `-U` was asked for; status {made.status}"
+    return [f"{code(row[1])}: by its present device name, although `-U` was given; status {made.status}"
             for row, _ in lines(made) if row[0].startswith(b"/dev/")]
 
 
@@ -189,9 +189,9 @@ SYSTEMS = [
            lambda s: s.disk("/data").do(gm.propagation, s.at("/data"), gm.MS_UNBINDABLE), check=check_unbindable, unknown=True),
     system("g1", "names with a blank, a tab, a newline, a backslash",
            build_names("two words", "tab\there", "new\nline", "back\\slash")),
-    system("g1", "names with `#`, a comma, UTF-8, and a byte that is none",
+    system("g1", "names with `#`, a comma, UTF-8, and a byte that is not UTF-8",
            build_names("#hash", "a,b", "caf\u00e9", os.fsdecode(b"inv\xff"))),
-    system("g1", "a LABEL with a blank, asked for by `-L`", lambda s: s.disk("/data", mkfs=("-L", "my disk"))
+    system("g1", "a LABEL with a blank, by `-L`", lambda s: s.disk("/data", mkfs=("-L", "my disk"))
            .do(gm.run, "e2label", gm.run("findmnt", "-no", "SOURCE", root).strip(), "root"), ("-L",)),
     system("g2", "a name that ends in the four characters `\\040`", build_names("ab\\040")),
     system("g3", "two disks on one directory", lambda s: s.disk("/stack").disk("/stack", "nodev")),
@@ -327,7 +327,7 @@ def judge_root(made, before, wrong, comments):
 
 
 def judge(system, made, before, keep):
-    """Mount what was made, and compare.  Returns what is wrong, and what is told."""
+    """Mount the new fstab, and compare.  Returns what is wrong, and the messages."""
     wrong, comments = [], []
     own, unjudged = system.own, system.unjudged
     unmount_all(os.fsencode(root), keep)
@@ -570,7 +570,7 @@ elif old.partition(":")[0] != text.partition(":")[0]:
     theirs = [row.split(" | ") for row in old.split("\n") if row.startswith("| ")][2:]
     gm.expect([same_but_times(" | ".join(row[3:])) for row in table]
               == [same_but_times(" | ".join(row[3:])).rstrip(" |") for row in theirs],
-              f"docs/GENFSTAB.md tells otherwise; make compare-genfstab writes it: {text}")
+              f"docs/GENFSTAB.md differs; make compare-genfstab writes it: {text}")
 else:
     for want, got in zip(same_but_times(old).split("\n"), same_but_times(text).split("\n")):
         gm.expect(want == got, f"docs/GENFSTAB.md has {want}, and it is {got}: make compare-genfstab writes it")

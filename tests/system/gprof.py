@@ -15,7 +15,7 @@ from traced import traced
 gm.need("strace", "gprof")
 BUILD = os.path.dirname(os.environ["GETMNT"])
 if os.path.basename(BUILD) != "debug":
-    gm.skip("beside a debug build")
+    gm.skip("next to a debug build")
 PROFILE = os.path.join(os.path.dirname(BUILD), "profile/getmnt")
 if not os.access(PROFILE, os.X_OK):
     gm.skip(f"there is no {PROFILE}: make profile")
@@ -31,27 +31,27 @@ gm.bind(gm.touch(root / "d/file"), root / "d/other")
 os.mkfifo(root / "d/pipe")
 
 # The report: what it needs, and what it writes.
-asked = argparse.Namespace(getmnt=PROFILE, tree=None)
+options = argparse.Namespace(getmnt=PROFILE, tree=None)
 
 
 def lacks(what, expected):
     """What is missing is reported."""
-    why = profile_report.can_run(asked)
+    why = profile_report.can_run(options)
     gm.expect(expected in (why or "nothing"), f"{what}: {why}")
 
 
-gm.expect(profile_report.can_run(asked) is None, "something is missing, as root")
+gm.expect(profile_report.can_run(options) is None, "something is missing, as root")
 os.seteuid(65534)
 lacks("not root", "TREE=/usr")
-asked.tree = "/usr"
-gm.expect(profile_report.can_run(asked) is None, "a tree of one's own needs root")
+options.tree = "/usr"
+gm.expect(profile_report.can_run(options) is None, "a tree that the user names requires root")
 os.seteuid(0)
-for asked.tree, expected in ((root / "d/pipe", "Not a directory"), (root / "none", "No such file")):
-    lacks(asked.tree, expected)
+for options.tree, expected in ((root / "d/pipe", "Not a directory"), (root / "none", "No such file")):
+    lacks(options.tree, expected)
 path, os.environ["PATH"] = os.environ["PATH"], "/nowhere"
 lacks("no gprof", "binutils")
 os.environ["PATH"] = path
-asked.getmnt = root / "none"
+options.getmnt = root / "none"
 lacks("no program", "make profile")
 
 
@@ -120,7 +120,7 @@ for args, options in ((WALK + ["getmnt1"], ()), (WALK + ["getmnt2"], ()), (WALK 
     counted = flatprofile.crossings(functions)
     gm.expect(seen == told, f"{tag}: strace sees {seen}, --stats tells {told}")
     gm.expect(seen_profiled == told_profiled == counted, f"{tag}, profiled: strace sees {seen_profiled}, "
-              f"--stats tells {told_profiled}, gprof counts {counted}")
+              f"--stats prints {told_profiled}, gprof counts {counted}")
     gm.expect(steady(told) == steady(told_profiled), f"{tag}: debug {told}, profile {told_profiled}")
     # The requested calls, and how often the kernel was entered.
     calls = {f.name: f.calls or 0 for f in functions}

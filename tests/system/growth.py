@@ -9,10 +9,10 @@ import hosts
 WAYS = {"hint": ("--names=hint",)}
 WAYS.update((way, ("--names=walk", "--algorithm=" + way, "--threads=1"))
             for way in ("getmnt1", "getmnt2", "getmnt3"))
-# A table is read by pages; from some size on processors are asked for, once; and by
-# the clock it is looked whether anybody still reads.
+# A table is read by pages; from some size on the number of processors is read, once; and
+# poll checks from time to time whether somebody still reads the output.
 APART = ("read", "listmount", "sched_getaffinity", "poll")
-# An older kernel is asked for the same in other words: as often for each, all the same.
+# On an older kernel other calls are made, whose number for each object is constant as well.
 EXACT = "listmount" in gm.SOURCES and not gm.DISABLED
 
 
@@ -102,7 +102,7 @@ linear("depth", deep, 50, {
     "hint": {}, **{way: {"statx": 1, **READ} for way in ("getmnt1", "getmnt2", "getmnt3")}})
 linear("directories that can have none", leaf, 200, {
     "hint": {}, "getmnt1": READ, "getmnt2": {}, "getmnt3": {}})
-linear("directories beside a mount", near, 200, {
+linear("directories next to a mount", near, 200, {
     "hint": {}, "getmnt1": {"statx": 1, **READ}, "getmnt2": {"statx": 1, **READ}})
 
 # Entries: the types come with the names, so no call reads them.
@@ -114,6 +114,6 @@ for name, less in few.items():
     gm.expect(0 <= reads <= 100 and (reads == 0) == (name == "hint"),
               f"entries: {name}: {reads} more reads of a directory")
 told = {"getmnt3": (*WAYS["getmnt3"], "--prune=-dtype")}
-asked = [built(crowd, entries, told)["getmnt3"]["statx"] for entries in (100, 1000)]
-gm.expect(asked[1] - asked[0] == 900, f"without types: {asked} statx for 100 and 1,000")
+counts = [built(crowd, entries, told)["getmnt3"]["statx"] for entries in (100, 1000)]
+gm.expect(counts[1] - counts[0] == 900, f"without types: {counts} statx for 100 and 1,000")
 gm.done()

@@ -83,8 +83,8 @@ if gm.have_listmount() and not sanitized:
 elif not sanitized:
     gm.expect(HOW in gm.getmnt().err, "without /proc and listmount")
 
-# What administrators do to /proc: of other processes, or beside them, it shows
-# nothing.  Ours is there.
+# Options that administrators give to /proc hide other processes, or all but processes; our own
+# process is visible.
 others = gm.fork()
 if others == 0:
     signal.pause()

@@ -54,9 +54,9 @@ for fstype, line, flags, shown, expect in rows:
         continue
     source = devices.get(fstype, fstype)
     # The mount of another line, mounted again from the options that the kernel shows.
-    asked = line if expect == "=" else ",".join([flags, shown])
+    given = line if expect == "=" else ",".join([flags, shown])
     words = []
-    for word in asked.split(","):
+    for word in given.split(","):
         if fstype == "overlay" and "dir=/" in word:
             key, _, value = word.partition("=")
             word = key + "=" + ":".join(top + part for part in value.split(":"))
@@ -65,7 +65,7 @@ for fstype, line, flags, shown, expect in rows:
     made = subprocess.run(["mount", "-t", fstype, "-o", options, source, root / "d"], stdin=subprocess.DEVNULL,
                           capture_output=True, check=False)
     if made.returncode:
-        refused.append(f"{fstype} {asked}")
+        refused.append(f"{fstype} {given}")
         continue
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         live = [text.split(" - ")[0].split()[5] + " " + text.split(" - ")[1] for text in file if f" {top}/d " in text]
@@ -92,15 +92,15 @@ for fstype, line, shown, expect in rows:
         continue
     source = devices.get(fstype, fstype)
     # A btrfs discards unasked since 6.2.
-    asked = line if expect == "=" else "nodiscard" if "discard" in line else "defaults"
+    given = line if expect == "=" else "nodiscard" if "discard" in line else "defaults"
     if fstype == "overlay":
         line = line.replace("=/", f"={top}/")
-        asked = line if expect == "=" else line.replace(",volatile", "")
+        given = line if expect == "=" else line.replace(",volatile", "")
         shutil.rmtree(root / "w/work", ignore_errors=True)   # of a volatile one it is not taken again
-    made = subprocess.run(["mount", "-t", fstype, "-o", asked, source, root / "d"], stdin=subprocess.DEVNULL,
+    made = subprocess.run(["mount", "-t", fstype, "-o", given, source, root / "d"], stdin=subprocess.DEVNULL,
                           capture_output=True, check=False)
     if made.returncode:
-        refused.append(f"{fstype} {asked}")
+        refused.append(f"{fstype} {given}")
         continue
     with open(table, "w", encoding="utf-8") as file:
         file.write(f"{source} {top}/d {fstype} {line} 0 0\n")
@@ -110,7 +110,7 @@ for fstype, line, shown, expect in rows:
     wanted = expect != "=" and "context=" not in line
     silent += not wanted
     told += wanted
-    gm.expect(found == wanted, f"{fstype} {line}, mounted by {asked}: {result.out} {result.err} {result.status}")
+    gm.expect(found == wanted, f"{fstype} {line}, mounted by {given}: {result.out} {result.err} {result.status}")
     gm.umount(root / "d")
 gm.expect(silent >= 60 and told >= 30, f"of lacks {silent} and {told} are too few")
 print(f"  {told} are told of what their mounts have not, {silent} are not")

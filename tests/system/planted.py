@@ -2,7 +2,7 @@
 """getmnt audit of planted faults: a host of real mounts that is as it should be is clean,
 then faults are planted in it, and what is told must be these, and nothing else.
 
-Each fault stands beside the nearest that is healthy: the line as it was before, which is
+Next to each fault is the nearest healthy case: the line as it was before, which is
 part of the clean host, or the host once the fault is undone.  Every rule of --list-rules
 must have fired here; the last lines of this file see to that."""
 import contextlib
@@ -98,7 +98,7 @@ os.symlink(loops["root"], f"{top}{ROOT_LINK}")
 os.symlink(loops["other"], f"{top}/dev/mapper/vg-data")
 outer.path = top
 outer.enter()
-# Of devices these alone are listed, not those of who runs beside.
+# Only these devices are listed, not those of other runs on this machine.
 gm.mount("listed", "/sys/class/block", "tmpfs", 0, "mode=0755")
 
 
@@ -113,7 +113,7 @@ for disk_name in loops:
     if disk_name != "root":     # whose image is gone
         show(loops[disk_name])
 
-FSTAB = f"""# what is wanted
+FSTAB = f"""# the mounts of this host
 {ROOT_LINK} / ext4 errors=remount-ro 0 1
 UUID={EXT4} /data ext4 nofail,noatime,errors=remount-ro 0 2
 LABEL=x{tag} /var xfs defaults 0 0
@@ -185,7 +185,7 @@ fired, faults = {}, 0
 
 
 def audit(*args):
-    """What is told, as CODE severity target."""
+    """The findings, as CODE severity target."""
     result = gm.getmnt("audit", "--jsonl", "--swaps=/swaps", *args)
     gm.expect(result.status in (0, 1), f"{args}: {result.status} {result.err}")
     document = json.loads(result.out)
@@ -193,7 +193,7 @@ def audit(*args):
 
 
 def clean(name):
-    """The nearest that is healthy: nothing is told, not even for information."""
+    """The nearest healthy case: no finding, not even an informational one."""
     got, document = audit()
     detail = [(f["code"], f["target"], f["message"], f["expected"], f["actual"]) for f in document["findings"]]
     gm.expect(got == [], f"{name}: healthy, but {detail}")
@@ -217,14 +217,14 @@ clean("as it was made")
 
 def edited(name, old, new, expected):
     """One piece of the fstab, written otherwise."""
-    gm.expect(FSTAB.count(old) == 1, f"{name}: {old!r} stands there {FSTAB.count(old)} times")
+    gm.expect(FSTAB.count(old) == 1, f"{name}: the fstab has {FSTAB.count(old)} times {old!r}")
     put(FSTAB.replace(old, new))
     told(name, expected)
     put()
 
 
 def added(name, text, expected):
-    """Lines behind those that there are."""
+    """Lines after the existing ones."""
     put(FSTAB + text)
     told(name, expected)
     put()
@@ -244,11 +244,11 @@ EDITED = [
     ("an option of NFS misspelt", "nfs noauto,", "nfs noauto,hrad,", ["FSTAB-OPT-TYPO warning /nfs"]),
     ("a share left out", "//server/share", "//server", ["FSTAB-SRC-MISSING warning /cifs"]),
     ("an option of CIFS misspelt", "credentials=/root", "credentails=/root", ["FSTAB-OPT-TYPO warning /cifs"]),
-    ("a size that is none", "t /tmp tmpfs size=1m", "t /tmp tmpfs size=1mb", ["FSTAB-OPT-UNKNOWN warning /tmp", "DRIFT-OPTIONS warning /tmp"]),
+    ("an invalid size", "t /tmp tmpfs size=1m", "t /tmp tmpfs size=1mb", ["FSTAB-OPT-UNKNOWN warning /tmp", "DRIFT-OPTIONS warning /tmp"]),
     ("options of a later subvolume", "subvol=@b,compress", "subvol=@b,nodatacow,compress",
      ["FSTAB-OPT-CONFLICT warning /srv/b"]),
     ("ro and rw", "nofail,noatime", "nofail,ro,rw,noatime", ["FSTAB-OPT-CONFLICT warning /data"]),
-    ("a blank behind a comma", "nofail,noatime", "nofail, noatime", ["FSTAB-SYNTAX critical /data"]),
+    ("a blank after a comma", "nofail,noatime", "nofail, noatime", ["FSTAB-SYNTAX critical /data"]),
     ("a comma too many fields", "xfs defaults 0 0", "xfs defaults 0 0 0", ["FSTAB-SYNTAX warning /var"]),
     ("the mount point left out", f"{X} /var xfs", f"{X} xfs", ["FSTAB-SYNTAX critical xfs", "DRIFT-NOT-IN-FSTAB warning /var"]),
     ("a blank not escaped", "/space\\040here", "/space here", ["FSTAB-SYNTAX critical /space", "DRIFT-NOT-IN-FSTAB warning /space here"]),
@@ -263,7 +263,7 @@ EDITED = [
     ("a bind of a directory that there is not", "/srv/src /bound", "/srv/scr /bound", ["FSTAB-BIND-SRC critical /bound"]),
     ("an overlay without a lower layer", "lowerdir=/low,", "lowerdir=/lwo,", ["FSTAB-OVERLAY-DIR critical /over"]),
     ("an overlay without a workdir", ",workdir=/layers/work", "", ["FSTAB-OVERLAY-DIR critical /over"]),
-    ("a time that is none", "idle-timeout=1min", "idle-timeout=1mn", ["FSTAB-OPT-UNKNOWN warning /new"]),
+    ("an invalid time", "idle-timeout=1min", "idle-timeout=1mn", ["FSTAB-OPT-UNKNOWN warning /new"]),
     ("a directory bound onto a file", "/srv/file /etc/bound.conf", "/srv /etc/bound.conf", ["FSTAB-TGT-MISSING warning /etc/bound.conf", "DRIFT-SOURCE critical /etc/bound.conf"]),
     ("a mount point that there is not", "none /new", "none /nwe", ["FSTAB-TGT-MISSING info /nwe"]),
     ("a mount point that is a symlink", "none /new", "none /link", ["FSTAB-TGT-SYMLINK info /link"]),
@@ -284,11 +284,11 @@ EDITED = [
     ("another subvolume by its id", "subvol=/@home", "subvolid=258", ["DRIFT-SOURCE critical /home"]),
     ("another lower layer", "lowerdir=/low,", "lowerdir=/opt,", ["DRIFT-SOURCE critical /over"]),
     ("another file bound", "/srv/file /etc", "/root/cred /etc", ["DRIFT-SOURCE critical /etc/bound.conf"]),
-    ("another option wanted", "xfs defaults", "xfs noexec", ["DRIFT-OPTIONS warning /var"]),
-    ("noatime wanted no more", "nofail,noatime", "nofail", ["DRIFT-OPTIONS warning /data"]),
-    ("another size wanted", "here tmpfs size=1m", "here tmpfs size=2m", ["DRIFT-OPTIONS warning /space here"]),
-    ("another type wanted", "here tmpfs size=1m", "here ramfs defaults", ["DRIFT-TYPE warning /space here"]),
-    ("read-only no more wanted", "none bind,ro", "none bind", ["DRIFT-READONLY critical /bound"]),
+    ("another option in the line", "xfs defaults", "xfs noexec", ["DRIFT-OPTIONS warning /var"]),
+    ("noatime removed from the line", "nofail,noatime", "nofail", ["DRIFT-OPTIONS warning /data"]),
+    ("another size in the line", "here tmpfs size=1m", "here tmpfs size=2m", ["DRIFT-OPTIONS warning /space here"]),
+    ("another type in the line", "here tmpfs size=1m", "here ramfs defaults", ["DRIFT-TYPE warning /space here"]),
+    ("ro removed from the line", "none bind,ro", "none bind", ["DRIFT-READONLY critical /bound"]),
 ]
 for row in EDITED:
     edited(*row)
@@ -297,7 +297,7 @@ ADDED = [
     ("a swap space twice", f"UUID={SWAP} none swap sw 0 0\n", [f"FSTAB-DUP-SOURCE warning UUID={SWAP}"]),
     ("one file system in two places, by two names", f"UUID={XFS} /late xfs nofail 0 0\n", ["FSTAB-DUP-SOURCE info /late", "DRIFT-NOT-MOUNTED warning /late"]),
     ("a line not mounted", "none /late tmpfs defaults 0 0\n", ["DRIFT-NOT-MOUNTED warning /late"]),
-    ("the parent behind its child", "m /mnt/late tmpfs defaults 0 0\nm /mnt tmpfs size=1m 0 0\n",
+    ("the parent after its child", "m /mnt/late tmpfs defaults 0 0\nm /mnt tmpfs size=1m 0 0\n",
      ["FSTAB-ORDER critical /mnt/late", "DRIFT-NOT-MOUNTED warning /mnt/late", "DRIFT-NOT-MOUNTED warning /mnt"]),
     ("a bind before what it binds", "/mnt/late /late none bind 0 0\nm /mnt tmpfs size=1m 0 0\n",
      ["FSTAB-ORDER critical /late", "DRIFT-NOT-MOUNTED warning /late", "DRIFT-NOT-MOUNTED warning /mnt"]),
@@ -311,9 +311,9 @@ for row in ADDED:
 # Ends of lines.
 for name, text, expected in (
         ("CR LF", FSTAB.replace("\n", "\r\n"), ["FSTAB-SYNTAX warning /"]),
-        ("a byte order mark", "\ufeff" + FSTAB[2:], ["FSTAB-SYNTAX critical is"]),
+        ("a byte order mark", "\ufeff" + FSTAB[2:], ["FSTAB-SYNTAX critical mounts"]),
         ("a NUL", FSTAB.replace("nofail,noatime", "nofail\0noatime"), ["FSTAB-SYNTAX critical /data"]),
-        ("a blank that is none", FSTAB.replace("nofail,noatime", "nofail,\u00a0noatime"), ["FSTAB-SYNTAX critical /data", "DRIFT-OPTIONS warning /data"]),
+        ("a no-break space", FSTAB.replace("nofail,noatime", "nofail,\u00a0noatime"), ["FSTAB-SYNTAX critical /data", "DRIFT-OPTIONS warning /data"]),
 ):
     put(text)
     told(name, expected)
@@ -332,7 +332,7 @@ added("a line that is excused", "# getmnt: ignore=DRIFT-NOT-MOUNTED\nnone /late 
 
 
 def planted(name, how, undo, expected, *args):
-    """A fault of what is mounted or lies beside; what undoes it is the nearest that is healthy."""
+    """A fault of a mount or of another file; the command that undoes it gives the nearest healthy case."""
     how()
     told(name, expected, *args)
     undo()
@@ -511,7 +511,7 @@ FAILED = shown("data.mount", "/data", "failed", **OF_FSTAB)
 LATE = {"FragmentPath": "/etc/systemd/system/mnt-late.mount", "WantedBy": "multi-user.target"}
 gm.mkdir("/run/systemd/system")
 systemctl(UNIT)
-clean("beside systemd")
+clean("next to systemd")
 
 
 def units(text):
@@ -622,7 +622,7 @@ if child == 0:
     put("root / tmpfs defaults 0 0\nhung /late fuse allow_other,suid,dev 0 0\n")
     put(SWAPS, "/swaps")
     gm.touch("/sbin/mount.fuse")
-    clean("none of them asked")
+    clean("without options")
     dead = ("--probe=all", "--probe-timeout=1")
     told("a mount that does not answer", ["MNT-TIMEOUT critical /late"], *dead)
     hung.end()

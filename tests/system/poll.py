@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""--poll: each change told once, with old and new, by every way of watching,
+"""--poll: each change reported once, with old and new values, by every way of watching,
 and as findmnt tells it."""
 import os
 
@@ -38,7 +38,7 @@ marks = 0
 
 
 def mark():
-    """Mount and unmount a marker, and wait until everybody has told so."""
+    """Mount and unmount a marker, and wait until every watch has reported it."""
     global marks
     marks += 1
     name = f"mark{marks}"
@@ -76,7 +76,7 @@ def step(title, action, expected):
         gm.expect(got == want, f"{title}: {watch.name}: {got}, not {want}")
     lines = [sorted(told(w, before[id(w)])) for w in pairs + [theirs]]
     gm.expect(all(line == lines[-1] for line in lines), f"{title}: not as findmnt: {lines}")
-    # Propagation is told beside the others, when it is asked for, and never else.
+    # Changes of propagation are reported only on request.
     for watch in everything:
         rows = [row for row in watch.rows()[before[id(watch)]:] if row["target"] != "/m/s"]
         more = [row for row in rows if row["action"] == "propagation"]

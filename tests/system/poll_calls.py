@@ -51,7 +51,7 @@ watches = [gm.Replay(*args, env=env) for args, env in gm.WATCHES]
 
 
 def step(title, action, expected):
-    """Let something happen; expected: how many of each action are told."""
+    """Make changes; expected: the number of reports of each action."""
     before = [len(replay.watch.lines()) for replay in watches]
     action()
     for replay, count in zip(watches, before):

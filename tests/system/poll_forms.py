@@ -17,7 +17,7 @@ root.enter()
 
 
 def one(watch, path="/m/a", source="one", data="size=4k"):
-    """A mount, told before it goes, and its umount."""
+    """A mount, reported before its umount, and the umount."""
     gm.mount(source, path, "tmpfs", 0, data)
     before = watch.out.count(b"\n")
     watch.wait(lambda: source.encode() in watch.out, source)
@@ -27,7 +27,7 @@ def one(watch, path="/m/a", source="one", data="size=4k"):
 
 # The list: a header once, before the first line; names do no harm.
 watch = gm.Watch()
-gm.expect(watch.out == b"", f"told before anything happened: {watch.out}")
+gm.expect(watch.out == b"", f"reported before any change: {watch.out}")
 one(watch)
 gm.mount("two\x1b[31m", "/m/x y", "tmpfs", 0, "size=4k")
 watch.wait(lambda: watch.out.count(b"\n") == 4, "4 lines")
@@ -94,7 +94,7 @@ everything = gm.Watch("--format=jsonl")
 
 
 def told(watch):
-    """What a watch has told, but for the end."""
+    """The reports of a watch, except the last one."""
     return {" ".join(name[3:] if name.startswith("/m/") else name
                      for name in (row["action"], row["old-target"] if row["action"] == "move" else None,
                                   row["target"]) if name)

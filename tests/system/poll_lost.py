@@ -54,7 +54,7 @@ rows = forms[0].rows()
 count = collections.Counter(row["action"] for row in rows)
 print(f"  {dict(count)}, with a queue of {queue}")
 gm.expect(count["lost"] == 1 and forms[0].err.count(b"queue overflowed") == 1,
-          f"told {count['lost']} times: {forms[0].err}")
+          f"reported {count['lost']} times: {forms[0].err}")
 named = [(row["action"], row["source"], row["target"], row["old-target"], row["options"][:2])
          for row in rows if row["source"] and row["source"] != "s"]
 gm.expect(sorted(named) == sorted([
@@ -75,11 +75,11 @@ gm.expect(len(there) == 1, f"{len(there)} mounts are left, which are 1")
 text = forms[1].out.decode()
 gm.expect("lost" not in text, "a lost event among the pairs")
 gm.expect('TARGET=""' not in text and 'ACTION="umount" TARGET="(ID ' in text,
-          "what has no name is not told by its ID")
+          "a mount without a name is not reported by its ID")
 rows = forms[2].rows()
 gm.expect(sum(row["action"] == "lost" for row in rows) == 1
           and not any(row["action"] in ("mount", "move", "remount") for row in rows),
-          "of a list of actions, others are told")
+          "actions that are not in the list are reported")
 for watch in forms:
     gm.expect(watch.end() == -15, f"{watch.name}: status {watch.proc.returncode}")
 gm.done()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""--poll under a storm: with events each mount, umount and move is told once,
+"""--poll under a storm: with events each mount, umount and move is reported once,
 in its order; by either way what is told, one after the other, makes the table
 that there is in the end; and its memory does not grow."""
 import collections
@@ -108,7 +108,7 @@ def together(turns):
         thread.join()
 
 
-# Several at once: 100,000 events, and no memory left behind.
+# Several at once: 100,000 events, and memory does not grow.
 watch = gm.Watch("-r", "-n", "-o", "ACTION,ID")
 together(5000)
 first = memory(watch.pid)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """--poll touches nothing but the kernel's table: mounts that hang and
-automounters beside it, coming and going, are told of and left alone."""
+automounts that come and go are reported and not touched."""
 import os
 import re
 
@@ -46,8 +46,8 @@ for args, env in gm.WATCHES:
         gm.umount("/m/" + name, gm.MNT_DETACH)
         told(1, name)
     for name, trigger in (("direct", direct), ("indirect", indirect)):
-        asked = trigger.requests()
-        gm.expect(not asked, f"{watch.name}: {name} was pulled: {asked[:40]!r}")
+        requests = trigger.requests()
+        gm.expect(not requests, f"{watch.name}: {name} was triggered: {requests[:40]!r}")
     watch.end()
     seen = {}
     with open("/tmp/trace", encoding="utf-8", errors="replace") as f:

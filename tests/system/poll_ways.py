@@ -22,7 +22,7 @@ def actions(watch):
 
 
 def change(watch, path, shown, title):
-    """Mount, remount and unmount, each told."""
+    """Mount, remount and unmount; each is reported."""
     gm.mount("x", path, "tmpfs", 0, "size=4k")
     watch.wait_rows(1)
     gm.mount(None, path, None, 32 | gm.MS_BIND | gm.MS_RDONLY)

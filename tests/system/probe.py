@@ -76,8 +76,8 @@ for names in ("hint", "walk", "pure", "kernel"):
         gm.expect(rows["/dead"]["error"] == "ENOTCONN", f"{args}: {rows['/dead']}")
         gm.expect(rows["/never"]["error"] == "ETIMEDOUT", f"{args}: {rows['/never']}")
 
-# Where there is no descriptor for another process, what is to be asked waits for
-# one that is done, or given up.
+# Without a descriptor for another process, a probe waits until another one ends or is
+# given up.
 for limit in (12, 11, 10):
     args = ("--probe=all", "--search-limit=0")
     rows = probe(*args, nofile=limit)
@@ -95,7 +95,7 @@ gm.expect(without.endswith(b"mounts without sizes: reading them can block; --pro
 # --strict changes the status; --max-time ends the run before the probes end.
 probe("--probe=all", "--strict", status=64)
 gm.expect(not [p for p in gm.probers().values() if p[0] != "D"], f"left: {gm.probers()}")
-gm.expect(gm.probers(), "nobody waits for a server that read its request")
+gm.expect(gm.probers(), "no process waits for a server that read its request")
 
 # Processes that are left are recorded, and their superblocks not touched again.
 left = set(gm.probers())
@@ -109,7 +109,7 @@ for _ in range(3):
     gm.expect(result.stats()["probes_left"] == 0, f"left again: {result.err}")
     gm.expect(result.stats()["probes_spared"] >= 2, f"not spared: {result.err}")
 gm.expect(set(gm.probers()) == left, f"more are left: {gm.probers()}")
-gm.expect(silent.requests == requests, "a superblock known to be hung was asked again")
+gm.expect(silent.requests == requests, "a superblock known to be hung got another request")
 
 # They end with the server; the next run removes their records and probes again.
 silent.end()

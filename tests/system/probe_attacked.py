@@ -17,7 +17,7 @@ BOUND = 15           # seconds: beyond it a run hangs
 def start(*args):
     """A run in the middle of its probes: its process, and its supervisor."""
     proc = subprocess.Popen([gm.PROGRAM, "-J", "-l", "--probe=all", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    settled(lambda: all(server.requests > 0 for server in servers), "the servers are not asked")
+    settled(lambda: all(server.requests > 0 for server in servers), "the servers get no request")
     return proc, next(pid for pid, (_, parent) in gm.probers().items() if int(parent) == proc.pid)
 
 

@@ -25,7 +25,7 @@ root.enter()
 STATES = {"/direct": "untested", "/indirect": "untested", "/keys": "untested", "/active": "ok",
           "/active/below": "ok", "/keys/one": "ok", "/keys/one/below": "ok", "/keys/hung": "hung"}
 
-# Mounts that come and go, in a namespace that is none of ours: for what is looked
+# Mounts that come and go, in another namespace: for what is looked
 # up without waiting the kernel has then no answer but "again".
 storm = gm.fork()
 if storm == 0:
@@ -44,8 +44,8 @@ for names in ("hint", "walk", "pure", "kernel"):
             want = state if probe == "all" or target in ("/active", "/active/below") else "untested"
             gm.expect(rows[target]["state"] == want, f"{args}: {target}: {rows[target]}")
         for name, trigger in triggers.items():
-            asked = trigger.requests()
-            gm.expect(not asked, f"{args}: {name} was woken: {asked[:40]!r}")
+            requests = trigger.requests()
+            gm.expect(not requests, f"{args}: {name} was triggered: {requests[:40]!r}")
 os.kill(storm, signal.SIGKILL)
 os.waitpid(storm, 0)
 
@@ -65,6 +65,6 @@ for _ in range(200):
     gm.expect(result.status == 0, f"in the storm: status {result.status} {result.err}")
 os.kill(pid, signal.SIGKILL)
 os.waitpid(pid, 0)
-asked = keys.requests()
-gm.expect(not asked, f"in the storm: {len(asked) // 304} requests: {asked[:60]!r}")
+requests = keys.requests()
+gm.expect(not requests, f"in the storm: {len(requests) // 304} requests: {requests[:60]!r}")
 gm.done()

@@ -32,7 +32,7 @@ PROBE = "getmnt --probe=all --timeout=0.3"
 
 def fresh():
     """New servers, one that never reads and one that never replies: those
-    before are remembered, and not asked again."""
+    before are recorded, and not probed again."""
     for number, server in enumerate(servers):
         server.end()
         gm.umount(f"/hung{number}", gm.MNT_DETACH)

@@ -136,7 +136,7 @@ gm.expect(count(found, HUNG) + count(found, UNTESTED) == MOUNTS and len(gm.probe
 
 for server in list(servers.values()):
     end(server)
-settled(lambda: not gm.probers(), f"left behind: {gm.probers()}")
+settled(lambda: not gm.probers(), f"processes left: {gm.probers()}")
 for target in ("/layered", "/layer", "/other", "/root", *("/user/" + name for name in os.listdir("/user"))):
     gm.umount(target, gm.MNT_DETACH)
 result = gm.getmnt(*PROBE)

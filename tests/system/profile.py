@@ -12,7 +12,7 @@ import time
 import gm
 
 ALGORITHMS = ["getmnt1", "getmnt2", "getmnt3"]
-WIDE = 12000        # directories of /wide, so many that a run can be stopped
+WIDE = 12000        # directories of /wide: enough for a run to be stopped in time
 root = gm.Root()
 for name in ("t/usr", "t/usr/local", "t/home/u1", "t/home/u2", "t/srv/a/data", "t/var", "wide"):
     gm.tmpfs(root / name)
@@ -108,7 +108,7 @@ gm.umount("/proc/sys/vm/drop_caches")
 
 # What can block is not touched.
 document = profile("--live", "--repeats=1", "--max-time=5")
-gm.expect(document["live"] and all(row["state"] == "done" for row in document["algorithms"]), "beside a hung server")
+gm.expect(document["live"] and all(row["state"] == "done" for row in document["algorithms"]), "next to a hung server")
 if hung:
     hung.end()
 

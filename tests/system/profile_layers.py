@@ -64,7 +64,7 @@ def check(tag, document):
 document = profile("--layers", "--max-time=0.5", "/t", uid=65534)
 check("a path, by nobody", document)
 gm.expect(any(row["layer"] == "processor" for row in document["layers"][0]["rows"])
-          or not os.path.exists("/proc/self/schedstat"), "the scheduler was not asked")
+          or not os.path.exists("/proc/self/schedstat"), "schedstat was not read")
 
 # As tables; where there is no time for samples, or for clocks, that is said.
 text = gm.getmnt("profile", "--layers", "--repeats=1", "--max-time=0.3", "/t").out.decode()
@@ -77,16 +77,16 @@ gm.expect(len(re.findall(r"^getmnt[123], mean of \d+ runs? \([0-9.]+ ms without 
 text = gm.getmnt("profile", "--layers", "--repeats=1", "--total-time=0.000001", "/t").out.decode()
 gm.expect(len(re.findall(r"^getmnt[123]: not run with clocks: no time left", text, re.M)) == 3, f"no time: {text}")
 
-# Without it nothing of the kind is in the document, and no clock is asked of the kernel.
+# Without it nothing of the kind is in the document, and the kernel's clock is not read.
 gm.expect(not {"layers", "costs"} & set(profile("/t", "--max-time=1")), "layers without --layers")
-# Only the calls that are asked about stop, one kind in a run: a run that strace slows at each
+# Only the traced calls stop, one kind in a run: a run that strace slows at each
 # call, or at each signal of the sampler, comes to no end before its limit.
 if not gm.sanitized():
     for call, word in (("clock_gettime", "CLOCK_THREAD_CPUTIME_ID"), ("timer_create", "timer_create(CLOCK_MONOTONIC")):
-        for args, asked in (([], False), (["--layers"], True)):
+        for args, expected in (([], False), (["--layers"], True)):
             result = gm.getmnt("-f", "--seccomp-bpf", "-e", f"trace={call}", "-e", "signal=none", "-o", "/tmp/trace",
                                gm.PROGRAM, "profile", "/t", "--repeats=1", "--max-time=0.5", *args, program="/bin/strace")
             gm.expect(result.status == 0, f"strace {call} {args}: {result.status} {result.out[-300:]} {result.err[-300:]}")
             trace = gm.read("/tmp/trace")
-            gm.expect((word in trace) == asked, f"{call} {args}: {result.out[-300:]} {trace[:500]}")
+            gm.expect((word in trace) == expected, f"{call} {args}: {result.out[-300:]} {trace[:500]}")
 gm.done()

@@ -250,14 +250,14 @@ put("/table", b"1 1 8:1 / / rw - ext4 /dev/sda1 rw\n")
 result = recover("--root=/c", "-F", "/table", "--write", "--yes")
 gm.expect(result.status == 0 and get("/c/etc/mtab") == b"/dev/sda1 / ext4 rw 0 0\n", f"--root -F: {result.err}")
 
-# With a root it is that one's fstab that says so, and not beside a mount that can block.
+# With a root its own fstab counts, but not next to a mount that can block.
 os.symlink("/etc", "/c/x")
 put("/c/etc/fstab", b"none /in\\040side tmpfs x-in 0 0\n")
 put("/c/etc/mtab", inside.replace(b"size=65536k", b"size=65536k,x-in,x-out"))
 if b"size=65536k" in inside and not os.path.ismount("/c/proc"):
     truth_in = b"".join(line + b"\n" for line in inside.split(b"\n")[:-1] if b" /proc " not in line)
     result = recover("--root=/c", "-p", "/etc/mtab")
-    # What a tmpfs shows behind its size is the kernel's matter.
+    # The kernel decides what a tmpfs shows after its size.
     hinted = b"".join(line[:-4] + b",x-in 0 0\n" if b" /in\\040side " in line else line + b"\n"
                       for line in truth_in.split(b"\n")[:-1])
     gm.expect(result.out == hinted and b"x-in" in result.out, f"--root: hints: {result.out} {truth_in} {result.err}")
@@ -348,7 +348,7 @@ def calls(*args):
     return {name: n for name, n in found.items() if name != "read"}
 
 
-# Beside the table, what is asked of the kernel does not grow with mounts and lines.
+# Apart from the table, the number of kernel calls does not grow with mounts and lines.
 few = calls("/etc/mtab")
 for number in range(400):
     gm.tmpfs(f"/many/{number}", "size=1k")

@@ -123,6 +123,6 @@ os.chdir("/t/below")
 result, names = search("*", cwd="/t/below")
 gm.expect(names == {"./hung"} and result.status == 1, f"the current directory: {names}")
 for name, trigger in (("direct", direct), ("indirect", indirect)):
-    asked = trigger.requests()
-    gm.expect(not asked, f"{name} was triggered: {asked[:40]!r}")
+    requests = trigger.requests()
+    gm.expect(not requests, f"{name} was triggered: {requests[:40]!r}")
 gm.done()

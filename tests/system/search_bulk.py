@@ -253,7 +253,7 @@ for kind in BULK:
             # statx(2) itself may come upon a file that is being replaced.
             gm.expect(least[name] <= int(size) <= most[name] and int(uid) == int(name[4:]) and nlink in "01",
                       f"{kind}, {name}: {line!r}, {least[name]} to {most[name]}")
-    gm.expect(answered > 2 * turns, f"{kind}: {answered} calls in {turns} turns beside the writer")
+    gm.expect(answered > 2 * turns, f"{kind}: {answered} calls in {turns} turns next to the writer")
     os.kill(writer, signal.SIGKILL)
     os.waitpid(writer, 0)
     same(find(top, "--engine=bulk")[0], find(top, "--engine=sync")[0], f"{kind}, written")

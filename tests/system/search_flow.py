@@ -120,7 +120,7 @@ while select.select([shows], [], [], 0.1)[0]:
     text += os.read(shows, 65536)
 gm.expect(text.endswith(b"\r\x1b[K"), f"left on the terminal: {text[-100:]!r}")
 
-# Whenever it is ended, what stands in a file is whole lines.
+# Whenever the search is ended, the file holds whole lines.
 for args, end in (((), b"\n"), (("-0",), b"\0"), (("-o", "SIZE,PATH"), b"\n"), (("--format=jsonl",), b"\n")):
     ended = some = 0
     for turn in range(6):

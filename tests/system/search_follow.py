@@ -148,8 +148,8 @@ with open("/tree/a/file") as open_file:
 os.chdir("/other")
 os.symlink("/other/mounted", "link")
 result = gm.getmnt("search", "-L", "--blocking", "*", "/other", seconds=20)
-gm.expect(result.status == 0 and b"/other/mounted/file" in result.out + result.err, f"asked for: {result.err}")
+gm.expect(result.status == 0 and b"/other/mounted/file" in result.out + result.err, f"with --blocking: {result.err}")
 for name, trigger in (("direct", direct), ("indirect", indirect)):
-    asked = trigger.requests()
-    gm.expect(not asked, f"{name} was triggered: {asked[:40]!r}")
+    requests = trigger.requests()
+    gm.expect(not requests, f"{name} was triggered: {requests[:40]!r}")
 gm.done()

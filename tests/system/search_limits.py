@@ -72,12 +72,12 @@ search("*", "/t/dirs", files=32, mib=DIRS_MIB, want=DIRS)
 # With few descriptors there are fewer threads, and smaller batches.
 for i in range(700):
     gm.mkdir(f"/t/some/{i % 20}/{i}")
-for files, asked, least in ((1024, 8, 8), (1024, 32, 32), (256, 64, 8), (64, 8, 2), (32, 8, 1)):
-    result = gm.getmnt("search", "*", "/t/some", f"--threads={asked}", "--stats=json",
+for files, requested, least in ((1024, 8, 8), (1024, 32, 32), (256, 64, 8), (64, 8, 2), (32, 8, 1)):
+    result = gm.getmnt("search", "*", "/t/some", f"--threads={requested}", "--stats=json",
                        before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
     threads = result.stats()["threads"]
-    gm.expect(least <= threads <= asked and result.out.count(b"\n") == 720,
-              f"{files} descriptors, {asked} threads asked for: {threads}; {result.status}")
+    gm.expect(least <= threads <= requested and result.out.count(b"\n") == 720,
+              f"{files} descriptors, {requested} threads requested, {threads} used; {result.status}")
 
 # Directories that are read in part, one in the other, with few descriptors.
 here = "/t/nested"

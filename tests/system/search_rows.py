@@ -122,7 +122,7 @@ def check(tops, row, way, by_lines=False):
     gm.expect(entered == "-" or stats["dirs"] <= int(entered) * len(tops), f"{tag}: {stats['dirs']} directories")
 
 
-def asked(fstype, tree):
+def stat_calls(fstype, tree):
     """Calls of the file system's own interface, and those for attributes, of a tree."""
     stats = gm.getmnt("search", "-m", "--engine=bulk", "--threads=1", "--stats=json", "*", f"/{fstype}/trees/{tree}").stats()
     return stats["calls"]["ioctl"], stats["calls"]["statx"], stats["found"]
@@ -181,7 +181,7 @@ gm.expect(hits > 100, f"{hits} names were found literally")
 without = {"bulk", "openat2"} & set(os.environ.get("GETMNT_DISABLE", "").split(","))
 for fstype in ("xfs", "btrfs"):
     if f"/{fstype}/trees" in tops and not without:
-        small, large = asked(fstype, "deep"), asked(fstype, "wide")
+        small, large = stat_calls(fstype, "deep"), stat_calls(fstype, "wide")
         gm.expect(large[0] > small[0] and small[1] > small[2] and large[1] < large[2] * 3 // 4, f"{fstype}: {small}, {large}")
 print(f"  {len(ROWS[::every])} rows, {len(WAYS) + 1} ways, each on {', '.join(tops)}")
 gm.done()

@@ -72,7 +72,7 @@ for args, env, color in (((), {}, True), (("-l",), {}, True), (("--color=never",
                          (("--format=jsonl",), {}, False)):
     text = on_terminal(*args, "*", "/n", **env)
     if args == ("-0",):
-        continue            # byte for byte, as it was asked for
+        continue            # byte for byte, as requested
     for harm in (b"\x1b[31mred", b"\x07", b"\xc2\x9b", b"\xff", b"new\n", b"new\r\n"):
         gm.expect(harm not in text, f"{args}: {harm!r} is written as it is: {text!r}")
     gm.expect((b"\x1b[01;34m" in text) == color, f"{args} {env}: colour: {text!r}")
@@ -120,7 +120,7 @@ text += shown()
 for line in text.split(b"\r\n"):
     last = line.split(CLEAR)[-1]
     gm.expect(b" found: " not in last or line == text.split(b"\r\n")[-1],
-              f"printed behind the line of progress: {line[-200:]}")
+              f"printed after the progress line: {line[-200:]}")
 
 # None of it off a terminal, or where only one of the two is.
 with open("/err", "wb+") as err:

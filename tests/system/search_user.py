@@ -88,7 +88,7 @@ readable("readable")
 readable("readable, no openat2", env=gm.without("openat2"))
 result, names, err = search("-L", "file", "/l")
 gm.expect(names == ["/l/link/file"] and result.status == 1 and "/l/link/dir: attributes not available" in err,
-          f"behind a link: {names}, {err}")
+          f"through a link: {names}, {err}")
 
 # Attributes below a directory that may not be entered; --access.
 result, names, err = search("-o", "SIZE,PATH", "listed/file|open/file", "/t")
@@ -128,8 +128,8 @@ for args in ((), ("-o", "PATH"), ("-J",)):
     result = gm.getmnt("search", "*", "/t/open", *args, before=lambda: os.close(1))
     gm.expect(result.status == 1, f"{args}, no standard output: {result.status}, {result.err}")
 
-# Of directories that are another's the time of access is left alone only where that may be
-# asked for: it is not asked for in each of them.
+# The access time of another user's directories is preserved only where that is permitted, which
+# is tried once, not in each directory.
 for i in range(600):
     gm.mkdir(f"/t/many/{i % 30}/{i}")
 dirs = 1 + 30 + 600

@@ -121,9 +121,9 @@ def nothing_left(tag):
     end = time.monotonic() + 3
     while others() and time.monotonic() < end:
         time.sleep(0.01)
-    gm.expect(not others(), f"{tag}: left behind: {others()}")
+    gm.expect(not others(), f"{tag}: processes left: {others()}")
     gm.expect(os.listdir("/tmp") == ["out"] and os.listdir("/tmp/out") == ["out"],
-              f"{tag}: left behind: {os.listdir('/tmp')}, {os.listdir('/tmp/out')}")
+              f"{tag}: files left: {os.listdir('/tmp')}, {os.listdir('/tmp/out')}")
 
 
 for name in ENDING:

@@ -76,7 +76,7 @@ def audit(tag, program, strace, args, opened, twice=()):
         if call in MAKE:
             used.add(absolute)
     for path, calls in paths.items():
-        # The file behind another's loop device, which is looked for.
+        # The backing file of a loop device of another user, which is looked for.
         elsewhere = root.entered and set(calls) == {"readlinkat"} and not os.path.lexists(path)
         gm.expect(len(calls) == 1 or elsewhere or any(re.fullmatch(allowed, path) for allowed in ["/sys", *twice]),
                   f"{tag}: {path} is resolved {len(calls)} times: {calls}")
@@ -168,7 +168,7 @@ SIZED = ["/", "/a", "/disk", "/etc/other", "/d/d7/e/f(/g)?"]
 TAGS = ["/dev", r"/sys/dev/block/\d+:\d+(/.*)?"]
 # A device is examined before it is opened; libblkid reads sysfs itself.
 TAGS_TWICE = ["/dev", r"/sys/dev/block/\d+:\d+", "/disk.img", "/sys/fs/fuse/connections"]
-# The files behind all loop devices are looked for, the images of whatever else
+# The backing files of all loop devices are looked for, the images of whatever else
 # runs here among them; those of one folder have its name in common.
 IMAGES = "/(tmp|var/tmp)(/.*)?"
 for args, opened, twice in (

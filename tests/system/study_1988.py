@@ -46,7 +46,7 @@ for what in ("dirs", "entries", "statx"):
 
 # Small enough to be counted by hand: / has two directories at places 0 and 2, and
 # mount points at 3 and 4, of which the first has one on it, at place 1 in a
-# directory behind 70 files.
+# directory after 70 files.
 
 
 def hand():

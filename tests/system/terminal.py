@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """On a terminal: names are harmless, OPTIONS is truncated and TARGET is not, and a long walk shows
-progress, which is cleared at the end; without a terminal there is none of this."""
+progress, which is cleared at the end; without a terminal nothing of this is printed."""
 import fcntl
 import os
 import select

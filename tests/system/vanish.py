@@ -131,7 +131,7 @@ def unlink():
 
 
 # What happens to /w/c, and how often something is counted as vanished when it
-# happens before the look, and behind it.
+# happens before the look, and after it.
 ACTS = {"removed": (away, 1, 1),
         "replaced by a link": (instead(lambda path: os.symlink("/other/place", path)), 0, 1),
         "replaced by a link to itself": (instead(lambda path: os.symlink(path, path)), 0, 1),

@@ -47,7 +47,7 @@ ROWS = [
      "tmpfs /a/b tmpfs size=1m 0 0\n/low /home none bind 0 0\n", None),
     ("", "a line of two fields", f"{DISK} /data\n{DISK}\n", "FSTAB-SYNTAX"),
     ("", "a line above the one that it needs", f"tmpfs /a/b tmpfs defaults 0 0\n{DISK} /a ext4 defaults 0 2\n", "FSTAB-ORDER"),
-    ("b1", "`/` behind a directory of it", f"tmpfs /home tmpfs defaults 0 0\n{DISK} / ext4 defaults 0 1\n", "FSTAB-ORDER (info)"),
+    ("b1", "`/` after a directory below it", f"tmpfs /home tmpfs defaults 0 0\n{DISK} / ext4 defaults 0 1\n", "FSTAB-ORDER (info)"),
     ("", "two lines of one mount point", f"{DISK} /data ext4 defaults 0 2\ntmpfs /data tmpfs defaults 0 0\n", "FSTAB-DUP-TARGET"),
     ("b11", "two lines of one place, of which one is for another day", f"{DISK} /data ext4 nofail 0 2\ntmpfs /data tmpfs noauto 0 0\n", None),
     ("", "a disk that is not there", "/dev/gone /data ext4 defaults 0 2\n", "FSTAB-SRC-MISSING"),
