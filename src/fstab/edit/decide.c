@@ -68,15 +68,15 @@ static const struct entry *find_loaded(struct merger *m, const struct entry *ent
 	return NULL;
 }
 
-/** Whether a line is the last, without an end: it may be a part of one. */
+/** Whether a line is the last one and lacks its newline: the file may be truncated. */
 static bool is_cut(const struct merger *m, const struct entry *entry)
 {
 	return !m->in->match.file->ended && entry == &m->match.entries[m->match.nentries - 1];
 }
 
-/** Whether a line was changed since the base; a new line was.
-    @of    The line of the base; NULL: none, or it is not a text.
-    @what  FSTAB_FIX_SOURCE: what it mounts; FSTAB_FIX_OPTIONS; FSTAB_FIX_PASS. */
+/** Whether a line was changed since the base; a new line counts as changed.
+    @of    The line of the base; NULL: none, or the base is what systemd has loaded.
+    @what  The part to compare: FSTAB_FIX_SOURCE, FSTAB_FIX_OPTIONS or FSTAB_FIX_PASS. */
 static bool is_edited(const struct merger *m, const struct entry *entry, const struct entry *of,
                   enum fstab_fix what)
 {
@@ -94,8 +94,8 @@ static bool is_edited(const struct merger *m, const struct entry *entry, const s
 	       || !merge_alike(now->options, was->options, true);
 }
 
-/** Whether the line that the base has for a mount does not exist any more: one with noauto, or of
-    a mount beneath, may. */
+/** Whether the file no longer has the line that the base has for a mount.  A line with noauto, or
+    for a mount lower in a stack, may still exist. */
 static bool is_removed(struct merger *m, const struct entry *loaded, const struct planned *mount)
 {
 	if (!m->based || !m->in->match.file->ended)
@@ -112,9 +112,9 @@ static bool is_removed(struct merger *m, const struct entry *loaded, const struc
 	return true;
 }
 
-/* What becomes of lines. */
+/* Changing and keeping lines. */
 
-/** The fields of a line, to be changed. */
+/** Get the new fields of a line: at first those that it has. */
 static struct words *change(struct entry *entry)
 {
 	if (entry->act != CHANGED)
@@ -134,7 +134,7 @@ static void change_source(struct merger *m, struct entry *entry, const struct pl
 {
 	struct words *words = change(entry);
 	words->source = mount->line->source;
-	/* Another type has another fsck pass and other options. */
+	/* The pass and the options belong to the former type. */
 	bool other = mount->line->mount && !shown_type(words->fstype, mount->line->mount->fstype)
 	             && !shown_type(words->fstype, mount->line->fstype);
 	if (other)
@@ -146,11 +146,11 @@ static void change_source(struct merger *m, struct entry *entry, const struct pl
 		words->options = merge_identity(m, words->options, mount->line->options);
 }
 
-/** Note what may be fixed.
+/** Note a difference that an option of --fix removes.
     @of     The line of the base.
-    @fix    The option that fixes it.
-    @known  It is known how.
-    @return whether to fix it. */
+    @fix    The option.
+    @known  Whether the right value is known.
+    @return whether to fix it now. */
 static bool note_fix(struct merger *m, enum fstab_note_kind kind, const struct entry *entry,
                      const struct entry *of, const struct planned *mount, const char *text,
                      enum fstab_fix fix, bool known)
@@ -207,7 +207,7 @@ static void compare(struct merger *m, struct entry *entry, const struct planned 
 	compare_how(m, entry, mount, of);
 }
 
-/** Decide about a further line of a mount that has its own. */
+/** Decide about another line on the mount point of a mount that has its line. */
 static void decide_further(struct merger *m, struct entry *entry, const struct entry *own,
                            const struct planned *mount)
 {
@@ -215,7 +215,7 @@ static void decide_further(struct merger *m, struct entry *entry, const struct e
 	enum fstab_difference_kind kind;
 	if (entry == own || !match_is_further(&m->match, entry, source, mount, &kind))
 		return;
-	/* A line that would cover the mount is in its way. */
+	/* This line would mount something over the mount. */
 	bool again = kind == FSTAB_DIFFER_REPEATED, same = match_same(&m->match, entry, mount) != 0;
 	bool aside = again ? m->in->fix & FSTAB_FIX_DAMAGED
 	             : m->in->persistent && mount->line->fate == FSTAB_LINE;
@@ -230,7 +230,7 @@ static void decide_further(struct merger *m, struct entry *entry, const struct e
 	}
 }
 
-/** Decide about all further lines. */
+/** Decide about all other lines on a mount point. */
 static void decide_others(struct merger *m, const struct entry *own, const struct planned *mount)
 {
 	struct entry *entry = match_first_on(&m->match, mount);
@@ -266,7 +266,7 @@ static void decide_without(struct merger *m, struct planned *mount)
 	if (m->damaged && (m->in->persistent || !best))
 		edited = false;
 	bool fix_it = best && m->in->fix & FSTAB_FIX_SOURCE && !edited;
-	/* A file cut between two lines looks undamaged: what systemd loaded comes back. */
+	/* A file truncated between lines looks undamaged: what systemd loaded is restored. */
 	bool back = m->in->persistent && edited && !best && !m->in->base;
 	bool add = !fix_it && (mount->named || (m->in->persistent && !edited) || back);
 	if (fix_it) {

@@ -4,8 +4,8 @@
  *
  *     match_take_file(), match_take_plan()
  *                     lines and mounts by mount point
- *     merge_decide()  each mount and the lines on its mount point: kept, changed, added, put aside
- *     report_rest()   lines of no mount, damaged and odd ones
+ *     merge_decide()  each mount and its lines: kept, changed, added, commented out
+ *     report_rest()   lines without a mount, damaged and unusual lines
  *     merge_order(), merge_write()
  */
 #include "fstab/edit/merge_impl.h"
@@ -29,7 +29,7 @@ void merge_note(struct merger *m, enum fstab_note_kind kind, const struct entry 
 		m->match.failed = true;
 }
 
-/** Report damaged and odd lines, and lines that are not mounted but whose source is. */
+/** Report damaged and unusual lines, and lines whose source is mounted elsewhere. */
 static void report_rest(struct merger *m)
 {
 	for (uint32_t i = 0; i < m->match.nentries && !m->match.failed; ++i) {

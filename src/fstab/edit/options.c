@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rewriting options: taking over those of a replaced line, and those that say what is mounted;
- * removing those that the kernel refuses.
+ * Rewriting options: copying those of a replaced line and those that select what is mounted
+ * (subvol=), and removing those that the kernel refuses.
  */
 #include "fstab/edit/merge_impl.h"
 
@@ -12,14 +12,14 @@
 #include <string.h>
 
 /** Make a set of the options of a list.
-    @whole  By the whole option, not by its name. */
+    @whole  Elements are whole options, not their names. */
 static void index_list(struct opt_set *set, const char *list, bool whole)
 {
 	*set = (struct opt_set){.whole = whole};
 	opt_set_add_list(set, list, opt_next);
 }
 
-/** The list in m->match.more as a string that stays; if it is empty, another. */
+/** Copy the list in m->match.more to the arena; if it is empty, copy `empty`. */
 static const char *keep_list(struct merger *m, const char *empty)
 {
 	const struct strbuf *more = &m->match.more;
@@ -48,7 +48,7 @@ const char *merge_inherit(struct merger *m, const char *options, const char *fro
 	return keep_list(m, options);
 }
 
-/** Step to the next option that says what is mounted, or to the next that does not. */
+/** Step to the next option that selects what is mounted (subvol=), or to the next other one. */
 static const char *next_of(const char **list, bool identity, size_t *n)
 {
 	const char *option;
@@ -89,7 +89,7 @@ const char *merge_identity(struct merger *m, const char *options, const char *li
 		if (kept && !(other && word_is(o, n, "defaults")))
 			opt_add(&m->match.more, o, n);
 	}
-	/* mount(8) drops the rest after an open quotation mark, the merge keeps it. */
+	/* After an unclosed quotation mark mount(8) drops the rest; the merge keeps it. */
 	if (*options)
 		opt_puts(&m->match.more, options);
 	m->match.failed |= here.failed || there.failed;

@@ -8,8 +8,8 @@
  *
  * A line before one that it needs is reported, or, with FSTAB_FIX_ORDER, one of the two is moved:
  * the needed line up if it is the only one missing, for others may need it as well; else the line
- * that needs it down, after the last of those.  Its comment moves with it.  Where lines need each
- * other, nothing is moved.
+ * that needs it down, after the last of those.  Its comment moves with it.  Lines of a cycle are
+ * not moved.
  *
  * Each item has a place and a rank, and the items are sorted by these, twice: after the added
  * lines have a place, and after lines were moved.
@@ -74,7 +74,7 @@ static void make_items(struct order_work *o)
 	m->match.failed |= order_make(o->lines, o->graph.count, &o->graph) != 0;
 }
 
-/** Let the added lines wait for the network that need it. */
+/** Add _netdev to the added lines that need the network. */
 static void add_netdev(struct order_work *o)
 {
 	struct merger *m = o->m;
@@ -118,7 +118,8 @@ static bool is_kind(const struct merger *m, uint32_t k, enum tabline_kind kind)
 	return !m->items[k].is_new && m->match.entries[m->items[k].i].line->kind == kind;
 }
 
-/** The first item of the comment right above an item, but for a comment that heads the file. */
+/** The first item of the comment directly above an item; a comment at the head of the file does not
+    count. */
 static uint32_t above_comment(const struct merger *m, uint32_t k)
 {
 	uint32_t at = k;
@@ -134,7 +135,7 @@ static uint32_t above_line(const struct merger *m, uint32_t place)
 	return entry ? above_comment(m, place) : place;
 }
 
-/** Whether an added line has to be on the right side of another. */
+/** Whether the position of an added line relative to another line matters. */
 static bool decides_place(const struct order_work *o, uint32_t i, const struct order_need *need)
 {
 	return need->kind <= ORDER_SWAP
@@ -146,7 +147,7 @@ static void place_added(struct order_work *o)
 {
 	struct merger *m = o->m;
 	const struct order *graph = &o->graph;
-	/* As far down as those that need it allow. */
+	/* Before the first line that needs it. */
 	for (uint32_t k = graph->count; k-- > 0;) {
 		uint32_t i = graph->sequence[k];
 		for (uint32_t at = graph->begin[i]; at < graph->begin[i + 1]; ++at) {
@@ -181,7 +182,7 @@ static void place_added(struct order_work *o)
 
 /* Lines before those that they need. */
 
-/** How many lines that a line needs have a later place.  @one [out]  The last of them. */
+/** The number of lines that a line needs and that come later.  @one [out]  The last of them. */
 static uint32_t count_late(const struct order_work *o, uint32_t i, uint32_t *one)
 {
 	const struct order *graph = &o->graph;
@@ -198,7 +199,7 @@ static uint32_t count_late(const struct order_work *o, uint32_t i, uint32_t *one
 	return n;
 }
 
-/** Give each line a place after those that it needs.  @return false: some need each other. */
+/** Give each line a place after the lines that it needs.  @return false: there is a cycle. */
 static bool place_late(struct order_work *o)
 {
 	struct merger *m = o->m;
@@ -213,7 +214,7 @@ static bool place_late(struct order_work *o)
 		if (i != ORDER_NONE && count_late(o, i, &one) == 1 && !count_late(o, one, &other))
 			item_of(o, one)->place = m->items[k].place;
 	}
-	/* The second time nothing changes, unless lines need each other. */
+	/* The second pass changes nothing, unless there is a cycle. */
 	for (int again = 0; again < 2; ++again) {
 		for (uint32_t k = 0; k < graph->count; ++k) {
 			uint32_t i = graph->sequence[k];

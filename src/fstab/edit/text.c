@@ -2,10 +2,9 @@
 /*
  * The bytes of the result.
  *
- * A kept line is its bytes.  A changed line keeps the bytes around its fields.  A line put aside
- * becomes a comment with the reason and the line, in which a NUL, which ends the line for most
- * readers, is \000, and then a backslash \134.  Finally all is read again, and must read as
- * intended.
+ * A kept line is copied byte by byte.  A changed line keeps the bytes around its fields.  A line
+ * that is commented out follows the reason; a NUL in it, which ends the line for most readers, is
+ * written as \000, and then a backslash as \134.  Finally the result is parsed and compared.
  */
 #include "fstab/edit/merge_impl.h"
 
@@ -30,7 +29,7 @@ static void put_field(struct strbuf *out, const char *text, bool first, bool ter
 		escape_octal(out, text, ESCAPE_PATH, terminal);
 }
 
-/** Append a comment without its end. */
+/** Append a comment without its newline. */
 static void write_comment(struct strbuf *out, const char *before, const char *text,
                           const char *after, const char *end)
 {
@@ -101,7 +100,7 @@ void fstab_write_plan(struct strbuf *out, const struct fstab_plan *plan, unsigne
 	}
 }
 
-/** Append a changed line without its end. */
+/** Append a changed line without its newline. */
 static void put_changed(struct strbuf *out, const struct entry *entry)
 {
 	const struct tabline *line = entry->line;
@@ -113,7 +112,7 @@ static void put_changed(struct strbuf *out, const struct entry *entry)
 	for (unsigned i = 0; i < TABLINE_FIELDS; ++i) {
 		const struct tabline_field *field = &line->fields[i];
 		bool differs = i < TABLINE_FREQ && strcmp(before[i], after[i]) != 0;
-		/* Fields that the line lacks are added for other options, and for a pass. */
+		/* Missing fields are added where the options or the pass change. */
 		if (!field->raw && is->passno <= 0 && !differs)
 			break;
 		if (field->raw) {
@@ -136,7 +135,7 @@ static void put_changed(struct strbuf *out, const struct entry *entry)
 	strbuf_add(out, at, (size_t)(end - at));
 }
 
-/** Append a line that is put aside, as a comment, without its end. */
+/** Append a line as a comment, without its newline. */
 static void put_aside(struct strbuf *out, const struct entry *entry)
 {
 	const struct tabline *line = entry->line;
@@ -152,7 +151,7 @@ static void put_aside(struct strbuf *out, const struct entry *entry)
 	}
 }
 
-/** The layout of most lines of a file: tabs, or aligned. */
+/** The layout of most lines of a file: separated by tabs, or aligned. */
 static unsigned layout(const struct merger *m)
 {
 	size_t tabs = 0, others = 0;
@@ -164,7 +163,7 @@ static unsigned layout(const struct merger *m)
 	return tabs > others ? FSTAB_FORM_TABS : 0;
 }
 
-/** Append all items.  @return whether one of them is not as it is in the file. */
+/** Append all items.  @return whether one of them differs from the file. */
 static bool put_items(struct merger *m, struct strbuf *out)
 {
 	const struct tablines *file = m->in->match.file;
@@ -186,7 +185,7 @@ static bool put_items(struct merger *m, struct strbuf *out)
 		else
 			strbuf_add(out, line->bytes, line->n);
 		strbuf_add(out, line->bytes + line->n, line->size - line->n);
-		/* The former last line, which had no end. */
+		/* The former last line, which had no newline. */
 		char last = line->bytes[line->size - 1];
 		if (last != '\n' && k + 1 < m->nitems)
 			strbuf_puts(out, last == '\r' ? "\n" : file->eol);
@@ -194,7 +193,7 @@ static bool put_items(struct merger *m, struct strbuf *out)
 	return changes;
 }
 
-/** Whether a line reads as intended. */
+/** Whether a parsed line has the intended fields. */
 static bool reads(struct merger *m, const struct tabline *line, const struct words *words)
 {
 	struct entry entry;
@@ -206,7 +205,7 @@ static bool reads(struct merger *m, const struct tabline *line, const struct wor
 	       && (is->passno > 0 ? is->passno : 0) == (words->passno > 0 ? words->passno : 0);
 }
 
-/** Whether a line of the result is the item that it was made of. */
+/** Whether a parsed line of the result equals the item that it was made from. */
 static bool is_item(struct merger *m, const struct item *item, const struct tabline *line)
 {
 	if (item->is_new) {
@@ -222,7 +221,7 @@ static bool is_item(struct merger *m, const struct item *item, const struct tabl
 	       && (line->kind == entry->line->kind || entry->line->number == 1);
 }
 
-/** Whether the result reads as intended.  @return 1, 0, or -1 (ENOMEM). */
+/** Parse the result and compare it with the items.  @return 1: equal; 0; or -1 (ENOMEM). */
 static int check(struct merger *m, const char *text, size_t len)
 {
 	struct tablines *lines = tablines_parse(text, len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the system mounts by itself.  In doubt it is somebody's: a line too many is noticed, a
- * missing one only at the next boot.
+ * Mounts that the system makes by itself.  In doubt a mount is not one of these: a superfluous line
+ * is noticed at once, a missing one only at the next boot.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -16,7 +16,7 @@
 
 static const char container[] = "of a container";
 
-/** Types that nobody mounts by an fstab, on any mount point. */
+/** Types that are never mounted by an fstab, whatever the mount point. */
 static const struct {
 	const char *types;
 	struct fstab_own own;
@@ -116,8 +116,8 @@ static int depth_below(const char *target, const char *dir, const char *in)
 	return word_in(name, strcspn(name, "/"), in) ? depth - 1 : -1;
 }
 
-/** Mount points of programs.  The type and other properties must fit as well; else the mount is
-    somebody's. */
+/** Mount points of programs.  The type and other properties must match as well; otherwise the mount
+    is the administrator's. */
 enum { READ_ONLY = 1, SAFE = 2 /* nosuid, nodev */, ANY = 255 };
 static const struct {
 	const char *dir;
@@ -128,7 +128,7 @@ static const struct {
 	struct fstab_own own;
 } own_places[] = {
 	{"/var/lib/ceph/osd", 1, 1, "tmpfs", "", 0, {"unit", "of Ceph"}},
-	/* Of an image beside it. */
+	/* An image next to the mount point. */
 	{"/var/lib/machines", 0, 0, "btrfs", "/dev/loop", 0, {"unit", "of systemd-machined"}},
 	{"/usr", 0, 0, "overlay", "sysext", 0, {"unit", "of systemd-sysext"}},
 	{"/opt", 0, 0, "overlay", "sysext", 0, {"unit", "of systemd-sysext"}},
@@ -170,7 +170,7 @@ static bool is_named_so(const struct mount *mount, const char *target, const cha
 	return true;
 }
 
-/** The program that mounted this on a mount point of its own; or NULL. */
+/** The program that made this mount on one of its own mount points; or NULL. */
 static const struct fstab_own *own_place(const struct mount *mount, const char *target)
 {
 	const char *fstype = mount->fstype ? mount->fstype : "",
@@ -323,7 +323,7 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
 	if (fstab_hides_kernels(mount, target))
 		return NULL;
 	for (size_t i = 0; i < sizeof(own_types) / sizeof(*own_types); ++i) {
-		/* A user names a FUSE file system freely. */
+		/* A user can choose any source and type for a FUSE file system. */
 		const struct fstab_own *own = &own_types[i].own;
 		if (word_in(fstype, strlen(fstype), own_types[i].types)
 		    && (!user || !is_fuse(fstype) || strcmp(own->owner, "session") == 0))

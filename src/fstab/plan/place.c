@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The places of the mounts.
+ * What each mount is, and which mounts it needs.
  *
- * Indexes by name make this linear: the visible mounts, to find the mount that holds a path and
- * see whether another covers it on the way; the hidden ones, which may still hold what had that
- * name.
+ * Two indexes by mount point make this linear: of the visible mounts, to find the mount that
+ * contains a path and whether another mount covers it; and of the hidden mounts, which may contain
+ * the source of a bind that was made before they were hidden.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -56,7 +56,7 @@ uint32_t place_holder(const struct maker *mk, const char *path)
 	return lowest_above(mk, &mk->by_name, path);
 }
 
-/** Put a node before the others of its hash.  @return the next of them; MAP64_NONE. */
+/** Insert a node at the head of the chain of its hash.  @return the next node, or MAP64_NONE. */
 static uint32_t push(struct maker *mk, struct map64 *map, uint64_t hash, uint32_t node)
 {
 	uint32_t next = map64_remove(map, hash);
@@ -79,7 +79,7 @@ void place_index(struct maker *mk)
 			bind_index(mk, i);
 		} else if (!place->onto_itself && !(fstype_flags(m->fstype) & FST_AUTOFS)
 		           && strcmp(place_type(m), "rootfs") != 0) {
-			/* It may hold what was named below it. */
+			/* It may contain files that were once visible below its mount point. */
 			place->next_name = push(mk, &mk->by_hidden, name, i);
 			map64_remove(&mk->hidden, mount_dev(m));
 			mk->failed |= map64_put(&mk->hidden, mount_dev(m), i) == MAP64_NONE;
@@ -94,7 +94,7 @@ static bool is_of_systemd(const struct mount *trigger)
 	return trigger && trigger->source && strcmp(trigger->source, "systemd-1") == 0;
 }
 
-/** Whether NFS has mounted what a server exports below by itself: server:/a/b on x/b. */
+/** Whether NFS has mounted by itself an export below another export: server:/a/b on x/b. */
 static bool is_below_nfs(const struct maker *mk, uint32_t node)
 {
 	uint32_t parent = mk->tree->nodes[node].parent;
@@ -117,7 +117,7 @@ const char *place_unit(const struct fstab_facts *facts, const char *target)
 	return unit == FSTAB_GPT_UNIT ? "gpt-auto" : unit == FSTAB_OWN_UNIT ? "unit" : NULL;
 }
 
-/** Why only the kernel knows how this was mounted; NULL if a line can say it. */
+/** Why no line can repeat this mount; NULL: a line can. */
 static const char *unspeakable(struct maker *mk, const struct mount *m)
 {
 	/* ceph shows a placeholder for a secret. */
@@ -181,7 +181,7 @@ void place_find_stacks(struct maker *mk)
 	}
 }
 
-/** Whether a directory is a layer of the root, or holds one at most "most" levels below. */
+/** Whether a directory is a layer of the root, or contains one at most `most` levels below it. */
 static bool is_layer(struct maker *mk, const char *dir, int most)
 {
 	static const char *const names[] = {"lowerdir", "upperdir"};
@@ -198,8 +198,8 @@ static bool is_layer(struct maker *mk, const char *dir, int most)
 	return false;
 }
 
-/** Whether the initial RAM disk of a live system, or of one that keeps nothing, has mounted this:
-    layers of the root, and the medium that they are on. */
+/** Whether the initial RAM disk of a live system, or of a system without persistent storage, has
+    mounted this: layers of the root, and the medium that contains them. */
 static bool is_of_live(struct maker *mk, const struct mount *m, const char *target)
 {
 	if (!mk->layers || strcmp(target, "/") == 0)
@@ -241,7 +241,7 @@ void place_classify(struct maker *mk, uint32_t i)
 	place->state = ELSEWHERE;
 	if (node->gone || node->made || node->states & 1u << MT_OUTSIDE)
 		return;
-	/* Without a name it may be anywhere. */
+	/* Its mount point is not known. */
 	if (!name && strcmp(in->root, "/") == 0)
 		refuse(place, "its path is not known");
 	place->target = place_below(in, name);
@@ -305,7 +305,7 @@ void place_consider(struct maker *mk, uint32_t i)
 	struct place *place = &mk->places[i];
 	if (place->state != WAITING)
 		return;
-	/* Of a stack one is visible; a table that makes no tree can have more. */
+	/* One mount of a stack is visible; if the table is no tree, there can be more. */
 	if (find_name(mk, &mk->by_name, map64_text(place->target), place->target,
 	              strlen(place->target)) != i)
 		refuse(place, "another mount has the same path");
@@ -350,7 +350,7 @@ enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, cons
 	}
 	if (node)
 		*node = in;
-	/* Its name is that of the time when it was opened. */
+	/* The path is the one under which the file was opened; a mount may hide it now. */
 	uint32_t hidden = lowest_above(mk, &mk->by_hidden, path);
 	if (hidden != MT_NONE)
 		return plan_refuse(mk, line, "%s %s may be that of a mount on %s which is hidden "

@@ -3,10 +3,10 @@
  * Deciding on each mount after those that it needs.
  *
  * A mount needs the mount that it is mounted on; a bind, the mount of its source; an overlay, those
- * of its layers; a loop device, that of its image.  Without a line for these it cannot have one. So
- * passes over the tree, from the root up, repeat while they decide any; nearly always one pass
- * suffices, and a second for binds whose source comes later.  The order of decisions is the order
- * of the lines: mount -a runs from first to last.
+ * of its layers; a loop device, that of its image.  If one of these has no line, the mount can
+ * have none.  Passes over the tree, starting at the root, are repeated while they decide any mount.
+ * Usually one pass suffices, and a second one for binds whose source comes later.  Lines are
+ * written in the order of the decisions, since mount -a runs them in the order of the file.
  *
  *     place_classify()  what it is: elsewhere, the system's own, hidden ..., a mount
  *                       of its file system, or a bind: a part of one, or one more
@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The most passes; a mount that waits after them waits for itself. */
+/** Maximum number of passes; a mount that is undecided after them needs itself. */
 enum { PASSES_MAX = 64 };
 
 const char *plan_format(struct maker *mk, const char *format, ...)
@@ -74,10 +74,10 @@ static void add_line(struct maker *mk, enum fstab_fate fate, const struct fstab_
 	++mk->plan->of[fate];
 }
 
-/** Append the options that are not the file system's: ours, and those that mount(8) kept for other
-    programs.
-    @spare  Boot can do without the mount, in any case.
-    @return LINE; REFUSED: they hold a secret. */
+/** Append the options that are not for the file system: those that the plan adds, and those that
+    mount(8) has recorded for other programs.
+    @spare  The boot does not need the mount.
+    @return LINE; REFUSED: the options hold a secret. */
 static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more,
                           struct fstab_line *line)
 {
@@ -104,8 +104,8 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbu
 	return LINE;
 }
 
-/** Judge the layers of an overlay, all of which are needed.
-    @more  Gets options that make systemd wait. */
+/** Check the layers of an overlay, all of which are needed.
+    @more [out]  Options that make systemd wait for them. */
 static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *line,
                                struct strbuf *more)
 {
@@ -132,8 +132,8 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 	return state;
 }
 
-/** The source of a loop device: its image, as a person would mount it; if that lies outside of
-    ROOT, a disk.
+/** The source of a loop device: its image, as an administrator would write it; if the image is
+    outside of ROOT, the device.
     @first [out]  Options of the line that attach the image. */
 static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_device *device,
                              struct fstab_line *line, const char **first)
@@ -241,7 +241,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 }
 
 /** Make the line of a bind.
-    @last  Its source cannot become visible any more. */
+    @last  The last pass: the source will not become visible. */
 static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strbuf *more,
                             struct fstab_line *line)
 {
@@ -284,8 +284,8 @@ static bool is_named(struct maker *mk, const char *target)
 	return false;
 }
 
-/** Decide on a node if all that it needs is decided.
-    @last  The last pass: nodes that still wait need each other. */
+/** Decide about a node if every mount that it needs is decided.
+    @last  The last pass: the undecided nodes need each other. */
 static void decide(struct maker *mk, uint32_t i, bool last)
 {
 	struct place *place = &mk->places[i];
@@ -328,7 +328,7 @@ static void decide_all(struct maker *mk)
 	}
 }
 
-/** Append comments after the lines, and then what is left out, in the order of the tree. */
+/** Append the comments after the lines, then the mounts that are left out, in tree order. */
 static void add_others(struct maker *mk)
 {
 	for (int own = 0; own < 2; ++own) {
@@ -393,7 +393,7 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 	add_line(mk, fate, &line);
 }
 
-/** Let the lines wait for the network that need it; the plan has no others yet. */
+/** Add _netdev to the lines that need the network; the plan has no other lines yet. */
 static void add_netdev(struct maker *mk)
 {
 	struct fstab_plan *plan = mk->plan;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How a device is named.  An identifier that is missing, or shared by another device, is never
- * replaced silently: the wrong disk might be mounted, perhaps not before the next boot but one.
+ * replaced silently: the wrong disk might be mounted, perhaps only several boots later.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -89,7 +89,7 @@ static const char *path_fault(const char *path)
 	return NULL;
 }
 
-/** Note the other names of a device. */
+/** Record the other names of a device. */
 static const char *other_names(struct maker *mk, const struct devmap_tags *tags, const char *path,
                                enum fstab_id id)
 {
@@ -122,7 +122,7 @@ enum state source_of_device(struct maker *mk, const struct fstab_device *device,
 	if (n && path[n] && !path[n + strspn(path + n, "0123456789")])
 		return plan_refuse(mk, line, "its device is in memory: its data and its UUID do "
 		                   "not survive a reboot");
-	/* A name of device mapper is chosen, and lasts. */
+	/* The name of a device-mapper device is chosen by the administrator and is stable. */
 	if (id == FSTAB_AUTO && path && strncmp(path, "/dev/mapper/", 12) == 0) {
 		id = FSTAB_PATH;
 	} else if (id == FSTAB_AUTO) {
@@ -164,7 +164,7 @@ const char *source_type_fault(struct maker *mk, const struct mount *mount)
 		return "only the kernel knows its key";
 	if (strchr(fstype, ','))
 		return "its type has a comma, which mount(8) takes for a list of types";
-	/* A FUSE server chooses both names; only those of sshfs can be mounted. */
+	/* A FUSE server chooses source and type freely; only those of sshfs can be mounted. */
 	bool sshfs = strcmp(fstype, "fuse.sshfs") == 0 && mount->source
 	             && strchr(mount->source, ':');
 	return strncmp(fstype, "fuse.", 5) == 0 && !sshfs
@@ -175,7 +175,7 @@ enum state source_of_mount(struct maker *mk, const struct mount *mount, struct f
 {
 	const char *source = mount->source && *mount->source ? mount->source : "none";
 	unsigned flags = fstype_flags(mount->fstype);
-	/* systemd would wait for a mere name in /dev. */
+	/* For a plain name systemd would wait for a device of that name. */
 	bool name = flags & FST_PSEUDO || strcmp(place_type(mount), "overlay") == 0;
 	if (name && (*source == '-' || fstab_is_tag(source) || strncmp(source, "/dev/", 5) == 0))
 		source = mount->fstype;
