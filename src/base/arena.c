@@ -29,7 +29,7 @@ void arena_destroy(struct arena *arena)
 		free(chunk);
 		chunk = next;
 	}
-	arena_init(arena);
+	*arena = (struct arena){0};
 }
 
 void arena_merge(struct arena *arena, struct arena *other)

@@ -201,8 +201,7 @@ void escape_operand(struct strbuf *out, const char *name)
 
 void escape_shell_octal(struct strbuf *out, const char *name)
 {
-	struct strbuf octal;
-	strbuf_init(&octal);
+	struct strbuf octal = {0};
 	escape_octal(&octal, name, "\\,'\n", true);
 	escape_shell(out, strbuf_str(&octal));
 	out->failed |= octal.failed;

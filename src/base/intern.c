@@ -6,19 +6,12 @@
 
 #include <stdlib.h>
 
-void intern_init(struct intern *intern)
-{
-	*intern = (struct intern){0};
-	map64_init(&intern->map);
-	arena_init(&intern->arena);
-}
-
 void intern_destroy(struct intern *intern)
 {
 	free(intern->of);
 	map64_destroy(&intern->map);
 	arena_destroy(&intern->arena);
-	intern_init(intern);
+	*intern = (struct intern){0};
 }
 
 /** Find a string.  Strings with the same hash have consecutive keys.

@@ -11,15 +11,13 @@
 /** The result of intern_find() if the string is missing. */
 #define INTERN_NONE UINT32_MAX
 
+/** A set; empty if zeroed. */
 struct intern {
 	const char **of;     /* by number; valid until intern_destroy() */
 	size_t count, room;
 	struct map64 map;
 	struct arena arena;
 };
-
-/** Initialize an empty set; allocates no memory. */
-void intern_init(struct intern *intern);
 
 void intern_destroy(struct intern *intern);
 

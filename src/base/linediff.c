@@ -60,12 +60,6 @@ static int text_split(struct text *text, const char *bytes, size_t len)
 	return 0;
 }
 
-static void text_destroy(struct text *text)
-{
-	free(text->lines);
-	free(text->kept);
-}
-
 static int compare_lines(const void *a, const void *b)
 {
 	const struct line *one = *(struct line *const *)a, *two = *(struct line *const *)b;
@@ -255,10 +249,10 @@ int linediff(struct strbuf *out, const char *old, size_t old_len, const char *ne
 		put_hunks(&(struct output){out, put, arg}, &a, &b, count);
 		rc = 0;
 	}
-	int error = errno;
 	free(rows);
-	text_destroy(&a);
-	text_destroy(&b);
-	errno = error;
+	free(a.lines);
+	free(a.kept);
+	free(b.lines);
+	free(b.kept);
 	return rc;
 }

@@ -293,9 +293,7 @@ static void put_source(const char *source, struct strbuf *out)
 void mask_source(const char *source, struct strbuf *out)
 {
 	enum { TIMES = 8 };
-	struct strbuf texts[2];
-	strbuf_init(&texts[0]);
-	strbuf_init(&texts[1]);
+	struct strbuf texts[2] = {{0}, {0}};
 	strbuf_puts(&texts[0], source);
 	/* The masked source may be parsed differently and expose another secret: mask it again. */
 	int i = 0;
@@ -313,8 +311,7 @@ void mask_source(const char *source, struct strbuf *out)
 
 void mask_word(const char *word, struct strbuf *out)
 {
-	struct strbuf masked;
-	strbuf_init(&masked);
+	struct strbuf masked = {0};
 	mask_options(word, &masked);
 	word = strbuf_str(&masked);
 	size_t quotes = strspn(word, "\"'");
@@ -330,8 +327,7 @@ void mask_word(const char *word, struct strbuf *out)
 
 void mask_text(const char *text, struct strbuf *out)
 {
-	struct strbuf word;
-	strbuf_init(&word);
+	struct strbuf word = {0};
 	while (*text) {
 		size_t n = strcspn(text, " \t\n"), own = n;
 		/* The punctuation in "(cifs,password=x):" belongs to the text, not to the value. */
@@ -406,9 +402,8 @@ static bool is_numbers(const char *text, size_t n)
 
 bool mask_line(const char *line, size_t n, struct strbuf *out)
 {
-	struct strbuf word;
+	struct strbuf word = {0};
 	bool open = false;
-	strbuf_init(&word);
 	size_t start = out->len, end = secret_goes_on(line, n, &word, &open);
 	bool ends = !open && !strpbrk(strbuf_str(&word), "\"'") && is_numbers(line + end, n - end);
 	end = ends ? n : end;

@@ -330,7 +330,6 @@ int dsc_find_blocking(struct dsc *dsc)
 {
 	const struct mtree *tree = dsc->tree;
 	struct blocking b = {.dsc = dsc};
-	strbuf_init(&b.path);
 	if (block_read_more(dsc) != 0)
 		return -1;
 	block_by_itself(&b);

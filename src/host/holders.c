@@ -90,10 +90,11 @@ static int numbers_next(struct looking *look, struct numbers *numbers)
 }
 
 /** The inode of a process's mount namespace; 0: the process ended, or access is denied. */
-static uint64_t space_of(struct looking *look, int proc, const char *pid)
+static uint64_t space_of(struct looking *look, int proc, int pid)
 {
-	char path[64], link[64];
-	snprintf(path, sizeof(path), "%s/ns/mnt", pid);
+	char path[64] = "/proc/self/ns/mnt", link[64];
+	if (pid)
+		snprintf(path, sizeof(path), "%d/ns/mnt", pid);
 	if (os_readlinkat(look->host->in.os, proc, path, link, sizeof(link)) < 0) {
 		look->denied |= errno == EACCES || errno == EPERM;
 		return 0;
@@ -145,8 +146,7 @@ static bool is_of(const struct wanted *w, const struct mount *m)
 static void take_space(struct looking *look, int proc, int pid)
 {
 	char path[64];
-	snprintf(path, sizeof(path), "%d", pid);
-	uint64_t ns = space_of(look, proc, path);
+	uint64_t ns = space_of(look, proc, pid);
 	if (!ns || ns == look->own || map64_get(&look->spaces, ns) != MAP64_NONE)
 		return;
 	if (++look->nspaces > NAMESPACES_MAX) {
@@ -243,9 +243,8 @@ static void take_files(struct looking *look, int proc, int pid)
 {
 	struct numbers files;
 	char path[64];
-	snprintf(path, sizeof(path), "%d", pid);
 	/* Processes in a container often have open files of their former root. */
-	if (space_of(look, proc, path) != look->own)
+	if (space_of(look, proc, pid) != look->own)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	numbers_open(look, &files, path, FILES_MAX);
@@ -340,7 +339,7 @@ int host_read_holders(struct host *host, const struct tablines *lines, struct ho
 	*out = (struct host_holders){0};
 	/* In a container, only its own processes are visible. */
 	out->partly = !host_has_first_pids(host->in.os);
-	look.own = space_of(&look, AT_FDCWD, "/proc/self");
+	look.own = space_of(&look, AT_FDCWD, 0);
 	if (!look.own || !host->in.own || host->in.paths.blocks(host->in.paths.arg, "/proc")) {
 		out->partly = true;
 		goto out;

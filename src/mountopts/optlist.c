@@ -150,7 +150,6 @@ bool opt_shown_value(const char *list, const char *name, struct strbuf *value)
 void opt_set_init(struct opt_set *set, bool whole)
 {
 	*set = (struct opt_set){.whole = whole};
-	map64_init(&set->map);
 }
 
 void opt_set_destroy(struct opt_set *set)

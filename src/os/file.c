@@ -55,10 +55,9 @@ static bool waits_for_data(struct os *os, int fd)
 static int read_all(struct os *os, int fd, size_t max, bool waits, char **text, size_t *len)
 {
 	const size_t first = max < 64 * 1024 ? max + 1 : 64 * 1024 - 1;
-	struct strbuf buf;
+	struct strbuf buf = {0};
 	bool late = false;
 	unsigned empty = 0;
-	strbuf_init(&buf);
 	for (;;) {
 		if (buf.size - buf.len < 2 && !strbuf_room(&buf, buf.size ? buf.size : first)) {
 			os->nomem = true;

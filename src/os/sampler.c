@@ -127,9 +127,7 @@ int os_sampler_start(const struct os_clock *clock, uint64_t period)
 		goto action;
 	if (timer_settime(sampler.timer, 0, &every, NULL) == 0)
 		return 0;
-	int error = errno;
 	timer_delete(sampler.timer);
-	errno = error;
 action:
 	sigaction(SIGRTMAX - 1, &sampler.before, NULL);
 free:

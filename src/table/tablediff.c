@@ -24,11 +24,6 @@ void changes_destroy(struct changes *changes)
 
 /* The set. */
 
-void mount_set_init(struct mount_set *set)
-{
-	*set = (struct mount_set){0};
-}
-
 void mount_set_forget(struct mount_set *set)
 {
 	while (set->old) {
@@ -45,7 +40,7 @@ void mount_set_destroy(struct mount_set *set)
 		free(set->mounts[i]);
 	free(set->mounts);
 	map64_destroy(&set->places);
-	mount_set_init(set);
+	*set = (struct mount_set){0};
 }
 
 struct kept_mount *mount_set_find(const struct mount_set *set, uint64_t key)

@@ -53,15 +53,13 @@ struct kept_mount {
 	struct kept_mount *next;       /* the next in mount_set.old */
 };
 
+/** A set; empty if zeroed. */
 struct mount_set {
 	struct kept_mount **mounts;    /* unordered */
 	size_t count, room;
 	struct map64 places;           /* key -> index in mounts */
 	struct kept_mount *old;        /* replaced and removed records, not yet freed */
 };
-
-/** Initialize an empty set; allocates no memory. */
-void mount_set_init(struct mount_set *set);
 
 /** Free a set and all its records. */
 void mount_set_destroy(struct mount_set *set);

@@ -17,7 +17,7 @@ static struct mount_table *parse(const char *text)
 
 static void load(struct mount_set *set, const struct mount_table *table)
 {
-	mount_set_init(set);
+	*set = (struct mount_set){0};
 	for (size_t i = 0; i < table->count; ++i)
 		CU_ASSERT_PTR_NOT_NULL_FATAL(mount_set_put(set, &table->mounts[i]));
 }
@@ -136,9 +136,8 @@ UNIT_TEST(fields_that_are_unknown)
 	struct mount ghost = {.key = 7, .uniq_id = 7};
 	struct mount_table *now = parse(ROOT "7 1 0:9 / /g ro - tmpfs g ro\n");
 	now->unique_ids = true;
-	struct mount_set set;
+	struct mount_set set = {0};
 	struct changes changes = {0};
-	mount_set_init(&set);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mount_set_put(&set, &ghost));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mount_set_put(&set, &now->mounts[0]));
 	CU_ASSERT_EQUAL(tablediff(&set, now, CHANGE_ALL, &changes), 0);
