@@ -53,15 +53,13 @@ static void message_v(const char *object, const char *format, va_list args)
 		strbuf_puts(noted, strbuf_str(&line));
 		strbuf_putc(noted, '\n');
 	}
-	strbuf_destroy(&raw);
-	if (silent) {   /* the output format reports it */
-		strbuf_destroy(&line);
-		return;
-	}
 	struct strbuf text = {.failed = raw.failed || line.failed};
-	strbuf_printf(&text, "getmnt: %s\n", strbuf_str(&line));
+	strbuf_destroy(&raw);
+	if (!silent) {   /* else the output format reports it */
+		strbuf_printf(&text, "getmnt: %s\n", strbuf_str(&line));
+		print_stderr(&text);
+	}
 	strbuf_destroy(&line);
-	print_stderr(&text);
 }
 
 void message(const char *object, const char *format, ...)
