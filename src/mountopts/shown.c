@@ -228,6 +228,7 @@ static bool is_same_value(const char *fstype, const char *key, size_t nkey, cons
 	   an IPv6 address. */
 	if (remote && word_is(key, nkey, "vers"))
 		return (m > n && memcmp(given, shown, n) == 0 && shown[n] == '.')
+		       || (word_is(given, n, "3.11") && word_is(shown, m, "3.1.1"))
 		       || word_is(given, n, "default");
 	if (remote && word_is(key, nkey, "sec"))
 		return has_part(given, n, shown, m);

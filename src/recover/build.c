@@ -143,13 +143,19 @@ int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_ro
 static const char *line_sign(const struct tabline *line)
 {
 	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID="};
-	static const char *const options[] = {"defaults", "noauto", "nofail", "sw"};
+	static const char *const options[] = {"defaults", "noauto", "nofail", "sw", "auto", "user",
+	                                      "users", "owner"};
+	static const char links[] = "/dev/disk/by-";
 	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
 		if (strncmp(tabline_value(line, TABLINE_SOURCE), tags[i], strlen(tags[i])) == 0)
 			return tags[i];
 	}
 	if (strcmp(tabline_value(line, TABLINE_FSTYPE), "swap") == 0)
 		return "swap";
+	/* An initramfs may mount the root by a symlink. */
+	if (strncmp(tabline_value(line, TABLINE_SOURCE), links, sizeof(links) - 1) == 0
+	    && strcmp(tabline_value(line, TABLINE_TARGET), "/") != 0)
+		return links;
 	const char *list = tabline_value(line, TABLINE_OPTIONS);
 	for (size_t i = 0; list && i < sizeof(options) / sizeof(*options); ++i) {
 		if (opt_has(list, options[i]))
@@ -161,8 +167,9 @@ static const char *line_sign(const struct tabline *line)
 const char *rec_fstab_sign(const char *path, const struct tablines *lines, uint32_t *number)
 {
 	const char *base = strrchr(path, '/');
+	base = base ? base + 1 : path;
 	*number = 0;
-	if (strcmp(base ? base + 1 : path, "fstab") == 0)
+	if (strncmp(base, "fstab", 5) == 0)
 		return "its name";
 	for (size_t i = 0; i < lines->count; ++i) {
 		const struct tabline *line = &lines->lines[i];

@@ -84,8 +84,8 @@ bool rec_has_line(const struct mt_node *node);
 int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_row **rows,
              size_t *nrows, size_t *nameless);
 
-/** Whether a file is an fstab: by its name, or by a line that cannot occur in an mtab (a tag as
-    source, a swap space, an option that mount(8) does not keep).
+/** Whether a file is an fstab: by its name, such as fstab.bak, or by a line that cannot occur in an
+    mtab (a tag or symlink as source, a swap space, an option that mount(8) does not keep).
     @number [out]  The number of that line; 0: the name.
     @return the part of the line, or "its name"; NULL: not an fstab. */
 const char *rec_fstab_sign(const char *path, const struct tablines *lines, uint32_t *number);

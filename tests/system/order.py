@@ -163,6 +163,26 @@ WORDS = [(point, "x-systemd.requires" + option, ordered) for point, option, orde
     ("/a%b", "-mounts-for=/a%b", True), ("/d", "-mounts-for=/q/../d", False), ("/t\\011x", "=/t\\011x", True))]
 
 
+# Lines that are ordered against a target; whether systemd has a cycle.
+TARGETS = [(line, wrong) for line, wrong in (
+    ("/dev/vdb /d ext4 x-systemd.requires=network-online.target", True), ("/dev/vdb /d ext4 _netdev,x-systemd.requires=network-online.target", False),
+    ("/dev/vdb /d ext4 nofail,x-systemd.requires=network-online.target", False), ("/srv/a /d none bind,x-systemd.requires=basic.target", True),
+    ("/dev/vdb /d ext4 x-systemd.after=sysinit.target", True), ("/dev/vdb /d ext4 nofail,x-systemd.after=basic.target", False),
+    ("/dev/vdb /d ext4 noauto,x-systemd.after=basic.target", False), ("/dev/vdb /d ext4 x-systemd.before=local-fs.target", False),
+    ("s:/p /n nfs x-systemd.requires=network-online.target", False), ("s:/p /n nfs x-systemd.before=local-fs.target", True),
+    ("s:/p /n nfs nofail,x-systemd.before=sysinit.target", True))]
+
+
+def judge_targets(top, units):
+    for number, (line, wrong) in enumerate(TARGETS):
+        name = f"{top}/target{number}"
+        gm.touch(name, line + " 0 0\n")
+        found = cycle(name, units, name + "made")[0]
+        told = gm.getmnt("audit", "--static", f"--fstab={name}", "--only=FSTAB-ORDER", "--json", program=os.environ["GETMNT"]).json()["findings"]
+        gm.expect(bool(found) == wrong == bool(told), f"{line}: {told}, and systemd says {found}")
+    print(f"  systemd: {len(TARGETS)} lines ordered against a target")
+
+
 def judge_words(top, units):
     """How systemd reads the paths of an option."""
     for number, (point, option, ordered) in enumerate(WORDS):
@@ -204,6 +224,7 @@ if os.path.exists(GENERATOR) and shutil.which("systemd-analyze"):
     judge_systemd(TOP, UNIT_DIR)
     judge_network(TOP, UNIT_DIR)
     judge_automounts(TOP, UNIT_DIR)
+    judge_targets(TOP, UNIT_DIR)
     judge_words(TOP, UNIT_DIR)
     judge_skipped(TOP)
     shutil.rmtree(TOP)

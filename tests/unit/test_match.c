@@ -62,6 +62,11 @@ static const struct {
 	   bound again. */
 	{ROOT DATA "22 20 8:2 / /ro ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data /ro none bind,ro 0 0\n", "", ""},
+	/* Of a read-only file system a bind is read-only, also with rw. */
+	{ROOT "21 20 8:2 / /data ro,relatime - ext4 /dev/sda2 ro\n22 20 8:2 /a /ro ro,relatime - "
+	      "ext4 /dev/sda2 ro\n",
+	 "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 ro 0 2\n/data/a /ro none bind,rw 0 "
+	 "0\n", "", ""},
 	/* A later line may remount it. */
 	{ROOT DATA "22 20 8:2 / /ro ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data /ro none bind 0 0\n/data /ro none remount,bind,ro 0 0\n", "", ""},

@@ -196,13 +196,51 @@ static void judge_versions(struct audit *audit, const struct audit_entry *entry)
 	}
 }
 
+/** Judge an option that orders a line and a target against the order of a boot: local file systems,
+    local-fs.target, sysinit.target, basic.target, the network. */
+static void judge_target(struct audit *audit, const struct audit_entry *entry, const char *option,
+                         size_t n)
+{
+	static const char late[] = "sysinit.target basic.target multi-user.target graphical.target",
+	                  online[] = "network-online.target",
+	                  early[] = "local-fs-pre.target local-fs.target sysinit.target "
+	                            "basic.target";
+	unsigned flags = audit->order.flags[entry - audit->entries];
+	size_t key = opt_name(option, n), len = n > key ? n - key - 1 : 0;
+	const char *value = option + n - len;
+	bool network = flags & ORDER_IS_NETWORK;
+	bool online_too = word_in(value, len, online);
+	bool after = word_in(option, key, "x-systemd.requires x-systemd.after");
+	if (flags & (ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT) || !len || !audit_is_systemd(audit))
+		return;
+	/* Only what is required is certainly started. */
+	bool info = online_too && word_is(option, key, "x-systemd.after");
+	if (after && !network && !(flags & ORDER_IS_NOFAIL)
+	    && (online_too || word_in(value, len, late)))
+		audit_add_line(audit, entry, FSTAB_ORDER, info ? AUDIT_INFO : AUDIT_WARNING,
+			       online_too ? "_netdev" : "nofail", NULL,
+			       online_too ? "add _netdev" : "remove the option, or add nofail",
+			       "systemd reaches %.*s after local-fs.target%s, for which it mounts "
+			       "this line: it leaves out one of them", (int)len, value,
+			       online_too ? " if a service such as NetworkManager sets up the "
+			                    "network" : "");
+	else if (network && word_is(option, key, "x-systemd.before")
+	         && word_in(value, len, early))
+		audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING, NULL, NULL,
+			       "remove the option", "systemd starts the network after %.*s, and "
+			       "mounts this line after the network: it leaves out one of them",
+			       (int)len, value);
+}
+
 void audit_values(struct audit *audit, const struct audit_entry *entry)
 {
 	const char *at = entry->options;
 	size_t n;
 	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
-		if (opt_is_x(o, n))
+		if (opt_is_x(o, n)) {
 			judge_x(audit, entry, o, n);
+			judge_target(audit, entry, o, n);
+		}
 		if (!entry->bind)
 			judge_needs(audit, entry, o, n);
 	}

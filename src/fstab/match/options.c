@@ -326,6 +326,9 @@ const char *match_options(struct matcher *m, const struct entry *entry, const ch
 	bool as_source = bind && !have.any;
 	if (bind && !want.any && have.any && known)
 		vfs_flags_of_mount(actual, &want);
+	/* Of a read-only file system it is read-only, even if its line says rw. */
+	if (bind && !as_source && known && opt_shown_has(actual->fs_opts, "ro"))
+		have.value[VFS_RO] = want.value[VFS_RO];
 	if (as_source && known && match_bound(m, entry, mount, &bound) && bound.in->vfs_opts) {
 		/* The source that the line names, which may not be the plan's. */
 		vfs_flags_of_mount(bound.in, &have);
