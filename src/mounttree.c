@@ -219,10 +219,8 @@ static void mtree_find_tops(struct mtree *tree)
 
 int mtree_group(struct mtree *tree)
 {
-	struct map64 devs, pairs;
+	struct map64 devs = {0}, pairs = {0};
 	int rc = -1;
-	map64_init(&devs);
-	map64_init(&pairs);
 	if (map64_reserve(&devs, tree->count) != 0 || map64_reserve(&pairs, tree->count) != 0)
 		goto out;
 	/* A device is represented by its first node. */
@@ -435,8 +433,7 @@ static void mtree_hide(struct mtree *tree, uint32_t node, uint32_t by)
 /** Find the hidden nodes, parents first.  @return 0, or -1 (ENOMEM). */
 static int mtree_judge_hidden(struct mtree *tree, uint32_t root)
 {
-	struct map64 places;
-	map64_init(&places);
+	struct map64 places = {0};
 	if (mtree_map_places(tree, &places) != 0)
 		return -1;
 	for (uint32_t i = 0; i < tree->count; ++i) {

@@ -205,8 +205,7 @@ int bfs_dir_open(struct bfs *bfs, struct bfs_dir *dir)
 	while (from != bfs->root && from->fd < 0)
 		from = from->parent;
 
-	struct strbuf path;
-	strbuf_init(&path);
+	struct strbuf path = {0};
 	dir_path(dir, from, &path);
 	if (path.len == 0)
 		strbuf_putc(&path, '.');

@@ -60,8 +60,7 @@ void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry
 /** Escape a path for lines. */
 static void escape_whole(const SEARCH *search, struct strbuf *path)
 {
-	struct strbuf escaped;
-	strbuf_init(&escaped);
+	struct strbuf escaped = {0};
 	search->more.escape(&escaped, strbuf_str(path));
 	strbuf_reset(path);
 	strbuf_add(path, strbuf_str(&escaped), escaped.len);

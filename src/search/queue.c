@@ -98,9 +98,8 @@ static int by_inode(const void *left, const void *right)
 static void queue_sorted(SEARCH *search, const struct bfs_at *at, const char *out, size_t size)
 {
 	struct sort_key *places = malloc((size / sizeof(struct record) + 1) * sizeof(*places));
-	struct strbuf sorted;
+	struct strbuf sorted = {0};
 	size_t n = 0;
-	strbuf_init(&sorted);
 	for (size_t from = 0; places && from < size; ++n) {
 		struct record record;
 		memcpy(&record, out + from, sizeof(record));

@@ -466,8 +466,7 @@ bool search_root_begin(SEARCH *search)
 	}
 	seen_destroy(&search->once);
 	node->mount = search->root_mount;
-	struct strbuf literal;
-	strbuf_init(&literal);
+	struct strbuf literal = {0};
 	uint32_t tag = UINT32_MAX;
 	if (!(search->flags & SEARCH_FOLLOW)
 	    || search_descend(search, &(struct node){.self = SEEN_NONE}, node, &st) == 0)
