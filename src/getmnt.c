@@ -104,8 +104,9 @@
  *     mounts.c           the mounts that a search can meet: which may be accessed
  *     follow.c           following symlinks safely; ancestors of directories
  *     root.c             the starting points
- *     node.c             pattern states carried down the tree; directories entered once
+ *     node.c             pattern states carried down the tree; ancestors
  *     entry.c            one entry: matched, in a worker
+ *     links.c            one symlink, followed in a worker
  *     queue.c            results, passed from workers to the caller
  *   host/                what is read from a host besides its mount table (never prints)
  *     host.c             the door; mtab, crypttab, command line

@@ -262,111 +262,6 @@ static enum bfs_verdict enter_dir(SEARCH *search, struct bfs_scratch *scratch,
 	return error == 0 ? BFS_ENTER : BFS_SKIP;
 }
 
-/** The directory that is being read.  @place [out]  Initialized first. */
-static void place_of(const SEARCH *search, const struct bfs_at *at, struct follow_place *place)
-{
-	struct strbuf *path = &place->path;
-	place->mount = search_node_at(search, at->tag)->mount;
-	strbuf_init(path);
-	if (search->place.path.len == 0)
-		return;
-	struct bfs_at dir = *at;
-	dir.name = "";
-	strbuf_add(path, search->place.path.data, search->place.path.len);
-	bfs_path(&dir, path);
-	/* Strip the slash of the root directory, or a trailing slash. */
-	while (path->len > 1 && path->data[path->len - 1] == '/')
-		path->data[--path->len] = '\0';
-}
-
-/** Append a link to a directory that will be searched later. */
-static void put_link(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_entry *entry,
-                     int depth, const struct node *child, const struct follow_place *place)
-{
-	struct link link = {
-		.mount = place->mount, .tag = search_node_number(search, child), .depth = depth,
-	};
-	const struct strbuf *target = &place->path;
-	if (link.tag == UINT32_MAX) {
-		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ENOMEM);
-		return;
-	}
-	struct strbuf *out = &scratch->output->dir;
-	struct record record = {
-		.len = (uint32_t)(sizeof(link) + entry->len + 1 + target->len), .source = LINK,
-	};
-	strbuf_add(out, (const char *)&record, sizeof(record));
-	strbuf_add(out, (const char *)&link, sizeof(link));
-	strbuf_add(out, entry->name, entry->len + 1);
-	strbuf_add(out, strbuf_str(target), target->len);
-}
-
-void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct follow_place *place,
-                        int depth, const struct bfs_entry *entry, const struct node *from,
-                        struct node *child, unsigned does)
-{
-	struct os *os = scratch->os;
-	struct bfs_entry known = *entry;
-	struct k_statx st = {0};
-	unsigned mask = search->policy.statx_mask;
-	int flags = AT_NO_AUTOMOUNT | search->policy.statx_flags;
-	int fd = follow_path(os, &search->mounts, scratch->fd, place, entry->name);
-	int rc = fd < 0 ? -1 : os_statx(os, fd, "", flags | AT_EMPTY_PATH, mask, &st);
-	int error = rc == 0 ? 0 : errno;
-	bool dangling = error == ENOENT || error == ENOTDIR || error == ELOOP;
-	/* A dangling link is reported as a link.  ELOOP is also an error: SEARCH_ERR_OPEN for a
-	   loop. */
-	if (error == ELOOP)
-		search_put_error(scratch, entry, search->mounts.nosymfollow
-		                 ? SEARCH_ERR_STAT : SEARCH_ERR_OPEN, error);
-	if (dangling && !(does & PATTERN_MATCH))
-		goto out;
-	if (dangling) {
-		flags |= AT_SYMLINK_NOFOLLOW;
-		error = os_statx(os, scratch->fd, entry->name, flags, mask, &st) == 0 ? 0 : errno;
-	}
-	if (!from && (error == ENOENT || error == ENOTDIR))
-		goto out;
-	if (error != 0) {
-		bool refused = error == EREMOTE || error == EXDEV;
-		if (search->more.optional && does & PATTERN_MATCH && !refused && error != ENOENT)
-			search_put_object(search, scratch, entry, NULL, -1);
-		search_put_error(scratch, entry, refused ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT,
-		                 error);
-		goto out;
-	}
-	known.type = (uint8_t)IFTODT(st.mode);
-	if (does & PATTERN_MATCH)
-		search_put_object(search, scratch, &known, &st, fd < 0 ? -1 : fd);
-	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || dangling
-	    || (search->flags & SEARCH_XDEV && search_elsewhere(search, &st)))
-		goto out;
-	if (search->depth && (unsigned)depth > search->depth) {
-		search_put_error(scratch, entry, SEARCH_ERR_LIMIT, EOVERFLOW);
-	} else {
-		child->self = from->self;
-		put_link(search, scratch, entry, depth, child, place);
-	}
-out:
-	os_close(os, fd);
-}
-
-/** With FOLLOW: process a symlink in the directory being read. */
-static enum bfs_verdict follow_entry(SEARCH *search, struct bfs_scratch *scratch,
-                                     const struct bfs_at *at, const struct bfs_entry *entry,
-                                     const struct node *node, struct node *child, unsigned does)
-{
-	struct follow_place place;
-	place_of(search, at, &place);
-	if (place.path.failed)
-		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ENOMEM);
-	else
-		search_follow_link(search, scratch, &place, at->depth + 1, entry, node, child,
-		                   does);
-	strbuf_destroy(&place.path);
-	return BFS_SKIP;
-}
-
 /** Report objects whose attributes are not needed. */
 static void put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                       const struct bfs_entry *entries, size_t n)
@@ -461,7 +356,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		return BFS_SKIP;
 	}
 	if (follow && entry->type == DT_LNK)
-		return follow_entry(search, scratch, at, entry, node, child, does);
+		return search_follow_entry(search, scratch, at, entry, node, child, does);
 	if (look)
 		return BFS_LOOK;
 	if (object)
@@ -509,7 +404,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	struct bfs_entry known = *entry;
 	known.type = (uint8_t)IFTODT(st->mode);
 	if (search->flags & SEARCH_FOLLOW && known.type == DT_LNK)
-		return follow_entry(search, scratch, at, entry, node, child, does);
+		return search_follow_entry(search, scratch, at, entry, node, child, does);
 	if (does & PATTERN_MATCH)
 		search_put_object(search, scratch, &known, st, -1);
 	if (!(does & PATTERN_BELOW) || known.type != DT_DIR

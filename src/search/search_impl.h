@@ -210,6 +210,16 @@ void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
                        const struct bfs_entry *entry, const struct k_statx *st, int fd);
 
+/* Callbacks for bfs. */
+size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                   const struct bfs_entry *entries, size_t n);
+enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                              const struct bfs_entry *entry);
+enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
+                             const struct bfs_entry *entry, const struct k_statx *st, int error);
+
+/* links.c: runs in workers. */
+
 /**
  * Follow a symlink.
  *
@@ -223,13 +233,10 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
                         int depth, const struct bfs_entry *entry, const struct node *from,
                         struct node *child, unsigned does);
 
-/* Callbacks for bfs. */
-size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                   const struct bfs_entry *entries, size_t n);
-enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                              const struct bfs_entry *entry);
-enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
-                             const struct bfs_entry *entry, const struct k_statx *st, int error);
+/** Follow a symlink in the directory being read.  @return BFS_SKIP. */
+enum bfs_verdict search_follow_entry(SEARCH *search, struct bfs_scratch *scratch,
+                                     const struct bfs_at *at, const struct bfs_entry *entry,
+                                     const struct node *node, struct node *child, unsigned does);
 
 /* queue.c: runs in the owner; callbacks for bfs, of which search_fs() runs in any thread. */
 
