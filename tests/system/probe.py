@@ -114,9 +114,8 @@ gm.expect(silent.requests == requests, "a superblock known to be hung got anothe
 # They end with the server; the next run removes their records and probes again.
 silent.end()
 os.close(layer.fd)
-for _ in range(100):
-    if not set(gm.probers()) & left:
-        break
+end = time.monotonic() + gm.WAIT_SECONDS
+while set(gm.probers()) & left and time.monotonic() < end:
     time.sleep(0.05)
 rows = probe("--probe=all")
 gm.expect(rows["/silent"]["state"] == "stale", f"after its end: {rows['/silent']}")

@@ -41,9 +41,8 @@ def fresh():
 
 def settled():
     """Those whose server has ended end."""
-    for _ in range(200):
-        if not gm.probers():
-            break
+    end = time.monotonic() + gm.WAIT_SECONDS
+    while gm.probers() and time.monotonic() < end:
         time.sleep(0.02)
 
 
@@ -114,7 +113,8 @@ for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
         time.sleep(0.01)
     proc.send_signal(number)
     gm.expect(proc.wait(BOUND) == -number, f"signal {number}: {proc.returncode}")
-    for _ in range(1500):
+    end = time.monotonic() + gm.WAIT_SECONDS
+    while time.monotonic() < end:
         left = gm.probers()
         if all(state == "D" for state, _ in left.values()) and len(left) == 1:
             break
