@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-int os_signals_open(struct os *os)
+int os_signalfd_open(struct os *os)
 {
 	sigset_t set;
 	sigemptyset(&set);
@@ -27,7 +27,7 @@ int os_signals_open(struct os *os)
 	                       SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-int os_signals_take(struct os *os, int fd)
+int os_signalfd_read(struct os *os, int fd)
 {
 	struct signalfd_siginfo info;
 	return os_read(os, fd, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : 0;

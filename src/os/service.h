@@ -12,10 +12,10 @@
 
 /** Block SIGHUP, SIGINT and SIGTERM, in children as well.
     @return a descriptor that is readable while one is pending, or -1. */
-int os_signals_open(struct os *os);
+int os_signalfd_open(struct os *os);
 
-/** Take a pending signal.  @return its number; 0: none. */
-int os_signals_take(struct os *os, int fd);
+/** Read a pending signal.  @return its number; 0: none. */
+int os_signalfd_read(struct os *os, int fd);
 
 /** inotify_init1(2).  @return a descriptor that is readable once a watched file has changed, or -1.
     A child may add files to it. */

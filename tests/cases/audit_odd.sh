@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What is no fault, though it looks like one: a server by its address, by a name, a network with its
-# number; containers and a chroot of named wherever they are; noatime beside relatime; a comment behind
+# number; containers and a chroot of named wherever they are; noatime next to relatime; a comment after
 # the sixth field.  Of these lines the last two alone are of other servers.  And what is one, of types
 # whose options are not held: a field left out, a prefix, two versions, a path, a unit without its kind.
 cat >mi <<'TABLE'

@@ -105,7 +105,7 @@ tmpfs /srv/c/d tmpfs defaults 0 0
 END
 told_of c
 
-echo "--- a name that nothing has: told once, whatever is mounted"
+echo "--- a name that no device has: reported once, whatever is mounted"
 make_host n <<END
 40 21 8:3 / /d rw,relatime - ext4 /dev/sda3 rw
 END
@@ -118,7 +118,7 @@ told_of n
 sed -i '2i # getmnt: ignore=FSTAB-BIND-SRC' n/etc/fstab
 recorded n audit
 
-echo "--- efs of Amazon: a helper makes NFS of it, of the directory that it is asked for"
+echo "--- efs of Amazon: a helper makes NFS of it, of the requested directory"
 cat >m <<END
 21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw
 22 21 0:50 / /efs rw,relatime - nfs4 127.0.0.1:/ rw,vers=4.1,rsize=1048576,wsize=1048576,hard,noresvport,proto=tcp,port=20354,timeo=600,addr=127.0.0.1
@@ -175,7 +175,7 @@ printf '/dev/sdb /srv btrfs defaults 0 0\n/dev/sdb /home btrfs subvol=@home 0 0\
 told -F m --fstab=f --only=DRIFT-*
 
 echo "--- devices by their numbers, servers by what a line can be served by, parts of a file system"
-# Two hosts: what stands behind the fault is the nearest that is right.
+# Two hosts: after the fault comes the nearest correct case.
 for host in wrong right; do
 	of() { [ $host = wrong ] && echo "$1" || echo "$2"; }
 	while IFS='|' read -r wrong right; do
@@ -228,7 +228,7 @@ told -F m --fstab=f --only=DRIFT-*
 sed -i 's|/ btrfs defaults|/ btrfs subvol=@|' f
 told -F m --fstab=f --only=DRIFT-*
 
-echo "--- what tells a line from its mount is named: a number, a directory, a layer; and what is the same"
+echo "--- the difference of a line and its mount is named: a number, a directory, a layer; and what is equal"
 cat >m <<END
 21 1 8:2 / / rw,relatime - ext4 /dev/sda2 rw
 22 21 0:40 /@home /home rw,relatime - btrfs /dev/sdb rw,subvolid=312,subvol=/@home

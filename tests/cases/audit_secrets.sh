@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # No form of an audit shows a secret, however the line has it: in a wrong field, by a
-# misspelt name, behind a name of a user, in a command.
+# misspelled name, after a user name, in a command.
 umask 022
 cat >mi <<'TABLE'
 20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

@@ -1,11 +1,11 @@
-# What bash is told to complete, by what --dump-completion prints, which contrib/ has.
+# The completion that --dump-completion prints, in bash; contrib/ has the same text.
 getmnt --dump-completion >completion
 cmp completion "$TOP/contrib/completion/getmnt"
 # shellcheck disable=SC1091
 . ./completion
 touch file
 mkdir dir
-# ask WORD...: complete the last, as bash parts the line, and where it does not part it at '='.
+# ask WORD...: complete the last word, where bash splits the line at '=' and where it does not.
 program=getmnt
 ask()
 {
@@ -74,7 +74,7 @@ for words in "-o MAJ : MIN,PARTU" "--output = SIZE,MAJ : MIN,PARTU" "-o MAJ :" "
 	_getmnt
 	echo "$words: ${#COMPREPLY[@]}, the first ${COMPREPLY[0]}"
 done
-# What is told is what is taken, and all of it.
+# The program accepts every offered word.
 for option in access color engine format sort stats type; do
 	COMP_WORDS=(getmnt search "--$option" "=") COMP_CWORD=3 COMPREPLY=()
 	_getmnt
@@ -83,7 +83,7 @@ for option in access color engine format sort stats type; do
 	done
 	getmnt search "--$option=?" nothing dir 2>&1 | head -n 1
 done
-# The name of a mount point is whoever's that mounts, and is neither run nor parted.
+# Users choose the names of mount points: they are neither run nor split.
 mkdir bin
 cat >bin/getmnt <<'END'
 #!/bin/sh

@@ -1,6 +1,6 @@
-# getmnt fstab --merge, of recorded tables: what is kept, changed, added, told.
+# getmnt fstab --merge on recorded tables: lines that are kept, changed, added or reported.
 host=$(table cli/host)
-# What it prints is $PWD/merged, what it tells has the name of the file without its path.
+# The result is $PWD/merged; messages have the name of the file without its path.
 merge()
 {
 	local status
@@ -12,9 +12,9 @@ merge()
 changes()
 {
 	echo "== $*"
-	# What is left is told once, below.
+	# What remains is reported once, below.
 	getmnt fstab -F "$host" --id=path --merge=fstab "$@" 2>err >merged
-	echo "status $?, $(wc -l <err) told"
+	echo "status $?, $(wc -l <err) messages"
 	diff fstab merged | grep '^[<>]'
 }
 cat >fstab <<'FSTAB'
@@ -117,7 +117,7 @@ echo "== a missing file"
 status fstab -F "$host" --id=path --merge=nosuch --add=/opt/app,/home 2>&1 | sed "s|$PWD|.|"
 getmnt fstab -F "$host" --id=path --merge=nosuch --write --yes 2>&1 | sed "s|$PWD|.|" | tail -n 1
 echo "status ${PIPESTATUS[0]}"
-test -e nosuch || echo "there is none"
+test -e nosuch || echo "no file was created"
 echo "== a name with all that is escaped"
 printf '20 1 8:1 / / rw - ext4 /dev/sda1 rw\n21 20 0:30 / /a,b\\040c\\134d rw,relatime - tmpfs t rw\n' >table
 : >empty

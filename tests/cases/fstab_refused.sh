@@ -37,7 +37,7 @@ live ext4 /dev/sdb1 2 8:17
 for options in def nofa,x-mine noatimf,ro commit=abc,commit=7 'x-a="b,c",=5,size=1g'; do
 	printf '/dev/sda1 / ext4 defaults 0 1\n# mine\n%s\t/d  ext4 %s 0 2   # theirs\n' "$source" "$options" >fstab
 	getmnt fstab -F table --id=path --merge=fstab --add=persistent --fix=options >mended 2>err
-	echo "status $?, $(wc -l <err) told"
+	echo "status $?, $(wc -l <err) messages"
 	diff fstab mended | grep '^[<>]'
 	getmnt fstab -F table --id=path --merge=mended --check | sed "s|$PWD/||"
 done

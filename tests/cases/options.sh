@@ -58,14 +58,14 @@ while IFS=$'\t' read -r type line flags shown expect; do
 	fi
 done <"$(table options/rows)"
 echo "$rows rows"
-# Each is told once, by its mount point, with what is otherwise; nothing else is.
+# Each difference is reported once, by its mount point; nothing else is reported.
 getmnt audit -F all.table --fstab=all.fstab --only=DRIFT-\* --json | findings >out
 awk '{ print $4, $6 }' out | sort >told
-sort all.expect | diff - told && echo "the audit tells the same"
+sort all.expect | diff - told && echo "the audit reports the same"
 # Of devices that are not known by a name that stays, what a line names is held against them: it is no
 # more than that.
 sed -i 's|/dev/mapper/d|/dev/sda1|' all.table all.fstab
 getmnt audit -F all.table --fstab=all.fstab --only=DRIFT-\* --json | findings >out
 awk '{ print $4 }' out | sort >told
 cut -d' ' -f1 all.expect | sort | comm -13 - told
-echo "$(wc -l <told) of them told where the device is not known"
+echo "$(wc -l <told) of them reported where the device is not known"

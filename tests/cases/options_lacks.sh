@@ -1,4 +1,4 @@
-# What a line asks for, and its mount does not show (tests/fixtures/options/lacks): told where the kernel would
+# Options of a line that its mount does not show (tests/fixtures/options/lacks): reported where the kernel would
 # show it, by the audit alone; to the merge it is no difference.
 echo '20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw' >table
 echo '/dev/sda1 / ext4 defaults 0 1' >fstab
@@ -22,12 +22,12 @@ while IFS=$'\t' read -r type line shown told; do
 	printf '%s /d%s %s %s 0 0\n' "$source" $rows "$type" "$line" >>fstab
 	[ "$told" = = ] || echo "/d$rows without $told" >>expect
 done <"$(table options/lacks)"
-echo "$rows rows, $(wc -l <expect) told"
+echo "$rows rows, $(wc -l <expect) reported"
 getmnt audit -F table --fstab=fstab --only=DRIFT-\* --json | findings >out
 awk '{ print $4, $6 }' out | sed 's/\\x20/ /g' | sort >told
 sort expect | diff - told && echo "as expected"
 getmnt fstab -F table --id=path --merge=fstab --check 2>&1 | grep 'other options'
-# Where more lines mount one file system, the first decides; of a bind they are another's.
+# Where several lines mount one file system, the first decides; the options of a bind are those of its source.
 cat >table <<'END'
 20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
 21 20 0:50 / /a rw,relatime - btrfs /dev/mapper/b rw,space_cache=v2,subvolid=5,subvol=/
@@ -45,7 +45,7 @@ END
 getmnt audit -F table --fstab=fstab --only=DRIFT-OPTIONS
 sed -i 's/btrfs defaults/btrfs compress=zstd/' fstab
 getmnt audit -F table --fstab=fstab --only=DRIFT-OPTIONS --json | findings
-# Nor does one behind a line of another subvolume.
+# Nor does a line after a line of another subvolume.
 sed -i -e 's/ btrfs compress=zstd/ btrfs subvol=@other/' -e '/tmpfs/d' fstab
 getmnt audit -F table --fstab=fstab --only=DRIFT-\* --json | findings
 # What ext4 and XFS drop on a device that cannot is for information; a FAT shows it on any.

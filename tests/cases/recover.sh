@@ -31,7 +31,7 @@ sed 's/ /\t /; s|/gone|/\\147one|' good >other
 status recover -F "$stacked" other
 sed -i '$!d' other
 getmnt recover -F "$stacked" --diff other 2>&1 | sed "s|$PWD|DIR|"
-echo "== secrets are masked in what is told, and not in the file"
+echo "== secrets are masked in messages, and not in the file"
 getmnt recover -F "$host" -p missing >good
 grep -c 'hunter2\|joe:secret' good
 sed 's/rw,/ro,/' good >bad

@@ -23,7 +23,7 @@ cp hints r/etc/mtab
 printf '%s\n' 'nas.example.org:/export /mnt/nas nfs x-nas 0 0' '/dev/loop0 /opt/app auto user 0 0' >r/etc/fstab
 printf '%s\n' 'bob:x:1000:1000::/:/bin/sh' >r/etc/passwd
 getmnt recover -F "$host" --root="$PWD/r" -p | grep '_netdev\|loop='
-# Of a file that is not, what is not kept is told.
+# For another file, the lines that are not kept are reported.
 sed -i '$d' hints
 getmnt recover -F "$host" hints
 getmnt recover -F "$stacked" --json bad | python3 -c 'import json, sys

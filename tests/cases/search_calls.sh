@@ -34,7 +34,7 @@ calls --color=always "*.h"
 LS_COLORS=ex=0:su=0:sg=0:st=0:ow=0:tw=0 calls --color=always "*"
 calls -m "/d/1.h"
 calls --first "/*"
-# However attributes are asked for, the same is found.
+# However attributes are read, the result is the same.
 for args in --engine=sync --engine=bulk --ahead "--ahead --engine=sync" "--ahead --engine=bulk"; do
 	# shellcheck disable=SC2086
 	getmnt search $args -o PATH,TYPE,SIZE,INO,MTIME "*" t | sort >"found"

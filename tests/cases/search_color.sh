@@ -29,7 +29,7 @@ hostile "di=$(printf '1;%.0s' {1..40})"
 hostile ':::=:=31:di:d=31:dir=31:*=31:*.tar=:di='
 hostile '*'
 hostile 'di=1;31:'
-echo "== not asked for"
+echo "== never, auto, always"
 getmnt search --color=never "/d" t
 getmnt search --color=auto "/d" t
 getmnt search --color "/d" t | cat -v

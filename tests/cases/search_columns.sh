@@ -24,7 +24,7 @@ got=$(getmnt search -o INO,UID,GID,USER,GROUP,NLINK,BLOCKS,CTIME,ATIME,MTIME siz
 [ "$st" = "$got" ] && echo same || echo "stat: $st, search: $got"
 dev=$(getmnt search -o DEV size t)
 [ "$dev" = "$(stat -c %Hd:%Ld t/size)" ] && echo same || echo "DEV: $dev"
-# It was changed later than made, where that is told.
+# The file was changed after its creation, where the file system records that.
 birth=$(stat -c %.9W t/size)
 until [ "$(stat -c %.9Z t/size)" != "$birth" ]; do chmod 4751 t/size; done
 [ "$(getmnt search -o BTIME size t)" = "${birth/#0.000000000/}" ] && echo same

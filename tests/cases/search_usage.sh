@@ -1,5 +1,5 @@
-# Bad input to search: status 1, a message that tells what, nothing on standard
-# output; what cannot be searched is told, and the rest is.
+# Bad input to search: status 1, a message that names it, nothing on standard
+# output; what cannot be searched is reported, and the rest is searched.
 mkdir -p t/d
 touch t/file t/d/found
 ln -s nowhere t/dangling

@@ -179,7 +179,7 @@ static void notify(struct watch *w, const char *text)
 static void take_signals(struct watch *w)
 {
 	char text[80];
-	for (int number; (number = os_signals_take(&w->os, w->signals)) != 0;) {
+	for (int number; (number = os_signalfd_read(&w->os, w->signals)) != 0;) {
 		if (number != SIGHUP) {
 			w->end = number;
 			continue;
@@ -357,7 +357,7 @@ static int watch_open(struct watch *w)
 	    && (!pid || atoi(pid) == os_getpid()))
 		w->ping = (double)usec / 2e6;
 	w->pinged = os_now();
-	w->signals = os_signals_open(&w->os);
+	w->signals = os_signalfd_open(&w->os);
 	w->mounts = os_openat(&w->os, AT_FDCWD, mounts, O_RDONLY);
 	if (w->mounts < 0)
 		message(mounts, "%s; is /proc mounted? mount -t proc proc /proc", strerror(errno));
