@@ -109,7 +109,7 @@ static int table_add_to(struct reading *r, const struct discovery *d)
 		struct search_mount mount = {
 			.id = mounts->unique ? m->key : m->id,
 			.parent = mounts->unique ? m->parent_key : m->parent_id,
-			.point = m->point, .fs = fs,
+			.old_id = m->id, .point = m->point, .fs = fs,
 			.flags = (blocks ? MOUNT_BLOCKS : type & FST_LAST_POS ? MOUNT_LAST_POS : 0)
 			         | (type & FST_UNLISTED ? MOUNT_UNLISTED : 0)
 			         | (type & FST_LAST ? MOUNT_CROSSED : 0)

@@ -170,7 +170,17 @@ static bool type_wanted(const SEARCH *search, uint8_t type)
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
                        const struct bfs_entry *entry, const struct k_statx *st, int fd)
 {
+	struct k_statx with_id;
 	st = search->flags & SEARCH_METADATA ? st : NULL;
+	/* statx(2) returns only one ID, here the one that tells mounts apart. */
+	if (st && search->more.mask & K_STATX_MNT_ID && st->mask & K_STATX_MNT_ID_UNIQUE) {
+		const struct search_mount *m = search_mount_find(&search->mounts, st->mnt_id);
+		with_id = *st;
+		with_id.mask &= ~(uint32_t)K_STATX_MNT_ID_UNIQUE;
+		with_id.mask |= m && m->old_id ? K_STATX_MNT_ID : 0;
+		with_id.mnt_id = m ? m->old_id : 0;
+		st = &with_id;
+	}
 	if (!type_wanted(search, entry->type))
 		return;
 	if (search->access && entry->type != DT_LNK

@@ -31,6 +31,7 @@ enum search_mount_flags {
 
 struct search_mount {
 	uint64_t id, parent;
+	uint32_t old_id;          /* the 32-bit ID; 0: unknown */
 	const char *point;        /* its path from "/" of its namespace; NULL: unknown */
 	unsigned flags;           /* enum search_mount_flags */
 	uint32_t fs;              /* the number of its file system in fs, from 1; 0: none */

@@ -144,6 +144,11 @@ with open("/tree/a/file") as open_file:
     names = [line for line in result.out.decode().split("\n") if line.endswith("/a/file")]
     gm.expect(len(names) == 1, f"/proc: {names}")
 
+# The mount ID is that of mountinfo, whichever tells mounts apart.
+rows = [gm.getmnt("search", *follow, "-o", "MNT-ID,PATH", "*", "/t/plain").out for follow in ((), ("-L",), ("-L", "--xdev"))]
+gm.expect(rows[0] == b"%d\t/t/plain/file\n" % gm.fd_mount(os.open("/t/plain/file", os.O_PATH)) and set(rows) == {rows[0]},
+          f"MNT-ID: {rows}")
+
 # --blocking: everything is entered (this tree has no hung mount).
 os.chdir("/other")
 os.symlink("/other/mounted", "link")

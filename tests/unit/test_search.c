@@ -309,18 +309,18 @@ UNIT_TEST(size_of_the_options)
 UNIT_TEST(mounts)
 {
 	static const struct search_mount list[] = {
-		{1, 0, "/", 0, 0, 0},
-		{2, 1, "/srv", 0, 0, 0},
-		{3, 2, "/srv/nfs", MOUNT_BLOCKS, 0, 0},
-		{4, 3, "/srv/nfs/below", 0, 0, 0},
-		{5, 1, "/a/f", MOUNT_BLOCKS, 0, 0},
-		{6, 1, "/a", 0, 0, 0},               /* covers 5 */
-		{8, 1, "/s", 0, 0, 0},
-		{9, 8, "/s", MOUNT_BLOCKS, 0, 0},    /* on the root of 8 */
-		{10, 1, "/vfat", MOUNT_UNLISTED, 0, 0},
-		{11, 1, NULL, MOUNT_BLOCKS, 0, 0},   /* out of reach */
-		{12, 2, "/home", MOUNT_BLOCKS, 0, 0},   /* read from another root */
-		{13, 6, "/a/13", 0, 0, 0},
+		{1, 0, 0, "/", 0, 0, 0},
+		{2, 1, 0, "/srv", 0, 0, 0},
+		{3, 2, 0, "/srv/nfs", MOUNT_BLOCKS, 0, 0},
+		{4, 3, 0, "/srv/nfs/below", 0, 0, 0},
+		{5, 1, 0, "/a/f", MOUNT_BLOCKS, 0, 0},
+		{6, 1, 0, "/a", 0, 0, 0},               /* covers 5 */
+		{8, 1, 0, "/s", 0, 0, 0},
+		{9, 8, 0, "/s", MOUNT_BLOCKS, 0, 0},    /* on the root of 8 */
+		{10, 1, 0, "/vfat", MOUNT_UNLISTED, 0, 0},
+		{11, 1, 0, NULL, MOUNT_BLOCKS, 0, 0},   /* out of reach */
+		{12, 2, 0, "/home", MOUNT_BLOCKS, 0, 0},   /* read from another root */
+		{13, 6, 0, "/a/13", 0, 0, 0},
 	};
 	enum { WALL = 3, OTHER_ROOT = 10 };
 	/* The mount that a name in a directory leads to; with a node, what is known instead. */
@@ -347,7 +347,7 @@ UNIT_TEST(mounts)
 		for (unsigned i = 0; i < 100; ++i) {
 			char path[64];
 			snprintf(path, sizeof(path), "/home/user/%u", i);
-			struct search_mount user = {100 + i, 1, path, MOUNT_BLOCKS, 0, 0};
+			struct search_mount user = {100 + i, 1, 0, path, MOUNT_BLOCKS, 0, 0};
 			CU_ASSERT_EQUAL(search_mounts_add(&mounts, &user), 0);
 		}
 		CU_ASSERT_EQUAL(search_mounts_place(&mounts, 0, false), 0);
