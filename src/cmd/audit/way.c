@@ -190,21 +190,42 @@ int audit_way_may_save(const struct audit_way *way)
 	return put_into(way->save, NULL, 0);
 }
 
+/* What audit_json() prints for an audit that failed before anything was known. */
+#define JSON_NO_MEMORY \
+	"{\"findings\": [], \"counts\": {\"critical\": 0, \"warning\": 0, \"info\": 0, " \
+	"\"ignored\": 0, \"silenced\": 0}, " \
+	"\"left_out\": {\"critical\": 0, \"warning\": 0, \"info\": 0}, " \
+	"\"expired\": [], \"not_judged\": [], \"failed\": \"memory ran out\", " \
+	"\"exit_status\": 2, \"fstab\": null, \"root\": \"\", \"mounts\": 0, \"time\": 0, " \
+	"\"seconds\": 0, \"schema\": 1, \"version\": \"" GETMNT_VERSION "\", \"host\": null, " \
+	"\"boot_id\": null, \"mntns\": null, \"table\": null, \"complete\": false, " \
+	"\"incomplete_reasons\": [\"memory ran out\"]}\n"
+
+/** What formats for machines print if there is no memory for the document; NULL: nothing. */
+static const char *const no_memory[AF_PROMETHEUS + 1] = {
+	[AF_NAGIOS] = "GETMNT UNKNOWN - memory ran out\n",
+	[AF_JSON] = JSON_NO_MEMORY,
+	[AF_JSONL] = JSON_NO_MEMORY,
+	[AF_PROMETHEUS] = "# HELP getmnt_audit_success Whether it could be audited.\n"
+	                  "# TYPE getmnt_audit_success gauge\ngetmnt_audit_success 0\n",
+};
+
 /** Print a document, or write it to its file.  @return 0, or -1 after a message. */
 static int deliver(struct audit_way *way, struct strbuf *document)
 {
-	int rc = document->failed ? -1 : 0;
+	const char *text = document->failed ? no_memory[way->form] : strbuf_str(document);
+	size_t len = document->failed ? text ? strlen(text) : 0 : document->len;
+	int rc = 0;
 	if (document->failed) {
 		message(NULL, "%s", strerror(ENOMEM));
-		/* The memory of the document is enough for a report that it failed. */
+		rc = -1;
+		/* Free memory for the message. */
 		strbuf_destroy(document);
-		audit_way_fail(way, "memory ran out", document);
 	}
 	if (way->output)
-		return !document->failed && put_into(way->output, strbuf_str(document),
-		                                     document->len) == 0 ? rc : -1;
-	if (!document->failed)
-		fwrite(strbuf_str(document), 1, document->len, stdout);
+		return text && put_into(way->output, text, len) == 0 ? rc : -1;
+	if (len)
+		fwrite(text, 1, len, stdout);
 	return finish_stdout() == 0 ? rc : -1;
 }
 
