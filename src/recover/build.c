@@ -12,6 +12,7 @@
 #include "mounttree.h"
 
 #include <inttypes.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,7 +145,7 @@ static const char *line_sign(const struct tabline *line)
 {
 	static const char *const tags[] = {"UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID="};
 	static const char *const options[] = {"defaults", "noauto", "nofail", "sw", "auto", "user",
-	                                      "users", "owner"};
+	                                      "users", "owner", "group"};
 	static const char links[] = "/dev/disk/by-";
 	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); ++i) {
 		if (strncmp(tabline_value(line, TABLINE_SOURCE), tags[i], strlen(tags[i])) == 0)
@@ -161,7 +162,23 @@ static const char *line_sign(const struct tabline *line)
 		if (opt_has(list, options[i]))
 			return options[i];
 	}
-	return NULL;
+	/* In an mtab each line has rw or ro, and is never checked by fsck. */
+	const char *pass = tabline_value(line, TABLINE_PASSNO);
+	bool has_pass = pass && (strcmp(pass, "1") == 0 || strcmp(pass, "2") == 0);
+	return has_pass && list && !opt_has(list, "rw") && !opt_has(list, "ro")
+	       ? "a pass number, and neither rw nor ro" : NULL;
+}
+
+/** Whether a file name has the word fstab: fstab.new, host1.fstab. */
+static bool is_fstab_name(const char *name)
+{
+	static const char word[] = "fstab";
+	for (const char *at = name; (at = strstr(at, word)) != NULL; ++at) {
+		if ((at == name || !isalpha((unsigned char)at[-1]))
+		    && !isalpha((unsigned char)at[strlen(word)]))
+			return true;
+	}
+	return false;
 }
 
 const char *rec_fstab_sign(const char *path, const struct tablines *lines, uint32_t *number)
@@ -169,7 +186,7 @@ const char *rec_fstab_sign(const char *path, const struct tablines *lines, uint3
 	const char *base = strrchr(path, '/');
 	base = base ? base + 1 : path;
 	*number = 0;
-	if (strncmp(base, "fstab", 5) == 0)
+	if (is_fstab_name(base))
 		return "its name";
 	for (size_t i = 0; i < lines->count; ++i) {
 		const struct tabline *line = &lines->lines[i];

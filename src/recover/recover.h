@@ -85,7 +85,8 @@ int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_ro
              size_t *nrows, size_t *nameless);
 
 /** Whether a file is an fstab: by its name, such as fstab.bak, or by a line that cannot occur in an
-    mtab (a tag or symlink as source, a swap space, an option that mount(8) does not keep).
+    mtab (a tag or symlink as source, a swap space, an option that mount(8) does not keep, a pass
+    number without rw or ro).
     @number [out]  The number of that line; 0: the name.
     @return the part of the line, or "its name"; NULL: not an fstab. */
 const char *rec_fstab_sign(const char *path, const struct tablines *lines, uint32_t *number);

@@ -22,12 +22,13 @@ status recover -F "$host" mtab
 # An fstab is not replaced by the mounts of now.
 for line in 'UUID=dead-beef /b ext4 ro 0 2' 'PARTLABEL=x /b ext4 ro 0 0' '/dev/sda2 none swap pri=1 0 0' \
 	'/dev/sda1 / ext4 defaults 0 1' '/dev/sdb1 /b ext4 ro,noauto 0 0' '/f none x sw 0 0' \
-	'/dev/disk/by-uuid/0a1b /b ext4 rw 0 0' '/dev/sdb1 /b ext4 rw,users 0 0'; do
+	'/dev/disk/by-uuid/0a1b /b ext4 rw 0 0' '/dev/sdb1 /b ext4 rw,users 0 0' \
+	'/dev/sda1 / ext4 errors=remount-ro 0 1'; do
 	printf '# comment\n%s\n' "$line" >lines
 	status recover -F "$host" --write --yes lines
 done
-cp mtab fstab.bak
-status recover -F "$host" --write --yes fstab.bak
-cp mtab fstab
-status recover -F "$host" fstab
-cmp mtab fstab
+for name in fstab fstab.bak host1.fstab; do
+	cp mtab "$name"
+	status recover -F "$host" --write --yes "$name"
+	cmp mtab "$name"
+done
