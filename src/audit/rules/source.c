@@ -320,6 +320,11 @@ static bool judge_list(struct audit *audit, const struct audit_entry *entry, con
 	if (strcmp(entry->fstype, "bcachefs") != 0 || !strstr(source, ":/"))
 		return false;
 	int found = 1;
+	if (!entry->noauto)
+		audit_add_line(audit, entry, FSTAB_SRC_MISSING, AUDIT_WARNING | AUDIT_BOOT,
+			       "UUID=", source, "use the UUID= of the file system",
+			       "the source lists several devices: systemd waits for one device "
+			       "with this whole name, which never appears");
 	for (const char *at = source, *end; at && found > 0; at = end ? end + 1 : NULL) {
 		end = strstr(at, ":/");
 		const char *one = end ? audit_format(audit->report, "%.*s", (int)(end - at), at)
@@ -332,11 +337,6 @@ static bool judge_list(struct audit *audit, const struct audit_entry *entry, con
 	}
 	if (found < 0)
 		audit_not_checked(audit->report, FSTAB_SRC_MISSING);
-	else if (found > 0 && !entry->noauto)
-		audit_add_line(audit, entry, FSTAB_SRC_MISSING, AUDIT_WARNING | AUDIT_BOOT,
-			       "UUID=", source, "use the UUID= of the file system",
-			       "the source lists several devices: systemd waits for one device "
-			       "with this whole name, which never appears");
 	return true;
 }
 
@@ -345,6 +345,11 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	const struct fstab_facts *facts = audit->in->facts;
 	const char *source = audit_unquoted(audit->report, entry->source);
 	judge_stable(audit, entry);
+	/* mount(8) and systemd leave this tag to mount.bcachefs. */
+	if (strcmp(entry->fstype, "bcachefs") == 0 && strncmp(source, "OLD_BLKID_UUID=", 15) == 0) {
+		audit_not_checked(audit->report, FSTAB_SRC_MISSING);
+		return;
+	}
 	if (*source != '/' && !fstab_is_tag(source)) {
 		add_no_tag(audit, entry, source);
 		return;
