@@ -246,8 +246,13 @@ static void index_entries(struct audit *audit)
 			continue;
 		audit_number_source(audit, entry);
 		uint64_t source = audit_source_key(entry);
-		map64_remove(&audit->by_source, source);
-		audit->report->failed |= map64_put(&audit->by_source, source, i) == MAP64_NONE;
+		uint32_t later = map64_remove(&audit->by_source, source);
+		/* The root is mounted first, wherever its line is; this matters for subvolumes. */
+		const char *path = later != MAP64_NONE && entry->flags & FST_SUBVOL
+		                   ? audit->entries[later].path : NULL;
+		audit->report->failed |=
+			map64_put(&audit->by_source, source, path && strcmp(path, "/") == 0
+			                                     ? later : i) == MAP64_NONE;
 	}
 }
 

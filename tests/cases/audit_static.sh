@@ -16,6 +16,12 @@ getmnt audit --static --list-rules | cut -d' ' -f1 | paste -sd' '
 echo "--- what needs the network, as systemd orders it"
 printf '%s\n' '192.0.2.1:/p /persistent nfs defaults 0 0' '/persistent/a /var/lib/a none bind 0 0' >network
 getmnt audit --static --fstab=network
+printf '%s\n' '//nas/a /mnt/c cifs credentials=/etc/c 0 0' '/mnt/c /pool fuse.mergerfs defaults 0 0' >branch
+getmnt audit --static --fstab=branch
+
+echo "--- the root is mounted first, wherever its line is"
+printf '%s\n' 'UUID=0a1b /h btrfs subvol=@h,compress=zstd,nofail 0 0' 'UUID=0a1b / btrfs subvol=@ 0 0' >last
+getmnt audit --static --fstab=last
 
 echo "--- without it, the rules that lack facts are listed"
 printf '20 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n21 20 0:20 / /gone rw - tmpfs tmpfs rw\n' >mi

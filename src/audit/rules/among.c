@@ -184,8 +184,9 @@ static void report_network(struct audit *audit, const struct audit_entry *entry,
 			                    flags & ORDER_IS_NETWORK ? "" : " and add _netdev",
 			                    other->path),
 			       "its automount unit needs line %u, of %s, which needs the network; "
-			       "systemd starts automount units before the network, and leaves out "
-			       "one of them", other->line->number, other->path);
+			       "systemd starts automount units before the network, and to break "
+			       "the cycle skips a unit, such as local-fs.target",
+			       other->line->number, other->path);
 		return;
 	}
 	const char *options = lacking_options(audit, entry, finding, "_netdev");
@@ -193,7 +194,8 @@ static void report_network(struct audit *audit, const struct audit_entry *entry,
 		       audit_format(audit->report, "add %s", options),
 		       order_is_known(finding->kind)
 		       ? "%s needs line %u, of %s, which needs the network; systemd starts the "
-		         "network after this line, and leaves out one of them"
+		         "network after this line, and to break the cycle skips a "
+		         "unit, such as local-fs.target"
 		       : "%s needs line %u, of %s, which needs the network; systemd does not see "
 		         "this, and mounts this line before it starts the network",
 		       what_needs(finding->kind), other->line->number, other->path);
@@ -260,6 +262,18 @@ static bool is_late_source(const struct order_finding *finding)
 	return finding->fault == ORDER_LATE && finding->kind != ORDER_PARENT;
 }
 
+/** Whether systemd sees the need of a branch that is the whole source, from the source. */
+static bool is_source_too(const struct order_finding *findings, size_t count,
+                          const struct order_finding *branch)
+{
+	for (size_t i = 0; branch->kind == ORDER_BRANCH && i < count; ++i) {
+		if (findings[i].kind == ORDER_SOURCE && findings[i].fault == branch->fault
+		    && findings[i].other == branch->other)
+			return true;
+	}
+	return false;
+}
+
 void audit_order(struct audit *audit, const struct audit_entry *entry)
 {
 	size_t count;
@@ -276,7 +290,8 @@ void audit_order(struct audit *audit, const struct audit_entry *entry)
 		/* In a cycle adding an option does not help. */
 		if (!(cycle && finding->fault == ORDER_LATE)
 		    && !(finding->fault == ORDER_CYCLE && finding != cycle)
-		    && !(is_late_source(finding) && finding != source))
+		    && !(is_late_source(finding) && finding != source)
+		    && !is_source_too(findings, count, finding))
 			report_fault(audit, entry, finding);
 	}
 }
@@ -407,9 +422,11 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 	bool same = first && ((first->numbered && entry->numbered && first->major == entry->major
 	                       && first->minor == entry->minor)
 	                      || strcmp(first->source, entry->source) == 0);
-	if (!same || first >= entry || first->swap != entry->swap)
+	if (!same || first == entry || first->swap != entry->swap)
 		return;
 	judge_superblock(audit, first, entry);
+	if (first > entry)
+		return;
 	/* Two parts of one file system may be mounted by two lines. */
 	static const char *const parts[] = {"subvol", "subvolid"};
 	for (size_t k = 0; first->flags & FST_SUBVOL && k < 2; ++k) {
