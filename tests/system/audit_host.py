@@ -55,6 +55,9 @@ for name in ("run/mount", "etc", "e", "b", "again"):
     gm.mkdir(root / name)
 root.enter()
 gm.touch("/etc/fstab", "")
+gm.touch("/other", "UUID=dead-beef /backup ext4 nofail 0 2\n")
+other = gm.getmnt("audit", "--fstab=/other", "/backup").out
+gm.expect("not checked here: " in other, f"the fstab of another host, not known to be clean: {other}")
 says("no mtab", "MTAB-*", [])
 os.mkfifo("/etc/mtab")
 found, unjudged = told("MTAB-*")

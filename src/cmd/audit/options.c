@@ -244,7 +244,7 @@ void audit_options_help(const struct option_table *table, bool plugin)
 	if (!plugin) {
 		options_help(table, "Usage:\n getmnt audit [options] [PATH ...]\n\n"
 		             "Compare an fstab with what is mounted and with the devices of this "
-		             "machine.  With PATH, report what is at or below it.\n",
+		             "machine.\nWith PATH, report what is at or below it.\n",
 		             "Exit status: 0 clean, 1 findings, 2 could not be audited.\n", stdout);
 		return;
 	}

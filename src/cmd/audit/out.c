@@ -295,8 +295,10 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 		put_finding(out, shown[i], ", new: ", "\n            ");
 	}
 	free(shown);
-	/* A clean system prints nothing when run from cron. */
-	if (n > 0 || reported->least == AUDIT_INFO || reported->terminal) {
+	/* A clean system prints nothing when run from cron; an fstab of another host is not known
+	   to be clean. */
+	if (n > 0 || reported->least == AUDIT_INFO || reported->terminal
+	    || (reported->foreign && reported->run->live && reported->lacking)) {
 		put_lacking(out, reported);
 		put_summary(reported, out);
 		audit_put_left_out(out, report);
