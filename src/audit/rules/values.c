@@ -220,15 +220,17 @@ static void judge_target(struct audit *audit, const struct audit_entry *entry, c
 		audit_add_line(audit, entry, FSTAB_ORDER, info ? AUDIT_INFO : AUDIT_WARNING,
 			       online_too ? "_netdev" : "nofail", NULL,
 			       online_too ? "add _netdev" : "remove the option, or add nofail",
-			       "systemd reaches %.*s after local-fs.target%s, for which it mounts "
-			       "this line: it leaves out one of them", (int)len, value,
+			       "systemd reaches %.*s after local-fs.target%s, and mounts this line "
+			       "before local-fs.target: to break the cycle it skips a unit",
+			       (int)len, value,
 			       online_too ? " if a service such as NetworkManager sets up the "
 			                    "network" : "");
 	else if (network && word_is(option, key, "x-systemd.before")
 	         && word_in(value, len, early))
 		audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING, NULL, NULL,
 			       "remove the option", "systemd starts the network after %.*s, and "
-			       "mounts this line after the network: it leaves out one of them",
+			       "mounts this line after the network: to break the cycle it skips "
+			       "a unit",
 			       (int)len, value);
 }
 
