@@ -227,6 +227,8 @@ ssize_t __wrap_os_readlinkat(struct os *os, int dirfd, const char *name, char *b
 int __wrap_os_create_new(struct os *os, int dirfd, const char *name);
 int __wrap_os_unlinkat(struct os *os, int dirfd, const char *name);
 int __wrap_os_mkdirat(struct os *os, int dirfd, const char *name, unsigned mode);
+int __real_os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n);
+int __wrap_os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n);
 int __wrap_os_getcwd(struct os *os, char *buf);
 char *__wrap_os_uname(struct os *os, bool release);
 unsigned __wrap_os_nofile(struct os *os, unsigned most, bool raise);
@@ -469,6 +471,14 @@ int __wrap_os_mkdirat(struct os *os, int dirfd, const char *name, unsigned mode)
 	FUZZ_CHECK(*name && !(mode & 077));
 	errno = EEXIST;
 	return -1;
+}
+
+int __wrap_os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n)
+{
+	/* Messages: stderr is caught, and has no descriptor. */
+	if (fd < 0)
+		fwrite((*pieces)->iov_base, 1, (*pieces)->iov_len, stderr);
+	return fd < 0 ? 0 : __real_os_write_all(os, fd, pieces, n);
 }
 
 int __wrap_os_getcwd(struct os *os, char *buf)

@@ -216,8 +216,8 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 {
 	struct parse p = {.to = baseline, .why = why};
 	bool good = true, ended = false;
-	/* Unless it has a seed, jansson opens /dev/urandom. */
-	json_object_seed((size_t)os_time_ms() | 1);
+	/* Without a seed jansson opens /dev/urandom.  This one is as secret as map64_seed(). */
+	json_object_seed((size_t)map64_text("jansson") | 1);
 	*line = 0;
 	for (size_t at = 0; good && at < len;) {
 		const char *end = memchr(text + at, '\n', len - at);
