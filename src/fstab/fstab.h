@@ -83,8 +83,8 @@ struct fstab_facts {
 
 	/** The kind of file at an absolute path below ROOT now; symlinks are followed within ROOT,
 	    and file systems that can block are not touched.
-	    @real [out]  Gets the path without links, from ROOT, unless unknown or missing;
-	                 may be NULL. */
+	    @real [out]  Gets the path without links, from ROOT, unless unknown; if missing, with
+	                 the links that exist followed; may be NULL. */
 	enum fact_kind (*look)(void *arg, const char *path, struct strbuf *real);
 
 	/** Whether ROOT has a helper, "mount.nfs" or "fsck.ext4": 1, 0; -1: unknown. */

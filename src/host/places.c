@@ -57,6 +57,8 @@ static enum host_followed follow_below(struct host *host, const char *path, stru
 		error = errno;
 		followed = rc == 0 ? HOST_SEEN : below.is_blind ? HOST_UNTOUCHED : HOST_MISSING;
 	}
+	if (followed == HOST_MISSING && walk.rest)
+		path_append_rest(&walk);
 	strbuf_reset(out);
 	strbuf_puts(out, walk.text.len ? path_text(&walk) : root);
 	host->nomem |= out->failed || (rc != 0 && error == ENOMEM);
@@ -123,7 +125,7 @@ static enum fact_kind look_once(struct host *host, const char *path, const char 
 	   not running. */
 	if (known == HOST_MISSING && inside && strcmp(found + n, "/dev/null") == 0)
 		kind = FACT_OTHER;
-	if (kind > FACT_MISSING) {
+	if (kind != FACT_UNKNOWN) {
 		found = found[n] ? found + n : "/";
 		*real = arena_strndup(&host->looked.arena, found, strlen(found));
 		host->nomem |= place.failed || !*real;

@@ -58,6 +58,10 @@ gm.touch("/etc/fstab", "")
 gm.touch("/other", "UUID=dead-beef /backup ext4 nofail 0 2\n")
 other = gm.getmnt("audit", "--fstab=/other", "/backup").out
 gm.expect(b"not checked here: " in other, f"the fstab of another host, not known to be clean: {other}")
+os.symlink("late/pkg", "/pkg")
+gm.touch("/other", "/pkg/fonts /fonts none bind,nofail 0 0\nUUID=0a1b /late ext4 nofail 0 2\n")
+other = gm.getmnt("audit", "--fstab=/other", "--only=FSTAB-ORDER").out
+gm.expect(b"the source /late/pkg/fonts is on /late, which line 2 mounts after it" in other, f"a dangling link: {other}")
 says("no mtab", "MTAB-*", [])
 os.mkfifo("/etc/mtab")
 found, unjudged = told("MTAB-*")

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The source of a bind or image with symlinks followed; NULL: unknown, or no such source. */
+/** The source of a bind or image with symlinks followed, as far as they exist: the source may
+    appear only with the mount of another line.  NULL: unknown. */
 static const char *real_source(struct audit *audit, const struct audit_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -26,7 +27,7 @@ static const char *real_source(struct audit *audit, const struct audit_entry *en
 	    || strncmp(source, "/dev/", 5) == 0 || !(entry->bind || entry->flags & FST_DEVICE))
 		return NULL;
 	enum fact_kind kind = facts->look(facts->arg, source, &real);
-	if (kind != FACT_UNKNOWN && kind != FACT_MISSING && real.len)
+	if (kind != FACT_UNKNOWN && real.len)
 		path = audit_format(audit->report, "%s", strbuf_str(&real));
 	audit->report->failed |= real.failed;
 	strbuf_destroy(&real);
