@@ -350,13 +350,13 @@ static bool wants_verify(int argc, char **argv)
 	return found;
 }
 
-/** getmnt --verify [--tab-file FILE], as findmnt has it: the audit of an fstab alone.
+/** getmnt --verify [-s] [--tab-file FILE], as findmnt has it: the audit of an fstab alone.
     @return an exit status. */
 static int run_verify(int argc, char **argv)
 {
 	static const char file[] = "--tab-file";
 	char only[] = "--only=FSTAB-*", fstab[] = "--fstab";
-	char **args = malloc(((size_t)argc + 2) * sizeof(*args));
+	char **args = malloc(2 * ((size_t)argc + 1) * sizeof(*args));
 	int n = 0;
 	if (!args)
 		return usage_error("--verify", "%s", strerror(ENOMEM));
@@ -364,10 +364,15 @@ static int run_verify(int argc, char **argv)
 	args[n++] = only;
 	for (int i = 1; i < argc; ++i) {
 		char *arg = argv[i];
-		if (strcmp(arg, "-x") == 0 || strcmp(arg, "--verify") == 0)
+		if (strcmp(arg, "-x") == 0 || strcmp(arg, "--verify") == 0
+		    || strcmp(arg, "-s") == 0)
 			continue;
-		if (strcmp(arg, "-F") == 0 || strcmp(arg, file) == 0)
+		if (strncmp(arg, "--tab-file=", sizeof(file)) == 0) {
+			args[n++] = fstab;
+			arg += sizeof(file);
+		} else if (strcmp(arg, "-F") == 0 || strcmp(arg, file) == 0) {
 			arg = fstab;
+		}
 		args[n++] = arg;
 	}
 	args[n] = NULL;

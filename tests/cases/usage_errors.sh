@@ -112,7 +112,7 @@ done
 cmp <(getmnt version) <(getmnt -V)
 # --verify is the audit of an fstab alone.
 printf '/data ext4\n/dev/sda1 /x ext4 defualts 0 0\n' >tab
-for args in "-x -F tab" "--tab-file tab --verify" "-x --fstab=tab"; do
+for args in "-x -F tab" "--tab-file tab --verify" "-x --fstab=tab" "-s -x --tab-file=tab"; do
 	# shellcheck disable=SC2086
 	cmp <(getmnt $args 2>&1; echo $?) <(getmnt audit '--only=FSTAB-*' --fstab=tab 2>&1; echo $?)
 done
