@@ -153,7 +153,7 @@ void place_find_layers(struct maker *mk)
 uint32_t place_base(const struct maker *mk, uint32_t node)
 {
 	const struct mt_node *nodes = mk->tree->nodes;
-	while (mtree_stacked(mk->tree, node)) {
+	while (node != MT_NONE && mtree_stacked(mk->tree, node)) {
 		uint32_t on = nodes[node].parent;
 		const struct mount *m = place_mount(mk, node), *beneath = place_mount(mk, on);
 		if (!mk->in->d->targets[on] || nodes[on].states & 1u << MT_OUTSIDE
@@ -369,8 +369,7 @@ enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, cons
 static uint32_t parent_of(const struct maker *mk, uint32_t i)
 {
 	const struct mt_node *nodes = mk->tree->nodes;
-	uint32_t parent = nodes[i].parent;
-	parent = parent == MT_NONE ? MT_NONE : place_base(mk, parent);
+	uint32_t parent = place_base(mk, nodes[i].parent);
 	/* Mounts below it in a stack are hidden. */
 	while (parent != MT_NONE && mk->places[parent].target && !mk->places[parent].visible
 	       && strcmp(mk->places[parent].target, mk->places[i].target) == 0)

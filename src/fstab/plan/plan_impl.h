@@ -79,7 +79,7 @@ void place_find_layers(struct maker *mk);
 void place_find_stacks(struct maker *mk);
 
 /** The lowest mount of the stack that a node is in if all show the same directory: a line of the
-    mount point makes that one. */
+    mount point makes that one.  @node  MT_NONE gives MT_NONE. */
 uint32_t place_base(const struct maker *mk, uint32_t node);
 
 /** Classify a node by itself. */
