@@ -596,7 +596,7 @@ static void add_findings(struct audit_report *report, const char *owner, enum au
                          enum audit_severity severity, size_t count, const char *message)
 {
 	for (size_t i = 0; i < count; ++i) {
-		char target[16];
+		char target[24];
 		snprintf(target, sizeof(target), "/t%03zu", i);
 		CU_ASSERT_EQUAL_FATAL(
 		        audit_report_add(report, &(struct audit_finding){.code = code,

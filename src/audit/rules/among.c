@@ -263,11 +263,13 @@ static bool is_late_source(const struct order_finding *finding)
 	return finding->fault == ORDER_LATE && finding->kind != ORDER_PARENT;
 }
 
-/** Whether systemd sees the need of a branch that is the whole source, from the source. */
+/** Whether systemd sees the need of a branch that is the whole source, from the source.  Lines that
+    are late are reported once anyway. */
 static bool is_source_too(const struct order_finding *findings, size_t count,
                           const struct order_finding *branch)
 {
-	for (size_t i = 0; branch->kind == ORDER_BRANCH && i < count; ++i) {
+	bool judged = branch->kind == ORDER_BRANCH && branch->fault != ORDER_LATE;
+	for (size_t i = 0; judged && i < count; ++i) {
 		if (findings[i].kind == ORDER_SOURCE && findings[i].fault == branch->fault
 		    && findings[i].other == branch->other)
 			return true;
