@@ -29,6 +29,7 @@ for point in ("d/d7/e/f", "d/d7/e/f/g", "d/d9", "d/a", "d/a"):
 gm.mkdir(root / "d/a/x/y")
 gm.bind(gm.touch(root / "d/file"), root / "d/other")
 os.mkfifo(root / "d/pipe")
+gm.mkdir(root / "run")      # records of probes
 
 # The report: what it needs, and what it writes.
 options = argparse.Namespace(getmnt=PROFILE, tree=None)
