@@ -93,6 +93,7 @@ struct run {
 	int procfd, rootfd;            /* of --task; else AT_FDCWD */
 	bool untestable;               /* --task: its root cannot be opened */
 	uint32_t unsized;              /* number of untested mounts, whose sizes are not read */
+	uint32_t hidden;               /* number of hidden mounts, whose sizes cannot be read */
 	char *prefix;                  /* of --root; else NULL */
 	bool live;                     /* the table is the current one of the kernel */
 	bool judged;                   /* discovery tested every mount that cannot block */

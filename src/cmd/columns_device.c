@@ -140,6 +140,7 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	}
 	enum mt_state state = mtree_shown_state(cells->node);
 	run->unsized += state == MT_UNTESTED;
+	run->hidden += state == MT_HIDDEN;
 	if (!run->live || !target || state != MT_OK
 	    || fstype_flags(row->mount->fstype) & FST_BLOCKS)
 		return false;

@@ -165,11 +165,15 @@ static int print_view(struct run *run, const struct view *view)
 	const struct options *o = run->opt;
 	struct strbuf out = {0};
 	int rc = out_print(run, view, NULL);
-	if (rc == 0 && run->unsized && o->form == FORM_DEFAULT && run->live && !o->probe)
+	bool unsized = rc == 0 && o->form == FORM_DEFAULT && run->live;
+	if (unsized && run->unsized && !o->probe)
 		message(NULL, "%" PRIu32 " %s without sizes: %s", run->unsized,
 		        run->unsized == 1 ? "mount" : "mounts", run->judged
 		        ? "reading them can block; --probe=all reads them, with a time limit"
 		        : "the mounts are not tested");
+	if (unsized && run->hidden)
+		message(NULL, "%" PRIu32 " %s without sizes: hidden by other mounts", run->hidden,
+		        run->hidden == 1 ? "mount" : "mounts");
 	if (o->boundaries && o->form != FORM_JSON)
 		boundaries_text(run, &out);
 	if (o->explain && o->form == FORM_DEFAULT)
