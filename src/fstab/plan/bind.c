@@ -99,6 +99,9 @@ static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, c
 {
 	const char *above = mk->places[candidate].target;
 	enum state state = place_available(mk, candidate);
+	/* One reason is enough: of a container host thousands of binds have many candidates. */
+	if (state != LINE && line->why)
+		return state == WAITING ? WAITING : REFUSED;
 	rest += strspn(rest, "/");
 	const char *source = !*rest ? above
 	                     : plan_format(mk, "%s/%s", strcmp(above, "/") == 0 ? "" : above, rest);
