@@ -171,7 +171,7 @@ static int print_view(struct run *run, const struct view *view)
 		        run->unsized == 1 ? "mount" : "mounts", run->judged
 		        ? "reading them can block; --probe=all reads them, with a time limit"
 		        : "the mounts are not tested");
-	if (unsized && run->hidden)
+	if (unsized && run->hidden && !columns_have(run->cols, "STATE"))
 		message(NULL, "%" PRIu32 " %s without sizes: hidden by other mounts", run->hidden,
 		        run->hidden == 1 ? "mount" : "mounts");
 	if (o->boundaries && o->form != FORM_JSON)
