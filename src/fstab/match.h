@@ -76,7 +76,7 @@ void fstab_match_named(const struct fstab_line *live, const char *options, struc
 bool fstab_match_served(const char *types, const char *options, const struct mount *mount);
 
 /** Append what a line mounts: source, type and part, as in "/dev/sda2 (btrfs): subvol=/@home".
-    @live  The mount that the line is compared with: the name has what tells the two apart. */
+    @live  The mount that the line is compared with: the part that differs is named. */
 void fstab_name_line(const struct tabline *line, const struct fstab_line *live, struct strbuf *out);
 
 /** Append what a mount or swap space mounts.

@@ -74,8 +74,8 @@ enum order_flags {
 	ORDER_IN_BOOT     = 1 << 6,   /* systemd mounts it at boot, perhaps for another line */
 	ORDER_IN_CYCLE    = 1 << 7,   /* of these: it needs itself, by way of others */
 	ORDER_ON_NETWORK  = 1 << 8,   /* of these: it is, or needs, one of ORDER_IS_NETWORK */
-	ORDER_LACKS_NETDEV = 1 << 9,  /* it needs a line of ORDER_IS_NETWORK, also one that systemd
-	                                 does not know of, and is none itself */
+	ORDER_LACKS_NETDEV = 1 << 9,  /* it is not ORDER_IS_NETWORK, but needs such a line, whether
+	                                 or not systemd knows of the need */
 };
 
 struct order_nowhere {

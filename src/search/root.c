@@ -324,28 +324,18 @@ static void place_set(struct follow_place *place, uint64_t mount, const char *pa
 	strbuf_puts(&place->path, path);
 }
 
+static int pending_step(void *arg, int dirfd, const char *name)
+{
+	SEARCH *search = arg;
+	return follow_path(&search->os, &search->mounts, dirfd, &search->place, name);
+}
+
 /** Open the target of a link by the path of the link below the given root: its own path is unknown,
     or leads to another mount. */
 static int pending_open(SEARCH *search, const char *via)
 {
-	int at = search->topfd;
-	char name[PATH_MAX];
 	place_set(&search->place, search->top.mount, strbuf_str(&search->top.path));
-	for (via += strspn(via, "/"); *via && at >= 0; via += strspn(via, "/")) {
-		size_t n = strcspn(via, "/");
-		int next = -1;
-		errno = ENAMETOOLONG;
-		if (n < sizeof(name)) {
-			memcpy(name, via, n);
-			name[n] = '\0';
-			next = follow_path(&search->os, &search->mounts, at, &search->place, name);
-		}
-		if (at != search->topfd)
-			os_close(&search->os, at);
-		at = next;
-		via += n;
-	}
-	return at;
+	return path_open_below(&search->os, search->topfd, via, pending_step, search);
 }
 
 /** Start the search of the next link's target. */

@@ -121,19 +121,16 @@ for args in ([], ["-J"], ["-k", "--names=kernel"], ["--names=walk", "--algorithm
     look("discover", *args)
 for args in (["*", "/disk"], ["-m", "-o", "USER,GROUP,SIZE,PATH", "*", "/disk"], ["-L", "-m", "--engine=bulk", "*", "/disk"], ["--access=w", "*", "/disk"]):
     look("search", *args)
-# A tree in another mount namespace.
-inside, ended = os.pipe(), os.pipe()
-child = os.fork()
-if child == 0:
-    os.close(ended[1])
+
+
+def elsewhere():
     gm.unshare_mounts()
-    os.write(inside[1], b"x")
-    os.read(ended[0], 1)
-    os._exit(0)
-os.read(inside[0], 1)
-look("search", "*", f"/proc/{child}/root/keep")
-os.write(ended[1], b"x")
-os.waitpid(child, 0)
+    yield
+
+
+other = gm.Other(elsewhere)
+look("search", "*", f"/proc/{other.pid}/root/keep")
+other.end()
 for args in ([], ["--probe=all", "--under", "--holders"], ["--jsonl", "--swaps=/keep/swaps", "--fstab=/keep/fstab", "--config=/keep/conf"],
              ["--root=/sub"], ["--save=/keep/base"], ["--baseline=/keep/base", "--save=/keep/base"], ["--prometheus", "--output=/keep/out"],
              ["--max-time=20"], ["--show-config"]):

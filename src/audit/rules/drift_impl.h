@@ -33,7 +33,7 @@ void drift_report(struct drift *drift, enum audit_code code, const struct tablin
                   const char *expected, const char *actual, const char *hint,
                   const char *format, ...);
 
-/** fstab_name_line(), fstab_name_live(): a line and its mount, by what tells them apart. */
+/** The texts of fstab_name_line() and fstab_name_live(), for a message. */
 const char *drift_line_name(const struct drift *drift, const struct tabline *line,
                             const struct fstab_line *live);
 const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,

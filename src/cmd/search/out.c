@@ -30,7 +30,7 @@ struct search_column {
 	unsigned char needs;         /* enum search_need */
 	/* Append the text of an object.  @return whether there is any. */
 	bool (*cell)(const struct object *o, struct strbuf *text);
-	unsigned mask;               /* K_STATX_*: attributes without which there is none */
+	unsigned mask;               /* K_STATX_*: the attributes that it is made from */
 };
 
 static bool cell_path(const struct object *o, struct strbuf *text)
