@@ -108,6 +108,7 @@
  *     entry.c            one entry: matched, in a worker
  *     links.c            one symlink, followed in a worker
  *     queue.c            results, passed from workers to the caller
+ *     talk.c             a conversation with a server of searches, without I/O
  *   host/                what is read from a host besides its mount table (never prints)
  *     host.c             the door; mtab, crypttab, command line
  *     devices.c          devices by number, path and identifier
