@@ -223,8 +223,10 @@
  *     discover.c         the flow
  *     poll.c             --poll
  *   cmd/search/          getmnt search
- *     search.c           the flow
- *     out.c              columns, output forms, error texts
+ *     search.c           options
+ *     run.c              the run: results, messages, progress, statistics
+ *     out.c              output forms, error texts
+ *     columns.c          the columns
  *     flow.c             printing results while the search runs
  *   cmd/fstab/           getmnt fstab and genfstab
  *     fstab.c            the flow

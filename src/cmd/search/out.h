@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Output of `getmnt search`: one table of columns, and the forms.  Each object is printed
- * when it is found, and not kept.
+ * Output forms of `getmnt search`.  Each object is printed when it is found, and not kept.
  */
 #ifndef GM_CMD_SEARCH_OUT_H
 #define GM_CMD_SEARCH_OUT_H
 
 #include "cmd/colors.h"
-#include "cmd/column.h"
 #include "cmd/owners.h"
+#include "cmd/search/columns.h"
 #include "search/search.h"
 
 /** Forms; the first four in the order of the words of --format. */
@@ -21,17 +20,6 @@ enum search_form {
 	SF_COUNT,     /* only the number of objects */
 };
 
-/** What a column needs of a search. */
-enum search_need {
-	SN_METADATA = 1 << 0,
-	SN_TYPE = 1 << 1,
-	SN_LINK = 1 << 2,
-	SN_MOUNT = 1 << 3,        /* with SN_METADATA */
-	SN_OWNERS = 1 << 4,       /* names of users and groups, which are kept */
-};
-
-struct search_column;
-
 struct search_out {
 	enum search_form form;
 	bool nul;                 /* -0: lines end with it, and nothing is escaped */
@@ -43,7 +31,7 @@ struct search_out {
 	struct os *os;
 	struct flow *flow;        /* what is printed */
 	struct owners users, groups;
-	int widths[4];            /* of -l, growing */
+	int widths[SEARCH_LONG_CELLS];            /* of -l, growing */
 	struct json json;         /* writes to text */
 	struct strbuf text, cell;
 };

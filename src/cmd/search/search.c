@@ -4,6 +4,7 @@
  *
  *     options --> searchv() --+--> readsearch() --> out.c: a line each ------------+--> flow.c
  *                             '--> lines, made by out.c in the threads that read --'
+ *                 '-------------------- run.c --------------------'
  */
 #include "cmd/cmd.h"
 
@@ -11,8 +12,8 @@
 #include "cmd/column.h"
 #include "cmd/listing.h"
 #include "cmd/output.h"
-#include "cmd/search/flow.h"
 #include "cmd/search/out.h"
+#include "cmd/search/run.h"
 #include "os/os.h"
 #include "search/pattern.h"
 #include "search/search.h"
@@ -25,10 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/** Seconds between updates of the progress, except during the first steps. */
-#define TICK 0.1
-enum { FIRST_STEPS = 64 };
 
 /* In the order of the words of their options. */
 static const int sort_flags[] = {0, SEARCH_BYNAME, SEARCH_BYINODE};
@@ -44,18 +41,6 @@ struct search_args {
 	int stats;                   /* enum stats_form */
 	unsigned types;              /* 1 << DT_*; 0: all */
 	const char *columns;         /* of -o */
-};
-
-/** A search in progress, and its output. */
-struct show {
-	SEARCH *search;
-	struct search_out *out;
-	struct flow *flow;
-	struct os os;                /* for calls that are not part of the search */
-	double start, next;
-	bool shown;                  /* progress is shown, on a terminal */
-	unsigned steps;              /* of the search, up to FIRST_STEPS */
-	uint64_t found;
 };
 
 static const char access_letters[] = "rwx", type_letters[] = "bcdflps";
@@ -214,129 +199,6 @@ static int choose_form(const struct search_args *args, struct search_out *out)
 	return args->columns ? search_out_columns(out, args->columns + more) : 0;
 }
 
-/** End the search: stdout cannot be written. */
-static void unwritten(void *arg)
-{
-	struct show *show = arg;
-	cancelsearch(show->search);
-}
-
-/** Print waiting lines and the progress. */
-static void watch(void *arg)
-{
-	struct show *show = arg;
-	flow_turn(show->flow);
-	if (!show->shown)
-		return;
-	double now = os_now();
-	if (show->steps < FIRST_STEPS)
-		++show->steps;
-	else if (now < show->next)
-		return;
-	show->next = now + TICK;
-	struct search_counts counts;
-	countsearch(show->search, &counts, sizeof(counts));
-	char head[120];
-	snprintf(head, sizeof(head), "%" PRIu64 " directories, %" PRIu64 " found: ", counts.dirs,
-	         show->found);
-	flow_progress(show->flow, head, search_where(show->search));
-}
-
-/** Make the line of an object, in any thread. */
-static void make_line(void *arg, const struct search_object *object, struct strbuf *text)
-{
-	const struct show *show = arg;
-	search_out_line(show->out, object, text);
-}
-
-/** Print lines made by workers, or count n objects. */
-static void print_lines(void *arg, struct strbuf *text, uint64_t n)
-{
-	struct show *show = arg;
-	show->found += n;
-	if (text->len > 0)
-		flow_take(show->flow, text);
-}
-
-/** Report an object that could not be examined, as find does. */
-static void print_error(struct show *show, const struct searchent *e)
-{
-	struct strbuf text = {0};
-	search_error_text(e, &text);
-	flow_hold(show->flow);
-	message(e->path, "%s", strbuf_str(&text));
-	flow_release(show->flow);
-	strbuf_destroy(&text);
-}
-
-static void print_stats(const struct search_args *args, const struct show *show)
-{
-	const struct os *os = search_os(show->search);
-	double seconds = os_now() - show->start;
-	struct search_counts counts;
-	countsearch(show->search, &counts, sizeof(counts));
-	struct strbuf out = {0};
-	if (args->stats == STATS_JSON) {
-		struct json json = {.out = &out};
-		json_put_object(&json, NULL, JSON_TIGHT);
-		stats_calls_json(os, &json);
-		json_put_object(&json, "mounts_read", JSON_TIGHT);
-		stats_calls_json(search_looked(show->search), &json);
-		json_end(&json);
-		json_put_number(&json, "dirs", counts.dirs);
-		json_put_number(&json, "entries", counts.entries);
-		json_put_number(&json, "found", show->found);
-		json_put_number(&json, "errors", counts.errors);
-		json_put_number(&json, "threads", counts.threads);
-		json_put_real(&json, "seconds", seconds, 6);
-		json_end(&json);
-		strbuf_putc(&out, '\n');
-		print_stderr(&out);
-		return;
-	}
-	stats_calls_text(os, &out);
-	strbuf_printf(&out, "calls to read the mounts: %" PRIu64 "\n", counts.mount_calls);
-	strbuf_printf(&out, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64
-	        ", errors %" PRIu64 "\n", counts.dirs, counts.entries, show->found, counts.errors);
-	strbuf_printf(&out, "threads: %" PRIu64 ", time: %.6f s\n", counts.threads, seconds);
-	print_stderr(&out);
-}
-
-/** Search, and print.  @return an exit status. */
-static int run_search(struct show *show)
-{
-	struct search_out *out = show->out;
-	bool json = out->form == SF_JSON || out->form == SF_JSONL;
-	uint64_t errors = 0;
-	struct searchent *e;
-	search_out_begin(out);
-	while ((e = readsearch(show->search))) {
-		if (!e->err) {
-			++show->found;
-			if (search_out_object(out, show->search, e->path) != 0)
-				break;
-		} else {
-			++errors;
-			if (!json)
-				print_error(show, e);
-			else if (search_out_error(out, e) != 0)
-				break;
-		}
-	}
-	/* finish_stdout() reports that stdout could not be written. */
-	int error = e || errno == ECANCELED ? 0 : errno;
-	if (out->text.failed || out->cell.failed)
-		error = ENOMEM;
-	if (error) {
-		flow_hold(show->flow);
-		message("search", "it could not go on: %s", strerror(error));
-		flow_release(show->flow);
-	}
-	search_out_end(out, show->found, errors, error ? "the search ended early"
-	               : errors ? "some objects could not be searched" : NULL);
-	return error || errors ? CX_ERROR : CX_OK;
-}
-
 /** Choose the output, and request the attributes that it needs.
     @optional [out]  Attributes are needed only for colors.
     @return 0, or an exit status. */
@@ -440,33 +302,12 @@ int cmd_search(int argc, char **argv)
 	unsigned fds = os_nofile(&show.os, SEARCH_FDS, true);
 	if (args.options.threads != 1)
 		os_grow_fds(&show.os, STDERR_FILENO, fds / 2);
-	show.shown = progress_open();
-	out.flow = show.flow = flow_new(&show.os, show.shown, unwritten, &show);
-	if (!show.flow) {
-		message("search", "%s", strerror(errno));
-		closesearch(show.search);
-		status = CX_ERROR;
-		goto out;
-	}
-	bool columns = out.form == SF_COLUMNS;
-	bool first = args.options.flags & SEARCH_STOPATFIRST, count = out.form == SF_COUNT;
-	bool lines = !first && (count || (search_out_lines(&out) && !args.sort));
-	search_more(show.search, &(struct search_more){
-		.types = args.types, .type = out.needs & SN_TYPE, .links = out.needs & SN_LINK,
-		.mask = out.needs & SN_MOUNT ? K_STATX_MNT_ID : 0, .statx = true,
-		.optional = optional, .watch = watch, .arg = &show,
-		.lines = lines ? print_lines : NULL, .count = lines && count,
-		.end = args.nul ? '\0' : '\n',
-		.line = columns ? make_line : NULL,
-		.escape = columns && !args.nul ? escape_raw : NULL,
-	});
-	os_mark(MARK_BEGIN);
-	status = run_search(&show);
-	search_stop(show.search);
-	os_mark(MARK_END);
-	flow_end(show.flow);
+	bool first = args.options.flags & SEARCH_STOPATFIRST;
+	bool lines = !first && (out.form == SF_COUNT || (search_out_lines(&out) && !args.sort));
+	struct search_more more = {.types = args.types, .optional = optional};
+	status = show_run(&show, &more, lines);
 	if (args.stats)
-		print_stats(&args, &show);
+		show_stats(&show, args.stats == STATS_JSON);
 	closesearch(show.search);
 	if (finish_stdout() != 0)
 		status = CX_ERROR;

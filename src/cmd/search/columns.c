@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/search/columns.h"
+
+#include "cmd/cmd.h"
+#include "cmd/search/out.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool search_cell_path(const struct object *o, struct strbuf *text)
+{
+	strbuf_puts(text, o->path);
+	return true;
+}
+
+const char *search_name_of(const struct object *o)
+{
+	const char *slash = strrchr(o->path, '/');
+	return slash ? slash + 1 : o->path;
+}
+
+bool search_cell_name(const struct object *o, struct strbuf *text)
+{
+	strbuf_puts(text, search_name_of(o));
+	return true;
+}
+
+/** The letter of a type, DT_*, which is also the S_IF* of a mode >> 12; 0: none. */
+static char type_letter(unsigned type)
+{
+	static const char letters[] = {
+		[DT_BLK] = 'b', [DT_CHR] = 'c', [DT_DIR] = 'd', [DT_FIFO] = 'p', [DT_LNK] = 'l',
+		[DT_REG] = 'f', [DT_SOCK] = 's',
+	};
+	return type < sizeof(letters) ? letters[type] : '\0';
+}
+
+static bool cell_type(const struct object *o, struct strbuf *text)
+{
+	char letter = type_letter(o->type);
+	if (letter)
+		strbuf_putc(text, letter);
+	return letter;
+}
+
+static bool cell_mode(const struct object *o, struct strbuf *text)
+{
+	strbuf_printf(text, "%04o", o->st->mode & 07777u);
+	return true;
+}
+
+bool search_cell_perms(const struct object *o, struct strbuf *text)
+{
+	unsigned mode = o->st->mode;
+	char perms[] = "?rwxrwxrwx", letter = type_letter(mode >> 12);
+	if (letter)
+		perms[0] = letter == 'f' ? '-' : letter;
+	for (int i = 0; i < 9; ++i) {
+		if (!(mode & 0400u >> i))
+			perms[1 + i] = '-';
+	}
+	if (mode & S_ISUID)
+		perms[3] = mode & S_IXUSR ? 's' : 'S';
+	if (mode & S_ISGID)
+		perms[6] = mode & S_IXGRP ? 's' : 'S';
+	if (mode & S_ISVTX)
+		perms[9] = mode & S_IXOTH ? 't' : 'T';
+	strbuf_puts(text, perms);
+	return true;
+}
+
+static bool number(struct strbuf *text, uint64_t value)
+{
+	strbuf_number(text, value);
+	return true;
+}
+
+/** Seconds since 1970, with nanoseconds. */
+static bool time_of(struct strbuf *text, struct k_statx_time t)
+{
+	/* Nanoseconds count upwards, also before 1970. */
+	bool before = t.sec < 0 && t.nsec > 0;
+	int64_t sec = before ? -(t.sec + 1) : t.sec;
+	strbuf_printf(text, "%s%" PRId64 ".%09" PRIu32, before ? "-" : "", sec,
+	              before ? 1000000000 - t.nsec : t.nsec);
+	return true;
+}
+
+/** Define the cell of an attribute. */
+#define STATX_CELL(field, put) \
+	static bool cell_##field(const struct object *o, struct strbuf *text) \
+	{ \
+		return put(text, o->st->field); \
+	}
+
+STATX_CELL(nlink, number) STATX_CELL(uid, number) STATX_CELL(gid, number)
+STATX_CELL(size, number) STATX_CELL(blocks, number) STATX_CELL(ino, number)
+STATX_CELL(mnt_id, number)
+STATX_CELL(atime, time_of) STATX_CELL(btime, time_of)
+STATX_CELL(ctime, time_of) STATX_CELL(mtime, time_of)
+
+/** Append the name of an owner, or the number if there is no name. */
+static bool owner(struct owners *owners, uint32_t id, struct strbuf *text)
+{
+	const char *name = owners_name(owners, id);
+	if (!name)
+		return number(text, id);
+	strbuf_puts(text, name);
+	return true;
+}
+
+static bool cell_user(const struct object *o, struct strbuf *text)
+{
+	return owner(&o->out->users, o->st->uid, text);
+}
+
+static bool cell_group(const struct object *o, struct strbuf *text)
+{
+	return owner(&o->out->groups, o->st->gid, text);
+}
+
+static bool cell_dev(const struct object *o, struct strbuf *text)
+{
+	strbuf_printf(text, "%u:%u", o->st->dev_major, o->st->dev_minor);
+	return true;
+}
+
+bool search_is_device(const struct object *o)
+{
+	return S_ISBLK(o->st->mode) || S_ISCHR(o->st->mode);
+}
+
+static bool cell_rdev(const struct object *o, struct strbuf *text)
+{
+	if (!search_is_device(o))
+		return false;
+	strbuf_printf(text, "%u:%u", o->st->rdev_major, o->st->rdev_minor);
+	return true;
+}
+
+static bool cell_link(const struct object *o, struct strbuf *text)
+{
+	if (o->target)
+		strbuf_puts(text, o->target);
+	return o->target;
+}
+
+/** A column whose cell needs only one attribute. */
+#define ATTRIBUTE(name, help, type, field, mask) \
+	{{name, help, CT_##type}, SN_METADATA, cell_##field, K_STATX_##mask}
+
+static const struct search_column rows[] = {
+	ATTRIBUTE("ATIME", "last access, in seconds since 1970", DECIMAL, atime, ATIME),
+	ATTRIBUTE("BLOCKS", "disk space, in units of 512 bytes", NUMBER, blocks, BLOCKS),
+	ATTRIBUTE("BTIME", "creation, if known", DECIMAL, btime, BTIME),
+	ATTRIBUTE("CTIME", "last change of the attributes", DECIMAL, ctime, CTIME),
+	{{"DEV", "major:minor of the device that contains it", CT_STRING}, SN_METADATA, cell_dev},
+	ATTRIBUTE("GID", "numeric group", NUMBER, gid, GID),
+	{{"GROUP", "group name in /etc/group, else the number", CT_STRING},
+	 SN_METADATA | SN_OWNERS, cell_group, K_STATX_GID},
+	ATTRIBUTE("INO", "inode number", NUMBER, ino, INO),
+	{{"LINK", "where a symbolic link leads", CT_STRING}, SN_TYPE | SN_LINK, cell_link},
+	{{"MNT-ID", "mount ID: the column ID of getmnt discover", CT_NUMBER},
+	 SN_METADATA | SN_MOUNT, cell_mnt_id, K_STATX_MNT_ID},
+	ATTRIBUTE("MODE", "permissions in octal, as 0644", STRING, mode, MODE),
+	ATTRIBUTE("MTIME", "time of the last change of its contents", DECIMAL, mtime, MTIME),
+	{{"NAME", "the last component of the path", CT_STRING}, 0, search_cell_name},
+	ATTRIBUTE("NLINK", "number of hard links", NUMBER, nlink, NLINK),
+	{{"PATH", "PATH as it was given, and the path below it", CT_STRING}, 0, search_cell_path},
+	{{"PERMS", "type and permissions, as -rw-r--r--", CT_STRING},
+	 SN_METADATA, search_cell_perms, K_STATX_TYPE | K_STATX_MODE},
+	ATTRIBUTE("RDEV", "major:minor of a device file", STRING, rdev, TYPE),
+	ATTRIBUTE("SIZE", "size in bytes", NUMBER, size, SIZE),
+	{{"TYPE", "type: b, c, d, f, l, p, s, as for --type", CT_STRING}, SN_TYPE, cell_type},
+	ATTRIBUTE("UID", "numeric owner", NUMBER, uid, UID),
+	{{"USER", "owner name in /etc/passwd, else the number", CT_STRING},
+	 SN_METADATA | SN_OWNERS, cell_user, K_STATX_UID},
+};
+
+const struct column_table search_columns = COLUMN_TABLE(rows, "getmnt search -H", NULL);
+
+const struct search_column search_long_cells[SEARCH_LONG_CELLS] = {
+	ATTRIBUTE("", "", NUMBER, nlink, NLINK), ATTRIBUTE("", "", STRING, user, UID),
+	ATTRIBUTE("", "", STRING, group, GID), ATTRIBUTE("", "", NUMBER, size, SIZE),
+};
+
+bool search_is_known(const struct search_column *column, const struct object *o)
+{
+	return !(column->needs & SN_METADATA)
+	       || (o->st && (o->st->mask & column->mask) == column->mask);
+}

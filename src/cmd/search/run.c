@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/search/run.h"
+
+#include "base/escape.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "cmd/search/flow.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/** Seconds between updates of the progress, except during the first steps. */
+#define TICK 0.1
+enum { FIRST_STEPS = 64 };
+
+/** End the search: stdout cannot be written. */
+static void unwritten(void *arg)
+{
+	struct show *show = arg;
+	cancelsearch(show->search);
+}
+
+/** Print waiting lines and the progress. */
+static void watch(void *arg)
+{
+	struct show *show = arg;
+	flow_turn(show->flow);
+	if (!show->shown)
+		return;
+	double now = os_now();
+	if (show->steps < FIRST_STEPS)
+		++show->steps;
+	else if (now < show->next)
+		return;
+	show->next = now + TICK;
+	struct search_counts counts;
+	countsearch(show->search, &counts, sizeof(counts));
+	char head[120];
+	snprintf(head, sizeof(head), "%" PRIu64 " directories, %" PRIu64 " found: ", counts.dirs,
+	         show->found);
+	flow_progress(show->flow, head, search_where(show->search));
+}
+
+/** Make the line of an object, in any thread. */
+static void make_line(void *arg, const struct search_object *object, struct strbuf *text)
+{
+	const struct show *show = arg;
+	search_out_line(show->out, object, text);
+}
+
+/** Print lines made by workers, or count n objects. */
+static void print_lines(void *arg, struct strbuf *text, uint64_t n)
+{
+	struct show *show = arg;
+	show->found += n;
+	if (text->len > 0)
+		flow_take(show->flow, text);
+}
+
+/** Report an object that could not be examined, as find does. */
+static void print_error(struct show *show, const struct searchent *e)
+{
+	struct strbuf text = {0};
+	search_error_text(e, &text);
+	flow_hold(show->flow);
+	message(e->path, "%s", strbuf_str(&text));
+	flow_release(show->flow);
+	strbuf_destroy(&text);
+}
+
+void show_stats(const struct show *show, bool as_json)
+{
+	const struct os *os = search_os(show->search);
+	double seconds = os_now() - show->start;
+	struct search_counts counts;
+	countsearch(show->search, &counts, sizeof(counts));
+	struct strbuf out = {0};
+	if (as_json) {
+		struct json json = {.out = &out};
+		json_put_object(&json, NULL, JSON_TIGHT);
+		stats_calls_json(os, &json);
+		json_put_object(&json, "mounts_read", JSON_TIGHT);
+		stats_calls_json(search_looked(show->search), &json);
+		json_end(&json);
+		json_put_number(&json, "dirs", counts.dirs);
+		json_put_number(&json, "entries", counts.entries);
+		json_put_number(&json, "found", show->found);
+		json_put_number(&json, "errors", counts.errors);
+		json_put_number(&json, "threads", counts.threads);
+		json_put_real(&json, "seconds", seconds, 6);
+		json_end(&json);
+		strbuf_putc(&out, '\n');
+		print_stderr(&out);
+		return;
+	}
+	stats_calls_text(os, &out);
+	strbuf_printf(&out, "calls to read the mounts: %" PRIu64 "\n", counts.mount_calls);
+	strbuf_printf(&out, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64
+	        ", errors %" PRIu64 "\n", counts.dirs, counts.entries, show->found, counts.errors);
+	strbuf_printf(&out, "threads: %" PRIu64 ", time: %.6f s\n", counts.threads, seconds);
+	print_stderr(&out);
+}
+
+/** Print what is found.  @return an exit status. */
+static int print_all(struct show *show)
+{
+	struct search_out *out = show->out;
+	bool json = out->form == SF_JSON || out->form == SF_JSONL;
+	uint64_t errors = 0;
+	struct searchent *e;
+	search_out_begin(out);
+	while ((e = readsearch(show->search))) {
+		if (!e->err) {
+			++show->found;
+			if (search_out_object(out, show->search, e->path) != 0)
+				break;
+		} else {
+			++errors;
+			if (!json)
+				print_error(show, e);
+			else if (search_out_error(out, e) != 0)
+				break;
+		}
+	}
+	/* finish_stdout() reports that stdout could not be written. */
+	int error = e || errno == ECANCELED ? 0 : errno;
+	if (out->text.failed || out->cell.failed)
+		error = ENOMEM;
+	if (error) {
+		flow_hold(show->flow);
+		message("search", "it could not go on: %s", strerror(error));
+		flow_release(show->flow);
+	}
+	search_out_end(out, show->found, errors, error ? "the search ended early"
+	               : errors ? "some objects could not be searched" : NULL);
+	return error || errors ? CX_ERROR : CX_OK;
+}
+
+int show_run(struct show *show, struct search_more *more, bool lines)
+{
+	const struct search_out *out = show->out;
+	bool columns = out->form == SF_COLUMNS;
+	show->shown = progress_open();
+	show->out->flow = show->flow = flow_new(&show->os, show->shown, unwritten, show);
+	if (!show->flow) {
+		message("search", "%s", strerror(errno));
+		return CX_ERROR;
+	}
+	more->type = out->needs & SN_TYPE;
+	more->links = out->needs & SN_LINK;
+	more->mask = out->needs & SN_MOUNT ? K_STATX_MNT_ID : 0;
+	more->statx = true;
+	more->watch = watch;
+	more->arg = show;
+	more->end = out->nul ? '\0' : '\n';
+	if (lines) {
+		more->lines = print_lines;
+		more->count = out->form == SF_COUNT;
+		more->line = columns ? make_line : NULL;
+		more->escape = columns && !out->nul ? escape_raw : NULL;
+	}
+	search_more(show->search, more);
+	os_mark(MARK_BEGIN);
+	int status = print_all(show);
+	search_stop(show->search);
+	os_mark(MARK_END);
+	flow_end(show->flow);
+	return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A search in progress: what it finds is printed, with messages, progress and statistics.
+ */
+#ifndef GM_CMD_SEARCH_RUN_H
+#define GM_CMD_SEARCH_RUN_H
+
+#include "cmd/search/out.h"
+#include "os/os.h"
+#include "search/search.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** A search in progress, and its output. */
+struct show {
+	SEARCH *search;
+	struct search_out *out;
+	struct flow *flow;
+	struct os os;                /* for calls that are not part of the search */
+	double start, next;
+	bool shown;                  /* progress is shown, on a terminal */
+	unsigned steps;              /* of the search, up to FIRST_STEPS */
+	uint64_t found;
+};
+
+/** Search, and print.
+    @more  Settings; completed by what the output needs.
+    @lines  Threads that read may make the lines.
+    @return an exit status. */
+int show_run(struct show *show, struct search_more *more, bool lines);
+
+/** Print --stats. */
+void show_stats(const struct show *show, bool as_json);
+
+#endif
