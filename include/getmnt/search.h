@@ -94,6 +94,8 @@ struct search_options {
 	int engine;               /* SEARCH_ENGINE_AUTO ... */
 	bool ahead;               /* fetch attributes in inode order */
 	unsigned char reserved[3];   /* must be 0 */
+	const char *exclude;      /* must be NULL: not supported yet */
+	const char *query;        /* must be NULL: not supported yet */
 };
 
 /**

@@ -52,6 +52,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	SEARCH *search = NULL;
 	int flags = options->flags;
 	if (flags & ~ALL_FLAGS || (flags & ORDER_FLAGS) == ORDER_FLAGS
+	    || options->exclude || options->query
 	    || options->engine < SEARCH_ENGINE_AUTO || options->engine > SEARCH_ENGINE_BULK) {
 		search_mounts_destroy(mounts);
 		errno = EINVAL;
