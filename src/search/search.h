@@ -13,6 +13,7 @@
 #include "bfs.h"
 #include "os/os.h"
 #include "search/mounts.h"
+#include "search/query.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +32,24 @@ enum { SEARCH_FDS = 8192 };
  */
 SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char *const roots[],
                    size_t n, const char *pattern, const struct search_options *options);
+
+/** As searchv(), with a query instead of that of the options.
+    @query  Taken over, also on failure; it remains valid until closesearch().  NULL: none. */
+SEARCH *search_open(const char *const roots[], size_t n, const char *pattern,
+                    const struct search_options *options, struct query *query);
+
+/** An object of which a query reaches an action. */
+struct search_visit {
+	struct query_object object;  /* as at QUERY_ALL; object.st is NULL if it was not needed */
+	uint64_t actions;            /* query_outcome.actions: the reached ones; 0: query_run()
+	                                finds out */
+	const char *path;            /* as printed */
+	const char *root;            /* the given root at or above it */
+	const char *below;           /* its path below the root, without a leading slash; "" */
+	SEARCH *search;
+};
+
+enum search_go { SEARCH_GO, SEARCH_PRUNE /* do not enter it */, SEARCH_STOP /* end */ };
 
 /** An object for line(). */
 struct search_object {
@@ -62,11 +81,31 @@ struct search_more {
 	void (*line)(void *arg, const struct search_object *object, struct strbuf *text);
 	void (*escape)(struct strbuf *text, const char *path);
 	void (*watch)(void *arg); /* called before each read; or NULL */
+	/* For a query with prune_waits: perform the actions of an object, in the caller's thread,
+	   before it is entered.  readsearch() then returns only errors.  Otherwise NULL. */
+	enum search_go (*visit)(void *arg, const struct search_visit *visit);
+	bool roots;               /* also return each root, at depth 0; it need not be a
+	                             directory */
+	unsigned mindepth, maxdepth;   /* other objects are skipped silently; 0 and UINT_MAX: no
+	                                  limit.  Objects of a root are at depth 1 */
 	void *arg;
 };
 
 /** Change the settings; call it before the first readsearch(). */
 void search_more(SEARCH *search, const struct search_more *more);
+
+/** The last object, for a query.  @visit [out]  Valid until the next readsearch(). */
+void search_last(SEARCH *search, struct search_visit *visit);
+
+/**
+ * The directory that contains an object, whose name in it is visit->object.name.
+ *
+ * It is the directory that was read, even if its path leads to another one by now.
+ *
+ * @return a descriptor made with O_PATH, borrowed until the next object; or -1.
+ * Errors: ESTALE: it was moved or replaced; those of openat2(2).
+ */
+int search_visit_dir(const struct search_visit *visit);
 
 /** The target of the last object, if it is a symlink; NULL: not requested, or unknown. */
 const char *search_target(const SEARCH *search);

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Queries: find's expression language as data (pure).
+ *
+ * A query is a tree of tests, operators and actions, and a set of options for the traversal.  It is
+ * parsed from an argument vector or from one string, printed as a canonical string, and evaluated
+ * for one object at a time with what is known of the object so far:
+ *
+ *     query_test(QUERY_NAMES)  --OPEN-->  query_test(QUERY_STATX)  --OPEN-->  query_test(QUERY_ALL)
+ *     name, type, path         | NO           + attributes         | NO       + access, target ...
+ *                              '--> skip                           '--> skip
+ *
+ * So attributes are fetched only for objects whose name and type leave the answer open, and the
+ * order of the tests in the expression does not matter for the cost.  These evaluations run in the
+ * threads that read directories; they perform no action, but find out which actions are reached.
+ * query_run() evaluates the expression with its actions, in order, in one thread.
+ *
+ * A query never changes after parsing: threads may share it.
+ */
+#ifndef GM_SEARCH_QUERY_H
+#define GM_SEARCH_QUERY_H
+
+#include "base/strbuf.h"
+#include "os/kernel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+struct query;
+
+enum query_value { QUERY_NO, QUERY_YES, QUERY_OPEN /* more must be known */ };
+
+/** What is known of an object; each level includes the former. */
+enum query_level {
+	QUERY_NAMES,    /* name, type if the directory lists it, path, depth, file system type */
+	QUERY_STATX,    /* attributes */
+	QUERY_ALL,      /* everything: query_facts may call the kernel */
+};
+
+/** Facts about an object that are looked up when they are needed.  All functions get arg. */
+struct query_facts {
+	void *arg;
+	/* These two need no kernel call, and are used at any level. */
+	const char *(*path)(void *arg);         /* as printed; NULL: memory ran out */
+	const char *(*fstype)(void *arg);       /* "" if unknown */
+	/* These are used from QUERY_ALL on.  They return -1 with errno if they fail. */
+	int (*target)(void *arg, struct strbuf *text);  /* of a symlink: append it; 0 */
+	int (*access)(void *arg, int mode);     /* R_OK | W_OK | X_OK: 1 or 0 */
+	int (*empty)(void *arg);                /* whether a directory is empty: 1 or 0 */
+	int (*xtype)(void *arg, uint8_t *type); /* DT_* of a symlink's target if links are not
+	                                           followed, or of the link if they are; 0 */
+	int (*owner)(void *arg, bool group, uint32_t id);   /* whether the ID has a name: 1 or 0 */
+};
+
+/** An object to evaluate a query for. */
+struct query_object {
+	const char *name;                /* its last component, as -name compares it */
+	size_t len;
+	uint8_t type;                    /* DT_*; DT_UNKNOWN: not known yet */
+	unsigned depth;                  /* 0: a given root */
+	const struct k_statx *st;        /* from QUERY_STATX on */
+	const struct query_facts *facts;
+};
+
+/** Kinds of actions. */
+enum query_action_kind {
+	QA_PRINT, QA_PRINT0, QA_PRINTF, QA_LS,
+	QA_FPRINT, QA_FPRINT0, QA_FPRINTF, QA_FLS,
+	QA_EXEC, QA_EXECDIR, QA_OK, QA_OKDIR, QA_DELETE, QA_QUIT,
+};
+
+/** An action of the expression. */
+struct query_action {
+	enum query_action_kind kind;
+	const char *word;                /* as written: "-exec" */
+	const char *const *args;         /* without the final ";" or "{}" "+" */
+	size_t nargs;
+	bool plus;                       /* -exec ... {} + */
+	unsigned index;                  /* its number, from 0, in the order of the expression */
+	unsigned mask;                   /* K_STATX_* that it needs: see query_env.action */
+};
+
+/** Why an expression was rejected. */
+struct query_error {
+	size_t at;                       /* index of the word; of the string's words */
+	struct strbuf why;               /* a sentence for the user that names the word, the problem
+	                                    and the remedy; free with strbuf_destroy() */
+};
+
+/** What the parser needs to know of the world; all functions get arg. */
+struct query_env {
+	void *arg;
+	struct timespec now;             /* the start of the search */
+	bool follow, follow_roots;       /* -L; -H or -L: how FILE of -newer and -samefile is
+	                                    looked up */
+	/* Look up a user or group.  @return 1: found; 0: no such name; -1 with errno. */
+	int (*user)(void *arg, const char *name, uint32_t *id);
+	int (*group)(void *arg, const char *name, uint32_t *id);
+	/* Get the attributes of a file.  @return 0, or -1 with errno. */
+	int (*file)(void *arg, const char *path, bool follow, struct k_statx *st);
+	/* Check an action: its arguments, and which attributes it needs (action->mask).
+	   NULL: actions are refused, as for a server.
+	   @return 0, or -1 after appending a sentence to why. */
+	int (*action)(void *arg, struct query_action *action, struct strbuf *why);
+	/* Note a warning for the user; or NULL. */
+	void (*warn)(void *arg, const char *text);
+};
+
+/**
+ * Parse an expression.
+ *
+ * @words
+ *         n words: the arguments of find after its paths; copied.  None: every object.
+ * @env
+ *         Used only during the call.
+ * @error [out]
+ *         Initialized by the caller to zero; may be NULL.
+ * @return a query, or NULL.
+ * Errors: EINVAL: see error.  E2BIG: nested too deeply, or too long.  ENOMEM.
+ * Ownership: query_free().
+ */
+struct query *query_parse(const char *const words[], size_t n, const struct query_env *env,
+                          struct query_error *error);
+
+/** Parse an expression from one string.  Words are separated by white space; quotes and backslashes
+    protect it as in sh(1); nothing is expanded.  Otherwise as query_parse(). */
+struct query *query_parse_text(const char *text, const struct query_env *env,
+                               struct query_error *error);
+
+/** Free a query; NULL is allowed. */
+void query_free(struct query *query);
+
+/** Append the canonical string: query_parse_text() makes the same tree of it.  Names of users and
+    files and relative times have been replaced by what they stood for. */
+void query_print(const struct query *query, struct strbuf *out);
+
+/** Properties of a query. */
+struct query_info {
+	unsigned mask;              /* K_STATX_* that tests need; 0: none needs attributes */
+	unsigned levels;            /* 1 << enum query_level: levels that a test needs */
+	unsigned mindepth, maxdepth;   /* UINT_MAX: no limit */
+	bool depth;                 /* -depth, -d, -delete: contents before their directory */
+	bool xdev;                  /* -xdev: do not enter other mounts */
+	bool mount;                 /* -mount: nor report their roots */
+	bool follow;                /* -follow: as -L */
+	bool ignore_race;           /* -ignore_readdir_race, as at the end of the expression */
+	bool unique;                /* -unique: each object once */
+	bool xtype;                 /* facts->xtype is needed: links are followed to look */
+	bool all;                   /* every object is printed: no test */
+	bool only_prints;           /* all actions are -print, or all are -print0 */
+	char end;                   /* of only_prints: '\n' or '\0' */
+	bool prune_waits;           /* -prune can depend on the result of an action */
+	bool has_prune;             /* -prune or -exclude occurs */
+	bool has_actions;           /* an action is written; else -print was added */
+};
+const struct query_info *query_info(const struct query *query);
+
+/** The actions, in the order of the expression; QA_PRINT alone if none was written.
+    @n [out]  Their number. */
+const struct query_action *query_actions(const struct query *query, size_t *n);
+
+/** The result of query_test(). */
+struct query_outcome {
+	enum query_value acts;      /* whether any action is reached */
+	enum query_value prune;     /* whether the directory must not be entered: -prune (not with
+	                               -depth), or excluded */
+	uint64_t actions;           /* if acts is YES and the query has at most 64 actions: the
+	                               reached ones, 1 << index; 0: this depends on the result of
+	                               an action, or on facts that are not known */
+	int error;                  /* errno of a fact that could not be looked up; 0 */
+};
+
+/**
+ * Evaluate a query without performing actions.
+ *
+ * At QUERY_ALL acts is OPEN only for tests whose answer may change until the actions run: -empty
+ * of directories with -depth.
+ *
+ * @level
+ *         What is known of the object.
+ * @outcome [out]
+ *         acts and prune are final unless they are OPEN.  An excluded object has acts NO and prune
+ *         YES.  mindepth and maxdepth are taken into account: of an object outside them no action
+ *         is reached, and at maxdepth prune is YES.
+ */
+void query_test(const struct query *query, const struct query_object *object,
+                enum query_level level, struct query_outcome *outcome);
+
+/** Performs actions.  @return whether the action succeeded.  */
+typedef bool query_act(void *arg, const struct query_action *action,
+                       const struct query_object *object);
+
+/**
+ * Evaluate a query and perform its actions, in order.
+ *
+ * @object
+ *         Everything is known of it, as at QUERY_ALL.
+ * @stop [out]
+ *         May be NULL; -quit was reached: the rest of the expression was not evaluated.
+ * @return whether -prune was reached.
+ */
+bool query_run(const struct query *query, const struct query_object *object, query_act *act,
+               void *arg, bool *stop, int *error);
+
+/* query_host.c: this process as a query_env. */
+
+/** Fill env's now, user, group and file; arg becomes os, whose calls are counted. */
+struct os;
+void query_env_host(struct query_env *env, struct os *os);
+
+#endif
