@@ -108,6 +108,7 @@
  *     entry.c            one entry: matched, in a worker
  *     links.c            one symlink, followed in a worker
  *     queue.c            results, passed from workers to the caller
+ *     query.h            queries: find's expression language
  *     talk.c             a conversation with a server of searches, without I/O
  *   host/                what is read from a host besides its mount table (never prints)
  *     host.c             the door; mtab, crypttab, command line
@@ -217,7 +218,9 @@
  *     stats.c            --stats, --explain, --version
  *     progress.c         the progress line
  *     colors.c           colors from LS_COLORS
- *     owners.c           names of users and groups
+ *     owners.c           names of users and groups; types and permissions as letters
+ *     flow.c             printing results while a search runs
+ *     searched.c         errors and counts of a search
  *   cmd/discover/        getmnt discover
  *     options.c          its options
  *     discover.c         the flow
@@ -225,9 +228,8 @@
  *   cmd/search/          getmnt search
  *     search.c           options
  *     run.c              the run: results, messages, progress, statistics
- *     out.c              output forms, error texts
+ *     out.c              output forms
  *     columns.c          the columns
- *     flow.c             printing results while the search runs
  *   cmd/fstab/           getmnt fstab and genfstab
  *     fstab.c            the flow
  *     merge.c            --merge

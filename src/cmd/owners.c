@@ -3,10 +3,12 @@
 
 #include "os/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FILE_MAX = 64 * 1024 * 1024 };
 
@@ -56,4 +58,31 @@ const char *owners_name(struct owners *owners, uint32_t id)
 	}
 	uint32_t at = map64_get(&owners->names, id);
 	return at == MAP64_NONE ? NULL : owners->text + at;
+}
+
+char type_letter(unsigned type)
+{
+	static const char letters[] = {
+		[DT_BLK] = 'b', [DT_CHR] = 'c', [DT_DIR] = 'd', [DT_FIFO] = 'p', [DT_LNK] = 'l',
+		[DT_REG] = 'f', [DT_SOCK] = 's',
+	};
+	return type < sizeof(letters) ? letters[type] : '\0';
+}
+
+void permissions(unsigned mode, struct strbuf *text)
+{
+	char perms[] = "?rwxrwxrwx", letter = type_letter(mode >> 12);
+	if (letter)
+		perms[0] = letter == 'f' ? '-' : letter;
+	for (int i = 0; i < 9; ++i) {
+		if (!(mode & 0400u >> i))
+			perms[1 + i] = '-';
+	}
+	if (mode & S_ISUID)
+		perms[3] = mode & S_IXUSR ? 's' : 'S';
+	if (mode & S_ISGID)
+		perms[6] = mode & S_IXGRP ? 's' : 'S';
+	if (mode & S_ISVTX)
+		perms[9] = mode & S_IXOTH ? 't' : 'T';
+	strbuf_puts(text, perms);
 }

@@ -10,7 +10,7 @@
 #include "tree.h"
 
 #include "base/strbuf.h"
-#include "cmd/search/out.h"
+#include "cmd/searched.h"
 #include "getmnt/search.h"
 #include "search/mounts.h"
 #include "search/pattern.h"
@@ -734,7 +734,8 @@ UNIT_TEST(mounted_later)
 	CU_ASSERT_EQUAL(lines.n, n);
 	names_free(&lines);
 	STRBUF(text);
-	search_error_text(&(struct searchent){.errsource = SEARCH_ERR_OPEN, .err = EXDEV}, &text);
+	searched_error(&(struct searchent){.errsource = SEARCH_ERR_OPEN, .err = EXDEV}, false,
+	               &text);
 	CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&text), "unknown whether its mount can block"));
 	unmount(points, COUNT(points));
 	tree_end(&top);

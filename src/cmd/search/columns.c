@@ -27,16 +27,6 @@ bool search_cell_name(const struct object *o, struct strbuf *text)
 	return true;
 }
 
-/** The letter of a type, DT_*, which is also the S_IF* of a mode >> 12; 0: none. */
-static char type_letter(unsigned type)
-{
-	static const char letters[] = {
-		[DT_BLK] = 'b', [DT_CHR] = 'c', [DT_DIR] = 'd', [DT_FIFO] = 'p', [DT_LNK] = 'l',
-		[DT_REG] = 'f', [DT_SOCK] = 's',
-	};
-	return type < sizeof(letters) ? letters[type] : '\0';
-}
-
 static bool cell_type(const struct object *o, struct strbuf *text)
 {
 	char letter = type_letter(o->type);
@@ -53,21 +43,7 @@ static bool cell_mode(const struct object *o, struct strbuf *text)
 
 bool search_cell_perms(const struct object *o, struct strbuf *text)
 {
-	unsigned mode = o->st->mode;
-	char perms[] = "?rwxrwxrwx", letter = type_letter(mode >> 12);
-	if (letter)
-		perms[0] = letter == 'f' ? '-' : letter;
-	for (int i = 0; i < 9; ++i) {
-		if (!(mode & 0400u >> i))
-			perms[1 + i] = '-';
-	}
-	if (mode & S_ISUID)
-		perms[3] = mode & S_IXUSR ? 's' : 'S';
-	if (mode & S_ISGID)
-		perms[6] = mode & S_IXGRP ? 's' : 'S';
-	if (mode & S_ISVTX)
-		perms[9] = mode & S_IXOTH ? 't' : 'T';
-	strbuf_puts(text, perms);
+	permissions(o->st->mode, text);
 	return true;
 }
 

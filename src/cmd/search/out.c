@@ -2,10 +2,10 @@
 #include "cmd/search/out.h"
 
 #include "base/escape.h"
-#include "base/fstypes.h"
 #include "cmd/cmd.h"
 #include "cmd/column.h"
-#include "cmd/search/flow.h"
+#include "cmd/flow.h"
+#include "cmd/searched.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -216,48 +216,16 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 	return print_text(out, true);
 }
 
-/** Where an error comes from, by its SEARCH_ERR_*. */
-static const struct {
-	const char *word, *text;
-} error_sources[] = {
-	[SEARCH_ERR_OPEN] = {"open", "cannot be opened"},
-	[SEARCH_ERR_READ] = {"read", "cannot be read to its end"},
-	[SEARCH_ERR_CLOSE] = {"close", "was not closed"},
-	[SEARCH_ERR_STAT] = {"stat", "attributes not available"},
-	[SEARCH_ERR_ACCESS] = {"access", "access cannot be checked"},
-	[SEARCH_ERR_LIMIT] = {"limit", "not entered"},
-};
-
-void search_error_text(const struct searchent *e, struct strbuf *text)
-{
-	const char *last = e->path ? strrchr(e->path, '/') : NULL, *why = NULL;
-	bool entered = e->errsource != SEARCH_ERR_OPEN;
-	if (e->err == EREMOTE && last && fstype_dir_waits("proc", last + 1))
-		why = "reading it waits for a process (--blocking enters it)";
-	else if (e->err == EREMOTE)
-		why = "its file system can block (--blocking enters it)";
-	else if (e->err == EXDEV && !entered)
-		why = "unknown whether its mount can block (--blocking enters it)";
-	else if (e->err == ELOOP && !entered)
-		why = "leads to itself or to a directory above it";
-	else if (e->errsource == SEARCH_ERR_LIMIT)
-		why = "deeper than --depth";
-	strbuf_printf(text, "%s: %s", why ? "not entered" : error_sources[e->errsource].text,
-	              why ? why : strerror(e->err));
-	if (e->err == ENOENT && !entered && e->path && strpbrk(e->path, "*?["))
-		strbuf_puts(text, "; the pattern is the first argument, before the paths");
-}
-
 int search_out_error(struct search_out *out, const struct searchent *e)
 {
 	const char *name = strerrorname_np(e->err);
 	strbuf_reset(&out->text);
 	strbuf_reset(&out->cell);
-	search_error_text(e, &out->cell);
+	searched_error(e, false, &out->cell);
 	json_put_object(&out->json, NULL, JSON_INLINE);
 	json_put_text(&out->json, "path", e->path);
 	json_put_string(&out->json, "error", name ? name : "?");
-	json_put_string(&out->json, "errsource", error_sources[e->errsource].word);
+	json_put_string(&out->json, "errsource", searched_error_word(e));
 	json_put_text(&out->json, "message", strbuf_str(&out->cell));
 	json_end(&out->json);
 	return print_text(out, true);

@@ -58,9 +58,6 @@ bool search_out_lines(const struct search_out *out);
 void search_out_line(const struct search_out *out, const struct search_object *object,
                      struct strbuf *text);
 
-/** Append the text of an error. */
-void search_error_text(const struct searchent *e, struct strbuf *text);
-
 /** Print an error as an entry of JSON.  @return as search_out_object(). */
 int search_out_error(struct search_out *out, const struct searchent *e);
 

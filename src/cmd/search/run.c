@@ -3,8 +3,9 @@
 
 #include "base/escape.h"
 #include "cmd/cmd.h"
+#include "cmd/flow.h"
 #include "cmd/output.h"
-#include "cmd/search/flow.h"
+#include "cmd/searched.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -59,50 +60,6 @@ static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 		flow_take(show->flow, text);
 }
 
-/** Report an object that could not be examined, as find does. */
-static void print_error(struct show *show, const struct searchent *e)
-{
-	struct strbuf text = {0};
-	search_error_text(e, &text);
-	flow_hold(show->flow);
-	message(e->path, "%s", strbuf_str(&text));
-	flow_release(show->flow);
-	strbuf_destroy(&text);
-}
-
-void show_stats(const struct show *show, bool as_json)
-{
-	const struct os *os = search_os(show->search);
-	double seconds = os_now() - show->start;
-	struct search_counts counts;
-	countsearch(show->search, &counts, sizeof(counts));
-	struct strbuf out = {0};
-	if (as_json) {
-		struct json json = {.out = &out};
-		json_put_object(&json, NULL, JSON_TIGHT);
-		stats_calls_json(os, &json);
-		json_put_object(&json, "mounts_read", JSON_TIGHT);
-		stats_calls_json(search_looked(show->search), &json);
-		json_end(&json);
-		json_put_number(&json, "dirs", counts.dirs);
-		json_put_number(&json, "entries", counts.entries);
-		json_put_number(&json, "found", show->found);
-		json_put_number(&json, "errors", counts.errors);
-		json_put_number(&json, "threads", counts.threads);
-		json_put_real(&json, "seconds", seconds, 6);
-		json_end(&json);
-		strbuf_putc(&out, '\n');
-		print_stderr(&out);
-		return;
-	}
-	stats_calls_text(os, &out);
-	strbuf_printf(&out, "calls to read the mounts: %" PRIu64 "\n", counts.mount_calls);
-	strbuf_printf(&out, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64
-	        ", errors %" PRIu64 "\n", counts.dirs, counts.entries, show->found, counts.errors);
-	strbuf_printf(&out, "threads: %" PRIu64 ", time: %.6f s\n", counts.threads, seconds);
-	print_stderr(&out);
-}
-
 /** Print what is found.  @return an exit status. */
 static int print_all(struct show *show)
 {
@@ -119,7 +76,7 @@ static int print_all(struct show *show)
 		} else {
 			++errors;
 			if (!json)
-				print_error(show, e);
+				searched_report(e, false, show->flow);
 			else if (search_out_error(out, e) != 0)
 				break;
 		}

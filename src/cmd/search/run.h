@@ -30,7 +30,4 @@ struct show {
     @return an exit status. */
 int show_run(struct show *show, struct search_more *more, bool lines);
 
-/** Print --stats. */
-void show_stats(const struct show *show, bool as_json);
-
 #endif

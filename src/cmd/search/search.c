@@ -14,6 +14,7 @@
 #include "cmd/output.h"
 #include "cmd/search/out.h"
 #include "cmd/search/run.h"
+#include "cmd/searched.h"
 #include "os/os.h"
 #include "search/pattern.h"
 #include "search/search.h"
@@ -307,7 +308,7 @@ int cmd_search(int argc, char **argv)
 	struct search_more more = {.types = args.types, .optional = optional};
 	status = show_run(&show, &more, lines);
 	if (args.stats)
-		show_stats(&show, args.stats == STATS_JSON);
+		searched_stats(show.search, args.stats, show.found, show.start);
 	closesearch(show.search);
 	if (finish_stdout() != 0)
 		status = CX_ERROR;

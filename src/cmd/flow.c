@@ -12,7 +12,7 @@
  * signals are therefore blocked during writes, and delivered between them.  If stdout is a pipe
  * or a terminal, a write can block forever, so signals are delivered at once.
  */
-#include "cmd/search/flow.h"
+#include "cmd/flow.h"
 
 #include "cmd/cmd.h"
 #include "cmd/output.h"
@@ -212,6 +212,13 @@ void flow_take(struct flow *flow, struct strbuf *text)
 	flow->size += len;
 	if (flow->size >= FLOW_SIZE)
 		flow_print(flow);
+	pthread_mutex_unlock(&flow->lock);
+}
+
+void flow_flush(struct flow *flow)
+{
+	pthread_mutex_lock(&flow->lock);
+	flow_print(flow);
 	pthread_mutex_unlock(&flow->lock);
 }
 

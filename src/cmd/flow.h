@@ -3,8 +3,8 @@
  * Output of a search: many whole lines in one write, none of which waits longer than 0.1 s even
  * while the search is blocked; and the line of progress.
  */
-#ifndef GM_CMD_SEARCH_FLOW_H
-#define GM_CMD_SEARCH_FLOW_H
+#ifndef GM_CMD_FLOW_H
+#define GM_CMD_FLOW_H
 
 #include "base/strbuf.h"
 #include "os/os.h"
@@ -20,6 +20,9 @@ struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *a
 
 /** Print whole lines, or a part of a document.  @text  [out] empty; its memory may be exchanged. */
 void flow_take(struct flow *flow, struct strbuf *text);
+
+/** Print what waits, so that what another process prints follows. */
+void flow_flush(struct flow *flow);
 
 /** Set the text of the progress. */
 void flow_progress(struct flow *flow, const char *head, const char *where);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/searched.h"
+
+#include "base/fstypes.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/** Where an error comes from, by its SEARCH_ERR_*. */
+static const struct {
+	const char *word, *text;
+} error_sources[] = {
+	[SEARCH_ERR_OPEN] = {"open", "cannot be opened"},
+	[SEARCH_ERR_READ] = {"read", "cannot be read to its end"},
+	[SEARCH_ERR_CLOSE] = {"close", "was not closed"},
+	[SEARCH_ERR_STAT] = {"stat", "attributes not available"},
+	[SEARCH_ERR_ACCESS] = {"access", "access cannot be checked"},
+	[SEARCH_ERR_LIMIT] = {"limit", "not entered"},
+};
+
+const char *searched_error_word(const struct searchent *e)
+{
+	return error_sources[e->errsource].word;
+}
+
+void searched_error(const struct searchent *e, bool find, struct strbuf *text)
+{
+	const char *last = e->path ? strrchr(e->path, '/') : NULL, *why = NULL;
+	bool entered = e->errsource != SEARCH_ERR_OPEN;
+	if (e->err == EREMOTE && last && fstype_dir_waits("proc", last + 1))
+		why = "reading it waits for a process (--blocking enters it)";
+	else if (e->err == EREMOTE)
+		why = "its file system can block (--blocking enters it)";
+	else if (e->err == EXDEV && !entered)
+		why = "unknown whether its mount can block (--blocking enters it)";
+	else if (e->err == ELOOP && !entered)
+		why = "leads to itself or to a directory above it";
+	else if (e->errsource == SEARCH_ERR_LIMIT)
+		why = "deeper than --depth";
+	if (find && !why)
+		strbuf_puts(text, strerror(e->err));
+	else
+		strbuf_printf(text, "%s: %s",
+		              why ? "not entered" : error_sources[e->errsource].text,
+		              why ? why : strerror(e->err));
+	if (!find && e->err == ENOENT && !entered && e->path && strpbrk(e->path, "*?["))
+		strbuf_puts(text, "; the pattern is the first argument, before the paths");
+}
+
+void searched_report(const struct searchent *e, bool find, struct flow *flow)
+{
+	struct strbuf text = {0};
+	searched_error(e, find, &text);
+	flow_hold(flow);
+	message(e->path, "%s", strbuf_str(&text));
+	flow_release(flow);
+	strbuf_destroy(&text);
+}
+
+void searched_stats(const SEARCH *search, int form, uint64_t found, double start)
+{
+	const struct os *os = search_os(search);
+	double seconds = os_now() - start;
+	struct search_counts counts;
+	countsearch(search, &counts, sizeof(counts));
+	struct strbuf out = {0};
+	if (form == STATS_JSON) {
+		struct json json = {.out = &out};
+		json_put_object(&json, NULL, JSON_TIGHT);
+		stats_calls_json(os, &json);
+		json_put_object(&json, "mounts_read", JSON_TIGHT);
+		stats_calls_json(search_looked(search), &json);
+		json_end(&json);
+		json_put_number(&json, "dirs", counts.dirs);
+		json_put_number(&json, "entries", counts.entries);
+		json_put_number(&json, "found", found);
+		json_put_number(&json, "errors", counts.errors);
+		json_put_number(&json, "threads", counts.threads);
+		json_put_real(&json, "seconds", seconds, 6);
+		json_end(&json);
+		strbuf_putc(&out, '\n');
+		print_stderr(&out);
+		return;
+	}
+	stats_calls_text(os, &out);
+	strbuf_printf(&out, "calls to read the mounts: %" PRIu64 "\n", counts.mount_calls);
+	strbuf_printf(&out, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64
+	        ", errors %" PRIu64 "\n", counts.dirs, counts.entries, found, counts.errors);
+	strbuf_printf(&out, "threads: %" PRIu64 ", time: %.6f s\n", counts.threads, seconds);
+	print_stderr(&out);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What `getmnt search` and `getmnt find` report of a search: errors of objects, and counts.
+ */
+#ifndef GM_CMD_SEARCHED_H
+#define GM_CMD_SEARCHED_H
+
+#include "base/strbuf.h"
+#include "cmd/flow.h"
+#include "search/search.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** The operation that failed, as a word: "open", "read", "stat" ... */
+const char *searched_error_word(const struct searchent *e);
+
+/** Append the text of an error.
+    @find  Brief, as find(1) has it; else with the operation, and a hint for `getmnt search`. */
+void searched_error(const struct searchent *e, bool find, struct strbuf *text);
+
+/** Report an object that could not be examined.  @flow  Held during the message. */
+void searched_report(const struct searchent *e, bool find, struct flow *flow);
+
+/** Print --stats.  @form  enum stats_form.  @found  The number of objects found.
+    @start  os_now() at the start. */
+void searched_stats(const SEARCH *search, int form, uint64_t found, double start);
+
+#endif
