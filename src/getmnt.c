@@ -230,6 +230,7 @@
  *     run.c              the run: results, messages, progress, statistics
  *     out.c              output forms
  *     columns.c          the columns
+ *     sort.c             all results in the order of a column
  *   cmd/fstab/           getmnt fstab and genfstab
  *     fstab.c            the flow
  *     merge.c            --merge

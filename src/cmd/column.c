@@ -43,10 +43,12 @@ const struct column_info *column_find(const struct column_table *table, const ch
 	return row;
 }
 
-/** Report a name that no column has.  @return CX_ERROR. */
-static int bad_column(const struct column_table *table, const char *name, size_t n)
+const struct column_info *column_named(const struct column_table *table, const char *option,
+                                       const char *name, size_t n)
 {
-	const struct column_info *row, *near = NULL;
+	const struct column_info *row = column_find(table, name, n), *near = NULL;
+	if (row)
+		return row;
 	unsigned least = 3;
 	for (size_t i = 0; n > 2 && n <= NEAR_BYTES && (row = row_at(table, i)); ++i) {
 		unsigned far = near_distance(row->name, strlen(row->name), name, n, false);
@@ -54,16 +56,17 @@ static int bad_column(const struct column_table *table, const char *name, size_t
 		least = far < least ? far : least;
 	}
 	int shown = (int)utf8_cut(name, n < 60 ? n : 60);
+	bool list = strcmp(option, "--output") == 0;
 	if (near)
-		message("--output", "unknown column \"%.*s\"; did you mean \"%s\"?", shown, name,
+		message(option, "unknown column \"%.*s\"; did you mean \"%s\"?", shown, name,
 		        near->name);
-	else if (!n || memchr(name, ' ', n))
-		message("--output", "\"%.*s\" is no column; separate columns by commas, without "
+	else if (list && (!n || memchr(name, ' ', n)))
+		message(option, "\"%.*s\" is no column; separate columns by commas, without "
 		        "blanks: -o A,B", shown, name);
 	else
-		message("--output", "unknown column \"%.*s\"; %s lists the columns", shown, name,
+		message(option, "unknown column \"%.*s\"; %s lists the columns", shown, name,
 		        table->list_command);
-	return CX_ERROR;
+	return NULL;
 }
 
 int column_add(const struct column_table *table, const char *list, bool once,
@@ -71,11 +74,11 @@ int column_add(const struct column_table *table, const char *list, bool once,
 {
 	for (;; ++list) {
 		size_t n = strcspn(list, ","), had = once ? 0 : *count;
-		const struct column_info *row = column_find(table, list, n);
+		const struct column_info *row = column_named(table, "--output", list, n);
+		if (!row)
+			return CX_ERROR;
 		while (had < *count && columns[had] != row)
 			++had;
-		if (!row)
-			return bad_column(table, list, n);
 		if (had == COLUMNS_MAX) {
 			message("--output", "more than %d columns", COLUMNS_MAX);
 			return CX_ERROR;

@@ -43,6 +43,10 @@ const void *column_after(const struct column_table *table, const void *previous)
 /** The column with a name of n bytes in any case, or NULL. */
 const struct column_info *column_find(const struct column_table *table, const char *name, size_t n);
 
+/** The same, or NULL after a message.  @option  "--output": one of a list. */
+const struct column_info *column_named(const struct column_table *table, const char *option,
+                                       const char *name, size_t n);
+
 /** The number of columns that may be requested. */
 enum { COLUMNS_MAX = 128 };
 

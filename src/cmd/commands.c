@@ -74,6 +74,16 @@ static void put_names(FILE *out, const struct option_row *row, const char **betw
 	}
 }
 
+/** Print the names of columns.  @blank  What precedes the first. */
+static void put_columns(FILE *out, const struct column_table *columns, const char *blank)
+{
+	for (const struct column_info *column = column_after(columns, NULL); column;
+	     column = column_after(columns, column)) {
+		fprintf(out, "%s%s", blank, column->name);
+		blank = " ";
+	}
+}
+
 /** Print the case of an option that takes an argument. */
 static void put_argument(FILE *out, const struct column_table *columns,
                          const struct option_row *row)
@@ -96,14 +106,9 @@ static void put_argument(FILE *out, const struct column_table *columns,
 	if (row->name)
 		fprintf(out, "%s=--%s", blank, row->name);
 	fputc(')', out);
-	blank = "";
 	if (strcmp(name, "output") == 0 && columns) {
 		fputs(" columns=\"", out);
-		for (const struct column_info *column = column_after(columns, NULL);
-		     column; column = column_after(columns, column)) {
-			fprintf(out, "%s%s", blank, column->name);
-			blank = " ";
-		}
+		put_columns(out, columns, "");
 		fputs("\" ;;\n", out);
 	} else if (strcmp(name, "prune") == 0) {
 		fputs(" for rule in", out);
@@ -117,6 +122,8 @@ static void put_argument(FILE *out, const struct column_table *columns,
 			fprintf(out, "%s%c", letter == row->letters ? "" : " ", *letter);
 		for (int i = 0; !row->letters && (word = option_word_at(row, i, &n)); ++i)
 			fprintf(out, "%s%.*s", i ? " " : "", (int)n, word);
+		if (strcmp(name, "sort") == 0 && columns)
+			put_columns(out, columns, " ");
 		fputs("' ;;\n", out);
 	} else {
 		while (strcmp(name, kinds[kind][0]) != 0

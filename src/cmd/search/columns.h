@@ -40,6 +40,7 @@ struct search_column {
 	/* Append the text of an object.  @return whether there is any. */
 	bool (*cell)(const struct object *o, struct strbuf *text);
 	unsigned mask;               /* K_STATX_*: the attributes that it is made from */
+	bool pair;                   /* two numbers, as 8:1 */
 };
 
 /** The cells of -l that are padded: links, owner, group, size. */

@@ -24,6 +24,7 @@ void search_out_init(struct search_out *out, enum search_form form, struct os *o
 
 void search_out_destroy(struct search_out *out)
 {
+	search_sort_destroy(&out->sort);
 	colors_free(out->colors);
 	owners_destroy(&out->users);
 	owners_destroy(&out->groups);
@@ -38,6 +39,15 @@ int search_out_columns(struct search_out *out, const char *list)
 	for (size_t i = 0; i < out->ncolumns; ++i)
 		out->needs |= ((const struct search_column *)(const void *)out->columns[i])->needs;
 	return status;
+}
+
+void search_out_sort(struct search_out *out, const struct column_info *by, bool down, size_t most)
+{
+	bool metadata = out->needs & SN_METADATA;
+	out->sort = (struct search_sort){
+		.by = (const void *)by, .down = down, .most = most, .metadata = metadata,
+	};
+	out->needs |= out->sort.by->needs;
 }
 
 /** Make the text of a cell.  @return it, or NULL: there is none. */
@@ -95,7 +105,7 @@ static void put_columns(const struct search_out *out, const struct object *o, st
 
 bool search_out_lines(const struct search_out *out)
 {
-	if (out->colors || out->terminal)
+	if (out->colors || out->terminal || out->sort.by)
 		return false;
 	return out->form == SF_PATHS
 	       || (out->form == SF_COLUMNS && !(out->needs & (SN_LINK | SN_OWNERS)));
@@ -188,6 +198,30 @@ static int print_text(struct search_out *out, bool line)
 	return 0;
 }
 
+/** Print an object. */
+static int put_object(struct search_out *out, const struct object *o)
+{
+	strbuf_reset(&out->text);
+	switch (out->form) {
+	case SF_PATHS:
+		put_path(out, o);
+		break;
+	case SF_COLUMNS:
+		put_columns(out, o, &out->text);
+		break;
+	case SF_LONG:
+		put_long(out, o);
+		break;
+	case SF_JSON:
+	case SF_JSONL:
+		put_json(out, o);
+		break;
+	case SF_COUNT:
+		return 0;
+	}
+	return print_text(out, true);
+}
+
 int search_out_object(struct search_out *out, const SEARCH *search, const char *path)
 {
 	struct object o = {
@@ -195,25 +229,20 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 		.st = (const struct k_statx *)(const void *)statxsearch(search),
 		.target = search_target(search),
 	};
-	strbuf_reset(&out->text);
-	switch (out->form) {
-	case SF_PATHS:
-		put_path(out, &o);
-		break;
-	case SF_COLUMNS:
-		put_columns(out, &o, &out->text);
-		break;
-	case SF_LONG:
-		put_long(out, &o);
-		break;
-	case SF_JSON:
-	case SF_JSONL:
-		put_json(out, &o);
-		break;
-	case SF_COUNT:
-		return 0;
+	return out->sort.by ? search_sort_add(&out->sort, &o) : put_object(out, &o);
+}
+
+int search_out_sorted(struct search_out *out)
+{
+	int rc = 0;
+	search_sort_end(&out->sort);
+	for (size_t i = 0; i < out->sort.count && rc == 0; ++i) {
+		struct object o;
+		search_sort_get(&out->sort, i, &o);
+		o.out = out;
+		rc = put_object(out, &o);
 	}
-	return print_text(out, true);
+	return rc;
 }
 
 int search_out_error(struct search_out *out, const struct searchent *e)

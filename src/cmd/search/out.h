@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Output forms of `getmnt search`.  Each object is printed when it is found, and not kept.
+ * Output forms of `getmnt search`.  Each object is printed when it is found, and not kept, unless
+ * all are sorted.
  */
 #ifndef GM_CMD_SEARCH_OUT_H
 #define GM_CMD_SEARCH_OUT_H
@@ -8,6 +9,7 @@
 #include "cmd/colors.h"
 #include "cmd/owners.h"
 #include "cmd/search/columns.h"
+#include "cmd/search/sort.h"
 #include "search/search.h"
 
 /** Forms; the first four in the order of the words of --format. */
@@ -26,6 +28,7 @@ struct search_out {
 	bool terminal;            /* stdout is one */
 	const struct column_info *columns[COLUMNS_MAX];   /* of rows of struct search_column */
 	size_t ncolumns;
+	struct search_sort sort;
 	unsigned needs;           /* enum search_need */
 	struct colors *colors;    /* NULL: none */
 	struct os *os;
@@ -43,10 +46,14 @@ void search_out_destroy(struct search_out *out);
 /** Add columns by name, "PATH,SIZE".  @return 0, or an exit status after a message. */
 int search_out_columns(struct search_out *out, const char *list);
 
+/** Sort all objects.  @by  A column, also one that is not printed.  @most  Print the first ones
+    only; 0: all. */
+void search_out_sort(struct search_out *out, const struct column_info *by, bool down, size_t most);
+
 /** Begin the output, before the first object. */
 void search_out_begin(struct search_out *out);
 
-/** Print an object.
+/** Print an object, or keep it to be sorted.
     @search  Its attributes and type are those of the last readsearch().
     @return 0, or -1.  Errors: ENOMEM. */
 int search_out_object(struct search_out *out, const SEARCH *search, const char *path);
@@ -57,6 +64,9 @@ bool search_out_lines(const struct search_out *out);
 /** Append the line of an object, without its end.  Any thread may call it. */
 void search_out_line(const struct search_out *out, const struct search_object *object,
                      struct strbuf *text);
+
+/** Print the objects that were kept.  @return as search_out_object(). */
+int search_out_sorted(struct search_out *out);
 
 /** Print an error as an entry of JSON.  @return as search_out_object(). */
 int search_out_error(struct search_out *out, const struct searchent *e);

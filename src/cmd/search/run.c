@@ -65,25 +65,25 @@ static int print_all(struct show *show)
 {
 	struct search_out *out = show->out;
 	bool json = out->form == SF_JSON || out->form == SF_JSONL;
+	bool failed = false;
 	uint64_t errors = 0;
 	struct searchent *e;
 	search_out_begin(out);
-	while ((e = readsearch(show->search))) {
+	while (!failed && (e = readsearch(show->search))) {
 		if (!e->err) {
 			++show->found;
-			if (search_out_object(out, show->search, e->path) != 0)
-				break;
+			failed = search_out_object(out, show->search, e->path) != 0;
 		} else {
 			++errors;
-			if (!json)
+			if (json)
+				failed = search_out_error(out, e) != 0;
+			else
 				searched_report(e, false, show->flow);
-			else if (search_out_error(out, e) != 0)
-				break;
 		}
 	}
 	/* finish_stdout() reports that stdout could not be written. */
-	int error = e || errno == ECANCELED ? 0 : errno;
-	if (out->text.failed || out->cell.failed)
+	int error = failed || errno == ECANCELED ? 0 : errno;
+	if (failed || (error == 0 && search_out_sorted(out) != 0))
 		error = ENOMEM;
 	if (error) {
 		flow_hold(show->flow);

@@ -28,8 +28,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In the order of the words of their options. */
-static const int sort_flags[] = {0, SEARCH_BYNAME, SEARCH_BYINODE};
 _Static_assert(SEARCH_ENGINE_AUTO == 0 && SEARCH_ENGINE_SYNC == 1 && SEARCH_ENGINE_BULK == 2,
                "words of --engine");
 
@@ -38,7 +36,9 @@ struct search_args {
 	bool nul, metadata, help, list_columns;
 	int form;                    /* enum search_form; -1: not given */
 	int color;                   /* enum color_when */
-	int sort;                    /* index in sort_flags */
+	bool sort_down;              /* the greatest value first */
+	unsigned top;                /* print only the first objects; 0: all */
+	const struct column_info *sort;   /* order of all objects; NULL: none */
 	int stats;                   /* enum stats_form */
 	unsigned types;              /* 1 << DT_*; 0: all */
 	const char *columns;         /* of -o */
@@ -111,6 +111,35 @@ static int take_depth(void *to, const struct option_row *row, const char *text)
 	return 0;
 }
 
+static int take_sort(void *to, const struct option_row *row, const char *text)
+{
+	static const int orders[] = {SEARCH_BYNAME, SEARCH_BYINODE};
+	struct search_args *args = to;
+	int order = option_word_index(row, text, strlen(text));
+	args->options.flags &= ~(SEARCH_BYNAME | SEARCH_BYINODE);
+	args->sort = NULL;
+	args->sort_down = *text == '-';
+	if (order >= 0) {
+		args->options.flags |= orders[order];
+		return 0;
+	}
+	text += args->sort_down;
+	args->sort = column_named(&search_columns, "--sort", text, strlen(text));
+	return args->sort ? 0 : CX_ERROR;
+}
+
+static int take_top(void *to, const struct option_row *row, const char *text)
+{
+	struct search_args *args = to;
+	uint64_t top;
+	(void)row;
+	if (!option_number(text, UINT_MAX, &top) || top == 0)
+		return usage_error("--top", "\"%s\": must be a number from 1 to %u", text,
+		                   UINT_MAX);
+	args->top = (unsigned)top;
+	return 0;
+}
+
 /* The base of a row without words is the value that its function sets. */
 #define REFUSED(name, text) {name, 0, NULL, text, .how = OPT_REFUSED, .hidden = true}
 
@@ -147,8 +176,9 @@ static const struct option_row search_rows[] = {
 	{"null", '0', NULL, "end each line with NUL, and escape nothing", FLAG(nul)},
 	{"output", 'o', "[+]COL,...", "print these columns, separated by tabs",
 	 OPT_IS_TEXT(struct search_args, columns)},
-	{"sort", 0, "name|inode", "order of the entries of a directory",
-	 OPT_IS_WORD(struct search_args, sort), .base = 1},
+	{"sort", 0, "[-]COL", "sort by a column; name, inode: each directory", "name|inode",
+	 .take = take_sort},
+	{"top", 0, "N", "print the first N, in the order of --sort", .take = take_top},
 	OPTION_GROUP("Speed"),
 	{"ahead", 0, NULL, "read many attributes at once, by inode number", FLAG(options.ahead)},
 	{"cached", 0, NULL, "cached attributes, without asking a server", .base = SEARCH_CACHED,
@@ -200,6 +230,22 @@ static int choose_form(const struct search_args *args, struct search_out *out)
 	return args->columns ? search_out_columns(out, args->columns + more) : 0;
 }
 
+/** Choose the order.  @return 0, or an exit status. */
+static int choose_order(const struct search_args *args, struct search_out *out)
+{
+	if (args->top && !args->sort)
+		return usage_error("--top", "an order of all objects is missing; for the largest "
+		                   "add --sort=-SIZE");
+	if (args->top && out->form == SF_COUNT)
+		return usage_error("--top", "cannot be combined with --count");
+	if (args->sort && args->options.flags & SEARCH_STOPATFIRST)
+		return usage_error("--first", "cannot be combined with --sort=%s; use --top=1",
+		                   args->sort->name);
+	if (args->sort && out->form != SF_COUNT)
+		search_out_sort(out, args->sort, args->sort_down, args->top);
+	return 0;
+}
+
 /** Choose the output, and request the attributes that it needs.
     @optional [out]  Attributes are needed only for colors.
     @return 0, or an exit status. */
@@ -208,6 +254,8 @@ static int prepare(struct search_args *args, struct search_out *out, bool *optio
 	out->nul = args->nul;
 	out->terminal = isatty(STDOUT_FILENO);
 	int status = choose_form(args, out);
+	if (!status)
+		status = choose_order(args, out);
 	if (status)
 		return status;
 	if (out->needs & SN_METADATA)
@@ -222,6 +270,7 @@ static int prepare(struct search_args *args, struct search_out *out, bool *optio
 		bool access = args->options.flags & (SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK);
 		*optional = !(out->needs & SN_METADATA) && !access;
 		out->needs |= SN_TYPE;
+		out->sort.metadata = true;
 		if (colors_need_mode(out->colors))
 			args->options.flags |= SEARCH_METADATA;
 	}
@@ -255,7 +304,6 @@ int cmd_search(int argc, char **argv)
 	int status = options_read(&search_table, argc, argv, &args);
 	if (status)
 		return status;
-	args.options.flags |= sort_flags[args.sort];
 	if (args.help || args.list_columns) {
 		int rc = 0;
 		if (args.help)
@@ -304,7 +352,8 @@ int cmd_search(int argc, char **argv)
 	if (args.options.threads != 1)
 		os_grow_fds(&show.os, STDERR_FILENO, fds / 2);
 	bool first = args.options.flags & SEARCH_STOPATFIRST;
-	bool lines = !first && (out.form == SF_COUNT || (search_out_lines(&out) && !args.sort));
+	bool ordered = args.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE);
+	bool lines = !first && (out.form == SF_COUNT || (search_out_lines(&out) && !ordered));
 	struct search_more more = {.types = args.types, .optional = optional};
 	status = show_run(&show, &more, lines);
 	if (args.stats)
