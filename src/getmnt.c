@@ -110,6 +110,8 @@
  *     queue.c            results, passed from workers to the caller
  *     query.h            queries: find's expression language
  *     talk.c             a conversation with a server of searches, without I/O
+ *     wire.c             the protocol of getmnt serve: frames and requests
+ *     wire_answer.c      answers, and the client's side
  *   host/                what is read from a host besides its mount table (never prints)
  *     host.c             the door; mtab, crypttab, command line
  *     devices.c          devices by number, path and identifier

@@ -105,6 +105,7 @@ struct talk_ops {
 struct talk {
 	const struct talk_ops *ops;
 	enum talk_state state;
+	bool met;                      /* the server has shown that it speaks the protocol */
 	struct strbuf out;             /* what is to be sent */
 	struct strbuf why;             /* of TALK_FAILED: a phrase for a message, without a final
 	                                  period; not escaped */
