@@ -233,6 +233,14 @@
  *     out.c              output forms
  *     columns.c          the columns
  *     sort.c             all results in the order of a column
+ *   cmd/find/            getmnt find
+ *     find.h             the state of a run
+ *     actions.c          the actions: prepared before the search, then performed
+ *     print.c            the files that actions write to
+ *     format.c           formats of -printf, compiled
+ *     format_put.c       formats, filled with the attributes of an object
+ *     ls.c               -ls
+ *     exec.c             -exec and its kin
  *   cmd/fstab/           getmnt fstab and genfstab
  *     fstab.c            the flow
  *     merge.c            --merge

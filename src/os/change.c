@@ -24,6 +24,22 @@ int os_create_new(struct os *os, int dirfd, const char *name)
 	                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
+int os_create(struct os *os, const char *path)
+{
+	return OS_RETRY(OS_CALL(os, OS_OPENAT, openat, AT_FDCWD, path,
+	                        O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666));
+}
+
+int os_close_written(struct os *os, int fd)
+{
+	return OS_CALL(os, OS_CLOSE, close, fd);
+}
+
+int os_remove(struct os *os, int dirfd, const char *name, bool dir)
+{
+	return OS_RETRY(OS_CALL(os, OS_UNLINK, unlinkat, dirfd, name, dir ? AT_REMOVEDIR : 0));
+}
+
 int os_rename(struct os *os, int dirfd, const char *from, const char *to, unsigned flags)
 {
 	return OS_RETRY(OS_CALL(os, OS_RENAME, renameat2, dirfd, from, dirfd, to, flags));

@@ -19,6 +19,15 @@ int os_fstatat(struct os *os, int dirfd, const char *name, struct stat *st);
 /** openat(2) that creates a file with mode 0600 for reading and writing.  Errors: EEXIST ... */
 int os_create_new(struct os *os, int dirfd, const char *name);
 
+/** Open a file for writing: it is created (0666, minus the umask) or truncated. */
+int os_create(struct os *os, const char *path);
+
+/** close(2), which may report that what was written is lost.  @return 0, or -1. */
+int os_close_written(struct os *os, int fd);
+
+/** unlinkat(2).  @dir  Remove a directory, which must be empty; else anything but a directory. */
+int os_remove(struct os *os, int dirfd, const char *name, bool dir);
+
 /** renameat2(2) within a directory.  @flags  RENAME_NOREPLACE ... */
 int os_rename(struct os *os, int dirfd, const char *from, const char *to, unsigned flags);
 

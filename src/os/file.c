@@ -2,14 +2,17 @@
 #include "os/file.h"
 
 #include "base/strbuf.h"
+#include "os/clock.h"
 #include "os/entry.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 enum { WAITS_MAX = 1000 };   /* attempts to read from a pipe that has no data */
 enum { WRITER_MS = 3000 };   /* time to wait for the first writer of a FIFO */
@@ -169,4 +172,14 @@ const char *os_dir_next(struct os_dir *dir)
 		if (len > 0 && strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0)
 			return entry->name;
 	}
+}
+
+ssize_t os_context(struct os *os, int dirfd, const char *name, char *buf, size_t size)
+{
+	/* getxattrat(2) exists since Linux 6.13. */
+	char path[sizeof("/proc/self/fd/") + 12 + NAME_MAX];
+	if (snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", dirfd, name) >= (int)sizeof(path))
+		return fail(ENAMETOOLONG);
+	return OS_RETRY(OS_COUNTED(os, OS_GETXATTR,
+	                           lgetxattr(path, "security.selinux", buf, size)));
 }

@@ -65,6 +65,59 @@ bool os_reap(struct os *os, int pid, double seconds, int *status)
 	}
 }
 
+/** Become a command.  @return an error number. */
+static int become(const struct os_command *command)
+{
+	struct rlimit limit;
+	if (command->dirfd >= 0 && fchdir(command->dirfd) != 0)
+		return errno;
+	if (command->no_input) {
+		close(STDIN_FILENO);
+		open("/dev/null", O_RDONLY);
+	}
+	if (command->files && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = command->files;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	sigprocmask(SIG_SETMASK, &command->mask, NULL);
+	execvp(command->argv[0], command->argv);
+	return errno;
+}
+
+int os_run(struct os *os, const struct os_command *command, int *status)
+{
+	/* The child shares our memory until it has become the command, so that this costs the same
+	   however much memory we use.  It makes only async-signal-safe calls. */
+	volatile int failed = 0;
+	int pid = OS_COUNTED(os, OS_FORK, vfork()), done;
+	if (pid == 0) {
+		failed = become(command);
+		os_exit_process(127);
+	}
+	if (pid < 0)
+		return -1;
+	do {
+		done = OS_CALL(os, OS_WAIT, waitpid, pid, status, 0);
+	} while (done < 0 && errno == EINTR);
+	return failed ? failed : done < 0 ? -1 : 0;
+}
+
+size_t os_arg_room(struct os *os)
+{
+	/* Source: bprm_stack_limits() of fs/exec.c, Linux 4.13 and later.  Some room is left for
+	   the name of the file, for the words of "#!", and for the 2,048 bytes that POSIX wants
+	   unused. */
+	const size_t least = 128 * 1024, most = 6 * 1024 * 1024, spare = 2 * PATH_MAX + 2048;
+	struct rlimit limit = {.rlim_cur = 4 * least};
+	OS_CALL(os, OS_RLIMIT, prlimit, 0, RLIMIT_STACK, NULL, &limit);
+	size_t room = limit.rlim_cur / 4 < least ? least
+	              : limit.rlim_cur / 4 > most ? most : limit.rlim_cur / 4;
+	size_t used = spare + 2 * sizeof(char *);
+	for (char **variable = environ; *variable; ++variable)
+		used += strlen(*variable) + 1 + sizeof(char *);
+	return room > used ? room - used : 0;
+}
+
 /** The arguments of the thread of os_read_rooted(). */
 struct rooted {
 	struct os *os;

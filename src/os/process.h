@@ -8,6 +8,7 @@
 #include "os/os.h"
 
 #include <poll.h>
+#include <signal.h>
 
 /* The system calls of the same names; os_socketpair() sets close-on-exec, os_shutdown() ends only
    sending. */
@@ -48,6 +49,25 @@ _Noreturn void os_exit_process(int status);
     @status [out]  As in waitpid(2); may be NULL.
     @return whether the child is gone. */
 bool os_reap(struct os *os, int pid, double seconds, int *status);
+
+/** A command to run. */
+struct os_command {
+	char *const *argv;         /* its name is looked up by PATH */
+	int dirfd;                 /* its working directory, O_PATH is enough; -1: ours */
+	bool no_input;             /* its standard input is /dev/null */
+	sigset_t mask;             /* the signals that it blocks */
+	unsigned files;            /* its soft limit on open descriptors; 0: ours */
+};
+
+/** Run a command and wait for it.  Other threads may run meanwhile.
+    @status [out]  As in waitpid(2).
+    @return 0: it has ended; an error number: it could not be executed; -1: there is no process, or
+    its status is lost.  Errors: those of vfork(2) and waitpid(2). */
+int os_run(struct os *os, const struct os_command *command, int *status);
+
+/** The room for arguments that execve(2) leaves beside the environment, in bytes.  Each argument
+    takes its length, its NUL and a pointer. */
+size_t os_arg_room(struct os *os);
 
 /** Send a message of two parts; never raises SIGPIPE.
     @pass  A descriptor to send with the message, or -1.

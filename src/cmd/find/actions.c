@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* The actions: what each needs before the search, and what it does. */
+#include "cmd/find/find.h"
+
+#include "base/array.h"
+#include "cmd/cmd.h"
+#include "os/change.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LS_MASK = K_STATX_BASIC };
+
+void find_error(struct find *find, const char *object, int error)
+{
+	find->errors = true;
+	if (find->flow)
+		flow_hold(find->flow);
+	message(object, "%s", strerror(error));
+	if (find->flow)
+		flow_release(find->flow);
+}
+
+static void warn_format(void *arg, const char *text)
+{
+	const struct query_action *action = arg;
+	message(action->word, "warning: %s", text);
+}
+
+/** Compile the format of an action.  @return 0, or -1. */
+static int compile_format(struct find_action *prepared, struct query_action *action,
+                          struct strbuf *why)
+{
+	struct strbuf text = {0};
+	prepared->format = format_compile(action->args[action->nargs - 1], warn_format, action,
+	                                  &text);
+	if (!prepared->format && errno == EINVAL)
+		strbuf_printf(why, "%s: %s", action->word, strbuf_str(&text));
+	strbuf_destroy(&text);
+	if (!prepared->format)
+		return -1;
+	action->mask = prepared->format->mask;
+	return 0;
+}
+
+int find_action_compile(void *arg, struct query_action *action, struct strbuf *why)
+{
+	struct find *find = arg;
+	_Static_assert(offsetof(struct find, os) == 0, "struct query_env passes the address of os");
+	while (find->nactions <= action->index) {
+		if (!ARRAY_ROOM(find->actions, find->nactions, &find->room))
+			return -1;
+		find->actions[find->nactions++] = (struct find_action){.file = &find->out};
+	}
+	struct find_action *prepared = &find->actions[action->index];
+	switch (action->kind) {
+	case QA_FPRINT: case QA_FPRINT0: case QA_FPRINTF: case QA_FLS:
+		prepared->file = find_file_open(find, action->args[0]);
+		if (!prepared->file) {
+			strbuf_printf(why, "%s: %s: %s", action->word, action->args[0],
+			              strerror(errno));
+			errno = EINVAL;
+			return -1;
+		}
+		break;
+	case QA_OK: case QA_OKDIR:
+		find->asks = true;
+		break;
+	default:
+		break;
+	}
+	switch (action->kind) {
+	case QA_LS: case QA_FLS:
+		action->mask = LS_MASK;
+		return 0;
+	case QA_PRINTF: case QA_FPRINTF:
+		return compile_format(prepared, action, why);
+	case QA_EXEC: case QA_EXECDIR: case QA_OK: case QA_OKDIR:
+		return find_exec_compile(find, action, why);
+	default:
+		return 0;
+	}
+}
+
+/** Remove the current object.  @return whether it is gone. */
+static bool delete(struct find *find)
+{
+	const struct search_visit *visit = find->visit;
+	const struct query_object *object = &visit->object;
+	if (strcmp(object->name, ".") == 0)
+		return true;   /* as find does */
+	int dir = search_visit_dir(visit);
+	int rc = dir < 0 ? -1 : os_remove(&find->os, dir, object->name, object->type == DT_DIR);
+	/* With -L the type is that of a symlink's target. */
+	if (rc != 0 && dir >= 0 && find->follows && errno == ENOTDIR)
+		rc = os_remove(&find->os, dir, object->name, false);
+	if (rc == 0 || (errno == ENOENT && find->ignore_race))
+		return true;
+	int error = errno;
+	struct strbuf text = {0};
+	strbuf_printf(&text, "cannot delete %s", visit->path);
+	find_error(find, strbuf_str(&text), error);
+	strbuf_destroy(&text);
+	return false;
+}
+
+static void format_failed(void *arg, int error)
+{
+	struct find *find = arg;
+	find_error(find, find->visit->path, error);
+}
+
+/** Append the path of the current object, and the end of its line. */
+static void put_path(struct find *find, bool quote, char end)
+{
+	if (quote)
+		format_quote(&find->text, find->visit->path);
+	else
+		strbuf_puts(&find->text, find->visit->path);
+	strbuf_putc(&find->text, end);
+}
+
+bool find_act(void *arg, const struct query_action *action, const struct query_object *object)
+{
+	struct find *find = arg;
+	struct find_action none = {.file = &find->out};
+	/* The -print that is added where no action is written was not prepared. */
+	const struct find_action *prepared =
+		action->index < find->nactions ? &find->actions[action->index] : &none;
+	const struct format_env env = {
+		.os = &find->os, .users = &find->users, .groups = &find->groups,
+		.quote = prepared->file->terminal, .failed = format_failed, .arg = find,
+	};
+	(void)object;
+	strbuf_reset(&find->text);
+	switch (action->kind) {
+	case QA_PRINT: case QA_FPRINT:
+		put_path(find, prepared->file->terminal, '\n');
+		break;
+	case QA_PRINT0: case QA_FPRINT0:
+		put_path(find, false, '\0');
+		break;
+	case QA_PRINTF: case QA_FPRINTF:
+		format_put(prepared->format, find->visit, &env, &find->text);
+		break;
+	case QA_LS: case QA_FLS:
+		find_list(find);
+		break;
+	case QA_EXEC: case QA_EXECDIR: case QA_OK: case QA_OKDIR:
+		return find_exec(find, action);
+	case QA_DELETE:
+		return delete(find);
+	case QA_QUIT:
+		return true;
+	}
+	find_put(find, prepared->file);
+	if (prepared->format && prepared->format->flush)
+		find_flush(find);
+	return true;
+}
+
+void find_actions_end(struct find *find)
+{
+	size_t n = 0;
+	const struct query_action *actions = find->query ? query_actions(find->query, &n) : NULL;
+	for (size_t i = 0; i < n && i < find->nactions; ++i) {
+		if (find->actions[i].batch)
+			find_batch_run(find, &actions[i]);
+	}
+	find_files_close(find);
+	for (size_t i = 0; i < find->nactions; ++i) {
+		format_free(find->actions[i].format);
+		find_batch_free(find, find->actions[i].batch);
+	}
+	free(find->actions);
+	strbuf_destroy(&find->text);
+	strbuf_destroy(&find->names);
+}

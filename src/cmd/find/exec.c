@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * -exec, -execdir, -ok, -okdir.
+ *
+ * -execdir runs its command in the directory that was read: the child changes to its descriptor,
+ * and the name is one component.  So a directory that was moved or replaced meanwhile leads nowhere
+ * else.
+ */
+#include "cmd/find/exec.h"
+
+#include "cmd/cmd.h"
+#include "cmd/find/find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/** Arguments that wait for -exec ... + or -execdir ... +. */
+struct batch {
+	struct pack pack;
+	int dir;                  /* -execdir: the directory that contains them; -1: none */
+	const char *root;         /* the root that it was found at */
+	struct strbuf dir_path;
+};
+
+size_t pack_cost(const char *arg)
+{
+	return strlen(arg) + 1 + sizeof(char *);
+}
+
+bool pack_add(struct pack *pack, const char *arg)
+{
+	size_t cost = pack_cost(arg);
+	if (pack->n > 0 && (pack->used >= pack->room || cost > pack->room - pack->used))
+		return false;
+	strbuf_add(&pack->text, arg, strlen(arg) + 1);
+	if (pack->text.failed)
+		return false;
+	++pack->n;
+	pack->used += cost;
+	return true;
+}
+
+char **pack_command(const struct pack *pack, const char *const words[], size_t n, size_t from,
+                    size_t to)
+{
+	char **command = calloc(n + (to - from) + 1, sizeof(*command)), **end = command;
+	char *arg = pack->text.data;
+	if (!command)
+		return NULL;
+	for (size_t i = 0; i < n; ++i)
+		*end++ = (char *)(uintptr_t)words[i];
+	for (size_t i = 0; i < to; ++i, arg += strlen(arg) + 1) {
+		if (i >= from)
+			*end++ = arg;
+	}
+	return command;
+}
+
+void pack_reset(struct pack *pack)
+{
+	strbuf_reset(&pack->text);
+	pack->n = pack->used = 0;
+}
+
+void exec_replace(struct strbuf *out, const char *text, const char *with)
+{
+	for (const char *at; (at = strstr(text, "{}")); text = at + 2) {
+		strbuf_add(out, text, (size_t)(at - text));
+		strbuf_puts(out, with);
+	}
+	strbuf_puts(out, text);
+}
+
+const char *exec_unsafe(const char *path, size_t *len)
+{
+	for (;; path += *len + 1) {
+		*len = strcspn(path, ":");
+		if (*path != '/')
+			return path;
+		if (!path[*len])
+			return NULL;
+	}
+}
+
+static bool is_local(const struct query_action *action)
+{
+	return action->kind == QA_EXECDIR || action->kind == QA_OKDIR;
+}
+
+static bool asks(const struct query_action *action)
+{
+	return action->kind == QA_OK || action->kind == QA_OKDIR;
+}
+
+/** Check that PATH finds no command in a directory that -execdir runs in. */
+static int check_path(const struct query_action *action, struct strbuf *why)
+{
+	const char *path = secure_getenv("PATH");
+	size_t len = 0;
+	const char *unsafe = path ? exec_unsafe(path, &len) : NULL;
+	if (!unsafe)
+		return 0;
+	if (len == 0 || (len == 1 && *unsafe == '.'))
+		strbuf_printf(why, "%s: PATH contains the current directory, so that a command in "
+		              "a searched directory could be run; remove \".\" and empty entries "
+		              "from PATH", action->word);
+	else
+		strbuf_printf(why, "%s: PATH contains the relative directory \"%.*s\", so that a "
+		              "command in a searched directory could be run; remove it from PATH",
+		              action->word, (int)len, unsafe);
+	errno = EINVAL;
+	return -1;
+}
+
+int find_exec_compile(struct find *find, const struct query_action *action, struct strbuf *why)
+{
+	if (is_local(action) && check_path(action, why) != 0)
+		return -1;
+	if (!action->plus)
+		return 0;
+	size_t fixed = sizeof(char *);
+	for (size_t i = 0; i < action->nargs; ++i) {
+		const char *arg = action->args[i];
+		fixed += pack_cost(arg);
+		if (!strstr(arg, "{}"))
+			continue;
+		strbuf_printf(why, "%s ... +: \"%s\": \"{}\" may occur only once, as a word of its "
+		              "own before the +; or end the command with \";\"", action->word, arg);
+		errno = EINVAL;
+		return -1;
+	}
+	struct batch *batch = calloc(1, sizeof(*batch));
+	size_t room = os_arg_room(&find->os);
+	if (!batch)
+		return -1;
+	batch->dir = -1;
+	batch->pack.room = room > fixed ? room - fixed : 0;
+	find->actions[action->index].batch = batch;
+	return 0;
+}
+
+/** Report that a command failed, which changes the exit status only with `plus`. */
+static void report(struct find *find, const struct query_action *action, const char *command,
+                   const char *text)
+{
+	find->errors |= action->plus;
+	flow_hold(find->flow);
+	message(command, "%s", text);
+	flow_release(find->flow);
+}
+
+/** Run a command and wait for it.
+    @dir  Its directory.  @error [out]  Why it could not be executed; 0: it was.
+    @return whether it was successful. */
+static bool run(struct find *find, const struct query_action *action, char *const *argv, int dir,
+                int *error)
+{
+	struct os_command command = find->command;
+	int status = 0;
+	find_flush(find);
+	command.argv = argv;
+	command.no_input = asks(action);
+	if (dir >= 0)
+		command.dirfd = dir;
+	*error = os_run(&find->os, &command, &status);
+	if (*error < 0) {
+		*error = 0;
+		find_error(find, argv[0], errno);
+		return false;
+	}
+	if (*error)
+		return false;
+	if (WIFSIGNALED(status)) {
+		const char *name = sigabbrev_np(WTERMSIG(status));
+		char text[64];
+		snprintf(text, sizeof(text), "terminated by signal %d (SIG%s)", WTERMSIG(status),
+		         name ? name : "?");
+		report(find, action, argv[0], text);
+		return false;
+	}
+	if (WEXITSTATUS(status) != 0)
+		find->errors |= action->plus;
+	return WEXITSTATUS(status) == 0;
+}
+
+/** Ask the user.  @return whether the answer is affirmative. */
+static bool confirmed(struct find *find, const struct query_action *action)
+{
+	struct strbuf prompt = {0}, answer = {0};
+	char c;
+	find_flush(find);
+	strbuf_printf(&prompt, "< %s ... ", action->args[0]);
+	format_quote(&prompt, find->visit->path);
+	strbuf_puts(&prompt, " > ? ");
+	flow_hold(find->flow);
+	print_stderr(&prompt);
+	flow_release(find->flow);
+	/* One byte at a time: another reader may use the rest. */
+	while (os_read(&find->os, STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		strbuf_putc(&answer, c);
+	bool yes = !answer.failed && rpmatch(strbuf_str(&answer)) == 1;
+	strbuf_destroy(&answer);
+	return yes;
+}
+
+/** Run a command with each {} replaced. */
+static bool run_one(struct find *find, const struct query_action *action, const char *name, int dir)
+{
+	struct pack pack = {.room = SIZE_MAX};
+	struct strbuf arg = {0};
+	int error = 0;
+	bool good = false;
+	for (size_t i = 0; i < action->nargs; ++i) {
+		strbuf_reset(&arg);
+		exec_replace(&arg, action->args[i], name);
+		pack.text.failed |= arg.failed;
+		pack_add(&pack, strbuf_str(&arg));
+	}
+	char **argv = pack.text.failed ? NULL : pack_command(&pack, NULL, 0, 0, pack.n);
+	if (argv) {
+		good = run(find, action, argv, dir, &error);
+		if (error)
+			report(find, action, argv[0], strerror(error));
+	} else {
+		find_error(find, find->visit->path, ENOMEM);
+	}
+	free(argv);
+	strbuf_destroy(&arg);
+	strbuf_destroy(&pack.text);
+	return good;
+}
+
+/** Run the command of a batch with some of its arguments; if the kernel refuses so many, with each
+    half of them. */
+static void run_part(struct find *find, const struct query_action *action, struct batch *batch,
+                     size_t from, size_t to)
+{
+	int error = 0;
+	char **argv = pack_command(&batch->pack, action->args, action->nargs, from, to);
+	if (!argv) {
+		find_error(find, action->word, ENOMEM);
+		return;
+	}
+	run(find, action, argv, batch->dir, &error);
+	if (error == E2BIG && to - from > 1) {
+		size_t middle = from + (to - from) / 2;
+		batch->pack.room /= 2;
+		run_part(find, action, batch, from, middle);
+		run_part(find, action, batch, middle, to);
+	} else if (error) {
+		report(find, action, argv[0], strerror(error));
+	}
+	free(argv);
+}
+
+void find_batch_run(struct find *find, const struct query_action *action)
+{
+	struct batch *batch = find->actions[action->index].batch;
+	if (batch->pack.n > 0)
+		run_part(find, action, batch, 0, batch->pack.n);
+	pack_reset(&batch->pack);
+}
+
+/** Make an object's directory the one of the batch.  @return 0, or -1. */
+static int batch_enter(struct find *find, const struct query_action *action)
+{
+	struct batch *batch = find->actions[action->index].batch;
+	const struct search_visit *visit = find->visit;
+	const char *base = format_base(visit->path);
+	size_t len = (size_t)(base - visit->path);
+	if (batch->dir >= 0 && batch->root == visit->root && batch->dir_path.len == len
+	    && memcmp(batch->dir_path.data, visit->path, len) == 0)
+		return 0;
+	find_batch_run(find, action);
+	os_close(&find->os, batch->dir);
+	int dir = search_visit_dir(visit);
+	batch->dir = dir < 0 ? -1 : os_dupfd(&find->os, dir, STDERR_FILENO + 1);
+	batch->root = visit->root;
+	strbuf_reset(&batch->dir_path);
+	strbuf_add(&batch->dir_path, visit->path, len);
+	return batch->dir < 0 ? -1 : 0;
+}
+
+/** Add the current object to a batch. */
+static void add_to_batch(struct find *find, const struct query_action *action, const char *name)
+{
+	struct batch *batch = find->actions[action->index].batch;
+	if (is_local(action) && batch_enter(find, action) != 0) {
+		find_error(find, find->visit->path, errno);
+		return;
+	}
+	if (pack_add(&batch->pack, name))
+		return;
+	find_batch_run(find, action);
+	if (!pack_add(&batch->pack, name)) {
+		find_error(find, find->visit->path, ENOMEM);
+		batch->pack.text.failed = false;
+	}
+}
+
+bool find_exec(struct find *find, const struct query_action *action)
+{
+	const char *name = find->visit->path;
+	int dir = -1;
+	if (is_local(action)) {
+		name = format_base(name);
+		strbuf_reset(&find->names);
+		strbuf_puts(&find->names, *name == '/' ? "" : "./");
+		strbuf_puts(&find->names, name);
+		name = strbuf_str(&find->names);
+	}
+	if (action->plus) {
+		add_to_batch(find, action, name);
+		return true;
+	}
+	if (asks(action) && !confirmed(find, action))
+		return false;
+	if (is_local(action) && (dir = search_visit_dir(find->visit)) < 0) {
+		find_error(find, find->visit->path, errno);
+		return false;
+	}
+	return run_one(find, action, name, dir);
+}
+
+void find_batch_free(struct find *find, struct batch *batch)
+{
+	if (!batch)
+		return;
+	os_close(&find->os, batch->dir);
+	strbuf_destroy(&batch->pack.text);
+	strbuf_destroy(&batch->dir_path);
+	free(batch);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * `getmnt find`: the state of a run, and the actions.
+ *
+ *     query_parse() --> find_action_compile(): formats, files, commands, before the search
+ *     readsearch()  --> find_act(): performed in order, in one thread
+ */
+#ifndef GM_CMD_FIND_FIND_H
+#define GM_CMD_FIND_FIND_H
+
+#include "cmd/find/format.h"
+#include "cmd/flow.h"
+#include "cmd/owners.h"
+#include "os/process.h"
+#include "search/search.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+struct batch;
+
+/** A file that actions write to, shared by all that name it. */
+struct find_file {
+	struct find_file *next;
+	const char *name;
+	int fd;                   /* -1: standard output, through struct flow */
+	uint64_t dev, ino;
+	bool terminal;
+	bool failed;              /* a write failed, which was reported */
+	struct strbuf text;       /* not written yet */
+};
+
+/** What was prepared for an action. */
+struct find_action {
+	struct find_file *file;   /* of actions that print */
+	struct format *format;    /* of -printf and -fprintf */
+	struct batch *batch;      /* of -exec ... + and -execdir ... + */
+};
+
+/** The state of a run. */
+struct find {
+	struct os os;             /* of all calls but those of the search; the first member, because
+	                             it is also the argument of struct query_env */
+	SEARCH *search;
+	struct query *query;
+	const struct query_info *info;
+	struct flow *flow;
+	struct find_action *actions;   /* by query_action.index */
+	size_t nactions, room;
+	struct find_file out;     /* standard output, and files after it */
+	struct owners users, groups;
+	struct os_command command;     /* the directory, signals and limits of commands */
+	struct strbuf text, names;     /* of the current action */
+	struct timespec now;
+	int widths[8];            /* of -ls, growing */
+	uint64_t found;
+	const struct search_visit *visit;   /* the current object */
+	bool reads_names;         /* -files0-from reads standard input */
+	bool asks;                /* -ok or -okdir occurs */
+	bool follows;             /* -L or -follow */
+	bool ignore_race;         /* a removed object is no error */
+	bool errors;              /* the exit status is 1 */
+};
+
+/** Report an error of an object.  @error  An errno. */
+void find_error(struct find *find, const char *object, int error);
+
+/* actions.c */
+
+/** Prepare an action: struct query_env.action.  @arg  &find->os. */
+int find_action_compile(void *arg, struct query_action *action, struct strbuf *why);
+
+/** Perform an action: query_act.  @arg  A struct find. */
+bool find_act(void *arg, const struct query_action *action, const struct query_object *object);
+
+/** Run the commands that wait for more arguments, write all files, and free everything that belongs
+    to actions. */
+void find_actions_end(struct find *find);
+
+/* print.c */
+
+/** Open a file to write to, or find it among those that are open.
+    @return the file, or NULL with errno. */
+struct find_file *find_file_open(struct find *find, const char *name);
+
+/** Write find->text, which becomes empty. */
+void find_put(struct find *find, struct find_file *file);
+
+/** Write what waits in all files. */
+void find_flush(struct find *find);
+
+/** Close all files. */
+void find_files_close(struct find *find);
+
+/* ls.c */
+
+/** Append the line of -ls to find->text. */
+void find_list(struct find *find);
+
+/* exec.c */
+
+/** Check a command, and prepare its batch.  @return 0, or -1 after appending a sentence. */
+int find_exec_compile(struct find *find, const struct query_action *action, struct strbuf *why);
+
+/** Run a command, or add an argument to it. */
+bool find_exec(struct find *find, const struct query_action *action);
+
+/** Run the command of a batch, if it has arguments.  @action  Its action. */
+void find_batch_run(struct find *find, const struct query_action *action);
+
+/** Free a batch; NULL is allowed. */
+void find_batch_free(struct find *find, struct batch *batch);
+
+#endif

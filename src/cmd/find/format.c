@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Compiling formats.  Source of what is accepted: find(1) of GNU findutils 4.9. */
+#include "cmd/find/format.h"
+
+#include "base/array.h"
+#include "os/kernel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH_MAX = 1000000 };
+
+/** The attributes that a directive needs. */
+static unsigned mask_of(char kind)
+{
+	switch (kind) {
+	case 'a': case 'A': return K_STATX_ATIME;
+	case 'B':           return K_STATX_BTIME;
+	case 'c': case 'C': return K_STATX_CTIME;
+	case 't': case 'T': return K_STATX_MTIME;
+	case 'b': case 'k': return K_STATX_BLOCKS;
+	case 'S':           return K_STATX_BLOCKS | K_STATX_SIZE;
+	case 's':           return K_STATX_SIZE;
+	case 'D': case 'i': return K_STATX_INO;
+	case 'g': case 'G': return K_STATX_GID;
+	case 'u': case 'U': return K_STATX_UID;
+	case 'm':           return K_STATX_MODE;
+	case 'M':           return K_STATX_TYPE | K_STATX_MODE;
+	case 'n':           return K_STATX_NLINK;
+	default:            return 0;
+	}
+}
+
+/** Append an item.  @return it, or NULL. */
+static struct format_item *add_item(struct format *format, char kind)
+{
+	if (!ARRAY_ROOM(format->items, format->n, &format->room))
+		return NULL;
+	struct format_item *item = &format->items[format->n++];
+	*item = (struct format_item){.kind = kind, .precision = -1};
+	format->mask |= mask_of(kind);
+	return item;
+}
+
+/** Append text, to the last item if that is text. */
+static void add_text(struct format *format, const char *text, size_t len)
+{
+	struct format_item *last = format->n ? &format->items[format->n - 1] : NULL;
+	if (!last || last->kind) {
+		last = add_item(format, '\0');
+		if (!last) {
+			format->text.failed = true;
+			return;
+		}
+		last->from = format->text.len;
+	}
+	strbuf_add(&format->text, text, len);
+	last->len += len;
+}
+
+/** Warn about a part of the format. */
+static void warn_of(void (*warn)(void *arg, const char *text), void *arg, const char *what,
+                    const char *part, size_t len, const char *then)
+{
+	struct strbuf text = {0};
+	strbuf_printf(&text, "%s \"%.*s\"%s", what, (int)len, part, then);
+	warn(arg, strbuf_str(&text));
+	strbuf_destroy(&text);
+}
+
+/** Compile an escape.  @at  At the backslash.
+    @return its end; NULL: \c. */
+static const char *take_escape(struct format *format, const char *at,
+                               void (*warn)(void *arg, const char *text), void *arg)
+{
+	static const char letters[] = "abfnrtv\\", bytes[] = "\a\b\f\n\r\t\v\\";
+	const char *known = at[1] ? strchr(letters, at[1]) : NULL;
+	if (at[1] == 'c')
+		return NULL;
+	if (known) {
+		add_text(format, &bytes[known - letters], 1);
+		return at + 2;
+	}
+	if (at[1] >= '0' && at[1] <= '7') {
+		int value = 0, n = 1;
+		for (; n <= 3 && at[n] >= '0' && at[n] <= '7'; ++n)
+			value = 8 * value + at[n] - '0';
+		char byte = (char)value;
+		add_text(format, &byte, 1);
+		return at + n;
+	}
+	if (at[1])
+		warn_of(warn, arg, "unknown escape", at, 2, "; it is printed as it is");
+	else
+		warn(arg, "a backslash at the end is printed as it is");
+	add_text(format, at, at[1] ? 2 : 1);
+	return at + (at[1] ? 2 : 1);
+}
+
+/** Read a number.  @return its end; NULL: it is too large. */
+static const char *take_number(const char *at, int *number)
+{
+	*number = 0;
+	for (; *at >= '0' && *at <= '9'; ++at) {
+		*number = 10 * *number + *at - '0';
+		if (*number > WIDTH_MAX)
+			return NULL;
+	}
+	return at;
+}
+
+/** Compile a directive.  @at  At the percent sign.
+    @return its end; NULL after appending a sentence to why. */
+static const char *take_directive(struct format *format, const char *at,
+                                  void (*warn)(void *arg, const char *text), void *arg,
+                                  struct strbuf *why)
+{
+	const char *from = at++;
+	struct format_item item = {.precision = -1};
+	if (*at == '%') {
+		add_text(format, at, 1);
+		return at + 1;
+	}
+	for (;; ++at) {
+		if (*at == '-')
+			item.left = true;
+		else if (*at == '0')
+			item.zero = true;
+		else if (*at == '+')
+			item.plus = true;
+		else if (*at == ' ')
+			item.blank = true;
+		else if (*at == '#')
+			item.alternate = true;
+		else
+			break;
+	}
+	at = take_number(at, &item.width);
+	if (at && *at == '.')
+		at = take_number(at + 1, &item.precision);
+	if (!at) {
+		strbuf_printf(why, "the width in \"%.20s\" is too large; at most %d", from,
+		              WIDTH_MAX);
+		return NULL;
+	}
+	size_t len = (size_t)(at - from) + 1;
+	if (!*at) {
+		strbuf_printf(why, "\"%s\" at the end of the format; a percent sign is %%%%", from);
+		return NULL;
+	}
+	if (strchr("{[(", *at)) {
+		strbuf_printf(why, "the directive \"%.*s\" is reserved for future use", (int)len,
+		              from);
+		return NULL;
+	}
+	bool time = strchr("ABCT", *at);
+	if (!time && !strchr("abcdDfFgGhHiklmMnpPsStuUyYZ", *at)) {
+		warn_of(warn, arg, "unknown directive", from, len, "; it is printed as it is");
+		add_text(format, from, len);
+		return at + 1;
+	}
+	if (time && !at[1]) {
+		warn_of(warn, arg, "the directive", from, len,
+		        " must be followed by another character; it is printed as it is");
+		add_text(format, from, len);
+		return at + 1;
+	}
+	struct format_item *to = add_item(format, *at);
+	if (!to) {
+		format->text.failed = true;
+		return at + 1;
+	}
+	item.kind = *at;
+	item.time = time ? *++at : '\0';
+	*to = item;
+	return at + 1;
+}
+
+struct format *format_compile(const char *text, void (*warn)(void *arg, const char *text),
+                              void *arg, struct strbuf *why)
+{
+	struct format *format = calloc(1, sizeof(*format));
+	if (!format)
+		return NULL;
+	while (*text) {
+		size_t plain = strcspn(text, "%\\");
+		if (plain > 0) {
+			add_text(format, text, plain);
+			text += plain;
+		} else if (*text == '\\') {
+			text = take_escape(format, text, warn, arg);
+			format->flush = !text;
+			if (!text)
+				break;
+		} else {
+			text = take_directive(format, text, warn, arg, why);
+			if (!text) {
+				format_free(format);
+				errno = EINVAL;
+				return NULL;
+			}
+		}
+	}
+	if (!format->text.failed)
+		return format;
+	format_free(format);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void format_free(struct format *format)
+{
+	if (!format)
+		return;
+	free(format->items);
+	strbuf_destroy(&format->text);
+	free(format);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Formats of -printf, compiled.
+ */
+#ifndef GM_CMD_FIND_FORMAT_H
+#define GM_CMD_FIND_FORMAT_H
+
+#include "base/strbuf.h"
+#include "cmd/owners.h"
+#include "search/search.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** A directive, or text. */
+struct format_item {
+	char kind;                /* its letter; '\0': text */
+	char time;                /* after A, B, C and T: the letter of strftime(3), @ or + */
+	bool left, zero, plus, blank, alternate;   /* flags - 0 + ' ' # */
+	int width, precision;     /* precision -1: none */
+	size_t from, len;         /* text: in struct format.text */
+};
+
+struct format {
+	struct format_item *items;
+	size_t n, room;
+	struct strbuf text;
+	unsigned mask;            /* K_STATX_*: what the directives need */
+	bool flush;               /* \c */
+};
+
+/** What the directives need in addition to the object. */
+struct format_env {
+	struct os *os;
+	struct owners *users, *groups;
+	bool quote;               /* the text is for a terminal: replace control characters by ? */
+	/* Report an error of the current object. */
+	void (*failed)(void *arg, int error);
+	void *arg;
+};
+
+/**
+ * Compile a format.
+ *
+ * @warn
+ *         Called for each doubtful part, with a sentence.
+ * @why
+ *         A sentence is appended if the format is invalid.
+ * @return the format, or NULL.  Errors: EINVAL (see why), ENOMEM.  Ownership: format_free().
+ */
+struct format *format_compile(const char *text, void (*warn)(void *arg, const char *text),
+                              void *arg, struct strbuf *why);
+
+void format_free(struct format *format);
+
+/** Append the text of an object. */
+void format_put(const struct format *format, const struct search_visit *visit,
+                const struct format_env *env, struct strbuf *out);
+
+/** The last component of a path, with the slashes that end the path; "/" of "/". */
+const char *format_base(const char *path);
+
+/** Append a name for a terminal: each character that must not reach it becomes "?". */
+void format_quote(struct strbuf *out, const char *name);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files that actions write to.  Standard output goes through struct flow, which its users
+ * share with the threads that read; other files are written in blocks.
+ */
+#include "cmd/find/find.h"
+
+#include "cmd/cmd.h"
+#include "os/change.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { FILE_BLOCK = 64 * 1024 };
+
+/** Add a file to the list.  @fd  Taken over, also on failure. */
+static struct find_file *add_file(struct find *find, const char *name, int fd)
+{
+	struct k_statx st;
+	if (fd < 0)
+		return NULL;
+	if (os_statx(&find->os, fd, "", AT_EMPTY_PATH, K_STATX_INO, &st) != 0)
+		st = (struct k_statx){0};
+	uint64_t dev = (uint64_t)st.dev_major << 32 | st.dev_minor;
+	for (struct find_file *file = find->out.next; file; file = file->next) {
+		if (st.ino && file->ino == st.ino && file->dev == dev
+		    && (fd > STDERR_FILENO) == (file->fd > STDERR_FILENO)) {
+			if (fd > STDERR_FILENO)
+				os_close(&find->os, fd);
+			return file;
+		}
+	}
+	struct find_file *file = malloc(sizeof(*file));
+	if (!file) {
+		if (fd > STDERR_FILENO)
+			os_close(&find->os, fd);
+		return NULL;
+	}
+	*file = (struct find_file){
+		.next = find->out.next, .name = name, .fd = fd, .dev = dev, .ino = st.ino,
+		.terminal = isatty(fd),
+	};
+	find->out.next = file;
+	return file;
+}
+
+struct find_file *find_file_open(struct find *find, const char *name)
+{
+	if (strcmp(name, "/dev/stdout") == 0)
+		return &find->out;
+	if (strcmp(name, "/dev/stderr") == 0)
+		return add_file(find, name, STDERR_FILENO);
+	return add_file(find, name, os_create(&find->os, name));
+}
+
+static void write_file(struct find *find, struct find_file *file)
+{
+	struct iovec piece = {file->text.data, file->text.len}, *pieces = &piece;
+	size_t n = 1;
+	if (file->text.len == 0)
+		return;
+	if (!file->failed && os_write_all(&find->os, file->fd, &pieces, &n) != 0) {
+		file->failed = true;
+		find_error(find, file->name, errno);
+	}
+	strbuf_reset(&file->text);
+}
+
+void find_put(struct find *find, struct find_file *file)
+{
+	if (find->text.failed) {
+		find_error(find, find->visit->path, ENOMEM);
+		find->text.failed = false;
+	}
+	if (find->text.len == 0)
+		return;
+	if (file->fd < 0) {
+		flow_take(find->flow, &find->text);
+		return;
+	}
+	strbuf_add(&file->text, find->text.data, find->text.len);
+	if (file->text.failed) {
+		find_error(find, file->name, ENOMEM);
+		file->text.failed = false;
+	}
+	strbuf_reset(&find->text);
+	if (file->text.len >= FILE_BLOCK || file->fd <= STDERR_FILENO)
+		write_file(find, file);
+}
+
+void find_flush(struct find *find)
+{
+	flow_flush(find->flow);
+	for (struct find_file *file = find->out.next; file; file = file->next)
+		write_file(find, file);
+}
+
+void find_files_close(struct find *find)
+{
+	for (struct find_file *file = find->out.next, *next; file; file = next) {
+		next = file->next;
+		write_file(find, file);
+		if (file->fd > STDERR_FILENO && os_close_written(&find->os, file->fd) != 0
+		    && !file->failed)
+			find_error(find, file->name, errno);
+		strbuf_destroy(&file->text);
+		free(file);
+	}
+	find->out.next = NULL;
+}
