@@ -112,6 +112,11 @@
  *     talk.c             a conversation with a server of searches, without I/O
  *     wire.c             the protocol of getmnt serve: frames and requests
  *     wire_answer.c      answers, and the client's side
+ *     chirp.c            a conversation with a Chirp server
+ *     chirp_proof.c      how it learns who this user is
+ *     chirp_pattern.c    patterns and paths in its requests
+ *     chirp_record.c     lines of its answers
+ *     chirp_answer.c     its answers as entries
  *   host/                what is read from a host besides its mount table (never prints)
  *     host.c             the door; mtab, crypttab, command line
  *     devices.c          devices by number, path and identifier

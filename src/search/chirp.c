@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The conversation with a Chirp server.
+ *
+ *     proof: a method after the other  -->  jobs, each a line, up to CHIRP_WINDOW without an answer
+ *
+ *     jobs:  answered | sent | unsent      a root and a part of the pattern to search for,
+ *                       ^      ^           or a directory to list, whose answer adds others
+ *                     first  unsent
+ */
+#include "search/chirp_impl.h"
+
+#include "path/resolve.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Requests */
+
+static size_t job_size(size_t len)
+{
+	return sizeof(struct chirp_job) + len + 1;
+}
+
+/** Append the request for a listing. */
+static void put_list(const struct chirp *chirp, size_t root, const char *path, struct strbuf *out)
+{
+	strbuf_puts(out, "getlongdir ");
+	/* The root "/" has a slash already. */
+	if (chirp->roots[root][1] || !*path)
+		chirp_put_path(out, chirp->roots[root]);
+	chirp_put_path(out, path);
+	strbuf_putc(out, '\n');
+}
+
+bool chirp_add_job(struct chirp *chirp, const struct chirp_job *job, const char *path)
+{
+	size_t len = strlen(path);
+	struct strbuf line = {0};
+	put_list(chirp, job->root, path, &line);
+	bool fits = line.len <= CHIRP_LINE;
+	strbuf_destroy(&line);
+	if (!fits)
+		return false;
+	struct chirp_job *added = malloc(job_size(len));
+	if (!added || line.failed || chirp->held + job_size(len) > CHIRP_DIRS) {
+		free(added);
+		talk_fail(&chirp->talk, "it has too many directories for the memory");
+		return true;
+	}
+	*added = *job;
+	added->next = NULL;
+	added->len = len;
+	memcpy(added->path, path, len + 1);
+	chirp->held += job_size(len);
+	*chirp->end = added;
+	chirp->end = &added->next;
+	if (!chirp->unsent)
+		chirp->unsent = added;
+	return true;
+}
+
+static void free_job(struct chirp *chirp, struct chirp_job *job)
+{
+	chirp->held -= job_size(job->len);
+	free(job);
+}
+
+/** The first job is done. */
+static void remove_job(struct chirp *chirp)
+{
+	struct chirp_job *job = chirp->jobs;
+	chirp->jobs = job->next;
+	if (!chirp->jobs)
+		chirp->end = &chirp->jobs;
+	free_job(chirp, job);
+}
+
+/** Send jobs, as many as the window has room for. */
+static void send_jobs(struct chirp *chirp)
+{
+	struct strbuf *out = &chirp->talk.out;
+	while (chirp->unsent && chirp->waiting < CHIRP_WINDOW) {
+		const struct chirp_job *job = chirp->unsent;
+		if (job->list) {
+			put_list(chirp, job->root, job->path, out);
+		} else {
+			strbuf_printf(out, "search %s ", chirp->parts.list[job->part].wire);
+			chirp_put_path(out, chirp->roots[job->root]);
+			strbuf_printf(out, " %u\n", chirp->wire_flags);
+		}
+		++chirp->waiting;
+		chirp->unsent = job->next;
+	}
+	if (out->failed)
+		talk_fail(&chirp->talk, "%s", strerror(ENOMEM));
+	else if (!chirp->jobs)
+		chirp->talk.state = TALK_DONE;
+}
+
+/** Forget the last search. */
+static void search_end(struct chirp *chirp)
+{
+	while (chirp->jobs)
+		remove_job(chirp);
+	while (chirp->nroots > 0)
+		free(chirp->roots[--chirp->nroots]);
+	while (chirp->nexclude > 0)
+		pattern_free(chirp->exclude[--chirp->nexclude]);
+	free(chirp->roots);
+	free(chirp->devs);
+	free(chirp->exclude);
+	free(chirp->live);
+	pattern_free(chirp->pattern);
+	chirp_parts_destroy(&chirp->parts);
+	intern_destroy(&chirp->errors);
+	chirp->roots = NULL;
+	chirp->devs = chirp->live = NULL;
+	chirp->exclude = NULL;
+	chirp->pattern = NULL;
+	chirp->parts = (struct chirp_parts){0};
+	chirp->errors = (struct intern){0};
+}
+
+/** Compile the patterns of a search.  @most  Bytes of a part.  @return 0, or -1. */
+static int compile(struct chirp *chirp, size_t most)
+{
+	const struct talk_request *request = chirp->request;
+	unsigned flags = (request->flags & SEARCH_PERIOD ? PATTERN_PERIOD : 0)
+	                 | (request->flags & SEARCH_PAPER_Q ? PATTERN_PAPER_Q : 0);
+	chirp->pattern = pattern_compile(request->pattern, strlen(request->pattern), flags, NULL);
+	chirp->exclude = calloc(request->nexclude + 1, sizeof(*chirp->exclude));
+	if (!chirp->pattern || !chirp->exclude)
+		return -1;
+	size_t words = pattern_words(chirp->pattern);
+	for (; chirp->nexclude < request->nexclude; ++chirp->nexclude) {
+		const char *text = request->exclude[chirp->nexclude];
+		struct pattern *exclude = pattern_compile(text, strlen(text), flags, NULL);
+		if (!exclude)
+			return -1;
+		chirp->exclude[chirp->nexclude] = exclude;
+		words = pattern_words(exclude) > words ? pattern_words(exclude) : words;
+	}
+	chirp->live = calloc(words, sizeof(*chirp->live));
+	if (!chirp->live)
+		return -1;
+	return chirp_parts_init(&chirp->parts, request->pattern, flags, most, request->maxdepth);
+}
+
+/** Choose the flags of the server's search. */
+static void choose_flags(struct chirp *chirp)
+{
+	const struct talk_request *request = chirp->request;
+	unsigned flags = (unsigned)request->flags & CHIRP_ACCESS;
+	if (request->flags & SEARCH_METADATA || request->types || request->type)
+		flags |= CHIRP_METADATA;
+	/* The server counts what fails the access test as well, and what is dropped here. */
+	if (request->flags & SEARCH_STOPATFIRST && flags == 0 && chirp->parts.exact
+	    && chirp->parts.n == 1 && !(request->flags & SEARCH_PERIOD) && !request->nexclude
+	    && !request->mindepth)
+		flags |= CHIRP_STOPATFIRST;
+	chirp->wire_flags = flags;
+}
+
+static void chirp_ask(struct talk *talk, const struct talk_request *request)
+{
+	struct chirp *chirp = (struct chirp *)(void *)talk;
+	size_t longest = 0;
+	search_end(chirp);
+	chirp->request = request;
+	talk->state = TALK_GOING;
+	talk->counts = (struct search_counts){0};
+	bool walk = request->flags & SEARCH_XDEV || request->depth
+	            || request->engine == SEARCH_ENGINE_SYNC;
+	if (chirp->ended)
+		talk_fail(talk, "the last answer was not read to its end");
+	else if (*request->query)
+		talk_fail(talk, "a Chirp server cannot test: only patterns, --type and --access");
+	else if (request->flags & (SEARCH_BYNAME | SEARCH_BYINODE))
+		talk_fail(talk, "a Chirp server does not sort (--sort)");
+	else if (walk && request->flags & CHIRP_ONLY_SERVER)
+		talk_fail(talk, "--access and --follow need the server's search, but --depth, "
+		          "--xdev and --engine=sync need a list of each directory");
+	chirp->roots = calloc(request->n + 1, sizeof(*chirp->roots));
+	chirp->devs = calloc(request->n + 1, sizeof(*chirp->devs));
+	while (chirp->nroots < request->n && chirp->roots && talk->state == TALK_GOING) {
+		struct strbuf root = {0};
+		const char *given = request->roots[chirp->nroots];
+		path_normal(*given ? given : "/", &root);
+		strbuf_reset(&chirp->path);
+		chirp_put_path(&chirp->path, strbuf_str(&root));
+		longest = chirp->path.len > longest ? chirp->path.len : longest;
+		chirp->roots[chirp->nroots++] = strbuf_take(&root);
+		if (root.failed || chirp->path.failed)
+			talk_fail(talk, "%s", strerror(ENOMEM));
+	}
+	/* "search PATTERN ROOT FLAGS\n" */
+	const size_t rest = longest + sizeof("search   127\n") - 1;
+	if (rest + CHIRP_PATTERN > CHIRP_LINE)
+		talk_fail(talk, "the path is too long for a line of Chirp");
+	if (talk->state != TALK_GOING)
+		return;
+	if (!chirp->roots || !chirp->devs || compile(chirp, CHIRP_LINE - rest) != 0) {
+		talk_fail(talk, "%s", errno == ENOMEM ? strerror(ENOMEM)
+		          : "the pattern is invalid");
+		return;
+	}
+	choose_flags(chirp);
+	for (size_t root = 0; root < request->n; ++root) {
+		struct chirp_job job = {.root = root, .list = walk};
+		for (; job.part < (walk ? 1 : chirp->parts.n); ++job.part)
+			chirp_add_job(chirp, &job, "");
+	}
+	if (talk->state == TALK_GOING && chirp->step == STEP_ANSWER)
+		send_jobs(chirp);
+	else if (talk->state == TALK_GOING)
+		chirp_try_method(chirp);
+}
+
+/* Receiving */
+
+/** With XDEV: forget the directories on other devices than their root, whose listing is complete;
+    none of them has been requested. */
+static void drop_foreign(struct chirp *chirp, size_t root)
+{
+	size_t i = 0;
+	chirp->unsent = NULL;
+	chirp->end = &chirp->jobs;
+	while (*chirp->end) {
+		struct chirp_job *job = *chirp->end;
+		if (job->root == root && job->depth == 1 && job->dev != chirp->devs[root]) {
+			*chirp->end = job->next;
+			free_job(chirp, job);
+			continue;
+		}
+		if (i++ == chirp->waiting)
+			chirp->unsent = job;
+		chirp->end = &job->next;
+	}
+}
+
+/** Take a line. */
+static void take_line(struct chirp *chirp, const char *line, size_t n, struct talk_sink *sink)
+{
+	if (chirp->step != STEP_ANSWER) {
+		chirp_take_proof(chirp, line, n, sink);
+		if (chirp->step == STEP_ANSWER)
+			send_jobs(chirp);
+		return;
+	}
+	if (!chirp_take_line(chirp, line, n, sink))
+		return;
+	chirp->answering = chirp->named = false;
+	strbuf_reset(&chirp->record);
+	const struct chirp_job *job = chirp->jobs;
+	size_t root = job->root;
+	bool listed = job->list && job->depth == 0;
+	--chirp->waiting;
+	remove_job(chirp);
+	if (listed && chirp->request->flags & SEARCH_XDEV)
+		drop_foreign(chirp, root);
+	send_jobs(chirp);
+}
+
+static void chirp_take(struct talk *talk, const char *bytes, size_t n, struct talk_sink *sink)
+{
+	struct chirp *chirp = (struct chirp *)(void *)talk;
+	struct strbuf *in = &chirp->in;
+	size_t at = 0;
+	if (chirp->ended || talk->state != TALK_GOING)
+		return;
+	strbuf_add(in, bytes, n);
+	while (talk->state == TALK_GOING && !in->failed) {
+		const char *end = memchr(in->data + chirp->looked, '\n', in->len - chirp->looked);
+		size_t len = (size_t)((end ? end : in->data + in->len) - (in->data + at));
+		chirp->looked = at + len + (end != NULL);
+		if (len > (chirp->step == STEP_ANSWER ? CHIRP_RECORD : CHIRP_NAME))
+			talk_fail(talk, "it sent a line that is too long");
+		else if (end && memchr(in->data + at, '\0', len))
+			talk_fail(talk, "it sent a line with a NUL");
+		else if (end)
+			take_line(chirp, in->data + at, len, sink);
+		if (!end)
+			break;
+		at = chirp->looked;
+	}
+	if (in->failed)
+		talk_fail(talk, "%s", strerror(ENOMEM));
+	if (talk->state == TALK_DONE && !chirp->ended && at < in->len)
+		talk_fail(talk, "it sent more than its answer");
+	if (at == 0)
+		return;
+	memmove(in->data, in->data + at, in->len - at + 1);
+	in->len -= at;
+	chirp->looked -= at;
+}
+
+static void chirp_end(struct talk *talk)
+{
+	const struct chirp *chirp = (const struct chirp *)(const void *)talk;
+	if (talk->state == TALK_GOING)
+		talk_fail(talk, chirp->step == STEP_ANSWER
+		          ? "it closed the connection before the answer was complete"
+		          : "it closed the connection; is this the port of a Chirp server?");
+}
+
+static void chirp_free(struct talk *talk)
+{
+	struct chirp *chirp = (struct chirp *)(void *)talk;
+	search_end(chirp);
+	strbuf_destroy(&chirp->tried);
+	strbuf_destroy(&chirp->in);
+	strbuf_destroy(&chirp->record);
+	strbuf_destroy(&chirp->path);
+	talk_destroy(talk);
+	free(chirp);
+}
+
+struct talk *chirp_talk_new(const struct chirp_auth *auth)
+{
+	static const struct talk_ops ops = {
+		.ask = chirp_ask, .take = chirp_take, .end = chirp_end, .free = chirp_free,
+	};
+	struct chirp *chirp = calloc(1, sizeof(*chirp));
+	if (!chirp)
+		return NULL;
+	talk_init(&chirp->talk, &ops);
+	chirp->auth = *auth;
+	if (auth->proofs == auth->room)
+		chirp->auth.proofs = chirp->auth.room;
+	chirp->end = &chirp->jobs;
+	return &chirp->talk;
+}

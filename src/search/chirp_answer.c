@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers of a Chirp server: lines become entries.
+ *
+ * A newline in a name is not escaped, so a record ends only where the next one begins, or the
+ * answer ends.  A name can therefore look like other entries: nothing in the protocol tells them
+ * apart.
+ */
+#include "search/chirp_impl.h"
+
+#include <dirent.h>
+#include <errno.h>
+
+/** Match a path, which ends in a NUL.  @any  Whether each directory on it counts as well.
+    @return the verdict of its last component, or of the first that matches. */
+static unsigned match(struct chirp *chirp, const struct pattern *pattern, const char *path,
+                      bool any)
+{
+	unsigned verdict = pattern_root(pattern, chirp->live);
+	while (*path) {
+		if (!(verdict & PATTERN_BELOW) || (any && verdict & PATTERN_MATCH))
+			break;
+		++path;
+		size_t n = strcspn(path, "/");
+		verdict = pattern_step(pattern, chirp->live, path, n, chirp->live);
+		path += n;
+	}
+	return *path && !any ? 0 : verdict;
+}
+
+/** Whether a path, or a directory above it, is excluded. */
+static bool is_excluded(struct chirp *chirp, const char *path)
+{
+	for (size_t i = 0; i < chirp->nexclude; ++i) {
+		if (match(chirp, chirp->exclude[i], path, true) & PATTERN_MATCH)
+			return true;
+	}
+	return false;
+}
+
+/** Whether the search for a part has a result that no former part has. */
+static bool is_of_part(struct chirp *chirp, size_t part, const char *path)
+{
+	for (size_t i = 0; i < part; ++i) {
+		if (match(chirp, chirp->parts.list[i].pattern, path, false) & PATTERN_MATCH)
+			return false;
+	}
+	return match(chirp, chirp->parts.list[part].pattern, path, false) & PATTERN_MATCH;
+}
+
+static unsigned depth_of(const char *path)
+{
+	unsigned depth = 0;
+	for (; *path; ++path)
+		depth += *path == '/';
+	return depth;
+}
+
+/** Pass on an object that matches, unless the request has another reason against it.
+    @path  Ends in a NUL.
+    @st  NULL: unknown. */
+static void pass_object(struct chirp *chirp, const struct chirp_job *job, const char *path,
+                        size_t len, const struct k_statx *st, struct talk_sink *sink)
+{
+	const struct talk_request *request = chirp->request;
+	unsigned depth = depth_of(path), type = st ? IFTODT(st->mode) : DT_UNKNOWN;
+	bool meta = request->flags & SEARCH_METADATA;
+	if (depth < request->mindepth || (request->maxdepth && depth > request->maxdepth)
+	    || (request->types && !(request->types & 1u << type))
+	    || (meta && !st && !request->optional))
+		return;
+	sink->entry(sink, &(struct talk_entry){
+		.root = job->root, .path = path, .len = len, .type = (unsigned char)type,
+		.st = meta ? st : NULL,
+	});
+	if (request->flags & SEARCH_STOPATFIRST) {
+		chirp->talk.state = TALK_DONE;
+		chirp->ended = true;
+	}
+}
+
+/** Pass on an error.  @path  Ends in a NUL. */
+static void pass_error(struct chirp *chirp, const struct chirp_job *job, const char *path,
+                       size_t len, int err, int source, struct talk_sink *sink)
+{
+	if (chirp->parts.n > 1) {
+		struct strbuf key = {0};
+		uint32_t known = (uint32_t)chirp->errors.count, number = known;
+		strbuf_printf(&key, "%zu %d %s", job->root, source, path);
+		if (intern_put(&chirp->errors, strbuf_str(&key), key.len, &number) != 0)
+			key.failed = true;
+		strbuf_destroy(&key);
+		if (key.failed)
+			talk_fail(&chirp->talk, "%s", strerror(ENOMEM));
+		if (number != known)
+			return;
+	}
+	sink->entry(sink, &(struct talk_entry){
+		.root = job->root, .path = path, .len = len, .err = err, .errsource = source,
+		.type = DT_UNKNOWN,
+	});
+}
+
+/** Search the root of a job by listing directories. */
+static void walk_root(struct chirp *chirp, const struct chirp_job *job)
+{
+	struct chirp_job root = {.root = job->root, .list = true};
+	if (chirp->request->flags & CHIRP_ONLY_SERVER)
+		talk_fail(&chirp->talk, "this server only lists directories; --access and --follow "
+		          "need its search");
+	else if (job->part == 0)
+		chirp_add_job(chirp, &root, "");
+}
+
+/** Take an error of a directory or an object that the server met. */
+static void take_error(struct chirp *chirp, const struct chirp_job *job,
+                       struct chirp_record *record, struct talk_sink *sink)
+{
+	/* The path includes the root as the server spells it; below "/" it starts with "//". */
+	const char *root = chirp->roots[job->root], *path = record->path;
+	size_t n = root[1] ? strlen(root) : 0;
+	if (record->len > 1 && path[0] == '/' && path[1] == '/') {
+		++path;
+		--record->len;
+	}
+	if (record->len == 1 && n == 0)
+		n = 1;
+	if (record->len < n || memcmp(path, root, n) != 0
+	    || (record->len > n && n > 1 && path[n] != '/')) {
+		talk_fail(&chirp->talk, "it reports an error of a directory that was not searched");
+		return;
+	}
+	path += n;
+	size_t len = record->len - n;
+	const char *wrong = talk_path_wrong(path, len);
+	if (wrong) {
+		talk_fail(&chirp->talk, "it sent a path that cannot be: %s", wrong);
+		return;
+	}
+	if (len == 0 && record->err == EPERM && !(chirp->request->flags & CHIRP_ONLY_SERVER)) {
+		walk_root(chirp, job);
+		return;
+	}
+	unsigned verdict = match(chirp, chirp->pattern, path, false);
+	unsigned depth = depth_of(path), most = chirp->request->maxdepth;
+	/* The server also opens directories in which nothing can match. */
+	bool wanted = record->source == SEARCH_ERR_STAT
+	              ? verdict & PATTERN_MATCH && (!most || depth <= most)
+	              : verdict & PATTERN_BELOW && (!most || depth < most);
+	if (wanted && !is_excluded(chirp, path))
+		pass_error(chirp, job, path, len, record->err, record->source, sink);
+}
+
+/** Take the record in chirp->record. */
+static void take_record(struct chirp *chirp, const struct chirp_job *job,
+                        struct chirp_record *record, struct talk_sink *sink)
+{
+	chirp->record.data[(size_t)(record->path - chirp->record.data) + record->len] = '\0';
+	if (record->err) {
+		take_error(chirp, job, record, sink);
+		return;
+	}
+	const char *wrong = talk_path_wrong(record->path, record->len);
+	if (wrong) {
+		talk_fail(&chirp->talk, "it sent a path that cannot be: %s", wrong);
+		return;
+	}
+	if (is_of_part(chirp, job->part, record->path) && !is_excluded(chirp, record->path))
+		pass_object(chirp, job, record->path, record->len,
+		            record->has_st ? &record->st : NULL, sink);
+}
+
+/** Take a line of the answer to "search".  @return whether the answer is complete. */
+static bool take_found(struct chirp *chirp, const struct chirp_job *job, const char *line,
+                       size_t n, struct talk_sink *sink)
+{
+	struct strbuf *text = &chirp->record;
+	if (text->len > 0) {
+		struct chirp_record record;
+		enum chirp_reading reading = chirp_record_read(text->data, text->len, &record);
+		bool ends = reading != CHIRP_PART && (n == 0 || chirp_starts(line, n));
+		if (ends && reading == CHIRP_WRONG)
+			talk_fail(&chirp->talk, "it sent a number that is too large");
+		else if (ends)
+			take_record(chirp, job, &record, sink);
+		if (ends)
+			strbuf_reset(text);
+		else
+			strbuf_putc(text, '\n');
+		if (chirp->talk.state != TALK_GOING)
+			return false;
+	}
+	if (text->len == 0 && n == 0)
+		return true;
+	if (text->len == 0 && !chirp_starts(line, n)) {
+		talk_fail(&chirp->talk, "it sent a line that is no entry");
+		return false;
+	}
+	strbuf_add(text, line, n);
+	if (text->len > CHIRP_RECORD)
+		talk_fail(&chirp->talk, "it sent a path that cannot be: it is too long");
+	return false;
+}
+
+/** Take an entry of a directory, whose name is chirp->record. */
+static void take_listed(struct chirp *chirp, const struct chirp_job *job,
+                        const struct k_statx *st, struct talk_sink *sink)
+{
+	const struct talk_request *request = chirp->request;
+	const char *name = strbuf_str(&chirp->record);
+	size_t n = chirp->record.len;
+	uint64_t dev = (uint64_t)st->dev_major << 32 | st->dev_minor;
+	if (strcmp(name, ".") == 0 && job->depth == 0)
+		chirp->devs[job->root] = dev;
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return;
+	++chirp->talk.counts.entries;
+	struct strbuf *path = &chirp->path;
+	strbuf_reset(path);
+	strbuf_add(path, job->path, job->len);
+	strbuf_putc(path, '/');
+	strbuf_add(path, name, n);
+	const char *wrong = path->failed ? strerror(ENOMEM)
+	                    : talk_path_wrong(path->data, path->len);
+	if (wrong || memchr(name, '/', n)) {
+		talk_fail(&chirp->talk, "it sent a name that cannot be: %s",
+		          wrong ? wrong : "it has a slash");
+		return;
+	}
+	if (is_excluded(chirp, path->data))
+		return;
+	unsigned verdict = match(chirp, chirp->pattern, path->data, false);
+	unsigned depth = job->depth + 1;
+	bool foreign = request->flags & SEARCH_XDEV && job->depth > 0
+	               && dev != chirp->devs[job->root];
+	if (verdict & PATTERN_MATCH)
+		pass_object(chirp, job, path->data, path->len, st, sink);
+	if (!S_ISDIR(st->mode) || !(verdict & PATTERN_BELOW) || foreign
+	    || (request->maxdepth && depth >= request->maxdepth)
+	    || chirp->talk.state != TALK_GOING)
+		return;
+	if (request->depth && depth > request->depth) {
+		pass_error(chirp, job, path->data, path->len, EOVERFLOW, SEARCH_ERR_LIMIT, sink);
+		return;
+	}
+	struct chirp_job child = {.root = job->root, .list = true, .depth = depth, .dev = dev};
+	if (!chirp_add_job(chirp, &child, path->data))
+		pass_error(chirp, job, path->data, path->len, ENAMETOOLONG, SEARCH_ERR_OPEN, sink);
+}
+
+/** Take a line of the answer to "getlongdir": a name, or its attributes.
+    @return whether the answer is complete. */
+static bool take_listing(struct chirp *chirp, const struct chirp_job *job, const char *line,
+                         size_t n, struct talk_sink *sink)
+{
+	struct strbuf *name = &chirp->record;
+	struct k_statx st;
+	if (!chirp->named) {
+		if (n == 0)
+			return true;
+		strbuf_reset(name);
+		strbuf_add(name, line, n);
+		chirp->named = true;
+	} else {
+		enum chirp_reading reading = chirp_stat_read(line, n, &st);
+		if (reading == CHIRP_WRONG)
+			talk_fail(&chirp->talk, "it sent a number that is too large");
+		else if (reading == CHIRP_WHOLE)
+			take_listed(chirp, job, &st, sink);
+		chirp->named = reading == CHIRP_PART;
+		if (reading == CHIRP_PART) {
+			strbuf_putc(name, '\n');
+			strbuf_add(name, line, n);
+		}
+	}
+	if (name->len > CHIRP_NAME)
+		talk_fail(&chirp->talk, "it sent a name that cannot be: it is too long");
+	return false;
+}
+
+/** Take the status of an answer.  @return whether the answer is complete. */
+static bool take_status(struct chirp *chirp, const struct chirp_job *job, int status,
+                        struct talk_sink *sink)
+{
+	if (status == 0) {
+		chirp->answering = true;
+		chirp->talk.counts.dirs += job->list;
+		return false;
+	}
+	int error = chirp_errno(status);
+	if (status > 0)
+		talk_fail(&chirp->talk, "this is no answer of a Chirp server");
+	else if (!job->list && (status == -1 || error == EINVAL || error == EOPNOTSUPP))
+		walk_root(chirp, job);
+	else
+		pass_error(chirp, job, job->path, job->len, error, SEARCH_ERR_OPEN, sink);
+	return true;
+}
+
+bool chirp_take_line(struct chirp *chirp, const char *line, size_t n, struct talk_sink *sink)
+{
+	const struct chirp_job *job = chirp->jobs;
+	bool complete = !chirp->answering
+	                ? take_status(chirp, job, chirp_status_read(line, n), sink)
+	                : job->list ? take_listing(chirp, job, line, n, sink)
+	                            : take_found(chirp, job, line, n, sink);
+	if (chirp->record.failed)
+		talk_fail(&chirp->talk, "%s", strerror(ENOMEM));
+	return complete && chirp->talk.state == TALK_GOING;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a Chirp server learns who this is: the methods, one after the other.
+ *
+ * With the method unix a server makes its client create a file of the server's choice, which is
+ * dangerous: only DIRECTORY/challenge.*, and only if the user trusts the server or it is on this
+ * host.
+ */
+#include "search/chirp_impl.h"
+
+#include "base/words.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+static const char *const methods[] = {
+	[CHIRP_UNIX] = "unix", [CHIRP_HOSTNAME] = "hostname", [CHIRP_ADDRESS] = "address",
+};
+
+void chirp_auth_init(struct chirp_auth *auth, bool same_host)
+{
+	*auth = (struct chirp_auth){.proofs = CHIRP_PROOFS};
+	if (same_host)
+		auth->methods[auth->n++] = CHIRP_UNIX;
+	auth->methods[auth->n++] = CHIRP_HOSTNAME;
+	auth->methods[auth->n++] = CHIRP_ADDRESS;
+}
+
+const char *chirp_auth_read(struct chirp_auth *auth, const char *text)
+{
+	*auth = (struct chirp_auth){.proofs = CHIRP_PROOFS};
+	for (const char *word = text, *end; ; word = end + 1) {
+		end = strchrnul(word, ',');
+		size_t n = (size_t)(end - word);
+		const char *colon = memchr(word, ':', n);
+		size_t name = colon ? (size_t)(colon - word) : n;
+		int method = CHIRP_METHODS - 1;
+		while (method >= 0 && !word_is(word, name, methods[method]))
+			--method;
+		if (method < 0 || (colon && method != CHIRP_UNIX))
+			return "must be methods of unix, hostname, address, or unix:/DIRECTORY";
+		for (size_t i = 0; i < auth->n; ++i) {
+			if ((int)auth->methods[i] == method)
+				return "a method is given twice";
+		}
+		auth->methods[auth->n++] = (enum chirp_method)method;
+		if (colon) {
+			size_t len = n - name - 1;
+			while (len > 1 && colon[len] == '/')
+				--len;
+			if (len == 0 || colon[1] != '/')
+				return "the directory of unix must begin with \"/\"";
+			if (len >= sizeof(auth->room))
+				return "the directory of unix is too long";
+			memcpy(auth->room, colon + 1, len);
+			auth->room[len] = '\0';
+			auth->proofs = auth->room;
+		}
+		if (!*end)
+			return NULL;
+	}
+}
+
+void chirp_try_method(struct chirp *chirp)
+{
+	struct talk *talk = &chirp->talk;
+	chirp->step = STEP_METHOD;
+	if (chirp->method < chirp->auth.n)
+		strbuf_printf(&talk->out, "%s\n", methods[chirp->auth.methods[chirp->method]]);
+	else
+		talk_fail(talk, "it accepts none of the methods of authentication (%s)",
+		          strbuf_str(&chirp->tried));
+}
+
+/** The current method failed: try the next one. */
+static void next_method(struct chirp *chirp, const char *why)
+{
+	strbuf_printf(&chirp->tried, "%s%s: %s", chirp->tried.len ? ", " : "",
+	              methods[chirp->auth.methods[chirp->method]], why);
+	++chirp->method;
+	chirp_try_method(chirp);
+}
+
+/** Why a file must not be created for the server, or NULL. */
+static const char *challenge_wrong(const struct chirp *chirp, const char *path, size_t n)
+{
+	static const char start[] = "/challenge.";
+	const size_t nstart = sizeof(start) - 1;
+	const char *dir = chirp->auth.proofs;
+	size_t ndir = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+	if (n < ndir || memcmp(path, dir, ndir) != 0 || n - ndir <= nstart
+	    || memcmp(path + ndir, start, nstart) != 0)
+		return "it requires a file that is not DIRECTORY/challenge.*, see unix:/DIRECTORY";
+	for (size_t i = ndir + 1; i < n; ++i) {
+		if (!isgraph((unsigned char)path[i]) || path[i] == '/')
+			return "it requires a file with an invalid name";
+	}
+	return n - ndir > NAME_MAX ? "it requires a file with an invalid name" : NULL;
+}
+
+/** Create the file that the server requires. */
+static void take_challenge(struct chirp *chirp, const char *path, size_t n, struct talk_sink *sink)
+{
+	const char *wrong = challenge_wrong(chirp, path, n);
+	if (!wrong && !sink->prove)
+		wrong = "not possible here";
+	if (!wrong) {
+		char *name = strndup(path, n);
+		int error = name ? sink->prove(sink, name) : ENOMEM;
+		free(name);
+		wrong = error ? strerror(error) : NULL;
+	}
+	strbuf_puts(&chirp->talk.out, wrong ? "no\n" : "yes\n");
+	if (wrong)
+		next_method(chirp, wrong);
+	else
+		chirp->step = STEP_PROOF;
+}
+
+void chirp_take_proof(struct chirp *chirp, const char *line, size_t n, struct talk_sink *sink)
+{
+	bool yes = word_is(line, n, "yes"), no = word_is(line, n, "no");
+	bool by_file = chirp->auth.methods[chirp->method] == CHIRP_UNIX;
+	if (chirp->step <= STEP_ADMITTED && chirp->step != STEP_CHALLENGE && !yes && !no) {
+		talk_fail(&chirp->talk, "this is no Chirp server");
+		return;
+	}
+	if (chirp->step == STEP_PROOF && by_file)
+		sink->prove(sink, NULL);
+	switch (chirp->step) {
+	case STEP_METHOD:
+		chirp->talk.met = true;
+		if (no)
+			next_method(chirp, "the server does not offer it");
+		else
+			chirp->step = by_file ? STEP_CHALLENGE : STEP_PROOF;
+		break;
+	case STEP_CHALLENGE:
+		take_challenge(chirp, line, n, sink);
+		break;
+	case STEP_PROOF:
+	case STEP_ADMITTED:
+		if (no)
+			next_method(chirp, "the server does not accept it");
+		else
+			++chirp->step;
+		break;
+	default:
+		++chirp->step;
+		break;
+	}
+}
