@@ -108,7 +108,18 @@
  *     entry.c            one entry: matched, in a worker
  *     links.c            one symlink, followed in a worker
  *     queue.c            results, passed from workers to the caller
- *     query.h            queries: find's expression language
+ *     query.c            find's expression language as data: the tree, and what it needs
+ *     query_table.c      its primaries: one row each
+ *     query_parse.c      operators, and the errors of expressions
+ *     query_args.c       arguments of tests: numbers, sizes, modes, types, owners, files
+ *     query_time.c       tests of times
+ *     query_date.c       dates
+ *     query_actions.c    actions, -prune and options
+ *     query_match.c      patterns and regular expressions
+ *     query_eval.c       evaluating with what is known so far
+ *     query_tests.c      the tests
+ *     query_print.c      the canonical string
+ *     query_host.c       users, groups and files of this host
  *     talk.c             a conversation with a server of searches, without I/O
  *     wire.c             the protocol of getmnt serve: frames and requests
  *     wire_answer.c      answers, and the client's side

@@ -151,9 +151,15 @@ uid_t os_geteuid(struct os *os)
 	return OS_CALL(os, OS_GETEUID, geteuid);
 }
 
-int64_t os_time_ms(void)
+struct timespec os_time(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
+	return now;
+}
+
+int64_t os_time_ms(void)
+{
+	struct timespec now = os_time();
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }

@@ -65,6 +65,9 @@ bool os_signals_pending(struct os *os, const struct os_signals *held);
 /** Restore the signal mask: a pending signal may end the program here. */
 void os_signals_restore(struct os *os, const struct os_signals *held);
 
+/** The time of day.  Not counted: it does not enter the kernel. */
+struct timespec os_time(void);
+
 /** The time of day, in milliseconds.  Not counted: it does not enter the kernel. */
 int64_t os_time_ms(void);
 

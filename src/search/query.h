@@ -58,7 +58,8 @@ struct query_facts {
 struct query_object {
 	const char *name;                /* its last component, as -name compares it */
 	size_t len;
-	uint8_t type;                    /* DT_*; DT_UNKNOWN: not known yet */
+	uint8_t type;                    /* DT_*; DT_UNKNOWN: not known yet, as of a symlink that
+	                                    is to be followed */
 	unsigned depth;                  /* 0: a given root */
 	const struct k_statx *st;        /* from QUERY_STATX on */
 	const struct query_facts *facts;
@@ -106,6 +107,7 @@ struct query_env {
 	int (*action)(void *arg, struct query_action *action, struct strbuf *why);
 	/* Note a warning for the user; or NULL. */
 	void (*warn)(void *arg, const char *text);
+	bool quiet;                      /* no warnings, unless -warn is written */
 };
 
 /**
@@ -138,7 +140,8 @@ void query_print(const struct query *query, struct strbuf *out);
 
 /** Properties of a query. */
 struct query_info {
-	unsigned mask;              /* K_STATX_* that tests need; 0: none needs attributes */
+	unsigned mask;              /* K_STATX_* that tests need; 0: none needs attributes.  The
+	                               type is not included, unless a test needs the mode */
 	unsigned levels;            /* 1 << enum query_level: levels that a test needs */
 	unsigned mindepth, maxdepth;   /* UINT_MAX: no limit */
 	bool depth;                 /* -depth, -d, -delete: contents before their directory */
@@ -148,12 +151,17 @@ struct query_info {
 	bool ignore_race;           /* -ignore_readdir_race, as at the end of the expression */
 	bool unique;                /* -unique: each object once */
 	bool xtype;                 /* facts->xtype is needed: links are followed to look */
+	bool fstype;                /* facts->fstype is needed */
 	bool all;                   /* every object is printed: no test */
-	bool only_prints;           /* all actions are -print, or all are -print0 */
+	bool only_prints;           /* all actions are -print, or all are -print0, and no object
+	                               reaches two of them */
 	char end;                   /* of only_prints: '\n' or '\0' */
 	bool prune_waits;           /* -prune can depend on the result of an action */
 	bool has_prune;             /* -prune or -exclude occurs */
-	bool has_actions;           /* an action is written; else -print was added */
+	bool has_actions;           /* an action other than -quit is written; else -print was
+	                               added */
+	const char *files0_from;    /* the argument of -files0-from, which is accepted only if
+	                               actions are; or NULL */
 };
 const struct query_info *query_info(const struct query *query);
 

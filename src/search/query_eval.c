@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Evaluating a query with what is known so far.
+ *
+ * A test whose answer is not known yet is OPEN, and so is the result of an action that can
+ * fail.  What is to the right of an OPEN operand may be evaluated or not: walk->reach is then
+ * OPEN, and the actions found there are reached perhaps.
+ */
+#include "search/query_impl.h"
+
+#include <dirent.h>
+
+static enum query_value eval(struct query_walk *walk, const struct query_node *node);
+
+/** What follows -quit in a node that may or may not be evaluated. */
+static enum query_value reach_after(const struct query_walk *walk, enum query_value reach)
+{
+	return walk->maybe_quit ? QUERY_OPEN : reach;
+}
+
+static enum query_value eval_action(struct query_walk *walk, const struct query_node *node)
+{
+	const struct query_action *action = &walk->query->actions[node->action];
+	struct query_outcome *outcome = walk->outcome;
+	if (walk->act) {
+		if (action->kind == QA_QUIT)
+			walk->quit = true;
+		return walk->act(walk->arg, action, walk->object) ? QUERY_YES : QUERY_NO;
+	}
+	if (walk->reach == QUERY_YES) {
+		outcome->acts = QUERY_YES;
+		outcome->actions |= action->index < 64 ? (uint64_t)1 << action->index : 0;
+		walk->quit = action->kind == QA_QUIT;
+	} else {
+		outcome->acts = outcome->acts == QUERY_YES ? QUERY_YES : QUERY_OPEN;
+		walk->unsure = true;
+		walk->maybe_quit |= action->kind == QA_QUIT;
+	}
+	return query_can_fail(action) ? QUERY_OPEN : QUERY_YES;
+}
+
+static enum query_value eval_prune(struct query_walk *walk)
+{
+	if (walk->query->info.depth)
+		return QUERY_YES;
+	if (walk->outcome->prune != QUERY_YES)
+		walk->outcome->prune = walk->reach;
+	return QUERY_YES;
+}
+
+/** Evaluate AND or OR.  @decides  The value that ends it: NO for AND, YES for OR. */
+static enum query_value eval_list(struct query_walk *walk, const struct query_node *node,
+                                  enum query_value decides)
+{
+	enum query_value reach = walk->reach;
+	enum query_value value = decides == QUERY_NO ? QUERY_YES : QUERY_NO;
+	for (const struct query_node *at = node->first; at && !walk->quit; at = at->next) {
+		enum query_value next = eval(walk, at);
+		if (next == decides) {
+			value = decides;
+			break;
+		}
+		if (next == QUERY_OPEN)
+			value = walk->reach = QUERY_OPEN;
+	}
+	walk->reach = reach_after(walk, reach);
+	return value;
+}
+
+static enum query_value eval(struct query_walk *walk, const struct query_node *node)
+{
+	enum query_value value = QUERY_YES;
+	switch (node->op) {
+	case OP_TEST:
+		return node->row->test(walk, node);
+	case OP_ACTION:
+		return eval_action(walk, node);
+	case OP_PRUNE:
+		return eval_prune(walk);
+	case OP_NOT:
+		value = eval(walk, node->first);
+		return value == QUERY_OPEN ? QUERY_OPEN
+		       : value == QUERY_YES ? QUERY_NO : QUERY_YES;
+	case OP_AND:
+		return eval_list(walk, node, QUERY_NO);
+	case OP_OR:
+		return eval_list(walk, node, QUERY_YES);
+	default:
+		for (const struct query_node *at = node->first; at && !walk->quit; at = at->next)
+			value = eval(walk, at);
+		return value;
+	}
+}
+
+/** Evaluate all that belongs to an object. */
+static void evaluate(struct query_walk *walk)
+{
+	const struct query *query = walk->query;
+	const struct query_object *object = walk->object;
+	const struct query_info *info = &query->info;
+	struct query_outcome *outcome = walk->outcome;
+	*outcome = (struct query_outcome){0};
+
+	enum query_value excluded = QUERY_NO;
+	if (query->exclude) {
+		query_act *act = walk->act;
+		walk->act = NULL;
+		walk->reach = QUERY_YES;
+		excluded = eval(walk, query->exclude);
+		walk->act = act;
+	}
+	if (excluded == QUERY_YES) {
+		outcome->prune = QUERY_YES;
+		return;
+	}
+	walk->reach = excluded == QUERY_OPEN ? QUERY_OPEN : QUERY_YES;
+	if (object->depth >= info->mindepth && object->depth <= info->maxdepth)
+		eval(walk, query->root);
+	if (excluded == QUERY_OPEN && outcome->prune == QUERY_NO)
+		outcome->prune = QUERY_OPEN;
+	if (object->type != DT_UNKNOWN && object->type != DT_DIR)
+		outcome->prune = QUERY_NO;
+	if (object->depth >= info->maxdepth)
+		outcome->prune = QUERY_YES;
+	if (walk->unsure || query->nactions > 64)
+		outcome->actions = 0;
+}
+
+void query_test(const struct query *query, const struct query_object *object,
+                enum query_level level, struct query_outcome *outcome)
+{
+	struct query_walk walk = {
+		.query = query, .object = object, .level = level, .outcome = outcome,
+	};
+	evaluate(&walk);
+}
+
+bool query_run(const struct query *query, const struct query_object *object, query_act *act,
+               void *arg, bool *stop, int *error)
+{
+	struct query_outcome outcome;
+	struct query_walk walk = {
+		.query = query, .object = object, .level = QUERY_ALL, .outcome = &outcome,
+		.act = act, .arg = arg,
+	};
+	evaluate(&walk);
+	if (stop)
+		*stop = walk.quit;
+	if (error)
+		*error = outcome.error;
+	return outcome.prune == QUERY_YES;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* What a query needs to know of the world, from this process. */
+#include "search/query.h"
+
+#include "os/change.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+
+/** Look up a name with a buffer that grows.  @return 1: found; 0: no such name; -1 with errno. */
+static int look_up(const char *name, bool group, uint32_t *id)
+{
+	enum { ROOM = 1024, ROOM_MAX = 1 << 24 };
+	int error = ERANGE;
+	for (size_t room = ROOM; error == ERANGE && room <= ROOM_MAX; room *= 4) {
+		char *buf = malloc(room);
+		if (!buf)
+			return -1;
+		struct passwd user, *found_user = NULL;
+		struct group row, *found_group = NULL;
+		error = group ? getgrnam_r(name, &row, buf, room, &found_group)
+		              : getpwnam_r(name, &user, buf, room, &found_user);
+		if (found_user)
+			*id = user.pw_uid;
+		if (found_group)
+			*id = row.gr_gid;
+		free(buf);
+		if (found_user || found_group)
+			return 1;
+	}
+	/* POSIX lets these say that there is no such name. */
+	if (error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+static int host_user(void *arg, const char *name, uint32_t *id)
+{
+	(void)arg;
+	return look_up(name, false, id);
+}
+
+static int host_group(void *arg, const char *name, uint32_t *id)
+{
+	(void)arg;
+	return look_up(name, true, id);
+}
+
+static int host_file(void *arg, const char *path, bool follow, struct k_statx *st)
+{
+	struct os *os = arg;
+	unsigned mask = K_STATX_BASIC | K_STATX_BTIME;
+	if (follow && os_statx(os, AT_FDCWD, path, 0, mask, st) == 0)
+		return 0;
+	/* Of a link without target, the link itself. */
+	if (follow && errno != ENOENT && errno != ELOOP)
+		return -1;
+	return os_statx(os, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, mask, st);
+}
+
+void query_env_host(struct query_env *env, struct os *os)
+{
+	env->arg = os;
+	env->now = os_time();
+	env->user = host_user;
+	env->group = host_group;
+	env->file = host_file;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Inside queries: the tree, the table of primaries, the parser.
+ *
+ * The tree.  AND, OR and "," are nodes with a list of operands, so that a chain of 100,000 terms
+ * costs no recursion; an operand is never of the same kind as its parent.  -true is left out of
+ * AND, -false of OR.  Primaries that are shorthand become what they stand for, so that few kinds
+ * of tests remain:
+ *
+ *   -mtime 3, -newer FILE, -newermt DATE   newer tests: whether a time is later than an instant
+ *   -samefile FILE                         -dev and -inum
+ *   -user NAME, -group NAME                -uid, -gid
+ *   options                                -true, and a field of struct query_info
+ *   -nohidden                              -exclude -hidden
+ *
+ * Within a list, tests between which no action or -prune stands are ordered by cost.
+ */
+#ifndef GM_SEARCH_QUERY_IMPL_H
+#define GM_SEARCH_QUERY_IMPL_H
+
+#include "search/query.h"
+
+#include "base/arena.h"
+
+#include <regex.h>
+
+enum query_op {
+	OP_TEST,                 /* evaluated by row->test */
+	OP_ACTION, OP_PRUNE,
+	OP_NOT,                  /* one operand */
+	OP_AND, OP_OR, OP_COMMA, /* a list */
+};
+
+/** What a test costs: the order of evaluation.  From COST_STATX on it needs attributes, from
+    COST_OWNER on query_facts. */
+enum query_cost {
+	COST_NONE, COST_NAME, COST_PATH, COST_REGEX, COST_STATX, COST_OWNER, COST_CALL, COST_DIR,
+	COST_COUNT,
+};
+
+/** A pattern of fnmatch(3). */
+struct query_pattern;
+
+struct query_regex {
+	struct re_pattern_buffer buffer;
+	struct query_regex *next;
+	const struct query_syntax *syntax;
+	bool compiled;
+};
+
+struct query_node {
+	uint8_t op;                      /* enum query_op */
+	uint8_t cost;                    /* enum query_cost: the highest below it */
+	bool acts;                       /* an action or -prune is at or below it */
+	const struct query_row *row;     /* of OP_TEST, OP_ACTION and OP_PRUNE */
+	struct query_node *next;         /* the next operand of its parent */
+	const char *text;                /* its argument, if that is printed as it was written */
+	union {
+		struct {
+			struct query_node *first, *last;
+		};
+		struct {
+			uint64_t n;
+			char sign;       /* '+' more, '-' less, 0 equal */
+			char letter;     /* the unit of -size */
+			uint32_t unit;
+		} number;
+		struct {
+			int64_t sec;
+			uint32_t nsec;
+			char field;      /* 'a', 'B', 'c' or 'm' */
+		} time;
+		struct {
+			double days;
+			char sign;
+		} used;
+		struct {
+			uint16_t bits[2];/* [1]: of directories */
+			char sign;       /* '-' all, '/' any, 0 equal */
+		} perm;
+		const struct query_pattern *pattern;
+		struct query_regex *regex;
+		unsigned types;          /* 1 << DT_* */
+		unsigned action;         /* index in query->actions */
+		struct {
+			uint32_t major, minor;
+		} dev;
+	};
+};
+
+struct query {
+	struct arena arena;
+	struct query_info info;
+	struct query_node *root;
+	struct query_node *exclude;      /* what -exclude selects, all of them; or NULL */
+	bool implicit;                   /* -print was added */
+	bool follow, follow_roots;       /* as of env */
+	struct query_action *actions;
+	size_t nactions, actions_room;
+	struct query_regex *regexes;
+};
+
+/** The state of an evaluation. */
+struct query_walk {
+	const struct query *query;
+	const struct query_object *object;
+	enum query_level level;
+	enum query_value reach;          /* whether the current node is evaluated: YES or OPEN */
+	bool maybe_quit;                 /* -quit may have been reached */
+	bool quit;                       /* -quit was reached: nothing else is */
+	bool unsure;                     /* an action may be reached */
+	struct query_outcome *outcome;
+	query_act *act;                  /* performs actions; NULL: they are only found */
+	void *arg;
+};
+
+struct query_parser;
+
+enum query_kind {
+	ROW_TEST, ROW_ACTION,
+	ROW_OPTION,                      /* applies to the whole search */
+	ROW_POSITIONAL,                  /* applies to what follows */
+	ROW_REFUSED,
+};
+
+/** A primary. */
+struct query_row {
+	const char *word;                /* without its '-' */
+	enum query_kind kind;
+	uint8_t args;                    /* number of arguments; of -exec, -ok: 0 */
+	/* Make a node of it; args are its arguments.  NULL: p->error was set. */
+	struct query_node *(*parse)(struct query_parser *p, const struct query_row *row,
+	                            const char *const *args);
+	enum query_value (*test)(struct query_walk *walk, const struct query_node *node);
+	void (*print)(const struct query_node *node, struct strbuf *out);   /* its arguments */
+	enum query_cost cost;
+	unsigned mask;                   /* K_STATX_* */
+	int param;                       /* for its functions */
+	const char *instead;             /* ROW_REFUSED: a sentence: why, and what to do */
+};
+
+struct query_parser {
+	struct query *query;
+	const struct query_env *env;
+	struct query_error *error;
+	const char *const *words;
+	size_t n, at;                    /* at: the next word */
+	size_t primary;                  /* the index of the primary that is being parsed */
+	unsigned depth;                  /* open parentheses and -exclude */
+	bool excluding;                  /* inside -exclude */
+	bool follow;                     /* -follow was read */
+	bool daystart;
+	bool quiet;                      /* no warnings */
+	bool explicit_depth;             /* -depth was written */
+	bool prints;                     /* an action was written that replaces -print */
+	bool prompts;                    /* -ok or -okdir was written */
+	const char *test;                /* the first test or action */
+	const char *prune, *delete;      /* as written; NULL */
+	struct timespec day;             /* GNU find's start of the day: now - 24 h, or with
+	                                    -daystart the last midnight */
+	const struct query_syntax *syntax;
+};
+
+/* query_table.c */
+
+/** Find a primary by its word, without the first '-'.  @return NULL: unknown. */
+const struct query_row *query_row(const char *word);
+
+/** The row of a test that other primaries become: "newermt", "uid" ... */
+const struct query_row *query_row_known(const char *word);
+
+/** The word most similar to one that is unknown, without '-', or NULL. */
+const char *query_row_near(const char *word);
+
+/* query_parse.c */
+
+/** Report an error of the primary that is being parsed.  @return NULL. */
+__attribute__((format(printf, 2, 3)))
+void *query_refuse(struct query_parser *p, const char *format, ...);
+
+/** Note a warning. */
+__attribute__((format(printf, 2, 3)))
+void query_warn(struct query_parser *p, const char *format, ...);
+
+/* query.c: all that return a node return NULL if memory ran out */
+
+/** A node of a primary.  Its attributes and level are noted in the query's info. */
+struct query_node *query_node(struct query_parser *p, const struct query_row *row);
+
+/** A list, as yet empty; add operands with query_add(), then call query_list_end(), which returns
+    the node to use. */
+struct query_node *query_list(struct query_parser *p, enum query_op op);
+void query_add(struct query_node *list, struct query_node *operand);
+struct query_node *query_list_end(struct query_node *list);
+
+/** Negate. */
+struct query_node *query_not(struct query_parser *p, struct query_node *operand);
+
+/** A node of an action with copies of n arguments. */
+struct query_node *query_action_node(struct query_parser *p, const struct query_row *row,
+                                     const char *const *args, size_t n, bool plus);
+
+/** Whether the result of an action can be false. */
+bool query_can_fail(const struct query_action *action);
+
+/** Exclude what an expression selects.  @return a node -true. */
+struct query_node *query_exclude(struct query_parser *p, struct query_node *operand);
+
+/** Complete a query with its expression.  @return 0, or -1 with errno. */
+int query_finish(struct query_parser *p, struct query_node *root);
+
+/* Parsers of arguments: query_args.c, query_actions.c, query_time.c.  As row->parse. */
+#define QUERY_PARSE(name) \
+	struct query_node *name(struct query_parser *p, const struct query_row *row, \
+	                        const char *const *args)
+QUERY_PARSE(query_parse_plain);      /* no arguments */
+QUERY_PARSE(query_parse_string);     /* a text that is compared */
+QUERY_PARSE(query_parse_number);
+QUERY_PARSE(query_parse_size);
+QUERY_PARSE(query_parse_perm);
+QUERY_PARSE(query_parse_types);
+QUERY_PARSE(query_parse_pattern);
+QUERY_PARSE(query_parse_regex);
+QUERY_PARSE(query_parse_regextype);
+QUERY_PARSE(query_parse_owner);      /* -user, -group */
+QUERY_PARSE(query_parse_samefile);
+QUERY_PARSE(query_parse_dev);
+QUERY_PARSE(query_parse_days);       /* -mtime; row->param: 'a', 'c' or 'm' */
+QUERY_PARSE(query_parse_minutes);
+QUERY_PARSE(query_parse_used);
+QUERY_PARSE(query_parse_newer);      /* a word -newerXY, or an alias by row->param */
+QUERY_PARSE(query_parse_action);
+/** Let the caller check the action of a node.  @return 0, or -1. */
+int query_check_action(struct query_parser *p, const struct query_node *node);
+QUERY_PARSE(query_parse_exec);
+QUERY_PARSE(query_parse_prune);
+QUERY_PARSE(query_parse_option);     /* row->param: enum query_option */
+QUERY_PARSE(query_parse_depth_limit);/* row->param: whether it is -mindepth */
+QUERY_PARSE(query_parse_nohidden);
+QUERY_PARSE(query_parse_exclude);
+QUERY_PARSE(query_parse_files0);
+
+enum query_option {
+	OPT_DEPTH, OPT_D, OPT_XDEV, OPT_MOUNT, OPT_FOLLOW, OPT_RACE, OPT_NO_RACE, OPT_NOLEAF,
+	OPT_UNIQUE, OPT_DAYSTART, OPT_WARN, OPT_NOWARN,
+};
+
+/** Get the attributes of a file that is an argument.  @return 0, or -1. */
+int query_file(struct query_parser *p, const char *path, struct k_statx *st);
+
+/** The letters of -type, ended by 0. */
+struct query_letter {
+	char letter;
+	uint8_t type;                    /* DT_* */
+};
+extern const struct query_letter query_letters[];
+
+/** Print arguments. */
+void query_print_none(const struct query_node *node, struct strbuf *out);
+void query_print_text(const struct query_node *node, struct strbuf *out);
+void query_print_number(const struct query_node *node, struct strbuf *out);
+void query_print_time(const struct query_node *node, struct strbuf *out);
+void query_print_perm(const struct query_node *node, struct strbuf *out);
+void query_print_types(const struct query_node *node, struct strbuf *out);
+void query_print_dev(const struct query_node *node, struct strbuf *out);
+void query_print_used(const struct query_node *node, struct strbuf *out);
+
+/* Tests: query_tests.c.  As row->test. */
+#define QUERY_TEST(name) \
+	enum query_value name(struct query_walk *walk, const struct query_node *node)
+QUERY_TEST(query_test_true);
+QUERY_TEST(query_test_false);
+QUERY_TEST(query_test_name);
+QUERY_TEST(query_test_hidden);
+QUERY_TEST(query_test_path);
+QUERY_TEST(query_test_regex);
+QUERY_TEST(query_test_fstype);
+QUERY_TEST(query_test_type);
+QUERY_TEST(query_test_size);
+QUERY_TEST(query_test_links);
+QUERY_TEST(query_test_inum);
+QUERY_TEST(query_test_uid);
+QUERY_TEST(query_test_gid);
+QUERY_TEST(query_test_dev);
+QUERY_TEST(query_test_perm);
+QUERY_TEST(query_test_newer);
+QUERY_TEST(query_test_used);
+QUERY_TEST(query_test_no_owner);     /* row->param: whether it is -nogroup */
+QUERY_TEST(query_test_access);       /* row->param: mode */
+QUERY_TEST(query_test_xtype);
+QUERY_TEST(query_test_lname);
+QUERY_TEST(query_test_empty);
+
+/* query_match.c: patterns and regular expressions */
+
+/** Compile a pattern into memory of the arena.  @return NULL: memory ran out. */
+const struct query_pattern *query_pattern_new(struct arena *arena, const char *text,
+                                              bool any_case);
+
+/** Whether a text of len bytes, which ends in a NUL, matches. */
+bool query_pattern_matches(const struct query_pattern *pattern, const char *text, size_t len);
+
+/** A syntax by its name; NULL: GNU find's default.  @return NULL: unknown. */
+const struct query_syntax *query_syntax(const char *name);
+
+/** The name of a syntax; of the i-th one.  @return NULL: there are fewer. */
+const char *query_syntax_name(const struct query_syntax *syntax);
+const char *query_syntax_nth(size_t i);
+
+/** Compile a regular expression.  @return NULL, or a static text that says what is wrong. */
+const char *query_regex_compile(struct query_regex *regex, const char *text, bool any_case);
+
+/** Whether all of a text matches; -1: memory ran out. */
+int query_regex_matches(const struct query_regex *regex, const char *text, size_t len);
+
+/* query_date.c */
+
+/** Parse a date: see query_date_forms.  @return false: it is none of these forms. */
+bool query_date(const char *text, const struct timespec *now, struct timespec *date);
+
+/** The forms of dates, for messages. */
+extern const char query_date_forms[];
+
+#endif

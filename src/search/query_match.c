@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Patterns of fnmatch(3), and regular expressions of regex(3) with GNU find's syntaxes.
+ *
+ * fnmatch() and regexes follow the locale, as GNU find's do.  Patterns without brackets and
+ * question marks mean the same in each: they are compared as bytes, by glob.c.
+ */
+#include "search/query_impl.h"
+
+#include "base/escape.h"
+#include "search/glob.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <pthread.h>
+
+struct query_pattern {
+	const char *text;
+	bool any_case;
+	bool bytes;                      /* use glob */
+	struct glob glob;
+	struct glob_pool pool;
+};
+
+/* Longer texts than this are compared by fnmatch() if case is ignored. */
+enum { FOLD_MAX = 512 };
+
+/** Lower the case of ASCII.  @return false: there are other characters. */
+static bool fold(char *to, const char *text, size_t len)
+{
+	unsigned char all = 0;
+	for (size_t i = 0; i < len; ++i) {
+		all |= (unsigned char)text[i];
+		to[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + ('a' - 'A') : text[i]);
+	}
+	return all < 0x80;
+}
+
+/** Try to compile a pattern for comparing bytes.  @return false: memory ran out. */
+static bool compile_bytes(struct query_pattern *pattern, struct arena *arena, size_t len)
+{
+	const char *text = pattern->text;
+	if (len == 0 || len > PATTERN_COMPONENT_MAX || strpbrk(text, "?[") || !utf8_valid(text))
+		return true;
+	struct pattern_error error;
+	pattern->pool.bytes = arena_alloc(arena, len + 1);
+	pattern->pool.tokens = arena_alloc(arena, len * sizeof(uint32_t));
+	char *folded = arena_alloc(arena, len + 1);
+	if (!pattern->pool.bytes || !pattern->pool.tokens || !folded)
+		return false;
+	if (pattern->any_case) {
+		if (!fold(folded, text, len))
+			return true;
+		text = folded;
+	}
+	pattern->bytes = glob_compile(&pattern->pool, text, 0, len, 0, &pattern->glob,
+	                              &error) == 0;
+	return true;
+}
+
+const struct query_pattern *query_pattern_new(struct arena *arena, const char *text, bool any_case)
+{
+	struct query_pattern *pattern = arena_alloc(arena, sizeof(*pattern));
+	if (!pattern)
+		return NULL;
+	*pattern = (struct query_pattern){.text = text, .any_case = any_case};
+	return compile_bytes(pattern, arena, strlen(text)) ? pattern : NULL;
+}
+
+bool query_pattern_matches(const struct query_pattern *pattern, const char *text, size_t len)
+{
+	char folded[FOLD_MAX];
+	if (pattern->bytes && !pattern->any_case)
+		return glob_match(&pattern->pool, &pattern->glob, text, len);
+	if (pattern->bytes && len <= sizeof(folded) && fold(folded, text, len))
+		return glob_match(&pattern->pool, &pattern->glob, folded, len);
+	return fnmatch(pattern->text, text, pattern->any_case ? FNM_CASEFOLD : 0) == 0;
+}
+
+/* Regular expressions */
+
+struct query_syntax {
+	const char *name;
+	reg_syntax_t bits;
+};
+
+static const struct query_syntax syntaxes[] = {
+	{"findutils-default", RE_SYNTAX_EMACS | RE_DOT_NEWLINE},
+	{"ed", RE_SYNTAX_ED},
+	{"emacs", RE_SYNTAX_EMACS},
+	{"gnu-awk", RE_SYNTAX_GNU_AWK},
+	{"grep", RE_SYNTAX_GREP},
+	{"posix-awk", RE_SYNTAX_POSIX_AWK},
+	{"awk", RE_SYNTAX_AWK},
+	{"posix-basic", RE_SYNTAX_POSIX_BASIC},
+	{"posix-egrep", RE_SYNTAX_POSIX_EGREP},
+	{"egrep", RE_SYNTAX_EGREP},
+	{"posix-extended", RE_SYNTAX_POSIX_EXTENDED},
+	{"posix-minimal-basic", RE_SYNTAX_POSIX_MINIMAL_BASIC},
+	{"sed", RE_SYNTAX_SED},
+};
+
+enum { SYNTAXES = sizeof(syntaxes) / sizeof(*syntaxes) };
+
+const struct query_syntax *query_syntax(const char *name)
+{
+	if (!name)
+		return syntaxes;
+	for (size_t i = 0; i < SYNTAXES; ++i) {
+		if (strcmp(name, syntaxes[i].name) == 0)
+			return &syntaxes[i];
+	}
+	return NULL;
+}
+
+const char *query_syntax_name(const struct query_syntax *syntax)
+{
+	return syntax->name;
+}
+
+const char *query_syntax_nth(size_t i)
+{
+	return i < SYNTAXES ? syntaxes[i].name : NULL;
+}
+
+const char *query_regex_compile(struct query_regex *regex, const char *text, bool any_case)
+{
+	/* re_compile_pattern() reads the syntax from a global variable. */
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_lock(&lock);
+	reg_syntax_t saved = re_set_syntax(regex->syntax->bits | (any_case ? RE_ICASE : 0));
+	const char *why = re_compile_pattern(text, strlen(text), &regex->buffer);
+	re_set_syntax(saved);
+	pthread_mutex_unlock(&lock);
+	regex->compiled = !why;
+	return why;
+}
+
+int query_regex_matches(const struct query_regex *regex, const char *text, size_t len)
+{
+	if (len > INT_MAX)
+		return 0;
+	/* It locks the buffer, and changes nothing else. */
+	struct re_pattern_buffer *buffer = (struct re_pattern_buffer *)(uintptr_t)&regex->buffer;
+	int n = re_match(buffer, text, (int)len, 0, NULL);
+	return n == -2 ? -1 : n == (int)len;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parsing find's expression language: operators and errors.
+ *
+ *   list:    or { "," or }
+ *   or:      and { -o and }
+ *   and:     factor { [-a] factor }
+ *   factor:  { ! } ( "(" list ")" | primary | -exclude factor )
+ *
+ * The recursion is bounded by the number of open parentheses.
+ */
+#include "search/query_impl.h"
+
+#include "base/array.h"
+#include "base/fail.h"
+#include "base/words.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+/* Open parentheses: what a thread with a small stack can evaluate. */
+enum { DEPTH_MAX = 1000 };
+
+static struct query_node *parse_list(struct query_parser *p);
+
+static const char *const ands = "-a -and", *const ors = "-o -or", *const nots = "! -not";
+
+/** The next word, or "". */
+static const char *peek(const struct query_parser *p)
+{
+	return p->at < p->n ? p->words[p->at] : "";
+}
+
+static bool next_is(const struct query_parser *p, const char *list)
+{
+	const char *word = peek(p);
+	return *word && word_in(word, strlen(word), list);
+}
+
+void *query_refuse(struct query_parser *p, const char *format, ...)
+{
+	if (p->error && p->error->why.len == 0) {
+		va_list args;
+		va_start(args, format);
+		p->error->at = p->primary;
+		strbuf_vprintf(&p->error->why, format, args);
+		va_end(args);
+	}
+	return fail_null(EINVAL);
+}
+
+void query_warn(struct query_parser *p, const char *format, ...)
+{
+	void (*note)(void *arg, const char *text) = p->env->warn;
+	if (p->quiet || !note)
+		return;
+	struct strbuf text = {0};
+	va_list args;
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	note(p->env->arg, strbuf_str(&text));
+	strbuf_destroy(&text);
+}
+
+/* Lists */
+
+static struct query_node *not_closed(struct query_parser *p)
+{
+	return query_refuse(p, "\"(\" without its \")\"; a shell needs \\( and \\)");
+}
+
+/** Refuse an operator or a ")" where an expression must begin. */
+static struct query_node *no_operand(struct query_parser *p)
+{
+	/* The word before says what was expected. */
+	p->primary = p->at;
+	const char *before = p->at > 0 ? p->words[p->at - 1] : NULL;
+	bool after = before && *before && (word_in(before, strlen(before), "! -not ( , -exclude")
+	             || word_in(before, strlen(before), ands)
+	             || word_in(before, strlen(before), ors));
+	if (p->at == p->n) {
+		p->primary = p->at - 1;
+		if (strcmp(before, "(") == 0)
+			return not_closed(p);
+		return query_refuse(p, "no expression follows \"%s\"; add one, or remove \"%s\"",
+		                    before, before);
+	}
+	const char *word = p->words[p->at];
+	if (strcmp(word, ")") == 0 && after && strcmp(before, "(") == 0)
+		return query_refuse(p, "nothing stands between \"(\" and \")\"; add "
+		                    "an expression, or remove them");
+	if (strcmp(word, ")") == 0 && !(after && p->depth))
+		return query_refuse(p, "\")\" without a \"(\" before it");
+	if (after && strcmp(before, "(") != 0)
+		return query_refuse(p, "no expression stands between \"%s\" and \"%s\"; add one, "
+		                    "or remove one of them", before, word);
+	return query_refuse(p, "no expression stands before \"%s\"; add one, or remove \"%s\"",
+	                    word, word);
+}
+
+/** Count an open parenthesis.  @return false: there are too many. */
+static bool go_deeper(struct query_parser *p)
+{
+	if (++p->depth <= DEPTH_MAX)
+		return true;
+	query_refuse(p, "more than %d open parentheses", DEPTH_MAX);
+	errno = E2BIG;
+	return false;
+}
+
+/** Parse what begins with "(". */
+static struct query_node *parse_parentheses(struct query_parser *p)
+{
+	size_t open = p->at++;
+	if (!go_deeper(p))
+		return NULL;
+	struct query_node *node = parse_list(p);
+	--p->depth;
+	if (!node)
+		return NULL;
+	if (strcmp(peek(p), ")") != 0) {
+		p->primary = open;
+		return not_closed(p);
+	}
+	++p->at;
+	return node;
+}
+
+static struct query_node *parse_primary(struct query_parser *p)
+{
+	const char *word = p->words[p->at];
+	p->primary = p->at;
+	if (*word != '-')
+		return query_refuse(p, "\"%s\" is neither a test nor an action; paths come before "
+		                    "the expression, and patterns must be quoted", word);
+	const struct query_row *row = query_row(word + 1);
+	if (!row) {
+		const char *near = query_row_near(word + 1);
+		return near ? query_refuse(p, "unknown primary \"%s\"; did you mean \"-%s\"?",
+		                           word, near)
+		            : query_refuse(p, "unknown primary \"%s\"; getmnt-find(1) lists the "
+		                           "primaries", word);
+	}
+	if (row->kind == ROW_REFUSED)
+		return query_refuse(p, "\"%s\" is not supported: %s", word, row->instead);
+	if (p->excluding && row->kind == ROW_ACTION)
+		return query_refuse(p, "\"%s\" is an action, and cannot stand within \"-exclude\"",
+		                    word);
+	++p->at;
+	if (p->n - p->at < row->args)
+		return query_refuse(p, "\"%s\" needs %s", word,
+		                    row->args > 1 ? "two arguments" : "an argument");
+	if (row->kind == ROW_OPTION && p->test)
+		query_warn(p, "%s applies to the whole search, also to \"%s\" before it; write "
+		           "it first", word, p->test);
+	if (row->kind <= ROW_ACTION && !p->test)
+		p->test = word;
+	const char *const *args = p->words + p->at;
+	p->at += row->args;
+	return row->parse(p, row, args);
+}
+
+static struct query_node *parse_factor(struct query_parser *p)
+{
+	bool negated = false;
+	for (; next_is(p, nots); ++p->at)
+		negated = !negated;
+	struct query_node *node;
+	if (p->at == p->n || next_is(p, ") ,") || next_is(p, ands) || next_is(p, ors))
+		node = no_operand(p);
+	else if (strcmp(peek(p), "(") == 0)
+		node = parse_parentheses(p);
+	else
+		node = parse_primary(p);
+	return negated ? query_not(p, node) : node;
+}
+
+static struct query_node *parse_and(struct query_parser *p)
+{
+	struct query_node *list = query_list(p, OP_AND);
+	if (!list)
+		return NULL;
+	for (;;) {
+		struct query_node *node = parse_factor(p);
+		if (!node)
+			return NULL;
+		query_add(list, node);
+		if (next_is(p, ands))
+			++p->at;
+		else if (p->at == p->n || next_is(p, ") ,") || next_is(p, ors))
+			return query_list_end(list);
+	}
+}
+
+static struct query_node *parse_or(struct query_parser *p)
+{
+	struct query_node *list = query_list(p, OP_OR);
+	if (!list)
+		return NULL;
+	for (;; ++p->at) {
+		struct query_node *node = parse_and(p);
+		if (!node)
+			return NULL;
+		query_add(list, node);
+		if (!next_is(p, ors))
+			return query_list_end(list);
+	}
+}
+
+static struct query_node *parse_list(struct query_parser *p)
+{
+	struct query_node *list = query_list(p, OP_COMMA);
+	if (!list)
+		return NULL;
+	for (;; ++p->at) {
+		struct query_node *node = parse_or(p);
+		if (!node)
+			return NULL;
+		query_add(list, node);
+		if (!next_is(p, ","))
+			return query_list_end(list);
+	}
+}
+
+QUERY_PARSE(query_parse_exclude)
+{
+	(void)args;
+	(void)row;
+	if (p->excluding)
+		return query_refuse(p, "\"-exclude\" within \"-exclude\"; write them one after "
+		                    "the other");
+	if (!go_deeper(p))
+		return NULL;
+	p->excluding = true;
+	struct query_node *node = parse_factor(p);
+	p->excluding = false;
+	--p->depth;
+	if (!node)
+		return NULL;
+	return query_exclude(p, node);
+}
+
+/* The whole */
+
+/** Parse words into p->query.  @return 0, or -1. */
+static int parse_words(struct query_parser *p)
+{
+	struct query_node *root = p->n > 0 ? parse_list(p)
+	                                   : query_node(p, query_row_known("true"));
+	if (!root)
+		return -1;
+	if (p->at < p->n) {
+		no_operand(p);
+		return -1;
+	}
+	if (p->prune && p->delete && !p->explicit_depth) {
+		query_refuse(p, "-delete processes the contents of a directory before the "
+		             "directory, so -prune would have no effect and files could be "
+		             "deleted that are to be kept; add -depth if this is intended");
+		return -1;
+	}
+	if (p->prompts && p->query->info.files0_from
+	    && strcmp(p->query->info.files0_from, "-") == 0) {
+		query_refuse(p, "-ok and -okdir read answers from the standard input, and so does "
+		             "\"-files0-from -\"; use a file");
+		return -1;
+	}
+	return query_finish(p, root);
+}
+
+struct query *query_parse(const char *const words[], size_t n, const struct query_env *env,
+                          struct query_error *error)
+{
+	struct query *query = calloc(1, sizeof(*query));
+	if (!query)
+		return fail_null(ENOMEM);
+	query->info.maxdepth = UINT_MAX;
+	query->follow = env->follow;
+	query->follow_roots = env->follow || env->follow_roots;
+	struct query_parser p = {
+		.query = query, .env = env, .error = error, .words = words, .n = n,
+		.quiet = env->quiet, .day = env->now, .syntax = query_syntax(NULL),
+	};
+	p.day.tv_sec -= 24 * 60 * 60;
+	if (parse_words(&p) == 0)
+		return query;
+	int saved = error && error->why.failed ? ENOMEM : errno;
+	query_free(query);
+	return fail_null(saved);
+}
+
+/** Copy the next word of a text.  @return what follows; NULL: a quote is open. */
+static const char *copy_word(const char *at, char **to)
+{
+	char quote = 0;
+	char *out = *to;
+	for (; *at && (quote || !strchr(" \t\n", *at)); ++at) {
+		if (*at == quote) {
+			quote = 0;
+		} else if (!quote && (*at == '\'' || *at == '"')) {
+			quote = *at;
+		} else if (*at == '\\' && quote != '\'') {
+			/* Between "", a backslash protects only these. */
+			if (quote && !(at[1] && strchr("\"\\$`", at[1])))
+				*out++ = *at;
+			else if (!*++at)
+				return NULL;
+			else
+				*out++ = *at;
+		} else {
+			*out++ = *at;
+		}
+	}
+	*out++ = '\0';
+	*to = out;
+	return quote ? NULL : at;
+}
+
+struct query *query_parse_text(const char *text, const struct query_env *env,
+                               struct query_error *error)
+{
+	struct query *query = NULL;
+	const char **words = NULL;
+	size_t n = 0, room = 0;
+	/* Without its quotes and with a NUL for each blank, the text is not longer. */
+	char *copy = malloc(strlen(text) + 1), *to = copy;
+	if (!copy)
+		return fail_null(ENOMEM);
+	for (text += strspn(text, " \t\n"); *text; text += strspn(text, " \t\n")) {
+		if (!ARRAY_ROOM(words, n, &room))
+			goto out;
+		words[n++] = to;
+		text = copy_word(text, &to);
+		if (!text) {
+			struct query_parser p = {.error = error, .primary = n - 1};
+			query_refuse(&p, "the expression ends within quotes or after a \"\\\"; "
+			             "close them, or remove it");
+			goto out;
+		}
+	}
+	query = query_parse(words, n, env, error);
+	int saved;
+out:
+	saved = errno;
+	free(copy);
+	free(words);
+	errno = saved;
+	return query;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* The canonical string of a query. */
+#include "search/query_impl.h"
+
+#include "base/escape.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+
+struct printer {
+	const struct query *query;
+	struct strbuf *out;
+	const struct query_syntax *syntax;   /* of the last -regextype */
+};
+
+static void print_node(struct printer *printer, const struct query_node *node);
+
+static void add_word(struct strbuf *out, const char *word)
+{
+	strbuf_putc(out, ' ');
+	strbuf_puts(out, word);
+}
+
+static void add_quoted(struct strbuf *out, const char *word)
+{
+	strbuf_putc(out, ' ');
+	escape_shell(out, word);
+}
+
+/* Arguments */
+
+void query_print_none(const struct query_node *node, struct strbuf *out)
+{
+	(void)node;
+	(void)out;
+}
+
+void query_print_text(const struct query_node *node, struct strbuf *out)
+{
+	add_quoted(out, node->text);
+}
+
+void query_print_number(const struct query_node *node, struct strbuf *out)
+{
+	strbuf_putc(out, ' ');
+	if (node->number.sign)
+		strbuf_putc(out, node->number.sign);
+	strbuf_printf(out, "%" PRIu64, node->number.n);
+	if (node->number.letter)
+		strbuf_putc(out, node->number.letter);
+}
+
+void query_print_time(const struct query_node *node, struct strbuf *out)
+{
+	int64_t sec = node->time.sec;
+	uint32_t nsec = node->time.nsec;
+	const char *minus = "";
+	uint64_t whole = (uint64_t)sec;
+	if (sec < 0) {
+		/* -1.25 is kept as -2 and 0.75. */
+		minus = "-";
+		whole = -(uint64_t)sec - (nsec > 0);
+		nsec = nsec > 0 ? 1000000000 - nsec : 0;
+	}
+	strbuf_printf(out, "%ct @%s%" PRIu64, node->time.field, minus, whole);
+	if (nsec > 0)
+		strbuf_printf(out, ".%09" PRIu32, nsec);
+}
+
+void query_print_used(const struct query_node *node, struct strbuf *out)
+{
+	strbuf_putc(out, ' ');
+	if (node->used.sign)
+		strbuf_putc(out, node->used.sign);
+	strbuf_puts(out, node->text);
+}
+
+void query_print_perm(const struct query_node *node, struct strbuf *out)
+{
+	const uint16_t *bits = node->perm.bits;
+	if (bits[0] != bits[1]) {
+		/* X: no octal number says this. */
+		add_quoted(out, node->text);
+		return;
+	}
+	strbuf_putc(out, ' ');
+	if (node->perm.sign)
+		strbuf_putc(out, node->perm.sign);
+	strbuf_printf(out, "%04o", bits[0]);
+}
+
+void query_print_types(const struct query_node *node, struct strbuf *out)
+{
+	const char *between = " ";
+	for (const struct query_letter *type = query_letters; type->letter; ++type) {
+		if (node->types & 1u << type->type) {
+			strbuf_puts(out, between);
+			strbuf_putc(out, type->letter);
+			between = ",";
+		}
+	}
+}
+
+void query_print_dev(const struct query_node *node, struct strbuf *out)
+{
+	strbuf_printf(out, " %" PRIu32 ":%" PRIu32, node->dev.major, node->dev.minor);
+}
+
+/* The tree */
+
+static void print_action(struct printer *printer, const struct query_node *node)
+{
+	const struct query_action *action = &printer->query->actions[node->action];
+	struct strbuf *out = printer->out;
+	add_word(out, action->word);
+	for (size_t i = 0; i < action->nargs; ++i)
+		add_quoted(out, action->args[i]);
+	if (action->kind >= QA_EXEC && action->kind <= QA_OKDIR)
+		add_quoted(out, action->plus ? "{}" : ";");
+	if (action->plus)
+		add_word(out, "+");
+}
+
+static void print_primary(struct printer *printer, const struct query_node *node)
+{
+	struct strbuf *out = printer->out;
+	bool other = node->row->test == query_test_regex
+	             && node->regex->syntax != printer->syntax;
+	if (other) {
+		printer->syntax = node->regex->syntax;
+		strbuf_printf(out, " '(' -regextype %s", query_syntax_name(printer->syntax));
+	}
+	strbuf_puts(out, " -");
+	strbuf_puts(out, node->row->word);
+	if (node->op == OP_TEST)
+		node->row->print(node, out);
+	if (other)
+		strbuf_puts(out, " ')'");
+}
+
+/** Print an operand of an operator. */
+static void print_operand(struct printer *printer, const struct query_node *node,
+                          enum query_op parent)
+{
+	bool loose = node->op > OP_NOT && node->op > parent;
+	if (loose)
+		strbuf_puts(printer->out, " '('");
+	print_node(printer, node);
+	if (loose)
+		strbuf_puts(printer->out, " ')'");
+}
+
+static void print_node(struct printer *printer, const struct query_node *node)
+{
+	switch (node->op) {
+	case OP_TEST:
+	case OP_PRUNE:
+		print_primary(printer, node);
+		return;
+	case OP_ACTION:
+		print_action(printer, node);
+		return;
+	case OP_NOT:
+		add_quoted(printer->out, "!");
+		print_operand(printer, node->first, OP_NOT);
+		return;
+	default:
+		for (const struct query_node *at = node->first; at; at = at->next) {
+			if (at != node->first && node->op != OP_AND)
+				add_word(printer->out, node->op == OP_OR ? "-o" : ",");
+			print_operand(printer, at, (enum query_op)node->op);
+		}
+	}
+}
+
+static void print_options(struct strbuf *out, const struct query_info *info)
+{
+	const struct {
+		bool set;
+		const char *word;
+	} options[] = {
+		{info->follow, "-follow"}, {info->depth, "-depth"},
+		/* -mount includes -xdev. */
+		{info->xdev && !info->mount, "-xdev"}, {info->mount, "-mount"},
+		{info->ignore_race, "-ignore_readdir_race"}, {info->unique, "-unique"},
+	};
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); ++i) {
+		if (options[i].set)
+			add_word(out, options[i].word);
+	}
+	if (info->mindepth > 0)
+		strbuf_printf(out, " -mindepth %u", info->mindepth);
+	if (info->maxdepth < UINT_MAX)
+		strbuf_printf(out, " -maxdepth %u", info->maxdepth);
+}
+
+void query_print(const struct query *query, struct strbuf *out)
+{
+	struct strbuf text = {0};
+	struct printer printer = {.query = query, .out = &text, .syntax = query_syntax(NULL)};
+	const struct query_node *exclude = query->exclude, *root = query->root;
+	print_options(&text, &query->info);
+	if (exclude && exclude->op == OP_OR) {
+		for (const struct query_node *at = exclude->first; at; at = at->next) {
+			add_word(&text, "-exclude");
+			print_operand(&printer, at, OP_NOT);
+		}
+	} else if (exclude) {
+		add_word(&text, "-exclude");
+		print_operand(&printer, exclude, OP_NOT);
+	}
+	if (query->implicit)
+		root = root->first;
+	/* Without expression all is printed: if the string is not empty, that is said by its
+	   options. */
+	if (!query->implicit || root->op != OP_TEST || root->row->test != query_test_true)
+		print_node(&printer, root);
+	strbuf_puts(out, text.len > 0 ? text.data + 1 : "");
+	out->failed |= text.failed;
+	strbuf_destroy(&text);
+}
