@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The part "search" of bench/run: getmnt search beside find, bfs, fd and plocate.
+"""The part "search" of bench/run: getmnt search beside find, bfs, fd, du and plocate.
 
 One tree of about a million files, warm; command lines in turns, each to a file
 of its own, which must hold the same paths.  A row stands twice, under two
@@ -58,6 +58,7 @@ class Search:
         self.out = f"{bench.where}/out"
         self.limits = []
         self.find, self.bfs, self.fd = peer("find"), peer("bfs"), peer("fdfind", "fd")
+        self.du = peer("du")
         self.plocate, self.updatedb, self.env = index_programs()
         self.index = f"{bench.where}/index"
 
@@ -153,6 +154,13 @@ class Search:
         self.group("Attributes of every entry", [ours, again] + sized + printed,
                    [("with -size", [row], 2) for row in sized])
 
+    def usage(self):
+        """Disk usage, of the directories in the root."""
+        rows = [self.ours(f"getmnt search --usage=1{threads} -b '*'", "--usage=1", *threads.split(), "-b", "*")
+                for threads in ("", " --threads=1")]
+        du = self.du and self.theirs("du -d1 -B1", [self.du, "-d1", "-B1", self.top])
+        self.group("Disk usage", rows + [row for row in (du,) if row], [("du", [du], 2)])
+
     def bunch(self, title, pattern):
         """An anchored pattern, which reads the directories of some levels and no other:
         what a bunch of so many costs each way of asking for attributes."""
@@ -202,6 +210,7 @@ def part(bench):
         search = Search(bench, top)
         search.names()
         search.metadata()
+        search.usage()
         search.bunch("", "/*/*/*")
     finally:
         bench.drop(top)

@@ -249,6 +249,7 @@
  *     out.c              output forms
  *     columns.c          the columns
  *     sort.c             all results in the order of a column
+ *     usage.c            disk usage by directory, owner and type (pure)
  *   cmd/find/            getmnt find
  *     find.h             the state of a run
  *     actions.c          the actions: prepared before the search, then performed

@@ -148,3 +148,24 @@ void column_json(struct json *json, const char *key, unsigned type, const char *
 		json_put_text(json, key, text);
 	}
 }
+
+void column_size(struct strbuf *text, uint64_t bytes)
+{
+	unsigned exp = 0;
+	while (exp < 60 && bytes >> (exp + 10))
+		exp += 10;
+	uint64_t whole = bytes >> exp;
+	uint64_t rest = bytes & (((uint64_t)1 << exp) - 1);
+	/* In thousandths; shifted first if the product would overflow. */
+	uint64_t frac = exp > 50 ? ((rest >> 10) * 1000) >> (exp - 10) : (rest * 1000) >> exp;
+	frac = (frac + 50) / 100;
+	if (frac == 10) {
+		++whole;
+		frac = 0;
+	}
+	strbuf_number(text, whole);
+	if (frac)
+		strbuf_printf(text, ".%u", (unsigned)frac);
+	if (bytes)
+		strbuf_putc(text, "BKMGTPE"[exp / 10]);
+}

@@ -64,4 +64,7 @@ int column_list(const struct column_table *table, int form);
 /** Write the text of a cell by the type of its column; NULL or "" is null. */
 void column_json(struct json *json, const char *key, unsigned type, const char *text);
 
+/** Append a size with a unit letter and at most one decimal, as findmnt prints it: "1.5K". */
+void column_size(struct strbuf *text, uint64_t bytes);
+
 #endif

@@ -152,28 +152,13 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	return cells->has_sizes;
 }
 
-/** A size in bytes, or with a unit letter and at most one decimal, as findmnt prints it. */
+/** A size in bytes, or for people. */
 static const char *size(struct cells *cells, uint64_t bytes)
 {
-	if (cells->run->opt->bytes || bytes == 0)
+	if (cells->run->opt->bytes)
 		return cell_number(cells, bytes);
-	unsigned exp = 0;
-	while (exp < 60 && bytes >> (exp + 10))
-		exp += 10;
-	uint64_t whole = bytes >> exp;
-	uint64_t rest = bytes & (((uint64_t)1 << exp) - 1);
-	/* In thousandths; shifted first if the product would overflow. */
-	uint64_t frac = exp > 50 ? ((rest >> 10) * 1000) >> (exp - 10) : (rest * 1000) >> exp;
-	frac = (frac + 50) / 100;
-	if (frac == 10) {
-		++whole;
-		frac = 0;
-	}
 	strbuf_reset(&cells->text);
-	strbuf_printf(&cells->text, "%" PRIu64, whole);
-	if (frac)
-		strbuf_printf(&cells->text, ".%u", (unsigned)frac);
-	strbuf_putc(&cells->text, "BKMGTPE"[exp / 10]);
+	column_size(&cells->text, bytes);
 	return strbuf_str(&cells->text);
 }
 

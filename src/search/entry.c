@@ -155,7 +155,6 @@ static void put_line(const SEARCH *search, struct bfs_scratch *scratch,
 		.name = entry->name, .type = entry->type,
 		.st = (const struct statx *)(const void *)st,
 	}, text);
-	strbuf_putc(text, search->more.end);
 	++scratch->output->batch_done.n;
 	if (text->len - (scratch->output->run_start - 1) >= LINES_SIZE && text->len - from > record)
 		scratch->output->run_start = NO_LINES;

@@ -377,6 +377,16 @@ void search_stop(SEARCH *search)
 	search->ended = true;
 }
 
+size_t search_root(const SEARCH *search)
+{
+	return search->root - 1;
+}
+
+bool search_matches_all(const SEARCH *search)
+{
+	return search->everything;
+}
+
 const struct os *search_os(const SEARCH *search)
 {
 	return &search->os;

@@ -69,15 +69,15 @@ struct search_more {
 	unsigned mask;            /* K_STATX_*: fetched in addition, with SEARCH_METADATA */
 	bool statx;               /* only statxsearch() is used: info is NULL */
 	bool optional;            /* also return objects whose attributes are unavailable */
-	/* Takes n lines, each ended by `end`, made by the reading threads: complete paths, unless
-	   line() makes the lines.  It may take the text, and leave another one in its
-	   place.  readsearch() then returns only errors, and the few objects that are not
+	/* Takes n lines made by the reading threads: complete paths, each ended by `end`, unless
+	   line() makes them.  It may take the text, and leave another one in its place.
+	   readsearch() then returns only errors, and the few objects that are not
 	   lines.  Requires SEARCH_INCLUDEROOT, no order, and links false; or NULL. */
 	void (*lines)(void *arg, struct strbuf *text, uint64_t n);
 	bool count;               /* only n is used: the text stays empty */
 	char end;
-	/* Append the line of an object, in any thread; and escape a path for the line, byte by
-	   byte, keeping '/'.  Or NULL. */
+	/* Append the line of an object with its end, in any thread; and escape a path for the
+	   line, byte by byte, keeping '/'.  Or NULL. */
 	void (*line)(void *arg, const struct search_object *object, struct strbuf *text);
 	void (*escape)(struct strbuf *text, const char *path);
 	void (*watch)(void *arg); /* called before each read; or NULL */
@@ -116,6 +116,12 @@ const char *search_where(SEARCH *search);
 
 /** End the search; afterwards all counts are complete. */
 void search_stop(SEARCH *search);
+
+/** The index of the given directory that is being searched, before the first read undefined. */
+size_t search_root(const SEARCH *search);
+
+/** Whether the pattern matches every object. */
+bool search_matches_all(const SEARCH *search);
 
 /** The type of the last object, DT_*; DT_UNKNOWN for an error. */
 unsigned char search_type(const SEARCH *search);

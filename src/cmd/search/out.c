@@ -7,8 +7,10 @@
 #include "cmd/flow.h"
 #include "cmd/searched.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -25,6 +27,7 @@ void search_out_init(struct search_out *out, enum search_form form, struct os *o
 void search_out_destroy(struct search_out *out)
 {
 	search_sort_destroy(&out->sort);
+	usage_free(out->usage);
 	colors_free(out->colors);
 	owners_destroy(&out->users);
 	owners_destroy(&out->groups);
@@ -119,6 +122,7 @@ void search_out_line(const struct search_out *out, const struct search_object *o
 		.type = object->type, .st = (const struct k_statx *)(const void *)object->st,
 	};
 	put_columns(out, &o, text);
+	strbuf_putc(text, out->nul ? '\0' : '\n');
 }
 
 /** Append a cell of -l, at least as wide as those of earlier lines. */
@@ -229,11 +233,91 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 		.st = (const struct k_statx *)(const void *)statxsearch(search),
 		.target = search_target(search),
 	};
-	return out->sort.by ? search_sort_add(&out->sort, &o) : put_object(out, &o);
+	if (!out->usage)
+		return out->sort.by ? search_sort_add(&out->sort, &o) : put_object(out, &o);
+	const char *name = search_name_of(&o);
+	strbuf_reset(&out->text);
+	usage_note(out->usage, &(struct search_object){
+		.dir = path, .dir_len = (size_t)(name - path), .name = name, .type = o.type,
+		.st = statxsearch(search),
+	}, &out->text);
+	if (out->text.failed)
+		return -1;
+	return usage_take(out->usage, search_root(search), &out->text);
 }
 
-int search_out_sorted(struct search_out *out)
+static int by_usage(const void *left, const void *right, void *arg)
 {
+	const struct usage_row *a = left, *b = right;
+	const struct search_out *out = arg;
+	bool by_path = out->sort.by->cell == search_cell_path;
+	int order = a->size < b->size ? -1 : a->size > b->size, paths = strcmp(a->path, b->path);
+	order = by_path ? paths : order;
+	if (order)
+		return out->sort.down ? -order : order;
+	return paths ? paths : a->key < b->key ? -1 : a->key > b->key;
+}
+
+/** The text of what rows of one directory differ in. */
+static const char *usage_key(struct search_out *out, uint32_t key)
+{
+	bool type = out->usage_options.by == USAGE_TYPE, user = out->usage_options.by == USAGE_USER;
+	const char *name = type ? NULL : owners_name(user ? &out->users : &out->groups, key);
+	strbuf_reset(&out->cell);
+	if (name)
+		strbuf_puts(&out->cell, name);
+	else if (type)
+		strbuf_putc(&out->cell, type_letter(key) ? type_letter(key) : '?');
+	else
+		strbuf_number(&out->cell, key);
+	return strbuf_str(&out->cell);
+}
+
+/** Print the rows of usage, in the order of sort or their own. */
+static int put_usage(struct search_out *out)
+{
+	static const char *const keys[] = {NULL, "user", "group", "type"};
+	const char *key = keys[out->usage_options.by];
+	struct usage_row *rows;
+	size_t n;
+	int rc = usage_rows(out->usage, &rows, &n);
+	if (rc == 0 && out->sort.by && n > 0)
+		qsort_r(rows, n, sizeof(*rows), by_usage, out);
+	for (size_t i = 0; rc == 0 && i < n && (!out->sort.most || i < out->sort.most); ++i) {
+		struct object o = {.path = rows[i].path, .type = DT_DIR};
+		const char *text = key ? usage_key(out, rows[i].key) : "";
+		strbuf_reset(&out->text);
+		if (out->form == SF_PATHS) {
+			if (out->bytes)
+				strbuf_number(&out->text, rows[i].size);
+			else
+				column_size(&out->text, rows[i].size);
+			strbuf_putc(&out->text, '\t');
+			if (key && !out->nul)
+				escape_terminal(&out->text, text);
+			else if (key)
+				strbuf_puts(&out->text, text);
+			if (key)
+				strbuf_putc(&out->text, '\t');
+			put_path(out, &o);
+		} else {
+			json_put_object(&out->json, NULL, JSON_INLINE);
+			json_put_text(&out->json, "path", o.path);
+			if (key)
+				json_put_text(&out->json, key, text);
+			json_put_number(&out->json, "size", rows[i].size);
+			json_put_number(&out->json, "count", rows[i].count);
+			json_end(&out->json);
+		}
+		rc = print_text(out, true);
+	}
+	return rc;
+}
+
+int search_out_rest(struct search_out *out)
+{
+	if (out->usage)
+		return put_usage(out);
 	int rc = 0;
 	search_sort_end(&out->sort);
 	for (size_t i = 0; i < out->sort.count && rc == 0; ++i) {

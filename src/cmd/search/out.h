@@ -10,6 +10,7 @@
 #include "cmd/owners.h"
 #include "cmd/search/columns.h"
 #include "cmd/search/sort.h"
+#include "cmd/search/usage.h"
 #include "search/search.h"
 
 /** Forms; the first four in the order of the words of --format. */
@@ -29,6 +30,9 @@ struct search_out {
 	const struct column_info *columns[COLUMNS_MAX];   /* of rows of struct search_column */
 	size_t ncolumns;
 	struct search_sort sort;
+	struct usage *usage;      /* print its rows instead of objects; NULL: print objects */
+	struct usage_options usage_options;
+	bool bytes;               /* sizes of usage in bytes, not for people */
 	unsigned needs;           /* enum search_need */
 	struct colors *colors;    /* NULL: none */
 	struct os *os;
@@ -61,12 +65,13 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 /** Whether objects can be printed as lines that search_out_line() makes. */
 bool search_out_lines(const struct search_out *out);
 
-/** Append the line of an object, without its end.  Any thread may call it. */
+/** Append the line of an object.  Any thread may call it. */
 void search_out_line(const struct search_out *out, const struct search_object *object,
                      struct strbuf *text);
 
-/** Print the objects that were kept.  @return as search_out_object(). */
-int search_out_sorted(struct search_out *out);
+/** Print what was kept until the end: sorted objects, the rows of usage.  @return as
+    search_out_object(). */
+int search_out_rest(struct search_out *out);
 
 /** Print an error as an entry of JSON.  @return as search_out_object(). */
 int search_out_error(struct search_out *out, const struct searchent *e);

@@ -7,10 +7,13 @@
 #include "cmd/output.h"
 #include "cmd/searched.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /** Seconds between updates of the progress, except during the first steps. */
 #define TICK 0.1
@@ -60,19 +63,62 @@ static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 		flow_take(show->flow, text);
 }
 
+/** Count an object for usage, in any thread. */
+static void note_usage(void *arg, const struct search_object *object, struct strbuf *text)
+{
+	const struct show *show = arg;
+	usage_note(show->out->usage, object, text);
+}
+
+/** Take what workers counted for usage. */
+static void take_usage(void *arg, struct strbuf *text, uint64_t n)
+{
+	struct show *show = arg;
+	show->found += n;
+	show->failed |= usage_take(show->out->usage, search_root(show->search), text) != 0;
+}
+
+/** Count the roots for usage: each has a row, and a pattern that matches everything matches them.
+    @types  1 << DT_*; 0: all. */
+static void count_roots(struct show *show, const char *const roots[], size_t n, unsigned types)
+{
+	struct usage *usage = show->out->usage;
+	struct strbuf text = {0};
+	bool counts = search_matches_all(show->search) && (!types || types & 1u << DT_DIR);
+	for (size_t i = 0; i < n; ++i) {
+		struct k_statx st;
+		/* What is not a directory is reported by the search. */
+		if (os_statx(&show->os, AT_FDCWD, roots[i], 0, K_STATX_BASIC, &st) != 0
+		    || !S_ISDIR(st.mode))
+			continue;
+		if (show->out->usage_options.by == USAGE_ALL)
+			show->failed |= usage_root(usage, i) != 0;
+		if (!counts)
+			continue;
+		size_t len = strlen(roots[i]);
+		st.attributes = 0;   /* it may be the root of a mount */
+		usage_note(usage, &(struct search_object){
+			.dir = roots[i], .dir_len = len - (roots[i][len - 1] == '/'), .name = "",
+			.type = DT_DIR, .st = (const struct statx *)(const void *)&st,
+		}, &text);
+		show->failed |= text.failed || usage_take(usage, i, &text) != 0;
+	}
+	strbuf_destroy(&text);
+}
+
 /** Print what is found.  @return an exit status. */
 static int print_all(struct show *show)
 {
 	struct search_out *out = show->out;
 	bool json = out->form == SF_JSON || out->form == SF_JSONL;
-	bool failed = false;
+	bool failed = show->failed;
 	uint64_t errors = 0;
 	struct searchent *e;
 	search_out_begin(out);
 	while (!failed && (e = readsearch(show->search))) {
 		if (!e->err) {
 			++show->found;
-			failed = search_out_object(out, show->search, e->path) != 0;
+			failed = search_out_object(out, show->search, e->path) != 0 || show->failed;
 		} else {
 			++errors;
 			if (json)
@@ -83,7 +129,8 @@ static int print_all(struct show *show)
 	}
 	/* finish_stdout() reports that stdout could not be written. */
 	int error = failed || errno == ECANCELED ? 0 : errno;
-	if (failed || (error == 0 && search_out_sorted(out) != 0))
+	failed |= show->failed;
+	if (failed || (error == 0 && search_out_rest(out) != 0))
 		error = ENOMEM;
 	if (error) {
 		flow_hold(show->flow);
@@ -93,6 +140,25 @@ static int print_all(struct show *show)
 	search_out_end(out, show->found, errors, error ? "the search ended early"
 	               : errors ? "some objects could not be searched" : NULL);
 	return error || errors ? CX_ERROR : CX_OK;
+}
+
+int show_usage(struct show *show, const char *only, const char *const roots[], size_t n,
+               unsigned types)
+{
+	struct k_statx st;
+	/* Users of du expect the directory there. */
+	if (only && !strpbrk(only, "*?[|\\")
+	    && os_statx(&show->os, AT_FDCWD, only, 0, K_STATX_TYPE, &st) == 0 && S_ISDIR(st.mode))
+		return usage_error("--usage", "\"%s\" is the pattern; to count what is in a "
+		                   "directory of this name: getmnt search --usage '*' %s", only,
+		                   only);
+	show->out->usage = usage_new(&show->out->usage_options, roots, n);
+	if (!show->out->usage) {
+		message("search", "%s", strerror(errno));
+		return CX_ERROR;
+	}
+	count_roots(show, roots, n, types);
+	return 0;
 }
 
 int show_run(struct show *show, struct search_more *more, bool lines)
@@ -112,7 +178,10 @@ int show_run(struct show *show, struct search_more *more, bool lines)
 	more->watch = watch;
 	more->arg = show;
 	more->end = out->nul ? '\0' : '\n';
-	if (lines) {
+	if (out->usage) {
+		more->lines = take_usage;
+		more->line = note_usage;
+	} else if (lines) {
 		more->lines = print_lines;
 		more->count = out->form == SF_COUNT;
 		more->line = columns ? make_line : NULL;

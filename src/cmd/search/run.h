@@ -22,7 +22,16 @@ struct show {
 	bool shown;                  /* progress is shown, on a terminal */
 	unsigned steps;              /* of the search, up to FIRST_STEPS */
 	uint64_t found;
+	bool failed;                 /* memory ran out */
 };
+
+/** Begin to count usage, before show_run().
+    @only  The pattern, if there is no other operand; else NULL.
+    @roots  n directories, which must remain valid.
+    @types  As in struct search_more.
+    @return 0, or an exit status after a message. */
+int show_usage(struct show *show, const char *only, const char *const roots[], size_t n,
+               unsigned types);
 
 /** Search, and print.
     @more  Settings; completed by what the output needs.

@@ -33,7 +33,8 @@ _Static_assert(SEARCH_ENGINE_AUTO == 0 && SEARCH_ENGINE_SYNC == 1 && SEARCH_ENGI
 
 struct search_args {
 	struct search_options options;
-	bool nul, metadata, help, list_columns;
+	bool nul, metadata, help, list_columns, bytes, usage;
+	struct usage_options usage_options;
 	int form;                    /* enum search_form; -1: not given */
 	int color;                   /* enum color_when */
 	bool sort_down;              /* the greatest value first */
@@ -140,6 +141,18 @@ static int take_top(void *to, const struct option_row *row, const char *text)
 	return 0;
 }
 
+static int take_usage(void *to, const struct option_row *row, const char *text)
+{
+	struct search_args *args = to;
+	uint64_t depth = 0;
+	(void)row;
+	if (text && !option_number(text, 1000000, &depth))
+		return usage_error("--usage", "\"%s\": must be a number from 0 to 1000000", text);
+	args->usage = true;
+	args->usage_options.depth = (unsigned)depth;
+	return 0;
+}
+
 /* The base of a row without words is the value that its function sets. */
 #define REFUSED(name, text) {name, 0, NULL, text, .how = OPT_REFUSED, .hidden = true}
 
@@ -179,6 +192,14 @@ static const struct option_row search_rows[] = {
 	{"sort", 0, "[-]COL", "sort by a column; name, inode: each directory", "name|inode",
 	 .take = take_sort},
 	{"top", 0, "N", "print the first N, in the order of --sort", .take = take_top},
+	OPTION_GROUP("Disk usage"),
+	{"usage", 0, "[DEPTH]", "totals as du has them, of directories down to DEPTH",
+	 .take = take_usage},
+	{"usage-by", 0, "KEY", "by user, group or type", "user|group|type",
+	 OPT_IS_WORD(struct search_args, usage_options.by), .base = USAGE_USER},
+	{"apparent-size", 0, NULL, "add up the sizes of files and links",
+	 FLAG(usage_options.apparent)},
+	{"bytes", 'b', NULL, "in bytes", FLAG(bytes)},
 	OPTION_GROUP("Speed"),
 	{"ahead", 0, NULL, "read many attributes at once, by inode number", FLAG(options.ahead)},
 	{"cached", 0, NULL, "cached attributes, without asking a server", .base = SEARCH_CACHED,
@@ -205,8 +226,36 @@ const struct option_table search_table = {
 	"search", search_rows, sizeof(search_rows) / sizeof(*search_rows),
 };
 
+/** Choose what usage shows.  @return 0, or an exit status. */
+static int choose_usage(struct search_args *args, struct search_out *out)
+{
+	bool depth = args->usage;
+	args->usage |= args->usage_options.by != USAGE_ALL;
+	if (!args->usage && (args->bytes || args->usage_options.apparent))
+		return usage_error(args->bytes ? "--bytes" : "--apparent-size",
+		                   "only with --usage");
+	if (!args->usage)
+		return 0;
+	const char *option = depth ? "--usage" : "--usage-by";
+	const char *other = args->columns ? "output" : args->metadata ? "metadata"
+	                    : out->form == SF_LONG ? "long" : out->form == SF_COUNT ? "count"
+	                    : args->options.flags & SEARCH_STOPATFIRST ? "first" : NULL;
+	if (other)
+		return usage_error(option, "cannot be combined with --%s", other);
+	if (args->sort && strcmp(args->sort->name, "SIZE") != 0
+	    && strcmp(args->sort->name, "PATH") != 0)
+		return usage_error("--sort", "%s can be sorted by SIZE or PATH", option);
+	args->options.flags &= ~(SEARCH_BYNAME | SEARCH_BYINODE);
+	out->needs |= SN_METADATA;
+	out->bytes = args->bytes;
+	out->usage_options = args->usage_options;
+	out->usage_options.once = args->options.flags & SEARCH_FOLLOW;
+	out->usage_options.xdev = args->options.flags & SEARCH_XDEV;
+	return 0;
+}
+
 /** Choose the form and the columns.  @return 0, or an exit status. */
-static int choose_form(const struct search_args *args, struct search_out *out)
+static int choose_form(struct search_args *args, struct search_out *out)
 {
 	enum search_form form = args->form >= 0 ? (enum search_form)args->form : SF_PATHS;
 	bool json = form == SF_JSON || form == SF_JSONL;
@@ -215,11 +264,16 @@ static int choose_form(const struct search_args *args, struct search_out *out)
 		return usage_error(args->columns ? "--output" : "--metadata",
 		                   "cannot be combined with --%s",
 		                   form == SF_LONG ? "long" : "count");
+	int status = choose_usage(args, out);
+	if (status)
+		return status;
 	if (args->nul && form != SF_PATHS)
 		return usage_error("--null", "only for paths and columns");
 	if (form == SF_PATHS && columns)
 		out->form = form = SF_COLUMNS;
 	bool more = args->columns && *args->columns == '+';
+	if (args->usage)
+		return 0;
 	if ((columns || json) && (more || !args->columns)) {
 		const char *usual = json ? "PATH,TYPE" : "PATH";
 		if (args->metadata)
@@ -323,6 +377,7 @@ int cmd_search(int argc, char **argv)
 	if (optind == argc)
 		return usage_error("search", "no pattern given; "
 		                   "example: getmnt search '*.conf' /etc");
+	const int operands = argc - optind;
 	const char *pattern = argv[optind++];
 	static const char *const here[] = {"."};
 	const char *const *roots = optind < argc ? (const char *const *)argv + optind : here;
@@ -351,6 +406,12 @@ int cmd_search(int argc, char **argv)
 	unsigned fds = os_nofile(&show.os, SEARCH_FDS, true);
 	if (args.options.threads != 1)
 		os_grow_fds(&show.os, STDERR_FILENO, fds / 2);
+	if (args.usage) {
+		status = show_usage(&show, operands > 1 ? NULL : pattern, roots, nroots,
+		                    args.types);
+		if (status)
+			goto out;
+	}
 	bool first = args.options.flags & SEARCH_STOPATFIRST;
 	bool ordered = args.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE);
 	bool lines = !first && (out.form == SF_COUNT || (search_out_lines(&out) && !ordered));
@@ -358,10 +419,10 @@ int cmd_search(int argc, char **argv)
 	status = show_run(&show, &more, lines);
 	if (args.stats)
 		searched_stats(show.search, args.stats, show.found, show.start);
-	closesearch(show.search);
 	if (finish_stdout() != 0)
 		status = CX_ERROR;
 out:
+	closesearch(show.search);
 	search_out_destroy(&out);
 	return status;
 }
