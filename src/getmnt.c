@@ -258,6 +258,8 @@
  *     format_put.c       formats, filled with the attributes of an object
  *     ls.c               -ls
  *     exec.c             -exec and its kin
+ *   cmd/serve/           getmnt serve
+ *     serve.c            searches for a getmnt on another host
  *   cmd/fstab/           getmnt fstab and genfstab
  *     fstab.c            the flow
  *     merge.c            --merge

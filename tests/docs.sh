@@ -53,7 +53,7 @@ missing()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-commands=(discover search fstab recover audit profile)
+commands=(discover search serve fstab recover audit profile)
 for command in "${commands[@]}"; do
 	page=man/getmnt-$command.8
 	if ! "$program" "$command" --help >"$work/help" 2>&1 || [ ! -s "$work/help" ]; then

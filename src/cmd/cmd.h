@@ -53,11 +53,12 @@ int cmd_fstab(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_search(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_genfstab(int argc, char **argv);
 
 extern const struct option_table audit_table, discover_options, fstab_table, profile_table,
-	recover_table, search_table;
+	recover_table, search_table, serve_table;
 /** Make the table of the options of check_getmnt.  @rows [out]  OPTION_ROWS_MAX of them. */
 struct option_table audit_plugin_table(struct option_row *rows);
 extern const struct column_table discover_columns, search_columns;

@@ -21,6 +21,7 @@ const struct command commands[] = {
 	{"profile", cmd_profile, &profile_table, NULL, "measure the search algorithms"},
 	{"recover", cmd_recover, &recover_table, NULL, "check an mtab file and rebuild it"},
 	{"search", cmd_search, &search_table, &search_columns, "find files by a path pattern"},
+	{"serve", cmd_serve, &serve_table, NULL, "search for a getmnt on another host"},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 

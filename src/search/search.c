@@ -360,6 +360,14 @@ unsigned char search_type(const SEARCH *search)
 	return search->type;
 }
 
+size_t search_below(const SEARCH *search, const char **below)
+{
+	const char *path = strbuf_str(&search->path) + (search->path_rooted ? search->root_len : 0);
+	/* A root is "", "/" as the path below itself, or ends as it was given. */
+	*below = path[0] == '/' && !path[1] ? "" : path;
+	return search->root - 1;
+}
+
 const char *search_target(const SEARCH *search)
 {
 	return search->target.len ? search->target.data : NULL;

@@ -107,6 +107,11 @@ void search_last(SEARCH *search, struct search_visit *visit);
  */
 int search_visit_dir(const struct search_visit *visit);
 
+/** Where the last entry is.
+    @below [out]  Its path below its root, "/a/b"; "": the root.  Valid until the next readsearch().
+    @return the index of its root. */
+size_t search_below(const SEARCH *search, const char **below);
+
 /** The target of the last object, if it is a symlink; NULL: not requested, or unknown. */
 const char *search_target(const SEARCH *search);
 

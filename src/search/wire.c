@@ -18,7 +18,7 @@ enum {
 
 /** The bits of N_WANTS. */
 enum { WANT_TYPE = 1, WANT_LINKS = 2, WANT_OPTIONAL = 4, WANT_BLOCKING = 8, WANT_AHEAD = 16,
-       WANT_ALL = 31 };
+       WANT_SELF = 32, WANT_ALL = 63 };
 
 /** A string of a request costs at least its length and its NUL. */
 enum { STRING_LEAST = sizeof(uint32_t) + 1 };
@@ -183,7 +183,8 @@ const char *wire_put_request(struct strbuf *out, const struct talk_request *requ
 		[N_WANTS] = (request->type ? WANT_TYPE : 0u) | (request->links ? WANT_LINKS : 0u)
 		            | (request->optional ? WANT_OPTIONAL : 0u)
 		            | (request->blocking ? WANT_BLOCKING : 0u)
-		            | (request->ahead ? WANT_AHEAD : 0u),
+		            | (request->ahead ? WANT_AHEAD : 0u)
+		            | (request->self ? WANT_SELF : 0u),
 		[N_ENGINE] = (uint32_t)request->engine, [N_THREADS] = request->threads,
 		[N_DEPTH] = request->depth, [N_MINDEPTH] = request->mindepth,
 		[N_MAXDEPTH] = request->maxdepth,
@@ -254,6 +255,7 @@ int wire_get_request(const char *bytes, size_t len, struct talk_request *request
 		.mask = numbers[N_MASK], .type = wants & WANT_TYPE,
 		.links = wants & WANT_LINKS, .optional = wants & WANT_OPTIONAL,
 		.blocking = wants & WANT_BLOCKING, .ahead = wants & WANT_AHEAD,
+		.self = wants & WANT_SELF,
 		.engine = (int)numbers[N_ENGINE], .threads = numbers[N_THREADS],
 		.depth = numbers[N_DEPTH], .mindepth = numbers[N_MINDEPTH],
 		.maxdepth = numbers[N_MAXDEPTH],

@@ -103,7 +103,7 @@ audit -verbose
 -- -x
 ARGS
 # help and version are commands.
-for command in '' discover audit fstab profile recover search; do
+for command in '' discover audit fstab profile recover search serve; do
 	# shellcheck disable=SC2086
 	cmp <(getmnt help $command) <(getmnt $command --help)
 	# shellcheck disable=SC2086

@@ -230,7 +230,8 @@ UNIT_TEST(requests)
 		.roots = roots, .n = 2, .pattern = "a|b*\n", .query = "-size +1M",
 		.exclude = exclude, .nexclude = 2, .flags = SEARCH_METADATA | SEARCH_XDEV,
 		.types = 1u << DT_SOCK, .mask = K_STATX_MNT_ID, .type = true, .links = true,
-		.optional = true, .blocking = true, .ahead = true, .engine = 2, .threads = 3,
+		.optional = true, .blocking = true, .ahead = true, .self = true, .engine = 2,
+		.threads = 3,
 		.depth = 4, .mindepth = 5, .maxdepth = 6,
 	};
 	struct wire_reader reader = {.server = false};
@@ -249,7 +250,8 @@ UNIT_TEST(requests)
 	CU_ASSERT_STRING_EQUAL(got.query, all.query);
 	CU_ASSERT_STRING_EQUAL(got.roots[1], "/b c");
 	CU_ASSERT_STRING_EQUAL(got.exclude[0], "*.o");
-	CU_ASSERT_TRUE(got.type && got.links && got.optional && got.blocking && got.ahead);
+	CU_ASSERT_TRUE(got.type && got.links && got.optional && got.blocking && got.ahead
+	               && got.self);
 	CU_ASSERT_TRUE(got.flags == all.flags && got.types == all.types && got.mask == all.mask
 	               && got.engine == 2 && got.threads == 3 && got.depth == 4
 	               && got.mindepth == 5 && got.maxdepth == 6);
@@ -272,7 +274,7 @@ UNIT_TEST(requests)
 		CU_ASSERT_EQUAL(wire_get_request(copy, frame.len, &got, &why), -1);
 		copy[at] = was;
 	}
-	copy[12] = 32;   /* an unknown wish */
+	copy[12] = 64;   /* an unknown wish */
 	strbuf_reset(&why);
 	CU_ASSERT_EQUAL(wire_get_request(copy, frame.len, &got, &why), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&why), "does not know"));

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt serve: searches for a getmnt on another host, one after another, over standard input and
+ * output (docs/PROTOCOL.md).
+ *
+ * It does what a search can do as this user, and nothing else.  What it keeps is bounded: a
+ * request, the entries of a frame, and what a search itself needs.  A client that does not read
+ * makes it wait in write(2); one that is gone ends it by SIGPIPE.
+ */
+#include "cmd/cmd.h"
+
+#include "search/pattern.h"
+#include "search/search.h"
+#include "search/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/** Seconds that found entries wait for more; and until a client hears that nothing was found. */
+#define HOLD 0.1
+#define SILENCE 1.0
+
+enum { READ = 64 * 1024, THREADS_MOST = 64 };
+
+struct serve_args {
+	bool stdio, help;
+};
+
+struct serve {
+	struct os os;
+	struct wire_reader reader;
+	struct strbuf out;         /* what is to be written; a frame of entries may be open */
+	size_t frame;              /* its place; SIZE_MAX: none */
+	double written;            /* os_now() of the last write */
+	SEARCH *search;
+	bool failed;               /* nothing can be written any more */
+};
+
+#define FLAG(field) OPT_IS_FLAG(struct serve_args, field)
+
+static const struct option_row serve_rows[] = {
+	OPTION_GROUP("General"),
+	{"stdio", 0, NULL, "requests on standard input, answers on output", FLAG(stdio)},
+	OPTION_HELP(struct serve_args, help),
+};
+
+const struct option_table serve_table = {
+	"serve", serve_rows, sizeof(serve_rows) / sizeof(*serve_rows),
+};
+
+/** Write what there is. */
+static void flush(struct serve *serve)
+{
+	if (serve->frame != SIZE_MAX)
+		wire_finish(&serve->out, serve->frame);
+	serve->frame = SIZE_MAX;
+	struct iovec piece = {serve->out.data, serve->out.len}, *pieces = &piece;
+	size_t n = 1;
+	if (serve->out.failed)
+		errno = ENOMEM;
+	if (serve->out.failed || os_write_all(&serve->os, STDOUT_FILENO, &pieces, &n) != 0) {
+		if (!serve->failed && errno != EPIPE)
+			message("serve", "the answer cannot be written: %s", strerror(errno));
+		serve->failed = true;
+		cancelsearch(serve->search);
+	}
+	strbuf_reset(&serve->out);
+	serve->written = os_now();
+}
+
+/** Before each step of a search: nothing that was found waits long, and the client sees that this
+    process lives. */
+static void watch(void *arg)
+{
+	struct serve *serve = arg;
+	double waited = os_now() - serve->written;
+	bool entries = serve->out.len > 0;
+	if (waited < (entries ? HOLD : SILENCE))
+		return;
+	if (!entries)
+		wire_finish(&serve->out, wire_begin(&serve->out, WIRE_ALIVE));
+	flush(serve);
+}
+
+/** Send the last entry of the search. */
+static void send_entry(struct serve *serve, const struct searchent *e)
+{
+	const SEARCH *search = serve->search;
+	const char *target = e->err ? NULL : search_target(search);
+	struct talk_entry entry = {
+		.type = e->err ? 0 : search_type(search), .target = target,
+		.target_len = target ? strlen(target) : 0,
+		.st = e->err ? NULL : (const struct k_statx *)(const void *)statxsearch(search),
+		.err = e->err, .errsource = e->errsource,
+	};
+	entry.root = search_below(search, &entry.path);
+	entry.len = strlen(entry.path);
+	if (entry.len > TALK_PATH_MAX)
+		entry = (struct talk_entry){
+			.root = entry.root, .path = "", .err = ENAMETOOLONG,
+			.errsource = SEARCH_ERR_STAT,
+		};
+	if (serve->frame == SIZE_MAX)
+		serve->frame = wire_begin(&serve->out, WIRE_ENTRIES);
+	wire_put_entry(&serve->out, &entry);
+	if (serve->out.len >= WIRE_BATCH)
+		flush(serve);
+}
+
+/** Say why the connection ends.  @return CX_ERROR. */
+static int refuse(struct serve *serve, const char *why)
+{
+	message("serve", "%s", why);
+	wire_put_refused(&serve->out, why);
+	flush(serve);
+	return CX_ERROR;
+}
+
+/** Say why a search cannot begin. */
+static int refuse_search(struct serve *serve, const struct talk_request *request, int error)
+{
+	struct pattern_error wrong;
+	struct strbuf why = {0};
+	struct pattern *pattern = pattern_compile(request->pattern, strlen(request->pattern),
+	                                          (unsigned)request->flags & PATTERN_FLAGS,
+	                                          &wrong);
+	if (!pattern && errno != ENOMEM)
+		strbuf_printf(&why, "invalid pattern, at byte %zu: %s", wrong.at, wrong.why);
+	else
+		strbuf_puts(&why, strerror(error));
+	pattern_free(pattern);
+	int status = refuse(serve, strbuf_str(&why));
+	strbuf_destroy(&why);
+	return status;
+}
+
+/** Do a search, and send the answer.  @return an exit status. */
+static int answer(struct serve *serve, const struct talk_request *request)
+{
+	struct search_options options = {
+		.size = sizeof(options), .flags = request->flags & ~SEARCH_INCLUDEROOT,
+		.threads = request->threads < THREADS_MOST ? request->threads : THREADS_MOST,
+		.depth = request->depth, .blocking = request->blocking, .engine = request->engine,
+		.ahead = request->ahead,
+	};
+	if (*request->query)
+		return refuse(serve, "this version cannot evaluate a query");
+	if (request->nexclude > 0 || request->self || request->mindepth > 0
+	    || request->maxdepth > 0)
+		return refuse(serve, "this version cannot exclude objects by pattern or depth");
+	serve->search = searchv(request->roots, request->n, request->pattern, &options);
+	if (!serve->search)
+		return refuse_search(serve, request, errno);
+	search_more(serve->search, &(struct search_more){
+		.types = request->types, .type = request->type, .links = request->links,
+		.mask = request->mask, .statx = true, .optional = request->optional,
+		.watch = watch, .arg = serve,
+	});
+	struct searchent *e;
+	while ((e = readsearch(serve->search)))
+		send_entry(serve, e);
+	int error = errno;
+	search_stop(serve->search);
+	if (!serve->failed) {
+		struct search_counts counts;
+		countsearch(serve->search, &counts, sizeof(counts));
+		if (serve->frame != SIZE_MAX)
+			wire_finish(&serve->out, serve->frame);
+		serve->frame = SIZE_MAX;
+		wire_put_end(&serve->out, &counts, error);
+		flush(serve);
+	}
+	closesearch(serve->search);
+	serve->search = NULL;
+	return serve->failed ? CX_ERROR : CX_OK;
+}
+
+/** Read more of the requests.  @return 1; 0 at the end; or -1 after a message. */
+static int read_more(struct serve *serve)
+{
+	struct strbuf *kept = &serve->reader.kept;
+	wire_forget(&serve->reader);
+	if (!strbuf_room(kept, READ)) {
+		refuse(serve, strerror(ENOMEM));
+		return -1;
+	}
+	ssize_t n;
+	while ((n = os_read(&serve->os, STDIN_FILENO, kept->data + kept->len, READ)) < 0
+	       && errno == EAGAIN)
+		os_poll(&serve->os, &(struct pollfd){.fd = STDIN_FILENO, .events = POLLIN}, 1, -1);
+	if (n < 0) {
+		message("serve", "standard input cannot be read: %s", strerror(errno));
+		return -1;
+	}
+	kept->len += (size_t)n;
+	kept->data[kept->len] = '\0';
+	if (n == 0 && kept->len > 0) {
+		refuse(serve, "the request is truncated");
+		return -1;
+	}
+	return n > 0;
+}
+
+/** Answer requests until there are no more.  @return an exit status. */
+static int serve_all(struct serve *serve)
+{
+	struct strbuf why = {0};
+	int status = CX_OK;
+	while (status == CX_OK) {
+		struct wire_frame frame;
+		struct talk_request request;
+		int rc = wire_next(&serve->reader, &frame, &why);
+		if (rc == 0) {
+			rc = read_more(serve);
+			if (rc == 0)
+				break;
+			status = rc < 0 ? CX_ERROR : CX_OK;
+		} else if (rc < 0
+		           || wire_get_request(frame.bytes, frame.len, &request, &why) != 0) {
+			status = refuse(serve, strbuf_str(&why));
+		} else {
+			status = answer(serve, &request);
+			wire_request_destroy(&request);
+		}
+	}
+	strbuf_destroy(&why);
+	return status;
+}
+
+int cmd_serve(int argc, char **argv)
+{
+	struct serve_args args = {0};
+	int status = options_read(&serve_table, argc, argv, &args);
+	if (status)
+		return status;
+	if (args.help) {
+		options_help(&serve_table, "Usage:\n getmnt serve --stdio\n\n"
+		             "Search for a getmnt on another host: `getmnt search PATTERN "
+		             "ssh://HOST/DIR`\nstarts this by ssh.  It only searches, and ends "
+		             "with its standard input.\n", NULL, stdout);
+		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
+	}
+	if (optind < argc)
+		return usage_error(argv[optind], "unexpected argument");
+	if (!args.stdio)
+		return usage_error("serve", "only by --stdio; getmnt search ssh://HOST/DIR runs "
+		                   "it on HOST");
+	if (isatty(STDIN_FILENO))
+		return usage_error("serve", "standard input is a terminal; getmnt search "
+		                   "ssh://HOST/DIR runs this on HOST");
+	struct serve serve = {.frame = SIZE_MAX};
+	os_nofile(&serve.os, SEARCH_FDS, true);
+	wire_greet(&serve.out);
+	flush(&serve);
+	if (!serve.failed)
+		status = serve_all(&serve);
+	strbuf_destroy(&serve.reader.kept);
+	strbuf_destroy(&serve.out);
+	return serve.failed ? CX_ERROR : status;
+}
