@@ -69,6 +69,7 @@ struct bfs_entry {
  * @run_start    For the policy; 0 at the start of each directory.
  * @path_prefix  For the policy, kept from one directory to the next while the parent in bfs_at
  *               stays valid; otherwise empty and 0.
+ * @query_path   The same.
  */
 struct bfs_output {
 	struct strbuf dir;
@@ -81,7 +82,7 @@ struct bfs_output {
 		struct strbuf text;
 		size_t len;
 		const void *of;
-	} path_prefix;
+	} path_prefix, query_path;
 };
 
 /**

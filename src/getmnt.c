@@ -104,10 +104,14 @@
  *     mounts.c           the mounts that a search can meet: which may be accessed
  *     follow.c           following symlinks safely; ancestors of directories
  *     root.c             the starting points
+ *     literal.c          a pattern that is one path, looked up
  *     node.c             pattern states carried down the tree; ancestors
  *     entry.c            one entry: matched, in a worker
+ *     judge.c            the query, evaluated for an entry in a worker; facts about it
  *     links.c            one symlink, followed in a worker
  *     queue.c            results, passed from workers to the caller
+ *     record.c           from the queue to the entries of readsearch()
+ *     visit.c            objects of a query, for their actions; their directories
  *     query.c            find's expression language as data: the tree, and what it needs
  *     query_table.c      its primaries: one row each
  *     query_parse.c      operators, and the errors of expressions

@@ -67,7 +67,7 @@ void bfs_batch_reset(struct bfs_batch *batch)
 	output->batch_done.n = 0;
 	strbuf_reset(&output->path_prefix.text);
 	output->path_prefix.len = 0;
-	output->path_prefix.of = NULL;
+	output->path_prefix.of = output->query_path.of = NULL;
 	memset(batch->scratch.hits, 0, sizeof(batch->scratch.hits));
 	batch->scratch.output = output;
 }
@@ -80,6 +80,7 @@ void bfs_batch_free(struct bfs_batch *batch)
 	strbuf_destroy(&batch->output.dir);
 	strbuf_destroy(&batch->output.batch_done.text);
 	strbuf_destroy(&batch->output.path_prefix.text);
+	strbuf_destroy(&batch->output.query_path.text);
 	free(batch->kids);
 	free(batch->judges);
 	free(batch);

@@ -78,7 +78,7 @@ struct reading {
 	struct os *os;
 	struct search_mounts *mounts;
 	struct devmap *devs;
-	bool bulk, options;
+	bool bulk, options, all;
 	struct map64 bulk_by_dev; /* device -> number of its file system */
 	struct map64 blocks;      /* device of a mount of this process -> whether it blocks */
 };
@@ -109,7 +109,7 @@ static int table_add_to(struct reading *r, const struct discovery *d)
 		struct search_mount mount = {
 			.id = mounts->unique ? m->key : m->id,
 			.parent = mounts->unique ? m->parent_key : m->parent_id,
-			.old_id = m->id, .point = m->point, .fs = fs,
+			.old_id = m->id, .point = m->point, .type = m->fstype, .fs = fs,
 			.flags = (blocks ? MOUNT_BLOCKS : type & FST_LAST_POS ? MOUNT_LAST_POS : 0)
 			         | (type & FST_UNLISTED ? MOUNT_UNLISTED : 0)
 			         | (type & FST_LAST ? MOUNT_CROSSED : 0)
@@ -121,7 +121,7 @@ static int table_add_to(struct reading *r, const struct discovery *d)
 	}
 	/* Without these calls a mount is recognized only by its place. */
 	const unsigned need = OSC_STATX_MNT_ID | OSC_OPENAT2;
-	return search_mounts_place(mounts, from, (r->os->caps & need) != need);
+	return search_mounts_place(mounts, from, r->all || (r->os->caps & need) != need);
 }
 
 /** Open the root of a process, unless its file system can block.  @return a descriptor, or -1. */
@@ -239,11 +239,13 @@ static int mounts_add_other(struct reading *r, uint64_t id)
 	return rc;
 }
 
-/** See search_mounts.read.  @bulk, options  As for libgetmnt_mounts(). */
-static int mounts_read(struct os *os, uint64_t id, bool bulk, bool options,
+/** See search_mounts.read.  @bulk, options, all  As for libgetmnt_mounts(). */
+static int mounts_read(struct os *os, uint64_t id, bool bulk, bool options, bool all,
                        struct search_mounts *now)
 {
-	struct reading r = {.os = os, .mounts = now, .bulk = bulk, .options = options};
+	struct reading r = {
+		.os = os, .mounts = now, .bulk = bulk, .options = options, .all = all,
+	};
 	int rc = search_mounts_init(now);
 	/* A table of another process has only 32-bit IDs. */
 	now->unique = id == 0 && os->caps & OSC_STATX_UNIQUE;
@@ -262,7 +264,7 @@ static int mounts_read(struct os *os, uint64_t id, bool bulk, bool options,
 
 static int read_again(struct os *os, uint64_t id, struct search_mounts *now)
 {
-	return mounts_read(os, id, false, id != 0, now);
+	return mounts_read(os, id, false, id != 0, false, now);
 }
 
 /** Whether the kernel protects symlinks in sticky directories; true if unknown. */
@@ -278,9 +280,10 @@ static bool links_are_protected(struct os *os)
 }
 
 
-int libgetmnt_mounts(struct os *os, struct search_mounts *mounts, bool bulk, bool follow)
+int libgetmnt_mounts(struct os *os, struct search_mounts *mounts, bool bulk, bool follow,
+                     bool all)
 {
-	int rc = mounts_read(os, 0, bulk, bulk || follow, mounts);
+	int rc = mounts_read(os, 0, bulk, bulk || follow, all, mounts);
 	mounts->protected_links = rc == 0 && follow && links_are_protected(os);
 	return rc;
 }

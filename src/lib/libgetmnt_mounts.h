@@ -13,8 +13,10 @@
  * @bulk    Also find the mounts that have a file system with a bulk interface and no ID mapping,
  *          and on which no file is covered by a mount.
  * @follow  Also find which links the kernel does not follow.
+ * @all     The place of each mount is of interest, also of those that cannot block.
  * @return 0, or -1.  Errors: ENOMEM.  Ownership: search_mounts_destroy().
  */
-int libgetmnt_mounts(struct os *os, struct search_mounts *mounts, bool bulk, bool follow);
+int libgetmnt_mounts(struct os *os, struct search_mounts *mounts, bool bulk, bool follow,
+                     bool all);
 
 #endif

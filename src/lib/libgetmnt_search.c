@@ -38,37 +38,52 @@ static int options_take(struct search_options *own, const struct search_options 
 
 /** Implements searchv(), in a thread that cannot be canceled. */
 static SEARCH *search_begin(const char *const roots[], size_t n, const char *pattern,
-                            const struct search_options *options)
+                            const struct search_options *options, struct query *query)
 {
 	struct search_options own = {0};
+	const struct query_info *info = query ? query_info(query) : NULL;
 	if (options && options_take(&own, options) != 0)
-		return NULL;
+		goto fail;
 	struct os os;
 	os_init(&os, secure_getenv("GETMNT_DISABLE"));
 	struct search_mounts mounts = {.any = true, .unique = os.caps & OSC_STATX_UNIQUE};
 	/* Without openat2, a directory may turn out to be on another mount after it is opened. */
 	bool bulk = own.engine == SEARCH_ENGINE_BULK && own.flags & SEARCH_METADATA
 	            && !(os.disabled & OSC_INODES) && os.caps & OSC_OPENAT2;
-	bool follow = own.flags & SEARCH_FOLLOW;
-	if ((!own.blocking || bulk || follow)
-	    && libgetmnt_mounts(&os, &mounts, bulk, follow) != 0)
-		return NULL;
+	bool follow = own.flags & SEARCH_FOLLOW
+	              || (info && (info->follow || info->xtype
+	                           || info->levels & 1u << QUERY_ALL));
+	bool places = info && (info->mount || info->fstype);
+	if ((!own.blocking || bulk || follow || places)
+	    && libgetmnt_mounts(&os, &mounts, bulk, follow, places) != 0)
+		goto fail;
 	mounts.any = own.blocking;
-	return search_new(&os, &mounts, roots, n, pattern, &own);
+	return search_new(&os, &mounts, roots, n, pattern, &own, query);
+fail:
+	query_free(query);
+	return NULL;
+}
+
+SEARCH *search_open(const char *const roots[], size_t n, const char *pattern,
+                    const struct search_options *options, struct query *query)
+{
+	bool given = pattern && (roots || n == 0);
+	for (size_t i = 0; given && i < n; ++i)
+		given = roots[i] != NULL;
+	if (!given) {
+		query_free(query);
+		return fail_null(EINVAL);
+	}
+	int state = os_cancel_defer();
+	SEARCH *search = search_begin(roots, n, pattern, options, query);
+	os_cancel_restore(state);
+	return search;
 }
 
 SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
                 const struct search_options *options)
 {
-	bool given = pattern && (roots || n == 0);
-	for (size_t i = 0; given && i < n; ++i)
-		given = roots[i] != NULL;
-	if (!given)
-		return fail_null(EINVAL);
-	int state = os_cancel_defer();
-	SEARCH *search = search_begin(roots, n, pattern, options);
-	os_cancel_restore(state);
-	return search;
+	return search_open(roots, n, pattern, options, NULL);
 }
 
 SEARCH *opensearch(const char *paths, const char *pattern, int flags)

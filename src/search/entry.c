@@ -32,18 +32,22 @@ static bool lines_go_on(const struct bfs_scratch *scratch)
 	return scratch->output->run_start != NO_RUN && scratch->output->run_start != NO_LINES;
 }
 
-/** Append a record to the output.  @target  May be NULL. */
+/** Append a record to the output.  @actions  With a query, of an object; else NULL.
+    @target  May be NULL. */
 static void put_record(struct bfs_scratch *scratch, const struct record *record,
-                       const struct k_statx *st, const char *name, const char *target)
+                       const struct k_statx *st, const uint64_t *actions, const char *name,
+                       const char *target)
 {
-	size_t meta = record->meta ? sizeof(*st) : 0;
-	size_t size = sizeof(*record) + meta + record->len + record->target;
+	size_t meta = record->meta ? sizeof(*st) : 0, acts = actions ? sizeof(*actions) : 0;
+	size_t size = sizeof(*record) + meta + acts + record->len + record->target;
 	char *to = strbuf_extend(&scratch->output->dir, size);
 	if (!to)
 		return;
 	to = mempcpy(to, record, sizeof(*record));
 	if (meta)
 		to = mempcpy(to, st, meta);
+	if (acts)
+		to = mempcpy(to, actions, acts);
 	to = mempcpy(to, name, record->len);
 	if (record->target)
 		memcpy(to, target, record->target);
@@ -54,7 +58,26 @@ void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry
 {
 	put_record(scratch, &(struct record){
 		.len = (uint32_t)entry->len, .error = error, .source = (uint8_t)source,
-	}, NULL, entry->name, NULL);
+	}, NULL, NULL, entry->name, NULL);
+}
+
+void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
+                       const struct bfs_entry *entry, const struct k_statx *st, uint64_t actions)
+{
+	char target[PATH_MAX];
+	ssize_t n = search->more.links && entry->type == DT_LNK && scratch->fd >= 0
+	            ? os_readlinkat(scratch->os, scratch->fd, entry->name, target, sizeof(target))
+	            : 0;
+	/* Once for each directory: it has no lines. */
+	if (search->identify && scratch->output->run_start == NO_RUN && scratch->fd >= 0) {
+		search_put_dir_id(search, scratch);
+		scratch->output->run_start = NO_LINES;
+	}
+	put_record(scratch, &(struct record){
+		.ino = entry->ino, .len = (uint32_t)entry->len, .type = entry->type,
+		.meta = st != NULL,
+		.target = n > 0 ? (uint16_t)n : 0,
+	}, st, search->query ? &actions : NULL, entry->name, target);
 }
 
 /** Escape a path for lines. */
@@ -167,10 +190,11 @@ static bool type_wanted(const SEARCH *search, uint8_t type)
 }
 
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bfs_entry *entry, const struct k_statx *st, int fd)
+                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
+                       uint64_t actions)
 {
 	struct k_statx with_id;
-	st = search->flags & SEARCH_METADATA ? st : NULL;
+	st = search->flags & SEARCH_METADATA || search->query ? st : NULL;
 	/* statx(2) returns only one ID, here the one that tells mounts apart. */
 	if (st && search->more.mask & K_STATX_MNT_ID && st->mask & K_STATX_MNT_ID_UNIQUE) {
 		const struct search_mount *m = search_mount_find(&search->mounts, st->mnt_id);
@@ -194,22 +218,16 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 		++scratch->output->batch_done.n;
 		return;
 	}
-	if (lines_go_on(scratch)) {
+	/* An object that several actions print becomes a record. */
+	bool one = !search->query || (actions & (actions - 1)) == 0;
+	if (lines_go_on(scratch) && one && (!search->query || actions)) {
 		if (search->more.line)
 			put_line(search, scratch, entry, st);
 		else
 			put_lines(search, scratch, entry, 1, false);
 		return;
 	}
-	char target[PATH_MAX];
-	ssize_t n = search->more.links && entry->type == DT_LNK
-	            ? os_readlinkat(scratch->os, scratch->fd, entry->name, target, sizeof(target))
-	            : 0;
-	put_record(scratch, &(struct record){
-		.ino = entry->ino, .len = (uint32_t)entry->len, .type = entry->type,
-		.meta = st != NULL,
-		.target = n > 0 ? (uint16_t)n : 0,
-	}, st, entry->name, target);
+	search_put_record(search, scratch, entry, st, actions);
 }
 
 /** Initialize the node of an entry, except for its live states. */
@@ -284,7 +302,29 @@ static void put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct 
 	while (i < n && lines_go_on(scratch) && !search->access && !search->more.line)
 		i += put_lines(search, scratch, entries + i, n - i, true);
 	for (; i < n; ++i)
-		search_put_object(search, scratch, &entries[i], NULL, -1);
+		search_put_object(search, scratch, &entries[i], NULL, -1, 1);
+}
+
+/** What search_pass() does with an entry. */
+enum pass { PASS_NO, PASS_YES, PASS_ASK /* more than its name must be known */ };
+
+/** Match an entry that is not a directory by its name. */
+static enum pass pass_one(SEARCH *search, const struct node *node, const struct bfs_entry *entry,
+                          struct look *look, struct query_object *object)
+{
+	struct judgment judged;
+	if (!search->everything
+	    && !pattern_step(search->pattern, node->live, entry->name, entry->len, NULL))
+		return PASS_NO;
+	if (!search->judges)
+		return search->query && !search->plain ? PASS_ASK : PASS_YES;
+	look->name = object->name = entry->name;
+	object->len = entry->len;
+	look->link = object->type = entry->type;
+	search_judge(search, look, object, &judged);
+	if (judged.look || judged.error)
+		return PASS_ASK;
+	return !judged.object ? PASS_NO : search->plain || !search->query ? PASS_YES : PASS_ASK;
 }
 
 size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
@@ -294,22 +334,29 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 	const struct node *node = search_node_at(search, at->tag);
 	/* Some entries here must not be accessed: check each entry. */
 	if (avoid_below(search->mounts.avoid, node->avoid)
-	    || atomic_load_explicit(&search->cancelled, memory_order_relaxed))
+	    || search_stopped(search))
 		return 0;
-	const bool everything = search->everything;
 	const unsigned plain = ~(1u << DT_DIR | 1u << DT_UNKNOWN);
 	const unsigned wanted = plain & (search->more.types ? search->more.types : UINT_MAX);
+	struct look look = {
+		.search = search, .os = scratch->os, .scratch = scratch, .at = at,
+		.fd = scratch->fd, .mount = node->mount, .avoid = AVOID_NONE,
+		.depth = (unsigned)at->depth + 1,
+	};
+	struct query_object object = {.depth = look.depth, .facts = &look.facts};
+	if (search->judges)
+		search_look_init(&look);
 	for (size_t i = 0;; ++i) {
 		size_t from = i;
+		enum pass pass = PASS_YES;
 		for (; i < n && wanted >> entries[i].type & 1; ++i) {
-			const struct bfs_entry *e = &entries[i];
-			if (!everything
-			    && !pattern_step(search->pattern, node->live, e->name, e->len, NULL))
+			pass = pass_one(search, node, &entries[i], &look, &object);
+			if (pass != PASS_YES)
 				break;
 		}
 		if (from < i)
 			put_plain(search, scratch, at, entries + from, i - from);
-		if (i == n || !(plain >> entries[i].type & 1))
+		if (i == n || pass == PASS_ASK || !(plain >> entries[i].type & 1))
 			return i;
 	}
 }
@@ -324,7 +371,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	bool follow = search->flags & SEARCH_FOLLOW;
 	bool dir = entry->type == DT_DIR || entry->type == DT_UNKNOWN
 	           || (follow && entry->type == DT_LNK);
-	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
+	if (search_stopped(search))
 		return BFS_END_ALL;
 	unsigned does = search->everything && !dir ? (unsigned)PATTERN_MATCH
 	                : pattern_step(search->pattern, node->live, entry->name, entry->len,
@@ -337,27 +384,41 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	bool below = does & PATTERN_BELOW && dir;
 	if (!object && !below)
 		return BFS_SKIP;
+	struct judgment judged = {.enter = true, .actions = 1};
+	if (search->judges) {
+		child_init(search, node, entry, child);
+		search_judge_entry(search, scratch, at, entry,
+		                   follow && entry->type == DT_LNK ? DT_UNKNOWN : entry->type,
+		                   child, NULL, &judged);
+		object = object && (judged.look || judged.object);
+		below = below && (judged.look || judged.enter);
+		if (!object && !below)
+			return search_stopped(search) ? BFS_END_ALL : BFS_SKIP;
+	}
 	if (object)
 		lines_may_begin(search, scratch, at);
 	/* The most frequent case. */
-	if (!dir && search->flags & SEARCH_METADATA
+	if (!dir && (search->flags & SEARCH_METADATA || judged.look)
 	    && !avoid_below(search->mounts.avoid, node->avoid))
 		return BFS_LOOK;
-	child_init(search, node, entry, child);
+	if (!search->judges)
+		child_init(search, node, entry, child);
 	/* statx is needed for unknown types, and for directories with FOLLOW or XDEV checks. */
 	bool unknown = entry->type == DT_UNKNOWN
 	               || ((follow || search->xdev_looks) && below && entry->type == DT_DIR);
 	bool type = search->access || search->more.type || search->more.types || follow;
-	bool look = (object && search->flags & SEARCH_METADATA) || (unknown && (below || type));
+	bool look = (object && search->flags & SEARCH_METADATA) || (unknown && (below || type))
+	            || judged.look;
 	bool blocked = search_mounts_blocked(&search->mounts, (uint32_t)child->avoid);
 	bool touch = look || search->access || (below && !(search->os.caps & OSC_OPENAT2));
 	if (blocked || (touch && is_beyond(node, scratch, entry))) {
 		/* Only its name is known.  With XDEV it would not be entered in any case. */
-		bool named = search->more.optional
-		             || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS));
+		bool named = !judged.look
+		             && (search->more.optional
+		                 || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS)));
 		below = below && !(search->flags & SEARCH_XDEV);
 		if (object && named)
-			search_put_object(search, scratch, entry, NULL, -1);
+			search_put_object(search, scratch, entry, NULL, -1, judged.actions);
 		if (below || (object && !named))
 			search_put_error(scratch, entry,
 			                 below ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT,
@@ -369,7 +430,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	if (look)
 		return BFS_LOOK;
 	if (object)
-		search_put_object(search, scratch, entry, NULL, -1);
+		search_put_object(search, scratch, entry, NULL, -1, judged.actions);
 	if (!below || entry->type != DT_DIR)
 		return BFS_SKIP;
 	return enter_dir(search, scratch, at, entry, node, child, NULL);
@@ -382,15 +443,16 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	const struct node *node = search_node_at(search, at->tag);
 	union new_node new;
 	struct node *child = &new.node;
-	if (atomic_load_explicit(&search->cancelled, memory_order_relaxed))
+	if (search_stopped(search))
 		return BFS_END_ALL;
 	/* Entries left over from a paused directory did not pass search_entry() in this part. */
 	lines_may_begin(search, scratch, at);
 	/* Objects that cannot be entered get here only if they match. */
 	bool leaf = entry->type != DT_DIR && entry->type != DT_UNKNOWN
 	            && !(search->flags & SEARCH_FOLLOW);
-	if (leaf && error == 0 && st->mask & K_STATX_TYPE && IFTODT(st->mode) == entry->type) {
-		search_put_object(search, scratch, entry, st, -1);
+	if (leaf && error == 0 && st->mask & K_STATX_TYPE && IFTODT(st->mode) == entry->type
+	    && !search->judges) {
+		search_put_object(search, scratch, entry, st, -1, 1);
 		return BFS_SKIP;
 	}
 	unsigned does = pattern_step(search->pattern, node->live, entry->name, entry->len,
@@ -403,9 +465,10 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	bool named = dir && !(search->flags & (SEARCH_METADATA | SEARCH_FOLLOW));
 	named |= search->more.optional && error != ENOENT;
 	if (error != 0) {
-		if (named && does & PATTERN_MATCH)
-			search_put_object(search, scratch, entry, NULL, -1);
-		if (!named || entry->type == DT_UNKNOWN || (dir && does & PATTERN_BELOW))
+		if (named && does & PATTERN_MATCH && !search->judges)
+			search_put_object(search, scratch, entry, NULL, -1, 1);
+		if (!named || search->judges || entry->type == DT_UNKNOWN
+		    || (dir && does & PATTERN_BELOW))
 			search_put_error(scratch, entry,
 			                 named && dir ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, error);
 		return BFS_SKIP;
@@ -414,9 +477,14 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	known.type = (uint8_t)IFTODT(st->mode);
 	if (search->flags & SEARCH_FOLLOW && known.type == DT_LNK)
 		return search_follow_entry(search, scratch, at, entry, node, child, does);
-	if (does & PATTERN_MATCH)
-		search_put_object(search, scratch, &known, st, -1);
-	if (!(does & PATTERN_BELOW) || known.type != DT_DIR
+	struct judgment judged = {.object = true, .enter = true, .actions = 1};
+	if (search->judges)
+		search_judge_entry(search, scratch, at, entry, known.type, child, st, &judged);
+	if (does & PATTERN_MATCH && judged.object)
+		search_put_object(search, scratch, &known, st, -1, judged.actions);
+	if (search_stopped(search))
+		return BFS_END_ALL;
+	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || !judged.enter
 	    || (search->xdev_looks && search_elsewhere(search, st)))
 		return BFS_SKIP;
 	return enter_dir(search, scratch, at, entry, node, child, st);

@@ -8,8 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-/** The directory that is being read.  @place [out]  Initialized first. */
-static void place_of(const SEARCH *search, const struct bfs_at *at, struct follow_place *place)
+void search_place_of(const SEARCH *search, const struct bfs_at *at, struct follow_place *place)
 {
 	struct strbuf *path = &place->path;
 	place->mount = search_node_at(search, at->tag)->mount;
@@ -48,8 +47,8 @@ static void put_link(SEARCH *search, struct bfs_scratch *scratch, const struct b
 }
 
 void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct follow_place *place,
-                        int depth, const struct bfs_entry *entry, const struct node *from,
-                        struct node *child, unsigned does)
+                        int depth, const struct bfs_at *at, const struct bfs_entry *entry,
+                        const struct node *from, struct node *child, unsigned does)
 {
 	struct os *os = scratch->os;
 	struct bfs_entry known = *entry;
@@ -75,16 +74,20 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 		goto out;
 	if (error != 0) {
 		bool refused = error == EREMOTE || error == EXDEV;
-		if (search->more.optional && does & PATTERN_MATCH && !refused && error != ENOENT)
-			search_put_object(search, scratch, entry, NULL, -1);
+		if (search->more.optional && does & PATTERN_MATCH && !refused && error != ENOENT
+		    && !search->judges)
+			search_put_object(search, scratch, entry, NULL, -1, 1);
 		search_put_error(scratch, entry, refused ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT,
 		                 error);
 		goto out;
 	}
 	known.type = (uint8_t)IFTODT(st.mode);
-	if (does & PATTERN_MATCH)
-		search_put_object(search, scratch, &known, &st, fd < 0 ? -1 : fd);
-	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || dangling
+	struct judgment judged = {.object = true, .enter = true, .actions = 1};
+	if (search->judges)
+		search_judge_entry(search, scratch, at, entry, known.type, child, &st, &judged);
+	if (does & PATTERN_MATCH && judged.object)
+		search_put_object(search, scratch, &known, &st, fd < 0 ? -1 : fd, judged.actions);
+	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || dangling || !judged.enter
 	    || (search->flags & SEARCH_XDEV && search_elsewhere(search, &st)))
 		goto out;
 	if (search->depth && (unsigned)depth > search->depth) {
@@ -102,11 +105,11 @@ enum bfs_verdict search_follow_entry(SEARCH *search, struct bfs_scratch *scratch
                                      const struct node *node, struct node *child, unsigned does)
 {
 	struct follow_place place;
-	place_of(search, at, &place);
+	search_place_of(search, at, &place);
 	if (place.path.failed)
 		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ENOMEM);
 	else
-		search_follow_link(search, scratch, &place, at->depth + 1, entry, node, child,
+		search_follow_link(search, scratch, &place, at->depth + 1, at, entry, node, child,
 		                   does);
 	strbuf_destroy(&place.path);
 	return BFS_SKIP;

@@ -33,13 +33,19 @@ const struct search_mount *search_mount_find(const struct search_mounts *mounts,
 	return i == MAP64_NONE ? NULL : &mounts->list[i];
 }
 
+/** Copy a text; NULL remains NULL. */
+static const char *keep(struct search_mounts *mounts, const char *text)
+{
+	return text ? arena_strndup(&mounts->points, text, strlen(text)) : NULL;
+}
+
 int search_mounts_add(struct search_mounts *mounts, const struct search_mount *mount)
 {
 	if (search_mount_find(mounts, mount->id))
 		return 0;
-	const char *point = mount->point ? arena_strndup(&mounts->points, mount->point,
-	                                                 strlen(mount->point)) : NULL;
-	if ((mount->point && !point) || !ARRAY_ROOM(mounts->list, mounts->n, &mounts->size)
+	const char *point = keep(mounts, mount->point), *type = keep(mounts, mount->type);
+	if ((mount->point && !point) || (mount->type && !type)
+	    || !ARRAY_ROOM(mounts->list, mounts->n, &mounts->size)
 	    || map64_put(&mounts->by_id, mount->id, mounts->n) == MAP64_NONE) {
 		errno = ENOMEM;
 		return -1;
@@ -47,6 +53,7 @@ int search_mounts_add(struct search_mounts *mounts, const struct search_mount *m
 	struct search_mount *added = &mounts->list[mounts->n++];
 	*added = *mount;
 	added->point = point;
+	added->type = type;
 	mounts->nosymfollow |= mount->flags & MOUNT_NOSYMFOLLOW;
 	return 0;
 }

@@ -36,6 +36,7 @@ struct search_mount {
 	unsigned flags;           /* enum search_mount_flags */
 	uint32_t fs;              /* the number of its file system in fs, from 1; 0: none */
 	uint32_t root;            /* its node in avoid, AVOID_NONE or AVOID_UNKNOWN */
+	const char *type;         /* of its file system; NULL: unknown */
 };
 
 /** The mounts, and their properties. */

@@ -45,7 +45,7 @@ struct bfs_fs *search_fs(void *arg, uint32_t tag)
 bool search_wanted(void *arg, uint32_t tag)
 {
 	(void)tag;
-	return !atomic_load_explicit(&((SEARCH *)arg)->cancelled, memory_order_relaxed);
+	return !search_stopped(arg);
 }
 
 void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out, size_t size)
@@ -103,8 +103,10 @@ static void queue_sorted(SEARCH *search, const struct bfs_at *at, const char *ou
 	for (size_t from = 0; places && from < size; ++n) {
 		struct record record;
 		memcpy(&record, out + from, sizeof(record));
+		bool acts = search->query && record.source == 0;
 		const char *name = out + from + sizeof(record)
-		                   + (record.meta ? sizeof(struct k_statx) : 0);
+		                   + (record.meta ? sizeof(struct k_statx) : 0)
+		                   + (acts ? sizeof(uint64_t) : 0);
 		places[n] = (struct sort_key){
 			.record = out + from,
 			.size = (size_t)(name + record.len + record.target - (out + from)),
@@ -247,6 +249,5 @@ enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entrie
 	else if (error != 0)
 		search_queue_error(search, at, at->opened ? SEARCH_ERR_READ : SEARCH_ERR_OPEN,
 		                   error);
-	return atomic_load_explicit(&search->cancelled,
-	       memory_order_relaxed) ? BFS_END_ALL : BFS_SKIP;
+	return search_stopped(search) ? BFS_END_ALL : BFS_SKIP;
 }

@@ -26,6 +26,7 @@
  */
 #include "search/search_impl.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -46,27 +47,58 @@ enum {
 	            | SEARCH_CACHED | SEARCH_FOLLOW | ORDER_FLAGS,
 };
 
+/** What a query needs of the search. */
+static void use_query(SEARCH *search)
+{
+	const struct query_info *info = search->info;
+	size_t n;
+	const struct query_action *actions = query_actions(search->query, &n);
+	search->plain = info->only_prints;
+	search->judges = !info->all || info->mindepth > 0 || info->maxdepth != UINT_MAX
+	                 || info->unique || info->mount;
+	for (size_t i = 0; i < n; ++i) {
+		enum query_action_kind kind = actions[i].kind;
+		search->act_mask |= actions[i].mask;
+		search->identify |= kind == QA_EXECDIR || kind == QA_OKDIR || kind == QA_DELETE;
+	}
+	search->policy.statx_mask |= info->mask | search->act_mask;
+	if (info->unique)
+		search->policy.statx_mask |= K_STATX_INO;
+}
+
 SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char *const roots[],
-                   size_t n, const char *pattern, const struct search_options *options)
+                   size_t n, const char *pattern, const struct search_options *options,
+                   struct query *query)
 {
 	SEARCH *search = NULL;
+	const struct query_info *info = query ? query_info(query) : NULL;
 	int flags = options->flags;
+	if (info && info->follow)
+		flags |= SEARCH_FOLLOW;
+	if (info && (info->xdev || info->mount))
+		flags |= SEARCH_XDEV;
 	if (flags & ~ALL_FLAGS || (flags & ORDER_FLAGS) == ORDER_FLAGS
 	    || options->exclude || options->query
 	    || options->engine < SEARCH_ENGINE_AUTO || options->engine > SEARCH_ENGINE_BULK) {
 		search_mounts_destroy(mounts);
+		query_free(query);
 		errno = EINVAL;
 		return NULL;
 	}
 	search = calloc(1, sizeof(*search));
 	if (!search) {
 		search_mounts_destroy(mounts);
+		query_free(query);
 		return NULL;
 	}
+	search->query = query;
+	search->info = info;
 	search->mounts = *mounts;
 	os_clone_state(&search->os, os);
 	search->looked = *os;
 	search->rootfd = search->topfd = -1;
+	search->dirfd = LOOK_UNOPENED;
+	search->more.maxdepth = UINT_MAX;
 	search->reader = pthread_self();
 	os_origin_init(&search->origin);
 	search->flags = flags;
@@ -76,10 +108,12 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	                 | (flags & SEARCH_X_OK ? X_OK : 0);
 	pthread_mutex_init(&search->lock, NULL);
 	map64_init(&search->by_hash);
+	map64_init(&search->owners);
 	search->pending_end = &search->pending;
 	atomic_init(&search->budget.shares, BFS_AHEAD_SHARES - 1);
-	/* A directory that is sorted is not divided. */
-	unsigned sharers = flags & ORDER_FLAGS || search->threads <= 1 ? 0 : search->threads;
+	/* A directory that is sorted is not divided, nor one whose entries may be deleted. */
+	const bool whole = flags & ORDER_FLAGS || (info && info->depth);
+	unsigned sharers = whole || search->threads <= 1 ? 0 : search->threads;
 	unsigned portions = sharers < PORTIONS_MOST / PORTIONS ? PORTIONS * sharers : PORTIONS_MOST;
 	atomic_init(&search->budget.portions, portions);
 	search->policy = (struct bfs_policy){
@@ -91,7 +125,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 		.ahead = options->ahead,
 		.together = search->threads > 1 && options->engine != SEARCH_ENGINE_SYNC,
 		.budget = &search->budget,
-		.pause = flags & ORDER_FLAGS ? 0 : PART,
+		.pause = whole ? 0 : PART,
 		.entry = search_entry,
 		.meta = search_meta,
 		.pass = flags & (SEARCH_FOLLOW | SEARCH_METADATA) ? NULL : search_pass,
@@ -104,6 +138,8 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 		.deliver = search_deliver,
 		.arg = search,
 	};
+	if (query)
+		use_query(search);
 	search->statx_mask = search->policy.statx_mask;
 	unsigned pattern_flags = (flags & SEARCH_PERIOD ? PATTERN_PERIOD : 0)
 	                         | (flags & SEARCH_PAPER_Q ? PATTERN_PAPER_Q : 0);
@@ -138,148 +174,6 @@ void cancelsearch(SEARCH *search)
 		atomic_store(&search->cancelled, true);
 }
 
-/** Convert attributes to a struct stat. */
-static void info_from(struct stat *info, const struct k_statx *st)
-{
-	*info = (struct stat){
-		.st_dev = makedev(st->dev_major, st->dev_minor),
-		.st_ino = st->ino,
-		.st_mode = st->mode,
-		.st_nlink = st->nlink,
-		.st_uid = st->uid,
-		.st_gid = st->gid,
-		.st_rdev = makedev(st->rdev_major, st->rdev_minor),
-		.st_size = (off_t)st->size,
-		.st_blksize = (blksize_t)st->blksize,
-		.st_blocks = (blkcnt_t)st->blocks,
-		.st_atim = {st->atime.sec, st->atime.nsec},
-		.st_mtim = {st->mtime.sec, st->mtime.nsec},
-		.st_ctim = {st->ctime.sec, st->ctime.nsec},
-	};
-}
-
-/** Start with the part at search->at. */
-static void part_begin(SEARCH *search)
-{
-	struct part part;
-	memcpy(&part, search->queue.data + search->at, sizeof(part));
-	search->part_path = search->queue.data + search->at + sizeof(part);
-	search->part_len = part.path;
-	search->at += sizeof(part) + part.path;
-	search->part_end = search->at + part.records;
-	search->path_base = SIZE_MAX;
-}
-
-/** Build the path of an entry in the part: root, directory, name. */
-static void make_path(SEARCH *search, bool with_root, const char *name, size_t len)
-{
-	struct strbuf *path = &search->path;
-	/* Most entries differ only in the name. */
-	if (search->path_base == SIZE_MAX || with_root != search->path_rooted) {
-		strbuf_reset(path);
-		if (with_root)
-			strbuf_add(path, search->root_name, search->root_len);
-		strbuf_add(path, strbuf_str(&search->via), search->via.len);
-		if (search->part_len > 1)
-			strbuf_add(path, search->part_path, search->part_len);
-		search->path_base = path->len;
-		search->path_rooted = with_root;
-	}
-	path->len = search->path_base;
-	if (len > 0) {
-		strbuf_putc(path, '/');
-		strbuf_add(path, name, len);
-	} else if (with_root && search->via.len == 0 && search->part_len <= 1) {
-		/* As find does: a/ for itself as given, and a/b. */
-		strbuf_puts(path, search->root_name + path->len);
-	}
-	if (path->len == 0)
-		strbuf_putc(path, '/');
-}
-
-/** Keep a link to a directory for later.  @text  struct link, and the strings after it. */
-static void keep_link(SEARCH *search, const char *text, size_t len)
-{
-	struct link link;
-	memcpy(&link, text, sizeof(link));
-	const char *name = text + sizeof(link), *target = name + strlen(name) + 1;
-	size_t ntarget = (size_t)(text + len - target);
-	size_t dir = search->part_len > 1 ? search->part_len : 0;
-	size_t nvia = search->via.len + dir + strlen(name) + 2;
-	const struct node *node = search_node_at(search, link.tag);
-	const size_t live = search->words * sizeof(*node->live);
-	uint32_t nabove = 0;
-	pthread_mutex_lock(&search->lock);
-	const struct seen_dir *seen = search->seen.dirs;
-	for (uint64_t i = node->self; i != SEEN_NONE; i = seen[i].parent)
-		++nabove;
-	struct pending_link *pending =
-		malloc(sizeof(*pending) + live + nabove * sizeof(*seen) + ntarget + 1 + nvia);
-	if (pending) {
-		struct seen_dir *above = (void *)(pending->live + search->words);
-		*pending = (struct pending_link){
-			.mount = link.mount, .depth = link.depth, .nabove = nabove, .above = above,
-			.next = *search->pending_end,
-		};
-		for (uint64_t i = node->self; i != SEEN_NONE; i = seen[i].parent)
-			*above++ = seen[i];
-		memcpy(pending->live, node->live, live);
-		char *to = (char *)above;
-		pending->target = to;
-		to = mempcpy(to, target, ntarget);
-		*to++ = '\0';
-		pending->via = to;
-		to = mempcpy(to, strbuf_str(&search->via), search->via.len);
-		to = mempcpy(to, search->part_path, dir);
-		*to++ = '/';
-		strcpy(to, name);
-		*search->pending_end = pending;
-		search->pending_end = &pending->next;
-	}
-	pthread_mutex_unlock(&search->lock);
-	search->failed |= !pending;
-}
-
-/** Return the next record of the part as an entry; NULL: it was a link to a directory. */
-static struct searchent *next_entry(SEARCH *search)
-{
-	struct record record;
-	const char *at = search->queue.data + search->at;
-	memcpy(&record, at, sizeof(record));
-	at += sizeof(record);
-	if (record.source == LINK) {
-		keep_link(search, at, record.len);
-		search->at = (size_t)(at + record.len - search->queue.data);
-		return NULL;
-	}
-	search->has_st = record.meta;
-	if (record.meta) {
-		memcpy(&search->st, at, sizeof(search->st));
-		at += sizeof(search->st);
-		if (!search->more.statx)
-			info_from(&search->info, &search->st);
-	}
-	make_path(search, record.source != 0 || search->flags & SEARCH_INCLUDEROOT, at, record.len);
-	at += record.len;
-	if (record.target || search->target.len) {
-		strbuf_reset(&search->target);
-		strbuf_add(&search->target, at, record.target);
-	}
-	search->at = (size_t)(at + record.target - search->queue.data);
-	search->type = record.type;
-	search->entry = (struct searchent){
-		.path = search->path.data,
-		.info = record.meta && !search->more.statx ? &search->info : NULL,
-		.errsource = record.source,
-		.err = record.error,
-	};
-	if (record.source)
-		++search->counts.errors;
-	else if (++search->counts.found && search->flags & SEARCH_STOPATFIRST)
-		search->ended = true;
-	return &search->entry;
-}
-
 /** Read more directories.  The thread cannot be canceled here: the workers would wait for it. */
 static void read_more(SEARCH *search)
 {
@@ -296,7 +190,8 @@ static void read_more(SEARCH *search)
 			search->failed = true;
 		if (rc != 2)
 			search_root_end(search);
-	} else if (!search_root_begin(search)) {
+	} else if ((search->pending || !search_serve_postponed(search))
+	           && !search_root_begin(search)) {
 		search->ended = true;
 	}
 	search->reading = false;
@@ -328,13 +223,13 @@ struct searchent *readsearch(SEARCH *search)
 			return NULL;
 		}
 		if (search->at < search->part_end) {
-			struct searchent *entry = next_entry(search);
+			struct searchent *entry = search_next_entry(search);
 			if (entry && !search->path.failed && !search->target.failed)
 				return entry;
 			continue;
 		}
 		if (search->at < search->queue.len) {
-			part_begin(search);
+			search_part_begin(search);
 			continue;
 		}
 		pthread_testcancel();
@@ -353,6 +248,13 @@ void search_more(SEARCH *search, const struct search_more *more)
 	search->where_wanted = more->watch != NULL;
 	if (search->flags & SEARCH_METADATA)
 		search->statx_mask |= more->mask;
+	search->judges |= more->mindepth > 0 || more->maxdepth != UINT_MAX;
+	if (more->visit) {
+		/* Objects are visited in this thread, when they are found. */
+		search->threads = 1;
+		search->policy.together = false;
+		search->policy.pass = NULL;
+	}
 }
 
 unsigned char search_type(const SEARCH *search)
@@ -439,7 +341,9 @@ static bool lose_workers(SEARCH *search, bool *shared)
 static void search_free(SEARCH *search, bool shared)
 {
 	search_root_end(search);
+	search_root_close(search);
 	os_close(&search->os, search->topfd);
+	query_free(search->query);
 	pattern_free(search->pattern);
 	search_mounts_destroy(&search->mounts);
 	search_mounts_destroy(&search->own);
@@ -453,6 +357,8 @@ static void search_free(SEARCH *search, bool shared)
 		map64_destroy(&search->by_hash);
 		seen_destroy(&search->seen);
 		seen_destroy(&search->once);
+		seen_destroy(&search->unique);
+		map64_destroy(&search->owners);
 	}
 	while (search->pending) {
 		struct pending_link *pending = search->pending;
@@ -464,6 +370,9 @@ static void search_free(SEARCH *search, bool shared)
 	strbuf_destroy(&search->via);
 	strbuf_destroy(&search->queue);
 	strbuf_destroy(&search->path);
+	strbuf_destroy(&search->root_base);
+	strbuf_destroy(&search->postponed);
+	strbuf_destroy(&search->postponed_at);
 	strbuf_destroy(&search->target);
 	strbuf_destroy(&search->where);
 	pthread_mutex_destroy(&search->lock);

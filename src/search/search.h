@@ -26,12 +26,13 @@ enum { SEARCH_FDS = 8192 };
  *
  * @os
  *         The capabilities, and the calls made before the search; copied.
- * @mounts
+ * @mounts, query
  *         Taken over, also on failure.
  * Everything else is as in searchv().
  */
 SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char *const roots[],
-                   size_t n, const char *pattern, const struct search_options *options);
+                   size_t n, const char *pattern, const struct search_options *options,
+                   struct query *query);
 
 /** As searchv(), with a query instead of that of the options.
     @query  Taken over, also on failure; it remains valid until closesearch().  NULL: none. */
@@ -47,6 +48,7 @@ struct search_visit {
 	const char *root;            /* the given root at or above it */
 	const char *below;           /* its path below the root, without a leading slash; "" */
 	SEARCH *search;
+	int dirfd;                   /* for search_visit_dir() */
 };
 
 enum search_go { SEARCH_GO, SEARCH_PRUNE /* do not enter it */, SEARCH_STOP /* end */ };
@@ -84,6 +86,7 @@ struct search_more {
 	/* For a query with prune_waits: perform the actions of an object, in the caller's thread,
 	   before it is entered.  readsearch() then returns only errors.  Otherwise NULL. */
 	enum search_go (*visit)(void *arg, const struct search_visit *visit);
+	bool follow_roots;        /* with roots: follow a symlink that is a root */
 	bool roots;               /* also return each root, at depth 0; it need not be a
 	                             directory */
 	unsigned mindepth, maxdepth;   /* other objects are skipped silently; 0 and UINT_MAX: no

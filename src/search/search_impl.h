@@ -27,6 +27,8 @@ enum {
 	CHUNKS = 32768,
 	ORDER_FLAGS = SEARCH_BYNAME | SEARCH_BYINODE,
 	LINK = 255,               /* source of a record that is a struct link */
+	DIR_ID = 254,             /* ... a struct dir_id */
+	LOOK_UNOPENED = -2,       /* a descriptor that is opened when it is needed */
 };
 
 /** The properties that all entries of a directory share. */
@@ -43,8 +45,8 @@ union new_node {
 	uint64_t words[3 + PATTERN_MAX / 2 / 64 + 1];
 };
 
-/** An object or error in the output of a reader, followed by its attributes, if any, and its
-    name. */
+/** An object or error in the output of a reader, followed by its attributes, if any; with a query
+    by its actions (64 bits), if it is an object; and by its name. */
 struct record {
 	uint64_t ino;             /* as listed in its directory */
 	uint32_t len;             /* of the name */
@@ -53,6 +55,11 @@ struct record {
 	uint8_t type;             /* DT_* */
 	bool meta;
 	uint16_t target;          /* length of a symlink's target, which follows the name */
+};
+
+/** The identity of the directory of the records after it, in place of a name. */
+struct dir_id {
+	uint64_t mount, dev, ino;
 };
 
 /** A symlink to a directory, in place of a name; followed by its name, a NUL, and the path of its
@@ -86,11 +93,46 @@ struct part {
     cache lines. */
 #define APART(name) char name[128]
 
+/** An object whose facts a query looks up: the argument of struct query_facts. */
+struct look {
+	SEARCH *search;
+	struct os *os;
+	int fd;                   /* the directory of the object; or LOOK_UNOPENED */
+	const char *name;         /* in fd */
+	uint8_t link;             /* its type, if links are not followed; DT_UNKNOWN */
+	uint64_t mount;           /* of its directory; 0: unknown */
+	uint32_t avoid;           /* its node in the table of mounts */
+	unsigned depth;
+	/* In a thread that reads: */
+	struct bfs_scratch *scratch;
+	const struct bfs_at *at;
+	/* In the owner's thread: */
+	const struct search_visit *visit;
+	struct query_facts facts;
+};
+
+/** What becomes of an object. */
+struct judgment {
+	bool look;                /* its attributes are needed first; object and enter may be
+	                             wrong */
+	bool object;              /* report it */
+	bool enter;               /* if it is a directory, it may be entered */
+	uint64_t actions;         /* see query_outcome */
+	int error;                /* errno of a fact that could not be looked up; 0 */
+};
+
 struct SEARCH {
 	/* Read by workers; changed only between roots, or at the end. */
 	struct pattern *pattern;
 	size_t words;             /* in a set of live states */
 	bool everything;          /* the pattern matches every object */
+	struct query *query;      /* NULL: none */
+	const struct query_info *info;   /* of the query; or NULL */
+	unsigned act_mask;        /* K_STATX_* that actions need */
+	bool judges;              /* objects are selected by more than the pattern and the type */
+	bool plain;               /* an object is printed at most once, and nothing else is
+	                             done */
+	bool identify;            /* actions need the directory of an object */
 	struct search_mounts mounts;   /* of this process; and of the root's namespace */
 	int flags;
 	unsigned threads, depth;
@@ -107,12 +149,14 @@ struct SEARCH {
 	uint64_t root_dev;        /* its device */
 	struct strbuf via;        /* path below the root of the symlink that led here; or "" */
 	struct follow_place place;     /* the directory rootfd */
-	atomic_bool cancelled;
+	atomic_bool cancelled, stopped;   /* stopped: by visit() */
 	uint64_t *_Atomic chunks[CHUNKS];
 
 	APART(locked);
-	pthread_mutex_t lock;     /* protects the next three, and adding to chunks */
+	pthread_mutex_t lock;     /* protects the next five, and adding to chunks */
 	struct seen seen, once;   /* once: where each directory is entered only once */
+	struct seen unique;       /* objects seen, for -unique */
+	struct map64 owners;      /* user, or 1 << 32 | group -> whether it has a name */
 	uint32_t nnodes;
 	struct map64 by_hash;     /* hash of a node -> its number */
 
@@ -138,15 +182,25 @@ struct SEARCH {
 	size_t at;                /* index of the next part, or record */
 	const char *part_path;    /* of the current part */
 	size_t part_len, part_end;
+	bool has_id;
+	struct dir_id dir_id;     /* of the directory of the part, if has_id */
+	int dirfd;                /* that directory, or that of the root; or LOOK_UNOPENED */
 
 	struct strbuf path;       /* of the current entry */
 	size_t path_base;         /* length of its directory part; SIZE_MAX: not built yet */
 	bool path_rooted;         /* the directory part includes the root */
 	struct searchent entry;
-	struct stat info;
+	struct stat stat;
 	struct k_statx st;
 	bool has_st;
 	unsigned char type;
+	size_t last_len;          /* of the name of the last object; 0: a root */
+	uint64_t actions;         /* of the last object */
+	struct look look;
+	struct strbuf root_base;  /* the last component of the root */
+	struct strbuf postponed;  /* directories that come after their contents: parts */
+	struct strbuf postponed_at;    /* where each begins, size_t */
+	bool serving;             /* the queue is made of these */
 	struct strbuf target;     /* of the last object */
 	struct strbuf where;      /* a directory that was read recently */
 	bool where_wanted;
@@ -164,6 +218,13 @@ static inline const struct search_mounts *search_mounts(const SEARCH *search)
 static inline unsigned search_id_mask(const SEARCH *search)
 {
 	return search->mounts.unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+}
+
+/** Whether nothing more is to be read. */
+static inline bool search_stopped(const SEARCH *search)
+{
+	return atomic_load_explicit(&search->cancelled, memory_order_relaxed)
+	       || atomic_load_explicit(&search->stopped, memory_order_relaxed);
 }
 
 /* node.c */
@@ -205,10 +266,16 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st);
 void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry, int source,
                       int error);
 
+/** Append a record of an object. */
+void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
+                       const struct bfs_entry *entry, const struct k_statx *st, uint64_t actions);
+
 /** Report an object, if its type is requested and access is allowed.
-    @st  Used only with METADATA.  @fd  The object; -1: use its name in scratch->fd. */
+    @st  Used only with METADATA or a query.  @fd  The object; -1: use its name in scratch->fd.
+    @actions  Of the query, see query_outcome. */
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bfs_entry *entry, const struct k_statx *st, int fd);
+                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
+                       uint64_t actions);
 
 /* Callbacks for bfs. */
 size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
@@ -218,25 +285,74 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
                              const struct bfs_entry *entry, const struct k_statx *st, int error);
 
+/* judge.c: runs in workers, and for roots in the owner. */
+
+/** Set the functions of look->facts. */
+void search_look_init(struct look *look);
+
+/** Decide what becomes of an object, by the query and by mindepth and maxdepth.
+    @object  Its st may be NULL.  @judged [out] */
+void search_judge(SEARCH *search, struct look *look, const struct query_object *object,
+                  struct judgment *judged);
+
+/** The same for an entry of the directory being read; reports errors, and calls visit().
+    @type  Its type, after following a link.
+    @child  Its node: mount and avoid are used. */
+void search_judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
+                        const struct bfs_entry *entry, uint8_t type, const struct node *child,
+                        const struct k_statx *st, struct judgment *judged);
+
+/* visit.c: runs in the owner; search_put_dir_id() in workers. */
+
+/** Call visit().  @visit  Complete, except for root and below.  @judged [out]  enter. */
+void search_visit_now(SEARCH *search, struct search_visit *visit, struct judgment *judged);
+
+/** Append the identity of the directory being read. */
+void search_put_dir_id(const SEARCH *search, struct bfs_scratch *scratch);
+
+/** Close the directory of the last object. */
+void search_dir_close(SEARCH *search);
+
+/** Queue the root, if it is to be reported.  @return whether it is to be entered. */
+bool search_root_visit(SEARCH *search, const struct k_statx *st);
+
+/** With -depth: keep the record of a directory for later.  @return whether it was kept. */
+bool search_postpone(SEARCH *search, const char *record, size_t size);
+
+/** Queue directories that were postponed, last ones first.  @return false: there are none. */
+bool search_serve_postponed(SEARCH *search);
+
 /* links.c: runs in workers. */
+
+/** The directory that is being read.  @place [out]  Initialized first. */
+void search_place_of(const SEARCH *search, const struct bfs_at *at, struct follow_place *place);
 
 /**
  * Follow a symlink.
  *
  * @place   Its directory; modified.
  * @depth   The depth of its target.
+ * @at      Its directory.
  * @from, child  The nodes of its directory and of its target; NULL for a path that is looked
  *          up and may not exist.
  * @does    enum pattern_verdict.
  */
 void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct follow_place *place,
-                        int depth, const struct bfs_entry *entry, const struct node *from,
-                        struct node *child, unsigned does);
+                        int depth, const struct bfs_at *at, const struct bfs_entry *entry,
+                        const struct node *from, struct node *child, unsigned does);
 
 /** Follow a symlink in the directory being read.  @return BFS_SKIP. */
 enum bfs_verdict search_follow_entry(SEARCH *search, struct bfs_scratch *scratch,
                                      const struct bfs_at *at, const struct bfs_entry *entry,
                                      const struct node *node, struct node *child, unsigned does);
+
+/* record.c: runs in the owner. */
+
+/** Start with the part of the queue at search->at. */
+void search_part_begin(SEARCH *search);
+
+/** Return the next record of the part as an entry; NULL: it was none for the caller. */
+struct searchent *search_next_entry(SEARCH *search);
 
 /* queue.c: runs in the owner; callbacks for bfs, of which search_fs() runs in any thread. */
 
@@ -255,6 +371,13 @@ void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out,
 /** Queue an error of a directory. */
 void search_queue_error(SEARCH *search, const struct bfs_at *at, int source, int error);
 
+/* literal.c */
+
+/** If the pattern is a single path, look up the object without reading a directory.
+    @node  Of the root in the table of mounts.
+    @return false: nothing was done, because directories must be read. */
+bool search_root_literal(SEARCH *search, uint32_t node);
+
 /* root.c */
 
 /** Read the mounts again, see search_mounts.read.  @return 0, or -1. */
@@ -270,7 +393,10 @@ bool search_root_begin(SEARCH *search);
 /** Add the counts of the current root. */
 void search_count_bfs(const SEARCH *search, struct search_counts *counts);
 
-/** End the search of the current root. */
+/** End the search of the current root; its descriptors stay open. */
 void search_root_end(SEARCH *search);
+
+/** Close the descriptors of the current root, except the given one. */
+void search_root_close(SEARCH *search);
 
 #endif

@@ -191,7 +191,8 @@ static struct found find(int engine, bool ahead, unsigned threads, int flags)
 	struct found found = {0};
 	SEARCH *search = begin_search(engine, ahead, threads, flags);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
-	search_more(search, &(struct search_more){.mask = K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE});
+	search_more(search, &(struct search_more){
+		.maxdepth = UINT_MAX, .mask = K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE});
 	for (struct searchent *e; (e = readsearch(search));) {
 		if (found.n % 1024 == 0)
 			found.items = realloc(found.items, (found.n + 1024) * sizeof(*found.items));

@@ -415,7 +415,9 @@ int cmd_search(int argc, char **argv)
 	bool first = args.options.flags & SEARCH_STOPATFIRST;
 	bool ordered = args.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE);
 	bool lines = !first && (out.form == SF_COUNT || (search_out_lines(&out) && !ordered));
-	struct search_more more = {.types = args.types, .optional = optional};
+	struct search_more more = {
+		.types = args.types, .optional = optional, .maxdepth = UINT_MAX,
+	};
 	status = show_run(&show, &more, lines);
 	if (args.stats)
 		searched_stats(show.search, args.stats, show.found, show.start);

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The query, evaluated for an entry: by its name and type, then with its attributes, then with all
+ * facts.  What a fact costs is paid only where the answer depends on it.
+ *
+ * Facts that lead through a symlink are looked up as a search with FOLLOW does, component by
+ * component, so that nothing that can block is accessed.
+ */
+#include "search/search_impl.h"
+
+#include "os/file.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { OWNER_SIZE = 64 * 1024 };   /* most bytes of an entry of a user or group */
+
+/** The directory that contains the object, or the object if its name is "".
+    @return a descriptor, borrowed; or -1. */
+static int look_fd(struct look *look)
+{
+	if (look->fd == LOOK_UNOPENED)
+		look->fd = search_visit_dir(look->visit);
+	return look->fd;
+}
+
+static const char *look_path(void *arg)
+{
+	const struct look *look = arg;
+	if (look->visit)
+		return look->visit->path;
+	const struct bfs_at *at = look->at;
+	struct bfs_output *output = look->scratch->output;
+	struct strbuf *path = &output->query_path.text;
+	if (output->query_path.of != at->dir) {
+		struct bfs_at dir = *at;
+		dir.name = "";
+		strbuf_reset(path);
+		strbuf_add(path, look->search->root_name, look->search->root_len);
+		strbuf_puts(path, strbuf_str(&look->search->via));
+		bfs_path(&dir, path);
+		if (path->len > 0 && path->data[path->len - 1] != '/')
+			strbuf_putc(path, '/');
+		output->query_path.of = at->dir;
+		output->query_path.len = path->len;
+	}
+	if (path->failed)
+		return NULL;
+	path->len = output->query_path.len;
+	strbuf_puts(path, look->name);
+	return path->failed ? NULL : path->data;
+}
+
+/** The mount that an object is on; NULL: unknown. */
+static const struct search_mount *look_mount(struct look *look)
+{
+	const struct search_mounts *mounts = &look->search->mounts;
+	const struct search_mount *m = search_mount_at(mounts, look->avoid);
+	struct k_statx st;
+	if (m || look->mount)
+		return m ? m : search_mount_find(mounts, look->mount);
+	int fd = look_fd(look);
+	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC
+	            | (*look->name ? 0 : AT_EMPTY_PATH);
+	if (fd < 0 || os_statx(look->os, fd, look->name, flags, search_id_mask(look->search),
+	                       &st) != 0)
+		return NULL;
+	return search_mount_find(mounts, os_statx_mnt_id(&st, mounts->unique));
+}
+
+static const char *look_fstype(void *arg)
+{
+	const struct search_mount *m = look_mount(arg);
+	return m && m->type ? m->type : "";
+}
+
+static int look_target(void *arg, struct strbuf *text)
+{
+	struct look *look = arg;
+	char target[PATH_MAX];
+	int fd = look_fd(look);
+	if (fd < 0)
+		return -1;
+	ssize_t n = os_readlinkat(look->os, fd, look->name, target, sizeof(target));
+	if (n < 0)
+		return -1;
+	strbuf_add(text, target, (size_t)n);
+	return 0;
+}
+
+/** Open the object, or what it leads to if it is a symlink.
+    @return an O_PATH descriptor, or -1.  Errors: as follow_path(). */
+static int look_open(struct look *look)
+{
+	SEARCH *search = look->search;
+	if (!*look->name)
+		return os_openat(look->os, AT_FDCWD, search->root_name, O_PATH);
+	struct follow_place place = {0};
+	struct k_statx st;
+	int dir = look_fd(look), fd = -1;
+	if (dir < 0)
+		return -1;
+	if (look->at)
+		search_place_of(search, look->at, &place);
+	else if (os_statx(look->os, dir, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+	                  search_id_mask(search), &st) == 0)
+		place.mount = os_statx_mnt_id(&st, search->mounts.unique);
+	if (place.path.failed)
+		errno = ENOMEM;
+	else
+		fd = follow_path(look->os, &search->mounts, dir, &place, look->name);
+	int error = errno;
+	strbuf_destroy(&place.path);
+	errno = error;
+	return fd;
+}
+
+static int look_access(void *arg, int mode)
+{
+	struct look *look = arg;
+	const char *name = look->name;
+	int fd = look->link == DT_LNK ? look_open(look) : look_fd(look);
+	if (fd < 0)
+		return errno == EREMOTE || errno == ENOMEM ? -1 : 0;
+	int rc = os_access(look->os, fd, look->link == DT_LNK ? "" : name, mode);
+	int error = errno;
+	if (look->link == DT_LNK)
+		os_close(look->os, fd);
+	errno = error;
+	/* Any failure means that it cannot be accessed: access(2). */
+	return rc == 0;
+}
+
+/** Open the object, a directory, for reading.  @return a descriptor, or -1. */
+static int look_opendir(struct look *look)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	int fd = -1;
+	errno = EXDEV;
+	if (look->link != DT_LNK && *look->name && look_fd(look) >= 0)
+		fd = os_openat2(look->os, look_fd(look), look->name, flags, RESOLVE_NO_XDEV);
+	if (fd >= 0 || (errno != EXDEV && errno != ENOSYS))
+		return fd;
+	int at = look_open(look);
+	if (at < 0)
+		return -1;
+	fd = os_opendir(look->os, at, ".");
+	os_close(look->os, at);
+	return fd;
+}
+
+static int look_empty(void *arg)
+{
+	struct look *look = arg;
+	alignas(struct k_dirent) char buf[1024];
+	struct os_dir dir;
+	int fd = look_opendir(look);
+	if (fd < 0)
+		return -1;
+	os_dir_begin(&dir, look->os, fd, buf, sizeof(buf));
+	bool empty = !os_dir_next(&dir);
+	os_close(look->os, fd);
+	errno = dir.error;
+	return empty && dir.error ? -1 : empty;
+}
+
+static int look_xtype(void *arg, uint8_t *type)
+{
+	struct look *look = arg;
+	struct k_statx st;
+	*type = look->link;
+	if (look->link != DT_LNK || look->search->flags & SEARCH_FOLLOW)
+		return 0;
+	int fd = look_open(look), rc = 0;
+	if (fd < 0)
+		/* The type of a dangling link is that of the link. */
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -1;
+	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	if (os_statx(look->os, fd, "", flags, K_STATX_TYPE, &st) == 0)
+		*type = (uint8_t)IFTODT(st.mode);
+	else
+		rc = -1;
+	os_close(look->os, fd);
+	return rc;
+}
+
+/** Whether a user or group has a name.  @return 1, 0, or -1. */
+static int owner_known(bool group, uint32_t id)
+{
+	struct passwd user, *found_user = NULL;
+	struct group all, *found_group = NULL;
+	size_t size = 4096;
+	int error;
+	do {
+		char *buf = malloc(size);
+		error = !buf ? ENOMEM
+		        : group ? getgrgid_r(id, &all, buf, size, &found_group)
+		        : getpwuid_r(id, &user, buf, size, &found_user);
+		free(buf);
+		size *= 4;
+	} while (error == ERANGE && size <= OWNER_SIZE);
+	if (found_user || found_group)
+		return 1;
+	/* The list of errors that stand for "not found" is that of getpwnam(3). */
+	bool missing = error == 0 || error == ENOENT || error == ESRCH || error == EBADF
+	               || error == EPERM;
+	errno = error;
+	return missing ? 0 : -1;
+}
+
+static int look_owner(void *arg, bool group, uint32_t id)
+{
+	SEARCH *search = ((struct look *)arg)->search;
+	pthread_mutex_lock(&search->lock);
+	uint32_t known = map64_get(&search->owners, (uint64_t)group << 32 | id);
+	pthread_mutex_unlock(&search->lock);
+	if (known != MAP64_NONE)
+		return (int)known;
+	int found = owner_known(group, id);
+	pthread_mutex_lock(&search->lock);
+	if (found >= 0 && map64_put(&search->owners, (uint64_t)group << 32 | id,
+	                            (uint32_t)found) == MAP64_NONE) {
+		errno = ENOMEM;
+		found = -1;
+	}
+	pthread_mutex_unlock(&search->lock);
+	return found;
+}
+
+void search_look_init(struct look *look)
+{
+	look->facts = (struct query_facts){
+		.arg = look, .path = look_path, .fstype = look_fstype, .target = look_target,
+		.access = look_access, .empty = look_empty, .xtype = look_xtype,
+		.owner = look_owner,
+	};
+}
+
+/** Whether an object was seen before, for -unique. */
+static bool is_seen(SEARCH *search, const struct k_statx *st)
+{
+	struct seen_dir object = {
+		.dev = makedev(st->dev_major, st->dev_minor), .ino = st->ino, .parent = SEEN_NONE,
+	};
+	pthread_mutex_lock(&search->lock);
+	int error = seen_once(&search->unique, &object);
+	pthread_mutex_unlock(&search->lock);
+	return error == EEXIST;
+}
+
+/** Whether an entry of the search's mount is the root of another one, for -mount. */
+static bool is_mount_point(const SEARCH *search, const struct look *look,
+                           const struct k_statx *st)
+{
+	return look->depth > 0
+	       && (search_mount_at(&search->mounts, look->avoid)
+	           || (st && st->mask & (K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE)
+	               && search_elsewhere(search, st)));
+}
+
+void search_judge(SEARCH *search, struct look *look, const struct query_object *object,
+                  struct judgment *judged)
+{
+	const struct query_info *info = search->info;
+	const struct k_statx *st = object->st;
+	*judged = (struct judgment){
+		.object = object->depth >= search->more.mindepth
+		          && object->depth <= search->more.maxdepth,
+		.enter = object->depth < search->more.maxdepth,
+	};
+	if (!search->query)
+		return;
+	if (info->mount && is_mount_point(search, look, st)) {
+		judged->object = judged->enter = false;
+		return;
+	}
+	if (info->unique && st && is_seen(search, st)) {
+		judged->object = judged->enter = false;
+		return;
+	}
+	struct query_outcome outcome;
+	const bool dir = object->type == DT_DIR || object->type == DT_UNKNOWN;
+	enum query_level level = st ? QUERY_STATX : QUERY_NAMES;
+	for (;; level = QUERY_ALL) {
+		query_test(search->query, object, level, &outcome);
+		bool open = outcome.acts == QUERY_OPEN || (dir && outcome.prune == QUERY_OPEN);
+		bool more = open && (info->levels & 1u << QUERY_STATX
+		                     || object->type == DT_UNKNOWN);
+		more |= outcome.acts != QUERY_NO && search->act_mask;
+		more |= info->unique && (outcome.acts != QUERY_NO || dir);
+		if (more && !st) {
+			judged->look = true;
+			return;
+		}
+		if (!open || level == QUERY_ALL)
+			break;
+	}
+	judged->object &= outcome.acts != QUERY_NO;
+	judged->enter &= outcome.prune != QUERY_YES;
+	judged->actions = outcome.acts == QUERY_YES ? outcome.actions : 0;
+	judged->error = outcome.error;
+}
+
+void search_judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
+                        const struct bfs_entry *entry, uint8_t type, const struct node *child,
+                        const struct k_statx *st, struct judgment *judged)
+{
+	struct look look = {
+		.search = search, .os = scratch->os, .scratch = scratch, .at = at,
+		.fd = scratch->fd, .name = entry->name, .link = entry->type, .mount = child->mount,
+		.avoid = (uint32_t)child->avoid, .depth = (unsigned)at->depth + 1,
+	};
+	search_look_init(&look);
+	struct query_object object = {
+		.name = entry->name, .len = entry->len, .type = type, .depth = look.depth,
+		.st = st, .facts = &look.facts,
+	};
+	if (look.link == DT_UNKNOWN && !(search->flags & SEARCH_FOLLOW))
+		look.link = type;
+	search_judge(search, &look, &object, judged);
+	if (judged->error && !judged->look)
+		search_put_error(scratch, entry, SEARCH_ERR_ACCESS, judged->error);
+	if (judged->object && !judged->look && search->more.visit) {
+		struct search_visit visit = {
+			.object = object, .actions = judged->actions, .path = look_path(&look),
+			.search = search, .dirfd = scratch->fd,
+		};
+		if (visit.path)
+			search_visit_now(search, &visit, judged);
+		judged->object = false;
+	}
+}

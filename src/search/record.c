@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the records in the queue to the entries of readsearch().
+ */
+#include "search/search_impl.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+/** Convert attributes to a struct stat. */
+static void info_from(struct stat *info, const struct k_statx *st)
+{
+	*info = (struct stat){
+		.st_dev = makedev(st->dev_major, st->dev_minor),
+		.st_ino = st->ino,
+		.st_mode = st->mode,
+		.st_nlink = st->nlink,
+		.st_uid = st->uid,
+		.st_gid = st->gid,
+		.st_rdev = makedev(st->rdev_major, st->rdev_minor),
+		.st_size = (off_t)st->size,
+		.st_blksize = (blksize_t)st->blksize,
+		.st_blocks = (blkcnt_t)st->blocks,
+		.st_atim = {st->atime.sec, st->atime.nsec},
+		.st_mtim = {st->mtime.sec, st->mtime.nsec},
+		.st_ctim = {st->ctime.sec, st->ctime.nsec},
+	};
+}
+
+void search_part_begin(SEARCH *search)
+{
+	struct part part;
+	memcpy(&part, search->queue.data + search->at, sizeof(part));
+	search->part_path = search->queue.data + search->at + sizeof(part);
+	search->part_len = part.path;
+	search->at += sizeof(part) + part.path;
+	search->part_end = search->at + part.records;
+	search->path_base = SIZE_MAX;
+	search->has_id = false;
+	search_dir_close(search);
+}
+
+/** Build the path of an entry in the part: root, directory, name. */
+static void make_path(SEARCH *search, bool with_root, const char *name, size_t len)
+{
+	struct strbuf *path = &search->path;
+	/* Most entries differ only in the name. */
+	if (search->path_base == SIZE_MAX || with_root != search->path_rooted) {
+		strbuf_reset(path);
+		if (with_root)
+			strbuf_add(path, search->root_name, search->root_len);
+		strbuf_add(path, strbuf_str(&search->via), search->via.len);
+		if (search->part_len > 1)
+			strbuf_add(path, search->part_path, search->part_len);
+		search->path_base = path->len;
+		search->path_rooted = with_root;
+	}
+	path->len = search->path_base;
+	if (len > 0) {
+		strbuf_putc(path, '/');
+		strbuf_add(path, name, len);
+	} else if (with_root && search->via.len == 0 && search->part_len <= 1) {
+		/* As find does: a/ for itself as given, and a/b. */
+		strbuf_puts(path, search->root_name + path->len);
+	}
+	if (path->len == 0)
+		strbuf_putc(path, '/');
+}
+
+/** Keep a link to a directory for later.  @text  struct link, and the strings after it. */
+static void keep_link(SEARCH *search, const char *text, size_t len)
+{
+	struct link link;
+	memcpy(&link, text, sizeof(link));
+	const char *name = text + sizeof(link), *target = name + strlen(name) + 1;
+	size_t ntarget = (size_t)(text + len - target);
+	size_t dir = search->part_len > 1 ? search->part_len : 0;
+	size_t nvia = search->via.len + dir + strlen(name) + 2;
+	const struct node *node = search_node_at(search, link.tag);
+	const size_t live = search->words * sizeof(*node->live);
+	uint32_t nabove = 0;
+	pthread_mutex_lock(&search->lock);
+	const struct seen_dir *seen = search->seen.dirs;
+	for (uint64_t i = node->self; i != SEEN_NONE; i = seen[i].parent)
+		++nabove;
+	struct pending_link *pending =
+		malloc(sizeof(*pending) + live + nabove * sizeof(*seen) + ntarget + 1 + nvia);
+	if (pending) {
+		struct seen_dir *above = (void *)(pending->live + search->words);
+		*pending = (struct pending_link){
+			.mount = link.mount, .depth = link.depth, .nabove = nabove, .above = above,
+			.next = *search->pending_end,
+		};
+		for (uint64_t i = node->self; i != SEEN_NONE; i = seen[i].parent)
+			*above++ = seen[i];
+		memcpy(pending->live, node->live, live);
+		char *to = (char *)above;
+		pending->target = to;
+		to = mempcpy(to, target, ntarget);
+		*to++ = '\0';
+		pending->via = to;
+		to = mempcpy(to, strbuf_str(&search->via), search->via.len);
+		to = mempcpy(to, search->part_path, dir);
+		*to++ = '/';
+		strcpy(to, name);
+		*search->pending_end = pending;
+		search->pending_end = &pending->next;
+	}
+	pthread_mutex_unlock(&search->lock);
+	search->failed |= !pending;
+}
+
+struct searchent *search_next_entry(SEARCH *search)
+{
+	struct record record;
+	const char *at = search->queue.data + search->at;
+	memcpy(&record, at, sizeof(record));
+	at += sizeof(record);
+	if (record.source == LINK || record.source == DIR_ID) {
+		if (record.source == LINK)
+			keep_link(search, at, record.len);
+		else
+			memcpy(&search->dir_id, at, sizeof(search->dir_id));
+		search->has_id |= record.source == DIR_ID;
+		search->at = (size_t)(at + record.len - search->queue.data);
+		return NULL;
+	}
+	const bool acts = search->query && record.source == 0;
+	if (acts && record.type == DT_DIR) {
+		size_t size = sizeof(record) + (record.meta ? sizeof(search->st) : 0)
+		              + sizeof(search->actions) + record.len + record.target;
+		if (search_postpone(search, at - sizeof(record), size)) {
+			search->at += size;
+			return NULL;
+		}
+	}
+	search->has_st = record.meta;
+	if (record.meta) {
+		memcpy(&search->st, at, sizeof(search->st));
+		at += sizeof(search->st);
+		if (!search->more.statx)
+			info_from(&search->stat, &search->st);
+	}
+	if (acts)
+		memcpy(&search->actions, at, sizeof(search->actions));
+	at += acts ? sizeof(search->actions) : 0;
+	search->last_len = record.len;
+	make_path(search, record.source != 0 || search->flags & SEARCH_INCLUDEROOT, at, record.len);
+	at += record.len;
+	if (record.target || search->target.len) {
+		strbuf_reset(&search->target);
+		strbuf_add(&search->target, at, record.target);
+	}
+	search->at = (size_t)(at + record.target - search->queue.data);
+	search->type = record.type;
+	search->entry = (struct searchent){
+		.path = search->path.data,
+		.info = record.meta && !search->more.statx ? &search->stat : NULL,
+		.errsource = record.source,
+		.err = record.error,
+	};
+	if (record.source)
+		++search->counts.errors;
+	else if (++search->counts.found && search->flags & SEARCH_STOPATFIRST)
+		search->ended = true;
+	return &search->entry;
+}

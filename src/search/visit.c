@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The objects of a query, in the owner's thread: what actions need to know of an object, the
+ * directory that it is in, and directories that come after their contents.
+ *
+ * With -depth the record of a directory waits until its root has been searched.  Since a directory
+ * is always found before its contents, the reverse order is right.  Other objects do not wait.
+ */
+#include "search/search_impl.h"
+
+#include "path/resolve.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { SERVED = 256 };   /* directories that waited, returned together */
+
+/** Set the root, and the path below it, from the path. */
+static void visit_paths(const SEARCH *search, struct search_visit *visit)
+{
+	size_t len = strlen(visit->path);
+	visit->root = search->root_name;
+	visit->below = visit->path + (len > search->root_len ? search->root_len + 1 : len);
+}
+
+void search_visit_now(SEARCH *search, struct search_visit *visit, struct judgment *judged)
+{
+	visit_paths(search, visit);
+	enum search_go go = search->more.visit(search->more.arg, visit);
+	judged->enter &= go == SEARCH_GO;
+	if (go == SEARCH_STOP) {
+		search->ended = true;
+		atomic_store(&search->stopped, true);
+	}
+}
+
+/** Get the identity of a directory.  @return whether it succeeded. */
+static bool dir_id(struct os *os, const SEARCH *search, int fd, struct dir_id *id)
+{
+	struct k_statx st;
+	const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+	if (os_statx(os, fd, "", flags, K_STATX_INO | search_id_mask(search), &st) != 0)
+		return false;
+	*id = (struct dir_id){
+		os_statx_mnt_id(&st, search->mounts.unique),
+		makedev(st.dev_major, st.dev_minor), st.ino,
+	};
+	return true;
+}
+
+void search_put_dir_id(const SEARCH *search, struct bfs_scratch *scratch)
+{
+	struct dir_id id;
+	struct record record = {.source = DIR_ID, .len = sizeof(id)};
+	if (!dir_id(scratch->os, search, scratch->fd, &id))
+		return;
+	strbuf_add(&scratch->output->dir, (const char *)&record, sizeof(record));
+	strbuf_add(&scratch->output->dir, (const char *)&id, sizeof(id));
+}
+
+void search_dir_close(SEARCH *search)
+{
+	if (search->dirfd >= 0)
+		os_close(&search->os, search->dirfd);
+	search->dirfd = LOOK_UNOPENED;
+}
+
+/** Open the directory that contains the root.  Its name is in root_base. */
+static int open_root_dir(SEARCH *search)
+{
+	struct strbuf dir = {0};
+	const char *name = search->root_name;
+	size_t len = strlen(name);
+	while (len > 1 && name[len - 1] == '/')
+		--len;
+	while (len > 0 && name[len - 1] != '/')
+		--len;
+	strbuf_add(&dir, len ? name : ".", len ? len : 1);
+	int fd = dir.failed ? -1 : os_openat(&search->os, AT_FDCWD, dir.data,
+	                                     O_PATH | O_DIRECTORY);
+	strbuf_destroy(&dir);
+	return fd;
+}
+
+/** Open the directory of the current part by its path. */
+static int open_part_dir(SEARCH *search)
+{
+	struct os *os = &search->os;
+	struct strbuf path = {0};
+	struct follow_place place = {.mount = search->top.mount};
+	strbuf_add(&path, search->via.data, search->via.len);
+	if (search->part_len > 1)
+		strbuf_add(&path, search->part_path, search->part_len);
+	const char *below = path.len > 1 ? path.data + 1 : ".";
+	int fd = -1;
+	if (path.failed) {
+		errno = ENOMEM;
+	} else if (search->flags & SEARCH_FOLLOW) {
+		strbuf_puts(&place.path, strbuf_str(&search->top.path));
+		fd = follow_path(os, &search->mounts, search->topfd, &place, below);
+	} else {
+		const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+		errno = ENOSYS;
+		if (path.len < PATH_MAX)
+			fd = os_openat2(os, search->rootfd, below, flags, RESOLVE_NO_SYMLINKS);
+		if (fd < 0 && errno == ENOSYS)
+			fd = path_open_below(os, search->rootfd, below, NULL, NULL);
+	}
+	int error = errno;
+	strbuf_destroy(&path);
+	strbuf_destroy(&place.path);
+	errno = error;
+	return fd;
+}
+
+int search_visit_dir(const struct search_visit *visit)
+{
+	SEARCH *search = visit->search;
+	struct dir_id now;
+	if (visit->dirfd != LOOK_UNOPENED)
+		return visit->dirfd;
+	if (search->dirfd != LOOK_UNOPENED) {
+		errno = search->dirfd < 0 ? ESTALE : 0;
+		return search->dirfd;
+	}
+	int fd = *visit->below ? open_part_dir(search) : open_root_dir(search);
+	if (fd >= 0 && *visit->below && search->has_id
+	    && (!dir_id(&search->os, search, fd, &now)
+	        || memcmp(&now, &search->dir_id, sizeof(now)) != 0)) {
+		os_close(&search->os, fd);
+		fd = -1;
+		errno = ESTALE;
+	}
+	return search->dirfd = fd;
+}
+
+void search_last(SEARCH *search, struct search_visit *visit)
+{
+	struct look *look = &search->look;
+	bool root = search->last_len == 0;
+	const struct strbuf *path = &search->path;
+	*visit = (struct search_visit){
+		.object = {
+			.name = root ? search->root_base.data
+			        : path->data + path->len - search->last_len,
+			.len = root ? search->root_base.len : search->last_len,
+			.type = search->type,
+			.st = search->has_st ? &search->st : NULL,
+			.facts = &look->facts,
+		},
+		.actions = search->actions, .path = path->data, .search = search,
+		.dirfd = LOOK_UNOPENED,
+	};
+	visit_paths(search, visit);
+	for (const char *p = visit->below; *p; p += *p == '/' ? 1 : strcspn(p, "/"))
+		visit->object.depth += *p != '/';
+	*look = (struct look){
+		.search = search, .os = &search->os, .visit = visit, .fd = LOOK_UNOPENED,
+		.name = visit->object.name, .avoid = AVOID_NONE, .depth = visit->object.depth,
+		.link = root || search->flags & SEARCH_FOLLOW ? DT_UNKNOWN : search->type,
+	};
+	search_look_init(look);
+}
+
+bool search_root_visit(SEARCH *search, const struct k_statx *st)
+{
+	const char *name = search->root_name;
+	size_t len = strlen(name);
+	while (len > 1 && name[len - 1] == '/')
+		--len;
+	const char *base = len > 1 ? memrchr(name, '/', len) : NULL;
+	base = base ? base + 1 : name;
+	strbuf_reset(&search->root_base);
+	strbuf_add(&search->root_base, base, len - (size_t)(base - name));
+	if (search->root_base.failed) {
+		search->failed = true;
+		return false;
+	}
+	struct look *look = &search->look;
+	struct search_visit visit = {
+		.object = {
+			.name = search->root_base.data, .len = search->root_base.len,
+			.type = (uint8_t)IFTODT(st->mode), .st = st, .facts = &look->facts,
+		},
+		.path = name, .search = search, .dirfd = LOOK_UNOPENED,
+	};
+	*look = (struct look){
+		.search = search, .os = &search->os, .visit = &visit, .fd = LOOK_UNOPENED,
+		.name = visit.object.name, .mount = search->root_mount, .avoid = AVOID_NONE,
+		.link = DT_UNKNOWN,
+	};
+	search_look_init(look);
+	visit_paths(search, &visit);
+	struct judgment judged = {.object = true, .enter = true, .actions = 1};
+	if (search->judges)
+		search_judge(search, look, &visit.object, &judged);
+	if (judged.object && search->more.visit) {
+		visit.actions = judged.actions;
+		search_visit_now(search, &visit, &judged);
+	} else if (judged.object) {
+		struct bfs_at at = {.dir = ".", .name = ""};
+		struct bfs_entry entry = {.name = "", .ino = st->ino, .type = visit.object.type};
+		struct bfs_output output = {0};
+		struct bfs_scratch scratch = {.os = &search->os, .output = &output, .fd = -1};
+		search_put_record(search, &scratch, &entry, st, judged.actions);
+		search->failed |= output.dir.failed;
+		search_queue_part(search, &at, output.dir.data, output.dir.len);
+		strbuf_destroy(&output.dir);
+	}
+	if (judged.error) {
+		struct bfs_at at = {.dir = ".", .name = ""};
+		search_queue_error(search, &at, SEARCH_ERR_ACCESS, judged.error);
+	}
+	search_dir_close(search);
+	return judged.enter && visit.object.type == DT_DIR;
+}
+
+bool search_postpone(SEARCH *search, const char *record, size_t size)
+{
+	struct strbuf *items = &search->postponed;
+	size_t at = items->len, dir = search->part_len > 1 ? search->part_len : 0;
+	struct record id = {.source = DIR_ID, .len = sizeof(search->dir_id)};
+	struct part part = {
+		.path = (uint32_t)(search->via.len + dir),
+		.records = (uint32_t)(size + (search->has_id ? sizeof(id) + id.len : 0)),
+	};
+	if (search->serving || !search->info || !search->info->depth)
+		return false;
+	strbuf_add(items, (const char *)&part, sizeof(part));
+	strbuf_add(items, search->via.data, search->via.len);
+	strbuf_add(items, search->part_path, dir);
+	if (search->has_id) {
+		strbuf_add(items, (const char *)&id, sizeof(id));
+		strbuf_add(items, (const char *)&search->dir_id, sizeof(search->dir_id));
+	}
+	strbuf_add(items, record, size);
+	strbuf_add(&search->postponed_at, (const char *)&at, sizeof(at));
+	search->failed |= items->failed || search->postponed_at.failed;
+	return true;
+}
+
+bool search_serve_postponed(SEARCH *search)
+{
+	struct strbuf *items = &search->postponed, *places = &search->postponed_at;
+	if (places->len == 0) {
+		search->serving = false;
+		return false;
+	}
+	search->serving = true;
+	strbuf_reset(&search->via);
+	for (int i = 0; i < SERVED && places->len > 0; ++i) {
+		size_t at;
+		places->len -= sizeof(at);
+		memcpy(&at, places->data + places->len, sizeof(at));
+		strbuf_add(&search->queue, items->data + at, items->len - at);
+		items->len = at;
+	}
+	return true;
+}
