@@ -70,8 +70,11 @@ enum {
 	K_STATX_ATTR_IMMUTABLE  = 0x0010,
 	K_STATX_ATTR_APPEND     = 0x0020,
 	K_STATX_ATTR_NODUMP     = 0x0040,
+	K_STATX_ATTR_ENCRYPTED  = 0x0800,
 	K_STATX_ATTR_AUTOMOUNT  = 0x1000,
 	K_STATX_ATTR_MOUNT_ROOT = 0x2000,  /* 5.8 */
+	K_STATX_ATTR_VERITY     = 0x100000,  /* 5.5 */
+	K_STATX_ATTR_DAX        = 0x200000,  /* 5.8 */
 };
 
 /** The last position in a directory: on ext4 no entry follows one with this

@@ -18,6 +18,18 @@ columns -o TYPE,MODE,PERMS,SIZE,NLINK,MTIME,PATH "size|link|fifo" t
 columns --type=d -o PERMS,PATH "*" t
 columns -o +TYPE "size" t
 columns -o SIZE,size,RDEV "size" t
+echo "== sizes for people, in bytes, and sorted"
+truncate -s 1536 t/d/1536
+truncate -s 999999999999 t/d/large
+truncate -s 1023 t/d/1023
+for args in "" --human-readable "--human --sort=-SIZE" "--human -b" "-b --human" "--human -J --sort=SIZE"; do
+	echo "$args:"
+	# shellcheck disable=SC2086
+	columns $args -o SIZE,NAME "1*|large" t/d | grep -v -e version -e status
+done
+getmnt search -l --human --sort=SIZE "1*|large" t/d | awk '{ print $5 }'
+columns --human --color=never -o +SIZE "large" t/d
+rm t/d/[1l]*
 echo "== as stat has them"
 st=$(stat -c '%i|%u|%g|%U|%G|%h|%b|%Z|%X|%Y' t/size)
 got=$(getmnt search -o INO,UID,GID,USER,GROUP,NLINK,BLOCKS,CTIME,ATIME,MTIME size t | tr '\t' '|' | sed -E 's/\.[0-9]{9}//g')

@@ -56,6 +56,5 @@ done <<'ARGS'
 --usage --sort=MTIME '*' t
 --usage --top=1 '*' t
 --usage -J -0 '*' t
---bytes '*' t
 --apparent-size '*' t
 ARGS

@@ -64,6 +64,29 @@ static bool time_of(struct strbuf *text, struct k_statx_time t)
 	return true;
 }
 
+static bool cell_attrs(const struct object *o, struct strbuf *text)
+{
+	static const struct {
+		uint64_t bit;
+		const char *word;
+	} words[] = {
+		{K_STATX_ATTR_IMMUTABLE, "immutable"}, {K_STATX_ATTR_APPEND, "append"},
+		{K_STATX_ATTR_NODUMP, "nodump"}, {K_STATX_ATTR_COMPRESSED, "compressed"},
+		{K_STATX_ATTR_ENCRYPTED, "encrypted"}, {K_STATX_ATTR_VERITY, "verity"},
+		{K_STATX_ATTR_DAX, "dax"}, {K_STATX_ATTR_AUTOMOUNT, "automount"},
+		{K_STATX_ATTR_MOUNT_ROOT, "mount-root"},
+	};
+	const char *between = "";
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
+		if (!(o->st->attributes & words[i].bit))
+			continue;
+		strbuf_puts(text, between);
+		strbuf_puts(text, words[i].word);
+		between = ",";
+	}
+	return *between;
+}
+
 /** Define the cell of an attribute. */
 #define STATX_CELL(field, put) \
 	static bool cell_##field(const struct object *o, struct strbuf *text) \
@@ -72,10 +95,18 @@ static bool time_of(struct strbuf *text, struct k_statx_time t)
 	}
 
 STATX_CELL(nlink, number) STATX_CELL(uid, number) STATX_CELL(gid, number)
-STATX_CELL(size, number) STATX_CELL(blocks, number) STATX_CELL(ino, number)
+STATX_CELL(blocks, number) STATX_CELL(ino, number)
 STATX_CELL(mnt_id, number)
 STATX_CELL(atime, time_of) STATX_CELL(btime, time_of)
 STATX_CELL(ctime, time_of) STATX_CELL(mtime, time_of)
+
+static bool cell_size(const struct object *o, struct strbuf *text)
+{
+	if (!o->human)
+		return number(text, o->st->size);
+	column_size(text, o->st->size);
+	return true;
+}
 
 /** Append the name of an owner, or the number if there is no name. */
 static bool owner(struct owners *owners, uint32_t id, struct strbuf *text)
@@ -129,6 +160,8 @@ static bool cell_link(const struct object *o, struct strbuf *text)
 
 static const struct search_column rows[] = {
 	ATTRIBUTE("ATIME", "last access, in seconds since 1970", DECIMAL, atime, ATIME),
+	{{"ATTRS", "what chattr sets, and more: immutable,append ...", CT_LIST},
+	 SN_METADATA, cell_attrs},
 	ATTRIBUTE("BLOCKS", "disk space, in units of 512 bytes", NUMBER, blocks, BLOCKS),
 	ATTRIBUTE("BTIME", "creation, if known", DECIMAL, btime, BTIME),
 	ATTRIBUTE("CTIME", "last change of the attributes", DECIMAL, ctime, CTIME),

@@ -32,6 +32,7 @@ struct object {
 	unsigned char type;          /* DT_* */
 	const struct k_statx *st;    /* NULL: not requested */
 	const char *target;          /* of a link; NULL: not requested, or not a link */
+	bool human;                  /* sizes have a unit */
 };
 
 struct search_column {

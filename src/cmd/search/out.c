@@ -120,6 +120,7 @@ void search_out_line(const struct search_out *out, const struct search_object *o
 	struct object o = {
 		.dir = object->dir, .dir_len = object->dir_len, .path = object->name,
 		.type = object->type, .st = (const struct k_statx *)(const void *)object->st,
+		.human = out->human,
 	};
 	put_columns(out, &o, text);
 	strbuf_putc(text, out->nul ? '\0' : '\n');
@@ -185,8 +186,13 @@ static void put_json(struct search_out *out, const struct object *o)
 	json_put_object(&out->json, NULL, JSON_INLINE);
 	for (size_t i = 0; i < out->ncolumns; ++i) {
 		const struct search_column *column = (const void *)out->columns[i];
-		column_json(&out->json, column->info.name, column->info.type,
-		            cell_text(out, column, o));
+		const char *text = cell_text(out, column, o);
+		char *comma = out->cell.data;
+		if (text && column->info.type == CT_LIST) {
+			while ((comma = strchr(comma, ',')))
+				*comma = '\n';
+		}
+		column_json(&out->json, column->info.name, column->info.type, text);
 	}
 	json_end(&out->json);
 }
@@ -233,6 +239,8 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 		.st = (const struct k_statx *)(const void *)statxsearch(search),
 		.target = search_target(search),
 	};
+	/* Numbers are sorted. */
+	o.human = out->human && !out->sort.by;
 	if (!out->usage)
 		return out->sort.by ? search_sort_add(&out->sort, &o) : put_object(out, &o);
 	const char *name = search_name_of(&o);
@@ -288,10 +296,10 @@ static int put_usage(struct search_out *out)
 		const char *text = key ? usage_key(out, rows[i].key) : "";
 		strbuf_reset(&out->text);
 		if (out->form == SF_PATHS) {
-			if (out->bytes)
-				strbuf_number(&out->text, rows[i].size);
-			else
+			if (out->human)
 				column_size(&out->text, rows[i].size);
+			else
+				strbuf_number(&out->text, rows[i].size);
 			strbuf_putc(&out->text, '\t');
 			if (key && !out->nul)
 				escape_terminal(&out->text, text);
@@ -324,6 +332,7 @@ int search_out_rest(struct search_out *out)
 		struct object o;
 		search_sort_get(&out->sort, i, &o);
 		o.out = out;
+		o.human = out->human;
 		rc = put_object(out, &o);
 	}
 	return rc;

@@ -32,7 +32,7 @@ struct search_out {
 	struct search_sort sort;
 	struct usage *usage;      /* print its rows instead of objects; NULL: print objects */
 	struct usage_options usage_options;
-	bool bytes;               /* sizes of usage in bytes, not for people */
+	bool human;               /* sizes have a unit, except in JSON */
 	unsigned needs;           /* enum search_need */
 	struct colors *colors;    /* NULL: none */
 	struct os *os;

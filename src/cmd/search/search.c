@@ -31,9 +31,12 @@
 _Static_assert(SEARCH_ENGINE_AUTO == 0 && SEARCH_ENGINE_SYNC == 1 && SEARCH_ENGINE_BULK == 2,
                "words of --engine");
 
+enum { SIZES_BYTES = 1, SIZES_HUMAN };
+
 struct search_args {
 	struct search_options options;
-	bool nul, metadata, help, list_columns, bytes, usage;
+	bool nul, metadata, help, list_columns, usage;
+	int sizes;                   /* SIZES_*; 0: as usual */
 	struct usage_options usage_options;
 	int form;                    /* enum search_form; -1: not given */
 	int color;                   /* enum color_when */
@@ -175,11 +178,15 @@ static const struct option_row search_rows[] = {
 	{"follow", 'L', NULL, "follow symbolic links", .base = SEARCH_FOLLOW, .take = take_flag},
 	{"xdev", 0, NULL, "do not enter other mounts", .base = SEARCH_XDEV, .take = take_flag},
 	OPTION_GROUP("Output"),
+	{"bytes", 'b', NULL, "sizes in bytes", OPT_IS_SET(struct search_args, sizes),
+	 .base = SIZES_BYTES},
 	{"color", 0, "[WHEN]", "colors of LS_COLORS: auto, always, never", "auto|always|never",
 	 OPT_IS_WORD(struct search_args, color), .bare = COLOR_ALWAYS},
 	{"count", 0, NULL, "print only the number of matches", .base = SF_COUNT, .take = take_form},
 	{"format", 0, "FORM", "paths, long, json (one document) or jsonl", "paths|long|json|jsonl",
 	 .take = take_form},
+	{"human-readable", 0, NULL, "sizes with a unit: 1.5K",
+	 OPT_IS_SET(struct search_args, sizes), .base = SIZES_HUMAN},
 	{"json", 'J', NULL, "same as --format=json", .base = SF_JSON, .take = take_form},
 	{"list-columns", 'H', NULL, "list the columns for -o", FLAG(list_columns)},
 	{"long", 'l', NULL, "same as --format=long: a list as ls -l", .base = SF_LONG,
@@ -199,7 +206,6 @@ static const struct option_row search_rows[] = {
 	 OPT_IS_WORD(struct search_args, usage_options.by), .base = USAGE_USER},
 	{"apparent-size", 0, NULL, "add up the sizes of files and links",
 	 FLAG(usage_options.apparent)},
-	{"bytes", 'b', NULL, "in bytes", FLAG(bytes)},
 	OPTION_GROUP("Speed"),
 	{"ahead", 0, NULL, "read many attributes at once, by inode number", FLAG(options.ahead)},
 	{"cached", 0, NULL, "cached attributes, without asking a server", .base = SEARCH_CACHED,
@@ -231,9 +237,8 @@ static int choose_usage(struct search_args *args, struct search_out *out)
 {
 	bool depth = args->usage;
 	args->usage |= args->usage_options.by != USAGE_ALL;
-	if (!args->usage && (args->bytes || args->usage_options.apparent))
-		return usage_error(args->bytes ? "--bytes" : "--apparent-size",
-		                   "only with --usage");
+	if (!args->usage && args->usage_options.apparent)
+		return usage_error("--apparent-size", "only with --usage");
 	if (!args->usage)
 		return 0;
 	const char *option = depth ? "--usage" : "--usage-by";
@@ -247,7 +252,6 @@ static int choose_usage(struct search_args *args, struct search_out *out)
 		return usage_error("--sort", "%s can be sorted by SIZE or PATH", option);
 	args->options.flags &= ~(SEARCH_BYNAME | SEARCH_BYINODE);
 	out->needs |= SN_METADATA;
-	out->bytes = args->bytes;
 	out->usage_options = args->usage_options;
 	out->usage_options.once = args->options.flags & SEARCH_FOLLOW;
 	out->usage_options.xdev = args->options.flags & SEARCH_XDEV;
@@ -267,6 +271,7 @@ static int choose_form(struct search_args *args, struct search_out *out)
 	int status = choose_usage(args, out);
 	if (status)
 		return status;
+	out->human = !json && (args->sizes ? args->sizes == SIZES_HUMAN : args->usage);
 	if (args->nul && form != SF_PATHS)
 		return usage_error("--null", "only for paths and columns");
 	if (form == SF_PATHS && columns)

@@ -53,7 +53,7 @@ static void parse_number(const char *text, struct kept *kept)
 /** Whether a column is sorted bytewise. */
 static bool is_text(const struct search_column *by)
 {
-	return by->info.type == CT_STRING && !by->pair;
+	return by->info.type != CT_NUMBER && by->info.type != CT_DECIMAL && !by->pair;
 }
 
 static const char *path_of(const struct kept *kept)
