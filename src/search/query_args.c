@@ -57,6 +57,14 @@ static const char *parse_digits(const char *at, uint64_t *n)
 	return at;
 }
 
+/** Parse the sign of a number, after which strtoumax(3), and so GNU find, allows a plus.
+    @return what follows. */
+static const char *parse_sign(const char *at, char *sign)
+{
+	*sign = *at == '+' || *at == '-' ? *at++ : 0;
+	return at + (*sign && *at == '+');
+}
+
 static struct query_node *number_node(struct query_parser *p, const struct query_row *row,
                                       char sign, uint64_t n)
 {
@@ -71,8 +79,8 @@ static struct query_node *number_node(struct query_parser *p, const struct query
 
 QUERY_PARSE(query_parse_number)
 {
-	const char *at = args[0];
-	char sign = *at == '+' || *at == '-' ? *at++ : 0;
+	char sign;
+	const char *at = parse_sign(args[0], &sign);
 	uint64_t n;
 	at = parse_digits(at, &n);
 	if (!at || *at)
@@ -89,8 +97,8 @@ QUERY_PARSE(query_parse_size)
 	} units[] = {
 		{'b', 512}, {'c', 1}, {'w', 2}, {'k', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30},
 	};
-	const char *at = args[0];
-	char sign = *at == '+' || *at == '-' ? *at++ : 0;
+	char sign;
+	const char *at = parse_sign(args[0], &sign);
 	uint64_t n;
 	at = parse_digits(at, &n);
 	char letter = at && *at ? *at : 'b';
