@@ -254,6 +254,7 @@
  *     columns.c          the columns
  *     sort.c             all results in the order of a column
  *     usage.c            disk usage by directory, owner and type (pure)
+ *     where.c            --size, --user ... --where: one query
  *   cmd/find/            getmnt find
  *     find.h             the state of a run
  *     actions.c          the actions: prepared before the search, then performed

@@ -95,7 +95,9 @@ struct search_options {
 	bool ahead;               /* fetch attributes in inode order */
 	unsigned char reserved[3];   /* must be 0 */
 	const char *exclude;      /* must be NULL: not supported yet */
-	const char *query;        /* must be NULL: not supported yet */
+	const char *query;        /* only objects for which this expression of find is true, as
+	                             "-size +1M ! -user root"; it has no actions:
+	                             getmnt-search(8); NULL: all */
 };
 
 /**
@@ -119,9 +121,9 @@ SEARCH *opensearch(const char *paths, const char *pattern, int flags);
  * @roots    n directories; "" is ".".  Copied.
  * @pattern  See getmnt-search(8).
  * @options  May be NULL.
- * @return, errors, ownership  As opensearch(); also EINVAL: an unknown engine, or a size smaller
- *         than that of any version; E2BIG: a member that the library does not know is not 0,
- *         or the size is more than 4,096 bytes.
+ * @return, errors, ownership  As opensearch(); also EINVAL: an invalid query, an unknown engine, or
+ *         a size smaller than that of any version; E2BIG: a member that the library does not
+ *         know is not 0, or the size is more than 4,096 bytes.
  */
 SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
                 const struct search_options *options);

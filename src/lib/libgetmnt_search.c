@@ -36,16 +36,31 @@ static int options_take(struct search_options *own, const struct search_options 
 	return 0;
 }
 
+/** Parse the query of the options.  @return it, or NULL.  Errors: those of searchv(). */
+static struct query *parse_query(struct os *os, const struct search_options *options)
+{
+	struct query_env env = {0};
+	struct query_error error = {0};
+	query_env_host(&env, os);
+	env.follow = env.follow_roots = options->flags & SEARCH_FOLLOW;
+	env.quiet = true;
+	struct query *query = query_parse_text(options->query, &env, &error);
+	strbuf_destroy(&error.why);
+	return query;
+}
+
 /** Implements searchv(), in a thread that cannot be canceled. */
 static SEARCH *search_begin(const char *const roots[], size_t n, const char *pattern,
                             const struct search_options *options, struct query *query)
 {
 	struct search_options own = {0};
-	const struct query_info *info = query ? query_info(query) : NULL;
+	struct os os;
 	if (options && options_take(&own, options) != 0)
 		goto fail;
-	struct os os;
 	os_init(&os, secure_getenv("GETMNT_DISABLE"));
+	if (own.query && !query && !(query = parse_query(&os, &own)))
+		return NULL;
+	const struct query_info *info = query ? query_info(query) : NULL;
 	struct search_mounts mounts = {.any = true, .unique = os.caps & OSC_STATX_UNIQUE};
 	/* Without openat2, a directory may turn out to be on another mount after it is opened. */
 	bool bulk = own.engine == SEARCH_ENGINE_BULK && own.flags & SEARCH_METADATA

@@ -389,7 +389,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		child_init(search, node, entry, child);
 		search_judge_entry(search, scratch, at, entry,
 		                   follow && entry->type == DT_LNK ? DT_UNKNOWN : entry->type,
-		                   child, NULL, &judged);
+		                   child, NULL, object, &judged);
 		object = object && (judged.look || judged.object);
 		below = below && (judged.look || judged.enter);
 		if (!object && !below)
@@ -479,7 +479,8 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 		return search_follow_entry(search, scratch, at, entry, node, child, does);
 	struct judgment judged = {.object = true, .enter = true, .actions = 1};
 	if (search->judges)
-		search_judge_entry(search, scratch, at, entry, known.type, child, st, &judged);
+		search_judge_entry(search, scratch, at, entry, known.type, child, st,
+		                   does & PATTERN_MATCH, &judged);
 	if (does & PATTERN_MATCH && judged.object)
 		search_put_object(search, scratch, &known, st, -1, judged.actions);
 	if (search_stopped(search))

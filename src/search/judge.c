@@ -273,13 +273,18 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 {
 	const struct query_info *info = search->info;
 	const struct k_statx *st = object->st;
+	unsigned maxdepth = search->more.maxdepth;
+	if (info && info->maxdepth < maxdepth)
+		maxdepth = info->maxdepth;
 	*judged = (struct judgment){
-		.object = object->depth >= search->more.mindepth
-		          && object->depth <= search->more.maxdepth,
-		.enter = object->depth < search->more.maxdepth,
+		.object = !look->only_below && object->depth >= search->more.mindepth
+		          && object->depth <= maxdepth,
+		.enter = object->depth < maxdepth,
 	};
 	if (!search->query)
 		return;
+	const bool dir = judged->enter
+	                 && (object->type == DT_DIR || object->type == DT_UNKNOWN);
 	if (info->mount && is_mount_point(search, look, st)) {
 		judged->object = judged->enter = false;
 		return;
@@ -288,15 +293,20 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 		judged->object = judged->enter = false;
 		return;
 	}
+	if (!judged->object && !(dir && (info->has_prune || info->unique)))
+		return;
 	struct query_outcome outcome;
-	const bool dir = object->type == DT_DIR || object->type == DT_UNKNOWN;
 	enum query_level level = st ? QUERY_STATX : QUERY_NAMES;
 	for (;; level = QUERY_ALL) {
 		query_test(search->query, object, level, &outcome);
+		if (!judged->object)
+			outcome.acts = QUERY_NO;
 		bool open = outcome.acts == QUERY_OPEN || (dir && outcome.prune == QUERY_OPEN);
 		bool more = open && (info->levels & 1u << QUERY_STATX
 		                     || object->type == DT_UNKNOWN);
-		more |= outcome.acts != QUERY_NO && search->act_mask;
+		more |= outcome.acts != QUERY_NO
+		        && (search->act_mask
+		            || (!outcome.actions && info->levels & 1u << QUERY_STATX));
 		more |= info->unique && (outcome.acts != QUERY_NO || dir);
 		if (more && !st) {
 			judged->look = true;
@@ -305,7 +315,7 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 		if (!open || level == QUERY_ALL)
 			break;
 	}
-	judged->object &= outcome.acts != QUERY_NO;
+	judged->object = outcome.acts != QUERY_NO;
 	judged->enter &= outcome.prune != QUERY_YES;
 	judged->actions = outcome.acts == QUERY_YES ? outcome.actions : 0;
 	judged->error = outcome.error;
@@ -313,12 +323,13 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 
 void search_judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                         const struct bfs_entry *entry, uint8_t type, const struct node *child,
-                        const struct k_statx *st, struct judgment *judged)
+                        const struct k_statx *st, bool wanted, struct judgment *judged)
 {
 	struct look look = {
 		.search = search, .os = scratch->os, .scratch = scratch, .at = at,
 		.fd = scratch->fd, .name = entry->name, .link = entry->type, .mount = child->mount,
 		.avoid = (uint32_t)child->avoid, .depth = (unsigned)at->depth + 1,
+		.only_below = !wanted,
 	};
 	search_look_init(&look);
 	struct query_object object = {

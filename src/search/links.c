@@ -84,7 +84,8 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 	known.type = (uint8_t)IFTODT(st.mode);
 	struct judgment judged = {.object = true, .enter = true, .actions = 1};
 	if (search->judges)
-		search_judge_entry(search, scratch, at, entry, known.type, child, &st, &judged);
+		search_judge_entry(search, scratch, at, entry, known.type, child, &st,
+		                   does & PATTERN_MATCH, &judged);
 	if (does & PATTERN_MATCH && judged.object)
 		search_put_object(search, scratch, &known, &st, fd < 0 ? -1 : fd, judged.actions);
 	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || dangling || !judged.enter

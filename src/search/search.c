@@ -78,7 +78,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	if (info && (info->xdev || info->mount))
 		flags |= SEARCH_XDEV;
 	if (flags & ~ALL_FLAGS || (flags & ORDER_FLAGS) == ORDER_FLAGS
-	    || options->exclude || options->query
+	    || options->exclude
 	    || options->engine < SEARCH_ENGINE_AUTO || options->engine > SEARCH_ENGINE_BULK) {
 		search_mounts_destroy(mounts);
 		query_free(query);

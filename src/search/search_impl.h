@@ -103,6 +103,7 @@ struct look {
 	uint64_t mount;           /* of its directory; 0: unknown */
 	uint32_t avoid;           /* its node in the table of mounts */
 	unsigned depth;
+	bool only_below;          /* the object is not reported in any case */
 	/* In a thread that reads: */
 	struct bfs_scratch *scratch;
 	const struct bfs_at *at;
@@ -297,10 +298,11 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 
 /** The same for an entry of the directory being read; reports errors, and calls visit().
     @type  Its type, after following a link.
-    @child  Its node: mount and avoid are used. */
+    @child  Its node: mount and avoid are used.
+    @wanted  Whether the pattern matches; else only judged->enter is of interest. */
 void search_judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                         const struct bfs_entry *entry, uint8_t type, const struct node *child,
-                        const struct k_statx *st, struct judgment *judged);
+                        const struct k_statx *st, bool wanted, struct judgment *judged);
 
 /* visit.c: runs in the owner; search_put_dir_id() in workers. */
 

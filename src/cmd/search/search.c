@@ -14,6 +14,7 @@
 #include "cmd/output.h"
 #include "cmd/search/out.h"
 #include "cmd/search/run.h"
+#include "cmd/search/where.h"
 #include "cmd/searched.h"
 #include "os/os.h"
 #include "search/pattern.h"
@@ -46,6 +47,7 @@ struct search_args {
 	int stats;                   /* enum stats_form */
 	unsigned types;              /* 1 << DT_*; 0: all */
 	const char *columns;         /* of -o */
+	struct strbuf where;         /* what attributes must be, in find's language; "" */
 };
 
 static const char access_letters[] = "rwx", type_letters[] = "bcdflps";
@@ -83,6 +85,12 @@ static int take_flag(void *to, const struct option_row *row, const char *text)
 	(void)text;
 	((struct search_args *)to)->options.flags |= row->base;
 	return 0;
+}
+
+static int take_where(void *to, const struct option_row *row, const char *text)
+{
+	struct search_args *args = to;
+	return where_take(&args->where, row, text, args->options.flags & SEARCH_FOLLOW);
 }
 
 static int take_form(void *to, const struct option_row *row, const char *text)
@@ -171,6 +179,24 @@ static const struct option_row search_rows[] = {
 	 .take = take_flag},
 	{"type", 0, "LETTERS", "only these types: b, c, d, f, l, p, s, as in find",
 	 .letters = type_letters, .take = take_letters},
+	OPTION_GROUP("By attributes"),
+	{"size", 0, "SIZE", "in bytes, k, M, G; +SIZE or more, -SIZE or less", .base = WHERE_SIZE,
+	 .take = take_where},
+	{"changed-within", 0, "TIME", "changed within 2d, 3h ... or after a date",
+	 .base = WHERE_WITHIN, .take = take_where},
+	{"changed-before", 0, "TIME", "changed more than 2d, 3h ... ago, or before a date",
+	 .base = WHERE_BEFORE, .take = take_where},
+	{"newer", 0, "FILE", "changed after FILE", .base = WHERE_NEWER, .take = take_where},
+	{"user", 0, "USER", "owned by a user", .base = WHERE_USER, .take = take_where},
+	{"group", 0, "GROUP", "owned by a group", .base = WHERE_GROUP, .take = take_where},
+	{"perm", 0, "MODE", "these permissions; -MODE: all of these, /MODE: any",
+	 .base = WHERE_PERM, .take = take_where},
+	{"links", 0, "N", "N hard links; +N: more, -N: fewer", .base = WHERE_LINKS,
+	 .take = take_where},
+	{"empty", 0, NULL, "empty files and directories", .base = WHERE_EMPTY,
+	 .take = take_where},
+	{"where", 0, "EXPRESSION", "tests of find, as '-size +1M ! -user root'",
+	 .base = WHERE_QUERY, .take = take_where},
 	OPTION_GROUP("Where to search"),
 	{"blocking", 0, NULL, "enter file systems that can block (NFS, FUSE ...)",
 	 FLAG(options.blocking)},
@@ -400,6 +426,7 @@ int cmd_search(int argc, char **argv)
 	status = prepare(&args, &out, &optional);
 	if (status)
 		goto out;
+	args.options.query = args.where.len ? args.where.data : NULL;
 	os_mark(MARK_BEGIN);
 	show.search = searchv(roots, nroots, pattern, &args.options);
 	os_mark(MARK_END);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From --size=+1M and the like to a query in find's language.  Each option is one test, or an
+ * expression in parentheses; all of them must be true.
+ */
+#include "cmd/search/where.h"
+
+#include "base/escape.h"
+#include "cmd/cmd.h"
+#include "os/os.h"
+#include "search/query.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Parse a size: a number with an optional unit of 1024.  @return whether it is valid. */
+static bool size_read(const char *text, uint64_t *size)
+{
+	static const char units[] = "bkmgtp";
+	char *end;
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	uint64_t n = strtoull(text, &end, 10);
+	unsigned shift = 0;
+	if (*end) {
+		const char *unit = strchr(units, *end | ('a' ^ 'A'));
+		if (!unit || (end[1] && strcmp(end + 1, "iB") != 0))
+			return false;
+		shift = 10 * (unsigned)(unit - units);
+	}
+	*size = n << shift;
+	return errno == 0 && *size >> shift == n && *size < INT64_MAX;
+}
+
+/** Add --size: +N is N or more, -N is N or less. */
+static int take_size(struct strbuf *text, const char *value)
+{
+	uint64_t size;
+	char sign = *value == '+' || *value == '-' ? *value : '\0';
+	if (!size_read(value + (sign != '\0'), &size))
+		return usage_error("--size", "\"%s\": must be a number of bytes, or one with a "
+		                   "unit of k, M, G, T or P; +N for N or more, -N for N or less",
+		                   value);
+	if (sign == '+')
+		strbuf_printf(text, size ? " -size +%" PRIu64 "c" : " -true", size - 1);
+	else if (sign == '-')
+		strbuf_printf(text, " -size -%" PRIu64 "c", size + 1);
+	else
+		strbuf_printf(text, " -size %" PRIu64 "c", size);
+	return 0;
+}
+
+/** Add a test with one argument. */
+static void add_test(struct strbuf *text, const char *test, const char *value)
+{
+	strbuf_puts(text, test);
+	strbuf_putc(text, ' ');
+	escape_shell(text, value);
+}
+
+/** Add --changed-within or --changed-before: a duration such as 2d, or a date. */
+static void add_changed(struct strbuf *text, bool before, const char *value)
+{
+	static const char units[] = "smhdwMy";
+	static const char *const words[] = {
+		"seconds", "minutes", "hours", "days", "weeks", "months", "years",
+	};
+	size_t digits = strspn(value, "0123456789");
+	const char *unit = value[digits] ? strchr(units, value[digits]) : NULL;
+	const char *word = unit ? words[unit - units] : NULL;
+	if (digits > 0 && word && value[digits + 1]
+	    && (strlen(value + digits) < 3
+	        || strncmp(word, value + digits, strlen(value + digits)) != 0))
+		word = NULL;
+	strbuf_puts(text, before ? " ! -newermt " : " -newermt ");
+	if (digits > 0 && word)
+		strbuf_printf(text, "'%.*s %s ago'", (int)digits, value, word);
+	else
+		escape_shell(text, value);
+}
+
+int where_take(struct strbuf *text, const struct option_row *row, const char *value, bool follow)
+{
+	static const char *const tests[] = {
+		[WHERE_NEWER] = "-newer", [WHERE_USER] = "-user", [WHERE_GROUP] = "-group",
+		[WHERE_PERM] = "-perm", [WHERE_LINKS] = "-links",
+	};
+	struct strbuf one = {0};
+	struct query_env env = {0};
+	struct query_error error = {0};
+	struct os os;
+	int status = 0;
+	if (row->base == WHERE_SIZE)
+		status = take_size(&one, value);
+	else if (row->base == WHERE_WITHIN || row->base == WHERE_BEFORE)
+		add_changed(&one, row->base == WHERE_BEFORE, value);
+	else if (row->base == WHERE_EMPTY)
+		strbuf_puts(&one, "-empty");
+	else if (row->base == WHERE_QUERY)
+		strbuf_puts(&one, value);
+	else
+		add_test(&one, tests[row->base], value);
+	if (status || one.failed)
+		goto out;
+	os_init(&os, secure_getenv("GETMNT_DISABLE"));
+	query_env_host(&env, &os);
+	env.follow = env.follow_roots = follow;
+	env.quiet = true;
+	struct query *query = query_parse_text(one.data, &env, &error);
+	if (query) {
+		/* The canonical text: names and times of now. */
+		struct strbuf canonical = {0};
+		query_print(query, &canonical);
+		if (canonical.len > 0)
+			strbuf_printf(text, "%s( %s )", text->len ? " " : "", canonical.data);
+		text->failed |= canonical.failed;
+		strbuf_destroy(&canonical);
+		query_free(query);
+	} else {
+		char title[OPTION_TITLE_SIZE];
+		option_title(row, title);
+		status = errno == EINVAL && error.why.len
+		         ? usage_error(title, "%s", strbuf_str(&error.why))
+		         : usage_error(title, "%s", strerror(errno));
+	}
+	strbuf_destroy(&error.why);
+out:
+	if (one.failed || text->failed) {
+		message("search", "%s", strerror(ENOMEM));
+		status = CX_ERROR;
+	}
+	strbuf_destroy(&one);
+	return status;
+}
