@@ -80,8 +80,7 @@ QUERY_PARSE(query_parse_prune)
 	return node;
 }
 
-/** Set the start of the day for -daystart. */
-static void set_day(struct query_parser *p)
+void query_daystart(struct query_parser *p)
 {
 	if (p->daystart)
 		return;
@@ -119,9 +118,6 @@ QUERY_PARSE(query_parse_option)
 		break;
 	case OPT_UNIQUE:
 		info->unique = true;
-		break;
-	case OPT_DAYSTART:
-		set_day(p);
 		break;
 	case OPT_WARN:
 	case OPT_NOWARN:

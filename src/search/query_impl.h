@@ -230,6 +230,8 @@ QUERY_PARSE(query_parse_minutes);
 QUERY_PARSE(query_parse_used);
 QUERY_PARSE(query_parse_newer);      /* a word -newerXY, or an alias by row->param */
 QUERY_PARSE(query_parse_action);
+/** Count ages from the end of this day. */
+void query_daystart(struct query_parser *p);
 /** Let the caller check the action of a node.  @return 0, or -1. */
 int query_check_action(struct query_parser *p, const struct query_node *node);
 QUERY_PARSE(query_parse_exec);
@@ -242,7 +244,7 @@ QUERY_PARSE(query_parse_files0);
 
 enum query_option {
 	OPT_DEPTH, OPT_D, OPT_XDEV, OPT_MOUNT, OPT_FOLLOW, OPT_RACE, OPT_NO_RACE, OPT_NOLEAF,
-	OPT_UNIQUE, OPT_DAYSTART, OPT_WARN, OPT_NOWARN,
+	OPT_UNIQUE, OPT_WARN, OPT_NOWARN,
 };
 
 /** Get the attributes of a file that is an argument.  @return 0, or -1. */
@@ -300,7 +302,7 @@ const struct query_pattern *query_pattern_new(struct arena *arena, const char *t
 /** Whether a text of len bytes, which ends in a NUL, matches. */
 bool query_pattern_matches(const struct query_pattern *pattern, const char *text, size_t len);
 
-/** A syntax by its name; NULL: GNU find's default.  @return NULL: unknown. */
+/** A syntax by its name; NULL: the default.  @return NULL: unknown. */
 const struct query_syntax *query_syntax(const char *name);
 
 /** The name of a syntax; of the i-th one.  @return NULL: there are fewer. */

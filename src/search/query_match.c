@@ -87,9 +87,9 @@ struct query_syntax {
 };
 
 static const struct query_syntax syntaxes[] = {
+	{"emacs", RE_SYNTAX_EMACS},   /* in spite of its name, the next one is not the default */
 	{"findutils-default", RE_SYNTAX_EMACS | RE_DOT_NEWLINE},
 	{"ed", RE_SYNTAX_ED},
-	{"emacs", RE_SYNTAX_EMACS},
 	{"gnu-awk", RE_SYNTAX_GNU_AWK},
 	{"grep", RE_SYNTAX_GREP},
 	{"posix-awk", RE_SYNTAX_POSIX_AWK},

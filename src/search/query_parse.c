@@ -25,16 +25,25 @@ static struct query_node *parse_list(struct query_parser *p);
 
 static const char *const ands = "-a -and", *const ors = "-o -or", *const nots = "! -not";
 
-/** The next word, or "". */
-static const char *peek(const struct query_parser *p)
+/** The next word; NULL: there is none.  -daystart is no operand: it may stand anywhere. */
+static const char *peek(struct query_parser *p)
 {
-	return p->at < p->n ? p->words[p->at] : "";
+	for (; p->at < p->n; ++p->at) {
+		if (strcmp(p->words[p->at], "-daystart") != 0)
+			return p->words[p->at];
+		query_daystart(p);
+	}
+	return NULL;
 }
 
-static bool next_is(const struct query_parser *p, const char *list)
+static bool word_is_in(const char *word, const char *list)
 {
-	const char *word = peek(p);
-	return *word && word_in(word, strlen(word), list);
+	return word && *word && word_in(word, strlen(word), list);
+}
+
+static bool next_is(struct query_parser *p, const char *list)
+{
+	return word_is_in(peek(p), list);
 }
 
 void *query_refuse(struct query_parser *p, const char *format, ...)
@@ -73,14 +82,16 @@ static struct query_node *not_closed(struct query_parser *p)
 /** Refuse an operator or a ")" where an expression must begin. */
 static struct query_node *no_operand(struct query_parser *p)
 {
-	/* The word before says what was expected. */
+	/* The operator before says what was expected. */
 	p->primary = p->at;
-	const char *before = p->at > 0 ? p->words[p->at - 1] : NULL;
-	bool after = before && *before && (word_in(before, strlen(before), "! -not ( , -exclude")
-	             || word_in(before, strlen(before), ands)
-	             || word_in(before, strlen(before), ors));
+	size_t i = p->at;
+	while (i > 0 && strcmp(p->words[i - 1], "-daystart") == 0)
+		--i;
+	const char *before = i > 0 ? p->words[i - 1] : NULL;
+	bool after = word_is_in(before, "! -not ( , -exclude") || word_is_in(before, ands)
+	             || word_is_in(before, ors);
 	if (p->at == p->n) {
-		p->primary = p->at - 1;
+		p->primary = i - 1;
 		if (strcmp(before, "(") == 0)
 			return not_closed(p);
 		return query_refuse(p, "no expression follows \"%s\"; add one, or remove \"%s\"",
@@ -119,7 +130,7 @@ static struct query_node *parse_parentheses(struct query_parser *p)
 	--p->depth;
 	if (!node)
 		return NULL;
-	if (strcmp(peek(p), ")") != 0) {
+	if (!next_is(p, ")")) {
 		p->primary = open;
 		return not_closed(p);
 	}
@@ -167,9 +178,9 @@ static struct query_node *parse_factor(struct query_parser *p)
 	for (; next_is(p, nots); ++p->at)
 		negated = !negated;
 	struct query_node *node;
-	if (p->at == p->n || next_is(p, ") ,") || next_is(p, ands) || next_is(p, ors))
+	if (!peek(p) || next_is(p, ") ,") || next_is(p, ands) || next_is(p, ors))
 		node = no_operand(p);
-	else if (strcmp(peek(p), "(") == 0)
+	else if (next_is(p, "("))
 		node = parse_parentheses(p);
 	else
 		node = parse_primary(p);
@@ -188,7 +199,7 @@ static struct query_node *parse_and(struct query_parser *p)
 		query_add(list, node);
 		if (next_is(p, ands))
 			++p->at;
-		else if (p->at == p->n || next_is(p, ") ,") || next_is(p, ors))
+		else if (!peek(p) || next_is(p, ") ,") || next_is(p, ors))
 			return query_list_end(list);
 	}
 }
@@ -246,8 +257,8 @@ QUERY_PARSE(query_parse_exclude)
 /** Parse words into p->query.  @return 0, or -1. */
 static int parse_words(struct query_parser *p)
 {
-	struct query_node *root = p->n > 0 ? parse_list(p)
-	                                   : query_node(p, query_row_known("true"));
+	struct query_node *root = peek(p) ? parse_list(p)
+	                                  : query_node(p, query_row_known("true"));
 	if (!root)
 		return -1;
 	if (p->at < p->n) {

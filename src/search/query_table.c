@@ -112,7 +112,8 @@ static const struct query_row rows[] = {
 	{.word = "nohidden", .kind = ROW_POSITIONAL, .parse = query_parse_nohidden},
 	{.word = "exclude", .kind = ROW_POSITIONAL, .parse = query_parse_exclude},
 	POSITIONAL("follow", OPT_FOLLOW),
-	POSITIONAL("daystart", OPT_DAYSTART),
+	/* query_parse.c reads it. */
+	{.word = "daystart", .kind = ROW_POSITIONAL},
 	POSITIONAL("warn", OPT_WARN),
 	POSITIONAL("nowarn", OPT_NOWARN),
 	{.word = "regextype", .kind = ROW_POSITIONAL, .args = 1, .parse = query_parse_regextype},
