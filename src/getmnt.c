@@ -256,7 +256,7 @@
  *     usage.c            disk usage by directory, owner and type (pure)
  *     where.c            --size, --user ... --where: one query
  *   cmd/find/            getmnt find
- *     find.h             the state of a run
+ *     find.c             options, paths, the run
  *     actions.c          the actions: prepared before the search, then performed
  *     print.c            the files that actions write to
  *     format.c           formats of -printf, compiled

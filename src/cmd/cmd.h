@@ -49,6 +49,7 @@ void completion_print(FILE *out);
    plugin, cmd_genfstab() `getmnt fstab` with the options and layout of genfstab(8). */
 int cmd_audit(int argc, char **argv);
 int cmd_discover(int argc, char **argv);
+int cmd_find(int argc, char **argv);
 int cmd_fstab(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
@@ -57,8 +58,8 @@ int cmd_serve(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_genfstab(int argc, char **argv);
 
-extern const struct option_table audit_table, discover_options, fstab_table, profile_table,
-	recover_table, search_table, serve_table;
+extern const struct option_table audit_table, discover_options, find_table, fstab_table,
+	profile_table, recover_table, search_table, serve_table;
 /** Make the table of the options of check_getmnt.  @rows [out]  OPTION_ROWS_MAX of them. */
 struct option_table audit_plugin_table(struct option_row *rows);
 extern const struct column_table discover_columns, search_columns;

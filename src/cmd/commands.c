@@ -17,6 +17,7 @@ const struct command commands[] = {
 	{"discover", cmd_discover, &discover_options, &discover_columns,
 	 "list the mount points (default)"},
 	{"audit", cmd_audit, &audit_table, NULL, "compare fstab with what is mounted"},
+	{"find", cmd_find, &find_table, NULL, "find files by tests, as find(1)"},
 	{"fstab", cmd_fstab, &fstab_table, NULL, "make or update an fstab from what is mounted"},
 	{"profile", cmd_profile, &profile_table, NULL, "measure the search algorithms"},
 	{"recover", cmd_recover, &recover_table, NULL, "check an mtab file and rebuild it"},
@@ -38,7 +39,7 @@ const struct command *command_near(const char *word)
 {
 	/* Names of programs that do the same. */
 	static const char *const others[][2] = {
-		{"check", "audit"}, {"find", "search"}, {"genfstab", "fstab"}, {"grep", "search"},
+		{"check", "audit"}, {"genfstab", "fstab"}, {"grep", "search"},
 		{"lint", "audit"}, {"list", "discover"}, {"ls", "discover"}, {"mount", "discover"},
 		{"verify", "audit"},
 	};

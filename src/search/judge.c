@@ -125,10 +125,22 @@ static int look_open(struct look *look)
 	return fd;
 }
 
+/** The type of the object itself, if it is a symlink that is followed; DT_*. */
+static uint8_t look_link(struct look *look)
+{
+	struct k_statx st;
+	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	if (look->link == DT_UNKNOWN && look_fd(look) >= 0
+	    && os_statx(look->os, look->fd, look->name, flags, K_STATX_TYPE, &st) == 0)
+		look->link = (uint8_t)IFTODT(st.mode);
+	return look->link;
+}
+
 static int look_access(void *arg, int mode)
 {
 	struct look *look = arg;
 	const char *name = look->name;
+	look_link(look);
 	int fd = look->link == DT_LNK ? look_open(look) : look_fd(look);
 	if (fd < 0)
 		return errno == EREMOTE || errno == ENOMEM ? -1 : 0;
@@ -146,6 +158,7 @@ static int look_opendir(struct look *look)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 	int fd = -1;
+	look_link(look);
 	errno = EXDEV;
 	if (look->link != DT_LNK && *look->name && look_fd(look) >= 0)
 		fd = os_openat2(look->os, look_fd(look), look->name, flags, RESOLVE_NO_XDEV);
@@ -178,8 +191,10 @@ static int look_xtype(void *arg, uint8_t *type)
 {
 	struct look *look = arg;
 	struct k_statx st;
-	*type = look->link;
-	if (look->link != DT_LNK || look->search->flags & SEARCH_FOLLOW)
+	*type = look_link(look);
+	errno = 0;
+	if (*type != DT_LNK || look->search->flags & SEARCH_FOLLOW
+	    || (look->depth == 0 && look->search->more.follow_roots))
 		return 0;
 	int fd = look_open(look), rc = 0;
 	if (fd < 0)

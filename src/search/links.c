@@ -60,11 +60,11 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 	int error = rc == 0 ? 0 : errno;
 	bool dangling = error == ENOENT || error == ENOTDIR || error == ELOOP;
 	/* A dangling link is reported as a link.  ELOOP is also an error: SEARCH_ERR_OPEN for a
-	   loop. */
+	   loop.  To find it is only an error. */
 	if (error == ELOOP)
 		search_put_error(scratch, entry, search->mounts.nosymfollow
 		                 ? SEARCH_ERR_STAT : SEARCH_ERR_OPEN, error);
-	if (dangling && !(does & PATTERN_MATCH))
+	if (dangling && (!(does & PATTERN_MATCH) || (error == ELOOP && search->query)))
 		goto out;
 	if (dangling) {
 		flags |= AT_SYMLINK_NOFOLLOW;

@@ -150,7 +150,7 @@ static struct query_node *parse_primary(struct query_parser *p)
 		const char *near = query_row_near(word + 1);
 		return near ? query_refuse(p, "unknown primary \"%s\"; did you mean \"-%s\"?",
 		                           word, near)
-		            : query_refuse(p, "unknown primary \"%s\"; getmnt-find(1) lists the "
+		            : query_refuse(p, "unknown primary \"%s\"; getmnt-find(8) lists the "
 		                           "primaries", word);
 	}
 	if (row->kind == ROW_REFUSED)

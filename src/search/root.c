@@ -250,8 +250,8 @@ static int root_open(SEARCH *search, const char *name)
 	errno = ENOENT;
 	if (search->flags & SEARCH_FOLLOW || search->more.follow_roots)
 		fd = os_openat(os, AT_FDCWD, name, O_PATH);
-	/* As find does with -P, and with a dangling link. */
-	if (fd < 0 && (errno == ENOENT || errno == ELOOP || errno == ENOTDIR))
+	/* As find does with -P, and with a dangling link; a loop is an error. */
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		fd = os_openat(os, AT_FDCWD, name, O_PATH | O_NOFOLLOW);
 	return fd;
 }

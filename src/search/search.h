@@ -86,9 +86,9 @@ struct search_more {
 	/* For a query with prune_waits: perform the actions of an object, in the caller's thread,
 	   before it is entered.  readsearch() then returns only errors.  Otherwise NULL. */
 	enum search_go (*visit)(void *arg, const struct search_visit *visit);
-	bool follow_roots;        /* with roots: follow a symlink that is a root */
 	bool roots;               /* also return each root, at depth 0; it need not be a
 	                             directory */
+	bool follow_roots;        /* with roots: follow a symlink that is a root */
 	unsigned mindepth, maxdepth;   /* other objects are skipped silently; 0 and UINT_MAX: no
 	                                  limit.  Objects of a root are at depth 1 */
 	void *arg;

@@ -162,20 +162,27 @@ bool find_act(void *arg, const struct query_action *action, const struct query_o
 	return true;
 }
 
-void find_actions_end(struct find *find)
+void find_actions_finish(struct find *find)
 {
-	size_t n = 0;
-	const struct query_action *actions = find->query ? query_actions(find->query, &n) : NULL;
+	size_t n;
+	const struct query_action *actions = query_actions(find->query, &n);
 	for (size_t i = 0; i < n && i < find->nactions; ++i) {
 		if (find->actions[i].batch)
 			find_batch_run(find, &actions[i]);
 	}
-	find_files_close(find);
+	find_files_finish(find);
+}
+
+void find_destroy(struct find *find)
+{
 	for (size_t i = 0; i < find->nactions; ++i) {
 		format_free(find->actions[i].format);
 		find_batch_free(find, find->actions[i].batch);
 	}
 	free(find->actions);
+	find_files_finish(find);
+	owners_destroy(&find->users);
+	owners_destroy(&find->groups);
 	strbuf_destroy(&find->text);
 	strbuf_destroy(&find->names);
 }

@@ -60,6 +60,7 @@ struct find {
 	bool reads_names;         /* -files0-from reads standard input */
 	bool asks;                /* -ok or -okdir occurs */
 	bool follows;             /* -L or -follow */
+	bool follow_roots;        /* -H or -L */
 	bool ignore_race;         /* a removed object is no error */
 	bool errors;              /* the exit status is 1 */
 };
@@ -75,9 +76,11 @@ int find_action_compile(void *arg, struct query_action *action, struct strbuf *w
 /** Perform an action: query_act.  @arg  A struct find. */
 bool find_act(void *arg, const struct query_action *action, const struct query_object *object);
 
-/** Run the commands that wait for more arguments, write all files, and free everything that belongs
-    to actions. */
-void find_actions_end(struct find *find);
+/** After the search: run the commands that wait for more arguments, and close all files. */
+void find_actions_finish(struct find *find);
+
+/** Free everything except the search and its query. */
+void find_destroy(struct find *find);
 
 /* print.c */
 
@@ -91,8 +94,8 @@ void find_put(struct find *find, struct find_file *file);
 /** Write what waits in all files. */
 void find_flush(struct find *find);
 
-/** Close all files. */
-void find_files_close(struct find *find);
+/** Write what waits, and close all files but standard output. */
+void find_files_finish(struct find *find);
 
 /* ls.c */
 

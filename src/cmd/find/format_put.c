@@ -120,7 +120,8 @@ static void put_sparseness(const struct putting *p)
 		ratio = blocks / (double)st->size;
 	else if (st->blocks > 0)
 		ratio = HUGE_VAL;
-	strbuf_printf(&text, "%.*g", p->item->precision >= 0 ? p->item->precision : 6, ratio);
+	strbuf_printf(&text, p->item->alternate ? "%#.*g" : "%.*g",
+	              p->item->precision >= 0 ? p->item->precision : 6, ratio);
 	struct format_item item = *p->item;
 	struct putting flagged = *p;
 	item.precision = -1;
@@ -169,7 +170,7 @@ static void put_strftime(const struct putting *p, const char *format, const stru
 /** Append a time.  @letter  As in struct format_item; '\0': as ctime(3). */
 static void put_time(const struct putting *p, struct k_statx_time t, char letter)
 {
-	char fraction[24], format[8] = " %", text[48];
+	char fraction[24], format[8] = " %", text[96];
 	time_t sec = (time_t)t.sec;
 	struct tm tm;
 	/* Ten digits, as find has them. */
@@ -213,21 +214,22 @@ static void put_type(const struct putting *p, uint8_t type)
 	put_text(p, *letter ? letter : "U");
 }
 
-/** Append the type of what a symlink leads to. */
+/** Append the type of what a symlink leads to: N, nothing; L, to itself. */
 static void put_xtype(const struct putting *p)
 {
 	const struct query_facts *facts = p->visit->object.facts;
 	uint8_t type = p->visit->object.type;
-	if (type == DT_LNK && facts->xtype(facts->arg, &type) != 0) {
-		if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) {
-			put_text(p, errno == ELOOP ? "L" : "N");
-			return;
-		}
+	if (type != DT_LNK) {
+		put_type(p, type);
+	} else if (facts->xtype(facts->arg, &type) != 0) {
 		p->env->failed(p->env->arg, errno);
 		put_text(p, "?");
-		return;
+	} else if (type == DT_LNK) {
+		/* Where links are followed, only those that lead nowhere are objects. */
+		put_text(p, errno == ELOOP ? "L" : "N");
+	} else {
+		put_type(p, type);
 	}
-	put_type(p, type);
 }
 
 static void put_owner(const struct putting *p, struct owners *owners, uint32_t id)

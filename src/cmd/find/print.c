@@ -99,7 +99,7 @@ void find_flush(struct find *find)
 		write_file(find, file);
 }
 
-void find_files_close(struct find *find)
+void find_files_finish(struct find *find)
 {
 	for (struct find_file *file = find->out.next, *next; file; file = next) {
 		next = file->next;

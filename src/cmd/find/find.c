@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt find: find(1), by the search of getmnt search.
+ *
+ *     options, paths, expression --> query_parse() --> search_open() --+--> readsearch()
+ *                                                                      |      --> actions
+ *                     only -print, or only -print0: lines, made by the '--> flow.c
+ *                     threads that read
+ */
+#include "cmd/find/find.h"
+
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "cmd/searched.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NAMES_MAX = 1 << 30 };   /* bytes of the file of -files0-from */
+
+enum links { LINKS_NONE, LINKS_ROOTS, LINKS_ALL };
+
+struct find_args {
+	struct search_options options;
+	bool help, debug_help;
+	bool tree;                   /* -D tree */
+	int links;                   /* enum links */
+	int stats;                   /* enum stats_form */
+};
+
+/** Where to search. */
+struct roots {
+	const char **names;
+	size_t n;
+	char *text;                  /* the file of -files0-from; or NULL */
+};
+
+static int take_debug(void *to, const struct option_row *row, const char *text)
+{
+	struct find_args *args = to;
+	(void)row;
+	if (strcmp(text, "help") == 0) {
+		fputs("-D tree  print the expression in its canonical form\n"
+		      "-D help  print this list\n"
+		      "For counts of calls and objects, use --stats.\n", stdout);
+		args->debug_help = true;
+		return 0;
+	}
+	if (strcmp(text, "tree") != 0)
+		return usage_error("-D", "\"%s\": must be tree or help; for counts of calls, use "
+		                   "--stats", text);
+	args->tree = true;
+	return 0;
+}
+
+static int take_level(void *to, const struct option_row *row, const char *text)
+{
+	uint64_t level;
+	(void)to, (void)row;
+	if (!option_number(text, UINT64_MAX, &level))
+		return usage_error("-O", "\"%s\": must be a number", text);
+	return 0;
+}
+
+static const struct option_row find_rows[] = {
+	OPTION_GROUP("Symbolic links"),
+	{NULL, 'P', NULL, "never follow them (the default)",
+	 OPT_IS_SET(struct find_args, links), .base = LINKS_NONE},
+	{NULL, 'H', NULL, "follow those among the paths", OPT_IS_SET(struct find_args, links),
+	 .base = LINKS_ROOTS},
+	{NULL, 'L', NULL, "follow all", OPT_IS_SET(struct find_args, links), .base = LINKS_ALL},
+	OPTION_GROUP("Of getmnt"),
+	{"blocking", 0, NULL, "enter file systems that can block (NFS, FUSE ...)",
+	 OPT_IS_FLAG(struct find_args, options.blocking)},
+	{"threads", 0, "N", "threads that read (0: chosen)",
+	 OPT_IS_NUMBER(struct find_args, options.threads, 1000000)},
+	OPTION_STATS(struct find_args, stats),
+	OPTION_GROUP("General"),
+	{NULL, 'D', "WORD", "tree: print the expression; or help", .take = take_debug},
+	{NULL, 'O', "N", "accepted, without effect", .take = take_level},
+	OPTION_HELP(struct find_args, help),
+};
+
+const struct option_table find_table = {
+	"find", find_rows, sizeof(find_rows) / sizeof(*find_rows),
+};
+
+static const char usage[] =
+	"Usage:\n getmnt find [-H|-L|-P] [options] [PATH ...] [EXPRESSION]\n\n"
+	"Find files below each PATH (the current directory), as find(1) does.\n";
+
+static const char primaries[] =
+	"Tests:\n"
+	" -name -iname -path -ipath -regex -iregex -lname -ilname -type -xtype -fstype\n"
+	" -size -empty -links -inum -samefile -perm -readable -writable -executable\n"
+	" -user -group -uid -gid -nouser -nogroup -mtime -mmin -atime -amin -ctime -cmin\n"
+	" -newer -newerXY -anewer -cnewer -used -hidden -true -false\n"
+	"Actions:\n"
+	" -print -print0 -printf FORMAT -ls -fprint FILE -fprint0 FILE -fls FILE\n"
+	" -fprintf FILE FORMAT -exec COMMAND ; -exec COMMAND {} + -execdir -ok -okdir\n"
+	" -delete -prune -quit\n"
+	"Options of the search:\n"
+	" -maxdepth N -mindepth N -depth -xdev -mount -follow -daystart -regextype TYPE\n"
+	" -files0-from FILE -ignore_readdir_race -exclude TEST -nohidden -unique\n"
+	"Operators:\n"
+	" ( EXPR )  ! EXPR  EXPR -a EXPR  EXPR -o EXPR  EXPR , EXPR\n";
+
+/** The number of arguments before the first path. */
+static int count_options(int argc, char **argv)
+{
+	int at = 1;
+	while (at < argc) {
+		const char *word = argv[at], *value;
+		size_t count;
+		if (strcmp(word, "--") == 0)
+			return at + 1;
+		const struct option_row *row = option_find(&find_table, word, &value, &count);
+		if (strcmp(word, "-D") == 0)
+			++at;
+		else if (row)
+			at += row->argument && !option_is_optional(row) && !value;
+		else if (strcmp(word, "-H") != 0 && strcmp(word, "-L") != 0
+		         && strcmp(word, "-P") != 0 && strncmp(word, "-O", 2) != 0
+		         && strncmp(word, "--", 2) != 0)
+			break;
+		++at;
+	}
+	return at < argc ? at : argc;
+}
+
+/** Whether a word begins the expression, and so ends the paths. */
+static bool begins_expression(const char *word)
+{
+	return (*word == '-' && word[1]) || strcmp(word, "(") == 0 || strcmp(word, "!") == 0;
+}
+
+/** Whether the only argument is one of two words. */
+static bool is_only(int argc, char **argv, const char *one, const char *other)
+{
+	return argc == 2 && (strcmp(argv[1], one) == 0 || strcmp(argv[1], other) == 0);
+}
+
+static void warn_query(void *arg, const char *text)
+{
+	(void)arg;
+	message(NULL, "warning: %s", text);
+}
+
+/** Parse the expression.  @return 0, or an exit status. */
+static int parse(struct find *find, const struct find_args *args, char **words, size_t n)
+{
+	struct query_env env = {
+		.follow = args->links == LINKS_ALL, .follow_roots = args->links != LINKS_NONE,
+		.quiet = !isatty(STDIN_FILENO), .action = find_action_compile, .warn = warn_query,
+	};
+	struct query_error error = {0};
+	query_env_host(&env, &find->os);
+	find->now = env.now;
+	find->query = query_parse((const char *const *)words, n, &env, &error);
+	if (find->query) {
+		find->info = query_info(find->query);
+	} else if (errno == ENOMEM || error.why.len == 0) {
+		message("find", "%s", strerror(errno));
+	} else {
+		usage_error("find", "%s", strbuf_str(&error.why));
+	}
+	strbuf_destroy(&error.why);
+	return find->query ? 0 : CX_ERROR;
+}
+
+/** Read the roots of -files0-from.  @return 0, or an exit status. */
+static int read_roots(struct find *find, const char *file, struct roots *roots)
+{
+	size_t len = 0, n = 0;
+	bool input = strcmp(file, "-") == 0;
+	int fd = input ? STDIN_FILENO
+	               : os_openat(&find->os, AT_FDCWD, file, O_RDONLY | O_NOCTTY);
+	int rc = fd < 0 ? -1 : os_read_fd(&find->os, fd, NAMES_MAX, &roots->text, &len);
+	if (!input)
+		os_close(&find->os, fd);
+	if (rc != 0) {
+		message(input ? "standard input" : file, "%s", strerror(errno));
+		return CX_ERROR;
+	}
+	for (size_t at = 0; at < len; at += strlen(roots->text + at) + 1)
+		++n;
+	roots->names = calloc(n + 1, sizeof(*roots->names));
+	if (!roots->names) {
+		message(file, "%s", strerror(ENOMEM));
+		return CX_ERROR;
+	}
+	n = 0;
+	for (size_t at = 0; at < len; at += strlen(roots->text + at) + 1) {
+		++n;
+		if (roots->text[at]) {
+			roots->names[roots->n++] = roots->text + at;
+			continue;
+		}
+		message(file, "name %zu is empty; each name ends with a NUL", n);
+		find->errors = true;
+	}
+	return 0;
+}
+
+/** Collect the roots: words, the file of -files0-from, or the current directory.
+    @return 0, or an exit status. */
+static int choose_roots(struct find *find, char **words, size_t n, struct roots *roots)
+{
+	const char *file = find->info->files0_from;
+	if (file && n > 0)
+		return usage_error("-files0-from", "cannot be combined with the path \"%s\"",
+		                   words[0]);
+	if (file)
+		return read_roots(find, file, roots);
+	roots->names = calloc(n + 1, sizeof(*roots->names));
+	if (!roots->names) {
+		message("find", "%s", strerror(ENOMEM));
+		return CX_ERROR;
+	}
+	for (size_t i = 0; i < n; ++i) {
+		if (*words[i])
+			roots->names[roots->n++] = words[i];
+		else
+			find_error(find, "\"\"", ENOENT);
+	}
+	if (n == 0)
+		roots->names[roots->n++] = ".";
+	return 0;
+}
+
+/** End the search: stdout cannot be written. */
+static void unwritten(void *arg)
+{
+	struct find *find = arg;
+	cancelsearch(find->search);
+}
+
+static void watch(void *arg)
+{
+	struct find *find = arg;
+	flow_turn(find->flow);
+}
+
+/** Print lines made by the threads that read. */
+static void print_lines(void *arg, struct strbuf *text, uint64_t n)
+{
+	struct find *find = arg;
+	find->found += n;
+	if (text->len > 0)
+		flow_take(find->flow, text);
+}
+
+/** Perform the actions of an object. */
+static enum search_go visit(void *arg, const struct search_visit *visit)
+{
+	struct find *find = arg;
+	bool stop = false;
+	int error = 0;
+	find->visit = visit;
+	++find->found;
+	if (visit->actions == 0) {
+		bool prune = query_run(find->query, &visit->object, find_act, find, &stop, &error);
+		if (error)
+			find_error(find, visit->path, error);
+		return stop ? SEARCH_STOP : prune ? SEARCH_PRUNE : SEARCH_GO;
+	}
+	size_t n;
+	const struct query_action *actions = query_actions(find->query, &n);
+	for (size_t i = 0; i < n; ++i) {
+		if (!(visit->actions >> i & 1))
+			continue;
+		if (actions[i].kind == QA_QUIT)
+			return SEARCH_STOP;
+		find_act(find, &actions[i], &visit->object);
+	}
+	return SEARCH_GO;
+}
+
+/** Search, and perform the actions. */
+static void run(struct find *find)
+{
+	const struct query_info *info = find->info;
+	struct searchent *e;
+	struct search_more more = {
+		.statx = true, .roots = true, .follow_roots = find->follow_roots,
+		.watch = watch, .arg = find,
+		.mindepth = info->mindepth, .maxdepth = info->maxdepth,
+		.visit = info->prune_waits ? visit : NULL,
+	};
+	/* An action that is added has no file of its own. */
+	if (info->only_prints && !info->depth && !info->prune_waits
+	    && (info->end == '\0' || !find->out.terminal)) {
+		more.lines = print_lines;
+		more.end = info->end;
+	}
+	search_more(find->search, &more);
+	while ((e = readsearch(find->search))) {
+		struct search_visit object;
+		if (e->err) {
+			find->errors = true;
+			searched_report(e, true, find->flow);
+			continue;
+		}
+		search_last(find->search, &object);
+		if (visit(find, &object) == SEARCH_STOP)
+			break;
+	}
+	/* finish_stdout() reports that stdout could not be written. */
+	if (!e && errno && errno != ECANCELED)
+		find_error(find, "find", errno);
+}
+
+/** Run after everything was parsed.  @return an exit status. */
+static int search_roots(struct find *find, struct find_args *args, const struct roots *roots)
+{
+	args->options.flags |= args->links == LINKS_ALL || find->info->follow ? SEARCH_FOLLOW : 0;
+	find->follow_roots = args->links != LINKS_NONE;
+	find->follows = args->options.flags & SEARCH_FOLLOW;
+	find->ignore_race = find->info->ignore_race;
+	double start = os_now();
+	os_mark(MARK_BEGIN);
+	find->search = search_open(roots->names, roots->n, "*", &args->options, find->query);
+	os_mark(MARK_END);
+	if (!find->search) {
+		find->query = NULL;
+		message("find", "%s", strerror(errno));
+		return CX_ERROR;
+	}
+	unsigned fds = os_nofile(&find->os, SEARCH_FDS, true);
+	if (args->options.threads != 1)
+		os_grow_fds(&find->os, STDERR_FILENO, fds / 2);
+	find->flow = flow_new(&find->os, false, unwritten, find);
+	if (find->flow) {
+		os_mark(MARK_BEGIN);
+		run(find);
+		find_actions_finish(find);
+		search_stop(find->search);
+		os_mark(MARK_END);
+		flow_end(find->flow);
+		find->flow = NULL;
+		if (args->stats)
+			searched_stats(find->search, args->stats, find->found, start);
+	} else {
+		find_error(find, "find", errno);
+	}
+	closesearch(find->search);
+	find->query = NULL;
+	return find->errors ? CX_ERROR : CX_OK;
+}
+
+/** Print the expression in its canonical form. */
+static void print_tree(const struct find *find)
+{
+	struct strbuf text = {0};
+	query_print(find->query, &text);
+	strbuf_putc(&text, '\n');
+	print_stderr(&text);
+}
+
+int cmd_find(int argc, char **argv)
+{
+	struct find_args args = {
+		.options = {.size = sizeof(args.options), .flags = SEARCH_INCLUDEROOT},
+	};
+	struct find find = {.out = {.fd = -1, .name = "standard output"}};
+	struct roots roots = {0};
+	char version[] = "-V", *version_args[] = {argv[0], version, NULL};
+	setlocale(LC_MESSAGES, "");
+	setlocale(LC_TIME, "");
+	int at = is_only(argc, argv, "-h", "-help") ? 1 : count_options(argc, argv);
+	int status = options_read(&find_table, at, argv, &args);
+	if (status)
+		return status;
+	if (is_only(argc, argv, "-version", "-V"))
+		return cmd_discover(2, version_args);
+	args.help |= is_only(argc, argv, "-h", "-help");
+	if (args.help)
+		options_help(&find_table, usage, primaries, stdout);
+	if (args.help || args.debug_help)
+		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
+
+	int end = at;
+	while (end < argc && !begins_expression(argv[end]))
+		++end;
+	os_init(&find.os, secure_getenv("GETMNT_DISABLE"));
+	owners_init(&find.users, &find.os, "/etc/passwd");
+	owners_init(&find.groups, &find.os, "/etc/group");
+	find.out.terminal = isatty(STDOUT_FILENO);
+	/* Before anything changes them. */
+	find.command = (struct os_command){
+		.dirfd = -1, .files = os_nofile(&find.os, UINT_MAX, false),
+	};
+	pthread_sigmask(SIG_SETMASK, NULL, &find.command.mask);
+	signal(SIGCHLD, SIG_DFL);
+	status = parse(&find, &args, argv + end, (size_t)(argc - end));
+	if (!status && args.tree)
+		print_tree(&find);
+	if (!status)
+		status = choose_roots(&find, argv + at, (size_t)(end - at), &roots);
+	if (!status)
+		status = search_roots(&find, &args, &roots);
+	find_destroy(&find);
+	free(roots.names);
+	free(roots.text);
+	return finish_stdout() == 0 ? status : CX_ERROR;
+}
