@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/arena.h"
+#include "base/casefold.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/map64.h"
@@ -9,7 +10,9 @@
 #include "base/secret.h"
 #include "base/strbuf.h"
 
+#include <locale.h>
 #include <stdalign.h>
+#include <wctype.h>
 
 /* map64 */
 
@@ -509,4 +512,40 @@ UNIT_TEST(secret_goes_on)
 	};
 	for (size_t i = 0; i < COUNT(rows); ++i)
 		CU_ASSERT_EQUAL(goes_on(rows[i].line, rows[i].n), rows[i].from);
+}
+
+/* casefold */
+
+UNIT_TEST(casefold)
+{
+	locale_t unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
+	unsigned letters = 0;
+	for (uint32_t code = 0; code < 0x110000; ++code) {
+		uint32_t lower = casefold_code(code), others[CASEFOLD_OTHERS];
+		letters += lower != code;
+		CU_ASSERT_EQUAL(casefold_code(lower), lower);
+		if (lower != code) {
+			/* A newer libc knows more letters; these never change. */
+			CU_ASSERT_TRUE(!unicode || towlower_l(code, unicode) == lower);
+			bool back = false;
+			for (size_t n = casefold_others(lower, others); n > 0; --n)
+				back |= others[n - 1] == code;
+			CU_ASSERT_TRUE(back);
+		}
+		/* Each character is written as it is read; what is no character is one byte. */
+		char text[8] = "";
+		size_t len = (size_t)(utf8_put(text, code) - text), n;
+		bool surrogate = code >= 0xd800 && code < 0xe000;
+		if (code > 0 && !surrogate)
+			CU_ASSERT_TRUE(utf8_code(text, len, &n) == code && n == len);
+	}
+	CU_ASSERT_EQUAL(letters, 1433);
+	if (unicode)
+		freelocale(unicode);
+
+	static const char text[] = "aZ\303\211\310\272\377\342\204\252\303";
+	char out[CASEFOLD_SIZE(sizeof(text))];
+	size_t n = casefold_text(text, sizeof(text), out);
+	CU_ASSERT_TRUE(n == sizeof(text) - 1);
+	CU_ASSERT_STRING_EQUAL(out, "az\303\251\342\261\245\377k\303");
 }
