@@ -16,6 +16,7 @@
  *     map64.c            hash map with 64-bit keys
  *     intern.c           strings stored once, with a number each
  *     escape.c           the escaping dialects of mount tables and output forms
+ *     casefold.c         characters of UTF-8, and ignoring case
  *     fstypes.c          what is known of file system types: one table
  *     mountinfo.c        lines of /proc/PID/mountinfo
  *     secret.c           passwords in options, sources and lines, masked
@@ -99,7 +100,9 @@
  *   search/              the search primitive
  *     search.c           setting up and running a search
  *     pattern.c          pattern language: compile and match
+ *     expand.c           a pattern cut into components, its braces expanded
  *     glob.c             one component of a pattern
+ *     glob_parse.c       its text as tokens
  *     avoid.c            which names lead to other mounts
  *     mounts.c           the mounts that a search can meet: which may be accessed
  *     follow.c           following symlinks safely; ancestors of directories
@@ -249,6 +252,7 @@
  *     poll.c             --poll
  *   cmd/search/          getmnt search
  *     search.c           options
+ *     patterns.c         the patterns of a command line
  *     run.c              the run: results, messages, progress, statistics
  *     out.c              output forms
  *     columns.c          the columns

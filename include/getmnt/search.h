@@ -51,6 +51,8 @@ extern "C" {
 #define SEARCH_FOLLOW      (1 << 11)  /* follow symbolic links */
 #define SEARCH_BYNAME      (1 << 12)  /* sort the entries of a directory by name, bytewise */
 #define SEARCH_BYINODE     (1 << 13)  /* ... or by inode number; default: unsorted */
+#define SEARCH_EXTENDED    (1 << 14)  /* "**" is any number of components, {a,b} is a or b */
+#define SEARCH_NOCASE      (1 << 15)  /* ignore case in names and patterns */
 
 /** The operation that failed. */
 enum {
@@ -94,7 +96,8 @@ struct search_options {
 	int engine;               /* SEARCH_ENGINE_AUTO ... */
 	bool ahead;               /* fetch attributes in inode order */
 	unsigned char reserved[3];   /* must be 0 */
-	const char *exclude;      /* must be NULL: not supported yet */
+	const char *exclude;      /* a pattern: what matches it is neither returned nor entered;
+	                             NULL: nothing */
 	const char *query;        /* only objects for which this expression of find is true, as
 	                             "-size +1M ! -user root"; it has no actions:
 	                             getmnt-search(8); NULL: all */
@@ -109,7 +112,8 @@ struct search_options {
  * @flags    SEARCH_*; not both BYNAME and BYINODE.
  * @return a search, or NULL.
  * Errors: EINVAL (an unknown flag, an invalid pattern, both orders, NULL), E2BIG (a pattern of
- *         more than 65,536 bytes, or a component of more than 4,096), ENOMEM.  Errors of a
+ *         more than 65,536 bytes, a component of more than 4,096, or more than 32,768 components
+ *         with braces expanded), ENOMEM.  Errors of a
  *         directory are returned as entries.
  * Ownership: closesearch().
  */

@@ -2,43 +2,75 @@
 /*
  * Patterns: alternatives of components, matched by a nondeterministic automaton.
  *
- * The components of all alternatives form one sequence; each component is a state:
+ * Each component is a state.  What may stand at one place of the pattern is a range of states:
  *
- *      pattern     tmp/foo | /var/ * /log
- *      state        0   1      2   3   4
- *      first        x          x             live in the root
- *      always       x                        live in every directory
- *      last             x              x     a match is a result
+ *      pattern     tmp/foo | /{var,usr/lib}/ * /log/ **
+ *      state        0   1      2   3   4    5   6    7
+ *      first        x          x   x                      live in the root
+ *      always       x                                     live in every directory
+ *      last             x                           x     a match is a result
+ *      next         1          5   4   5    6   7   7     live below a match
  *
  * The entries of a directory are matched against its live states.  An entry that matches a last
- * state is a result; otherwise the next state is live below the entry.  The first states of
+ * state is a result; otherwise the next states are live below the entry.  The first states of
  * alternatives that are not anchored are always live.  A directory without live states need not be
  * read, and because no state follows a last one, no directory is entered one level too deep.
+ *
+ * `**` is a state that matches every name and follows itself; wherever it is live, so are the
+ * states after it (`skip`), since it may stand for no component.  States lead forward otherwise.
+ *
+ * States that exclude come first.  An entry that matches a last one of them is neither a result nor
+ * entered.
+ *
+ * Where braces have too many combinations to be states of their own (expand.c), the place is one
+ * state, and all such states that are live are matched together by an automaton of characters,
+ * which contains the whole text; the slashes and ends that it reaches say which states are next.
  */
 #include "search/pattern.h"
 
-#include "search/glob.h"
+#include "base/casefold.h"
+#include "search/expand.h"
+#include "search/glob_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+/** The longest name that is matched with PATTERN_NOCASE; those of Linux are shorter. */
+enum { NAME_LONGEST = 4096 };
+
+/** States from first on. */
+struct state_range {
+	uint32_t first, n;
+};
+
 struct pattern_state {
 	struct glob glob;
-	bool first, last, anchored;
+	struct state_range next;
+	struct state_range skip;   /* of `**` */
+	bool last, excludes;
+	bool ends;                 /* last, and no state follows */
+	bool automaton;            /* the token where it starts is glob.tokens */
 };
 
 struct pattern {
 	size_t words;              /* in a set of states */
 	uint32_t nstates;
-	uint32_t alternatives;     /* those that can match */
-	bool recursive;            /* at least one state is always live */
-	bool everything;           /* "*": matches every name in every directory */
-	uint64_t *first, *always, *last;
+	bool possible;             /* something can match */
+	bool recursive;            /* at least one state, which does not exclude, is always live */
+	bool everything;           /* matches every name in every directory */
+	bool exclude, nocase, period;
+	bool has_depths;           /* it has a ** */
+	uint64_t *first, *always, *last, *depths, *finds;   /* finds: those that do not exclude */
 	struct pattern_state *states;
 	struct glob_pool pool;
-	char *text;
+	struct glob_pool whole;    /* the automaton; without tokens: there is none */
+	uint32_t nexcluding;       /* its first tokens, which exclude */
+	struct state_range *ranges;   /* of each place that a slash in it leads to */
 };
+
+/** A verdict: the entry is excluded. */
+enum { EXCLUDED = 1 << 2 };
 
 static const struct pattern_state *state_of(const struct pattern *pattern, size_t word,
                                             uint64_t bits)
@@ -46,122 +78,170 @@ static const struct pattern_state *state_of(const struct pattern *pattern, size_
 	return &pattern->states[word * 64 + (size_t)__builtin_ctzll(bits)];
 }
 
+static void set_add(uint64_t *set, struct state_range range)
+{
+	for (uint32_t i = range.first; i < range.first + range.n; ++i)
+		set[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+/** Add what follows each live `**`. */
+static void set_skip(const struct pattern *pattern, uint64_t *live)
+{
+	for (size_t w = 0; pattern->has_depths && w < pattern->words; ++w) {
+		for (uint64_t done = 0, bits; (bits = live[w] & pattern->depths[w] & ~done);) {
+			set_add(live, state_of(pattern, w, bits)->skip);
+			done |= bits & -bits;
+		}
+	}
+}
+
 /* Compiling */
 
-/** The length of the slash at text[at]: 1, 2 if it is escaped, 0 if it is not a slash. */
-static size_t slash_at(const char *text, size_t at, size_t to)
-{
-	if (at < to && text[at] == '/')
-		return 1;
-	return to - at > 1 && text[at] == '\\' && text[at + 1] == '/' ? 2 : 0;
-}
+/** The numbers of array elements that a text needs. */
+struct room {
+	size_t sets, ranges;
+};
 
-/** The length of the character at text[at], including its backslash. */
-static size_t escaped_at(const char *text, size_t at, size_t to)
+static struct room room_of(const char *text, size_t len)
 {
-	return text[at] == '\\' && to - at > 1 ? 2 : 1;
-}
-
-/** Allocate a pattern with enough room for a text. */
-static struct pattern *pattern_new(const char *text, size_t len)
-{
-	size_t states = 1, sets = 0, ranges = 0;
+	struct room room = {0, 0};
 	for (size_t i = 0; i < len; ++i) {
-		states += text[i] == '/' || text[i] == '|';
-		sets += text[i] == '[';
-		ranges += (unsigned char)text[i] >= 0x80;
+		room.sets += text[i] == '[';
+		room.ranges += (unsigned char)text[i] >= 0x80;
 	}
-	size_t words = (states + 63) / 64;
+	return room;
+}
+
+/** Allocate a pattern.  @len  Of the text. */
+static struct pattern *pattern_new(const struct expansion *e, size_t len)
+{
+	const size_t states = e->noptions, words = states ? (states + 63) / 64 : 1;
+	const size_t whole = e->automaton ? len : 0, tokens = e->automaton ? 3 * len + 1 : 0;
+	const size_t places = e->automaton ? e->nplaces : 0;
+	const struct room room = room_of(strbuf_str(&e->words), e->words.len);
+	const struct room more = room_of(e->text, whole);
 
 	/* Arrays ordered by alignment. */
-	struct pattern *pattern = calloc(1, sizeof(*pattern) + 3 * words * sizeof(uint64_t)
-	                                 + sets * sizeof(struct glob_set)
+	struct pattern *pattern = calloc(1, sizeof(*pattern) + 5 * words * sizeof(uint64_t)
+	                                 + (room.sets + more.sets) * sizeof(struct glob_set)
 	                                 + states * sizeof(struct pattern_state)
-	                                 + ranges * sizeof(struct glob_range)
-	                                 + len * sizeof(uint32_t) + len + len + states);
+	                                 + places * sizeof(struct state_range)
+	                                 + (room.ranges + more.ranges) * sizeof(struct glob_range)
+	                                 + (e->words.len + tokens) * sizeof(uint32_t)
+	                                 + CASEFOLD_SIZE(e->words.len) + states
+	                                 + CASEFOLD_SIZE(whole));
 	if (!pattern)
 		return NULL;
+	pattern->words = words;
 	pattern->first = (uint64_t *)(pattern + 1);
 	pattern->always = pattern->first + words;
 	pattern->last = pattern->always + words;
-	pattern->pool.sets = (struct glob_set *)(pattern->last + words);
-	pattern->states = (struct pattern_state *)(pattern->pool.sets + sets);
-	pattern->pool.ranges = (struct glob_range *)(pattern->states + states);
-	pattern->pool.tokens = (uint32_t *)(pattern->pool.ranges + ranges);
-	pattern->text = (char *)(pattern->pool.tokens + len);
-	pattern->pool.bytes = pattern->text + len;
-	memcpy(pattern->text, text, len);
+	pattern->depths = pattern->last + words;
+	pattern->finds = pattern->depths + words;
+	pattern->pool.sets = (struct glob_set *)(pattern->finds + words);
+	pattern->whole.sets = pattern->pool.sets + room.sets;
+	pattern->states = (struct pattern_state *)(pattern->whole.sets + more.sets);
+	pattern->ranges = (struct state_range *)(pattern->states + states);
+	pattern->pool.ranges = (struct glob_range *)(pattern->ranges + places);
+	pattern->whole.ranges = pattern->pool.ranges + room.ranges;
+	pattern->pool.tokens = (uint32_t *)(pattern->whole.ranges + more.ranges);
+	pattern->whole.tokens = pattern->pool.tokens + e->words.len;
+	pattern->pool.bytes = (char *)(pattern->whole.tokens + tokens);
+	pattern->whole.bytes = pattern->pool.bytes + CASEFOLD_SIZE(e->words.len) + states;
+	pattern->nstates = e->noptions;
 	return pattern;
 }
 
-/** Whether a component is "." or "..", which are never matched. */
-static bool is_dots(const struct pattern *pattern, const struct glob *glob)
+/** The states of a place; options are in reverse order. */
+static struct state_range range_of(const struct expansion *e, uint32_t place)
 {
-	const char *name = pattern->pool.bytes + glob->bytes;
-	return glob->kind == GLOB_EXACT && (strcmp(name, ".") == 0 || strcmp(name, "..") == 0);
+	if (place == EXPAND_END)
+		return (struct state_range){0, 0};
+	const struct expand_place *p = &e->places[place];
+	return (struct state_range){e->noptions - p->option - p->noptions, p->noptions};
 }
 
-/** Compile the alternative from..to; if it can never match, it gets no states. */
-static int compile_alternative(struct pattern *pattern, size_t from, size_t to, unsigned flags,
-                               struct pattern_error *error)
+/** Make a state of each option. */
+static void make_states(struct pattern *pattern, const struct expansion *e, unsigned flags)
 {
-	const char *text = pattern->text;
-	uint32_t first = pattern->nstates;
-	size_t slash = slash_at(text, from, to);
-	bool anchored = slash > 0;
-	bool never = false;
-	size_t at = from + slash;
-	for (;;) {
-		size_t end = at;
-		while (end < to && !(slash = slash_at(text, end, to)))
-			end += escaped_at(text, end, to);
-		struct pattern_state *state = &pattern->states[pattern->nstates];
+	struct pattern_error ignored;
+	for (uint32_t i = 0; i < e->noptions; ++i) {
+		const struct expand_option *option = &e->options[e->noptions - 1 - i];
+		const struct expand_place *place = &e->places[option->place];
+		struct pattern_state *state = &pattern->states[i];
+		struct state_range next = range_of(e, option->next);
+		bool depths = option->kind == EXPAND_DEPTHS;
 		*state = (struct pattern_state){
-			.anchored = anchored,
-			.first = pattern->nstates == first,
+			.next = depths ? (struct state_range){i, 1} : next,
+			.skip = depths ? next : (struct state_range){0, 0},
+			.last = option->next == EXPAND_END, .excludes = place->excludes,
+			.ends = option->next == EXPAND_END && !depths,
+			.automaton = option->kind == EXPAND_AUTOMATON,
 		};
-		if (end - at > PATTERN_COMPONENT_MAX) {
-			error->why = "a component is longer than 4,096 bytes";
-			error->at = at;
-			errno = E2BIG;
-			return -1;
-		}
-		if (end > at && glob_compile(&pattern->pool, text, at, end, flags, &state->glob,
-		                             error) != 0)
-			return -1;
-		never = never || end == at || is_dots(pattern, &state->glob);
-		++pattern->nstates;
-		if (end == to)
-			break;
-		at = end + slash;
-	}
-	if (never) {
-		pattern->nstates = first;
-		return 0;
-	}
-	++pattern->alternatives;
-	pattern->states[pattern->nstates - 1].last = true;
-	return 0;
-}
-
-/** Fill the sets of states. */
-static void pattern_finish(struct pattern *pattern)
-{
-	pattern->words = pattern->nstates ? (pattern->nstates + 63) / 64 : 1;
-	for (uint32_t i = 0; i < pattern->nstates; ++i) {
-		const struct pattern_state *state = &pattern->states[i];
+		if (state->automaton)   /* by itself it matches no name: GLOB_EXACT, "" */
+			state->glob.tokens = e->braces[place->at].token;
+		else
+			glob_compile(&pattern->pool, strbuf_str(&e->words), option->from,
+			             option->to, flags, &state->glob, &ignored);
 		uint64_t bit = (uint64_t)1 << i % 64;
-		if (state->first)
-			pattern->first[i / 64] |= bit;
-		if (state->first && !state->anchored) {
-			pattern->always[i / 64] |= bit;
-			pattern->recursive = true;
-		}
 		if (state->last)
 			pattern->last[i / 64] |= bit;
+		if (!state->excludes)
+			pattern->finds[i / 64] |= bit;
+		if (state->skip.n) {
+			pattern->depths[i / 64] |= bit;
+			pattern->has_depths = true;
+		}
 	}
-	pattern->everything = pattern->nstates == 1 && pattern->recursive
-	                      && glob_is_any(&pattern->states[0].glob);
+}
+
+/** Make the automaton of the alternatives that need it. */
+static void make_automaton(struct pattern *pattern, const struct expansion *e, unsigned flags)
+{
+	struct glob_pool *whole = &pattern->whole;
+	for (uint32_t first = 0, end; first < e->nplaces; first = end) {
+		const struct expand_place *place = &e->places[first];
+		bool needed = false;
+		for (end = first; end < e->nplaces && e->places[end].to == place->to; ++end) {
+			const struct expand_option *option = &e->options[e->places[end].option];
+			for (uint32_t i = 0; i < e->places[end].noptions; ++i)
+				needed |= option[i].kind == EXPAND_AUTOMATON;
+		}
+		if (needed)
+			glob_automaton(whole, e->text, place->at, place->to, flags, e->braces);
+		if (place->excludes)
+			pattern->nexcluding = whole->ntokens;
+	}
+	for (uint32_t i = 0; i < whole->ntokens; ++i) {
+		uint32_t *token = &whole->tokens[i];
+		if (TOKEN_TYPE(*token) == TOKEN_SLASH)
+			*token = TOKEN(TOKEN_SLASH, e->place_at[TOKEN_VALUE(*token)]);
+	}
+	for (uint32_t i = 0; i < e->nplaces; ++i)
+		pattern->ranges[i] = range_of(e, i);
+}
+
+/** Find which states are live where. */
+static void pattern_finish(struct pattern *pattern, const struct expansion *e)
+{
+	for (uint32_t i = 0; i < e->nplaces; ++i) {
+		const struct expand_place *place = &e->places[i];
+		pattern->exclude |= place->excludes && place->noptions;
+		if (place->first)
+			set_add(pattern->first, range_of(e, i));
+		if (place->always)
+			set_add(pattern->always, range_of(e, i));
+	}
+	set_skip(pattern, pattern->first);
+	set_skip(pattern, pattern->always);
+	for (uint32_t i = 0; i < pattern->nstates; ++i) {
+		const struct pattern_state *state = &pattern->states[i];
+		bool always = pattern->always[i / 64] >> i % 64 & 1;
+		pattern->possible |= !state->excludes && pattern->first[i / 64] >> i % 64 & 1;
+		pattern->recursive |= !state->excludes && always;
+		pattern->everything |= always && state->last && !state->automaton
+		                       && !pattern->exclude && glob_is_any(&state->glob);
+	}
 }
 
 /** Check the whole text.  @return an error number, or 0. */
@@ -190,34 +270,65 @@ static int check_text(const char *text, size_t len, unsigned flags, struct patte
 	return 0;
 }
 
-struct pattern *pattern_compile(const char *text, size_t len, unsigned flags,
-                                struct pattern_error *error)
+/** Compile a text whose first bytes, up to a |, exclude. */
+static struct pattern *compile(const char *text, size_t len, size_t first, unsigned flags,
+                               struct pattern_error *error)
+{
+	struct expansion e;
+	struct pattern *pattern = NULL;
+	if (expand(&e, text, len, first, flags, error) == 0)
+		pattern = pattern_new(&e, len);
+	if (pattern) {
+		pattern->nocase = flags & PATTERN_NOCASE;
+		pattern->period = flags & PATTERN_PERIOD;
+		if (e.automaton)
+			make_automaton(pattern, &e, flags);
+		make_states(pattern, &e, flags);
+		pattern_finish(pattern, &e);
+	}
+	int saved = errno;
+	expand_destroy(&e);
+	errno = saved;
+	return pattern;
+}
+
+struct pattern *pattern_compile_excluding(const char *text, size_t len, const char *exclude,
+                                          size_t exclude_len, unsigned flags,
+                                          struct pattern_error *error)
 {
 	struct pattern_error ignored;
 	if (!error)
 		error = &ignored;
-	int wrong = check_text(text, len, flags, error);
+	int wrong = exclude ? check_text(exclude, exclude_len, flags, error) : 0;
+	error->exclude = wrong;
+	if (!wrong)
+		wrong = check_text(text, len, flags, error);
 	if (wrong) {
 		errno = wrong;
 		return NULL;
 	}
-	struct pattern *pattern = pattern_new(text, len);
-	if (!pattern)
+	if (!exclude)
+		return compile(text, len, 0, flags, error);
+	size_t first = exclude_len + 1;
+	char *both = malloc(first + len);
+	if (!both)
 		return NULL;
-	for (size_t from = 0; from <= len; ) {
-		size_t to = from;
-		while (to < len && text[to] != '|')
-			to += escaped_at(text, to, len);
-		if (compile_alternative(pattern, from, to, flags, error) != 0) {
-			int saved = errno;
-			pattern_free(pattern);
-			errno = saved;
-			return NULL;
-		}
-		from = to + 1;
-	}
-	pattern_finish(pattern);
+	memcpy(both, exclude, exclude_len);
+	both[exclude_len] = '|';
+	memcpy(both + first, text, len);
+	struct pattern *pattern = compile(both, first + len, first, flags, error);
+	int saved = errno;
+	error->exclude = error->why && error->at < first;
+	error->at -= error->at < first ? 0 : first;
+	free(both);
+	errno = saved;
 	return pattern;
+}
+
+struct pattern *pattern_compile(const char *text, size_t len, unsigned flags,
+                                struct pattern_error *error)
+{
+	return pattern_compile_excluding(text, len, NULL, 0, flags, error);
 }
 
 void pattern_free(struct pattern *pattern)
@@ -235,7 +346,7 @@ size_t pattern_words(const struct pattern *pattern)
 unsigned pattern_root(const struct pattern *pattern, uint64_t *live)
 {
 	memcpy(live, pattern->first, pattern->words * sizeof(*live));
-	return pattern->alternatives ? PATTERN_BELOW : 0;
+	return pattern->possible ? PATTERN_BELOW : 0;
 }
 
 bool pattern_everything(const struct pattern *pattern)
@@ -243,49 +354,112 @@ bool pattern_everything(const struct pattern *pattern)
 	return pattern->everything;
 }
 
+/** Match an entry against the live states that are places of the automaton.
+    @return PATTERN_MATCH, EXCLUDED, or 0. */
+__attribute__((noinline))
+static unsigned step_whole(const struct pattern *pattern, const uint64_t *live, const char *name,
+                           size_t len, uint64_t *child)
+{
+	const struct glob_pool *whole = &pattern->whole;
+	const uint32_t n = whole->ntokens;
+	uint64_t tokens[GLOB_SET(GLOB_TOKENS_MAX)];
+	unsigned verdict = 0;
+	bool any = false;
+	memset(tokens, 0, GLOB_SET(n) * sizeof(*tokens));
+	for (size_t w = 0; w < pattern->words; ++w) {
+		for (uint64_t bits = live[w]; bits; bits &= bits - 1) {
+			const struct pattern_state *state = state_of(pattern, w, bits);
+			if (state->automaton)
+				set_add(tokens, (struct state_range){state->glob.tokens, 1});
+			any |= state->automaton;
+		}
+	}
+	if (!any)
+		return 0;
+	glob_run(whole, whole->tokens, n, tokens, name, len, pattern->period);
+	for (size_t w = 0; w < GLOB_SET(n); ++w) {
+		for (uint64_t bits = tokens[w]; bits; bits &= bits - 1) {
+			size_t i = w * 64 + (size_t)__builtin_ctzll(bits);
+			uint32_t token = i < n ? whole->tokens[i] : 0;
+			if (TOKEN_TYPE(token) == TOKEN_SLASH && child)
+				set_add(child, pattern->ranges[TOKEN_VALUE(token)]);
+			if (TOKEN_TYPE(token) == TOKEN_END)
+				verdict |= i < pattern->nexcluding ? EXCLUDED : PATTERN_MATCH;
+		}
+	}
+	return verdict;
+}
+
+/** Implements pattern_step(), for a name in lowercase with PATTERN_NOCASE. */
+__attribute__((always_inline))
+static inline unsigned step(const struct pattern *pattern, const uint64_t *live, const char *name,
+                     size_t len, uint64_t *child)
+{
+	unsigned verdict = 0;
+	if (child)
+		memcpy(child, pattern->always, pattern->words * sizeof(*child));
+	for (size_t w = 0; w < pattern->words; ++w) {
+		uint64_t bits = child ? live[w] : live[w] & pattern->last[w];
+		for (; bits; bits &= bits - 1) {
+			const struct pattern_state *state = state_of(pattern, w, bits);
+			if ((state->ends && verdict & PATTERN_MATCH)
+			    || !glob_match(&pattern->pool, &state->glob, name, len))
+				continue;
+			if (state->last && state->excludes)
+				return 0;
+			if (state->last)
+				verdict |= PATTERN_MATCH;
+			if (child)
+				set_add(child, state->next);
+		}
+	}
+	if (pattern->whole.ntokens > 0)
+		verdict |= step_whole(pattern, live, name, len, child);
+	if (verdict & EXCLUDED)
+		return 0;
+	if (!child)
+		return verdict;
+	set_skip(pattern, child);
+	if (pattern->recursive)
+		return verdict | PATTERN_BELOW;
+	uint64_t below = 0;
+	for (size_t w = 0; w < pattern->words; ++w)
+		below |= child[w] & pattern->finds[w];
+	return verdict | (below ? PATTERN_BELOW : 0);
+}
+
+/** The same for any name with PATTERN_NOCASE. */
+__attribute__((noinline))
+static unsigned step_nocase(const struct pattern *pattern, const uint64_t *live, const char *name,
+                            size_t len, uint64_t *child)
+{
+	char lower[CASEFOLD_SIZE(NAME_LONGEST)];
+	len = casefold_text(name, len < NAME_LONGEST ? len : NAME_LONGEST, lower);
+	return step(pattern, live, lower, len, child);
+}
+
 unsigned pattern_step(const struct pattern *pattern, const uint64_t *live, const char *name,
                       size_t len, uint64_t *child)
 {
-	unsigned verdict = 0;
-	uint64_t below = 0, carry = 0;
 	if (pattern->everything) {
 		if (child)
-			child[0] = pattern->always[0];
+			memcpy(child, pattern->always, pattern->words * sizeof(*child));
 		return PATTERN_MATCH | (child ? PATTERN_BELOW : 0);
 	}
-	for (size_t w = 0; w < pattern->words; ++w) {
-		uint64_t bits = child ? live[w] : live[w] & pattern->last[w];
-		uint64_t out = pattern->always[w] | carry;
-		carry = 0;
-		for (; bits; bits &= bits - 1) {
-			const struct pattern_state *state = state_of(pattern, w, bits);
-			if (state->last && verdict & PATTERN_MATCH)
-				continue;
-			if (!glob_match(&pattern->pool, &state->glob, name, len))
-				continue;
-			uint64_t bit = bits & -bits;
-			if (state->last) {
-				verdict |= PATTERN_MATCH;
-			} else {
-				out |= bit << 1;
-				carry |= bit >> 63;
-			}
-		}
-		if (child)
-			child[w] = out;
-		below |= out;
-	}
-	if (child && below)
-		verdict |= PATTERN_BELOW;
-	return verdict;
+	return pattern->nocase ? step_nocase(pattern, live, name, len, child)
+	                       : step(pattern, live, name, len, child);
 }
 
 bool pattern_literal(const struct pattern *pattern, struct strbuf *path)
 {
-	if (pattern->alternatives != 1 || pattern->recursive)
+	if (pattern->recursive || pattern->exclude || pattern->nocase || !pattern->nstates)
 		return false;
 	for (uint32_t i = 0; i < pattern->nstates; ++i) {
-		if (pattern->states[i].glob.kind != GLOB_EXACT)
+		const struct pattern_state *state = &pattern->states[i];
+		bool first = pattern->first[i / 64] >> i % 64 & 1, last = i == pattern->nstates - 1;
+		if (state->automaton || state->glob.kind != GLOB_EXACT || first != (i == 0)
+		    || state->last != last
+		    || (!last && (state->next.first != i + 1 || state->next.n != 1)))
 			return false;
 	}
 	for (uint32_t i = 0; i < pattern->nstates; ++i) {

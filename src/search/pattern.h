@@ -8,7 +8,7 @@
  *   foo      unanchored: matches the last component of P
  *   b/foo    unanchored: matches the last two components of P, and so on
  *   /foo     anchored: matches all of P, so only in the root itself
- *   *        any number of characters within a component; ** is the same
+ *   *        any number of characters within a component; ** is the same, except:
  *   ?        one character; with PATTERN_PAPER_Q zero or one, as in the paper
  *   [ab-z]   one of these characters; [!...] and [^...] any other character.
  *            Inside: ranges by code point, classes ([:alpha:], ASCII only), [=x=] and [.x.] for
@@ -16,22 +16,32 @@
  *            for themselves
  *   \x       the character x itself; \/ is a slash as well
  *
- * Each component matches exactly one component of P: a star before /foo does not find foo in the
- * root itself.  (The paper's implementations do find it: they pass P with its first slash to
+ * With PATTERN_EXTENDED:
+ *
+ *   **       as a whole component: any number of components, also none; at the end at least one
+ *   {a,b}    either of these, which may be empty, and contain slashes and more braces: as if each
+ *            combination were an alternative of its own.  Braces without a comma of their own,
+ *            and those that are not closed, stand for themselves
+ *
+ * Each other component matches exactly one component of P: a star before /foo does not find foo in
+ * the root itself.  (The paper's implementations do find it: they pass P with its first slash to
  * fnmatch(3).)
  *
- * `/` and `|` are recognized before brackets: a bracket cannot contain them, except for
- * \|.  Alternatives that can never match are not errors: an empty alternative, one with an empty
- * component (a//b, a/, /), or one with "." or "..".
+ * `/` and `|` are recognized before brackets, and brackets before braces: a bracket cannot contain
+ * the former, except for \|, and braces and commas in one are characters of it.  Alternatives that
+ * can never match are not errors: an empty alternative, one with an empty component (a//b, a/, /),
+ * or one with "." or "..".
  *
  * Characters.  Names and patterns are interpreted alike in every locale: a valid UTF-8 sequence is
  * a character, and so is each byte outside of one.  So `?` matches an é, as in find(1) in a UTF-8
  * locale, and an invalid byte.  In ranges an invalid byte counts as U+DC00 plus its value, which is
- * not a character.  Matching is case-sensitive; nothing is normalized.
+ * not a character.  Nothing is normalized.  With PATTERN_NOCASE lowercase letters are compared
+ * (base/casefold.h); a set contains a letter if it contains it in either case.
  *
  * Matching accompanies a traversal.  Each directory has live states: the components to match its
  * entries against.  A step from a directory to an entry costs at most the length of the name times
- * the length of these components, and nothing is matched twice on the way down.
+ * the length of these components, and nothing is matched twice on the way down.  What must be left
+ * out is a part of the same pattern.
  *
  * Source: "Search Should be a System Call", sections 2 and 4; where its implementations differ from
  * it, the implementations; fnmatch(3) for the contents of a component.
@@ -50,18 +60,23 @@ enum pattern_flags {
 	PATTERN_PERIOD  = 1 << 3,  /* only a period at the start of the component matches a leading
 	                              period of a name: FNM_PERIOD */
 	PATTERN_PAPER_Q = 1 << 8,  /* `?` is zero or one character */
-	PATTERN_FLAGS   = PATTERN_PERIOD | PATTERN_PAPER_Q,
+	PATTERN_EXTENDED = 1 << 14,   /* ** and {a,b} */
+	PATTERN_NOCASE  = 1 << 15,
+	PATTERN_FLAGS   = PATTERN_PERIOD | PATTERN_PAPER_Q | PATTERN_EXTENDED | PATTERN_NOCASE,
 };
 
 enum {
 	PATTERN_MAX = 65536,           /* bytes of a pattern */
 	PATTERN_COMPONENT_MAX = 4096,  /* bytes of one component */
+	PATTERN_COMPONENTS_MAX = PATTERN_MAX / 2,   /* with braces expanded */
+	PATTERN_WORDS_MAX = PATTERN_COMPONENTS_MAX / 64,
 };
 
 /** Why a pattern was rejected. */
 struct pattern_error {
 	const char *why;   /* a phrase such as "[ without its ]; ..."; constant */
 	size_t at;         /* the offset in the pattern */
+	bool exclude;      /* in what is excluded */
 };
 
 /** What to do with an entry: a set of bits. */
@@ -82,15 +97,22 @@ struct pattern;
  *         enum pattern_flags.
  * @error [out]
  *         Where and why, unless ENOMEM; may be NULL.
- * @return a pattern, one allocation, or NULL.
+ * @return a pattern, or NULL.
  * Errors: EINVAL: it is empty, holds a NUL, ends in a backslash, has a bad
  *         bracket (not closed, a range that ends before it begins, an unknown
  *         class), or a flag is unknown.  E2BIG: longer than PATTERN_MAX, or a
- *         component than PATTERN_COMPONENT_MAX.  ENOMEM.
+ *         component than PATTERN_COMPONENT_MAX, or more than
+ *         PATTERN_COMPONENTS_MAX components with braces expanded.  ENOMEM.
  * Ownership: pattern_free().
  */
 struct pattern *pattern_compile(const char *text, size_t len, unsigned flags,
                                 struct pattern_error *error);
+
+/** The same, for entries that do not match another pattern, nor are below one that does.
+    @exclude  NULL: none. */
+struct pattern *pattern_compile_excluding(const char *text, size_t len, const char *exclude,
+                                          size_t exclude_len, unsigned flags,
+                                          struct pattern_error *error);
 
 /** Free a pattern; NULL is allowed. */
 void pattern_free(struct pattern *pattern);
@@ -99,7 +121,7 @@ void pattern_free(struct pattern *pattern);
     components in all alternatives, 2 for up to 128 ... */
 size_t pattern_words(const struct pattern *pattern);
 
-/** Whether the pattern matches every object at every depth: "*". */
+/** Whether the pattern matches every object at every depth: "*", and excludes nothing. */
 bool pattern_everything(const struct pattern *pattern);
 
 /** Get the live states of the root of a search.  @live [out]  pattern_words() words.
@@ -114,16 +136,16 @@ unsigned pattern_root(const struct pattern *pattern, uint64_t *live);
  * @name
  *         The name of the entry, not "." or "..", len bytes without a slash.
  * @child [out]
- *         The live states of the entry, if it is a directory; may be equal to live.  NULL if it
+ *         The live states of the entry, if it is a directory; other words than live.  NULL if it
  *         is not a directory: then PATTERN_BELOW is not returned.
- * @return enum pattern_verdict.
+ * @return enum pattern_verdict; 0 also if the entry is excluded: then child is undefined.
  */
 unsigned pattern_step(const struct pattern *pattern, const uint64_t *live, const char *name,
                       size_t len, uint64_t *child);
 
 /**
  * Whether the pattern is a single path, anchored and without wildcards, so that one lookup answers
- * the search.
+ * the search; it excludes nothing, and does not ignore case.
  *
  * @path [out]
  *         The path is appended, relative to the root: "a/b".

@@ -34,6 +34,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+_Static_assert((int)PATTERN_FLAGS == (SEARCH_PERIOD | SEARCH_PAPER_Q | SEARCH_EXTENDED
+               | SEARCH_NOCASE), "flags of patterns");
 _Static_assert((int)BFS_AUTO == SEARCH_ENGINE_AUTO && (int)BFS_SYNC == SEARCH_ENGINE_SYNC
                && (int)BFS_FS == SEARCH_ENGINE_BULK, "engines");
 
@@ -44,7 +46,7 @@ enum {
 	PART = 256 * 1024,        /* bytes of records in one part of a directory */
 	ALL_FLAGS = SEARCH_STOPATFIRST | SEARCH_METADATA | SEARCH_INCLUDEROOT | SEARCH_PERIOD
 	            | SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK | SEARCH_PAPER_Q | SEARCH_XDEV
-	            | SEARCH_CACHED | SEARCH_FOLLOW | ORDER_FLAGS,
+	            | SEARCH_CACHED | SEARCH_FOLLOW | ORDER_FLAGS | SEARCH_EXTENDED | SEARCH_NOCASE,
 };
 
 /** What a query needs of the search. */
@@ -78,7 +80,6 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	if (info && (info->xdev || info->mount))
 		flags |= SEARCH_XDEV;
 	if (flags & ~ALL_FLAGS || (flags & ORDER_FLAGS) == ORDER_FLAGS
-	    || options->exclude
 	    || options->engine < SEARCH_ENGINE_AUTO || options->engine > SEARCH_ENGINE_BULK) {
 		search_mounts_destroy(mounts);
 		query_free(query);
@@ -141,9 +142,9 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	if (query)
 		use_query(search);
 	search->statx_mask = search->policy.statx_mask;
-	unsigned pattern_flags = (flags & SEARCH_PERIOD ? PATTERN_PERIOD : 0)
-	                         | (flags & SEARCH_PAPER_Q ? PATTERN_PAPER_Q : 0);
-	search->pattern = pattern_compile(pattern, strlen(pattern), pattern_flags, NULL);
+	search->pattern = pattern_compile_excluding(pattern, strlen(pattern), options->exclude,
+	                                            options->exclude ? strlen(options->exclude) : 0,
+	                                            (unsigned)flags & PATTERN_FLAGS, NULL);
 	search->counts.threads = 1;
 	search->roots = calloc(n + 1, sizeof(*search->roots));
 	if (!search->pattern || !search->roots)

@@ -42,7 +42,7 @@ struct node {
 /** A node with enough room for any pattern. */
 union new_node {
 	struct node node;
-	uint64_t words[3 + PATTERN_MAX / 2 / 64 + 1];
+	uint64_t words[3 + PATTERN_WORDS_MAX];
 };
 
 /** An object or error in the output of a reader, followed by its attributes, if any; with a query

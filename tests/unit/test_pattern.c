@@ -53,6 +53,13 @@ UNIT_TEST(refused)
 	CU_ASSERT_EQUAL(errno, EINVAL);
 	CU_ASSERT_STRING_EQUAL(error.why, "unknown flags");
 	CU_ASSERT_PTR_NULL(pattern_compile("[", 1, 0, NULL));
+	/* The text with the error is known, and its place in it. */
+	CU_ASSERT_PTR_NULL(pattern_compile_excluding("a|[", 3, "bc|d", 4, 0, &error));
+	CU_ASSERT_TRUE(errno == EINVAL && error.at == 2 && !error.exclude);
+	CU_ASSERT_PTR_NULL(pattern_compile_excluding("a|[", 3, "bc|d\\", 5, 0, &error));
+	CU_ASSERT_TRUE(errno == EINVAL && error.at == 4 && error.exclude);
+	CU_ASSERT_PTR_NULL(pattern_compile_excluding("a", 1, "", 0, 0, &error));
+	CU_ASSERT_TRUE(errno == EINVAL && error.exclude);
 	pattern_free(NULL);
 }
 
@@ -88,10 +95,11 @@ UNIT_TEST(limits)
 	CU_ASSERT_EQUAL(pattern_words(pattern), PATTERN_MAX / 2 / 64);
 	CU_ASSERT_TRUE(tree_matches(pattern, "x/b"));
 	CU_ASSERT_FALSE(tree_matches(pattern, "x/c"));
-	uint64_t *state = calloc(pattern_words(pattern), sizeof(*state));
+	uint64_t *state = calloc(2 * pattern_words(pattern), sizeof(*state));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(state);
 	pattern_root(pattern, state);
-	CU_ASSERT_EQUAL(pattern_step(pattern, state, "b", 1, state), PATTERN_MATCH | PATTERN_BELOW);
+	CU_ASSERT_EQUAL(pattern_step(pattern, state, "b", 1, state + pattern_words(pattern)),
+	                PATTERN_MATCH | PATTERN_BELOW);
 	free(state);
 	pattern_free(pattern);
 	CU_ASSERT_PTR_NULL(pattern_compile(text, PATTERN_MAX + 1, 0, &error));
@@ -99,12 +107,61 @@ UNIT_TEST(limits)
 	free(text);
 }
 
+/** Braces are expanded only while that is short; the limits are errors. */
+UNIT_TEST(limits_of_braces)
+{
+	static const struct {
+		const char *unit;
+		unsigned n, flags;
+		size_t words;
+		const char *matches, *not;
+	} rows[] = {
+		{"{a,b}", 40, 0, 1, "abababababababababababababababababababab", "ababa"},
+		{"{a,b,}", 40, PATTERN_NOCASE, 1, "aBAb", "ababac"},
+		{"{a/b,c,d}", 40, 0, 8, "cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd", "cc"},
+		{"{x/,}", 5000, 0, 340, "x/x/x/x/x/.x", "y/.y"},
+		{"{**/,}", 100, 0, 120, "x/y/z/x", "x/y"},
+		{"{**/,}", 5000, 0, 0, NULL, NULL},
+		{"{a,b{c,d{e,f}}}", 2000, 0, 1, NULL, "abcbdebdf"},
+		{"{a,b,c,d,e,f,g,h}|", 3000, 0, 376, "x/h", "i"},
+	};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		STRBUF(text);
+		for (unsigned n = 0; n < rows[i].n; ++n)
+			strbuf_puts(&text, rows[i].unit);
+		if (strchr(rows[i].unit, '/') && rows[i].n > 40)
+			strbuf_puts(&text, "*x");
+		struct pattern_error error;
+		struct pattern *pattern =
+		        pattern_compile(text.data, text.len, PATTERN_EXTENDED | rows[i].flags,
+		                        &error);
+		unit_note("%s", rows[i].unit);
+		if (!rows[i].words) {
+			CU_ASSERT_TRUE(!pattern && errno == E2BIG
+			               && strstr(error.why, "32,768 components"));
+			continue;
+		}
+		CU_ASSERT_PTR_NOT_NULL_FATAL(pattern);
+		CU_ASSERT_TRUE(pattern_words(pattern) <= rows[i].words);
+		if (rows[i].matches)
+			CU_ASSERT_TRUE(tree_matches(pattern, rows[i].matches));
+		if (rows[i].not)
+			CU_ASSERT_FALSE(tree_matches(pattern, rows[i].not));
+		pattern_free(pattern);
+	}
+}
+
 /* States */
 
 /** A step by name; state becomes that of the child. */
 static unsigned step(const struct pattern *pattern, uint64_t *state, const char *name)
 {
-	return pattern_step(pattern, state, name, strlen(name), state);
+	uint64_t child[16];
+	const size_t words = pattern_words(pattern);
+	CU_ASSERT_TRUE_FATAL(words <= COUNT(child));
+	unsigned verdict = pattern_step(pattern, state, name, strlen(name), child);
+	memcpy(state, child, words * sizeof(*state));
+	return verdict;
 }
 
 UNIT_TEST(states)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random patterns, compared with fnmatch(3) where it has the same rules.  tests/fixtures/search
- * has the other rules.
+ * Random patterns, compared with fnmatch(3) where it has the same rules, and with all combinations
+ * of their braces.  tests/fixtures/search has the other rules.
  */
 #include "tree.h"
 #include "unit.h"
@@ -235,4 +235,173 @@ UNIT_TEST(random)
 	CU_ASSERT(tally.bad > PAIRS / 50);
 	CU_ASSERT(tally.matched > PAIRS / 10 && tally.matched < PAIRS / 10 * 9);
 	CU_ASSERT(tally.by_libc > PAIRS / 20);
+}
+
+/* Braces */
+
+/** A list of texts. */
+struct texts {
+	char items[512][256];
+	size_t n;
+};
+
+/** The comma or brace at the same depth as `at`, from there on; or the end. */
+static const char *brace_next(const char *at)
+{
+	for (int depth = 0; *at; at += *at == '\\' && at[1] ? 2 : 1) {
+		if (depth == 0 && (*at == ',' || *at == '}'))
+			return at;
+		depth += (*at == '{') - (*at == '}');
+	}
+	return at;
+}
+
+/** Add all combinations of a text to a list, each after a prefix: as in a shell, one brace at a
+    time.  Texts have no brackets. */
+static void combine(struct texts *out, const char *prefix, const char *text)
+{
+	char head[256];
+	size_t n = strlen(prefix);
+	strcpy(head, prefix);
+	for (; *text; ++text) {
+		const char *comma = *text == '{' ? brace_next(text + 1) : text;
+		const char *close = comma;
+		while (*text == '{' && *close == ',')
+			close = brace_next(close + 1);
+		if (*text == '{' && *comma == ',' && *close == '}') {
+			head[n] = '\0';
+			/* The combinations of an alternative, and of what follows. */
+			for (const char *from = text + 1; from <= close; from = comma + 1) {
+				char one[256];
+				comma = brace_next(from);
+				snprintf(one, sizeof(one), "%.*s", (int)(comma - from), from);
+				struct texts *inner = calloc(1, sizeof(*inner));
+				combine(inner, head, one);
+				for (size_t i = 0; i < inner->n; ++i)
+					combine(out, inner->items[i], close + 1);
+				free(inner);
+			}
+			return;
+		}
+		if (*text == '\\' && text[1])
+			head[n++] = *text++;
+		else if (*text == '{' || *text == '}' || *text == ',')
+			head[n++] = '\\';
+		head[n++] = *text;
+	}
+	head[n] = '\0';
+	CU_ASSERT_TRUE_FATAL(out->n < COUNT(out->items));
+	strcpy(out->items[out->n++], head);
+}
+
+static void random_braces(char *out)
+{
+	static const char *const words[] = {
+		"a", "b", "ab", "*", "?", "**", "/", "/", "/**/", "{a,b}", "{", "{", ",", ",", "}",
+		"}",
+		"{a/,}", "{,/b}", "{**,a}", "{a,*/}", "{**/,b}", "\\{", "\\,", "\\/", "{,}",
+		".",
+	};
+	*out = '\0';
+	if (below(3) == 0)
+		add(out, "/");
+	for (uint32_t n = 1 + below(6); n > 0; --n)
+		add(out, ANY_OF(words));
+}
+
+/** Whether the name or path is matched by one of the combinations. */
+static bool any_matches(const struct texts *texts, const char *path, unsigned flags)
+{
+	bool matches = false;
+	for (size_t i = 0; i < texts->n && !matches; ++i) {
+		const char *text = texts->items[i];
+		struct pattern *pattern = *text ? pattern_compile(text, strlen(text), flags, NULL)
+		                                : NULL;
+		matches = pattern && tree_matches(pattern, path);
+		pattern_free(pattern);
+	}
+	return matches;
+}
+
+/** Insert braces that change nothing before each slash and at the end, so that there are too many
+    combinations to expand. */
+static void add_combinations(char *out, const char *text)
+{
+	for (;; ++text) {
+		bool slash = *text == '/' || (*text == '\\' && text[1] == '/');
+		if (!*text || slash)
+			add(out, "{,}{,}{,}{,}{,}{,}{,}{,}{,}{,}{,}{,}{,}{,}{,}");
+		char one[3] = {*text};
+		if (*text == '\\' && text[1])
+			one[1] = *++text;
+		add(out, one);
+		if (!*text)
+			return;
+	}
+}
+
+/** The answer for a pattern, or for what is left if it excludes. */
+static bool braces_match(const char *text, const char *path, bool exclude, unsigned flags)
+{
+	size_t len = strlen(text);
+	struct pattern *pattern = exclude
+	        ? pattern_compile_excluding("*", 1, text, len, flags, NULL)
+	        : pattern_compile(text, len, flags, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(pattern);
+	bool matches = tree_matches(pattern, path);
+	pattern_free(pattern);
+	return matches;
+}
+
+UNIT_TEST(braces)
+{
+	enum { PAIRS = 20000 };
+	unsigned matched = 0, combined = 0;
+	struct texts *texts = malloc(sizeof(*texts));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(texts);
+	seed_chance("braces");
+	for (int i = 0; i < PAIRS; ++i) {
+		static const char *const names[] = {
+			"a", "b", "ab", "{", ",", "}", ".a", "aa", "b,",
+		};
+		char path[64] = "", text[256], large[4096] = "";
+		for (uint32_t n = 1 + below(4); n > 0; --n) {
+			add(path, "/");
+			add(path, ANY_OF(names));
+		}
+		do
+			random_braces(text);
+		while (text[0] == '\0');
+		unsigned flags = PATTERN_EXTENDED | (below(4) ? 0 : PATTERN_PERIOD);
+		texts->n = 0;
+		combine(texts, "", text);
+		add_combinations(large, text);
+		bool expected = any_matches(texts, path, flags), excluded = false;
+		bool agrees = braces_match(text, path, false, flags) == expected
+		              && braces_match(large, path, false, flags) == expected;
+		/* It is excluded if it, or a directory above it, matches. */
+		for (char *end = path + 1; end && !(flags & PATTERN_PERIOD); ) {
+			end = strchr(end + 1, '/');
+			char above[sizeof(path)];
+			strcpy(above, path);
+			if (end)
+				above[end - path] = '\0';
+			excluded |= any_matches(texts, above, flags);
+		}
+		if (!(flags & PATTERN_PERIOD))
+			agrees = agrees && braces_match(text, path, true, flags) == !excluded
+			         && braces_match(large, path, true, flags) == !excluded;
+		if (!agrees) {
+			show("path", path);
+			show("pattern", text);
+			printf("  flags %#x, expected %d, excluded %d\n", flags, expected,
+			       excluded);
+		}
+		CU_ASSERT_TRUE_FATAL(agrees);
+		matched += expected;
+		combined += texts->n > 1;
+	}
+	free(texts);
+	CU_ASSERT(matched > PAIRS / 20 && matched < PAIRS / 20 * 19);
+	CU_ASSERT(combined > PAIRS / 4);
 }

@@ -246,6 +246,58 @@ UNIT_TEST(the_current_directory)
 	tree_end(&top);
 }
 
+/** What is excluded is neither returned nor entered, nor looked up. */
+UNIT_TEST(exclude)
+{
+	static const struct {
+		const char *pattern, *exclude;
+		int flags;
+		const char *found;
+		unsigned dirs;               /* directories read */
+	} rows[] = {
+		{"*", "b", 0, "/a /ab /ac /co:lon /foo /foo/a /foo/a/bar", 4},
+		{"*", "/a|/foo", 0, "/ab /ac /co:lon", 1},
+		{"*", "a/b|a?|co*", 0, "/a /foo /foo/a /foo/a/bar", 4},
+		{"bar", "foo", 0, "/a/b/bar", 3},
+		{"/a/b/bar", "b", 0, "", 2},
+		{"/a/b/bar", "bar", 0, "", 3},
+		{"/a/b/bar", "/b", 0, "/a/b/bar", 3},
+		{"bar|/ab", "*", 0, "", 1},
+		{"BAR", "FOO", SEARCH_NOCASE, "/a/b/bar", 3},
+		{"{ab,ac}", "/**/b/*", SEARCH_EXTENDED, "/ab /ac", 5},
+		{"**", "{a,x}|/foo/**", SEARCH_EXTENDED, "/ab /ac /co:lon /foo", 2},
+	};
+	plain_tree();
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		for (unsigned threads = 1; threads <= 2; ++threads) {
+			struct search_options options = {
+				.size = sizeof(options), .flags = rows[i].flags, .threads = threads,
+				.exclude = rows[i].exclude,
+			};
+			struct search_counts counts;
+			unit_note("%s without %s", rows[i].pattern, rows[i].exclude);
+			struct names names = found_by(&options, rows[i].pattern);
+			STRBUF(got);
+			for (size_t k = 0; k < names.n; ++k)
+				strbuf_printf(&got, "%s%s", k ? " " : "", names.items[k]);
+			CU_ASSERT_STRING_EQUAL(strbuf_str(&got), rows[i].found);
+			names_free(&names);
+			SEARCH *search = begin_search(top.path, rows[i].pattern, &options);
+			while (readsearch(search))
+				;
+			countsearch(search, &counts, sizeof(counts));
+			CU_ASSERT_EQUAL(counts.dirs, rows[i].dirs);
+			closesearch(search);
+		}
+	}
+	const char *root = top.path;
+	struct search_options bad = {.size = sizeof(bad), .exclude = ""};
+	CU_ASSERT_TRUE(!searchv(&root, 1, "*", &bad) && errno == EINVAL);
+	bad.exclude = "[";
+	CU_ASSERT_TRUE(!searchv(&root, 1, "*", &bad) && errno == EINVAL);
+	tree_end(&top);
+}
+
 _Static_assert(SEARCH_INCLUDEROOT == R_OK && SEARCH_METADATA == W_OK && SEARCH_STOPATFIRST == X_OK,
                "what opensearch(3) warns of");
 

@@ -74,15 +74,20 @@ void tree_make(const struct tree *tree, const char *const names[], const char *c
 
 bool tree_matches(const struct pattern *pattern, const char *path)
 {
-	uint64_t *state = calloc(pattern_words(pattern), sizeof(*state));
-	CU_ASSERT_PTR_NOT_NULL_FATAL(state);
+	const size_t words = pattern_words(pattern);
+	uint64_t *states = calloc(2 * words, sizeof(*states));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(states);
+	uint64_t *state = states, *child = states + words;
 	unsigned verdict = pattern_root(pattern, state);
 	for (path += strspn(path, "/"); *path && verdict; path += strspn(path, "/")) {
 		size_t len = strcspn(path, "/");
 		verdict = verdict & PATTERN_BELOW
-		          ? pattern_step(pattern, state, path, len, state) : 0;
+		          ? pattern_step(pattern, state, path, len, child) : 0;
+		uint64_t *swap = state;
+		state = child;
+		child = swap;
 		path += len;
 	}
-	free(state);
+	free(states);
 	return verdict & PATTERN_MATCH;
 }
