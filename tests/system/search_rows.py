@@ -12,7 +12,7 @@ import gm
 FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures/search")
 OPTIONS = {"PERIOD": ["--period"], "PAPER_Q": ["--paper"], "STOPATFIRST": ["--first"],
            "METADATA": ["-m"], "R_OK": ["--access=r"], "W_OK": ["--access=w"], "X_OK": ["--access=x"],
-           "FOLLOW": ["--follow"], "XDEV": ["--xdev"], "INCLUDEROOT": []}
+           "EXTENDED": [], "NOCASE": ["-i"], "FOLLOW": ["--follow"], "XDEV": ["--xdev"], "INCLUDEROOT": []}
 NOBODY = 65534
 MODES = {"f": 0o644, "x": 0o755, "w": 0o666, "o": 0o600}
 # Attributes make the ways differ; without them they are one.  Without a clock it is

@@ -13,11 +13,11 @@
 #include "cmd/listing.h"
 #include "cmd/output.h"
 #include "cmd/search/out.h"
+#include "cmd/search/patterns.h"
 #include "cmd/search/run.h"
 #include "cmd/search/where.h"
 #include "cmd/searched.h"
 #include "os/os.h"
-#include "search/pattern.h"
 #include "search/search.h"
 
 #include <dirent.h>
@@ -48,6 +48,8 @@ struct search_args {
 	unsigned types;              /* 1 << DT_*; 0: all */
 	const char *columns;         /* of -o */
 	struct strbuf where;         /* what attributes must be, in find's language; "" */
+	struct patterns patterns;
+	const char *operand;         /* the pattern given as an operand; NULL: by -e */
 };
 
 static const char access_letters[] = "rwx", type_letters[] = "bcdflps";
@@ -91,6 +93,18 @@ static int take_where(void *to, const struct option_row *row, const char *text)
 {
 	struct search_args *args = to;
 	return where_take(&args->where, row, text, args->options.flags & SEARCH_FOLLOW);
+}
+
+static int take_pattern(void *to, const struct option_row *row, const char *text)
+{
+	(void)row;
+	return patterns_add(&((struct search_args *)to)->patterns.find, text);
+}
+
+static int take_exclude(void *to, const struct option_row *row, const char *text)
+{
+	(void)row;
+	return patterns_add(&((struct search_args *)to)->patterns.exclude, text ? text : ".*");
 }
 
 static int take_form(void *to, const struct option_row *row, const char *text)
@@ -171,9 +185,16 @@ static const struct option_row search_rows[] = {
 	OPTION_GROUP("What to find"),
 	{"access", 0, "rwx", "only what we may read, write, execute", .letters = access_letters,
 	 .take = take_letters},
+	{"exclude", 0, "PATTERN", "neither print nor enter what matches",
+	 .take = take_exclude},
+	{NULL, 'e', "PATTERN", "find this too; then each operand is a PATH",
+	 .take = take_pattern},
 	{"first", 0, NULL, "stop after the first match", .base = SEARCH_STOPATFIRST,
 	 .take = take_flag},
-	{"paper", 0, NULL, "? matches zero or one character, as in the paper",
+	{"ignore-case", 'i', NULL, "ignore case in patterns and names", .base = SEARCH_NOCASE,
+	 .take = take_flag},
+	{"no-hidden", 0, NULL, "same as --exclude='.*'", .take = take_exclude},
+	{"paper", 0, NULL, "the paper's patterns: no ** and {a,b}, ? also none",
 	 .base = SEARCH_PAPER_Q, .take = take_flag},
 	{"period", 0, NULL, "only a period matches a leading period", .base = SEARCH_PERIOD,
 	 .take = take_flag},
@@ -246,7 +267,7 @@ static const struct option_row search_rows[] = {
 
 	/* Options of find. */
 	REFUSED("exec", "not supported; use getmnt search -0 PATTERN DIR | xargs -0 COMMAND"),
-	REFUSED("iname", "not supported; a pattern has sets of letters: getmnt search '[xX]' DIR"),
+	REFUSED("iname", "use -i: getmnt search -i '*.c' DIR"),
 	REFUSED("maxdepth", "use --depth=N, which counts as find does"),
 	REFUSED("mount", "use --xdev"),
 	REFUSED("name", "the pattern is the first argument: getmnt search '*.c' DIR"),
@@ -362,54 +383,51 @@ static int prepare(struct search_args *args, struct search_out *out, bool *optio
 	return 0;
 }
 
-/** Report why a search could not begin.  @return an exit status. */
-static int refuse(const char *pattern, int flags, int error)
+/** Take the patterns: the first operand, unless -e is given.  @return 0, or an exit status. */
+static int choose_patterns(struct search_args *args, int argc, char **argv)
 {
-	struct pattern_error why;
-	if (error == EINVAL || error == E2BIG) {
-		unsigned pattern_flags = (unsigned)flags & PATTERN_FLAGS;
-		struct pattern *compiled = pattern_compile(pattern, strlen(pattern), pattern_flags,
-		                                           &why);
-		size_t shown = utf8_cut(pattern, 60);
-		if (!compiled && errno != ENOMEM)
-			return usage_error("search", "invalid pattern \"%.*s\"%s, at byte %zu: %s",
-			                   (int)shown, pattern, pattern[shown] ? "..." : "",
-			                   why.at, why.why);
-		pattern_free(compiled);
-	}
-	message("search", "%s", strerror(error));
-	return CX_ERROR;
+	struct patterns *patterns = &args->patterns;
+	const char *title = patterns->find.n > 0 ? "-e" : "search";
+	int status = 0;
+	if (patterns->find.n == 0 && optind == argc)
+		return usage_error("search", "no pattern given; "
+		                   "example: getmnt search '*.conf' /etc");
+	if (patterns->find.n == 0)
+		status = patterns_add(&patterns->find, args->operand = argv[optind++]);
+	if (!(args->options.flags & SEARCH_PAPER_Q))
+		args->options.flags |= SEARCH_EXTENDED;
+	if (!status)
+		status = patterns_join(patterns, title, args->options.flags);
+	if (!status && patterns->excluded.len > 0)
+		args->options.exclude = patterns->excluded.data;
+	return status;
 }
 
-int cmd_search(int argc, char **argv)
+/** Implements cmd_search(), which frees the patterns. */
+static int search_command(struct search_args *args, int argc, char **argv)
 {
-	struct search_args args = {
-		.options = {.size = sizeof(args.options), .flags = SEARCH_INCLUDEROOT}, .form = -1,
-	};
-	int status = options_read(&search_table, argc, argv, &args);
+	int status = options_read(&search_table, argc, argv, args);
 	if (status)
 		return status;
-	if (args.help || args.list_columns) {
+	if (args->help || args->list_columns) {
 		int rc = 0;
-		if (args.help)
+		if (args->help)
 			options_help(&search_table,
 			             "Usage:\n getmnt search [options] PATTERN [PATH ...]\n\n"
 			             "Print the paths below each PATH (the current directory) that "
 			             "match PATTERN.\n", NULL, stdout);
 		else
 			rc = column_list(&search_columns,
-			                 args.form == SF_JSON ? FORM_JSON : FORM_DEFAULT);
+			                 args->form == SF_JSON ? FORM_JSON : FORM_DEFAULT);
 		if (rc != 0) {
 			message(NULL, "%s", strerror(ENOMEM));
 			return CX_ERROR;
 		}
 		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
 	}
-	if (optind == argc)
-		return usage_error("search", "no pattern given; "
-		                   "example: getmnt search '*.conf' /etc");
-	const int operands = argc - optind;
-	const char *pattern = argv[optind++];
+	status = choose_patterns(args, argc, argv);
+	if (status)
+		return status;
 	static const char *const here[] = {"."};
 	const char *const *roots = optind < argc ? (const char *const *)argv + optind : here;
 	size_t nroots = optind < argc ? (size_t)(argc - optind) : 1;
@@ -422,41 +440,52 @@ int cmd_search(int argc, char **argv)
 	struct search_out out;
 	struct show show = {.out = &out, .start = os_now()};
 	bool optional = false;
-	search_out_init(&out, args.form >= 0 ? (enum search_form)args.form : SF_PATHS, &show.os);
-	status = prepare(&args, &out, &optional);
+	search_out_init(&out, args->form >= 0 ? (enum search_form)args->form : SF_PATHS, &show.os);
+	status = prepare(args, &out, &optional);
 	if (status)
 		goto out;
-	args.options.query = args.where.len ? args.where.data : NULL;
+	args->options.query = args->where.len ? args->where.data : NULL;
 	os_mark(MARK_BEGIN);
-	show.search = searchv(roots, nroots, pattern, &args.options);
+	show.search = searchv(roots, nroots, args->patterns.text.data, &args->options);
 	os_mark(MARK_END);
 	if (!show.search) {
-		status = refuse(pattern, args.options.flags, errno);
+		status = patterns_refuse(errno);
 		goto out;
 	}
 	os_clone_state(&show.os, search_os(show.search));
 	unsigned fds = os_nofile(&show.os, SEARCH_FDS, true);
-	if (args.options.threads != 1)
+	if (args->options.threads != 1)
 		os_grow_fds(&show.os, STDERR_FILENO, fds / 2);
-	if (args.usage) {
-		status = show_usage(&show, operands > 1 ? NULL : pattern, roots, nroots,
-		                    args.types);
+	if (args->usage) {
+		status = show_usage(&show, optind < argc ? NULL : args->operand, roots, nroots,
+		                    args->types);
 		if (status)
 			goto out;
 	}
-	bool first = args.options.flags & SEARCH_STOPATFIRST;
-	bool ordered = args.options.flags & (SEARCH_BYNAME | SEARCH_BYINODE);
+	bool first = args->options.flags & SEARCH_STOPATFIRST;
+	bool ordered = args->options.flags & (SEARCH_BYNAME | SEARCH_BYINODE);
 	bool lines = !first && (out.form == SF_COUNT || (search_out_lines(&out) && !ordered));
 	struct search_more more = {
-		.types = args.types, .optional = optional, .maxdepth = UINT_MAX,
+		.types = args->types, .optional = optional, .maxdepth = UINT_MAX,
 	};
 	status = show_run(&show, &more, lines);
-	if (args.stats)
-		searched_stats(show.search, args.stats, show.found, show.start);
+	if (args->stats)
+		searched_stats(show.search, args->stats, show.found, show.start);
 	if (finish_stdout() != 0)
 		status = CX_ERROR;
 out:
 	closesearch(show.search);
 	search_out_destroy(&out);
+	return status;
+}
+
+int cmd_search(int argc, char **argv)
+{
+	struct search_args args = {
+		.options = {.size = sizeof(args.options), .flags = SEARCH_INCLUDEROOT}, .form = -1,
+	};
+	int status = search_command(&args, argc, argv);
+	patterns_destroy(&args.patterns);
+	strbuf_destroy(&args.where);
 	return status;
 }

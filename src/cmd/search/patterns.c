@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/search/patterns.h"
+
+#include "base/array.h"
+#include "base/escape.h"
+#include "cmd/cmd.h"
+#include "search/pattern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(void)
+{
+	message("search", "%s", strerror(ENOMEM));
+	return CX_ERROR;
+}
+
+int patterns_add(struct pattern_list *list, const char *pattern)
+{
+	if (!ARRAY_ROOM(list->items, list->n, &list->room))
+		return no_memory();
+	list->items[list->n++] = pattern;
+	return 0;
+}
+
+/** Report what is wrong with a pattern.  @return an exit status. */
+static int report(const char *title, const char *pattern, const struct pattern_error *error)
+{
+	size_t shown = utf8_cut(pattern, 60);
+	return usage_error(title, "invalid pattern \"%.*s\"%s, at byte %zu: %s", (int)shown,
+	                   pattern, pattern[shown] ? "..." : "", error->at, error->why);
+}
+
+/** Check patterns, and join them as alternatives of one. */
+static int join(const struct pattern_list *list, const char *title, int flags, struct strbuf *out)
+{
+	for (size_t i = 0; i < list->n; ++i) {
+		const char *item = list->items[i];
+		struct pattern_error error;
+		struct pattern *pattern = pattern_compile(item, strlen(item),
+		                                          (unsigned)flags & PATTERN_FLAGS, &error);
+		if (!pattern)
+			return errno == ENOMEM ? no_memory() : report(title, item, &error);
+		pattern_free(pattern);
+		if (i > 0)
+			strbuf_putc(out, '|');
+		strbuf_puts(out, item);
+	}
+	return out->failed ? no_memory() : 0;
+}
+
+int patterns_join(struct patterns *patterns, const char *title, int flags)
+{
+	int status = join(&patterns->find, title, flags, &patterns->text);
+	return status ? status : join(&patterns->exclude, "--exclude", flags, &patterns->excluded);
+}
+
+int patterns_refuse(int error)
+{
+	if (error == E2BIG)   /* each of them is valid */
+		return usage_error("search", "too many patterns; what they match may have 65,536 "
+		                   "bytes, what they exclude as many, and all 32,768 components");
+	message("search", "%s", strerror(error));
+	return CX_ERROR;
+}
+
+void patterns_destroy(struct patterns *patterns)
+{
+	free(patterns->find.items);
+	free(patterns->exclude.items);
+	strbuf_destroy(&patterns->text);
+	strbuf_destroy(&patterns->excluded);
+}
