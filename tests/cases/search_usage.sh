@@ -44,7 +44,7 @@ x t -lx
 -Jo
 -lé x t
 x -$'\xc3'l t
---no=x x
+--un=x x
 --nosuch x t
 -J -l x t
 --count -m x t
