@@ -23,6 +23,7 @@ static unsigned os_parse_disable(const char *list)
 		{"bulk", OSC_INODES},
 		{"clock", OSC_CLOCK},
 		{"last-pos", OSC_LAST_POS},
+		{"listxattrat", OSC_LISTXATTRAT},
 	};
 	unsigned disabled = 0;
 	while (list && *list) {

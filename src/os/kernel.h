@@ -16,6 +16,9 @@
 #define SYS_statmount 457   /* 6.8 */
 #define SYS_listmount 458
 #endif
+#ifndef SYS_listxattrat
+#define SYS_listxattrat 465   /* 6.13 */
+#endif
 
 /** struct statx_timestamp. */
 struct k_statx_time {

@@ -151,6 +151,30 @@ ssize_t os_read(struct os *os, int fd, void *buf, size_t size)
 	return OS_RETRY(OS_CALL(os, OS_READ, read, fd, buf, size));
 }
 
+ssize_t os_list_xattrs(struct os *os, int dirfd, const char *name, char *names, size_t size)
+{
+	if (*name && !(os->disabled & OSC_LISTXATTRAT)) {
+		ssize_t n = OS_SYSCALL(os, OS_LISTXATTRAT, listxattrat, dirfd, name,
+		                       AT_SYMLINK_NOFOLLOW, names, size);
+		/* A filter that does not know the call refuses it. */
+		if (n >= 0 || (errno != ENOSYS && errno != EPERM))
+			return n;
+		os->disabled |= OSC_LISTXATTRAT;
+	}
+	int fd = *name ? os_openat(os, dirfd, name, O_PATH | O_NOFOLLOW) : dirfd;
+	if (fd < 0)
+		return -1;
+	char link[32];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t n = OS_SYSCALL(os, OS_PATHXATTR, listxattr, link, names, size);
+	/* The descriptor is open, so the file exists: /proc is missing. */
+	if (n < 0 && errno == ENOENT)
+		errno = ENOSYS;
+	if (*name)
+		os_close(os, fd);
+	return n;
+}
+
 int os_access(struct os *os, int dirfd, const char *name, int mode)
 {
 	int flags = AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH);

@@ -60,7 +60,8 @@
 	KERNEL(CHROOT, chroot)                         KERNEL(GETRUSAGE, getrusage) \
 	KERNEL(SIGNALFD, signalfd4)                    KERNEL(INOTIFY_INIT, inotify_init1) \
 	KERNEL(INOTIFY_ADD, inotify_add_watch)         KERNEL(SOCKET, socket) \
-	KERNEL(CONNECT, connect)
+	KERNEL(CONNECT, connect)                       KERNEL(LISTXATTRAT, listxattrat) \
+	KERNEL(PATHXATTR, listxattr)
 
 #define OS_KIND(kind, name) OS_##kind,
 enum os_call {
@@ -80,6 +81,7 @@ enum os_caps {
 	OSC_INODES         = 1 << 7,  /* only in `disabled`; os_inodes() probes it */
 	OSC_CLOCK          = 1 << 8,  /* only in `disabled`: os_elapsed() returns UINT64_MAX */
 	OSC_LAST_POS       = 1 << 9,  /* only in `disabled`: continue reading after K_LAST_POS */
+	OSC_LISTXATTRAT    = 1 << 10, /* only in `disabled`: listxattrat(2), 6.13, is missing */
 };
 
 struct os {
@@ -102,8 +104,8 @@ struct os {
  *
  * @disable
  *         Features not to use, as in the environment variable GETMNT_DISABLE: a comma-separated
- *         list of listmount, statx-mntid, openat2, fanotify, uring, bulk, clock, last-pos; NULL for
- *         none.  Unknown words are ignored.
+ *         list of listmount, statx-mntid, openat2, fanotify, uring, bulk, clock, last-pos,
+ *         listxattrat; NULL for none.  Unknown words are ignored.
  *
  * Costs a statx of "/", an openat2 that opens nothing, up to two listmount calls and a statmount; a
  * uname if statx returns no mount IDs; and up to two more calls of a failing statx.  All are
@@ -243,6 +245,13 @@ bool os_reader_gone(struct os *os, int fd);
     @return 0, or -1.  Errors: those of faccessat2(2); ENOSYS: name is "", before Linux 5.8 without
     /proc. */
 int os_access(struct os *os, int dirfd, const char *name, int mode);
+
+/** The names of the extended attributes of an object, each with its NUL, without opening it:
+    listxattrat(2); before Linux 6.13 by /proc/self/fd.  A symlink is not followed.
+    @name  "": dirfd itself, for which O_PATH is enough.
+    @return the bytes, or -1.
+    Errors: those of listxattr(2), as EOPNOTSUPP, ERANGE; ENOSYS: /proc is needed and missing. */
+ssize_t os_list_xattrs(struct os *os, int dirfd, const char *name, char *names, size_t size);
 
 struct statfs;
 

@@ -18,6 +18,7 @@ enum {
 	ACCESS_FLAGS = SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK,
 	LINES_PATH = 512,         /* maximum length of a directory path for lines, which repeat it;
 	                             records do not */
+	XATTRS_SIZE = UINT16_MAX - PATH_MAX,   /* of their names; more are not known */
 	LINES_SIZE = 32 * 1024,   /* bytes of lines per directory; the rest becomes records if a
 	                             record is shorter than a line */
 };
@@ -61,8 +62,34 @@ void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry
 	}, NULL, NULL, entry->name, NULL);
 }
 
+/** Append the names of extended attributes to the last record, which begins at `at`.
+    @fd  The object; -1: use its name in scratch->fd. */
+static void add_xattrs(struct bfs_scratch *scratch, const struct bfs_entry *entry, int fd,
+                       size_t at)
+{
+	struct strbuf *out = &scratch->output->dir;
+	struct record record;
+	const char *name = fd < 0 ? entry->name : "";
+	fd = fd < 0 ? scratch->fd : fd;
+	if (fd < 0 || !strbuf_room(out, XATTRS_SIZE + 1))
+		return;
+	char *to = out->data + out->len;
+	ssize_t n = os_list_xattrs(scratch->os, fd, name, to + 1, XATTRS_SIZE - 1);
+	if (n < 0 && errno == EOPNOTSUPP)
+		n = 0;
+	*to = '\0';
+	if (n < 0)
+		return;
+	out->len += (size_t)n + 1;
+	out->data[out->len] = '\0';
+	memcpy(&record, out->data + at, sizeof(record));
+	record.target = (uint16_t)(record.target + n + 1);
+	memcpy(out->data + at, &record, sizeof(record));
+}
+
 void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bfs_entry *entry, const struct k_statx *st, uint64_t actions)
+                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
+                       uint64_t actions)
 {
 	char target[PATH_MAX];
 	ssize_t n = search->more.links && entry->type == DT_LNK && scratch->fd >= 0
@@ -73,11 +100,14 @@ void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
 		search_put_dir_id(search, scratch);
 		scratch->output->run_start = NO_LINES;
 	}
+	const size_t at = scratch->output->dir.len;
 	put_record(scratch, &(struct record){
 		.ino = entry->ino, .len = (uint32_t)entry->len, .type = entry->type,
 		.meta = st != NULL,
 		.target = n > 0 ? (uint16_t)n : 0,
 	}, st, search->query ? &actions : NULL, entry->name, target);
+	if (search->more.xattrs && at < scratch->output->dir.len)
+		add_xattrs(scratch, entry, fd, at);
 }
 
 /** Escape a path for lines. */
@@ -227,7 +257,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 			put_lines(search, scratch, entry, 1, false);
 		return;
 	}
-	search_put_record(search, scratch, entry, st, actions);
+	search_put_record(search, scratch, entry, st, fd, actions);
 }
 
 /** Initialize the node of an entry, except for its live states. */

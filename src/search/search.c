@@ -273,7 +273,15 @@ size_t search_below(const SEARCH *search, const char **below)
 
 const char *search_target(const SEARCH *search)
 {
-	return search->target.len ? search->target.data : NULL;
+	return search->target.len && *search->target.data ? search->target.data : NULL;
+}
+
+const char *search_xattrs(const SEARCH *search)
+{
+	if (search->target.len == 0)
+		return NULL;
+	size_t target = strlen(search->target.data);
+	return target < search->target.len ? search->target.data + target + 1 : NULL;
 }
 
 const char *search_where(SEARCH *search)

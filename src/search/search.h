@@ -68,6 +68,8 @@ struct search_more {
 	                             directory does not list them; 0: all */
 	bool type;                /* search_type() must be known, at the same cost */
 	bool links;               /* search_target() must be known: costs a call for each link */
+	bool xattrs;              /* search_xattrs() must be known: a call for each object.
+	                             Requires SEARCH_METADATA, and that lines is NULL */
 	unsigned mask;            /* K_STATX_*: fetched in addition, with SEARCH_METADATA */
 	bool statx;               /* only statxsearch() is used: info is NULL */
 	bool optional;            /* also return objects whose attributes are unavailable */
@@ -117,6 +119,10 @@ size_t search_below(const SEARCH *search, const char **below);
 
 /** The target of the last object, if it is a symlink; NULL: not requested, or unknown. */
 const char *search_target(const SEARCH *search);
+
+/** The names of the extended attributes of the last object, each with its NUL, and after them an
+    empty one; NULL: not requested, or unknown. */
+const char *search_xattrs(const SEARCH *search);
 
 /** If watch is set: a directory that was read recently, initially ""; valid until the next
     readsearch(). */

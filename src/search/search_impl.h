@@ -54,7 +54,8 @@ struct record {
 	uint8_t source;           /* SEARCH_ERR_OPEN ..., 0 */
 	uint8_t type;             /* DT_* */
 	bool meta;
-	uint16_t target;          /* length of a symlink's target, which follows the name */
+	uint16_t target;          /* length of a symlink's target, which follows the name, and of
+	                             a NUL and the names of extended attributes, if requested */
 };
 
 /** The identity of the directory of the records after it, in place of a name. */
@@ -269,7 +270,8 @@ void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry
 
 /** Append a record of an object. */
 void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bfs_entry *entry, const struct k_statx *st, uint64_t actions);
+                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
+                       uint64_t actions);
 
 /** Report an object, if its type is requested and access is allowed.
     @st  Used only with METADATA or a query.  @fd  The object; -1: use its name in scratch->fd.

@@ -207,7 +207,7 @@ bool search_root_visit(SEARCH *search, const struct k_statx *st)
 		struct bfs_entry entry = {.name = "", .ino = st->ino, .type = visit.object.type};
 		struct bfs_output output = {0};
 		struct bfs_scratch scratch = {.os = &search->os, .output = &output, .fd = -1};
-		search_put_record(search, &scratch, &entry, st, judged.actions);
+		search_put_record(search, &scratch, &entry, st, -1, judged.actions);
 		search->failed |= output.dir.failed;
 		search_queue_part(search, &at, output.dir.data, output.dir.len);
 		strbuf_destroy(&output.dir);

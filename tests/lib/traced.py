@@ -28,7 +28,7 @@ def traced(args, program=gm.PROGRAM, env=None, options=(), threads=1, beside=())
             match = re.match(r"\d+\s+(?:syscall_(0x[0-9a-f]+)|(\w+))\(", text)
             if not match:
                 continue
-            name = match.group(2) or {"0x1c9": "statmount", "0x1ca": "listmount"}.get(
+            name = match.group(2) or {"0x1c9": "statmount", "0x1ca": "listmount", "0x1d1": "listxattrat"}.get(
                 match.group(1), match.group(1))
             if name.startswith("faccessat") and "getmnt:" in text:
                 marks += 1

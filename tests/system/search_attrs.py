@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The column ATTRS of getmnt search: what chattr has set, with every way to read attributes."""
+"""The columns ATTRS, XATTR and ACL of getmnt search: what chattr and setxattr have set, with every way
+to read attributes."""
 import errno
 import fcntl
 import json
@@ -60,4 +61,51 @@ for top in ("/ext4", "/xfs", "/btrfs"):
         gm.expect(got == want, f"{top} {args}: {got}")
     for flags in letters[1:] + ["dir-a"]:
         gm.getmnt("-ia", f"{top}/{flags}", program="/bin/chattr")
+
+
+def access_list():
+    """An access control list with an entry of another user."""
+    entries = ((1, 7, -1), (2, 5, 1000), (4, 5, -1), (16, 5, -1), (32, 5, -1))
+    return struct.pack("=I", 2) + b"".join(struct.pack("=HHi", *entry) for entry in entries)
+
+
+ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
+NAMES = {
+    "none": [], "link": ["trusted.of the link"], "fifo": ["trusted.1,2"], "one": ["user.one"], "odd": ["trusted.a\nb,c"],
+    "many": [f"user.{i:0100}" for i in range(5)], "listed": [ACCESS, "user.one"], "dir": [ACCESS, DEFAULT], "sub": [DEFAULT],
+}
+for top in ("/ext4/x", "/xfs/x", "/btrfs/x", "/tmpfs/x"):
+    gm.mkdir(top)
+    for name, names in NAMES.items():
+        path = f"{top}/{name}"
+        if name in ("dir", "sub"):
+            os.mkdir(path)
+        elif name == "fifo":
+            os.mkfifo(path)
+        elif name == "link":
+            os.symlink("one", path)
+        else:
+            gm.touch(path)
+        for xattr in names:
+            os.setxattr(path, xattr, access_list() if "_acl_" in xattr else b"x", follow_symlinks=False)
+    acls = {name: [word for word in ("access", "default") if "system.posix_acl_" + word in names] for name, names in NAMES.items()}
+    for args in ([], ["--threads=4"], ["--engine=bulk"], ["--sort=NAME"], ["--sort=-XATTR"], ["--sort=LINK", "-o", "+LINK"]):
+        for env in (None, gm.without("listxattrat")):
+            result = gm.getmnt("search", "-J", "-o", "NAME,XATTR,ACL", *args, "*", top, "--stats=json", env=env)
+            entries, calls = json.loads(result.out)["entries"], result.stats()["calls"]
+            if "LINK" in str(args):
+                gm.expect({entry["path"]: entry["link"] for entry in entries}[f"{top}/link"] == "one", f"{top} {args}: {entries}")
+                continue
+            got = {entry["name"]: sorted(name.replace("\\x0a", "\n") for name in entry["xattr"]
+                                         if "SGI_ACL" not in name) for entry in entries}
+            gm.expect(result.status == 0 and got == NAMES, f"{top} {args} {env}: {got}")
+            gm.expect({entry["name"]: entry["acl"] for entry in entries} == acls, f"{top} {args} {env}: {entries}")
+            gm.expect(calls["listxattr" if env else "listxattrat"] == len(NAMES), f"{top} {args} {env}: {calls}")
+    result = gm.getmnt("search", "-L", "-o", "PATH,XATTR", "link|many", top)
+    got = {path: set(names.split(",")) for path, names in (line.split("\t") for line in result.out.decode().splitlines())}
+    gm.expect(got == {f"{top}/link": {"user.one"}, f"{top}/many": set(NAMES["many"])}, f"{top} -L: {got}")
+# Without /proc an old kernel does not tell.
+gm.umount("/proc", 2)
+result = gm.getmnt("search", "-J", "-o", "XATTR,ACL", "one", "/ext4/x", env=gm.without("listxattrat"))
+gm.expect(json.loads(result.out)["entries"] == [{"xattr": None, "acl": None}] and result.status == 0, f"no /proc: {result.out}")
 gm.done()

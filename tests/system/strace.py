@@ -135,7 +135,7 @@ for i in range(300):
 PRINTS = ("write", "poll")
 SANITIZER = ("sched_getaffinity", "sigaltstack") if SANITIZED else ()     # by its threads
 FORMS = [["*"], ["-0", "file*"], ["/s/3/*/link"], ["--first", "*.c"], ["--xdev", "*"], ["-L", "*"], ["--access=w", "*.c"],
-         ["--type=f", "--sort=name", "*"], ["-o", "LINK,SIZE,PATH", "*"], ["-m", "*"], ["-m", "--ahead", "*"], ["-m", "--engine=sync", "*"],
+         ["--type=f", "--sort=name", "*"], ["-o", "LINK,SIZE,PATH", "*"], ["-o", "XATTR,ACL", "*.c"], ["-m", "*"], ["-m", "--ahead", "*"], ["-m", "--engine=sync", "*"],
          ["-m", "--engine=bulk", "*"],
          ["/s/3/10/link"], ["-m", "/s/3/10/link"], ["-L", "/s/3/10/link"], ["/nothing"], ["--blocking", "/s"]]
 for args in FORMS:

@@ -64,6 +64,18 @@ static bool time_of(struct strbuf *text, struct k_statx_time t)
 	return true;
 }
 
+/** Append a word to a list that begins at `from`.  A newline, which separates words, is escaped. */
+static void list_put(struct strbuf *text, size_t from, const char *word)
+{
+	if (text->len > from)
+		strbuf_putc(text, '\n');
+	for (size_t n; (n = strcspn(word, "\n")), word[n]; word += n + 1) {
+		strbuf_add(text, word, n);
+		strbuf_puts(text, "\\x0a");
+	}
+	strbuf_puts(text, word);
+}
+
 static bool cell_attrs(const struct object *o, struct strbuf *text)
 {
 	static const struct {
@@ -76,15 +88,35 @@ static bool cell_attrs(const struct object *o, struct strbuf *text)
 		{K_STATX_ATTR_DAX, "dax"}, {K_STATX_ATTR_AUTOMOUNT, "automount"},
 		{K_STATX_ATTR_MOUNT_ROOT, "mount-root"},
 	};
-	const char *between = "";
+	const size_t from = text->len;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
-		if (!(o->st->attributes & words[i].bit))
-			continue;
-		strbuf_puts(text, between);
-		strbuf_puts(text, words[i].word);
-		between = ",";
+		if (o->st->attributes & words[i].bit)
+			list_put(text, from, words[i].word);
 	}
-	return *between;
+	return text->len > from;
+}
+
+static bool cell_xattrs(const struct object *o, struct strbuf *text)
+{
+	for (const char *name = o->xattrs; *name; name += strlen(name) + 1)
+		list_put(text, 0, name);
+	return text->len > 0;
+}
+
+static bool cell_acl(const struct object *o, struct strbuf *text)
+{
+	static const char *const kinds[][2] = {
+		{"system.posix_acl_access", "access"}, {"system.posix_acl_default", "default"},
+		{"system.nfs4_acl", "nfs4"},
+	};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
+		const char *name = o->xattrs;
+		while (*name && strcmp(name, kinds[i][0]) != 0)
+			name += strlen(name) + 1;
+		if (*name)
+			list_put(text, 0, kinds[i][1]);
+	}
+	return text->len > 0;
 }
 
 /** Define the cell of an attribute. */
@@ -159,6 +191,8 @@ static bool cell_link(const struct object *o, struct strbuf *text)
 	{{name, help, CT_##type}, SN_METADATA, cell_##field, K_STATX_##mask}
 
 static const struct search_column rows[] = {
+	{{"ACL", "its access control lists: access,default or nfs4", CT_LIST},
+	 SN_METADATA | SN_XATTRS, cell_acl},
 	ATTRIBUTE("ATIME", "last access, in seconds since 1970", DECIMAL, atime, ATIME),
 	{{"ATTRS", "what chattr sets, and more: immutable,append ...", CT_LIST},
 	 SN_METADATA, cell_attrs},
@@ -188,6 +222,8 @@ static const struct search_column rows[] = {
 	ATTRIBUTE("UID", "numeric owner", NUMBER, uid, UID),
 	{{"USER", "owner name in /etc/passwd, else the number", CT_STRING},
 	 SN_METADATA | SN_OWNERS, cell_user, K_STATX_UID},
+	{{"XATTR", "the names of its extended attributes", CT_LIST},
+	 SN_METADATA | SN_XATTRS, cell_xattrs},
 };
 
 const struct column_table search_columns = COLUMN_TABLE(rows, "getmnt search -H", NULL);
@@ -199,6 +235,8 @@ const struct search_column search_long_cells[SEARCH_LONG_CELLS] = {
 
 bool search_is_known(const struct search_column *column, const struct object *o)
 {
+	if (column->needs & SN_XATTRS && !o->xattrs)
+		return false;
 	return !(column->needs & SN_METADATA)
 	       || (o->st && (o->st->mask & column->mask) == column->mask);
 }

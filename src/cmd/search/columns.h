@@ -21,6 +21,7 @@ enum search_need {
 	SN_LINK = 1 << 2,
 	SN_MOUNT = 1 << 3,        /* with SN_METADATA */
 	SN_OWNERS = 1 << 4,       /* names of users and groups, which are kept */
+	SN_XATTRS = 1 << 5,       /* with SN_METADATA */
 };
 
 /** The input of a cell. */
@@ -32,6 +33,7 @@ struct object {
 	unsigned char type;          /* DT_* */
 	const struct k_statx *st;    /* NULL: not requested */
 	const char *target;          /* of a link; NULL: not requested, or not a link */
+	const char *xattrs;          /* names, each with its NUL, then ""; NULL: unknown */
 	bool human;                  /* sizes have a unit */
 };
 
@@ -48,7 +50,7 @@ struct search_column {
 enum { SEARCH_LONG_CELLS = 4 };
 extern const struct search_column search_long_cells[SEARCH_LONG_CELLS];
 
-/** Whether the attributes that a column needs are known. */
+/** Whether what a column needs is known. */
 bool search_is_known(const struct search_column *column, const struct object *o);
 
 /** The last component of the path. */

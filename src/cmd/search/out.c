@@ -84,6 +84,15 @@ static void put_field(const struct search_out *out, const char *field, struct st
 		escape_raw(text, field);
 }
 
+/** Separate the words of a list by commas.  @from  Where the cell begins. */
+static void put_commas(const struct search_column *column, struct strbuf *text, size_t from)
+{
+	if (column->info.type != CT_LIST || text->len == from)
+		return;
+	for (char *at = text->data + from; (at = strchr(at, '\n')); ++at)
+		*at = ',';
+}
+
 static void put_columns(const struct search_out *out, const struct object *o, struct strbuf *text)
 {
 	for (size_t i = 0; i < out->ncolumns; ++i) {
@@ -95,13 +104,16 @@ static void put_columns(const struct search_out *out, const struct object *o, st
 			put_field(out, o->path, text);
 		} else if (column->cell == search_cell_name) {
 			put_field(out, search_name_of(o), text);
-		} else if (column->needs & (SN_LINK | SN_OWNERS)) {
+		} else if (column->needs & (SN_LINK | SN_OWNERS | SN_XATTRS)) {
 			const char *cell = cell_text(o->out, column, o);
+			put_commas(column, &o->out->cell, 0);
 			if (cell)
 				put_field(out, cell, text);
 		} else if (search_is_known(column, o)) {
 			/* Digits, letters, and signs, none of which is escaped. */
+			const size_t from = text->len;
 			column->cell(o, text);
+			put_commas(column, text, from);
 		}
 	}
 }
@@ -111,7 +123,7 @@ bool search_out_lines(const struct search_out *out)
 	if (out->colors || out->terminal || out->sort.by)
 		return false;
 	return out->form == SF_PATHS
-	       || (out->form == SF_COLUMNS && !(out->needs & (SN_LINK | SN_OWNERS)));
+	       || (out->form == SF_COLUMNS && !(out->needs & (SN_LINK | SN_OWNERS | SN_XATTRS)));
 }
 
 void search_out_line(const struct search_out *out, const struct search_object *object,
@@ -187,12 +199,10 @@ static void put_json(struct search_out *out, const struct object *o)
 	for (size_t i = 0; i < out->ncolumns; ++i) {
 		const struct search_column *column = (const void *)out->columns[i];
 		const char *text = cell_text(out, column, o);
-		char *comma = out->cell.data;
-		if (text && column->info.type == CT_LIST) {
-			while ((comma = strchr(comma, ',')))
-				*comma = '\n';
-		}
-		column_json(&out->json, column->info.name, column->info.type, text);
+		/* An empty list is known. */
+		bool known = search_is_known(column, o);
+		column_json(&out->json, column->info.name,
+		            known ? column->info.type : (unsigned)CT_STRING, text);
 	}
 	json_end(&out->json);
 }
@@ -237,7 +247,7 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 	struct object o = {
 		.out = out, .dir = "", .path = path, .type = search_type(search),
 		.st = (const struct k_statx *)(const void *)statxsearch(search),
-		.target = search_target(search),
+		.target = search_target(search), .xattrs = search_xattrs(search),
 	};
 	/* Numbers are sorted. */
 	o.human = out->human && !out->sort.by;

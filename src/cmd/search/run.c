@@ -173,6 +173,7 @@ int show_run(struct show *show, struct search_more *more, bool lines)
 	}
 	more->type = out->needs & SN_TYPE;
 	more->links = out->needs & SN_LINK;
+	more->xattrs = out->needs & SN_XATTRS;
 	more->mask = out->needs & SN_MOUNT ? K_STATX_MNT_ID : 0;
 	more->statx = true;
 	more->watch = watch;

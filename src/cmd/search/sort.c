@@ -17,14 +17,14 @@
 enum { KEPT_STATX = offsetof(struct k_statx, dio_mem_align) };
 
 /** An object; data is the attributes, the path, the text that it is sorted by unless that is the
-    end of the path, and the target of the link. */
+    end of the path, the target of the link, and the names of extended attributes. */
 struct kept {
 	uint64_t high;            /* the number; of a text, where it is in data */
 	uint32_t low;             /* the number after the point or colon */
 	unsigned char type;       /* DT_* */
-	bool known;               /* it has a value */
-	bool meta, link;          /* it has attributes, a target */
-	char data[];
+	bool known : 1;           /* it has a value */
+	bool meta : 1, link : 1, xattrs : 1;   /* it has attributes, a target, a list of names */
+	_Alignas(struct k_statx) char data[];
 };
 
 void search_sort_destroy(struct search_sort *sort)
@@ -86,6 +86,7 @@ static struct kept *make(struct search_sort *sort, const struct object *o)
 	struct strbuf *to = &sort->next;
 	struct kept kept = {
 		.type = o->type, .meta = sort->metadata && o->st, .link = o->target,
+		.xattrs = o->xattrs,
 	};
 	bool within = sort->by->cell == search_cell_path || sort->by->cell == search_cell_name;
 	strbuf_reset(to);
@@ -106,7 +107,9 @@ static struct kept *make(struct search_sort *sort, const struct object *o)
 		parse_number(strbuf_str(&sort->cell), &kept);
 	}
 	if (o->target)
-		strbuf_puts(to, o->target);
+		strbuf_add(to, o->target, strlen(o->target) + 1);
+	for (const char *name = o->xattrs; name && *name; name += strlen(name) + 1)
+		strbuf_add(to, name, strlen(name) + 1);
 	if (to->failed || sort->cell.failed) {
 		errno = ENOMEM;
 		return NULL;
@@ -180,6 +183,8 @@ void search_sort_get(const struct search_sort *sort, size_t i, struct object *o)
 		.dir = "", .path = path_of(kept), .type = kept->type,
 		.target = kept->link ? end : NULL,
 	};
+	if (kept->xattrs)
+		o->xattrs = kept->link ? strchr(end, '\0') + 1 : end;
 	if (kept->meta)
 		o->st = (const void *)kept->data;
 }
