@@ -213,6 +213,16 @@ typedef bool query_act(void *arg, const struct query_action *action,
 bool query_run(const struct query *query, const struct query_object *object, query_act *act,
                void *arg, bool *stop, int *error);
 
+/** Parse a duration: "2d", "1h 30min", "1.5 weeks".  A month has 30.44 days, a year 365.25.
+    @return 0, or -1: it is none. */
+int query_duration(const char *text, struct timespec *duration);
+
+/** Parse a date, as -newerXt does.  @return false: it is none. */
+bool query_date(const char *text, const struct timespec *now, struct timespec *date);
+
+/** The forms of dates, for messages. */
+extern const char query_date_forms[];
+
 /* query_host.c: this process as a query_env. */
 
 /** Fill env's now, user, group and file; arg becomes os, whose calls are counted. */

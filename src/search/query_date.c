@@ -1,39 +1,406 @@
 /* SPDX-License-Identifier: MIT */
-/* Dates of -newerXt. */
+/*
+ * Dates of -newerXt, and durations.
+ *
+ * A date is a sequence of items, with the meaning they have for GNU date(1) and find(1).  An item
+ * that names a date or a time of day replaces that of now; a date alone means its midnight.
+ * Then years, months and days are added, and at last hours, minutes and seconds.
+ */
 #include "search/query_impl.h"
 
-#include <stdlib.h>
+#include "base/words.h"
 
-const char query_date_forms[] = "@SECONDS";
+#include <ctype.h>
+#include <errno.h>
 
-bool query_date(const char *text, const struct timespec *now, struct timespec *date)
+const char query_date_forms[] =
+	"\"YYYY-MM-DD [HH:MM[:SS[.NNN]] [Z|+HH:MM]]\", \"@SECONDS\", \"now\", \"yesterday\", "
+	"\"N days ago\", \"last week\" (units: second ... year), or a combination of these";
+
+enum { NSEC = 1000000000, DAY = 86400, NUMBER_MAX = 1000000000 };
+
+struct date {
+	struct tm tm;
+	long nsec;
+	bool has_date, has_time, has_zone, has_day;
+	long zone;                       /* seconds east of UTC */
+	int weekday, weeks;              /* with has_day; weeks: 1 next, -1 last */
+	int64_t years, months, days, seconds;   /* to add */
+	int64_t *last, count;            /* the unit that "ago" negates, and how many of it */
+};
+
+/* Names of which the first three letters are enough, and a word for each unit. */
+static const char *const months[] = {
+	"january", "february", "march", "april", "may", "june", "july", "august", "september",
+	"october", "november", "december", NULL,
+};
+static const char *const weekdays[] = {
+	"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", NULL,
+};
+
+static const char zones[] = "Z z UTC utc GMT gmt";
+
+static const char *skip_blanks(const char *at)
 {
-	(void)now;
-	if (*text++ != '@')
-		return false;
-	bool negative = *text == '-';
-	text += negative;
-	size_t digits = strspn(text, "0123456789");
-	if (digits == 0 || digits > 18)
-		return false;
-	int64_t sec = 0;
-	for (; digits > 0; --digits)
-		sec = sec * 10 + (*text++ - '0');
-	long nsec = 0;
-	if (*text == '.') {
-		digits = strspn(++text, "0123456789");
-		if (digits == 0)
-			return false;
-		long scale = 100000000;
-		for (; digits > 0; --digits, scale /= 10)
-			nsec += scale * (*text++ - '0');
+	return at + strspn(at, " \t,");
+}
+
+/** Parse digits, at most `most` of them.  @return what follows, or NULL: none, or more. */
+static const char *parse_digits(const char *at, size_t most, long *n)
+{
+	size_t digits = strspn(at, "0123456789");
+	if (digits == 0 || digits > most)
+		return NULL;
+	for (*n = 0; digits > 0; --digits)
+		*n = *n * 10 + (*at++ - '0');
+	return at;
+}
+
+/** Parse the digits after a decimal point; further ones than nanoseconds are dropped. */
+static const char *parse_fraction(const char *at, long *nsec)
+{
+	if ((*at != '.' && *at != ',') || !isdigit((unsigned char)at[1]))
+		return at;
+	long scale = NSEC / 10;
+	for (*nsec = 0, ++at; isdigit((unsigned char)*at); scale /= 10)
+		*nsec += scale * (*at++ - '0');
+	return at;
+}
+
+/** The length of the word at the start. */
+static size_t word_len(const char *at)
+{
+	size_t len = 0;
+	while (isalpha((unsigned char)at[len]))
+		++len;
+	return len;
+}
+
+/** Parse a zone: "Z", "UTC", "+HH", "+HHMM", "+HH:MM".  @return NULL: it is none. */
+static const char *parse_zone(const char *at, struct date *date)
+{
+	long hours, minutes = 0;
+	size_t letters = word_len(at);
+	if (word_in(at, letters, zones)) {
+		hours = 0;
+		at += letters;
+	} else {
+		if (*at != '+' && *at != '-')
+			return NULL;
+		long sign = *at++ == '-' ? -1 : 1;
+		size_t digits = strspn(at, "0123456789");
+		at = parse_digits(at, 4, &hours);
+		if (!at)
+			return NULL;
+		if (digits > 2) {
+			minutes = hours % 100;
+			hours /= 100;
+		} else if (*at == ':' && !(at = parse_digits(at + 1, 2, &minutes))) {
+			return NULL;
+		}
+		if (hours > 24 || minutes > 59)
+			return NULL;
+		hours *= sign;
+		minutes *= sign;
 	}
-	if (*text)
+	date->has_zone = true;
+	date->zone = hours * 3600 + minutes * 60;
+	return at;
+}
+
+/** Parse "HH:MM[:SS[.N]] [ZONE]".  @return NULL: it is none. */
+static const char *parse_time(const char *at, struct date *date)
+{
+	long hour, minute, second = 0;
+	if (date->has_time || !(at = parse_digits(at, 2, &hour)) || *at != ':'
+	    || !(at = parse_digits(at + 1, 2, &minute)))
+		return NULL;
+	date->nsec = 0;
+	if (*at == ':') {
+		at = parse_digits(at + 1, 2, &second);
+		if (!at)
+			return NULL;
+		at = parse_fraction(at, &date->nsec);
+	}
+	if (hour > 23 || minute > 59 || second > 59)
+		return NULL;
+	date->tm.tm_hour = (int)hour;
+	date->tm.tm_min = (int)minute;
+	date->tm.tm_sec = (int)second;
+	date->has_time = true;
+	const char *zone = skip_blanks(at);
+	bool is_name = word_in(zone, word_len(zone), zones);
+	return *zone == '+' || *zone == '-' || is_name ? parse_zone(zone, date) : at;
+}
+
+/** @return false: there is a date already, or it has no such day. */
+static bool set_date(struct date *date, long year, long month, long day)
+{
+	if (date->has_date || month < 1 || month > 12 || day < 1 || day > 31)
+		return false;
+	date->has_date = true;
+	date->tm.tm_year = (int)(year - 1900);
+	date->tm.tm_mon = (int)(month - 1);
+	date->tm.tm_mday = (int)day;
+	return true;
+}
+
+/** Parse "YYYY-MM-DD" or "YYYYMMDD", and a "T" after it.  @return NULL: it is neither. */
+static const char *parse_date(const char *at, struct date *date)
+{
+	long year, month, day;
+	if (strspn(at, "0123456789") == 8) {
+		at = parse_digits(at, 8, &year);
+		/* For GNU date, a name after it makes it a count. */
+		if (*at != 'T' && word_len(skip_blanks(at)) > 0)
+			return NULL;
+		day = year % 100;
+		month = year / 100 % 100;
+		year /= 10000;
+	} else if (strspn(at, "0123456789") != 4 || !(at = parse_digits(at, 4, &year))
+	           || *at != '-' || !(at = parse_digits(at + 1, 2, &month))
+	           || *at != '-' || !(at = parse_digits(at + 1, 2, &day))) {
+		return NULL;
+	}
+	if (!set_date(date, year, month, day))
+		return NULL;
+	return (*at == 'T' || *at == 't') && isdigit((unsigned char)at[1])
+	       ? parse_time(at + 1, date) : at;
+}
+
+/** Whether a word is another one, ignoring case; or its first three letters. */
+static bool is_name(const char *at, size_t len, const char *name)
+{
+	return (len == strlen(name) || len == 3) && strncasecmp(at, name, len) == 0;
+}
+
+static int find_name(const char *at, size_t len, const char *const *names)
+{
+	for (int i = 0; names[i]; ++i) {
+		if (is_name(at, len, names[i]))
+			return i;
+	}
+	return -1;
+}
+
+/** Add n units.  @return false: the word is no unit. */
+static bool add_unit(const char *at, size_t len, long n, struct date *date)
+{
+	const struct {
+		const char *words;
+		int64_t *to, times;
+	} units[] = {
+		{"second seconds sec secs", &date->seconds, 1},
+		{"minute minutes min mins", &date->seconds, 60},
+		{"hour hours", &date->seconds, 3600},
+		{"day days", &date->days, 1},
+		{"week weeks", &date->days, 7},
+		{"fortnight fortnights", &date->days, 14},
+		{"month months", &date->months, 1},
+		{"year years", &date->years, 1},
+	};
+	char lower[16] = "";
+	for (size_t i = 0; i < len && i < sizeof(lower); ++i)
+		lower[i] = (char)tolower((unsigned char)at[i]);
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); ++i) {
+		if (len <= sizeof(lower) && word_in(lower, len, units[i].words)) {
+			date->last = units[i].to;
+			date->count = n * units[i].times;
+			*date->last += date->count;
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Parse "N UNIT", or "N MONTH [YEAR]".  @return NULL: it is neither. */
+static const char *parse_amount(const char *at, struct date *date)
+{
+	long sign = *at == '-' ? -1 : 1, n, year = date->tm.tm_year + 1900;
+	bool is_signed = *at == '+' || *at == '-';
+	at = parse_digits(at + is_signed, 9, &n);
+	if (!at)
+		return NULL;
+	at = skip_blanks(at);
+	size_t len = word_len(at);
+	if (add_unit(at, len, sign * n, date))
+		return at + len;
+	int month = len > 0 && !is_signed ? find_name(at, len, months) : -1;
+	if (month < 0)
+		return NULL;
+	at += len;
+	const char *next = skip_blanks(at);
+	size_t digits = strspn(next, "0123456789");
+	if (digits == 4)
+		at = parse_digits(next, 4, &year);
+	else if (*next == '+' || *next == '-' || (digits > 0 && next[digits] != ':'))
+		return NULL;   /* GNU date takes this for the year */
+	return set_date(date, year, month + 1, n) ? at : NULL;
+}
+
+/** Parse a word: "yesterday", "last week", "ago", "Mon".  @return NULL: unknown. */
+static const char *parse_word(const char *at, struct date *date)
+{
+	size_t len = word_len(at);
+	const char *end = at + len;
+	if (len == 0)
+		return NULL;
+	if (strncasecmp(at, "now", len) == 0 && len == 3)
+		return end;
+	if (strncasecmp(at, "today", len) == 0 && len == 5)
+		return end;
+	bool back = strncasecmp(at, "yesterday", len) == 0 && len == 9;
+	if (back || (strncasecmp(at, "tomorrow", len) == 0 && len == 8)) {
+		date->days += back ? -1 : 1;
+		return end;
+	}
+	if (strncasecmp(at, "ago", len) == 0 && len == 3) {
+		if (!date->last)
+			return NULL;
+		*date->last -= 2 * date->count;
+		date->last = NULL;
+		return end;
+	}
+	long n = 1;
+	bool counts = len == 4;
+	if (counts && strncasecmp(at, "last", len) == 0)
+		n = -1;
+	else if (counts && strncasecmp(at, "this", len) == 0)
+		n = 0;
+	else
+		counts = counts && strncasecmp(at, "next", len) == 0;
+	if (counts) {
+		at = skip_blanks(end);
+		len = word_len(at);
+		end = at + len;
+	}
+	if (add_unit(at, len, n, date))
+		return end;
+	int day = len > 0 ? find_name(at, len, weekdays) : -1;
+	if (day < 0 || date->has_day)
+		return NULL;
+	date->has_day = true;
+	date->weekday = day;
+	date->weeks = counts ? (int)n : 0;
+	return end + (*end == '.');
+}
+
+/** Convert a broken-down time.  @return false: it cannot be represented. */
+static bool convert(const struct date *date, struct tm *tm, int64_t *sec)
+{
+	tm->tm_wday = -1;
+	*sec = date->has_zone ? timegm(tm) : mktime(tm);
+	return tm->tm_wday >= 0;
+}
+
+/** Add what is relative.  @return false: the date does not exist. */
+static bool complete(struct date *date, struct timespec *result)
+{
+	struct tm *tm = &date->tm;
+	if (date->has_date || date->has_day || date->has_time) {
+		tm->tm_isdst = -1;
+		if (!date->has_time) {
+			tm->tm_hour = tm->tm_min = tm->tm_sec = 0;
+			date->nsec = 0;
+		}
+	}
+	struct tm given = *tm;
+	int64_t sec;
+	/* February 30, and an hour that the clocks skip. */
+	if (!convert(date, tm, &sec) || tm->tm_mday != given.tm_mday || tm->tm_mon != given.tm_mon
+	    || tm->tm_hour != given.tm_hour || tm->tm_min != given.tm_min)
+		return false;
+	if (date->has_day && !date->has_date) {
+		/* The normalized date: that of a month before, perhaps. */
+		given.tm_mday += (date->weekday - tm->tm_wday + 7) % 7
+		                 + 7 * (date->weeks - (date->weeks > 0
+		                                       && tm->tm_wday != date->weekday));
+		if (!convert(date, &given, &sec))
+			return false;
+		given.tm_isdst = -1;
+	}
+	/* What makes a year that no tm can hold. */
+	if (date->years > NUMBER_MAX || date->years < -NUMBER_MAX || date->months > NUMBER_MAX
+	    || date->months < -NUMBER_MAX || date->days > NUMBER_MAX || date->days < -NUMBER_MAX)
+		return false;
+	given.tm_year += (int)date->years;
+	given.tm_mon += (int)date->months;
+	given.tm_mday += (int)date->days;
+	if (!convert(date, &given, &sec))
+		return false;
+	sec += date->seconds - (date->has_zone ? date->zone : 0);
+	*result = (struct timespec){.tv_sec = sec, .tv_nsec = date->nsec};
+	return true;
+}
+
+/** Parse "@SECONDS[.N]". */
+static bool parse_seconds(const char *at, struct timespec *result)
+{
+	bool negative = *++at == '-';
+	long sec, nsec = 0;
+	at = parse_digits(at + negative, 18, &sec);
+	if (!at || *(at = parse_fraction(at, &nsec)))
 		return false;
 	if (negative) {
 		sec = -sec - (nsec > 0);
-		nsec = nsec > 0 ? 1000000000 - nsec : 0;
+		nsec = nsec > 0 ? NSEC - nsec : 0;
 	}
-	*date = (struct timespec){.tv_sec = sec, .tv_nsec = nsec};
+	*result = (struct timespec){.tv_sec = sec, .tv_nsec = nsec};
 	return true;
+}
+
+bool query_date(const char *text, const struct timespec *now, struct timespec *result)
+{
+	struct date date = {.nsec = now->tv_nsec};
+	text = skip_blanks(text);
+	if (*text == '@')
+		return parse_seconds(text, result);
+	if (!*text || !localtime_r(&now->tv_sec, &date.tm))
+		return false;
+	for (; *text; text = skip_blanks(text)) {
+		const char *(*const parsers[])(const char *at, struct date *date) = {
+			parse_amount, parse_date, parse_time, parse_word,
+		};
+		const char *end = NULL;
+		for (size_t i = 0; !end && i < sizeof(parsers) / sizeof(*parsers); ++i)
+			end = parsers[i](text, &date);
+		/* Items are separated by blanks. */
+		if (!end || (isalnum((unsigned char)*end) && isalnum((unsigned char)end[-1])))
+			return false;
+		text = end;
+	}
+	return complete(&date, result);
+}
+
+int query_duration(const char *text, struct timespec *duration)
+{
+	static const struct {
+		const char *words;
+		double seconds;
+	} units[] = {
+		{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s sec secs second seconds", 1},
+		{"m min mins minute minutes", 60}, {"h hr hrs hour hours", 3600},
+		{"d day days", DAY}, {"w week weeks", 7 * DAY}, {"M month months", 30.44 * DAY},
+		{"y year years", 365.25 * DAY},
+	};
+	enum { UNITS = sizeof(units) / sizeof(*units) };
+	double seconds = 0;
+	text = skip_blanks(text);
+	do {
+		long n, nsec = 0;
+		text = parse_digits(text, 9, &n);
+		if (!text)
+			return -1;
+		text = skip_blanks(parse_fraction(text, &nsec));
+		size_t len = word_len(text), i = 0;
+		while (i < UNITS && !word_in(text, len, units[i].words))
+			++i;
+		if (len == 0 || i == UNITS)
+			return -1;
+		seconds += ((double)n + (double)nsec / NSEC) * units[i].seconds;
+		text = skip_blanks(text + len);
+	} while (*text);
+	duration->tv_sec = (time_t)seconds;
+	duration->tv_nsec = (long)((seconds - (double)duration->tv_sec) * NSEC);
+	return 0;
 }

@@ -315,12 +315,5 @@ const char *query_regex_compile(struct query_regex *regex, const char *text, boo
 /** Whether all of a text matches; -1: memory ran out. */
 int query_regex_matches(const struct query_regex *regex, const char *text, size_t len);
 
-/* query_date.c */
-
-/** Parse a date: see query_date_forms.  @return false: it is none of these forms. */
-bool query_date(const char *text, const struct timespec *now, struct timespec *date);
-
-/** The forms of dates, for messages. */
-extern const char query_date_forms[];
 
 #endif

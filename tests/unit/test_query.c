@@ -314,6 +314,8 @@ static void check_row(const char *row, const char *outcome)
 
 UNIT_TEST(rows)
 {
+	setenv("TZ", "UTC", 1);
+	tzset();
 	CU_ASSERT_TRUE(unit_each_row(ROWS, check_row) > 0);
 }
 
@@ -462,5 +464,26 @@ UNIT_TEST(info)
 		              info->has_actions ? "A" : "");
 		unit_expect(strbuf_str(&flags), rows[i].flags);
 		query_free(query);
+	}
+}
+
+UNIT_TEST(durations)
+{
+	static const struct {
+		const char *text;
+		double seconds;      /* -1: refused */
+	} rows[] = {
+		{"2d", 172800}, {"1h 30min", 5400}, {"1h30m", 5400}, {" 1.5 weeks ", 907200},
+		{"90s", 90}, {"10 sec", 10}, {"1M", 2630016}, {"1y", 31557600}, {"250ms", 0.25},
+		{"0s", 0}, {"", -1}, {"2", -1}, {"d", -1}, {"2x", -1}, {"-2d", -1}, {"2d ago", -1},
+		{"2d 3", -1}, {"9999999999s", -1}, {"1..5h", -1}, {"2D", -1},
+	};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		unit_note("%s", rows[i].text);
+		struct timespec duration = {0};
+		int result = query_duration(rows[i].text, &duration);
+		CU_ASSERT_EQUAL(result, rows[i].seconds < 0 ? -1 : 0);
+		CU_ASSERT_TRUE(result != 0 || (double)duration.tv_sec + (double)duration.tv_nsec
+		                              / 1e9 == rows[i].seconds);
 	}
 }
