@@ -415,11 +415,13 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	if (!object && !below)
 		return BFS_SKIP;
 	struct judgment judged = {.enter = true, .actions = 1};
-	if (search->judges) {
+	if (search->judges)
 		child_init(search, node, entry, child);
-		search_judge_entry(search, scratch, at, entry,
-		                   follow && entry->type == DT_LNK ? DT_UNKNOWN : entry->type,
-		                   child, NULL, object, &judged);
+	if (search->query && follow && dir) {
+		judged.look = true;   /* it may be above itself */
+	} else if (search->judges) {
+		search_judge_entry(search, scratch, at, entry, entry->type, child, NULL, object,
+		                   &judged);
 		object = object && (judged.look || judged.object);
 		below = below && (judged.look || judged.enter);
 		if (!object && !below)
@@ -507,6 +509,10 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	known.type = (uint8_t)IFTODT(st->mode);
 	if (search->flags & SEARCH_FOLLOW && known.type == DT_LNK)
 		return search_follow_entry(search, scratch, at, entry, node, child, does);
+	if (search->query && search_is_loop(search, node, st)) {
+		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ELOOP);
+		return BFS_SKIP;
+	}
 	struct judgment judged = {.object = true, .enter = true, .actions = 1};
 	if (search->judges)
 		search_judge_entry(search, scratch, at, entry, known.type, child, st,

@@ -192,14 +192,13 @@ static int look_xtype(void *arg, uint8_t *type)
 	struct look *look = arg;
 	struct k_statx st;
 	*type = look_link(look);
-	errno = 0;
 	if (*type != DT_LNK || look->search->flags & SEARCH_FOLLOW
 	    || (look->depth == 0 && look->search->more.follow_roots))
 		return 0;
 	int fd = look_open(look), rc = 0;
 	if (fd < 0)
 		/* The type of a dangling link is that of the link. */
-		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -1;
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	if (os_statx(look->os, fd, "", flags, K_STATX_TYPE, &st) == 0)
 		*type = (uint8_t)IFTODT(st.mode);
@@ -316,7 +315,10 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 		query_test(search->query, object, level, &outcome);
 		if (!judged->object)
 			outcome.acts = QUERY_NO;
-		bool open = outcome.acts == QUERY_OPEN || (dir && outcome.prune == QUERY_OPEN);
+		/* If it is not known which actions are reached, query_run() evaluates the tests. */
+		bool open = outcome.acts == QUERY_OPEN || (dir && outcome.prune == QUERY_OPEN)
+		            || (outcome.acts == QUERY_YES && outcome.actions == 0
+		                && !info->only_prints);
 		bool more = open && (info->levels & 1u << QUERY_STATX
 		                     || object->type == DT_UNKNOWN);
 		more |= outcome.acts != QUERY_NO

@@ -60,10 +60,14 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 	int error = rc == 0 ? 0 : errno;
 	bool dangling = error == ENOENT || error == ENOTDIR || error == ELOOP;
 	/* A dangling link is reported as a link.  ELOOP is also an error: SEARCH_ERR_OPEN for a
-	   loop.  To find it is only an error. */
+	   loop.  Of a query, a loop is an error and no object, as of find. */
 	if (error == ELOOP)
 		search_put_error(scratch, entry, search->mounts.nosymfollow
 		                 ? SEARCH_ERR_STAT : SEARCH_ERR_OPEN, error);
+	if (rc == 0 && search->query && from && search_is_loop(search, from, &st)) {
+		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ELOOP);
+		goto out;
+	}
 	if (dangling && (!(does & PATTERN_MATCH) || (error == ELOOP && search->query)))
 		goto out;
 	if (dangling) {

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 size_t search_node_words(const SEARCH *search)
@@ -105,18 +106,36 @@ static uint64_t node_state(const SEARCH *search, const struct node *node)
 	                     search->words * sizeof(*node->live));
 }
 
+/** The identity of a directory.  @from  What contains it. */
+static struct seen_dir node_dir(const SEARCH *search, const struct node *from,
+                                const struct k_statx *st)
+{
+	return (struct seen_dir){
+		.mount = os_statx_mnt_id(st, search->mounts.unique),
+		.dev = makedev(st->dev_major, st->dev_minor),
+		.ino = st->ino,
+		.parent = (uint32_t)from->self,
+	};
+}
+
+bool search_is_loop(SEARCH *search, const struct node *from, const struct k_statx *st)
+{
+	if (!(search->flags & SEARCH_FOLLOW) || !S_ISDIR(st->mode) || search->info->unique)
+		return false;
+	struct seen_dir dir = node_dir(search, from, st);
+	pthread_mutex_lock(&search->lock);
+	bool loop = seen_above(&search->seen, &dir);
+	pthread_mutex_unlock(&search->lock);
+	return loop;
+}
+
 int search_descend(SEARCH *search, const struct node *from, struct node *child,
                    const struct k_statx *st)
 {
 	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
 		return EREMOTE;
-	struct seen_dir dir = {
-		.mount = os_statx_mnt_id(st, search->mounts.unique),
-		.dev = makedev(st->dev_major, st->dev_minor),
-		.ino = st->ino,
-		.state = node_state(search, child),
-		.parent = (uint32_t)from->self,
-	};
+	struct seen_dir dir = node_dir(search, from, st);
+	dir.state = node_state(search, child);
 	const struct search_mount *m =
 		search_mount_find(&search->mounts, dir.mount ? dir.mount : child->mount);
 	pthread_mutex_lock(&search->lock);

@@ -50,8 +50,8 @@ struct query_facts {
 	int (*access)(void *arg, int mode);     /* R_OK | W_OK | X_OK: 1 or 0 */
 	int (*empty)(void *arg);                /* whether a directory is empty: 1 or 0 */
 	int (*xtype)(void *arg, uint8_t *type); /* DT_* of a symlink's target if links are not
-	                                           followed, or of the link if they are; 0.  If a
-	                                           target is missing, errno says why: DT_LNK */
+	                                           followed, or of the link if they are; 0.
+	                                           Errors: ELOOP: it leads to itself */
 	int (*owner)(void *arg, bool group, uint32_t id);   /* whether the ID has a name: 1 or 0 */
 };
 

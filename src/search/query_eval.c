@@ -8,6 +8,7 @@
  */
 #include "search/query_impl.h"
 
+#include <assert.h>
 #include <dirent.h>
 
 static enum query_value eval(struct query_walk *walk, const struct query_node *node);
@@ -23,6 +24,10 @@ static enum query_value eval_action(struct query_walk *walk, const struct query_
 	const struct query_action *action = &walk->query->actions[node->action];
 	struct query_outcome *outcome = walk->outcome;
 	if (walk->act) {
+		/* Everything is known of the object.  If not, an action must not run. */
+		assert(walk->reach == QUERY_YES);
+		if (walk->reach != QUERY_YES)
+			return QUERY_NO;
 		if (action->kind == QA_QUIT)
 			walk->quit = true;
 		return walk->act(walk->arg, action, walk->object) ? QUERY_YES : QUERY_NO;

@@ -258,6 +258,10 @@ void search_nodes_clear(SEARCH *search);
 int search_descend(SEARCH *search, const struct node *from, struct node *child,
                    const struct k_statx *st);
 
+/** With FOLLOW: whether an object is a directory that contains its own parent.
+    @from  The node of its parent. */
+bool search_is_loop(SEARCH *search, const struct node *from, const struct k_statx *st);
+
 /** Whether an object is on another mount than the root; without mount IDs (before 5.8), on another
     device. */
 bool search_elsewhere(const SEARCH *search, const struct k_statx *st);

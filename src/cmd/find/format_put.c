@@ -222,11 +222,13 @@ static void put_xtype(const struct putting *p)
 	if (type != DT_LNK) {
 		put_type(p, type);
 	} else if (facts->xtype(facts->arg, &type) != 0) {
-		p->env->failed(p->env->arg, errno);
-		put_text(p, "?");
+		int error = errno;
+		if (error != ELOOP)
+			p->env->failed(p->env->arg, error);
+		put_text(p, error == ELOOP ? "L" : "?");
 	} else if (type == DT_LNK) {
 		/* Where links are followed, only those that lead nowhere are objects. */
-		put_text(p, errno == ELOOP ? "L" : "N");
+		put_text(p, "N");
 	} else {
 		put_type(p, type);
 	}
