@@ -90,7 +90,7 @@ static bool delete(struct find *find)
 {
 	const struct search_visit *visit = find->visit;
 	const struct query_object *object = &visit->object;
-	if (strcmp(object->name, ".") == 0)
+	if (strcmp(visit->path, ".") == 0)
 		return true;   /* as find does */
 	int dir = search_visit_dir(visit);
 	int rc = dir < 0 ? -1 : os_remove(&find->os, dir, object->name, object->type == DT_DIR);

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,7 +204,9 @@ static bool confirmed(struct find *find, const struct query_action *action)
 	/* One byte at a time: another reader may use the rest. */
 	while (os_read(&find->os, STDIN_FILENO, &c, 1) == 1 && c != '\n')
 		strbuf_putc(&answer, c);
+	setlocale(LC_MESSAGES, "");
 	bool yes = !answer.failed && rpmatch(strbuf_str(&answer)) == 1;
+	setlocale(LC_MESSAGES, "C");   /* messages are in English */
 	strbuf_destroy(&answer);
 	return yes;
 }

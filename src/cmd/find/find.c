@@ -266,7 +266,7 @@ static enum search_go visit(void *arg, const struct search_visit *visit)
 	int error = 0;
 	find->visit = visit;
 	++find->found;
-	if (visit->actions == 0) {
+	if (visit->actions == 0 || find->info->prune_waits) {
 		bool prune = query_run(find->query, &visit->object, find_act, find, &stop, &error);
 		if (error)
 			find_error(find, visit->path, error);
@@ -373,7 +373,6 @@ int cmd_find(int argc, char **argv)
 	struct find find = {.out = {.fd = -1, .name = "standard output"}};
 	struct roots roots = {0};
 	char version[] = "-V", *version_args[] = {argv[0], version, NULL};
-	setlocale(LC_MESSAGES, "");
 	setlocale(LC_TIME, "");
 	int at = is_only(argc, argv, "-h", "-help") ? 1 : count_options(argc, argv);
 	int status = options_read(&find_table, at, argv, &args);

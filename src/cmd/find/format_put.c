@@ -170,11 +170,12 @@ static void put_strftime(const struct putting *p, const char *format, const stru
 /** Append a time.  @letter  As in struct format_item; '\0': as ctime(3). */
 static void put_time(const struct putting *p, struct k_statx_time t, char letter)
 {
-	char fraction[24], format[8] = " %", text[96];
+	char fraction[24] = "", format[8] = " %", text[96];
 	time_t sec = (time_t)t.sec;
 	struct tm tm;
 	/* Ten digits, as find has them. */
-	snprintf(fraction, sizeof(fraction), ".%09" PRIu32 "0", t.nsec);
+	if (letter == '\0' || strchr("STX+@", letter))
+		snprintf(fraction, sizeof(fraction), ".%09" PRIu32 "0", t.nsec);
 	if (letter == '@' || !localtime_r(&sec, &tm)) {
 		snprintf(text, sizeof(text), "%" PRId64 "%s", t.sec, fraction);
 		put_text(p, text);
@@ -190,8 +191,6 @@ static void put_time(const struct putting *p, struct k_statx_time t, char letter
 		return;
 	}
 	format[2] = letter;
-	if (!strchr("STX+", letter))
-		fraction[0] = '\0';
 	put_strftime(p, letter == '+' ? " %F+%T" : format, &tm, fraction);
 }
 
