@@ -197,7 +197,8 @@ struct query_outcome {
 void query_test(const struct query *query, const struct query_object *object,
                 enum query_level level, struct query_outcome *outcome);
 
-/** Performs actions.  @return whether the action succeeded.  */
+/** Performs actions.  @return whether the action succeeded; ignored for those that are always
+    true. */
 typedef bool query_act(void *arg, const struct query_action *action,
                        const struct query_object *object);
 

@@ -28,9 +28,9 @@ static enum query_value eval_action(struct query_walk *walk, const struct query_
 		assert(walk->reach == QUERY_YES);
 		if (walk->reach != QUERY_YES)
 			return QUERY_NO;
-		if (action->kind == QA_QUIT)
-			walk->quit = true;
-		return walk->act(walk->arg, action, walk->object) ? QUERY_YES : QUERY_NO;
+		walk->quit = action->kind == QA_QUIT;
+		bool succeeded = walk->act(walk->arg, action, walk->object);
+		return succeeded || !query_can_fail(action) ? QUERY_YES : QUERY_NO;
 	}
 	if (walk->reach == QUERY_YES) {
 		outcome->acts = QUERY_YES;

@@ -2,284 +2,14 @@
 /* Queries: the rows of tests/fixtures/search/query, and properties of any expression. */
 #include "cases.h"
 #include "fault.h"
+#include "query_world.h"
 #include "unit.h"
 
-#include "base/words.h"
-#include "search/query.h"
-
-#include <dirent.h>
-#include <errno.h>
-#include <limits.h>
 #include <time.h>
 
 #define ROWS "tests/fixtures/search/query"
 
-/* The world: now is 2001-09-09 01:46:40 UTC and half a second. */
-enum { NOW = 1000000000 };
-
-static int find_owner(void *arg, const char *name, uint32_t *id)
-{
-	(void)arg;
-	if (strcmp(name, "broken") == 0) {
-		errno = EIO;
-		return -1;
-	}
-	*id = 1000;
-	return strcmp(name, "me") == 0;
-}
-
-static int find_file(void *arg, const char *path, bool follow, struct k_statx *st)
-{
-	(void)arg;
-	if (strcmp(path, "missing") == 0) {
-		errno = ENOENT;
-		return -1;
-	}
-	*st = (struct k_statx){
-		.mask = K_STATX_BASIC | (strcmp(path, "unborn") == 0 ? 0 : K_STATX_BTIME),
-		.ino = follow ? 77 : 7, .dev_major = 8, .dev_minor = 1,
-		.atime = {.sec = 100}, .btime = {.sec = 200}, .ctime = {.sec = 300},
-		.mtime = {.sec = 400, .nsec = 5},
-	};
-	return 0;
-}
-
-static int check_action(void *arg, struct query_action *action, struct strbuf *why)
-{
-	(void)arg;
-	if (action->kind == QA_PRINTF && strcmp(action->args[0], "%") == 0) {
-		strbuf_puts(why, "the format ends in %");
-		return -1;
-	}
-	return 0;
-}
-
-static char warning[256];
-
-static void warn(void *arg, const char *text)
-{
-	(void)arg;
-	snprintf(warning, sizeof(warning), "%s", text);
-}
-
-static const struct query_env env = {
-	.now = {.tv_sec = NOW, .tv_nsec = 500000000},
-	.user = find_owner, .group = find_owner, .file = find_file, .action = check_action,
-	.warn = warn,
-};
-
-/* An object and its facts, by words */
-
-struct facts {
-	struct query_object object;
-	struct k_statx st;
-	struct query_facts facts;
-	const char *path, *target, *fstype;
-	int access, empty, xtype, owned;   /* -1: fails with EACCES */
-	bool fails;                  /* its actions that can fail do */
-	unsigned calls;              /* of facts that call the kernel */
-	struct strbuf done;          /* the actions performed */
-};
-
-static const char *fact_path(void *arg)
-{
-	return ((struct facts *)arg)->path;
-}
-
-static const char *fact_fstype(void *arg)
-{
-	return ((struct facts *)arg)->fstype;
-}
-
-static int fact(struct facts *facts, int value)
-{
-	++facts->calls;
-	errno = EACCES;
-	return value;
-}
-
-static int fact_target(void *arg, struct strbuf *text)
-{
-	struct facts *facts = arg;
-	strbuf_puts(text, facts->target ? facts->target : "");
-	return fact(facts, facts->target ? 0 : -1);
-}
-
-static int fact_access(void *arg, int mode)
-{
-	struct facts *facts = arg;
-	return fact(facts, facts->access < 0 ? -1 : (facts->access & mode) == mode);
-}
-
-static int fact_empty(void *arg)
-{
-	return fact(arg, ((struct facts *)arg)->empty);
-}
-
-static int fact_xtype(void *arg, uint8_t *type)
-{
-	struct facts *facts = arg;
-	*type = (uint8_t)facts->xtype;
-	return fact(facts, facts->xtype < 0 ? -1 : 0);
-}
-
-static int fact_owner(void *arg, bool group, uint32_t id)
-{
-	(void)group;
-	(void)id;
-	return fact(arg, ((struct facts *)arg)->owned);
-}
-
-static bool perform(void *arg, const struct query_action *action,
-                    const struct query_object *object)
-{
-	struct facts *facts = arg;
-	CU_ASSERT_PTR_EQUAL(object, &facts->object);
-	strbuf_printf(&facts->done, " %s", action->word);
-	return !(facts->fails && action->kind >= QA_EXEC && action->kind <= QA_DELETE);
-}
-
-static int type_of(const char *letter)
-{
-	static const char letters[] = "fdlbcps?";
-	static const uint8_t types[] = {
-		DT_REG, DT_DIR, DT_LNK, DT_BLK, DT_CHR, DT_FIFO, DT_SOCK, DT_UNKNOWN,
-	};
-	return *letter == '!' ? -1 : types[strchr(letters, *letter) - letters];
-}
-
-static struct k_statx_time time_of(const char *text)
-{
-	char *end;
-	struct k_statx_time time = {.sec = strtoll(text, &end, 10)};
-	time.nsec = *end == '.' ? (uint32_t)strtoul(end + 1, NULL, 10) : 0;
-	return time;
-}
-
-static void set_fact(struct facts *facts, const char *word, const char *value)
-{
-	struct k_statx *st = &facts->st;
-	const char *fields[] = {"size", "nlink", "uid", "gid", "ino"};
-	if (strcmp(word, "name") == 0)
-		facts->object.name = value;
-	else if (strcmp(word, "path") == 0)
-		facts->path = value;
-	else if (strcmp(word, "type") == 0)
-		facts->object.type = (uint8_t)type_of(value);
-	else if (strcmp(word, "is") == 0)
-		st->mode = (uint16_t)((st->mode & 07777) | DTTOIF(type_of(value)));
-	else if (strcmp(word, "depth") == 0)
-		facts->object.depth = (unsigned)atoi(value);
-	else if (strcmp(word, "mode") == 0)
-		st->mode = (uint16_t)((st->mode & S_IFMT) | strtoul(value, NULL, 8));
-	else if (strcmp(word, "atime") == 0)
-		st->atime = time_of(value);
-	else if (strcmp(word, "btime") == 0)
-		st->btime = time_of(value);
-	else if (strcmp(word, "ctime") == 0)
-		st->ctime = time_of(value);
-	else if (strcmp(word, "mtime") == 0)
-		st->mtime = time_of(value);
-	else if (strcmp(word, "unborn") == 0)
-		st->mask &= ~(unsigned)K_STATX_BTIME;
-	else if (strcmp(word, "target") == 0)
-		facts->target = value;
-	else if (strcmp(word, "fstype") == 0)
-		facts->fstype = value;
-	else if (strcmp(word, "access") == 0)
-		facts->access = atoi(value);
-	else if (strcmp(word, "empty") == 0)
-		facts->empty = atoi(value);
-	else if (strcmp(word, "xtype") == 0)
-		facts->xtype = type_of(value);
-	else if (strcmp(word, "owned") == 0)
-		facts->owned = atoi(value);
-	else if (strcmp(word, "fails") == 0)
-		facts->fails = true;
-	else {
-		size_t i = 0;
-		while (i < COUNT(fields) && strcmp(word, fields[i]) != 0)
-			++i;
-		CU_ASSERT_TRUE_FATAL(i < COUNT(fields));
-		uint64_t n = strtoull(value, NULL, 0);
-		if (i == 0)
-			st->size = n;
-		else if (i == 4)
-			st->ino = n;
-		else
-			*(i == 1 ? &st->nlink : i == 2 ? &st->uid : &st->gid) = (uint32_t)n;
-	}
-}
-
-static void facts_init(struct facts *facts, char *words)
-{
-	*facts = (struct facts){
-		.object = {.name = "name", .type = DT_REG, .depth = 1},
-		.st = {.mask = K_STATX_BASIC | K_STATX_BTIME, .nlink = 1, .mode = S_IFREG | 0644,
-		       .ino = 7, .dev_major = 8, .dev_minor = 1},
-		.facts = {.path = fact_path, .fstype = fact_fstype, .target = fact_target,
-		          .access = fact_access, .empty = fact_empty, .xtype = fact_xtype,
-		          .owner = fact_owner},
-		.fstype = "ext4", .owned = 1, .access = 7,
-	};
-	char *value;
-	for (char *word; (word = unit_case_word(&words, &value));)
-		set_fact(facts, word, value);
-	struct query_object *object = &facts->object;
-	if (object->type != DT_UNKNOWN)
-		facts->st.mode = (uint16_t)((facts->st.mode & 07777) | DTTOIF(object->type));
-	object->len = strlen(object->name);
-	object->st = &facts->st;
-	facts->facts.arg = facts;
-	object->facts = &facts->facts;
-	facts->path = facts->path ? facts->path : object->name;
-}
-
 /* Rows */
-
-/** Append what an expression says of an object: whether actions are reached at each level, whether
-    it is pruned, the actions; and what is done. */
-static void describe(const struct query *query, struct facts *facts, struct strbuf *out)
-{
-	static const char letters[] = "nyo";
-	struct query_outcome at[QUERY_ALL + 1];
-	for (int level = QUERY_NAMES; level <= QUERY_ALL; ++level) {
-		/* What is not known yet is not used. */
-		struct query_object object = facts->object;
-		if (level == QUERY_NAMES)
-			object.st = NULL;
-		else
-			object.type = IFTODT(facts->st.mode);
-		query_test(query, &object, (enum query_level)level, &at[level]);
-		CU_ASSERT_TRUE(level == QUERY_ALL || facts->calls == 0);
-	}
-	for (int level = QUERY_NAMES; level <= QUERY_ALL; ++level)
-		strbuf_putc(out, letters[at[level].acts]);
-	strbuf_putc(out, ' ');
-	for (int level = QUERY_NAMES; level <= QUERY_ALL; ++level)
-		strbuf_putc(out, letters[at[level].prune]);
-
-	facts->object.type = IFTODT(facts->st.mode);
-	bool stop = false;
-	int error = 0;
-	bool pruned = query_run(query, &facts->object, perform, facts, &stop, &error);
-	strbuf_puts(out, strbuf_str(&facts->done));
-	if (pruned)
-		strbuf_puts(out, " pruned");
-	if (stop)
-		strbuf_puts(out, " stop");
-	if (error)
-		strbuf_printf(out, " %s", strerrorname_np(error));
-	/* What was final stays. */
-	bool acts = facts->done.len > 0;
-	for (int level = QUERY_NAMES; level <= QUERY_ALL; ++level) {
-		CU_ASSERT_TRUE(at[level].acts == QUERY_OPEN
-		               || (at[level].acts == QUERY_YES) == acts);
-		CU_ASSERT_TRUE(at[level].prune == QUERY_OPEN
-		               || (at[level].prune == QUERY_YES) == pruned
-		               || facts->object.type != DT_DIR);
-	}
-}
 
 static void check_row(const char *row, const char *outcome)
 {
@@ -290,21 +20,21 @@ static void check_row(const char *row, const char *outcome)
 		*words = '\0';
 		words += 4;
 	}
-	warning[0] = '\0';
-	struct query_env world = env;
+	query_warning[0] = '\0';
+	struct query_env world = query_world;
 	world.follow = strncmp(text, "-L ", 3) == 0;
 	struct query *query = query_parse_text(text + (world.follow ? 3 : 0), &world, &error);
 	if (!query) {
 		strbuf_printf(&got, "! %zu %s", error.at, strbuf_str(&error.why));
 	} else if (words) {
-		struct facts facts;
-		facts_init(&facts, words);
-		describe(query, &facts, &got);
-		strbuf_destroy(&facts.done);
+		struct query_thing thing;
+		query_thing_init(&thing, words);
+		query_thing_describe(query, &thing, &got);
+		strbuf_destroy(&thing.done);
 	} else {
 		query_print(query, &got);
-		if (*warning)
-			strbuf_printf(&got, " ? %s", warning);
+		if (*query_warning)
+			strbuf_printf(&got, " ? %s", query_warning);
 	}
 	unit_expect(strbuf_str(&got), outcome);
 	strbuf_destroy(&error.why);
@@ -329,7 +59,7 @@ static struct query *parse_many(size_t n, const char *first, const char *again, 
 	for (size_t i = 0; i < n; ++i)
 		strbuf_puts(&text, again);
 	strbuf_puts(&text, last);
-	return query_parse_text(strbuf_str(&text), &env, NULL);
+	return query_parse_text(strbuf_str(&text), &query_world, NULL);
 }
 
 UNIT_TEST(long_chains)
@@ -352,14 +82,14 @@ UNIT_TEST(long_chains)
 		                                 rows[i].last);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(query);
 		char none[] = "";
-		struct facts facts;
-		facts_init(&facts, none);
+		struct query_thing thing;
+		query_thing_init(&thing, none);
 		struct query_outcome outcome;
-		query_test(query, &facts.object, QUERY_NAMES, &outcome);
+		query_test(query, &thing.object, QUERY_NAMES, &outcome);
 		CU_ASSERT_EQUAL(outcome.acts, rows[i].acts);
 		STRBUF(text);
 		query_print(query, &text);
-		struct query *again = query_parse_text(strbuf_str(&text), &env, NULL);
+		struct query *again = query_parse_text(strbuf_str(&text), &query_world, NULL);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(again);
 		STRBUF(printed);
 		query_print(again, &printed);
@@ -400,7 +130,7 @@ static int parse_all_kinds(void *arg)
 		"-maxdepth 3 -exclude ( -name a -o -hidden ) ( -name '*.c' -o -iname '*X' ) "
 		"-path '*[a]*' -size +1 -mtime 3 -newer f -samefile f -perm -u+X -user me "
 		"-fstype ext4 -type f,d , -prune -o -exec ls {} ; -printf %p -used 3 -lname x";
-	struct query *query = query_parse_text(text, &env, NULL);
+	struct query *query = query_parse_text(text, &query_world, NULL);
 	if (!query)
 		return -1;
 	STRBUF(out);
@@ -452,7 +182,7 @@ UNIT_TEST(info)
 	};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		unit_note("%s", rows[i].text);
-		struct query *query = query_parse_text(rows[i].text, &env, NULL);
+		struct query *query = query_parse_text(rows[i].text, &query_world, NULL);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(query);
 		const struct query_info *info = query_info(query);
 		CU_ASSERT_EQUAL(info->mask, rows[i].mask);
