@@ -71,10 +71,6 @@ static int become(const struct os_command *command)
 	struct rlimit limit;
 	if (command->dirfd >= 0 && fchdir(command->dirfd) != 0)
 		return errno;
-	if (command->no_input) {
-		close(STDIN_FILENO);
-		open("/dev/null", O_RDONLY);
-	}
 	if (command->files && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
 		limit.rlim_cur = command->files;
 		setrlimit(RLIMIT_NOFILE, &limit);

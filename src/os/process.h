@@ -54,7 +54,6 @@ bool os_reap(struct os *os, int pid, double seconds, int *status);
 struct os_command {
 	char *const *argv;         /* its name is looked up by PATH */
 	int dirfd;                 /* its working directory, O_PATH is enough; -1: ours */
-	bool no_input;             /* its standard input is /dev/null */
 	sigset_t mask;             /* the signals that it blocks */
 	unsigned files;            /* its soft limit on open descriptors; 0: ours */
 };

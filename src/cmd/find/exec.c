@@ -145,16 +145,6 @@ int find_exec_compile(struct find *find, const struct query_action *action, stru
 	return 0;
 }
 
-/** Report that a command failed, which changes the exit status only with `plus`. */
-static void report(struct find *find, const struct query_action *action, const char *command,
-                   const char *text)
-{
-	find->errors |= action->plus;
-	flow_hold(find->flow);
-	message(command, "%s", text);
-	flow_release(find->flow);
-}
-
 /** Run a command and wait for it.
     @dir  Its directory.  @error [out]  Why it could not be executed; 0: it was.
     @return whether it was successful. */
@@ -165,7 +155,6 @@ static bool run(struct find *find, const struct query_action *action, char *cons
 	int status = 0;
 	find_flush(find);
 	command.argv = argv;
-	command.no_input = asks(action);
 	if (dir >= 0)
 		command.dirfd = dir;
 	*error = os_run(&find->os, &command, &status);
@@ -176,16 +165,17 @@ static bool run(struct find *find, const struct query_action *action, char *cons
 	}
 	if (*error)
 		return false;
+	find->errors |= action->plus && status != 0;
 	if (WIFSIGNALED(status)) {
 		const char *name = sigabbrev_np(WTERMSIG(status));
 		char text[64];
 		snprintf(text, sizeof(text), "terminated by signal %d (SIG%s)", WTERMSIG(status),
 		         name ? name : "?");
-		report(find, action, argv[0], text);
+		flow_hold(find->flow);
+		message(argv[0], "%s", text);
+		flow_release(find->flow);
 		return false;
 	}
-	if (WEXITSTATUS(status) != 0)
-		find->errors |= action->plus;
 	return WEXITSTATUS(status) == 0;
 }
 
@@ -228,7 +218,7 @@ static bool run_one(struct find *find, const struct query_action *action, const 
 	if (argv) {
 		good = run(find, action, argv, dir, &error);
 		if (error)
-			report(find, action, argv[0], strerror(error));
+			find_error(find, argv[0], error);
 	} else {
 		find_error(find, find->visit->path, ENOMEM);
 	}
@@ -256,7 +246,7 @@ static void run_part(struct find *find, const struct query_action *action, struc
 		run_part(find, action, batch, from, middle);
 		run_part(find, action, batch, middle, to);
 	} else if (error) {
-		report(find, action, argv[0], strerror(error));
+		find_error(find, argv[0], error);
 	}
 	free(argv);
 }

@@ -113,6 +113,13 @@ static const char primaries[] =
 	"Operators:\n"
 	" ( EXPR )  ! EXPR  EXPR -a EXPR  EXPR -o EXPR  EXPR , EXPR\n";
 
+/** Whether a word is one or several of -H, -L and -P. */
+static bool is_links(const char *word)
+{
+	size_t n = *word == '-' ? strspn(word + 1, "HLP") : 0;
+	return n > 0 && word[1 + n] == '\0';
+}
+
 /** The number of arguments before the first path. */
 static int count_options(int argc, char **argv)
 {
@@ -127,8 +134,7 @@ static int count_options(int argc, char **argv)
 			++at;
 		else if (row)
 			at += row->argument && !option_is_optional(row) && !value;
-		else if (strcmp(word, "-H") != 0 && strcmp(word, "-L") != 0
-		         && strcmp(word, "-P") != 0 && strncmp(word, "-O", 2) != 0
+		else if (!is_links(word) && strncmp(word, "-O", 2) != 0
 		         && strncmp(word, "--", 2) != 0)
 			break;
 		++at;

@@ -256,14 +256,34 @@ static void put_context(const struct putting *p)
 	put_bytes(p, context, strnlen(context, (size_t)n));
 }
 
+/** The length of a path without the slashes at its end; 0: it is only slashes. */
+static size_t length_stripped(const char *path)
+{
+	size_t len = strlen(path);
+	while (len > 0 && path[len - 1] == '/')
+		--len;
+	return len;
+}
+
 const char *format_base(const char *path)
 {
-	size_t end = strlen(path);
-	while (end > 1 && path[end - 1] == '/')
-		--end;
+	size_t end = length_stripped(path);
+	if (end == 0)
+		return *path ? path + strlen(path) - 1 : path;
 	while (end > 0 && path[end - 1] != '/')
 		--end;
-	return path[end] ? path + end : path;
+	return path + end;
+}
+
+/** Append the directory of a path, as GNU find does: of "a//b/" it is "a/", of "//" it is "/". */
+static void put_dir(const struct putting *p, const char *path)
+{
+	size_t len = length_stripped(path);
+	const char *slash = len > 0 ? memrchr(path, '/', len) : strrchr(path, '/');
+	if (slash)
+		put_name(p, path, (size_t)(slash - path));
+	else
+		put_text(p, ".");
 }
 
 /** Append the last component of a path.  Slashes at its end become one. */
@@ -281,7 +301,7 @@ static void put_item(const struct putting *p)
 	const struct search_visit *visit = p->visit;
 	const struct query_facts *facts = visit->object.facts;
 	const struct k_statx *st = p->st;
-	const char *slash = strrchr(visit->path, '/'), time = p->item->time;
+	const char time = p->item->time;
 	struct strbuf text = {0};
 	char digits[16];
 	switch (p->item->kind) {
@@ -323,10 +343,7 @@ static void put_item(const struct putting *p)
 		put_number(p, st->gid);
 		break;
 	case 'h':
-		if (slash)
-			put_name(p, visit->path, (size_t)(slash - visit->path));
-		else
-			put_text(p, ".");
+		put_dir(p, visit->path);
 		break;
 	case 'H':
 		put_name(p, visit->root, strlen(visit->root));
