@@ -61,25 +61,19 @@ static void add_test(struct strbuf *text, const char *test, const char *value)
 	escape_shell(text, value);
 }
 
-/** Add --changed-within or --changed-before: a duration such as 2d, or a date. */
-static void add_changed(struct strbuf *text, bool before, const char *value)
+/** Add --changed-within or --changed-before: a duration before now such as 2d, or a date. */
+static void add_changed(struct strbuf *text, bool before, const char *value,
+                        const struct timespec *now)
 {
-	static const char units[] = "smhdwMy";
-	static const char *const words[] = {
-		"seconds", "minutes", "hours", "days", "weeks", "months", "years",
-	};
-	size_t digits = strspn(value, "0123456789");
-	const char *unit = value[digits] ? strchr(units, value[digits]) : NULL;
-	const char *word = unit ? words[unit - units] : NULL;
-	if (digits > 0 && word && value[digits + 1]
-	    && (strlen(value + digits) < 3
-	        || strncmp(word, value + digits, strlen(value + digits)) != 0))
-		word = NULL;
-	strbuf_puts(text, before ? " ! -newermt " : " -newermt ");
-	if (digits > 0 && word)
-		strbuf_printf(text, "'%.*s %s ago'", (int)digits, value, word);
-	else
+	struct timespec ago;
+	strbuf_puts(text, before ? "! -newermt " : "-newermt ");
+	if (query_duration(value, &ago) != 0) {
 		escape_shell(text, value);
+		return;
+	}
+	bool borrow = now->tv_nsec < ago.tv_nsec;
+	strbuf_printf(text, "@%jd.%09ld", (intmax_t)(now->tv_sec - ago.tv_sec - borrow),
+	              now->tv_nsec - ago.tv_nsec + (borrow ? 1000000000 : 0));
 }
 
 int where_take(struct strbuf *text, const struct option_row *row, const char *value, bool follow)
@@ -93,10 +87,12 @@ int where_take(struct strbuf *text, const struct option_row *row, const char *va
 	struct query_error error = {0};
 	struct os os;
 	int status = 0;
+	os_init(&os, secure_getenv("GETMNT_DISABLE"));
+	query_env_host(&env, &os);
 	if (row->base == WHERE_SIZE)
 		status = take_size(&one, value);
 	else if (row->base == WHERE_WITHIN || row->base == WHERE_BEFORE)
-		add_changed(&one, row->base == WHERE_BEFORE, value);
+		add_changed(&one, row->base == WHERE_BEFORE, value, &env.now);
 	else if (row->base == WHERE_EMPTY)
 		strbuf_puts(&one, "-empty");
 	else if (row->base == WHERE_QUERY)
@@ -105,8 +101,6 @@ int where_take(struct strbuf *text, const struct option_row *row, const char *va
 		add_test(&one, tests[row->base], value);
 	if (status || one.failed)
 		goto out;
-	os_init(&os, secure_getenv("GETMNT_DISABLE"));
-	query_env_host(&env, &os);
 	env.follow = env.follow_roots = follow;
 	env.quiet = true;
 	struct query *query = query_parse_text(one.data, &env, &error);
