@@ -246,6 +246,7 @@
  *     owners.c           names of users and groups; types and permissions as letters
  *     flow.c             printing results while a search runs
  *     searched.c         errors and counts of a search
+ *     roots.c            where a search begins: words, or names in a file
  *   cmd/discover/        getmnt discover
  *     options.c          its options
  *     discover.c         the flow

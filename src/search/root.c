@@ -244,8 +244,14 @@ static void root_mounts(SEARCH *search, struct k_statx *st)
 static int root_open(SEARCH *search, const char *name)
 {
 	struct os *os = &search->os;
-	if (!search->more.roots)
-		return os_openat(os, AT_FDCWD, name, O_PATH | O_DIRECTORY);
+	search->root_object = search->more.roots;
+	if (!search->more.roots) {
+		int dir = os_openat(os, AT_FDCWD, name, O_PATH | O_DIRECTORY);
+		if (dir >= 0 || !search->more.files || errno != ENOTDIR)
+			return dir;
+		search->root_object = true;
+		return os_openat(os, AT_FDCWD, name, O_PATH);
+	}
 	int fd = -1;
 	errno = ENOENT;
 	if (search->flags & SEARCH_FOLLOW || search->more.follow_roots)
@@ -256,14 +262,15 @@ static int root_open(SEARCH *search, const char *name)
 	return fd;
 }
 
-/** Report the root as an object.  @return whether it is to be entered. */
-static bool root_object(SEARCH *search)
+/** Report the root as an object.
+    @return whether it is to be entered. */
+static bool root_object(SEARCH *search, const struct node *node)
 {
 	struct k_statx st;
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT;
 	unsigned mask = search->policy.statx_mask | K_STATX_TYPE;
 	if (os_statx(&search->os, search->rootfd, "", flags, mask, &st) == 0)
-		return search_root_visit(search, &st);
+		return search_root_visit(search, node, &st);
 	struct bfs_at at = {.dir = ".", .name = ""};
 	search_queue_error(search, &at, SEARCH_ERR_STAT, errno);
 	return false;
@@ -305,7 +312,7 @@ bool search_root_begin(SEARCH *search)
 	if (search->flags & SEARCH_FOLLOW || !search->mounts.any
 	    || (search->info && search->info->xtype))
 		root_place(search, name);
-	if (search->more.roots && !root_object(search)) {
+	if (search->root_object && !root_object(search, node)) {
 		search_root_end(search);
 		return true;
 	}

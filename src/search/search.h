@@ -91,6 +91,8 @@ struct search_more {
 	bool roots;               /* also return each root, at depth 0; it need not be a
 	                             directory */
 	bool follow_roots;        /* with roots: follow a symlink that is a root */
+	bool files;               /* return a root that is not a directory, if its last component
+	                             matches */
 	unsigned mindepth, maxdepth;   /* other objects are skipped silently; 0 and UINT_MAX: no
 	                                  limit.  Objects of a root are at depth 1 */
 	void *arg;

@@ -199,7 +199,8 @@ struct SEARCH {
 	size_t last_len;          /* of the name of the last object; 0: a root */
 	uint64_t actions;         /* of the last object */
 	struct look look;
-	struct strbuf root_base;  /* the last component of the root */
+	bool root_object;         /* the root is an object, which may be reported */
+	struct strbuf root_base;  /* its last component */
 	struct strbuf postponed;  /* directories that come after their contents: parts */
 	struct strbuf postponed_at;    /* where each begins, size_t */
 	bool serving;             /* the queue is made of these */
@@ -321,8 +322,9 @@ void search_put_dir_id(const SEARCH *search, struct bfs_scratch *scratch);
 /** Close the directory of the last object. */
 void search_dir_close(SEARCH *search);
 
-/** Queue the root, if it is to be reported.  @return whether it is to be entered. */
-bool search_root_visit(SEARCH *search, const struct k_statx *st);
+/** Queue the root, if it is to be reported.  @node  Its node.
+    @return whether it is to be entered. */
+bool search_root_visit(SEARCH *search, const struct node *node, const struct k_statx *st);
 
 /** With -depth: keep the record of a directory for later.  @return whether it was kept. */
 bool search_postpone(SEARCH *search, const char *record, size_t size);

@@ -167,7 +167,7 @@ void search_last(SEARCH *search, struct search_visit *visit)
 	search_look_init(look);
 }
 
-bool search_root_visit(SEARCH *search, const struct k_statx *st)
+bool search_root_visit(SEARCH *search, const struct node *node, const struct k_statx *st)
 {
 	const char *name = search->root_name;
 	size_t len = strlen(name);
@@ -181,6 +181,10 @@ bool search_root_visit(SEARCH *search, const struct k_statx *st)
 		search->failed = true;
 		return false;
 	}
+	if (!search->more.roots
+	    && !(pattern_step(search->pattern, node->live, search->root_base.data,
+	                      search->root_base.len, NULL) & PATTERN_MATCH))
+		return false;
 	struct look *look = &search->look;
 	struct search_visit visit = {
 		.object = {
@@ -207,9 +211,11 @@ bool search_root_visit(SEARCH *search, const struct k_statx *st)
 		struct bfs_entry entry = {.name = "", .ino = st->ino, .type = visit.object.type};
 		struct bfs_output output = {0};
 		struct bfs_scratch scratch = {.os = &search->os, .output = &output, .fd = -1};
-		search_put_record(search, &scratch, &entry, st, -1, judged.actions);
+		search_put_object(search, &scratch, &entry, st, search->rootfd, judged.actions);
 		search->failed |= output.dir.failed;
-		search_queue_part(search, &at, output.dir.data, output.dir.len);
+		if (output.dir.len > 0)
+			search_queue_part(search, &at, output.dir.data, output.dir.len);
+		search_batch_done(search, &output);
 		strbuf_destroy(&output.dir);
 	}
 	if (judged.error) {

@@ -62,3 +62,16 @@ for args in --size=1X --size= --changed-within=soon --newer=nosuch --user=nosuch
 	getmnt search '*' t "$args" 2>&1
 	echo "status $?"
 done
+
+echo "== a PATH that is a file; PATHs in a file"
+for args in "'k1*' t/k1 t/d" "'*.c' t/k1" "--type=d k1 t/k1" "--size=+2k k1 t/k1" "k1 t/k1/" "'/k1' t/k1" \
+	"--count k1 t/k1" "--first k1 t/k1 t"; do
+	echo "$args:"
+	eval "getmnt search $args" 2>&1
+	echo "status $?"
+done
+printf 't/d\0\0t/k1\0' | getmnt search 'k1*' --files0-from=- 2>&1 | sort
+printf 't/d\0t/k1' > list
+getmnt search 'k1*' --files0-from=list | sort
+getmnt search 'k1*' --files0-from=list t 2>&1
+getmnt search 'k1*' --files0-from=none

@@ -11,8 +11,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/output.h"
+#include "cmd/roots.h"
 #include "cmd/searched.h"
-#include "os/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAMES_MAX = 1 << 30 };   /* bytes of the file of -files0-from */
-
 enum links { LINKS_NONE, LINKS_ROOTS, LINKS_ALL };
 
 struct find_args {
@@ -34,13 +32,6 @@ struct find_args {
 	bool tree;                   /* -D tree */
 	int links;                   /* enum links */
 	int stats;                   /* enum stats_form */
-};
-
-/** Where to search. */
-struct roots {
-	const char **names;
-	size_t n;
-	char *text;                  /* the file of -files0-from; or NULL */
 };
 
 static int take_debug(void *to, const struct option_row *row, const char *text)
@@ -180,66 +171,6 @@ static int parse(struct find *find, const struct find_args *args, char **words, 
 	}
 	strbuf_destroy(&error.why);
 	return find->query ? 0 : CX_ERROR;
-}
-
-/** Read the roots of -files0-from.  @return 0, or an exit status. */
-static int read_roots(struct find *find, const char *file, struct roots *roots)
-{
-	size_t len = 0, n = 0;
-	bool input = strcmp(file, "-") == 0;
-	int fd = input ? STDIN_FILENO
-	               : os_openat(&find->os, AT_FDCWD, file, O_RDONLY | O_NOCTTY);
-	int rc = fd < 0 ? -1 : os_read_fd(&find->os, fd, NAMES_MAX, &roots->text, &len);
-	if (!input)
-		os_close(&find->os, fd);
-	if (rc != 0) {
-		message(input ? "standard input" : file, "%s", strerror(errno));
-		return CX_ERROR;
-	}
-	for (size_t at = 0; at < len; at += strlen(roots->text + at) + 1)
-		++n;
-	roots->names = calloc(n + 1, sizeof(*roots->names));
-	if (!roots->names) {
-		message(file, "%s", strerror(ENOMEM));
-		return CX_ERROR;
-	}
-	n = 0;
-	for (size_t at = 0; at < len; at += strlen(roots->text + at) + 1) {
-		++n;
-		if (roots->text[at]) {
-			roots->names[roots->n++] = roots->text + at;
-			continue;
-		}
-		message(file, "name %zu is empty; each name ends with a NUL", n);
-		find->errors = true;
-	}
-	return 0;
-}
-
-/** Collect the roots: words, the file of -files0-from, or the current directory.
-    @return 0, or an exit status. */
-static int choose_roots(struct find *find, char **words, size_t n, struct roots *roots)
-{
-	const char *file = find->info->files0_from;
-	if (file && n > 0)
-		return usage_error("-files0-from", "cannot be combined with the path \"%s\"",
-		                   words[0]);
-	if (file)
-		return read_roots(find, file, roots);
-	roots->names = calloc(n + 1, sizeof(*roots->names));
-	if (!roots->names) {
-		message("find", "%s", strerror(ENOMEM));
-		return CX_ERROR;
-	}
-	for (size_t i = 0; i < n; ++i) {
-		if (*words[i])
-			roots->names[roots->n++] = words[i];
-		else
-			find_error(find, "\"\"", ENOENT);
-	}
-	if (n == 0)
-		roots->names[roots->n++] = ".";
-	return 0;
 }
 
 /** End the search: stdout cannot be written. */
@@ -409,11 +340,13 @@ int cmd_find(int argc, char **argv)
 	if (!status && args.tree)
 		print_tree(&find);
 	if (!status)
-		status = choose_roots(&find, argv + at, (size_t)(end - at), &roots);
+		status = roots_choose(&roots, &find.os, (const char *const *)argv + at,
+		                      (size_t)(end - at), "-files0-from",
+		                      find.info->files0_from);
+	find.errors |= roots.errors;
 	if (!status)
 		status = search_roots(&find, &args, &roots);
 	find_destroy(&find);
-	free(roots.names);
-	free(roots.text);
+	roots_destroy(&roots);
 	return finish_stdout() == 0 ? status : CX_ERROR;
 }

@@ -12,6 +12,7 @@
 #include "cmd/column.h"
 #include "cmd/listing.h"
 #include "cmd/output.h"
+#include "cmd/roots.h"
 #include "cmd/search/out.h"
 #include "cmd/search/patterns.h"
 #include "cmd/search/run.h"
@@ -47,6 +48,7 @@ struct search_args {
 	int stats;                   /* enum stats_form */
 	unsigned types;              /* 1 << DT_*; 0: all */
 	const char *columns;         /* of -o */
+	const char *files0_from;
 	struct strbuf where;         /* what attributes must be, in find's language; "" */
 	struct patterns patterns;
 	const char *operand;         /* the pattern given as an operand; NULL: by -e */
@@ -222,6 +224,8 @@ static const struct option_row search_rows[] = {
 	{"blocking", 0, NULL, "enter file systems that can block (NFS, FUSE ...)",
 	 FLAG(options.blocking)},
 	{"depth", 0, "N", "do not enter directories deeper than N", .take = take_depth},
+	{"files0-from", 0, "FILE", "PATHs in FILE (-: input), each ended by NUL",
+	 OPT_IS_TEXT(struct search_args, files0_from)},
 	{"follow", 'L', NULL, "follow symbolic links", .base = SEARCH_FOLLOW, .take = take_flag},
 	{"xdev", 0, NULL, "do not enter other mounts", .base = SEARCH_XDEV, .take = take_flag},
 	OPTION_GROUP("Output"),
@@ -428,25 +432,21 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	status = choose_patterns(args, argc, argv);
 	if (status)
 		return status;
-	static const char *const here[] = {"."};
-	const char *const *roots = optind < argc ? (const char *const *)argv + optind : here;
-	size_t nroots = optind < argc ? (size_t)(argc - optind) : 1;
-
-	for (size_t i = 0; i < nroots; ++i) {
-		if (!*roots[i])
-			return usage_error("search",
-			                   "PATH is empty; the current directory is \".\"");
-	}
 	struct search_out out;
 	struct show show = {.out = &out, .start = os_now()};
+	struct roots roots = {0};
 	bool optional = false;
+	os_init(&show.os, secure_getenv("GETMNT_DISABLE"));
 	search_out_init(&out, args->form >= 0 ? (enum search_form)args->form : SF_PATHS, &show.os);
-	status = prepare(args, &out, &optional);
+	status = roots_choose(&roots, &show.os, (const char *const *)argv + optind,
+	                      (size_t)(argc - optind), "--files0-from", args->files0_from);
+	if (!status)
+		status = prepare(args, &out, &optional);
 	if (status)
 		goto out;
 	args->options.query = args->where.len ? args->where.data : NULL;
 	os_mark(MARK_BEGIN);
-	show.search = searchv(roots, nroots, args->patterns.text.data, &args->options);
+	show.search = searchv(roots.names, roots.n, args->patterns.text.data, &args->options);
 	os_mark(MARK_END);
 	if (!show.search) {
 		status = patterns_refuse(errno);
@@ -457,8 +457,8 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	if (args->options.threads != 1)
 		os_grow_fds(&show.os, STDERR_FILENO, fds / 2);
 	if (args->usage) {
-		status = show_usage(&show, optind < argc ? NULL : args->operand, roots, nroots,
-		                    args->types);
+		status = show_usage(&show, optind < argc ? NULL : args->operand, roots.names,
+		                    roots.n, args->types);
 		if (status)
 			goto out;
 	}
@@ -466,15 +466,17 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	bool ordered = args->options.flags & (SEARCH_BYNAME | SEARCH_BYINODE);
 	bool lines = !first && (out.form == SF_COUNT || (search_out_lines(&out) && !ordered));
 	struct search_more more = {
-		.types = args->types, .optional = optional, .maxdepth = UINT_MAX,
+		.types = args->types, .optional = optional, .files = true,
+		.maxdepth = UINT_MAX,
 	};
 	status = show_run(&show, &more, lines);
 	if (args->stats)
 		searched_stats(show.search, args->stats, show.found, show.start);
-	if (finish_stdout() != 0)
+	if (finish_stdout() != 0 || roots.errors)
 		status = CX_ERROR;
 out:
 	closesearch(show.search);
+	roots_destroy(&roots);
 	search_out_destroy(&out);
 	return status;
 }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/roots.h"
+
+#include "cmd/cmd.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_MAX = 1 << 30 };   /* bytes of the file */
+
+void roots_destroy(struct roots *roots)
+{
+	free(roots->names);
+	free(roots->text);
+	*roots = (struct roots){0};
+}
+
+/** Make room for n names.  @return 0, or an exit status after a message. */
+static int make_room(struct roots *roots, size_t n)
+{
+	roots->names = calloc(n + 1, sizeof(*roots->names));
+	if (!roots->names)
+		message(NULL, "%s", strerror(ENOMEM));
+	return roots->names ? 0 : CX_ERROR;
+}
+
+/** Read the roots of a file. */
+static int read_file(struct roots *roots, struct os *os, const char *file)
+{
+	size_t len = 0, n = 0;
+	bool input = strcmp(file, "-") == 0;
+	int fd = input ? STDIN_FILENO : os_openat(os, AT_FDCWD, file, O_RDONLY | O_NOCTTY);
+	int rc = fd < 0 ? -1 : os_read_fd(os, fd, FILE_MAX, &roots->text, &len);
+	if (!input)
+		os_close(os, fd);
+	if (rc != 0) {
+		message(input ? "standard input" : file, "%s", strerror(errno));
+		return CX_ERROR;
+	}
+	for (size_t at = 0; at < len; at += strlen(roots->text + at) + 1)
+		++n;
+	if (make_room(roots, n) != 0)
+		return CX_ERROR;
+	n = 0;
+	for (size_t at = 0; at < len; at += strlen(roots->text + at) + 1) {
+		++n;
+		if (roots->text[at]) {
+			roots->names[roots->n++] = roots->text + at;
+			continue;
+		}
+		message(file, "name %zu is empty; each name ends with a NUL", n);
+		roots->errors = true;
+	}
+	return 0;
+}
+
+int roots_choose(struct roots *roots, struct os *os, const char *const words[], size_t n,
+                 const char *title, const char *file)
+{
+	if (file && n > 0)
+		return usage_error(title, "cannot be combined with the path \"%s\"", words[0]);
+	if (file)
+		return read_file(roots, os, file);
+	if (make_room(roots, n) != 0)
+		return CX_ERROR;
+	for (size_t i = 0; i < n; ++i) {
+		if (*words[i]) {
+			roots->names[roots->n++] = words[i];
+			continue;
+		}
+		message("\"\"", "%s; the current directory is \".\"", strerror(ENOENT));
+		roots->errors = true;
+	}
+	if (n == 0)
+		roots->names[roots->n++] = ".";
+	return 0;
+}
