@@ -53,6 +53,7 @@ extern "C" {
 #define SEARCH_BYINODE     (1 << 13)  /* ... or by inode number; default: unsorted */
 #define SEARCH_EXTENDED    (1 << 14)  /* "**" is any number of components, {a,b} is a or b */
 #define SEARCH_NOCASE      (1 << 15)  /* ignore case in names and patterns */
+#define SEARCH_VANISHED    (1 << 16)  /* what is removed during the search is no error */
 
 /** The operation that failed. */
 enum {

@@ -20,8 +20,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int read_again(struct os *os, uint64_t id, struct search_mounts *now);
-
 /** Whether a mount point is, or may be, a file. */
 static bool covers_file(struct os *os, const struct mount *m, bool unique, bool blocks)
 {
@@ -249,7 +247,7 @@ static int mounts_read(struct os *os, uint64_t id, bool bulk, bool options, bool
 	int rc = search_mounts_init(now);
 	/* A table of another process has only 32-bit IDs. */
 	now->unique = id == 0 && os->caps & OSC_STATX_UNIQUE;
-	now->read = read_again;
+	now->read = libgetmnt_mounts_again;
 	if (rc == 0)
 		rc = mounts_add(&r, -1);
 	if (rc == 0 && id != 0)
@@ -262,7 +260,7 @@ static int mounts_read(struct os *os, uint64_t id, bool bulk, bool options, bool
 	return rc;
 }
 
-static int read_again(struct os *os, uint64_t id, struct search_mounts *now)
+int libgetmnt_mounts_again(struct os *os, uint64_t id, struct search_mounts *now)
 {
 	return mounts_read(os, id, false, id != 0, false, now);
 }

@@ -19,4 +19,7 @@
 int libgetmnt_mounts(struct os *os, struct search_mounts *mounts, bool bulk, bool follow,
                      bool all);
 
+/** See search_mounts.read. */
+int libgetmnt_mounts_again(struct os *os, uint64_t id, struct search_mounts *now);
+
 #endif

@@ -61,7 +61,9 @@ static SEARCH *search_begin(const char *const roots[], size_t n, const char *pat
 	if (own.query && !query && !(query = parse_query(&os, &own)))
 		return NULL;
 	const struct query_info *info = query ? query_info(query) : NULL;
-	struct search_mounts mounts = {.any = true, .unique = os.caps & OSC_STATX_UNIQUE};
+	struct search_mounts mounts = {
+		.any = true, .unique = os.caps & OSC_STATX_UNIQUE, .read = libgetmnt_mounts_again,
+	};
 	/* Without openat2, a directory may turn out to be on another mount after it is opened. */
 	bool bulk = own.engine == SEARCH_ENGINE_BULK && own.flags & SEARCH_METADATA
 	            && !(os.disabled & OSC_INODES) && os.caps & OSC_OPENAT2;

@@ -294,6 +294,15 @@ static bool is_beyond(const struct node *node, struct bfs_scratch *scratch,
 	return beyond;
 }
 
+/** Whether an entry is a mount point that is not entered because of its type, as far as its place
+    says. */
+static bool is_excluded(const SEARCH *search, const struct node *child)
+{
+	const struct search_mounts *mounts = &search->mounts;
+	return mounts->exclude_types
+	       && search_mount_excluded(mounts, search_mount_at(mounts, (uint32_t)child->avoid));
+}
+
 /** Enter a directory, if possible.  @st  Only with FOLLOW.  @return the verdict. */
 static enum bfs_verdict enter_dir(SEARCH *search, struct bfs_scratch *scratch,
                                   const struct bfs_at *at, const struct bfs_entry *entry,
@@ -301,6 +310,8 @@ static enum bfs_verdict enter_dir(SEARCH *search, struct bfs_scratch *scratch,
                                   const struct k_statx *st)
 {
 	int error = 0, source = SEARCH_ERR_OPEN;
+	if (is_excluded(search, child))
+		return BFS_SKIP;
 	if (search->depth && (unsigned)at->depth + 1 > search->depth) {
 		error = EOVERFLOW;
 		source = SEARCH_ERR_LIMIT;
@@ -448,7 +459,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		bool named = !judged.look
 		             && (search->more.optional
 		                 || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS)));
-		below = below && !(search->flags & SEARCH_XDEV);
+		below = below && !(search->flags & SEARCH_XDEV) && !is_excluded(search, child);
 		if (object && named)
 			search_put_object(search, scratch, entry, NULL, -1, judged.actions);
 		if (below || (object && !named))

@@ -93,7 +93,9 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 	if (does & PATTERN_MATCH && judged.object)
 		search_put_object(search, scratch, &known, &st, fd < 0 ? -1 : fd, judged.actions);
 	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || dangling || !judged.enter
-	    || (search->flags & SEARCH_XDEV && search_elsewhere(search, &st)))
+	    || (search->flags & SEARCH_XDEV && search_elsewhere(search, &st))
+	    || search_mount_excluded(&search->mounts,
+	                             search_mount_find(&search->mounts, place->mount)))
 		goto out;
 	if (search->depth && (unsigned)depth > search->depth) {
 		search_put_error(scratch, entry, SEARCH_ERR_LIMIT, EOVERFLOW);

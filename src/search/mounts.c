@@ -136,6 +136,20 @@ bool search_mounts_blocked(const struct search_mounts *mounts, uint32_t node)
 	return !mounts->any && is_blocked(mounts, search_mount_at(mounts, node));
 }
 
+bool search_mount_excluded(const struct search_mounts *mounts, const struct search_mount *m)
+{
+	if (!mounts->exclude_types || !m || !m->type || m->id == mounts->entered)
+		return false;
+	for (const char *type = mounts->exclude_types, *end;; type = end + 1) {
+		end = strchrnul(type, ',');
+		size_t n = (size_t)(end - type);
+		if (n > 0 && strncmp(m->type, type, n) == 0 && (!m->type[n] || m->type[n] == '.'))
+			return true;
+		if (!*end)
+			return false;
+	}
+}
+
 uint32_t search_mounts_root(const struct search_mounts *mounts, uint64_t id)
 {
 	const struct search_mount *m = search_mount_find(mounts, id);

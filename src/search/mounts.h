@@ -53,6 +53,8 @@ struct search_mounts {
 	struct arena points;
 	struct bfs_fs **fs;       /* file systems with a bulk interface; owned */
 	uint32_t nfs;
+	const char *exclude_types;   /* do not enter mounts of these types, separated by commas; a
+	                             type without its ".subtype" matches too.  NULL: none */
 	uint64_t top;             /* the mount of "/"; 0: unknown */
 	uint64_t entered;         /* the mount of the root, which is entered even if it can
 	                             block; 0: unknown */
@@ -95,6 +97,9 @@ int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os
 
 /** Whether a name that leads to a node must not be accessed: the mount there can block. */
 bool search_mounts_blocked(const struct search_mounts *mounts, uint32_t node);
+
+/** Whether a mount must not be entered because of its type, which is not an error; NULL: no. */
+bool search_mount_excluded(const struct search_mounts *mounts, const struct search_mount *m);
 
 /** The node of a directory.  @id  Its mount.  @path  Its path from "/" of that mount's namespace;
     "": unknown. */

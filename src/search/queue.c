@@ -159,6 +159,8 @@ int search_read_mounts(SEARCH *search, uint64_t id, struct search_mounts *now)
 	os_clone_state(&os, &search->os);
 	int rc = search->mounts.read(&os, id, now);
 	os_join(&search->looked, &os);
+	if (rc == 0)
+		now->exclude_types = search->mounts.exclude_types;
 	return rc;
 }
 
@@ -213,6 +215,11 @@ static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_ente
 	int error = search_mounts_refuse(&search->mounts, &search->os, id);
 	if (error == EXDEV)
 		error = refuse_later(search, id);
+	m = search_mount_find(&search->mounts, id);
+	if (!m && search->later.avoid)
+		m = search_mount_find(&search->later, id);
+	if (search_mount_excluded(&search->mounts, m))
+		return;
 	if (error != 0) {
 		search_queue_error(search, at, SEARCH_ERR_OPEN, error);
 		return;

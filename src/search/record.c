@@ -5,6 +5,7 @@
 #include "search/search_impl.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -124,6 +125,12 @@ struct searchent *search_next_entry(SEARCH *search)
 		else
 			memcpy(&search->dir_id, at, sizeof(search->dir_id));
 		search->has_id |= record.source == DIR_ID;
+		search->at = (size_t)(at + record.len - search->queue.data);
+		return NULL;
+	}
+	/* A given directory is never ignored. */
+	bool below = record.len > 0 || search->part_len > 1 || search->via.len > 0;
+	if (record.source && search->flags & SEARCH_VANISHED && record.error == ENOENT && below) {
 		search->at = (size_t)(at + record.len - search->queue.data);
 		return NULL;
 	}

@@ -310,7 +310,7 @@ bool search_root_begin(SEARCH *search)
 	st.attributes = 0;   /* a root is always entered */
 	place_set(&search->place, search->root_mount, "");
 	if (search->flags & SEARCH_FOLLOW || !search->mounts.any
-	    || (search->info && search->info->xtype))
+	    || search->mounts.exclude_types || (search->info && search->info->xtype))
 		root_place(search, name);
 	if (search->root_object && !root_object(search, node)) {
 		search_root_end(search);
@@ -329,7 +329,7 @@ bool search_root_begin(SEARCH *search)
 	/* A mount that can block could only be a later one; its server must not be contacted. */
 	bool cached = search->flags & SEARCH_CACHED || root_local(search);
 	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;
-	if (tag != UINT32_MAX && !search->judges
+	if (tag != UINT32_MAX && !search->judges && !search->mounts.exclude_types
 	    && search_root_literal(search, (uint32_t)node->avoid))
 		search_root_end(search);
 	else

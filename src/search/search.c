@@ -46,7 +46,8 @@ enum {
 	PART = 256 * 1024,        /* bytes of records in one part of a directory */
 	ALL_FLAGS = SEARCH_STOPATFIRST | SEARCH_METADATA | SEARCH_INCLUDEROOT | SEARCH_PERIOD
 	            | SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK | SEARCH_PAPER_Q | SEARCH_XDEV
-	            | SEARCH_CACHED | SEARCH_FOLLOW | ORDER_FLAGS | SEARCH_EXTENDED | SEARCH_NOCASE,
+	            | SEARCH_CACHED | SEARCH_FOLLOW | ORDER_FLAGS | SEARCH_EXTENDED | SEARCH_NOCASE
+	            | SEARCH_VANISHED,
 };
 
 /** What a query needs of the search. */
@@ -79,6 +80,8 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 		flags |= SEARCH_FOLLOW;
 	if (info && (info->xdev || info->mount))
 		flags |= SEARCH_XDEV;
+	if (info && info->ignore_race)
+		flags |= SEARCH_VANISHED;
 	if (flags & ~ALL_FLAGS || (flags & ORDER_FLAGS) == ORDER_FLAGS
 	    || options->engine < SEARCH_ENGINE_AUTO || options->engine > SEARCH_ENGINE_BULK) {
 		search_mounts_destroy(mounts);
@@ -249,6 +252,16 @@ void search_more(SEARCH *search, const struct search_more *more)
 	search->where_wanted = more->watch != NULL;
 	if (search->flags & SEARCH_METADATA)
 		search->statx_mask |= more->mask;
+	search->mounts.exclude_types = more->exclude_types;
+	/* With `blocking` they were not read. */
+	struct search_mounts now;
+	if (more->exclude_types && search->mounts.any && !search->mounts.avoid) {
+		search->failed |= search_read_mounts(search, 0, &now) != 0;
+		if (!search->failed) {
+			now.any = true;
+			search->mounts = now;
+		}
+	}
 	search->judges |= more->mindepth > 0 || more->maxdepth != UINT_MAX;
 	if (more->visit) {
 		/* Objects are visited in this thread, when they are found. */

@@ -95,6 +95,8 @@ struct search_more {
 	                             matches */
 	unsigned mindepth, maxdepth;   /* other objects are skipped silently; 0 and UINT_MAX: no
 	                                  limit.  Objects of a root are at depth 1 */
+	const char *exclude_types;   /* search_mounts.exclude_types; it remains valid until
+	                             closesearch() */
 	void *arg;
 };
 

@@ -1,4 +1,4 @@
-# Patterns of a command line: ** and braces, -e, -i, --exclude, --no-hidden, --paper.
+# Patterns of a command line: ** and braces, -e, -i, --exclude, --no-hidden, --paper; depth.
 mkdir -p t/src/sub/deep t/lib/sub t/.git/objects t/node_modules/x 't/{a,b}'
 touch t/src/a.c t/src/b.h t/src/sub/c.c t/src/sub/deep/D.C t/lib/sub/e.c t/.git/objects/o.c \
 	t/node_modules/x/y.c t/README.md 't/{a,b}/f.c' t/src/École
@@ -32,6 +32,16 @@ done <<'ARGS'
 '*' --exclude '' t
 '*' --exclude '/' t/lib
 --exclude
+--maxdepth=1 '*' t
+--maxdepth=2 '/src/sub/*' t
+--maxdepth 3 --mindepth=3 '/src/**' t
+--mindepth=4 '/src/sub/deep/D.C' t
+--mindepth=5 '/src/sub/deep/D.C' t
+--maxdepth=0 '*' t t/README.md
+--maxdepth=1 --mindepth 2 '*' t
+--maxdepth=x '*' t
+--ignore-vanished x t/none
+--exclude-type= '*' t
 ARGS
 echo "== too much"
 many=$(printf 'a|%.0s' {1..20000})

@@ -193,6 +193,12 @@ for args, source in (((), None), (("--access=r",), "access"), (("--access=w", "-
     gm.expect(found == (THERE if source else THERE | GHOSTS), f"{args}: {found}")
     gm.expect(told == ({(name, "ENOENT", source) for name in GHOSTS} if source else set()), f"{args}: {told}")
     gm.expect(result.status == bool(source), f"{args}: {result.status}")
+    result, rows, err = search("--format=jsonl", "--ignore-vanished", "*", "/ghosts", *args)
+    gm.expect({json.loads(row)["path"] for row in rows} == found and result.status == 0 and not err,
+              f"--ignore-vanished {args}: {rows} {err}")
+result = gm.getmnt("find", "/ghosts", "-mindepth", "1", "-ignore_readdir_race", "-links", "-100")
+gm.expect(set(result.out.decode().split()) == THERE and result.status == 0 and not result.err,
+          f"-ignore_readdir_race: {result.out} {result.err}")
 result, names, err = search("--access=r", "/ghost|/file", "/ghosts")
 gm.expect(names == {"/ghosts/file"} and err == "getmnt: /ghosts/ghost: access cannot be checked: No such file or directory\n",
           f"--access: {names} {err}")

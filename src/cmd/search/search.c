@@ -50,6 +50,8 @@ struct search_args {
 	const char *columns;         /* of -o */
 	const char *files0_from;
 	struct strbuf where;         /* what attributes must be, in find's language; "" */
+	unsigned mindepth, maxdepth;
+	struct strbuf exclude_types;
 	struct patterns patterns;
 	const char *operand;         /* the pattern given as an operand; NULL: by -e */
 };
@@ -107,6 +109,18 @@ static int take_exclude(void *to, const struct option_row *row, const char *text
 {
 	(void)row;
 	return patterns_add(&((struct search_args *)to)->patterns.exclude, text ? text : ".*");
+}
+
+static int take_exclude_type(void *to, const struct option_row *row, const char *text)
+{
+	struct search_args *args = to;
+	(void)row;
+	if (!*text)
+		return usage_error("--exclude-type", "the type is empty");
+	if (args->exclude_types.len > 0)
+		strbuf_putc(&args->exclude_types, ',');
+	strbuf_puts(&args->exclude_types, text);
+	return 0;
 }
 
 static int take_form(void *to, const struct option_row *row, const char *text)
@@ -226,6 +240,14 @@ static const struct option_row search_rows[] = {
 	{"depth", 0, "N", "do not enter directories deeper than N", .take = take_depth},
 	{"files0-from", 0, "FILE", "PATHs in FILE (-: input), each ended by NUL",
 	 OPT_IS_TEXT(struct search_args, files0_from)},
+	{"exclude-type", 0, "TYPE,...", "do not enter file systems of these types",
+	 .take = take_exclude_type},
+	{"ignore-vanished", 0, NULL, "what is removed meanwhile is no error",
+	 .base = SEARCH_VANISHED, .take = take_flag},
+	{"maxdepth", 0, "N", "nothing deeper than N, silently; PATH/x has depth 1",
+	 OPT_IS_NUMBER(struct search_args, maxdepth, 1000000)},
+	{"mindepth", 0, "N", "nothing less deep than N",
+	 OPT_IS_NUMBER(struct search_args, mindepth, 1000000)},
 	{"follow", 'L', NULL, "follow symbolic links", .base = SEARCH_FOLLOW, .take = take_flag},
 	{"xdev", 0, NULL, "do not enter other mounts", .base = SEARCH_XDEV, .take = take_flag},
 	OPTION_GROUP("Output"),
@@ -272,7 +294,6 @@ static const struct option_row search_rows[] = {
 	/* Options of find. */
 	REFUSED("exec", "not supported; use getmnt search -0 PATTERN DIR | xargs -0 COMMAND"),
 	REFUSED("iname", "use -i: getmnt search -i '*.c' DIR"),
-	REFUSED("maxdepth", "use --depth=N, which counts as find does"),
 	REFUSED("mount", "use --xdev"),
 	REFUSED("name", "the pattern is the first argument: getmnt search '*.c' DIR"),
 	REFUSED("path", "the pattern is the first argument: getmnt search 'a/*/b' DIR"),
@@ -429,6 +450,9 @@ static int search_command(struct search_args *args, int argc, char **argv)
 		}
 		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
 	}
+	if (args->mindepth > args->maxdepth)
+		return usage_error("--mindepth", "nothing is deeper than --maxdepth=%u",
+		                   args->maxdepth);
 	status = choose_patterns(args, argc, argv);
 	if (status)
 		return status;
@@ -467,7 +491,8 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	bool lines = !first && (out.form == SF_COUNT || (search_out_lines(&out) && !ordered));
 	struct search_more more = {
 		.types = args->types, .optional = optional, .files = true,
-		.maxdepth = UINT_MAX,
+		.mindepth = args->mindepth, .maxdepth = args->maxdepth,
+		.exclude_types = args->exclude_types.len ? args->exclude_types.data : NULL,
 	};
 	status = show_run(&show, &more, lines);
 	if (args->stats)
@@ -485,9 +510,11 @@ int cmd_search(int argc, char **argv)
 {
 	struct search_args args = {
 		.options = {.size = sizeof(args.options), .flags = SEARCH_INCLUDEROOT}, .form = -1,
+		.maxdepth = UINT_MAX,
 	};
 	int status = search_command(&args, argc, argv);
 	patterns_destroy(&args.patterns);
 	strbuf_destroy(&args.where);
+	strbuf_destroy(&args.exclude_types);
 	return status;
 }
