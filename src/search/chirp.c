@@ -22,14 +22,21 @@ static size_t job_size(size_t len)
 	return sizeof(struct chirp_job) + len + 1;
 }
 
-/** Append the request for a listing. */
-static void put_list(const struct chirp *chirp, size_t root, const char *path, struct strbuf *out)
+/** Append a request. */
+static void put_job(const struct chirp *chirp, const struct chirp_job *job, const char *path,
+                    struct strbuf *out)
 {
-	strbuf_puts(out, "getlongdir ");
+	const char *root = chirp->roots[job->root];
+	if (job->kind == CHIRP_SEARCH)
+		strbuf_printf(out, "search %s ", chirp->parts.list[job->part].wire);
+	else
+		strbuf_puts(out, job->kind == CHIRP_LIST ? "getlongdir " : "lstat ");
 	/* The root "/" has a slash already. */
-	if (chirp->roots[root][1] || !*path)
-		chirp_put_path(out, chirp->roots[root]);
+	if (root[1] || !*path)
+		chirp_put_path(out, root);
 	chirp_put_path(out, path);
+	if (job->kind == CHIRP_SEARCH)
+		strbuf_printf(out, " %u", chirp->wire_flags);
 	strbuf_putc(out, '\n');
 }
 
@@ -37,13 +44,15 @@ bool chirp_add_job(struct chirp *chirp, const struct chirp_job *job, const char 
 {
 	size_t len = strlen(path);
 	struct strbuf line = {0};
-	put_list(chirp, job->root, path, &line);
+	put_job(chirp, job, path, &line);
 	bool fits = line.len <= CHIRP_LINE;
+	struct chirp_job *added = line.failed ? NULL : malloc(job_size(len));
 	strbuf_destroy(&line);
-	if (!fits)
+	if (!fits) {
+		free(added);
 		return false;
-	struct chirp_job *added = malloc(job_size(len));
-	if (!added || line.failed || chirp->held + job_size(len) > CHIRP_DIRS) {
+	}
+	if (!added || chirp->held + job_size(len) > CHIRP_DIRS) {
 		free(added);
 		talk_fail(&chirp->talk, "it has too many directories for the memory");
 		return true;
@@ -82,13 +91,7 @@ static void send_jobs(struct chirp *chirp)
 	struct strbuf *out = &chirp->talk.out;
 	while (chirp->unsent && chirp->waiting < CHIRP_WINDOW) {
 		const struct chirp_job *job = chirp->unsent;
-		if (job->list) {
-			put_list(chirp, job->root, job->path, out);
-		} else {
-			strbuf_printf(out, "search %s ", chirp->parts.list[job->part].wire);
-			chirp_put_path(out, chirp->roots[job->root]);
-			strbuf_printf(out, " %u\n", chirp->wire_flags);
-		}
+		put_job(chirp, job, job->path, out);
 		++chirp->waiting;
 		chirp->unsent = job->next;
 	}
@@ -96,6 +99,15 @@ static void send_jobs(struct chirp *chirp)
 		talk_fail(&chirp->talk, "%s", strerror(ENOMEM));
 	else if (!chirp->jobs)
 		chirp->talk.state = TALK_DONE;
+}
+
+void chirp_add_roots(struct chirp *chirp, bool walk)
+{
+	for (size_t root = 0; root < chirp->nroots; ++root) {
+		struct chirp_job job = {.root = root, .kind = walk ? CHIRP_LIST : CHIRP_SEARCH};
+		for (; job.part < (walk ? 1 : chirp->parts.n); ++job.part)
+			chirp_add_job(chirp, &job, "");
+	}
 }
 
 /** Forget the last search. */
@@ -114,12 +126,13 @@ static void search_end(struct chirp *chirp)
 	pattern_free(chirp->pattern);
 	chirp_parts_destroy(&chirp->parts);
 	intern_destroy(&chirp->errors);
+	chirp_hold_reset(chirp);
+	chirp->passed = false;
 	chirp->roots = NULL;
 	chirp->devs = chirp->live = NULL;
 	chirp->exclude = NULL;
 	chirp->pattern = NULL;
 	chirp->parts = (struct chirp_parts){0};
-	chirp->errors = (struct intern){0};
 }
 
 /** Compile the patterns of a search.  @most  Bytes of a part.  @return 0, or -1. */
@@ -206,11 +219,7 @@ static void chirp_ask(struct talk *talk, const struct talk_request *request)
 		return;
 	}
 	choose_flags(chirp);
-	for (size_t root = 0; root < request->n; ++root) {
-		struct chirp_job job = {.root = root, .list = walk};
-		for (; job.part < (walk ? 1 : chirp->parts.n); ++job.part)
-			chirp_add_job(chirp, &job, "");
-	}
+	chirp_add_roots(chirp, walk);
 	if (talk->state == TALK_GOING && chirp->step == STEP_ANSWER)
 		send_jobs(chirp);
 	else if (talk->state == TALK_GOING)
@@ -254,12 +263,16 @@ static void take_line(struct chirp *chirp, const char *line, size_t n, struct ta
 	strbuf_reset(&chirp->record);
 	const struct chirp_job *job = chirp->jobs;
 	size_t root = job->root;
-	bool listed = job->list && job->depth == 0;
+	bool listed = job->kind == CHIRP_LIST && job->depth == 0;
 	--chirp->waiting;
+	chirp->listed = job->kind == CHIRP_LIST;
 	remove_job(chirp);
 	if (listed && chirp->request->flags & SEARCH_XDEV)
 		drop_foreign(chirp, root);
-	send_jobs(chirp);
+	if (!chirp->jobs)
+		chirp_settle(chirp, sink);
+	if (chirp->talk.state == TALK_GOING)
+		send_jobs(chirp);
 }
 
 static void chirp_take(struct talk *talk, const char *bytes, size_t n, struct talk_sink *sink)
@@ -287,7 +300,8 @@ static void chirp_take(struct talk *talk, const char *bytes, size_t n, struct ta
 	if (in->failed)
 		talk_fail(talk, "%s", strerror(ENOMEM));
 	if (talk->state == TALK_DONE && !chirp->ended && at < in->len)
-		talk_fail(talk, "it sent more than its answer");
+		talk_fail(talk, "it sent more than its answer%s", chirp->listed
+		          ? "; has a name that begins with a newline ended it?" : "");
 	if (at == 0)
 		return;
 	memmove(in->data, in->data + at, in->len - at + 1);
@@ -312,6 +326,7 @@ static void chirp_free(struct talk *talk)
 	strbuf_destroy(&chirp->in);
 	strbuf_destroy(&chirp->record);
 	strbuf_destroy(&chirp->path);
+	strbuf_destroy(&chirp->kept);
 	talk_destroy(talk);
 	free(chirp);
 }

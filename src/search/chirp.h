@@ -10,7 +10,9 @@
  *                              <------  0, a line for each entry, an empty line
  *
  * The server matches with fnmatch(3) and knows less than our patterns.  So it gets a pattern that
- * matches at least what is wanted, and each path that it returns is matched again here.
+ * matches at least what is wanted, and each path that it returns is matched again here.  It also
+ * follows every symlink to a directory.  Unless SEARCH_FOLLOW, entries are kept until another round
+ * trip has told which directories above them are symlinks.
  *
  * A server that cannot search, or lets this user list directories but not search, is asked for
  * directories instead, breadth-first and many at once: getlongdir.  The same is done for what only

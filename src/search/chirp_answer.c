@@ -69,21 +69,17 @@ static void pass_object(struct chirp *chirp, const struct chirp_job *job, const 
 	    || (request->types && !(request->types & 1u << type))
 	    || (meta && !st && !request->optional))
 		return;
-	sink->entry(sink, &(struct talk_entry){
+	chirp_pass(chirp, job, &(struct talk_entry){
 		.root = job->root, .path = path, .len = len, .type = (unsigned char)type,
 		.st = meta ? st : NULL,
-	});
-	if (request->flags & SEARCH_STOPATFIRST) {
-		chirp->talk.state = TALK_DONE;
-		chirp->ended = true;
-	}
+	}, false, sink);
 }
 
 /** Pass on an error.  @path  Ends in a NUL. */
 static void pass_error(struct chirp *chirp, const struct chirp_job *job, const char *path,
                        size_t len, int err, int source, struct talk_sink *sink)
 {
-	if (chirp->parts.n > 1) {
+	if (chirp->parts.n > 1 || chirp->request->flags & SEARCH_STOPATFIRST) {
 		struct strbuf key = {0};
 		uint32_t known = (uint32_t)chirp->errors.count, number = known;
 		strbuf_printf(&key, "%zu %d %s", job->root, source, path);
@@ -95,16 +91,16 @@ static void pass_error(struct chirp *chirp, const struct chirp_job *job, const c
 		if (number != known)
 			return;
 	}
-	sink->entry(sink, &(struct talk_entry){
+	chirp_pass(chirp, job, &(struct talk_entry){
 		.root = job->root, .path = path, .len = len, .err = err, .errsource = source,
 		.type = DT_UNKNOWN,
-	});
+	}, source != SEARCH_ERR_STAT, sink);
 }
 
 /** Search the root of a job by listing directories. */
 static void walk_root(struct chirp *chirp, const struct chirp_job *job)
 {
-	struct chirp_job root = {.root = job->root, .list = true};
+	struct chirp_job root = {.root = job->root, .kind = CHIRP_LIST};
 	if (chirp->request->flags & CHIRP_ONLY_SERVER)
 		talk_fail(&chirp->talk, "this server only lists directories; --access and --follow "
 		          "need its search");
@@ -243,7 +239,9 @@ static void take_listed(struct chirp *chirp, const struct chirp_job *job,
 		pass_error(chirp, job, path->data, path->len, EOVERFLOW, SEARCH_ERR_LIMIT, sink);
 		return;
 	}
-	struct chirp_job child = {.root = job->root, .list = true, .depth = depth, .dev = dev};
+	struct chirp_job child = {
+		.root = job->root, .kind = CHIRP_LIST, .depth = depth, .dev = dev,
+	};
 	if (!chirp_add_job(chirp, &child, path->data))
 		pass_error(chirp, job, path->data, path->len, ENAMETOOLONG, SEARCH_ERR_OPEN, sink);
 }
@@ -284,15 +282,15 @@ static bool take_status(struct chirp *chirp, const struct chirp_job *job, int st
 {
 	if (status == 0) {
 		chirp->answering = true;
-		chirp->talk.counts.dirs += job->list;
+		chirp->talk.counts.dirs += job->kind == CHIRP_LIST;
 		return false;
 	}
 	int error = chirp_errno(status);
 	if (status > 0)
 		talk_fail(&chirp->talk, "this is no answer of a Chirp server");
-	else if (!job->list && (status == -1 || error == EINVAL || error == EOPNOTSUPP))
+	else if (job->kind == CHIRP_SEARCH && (status == -1 || error == EINVAL || error == EOPNOTSUPP))
 		walk_root(chirp, job);
-	else
+	else if (job->kind != CHIRP_LSTAT)
 		pass_error(chirp, job, job->path, job->len, error, SEARCH_ERR_OPEN, sink);
 	return true;
 }
@@ -300,10 +298,15 @@ static bool take_status(struct chirp *chirp, const struct chirp_job *job, int st
 bool chirp_take_line(struct chirp *chirp, const char *line, size_t n, struct talk_sink *sink)
 {
 	const struct chirp_job *job = chirp->jobs;
-	bool complete = !chirp->answering
-	                ? take_status(chirp, job, chirp_status_read(line, n), sink)
-	                : job->list ? take_listing(chirp, job, line, n, sink)
-	                            : take_found(chirp, job, line, n, sink);
+	bool complete = true;
+	if (!chirp->answering)
+		complete = take_status(chirp, job, chirp_status_read(line, n), sink);
+	else if (job->kind == CHIRP_SEARCH)
+		complete = take_found(chirp, job, line, n, sink);
+	else if (job->kind == CHIRP_LIST)
+		complete = take_listing(chirp, job, line, n, sink);
+	else
+		chirp_take_lstat(chirp, job, line, n);
 	if (chirp->record.failed)
 		talk_fail(&chirp->talk, "%s", strerror(ENOMEM));
 	return complete && chirp->talk.state == TALK_GOING;

@@ -16,6 +16,7 @@ enum {
 	CHIRP_PATTERN = 64,            /* of these, at least for the pattern */
 	CHIRP_WINDOW = 64,             /* requests without an answer */
 	CHIRP_DIRS = 256 << 20,        /* bytes of the names of directories to be listed */
+	CHIRP_KEPT = 64 << 20,         /* bytes of entries that may be below symlinks */
 };
 
 /** Flags of the RPC "search". */
@@ -95,11 +96,18 @@ enum chirp_step {
 	STEP_ANSWER,
 };
 
+enum chirp_kind {
+	CHIRP_SEARCH,    /* a root, for a part of the pattern */
+	CHIRP_LIST,      /* a directory */
+	CHIRP_LSTAT,     /* whether a directory on the way to a result is a symlink */
+};
+
 /** A request of one line. */
 struct chirp_job {
 	struct chirp_job *next;
-	size_t root, part;
-	bool list;                     /* a directory is listed, not searched */
+	enum chirp_kind kind;
+	size_t root;
+	size_t part;                   /* of the pattern; of CHIRP_LSTAT: the directory's number */
 	unsigned depth;                /* of the directory; 0: a root */
 	uint64_t dev;                  /* its device; not used for a root */
 	size_t len;
@@ -132,10 +140,18 @@ struct chirp {
 	struct chirp_job **end;
 	size_t waiting;                /* jobs sent and not answered */
 	size_t held;                   /* bytes of all jobs */
+	bool listed;                   /* the last answer was that of a listing */
 	bool answering;                /* the status of the first job has been received */
 	struct strbuf record;          /* an incomplete record or name */
 	bool named;                    /* `record` is the name of the next attributes */
 	struct strbuf path;
+
+	/* chirp_hold.c */
+	struct strbuf kept;            /* entries that may be below symlinks */
+	struct intern dirs;            /* the directories above them: root and path */
+	bool *links;                   /* by the number of the directory */
+	bool asked;                    /* all of them were requested */
+	bool passed;                   /* an object was passed on */
 };
 
 /** Add a request.  @path  Below the root.  @return false: it is too long for a line. */
@@ -146,6 +162,27 @@ void chirp_try_method(struct chirp *chirp);
 
 /** Take a line before STEP_ANSWER. */
 void chirp_take_proof(struct chirp *chirp, const char *line, size_t n, struct talk_sink *sink);
+
+/* chirp_hold.c */
+
+/** Pass on an entry, or keep it until it is known that no directory above it is a symlink.
+    @dir  It is a directory that was opened: the same applies to itself. */
+void chirp_pass(struct chirp *chirp, const struct chirp_job *job, const struct talk_entry *entry,
+                bool dir, struct talk_sink *sink);
+
+/** All jobs are done: add jobs for the directories above the kept entries, or pass on those that
+    are not below a symlink. */
+void chirp_settle(struct chirp *chirp, struct talk_sink *sink);
+
+/** The answer about a directory.  @line  Its attributes. */
+void chirp_take_lstat(struct chirp *chirp, const struct chirp_job *job, const char *line,
+                      size_t n);
+
+/** Forget all. */
+void chirp_hold_reset(struct chirp *chirp);
+
+/** Add the jobs for the roots. */
+void chirp_add_roots(struct chirp *chirp, bool walk);
 
 /** Take a line of the answer to the first job.  @return whether the answer is complete. */
 bool chirp_take_line(struct chirp *chirp, const char *line, size_t n, struct talk_sink *sink);

@@ -159,7 +159,7 @@ UNIT_TEST(recorded)
 	struct talk_request request = plain;
 	request.roots = roots;
 	request.n = 2;
-	request.flags = SEARCH_METADATA;
+	request.flags = SEARCH_METADATA | SEARCH_FOLLOW;
 	struct chat chat = chat_new("unix");
 	chat.proof = "/tmp/challenge.29295.1789153262";
 	chat.talk->ops->ask(chat.talk, &request);
@@ -181,7 +181,7 @@ UNIT_TEST(recorded)
 	expect(&chat, "1 !1:2 \n", NULL);
 	/* Another search on the same connection. */
 	request.n = 1;
-	request.flags = 0;
+	request.flags = SEARCH_FOLLOW;
 	chat.talk->ops->ask(chat.talk, &request);
 	sends(&chat, "search bar /a 0\n");
 	server(&chat, "0\n0:/b/bar::\n\n");
@@ -349,6 +349,7 @@ UNIT_TEST(parts)
 		strbuf_printf(&pattern, "%sname%03d*", i ? "|" : "", i);
 	struct talk_request request = plain;
 	request.pattern = strbuf_str(&pattern);
+	request.flags = SEARCH_FOLLOW;
 	struct chat chat = ask(&request, "/srv");
 	STRBUF(sent);
 	strbuf_puts(&sent, strbuf_str(&chat.talk->out));
@@ -440,6 +441,7 @@ UNIT_TEST(records)
 		struct talk_request request = plain;
 		request.pattern = "*";
 		request.type = true;
+		request.flags = SEARCH_FOLLOW;
 		struct chat chat = ask(&request, "/r");
 		unit_note("row %zu: %s", i, rows[i].answer);
 		sends(&chat, "search * /r 2\n");
@@ -457,6 +459,7 @@ UNIT_TEST(records)
 	chat_end(&chat);
 	request = plain;
 	request.pattern = "*";
+	request.flags = SEARCH_FOLLOW;
 	chat = ask(&request, "/");
 	server(&chat, "0\n13:1://deny:\n13:1:/d2:\n13:1:/:\n\n");
 	expect(&chat, "0 !1:13 /deny\n0 !1:13 /d2\n0 !1:13 \n", NULL);
@@ -537,6 +540,7 @@ UNIT_TEST(filtered)
 		request.pattern = "a?";
 		request.exclude = exclude;
 		request.nexclude = 2;
+		request.flags |= SEARCH_FOLLOW;
 		struct chat chat = ask(&request, "/r");
 		unit_note("row %zu", i);
 		server(&chat, answer);
@@ -546,6 +550,7 @@ UNIT_TEST(filtered)
 	/* An error where nothing can match is no error. */
 	struct talk_request request = plain;
 	request.pattern = "/*/x";
+	request.flags = SEARCH_FOLLOW;
 	struct chat chat = ask(&request, "/");
 	server(&chat, "0\n13:1://a/b:\n13:1://a:\n\n");
 	expect(&chat, "0 !1:13 /a\n", NULL);
@@ -558,6 +563,64 @@ UNIT_TEST(filtered)
 	expect(&chat, "0 /a1\n", NULL);
 	chat.talk->ops->ask(chat.talk, &request);
 	expect(&chat, "", "not read to its end");
+	chat_end(&chat);
+}
+
+/* Without FOLLOW what is below symlinks is dropped: one more round trip for all directories. */
+UNIT_TEST(links)
+{
+	static const char answer[] =
+		"0\n0:/bar:" FILE_42 ":\n0:/a/b/bar:" FILE_42 ":\n0:/l/bar:" FILE_42 ":\n"
+		"13:1:/r/l:\n13:1:/r/d:\n13:1:/r/a/b/l2:\n0:/a/b/l2/c/bar:" FILE_42 ":\n\n";
+	static const char asked[] =
+		"lstat /r/a\nlstat /r/a/b\nlstat /r/l\nlstat /r/d\nlstat /r/a/b/l2\n"
+		"lstat /r/a/b/l2/c\n";
+	static const char links[] =
+		"0\n" DIR_7 "\n0\n" DIR_7 "\n0\n" LINK_9 "\n-3\n0\n" LINK_9 "\n0\n" DIR_7 "\n";
+	struct talk_request request = plain;
+	request.flags = SEARCH_METADATA;
+	struct chat chat = ask(&request, "/r");
+	sends(&chat, "search bar /r 2\n");
+	server(&chat, answer);
+	expect(&chat, "0 8 ino 42 size 6 /bar\n", "");
+	sends(&chat, asked);
+	server(&chat, links);
+	expect(&chat, "0 8 ino 42 size 6 /a/b/bar\n0 !1:13 /d\n", NULL);
+	/* The connection can be used again. */
+	request.flags = 0;
+	request.pattern = "x";
+	chat.talk->ops->ask(chat.talk, &request);
+	sends(&chat, "search x /r 0\n");
+	server(&chat, "0\n\n");
+	expect(&chat, "", NULL);
+	chat_end(&chat);
+
+	/* The first result may be below a symlink. */
+	request.pattern = "bar";
+	request.flags = SEARCH_STOPATFIRST;
+	chat = ask(&request, "/");
+	sends(&chat, "search bar / 1\n");
+	server(&chat, "0\n13:1://d:\n0:/l/bar::\n\n");
+	sends(&chat, "lstat /d\nlstat /l\n");
+	server(&chat, "0\n" DIR_7 "\n0\n" LINK_9 "\n");
+	expect(&chat, "0 !1:13 /d\n", "");
+	sends(&chat, "search bar / 0\n");
+	server(&chat, "0\n13:1://d:\n0:/l/bar::\n0:/a/bar::\n\n");
+	sends(&chat, "lstat /l\nlstat /a\n");
+	server(&chat, "0\n" LINK_9 "\n0\n" DIR_7 "\n");
+	expect(&chat, "0 /a/bar\n", NULL);
+	chat_end(&chat);
+
+	/* What a loop of symlinks returns does not fill the memory. */
+	request.flags = 0;
+	chat = ask(&request, "/");
+	server(&chat, "0\n");
+	STRBUF(many);
+	for (int i = 0; i < 1000; ++i)
+		strbuf_puts(&many, "0:/a/loop/a/loop/a/loop/a/loop/a/loop/bar::\n");
+	for (size_t n = 0; chat.talk->state == TALK_GOING && n < 10000; ++n)
+		chat.talk->ops->take(chat.talk, many.data, many.len, &chat.sink);
+	expect(&chat, "", "--engine=sync");
 	chat_end(&chat);
 }
 

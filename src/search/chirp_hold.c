@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Results below symlinks to directories.
+ *
+ * The search of a Chirp server follows every symlink to a directory, again and again if it leads to
+ * itself; ours follow none, unless SEARCH_FOLLOW.  So an entry that is not in the root itself is
+ * kept until the answer is complete.  Then one more round trip tells which directories above
+ * entries are symlinks.
+ */
+#include "search/chirp_impl.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/** A kept entry, followed by its path and a NUL. */
+struct kept {
+	size_t len;
+	size_t root;
+	bool has_st, dir;
+	unsigned char type;
+	int err, errsource;
+	struct k_statx st;
+};
+
+/** The number of a directory, which is added.  @return UINT32_MAX: memory ran out. */
+static uint32_t dir_number(struct chirp *chirp, size_t root, const char *path, size_t len)
+{
+	uint32_t number = UINT32_MAX;
+	struct strbuf *key = &chirp->path;
+	strbuf_reset(key);
+	strbuf_number(key, root);
+	strbuf_add(key, path, len);
+	if (key->failed || intern_put(&chirp->dirs, key->data, key->len, &number) != 0)
+		return UINT32_MAX;
+	return number;
+}
+
+/** The length of the next directory on a path, after one of that length; 0: there is none.
+    @itself  The path is one as well. */
+static size_t next_dir(const char *path, size_t len, bool itself)
+{
+	size_t end = len + 1 + strcspn(path + len + 1, "/");
+	return path[end] ? end : itself && path[len] ? end : 0;
+}
+
+static void pass_now(struct chirp *chirp, const struct talk_entry *entry, struct talk_sink *sink)
+{
+	sink->entry(sink, entry);
+	if (entry->err)
+		return;
+	chirp->passed = true;
+	if (chirp->request->flags & SEARCH_STOPATFIRST) {
+		chirp->talk.state = TALK_DONE;
+		chirp->ended = chirp->waiting > 0;
+	}
+}
+
+void chirp_pass(struct chirp *chirp, const struct chirp_job *job, const struct talk_entry *entry,
+                bool dir, struct talk_sink *sink)
+{
+	size_t at = entry->len ? next_dir(entry->path, 0, dir) : 0;
+	if (job->kind != CHIRP_SEARCH || chirp->request->flags & SEARCH_FOLLOW || at == 0) {
+		pass_now(chirp, entry, sink);
+		return;
+	}
+	struct kept kept = {
+		.len = entry->len, .root = entry->root, .type = entry->type, .dir = dir,
+		.err = entry->err, .errsource = entry->errsource, .has_st = entry->st,
+	};
+	if (entry->st)
+		kept.st = *entry->st;
+	strbuf_add(&chirp->kept, (const char *)&kept, sizeof(kept));
+	strbuf_add(&chirp->kept, entry->path, entry->len + 1);
+	bool known = !chirp->kept.failed;
+	for (; known && at > 0; at = at < entry->len ? next_dir(entry->path, at, dir) : 0)
+		known = dir_number(chirp, entry->root, entry->path, at) != UINT32_MAX;
+	if (!known)
+		talk_fail(&chirp->talk, "%s", strerror(ENOMEM));
+	else if (chirp->kept.len > CHIRP_KEPT)
+		talk_fail(&chirp->talk, "the server returns too much, perhaps because it follows "
+		          "symbolic links; --engine=sync follows none, --follow all");
+}
+
+/** Request whether the directories are symlinks. */
+static void ask(struct chirp *chirp)
+{
+	chirp->links = calloc(chirp->dirs.count + 1, sizeof(*chirp->links));
+	if (!chirp->links)
+		talk_fail(&chirp->talk, "%s", strerror(ENOMEM));
+	for (size_t i = 0; i < chirp->dirs.count && chirp->talk.state == TALK_GOING; ++i) {
+		char *path;
+		struct chirp_job job = {.kind = CHIRP_LSTAT, .part = i};
+		job.root = strtoul(chirp->dirs.of[i], &path, 10);
+		/* If it is too long for a line, the server did not reach it through a line. */
+		chirp_add_job(chirp, &job, path);
+	}
+	chirp->asked = true;
+}
+
+void chirp_take_lstat(struct chirp *chirp, const struct chirp_job *job, const char *line, size_t n)
+{
+	struct k_statx st;
+	if (chirp_stat_read(line, n, &st) != CHIRP_WHOLE)
+		talk_fail(&chirp->talk, "this is no answer of a Chirp server");
+	else
+		chirp->links[job->part] = S_ISLNK(st.mode);
+}
+
+/** Whether an entry is below a symlink. */
+static bool is_linked(struct chirp *chirp, const struct kept *kept, const char *path)
+{
+	for (size_t at = next_dir(path, 0, kept->dir); at > 0;
+	     at = at < kept->len ? next_dir(path, at, kept->dir) : 0) {
+		uint32_t number = dir_number(chirp, kept->root, path, at);
+		if (number < chirp->dirs.count && chirp->links[number])
+			return true;
+	}
+	return false;
+}
+
+void chirp_settle(struct chirp *chirp, struct talk_sink *sink)
+{
+	if (!chirp->asked && chirp->dirs.count > 0) {
+		ask(chirp);
+		return;
+	}
+	bool linked = false;
+	for (size_t at = 0; at < chirp->kept.len && chirp->talk.state == TALK_GOING;) {
+		struct kept kept;
+		memcpy(&kept, chirp->kept.data + at, sizeof(kept));
+		const char *path = chirp->kept.data + at + sizeof(kept);
+		at += sizeof(kept) + kept.len + 1;
+		if (is_linked(chirp, &kept, path)) {
+			linked = true;
+			continue;
+		}
+		pass_now(chirp, &(struct talk_entry){
+			.root = kept.root, .path = path, .len = kept.len, .type = kept.type,
+			.err = kept.err, .errsource = kept.errsource,
+			.st = kept.has_st ? &kept.st : NULL,
+		}, sink);
+	}
+	chirp_hold_reset(chirp);
+	if (chirp->talk.state == TALK_GOING && linked && !chirp->passed
+	    && chirp->wire_flags & CHIRP_STOPATFIRST) {
+		/* The first one did not count: search for all. */
+		chirp->wire_flags &= ~(unsigned)CHIRP_STOPATFIRST;
+		chirp_add_roots(chirp, false);
+	}
+}
+
+void chirp_hold_reset(struct chirp *chirp)
+{
+	strbuf_reset(&chirp->kept);
+	intern_destroy(&chirp->dirs);
+	free(chirp->links);
+	chirp->links = NULL;
+	chirp->asked = false;
+}
