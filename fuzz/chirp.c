@@ -5,9 +5,9 @@
  * finds all that our pattern does.
  *
  * The input: a byte of flags (1: directories are listed; 2: attributes are wanted; 4: XDEV;
- * 8: the bytes begin with the proof; 16: something is excluded; 32: paper's `?`; 64: maxdepth 3), a
- * byte for the size of the reads, the pattern up to a byte 0x1e, a path up to a byte 0x1e, and the
- * bytes received.
+ * 8: the bytes begin with the proof; 16: something is excluded; 32: paper's `?`; 64: maxdepth 3;
+ * 128: braces, and case is ignored), a byte for the size of the reads, the pattern up to a byte
+ * 0x1e, a path up to a byte 0x1e, and the bytes received.
  */
 #include "lib/fuzz.h"
 
@@ -19,6 +19,7 @@
 
 enum {
 	WALK = 1, METADATA = 2, XDEV = 4, PROOF = 8, EXCLUDE = 16, PAPER = 32, DEPTH = 64,
+	EXTENDED = 128,
 	MAXDEPTH = 3,
 };
 
@@ -33,10 +34,14 @@ struct log {
 
 static bool matches(const struct pattern *pattern, uint64_t *live, const char *path)
 {
+	uint64_t *next = live + pattern_words(pattern), *last;
 	unsigned verdict = pattern_root(pattern, live);
 	while (*path) {
 		size_t n = strcspn(++path, "/");
-		verdict = pattern_step(pattern, live, path, n, live);
+		verdict = pattern_step(pattern, live, path, n, next);
+		last = live;
+		live = next;
+		next = last;
 		path += n;
 	}
 	return verdict & PATTERN_MATCH;
@@ -75,8 +80,9 @@ static void converse(const struct talk_request *request, const struct pattern *p
 	static const char proof[] = "yes\nyes\nyes\naddress\n1.2.3.4\n";
 	struct log sink = {
 		.sink = {.entry = log_entry, .prove = log_proof}, .request = request,
-		.pattern = pattern, .live = fuzz_alloc(pattern_words(pattern) * sizeof(uint64_t)),
+		.pattern = pattern,
 	};
+	sink.live = fuzz_alloc(2 * pattern_words(pattern) * sizeof(uint64_t));
 	struct chirp_auth auth;
 	FUZZ_CHECK(!chirp_auth_read(&auth, flags & PROOF ? "unix,hostname,address" : "address"));
 	struct talk *talk = chirp_talk_new(&auth);
@@ -120,7 +126,7 @@ static void check_parts(const struct talk_request *request, const struct pattern
                         unsigned flags, size_t most, const char *path)
 {
 	struct chirp_parts parts;
-	uint64_t *live = fuzz_alloc(pattern_words(pattern) * sizeof(uint64_t));
+	uint64_t *live = fuzz_alloc(2 * pattern_words(pattern) * sizeof(uint64_t));
 	unsigned depth = 0;
 	bool found = false;
 	FUZZ_CHECK(chirp_parts_init(&parts, request->pattern, flags, most, request->maxdepth) == 0);
@@ -151,13 +157,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = fuzz_string(bytes, n);
 	bytes = fuzz_until(&in, 0x1e, &n);
 	char *path = fuzz_string(bytes, n);
-	unsigned pattern_flags = flags & PAPER ? PATTERN_PAPER_Q : 0;
+	unsigned pattern_flags = (flags & PAPER ? PATTERN_PAPER_Q : 0)
+	                         | (flags & EXTENDED ? PATTERN_EXTENDED | PATTERN_NOCASE : 0);
 	struct pattern *pattern = pattern_compile(text, strlen(text), pattern_flags, NULL);
 	const struct talk_request request = {
 		.roots = roots, .n = 2, .pattern = text, .query = "", .exclude = exclude,
 		.nexclude = flags & EXCLUDE ? 1 : 0, .maxdepth = flags & DEPTH ? MAXDEPTH : 0,
 		.flags = (flags & METADATA ? SEARCH_METADATA : 0) | (flags & XDEV ? SEARCH_XDEV : 0)
-		         | (flags & PAPER ? SEARCH_PAPER_Q : 0),
+		         | (int)pattern_flags,
 		.engine = flags & WALK ? SEARCH_ENGINE_SYNC : SEARCH_ENGINE_AUTO,
 	};
 	if (pattern) {

@@ -139,8 +139,7 @@ static void search_end(struct chirp *chirp)
 static int compile(struct chirp *chirp, size_t most)
 {
 	const struct talk_request *request = chirp->request;
-	unsigned flags = (request->flags & SEARCH_PERIOD ? PATTERN_PERIOD : 0)
-	                 | (request->flags & SEARCH_PAPER_Q ? PATTERN_PAPER_Q : 0);
+	unsigned flags = (unsigned)request->flags & PATTERN_FLAGS;
 	chirp->pattern = pattern_compile(request->pattern, strlen(request->pattern), flags, NULL);
 	chirp->exclude = calloc(request->nexclude + 1, sizeof(*chirp->exclude));
 	if (!chirp->pattern || !chirp->exclude)
@@ -154,7 +153,8 @@ static int compile(struct chirp *chirp, size_t most)
 		chirp->exclude[chirp->nexclude] = exclude;
 		words = pattern_words(exclude) > words ? pattern_words(exclude) : words;
 	}
-	chirp->live = calloc(words, sizeof(*chirp->live));
+	chirp->live = calloc(2 * words, sizeof(*chirp->live));
+	chirp->words = words;
 	if (!chirp->live)
 		return -1;
 	return chirp_parts_init(&chirp->parts, request->pattern, flags, most, request->maxdepth);

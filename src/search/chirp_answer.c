@@ -16,13 +16,17 @@
 static unsigned match(struct chirp *chirp, const struct pattern *pattern, const char *path,
                       bool any)
 {
-	unsigned verdict = pattern_root(pattern, chirp->live);
+	uint64_t *live = chirp->live, *next = live + chirp->words, *last;
+	unsigned verdict = pattern_root(pattern, live);
 	while (*path) {
 		if (!(verdict & PATTERN_BELOW) || (any && verdict & PATTERN_MATCH))
 			break;
 		++path;
 		size_t n = strcspn(path, "/");
-		verdict = pattern_step(pattern, chirp->live, path, n, chirp->live);
+		verdict = pattern_step(pattern, live, path, n, next);
+		last = live;
+		live = next;
+		next = last;
 		path += n;
 	}
 	return *path && !any ? 0 : verdict;
@@ -288,7 +292,8 @@ static bool take_status(struct chirp *chirp, const struct chirp_job *job, int st
 	int error = chirp_errno(status);
 	if (status > 0)
 		talk_fail(&chirp->talk, "this is no answer of a Chirp server");
-	else if (job->kind == CHIRP_SEARCH && (status == -1 || error == EINVAL || error == EOPNOTSUPP))
+	else if (job->kind == CHIRP_SEARCH
+	         && (status == -1 || error == EINVAL || error == EOPNOTSUPP))
 		walk_root(chirp, job);
 	else if (job->kind != CHIRP_LSTAT)
 		pass_error(chirp, job, job->path, job->len, error, SEARCH_ERR_OPEN, sink);

@@ -132,7 +132,8 @@ struct chirp {
 	struct pattern *pattern;
 	struct pattern **exclude;
 	struct chirp_parts parts;
-	uint64_t *live;                /* states of any of these patterns */
+	uint64_t *live;                /* two sets of states of any of these patterns */
+	size_t words;                  /* of a set */
 	struct intern errors;          /* of several parts: each error is passed on once */
 	bool ended;                    /* early: the rest of the answer may follow */
 

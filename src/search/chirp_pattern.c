@@ -10,6 +10,7 @@
 #include "search/chirp_impl.h"
 
 #include "base/array.h"
+#include "base/casefold.h"
 #include "base/escape.h"
 #include "base/fail.h"
 #include "base/words.h"
@@ -17,8 +18,11 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-/** The most components that a pattern gets in front: "x" becomes "/x|/ * /x|..." */
-enum { LEVELS = 8 };
+enum {
+	LEVELS = 8,         /* components that a pattern gets in front, for a maximum depth: "x"
+	                       becomes "/x|/ * /x|..." */
+	COMBINATIONS = 64,  /* of braces */
+};
 
 /** The length of the slash at text[at]: 1, 2 if it is escaped, 0 if it is not a slash. */
 static size_t pattern_slash(const char *text, size_t at, size_t to)
@@ -31,6 +35,7 @@ static size_t pattern_slash(const char *text, size_t at, size_t to)
 /** An alternative or a component on its way. */
 struct put {
 	struct strbuf *out;
+	unsigned flags;          /* enum pattern_flags */
 	size_t start;            /* of the component */
 	bool star;               /* it ends in `*` */
 	bool exact;
@@ -53,6 +58,13 @@ static size_t put_literal(struct put *put, const char *at)
 		put_star(put, false);
 		return 1;
 	}
+	/* The letter k is that of the sign of Kelvin as well. */
+	uint32_t others[CASEFOLD_OTHERS];
+	if (put->flags & PATTERN_NOCASE
+	    && (n > 1 || casefold_others((uint32_t)tolower(c), others) > 1)) {
+		put_star(put, false);
+		return n;
+	}
 	put->star = false;
 	if (n > 1) {
 		strbuf_add(put->out, at, n);
@@ -60,6 +72,8 @@ static size_t put_literal(struct put *put, const char *at)
 	} else if (!isgraph(c) || c == '|') {
 		strbuf_putc(put->out, '?');
 		put->exact = false;
+	} else if (isalpha(c) && put->flags & PATTERN_NOCASE) {
+		strbuf_printf(put->out, "[%c%c]", tolower(c), toupper(c));
 	} else {
 		if (strchr("*?[]\\", c))
 			strbuf_putc(put->out, '\\');
@@ -73,6 +87,8 @@ static size_t put_literal(struct put *put, const char *at)
 static size_t put_set(struct put *put, const char *at, size_t n)
 {
 	size_t i = 1, before = put->out->len;
+	if (put->flags & PATTERN_NOCASE)
+		return 0;
 	strbuf_putc(put->out, '[');
 	for (; i < n && isalnum((unsigned char)at[i]); ++i) {
 		bool range = n - i > 2 && at[i + 1] == '-';
@@ -118,16 +134,22 @@ static void put_component(struct put *put, const char *text, size_t n)
 	}
 }
 
-/** Append an alternative.
-    @most, maxdepth  As for chirp_parts_init().
+/** An alternative and its limits. */
+struct limits {
+	unsigned flags, maxdepth;
+	size_t most;
+	unsigned left;           /* combinations of braces */
+};
+
+/** Append an alternative without braces.
     @return whether the server returns only what matches. */
-static bool put_alternative(struct strbuf *out, const char *text, size_t n, size_t most,
-                            unsigned maxdepth)
+static bool put_alternative(struct strbuf *out, const char *text, size_t n,
+                            const struct limits *limits)
 {
 	struct strbuf names = {0};
-	struct put put = {.out = &names, .exact = true};
+	struct put put = {.out = &names, .flags = limits->flags, .exact = true};
 	size_t start = out->len, at = 0, slash;
-	unsigned count = 0;
+	unsigned count = 0, maxdepth = limits->maxdepth;
 	bool anchored = false;
 	if ((slash = pattern_slash(text, 0, n))) {
 		anchored = true;
@@ -137,10 +159,11 @@ static bool put_alternative(struct strbuf *out, const char *text, size_t n, size
 		size_t end = at;
 		while (end < n && !(slash = pattern_slash(text, end, n)))
 			end += text[end] == '\\' && n - end > 1 ? 2 : 1;
-		if (word_is(text + at, end - at, "**") && end < n) {
+		if (limits->flags & PATTERN_EXTENDED && word_is(text + at, end - at, "**")) {
 			/* The rest matches at any depth. */
 			strbuf_reset(&names);
-			count = 0;
+			strbuf_puts(&names, end < n ? "" : "*");
+			count = end < n ? 0 : 1;
 			anchored = put.exact = false;
 		} else {
 			strbuf_puts(&names, count++ ? "/" : "");
@@ -162,18 +185,88 @@ static bool put_alternative(struct strbuf *out, const char *text, size_t n, size
 			strbuf_puts(out, "*/");
 		strbuf_add(out, strbuf_str(&names), names.len);
 	}
-	if (levels == 0 || out->len - start > most) {
+	if (levels == 0 || out->len - start > limits->most) {
 		out->len = start;
 		strbuf_puts(out, anchored ? "/" : "");
 		strbuf_add(out, strbuf_str(&names), names.len);
 	}
-	if (out->len - start > most) {
+	if (out->len - start > limits->most) {
 		out->len = start;
 		strbuf_putc(out, '*');
 		put.exact = false;
 	}
 	strbuf_destroy(&names);
 	return put.exact && maxdepth == 0;
+}
+
+/** Find the first braces with alternatives.
+    @open, close  [out] Where they are; *open == n: there are none.
+    @return false: it is not clear, because of a bracket. */
+static bool find_braces(const char *text, size_t n, size_t *open, size_t *close)
+{
+	for (size_t i = 0; i < n; ++i) {
+		unsigned depth = 0;
+		bool comma = false;
+		if (text[i] == '[')
+			return false;
+		for (size_t k = i; text[i] == '{' && k < n; ++k) {
+			depth += text[k] == '{';
+			comma |= text[k] == ',' && depth == 1;
+			if (text[k] == '[')
+				return false;
+			if (text[k] == '}' && --depth == 0) {
+				*open = i;
+				*close = k;
+				if (comma)
+					return true;
+				break;
+			}
+			k += text[k] == '\\';
+		}
+		i += text[i] == '\\';
+	}
+	*open = n;
+	return true;
+}
+
+/** Append an alternative with its braces expanded.
+    @exact  Cleared unless the server returns only what matches.
+    @return false: that is too long. */
+static bool put_expanded(struct strbuf *out, size_t start, const char *text, size_t n,
+                         struct limits *limits, bool *exact)
+{
+	size_t open = n, close = n;
+	bool clear = !(limits->flags & PATTERN_EXTENDED) || find_braces(text, n, &open, &close);
+	if (!clear && memchr(text, '{', n))
+		return false;
+	if (!clear || open == n) {
+		if (limits->left == 0)
+			return false;
+		--limits->left;
+		if (n > 0 && out->len > start)
+			strbuf_putc(out, '|');
+		if (n > 0)
+			*exact &= put_alternative(out, text, n, limits);
+		return out->len - start <= limits->most;
+	}
+	struct strbuf whole = {0};
+	bool fits = true;
+	for (size_t from = open + 1, to; fits && from <= close; from = to + 1) {
+		unsigned depth = 0;
+		for (to = from; to < close && (depth > 0 || text[to] != ','); ++to) {
+			depth += text[to] == '{';
+			depth -= text[to] == '}' && depth > 0;
+			to += text[to] == '\\';
+		}
+		strbuf_reset(&whole);
+		strbuf_add(&whole, text, open);
+		strbuf_add(&whole, text + from, to - from);
+		strbuf_add(&whole, text + close + 1, n - close - 1);
+		fits = !whole.failed
+		       && put_expanded(out, start, strbuf_str(&whole), whole.len, limits, exact);
+	}
+	strbuf_destroy(&whole);
+	return fits;
 }
 
 /** Add a part.  @wire  Emptied.  @text  Its alternatives. */
@@ -201,9 +294,14 @@ int chirp_parts_init(struct chirp_parts *parts, const char *text, unsigned flags
 			to += text[to] == '\\' && len - to > 1 ? 2 : 1;
 		/* An empty alternative matches nothing. */
 		if (to > from) {
+			struct limits limits = {flags, maxdepth, most, COMBINATIONS};
 			strbuf_reset(&next);
-			parts->exact &= put_alternative(&next, text + from, to - from, most,
-			                                maxdepth);
+			if (!put_expanded(&next, 0, text + from, to - from, &limits,
+			                  &parts->exact)) {
+				strbuf_reset(&next);
+				strbuf_putc(&next, '*');
+				parts->exact = false;
+			}
 			if (wire.len > 0 && wire.len + 1 + next.len > most) {
 				rc = add_part(parts, &wire, text + first, last - first, flags);
 				first = from;

@@ -265,6 +265,7 @@ UNIT_TEST(patterns)
 		const char *text, *wire;
 		unsigned maxdepth;
 		bool exact;
+		unsigned flags;
 	} rows[] = {
 		{"bar", "bar", 0, true}, {"/a/*/b*", "/a/*/b*", 0, true}, {"**", "*", 0, true},
 		{"a|/b|", "a|/b", 0, true}, {"*/a", "*/a", 0, false}, {"b*/a", "b*/a", 0, true},
@@ -277,7 +278,23 @@ UNIT_TEST(patterns)
 		{"[a\\]]", "*", 0, false}, {"[a-]", "*", 0, false},
 		{"\303\251t\303\251", "\303\251t\303\251", 0, false},
 		{"\351t\351*", "*t*", 0, false},
-		{"a/**/b/c", "b/c", 0, false}, {"/a/**", "/a/*", 0, true},
+		{"a/**/b/c", "a/*/b/c", 0, true}, {"a{b,c}", "a{b,c}", 0, true},
+		{"/a/**/b/c", "b/c", 0, false, PATTERN_EXTENDED},
+		{"/a/**", "*", 0, false, PATTERN_EXTENDED},
+		{"**/a", "/a|/*/a", 2, false, PATTERN_EXTENDED},
+		{"*.{c,h}", "*.c|*.h", 0, true, PATTERN_EXTENDED},
+		{"{a,b/{c,d}}x|y", "ax|b/cx|b/dx|y", 0, true, PATTERN_EXTENDED},
+		{"{a,}{,b}", "a|ab|b", 0, true, PATTERN_EXTENDED},
+		{"{a}{b{c,d}", "{a}{bc|{a}{bd", 0, true, PATTERN_EXTENDED},
+		{"a\\{b,c\\}{d\\,e,f}", "a{b,c}d,e|a{b,c}f", 0, true, PATTERN_EXTENDED},
+		{"[a]{b,c}", "*", 0, false, PATTERN_EXTENDED},
+		{"[{]", "*", 0, false, PATTERN_EXTENDED},
+		{"[ab]c", "[ab]c", 0, true, PATTERN_EXTENDED},
+		{"{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "*", 0, false, PATTERN_EXTENDED},
+		{"a1.*", "[aA]1.*", 0, true, PATTERN_NOCASE},
+		{"Bk", "[bB]*", 0, false, PATTERN_NOCASE},
+		{"[a]x", "*", 0, false, PATTERN_NOCASE},
+		{"\303\251x", "*[xX]", 0, false, PATTERN_NOCASE},
 		{"a//b", "a//b", 0, true}, {"x%y", "x%y", 0, true},
 		{"a", "/a|/*/a|/*/*/a", 3, false}, {"b/a", "/b/a|/*/b/a", 3, false},
 		{"b/a", "b/a", 1, false}, {"a", "a", 1000, false}, {"/*", "/*", 5, false},
@@ -285,7 +302,7 @@ UNIT_TEST(patterns)
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct chirp_parts parts;
 		unit_note("%s", rows[i].text);
-		CU_ASSERT_EQUAL_FATAL(chirp_parts_init(&parts, rows[i].text, 0, 900,
+		CU_ASSERT_EQUAL_FATAL(chirp_parts_init(&parts, rows[i].text, rows[i].flags, 900,
 		                                       rows[i].maxdepth), 0);
 		CU_ASSERT_EQUAL_FATAL(parts.n, 1);
 		unit_expect(parts.list[0].wire, rows[i].wire);
