@@ -158,6 +158,7 @@ UNIT_TEST(quoting)
 	CU_ASSERT_STRING_EQUAL(format_base("a/b"), "b");
 	CU_ASSERT_STRING_EQUAL(format_base("a/b//"), "b//");
 	CU_ASSERT_STRING_EQUAL(format_base("."), ".");
+	CU_ASSERT(format_base_len("b//") == 2 && format_base_len("//") == 1);
 }
 
 UNIT_TEST(replaced)

@@ -304,7 +304,7 @@ bool find_exec(struct find *find, const struct query_action *action)
 		name = format_base(name);
 		strbuf_reset(&find->names);
 		strbuf_puts(&find->names, *name == '/' ? "" : "./");
-		strbuf_puts(&find->names, name);
+		strbuf_add(&find->names, name, format_base_len(name));
 		name = strbuf_str(&find->names);
 	}
 	if (action->plus) {

@@ -60,6 +60,9 @@ void format_put(const struct format *format, const struct search_visit *visit,
 /** The last component of a path, with the slashes that end the path; "/" of "/". */
 const char *format_base(const char *path);
 
+/** The length of such a component with at most one slash. */
+size_t format_base_len(const char *base);
+
 /** Append a name for a terminal: each character that must not reach it becomes "?". */
 void format_quote(struct strbuf *out, const char *name);
 

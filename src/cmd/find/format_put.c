@@ -286,14 +286,12 @@ static void put_dir(const struct putting *p, const char *path)
 		put_text(p, ".");
 }
 
-/** Append the last component of a path.  Slashes at its end become one. */
-static void put_base(const struct putting *p, const char *path)
+size_t format_base_len(const char *base)
 {
-	const char *base = format_base(path);
 	size_t n = strlen(base);
 	while (n > 1 && base[n - 1] == '/' && base[n - 2] == '/')
 		--n;
-	put_name(p, base, n);
+	return n;
 }
 
 static void put_item(const struct putting *p)
@@ -301,7 +299,7 @@ static void put_item(const struct putting *p)
 	const struct search_visit *visit = p->visit;
 	const struct query_facts *facts = visit->object.facts;
 	const struct k_statx *st = p->st;
-	const char time = p->item->time;
+	const char *base = format_base(visit->path), time = p->item->time;
 	struct strbuf text = {0};
 	char digits[16];
 	switch (p->item->kind) {
@@ -331,7 +329,7 @@ static void put_item(const struct putting *p)
 		put_number(p, makedev(st->dev_major, st->dev_minor));
 		break;
 	case 'f':
-		put_base(p, visit->path);
+		put_name(p, base, format_base_len(base));
 		break;
 	case 'F':
 		put_text(p, facts->fstype(facts->arg));
