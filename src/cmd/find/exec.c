@@ -242,7 +242,8 @@ static void run_part(struct find *find, const struct query_action *action, struc
 	run(find, action, argv, batch->dir, &error);
 	if (error == E2BIG && to - from > 1) {
 		size_t middle = from + (to - from) / 2;
-		batch->pack.room /= 2;
+		size_t half = batch->pack.used / batch->pack.n * (middle - from);
+		batch->pack.room = batch->pack.room < half ? batch->pack.room : half;
 		run_part(find, action, batch, from, middle);
 		run_part(find, action, batch, middle, to);
 	} else if (error) {
