@@ -314,11 +314,6 @@ size_t search_root(const SEARCH *search)
 	return search->root - 1;
 }
 
-bool search_matches_all(const SEARCH *search)
-{
-	return search->everything;
-}
-
 const struct os *search_os(const SEARCH *search)
 {
 	return &search->os;

@@ -138,9 +138,6 @@ void search_stop(SEARCH *search);
 /** The index of the given directory that is being searched, before the first read undefined. */
 size_t search_root(const SEARCH *search);
 
-/** Whether the pattern matches every object. */
-bool search_matches_all(const SEARCH *search);
-
 /** The type of the last object, DT_*; DT_UNKNOWN for an error. */
 unsigned char search_type(const SEARCH *search);
 

@@ -203,6 +203,7 @@ bool search_root_visit(SEARCH *search, const struct node *node, const struct k_s
 	struct judgment judged = {.object = true, .enter = true, .actions = 1};
 	if (search->judges)
 		search_judge(search, look, &visit.object, &judged);
+	judged.object &= !search->more.types || search->more.types & 1u << visit.object.type;
 	if (judged.object && search->more.visit) {
 		visit.actions = judged.actions;
 		search_visit_now(search, &visit, &judged);

@@ -27,6 +27,14 @@ usage --usage-by=type --usage=1 --type=f,l -b '*' t
 usage --usage-by=type --format=jsonl 'symlink|*.iso' t
 usage --usage=1 -J '*' t t/file | grep -v version
 usage --usage nothing t
+echo "== tests select PATH too, and files can be one"
+touch t/.hidden
+for args in '--size=+1k --type=f' --empty --no-hidden --type=d --exclude=deep; do
+	# shellcheck disable=SC2086
+	usage --usage=1 $args -b -J '*' t t/a/1000 | grep -e '^--' -e '"path"'
+done
+usage --usage -b 1000 t/a/1000
+rm t/.hidden
 usage --usage-by=user nothing t
 echo "== names of owners"
 me=$(id -un) group=$(id -gn)

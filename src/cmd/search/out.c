@@ -253,15 +253,7 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 	o.human = out->human && !out->sort.by;
 	if (!out->usage)
 		return out->sort.by ? search_sort_add(&out->sort, &o) : put_object(out, &o);
-	const char *name = search_name_of(&o);
-	strbuf_reset(&out->text);
-	usage_note(out->usage, &(struct search_object){
-		.dir = path, .dir_len = (size_t)(name - path), .name = name, .type = o.type,
-		.st = statxsearch(search),
-	}, &out->text);
-	if (out->text.failed)
-		return -1;
-	return usage_take(out->usage, search_root(search), &out->text);
+	return usage_object(out->usage, search_root(search), path, o.st);
 }
 
 static int by_usage(const void *left, const void *right, void *arg)

@@ -33,7 +33,8 @@ static int report(const char *title, const char *pattern, const struct pattern_e
 }
 
 /** Check patterns, and join them as alternatives of one. */
-static int join(const struct pattern_list *list, const char *title, int flags, struct strbuf *out)
+static int join(const struct pattern_list *list, const char *title, int flags, struct strbuf *out,
+                bool *everything)
 {
 	for (size_t i = 0; i < list->n; ++i) {
 		const char *item = list->items[i];
@@ -42,6 +43,7 @@ static int join(const struct pattern_list *list, const char *title, int flags, s
 		                                          (unsigned)flags & PATTERN_FLAGS, &error);
 		if (!pattern)
 			return errno == ENOMEM ? no_memory() : report(title, item, &error);
+		*everything |= pattern_everything(pattern);
 		pattern_free(pattern);
 		if (i > 0)
 			strbuf_putc(out, '|');
@@ -52,8 +54,10 @@ static int join(const struct pattern_list *list, const char *title, int flags, s
 
 int patterns_join(struct patterns *patterns, const char *title, int flags)
 {
-	int status = join(&patterns->find, title, flags, &patterns->text);
-	return status ? status : join(&patterns->exclude, "--exclude", flags, &patterns->excluded);
+	bool any = false;
+	int status = join(&patterns->find, title, flags, &patterns->text, &patterns->everything);
+	return status ? status : join(&patterns->exclude, "--exclude", flags, &patterns->excluded,
+	                              &any);
 }
 
 int patterns_refuse(int error)

@@ -7,6 +7,7 @@
 
 #include "base/strbuf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Patterns as given, which are not owned. */
@@ -19,6 +20,7 @@ struct pattern_list {
 struct patterns {
 	struct pattern_list find, exclude;
 	struct strbuf text, excluded;   /* each joined to one pattern */
+	bool everything;          /* one of those to find matches every object */
 };
 
 /** Add a pattern.  @return 0, or an exit status after a message. */

@@ -7,7 +7,6 @@
 #include "cmd/output.h"
 #include "cmd/searched.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -78,34 +77,6 @@ static void take_usage(void *arg, struct strbuf *text, uint64_t n)
 	show->failed |= usage_take(show->out->usage, search_root(show->search), text) != 0;
 }
 
-/** Count the roots for usage: each has a row, and a pattern that matches everything matches them.
-    @types  1 << DT_*; 0: all. */
-static void count_roots(struct show *show, const char *const roots[], size_t n, unsigned types)
-{
-	struct usage *usage = show->out->usage;
-	struct strbuf text = {0};
-	bool counts = search_matches_all(show->search) && (!types || types & 1u << DT_DIR);
-	for (size_t i = 0; i < n; ++i) {
-		struct k_statx st;
-		/* What is not a directory is reported by the search. */
-		if (os_statx(&show->os, AT_FDCWD, roots[i], 0, K_STATX_BASIC, &st) != 0
-		    || !S_ISDIR(st.mode))
-			continue;
-		if (show->out->usage_options.by == USAGE_ALL)
-			show->failed |= usage_root(usage, i) != 0;
-		if (!counts)
-			continue;
-		size_t len = strlen(roots[i]);
-		st.attributes = 0;   /* it may be the root of a mount */
-		usage_note(usage, &(struct search_object){
-			.dir = roots[i], .dir_len = len - (roots[i][len - 1] == '/'), .name = "",
-			.type = DT_DIR, .st = (const struct statx *)(const void *)&st,
-		}, &text);
-		show->failed |= text.failed || usage_take(usage, i, &text) != 0;
-	}
-	strbuf_destroy(&text);
-}
-
 /** Print what is found.  @return an exit status. */
 static int print_all(struct show *show)
 {
@@ -142,8 +113,7 @@ static int print_all(struct show *show)
 	return error || errors ? CX_ERROR : CX_OK;
 }
 
-int show_usage(struct show *show, const char *only, const char *const roots[], size_t n,
-               unsigned types)
+int show_usage(struct show *show, const char *only, const char *const roots[], size_t n)
 {
 	struct k_statx st;
 	/* Users of du expect the directory there. */
@@ -157,7 +127,12 @@ int show_usage(struct show *show, const char *only, const char *const roots[], s
 		message("search", "%s", strerror(errno));
 		return CX_ERROR;
 	}
-	count_roots(show, roots, n, types);
+	/* Each root has a line, even if nothing matches; errors are reported by the search. */
+	for (size_t i = 0; i < n && show->out->usage_options.by == USAGE_ALL; ++i) {
+		if (os_statx(&show->os, AT_FDCWD, roots[i], 0, K_STATX_TYPE, &st) == 0
+		    && S_ISDIR(st.mode))
+			show->failed |= usage_root(show->out->usage, i) != 0;
+	}
 	return 0;
 }
 

@@ -28,10 +28,8 @@ struct show {
 /** Begin to count usage, before show_run().
     @only  The pattern, if there is no other operand; else NULL.
     @roots  n directories, which must remain valid.
-    @types  As in struct search_more.
     @return 0, or an exit status after a message. */
-int show_usage(struct show *show, const char *only, const char *const roots[], size_t n,
-               unsigned types);
+int show_usage(struct show *show, const char *only, const char *const roots[], size_t n);
 
 /** Search, and print.
     @more  Settings; completed by what the output needs.

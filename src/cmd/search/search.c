@@ -482,7 +482,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 		os_grow_fds(&show.os, STDERR_FILENO, fds / 2);
 	if (args->usage) {
 		status = show_usage(&show, optind < argc ? NULL : args->operand, roots.names,
-		                    roots.n, args->types);
+		                    roots.n);
 		if (status)
 			goto out;
 	}
@@ -493,6 +493,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 		.types = args->types, .optional = optional, .files = true,
 		.mindepth = args->mindepth, .maxdepth = args->maxdepth,
 		.exclude_types = args->exclude_types.len ? args->exclude_types.data : NULL,
+		.roots = args->usage && args->patterns.everything, .follow_roots = true,
 	};
 	status = show_run(&show, &more, lines);
 	if (args->stats)

@@ -53,6 +53,7 @@ struct usage {
 	struct file *files;
 	size_t nfiles, files_room;
 	struct map64 by_file;     /* hash, or the next number that is free -> index in files */
+	struct strbuf text;       /* of usage_object() */
 	struct usage_row *result;
 };
 
@@ -76,6 +77,7 @@ void usage_free(struct usage *usage)
 	map64_destroy(&usage->by_hash);
 	free(usage->files);
 	map64_destroy(&usage->by_file);
+	strbuf_destroy(&usage->text);
 	free(usage->result);
 	free(usage);
 }
@@ -252,6 +254,26 @@ int usage_take(struct usage *usage, size_t root, struct strbuf *text)
 	}
 	strbuf_reset(text);
 	return rc;
+}
+
+int usage_object(struct usage *usage, size_t root, const char *path, const struct k_statx *st)
+{
+	struct k_statx copy = *st;
+	const char *slash = strrchr(path, '/');
+	size_t dir = slash ? (size_t)(slash + 1 - path) : 0;
+	/* A root counts in its own row, also if it is a file, or the root of a mount. */
+	if (strcmp(path, usage->roots[root]) == 0) {
+		dir = root_len(usage, root);
+		copy.attributes = 0;
+	}
+	usage_note(usage, &(struct search_object){
+		.dir = path, .dir_len = dir, .name = path + dir,
+		.st = (const struct statx *)(const void *)&copy,
+	}, &usage->text);
+	if (!usage->text.failed)
+		return usage_take(usage, root, &usage->text);
+	errno = ENOMEM;
+	return -1;
 }
 
 int usage_rows(struct usage *usage, struct usage_row **rows, size_t *n)

@@ -50,6 +50,11 @@ int usage_root(struct usage *usage, size_t root);
 /** Add an object to what is counted in text; in any thread. */
 void usage_note(const struct usage *usage, const struct search_object *object, struct strbuf *text);
 
+/** Count an object in the owner's thread.
+    @path  It starts with the root, or is the root, as given.
+    @return as usage_root(). */
+int usage_object(struct usage *usage, size_t root, const char *path, const struct k_statx *st);
+
 /** Take what was counted in a text, which is then empty.  @return as usage_root(). */
 int usage_take(struct usage *usage, size_t root, struct strbuf *text);
 
