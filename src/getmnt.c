@@ -130,6 +130,10 @@
  *     talk.c             a conversation with a server of searches, without I/O
  *     wire.c             the protocol of getmnt serve: frames and requests
  *     wire_answer.c      answers, and the client's side
+ *     remote.c           the hosts of a search, and their connections
+ *     remote_root.c      names of roots on other hosts
+ *     remote_search.c    entries of other hosts in a search
+ *     rsh.c              connections by ssh
  *     chirp.c            a conversation with a Chirp server
  *     chirp_proof.c      how it learns who this user is
  *     chirp_pattern.c    patterns and paths in its requests

@@ -63,6 +63,7 @@ enum {
 	SEARCH_ERR_STAT   = 4,   /* getting the attributes of an object */
 	SEARCH_ERR_ACCESS = 5,   /* checking its permissions */
 	SEARCH_ERR_LIMIT  = 6,   /* a directory is deeper than search_options.depth */
+	SEARCH_ERR_HOST   = 7,   /* searching on another host: see whysearch() */
 };
 
 /** An object, or an error. */
@@ -85,6 +86,32 @@ enum {
 	SEARCH_ENGINE_URING = SEARCH_ENGINE_AUTO,   /* an alias of AUTO */
 };
 
+/** Another host, to search on. */
+struct search_server {
+	const char *scheme;       /* "ssh" */
+	const char *user;         /* NULL: not given */
+	const char *host;         /* a name or an address, which does not begin with '-' */
+	unsigned port;            /* 0: not given */
+	unsigned timeout;         /* seconds, as in struct search_transport */
+	bool alone;               /* the only one in this search: it may ask for a password */
+};
+
+/** A connection to `getmnt serve --stdio` there. */
+struct search_link {
+	int fd;                   /* a connected stream socket: socketpair(2), TCP ... */
+	int errors;               /* a socket with error messages, to quote; -1: none */
+	pid_t pid;                /* the process at the other end; 0: none */
+};
+
+/** How to reach other hosts. */
+struct search_transport {
+	/* Connect to a server.  @link [out]  The search closes the descriptors, and ends the
+	   process.  @return 0, or -1 with errno.  searchrsh() is such a function. */
+	int (*connect)(void *arg, const struct search_server *server, struct search_link *link);
+	void *arg;
+	unsigned timeout;         /* seconds until the first answer, and of silence; 0: no limit */
+};
+
 /** Settings for searchv(); all members except size may be 0.  Later versions add members at the
     end: members that the library does not know must be 0. */
 struct search_options {
@@ -102,6 +129,9 @@ struct search_options {
 	const char *query;        /* only objects for which this expression of find is true, as
 	                             "-size +1M ! -user root"; it has no actions:
 	                             getmnt-search(8); NULL: all */
+	const struct search_transport *transport;   /* roots that are ssh://[user@]host[:port]/path
+	                             are on other hosts; NULL: such a root is a directory.
+	                             Copied */
 };
 
 /**
@@ -146,6 +176,21 @@ struct searchent *readsearch(SEARCH *search);
 /** The attributes of the last entry as statx(2) returned them, valid as long as the entry; NULL
     without SEARCH_METADATA, or for an error. */
 const struct statx *statxsearch(const SEARCH *search);
+
+/** Why the last entry is an error of SEARCH_ERR_HOST, as a phrase in English, valid as long as the
+    entry.  It may quote what another host sent.  NULL: there is no more to say than the error
+    number does. */
+const char *whysearch(const SEARCH *search);
+
+/**
+ * Run ssh: a function for struct search_transport.
+ *
+ * @command  A string: the words of the command and its options, separated by blanks, and quoted by
+ *           '...' or "..."; NULL: "ssh".  It gets `-p PORT` and `-l USER`, if given, the host, and
+ *           the words "getmnt serve --stdio".
+ * Errors: EINVAL (no words, or a quote is not closed), those of socketpair(2), fork(2), execve(2).
+ */
+int searchrsh(void *command, const struct search_server *server, struct search_link *link);
 
 /** End a search from any thread or a signal handler: the next readsearch() returns NULL.  May be
     called more than once, but must return before closesearch() is called. */

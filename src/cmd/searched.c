@@ -19,6 +19,7 @@ static const struct {
 	[SEARCH_ERR_STAT] = {"stat", "attributes not available"},
 	[SEARCH_ERR_ACCESS] = {"access", "access cannot be checked"},
 	[SEARCH_ERR_LIMIT] = {"limit", "not entered"},
+	[SEARCH_ERR_HOST] = {"host", "not searched"},
 };
 
 const char *searched_error_word(const struct searchent *e)
@@ -26,9 +27,17 @@ const char *searched_error_word(const struct searchent *e)
 	return error_sources[e->errsource].word;
 }
 
-void searched_error(const struct searchent *e, bool find, struct strbuf *text)
+void searched_error(const struct searchent *e, const char *why, bool find, struct strbuf *text)
 {
-	const char *last = e->path ? strrchr(e->path, '/') : NULL, *why = NULL;
+	const char *last = e->path ? strrchr(e->path, '/') : NULL;
+	if (e->errsource == SEARCH_ERR_HOST) {
+		bool begun = e->err == ECONNRESET || e->err == EPROTO || e->err == ETIMEDOUT;
+		strbuf_printf(text, "%s%s: %s", error_sources[e->errsource].text,
+		              begun ? " to the end" : "", why ? why : strerror(e->err));
+		if (e->err == ETIMEDOUT)
+			strbuf_puts(text, " (--timeout)");
+		return;
+	}
 	bool entered = e->errsource != SEARCH_ERR_OPEN;
 	if (e->err == EREMOTE && last && fstype_dir_waits("proc", last + 1))
 		why = "reading it waits for a process (--blocking enters it)";
@@ -50,10 +59,11 @@ void searched_error(const struct searchent *e, bool find, struct strbuf *text)
 		strbuf_puts(text, "; the pattern is the first argument, before the paths");
 }
 
-void searched_report(const struct searchent *e, bool find, struct flow *flow)
+void searched_report(const SEARCH *search, const struct searchent *e, bool find,
+                     struct flow *flow)
 {
 	struct strbuf text = {0};
-	searched_error(e, find, &text);
+	searched_error(e, whysearch(search), find, &text);
 	flow_hold(flow);
 	message(e->path, "%s", strbuf_str(&text));
 	flow_release(flow);

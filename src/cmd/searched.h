@@ -16,11 +16,13 @@
 const char *searched_error_word(const struct searchent *e);
 
 /** Append the text of an error.
+    @why  whysearch()
     @find  Brief, as find(1) has it; else with the operation, and a hint for `getmnt search`. */
-void searched_error(const struct searchent *e, bool find, struct strbuf *text);
+void searched_error(const struct searchent *e, const char *why, bool find, struct strbuf *text);
 
-/** Report an object that could not be examined.  @flow  Held during the message. */
-void searched_report(const struct searchent *e, bool find, struct flow *flow);
+/** Report the last entry of a search, which is an error.  @flow  Held during the message. */
+void searched_report(const SEARCH *search, const struct searchent *e, bool find,
+                     struct flow *flow);
 
 /** Print --stats.  @form  enum stats_form.  @found  The number of objects found.
     @start  os_now() at the start. */

@@ -71,6 +71,10 @@ static int become(const struct os_command *command)
 	struct rlimit limit;
 	if (command->dirfd >= 0 && fchdir(command->dirfd) != 0)
 		return errno;
+	for (int i = 0; command->fds && i < 3; ++i) {
+		if (dup2(command->fds[i], i) < 0)
+			return errno;
+	}
 	if (command->files && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
 		limit.rlim_cur = command->files;
 		setrlimit(RLIMIT_NOFILE, &limit);
@@ -80,21 +84,48 @@ static int become(const struct os_command *command)
 	return errno;
 }
 
-int os_run(struct os *os, const struct os_command *command, int *status)
+/** Start a command.
+    @failed [out]  Why it could not be executed: an error number; or 0.
+    @return its process, which ends at once if it failed; or -1. */
+static int start_command(struct os *os, const struct os_command *command, int *failed)
 {
 	/* The child shares our memory until it has become the command, so that this costs the same
 	   however much memory we use.  It makes only async-signal-safe calls. */
-	volatile int failed = 0;
-	int pid = OS_COUNTED(os, OS_FORK, vfork()), done;
+	volatile int error = 0;
+	int pid = OS_COUNTED(os, OS_FORK, vfork());
 	if (pid == 0) {
-		failed = become(command);
+		error = become(command);
 		os_exit_process(127);
 	}
-	if (pid < 0)
-		return -1;
+	*failed = error;
+	return pid;
+}
+
+/** Wait for a process.  @return as waitpid(2). */
+static int wait_for(struct os *os, int pid, int *status)
+{
+	int done;
 	do {
 		done = OS_CALL(os, OS_WAIT, waitpid, pid, status, 0);
 	} while (done < 0 && errno == EINTR);
+	return done;
+}
+
+int os_run_start(struct os *os, const struct os_command *command)
+{
+	int failed, pid = start_command(os, command, &failed);
+	if (pid < 0 || !failed)
+		return pid;
+	wait_for(os, pid, NULL);
+	return fail(failed);
+}
+
+int os_run(struct os *os, const struct os_command *command, int *status)
+{
+	int failed, pid = start_command(os, command, &failed);
+	if (pid < 0)
+		return -1;
+	int done = wait_for(os, pid, status);
 	return failed ? failed : done < 0 ? -1 : 0;
 }
 
@@ -218,6 +249,14 @@ int os_send(struct os *os, int sock, const void *head, size_t head_size, const v
 	long n = OS_RETRY(OS_CALL(os, OS_SEND, sendmsg, sock, &message,
 	                          MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT)));
 	return n < 0 ? -1 : 0;
+}
+
+ssize_t os_send_some(struct os *os, int sock, const void *bytes, size_t n)
+{
+	struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = n};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	return OS_RETRY(OS_CALL(os, OS_SEND, sendmsg, sock, &message,
+	                        MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bool wait)

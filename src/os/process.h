@@ -54,9 +54,13 @@ bool os_reap(struct os *os, int pid, double seconds, int *status);
 struct os_command {
 	char *const *argv;         /* its name is looked up by PATH */
 	int dirfd;                 /* its working directory, O_PATH is enough; -1: ours */
+	const int *fds;            /* standard input, output and error, all above 2; NULL: ours */
 	sigset_t mask;             /* the signals that it blocks */
 	unsigned files;            /* its soft limit on open descriptors; 0: ours */
 };
+
+/** Start a command.  @return its process ID, or -1.  Errors: those of vfork(2) and execve(2). */
+int os_run_start(struct os *os, const struct os_command *command);
 
 /** Run a command and wait for it.  Other threads may run meanwhile.
     @status [out]  As in waitpid(2).
@@ -74,6 +78,10 @@ size_t os_arg_room(struct os *os);
     @return 0, or -1.  Errors: EAGAIN, EPIPE, EMSGSIZE and those of sendmsg(2). */
 int os_send(struct os *os, int sock, const void *head, size_t head_size, const void *text,
             size_t text_size, int pass, bool wait);
+
+/** Send bytes on a stream socket without waiting; never raises SIGPIPE.
+    @return their number, or -1.  Errors: EAGAIN, EPIPE and those of sendmsg(2). */
+ssize_t os_send_some(struct os *os, int sock, const void *bytes, size_t n);
 
 /** Receive a message.
     @passed [out]  The descriptor that came with the message, or -1; NULL: close it.

@@ -10,8 +10,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/** Convert attributes to a struct stat. */
-static void info_from(struct stat *info, const struct k_statx *st)
+void search_stat_from(struct stat *info, const struct k_statx *st)
 {
 	*info = (struct stat){
 		.st_dev = makedev(st->dev_major, st->dev_minor),
@@ -148,7 +147,7 @@ struct searchent *search_next_entry(SEARCH *search)
 		memcpy(&search->st, at, sizeof(search->st));
 		at += sizeof(search->st);
 		if (!search->more.statx)
-			info_from(&search->stat, &search->st);
+			search_stat_from(&search->stat, &search->st);
 	}
 	if (acts)
 		memcpy(&search->actions, at, sizeof(search->actions));

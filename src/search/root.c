@@ -284,6 +284,8 @@ bool search_root_begin(SEARCH *search)
 		pending_begin(search);
 		return true;
 	}
+	while (search->root < search->nroots && search_remote_root(search, search->root))
+		++search->root;
 	if (search->root == search->nroots)
 		return false;
 	const char *name = search->roots[search->root++];

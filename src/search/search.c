@@ -26,6 +26,8 @@
  */
 #include "search/search_impl.h"
 
+#include "search/remote.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -43,6 +45,7 @@ enum {
 	PORTIONS = 4,             /* of large directories, waiting per thread */
 	PORTIONS_MOST = 64,       /* maximum for all threads */
 	META_BATCH = 256,
+	REMOTE_MS = 100,          /* wait so long for other hosts, before cancelsearch() is heard */
 	PART = 256 * 1024,        /* bytes of records in one part of a directory */
 	ALL_FLAGS = SEARCH_STOPATFIRST | SEARCH_METADATA | SEARCH_INCLUDEROOT | SEARCH_PERIOD
 	            | SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK | SEARCH_PAPER_Q | SEARCH_XDEV
@@ -159,6 +162,8 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 		if (!search->roots[search->nroots])
 			goto fail;
 	}
+	if (search_remote_init(search, pattern, options) != 0)
+		goto fail;
 	search->xdev_looks = flags & SEARCH_XDEV && !(os->caps & OSC_OPENAT2);
 	if (search->xdev_looks)
 		search->policy.fs = NULL;   /* the bulk interface returns what a mount covers */
@@ -196,8 +201,11 @@ static void read_more(SEARCH *search)
 			search_root_end(search);
 	} else if ((search->pending || !search_serve_postponed(search))
 	           && !search_root_begin(search)) {
-		search->ended = true;
+		search->ended = !search_remote_turn(search, REMOTE_MS);
 	}
+	/* Other hosts work while this one does. */
+	if (search->bfs)
+		search_remote_turn(search, 0);
 	search->reading = false;
 	os_cancel_restore(state);
 }
@@ -236,6 +244,9 @@ struct searchent *readsearch(SEARCH *search)
 			search_part_begin(search);
 			continue;
 		}
+		struct searchent *entry = search_remote_next(search);
+		if (entry)
+			return entry;
 		pthread_testcancel();
 		read_more(search);
 	}
@@ -281,7 +292,7 @@ size_t search_below(const SEARCH *search, const char **below)
 	const char *path = strbuf_str(&search->path) + (search->path_rooted ? search->root_len : 0);
 	/* A root is "", "/" as the path below itself, or ends as it was given. */
 	*below = path[0] == '/' && !path[1] ? "" : path;
-	return search->root - 1;
+	return search_root(search);
 }
 
 const char *search_target(const SEARCH *search)
@@ -311,7 +322,7 @@ void search_stop(SEARCH *search)
 
 size_t search_root(const SEARCH *search)
 {
-	return search->root - 1;
+	return search->last_remote ? search->last_root : search->root - 1;
 }
 
 const struct os *search_os(const SEARCH *search)
@@ -357,6 +368,7 @@ static bool lose_workers(SEARCH *search, bool *shared)
 /** Close and free a search. */
 static void search_free(SEARCH *search, bool shared)
 {
+	remote_free(search->remote, !os_origin_is_here(&search->origin));
 	search_root_end(search);
 	search_root_close(search);
 	os_close(&search->os, search->topfd);
@@ -391,6 +403,7 @@ static void search_free(SEARCH *search, bool shared)
 	strbuf_destroy(&search->postponed);
 	strbuf_destroy(&search->postponed_at);
 	strbuf_destroy(&search->target);
+	strbuf_destroy(&search->remote_text);
 	strbuf_destroy(&search->where);
 	pthread_mutex_destroy(&search->lock);
 	os_origin_destroy(&search->origin);

@@ -205,6 +205,14 @@ struct SEARCH {
 	struct strbuf postponed_at;    /* where each begins, size_t */
 	bool serving;             /* the queue is made of these */
 	struct strbuf target;     /* of the last object */
+
+	struct remote *remote;    /* other hosts; NULL: none */
+	struct search_options remote_options;   /* for them; and pattern, exclusion and query, */
+	struct strbuf remote_text;              /* each of which ends in a NUL */
+	const char *last_remote;  /* the root of the last entry; NULL: it is on this host */
+	size_t last_root;         /* its index, with last_remote */
+	const char *why;          /* of whysearch() */
+
 	struct strbuf where;      /* a directory that was read recently */
 	bool where_wanted;
 	struct search_counts counts;
@@ -363,6 +371,23 @@ void search_part_begin(SEARCH *search);
 
 /** Return the next record of the part as an entry; NULL: it was none for the caller. */
 struct searchent *search_next_entry(SEARCH *search);
+
+/** Convert attributes. */
+void search_stat_from(struct stat *info, const struct k_statx *st);
+
+/* remote_search.c: runs in the owner. */
+
+/** Take the roots that are on other hosts.  @return 0, or -1. */
+int search_remote_init(SEARCH *search, const char *pattern, const struct search_options *options);
+
+/** Whether a root is on another host. */
+bool search_remote_root(const SEARCH *search, size_t i);
+
+/** Send and receive.  @ms  Wait so long.  @return whether there may be more entries. */
+bool search_remote_turn(SEARCH *search, int ms);
+
+/** The next entry of another host; NULL: none has arrived. */
+struct searchent *search_remote_next(SEARCH *search);
 
 /* queue.c: runs in the owner; callbacks for bfs, of which search_fs() runs in any thread. */
 

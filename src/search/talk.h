@@ -73,8 +73,9 @@ struct talk_sink {
 	void (*entry)(struct talk_sink *sink, const struct talk_entry *entry);
 
 	/** Create an empty file, which must not exist yet, to show the server which user this is
-	    (the method "unix" of Chirp); the protocol has checked the path.  The driver removes it
-	    after the conversation.  NULL: it never does that.  @return 0, or an errno. */
+	    (the method "unix" of Chirp); the protocol has checked the path.  With a
+	    path of NULL: remove that file.  The driver also does so when the conversation
+	    ends.  NULL: it never does that.  @return 0, or an errno. */
 	int (*prove)(struct talk_sink *sink, const char *path);
 };
 

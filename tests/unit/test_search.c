@@ -786,8 +786,8 @@ UNIT_TEST(mounted_later)
 	CU_ASSERT_EQUAL(lines.n, n);
 	names_free(&lines);
 	STRBUF(text);
-	searched_error(&(struct searchent){.errsource = SEARCH_ERR_OPEN, .err = EXDEV}, false,
-	               &text);
+	searched_error(&(struct searchent){.errsource = SEARCH_ERR_OPEN, .err = EXDEV}, NULL,
+	               false, &text);
 	CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&text), "unknown whether its mount can block"));
 	unmount(points, COUNT(points));
 	tree_end(&top);

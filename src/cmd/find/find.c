@@ -243,7 +243,7 @@ static void run(struct find *find)
 		struct search_visit object;
 		if (e->err) {
 			find->errors = true;
-			searched_report(e, true, find->flow);
+			searched_report(find->search, e, true, find->flow);
 			continue;
 		}
 		search_last(find->search, &object);

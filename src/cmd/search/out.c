@@ -340,12 +340,12 @@ int search_out_rest(struct search_out *out)
 	return rc;
 }
 
-int search_out_error(struct search_out *out, const struct searchent *e)
+int search_out_error(struct search_out *out, const SEARCH *search, const struct searchent *e)
 {
 	const char *name = strerrorname_np(e->err);
 	strbuf_reset(&out->text);
 	strbuf_reset(&out->cell);
-	searched_error(e, false, &out->cell);
+	searched_error(e, whysearch(search), false, &out->cell);
 	json_put_object(&out->json, NULL, JSON_INLINE);
 	json_put_text(&out->json, "path", e->path);
 	json_put_string(&out->json, "error", name ? name : "?");

@@ -74,7 +74,7 @@ void search_out_line(const struct search_out *out, const struct search_object *o
 int search_out_rest(struct search_out *out);
 
 /** Print an error as an entry of JSON.  @return as search_out_object(). */
-int search_out_error(struct search_out *out, const struct searchent *e);
+int search_out_error(struct search_out *out, const SEARCH *search, const struct searchent *e);
 
 /** End the output, after all objects.
     @reason  Why the search is incomplete; NULL: it is complete. */

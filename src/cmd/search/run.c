@@ -93,9 +93,9 @@ static int print_all(struct show *show)
 		} else {
 			++errors;
 			if (json)
-				failed = search_out_error(out, e) != 0;
+				failed = search_out_error(out, show->search, e) != 0;
 			else
-				searched_report(e, false, show->flow);
+				searched_report(show->search, e, false, show->flow);
 		}
 	}
 	/* finish_stdout() reports that stdout could not be written. */

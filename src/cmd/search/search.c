@@ -33,7 +33,7 @@
 _Static_assert(SEARCH_ENGINE_AUTO == 0 && SEARCH_ENGINE_SYNC == 1 && SEARCH_ENGINE_BULK == 2,
                "words of --engine");
 
-enum { SIZES_BYTES = 1, SIZES_HUMAN };
+enum { SIZES_BYTES = 1, SIZES_HUMAN, SILENT_SECONDS = 60 };
 
 struct search_args {
 	struct search_options options;
@@ -54,6 +54,8 @@ struct search_args {
 	struct strbuf exclude_types;
 	struct patterns patterns;
 	const char *operand;         /* the pattern given as an operand; NULL: by -e */
+	const char *rsh;             /* NULL: ssh */
+	struct search_transport transport;
 };
 
 static const char access_letters[] = "rwx", type_letters[] = "bcdflps";
@@ -250,6 +252,10 @@ static const struct option_row search_rows[] = {
 	 OPT_IS_NUMBER(struct search_args, mindepth, 1000000)},
 	{"follow", 'L', NULL, "follow symbolic links", .base = SEARCH_FOLLOW, .take = take_flag},
 	{"xdev", 0, NULL, "do not enter other mounts", .base = SEARCH_XDEV, .take = take_flag},
+	OPTION_GROUP("Other hosts: ssh://[USER@]HOST[:PORT]/DIR"),
+	{"rsh", 0, "COMMAND", "used instead of ssh", OPT_IS_TEXT(struct search_args, rsh)},
+	{"timeout", 0, "SECONDS", "give a host up that is silent so long (60)",
+	 OPT_IS_NUMBER(struct search_args, transport.timeout, 86400)},
 	OPTION_GROUP("Output"),
 	{"bytes", 'b', NULL, "sizes in bytes", OPT_IS_SET(struct search_args, sizes),
 	 .base = SIZES_BYTES},
@@ -453,6 +459,8 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	if (args->mindepth > args->maxdepth)
 		return usage_error("--mindepth", "nothing is deeper than --maxdepth=%u",
 		                   args->maxdepth);
+	args->transport.arg = (void *)(uintptr_t)args->rsh;
+	args->options.transport = &args->transport;
 	status = choose_patterns(args, argc, argv);
 	if (status)
 		return status;
@@ -464,8 +472,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	search_out_init(&out, args->form >= 0 ? (enum search_form)args->form : SF_PATHS, &show.os);
 	status = roots_choose(&roots, &show.os, (const char *const *)argv + optind,
 	                      (size_t)(argc - optind), "--files0-from", args->files0_from);
-	if (!status)
-		status = prepare(args, &out, &optional);
+	status = status ? status : prepare(args, &out, &optional);
 	if (status)
 		goto out;
 	args->options.query = args->where.len ? args->where.data : NULL;
@@ -512,6 +519,7 @@ int cmd_search(int argc, char **argv)
 	struct search_args args = {
 		.options = {.size = sizeof(args.options), .flags = SEARCH_INCLUDEROOT}, .form = -1,
 		.maxdepth = UINT_MAX,
+		.transport = {.connect = searchrsh, .timeout = SILENT_SECONDS},
 	};
 	int status = search_command(&args, argc, argv);
 	patterns_destroy(&args.patterns);

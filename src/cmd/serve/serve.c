@@ -14,6 +14,7 @@
 #include "search/wire.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -136,6 +137,33 @@ static int refuse_search(struct serve *serve, const struct talk_request *request
 	return status;
 }
 
+/* A canonical query names no user, group or file: nothing is looked up for a client. */
+static int no_owner(void *arg, const char *name, uint32_t *id)
+{
+	(void)arg, (void)name, (void)id;
+	return 0;
+}
+
+static int no_file(void *arg, const char *path, bool follow, struct k_statx *st)
+{
+	(void)arg, (void)path, (void)follow, (void)st;
+	return fail(EPERM);
+}
+
+/** Parse a query; actions are refused.  @return NULL: why is appended. */
+static struct query *parse_query(const char *text, struct strbuf *why)
+{
+	struct query_env env = {
+		.user = no_owner, .group = no_owner, .file = no_file, .quiet = true,
+	};
+	struct query_error error = {0};
+	struct query *query = query_parse_text(text, &env, &error);
+	if (!query)
+		strbuf_puts(why, error.why.len > 0 ? strbuf_str(&error.why) : strerror(errno));
+	strbuf_destroy(&error.why);
+	return query;
+}
+
 /** Do a search, and send the answer.  @return an exit status. */
 static int answer(struct serve *serve, const struct talk_request *request)
 {
@@ -145,17 +173,25 @@ static int answer(struct serve *serve, const struct talk_request *request)
 		.depth = request->depth, .blocking = request->blocking, .engine = request->engine,
 		.ahead = request->ahead,
 	};
-	if (*request->query)
-		return refuse(serve, "this version cannot evaluate a query");
-	if (request->nexclude > 0 || request->self || request->mindepth > 0
-	    || request->maxdepth > 0)
-		return refuse(serve, "this version cannot exclude objects by pattern or depth");
-	serve->search = searchv(request->roots, request->n, request->pattern, &options);
+	struct strbuf why = {0};
+	if (request->nexclude > 1)
+		return refuse(serve, "more than one pattern of exclusion");
+	if (request->nexclude == 1)
+		options.exclude = request->exclude[0];
+	struct query *query = NULL;
+	if (*request->query && !(query = parse_query(request->query, &why))) {
+		int status = refuse(serve, strbuf_str(&why));
+		strbuf_destroy(&why);
+		return status;
+	}
+	serve->search = search_open(request->roots, request->n, request->pattern, &options, query);
 	if (!serve->search)
 		return refuse_search(serve, request, errno);
 	search_more(serve->search, &(struct search_more){
 		.types = request->types, .type = request->type, .links = request->links,
 		.mask = request->mask, .statx = true, .optional = request->optional,
+		.roots = request->self, .mindepth = request->mindepth,
+		.maxdepth = request->maxdepth ? request->maxdepth : UINT_MAX,
 		.watch = watch, .arg = serve,
 	});
 	struct searchent *e;

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Other hosts in a search: what they are to search for, and their entries. */
+#include "search/search_impl.h"
+
+#include "search/remote.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool search_remote_root(const SEARCH *search, size_t i)
+{
+	return search->remote && remote_is(search->roots[i]);
+}
+
+int search_remote_init(SEARCH *search, const char *pattern, const struct search_options *options)
+{
+	const struct search_transport *transport = options->transport;
+	bool any = false;
+	for (size_t i = 0; i < search->nroots; ++i)
+		any = any || remote_is(search->roots[i]);
+	if (!any || !transport || !transport->connect)
+		return 0;
+	struct strbuf *text = &search->remote_text;
+	search->remote = remote_new(&search->os, transport);
+	if (!search->remote)
+		return -1;
+	for (size_t i = 0; i < search->nroots; ++i) {
+		if (remote_is(search->roots[i]) && remote_add(search->remote, search->roots[i], i))
+			return -1;
+	}
+	/* The request is made of these at the first turn: search_more() comes in between. */
+	strbuf_add(text, pattern, strlen(pattern) + 1);
+	strbuf_puts(text, options->exclude ? options->exclude : "");
+	strbuf_add(text, "", 1);
+	if (search->query)
+		query_print(search->query, text);
+	if (text->failed)
+		return fail(ENOMEM);
+	search->remote_options = *options;
+	return 0;
+}
+
+/** Send and receive.  @return as remote_turn(). */
+static int turn(SEARCH *search, int ms)
+{
+	const struct search_options *options = &search->remote_options;
+	const struct search_more *more = &search->more;
+	const char *pattern = search->remote_text.data, *exclude = strchr(pattern, '\0') + 1;
+	return remote_turn(search->remote, &(struct talk_request){
+		.pattern = pattern, .exclude = &exclude, .nexclude = *exclude != '\0',
+		.query = strchr(exclude, '\0') + 1, .flags = search->flags & ~SEARCH_INCLUDEROOT,
+		.types = more->types, .mask = more->mask, .type = more->type,
+		.links = more->links, .optional = more->optional, .self = more->roots,
+		.blocking = options->blocking, .ahead = options->ahead, .engine = options->engine,
+		.threads = options->threads, .depth = options->depth, .mindepth = more->mindepth,
+		.maxdepth = more->maxdepth < UINT_MAX ? more->maxdepth : 0,
+	}, ms, &search->counts);
+}
+
+bool search_remote_turn(SEARCH *search, int ms)
+{
+	int rc = search->remote ? turn(search, ms) : 0;
+	search->failed |= rc < 0;
+	return rc > 0;
+}
+
+struct searchent *search_remote_next(SEARCH *search)
+{
+	struct remote_entry got;
+	struct strbuf *path = &search->path;
+	search->why = NULL;
+	search->last_remote = NULL;
+	if (!search->remote || !remote_next(search->remote, &got))
+		return NULL;
+	const struct talk_entry *e = &got.entry;
+	const size_t root = strlen(got.root);
+	search->path_rooted = e->err || search->flags & SEARCH_INCLUDEROOT;
+	search->last_remote = got.root;
+	search->last_root = got.index;
+	strbuf_reset(path);
+	/* As for roots here: a/ for itself as given, and a/b. */
+	if (search->path_rooted)
+		strbuf_add(path, got.root, root - (*e->path && got.root[root - 1] == '/'));
+	strbuf_add(path, e->path, e->len);
+	if (path->len == 0)
+		strbuf_putc(path, '/');
+	strbuf_reset(&search->target);
+	if (e->target)
+		strbuf_add(&search->target, e->target, e->target_len);
+	search->has_st = e->st;
+	if (e->st)
+		memcpy(&search->st, e->st, sizeof(search->st));
+	if (e->st && !search->more.statx)
+		search_stat_from(&search->stat, &search->st);
+	search->type = e->type;
+	search->why = got.why;
+	search->entry = (struct searchent){
+		.path = path->data, .err = e->err, .errsource = e->errsource,
+		.info = e->st && !search->more.statx ? &search->stat : NULL,
+	};
+	if (e->err)
+		++search->counts.errors;
+	else if (++search->counts.found && search->flags & SEARCH_STOPATFIRST)
+		search->ended = true;
+	return path->failed || search->target.failed ? NULL : &search->entry;
+}
+
+const char *whysearch(const SEARCH *search)
+{
+	return search ? search->why : NULL;
+}
