@@ -217,7 +217,7 @@ static const char *apply_clause(const char *at, bool dir, unsigned *mode)
 		char op = *at++;
 		unsigned bits = 0;
 		if (plain && *at >= '0' && *at <= '7') {
-			/* "=644" is octal. */
+			/* "=644", "+644" */
 			at = apply_octal(at, &bits);
 		} else if (*at && strchr("ugo", *at)) {
 			unsigned shift = *at == 'u' ? 6 : *at == 'g' ? 3 : 0;
@@ -260,7 +260,7 @@ QUERY_PARSE(query_parse_perm)
 	char sign = *at == '-' || *at == '/' ? *at++ : 0;
 	uint16_t bits[2];
 	/* GNU find refuses +644, whose meaning has changed. */
-	bool old = at[0] == '+' && at[1] >= '0' && at[1] <= '9';
+	bool old = !sign && at[0] == '+' && at[1] >= '0' && at[1] <= '9';
 	if (old || !parse_mode(at, false, &bits[0]) || !parse_mode(at, true, &bits[1]))
 		return query_refuse(p, "invalid mode \"%s\" for -perm; it must be octal (644) or "
 		                    "symbolic (u=rw,go=r), after \"-\" for all of these bits or "

@@ -211,7 +211,7 @@ QUERY_TEST(query_test_used)
 	double days = ((double)sec + (double)nsec / 1e9) / 86400;
 	return value_of(node->used.sign == '+'   ? days > node->used.days
 	                : node->used.sign == '-' ? days < node->used.days
-	                : days > node->used.days - 1 && days <= node->used.days);
+	                : days >= node->used.days - 1 && days < node->used.days);
 }
 
 /* Tests that call the kernel */

@@ -311,6 +311,7 @@ int cmd_find(int argc, char **argv)
 	struct roots roots = {0};
 	char version[] = "-V", *version_args[] = {argv[0], version, NULL};
 	setlocale(LC_TIME, "");
+	setlocale(LC_CTYPE, "");     /* patterns and regular expressions follow it */
 	int at = is_only(argc, argv, "-h", "-help") ? 1 : count_options(argc, argv);
 	int status = options_read(&find_table, at, argv, &args);
 	if (status)

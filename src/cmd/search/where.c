@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,7 @@ int where_take(struct strbuf *text, const struct option_row *row, const char *va
 	struct query_error error = {0};
 	struct os os;
 	int status = 0;
+	setlocale(LC_CTYPE, "");     /* patterns follow it, as those of find do */
 	os_init(&os, secure_getenv("GETMNT_DISABLE"));
 	query_env_host(&env, &os);
 	if (row->base == WHERE_SIZE)
