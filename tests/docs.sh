@@ -100,6 +100,13 @@ for command in "${commands[@]}"; do
 	fi
 done
 
+# The page and the help of getmnt find have each primary that the completion offers.
+sed -n "/^\tfind)/{n;s/.*='//;s/'//p}" contrib/completion/getmnt | tr ' ' '\n' | grep -E '^-[a-z]..' | sort -u >"$work/words"
+man_text man/getmnt-find.8 >"$work/man"
+"$program" find --help >"$work/help"
+mapfile -t miss < <(missing "$work/man" <"$work/words"; missing "$work/help" <"$work/words" | grep -vxE -- '-(dev|iwholename|wholename|no(leaf|warn|ignore_readdir_race)|warn)')
+verdict "primaries of getmnt find ($(wc -l <"$work/words"))" "${miss[@]}"
+
 # The completion for zsh runs the one for bash.
 if command -v zsh >/dev/null; then
 	# shellcheck disable=SC2016

@@ -10,6 +10,7 @@
 
 #include "base/words.h"
 #include "cmd/column.h"
+#include "search/query.h"
 
 #include <string.h>
 
@@ -144,6 +145,12 @@ static void put_command(FILE *out, const char *name, const struct option_table *
 	for (const struct option_row *row = table->rows; row < end; ++row) {
 		if (!row->hidden)
 			put_names(out, row, &blank, " ");
+	}
+	bool refused, find = table == &find_table;
+	const char *word;
+	for (size_t i = 0; find && (word = query_word(i, &refused)); ++i) {
+		if (!refused)
+			fprintf(out, " -%s", word);
 	}
 	fputs("'\n\t\tcase $eq$prev in\n", out);
 	for (const struct option_row *row = table->rows; row < end; ++row) {

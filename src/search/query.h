@@ -132,6 +132,10 @@ struct query *query_parse(const char *const words[], size_t n, const struct quer
 struct query *query_parse_text(const char *text, const struct query_env *env,
                                struct query_error *error);
 
+/** The i-th primary of the language, without its dash; NULL: no more.  @refused [out]  It is only
+    known for the message that refuses it. */
+const char *query_word(size_t i, bool *refused);
+
 /** Free a query; NULL is allowed. */
 void query_free(struct query *query);
 

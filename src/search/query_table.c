@@ -125,6 +125,14 @@ static const struct query_row rows[] = {
 
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 
+const char *query_word(size_t i, bool *refused)
+{
+	if (i >= ROWS)
+		return NULL;
+	*refused = rows[i].kind == ROW_REFUSED;
+	return rows[i].word;
+}
+
 const struct query_row *query_row_known(const char *word)
 {
 	const struct query_row *row = rows;
