@@ -257,7 +257,8 @@
  *     discover.c         the flow
  *     poll.c             --poll
  *   cmd/search/          getmnt search
- *     search.c           options
+ *     search.c           the flow
+ *     options.c          options
  *     patterns.c         the patterns of a command line
  *     run.c              the run: results, messages, progress, statistics
  *     out.c              output forms

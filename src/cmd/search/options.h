@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The options of `getmnt search`, as they are read.
+ */
+#ifndef GM_CMD_SEARCH_OPTIONS_H
+#define GM_CMD_SEARCH_OPTIONS_H
+
+#include "base/strbuf.h"
+#include "cmd/column.h"
+#include "cmd/search/patterns.h"
+#include "cmd/search/usage.h"
+#include "search/search.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SIZES_BYTES = 1, SIZES_HUMAN, SILENT_SECONDS = 60 };
+
+struct search_args {
+	struct search_options options;
+	bool nul, metadata, help, list_columns, usage;
+	int sizes;                   /* SIZES_*; 0: as usual */
+	struct usage_options usage_options;
+	int form;                    /* enum search_form; -1: not given */
+	int color;                   /* enum color_when */
+	bool sort_down;              /* the greatest value first */
+	unsigned top;                /* print only the first objects; 0: all */
+	const struct column_info *sort;   /* order of all objects; NULL: none */
+	int stats;                   /* enum stats_form */
+	unsigned types;              /* 1 << DT_*; 0: all */
+	const char *columns;         /* of -o */
+	const char *files0_from;
+	struct strbuf where;         /* what attributes must be, in find's language; "" */
+	unsigned mindepth, maxdepth;
+	struct strbuf exclude_types;
+	struct patterns patterns;
+	const char *operand;         /* the pattern given as an operand; NULL: by -e */
+	const char *rsh;             /* NULL: ssh */
+	struct search_transport transport;
+};
+
+#endif
