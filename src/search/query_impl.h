@@ -136,7 +136,7 @@ struct query_row {
 	enum query_cost cost;
 	unsigned mask;                   /* K_STATX_* */
 	int param;                       /* for its functions */
-	const char *instead;             /* ROW_REFUSED: a sentence: why, and what to do */
+	const char *instead;             /* ROW_REFUSED: what to say of it, and what to do */
 };
 
 struct query_parser {

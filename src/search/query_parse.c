@@ -154,7 +154,7 @@ static struct query_node *parse_primary(struct query_parser *p)
 		                           "primaries", word);
 	}
 	if (row->kind == ROW_REFUSED)
-		return query_refuse(p, "\"%s\" is not supported: %s", word, row->instead);
+		return query_refuse(p, "\"%s\" %s", word, row->instead);
 	if (p->excluding && row->kind == ROW_ACTION)
 		return query_refuse(p, "\"%s\" is an action, and cannot stand within \"-exclude\"",
 		                    word);

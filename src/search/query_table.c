@@ -25,7 +25,8 @@
 	{.word = w, .kind = ROW_POSITIONAL, .parse = query_parse_option, .param = x}
 #define REFUSED(w, why) {.word = w, .kind = ROW_REFUSED, .instead = why}
 
-#define HELP "it must be the only argument"
+#define HELP "must be the only argument"
+#define FIRST "must come before the paths"
 
 static const struct query_row rows[] = {
 	/* Names */
@@ -77,7 +78,7 @@ static const struct query_row rows[] = {
 	TEST("writable", 0, plain, access, none, COST_CALL, 0, W_OK),
 	TEST("executable", 0, plain, access, none, COST_CALL, 0, X_OK),
 	TEST("empty", 0, plain, empty, none, COST_DIR, K_STATX_SIZE, 0),
-	REFUSED("context", "getmnt is built without SELinux; use find(1)"),
+	REFUSED("context", "is not supported: getmnt is built without SELinux; use find(1)"),
 
 	/* Actions */
 	ACTION("print", 0, action, QA_PRINT),
@@ -117,6 +118,10 @@ static const struct query_row rows[] = {
 	POSITIONAL("warn", OPT_WARN),
 	POSITIONAL("nowarn", OPT_NOWARN),
 	{.word = "regextype", .kind = ROW_POSITIONAL, .args = 1, .parse = query_parse_regextype},
+	REFUSED("H", FIRST),
+	REFUSED("L", FIRST),
+	REFUSED("P", FIRST),
+	REFUSED("D", FIRST),
 	REFUSED("help", HELP),
 	REFUSED("-help", HELP),
 	REFUSED("version", HELP),

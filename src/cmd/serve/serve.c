@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <locale.h>
 #include <poll.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -268,6 +269,9 @@ static int serve_all(struct serve *serve)
 int cmd_serve(int argc, char **argv)
 {
 	struct serve_args args = {0};
+	/* A client does not tell its locale.  What it sends is UTF-8 today. */
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		setlocale(LC_CTYPE, "");
 	int status = options_read(&serve_table, argc, argv, &args);
 	if (status)
 		return status;
