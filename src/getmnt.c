@@ -249,6 +249,7 @@
  *     progress.c         the progress line
  *     colors.c           colors from LS_COLORS
  *     owners.c           names of users and groups; types and permissions as letters
+ *     exec.c             commands that find and search run
  *     flow.c             printing results while a search runs
  *     searched.c         errors and counts of a search
  *     roots.c            where a search begins: words, or names in a file

@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include "cmd/exec.h"
 #include "cmd/find/exec.h"
 #include "cmd/find/format.h"
 #include "os/process.h"
@@ -203,13 +204,19 @@ UNIT_TEST(packing)
 	CU_ASSERT(!pack_add(&pack, "cc"));
 	CU_ASSERT(pack_add(&pack, "c"));
 	CU_ASSERT(!pack_add(&pack, ""));
-	char **command = pack_command(&pack, words, 2, 1, 3);
+	char **command = pack_command(&pack, words, 2, 2, 1, 3);
 	CU_ASSERT_FATAL(command != NULL);
 	CU_ASSERT_STRING_EQUAL(command[0], "w");
 	CU_ASSERT_STRING_EQUAL(command[1], "v");
 	CU_ASSERT_STRING_EQUAL(command[2], "b");
 	CU_ASSERT_STRING_EQUAL(command[3], "c");
 	CU_ASSERT_PTR_NULL(command[4]);
+	free(command);
+	command = pack_command(&pack, words, 2, 1, 0, 1);
+	CU_ASSERT_FATAL(command != NULL);
+	CU_ASSERT_STRING_EQUAL(command[1], "a");
+	CU_ASSERT_STRING_EQUAL(command[2], "v");
+	CU_ASSERT_PTR_NULL(command[3]);
 	free(command);
 	/* The first one always fits: the kernel decides. */
 	pack_reset(&pack);

@@ -9,15 +9,14 @@
 #include "cmd/find/exec.h"
 
 #include "cmd/cmd.h"
+#include "cmd/exec.h"
 #include "cmd/find/find.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /** Arguments that wait for -exec ... + or -execdir ... +. */
@@ -27,46 +26,6 @@ struct batch {
 	const char *root;         /* the root that it was found at */
 	struct strbuf dir_path;
 };
-
-size_t pack_cost(const char *arg)
-{
-	return strlen(arg) + 1 + sizeof(char *);
-}
-
-bool pack_add(struct pack *pack, const char *arg)
-{
-	size_t cost = pack_cost(arg);
-	if (pack->n > 0 && (pack->used >= pack->room || cost > pack->room - pack->used))
-		return false;
-	strbuf_add(&pack->text, arg, strlen(arg) + 1);
-	if (pack->text.failed)
-		return false;
-	++pack->n;
-	pack->used += cost;
-	return true;
-}
-
-char **pack_command(const struct pack *pack, const char *const words[], size_t n, size_t from,
-                    size_t to)
-{
-	char **command = calloc(n + (to - from) + 1, sizeof(*command)), **end = command;
-	char *arg = pack->text.data;
-	if (!command)
-		return NULL;
-	for (size_t i = 0; i < n; ++i)
-		*end++ = (char *)(uintptr_t)words[i];
-	for (size_t i = 0; i < to; ++i, arg += strlen(arg) + 1) {
-		if (i >= from)
-			*end++ = arg;
-	}
-	return command;
-}
-
-void pack_reset(struct pack *pack)
-{
-	strbuf_reset(&pack->text);
-	pack->n = pack->used = 0;
-}
 
 void exec_replace(struct strbuf *out, const char *text, const char *with)
 {
@@ -145,38 +104,43 @@ int find_exec_compile(struct find *find, const struct query_action *action, stru
 	return 0;
 }
 
-/** Run a command and wait for it.
-    @dir  Its directory.  @error [out]  Why it could not be executed; 0: it was.
-    @return whether it was successful. */
-static bool run(struct find *find, const struct query_action *action, char *const *argv, int dir,
-                int *error)
+/** An action that runs commands. */
+struct running {
+	struct find *find;
+	const struct query_action *action;
+};
+
+static void flush(void *arg)
 {
-	struct os_command command = find->command;
-	int status = 0;
-	find_flush(find);
-	command.argv = argv;
-	if (dir >= 0)
-		command.dirfd = dir;
-	*error = os_run(&find->os, &command, &status);
-	if (*error < 0) {
-		*error = 0;
-		find_error(find, argv[0], errno);
-		return false;
+	find_flush(((struct running *)arg)->find);
+}
+
+static void failed(void *arg, const char *command, int error, const char *text)
+{
+	const struct running *running = arg;
+	struct find *find = running->find;
+	if (error) {
+		find_error(find, command, error);
+		return;
 	}
-	if (*error)
-		return false;
-	find->errors |= action->plus && status != 0;
-	if (WIFSIGNALED(status)) {
-		const char *name = sigabbrev_np(WTERMSIG(status));
-		char text[64];
-		snprintf(text, sizeof(text), "terminated by signal %d (SIG%s)", WTERMSIG(status),
-		         name ? name : "?");
+	find->errors |= running->action->plus;
+	if (text) {
 		flow_hold(find->flow);
-		message(argv[0], "%s", text);
+		message(command, "%s", text);
 		flow_release(find->flow);
-		return false;
 	}
-	return WEXITSTATUS(status) == 0;
+}
+
+/** How the commands of an action are run.  @dir  Their directory; -1: ours. */
+static struct exec exec_of(struct running *running, int dir)
+{
+	struct exec exec = {
+		.os = &running->find->os, .command = running->find->command, .arg = running,
+		.flush = flush, .failed = failed,
+	};
+	if (dir >= 0)
+		exec.command.dirfd = dir;
+	return exec;
 }
 
 /** Ask the user.  @return whether the answer is affirmative. */
@@ -206,7 +170,7 @@ static bool run_one(struct find *find, const struct query_action *action, const 
 {
 	struct pack pack = {.room = SIZE_MAX};
 	struct strbuf arg = {0};
-	int error = 0;
+	struct running running = {find, action};
 	bool good = false;
 	for (size_t i = 0; i < action->nargs; ++i) {
 		strbuf_reset(&arg);
@@ -214,50 +178,24 @@ static bool run_one(struct find *find, const struct query_action *action, const 
 		pack.text.failed |= arg.failed;
 		pack_add(&pack, strbuf_str(&arg));
 	}
-	char **argv = pack.text.failed ? NULL : pack_command(&pack, NULL, 0, 0, pack.n);
-	if (argv) {
-		good = run(find, action, argv, dir, &error);
-		if (error)
-			find_error(find, argv[0], error);
-	} else {
+	char **argv = pack.text.failed ? NULL : pack_command(&pack, NULL, 0, 0, 0, pack.n);
+	struct exec exec = exec_of(&running, dir);
+	if (argv)
+		good = exec_run(&exec, argv);
+	else
 		find_error(find, find->visit->path, ENOMEM);
-	}
 	free(argv);
 	strbuf_destroy(&arg);
 	strbuf_destroy(&pack.text);
 	return good;
 }
 
-/** Run the command of a batch with some of its arguments; if the kernel refuses so many, with each
-    half of them. */
-static void run_part(struct find *find, const struct query_action *action, struct batch *batch,
-                     size_t from, size_t to)
-{
-	int error = 0;
-	char **argv = pack_command(&batch->pack, action->args, action->nargs, from, to);
-	if (!argv) {
-		find_error(find, action->word, ENOMEM);
-		return;
-	}
-	run(find, action, argv, batch->dir, &error);
-	if (error == E2BIG && to - from > 1) {
-		size_t middle = from + (to - from) / 2;
-		size_t half = batch->pack.used / batch->pack.n * (middle - from);
-		batch->pack.room = batch->pack.room < half ? batch->pack.room : half;
-		run_part(find, action, batch, from, middle);
-		run_part(find, action, batch, middle, to);
-	} else if (error) {
-		find_error(find, argv[0], error);
-	}
-	free(argv);
-}
-
 void find_batch_run(struct find *find, const struct query_action *action)
 {
 	struct batch *batch = find->actions[action->index].batch;
-	if (batch->pack.n > 0)
-		run_part(find, action, batch, 0, batch->pack.n);
-	pack_reset(&batch->pack);
+	struct running running = {find, action};
+	struct exec exec = exec_of(&running, batch->dir);
+	exec_batch(&exec, &batch->pack, action->args, action->nargs, action->nargs);
 }
 
 /** Make an object's directory the one of the batch.  @return 0, or -1. */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/exec.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+size_t pack_cost(const char *arg)
+{
+	return strlen(arg) + 1 + sizeof(char *);
+}
+
+bool pack_add(struct pack *pack, const char *arg)
+{
+	size_t cost = pack_cost(arg);
+	if (pack->n > 0 && (pack->used >= pack->room || cost > pack->room - pack->used))
+		return false;
+	strbuf_add(&pack->text, arg, strlen(arg) + 1);
+	if (pack->text.failed)
+		return false;
+	++pack->n;
+	pack->used += cost;
+	return true;
+}
+
+char **pack_command(const struct pack *pack, const char *const words[], size_t n, size_t before,
+                    size_t from, size_t to)
+{
+	char **command = calloc(n + (to - from) + 1, sizeof(*command)), **end = command;
+	char *arg = pack->text.data;
+	if (!command)
+		return NULL;
+	for (size_t i = 0; i < before; ++i)
+		*end++ = (char *)(uintptr_t)words[i];
+	for (size_t i = 0; i < to; ++i, arg += strlen(arg) + 1) {
+		if (i >= from)
+			*end++ = arg;
+	}
+	for (size_t i = before; i < n; ++i)
+		*end++ = (char *)(uintptr_t)words[i];
+	return command;
+}
+
+void pack_reset(struct pack *pack)
+{
+	strbuf_reset(&pack->text);
+	pack->n = pack->used = 0;
+}
+
+/** Run a command.  @return 0: it was executed; an error number: it could not be. */
+static int run(const struct exec *exec, char *const *argv, bool *good)
+{
+	struct os_command command = exec->command;
+	int status = 0;
+	*good = false;
+	exec->flush(exec->arg);
+	command.argv = argv;
+	int error = os_run(exec->os, &command, &status);
+	if (error > 0)
+		return error;
+	if (error < 0) {
+		exec->failed(exec->arg, argv[0], errno, NULL);
+	} else if (WIFSIGNALED(status)) {
+		const char *name = sigabbrev_np(WTERMSIG(status));
+		char text[64];
+		snprintf(text, sizeof(text), "terminated by signal %d (SIG%s)", WTERMSIG(status),
+		         name ? name : "?");
+		exec->failed(exec->arg, argv[0], 0, text);
+	} else if (WEXITSTATUS(status) != 0) {
+		exec->failed(exec->arg, argv[0], 0, NULL);
+	} else {
+		*good = true;
+	}
+	return 0;
+}
+
+bool exec_run(const struct exec *exec, char *const *argv)
+{
+	bool good;
+	int error = run(exec, argv, &good);
+	if (error)
+		exec->failed(exec->arg, argv[0], error, NULL);
+	return good;
+}
+
+/** Run a command with some arguments of a pack. */
+static void run_part(const struct exec *exec, struct pack *pack, const char *const words[],
+                     size_t n, size_t before, size_t from, size_t to)
+{
+	bool good;
+	char **argv = pack_command(pack, words, n, before, from, to);
+	if (!argv) {
+		exec->failed(exec->arg, words[0], ENOMEM, NULL);
+		return;
+	}
+	int error = run(exec, argv, &good);
+	if (error == E2BIG && to - from > 1) {
+		size_t middle = from + (to - from) / 2;
+		size_t half = pack->used / pack->n * (middle - from);
+		pack->room = pack->room < half ? pack->room : half;
+		run_part(exec, pack, words, n, before, from, middle);
+		run_part(exec, pack, words, n, before, middle, to);
+	} else if (error) {
+		exec->failed(exec->arg, argv[0], error, NULL);
+	}
+	free(argv);
+}
+
+void exec_batch(const struct exec *exec, struct pack *pack, const char *const words[], size_t n,
+                size_t before)
+{
+	if (pack->n > 0)
+		run_part(exec, pack, words, n, before, 0, pack->n);
+	pack_reset(pack);
+}
