@@ -37,6 +37,10 @@ static void log_entry(struct talk_sink *sink, const struct talk_entry *e)
 	FUZZ_CHECK(e->st || e->err || !log->meta || log->optional);
 	strbuf_printf(&log->text, "%zu %s %u %d %s", e->root, e->path, e->type, e->err,
 	              e->target ? e->target : "");
+	FUZZ_CHECK(!e->xattrs || e->xattrs[e->xattrs_len] == '\0');
+	FUZZ_CHECK(!e->xattrs || e->xattrs_len == 0 || e->xattrs[e->xattrs_len - 1] == '\0');
+	if (e->xattrs)
+		strbuf_add(&log->text, e->xattrs, e->xattrs_len + 1);
 	if (e->st)
 		strbuf_add(&log->text, (const char *)e->st, sizeof(*e->st));
 	strbuf_putc(&log->text, '\n');

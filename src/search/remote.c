@@ -56,14 +56,14 @@ struct host {
 	struct strbuf errors;          /* the end of its messages */
 };
 
-/** An entry in the queue, followed by its attributes, path, target and reason, each of these with
-    a NUL. */
+/** An entry in the queue, followed by its attributes, path, target, extended attributes and reason,
+    each of the last four with a NUL. */
 struct queued {
 	struct root root;
-	size_t len, target_len, why_len;
+	size_t len, target_len, xattrs_len, why_len;
 	int err, errsource;
 	unsigned char type;
-	bool has_st, has_target, has_why;
+	bool has_st, has_target, has_xattrs, has_why;
 };
 
 struct remote {
@@ -96,8 +96,9 @@ static void queue_entry(struct remote *remote, const struct root *root, const st
 {
 	struct queued q = {
 		.root = *root, .len = e->len, .target_len = e->target ? e->target_len : 0,
-		.why_len = why ? strlen(why) : 0, .err = e->err, .errsource = e->errsource,
-		.type = e->type, .has_st = e->st, .has_target = e->target, .has_why = why,
+		.xattrs_len = e->xattrs_len, .why_len = why ? strlen(why) : 0, .err = e->err,
+		.errsource = e->errsource, .type = e->type, .has_st = e->st,
+		.has_target = e->target, .has_xattrs = e->xattrs, .has_why = why,
 	};
 	struct strbuf *queue = &remote->queue;
 	strbuf_add(queue, (const char *)&q, sizeof(q));
@@ -106,6 +107,8 @@ static void queue_entry(struct remote *remote, const struct root *root, const st
 	strbuf_add(queue, e->path, e->len + 1);
 	if (e->target)
 		strbuf_add(queue, e->target, e->target_len + 1);
+	if (e->xattrs)
+		strbuf_add(queue, e->xattrs, e->xattrs_len + 1);
 	if (why)
 		strbuf_add(queue, why, q.why_len + 1);
 }
@@ -121,7 +124,8 @@ bool remote_next(struct remote *remote, struct remote_entry *entry)
 	const struct k_statx *st = (const void *)at;
 	at += q.has_st ? sizeof(*st) : 0;
 	const char *path = at, *target = path + q.len + 1;
-	const char *why = target + (q.has_target ? q.target_len + 1 : 0);
+	const char *xattrs = target + (q.has_target ? q.target_len + 1 : 0);
+	const char *why = xattrs + (q.has_xattrs ? q.xattrs_len + 1 : 0);
 	at = why + (q.has_why ? q.why_len + 1 : 0);
 	remote->at = (size_t)(at - remote->queue.data);
 	*entry = (struct remote_entry){
@@ -129,7 +133,8 @@ bool remote_next(struct remote *remote, struct remote_entry *entry)
 		.index = q.root.index,
 		.entry = {
 			.path = path, .len = q.len, .target = q.has_target ? target : NULL,
-			.target_len = q.target_len, .st = q.has_st ? st : NULL, .type = q.type,
+			.target_len = q.target_len, .xattrs = q.has_xattrs ? xattrs : NULL,
+			.xattrs_len = q.xattrs_len, .st = q.has_st ? st : NULL, .type = q.type,
 			.err = q.err, .errsource = q.errsource,
 		},
 		.why = q.has_why ? why : NULL,

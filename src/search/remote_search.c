@@ -53,6 +53,8 @@ static int turn(SEARCH *search, int ms)
 		.query = strchr(exclude, '\0') + 1, .flags = search->flags & ~SEARCH_INCLUDEROOT,
 		.types = more->types, .mask = more->mask, .type = more->type,
 		.links = more->links, .optional = more->optional, .self = more->roots,
+		.follow_roots = more->follow_roots, .files = more->files, .xattrs = more->xattrs,
+		.exclude_types = more->exclude_types,
 		.blocking = options->blocking, .ahead = options->ahead, .engine = options->engine,
 		.threads = options->threads, .depth = options->depth, .mindepth = more->mindepth,
 		.maxdepth = more->maxdepth < UINT_MAX ? more->maxdepth : 0,
@@ -89,6 +91,10 @@ struct searchent *search_remote_next(SEARCH *search)
 	strbuf_reset(&search->target);
 	if (e->target)
 		strbuf_add(&search->target, e->target, e->target_len);
+	if (e->xattrs) {
+		strbuf_add(&search->target, "", 1);
+		strbuf_add(&search->target, e->xattrs, e->xattrs_len);
+	}
 	search->has_st = e->st;
 	if (e->st)
 		memcpy(&search->st, e->st, sizeof(search->st));

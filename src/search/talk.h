@@ -46,7 +46,12 @@ struct talk_request {
 	bool type;                     /* the type must be known */
 	bool links;                    /* the targets of symlinks must be known */
 	bool optional;                 /* also objects whose attributes are unavailable */
-	bool self;                     /* also each root, at depth 0 */
+	bool xattrs;                   /* the names of extended attributes must be known */
+	bool self;                     /* also each root, at depth 0; it need not be a directory */
+	bool follow_roots;             /* with self: follow a symlink that is a root */
+	bool files;                    /* a root that is not a directory, if its name matches */
+	const char *exclude_types;     /* of file systems that are not entered, "nfs,proc"; "" or
+	                                  NULL: none */
 	bool blocking;                 /* as in struct search_options, like the following */
 	bool ahead;
 	int engine;
@@ -62,6 +67,9 @@ struct talk_entry {
 	size_t len;
 	const char *target;            /* of a symlink, with a final NUL; NULL: not known */
 	size_t target_len;
+	const char *xattrs;            /* names, each with its NUL, and a final NUL; NULL: not
+	                                  known */
+	size_t xattrs_len;             /* of these, without the final NUL */
 	const struct k_statx *st;      /* NULL: none */
 	unsigned char type;            /* DT_* */
 	int err, errsource;            /* an errno value of Linux and SEARCH_ERR_*; 0: an object */

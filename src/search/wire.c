@@ -17,8 +17,11 @@ enum {
 };
 
 /** The bits of N_WANTS. */
-enum { WANT_TYPE = 1, WANT_LINKS = 2, WANT_OPTIONAL = 4, WANT_BLOCKING = 8, WANT_AHEAD = 16,
-       WANT_SELF = 32, WANT_ALL = 63 };
+enum {
+	WANT_TYPE = 1, WANT_LINKS = 2, WANT_OPTIONAL = 4, WANT_BLOCKING = 8, WANT_AHEAD = 16,
+	WANT_SELF = 32, WANT_FILES = 64, WANT_FOLLOW_ROOTS = 128, WANT_XATTRS = 256,
+	WANT_ALL = 511,
+};
 
 /** A string of a request costs at least its length and its NUL. */
 enum { STRING_LEAST = sizeof(uint32_t) + 1 };
@@ -168,8 +171,9 @@ static void put_string(struct strbuf *out, const char *text)
 
 const char *wire_put_request(struct strbuf *out, const struct talk_request *request)
 {
-	size_t size = N_COUNT * sizeof(uint32_t) + 2 * STRING_LEAST + strlen(request->pattern)
-	              + strlen(request->query);
+	const char *types = request->exclude_types ? request->exclude_types : "";
+	size_t size = N_COUNT * sizeof(uint32_t) + 3 * STRING_LEAST + strlen(request->pattern)
+	              + strlen(request->query) + strlen(types);
 	bool fits = request->n <= WIRE_ROOTS_MAX && request->nexclude <= WIRE_ROOTS_MAX;
 	for (size_t i = 0; fits && i < request->n; ++i)
 		size += STRING_LEAST + strlen(request->roots[i]);
@@ -184,7 +188,10 @@ const char *wire_put_request(struct strbuf *out, const struct talk_request *requ
 		            | (request->optional ? WANT_OPTIONAL : 0u)
 		            | (request->blocking ? WANT_BLOCKING : 0u)
 		            | (request->ahead ? WANT_AHEAD : 0u)
-		            | (request->self ? WANT_SELF : 0u),
+		            | (request->self ? WANT_SELF : 0u)
+		            | (request->files ? WANT_FILES : 0u)
+		            | (request->follow_roots ? WANT_FOLLOW_ROOTS : 0u)
+		            | (request->xattrs ? WANT_XATTRS : 0u),
 		[N_ENGINE] = (uint32_t)request->engine, [N_THREADS] = request->threads,
 		[N_DEPTH] = request->depth, [N_MINDEPTH] = request->mindepth,
 		[N_MAXDEPTH] = request->maxdepth,
@@ -195,6 +202,7 @@ const char *wire_put_request(struct strbuf *out, const struct talk_request *requ
 		put_number(out, numbers[i]);
 	put_string(out, request->pattern);
 	put_string(out, request->query);
+	put_string(out, types);
 	for (size_t i = 0; i < request->n; ++i)
 		put_string(out, request->roots[i]);
 	for (size_t i = 0; i < request->nexclude; ++i)
@@ -255,14 +263,16 @@ int wire_get_request(const char *bytes, size_t len, struct talk_request *request
 		.mask = numbers[N_MASK], .type = wants & WANT_TYPE,
 		.links = wants & WANT_LINKS, .optional = wants & WANT_OPTIONAL,
 		.blocking = wants & WANT_BLOCKING, .ahead = wants & WANT_AHEAD,
-		.self = wants & WANT_SELF,
+		.self = wants & WANT_SELF, .files = wants & WANT_FILES,
+		.follow_roots = wants & WANT_FOLLOW_ROOTS, .xattrs = wants & WANT_XATTRS,
 		.engine = (int)numbers[N_ENGINE], .threads = numbers[N_THREADS],
 		.depth = numbers[N_DEPTH], .mindepth = numbers[N_MINDEPTH],
 		.maxdepth = numbers[N_MAXDEPTH],
 	};
 	request->pattern = get_string(bytes, len, &at, PATTERN_MAX);
 	request->query = request->pattern ? get_string(bytes, len, &at, len) : NULL;
-	request->roots = request->query ? get_strings(bytes, len, &at, request->n) : NULL;
+	request->exclude_types = request->query ? get_string(bytes, len, &at, len) : NULL;
+	request->roots = request->exclude_types ? get_strings(bytes, len, &at, request->n) : NULL;
 	request->exclude = request->roots ? get_strings(bytes, len, &at, request->nexclude) : NULL;
 	if (request->exclude && at == len)
 		return 0;

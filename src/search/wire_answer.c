@@ -2,8 +2,8 @@
 /*
  * Answers, and the client's side of the conversation.
  *
- * An entry is a struct search_item of getmnt/search.h in little-endian order, with three more
- * numbers, and like there followed by its attributes, its path and its target.
+ * An entry is a struct search_item of getmnt/search.h in little-endian order, with more numbers,
+ * and like there followed by its attributes, its path, its target and its extended attributes.
  */
 #include "search/wire.h"
 
@@ -20,9 +20,11 @@ struct wire_item {
 	uint32_t root;
 	uint32_t target;       /* offset of a symlink's target from this item; 0: none */
 	uint32_t target_len;   /* without its NUL */
+	uint32_t xattrs;       /* the same of the names of extended attributes, each with a NUL */
+	uint32_t xattrs_len;
 	uint32_t zero;
 };
-_Static_assert(sizeof(struct wire_item) == 40, "as docs/PROTOCOL.md says");
+_Static_assert(sizeof(struct wire_item) == 48, "as docs/PROTOCOL.md says");
 
 /** The contents of WIRE_END. */
 struct wire_end {
@@ -47,6 +49,8 @@ static void item_order(struct wire_item *item)
 	item->root = htole32(item->root);
 	item->target = htole32(item->target);
 	item->target_len = htole32(item->target_len);
+	item->xattrs = htole32(item->xattrs);
+	item->xattrs_len = htole32(item->xattrs_len);
 	item->zero = htole32(item->zero);
 }
 
@@ -94,6 +98,11 @@ void wire_put_entry(struct strbuf *out, const struct talk_entry *entry)
 		item.target_len = (uint32_t)entry->target_len;
 		at += entry->target_len + 1;
 	}
+	if (entry->xattrs) {
+		item.xattrs = (uint32_t)at;
+		item.xattrs_len = (uint32_t)entry->xattrs_len;
+		at += entry->xattrs_len + 1;
+	}
 	size_t size = (at + ALIGN - 1) / ALIGN * ALIGN;
 	item.item.size = (uint32_t)size;
 	item_order(&item);
@@ -111,6 +120,10 @@ void wire_put_entry(struct strbuf *out, const struct talk_entry *entry)
 	*to++ = '\0';
 	if (entry->target) {
 		to = mempcpy(to, entry->target, entry->target_len);
+		*to++ = '\0';
+	}
+	if (entry->xattrs) {
+		to = mempcpy(to, entry->xattrs, entry->xattrs_len);
 		*to = '\0';
 	}
 }
@@ -153,11 +166,15 @@ static const char *item_wrong(const struct wire_talk *wire, const struct wire_it
 		return "an entry below a directory that was not requested";
 	if (!string_in(bytes, i->size, i->path, i->path_len)
 	    || (item->target && !string_in(bytes, i->size, item->target, item->target_len))
+	    || (item->xattrs && !string_in(bytes, i->size, item->xattrs, item->xattrs_len))
 	    || (i->statx && (i->statx < sizeof(*item) || i->statx > i->size
 	                     || i->size - i->statx < ATTRIBUTES)))
 		return "an entry has a part that lies outside of it";
 	if (item->target && memchr(bytes + item->target, '\0', item->target_len))
 		return "the target of a symbolic link has a NUL";
+	if (item->xattrs && item->xattrs_len > 0
+	    && bytes[item->xattrs + item->xattrs_len - 1] != '\0')
+		return "the name of an extended attribute has no end";
 	if (i->type > 31 || !(types >> i->type & 1))
 		return "an entry of an unknown type";
 	if (i->err == 0 && i->errsource == 0)
@@ -165,6 +182,7 @@ static const char *item_wrong(const struct wire_talk *wire, const struct wire_it
 		       ? "an object without its attributes" : NULL;
 	return i->err > 0 && i->err <= ERRNO_MAX && i->errsource >= SEARCH_ERR_OPEN
 	       && i->errsource <= SEARCH_ERR_LIMIT && !i->statx && !item->target
+	       && !item->xattrs
 	       ? NULL : "an error that does not exist";
 }
 
@@ -204,7 +222,9 @@ static void take_entries(struct wire_talk *wire, const char *bytes, size_t len,
 		sink->entry(sink, &(struct talk_entry){
 			.root = item.root, .path = path, .len = i->path_len,
 			.target = item.target ? bytes + at + item.target : NULL,
-			.target_len = item.target_len, .st = has_st ? &st : NULL,
+			.target_len = item.target_len,
+			.xattrs = item.xattrs ? bytes + at + item.xattrs : NULL,
+			.xattrs_len = item.xattrs_len, .st = has_st ? &st : NULL,
 			.type = i->type, .err = i->err, .errsource = i->errsource,
 		});
 		at += i->size;

@@ -8,6 +8,7 @@ GREETING = b"GETMNT\r\n" + struct.pack("<II", 1, 0)
 REQUEST, ENTRIES, END, REFUSED, ALIVE = 1, 2, 3, 4, 5
 NUMBERS = ("flags", "types", "mask", "wants", "engine", "threads", "depth", "mindepth", "maxdepth")
 METADATA = 2
+HEAD = 48        # of an entry
 
 
 def frame(kind, data=b""):
@@ -18,25 +19,25 @@ def string(text):
     return struct.pack("<I", len(text)) + text + b"\0"
 
 
-def request(pattern, *roots, query=b"", exclude=(), **numbers):
+def request(pattern, *roots, query=b"", types=b"", exclude=(), **numbers):
     """A REQUEST; pattern and roots are bytes."""
     values = [numbers.pop(name, 0) for name in NUMBERS]
     assert not numbers
     return frame(REQUEST, struct.pack("<12I", *values, len(roots), len(exclude), 0)
-                 + b"".join(map(string, (pattern, query, *roots, *exclude))))
+                 + b"".join(map(string, (pattern, query, types, *roots, *exclude))))
 
 
 def item(path, kind=8, err=0, source=0, root=0, st=None, target=None):
     """An entry of an answer."""
     data = st or b""
-    where = 40 + len(data)
+    where = HEAD + len(data)
     data += path + b"\0"
-    link = 40 + len(data) if target is not None else 0
+    link = HEAD + len(data) if target is not None else 0
     if target is not None:
         data += target + b"\0"
-    data += bytes(-(40 + len(data)) % 8)
-    return struct.pack("<IIIIiHBBIIII", 40 + len(data), where, len(path), 40 if st else 0, err, source, kind, 0, root,
-                       link, len(target or b""), 0) + data
+    data += bytes(-(HEAD + len(data)) % 8)
+    return struct.pack("<IIIIiHBBIIIIII", HEAD + len(data), where, len(path), HEAD if st else 0, err, source, kind, 0, root,
+                       link, len(target or b""), 0, 0, 0) + data
 
 
 def end(found=0, error=0):
@@ -46,10 +47,11 @@ def end(found=0, error=0):
 class Entry:
     def __init__(self, data):
         (size, path, path_len, statx, self.err, self.source, self.kind, zero, self.root, target, target_len,
-         more) = struct.unpack_from("<IIIIiHBBIIII", data)
+         xattrs, xattrs_len, more) = struct.unpack_from("<IIIIiHBBIIIIII", data)
         assert size == len(data) and zero == more == 0
         self.path = data[path:path + path_len]
         self.statx = data[statx:statx + 256] if statx else None
+        self.xattrs = data[xattrs:xattrs + xattrs_len] if xattrs else None
         self.target = data[target:target + target_len] if target else None
 
     def __repr__(self):

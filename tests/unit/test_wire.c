@@ -20,6 +20,8 @@ static void log_entry(struct talk_sink *sink, const struct talk_entry *e)
 	              e->errsource);
 	if (e->target)
 		strbuf_printf(text, " -> %s %zu", e->target, e->target_len);
+	for (const char *name = e->xattrs; name && *name; name += strlen(name) + 1)
+		strbuf_printf(text, " %s", name);
 	if (e->st)
 		strbuf_printf(text, " size %ju spare %jx", (uintmax_t)e->st->size,
 		              (uintmax_t)e->st->spare[10]);
@@ -78,7 +80,7 @@ UNIT_TEST(entries)
 	size_t place = wire_begin(&out, WIRE_ENTRIES);
 	wire_put_entry(&out, &(struct talk_entry){
 		.root = 1, .path = "/x\n/y", .len = 5, .type = DT_LNK, .st = &st,
-		.target = "../z", .target_len = 4,
+		.target = "../z", .target_len = 4, .xattrs = "user.a\0b\0", .xattrs_len = 9,
 	});
 	wire_put_entry(&out, &(struct talk_entry){
 		.path = "", .err = ENOENT, .errsource = SEARCH_ERR_OPEN,
@@ -93,7 +95,7 @@ UNIT_TEST(entries)
 	wire_finish(&out, place);
 	wire_put_end(&out, &counts, 0);
 	expect(&request, &out,
-	       "1 /x\n/y 5 t10 e0/0 -> ../z 4 size 18446744073709551614 spare abcdef\n"
+	       "1 /x\n/y 5 t10 e0/0 -> ../z 4 user.a b size 18446744073709551614 spare abcdef\n"
 	       "0  0 t0 e2/1\n"
 	       "0 /1234567 8 t8 e0/0 size 18446744073709551614 spare abcdef\n"
 	       "DONE 1/7\n");
@@ -122,7 +124,7 @@ UNIT_TEST(entries)
    docs/PROTOCOL.md.  Each row changes it. */
 UNIT_TEST(lies)
 {
-	enum { FRAME = WIRE_GREETING, ITEM = FRAME + WIRE_HEAD, PATH = ITEM + 40 + 256 };
+	enum { FRAME = WIRE_GREETING, ITEM = FRAME + WIRE_HEAD, PATH = ITEM + 48 + 256 };
 	static const struct {
 		size_t at, n;      /* bytes to change, and how many */
 		const char *bytes, *why;
@@ -135,20 +137,20 @@ UNIT_TEST(lies)
 		{FRAME + 4, 4, "\xff\xff\xff\xff", "a frame of an unknown kind, 4294967295"},
 		{FRAME, 4, "\xff\xff\xff\xff",
 		 "a frame of kind 2 with 4294967295 bytes, more than 3145728"},
-		{FRAME + 4, 1, "\3", "the end of the answer has 304 bytes"},
+		{FRAME + 4, 1, "\3", "the end of the answer has 312 bytes"},
 		{ITEM, 4, "\0\0\0\0", "an entry is longer than its frame"},
 		{ITEM, 2, "\x20\0", "an entry is longer than its frame"},
 		{ITEM, 4, "\xf8\xff\xff\xff", "an entry is longer than its frame"},
 		{ITEM, 1, "\x2c", "an entry is longer than its frame"},
 		{ITEM + 4, 4, "\xff\xff\xff\xff", "an entry has a part that lies outside of it"},
-		{ITEM + 4, 2, "\x30\1", "an entry has a part that lies outside of it"},
+		{ITEM + 4, 2, "\x38\1", "an entry has a part that lies outside of it"},
 		{ITEM + 4, 2, "\0\0", "an entry has a part that lies outside of it"},
 		{ITEM + 8, 4, "\xff\xff\xff\xff", "an entry has a part that lies outside of it"},
 		{ITEM + 8, 1, "\1", "an entry has a part that lies outside of it"},
 		{ITEM + 8, 1, "\3",
 		 "a path that cannot be below the directory: it has a NUL"},
 		{ITEM + 12, 4, "\xff\xff\xff\xff", "an entry has a part that lies outside of it"},
-		{ITEM + 12, 2, "\x38\0", "an entry has a part that lies outside of it"},
+		{ITEM + 12, 2, "\x40\0", "an entry has a part that lies outside of it"},
 		{ITEM + 12, 2, "\x08\0", "an entry has a part that lies outside of it"},
 		{ITEM + 12, 2, "\0\0", "an object without its attributes"},
 		{ITEM + 16, 1, "\2", "an error that does not exist"},
@@ -161,8 +163,12 @@ UNIT_TEST(lies)
 		{ITEM + 24, 4, "\xff\xff\xff\xff",
 		 "an entry below a directory that was not requested"},
 		{ITEM + 28, 1, "\1", "an entry has a part that lies outside of it"},
-		{ITEM + 28, 2, "\x30\1", "an entry has a part that lies outside of it"},
-		{ITEM + 36, 1, "\1", "an entry has unknown members"},
+		{ITEM + 28, 2, "\x38\1", "an entry has a part that lies outside of it"},
+		{ITEM + 36, 1, "\1", "an entry has a part that lies outside of it"},
+		{ITEM + 36, 2, "\x38\1", "an entry has a part that lies outside of it"},
+		{ITEM + 36, 8, "\x30\1\0\0\2\0\0\0",
+		 "the name of an extended attribute has no end"},
+		{ITEM + 44, 1, "\1", "an entry has unknown members"},
 		{PATH, 1, "x", "a path that cannot be below the directory: it does not begin with "
 		               "\"/\""},
 		{PATH + 1, 1, "/", "a path that cannot be below the directory: it has an empty "
@@ -231,6 +237,7 @@ UNIT_TEST(requests)
 		.exclude = exclude, .nexclude = 2, .flags = SEARCH_METADATA | SEARCH_XDEV,
 		.types = 1u << DT_SOCK, .mask = K_STATX_MNT_ID, .type = true, .links = true,
 		.optional = true, .blocking = true, .ahead = true, .self = true, .engine = 2,
+		.files = true, .follow_roots = true, .xattrs = true, .exclude_types = "nfs",
 		.threads = 3,
 		.depth = 4, .mindepth = 5, .maxdepth = 6,
 	};
@@ -251,7 +258,8 @@ UNIT_TEST(requests)
 	CU_ASSERT_STRING_EQUAL(got.roots[1], "/b c");
 	CU_ASSERT_STRING_EQUAL(got.exclude[0], "*.o");
 	CU_ASSERT_TRUE(got.type && got.links && got.optional && got.blocking && got.ahead
-	               && got.self);
+	               && got.self && got.files && got.follow_roots && got.xattrs);
+	CU_ASSERT_STRING_EQUAL(got.exclude_types, "nfs");
 	CU_ASSERT_TRUE(got.flags == all.flags && got.types == all.types && got.mask == all.mask
 	               && got.engine == 2 && got.threads == 3 && got.depth == 4
 	               && got.mindepth == 5 && got.maxdepth == 6);
@@ -274,7 +282,7 @@ UNIT_TEST(requests)
 		CU_ASSERT_EQUAL(wire_get_request(copy, frame.len, &got, &why), -1);
 		copy[at] = was;
 	}
-	copy[12] = 64;   /* an unknown wish */
+	copy[14] = 1;   /* an unknown wish */
 	strbuf_reset(&why);
 	CU_ASSERT_EQUAL(wire_get_request(copy, frame.len, &got, &why), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&why), "does not know"));

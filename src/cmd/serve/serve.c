@@ -97,6 +97,11 @@ static void send_entry(struct serve *serve, const struct searchent *e)
 		.st = e->err ? NULL : (const struct k_statx *)(const void *)statxsearch(search),
 		.err = e->err, .errsource = e->errsource,
 	};
+	const char *xattrs = e->err ? NULL : search_xattrs(search), *name = xattrs;
+	while (name && *name)
+		name += strlen(name) + 1;
+	entry.xattrs = xattrs;
+	entry.xattrs_len = name ? (size_t)(name - xattrs) : 0;
 	entry.root = search_below(search, &entry.path);
 	entry.len = strlen(entry.path);
 	if (entry.len > TALK_PATH_MAX)
@@ -191,7 +196,10 @@ static int answer(struct serve *serve, const struct talk_request *request)
 	search_more(serve->search, &(struct search_more){
 		.types = request->types, .type = request->type, .links = request->links,
 		.mask = request->mask, .statx = true, .optional = request->optional,
-		.roots = request->self, .mindepth = request->mindepth,
+		.roots = request->self, .follow_roots = request->follow_roots,
+		.files = request->files, .xattrs = request->xattrs,
+		.exclude_types = *request->exclude_types ? request->exclude_types : NULL,
+		.mindepth = request->mindepth,
 		.maxdepth = request->maxdepth ? request->maxdepth : UINT_MAX,
 		.watch = watch, .arg = serve,
 	});
