@@ -19,13 +19,15 @@ enum { NSEC = 1000000000 };
 /* Seconds beyond this cannot occur in a file system. */
 static const double SEC_MAX = (double)(INT64_C(1) << 60);
 
-/** Parse a number of days or minutes: a sign, and a decimal number.
+/** Parse a number of days or minutes: a sign, and a decimal number, which may have another sign.
     @return false: it is none. */
 static bool parse_amount(const char *text, char *sign, double *amount)
 {
 	*sign = 0;
 	if (*text == '+' || *text == '-')
 		*sign = *text++;
+	bool negative = *sign && *text == '-';
+	text += *sign && (*text == '+' || *text == '-');
 	*amount = 0;
 	size_t digits = strspn(text, "0123456789");
 	for (size_t i = 0; i < digits; ++i)
@@ -43,20 +45,23 @@ static bool parse_amount(const char *text, char *sign, double *amount)
 		*amount /= scale;
 		text += fraction;
 	}
+	*amount = negative ? -*amount : *amount;
 	return digits > 0 && !*text;
 }
 
-/** A time before another one; times out of range become the earliest. */
+/** A time before another one, or after it if seconds is negative.  Times out of range become the
+    earliest or the latest. */
 static struct timespec earlier(struct timespec time, double seconds)
 {
-	if (!(seconds < SEC_MAX))
-		return (struct timespec){.tv_sec = -(time_t)SEC_MAX};
+	if (seconds > SEC_MAX || seconds < -SEC_MAX)
+		return (struct timespec){.tv_sec = (time_t)(seconds < 0 ? SEC_MAX : -SEC_MAX)};
 	double whole, nsec = modf(seconds, &whole) * NSEC;
 	time.tv_sec -= (time_t)whole;
 	time.tv_nsec -= (long)nsec;
-	if (time.tv_nsec < 0) {
-		time.tv_nsec += NSEC;
-		--time.tv_sec;
+	if (time.tv_nsec < 0 || time.tv_nsec >= NSEC) {
+		int carry = time.tv_nsec < 0 ? -1 : 1;
+		time.tv_nsec -= carry * (long)NSEC;
+		time.tv_sec += carry;
 	}
 	return time;
 }
