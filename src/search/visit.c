@@ -93,7 +93,7 @@ static int open_part_dir(SEARCH *search)
 	struct os *os = &search->os;
 	struct strbuf path = {0};
 	struct follow_place place = {.mount = search->top.mount};
-	strbuf_add(&path, search->via.data, search->via.len);
+	strbuf_add(&path, strbuf_str(&search->via), search->via.len);
 	if (search->part_len > 1)
 		strbuf_add(&path, search->part_path, search->part_len);
 	const char *below = path.len > 1 ? path.data + 1 : ".";
@@ -239,7 +239,7 @@ bool search_postpone(SEARCH *search, const char *record, size_t size)
 	if (search->serving || !search->info || !search->info->depth)
 		return false;
 	strbuf_add(items, (const char *)&part, sizeof(part));
-	strbuf_add(items, search->via.data, search->via.len);
+	strbuf_add(items, strbuf_str(&search->via), search->via.len);
 	strbuf_add(items, search->part_path, dir);
 	if (search->has_id) {
 		strbuf_add(items, (const char *)&id, sizeof(id));

@@ -347,6 +347,7 @@ int cmd_find(int argc, char **argv)
 	find.errors |= roots.errors;
 	if (!status)
 		status = search_roots(&find, &args, &roots);
+	query_free(find.query);
 	find_destroy(&find);
 	roots_destroy(&roots);
 	return finish_stdout() == 0 ? status : CX_ERROR;
