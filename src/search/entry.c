@@ -510,6 +510,8 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	if (error != 0) {
 		if (named && does & PATTERN_MATCH && !search->judges)
 			search_put_object(search, scratch, entry, NULL, -1, 1);
+		if (search->query && does & PATTERN_MATCH && error != ENOENT)
+			search_put_lost(search, scratch, at, entry, child);
 		if (!named || search->judges || entry->type == DT_UNKNOWN
 		    || (dir && does & PATTERN_BELOW))
 			search_put_error(scratch, entry,

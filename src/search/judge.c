@@ -98,6 +98,27 @@ static int look_target(void *arg, struct strbuf *text)
 	return 0;
 }
 
+/** The directory that contains the object, if its path is known.  @place [out]  Zero before. */
+static void visit_place(const struct look *look, uint64_t mount, struct follow_place *place)
+{
+	const struct strbuf *root = &look->search->place.path;
+	struct strbuf *path = &place->path;
+	place->mount = mount;
+	if (root->len == 0 || look->search->flags & SEARCH_FOLLOW)
+		return;
+	strbuf_add(path, root->data, root->len);
+	if (*look->visit->below) {
+		strbuf_putc(path, '/');
+		strbuf_puts(path, look->visit->below);
+	}
+	while (path->len > 1 && path->data[path->len - 1] != '/')
+		--path->len;
+	while (path->len > 1 && path->data[path->len - 1] == '/')
+		--path->len;
+	if (!path->failed)
+		path->data[path->len] = '\0';
+}
+
 /** Open the object, or what it leads to if it is a symlink.
     @return an O_PATH descriptor, or -1.  Errors: as follow_path(). */
 static int look_open(struct look *look)
@@ -114,7 +135,7 @@ static int look_open(struct look *look)
 		search_place_of(search, look->at, &place);
 	else if (os_statx(look->os, dir, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
 	                  search_id_mask(search), &st) == 0)
-		place.mount = os_statx_mnt_id(&st, search->mounts.unique);
+		visit_place(look, os_statx_mnt_id(&st, search->mounts.unique), &place);
 	if (place.path.failed)
 		errno = ENOMEM;
 	else
@@ -325,7 +346,7 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 		        && (search->act_mask
 		            || (!outcome.actions && info->levels & 1u << QUERY_STATX));
 		more |= info->unique && (outcome.acts != QUERY_NO || dir);
-		if (more && !st) {
+		if (more && !st && !object->lost) {
 			judged->look = true;
 			return;
 		}
@@ -333,14 +354,19 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 			break;
 	}
 	judged->object = outcome.acts != QUERY_NO;
+	/* Actions may need attributes, too. */
+	if (object->lost && (search->act_mask || (!outcome.actions && !info->only_prints)))
+		judged->object = false;
 	judged->enter &= outcome.prune != QUERY_YES;
 	judged->actions = outcome.acts == QUERY_YES ? outcome.actions : 0;
 	judged->error = outcome.error;
 }
 
-void search_judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
+/** See search_judge_entry().  @lost  Its attributes cannot be read. */
+static void judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                         const struct bfs_entry *entry, uint8_t type, const struct node *child,
-                        const struct k_statx *st, bool wanted, struct judgment *judged)
+                        const struct k_statx *st, bool wanted, bool lost,
+                        struct judgment *judged)
 {
 	struct look look = {
 		.search = search, .os = scratch->os, .scratch = scratch, .at = at,
@@ -351,7 +377,7 @@ void search_judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struc
 	search_look_init(&look);
 	struct query_object object = {
 		.name = entry->name, .len = entry->len, .type = type, .depth = look.depth,
-		.st = st, .facts = &look.facts,
+		.st = st, .lost = lost, .facts = &look.facts,
 	};
 	if (look.link == DT_UNKNOWN && !(search->flags & SEARCH_FOLLOW))
 		look.link = type;
@@ -367,4 +393,21 @@ void search_judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struc
 			search_visit_now(search, &visit, judged);
 		judged->object = false;
 	}
+}
+
+void search_judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
+                        const struct bfs_entry *entry, uint8_t type, const struct node *child,
+                        const struct k_statx *st, bool wanted, struct judgment *judged)
+{
+	judge_entry(search, scratch, at, entry, type, child, st, wanted, false, judged);
+}
+
+void search_put_lost(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
+                     const struct bfs_entry *entry, const struct node *child)
+{
+	struct judgment judged;
+	uint8_t type = search->flags & SEARCH_FOLLOW ? DT_UNKNOWN : entry->type;
+	judge_entry(search, scratch, at, entry, type, child, NULL, true, true, &judged);
+	if (judged.object)
+		search_put_object(search, scratch, entry, NULL, -1, judged.actions);
 }

@@ -81,6 +81,8 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 		if (search->more.optional && does & PATTERN_MATCH && !refused && error != ENOENT
 		    && !search->judges)
 			search_put_object(search, scratch, entry, NULL, -1, 1);
+		if (search->query && does & PATTERN_MATCH && !refused && error != ELOOP)
+			search_put_lost(search, scratch, at, entry, child);
 		search_put_error(scratch, entry, refused ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT,
 		                 error);
 		goto out;

@@ -63,6 +63,8 @@ struct query_object {
 	                                    is to be followed */
 	unsigned depth;                  /* 0: a given root */
 	const struct k_statx *st;        /* from QUERY_STATX on */
+	bool lost;                       /* st and an unknown type cannot be read: at QUERY_ALL
+	                                    tests of them are false */
 	const struct query_facts *facts;
 };
 
@@ -81,7 +83,9 @@ struct query_action {
 	size_t nargs;
 	bool plus;                       /* -exec ... {} + */
 	unsigned index;                  /* its number, from 0, in the order of the expression */
-	unsigned mask;                   /* K_STATX_* that it needs: see query_env.action */
+	/* What it needs, set by query_env.action: */
+	unsigned mask;                   /* K_STATX_* */
+	bool xtype;                      /* facts->xtype */
 };
 
 /** Why an expression was rejected. */
@@ -102,7 +106,7 @@ struct query_env {
 	int (*group)(void *arg, const char *name, uint32_t *id);
 	/* Get the attributes of a file.  @return 0, or -1 with errno. */
 	int (*file)(void *arg, const char *path, bool follow, struct k_statx *st);
-	/* Check an action: its arguments, and which attributes it needs (action->mask).
+	/* Check an action: its arguments, and what it needs (action->mask, action->xtype).
 	   NULL: actions are refused, as for a server.
 	   @return 0, or -1 after appending a sentence to why. */
 	int (*action)(void *arg, struct query_action *action, struct strbuf *why);

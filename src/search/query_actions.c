@@ -16,6 +16,7 @@ int query_check_action(struct query_parser *p, const struct query_node *node)
 	if (result != 0)
 		query_refuse(p, "%s", strbuf_str(&why));
 	strbuf_destroy(&why);
+	p->query->info.xtype |= action->xtype;
 	return result;
 }
 

@@ -72,12 +72,27 @@ static enum query_value eval_list(struct query_walk *walk, const struct query_no
 	return value;
 }
 
+/** Whether a test needs what cannot be read. */
+static bool is_lost(const struct query_walk *walk, const struct query_row *row)
+{
+	const struct query_object *object = walk->object;
+	return object->lost && walk->level == QUERY_ALL
+	       && (row->cost == COST_STATX || row->mask
+	           || (object->type == DT_UNKNOWN
+	               && (row->test == query_test_type || row->test == query_test_xtype
+	                   || row->test == query_test_lname)));
+}
+
 static enum query_value eval(struct query_walk *walk, const struct query_node *node)
 {
 	enum query_value value = QUERY_YES;
 	switch (node->op) {
 	case OP_TEST:
-		return node->row->test(walk, node);
+		value = node->row->test(walk, node);
+		if (value == QUERY_OPEN && is_lost(walk, node->row))
+			return node->row->test == query_test_newer && node->time.negated
+			       ? QUERY_YES : QUERY_NO;
+		return value;
 	case OP_ACTION:
 		return eval_action(walk, node);
 	case OP_PRUNE:

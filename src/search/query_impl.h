@@ -69,6 +69,8 @@ struct query_node {
 			int64_t sec;
 			uint32_t nsec;
 			char field;      /* 'a', 'B', 'c' or 'm' */
+			bool negated;    /* an age is "! -newer": of lost attributes this is
+			                    true, so that the age is false */
 		} time;
 		struct {
 			double days;

@@ -80,6 +80,15 @@ static struct query_node *newer_node(struct query_parser *p, char field, struct 
 	return node;
 }
 
+/** A test whether a time of the object is not later, for ages. */
+static struct query_node *older_node(struct query_parser *p, char field, struct timespec time)
+{
+	struct query_node *node = newer_node(p, field, time);
+	if (node)
+		node->time.negated = true;
+	return query_not(p, node);
+}
+
 /** Compare ages.
     @time  The instant of that age.
     @window  The length of the unit, in seconds, for a sign of 0. */
@@ -94,11 +103,11 @@ static struct query_node *age_node(struct query_parser *p, char field, char sign
 			time.tv_nsec += NSEC;
 			--time.tv_sec;
 		}
-		return query_not(p, newer_node(p, field, time));
+		return older_node(p, field, time);
 	}
 	struct query_node *list = query_list(p, OP_AND), *from = newer_node(p, field, time);
 	time.tv_sec += window;
-	struct query_node *to = query_not(p, newer_node(p, field, time));
+	struct query_node *to = older_node(p, field, time);
 	if (!list || !from || !to)
 		return NULL;
 	query_add(list, from);

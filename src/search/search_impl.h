@@ -319,6 +319,11 @@ void search_judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struc
                         const struct bfs_entry *entry, uint8_t type, const struct node *child,
                         const struct k_statx *st, bool wanted, struct judgment *judged);
 
+/** Report an entry whose attributes cannot be read, if the query is true nevertheless, as find
+    does. */
+void search_put_lost(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
+                     const struct bfs_entry *entry, const struct node *child);
+
 /* visit.c: runs in the owner; search_put_dir_id() in workers. */
 
 /** Call visit().  @visit  Complete, except for root and below.  @judged [out]  enter. */

@@ -43,6 +43,7 @@ static int compile_format(struct find_action *prepared, struct query_action *act
 	if (!prepared->format)
 		return -1;
 	action->mask = prepared->format->mask;
+	action->xtype = prepared->format->xtype;
 	return 0;
 }
 

@@ -40,6 +40,7 @@ static struct format_item *add_item(struct format *format, char kind)
 	struct format_item *item = &format->items[format->n++];
 	*item = (struct format_item){.kind = kind, .precision = -1};
 	format->mask |= mask_of(kind);
+	format->xtype |= kind == 'Y';
 	return item;
 }
 

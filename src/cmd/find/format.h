@@ -26,6 +26,7 @@ struct format {
 	size_t n, room;
 	struct strbuf text;
 	unsigned mask;            /* K_STATX_*: what the directives need */
+	bool xtype;               /* they need the types of what symlinks lead to */
 	bool flush;               /* \c */
 };
 
