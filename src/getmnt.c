@@ -35,6 +35,7 @@
  *     change.c           calls that change files
  *     process.c          processes, pipes, sockets; work divided among threads
  *     bounded.c          running work with a time limit in a child, and keeping its output
+ *     tcp.c              connecting to a server, in a child
  *     service.c          signals and changed files as descriptors; sd_notify
  *     caller.c           the library's caller: forked children, canceled threads
  *   path/                names that may not be what they should be
