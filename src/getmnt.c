@@ -141,6 +141,7 @@
  *     chirp_record.c     lines of its answers
  *     chirp_answer.c     its answers as entries
  *     chirp_hold.c       entries kept until it is known which directories are symlinks
+ *     chirp_link.c       the connection, and the file that proves who this user is
  *   host/                what is read from a host besides its mount table (never prints)
  *     host.c             the door; mtab, crypttab, command line
  *     devices.c          devices by number, path and identifier

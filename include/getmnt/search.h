@@ -110,6 +110,9 @@ struct search_transport {
 	int (*connect)(void *arg, const struct search_server *server, struct search_link *link);
 	void *arg;
 	unsigned timeout;         /* seconds until the first answer, and of silence; 0: no limit */
+	const char *chirp_auth;   /* for roots that are chirp://host[:port]/path, which need no
+	                             connect(): the methods of authentication, as --chirp-auth of
+	                             getmnt-search(8) has them; NULL: its default.  Not copied */
 };
 
 /** Settings for searchv(); all members except size may be 0.  Later versions add members at the
@@ -130,8 +133,8 @@ struct search_options {
 	                             "-size +1M ! -user root"; it has no actions:
 	                             getmnt-search(8); NULL: all */
 	const struct search_transport *transport;   /* roots that are ssh://[user@]host[:port]/path
-	                             are on other hosts; NULL: such a root is a directory.
-	                             Copied */
+	                             or chirp://host[:port]/path are on other hosts; NULL: such a
+	                             root is a directory.  Copied */
 };
 
 /**

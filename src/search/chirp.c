@@ -138,7 +138,7 @@ static void search_end(struct chirp *chirp)
 /** Compile the patterns of a search.  @most  Bytes of a part.  @return 0, or -1. */
 static int compile(struct chirp *chirp, size_t most)
 {
-	const struct talk_request *request = chirp->request;
+	const struct talk_request *request = &chirp->request;
 	unsigned flags = (unsigned)request->flags & PATTERN_FLAGS;
 	chirp->pattern = pattern_compile(request->pattern, strlen(request->pattern), flags, NULL);
 	chirp->exclude = calloc(request->nexclude + 1, sizeof(*chirp->exclude));
@@ -163,7 +163,7 @@ static int compile(struct chirp *chirp, size_t most)
 /** Choose the flags of the server's search. */
 static void choose_flags(struct chirp *chirp)
 {
-	const struct talk_request *request = chirp->request;
+	const struct talk_request *request = &chirp->request;
 	unsigned flags = (unsigned)request->flags & CHIRP_ACCESS;
 	if (request->flags & SEARCH_METADATA || request->types || request->type)
 		flags |= CHIRP_METADATA;
@@ -180,7 +180,7 @@ static void chirp_ask(struct talk *talk, const struct talk_request *request)
 	struct chirp *chirp = (struct chirp *)(void *)talk;
 	size_t longest = 0;
 	search_end(chirp);
-	chirp->request = request;
+	chirp->request = *request;
 	talk->state = TALK_GOING;
 	talk->counts = (struct search_counts){0};
 	bool walk = request->flags & SEARCH_XDEV || request->depth
@@ -267,7 +267,7 @@ static void take_line(struct chirp *chirp, const char *line, size_t n, struct ta
 	--chirp->waiting;
 	chirp->listed = job->kind == CHIRP_LIST;
 	remove_job(chirp);
-	if (listed && chirp->request->flags & SEARCH_XDEV)
+	if (listed && chirp->request.flags & SEARCH_XDEV)
 		drop_foreign(chirp, root);
 	if (!chirp->jobs)
 		chirp_settle(chirp, sink);

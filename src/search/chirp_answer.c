@@ -66,7 +66,7 @@ static unsigned depth_of(const char *path)
 static void pass_object(struct chirp *chirp, const struct chirp_job *job, const char *path,
                         size_t len, const struct k_statx *st, struct talk_sink *sink)
 {
-	const struct talk_request *request = chirp->request;
+	const struct talk_request *request = &chirp->request;
 	unsigned depth = depth_of(path), type = st ? IFTODT(st->mode) : DT_UNKNOWN;
 	bool meta = request->flags & SEARCH_METADATA;
 	if (depth < request->mindepth || (request->maxdepth && depth > request->maxdepth)
@@ -83,7 +83,7 @@ static void pass_object(struct chirp *chirp, const struct chirp_job *job, const 
 static void pass_error(struct chirp *chirp, const struct chirp_job *job, const char *path,
                        size_t len, int err, int source, struct talk_sink *sink)
 {
-	if (chirp->parts.n > 1 || chirp->request->flags & SEARCH_STOPATFIRST) {
+	if (chirp->parts.n > 1 || chirp->request.flags & SEARCH_STOPATFIRST) {
 		struct strbuf key = {0};
 		uint32_t known = (uint32_t)chirp->errors.count, number = known;
 		strbuf_printf(&key, "%zu %d %s", job->root, source, path);
@@ -105,7 +105,7 @@ static void pass_error(struct chirp *chirp, const struct chirp_job *job, const c
 static void walk_root(struct chirp *chirp, const struct chirp_job *job)
 {
 	struct chirp_job root = {.root = job->root, .kind = CHIRP_LIST};
-	if (chirp->request->flags & CHIRP_ONLY_SERVER)
+	if (chirp->request.flags & CHIRP_ONLY_SERVER)
 		talk_fail(&chirp->talk, "this server only lists directories; --access and --follow "
 		          "need its search");
 	else if (job->part == 0)
@@ -137,12 +137,12 @@ static void take_error(struct chirp *chirp, const struct chirp_job *job,
 		talk_fail(&chirp->talk, "it sent a path that cannot be: %s", wrong);
 		return;
 	}
-	if (len == 0 && record->err == EPERM && !(chirp->request->flags & CHIRP_ONLY_SERVER)) {
+	if (len == 0 && record->err == EPERM && !(chirp->request.flags & CHIRP_ONLY_SERVER)) {
 		walk_root(chirp, job);
 		return;
 	}
 	unsigned verdict = match(chirp, chirp->pattern, path, false);
-	unsigned depth = depth_of(path), most = chirp->request->maxdepth;
+	unsigned depth = depth_of(path), most = chirp->request.maxdepth;
 	/* The server also opens directories in which nothing can match. */
 	bool wanted = record->source == SEARCH_ERR_STAT
 	              ? verdict & PATTERN_MATCH && (!most || depth <= most)
@@ -206,7 +206,7 @@ static bool take_found(struct chirp *chirp, const struct chirp_job *job, const c
 static void take_listed(struct chirp *chirp, const struct chirp_job *job,
                         const struct k_statx *st, struct talk_sink *sink)
 {
-	const struct talk_request *request = chirp->request;
+	const struct talk_request *request = &chirp->request;
 	const char *name = strbuf_str(&chirp->record);
 	size_t n = chirp->record.len;
 	uint64_t dev = (uint64_t)st->dev_major << 32 | st->dev_minor;

@@ -51,7 +51,7 @@ static void pass_now(struct chirp *chirp, const struct talk_entry *entry, struct
 	if (entry->err)
 		return;
 	chirp->passed = true;
-	if (chirp->request->flags & SEARCH_STOPATFIRST) {
+	if (chirp->request.flags & SEARCH_STOPATFIRST) {
 		chirp->talk.state = TALK_DONE;
 		chirp->ended = chirp->waiting > 0;
 	}
@@ -61,7 +61,7 @@ void chirp_pass(struct chirp *chirp, const struct chirp_job *job, const struct t
                 bool dir, struct talk_sink *sink)
 {
 	size_t at = entry->len ? next_dir(entry->path, 0, dir) : 0;
-	if (job->kind != CHIRP_SEARCH || chirp->request->flags & SEARCH_FOLLOW || at == 0) {
+	if (job->kind != CHIRP_SEARCH || chirp->request.flags & SEARCH_FOLLOW || at == 0) {
 		pass_now(chirp, entry, sink);
 		return;
 	}

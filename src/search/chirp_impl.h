@@ -124,7 +124,7 @@ struct chirp {
 	size_t looked;                 /* bytes of it that hold no newline */
 
 	/* A search. */
-	const struct talk_request *request;
+	struct talk_request request;   /* its strings are used only in ask() */
 	size_t nroots, nexclude;
 	char **roots;                  /* normal */
 	uint64_t *devs;                /* of the roots */

@@ -83,40 +83,45 @@ static void next_method(struct chirp *chirp, const char *why)
 	chirp_try_method(chirp);
 }
 
-/** Why a file must not be created for the server, or NULL. */
-static const char *challenge_wrong(const struct chirp *chirp, const char *path, size_t n)
+/** Whether a file may be created for the server. */
+static bool is_challenge(const struct chirp *chirp, const char *path, size_t n)
 {
 	static const char start[] = "/challenge.";
 	const size_t nstart = sizeof(start) - 1;
 	const char *dir = chirp->auth.proofs;
 	size_t ndir = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
 	if (n < ndir || memcmp(path, dir, ndir) != 0 || n - ndir <= nstart
-	    || memcmp(path + ndir, start, nstart) != 0)
-		return "it requires a file that is not DIRECTORY/challenge.*, see unix:/DIRECTORY";
+	    || memcmp(path + ndir, start, nstart) != 0 || n - ndir > NAME_MAX)
+		return false;
 	for (size_t i = ndir + 1; i < n; ++i) {
 		if (!isgraph((unsigned char)path[i]) || path[i] == '/')
-			return "it requires a file with an invalid name";
+			return false;
 	}
-	return n - ndir > NAME_MAX ? "it requires a file with an invalid name" : NULL;
+	return true;
 }
 
 /** Create the file that the server requires. */
 static void take_challenge(struct chirp *chirp, const char *path, size_t n, struct talk_sink *sink)
 {
-	const char *wrong = challenge_wrong(chirp, path, n);
-	if (!wrong && !sink->prove)
-		wrong = "not possible here";
-	if (!wrong) {
-		char *name = strndup(path, n);
-		int error = name ? sink->prove(sink, name) : ENOMEM;
-		free(name);
-		wrong = error ? strerror(error) : NULL;
+	struct strbuf why = {0};
+	char *name = strndup(path, n < PATH_MAX ? n : PATH_MAX);
+	int error = 0;
+	if (name && !is_challenge(chirp, path, n)) {
+		strbuf_printf(&why, "it requires to create \"%s\", which is not %s/challenge.*",
+		              name, chirp->auth.proofs);
+	} else {
+		error = !name ? ENOMEM : sink->prove ? sink->prove(sink, name) : ENOSYS;
+		if (error)
+			strbuf_printf(&why, "\"%s\" cannot be created: %s", name ? name : "",
+			              strerror(error));
 	}
-	strbuf_puts(&chirp->talk.out, wrong ? "no\n" : "yes\n");
-	if (wrong)
-		next_method(chirp, wrong);
+	strbuf_puts(&chirp->talk.out, why.len ? "no\n" : "yes\n");
+	if (why.len)
+		next_method(chirp, strbuf_str(&why));
 	else
 		chirp->step = STEP_PROOF;
+	free(name);
+	strbuf_destroy(&why);
 }
 
 void chirp_take_proof(struct chirp *chirp, const char *line, size_t n, struct talk_sink *sink)

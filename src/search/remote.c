@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "os/process.h"
+#include "search/chirp_link.h"
 #include "search/wire.h"
 
 #include <errno.h>
@@ -50,6 +51,7 @@ struct host {
 	size_t n, room;
 	enum host_state state;
 	struct talk *talk;
+	struct chirp_link chirp;       /* of a Chirp server */
 	struct search_link link;       /* -1: closed; pid 0: none, or it is gone */
 	int status;                    /* of its process, as of waitpid(2); -1: unknown */
 	double since;                  /* the last sign of life, or the begin of its state */
@@ -222,6 +224,7 @@ static void leave(struct remote *remote, struct host *host, bool kill)
 	host->state = LEAVING;
 	host->since = os_now();
 	link_close(remote, host);
+	chirp_link_end(&host->chirp, remote->os);
 	if (kill && !is_gone(remote, host))
 		os_kill(remote->os, host->link.pid, SIGTERM);
 	if (host->talk)
@@ -239,6 +242,18 @@ static void fail_host(struct remote *remote, struct host *host, int error, const
 	leave(remote, host, true);
 }
 
+/** Connect by the caller's transport.  @return 0, or -1. */
+static int start_wire(struct remote *remote, struct host *host)
+{
+	struct search_link link = {.fd = -1, .errors = -1};
+	host->talk = wire_talk_new();
+	if (!host->talk
+	    || remote->transport.connect(remote->transport.arg, &host->server, &link) != 0)
+		return -1;
+	host->link = link;
+	return 0;
+}
+
 /** Start the search on a host. */
 static void start(struct remote *remote, struct host *host, const struct talk_request *request)
 {
@@ -247,9 +262,8 @@ static void start(struct remote *remote, struct host *host, const struct talk_re
 	host->server.timeout = remote->transport.timeout;
 	host->state = TALKING;
 	host->since = os_now();
-	host->talk = wire_talk_new();
 	host->paths = malloc(host->n * sizeof(*host->paths));
-	if (!host->talk || !host->paths) {
+	if (!host->paths) {
 		remote->failed = true;
 		return;
 	}
@@ -257,16 +271,21 @@ static void start(struct remote *remote, struct host *host, const struct talk_re
 		host->paths[i] = host->roots[i].path;
 	own.roots = host->paths;
 	own.n = host->n;
-	struct search_link link = {.fd = -1, .errors = -1};
-	if (remote->transport.connect(remote->transport.arg, &host->server, &link) != 0) {
-		struct strbuf why = {0};
+	struct strbuf why = {0};
+	bool chirp = strcmp(host->server.scheme, "chirp") == 0;
+	const char *methods = remote->transport.chirp_auth;
+	int rc = chirp ? chirp_link_start(&host->chirp, remote->os, &host->server, methods,
+	                                  &host->talk, &host->link, &why)
+	         : start_wire(remote, host);
+	if (rc != 0) {
 		int error = errno;
-		strbuf_printf(&why, "the connection cannot be started: %s", strerror(error));
+		if (why.len == 0)
+			strbuf_printf(&why, "the connection cannot be started: %s",
+			              strerror(error));
 		fail_host(remote, host, error, strbuf_str(&why));
 		strbuf_destroy(&why);
 		return;
 	}
-	host->link = link;
 	host->talk->ops->ask(host->talk, &own);
 	if (host->talk->state == TALK_FAILED)
 		fail_host(remote, host, EMSGSIZE, strbuf_str(&host->talk->why));
@@ -276,13 +295,19 @@ static void start(struct remote *remote, struct host *host, const struct talk_re
 struct sink {
 	struct talk_sink sink;
 	struct remote *remote;
-	const struct host *host;
+	struct host *host;
 };
 
 static void sink_entry(struct talk_sink *talk_sink, const struct talk_entry *e)
 {
 	struct sink *sink = (struct sink *)talk_sink;
 	queue_entry(sink->remote, &sink->host->roots[e->root], e, NULL);
+}
+
+static int sink_prove(struct talk_sink *talk_sink, const char *path)
+{
+	struct sink *sink = (struct sink *)talk_sink;
+	return chirp_link_prove(&sink->host->chirp, sink->remote->os, path);
 }
 
 /** Keep the end of what a host's process says on standard error. */
@@ -377,6 +402,15 @@ static void receive(struct remote *remote, struct host *host, char *chunk,
                     struct search_counts *counts)
 {
 	struct talk *talk = host->talk;
+	if (host->chirp.connecting) {
+		struct strbuf why = {0};
+		int rc = chirp_link_take(&host->chirp, remote->os, &host->link, &why);
+		host->since = rc == 0 ? os_now() : host->since;
+		if (rc < 0)
+			fail_host(remote, host, EHOSTUNREACH, strbuf_str(&why));
+		strbuf_destroy(&why);
+		return;
+	}
 	ssize_t n = os_recv(remote->os, host->link.fd, chunk, READ, NULL, false);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -387,7 +421,7 @@ static void receive(struct remote *remote, struct host *host, char *chunk,
 		link_close(remote, host);
 		return;
 	}
-	struct sink sink = {{.entry = sink_entry}, remote, host};
+	struct sink sink = {{.entry = sink_entry, .prove = sink_prove}, remote, host};
 	talk->ops->take(talk, chunk, (size_t)n, &sink.sink);
 	if (talk->state == TALK_FAILED) {
 		fail_host(remote, host, EPROTO, strbuf_str(&talk->why));
@@ -455,7 +489,8 @@ int remote_turn(struct remote *remote, const struct talk_request *request, int m
 		struct host *host = &remote->hosts[(remote->turn + k) % remote->started];
 		bool talking = host->state == TALKING;
 		if (talking || host->state == ENDING) {
-			short out = talking && host->talk->out.len > 0 ? POLLOUT : 0;
+			bool sends = talking && !host->chirp.connecting && host->talk->out.len > 0;
+			short out = sends ? POLLOUT : 0;
 			polled[n] = host;
 			fds[n++] = (struct pollfd){talking ? host->link.fd : -1, POLLIN | out, 0};
 			polled[n] = host;
@@ -505,6 +540,7 @@ void remote_free(struct remote *remote, bool child)
 			host->link.pid = 0;
 		host->state = LEAVING;
 		link_close(remote, host);
+		chirp_link_end(&host->chirp, remote->os);
 		if (talking && !is_gone(remote, host))
 			os_kill(remote->os, host->link.pid, SIGTERM);
 	}

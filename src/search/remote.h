@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Whether a path is a root on another host: "ssh://...". */
+/** Whether a path is a root on another host: "ssh://...", "chirp://...". */
 bool remote_is(const char *root);
 
 /**

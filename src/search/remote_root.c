@@ -2,12 +2,22 @@
 /* Roots on other hosts, and the words of a command that reaches them (pure). */
 #include "search/remote.h"
 
-static const char scheme[] = "ssh";
+static const char *const schemes[] = {"ssh", "chirp"};
+
+/** The scheme of a root; NULL: it is a directory of this host. */
+static const char *scheme_of(const char *root)
+{
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); ++i) {
+		const size_t n = strlen(schemes[i]);
+		if (strncmp(root, schemes[i], n) == 0 && strncmp(root + n, "://", 3) == 0)
+			return schemes[i];
+	}
+	return NULL;
+}
 
 bool remote_is(const char *root)
 {
-	const size_t n = sizeof(scheme) - 1;
-	return strncmp(root, scheme, n) == 0 && strncmp(root + n, "://", 3) == 0;
+	return scheme_of(root);
 }
 
 /** Whether a name of a user or host can be an argument of a remote shell, which may put it into a
@@ -32,10 +42,13 @@ static bool parse_port(const char *text, unsigned *port)
 
 const char *remote_parse(char *text, struct search_server *server, const char **path)
 {
-	char *host = text + sizeof(scheme) - 1 + 3, *slash = strchr(host, '/'), *port = NULL;
+	const char *scheme = scheme_of(text);
+	char *host = text + strlen(scheme) + 3, *slash = strchr(host, '/'), *port = NULL;
 	*server = (struct search_server){.scheme = scheme};
 	if (!slash)
-		return "it has no directory; / is that of the whole host: ssh://HOST/";
+		return *scheme == 's'
+		       ? "it has no directory; / is that of the whole host: ssh://HOST/"
+		       : "it has no directory; / is all that the server exports: chirp://HOST/";
 	/* The path begins with this slash; move the rest to the left, to have room for a NUL. */
 	size_t n = (size_t)(slash - host);
 	memmove(host - 1, host, n);
@@ -47,6 +60,8 @@ const char *remote_parse(char *text, struct search_server *server, const char **
 		*at = '\0';
 		server->user = host;
 		host = at + 1;
+		if (*scheme == 'c')
+			return "a Chirp server finds out itself who the user is (--chirp-auth)";
 		if (strchr(server->user, ':'))
 			return "a password is not accepted here; ssh asks for it";
 		if (!*server->user || *server->user == '-'

@@ -32,7 +32,7 @@ enum {
 	TALK_KEPT = 4 << 20,           /* bytes that a protocol keeps of an incomplete answer */
 };
 
-/** A search on a server.  Everything is borrowed until the answer is complete. */
+/** A search on a server.  Everything is borrowed during the call of ask(). */
 struct talk_request {
 	const char *const *roots;      /* directories, as the server names them */
 	size_t n;

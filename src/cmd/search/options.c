@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/search/out.h"
 #include "cmd/search/where.h"
+#include "search/chirp.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -153,6 +154,17 @@ static int take_usage(void *to, const struct option_row *row, const char *text)
 /* The base of a row without words is the value that its function sets. */
 #define REFUSED(name, text) {name, 0, NULL, text, .how = OPT_REFUSED, .hidden = true}
 
+static int take_chirp_auth(void *to, const struct option_row *row, const char *text)
+{
+	struct chirp_auth auth;
+	const char *wrong = chirp_auth_read(&auth, text);
+	(void)row;
+	if (wrong)
+		return usage_error("--chirp-auth", "\"%s\": %s", text, wrong);
+	((struct search_args *)to)->transport.chirp_auth = text;
+	return 0;
+}
+
 static const struct option_row search_rows[] = {
 	OPTION_GROUP("What to find"),
 	{"access", 0, "rwx", "only what we may read, write, execute", .letters = access_letters,
@@ -206,7 +218,9 @@ static const struct option_row search_rows[] = {
 	 OPT_IS_NUMBER(struct search_args, mindepth, 1000000)},
 	{"follow", 'L', NULL, "follow symbolic links", .base = SEARCH_FOLLOW, .take = take_flag},
 	{"xdev", 0, NULL, "do not enter other mounts", .base = SEARCH_XDEV, .take = take_flag},
-	OPTION_GROUP("Other hosts: ssh://[USER@]HOST[:PORT]/DIR"),
+	OPTION_GROUP("Other hosts: ssh://[USER@]HOST[:PORT]/DIR, chirp://HOST[:PORT]/DIR"),
+	{"chirp-auth", 0, "METHODS", "to prove who we are: unix, hostname, address",
+	 .take = take_chirp_auth},
 	{"rsh", 0, "COMMAND", "used instead of ssh", OPT_IS_TEXT(struct search_args, rsh)},
 	{"timeout", 0, "SECONDS", "give a host up that is silent so long (60)",
 	 OPT_IS_NUMBER(struct search_args, transport.timeout, 86400)},
