@@ -391,6 +391,8 @@ static void judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struc
 		};
 		if (visit.path)
 			search_visit_now(search, &visit, judged);
+		else
+			search->failed = true;   /* this is the owner's thread */
 		judged->object = false;
 	}
 }

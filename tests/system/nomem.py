@@ -21,7 +21,10 @@ root.enter()
 
 for args in (("fstab", "--merge", "--diff", "--fix=damaged"), ("recover", "--print"),
              ("-s", "-l"), ("-l", "-o", "TARGET,SOURCE,FSTYPE,OPTIONS"), ("-H",), ("-J",), ("-P", "-o", "TARGET,SOURCES,UUID,SIZE"),
-             ("audit", "--only=FSTAB-SYNTAX,FSTAB-SRC-MISSING,FSTAB-TGT-MISSING")):
+             ("audit", "--only=FSTAB-SYNTAX,FSTAB-SRC-MISSING,FSTAB-TGT-MISSING"),
+             ("find", "--threads=1", "/etc", "/a", "-depth", "(", "-name", "*tab", "-o", "-size", "+9", ")", "-printf", "%p %u %T+ %Y %Z\n",
+              "-ls", "-fprint", "/tmp/out", "-exec", "/none", "x{}", ";", "-o", "-execdir", "/none", "{}", "+"),
+             ("find", "--threads=1", "/etc", "/a", "-type", "d", "-exec", "/none", ";", "-prune", "-o", "-print0")):
     usual = gm.getmnt(*args, env={"LD_PRELOAD": "/nomem.so", "NOMEM_COUNT": "/tmp/count"})
     count = int(gm.read("/tmp/count"))
     gm.expect(count > 30, f"{args}: {count} allocations: nothing is tried")
