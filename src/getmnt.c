@@ -263,6 +263,7 @@
  *     search.c           the flow
  *     options.c          options
  *     patterns.c         the patterns of a command line
+ *     advice.c           what to type instead of what is meant for another tool
  *     run.c              the run: results, messages, progress, statistics
  *     out.c              output forms
  *     columns.c          the columns

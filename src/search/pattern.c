@@ -343,6 +343,11 @@ size_t pattern_words(const struct pattern *pattern)
 	return pattern->words;
 }
 
+bool pattern_possible(const struct pattern *pattern)
+{
+	return pattern->possible;
+}
+
 unsigned pattern_root(const struct pattern *pattern, uint64_t *live)
 {
 	memcpy(live, pattern->first, pattern->words * sizeof(*live));

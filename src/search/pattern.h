@@ -124,6 +124,9 @@ size_t pattern_words(const struct pattern *pattern);
 /** Whether the pattern matches every object at every depth: "*", and excludes nothing. */
 bool pattern_everything(const struct pattern *pattern);
 
+/** Whether anything can match: not if each alternative is one that never matches. */
+bool pattern_possible(const struct pattern *pattern);
+
 /** Get the live states of the root of a search.  @live [out]  pattern_words() words.
     @return PATTERN_BELOW, or 0 if the pattern cannot match anything. */
 unsigned pattern_root(const struct pattern *pattern, uint64_t *live);

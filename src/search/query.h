@@ -147,6 +147,9 @@ void query_free(struct query *query);
     files and relative times have been replaced by what they stood for. */
 void query_print(const struct query *query, struct strbuf *out);
 
+/** Whether a word is a primary of the language, without its '-'. */
+bool query_knows(const char *word);
+
 /** Properties of a query. */
 struct query_info {
 	unsigned mask;              /* K_STATX_* that tests need; 0: none needs attributes.  The

@@ -174,3 +174,8 @@ const char *query_row_near(const char *word)
 	}
 	return best;
 }
+
+bool query_knows(const char *word)
+{
+	return query_row(word) != NULL;
+}

@@ -33,8 +33,8 @@ static int report(const char *title, const char *pattern, const struct pattern_e
 }
 
 /** Check patterns, and join them as alternatives of one. */
-static int join(const struct pattern_list *list, const char *title, int flags, struct strbuf *out,
-                bool *everything)
+static int join(const struct pattern_list *list, const char *title, int flags,
+                const struct advice *advice, struct strbuf *out, bool *everything)
 {
 	for (size_t i = 0; i < list->n; ++i) {
 		const char *item = list->items[i];
@@ -44,7 +44,10 @@ static int join(const struct pattern_list *list, const char *title, int flags, s
 		if (!pattern)
 			return errno == ENOMEM ? no_memory() : report(title, item, &error);
 		*everything |= pattern_everything(pattern);
+		bool possible = pattern_possible(pattern);
 		pattern_free(pattern);
+		if (!possible)
+			return advice_never(advice, title, item);
 		if (i > 0)
 			strbuf_putc(out, '|');
 		strbuf_puts(out, item);
@@ -52,12 +55,14 @@ static int join(const struct pattern_list *list, const char *title, int flags, s
 	return out->failed ? no_memory() : 0;
 }
 
-int patterns_join(struct patterns *patterns, const char *title, int flags)
+int patterns_join(struct patterns *patterns, const char *title, int flags,
+                  const struct advice *advice)
 {
 	bool any = false;
-	int status = join(&patterns->find, title, flags, &patterns->text, &patterns->everything);
-	return status ? status : join(&patterns->exclude, "--exclude", flags, &patterns->excluded,
-	                              &any);
+	int status = join(&patterns->find, title, flags, advice, &patterns->text,
+	                  &patterns->everything);
+	return status ? status : join(&patterns->exclude, "--exclude", flags, advice,
+	                              &patterns->excluded, &any);
 }
 
 int patterns_refuse(int error)

@@ -6,6 +6,7 @@
 #define GM_CMD_SEARCH_PATTERNS_H
 
 #include "base/strbuf.h"
+#include "cmd/search/advice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +29,8 @@ int patterns_add(struct pattern_list *list, const char *pattern);
 
 /** Check and join the patterns.  @title  Where those to find come from, for messages.
     @flags  SEARCH_*.  @return 0, or an exit status after a message. */
-int patterns_join(struct patterns *patterns, const char *title, int flags);
+int patterns_join(struct patterns *patterns, const char *title, int flags,
+                  const struct advice *advice);
 
 /** Report why a search with the joined patterns could not begin.  @return an exit status. */
 int patterns_refuse(int error);

@@ -11,6 +11,7 @@
 #include "cmd/listing.h"
 #include "cmd/output.h"
 #include "cmd/roots.h"
+#include "cmd/search/advice.h"
 #include "cmd/search/options.h"
 #include "cmd/search/out.h"
 #include "cmd/search/run.h"
@@ -130,11 +131,13 @@ static int prepare(struct search_args *args, struct search_out *out, bool *optio
 }
 
 /** Take the patterns: the first operand, unless -e is given.  @return 0, or an exit status. */
-static int choose_patterns(struct search_args *args, int argc, char **argv)
+static int choose_patterns(struct search_args *args, struct advice *advice, int argc, char **argv)
 {
 	struct patterns *patterns = &args->patterns;
 	const char *title = patterns->find.n > 0 ? "-e" : "search";
-	int status = 0;
+	int status = 0, first = optind;
+	if (first > 1 && strcmp(argv[first - 1], "--") == 0)
+		--first;
 	if (patterns->find.n == 0 && optind == argc)
 		return usage_error("search", "no pattern given; "
 		                   "example: getmnt search '*.conf' /etc");
@@ -142,8 +145,15 @@ static int choose_patterns(struct search_args *args, int argc, char **argv)
 		status = patterns_add(&patterns->find, args->operand = argv[optind++]);
 	if (!(args->options.flags & SEARCH_PAPER_Q))
 		args->options.flags |= SEARCH_EXTENDED;
+	/* The options stand before the operands by now. */
+	advice->options = argv + 1;
+	advice->noptions = (size_t)first - 1;
+	advice->operand = args->operand;
+	advice->paths = (const char *const *)argv + optind;
+	advice->npaths = (size_t)(argc - optind);
+	advice->here = optind == argc && !args->files0_from;
 	if (!status)
-		status = patterns_join(patterns, title, args->options.flags);
+		status = patterns_join(patterns, title, args->options.flags, advice);
 	if (!status && patterns->excluded.len > 0)
 		args->options.exclude = patterns->excluded.data;
 	return status;
@@ -152,7 +162,9 @@ static int choose_patterns(struct search_args *args, int argc, char **argv)
 /** Implements cmd_search(), which frees the patterns. */
 static int search_command(struct search_args *args, int argc, char **argv)
 {
-	int status = options_read(&search_table, argc, argv, args);
+	int status = advice_find(&search_table, argc, argv);
+	if (!status)
+		status = options_read(&search_table, argc, argv, args);
 	if (status)
 		return status;
 	if (args->help || args->list_columns) {
@@ -176,14 +188,15 @@ static int search_command(struct search_args *args, int argc, char **argv)
 		                   args->maxdepth);
 	args->transport.arg = (void *)(uintptr_t)args->rsh;
 	args->options.transport = &args->transport;
-	status = choose_patterns(args, argc, argv);
-	if (status)
-		return status;
 	struct search_out out;
 	struct show show = {.out = &out, .start = os_now()};
+	struct advice advice = {.os = &show.os};
 	struct roots roots = {0};
 	bool optional = false;
 	os_init(&show.os, secure_getenv("GETMNT_DISABLE"));
+	status = choose_patterns(args, &advice, argc, argv);
+	if (status)
+		return status;
 	search_out_init(&out, args->form >= 0 ? (enum search_form)args->form : SF_PATHS, &show.os);
 	status = roots_choose(&roots, &show.os, (const char *const *)argv + optind,
 	                      (size_t)(argc - optind), "--files0-from", args->files0_from);
@@ -218,6 +231,8 @@ static int search_command(struct search_args *args, int argc, char **argv)
 		.roots = args->usage && args->patterns.everything, .follow_roots = true,
 	};
 	status = show_run(&show, &more, lines);
+	if (!status && !show.found)
+		advice_nothing(&advice);
 	if (args->stats)
 		searched_stats(show.search, args->stats, show.found, show.start);
 	if (finish_stdout() != 0 || roots.errors)

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/search/advice.h"
+
+#include "base/escape.h"
+#include "base/strbuf.h"
+#include "cmd/cmd.h"
+#include "search/query.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATHS_MOST = 3 };          /* in a command line to type */
+
+/** Whether an argument is a word of find's language; one letter is an option here. */
+static bool is_find(const char *arg)
+{
+	return arg[0] == '-' && arg[1] && arg[2] && query_knows(arg + 1);
+}
+
+/** Whether search has a long option with a name. */
+static bool is_option(const struct option_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct option_row *row = &table->rows[i];
+		if (row->name && strcmp(row->name, name) == 0 && row->how != OPT_REFUSED)
+			return true;
+	}
+	return false;
+}
+
+/** Append words, each after a blank. */
+static void put_words(struct strbuf *out, char **words, int n)
+{
+	for (int i = 0; i < n; ++i) {
+		strbuf_putc(out, ' ');
+		escape_shell(out, words[i]);
+	}
+}
+
+int advice_find(const struct option_table *table, int argc, char **argv)
+{
+	int word = 1;
+	while (word < argc && strcmp(argv[word], "--") != 0 && !is_find(argv[word]))
+		++word;
+	if (word >= argc || !is_find(argv[word]))
+		return 0;
+	/* The pattern comes first here, and the paths in find. */
+	bool pattern = word > 1 && *argv[1] != '-' && strpbrk(argv[1], "*?[");
+	if (pattern && is_option(table, argv[word] + 1))
+		return usage_error("search", "unknown option \"%s\"; type: -%s", argv[word],
+		                   argv[word]);
+	struct strbuf line = {0};
+	bool last = word == 1 && argc > 2 && *argv[argc - 1] != '-' && !is_find(argv[argc - 2]);
+	if (pattern) {
+		put_words(&line, argv + 2, word - 2);
+		strbuf_puts(&line, word == 2 ? " ." : "");
+		strbuf_puts(&line, strchr(argv[1], '/') ? " -path" : " -name");
+		put_words(&line, argv + 1, 1);
+		put_words(&line, argv + word, argc - word);
+	} else {
+		/* The last word is a path, unless it is the argument of the one before it. */
+		put_words(&line, argv + argc - 1, last);
+		put_words(&line, argv + 1, argc - 1 - last);
+	}
+	int status = usage_error("search",
+	                         "\"%s\" is a word of find's language; type: getmnt find%s",
+	                         argv[word], strbuf_str(&line));
+	strbuf_destroy(&line);
+	return status;
+}
+
+/** Append "getmnt search ", with the options. */
+static void put_command(struct strbuf *out, const struct advice *advice)
+{
+	strbuf_puts(out, "getmnt search ");
+	for (size_t i = 0; i < advice->noptions; ++i) {
+		escape_shell(out, advice->options[i]);
+		strbuf_putc(out, ' ');
+	}
+}
+
+/** Append " PATH" for each path, or "" if there is only the current directory. */
+static void put_paths(struct strbuf *out, const struct advice *advice)
+{
+	for (size_t i = 0; i < advice->npaths && i < PATHS_MOST; ++i) {
+		strbuf_putc(out, ' ');
+		escape_operand(out, advice->paths[i]);
+	}
+	strbuf_puts(out, advice->npaths > PATHS_MOST ? " ..." : "");
+}
+
+/** Whether a file or directory exists, as far as the kernel knows it: nothing may block here. */
+static bool exists(struct os *os, const char *path, int flags)
+{
+	int fd = os_openat2(os, AT_FDCWD, path, O_PATH | flags, RESOLVE_CACHED);
+	os_close(os, fd);
+	return fd >= 0;
+}
+
+/** What remains of a pattern without components that match nothing. */
+struct cleaned {
+	struct strbuf text;          /* "" : nothing remains */
+	const char *why;             /* what cannot match */
+	size_t up;                   /* how many directories above PATH it leads */
+	bool is_dir;                 /* it ended in a slash */
+};
+
+/** Remove "", "." and ".." from a pattern without alternatives. */
+static void clean(struct cleaned *cleaned, const char *pattern)
+{
+	struct strbuf *text = &cleaned->text;
+	bool anchored = *pattern == '/' || strncmp(pattern, "./", 2) == 0
+	                || strncmp(pattern, "../", 3) == 0;
+	const char *at = pattern + (*pattern == '/');
+	for (size_t n;; at += n + 1) {
+		n = strcspn(at, "/");
+		bool up = n == 2 && at[0] == '.' && at[1] == '.';
+		const char *why = up ? "no name is \"..\""
+		                  : n == 1 && *at == '.' ? "no name is \".\""
+		                  : n > 0 ? NULL
+		                  : !pattern[1] ? "it contains no name"
+		                  : !at[0] ? "it ends in a slash" : "it has an empty component";
+		cleaned->why = cleaned->why ? cleaned->why : why;
+		if (up && text->len > 0) {
+			const char *slash = strrchr(text->data, '/');
+			text->data[text->len = slash ? (size_t)(slash - text->data) : 0] = '\0';
+		} else if (up) {
+			++cleaned->up;
+		} else if (!why) {
+			strbuf_puts(text, anchored || text->len > 0 ? "/" : "");
+			strbuf_add(text, at, n);
+		}
+		if (!at[n])
+			break;
+	}
+	cleaned->is_dir = *at == '\0' && text->len > 0;
+}
+
+/** Append what to type instead of a pattern that can never match. */
+static void put_instead(struct strbuf *out, const struct advice *advice, const char *pattern,
+                        const struct cleaned *cleaned)
+{
+	const char *text = cleaned->text.len ? strbuf_str(&cleaned->text) : "*";
+	bool alone = advice->operand == pattern && advice->here;
+	strbuf_puts(out, "; type: ");
+	put_command(out, advice);
+	if (alone && (exists(advice->os, pattern, O_DIRECTORY) || cleaned->text.len == 0)) {
+		strbuf_puts(out, "'*' ");
+		escape_operand(out, pattern);
+		return;
+	}
+	if (cleaned->is_dir)
+		strbuf_puts(out, "--type=d ");
+	escape_operand(out, text);
+	for (size_t i = 0; alone && i < cleaned->up; ++i)
+		strbuf_puts(out, i ? "/.." : " ..");
+	put_paths(out, advice);
+}
+
+int advice_never(const struct advice *advice, const char *title, const char *pattern)
+{
+	struct cleaned cleaned = {0};
+	struct strbuf instead = {0};
+	bool plain = !strpbrk(pattern, "|{\\");
+	bool option = *title == '-';
+	if (plain)
+		clean(&cleaned, pattern);
+	if (plain && cleaned.text.len > 0 && option) {
+		strbuf_printf(&instead, "; type: %s ", title);
+		escape_operand(&instead, strbuf_str(&cleaned.text));
+	} else if (plain && !option && (advice->here || cleaned.up == 0)) {
+		put_instead(&instead, advice, pattern, &cleaned);
+	}
+	int status = usage_error(title, "the pattern \"%s\" can never match: %s%s", pattern,
+	                         cleaned.why ? cleaned.why
+	                         : "each alternative has an empty component, \".\" or \"..\"",
+	                         strbuf_str(&instead));
+	strbuf_destroy(&cleaned.text);
+	strbuf_destroy(&instead);
+	return status;
+}
+
+/* Patterns that may be meant otherwise */
+
+/** Whether a pattern is surely a regular expression. */
+static bool is_regex(const char *pattern)
+{
+	size_t n = strlen(pattern);
+	if (n > 1 && (*pattern == '^' || (pattern[n - 1] == '$' && pattern[n - 2] != '\\')))
+		return true;
+	for (const char *at = pattern; *at; ++at) {
+		if (*at == '\\' && at[1]) {
+			if (strchr("dDwWsSbB", at[1]))
+				return true;
+			++at;
+		} else if ((*at == '.' || *at == ']' || *at == ')') && at[1] == '+') {
+			return true;
+		} else if (at > pattern && isalnum((unsigned char)at[-1]) && *at == '.'
+		           && at[1] == '*' && isalnum((unsigned char)at[2])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Append the pattern that matches the names in which a regular expression is found.
+    @return whether there is one. */
+static bool put_as_pattern(struct strbuf *out, const char *regex)
+{
+	bool start = *regex == '^', end = false;
+	const char *at = regex + start;
+	if (!start && strncmp(at, ".*", 2) != 0)
+		strbuf_putc(out, '*');
+	for (; *at; ++at) {
+		if (*at == '\\' && ispunct((unsigned char)at[1])) {
+			++at;
+			strbuf_puts(out, strchr("*?[\\|/{},", *at) ? "\\" : "");
+			strbuf_putc(out, *at);
+		} else if (*at == '.' && (at[1] == '*' || at[1] == '+')) {
+			strbuf_puts(out, *++at == '*' ? "*" : "?*");
+		} else if (*at == '.') {
+			strbuf_putc(out, '?');
+		} else if (*at == '[') {
+			const char *close = strchr(at + 1 + (at[1] == '^') + 1, ']');
+			if (!close)
+				return false;
+			strbuf_add(out, at, (size_t)(close - at) + 1);
+			at = close;
+		} else if (*at == '$' && !at[1]) {
+			end = true;
+		} else if (strchr("*+?(){}|\\^$/", *at)) {
+			return false;
+		} else {
+			strbuf_putc(out, *at);
+		}
+	}
+	if (!end && out->len > 0 && out->data[out->len - 1] != '*')
+		strbuf_putc(out, '*');
+	return !out->failed;
+}
+
+/** Print a note, if the pattern is a regular expression.  @return whether it is. */
+static bool note_regex(const struct advice *advice)
+{
+	const char *regex = advice->operand;
+	struct strbuf pattern = {0}, line = {0};
+	if (!is_regex(regex))
+		return false;
+	if (put_as_pattern(&pattern, regex)) {
+		put_command(&line, advice);
+		escape_operand(&line, strbuf_str(&pattern));
+		put_paths(&line, advice);
+		message("search", "nothing found; \"%s\" looks like a regular expression, which "
+		        "as a pattern is: %s", regex, strbuf_str(&line));
+	} else {
+		put_paths(&line, advice);
+		message("search", "nothing found; \"%s\" looks like a regular expression; those "
+		        "match whole paths in: getmnt find%s -regextype egrep -regex '.*/REGEX'",
+		        regex, strbuf_str(&line));
+	}
+	strbuf_destroy(&pattern);
+	strbuf_destroy(&line);
+	return true;
+}
+
+/** Print a note, if the pattern is a path from "/".  @return whether it is. */
+static bool note_path(const struct advice *advice)
+{
+	const char *pattern = advice->operand, *below = NULL;
+	size_t n = 0;
+	struct strbuf line = {0};
+	for (size_t i = 0; !below && i < advice->npaths; ++i) {
+		const char *path = advice->paths[i];
+		n = strlen(path);
+		while (n > 0 && path[n - 1] == '/')
+			--n;
+		if (n > 0 && *path == '/' && strncmp(pattern, path, n) == 0 && pattern[n] == '/')
+			below = pattern + n;
+	}
+	bool is_dir = !below && advice->here && *pattern == '/'
+	              && exists(advice->os, pattern, O_DIRECTORY);
+	bool is_file = !below && !is_dir && advice->here && *pattern == '/'
+	               && exists(advice->os, pattern, O_NOFOLLOW);
+	const char *slash = strrchr(pattern, '/');
+	if (!below && !is_dir && !is_file)
+		return false;
+	put_command(&line, advice);
+	if (below) {
+		escape_operand(&line, below);
+		put_paths(&line, advice);
+	} else if (is_dir) {
+		strbuf_puts(&line, "'*' ");
+		escape_operand(&line, pattern);
+	} else {
+		size_t len = slash == pattern ? 1 : (size_t)(slash - pattern);
+		char *dir = strndup(pattern, len);
+		escape_operand(&line, slash);
+		strbuf_putc(&line, ' ');
+		escape_operand(&line, dir ? dir : "");
+		free(dir);
+	}
+	message("search", "nothing found; the pattern \"%s\" begins at PATH, not at the root "
+	        "directory; type: %s", pattern, strbuf_str(&line));
+	strbuf_destroy(&line);
+	return true;
+}
+
+void advice_nothing(const struct advice *advice)
+{
+	if (advice->operand && !note_path(advice))
+		note_regex(advice);
+}
