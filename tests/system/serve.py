@@ -106,6 +106,19 @@ server.send(wire.GREETING + wire.request(b"x.c", b"/m") * 3)
 status, out, err = server.end()
 gm.expect(status == 0 and out.count(wire.frame(wire.END)[4:8]) >= 3 and not err, f"three requests: {status} {err}")
 
+# A query is evaluated there, if it has no actions; names are not looked up for a client.
+server = Server().greeted()
+server.send(wire.request(b"*", b"/m", query=b"( -name *.c -size +14c ) -o -type p"))
+got, end = wire.answer(server.out)
+gm.expect(sorted(e.path for e in got) == [b"/d%d/x.c" % i for i in range(15, 20)] + [b"/fifo"], f"a query: {got} {end}")
+server.end()
+for query in (b"-delete", b"-exec touch /m/touched ;", b"-fprint /m/touched", b"-newer /m/fifo", b"-user root", b"-name", b"(" * 100000):
+    server = Server().greeted()
+    server.send(wire.request(b"*", b"/m", query=query))
+    got, end = wire.answer(server.out)
+    gm.expect(isinstance(end, str) and not got and not os.path.exists("/m/touched"), f"{query[:40]}: {got} {end}")
+    gm.expect(server.end()[0] == 1, f"{query[:40]}: the server goes on")
+
 # What is not a request ends it, and says why on both sides.
 big = struct.pack("<II", 5 << 20, 1)
 whole = wire.request(b"*", b"/m")

@@ -119,9 +119,11 @@ static void send_entry(struct serve *serve, const struct searchent *e)
 /** Say why the connection ends.  @return CX_ERROR. */
 static int refuse(struct serve *serve, const char *why)
 {
-	message("serve", "%s", why);
+	enum { SHOWN = 1000 };
+	/* The client first: nobody may read standard error. */
 	wire_put_refused(&serve->out, why);
 	flush(serve);
+	message("serve", "%.*s", SHOWN, why);
 	return CX_ERROR;
 }
 
