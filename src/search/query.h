@@ -150,6 +150,14 @@ void query_print(const struct query *query, struct strbuf *out);
 /** Whether a word is a primary of the language, without its '-'. */
 bool query_knows(const char *word);
 
+/** As query_print(), with placeholders for actions, for a server that finds the objects and
+    performs nothing: "-print" for what is always true, "-exec : ';'" for what can fail; and
+    -quit. */
+void query_print_tests(const struct query *query, struct strbuf *out);
+
+/** Whether an action is such a placeholder. */
+bool query_is_placeholder(const struct query_action *action);
+
 /** Properties of a query. */
 struct query_info {
 	unsigned mask;              /* K_STATX_* that tests need; 0: none needs attributes.  The

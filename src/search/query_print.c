@@ -12,6 +12,7 @@ struct printer {
 	const struct query *query;
 	struct strbuf *out;
 	const struct query_syntax *syntax;   /* of the last -regextype */
+	bool placeholders;                   /* for actions */
 };
 
 static void print_node(struct printer *printer, const struct query_node *node);
@@ -113,6 +114,10 @@ static void print_action(struct printer *printer, const struct query_node *node)
 {
 	const struct query_action *action = &printer->query->actions[node->action];
 	struct strbuf *out = printer->out;
+	if (printer->placeholders && action->kind != QA_QUIT) {
+		strbuf_puts(out, query_can_fail(action) ? " -exec : ';'" : " -print");
+		return;
+	}
 	add_word(out, action->word);
 	for (size_t i = 0; i < action->nargs; ++i)
 		add_quoted(out, action->args[i]);
@@ -195,10 +200,13 @@ static void print_options(struct strbuf *out, const struct query_info *info)
 		strbuf_printf(out, " -maxdepth %u", info->maxdepth);
 }
 
-void query_print(const struct query *query, struct strbuf *out)
+static void print_query(const struct query *query, bool placeholders, struct strbuf *out)
 {
 	struct strbuf text = {0};
-	struct printer printer = {.query = query, .out = &text, .syntax = query_syntax(NULL)};
+	struct printer printer = {
+		.query = query, .out = &text, .syntax = query_syntax(NULL),
+		.placeholders = placeholders,
+	};
 	const struct query_node *exclude = query->exclude, *root = query->root;
 	print_options(&text, &query->info);
 	if (exclude && exclude->op == OP_OR) {
@@ -219,4 +227,21 @@ void query_print(const struct query *query, struct strbuf *out)
 	strbuf_puts(out, text.len > 0 ? text.data + 1 : "");
 	out->failed |= text.failed;
 	strbuf_destroy(&text);
+}
+
+void query_print(const struct query *query, struct strbuf *out)
+{
+	print_query(query, false, out);
+}
+
+void query_print_tests(const struct query *query, struct strbuf *out)
+{
+	print_query(query, true, out);
+}
+
+bool query_is_placeholder(const struct query_action *action)
+{
+	return action->kind == QA_PRINT || action->kind == QA_QUIT
+	       || (action->kind == QA_EXEC && !action->plus && action->nargs == 1
+	           && strcmp(action->args[0], ":") == 0);
 }

@@ -35,7 +35,7 @@ int search_remote_init(SEARCH *search, const char *pattern, const struct search_
 	strbuf_puts(text, options->exclude ? options->exclude : "");
 	strbuf_add(text, "", 1);
 	if (search->query)
-		query_print(search->query, text);
+		query_print_tests(search->query, text);
 	if (text->failed)
 		return fail(ENOMEM);
 	search->remote_options = *options;

@@ -120,7 +120,7 @@ FORMS = ((), ("-0",), ("-l",), ("-m",), ("--format=jsonl",), ("--count",), ("--c
 OPTIONS = ((), ("--type=f",), ("--type=dl",), ("--follow",), ("--xdev",), ("--depth=1",), ("--access=rx",), ("--period",),
            ("--paper",), ("--cached",), ("--ahead",), ("--engine=sync",), ("--threads=1",), ("--exclude=d1*",), ("--no-hidden",),
            ("-i",), ("--size=+1k",), ("--where=( -name *.c -o -type d ) ! -path */d3/*",), ("--user=1234",), ("--perm=-6000",),
-           ("--empty",), ("--changed-within=1d", "--type=f"), ("--newer=good",))
+           ("--follow", "--where=-xtype l"), ("--where=-xtype f -type l",), ("--empty",), ("--changed-within=1d", "--type=f"), ("--newer=good",))
 for form in FORMS:
     compare(f"{form}", *form, "*")
 for option in OPTIONS:

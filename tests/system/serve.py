@@ -139,6 +139,11 @@ for sent, why in (
         (wire.GREETING + wire.request(b"[", b"/m"), "invalid pattern, at byte 0: no ] closes this [ before the next / or |; write \\[ for the character itself"),
         (wire.GREETING + wire.request(b"*", b"/m", flags=1 << 30), "Invalid argument"),
         (wire.GREETING + wire.request(b"*", b"/m", flags=3 << 12), "Invalid argument"),
+        (wire.GREETING + wire.request(b"*", b"/m", query=b"-exec rm ';'"), "-exec is an action; a server performs none"),
+        (wire.GREETING + wire.request(b"*", b"/m", query=b"-fprint x"), "-fprint is an action; a server performs none"),
+        (wire.GREETING + wire.request(b"*", b"/m", query=b"-name"), '"-name" needs an argument'),
+        (wire.GREETING + wire.request(b"*", b"/m", query=b"-newer /etc/passwd"),
+         'the file "/etc/passwd" of -newer: Operation not permitted; check the path'),
         (wire.GREETING + wire.request(b"*", b"/m", engine=77), "Invalid argument")):
     server = Server()
     server.send(sent)
@@ -146,6 +151,17 @@ for sent, why in (
     text = out[out.rfind(wire.frame(wire.REFUSED)[4:8]) + 4:].decode()
     gm.expect(status == 1 and text == why and err.decode() == f"getmnt: serve: {why}\n",
               f"{sent[:60]!r}: status {status}, {text!r}, {err!r}")
+
+# Actions of a query say what is wanted: what may be reached is found, and where they decide what is
+# entered, all is.
+server = Server().greeted()
+for query, pattern, expected in ((b"-name x.c -size 3c -exec : ';'", b"*", [b"/d3/x.c"]),
+                                 (b"-name d4 -print -prune -o -name x.c -size 4c -print", b"*", [b"/d4"]),
+                                 (b"-name d4 -exec : ';' -prune -o -name x.c -size 4c -print", b"*", [b"/d4", b"/d4/x.c"])):
+    server.send(wire.request(pattern, b"/m", query=query))
+    got, end = wire.answer(server.out)
+    gm.expect(sorted(e.path for e in got) == expected, f"{query}: {got} {end}")
+server.end()
 
 # Roots of other hosts are names of directories here; it connects to nothing, executes nothing, writes
 # no file.

@@ -158,14 +158,26 @@ static int no_file(void *arg, const char *path, bool follow, struct k_statx *st)
 	return fail(EPERM);
 }
 
-/** Parse a query; actions are refused.  @return NULL: why is appended. */
-static struct query *parse_query(const char *text, struct strbuf *why)
+/* Actions say which objects are wanted; none is performed. */
+static int no_action(void *arg, struct query_action *action, struct strbuf *why)
+{
+	(void)arg;
+	if (query_is_placeholder(action))
+		return 0;
+	strbuf_printf(why, "%s is an action; a server performs none", action->word);
+	return -1;
+}
+
+/** Parse the query of a request.  @return NULL: why is appended. */
+static struct query *parse_query(const struct talk_request *request, struct strbuf *why)
 {
 	struct query_env env = {
-		.user = no_owner, .group = no_owner, .file = no_file, .quiet = true,
+		.user = no_owner, .group = no_owner, .file = no_file, .action = no_action,
+		.quiet = true, .follow = request->flags & SEARCH_FOLLOW,
+		.follow_roots = request->follow_roots,
 	};
 	struct query_error error = {0};
-	struct query *query = query_parse_text(text, &env, &error);
+	struct query *query = query_parse_text(request->query, &env, &error);
 	if (!query)
 		strbuf_puts(why, error.why.len > 0 ? strbuf_str(&error.why) : strerror(errno));
 	strbuf_destroy(&error.why);
@@ -187,7 +199,7 @@ static int answer(struct serve *serve, const struct talk_request *request)
 	if (request->nexclude == 1)
 		options.exclude = request->exclude[0];
 	struct query *query = NULL;
-	if (*request->query && !(query = parse_query(request->query, &why))) {
+	if (*request->query && !(query = parse_query(request, &why))) {
 		int status = refuse(serve, strbuf_str(&why));
 		strbuf_destroy(&why);
 		return status;
