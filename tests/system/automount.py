@@ -89,7 +89,11 @@ VALUES = {"DIR": PATHS, "FILE": ["/tmp/table", "/nowhere"],
           "HOW": ["hint", "walk", "pure", "kernel"], "ACTION,...": ["mount", "umount,move"],
           "N[,SEC]": ["10", "0,1"], "SEVERITY": ["warning", "never"], "ID": ["path", "uuid"],
           "WHICH": ["live", "all"], "FORMAT": ["mtab", "mnttab"],
-          "FORM": ["paths", "long", "json", "jsonl"], "[+]COLUMNS": ["LINK", "+SIZE,MNT-ID,TYPE,USER"]}
+          "FORM": ["paths", "long", "json", "jsonl"], "[+]COLUMNS": ["LINK", "+SIZE,MNT-ID,TYPE,USER"],
+          "TIME": ["2d", "2020-01-01"], "PATTERN": ["x", "/auto/*"], "TYPE,...": ["tmpfs,autofs"], "GROUP": ["0"],
+          "USER": ["0"], "MODE": ["/111"], "EXPRESSION": ["-xtype d -o -empty", "-readable -fstype autofs"],
+          "COMMAND": ["false"], "SECONDS": ["1"], "[-]COL": ["-SIZE", "XATTR"], "DEPTH": ["2"], "KEY": ["type"],
+          "METHODS": ["hostname"]}
 
 
 def options_of(command):
@@ -132,6 +136,8 @@ for command in gm.commands():
     bases = {"discover": [[], ["--names=walk"], ["--output-all", "-l"], ["--probe=all", "--probe-timeout=0.3"]],
              "fstab": [[], ["/auto"], ["/auto/direct"], ["--merge", "--fix=source,order"],
                        ["--merge", "--add=persistent", "--diff"]],
+             "find": [["/", "-empty"], ["-L", "/", "-xtype", "l"], ["/auto", "/plain", "-readable", "-o", "-ls"]],
+             "serve": [["--stdio"]],
              "search": [["*", "/"], ["x/*", "/auto", "/data"], ["/auto/direct/*", "/"]],
              "audit": [[], ["--root=/auto"], ["--root=/auto/direct", "-v"], ["--probe=all", "--probe-timeout=0.3"]],
              "recover": [["/plain/mtab"], ["/nowhere/mtab"], []],
