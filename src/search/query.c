@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 
 void query_free(struct query *query)
@@ -198,28 +199,49 @@ bool query_can_fail(const struct query_action *action)
 	       || (action->kind >= QA_EXEC && action->kind <= QA_OKDIR && !action->plus);
 }
 
-/** Whether the value of a node can depend on the result of an action.
-    @waits  Whether this is the case for its evaluation.
-    @found [out]  Set if -prune is below it, and its evaluation can depend on one. */
-static bool find_waits(const struct query *query, const struct query_node *node, bool waits,
-                       bool *found)
+/** Whether no directory gives a node this value. */
+static bool excludes_dirs(const struct query_node *node, bool value)
+{
+	if (node->op == OP_NOT)
+		return excludes_dirs(node->first, !value);
+	if (node->op != OP_TEST || node->row->test != query_test_type)
+		return false;
+	return !(node->types & 1u << DT_DIR) == value;
+}
+
+/** Where an action can be evaluated. */
+struct waits {
+	bool result;          /* whether it is evaluated can depend on the result of an action */
+	bool no_dir;          /* not for directories */
+};
+
+/** Find out whether the value of a node can depend on the result of an action.
+    @found [out]  Set if a directory must wait for its actions: see query_info.waits. */
+static bool find_waits(const struct query *query, const struct query_node *node,
+                       struct waits waits, bool *found)
 {
 	bool value = false;
 	switch (node->op) {
 	case OP_TEST:
 		return false;
 	case OP_ACTION:
-		return query_can_fail(&query->actions[node->action]);
+		/* A command may change the directory, so that it can be entered. */
+		value = query_can_fail(&query->actions[node->action]);
+		*found |= value && !waits.no_dir;
+		return value;
 	case OP_PRUNE:
-		*found |= waits;
+		*found |= waits.result && !waits.no_dir;
 		return false;
 	case OP_COMMA:
 		for (node = node->first; node; node = node->next)
 			value = find_waits(query, node, waits, found);
 		return value;
 	default:
-		for (node = node->first; node; node = node->next)
-			value |= find_waits(query, node, waits || value, found);
+		for (const struct query_node *at = node->first; at; at = at->next) {
+			value |= find_waits(query, at, waits, found);
+			waits.result |= value;
+			waits.no_dir |= excludes_dirs(at, node->op == OP_AND);
+		}
 		return value;
 	}
 }
@@ -280,7 +302,9 @@ static void find_info(struct query *query)
 {
 	struct query_info *info = &query->info;
 	const struct query_node *root = query->root;
-	find_waits(query, root, false, &info->prune_waits);
+	/* With -depth a directory is entered before its actions. */
+	if (!info->depth)
+		find_waits(query, root, (struct waits){0}, &info->waits);
 	info->has_actions = !query->implicit;
 
 	enum query_action_kind kind = query->actions[0].kind;

@@ -176,7 +176,9 @@ struct query_info {
 	bool only_prints;           /* all actions are -print, or all are -print0, and no object
 	                               reaches two of them */
 	char end;                   /* of only_prints: '\n' or '\0' */
-	bool prune_waits;           /* -prune can depend on the result of an action */
+	bool waits;                 /* directories must not be entered before their actions are
+	                               performed: -prune can depend on the result of one, or a
+	                               command may change them */
 	bool has_prune;             /* -prune or -exclude occurs */
 	bool has_actions;           /* an action other than -quit is written; else -print was
 	                               added */

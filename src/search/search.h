@@ -85,7 +85,7 @@ struct search_more {
 	void (*line)(void *arg, const struct search_object *object, struct strbuf *text);
 	void (*escape)(struct strbuf *text, const char *path);
 	void (*watch)(void *arg); /* called before each read; or NULL */
-	/* For a query with prune_waits: perform the actions of an object, in the caller's thread,
+	/* For a query with waits: perform the actions of an object, in the caller's thread,
 	   before it is entered.  readsearch() then returns only errors.  Otherwise NULL. */
 	enum search_go (*visit)(void *arg, const struct search_visit *visit);
 	bool roots;               /* also return each root, at depth 0; it need not be a

@@ -211,8 +211,17 @@ UNIT_TEST(info)
 		{"-name x -prune -o -print", 0, 1, "pPA"},
 		{"-exec a ; -o -prune", 0, 0, "wPA"},
 		{"-exec a {} + -o -prune", 0, 0, "PA"},
-		{"-exec a ; , -prune", 0, 0, "PA"},
-		{"( -name x , -delete ) -depth -prune", 0, 1, "wPA"},
+		{"-exec a ; , -prune", 0, 0, "wPA"},
+		{"( -name x , -delete ) -depth -prune", 0, 1, "PA"},
+		{"-name x -ok a ;", 0, 1, "wA"},
+		{"-type f -execdir a ;", 0, 1, "A"},
+		{"-type d,l -execdir a ;", 0, 1, "wA"},
+		{"! ( -type d ) -exec a ;", 0, 1, "A"},
+		{"! -type f -exec a ;", 0, 1, "wA"},
+		{"-type d -o -exec a ;", 0, 1, "A"},
+		{"-type f -o -exec a ;", 0, 1, "wA"},
+		{"-type f , -exec a ;", 0, 1, "wA"},
+		{"-type f ( -name x -o -exec a ; )", 0, 1, "A"},
 		{"! ( -exec a ; ) -name y -prune", 0, 1, "wPA"},
 	};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
@@ -224,7 +233,7 @@ UNIT_TEST(info)
 		CU_ASSERT_EQUAL(info->levels, rows[i].levels);
 		STRBUF(flags);
 		strbuf_printf(&flags, "%s%s%s%s%s%s", info->all ? "a" : "",
-		              info->only_prints ? "p" : "", info->prune_waits ? "w" : "",
+		              info->only_prints ? "p" : "", info->waits ? "w" : "",
 		              info->xtype ? "x" : "", info->has_prune ? "P" : "",
 		              info->has_actions ? "A" : "");
 		unit_expect(strbuf_str(&flags), rows[i].flags);

@@ -187,7 +187,7 @@ static void run_one(struct run *run)
 	CU_ASSERT_TRUE(one->mask == two->mask && one->levels == two->levels
 	               && one->maxdepth == two->maxdepth && one->all == two->all
 	               && one->only_prints == two->only_prints && one->end == two->end
-	               && one->prune_waits == two->prune_waits
+	               && one->waits == two->waits
 	               && one->has_actions == two->has_actions);
 	query_free(again);
 	query_free(query);

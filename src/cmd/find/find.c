@@ -203,7 +203,7 @@ static enum search_go visit(void *arg, const struct search_visit *visit)
 	int error = 0;
 	find->visit = visit;
 	++find->found;
-	if (visit->actions == 0 || find->info->prune_waits) {
+	if (visit->actions == 0 || find->info->waits) {
 		bool prune = query_run(find->query, &visit->object, find_act, find, &stop, &error);
 		if (error)
 			find_error(find, visit->path, error);
@@ -230,10 +230,10 @@ static void run(struct find *find)
 		.statx = true, .roots = true, .follow_roots = find->follow_roots,
 		.watch = watch, .arg = find,
 		.mindepth = info->mindepth, .maxdepth = info->maxdepth,
-		.visit = info->prune_waits ? visit : NULL,
+		.visit = info->waits ? visit : NULL,
 	};
 	/* An action that is added has no file of its own. */
-	if (info->only_prints && !info->depth && !info->prune_waits
+	if (info->only_prints && !info->depth && !info->waits
 	    && (info->end == '\0' || !find->out.terminal)) {
 		more.lines = print_lines;
 		more.end = info->end;
