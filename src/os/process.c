@@ -84,20 +84,32 @@ static int become(const struct os_command *command)
 	return errno;
 }
 
+/** Become a command; if that fails, write the error number and end. */
+_Noreturn static void run_child(const struct os_command *command, int errors)
+{
+	int error = become(command);
+	os_exit_process(write(errors, &error, sizeof(error)) == sizeof(error) ? 127 : 126);
+}
+
 /** Start a command.
     @failed [out]  Why it could not be executed: an error number; or 0.
     @return its process, which ends at once if it failed; or -1. */
 static int start_command(struct os *os, const struct os_command *command, int *failed)
 {
+	int errors[2];
+	*failed = 0;
+	if (os_socketpair(os, SOCK_STREAM, errors) != 0)
+		return -1;
 	/* The child shares our memory until it has become the command, so that this costs the same
-	   however much memory we use.  It makes only async-signal-safe calls. */
-	volatile int error = 0;
+	   however much memory we use.  It makes only async-signal-safe calls.  Its error comes
+	   through a socket, because sanitizers and emulators make vfork(2) a fork(2). */
 	int pid = OS_COUNTED(os, OS_FORK, vfork());
-	if (pid == 0) {
-		error = become(command);
-		os_exit_process(127);
-	}
-	*failed = error;
+	if (pid == 0)
+		run_child(command, errors[1]);
+	os_close(os, errors[1]);
+	if (pid > 0 && os_read(os, errors[0], failed, sizeof(*failed)) != sizeof(*failed))
+		*failed = 0;
+	os_close(os, errors[0]);
 	return pid;
 }
 
