@@ -265,6 +265,7 @@
  *     patterns.c         the patterns of a command line
  *     advice.c           what to type instead of what is meant for another tool
  *     run.c              the run: results, messages, progress, statistics
+ *     action.c           --exec, --exec-batch
  *     out.c              output forms
  *     columns.c          the columns
  *     sort.c             all results in the order of a column

@@ -151,6 +151,14 @@ static int take_usage(void *to, const struct option_row *row, const char *text)
 	return 0;
 }
 
+/** Refuse a command that action_take() has not found. */
+static int take_command(void *to, const struct option_row *row, const char *text)
+{
+	char title[OPTION_TITLE_SIZE];
+	(void)to, (void)text;
+	return usage_error(option_title(row, title), "the command must follow as words of its own");
+}
+
 /* The base of a row without words is the value that its function sets. */
 #define REFUSED(name, text) {name, 0, NULL, text, .how = OPT_REFUSED, .hidden = true}
 
@@ -253,6 +261,10 @@ static const struct option_row search_rows[] = {
 	 OPT_IS_WORD(struct search_args, usage_options.by), .base = USAGE_USER},
 	{"apparent-size", 0, NULL, "add up the sizes of files and links",
 	 FLAG(usage_options.apparent)},
+	OPTION_GROUP("Commands"),
+	{"exec", 0, "COMMAND...", "run it for each result, until ; or the end",
+	 .take = take_command},
+	{"exec-batch", 0, "COMMAND...", "run it once for all results", .take = take_command},
 	OPTION_GROUP("Speed"),
 	{"ahead", 0, NULL, "read many attributes at once, by inode number", FLAG(options.ahead)},
 	{"cached", 0, NULL, "cached attributes, without asking a server", .base = SEARCH_CACHED,
@@ -266,7 +278,6 @@ static const struct option_row search_rows[] = {
 	OPTION_HELP(struct search_args, help),
 
 	/* Options of find. */
-	REFUSED("exec", "not supported; use getmnt search -0 PATTERN DIR | xargs -0 COMMAND"),
 	REFUSED("iname", "use -i: getmnt search -i '*.c' DIR"),
 	REFUSED("mount", "use --xdev"),
 	REFUSED("name", "the pattern is the first argument: getmnt search '*.c' DIR"),

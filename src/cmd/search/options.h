@@ -7,6 +7,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/column.h"
+#include "cmd/search/action.h"
 #include "cmd/search/patterns.h"
 #include "cmd/search/usage.h"
 #include "search/search.h"
@@ -34,6 +35,7 @@ struct search_args {
 	unsigned mindepth, maxdepth;
 	struct strbuf exclude_types;
 	struct patterns patterns;
+	struct action action;
 	const char *operand;         /* the pattern given as an operand; NULL: by -e */
 	const char *rsh;             /* NULL: ssh */
 	struct search_transport transport;

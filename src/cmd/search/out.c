@@ -120,7 +120,7 @@ static void put_columns(const struct search_out *out, const struct object *o, st
 
 bool search_out_lines(const struct search_out *out)
 {
-	if (out->colors || out->terminal || out->sort.by)
+	if (out->colors || out->terminal || out->sort.by || out->action)
 		return false;
 	return out->form == SF_PATHS
 	       || (out->form == SF_COLUMNS && !(out->needs & (SN_LINK | SN_OWNERS | SN_XATTRS)));
@@ -221,6 +221,8 @@ static int print_text(struct search_out *out, bool line)
 /** Print an object. */
 static int put_object(struct search_out *out, const struct object *o)
 {
+	if (out->action)
+		return action_run(out->action, o->path);
 	strbuf_reset(&out->text);
 	switch (out->form) {
 	case SF_PATHS:

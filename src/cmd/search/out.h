@@ -8,6 +8,7 @@
 
 #include "cmd/colors.h"
 #include "cmd/owners.h"
+#include "cmd/search/action.h"
 #include "cmd/search/columns.h"
 #include "cmd/search/sort.h"
 #include "cmd/search/usage.h"
@@ -30,6 +31,7 @@ struct search_out {
 	const struct column_info *columns[COLUMNS_MAX];   /* of rows of struct search_column */
 	size_t ncolumns;
 	struct search_sort sort;
+	struct action *action;    /* what is done with an object instead of printing; or NULL */
 	struct usage *usage;      /* print its rows instead of objects; NULL: print objects */
 	struct usage_options usage_options;
 	bool human;               /* sizes have a unit, except in JSON */

@@ -103,6 +103,8 @@ static int print_all(struct show *show)
 	failed |= show->failed;
 	if (failed || (error == 0 && search_out_rest(out) != 0))
 		error = ENOMEM;
+	if (error && out->action)
+		out->action->stopped = true;
 	if (error) {
 		flow_hold(show->flow);
 		message("search", "it could not go on: %s", strerror(error));
@@ -165,7 +167,11 @@ int show_run(struct show *show, struct search_more *more, bool lines)
 	}
 	search_more(show->search, more);
 	os_mark(MARK_BEGIN);
+	if (out->action)
+		out->action->flow = show->flow;
 	int status = print_all(show);
+	if (out->action && !action_end(out->action))
+		status = CX_ERROR;
 	search_stop(show->search);
 	os_mark(MARK_END);
 	flow_end(show->flow);

@@ -17,6 +17,7 @@
 #include "cmd/search/run.h"
 #include "cmd/searched.h"
 #include "os/os.h"
+#include "search/remote.h"
 #include "search/search.h"
 
 #include <errno.h>
@@ -36,7 +37,8 @@ static int choose_usage(struct search_args *args, struct search_out *out)
 	if (!args->usage)
 		return 0;
 	const char *option = depth ? "--usage" : "--usage-by";
-	const char *other = args->columns ? "output" : args->metadata ? "metadata"
+	const char *other = args->action.option ? args->action.option + 2
+	                    : args->columns ? "output" : args->metadata ? "metadata"
 	                    : out->form == SF_LONG ? "long" : out->form == SF_COUNT ? "count"
 	                    : args->options.flags & SEARCH_STOPATFIRST ? "first" : NULL;
 	if (other)
@@ -73,6 +75,10 @@ static int choose_form(struct search_args *args, struct search_out *out)
 	bool more = args->columns && *args->columns == '+';
 	if (args->usage)
 		return 0;
+	if (args->action.option && (form != SF_PATHS || columns || args->nul))
+		return usage_error(args->action.option, "cannot be combined with options that "
+		                   "choose what is printed");
+	out->action = args->action.option ? &args->action : NULL;
 	if ((columns || json) && (more || !args->columns)) {
 		const char *usual = json ? "PATH,TYPE" : "PATH";
 		if (args->metadata)
@@ -113,7 +119,7 @@ static int prepare(struct search_args *args, struct search_out *out, bool *optio
 		return status;
 	if (out->needs & SN_METADATA)
 		args->options.flags |= SEARCH_METADATA;
-	if ((out->form == SF_PATHS || out->form == SF_LONG) && !out->nul
+	if ((out->form == SF_PATHS || out->form == SF_LONG) && !out->nul && !out->action
 	    && color_is_on(args->color, out->terminal)) {
 		out->colors = colors_new(getenv("LS_COLORS"));
 		if (!out->colors) {
@@ -200,6 +206,11 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	search_out_init(&out, args->form >= 0 ? (enum search_form)args->form : SF_PATHS, &show.os);
 	status = roots_choose(&roots, &show.os, (const char *const *)argv + optind,
 	                      (size_t)(argc - optind), "--files0-from", args->files0_from);
+	for (size_t i = 0; !status && i < roots.n && args->action.option; ++i) {
+		if (remote_is(roots.names[i]))
+			status = usage_error(args->action.option, "commands run on this host; "
+			                     "\"%s\" is on another one", roots.names[i]);
+	}
 	status = status ? status : prepare(args, &out, &optional);
 	if (status)
 		goto out;
@@ -212,6 +223,8 @@ static int search_command(struct search_args *args, int argc, char **argv)
 		goto out;
 	}
 	os_clone_state(&show.os, search_os(show.search));
+	if (out.action)
+		action_begin(out.action, &show.os, show.search);
 	unsigned fds = os_nofile(&show.os, SEARCH_FDS, true);
 	if (args->options.threads != 1)
 		os_grow_fds(&show.os, STDERR_FILENO, fds / 2);
@@ -251,7 +264,10 @@ int cmd_search(int argc, char **argv)
 		.maxdepth = UINT_MAX,
 		.transport = {.connect = searchrsh, .timeout = SILENT_SECONDS},
 	};
-	int status = search_command(&args, argc, argv);
+	int status = action_take(&args.action, &argc, argv);
+	if (!status)
+		status = search_command(&args, argc, argv);
+	action_destroy(&args.action);
 	patterns_destroy(&args.patterns);
 	strbuf_destroy(&args.where);
 	strbuf_destroy(&args.exclude_types);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/search/action.h"
+
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** The length of a placeholder at the beginning of a text; 0: none. */
+static size_t placeholder(const char *text)
+{
+	static const char *const all[] = {"{}", "{/}", "{//}", "{.}", "{/.}"};
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i) {
+		size_t len = strlen(all[i]);
+		if (strncmp(text, all[i], len) == 0)
+			return len;
+	}
+	return 0;
+}
+
+/** The first placeholder in a word, or NULL. */
+static const char *find_placeholder(const char *word)
+{
+	while ((word = strchr(word, '{')) && !placeholder(word))
+		++word;
+	return word;
+}
+
+void action_replace(struct strbuf *out, const char *word, const char *path)
+{
+	size_t len = strlen(path);
+	while (len > 1 && path[len - 1] == '/')
+		--len;
+	const char *slash = memrchr(path, '/', len);
+	const char *name = slash && len > 1 ? slash + 1 : path;
+	const char *point = memrchr(name, '.', (size_t)(path + len - name));
+	const char *stem = point && point > name ? point : path + len;
+	for (const char *at; (at = find_placeholder(word)); word = at + placeholder(at)) {
+		bool base = at[1] == '/', parent = base && at[2] == '/';
+		bool cut = at[1] == '.' || (base && at[2] == '.');
+		strbuf_add(out, word, (size_t)(at - word));
+		/* It must not be an option of the command. */
+		if (*path == '-' && at == word && (!base || (parent && slash)))
+			strbuf_puts(out, "./");
+		if (parent && !slash)
+			strbuf_putc(out, '.');
+		else if (parent)
+			strbuf_add(out, path, slash == path ? 1 : (size_t)(slash - path));
+		else if (base)
+			strbuf_add(out, name, (size_t)((cut ? stem : path + len) - name));
+		else
+			strbuf_add(out, path, cut ? (size_t)(stem - path) : strlen(path));
+	}
+	strbuf_puts(out, word);
+}
+
+/** Check the command of a batch, and find the place of its arguments. */
+static int check_batch(struct action *action)
+{
+	bool found = false;
+	action->before = action->n;
+	for (size_t i = 0; i < action->n; ++i) {
+		const char *word = action->words[i];
+		if (!find_placeholder(word))
+			continue;
+		if (strcmp(word, "{}") != 0 || found || i == 0)
+			return usage_error(action->option, "\"%s\": only one {} is allowed, as a "
+			                   "word of its own after the command", word);
+		action->before = i;
+		found = true;
+	}
+	return 0;
+}
+
+int action_take(struct action *action, int *argc, char **argv)
+{
+	for (int i = 1; i < *argc && strcmp(argv[i], "--") != 0; ++i) {
+		bool batch = strcmp(argv[i], "--exec-batch") == 0;
+		if (!batch && strcmp(argv[i], "--exec") != 0)
+			continue;
+		if (action->option)
+			return usage_error(argv[i], "only one command can be given");
+		int from = i + 1, to = from;
+		while (to < *argc && strcmp(argv[to], ";") != 0)
+			++to;
+		action->option = batch ? "--exec-batch" : "--exec";
+		action->batch = batch;
+		action->n = (size_t)(to - from);
+		if (to == from)
+			return usage_error(action->option, "no command given; example: "
+			                   "getmnt search '*.log' /tmp %s ls -l", action->option);
+		/* The words of the command go to the end. */
+		char **words = malloc(action->n * sizeof(*words));
+		if (!words) {
+			message("search", "%s", strerror(ENOMEM));
+			return CX_ERROR;
+		}
+		action->words = (const char *const *)words;
+		memcpy(words, argv + from, action->n * sizeof(*words));
+		to += to < *argc;
+		memmove(argv + i, argv + to, (size_t)(*argc - to) * sizeof(*argv));
+		*argc -= to - i;
+		argv[*argc] = NULL;
+		--i;
+	}
+	return action->batch ? check_batch(action) : 0;
+}
+
+static void flush(void *arg)
+{
+	flow_flush(((struct action *)arg)->flow);
+}
+
+static void failed(void *arg, const char *command, int error, const char *text)
+{
+	struct action *action = arg;
+	action->failed = true;
+	if (error) {
+		action->stopped = true;
+		cancelsearch(action->search);
+	}
+	if (error || text) {
+		flow_hold(action->flow);
+		message(command, "%s", error ? strerror(error) : text);
+		flow_release(action->flow);
+	}
+}
+
+void action_begin(struct action *action, struct os *os, SEARCH *search)
+{
+	size_t room = os_arg_room(os), fixed = sizeof(char *);
+	action->search = search;
+	action->exec = (struct exec){
+		.os = os, .arg = action, .flush = flush, .failed = failed,
+		.command = {.dirfd = -1, .files = os_nofile(os, UINT_MAX, false)},
+	};
+	pthread_sigmask(SIG_SETMASK, NULL, &action->exec.command.mask);
+	signal(SIGCHLD, SIG_DFL);
+	for (size_t i = 0; i < action->n; ++i)
+		fixed += pack_cost(action->words[i]);
+	action->pack.room = !action->batch ? SIZE_MAX : room > fixed ? room - fixed : 0;
+}
+
+/** Run the command of a batch. */
+static void run_batch(struct action *action)
+{
+	/* The {} itself is not passed. */
+	size_t n = action->n, before = action->before;
+	const char **words = malloc((n + 1) * sizeof(*words));
+	if (!words) {
+		failed(action, action->words[0], ENOMEM, NULL);
+		return;
+	}
+	memcpy(words, action->words, before * sizeof(*words));
+	if (before < n)
+		memcpy(words + before, action->words + before + 1,
+		       (n - before - 1) * sizeof(*words));
+	exec_batch(&action->exec, &action->pack, words, n - (before < n), before);
+	free(words);
+}
+
+int action_run(struct action *action, const char *path)
+{
+	struct pack *pack = &action->pack;
+	struct strbuf arg = {0};
+	bool replaced = action->batch;
+	if (action->stopped)
+		return 0;
+	if (action->batch) {
+		action_replace(&arg, "{}", path);
+		if (!arg.failed && !pack_add(pack, arg.data)) {
+			run_batch(action);
+			pack_add(pack, arg.data);
+		}
+	}
+	for (size_t i = 0; !action->batch && i < action->n; ++i) {
+		strbuf_reset(&arg);
+		replaced |= find_placeholder(action->words[i]) != NULL;
+		action_replace(&arg, action->words[i], path);
+		pack_add(pack, strbuf_str(&arg));
+	}
+	if (!replaced) {
+		strbuf_reset(&arg);
+		action_replace(&arg, "{}", path);
+		pack_add(pack, strbuf_str(&arg));
+	}
+	bool good = !arg.failed && !pack->text.failed;
+	char **argv = good && !action->batch ? pack_command(pack, NULL, 0, 0, 0, pack->n) : NULL;
+	if (argv)
+		exec_run(&action->exec, argv);
+	if (!action->batch)
+		pack_reset(pack);
+	good &= argv || action->batch;
+	free(argv);
+	strbuf_destroy(&arg);
+	return good ? 0 : -1;
+}
+
+bool action_end(struct action *action)
+{
+	if (action->batch && !action->stopped)
+		run_batch(action);
+	return !action->failed;
+}
+
+void action_destroy(struct action *action)
+{
+	strbuf_destroy(&action->pack.text);
+	free((void *)(uintptr_t)action->words);
+}
