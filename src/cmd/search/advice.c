@@ -17,7 +17,7 @@ enum { PATHS_MOST = 3 };          /* in a command line to type */
 /** Whether an argument is a word of find's language; one letter is an option here. */
 static bool is_find(const char *arg)
 {
-	return arg[0] == '-' && arg[1] && arg[2] && query_knows(arg + 1);
+	return arg[0] == '-' && arg[1] && arg[1] != '-' && arg[2] && query_knows(arg + 1);
 }
 
 /** Whether search has a long option with a name. */
