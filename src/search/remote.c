@@ -527,6 +527,13 @@ int remote_turn(struct remote *remote, const struct talk_request *request, int m
 	return more || remote->queue.len > 0 || remote->started < remote->n;
 }
 
+bool remote_asks(const struct remote *remote)
+{
+	const struct host *host = remote->hosts;
+	return remote->n == 1 && (host->state == WAITING
+	                          || (host->state == TALKING && !host->talk->met));
+}
+
 void remote_free(struct remote *remote, bool child)
 {
 	static const int signals[] = {0, SIGTERM, SIGKILL};

@@ -66,6 +66,10 @@ bool remote_next(struct remote *remote, struct remote_entry *entry);
 int remote_turn(struct remote *remote, const struct talk_request *request, int ms,
                 struct search_counts *counts);
 
+/** Whether a host may be asking for a password on the terminal: it is the only one, and has not
+    answered yet. */
+bool remote_asks(const struct remote *remote);
+
 /** End all connections and their processes.  @child  This is a child of the process that made them:
     only close and free.  NULL is allowed. */
 void remote_free(struct remote *remote, bool child);

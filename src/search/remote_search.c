@@ -113,6 +113,11 @@ struct searchent *search_remote_next(SEARCH *search)
 	return path->failed || search->target.failed ? NULL : &search->entry;
 }
 
+bool search_asks(const SEARCH *search)
+{
+	return search->remote && remote_asks(search->remote);
+}
+
 const char *whysearch(const SEARCH *search)
 {
 	return search ? search->why : NULL;

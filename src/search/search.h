@@ -132,6 +132,9 @@ const char *search_xattrs(const SEARCH *search);
     readsearch(). */
 const char *search_where(SEARCH *search);
 
+/** Whether nothing may be written on the terminal: ssh may be asking for a password there. */
+bool search_asks(const SEARCH *search);
+
 /** End the search; afterwards all counts are complete. */
 void search_stop(SEARCH *search);
 

@@ -30,7 +30,7 @@ static void watch(void *arg)
 {
 	struct show *show = arg;
 	flow_turn(show->flow);
-	if (!show->shown)
+	if (!show->shown || search_asks(show->search))
 		return;
 	double now = os_now();
 	if (show->steps < FIRST_STEPS)
