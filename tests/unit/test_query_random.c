@@ -28,6 +28,10 @@ static const struct leaf {
 };
 enum { FAILS = -1 };
 
+/* The object. */
+#define FACTS "type=d is=d path=./name size=1000 nlink=3 mode=755 mtime=100 uid=1000 atime=5 " \
+	"ctime=9 access=6 empty=1 xtype=d"
+
 enum op { LEAF, NOT, AND, OR, COMMA };
 
 /** A random expression. */
@@ -121,9 +125,8 @@ static bool evaluate(struct run *run, const struct expression *node)
 static void check(const struct query *query, const struct run *run)
 {
 	char words[200];
-	snprintf(words, sizeof(words), "type=%c is=d path=./name size=1000 nlink=3 mode=755 "
-	         "mtime=100 uid=1000 atime=5 ctime=9 access=6 empty=1 xtype=d %s",
-	         run->seed % 2 ? 'd' : '?', run->fails ? "fails" : "");
+	snprintf(words, sizeof(words), FACTS "%s%s", run->seed % 2 ? "" : " type=?",
+	         run->fails ? " fails" : "");
 	struct query_thing thing;
 	query_thing_init(&thing, words);
 	STRBUF(got);
@@ -159,6 +162,25 @@ static void check(const struct query *query, const struct run *run)
 	strbuf_destroy(&thing.done);
 }
 
+/** What a server is sent finds the object if an action is reached, and prunes as the query does. */
+static void check_placeholders(const struct query *query, const struct run *run)
+{
+	STRBUF(text);
+	query_print_tests(query, &text);
+	struct query *sent = query_parse_text(strbuf_str(&text), &query_world, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(sent);
+	char words[] = FACTS;
+	struct query_thing thing;
+	query_thing_init(&thing, words);
+	struct query_outcome outcome;
+	query_test(sent, &thing.object, QUERY_ALL, &outcome);
+	CU_ASSERT_TRUE(outcome.acts == QUERY_OPEN
+	               || outcome.acts == (run->done.len > 0 ? QUERY_YES : QUERY_NO));
+	CU_ASSERT_TRUE(outcome.prune == QUERY_OPEN
+	               || outcome.prune == (run->pruned ? QUERY_YES : QUERY_NO));
+	query_free(sent);
+}
+
 static void run_one(struct run *run)
 {
 	run->used = 0;
@@ -175,6 +197,7 @@ static void run_one(struct run *run)
 	struct query *query = query_parse_text(strbuf_str(&text), &query_world, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(query);
 	check(query, run);
+	check_placeholders(query, run);
 	STRBUF(printed);
 	query_print(query, &printed);
 	struct query *again = query_parse_text(strbuf_str(&printed), &query_world, NULL);
