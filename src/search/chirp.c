@@ -124,6 +124,7 @@ static void search_end(struct chirp *chirp)
 	free(chirp->exclude);
 	free(chirp->live);
 	pattern_free(chirp->pattern);
+	query_free(chirp->query);
 	chirp_parts_destroy(&chirp->parts);
 	intern_destroy(&chirp->errors);
 	chirp_hold_reset(chirp);
@@ -132,7 +133,46 @@ static void search_end(struct chirp *chirp)
 	chirp->devs = chirp->live = NULL;
 	chirp->exclude = NULL;
 	chirp->pattern = NULL;
+	chirp->query = NULL;
 	chirp->parts = (struct chirp_parts){0};
+}
+
+/** No name is known: the query has numbers in place of names. */
+static int no_name(void *arg, const char *name, uint32_t *id)
+{
+	(void)arg;
+	(void)name;
+	(void)id;
+	return 0;
+}
+
+static int no_file(void *arg, const char *path, bool follow, struct k_statx *st)
+{
+	(void)arg;
+	(void)path;
+	(void)follow;
+	(void)st;
+	return fail(ENOENT);
+}
+
+/** Parse the query, which is evaluated here.  @return whether its tests are possible; it fails
+    if not. */
+static bool parse_query(struct chirp *chirp)
+{
+	const struct query_env env = {.user = no_name, .group = no_name, .file = no_file};
+	if (!*chirp->request.query)
+		return true;
+	chirp->query = query_parse_text(chirp->request.query, &env, NULL);
+	const struct query_info *info = chirp->query ? query_info(chirp->query) : NULL;
+	if (!info)
+		talk_fail(&chirp->talk, "%s", errno == ENOMEM ? strerror(ENOMEM)
+		          : "the tests are invalid");
+	else if (info->levels & 1u << QUERY_ALL || info->mask & ~(unsigned)K_STATX_BASIC
+	         || info->xtype || info->fstype || info->unique || info->has_prune
+	         || info->has_actions || info->xdev || info->follow || info->depth)
+		talk_fail(&chirp->talk, "a Chirp server cannot tell what these tests need: only "
+		          "name, path, type, size, owner, mode, links and times are known");
+	return chirp->talk.state == TALK_GOING;
 }
 
 /** Compile the patterns of a search.  @most  Bytes of a part.  @return 0, or -1. */
@@ -165,12 +205,12 @@ static void choose_flags(struct chirp *chirp)
 {
 	const struct talk_request *request = &chirp->request;
 	unsigned flags = (unsigned)request->flags & CHIRP_ACCESS;
-	if (request->flags & SEARCH_METADATA || request->types || request->type)
+	if (request->flags & SEARCH_METADATA || request->types || request->type || chirp->query)
 		flags |= CHIRP_METADATA;
 	/* The server counts what fails the access test as well, and what is dropped here. */
 	if (request->flags & SEARCH_STOPATFIRST && flags == 0 && chirp->parts.exact
 	    && chirp->parts.n == 1 && !(request->flags & SEARCH_PERIOD) && !request->nexclude
-	    && !request->mindepth)
+	    && !request->mindepth && !request->self)
 		flags |= CHIRP_STOPATFIRST;
 	chirp->wire_flags = flags;
 }
@@ -187,8 +227,6 @@ static void chirp_ask(struct talk *talk, const struct talk_request *request)
 	            || request->engine == SEARCH_ENGINE_SYNC;
 	if (chirp->ended)
 		talk_fail(talk, "the last answer was not read to its end");
-	else if (*request->query)
-		talk_fail(talk, "a Chirp server cannot test: only patterns, --type and --access");
 	else if (request->flags & (SEARCH_BYNAME | SEARCH_BYINODE))
 		talk_fail(talk, "a Chirp server does not sort (--sort)");
 	else if (walk && request->flags & CHIRP_ONLY_SERVER)
@@ -211,7 +249,7 @@ static void chirp_ask(struct talk *talk, const struct talk_request *request)
 	const size_t rest = longest + sizeof("search   127\n") - 1;
 	if (rest + CHIRP_PATTERN > CHIRP_LINE)
 		talk_fail(talk, "the path is too long for a line of Chirp");
-	if (talk->state != TALK_GOING)
+	if (talk->state != TALK_GOING || !parse_query(chirp))
 		return;
 	if (!chirp->roots || !chirp->devs || compile(chirp, CHIRP_LINE - rest) != 0) {
 		talk_fail(talk, "%s", errno == ENOMEM ? strerror(ENOMEM)
@@ -326,6 +364,7 @@ static void chirp_free(struct talk *talk)
 	strbuf_destroy(&chirp->in);
 	strbuf_destroy(&chirp->record);
 	strbuf_destroy(&chirp->path);
+	strbuf_destroy(&chirp->tested);
 	strbuf_destroy(&chirp->kept);
 	talk_destroy(talk);
 	free(chirp);

@@ -60,6 +60,45 @@ static unsigned depth_of(const char *path)
 	return depth;
 }
 
+/** What a query is evaluated for. */
+struct tested {
+	const char *root, *path;
+	struct strbuf *text;
+};
+
+static const char *path_of(void *arg)
+{
+	const struct tested *tested = arg;
+	strbuf_reset(tested->text);
+	strbuf_puts(tested->text, tested->root[1] ? tested->root : "");
+	strbuf_puts(tested->text, tested->path);
+	return tested->text->failed ? NULL : strbuf_str(tested->text);
+}
+
+static const char *no_fstype(void *arg)
+{
+	(void)arg;
+	return "";
+}
+
+/** Whether the query is true for an object. */
+static bool is_true(struct chirp *chirp, size_t root, const char *path, unsigned depth,
+                    const struct k_statx *st)
+{
+	struct tested tested = {chirp->roots[root], path, &chirp->tested};
+	const struct query_facts facts = {.arg = &tested, .path = path_of, .fstype = no_fstype};
+	const char *name = strrchr(path, '/') + 1;
+	const struct query_object object = {
+		.name = name, .len = strlen(name), .type = (uint8_t)IFTODT(st->mode),
+		.depth = depth, .st = st, .facts = &facts,
+	};
+	struct query_outcome outcome;
+	query_test(chirp->query, &object, QUERY_STATX, &outcome);
+	if (chirp->tested.failed)
+		talk_fail(&chirp->talk, "%s", strerror(ENOMEM));
+	return outcome.acts == QUERY_YES;
+}
+
 /** Pass on an object that matches, unless the request has another reason against it.
     @path  Ends in a NUL.
     @st  NULL: unknown. */
@@ -71,7 +110,8 @@ static void pass_object(struct chirp *chirp, const struct chirp_job *job, const 
 	bool meta = request->flags & SEARCH_METADATA;
 	if (depth < request->mindepth || (request->maxdepth && depth > request->maxdepth)
 	    || (request->types && !(request->types & 1u << type))
-	    || (meta && !st && !request->optional))
+	    || (meta && !st && !request->optional)
+	    || (chirp->query && !(st && is_true(chirp, job->root, path, depth, st))))
 		return;
 	chirp_pass(chirp, job, &(struct talk_entry){
 		.root = job->root, .path = path, .len = len, .type = (unsigned char)type,

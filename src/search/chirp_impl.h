@@ -7,6 +7,7 @@
 
 #include "base/intern.h"
 #include "search/pattern.h"
+#include "search/query.h"
 
 enum {
 	CHIRP_LINE = 1024,             /* bytes of a request with its newline; the server closes the
@@ -131,6 +132,7 @@ struct chirp {
 	unsigned wire_flags;
 	struct pattern *pattern;
 	struct pattern **exclude;
+	struct query *query;           /* NULL: none */
 	struct chirp_parts parts;
 	uint64_t *live;                /* two sets of states of any of these patterns */
 	size_t words;                  /* of a set */
@@ -145,7 +147,7 @@ struct chirp {
 	bool answering;                /* the status of the first job has been received */
 	struct strbuf record;          /* an incomplete record or name */
 	bool named;                    /* `record` is the name of the next attributes */
-	struct strbuf path;
+	struct strbuf path, tested;
 
 	/* chirp_hold.c */
 	struct strbuf kept;            /* entries that may be below symlinks */

@@ -342,7 +342,9 @@ UNIT_TEST(sent)
 		const char *why;
 		struct talk_request request;
 	} no[] = {
-		{"cannot test", {.query = "-size +1M"}},
+		{"cannot tell what", {.query = "-readable"}},
+		{"cannot tell what", {.query = "-newerBt @5"}},
+		{"invalid", {.query = "-size"}},
 		{"does not sort", {.query = "", .flags = SEARCH_BYNAME}},
 		{"need the server's search", {.query = "", .flags = SEARCH_R_OK, .depth = 1}},
 		{"need the server's search", {.query = "", .flags = SEARCH_FOLLOW | SEARCH_XDEV}},
@@ -547,13 +549,15 @@ UNIT_TEST(filtered)
 		 "0 8 ino 42 size 6 /a1\n0 /a4\n0 !4:4 /a4\n"},
 		{{.types = 1 << DT_DIR, .mindepth = 2, .maxdepth = 3},
 		 "0 4 /d/a2\n0 !4:4 /a4\n0 !1:13 /d/q\n"},
+		{{.query = "-type d -size -9 -o -path /r/a1"},
+		 "0 8 /a1\n0 4 /d/a2\n0 !4:4 /a4\n0 !1:13 /d/q\n0 !1:13 /d/e/f\n"},
 		{{.type = true, .maxdepth = 2},
 		 "0 8 /a1\n0 4 /d/a2\n0 /a4\n0 !4:4 /a4\n"},
 	};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct talk_request request = rows[i].request;
 		request.n = 1;
-		request.query = "";
+		request.query = rows[i].request.query ? rows[i].request.query : "";
 		request.pattern = "a?";
 		request.exclude = exclude;
 		request.nexclude = 2;
