@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/searched.h"
 
+#include "base/escape.h"
 #include "base/fstypes.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
@@ -76,7 +77,9 @@ void searched_stats(const SEARCH *search, int form, uint64_t found, double start
 	double seconds = os_now() - start;
 	struct search_counts counts;
 	countsearch(search, &counts, sizeof(counts));
-	struct strbuf out = {0};
+	struct strbuf out = {0}, query = {0};
+	if (search_query(search))
+		query_print(search_query(search), &query);
 	if (form == STATS_JSON) {
 		struct json json = {.out = &out};
 		json_put_object(&json, NULL, JSON_TIGHT);
@@ -90,8 +93,11 @@ void searched_stats(const SEARCH *search, int form, uint64_t found, double start
 		json_put_number(&json, "errors", counts.errors);
 		json_put_number(&json, "threads", counts.threads);
 		json_put_real(&json, "seconds", seconds, 6);
+		if (search_query(search))
+			json_put_string(&json, "query", strbuf_str(&query));
 		json_end(&json);
 		strbuf_putc(&out, '\n');
+		strbuf_destroy(&query);
 		print_stderr(&out);
 		return;
 	}
@@ -100,5 +106,11 @@ void searched_stats(const SEARCH *search, int form, uint64_t found, double start
 	strbuf_printf(&out, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64
 	        ", errors %" PRIu64 "\n", counts.dirs, counts.entries, found, counts.errors);
 	strbuf_printf(&out, "threads: %" PRIu64 ", time: %.6f s\n", counts.threads, seconds);
+	if (query.len > 0) {
+		strbuf_puts(&out, "query: ");
+		escape_terminal(&out, query.data);
+		strbuf_putc(&out, '\n');
+	}
+	strbuf_destroy(&query);
 	print_stderr(&out);
 }

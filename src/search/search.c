@@ -325,6 +325,11 @@ size_t search_root(const SEARCH *search)
 	return search->last_remote ? search->last_root : search->root - 1;
 }
 
+const struct query *search_query(const SEARCH *search)
+{
+	return search->query;
+}
+
 const struct os *search_os(const SEARCH *search)
 {
 	return &search->os;

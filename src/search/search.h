@@ -147,6 +147,9 @@ unsigned char search_type(const SEARCH *search);
 /** The counts of the search. */
 const struct os *search_os(const SEARCH *search);
 
+/** The query; or NULL. */
+const struct query *search_query(const SEARCH *search);
+
 /** The counts of the calls that probed the kernel and read the mounts. */
 const struct os *search_looked(const SEARCH *search);
 

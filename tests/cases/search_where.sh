@@ -75,3 +75,7 @@ printf 't/d\0t/k1' > list
 getmnt search 'k1*' --files0-from=list | sort
 getmnt search 'k1*' --files0-from=list t 2>&1
 getmnt search 'k1*' --files0-from=none
+
+echo "== --stats shows the query"
+getmnt search --stats x t --size=+1k --user=0 2>&1 | grep ^query
+getmnt search --stats=json x t --where='! ( -name a -o -empty )' 2>&1 | grep -o '"query".*'
