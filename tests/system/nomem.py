@@ -24,7 +24,10 @@ for args in (("fstab", "--merge", "--diff", "--fix=damaged"), ("recover", "--pri
              ("audit", "--only=FSTAB-SYNTAX,FSTAB-SRC-MISSING,FSTAB-TGT-MISSING"),
              ("find", "--threads=1", "/etc", "/a", "-depth", "(", "-name", "*tab", "-o", "-size", "+9", ")", "-printf", "%p %u %T+ %Y %Z\n",
               "-ls", "-fprint", "/tmp/out", "-exec", "/none", "x{}", ";", "-o", "-execdir", "/none", "{}", "+"),
-             ("find", "--threads=1", "/etc", "/a", "-type", "d", "-exec", "/none", ";", "-prune", "-o", "-print0")):
+             ("find", "--threads=1", "/etc", "/a", "-type", "d", "-exec", "/none", ";", "-prune", "-o", "-print0"),
+             ("search", "--threads=1", "--sort=-MTIME", "--top=5", "-o", "SIZE,XATTR,LINK,PATH", "*", "/etc", "/a"),
+             ("search", "--threads=1", "--usage=2", "--usage-by=user", "-J", "*", "/etc", "/a"),
+             ("search", "--threads=1", "--sort=PATH", "*", "/etc", "/a", "--exec-batch", "/none", "{}", "x")):
     usual = gm.getmnt(*args, env={"LD_PRELOAD": "/nomem.so", "NOMEM_COUNT": "/tmp/count"})
     count = int(gm.read("/tmp/count"))
     gm.expect(count > 30, f"{args}: {count} allocations: nothing is tried")

@@ -367,7 +367,7 @@ void search_out_begin(struct search_out *out)
 	print_text(out, false);
 }
 
-void search_out_end(struct search_out *out, uint64_t found, uint64_t errors, const char *reason)
+int search_out_end(struct search_out *out, uint64_t found, uint64_t errors, const char *reason)
 {
 	strbuf_reset(&out->text);
 	if (out->form == SF_COUNT)
@@ -385,5 +385,5 @@ void search_out_end(struct search_out *out, uint64_t found, uint64_t errors, con
 		json_end(&out->json);
 		json_end(&out->json);
 	}
-	print_text(out, false);
+	return print_text(out, false);
 }

@@ -79,7 +79,8 @@ int search_out_rest(struct search_out *out);
 int search_out_error(struct search_out *out, const SEARCH *search, const struct searchent *e);
 
 /** End the output, after all objects.
-    @reason  Why the search is incomplete; NULL: it is complete. */
-void search_out_end(struct search_out *out, uint64_t found, uint64_t errors, const char *reason);
+    @reason  Why the search is incomplete; NULL: it is complete.
+    @return as search_out_object(). */
+int search_out_end(struct search_out *out, uint64_t found, uint64_t errors, const char *reason);
 
 #endif

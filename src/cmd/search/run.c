@@ -105,13 +105,14 @@ static int print_all(struct show *show)
 		error = ENOMEM;
 	if (error && out->action)
 		out->action->stopped = true;
+	if (search_out_end(out, show->found, errors, error ? "the search ended early"
+	                   : errors ? "some objects could not be searched" : NULL) != 0)
+		error = ENOMEM;
 	if (error) {
 		flow_hold(show->flow);
 		message("search", "it could not go on: %s", strerror(error));
 		flow_release(show->flow);
 	}
-	search_out_end(out, show->found, errors, error ? "the search ended early"
-	               : errors ? "some objects could not be searched" : NULL);
 	return error || errors ? CX_ERROR : CX_OK;
 }
 
