@@ -8,6 +8,7 @@ import sys
 
 import audited
 import cold
+import find
 import growth
 import hosts
 import scale
@@ -258,6 +259,6 @@ class Bench:
                for part, rows in self.done.items() for row in rows if row.twin])
 
 
-PARTS = {"hierarchies": Bench.hierarchies, "find": Bench.against_find, "scale": Bench.scaled,
-         "search": Bench.searched, "cold": cold.part,
+PARTS = {"hierarchies": Bench.hierarchies, "walk": Bench.against_find, "scale": Bench.scaled,
+         "search": Bench.searched, "find": find.part, "cold": cold.part,
          "audit": audited.part, "growth": growth.part}
