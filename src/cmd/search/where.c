@@ -86,10 +86,9 @@ int where_take(struct strbuf *text, const struct option_row *row, const char *va
 	struct strbuf one = {0};
 	struct query_env env = {0};
 	struct query_error error = {0};
-	struct os os;
+	struct os os = {0};          /* no feature of the kernel is needed */
 	int status = 0;
 	setlocale(LC_CTYPE, "");     /* patterns follow it, as those of find do */
-	os_init(&os, secure_getenv("GETMNT_DISABLE"));
 	query_env_host(&env, &os);
 	if (row->base == WHERE_SIZE)
 		status = take_size(&one, value);
