@@ -45,14 +45,17 @@ static const char *skip_blanks(const char *at)
 	return at + strspn(at, " \t,");
 }
 
-/** Parse digits, at most `most` of them.  @return what follows, or NULL: none, or more. */
+/** Parse digits, at most `most` of them.  @return what follows, or NULL: none, more, or a number
+    that is too large. */
 static const char *parse_digits(const char *at, size_t most, long *n)
 {
 	size_t digits = strspn(at, "0123456789");
 	if (digits == 0 || digits > most)
 		return NULL;
-	for (*n = 0; digits > 0; --digits)
-		*n = *n * 10 + (*at++ - '0');
+	for (*n = 0; digits > 0; --digits) {
+		if (__builtin_mul_overflow(*n, 10, n) || __builtin_add_overflow(*n, *at++ - '0', n))
+			return NULL;
+	}
 	return at;
 }
 
@@ -338,7 +341,7 @@ static bool parse_seconds(const char *at, struct timespec *result)
 {
 	bool negative = *++at == '-';
 	long sec, nsec = 0;
-	at = parse_digits(at + negative, 18, &sec);
+	at = parse_digits(at + negative, 19, &sec);
 	if (!at || *(at = parse_fraction(at, &nsec)))
 		return false;
 	if (negative) {

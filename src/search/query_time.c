@@ -73,7 +73,8 @@ static struct query_node *newer_node(struct query_parser *p, char field, struct 
 	if (!node)
 		return NULL;
 	node->time.field = field;
-	node->time.sec = time.tv_sec;
+	/* The least number has no positive one to print. */
+	node->time.sec = time.tv_sec > INT64_MIN ? time.tv_sec : -INT64_MAX;
 	node->time.nsec = (uint32_t)time.tv_nsec;
 	p->query->info.mask |= field == 'a' ? K_STATX_ATIME : field == 'c' ? K_STATX_CTIME
 	                       : field == 'm' ? K_STATX_MTIME : K_STATX_BTIME;
