@@ -88,6 +88,10 @@ for name in (b"new\nline", b"tab\t", b"\xff\xfe", "é".encode(), b"\xe2\x80\xae"
         f.write("text")
 os.chown(f"{TREE}/d8/e", 1234, 5678)
 os.chmod(f"{TREE}/d9/e", 0o6711)
+try:
+    os.setxattr(f"{TREE}/d9/e/f9.c", "trusted.test", b"value")
+except OSError as e:
+    print(f"  no extended attributes here: {e}")
 gm.tmpfs(f"{TREE}/d10/mount")
 gm.touch(f"{TREE}/d10/mount/below.c")
 
@@ -116,16 +120,20 @@ def compare(tag, *args, roots=(TREE,), ordered=False, status=None):
 
 
 FORMS = ((), ("-0",), ("-l",), ("-m",), ("--format=jsonl",), ("--count",), ("--color=always",), ("--color=always", "-l"),
-         ("-o", "ATIME,BLOCKS,BTIME,CTIME,DEV,GID,GROUP,INO,LINK,MNT-ID,MODE,MTIME,NAME,NLINK,PATH,PERMS,RDEV,SIZE,TYPE,UID,USER"))
+         ("-o", "ATIME,BLOCKS,BTIME,CTIME,DEV,GID,GROUP,INO,LINK,MNT-ID,MODE,MTIME,NAME,NLINK,PATH,PERMS,RDEV,SIZE,TYPE,UID,USER"),
+         ("-o", "PATH,XATTR,ACL,ATTRS"), ("--human-readable", "-m"))
 OPTIONS = ((), ("--type=f",), ("--type=dl",), ("--follow",), ("--xdev",), ("--depth=1",), ("--access=rx",), ("--period",),
            ("--paper",), ("--cached",), ("--ahead",), ("--engine=sync",), ("--threads=1",), ("--exclude=d1*",), ("--no-hidden",),
            ("-i",), ("--size=+1k",), ("--where=( -name *.c -o -type d ) ! -path */d3/*",), ("--user=1234",), ("--perm=-6000",),
-           ("--follow", "--where=-xtype l"), ("--where=-xtype f -type l",), ("--empty",), ("--changed-within=1d", "--type=f"), ("--newer=good",))
+           ("--follow", "--where=-xtype l"), ("--where=-xtype f -type l",), ("--empty",), ("--changed-within=1d", "--type=f"), ("--newer=good",), ("--maxdepth=2",), ("--mindepth=3",),
+           ("--exclude-type=tmpfs",), ("--ignore-vanished",), ("-e", "d1", "-e", "f*"), ("--usage=2",), ("--usage-by=type",))
 for form in FORMS:
     compare(f"{form}", *form, "*")
 for option in OPTIONS:
-    for pattern in ("*", "*.c", "/d1/e/f1.c", "d[3-7]/*|link", "nothing"):
-        compare(f"{option} {pattern}", *option, pattern)
+    patterns = ("*", "*.c", "/d1/e/f1.c", "d[3-7]/*|link", "nothing")
+    # Without a match, only a directory here is known to exist, and has a total of 0.
+    for pattern in [None] if "-e" in option else patterns[:4] if "--usage=2" in option else patterns:
+        compare(f"{option} {pattern}", *option, *filter(None, [pattern]))
 for sort in ("name", "inode"):
     compare(f"--sort={sort}", f"--sort={sort}", "*", "-o", "PATH,INO")
 compare("--sort=-SIZE", "--sort=-SIZE", "*.c", ordered=True)
