@@ -164,6 +164,8 @@ static void set_fact(struct query_thing *thing, const char *word, const char *va
 		st->mtime = time_of(value);
 	else if (strcmp(word, "unborn") == 0)
 		st->mask &= ~(unsigned)K_STATX_BTIME;
+	else if (strcmp(word, "lost") == 0)
+		thing->object.lost = true;
 	else if (strcmp(word, "target") == 0)
 		thing->target = value;
 	else if (strcmp(word, "fstype") == 0)
@@ -211,7 +213,7 @@ void query_thing_init(struct query_thing *thing, char *words)
 	if (object->type != DT_UNKNOWN)
 		thing->st.mode = (uint16_t)((thing->st.mode & 07777) | DTTOIF(object->type));
 	object->len = strlen(object->name);
-	object->st = &thing->st;
+	object->st = object->lost ? NULL : &thing->st;
 	thing->facts.arg = thing;
 	object->facts = &thing->facts;
 	thing->path = thing->path ? thing->path : object->name;
@@ -232,7 +234,7 @@ void query_thing_describe(const struct query *query, struct query_thing *thing,
 		struct query_object object = thing->object;
 		if (level == QUERY_NAMES)
 			object.st = NULL;
-		else
+		else if (!object.lost)
 			object.type = IFTODT(thing->st.mode);
 		query_test(query, &object, (enum query_level)level, &at[level]);
 		CU_ASSERT_TRUE(level == QUERY_ALL || thing->calls == 0);
@@ -243,7 +245,8 @@ void query_thing_describe(const struct query *query, struct query_thing *thing,
 	for (int level = QUERY_NAMES; level <= QUERY_ALL; ++level)
 		strbuf_putc(out, letters[at[level].prune]);
 
-	thing->object.type = IFTODT(thing->st.mode);
+	if (!thing->object.lost)
+		thing->object.type = IFTODT(thing->st.mode);
 	bool stop = false;
 	int error = 0;
 	bool pruned = query_run(query, &thing->object, query_thing_act, thing, &stop, &error);
