@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
+#include "os/os.h"
 #include "search/query.h"
 
 #include <ctype.h>
@@ -93,10 +94,12 @@ static void put_paths(struct strbuf *out, const struct advice *advice)
 }
 
 /** Whether a file or directory exists, as far as the kernel knows it: nothing may block here. */
-static bool exists(struct os *os, const char *path, int flags)
+static bool exists(const char *path, int flags)
 {
-	int fd = os_openat2(os, AT_FDCWD, path, O_PATH | flags, RESOLVE_CACHED);
-	os_close(os, fd);
+	struct os os;
+	os_init(&os, secure_getenv("GETMNT_DISABLE"));
+	int fd = os_openat2(&os, AT_FDCWD, path, O_PATH | flags, RESOLVE_CACHED);
+	os_close(&os, fd);
 	return fd >= 0;
 }
 
@@ -147,7 +150,7 @@ static void put_instead(struct strbuf *out, const struct advice *advice, const c
 	bool alone = advice->operand == pattern && advice->here;
 	strbuf_puts(out, "; type: ");
 	put_command(out, advice);
-	if (alone && (exists(advice->os, pattern, O_DIRECTORY) || cleaned->text.len == 0)) {
+	if (alone && (exists(pattern, O_DIRECTORY) || cleaned->text.len == 0)) {
 		strbuf_puts(out, "'*' ");
 		escape_operand(out, pattern);
 		return;
@@ -281,9 +284,9 @@ static bool note_path(const struct advice *advice)
 			below = pattern + n;
 	}
 	bool is_dir = !below && advice->here && *pattern == '/'
-	              && exists(advice->os, pattern, O_DIRECTORY);
+	              && exists(pattern, O_DIRECTORY);
 	bool is_file = !below && !is_dir && advice->here && *pattern == '/'
-	               && exists(advice->os, pattern, O_NOFOLLOW);
+	               && exists(pattern, O_NOFOLLOW);
 	const char *slash = strrchr(pattern, '/');
 	if (!below && !is_dir && !is_file)
 		return false;

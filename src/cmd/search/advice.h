@@ -7,14 +7,12 @@
 #define GM_CMD_SEARCH_ADVICE_H
 
 #include "cmd/options.h"
-#include "os/os.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /** The arguments of a search. */
 struct advice {
-	struct os *os;
 	char **options;              /* and their arguments, to be repeated */
 	size_t noptions;
 	const char *operand;         /* the pattern, if it is the first operand; else NULL */

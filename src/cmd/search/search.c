@@ -196,7 +196,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	args->options.transport = &args->transport;
 	struct search_out out;
 	struct show show = {.out = &out, .start = os_now()};
-	struct advice advice = {.os = &show.os};
+	struct advice advice = {0};
 	struct roots roots = {0};
 	bool optional = false;
 	/* The search probes the kernel; until then no feature of it is needed. */
