@@ -61,7 +61,7 @@ check "install" run_make install PREFIX="$work/usr"
 lib=$work/usr/lib
 
 # The same functions everywhere.
-api='(getmnt_[a-z0-9_]+|[a-z]*search|searchv)'
+api='(getmnt_[a-z0-9_]+|[a-z]*search|searchv|searchrsh)'
 sed -nE "s/^[[:blank:]]*$api;\$/\\1/p" src/lib/libgetmnt.map | sort >"$work/map"
 for header in getmnt search; do
 	"$CC" -E -P -x c "$work/usr/include/getmnt/$header.h" | tr '\n' ' ' |
