@@ -82,7 +82,8 @@ int search_root_open(SEARCH *search)
 	char link[64];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->rootfd);
 	/* Without /proc use its name, which may refer to another directory by now. */
-	const char *name = search->via.len ? strbuf_str(&search->place.path) : search->root_name;
+	const char *name = search->via.len ? strbuf_str(&search->place.path)
+	                   : search->roots[search->root - 1];
 	const char *const names[] = {link, name};
 	const int flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY;
 	if (!root_stat(search, search->rootfd, &was))
@@ -262,18 +263,37 @@ static int root_open(SEARCH *search, const char *name)
 	return fd;
 }
 
-/** Report the root as an object.
+/** Report the root as an object.  @depth  0, or its depth in a larger search.
     @return whether it is to be entered. */
-static bool root_object(SEARCH *search, const struct node *node)
+static bool root_object(SEARCH *search, const struct node *node, unsigned depth)
 {
 	struct k_statx st;
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT;
 	unsigned mask = search->policy.statx_mask | K_STATX_TYPE;
 	if (os_statx(&search->os, search->rootfd, "", flags, mask, &st) == 0)
-		return search_root_visit(search, node, &st);
+		return search_root_visit(search, node, &st, depth);
 	struct bfs_at at = {.dir = ".", .name = ""};
 	search_queue_error(search, &at, SEARCH_ERR_STAT, errno);
 	return false;
+}
+
+/** Go down to the place of the root in a larger search.
+    @live  Of the root of that search; [out] of this one.
+    @return the depth there; -1: nothing below can match. */
+static int root_descend(const SEARCH *search, uint64_t *live)
+{
+	union new_node child;
+	const char *name = search->more.name ? search->more.name + search->more.name_root : "";
+	int depth = 0;
+	for (; *name; ++depth) {
+		size_t len = strcspn(++name, "/");
+		if (!(pattern_step(search->pattern, live, name, len, child.node.live)
+		      & PATTERN_BELOW))
+			return -1;
+		memcpy(live, child.node.live, search->words * sizeof(*live));
+		name += len;
+	}
+	return depth;
 }
 
 bool search_root_begin(SEARCH *search)
@@ -290,7 +310,7 @@ bool search_root_begin(SEARCH *search)
 		return false;
 	const char *name = search->roots[search->root++];
 	name = *name ? name : ".";
-	search->root_name = name;
+	search->root_name = search->more.name ? search->more.name : name;
 	search->root_len = strlen(search->root_name);
 	search->root_len -= search->root_len > 0 && search->root_name[search->root_len - 1] == '/';
 	strbuf_reset(&search->via);
@@ -304,7 +324,9 @@ bool search_root_begin(SEARCH *search)
 	struct k_statx st;
 	union new_node new = {.words = {0}};
 	struct node *node = &new.node;
-	if (!pattern_root(search->pattern, node->live)) {
+	int depth = pattern_root(search->pattern, node->live) ? root_descend(search, node->live)
+	            : -1;
+	if (depth < 0) {
 		search_root_end(search);
 		return true;
 	}
@@ -312,9 +334,10 @@ bool search_root_begin(SEARCH *search)
 	st.attributes = 0;   /* a root is always entered */
 	place_set(&search->place, search->root_mount, "");
 	if (search->flags & SEARCH_FOLLOW || !search->mounts.any
-	    || search->mounts.exclude_types || (search->info && search->info->xtype))
+	    || search->mounts.exclude_types
+	    || (search->info && search->info->xtype))
 		root_place(search, name);
-	if (search->root_object && !root_object(search, node)) {
+	if (search->root_object && !root_object(search, node, (unsigned)depth)) {
 		search_root_end(search);
 		return true;
 	}
@@ -332,9 +355,10 @@ bool search_root_begin(SEARCH *search)
 	bool cached = search->flags & SEARCH_CACHED || root_local(search);
 	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;
 	if (tag != UINT32_MAX && !search->judges && !search->mounts.exclude_types
+	    && !search->more.name
 	    && search_root_literal(search, (uint32_t)node->avoid))
 		search_root_end(search);
 	else
-		root_search(search, tag, 0);
+		root_search(search, tag, depth);
 	return true;
 }

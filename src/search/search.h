@@ -93,6 +93,11 @@ struct search_more {
 	bool follow_roots;        /* with roots: follow a symlink that is a root */
 	bool files;               /* return a root that is not a directory, if its last component
 	                             matches */
+	/* The one root is a part of a larger search, see struct talk_request: the name begins
+	   the paths of objects, and pattern and depths count from its first name_root bytes.
+	   Not with SEARCH_FOLLOW; NULL: no part. */
+	const char *name;
+	size_t name_root;
 	unsigned mindepth, maxdepth;   /* other objects are skipped silently; 0 and UINT_MAX: no
 	                                  limit.  Objects of a root are at depth 1 */
 	const char *exclude_types;   /* search_mounts.exclude_types; it remains valid until

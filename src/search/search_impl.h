@@ -335,9 +335,10 @@ void search_put_dir_id(const SEARCH *search, struct bfs_scratch *scratch);
 /** Close the directory of the last object. */
 void search_dir_close(SEARCH *search);
 
-/** Queue the root, if it is to be reported.  @node  Its node.
+/** Queue the root, if it is to be reported.  @node  Its node.  @depth  As of root_object().
     @return whether it is to be entered. */
-bool search_root_visit(SEARCH *search, const struct node *node, const struct k_statx *st);
+bool search_root_visit(SEARCH *search, const struct node *node, const struct k_statx *st,
+                       unsigned depth);
 
 /** With -depth: keep the record of a directory for later.  @return whether it was kept. */
 bool search_postpone(SEARCH *search, const char *record, size_t size);

@@ -52,6 +52,11 @@ struct talk_request {
 	bool files;                    /* a root that is not a directory, if its name matches */
 	const char *exclude_types;     /* of file systems that are not entered, "nfs,proc"; "" or
 	                                  NULL: none */
+	const char *name;              /* the root, of which there is one, is a part of a larger
+	                                  search, whose paths begin with this one, as it is
+	                                  printed: tests get such paths; NULL: it is not */
+	size_t name_root;              /* bytes of the root of that search; patterns and depths
+	                                  count from there: "", or a '/' follows */
 	bool blocking;                 /* as in struct search_options, like the following */
 	bool ahead;
 	int engine;

@@ -167,7 +167,8 @@ void search_last(SEARCH *search, struct search_visit *visit)
 	search_look_init(look);
 }
 
-bool search_root_visit(SEARCH *search, const struct node *node, const struct k_statx *st)
+bool search_root_visit(SEARCH *search, const struct node *node, const struct k_statx *st,
+                       unsigned depth)
 {
 	const char *name = search->root_name;
 	size_t len = strlen(name);
@@ -190,13 +191,14 @@ bool search_root_visit(SEARCH *search, const struct node *node, const struct k_s
 		.object = {
 			.name = search->root_base.data, .len = search->root_base.len,
 			.type = (uint8_t)IFTODT(st->mode), .st = st, .facts = &look->facts,
+			.depth = depth,
 		},
 		.path = name, .search = search, .dirfd = LOOK_UNOPENED,
 	};
 	*look = (struct look){
 		.search = search, .os = &search->os, .visit = &visit, .fd = LOOK_UNOPENED,
 		.name = visit.object.name, .mount = search->root_mount, .avoid = AVOID_NONE,
-		.link = DT_UNKNOWN,
+		.link = DT_UNKNOWN, .depth = depth,
 	};
 	search_look_init(look);
 	visit_paths(search, &visit);

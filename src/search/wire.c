@@ -13,7 +13,7 @@ static const char magic[8] = {'G', 'E', 'T', 'M', 'N', 'T', '\r', '\n'};
 /** The numbers at the start of a request, each of 32 bits. */
 enum {
 	N_FLAGS, N_TYPES, N_MASK, N_WANTS, N_ENGINE, N_THREADS, N_DEPTH, N_MINDEPTH, N_MAXDEPTH,
-	N_ROOTS, N_EXCLUDE, N_ZERO, N_COUNT,
+	N_ROOTS, N_EXCLUDE, N_NAME_ROOT, N_COUNT,
 };
 
 /** The bits of N_WANTS. */
@@ -172,8 +172,9 @@ static void put_string(struct strbuf *out, const char *text)
 const char *wire_put_request(struct strbuf *out, const struct talk_request *request)
 {
 	const char *types = request->exclude_types ? request->exclude_types : "";
-	size_t size = N_COUNT * sizeof(uint32_t) + 3 * STRING_LEAST + strlen(request->pattern)
-	              + strlen(request->query) + strlen(types);
+	const char *name = request->name ? request->name : "";
+	size_t size = N_COUNT * sizeof(uint32_t) + 4 * STRING_LEAST + strlen(request->pattern)
+	              + strlen(request->query) + strlen(types) + strlen(name);
 	bool fits = request->n <= WIRE_ROOTS_MAX && request->nexclude <= WIRE_ROOTS_MAX;
 	for (size_t i = 0; fits && i < request->n; ++i)
 		size += STRING_LEAST + strlen(request->roots[i]);
@@ -196,6 +197,7 @@ const char *wire_put_request(struct strbuf *out, const struct talk_request *requ
 		[N_DEPTH] = request->depth, [N_MINDEPTH] = request->mindepth,
 		[N_MAXDEPTH] = request->maxdepth,
 		[N_ROOTS] = (uint32_t)request->n, [N_EXCLUDE] = (uint32_t)request->nexclude,
+		[N_NAME_ROOT] = (uint32_t)request->name_root,
 	};
 	size_t place = wire_begin(out, WIRE_REQUEST);
 	for (int i = 0; i < N_COUNT; ++i)
@@ -203,6 +205,7 @@ const char *wire_put_request(struct strbuf *out, const struct talk_request *requ
 	put_string(out, request->pattern);
 	put_string(out, request->query);
 	put_string(out, types);
+	put_string(out, name);
 	for (size_t i = 0; i < request->n; ++i)
 		put_string(out, request->roots[i]);
 	for (size_t i = 0; i < request->nexclude; ++i)
@@ -240,6 +243,17 @@ static const char **get_strings(const char *bytes, size_t len, size_t *at, size_
 	return texts;
 }
 
+/** Check the part of a larger search.  @return NULL, or what is wrong. */
+static const char *check_name(const struct talk_request *request)
+{
+	size_t len = strlen(request->name), root = request->name_root;
+	if (root > len || talk_path_wrong(request->name + root, len - root))
+		return "the place of its directory in a larger search";
+	if (len > 0 && request->flags & SEARCH_FOLLOW)
+		return "a part of a larger search does not follow symbolic links";
+	return len > 0 && request->n != 1 ? "a part of a larger search has one directory" : NULL;
+}
+
 int wire_get_request(const char *bytes, size_t len, struct talk_request *request,
                      struct strbuf *why)
 {
@@ -253,7 +267,7 @@ int wire_get_request(const char *bytes, size_t len, struct talk_request *request
 	for (int i = 0; i < N_COUNT; ++i)
 		numbers[i] = get_number(bytes + (size_t)i * sizeof(uint32_t));
 	const uint32_t wants = numbers[N_WANTS];
-	if (wants & ~(uint32_t)WANT_ALL || numbers[N_ZERO] != 0) {
+	if (wants & ~(uint32_t)WANT_ALL) {
 		strbuf_puts(why, "the request wants something that this version does not know");
 		return -1;
 	}
@@ -267,17 +281,23 @@ int wire_get_request(const char *bytes, size_t len, struct talk_request *request
 		.follow_roots = wants & WANT_FOLLOW_ROOTS, .xattrs = wants & WANT_XATTRS,
 		.engine = (int)numbers[N_ENGINE], .threads = numbers[N_THREADS],
 		.depth = numbers[N_DEPTH], .mindepth = numbers[N_MINDEPTH],
-		.maxdepth = numbers[N_MAXDEPTH],
+		.maxdepth = numbers[N_MAXDEPTH], .name_root = numbers[N_NAME_ROOT],
 	};
 	request->pattern = get_string(bytes, len, &at, PATTERN_MAX);
 	request->query = request->pattern ? get_string(bytes, len, &at, len) : NULL;
 	request->exclude_types = request->query ? get_string(bytes, len, &at, len) : NULL;
-	request->roots = request->exclude_types ? get_strings(bytes, len, &at, request->n) : NULL;
+	request->name = request->exclude_types ? get_string(bytes, len, &at, TALK_PATH_MAX) : NULL;
+	request->roots = request->name ? get_strings(bytes, len, &at, request->n) : NULL;
 	request->exclude = request->roots ? get_strings(bytes, len, &at, request->nexclude) : NULL;
-	if (request->exclude && at == len)
+	const char *wrong = "its strings do not fill it";
+	if (request->exclude && at == len) {
+		wrong = check_name(request);
+		request->name = *request->name ? request->name : NULL;
+	}
+	if (!wrong)
 		return 0;
 	wire_request_destroy(request);
-	strbuf_puts(why, "the request is not valid: its strings do not fill it");
+	strbuf_printf(why, "the request is not valid: %s", wrong);
 	return -1;
 }
 

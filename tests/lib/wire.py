@@ -19,12 +19,12 @@ def string(text):
     return struct.pack("<I", len(text)) + text + b"\0"
 
 
-def request(pattern, *roots, query=b"", fstypes=b"", exclude=(), **numbers):
-    """A REQUEST; pattern and roots are bytes."""
-    values = [numbers.pop(name, 0) for name in NUMBERS]
+def request(pattern, *roots, query=b"", fstypes=b"", name=b"", name_root=0, exclude=(), **numbers):
+    """A REQUEST; pattern, roots and name are bytes."""
+    values = [numbers.pop(number, 0) for number in NUMBERS]
     assert not numbers
-    return frame(REQUEST, struct.pack("<12I", *values, len(roots), len(exclude), 0)
-                 + b"".join(map(string, (pattern, query, fstypes, *roots, *exclude))))
+    return frame(REQUEST, struct.pack("<12I", *values, len(roots), len(exclude), name_root)
+                 + b"".join(map(string, (pattern, query, fstypes, name, *roots, *exclude))))
 
 
 def item(path, kind=8, err=0, source=0, root=0, st=None, target=None):

@@ -263,6 +263,7 @@ UNIT_TEST(requests)
 	CU_ASSERT_TRUE(got.flags == all.flags && got.types == all.types && got.mask == all.mask
 	               && got.engine == 2 && got.threads == 3 && got.depth == 4
 	               && got.mindepth == 5 && got.maxdepth == 6);
+	CU_ASSERT_PTR_NULL(got.name);
 	wire_request_destroy(&got);
 	/* No truncation, and no number of strings but theirs, is a request; each is refused by a
 	   reason. */
@@ -297,6 +298,43 @@ UNIT_TEST(requests)
 	strbuf_destroy(&reader.kept);
 	strbuf_destroy(&again);
 	strbuf_destroy(&why);
+}
+
+/* The place of the directory in a larger search. */
+UNIT_TEST(names)
+{
+	static const struct {
+		const char *name;
+		size_t root, n;
+		const char *why;   /* NULL: valid */
+	} rows[] = {
+		{"/mnt/a", 4, 1, NULL}, {"/mnt", 4, 1, NULL}, {"/mnt", 0, 1, NULL},
+		{"./x/y/z", 1, 1, NULL}, {"//a", 1, 1, NULL},
+		{"/mnt", 4, 2, "a part of a larger search has one directory"},
+		{"/mnt", 5, 1, "the place"}, {"/mnt/", 4, 1, "the place"},
+		{"//a", 0, 1, "the place"}, {"/mnt/a", 3, 1, "the place"},
+		{"/a/../b", 2, 1, "the place"}, {"", 1, 1, "the place"},
+	};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		struct talk_request request = plain, got;
+		struct strbuf out = {0}, why = {0};
+		request.n = rows[i].n;
+		request.name = rows[i].name;
+		request.name_root = rows[i].root;
+		unit_note("%s %zu", rows[i].name, rows[i].root);
+		CU_ASSERT_PTR_NULL(wire_put_request(&out, &request));
+		int rc = wire_get_request(out.data + WIRE_HEAD, out.len - WIRE_HEAD, &got, &why);
+		CU_ASSERT_EQUAL(rc, rows[i].why ? -1 : 0);
+		if (rc == 0) {
+			CU_ASSERT_STRING_EQUAL(got.name, rows[i].name);
+			CU_ASSERT_EQUAL(got.name_root, rows[i].root);
+			wire_request_destroy(&got);
+		} else {
+			CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&why), rows[i].why));
+		}
+		strbuf_destroy(&out);
+		strbuf_destroy(&why);
+	}
 }
 
 UNIT_TEST(limits)

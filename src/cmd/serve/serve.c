@@ -215,6 +215,7 @@ static int answer(struct serve *serve, const struct talk_request *request)
 		.exclude_types = *request->exclude_types ? request->exclude_types : NULL,
 		.mindepth = request->mindepth,
 		.maxdepth = request->maxdepth ? request->maxdepth : UINT_MAX,
+		.name = request->name, .name_root = request->name_root,
 		.watch = watch, .arg = serve,
 	});
 	struct searchent *e;
