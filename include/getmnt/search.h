@@ -113,6 +113,12 @@ struct search_transport {
 	const char *chirp_auth;   /* for roots that are chirp://host[:port]/path, which need no
 	                             connect(): the methods of authentication, as --chirp-auth of
 	                             getmnt-search(8) has them; NULL: its default.  Not copied */
+	const char *delegate;     /* search mounts of sshfs and NFS on their servers, which are
+	                             proven to show the same directory: the login on servers of
+	                             NFS, [USER@]HOST, or ""; NULL: do not */
+	/* Connect to `getmnt serve --stdio` that runs on this host, and looks at such a mount,
+	   for which this process does not wait.  Needed for delegate.  @return as connect(). */
+	int (*here)(void *arg, struct search_link *link);
 };
 
 /** Settings for searchv(); all members except size may be 0.  Later versions add members at the

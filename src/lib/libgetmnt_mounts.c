@@ -10,6 +10,7 @@
 #include "discover/discover.h"
 #include "os/entry.h"
 #include "os/file.h"
+#include "search/delegate.h"
 #include "table/table.h"
 
 #include <ctype.h>
@@ -76,7 +77,7 @@ struct reading {
 	struct os *os;
 	struct search_mounts *mounts;
 	struct devmap *devs;
-	bool bulk, options, all;
+	bool bulk, options, all, delegate;
 	struct map64 bulk_by_dev; /* device -> number of its file system */
 	struct map64 blocks;      /* device of a mount of this process -> whether it blocks */
 };
@@ -114,6 +115,11 @@ static int table_add_to(struct reading *r, const struct discovery *d)
 			         | (m->vfs_opts && strstr(m->vfs_opts, "nosymfollow")
 			            ? MOUNT_NOSYMFOLLOW : 0),
 		};
+		if (r->delegate && delegate_type(m->fstype)) {
+			mount.source = m->source;
+			mount.dir = m->root;
+			mount.opts = m->fs_opts;
+		}
 		if (fs == MAP64_NONE || (mount.id && search_mounts_add(mounts, &mount) != 0))
 			return -1;
 	}
@@ -144,7 +150,8 @@ static int mounts_add(struct reading *r, int process)
 	opts.names = DN_KERNEL;
 	opts.blocking = true;
 	opts.guest = true;
-	unsigned fields = DISCOVER_FIELDS | (r->options ? MF_VFS_OPTS : 0);
+	unsigned fields = DISCOVER_FIELDS | (r->options ? MF_VFS_OPTS : 0)
+	                  | (r->delegate ? MF_SOURCE | MF_FS_OPTS : 0);
 	struct mount_table *table = process < 0
 	        ? table_read_kernel(r->os, TABLE_AUTO, fields)
 	        : table_read_mountinfo(r->os, process, "mountinfo");
@@ -237,12 +244,13 @@ static int mounts_add_other(struct reading *r, uint64_t id)
 	return rc;
 }
 
-/** See search_mounts.read.  @bulk, options, all  As for libgetmnt_mounts(). */
+/** See search_mounts.read.  @bulk, options, all, delegate  As for libgetmnt_mounts(). */
 static int mounts_read(struct os *os, uint64_t id, bool bulk, bool options, bool all,
-                       struct search_mounts *now)
+                       bool delegate, struct search_mounts *now)
 {
 	struct reading r = {
 		.os = os, .mounts = now, .bulk = bulk, .options = options, .all = all,
+		.delegate = delegate,
 	};
 	int rc = search_mounts_init(now);
 	/* A table of another process has only 32-bit IDs. */
@@ -262,7 +270,7 @@ static int mounts_read(struct os *os, uint64_t id, bool bulk, bool options, bool
 
 int libgetmnt_mounts_again(struct os *os, uint64_t id, struct search_mounts *now)
 {
-	return mounts_read(os, id, false, id != 0, false, now);
+	return mounts_read(os, id, false, id != 0, false, false, now);
 }
 
 /** Whether the kernel protects symlinks in sticky directories; true if unknown. */
@@ -279,9 +287,9 @@ static bool links_are_protected(struct os *os)
 
 
 int libgetmnt_mounts(struct os *os, struct search_mounts *mounts, bool bulk, bool follow,
-                     bool all)
+                     bool all, bool delegate)
 {
-	int rc = mounts_read(os, 0, bulk, bulk || follow, all, mounts);
+	int rc = mounts_read(os, 0, bulk, bulk || follow, all, delegate, mounts);
 	mounts->protected_links = rc == 0 && follow && links_are_protected(os);
 	return rc;
 }

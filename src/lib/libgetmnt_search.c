@@ -71,8 +71,9 @@ static SEARCH *search_begin(const char *const roots[], size_t n, const char *pat
 	              || (info && (info->follow || info->xtype
 	                           || info->levels & 1u << QUERY_ALL));
 	bool places = info && (info->mount || info->fstype);
-	if ((!own.blocking || bulk || follow || places)
-	    && libgetmnt_mounts(&os, &mounts, bulk, follow, places) != 0)
+	bool delegate = own.transport && own.transport->delegate && own.transport->here;
+	if ((!own.blocking || bulk || follow || places || delegate)
+	    && libgetmnt_mounts(&os, &mounts, bulk, follow, places, delegate) != 0)
 		goto fail;
 	mounts.any = own.blocking;
 	return search_new(&os, &mounts, roots, n, pattern, &own, query);

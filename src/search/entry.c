@@ -462,7 +462,15 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		below = below && !(search->flags & SEARCH_XDEV) && !is_excluded(search, child);
 		if (object && named)
 			search_put_object(search, scratch, entry, NULL, -1, judged.actions);
-		if (below || (object && !named))
+		bool deep = search->depth && (unsigned)at->depth + 1 > search->depth;
+		if (blocked && below && search->delegates && deep)
+			search_put_error(scratch, entry, SEARCH_ERR_LIMIT, EOVERFLOW);
+		else if (blocked && below && search->delegates)
+			put_record(scratch, &(struct record){
+				.ino = child->avoid, .len = (uint32_t)entry->len, .error = EREMOTE,
+				.source = MOUNT, .type = object && !named,
+			}, NULL, NULL, entry->name, NULL);
+		else if (below || (object && !named))
 			search_put_error(scratch, entry,
 			                 below ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT,
 			                 blocked ? EREMOTE : EXDEV);

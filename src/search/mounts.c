@@ -43,17 +43,22 @@ int search_mounts_add(struct search_mounts *mounts, const struct search_mount *m
 {
 	if (search_mount_find(mounts, mount->id))
 		return 0;
-	const char *point = keep(mounts, mount->point), *type = keep(mounts, mount->type);
-	if ((mount->point && !point) || (mount->type && !type)
-	    || !ARRAY_ROOM(mounts->list, mounts->n, &mounts->size)
+	struct search_mount copy = *mount;
+	const char **const texts[] = {
+		&copy.point, &copy.type, &copy.source, &copy.dir, &copy.opts,
+	};
+	bool failed = false;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
+		const char *kept = keep(mounts, *texts[i]);
+		failed |= *texts[i] && !kept;
+		*texts[i] = kept;
+	}
+	if (failed || !ARRAY_ROOM(mounts->list, mounts->n, &mounts->size)
 	    || map64_put(&mounts->by_id, mount->id, mounts->n) == MAP64_NONE) {
 		errno = ENOMEM;
 		return -1;
 	}
-	struct search_mount *added = &mounts->list[mounts->n++];
-	*added = *mount;
-	added->point = point;
-	added->type = type;
+	mounts->list[mounts->n++] = copy;
 	mounts->nosymfollow |= mount->flags & MOUNT_NOSYMFOLLOW;
 	return 0;
 }

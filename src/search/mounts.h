@@ -37,6 +37,8 @@ struct search_mount {
 	uint32_t fs;              /* the number of its file system in fs, from 1; 0: none */
 	uint32_t root;            /* its node in avoid, AVOID_NONE or AVOID_UNKNOWN */
 	const char *type;         /* of its file system; NULL: unknown */
+	/* Of a mount that may be delegated, see struct mount; else NULL: */
+	const char *source, *dir, *opts;   /* dir: the directory of the file system */
 };
 
 /** The mounts, and their properties. */

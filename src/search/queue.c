@@ -186,6 +186,21 @@ static int refuse_later(SEARCH *search, uint64_t id)
 	return error;
 }
 
+/** Let the server of a mount that may be entered search it.  @return whether it does. */
+static bool delegate_mount(SEARCH *search, const struct bfs_at *at, uint64_t id)
+{
+	struct strbuf name = {0};
+	strbuf_add(&name, search->root_name, search->root_len);
+	strbuf_puts(&name, strbuf_str(&search->via));
+	bfs_path(at, &name);
+	search->failed |= name.failed;
+	bool asked = !name.failed
+	             && search_delegate(search, search_mount_find(&search->mounts, id), "",
+	                                strbuf_str(&name), false);
+	strbuf_destroy(&name);
+	return asked;
+}
+
 /** A directory is a mount point: enter the mount, if it is known not to block. */
 static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_enter *into)
 {
@@ -224,6 +239,8 @@ static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_ente
 		search_queue_error(search, at, SEARCH_ERR_OPEN, error);
 		return;
 	}
+	if (search->delegates && delegate_mount(search, at, id))
+		return;
 	new.node.mount = id;
 	new.node.avoid = search_mounts_root(&search->mounts, id);
 	uint32_t tag = search_node_number(search, &new.node);

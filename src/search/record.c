@@ -133,6 +133,17 @@ struct searchent *search_next_entry(SEARCH *search)
 		search->at = (size_t)(at + record.len - search->queue.data);
 		return NULL;
 	}
+	if (record.source == MOUNT) {
+		const struct search_mount *m = search_mount_at(&search->mounts,
+		                                               (uint32_t)record.ino);
+		make_path(search, true, at, record.len);
+		if (search_delegate(search, m, "", strbuf_str(&search->path), record.type)) {
+			search->at = (size_t)(at + record.len - search->queue.data);
+			return NULL;
+		}
+		record.source = SEARCH_ERR_OPEN;
+		record.type = DT_UNKNOWN;
+	}
 	const bool acts = search->query && record.source == 0;
 	if (acts && record.type == DT_DIR) {
 		size_t size = sizeof(record) + (record.meta ? sizeof(search->st) : 0)

@@ -3,7 +3,9 @@
  * The hosts of a search.
  *
  *     WAITING --connect--> TALKING --answer complete--> LEAVING --process gone--> GONE
- *                             |                            ^
+ *                           ^ |  |                         ^
+ *                   RESTING-' |  '--> RESTING, if kept     |
+ *                             |                            |
  *                             '--connection ended--> ENDING '   failed: an error for each root
  *
  * In ENDING the process of a connection that ended early has a second to end as well: its exit
@@ -37,7 +39,7 @@ enum {
 #define GRACE 1.0
 #define TERM_GRACE 0.5
 
-enum host_state { WAITING, TALKING, ENDING, LEAVING, GONE };
+enum host_state { WAITING, TALKING, RESTING, ENDING, LEAVING, GONE };
 
 struct root {
 	const char *name, *path;       /* as given; on the server */
@@ -79,6 +81,7 @@ struct remote {
 	size_t ntexts, texts_room;
 	struct strbuf queue;
 	size_t at;
+	bool keep;                     /* a host is ASKED again */
 	bool failed;                   /* memory ran out */
 };
 
@@ -254,10 +257,22 @@ static int start_wire(struct remote *remote, struct host *host)
 	return 0;
 }
 
+/** Ask a host. */
+static void ask(struct remote *remote, struct host *host, const struct talk_request *request)
+{
+	struct talk_request own = *request;
+	host->state = TALKING;
+	host->since = os_now();
+	own.roots = host->paths;
+	own.n = host->n;
+	host->talk->ops->ask(host->talk, &own);
+	if (host->talk->state == TALK_FAILED)
+		fail_host(remote, host, EMSGSIZE, strbuf_str(&host->talk->why));
+}
+
 /** Start the search on a host. */
 static void start(struct remote *remote, struct host *host, const struct talk_request *request)
 {
-	struct talk_request own = *request;
 	host->server.alone = remote->n == 1;
 	host->server.timeout = remote->transport.timeout;
 	host->state = TALKING;
@@ -269,8 +284,6 @@ static void start(struct remote *remote, struct host *host, const struct talk_re
 	}
 	for (size_t i = 0; i < host->n; ++i)
 		host->paths[i] = host->roots[i].path;
-	own.roots = host->paths;
-	own.n = host->n;
 	struct strbuf why = {0};
 	bool chirp = strcmp(host->server.scheme, "chirp") == 0;
 	const char *methods = remote->transport.chirp_auth;
@@ -286,9 +299,27 @@ static void start(struct remote *remote, struct host *host, const struct talk_re
 		strbuf_destroy(&why);
 		return;
 	}
-	host->talk->ops->ask(host->talk, &own);
-	if (host->talk->state == TALK_FAILED)
-		fail_host(remote, host, EMSGSIZE, strbuf_str(&host->talk->why));
+	ask(remote, host, request);
+}
+
+void remote_path(struct remote *remote, const char *path)
+{
+	remote->hosts[0].roots[0].path = path;
+}
+
+void remote_keep(struct remote *remote)
+{
+	remote->keep = true;
+}
+
+bool remote_again(struct remote *remote, const struct talk_request *request)
+{
+	struct host *host = &remote->hosts[0];
+	if (host->state != RESTING)
+		return false;
+	remote->keep = false;
+	ask(remote, host, request);
+	return true;
 }
 
 /** Where the entries of a conversation go. */
@@ -430,7 +461,10 @@ static void receive(struct remote *remote, struct host *host, char *chunk,
 		counts->entries += talk->counts.entries;
 		if (counts->threads < talk->counts.threads)
 			counts->threads = talk->counts.threads;
-		leave(remote, host, false);
+		if (remote->keep)
+			host->state = RESTING;
+		else
+			leave(remote, host, false);
 	}
 }
 
@@ -542,7 +576,8 @@ void remote_free(struct remote *remote, bool child)
 	/* All at once: the connections first, so that what is at their ends ends by itself. */
 	for (size_t i = 0; i < remote->started; ++i) {
 		struct host *host = &remote->hosts[i];
-		bool talking = host->state == TALKING || host->state == ENDING;
+		bool talking = host->state == TALKING || host->state == RESTING
+		               || host->state == ENDING;
 		if (child)
 			host->link.pid = 0;
 		host->state = LEAVING;

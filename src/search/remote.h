@@ -36,12 +36,25 @@ int remote_words(char *text, char **words, int most);
 
 struct remote;
 
+/** Run a command connected to us.  @return 0, or -1 with errno. */
+int remote_run(char *const argv[], struct search_link *link);
+
 /** @os  Counts the calls; outlives it.  @transport  Copied.  @return NULL: memory ran out. */
 struct remote *remote_new(struct os *os, const struct search_transport *transport);
 
 /** Add a root; an invalid one becomes an error entry.
     @root  Outlives it.  @index  Of its entries.  @return 0, or -1 (ENOMEM). */
 int remote_add(struct remote *remote, const char *root, size_t index);
+
+/** For a remote with one host: its directory is this one, as named there; relative to the directory
+    of the login, if it does not begin with '/'.  @path  Outlives it. */
+void remote_path(struct remote *remote, const char *path);
+
+/** For a remote with one host: do not end the connection after the next answer. */
+void remote_keep(struct remote *remote);
+
+/** Ask it again.  @return whether it had answered completely. */
+bool remote_again(struct remote *remote, const struct talk_request *request);
 
 /** An entry, valid until the next call of remote_next() or remote_turn(). */
 struct remote_entry {

@@ -20,13 +20,16 @@ int search_remote_init(SEARCH *search, const char *pattern, const struct search_
 	bool any = false;
 	for (size_t i = 0; i < search->nroots; ++i)
 		any = any || remote_is(search->roots[i]);
-	if (!any || !transport || !transport->connect)
+	if (!transport || !transport->connect)
 		return 0;
 	struct strbuf *text = &search->remote_text;
-	search->remote = remote_new(&search->os, transport);
-	if (!search->remote)
+	search->delegates = transport->delegate && transport->here;
+	if (!any && !search->delegates)
+		return 0;
+	search->remote = any ? remote_new(&search->os, transport) : NULL;
+	if (any && !search->remote)
 		return -1;
-	for (size_t i = 0; i < search->nroots; ++i) {
+	for (size_t i = 0; any && i < search->nroots; ++i) {
 		if (remote_is(search->roots[i]) && remote_add(search->remote, search->roots[i], i))
 			return -1;
 	}
@@ -36,21 +39,27 @@ int search_remote_init(SEARCH *search, const char *pattern, const struct search_
 	strbuf_add(text, "", 1);
 	if (search->query)
 		query_print_tests(search->query, text);
+	strbuf_add(text, "", 1);
+	search->remote_transport = *transport;
+	search->remote_login = text->len;
+	strbuf_puts(text, search->delegates ? transport->delegate : "");
 	if (text->failed)
 		return fail(ENOMEM);
 	search->remote_options = *options;
 	return 0;
 }
 
-/** Send and receive.  @return as remote_turn(). */
-static int turn(SEARCH *search, int ms)
+void search_remote_request(SEARCH *search, struct talk_request *request)
 {
 	const struct search_options *options = &search->remote_options;
 	const struct search_more *more = &search->more;
-	const char *pattern = search->remote_text.data, *exclude = strchr(pattern, '\0') + 1;
-	return remote_turn(search->remote, &(struct talk_request){
-		.pattern = pattern, .exclude = &exclude, .nexclude = *exclude != '\0',
-		.query = strchr(exclude, '\0') + 1, .flags = search->flags & ~SEARCH_INCLUDEROOT,
+	const char *pattern = search->remote_text.data;
+	search->remote_exclude = strchr(pattern, '\0') + 1;
+	*request = (struct talk_request){
+		.pattern = pattern, .exclude = &search->remote_exclude,
+		.nexclude = *search->remote_exclude != '\0',
+		.query = strchr(search->remote_exclude, '\0') + 1,
+		.flags = search->flags & ~SEARCH_INCLUDEROOT,
 		.types = more->types, .mask = more->mask, .type = more->type,
 		.links = more->links, .optional = more->optional, .self = more->roots,
 		.follow_roots = more->follow_roots, .files = more->files, .xattrs = more->xattrs,
@@ -58,14 +67,21 @@ static int turn(SEARCH *search, int ms)
 		.blocking = options->blocking, .ahead = options->ahead, .engine = options->engine,
 		.threads = options->threads, .depth = options->depth, .mindepth = more->mindepth,
 		.maxdepth = more->maxdepth < UINT_MAX ? more->maxdepth : 0,
-	}, ms, &search->counts);
+	};
 }
 
 bool search_remote_turn(SEARCH *search, int ms)
 {
-	int rc = search->remote ? turn(search, ms) : 0;
+	int rc = 0;
+	if (search->remote) {
+		struct talk_request request;
+		search_remote_request(search, &request);
+		rc = remote_turn(search->remote, &request, search->delegated ? ms / 2 : ms,
+		                 &search->counts);
+	}
+	bool more = search_delegated_turn(search, rc > 0 ? ms / 2 : ms);
 	search->failed |= rc < 0;
-	return rc > 0;
+	return rc > 0 || more;
 }
 
 struct searchent *search_remote_next(SEARCH *search)
@@ -74,7 +90,9 @@ struct searchent *search_remote_next(SEARCH *search)
 	struct strbuf *path = &search->path;
 	search->why = NULL;
 	search->last_remote = NULL;
-	if (!search->remote || !remote_next(search->remote, &got))
+	const struct search_delegated_place *place = NULL;
+	if (!(search->remote && remote_next(search->remote, &got))
+	    && !(place = search_delegated_next(search, &got)))
 		return NULL;
 	const struct talk_entry *e = &got.entry;
 	const size_t root = strlen(got.root);
@@ -85,6 +103,8 @@ struct searchent *search_remote_next(SEARCH *search)
 	/* As for roots here: a/ for itself as given, and a/b. */
 	if (search->path_rooted)
 		strbuf_add(path, got.root, root - (*e->path && got.root[root - 1] == '/'));
+	else if (place)
+		strbuf_puts(path, got.root + place->name_root);
 	strbuf_add(path, e->path, e->len);
 	if (path->len == 0)
 		strbuf_putc(path, '/');
@@ -98,6 +118,11 @@ struct searchent *search_remote_next(SEARCH *search)
 	search->has_st = e->st;
 	if (e->st)
 		memcpy(&search->st, e->st, sizeof(search->st));
+	if (place) {
+		search->st.dev_major = place->dev_major;
+		search->st.dev_minor = place->dev_minor;
+		search->st.mnt_id = search->st.mask & K_STATX_MNT_ID ? place->mount : 0;
+	}
 	if (e->st && !search->more.statx)
 		search_stat_from(&search->stat, &search->st);
 	search->type = e->type;

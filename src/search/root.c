@@ -333,9 +333,10 @@ bool search_root_begin(SEARCH *search)
 	root_mounts(search, &st);
 	st.attributes = 0;   /* a root is always entered */
 	place_set(&search->place, search->root_mount, "");
-	if (search->flags & SEARCH_FOLLOW || !search->mounts.any
+	if (search->flags & SEARCH_FOLLOW || !search->mounts.any || search->delegates
 	    || search->mounts.exclude_types
-	    || (search->info && search->info->xtype))
+	    || (search->info && (search->info->xtype || search->info->fstype
+	                         || search->info->mount)))
 		root_place(search, name);
 	if (search->root_object && !root_object(search, node, (unsigned)depth)) {
 		search_root_end(search);
@@ -351,11 +352,15 @@ bool search_root_begin(SEARCH *search)
 	if (!(search->flags & SEARCH_FOLLOW)
 	    || search_descend(search, &(struct node){.self = SEEN_NONE}, node, &st) == 0)
 		tag = root_node(search, node);
+	if (tag != UINT32_MAX && search->delegates && search_delegate_root(search)) {
+		search_root_end(search);
+		return true;
+	}
 	/* A mount that can block could only be a later one; its server must not be contacted. */
 	bool cached = search->flags & SEARCH_CACHED || root_local(search);
 	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;
 	if (tag != UINT32_MAX && !search->judges && !search->mounts.exclude_types
-	    && !search->more.name
+	    && !search->more.name && !search->delegates
 	    && search_root_literal(search, (uint32_t)node->avoid))
 		search_root_end(search);
 	else

@@ -24,8 +24,7 @@ static bool is_ssh(const char *word)
 	return strcmp(slash ? slash + 1 : word, "ssh") == 0;
 }
 
-/** Start a command connected to us.  @return 0, or -1. */
-static int run_connected(char *const argv[], struct search_link *link)
+int remote_run(char *const argv[], struct search_link *link)
 {
 	struct os os = {0};
 	int talk[2] = {-1, -1}, errors[2] = {-1, -1}, fds[3] = {-1, -1, -1}, pid = -1;
@@ -94,7 +93,7 @@ int searchrsh(void *command, const struct search_server *server, struct search_l
 	more[m++] = "--stdio";
 	for (int i = 0; i <= m; ++i)
 		words[n + i] = (char *)(uintptr_t)more[i];
-	int rc = run_connected(words, link), error = errno;
+	int rc = remote_run(words, link), error = errno;
 	free(text);
 	errno = error;
 	return rc;

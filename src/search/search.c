@@ -374,6 +374,7 @@ static bool lose_workers(SEARCH *search, bool *shared)
 static void search_free(SEARCH *search, bool shared)
 {
 	remote_free(search->remote, !os_origin_is_here(&search->origin));
+	search_delegated_free(search, !os_origin_is_here(&search->origin));
 	search_root_end(search);
 	search_root_close(search);
 	os_close(&search->os, search->topfd);

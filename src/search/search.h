@@ -88,6 +88,9 @@ struct search_more {
 	/* For a query with waits: perform the actions of an object, in the caller's thread,
 	   before it is entered.  readsearch() then returns only errors.  Otherwise NULL. */
 	enum search_go (*visit)(void *arg, const struct search_visit *visit);
+	/* A mount was not delegated: its path, and why, as a phrase; in the caller's thread.  Or
+	   NULL. */
+	void (*undelegated)(void *arg, const char *path, const char *why);
 	bool roots;               /* also return each root, at depth 0; it need not be a
 	                             directory */
 	bool follow_roots;        /* with roots: follow a symlink that is a root */

@@ -28,6 +28,9 @@ enum {
 	ORDER_FLAGS = SEARCH_BYNAME | SEARCH_BYINODE,
 	LINK = 255,               /* source of a record that is a struct link */
 	DIR_ID = 254,             /* ... a struct dir_id */
+	MOUNT = 253,              /* ... a mount that can block, to be delegated or refused: ino is
+	                             its node in the table of mounts, type whether its root is
+	                             a result */
 	LOOK_UNOPENED = -2,       /* a descriptor that is opened when it is needed */
 };
 
@@ -209,6 +212,11 @@ struct SEARCH {
 	struct remote *remote;    /* other hosts; NULL: none */
 	struct search_options remote_options;   /* for them; and pattern, exclusion and query, */
 	struct strbuf remote_text;              /* each of which ends in a NUL */
+	const char *remote_exclude;             /* in it */
+	size_t remote_login;                    /* where it has transport->delegate */
+	struct search_transport remote_transport;
+	bool delegates;           /* mounts may be delegated */
+	struct search_delegated *delegated;     /* mounts that are */
 	const char *last_remote;  /* the root of the last entry; NULL: it is on this host */
 	size_t last_root;         /* its index, with last_remote */
 	const char *why;          /* of whysearch() */
@@ -381,7 +389,45 @@ struct searchent *search_next_entry(SEARCH *search);
 /** Convert attributes. */
 void search_stat_from(struct stat *info, const struct k_statx *st);
 
+/* delegate.c: runs in the owner. */
+
+/** What is known here of entries that a server sends. */
+struct search_delegated_place {
+	size_t name_root;         /* bytes of the root of the search in remote_entry.root */
+	uint32_t dev_major, dev_minor;
+	uint64_t mount;           /* 32-bit ID */
+};
+struct remote_entry;
+
+/**
+ * Let the server of a mount search it, if that is proven to find the same; else report why not.
+ *
+ * @m      NULL: it is unknown.
+ * @below  The directory to search: "", or its path below the root of the mount, "/a".
+ * @name   Its path, as printed.
+ * @self   Return the directory itself, too.
+ * @return whether the server does it.
+ */
+bool search_delegate(SEARCH *search, const struct search_mount *m, const char *below,
+                     const char *name, bool self);
+
+/** The same for the root that begins. */
+bool search_delegate_root(SEARCH *search);
+
+/** Send and receive.  @return whether there may be more entries. */
+bool search_delegated_turn(SEARCH *search, int ms);
+
+/** Get the next entry; its root is the path of the directory, as printed.  @return NULL: none. */
+const struct search_delegated_place *search_delegated_next(SEARCH *search,
+                                                           struct remote_entry *got);
+
+void search_delegated_free(SEARCH *search, bool child);
+
 /* remote_search.c: runs in the owner. */
+
+/** Fill the request of this search, without roots. */
+struct talk_request;
+void search_remote_request(SEARCH *search, struct talk_request *request);
 
 /** Take the roots that are on other hosts.  @return 0, or -1. */
 int search_remote_init(SEARCH *search, const char *pattern, const struct search_options *options);

@@ -159,6 +159,14 @@ static int take_command(void *to, const struct option_row *row, const char *text
 	return usage_error(option_title(row, title), "the command must follow as words of its own");
 }
 
+/** LOGIN is that of servers of NFS. */
+static int take_delegate(void *to, const struct option_row *row, const char *text)
+{
+	(void)row;
+	((struct search_args *)to)->transport.delegate = text ? text : "";
+	return 0;
+}
+
 /* The base of a row without words is the value that its function sets. */
 #define REFUSED(name, text) {name, 0, NULL, text, .how = OPT_REFUSED, .hidden = true}
 
@@ -230,6 +238,8 @@ static const struct option_row search_rows[] = {
 	{"chirp-auth", 0, "METHODS", "to prove who we are: unix, hostname, address",
 	 .take = take_chirp_auth},
 	{"rsh", 0, "COMMAND", "used instead of ssh", OPT_IS_TEXT(struct search_args, rsh)},
+	{"delegate", 0, "[LOGIN]", "mounts of sshfs, or NFS, on their servers",
+	 .take = take_delegate},
 	{"timeout", 0, "SECONDS", "give a host up that is silent so long (60)",
 	 OPT_IS_NUMBER(struct search_args, transport.timeout, 86400)},
 	OPTION_GROUP("Output"),

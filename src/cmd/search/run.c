@@ -46,6 +46,15 @@ static void watch(void *arg)
 	flow_progress(show->flow, head, search_where(show->search));
 }
 
+/** Report a mount that is not delegated. */
+static void report_undelegated(void *arg, const char *path, const char *why)
+{
+	const struct show *show = arg;
+	flow_hold(show->flow);
+	message(path, "not delegated: %s", why);
+	flow_release(show->flow);
+}
+
 /** Make the line of an object, in any thread. */
 static void make_line(void *arg, const struct search_object *object, struct strbuf *text)
 {
@@ -155,6 +164,7 @@ int show_run(struct show *show, struct search_more *more, bool lines)
 	more->mask = out->needs & SN_MOUNT ? K_STATX_MNT_ID : 0;
 	more->statx = true;
 	more->watch = watch;
+	more->undelegated = report_undelegated;
 	more->arg = show;
 	more->end = out->nul ? '\0' : '\n';
 	if (out->usage) {

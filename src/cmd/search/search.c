@@ -257,12 +257,22 @@ out:
 	return status;
 }
 
+/** Run this program to look at a mount. */
+static int connect_here(void *arg, struct search_link *link)
+{
+	static char exe[] = "/proc/self/exe", serve[] = "serve", stdio[] = "--stdio";
+	char *const argv[] = {exe, serve, stdio, NULL};
+	(void)arg;
+	return remote_run(argv, link);
+}
+
 int cmd_search(int argc, char **argv)
 {
 	struct search_args args = {
 		.options = {.size = sizeof(args.options), .flags = SEARCH_INCLUDEROOT}, .form = -1,
 		.maxdepth = UINT_MAX,
-		.transport = {.connect = searchrsh, .timeout = SILENT_SECONDS},
+		.transport = {.connect = searchrsh, .here = connect_here,
+		              .timeout = SILENT_SECONDS},
 	};
 	int status = action_take(&args.action, &argc, argv);
 	if (!status)

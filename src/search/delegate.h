@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Delegation: the part of a search below a mount of sshfs or NFS is done by the server of the mount
+ * (`getmnt serve` there), if all that is known says that this finds the same.
+ */
+#ifndef GM_SEARCH_DELEGATE_H
+#define GM_SEARCH_DELEGATE_H
+
+#include "base/strbuf.h"
+#include "search/mounts.h"
+#include "search/remote.h"
+#include "search/search.h"
+
+#include <stdbool.h>
+
+/* delegate_mount.c: pure */
+
+/** Whether the server of a mount of this type may be asked. */
+bool delegate_type(const char *fstype);
+
+/**
+ * Find out where a mount leads.
+ *
+ * @m      With its source.
+ * @below  The directory to search: "", or its path below the root of the mount, "/a".
+ * @login  [USER@]HOST, for NFS; "": none.
+ * @uid    Of this process: sshfs that another user has mounted may lead anywhere.
+ * @root   [out] The server, as a root: "ssh://u@h/"; appended.
+ * @path   [out] The directory there, as for remote_path(); appended.
+ * @return NULL, or why it is not delegated, as a phrase.
+ */
+const char *delegate_place(const struct search_mount *m, const char *below, const char *login,
+                           unsigned uid, struct strbuf *root, struct strbuf *path);
+
+/** Whether a server would find the same for a search.
+    @return NULL, or why not, as a phrase. */
+const char *delegate_unfit(int flags, const struct search_more *more,
+                           const struct query_info *info);
+
+/** What is seen of a directory, to be compared: grows to at most about PROOF_MAX bytes. */
+struct delegate_proof {
+	struct strbuf text;
+	struct k_statx st;             /* of the directory itself; mask 0: not seen yet */
+	size_t entries;                /* in it */
+	struct strbuf why;             /* why it cannot be seen; "" */
+};
+
+/** Add an entry of the directory.  @nfs  Inode numbers and times of changes are compared. */
+void delegate_see(struct delegate_proof *proof, const struct remote_entry *entry, bool nfs);
+
+/** Compare.  @return NULL, or why the directories may be different, as a phrase. */
+const char *delegate_compare(const struct delegate_proof *here, const struct delegate_proof *there,
+                             bool nfs);
+
+void delegate_proof_destroy(struct delegate_proof *proof);
+
+#endif
