@@ -149,6 +149,10 @@ static int look_open(struct look *look)
 /** The type of the object itself, if it is a symlink that is followed; DT_*. */
 static uint8_t look_link(struct look *look)
 {
+	const SEARCH *search = look->search;
+	/* A slash at the end of a root leads through it. */
+	if (look->depth == 0 && search->root_name[search->root_len] == '/')
+		return DT_DIR;
 	struct k_statx st;
 	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	if (look->link == DT_UNKNOWN && look_fd(look) >= 0

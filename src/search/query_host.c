@@ -57,7 +57,7 @@ static int host_file(void *arg, const char *path, bool follow, struct k_statx *s
 	if (follow && os_statx(os, AT_FDCWD, path, 0, mask, st) == 0)
 		return 0;
 	/* Of a link without target, the link itself. */
-	if (follow && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+	if (follow && errno != ENOENT && errno != ENOTDIR)
 		return -1;
 	return os_statx(os, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, mask, st);
 }

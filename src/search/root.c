@@ -51,6 +51,9 @@ void search_root_close(SEARCH *search)
 static void root_search(SEARCH *search, uint32_t tag, int depth)
 {
 	unsigned fds = os_nofile(&search->os, SEARCH_FDS, false) / 2;
+	/* Running a command takes two descriptors. */
+	if (search->info && search->info->has_actions && fds > 3)
+		fds -= 2;
 	if (tag != UINT32_MAX)
 		search->bfs =
 			bfs_new(&search->os, &search->policy, search->rootfd, search->threads, fds);
