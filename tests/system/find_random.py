@@ -44,6 +44,8 @@ MEANT = {
         lambda search, tree: follows(search) and any(entry.target.endswith(b"ref/x") for entry in tree.entries),
     "The value of a comma is that of its right operand; GNU find exchanges operands without effect":
         lambda search, tree: has_pure_comma(search.node),
+    "A root is printed as it is written; GNU find drops a slash of several at its end with -depth":
+        lambda search, tree: search.primaries() & {b"-depth", b"-d"} and any(root.endswith(b"//") for root in search.roots),
 }
 
 
@@ -51,15 +53,20 @@ def is_meant(search, tree):
     return any(shows(search, tree) for shows in MEANT.values())
 
 
-def matters(ours, theirs):
-    """Whether a difference of outcomes matters.  GNU find looks up more than decides the result,
-    and where that fails has status 1: we look first at what costs nothing.  And it ends where
-    -execdir cannot enter a directory."""
+def matters(search, ours, theirs):
+    """Whether a difference of outcomes matters."""
     lines = theirs.err.splitlines()
-    if ours.status == theirs.status == 1 and b"Failed to save working directory" in theirs.err:
+    # GNU find ends where -execdir cannot enter a directory.
+    if theirs.status == 1 and b"Failed to save working directory" in theirs.err:
         return False
-    return not (ours.status == 0 and theirs.status == 1 and ours.same_output(theirs) and lines
-                and all(line.endswith(b": Too many levels of symbolic links") for line in lines))
+    # It looks up more than decides the result, and where that fails has status 1: we look first at
+    # what costs nothing.
+    if (ours.status == 0 and theirs.status == 1 and ours.same_output(theirs) and lines
+            and all(line.endswith(b": Too many levels of symbolic links") for line in lines)):
+        return False
+    # An action that needs attributes which cannot be read is false: we do not come so far.
+    return not (ours.status == theirs.status == 1 and follows(search) and b"Permission denied" in ours.err
+                and search.primaries() & {b"-ls", b"-fls", b"-printf", b"-fprintf"} and not ours.records - theirs.records)
 
 
 class Comparison:
@@ -78,7 +85,7 @@ class Comparison:
     def differs(self, search):
         """None, or both outcomes, if each program does the same when it is run again."""
         ours, theirs = self.both(search)
-        if ours == theirs or not matters(ours, theirs):
+        if ours == theirs or not matters(search, ours, theirs):
             return None
         again = self.both(search)
         return (ours, theirs) if again[0] == ours and again[1] == theirs else None
