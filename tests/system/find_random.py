@@ -44,6 +44,8 @@ MEANT = {
         lambda search, tree: follows(search) and any(entry.target.endswith(b"ref/x") for entry in tree.entries),
     "The value of a comma is that of its right operand; GNU find exchanges operands without effect":
         lambda search, tree: has_pure_comma(search.node),
+    "-O has no effect; with -O2 and -O3 GNU find evaluates -prune before or after what it should":
+        lambda search, tree: {b"-O2", b"-O3"} & set(search.flags) and b"-prune" in search.primaries(),
     "A root is printed as it is written; GNU find drops a slash of several at its end with -depth":
         lambda search, tree: search.primaries() & {b"-depth", b"-d"} and any(root.endswith(b"//") for root in search.roots),
 }
@@ -64,9 +66,12 @@ def matters(search, ours, theirs):
     if (ours.status == 0 and theirs.status == 1 and ours.same_output(theirs) and lines
             and all(line.endswith(b": Too many levels of symbolic links") for line in lines)):
         return False
-    # An action that needs attributes which cannot be read is false: we do not come so far.
-    return not (ours.status == theirs.status == 1 and follows(search) and b"Permission denied" in ours.err
-                and search.primaries() & {b"-ls", b"-fls", b"-printf", b"-fprintf"} and not ours.records - theirs.records)
+    # Attributes that cannot be read: an action that needs them is false, and so is -fstype.  We do
+    # not come so far with the first, and know the second.
+    lost = ours.status == theirs.status == 1 and follows(search) and b"Permission denied" in ours.err
+    words = search.primaries()
+    return not (lost and (b"-fstype" in words or words & {b"-ls", b"-fls", b"-printf", b"-fprintf"}
+                          and not ours.records - theirs.records))
 
 
 class Comparison:
