@@ -216,7 +216,8 @@ static const char *apply_clause(const char *at, bool dir, unsigned *mode)
 	while (at && *at && strchr("+-=", *at)) {
 		char op = *at++;
 		unsigned bits = 0;
-		if (plain && *at >= '0' && *at <= '7') {
+		bool octal = plain && *at >= '0' && *at <= '7';
+		if (octal) {
 			/* "=644", "+644" */
 			at = apply_octal(at, &bits);
 		} else if (*at && strchr("ugo", *at)) {
@@ -227,8 +228,10 @@ static const char *apply_clause(const char *at, bool dir, unsigned *mode)
 			for (; *at && strchr("rwxXst", *at); ++at)
 				bits |= permission(*at, who, *mode, dir);
 		}
+		/* As of chmod(1), "=" keeps those bits of a directory unless it mentions them. */
+		unsigned kept = ~who | (dir && !octal ? 06000 & ~bits : 0);
 		*mode = op == '+' ? *mode | bits : op == '-' ? *mode & ~bits
-		                                             : (*mode & ~who) | bits;
+		                                             : (*mode & kept) | bits;
 	}
 	return at;
 }
