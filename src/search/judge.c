@@ -149,10 +149,6 @@ static int look_open(struct look *look)
 /** The type of the object itself, if it is a symlink that is followed; DT_*. */
 static uint8_t look_link(struct look *look)
 {
-	const SEARCH *search = look->search;
-	/* A slash at the end of a root leads through it. */
-	if (look->depth == 0 && search->root_name[search->root_len] == '/')
-		return DT_DIR;
 	struct k_statx st;
 	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	if (look->link == DT_UNKNOWN && look_fd(look) >= 0
@@ -216,7 +212,9 @@ static int look_xtype(void *arg, uint8_t *type)
 {
 	struct look *look = arg;
 	struct k_statx st;
-	*type = look_link(look);
+	/* A slash at the end of a root leads through a symlink. */
+	bool slash = look->depth == 0 && look->search->root_name[look->search->root_len] == '/';
+	*type = slash ? DT_DIR : look_link(look);
 	if (*type != DT_LNK || look->search->flags & SEARCH_FOLLOW
 	    || (look->depth == 0 && look->search->more.follow_roots))
 		return 0;
