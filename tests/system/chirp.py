@@ -47,7 +47,7 @@ def serve(name, methods=("unix", "hostname", "address"), rights="unix:* rwl\nadd
          "--inherit-default-acl", "-y", where, "-c", PROOFS, "-i", "nobody", "-t", "60", "-M", "50",
          *(word for method in methods for word in ("-a", method))],
         env={"PATH": os.environ["PATH"], "CATALOG_HOST": "127.0.0.1"}, stdin=gm.null, stdout=gm.null, stderr=gm.null,
-        start_new_session=True)
+        start_new_session=True, preexec_fn=lambda: gm.libc.prctl(1, signal.SIGKILL))     # PR_SET_PDEATHSIG
     servers.append(process)
     limit = time.monotonic() + 20 * gm.SLOW
     # For a moment its name is that of a directory.

@@ -92,7 +92,8 @@ static struct names found_by(const struct search_options *options, const char *p
 	CU_ASSERT_EQUAL(errno, 0);
 	CU_ASSERT_PTR_NULL(readsearch(search));
 	closesearch(search);
-	qsort(found.items, found.n, sizeof(*found.items), by_name);
+	if (found.n > 0)
+		qsort(found.items, found.n, sizeof(*found.items), by_name);
 	return found;
 }
 
