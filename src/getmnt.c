@@ -111,6 +111,7 @@
  *     literal.c          a pattern that is one path, looked up
  *     node.c             pattern states carried down the tree; ancestors
  *     entry.c            one entry: matched, in a worker
+ *     report.c           objects and errors: lines or records, made in a worker
  *     judge.c            the query, evaluated for an entry in a worker; facts about it
  *     links.c            one symlink, followed in a worker
  *     queue.c            results, passed from workers to the caller

@@ -283,11 +283,28 @@ bool search_is_loop(SEARCH *search, const struct node *from, const struct k_stat
     device. */
 bool search_elsewhere(const SEARCH *search, const struct k_statx *st);
 
-/* entry.c: runs in workers. */
+/* report.c: runs in workers. */
+
+/** Start the lines of a directory, unless that was done, or it has no lines. */
+void search_lines_begin(const SEARCH *search, struct bfs_scratch *scratch,
+                        const struct bfs_at *at);
+
+/** Whether objects of a type are requested; true for an unknown type. */
+bool search_type_wanted(const SEARCH *search, uint8_t type);
+
+/** Report objects whose attributes are not needed. */
+void search_put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
+                      const struct bfs_entry *entries, size_t n);
 
 /** Report an error of an entry.  An empty name stands for the directory itself. */
 void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry, int source,
                       int error);
+
+/** Append a mount point whose mount can be searched by its server.
+    @avoid  Its node in the table of mounts.
+    @object  It is an object whose attributes are needed. */
+void search_put_mount(struct bfs_scratch *scratch, const struct bfs_entry *entry, uint32_t avoid,
+                      bool object);
 
 /** Append a record of an object. */
 void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
@@ -301,7 +318,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
                        const struct bfs_entry *entry, const struct k_statx *st, int fd,
                        uint64_t actions);
 
-/* Callbacks for bfs. */
+/* entry.c: callbacks for bfs; run in workers. */
 size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
                    const struct bfs_entry *entries, size_t n);
 enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reporting objects and errors, in any thread.
+ *
+ * An object is reported as a line, if the caller accepts lines and the line is short, otherwise as
+ * a record.  Lines start with the escaped path of the directory.
+ */
+#include "search/search_impl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	LINES_PATH = 512,         /* maximum length of a directory path for lines, which repeat it;
+	                             records do not */
+	XATTRS_SIZE = UINT16_MAX - PATH_MAX,   /* of their names; more are not known */
+	LINES_SIZE = 32 * 1024,   /* bytes of lines per directory; the rest becomes records if a
+	                             record is shorter than a line */
+};
+
+/* Values of run_start: the offset plus one of the directory's lines in the text of the batch; or
+   one of these. */
+static const uint64_t NO_RUN = 0, NO_LINES = UINT64_MAX;
+
+/** Whether objects of the directory are reported as lines. */
+static bool lines_go_on(const struct bfs_scratch *scratch)
+{
+	return scratch->output->run_start != NO_RUN && scratch->output->run_start != NO_LINES;
+}
+
+/** Append a record to the output.  @actions  With a query, of an object; else NULL.
+    @target  May be NULL. */
+static void put_record(struct bfs_scratch *scratch, const struct record *record,
+                       const struct k_statx *st, const uint64_t *actions, const char *name,
+                       const char *target)
+{
+	size_t meta = record->meta ? sizeof(*st) : 0, acts = actions ? sizeof(*actions) : 0;
+	size_t size = sizeof(*record) + meta + acts + record->len + record->target;
+	char *to = strbuf_extend(&scratch->output->dir, size);
+	if (!to)
+		return;
+	to = mempcpy(to, record, sizeof(*record));
+	if (meta)
+		to = mempcpy(to, st, meta);
+	if (acts)
+		to = mempcpy(to, actions, acts);
+	to = mempcpy(to, name, record->len);
+	if (record->target)
+		memcpy(to, target, record->target);
+}
+
+void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry, int source,
+                      int error)
+{
+	put_record(scratch, &(struct record){
+		.len = (uint32_t)entry->len, .error = error, .source = (uint8_t)source,
+	}, NULL, NULL, entry->name, NULL);
+}
+
+void search_put_mount(struct bfs_scratch *scratch, const struct bfs_entry *entry, uint32_t avoid,
+                      bool object)
+{
+	put_record(scratch, &(struct record){
+		.ino = avoid, .len = (uint32_t)entry->len, .error = EREMOTE, .source = MOUNT,
+		.type = object,
+	}, NULL, NULL, entry->name, NULL);
+}
+
+/** Append the names of extended attributes to the last record, which begins at `at`.
+    @fd  The object; -1: use its name in scratch->fd. */
+static void add_xattrs(struct bfs_scratch *scratch, const struct bfs_entry *entry, int fd,
+                       size_t at)
+{
+	struct strbuf *out = &scratch->output->dir;
+	struct record record;
+	const char *name = fd < 0 ? entry->name : "";
+	fd = fd < 0 ? scratch->fd : fd;
+	if (fd < 0 || !strbuf_room(out, XATTRS_SIZE + 1))
+		return;
+	char *to = out->data + out->len;
+	ssize_t n = os_list_xattrs(scratch->os, fd, name, to + 1, XATTRS_SIZE - 1);
+	if (n < 0 && errno == EOPNOTSUPP)
+		n = 0;
+	*to = '\0';
+	if (n < 0)
+		return;
+	out->len += (size_t)n + 1;
+	out->data[out->len] = '\0';
+	memcpy(&record, out->data + at, sizeof(record));
+	record.target = (uint16_t)(record.target + n + 1);
+	memcpy(out->data + at, &record, sizeof(record));
+}
+
+void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
+                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
+                       uint64_t actions)
+{
+	char target[PATH_MAX];
+	ssize_t n = search->more.links && entry->type == DT_LNK && scratch->fd >= 0
+	            ? os_readlinkat(scratch->os, scratch->fd, entry->name, target, sizeof(target))
+	            : 0;
+	/* Once for each directory: it has no lines. */
+	if (search->identify && scratch->output->run_start == NO_RUN && scratch->fd >= 0) {
+		search_put_dir_id(search, scratch);
+		scratch->output->run_start = NO_LINES;
+	}
+	const size_t at = scratch->output->dir.len;
+	put_record(scratch, &(struct record){
+		.ino = entry->ino, .len = (uint32_t)entry->len, .type = entry->type,
+		.meta = st != NULL,
+		.target = n > 0 ? (uint16_t)n : 0,
+	}, st, search->query ? &actions : NULL, entry->name, target);
+	if (search->more.xattrs && at < scratch->output->dir.len)
+		add_xattrs(scratch, entry, fd, at);
+}
+
+/** Escape a path for lines. */
+static void escape_whole(const SEARCH *search, struct strbuf *path)
+{
+	struct strbuf escaped = {0};
+	search->more.escape(&escaped, strbuf_str(path));
+	strbuf_reset(path);
+	strbuf_add(path, strbuf_str(&escaped), escaped.len);
+	path->failed |= escaped.failed;
+	strbuf_destroy(&escaped);
+}
+
+/** Start the lines of a directory: build the prefix. */
+static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at)
+{
+	struct strbuf *path = &scratch->output->path_prefix.text;
+	/* Often the parent is the same as for the previous directory. */
+	if (scratch->output->path_prefix.of != at->parent) {
+		struct bfs_at parent = {.parent = at->parent, .dir = "", .name = ""};
+		strbuf_reset(path);
+		strbuf_add(path, search->root_name, search->root_len);
+		strbuf_puts(path, strbuf_str(&search->via));
+		bfs_path(&parent, path);
+		if (!path->failed && path->data[path->len - 1] != '/')
+			strbuf_putc(path, '/');
+		if (search->more.escape)
+			escape_whole(search, path);
+		scratch->output->path_prefix.of = at->parent;
+		scratch->output->path_prefix.len = path->len;
+	}
+	if (!path->failed)
+		path->len = scratch->output->path_prefix.len;
+	if (strcmp(at->dir, ".") != 0) {
+		if (search->more.escape)
+			search->more.escape(path, at->dir);
+		else
+			strbuf_puts(path, at->dir);
+		strbuf_putc(path, '/');
+	}
+	bool lines = strbuf_room(path, BFS_SLACK) && !path->failed && path->len <= LINES_PATH;
+	scratch->output->run_start = lines ? scratch->output->batch_done.text.len + 1 : NO_LINES;
+}
+
+void search_lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at)
+{
+	if (search->more.lines && !search->more.count && scratch->output->run_start == NO_RUN)
+		lines_begin(search, scratch, at);
+}
+
+/** Copy in blocks, which is faster for short text; both buffers have room for one more block. */
+static char *copy_blocks(char *to, const char *from, size_t len)
+{
+	for (size_t i = 0; i < len; i += BFS_SLACK)
+		memcpy(to + i, from + i, BFS_SLACK);
+	return to + len;
+}
+
+/** Append objects as lines to the output.  @slack  BFS_SLACK bytes after each name are readable.
+    @return the number of lines: all, unless LINES_SIZE is reached. */
+static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
+                        const struct bfs_entry *entries, size_t n, bool slack)
+{
+	const char *dir = scratch->output->path_prefix.text.data, end = search->more.end;
+	const size_t dir_len = scratch->output->path_prefix.text.len;
+	struct strbuf *text = &scratch->output->batch_done.text;
+	size_t begin = text->len - (scratch->output->run_start - 1), size = begin, put = 0;
+	for (; put < n && size < LINES_SIZE; ++put)
+		size += dir_len + entries[put].len + 1;
+	if (!strbuf_room(text, size - begin + BFS_SLACK))
+		return n;
+	char *to = strbuf_extend(text, size - begin);
+	for (size_t i = 0; i < put; ++i) {
+		to = copy_blocks(to, dir, dir_len);
+		to = slack ? copy_blocks(to, entries[i].name, entries[i].len)
+		           : mempcpy(to, entries[i].name, entries[i].len);
+		*to++ = end;
+	}
+	*to = '\0';   /* the last block may have overwritten it */
+	scratch->output->batch_done.n += put;
+	if (size >= LINES_SIZE)
+		scratch->output->run_start = NO_LINES;
+	return put;
+}
+
+/** Append an object to the output as a line that the caller's line() makes. */
+static void put_line(const SEARCH *search, struct bfs_scratch *scratch,
+                     const struct bfs_entry *entry, const struct k_statx *st)
+{
+	struct strbuf *text = &scratch->output->batch_done.text;
+	size_t from = text->len, record = sizeof(struct record) + entry->len
+	              + (st ? sizeof(*st) : 0);
+	search->more.line(search->more.arg, &(struct search_object){
+		.dir = scratch->output->path_prefix.text.data,
+		.dir_len = scratch->output->path_prefix.text.len,
+		.name = entry->name, .type = entry->type,
+		.st = (const struct statx *)(const void *)st,
+	}, text);
+	++scratch->output->batch_done.n;
+	if (text->len - (scratch->output->run_start - 1) >= LINES_SIZE && text->len - from > record)
+		scratch->output->run_start = NO_LINES;
+}
+
+bool search_type_wanted(const SEARCH *search, uint8_t type)
+{
+	return !search->more.types || type == DT_UNKNOWN || search->more.types & 1u << type;
+}
+
+void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
+                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
+                       uint64_t actions)
+{
+	struct k_statx with_id;
+	st = search->flags & SEARCH_METADATA || search->query ? st : NULL;
+	/* statx(2) returns only one ID, here the one that tells mounts apart. */
+	if (st && search->more.mask & K_STATX_MNT_ID && st->mask & K_STATX_MNT_ID_UNIQUE) {
+		const struct search_mount *m = search_mount_find(&search->mounts, st->mnt_id);
+		with_id = *st;
+		with_id.mask &= ~(uint32_t)K_STATX_MNT_ID_UNIQUE;
+		with_id.mask |= m && m->old_id ? K_STATX_MNT_ID : 0;
+		with_id.mnt_id = m ? m->old_id : 0;
+		st = &with_id;
+	}
+	if (!search_type_wanted(search, entry->type))
+		return;
+	if (search->access && entry->type != DT_LNK
+	    && os_access(scratch->os, fd < 0 ? scratch->fd : fd, fd < 0 ? entry->name : "",
+	                 search->access) != 0) {
+		/* These errors mean that access is denied; other errors are reported. */
+		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ETXTBSY)
+			search_put_error(scratch, entry, SEARCH_ERR_ACCESS, errno);
+		return;
+	}
+	if (search->more.count) {
+		++scratch->output->batch_done.n;
+		return;
+	}
+	/* An object that several actions print becomes a record. */
+	bool one = !search->query || (actions & (actions - 1)) == 0;
+	if (lines_go_on(scratch) && one && (!search->query || actions)) {
+		if (search->more.line)
+			put_line(search, scratch, entry, st);
+		else
+			put_lines(search, scratch, entry, 1, false);
+		return;
+	}
+	search_put_record(search, scratch, entry, st, fd, actions);
+}
+
+void search_put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
+                      const struct bfs_entry *entries, size_t n)
+{
+	size_t i = 0;
+	if (search->more.count && !search->access) {
+		scratch->output->batch_done.n += n;
+		return;
+	}
+	search_lines_begin(search, scratch, at);
+	while (i < n && lines_go_on(scratch) && !search->access && !search->more.line)
+		i += put_lines(search, scratch, entries + i, n - i, true);
+	for (; i < n; ++i)
+		search_put_object(search, scratch, &entries[i], NULL, -1, 1);
+}
