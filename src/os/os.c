@@ -143,7 +143,9 @@ int os_open_tree(struct os *os, int fd)
 
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size)
 {
-	return OS_RETRY(OS_SYSCALL(os, OS_GETDENTS, getdents64, fd, buf, size));
+	ssize_t n = OS_RETRY(OS_SYSCALL(os, OS_GETDENTS, getdents64, fd, buf, size));
+	/* As in readdir(3): POSIX requires the end, not an error, for a removed directory. */
+	return n < 0 && errno == ENOENT ? 0 : n;
 }
 
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size)

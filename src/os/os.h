@@ -138,7 +138,7 @@ uint64_t os_statx_mnt_id(const struct k_statx *st, bool unique);
 bool os_statx_is_mount_root(const struct k_statx *st);
 
 /* The system calls of the same names; os_openat() sets close-on-exec, os_unlinkat() removes no
-   directory. */
+   directory.  For os_getdents(), a removed directory is empty. */
 int os_openat(struct os *os, int dirfd, const char *path, int flags);
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size);

@@ -56,3 +56,6 @@ echo "== help"
 getmnt find -help | head -n 5
 [ "$(getmnt find --help)" = "$(getmnt find -h)" ] && [ "$(getmnt help find)" = "$(getmnt find -help)" ] && echo same
 [ "$(getmnt find -version)" = "$(getmnt --version)" ] && [ "$(getmnt find --version)" = "$(getmnt --version)" ] && echo same
+echo "== a directory that was removed is empty"
+(mkdir gone && cd gone && rmdir ../gone && getmnt find . -printf '%p\n' && getmnt search --count '*')
+echo "status $?"
