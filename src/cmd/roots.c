@@ -52,7 +52,8 @@ static int read_file(struct roots *roots, struct os *os, const char *file)
 			roots->names[roots->n++] = roots->text + at;
 			continue;
 		}
-		message(file, "name %zu is empty; each name ends with a NUL", n);
+		message(input ? "standard input" : file,
+		        "name %zu is empty; each name ends with a NUL", n);
 		roots->errors = true;
 	}
 	return 0;

@@ -63,18 +63,21 @@ static void add_test(struct strbuf *text, const char *test, const char *value)
 }
 
 /** Add --changed-within or --changed-before: a duration before now such as 2d, or a date. */
-static void add_changed(struct strbuf *text, bool before, const char *value,
+static int take_changed(struct strbuf *text, const char *title, const char *value,
                         const struct timespec *now)
 {
 	struct timespec ago;
-	strbuf_puts(text, before ? "! -newermt " : "-newermt ");
 	if (query_duration(value, &ago) != 0) {
-		escape_shell(text, value);
-		return;
+		if (!query_date(value, now, &ago))
+			return usage_error(title, "\"%s\": must be a time as 30min, 3h, 2d or 1w, "
+			                   "or a date: %s", value, query_date_forms);
+		add_test(text, "-newermt", value);
+		return 0;
 	}
 	bool borrow = now->tv_nsec < ago.tv_nsec;
-	strbuf_printf(text, "@%jd.%09ld", (intmax_t)(now->tv_sec - ago.tv_sec - borrow),
+	strbuf_printf(text, "-newermt @%jd.%09ld", (intmax_t)(now->tv_sec - ago.tv_sec - borrow),
 	              now->tv_nsec - ago.tv_nsec + (borrow ? 1000000000 : 0));
+	return 0;
 }
 
 int where_take(struct strbuf *text, const struct option_row *row, const char *value, bool follow)
@@ -86,20 +89,23 @@ int where_take(struct strbuf *text, const struct option_row *row, const char *va
 	struct strbuf one = {0};
 	struct query_env env = {0};
 	struct query_error error = {0};
+	char title[OPTION_TITLE_SIZE];
 	struct os os = {0};          /* no feature of the kernel is needed */
 	int status = 0;
 	setlocale(LC_CTYPE, "");     /* patterns follow it, as those of find do */
 	query_env_host(&env, &os);
-	if (row->base == WHERE_SIZE)
+	if (row->base == WHERE_SIZE) {
 		status = take_size(&one, value);
-	else if (row->base == WHERE_WITHIN || row->base == WHERE_BEFORE)
-		add_changed(&one, row->base == WHERE_BEFORE, value, &env.now);
-	else if (row->base == WHERE_EMPTY)
+	} else if (row->base == WHERE_WITHIN || row->base == WHERE_BEFORE) {
+		strbuf_puts(&one, row->base == WHERE_BEFORE ? "! " : "");
+		status = take_changed(&one, option_title(row, title), value, &env.now);
+	} else if (row->base == WHERE_EMPTY) {
 		strbuf_puts(&one, "-empty");
-	else if (row->base == WHERE_QUERY)
+	} else if (row->base == WHERE_QUERY) {
 		strbuf_puts(&one, value);
-	else
+	} else {
 		add_test(&one, tests[row->base], value);
+	}
 	if (status || one.failed)
 		goto out;
 	env.follow = env.follow_roots = follow;
@@ -115,7 +121,6 @@ int where_take(struct strbuf *text, const struct option_row *row, const char *va
 		strbuf_destroy(&canonical);
 		query_free(query);
 	} else {
-		char title[OPTION_TITLE_SIZE];
 		option_title(row, title);
 		status = errno == EINVAL && error.why.len
 		         ? usage_error(title, "%s", strbuf_str(&error.why))
