@@ -51,6 +51,10 @@ x --exclude '.|..'
 '*.c' . -mtime 2
 -mtime 2 '*.c' .
 '*.c' -ls
+--where -empty '*' src
+-e -name .
+--newer -newer x
+-e x -empty
 '^src'
 '\.c$' src
 -i 'A.*C'

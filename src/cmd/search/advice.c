@@ -41,11 +41,24 @@ static void put_words(struct strbuf *out, char **words, int n)
 	}
 }
 
+/** Whether the next word is the argument of an option: --where X, -e X. */
+static bool takes_next(const struct option_table *table, const char *arg)
+{
+	const char *value;
+	size_t count;
+	const struct option_row *row = option_find(table, arg, &value, &count);
+	for (size_t i = 0; !row && arg[0] == '-' && arg[1] && !arg[2] && i < table->count; ++i) {
+		if (table->rows[i].letter == arg[1])
+			row = &table->rows[i];
+	}
+	return row && row->argument && !option_is_optional(row) && !value;
+}
+
 int advice_find(const struct option_table *table, int argc, char **argv)
 {
 	int word = 1;
 	while (word < argc && strcmp(argv[word], "--") != 0 && !is_find(argv[word]))
-		++word;
+		word += 1 + takes_next(table, argv[word]);
 	if (word >= argc || !is_find(argv[word]))
 		return 0;
 	/* The pattern comes first here, and the paths in find. */
