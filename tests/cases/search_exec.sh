@@ -46,6 +46,7 @@ while IFS= read -r args; do
 	echo "$args"
 	eval "status search $args" 2>&1 | grep -v '^Try'
 done <<'ARGS'
+--exec echo x t
 x t --exec
 x t --exec ';'
 x t --exec-batch \; -l

@@ -144,6 +144,10 @@ static int choose_patterns(struct search_args *args, struct advice *advice, int 
 	int status = 0, first = optind;
 	if (first > 1 && strcmp(argv[first - 1], "--") == 0)
 		--first;
+	if (patterns->find.n == 0 && optind == argc && args->action.option)
+		return usage_error("search", "no pattern given before %s, which takes all words "
+		                   "up to \";\" as its command; example: getmnt search '*.log' "
+		                   "/tmp %s ls -l", args->action.option, args->action.option);
 	if (patterns->find.n == 0 && optind == argc)
 		return usage_error("search", "no pattern given; "
 		                   "example: getmnt search '*.conf' /etc");
