@@ -86,8 +86,10 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
 	/* Entering it would trigger an automount. */
 	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
 		return true;
-	return id && search->root_mount ? id != search->root_mount
-	                                : makedev(st->dev_major, st->dev_minor) != search->root_dev;
+	bool other_device = makedev(st->dev_major, st->dev_minor) != search->root_dev;
+	if (!id || !search->root_mount)
+		return other_device;
+	return id != search->root_mount || (search->by_device && other_device);
 }
 
 void search_nodes_clear(SEARCH *search)

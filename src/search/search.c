@@ -53,6 +53,18 @@ enum {
 	            | SEARCH_VANISHED,
 };
 
+/** Whether a mount has, or may have, directories with other device numbers: subvolumes, into which
+    find's -xdev does not go. */
+static bool has_subvolumes(const struct search_mounts *mounts)
+{
+	bool found = mounts->n == 0;
+	for (uint32_t i = 0; i < mounts->n && !found; ++i) {
+		const char *type = mounts->list[i].type;
+		found = !type || strcmp(type, "btrfs") == 0 || strcmp(type, "bcachefs") == 0;
+	}
+	return found;
+}
+
 /** What a query needs of the search. */
 static void use_query(SEARCH *search)
 {
@@ -164,7 +176,9 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	}
 	if (search_remote_init(search, pattern, options) != 0)
 		goto fail;
-	search->xdev_looks = flags & SEARCH_XDEV && !(os->caps & OSC_OPENAT2);
+	search->by_device = info && (info->xdev || info->mount) && has_subvolumes(&search->mounts);
+	search->xdev_looks = flags & SEARCH_XDEV
+	                     && (!(os->caps & OSC_OPENAT2) || search->by_device);
 	if (search->xdev_looks)
 		search->policy.fs = NULL;   /* the bulk interface returns what a mount covers */
 	return search;

@@ -143,8 +143,10 @@ struct SEARCH {
 	unsigned threads, depth;
 	int access;               /* R_OK | ... */
 	struct search_more more;
-	bool xdev_looks;          /* with XDEV: the kernel cannot refuse other mounts, so each
-	                             directory is examined */
+	bool xdev_looks;          /* with XDEV: the kernel does not refuse all that is elsewhere,
+	                             so each directory is examined */
+	bool by_device;           /* what has another device is elsewhere: find's -xdev, where a
+	                             mount may have several devices */
 	struct bfs_policy policy;
 	unsigned statx_mask;      /* of policy, without what depends on the mounts */
 	struct bfs_budget budget;
