@@ -29,8 +29,9 @@ getmnt search '*' many --exec-batch sh -c 'echo $#' sh >counts
 awk '{ n += $1 } END { print n, (NR > 1 ? "in parts" : "at once") }' counts
 getmnt search '*' many --exec-batch sh -c 'echo $#' sh {} last | awk '{ n += $1 - 1 } END { print n }'
 echo "== limits and signals of a command are ours"
+# Of the signals 1 to 28: the C library uses 32 and 33 itself.
 # shellcheck disable=SC2016
-state='ulimit -n; grep -E "^Sig(Blk|Ign)" /proc/self/status'
+state='ulimit -n; sed -nE "s/^(Sig(Blk|Ign):).*(.{7})$/\1\3/p" /proc/self/status'
 [ "$(getmnt search --threads=4 a.txt t --exec sh -c "$state")" = "$(sh -c "$state")" ] && echo same
 [ "$(getmnt search a.txt t --exec-batch sh -c "$state")" = "$(sh -c "$state")" ] && echo same
 echo "== failures"

@@ -77,7 +77,11 @@ def told(result):
 
 def loops(tree):
     """Whether following links in a tree has no end; the server would not come to an end either."""
-    return sum(1 for _, _ in zip(range(200), os.walk(f"{TOP}/{tree}", followlinks=True))) == 200
+    for path, names, _ in os.walk(f"{TOP}/{tree}", followlinks=True):
+        here = os.path.realpath(path)
+        if path.count("/") > 50 or any(f"{here}/".startswith(os.path.realpath(f"{path}/{name}") + "/") for name in names):
+            return True
+    return False
 
 
 def row_is_as_expected(row, way, endless):
