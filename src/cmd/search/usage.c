@@ -106,7 +106,8 @@ void usage_note(const struct usage *usage, const struct search_object *object, s
 {
 	const struct usage_options *options = &usage->options;
 	const struct k_statx *st = (const void *)object->st;
-	if (options->xdev && os_statx_is_mount_root(st))
+	/* After a failure the last part may be cut. */
+	if (text->failed || (options->xdev && os_statx_is_mount_root(st)))
 		return;
 	bool sized = S_ISREG(st->mode) || S_ISLNK(st->mode), dir = S_ISDIR(st->mode);
 	struct part part = {
