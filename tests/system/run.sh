@@ -85,13 +85,14 @@ survey()
 TIMEFORMAT='%1U %1S'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/dir"
 passed=0 failed=0 skipped=0
 survey >"$work/before"
 
 for case in "${cases[@]}"; do
 	name=$(basename "$case" .py)
 	: >"$work/why"
+	rm -rf --one-file-system "$work/dir"
+	mkdir "$work/dir"
 	start=$SECONDS
 	{
 		time GETMNT=$getmnt GETMNT_WORK=$work/dir GETMNT_TEST_RUN=$GETMNT_TEST_RUN \
