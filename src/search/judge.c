@@ -14,16 +14,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-
-enum { OWNER_SIZE = 64 * 1024 };   /* most bytes of an entry of a user or group */
 
 /** The directory that contains the object, or the object if its name is "".
     @return a descriptor, borrowed; or -1. */
@@ -231,30 +227,6 @@ static int look_xtype(void *arg, uint8_t *type)
 	return rc;
 }
 
-/** Whether a user or group has a name.  @return 1, 0, or -1. */
-static int owner_known(bool group, uint32_t id)
-{
-	struct passwd user, *found_user = NULL;
-	struct group all, *found_group = NULL;
-	size_t size = 4096;
-	int error;
-	do {
-		char *buf = malloc(size);
-		error = !buf ? ENOMEM
-		        : group ? getgrgid_r(id, &all, buf, size, &found_group)
-		        : getpwuid_r(id, &user, buf, size, &found_user);
-		free(buf);
-		size *= 4;
-	} while (error == ERANGE && size <= OWNER_SIZE);
-	if (found_user || found_group)
-		return 1;
-	/* The list of errors that stand for "not found" is that of getpwnam(3). */
-	bool missing = error == 0 || error == ENOENT || error == ESRCH || error == EBADF
-	               || error == EPERM;
-	errno = error;
-	return missing ? 0 : -1;
-}
-
 static int look_owner(void *arg, bool group, uint32_t id)
 {
 	SEARCH *search = ((struct look *)arg)->search;
@@ -263,7 +235,7 @@ static int look_owner(void *arg, bool group, uint32_t id)
 	pthread_mutex_unlock(&search->lock);
 	if (known != MAP64_NONE)
 		return (int)known;
-	int found = owner_known(group, id);
+	int found = query_host_owner(group, id);
 	pthread_mutex_lock(&search->lock);
 	if (found >= 0 && map64_put(&search->owners, (uint64_t)group << 32 | id,
 	                            (uint32_t)found) == MAP64_NONE) {

@@ -230,6 +230,8 @@ typedef bool query_act(void *arg, const struct query_action *action,
  *         Everything is known of it, as at QUERY_ALL.
  * @stop [out]
  *         May be NULL; -quit was reached: the rest of the expression was not evaluated.
+ * @error [out]
+ *         May be NULL; errno of a fact that could not be looked up, or 0.
  * @return whether -prune was reached.
  */
 bool query_run(const struct query *query, const struct query_object *object, query_act *act,
@@ -250,5 +252,8 @@ extern const char query_date_forms[];
 /** Fill env's now, user, group and file; arg becomes os, whose calls are counted. */
 struct os;
 void query_env_host(struct query_env *env, struct os *os);
+
+/** Whether a user or group has a name.  @return 1, 0, or -1 with errno. */
+int query_host_owner(bool group, uint32_t id);
 
 #endif

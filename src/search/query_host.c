@@ -10,7 +10,9 @@
 #include <pwd.h>
 #include <stdlib.h>
 
-/** Look up a name with a buffer that grows.  @return 1: found; 0: no such name; -1 with errno. */
+/** Look up a user or group with a buffer that grows.
+    @name  NULL: look up *id.  @id  [out] with a name.
+    @return 1: found; 0: it does not exist; -1 with errno. */
 static int look_up(const char *name, bool group, uint32_t *id)
 {
 	enum { ROOM = 1024, ROOM_MAX = 1 << 24 };
@@ -21,8 +23,12 @@ static int look_up(const char *name, bool group, uint32_t *id)
 			return -1;
 		struct passwd user, *found_user = NULL;
 		struct group row, *found_group = NULL;
-		error = group ? getgrnam_r(name, &row, buf, room, &found_group)
-		              : getpwnam_r(name, &user, buf, room, &found_user);
+		if (group)
+			error = name ? getgrnam_r(name, &row, buf, room, &found_group)
+			             : getgrgid_r(*id, &row, buf, room, &found_group);
+		else
+			error = name ? getpwnam_r(name, &user, buf, room, &found_user)
+			             : getpwuid_r(*id, &user, buf, room, &found_user);
 		if (found_user)
 			*id = user.pw_uid;
 		if (found_group)
@@ -31,7 +37,7 @@ static int look_up(const char *name, bool group, uint32_t *id)
 		if (found_user || found_group)
 			return 1;
 	}
-	/* POSIX lets these say that there is no such name. */
+	/* The errors that stand for "not found": getpwnam(3). */
 	if (error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM)
 		return 0;
 	errno = error;
@@ -48,6 +54,11 @@ static int host_group(void *arg, const char *name, uint32_t *id)
 {
 	(void)arg;
 	return look_up(name, true, id);
+}
+
+int query_host_owner(bool group, uint32_t id)
+{
+	return look_up(NULL, group, &id);
 }
 
 static int host_file(void *arg, const char *path, bool follow, struct k_statx *st)

@@ -48,18 +48,7 @@ def search(*args, rsh=None, seconds=gm.RUN_SECONDS, **more):
 
 def children():
     """The processes of this run, apart from this one."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as f:
-                ours = f"REMOTE_TEST={WORK}\0".encode() in f.read()
-            with open(f"/proc/{pid}/cmdline", "rb") as f:
-                line = f.read()
-        except OSError:
-            continue
-        if ours and line:
-            found.append((pid, line))
-    return found
+    return gm.processes_with(f"REMOTE_TEST={WORK}")
 
 
 def nothing_left(tag, seconds=5):

@@ -77,18 +77,7 @@ def search(*args, rsh=RSH, **more):
 
 def clients():
     """The running ssh of this case, and getmnt serve at the other end."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as f:
-                ours = f"REMOTE_TEST={WORK}\0".encode() in f.read()
-            with open(f"/proc/{pid}/cmdline", "rb") as f:
-                line = f.read()
-        except OSError:
-            continue
-        if ours and line:
-            found.append(line)
-    return found
+    return [line for _, line in gm.processes_with(f"REMOTE_TEST={WORK}")]
 
 
 def nothing_left(tag):
