@@ -62,7 +62,7 @@ OBJCOPY ?= objcopy
 STRIP ?= strip
 PKG_CONFIG ?= pkg-config
 
-PKGS := mount blkid smartcols jansson
+PKGS := mount blkid smartcols jansson libzstd libxxhash
 BUILD := build/$(VARIANT)
 
 WERROR ?= -Werror
@@ -119,8 +119,8 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring --jobserver,$(MAKEFLAGS
 
 LIB_SRC := $(filter-out src/getmnt.c,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
-# The public library is everything except the commands.
-PUBLIC_OBJ := $(filter-out $(BUILD)/src/cmd/%,$(LIB_OBJ))
+# The public library is everything except the commands, and the index, which needs libraries.
+PUBLIC_OBJ := $(filter-out $(BUILD)/src/cmd/% $(BUILD)/src/index/%,$(LIB_OBJ))
 PUBLIC_SO := $(BUILD)/lib/libgetmnt.so.$(LIB_VERSION)
 PUBLIC_A := $(BUILD)/lib/libgetmnt.a
 PUBLIC := $(if $(filter asan tsan gcov fuzz profile,$(VARIANT)),,$(PUBLIC_SO) $(PUBLIC_A))

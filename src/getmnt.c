@@ -129,6 +129,7 @@
  *     query_tests.c      the tests
  *     query_print.c      the canonical string
  *     query_host.c       users, groups and files of this host
+ *     query_bounds.h     what a query requires of every object, as ranges
  *     talk.c             a conversation with a server of searches, without I/O
  *     wire.c             the protocol of getmnt serve: frames and requests
  *     wire_answer.c      answers, and the client's side
@@ -145,6 +146,13 @@
  *     chirp_answer.c     its answers as entries
  *     chirp_hold.c       entries kept until it is known which directories are symlinks
  *     chirp_link.c       the connection, and the file that proves who this user is
+ *   index/               the metadata index of a file system
+ *     row.h              an object as numbers in columns
+ *     segment.h          a cluster as bytes
+ *     store.h            manifest, segments and journal
+ *     build.h            rows in any order, packed into clusters
+ *     scan.h             candidates for a query
+ *     place.h            where indexes are, and which file systems have one
  *   host/                what is read from a host besides its mount table (never prints)
  *     host.c             the door; mtab, crypttab, command line
  *     devices.c          devices by number, path and identifier

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A cluster as bytes: whole directories of one part of a tree (pure).
+ *
+ * A cluster holds directories, in slots, and the rows of their objects.  The row of a directory is
+ * in the directory's own cluster, not in that of its parent, and its IC_DIR is its own slot; its
+ * slot names its parent.  So a renamed directory changes one row, whatever is below it.
+ *
+ *     header       magic, version, counts, and offset, length and checksum of each part;
+ *                  last its own checksum (XXH3, 64 bits)
+ *     slots        of each slot: parent, row, time of the last complete listing
+ *     filters      Bloom filters: names, extensions, trigrams of names in lower case.  A key
+ *                  sets its bits in one block of 64 bytes; 10 bits for each distinct key
+ *     names        the distinct names, sorted as bytes, in blocks compressed with zstd; and the
+ *                  first name of each block
+ *     columns      rows in the order of a K-D tree over owner, size and mtime, cut into leaves of
+ *                  INDEX_LEAF rows; of each column and leaf minimum, maximum, and the rows'
+ *                  differences to the minimum, packed in as many bits as the largest needs
+ *
+ * The order is made by the median of one dimension after the other (the dimensions cycle; one
+ * whose values are all equal is passed over) until a leaf is left.  The tree itself is not stored:
+ * the ranges of the leaves prune as well.
+ *
+ * All numbers are little-endian.  A reader trusts nothing: every offset, count and name is
+ * checked, each part's checksum when the part is first used.
+ */
+#ifndef GM_INDEX_SEGMENT_H
+#define GM_INDEX_SEGMENT_H
+
+#include "base/strbuf.h"
+#include "index/row.h"
+
+struct segment_slot {
+	index_dir parent;        /* INDEX_DIR_NONE: the root, or with row UINT32_MAX a free slot */
+	uint32_t row;            /* of the directory itself; UINT32_MAX: none, the slot is free */
+	int64_t listed;          /* when its last complete listing began: seconds; 0: never */
+};
+
+/* Writing. */
+
+/** The contents of a cluster.  Borrowed during segment_write(), which reorders rows. */
+struct segment_contents {
+	struct index_row *rows;          /* IC_NAME: an index in names, in any order */
+	uint32_t nrows;
+	struct segment_name { const char *text; uint32_t len; } *names;   /* may repeat */
+	uint32_t nnames;
+	struct segment_slot *slots;      /* row is set by segment_write() */
+	uint32_t nslots;
+	uint64_t lsn;                    /* changes up to this one are included */
+};
+
+/** What a manifest says of a cluster. */
+struct segment_summary {
+	uint32_t nrows, ndirs;
+	uint64_t min[IC_COUNT], max[IC_COUNT];   /* of columns from IC_FIRST_ZONE to IC_END_ZONE */
+};
+
+/** Append a cluster.  @out  Its length is a multiple of 8, before and afterwards.
+    @summary [out]  @return 0, or -1.  Errors: ENOMEM; EINVAL: the contents are invalid. */
+int segment_write(struct segment_contents *contents, struct strbuf *out,
+                  struct segment_summary *summary);
+
+/* Reading. */
+
+struct segment;
+
+/** Open a cluster.
+    @data  Its bytes, aligned to 8; they outlive the segment, and are not modified.
+    @return a segment, or NULL.  Errors: EBADMSG: damaged; EPROTONOSUPPORT: another version;
+    ENOMEM.  Ownership: segment_close(). */
+struct segment *segment_open(const void *data, size_t size);
+void segment_close(struct segment *segment);
+
+uint32_t segment_rows(const struct segment *segment);
+uint32_t segment_slots(const struct segment *segment);
+uint64_t segment_lsn(const struct segment *segment);
+
+/** Get a slot.  @return 0, or -1 (EBADMSG). */
+int segment_slot(struct segment *segment, uint32_t slot, struct segment_slot *out);
+
+/** Keys of filters. */
+enum segment_filter { SF_NAMES, SF_EXTENSIONS, SF_TRIGRAMS };
+
+/** The hash of a key: the same for all clusters.  An extension is what follows the last dot of a
+    name, unless that is its first byte; a trigram is 3 bytes, in lower case (ASCII). */
+uint64_t segment_hash(const char *key, size_t len);
+
+/** Whether a cluster may have a key.  @return 1, 0, or -1 (EBADMSG). */
+int segment_may_have(struct segment *segment, enum segment_filter filter, uint64_t hash);
+
+/** Find a name.  @id [out]  @return 1, 0: no such name, or -1 (EBADMSG, ENOMEM). */
+int segment_find_name(struct segment *segment, const char *name, size_t len, uint32_t *id);
+
+/** Number of names; a name by its number.  Names are sorted.
+    @return NULL: EBADMSG or ENOMEM; else valid until segment_close(), with a final NUL. */
+uint32_t segment_names(const struct segment *segment);
+const char *segment_name(struct segment *segment, uint32_t id, size_t *len);
+
+/** Number of leaves; rows of a leaf, which begin at leaf * INDEX_LEAF. */
+uint32_t segment_leaves(const struct segment *segment);
+uint32_t segment_leaf_rows(const struct segment *segment, uint32_t leaf);
+
+/** Minimum and maximum of a column in a leaf.  @return 0, or -1 (EBADMSG). */
+int segment_leaf_range(struct segment *segment, uint32_t leaf, enum index_column column,
+                       uint64_t *min, uint64_t *max);
+
+/** Decode a column of a leaf.  @values [out]  INDEX_LEAF of them.  @return 0, or -1 (EBADMSG). */
+int segment_leaf_column(struct segment *segment, uint32_t leaf, enum index_column column,
+                        uint64_t *values);
+
+/** Decode a whole row.  @return 0, or -1 (EBADMSG). */
+int segment_row(struct segment *segment, uint32_t row, struct index_row *out);
+
+/** Verify every checksum and every invariant.
+    @why  A phrase is appended if something is wrong.  @return 0, or -1 (EBADMSG, ENOMEM). */
+int segment_check(struct segment *segment, struct strbuf *why);
+
+#endif

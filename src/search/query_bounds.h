@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What a query requires of every object for which it is true, as ranges (pure): what an index can
+ * be asked for.
+ *
+ * The bounds are necessary conditions, not sufficient ones: of AND they are the intersection, of OR
+ * the hull, of what has no bounds everything.
+ */
+#ifndef GM_SEARCH_QUERY_BOUNDS_H
+#define GM_SEARCH_QUERY_BOUNDS_H
+
+#include "search/query.h"
+
+/** A range, both ends included; min > max: nothing. */
+struct query_range {
+	uint64_t min, max;
+};
+
+/** The same of a time, in seconds. */
+struct query_times {
+	int64_t min, max;
+};
+
+struct query_bounds {
+	bool none;                       /* no object can satisfy the query */
+	unsigned types;                  /* 1 << DT_* */
+	struct query_range uid, gid, size /* bytes */, ino, nlink;
+	struct query_times mtime, ctime, atime, btime;
+	/* Names: all of the object's name must match this pattern of fnmatch(3); NULL: any. */
+	const char *name;                /* borrowed from the query */
+	bool literal;                    /* it has no special characters left: it is the name */
+	bool any_case;
+};
+
+/** Fill the bounds of a query.  They remain valid as long as the query.
+    @bounds [out] */
+void query_bounds(const struct query *query, struct query_bounds *bounds);
+
+#endif
