@@ -134,6 +134,7 @@
  *     wire.c             the protocol of getmnt serve: frames and requests
  *     wire_answer.c      answers, and the client's side
  *     remote.c           the hosts of a search, and their connections
+ *     remote_end.c       how a connection ends, and why
  *     remote_root.c      names of roots on other hosts
  *     remote_search.c    entries of other hosts in a search
  *     rsh.c              connections by ssh
