@@ -15,6 +15,7 @@
  *     words.c            pieces of a text; the edit distance of two words
  *     map64.c            hash map with 64-bit keys
  *     intern.c           strings stored once, with a number each
+ *     usage.c            sums of objects by directory and key
  *     escape.c           the escaping dialects of mount tables and output forms
  *     casefold.c         characters of UTF-8, and ignoring case
  *     fstypes.c          what is known of file system types: one table
@@ -261,6 +262,7 @@
  *     json.c             the writer of JSON
  *     stats.c            --stats, --explain, --version
  *     progress.c         the progress line
+ *     object.c           the columns of an object: its attributes as text
  *     colors.c           colors from LS_COLORS
  *     owners.c           names of users and groups; types and permissions as letters
  *     exec.c             commands that find and search run
@@ -279,9 +281,8 @@
  *     run.c              the run: results, messages, progress, statistics
  *     action.c           --exec, --exec-batch
  *     out.c              output forms
- *     columns.c          the columns
  *     sort.c             all results in the order of a column
- *     usage.c            disk usage by directory, owner and type (pure)
+ *     usage.c            disk usage of what is found (pure)
  *     where.c            --size, --user ... --where: one query
  *   cmd/find/            getmnt find
  *     find.c             options, paths, the run

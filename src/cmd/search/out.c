@@ -20,8 +20,7 @@ void search_out_init(struct search_out *out, enum search_form form, struct os *o
 	                           .json = {.out = &out->text}};
 	if (form == SF_LONG)
 		out->needs = SN_METADATA | SN_TYPE | SN_LINK;
-	owners_init(&out->users, os, "/etc/passwd");
-	owners_init(&out->groups, os, "/etc/group");
+	object_cells_init(&out->cells, os);
 }
 
 void search_out_destroy(struct search_out *out)
@@ -29,10 +28,8 @@ void search_out_destroy(struct search_out *out)
 	search_sort_destroy(&out->sort);
 	usage_free(out->usage);
 	colors_free(out->colors);
-	owners_destroy(&out->users);
-	owners_destroy(&out->groups);
+	object_cells_destroy(&out->cells);
 	strbuf_destroy(&out->text);
-	strbuf_destroy(&out->cell);
 }
 
 int search_out_columns(struct search_out *out, const char *list)
@@ -51,18 +48,6 @@ void search_out_sort(struct search_out *out, const struct column_info *by, bool 
 		.by = (const void *)by, .down = down, .most = most, .metadata = metadata,
 	};
 	out->needs |= out->sort.by->needs;
-}
-
-/** Make the text of a cell.  @return it, or NULL: there is none. */
-static const char *cell_text(struct search_out *out, const struct search_column *column,
-                             const struct object *o)
-{
-	strbuf_reset(&out->cell);
-	if (!search_is_known(column, o))
-		return NULL;
-	if (column->cell == search_cell_path)
-		return o->path;
-	return column->cell(o, &out->cell) ? strbuf_str(&out->cell) : NULL;
 }
 
 static void put_path(struct search_out *out, const struct object *o)
@@ -105,8 +90,8 @@ static void put_columns(const struct search_out *out, const struct object *o, st
 		} else if (column->cell == search_cell_name) {
 			put_field(out, search_name_of(o), text);
 		} else if (column->needs & (SN_LINK | SN_OWNERS | SN_XATTRS)) {
-			const char *cell = cell_text(o->out, column, o);
-			put_commas(column, &o->out->cell, 0);
+			const char *cell = object_cell(column, o);
+			put_commas(column, &o->cells->text, 0);
 			if (cell)
 				put_field(out, cell, text);
 		} else if (search_is_known(column, o)) {
@@ -142,13 +127,13 @@ void search_out_line(const struct search_out *out, const struct search_object *o
 static void put_padded(struct search_out *out, int i, bool right)
 {
 	int len = 0;
-	for (const char *at = strbuf_str(&out->cell); *at; ++len)
+	for (const char *at = strbuf_str(&out->cells.text); *at; ++len)
 		at += utf8_len(at) ? utf8_len(at) : 1;
 	if (len > out->widths[i])
 		out->widths[i] = len;
 	int blanks = out->widths[i] - len;
 	strbuf_printf(&out->text, " %*s", right ? blanks : 0, "");
-	escape_terminal(&out->text, strbuf_str(&out->cell));
+	escape_terminal(&out->text, strbuf_str(&out->cells.text));
 	strbuf_printf(&out->text, "%*s", right ? 0 : blanks, "");
 }
 
@@ -173,15 +158,16 @@ static void put_date(struct strbuf *text, bool known, int64_t sec)
 static void put_long(struct search_out *out, const struct object *o)
 {
 	const struct k_statx *st = o->st;
-	strbuf_reset(&out->cell);
-	search_cell_perms(o, &out->cell);
-	strbuf_puts(&out->text, st->mask & K_STATX_MODE ? strbuf_str(&out->cell) : "??????????");
+	if (st->mask & K_STATX_MODE)
+		search_cell_perms(o, &out->text);
+	else
+		strbuf_puts(&out->text, "??????????");
 	for (int i = 0; i < SEARCH_LONG_CELLS; ++i) {
-		if (!cell_text(out, &search_long_cells[i], o))
-			strbuf_puts(&out->cell, "?");
+		if (!object_cell(&search_long_cells[i], o))
+			strbuf_puts(&out->cells.text, "?");
 		if (i == 3 && search_is_device(o)) {
-			strbuf_reset(&out->cell);
-			strbuf_printf(&out->cell, "%u, %u", st->rdev_major, st->rdev_minor);
+			strbuf_reset(&out->cells.text);
+			strbuf_printf(&out->cells.text, "%u, %u", st->rdev_major, st->rdev_minor);
 		}
 		put_padded(out, i, i == 0 || i == 3);
 	}
@@ -193,26 +179,12 @@ static void put_long(struct search_out *out, const struct object *o)
 	}
 }
 
-static void put_json(struct search_out *out, const struct object *o)
-{
-	json_put_object(&out->json, NULL, JSON_INLINE);
-	for (size_t i = 0; i < out->ncolumns; ++i) {
-		const struct search_column *column = (const void *)out->columns[i];
-		const char *text = cell_text(out, column, o);
-		/* An empty list is known. */
-		bool known = search_is_known(column, o);
-		column_json(&out->json, column->info.name,
-		            known ? column->info.type : (unsigned)CT_STRING, text);
-	}
-	json_end(&out->json);
-}
-
 /** Print the text.  @line  Also the end of a line.  @return 0, or -1 (ENOMEM). */
 static int print_text(struct search_out *out, bool line)
 {
 	if (line && out->form != SF_JSON)
 		strbuf_putc(&out->text, out->nul ? '\0' : '\n');
-	if (out->text.failed || out->cell.failed)
+	if (out->text.failed || out->cells.text.failed)
 		return -1;
 	flow_take(out->flow, &out->text);
 	return 0;
@@ -236,7 +208,7 @@ static int put_object(struct search_out *out, const struct object *o)
 		break;
 	case SF_JSON:
 	case SF_JSONL:
-		put_json(out, o);
+		object_json(&out->json, out->columns, out->ncolumns, o);
 		break;
 	case SF_COUNT:
 		return 0;
@@ -247,7 +219,7 @@ static int put_object(struct search_out *out, const struct object *o)
 int search_out_object(struct search_out *out, const SEARCH *search, const char *path)
 {
 	struct object o = {
-		.out = out, .dir = "", .path = path, .type = search_type(search),
+		.cells = &out->cells, .dir = "", .path = path, .type = search_type(search),
 		.st = (const struct k_statx *)(const void *)statxsearch(search),
 		.target = search_target(search), .xattrs = search_xattrs(search),
 	};
@@ -255,7 +227,9 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 	o.human = out->human && !out->sort.by;
 	if (!out->usage)
 		return out->sort.by ? search_sort_add(&out->sort, &o) : put_object(out, &o);
-	return usage_object(out->usage, search_root(search), path, o.st);
+	strbuf_reset(&out->text);
+	return usage_object(out->usage, &out->usage_options, search_root(search), path, o.st,
+	                    &out->text);
 }
 
 static int by_usage(const void *left, const void *right, void *arg)
@@ -263,7 +237,8 @@ static int by_usage(const void *left, const void *right, void *arg)
 	const struct usage_row *a = left, *b = right;
 	const struct search_out *out = arg;
 	bool by_path = out->sort.by->cell == search_cell_path;
-	int order = a->size < b->size ? -1 : a->size > b->size, paths = strcmp(a->path, b->path);
+	int order = a->sum.size < b->sum.size ? -1 : a->sum.size > b->sum.size;
+	int paths = strcmp(a->path, b->path);
 	order = by_path ? paths : order;
 	if (order)
 		return out->sort.down ? -order : order;
@@ -274,15 +249,13 @@ static int by_usage(const void *left, const void *right, void *arg)
 static const char *usage_key(struct search_out *out, uint32_t key)
 {
 	bool type = out->usage_options.by == USAGE_TYPE, user = out->usage_options.by == USAGE_USER;
-	const char *name = type ? NULL : owners_name(user ? &out->users : &out->groups, key);
-	strbuf_reset(&out->cell);
-	if (name)
-		strbuf_puts(&out->cell, name);
-	else if (type)
-		strbuf_putc(&out->cell, type_letter(key) ? type_letter(key) : '?');
+	struct object_cells *cells = &out->cells;
+	strbuf_reset(&cells->text);
+	if (type)
+		strbuf_putc(&cells->text, type_letter(key) ? type_letter(key) : '?');
 	else
-		strbuf_number(&out->cell, key);
-	return strbuf_str(&out->cell);
+		object_owner(user ? &cells->users : &cells->groups, key, &cells->text);
+	return strbuf_str(&cells->text);
 }
 
 /** Print the rows of usage, in the order of sort or their own. */
@@ -292,7 +265,7 @@ static int put_usage(struct search_out *out)
 	const char *key = keys[out->usage_options.by];
 	struct usage_row *rows;
 	size_t n;
-	int rc = usage_rows(out->usage, &rows, &n);
+	int rc = usage_rows(out->usage, !key, &rows, &n);
 	if (rc == 0 && out->sort.by && n > 0)
 		qsort_r(rows, n, sizeof(*rows), by_usage, out);
 	for (size_t i = 0; rc == 0 && i < n && (!out->sort.most || i < out->sort.most); ++i) {
@@ -301,9 +274,9 @@ static int put_usage(struct search_out *out)
 		strbuf_reset(&out->text);
 		if (out->form == SF_PATHS) {
 			if (out->human)
-				column_size(&out->text, rows[i].size);
+				column_size(&out->text, rows[i].sum.size);
 			else
-				strbuf_number(&out->text, rows[i].size);
+				strbuf_number(&out->text, rows[i].sum.size);
 			strbuf_putc(&out->text, '\t');
 			if (key && !out->nul)
 				escape_terminal(&out->text, text);
@@ -317,8 +290,8 @@ static int put_usage(struct search_out *out)
 			json_put_text(&out->json, "path", o.path);
 			if (key)
 				json_put_text(&out->json, key, text);
-			json_put_number(&out->json, "size", rows[i].size);
-			json_put_number(&out->json, "count", rows[i].count);
+			json_put_number(&out->json, "size", rows[i].sum.size);
+			json_put_number(&out->json, "count", rows[i].sum.count);
 			json_end(&out->json);
 		}
 		rc = print_text(out, true);
@@ -335,7 +308,7 @@ int search_out_rest(struct search_out *out)
 	for (size_t i = 0; i < out->sort.count && rc == 0; ++i) {
 		struct object o;
 		search_sort_get(&out->sort, i, &o);
-		o.out = out;
+		o.cells = &out->cells;
 		o.human = out->human;
 		rc = put_object(out, &o);
 	}
@@ -346,13 +319,13 @@ int search_out_error(struct search_out *out, const SEARCH *search, const struct 
 {
 	const char *name = strerrorname_np(e->err);
 	strbuf_reset(&out->text);
-	strbuf_reset(&out->cell);
-	searched_error(e, whysearch(search), false, &out->cell);
+	strbuf_reset(&out->cells.text);
+	searched_error(e, whysearch(search), false, &out->cells.text);
 	json_put_object(&out->json, NULL, JSON_INLINE);
 	json_put_text(&out->json, "path", e->path);
 	json_put_string(&out->json, "error", name ? name : "?");
 	json_put_string(&out->json, "errsource", searched_error_word(e));
-	json_put_text(&out->json, "message", strbuf_str(&out->cell));
+	json_put_text(&out->json, "message", strbuf_str(&out->cells.text));
 	json_end(&out->json);
 	return print_text(out, true);
 }

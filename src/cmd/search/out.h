@@ -7,9 +7,8 @@
 #define GM_CMD_SEARCH_OUT_H
 
 #include "cmd/colors.h"
-#include "cmd/owners.h"
+#include "cmd/object.h"
 #include "cmd/search/action.h"
-#include "cmd/search/columns.h"
 #include "cmd/search/sort.h"
 #include "cmd/search/usage.h"
 #include "search/search.h"
@@ -39,10 +38,10 @@ struct search_out {
 	struct colors *colors;    /* NULL: none */
 	struct os *os;
 	struct flow *flow;        /* what is printed */
-	struct owners users, groups;
+	struct object_cells cells;
 	int widths[SEARCH_LONG_CELLS];            /* of -l, growing */
 	struct json json;         /* writes to text */
-	struct strbuf text, cell;
+	struct strbuf text;
 };
 
 /** Prepare to print a form, without columns. */

@@ -75,7 +75,7 @@ static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 static void note_usage(void *arg, const struct search_object *object, struct strbuf *text)
 {
 	const struct show *show = arg;
-	usage_note(show->out->usage, object, text);
+	usage_note(&show->out->usage_options, object, text);
 }
 
 /** Take what workers counted for usage. */
@@ -134,7 +134,7 @@ int show_usage(struct show *show, const char *only, const char *const roots[], s
 		return usage_error("--usage", "\"%s\" is the pattern; to count what is in a "
 		                   "directory of this name: getmnt search --usage '*' %s", only,
 		                   only);
-	show->out->usage = usage_new(&show->out->usage_options, roots, n);
+	show->out->usage = usage_new(roots, show->out->usage_options.depth);
 	if (!show->out->usage) {
 		message("search", "%s", strerror(errno));
 		return CX_ERROR;
@@ -143,7 +143,7 @@ int show_usage(struct show *show, const char *only, const char *const roots[], s
 	for (size_t i = 0; i < n && show->out->usage_options.by == USAGE_ALL; ++i) {
 		if (os_statx(&show->os, AT_FDCWD, roots[i], 0, K_STATX_TYPE, &st) == 0
 		    && S_ISDIR(st.mode))
-			show->failed |= usage_root(show->out->usage, i) != 0;
+			show->failed |= usage_find(show->out->usage, i, "", 0, 0) == USAGE_NONE;
 	}
 	return 0;
 }

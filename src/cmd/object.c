@@ -1,13 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/search/columns.h"
+#include "cmd/object.h"
 
 #include "cmd/cmd.h"
-#include "cmd/search/out.h"
 
 #include <dirent.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+
+void object_cells_init(struct object_cells *cells, struct os *os)
+{
+	*cells = (struct object_cells){0};
+	owners_init(&cells->users, os, "/etc/passwd");
+	owners_init(&cells->groups, os, "/etc/group");
+}
+
+void object_cells_destroy(struct object_cells *cells)
+{
+	owners_destroy(&cells->users);
+	owners_destroy(&cells->groups);
+	strbuf_destroy(&cells->text);
+}
+
+const char *object_cell(const struct search_column *column, const struct object *o)
+{
+	struct strbuf *text = &o->cells->text;
+	strbuf_reset(text);
+	if (!search_is_known(column, o))
+		return NULL;
+	if (column->cell == search_cell_path)
+		return o->path;
+	return column->cell(o, text) ? strbuf_str(text) : NULL;
+}
+
+void object_json(struct json *json, const struct column_info *const columns[], size_t n,
+                 const struct object *o)
+{
+	json_put_object(json, NULL, JSON_INLINE);
+	for (size_t i = 0; i < n; ++i) {
+		const struct search_column *column = (const void *)columns[i];
+		const char *text = object_cell(column, o);
+		/* An empty list is known. */
+		bool known = search_is_known(column, o);
+		column_json(json, column->info.name,
+		            known ? column->info.type : (unsigned)CT_STRING, text);
+	}
+	json_end(json);
+}
 
 bool search_cell_path(const struct object *o, struct strbuf *text)
 {
@@ -140,8 +179,7 @@ static bool cell_size(const struct object *o, struct strbuf *text)
 	return true;
 }
 
-/** Append the name of an owner, or the number if there is no name. */
-static bool owner(struct owners *owners, uint32_t id, struct strbuf *text)
+bool object_owner(struct owners *owners, uint32_t id, struct strbuf *text)
 {
 	const char *name = owners_name(owners, id);
 	if (!name)
@@ -152,12 +190,12 @@ static bool owner(struct owners *owners, uint32_t id, struct strbuf *text)
 
 static bool cell_user(const struct object *o, struct strbuf *text)
 {
-	return owner(&o->out->users, o->st->uid, text);
+	return object_owner(&o->cells->users, o->st->uid, text);
 }
 
 static bool cell_group(const struct object *o, struct strbuf *text)
 {
-	return owner(&o->out->groups, o->st->gid, text);
+	return object_owner(&o->cells->groups, o->st->gid, text);
 }
 
 static bool cell_dev(const struct object *o, struct strbuf *text)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The columns of `getmnt search`: one table.
+ * The columns of an object of a file system, as `getmnt search` and `getmnt index export` print
+ * them: one table.
  */
-#ifndef GM_CMD_SEARCH_COLUMNS_H
-#define GM_CMD_SEARCH_COLUMNS_H
+#ifndef GM_CMD_OBJECT_H
+#define GM_CMD_OBJECT_H
 
 #include "base/strbuf.h"
 #include "cmd/column.h"
+#include "cmd/owners.h"
 #include "os/os.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-struct search_out;
 
 /** What a column needs of a search. */
 enum search_need {
@@ -24,9 +24,18 @@ enum search_need {
 	SN_XATTRS = 1 << 5,       /* with SN_METADATA */
 };
 
+/** What cells are made with. */
+struct object_cells {
+	struct owners users, groups;
+	struct strbuf text;          /* the last cell */
+};
+
+void object_cells_init(struct object_cells *cells, struct os *os);
+void object_cells_destroy(struct object_cells *cells);
+
 /** The input of a cell. */
 struct object {
-	struct search_out *out;      /* NULL: in any thread */
+	struct object_cells *cells;  /* NULL: in any thread */
 	const char *dir;             /* as printed: in a line, all but the name */
 	size_t dir_len;
 	const char *path;            /* the rest of the path */
@@ -49,6 +58,16 @@ struct search_column {
 /** The cells of -l that are padded: links, owner, group, size. */
 enum { SEARCH_LONG_CELLS = 4 };
 extern const struct search_column search_long_cells[SEARCH_LONG_CELLS];
+
+/** Make the text of a cell.  @return it, until the next one is made; NULL: there is none. */
+const char *object_cell(const struct search_column *column, const struct object *o);
+
+/** Write an object with n columns as JSON. */
+void object_json(struct json *json, const struct column_info *const columns[], size_t n,
+                 const struct object *o);
+
+/** Append the name of an owner, or the number if there is no name.  @return true. */
+bool object_owner(struct owners *owners, uint32_t id, struct strbuf *text);
 
 /** Whether what a column needs is known. */
 bool search_is_known(const struct search_column *column, const struct object *o);
