@@ -126,11 +126,11 @@
  *     query_date.c       dates
  *     query_actions.c    actions, -prune and options
  *     query_match.c      patterns and regular expressions
+ *     query_bounds.c     what a query requires, as ranges: for an index
  *     query_eval.c       evaluating with what is known so far
  *     query_tests.c      the tests
  *     query_print.c      the canonical string
  *     query_host.c       users, groups and files of this host
- *     query_bounds.h     what a query requires of every object, as ranges
  *     talk.c             a conversation with a server of searches, without I/O
  *     wire.c             the protocol of getmnt serve: frames and requests
  *     wire_answer.c      answers, and the client's side

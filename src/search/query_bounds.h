@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a query requires of every object for which it is true, as ranges (pure): what an index can
- * be asked for.
+ * What a query requires of every object of which an action is reached, as ranges (pure): what an
+ * index can be asked for.
  *
  * The bounds are necessary conditions, not sufficient ones: of AND they are the intersection, of OR
- * the hull, of what has no bounds everything.
+ * the hull, of what has no bounds everything.  They hold for objects whose type and attributes are
+ * known.
  */
 #ifndef GM_SEARCH_QUERY_BOUNDS_H
 #define GM_SEARCH_QUERY_BOUNDS_H
@@ -21,6 +22,8 @@ struct query_times {
 	int64_t min, max;
 };
 
+struct query_pattern;
+
 struct query_bounds {
 	bool none;                       /* no object can satisfy the query */
 	unsigned types;                  /* 1 << DT_* */
@@ -30,10 +33,14 @@ struct query_bounds {
 	const char *name;                /* borrowed from the query */
 	bool literal;                    /* it has no special characters left: it is the name */
 	bool any_case;
+	const struct query_pattern *pattern;   /* the same, for query_bounds_name() */
 };
 
 /** Fill the bounds of a query.  They remain valid as long as the query.
-    @bounds [out] */
+    @query  NULL: none.  @bounds [out] */
 void query_bounds(const struct query *query, struct query_bounds *bounds);
+
+/** Whether a name, which ends in a NUL, matches the pattern; also without one. */
+bool query_bounds_name(const struct query_bounds *bounds, const char *name, size_t len);
 
 #endif
