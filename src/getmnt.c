@@ -149,8 +149,16 @@
  *     chirp_hold.c       entries kept until it is known which directories are symlinks
  *     chirp_link.c       the connection, and the file that proves who this user is
  *   index/               the metadata index of a file system
- *     row.h              an object as numbers in columns
- *     segment.h          a cluster as bytes
+ *     row.c              an object as numbers in columns
+ *     segment.c          a cluster as bytes: opening it
+ *     segment_columns.c  reading columns, rows and slots
+ *     segment_names.c    reading names
+ *     segment_filter.c   Bloom filters
+ *     segment_check.c    verifying a cluster
+ *     segment_pack.c     numbers packed as bits
+ *     segment_write.c    writing a cluster
+ *     segment_order.c    the order of its rows: a K-D tree
+ *     segment_dict.c     its names and their filters
  *     store.h            manifest, segments and journal
  *     build.h            rows in any order, packed into clusters
  *     scan.h             candidates for a query

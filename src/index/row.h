@@ -10,6 +10,7 @@
 
 #include "os/kernel.h"
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

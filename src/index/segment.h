@@ -8,21 +8,25 @@
  *
  *     header       magic, version, counts, and offset, length and checksum of each part;
  *                  last its own checksum (XXH3, 64 bits)
- *     slots        of each slot: parent, row, time of the last complete listing
  *     filters      Bloom filters: names, extensions, trigrams of names in lower case.  A key
  *                  sets its bits in one block of 64 bytes; 10 bits for each distinct key
  *     names        the distinct names, sorted as bytes, in blocks compressed with zstd; and the
  *                  first name of each block
  *     columns      rows in the order of a K-D tree over owner, size and mtime, cut into leaves of
  *                  INDEX_LEAF rows; of each column and leaf minimum, maximum, and the rows'
- *                  differences to the minimum, packed in as many bits as the largest needs
+ *                  differences to the minimum or to another column, packed in as many bits as
+ *                  most of them need
+ *     slots        of each slot: parent, row, time of the last complete listing; as columns
+ *
+ * segment_impl.h describes each byte.
  *
  * The order is made by the median of one dimension after the other (the dimensions cycle; one
  * whose values are all equal is passed over) until a leaf is left.  The tree itself is not stored:
  * the ranges of the leaves prune as well.
  *
  * All numbers are little-endian.  A reader trusts nothing: every offset, count and name is
- * checked, each part's checksum when the part is first used.
+ * checked, and the checksum of each part, block or leaf when it is first used.  A segment may be
+ * used by one thread at a time.
  */
 #ifndef GM_INDEX_SEGMENT_H
 #define GM_INDEX_SEGMENT_H
@@ -38,11 +42,12 @@ struct segment_slot {
 
 /* Writing. */
 
-/** The contents of a cluster.  Borrowed during segment_write(), which reorders rows. */
+/** The contents of a cluster.  Borrowed during segment_write(). */
 struct segment_contents {
-	struct index_row *rows;          /* IC_NAME: an index in names, in any order */
+	const struct index_row *rows;    /* in any order; IC_NAME: an index in names */
 	uint32_t nrows;
-	struct segment_name { const char *text; uint32_t len; } *names;   /* may repeat */
+	struct segment_name { const char *text; uint32_t len; } *names;   /* may repeat; those of no
+	                                                                     row are left out */
 	uint32_t nnames;
 	struct segment_slot *slots;      /* row is set by segment_write() */
 	uint32_t nslots;
@@ -55,8 +60,11 @@ struct segment_summary {
 	uint64_t min[IC_COUNT], max[IC_COUNT];   /* of columns from IC_FIRST_ZONE to IC_END_ZONE */
 };
 
-/** Append a cluster.  @out  Its length is a multiple of 8, before and afterwards.
-    @summary [out]  @return 0, or -1.  Errors: ENOMEM; EINVAL: the contents are invalid. */
+/** Append a cluster.
+    @out  Its length is a multiple of 8, before and afterwards; unchanged on error.
+    @summary [out]
+    @return 0, or -1.  Errors: ENOMEM; EFBIG; EINVAL: a name is invalid, a directory has two rows,
+    or a row is in a directory that has none. */
 int segment_write(struct segment_contents *contents, struct strbuf *out,
                   struct segment_summary *summary);
 
@@ -91,7 +99,7 @@ int segment_may_have(struct segment *segment, enum segment_filter filter, uint64
 /** Find a name.  @id [out]  @return 1, 0: no such name, or -1 (EBADMSG, ENOMEM). */
 int segment_find_name(struct segment *segment, const char *name, size_t len, uint32_t *id);
 
-/** Number of names; a name by its number.  Names are sorted.
+/** Number of names; a name by its number.  Names are sorted.  "" is the name of the root.
     @return NULL: EBADMSG or ENOMEM; else valid until segment_close(), with a final NUL. */
 uint32_t segment_names(const struct segment *segment);
 const char *segment_name(struct segment *segment, uint32_t id, size_t *len);
@@ -104,7 +112,9 @@ uint32_t segment_leaf_rows(const struct segment *segment, uint32_t leaf);
 int segment_leaf_range(struct segment *segment, uint32_t leaf, enum index_column column,
                        uint64_t *min, uint64_t *max);
 
-/** Decode a column of a leaf.  @values [out]  INDEX_LEAF of them.  @return 0, or -1 (EBADMSG). */
+/** Decode a column of a leaf.  What IC_DIR and IC_NAME number exists.
+    @values [out]  Room for INDEX_LEAF of them; what follows the last row is undefined.
+    @return 0, or -1 (EBADMSG). */
 int segment_leaf_column(struct segment *segment, uint32_t leaf, enum index_column column,
                         uint64_t *values);
 

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading names: a block is found in the front index, decompressed and checked when it is first
+ * used, and kept.
+ */
+#include "index/segment_impl.h"
+
+#include "base/fail.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+
+/** Names with their final NULs, one after the other; name i begins at starts[i], and starts[n] is
+    the end. */
+struct names_block {
+	uint32_t n;
+	uint16_t *starts;
+	char *text;
+};
+
+_Static_assert(BLOCK_TEXT < UINT16_MAX, "positions in a block");
+
+/** An entry of the front index. */
+struct front {
+	uint32_t first, data, text, check;
+};
+
+static struct front front_at(const struct segment *segment, uint32_t block)
+{
+	const uint8_t *at = segment->parts[SP_FRONT].data + (size_t)block * FRONT_SIZE;
+	return (struct front){load32(at), load32(at + 4), load32(at + 8), load32(at + 12)};
+}
+
+/** The first name of a block.  @return 0, or -1 (EBADMSG). */
+static int first_name(const struct segment *segment, uint32_t block, const char **name,
+                      size_t *len)
+{
+	const struct part *part = &segment->parts[SP_FRONT];
+	size_t texts = ((size_t)segment->nblocks + 1) * FRONT_SIZE;
+	uint32_t from = front_at(segment, block).text, to = front_at(segment, block + 1).text;
+	if (from > to || to > part->len - texts)
+		return fail(EBADMSG);
+	*name = (const char *)part->data + texts + from;
+	*len = to - from;
+	return 0;
+}
+
+/** Compare name i of a block with another one. */
+static int compare_at(const struct names_block *block, uint32_t i, const char *name, size_t len)
+{
+	uint16_t start = block->starts[i], end = block->starts[i + 1];
+	return name_compare(block->text + start, end - start - 1u, name, len);
+}
+
+/** Append name i of a block.  @return whether it is valid and comes after the one before. */
+static bool put_name(struct names_block *block, uint32_t i, size_t shared, const char *rest,
+                     size_t rest_len)
+{
+	size_t at = block->starts[i], len = shared + rest_len;
+	const char *before = i > 0 ? block->text + block->starts[i - 1] : "";
+	size_t before_len = i > 0 ? at - block->starts[i - 1] - 1u : 0;
+	if (len >= BLOCK_TEXT - at || shared > before_len)
+		return false;
+	char *name = block->text + at;
+	memcpy(name, before, shared);
+	memcpy(name + shared, rest, rest_len);
+	name[len] = '\0';
+	block->starts[i + 1] = (uint16_t)(at + len + 1);
+	return name_valid(name, len) && (i == 0 || name_compare(before, before_len, name, len) < 0);
+}
+
+/** Read n names from decompressed data.  @return whether they are valid. */
+static bool read_names(struct names_block *block, const char *raw, size_t size)
+{
+	size_t n = block->n, at = 2 * n;
+	if (at > size)
+		return false;
+	block->starts[0] = 0;
+	for (uint32_t i = 0; i < n; ++i) {
+		size_t shared = (uint8_t)raw[i], rest = (uint8_t)raw[n + i];
+		if (rest > size - at || !put_name(block, i, shared, raw + at, rest))
+			return false;
+		at += rest;
+	}
+	return at == size;
+}
+
+/** Decompress the data of a block.  @return 0, or -1 (EBADMSG, ENOMEM). */
+static int read_block(const struct segment *segment, uint32_t number, struct names_block *block)
+{
+	const struct part *part = &segment->parts[SP_NAMES];
+	struct front front = front_at(segment, number), next = front_at(segment, number + 1);
+	if (front.data > next.data || next.data > part->len)
+		return fail(EBADMSG);
+	const uint8_t *data = part->data + front.data;
+	size_t size = next.data - front.data;
+	char raw[2 * BLOCK_TEXT];
+	/* Not every error is one of zstd: that of memory leaves nothing to say. */
+	if (checksum32(data, size, number) != front.check)
+		return fail(EBADMSG);
+	size_t raw_size = ZSTD_decompress(raw, sizeof(raw), data, size);
+	if (ZSTD_isError(raw_size) || !read_names(block, raw, raw_size))
+		return fail(EBADMSG);
+	const char *first;
+	size_t len;
+	if (first_name(segment, number, &first, &len) != 0
+	    || compare_at(block, 0, first, len) != 0)
+		return fail(EBADMSG);
+	return 0;
+}
+
+/** Get a block.  @return NULL: EBADMSG, ENOMEM. */
+static const struct names_block *get_block(struct segment *segment, uint32_t number)
+{
+	if (!segment->blocks) {
+		segment->blocks = calloc(segment->nblocks, sizeof(struct names_block *));
+		if (!segment->blocks)
+			return NULL;
+	}
+	if (segment->blocks[number])
+		return segment->blocks[number];
+	uint32_t first = front_at(segment, number).first, end = front_at(segment, number + 1).first;
+	if (first >= end || end - first > BLOCK_TEXT)
+		return fail_null(EBADMSG);
+	uint32_t n = end - first;
+	struct names_block *block;
+	block = malloc(sizeof(*block) + (n + 1) * sizeof(*block->starts) + BLOCK_TEXT);
+	if (!block)
+		return NULL;
+	block->n = n;
+	block->starts = (uint16_t *)(block + 1);
+	block->text = (char *)(block->starts + n + 1);
+	if (read_block(segment, number, block) != 0) {
+		free(block);
+		return NULL;
+	}
+	/* Most blocks are not full. */
+	return segment->blocks[number] = block;
+}
+
+/** The last block that begins with a name number up to id; with one up to name, if that is not
+    NULL.  @return 0, or -1 (EBADMSG); 1: none. */
+static int find_block(struct segment *segment, uint32_t id, const char *name, size_t len,
+                      uint32_t *block)
+{
+	uint32_t low = 0, high = segment->nblocks;
+	if (segment_verify(segment, SP_FRONT) != 0)
+		return -1;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const char *first;
+		size_t first_len;
+		if (name && first_name(segment, middle, &first, &first_len) != 0)
+			return -1;
+		if (name ? name_compare(first, first_len, name, len) <= 0
+		    : front_at(segment, middle).first <= id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*block = low - 1;
+	return low == 0;
+}
+
+int segment_find_name(struct segment *segment, const char *name, size_t len, uint32_t *id)
+{
+	uint32_t number;
+	int found = find_block(segment, 0, name, len, &number);
+	if (found != 0)
+		return found < 0 ? -1 : 0;
+	const struct names_block *block = get_block(segment, number);
+	if (!block)
+		return -1;
+	uint32_t low = 0, high = block->n;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = compare_at(block, middle, name, len);
+		if (order == 0) {
+			*id = front_at(segment, number).first + middle;
+			return *id < segment->nnames ? 1 : fail(EBADMSG);
+		}
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return 0;
+}
+
+const char *segment_name(struct segment *segment, uint32_t id, size_t *len)
+{
+	uint32_t number;
+	if (id >= segment->nnames || find_block(segment, id, NULL, 0, &number) != 0)
+		return fail_null(EBADMSG);
+	const struct names_block *block = get_block(segment, number);
+	if (!block)
+		return NULL;
+	uint32_t i = id - front_at(segment, number).first;
+	if (i >= block->n)
+		return fail_null(EBADMSG);
+	*len = block->starts[i + 1] - block->starts[i] - 1u;
+	return block->text + block->starts[i];
+}
+
+int segment_check_names(struct segment *segment)
+{
+	if (segment_verify(segment, SP_FRONT) != 0)
+		return -1;
+	if (front_at(segment, 0).first != 0
+	    || front_at(segment, segment->nblocks).first != segment->nnames
+	    || front_at(segment, segment->nblocks).data != segment->parts[SP_NAMES].len)
+		return fail(EBADMSG);
+	for (uint32_t i = 0; i < segment->nblocks; ++i) {
+		const struct names_block *block = get_block(segment, i);
+		if (!block)
+			return -1;
+		if (i == 0)
+			continue;
+		const struct names_block *before = segment->blocks[i - 1];
+		if (compare_at(before, before->n - 1, block->text, block->starts[1] - 1u) >= 0)
+			return fail(EBADMSG);
+	}
+	return 0;
+}
+
+void segment_close_names(struct segment *segment)
+{
+	for (uint32_t i = 0; segment->blocks && i < segment->nblocks; ++i)
+		free(segment->blocks[i]);
+	free(segment->blocks);
+}
