@@ -160,6 +160,10 @@ bool devmap_mount_blocks(struct devmap *map, const struct mount *m);
     on such a device through dm, md or loop, so that mounting it needs the network. */
 bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor);
 
+/** Whether the medium of a device, or of a device that it stands on, is removable.  Reads one file
+    of sysfs for each. */
+bool devmap_removable(struct devmap *map, uint32_t major, uint32_t minor);
+
 /** Whether a device is a mapping of cryptsetup(8): CRYPT-LUKS2-...  Reads one file of sysfs for dm
     devices. */
 bool devmap_crypt(struct devmap *map, uint32_t major, uint32_t minor);

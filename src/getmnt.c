@@ -162,7 +162,7 @@
  *     store.h            manifest, segments and journal
  *     build.h            rows in any order, packed into clusters
  *     scan.h             candidates for a query
- *     place.h            where indexes are, and which file systems have one
+ *     place.c            where indexes are, and which file systems have one
  *   host/                what is read from a host besides its mount table (never prints)
  *     host.c             the door; mtab, crypttab, command line
  *     devices.c          devices by number, path and identifier
@@ -300,6 +300,10 @@
  *     format_put.c       formats, filled with the attributes of an object
  *     ls.c               -ls
  *     exec.c             -exec and its kin
+ *   cmd/index/           getmnt index
+ *     index.c            the table of its commands
+ *     mounts.c           the mounts of a run: which get an index
+ *     status.c           status
  *   cmd/serve/           getmnt serve
  *     serve.c            searches for a getmnt on another host
  *   cmd/fstab/           getmnt fstab and genfstab
@@ -399,8 +403,8 @@ static int run_help(int argc, char **argv)
 {
 	const char *word = argc > 2 ? argv[2] : "discover";
 	bool itself = strcmp(word, "help") == 0 || strcmp(word, "version") == 0;
-	const struct command *command = command_find(itself ? "discover" : word);
-	const struct command *near = command ? NULL : command_near(argv[2]);
+	const struct command *command = command_find(commands, itself ? "discover" : word);
+	const struct command *near = command ? NULL : command_near(commands, argv[2]);
 	if (argc > 3)
 		return usage_error(argv[3], "unexpected argument");
 	if (near)
@@ -454,7 +458,7 @@ static int run_verify(int argc, char **argv)
 	}
 	args[n] = NULL;
 	message_verb("audit");
-	int status = command_find("audit")->run(n, args);
+	int status = command_find(commands, "audit")->run(n, args);
 	free(args);
 	return status;
 }
@@ -474,9 +478,9 @@ int main(int argc, char **argv)
 		return cmd_genfstab(argc, argv);
 	if (argc > 0 && strcmp(slash ? slash + 1 : argv[0], "check_getmnt") == 0)
 		return cmd_check(argc, argv);
-	const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
+	const struct command *command = argc > 1 ? command_find(commands, argv[1]) : NULL;
 	if (wants_version(argc, argv, command))
-		return run_option(command_find("discover"), 'V');
+		return run_option(command_find(commands, "discover"), 'V');
 	if (argc > 1 && strcmp(argv[1], "help") == 0)
 		return run_help(argc, argv);
 	if (!command)

@@ -53,13 +53,18 @@ missing()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-commands=(discover search serve fstab recover audit profile)
+commands=(discover search serve fstab index recover audit profile)
 for command in "${commands[@]}"; do
 	page=man/getmnt-$command.8
 	if ! "$program" "$command" --help >"$work/help" 2>&1 || [ ! -s "$work/help" ]; then
 		verdict "$command --help" "does not work"
 		continue
 	fi
+	# Commands of a command have options of their own.
+	mapfile -t subcommands < <(sed -n '/^Commands:$/,/^$/s/^   \([a-z]\+\) .*/\1/p' "$work/help")
+	for sub in "${subcommands[@]}"; do
+		"$program" "$command" "$sub" --help >>"$work/help" 2>&1
+	done
 	long_options <"$work/help" >"$work/options"
 	if [ ! -e "$page" ]; then
 		verdict "$page" "is missing"

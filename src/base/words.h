@@ -41,6 +41,15 @@ static inline bool word_same_path(const char *a, const char *b)
 	return n == m && memcmp(a, b, n) == 0;
 }
 
+/** What follows a directory in the path of an object at or below it: "", "/name"; NULL: it is not
+    there. */
+static inline const char *word_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	n -= n > 0 && dir[n - 1] == '/';
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n]) ? path + n : NULL;
+}
+
 /** The maximum length of b in near_distance(), in bytes. */
 enum { NEAR_BYTES = 64 };
 

@@ -33,14 +33,19 @@ struct command {
 	const struct option_table *options;
 	const struct column_table *columns;  /* of -o; or NULL */
 	const char *what;                    /* for --help */
+	const struct command *subcommands;   /* of which one is the first operand; or NULL */
 };
 extern const struct command commands[];      /* ends with a NULL name */
 
-/** The row of a command, or NULL. */
-const struct command *command_find(const char *name);
+/** The row of a command in a table, or NULL. */
+const struct command *command_find(const struct command *table, const char *name);
 
-/** The command that a misspelled name, or the name of another program, may mean; or NULL. */
-const struct command *command_near(const char *word);
+/** The command of a table that a misspelled name may mean, or the name of another program; or
+    NULL. */
+const struct command *command_near(const struct command *table, const char *word);
+
+/** Print the commands of a table for --help. */
+void commands_help(const struct command *table, FILE *out);
 
 /** Print the bash completion. */
 void completion_print(FILE *out);
@@ -51,6 +56,7 @@ int cmd_audit(int argc, char **argv);
 int cmd_discover(int argc, char **argv);
 int cmd_find(int argc, char **argv);
 int cmd_fstab(int argc, char **argv);
+int cmd_index(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_search(int argc, char **argv);
@@ -59,10 +65,11 @@ int cmd_check(int argc, char **argv);
 int cmd_genfstab(int argc, char **argv);
 
 extern const struct option_table audit_table, discover_options, find_table, fstab_table,
-	profile_table, recover_table, search_table, serve_table;
+	index_table, profile_table, recover_table, search_table, serve_table;
 /** Make the table of the options of check_getmnt.  @rows [out]  OPTION_ROWS_MAX of them. */
 struct option_table audit_plugin_table(struct option_row *rows);
 extern const struct column_table discover_columns, search_columns;
+extern const struct command index_commands[];
 
 /** Marks for os_mark() around the kernel calls that --stats counts; the first is set before
     os_init(). */

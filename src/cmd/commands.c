@@ -20,6 +20,8 @@ const struct command commands[] = {
 	{"audit", cmd_audit, &audit_table, NULL, "compare fstab with what is mounted"},
 	{"find", cmd_find, &find_table, NULL, "find files by tests, as find(1)"},
 	{"fstab", cmd_fstab, &fstab_table, NULL, "make or update an fstab from what is mounted"},
+	{"index", cmd_index, &index_table, NULL, "keep metadata of file systems for fast searches",
+	 index_commands},
 	{"profile", cmd_profile, &profile_table, NULL, "measure the search algorithms"},
 	{"recover", cmd_recover, &recover_table, NULL, "check an mtab file and rebuild it"},
 	{"search", cmd_search, &search_table, &search_columns, "find files by a path pattern"},
@@ -27,33 +29,33 @@ const struct command commands[] = {
 	{NULL, NULL, NULL, NULL, NULL},
 };
 
-const struct command *command_find(const char *name)
+const struct command *command_find(const struct command *table, const char *name)
 {
-	for (const struct command *command = commands; command->name; ++command) {
+	for (const struct command *command = table; command->name; ++command) {
 		if (strcmp(command->name, name) == 0)
 			return command;
 	}
 	return NULL;
 }
 
-const struct command *command_near(const char *word)
+const struct command *command_near(const struct command *table, const char *word)
 {
 	/* Names of programs that do the same. */
 	static const char *const others[][2] = {
 		{"check", "audit"}, {"genfstab", "fstab"}, {"grep", "search"},
 		{"lint", "audit"}, {"list", "discover"}, {"ls", "discover"}, {"mount", "discover"},
-		{"verify", "audit"},
+		{"updatedb", "index"}, {"verify", "audit"},
 	};
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i) {
+	for (size_t i = 0; table == commands && i < sizeof(others) / sizeof(*others); ++i) {
 		if (strcmp(word, others[i][0]) == 0)
-			return command_find(others[i][1]);
+			return command_find(commands, others[i][1]);
 	}
 	const struct command *best = NULL;
 	unsigned least = 3;
 	size_t n = strlen(word);
 	if (n < 4 || n > NEAR_BYTES)
 		return NULL;
-	for (const struct command *command = commands; command->name; ++command) {
+	for (const struct command *command = table; command->name; ++command) {
 		unsigned far = near_distance(word, n, command->name, strlen(command->name), false);
 		if (far < least) {
 			least = far;
@@ -61,6 +63,12 @@ const struct command *command_near(const char *word)
 		}
 	}
 	return best;
+}
+
+void commands_help(const struct command *table, FILE *out)
+{
+	for (const struct command *command = table; command->name; ++command)
+		fprintf(out, "   %-*s%s\n", OPTION_HELP_COLUMN - 3, command->name, command->what);
 }
 
 /** Print the names of an option.  @between [in, out]  Printed first; then it becomes `then`. */
@@ -136,12 +144,24 @@ static void put_argument(FILE *out, const struct column_table *columns,
 	}
 }
 
-static void put_command(FILE *out, const char *name, const struct option_table *table,
-                        const struct column_table *columns)
+/** Print the names of a table's commands.  @before  What precedes each. */
+static void put_commands(FILE *out, const struct command *table, const char *before)
+{
+	for (const struct command *command = table; command->name; ++command)
+		fprintf(out, "%s%s", command == table && *before == ' ' ? "" : before,
+		        command->name);
+}
+
+/** Print the case of a command.  @of  The command that it is a subcommand of, and a blank; or "".
+    @subcommands  Its own; or NULL. */
+static void put_command(FILE *out, const char *of, const char *name,
+                        const struct option_table *table, const struct column_table *columns,
+                        const struct command *subcommands)
 {
 	const struct option_row *end = table->rows + table->count;
 	const char *blank = "";
-	fprintf(out, "\t%s)\n\t\toptions='", name);
+	const char *quote = *of ? "'" : "";
+	fprintf(out, "\t%s%s%s%s)\n\t\toptions='", quote, of, name, quote);
 	for (const struct option_row *row = table->rows; row < end; ++row) {
 		if (!row->hidden)
 			put_names(out, row, &blank, " ");
@@ -153,11 +173,21 @@ static void put_command(FILE *out, const char *name, const struct option_table *
 			fprintf(out, " -%s", word);
 	}
 	fputs("'\n\t\tcase $eq$prev in\n", out);
+	if (subcommands) {
+		fprintf(out, "\t\t%s) words='", name);
+		put_commands(out, subcommands, " ");
+		fputs("' ;;\n", out);
+	}
 	for (const struct option_row *row = table->rows; row < end; ++row) {
 		if (row->argument && !row->hidden)
 			put_argument(out, columns, row);
 	}
 	fputs("\t\tesac\n\t\t;;\n", out);
+	char prefix[40];
+	snprintf(prefix, sizeof(prefix), "%s ", name);
+	for (; subcommands && subcommands->name; ++subcommands)
+		put_command(out, prefix, subcommands->name, subcommands->options,
+		            subcommands->columns, NULL);
 }
 
 void completion_print(FILE *out)
@@ -175,9 +205,15 @@ void completion_print(FILE *out)
 	      "\tlocal at=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]} cut='' eq='' head='' prev\n"
 	      "\tlocal last before options words='' list='' columns='' kind='' rule target\n"
 	      "\tlocal command=discover commands='", out);
-	for (const struct command *command = commands; command->name; ++command)
-		fprintf(out, "%s%s", command == commands ? "" : " ", command->name);
-	fputs("'\n"
+	put_commands(out, commands, " ");
+	fputs("' subcommands='", out);
+	for (const struct command *command = commands; command->name; ++command) {
+		char before[40];
+		snprintf(before, sizeof(before), "/%s ", command->name);
+		if (command->subcommands)
+			put_commands(out, command->subcommands, before);
+	}
+	fputs("/'\n"
 	      "\t# bash makes a word of each '=' and ':', unless COMP_WORDBREAKS lacks them.\n"
 	      "\t[ \"$cur\" != : ] || cur='' at=$((at + 1))\n"
 	      "\twhile [ \"${COMP_WORDS[at-1]}\" = : ]; do\n"
@@ -196,12 +232,18 @@ void completion_print(FILE *out)
 	      "[[ \" $commands help \" == *\" ${COMP_WORDS[1]} \"* ]]; then\n"
 	      "\t\tcommand=${COMP_WORDS[1]}\n"
 	      "\tfi\n"
+	      "\tif [ \"$COMP_CWORD\" -gt 2 ]; then\n"
+	      "\t\tcase $subcommands in\n"
+	      "\t\t*\"/$command ${COMP_WORDS[2]}/\"*) command+=\" ${COMP_WORDS[2]}\" ;;\n"
+	      "\t\tesac\n"
+	      "\tfi\n"
 	      "\tcase $command in\n", out);
 	for (const struct command *command = commands; command->name; ++command)
-		put_command(out, command->name, command->options, command->columns);
+		put_command(out, "", command->name, command->options, command->columns,
+		            command->subcommands);
 	struct option_row rows[OPTION_ROWS_MAX];
 	struct option_table plugin = audit_plugin_table(rows);
-	put_command(out, plugin.command, &plugin, NULL);
+	put_command(out, "", plugin.command, &plugin, NULL, NULL);
 	fputs("\thelp)\tlist=$commands ;;\n"
 	      "\tesac\n"
 	      "\tCOMPREPLY=()\n"

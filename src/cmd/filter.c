@@ -255,7 +255,7 @@ out:
 /** Report an operand that matches nothing. */
 static void report_unmatched(const char *text, bool is_tag)
 {
-	const struct command *near = command_near(text);
+	const struct command *near = command_near(commands, text);
 	if (is_tag)
 		message(text, "no mounted device has this tag or number");
 	else if (near && strcmp(near->name, text) == 0)
@@ -336,12 +336,13 @@ static int pick_pair(struct picker *p, const char *source, const char *target)
 	struct strbuf name = {0};
 	int status = 0;
 	source_spec_init(p->run, &spec, source);
-	if (filter_target(p->run, target, &name) == HOST_MISSING && !command_near(source)) {
+	if (filter_target(p->run, target, &name) == HOST_MISSING
+	    && !command_near(commands, source)) {
 		status = path_missing(target);
 	} else {
 		p->filter.source = &spec;
 		p->filter.target = strbuf_str(&name);
-		const struct command *near = command_near(source);
+		const struct command *near = command_near(commands, source);
 		if (!pick_matching(p) && !report_left_out(p, target) && !p->run->opt->invert
 		    && !p->run->opt->quiet && near)
 			report_unmatched(source, false);

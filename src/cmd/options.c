@@ -390,7 +390,8 @@ void options_help(const struct option_table *table, const char *usage, const cha
 	}
 	if (notes)
 		fprintf(out, "\n%s", notes);
-	fprintf(out, "\nDetails: man 8 getmnt-%s\n", table->command);
+	int n = (int)strcspn(table->command, " ");
+	fprintf(out, "\nDetails: man 8 getmnt-%.*s\n", n, table->command);
 }
 
 bool color_is_on(int when, bool terminal)

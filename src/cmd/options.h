@@ -90,7 +90,7 @@ enum stats_form { STATS_NONE, STATS_TEXT, STATS_JSON };
 
 /** The options of a command. */
 struct option_table {
-	const char *command;
+	const char *command;      /* "audit"; "index build" */
 	const struct option_row *rows;
 	size_t count;
 };

@@ -294,6 +294,14 @@ bool devmap_remote(struct devmap *map, uint32_t major, uint32_t minor)
 	       && !devmap_is_kind(map, dev, "zd");
 }
 
+bool devmap_removable(struct devmap *map, uint32_t major, uint32_t minor)
+{
+	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
+	if (dev)
+		devmap_find_blocking(map, dev);
+	return dev && devmap_is_removable(map, dev);
+}
+
 bool devmap_crypt(struct devmap *map, uint32_t major, uint32_t minor)
 {
 	char uuid[256];

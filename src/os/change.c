@@ -4,6 +4,7 @@
 #include "os/clock.h"
 
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -107,6 +108,24 @@ int os_inode_flags(struct os *os, int fd, unsigned *flags)
 	if (rc == 0)
 		*flags = (unsigned)value;
 	return rc;
+}
+
+int os_fs_uuid(struct os *os, int fd, unsigned char uuid[16])
+{
+	struct k_fsuuid2 got = {0};
+	if (OS_RETRY(OS_CALL(os, OS_IOCTL, ioctl, fd, K_FS_IOC_GETFSUUID, &got)) != 0)
+		return -1;
+	if (got.len != sizeof(got.uuid))
+		return fail(ENOTTY);
+	memcpy(uuid, got.uuid, sizeof(got.uuid));
+	return 0;
+}
+
+bool os_subvol_readonly(struct os *os, int fd)
+{
+	uint64_t flags = 0;
+	return OS_RETRY(OS_CALL(os, OS_IOCTL, ioctl, fd, BTRFS_IOC_SUBVOL_GETFLAGS, &flags)) == 0
+	       && flags & BTRFS_SUBVOL_RDONLY;
 }
 
 void os_signals_block(struct os *os, struct os_signals *held)

@@ -50,6 +50,13 @@ int os_flock(struct os *os, int fd);
 /** The flags of an inode (ioctl FS_IOC_GETFLAGS): FS_IMMUTABLE_FL ... */
 int os_inode_flags(struct os *os, int fd, unsigned *flags);
 
+/** The UUID of a file system (ioctl FS_IOC_GETFSUUID, 6.9).  @fd  Not O_PATH.
+    @return 0, or -1.  Errors: ENOTTY: an older kernel; it has no UUID of 16 bytes. */
+int os_fs_uuid(struct os *os, int fd, unsigned char uuid[16]);
+
+/** Whether a directory is the root of a read-only subvolume of btrfs. */
+bool os_subvol_readonly(struct os *os, int fd);
+
 /** Block all signals but SIGXFSZ, and ignore that one, so that exceeding the limit on the size of
     files fails with EFBIG.
     @held [out]  The state that os_signals_restore() restores. */

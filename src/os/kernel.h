@@ -172,6 +172,13 @@ struct k_fanotify_mnt {
 };
 _Static_assert(sizeof(struct k_fanotify_mnt) == 16, "fanotify_event_info_mnt is 16 bytes");
 
+/** struct fsuuid2 of FS_IOC_GETFSUUID, 6.9. */
+#define K_FS_IOC_GETFSUUID 0x80111500u   /* _IOR(0x15, 0, 17 bytes) */
+struct k_fsuuid2 {
+	uint8_t len;
+	uint8_t uuid[16];
+};
+
 /* Bulk reading of XFS inodes, 5.3: fs/xfs/libxfs/xfs_fs.h. */
 #define K_XFS_IOC_BULKSTAT 0x8040587fu   /* _IOR('X', 127, 64 bytes) */
 

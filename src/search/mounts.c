@@ -2,6 +2,7 @@
 #include "search/mounts.h"
 
 #include "base/array.h"
+#include "base/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -63,15 +64,6 @@ int search_mounts_add(struct search_mounts *mounts, const struct search_mount *m
 	return 0;
 }
 
-/** The rest of a path below a mount point, from its slash; NULL: it is not below. */
-static const char *path_below(const char *path, const char *point)
-{
-	size_t len = strlen(point);
-	len -= len > 0 && point[len - 1] == '/';
-	return strncmp(path, point, len) == 0 && (path[len] == '/' || !path[len]) ? path + len
-	                                                                          : NULL;
-}
-
 /** The parent of a mount in the list; NULL: none. */
 static struct search_mount *parent_of(struct search_mounts *mounts, const struct search_mount *m)
 {
@@ -103,7 +95,7 @@ int search_mounts_place(struct search_mounts *mounts, uint32_t from, bool all)
 		if (!m->root == !covers || !parent || !m->point || !parent->root
 		    || parent->root == AVOID_UNKNOWN)
 			continue;
-		const char *path = path_below(m->point, parent->point ? parent->point : "/");
+		const char *path = word_below(m->point, parent->point ? parent->point : "/");
 		/* As the root of the process that read the table is elsewhere. */
 		if (!path)
 			parent->root = AVOID_UNKNOWN;
@@ -168,7 +160,7 @@ uint32_t search_mounts_node(const struct search_mounts *mounts, uint64_t id, con
 	if (root == AVOID_NONE || root == AVOID_UNKNOWN)
 		return root;
 	const char *point = search_mount_find(mounts, id)->point;
-	const char *below = *path ? path_below(path, point ? point : "/") : NULL;
+	const char *below = *path ? word_below(path, point ? point : "/") : NULL;
 	return below ? avoid_find(mounts->avoid, root, below)
 	       : mounts->any ? AVOID_NONE : AVOID_UNKNOWN;
 }
@@ -177,7 +169,7 @@ const struct search_mount *search_mount_up(const struct search_mounts *mounts, u
                                            const char *path)
 {
 	const struct search_mount *m = search_mount_find(mounts, id);
-	for (uint32_t i = 0; m && m->point && !path_below(path, m->point); ++i)
+	for (uint32_t i = 0; m && m->point && !word_below(path, m->point); ++i)
 		m = i < mounts->n ? search_mount_find(mounts, m->parent) : NULL;
 	return m && m->point ? m : NULL;
 }

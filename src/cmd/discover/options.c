@@ -258,8 +258,7 @@ void discover_help(FILE *out)
 	      "List every mount point with its state: whether its name leads to the mount, and\n"
 	      "if not, why.  File systems that can block are not touched.\n"
 	      "\nCommands (getmnt help COMMAND):\n", out);
-	for (const struct command *command = commands; command->name; ++command)
-		fprintf(out, "   %-*s%s\n", OPTION_HELP_COLUMN - 3, command->name, command->what);
+	commands_help(commands, out);
 	options_help(&discover_options, "",
 	             "Exit status: 0 complete, 1 error, 32 nothing matched, 64 incomplete.\n", out);
 }
@@ -300,7 +299,7 @@ static int check_operands(struct options *o, int argc, char **argv)
 		if (!*o->operands[i])
 			return usage_error("\"\"", "the argument is empty; name a mount point or "
 			                   "source");
-		if (!dashed && command_find(o->operands[i]))
+		if (!dashed && command_find(commands, o->operands[i]))
 			return usage_error(o->operands[i],
 			                   "a command must be the first argument; for a mount "
 			                   "point of this name write ./%s", o->operands[i]);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt index: an index of metadata for each file system.
+ *
+ *     status --> run_know() --> index_choose() --> a table
+ */
+#include "cmd/index/index.h"
+
+#include <string.h>
+#include <unistd.h>
+
+const struct command index_commands[] = {
+	{"status", cmd_index_status, &index_status_table, NULL, "what is indexed, and how fresh"},
+	{NULL, NULL, NULL, NULL, NULL},
+};
+
+static const struct option_row index_rows[] = {
+	OPTION_GROUP("General"),
+	{"help", 'h', NULL, "this help; of a command: getmnt index COMMAND -h", .how = OPT_FLAG},
+};
+
+const struct option_table index_table = {
+	"index", index_rows, sizeof(index_rows) / sizeof(*index_rows),
+};
+
+static int print_help(void)
+{
+	fputs("Usage:\n getmnt index COMMAND [options] [MOUNT ...]\n\n"
+	      "Keep the metadata of file systems for searches that read no directories.\n"
+	      "\nCommands:\n", stdout);
+	commands_help(index_commands, stdout);
+	options_help(&index_table, "", NULL, stdout);
+	return finish_stdout() == 0 ? CX_OK : CX_ERROR;
+}
+
+int cmd_index(int argc, char **argv)
+{
+	bool help = false;
+	const char *word = argc > 1 ? argv[1] : "";
+	if (*word == '-') {
+		int status = options_read(&index_table, argc, argv, &help);
+		if (status || help)
+			return status ? status : print_help();
+		word = optind < argc ? argv[optind] : "";
+	}
+	if (!*word)
+		return usage_error("index", "no command given; the commands are listed by getmnt "
+		                   "index --help");
+	const struct command *command = command_find(index_commands, word);
+	const struct command *near = command ? NULL : command_near(index_commands, word);
+	if (near)
+		return usage_error(word, "no such command; did you mean \"%s\"?", near->name);
+	if (!command)
+		return usage_error(word, "no such command; the commands are listed by getmnt index "
+		                   "--help");
+	message_verb(command->options->command);
+	return command->run(argc - 1, argv + 1);
+}

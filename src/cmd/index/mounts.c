@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/index/index.h"
+
+#include "base/fstypes.h"
+#include "cmd/columns.h"
+#include "cmd/view.h"
+#include "os/change.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Whether a mount is of a removable device. */
+static bool is_removable(struct index_run *ir, const struct mount *m)
+{
+	uint32_t major, minor;
+	return ir->run.devs && devmap_mount_device(ir->run.devs, m, &major, &minor)
+	       && devmap_removable(ir->run.devs, major, minor);
+}
+
+int index_run_open(struct index_run *ir, const struct place *place)
+{
+	struct run *run = &ir->run;
+	struct k_statx st;
+	const char *name = run_name(run, (size_t)(place - ir->places));
+	bool unique = place->mount->uniq_id && run->os.caps & OSC_STATX_UNIQUE;
+	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	int fd = os_openat(&run->os, AT_FDCWD, name ? name : "", O_RDONLY | O_DIRECTORY);
+	if (fd < 0)
+		return -1;
+	if (os_statx(&run->os, fd, "", AT_EMPTY_PATH, mask, &st) == 0) {
+		uint64_t id = os_statx_mnt_id(&st, unique);
+		if (!id || id == (unique ? place->mount->uniq_id : place->mount->id))
+			return fd;
+	}
+	os_close(&run->os, fd);
+	return fail(ESTALE);
+}
+
+int index_run_name(struct index_run *ir, const struct place *place, char uuid[INDEX_UUID],
+                   struct strbuf *name)
+{
+	const struct mount *m = place->mount;
+	const struct devmap_tags *tags = NULL;
+	int fd = index_run_open(ir, place);
+	if (fd < 0)
+		return -1;
+	unsigned char bytes[16];
+	if (os_fs_uuid(&ir->run.os, fd, bytes) != 0 && ir->run.devs)
+		tags = devmap_mount_tags(ir->run.devs, m);
+	index_place_uuid(&ir->run.os, fd, m, tags ? tags->uuid : NULL, uuid);
+	index_place_name(uuid, m->root, name);
+	os_close(&ir->run.os, fd);
+	return name->failed ? fail(ENOMEM) : 0;
+}
+
+/** Fill a place with what is known of its mount. */
+static void know_place(struct index_run *ir, uint32_t i, struct place *place)
+{
+	const struct discovery *d = ir->run.d;
+	const struct mt_node *node = &d->tree.nodes[i];
+	const unsigned gone = 1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_LOST | 1u << MT_DELETED;
+	*place = (struct place){.mount = node->mount};
+	place->hidden = node->states & gone || node->made || !run_name(&ir->run, i);
+	place->blocks = discovery_blocks(d, i);
+	place->file = d->kinds[i] == DK_FILE;
+	if (place->hidden || place->blocks || fstype_flags(node->mount->fstype) & FST_PSEUDO)
+		return;
+	place->removable = is_removable(ir, node->mount);
+	int fd = fstype_flags(node->mount->fstype) & FST_SUBVOL ? index_run_open(ir, place) : -1;
+	place->snapshot = fd >= 0 && os_subvol_readonly(&ir->run.os, fd);
+	os_close(&ir->run.os, fd);
+}
+
+int index_run_begin(struct index_run *ir, const char *dir, bool create)
+{
+	static struct columns none;
+	*ir = (struct index_run){.options = OPTIONS_DEFAULT, .dirfd = -1};
+	ir->options.names = DN_HINT;
+	ir->options.max_dirs = HINT_DIRS;
+	ir->options.search_seconds = HINT_SECONDS;
+	run_init(&ir->run, &ir->options, &none);
+	run_start(&ir->run);
+	int status = run_know(&ir->run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS);
+	if (status)
+		return status;
+	ir->nplaces = run_count(&ir->run);
+	ir->places = calloc(ir->nplaces + 1, sizeof(*ir->places));
+	if (!ir->places) {
+		message("index", "%s", strerror(errno));
+		return CX_ERROR;
+	}
+	for (uint32_t i = 0; i < ir->nplaces; ++i)
+		know_place(ir, i, &ir->places[i]);
+	index_choose(ir->places, ir->nplaces);
+	ir->dirfd = index_place_open(&ir->run.os, dir, create, &ir->dir);
+	if (ir->dirfd >= 0 || (errno == ENOENT && !create && ir->dir.len))
+		return 0;
+	if (errno == ENOENT && !ir->dir.len)
+		message("index", "neither XDG_CACHE_HOME nor HOME is set; use --index-dir=DIR");
+	else
+		message(strbuf_str(&ir->dir), "%s: %s%s", create ? "cannot be made" :
+		        "cannot be opened", strerror(errno),
+		        errno == EACCES ? "; only its owner may use it: run as that user, or use "
+		        "--index-dir=DIR" : "");
+	return CX_ERROR;
+}
+
+void index_run_end(struct index_run *ir)
+{
+	os_close(&ir->run.os, ir->dirfd);
+	strbuf_destroy(&ir->dir);
+	free(ir->places);
+	run_destroy(&ir->run);
+}
+
+size_t index_run_find(struct index_run *ir, const char *path)
+{
+	struct strbuf full = {0};
+	size_t found = SIZE_MAX;
+	enum host_followed followed = path_follow(&ir->run, path, &full);
+	uint32_t node = path_mount(&ir->run, strbuf_str(&full));
+	const char *name = node == MT_NONE ? NULL : run_name(&ir->run, node);
+	if (full.failed)
+		message(path, "%s", strerror(ENOMEM));
+	else if (followed == HOST_MISSING)
+		message(path, "%s", path_error(errno));
+	else if (name && strcmp(name, strbuf_str(&full)) == 0)
+		found = node;
+	else if (name)
+		message(path, "not a mount point, but on the mount %s: give that, or use "
+		        "getmnt search without --index", name);
+	else
+		message(path, "not on a mount that can be reached; getmnt discover lists the "
+		        "mounts");
+	strbuf_destroy(&full);
+	return found;
+}
