@@ -6,8 +6,8 @@
  *
  * The input: a byte of flags (1: directories are listed; 2: attributes are wanted; 4: XDEV;
  * 8: the bytes begin with the proof; 16: something is excluded; 32: paper's `?`; 64: maxdepth 3;
- * 128: braces, and case is ignored), a byte for the size of the reads, the pattern up to a byte
- * 0x1e, a path up to a byte 0x1e, and the bytes received.
+ * 128: braces, and case is ignored; 1 and 16: roots are reported), a byte for the size of the
+ * reads, the pattern up to a byte 0x1e, a path up to a byte 0x1e, and the bytes received.
  */
 #include "lib/fuzz.h"
 
@@ -55,7 +55,8 @@ static void log_entry(struct talk_sink *sink, const struct talk_entry *e)
 	FUZZ_CHECK(!e->err == !e->errsource && e->errsource <= SEARCH_ERR_LIMIT && e->err < 4096);
 	bool meta = log->request->flags & SEARCH_METADATA;
 	FUZZ_CHECK(e->err ? !e->st : meta == (e->st != NULL));
-	FUZZ_CHECK(e->err || (e->len > 0 && matches(log->pattern, log->live, e->path)));
+	FUZZ_CHECK(e->err || (e->len > 0 ? matches(log->pattern, log->live, e->path)
+	                      : log->request->self));
 	FUZZ_CHECK(!log->request->nexclude || !strstr(e->path, "/skip/"));
 	strbuf_printf(&log->text, "%zu %s %u %d", e->root, e->path, e->type, e->err);
 	if (e->st)
@@ -129,7 +130,7 @@ static void check_parts(const struct talk_request *request, const struct pattern
 	uint64_t *live = fuzz_alloc(2 * pattern_words(pattern) * sizeof(uint64_t));
 	unsigned depth = 0;
 	bool found = false;
-	FUZZ_CHECK(chirp_parts_init(&parts, request->pattern, flags, most, request->maxdepth) == 0);
+	FUZZ_CHECK(chirp_parts_init(&parts, request->pattern, flags, most, request->levels) == 0);
 	for (const char *at = path; *at; ++at)
 		depth += *at == '/';
 	for (size_t i = 0; i < parts.n; ++i) {
@@ -137,7 +138,7 @@ static void check_parts(const struct talk_request *request, const struct pattern
 		FUZZ_CHECK(strlen(part->wire) <= most && !strpbrk(part->wire, " \t\n\v\f\r"));
 		bool finds = server_finds(part->wire, path);
 		bool match = matches(part->pattern, live, path);
-		bool deep = request->maxdepth && depth > request->maxdepth;
+		bool deep = request->levels && depth >= request->levels;
 		FUZZ_CHECK(!match || finds || deep);
 		FUZZ_CHECK(!parts.exact || finds == match);
 		found |= match;
@@ -162,9 +163,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct pattern *pattern = pattern_compile(text, strlen(text), pattern_flags, NULL);
 	const struct talk_request request = {
 		.roots = roots, .n = 2, .pattern = text, .query = "", .exclude = exclude,
-		.nexclude = flags & EXCLUDE ? 1 : 0, .maxdepth = flags & DEPTH ? MAXDEPTH : 0,
+		.nexclude = flags & EXCLUDE ? 1 : 0, .levels = flags & DEPTH ? MAXDEPTH + 1 : 0,
 		.flags = (flags & METADATA ? SEARCH_METADATA : 0) | (flags & XDEV ? SEARCH_XDEV : 0)
 		         | (int)pattern_flags,
+		.self = flags & WALK && flags & EXCLUDE,
 		.engine = flags & WALK ? SEARCH_ENGINE_SYNC : SEARCH_ENGINE_AUTO,
 	};
 	if (pattern) {

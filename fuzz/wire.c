@@ -5,7 +5,8 @@
  * again, and is the same.
  *
  * The input: a byte of flags (1: requests, for a server; 2: the request wanted attributes;
- * 4: but also takes objects without; 8: no greeting is put before the bytes), a byte for the size
+ * 4: but also takes objects without; 8: no greeting is put before the bytes; 16: it had a query of
+ * three actions), a byte for the size
  * of the reads, and the bytes received.
  */
 #include "lib/fuzz.h"
@@ -15,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REQUESTS = 1, METADATA = 2, OPTIONAL = 4, BARE = 8 };
+enum { REQUESTS = 1, METADATA = 2, OPTIONAL = 4, BARE = 8, ACTIONS = 16 };
 
 struct log {
 	struct talk_sink sink;
 	struct strbuf text;
-	bool meta, optional;
+	bool meta, optional, actions;
 };
 
 static const char *const roots[] = {"/a", "/b"};
@@ -34,6 +35,7 @@ static void log_entry(struct talk_sink *sink, const struct talk_entry *e)
 	FUZZ_CHECK(e->err == 0 ? e->errsource == 0
 	           : e->errsource >= SEARCH_ERR_OPEN && e->errsource <= SEARCH_ERR_LIMIT);
 	FUZZ_CHECK(!e->st || (log->meta && e->err == 0));
+	FUZZ_CHECK((e->actions != 0) == (log->actions && e->err == 0) && e->actions < 8);
 	FUZZ_CHECK(e->st || e->err || !log->meta || log->optional);
 	strbuf_printf(&log->text, "%zu %s %u %d %s", e->root, e->path, e->type, e->err,
 	              e->target ? e->target : "");
@@ -51,13 +53,13 @@ static void converse(const char *bytes, size_t n, size_t step, unsigned flags, s
 {
 	struct log sink = {
 		.sink = {.entry = log_entry}, .meta = flags & METADATA,
-		.optional = flags & OPTIONAL,
+		.optional = flags & OPTIONAL, .actions = flags & ACTIONS,
 	};
 	struct talk *talk = wire_talk_new();
 	FUZZ_CHECK(talk);
 	talk->ops->ask(talk, &(struct talk_request){
 		.roots = roots, .n = 2, .pattern = "*", .query = "", .optional = sink.optional,
-		.flags = sink.meta ? SEARCH_METADATA : 0,
+		.flags = sink.meta ? SEARCH_METADATA : 0, .actions = sink.actions ? 3 : 0,
 	});
 	for (size_t at = 0; at < n && talk->state == TALK_GOING; at += step)
 		talk->ops->take(talk, bytes + at, step < n - at ? step : n - at, &sink.sink);

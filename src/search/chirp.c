@@ -30,7 +30,8 @@ static void put_job(const struct chirp *chirp, const struct chirp_job *job, cons
 	if (job->kind == CHIRP_SEARCH)
 		strbuf_printf(out, "search %s ", chirp->parts.list[job->part].wire);
 	else
-		strbuf_puts(out, job->kind == CHIRP_LIST ? "getlongdir " : "lstat ");
+		strbuf_puts(out, job->kind == CHIRP_LIST ? "getlongdir "
+		            : job->kind == CHIRP_ROOT && chirp->follow_roots ? "stat " : "lstat ");
 	/* The root "/" has a slash already. */
 	if (root[1] || !*path)
 		chirp_put_path(out, root);
@@ -104,7 +105,12 @@ static void send_jobs(struct chirp *chirp)
 void chirp_add_roots(struct chirp *chirp, bool walk)
 {
 	for (size_t root = 0; root < chirp->nroots; ++root) {
-		struct chirp_job job = {.root = root, .kind = walk ? CHIRP_LIST : CHIRP_SEARCH};
+		struct chirp_job job = {.root = root, .kind = CHIRP_ROOT};
+		if (chirp->request.self)
+			chirp_add_job(chirp, &job, "");
+		if (chirp->request.self && chirp->request.levels == 1)
+			continue;
+		job.kind = walk ? CHIRP_LIST : CHIRP_SEARCH;
 		for (; job.part < (walk ? 1 : chirp->parts.n); ++job.part)
 			chirp_add_job(chirp, &job, "");
 	}
@@ -121,6 +127,7 @@ static void search_end(struct chirp *chirp)
 		pattern_free(chirp->exclude[--chirp->nexclude]);
 	free(chirp->roots);
 	free(chirp->devs);
+	free(chirp->closed);
 	free(chirp->exclude);
 	free(chirp->live);
 	pattern_free(chirp->pattern);
@@ -130,6 +137,7 @@ static void search_end(struct chirp *chirp)
 	chirp_hold_reset(chirp);
 	chirp->passed = false;
 	chirp->roots = NULL;
+	chirp->closed = NULL;
 	chirp->devs = chirp->live = NULL;
 	chirp->exclude = NULL;
 	chirp->pattern = NULL;
@@ -137,29 +145,13 @@ static void search_end(struct chirp *chirp)
 	chirp->parts = (struct chirp_parts){0};
 }
 
-/** No name is known: the query has numbers in place of names. */
-static int no_name(void *arg, const char *name, uint32_t *id)
-{
-	(void)arg;
-	(void)name;
-	(void)id;
-	return 0;
-}
-
-static int no_file(void *arg, const char *path, bool follow, struct k_statx *st)
-{
-	(void)arg;
-	(void)path;
-	(void)follow;
-	(void)st;
-	return fail(ENOENT);
-}
-
 /** Parse the query, which is evaluated here.  @return whether its tests are possible; it fails
     if not. */
 static bool parse_query(struct chirp *chirp)
 {
-	const struct query_env env = {.user = no_name, .group = no_name, .file = no_file};
+	struct query_env env;
+	unsigned mask = 0;
+	query_env_tests(&env, &mask);
 	if (!*chirp->request.query)
 		return true;
 	chirp->query = query_parse_text(chirp->request.query, &env, NULL);
@@ -169,7 +161,7 @@ static bool parse_query(struct chirp *chirp)
 		          : "the tests are invalid");
 	else if (info->levels & 1u << QUERY_ALL || info->mask & ~(unsigned)K_STATX_BASIC
 	         || info->xtype || info->fstype || info->unique || info->has_prune
-	         || info->has_actions || info->xdev || info->follow || info->depth)
+	         || info->waits || info->mount || info->follow || info->depth)
 		talk_fail(&chirp->talk, "a Chirp server cannot tell what these tests need: only "
 		          "name, path, type, size, owner, mode, links and times are known");
 	return chirp->talk.state == TALK_GOING;
@@ -197,7 +189,7 @@ static int compile(struct chirp *chirp, size_t most)
 	chirp->words = words;
 	if (!chirp->live)
 		return -1;
-	return chirp_parts_init(&chirp->parts, request->pattern, flags, most, request->maxdepth);
+	return chirp_parts_init(&chirp->parts, request->pattern, flags, most, request->levels);
 }
 
 /** Choose the flags of the server's search. */
@@ -205,7 +197,7 @@ static void choose_flags(struct chirp *chirp)
 {
 	const struct talk_request *request = &chirp->request;
 	unsigned flags = (unsigned)request->flags & CHIRP_ACCESS;
-	if (request->flags & SEARCH_METADATA || request->types || request->type || chirp->query)
+	if (talk_has_attributes(request) || request->types || request->type || chirp->query)
 		flags |= CHIRP_METADATA;
 	/* The server counts what fails the access test as well, and what is dropped here. */
 	if (request->flags & SEARCH_STOPATFIRST && flags == 0 && chirp->parts.exact
@@ -234,6 +226,10 @@ static void chirp_ask(struct talk *talk, const struct talk_request *request)
 		          "--xdev and --engine=sync need a list of each directory");
 	chirp->roots = calloc(request->n + 1, sizeof(*chirp->roots));
 	chirp->devs = calloc(request->n + 1, sizeof(*chirp->devs));
+	chirp->closed = calloc(request->n + 1, sizeof(*chirp->closed));
+	chirp->follow_roots = request->follow_roots || request->flags & SEARCH_FOLLOW;
+	strbuf_reset(&chirp->prefix);
+	strbuf_puts(&chirp->prefix, request->prefix ? request->prefix : "");
 	while (chirp->nroots < request->n && chirp->roots && talk->state == TALK_GOING) {
 		struct strbuf root = {0};
 		const char *given = request->roots[chirp->nroots];
@@ -251,7 +247,8 @@ static void chirp_ask(struct talk *talk, const struct talk_request *request)
 		talk_fail(talk, "the path is too long for a line of Chirp");
 	if (talk->state != TALK_GOING || !parse_query(chirp))
 		return;
-	if (!chirp->roots || !chirp->devs || compile(chirp, CHIRP_LINE - rest) != 0) {
+	if (!chirp->roots || !chirp->devs || !chirp->closed || chirp->prefix.failed
+	    || compile(chirp, CHIRP_LINE - rest) != 0) {
 		talk_fail(talk, "%s", errno == ENOMEM ? strerror(ENOMEM)
 		          : "the pattern is invalid");
 		return;
@@ -365,6 +362,7 @@ static void chirp_free(struct talk *talk)
 	strbuf_destroy(&chirp->record);
 	strbuf_destroy(&chirp->path);
 	strbuf_destroy(&chirp->tested);
+	strbuf_destroy(&chirp->prefix);
 	strbuf_destroy(&chirp->kept);
 	talk_destroy(talk);
 	free(chirp);

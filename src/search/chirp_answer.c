@@ -62,7 +62,7 @@ static unsigned depth_of(const char *path)
 
 /** What a query is evaluated for. */
 struct tested {
-	const char *root, *path;
+	const char *prefix, *root, *path;
 	struct strbuf *text;
 };
 
@@ -70,7 +70,8 @@ static const char *path_of(void *arg)
 {
 	const struct tested *tested = arg;
 	strbuf_reset(tested->text);
-	strbuf_puts(tested->text, tested->root[1] ? tested->root : "");
+	strbuf_puts(tested->text, tested->prefix);
+	strbuf_puts(tested->text, tested->root[1] || !*tested->path ? tested->root : "");
 	strbuf_puts(tested->text, tested->path);
 	return tested->text->failed ? NULL : strbuf_str(tested->text);
 }
@@ -81,13 +82,16 @@ static const char *no_fstype(void *arg)
 	return "";
 }
 
-/** Whether the query is true for an object. */
-static bool is_true(struct chirp *chirp, size_t root, const char *path, unsigned depth,
-                    const struct k_statx *st)
+/** The actions of the query that an object reaches. */
+static uint32_t reached(struct chirp *chirp, size_t root, const char *path, unsigned depth,
+                        const struct k_statx *st)
 {
-	struct tested tested = {chirp->roots[root], path, &chirp->tested};
+	struct tested tested = {
+		strbuf_str(&chirp->prefix), chirp->roots[root], path, &chirp->tested,
+	};
 	const struct query_facts facts = {.arg = &tested, .path = path_of, .fstype = no_fstype};
-	const char *name = strrchr(path, '/') + 1;
+	const char *slash = strrchr(*path ? path : tested.root, '/');
+	const char *name = slash[1] ? slash + 1 : slash;
 	const struct query_object object = {
 		.name = name, .len = strlen(name), .type = (uint8_t)IFTODT(st->mode),
 		.depth = depth, .st = st, .facts = &facts,
@@ -96,7 +100,14 @@ static bool is_true(struct chirp *chirp, size_t root, const char *path, unsigned
 	query_test(chirp->query, &object, QUERY_STATX, &outcome);
 	if (chirp->tested.failed)
 		talk_fail(&chirp->talk, "%s", strerror(ENOMEM));
-	return outcome.acts == QUERY_YES;
+	return (uint32_t)outcome.actions;
+}
+
+/** Whether nothing is below the root of a job, whatever the server says: a symlink that is a root
+    is not followed. */
+static bool is_closed(const struct chirp *chirp, const struct chirp_job *job)
+{
+	return job->kind != CHIRP_ROOT && chirp->closed[job->root];
 }
 
 /** Pass on an object that matches, unless the request has another reason against it.
@@ -107,15 +118,18 @@ static void pass_object(struct chirp *chirp, const struct chirp_job *job, const 
 {
 	const struct talk_request *request = &chirp->request;
 	unsigned depth = depth_of(path), type = st ? IFTODT(st->mode) : DT_UNKNOWN;
-	bool meta = request->flags & SEARCH_METADATA;
-	if (depth < request->mindepth || (request->maxdepth && depth > request->maxdepth)
+	bool meta = talk_has_attributes(request);
+	uint32_t actions = 0;
+	if (is_closed(chirp, job) || depth < request->mindepth
+	    || (request->levels && depth >= request->levels)
 	    || (request->types && !(request->types & 1u << type))
 	    || (meta && !st && !request->optional)
-	    || (chirp->query && !(st && is_true(chirp, job->root, path, depth, st))))
+	    || (chirp->query
+	        && !(st && (actions = reached(chirp, job->root, path, depth, st)))))
 		return;
 	chirp_pass(chirp, job, &(struct talk_entry){
 		.root = job->root, .path = path, .len = len, .type = (unsigned char)type,
-		.st = meta ? st : NULL,
+		.st = meta ? st : NULL, .actions = actions,
 	}, false, sink);
 }
 
@@ -123,6 +137,8 @@ static void pass_object(struct chirp *chirp, const struct chirp_job *job, const 
 static void pass_error(struct chirp *chirp, const struct chirp_job *job, const char *path,
                        size_t len, int err, int source, struct talk_sink *sink)
 {
+	if (is_closed(chirp, job))
+		return;
 	if (chirp->parts.n > 1 || chirp->request.flags & SEARCH_STOPATFIRST) {
 		struct strbuf key = {0};
 		uint32_t known = (uint32_t)chirp->errors.count, number = known;
@@ -182,11 +198,11 @@ static void take_error(struct chirp *chirp, const struct chirp_job *job,
 		return;
 	}
 	unsigned verdict = match(chirp, chirp->pattern, path, false);
-	unsigned depth = depth_of(path), most = chirp->request.maxdepth;
+	unsigned depth = depth_of(path), levels = chirp->request.levels;
 	/* The server also opens directories in which nothing can match. */
 	bool wanted = record->source == SEARCH_ERR_STAT
-	              ? verdict & PATTERN_MATCH && (!most || depth <= most)
-	              : verdict & PATTERN_BELOW && (!most || depth < most);
+	              ? verdict & PATTERN_MATCH && (!levels || depth < levels)
+	              : verdict & PATTERN_BELOW && (!levels || depth + 1 < levels);
 	if (wanted && !is_excluded(chirp, path))
 		pass_error(chirp, job, path, len, record->err, record->source, sink);
 }
@@ -267,7 +283,7 @@ static void take_listed(struct chirp *chirp, const struct chirp_job *job,
 		          wrong ? wrong : "it has a slash");
 		return;
 	}
-	if (is_excluded(chirp, path->data))
+	if (is_closed(chirp, job) || is_excluded(chirp, path->data))
 		return;
 	unsigned verdict = match(chirp, chirp->pattern, path->data, false);
 	unsigned depth = job->depth + 1;
@@ -276,7 +292,7 @@ static void take_listed(struct chirp *chirp, const struct chirp_job *job,
 	if (verdict & PATTERN_MATCH)
 		pass_object(chirp, job, path->data, path->len, st, sink);
 	if (!S_ISDIR(st->mode) || !(verdict & PATTERN_BELOW) || foreign
-	    || (request->maxdepth && depth >= request->maxdepth)
+	    || (request->levels && depth + 1 >= request->levels)
 	    || chirp->talk.state != TALK_GOING)
 		return;
 	if (request->depth && depth > request->depth) {
@@ -332,12 +348,28 @@ static bool take_status(struct chirp *chirp, const struct chirp_job *job, int st
 	int error = chirp_errno(status);
 	if (status > 0)
 		talk_fail(&chirp->talk, "this is no answer of a Chirp server");
+	else if (is_closed(chirp, job))
+		return true;
 	else if (job->kind == CHIRP_SEARCH
 	         && (status == -1 || error == EINVAL || error == EOPNOTSUPP))
 		walk_root(chirp, job);
 	else if (job->kind != CHIRP_LSTAT)
 		pass_error(chirp, job, job->path, job->len, error, SEARCH_ERR_OPEN, sink);
+	chirp->closed[job->root] |= job->kind == CHIRP_ROOT;
 	return true;
+}
+
+/** Take the attributes of a root. */
+static void take_root(struct chirp *chirp, const struct chirp_job *job, const char *line, size_t n,
+                      struct talk_sink *sink)
+{
+	struct k_statx st;
+	if (chirp_stat_read(line, n, &st) != CHIRP_WHOLE) {
+		talk_fail(&chirp->talk, "this is no answer of a Chirp server");
+		return;
+	}
+	pass_object(chirp, job, "", 0, &st, sink);
+	chirp->closed[job->root] = !S_ISDIR(st.mode);
 }
 
 bool chirp_take_line(struct chirp *chirp, const char *line, size_t n, struct talk_sink *sink)
@@ -350,6 +382,8 @@ bool chirp_take_line(struct chirp *chirp, const char *line, size_t n, struct tal
 		complete = take_found(chirp, job, line, n, sink);
 	else if (job->kind == CHIRP_LIST)
 		complete = take_listing(chirp, job, line, n, sink);
+	else if (job->kind == CHIRP_ROOT)
+		take_root(chirp, job, line, n, sink);
 	else
 		chirp_take_lstat(chirp, job, line, n);
 	if (chirp->record.failed)

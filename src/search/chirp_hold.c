@@ -20,6 +20,7 @@ struct kept {
 	size_t root;
 	bool has_st, dir;
 	unsigned char type;
+	uint32_t actions;
 	int err, errsource;
 	struct k_statx st;
 };
@@ -67,7 +68,8 @@ void chirp_pass(struct chirp *chirp, const struct chirp_job *job, const struct t
 	}
 	struct kept kept = {
 		.len = entry->len, .root = entry->root, .type = entry->type, .dir = dir,
-		.err = entry->err, .errsource = entry->errsource, .has_st = entry->st,
+		.actions = entry->actions, .err = entry->err, .errsource = entry->errsource,
+		.has_st = entry->st,
 	};
 	if (entry->st)
 		kept.st = *entry->st;
@@ -138,7 +140,7 @@ void chirp_settle(struct chirp *chirp, struct talk_sink *sink)
 		}
 		pass_now(chirp, &(struct talk_entry){
 			.root = kept.root, .path = path, .len = kept.len, .type = kept.type,
-			.err = kept.err, .errsource = kept.errsource,
+			.actions = kept.actions, .err = kept.err, .errsource = kept.errsource,
 			.st = kept.has_st ? &kept.st : NULL,
 		}, sink);
 	}

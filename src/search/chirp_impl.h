@@ -44,10 +44,10 @@ struct chirp_parts {
 
 /** Divide a valid pattern into parts.
     @most      Bytes of a part on the wire, at least 1.
-    @maxdepth  As in struct talk_request.
+    @levels    As in struct talk_request.
     @return 0, or -1.  Errors: ENOMEM. */
 int chirp_parts_init(struct chirp_parts *parts, const char *text, unsigned flags, size_t most,
-                     unsigned maxdepth);
+                     unsigned levels);
 void chirp_parts_destroy(struct chirp_parts *parts);
 
 /** Append a path for a request. */
@@ -100,6 +100,7 @@ enum chirp_step {
 enum chirp_kind {
 	CHIRP_SEARCH,    /* a root, for a part of the pattern */
 	CHIRP_LIST,      /* a directory */
+	CHIRP_ROOT,      /* a root itself */
 	CHIRP_LSTAT,     /* whether a directory on the way to a result is a symlink */
 };
 
@@ -129,6 +130,9 @@ struct chirp {
 	size_t nroots, nexclude;
 	char **roots;                  /* normal */
 	uint64_t *devs;                /* of the roots */
+	bool *closed;                  /* roots that do not exist, or are no directories */
+	bool follow_roots;
+	struct strbuf prefix;
 	unsigned wire_flags;
 	struct pattern *pattern;
 	struct pattern **exclude;

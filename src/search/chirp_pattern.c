@@ -136,7 +136,7 @@ static void put_component(struct put *put, const char *text, size_t n)
 
 /** An alternative and its limits. */
 struct limits {
-	unsigned flags, maxdepth;
+	unsigned flags, levels;  /* levels: as in struct talk_request */
 	size_t most;
 	unsigned left;           /* combinations of braces */
 };
@@ -149,7 +149,7 @@ static bool put_alternative(struct strbuf *out, const char *text, size_t n,
 	struct strbuf names = {0};
 	struct put put = {.out = &names, .flags = limits->flags, .exact = true};
 	size_t start = out->len, at = 0, slash;
-	unsigned count = 0, maxdepth = limits->maxdepth;
+	unsigned count = 0;
 	bool anchored = false;
 	if ((slash = pattern_slash(text, 0, n))) {
 		anchored = true;
@@ -177,8 +177,8 @@ static bool put_alternative(struct strbuf *out, const char *text, size_t n,
 		at = end + slash;
 	}
 	out->failed |= names.failed;
-	unsigned levels = anchored || maxdepth < count || maxdepth - count >= LEVELS ? 0
-	                  : maxdepth - count + 1;
+	unsigned levels = anchored || limits->levels <= count || limits->levels - count > LEVELS
+	                  ? 0 : limits->levels - count;
 	for (unsigned level = 0; level < levels; ++level) {
 		strbuf_puts(out, level ? "|/" : "/");
 		for (unsigned i = 0; i < level; ++i)
@@ -196,7 +196,7 @@ static bool put_alternative(struct strbuf *out, const char *text, size_t n,
 		put.exact = false;
 	}
 	strbuf_destroy(&names);
-	return put.exact && maxdepth == 0;
+	return put.exact && limits->levels == 0;
 }
 
 /** Find the first braces with alternatives.
@@ -282,7 +282,7 @@ static int add_part(struct chirp_parts *parts, struct strbuf *wire, const char *
 }
 
 int chirp_parts_init(struct chirp_parts *parts, const char *text, unsigned flags, size_t most,
-                     unsigned maxdepth)
+                     unsigned levels)
 {
 	struct strbuf wire = {0}, next = {0};
 	size_t len = strlen(text), first = 0, last = 0;
@@ -294,7 +294,7 @@ int chirp_parts_init(struct chirp_parts *parts, const char *text, unsigned flags
 			to += text[to] == '\\' && len - to > 1 ? 2 : 1;
 		/* An empty alternative matches nothing. */
 		if (to > from) {
-			struct limits limits = {flags, maxdepth, most, COMBINATIONS};
+			struct limits limits = {flags, levels, most, COMBINATIONS};
 			strbuf_reset(&next);
 			if (!put_expanded(&next, 0, text + from, to - from, &limits,
 			                  &parts->exact)) {

@@ -72,7 +72,7 @@ static bool see(SEARCH *search, struct remote *remote, bool here, bool nfs,
 {
 	const struct talk_request request = {
 		.pattern = "/*", .query = "", .flags = SEARCH_METADATA | SEARCH_BYNAME,
-		.mask = K_STATX_MNT_ID, .self = true, .maxdepth = 1,
+		.mask = K_STATX_MNT_ID, .self = true, .levels = 2,
 		.blocking = here || search->remote_options.blocking,
 	};
 	struct search_counts counts = {0};

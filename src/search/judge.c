@@ -22,12 +22,13 @@
 #include <unistd.h>
 
 /** The directory that contains the object, or the object if its name is "".
-    @return a descriptor, borrowed; or -1. */
+    @return a descriptor, borrowed; or -1.  Errors: as search_visit_dir(). */
 static int look_fd(struct look *look)
 {
-	if (look->fd == LOOK_UNOPENED)
-		look->fd = search_visit_dir(look->visit);
-	return look->fd;
+	int fd = look->fd == LOOK_UNOPENED ? search_visit_dir(look->visit) : look->fd;
+	if (fd >= 0)
+		look->fd = fd;
+	return fd;
 }
 
 static const char *look_path(void *arg)
@@ -84,6 +85,11 @@ static int look_target(void *arg, struct strbuf *text)
 {
 	struct look *look = arg;
 	char target[PATH_MAX];
+	const char *sent = look->visit ? search_target(look->search) : NULL;
+	if (look->visit && look->search->last_remote && sent) {
+		strbuf_puts(text, sent);
+		return 0;
+	}
 	int fd = look_fd(look);
 	if (fd < 0)
 		return -1;
@@ -121,7 +127,7 @@ static int look_open(struct look *look)
 {
 	SEARCH *search = look->search;
 	if (!*look->name)
-		return os_openat(look->os, AT_FDCWD, search->root_name, O_PATH);
+		return os_openat(look->os, AT_FDCWD, search_root_given(search), O_PATH);
 	struct follow_place place = {0};
 	struct k_statx st;
 	int dir = look_fd(look), fd = -1;

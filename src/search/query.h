@@ -86,6 +86,7 @@ struct query_action {
 	/* What it needs, set by query_env.action: */
 	unsigned mask;                   /* K_STATX_* */
 	bool xtype;                      /* facts->xtype */
+	bool target;                     /* facts->target */
 };
 
 /** Why an expression was rejected. */
@@ -107,7 +108,7 @@ struct query_env {
 	/* Get the attributes of a file.  @return 0, or -1 with errno. */
 	int (*file)(void *arg, const char *path, bool follow, struct k_statx *st);
 	/* Check an action: its arguments, and what it needs (action->mask, action->xtype).
-	   NULL: actions are refused, as for a server.
+	   NULL: actions are refused.
 	   @return 0, or -1 after appending a sentence to why. */
 	int (*action)(void *arg, struct query_action *action, struct strbuf *why);
 	/* Note a warning for the user; or NULL. */
@@ -158,6 +159,11 @@ void query_print_tests(const struct query *query, struct strbuf *out);
 /** Whether an action is such a placeholder. */
 bool query_is_placeholder(const struct query_action *action);
 
+/** Fill env for such a string: it names no user, group or file, and of actions it has placeholders;
+    others are refused.
+    @mask  Outlives env; K_STATX_* that each of them needs. */
+void query_env_tests(struct query_env *env, unsigned *mask);
+
 /** Properties of a query. */
 struct query_info {
 	unsigned mask;              /* K_STATX_* that tests need; 0: none needs attributes.  The
@@ -172,6 +178,7 @@ struct query_info {
 	bool unique;                /* -unique: each object once */
 	bool xtype;                 /* facts->xtype is needed: links are followed to look */
 	bool fstype;                /* facts->fstype is needed */
+	bool samefile;              /* -samefile: an object of this host is compared */
 	bool all;                   /* every object is printed: no test */
 	bool only_prints;           /* all actions are -print, or all are -print0, and no object
 	                               reaches two of them */

@@ -398,5 +398,6 @@ QUERY_PARSE(query_parse_samefile)
 	dev->dev.minor = st.dev_minor;
 	query_add(list, inum);
 	query_add(list, dev);
+	p->query->info.samefile = true;
 	return query_list_end(list);
 }

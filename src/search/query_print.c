@@ -3,8 +3,10 @@
 #include "search/query_impl.h"
 
 #include "base/escape.h"
+#include "base/fail.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 
@@ -244,4 +246,33 @@ bool query_is_placeholder(const struct query_action *action)
 	return action->kind == QA_PRINT || action->kind == QA_QUIT
 	       || (action->kind == QA_EXEC && !action->plus && action->nargs == 1
 	           && strcmp(action->args[0], ":") == 0);
+}
+
+static int no_owner(void *arg, const char *name, uint32_t *id)
+{
+	(void)arg, (void)name, (void)id;
+	return 0;
+}
+
+static int no_file(void *arg, const char *path, bool follow, struct k_statx *st)
+{
+	(void)arg, (void)path, (void)follow, (void)st;
+	return fail(EPERM);
+}
+
+static int take_placeholder(void *arg, struct query_action *action, struct strbuf *why)
+{
+	action->mask = *(const unsigned *)arg;
+	if (query_is_placeholder(action))
+		return 0;
+	strbuf_printf(why, "%s is an action; a server performs none", action->word);
+	return -1;
+}
+
+void query_env_tests(struct query_env *env, unsigned *mask)
+{
+	*env = (struct query_env){
+		.arg = mask, .user = no_owner, .group = no_owner, .file = no_file,
+		.action = take_placeholder, .quiet = true,
+	};
 }

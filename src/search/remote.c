@@ -94,29 +94,6 @@ bool remote_next(struct remote *remote, struct remote_entry *entry)
 	return true;
 }
 
-static bool is_same(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-/** The host of a server; it is added if necessary.  @return NULL: memory ran out. */
-static struct remote_host *host_of(struct remote *remote, const struct search_server *server)
-{
-	for (size_t i = 0; i < remote->n; ++i) {
-		const struct search_server *s = &remote->hosts[i].server;
-		if (is_same(s->host, server->host) && is_same(s->user, server->user)
-		    && s->port == server->port && is_same(s->scheme, server->scheme))
-			return &remote->hosts[i];
-	}
-	if (!ARRAY_ROOM(remote->hosts, remote->n, &remote->room))
-		return NULL;
-	struct remote_host *host = &remote->hosts[remote->n++];
-	*host = (struct remote_host){
-		.server = *server, .link = {.fd = -1, .errors = -1}, .status = -1,
-	};
-	return host;
-}
-
 /** Copy a text, which lives as long as the search.  @return NULL: memory ran out. */
 static char *keep_text(struct remote *remote, const char *text)
 {
@@ -126,6 +103,28 @@ static char *keep_text(struct remote *remote, const char *text)
 	if (copy)
 		remote->texts[remote->ntexts++] = copy;
 	return copy;
+}
+
+/** The host of a root; it is added if necessary.  @return NULL: memory ran out. */
+static struct remote_host *host_of(struct remote *remote, const char *root,
+                                   const struct search_server *server)
+{
+	const size_t n = remote_prefix(root);
+	for (size_t i = 0; i < remote->n; ++i) {
+		struct remote_host *host = &remote->hosts[i];
+		if (strncmp(host->prefix, root, n) == 0 && !host->prefix[n])
+			return host;
+	}
+	char *prefix = keep_text(remote, root);
+	if (!prefix || !ARRAY_ROOM(remote->hosts, remote->n, &remote->room))
+		return NULL;
+	prefix[n] = '\0';
+	struct remote_host *host = &remote->hosts[remote->n++];
+	*host = (struct remote_host){
+		.server = *server, .prefix = prefix, .link = {.fd = -1, .errors = -1},
+		.status = -1,
+	};
+	return host;
 }
 
 int remote_add(struct remote *remote, const char *name, size_t index)
@@ -142,7 +141,7 @@ int remote_add(struct remote *remote, const char *name, size_t index)
 		}, wrong);
 		return remote->queue.failed ? -1 : 0;
 	}
-	struct remote_host *host = host_of(remote, &server);
+	struct remote_host *host = host_of(remote, name, &server);
 	if (!host || !ARRAY_ROOM(host->roots, host->n, &host->room))
 		return -1;
 	host->roots[host->n++] = root;
@@ -169,6 +168,7 @@ static void ask(struct remote *remote, struct remote_host *host, const struct ta
 	host->since = os_now();
 	own.roots = host->paths;
 	own.n = host->n;
+	own.prefix = host->prefix;
 	host->talk->ops->ask(host->talk, &own);
 	if (host->talk->state == TALK_FAILED)
 		remote_fail_host(remote, host, EMSGSIZE, strbuf_str(&host->talk->why));

@@ -28,6 +28,10 @@ bool remote_is(const char *root);
  */
 const char *remote_parse(char *text, struct search_server *server, const char **path);
 
+/** The length of what names the server in a root that is valid: "ssh://host"; its path follows.
+    0: it is a root on this host. */
+size_t remote_prefix(const char *root);
+
 /** The words of a command, as rsync's --rsh separates them.
     @text  Modified: the words are in it.
     @words [out]  At most `most`, without a final NULL.

@@ -18,6 +18,7 @@ struct remote_root {
 
 struct remote_host {
 	struct search_server server;
+	const char *prefix;            /* of the roots, before the path */
 	struct remote_root *roots;
 	const char **paths;            /* of the roots, for the request */
 	size_t n, room;

@@ -20,6 +20,13 @@ bool remote_is(const char *root)
 	return scheme_of(root);
 }
 
+size_t remote_prefix(const char *root)
+{
+	const char *scheme = scheme_of(root);
+	size_t n = scheme ? strlen(scheme) + strlen("://") : 0;
+	return scheme ? n + strcspn(root + n, "/") : 0;
+}
+
 /** Whether a name of a user or host can be an argument of a remote shell, which may put it into a
     command of its own.  Source: valid_ruser() and valid_hostname() of ssh.c of OpenSSH 9.6. */
 static bool is_plain(const char *name, const char *refused)

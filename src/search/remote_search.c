@@ -60,14 +60,20 @@ void search_remote_request(SEARCH *search, struct talk_request *request)
 		.nexclude = *search->remote_exclude != '\0',
 		.query = strchr(search->remote_exclude, '\0') + 1,
 		.flags = search->flags & ~SEARCH_INCLUDEROOT,
-		.types = more->types, .mask = more->mask, .type = more->type,
-		.links = more->links, .optional = more->optional, .self = more->roots,
-		.follow_roots = more->follow_roots, .files = more->files, .xattrs = more->xattrs,
-		.exclude_types = more->exclude_types,
+		.types = more->types, .type = more->type, .mask = search->act_mask,
+		.links = more->links || search->act_target, .optional = more->optional,
+		.self = more->roots, .follow_roots = more->follow_roots, .files = more->files,
+		.xattrs = more->xattrs, .exclude_types = more->exclude_types,
 		.blocking = options->blocking, .ahead = options->ahead, .engine = options->engine,
 		.threads = options->threads, .depth = options->depth, .mindepth = more->mindepth,
-		.maxdepth = more->maxdepth < UINT_MAX ? more->maxdepth : 0,
+		.levels = more->maxdepth < UINT_MAX ? more->maxdepth + 1 : 0,
 	};
+	if (request->flags & SEARCH_METADATA)
+		request->mask |= more->mask;
+	size_t n = 0;
+	if (search->query)
+		query_actions(search->query, &n);
+	request->actions = (unsigned)n;
 }
 
 bool search_remote_turn(SEARCH *search, int ms)
@@ -126,6 +132,7 @@ struct searchent *search_remote_next(SEARCH *search)
 	if (e->st && !search->more.statx)
 		search_stat_from(&search->stat, &search->st);
 	search->type = e->type;
+	search->actions = e->actions;
 	search->why = got.why;
 	search->entry = (struct searchent){
 		.path = path->data, .err = e->err, .errsource = e->errsource,

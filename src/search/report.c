@@ -100,8 +100,10 @@ void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
                        uint64_t actions)
 {
 	char target[PATH_MAX];
-	ssize_t n = search->more.links && entry->type == DT_LNK && scratch->fd >= 0
-	            ? os_readlinkat(scratch->os, scratch->fd, entry->name, target, sizeof(target))
+	/* fd is a root that is a symlink, or has the type of what a symlink leads to. */
+	ssize_t n = search->more.links && entry->type == DT_LNK && (fd >= 0 || scratch->fd >= 0)
+	            ? os_readlinkat(scratch->os, fd < 0 ? scratch->fd : fd,
+	                            fd < 0 ? entry->name : "", target, sizeof(target))
 	            : 0;
 	/* Once for each directory: it has no lines. */
 	if (search->identify && scratch->output->run_start == NO_RUN && scratch->fd >= 0) {

@@ -86,7 +86,7 @@ int search_root_open(SEARCH *search)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->rootfd);
 	/* Without /proc use its name, which may refer to another directory by now. */
 	const char *name = search->via.len ? strbuf_str(&search->place.path)
-	                   : search->roots[search->root - 1];
+	                   : search_root_given(search);
 	const char *const names[] = {link, name};
 	const int flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY;
 	if (!root_stat(search, search->rootfd, &was))
@@ -311,9 +311,16 @@ bool search_root_begin(SEARCH *search)
 		++search->root;
 	if (search->root == search->nroots)
 		return false;
-	const char *name = search->roots[search->root++];
-	name = *name ? name : ".";
+	++search->root;
+	const char *name = search_root_given(search);
 	search->root_name = search->more.name ? search->more.name : name;
+	if (search->more.prefix) {
+		strbuf_reset(&search->root_text);
+		strbuf_puts(&search->root_text, search->more.prefix);
+		strbuf_puts(&search->root_text, name);
+		search->root_name = strbuf_str(&search->root_text);
+		search->failed |= search->root_text.failed;
+	}
 	search->root_len = strlen(search->root_name);
 	search->root_len -= search->root_len > 0 && search->root_name[search->root_len - 1] == '/';
 	strbuf_reset(&search->via);

@@ -77,6 +77,7 @@ static void use_query(SEARCH *search)
 	for (size_t i = 0; i < n; ++i) {
 		enum query_action_kind kind = actions[i].kind;
 		search->act_mask |= actions[i].mask;
+		search->act_target |= actions[i].target;
 		search->identify |= kind == QA_EXECDIR || kind == QA_OKDIR || kind == QA_DELETE;
 	}
 	search->policy.statx_mask |= info->mask | search->act_mask;
@@ -420,6 +421,7 @@ static void search_free(SEARCH *search, bool shared)
 	strbuf_destroy(&search->queue);
 	strbuf_destroy(&search->path);
 	strbuf_destroy(&search->root_base);
+	strbuf_destroy(&search->root_text);
 	strbuf_destroy(&search->postponed);
 	strbuf_destroy(&search->postponed_at);
 	strbuf_destroy(&search->target);

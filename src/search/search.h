@@ -46,6 +46,7 @@ struct search_visit {
 	                                finds out */
 	const char *path;            /* as printed */
 	const char *root;            /* the given root at or above it */
+	size_t prefix;               /* bytes of it before its path on another host; 0 */
 	const char *below;           /* its path below the root, without a leading slash; "" */
 	SEARCH *search;
 	int dirfd;                   /* for search_visit_dir() */
@@ -96,6 +97,7 @@ struct search_more {
 	bool follow_roots;        /* with roots: follow a symlink that is a root */
 	bool files;               /* return a root that is not a directory, if its last component
 	                             matches */
+	const char *prefix;       /* printed before each root, as "ssh://host"; NULL: "" */
 	/* The one root is a part of a larger search, see struct talk_request: the name begins
 	   the paths of objects, and pattern and depths count from its first name_root bytes.
 	   Not with SEARCH_FOLLOW; NULL: no part. */
@@ -120,7 +122,7 @@ void search_last(SEARCH *search, struct search_visit *visit);
  * It is the directory that was read, even if its path leads to another one by now.
  *
  * @return a descriptor made with O_PATH, borrowed until the next object; or -1.
- * Errors: ESTALE: it was moved or replaced; those of openat2(2).
+ * Errors: ESTALE: it was moved or replaced; EREMOTE: it is on another host; those of openat2(2).
  */
 int search_visit_dir(const struct search_visit *visit);
 

@@ -134,6 +134,7 @@ struct SEARCH {
 	struct query *query;      /* NULL: none */
 	const struct query_info *info;   /* of the query; or NULL */
 	unsigned act_mask;        /* K_STATX_* that actions need */
+	bool act_target;          /* actions need the targets of symlinks */
 	bool judges;              /* objects are selected by more than the pattern and the type */
 	bool plain;               /* an object is printed at most once, and nothing else is
 	                             done */
@@ -150,7 +151,8 @@ struct SEARCH {
 	struct bfs_policy policy;
 	unsigned statx_mask;      /* of policy, without what depends on the mounts */
 	struct bfs_budget budget;
-	const char *root_name;
+	const char *root_name;    /* as printed */
+	struct strbuf root_text;  /* with more.prefix */
 	size_t root_len;          /* without a trailing slash */
 	uint64_t root_mount;      /* its mount ID */
 	uint64_t root_dev;        /* its device */
@@ -228,6 +230,13 @@ struct SEARCH {
 	struct search_counts counts;
 	bool ended, failed;
 };
+
+/** The current root as this process opens it. */
+static inline const char *search_root_given(const SEARCH *search)
+{
+	const char *name = search->roots[search->root - 1];
+	return *name ? name : ".";
+}
 
 /** The mounts that may be accessed; NULL: all. */
 static inline const struct search_mounts *search_mounts(const SEARCH *search)
@@ -330,7 +339,8 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 
 /* judge.c: runs in workers, and for roots in the owner. */
 
-/** Set the functions of look->facts. */
+/** Set the functions of look->facts.  Those that need the directory of an object on another host
+    fail. */
 void search_look_init(struct look *look);
 
 /** Decide what becomes of an object, by the query and by mindepth and maxdepth.

@@ -35,6 +35,11 @@ void talk_fail(struct talk *talk, const char *format, ...)
 	va_end(args);
 }
 
+bool talk_has_attributes(const struct talk_request *request)
+{
+	return request->flags & SEARCH_METADATA || (request->mask && *request->query);
+}
+
 const char *talk_path_wrong(const char *path, size_t len)
 {
 	if (len > TALK_PATH_MAX)

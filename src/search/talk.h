@@ -26,10 +26,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum {
 	TALK_PATH_MAX = 1 << 20,       /* bytes of a path in an answer */
 	TALK_KEPT = 4 << 20,           /* bytes that a protocol keeps of an incomplete answer */
+	TALK_ACTIONS = 32,             /* actions of a query */
 };
 
 /** A search on a server.  Everything is borrowed during the call of ask(). */
@@ -37,12 +39,17 @@ struct talk_request {
 	const char *const *roots;      /* directories, as the server names them */
 	size_t n;
 	const char *pattern;
-	const char *query;             /* canonical, see search/query.h; "": none */
+	const char *query;             /* canonical, see search/query.h; "": none.  Actions are
+	                                  placeholders */
+	unsigned actions;              /* of the query: each object reaches one of so many; a
+	                                  server counts them itself */
 	const char *const *exclude;    /* patterns of what is neither returned nor entered */
 	size_t nexclude;
 	int flags;                     /* SEARCH_*, without INCLUDEROOT: entries have their root */
 	unsigned types;                /* 1 << DT_*: only these; 0: all */
-	unsigned mask;                 /* K_STATX_*: what entries need, with SEARCH_METADATA */
+	unsigned mask;                 /* K_STATX_*: what objects need: with SEARCH_METADATA in
+	                                  addition to K_STATX_BASIC and K_STATX_BTIME; else only
+	                                  with a query */
 	bool type;                     /* the type must be known */
 	bool links;                    /* the targets of symlinks must be known */
 	bool optional;                 /* also objects whose attributes are unavailable */
@@ -52,6 +59,8 @@ struct talk_request {
 	bool files;                    /* a root that is not a directory, if its name matches */
 	const char *exclude_types;     /* of file systems that are not entered, "nfs,proc"; "" or
 	                                  NULL: none */
+	const char *prefix;            /* paths are printed with this before the directory, as
+	                                  "ssh://host": tests get such paths; NULL: as "" */
 	const char *name;              /* the root, of which there is one, is a part of a larger
 	                                  search, whose paths begin with this one, as it is
 	                                  printed: tests get such paths; NULL: it is not */
@@ -61,8 +70,10 @@ struct talk_request {
 	bool ahead;
 	int engine;
 	unsigned threads, depth;
-	unsigned mindepth, maxdepth;   /* report nothing above or below, silently; entries of a
-	                                  root are at depth 1; maxdepth 0: no limit */
+	unsigned mindepth;             /* report nothing above, silently; entries of a root are at
+	                                  depth 1 */
+	unsigned levels;               /* report nothing below, silently: 1: only roots, which
+	                                  are at depth 0; 0: no limit */
 };
 
 /** An object or an error, as in struct searchent; valid during the call of entry(). */
@@ -77,6 +88,7 @@ struct talk_entry {
 	size_t xattrs_len;             /* of these, without the final NUL */
 	const struct k_statx *st;      /* NULL: none */
 	unsigned char type;            /* DT_* */
+	uint32_t actions;              /* of the query: 1 << index of those that it reaches */
 	int err, errsource;            /* an errno value of Linux and SEARCH_ERR_*; 0: an object */
 };
 
@@ -115,6 +127,9 @@ struct talk_ops {
 	/** Free the conversation, `out` and `why` as well (talk_destroy()). */
 	void (*free)(struct talk *talk);
 };
+
+/** Whether objects have attributes in the answer to a request. */
+bool talk_has_attributes(const struct talk_request *request);
 
 /** A conversation; a protocol puts it first in a struct of its own. */
 struct talk {

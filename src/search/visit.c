@@ -8,7 +8,9 @@
  */
 #include "search/search_impl.h"
 
+#include "base/fail.h"
 #include "path/resolve.h"
+#include "search/remote.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,9 +25,27 @@ enum { SERVED = 256 };   /* directories that waited, returned together */
 /** Set the root, and the path below it, from the path. */
 static void visit_paths(const SEARCH *search, struct search_visit *visit)
 {
-	size_t len = strlen(visit->path);
+	size_t len = strlen(visit->path), root_len = search->root_len;
 	visit->root = search->root_name;
-	visit->below = visit->path + (len > search->root_len ? search->root_len + 1 : len);
+	if (search->last_remote) {
+		visit->root = search->roots[search->last_root];
+		visit->prefix = remote_prefix(visit->root);
+		root_len = strlen(visit->root);
+		root_len -= root_len > 0 && visit->root[root_len - 1] == '/';
+	}
+	visit->below = visit->path + (len > root_len ? root_len + 1 : len);
+}
+
+/** The last component of a path, as -name compares it.  @len [out]  Its length. */
+static const char *last_name(const char *path, size_t *len)
+{
+	size_t end = strlen(path);
+	while (end > 1 && path[end - 1] == '/')
+		--end;
+	const char *slash = end > 1 ? memrchr(path, '/', end) : NULL;
+	const char *name = slash ? slash + 1 : path;
+	*len = end - (size_t)(name - path);
+	return name;
 }
 
 void search_visit_now(SEARCH *search, struct search_visit *visit, struct judgment *judged)
@@ -74,7 +94,7 @@ void search_dir_close(SEARCH *search)
 static int open_root_dir(SEARCH *search)
 {
 	struct strbuf dir = {0};
-	const char *name = search->root_name;
+	const char *name = search_root_given(search);
 	size_t len = strlen(name);
 	while (len > 1 && name[len - 1] == '/')
 		--len;
@@ -122,6 +142,8 @@ int search_visit_dir(const struct search_visit *visit)
 {
 	SEARCH *search = visit->search;
 	struct dir_id now;
+	if (search->last_remote)
+		return fail(EREMOTE);
 	if (visit->dirfd != LOOK_UNOPENED)
 		return visit->dirfd;
 	if (search->dirfd != LOOK_UNOPENED) {
@@ -157,6 +179,8 @@ void search_last(SEARCH *search, struct search_visit *visit)
 		.dirfd = LOOK_UNOPENED,
 	};
 	visit_paths(search, visit);
+	if (search->last_remote)
+		visit->object.name = last_name(visit->path + visit->prefix, &visit->object.len);
 	for (const char *p = visit->below; *p; p += *p == '/' ? 1 : strcspn(p, "/"))
 		visit->object.depth += *p != '/';
 	*look = (struct look){
@@ -170,14 +194,11 @@ void search_last(SEARCH *search, struct search_visit *visit)
 bool search_root_visit(SEARCH *search, const struct node *node, const struct k_statx *st,
                        unsigned depth)
 {
-	const char *name = search->root_name;
-	size_t len = strlen(name);
-	while (len > 1 && name[len - 1] == '/')
-		--len;
-	const char *base = len > 1 ? memrchr(name, '/', len) : NULL;
-	base = base ? base + 1 : name;
+	const char *path = search->more.name ? search->more.name : search_root_given(search);
+	size_t len;
+	const char *base = last_name(path, &len);
 	strbuf_reset(&search->root_base);
-	strbuf_add(&search->root_base, base, len - (size_t)(base - name));
+	strbuf_add(&search->root_base, base, len);
 	if (search->root_base.failed) {
 		search->failed = true;
 		return false;
@@ -193,7 +214,7 @@ bool search_root_visit(SEARCH *search, const struct node *node, const struct k_s
 			.type = (uint8_t)IFTODT(st->mode), .st = st, .facts = &look->facts,
 			.depth = depth,
 		},
-		.path = name, .search = search, .dirfd = LOOK_UNOPENED,
+		.path = search->root_name, .search = search, .dirfd = LOOK_UNOPENED,
 	};
 	*look = (struct look){
 		.search = search, .os = &search->os, .visit = &visit, .fd = LOOK_UNOPENED,

@@ -12,7 +12,7 @@ static const char magic[8] = {'G', 'E', 'T', 'M', 'N', 'T', '\r', '\n'};
 
 /** The numbers at the start of a request, each of 32 bits. */
 enum {
-	N_FLAGS, N_TYPES, N_MASK, N_WANTS, N_ENGINE, N_THREADS, N_DEPTH, N_MINDEPTH, N_MAXDEPTH,
+	N_FLAGS, N_TYPES, N_MASK, N_WANTS, N_ENGINE, N_THREADS, N_DEPTH, N_MINDEPTH, N_LEVELS,
 	N_ROOTS, N_EXCLUDE, N_NAME_ROOT, N_COUNT,
 };
 
@@ -173,8 +173,9 @@ const char *wire_put_request(struct strbuf *out, const struct talk_request *requ
 {
 	const char *types = request->exclude_types ? request->exclude_types : "";
 	const char *name = request->name ? request->name : "";
-	size_t size = N_COUNT * sizeof(uint32_t) + 4 * STRING_LEAST + strlen(request->pattern)
-	              + strlen(request->query) + strlen(types) + strlen(name);
+	const char *prefix = request->prefix ? request->prefix : "";
+	size_t size = N_COUNT * sizeof(uint32_t) + 5 * STRING_LEAST + strlen(request->pattern)
+	              + strlen(request->query) + strlen(types) + strlen(prefix) + strlen(name);
 	bool fits = request->n <= WIRE_ROOTS_MAX && request->nexclude <= WIRE_ROOTS_MAX;
 	for (size_t i = 0; fits && i < request->n; ++i)
 		size += STRING_LEAST + strlen(request->roots[i]);
@@ -195,7 +196,7 @@ const char *wire_put_request(struct strbuf *out, const struct talk_request *requ
 		            | (request->xattrs ? WANT_XATTRS : 0u),
 		[N_ENGINE] = (uint32_t)request->engine, [N_THREADS] = request->threads,
 		[N_DEPTH] = request->depth, [N_MINDEPTH] = request->mindepth,
-		[N_MAXDEPTH] = request->maxdepth,
+		[N_LEVELS] = request->levels,
 		[N_ROOTS] = (uint32_t)request->n, [N_EXCLUDE] = (uint32_t)request->nexclude,
 		[N_NAME_ROOT] = (uint32_t)request->name_root,
 	};
@@ -205,6 +206,7 @@ const char *wire_put_request(struct strbuf *out, const struct talk_request *requ
 	put_string(out, request->pattern);
 	put_string(out, request->query);
 	put_string(out, types);
+	put_string(out, prefix);
 	put_string(out, name);
 	for (size_t i = 0; i < request->n; ++i)
 		put_string(out, request->roots[i]);
@@ -281,12 +283,14 @@ int wire_get_request(const char *bytes, size_t len, struct talk_request *request
 		.follow_roots = wants & WANT_FOLLOW_ROOTS, .xattrs = wants & WANT_XATTRS,
 		.engine = (int)numbers[N_ENGINE], .threads = numbers[N_THREADS],
 		.depth = numbers[N_DEPTH], .mindepth = numbers[N_MINDEPTH],
-		.maxdepth = numbers[N_MAXDEPTH], .name_root = numbers[N_NAME_ROOT],
+		.levels = numbers[N_LEVELS], .name_root = numbers[N_NAME_ROOT],
 	};
 	request->pattern = get_string(bytes, len, &at, PATTERN_MAX);
 	request->query = request->pattern ? get_string(bytes, len, &at, len) : NULL;
 	request->exclude_types = request->query ? get_string(bytes, len, &at, len) : NULL;
-	request->name = request->exclude_types ? get_string(bytes, len, &at, TALK_PATH_MAX) : NULL;
+	request->prefix = request->exclude_types ? get_string(bytes, len, &at, TALK_PATH_MAX)
+	                  : NULL;
+	request->name = request->prefix ? get_string(bytes, len, &at, TALK_PATH_MAX) : NULL;
 	request->roots = request->name ? get_strings(bytes, len, &at, request->n) : NULL;
 	request->exclude = request->roots ? get_strings(bytes, len, &at, request->nexclude) : NULL;
 	const char *wrong = "its strings do not fill it";

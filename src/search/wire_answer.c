@@ -22,7 +22,7 @@ struct wire_item {
 	uint32_t target_len;   /* without its NUL */
 	uint32_t xattrs;       /* the same of the names of extended attributes, each with a NUL */
 	uint32_t xattrs_len;
-	uint32_t zero;
+	uint32_t actions;
 };
 _Static_assert(sizeof(struct wire_item) == 48, "as docs/PROTOCOL.md says");
 
@@ -51,7 +51,7 @@ static void item_order(struct wire_item *item)
 	item->target_len = htole32(item->target_len);
 	item->xattrs = htole32(item->xattrs);
 	item->xattrs_len = htole32(item->xattrs_len);
-	item->zero = htole32(item->zero);
+	item->actions = htole32(item->actions);
 }
 
 static void end_order(struct wire_end *end)
@@ -84,7 +84,7 @@ void wire_put_entry(struct strbuf *out, const struct talk_entry *entry)
 			.path_len = (uint32_t)entry->len, .err = entry->err,
 			.errsource = (uint16_t)entry->errsource, .type = entry->type,
 		},
-		.root = (uint32_t)entry->root,
+		.root = (uint32_t)entry->root, .actions = entry->actions,
 	};
 	size_t at = sizeof(item);
 	if (entry->st) {
@@ -143,6 +143,7 @@ struct wire_talk {
 	struct talk talk;
 	struct wire_reader reader;
 	size_t roots;          /* of the request */
+	unsigned actions;      /* of its query */
 	bool meta, optional;   /* what it wanted */
 };
 
@@ -160,7 +161,7 @@ static const char *item_wrong(const struct wire_talk *wire, const struct wire_it
 	static const unsigned types = 1u << DT_UNKNOWN | 1u << DT_FIFO | 1u << DT_CHR | 1u << DT_DIR
 	                              | 1u << DT_BLK | 1u << DT_REG | 1u << DT_LNK | 1u << DT_SOCK;
 	const struct search_item *i = &item->item;
-	if (item->zero != 0 || i->zero != 0)
+	if (i->zero != 0)
 		return "an entry has unknown members";
 	if (item->root >= wire->roots)
 		return "an entry below a directory that was not requested";
@@ -177,6 +178,9 @@ static const char *item_wrong(const struct wire_talk *wire, const struct wire_it
 		return "the name of an extended attribute has no end";
 	if (i->type > 31 || !(types >> i->type & 1))
 		return "an entry of an unknown type";
+	if ((i->err == 0 && wire->actions > 0) != (item->actions != 0)
+	    || (wire->actions < TALK_ACTIONS && item->actions >> wire->actions))
+		return "an entry has the wrong actions";
 	if (i->err == 0 && i->errsource == 0)
 		return wire->meta && !wire->optional && !i->statx
 		       ? "an object without its attributes" : NULL;
@@ -225,7 +229,8 @@ static void take_entries(struct wire_talk *wire, const char *bytes, size_t len,
 			.target_len = item.target_len,
 			.xattrs = item.xattrs ? bytes + at + item.xattrs : NULL,
 			.xattrs_len = item.xattrs_len, .st = has_st ? &st : NULL,
-			.type = i->type, .err = i->err, .errsource = i->errsource,
+			.type = i->type, .actions = item.actions, .err = i->err,
+			.errsource = i->errsource,
 		});
 		at += i->size;
 	}
@@ -275,7 +280,8 @@ static void wire_ask(struct talk *talk, const struct talk_request *request)
 		wire_greet(&talk->out);
 	talk->state = TALK_GOING;
 	wire->roots = request->n;
-	wire->meta = request->flags & SEARCH_METADATA;
+	wire->actions = request->actions;
+	wire->meta = talk_has_attributes(request);
 	wire->optional = request->optional;
 	const char *wrong = wire_put_request(&talk->out, request);
 	if (wrong || talk->out.failed)

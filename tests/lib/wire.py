@@ -6,7 +6,7 @@ import struct
 
 GREETING = b"GETMNT\r\n" + struct.pack("<II", 1, 0)
 REQUEST, ENTRIES, END, REFUSED, ALIVE = 1, 2, 3, 4, 5
-NUMBERS = ("flags", "types", "mask", "wants", "engine", "threads", "depth", "mindepth", "maxdepth")
+NUMBERS = ("flags", "types", "mask", "wants", "engine", "threads", "depth", "mindepth", "levels")
 METADATA = 2
 HEAD = 48        # of an entry
 
@@ -19,15 +19,15 @@ def string(text):
     return struct.pack("<I", len(text)) + text + b"\0"
 
 
-def request(pattern, *roots, query=b"", fstypes=b"", name=b"", name_root=0, exclude=(), **numbers):
+def request(pattern, *roots, query=b"", fstypes=b"", prefix=b"", name=b"", name_root=0, exclude=(), **numbers):
     """A REQUEST; pattern, roots and name are bytes."""
     values = [numbers.pop(number, 0) for number in NUMBERS]
     assert not numbers
     return frame(REQUEST, struct.pack("<12I", *values, len(roots), len(exclude), name_root)
-                 + b"".join(map(string, (pattern, query, fstypes, name, *roots, *exclude))))
+                 + b"".join(map(string, (pattern, query, fstypes, prefix, name, *roots, *exclude))))
 
 
-def item(path, kind=8, err=0, source=0, root=0, st=None, target=None):
+def item(path, kind=8, err=0, source=0, root=0, st=None, target=None, actions=0):
     """An entry of an answer."""
     data = st or b""
     where = HEAD + len(data)
@@ -37,7 +37,7 @@ def item(path, kind=8, err=0, source=0, root=0, st=None, target=None):
         data += target + b"\0"
     data += bytes(-(HEAD + len(data)) % 8)
     return struct.pack("<IIIIiHBBIIIIII", HEAD + len(data), where, len(path), HEAD if st else 0, err, source, kind, 0, root,
-                       link, len(target or b""), 0, 0, 0) + data
+                       link, len(target or b""), 0, 0, actions) + data
 
 
 def end(found=0, error=0):
@@ -47,8 +47,8 @@ def end(found=0, error=0):
 class Entry:
     def __init__(self, data):
         (size, path, path_len, statx, self.err, self.source, self.kind, zero, self.root, target, target_len,
-         xattrs, xattrs_len, more) = struct.unpack_from("<IIIIiHBBIIIIII", data)
-        assert size == len(data) and zero == more == 0
+         xattrs, xattrs_len, self.actions) = struct.unpack_from("<IIIIiHBBIIIIII", data)
+        assert size == len(data) and zero == 0
         self.path = data[path:path + path_len]
         self.statx = data[statx:statx + 256] if statx else None
         self.xattrs = data[xattrs:xattrs + xattrs_len] if xattrs else None

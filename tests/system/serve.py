@@ -141,6 +141,7 @@ for sent, why in (
         (wire.GREETING + wire.request(b"*", b"/m", flags=3 << 12), "Invalid argument"),
         (wire.GREETING + wire.request(b"*", b"/m", query=b"-exec rm ';'"), "-exec is an action; a server performs none"),
         (wire.GREETING + wire.request(b"*", b"/m", query=b"-fprint x"), "-fprint is an action; a server performs none"),
+        (wire.GREETING + wire.request(b"*", b"/m", query=b"-print " * 33), "the query has more than 32 actions"),
         (wire.GREETING + wire.request(b"*", b"/m", query=b"-name"), '"-name" needs an argument'),
         (wire.GREETING + wire.request(b"*", b"/m", query=b"-newer /etc/passwd"),
          'the file "/etc/passwd" of -newer: Operation not permitted; check the path'),
@@ -161,6 +162,28 @@ for query, pattern, expected in ((b"-name x.c -size 3c -exec : ';'", b"*", [b"/d
     server.send(wire.request(pattern, b"/m", query=query))
     got, end = wire.answer(server.out)
     gm.expect(sorted(e.path for e in got) == expected, f"{query}: {got} {end}")
+
+# Each object names the actions that it reaches, also where this is known only when it is sent.  Attributes come if an action
+# needs them; roots at depth 0, with the targets of links; paths are compared as the client prints them.
+SELF, LINKS, SIZE = 32, 2, 0x200
+for query, roots, numbers, expected in (
+        (b"-name d3 -print -o -name x.c -size -3c -print , -name d1* -type d -print", (b"/m",), {},
+         {b"/d3": 1, b"/d0/x.c": 2, b"/d1/x.c": 2, b"/d2/x.c": 2} | {b"/d%d" % i: 4 for i in (1, *range(10, 20))}),
+        (b"-depth -empty -print -o -type d -name d0 -print , -name fifo -quit", (b"/m",), {},
+         {b"/trail": 1, b"/d0/x.c": 1, b"/d0": 2, b"/fifo": 4}),
+        (b"-depth -empty -type d", (b"/m/trail/",), {"wants": SELF}, {b"": 1}),
+        (b"-print", (b"/m", b"/m/link", b"/m/fifo"), {"wants": SELF | LINKS, "levels": 1, "mask": SIZE}, {b"": 1}),
+        (b"-path ssh://h/m/d3/x.c -print -o -path ssh://h/m -print -o -path '/m*' -print", (b"/m",),
+         {"wants": SELF, "prefix": b"ssh://h"}, {b"": 2, b"/d3/x.c": 1}),
+        (b"-name d4 -exec : ';' -o -name d5 -print -o -name d4 -print", (b"/m",), {}, {b"/d4": 0, b"/d5": 2}),
+        (b"-name / -print", (b"/", b"/."), {"wants": SELF, "prefix": b"ssh://h", "levels": 1}, {b"": 1}),
+        (b"-name d1 -readable -print , -name d2 -xtype d -print", (b"/m",), {"levels": 2}, {b"/d1": 1, b"/d2": 2})):
+    server.send(wire.request(b"*", *roots, query=query, **numbers))
+    got, end = wire.answer(server.out)
+    gm.expect({e.path: e.actions for e in got} == expected, f"{query}: {[(e.path, e.actions) for e in got]} {end}")
+    gm.expect(all((e.statx is not None) == ("mask" in numbers) for e in got), f"{query}: attributes")
+    if "mask" in numbers:
+        gm.expect([(e.root, e.kind, e.target) for e in got] == [(0, 4, None), (1, 10, b"d1/x.c"), (2, 1, None)], f"{query}: {got}")
 server.end()
 
 # Roots of other hosts are names of directories here; it connects to nothing, executes nothing, writes

@@ -31,6 +31,8 @@ static void take_entry(struct talk_sink *sink, const struct talk_entry *entry)
 		strbuf_printf(&chat->got, " %d", entry->type);
 	if (entry->st)
 		strbuf_printf(&chat->got, " ino %lu size %lu", entry->st->ino, entry->st->size);
+	if (entry->actions > 1)
+		strbuf_printf(&chat->got, " actions %x", entry->actions);
 	strbuf_printf(&chat->got, " %s\n", entry->path);
 }
 
@@ -263,7 +265,7 @@ UNIT_TEST(patterns)
 {
 	static const struct {
 		const char *text, *wire;
-		unsigned maxdepth;
+		unsigned levels;   /* 1 and a maximum depth; 0 */
 		bool exact;
 		unsigned flags;
 	} rows[] = {
@@ -281,7 +283,7 @@ UNIT_TEST(patterns)
 		{"a/**/b/c", "a/*/b/c", 0, true}, {"a{b,c}", "a{b,c}", 0, true},
 		{"/a/**/b/c", "b/c", 0, false, PATTERN_EXTENDED},
 		{"/a/**", "*", 0, false, PATTERN_EXTENDED},
-		{"**/a", "/a|/*/a", 2, false, PATTERN_EXTENDED},
+		{"**/a", "/a|/*/a", 3, false, PATTERN_EXTENDED},
 		{"*.{c,h}", "*.c|*.h", 0, true, PATTERN_EXTENDED},
 		{"{a,b/{c,d}}x|y", "ax|b/cx|b/dx|y", 0, true, PATTERN_EXTENDED},
 		{"{a,}{,b}", "a|ab|b", 0, true, PATTERN_EXTENDED},
@@ -296,14 +298,14 @@ UNIT_TEST(patterns)
 		{"[a]x", "*", 0, false, PATTERN_NOCASE},
 		{"\303\251x", "*[xX]", 0, false, PATTERN_NOCASE},
 		{"a//b", "a//b", 0, true}, {"x%y", "x%y", 0, true},
-		{"a", "/a|/*/a|/*/*/a", 3, false}, {"b/a", "/b/a|/*/b/a", 3, false},
-		{"b/a", "b/a", 1, false}, {"a", "a", 1000, false}, {"/*", "/*", 5, false},
+		{"a", "/a|/*/a|/*/*/a", 4, false}, {"b/a", "/b/a|/*/b/a", 4, false},
+		{"b/a", "b/a", 2, false}, {"a", "a", 1000, false}, {"/*", "/*", 6, false},
 	};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct chirp_parts parts;
 		unit_note("%s", rows[i].text);
 		CU_ASSERT_EQUAL_FATAL(chirp_parts_init(&parts, rows[i].text, rows[i].flags, 900,
-		                                       rows[i].maxdepth), 0);
+		                                       rows[i].levels), 0);
 		CU_ASSERT_EQUAL_FATAL(parts.n, 1);
 		unit_expect(parts.list[0].wire, rows[i].wire);
 		CU_ASSERT_EQUAL(parts.exact, rows[i].exact);
@@ -344,7 +346,9 @@ UNIT_TEST(sent)
 	} no[] = {
 		{"cannot tell what", {.query = "-readable"}},
 		{"cannot tell what", {.query = "-newerBt @5"}},
-		{"invalid", {.query = "-size"}},
+		{"cannot tell what", {.query = "-name x -exec : ';'"}},
+		{"cannot tell what", {.query = "-mount"}},
+		{"invalid", {.query = "-size"}}, {"invalid", {.query = "-delete"}},
 		{"does not sort", {.query = "", .flags = SEARCH_BYNAME}},
 		{"need the server's search", {.query = "", .flags = SEARCH_R_OK, .depth = 1}},
 		{"need the server's search", {.query = "", .flags = SEARCH_FOLLOW | SEARCH_XDEV}},
@@ -545,13 +549,13 @@ UNIT_TEST(filtered)
 		{{.flags = SEARCH_METADATA},
 		 "0 8 ino 42 size 6 /a1\n0 4 ino 7 size 4096 /d/a2\n0 10 ino 9 size 1 /d/e/a3\n"
 		 "0 8 ino 42 size 6 /d/only/here/a8\n0 !4:4 /a4\n0 !1:13 /d/q\n0 !1:13 /d/e/f\n"},
-		{{.flags = SEARCH_METADATA, .optional = true, .maxdepth = 1},
+		{{.flags = SEARCH_METADATA, .optional = true, .levels = 2},
 		 "0 8 ino 42 size 6 /a1\n0 /a4\n0 !4:4 /a4\n"},
-		{{.types = 1 << DT_DIR, .mindepth = 2, .maxdepth = 3},
+		{{.types = 1 << DT_DIR, .mindepth = 2, .levels = 4},
 		 "0 4 /d/a2\n0 !4:4 /a4\n0 !1:13 /d/q\n"},
 		{{.query = "-type d -size -9 -o -path /r/a1"},
 		 "0 8 /a1\n0 4 /d/a2\n0 !4:4 /a4\n0 !1:13 /d/q\n0 !1:13 /d/e/f\n"},
-		{{.type = true, .maxdepth = 2},
+		{{.type = true, .levels = 3},
 		 "0 8 /a1\n0 4 /d/a2\n0 /a4\n0 !4:4 /a4\n"},
 	};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
@@ -692,7 +696,7 @@ UNIT_TEST(walk)
 	expect(&chat, "0 4 ino 7 size 4096 /d\n0 4 ino 7 size 4096 /d/f\n0 !6:75 /d/f\n", NULL);
 	chat_end(&chat);
 	request.depth = 0;
-	request.maxdepth = 1;
+	request.levels = 2;
 	chat = ask(&request, "/");
 	server(&chat, "0\nd\n" DIR_7 "\n\n");
 	expect(&chat, "0 4 ino 7 size 4096 /d\n", NULL);
@@ -789,5 +793,67 @@ UNIT_TEST(hostile_listings)
 	server(&chat, strbuf_str(&answer));
 	CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&chat.got), "!1:36"));
 	CU_ASSERT_EQUAL(chat.talk->state, TALK_DONE);
+	chat_end(&chat);
+}
+
+/** What a server answers about the root of a search that reports roots as well. */
+UNIT_TEST(roots_themselves)
+{
+	static const char found[] = "0\n0:/a/b1:" FILE_42 ":\n0:/c1:" DIR_7 ":\n\n";
+	static const char listed[] = "0\n.\n" DIR_7 "\nc1\n" FILE_42 "\n\n";
+	static const struct {
+		struct talk_request request;
+		const char *root, *sends, *answer, *entries, *then;
+	} rows[] = {
+		{{.flags = SEARCH_FOLLOW}, "/r", "stat /r\nsearch * /r 2\n", "0\n" DIR_7 "\n",
+		 "0 4 ino 7 size 4096 \n0 8 ino 42 size 6 /a/b1\n0 4 ino 7 size 4096 /c1\n", found},
+		{{.mindepth = 1}, "/", "lstat /\nsearch * / 2\n", "0\n" DIR_7 "\n",
+		 "0 4 ino 7 size 4096 /c1\n", "0\n0:/c1:" DIR_7 ":\n\n"},
+		{{.levels = 1, .follow_roots = true}, "/r", "stat /r\n", "0\n" LINK_9 "\n",
+		 "0 10 ino 9 size 1 \n", ""},
+		{{.levels = 1}, "/r", "lstat /r\n", "-3\n", "0 !1:2 \n", ""},
+		/* Not a directory, a symlink, none: what the search says of it does not count. */
+		{{.levels = 0}, "/r", "lstat /r\nsearch * /r 2\n", "0\n" FILE_42 "\n",
+		 "0 8 ino 42 size 6 \n", "-20\n"},
+		{{.levels = 0}, "/r", "lstat /r\nsearch * /r 2\n", "0\n" LINK_9 "\n",
+		 "0 10 ino 9 size 1 \n", "0\n0:/c1:" DIR_7 ":\n13:1:/r/d:\n\n"},
+		{{.levels = 0}, "/r", "lstat /r\nsearch * /r 2\n", "-3\n", "0 !1:2 \n", "-3\n"},
+		{{.engine = SEARCH_ENGINE_SYNC}, "/r", "lstat /r\ngetlongdir /r\n",
+		 "0\n" LINK_9 "\n", "0 10 ino 9 size 1 \n", listed},
+		{{.engine = SEARCH_ENGINE_SYNC}, "/r", "lstat /r\ngetlongdir /r\n",
+		 "0\n" DIR_7 "\n", "0 4 ino 7 size 4096 \n0 8 ino 42 size 6 /c1\n", listed},
+	};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		struct talk_request request = rows[i].request;
+		request.n = 1;
+		request.self = true;
+		request.query = "";
+		request.pattern = "*";
+		request.flags |= SEARCH_METADATA;
+		unit_note("row %zu", i);
+		struct chat chat = ask(&request, rows[i].root);
+		sends(&chat, rows[i].sends);
+		server(&chat, rows[i].answer);
+		server(&chat, rows[i].then);
+		expect(&chat, rows[i].entries, NULL);
+		chat_end(&chat);
+	}
+}
+
+/* Several actions: each object names those that it reaches, by paths as they are printed. */
+UNIT_TEST(actions)
+{
+	struct talk_request request = {
+		.n = 1, .pattern = "*", .flags = SEARCH_FOLLOW, .self = true, .levels = 3,
+		.prefix = "chirp://h", .mask = K_STATX_SIZE, .actions = 4,
+		.query = "-path chirp://h/r -print -o -type f -print , -size +1c -print "
+		         ", -name '?2' -quit",
+	};
+	struct chat chat = ask(&request, "/r");
+	sends(&chat, "stat /r\nsearch /*|/*/* /r 2\n");
+	server(&chat, "0\n" DIR_7 "\n0\n0:/a1:" FILE_42 ":\n0:/l2:" LINK_9 ":\n"
+	       "0:/l3:" LINK_9 ":\n\n");
+	expect(&chat, "0 4 ino 7 size 4096 actions 5 \n0 8 ino 42 size 6 actions 6 /a1\n"
+	       "0 10 ino 9 size 1 actions 8 /l2\n", NULL);
 	chat_end(&chat);
 }

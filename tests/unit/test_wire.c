@@ -18,6 +18,8 @@ static void log_entry(struct talk_sink *sink, const struct talk_entry *e)
 	CU_ASSERT_EQUAL(e->path[e->len], '\0');
 	strbuf_printf(text, "%zu %s %zu t%u e%d/%d", e->root, e->path, e->len, e->type, e->err,
 	              e->errsource);
+	if (e->actions)
+		strbuf_printf(text, " actions %x", e->actions);
 	if (e->target)
 		strbuf_printf(text, " -> %s %zu", e->target, e->target_len);
 	for (const char *name = e->xattrs; name && *name; name += strlen(name) + 1)
@@ -168,7 +170,7 @@ UNIT_TEST(lies)
 		{ITEM + 36, 2, "\x38\1", "an entry has a part that lies outside of it"},
 		{ITEM + 36, 8, "\x30\1\0\0\2\0\0\0",
 		 "the name of an extended attribute has no end"},
-		{ITEM + 44, 1, "\1", "an entry has unknown members"},
+		{ITEM + 44, 1, "\1", "an entry has the wrong actions"},
 		{PATH, 1, "x", "a path that cannot be below the directory: it does not begin with "
 		               "\"/\""},
 		{PATH + 1, 1, "/", "a path that cannot be below the directory: it has an empty "
@@ -198,6 +200,50 @@ UNIT_TEST(lies)
 		strbuf_destroy(&expected);
 	}
 	strbuf_destroy(&out);
+}
+
+/* With a query each object names actions of it; an error names none. */
+UNIT_TEST(actions)
+{
+	static const struct {
+		unsigned of;       /* actions of the query */
+		uint32_t actions;
+		bool valid;
+		int err;
+	} rows[] = {
+		{1, 1, true, 0}, {1, 0, false, 0}, {1, 2, false, 0}, {3, 5, true, 0},
+		{3, 8, false, 0}, {31, 1u << 31, false, 0}, {32, 1u << 31, true, 0},
+		{3, 0, true, ENOENT}, {3, 1, false, ENOENT}, {0, 0, true, 0}, {0, 1, false, 0},
+	};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		struct strbuf out = {0}, expected = {0};
+		struct talk_request request = plain;
+		request.query = "-print";
+		request.actions = rows[i].of;
+		request.mask = K_STATX_SIZE;
+		wire_greet(&out);
+		size_t place = wire_begin(&out, WIRE_ENTRIES);
+		wire_put_entry(&out, &(struct talk_entry){
+			.path = "", .actions = rows[i].actions, .err = rows[i].err,
+			.errsource = rows[i].err ? SEARCH_ERR_OPEN : 0,
+			.st = rows[i].err ? NULL : &(struct k_statx){.size = 3},
+		});
+		wire_finish(&out, place);
+		wire_put_end(&out, &counts, 0);
+		if (!rows[i].valid)
+			strbuf_puts(&expected, "FAILED an entry has the wrong actions\n");
+		else if (rows[i].err)
+			strbuf_puts(&expected, "0  0 t0 e2/1\nDONE 1/7\n");
+		else if (rows[i].actions)
+			strbuf_printf(&expected, "0  0 t0 e0/0 actions %x size 3 spare 0\n"
+			              "DONE 1/7\n", rows[i].actions);
+		else
+			strbuf_puts(&expected, "0  0 t0 e0/0 size 3 spare 0\nDONE 1/7\n");
+		unit_note("row %zu", i);
+		expect(&request, &out, strbuf_str(&expected));
+		strbuf_destroy(&out);
+		strbuf_destroy(&expected);
+	}
 }
 
 UNIT_TEST(texts)
@@ -234,12 +280,13 @@ UNIT_TEST(requests)
 	static const char *const exclude[] = {"*.o", ""};
 	const struct talk_request all = {
 		.roots = roots, .n = 2, .pattern = "a|b*\n", .query = "-size +1M",
+		.prefix = "ssh://h",
 		.exclude = exclude, .nexclude = 2, .flags = SEARCH_METADATA | SEARCH_XDEV,
 		.types = 1u << DT_SOCK, .mask = K_STATX_MNT_ID, .type = true, .links = true,
 		.optional = true, .blocking = true, .ahead = true, .self = true, .engine = 2,
 		.files = true, .follow_roots = true, .xattrs = true, .exclude_types = "nfs",
 		.threads = 3,
-		.depth = 4, .mindepth = 5, .maxdepth = 6,
+		.depth = 4, .mindepth = 5, .levels = 6,
 	};
 	struct wire_reader reader = {.server = false};
 	struct wire_frame frame;
@@ -260,9 +307,10 @@ UNIT_TEST(requests)
 	CU_ASSERT_TRUE(got.type && got.links && got.optional && got.blocking && got.ahead
 	               && got.self && got.files && got.follow_roots && got.xattrs);
 	CU_ASSERT_STRING_EQUAL(got.exclude_types, "nfs");
+	CU_ASSERT_STRING_EQUAL(got.prefix, "ssh://h");
 	CU_ASSERT_TRUE(got.flags == all.flags && got.types == all.types && got.mask == all.mask
 	               && got.engine == 2 && got.threads == 3 && got.depth == 4
-	               && got.mindepth == 5 && got.maxdepth == 6);
+	               && got.mindepth == 5 && got.levels == 6);
 	CU_ASSERT_PTR_NULL(got.name);
 	wire_request_destroy(&got);
 	/* No truncation, and no number of strings but theirs, is a request; each is refused by a

@@ -86,34 +86,87 @@ static void watch(void *arg)
 	flush(serve);
 }
 
-/** Send the last entry of the search. */
-static void send_entry(struct serve *serve, const struct searchent *e)
+/** Append an entry to the frame. */
+static void put_entry(struct serve *serve, const struct talk_entry *entry)
 {
-	const SEARCH *search = serve->search;
-	const char *target = e->err ? NULL : search_target(search);
-	struct talk_entry entry = {
-		.type = e->err ? 0 : search_type(search), .target = target,
-		.target_len = target ? strlen(target) : 0,
-		.st = e->err ? NULL : (const struct k_statx *)(const void *)statxsearch(search),
-		.err = e->err, .errsource = e->errsource,
-	};
-	const char *xattrs = e->err ? NULL : search_xattrs(search), *name = xattrs;
-	while (name && *name)
-		name += strlen(name) + 1;
-	entry.xattrs = xattrs;
-	entry.xattrs_len = name ? (size_t)(name - xattrs) : 0;
-	entry.root = search_below(search, &entry.path);
-	entry.len = strlen(entry.path);
-	if (entry.len > TALK_PATH_MAX)
-		entry = (struct talk_entry){
-			.root = entry.root, .path = "", .err = ENAMETOOLONG,
-			.errsource = SEARCH_ERR_STAT,
-		};
 	if (serve->frame == SIZE_MAX)
 		serve->frame = wire_begin(&serve->out, WIRE_ENTRIES);
-	wire_put_entry(&serve->out, &entry);
+	wire_put_entry(&serve->out, entry);
 	if (serve->out.len >= WIRE_BATCH)
 		flush(serve);
+}
+
+/** The actions that an object reaches. */
+struct reached {
+	uint32_t actions;
+	bool open;                 /* it depends on the result of one */
+};
+
+static bool note_action(void *arg, const struct query_action *action,
+                        const struct query_object *object)
+{
+	struct reached *reached = arg;
+	(void)object;
+	reached->actions |= 1u << action->index;
+	reached->open |= action->kind == QA_EXEC;
+	return true;
+}
+
+/** Find out which actions the last object reaches.  @error [out]  Of a fact; 0. */
+static struct reached reach(const struct serve *serve, int *error)
+{
+	struct search_visit visit;
+	struct reached reached = {0};
+	search_last(serve->search, &visit);
+	reached.actions = (uint32_t)visit.actions;
+	if (!reached.actions)
+		query_run(search_query(serve->search), &visit.object, note_action, &reached, NULL,
+		          error);
+	if (reached.open)
+		reached.actions = 0;
+	return reached;
+}
+
+/** Send the last entry of the search. */
+static void send_entry(struct serve *serve, const struct talk_request *request,
+                       const struct searchent *e)
+{
+	SEARCH *search = serve->search;
+	struct talk_entry entry = {.err = e->err, .errsource = e->errsource};
+	struct reached reached = {.open = true};
+	int error = 0;
+	entry.root = search_below(search, &entry.path);
+	entry.len = strlen(entry.path);
+	if (entry.len > TALK_PATH_MAX) {
+		put_entry(serve, &(struct talk_entry){
+			.root = entry.root, .path = "", .err = ENAMETOOLONG,
+			.errsource = SEARCH_ERR_STAT,
+		});
+		return;
+	}
+	if (!e->err && search_query(search))
+		reached = reach(serve, &error);
+	if (error) {
+		put_entry(serve, &(struct talk_entry){
+			.root = entry.root, .path = entry.path, .len = entry.len, .err = error,
+			.errsource = SEARCH_ERR_ACCESS,
+		});
+	}
+	if (!e->err) {
+		const char *xattrs = search_xattrs(search), *name = xattrs;
+		while (name && *name)
+			name += strlen(name) + 1;
+		entry.xattrs = xattrs;
+		entry.xattrs_len = name ? (size_t)(name - xattrs) : 0;
+		entry.target = search_target(search);
+		entry.target_len = entry.target ? strlen(entry.target) : 0;
+		entry.type = search_type(search);
+		if (talk_has_attributes(request))
+			entry.st = (const struct k_statx *)(const void *)statxsearch(search);
+		entry.actions = reached.actions;
+	}
+	if (reached.actions || reached.open)
+		put_entry(serve, &entry);
 }
 
 /** Say why the connection ends.  @return CX_ERROR. */
@@ -145,50 +198,35 @@ static int refuse_search(struct serve *serve, const struct talk_request *request
 	return status;
 }
 
-/* A canonical query names no user, group or file: nothing is looked up for a client. */
-static int no_owner(void *arg, const char *name, uint32_t *id)
-{
-	(void)arg, (void)name, (void)id;
-	return 0;
-}
-
-static int no_file(void *arg, const char *path, bool follow, struct k_statx *st)
-{
-	(void)arg, (void)path, (void)follow, (void)st;
-	return fail(EPERM);
-}
-
-/* Actions say which objects are wanted; none is performed. */
-static int no_action(void *arg, struct query_action *action, struct strbuf *why)
-{
-	(void)arg;
-	if (query_is_placeholder(action))
-		return 0;
-	strbuf_printf(why, "%s is an action; a server performs none", action->word);
-	return -1;
-}
-
 /** Parse the query of a request.  @return NULL: why is appended. */
 static struct query *parse_query(const struct talk_request *request, struct strbuf *why)
 {
-	struct query_env env = {
-		.user = no_owner, .group = no_owner, .file = no_file, .action = no_action,
-		.quiet = true, .follow = request->flags & SEARCH_FOLLOW,
-		.follow_roots = request->follow_roots,
-	};
+	struct query_env env;
 	struct query_error error = {0};
+	/* With METADATA all objects have them. */
+	unsigned mask = request->flags & SEARCH_METADATA ? 0 : request->mask;
+	size_t n = 0;
+	query_env_tests(&env, &mask);
+	env.follow = request->flags & SEARCH_FOLLOW;
+	env.follow_roots = request->follow_roots;
 	struct query *query = query_parse_text(request->query, &env, &error);
-	if (!query)
+	if (query)
+		query_actions(query, &n);
+	else
 		strbuf_puts(why, error.why.len > 0 ? strbuf_str(&error.why) : strerror(errno));
 	strbuf_destroy(&error.why);
-	return query;
+	if (n <= TALK_ACTIONS)
+		return query;
+	strbuf_printf(why, "the query has more than %d actions", TALK_ACTIONS);
+	query_free(query);
+	return NULL;
 }
 
 /** Do a search, and send the answer.  @return an exit status. */
 static int answer(struct serve *serve, const struct talk_request *request)
 {
 	struct search_options options = {
-		.size = sizeof(options), .flags = request->flags & ~SEARCH_INCLUDEROOT,
+		.size = sizeof(options), .flags = request->flags | SEARCH_INCLUDEROOT,
 		.threads = request->threads < THREADS_MOST ? request->threads : THREADS_MOST,
 		.depth = request->depth, .blocking = request->blocking, .engine = request->engine,
 		.ahead = request->ahead,
@@ -214,13 +252,13 @@ static int answer(struct serve *serve, const struct talk_request *request)
 		.files = request->files, .xattrs = request->xattrs,
 		.exclude_types = *request->exclude_types ? request->exclude_types : NULL,
 		.mindepth = request->mindepth,
-		.maxdepth = request->maxdepth ? request->maxdepth : UINT_MAX,
-		.name = request->name, .name_root = request->name_root,
+		.maxdepth = request->levels - 1,   /* 0: no limit */
+		.prefix = request->prefix, .name = request->name, .name_root = request->name_root,
 		.watch = watch, .arg = serve,
 	});
 	struct searchent *e;
 	while ((e = readsearch(serve->search)))
-		send_entry(serve, e);
+		send_entry(serve, request, e);
 	int error = errno;
 	search_stop(serve->search);
 	if (!serve->failed) {
