@@ -163,6 +163,7 @@
  *     build.h            rows in any order, packed into clusters
  *     scan.h             candidates for a query
  *     place.c            where indexes are, and which file systems have one
+ *     report.c           disk usage, from columns
  *   host/                what is read from a host besides its mount table (never prints)
  *     host.c             the door; mtab, crypttab, command line
  *     devices.c          devices by number, path and identifier
@@ -304,6 +305,7 @@
  *     index.c            the table of its commands
  *     mounts.c           the mounts of a run: which get an index
  *     status.c           status
+ *     svg.c              a report as a picture (pure)
  *   cmd/serve/           getmnt serve
  *     serve.c            searches for a getmnt on another host
  *   cmd/fstab/           getmnt fstab and genfstab

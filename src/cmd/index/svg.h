@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A report as a picture, in SVG (pure): a treemap of directories, and bars.  The same rows give the
+ * same bytes.
+ */
+#ifndef GM_CMD_INDEX_SVG_H
+#define GM_CMD_INDEX_SVG_H
+
+#include "base/strbuf.h"
+#include "base/usage.h"
+
+struct svg_bar {
+	const char *label;
+	struct usage_sum sum;
+};
+
+/** Append a document.
+    @dirs  Directories in the order of usage_rows(); each has a rectangle, within that of the next
+           directory above it in the list.
+    @return 0, or -1.  Errors: ENOMEM. */
+int svg_report(struct strbuf *out, const struct usage_row *dirs, size_t ndirs,
+               const struct svg_bar *bars, size_t nbars);
+
+#endif
