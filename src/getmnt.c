@@ -38,6 +38,7 @@
  *     bounded.c          running work with a time limit in a child, and keeping its output
  *     tcp.c              connecting to a server, in a child
  *     service.c          signals and changed files as descriptors; sd_notify
+ *     watch.c            changes of files as events; objects by their handles
  *     caller.c           the library's caller: forked children, canceled threads
  *   path/                names that may not be what they should be
  *     resolve.c          resolving a path, component by component
@@ -161,6 +162,7 @@
  *     segment_dict.c     its names and their filters
  *     store.h            manifest, segments and journal
  *     build.h            rows in any order, packed into clusters
+ *     events.c           events of fanotify as places to look at (pure)
  *     scan.h             candidates for a query
  *     place.c            where indexes are, and which file systems have one
  *     report.c           disk usage, from columns

@@ -24,6 +24,7 @@ static unsigned os_parse_disable(const char *list)
 		{"clock", OSC_CLOCK},
 		{"last-pos", OSC_LAST_POS},
 		{"listxattrat", OSC_LISTXATTRAT},
+		{"queue", OSC_QUEUE},
 	};
 	unsigned disabled = 0;
 	while (list && *list) {

@@ -61,7 +61,8 @@
 	KERNEL(SIGNALFD, signalfd4)                    KERNEL(INOTIFY_INIT, inotify_init1) \
 	KERNEL(INOTIFY_ADD, inotify_add_watch)         KERNEL(SOCKET, socket) \
 	KERNEL(CONNECT, connect)                       KERNEL(LISTXATTRAT, listxattrat) \
-	KERNEL(PATHXATTR, listxattr)
+	KERNEL(PATHXATTR, listxattr)                   KERNEL(TO_HANDLE, name_to_handle_at) \
+	KERNEL(BY_HANDLE, open_by_handle_at)
 
 #define OS_KIND(kind, name) OS_##kind,
 enum os_call {
@@ -82,6 +83,7 @@ enum os_caps {
 	OSC_CLOCK          = 1 << 8,  /* only in `disabled`: os_elapsed() returns UINT64_MAX */
 	OSC_LAST_POS       = 1 << 9,  /* only in `disabled`: continue reading after K_LAST_POS */
 	OSC_LISTXATTRAT    = 1 << 10, /* only in `disabled`: listxattrat(2), 6.13, is missing */
+	OSC_QUEUE          = 1 << 11, /* only in `disabled`: fanotify queues without a limit */
 };
 
 struct os {
@@ -105,7 +107,7 @@ struct os {
  * @disable
  *         Features not to use, as in the environment variable GETMNT_DISABLE: a comma-separated
  *         list of listmount, statx-mntid, openat2, fanotify, uring, bulk, clock, last-pos,
- *         listxattrat; NULL for none.  Unknown words are ignored.
+ *         listxattrat, queue; NULL for none.  Unknown words are ignored.
  *
  * Costs a statx of "/", an openat2 that opens nothing, up to two listmount calls and a statmount; a
  * uname if statx returns no mount IDs; and up to two more calls of a failing statx.  All are
