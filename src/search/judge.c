@@ -106,6 +106,9 @@ static void visit_place(const struct look *look, uint64_t mount, struct follow_p
 	const struct strbuf *root = &look->search->place.path;
 	struct strbuf *path = &place->path;
 	place->mount = mount;
+	/* The path of the object may lead through symlinks. */
+	if (look->search->flags & SEARCH_FOLLOW)
+		search_place_of_fd(look->search, look->fd, place);
 	if (root->len == 0 || look->search->flags & SEARCH_FOLLOW)
 		return;
 	strbuf_add(path, root->data, root->len);

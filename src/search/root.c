@@ -108,17 +108,29 @@ int search_root_open(SEARCH *search)
 	return -1;
 }
 
+bool search_place_of_fd(SEARCH *search, int fd, struct follow_place *place)
+{
+	char link[64], path[PATH_MAX];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (os_readlinkat(&search->os, AT_FDCWD, link, path, sizeof(path)) <= 0)
+		return false;
+	/* The path of a detached directory starts at its mount. */
+	const struct search_mounts *mounts = &search->mounts;
+	if (*path == '/' && search_mount_up(mounts, place->mount, path)
+	                    == search_mount_find(mounts, place->mount))
+		strbuf_puts(&place->path, path);
+	return true;
+}
+
 /** Find the path of rootfd from "/" of its namespace.  @name  The name used to open it. */
 static void root_place(SEARCH *search, const char *name)
 {
 	struct os *os = &search->os;
 	struct strbuf *place = &search->place.path;
-	char link[64], path[PATH_MAX];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->rootfd);
-	if (os_readlinkat(os, AT_FDCWD, link, path, sizeof(path)) > 0) {
-		if (*path == '/')
-			strbuf_puts(place, path);
-	} else if (*name == '/' || (os_getcwd(os, path) == 0 && *path == '/')) {
+	char path[PATH_MAX];
+	if (search_place_of_fd(search, search->rootfd, &search->place))
+		return;
+	if (*name == '/' || (os_getcwd(os, path) == 0 && *path == '/')) {
 		/* Without /proc: resolve its name. */
 		if (*name != '/')
 			strbuf_puts(place, path);
@@ -127,7 +139,6 @@ static void root_place(SEARCH *search, const char *name)
 			strbuf_reset(place);
 		os_close(os, fd);
 	}
-	/* The path of a detached directory starts at its mount. */
 	if (search_mount_up(&search->mounts, search->root_mount, strbuf_str(place))
 	    != search_mount_find(&search->mounts, search->root_mount))
 		strbuf_reset(place);

@@ -499,6 +499,11 @@ bool search_root_literal(SEARCH *search, uint32_t node);
 /** Read the mounts again, see search_mounts.read.  @return 0, or -1. */
 int search_read_mounts(SEARCH *search, uint64_t id, struct search_mounts *now);
 
+/** Find the path of an open directory, if /proc is mounted.
+    @place [out]  Its path, "" before, from "/" of the namespace; "" if that is unknown.  Its mount
+    is set.  @return false: /proc does not tell. */
+bool search_place_of_fd(SEARCH *search, int fd, struct follow_place *place);
+
 /** Reopen the root for reading: without search permission "." cannot be opened.
     @return a descriptor, or -1. */
 int search_root_open(SEARCH *search);

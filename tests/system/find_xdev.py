@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """getmnt find -xdev and -mount: neither enters another mount, nor a subvolume of btrfs, which has a
 device number of its own; -mount does not report it either (POSIX.1-2024)."""
+import os
+
 import gm
 
 gm.need("mkfs.btrfs", "btrfs", "losetup", "find")
@@ -15,6 +17,9 @@ for name in ("sub", "dir/deep"):
 gm.tmpfs(gm.mkdir(root / "t/mnt"))
 for name in ("sub", "dir", "dir/deep", "mnt"):
     gm.touch(root / f"t/{name}/file", "x")
+# A link out of a mount, upwards, to an empty directory.
+gm.mkdir(root / "empty")
+os.symlink("../../empty", root / "t/mnt/up")
 root.enter()
 
 FOUND = {"-xdev": {"", "/dir", "/dir/deep", "/dir/file", "/mnt", "/sub"}, "-mount": {"", "/dir", "/dir/file"}}
@@ -32,6 +37,9 @@ for more in ([], ["-depth"], ["-type", "d"]):
     peer, ours = (gm.getmnt(*start, "/t", "-xdev", *more, program=program).out.split(b"\n")
                   for start, program in (([], "/bin/find"), (["find"], gm.PROGRAM)))
     gm.expect(sorted(peer) == sorted(ours), f"-xdev {more}: not as find")
+for args in (["-L", "/t/mnt", "-depth", "-empty"], ["/t/mnt", "-d", "-follow", "-empty"], ["-L", "/t/mnt", "-empty"]):
+    peer, ours = (gm.getmnt(*start, *args, program=program) for start, program in (([], "/bin/find"), (["find"], gm.PROGRAM)))
+    gm.expect(peer.out == ours.out == b"/t/mnt/up\n" and ours.status == 0, f"{args}: {ours}, find: {peer}")
 inside = gm.getmnt("find", "/t/sub", "-xdev").out.decode().split("\n")[:-1]
 gm.expect(inside == ["/t/sub", "/t/sub/file"], f"from a subvolume: {inside}")
 gm.done()
