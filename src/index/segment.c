@@ -84,10 +84,17 @@ void segment_close(struct segment *segment)
 {
 	if (!segment)
 		return;
-	segment_close_names(segment);
+	segment_trim(segment);
 	free(segment->verified);
-	free(segment->slots);
 	free(segment);
+}
+
+void segment_trim(struct segment *segment)
+{
+	segment_trim_names(segment);
+	free(segment->slots);
+	segment->slots = NULL;
+	segment->slots_decoded = 0;
 }
 
 uint32_t segment_rows(const struct segment *segment)

@@ -79,6 +79,9 @@ struct segment;
 struct segment *segment_open(const void *data, size_t size);
 void segment_close(struct segment *segment);
 
+/** Free what was decoded: names that segment_name() has returned are no longer valid. */
+void segment_trim(struct segment *segment);
+
 uint32_t segment_rows(const struct segment *segment);
 uint32_t segment_slots(const struct segment *segment);
 uint64_t segment_lsn(const struct segment *segment);
@@ -100,7 +103,8 @@ int segment_may_have(struct segment *segment, enum segment_filter filter, uint64
 int segment_find_name(struct segment *segment, const char *name, size_t len, uint32_t *id);
 
 /** Number of names; a name by its number.  Names are sorted.  "" is the name of the root.
-    @return NULL: EBADMSG or ENOMEM; else valid until segment_close(), with a final NUL. */
+    @return NULL: EBADMSG or ENOMEM; else valid until segment_close() or segment_trim(), with a
+    final NUL. */
 uint32_t segment_names(const struct segment *segment);
 const char *segment_name(struct segment *segment, uint32_t id, size_t *len);
 

@@ -277,6 +277,7 @@ struct part {
 };
 
 struct names_block;
+struct ZSTD_DCtx_s;
 
 struct segment {
 	const uint8_t *data;
@@ -284,6 +285,7 @@ struct segment {
 	uint64_t lsn;
 	struct part parts[SP_COUNT];
 	struct names_block **blocks;     /* of names, decoded; NULL before the first */
+	struct ZSTD_DCtx_s *zstd;        /* NULL before the first */
 	uint32_t *verified;              /* of each leaf: columns whose checksums are right */
 	struct segment_slot *slots;      /* decoded; NULL before the first */
 	uint32_t slots_decoded;          /* leaves of slots: 1 << leaf */
@@ -306,6 +308,6 @@ int segment_range(struct segment *segment, uint32_t leaf, unsigned column, uint6
 int segment_check_names(struct segment *segment);
 
 /** Free the decoded names. */
-void segment_close_names(struct segment *segment);
+void segment_trim_names(struct segment *segment);
 
 #endif

@@ -86,7 +86,7 @@ static bool read_names(struct names_block *block, const char *raw, size_t size)
 }
 
 /** Decompress the data of a block.  @return 0, or -1 (EBADMSG, ENOMEM). */
-static int read_block(const struct segment *segment, uint32_t number, struct names_block *block)
+static int read_block(struct segment *segment, uint32_t number, struct names_block *block)
 {
 	const struct part *part = &segment->parts[SP_NAMES];
 	struct front front = front_at(segment, number), next = front_at(segment, number + 1);
@@ -95,10 +95,13 @@ static int read_block(const struct segment *segment, uint32_t number, struct nam
 	const uint8_t *data = part->data + front.data;
 	size_t size = next.data - front.data;
 	char raw[2 * BLOCK_TEXT];
-	/* Not every error is one of zstd: that of memory leaves nothing to say. */
+	if (!segment->zstd)
+		segment->zstd = ZSTD_createDCtx();
+	if (!segment->zstd)
+		return fail(ENOMEM);
 	if (checksum32(data, size, number) != front.check)
 		return fail(EBADMSG);
-	size_t raw_size = ZSTD_decompress(raw, sizeof(raw), data, size);
+	size_t raw_size = ZSTD_decompressDCtx(segment->zstd, raw, sizeof(raw), data, size);
 	if (ZSTD_isError(raw_size) || !read_names(block, raw, raw_size))
 		return fail(EBADMSG);
 	const char *first;
@@ -134,7 +137,6 @@ static const struct names_block *get_block(struct segment *segment, uint32_t num
 		free(block);
 		return NULL;
 	}
-	/* Most blocks are not full. */
 	return segment->blocks[number] = block;
 }
 
@@ -223,9 +225,12 @@ int segment_check_names(struct segment *segment)
 	return 0;
 }
 
-void segment_close_names(struct segment *segment)
+void segment_trim_names(struct segment *segment)
 {
 	for (uint32_t i = 0; segment->blocks && i < segment->nblocks; ++i)
 		free(segment->blocks[i]);
 	free(segment->blocks);
+	segment->blocks = NULL;
+	ZSTD_freeDCtx(segment->zstd);
+	segment->zstd = NULL;
 }

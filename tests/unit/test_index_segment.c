@@ -1,114 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index/segment: what is written is read, whatever the rows are; filters have no false negatives;
- * a damaged cluster is never read as another one.
+ * index/segment: what is written is read, whatever the rows are; filters have no false negatives.
  */
 #include "unit.h"
 
-#include "index/segment.h"
-
-/** A cluster made by a test, with the names and rows that it must hold. */
-struct sample {
-	struct index_row *rows;
-	struct segment_name *names;
-	struct segment_slot *slots;
-	char *text;
-	uint32_t nrows, nslots;
-};
-
-static uint64_t seed = 88172645463325252u;
-
-static uint64_t chance(uint64_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed >> 16) % n;
-}
-
-enum shape { PLAIN, RANDOM, EQUAL, MAXIMAL, SHAPES };
-
-static void fill_name(char *name, uint32_t *len, enum shape shape, uint32_t i)
-{
-	static const char *const words[] = {"lib", "test", "data", "main", "README", "x86", "conf"};
-	static const char *const ends[] = {".c", ".h", ".o", "", ".txt", ".so.1", ".PNG"};
-	if (shape != RANDOM) {
-		*len = (uint32_t)sprintf(name, "%s-%s%u%s", words[chance(7)], words[chance(7)],
-		                         shape == EQUAL ? 0 : i / 2, ends[chance(7)]);
-		return;
-	}
-	*len = (uint32_t)(chance(20) == 0 ? INDEX_NAME_MAX : 3 + chance(30));
-	for (uint32_t k = 0; k < *len; ++k) {
-		do {
-			name[k] = (char)chance(256);
-		} while (name[k] == '\0' || name[k] == '/');
-	}
-}
-
-static struct sample make_sample(uint32_t nslots, uint32_t nrows, enum shape shape)
-{
-	struct sample s = {
-		.rows = calloc(nrows + 1, sizeof(*s.rows)),
-		.names = calloc(nrows + 1, sizeof(*s.names)),
-		.slots = calloc(nslots + 1, sizeof(*s.slots)), .text = malloc((nrows + 1) * 256ul),
-		.nrows = nrows, .nslots = nslots,
-	};
-	for (uint32_t i = 0; i < nslots; ++i)
-		s.slots[i] = (struct segment_slot){
-			.parent = i ? (index_dir)chance(i) : INDEX_DIR_NONE,
-			.listed = 1700000000 + i,
-		};
-	for (uint32_t i = 0; i < nrows; ++i) {
-		char *name = s.text + i * 256ul;
-		uint64_t *col = s.rows[i].col;
-		fill_name(name, &s.names[i].len, shape, i);
-		s.names[i].text = name;
-		for (unsigned c = IC_NAME + 1; c < IC_COUNT; ++c) {
-			col[c] = shape == MAXIMAL ? UINT64_MAX - chance(2) : shape == EQUAL ? c
-			         : shape == RANDOM ? chance(UINT64_MAX) >> chance(64)
-			         : chance(1000);
-		}
-		if (shape == PLAIN) {
-			col[IC_MSEC] = index_from_signed(1700000000 + (int64_t)chance(100000000));
-			col[IC_CSEC] = col[IC_MSEC] + (chance(4) ? 0 : chance(1000000));
-			col[IC_BSEC] = chance(20) ? col[IC_CSEC] : 0;
-			col[IC_SIZE] = chance(1000000) >> chance(20);
-			col[IC_BLOCKS] = chance(5) ? (col[IC_SIZE] + 4095) / 4096 * 8 : 16;
-			col[IC_MNSEC] = chance(2) ? 0 : chance(1000000000);
-			col[IC_CNSEC] = chance(2) ? col[IC_MNSEC] : chance(1000000000);
-		}
-		bool dir = i < nslots;
-		col[IC_DIR] = dir ? i : chance(nslots);
-		col[IC_NAME] = i;
-		col[IC_MODE] = dir ? 040755 : 0100644;
-	}
-	/* Rows come in any order. */
-	for (uint32_t i = nrows; i-- > 1;) {
-		uint32_t k = (uint32_t)chance(i + 1);
-		struct index_row row = s.rows[i];
-		s.rows[i] = s.rows[k];
-		s.rows[k] = row;
-	}
-	return s;
-}
-
-static void free_sample(struct sample *s)
-{
-	free(s->rows);
-	free(s->names);
-	free(s->slots);
-	free(s->text);
-}
-
-static void write_sample(struct sample *s, struct strbuf *out, struct segment_summary *summary)
-{
-	struct segment_contents contents = {
-		.rows = s->rows, .nrows = s->nrows, .names = s->names, .nnames = s->nrows,
-		.slots = s->slots, .nslots = s->nslots, .lsn = 4711,
-	};
-	CU_ASSERT_EQUAL_FATAL(segment_write(&contents, out, summary), 0);
-	CU_ASSERT_EQUAL(out->len % 8, 0);
-}
+#include "cluster.h"
 
 /** A row and its name, to be sorted. */
 struct item {
@@ -183,6 +79,20 @@ static void expect_equal(struct sample *s, struct segment *segment)
 	free(actual);
 }
 
+/** The summary has the limits of all leaves. */
+static void expect_summary(struct segment *segment, const struct segment_summary *summary)
+{
+	for (unsigned c = IC_FIRST_ZONE; c < IC_END_ZONE; ++c) {
+		uint64_t low = UINT64_MAX, high = 0, min, max;
+		for (uint32_t leaf = 0; leaf < segment_leaves(segment); ++leaf) {
+			CU_ASSERT_EQUAL(segment_leaf_range(segment, leaf, c, &min, &max), 0);
+			low = min < low ? min : low;
+			high = max > high ? max : high;
+		}
+		CU_ASSERT(summary->min[c] == low && summary->max[c] == high);
+	}
+}
+
 UNIT_TEST(round_trip)
 {
 	static const struct { uint32_t slots, rows; } sizes[] = {
@@ -196,11 +106,10 @@ UNIT_TEST(round_trip)
 			STRBUF(why);
 			struct segment_summary summary;
 			struct sample s = make_sample(sizes[i].slots, sizes[i].rows, shape);
-			write_sample(&s, &out, &summary);
+			struct segment *segment = sample_segment(&s, &out, &summary);
 			CU_ASSERT_EQUAL(summary.nrows, s.nrows);
 			CU_ASSERT_EQUAL(summary.ndirs, s.nslots);
-			struct segment *segment = segment_open(out.data, out.len);
-			CU_ASSERT_PTR_NOT_NULL_FATAL(segment);
+			expect_summary(segment, &summary);
 			CU_ASSERT_EQUAL(segment_lsn(segment), 4711);
 			expect_equal(&s, segment);
 			for (uint32_t slot = 0; slot < s.nslots; ++slot) {
@@ -214,4 +123,211 @@ UNIT_TEST(round_trip)
 			free_sample(&s);
 		}
 	}
+}
+
+/* Filters and names. */
+
+/** The keys that are in no name: names do not begin with "?". */
+static uint64_t absent_hash(uint32_t i, char *key, size_t *len)
+{
+	*len = (size_t)sprintf(key, "?%u", i);
+	return segment_hash(key, *len);
+}
+
+static void lower(char *to, const char *from, size_t len)
+{
+	for (size_t i = 0; i < len; ++i)
+		to[i] = (char)(from[i] >= 'A' && from[i] <= 'Z' ? from[i] + 'a' - 'A' : from[i]);
+}
+
+/** How many keys of a name a segment's filters lack. */
+static unsigned missing_keys(struct segment *segment, const struct segment_name *name)
+{
+	char low[INDEX_NAME_MAX];
+	uint64_t hash = segment_hash(name->text, name->len);
+	unsigned missing = segment_may_have(segment, SF_NAMES, hash) != 1;
+	lower(low, name->text, name->len);
+	const char *dot = memrchr(name->text + 1, '.', name->len - 1u);
+	if (dot) {
+		hash = segment_hash(dot + 1, (size_t)(name->text + name->len - dot - 1));
+		missing += segment_may_have(segment, SF_EXTENSIONS, hash) != 1;
+	}
+	for (size_t at = 0; at + 3 <= name->len; ++at)
+		missing += segment_may_have(segment, SF_TRIGRAMS, segment_hash(low + at, 3)) != 1;
+	return missing;
+}
+
+UNIT_TEST(filters)
+{
+	for (enum shape shape = PLAIN; shape <= RANDOM; ++shape) {
+		STRBUF(out);
+		struct segment_summary summary;
+		struct sample s = make_sample(100, 40000, shape);
+		struct segment *segment = sample_segment(&s, &out, &summary);
+		CU_ASSERT(segment_names(segment) >= 20000);
+		unsigned missing = 0, wrong = 0;
+		for (uint32_t i = 0; i < s.nrows; ++i)
+			missing += missing_keys(segment, &s.names[i]);
+		CU_ASSERT_EQUAL(missing, 0);
+		for (uint32_t i = 0; i < 100000; ++i) {
+			char key[16];
+			size_t len;
+			uint64_t hash = absent_hash(i, key, &len);
+			wrong += segment_may_have(segment, SF_NAMES, hash) != 0;
+		}
+		CU_ASSERT(wrong < 3000);
+		segment_close(segment);
+		free_sample(&s);
+	}
+}
+
+UNIT_TEST(extensions)
+{
+	static const struct {
+		const char *name, *key;
+		int has;
+	} rows[] = {
+		{"a.c", "c", 1}, {"a.tar.gz", "gz", 1}, {".a.b", "b", 1}, {"a.", "", 1},
+		{"..a", "a", 1}, {".c", "c", 0}, {"c", "c", 0}, {"c.", "c", 0}, {"a.c.b", "c", 0},
+	};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		STRBUF(out);
+		struct segment_summary summary;
+		struct sample s = make_sample(1, 1, PLAIN);
+		s.names[0] = (struct segment_name){rows[i].name, (uint32_t)strlen(rows[i].name)};
+		struct segment *segment = sample_segment(&s, &out, &summary);
+		uint64_t hash = segment_hash(rows[i].key, strlen(rows[i].key));
+		unit_note("\"%s\"", rows[i].name);
+		CU_ASSERT_EQUAL(segment_may_have(segment, SF_EXTENSIONS, hash), rows[i].has);
+		segment_close(segment);
+		free_sample(&s);
+	}
+}
+
+UNIT_TEST(find_name)
+{
+	for (enum shape shape = PLAIN; shape <= EQUAL; ++shape) {
+		STRBUF(out);
+		struct segment_summary summary;
+		struct sample s = make_sample(10, 5000, shape);
+		s.names[17].len = 0;      /* the root */
+		struct segment *segment = sample_segment(&s, &out, &summary);
+		uint32_t id;
+		for (uint32_t i = 0; i < s.nrows; ++i) {
+			const struct segment_name *name = &s.names[i];
+			size_t len;
+			CU_ASSERT_EQUAL(segment_find_name(segment, name->text, name->len, &id), 1);
+			const char *text = segment_name(segment, id, &len);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+			CU_ASSERT(len == name->len && memcmp(text, name->text, len) == 0);
+			CU_ASSERT_EQUAL(text[len], '\0');
+		}
+		for (uint32_t i = 0; i < 1000; ++i) {
+			char key[16];
+			size_t len;
+			absent_hash(i, key, &len);
+			CU_ASSERT_EQUAL(segment_find_name(segment, key, len, &id), 0);
+			/* After a name, and so in its block. */
+			key[0] = '\0';
+			CU_ASSERT_EQUAL(segment_find_name(segment, key, len, &id), 0);
+		}
+		for (uint32_t i = 0; i + 1 < segment_names(segment); ++i) {
+			/* What was returned remains valid. */
+			size_t a_len, b_len;
+			const char *a = segment_name(segment, i, &a_len);
+			const char *b = segment_name(segment, i + 1, &b_len);
+			int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
+			CU_ASSERT(order < 0 || (order == 0 && a_len < b_len));
+		}
+		segment_trim(segment);
+		const struct segment_name *name = &s.names[0];
+		CU_ASSERT_EQUAL(segment_find_name(segment, name->text, name->len, &id), 1);
+		CU_ASSERT_EQUAL(segment_name(segment, segment_names(segment), &(size_t){0}), NULL);
+		CU_ASSERT_EQUAL(errno, EBADMSG);
+		segment_close(segment);
+		free_sample(&s);
+	}
+}
+
+UNIT_TEST(unused_names)
+{
+	STRBUF(out);
+	struct segment_summary summary;
+	struct sample s = make_sample(1, 3, PLAIN);
+	for (uint32_t i = 0; i < 3; ++i)
+		s.rows[i].col[IC_NAME] = 1;
+	s.names[0] = (struct segment_name){"a/b", 3};
+	struct segment *segment = sample_segment(&s, &out, &summary);
+	CU_ASSERT_EQUAL(segment_names(segment), 1);
+	segment_close(segment);
+	free_sample(&s);
+}
+
+UNIT_TEST(invalid_contents)
+{
+	static const char long_name[INDEX_NAME_MAX + 1] = "x";
+	static const struct segment_name names[] = {
+		{"a/b", 3}, {"a\0b", 3}, {".", 1}, {"..", 2}, {long_name, sizeof(long_name)},
+	};
+	for (unsigned i = 0; i < COUNT(names) + 5; ++i) {
+		struct segment_summary summary;
+		STRBUF(out);
+		strbuf_puts(&out, "12345678");
+		struct sample s = make_sample(3, 10, PLAIN);
+		struct segment_contents contents = sample_contents(&s);
+		if (i < COUNT(names))
+			s.names[7] = names[i];
+		uint64_t *file = s.rows[0].col;
+		for (uint32_t k = 1; file[IC_MODE] >> 12 == DT_DIR; ++k)
+			file = s.rows[k].col;
+		switch (i - COUNT(names)) {
+		case 0: file[IC_DIR] = 3; break;
+		case 1: file[IC_NAME] = 10; break;
+		case 2: file[IC_MODE] = 040755; break;        /* a second row of a directory */
+		case 3: contents.nslots = INDEX_SLOTS + 1; break;
+		case 4:                                       /* a directory without a row */
+			file[IC_DIR] = 2;
+			for (uint32_t k = 0; k < 10; ++k) {
+				uint64_t *col = s.rows[k].col;
+				if (col[IC_MODE] >> 12 == DT_DIR && col[IC_DIR] == 2)
+					col[IC_MODE] = 0100644;
+			}
+			break;
+		}
+		unit_note("case %u", i);
+		errno = 0;
+		CU_ASSERT_EQUAL(segment_write(&contents, &out, &summary), -1);
+		CU_ASSERT_EQUAL(errno, EINVAL);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "12345678");
+		free_sample(&s);
+	}
+}
+
+/* Rows. */
+
+UNIT_TEST(statx)
+{
+	struct k_statx st = {
+		.mask = K_STATX_BASIC | K_STATX_BTIME, .attributes = 0x10, .attributes_mask = 0x10,
+		.nlink = 3, .uid = UINT32_MAX, .gid = 7, .mode = 0120777,
+		.ino = UINT64_MAX, .size = 5, .blocks = 9,
+		.atime = {-1, 1, 0}, .btime = {INT64_MIN, 2, 0},
+		.ctime = {INT64_MAX, 3, 0}, .mtime = {0, 999999999, 0}, .rdev_major = 8,
+		.rdev_minor = UINT32_MAX,
+	}, back;
+	struct index_row row;
+	index_row_from(&row, &st);
+	CU_ASSERT_EQUAL(index_row_type(&row), DT_LNK);
+	CU_ASSERT(row.col[IC_BSEC] < row.col[IC_ASEC] && row.col[IC_ASEC] < row.col[IC_MSEC]
+	          && row.col[IC_MSEC] < row.col[IC_CSEC]);
+	index_row_to(&row, &back);
+	CU_ASSERT_EQUAL(memcmp(&st, &back, sizeof(st)), 0);
+	st.mask = K_STATX_BASIC;
+	index_row_from(&row, &st);
+	index_row_to(&row, &back);
+	CU_ASSERT_EQUAL(back.mask, K_STATX_BASIC);
+	CU_ASSERT(back.btime.sec == 0 && back.btime.nsec == 0);
+	row.col[IC_FLAGS] |= IF_LOST;
+	index_row_to(&row, &back);
+	CU_ASSERT_EQUAL(back.mask, K_STATX_TYPE);
 }
