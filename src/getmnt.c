@@ -161,7 +161,11 @@
  *     segment_order.c    the order of its rows: a K-D tree
  *     segment_dict.c     its names and their filters
  *     store.h            manifest, segments and journal
- *     build.h            rows in any order, packed into clusters
+ *     spill.c            rows as bytes, while they wait for an index to be built
+ *     pack.c             directories of a tree packed into clusters
+ *     build.c            building: the table of directories, the spill file
+ *     build_write.c      building: making clusters in several threads
+ *     walk.c             the objects of a mount, for an index
  *     events.c           events of fanotify as places to look at (pure)
  *     scan.h             candidates for a query
  *     place.c            where indexes are, and which file systems have one

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Building an index: rows come in any order, directory by directory; at the end they are packed
- * into clusters.
+ * Building an index: directories and rows come in any order; at the end they are packed into
+ * clusters (pack.h).
  *
- *     index_build_add() --> spill file, a block for each directory --.
- *     index_build_dir() --> table of directories, in memory ---------+--> pack --> clusters
+ *     index_build_dir() --> table of directories, in memory ------------.
+ *     index_build_add() --> spill file, a chain of blocks for each -----+--> clusters --> store.h
+ *                           directory
  *
- * Packing is bottom-up, after Kundu and Misra: what is left of the children of a directory joins it
- * while it fits; otherwise siblings share a cluster.  Magellan's greedy packing in the order of the
- * crawl leaves 95 % of the clusters almost empty (docs/INDEX.md).
- *
- * Memory: some 50 bytes and the name for each directory; objects wait in the spill file.
+ * Memory: some 90 bytes and the name for each directory; and what a cluster needs, for each thread.
+ * Rows wait in the spill file, which has no name, in the directory of the index.
  */
 #ifndef GM_INDEX_BUILD_H
 #define GM_INDEX_BUILD_H
@@ -21,21 +19,46 @@
 
 struct index_build;
 
-/** @dirfd  The directory of the index, also for the spill file, which has no name.  Borrowed. */
+/** Begin to build, or to build again: the index is locked for writing.
+    @dirfd  The directory of the index.  Borrowed.
+    @return NULL: errors as index_writer_new(); those of creating a file. */
 struct index_build *index_build_new(struct os *os, int dirfd);
 void index_build_free(struct index_build *build);
 
 /** Add a directory; the first is the root, whose name is "".
     @parent  A number returned before.
-    @return its number, or UINT32_MAX (ENOMEM, ENOSPC ...). */
+    @row  NULL: it follows by index_build_dir_row(), or is never known (IF_LOST).
+    @listed  As in struct segment_slot.
+    @return its number, or UINT32_MAX.  Errors: as index_build_add(); EFBIG. */
 uint32_t index_build_dir(struct index_build *build, uint32_t parent, const char *name, size_t len,
                          const struct index_row *row, int64_t listed);
 
-/** Add an object that is not a directory.  @return 0, or -1. */
+/** Set the row of a directory.  @return 0, or -1. */
+int index_build_dir_row(struct index_build *build, uint32_t dir, const struct index_row *row,
+                        int64_t listed);
+
+/** Note that a directory could not be read, or not completely: IF_UNREAD. */
+void index_build_unread(struct index_build *build, uint32_t dir);
+
+/** The name of a directory, valid until the next call of index_build_dir(); its parent. */
+const char *index_build_name(const struct index_build *build, uint32_t dir, size_t *len);
+uint32_t index_build_parent(const struct index_build *build, uint32_t dir);
+
+/** The number of directories so far; of those that could not be read. */
+uint32_t index_build_dirs(const struct index_build *build);
+uint32_t index_build_unreads(const struct index_build *build);
+
+/** Add an object that is not a directory.  @return 0, or -1.  Errors: ENOMEM; ENOSPC and others of
+    writing a file. */
 int index_build_add(struct index_build *build, uint32_t dir, const char *name, size_t len,
                     const struct index_row *row);
 
-/** Pack, and replace the index.  @threads  That write clusters.  @return 0, or -1. */
+/** Add rows that spill_put() has made.  @return as index_build_add(). */
+int index_build_put(struct index_build *build, uint32_t dir, const char *bytes, size_t size,
+                    uint32_t rows);
+
+/** Pack, and replace the index.  @threads  That make clusters.
+    @return 0, or -1.  Errors: as index_build_add(), index_writer_finish(). */
 int index_build_finish(struct index_build *build, const struct index_info *info,
                        unsigned threads);
 

@@ -36,6 +36,9 @@ struct index_info {
 	                            directories show them */
 	uint64_t rows, dirs;     /* without the delta */
 	uint64_t bytes;          /* of all files */
+	uint64_t apart;          /* directories whose contents are not in it, as built: mount
+	                            points and subvolumes */
+	uint64_t unread;         /* directories that could not be read, as built */
 	bool incomplete;         /* directories could not be read, or events were lost */
 };
 

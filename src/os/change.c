@@ -25,6 +25,21 @@ int os_create_new(struct os *os, int dirfd, const char *name)
 	                        O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
+int os_create_unnamed(struct os *os, int dirfd)
+{
+	static const char name[] = ".getmnt-unnamed";
+	int fd = OS_RETRY(OS_CALL(os, OS_OPENAT, openat, dirfd, ".",
+	                          O_RDWR | O_TMPFILE | O_CLOEXEC, 0600));
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	fd = os_create_new(os, dirfd, name);
+	if (fd < 0 && errno == EEXIST && os_remove(os, dirfd, name, false) == 0)
+		fd = os_create_new(os, dirfd, name);
+	if (fd >= 0)
+		os_remove(os, dirfd, name, false);
+	return fd;
+}
+
 int os_create(struct os *os, const char *path)
 {
 	return OS_RETRY(OS_CALL(os, OS_OPENAT, openat, AT_FDCWD, path,

@@ -19,6 +19,10 @@ int os_fstatat(struct os *os, int dirfd, const char *name, struct stat *st);
 /** openat(2) that creates a file with mode 0600 for reading and writing.  Errors: EEXIST ... */
 int os_create_new(struct os *os, int dirfd, const char *name);
 
+/** Create a file without a name in a directory, for reading and writing: O_TMPFILE; where that is
+    not supported, the file has a name for a moment.  Only one process at a time may do so. */
+int os_create_unnamed(struct os *os, int dirfd);
+
 /** Open a file for writing: it is created (0666, minus the umask) or truncated. */
 int os_create(struct os *os, const char *path);
 

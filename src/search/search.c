@@ -288,6 +288,8 @@ void search_more(SEARCH *search, const struct search_more *more)
 			search->mounts = now;
 		}
 	}
+	if (more->one_device && has_subvolumes(&search->mounts))
+		search->by_device = search->xdev_looks = true;
 	search->judges |= more->mindepth > 0 || more->maxdepth != UINT_MAX;
 	if (more->visit) {
 		/* Objects are visited in this thread, when they are found. */

@@ -105,6 +105,8 @@ struct search_more {
 	size_t name_root;
 	unsigned mindepth, maxdepth;   /* other objects are skipped silently; 0 and UINT_MAX: no
 	                                  limit.  Objects of a root are at depth 1 */
+	bool one_device;          /* with XDEV: do not enter subvolumes of btrfs either, whose
+	                             device is another one */
 	const char *exclude_types;   /* search_mounts.exclude_types; it remains valid until
 	                             closesearch() */
 	void *arg;

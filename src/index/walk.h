@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The objects of a mount, for an index: found by a search, whose threads make their rows.
+ *
+ *     search: line() in each thread --> rows of a directory --> lines() --> index_build_put()
+ *
+ * Not entered are other mounts and nested subvolumes of btrfs.  A mount point is an object of which
+ * only the name and the type count (IF_LOST); a directory that is one, or a subvolume, is
+ * IF_UNREAD.
+ */
+#ifndef GM_INDEX_WALK_H
+#define GM_INDEX_WALK_H
+
+#include "index/build.h"
+
+enum {
+	/* A directory is trusted to change its times at the next change only if they are this many
+	   seconds older than the build: clocks of file systems are coarse. */
+	WALK_SETTLED = 3,
+};
+
+struct walk_options {
+	const char *path;        /* of the mount point */
+	int rootfd;              /* the same directory, open */
+	int engine;              /* SEARCH_ENGINE_* */
+	unsigned threads;        /* 0: one for each processor */
+	int64_t begin;           /* the time of day, before the walk */
+	/* Called before directories are read; or NULL. */
+	void (*watch)(void *arg, uint64_t dirs, uint64_t objects, const char *where);
+	/* An object could not be examined.  @source  SEARCH_ERR_*; or NULL. */
+	void (*report)(void *arg, const char *path, int source, int error);
+	void *arg;
+};
+
+struct walk_counts {
+	uint64_t objects, dirs;  /* without the root */
+	uint64_t mounts;         /* mount points */
+	uint64_t subvolumes;     /* that are no mount points */
+	uint64_t errors;         /* directories that could not be read, objects without
+	                            attributes */
+};
+
+/** Walk a mount, and add all objects.
+    @counts [out]
+    @return 0, or -1.  Errors: those of opening the root; of index_build_add(). */
+int index_walk(struct index_build *build, struct os *os, const struct walk_options *options,
+               struct walk_counts *counts);
+
+#endif
