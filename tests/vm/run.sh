@@ -38,7 +38,7 @@ done
 # on; those that are downloaded.
 installed=(bash coreutils sed grep gawk findutils diffutils util-linux mount procps hostname iproute2
 	libc-bin dash python3 strace e2fsprogs btrfs-progs xfsprogs squashfs-tools dmsetup passwd
-	openssh-client dropbear-bin libmount1 libblkid1 libsmartcols1 libaio1 libevent-core-2.1-7)
+	openssh-client dropbear-bin libmount1 libblkid1 libsmartcols1 libjansson4 libaio1 libevent-core-2.1-7)
 downloaded=(kmod libkmod2 nfs-kernel-server nfs-common libnfsidmap1 libwrap0 libevent-core-2.1-7 libtirpc3
 	lvm2 liblvm2cmd2.03 libdevmapper-event1.02.1 libaio1 dmsetup libdevmapper1.02.1
 	mdadm dosfstools f2fs-tools udftools genisoimage libmagic1 netbase rpcbind fdisk libfdisk1 exfatprogs jfsutils)
