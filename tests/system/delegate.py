@@ -8,30 +8,20 @@ import re
 import subprocess
 import time
 
+from delegation import ENV, PROGRAM, WORK, Delegation, calls, script, shell, sort_lines
 import gm
 
 gm.need("sshfs")
 gm.need_fs("fuse")
 SFTP = next((path for path in ("/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server", "/usr/lib/ssh/sftp-server")
              if os.path.exists(path)), None) or gm.skip("there is no sftp-server")
-PROGRAM = os.environ["GETMNT"]
-WORK = os.environ["GETMNT_WORK"]
 FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures/search")
-ENV = {"PATH": os.environ["PATH"], "HOME": WORK}
 OPTIONS = {"PERIOD": ["--period"], "PAPER_Q": ["--paper"], "EXTENDED": [], "NOCASE": ["-i"], "XDEV": ["--xdev"],
            "METADATA": ["-m"], "INCLUDEROOT": []}
-COLUMNS = "TYPE,MODE,OWNER,GROUP,SIZE,PATH"
+COLUMNS = "TYPE,MODE,USER,GROUP,SIZE,PATH"
 gm.tmpfs(WORK, "nr_inodes=0,size=1g,mode=755")
 rng = random.Random(int(os.environ.get("GETMNT_SEED", time.time_ns() % 10**9)))
 mounted = []
-
-
-def script(name, text):
-    path = f"{WORK}/{name}"
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(f"#!/bin/sh\n{text}\n")
-    os.chmod(path, 0o755)
-    return path
 
 
 def decode(text):
@@ -88,64 +78,9 @@ def leave():
     time.sleep(0.1)
 
 
-def search(*args, rsh=True, **more):
-    """A delegated search, or one through the mounts."""
-    args = ["--delegate", f"--rsh={rsh if isinstance(rsh, str) else good}", *args] if rsh else args
-    return gm.getmnt("search", *args, program=PROGRAM, env=ENV, cwd=WORK, **more)
-
-
-def calls():
-    with open(f"{WORK}/log", encoding="utf-8") as file:
-        return len(file.readlines())
-
-
-def sort_lines(out):
-    return sorted(out.split(b"\0" if b"\0" in out else b"\n"))
-
-
-compared = 0
-
-
-def same(*args, delegated=1, status=None):
-    """The same objects, with --blocking and without; `delegated` mounts are searched by their servers."""
-    global compared
-    expected = search("--blocking", *args, rsh=False)
-    if b"can never match" in expected.err:
-        return expected
-    for way in ((), ("--blocking",)):
-        before = calls()
-        got = search(*way, *args)
-        tag = f"{way} {args}"
-        gm.expect(sort_lines(got.out) == sort_lines(expected.out),
-                  f"{tag}: {set(sort_lines(got.out)) ^ set(sort_lines(expected.out))}")
-        gm.expect(got.status == (expected.status if status is None else status) and sort_lines(got.err) == sort_lines(expected.err),
-                  f"{tag}: status {got.status} {got.err} instead of {expected.status} {expected.err}")
-        if delegated is not None:
-            gm.expect(calls() - before == delegated, f"{tag}: {calls() - before} instead of {delegated} connections")
-    compared += 1
-    return expected
-
-
-def refused(why, *args, rsh=True, blocking=True):
-    """Nothing is delegated: one message, and the results of a search through the mounts."""
-    expected = search("--blocking", *args, rsh=False)
-    got = search("--blocking", *args, rsh=rsh)
-    gm.expect(got.status == expected.status and sort_lines(got.out) == sort_lines(expected.out),
-              f"{args}: {got.status} {got.out} {got.err}")
-    gm.expect(got.err.decode().count("not delegated") == 1 and why in got.err.decode(), f"{args}: {got.err} instead of {why}")
-    if blocking:
-        got = search(*args, rsh=rsh)
-        lines = got.err.decode().splitlines()
-        gm.expect(got.status == 1 and len(lines) == 2 and "not delegated: " in lines[0] and why in lines[0]
-                  and lines[1].endswith("not entered: its file system can block (--blocking enters it)"),
-                  f"{args}: {got.status} {got.err}")
-
-
 sftp = script("sftp", f"exec {SFTP}")
-good = script("good", f'echo "$*" >>{WORK}/log\n[ "$1" = -l ] && shift 2\ncd {WORK}\nshift\n[ "$*" = "getmnt serve --stdio" ] || exit 9\n'
-                      f"exec {PROGRAM} serve --stdio")
-open(f"{WORK}/log", "w", encoding="ascii").close()
-
+through = Delegation()
+same, refused, search = through.same, through.refused, through.search
 # The trees of the fixtures: all below one mount; and for each a copy, in which a directory is a mount.
 trees = build(f"{WORK}/src")
 sshfs(f"u@h:{WORK}/src", f"{WORK}/all")
@@ -171,8 +106,8 @@ for number, (tree, roots, pattern, flags, _, _) in enumerate(rows[rng.randrange(
     roots = [f"{top}/{tree}" + ("" if root == "/" else os.fsdecode(decode(root))) for root in roots.split(" ")]
     # A root that is missing is an error, and one in the mount a connection of its own.
     same(*options, *(("-0",) if number % 3 else ("-0", "-o", COLUMNS)), "--", os.fsdecode(decode(pattern)), *roots, delegated=None)
-gm.expect(compared > 20 and calls() > compared / 2, f"{compared} rows, {calls()} connections")
-print(f"  {compared} rows, {calls()} connections")
+gm.expect(through.compared > 20 and calls() > through.compared / 2, f"{through.compared} rows, {calls()} connections")
+print(f"  {through.compared} rows, {calls()} connections")
 
 # Random patterns: names on the way to a mount and below it, with wildcards.
 for tree, folder in points.items():
@@ -218,6 +153,27 @@ gm.expect(first.status == 0 and first.out.count(b"\n") == 1, f"--first: {first.o
 out = search("-o", "DEV,INO,PATH", "f7.c", "x").out.decode().split("\t")
 st, there = os.stat(f"{WORK}/x/y/m/d1/e2/f7.c"), os.stat(f"{WORK}/data/d1/e2/f7.c")
 gm.expect(out[0] == f"{os.major(st.st_dev)}:{os.minor(st.st_dev)}" and int(out[1]) == there.st_ino, f"{out}")
+
+# Mounts of several hosts in one search: each is searched by its own.
+gm.mkdir(f"{WORK}/far/deep")
+for i in range(50):
+    gm.touch(f"{WORK}/far/deep/g{i}.c", "y" * i)
+sshfs(f"u@h1:{WORK}/data", f"{WORK}/two/a/m")
+sshfs(f"v@h2:{WORK}/far", f"{WORK}/two/b/m")
+sshfs(f"h3:{WORK}/far/deep", f"{WORK}/two/m")
+for args in (("*.c",), ("-o", COLUMNS, "*"), ("--sort=name", "*"), ("--where", "-path '*/m/d*' -size +10c", "*"), ("/[ab]/m/*",), ("m",)):
+    before = calls()
+    same(*args, "two", delegated={"/[ab]/m/*": 2, "m": 3}.get(args[0], 3))
+    with open(f"{WORK}/log", encoding="utf-8") as file:
+        hosts = {line.split(" getmnt")[0] for line in file.readlines()[before:]}
+    gm.expect(hosts - {"h3"} == {"-l u h1", "-l v h2"}, f"{args}: {hosts}")
+same("*.c", "x", "two/a", "two/b/m", delegated=3)
+# Of one that fails the others know nothing.
+lame = shell("lame", f'case $(tail -n 1 {WORK}/log) in *" h2 "*) exit 5; esac; exec')
+expected = search("--blocking", "*.c", "two", rsh=False)
+got = search("--blocking", "*.c", "two", rsh=lame)
+gm.expect(sort_lines(got.out) == sort_lines(expected.out) and got.err.count(b"\n") == 1
+          and b"two/b/m: not delegated: " in got.err and b"(status 5)" in got.err, f"one of three: {got.err}")
 
 # What this host alone can know is searched through the mount.
 for args, why in ((("-L", "*"), "symbolic links are followed"), (("--access=w", "*"), "access is checked for this user"),
@@ -282,6 +238,6 @@ sshfs(f"u@h:{WORK}/data", f"{WORK}/f/m", "allow_other", "uid=0")
 same("*.c", "f")
 sshfs("h:data", f"{WORK}/r/m", f"ssh_command={script('home', f'cd {WORK}; exec {SFTP}')}")
 same("*.c", "r")
-gm.expect(compared > 300 or every > 2, f"{compared} comparisons")
+gm.expect(through.compared > 300 or every > 2, f"{through.compared} comparisons")
 leave()
 gm.done()
