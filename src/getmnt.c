@@ -142,6 +142,7 @@
  *     rsh.c              connections by ssh
  *     delegate.c         mounts that their servers search
  *     delegate_mount.c   where a mount leads, and whether a server shows the same
+ *     exported.c         on a server: whether NFS shows the same
  *     chirp.c            a conversation with a Chirp server
  *     chirp_proof.c      how it learns who this user is
  *     chirp_pattern.c    patterns and paths in its requests

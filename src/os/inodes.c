@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/inodes.h"
 
+#include "os/change.h"
 #include "os/clock.h"
 
 #include <endian.h>
@@ -169,4 +170,20 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
 		return -1;
 	*since = (struct k_statx_time){.sec = now.tv_sec, .nsec = (uint32_t)now.tv_nsec};
 	return 0;
+}
+
+void os_fs_ids(struct os *os, int fd, uint64_t ids[2])
+{
+	struct statfs fs;
+	struct k_xfs_geometry xfs = {0};
+	uint64_t halves[2] = {0};
+	ids[0] = ids[1] = 0;
+	if (os_fstatfs(os, fd, &fs) != 0)
+		return;
+	ids[0] = (uint32_t)fs.f_fsid.__val[0] | (uint64_t)(uint32_t)fs.f_fsid.__val[1] << 32;
+	if (os_fs_uuid(os, fd, xfs.uuid) == 0
+	    || ((uint32_t)fs.f_type == XFS_SUPER_MAGIC
+	        && inodes_ioctl(os, fd, K_XFS_IOC_FSGEOMETRY, &xfs) == 0))
+		memcpy(halves, xfs.uuid, sizeof(halves));
+	ids[1] = le64toh(halves[0] ^ halves[1]);
 }

@@ -58,4 +58,14 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
 ssize_t os_inodes(struct os *os, int fd, enum os_inodes_of of, void *buf, uint64_t *next,
                   uint64_t last, struct os_inode *inodes, size_t n);
 
+/**
+ * What an NFS server of Linux makes the ID of a file system of, as far as anybody may read it.
+ * Source: uuid_by_path() of rpc.mountd, fsid_source() of nfsd.
+ *
+ * @fd   A directory, open for reading.
+ * @ids [out]  f_fsid of statfs(2), its first word in the lower half; the two halves of the UUID as
+ *       little-endian numbers, one XOR the other.  0: unknown.
+ */
+void os_fs_ids(struct os *os, int fd, uint64_t ids[2]);
+
 #endif

@@ -48,7 +48,8 @@ struct k_statx {
 	uint32_t dio_mem_align;      /* 6.1 */
 	uint32_t dio_offset_align;
 	uint64_t subvol;             /* 6.10 */
-	uint64_t spare[11];
+	uint64_t spare[9];
+	uint64_t fs_ids[2];          /* not of the kernel: see os_fs_ids() */
 };
 _Static_assert(sizeof(struct k_statx) == 256, "struct statx is 256 bytes");
 
@@ -181,6 +182,14 @@ struct k_fsuuid2 {
 
 /* Bulk reading of XFS inodes, 5.3: fs/xfs/libxfs/xfs_fs.h. */
 #define K_XFS_IOC_BULKSTAT 0x8040587fu   /* _IOR('X', 127, 64 bytes) */
+
+/** XFS_IOC_FSGEOMETRY: the UUID, also before 6.9. */
+struct k_xfs_geometry {
+	uint64_t numbers[8];
+	uint8_t uuid[16];
+	uint64_t more[4];
+};
+#define K_XFS_IOC_FSGEOMETRY 0x80705864u   /* _IOR('X', 100, 112 bytes) */
 
 /* Flags of struct btrfs_inode_item (in a kernel header since 6.2). */
 enum {

@@ -12,14 +12,16 @@
 #include "search/search_impl.h"
 
 #include "os/change.h"
+#include "os/file.h"
 #include "search/delegate.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TURN_MS = 100, HERE_SECONDS = 10 };
+enum { TURN_MS = 100, HERE_SECONDS = 10, VOLUMES_MAX = 1 << 20 };
 
 struct search_delegated {
 	struct search_delegated *next;
@@ -54,10 +56,10 @@ static struct talk_request request_of(SEARCH *search, const struct search_delega
 {
 	struct talk_request request;
 	search_remote_request(search, &request);
-	/* All of sshfs is one file system; NFS does not show what is mounted there. */
+	/* All that the mount shows is one file system. */
 	request.flags &= ~SEARCH_XDEV;
-	request.flags |= d->nfs ? SEARCH_XDEV : 0;
 	request.exclude_types = NULL;
+	request.exported = d->nfs;
 	request.self = d->self;
 	request.name = d->name.data;
 	request.name_root = d->place.name_root;
@@ -72,7 +74,7 @@ static bool see(SEARCH *search, struct remote *remote, bool here, bool nfs,
 {
 	const struct talk_request request = {
 		.pattern = "/*", .query = "", .flags = SEARCH_METADATA | SEARCH_BYNAME,
-		.mask = K_STATX_MNT_ID, .self = true, .levels = 2,
+		.mask = K_STATX_MNT_ID, .self = true, .exported = nfs, .levels = 2,
 		.blocking = here || search->remote_options.blocking,
 	};
 	struct search_counts counts = {0};
@@ -126,6 +128,20 @@ static bool see_here(SEARCH *search, const struct search_mount *m, const char *b
 	return proof->why.len == 0 && !search->failed;
 }
 
+/** Compare the file system IDs of directories on NFS.  @return as delegate_compare(). */
+static const char *compare_fs(SEARCH *search, const struct delegate_proof *here,
+                              const struct delegate_proof *there)
+{
+	char *volumes = NULL;
+	size_t len;
+	if (os_read_kernel(&search->os, AT_FDCWD, "/proc/fs/nfsfs/volumes", VOLUMES_MAX, &volumes,
+	                   &len) != 0)
+		search->failed |= errno == ENOMEM;
+	const char *wrong = delegate_compare_fs(volumes ? volumes : "", here, there);
+	free(volumes);
+	return wrong;
+}
+
 /** Prove that the server shows the directory of a mount, and ask it.
     @why [out]  Why not: appended.  @return whether it was asked. */
 static bool prove(SEARCH *search, const struct search_mount *m, const char *below,
@@ -155,6 +171,8 @@ static bool prove(SEARCH *search, const struct search_mount *m, const char *belo
 		goto out;
 	}
 	wrong = delegate_compare(&here, &there, d->nfs);
+	if (!wrong && d->nfs)
+		wrong = compare_fs(search, &here, &there);
 	const struct talk_request request = request_of(search, d);
 	asked = !wrong && !search->failed && remote_again(d->remote, &request);
 	if (!wrong && !asked)
@@ -164,16 +182,6 @@ out:
 	delegate_proof_destroy(&here);
 	delegate_proof_destroy(&there);
 	return asked;
-}
-
-/** Whether a mount is on this one. */
-static bool has_mounts(const struct search_mounts *mounts, const struct search_mount *m)
-{
-	for (uint32_t i = 0; i < mounts->n; ++i) {
-		if (mounts->list[i].parent == m->id && mounts->list[i].id != m->id)
-			return true;
-	}
-	return false;
 }
 
 bool search_delegate(SEARCH *search, const struct search_mount *m, const char *below,
@@ -195,8 +203,13 @@ bool search_delegate(SEARCH *search, const struct search_mount *m, const char *b
 	strbuf_puts(&d->name, name);
 	if (!wrong && (!*name || !m->point))
 		wrong = "it has no name in this search";
-	if (!wrong && has_mounts(&search->mounts, m))
-		wrong = "another mount is on it";
+	if (!wrong) {
+		strbuf_puts(&why, m->point);
+		strbuf_puts(&why, below);
+		if (search_mounts_below(&search->mounts, m->id, strbuf_str(&why)))
+			wrong = "another mount is on it";
+		strbuf_reset(&why);
+	}
 	if (!wrong)
 		wrong = delegate_place(m, below, search->remote_text.data + search->remote_login,
 		                       os_geteuid(&search->os), &d->root, &d->path);

@@ -37,12 +37,21 @@ const char *delegate_place(const struct search_mount *m, const char *below, cons
 const char *delegate_unfit(int flags, const struct search_more *more,
                            const struct query_info *info);
 
-/** What is seen of a directory, to be compared: grows to at most about PROOF_MAX bytes. */
+/**
+ * Whether NFS shows only the way to exports in a directory of this host.  Version 4 makes such a
+ * list of the directories above an export, with their own inodes and times.
+ *
+ * @exports  The text of /proc/fs/nfsd/exports: those that the kernel has needed.
+ */
+bool delegate_is_list(const char *exports, const char *path);
+
+/** What is seen of a directory, to be compared. */
 struct delegate_proof {
-	struct strbuf text;
+	uint64_t digest;               /* of all that is compared */
 	struct k_statx st;             /* of the directory itself; mask 0: not seen yet */
 	size_t entries;                /* in it */
 	struct strbuf why;             /* why it cannot be seen; "" */
+	struct strbuf text;            /* of the last entry */
 };
 
 /** Add an entry of the directory.  @nfs  Inode numbers and times of changes are compared. */
@@ -51,6 +60,16 @@ void delegate_see(struct delegate_proof *proof, const struct remote_entry *entry
 /** Compare.  @return NULL, or why the directories may be different, as a phrase. */
 const char *delegate_compare(const struct delegate_proof *here, const struct delegate_proof *there,
                              bool nfs);
+
+/**
+ * Compare the file system IDs of two directories on NFS, which are equal in all else: a snapshot, a
+ * replica, or the list of exports above a directory of the server can have the same inodes.
+ *
+ * @volumes  The text of /proc/fs/nfsfs/volumes.
+ * @return   As delegate_compare().
+ */
+const char *delegate_compare_fs(const char *volumes, const struct delegate_proof *here,
+                                const struct delegate_proof *there);
 
 void delegate_proof_destroy(struct delegate_proof *proof);
 

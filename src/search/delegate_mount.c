@@ -2,14 +2,18 @@
 /* Where a mount leads, what can be delegated, and whether two directories are the same (pure). */
 #include "search/delegate.h"
 
+#include "base/escape.h"
+#include "base/map64.h"
+#include "base/words.h"
 #include "mountopts/optlist.h"
 
+#include <byteswap.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PROOF_MAX = 256 * 1024 };
 
 static bool is_sshfs(const char *fstype)
 {
@@ -125,28 +129,56 @@ const char *delegate_unfit(int flags, const struct search_more *more,
 	return NULL;
 }
 
+bool delegate_is_list(const char *exports, const char *path)
+{
+	static const char flag[] = ",v4root";
+	struct strbuf name = {0};
+	size_t nearest = 0;
+	bool is_list = false;
+	for (const char *line = exports, *end; *line; line = end + (*end == '\n')) {
+		end = line + strcspn(line, "\n");
+		strbuf_reset(&name);
+		unescape_octal_add(&name, line, strcspn(line, "\t\n"));
+		if (*line == '#' || name.len < nearest
+		    || !word_below(path, strbuf_str(&name)))
+			continue;
+		/* It may be exported to one client, and be a list for another. */
+		is_list = (is_list && name.len == nearest)
+		          || memmem(line, (size_t)(end - line), flag, sizeof(flag) - 1);
+		nearest = name.len;
+	}
+	strbuf_destroy(&name);
+	return is_list;
+}
+
 void delegate_see(struct delegate_proof *proof, const struct remote_entry *entry, bool nfs)
 {
 	const struct talk_entry *e = &entry->entry;
 	struct k_statx st;
-	if (proof->why.len > 0 || proof->text.len > PROOF_MAX)
+	if (proof->why.len > 0)
 		return;
 	if (e->err || !e->st) {
-		strbuf_printf(&proof->why, "%s%s", e->len > 0 ? "of an object in it: " : "",
-		              entry->why ? entry->why : strerror(e->err ? e->err : ENODATA));
+		const char *why = entry->why ? entry->why : strerror(e->err ? e->err : ENODATA);
+		if (e->len == 0 && e->err == EBUSY)
+			why = "something else is mounted on it";
+		if (e->len == 0 && e->err == EXDEV)
+			why = "NFS shows only the exports below it";
+		strbuf_printf(&proof->why, "%s%s", e->len > 0 ? "of an object in it: " : "", why);
 		return;
 	}
 	memcpy(&st, e->st, sizeof(st));
 	if (e->len == 0)
 		proof->st = st;
 	proof->entries += e->len > 0;
+	strbuf_reset(&proof->text);
 	strbuf_add(&proof->text, e->path, e->len + 1);
 	strbuf_printf(&proof->text, "%o %u:%u %ju %jd %u ", st.mode, st.uid, st.gid,
 	              (uintmax_t)st.size, (intmax_t)st.mtime.sec, e->type);
 	if (nfs)
 		strbuf_printf(&proof->text, "%ju %jd.%u %u ", (uintmax_t)st.ino,
 		              (intmax_t)st.ctime.sec, st.ctime.nsec, st.mtime.nsec);
-	strbuf_add(&proof->text, "", 1);
+	if (!proof->text.failed)
+		proof->digest = map64_bytes(proof->digest, proof->text.data, proof->text.len);
 }
 
 const char *delegate_compare(const struct delegate_proof *here, const struct delegate_proof *there,
@@ -155,10 +187,42 @@ const char *delegate_compare(const struct delegate_proof *here, const struct del
 	/* Inode number and time of change identify a directory, even if nothing is in it. */
 	if (here->entries == 0 && !nfs)
 		return "nothing in the directory proves that the server shows the same one";
-	if (here->text.len != there->text.len
-	    || memcmp(here->text.data, there->text.data, here->text.len) != 0)
+	if (here->digest != there->digest || here->entries != there->entries)
 		return "the server shows another directory, or this one is changing";
 	return NULL;
+}
+
+/*
+ * What a server of Linux sends as the ID of a file system: of version 4, the 16 bytes of its UUID;
+ * of version 3, both halves of these, one XOR the other, in its own order.  The UUID is that on the
+ * disk, or f_fsid as hexadecimal text and zeros.  Of ext4, f_fsid is made of the UUID as for
+ * version 3.  Anything else proves nothing, as the option fsid= of an export.
+ */
+const char *delegate_compare_fs(const char *volumes, const struct delegate_proof *here,
+                                const struct delegate_proof *there)
+{
+	const uint64_t *ids = there->st.fs_ids;
+	const uint64_t text = (uint64_t)bswap_32((uint32_t)(ids[0] >> 32)) << 32
+	                      | bswap_32((uint32_t)ids[0]);
+	char dev[32];
+	snprintf(dev, sizeof(dev), "%u:%u", here->st.dev_major, here->st.dev_minor);
+	for (const char *line = volumes; *line; line += *line != '\0') {
+		char shown[sizeof(dev)];
+		uint64_t major, minor;
+		int n = sscanf(line, "v%*u %*s %*s %31s %" SCNx64 ":%" SCNx64, shown, &major,
+		               &minor);
+		line += strcspn(line, "\n");
+		if (n != 3 || strcmp(shown, dev) != 0)
+			continue;
+		const uint64_t fsid[] = {bswap_64(major) ^ bswap_64(minor), major ^ minor};
+		for (size_t i = 0; i < 2; ++i) {
+			if (fsid[i] != 0
+			    && (fsid[i] == ids[0] || fsid[i] == ids[1] || fsid[i] == text))
+				return NULL;
+		}
+		return "the server has another ID for the file system, or an export has fsid=";
+	}
+	return "the ID of its file system is unknown: /proc/fs/nfsfs/volumes does not list it";
 }
 
 void delegate_proof_destroy(struct delegate_proof *proof)

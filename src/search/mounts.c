@@ -114,6 +114,17 @@ const struct search_mount *search_mount_at(const struct search_mounts *mounts, u
 	return i == AVOID_NO_MOUNT ? NULL : &mounts->list[i];
 }
 
+bool search_mounts_below(const struct search_mounts *mounts, uint64_t id, const char *path)
+{
+	bool below = !*path || !search_mount_find(mounts, id);
+	for (uint32_t i = 0; i < mounts->n && !below; ++i) {
+		const struct search_mount *m = &mounts->list[i];
+		below = m->parent == id && m->id != id
+		        && (!m->point || word_below(m->point, path));
+	}
+	return below;
+}
+
 /** Whether a mount can block, and is not that of the root. */
 static bool is_blocked(const struct search_mounts *mounts, const struct search_mount *m)
 {

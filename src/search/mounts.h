@@ -93,6 +93,10 @@ const struct search_mount *search_mount_find(const struct search_mounts *mounts,
 /** The mount whose root a node is, or NULL. */
 const struct search_mount *search_mount_at(const struct search_mounts *mounts, uint32_t node);
 
+/** Whether another mount is, or may be, on a mount at or below a directory.
+    @path  Its path from "/" of the namespace; "": unknown. */
+bool search_mounts_below(const struct search_mounts *mounts, uint64_t id, const char *path);
+
 /** Why a mount must not be accessed: EREMOTE: it can block, and is not that of the root; EXDEV: it
     is unknown.  0: it may be; also without mount IDs. */
 int search_mounts_refuse(const struct search_mounts *mounts, const struct os *os, uint64_t id);

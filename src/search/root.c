@@ -232,7 +232,7 @@ static void root_mounts(SEARCH *search, struct k_statx *st)
 	if (!root_stat(search, search->rootfd, st))
 		memset(st, 0, sizeof(*st));
 	uint64_t id = os_statx_mnt_id(st, mounts->unique);
-	if (id == 0 && !mounts->any)
+	if (id == 0 && (!mounts->any || search->more.exported))
 		id = os_mount_id(os, search->rootfd);
 	if (!mounts->any && !search_mount_find(mounts, id)) {
 		uint64_t old = os_mount_id(os, search->rootfd);
@@ -282,10 +282,14 @@ static int root_open(SEARCH *search, const char *name)
 static bool root_object(SEARCH *search, const struct node *node, unsigned depth)
 {
 	struct k_statx st;
-	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT;
+	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT
+	            | (search->more.exported ? AT_STATX_FORCE_SYNC : 0);
 	unsigned mask = search->policy.statx_mask | K_STATX_TYPE;
-	if (os_statx(&search->os, search->rootfd, "", flags, mask, &st) == 0)
+	if (os_statx(&search->os, search->rootfd, "", flags, mask, &st) == 0) {
+		if (search->more.exported)
+			search_exported_ids(search, &st);
 		return search_root_visit(search, node, &st, depth);
+	}
 	struct bfs_at at = {.dir = ".", .name = ""};
 	search_queue_error(search, &at, SEARCH_ERR_STAT, errno);
 	return false;
@@ -355,10 +359,16 @@ bool search_root_begin(SEARCH *search)
 	st.attributes = 0;   /* a root is always entered */
 	place_set(&search->place, search->root_mount, "");
 	if (search->flags & SEARCH_FOLLOW || !search->mounts.any || search->delegates
-	    || search->mounts.exclude_types
+	    || search->mounts.exclude_types || search->more.exported
 	    || (search->info && (search->info->xtype || search->info->fstype
 	                         || search->info->mount)))
 		root_place(search, name);
+	int refused = search->more.exported ? search_exported_refuse(search) : 0;
+	if (refused) {
+		root_error(search, refused);
+		search_root_end(search);
+		return true;
+	}
 	if (search->root_object && !root_object(search, node, (unsigned)depth)) {
 		search_root_end(search);
 		return true;

@@ -281,7 +281,8 @@ void search_more(SEARCH *search, const struct search_more *more)
 	search->mounts.exclude_types = more->exclude_types;
 	/* With `blocking` they were not read. */
 	struct search_mounts now;
-	if (more->exclude_types && search->mounts.any && !search->mounts.avoid) {
+	if ((more->exclude_types || more->exported) && search->mounts.any
+	    && !search->mounts.avoid) {
 		search->failed |= search_read_mounts(search, 0, &now) != 0;
 		if (!search->failed) {
 			now.any = true;

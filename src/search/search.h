@@ -98,6 +98,11 @@ struct search_more {
 	bool files;               /* return a root that is not a directory, if its last component
 	                             matches */
 	const char *prefix;       /* printed before each root, as "ssh://host"; NULL: "" */
+	/* Roots are seen by NFS too.  One that NFS shows in another way is an error: something is
+	   mounted on it or below (EBUSY), or only exports below it are shown (EXDEV).  With roots
+	   and SEARCH_METADATA their attributes are not those in a cache, and have
+	   k_statx.fs_ids. */
+	bool exported;
 	/* The one root is a part of a larger search, see struct talk_request: the name begins
 	   the paths of objects, and pattern and depths count from its first name_root bytes.
 	   Not with SEARCH_FOLLOW; NULL: no part. */

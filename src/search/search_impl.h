@@ -418,6 +418,15 @@ struct searchent *search_next_entry(SEARCH *search);
 /** Convert attributes. */
 void search_stat_from(struct stat *info, const struct k_statx *st);
 
+/* exported.c: runs in the owner. */
+
+/** Why NFS shows something else than the root that begins: see search_more.exported; 0: it may show
+    the same. */
+int search_exported_refuse(SEARCH *search);
+
+/** Get the IDs of the file system of the root. */
+void search_exported_ids(SEARCH *search, struct k_statx *st);
+
 /* delegate.c: runs in the owner. */
 
 /** What is known here of entries that a server sends. */

@@ -54,6 +54,7 @@ struct talk_request {
 	bool links;                    /* the targets of symlinks must be known */
 	bool optional;                 /* also objects whose attributes are unavailable */
 	bool xattrs;                   /* the names of extended attributes must be known */
+	bool exported;                 /* the root is seen by NFS too: see struct search_more */
 	bool self;                     /* also each root, at depth 0; it need not be a directory */
 	bool follow_roots;             /* with self: follow a symlink that is a root */
 	bool files;                    /* a root that is not a directory, if its name matches */

@@ -20,7 +20,7 @@ enum {
 enum {
 	WANT_TYPE = 1, WANT_LINKS = 2, WANT_OPTIONAL = 4, WANT_BLOCKING = 8, WANT_AHEAD = 16,
 	WANT_SELF = 32, WANT_FILES = 64, WANT_FOLLOW_ROOTS = 128, WANT_XATTRS = 256,
-	WANT_ALL = 511,
+	WANT_EXPORTED = 512, WANT_ALL = 1023,
 };
 
 /** A string of a request costs at least its length and its NUL. */
@@ -193,7 +193,8 @@ const char *wire_put_request(struct strbuf *out, const struct talk_request *requ
 		            | (request->self ? WANT_SELF : 0u)
 		            | (request->files ? WANT_FILES : 0u)
 		            | (request->follow_roots ? WANT_FOLLOW_ROOTS : 0u)
-		            | (request->xattrs ? WANT_XATTRS : 0u),
+		            | (request->xattrs ? WANT_XATTRS : 0u)
+		            | (request->exported ? WANT_EXPORTED : 0u),
 		[N_ENGINE] = (uint32_t)request->engine, [N_THREADS] = request->threads,
 		[N_DEPTH] = request->depth, [N_MINDEPTH] = request->mindepth,
 		[N_LEVELS] = request->levels,
@@ -281,6 +282,7 @@ int wire_get_request(const char *bytes, size_t len, struct talk_request *request
 		.blocking = wants & WANT_BLOCKING, .ahead = wants & WANT_AHEAD,
 		.self = wants & WANT_SELF, .files = wants & WANT_FILES,
 		.follow_roots = wants & WANT_FOLLOW_ROOTS, .xattrs = wants & WANT_XATTRS,
+		.exported = wants & WANT_EXPORTED,
 		.engine = (int)numbers[N_ENGINE], .threads = numbers[N_THREADS],
 		.depth = numbers[N_DEPTH], .mindepth = numbers[N_MINDEPTH],
 		.levels = numbers[N_LEVELS], .name_root = numbers[N_NAME_ROOT],

@@ -153,6 +153,28 @@ for sent, why in (
     gm.expect(status == 1 and text == why and err.decode() == f"getmnt: serve: {why}\n",
               f"{sent[:60]!r}: status {status}, {text!r}, {err!r}")
 
+# A directory that NFS shows too: the IDs of its file system; an error if something is mounted in it.
+server = Server().greeted()
+for path, error in ((b"/m", None), (b"/m/d1", None), (b"/", 16), (b"/m/missing", 2), (b"/m", 16), (b"/m/d1", 16), (b"/m/d2", None)):
+    if path == b"/m" and error:
+        gm.bind("/m/d2", gm.mkdir("/m/d1/at"))
+    for wants in (512 | 32, 512 | 32 | 8):
+        server.send(wire.request(b"/*", path, flags=2, wants=wants, levels=2))
+        got, end = wire.answer(server.out)
+        own = [e for e in got if not e.path]
+        gm.expect(len(own) == 1 and end[0] == 0 and own[0].err == (error or 0), f"{path} with {wants}: {got} {end}")
+        if error:
+            gm.expect(len(got) == 1, f"{path}: {got}")
+            continue
+        fsid = os.statvfs(path).f_fsid
+        gm.expect(struct.unpack_from("<Q", own[0].statx, 240)[0] == fsid != 0, f"{path}: {own[0].statx[240:]} instead of {fsid:x}")
+server.send(wire.request(b"/*", b"/m", flags=2, wants=32, levels=2))
+got, end = wire.answer(server.out)
+gm.expect(len(got) > 20 and not any(any(e.statx[240:]) for e in got), f"not wanted: {got}")
+server.end()
+gm.umount("/m/d1/at")
+os.rmdir("/m/d1/at")
+
 # Actions of a query say what is wanted: what may be reached is found, and where they decide what is
 # entered, all is.
 server = Server().greeted()

@@ -181,12 +181,17 @@ static void see(struct delegate_proof *proof, int change, bool nfs)
 			.entry = {.path = "/c", .len = 2, .err = EACCES,
 			.errsource = SEARCH_ERR_STAT},
 		}, nfs);
+	if (change == 18 || change == 19)
+		delegate_see(proof, &(struct remote_entry){
+			.entry = {.path = "", .err = change == 18 ? EBUSY : EXDEV,
+			.errsource = SEARCH_ERR_OPEN},
+		}, nfs);
 }
 
 UNIT_TEST(proofs)
 {
 	for (int nfs = 0; nfs < 2; ++nfs) {
-		for (int change = -1; change <= 17; ++change) {
+		for (int change = -1; change <= 19; ++change) {
 			struct delegate_proof here = {0}, there = {0};
 			see(&here, change < 0 ? -1 : 0, nfs);
 			see(&there, change, nfs);
@@ -194,23 +199,35 @@ UNIT_TEST(proofs)
 			bool same = change == 0 || change == 15 || (change >= 10 && change <= 14
 			&& !nfs)
 			            || (change < 0 && nfs);
-			if (change == 17)
-				unit_expect(strbuf_str(&there.why),
-				"of an object in it: Permission denied");
+			static const char *const why[] = {
+				"of an object in it: Permission denied",
+				"something else is mounted on it",
+				"NFS shows only the exports below it",
+			};
+			if (change >= 17)
+				unit_expect(strbuf_str(&there.why), why[change - 17]);
 			else
 				CU_ASSERT_EQUAL(delegate_compare(&here, &there, nfs) == NULL, same);
 			delegate_proof_destroy(&here);
 			delegate_proof_destroy(&there);
 		}
 	}
-	/* What is seen of a large directory is bounded, and the same on both sides. */
-	struct delegate_proof proof = {0};
-	struct k_statx st = {.mask = K_STATX_BASIC};
-	for (int i = 0; i < 100000; ++i)
-		delegate_see(&proof, &(struct remote_entry){
-			.entry = {.path = "/name", .len = 5, .st = &st, .type = DT_REG},
-		}, true);
-	CU_ASSERT_TRUE(proof.text.len < 300000 && proof.text.len > 200000);
+	/* Little is kept of a large directory, and each entry is compared. */
+	struct delegate_proof proof = {0}, other = {0};
+	for (int i = 0; i < 100000; ++i) {
+		for (int side = 0; side < 2; ++side) {
+			struct k_statx st = {
+				.mask = K_STATX_BASIC, .size = side && i == 99990,
+			};
+			delegate_see(side ? &other : &proof, &(struct remote_entry){
+				.entry = {.path = "/name", .len = 5, .st = &st, .type = DT_REG},
+			}, true);
+		}
+		bool same = !delegate_compare(&proof, &other, true);
+		CU_ASSERT_EQUAL_FATAL(same, i < 99990);
+	}
+	CU_ASSERT_TRUE(proof.text.len < 1000 && proof.entries == 100000);
+	delegate_proof_destroy(&other);
 	delegate_proof_destroy(&proof);
 	delegate_see(&proof, &(struct remote_entry){
 		.entry = {.path = "", .err = EHOSTUNREACH, .errsource = SEARCH_ERR_HOST},
@@ -218,6 +235,78 @@ UNIT_TEST(proofs)
 	}, false);
 	unit_expect(strbuf_str(&proof.why), "no route");
 	delegate_proof_destroy(&proof);
+}
+
+/* IDs as a server of Debian 12 sends them, tests/vm/nfs_delegate.py; those of the directory are
+   f_fsid and the UUID. */
+UNIT_TEST(ids)
+{
+	static const char volumes[] =
+		"NV SERVER   PORT DEV          FSID                              FSC\n"
+		"v4 7f000001  801 0:37         151b9af35c284593:a1584533c640cf8e no \n"
+		"v3 7f000001  801 0:38         1d8a689ac0df43b4:0                no \n"
+		"v4 7f000001  801 0:39         79849646d3015590:0                no \n"
+		"v3 7f000001  801 0:40         905501d346968479:0                no \n"
+		"v4 fe80000000000000bcd4c6fffe2b8a21  801 259:4        5:0       yes\n"
+		"v4 7f000001  801 0:41         0:0                               no \n"
+		"v4 7f000001  801 0:42         fb504530";
+	const uint64_t ext4 = 0x1d8a689ac0df43b4, btrfs = 0xd301559079849646, xfs = 0x70000000703;
+	const struct {
+		unsigned dev_major, dev_minor;
+		uint64_t ids[2];
+		const char *wrong;
+	} rows[] = {
+		{0, 37, {ext4, 0}, NULL}, {0, 37, {0, ext4}, NULL}, {0, 37, {xfs, ext4}, NULL},
+		{0, 38, {ext4, 0}, NULL}, {0, 38, {xfs, ext4}, NULL},
+		{0, 39, {btrfs, 0x1234}, NULL}, {0, 40, {btrfs, 0x1234}, NULL},
+		/* A snapshot; another file system; a number that was chosen. */
+		{0, 39, {btrfs + (1ULL << 56), 0x1234}, "another ID"},
+		{0, 40, {btrfs + (1ULL << 56), 0x1234}, "another ID"},
+		{0, 37, {btrfs, 0}, "another ID"}, {0, 38, {btrfs, btrfs}, "another ID"},
+		{0, 37, {xfs, 0}, "another ID"}, {0, 37, {0, 0}, "another ID"},
+		{259, 4, {ext4, ext4}, "another ID"}, {0, 41, {0, 0}, "another ID"},
+		{0, 3, {ext4, ext4}, "unknown"}, {0, 42, {ext4, ext4}, "unknown"},
+		{37, 0, {ext4, ext4}, "unknown"},
+	};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		struct delegate_proof here = {.st = {
+			.dev_major = rows[i].dev_major, .dev_minor = rows[i].dev_minor,
+		}}, there = {.st = {.fs_ids = {rows[i].ids[0], rows[i].ids[1]}}};
+		const char *wrong = delegate_compare_fs(volumes, &here, &there);
+		unit_note("row %zu: %s", i, wrong ? wrong : "the same");
+		CU_ASSERT_EQUAL_FATAL(wrong != NULL, rows[i].wrong != NULL);
+		CU_ASSERT_TRUE(!wrong || strstr(wrong, rows[i].wrong));
+		CU_ASSERT_PTR_NOT_NULL(delegate_compare_fs("", &here, &there));
+	}
+}
+
+UNIT_TEST(lists)
+{
+	static const char exports[] =
+		"# Version 1.1\n# Path Client(Flags) # IPs\n"
+		"/srv/q\t127.0.0.1(ro,insecure,v4root,uuid=fb504530:76ca5f4f)\n"
+		"/\t127.0.0.1(ro,v4root,fsid=0)\n"
+		"/srv/q/only/pub\t127.0.0.1(rw,uuid=2e8d4df8:e5404819)\n"
+		"/srv/a\\040b\t*(rw,fsid=0)\n"
+		"/srv/two\t10.0.0.1(rw)\n/srv/two\t10.0.0.2(ro,v4root)\n"
+		"/srv/owt\t10.0.0.2(ro,v4root)\n/srv/owt\t10.0.0.1(rw)\n"
+		"/srv/e\t10.0.0.1(rw)";
+	static const struct {
+		const char *path;
+		bool is_list;
+	} rows[] = {
+		{"/", true}, {"/srv", true}, {"/srv/q", true}, {"/srv/q/only", true},
+		{"/srv/q/only/pub", false}, {"/srv/q/only/pub/x", false},
+		{"/srv/q/only/pubs", true},
+		{"/srv/a b", false}, {"/srv/a b/c", false}, {"/srv/two", true},
+		{"/srv/two/x", true},
+		{"/srv/owt", true}, {"/srv/e", false}, {"/srv/ex", true},
+	};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		unit_note("%s", rows[i].path);
+		CU_ASSERT_EQUAL(delegate_is_list(exports, rows[i].path), rows[i].is_list);
+	}
+	CU_ASSERT_FALSE(delegate_is_list("", "/") || delegate_is_list("/srv\t*(ro,v4root)", "/"));
 }
 
 /* A part of a larger search. */

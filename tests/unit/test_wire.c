@@ -26,7 +26,7 @@ static void log_entry(struct talk_sink *sink, const struct talk_entry *e)
 		strbuf_printf(text, " %s", name);
 	if (e->st)
 		strbuf_printf(text, " size %ju spare %jx", (uintmax_t)e->st->size,
-		              (uintmax_t)e->st->spare[10]);
+		              (uintmax_t)e->st->fs_ids[1]);
 	strbuf_putc(text, '\n');
 }
 
@@ -75,7 +75,7 @@ static const struct search_counts counts = {.dirs = 1, .threads = 7};
 UNIT_TEST(entries)
 {
 	struct strbuf out = {0};
-	struct k_statx st = {.size = UINT64_MAX - 1, .spare[10] = 0xabcdef};
+	struct k_statx st = {.size = UINT64_MAX - 1, .fs_ids[1] = 0xabcdef};
 	struct talk_request request = plain;
 	request.flags = SEARCH_METADATA;
 	wire_greet(&out);
@@ -284,7 +284,8 @@ UNIT_TEST(requests)
 		.exclude = exclude, .nexclude = 2, .flags = SEARCH_METADATA | SEARCH_XDEV,
 		.types = 1u << DT_SOCK, .mask = K_STATX_MNT_ID, .type = true, .links = true,
 		.optional = true, .blocking = true, .ahead = true, .self = true, .engine = 2,
-		.files = true, .follow_roots = true, .xattrs = true, .exclude_types = "nfs",
+		.files = true, .follow_roots = true, .xattrs = true, .exported = true,
+		.exclude_types = "nfs",
 		.threads = 3,
 		.depth = 4, .mindepth = 5, .levels = 6,
 	};
@@ -305,7 +306,8 @@ UNIT_TEST(requests)
 	CU_ASSERT_STRING_EQUAL(got.roots[1], "/b c");
 	CU_ASSERT_STRING_EQUAL(got.exclude[0], "*.o");
 	CU_ASSERT_TRUE(got.type && got.links && got.optional && got.blocking && got.ahead
-	               && got.self && got.files && got.follow_roots && got.xattrs);
+	               && got.self && got.files && got.follow_roots && got.xattrs
+	               && got.exported);
 	CU_ASSERT_STRING_EQUAL(got.exclude_types, "nfs");
 	CU_ASSERT_STRING_EQUAL(got.prefix, "ssh://h");
 	CU_ASSERT_TRUE(got.flags == all.flags && got.types == all.types && got.mask == all.mask

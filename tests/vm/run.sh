@@ -53,7 +53,7 @@ seconds_of()
 	vm/fstab) echo 200; return ;;
 	esac
 	case ${1#*/} in
-	automount | names | strace | poll_storm | probe_autofs | order | scale_wide | stacked) echo 90 ;;
+	automount | names | strace | poll_storm | probe_autofs | order | scale_wide | stacked | nfs_delegate) echo 90 ;;
 	scale_* | bare | churn | nfs | vanish | fstab) echo 50 ;;
 	denied | trees | suspended | soak* | search | poll | probe | no_proc | oldtypes | fstab_merge | recover) echo 30 ;;
 	probe* | terminal_signals | trees_large | blocking | stands | p9) echo 18 ;;

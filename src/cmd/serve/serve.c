@@ -250,6 +250,7 @@ static int answer(struct serve *serve, const struct talk_request *request)
 		.mask = request->mask, .statx = true, .optional = request->optional,
 		.roots = request->self, .follow_roots = request->follow_roots,
 		.files = request->files, .xattrs = request->xattrs,
+		.exported = request->exported,
 		.exclude_types = *request->exclude_types ? request->exclude_types : NULL,
 		.mindepth = request->mindepth,
 		.maxdepth = request->levels - 1,   /* 0: no limit */
