@@ -8,6 +8,18 @@
 
 static const char *const filter_names[] = {"names", "extensions", "trigrams"};
 
+static const char *const column_names[SC_COUNT] = {
+	[IC_DIR] = "directories", [IC_NAME] = "names of rows", [IC_UID] = "users",
+	[IC_GID] = "groups", [IC_SIZE] = "sizes", [IC_MSEC] = "seconds of mtime",
+	[IC_CSEC] = "seconds of ctime", [IC_ASEC] = "seconds of atime",
+	[IC_BSEC] = "seconds of btime", [IC_INO] = "inode numbers", [IC_MODE] = "modes",
+	[IC_NLINK] = "link counts", [IC_BLOCKS] = "blocks", [IC_MNSEC] = "nanoseconds of mtime",
+	[IC_CNSEC] = "nanoseconds of ctime", [IC_ANSEC] = "nanoseconds of atime",
+	[IC_BNSEC] = "nanoseconds of btime", [IC_RDEV] = "device numbers",
+	[IC_ATTRS] = "attributes", [IC_FLAGS] = "flags", [SC_PARENT] = "parents of directories",
+	[SC_ROW] = "rows of directories", [SC_LISTED] = "times of listings",
+};
+
 static int check_filter(const struct segment *segment, enum segment_filter filter,
                         struct strbuf *why)
 {
@@ -38,17 +50,15 @@ static bool filters_have(struct segment *segment, const char *name, size_t len)
 
 static int check_names(struct segment *segment, struct strbuf *why)
 {
-	if (segment_check_names(segment) != 0) {
-		strbuf_puts(why, errno == ENOMEM ? "out of memory" : "the names are damaged");
+	if (segment_check_names(segment) != 0)
 		return -1;
-	}
 	for (uint32_t id = 0; id < segment->nnames; ++id) {
 		size_t len;
 		const char *name = segment_name(segment, id, &len);
 		if (!name)
 			return -1;
 		if (!filters_have(segment, name, len)) {
-			strbuf_puts(why, "a filter lacks a name");
+			strbuf_puts(why, "a name is missing in a filter");
 			return fail(EBADMSG);
 		}
 	}
@@ -80,7 +90,7 @@ static int check_columns(struct segment *segment, struct strbuf *why)
 		uint32_t leaves = column < SC_PARENT ? segment_leaves(segment)
 		                  : (segment->nslots + INDEX_LEAF - 1) / INDEX_LEAF;
 		if (check_column(segment, column, leaves) != 0) {
-			strbuf_printf(why, "column %u is damaged", column);
+			strbuf_printf(why, "the column of %s is damaged", column_names[column]);
 			return fail(EBADMSG);
 		}
 	}
@@ -127,11 +137,19 @@ static int check_slots(struct segment *segment, struct strbuf *why)
 
 int segment_check(struct segment *segment, struct strbuf *why)
 {
-	for (unsigned filter = 0; filter <= SF_TRIGRAMS; ++filter) {
-		if (check_filter(segment, filter, why) != 0)
-			return -1;
-	}
-	if (check_names(segment, why) != 0 || check_columns(segment, why) != 0)
-		return -1;
-	return check_slots(segment, why);
+	size_t before = why->len;
+	int result = 0;
+	for (unsigned filter = 0; filter <= SF_TRIGRAMS && result == 0; ++filter)
+		result = check_filter(segment, filter, why);
+	if (result == 0)
+		result = check_names(segment, why);
+	if (result != 0 && why->len == before)
+		strbuf_puts(why, errno == ENOMEM ? "out of memory" : "the names are damaged");
+	if (result == 0)
+		result = check_columns(segment, why);
+	if (result == 0)
+		result = check_slots(segment, why);
+	if (result != 0 && why->len == before)
+		strbuf_puts(why, errno == ENOMEM ? "out of memory" : "the directories are damaged");
+	return result;
 }

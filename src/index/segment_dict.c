@@ -262,7 +262,9 @@ static int trigram_keys(const struct dict *dict, const struct segment_contents *
 		return -1;
 	for (uint32_t i = 0; i < dict->n; ++i) {
 		const struct segment_name *name = name_at(dict, contents, i);
-		for (uint32_t at = 0; at + 3 <= name->len; ++at) {
+		/* Those of the beginning that it shares with the name before are known. */
+		size_t shared = i > 0 ? shared_bytes(name_at(dict, contents, i - 1), name) : 0;
+		for (size_t at = shared > 2 ? shared - 2 : 0; at + 3 <= name->len; ++at) {
 			uint32_t trigram = trigram_at(name->text + at);
 			uint64_t bit = UINT64_C(1) << trigram % 64;
 			if (seen[trigram / 64] & bit)
