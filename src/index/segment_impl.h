@@ -224,11 +224,10 @@ static inline uint64_t trigram_hash(uint32_t trigram)
 
 /* Names (segment_names.c, segment_dict.c). */
 
-/** Whether a name can be that of an object.  "" is that of the root. */
-static inline bool name_valid(const char *name, size_t len)
+/** Whether a name is "." or "..". */
+static inline bool name_is_dots(const char *name, size_t len)
 {
-	return len <= INDEX_NAME_MAX && !memchr(name, '\0', len) && !memchr(name, '/', len)
-	       && !(len == 1 && name[0] == '.') && !(len == 2 && name[0] == '.' && name[1] == '.');
+	return (len == 1 && name[0] == '.') || (len == 2 && name[0] == '.' && name[1] == '.');
 }
 
 /** Names compared as bytes. */

@@ -52,28 +52,33 @@ static int compare_at(const struct names_block *block, uint32_t i, const char *n
 	return name_compare(block->text + start, end - start - 1u, name, len);
 }
 
-/** Append name i of a block.  @return whether it is valid and comes after the one before. */
+/** Append name i of a block.  @rest  What follows the bytes that it shares with the one before.
+    @return whether it is valid and comes after the one before. */
 static bool put_name(struct names_block *block, uint32_t i, size_t shared, const char *rest,
                      size_t rest_len)
 {
 	size_t at = block->starts[i], len = shared + rest_len;
-	const char *before = i > 0 ? block->text + block->starts[i - 1] : "";
 	size_t before_len = i > 0 ? at - block->starts[i - 1] - 1u : 0;
-	if (len >= BLOCK_TEXT - at || shared > before_len)
+	const char *before = block->text + at - (i > 0 ? before_len + 1 : 0);
+	if (shared > before_len || len > INDEX_NAME_MAX || len >= BLOCK_TEXT - at)
+		return false;
+	/* It shares all that it can: the first of its other bytes decides the order. */
+	if (i > 0 && (rest_len == 0 || (shared < before_len
+	                                && (uint8_t)rest[0] <= (uint8_t)before[shared])))
 		return false;
 	char *name = block->text + at;
 	memcpy(name, before, shared);
 	memcpy(name + shared, rest, rest_len);
 	name[len] = '\0';
 	block->starts[i + 1] = (uint16_t)(at + len + 1);
-	return name_valid(name, len) && (i == 0 || name_compare(before, before_len, name, len) < 0);
+	return !name_is_dots(name, len);
 }
 
 /** Read n names from decompressed data.  @return whether they are valid. */
 static bool read_names(struct names_block *block, const char *raw, size_t size)
 {
 	size_t n = block->n, at = 2 * n;
-	if (at > size)
+	if (at > size || memchr(raw + at, '\0', size - at) || memchr(raw + at, '/', size - at))
 		return false;
 	block->starts[0] = 0;
 	for (uint32_t i = 0; i < n; ++i) {
