@@ -26,8 +26,10 @@
  *       ...                 texts of the first names
  *
  *     names (no checksum in the header)
- *       blocks, each a zstd frame of: of each name, the number of bytes that it shares with the
- *       name before, one byte each; of each name, the number of other bytes; then these bytes
+ *       blocks, each a zstd frame of: of each name, the number of bytes at its beginning that
+ *       are those of the name before in the block, as many as there are, one byte each; of each
+ *       name, the number of other bytes; then these bytes.  A block has up to BLOCK_TEXT bytes
+ *       of names, when each has a final NUL
  *
  *     ranges of a column, one part for each (those of slots come last)
  *       of each leaf RANGE_SIZE bytes:
@@ -36,7 +38,8 @@
  *      16  4     offset of the packed values in the part of leaves
  *      20  4     their checksum
  *      24  1     0: the values are differences to the minimum; 1: to another column's values in
- *                the same leaf (segment_reference()), as zigzag numbers
+ *                the same leaf (segment_reference(), segment_predict()), as zigzag numbers:
+ *                0, -1, 1, -2 ... are 0, 1, 2, 3 ...
  *      25  1     bits of a value: 0 to 57, or 64
  *      26  1     bits of an exception, as well
  *      27  1     number of exceptions: values that need more bits than the others
@@ -276,7 +279,6 @@ struct part {
 };
 
 struct names_block;
-struct ZSTD_DCtx_s;
 
 struct segment {
 	const uint8_t *data;
@@ -284,7 +286,6 @@ struct segment {
 	uint64_t lsn;
 	struct part parts[SP_COUNT];
 	struct names_block **blocks;     /* of names, decoded; NULL before the first */
-	struct ZSTD_DCtx_s *zstd;        /* NULL before the first */
 	uint32_t *verified;              /* of each leaf: columns whose checksums are right */
 	struct segment_slot *slots;      /* decoded; NULL before the first */
 	uint32_t slots_decoded;          /* leaves of slots: 1 << leaf */

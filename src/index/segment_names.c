@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <zstd.h>
 
@@ -90,8 +91,24 @@ static bool read_names(struct names_block *block, const char *raw, size_t size)
 	return at == size;
 }
 
+/** Decompress.  @out_size [out]  @return 0, or -1 (EBADMSG, ENOMEM). */
+static int decompress(char *out, size_t room, const uint8_t *data, size_t size, size_t *out_size)
+{
+	/* A context, kept for the next block of any segment: to make one takes as long as to use
+	   it, in a virtual machine, because zstd asks what the processor can. */
+	static _Atomic(ZSTD_DCtx *) kept;
+	ZSTD_DCtx *zstd = atomic_exchange(&kept, NULL);
+	if (!zstd)
+		zstd = ZSTD_createDCtx();
+	if (!zstd)
+		return fail(ENOMEM);
+	*out_size = ZSTD_decompressDCtx(zstd, out, room, data, size);
+	ZSTD_freeDCtx(atomic_exchange(&kept, zstd));
+	return ZSTD_isError(*out_size) ? fail(EBADMSG) : 0;
+}
+
 /** Decompress the data of a block.  @return 0, or -1 (EBADMSG, ENOMEM). */
-static int read_block(struct segment *segment, uint32_t number, struct names_block *block)
+static int read_block(const struct segment *segment, uint32_t number, struct names_block *block)
 {
 	const struct part *part = &segment->parts[SP_NAMES];
 	struct front front = front_at(segment, number), next = front_at(segment, number + 1);
@@ -100,14 +117,12 @@ static int read_block(struct segment *segment, uint32_t number, struct names_blo
 	const uint8_t *data = part->data + front.data;
 	size_t size = next.data - front.data;
 	char raw[2 * BLOCK_TEXT];
-	if (!segment->zstd)
-		segment->zstd = ZSTD_createDCtx();
-	if (!segment->zstd)
-		return fail(ENOMEM);
 	if (checksum32(data, size, number) != front.check)
 		return fail(EBADMSG);
-	size_t raw_size = ZSTD_decompressDCtx(segment->zstd, raw, sizeof(raw), data, size);
-	if (ZSTD_isError(raw_size) || !read_names(block, raw, raw_size))
+	size_t raw_size;
+	if (decompress(raw, sizeof(raw), data, size, &raw_size) != 0)
+		return -1;
+	if (!read_names(block, raw, raw_size))
 		return fail(EBADMSG);
 	const char *first;
 	size_t len;
@@ -236,6 +251,4 @@ void segment_trim_names(struct segment *segment)
 		free(segment->blocks[i]);
 	free(segment->blocks);
 	segment->blocks = NULL;
-	ZSTD_freeDCtx(segment->zstd);
-	segment->zstd = NULL;
 }
