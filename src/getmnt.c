@@ -262,6 +262,7 @@
  *     putfile.c          --check, --diff, --write
  *     putdiff.c          a file or its changes, shown with secrets masked
  *     column.c           what all tables of columns share
+ *     table.c            a small table, on a terminal or as JSON
  *     columns.c          the columns of a listing of mounts: choosing them
  *     columns_mount.c    columns of a mount: rows and cells
  *     columns_device.c   columns of its device or file system: rows and cells

@@ -4,13 +4,9 @@
  */
 #include "cmd/index/index.h"
 
-#include "base/escape.h"
-#include "cmd/column.h"
-#include "cmd/json.h"
-#include "cmd/output.h"
+#include "cmd/table.h"
 
 #include <errno.h>
-#include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,8 +36,7 @@ struct status_row {
 
 /** A column of the table. */
 struct status_column {
-	const char *name;
-	unsigned char type;      /* enum column_type */
+	struct table_column head;
 	/* Append the text; nothing: unknown. */
 	void (*cell)(const struct status_row *row, struct strbuf *text);
 };
@@ -70,63 +65,28 @@ static void put_note(const struct status_row *row, struct strbuf *text)
 }
 
 static const struct status_column columns[] = {
-	{"TARGET", CT_STRING, put_target},
-	{"FSTYPE", CT_STRING, put_fstype},
-	{"NOTE", CT_STRING, put_note},
+	{{"TARGET", CT_STRING}, put_target},
+	{{"FSTYPE", CT_STRING}, put_fstype},
+	{{"NOTE", CT_STRING}, put_note},
 };
 
-enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
-
-/** Print the rows as a table.  @return 0, or -1 (ENOMEM). */
-static int put_table(const struct status_row *rows, size_t n)
+static void put_cell(const void *rows, size_t row, const void *column, bool json,
+                     struct strbuf *text)
 {
-	struct libscols_table *table = scols_new_table();
-	struct strbuf text = {0}, seen = {0};
-	bool failed = !table;
-	for (size_t i = 0; !failed && i < COLUMNS; ++i)
-		failed = !scols_table_new_column(table, columns[i].name, 0,
-		                                 columns[i].type == CT_STRING ? 0
-		                                 : SCOLS_FL_RIGHT);
-	for (size_t r = 0; !failed && r < n; ++r) {
-		struct libscols_line *line = scols_table_new_line(table, NULL);
-		failed = !line;
-		for (size_t i = 0; !failed && i < COLUMNS; ++i) {
-			strbuf_reset(&text);
-			strbuf_reset(&seen);
-			columns[i].cell(&rows[r], &text);
-			bool unseen = escape_unseen(&seen, strbuf_str(&text));
-			failed = scols_line_set_data(line, i, strbuf_str(unseen ? &seen : &text));
-		}
-	}
-	failed = failed || text.failed || seen.failed || print_table(table) != 0;
-	strbuf_destroy(&text);
-	strbuf_destroy(&seen);
-	scols_unref_table(table);
-	return failed ? fail(ENOMEM) : 0;
+	(void)json;
+	((const struct status_column *)column)->cell((const struct status_row *)rows + row, text);
 }
 
-/** Print the rows as JSON.  @return 0, or -1 (ENOMEM). */
-static int put_json(const struct status_row *rows, size_t n)
+/** Print the table as JSON.  @return 0, or -1 (ENOMEM). */
+static int put_json(const struct table *table)
 {
-	struct strbuf out = {0}, text = {0};
+	struct strbuf out = {0};
 	struct json json = {.out = &out};
 	json_put_object(&json, NULL, JSON_LINES);
-	json_put_array(&json, "filesystems", JSON_LINES);
-	for (size_t r = 0; r < n; ++r) {
-		json_put_object(&json, NULL, JSON_INLINE);
-		for (size_t i = 0; i < COLUMNS; ++i) {
-			strbuf_reset(&text);
-			columns[i].cell(&rows[r], &text);
-			column_json(&json, columns[i].name, columns[i].type, strbuf_str(&text));
-		}
-		json_end(&json);
-	}
-	json_end(&json);
+	table_json(table, &json, "filesystems");
 	json_put_number(&json, "schema", 1);
 	json_put_string(&json, "version", GETMNT_VERSION);
 	json_end(&json);
-	out.failed |= text.failed;
-	strbuf_destroy(&text);
 	return print_buffer(&out);
 }
 
@@ -149,7 +109,12 @@ int cmd_index_status(int argc, char **argv)
 	struct status_row *rows = status ? NULL : calloc(ir.nplaces + 1, sizeof(*rows));
 	for (size_t i = 0; rows && i < ir.nplaces; ++i)
 		rows[i] = (struct status_row){&ir, &ir.places[i]};
-	if (!status && (!rows || (opts.json ? put_json : put_table)(rows, ir.nplaces) != 0)) {
+	const struct table table = {
+		.columns = columns, .size = sizeof(*columns),
+		.ncolumns = sizeof(columns) / sizeof(*columns), .nrows = ir.nplaces,
+		.cell = put_cell, .arg = rows,
+	};
+	if (!status && (!rows || (opts.json ? put_json : table_print)(&table) != 0)) {
 		message("index", "%s", strerror(errno));
 		status = CX_ERROR;
 	}

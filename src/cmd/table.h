@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A table of cells that are made one after the other, on a terminal or as JSON.
+ */
+#ifndef GM_CMD_TABLE_H
+#define GM_CMD_TABLE_H
+
+#include "cmd/column.h"
+
+/** The first member of every row of a table's columns. */
+struct table_column {
+	const char *name;
+	unsigned char type;       /* enum column_type */
+};
+
+struct table {
+	const void *columns;      /* each begins with a struct table_column */
+	size_t size, ncolumns;    /* of a column; number */
+	size_t nrows;
+	/* Append the text of a cell, without any escape; nothing: unknown.
+	   @column  One of columns.  @json  A number has no unit. */
+	void (*cell)(const void *arg, size_t row, const void *column, bool json,
+	             struct strbuf *text);
+	const void *arg;
+};
+
+/** Print the table.  @return 0, or -1.  Errors: ENOMEM. */
+int table_print(const struct table *table);
+
+/** Write an array of its rows. */
+void table_json(const struct table *table, struct json *json, const char *key);
+
+#endif
