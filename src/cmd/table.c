@@ -19,10 +19,12 @@ int table_print(const struct table *table)
 	struct libscols_table *out = scols_new_table();
 	struct strbuf text = {0}, seen = {0};
 	bool failed = !out;
-	for (size_t i = 0; !failed && i < table->ncolumns; ++i)
-		failed = !scols_table_new_column(out, column_at(table, i)->name, 0,
-		                                 column_at(table, i)->type == CT_STRING ? 0
-		                                 : SCOLS_FL_RIGHT);
+	for (size_t i = 0; !failed && i < table->ncolumns; ++i) {
+		const struct table_column *column = column_at(table, i);
+		int flags = (column->type == CT_STRING ? 0 : SCOLS_FL_RIGHT)
+		            | (column->only_json ? SCOLS_FL_HIDDEN : 0);
+		failed = !scols_table_new_column(out, column->name, 0, flags);
+	}
 	for (size_t r = 0; !failed && r < table->nrows; ++r) {
 		struct libscols_line *line = scols_table_new_line(out, NULL);
 		failed = !line;

@@ -11,6 +11,7 @@
 struct table_column {
 	const char *name;
 	unsigned char type;       /* enum column_type */
+	bool only_json;
 };
 
 struct table {
