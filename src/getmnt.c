@@ -116,6 +116,8 @@
  *     report.c           objects and errors: lines or records, made in a worker
  *     judge.c            the query, evaluated for an entry in a worker; facts about it
  *     links.c            one symlink, followed in a worker
+ *     source.c           objects that come from an index instead of directories: where it begins
+ *     source_object.c    one such object, and its directory
  *     queue.c            results, passed from workers to the caller
  *     record.c           from the queue to the entries of readsearch()
  *     visit.c            objects of a query, for their actions; their directories

@@ -30,18 +30,18 @@ static void child_init(const SEARCH *search, const struct node *node, const stru
 
 /** Whether more than the name of an entry must not be accessed, because it is on another mount of
     which nothing is known. */
-static bool is_beyond(const struct node *node, struct bfs_scratch *scratch,
+static bool is_beyond(const SEARCH *search, const struct node *node, struct bfs_scratch *scratch,
                       const struct bfs_entry *entry)
 {
 	if (node->avoid != AVOID_UNKNOWN)
 		return false;
 	struct os *os = scratch->os;
-	const int flags = O_PATH | O_NOFOLLOW;
-	int fd = os_openat2(os, scratch->fd, entry->name, flags, RESOLVE_NO_XDEV);
+	const int flags = O_PATH | O_NOFOLLOW, dir = search_fd(search, scratch);
+	int fd = os_openat2(os, dir, entry->name, flags, RESOLVE_NO_XDEV);
 	bool beyond = fd < 0 && errno == EXDEV;
 	if (fd < 0 && errno == ENOSYS) {
-		fd = os_openat(os, scratch->fd, entry->name, flags);
-		beyond = fd >= 0 && os_mount_id(os, fd) != os_mount_id(os, scratch->fd);
+		fd = os_openat(os, dir, entry->name, flags);
+		beyond = fd >= 0 && os_mount_id(os, fd) != os_mount_id(os, dir);
 	}
 	os_close(os, fd);
 	return beyond;
@@ -68,7 +68,7 @@ static enum bfs_verdict enter_dir(SEARCH *search, struct bfs_scratch *scratch,
 	if (search->depth && (unsigned)at->depth + 1 > search->depth) {
 		error = EOVERFLOW;
 		source = SEARCH_ERR_LIMIT;
-	} else if (search_mounts(search)
+	} else if (search_mounts(search) && !search->more.source
 	           && search_dir_waits(scratch->os, scratch->fd, entry->name)) {
 		error = EREMOTE;
 	} else if (search->flags & SEARCH_FOLLOW) {
@@ -192,7 +192,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	            || judged.look;
 	bool blocked = search_mounts_blocked(&search->mounts, (uint32_t)child->avoid);
 	bool touch = look || search->access || (below && !(search->os.caps & OSC_OPENAT2));
-	if (blocked || (touch && is_beyond(node, scratch, entry))) {
+	if (blocked || (touch && is_beyond(search, node, scratch, entry))) {
 		/* Only its name is known.  With XDEV it would not be entered in any case. */
 		bool named = !judged.look
 		             && (search->more.optional

@@ -25,7 +25,9 @@
     @return a descriptor, borrowed; or -1.  Errors: as search_visit_dir(). */
 static int look_fd(struct look *look)
 {
-	int fd = look->fd == LOOK_UNOPENED ? search_visit_dir(look->visit) : look->fd;
+	int fd = look->fd != LOOK_UNOPENED ? look->fd
+	         : look->visit ? search_visit_dir(look->visit)
+	         : search_fd(look->search, look->scratch);
 	if (fd >= 0)
 		look->fd = fd;
 	return fd;
@@ -370,7 +372,7 @@ static void judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struc
 	if (judged->object && !judged->look && search->more.visit) {
 		struct search_visit visit = {
 			.object = object, .actions = judged->actions, .path = look_path(&look),
-			.search = search, .dirfd = scratch->fd,
+			.search = search, .dirfd = search_fd(search, scratch),
 		};
 		if (visit.path)
 			search_visit_now(search, &visit, judged);

@@ -108,6 +108,34 @@ int search_mounts_place(struct search_mounts *mounts, uint32_t from, bool all)
 	return 0;
 }
 
+int search_mounts_place_all(struct search_mounts *mounts)
+{
+	struct avoid *avoid = avoid_new();
+	if (!avoid)
+		return -1;
+	avoid_free(mounts->avoid);
+	mounts->avoid = avoid;
+	for (uint32_t i = 0; i < mounts->n; ++i)
+		mounts->list[i].root = AVOID_NONE;
+	return search_mounts_place(mounts, 0, true);
+}
+
+const char *search_mount_below(const struct search_mounts *mounts, uint32_t node, const char *path,
+                               uint32_t i)
+{
+	const char *point = mounts->list[i].point;
+	const char *below = point ? word_below(point, path) : NULL;
+	for (const char *name = below; name && *name;) {
+		size_t n = strcspn(++name, "/");
+		node = avoid_step(mounts->avoid, node, name, n);
+		name += n;
+		uint32_t mount = avoid_mount(mounts->avoid, node);
+		if (mount != AVOID_NO_MOUNT)
+			return !*name && mount == i ? below : NULL;
+	}
+	return NULL;
+}
+
 const struct search_mount *search_mount_at(const struct search_mounts *mounts, uint32_t node)
 {
 	uint32_t i = avoid_mount(mounts->avoid, node);

@@ -87,6 +87,20 @@ int search_mounts_add(struct search_mounts *mounts, const struct search_mount *m
  */
 int search_mounts_place(struct search_mounts *mounts, uint32_t from, bool all);
 
+/** Find again where all mounts are, as if each were of interest.  @return as above. */
+int search_mounts_place_all(struct search_mounts *mounts);
+
+/**
+ * Where a mount is below a directory.
+ *
+ * @node, path  The directory: its node, and its path from "/" of the namespace.
+ * @i           The index of the mount.
+ * @return      The path of its mount point below the directory, "/a/b"; NULL: it is not there, is
+ *              covered, or another mount is between.
+ */
+const char *search_mount_below(const struct search_mounts *mounts, uint32_t node, const char *path,
+                               uint32_t i);
+
 /** The mount with an ID, or NULL. */
 const struct search_mount *search_mount_find(const struct search_mounts *mounts, uint64_t id);
 

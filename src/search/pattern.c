@@ -455,6 +455,64 @@ unsigned pattern_step(const struct pattern *pattern, const uint64_t *live, const
 	                       : step(pattern, live, name, len, child);
 }
 
+bool pattern_nocase(const struct pattern *pattern)
+{
+	return pattern->nocase;
+}
+
+/** Append literal bytes to a pattern of fnmatch(3). */
+static void put_escaped(struct strbuf *text, const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; ++i) {
+		if (bytes[i] && strchr("*?[\\", bytes[i]))
+			strbuf_putc(text, '\\');
+		strbuf_putc(text, bytes[i]);
+	}
+}
+
+bool pattern_last(const struct pattern *pattern, uint64_t *live, struct strbuf *text, bool *exact)
+{
+	const struct pattern_state *last = NULL;
+	unsigned n = 0;
+	for (uint32_t i = 0; i < pattern->nstates; ++i) {
+		const struct pattern_state *state = &pattern->states[i];
+		/* An automaton is not looked into; ** stands for any name. */
+		if (state->automaton || (state->last && state->skip.n))
+			return false;
+		if (state->last && !state->excludes && glob_is_any(&state->glob))
+			return false;
+		if (state->last && !state->excludes) {
+			last = state;
+			++n;
+		}
+	}
+	memset(live, 0, pattern->words * sizeof(*live));
+	for (uint32_t i = 0; i < pattern->nstates; ++i) {
+		if (pattern->states[i].last && !pattern->states[i].excludes)
+			live[i / 64] |= (uint64_t)1 << i % 64;
+	}
+	if (n != 1)
+		return true;
+	const struct glob *glob = &last->glob;
+	const char *bytes = pattern->pool.bytes + glob->bytes;
+	*exact = glob->kind == GLOB_EXACT;
+	if (*exact) {
+		put_escaped(text, bytes, glob->nbytes);
+		return true;
+	}
+	put_escaped(text, bytes, glob->nprefix);
+	strbuf_putc(text, '*');
+	const char *word = bytes + glob->nprefix;
+	for (uint32_t i = 0; glob->kind == GLOB_WORDS && i < glob->ntokens; ++i) {
+		size_t len = pattern->pool.tokens[glob->tokens + i];
+		put_escaped(text, word, len);
+		strbuf_putc(text, '*');
+		word += len;
+	}
+	put_escaped(text, bytes + glob->nbytes - glob->nsuffix, glob->nsuffix);
+	return true;
+}
+
 bool pattern_literal(const struct pattern *pattern, struct strbuf *path)
 {
 	if (pattern->recursive || pattern->exclude || pattern->nocase || !pattern->nstates)

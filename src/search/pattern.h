@@ -147,6 +147,24 @@ unsigned pattern_step(const struct pattern *pattern, const uint64_t *live, const
                       size_t len, uint64_t *child);
 
 /**
+ * Get what the last component of a path that matches must be.
+ *
+ * @live [out]
+ *         pattern_words() words: with these pattern_step() returns PATTERN_MATCH for a name that
+ *         can be the last component of a result.
+ * @text [out]
+ *         If there is only one last component: a pattern of fnmatch(3) is appended that each such
+ *         name matches, with PATTERN_NOCASE in some case; only "*" and backslashes are special.
+ * @exact [out]
+ *         The text contains no "*".
+ * @return false: every name can be; live and text are not changed.
+ */
+bool pattern_last(const struct pattern *pattern, uint64_t *live, struct strbuf *text, bool *exact);
+
+/** Whether case is ignored. */
+bool pattern_nocase(const struct pattern *pattern);
+
+/**
  * Whether the pattern is a single path, anchored and without wildcards, so that one lookup answers
  * the search; it excludes nothing, and does not ignore case.
  *

@@ -171,7 +171,7 @@ int search_read_mounts(SEARCH *search, uint64_t id, struct search_mounts *now)
  */
 static int refuse_later(SEARCH *search, uint64_t id)
 {
-	uint64_t dirs = search->counts.dirs + bfs_stats(search->bfs)->dirs;
+	uint64_t dirs = search->counts.dirs + (search->bfs ? bfs_stats(search->bfs)->dirs : 0);
 	int error = search->later.avoid ? search_mounts_refuse(&search->later, &search->os, id)
 	            : EXDEV;
 	if (error == EXDEV && search->mounts.read && dirs >= search->look_at) {
@@ -201,28 +201,11 @@ static bool delegate_mount(SEARCH *search, const struct bfs_at *at, uint64_t id)
 	return asked;
 }
 
-/** A directory is a mount point: enter the mount, if it is known not to block. */
-static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_enter *into)
+void search_enter_mount(SEARCH *search, const struct bfs_at *at, uint64_t id,
+                        struct bfs_enter *into)
 {
-	struct k_statx st;
-	if (search->flags & SEARCH_XDEV)
-		return;
 	union new_node new;
 	memcpy(&new, search_node_at(search, at->tag), search_node_words(search) * sizeof(uint64_t));
-	/* Nothing is known of the mounts in this tree, and even the look at a root can block. */
-	if (new.node.avoid == AVOID_UNKNOWN
-	    && !search_mount_find(&search->mounts, search->root_mount)) {
-		search_queue_error(search, at, SEARCH_ERR_OPEN, EXDEV);
-		return;
-	}
-	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-	if (at->parentfd < 0
-	    || os_statx(&search->os, at->parentfd, at->dir, flags, search_id_mask(search),
-	                &st) != 0) {
-		search_queue_error(search, at, SEARCH_ERR_OPEN, errno);
-		return;
-	}
-	uint64_t id = os_statx_mnt_id(&st, search->mounts.unique);
 	const struct search_mount *m =
 		id ? NULL : search_mount_at(&search->mounts, (uint32_t)new.node.avoid);
 	/* Without mount IDs the table says which mount is there. */
@@ -248,6 +231,27 @@ static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_ente
 		search->failed = true;
 	else
 		*into = (struct bfs_enter){true, tag, BFS_NORMAL};
+}
+
+/** A directory is a mount point: enter the mount, if it is known not to block. */
+static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_enter *into)
+{
+	struct k_statx st;
+	if (search->flags & SEARCH_XDEV)
+		return;
+	/* Nothing is known of the mounts in this tree, and even the look at a root can block. */
+	if (search_node_at(search, at->tag)->avoid == AVOID_UNKNOWN
+	    && !search_mount_find(&search->mounts, search->root_mount)) {
+		search_queue_error(search, at, SEARCH_ERR_OPEN, EXDEV);
+		return;
+	}
+	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	if (at->parentfd < 0
+	    || os_statx(&search->os, at->parentfd, at->dir, flags, search_id_mask(search),
+	                &st) != 0)
+		search_queue_error(search, at, SEARCH_ERR_OPEN, errno);
+	else
+		search_enter_mount(search, at, os_statx_mnt_id(&st, search->mounts.unique), into);
 }
 
 enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entries, int error,

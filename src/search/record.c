@@ -153,6 +153,9 @@ struct searchent *search_next_entry(SEARCH *search)
 			return NULL;
 		}
 	}
+	/* An error has no type; this one has a reason. */
+	search->why = record.source && record.type ? strbuf_str(&search->source_why) : NULL;
+	record.type = record.source ? DT_UNKNOWN : record.type;
 	search->has_st = record.meta;
 	if (record.meta) {
 		memcpy(&search->st, at, sizeof(search->st));

@@ -72,13 +72,13 @@ void search_put_mount(struct bfs_scratch *scratch, const struct bfs_entry *entry
 
 /** Append the names of extended attributes to the last record, which begins at `at`.
     @fd  The object; -1: use its name in scratch->fd. */
-static void add_xattrs(struct bfs_scratch *scratch, const struct bfs_entry *entry, int fd,
-                       size_t at)
+static void add_xattrs(const SEARCH *search, struct bfs_scratch *scratch,
+                       const struct bfs_entry *entry, int fd, size_t at)
 {
 	struct strbuf *out = &scratch->output->dir;
 	struct record record;
 	const char *name = fd < 0 ? entry->name : "";
-	fd = fd < 0 ? scratch->fd : fd;
+	fd = fd < 0 ? search_fd(search, scratch) : fd;
 	if (fd < 0 || !strbuf_room(out, XATTRS_SIZE + 1))
 		return;
 	char *to = out->data + out->len;
@@ -101,12 +101,14 @@ void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
 {
 	char target[PATH_MAX];
 	/* fd is a root that is a symlink, or has the type of what a symlink leads to. */
-	ssize_t n = search->more.links && entry->type == DT_LNK && (fd >= 0 || scratch->fd >= 0)
+	ssize_t n = search->more.links && entry->type == DT_LNK
+	            && (fd >= 0 || search_fd(search, scratch) >= 0)
 	            ? os_readlinkat(scratch->os, fd < 0 ? scratch->fd : fd,
 	                            fd < 0 ? entry->name : "", target, sizeof(target))
 	            : 0;
 	/* Once for each directory: it has no lines. */
-	if (search->identify && scratch->output->run_start == NO_RUN && scratch->fd >= 0) {
+	if (search->identify && scratch->output->run_start == NO_RUN
+	    && search_fd(search, scratch) >= 0) {
 		search_put_dir_id(search, scratch);
 		scratch->output->run_start = NO_LINES;
 	}
@@ -117,7 +119,7 @@ void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
 		.target = n > 0 ? (uint16_t)n : 0,
 	}, st, search->query ? &actions : NULL, entry->name, target);
 	if (search->more.xattrs && at < scratch->output->dir.len)
-		add_xattrs(scratch, entry, fd, at);
+		add_xattrs(search, scratch, entry, fd, at);
 }
 
 /** Escape a path for lines. */
@@ -244,8 +246,8 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 	if (!search_type_wanted(search, entry->type))
 		return;
 	if (search->access && entry->type != DT_LNK
-	    && os_access(scratch->os, fd < 0 ? scratch->fd : fd, fd < 0 ? entry->name : "",
-	                 search->access) != 0) {
+	    && os_access(scratch->os, fd < 0 ? search_fd(search, scratch) : fd,
+	                 fd < 0 ? entry->name : "", search->access) != 0) {
 		/* These errors mean that access is denied; other errors are reported. */
 		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ETXTBSY)
 			search_put_error(scratch, entry, SEARCH_ERR_ACCESS, errno);

@@ -35,6 +35,7 @@ void search_root_end(SEARCH *search)
 {
 	if (search->bfs)
 		search_count_bfs(search, &search->counts);
+	search_source_end(search);
 	bfs_free(search->bfs);
 	search->bfs = NULL;
 }
@@ -359,7 +360,7 @@ bool search_root_begin(SEARCH *search)
 	st.attributes = 0;   /* a root is always entered */
 	place_set(&search->place, search->root_mount, "");
 	if (search->flags & SEARCH_FOLLOW || !search->mounts.any || search->delegates
-	    || search->mounts.exclude_types || search->more.exported
+	    || search->mounts.exclude_types || search->more.exported || search->more.source
 	    || (search->info && (search->info->xtype || search->info->fstype
 	                         || search->info->mount)))
 		root_place(search, name);
@@ -390,6 +391,10 @@ bool search_root_begin(SEARCH *search)
 	/* A mount that can block could only be a later one; its server must not be contacted. */
 	bool cached = search->flags & SEARCH_CACHED || root_local(search);
 	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;
+	if (tag != UINT32_MAX && search->more.source) {
+		search->failed |= !search_source_begin(search, tag, depth);
+		return true;
+	}
 	if (tag != UINT32_MAX && !search->judges && !search->mounts.exclude_types
 	    && !search->more.name && !search->delegates
 	    && search_root_literal(search, (uint32_t)node->avoid))

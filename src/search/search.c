@@ -214,6 +214,9 @@ static void read_more(SEARCH *search)
 			search->failed = true;
 		if (rc != 2)
 			search_root_end(search);
+	} else if (search->run) {
+		if (!search_source_step(search))
+			search_root_end(search);
 	} else if ((search->pending || !search_serve_postponed(search))
 	           && !search_root_begin(search)) {
 		search->ended = !search_remote_turn(search, REMOTE_MS);
@@ -281,7 +284,7 @@ void search_more(SEARCH *search, const struct search_more *more)
 	search->mounts.exclude_types = more->exclude_types;
 	/* With `blocking` they were not read. */
 	struct search_mounts now;
-	if ((more->exclude_types || more->exported) && search->mounts.any
+	if ((more->exclude_types || more->exported || more->source) && search->mounts.any
 	    && !search->mounts.avoid) {
 		search->failed |= search_read_mounts(search, 0, &now) != 0;
 		if (!search->failed) {
@@ -291,6 +294,8 @@ void search_more(SEARCH *search, const struct search_more *more)
 	}
 	if (more->one_device && has_subvolumes(&search->mounts))
 		search->by_device = search->xdev_looks = true;
+	if (more->source && !search->failed)
+		search->failed |= search_mounts_place_all(&search->mounts) != 0;
 	search->judges |= more->mindepth > 0 || more->maxdepth != UINT_MAX;
 	if (more->visit) {
 		/* Objects are visited in this thread, when they are found. */
@@ -428,6 +433,7 @@ static void search_free(SEARCH *search, bool shared)
 	strbuf_destroy(&search->postponed);
 	strbuf_destroy(&search->postponed_at);
 	strbuf_destroy(&search->target);
+	strbuf_destroy(&search->source_why);
 	strbuf_destroy(&search->remote_text);
 	strbuf_destroy(&search->where);
 	pthread_mutex_destroy(&search->lock);

@@ -14,6 +14,7 @@
 #include "os/os.h"
 #include "search/mounts.h"
 #include "search/query.h"
+#include "search/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,6 +115,8 @@ struct search_more {
 	                             device is another one */
 	const char *exclude_types;   /* search_mounts.exclude_types; it remains valid until
 	                             closesearch() */
+	/* Objects come from it, directories are not read.  Not with SEARCH_FOLLOW.  NULL: none. */
+	const struct search_source *source;
 	void *arg;
 };
 

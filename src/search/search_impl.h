@@ -213,6 +213,7 @@ struct SEARCH {
 	bool serving;             /* the queue is made of these */
 	struct strbuf target;     /* of the last object */
 
+	struct source_run *run;   /* a root whose objects come from more.source; NULL: none */
 	struct remote *remote;    /* other hosts; NULL: none */
 	struct search_options remote_options;   /* for them; and pattern, exclusion and query, */
 	struct strbuf remote_text;              /* each of which ends in a NUL */
@@ -224,6 +225,7 @@ struct SEARCH {
 	const char *last_remote;  /* the root of the last entry; NULL: it is on this host */
 	size_t last_root;         /* its index, with last_remote */
 	const char *why;          /* of whysearch() */
+	struct strbuf source_why; /* the reason of an error that a source reports */
 
 	struct strbuf where;      /* a directory that was read recently */
 	bool where_wanted;
@@ -479,6 +481,27 @@ bool search_remote_turn(SEARCH *search, int ms);
 /** The next entry of another host; NULL: none has arrived. */
 struct searchent *search_remote_next(SEARCH *search);
 
+/* source.c: runs in the owner. */
+
+/** Search the root by more.source.  @tag, depth  Of the root.  @return false: memory ran out. */
+bool search_source_begin(SEARCH *search, uint32_t tag, int depth);
+
+/** Read some objects.  @return false: there are no more. */
+bool search_source_step(SEARCH *search);
+
+/** End the search of this root. */
+void search_source_end(SEARCH *search);
+
+/** Open the directory of the current object.  @return a descriptor, borrowed; or -1. */
+int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch);
+
+/** The directory of the current entry: scratch->fd, which is opened now if it comes from a
+    source.  @return a descriptor, or -1 with errno. */
+static inline int search_fd(const SEARCH *search, struct bfs_scratch *scratch)
+{
+	return scratch->fd == LOOK_UNOPENED ? search_source_dir(search, scratch) : scratch->fd;
+}
+
 /* queue.c: runs in the owner; callbacks for bfs, of which search_fs() runs in any thread. */
 
 uint64_t search_mnt_id(void *arg, uint32_t tag, bool *unique);
@@ -489,6 +512,12 @@ void search_batch_done(void *arg, struct bfs_output *output);
 void search_deliver(void *arg, const struct bfs_at *at, const char *out, size_t size);
 enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entries, int error,
                              struct bfs_enter *into);
+
+/** Enter the mount at a mount point, if it is known not to block.
+    @at  The mount point: dir and tag are used.  @id  The mount's ID; 0: unknown.
+    @into  Set if it is to be entered. */
+void search_enter_mount(SEARCH *search, const struct bfs_at *at, uint64_t id,
+                        struct bfs_enter *into);
 
 /** Add a part to the queue. */
 void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out, size_t size);

@@ -77,7 +77,7 @@ void search_put_dir_id(const SEARCH *search, struct bfs_scratch *scratch)
 {
 	struct dir_id id;
 	struct record record = {.source = DIR_ID, .len = sizeof(id)};
-	if (!dir_id(scratch->os, search, scratch->fd, &id))
+	if (!dir_id(scratch->os, search, search_fd(search, scratch), &id))
 		return;
 	strbuf_add(&scratch->output->dir, (const char *)&record, sizeof(record));
 	strbuf_add(&scratch->output->dir, (const char *)&id, sizeof(id));

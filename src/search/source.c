@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A search whose objects come from a source (source.h).
+ *
+ * Each object is matched and judged by search_entry() and search_meta(), as if its directory were
+ * read.  What is decided of a directory is kept by its number: its node, or that it is not entered.
+ * An object waits for nothing but the directories above it, which come before it; so directories
+ * are reported before their contents, as postponed ones (-depth) and visit() need.
+ *
+ * A directory is opened only if something in it must be looked at: below the start, on its mount
+ * and without following symlinks.  Where the table of mounts has a mount today, the source's object
+ * is passed over, and the root of the mount is looked at instead (take_mounts()).
+ */
+#include "search/source_impl.h"
+
+#include "base/array.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { STEP = 1024 };        /* objects of a step */
+
+/** Queue an error of a start.  @why  NULL: the error number says it. */
+static void start_error(SEARCH *search, int error, const char *why)
+{
+	const char *path = search->run->starts[0].path;
+	struct bfs_at at = {.dir = *path ? path + 1 : ".", .name = ""};
+	struct record record = {.error = error, .source = SEARCH_ERR_OPEN, .type = why != NULL};
+	strbuf_reset(&search->source_why);
+	strbuf_puts(&search->source_why, why ? why : "");
+	search_queue_part(search, &at, (const char *)&record, sizeof(record));
+}
+
+/** The same for a call of the source that failed. */
+static void source_error(SEARCH *search)
+{
+	int error = errno;
+	const struct search_source *source = search->more.source;
+	start_error(search, error ? error : EIO, source->why(source->arg));
+}
+
+/* Objects */
+
+/** See source_start.enter. */
+static int enter(void *arg, const struct source_object *dir)
+{
+	SEARCH *search = arg;
+	bool entered = source_take(search, dir);
+	if (!search_stopped(search) && !search->failed)
+		return entered;
+	errno = ECANCELED;
+	return -1;
+}
+
+/* Mounts below a start */
+
+/** Add a mount to those to search. */
+static bool add_start(struct source_run *run, const struct start *start, const char *path,
+                      const char *name)
+{
+	struct strbuf whole = {0};
+	if (!ARRAY_ROOM(run->starts, run->nstarts, &run->starts_room))
+		return false;
+	strbuf_puts(&whole, path);
+	strbuf_puts(&whole, name);
+	run->starts[run->nstarts] = *start;
+	run->starts[run->nstarts].path = strbuf_take(&whole);
+	return run->starts[run->nstarts++].path != NULL;
+}
+
+/** Take the root of a mount.  @object  Its place.  @avoid  Its node in the table of mounts.
+    @below  Its path below the start. */
+static void take_mount(SEARCH *search, const struct source_object *object, uint32_t avoid,
+                       const char *below)
+{
+	struct source_run *run = search->run;
+	uint32_t tag = map64_get(&run->tags, object->dir);
+	struct bfs_enter into = {0};
+	source_go_to(search, object, tag);
+	/* If it can block, it is not looked at. */
+	run->error = search_mounts_blocked(&search->mounts, avoid) ? EREMOTE
+	             : source_look_at(search, object->name, &run->st);
+	struct source_object root = *object;
+	root.type = run->error ? DT_DIR : (uint8_t)IFTODT(run->st.mode);
+	run->at_mount = true;
+	enum bfs_verdict verdict = run->error == ENOENT ? BFS_SKIP : source_judge(search, &root);
+	run->at_mount = false;
+	if (verdict != BFS_ENTER || search->flags & SEARCH_XDEV)
+		return;
+	const struct start *start = &run->starts[0];
+	struct strbuf path = {0};
+	strbuf_puts(&path, start->path);
+	strbuf_puts(&path, below);
+	struct bfs_at at = {
+		.dir = strbuf_str(&path) + 1, .name = "", .tag = run->scratch.tag, .parentfd = -1,
+	};
+	uint64_t id = os_statx_mnt_id(&run->st, search->mounts.unique);
+	if (!path.failed)
+		search_enter_mount(search, &at, id, &into);
+	search->failed |= path.failed;
+	strbuf_destroy(&path);
+	if (into.enter && !add_start(run, &(struct start){
+		.mount = search_node_at(search, into.tag)->mount, .tag = into.tag,
+		.depth = run->at.depth + 1,
+	}, start->path, below))
+		search->failed = true;
+}
+
+/** Take the roots of all mounts that are on the current one.
+    @return 0, or -1: the source failed. */
+static int take_mounts(SEARCH *search)
+{
+	struct source_run *run = search->run;
+	const struct search_source *source = search->more.source;
+	const uint32_t avoid = (uint32_t)search_node_at(search, run->starts[0].tag)->avoid;
+	for (uint32_t i = 0; i < search->mounts.n && !search_stopped(search); ++i) {
+		const char *below = search_mount_below(&search->mounts, avoid,
+		                                       strbuf_str(&run->place), i);
+		if (!below)
+			continue;
+		struct source_object object = {.self = SOURCE_NONE};
+		object.name = strrchr(below, '/') + 1;
+		object.len = strlen(object.name);
+		int rc = source->find(source->arg, below, (size_t)(object.name - 1 - below),
+		                      &object);
+		if (rc < 0)
+			return -1;
+		if (rc > 0)
+			take_mount(search, &object, search->mounts.list[i].root, below);
+	}
+	return 0;
+}
+
+/* A root */
+
+/** Open the current start, and get its attributes.  @return 0, or an error number. */
+static int open_start(SEARCH *search)
+{
+	struct source_run *run = search->run;
+	const struct start *start = &run->starts[0];
+	const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+	strbuf_reset(&run->place);
+	strbuf_puts(&run->place, strbuf_str(&search->place.path));
+	if (run->place.len > 0) {
+		/* "/" is not repeated. */
+		if (*start->path && run->place.data[run->place.len - 1] == '/')
+			run->place.data[--run->place.len] = '\0';
+		strbuf_puts(&run->place, start->path);
+	}
+	search->failed |= run->place.failed;
+	run->fd = *start->path ? source_open_below(&search->os, search->rootfd, start->path + 1, 0)
+	          : search->rootfd;
+	if (run->fd < 0 || os_statx(&search->os, run->fd, "", flags,
+	                            K_STATX_INO | search_id_mask(search), &run->base) != 0)
+		return errno;
+	uint64_t id = os_statx_mnt_id(&run->base, search->mounts.unique);
+	return *start->path && id && id != start->mount ? ESTALE : 0;
+}
+
+/** Begin with the current start.  @return whether there is something to read. */
+static bool begin(SEARCH *search)
+{
+	struct source_run *run = search->run;
+	const struct search_source *source = search->more.source;
+	const struct start *current = &run->starts[0];
+	struct query_bounds bounds;
+	struct strbuf name = {0};
+	int error = open_start(search);
+	if (error || search->failed) {
+		start_error(search, error, NULL);
+		return false;
+	}
+	query_bounds(search->query, &bounds);
+	strbuf_add(&name, search->root_name, *current->path ? search->root_len
+	                                                     : strlen(search->root_name));
+	strbuf_puts(&name, current->path);
+	struct source_start start = {
+		.mount = current->mount, .unique = search->mounts.unique,
+		.path = strbuf_str(&run->place), .name = strbuf_str(&name),
+		.is_root = !*current->path, .bounds = &bounds, .pattern = search->pattern,
+		.enter = enter, .arg = search,
+	};
+	map64_destroy(&run->tags);
+	map64_init(&run->tags);
+	errno = 0;
+	int rc = source->begin(source->arg, &start);
+	if (rc < 0)
+		source_error(search);
+	else if (rc > 0 && map64_set(&run->tags, start.dir, current->tag) == MAP64_NONE)
+		search->failed = true;
+	run->again = start.again;
+	run->begun = rc > 0;
+	strbuf_destroy(&name);
+	return rc > 0;
+}
+
+/** End with the current start. */
+static void end(SEARCH *search)
+{
+	struct source_run *run = search->run;
+	const struct search_source *source = search->more.source;
+	source_leave(search);
+	if (run->begun)
+		source->end(source->arg);
+	run->begun = false;
+	if (run->fd != search->rootfd)
+		os_close(&search->os, run->fd);
+	run->fd = -1;
+	if (run->nstarts > 0) {
+		free(run->starts[0].path);
+		run->starts[0] = run->starts[--run->nstarts];
+	}
+}
+
+bool search_source_step(SEARCH *search)
+{
+	struct source_run *run = search->run;
+	const struct search_source *source = search->more.source;
+	if (run->nstarts == 0) {
+		source_deliver_groups(search);
+		return false;
+	}
+	if (!run->begun && !begin(search)) {
+		end(search);
+		return true;
+	}
+	int i = 0;
+	for (; i < STEP && !search_stopped(search) && !search->failed; ++i) {
+		errno = 0;
+		const struct source_object *object = source->next(source->arg);
+		if (!object)
+			break;
+		source_take(search, object);
+	}
+	if (i == STEP) {
+		source_flush(search);
+		return true;
+	}
+	if (!search_stopped(search) && !search->failed
+	    && (errno != 0 || take_mounts(search) != 0) && !search_stopped(search)
+	    && !search->failed)
+		source_error(search);
+	end(search);
+	return !search_stopped(search);
+}
+
+bool search_source_begin(SEARCH *search, uint32_t tag, int depth)
+{
+	struct source_run *run = calloc(1, sizeof(*run));
+	search->run = run;
+	if (!run)
+		return false;
+	run->fd = -1;
+	run->dir = SOURCE_NONE;
+	run->scratch = (struct bfs_scratch){
+		.os = &search->os, .output = &run->output, .fd = LOOK_UNOPENED,
+	};
+	return add_start(run, &(struct start){
+		.mount = search->root_mount, .tag = tag, .depth = depth,
+	}, "", "");
+}
+
+void search_source_end(SEARCH *search)
+{
+	struct source_run *run = search->run;
+	if (!run)
+		return;
+	end(search);
+	while (run->nstarts > 0)
+		free(run->starts[--run->nstarts].path);
+	free(run->starts);
+	free(run->groups);
+	map64_destroy(&run->tags);
+	strbuf_destroy(&run->place);
+	strbuf_destroy(&run->path);
+	strbuf_destroy(&run->kept);
+	strbuf_destroy(&run->output.dir);
+	strbuf_destroy(&run->output.batch_done.text);
+	strbuf_destroy(&run->output.path_prefix.text);
+	strbuf_destroy(&run->output.query_path.text);
+	arena_destroy(&run->paths);
+	free(run);
+	search->run = NULL;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Where the objects of a search come from if directories are not read: an index.
+ *
+ *     root --> begin() --> next() ... --> matched and judged as entries of directories are
+ *                            '--> enter(): each directory above an object, once, parents first
+ *
+ * A source is of one mount.  Where another mount is in the tree today, the search looks at its
+ * root, and begins again there.  All functions are called in the thread of readsearch().
+ */
+#ifndef GM_SEARCH_SOURCE_H
+#define GM_SEARCH_SOURCE_H
+
+#include "search/pattern.h"
+#include "search/query_bounds.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** No directory. */
+#define SOURCE_NONE UINT32_MAX
+
+/** An object below the start. */
+struct source_object {
+	uint32_t dir;             /* the number of its directory */
+	uint32_t self;            /* of a directory its own number; else SOURCE_NONE */
+	const char *path;         /* of its directory below the start: "", "/a/b" */
+	size_t path_len;
+	unsigned depth;           /* of its directory: 0: the start */
+	const char *name;         /* with a final NUL */
+	size_t len;
+	uint8_t type;             /* DT_* */
+	const void *row;          /* for attributes() */
+};
+
+/** Where a search begins, and what it looks for. */
+struct source_start {
+	uint64_t mount;           /* its ID */
+	bool unique;              /* it has 64 bits */
+	const char *path;         /* from "/" of the mount's namespace; "": unknown */
+	const char *name;         /* as printed */
+	bool is_root;             /* given by the user; else the root of a mount below that */
+	/* Objects that are not within these bounds, or whose name cannot match the last component
+	   of the pattern, may be left out. */
+	const struct query_bounds *bounds;
+	const struct pattern *pattern;
+	/* Whether what is in a directory is wanted.  Called before an object in it is returned,
+	   once for each directory, parents first.  @return 1: yes; 0: no; -1: end with errno. */
+	int (*enter)(void *arg, const struct source_object *dir);
+	void *arg;
+	uint32_t dir;             /* [out] its number */
+	bool again;               /* [out] the attributes are old: look at each result again */
+};
+
+struct search_source {
+	void *arg;
+	/** Begin.  @return 1; 0: it has nothing of this mount, which is no error; -1: see
+	    why(). */
+	int (*begin)(void *arg, struct source_start *start);
+	/** The next object, valid until the next call.  NULL: the end (errno 0), or see why(). */
+	const struct source_object *(*next)(void *arg);
+	/** Find a directory below the start, and call enter() for it and those above it.
+	    @path  "": the start; or "/a/b", len bytes.
+	    @in [out]  An object in it: dir, path, path_len and depth, valid until the next call.
+	    @return 1; 0: it is unknown or not entered; -1: see why(). */
+	int (*find)(void *arg, const char *path, size_t len, struct source_object *in);
+	/** Get attributes: everything but the device and mount.
+	    @return false: they are unknown. */
+	bool (*attributes)(void *arg, const struct source_object *object, struct k_statx *st);
+	/** Why a function failed, as a phrase with what to do; valid until the next call.  NULL:
+	    see errno. */
+	const char *(*why)(void *arg);
+	/** End what begin() began. */
+	void (*end)(void *arg);
+};
+
+#endif

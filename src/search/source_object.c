@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One object of a source, and the directory that it is in, which is opened only if it is needed.
+ */
+#include "search/source_impl.h"
+
+#include "base/array.h"
+#include "path/resolve.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The current directory */
+
+void source_flush(SEARCH *search)
+{
+	struct source_run *run = search->run;
+	struct strbuf *out = &run->output.dir;
+	search->failed |= out->failed || run->output.batch_done.text.failed;
+	search_batch_done(search, &run->output);
+	strbuf_reset(&run->output.batch_done.text);
+	run->output.batch_done.n = 0;
+	run->output.run_start = 0;
+	if (out->len > 0 && search->flags & ORDER_FLAGS) {
+		const char *path = strbuf_str(&run->path);
+		const char *copy = arena_strndup(&run->paths, path, strlen(path));
+		if (copy && ARRAY_ROOM(run->groups, run->ngroups, &run->groups_room))
+			run->groups[run->ngroups++] = (struct group){copy, run->kept.len, out->len};
+		else
+			search->failed = true;
+		strbuf_add(&run->kept, out->data, out->len);
+		search->failed |= run->kept.failed;
+	} else if (out->len > 0) {
+		search_queue_part(search, &run->at, out->data, out->len);
+	}
+	strbuf_reset(out);
+}
+
+void source_leave(SEARCH *search)
+{
+	struct source_run *run = search->run;
+	source_flush(search);
+	if (run->scratch.fd >= 0 && run->scratch.fd != run->fd)
+		os_close(&search->os, run->scratch.fd);
+	run->scratch.fd = LOOK_UNOPENED;
+	run->dir = SOURCE_NONE;
+}
+
+void source_go_to(SEARCH *search, const struct source_object *object, uint32_t tag)
+{
+	struct source_run *run = search->run;
+	const struct start *start = &run->starts[0];
+	if (run->dir == object->dir)
+		return;
+	source_leave(search);
+	run->dir = object->dir;
+	strbuf_reset(&run->path);
+	strbuf_puts(&run->path, start->path);
+	strbuf_add(&run->path, object->path, object->path_len);
+	search->failed |= run->path.failed;
+	const char *path = strbuf_str(&run->path);
+	run->at = (struct bfs_at){
+		.dir = *path ? path + 1 : ".", .name = "", .tag = tag,
+		.depth = start->depth + (int)object->depth, .parentfd = -1,
+	};
+	/* The paths that were built are of another directory; it has no parent as bfs knows it. */
+	run->output.path_prefix.of = run->output.query_path.of = run;
+}
+
+int source_open_below(struct os *os, int fd, const char *path, uint64_t resolve)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+	int dir = -1;
+	errno = ENOSYS;
+	if (strlen(path) < PATH_MAX)
+		dir = os_openat2(os, fd, path, flags, RESOLVE_NO_SYMLINKS | resolve);
+	return dir < 0 && errno == ENOSYS ? path_open_below(os, fd, path, NULL, NULL) : dir;
+}
+
+int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch)
+{
+	struct source_run *run = search->run;
+	const char *path = strbuf_str(&run->path) + strlen(run->starts[0].path);
+	scratch->fd = *path ? source_open_below(scratch->os, run->fd, path + 1, RESOLVE_NO_XDEV)
+	              : run->fd;
+	return scratch->fd;
+}
+
+/* Objects */
+
+int source_look_at(SEARCH *search, const char *name, struct k_statx *st)
+{
+	int fd = search_fd(search, &search->run->scratch);
+	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | search->policy.statx_flags;
+	unsigned mask = search->policy.statx_mask | K_STATX_TYPE | search_id_mask(search);
+	if (fd >= 0 && os_statx(&search->os, fd, name, flags, mask, st) == 0)
+		return 0;
+	*st = (struct k_statx){0};
+	/* Its directory is gone, or another object or a mount is in its place. */
+	return fd < 0 && (errno == ENOTDIR || errno == ELOOP || errno == EXDEV) ? ENOENT : errno;
+}
+
+/** Get the attributes of the current object.  @return 0, or an error number. */
+static int get_attributes(SEARCH *search, const struct source_object *object, struct k_statx *st)
+{
+	struct source_run *run = search->run;
+	const struct search_source *source = search->more.source;
+	if (run->at_mount) {
+		*st = run->st;
+		return run->error;
+	}
+	if (!source->attributes(source->arg, object, st))
+		return source_look_at(search, object->name, st);
+	st->dev_major = run->base.dev_major;
+	st->dev_minor = run->base.dev_minor;
+	st->mnt_id = run->base.mnt_id;
+	st->blksize = run->base.blksize;
+	st->mask |= run->base.mask & (K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE);
+	return 0;
+}
+
+/** Whether an object is found, by its attributes in the source. */
+static bool is_found(SEARCH *search, const struct node *node, const struct source_object *object)
+{
+	struct source_run *run = search->run;
+	struct k_statx st;
+	if (!search_type_wanted(search, object->type)
+	    || !(pattern_step(search->pattern, node->live, object->name, object->len, NULL)
+	         & PATTERN_MATCH))
+		return false;
+	if (!search->query || get_attributes(search, object, &st) != 0)
+		return true;
+	struct look look = {
+		.search = search, .os = &search->os, .scratch = &run->scratch, .at = &run->at,
+		.fd = LOOK_UNOPENED, .name = object->name, .link = object->type,
+		.mount = node->mount, .avoid = (uint32_t)node->avoid,
+		.depth = (unsigned)run->at.depth + 1,
+	};
+	struct query_outcome outcome;
+	search_look_init(&look);
+	query_test(search->query, &(struct query_object){
+		.name = object->name, .len = object->len, .type = object->type,
+		.depth = look.depth, .st = &st, .facts = &look.facts,
+	}, QUERY_STATX, &outcome);
+	return outcome.acts != QUERY_NO;
+}
+
+enum bfs_verdict source_judge(SEARCH *search, const struct source_object *object)
+{
+	struct source_run *run = search->run;
+	struct bfs_entry entry = {.name = object->name, .len = object->len, .type = object->type};
+	struct k_statx st;
+	bool known = false;
+	++search->counts.entries;
+	run->scratch.tag = run->at.tag;
+	if (run->again && !run->at_mount
+	    && is_found(search, search_node_at(search, run->at.tag), object)) {
+		int error = source_look_at(search, object->name, &st);
+		if (error == ENOENT || error == ESTALE)
+			return BFS_SKIP;
+		known = error == 0;
+		entry.type = known ? (uint8_t)IFTODT(st.mode) : entry.type;
+	}
+	/* As its directory lists it, for the order; of a mount point, the root's number. */
+	if (search->flags & SEARCH_BYINODE) {
+		if (known || get_attributes(search, object, &st) == 0)
+			entry.ino = st.ino;
+	}
+	enum bfs_verdict verdict = search_entry(search, &run->scratch, &run->at, &entry);
+	if (verdict != BFS_LOOK)
+		return verdict;
+	int error = known ? 0 : get_attributes(search, object, &st);
+	if (error == ENOENT)
+		return BFS_SKIP;
+	return search_meta(search, &run->scratch, &run->at, &entry, &st, error);
+}
+
+bool source_take(SEARCH *search, const struct source_object *object)
+{
+	struct source_run *run = search->run;
+	bool dir = object->self != SOURCE_NONE;
+	uint32_t known = dir ? map64_get(&run->tags, object->self) : MAP64_NONE;
+	uint32_t tag = map64_get(&run->tags, object->dir);
+	if (known != MAP64_NONE || tag == MAP64_NONE || tag == NOT_ENTERED)
+		return known != MAP64_NONE && known != NOT_ENTERED;
+	uint32_t avoid = (uint32_t)search_node_at(search, tag)->avoid;
+	bool covered = false;
+	if (avoid_below(search->mounts.avoid, avoid)) {
+		avoid = avoid_step(search->mounts.avoid, avoid, object->name, object->len);
+		covered = search_mount_at(&search->mounts, avoid);
+	}
+	enum bfs_verdict verdict = BFS_SKIP;
+	if (!covered) {
+		source_go_to(search, object, tag);
+		verdict = source_judge(search, object);
+	}
+	bool enter = verdict == BFS_ENTER;
+	if (dir && map64_set(&run->tags, object->self, enter ? run->scratch.tag : NOT_ENTERED)
+	           == MAP64_NONE)
+		search->failed = true;
+	return enter;
+}
+
+/* With an order */
+
+static int by_path(const void *left, const void *right)
+{
+	const struct group *a = left, *b = right;
+	int order = strcmp(a->path, b->path);
+	return order ? order : a->at < b->at ? -1 : a->at > b->at;
+}
+
+void source_deliver_groups(SEARCH *search)
+{
+	struct source_run *run = search->run;
+	struct strbuf records = {0};
+	if (run->ngroups > 0)
+		qsort(run->groups, run->ngroups, sizeof(*run->groups), by_path);
+	for (size_t i = 0; i < run->ngroups; ++i) {
+		const struct group *group = &run->groups[i];
+		strbuf_add(&records, run->kept.data + group->at, group->size);
+		if (i + 1 < run->ngroups && strcmp(group->path, group[1].path) == 0)
+			continue;
+		struct bfs_at at = {.dir = *group->path ? group->path + 1 : ".", .name = ""};
+		search->failed |= records.failed;
+		search_deliver(search, &at, strbuf_str(&records), records.len);
+		strbuf_reset(&records);
+	}
+	strbuf_destroy(&records);
+	run->ngroups = 0;
+}
