@@ -41,8 +41,10 @@ static bool filters_have(struct segment *segment, const char *name, size_t len)
 	if (segment_may_have(segment, SF_NAMES, segment_hash(name, len)) != 1
 	    || (ext && segment_may_have(segment, SF_EXTENSIONS, segment_hash(ext, ext_len)) != 1))
 		return false;
-	for (size_t i = 0; i + 3 <= len; ++i) {
-		if (segment_may_have(segment, SF_TRIGRAMS, trigram_hash(trigram_at(name + i))) != 1)
+	for (size_t i = 0, trigram = 0; i < len; ++i) {
+		trigram = trigram_next((uint32_t)trigram, name[i]);
+		uint64_t hash = trigram_hash((uint32_t)trigram);
+		if (i >= 2 && segment_may_have(segment, SF_TRIGRAMS, hash) != 1)
 			return false;
 	}
 	return true;

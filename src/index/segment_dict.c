@@ -10,24 +10,53 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-enum { ZSTD_LEVEL = 3, NONE = UINT32_MAX };
+enum { ZSTD_LEVEL = 1, NONE = UINT32_MAX };
 
-/** The first 8 bytes of a name, such that they compare as the names do. */
-static uint64_t prefix_of(const char *name, size_t len)
+/** The 8 bytes of a name from a position, such that they compare as the names do. */
+static uint64_t prefix_of(const struct segment_name *name, size_t at)
 {
 	uint64_t prefix = 0;
-	memcpy(&prefix, name, len < sizeof(prefix) ? len : sizeof(prefix));
+	size_t left = name->len > at ? name->len - at : 0;
+	if (left > 0)
+		memcpy(&prefix, name->text + at, left < sizeof(prefix) ? left : sizeof(prefix));
 	return be64toh(prefix);
 }
 
-static int compare_names(const void *a, const void *b, void *arg)
+static inline void swap(struct dict_name *a, struct dict_name *b)
 {
-	const struct dict_name *x = a, *y = b;
-	const struct segment_name *names = arg;
-	if (x->prefix != y->prefix)
-		return x->prefix < y->prefix ? -1 : 1;
-	const struct segment_name *m = &names[x->name], *n = &names[y->name];
-	return name_compare(m->text, m->len, n->text, n->len);
+	struct dict_name t = *a;
+	*a = *b;
+	*b = t;
+}
+
+/**
+ * Sort names that differ, and agree in the bytes before a position, whose prefixes are those from
+ * there: multikey quicksort (Bentley and Sedgewick: Fast Algorithms for Sorting and Searching
+ * Strings), by 8 bytes at a time.
+ */
+static void sort_names(struct dict_name *sorted, size_t n, size_t at,
+                       const struct segment_name *names, uint32_t random)
+{
+	while (n > 1) {
+		random = random * 1664525 + 1013904223;
+		uint64_t pivot = sorted[(random >> 8) % n].prefix;
+		size_t less = 0, next = 0, more = n;
+		while (next < more) {
+			uint64_t prefix = sorted[next].prefix;
+			if (prefix < pivot)
+				swap(&sorted[less++], &sorted[next++]);
+			else if (prefix > pivot)
+				swap(&sorted[next], &sorted[--more]);
+			else
+				++next;
+		}
+		sort_names(sorted, less, at, names, random);
+		for (size_t i = less; i < more && more - less > 1; ++i)
+			sorted[i].prefix = prefix_of(&names[sorted[i].name], at + sizeof(pivot));
+		sort_names(sorted + less, more - less, at + sizeof(pivot), names, random);
+		sorted += more;
+		n -= more;
+	}
 }
 
 /** Whether a name can be that of an object.  "" is that of the root. */
@@ -67,7 +96,7 @@ static int find_distinct(struct dict *dict, const struct segment_contents *conte
 		if (table[at] == NONE) {
 			table[at] = dict->n;
 			dict->sorted[dict->n++] = (struct dict_name){
-				.prefix = prefix_of(name->text, name->len), .hash = hash, .name = i,
+				.prefix = prefix_of(name, 0), .hash = hash, .name = i,
 			};
 		}
 		dict->ids[i] = dict->sorted[table[at]].name;
@@ -97,7 +126,7 @@ int dict_make(struct dict *dict, const struct segment_contents *contents)
 	}
 	if (find_distinct(dict, contents) != 0)
 		goto out;
-	qsort_r(dict->sorted, dict->n, sizeof(*dict->sorted), compare_names, contents->names);
+	sort_names(dict->sorted, dict->n, 0, contents->names, 1);
 	for (uint32_t i = 0; i < dict->n; ++i)
 		rank[dict->sorted[i].name] = i;
 	for (uint32_t i = 0; i < n; ++i) {
@@ -241,14 +270,14 @@ static int extension_keys(const struct dict *dict, const struct segment_contents
 	keys->hashes = malloc(((size_t)dict->n + 1) * sizeof(*keys->hashes));
 	if (!keys->hashes)
 		return -1;
+	uint64_t recent[256] = {0};       /* most are one of few */
 	for (uint32_t i = 0; i < dict->n; ++i) {
 		const struct segment_name *name = name_at(dict, contents, i);
 		size_t len;
 		const char *extension = name_extension(name->text, name->len, &len);
 		uint64_t hash = extension ? segment_hash(extension, len) : 0;
-		/* Neighbors often have the same. */
-		if (extension && (keys->n == 0 || keys->hashes[keys->n - 1] != hash))
-			keys->hashes[keys->n++] = hash;
+		if (extension && recent[hash % 256] != hash)
+			keys->hashes[keys->n++] = recent[hash % 256] = hash;
 	}
 	qsort(keys->hashes, keys->n, sizeof(*keys->hashes), compare_hashes);
 	size_t distinct = 0;
@@ -271,8 +300,11 @@ static int trigram_keys(const struct dict *dict, const struct segment_contents *
 		const struct segment_name *name = name_at(dict, contents, i);
 		/* Those of the beginning that it shares with the name before are known. */
 		size_t shared = i > 0 ? shared_bytes(name_at(dict, contents, i - 1), name) : 0;
-		for (size_t at = shared > 2 ? shared - 2 : 0; at + 3 <= name->len; ++at) {
-			uint32_t trigram = trigram_at(name->text + at);
+		size_t at = shared > 2 ? shared - 2 : 0, begin = at;
+		for (uint32_t trigram = 0; at < name->len; ++at) {
+			trigram = trigram_next(trigram, name->text[at]);
+			if (at < begin + 2)
+				continue;
 			uint64_t bit = UINT64_C(1) << trigram % 64;
 			if (seen[trigram / 64] & bit)
 				continue;

@@ -208,15 +208,11 @@ bool filter_block_valid(const uint8_t *blocks, uint32_t block, enum segment_filt
 /** The extension of a name, or NULL. */
 const char *name_extension(const char *name, size_t len, size_t *ext_len);
 
-/** A trigram from three bytes, as a number below 1 << 24; and its hash. */
-static inline uint32_t trigram_at(const char *text)
+/** A trigram, as a number below 1 << 24, from the one before and the next byte; and its hash. */
+static inline uint32_t trigram_next(uint32_t trigram, char next)
 {
-	uint32_t number = 0;
-	for (unsigned i = 0; i < 3; ++i) {
-		uint8_t c = (uint8_t)text[i];
-		number = number << 8 | (c >= 'A' && c <= 'Z' ? c | 0x20u : c);
-	}
-	return number;
+	uint8_t c = (uint8_t)next;
+	return (trigram << 8 | (c >= 'A' && c <= 'Z' ? c | 0x20u : c)) & 0xffffff;
 }
 
 static inline uint64_t trigram_hash(uint32_t trigram)

@@ -249,6 +249,26 @@ UNIT_TEST(find_name)
 	}
 }
 
+UNIT_TEST(prefixes)
+{
+	/* Each name is the beginning of the next, or differs from it in its last byte. */
+	STRBUF(out);
+	struct segment_summary summary;
+	struct sample s = make_sample(1, 2 * INDEX_NAME_MAX, PLAIN);
+	for (uint32_t i = 0; i < s.nrows; ++i) {
+		char *name = s.text + i * 256ul;
+		s.names[i] = (struct segment_name){name, i / 2 + 1};
+		memset(name, 'a', s.names[i].len);
+		name[s.names[i].len - 1] = i % 2 ? '\xff' : 'a';
+	}
+	struct segment *segment = sample_segment(&s, &out, &summary);
+	CU_ASSERT_EQUAL(segment_names(segment), s.nrows);
+	expect_equal(&s, segment);
+	CU_ASSERT_EQUAL(segment_check(segment, &(struct strbuf){0}), 0);
+	segment_close(segment);
+	free_sample(&s);
+}
+
 UNIT_TEST(unused_names)
 {
 	STRBUF(out);
