@@ -44,6 +44,7 @@ static bool lengths_valid(const struct segment *segment)
 	return segment->parts[SP_FRONT].len >= ((uint64_t)segment->nblocks + 1) * FRONT_SIZE
 	       && segment->nblocks <= segment->nnames
 	       && (segment->nblocks > 0) == (segment->nnames > 0)
+	       && (segment->nrows == 0 || (segment->nslots > 0 && segment->nnames > 0))
 	       && segment->nslots <= INDEX_SLOTS && segment->parts[SP_NAMES].len <= UINT32_MAX;
 }
 

@@ -120,16 +120,22 @@ static int find_packed(struct segment *segment, uint32_t leaf, unsigned column, 
 	return 0;
 }
 
-/** Whether all values can be numbers of what they number: others use them as indices. */
-static bool numbers_valid(const struct segment *segment, unsigned column, const uint64_t *values,
-                          unsigned n)
+/** The largest value that a column can have: others use some as indices.  With rows there are
+    slots and names. */
+static uint64_t greatest(const struct segment *segment, unsigned column)
 {
-	uint64_t end = column == IC_DIR ? segment->nslots : segment->nnames, bad = 0;
-	if (column != IC_DIR && column != IC_NAME)
-		return true;
-	for (unsigned i = 0; i < n; ++i)
-		bad |= values[i] >= end;
-	return bad == 0;
+	return column == IC_DIR ? segment->nslots - (uint64_t)1
+	       : column == IC_NAME ? segment->nnames - (uint64_t)1 : UINT64_MAX;
+}
+
+/** Whether all values of a leaf are at most a number, which is below 1 << 63. */
+static bool at_most(const uint64_t *values, uint64_t number)
+{
+	/* Without comparisons: SSE2 has none of 64 bits. */
+	uint64_t bad = 0;
+	for (unsigned i = 0; i < INDEX_LEAF; ++i)
+		bad |= values[i] | (number - values[i]);
+	return bad >> 63 == 0;
 }
 
 int segment_decode(struct segment *segment, uint32_t leaf, unsigned column, uint64_t *values)
@@ -137,6 +143,8 @@ int segment_decode(struct segment *segment, uint32_t leaf, unsigned column, uint
 	struct packed p;
 	if (find_packed(segment, leaf, column, &p) != 0)
 		return -1;
+	/* Loops over whole leaves, whose length the compiler knows, become vector code. */
+	memset(values + p.n, 0, (INDEX_LEAF - p.n) * sizeof(*values));
 	unpack(p.values, values, p.n, p.bits);
 	if (p.exceptions_n > 0) {
 		uint64_t exceptions[INDEX_LEAF];
@@ -148,13 +156,14 @@ int segment_decode(struct segment *segment, uint32_t leaf, unsigned column, uint
 		uint64_t reference[INDEX_LEAF];
 		if (segment_decode(segment, leaf, segment_reference(column), reference) != 0)
 			return -1;
-		for (unsigned i = 0; i < p.n; ++i)
+		for (unsigned i = 0; i < INDEX_LEAF; ++i)
 			values[i] = unzigzag(values[i]) + segment_predict(column, reference[i]);
 	} else if (p.min != 0) {
-		for (unsigned i = 0; i < p.n; ++i)
+		for (unsigned i = 0; i < INDEX_LEAF; ++i)
 			values[i] += p.min;
 	}
-	return numbers_valid(segment, column, values, p.n) ? 0 : fail(EBADMSG);
+	uint64_t number = greatest(segment, column);
+	return number == UINT64_MAX || at_most(values, number) ? 0 : fail(EBADMSG);
 }
 
 int segment_leaf_column(struct segment *segment, uint32_t leaf, enum index_column column,
@@ -182,7 +191,7 @@ int segment_row(struct segment *segment, uint32_t row, struct index_row *out)
 		uint64_t reference = out->col[segment_reference(column)];
 		out->col[column] = p.refers ? unzigzag(value) + segment_predict(column, reference)
 		                   : value + p.min;
-		if (!numbers_valid(segment, column, &out->col[column], 1))
+		if (out->col[column] > greatest(segment, column))
 			return fail(EBADMSG);
 	}
 	return 0;

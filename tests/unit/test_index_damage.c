@@ -6,6 +6,7 @@
 
 #include "cluster.h"
 #include "fault.h"
+#include "index/segment_impl.h"
 
 /** Whether a call returned what it should, or reported damage. */
 static bool agrees(int result, bool same)
@@ -111,6 +112,30 @@ UNIT_TEST(damage)
 		}
 		free(copy);
 		segment_close(whole);
+		free_sample(&s);
+	}
+}
+
+/* The header with another count, and the checksum that belongs to it. */
+UNIT_TEST(counts)
+{
+	static const struct { unsigned at; uint32_t count; } rows[] = {
+		{12, 0}, {12, 257}, {12, UINT32_MAX}, {16, 0}, {16, INDEX_SLOTS + 1},
+		{16, UINT32_MAX}, {20, 0}, {20, UINT32_MAX}, {24, 0}, {24, 21}, {24, UINT32_MAX},
+	};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		STRBUF(out);
+		STRBUF(why);
+		struct segment_summary summary;
+		struct sample s = make_sample(3, 20, PLAIN);
+		segment_close(sample_segment(&s, &out, &summary));
+		store32(out.data + rows[i].at, rows[i].count);
+		store64(out.data + HEADER_SIZE - 8, XXH3_64bits(out.data, HEADER_SIZE - 8));
+		struct segment *segment = segment_open(out.data, out.len);
+		unit_note("row %zu", i);
+		CU_ASSERT(!segment || segment_check(segment, &why) == -1);
+		CU_ASSERT_EQUAL(errno, EBADMSG);
+		segment_close(segment);
 		free_sample(&s);
 	}
 }
