@@ -3,6 +3,7 @@
 
 #include "cmd/cmd.h"
 #include "os/file.h"
+#include "search/chirp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,4 +80,20 @@ int roots_choose(struct roots *roots, struct os *os, const char *const words[], 
 	if (n == 0)
 		roots->names[roots->n++] = ".";
 	return 0;
+}
+
+int roots_take_chirp_auth(void *to, const struct option_row *row, const char *text)
+{
+	struct chirp_auth auth;
+	const char *wrong = chirp_auth_read(&auth, text);
+	if (wrong)
+		return usage_error("--chirp-auth", "\"%s\": %s", text, wrong);
+	memcpy((char *)to + row->offset, &text, sizeof(text));
+	return 0;
+}
+
+void roots_reach(struct reach *reach, struct search_options *options)
+{
+	reach->transport.arg = (void *)(uintptr_t)reach->rsh;
+	options->transport = &reach->transport;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Where a search begins: the PATHs of the command line, or those in a file.
+ * Where a search begins: the PATHs of the command line, or those in a file; and how those on other
+ * hosts are reached.
  */
 #ifndef GM_CMD_ROOTS_H
 #define GM_CMD_ROOTS_H
 
+#include "cmd/options.h"
 #include "os/os.h"
+#include "search/search.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +30,29 @@ void roots_destroy(struct roots *roots);
     @return 0, or an exit status after a message. */
 int roots_choose(struct roots *roots, struct os *os, const char *const words[], size_t n,
                  const char *title, const char *file);
+
+/** How other hosts are reached. */
+struct reach {
+	struct search_transport transport;
+	const char *rsh;             /* NULL: ssh */
+};
+
+/** Its options.  @field  A struct reach. */
+#define OPTIONS_REACH(type, field) \
+	OPTION_GROUP("Other hosts: ssh://[USER@]HOST[:PORT]/DIR, chirp://HOST[:PORT]/DIR"), \
+	{"chirp-auth", 0, "METHODS", "to prove who we are: unix, hostname, address", \
+	 .take = roots_take_chirp_auth, \
+	 .offset = offsetof(type, field) + offsetof(struct reach, transport.chirp_auth)}, \
+	{"rsh", 0, "COMMAND", "used instead of ssh", OPT_IS_TEXT(type, field.rsh)}, \
+	{"timeout", 0, "SECONDS", "give a host up that is silent so long (60)", \
+	 OPT_IS_NUMBER(type, field.transport.timeout, 86400)}
+
+/** The value of such a field before the options are read. */
+#define REACH_DEFAULT {.transport = {.connect = searchrsh, .timeout = 60}}
+
+int roots_take_chirp_auth(void *to, const struct option_row *row, const char *text);
+
+/** Let a search reach other hosts.  @reach  Outlives the search. */
+void roots_reach(struct reach *reach, struct search_options *options);
 
 #endif

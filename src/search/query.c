@@ -297,8 +297,8 @@ static struct most find_most(const struct query_node *node)
 	}
 }
 
-/** Find out what the caller should know of a complete tree. */
-static void find_info(struct query *query)
+/** Find out what the caller should know of a complete tree.  @which  As in struct query_env. */
+static void find_info(struct query *query, bool which)
 {
 	struct query_info *info = &query->info;
 	const struct query_node *root = query->root;
@@ -308,9 +308,10 @@ static void find_info(struct query *query)
 	info->has_actions = !query->implicit;
 
 	enum query_action_kind kind = query->actions[0].kind;
-	info->only_prints = kind == QA_PRINT || kind == QA_PRINT0;
-	for (size_t i = 1; i < query->nactions; ++i)
-		info->only_prints &= query->actions[i].kind == kind;
+	info->only_prints = (kind == QA_PRINT || kind == QA_PRINT0)
+	                    && (query->nactions == 1 || !which);
+	for (size_t i = 0; i < query->nactions; ++i)
+		info->only_prints &= query->actions[i].kind == kind && !query->actions[i].mask;
 	if (info->only_prints) {
 		struct most most = find_most(root);
 		info->only_prints = most_of(most.of[0], most.of[1]) <= 1;
@@ -342,6 +343,6 @@ int query_finish(struct query_parser *p, struct query_node *root)
 		if (p->env->action && query_check_action(p, print) != 0)
 			return -1;
 	}
-	find_info(query);
+	find_info(query, p->env->which);
 	return 0;
 }

@@ -114,6 +114,8 @@ struct query_env {
 	/* Note a warning for the user; or NULL. */
 	void (*warn)(void *arg, const char *text);
 	bool quiet;                      /* no warnings, unless -warn is written */
+	bool which;                      /* it is of interest which of several -print an object
+	                                    reaches */
 };
 
 /**
@@ -151,9 +153,9 @@ void query_print(const struct query *query, struct strbuf *out);
 /** Whether a word is a primary of the language, without its '-'. */
 bool query_knows(const char *word);
 
-/** As query_print(), with placeholders for actions, for a server that finds the objects and
-    performs nothing: "-print" for what is always true, "-exec : ';'" for what can fail; and
-    -quit. */
+/** As query_print(), but never empty, with placeholders for actions, for a server that finds the
+    objects and performs nothing: "-print" for what is always true, "-exec : ';'" for what can fail;
+    and -quit. */
 void query_print_tests(const struct query *query, struct strbuf *out);
 
 /** Whether an action is such a placeholder. */
@@ -180,8 +182,9 @@ struct query_info {
 	bool fstype;                /* facts->fstype is needed */
 	bool samefile;              /* -samefile: an object of this host is compared */
 	bool all;                   /* every object is printed: no test */
-	bool only_prints;           /* all actions are -print, or all are -print0, and no object
-	                               reaches two of them */
+	bool only_prints;           /* all actions are -print, or all are -print0, none needs
+	                               attributes, and no object reaches two of them; with
+	                               query_env.which there is only one */
 	char end;                   /* of only_prints: '\n' or '\0' */
 	bool waits;                 /* directories must not be entered before their actions are
 	                               performed: -prune can depend on the result of one, or a

@@ -224,7 +224,8 @@ static void print_query(const struct query *query, bool placeholders, struct str
 		root = root->first;
 	/* Without expression all is printed: if the string is not empty, that is said by its
 	   options. */
-	if (!query->implicit || root->op != OP_TEST || root->row->test != query_test_true)
+	if (placeholders || !query->implicit || root->op != OP_TEST
+	    || root->row->test != query_test_true)
 		print_node(&printer, root);
 	strbuf_puts(out, text.len > 0 ? text.data + 1 : "");
 	out->failed |= text.failed;
@@ -273,6 +274,6 @@ void query_env_tests(struct query_env *env, unsigned *mask)
 {
 	*env = (struct query_env){
 		.arg = mask, .user = no_owner, .group = no_owner, .file = no_file,
-		.action = take_placeholder, .quiet = true,
+		.action = take_placeholder, .quiet = true, .which = true,
 	};
 }

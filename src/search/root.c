@@ -330,7 +330,7 @@ bool search_root_begin(SEARCH *search)
 	++search->root;
 	const char *name = search_root_given(search);
 	search->root_name = search->more.name ? search->more.name : name;
-	if (search->more.prefix) {
+	if (search->more.prefix && !search->more.name) {
 		strbuf_reset(&search->root_text);
 		strbuf_puts(&search->root_text, search->more.prefix);
 		strbuf_puts(&search->root_text, name);

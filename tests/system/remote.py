@@ -268,12 +268,24 @@ while real.stdout.fileno() in ends:
 open({WORK + "/turns"!r}, "w").write(str(turns))
 """
 proxy = script("proxy", ROUND, sys.executable)
-result = search("*", f"ssh://h{TREE}", f"ssh://h{TREE}/d1", "-m", rsh=proxy)
-gm.expect(result.out.count(b"\n") > 50, f"through the proxy: {result.out} {result.err}")
-nothing_left("proxy")
-with open(f"{WORK}/turns", encoding="ascii") as f:
-    turns = f.read()
-gm.expect(turns == "2", f"the direction changed {turns} times: once is asked and once answered")
+for args in (("search", f"--rsh={proxy}", "-m", "*", f"ssh://h{TREE}", f"ssh://h{TREE}/d1"),
+             ("find", f"--rsh={proxy}", f"ssh://h{TREE}", f"ssh://h{TREE}/d1", "-type", "f", "-ls", "-o", "-printf", "%p %l\n")):
+    result = gm.getmnt(*args, program=PROGRAM, env=ENV, cwd=WORK)
+    gm.expect(result.out.count(b"\n") > 50, f"through the proxy: {result.out} {result.err}")
+    nothing_left("proxy")
+    with open(f"{WORK}/turns", encoding="ascii") as f:
+        turns = f.read()
+    os.unlink(f"{WORK}/turns")
+    gm.expect(turns == "2", f"{args[0]}: the direction changed {turns} times: once is asked and once answered")
+
+# Actions that the expression does not have, or none, and no attributes where -ls needs them.
+for name, lie, why in (("none", "wire.item(b'/a', st=bytes(256))", "an entry has the wrong actions"),
+                       ("many", "wire.item(b'/a', st=bytes(256), actions=4)", "an entry has the wrong actions"),
+                       ("nothing", "wire.item(b'/a', actions=2)", "an object without its attributes")):
+    rsh = server("actions-" + name, f"hello()\nput(wire.frame(wire.ENTRIES, {lie}))\ntime.sleep(100)")
+    result = gm.getmnt("find", f"--rsh={rsh}", "ssh://h/x", "-ls", "-o", "-print0", program=PROGRAM, env=ENV, cwd=WORK)
+    gm.expect((result.status, result.out, result.err) == (1, b"", f"getmnt: ssh://h/x: not searched to the end: {why}\n".encode()),
+              f"actions {name}: {result.status} {result.out} {result.err}")
 
 # 50 hosts, each with more than fits anywhere, and nobody who reads: few connections, little memory.
 for i in range(60):

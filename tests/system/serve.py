@@ -197,6 +197,7 @@ for query, roots, numbers, expected in (
         (b"-print", (b"/m", b"/m/link", b"/m/fifo"), {"wants": SELF | LINKS, "levels": 1, "mask": SIZE}, {b"": 1}),
         (b"-path ssh://h/m/d3/x.c -print -o -path ssh://h/m -print -o -path '/m*' -print", (b"/m",),
          {"wants": SELF, "prefix": b"ssh://h"}, {b"": 2, b"/d3/x.c": 1}),
+        (b"-type f -print -o -print", (b"/m/d2",), {}, {b"/x.c": 1, b"/li\nnk": 2}),
         (b"-name d4 -exec : ';' -o -name d5 -print -o -name d4 -print", (b"/m",), {}, {b"/d4": 0, b"/d5": 2}),
         (b"-name / -print", (b"/", b"/."), {"wants": SELF, "prefix": b"ssh://h", "levels": 1}, {b"": 1}),
         (b"-name d1 -readable -print , -name d2 -xtype d -print", (b"/m",), {"levels": 2}, {b"/d1": 1, b"/d2": 2})):

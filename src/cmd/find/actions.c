@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "cmd/cmd.h"
 #include "os/change.h"
+#include "search/remote.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -44,6 +45,7 @@ static int compile_format(struct find_action *prepared, struct query_action *act
 		return -1;
 	action->mask = prepared->format->mask;
 	action->xtype = prepared->format->xtype;
+	action->target = prepared->format->target;
 	return 0;
 }
 
@@ -76,6 +78,7 @@ int find_action_compile(void *arg, struct query_action *action, struct strbuf *w
 	switch (action->kind) {
 	case QA_LS: case QA_FLS:
 		action->mask = LS_MASK;
+		action->target = true;
 		return 0;
 	case QA_PRINTF: case QA_FPRINTF:
 		return compile_format(prepared, action, why);
@@ -84,6 +87,54 @@ int find_action_compile(void *arg, struct query_action *action, struct strbuf *w
 	default:
 		return 0;
 	}
+}
+
+/** Append why an action cannot be performed for objects of another host, if that is so. */
+static void check_action(const struct find *find, const struct query_action *action,
+                         const char *root, struct strbuf *why)
+{
+	const struct format *format = find->actions[action->index].format;
+	struct search_server server;
+	const char *path;
+	if (action->kind < QA_EXEC || action->kind == QA_QUIT) {
+		if (format && format->local)
+			strbuf_printf(why, "%s: %%%c is not known of objects on another host",
+			              action->word, format->local);
+		return;
+	}
+	char *text = strdup(root);
+	strbuf_printf(why, "%s cannot be performed on another host, only printing can",
+	              action->word);
+	if (text && !remote_parse(text, &server, &path) && strcmp(server.scheme, "ssh") == 0) {
+		strbuf_puts(why, "; run find there: ssh ");
+		if (server.port)
+			strbuf_printf(why, "-p %u ", server.port);
+		strbuf_printf(why, "%s%s%s find ...", server.user ? server.user : "",
+		              server.user ? "@" : "", server.host);
+	}
+	free(text);
+}
+
+int find_check_roots(const struct find *find, const char *const roots[], size_t n)
+{
+	struct strbuf why = {0};
+	size_t i = 0, nactions;
+	const struct query_action *actions = query_actions(find->query, &nactions);
+	while (i < n && !remote_is(roots[i]))
+		++i;
+	if (i == n)
+		return 0;
+	if (find->info->samefile)
+		strbuf_puts(&why, "-samefile compares with a file of this host; use -inum");
+	else if (nactions > TALK_ACTIONS)
+		strbuf_printf(&why, "more than %d actions; run find several times", TALK_ACTIONS);
+	for (size_t k = 0; k < find->nactions && why.len == 0; ++k)
+		check_action(find, &actions[k], roots[i], &why);
+	if (why.len > 0)
+		message(roots[i], "%s", strbuf_str(&why));
+	bool refused = why.len > 0;
+	strbuf_destroy(&why);
+	return refused ? CX_ERROR : 0;
 }
 
 /** Remove the current object.  @return whether it is gone. */

@@ -28,6 +28,7 @@ enum links { LINKS_NONE, LINKS_ROOTS, LINKS_ALL };
 
 struct find_args {
 	struct search_options options;
+	struct reach reach;
 	bool help, debug_help;
 	bool tree;                   /* -D tree */
 	int links;                   /* enum links */
@@ -68,6 +69,7 @@ static const struct option_row find_rows[] = {
 	{NULL, 'H', NULL, "follow those among the paths", OPT_IS_SET(struct find_args, links),
 	 .base = LINKS_ROOTS},
 	{NULL, 'L', NULL, "follow all", OPT_IS_SET(struct find_args, links), .base = LINKS_ALL},
+	OPTIONS_REACH(struct find_args, reach),
 	OPTION_GROUP("Of getmnt"),
 	{"blocking", 0, NULL, "enter file systems that can block (NFS, FUSE ...)",
 	 OPT_IS_FLAG(struct find_args, options.blocking)},
@@ -262,6 +264,7 @@ static int search_roots(struct find *find, struct find_args *args, const struct 
 	find->follow_roots = args->links != LINKS_NONE;
 	find->follows = args->options.flags & SEARCH_FOLLOW;
 	find->ignore_race = find->info->ignore_race;
+	roots_reach(&args->reach, &args->options);
 	double start = os_now();
 	os_mark(MARK_BEGIN);
 	find->search = search_open(roots->names, roots->n, "*", &args->options, find->query);
@@ -306,6 +309,7 @@ int cmd_find(int argc, char **argv)
 {
 	struct find_args args = {
 		.options = {.size = sizeof(args.options), .flags = SEARCH_INCLUDEROOT},
+		.reach = REACH_DEFAULT,
 	};
 	struct find find = {.out = {.fd = -1, .name = "standard output"}};
 	struct roots roots = {0};
@@ -345,6 +349,8 @@ int cmd_find(int argc, char **argv)
 		                      (size_t)(end - at), "-files0-from",
 		                      find.info->files0_from);
 	find.errors |= roots.errors;
+	if (!status)
+		status = find_check_roots(&find, roots.names, roots.n);
 	if (!status)
 		status = search_roots(&find, &args, &roots);
 	query_free(find.query);

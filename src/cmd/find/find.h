@@ -73,6 +73,10 @@ void find_error(struct find *find, const char *object, int error);
 /** Prepare an action: struct query_env.action.  @arg  &find->os. */
 int find_action_compile(void *arg, struct query_action *action, struct strbuf *why);
 
+/** Check that the expression can be evaluated and its actions performed at all roots.
+    @return 0, or an exit status after a message. */
+int find_check_roots(const struct find *find, const char *const roots[], size_t n);
+
 /** Perform an action: query_act.  @arg  A struct find. */
 bool find_act(void *arg, const struct query_action *action, const struct query_object *object);
 

@@ -41,6 +41,9 @@ static struct format_item *add_item(struct format *format, char kind)
 	*item = (struct format_item){.kind = kind, .precision = -1};
 	format->mask |= mask_of(kind);
 	format->xtype |= kind == 'Y';
+	format->target |= kind == 'l';
+	if (kind && strchr("FYZ", kind))
+		format->local = kind;
 	return item;
 }
 

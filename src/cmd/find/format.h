@@ -27,6 +27,8 @@ struct format {
 	struct strbuf text;
 	unsigned mask;            /* K_STATX_*: what the directives need */
 	bool xtype;               /* they need the types of what symlinks lead to */
+	bool target;              /* they need the targets of symlinks */
+	char local;               /* one that needs more than another host sends; '\0': none */
 	bool flush;               /* \c */
 };
 

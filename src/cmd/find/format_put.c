@@ -275,13 +275,14 @@ const char *format_base(const char *path)
 	return path + end;
 }
 
-/** Append the directory of a path, as GNU find does: of "a//b/" it is "a/", of "//" it is "/". */
-static void put_dir(const struct putting *p, const char *path)
+/** Append the directory of the path, as GNU find does: of "a//b/" it is "a/", of "//" it is "/". */
+static void put_dir(const struct putting *p)
 {
+	const char *path = p->visit->path + p->visit->prefix;
 	size_t len = length_stripped(path);
 	const char *slash = len > 0 ? memrchr(path, '/', len) : strrchr(path, '/');
 	if (slash)
-		put_name(p, path, (size_t)(slash - path));
+		put_name(p, p->visit->path, (size_t)(slash - p->visit->path));
 	else
 		put_text(p, ".");
 }
@@ -299,7 +300,7 @@ static void put_item(const struct putting *p)
 	const struct search_visit *visit = p->visit;
 	const struct query_facts *facts = visit->object.facts;
 	const struct k_statx *st = p->st;
-	const char *base = format_base(visit->path), time = p->item->time;
+	const char *base = format_base(visit->path + visit->prefix), time = p->item->time;
 	struct strbuf text = {0};
 	char digits[16];
 	switch (p->item->kind) {
@@ -341,7 +342,7 @@ static void put_item(const struct putting *p)
 		put_number(p, st->gid);
 		break;
 	case 'h':
-		put_dir(p, visit->path);
+		put_dir(p);
 		break;
 	case 'H':
 		put_name(p, visit->root, strlen(visit->root));

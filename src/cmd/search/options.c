@@ -4,7 +4,6 @@
 #include "cmd/cmd.h"
 #include "cmd/search/out.h"
 #include "cmd/search/where.h"
-#include "search/chirp.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -163,23 +162,12 @@ static int take_command(void *to, const struct option_row *row, const char *text
 static int take_delegate(void *to, const struct option_row *row, const char *text)
 {
 	(void)row;
-	((struct search_args *)to)->transport.delegate = text ? text : "";
+	((struct search_args *)to)->reach.transport.delegate = text ? text : "";
 	return 0;
 }
 
 /* The base of a row without words is the value that its function sets. */
 #define REFUSED(name, text) {name, 0, NULL, text, .how = OPT_REFUSED, .hidden = true}
-
-static int take_chirp_auth(void *to, const struct option_row *row, const char *text)
-{
-	struct chirp_auth auth;
-	const char *wrong = chirp_auth_read(&auth, text);
-	(void)row;
-	if (wrong)
-		return usage_error("--chirp-auth", "\"%s\": %s", text, wrong);
-	((struct search_args *)to)->transport.chirp_auth = text;
-	return 0;
-}
 
 static const struct option_row search_rows[] = {
 	OPTION_GROUP("What to find"),
@@ -234,14 +222,9 @@ static const struct option_row search_rows[] = {
 	 OPT_IS_NUMBER(struct search_args, mindepth, 1000000)},
 	{"follow", 'L', NULL, "follow symbolic links", .base = SEARCH_FOLLOW, .take = take_flag},
 	{"xdev", 0, NULL, "do not enter other mounts", .base = SEARCH_XDEV, .take = take_flag},
-	OPTION_GROUP("Other hosts: ssh://[USER@]HOST[:PORT]/DIR, chirp://HOST[:PORT]/DIR"),
-	{"chirp-auth", 0, "METHODS", "to prove who we are: unix, hostname, address",
-	 .take = take_chirp_auth},
-	{"rsh", 0, "COMMAND", "used instead of ssh", OPT_IS_TEXT(struct search_args, rsh)},
+	OPTIONS_REACH(struct search_args, reach),
 	{"delegate", 0, "[LOGIN]", "mounts of sshfs, or NFS, on their servers",
 	 .take = take_delegate},
-	{"timeout", 0, "SECONDS", "give a host up that is silent so long (60)",
-	 OPT_IS_NUMBER(struct search_args, transport.timeout, 86400)},
 	OPTION_GROUP("Output"),
 	{"bytes", 'b', NULL, "sizes in bytes", OPT_IS_SET(struct search_args, sizes),
 	 .base = SIZES_BYTES},

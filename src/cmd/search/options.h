@@ -7,6 +7,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/column.h"
+#include "cmd/roots.h"
 #include "cmd/search/action.h"
 #include "cmd/search/patterns.h"
 #include "cmd/search/usage.h"
@@ -15,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SIZES_BYTES = 1, SIZES_HUMAN, SILENT_SECONDS = 60 };
+enum { SIZES_BYTES = 1, SIZES_HUMAN };
 
 struct search_args {
 	struct search_options options;
@@ -37,8 +38,7 @@ struct search_args {
 	struct patterns patterns;
 	struct action action;
 	const char *operand;         /* the pattern given as an operand; NULL: by -e */
-	const char *rsh;             /* NULL: ssh */
-	struct search_transport transport;
+	struct reach reach;
 };
 
 #endif

@@ -196,8 +196,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	if (args->mindepth > args->maxdepth)
 		return usage_error("--mindepth", "nothing is deeper than --maxdepth=%u",
 		                   args->maxdepth);
-	args->transport.arg = (void *)(uintptr_t)args->rsh;
-	args->options.transport = &args->transport;
+	roots_reach(&args->reach, &args->options);
 	struct search_out out;
 	struct show show = {.out = &out, .start = os_now()};
 	struct advice advice = {0};
@@ -275,9 +274,9 @@ int cmd_search(int argc, char **argv)
 	struct search_args args = {
 		.options = {.size = sizeof(args.options), .flags = SEARCH_INCLUDEROOT}, .form = -1,
 		.maxdepth = UINT_MAX,
-		.transport = {.connect = searchrsh, .here = connect_here,
-		              .timeout = SILENT_SECONDS},
+		.reach = REACH_DEFAULT,
 	};
+	args.reach.transport.here = connect_here;
 	int status = action_take(&args.action, &argc, argv);
 	if (!status)
 		status = search_command(&args, argc, argv);
