@@ -173,6 +173,7 @@
  *     scan.h             candidates for a query
  *     place.c            where indexes are, and which file systems have one
  *     report.c           disk usage, from columns
+ *     export.c           all objects, cluster by cluster
  *   host/                what is read from a host besides its mount table (never prints)
  *     host.c             the door; mtab, crypttab, command line
  *     devices.c          devices by number, path and identifier
