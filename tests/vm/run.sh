@@ -38,7 +38,7 @@ done
 # on; those that are downloaded.
 installed=(bash coreutils sed grep gawk findutils diffutils util-linux mount procps hostname iproute2
 	libc-bin dash python3 strace e2fsprogs btrfs-progs xfsprogs squashfs-tools dmsetup passwd
-	openssh-client dropbear-bin libmount1 libblkid1 libsmartcols1 libjansson4 libaio1 libevent-core-2.1-7)
+	openssh-client dropbear-bin libaio1 libevent-core-2.1-7)
 downloaded=(kmod libkmod2 nfs-kernel-server nfs-common libnfsidmap1 libwrap0 libevent-core-2.1-7 libtirpc3
 	lvm2 liblvm2cmd2.03 libdevmapper-event1.02.1 libaio1 dmsetup libdevmapper1.02.1
 	mdadm dosfstools f2fs-tools udftools genisoimage libmagic1 netbase rpcbind fdisk libfdisk1 exfatprogs jfsutils)
@@ -88,6 +88,9 @@ command -v apt-get >/dev/null || cannot "there is no apt-get"
 [ "$(dpkg --print-architecture)" = amd64 ] || cannot "this is not amd64"
 getmnt=$(realpath -e "$getmnt") || die "no such program; make it first"
 mkdir -p "$vm/debs" || exit 1
+while read -r library; do
+	installed+=("$(dpkg -S "*/$library" | sed -n '1s/:.*//p')")
+done < <(ldd "$getmnt" | awk '$2 == "=>" { print $1 }')
 
 # The kernel.
 kernel_package=$(apt-cache depends linux-image-amd64 2>/dev/null |
