@@ -29,7 +29,8 @@ struct search_delegated {
 	struct strbuf root, path;      /* of the server */
 	struct strbuf name;            /* of the directory, as printed */
 	size_t index;                  /* of the root of the search */
-	bool self, nfs;
+	unsigned wanted;               /* enum mount_wanted */
+	bool nfs;
 	struct search_delegated_place place;
 };
 
@@ -60,9 +61,14 @@ static struct talk_request request_of(SEARCH *search, const struct search_delega
 	request.flags &= ~SEARCH_XDEV;
 	request.exclude_types = NULL;
 	request.exported = d->nfs;
-	request.self = d->self;
+	request.self = d->wanted & MOUNT_SELF;
 	request.name = d->name.data;
 	request.name_root = d->place.name_root;
+	if (!(d->wanted & MOUNT_BELOW)) {
+		request.levels = 1;
+		for (const char *c = request.name + request.name_root; *c; ++c)
+			request.levels += *c == '/';
+	}
 	return request;
 }
 
@@ -185,7 +191,7 @@ out:
 }
 
 bool search_delegate(SEARCH *search, const struct search_mount *m, const char *below,
-                     const char *name, bool self)
+                     const char *name, unsigned wanted)
 {
 	if (!search->delegates || !m || !m->source || atomic_load(&search->cancelled))
 		return false;
@@ -198,7 +204,7 @@ bool search_delegate(SEARCH *search, const struct search_mount *m, const char *b
 	}
 	d->place.name_root = search->root_len;
 	d->index = search->root - 1;
-	d->self = self;
+	d->wanted = wanted;
 	d->nfs = strcmp(m->type, "fuse.sshfs") != 0;
 	strbuf_puts(&d->name, name);
 	if (!wrong && (!*name || !m->point))
@@ -243,7 +249,7 @@ bool search_delegate_root(SEARCH *search)
 	struct strbuf name = {0};
 	strbuf_add(&name, search->root_name, search->root_len);
 	bool asked = search_delegate(search, m, strcmp(place + point, "/") ? place + point : "",
-	                             strbuf_str(&name), false);
+	                             strbuf_str(&name), MOUNT_BELOW);
 	strbuf_destroy(&name);
 	return asked;
 }

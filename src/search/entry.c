@@ -201,10 +201,14 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		if (object && named)
 			search_put_object(search, scratch, entry, NULL, -1, judged.actions);
 		bool deep = search->depth && (unsigned)at->depth + 1 > search->depth;
-		if (blocked && below && search->delegates && deep)
+		unsigned wanted = (object && !named ? MOUNT_SELF : 0u)
+		                  | (below && !deep ? MOUNT_BELOW : 0u);
+		if (blocked && search->delegates && below && deep)
 			search_put_error(scratch, entry, SEARCH_ERR_LIMIT, EOVERFLOW);
-		else if (blocked && below && search->delegates)
-			search_put_mount(scratch, entry, (uint32_t)child->avoid, object && !named);
+		if (blocked && search->delegates && wanted)
+			search_put_mount(scratch, entry, (uint32_t)child->avoid, wanted);
+		else if (blocked && search->delegates)
+			return BFS_SKIP;
 		else if (below || (object && !named))
 			search_put_error(scratch, entry,
 			                 below ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT,

@@ -196,7 +196,7 @@ static bool delegate_mount(SEARCH *search, const struct bfs_at *at, uint64_t id)
 	search->failed |= name.failed;
 	bool asked = !name.failed
 	             && search_delegate(search, search_mount_find(&search->mounts, id), "",
-	                                strbuf_str(&name), false);
+	                                strbuf_str(&name), MOUNT_BELOW);
 	strbuf_destroy(&name);
 	return asked;
 }

@@ -141,7 +141,7 @@ struct searchent *search_next_entry(SEARCH *search)
 			search->at = (size_t)(at + record.len - search->queue.data);
 			return NULL;
 		}
-		record.source = SEARCH_ERR_OPEN;
+		record.source = record.type & MOUNT_BELOW ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT;
 		record.type = DT_UNKNOWN;
 	}
 	const bool acts = search->query && record.source == 0;

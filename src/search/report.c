@@ -62,11 +62,11 @@ void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry
 }
 
 void search_put_mount(struct bfs_scratch *scratch, const struct bfs_entry *entry, uint32_t avoid,
-                      bool object)
+                      unsigned wanted)
 {
 	put_record(scratch, &(struct record){
 		.ino = avoid, .len = (uint32_t)entry->len, .error = EREMOTE, .source = MOUNT,
-		.type = object,
+		.type = (uint8_t)wanted,
 	}, NULL, NULL, entry->name, NULL);
 }
 

@@ -297,22 +297,23 @@ static bool root_object(SEARCH *search, const struct node *node, unsigned depth)
 }
 
 /** Go down to the place of the root in a larger search.
-    @live  Of the root of that search; [out] of this one.
-    @return the depth there; -1: nothing below can match. */
-static int root_descend(const SEARCH *search, uint64_t *live)
+    @live [out]  Of the root, if anything below it can match.
+    @below [out]  Whether that is so.
+    @return the depth there; -1: neither can the root. */
+static int root_descend(const SEARCH *search, uint64_t *live, bool *below)
 {
 	union new_node child;
 	const char *name = search->more.name ? search->more.name + search->more.name_root : "";
 	int depth = 0;
-	for (; *name; ++depth) {
+	*below = pattern_root(search->pattern, live);
+	for (; *name && *below; ++depth) {
 		size_t len = strcspn(++name, "/");
-		if (!(pattern_step(search->pattern, live, name, len, child.node.live)
-		      & PATTERN_BELOW))
-			return -1;
+		*below = pattern_step(search->pattern, live, name, len, child.node.live)
+		         & PATTERN_BELOW;
 		memcpy(live, child.node.live, search->words * sizeof(*live));
 		name += len;
 	}
-	return depth;
+	return *name ? -1 : depth;
 }
 
 bool search_root_begin(SEARCH *search)
@@ -350,9 +351,9 @@ bool search_root_begin(SEARCH *search)
 	struct k_statx st;
 	union new_node new = {.words = {0}};
 	struct node *node = &new.node;
-	int depth = pattern_root(search->pattern, node->live) ? root_descend(search, node->live)
-	            : -1;
-	if (depth < 0) {
+	bool below;
+	int depth = root_descend(search, node->live, &below);
+	if (depth < 0 || (!below && !search->root_object)) {
 		search_root_end(search);
 		return true;
 	}
@@ -370,7 +371,7 @@ bool search_root_begin(SEARCH *search)
 		search_root_end(search);
 		return true;
 	}
-	if (search->root_object && !root_object(search, node, (unsigned)depth)) {
+	if ((search->root_object && !root_object(search, node, (unsigned)depth)) || !below) {
 		search_root_end(search);
 		return true;
 	}

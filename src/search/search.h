@@ -98,7 +98,8 @@ struct search_more {
 	bool follow_roots;        /* with roots: follow a symlink that is a root */
 	bool files;               /* return a root that is not a directory, if its last component
 	                             matches */
-	const char *prefix;       /* printed before each root, as "ssh://host"; NULL: "" */
+	const char *prefix;       /* printed before each root, as "ssh://host"; NULL: "".
+	                             Not used with name */
 	/* Roots are seen by NFS too.  One that NFS shows in another way is an error: something is
 	   mounted on it or below (EBUSY), or only exports below it are shown (EXDEV).  With roots
 	   and SEARCH_METADATA their attributes are not those in a cache, and have

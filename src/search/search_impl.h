@@ -29,10 +29,12 @@ enum {
 	LINK = 255,               /* source of a record that is a struct link */
 	DIR_ID = 254,             /* ... a struct dir_id */
 	MOUNT = 253,              /* ... a mount that can block, to be delegated or refused: ino is
-	                             its node in the table of mounts, type whether its root is
-	                             a result */
+	                             its node in the table of mounts, type enum mount_wanted */
 	LOOK_UNOPENED = -2,       /* a descriptor that is opened when it is needed */
 };
+
+/** What of a mount is wanted from its server. */
+enum mount_wanted { MOUNT_SELF = 1, MOUNT_BELOW = 2 };
 
 /** The properties that all entries of a directory share. */
 struct node {
@@ -317,7 +319,7 @@ void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry
     @avoid  Its node in the table of mounts.
     @object  It is an object whose attributes are needed. */
 void search_put_mount(struct bfs_scratch *scratch, const struct bfs_entry *entry, uint32_t avoid,
-                      bool object);
+                      unsigned wanted);
 
 /** Append a record of an object. */
 void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
@@ -445,11 +447,11 @@ struct remote_entry;
  * @m      NULL: it is unknown.
  * @below  The directory to search: "", or its path below the root of the mount, "/a".
  * @name   Its path, as printed.
- * @self   Return the directory itself, too.
+ * @wanted  enum mount_wanted: the directory itself, what is below.
  * @return whether the server does it.
  */
 bool search_delegate(SEARCH *search, const struct search_mount *m, const char *below,
-                     const char *name, bool self);
+                     const char *name, unsigned wanted);
 
 /** The same for the root that begins. */
 bool search_delegate_root(SEARCH *search);

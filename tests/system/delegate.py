@@ -144,6 +144,8 @@ same("/d1/*", "x/y/m")
 same("-o", "TYPE,PATH", "*", "x/y/m/d1")
 same("--depth=3", "*", "x", status=1)
 same("nothing", "x")
+for args in (("/y/m",), ("/{y/,}m",), ("--xdev", "*"), ("--exclude-type=fuse.sshfs", "*"), ("--maxdepth=2", "*"), ("--depth=2", "*"), ("--where", "-maxdepth 2 -size +1", "*")):
+    same("-o", COLUMNS, *args, "x", status=1 if args[0] == "--depth=2" else None, delegated=None)
 for args in (("--where", "-maxdepth 2", "*", "x"), ("/y/z/*", "x"), ("/*", "x"), ("--xdev", "*", "x"), ("--depth=1", "*", "x"), ("--maxdepth=2", "*", "x"), ("--exclude-type=fuse.sshfs", "*", "x"),
              ("--where", "-maxdepth 1", "*", "x"), ("--exclude=m", "*", "x")):
     same(*args, delegated=0, status=None if args[0] != "--depth=1" else 1)
