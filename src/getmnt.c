@@ -315,6 +315,9 @@
  *   cmd/index/           getmnt index
  *     index.c            the table of its commands
  *     mounts.c           the mounts of a run: which get an index
+ *     found.c            the indexes that exist
+ *     build.c            build
+ *     manage.c           check, drop
  *     status.c           status
  *     svg.c              a report as a picture (pure)
  *   cmd/serve/           getmnt serve

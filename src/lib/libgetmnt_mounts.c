@@ -46,15 +46,15 @@ static bool is_idmapped(const struct mount *m)
     @devs  Device -> number.  @return 0: it has no bulk interface; MAP64_NONE: memory ran out. */
 static uint32_t bulk_number(struct search_mounts *mounts, struct map64 *devs, const struct mount *m)
 {
-	bool xfs = m->fstype && strcmp(m->fstype, "xfs") == 0;
-	if (!m->fstype || (!xfs && strcmp(m->fstype, "btrfs") != 0) || is_idmapped(m))
+	enum os_inodes_of of;
+	if (!os_inodes_type(m->fstype, &of) || is_idmapped(m))
 		return 0;
 	uint32_t number = map64_put(devs, mount_dev(m), mounts->nfs + 1);
 	if (number != mounts->nfs + 1)
 		return number;
 	struct bfs_fs **fs = reallocarray(mounts->fs, number, sizeof(*fs));
 	mounts->fs = fs ? fs : mounts->fs;
-	if (!fs || !(fs[mounts->nfs] = bfs_fs_new(xfs ? OS_INODES_XFS : OS_INODES_BTRFS)))
+	if (!fs || !(fs[mounts->nfs] = bfs_fs_new(of)))
 		return MAP64_NONE;
 	return ++mounts->nfs;
 }

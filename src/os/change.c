@@ -7,6 +7,7 @@
 #include <linux/btrfs.h>
 #include <linux/fs.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/xattr.h>
@@ -130,7 +131,8 @@ int os_fs_uuid(struct os *os, int fd, unsigned char uuid[16])
 	struct k_fsuuid2 got = {0};
 	if (OS_RETRY(OS_CALL(os, OS_IOCTL, ioctl, fd, K_FS_IOC_GETFSUUID, &got)) != 0)
 		return -1;
-	if (got.len != sizeof(got.uuid))
+	static const uint8_t none[sizeof(got.uuid)];
+	if (got.len != sizeof(got.uuid) || memcmp(got.uuid, none, sizeof(none)) == 0)
 		return fail(ENOTTY);
 	memcpy(uuid, got.uuid, sizeof(got.uuid));
 	return 0;

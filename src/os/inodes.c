@@ -9,9 +9,17 @@
 #include <linux/btrfs_tree.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/vfs.h>
 #include <time.h>
+
+bool os_inodes_type(const char *fstype, enum os_inodes_of *of)
+{
+	bool xfs = fstype && strcmp(fstype, "xfs") == 0;
+	*of = xfs ? OS_INODES_XFS : OS_INODES_BTRFS;
+	return xfs || (fstype && strcmp(fstype, "btrfs") == 0);
+}
 
 /** ioctl(2), with EINTR retried. */
 static int inodes_ioctl(struct os *os, int fd, unsigned long request, void *arg)

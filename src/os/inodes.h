@@ -23,6 +23,9 @@ enum os_inodes_of {
 	OS_INODES_BTRFS,
 };
 
+/** Whether a file system type has such an interface.  @of [out] */
+bool os_inodes_type(const char *fstype, enum os_inodes_of *of);
+
 /** The attributes of an inode. */
 struct os_inode {
 	uint64_t ino;

@@ -10,19 +10,25 @@
 #include "cmd/cmd.h"
 #include "cmd/listing.h"
 #include "index/place.h"
+#include "index/store.h"
 
 /** The row of --index-dir.  @field  A const char *. */
 #define OPTION_INDEX_DIR(type, field) \
 	{"index-dir", 0, "DIR", "the directory of all indexes", OPT_IS_TEXT(type, field)}
 
+int cmd_index_build(int argc, char **argv);
+int cmd_index_check(int argc, char **argv);
+int cmd_index_drop(int argc, char **argv);
 int cmd_index_status(int argc, char **argv);
-extern const struct option_table index_status_table;
+extern const struct option_table index_build_table, index_check_table, index_drop_table,
+	index_status_table;
 
 /** The mounts of a run, and the directory of all indexes. */
 struct index_run {
 	struct run run;
 	struct options options;      /* of run */
 	struct place *places;        /* of each node of run.d->tree */
+	char (*uuids)[INDEX_UUID];   /* of each place that was examined; else "" */
 	size_t nplaces;
 	int dirfd;                   /* the directory of all indexes; -1: it does not exist */
 	struct strbuf dir;           /* its path */
@@ -42,9 +48,38 @@ size_t index_run_find(struct index_run *ir, const char *path);
     the path leads to another mount by now). */
 int index_run_open(struct index_run *ir, const struct place *place);
 
-/** The name of the directory of the index of a mount's root, as index_place_name().
-    @return 0, or -1: the mount cannot be opened. */
-int index_run_name(struct index_run *ir, const struct place *place, char uuid[INDEX_UUID],
-                   struct strbuf *name);
+/** What names the file system of a place in indexes; "": it can block, or cannot be opened. */
+const char *index_run_uuid(struct index_run *ir, size_t i);
+
+/* found.c */
+
+/** An index, and where its file system is mounted today. */
+struct index_found {
+	char *name;                  /* of its directory */
+	struct index *index;         /* NULL: it cannot be opened */
+	int error;                   /* why */
+	size_t place;                /* the mount with the index's root; SIZE_MAX: none */
+	char *title;                 /* for messages: the mount point, else the name */
+};
+
+/** Find and open indexes.
+    @operands  n mount points, or names of directories of indexes; n = 0: all.
+    @found [out]  Ownership: index_found_free(), in any case.
+    @return 0, or an exit status after a message: an operand has no index.  An index that cannot be
+    opened is found as well; index_report() reports it. */
+int index_run_indexes(struct index_run *ir, char **operands, size_t n, enum index_mode mode,
+                      struct index_found **found, size_t *nfound);
+void index_found_free(struct index_found *found, size_t n);
+
+/** The index among n that serves the root of a place; NULL: none. */
+struct index_found *index_found_for(struct index_run *ir, size_t place, struct index_found *found,
+                                    size_t n);
+
+/** Report why an index cannot be opened, read or written, and what to do.
+    @title  As in struct index_found. */
+void index_report(const struct index_run *ir, const char *title, int error);
+
+/** Remove the files of an index, and its directory.  @return 0, or -1. */
+int index_run_remove(struct index_run *ir, const char *name);
 
 #endif

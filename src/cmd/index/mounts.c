@@ -38,21 +38,23 @@ int index_run_open(struct index_run *ir, const struct place *place)
 	return fail(ESTALE);
 }
 
-int index_run_name(struct index_run *ir, const struct place *place, char uuid[INDEX_UUID],
-                   struct strbuf *name)
+const char *index_run_uuid(struct index_run *ir, size_t i)
 {
-	const struct mount *m = place->mount;
-	const struct devmap_tags *tags = NULL;
+	const struct place *place = &ir->places[i];
+	const unsigned never = 1u << PLACE_PSEUDO | 1u << PLACE_NETWORK | 1u << PLACE_FUSE
+	                       | 1u << PLACE_HIDDEN | 1u << PLACE_FILE;
+	unsigned char bytes[16];
+	if (*ir->uuids[i] || never >> place->why & 1 || place->blocks)
+		return ir->uuids[i];
 	int fd = index_run_open(ir, place);
 	if (fd < 0)
-		return -1;
-	unsigned char bytes[16];
+		return ir->uuids[i];
+	const struct devmap_tags *tags = NULL;
 	if (os_fs_uuid(&ir->run.os, fd, bytes) != 0 && ir->run.devs)
-		tags = devmap_mount_tags(ir->run.devs, m);
-	index_place_uuid(&ir->run.os, fd, m, tags ? tags->uuid : NULL, uuid);
-	index_place_name(uuid, m->root, name);
+		tags = devmap_mount_tags(ir->run.devs, place->mount);
+	index_place_uuid(&ir->run.os, fd, place->mount, tags ? tags->uuid : NULL, ir->uuids[i]);
 	os_close(&ir->run.os, fd);
-	return name->failed ? fail(ENOMEM) : 0;
+	return ir->uuids[i];
 }
 
 /** Fill a place with what is known of its mount. */
@@ -87,7 +89,8 @@ int index_run_begin(struct index_run *ir, const char *dir, bool create)
 		return status;
 	ir->nplaces = run_count(&ir->run);
 	ir->places = calloc(ir->nplaces + 1, sizeof(*ir->places));
-	if (!ir->places) {
+	ir->uuids = calloc(ir->nplaces + 1, sizeof(*ir->uuids));
+	if (!ir->places || !ir->uuids) {
 		message("index", "%s", strerror(errno));
 		return CX_ERROR;
 	}
@@ -112,6 +115,7 @@ void index_run_end(struct index_run *ir)
 	os_close(&ir->run.os, ir->dirfd);
 	strbuf_destroy(&ir->dir);
 	free(ir->places);
+	free(ir->uuids);
 	run_destroy(&ir->run);
 }
 

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt index build: make or replace the indexes of mounts.
+ */
+#include "cmd/index/index.h"
+
+#include "cmd/column.h"
+#include "cmd/output.h"
+#include "index/walk.h"
+#include "os/change.h"
+#include "os/inodes.h"
+#include "search/search.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+struct build_opts {
+	const char *dir;
+	int engine;
+	unsigned threads;
+	bool quiet, help;
+};
+
+static const struct option_row build_rows[] = {
+	OPTION_GROUP("Output"),
+	{"quiet", 'q', NULL, "print only errors", OPT_IS_FLAG(struct build_opts, quiet)},
+	OPTION_GROUP("Building"),
+	{"engine", 0, "auto|sync|bulk", "how attributes are read",
+	 OPT_IS_WORD(struct build_opts, engine)},
+	{"threads", 0, "N", "threads (0: one for each processor)",
+	 OPT_IS_NUMBER(struct build_opts, threads, 1024)},
+	OPTION_GROUP("General"),
+	OPTION_INDEX_DIR(struct build_opts, dir),
+	OPTION_HELP(struct build_opts, help),
+};
+
+const struct option_table index_build_table = {
+	"index build", build_rows, sizeof(build_rows) / sizeof(*build_rows),
+};
+
+enum { ERRORS_SHOWN = 10 };
+
+/** The build of one index. */
+struct one {
+	struct index_run *ir;
+	const struct build_opts *opts;
+	const struct place *place;
+	const char *target;          /* of the mount */
+	double next;                 /* when progress is shown again */
+	bool shown;                  /* progress is shown, on a terminal */
+	uint64_t errors;
+};
+
+static void show_progress(void *arg, uint64_t dirs, uint64_t objects, const char *where)
+{
+	struct one *one = arg;
+	char head[120];
+	double now = one->shown ? os_now() : 0;
+	if (!one->shown || now < one->next)
+		return;
+	one->next = now + 0.1;
+	snprintf(head, sizeof(head), "%" PRIu64 " directories, %" PRIu64 " other objects: ", dirs,
+	         objects);
+	progress_line(head, where);
+}
+
+static void report_error(void *arg, const char *path, int source, int error)
+{
+	struct one *one = arg;
+	if (++one->errors > ERRORS_SHOWN)
+		return;
+	if (one->shown)
+		progress_end();
+	message(path, "%s: %s", source == SEARCH_ERR_STAT ? "its attributes are not indexed"
+	        : "not indexed", strerror(error));
+}
+
+/** Print what was built. */
+static void print_built(const struct one *one, const struct index_info *info,
+                        const struct walk_counts *counts, double seconds)
+{
+	struct strbuf text = {0};
+	uint64_t objects = counts->objects + counts->dirs + 1;
+	strbuf_printf(&text, "%s: %" PRIu64 " objects, %" PRIu64 " of them directories",
+	              one->target, objects, counts->dirs + 1);
+	if (info) {
+		strbuf_puts(&text, ", in ");
+		column_size(&text, info->bytes);
+		strbuf_printf(&text, " (%.1f bytes each)",
+		              (double)info->bytes / (double)objects);
+	}
+	strbuf_printf(&text, ", %.1f s\n", seconds);
+	print_buffer(&text);
+}
+
+/** Fill what an index is of.  @return 0, or -1 (ENOMEM). */
+static int make_info(const struct one *one, int fd, const char *uuid, struct index_info *info)
+{
+	const struct mount *m = one->place->mount;
+	struct statfs st;
+	snprintf(info->uuid, sizeof(info->uuid), "%s", uuid);
+	snprintf(info->type, sizeof(info->type), "%s", m->fstype ? m->fstype : "");
+	info->root = strdup(m->root);
+	info->source = strdup(m->source ? m->source : "");
+	if (os_fstatfs(&one->ir->run.os, fd, &st) == 0)
+		memcpy(&info->fsid, &st.f_fsid, sizeof(info->fsid));
+	return info->root && info->source ? 0 : -1;
+}
+
+/** Walk and write.  @dirfd  The directory of the index.  @rootfd  The mount point.
+    @return 0, or an errno. */
+static int walk_and_write(struct one *one, int dirfd, int rootfd, const char *uuid,
+                          struct walk_counts *counts)
+{
+	struct os *os = &one->ir->run.os;
+	struct index_info info = {0};
+	int error = 0;
+	unsigned threads = one->opts->threads ? one->opts->threads : os_cpus(os);
+	struct index_build *build = index_build_new(os, dirfd);
+	if (!build)
+		return errno;
+	/* On other file systems bulk would read as sync does: not in the order of inodes. */
+	enum os_inodes_of of;
+	bool bulk = os_inodes_type(one->place->mount->fstype, &of);
+	const struct walk_options how = {
+		.path = one->target, .rootfd = rootfd,
+		.engine = one->opts->engine >= 0 ? one->opts->engine
+		          : bulk ? SEARCH_ENGINE_BULK : SEARCH_ENGINE_AUTO,
+		.threads = one->opts->threads, .begin = os_time().tv_sec,
+		.watch = show_progress, .report = report_error, .arg = one,
+	};
+	if (make_info(one, rootfd, uuid, &info) != 0
+	    || index_walk(build, os, &how, counts) != 0) {
+		error = errno;
+		goto out;
+	}
+	info.built = info.fresh = how.begin;
+	info.apart = counts->mounts + counts->subvolumes;
+	info.unread = counts->errors;
+	info.incomplete = counts->errors > 0;
+	if (index_build_finish(build, &info, threads) != 0)
+		error = errno;
+out:
+	index_build_free(build);
+	free(info.root);
+	free(info.source);
+	return error;
+}
+
+/** Build one index.  @return an exit status, after a message if it is not 0. */
+static int build_one(struct one *one)
+{
+	struct index_run *ir = one->ir;
+	struct os *os = &ir->run.os;
+	struct strbuf name = {0};
+	struct walk_counts counts = {0};
+	struct index *index = NULL;
+	const char *uuid = index_run_uuid(ir, (size_t)(one->place - ir->places));
+	int error = 0, rootfd = -1, dirfd = -1;
+	bool new = false;
+	double start = os_now();
+	if (*uuid)
+		index_place_name(uuid, one->place->mount->root, &name);
+	if (name.failed || !*uuid || (rootfd = index_run_open(ir, one->place)) < 0) {
+		message(one->target, "cannot be opened: %s", strerror(errno));
+		strbuf_destroy(&name);
+		return CX_ERROR;
+	}
+	new = os_mkdirat(os, ir->dirfd, name.data, 0700) == 0;
+	dirfd = os_openat(os, ir->dirfd, name.data, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	error = dirfd < 0 ? errno : walk_and_write(one, dirfd, rootfd, uuid, &counts);
+	if (one->shown)
+		progress_end();
+	if (!error)
+		index = index_open(os, dirfd, INDEX_READ);
+	if (error) {
+		index_report(ir, one->target, error);
+		if (new)
+			index_run_remove(ir, name.data);
+	} else if (!one->opts->quiet) {
+		print_built(one, index ? index_info(index) : NULL, &counts, os_now() - start);
+	}
+	if (one->errors > ERRORS_SHOWN)
+		message(one->target, "%" PRIu64 " more objects could not be read",
+		        one->errors - ERRORS_SHOWN);
+	index_close(index);
+	os_close(os, dirfd);
+	os_close(os, rootfd);
+	strbuf_destroy(&name);
+	return error ? CX_ERROR : one->errors ? CX_INCOMPLETE : CX_OK;
+}
+
+/** Print which mounts are left out, unless that is obvious. */
+static void print_left_out(const struct index_run *ir)
+{
+	struct strbuf text = {0};
+	for (size_t i = 0; i < ir->nplaces; ++i) {
+		const struct place *place = &ir->places[i];
+		const char *target = run_name(&ir->run, i);
+		bool kept = place->why != PLACE_PSEUDO && place->why != PLACE_MEMORY;
+		if (target && kept && place->why != PLACE_INDEX)
+			strbuf_printf(&text, "%s: left out: %s\n", target, index_why(place->why));
+	}
+	print_buffer(&text);
+}
+
+/** Whether an operand can be indexed; else print why not. */
+static bool is_possible(const struct index_run *ir, size_t i)
+{
+	const struct place *place = &ir->places[i];
+	const char *target = run_name(&ir->run, i);
+	if (place->why != PLACE_PSEUDO && place->why != PLACE_HIDDEN && place->why != PLACE_FILE)
+		return true;
+	message(target, "cannot be indexed: %s", index_why(place->why));
+	return false;
+}
+
+/** Build the indexes of operands, or of all.  @return an exit status. */
+static int build_all(struct index_run *ir, const struct build_opts *opts, char **operands, size_t n)
+{
+	int status = CX_OK;
+	bool shown = !opts->quiet && progress_open();
+	for (size_t i = 0; i < (n ? n : ir->nplaces); ++i) {
+		size_t at = n ? index_run_find(ir, operands[i]) : i;
+		bool wanted = n ? at != SIZE_MAX && is_possible(ir, at)
+		              : ir->places[i].why == PLACE_INDEX;
+		int one = n && !wanted ? CX_ERROR : CX_OK;
+		if (wanted)
+			one = build_one(&(struct one){
+				.ir = ir, .opts = opts, .place = &ir->places[at],
+				.target = run_name(&ir->run, at), .shown = shown,
+			});
+		status = one == CX_ERROR || status == CX_OK ? one : status;
+		flush_stdout();
+	}
+	if (n == 0 && !opts->quiet)
+		print_left_out(ir);
+	return status;
+}
+
+int cmd_index_build(int argc, char **argv)
+{
+	struct build_opts opts = {.engine = -1};
+	int status = options_read(&index_build_table, argc, argv, &opts);
+	if (status)
+		return status;
+	if (opts.help) {
+		options_help(&index_build_table,
+		             "Usage:\n getmnt index build [options] [MOUNT ...]\n"
+		             "\nIndex the file system of each mount point MOUNT; by default all "
+		             "local ones that\nkeep data, each once.  An index that exists is "
+		             "replaced when the new one is ready.\n",
+		             "Exit status: 0 complete, 1 error, 64 some objects could not be "
+		             "read.\n", stdout);
+		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
+	}
+	struct index_run ir;
+	status = index_run_begin(&ir, opts.dir, true);
+	if (!status)
+		status = build_all(&ir, &opts, argv + optind, (size_t)(argc - optind));
+	index_run_end(&ir);
+	return finish_stdout() == 0 ? status : CX_ERROR;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/index/index.h"
+
+#include "base/array.h"
+#include "base/words.h"
+#include "os/change.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/** The indexes that are found. */
+struct finding {
+	struct index_run *ir;
+	enum index_mode mode;
+	struct index_found *list;
+	size_t n, room;
+};
+
+/** Find the mount of the root of an index. */
+static void find_place(struct finding *f, struct index_found *found)
+{
+	struct index_run *ir = f->ir;
+	struct strbuf name = {0};
+	for (size_t i = 0; i < ir->nplaces; ++i) {
+		const struct place *place = &ir->places[i];
+		const char *uuid = index_run_uuid(ir, i);
+		strbuf_reset(&name);
+		if (*uuid && place->mount->root)
+			index_place_name(uuid, place->mount->root, &name);
+		if (name.len && strcmp(name.data, found->name) == 0
+		    && (found->place == SIZE_MAX || place->why == PLACE_INDEX))
+			found->place = i;
+	}
+	strbuf_destroy(&name);
+}
+
+/** Add an index.  @return 0, or -1 (ENOMEM). */
+static int add_index(struct finding *f, const char *name)
+{
+	struct index_run *ir = f->ir;
+	if (!ARRAY_ROOM(f->list, f->n, &f->room))
+		return -1;
+	struct index_found *found = &f->list[f->n++];
+	*found = (struct index_found){.name = strdup(name), .place = SIZE_MAX};
+	if (!found->name)
+		return -1;
+	int fd = os_openat(&ir->run.os, ir->dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	found->index = fd < 0 ? NULL : index_open(&ir->run.os, fd, f->mode);
+	found->error = found->index ? 0 : errno;
+	os_close(&ir->run.os, fd);
+	find_place(f, found);
+	const char *title = found->place == SIZE_MAX ? NULL : run_name(&ir->run, found->place);
+	found->title = strdup(title ? title : name);
+	return found->title ? 0 : -1;
+}
+
+/** Whether a directory of indexes has an entry that can be an index. */
+static bool has_entry(struct index_run *ir, const char *name)
+{
+	struct k_statx st;
+	return ir->dirfd >= 0 && *name && *name != '.' && !strchr(name, '/')
+	       && os_statx(&ir->run.os, ir->dirfd, name, AT_SYMLINK_NOFOLLOW, K_STATX_TYPE, &st)
+	          == 0 && S_ISDIR(st.mode);
+}
+
+/** Add the index of an operand.  @return 0, or an exit status after a message. */
+static int add_operand(struct finding *f, const char *operand)
+{
+	struct index_run *ir = f->ir;
+	struct strbuf name = {0};
+	bool found = has_entry(ir, operand);
+	size_t i = found ? SIZE_MAX : index_run_find(ir, operand);
+	if (!found && i == SIZE_MAX)
+		return CX_ERROR;
+	if (found)
+		strbuf_puts(&name, operand);
+	else if (*index_run_uuid(ir, i))
+		index_place_name(index_run_uuid(ir, i), ir->places[i].mount->root, &name);
+	int status = CX_ERROR;
+	if (!has_entry(ir, strbuf_str(&name)))
+		message(operand, "has no index; getmnt index build %s makes one", operand);
+	else if (add_index(f, name.data) != 0)
+		message("index", "%s", strerror(ENOMEM));
+	else
+		status = 0;
+	strbuf_destroy(&name);
+	return status;
+}
+
+/** Add all indexes.  @return 0, or an exit status after a message. */
+static int add_all(struct finding *f)
+{
+	struct index_run *ir = f->ir;
+	alignas(struct k_dirent) char buf[4096];
+	struct os_dir dir;
+	int fd = os_openat(&ir->run.os, ir->dirfd, ".", O_RDONLY | O_DIRECTORY), error = errno;
+	if (fd >= 0) {
+		os_dir_begin(&dir, &ir->run.os, fd, buf, sizeof(buf));
+		error = 0;
+		for (const char *name; !error && (name = os_dir_next(&dir));) {
+			if (has_entry(ir, name) && add_index(f, name) != 0)
+				error = ENOMEM;
+		}
+		error = error ? error : dir.error;
+	}
+	os_close(&ir->run.os, fd);
+	if (error)
+		message(strbuf_str(&ir->dir), "%s", strerror(error));
+	return error ? CX_ERROR : 0;
+}
+
+static int by_title(const void *left, const void *right)
+{
+	const struct index_found *a = left, *b = right;
+	return strcmp(a->title, b->title);
+}
+
+int index_run_indexes(struct index_run *ir, char **operands, size_t n, enum index_mode mode,
+                      struct index_found **found, size_t *nfound)
+{
+	struct finding f = {.ir = ir, .mode = mode};
+	int status = n == 0 && ir->dirfd >= 0 ? add_all(&f) : 0;
+	for (size_t i = 0; i < n; ++i) {
+		int one = add_operand(&f, operands[i]);
+		status = one ? one : status;
+	}
+	if (n == 0 && status == 0 && f.n > 0)
+		qsort(f.list, f.n, sizeof(*f.list), by_title);
+	*found = f.list;
+	*nfound = f.n;
+	return status;
+}
+
+void index_found_free(struct index_found *found, size_t n)
+{
+	for (size_t i = 0; i < n; ++i) {
+		index_close(found[i].index);
+		free(found[i].name);
+		free(found[i].title);
+	}
+	free(found);
+}
+
+struct index_found *index_found_for(struct index_run *ir, size_t place, struct index_found *found,
+                                    size_t n)
+{
+	const struct mount *m = ir->places[place].mount;
+	struct index_found *best = NULL;
+	for (size_t i = 0; i < n && m->root; ++i) {
+		const struct index_info *info = found[i].index ? index_info(found[i].index) : NULL;
+		if (info && strcmp(info->uuid, index_run_uuid(ir, place)) == 0
+		    && word_below(m->root, info->root)
+		    && (!best || strlen(info->root) > strlen(index_info(best->index)->root)))
+			best = &found[i];
+	}
+	return best;
+}
+
+void index_report(const struct index_run *ir, const char *title, int error)
+{
+	const char *dir = strbuf_str(&ir->dir);
+	switch (error) {
+	case ENOENT:
+		message(title, "has no complete index; getmnt index build makes it");
+		break;
+	case EBADMSG:
+		message(title, "its index is damaged; getmnt index build makes it again");
+		break;
+	case EPROTONOSUPPORT:
+		message(title, "its index has the format of another version of getmnt; getmnt "
+		        "index build makes it again");
+		break;
+	case EWOULDBLOCK:
+		message(title, "another process is writing its index; try again when that has "
+		        "ended");
+		break;
+	case ENOSPC:
+	case EDQUOT:
+		message(title, "no space is left for its index in %s: %s; remove files, or use "
+		        "--index-dir=DIR on another file system", dir, strerror(error));
+		break;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		message(title, "its index in %s cannot be used: %s; run as the owner of that "
+		        "directory, or use --index-dir=DIR", dir, strerror(error));
+		break;
+	default:
+		message(title, "its index in %s cannot be used: %s", dir, strerror(error));
+	}
+}
+
+int index_run_remove(struct index_run *ir, const char *name)
+{
+	static const char *const files[] = {"manifest", "segment.", "journal.", "lock"};
+	struct os *os = &ir->run.os;
+	alignas(struct k_dirent) char buf[4096];
+	struct os_dir dir;
+	int fd = os_openat(os, ir->dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), rc = 0;
+	if (fd < 0)
+		return -1;
+	os_dir_begin(&dir, os, fd, buf, sizeof(buf));
+	for (const char *file; rc == 0 && (file = os_dir_next(&dir));) {
+		for (size_t i = 0; i < sizeof(files) / sizeof(*files); ++i) {
+			if (strncmp(file, files[i], strlen(files[i])) == 0)
+				rc = os_remove(os, fd, file, false);
+		}
+	}
+	if (rc == 0 && dir.error)
+		rc = fail(dir.error);
+	os_close(os, fd);
+	return rc == 0 ? os_remove(os, ir->dirfd, name, true) : -1;
+}
