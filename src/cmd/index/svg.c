@@ -200,11 +200,11 @@ static void draw_node(struct map *map, size_t i)
 	strbuf_putc(map->out, '\n');
 	put_sum(map->out, &node->row->sum);
 	strbuf_puts(map->out, "</title></rect>\n");
-	const bool named = box->h >= HEAD;
-	if (named)
-		put_label(map, name, box->x + 3, box->y + HEAD - 4, box->w - 6);
 	const double edge = box->w > 12 && box->h > 12 ? 2 : 0;
 	const double head = box->h > 3 * HEAD ? HEAD : edge;
+	/* Nothing is drawn over a name. */
+	if (box->h >= HEAD && (head == HEAD || node->end == i + 1))
+		put_label(map, name, box->x + 3, box->y + HEAD - 4, box->w - 6);
 	lay_parts(map, node, i + 1, node->end, (struct box){
 		box->x + edge, box->y + head, box->w - 2 * edge, box->h - head - edge,
 	});
