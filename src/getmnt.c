@@ -170,7 +170,9 @@
  *     build_write.c      building: making clusters in several threads
  *     walk.c             the objects of a mount, for an index
  *     events.c           events of fanotify as places to look at (pure)
- *     scan.h             candidates for a query
+ *     scan.c             candidates for a query, cluster by cluster
+ *     scan_wish.c        what it looks for: keys of filters, ranges of columns
+ *     scan_dirs.c        its directories: which are entered, their paths
  *     place.c            where indexes are, and which file systems have one
  *     report.c           disk usage, from columns
  *     export.c           all objects, cluster by cluster

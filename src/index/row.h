@@ -31,7 +31,9 @@ enum index_column {
 
 enum index_flags {
 	IF_BTIME = 1 << 0,      /* the time of birth is known */
-	IF_LOST = 1 << 1,       /* the attributes could not be read: only the type and name count */
+	/* The attributes are unknown: only the type and name count.  All others are 0, times the
+	   second 0: a scan knows from the least change time that there may be such an object. */
+	IF_LOST = 1 << 1,
 	IF_UNREAD = 1 << 2,     /* a directory that could not be read, or not completely */
 };
 

@@ -4,51 +4,48 @@
  * the ranges of leaves, then by the columns of rows.
  *
  * What it returns includes every object for which the query can be true; the caller evaluates the
- * query for each.
+ * query for each.  Objects whose attributes are unknown (IF_LOST) are only bound by name and type.
  */
 #ifndef GM_INDEX_SCAN_H
 #define GM_INDEX_SCAN_H
 
 #include "index/store.h"
-#include "search/query_bounds.h"
-
-/** A candidate. */
-struct scan_object {
-	index_dir dir;           /* its directory; of a directory itself its own number */
-	bool is_dir;
-	const char *path;        /* of its directory below the start: "", "/a/b"; of the start "" */
-	size_t path_len;
-	const char *name;        /* "" only for the start itself */
-	size_t len;
-	uint8_t type;            /* DT_* */
-	const struct index_row *row;     /* complete */
-};
+#include "search/source.h"
 
 struct scan;
 
 /** What a scan is of. */
 struct scan_options {
-	index_dir start;                 /* objects at and below this directory */
-	const struct query_bounds *bounds;   /* what the query requires; NULL: nothing */
-	/* Directories whose contents are not wanted, such as those that another mount covers; and
-	   those that -prune excludes.  NULL: all are entered.  Asked once for each directory at
-	   most, parents first.  @return 1: enter; 0: do not; -1: end with errno. */
-	int (*enter)(void *arg, const struct scan_object *dir);
+	index_dir start;                 /* objects below this directory */
+	const struct query_bounds *bounds;   /* copied */
+	const struct pattern *pattern;   /* of the search; outlives the scan.  NULL: none */
+	/* As of struct source_start; directories have the numbers of index_dir. */
+	int (*enter)(void *arg, const struct source_object *dir);
 	void *arg;
 };
 
-/** @index  Borrowed.  @return NULL: ENOMEM, EBADMSG. */
+/** @index  Borrowed.  @return NULL: ENOMEM. */
 struct scan *scan_new(struct index *index, const struct scan_options *options);
 void scan_free(struct scan *scan);
 
 /** The next candidate, valid until the next call.  NULL: the end (errno 0), or an error: EBADMSG,
-    ENOMEM. */
-const struct scan_object *scan_next(struct scan *scan);
+    ENOMEM, that of enter(). */
+const struct source_object *scan_next(struct scan *scan);
+
+/** Find a directory below the start, and call enter() for it and those above it.
+    @path  "": the start; or "/a/b", len bytes.
+    @in [out]  An object in it, without a name; valid until the next call.
+    @return 1; 0: it does not exist, or is not entered; -1 (EBADMSG, ENOMEM, that of enter()). */
+int scan_find(struct scan *scan, const char *path, size_t len, struct source_object *in);
+
+/** Get the attributes of the last candidate, or of the argument of enter().
+    @return 1; 0: they are unknown; -1 (EBADMSG, ENOMEM). */
+int scan_attributes(struct scan *scan, const struct source_object *object, struct k_statx *st);
 
 /** Counts, for --stats and tests. */
 struct scan_counts {
 	uint64_t clusters, opened;       /* that exist; that the filters did not exclude */
-	uint64_t leaves, rows;           /* that were decoded */
+	uint64_t leaves, rows;           /* whose columns were decoded; that were compared */
 };
 void scan_count(const struct scan *scan, struct scan_counts *counts);
 

@@ -179,7 +179,7 @@ static bool begin(SEARCH *search)
 	                                                     : strlen(search->root_name));
 	strbuf_puts(&name, current->path);
 	struct source_start start = {
-		.mount = current->mount, .unique = search->mounts.unique,
+		.mount = current->mount, .unique = search->mounts.unique, .fd = run->fd,
 		.path = strbuf_str(&run->place), .name = strbuf_str(&name),
 		.is_root = !*current->path, .bounds = &bounds, .pattern = search->pattern,
 		.enter = enter, .arg = search,

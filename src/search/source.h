@@ -38,6 +38,7 @@ struct source_object {
 struct source_start {
 	uint64_t mount;           /* its ID */
 	bool unique;              /* it has 64 bits */
+	int fd;                   /* the directory, opened with O_PATH */
 	const char *path;         /* from "/" of the mount's namespace; "": unknown */
 	const char *name;         /* as printed */
 	bool is_root;             /* given by the user; else the root of a mount below that */
