@@ -109,7 +109,7 @@ done
 sed -n "/^\tfind)/{n;s/.*='//;s/'//p}" contrib/completion/getmnt | tr ' ' '\n' | grep -E '^-[a-z]..' | sort -u >"$work/words"
 man_text man/getmnt-find.8 >"$work/man"
 "$program" find --help >"$work/help"
-mapfile -t miss < <(missing "$work/man" <"$work/words"; missing "$work/help" <"$work/words" | grep -vxE -- '-(dev|iwholename|wholename|no(leaf|warn|ignore_readdir_race)|warn)')
+mapfile -t miss < <(missing "$work/man" <"$work/words"; missing "$work/help" <"$work/words" | grep -vxE -- '-(dev|iwholename|older|wholename|no(leaf|warn|ignore_readdir_race)|warn)')
 verdict "primaries of getmnt find ($(wc -l <"$work/words"))" "${miss[@]}"
 
 # The completion for zsh runs the one for bash.

@@ -129,6 +129,18 @@ static void print_action(struct printer *printer, const struct query_node *node)
 		add_word(out, "+");
 }
 
+/** Whether a test is the inner one of -older, which is "! -newer" except for lost attributes. */
+static bool is_older(const struct query_node *node)
+{
+	return node->op == OP_TEST && node->row->test == query_test_newer && node->time.negated;
+}
+
+static void print_older(const struct query_node *node, struct strbuf *out)
+{
+	add_word(out, "-older");
+	query_print_time(node, out);
+}
+
 static void print_primary(struct printer *printer, const struct query_node *node)
 {
 	struct strbuf *out = printer->out;
@@ -162,6 +174,12 @@ static void print_node(struct printer *printer, const struct query_node *node)
 {
 	switch (node->op) {
 	case OP_TEST:
+		if (is_older(node)) {
+			add_quoted(printer->out, "!");
+			print_older(node, printer->out);
+			return;
+		}
+		/* fallthrough */
 	case OP_PRUNE:
 		print_primary(printer, node);
 		return;
@@ -169,6 +187,10 @@ static void print_node(struct printer *printer, const struct query_node *node)
 		print_action(printer, node);
 		return;
 	case OP_NOT:
+		if (is_older(node->first)) {
+			print_older(node->first, printer->out);
+			return;
+		}
 		add_quoted(printer->out, "!");
 		print_operand(printer, node->first, OP_NOT);
 		return;

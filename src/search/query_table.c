@@ -59,6 +59,7 @@ static const struct query_row rows[] = {
 	TEST("gid", 1, number, gid, number, COST_STATX, K_STATX_GID, 0),
 	TEST("used", 1, used, used, used, COST_STATX, K_STATX_ATIME | K_STATX_CTIME, 0),
 	TEST("newer", 1, newer, newer, time, COST_STATX, 0, 'm'),
+	ALIAS("older", 1, newer, 'm'),
 	ALIAS("anewer", 1, newer, 'a'),
 	ALIAS("cnewer", 1, newer, 'c'),
 	ALIAS("atime", 1, days, 'a'),
@@ -152,9 +153,12 @@ const struct query_row *query_row(const char *word)
 		if (strcmp(rows[i].word, word) == 0)
 			return &rows[i];
 	}
-	/* -newerXY: the letters are checked later. */
-	if (strncmp(word, "newer", 5) == 0 && strlen(word) == 7)
-		return query_row_known("newer");
+	/* -newerXY, -olderXY: the letters are checked later. */
+	for (int i = 0; i < 2 && strlen(word) == 7; ++i) {
+		const char *stem = i ? "older" : "newer";
+		if (strncmp(word, stem, 5) == 0)
+			return query_row_known(stem);
+	}
 	return NULL;
 }
 

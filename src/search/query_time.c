@@ -81,7 +81,7 @@ static struct query_node *newer_node(struct query_parser *p, char field, struct 
 	return node;
 }
 
-/** A test whether a time of the object is not later, for ages. */
+/** A test whether a time of the object is not later, for ages: -older. */
 static struct query_node *older_node(struct query_parser *p, char field, struct timespec time)
 {
 	struct query_node *node = newer_node(p, field, time);
@@ -164,17 +164,19 @@ QUERY_PARSE(query_parse_newer)
 {
 	const char *word = p->words[p->primary];
 	char field = (char)row->param, of = 'm';
+	struct query_node *(*make)(struct query_parser *, char, struct timespec) =
+		word[1] == 'o' ? older_node : newer_node;
 	if (strlen(word) == strlen("-newerXY") && row->param == 'm') {
 		field = word[6];
 		of = word[7];
 	}
 	if (!strchr("aBcm", field) || !strchr("aBcmt", of))
-		return query_refuse(p, "unknown primary \"%s\"; of -newerXY, X must be one of a, "
-		                    "B, c, m, and Y one of a, B, c, m, t", word);
+		return query_refuse(p, "unknown primary \"%s\"; of %.6sXY, X must be one of a, "
+		                    "B, c, m, and Y one of a, B, c, m, t", word, word);
 	struct timespec date;
 	if (of == 't') {
 		if (query_date(args[0], &p->env->now, &date))
-			return newer_node(p, field, date);
+			return make(p, field, date);
 		return query_refuse(p, "invalid date \"%s\" for %s; it must be %s", args[0], word,
 		                    query_date_forms);
 	}
@@ -183,9 +185,10 @@ QUERY_PARSE(query_parse_newer)
 		return NULL;
 	if (of == 'B' && !(st.mask & K_STATX_BTIME))
 		return query_refuse(p, "the file \"%s\" of %s has no time of birth, because its "
-		                    "file system keeps none; use -newer%cm", args[0], word, field);
+		                    "file system keeps none; use %.6s%cm", args[0], word, word,
+		                    field);
 	const struct k_statx_time *time = of == 'a' ? &st.atime : of == 'B' ? &st.btime
 	                                  : of == 'c' ? &st.ctime : &st.mtime;
 	date = (struct timespec){.tv_sec = time->sec, .tv_nsec = time->nsec};
-	return newer_node(p, field, date);
+	return make(p, field, date);
 }

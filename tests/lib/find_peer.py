@@ -64,8 +64,8 @@ class Runner:
     def __init__(self):
         self.files = [os.memfd_create(name) for name in ("out", "err")]
 
-    def run(self, argv, env):
-        """Run a program in this directory."""
+    def run(self, argv, env, prefix=b""):
+        """Run a program in this directory.  prefix: is left out of its output."""
         for fd in self.files:
             os.truncate(fd, 0)
             os.lseek(fd, 0, os.SEEK_SET)
@@ -88,7 +88,8 @@ class Runner:
             os.unlink("/tmp/OUT")
         except FileNotFoundError:
             written = None
-        return Outcome(argv, status, out, written, err)
+        out, err = out.replace(prefix, b""), err.replace(prefix, b"")
+        return Outcome(argv, status, out, written and written.replace(prefix, b""), err)
 
 
 GNU = [b"/bin/find"]

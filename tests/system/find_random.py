@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""getmnt find and GNU find: random expressions on random trees give the same records and status.
+"""getmnt find and GNU find: random expressions on random trees give the same records and status, also
+where the tree is on another host.
 
 Each tree and expression comes from a seed.  Of an expression that makes a difference the smallest
 part that still does is printed, with the smallest tree and the command.  GETMNT_SEED=N starts
 with another seed."""
 import collections
+import dataclasses
 import os
 import random
+import re
 
 import find_peer
 import gm
@@ -23,6 +26,12 @@ SEED = int(os.environ.get("GETMNT_SEED", "1"))
 
 def follows(search):
     return any(flag in (b"-H", b"-L") for flag in search.flags) or b"-follow" in search.primaries()
+
+
+# The other host, by a program in place of ssh; what is refused there; and what shows the host before each path.
+HOST = b"ssh://h"
+LOCAL = {b"-exec", b"-execdir", b"-ok", b"-okdir", b"-delete", b"-samefile"}
+SHOWS = {b"-path", b"-ipath", b"-wholename", b"-iwholename", b"-regex", b"-iregex"}
 
 
 def is_pure(node):
@@ -96,6 +105,18 @@ class Comparison:
         again = self.both(search)
         return (ours, theirs) if again[0] == ours and again[1] == theirs else None
 
+    def elsewhere(self, search):
+        """None, or both outcomes that differ, where the roots of getmnt are on another host."""
+        here = os.fsencode(os.getcwd())
+        search = dataclasses.replace(search, roots=tuple(here + b"/" + root for root in search.roots or (b".",)),
+                                     env=tuple((b"LC_ALL", b"C.UTF-8") if name == b"LC_ALL" else (name, value)
+                                               for name, value in search.env))
+        there = dataclasses.replace(search, roots=tuple(HOST + root for root in search.roots))
+        env = find_peer.environment(search.env)
+        ours = self.runner.run([*find_peer.OURS, b"--rsh=/rsh", *there.argv()], env, HOST)
+        theirs = self.runner.run(find_peer.GNU + search.argv(), env)
+        return (ours, theirs) if ours != theirs and matters(search, ours, theirs) else None
+
     def smallest(self, search, tree):
         """The smallest search that shows a difference."""
         left = SHRINKS
@@ -108,6 +129,12 @@ class Comparison:
                     search, found = less, True
                     break
         return search
+
+
+def fits_elsewhere(search):
+    """Whether getmnt does all of it on another host, with the same result."""
+    return not (search.primaries() & (LOCAL | SHOWS)
+                or re.search(rb"%[-+ #0-9.]*[FYZ]|%[-+ #0-9.]+[hHp]", b" ".join(search.argv())))
 
 
 def check_order(search, out):
@@ -133,6 +160,12 @@ def run_searches(trees, explained):
             ours, theirs = compare.both(search)
             counts.update(searches=1, found=theirs.out != b"", failed=theirs.status != 0)
             primaries.update(word.decode() for word in search.primaries())
+            if fits_elsewhere(search):
+                counts["elsewhere"] += 1
+                differ = compare.elsewhere(search)
+                if differ:
+                    gm.fail(f"elsewhere, {os.getcwd()}: {find_peer.shell([b'find'] + search.argv(), search.env)}\n"
+                            + "\n".join(differ[0].differences(differ[1])))
             if ours == theirs:
                 check_order(search, ours.out)
             elif compare.differs(search):
@@ -172,6 +205,8 @@ def explain(tree, search, uid):
 
 root = gm.Root()
 find_peer.install(root)
+gm.touch(root / "rsh", f'#!/bin/sh\nexec {gm.PROGRAM} serve --stdio\n')
+os.chmod(root / "rsh", 0o755)
 root.enter()
 counts, primaries, explained = collections.Counter(), collections.Counter(), 0
 for start in range(0, TREES, AT_ONCE):
@@ -194,7 +229,8 @@ for start in range(0, TREES, AT_ONCE):
 gm.expect(not counts["different"], f"{counts['different']} of {counts['searches']} searches differ")
 
 # The searches test something.
-print(f"  {counts['searches']} searches: {counts['found']} with output, {counts['failed']} with status 1", flush=True)
+print(f"  {counts['searches']} searches: {counts['found']} with output, {counts['failed']} with status 1, {counts['elsewhere']} also on "
+      "another host", flush=True)
 gm.expect(counts["found"] > 0.4 * counts["searches"], "too many searches find nothing")
 unused = [word for word in {*TESTS, *OPTIONS} - {b"-newerXY"} if not primaries[word.decode()]]
 gm.expect(not unused or not gm.FULL, f"not used: {unused}")
