@@ -77,6 +77,30 @@ int os_fsync(struct os *os, int fd)
 	return OS_RETRY(OS_CALL(os, OS_FSYNC, fsync, fd));
 }
 
+int os_fdatasync(struct os *os, int fd)
+{
+	return OS_RETRY(OS_CALL(os, OS_FDATASYNC, fdatasync, fd));
+}
+
+int os_ftruncate(struct os *os, int fd, uint64_t size)
+{
+	return OS_RETRY(OS_CALL(os, OS_FTRUNCATE, ftruncate, fd, (off_t)size));
+}
+
+int os_pwrite_all(struct os *os, int fd, const void *bytes, size_t size, uint64_t offset)
+{
+	const char *at = bytes;
+	while (size > 0) {
+		ssize_t n = OS_RETRY(OS_CALL(os, OS_PWRITE, pwrite, fd, at, size, (off_t)offset));
+		if (n <= 0)
+			return n < 0 ? -1 : fail(EIO);
+		at += n;
+		size -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
 int os_fchown(struct os *os, int fd, uid_t uid, gid_t gid)
 {
 	return OS_RETRY(OS_CALL(os, OS_CHOWN, fchown, fd, uid, gid));

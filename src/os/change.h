@@ -39,6 +39,8 @@ int os_rename(struct os *os, int dirfd, const char *from, const char *to, unsign
 int os_link(struct os *os, int dirfd, const char *from, const char *to);
 int os_symlink(struct os *os, const char *text, int dirfd, const char *name);
 int os_fsync(struct os *os, int fd);
+int os_fdatasync(struct os *os, int fd);
+int os_ftruncate(struct os *os, int fd, uint64_t size);
 int os_fchown(struct os *os, int fd, uid_t uid, gid_t gid);
 int os_fchmod(struct os *os, int fd, mode_t mode);
 int os_futimens(struct os *os, int fd, const struct timespec times[2]);
@@ -47,6 +49,9 @@ ssize_t os_fgetxattr(struct os *os, int fd, const char *name, void *value, size_
 int os_fsetxattr(struct os *os, int fd, const char *name, const void *value, size_t size);
 int os_fremovexattr(struct os *os, int fd, const char *name);
 uid_t os_geteuid(struct os *os);
+
+/** Write all bytes at an offset: pwrite(2).  @return 0, or -1: part of it may be written. */
+int os_pwrite_all(struct os *os, int fd, const void *bytes, size_t size, uint64_t offset);
 
 /** flock(2), exclusive, without waiting.  Errors: EWOULDBLOCK: the file is locked. */
 int os_flock(struct os *os, int fd);

@@ -43,6 +43,7 @@ CROSSING(WRITE, writev)
 #define sys_fstatat sys_newfstatat
 #define sys_futimens(fd, times, c, d, e, f) sys_utimensat(fd, 0, times, 0, 0, 0)
 #define sys_pread sys_pread64
+#define sys_pwrite sys_pwrite64
 #define sys_prlimit sys_prlimit64
 #define sys_pthread_sigmask sys_rt_sigprocmask
 #define sys_sigaction sys_rt_sigaction

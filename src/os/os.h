@@ -62,7 +62,8 @@
 	KERNEL(INOTIFY_ADD, inotify_add_watch)         KERNEL(SOCKET, socket) \
 	KERNEL(CONNECT, connect)                       KERNEL(LISTXATTRAT, listxattrat) \
 	KERNEL(PATHXATTR, listxattr)                   KERNEL(TO_HANDLE, name_to_handle_at) \
-	KERNEL(BY_HANDLE, open_by_handle_at)
+	KERNEL(BY_HANDLE, open_by_handle_at)           KERNEL(PWRITE, pwrite64) \
+	KERNEL(FDATASYNC, fdatasync)                   KERNEL(FTRUNCATE, ftruncate)
 
 #define OS_KIND(kind, name) OS_##kind,
 enum os_call {

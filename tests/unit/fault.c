@@ -405,7 +405,8 @@ static long cross(int kind, long number, long a, long b, long c, long d, long e,
 		return cross_ioctl((int)a, (unsigned long)b, (void *)c);
 	/* Room for one entry; a few bytes. */
 	long least = kind == OS_GETDENTS ? 280 : 7;
-	if ((kind == OS_GETDENTS || kind == OS_READ || kind == OS_PREAD || kind == OS_WRITE)
+	if ((kind == OS_GETDENTS || kind == OS_READ || kind == OS_PREAD || kind == OS_WRITE
+	     || kind == OS_PWRITE)
 	    && c > least && is_short(kind))
 		c = least;
 	long rc = syscall(number, a, b, c, d, e, f);
