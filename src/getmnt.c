@@ -163,7 +163,14 @@
  *     segment_write.c    writing a cluster
  *     segment_order.c    the order of its rows: a K-D tree
  *     segment_dict.c     its names and their filters
- *     store.h            manifest, segments and journal
+ *     bytes.h            little-endian numbers
+ *     manifest.c         what an index consists of, as bytes
+ *     journal.c          records of the journal as bytes
+ *     delta.c            the changes of a cluster, in memory
+ *     store.c            opening an index: maps of segments, recovery
+ *     store_dirs.c       its directories: names, paths
+ *     change.c           its changes, and their commit
+ *     replace.c          its files: new ones, the manifest replaced, old ones removed
  *     spill.c            rows as bytes, while they wait for an index to be built
  *     pack.c             directories of a tree packed into clusters
  *     build.c            building: the table of directories, the spill file

@@ -5,7 +5,8 @@
  *     manifest     what is indexed; of each cluster: which segment file, where in it, its
  *                  summary; the name of the journal.  Replaced as a whole by rename(2)
  *     segment.N    clusters, one after the other; never changed once the manifest names it
- *     journal.N    changes since, each with cluster, number (LSN), length and checksum
+ *     journal.N    changes since, each with cluster, number (LSN), length and checksum; and
+ *                  commits
  *     lock         locked (flock) by the one writer
  *
  * A change is a record of the journal and an entry of its cluster's delta in memory, by directory
@@ -14,8 +15,9 @@
  * begins a new journal and replaces the manifest; then it removes the old files.  A reader that
  * loses such a file in this moment begins again with the new manifest.
  *
- * Recovery: replay the records with an LSN above that of their cluster's segment, up to the
- * first that is cut or damaged; a writer cuts the file there.
+ * Recovery: replay the records up to the last complete commit; a writer cuts the file there.  So
+ * an index opens as it was at a commit, never between two.  Damage before a commit that was
+ * synced is an error (EBADMSG).
  */
 #ifndef GM_INDEX_STORE_H
 #define GM_INDEX_STORE_H
@@ -80,7 +82,8 @@ struct index_change {
 	const struct index_row *row;     /* IC_NAME is not set; NULL: there is no such object */
 };
 
-/** Iterate over the changes of a cluster.  @at  0 first.  @return false: no more. */
+/** Iterate over the changes of a cluster.  Directories come first; those that were removed do not
+    come.  @at  0 first.  @return false: no more. */
 bool index_next_change(const struct index *index, uint32_t cluster, size_t *at,
                        struct index_change *change);
 
@@ -110,6 +113,15 @@ index_dir index_root(const struct index *index);
     @return 0, or -1.  Errors: ENOENT, EBADMSG, ENOMEM. */
 int index_lookup(struct index *index, const char *path, index_dir *dir);
 
+/** Find a subdirectory.  @return as index_lookup(). */
+int index_find_dir(struct index *index, index_dir parent, const char *name, size_t len,
+                   index_dir *dir);
+
+/** The directories outside a cluster whose subdirectories are in it; perhaps some more.  So the
+    subdirectories of a directory are in its own cluster and in those that name it here.
+    @n [out] */
+const index_dir *index_parents(const struct index *index, uint32_t cluster, size_t *n);
+
 /** Append the path of a directory below another one: "/a/b"; "": the same.
     @return 0, or -1.  Errors: ENOENT: it is not below it; EBADMSG; ENOMEM. */
 int index_path(struct index *index, index_dir dir, index_dir below, struct strbuf *path);
@@ -136,7 +148,11 @@ int index_remove_dir(struct index *index, index_dir dir);
 /** Note since when all changes are in the index, or that some were lost. */
 int index_set_fresh(struct index *index, int64_t fresh, bool incomplete);
 
-/** Make all changes durable. */
+/** Whether there are changes that are not committed. */
+bool index_pending(const struct index *index);
+
+/** Make all changes durable, all or none.  After an error (ENOSPC ...) the files are as they were;
+    the changes wait, and the next call writes them too. */
 int index_commit(struct index *index);
 
 /** Rewrite clusters.  @all  Also those with small deltas. */

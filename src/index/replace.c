@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * New files of an index.
+ *
+ *     write      segment.N, journal.N: new names, never one that exists
+ *     sync       both, the new manifest, and the directory
+ *     rename     manifest.new to manifest, and sync the directory
+ *     remove     what the new manifest does not name
+ *
+ * What a crash has left of this, the next writer removes.
+ */
+#include "index/store_impl.h"
+
+#include "base/array.h"
+#include "os/change.h"
+#include "os/file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+int store_lock(struct os *os, int dirfd)
+{
+	const char *name = "lock";
+	int fd = os_openat(os, dirfd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT)
+		fd = os_create_new(os, dirfd, name);
+	if (fd < 0 && errno == EEXIST)
+		fd = os_openat(os, dirfd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+	if (fd >= 0 && os_flock(os, fd) != 0) {
+		os_close(os, fd);
+		return -1;
+	}
+	return fd;
+}
+
+/** The number of a file of a kind: "segment.7" is 7.  @return whether it is one. */
+static bool number_of(const char *name, const char *kind, uint64_t *number)
+{
+	size_t n = strlen(kind);
+	if (strncmp(name, kind, n) != 0 || name[n] != '.')
+		return false;
+	char *end;
+	errno = 0;
+	*number = strtoull(name + n + 1, &end, 10);
+	return errno == 0 && *number < UINT64_MAX
+	       && strcmp(store_name(kind, *number).text, name) == 0;
+}
+
+/** Whether a manifest names a file. */
+static bool is_named(const struct manifest *m, bool journal, uint64_t number)
+{
+	bool named = journal && m->journal == number;
+	for (size_t i = 0; !journal && i < m->nfiles; ++i)
+		named |= m->files[i].number == number;
+	return named;
+}
+
+int store_clean(struct os *os, int dirfd, const struct manifest *m, uint64_t *next)
+{
+	_Alignas(struct k_dirent) char buf[8192];
+	struct os_dir dir;
+	const char *name;
+	int fd = os_openat(os, dirfd, ".", O_RDONLY | O_DIRECTORY);
+	if (fd < 0)
+		return -1;
+	os_dir_begin(&dir, os, fd, buf, sizeof(buf));
+	while ((name = os_dir_next(&dir))) {
+		uint64_t number = 0;
+		bool journal = number_of(name, "journal", &number);
+		if (!journal && !number_of(name, "segment", &number))
+			continue;
+		if (next && number >= *next)
+			*next = number + 1;
+		if (m && !is_named(m, journal, number))
+			os_unlinkat(os, dirfd, name);
+	}
+	os_close(os, fd);
+	return dir.error ? fail(dir.error) : 0;
+}
+
+int store_create(struct os *os, int dirfd, const char *kind, uint64_t number,
+                 struct store_file *file)
+{
+	*file = (struct store_file){.number = number, .name = store_name(kind, number)};
+	file->fd = os_create_new(os, dirfd, file->name.text);
+	return file->fd < 0 ? -1 : 0;
+}
+
+int store_write(struct os *os, struct store_file *file, const void *bytes, size_t size)
+{
+	if (os_pwrite_all(os, file->fd, bytes, size, file->size) != 0)
+		return -1;
+	file->size += size;
+	return 0;
+}
+
+void store_drop(struct os *os, int dirfd, struct store_file *file)
+{
+	if (file->fd < 0)
+		return;
+	int error = errno;
+	os_close(os, file->fd);
+	os_unlinkat(os, dirfd, file->name.text);
+	file->fd = -1;
+	errno = error;
+}
+
+int store_replace(struct os *os, int dirfd, const struct manifest *m, bool *replaced)
+{
+	const char *name = "manifest.new";
+	struct strbuf bytes = {0};
+	int fd = -1, rc = -1;
+	*replaced = false;
+	if (manifest_encode(m, &bytes) != 0)
+		goto end;
+	if (os_unlinkat(os, dirfd, name) != 0 && errno != ENOENT)
+		goto end;
+	fd = os_create_new(os, dirfd, name);
+	if (fd < 0)
+		goto end;
+	if (os_pwrite_all(os, fd, bytes.data, bytes.len, 0) != 0 || os_fsync(os, fd) != 0
+	    || os_fsync(os, dirfd) != 0 || os_rename(os, dirfd, name, "manifest", 0) != 0) {
+		int error = errno;
+		os_unlinkat(os, dirfd, name);
+		errno = error;
+		goto end;
+	}
+	*replaced = true;
+	rc = os_fsync(os, dirfd);
+end:
+	os_close(os, fd);
+	strbuf_destroy(&bytes);
+	return rc;
+}
+
+/* The builder's writer. */
+
+struct index_writer {
+	struct os *os;
+	int dirfd, lock;
+	struct store_file segment;
+	struct manifest m;
+};
+
+struct index_writer *index_writer_new(struct os *os, int dirfd)
+{
+	struct index_writer *w = calloc(1, sizeof(*w));
+	struct manifest old = {0};
+	char *text;
+	size_t len;
+	if (!w)
+		return NULL;
+	*w = (struct index_writer){.os = os, .segment.fd = -1};
+	w->dirfd = os_openat(os, dirfd, ".", O_RDONLY | O_DIRECTORY);
+	w->lock = w->dirfd < 0 ? -1 : store_lock(os, dirfd);
+	/* Numbers are never used again, so that an old manifest cannot name a new file. */
+	if (w->lock >= 0
+	    && os_read_regular(os, dirfd, "manifest", MANIFEST_MAX, &text, &len) == 0) {
+		if (manifest_decode(text, len, &old) == 0)
+			w->m.next = old.next;
+		manifest_destroy(&old);
+		free(text);
+	}
+	if (w->lock < 0 || store_clean(os, dirfd, NULL, &w->m.next) != 0
+	    || store_create(os, w->dirfd, "segment", w->m.next++, &w->segment) != 0) {
+		index_writer_free(w);
+		return NULL;
+	}
+	return w;
+}
+
+int index_writer_add(struct index_writer *w, const struct strbuf *bytes,
+                     const struct segment_summary *summary)
+{
+	struct index_cluster *c = manifest_add(&w->m);
+	if (!c)
+		return -1;
+	c->file = 0;
+	c->offset = w->segment.size;
+	if (store_describe(c, (uint32_t)w->m.nclusters - 1, bytes->data, bytes->len, summary) != 0
+	    || store_write(w->os, &w->segment, bytes->data, bytes->len) != 0) {
+		free(c->parents);
+		--w->m.nclusters;
+		return -1;
+	}
+	if (c->lsn > w->m.lsn)
+		w->m.lsn = c->lsn;
+	return 0;
+}
+
+int index_writer_finish(struct index_writer *w, const struct index_info *info, index_dir root)
+{
+	struct manifest *m = &w->m;
+	struct store_file journal = {.fd = -1};
+	struct strbuf bytes = {0};
+	bool replaced = false;
+	int rc = -1;
+	m->info = *info;
+	m->info.root = strdup(info->root ? info->root : "/");
+	m->info.source = strdup(info->source ? info->source : "");
+	m->root = root;
+	if (!m->info.root || !m->info.source)
+		goto end;
+	if (w->segment.size > 0) {
+		if (!ARRAY_ROOM(m->files, m->nfiles, &m->files_room))
+			goto end;
+		m->files[m->nfiles++] = (struct index_file){
+			.number = w->segment.number, .size = w->segment.size,
+		};
+		if (os_fsync(w->os, w->segment.fd) != 0)
+			goto end;
+	}
+	m->journal = m->next++;
+	if (journal_begin(&bytes, m->journal, m->lsn) != 0
+	    || store_create(w->os, w->dirfd, "journal", m->journal, &journal) != 0
+	    || store_write(w->os, &journal, bytes.data, bytes.len) != 0
+	    || os_fsync(w->os, journal.fd) != 0)
+		goto end;
+	rc = store_replace(w->os, w->dirfd, m, &replaced);
+	if (replaced) {
+		os_close(w->os, journal.fd);
+		journal.fd = -1;
+		if (w->segment.size > 0) {
+			os_close(w->os, w->segment.fd);
+			w->segment.fd = -1;
+		}
+	}
+	/* Without the sync, a crash may bring the old manifest back: it needs its files. */
+	if (rc == 0)
+		store_clean(w->os, w->dirfd, m, NULL);
+end:
+	store_drop(w->os, w->dirfd, &journal);
+	strbuf_destroy(&bytes);
+	return rc;
+}
+
+void index_writer_free(struct index_writer *w)
+{
+	if (!w)
+		return;
+	int error = errno;
+	store_drop(w->os, w->dirfd, &w->segment);
+	manifest_destroy(&w->m);
+	os_close(w->os, w->lock);
+	os_close(w->os, w->dirfd);
+	free(w);
+	errno = error;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A tree that a test knows, and the index that should agree with it.
+ *
+ * All that happens to it follows from its seed: a copy that makes the same steps has the same
+ * state.
+ */
+#ifndef GM_TESTS_STORE_WORLD_H
+#define GM_TESTS_STORE_WORLD_H
+
+#include "index/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { WORLD_DIRS = 4000, WORLD_FILES = 40000 };
+
+struct world_dir {
+	index_dir dir;
+	uint32_t parent;         /* position in dirs; the root has itself */
+	char name[32];
+	uint64_t ino, mtime;
+	int64_t listed;
+	uint32_t subdirs;
+	bool live;
+};
+
+struct world_file {
+	uint32_t dir;
+	char name[32];
+	uint64_t ino, size;
+	bool live;
+};
+
+struct world {
+	struct world_dir dirs[WORLD_DIRS];
+	struct world_file files[WORLD_FILES];
+	uint32_t ndirs, nfiles;
+	uint64_t random, ino;
+	int64_t fresh;
+};
+
+/** The next random number below n. */
+uint32_t world_random(struct world *world, uint32_t n);
+
+/** Make a tree, of as many clusters as `dirs_each` directories give.  @return a world that the
+    caller frees. */
+struct world *world_new(uint64_t seed, uint32_t ndirs, uint32_t nfiles, uint32_t dirs_each);
+
+/** Write it as a new index.  @return 0, or -1. */
+int world_build(const struct world *world, struct os *os, int dirfd);
+
+/** Change the world, and the index, unless it is NULL (then directories that are made later have
+    no number).  @return 0, or -1. */
+int world_step(struct world *world, struct index *index);
+
+/** All objects as sorted lines; of the world, and of the index.  @return 0, or -1: the index
+    cannot be read. */
+void world_dump(const struct world *world, struct strbuf *out);
+int index_dump(struct index *index, struct strbuf *out);
+
+#endif
