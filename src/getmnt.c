@@ -170,6 +170,8 @@
  *     store.c            opening an index: maps of segments, recovery
  *     store_dirs.c       its directories: names, paths
  *     change.c           its changes, and their commit
+ *     fold.c             clusters rewritten with their changes, segments merged
+ *     store_check.c      verifying an index
  *     replace.c          its files: new ones, the manifest replaced, old ones removed
  *     spill.c            rows as bytes, while they wait for an index to be built
  *     pack.c             directories of a tree packed into clusters

@@ -38,21 +38,8 @@ static int check_name(const char *name, size_t len)
 /** Whether a directory exists.  @return 0, or -1 (ENOENT ...). */
 static int check_dir(struct index *index, index_dir dir)
 {
-	uint32_t cluster = index_dir_cluster(dir), slot = index_dir_slot(dir);
-	struct segment *segment;
-	struct segment_slot found;
-	if (cluster >= index->m.nclusters)
-		return fail(ENOENT);
-	const struct delta_slot *changed = delta_slot(index->m.clusters[cluster].delta, slot);
-	if (changed)
-		return changed->removed ? fail(ENOENT) : 0;
-	if (index_segment(index, cluster, &segment) != 0)
-		return -1;
-	if (!segment || slot >= segment_slots(segment))
-		return fail(ENOENT);
-	if (segment_slot(segment, slot, &found) != 0)
-		return -1;
-	return found.row == UINT32_MAX ? fail(ENOENT) : 0;
+	index_dir parent;
+	return dir_parent(index, dir, &parent);
 }
 
 /** Begin the record of a change of an object. */

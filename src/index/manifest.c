@@ -235,9 +235,5 @@ int manifest_decode(const char *bytes, size_t size, struct manifest *m)
 	for (uint32_t i = 0; i < nclusters; ++i)
 		if (get_cluster(&in, m) != 0)
 			return -1;
-	for (size_t i = 0; i < m->nclusters; ++i) {
-		info->rows += m->clusters[i].summary.nrows;
-		info->dirs += m->clusters[i].summary.ndirs;
-	}
 	return in.failed || in.at != in.end ? fail(EBADMSG) : 0;
 }

@@ -96,14 +96,13 @@ static int replay(struct index *index, const char *bytes, size_t size)
 	size_t end, at = JOURNAL_HEAD;
 	if (journal_scan(bytes, size, m->journal, m->lsn, &end, &index->lsn) != 0)
 		return -1;
+	index->end = end;
 	for (uint64_t lsn = m->lsn + 1; at < end; ++lsn) {
 		if (!journal_next(bytes, size, &at, m->journal, lsn, &r))
 			return fail(EBADMSG);
 		if (store_apply(index, &r) != 0)
 			return -1;
 	}
-	index->end = end;
-	m->info.bytes += end;
 	return 0;
 }
 
@@ -143,10 +142,21 @@ static int read_manifest(struct index *index)
 		return -1;
 	int rc = manifest_decode(text, len, &index->m);
 	free(text);
-	index->m.info.bytes = len;
-	for (size_t i = 0; rc == 0 && i < index->m.nfiles; ++i)
-		index->m.info.bytes += index->m.files[i].size;
+	index->size = len;
 	return rc;
+}
+
+void store_count(struct index *index)
+{
+	struct index_info *info = &index->m.info;
+	info->rows = info->dirs = 0;
+	info->bytes = index->size + index->end;
+	for (size_t i = 0; i < index->m.nfiles; ++i)
+		info->bytes += index->m.files[i].size;
+	for (size_t i = 0; i < index->m.nclusters; ++i) {
+		info->rows += index->m.clusters[i].summary.nrows;
+		info->dirs += index->m.clusters[i].summary.ndirs;
+	}
 }
 
 /** Read an index once.  @gone [out]  A file of the manifest was missing or changed: its writer may
@@ -159,6 +169,7 @@ static int load(struct index *index, bool *gone)
 	*gone = true;
 	if (store_map(index->os, index->dirfd, &index->m) != 0 || open_journal(index) != 0)
 		return -1;
+	store_count(index);
 	return 0;
 }
 
@@ -182,7 +193,7 @@ struct index *index_open(struct os *os, int dirfd, enum index_mode mode)
 	                        .spill = UINT32_MAX};
 	bool gone = false, writes = mode == INDEX_WRITE;
 	if (writes) {
-		index->dirfd = os_dupfd(os, dirfd, 3);
+		index->dirfd = os_openat(os, dirfd, ".", O_RDONLY | O_DIRECTORY);
 		index->lock = index->dirfd < 0 ? -1 : store_lock(os, dirfd);
 	}
 	int rc = writes && index->lock < 0 ? -1 : load(index, &gone);

@@ -41,6 +41,28 @@ int dir_view(struct index *index, index_dir dir, struct dir_view *view)
 	return 0;
 }
 
+int dir_parent(struct index *index, index_dir dir, index_dir *parent)
+{
+	uint32_t cluster = index_dir_cluster(dir), slot = index_dir_slot(dir);
+	struct segment *segment;
+	struct segment_slot found;
+	if (cluster >= index->m.nclusters)
+		return fail(ENOENT);
+	const struct delta_slot *changed = delta_slot(index->m.clusters[cluster].delta, slot);
+	if (changed) {
+		*parent = changed->parent;
+		return changed->removed ? fail(ENOENT) : 0;
+	}
+	if (index_segment(index, cluster, &segment) != 0)
+		return -1;
+	if (!segment || slot >= segment_slots(segment))
+		return fail(ENOENT);
+	if (segment_slot(segment, slot, &found) != 0)
+		return -1;
+	*parent = found.parent;
+	return found.row == UINT32_MAX ? fail(ENOENT) : 0;
+}
+
 int index_dir_get(struct index *index, index_dir dir, struct index_dir_info *info)
 {
 	struct dir_view view;
@@ -71,8 +93,7 @@ int cluster_slots(struct index *index, uint32_t cluster, uint32_t *slots)
 	return 0;
 }
 
-/** Whether a cluster may have subdirectories of a directory. */
-static bool has_parent(const struct index *index, uint32_t cluster, index_dir parent)
+bool cluster_has_parent(const struct index *index, uint32_t cluster, index_dir parent)
 {
 	const struct index_cluster *c = &index->m.clusters[cluster];
 	bool has = cluster == index_dir_cluster(parent);
@@ -130,7 +151,7 @@ int index_find_dir(struct index *index, index_dir parent, const char *name, size
 		return fail(ENOENT);
 	int found = find_in(index, own, parent, name, len, dir);
 	for (uint32_t i = 0; found == 0 && i < index->m.nclusters; ++i)
-		if (i != own && has_parent(index, i, parent))
+		if (i != own && cluster_has_parent(index, i, parent))
 			found = find_in(index, i, parent, name, len, dir);
 	return found > 0 ? 0 : found < 0 ? -1 : fail(ENOENT);
 }

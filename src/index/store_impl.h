@@ -2,16 +2,6 @@
 /**
  * What the files of the store share.
  *
- *     store.c      opening: manifest, maps of segments, recovery from the journal
- *     manifest.c   the manifest as bytes (pure)
- *     journal.c    records of the journal as bytes (pure)
- *     delta.c      the changes of a cluster, in memory (pure)
- *     store_dirs.c directories: their rows, names, paths
- *     change.c     changes, and their commit
- *     fold.c       clusters rewritten, segments merged
- *     replace.c    new files, the manifest replaced, old files removed; the builder's writer
- *     store_check.c
- *
  * A handle for reading maps all segment files when it is opened, so that it keeps one state of the
  * index, whatever a writer removes.  What a segment file holds is read when a cluster is used.
  */
@@ -176,7 +166,7 @@ struct index {
 	int dirfd, lock;         /* of a writer; -1 */
 	struct manifest m;
 	uint64_t lsn;            /* of the last change */
-	struct strbuf *why;      /* index_check() */
+	size_t size;             /* of the manifest, when it was read */
 
 	/* Of a writer. */
 	int journal;
@@ -199,12 +189,21 @@ struct dir_view {
 /** @return 0, or -1 (ENOENT, EBADMSG, ENOMEM). */
 int dir_view(struct index *index, index_dir dir, struct dir_view *view);
 
+/** Find the parent of a directory.  @return as dir_view(). */
+int dir_parent(struct index *index, index_dir dir, index_dir *parent);
+
+/** Whether a cluster may have subdirectories of a directory. */
+bool cluster_has_parent(const struct index *index, uint32_t cluster, index_dir parent);
+
 /** The number of slots of a cluster, its delta included.  @return 0, or -1. */
 int cluster_slots(struct index *index, uint32_t cluster, uint32_t *slots);
 
 /** Apply a change to the state in memory.  @return 0, or -1: nothing is changed.  Errors:
     ENOMEM; EBADMSG: it is impossible. */
 int store_apply(struct index *index, const struct journal_record *record);
+
+/** Set rows, dirs and bytes of the info. */
+void store_count(struct index *index);
 
 /* Files. */
 

@@ -58,3 +58,34 @@ UNIT_TEST(read)
 	free(w);
 	tree_end(&tree);
 }
+
+UNIT_TEST(change)
+{
+	struct tree tree;
+	struct os os = unit_os();
+	tree_begin(&tree);
+	struct world *w = world_new(2, 120, 2000, 30);
+	CU_ASSERT_EQUAL_FATAL(world_build(w, &os, tree.fd), 0);
+	struct index *index = index_open(&os, tree.fd, INDEX_WRITE);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(index);
+	CU_ASSERT(!index_open(&os, tree.fd, INDEX_WRITE) && errno == EWOULDBLOCK);
+	for (int i = 0; i < 60; ++i) {
+		STRBUF(why);
+		for (uint32_t n = 1 + world_random(w, 60); n > 0; --n)
+			CU_ASSERT_EQUAL_FATAL(world_step(w, index), 0);
+		CU_ASSERT_EQUAL_FATAL(index_commit(index), 0);
+		if (i % 4 == 3)
+			CU_ASSERT_EQUAL_FATAL(index_fold(index, world_random(w, 4) == 0), 0);
+		expect_world(w, &os, tree.fd);
+		CU_ASSERT_EQUAL(index_check(index, &why), 0);
+		unit_expect(strbuf_str(&why), "");
+		if (i % 7 == 6) {
+			index_close(index);
+			index = index_open(&os, tree.fd, INDEX_WRITE);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(index);
+		}
+	}
+	index_close(index);
+	free(w);
+	tree_end(&tree);
+}
