@@ -7,7 +7,6 @@
  */
 #include "index/build_impl.h"
 
-#include "base/array.h"
 #include "index/spill.h"
 
 #include <pthread.h>
@@ -41,7 +40,7 @@ struct maker {
 	struct strbuf bytes;     /* blocks of the spill file */
 	struct index_row *rows;
 	struct segment_name *names;
-	size_t nrows, rows_room, names_room;
+	size_t nrows, room;      /* of rows and names */
 	struct segment_slot slots[INDEX_SLOTS];
 };
 
@@ -90,18 +89,12 @@ static int add_dir(struct maker *maker, uint32_t i, uint32_t slot)
 				known = true;
 				continue;
 			}
-			if (!ARRAY_ROOM(maker->rows, maker->nrows, &maker->rows_room)
-			    || !ARRAY_ROOM(maker->names, maker->nrows, &maker->names_room))
-				return -1;
 			row.col[IC_DIR] = slot;
 			row.col[IC_NAME] = (uint64_t)(name - maker->bytes.data);
 			maker->names[maker->nrows].len = (uint32_t)len;
 			maker->rows[maker->nrows++] = row;
 		}
 	}
-	if (!ARRAY_ROOM(maker->rows, maker->nrows, &maker->rows_room)
-	    || !ARRAY_ROOM(maker->names, maker->nrows, &maker->names_room))
-		return -1;
 	self.col[IC_DIR] = slot;
 	self.col[IC_FLAGS] |= dir->unread ? IF_UNREAD : 0;
 	self.col[IC_NAME] = maker->bytes.len;
@@ -116,6 +109,35 @@ static int add_dir(struct maker *maker, uint32_t i, uint32_t slot)
 	return maker->bytes.failed ? fail(ENOMEM) : 0;
 }
 
+/** Free what was needed for rows. */
+static void release(struct maker *maker)
+{
+	strbuf_destroy(&maker->bytes);
+	free(maker->rows);
+	free(maker->names);
+	maker->rows = NULL;
+	maker->names = NULL;
+	maker->room = 0;
+}
+
+/** Make room for the rows of n directories.  Usually the room stays; that for a large directory
+    does not.  @return 0, or -1. */
+static int reserve(struct maker *maker, const uint32_t *members, uint32_t n)
+{
+	size_t need = 0;
+	for (uint32_t i = 0; i < n; ++i)
+		need += (size_t)maker->finish->build->tree[members[i]].rows + 1;
+	if (need > UINT32_MAX)
+		return fail(EFBIG);
+	if (need <= maker->room && maker->room <= INDEX_SOFT_ROWS)
+		return 0;
+	release(maker);
+	maker->room = need > INDEX_SOFT_ROWS ? need : INDEX_SOFT_ROWS;
+	maker->rows = calloc(maker->room, sizeof(*maker->rows));
+	maker->names = calloc(maker->room, sizeof(*maker->names));
+	return maker->rows && maker->names ? 0 : -1;
+}
+
 /** Make a cluster.  @return 0, or -1. */
 static int make_cluster(struct maker *maker, uint32_t cluster, struct made *made)
 {
@@ -125,12 +147,12 @@ static int make_cluster(struct maker *maker, uint32_t cluster, struct made *made
 	strbuf_reset(&maker->bytes);
 	strbuf_reset(&made->bytes);
 	maker->nrows = 0;
+	if (reserve(maker, members, n) != 0)
+		return -1;
 	for (uint32_t slot = 0; slot < n; ++slot) {
 		if (add_dir(maker, members[slot], slot) != 0)
 			return -1;
 	}
-	if (maker->nrows > UINT32_MAX)
-		return fail(EFBIG);
 	for (size_t i = 0; i < maker->nrows; ++i) {
 		maker->names[i].text = maker->bytes.data + maker->rows[i].col[IC_NAME];
 		maker->rows[i].col[IC_NAME] = i;
@@ -175,9 +197,7 @@ static void maker_free(struct maker *maker)
 {
 	if (!maker)
 		return;
-	strbuf_destroy(&maker->bytes);
-	free(maker->rows);
-	free(maker->names);
+	release(maker);
 	free(maker);
 }
 

@@ -225,6 +225,9 @@ static int build_all(struct index_run *ir, const struct build_opts *opts, char *
 {
 	int status = CX_OK;
 	bool shown = !opts->quiet && progress_open();
+	unsigned fds = os_nofile(&ir->run.os, SEARCH_FDS, true);
+	if (opts->threads != 1)
+		os_grow_fds(&ir->run.os, STDERR_FILENO, fds / 2);
 	for (size_t i = 0; i < (n ? n : ir->nplaces); ++i) {
 		size_t at = n ? index_run_find(ir, operands[i]) : i;
 		bool wanted = n ? at != SIZE_MAX && is_possible(ir, at)

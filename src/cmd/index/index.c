@@ -2,7 +2,8 @@
 /*
  * getmnt index: an index of metadata for each file system.
  *
- *     status --> run_know() --> index_choose() --> a table
+ *     build --> run_know() --> index_choose() --> index_walk() --> index_build_finish()
+ *     status, check, drop --> index_run_indexes()
  */
 #include "cmd/index/index.h"
 
@@ -10,6 +11,9 @@
 #include <unistd.h>
 
 const struct command index_commands[] = {
+	{"build", cmd_index_build, &index_build_table, NULL, "index file systems"},
+	{"check", cmd_index_check, &index_check_table, NULL, "verify checksums and structure"},
+	{"drop", cmd_index_drop, &index_drop_table, NULL, "remove indexes"},
 	{"status", cmd_index_status, &index_status_table, NULL, "what is indexed, and how fresh"},
 	{NULL, NULL, NULL, NULL, NULL},
 };

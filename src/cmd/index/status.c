@@ -5,8 +5,10 @@
 #include "cmd/index/index.h"
 
 #include "cmd/table.h"
+#include "os/change.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,10 +30,12 @@ const struct option_table index_status_table = {
 	"index status", status_rows, sizeof(status_rows) / sizeof(*status_rows),
 };
 
-/** A row of the table. */
+/** A row of the table: a mount, or an index whose file system is not mounted. */
 struct status_row {
 	struct index_run *ir;
-	const struct place *place;
+	const struct place *place;         /* or NULL */
+	const struct index_found *found;   /* or NULL */
+	bool json;
 };
 
 /** A column of the table. */
@@ -41,22 +45,113 @@ struct status_column {
 	void (*cell)(const struct status_row *row, struct strbuf *text);
 };
 
+static const struct index_info *info_of(const struct status_row *row)
+{
+	return row->found && row->found->index ? index_info(row->found->index) : NULL;
+}
+
 static void put_target(const struct status_row *row, struct strbuf *text)
 {
-	const char *name = run_name(&row->ir->run, (size_t)(row->place - row->ir->places));
-	name = name ? name : row->place->mount->point;
+	const char *name = NULL;
+	if (row->place)
+		name = run_name(&row->ir->run, (size_t)(row->place - row->ir->places));
+	if (row->place && !name)
+		name = row->place->mount->point;
+	if (!row->place && !row->json)
+		name = row->found->name;
 	strbuf_puts(text, name ? name : "");
 }
 
 static void put_fstype(const struct status_row *row, struct strbuf *text)
 {
-	strbuf_puts(text, row->place->mount->fstype ? row->place->mount->fstype : "");
+	const struct index_info *info = info_of(row);
+	const char *type = row->place ? row->place->mount->fstype : info ? info->type : NULL;
+	strbuf_puts(text, type ? type : "");
+}
+
+static void put_entries(const struct status_row *row, struct strbuf *text)
+{
+	if (info_of(row))
+		strbuf_number(text, info_of(row)->rows);
+}
+
+static void put_dirs(const struct status_row *row, struct strbuf *text)
+{
+	if (info_of(row))
+		strbuf_number(text, info_of(row)->dirs);
+}
+
+static void put_size(const struct status_row *row, struct strbuf *text)
+{
+	const struct index_info *info = info_of(row);
+	if (info && row->json)
+		strbuf_number(text, info->bytes);
+	else if (info)
+		column_size(text, info->bytes);
+}
+
+static void put_each(const struct status_row *row, struct strbuf *text)
+{
+	const struct index_info *info = info_of(row);
+	if (info && info->rows)
+		strbuf_printf(text, "%.1f", (double)info->bytes / (double)info->rows);
+}
+
+/** The time since all changes are known: in seconds, or of two digits with a unit. */
+static void put_age(const struct status_row *row, struct strbuf *text)
+{
+	static const struct {
+		int64_t seconds;
+		char unit;
+	} units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+	const struct index_info *info = info_of(row);
+	if (!info)
+		return;
+	int64_t age = os_time().tv_sec - info->fresh;
+	age = age < 0 ? 0 : age;
+	size_t i = 0;
+	while (units[i].seconds > 1 && age < 2 * units[i].seconds)
+		++i;
+	strbuf_number(text, (uint64_t)(row->json ? age : age / units[i].seconds));
+	if (!row->json)
+		strbuf_putc(text, units[i].unit);
+}
+
+static void put_index(const struct status_row *row, struct strbuf *text)
+{
+	strbuf_puts(text, row->found ? row->found->name : "");
+}
+
+/** What is to be known of an index. */
+static void put_state(const struct status_row *row, struct strbuf *text)
+{
+	const struct index_info *info = info_of(row);
+	if (!info) {
+		strbuf_printf(text, "cannot be opened: %s", row->found->error == EWOULDBLOCK
+		              ? "it is being written" : row->found->error == ENOENT
+		              ? "it is not complete" : row->found->error == EBADMSG
+		              ? "it is damaged" : row->found->error == EPROTONOSUPPORT
+		              ? "it has the format of another version"
+		              : strerror(row->found->error));
+		return;
+	}
+	strbuf_puts(text, row->place ? info->incomplete ? "incomplete" : "complete"
+	            : "not mounted here");
+	if (info->unread)
+		strbuf_printf(text, "; %" PRIu64 " objects could not be read", info->unread);
+	if (info->apart)
+		strbuf_printf(text, "; %" PRIu64 " mount points or subvolumes are not entered",
+		              info->apart);
 }
 
 static void put_note(const struct status_row *row, struct strbuf *text)
 {
 	const struct place *place = row->place;
-	struct status_row other = {row->ir, row->ir->places + place->of};
+	if (row->found) {
+		put_state(row, text);
+		return;
+	}
+	struct status_row other = {.ir = row->ir, .place = row->ir->places + place->of};
 	strbuf_puts(text, place->why == PLACE_INDEX ? "not indexed" : index_why(place->why));
 	if (place->why == PLACE_SAME) {
 		strbuf_puts(text, ", ");
@@ -67,6 +162,12 @@ static void put_note(const struct status_row *row, struct strbuf *text)
 static const struct status_column columns[] = {
 	{{"TARGET", CT_STRING}, put_target},
 	{{"FSTYPE", CT_STRING}, put_fstype},
+	{{"ENTRIES", CT_NUMBER}, put_entries},
+	{{"DIRS", CT_NUMBER}, put_dirs},
+	{{"SIZE", CT_NUMBER}, put_size},
+	{{"EACH", CT_DECIMAL}, put_each},
+	{{"AGE", CT_NUMBER}, put_age},
+	{{"INDEX", CT_STRING, true}, put_index},
 	{{"NOTE", CT_STRING}, put_note},
 };
 
@@ -90,6 +191,29 @@ static int put_json(const struct table *table)
 	return print_buffer(&out);
 }
 
+/** Make the rows: first the indexes, then mounts without one.  @rows [out]
+    @return their number. */
+static size_t make_rows(struct index_run *ir, const struct index_found *found, size_t nfound,
+                        bool json, struct status_row *rows)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < nfound; ++i) {
+		const struct place *place = found[i].place == SIZE_MAX ? NULL
+		                            : &ir->places[found[i].place];
+		rows[n++] = (struct status_row){ir, place, &found[i], json};
+	}
+	for (int left_out = 0; left_out < 2; ++left_out) {
+		for (size_t i = 0; i < ir->nplaces; ++i) {
+			bool has = false;
+			for (size_t k = 0; k < nfound; ++k)
+				has |= found[k].place == i;
+			if (!has && (ir->places[i].why != PLACE_INDEX) == left_out)
+				rows[n++] = (struct status_row){ir, &ir->places[i], NULL, json};
+		}
+	}
+	return n;
+}
+
 int cmd_index_status(int argc, char **argv)
 {
 	struct status_opts opts = {0};
@@ -105,13 +229,18 @@ int cmd_index_status(int argc, char **argv)
 	if (optind < argc)
 		return usage_error(argv[optind], "unexpected argument");
 	struct index_run ir;
+	struct index_found *found = NULL;
+	struct status_row *rows = NULL;
+	size_t nfound = 0;
 	status = index_run_begin(&ir, opts.dir, false);
-	struct status_row *rows = status ? NULL : calloc(ir.nplaces + 1, sizeof(*rows));
-	for (size_t i = 0; rows && i < ir.nplaces; ++i)
-		rows[i] = (struct status_row){&ir, &ir.places[i]};
+	if (!status)
+		status = index_run_indexes(&ir, NULL, 0, INDEX_READ, &found, &nfound);
+	if (!status)
+		rows = calloc(ir.nplaces + nfound + 1, sizeof(*rows));
 	const struct table table = {
 		.columns = columns, .size = sizeof(*columns),
-		.ncolumns = sizeof(columns) / sizeof(*columns), .nrows = ir.nplaces,
+		.ncolumns = sizeof(columns) / sizeof(*columns),
+		.nrows = rows ? make_rows(&ir, found, nfound, opts.json, rows) : 0,
 		.cell = put_cell, .arg = rows,
 	};
 	if (!status && (!rows || (opts.json ? put_json : table_print)(&table) != 0)) {
@@ -119,6 +248,7 @@ int cmd_index_status(int argc, char **argv)
 		status = CX_ERROR;
 	}
 	free(rows);
+	index_found_free(found, nfound);
 	index_run_end(&ir);
 	return finish_stdout() == 0 ? status : CX_ERROR;
 }
