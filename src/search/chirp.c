@@ -121,11 +121,14 @@ static void search_end(struct chirp *chirp)
 {
 	while (chirp->jobs)
 		remove_job(chirp);
-	while (chirp->nroots > 0)
+	while (chirp->nroots > 0) {
 		free(chirp->roots[--chirp->nroots]);
+		free(chirp->names[chirp->nroots]);
+	}
 	while (chirp->nexclude > 0)
 		pattern_free(chirp->exclude[--chirp->nexclude]);
 	free(chirp->roots);
+	free(chirp->names);
 	free(chirp->devs);
 	free(chirp->closed);
 	free(chirp->exclude);
@@ -136,7 +139,7 @@ static void search_end(struct chirp *chirp)
 	intern_destroy(&chirp->errors);
 	chirp_hold_reset(chirp);
 	chirp->passed = false;
-	chirp->roots = NULL;
+	chirp->roots = chirp->names = NULL;
 	chirp->closed = NULL;
 	chirp->devs = chirp->live = NULL;
 	chirp->exclude = NULL;
@@ -225,20 +228,24 @@ static void chirp_ask(struct talk *talk, const struct talk_request *request)
 		talk_fail(talk, "--access and --follow need the server's search, but --depth, "
 		          "--xdev and --engine=sync need a list of each directory");
 	chirp->roots = calloc(request->n + 1, sizeof(*chirp->roots));
+	chirp->names = calloc(request->n + 1, sizeof(*chirp->names));
 	chirp->devs = calloc(request->n + 1, sizeof(*chirp->devs));
 	chirp->closed = calloc(request->n + 1, sizeof(*chirp->closed));
 	chirp->follow_roots = request->follow_roots || request->flags & SEARCH_FOLLOW;
-	strbuf_reset(&chirp->prefix);
-	strbuf_puts(&chirp->prefix, request->prefix ? request->prefix : "");
-	while (chirp->nroots < request->n && chirp->roots && talk->state == TALK_GOING) {
-		struct strbuf root = {0};
+	while (chirp->nroots < request->n && chirp->roots && chirp->names
+	       && talk->state == TALK_GOING) {
+		struct strbuf root = {0}, name = {0};
 		const char *given = request->roots[chirp->nroots];
+		strbuf_puts(&name, request->prefix ? request->prefix : "");
+		strbuf_puts(&name, given);
 		path_normal(*given ? given : "/", &root);
 		strbuf_reset(&chirp->path);
 		chirp_put_path(&chirp->path, strbuf_str(&root));
 		longest = chirp->path.len > longest ? chirp->path.len : longest;
+		bool failed = root.failed || name.failed || chirp->path.failed;
+		chirp->names[chirp->nroots] = strbuf_take(&name);
 		chirp->roots[chirp->nroots++] = strbuf_take(&root);
-		if (root.failed || chirp->path.failed)
+		if (failed)
 			talk_fail(talk, "%s", strerror(ENOMEM));
 	}
 	/* "search PATTERN ROOT FLAGS\n" */
@@ -247,7 +254,7 @@ static void chirp_ask(struct talk *talk, const struct talk_request *request)
 		talk_fail(talk, "the path is too long for a line of Chirp");
 	if (talk->state != TALK_GOING || !parse_query(chirp))
 		return;
-	if (!chirp->roots || !chirp->devs || !chirp->closed || chirp->prefix.failed
+	if (!chirp->roots || !chirp->names || !chirp->devs || !chirp->closed
 	    || compile(chirp, CHIRP_LINE - rest) != 0) {
 		talk_fail(talk, "%s", errno == ENOMEM ? strerror(ENOMEM)
 		          : "the pattern is invalid");
@@ -362,7 +369,6 @@ static void chirp_free(struct talk *talk)
 	strbuf_destroy(&chirp->record);
 	strbuf_destroy(&chirp->path);
 	strbuf_destroy(&chirp->tested);
-	strbuf_destroy(&chirp->prefix);
 	strbuf_destroy(&chirp->kept);
 	talk_destroy(talk);
 	free(chirp);

@@ -62,7 +62,7 @@ static unsigned depth_of(const char *path)
 
 /** What a query is evaluated for. */
 struct tested {
-	const char *prefix, *root, *path;
+	const char *name, *path;       /* of the root, below it */
 	struct strbuf *text;
 };
 
@@ -70,8 +70,9 @@ static const char *path_of(void *arg)
 {
 	const struct tested *tested = arg;
 	strbuf_reset(tested->text);
-	strbuf_puts(tested->text, tested->prefix);
-	strbuf_puts(tested->text, tested->root[1] || !*tested->path ? tested->root : "");
+	size_t n = strlen(tested->name);
+	strbuf_add(tested->text, tested->name,
+	           n - (*tested->path && n > 0 && tested->name[n - 1] == '/'));
 	strbuf_puts(tested->text, tested->path);
 	return tested->text->failed ? NULL : strbuf_str(tested->text);
 }
@@ -86,11 +87,9 @@ static const char *no_fstype(void *arg)
 static uint32_t reached(struct chirp *chirp, size_t root, const char *path, unsigned depth,
                         const struct k_statx *st)
 {
-	struct tested tested = {
-		strbuf_str(&chirp->prefix), chirp->roots[root], path, &chirp->tested,
-	};
+	struct tested tested = {chirp->names[root], path, &chirp->tested};
 	const struct query_facts facts = {.arg = &tested, .path = path_of, .fstype = no_fstype};
-	const char *slash = strrchr(*path ? path : tested.root, '/');
+	const char *slash = strrchr(*path ? path : chirp->roots[root], '/');
 	const char *name = slash[1] ? slash + 1 : slash;
 	const struct query_object object = {
 		.name = name, .len = strlen(name), .type = (uint8_t)IFTODT(st->mode),

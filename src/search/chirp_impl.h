@@ -129,10 +129,10 @@ struct chirp {
 	struct talk_request request;   /* its strings are used only in ask() */
 	size_t nroots, nexclude;
 	char **roots;                  /* normal */
+	char **names;                  /* as printed, for tests of paths */
 	uint64_t *devs;                /* of the roots */
 	bool *closed;                  /* roots that do not exist, or are no directories */
 	bool follow_roots;
-	struct strbuf prefix;
 	unsigned wire_flags;
 	struct pattern *pattern;
 	struct pattern **exclude;

@@ -7,12 +7,14 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import signal
 import socket
 import struct
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import gm
 from rows import OPTIONS, ROWS, build, decode, found, one_by_one
@@ -165,6 +167,35 @@ os.symlink("..", f"{loop}/up")
 for way, count in (((), 1), (("--engine=sync",), 1), (("--first",), 1), (("-L",), 41)):
     result = search("--count", *way, "x", f"{URL}/loop")
     gm.expect(0 < int(result.out or 0) <= count and (count == 1) == (int(result.out) == 1) and result.status == 0, f"{way}: {told(result)}")
+
+# find: the same as here, with the host before each path; what the server cannot tell is refused, and so is what acts there.
+def find(where, *args):
+    result = gm.getmnt("find", "--chirp-auth=hostname", *args, program=PROGRAM)
+    return result.status, sorted(re.split(rb"[\n\0]", result.out.replace(where.encode(), b""))), result.err.replace(where.encode(), b"")
+
+
+ALL = "%p|%P|%f|%h|%H|%d|%y|%m|%n|%s|%b|%U|%G|%i|%Ts\n"
+FINDS = ((), ("-type", "f"), ("-printf", ALL), ("-maxdepth", "0"), ("-maxdepth", "0", "-printf", ALL), ("-maxdepth", "1"), ("-mindepth", "2"),
+         ("-name", "bar", "-print0", "-o", "-type", "d", "-printf", "%p/\n", ",", "-size", "+0", "-print"), ("-path", "ROOT/a/*"), ("-xdev",),
+         ("-name", "[fb]*", "!", "-newermt", "2100-01-01", "-ls"), ("-links", "1", "-perm", "-444"), ("-false",), ("-quit",))
+
+
+def compare_find(args, root):
+    outcomes = [find(where, f"{where}/{root}", *(arg.replace("ROOT", f"{where}/server") for arg in args)) for where in (TOP, URL)]
+    gm.expect(outcomes[0] == outcomes[1] and (outcomes[0][0] == 1) == (root == "nothing"), f"find {root} {args}: {outcomes}")
+    gm.expect(len(outcomes[0][1]) > 1 or args or root == "nothing", f"find {root}: {outcomes}")
+
+
+with ThreadPoolExecutor(8) as pool:
+    list(pool.map(lambda pair: compare_find(*pair), [(args, root) for args in FINDS for root in (
+        "server", "loop/d/up", *(("server/a/", "server/a/b/c/bar", "nothing") if len(args) < 4 else ()))]))
+status, out, err = find(URL, "-H", f"{URL}/loop/d/up", "-maxdepth", "0", "-printf", "%y")
+gm.expect((status, out) == (0, [b"d"]), f"find -H: {status} {out} {err}")
+for args, why in ((("-readable",), "not searched: a Chirp server cannot tell what these tests need"),
+                  (("-name", "x", "-prune", "-o", "-print"), "not searched: a Chirp server cannot tell what these tests need"),
+                  (("-delete",), "-delete cannot be performed on another host, only printing can\n")):
+    status, out, err = find("", f"{URL}/server", *args)
+    gm.expect(status == 1 and out == [b""] and err.decode().startswith(f"getmnt: {URL}/server: {why}"), f"find {args}: {status} {out} {err}")
 
 # One who may only list: the server's search refuses, and its directories are listed.
 port = serve("lists", rights="hostname:localhost rl\n")
