@@ -298,6 +298,7 @@
  *     owners.c           names of users and groups; types and permissions as letters
  *     exec.c             commands that find and search run
  *     flow.c             printing results while a search runs
+ *     indexed.c          the index of each mount as the source of a search
  *     searched.c         errors and counts of a search
  *     roots.c            where a search begins: words, or names in a file
  *   cmd/discover/        getmnt discover

@@ -39,6 +39,11 @@ void searched_error(const struct searchent *e, const char *why, bool find, struc
 			strbuf_puts(text, " (--timeout)");
 		return;
 	}
+	/* Of an index. */
+	if (why) {
+		strbuf_printf(text, "not searched: %s", why);
+		return;
+	}
 	bool entered = e->errsource != SEARCH_ERR_OPEN;
 	if (e->err == EREMOTE && last && fstype_dir_waits("proc", last + 1))
 		why = "reading it waits for a process (--blocking enters it)";
@@ -71,7 +76,8 @@ void searched_report(const SEARCH *search, const struct searchent *e, bool find,
 	strbuf_destroy(&text);
 }
 
-void searched_stats(const SEARCH *search, int form, uint64_t found, double start)
+void searched_stats(const SEARCH *search, int form, uint64_t found, double start,
+                    const struct indexed *indexed)
 {
 	const struct os *os = search_os(search);
 	double seconds = os_now() - start;
@@ -95,6 +101,7 @@ void searched_stats(const SEARCH *search, int form, uint64_t found, double start
 		json_put_real(&json, "seconds", seconds, 6);
 		if (search_query(search))
 			json_put_string(&json, "query", strbuf_str(&query));
+		indexed_stats_json(indexed, &json);
 		json_end(&json);
 		strbuf_putc(&out, '\n');
 		strbuf_destroy(&query);
@@ -106,6 +113,7 @@ void searched_stats(const SEARCH *search, int form, uint64_t found, double start
 	strbuf_printf(&out, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64
 	        ", errors %" PRIu64 "\n", counts.dirs, counts.entries, found, counts.errors);
 	strbuf_printf(&out, "threads: %" PRIu64 ", time: %.6f s\n", counts.threads, seconds);
+	indexed_stats_text(indexed, &out);
 	if (query.len > 0) {
 		strbuf_puts(&out, "query: ");
 		escape_terminal(&out, query.data);

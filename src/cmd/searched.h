@@ -7,6 +7,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/flow.h"
+#include "cmd/indexed.h"
 #include "search/search.h"
 
 #include <stdbool.h>
@@ -25,7 +26,8 @@ void searched_report(const SEARCH *search, const struct searchent *e, bool find,
                      struct flow *flow);
 
 /** Print --stats.  @form  enum stats_form.  @found  The number of objects found.
-    @start  os_now() at the start. */
-void searched_stats(const SEARCH *search, int form, uint64_t found, double start);
+    @start  os_now() at the start.  @indexed  NULL: directories were read. */
+void searched_stats(const SEARCH *search, int form, uint64_t found, double start,
+                    const struct indexed *indexed);
 
 #endif

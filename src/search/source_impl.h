@@ -39,6 +39,7 @@ struct source_run {
 	struct bfs_output output;
 	struct bfs_at at;         /* the current directory */
 	uint32_t dir;             /* its number in the source, or SOURCE_NONE */
+	int dir_error;            /* why it cannot be opened; 0 */
 	struct strbuf path;       /* its path below the root of the search: "", "/a/b" */
 	/* With an order: */
 	struct group *groups;

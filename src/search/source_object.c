@@ -48,6 +48,7 @@ void source_leave(SEARCH *search)
 	if (run->scratch.fd >= 0 && run->scratch.fd != run->fd)
 		os_close(&search->os, run->scratch.fd);
 	run->scratch.fd = LOOK_UNOPENED;
+	run->dir_error = 0;
 	run->dir = SOURCE_NONE;
 }
 
@@ -86,9 +87,17 @@ int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch)
 {
 	struct source_run *run = search->run;
 	const char *path = strbuf_str(&run->path) + strlen(run->starts[0].path);
-	scratch->fd = *path ? source_open_below(scratch->os, run->fd, path + 1, RESOLVE_NO_XDEV)
-	              : run->fd;
-	return scratch->fd;
+	if (run->dir_error) {
+		errno = run->dir_error;
+		return -1;
+	}
+	int fd = *path ? source_open_below(scratch->os, run->fd, path + 1, RESOLVE_NO_XDEV)
+	         : run->fd;
+	if (fd < 0)
+		run->dir_error = errno;
+	else
+		scratch->fd = fd;
+	return fd;
 }
 
 /* Objects */

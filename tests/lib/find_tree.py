@@ -119,9 +119,11 @@ class Tree:
                     Entry(b"-root/in", "f")]
         return Tree(entries)
 
-    def build(self, where):
-        """Make the tree on a new tmpfs, without access times, so that a search leaves no trace."""
-        gm.mount("tree", where, "tmpfs", MS_NOATIME, "size=1g,mode=755")
+    def build(self, where, mounted=False):
+        """Make the tree on a new tmpfs, without access times, so that a search leaves no trace; or
+        where something is mounted."""
+        if not mounted:
+            gm.mount("tree", where, "tmpfs", MS_NOATIME, "size=1g,mode=755")
         at = os.fsencode(where) + b"/"
         for entry in self.entries:
             path = at + entry.path

@@ -93,7 +93,7 @@ VALUES = {"DIR": PATHS, "FILE": ["/tmp/table", "/nowhere"],
           "TIME": ["2d", "2020-01-01"], "PATTERN": ["x", "/auto/*"], "TYPE,...": ["tmpfs,autofs"], "GROUP": ["0"],
           "USER": ["0"], "MODE": ["/111"], "EXPRESSION": ["-xtype d -o -empty", "-readable -fstype autofs"],
           "COMMAND": ["false"], "SECONDS": ["1"], "[-]COL": ["-SIZE", "XATTR"], "DEPTH": ["2"], "KEY": ["type"],
-          "METHODS": ["hostname"], "LOGIN": ["nosuch.invalid"], "COMMAND...": ["true"]}
+          "SEC": ["0"], "METHODS": ["hostname"], "LOGIN": ["nosuch.invalid"], "COMMAND...": ["true"]}
 
 
 def options_of(command):

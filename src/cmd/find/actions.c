@@ -233,6 +233,7 @@ void find_destroy(struct find *find)
 	}
 	free(find->actions);
 	find_files_finish(find);
+	indexed_free(find->indexed);
 	owners_destroy(&find->users);
 	owners_destroy(&find->groups);
 	strbuf_destroy(&find->text);

@@ -33,6 +33,7 @@ struct find_args {
 	bool tree;                   /* -D tree */
 	int links;                   /* enum links */
 	int stats;                   /* enum stats_form */
+	struct indexed_args indexed;
 };
 
 static int take_debug(void *to, const struct option_row *row, const char *text)
@@ -75,6 +76,7 @@ static const struct option_row find_rows[] = {
 	 OPT_IS_FLAG(struct find_args, options.blocking)},
 	{"threads", 0, "N", "threads that read (0: chosen)",
 	 OPT_IS_NUMBER(struct find_args, options.threads, 1000000)},
+	OPTION_INDEXED(struct find_args, indexed),
 	OPTION_STATS(struct find_args, stats),
 	OPTION_GROUP("General"),
 	{NULL, 'D', "WORD", "tree: print the expression; or help", .take = take_debug},
@@ -234,6 +236,7 @@ static void run(struct find *find)
 		.mindepth = info->mindepth, .maxdepth = info->maxdepth,
 		.visit = info->waits ? visit : NULL,
 	};
+	more.source = indexed_source(find->indexed, find->flow);
 	/* An action that is added has no file of its own. */
 	if (info->only_prints && !info->depth && !info->waits
 	    && (info->end == '\0' || !find->out.terminal)) {
@@ -266,6 +269,11 @@ static int search_roots(struct find *find, struct find_args *args, const struct 
 	find->ignore_race = find->info->ignore_race;
 	roots_reach(&args->reach, &args->options);
 	double start = os_now();
+	int status = indexed_new(&find->os, &args->indexed,
+	                         args->links == LINKS_ALL ? "-L" : find->follows ? "-follow" : NULL,
+	                         roots, &find->indexed);
+	if (status)
+		return status;
 	os_mark(MARK_BEGIN);
 	find->search = search_open(roots->names, roots->n, "*", &args->options, find->query);
 	os_mark(MARK_END);
@@ -287,7 +295,10 @@ static int search_roots(struct find *find, struct find_args *args, const struct 
 		flow_end(find->flow);
 		find->flow = NULL;
 		if (args->stats)
-			searched_stats(find->search, args->stats, find->found, start);
+			searched_stats(find->search, args->stats, find->found, start,
+			               find->indexed);
+		else
+			indexed_report(find->indexed);
 	} else {
 		find_error(find, "find", errno);
 	}

@@ -10,6 +10,7 @@
 
 #include "cmd/find/format.h"
 #include "cmd/flow.h"
+#include "cmd/indexed.h"
 #include "cmd/owners.h"
 #include "os/process.h"
 #include "search/search.h"
@@ -47,6 +48,7 @@ struct find {
 	struct query *query;
 	const struct query_info *info;
 	struct flow *flow;
+	struct indexed *indexed;  /* of --index; or NULL */
 	struct find_action *actions;   /* by query_action.index */
 	size_t nactions, room;
 	struct find_file out;     /* standard output, and files after it */

@@ -214,6 +214,7 @@ static const struct option_row search_rows[] = {
 	 OPT_IS_TEXT(struct search_args, files0_from)},
 	{"exclude-type", 0, "TYPE,...", "do not enter file systems of these types",
 	 .take = take_exclude_type},
+	OPTION_INDEXED(struct search_args, indexed),
 	{"ignore-vanished", 0, NULL, "what is removed meanwhile is no error",
 	 .base = SEARCH_VANISHED, .take = take_flag},
 	{"maxdepth", 0, "N", "nothing deeper than N, silently; PATH/x has depth 1",

@@ -7,6 +7,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/column.h"
+#include "cmd/indexed.h"
 #include "cmd/roots.h"
 #include "cmd/search/action.h"
 #include "cmd/search/patterns.h"
@@ -39,6 +40,7 @@ struct search_args {
 	struct action action;
 	const char *operand;         /* the pattern given as an operand; NULL: by -e */
 	struct reach reach;
+	struct indexed_args indexed;
 };
 
 #endif

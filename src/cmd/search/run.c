@@ -158,6 +158,7 @@ int show_run(struct show *show, struct search_more *more, bool lines)
 		message("search", "%s", strerror(errno));
 		return CX_ERROR;
 	}
+	more->source = indexed_source(show->indexed, show->flow);
 	more->type = out->needs & SN_TYPE;
 	more->links = out->needs & SN_LINK;
 	more->xattrs = out->needs & SN_XATTRS;

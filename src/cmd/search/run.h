@@ -5,6 +5,7 @@
 #ifndef GM_CMD_SEARCH_RUN_H
 #define GM_CMD_SEARCH_RUN_H
 
+#include "cmd/indexed.h"
 #include "cmd/search/out.h"
 #include "os/os.h"
 #include "search/search.h"
@@ -17,6 +18,7 @@ struct show {
 	SEARCH *search;
 	struct search_out *out;
 	struct flow *flow;
+	struct indexed *indexed;     /* of --index; or NULL */
 	struct os os;                /* for calls that are not part of the search */
 	double start, next;
 	bool shown;                  /* progress is shown, on a terminal */

@@ -136,6 +136,17 @@ static int prepare(struct search_args *args, struct search_out *out, bool *optio
 	return 0;
 }
 
+/** Prepare --index.  @return 0, or an exit status. */
+static int prepare_index(const struct search_args *args, const struct roots *roots,
+                         struct show *show)
+{
+	const char *refused = args->options.flags & SEARCH_FOLLOW ? "--follow"
+	                      : args->reach.transport.delegate ? "--delegate" : NULL;
+	if (args->indexed.index)   /* the search probes the kernel itself */
+		os_init(&show->os, secure_getenv("GETMNT_DISABLE"));
+	return indexed_new(&show->os, &args->indexed, refused, roots, &show->indexed);
+}
+
 /** Take the patterns: the first operand, unless -e is given.  @return 0, or an exit status. */
 static int choose_patterns(struct search_args *args, struct advice *advice, int argc, char **argv)
 {
@@ -215,6 +226,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 			                     "\"%s\" is on another one", roots.names[i]);
 	}
 	status = status ? status : prepare(args, &out, &optional);
+	status = status ? status : prepare_index(args, &roots, &show);
 	if (status)
 		goto out;
 	args->options.query = args->where.len ? args->where.data : NULL;
@@ -250,11 +262,14 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	if (!status && !show.found)
 		advice_nothing(&advice);
 	if (args->stats)
-		searched_stats(show.search, args->stats, show.found, show.start);
+		searched_stats(show.search, args->stats, show.found, show.start, show.indexed);
+	else
+		indexed_report(show.indexed);
 	if (finish_stdout() != 0 || roots.errors)
 		status = CX_ERROR;
 out:
 	closesearch(show.search);
+	indexed_free(show.indexed);
 	roots_destroy(&roots);
 	search_out_destroy(&out);
 	return status;

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/indexed.h"
+
+#include "base/array.h"
+#include "base/fstypes.h"
+#include "base/words.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "discover/discover.h"
+#include "index/place.h"
+#include "index/scan.h"
+#include "os/change.h"
+#include "search/remote.h"
+#include "table/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/** An index that is open. */
+struct opened {
+	char *name;               /* of its directory */
+	struct index *index;
+};
+
+struct indexed {
+	struct os os;
+	const char *given;        /* --index-dir */
+	bool fresh;               /* --fresh */
+	int64_t seconds, now;
+	struct flow *flow;
+	struct search_source source;
+	struct mount_table *table;
+	struct devmap *devs;      /* NULL: not needed yet */
+	int dirfd;                /* the directory of all indexes; -1: it does not exist */
+	struct strbuf dir;        /* its path */
+	struct opened *opened;
+	size_t nopened, opened_room;
+	struct scan *scan;
+	struct strbuf why;
+	struct scan_counts counts;
+	int64_t oldest;           /* when the oldest index that was used was fresh */
+	bool used;
+};
+
+/* Finding an index */
+
+/** The mount of a start; NULL: the table does not have it. */
+static const struct mount *mount_of(const struct indexed *indexed, const struct source_start *start)
+{
+	const struct mount_table *table = indexed->table;
+	for (size_t i = 0; i < table->count; ++i) {
+		const struct mount *m = &table->mounts[i];
+		if (start->mount == (start->unique ? m->uniq_id : m->id))
+			return m;
+	}
+	return NULL;
+}
+
+/** Find what names the file system in indexes. */
+static void get_uuid(struct indexed *indexed, const struct source_start *start,
+                     const struct mount *m, char uuid[INDEX_UUID])
+{
+	struct os *os = &indexed->os;
+	unsigned char bytes[16];
+	const struct devmap_tags *tags = NULL;
+	int fd = os_openat(os, start->fd, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || os_fs_uuid(os, fd, bytes) != 0) {
+		if (!indexed->devs)
+			indexed->devs = discover_devmap(os, NULL);
+		if (indexed->devs)
+			tags = devmap_mount_tags(indexed->devs, m);
+	}
+	index_place_uuid(os, fd, m, tags ? tags->uuid : NULL, uuid);
+	os_close(os, fd);
+}
+
+/** Open the index with a name, unless it is open.  @return NULL with errno. */
+static struct index *open_index(struct indexed *indexed, const char *name)
+{
+	for (size_t i = 0; i < indexed->nopened; ++i) {
+		if (strcmp(indexed->opened[i].name, name) == 0)
+			return indexed->opened[i].index;
+	}
+	int fd = os_openat(&indexed->os, indexed->dirfd, name,
+	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	if (fd < 0)
+		return NULL;
+	struct index *index = index_open(&indexed->os, fd, INDEX_READ);
+	int error = errno;
+	os_close(&indexed->os, fd);
+	char *copy = index ? strdup(name) : NULL;
+	if (copy && ARRAY_ROOM(indexed->opened, indexed->nopened, &indexed->opened_room)) {
+		indexed->opened[indexed->nopened++] = (struct opened){copy, index};
+		return index;
+	}
+	error = index ? ENOMEM : error;
+	index_close(index);
+	free(copy);
+	errno = error;
+	return NULL;
+}
+
+/** Find the index of a directory.
+    @path  [in,out] The directory of the file system, "/a/b"; then its path below the index's root,
+    "b".
+    @return NULL with errno; ENOENT: there is none. */
+static struct index *find_index(struct indexed *indexed, const char *uuid, struct strbuf *path)
+{
+	struct strbuf name = {0};
+	struct index *index = NULL;
+	size_t len = path->len;
+	int error = ENOENT;
+	while (indexed->dirfd >= 0 && len > 0 && error == ENOENT) {
+		char after = path->data[len];
+		path->data[len] = '\0';
+		strbuf_reset(&name);
+		index_place_name(uuid, path->data, &name);
+		index = name.failed ? NULL : open_index(indexed, strbuf_str(&name));
+		error = name.failed ? ENOMEM : index ? 0 : errno;
+		/* Another directory may have this hash. */
+		if (index && strcmp(index_info(index)->root, path->data) != 0)
+			error = ENOENT;
+		path->data[len] = after;
+		if (error == 0)
+			break;
+		index = NULL;
+		size_t parent = len;
+		while (parent > 0 && path->data[parent - 1] != '/')
+			--parent;
+		len = parent > 1 ? parent - 1 : len > 1 ? 1 : 0;
+	}
+	strbuf_destroy(&name);
+	if (index) {
+		const char *below = path->data + len;
+		below += *below == '/';
+		memmove(path->data, below, strlen(below) + 1);
+		path->len = strlen(path->data);
+	}
+	errno = error;
+	return index;
+}
+
+/** Say why there is no answer.  @return -1. */
+static int refuse(struct indexed *indexed, const char *point, int error)
+{
+	struct strbuf *why = &indexed->why;
+	strbuf_reset(why);
+	if (error == ENOENT)
+		strbuf_printf(why, "no index of the mount %s; getmnt index build %s makes one",
+		              point, point);
+	else if (error == EBADMSG)
+		strbuf_printf(why, "the index of %s is damaged; getmnt index build %s replaces it",
+		              point, point);
+	else if (error == EPROTONOSUPPORT)
+		strbuf_printf(why, "the index of %s is of another version; getmnt index build %s "
+		              "replaces it", point, point);
+	else if (error == EACCES || error == EPERM)
+		strbuf_printf(why, "the index of %s in %s cannot be read: %s; its owner may use "
+		              "it, others build their own", point, strbuf_str(&indexed->dir),
+		              strerror(error));
+	else
+		strbuf_printf(why, "the index of %s cannot be used: %s", point, strerror(error));
+	errno = error;
+	return -1;
+}
+
+/** Note a mount that is not searched. */
+static void note_mount(struct indexed *indexed, const struct mount *m, const char *name)
+{
+	if (m && fstype_flags(m->fstype) & FST_PSEUDO)
+		return;
+	flow_hold(indexed->flow);
+	message(name, "not searched: this mount has no index; getmnt index build %s makes one",
+	        m && m->point ? m->point : name);
+	flow_release(indexed->flow);
+}
+
+/* The source */
+
+static int begin(void *arg, struct source_start *start)
+{
+	struct indexed *indexed = arg;
+	const struct mount *m = mount_of(indexed, start);
+	const char *below = m && m->point && m->root && *start->path
+	                    ? word_below(start->path, m->point) : NULL;
+	if (!below && start->is_root) {
+		strbuf_reset(&indexed->why);
+		strbuf_puts(&indexed->why, "its mount is not known; search it without --index");
+		errno = ENOENT;
+		return -1;
+	}
+	if (!below)
+		return 0;
+	char uuid[INDEX_UUID];
+	struct strbuf path = {0};
+	strbuf_puts(&path, m->root);
+	/* "/" is followed by no other. */
+	if (*below && path.len == 1)
+		path.len = 0;
+	strbuf_puts(&path, below);
+	get_uuid(indexed, start, m, uuid);
+	struct index *index = path.failed ? NULL : find_index(indexed, uuid, &path);
+	int error = path.failed ? ENOMEM : errno, rc = -1;
+	if (index && index_lookup(index, path.data, &start->dir) == 0) {
+		const struct scan_options options = {
+			.start = start->dir, .bounds = start->bounds, .pattern = start->pattern,
+			.enter = start->enter, .arg = start->arg,
+		};
+		int64_t fresh = index_info(index)->fresh;
+		start->again = indexed->fresh && indexed->now - fresh > indexed->seconds;
+		indexed->oldest = indexed->used && indexed->oldest < fresh ? indexed->oldest
+		                  : fresh;
+		indexed->used = true;
+		indexed->scan = scan_new(index, &options);
+		rc = indexed->scan ? 1 : refuse(indexed, m->point, errno);
+	} else if (index && errno == ENOENT) {
+		strbuf_reset(&indexed->why);
+		strbuf_printf(&indexed->why, "this directory is not in the index of %s; getmnt "
+		              "index update adds what is new", m->point);
+	} else if (!index && error == ENOENT && !start->is_root) {
+		note_mount(indexed, m, start->name);
+		rc = 0;
+	} else {
+		refuse(indexed, m->point, index ? errno : error);
+	}
+	error = errno;
+	strbuf_destroy(&path);
+	errno = error;
+	return rc;
+}
+
+/** Say why a scan failed. */
+static void scan_failed(struct indexed *indexed)
+{
+	int error = errno;
+	strbuf_reset(&indexed->why);
+	if (error == EBADMSG)
+		strbuf_puts(&indexed->why, "its index is damaged; getmnt index check finds out "
+		            "more, getmnt index build replaces it");
+	errno = error;
+}
+
+static const struct source_object *next(void *arg)
+{
+	struct indexed *indexed = arg;
+	const struct source_object *object = scan_next(indexed->scan);
+	if (!object && errno)
+		scan_failed(indexed);
+	return object;
+}
+
+static int find(void *arg, const char *path, size_t len, struct source_object *in)
+{
+	struct indexed *indexed = arg;
+	int rc = scan_find(indexed->scan, path, len, in);
+	if (rc < 0)
+		scan_failed(indexed);
+	return rc;
+}
+
+static bool attributes(void *arg, const struct source_object *object, struct k_statx *st)
+{
+	struct indexed *indexed = arg;
+	/* What is damaged is looked at. */
+	return scan_attributes(indexed->scan, object, st) > 0;
+}
+
+static const char *why(void *arg)
+{
+	struct indexed *indexed = arg;
+	return indexed->why.len ? indexed->why.data : NULL;
+}
+
+static void end(void *arg)
+{
+	struct indexed *indexed = arg;
+	struct scan_counts counts;
+	scan_count(indexed->scan, &counts);
+	indexed->counts.clusters += counts.clusters;
+	indexed->counts.opened += counts.opened;
+	indexed->counts.leaves += counts.leaves;
+	indexed->counts.rows += counts.rows;
+	scan_free(indexed->scan);
+	indexed->scan = NULL;
+}
+
+/* The commands' side */
+
+int indexed_new(struct os *os, const struct indexed_args *args, const char *refused,
+                const struct roots *roots, struct indexed **now)
+{
+	struct timespec fresh = {0};
+	uint64_t seconds = 0;
+	*now = NULL;
+	if (args->fresh && option_number(args->fresh, INT32_MAX, &seconds))
+		fresh.tv_sec = (time_t)seconds;
+	else if (args->fresh && query_duration(args->fresh, &fresh) != 0)
+		return usage_error("--fresh", "\"%s\": must be a number of seconds, or a duration "
+		                   "like 2h", args->fresh);
+	if (!args->index && (args->dir || args->fresh))
+		return usage_error(args->dir ? "--index-dir" : "--fresh", "only with --index");
+	if (!args->index)
+		return 0;
+	for (size_t i = 0; i < roots->n; ++i) {
+		if (remote_is(roots->names[i]))
+			refused = "a PATH on another host";
+	}
+	if (refused)
+		return usage_error("--index", "cannot be combined with %s", refused);
+	struct indexed *indexed = calloc(1, sizeof(*indexed));
+	if (!indexed) {
+		message("--index", "%s", strerror(errno));
+		return CX_ERROR;
+	}
+	os_clone_state(&indexed->os, os);
+	indexed->given = args->dir;
+	indexed->fresh = args->fresh;
+	indexed->seconds = fresh.tv_sec;
+	indexed->now = time(NULL);
+	indexed->source = (struct search_source){
+		.arg = indexed, .begin = begin, .next = next, .find = find,
+		.attributes = attributes, .why = why, .end = end,
+	};
+	indexed->table = table_read_kernel(&indexed->os, TABLE_AUTO,
+	                                   MF_DEV | MF_ROOT | MF_POINT | MF_FSTYPE | MF_SOURCE);
+	if (!indexed->table) {
+		message("--index", "the mounts cannot be read: %s", strerror(errno));
+		indexed_free(indexed);
+		return CX_ERROR;
+	}
+	indexed->dirfd = index_place_open(&indexed->os, args->dir, false, &indexed->dir);
+	if (indexed->dirfd < 0 && errno != ENOENT) {
+		message(strbuf_str(&indexed->dir), "cannot be opened: %s", strerror(errno));
+		indexed_free(indexed);
+		return CX_ERROR;
+	}
+	*now = indexed;
+	return 0;
+}
+
+void indexed_free(struct indexed *indexed)
+{
+	if (!indexed)
+		return;
+	for (size_t i = 0; i < indexed->nopened; ++i) {
+		index_close(indexed->opened[i].index);
+		free(indexed->opened[i].name);
+	}
+	free(indexed->opened);
+	table_free(indexed->table);
+	devmap_free(indexed->devs);
+	os_close(&indexed->os, indexed->dirfd);
+	strbuf_destroy(&indexed->dir);
+	strbuf_destroy(&indexed->why);
+	free(indexed);
+}
+
+const struct search_source *indexed_source(struct indexed *indexed, struct flow *flow)
+{
+	if (!indexed)
+		return NULL;
+	indexed->flow = flow;
+	return &indexed->source;
+}
+
+/** The age of the answer in seconds. */
+static int64_t age_of(const struct indexed *indexed)
+{
+	int64_t age = indexed->used ? indexed->now - indexed->oldest : 0;
+	return age > 0 ? age : 0;
+}
+
+/** Append an age in the largest unit that fits. */
+static void put_age(int64_t age, struct strbuf *out)
+{
+	static const struct {
+		const char *name;
+		int64_t seconds;
+	} units[] = {{"day", 86400}, {"hour", 3600}, {"minute", 60}, {"second", 1}};
+	size_t i = 0;
+	while (i < 3 && age < 2 * units[i].seconds)
+		++i;
+	int64_t n = age / units[i].seconds;
+	strbuf_printf(out, "%" PRId64 " %s%s", n, units[i].name, n == 1 ? "" : "s");
+}
+
+void indexed_report(const struct indexed *indexed)
+{
+	struct strbuf age = {0};
+	if (!indexed || !indexed->used || !isatty(STDERR_FILENO))
+		return;
+	put_age(age_of(indexed), &age);
+	message(NULL, "from an index that is %s old", strbuf_str(&age));
+	strbuf_destroy(&age);
+}
+
+void indexed_stats_json(const struct indexed *indexed, struct json *json)
+{
+	if (!indexed)
+		return;
+	json_put_object(json, "index", JSON_TIGHT);
+	json_put_integer(json, "age", age_of(indexed));
+	json_put_number(json, "clusters", indexed->counts.clusters);
+	json_put_number(json, "opened", indexed->counts.opened);
+	json_put_number(json, "leaves", indexed->counts.leaves);
+	json_put_number(json, "rows", indexed->counts.rows);
+	stats_calls_json(&indexed->os, json);
+	json_end(json);
+}
+
+void indexed_stats_text(const struct indexed *indexed, struct strbuf *out)
+{
+	if (!indexed)
+		return;
+	strbuf_puts(out, "index: ");
+	put_age(age_of(indexed), out);
+	strbuf_printf(out, " old, %" PRIu64 " of %" PRIu64 " clusters opened, %" PRIu64
+	              " rows compared, %" PRIu64 " calls\n", indexed->counts.opened,
+	              indexed->counts.clusters, indexed->counts.rows,
+	              os_calls_total(&indexed->os));
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * `getmnt search --index` and `getmnt find --index`: the index of each mount as the source of a
+ * search.
+ */
+#ifndef GM_CMD_INDEXED_H
+#define GM_CMD_INDEXED_H
+
+#include "cmd/flow.h"
+#include "cmd/json.h"
+#include "cmd/options.h"
+#include "cmd/roots.h"
+#include "search/source.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** What the options say. */
+struct indexed_args {
+	bool index;
+	const char *dir;          /* of all indexes; NULL: the usual one */
+	const char *fresh;        /* a duration; NULL: not given */
+};
+
+/** The rows of the options.  @field  A struct indexed_args. */
+#define OPTION_INDEXED(type, field) \
+	{"index", 0, NULL, "search the indexes of getmnt index", \
+	 OPT_IS_FLAG(type, field.index)}, \
+	{"index-dir", 0, "DIR", "the directory of all indexes", OPT_IS_TEXT(type, field.dir)}, \
+	{"fresh", 0, "SEC", "with --index: look again at what is older", \
+	 OPT_IS_TEXT(type, field.fresh)}
+
+struct indexed;
+
+/**
+ * Prepare the indexes.
+ *
+ * @refused  An option that excludes --index; NULL: none.
+ * @roots    Where the search begins.
+ * @now [out]  NULL: --index is not given.
+ * @return 0, or an exit status after a message.  Ownership: indexed_free().
+ */
+int indexed_new(struct os *os, const struct indexed_args *args, const char *refused,
+                const struct roots *roots, struct indexed **now);
+void indexed_free(struct indexed *indexed);
+
+/** Where objects come from; NULL: from directories.  @flow  Held during messages. */
+const struct search_source *indexed_source(struct indexed *indexed, struct flow *flow);
+
+/** Report how old the answer is, if standard error is a terminal.  NULL is allowed, also below. */
+void indexed_report(const struct indexed *indexed);
+
+/** Add the counts to a document: an object "index". */
+void indexed_stats_json(const struct indexed *indexed, struct json *json);
+
+/** Append the same as text. */
+void indexed_stats_text(const struct indexed *indexed, struct strbuf *out);
+
+#endif
