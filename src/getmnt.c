@@ -331,6 +331,8 @@
  *     build.c            build
  *     manage.c           check, drop
  *     status.c           status
+ *     report.c           report
+ *     export.c           export
  *     svg.c              a report as a picture (pure)
  *   cmd/serve/           getmnt serve
  *     serve.c            searches for a getmnt on another host

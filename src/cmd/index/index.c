@@ -3,7 +3,7 @@
  * getmnt index: an index of metadata for each file system.
  *
  *     build --> run_know() --> index_choose() --> index_walk() --> index_build_finish()
- *     status, check, drop --> index_run_indexes()
+ *     status, check, drop, export, report --> index_run_indexes()
  */
 #include "cmd/index/index.h"
 
@@ -14,6 +14,10 @@ const struct command index_commands[] = {
 	{"build", cmd_index_build, &index_build_table, NULL, "index file systems"},
 	{"check", cmd_index_check, &index_check_table, NULL, "verify checksums and structure"},
 	{"drop", cmd_index_drop, &index_drop_table, NULL, "remove indexes"},
+	{"export", cmd_index_export, &index_export_table, &index_columns,
+	 "print every object, as CSV or JSON lines"},
+	{"report", cmd_index_report, &index_report_table, NULL,
+	 "disk usage, by directory, user, age ..."},
 	{"status", cmd_index_status, &index_status_table, NULL, "what is indexed, and how fresh"},
 	{NULL, NULL, NULL, NULL, NULL},
 };

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt index export: every object of the indexes, cluster by cluster, as CSV or JSON lines.
+ */
+#include "cmd/index/index.h"
+
+#include "base/escape.h"
+#include "cmd/object.h"
+#include "index/export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum export_form { EXPORT_NONE, EXPORT_CSV, EXPORT_JSONL };
+
+enum { FLUSH_BYTES = 64 * 1024 };
+
+struct export_opts {
+	const char *dir, *columns;
+	int form;                    /* enum export_form */
+	bool help;
+};
+
+enum { ONE_FORM = 1 };
+
+static const struct option_row export_rows[] = {
+	OPTION_GROUP("Output"),
+	{"csv", 0, NULL, "comma-separated values, with a line of names",
+	 OPT_IS_SET(struct export_opts, form), .base = EXPORT_CSV, .excludes = ONE_FORM},
+	{"jsonl", 0, NULL, "a JSON object a line", OPT_IS_SET(struct export_opts, form),
+	 .base = EXPORT_JSONL, .excludes = ONE_FORM},
+	{"output", 'o', "COLS", "columns, comma-separated",
+	 OPT_IS_TEXT(struct export_opts, columns)},
+	OPTION_GROUP("General"),
+	OPTION_INDEX_DIR(struct export_opts, dir),
+	OPTION_HELP(struct export_opts, help),
+};
+
+const struct option_table index_export_table = {
+	"index export", export_rows, sizeof(export_rows) / sizeof(*export_rows),
+};
+
+/** An object, and the cluster that it is in. */
+struct exported {
+	struct object object;        /* first: cells of other columns take it */
+	uint32_t cluster;
+};
+
+static bool cell_cluster(const struct object *o, struct strbuf *text)
+{
+	strbuf_number(text, ((const struct exported *)(const void *)o)->cluster);
+	return true;
+}
+
+static const struct search_column own_columns[] = {
+	{{"CLUSTER", "the cluster of the index that it is in", CT_NUMBER}, 0, cell_cluster},
+};
+
+const struct column_table index_columns
+	= COLUMN_TABLE(own_columns, "getmnt search -H", &search_columns);
+
+/** Whether an index has what a column shows. */
+static bool is_in_index(const struct search_column *column)
+{
+	return !(column->needs & (SN_LINK | SN_MOUNT | SN_XATTRS))
+	       && strcmp(column->info.name, "DEV") != 0;
+}
+
+/** Append a field quoted as RFC 4180 has it.  Names are escaped as on a terminal, so that no field
+    has a line break, and all of them are valid UTF-8. */
+static void put_csv(const char *field, struct strbuf *out, struct strbuf *escaped)
+{
+	strbuf_reset(escaped);
+	escape_terminal(escaped, field);
+	field = strbuf_str(escaped);
+	const char *quote = field[strcspn(field, ",\"")] ? "\"" : "";
+	strbuf_puts(out, quote);
+	for (; *field; ++field) {
+		if (*field == '"')
+			strbuf_putc(out, '"');
+		strbuf_putc(out, *field);
+	}
+	strbuf_puts(out, quote);
+}
+
+struct printing {
+	int form;
+	const struct column_info *columns[COLUMNS_MAX];
+	size_t ncolumns;
+	struct object_cells cells;
+	struct json json;
+	struct strbuf text, path, escaped;
+};
+
+/** Print what is waiting.  @return whether to go on. */
+static bool flush(struct printing *p)
+{
+	bool printed = fwrite(strbuf_str(&p->text), 1, p->text.len, stdout) == p->text.len;
+	strbuf_reset(&p->text);
+	return printed;
+}
+
+static void put_header(struct printing *p)
+{
+	for (size_t i = 0; i < p->ncolumns && p->form == EXPORT_CSV; ++i) {
+		if (i)
+			strbuf_putc(&p->text, ',');
+		for (const char *c = p->columns[i]->name; *c; ++c)
+			strbuf_putc(&p->text, *c >= 'A' && *c <= 'Z' ? (char)(*c + 'a' - 'A') : *c);
+	}
+	if (p->form == EXPORT_CSV)
+		strbuf_puts(&p->text, "\n");
+}
+
+static void put_object(struct printing *p, const struct export_object *object)
+{
+	struct k_statx st;
+	index_row_to(object->row, &st);
+	const struct exported exported = {
+		.object = {
+			.cells = &p->cells, .dir = "", .path = strbuf_str(&p->path),
+			.type = index_row_type(object->row), .st = &st,
+		},
+		.cluster = object->cluster,
+	};
+	const struct object *o = &exported.object;
+	if (p->form == EXPORT_JSONL) {
+		object_json(&p->json, p->columns, p->ncolumns, o);
+		strbuf_putc(&p->text, '\n');
+		return;
+	}
+	for (size_t i = 0; i < p->ncolumns; ++i) {
+		const char *cell = object_cell((const void *)p->columns[i], o);
+		if (i)
+			strbuf_putc(&p->text, ',');
+		if (cell)
+			put_csv(cell, &p->text, &p->escaped);
+	}
+	strbuf_puts(&p->text, "\n");
+}
+
+/** Print the objects of an index.  @return 0, or -1 with errno; 0 if stdout failed. */
+static int print_index(struct index_run *ir, const struct index_found *found, struct printing *p)
+{
+	const char *name = found->place == SIZE_MAX ? NULL : run_name(&ir->run, found->place);
+	const char *target = name ? name : "";
+	struct export *export = export_new(found->index);
+	const struct export_object *object = NULL;
+	size_t top = strlen(target);
+	top -= top > 0 && target[top - 1] == '/';
+	while (export && (object = export_next(export))) {
+		strbuf_reset(&p->path);
+		strbuf_add(&p->path, target, top);
+		strbuf_puts(&p->path, object->path);
+		if (p->path.len == 0)
+			strbuf_putc(&p->path, '/');
+		put_object(p, object);
+		if (p->text.failed || p->path.failed || p->escaped.failed || p->cells.text.failed) {
+			errno = ENOMEM;
+			break;
+		}
+		if (p->text.len >= FLUSH_BYTES && !flush(p)) {
+			errno = 0;
+			break;
+		}
+	}
+	int error = errno;
+	export_free(export);
+	errno = error;
+	return error ? -1 : 0;
+}
+
+/** Choose the columns.  @return 0, or an exit status after a message. */
+static int choose_columns(const struct export_opts *opts, struct printing *p)
+{
+	const char *list = opts->columns ? opts->columns
+		: "CLUSTER,PATH,TYPE,MODE,UID,GID,SIZE,BLOCKS,NLINK,INO,MTIME,CTIME,ATIME,BTIME";
+	int status = column_add(&index_columns, list, true, p->columns, &p->ncolumns);
+	for (size_t i = 0; i < p->ncolumns && !status; ++i) {
+		if (!is_in_index((const void *)p->columns[i]))
+			status = usage_error("--output", "%s is not in an index",
+			                     p->columns[i]->name);
+	}
+	return status;
+}
+
+int cmd_index_export(int argc, char **argv)
+{
+	struct export_opts opts = {0};
+	struct printing p = {0};
+	struct index_run ir;
+	struct index_found *found = NULL;
+	size_t n = 0;
+	int status = options_read(&index_export_table, argc, argv, &opts);
+	if (status)
+		return status;
+	if (opts.help) {
+		options_help(&index_export_table, "Usage:\n getmnt index export --csv|--jsonl "
+		             "[options] [MOUNT ...]\n\n"
+		             "Print every object of the indexes of these mounts (default: all).\n",
+		             NULL, stdout);
+		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
+	}
+	p.form = opts.form;
+	p.json.out = &p.text;
+	if (!opts.form)
+		return usage_error("index export", "--csv or --jsonl is missing");
+	status = choose_columns(&opts, &p);
+	if (status)
+		return status;
+	status = index_run_begin(&ir, opts.dir, false);
+	object_cells_init(&p.cells, &ir.run.os);
+	if (!status)
+		status = index_run_indexes(&ir, argv + optind, (size_t)(argc - optind), INDEX_READ,
+		                           &found, &n);
+	if (!status && n == 0) {
+		message("index", "there is none; getmnt index build makes them");
+		status = CX_ERROR;
+	}
+	put_header(&p);
+	for (size_t i = 0; i < n; ++i) {
+		if (found[i].index && print_index(&ir, &found[i], &p) == 0)
+			continue;
+		index_report(&ir, found[i].title, found[i].index ? errno : found[i].error);
+		status = CX_ERROR;
+	}
+	flush(&p);
+	index_found_free(found, n);
+	object_cells_destroy(&p.cells);
+	strbuf_destroy(&p.text);
+	strbuf_destroy(&p.path);
+	strbuf_destroy(&p.escaped);
+	index_run_end(&ir);
+	return finish_stdout() == 0 ? status : CX_ERROR;
+}

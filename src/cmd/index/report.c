@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt index report: disk usage from indexes, as a table, JSON or a picture.
+ */
+#include "cmd/index/index.h"
+
+#include "cmd/index/svg.h"
+#include "cmd/object.h"
+#include "cmd/table.h"
+#include "cmd/view.h"
+#include "index/report.h"
+#include "os/change.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+enum { DEPTH_MOST = 1000000, TOP_MOST = INT_MAX, SVG_DEPTH = 3, SVG_TOP = 2000 };
+
+struct report_opts {
+	const char *dir, *svg;
+	int by;                      /* enum report_by */
+	unsigned depth, top;         /* UINT_MAX: not given; 0: all */
+	bool json, bytes, help;
+};
+
+static const struct option_row option_rows[] = {
+	OPTION_GROUP("Rows"),
+	{"by", 0, "KEY", "", "dir|user|group|type|extension|age|size",
+	 OPT_IS_WORD(struct report_opts, by)},
+	{"depth", 0, "D", "directories down to D (--by=dir: 1, else: 0)",
+	 OPT_IS_NUMBER(struct report_opts, depth, DEPTH_MOST)},
+	{"top", 0, "N", "only the N largest", OPT_IS_NUMBER(struct report_opts, top, TOP_MOST)},
+	OPTION_GROUP("Output"),
+	{"bytes", 'b', NULL, "sizes in bytes", OPT_IS_FLAG(struct report_opts, bytes)},
+	{"json", 'J', NULL, "a JSON document", OPT_IS_FLAG(struct report_opts, json)},
+	{"svg", 0, "FILE", "also draw directories and ages (-: on stdout)",
+	 OPT_IS_TEXT(struct report_opts, svg)},
+	OPTION_GROUP("General"),
+	OPTION_INDEX_DIR(struct report_opts, dir),
+	OPTION_HELP(struct report_opts, help),
+};
+
+const struct option_table index_report_table = {
+	"index report", option_rows, sizeof(option_rows) / sizeof(*option_rows),
+};
+
+/** A directory to report. */
+struct reported {
+	const struct index_found *found;
+	index_dir dir;
+};
+
+/** What is printed. */
+struct printing {
+	const struct report_opts *opts;
+	const struct report *report;
+	const struct usage_row *rows;
+	size_t n;
+	struct object_cells cells;
+};
+
+/** A column of the table; `cell` puts the text of a row. */
+struct report_column {
+	struct table_column head;
+	void (*cell)(struct printing *p, const struct usage_row *row, bool json,
+	             struct strbuf *text);
+};
+
+static void put_size(struct printing *p, uint64_t size, bool json, struct strbuf *text)
+{
+	if (json || p->opts->bytes)
+		strbuf_number(text, size);
+	else
+		column_size(text, size);
+}
+
+static void put_used(struct printing *p, const struct usage_row *row, bool json,
+                     struct strbuf *text)
+{
+	put_size(p, row->sum.size, json, text);
+}
+
+static void put_apparent(struct printing *p, const struct usage_row *row, bool json,
+                         struct strbuf *text)
+{
+	put_size(p, row->sum.apparent, json, text);
+}
+
+static void put_objects(struct printing *p, const struct usage_row *row, bool json,
+                        struct strbuf *text)
+{
+	(void)p;
+	(void)json;
+	strbuf_number(text, row->sum.count);
+}
+
+static void put_dir(struct printing *p, const struct usage_row *row, bool json,
+                    struct strbuf *text)
+{
+	(void)p;
+	(void)json;
+	strbuf_puts(text, row->path);
+}
+
+static void put_age(uint32_t key, struct strbuf *text)
+{
+	uint64_t from, to;
+	report_range(REPORT_AGE, key, &from, &to);
+	const uint64_t unit = from >= 365 ? 365 : 1;
+	const char *word = unit == 1 ? "days" : "years";
+	if (to == 0)
+		strbuf_puts(text, "in the future");
+	else if (to == UINT64_MAX)
+		strbuf_printf(text, "over %" PRIu64 " %s", from / unit, word);
+	else
+		strbuf_printf(text, "%" PRIu64 "-%" PRIu64 " %s", from / unit, to / unit, word);
+}
+
+static void put_range(uint32_t key, struct strbuf *text)
+{
+	uint64_t from, to;
+	report_range(REPORT_SIZE, key, &from, &to);
+	column_size(text, from);
+	if (to > 1) {
+		strbuf_putc(text, '-');
+		column_size(text, to);
+	}
+}
+
+static void put_key(struct printing *p, const struct usage_row *row, bool json,
+                    struct strbuf *text)
+{
+	(void)json;
+	switch (p->opts->by) {
+	case REPORT_USER:
+		object_owner(&p->cells.users, row->key, text);
+		break;
+	case REPORT_GROUP:
+		object_owner(&p->cells.groups, row->key, text);
+		break;
+	case REPORT_TYPE:
+		strbuf_putc(text, type_letter(row->key) ? type_letter(row->key) : '?');
+		break;
+	case REPORT_EXTENSION:
+		strbuf_puts(text, report_extension(p->report, row->key));
+		break;
+	case REPORT_AGE:
+		put_age(row->key, text);
+		break;
+	case REPORT_SIZE:
+		put_range(row->key, text);
+		break;
+	}
+}
+
+static void put_limit(struct printing *p, uint32_t key, bool end, struct strbuf *text)
+{
+	uint64_t limit[2];
+	report_range((enum report_by)p->opts->by, key, &limit[0], &limit[1]);
+	/* Of what is in the future, and of the last range, one limit is open. */
+	if (limit[end] != UINT64_MAX && (end || limit[1] > 0))
+		strbuf_number(text, limit[end]);
+}
+
+static void put_from(struct printing *p, const struct usage_row *row, bool json,
+                     struct strbuf *text)
+{
+	(void)json;
+	put_limit(p, row->key, false, text);
+}
+
+static void put_to(struct printing *p, const struct usage_row *row, bool json,
+                   struct strbuf *text)
+{
+	(void)json;
+	put_limit(p, row->key, true, text);
+}
+
+static void put_cell(const void *arg, size_t row, const void *column, bool json,
+                     struct strbuf *text)
+{
+	struct printing *p = *(struct printing *const *)arg;
+	((const struct report_column *)column)->cell(p, &p->rows[row], json, text);
+}
+
+/** Print the rows.  @dirs  Whether directories are shown.  @return 0, or -1 (ENOMEM). */
+static int print_rows(struct printing *p, bool dirs, int64_t fresh)
+{
+	static const char *const heads[] = {
+		NULL, "USER", "GROUP", "TYPE", "EXTENSION", "AGE", "RANGE",
+	};
+	const int by = p->opts->by;
+	struct report_column columns[7] = {
+		{{"USED", CT_SIZE}, put_used}, {{"APPARENT", CT_SIZE}, put_apparent},
+		{{"OBJECTS", CT_NUMBER}, put_objects},
+	};
+	size_t n = 3;
+	if (by != REPORT_DIR)
+		columns[n++] = (struct report_column){{heads[by], CT_STRING}, put_key};
+	if (by == REPORT_AGE || by == REPORT_SIZE) {
+		columns[n++] = (struct report_column){{"FROM", CT_NUMBER, true}, put_from};
+		columns[n++] = (struct report_column){{"TO", CT_NUMBER, true}, put_to};
+	}
+	if (dirs || p->opts->json)
+		columns[n++] = (struct report_column){{"DIR", CT_STRING}, put_dir};
+	const struct table table = {
+		.columns = columns, .size = sizeof(*columns), .ncolumns = n, .nrows = p->n,
+		.cell = put_cell, .arg = &p,
+	};
+	if (!p->opts->json)
+		return table_print(&table);
+	struct strbuf out = {0};
+	struct json json = {.out = &out};
+	json_put_object(&json, NULL, JSON_LINES);
+	table_json(&table, &json, "rows");
+	json_put_integer(&json, "fresh", fresh);
+	json_put_number(&json, "schema", 1);
+	json_put_string(&json, "version", GETMNT_VERSION);
+	json_end(&json);
+	return print_buffer(&out);
+}
+
+/** The largest first; those with less above them, then in their own order. */
+static int by_size(const void *left, const void *right)
+{
+	const struct usage_row *a = *(const struct usage_row *const *)left;
+	const struct usage_row *b = *(const struct usage_row *const *)right;
+	if (a->sum.size != b->sum.size)
+		return a->sum.size < b->sum.size ? 1 : -1;
+	size_t one = strlen(a->path), two = strlen(b->path);
+	return one != two ? (one < two ? -1 : 1) : a < b ? -1 : a > b;
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const struct usage_row *a = *(const struct usage_row *const *)left;
+	const struct usage_row *b = *(const struct usage_row *const *)right;
+	return a < b ? -1 : a > b;
+}
+
+/** Keep the largest rows, sorted by size or in their own order.
+    @top  How many; 0: all.  @n [in,out]  @return the rows, for free(3); NULL: ENOMEM. */
+static struct usage_row *largest(const struct usage_row *rows, size_t *n, size_t top, bool sorted)
+{
+	const struct usage_row **order = calloc(*n + 1, sizeof(*order));
+	struct usage_row *kept = calloc(*n + 1, sizeof(*kept));
+	if (order && kept) {
+		for (size_t i = 0; i < *n; ++i)
+			order[i] = &rows[i];
+		qsort(order, *n, sizeof(*order), by_size);
+		*n = top && top < *n ? top : *n;
+		if (!sorted)
+			qsort(order, *n, sizeof(*order), by_address);
+		for (size_t i = 0; i < *n; ++i)
+			kept[i] = *order[i];
+	} else {
+		free(kept);
+		kept = NULL;
+	}
+	free(order);
+	return kept;
+}
+
+/** Count the directories.  @return a report, or NULL after a message. */
+static struct report *count(struct index_run *ir, const struct reported *dirs, size_t n,
+                            const char *const *names, enum report_by by, unsigned depth)
+{
+	struct report *report = report_new(by, names, depth, os_time().tv_sec);
+	if (!report)
+		message("index", "%s", strerror(errno));
+	for (size_t i = 0; report && i < n; ++i) {
+		if (report_add(report, i, dirs[i].found->index, dirs[i].dir) == 0)
+			continue;
+		index_report(ir, dirs[i].found->title, errno);
+		report_free(report);
+		report = NULL;
+	}
+	return report;
+}
+
+/** Write a picture to a file.  @return 0, or -1. */
+static int write_svg(struct os *os, const char *name, struct strbuf *svg)
+{
+	struct iovec iov = {.iov_base = svg->data, .iov_len = svg->len}, *pieces = &iov;
+	size_t n = 1;
+	if (strcmp(name, "-") == 0)
+		return print_buffer(svg);
+	int fd = os_create(os, name);
+	int rc = fd < 0 || os_write_all(os, fd, &pieces, &n) != 0 ? -1 : 0, error = errno;
+	os_close(os, fd);
+	errno = error;
+	return rc;
+}
+
+/** Draw the directories.  @return 0, or an exit status after a message. */
+static int draw(struct index_run *ir, const struct report_opts *opts, const struct reported *dirs,
+                size_t n, const char *const *names)
+{
+	struct report *places = count(ir, dirs, n, names, REPORT_DIR,
+	                              opts->depth == UINT_MAX ? SVG_DEPTH : opts->depth);
+	struct report *ages = places ? count(ir, dirs, n, names, REPORT_AGE, 0) : NULL;
+	struct strbuf svg = {0}, labels = {0};
+	struct usage_row *rows, *kept = NULL;
+	struct svg_bar bars[16] = {0};
+	size_t nrows, nbars = 0, nages;
+	int status = CX_ERROR;
+	if (!ages)
+		goto out;
+	if (report_rows(places, &rows, &nrows) != 0
+	    || !(kept = largest(rows, &nrows, opts->top ? opts->top : SVG_TOP, false))
+	    || report_rows(ages, &rows, &nages) != 0)
+		goto fail;
+	/* All directories together, in the order of the ranges. */
+	for (uint32_t key = 0; key < sizeof(bars) / sizeof(*bars); ++key) {
+		struct svg_bar bar = {0};
+		for (size_t i = 0; i < nages; ++i) {
+			bar.sum.size += rows[i].key == key ? rows[i].sum.size : 0;
+			bar.sum.count += rows[i].key == key ? rows[i].sum.count : 0;
+		}
+		if (bar.sum.count == 0)
+			continue;
+		bars[nbars++] = bar;
+		put_age(key, &labels);
+		strbuf_putc(&labels, '\0');
+	}
+	const char *label = strbuf_str(&labels);
+	for (size_t i = 0; i < nbars && !labels.failed; ++i, label += strlen(label) + 1)
+		bars[i].label = label;
+	if (labels.failed || svg_report(&svg, kept, nrows, bars, nbars) != 0)
+		goto fail;
+	status = CX_OK;
+	if (write_svg(&ir->run.os, opts->svg, &svg) != 0) {
+		message(opts->svg, "cannot be written: %s", strerror(errno));
+		status = CX_ERROR;
+	}
+	goto out;
+fail:
+	message("index", "%s", strerror(errno));
+out:
+	free(kept);
+	strbuf_destroy(&svg);
+	strbuf_destroy(&labels);
+	report_free(places);
+	report_free(ages);
+	return status;
+}
+
+/** Find the directory of an operand in an index.  @return 0, or an exit status after a message. */
+static int find_dir(struct index_run *ir, const char *path, struct index_found *found, size_t n,
+                    struct reported *to)
+{
+	struct strbuf full = {0}, below = {0};
+	int status = CX_ERROR;
+	enum host_followed followed = path_follow(&ir->run, path, &full);
+	uint32_t node = followed == HOST_MISSING || full.failed ? MT_NONE
+	                : path_mount(&ir->run, strbuf_str(&full));
+	const char *name = node == MT_NONE ? NULL : run_name(&ir->run, node);
+	to->found = name ? index_found_for(ir, node, found, n) : NULL;
+	if (full.failed) {
+		message(path, "%s", strerror(ENOMEM));
+	} else if (followed == HOST_MISSING) {
+		message(path, "%s", path_error(errno));
+	} else if (!to->found) {
+		message(path, "has no index; getmnt index build %s makes one",
+		        name ? name : "MOUNT");
+	} else {
+		/* What the index has above the root of the mount, and what is below its point. */
+		const char *above = index_info(to->found->index)->root;
+		const char *root = ir->places[node].mount->root;
+		strbuf_puts(&below, root + (above[1] ? strlen(above) : 0));
+		if (below.len > 0 && below.data[below.len - 1] == '/')
+			below.data[--below.len] = '\0';
+		strbuf_puts(&below, strbuf_str(&full) + (name[1] ? strlen(name) : 0));
+		const char *dir = strbuf_str(&below) + strspn(strbuf_str(&below), "/");
+		if (below.failed)
+			message(path, "%s", strerror(ENOMEM));
+		else if (index_lookup(to->found->index, dir, &to->dir) == 0)
+			status = CX_OK;
+		else if (errno == ENOENT)
+			message(path, "the index of %s has no such directory; getmnt index update "
+			        "looks for new ones", to->found->title);
+		else
+			index_report(ir, to->found->title, errno);
+	}
+	strbuf_destroy(&full);
+	strbuf_destroy(&below);
+	return status;
+}
+
+/** Find what to report.  @names, dirs [out]  Room for each operand, and each index.
+    @return 0, or an exit status after a message. */
+static int find_dirs(struct index_run *ir, char **operands, size_t noperands,
+                     struct index_found *found, size_t nfound, const char **names,
+                     struct reported *dirs, size_t *n)
+{
+	int status = 0;
+	*n = 0;
+	for (size_t i = 0; i < noperands; ++i) {
+		int one = find_dir(ir, operands[i], found, nfound, &dirs[*n]);
+		status = one ? one : status;
+		names[*n] = operands[i];
+		*n += one == 0;
+	}
+	for (size_t i = 0; i < nfound && noperands == 0; ++i) {
+		if (!found[i].index) {
+			index_report(ir, found[i].title, found[i].error);
+			status = CX_ERROR;
+			continue;
+		}
+		names[*n] = found[i].title;
+		dirs[(*n)++] = (struct reported){&found[i], index_root(found[i].index)};
+	}
+	if (*n == 0 && !status) {
+		message("index", "there is none; getmnt index build makes them");
+		status = CX_ERROR;
+	}
+	return status;
+}
+
+/** Print the report.  @return 0, or an exit status after a message. */
+static int print_report(struct index_run *ir, const struct report_opts *opts,
+                        const struct reported *dirs, size_t n, const char *const *names)
+{
+	struct printing p = {.opts = opts};
+	const bool ranges = opts->by == REPORT_AGE || opts->by == REPORT_SIZE;
+	const unsigned depth = opts->depth != UINT_MAX ? opts->depth : opts->by == REPORT_DIR;
+	struct report *report = count(ir, dirs, n, names, (enum report_by)opts->by, depth);
+	struct usage_row *rows, *kept = NULL;
+	int64_t fresh = INT64_MAX;
+	if (!report)
+		return CX_ERROR;
+	for (size_t i = 0; i < n; ++i) {
+		const struct index_info *info = index_info(dirs[i].found->index);
+		fresh = info->fresh < fresh ? info->fresh : fresh;
+	}
+	p.report = report;
+	object_cells_init(&p.cells, &ir->run.os);
+	int rc = report_rows(report, &rows, &p.n);
+	if (rc == 0)
+		kept = largest(rows, &p.n, opts->top, !ranges || opts->top);
+	p.rows = kept;
+	if (!kept || print_rows(&p, opts->by == REPORT_DIR || depth > 0 || n > 1, fresh) != 0) {
+		message("index", "%s", strerror(errno));
+		rc = -1;
+	}
+	object_cells_destroy(&p.cells);
+	free(kept);
+	report_free(report);
+	return rc ? CX_ERROR : CX_OK;
+}
+
+int cmd_index_report(int argc, char **argv)
+{
+	struct report_opts opts = {.depth = UINT_MAX};
+	struct index_run ir;
+	struct index_found *found = NULL;
+	size_t nfound = 0, n = 0;
+	int status = options_read(&index_report_table, argc, argv, &opts);
+	if (status)
+		return status;
+	if (opts.help) {
+		options_help(&index_report_table, "Usage:\n getmnt index report [options] "
+		             "[PATH ...]\n\n"
+		             "Print the disk usage of these directories (default: all that is "
+		             "indexed), as du has\nit, from their indexes.\n", NULL, stdout);
+		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
+	}
+	const size_t noperands = (size_t)(argc - optind);
+	status = index_run_begin(&ir, opts.dir, false);
+	if (!status)
+		status = index_run_indexes(&ir, NULL, 0, INDEX_READ, &found, &nfound);
+	const char **names = calloc(noperands + nfound + 1, sizeof(*names));
+	struct reported *dirs = calloc(noperands + nfound + 1, sizeof(*dirs));
+	if (!names || !dirs) {
+		message("index", "%s", strerror(ENOMEM));
+		status = CX_ERROR;
+	}
+	if (!status)
+		status = find_dirs(&ir, argv + optind, noperands, found, nfound, names, dirs, &n);
+	if (n > 0 && !(opts.svg && strcmp(opts.svg, "-") == 0)) {
+		int printed = print_report(&ir, &opts, dirs, n, names);
+		status = printed ? printed : status;
+	}
+	if (n > 0 && opts.svg) {
+		int drawn = draw(&ir, &opts, dirs, n, names);
+		status = drawn ? drawn : status;
+	}
+	index_found_free(found, nfound);
+	free(names);
+	free(dirs);
+	index_run_end(&ir);
+	return finish_stdout() == 0 ? status : CX_ERROR;
+}
