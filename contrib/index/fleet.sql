@@ -17,9 +17,10 @@ SET VARIABLE below = '/home';
 SET VARIABLE near = now();
 SET VARIABLE least = 100000000;
 
+-- Without objects whose attributes could not be read.
 CREATE VIEW file AS
 SELECT * FROM read_parquet('fleet/**/*.parquet', hive_partitioning = true)
-WHERE date = getvariable('day');
+WHERE date = getvariable('day') AND uid IS NOT NULL;
 
 -- By name and owner.
 SELECT host, dir, name, size, mtime FROM file

@@ -22,7 +22,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 # The columns of the export that are read.
-TEXT = ("path", "type", "mode")
+TEXT = ("path", "type")
 NUMBERS = ("uid", "gid", "size", "blocks", "nlink")
 TIMES = ("mtime", "ctime", "atime", "btime")
 ROWS = 20000            # of a cluster, usually: for the size of Bloom filters
@@ -42,7 +42,7 @@ def rows_of(batch):
     parts = pc.split_pattern(columns["path"], "/", max_splits=1, reverse=True)
     columns["dir"], columns["name"] = pc.list_element(parts, 0), pc.list_element(parts, 1)
     # In octal: digit by digit.
-    mode = pc.cast(columns["mode"], pa.int16())
+    mode = columns["mode"]
     digit, octal = pa.scalar(10, pa.int16()), pa.scalar(0, pa.int16())
     for place in (1, 8, 64, 512):
         rest = pc.divide(mode, digit)
@@ -63,7 +63,7 @@ def rows_of(batch):
 
 def batches(stream):
     """The batches of an export."""
-    types = {"cluster": pa.int32(), "ino": pa.uint64()}
+    types = {"cluster": pa.int32(), "mode": pa.int16(), "ino": pa.uint64()}
     types.update((name, pa.string()) for name in TEXT)
     types.update((name, pa.int64()) for name in NUMBERS)
     types.update((name, pa.decimal128(29, 9)) for name in TIMES)
