@@ -142,26 +142,34 @@ struct index_writer {
 	struct manifest m;
 };
 
-struct index_writer *index_writer_new(struct os *os, int dirfd)
+/** Continue the numbers of the old manifest: they are never used again, so that an old manifest
+    cannot name a new file.  A damaged manifest is ignored.  @return 0, or -1. */
+static int next_number(struct index_writer *w)
 {
-	struct index_writer *w = calloc(1, sizeof(*w));
 	struct manifest old = {0};
 	char *text;
 	size_t len;
+	if (os_read_regular(w->os, w->dirfd, "manifest", MANIFEST_MAX, &text, &len) != 0)
+		return errno == ENOENT ? 0 : -1;
+	int rc = manifest_decode(text, len, &old);
+	if (rc == 0)
+		w->m.next = old.next;
+	else if (errno != ENOMEM)
+		rc = 0;
+	manifest_destroy(&old);
+	free(text);
+	return rc;
+}
+
+struct index_writer *index_writer_new(struct os *os, int dirfd)
+{
+	struct index_writer *w = calloc(1, sizeof(*w));
 	if (!w)
 		return NULL;
 	*w = (struct index_writer){.os = os, .segment.fd = -1};
 	w->dirfd = os_openat(os, dirfd, ".", O_RDONLY | O_DIRECTORY);
 	w->lock = w->dirfd < 0 ? -1 : store_lock(os, dirfd);
-	/* Numbers are never used again, so that an old manifest cannot name a new file. */
-	if (w->lock >= 0
-	    && os_read_regular(os, dirfd, "manifest", MANIFEST_MAX, &text, &len) == 0) {
-		if (manifest_decode(text, len, &old) == 0)
-			w->m.next = old.next;
-		manifest_destroy(&old);
-		free(text);
-	}
-	if (w->lock < 0 || store_clean(os, dirfd, NULL, &w->m.next) != 0
+	if (w->lock < 0 || next_number(w) != 0 || store_clean(os, dirfd, NULL, &w->m.next) != 0
 	    || store_create(os, w->dirfd, "segment", w->m.next++, &w->segment) != 0) {
 		index_writer_free(w);
 		return NULL;

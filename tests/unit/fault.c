@@ -410,6 +410,11 @@ static long cross(int kind, long number, long a, long b, long c, long d, long e,
 	    && c > least && is_short(kind))
 		c = least;
 	long rc = syscall(number, a, b, c, d, e, f);
+	if (shared && shared->plan.mode == FAULT_TRACE && !exempt && atomic_load(&active)) {
+		exempt = true;
+		shared->plan.trace(kind, rc, (const long[]){a, b, c, d, e, f});
+		exempt = false;
+	}
 	if (kind == OS_SOCKETPAIR && rc == 0) {
 		opened(((int *)d)[0]);
 		opened(((int *)d)[1]);

@@ -29,6 +29,7 @@ enum fault_mode {
 	FAULT_SHORT,   /* none fails; each returns as little as the kernel may */
 	FAULT_LIE,     /* none fails; inodes of XFS bulkstat have another owner */
 	FAULT_HOOK,    /* none fails; hook() is called before the n-th kernel call of any kind */
+	FAULT_TRACE,   /* none fails; trace() is called after each kernel call */
 };
 
 struct fault {
@@ -37,6 +38,7 @@ struct fault {
 	uint64_t n;       /* from 1 */
 	int error;
 	void (*hook)(void);   /* its own calls are not counted */
+	void (*trace)(int kind, long result, const long *args);   /* as well */
 };
 
 /** What was counted between fault_begin() and fault_end(). */

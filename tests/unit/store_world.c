@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "store_world.h"
 
+#include "tree.h"
 #include "unit.h"
 
 #include <sys/stat.h>
+
+void world_begin(struct tree *tree)
+{
+	snprintf(tree->path, sizeof(tree->path), "/dev/shm/getmnt-XXXXXX");
+	if (!mkdtemp(tree->path)) {
+		tree_begin(tree);
+		return;
+	}
+	tree->fd = open(tree->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CU_ASSERT_FATAL(tree->fd >= 0);
+}
 
 uint32_t world_random(struct world *w, uint32_t n)
 {
@@ -88,7 +100,7 @@ static int build_cluster(const struct world *w, struct index_writer *writer, uin
 	struct segment_contents c = {.rows = rows, .names = names, .slots = slots};
 	for (uint32_t i = 0; i < w->ndirs; ++i) {
 		const struct world_dir *d = &w->dirs[i];
-		if (index_dir_cluster(d->dir) != cluster)
+		if (!d->live || index_dir_cluster(d->dir) != cluster)
 			continue;
 		uint32_t slot = index_dir_slot(d->dir);
 		rows[c.nrows] = dir_row(d);
@@ -101,7 +113,7 @@ static int build_cluster(const struct world *w, struct index_writer *writer, uin
 	}
 	for (uint32_t i = 0; i < w->nfiles; ++i) {
 		const struct world_file *f = &w->files[i];
-		if (index_dir_cluster(w->dirs[f->dir].dir) != cluster)
+		if (!f->live || index_dir_cluster(w->dirs[f->dir].dir) != cluster)
 			continue;
 		rows[c.nrows] = file_row(f);
 		rows[c.nrows].col[IC_DIR] = index_dir_slot(w->dirs[f->dir].dir);
@@ -125,8 +137,11 @@ int world_build(const struct world *w, struct os *os, int dirfd)
 	struct index_info info = {.uuid = "1234-5678", .type = "ext4", .root = root,
 	                          .source = source, .built = 1000, .fresh = w->fresh};
 	struct index_writer *writer = index_writer_new(os, dirfd);
-	uint32_t clusters = index_dir_cluster(w->dirs[w->ndirs - 1].dir) + 1;
+	uint32_t clusters = 0;
 	int rc = writer ? 0 : -1;
+	for (uint32_t i = 0; i < w->ndirs; ++i)
+		if (w->dirs[i].live && index_dir_cluster(w->dirs[i].dir) >= clusters)
+			clusters = index_dir_cluster(w->dirs[i].dir) + 1;
 	for (uint32_t i = 0; rc == 0 && i < clusters; ++i)
 		rc = build_cluster(w, writer, i);
 	if (rc == 0)
@@ -219,6 +234,14 @@ int world_step(struct world *w, struct index *index)
 	return put_dir(w, index, dir);
 }
 
+int world_steps(struct world *w, struct index *index)
+{
+	for (uint32_t n = 1 + world_random(w, 30); n > 0; --n)
+		if (world_step(w, index) != 0)
+			return -1;
+	return 0;
+}
+
 /* Dumps. */
 
 static void put_line(struct strbuf *out, const char *path, const char *name, size_t len,
@@ -291,6 +314,25 @@ void world_dump(const struct world *w, struct strbuf *out)
 	sort_lines(out);
 }
 
+char *world_text(const struct world *w)
+{
+	struct strbuf text = {0};
+	world_dump(w, &text);
+	return text.data;
+}
+
+int world_resolve(struct world *w, struct index *index)
+{
+	STRBUF(path);
+	for (uint32_t i = 0; i < w->ndirs; ++i) {
+		strbuf_reset(&path);
+		world_path(w, i, &path);
+		if (w->dirs[i].live && index_lookup(index, strbuf_str(&path), &w->dirs[i].dir) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 /** Append the line of an object, or of a directory. */
 static int dump_object(struct index *index, uint32_t cluster, const struct index_row *row,
                        const char *name, size_t len, struct strbuf *out)
@@ -334,4 +376,19 @@ int index_dump(struct index *index, struct strbuf *out)
 	}
 	sort_lines(out);
 	return 0;
+}
+
+bool index_has(struct os *os, int dirfd, const char *dump, struct strbuf *why)
+{
+	STRBUF(actual);
+	struct index *index = index_open(os, dirfd, INDEX_READ);
+	bool good = false;
+	if (!index || index_check(index, why) != 0 || index_dump(index, &actual) != 0)
+		strbuf_printf(why, "%s: %s", index ? "reading" : "opening", strerror(errno));
+	else if (strcmp(strbuf_str(&actual), dump) != 0)
+		strbuf_puts(why, "another state");
+	else
+		good = true;
+	index_close(index);
+	return good;
 }

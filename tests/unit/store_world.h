@@ -40,6 +40,11 @@ struct world {
 	int64_t fresh;
 };
 
+struct tree;
+
+/** Make a directory in memory, where a sync takes no time; to be removed by tree_end(). */
+void world_begin(struct tree *tree);
+
 /** The next random number below n. */
 uint32_t world_random(struct world *world, uint32_t n);
 
@@ -54,9 +59,21 @@ int world_build(const struct world *world, struct os *os, int dirfd);
     no number).  @return 0, or -1. */
 int world_step(struct world *world, struct index *index);
 
+/** Make the steps up to the next commit, the same for each copy of a world.  @return 0, or -1. */
+int world_steps(struct world *world, struct index *index);
+
+/** Find the numbers of all directories by their paths.  @return 0, or -1. */
+int world_resolve(struct world *world, struct index *index);
+
 /** All objects as sorted lines; of the world, and of the index.  @return 0, or -1: the index
     cannot be read. */
 void world_dump(const struct world *world, struct strbuf *out);
 int index_dump(struct index *index, struct strbuf *out);
+
+/** The dump of the world, as an allocated string. */
+char *world_text(const struct world *world);
+
+/** Whether an index opens, passes index_check(), and has a dump.  @why  Appended if not. */
+bool index_has(struct os *os, int dirfd, const char *dump, struct strbuf *why);
 
 #endif

@@ -5,8 +5,13 @@
  */
 #include "unit.h"
 
+#include "fault.h"
 #include "store_world.h"
 #include "tree.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 
 /** Open the index, and compare it with the world. */
 static void expect_world(const struct world *w, struct os *os, int dirfd)
@@ -25,7 +30,7 @@ UNIT_TEST(read)
 {
 	struct tree tree;
 	struct os os = unit_os();
-	tree_begin(&tree);
+	world_begin(&tree);
 	struct world *w = world_new(1, 300, 5000, 40);
 	CU_ASSERT_PTR_NULL(index_open(&os, tree.fd, INDEX_READ));
 	CU_ASSERT_EQUAL(errno, ENOENT);
@@ -63,7 +68,7 @@ UNIT_TEST(change)
 {
 	struct tree tree;
 	struct os os = unit_os();
-	tree_begin(&tree);
+	world_begin(&tree);
 	struct world *w = world_new(2, 120, 2000, 30);
 	CU_ASSERT_EQUAL_FATAL(world_build(w, &os, tree.fd), 0);
 	struct index *index = index_open(&os, tree.fd, INDEX_WRITE);
@@ -86,6 +91,197 @@ UNIT_TEST(change)
 		}
 	}
 	index_close(index);
+	free(w);
+	tree_end(&tree);
+}
+
+enum { ROUNDS = 8 };
+
+/** Change an index: commits, and folds after some of them.
+    @done [out]  The number of commits that succeeded. */
+static int run_rounds(struct world *w, struct index *index, int *done)
+{
+	for (*done = 0; *done < ROUNDS; ) {
+		if (world_steps(w, index) != 0 || index_commit(index) != 0)
+			return -1;
+		++*done;
+		if (*done % 3 == 2 && index_fold(index, *done > 5) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/** Let the n-th call of a kind fail while an index is changed: what is on disk stays a commit, and
+    later changes work.  @return whether a call failed. */
+static bool expect_kept(const struct world *start, char *const *states, int kind, uint64_t n,
+                        int error)
+{
+	struct tree tree;
+	struct os os = unit_os();
+	STRBUF(why);
+	struct fault fault = {FAULT_ONCE, kind, n, error, NULL, NULL};
+	struct fault_count count;
+	struct world *w = malloc(sizeof(*w));
+	int done = 0;
+	memcpy(w, start, sizeof(*w));
+	world_begin(&tree);
+	CU_ASSERT_EQUAL_FATAL(world_build(w, &os, tree.fd), 0);
+	fault_begin(&fault, 100000);
+	struct index *index = index_open(&os, tree.fd, INDEX_WRITE);
+	int rc = index ? run_rounds(w, index, &done) : -1, got = errno;
+	if (rc == 0 || kind == FAULT_ALLOC) {
+		index_close(index);
+		index = NULL;
+	}
+	fault_end(&count);
+	unit_note("%s %d, %d commits", fault_kind_name(kind), (int)n, done);
+	CU_ASSERT(rc == 0 || (got == error && count.hits > 0));
+	if (!index_has(&os, tree.fd, states[done], &why)) {
+		CU_FAIL("the state of the last commit");
+		printf("  %s %d, %d commits: %s\n", fault_kind_name(kind), (int)n, done, why.data);
+	}
+	if (!index)
+		CU_ASSERT(count.blocks == 0 && count.fds == 0);
+	if (index) {
+		CU_ASSERT_EQUAL(index_commit(index), 0);
+		CU_ASSERT_EQUAL(world_steps(w, index), 0);
+		CU_ASSERT_EQUAL(index_fold(index, n % 2), 0);
+		expect_world(w, &os, tree.fd);
+		CU_ASSERT_EQUAL(world_steps(w, index), 0);
+		CU_ASSERT_EQUAL(index_commit(index), 0);
+		index_close(index);
+		expect_world(w, &os, tree.fd);
+	}
+	free(w);
+	tree_end(&tree);
+	return count.hits > 0;
+}
+
+UNIT_TEST(calls_fail)
+{
+	FAULT_OR_SKIP();
+	static const struct { int kind, error; } kinds[] = {
+		{OS_PWRITE, ENOSPC}, {OS_FDATASYNC, EIO}, {OS_FSYNC, ENOSPC}, {OS_OPENAT, EMFILE},
+		{OS_RENAME, ENOSPC}, {OS_FTRUNCATE, EIO}, {OS_GETDENTS, EIO}, {OS_UNLINK, EROFS},
+		{OS_READ, EIO}, {FAULT_ALLOC, ENOMEM},
+	};
+	struct world *start = world_new(3, 40, 300, 20), *w = malloc(sizeof(*w));
+	char *states[ROUNDS + 1];
+	memcpy(w, start, sizeof(*w));
+	for (int i = 0; i <= ROUNDS; ++i) {
+		states[i] = world_text(w);
+		world_steps(w, NULL);
+	}
+	for (size_t k = 0; k < COUNT(kinds); ++k) {
+		uint64_t n = 1, step = kinds[k].kind == FAULT_ALLOC ? unit_step() : 1;
+		while (expect_kept(start, states, kinds[k].kind, n, kinds[k].error))
+			n += step;
+		CU_ASSERT(n > 1 || kinds[k].kind == OS_FTRUNCATE);
+	}
+	for (int i = 0; i <= ROUNDS; ++i)
+		free(states[i]);
+	free(start);
+	free(w);
+}
+
+UNIT_TEST(build_fails)
+{
+	FAULT_OR_SKIP();
+	static const int kinds[] = {OS_PWRITE, OS_FSYNC, OS_OPENAT, OS_RENAME, FAULT_ALLOC};
+	struct tree tree;
+	struct os os = unit_os();
+	struct world *old = world_new(4, 40, 300, 20), *new = world_new(5, 60, 300, 20);
+	char *expected = world_text(old);
+	world_begin(&tree);
+	CU_ASSERT_EQUAL_FATAL(world_build(old, &os, tree.fd), 0);
+	for (size_t k = 0; k < COUNT(kinds); ++k) {
+		struct fault_count count = {.hits = 1};
+		for (uint64_t n = 1; count.hits > 0; ++n) {
+			STRBUF(why);
+			struct fault fault = {FAULT_ONCE, kinds[k], n, ENOSPC, NULL, NULL};
+			struct index_info info = {.uuid = "u"};
+			fault_begin(&fault, 10000);
+			struct index_writer *writer = index_writer_new(&os, tree.fd);
+			int rc = writer ? 0 : -1;
+			if (rc == 0)
+				rc = index_writer_finish(writer, &info, INDEX_DIR_NONE);
+			index_writer_free(writer);
+			fault_end(&count);
+			CU_ASSERT(count.fds == 0 && count.blocks == 0);
+			bool kept = index_has(&os, tree.fd, expected, &why);
+			bool made = !kept && index_has(&os, tree.fd, "fresh 0\n", &why);
+			/* The last sync, after the rename: the new one is there. */
+			CU_ASSERT(rc == 0 ? made : kept || (made && kinds[k] == OS_FSYNC));
+			if (!kept)
+				CU_ASSERT_EQUAL_FATAL(world_build(old, &os, tree.fd), 0);
+		}
+	}
+	/* What is left of a build that was killed is removed by the next. */
+	tree_file(&tree, "segment.999");
+	tree_file(&tree, "manifest.new");
+	CU_ASSERT_EQUAL(world_build(new, &os, tree.fd), 0);
+	expect_world(new, &os, tree.fd);
+	CU_ASSERT_EQUAL(unit_count(tree.path), 2 + 4);
+	free(expected);
+	free(old);
+	free(new);
+	tree_end(&tree);
+}
+
+UNIT_TEST(readers)
+{
+	enum { COMMITS = 150 };
+	struct shared { _Atomic uint32_t commits; } *shared;
+	struct tree tree;
+	struct os os = unit_os();
+	struct world *w = world_new(9, 60, 500, 20), *ahead = malloc(sizeof(*ahead));
+	char *states[COMMITS + 1];
+	uint32_t opened = 0, seen = 0, last = 0;
+	int status;
+	world_begin(&tree);
+	memcpy(ahead, w, sizeof(*w));
+	for (int i = 0; i <= COMMITS; ++i) {
+		states[i] = world_text(ahead);
+		world_steps(ahead, NULL);
+	}
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+	              -1, 0);
+	CU_ASSERT_EQUAL_FATAL(world_build(w, &os, tree.fd), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct index *index = index_open(&os, tree.fd, INDEX_WRITE);
+		for (uint32_t i = 1; index && i <= COMMITS; ++i) {
+			if (world_steps(w, index) != 0 || index_commit(index) != 0
+			    || (i % 2 == 0 && index_fold(index, i % 4 == 0) != 0))
+				_exit(1);
+			atomic_store(&shared->commits, i);
+		}
+		_exit(index ? 0 : 1);
+	}
+	/* Each reader has a state that was the last one during its opening. */
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		STRBUF(dump);
+		uint32_t from = atomic_load(&shared->commits);
+		struct index *index = index_open(&os, tree.fd, INDEX_READ);
+		uint32_t to = atomic_load(&shared->commits) + 1;
+		CU_ASSERT_PTR_NOT_NULL_FATAL(index);
+		/* Files that the writer has removed since are still read. */
+		CU_ASSERT_EQUAL_FATAL(index_dump(index, &dump), 0);
+		index_close(index);
+		uint32_t i = from;
+		while (i < to && (i > COMMITS || strcmp(states[i], dump.data) != 0))
+			++i;
+		CU_ASSERT(i <= COMMITS && strcmp(states[i], dump.data) == 0);
+		++opened;
+		seen += i != last;
+		last = i;
+	}
+	CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	CU_ASSERT(opened > 3 && seen > 1);
+	for (int i = 0; i <= COMMITS; ++i)
+		free(states[i]);
+	munmap(shared, sizeof(*shared));
+	free(ahead);
 	free(w);
 	tree_end(&tree);
 }
