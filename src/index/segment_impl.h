@@ -185,11 +185,6 @@ static inline uint64_t segment_predict(unsigned column, uint64_t reference)
 
 /* Filters (segment_filter.c). */
 
-struct filter {
-	uint8_t *blocks;
-	uint32_t n;
-};
-
 /** The bytes of a filter for so many keys. */
 static inline size_t filter_size(size_t keys)
 {
