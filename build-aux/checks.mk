@@ -19,7 +19,7 @@ $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(UNIT_OS) $(BUILD)/libgetmnt.a
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FAULT_WRAPS:%=-Wl,--wrap=%) -o $@ $^ $(LIBS) -lcunit
 
 # Programs of tests/lib that system cases run.
-HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/lib/orders.c))
+HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/lib/orders.c tests/lib/delegated.c))
 $(HELPERS): %: %.o $(BUILD)/libgetmnt.a
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)

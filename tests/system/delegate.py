@@ -177,6 +177,36 @@ got = search("--blocking", "*.c", "two", rsh=lame)
 gm.expect(sort_lines(got.out) == sort_lines(expected.out) and got.err.count(b"\n") == 1
           and b"two/b/m: not delegated: " in got.err and b"(status 5)" in got.err, f"one of three: {got.err}")
 
+# A program with the library: its transport connects, here and there; without one of both it searches through the mounts.
+helper = os.path.join(os.path.dirname(PROGRAM), "tests/lib/delegated")
+tops = ("two/a", "two/b", "x")
+if not os.path.exists(helper):
+    print("  tests/lib/delegated is not built")
+else:
+    def program(mode, pattern="*"):
+        return subprocess.run([helper, mode, PROGRAM, through.good, pattern, *tops], cwd=WORK, env=ENV, check=False, stdin=gm.null,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=gm.RUN_SECONDS)
+    for pattern in ("*", "*.c", "/m/d1/**|/deep/*"):
+        plain = program("nologin", pattern)
+        gm.expect(plain.returncode == 0 and plain.stderr == b"0 0\n", f"nologin: {plain.returncode} {plain.stderr}")
+        gm.expect(pattern != "*" or plain.stdout.count(b"\n") > 130, f"{plain.stdout}")
+        for mode, counts in (("both", b"3 3"), ("nohere", b"0 0"), ("noconnect", b"3 3"), ("badhere", b"0 3")):
+            if pattern.startswith("/"):
+                counts = counts.replace(b"3", b"2")     # nothing in x can match
+            got = program(mode, pattern)
+            gm.expect(got.returncode == 0 and sort_lines(got.stdout) == sort_lines(plain.stdout) and got.stderr.strip() == counts,
+                      f"{mode} {pattern}: {got.returncode} {got.stderr} {set(sort_lines(got.stdout)) ^ set(sort_lines(plain.stdout))}")
+    got = program("first")
+    gm.expect(got.returncode == 0 and got.stdout.count(b"\n") == 3, f"closed early: {got}")
+    left = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if gm.read(f"/proc/{pid}/cmdline").endswith("serve\0--stdio\0") and WORK in gm.read(f"/proc/{pid}/environ"):
+                left.append(pid)
+        except OSError:
+            pass                            # it is gone
+    gm.expect(not left, f"processes are left: {left}")
+
 # What this host alone can know is searched through the mount.
 for args, why in ((("-L", "*"), "symbolic links are followed"), (("--access=w", "*"), "access is checked for this user"),
                   (("--empty", "*"), "a test may have another result on the server"), (("--links=1", "*"), "a test may have another"),
