@@ -8,8 +8,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 
 uint64_t search_mnt_id(void *arg, uint32_t tag, bool *unique)
 {
@@ -233,6 +235,26 @@ void search_enter_mount(SEARCH *search, const struct bfs_at *at, uint64_t id,
 		*into = (struct bfs_enter){true, tag, BFS_NORMAL};
 }
 
+/** Have mounted what an automount point leads to, if the search may block.  Only if its own file
+    system does that, as NFS where an export crosses file systems; an autofs is left alone.
+    @st [in, out]  Of the point; of what is there now.  @return false: the search may not block. */
+static bool mount_now(SEARCH *search, const struct bfs_at *at, int flags, struct k_statx *st)
+{
+	struct k_statx in;
+	struct statfs fs;
+	struct os *os = &search->os;
+	if (search->mounts.any
+	    && os_statx(os, at->parentfd, "", flags | AT_EMPTY_PATH, 0, &in) == 0
+	    && in.dev_major == st->dev_major && in.dev_minor == st->dev_minor
+	    && os_fstatfs(os, at->parentfd, &fs) == 0 && fs.f_type != AUTOFS_SUPER_MAGIC) {
+		int fd = os_openat(os, at->parentfd, at->dir, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		if (fd >= 0)
+			os_statx(os, at->parentfd, at->dir, flags, search_id_mask(search), st);
+		os_close(os, fd);
+	}
+	return search->mounts.any;
+}
+
 /** A directory is a mount point: enter the mount, if it is known not to block. */
 static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_enter *into)
 {
@@ -250,6 +272,8 @@ static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_ente
 	    || os_statx(&search->os, at->parentfd, at->dir, flags, search_id_mask(search),
 	                &st) != 0)
 		search_queue_error(search, at, SEARCH_ERR_OPEN, errno);
+	else if (st.attributes & K_STATX_ATTR_AUTOMOUNT && !mount_now(search, at, flags, &st))
+		search_queue_error(search, at, SEARCH_ERR_OPEN, EREMOTE);
 	else
 		search_enter_mount(search, at, os_statx_mnt_id(&st, search->mounts.unique), into);
 }

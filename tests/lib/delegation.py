@@ -58,10 +58,13 @@ class Delegation:
         self.compared += 1
         return expected
 
-    def refused(self, why, *args, rsh=True, blocking=True):
-        """Nothing is delegated: one message, and the results of a search through the mounts."""
+    def refused(self, why, *args, rsh=True, blocking=True, first=False):
+        """Nothing is delegated: one message, and the results of a search through the mounts, which is done first or second."""
+        if first:
+            got = self.search("--blocking", *args, rsh=rsh)
         expected = self.search("--blocking", *args, rsh=False)
-        got = self.search("--blocking", *args, rsh=rsh)
+        if not first:
+            got = self.search("--blocking", *args, rsh=rsh)
         gm.expect(got.status == expected.status and sort_lines(got.out) == sort_lines(expected.out),
                   f"{args}: {got.status} {got.out} {got.err}")
         gm.expect(got.err.decode().count("not delegated") == 1 and why in got.err.decode(), f"{args}: {got.err} instead of {why}")

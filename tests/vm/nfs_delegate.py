@@ -138,13 +138,23 @@ for version in ("4.2", "3"):
     # Something is mounted below, which the client sees or not.
     disk("ext4", "/srv/e/part/only/shown", "-F")
     fill("/srv/e/part/only/shown")
-    for options in (OPTIONS, OPTIONS + ",crossmnt"):
-        export(e=options)
-        refused("its server: something else is mounted on it", "*", "m/e")
-        same("*", "m/e/d1")
+    refused("its server: something else is mounted on it", "*", "m/e")
+    same("*", "m/e/d1")
+    # With crossmnt the client mounts it when it is entered: as find does, and without --blocking it is left alone.
+    export(e=OPTIONS + ",crossmnt")
+    mount(version, "/srv/e", "cross", "nosharecache")
+    got = search("*", "m/cross", rsh=False)
+    gm.expect(got.status == 1 and got.err == b"getmnt: m/cross/part/only/shown: not entered: its file system can block (--blocking enters it)\n"
+              and b"shown/d1" not in got.out and "/m/cross/part" not in gm.read("/proc/self/mountinfo"), f"crossmnt: {got.status} {got.err}")
+    got = search("--blocking", "*", "m/cross", rsh=False)
+    gm.expect(got.status == 0 and not got.err and b"m/cross/part/only/shown/d1/e1/f1.c\n" in got.out, f"crossmnt: {got.status} {got.err}")
+    gm.umount(f"{WORK}/m/cross/part/only/shown")
+    through.refused("its server: something else is mounted on it", "*.c", "m/cross", blocking=False, first=True)
+    gm.umount(f"{WORK}/m/cross/part/only/shown")
+    gm.run("umount", mounted.pop())
+    export(e=OPTIONS)
     gm.run("umount", "/srv/e/part/only/shown")
     gm.run("losetup", "-d", loops.pop())
-    export(e=OPTIONS)
     same("*", "m/e")
     gm.bind("/srv/t", "/srv/e/none")
     refused("its server: something else is mounted on it", "*.c", "m/e")
@@ -183,10 +193,14 @@ for version in ("4.2", "3"):
 
     # Attributes that the client has cached: what is old is not believed; the directory itself is looked at.
     target = mount(version, "/srv/e", "e", "actimeo=600")
-    os.listdir(target)
-    os.stat(target + "/link")
-    gm.touch("/srv/e/top", "1")
-    same("*", "m/e")
+    for top in ("", "/d1"):
+        os.listdir(target + top)
+        os.stat(target + top)
+        gm.touch(f"/srv/e{top}/top", "1")
+        got = search("--count", "*", "m/e" + top)
+        gm.expect(got.status == 0 and not got.err, f"an old directory: {got.err}")
+        same("*", "m/e" + top)
+    os.unlink("/srv/e/d1/top")
     os.stat(target + "/top")
     gm.touch("/srv/e/top", "12")
     refused("another directory, or this one is changing", "*.c", "m/e")
