@@ -261,7 +261,8 @@ PLUGINDIR := $(DESTDIR)$(PREFIX)/lib/nagios/plugins
 # The units of systemd are installed disabled.
 UNITPATH ?= $(PREFIX)/lib/systemd/system
 UNITDIR = $(DESTDIR)$(UNITPATH)
-UNITS := getmnt-audit.service getmnt-audit.timer getmnt-watch.service
+UNITS := getmnt-audit.service getmnt-audit.timer getmnt-watch.service getmnt-index-update.service \
+	getmnt-index-update.timer getmnt-index-watch.service
 HEADERS := $(wildcard include/getmnt/*.h)
 MANPAGES := $(wildcard man/*.[1-8])
 # Each public function has a page that includes the one that describes it.  search(3) would be

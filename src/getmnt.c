@@ -178,6 +178,13 @@
  *     build.c            building: the table of directories, the spill file
  *     build_write.c      building: making clusters in several threads
  *     walk.c             the objects of a mount, for an index
+ *     tree.c             all directories, in memory
+ *     chain.c            opening them, each relative to its parent
+ *     objects.c          what the index has of some directories
+ *     refresh.c          a directory or a name compared with the file system
+ *     refresh_rest.c     what that leaves to do: moved and missing directories, hard links
+ *     update.c           directories whose times changed, read again
+ *     watch.c            an index that follows its file system
  *     events.c           events of fanotify as places to look at (pure)
  *     scan.c             candidates for a query, cluster by cluster
  *     scan_wish.c        what it looks for: keys of filters, ranges of columns
@@ -333,6 +340,9 @@
  *     status.c           status
  *     report.c           report
  *     export.c           export
+ *     update.c           update
+ *     watch.c            watch
+ *     live.h             what they share
  *     svg.c              a report as a picture (pure)
  *   cmd/serve/           getmnt serve
  *     serve.c            searches for a getmnt on another host

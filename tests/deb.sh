@@ -287,7 +287,8 @@ is_kept()
 is_disabled()
 {
 	local unit
-	for unit in getmnt-audit.service getmnt-audit.timer getmnt-watch.service; do
+	for unit in getmnt-audit.service getmnt-audit.timer getmnt-watch.service \
+	            getmnt-index-update.service getmnt-index-update.timer getmnt-index-watch.service; do
 		[ -f "$root/lib/systemd/system/$unit" ] || return 1
 	done
 	! find "$root/etc/systemd" "$root/etc/cron.d" -name '*getmnt*' 2>/dev/null | grep .

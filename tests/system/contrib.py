@@ -14,7 +14,8 @@ work = tempfile.mkdtemp()
 
 # The units, as systemd reads them; the program is where it was built.
 units, services = [], {}
-for name in ("getmnt-audit.service", "getmnt-audit.timer", "getmnt-watch.service"):
+for name in ("getmnt-audit.service", "getmnt-audit.timer", "getmnt-watch.service", "getmnt-index-update.service",
+             "getmnt-index-update.timer", "getmnt-index-watch.service"):
     text = gm.read(f"{TOP}/contrib/systemd/{name}")
     gm.expect(not re.search(r"^(Private|Protect|ReadOnly|ReadWrite|Root|Bind|TemporaryFile)", text, re.M), f"{name}: a mount namespace of its own")
     units.append(f"{work}/{name}")

@@ -4,6 +4,7 @@
  *
  *     build --> run_know() --> index_choose() --> index_walk() --> index_build_finish()
  *     status, check, drop, export, report --> index_run_indexes()
+ *     update, watch --> index_run_indexes() --> index_update(), index_watch_apply()
  */
 #include "cmd/index/index.h"
 
@@ -19,6 +20,8 @@ const struct command index_commands[] = {
 	{"report", cmd_index_report, &index_report_table, NULL,
 	 "disk usage, by directory, user, age ..."},
 	{"status", cmd_index_status, &index_status_table, NULL, "what is indexed, and how fresh"},
+	{"update", cmd_index_update, &index_update_table, NULL, "read what has changed since"},
+	{"watch", cmd_index_watch, &index_watch_table, NULL, "follow changes as they happen"},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -22,8 +22,11 @@ int cmd_index_drop(int argc, char **argv);
 int cmd_index_export(int argc, char **argv);
 int cmd_index_report(int argc, char **argv);
 int cmd_index_status(int argc, char **argv);
+int cmd_index_update(int argc, char **argv);
+int cmd_index_watch(int argc, char **argv);
 extern const struct option_table index_build_table, index_check_table, index_drop_table,
-	index_export_table, index_report_table, index_status_table;
+	index_export_table, index_report_table, index_status_table, index_update_table,
+	index_watch_table;
 extern const struct column_table index_columns;      /* of export */
 
 /** The mounts of a run, and the directory of all indexes. */

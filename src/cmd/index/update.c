@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt index update: indexes brought up to date.
+ */
+#include "index/update.h"
+
+#include "cmd/index/live.h"
+#include "search/query.h"
+#include "table/table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct update_opts {
+	const char *dir;
+	int64_t max_age;             /* seconds; -1: any */
+	bool quiet, help;
+};
+
+static int take_max_age(void *opts, const struct option_row *row, const char *value)
+{
+	struct update_opts *update = opts;
+	struct timespec age;
+	uint64_t seconds;
+	char title[OPTION_TITLE_SIZE];
+	if (option_number(value, INT32_MAX, &seconds))
+		update->max_age = (int64_t)seconds;
+	else if (query_duration(value, &age) == 0)
+		update->max_age = age.tv_sec;
+	else
+		return usage_error(option_title(row, title), "\"%s\": must be a number of seconds, "
+		                   "or a time as 30min, 3h, 2d or 1w", value);
+	return 0;
+}
+
+static const struct option_row update_rows[] = {
+	OPTION_GROUP("Output"),
+	{"quiet", 'q', NULL, "print only errors", OPT_IS_FLAG(struct update_opts, quiet)},
+	OPTION_GROUP("Updating"),
+	{"max-age", 0, "TIME", "read directories again that were read longer ago",
+	 .how = OPT_CALL, .take = take_max_age},
+	OPTION_GROUP("General"),
+	OPTION_INDEX_DIR(struct update_opts, dir),
+	OPTION_HELP(struct update_opts, help),
+};
+
+const struct option_table index_update_table = {
+	"index update", update_rows, sizeof(update_rows) / sizeof(*update_rows),
+};
+
+int live_covered(struct os *os, struct map64 *covered)
+{
+	struct mount_table *table = table_read_kernel(os, TABLE_AUTO, MF_POINT);
+	struct map64 names = {0};
+	int rc = table ? 0 : -1;
+	for (size_t i = 0; rc == 0 && i < table->count; ++i) {
+		const char *point = table->mounts[i].point;
+		const char *slash = point ? strrchr(point, '/') : NULL;
+		if (slash && slash[1] && map64_put(&names, map64_text(slash + 1), 1) == MAP64_NONE)
+			rc = -1;
+	}
+	table_free(table);
+	if (rc != 0) {
+		map64_destroy(&names);
+		return -1;
+	}
+	map64_destroy(covered);
+	*covered = names;
+	return 0;
+}
+
+/** Append "N WORDs VERB", unless N is 0. */
+static void put_count(struct strbuf *text, uint64_t n, const char *word, const char *verb)
+{
+	if (n == 0)
+		return;
+	const char *plural = n == 1 ? "" : strcmp(word, "directory") == 0 ? "ies" : "s";
+	size_t len = strlen(word) - (*plural == 'i');
+	strbuf_printf(text, ", %" PRIu64 " %.*s%s %s", n, (int)len, word, plural, verb);
+}
+
+void live_print(const char *title, const struct refresh_counts *counts, double seconds)
+{
+	struct strbuf text = {0};
+	strbuf_printf(&text, "%s: %" PRIu64 " directories compared", title, counts->dirs);
+	put_count(&text, counts->read, "directory", "read");
+	put_count(&text, counts->dirs_added, "directory", "added");
+	put_count(&text, counts->dirs_moved, "directory", "moved");
+	put_count(&text, counts->dirs_removed, "directory", "removed");
+	put_count(&text, counts->added, "other object", "added");
+	put_count(&text, counts->changed, "other object", "changed");
+	put_count(&text, counts->removed, "other object", "removed");
+	strbuf_printf(&text, ", %.1f s\n", seconds);
+	print_buffer(&text);
+}
+
+int live_find(struct index_run *ir, char **operands, size_t n, struct index_found **found,
+              size_t *nfound)
+{
+	int status = index_run_indexes(ir, operands, n, INDEX_WRITE, found, nfound);
+	if (status || *nfound > 0)
+		return status;
+	message(strbuf_str(&ir->dir), "has no index; getmnt index build makes them");
+	return CX_ERROR;
+}
+
+bool live_usable(const struct index_run *ir, const struct index_found *found, bool named,
+                 int *status)
+{
+	if (found->index && found->place != SIZE_MAX)
+		return true;
+	if (!found->index)
+		index_report(ir, found->title, found->error);
+	else
+		message(found->title, "its file system is not mounted");
+	if (named || !found->index)
+		*status = CX_ERROR;
+	return false;
+}
+
+/** Bring one index up to date.  @return an exit status. */
+static int update_one(struct index_run *ir, const struct index_found *found,
+                      const struct update_opts *opts, const struct map64 *covered)
+{
+	struct os *os = &ir->run.os;
+	struct refresh_counts counts = {0};
+	double start = os_now();
+	const struct index_update_opts how = {
+		.rootfd = index_run_open(ir, &ir->places[found->place]), .covered = covered,
+		.max_age = opts->max_age,
+	};
+	int rc = how.rootfd < 0 ? -1 : index_update(os, found->index, NULL, &how, &counts);
+	if (rc != 0 && (how.rootfd < 0 || errno == ESTALE))
+		message(found->title, "cannot be opened: %s", strerror(errno));
+	else if (rc != 0)
+		index_report(ir, found->title, errno);
+	else if (!opts->quiet)
+		live_print(found->title, &counts, os_now() - start);
+	os_close(os, how.rootfd);
+	if (rc == 0 && counts.unread > 0)
+		message(found->title, "%" PRIu64 " %s could not be read", counts.unread,
+		        counts.unread == 1 ? "directory" : "directories");
+	return rc != 0 ? CX_ERROR : counts.unread ? CX_INCOMPLETE : CX_OK;
+}
+
+int cmd_index_update(int argc, char **argv)
+{
+	struct update_opts opts = {.max_age = -1};
+	int status = options_read(&index_update_table, argc, argv, &opts);
+	if (status)
+		return status;
+	if (opts.help) {
+		options_help(&index_update_table, "Usage:\n getmnt index update [options] "
+		             "[MOUNT ...]\n\nBring the index of each mount point MOUNT up to "
+		             "date, by default all indexes: read\nthe directories whose times have "
+		             "changed.\n",
+		             "Exit status: 0 complete, 1 error, 64 some directories could not be "
+		             "read.\n", stdout);
+		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
+	}
+	struct index_run ir;
+	struct index_found *found = NULL;
+	struct map64 covered = {0};
+	size_t nfound = 0;
+	status = index_run_begin(&ir, opts.dir, false);
+	if (!status)
+		status = live_find(&ir, argv + optind, (size_t)(argc - optind), &found, &nfound);
+	if (nfound > 0 && live_covered(&ir.run.os, &covered) != 0) {
+		message("index", "the mount table cannot be read: %s", strerror(errno));
+		status = CX_ERROR;
+		index_found_free(found, nfound);
+		found = NULL;
+		nfound = 0;
+	}
+	for (size_t i = 0; i < nfound; ++i) {
+		if (!live_usable(&ir, &found[i], optind < argc, &status))
+			continue;
+		int one = update_one(&ir, &found[i], &opts, &covered);
+		status = one == CX_ERROR || status == CX_OK ? one : status;
+		flush_stdout();
+	}
+	map64_destroy(&covered);
+	index_found_free(found, nfound);
+	index_run_end(&ir);
+	return finish_stdout() == 0 ? status : CX_ERROR;
+}

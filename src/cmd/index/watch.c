@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * getmnt index watch: indexes that follow their file systems.
+ *
+ *     fanotify of each file system --.
+ *     mountinfo ---------------------+--> poll --> index_watch_apply()
+ *     SIGTERM, SIGINT ---------------'
+ *
+ * A file system is opened only while its changes are stored, so that it can be unmounted.
+ */
+#include "index/watch.h"
+
+#include "cmd/index/live.h"
+#include "os/file.h"
+#include "os/service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct watch_opts {
+	const char *dir;
+	bool quiet, help;
+};
+
+static const struct option_row watch_rows[] = {
+	OPTION_GROUP("Output"),
+	{"quiet", 'q', NULL, "print only errors", OPT_IS_FLAG(struct watch_opts, quiet)},
+	OPTION_GROUP("General"),
+	OPTION_INDEX_DIR(struct watch_opts, dir),
+	OPTION_HELP(struct watch_opts, help),
+};
+
+const struct option_table index_watch_table = {
+	"index watch", watch_rows, sizeof(watch_rows) / sizeof(*watch_rows),
+};
+
+enum { SIGNALS, MOUNTS, FIRST };   /* descriptors that are polled */
+
+/** An index that is watched. */
+struct watched {
+	struct index_found *found;
+	struct index_watch *watch;   /* NULL: not any more */
+};
+
+struct watching {
+	struct index_run *ir;
+	const struct watch_opts *opts;
+	struct watched *list;
+	struct pollfd *fds;
+	size_t n, left;              /* indexes; those that are still watched */
+	struct map64 covered;
+	int status;
+};
+
+/** Report why a file system cannot be watched. */
+static void report_refused(const char *title, int error)
+{
+	const char *remedy = error == EPERM ? "only root can watch a file system"
+	                     : error == EINVAL || error == ENOSYS
+	                               ? "this needs Linux 5.9; use getmnt index update"
+	                     : error == ENODEV || error == EOPNOTSUPP || error == EXDEV
+	                               ? "its type does not support this; use getmnt index update"
+	                               : NULL;
+	message(title, "cannot be watched: %s%s%s", strerror(error), remedy ? ": " : "",
+	        remedy ? remedy : "");
+}
+
+/** Store what belongs into an index, and stop to watch it. */
+static void end_one(struct watching *w, struct watched *one)
+{
+	struct index *index = one->found->index;
+	if (!one->watch)
+		return;
+	index_watch_free(one->watch);
+	one->watch = NULL;
+	--w->left;
+	if (index_commit(index) != 0 || index_fold(index, false) != 0) {
+		index_report(w->ir, one->found->title, errno);
+		w->status = CX_ERROR;
+	}
+	/* Others may write it now. */
+	index_close(index);
+	one->found->index = NULL;
+}
+
+/** Start to watch an index. */
+static void start_one(struct watching *w, struct watched *one)
+{
+	struct os *os = &w->ir->run.os;
+	int fd = index_run_open(w->ir, &w->ir->places[one->found->place]);
+	if (fd >= 0)
+		one->watch = index_watch_new(os, one->found->index, fd);
+	if (!one->watch) {
+		report_refused(one->found->title, errno);
+		w->status = CX_ERROR;
+	}
+	w->left += one->watch != NULL;
+	os_close(os, fd);
+}
+
+/** Store the changes of a file system. */
+static void apply_one(struct watching *w, struct watched *one)
+{
+	struct os *os = &w->ir->run.os;
+	struct refresh_counts counts = {0};
+	enum index_watch_why why;
+	const char *title = one->found->title;
+	double start = os_now();
+	int fd = index_run_open(w->ir, &w->ir->places[one->found->place]);
+	if (fd < 0) {
+		message(title, "was unmounted; its index is not watched any more");
+		end_one(w, one);
+		return;
+	}
+	int rc = index_watch_apply(one->watch, fd, &w->covered, &why, &counts), error = errno;
+	os_close(os, fd);
+	if (rc != 0) {
+		if (error == ESTALE)
+			message(title, "another file system is mounted there; its index is not "
+			        "watched any more");
+		else
+			index_report(w->ir, title, error);
+		w->status = CX_ERROR;
+		end_one(w, one);
+		return;
+	}
+	if (why == WATCH_LOST)
+		message(title, "changes came too fast to be followed; %" PRIu64 " directories were "
+		        "compared, %" PRIu64 " of them read", counts.dirs, counts.read);
+	else if (why == WATCH_START && !w->opts->quiet)
+		live_print(title, &counts, os_now() - start);
+	flush_stdout();
+}
+
+/** The mount table has changed: file systems may be unmounted, and names covered. */
+static void check_mounts(struct watching *w)
+{
+	struct os *os = &w->ir->run.os;
+	if (live_covered(os, &w->covered) != 0)
+		message("index", "the mount table cannot be read: %s", strerror(errno));
+	for (size_t i = 0; i < w->n; ++i) {
+		struct watched *one = &w->list[i];
+		int fd = one->watch ? index_run_open(w->ir, &w->ir->places[one->found->place]) : -1;
+		if (one->watch && fd < 0) {
+			message(one->found->title, "was unmounted; its index is not watched any "
+			        "more");
+			end_one(w, one);
+		}
+		os_close(os, fd);
+	}
+}
+
+/** How long to wait, in milliseconds. */
+static int wait_ms(const struct watching *w)
+{
+	int least = -1;
+	for (size_t i = 0; i < w->n; ++i) {
+		int ms = w->list[i].watch ? index_watch_wait(w->list[i].watch) : -1;
+		if (ms >= 0 && (least < 0 || ms < least))
+			least = ms;
+	}
+	return least;
+}
+
+/** Follow the file systems until a signal, or until none is left. */
+static void follow(struct watching *w)
+{
+	struct os *os = &w->ir->run.os;
+	while (w->left > 0) {
+		for (size_t i = 0; i < w->n; ++i)
+			w->fds[FIRST + i] = (struct pollfd){
+				.fd = w->list[i].watch ? index_watch_fd(w->list[i].watch) : -1,
+				.events = POLLIN,
+			};
+		if (os_poll(os, w->fds, FIRST + w->n, wait_ms(w)) < 0)
+			break;
+		int signal = w->fds[SIGNALS].revents ? os_signalfd_read(os, w->fds[SIGNALS].fd) : 0;
+		if (signal == SIGTERM || signal == SIGINT)
+			break;
+		if (w->fds[MOUNTS].revents)
+			check_mounts(w);
+		for (size_t i = 0; i < w->n; ++i) {
+			struct watched *one = &w->list[i];
+			if (one->watch && w->fds[FIRST + i].revents
+			    && index_watch_drain(one->watch) != 0) {
+				report_refused(one->found->title, errno);
+				w->status = CX_ERROR;
+				end_one(w, one);
+			}
+			if (one->watch && index_watch_wait(one->watch) == 0)
+				apply_one(w, one);
+		}
+	}
+}
+
+/** Watch indexes.  @return an exit status. */
+static int watch_all(struct index_run *ir, const struct watch_opts *opts,
+                     struct index_found *found, size_t n, bool named)
+{
+	struct os *os = &ir->run.os;
+	struct watching w = {.ir = ir, .opts = opts, .n = n};
+	w.list = calloc(n, sizeof(*w.list));
+	w.fds = calloc(FIRST + n, sizeof(*w.fds));
+	if (!w.list || !w.fds) {
+		message("index", "%s", strerror(errno));
+		w.status = CX_ERROR;
+		goto out;
+	}
+	w.fds[SIGNALS] = (struct pollfd){.fd = os_signalfd_open(os), .events = POLLIN};
+	/* Opened before the table is read: what changes later is noticed. */
+	w.fds[MOUNTS] = (struct pollfd){
+		.fd = os_openat(os, AT_FDCWD, "/proc/self/mountinfo", O_RDONLY), .events = POLLPRI,
+	};
+	if (live_covered(os, &w.covered) != 0)
+		message("index", "the mount table cannot be read: %s", strerror(errno));
+	for (size_t i = 0; i < n; ++i) {
+		w.list[i].found = &found[i];
+		if (live_usable(ir, &found[i], named, &w.status))
+			start_one(&w, &w.list[i]);
+	}
+	bool any = w.left > 0;
+	follow(&w);
+	if (any && w.left == 0)
+		w.status = CX_ERROR;
+	for (size_t i = 0; i < n; ++i)
+		end_one(&w, &w.list[i]);
+	os_close(os, w.fds[SIGNALS].fd);
+	os_close(os, w.fds[MOUNTS].fd);
+out:
+	map64_destroy(&w.covered);
+	free(w.list);
+	free(w.fds);
+	return w.status;
+}
+
+int cmd_index_watch(int argc, char **argv)
+{
+	struct watch_opts opts = {0};
+	int status = options_read(&index_watch_table, argc, argv, &opts);
+	if (status)
+		return status;
+	if (opts.help) {
+		options_help(&index_watch_table, "Usage:\n getmnt index watch [options] "
+		             "[MOUNT ...]\n\nKeep the index of each mount point MOUNT up to date, "
+		             "by default all indexes, as\nfiles change, until SIGTERM or SIGINT.  "
+		             "Needs root.\n",
+		             "Exit status: 0 stopped by a signal, 1 error.\n", stdout);
+		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
+	}
+	struct index_run ir;
+	struct index_found *found = NULL;
+	size_t nfound = 0;
+	status = index_run_begin(&ir, opts.dir, false);
+	if (!status)
+		status = live_find(&ir, argv + optind, (size_t)(argc - optind), &found, &nfound);
+	if (!status)
+		status = watch_all(&ir, &opts, found, nfound, optind < argc);
+	index_found_free(found, nfound);
+	index_run_end(&ir);
+	return finish_stdout() == 0 ? status : CX_ERROR;
+}
