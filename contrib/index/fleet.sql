@@ -40,10 +40,12 @@ WHERE uid = getvariable('owner') AND size >= getvariable('least')
 ORDER BY host, dir, name;
 
 -- The largest directories of the first three levels, with what is below them.
-WITH space AS (
-    SELECT host, string_split(CASE WHEN type = 'd' THEN dir || '/' || name ELSE dir END, '/') AS parts,
+WITH own AS (
+    SELECT host, CASE WHEN type = 'd' THEN dir || '/' || name ELSE dir END AS path,
            sum(CASE WHEN type = 'd' THEN blocks ELSE blocks / nlink END) * 512 AS bytes
-    FROM file GROUP BY ALL)
+    FROM file GROUP BY ALL),
+space AS (
+    SELECT host, string_split(path, '/')[:4] AS parts, sum(bytes) AS bytes FROM own GROUP BY ALL)
 SELECT host, array_to_string(parts[:level], '/') AS top, round(sum(bytes))::BIGINT AS bytes
 FROM space, range(2, 5) AS levels(level)
 WHERE len(parts) >= level AND parts[level] <> ''
