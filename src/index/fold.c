@@ -356,7 +356,8 @@ static int fold_begin(struct fold *f)
 	if (!f->moved || !f->merged || !f->m.clusters)
 		return -1;
 	f->m.clusters_room = old->nclusters + 1;
-	memcpy(f->m.clusters, old->clusters, old->nclusters * sizeof(*old->clusters));
+	for (size_t i = 0; i < old->nclusters; ++i)
+		f->m.clusters[i] = old->clusters[i];
 	return 0;
 }
 

@@ -123,8 +123,14 @@ static int check_way(struct check *check, index_dir dir)
 			break;
 		}
 		if (!state || dir_parent(index, at, &parent) != 0) {
-			if (state && errno != ENOENT)
-				return errno == ENOMEM ? -1 : 0;   /* is reported already */
+			if (state && errno != ENOENT) {
+				if (errno == ENOMEM)
+					return -1;
+				/* Its cluster was reported. */
+				*state = DS_BAD;
+				result = DS_BAD;
+				break;
+			}
 			/* A slot may be free. */
 			if (check->nway == 0)
 				return 0;
