@@ -73,6 +73,7 @@ static struct index_row dir_row(const struct world_dir *d)
 	row.col[IC_MODE] = S_IFDIR | 0755;
 	row.col[IC_NLINK] = 2;
 	row.col[IC_MSEC] = index_from_signed((int64_t)d->mtime);
+	row.col[IC_CSEC] = index_from_signed(1000);
 	return row;
 }
 
@@ -85,6 +86,7 @@ static struct index_row file_row(const struct world_file *f)
 	row.col[IC_UID] = f->ino % 7;
 	row.col[IC_SIZE] = f->size;
 	row.col[IC_MSEC] = index_from_signed((int64_t)f->size);
+	row.col[IC_CSEC] = index_from_signed(1000);
 	return row;
 }
 
