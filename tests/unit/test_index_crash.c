@@ -161,6 +161,15 @@ static void expect_crashes(void)
 	expect_commit("data without names", true);
 	make_copy(sim.names, sim.nnames, SYNCED);
 	expect_commit("names without data", true);
+	/* The rename reaches the disk before the names of other new files. */
+	struct entry renamed[FILES];
+	int at = find_name("manifest");
+	memcpy(renamed, sim.synced, sizeof(renamed));
+	for (int i = 0; i < sim.nsynced; ++i)
+		if (strcmp(renamed[i].name, "manifest") == 0)
+			renamed[i].inode = sim.names[at].inode;
+	make_copy(renamed, sim.nsynced, SYNCED);
+	expect_commit("the manifest without other names", true);
 	make_copy(sim.names, sim.nnames, ZEROED);
 	expect_commit("names and sizes without data", true);
 }
