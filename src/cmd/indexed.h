@@ -27,7 +27,7 @@ struct indexed_args {
 	{"index", 0, NULL, "search the indexes of getmnt index", \
 	 OPT_IS_FLAG(type, field.index)}, \
 	{"index-dir", 0, "DIR", "the directory of all indexes", OPT_IS_TEXT(type, field.dir)}, \
-	{"fresh", 0, "SEC", "with --index: look again at what is older", \
+	{"fresh", 0, "SEC", "look again at what is older (--index)", \
 	 OPT_IS_TEXT(type, field.fresh)}
 
 struct indexed;

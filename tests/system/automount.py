@@ -137,7 +137,7 @@ for command in gm.commands():
              "fstab": [[], ["/auto"], ["/auto/direct"], ["--merge", "--fix=source,order"],
                        ["--merge", "--add=persistent", "--diff"]],
              "find": [["/", "-empty"], ["-L", "/", "-xtype", "l"], ["/auto", "/plain", "-readable", "-o", "-ls"]],
-             "serve": [["--stdio"]],
+             "index": [["status"]], "serve": [["--stdio"]],
              "search": [["*", "/"], ["x/*", "/auto", "/data"], ["/auto/direct/*", "/"]],
              "audit": [[], ["--root=/auto"], ["--root=/auto/direct", "-v"], ["--probe=all", "--probe-timeout=0.3"]],
              "recover": [["/plain/mtab"], ["/nowhere/mtab"], []],
@@ -158,6 +158,11 @@ for command in gm.commands():
         # Each option with one of the operands in turn; in check-full with two.
         for base in (turn, turn + 1)[:2 if gm.FULL else 1]:
             run(command, *option, *bases[command][base % len(bases[command])])
+for args in (["status"], ["status", "-J"], ["build"], ["build", "/plain"], ["build", "/auto"], ["build", "/auto/direct"], ["check"],
+             ["drop", "/auto"]):
+    run("index", *args, "--index-dir=/tmp/index")
+for args in (["search", "*", "/"], ["search", "-m", "*", "/auto"], ["find", "/", "-empty"], ["find", "/plain", "-xtype", "d"]):
+    run(*args, "--index", "--index-dir=/tmp/index") if args[0] == "search" else run("find", "--index", "--index-dir=/tmp/index", *args[1:])
 print(f"  {total} options, {runs} runs")
 
 # Places as operands, and in company; from a working directory on one.
