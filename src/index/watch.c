@@ -19,6 +19,7 @@ enum {
 	EVENTS_MOST = 64 << 20,   /* bytes */
 	EVENTS_READ = 256 << 10,
 	READS = 256,              /* at a time */
+	OPENS = 10,               /* tries to open a handle, a millisecond apart */
 	TRIES = 8,                /* to read a directory, without events */
 };
 
@@ -114,6 +115,18 @@ int index_watch_wait(const struct index_watch *w)
 	return due > now ? (int)(due - now) : 0;
 }
 
+/** Open a handle.  @return a descriptor, or -1.  Errors: ESTALE: the object was removed ... */
+static int open_handle(struct index_watch *w, int rootfd, const struct os_handle *handle)
+{
+	/* While the number of a removed inode is given to a new one, ext4 says ENOMEM. */
+	for (int i = 0;; ++i) {
+		int fd = os_open_handle(w->os, rootfd, handle);
+		if (fd >= 0 || errno != ENOMEM || i == OPENS)
+			return fd;
+		os_poll(w->os, NULL, 0, 1);
+	}
+}
+
 /** Look at what one handle reports.  @return 0, or -1. */
 static int apply_handle(struct index_watch *w, struct refresh *r, int rootfd, size_t i)
 {
@@ -121,7 +134,7 @@ static int apply_handle(struct index_watch *w, struct refresh *r, int rootfd, si
 	struct os_handle handle;
 	struct k_statx st;
 	file_events_handle(&w->events, i, &handle);
-	int fd = os_open_handle(w->os, rootfd, &handle), rc = 0;
+	int fd = open_handle(w, rootfd, &handle), rc = 0;
 	if (fd < 0) {
 		/* What cannot be looked at now, an update finds. */
 		if (errno != ESTALE)

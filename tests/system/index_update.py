@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""getmnt index update: after random changes of a tree the index is what is on the disk; a renamed directory is
+one change; an unchanged tree costs one statx a directory; names that mounts cover are not touched."""
+import os
+import random
+import stat
+import time
+
+import gm
+from index_tree import Tree, differences
+
+gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs")
+gm.need_fs("ext4", "xfs", "btrfs")
+IX = "--index-dir=/ix"
+MANY = 2000
+root = gm.Root()
+gm.mkdir(root / "img")
+for kind in ("ext4", "xfs", "btrfs"):
+    gm.loop_mount(gm.image(root / f"img/{kind}", 300 << 20, f"mkfs.{kind}", "-q"), root / f"t/{kind}")
+os.rmdir(root / "t/ext4/lost+found")
+root.enter()
+
+
+def update(top, *options, status=0):
+    result = gm.getmnt("index", "update", IX, *options, top)
+    gm.expect(result.status == status, f"{top}: update {options}: {result}")
+    return result.out.decode()
+
+
+def agree(tag, top):
+    wrong = differences(top, IX)
+    gm.expect(not wrong, f"{tag}: {len(wrong)} differ: {wrong[:5]}")
+
+
+def checked(top):
+    result = gm.getmnt("index", "check", IX, top)
+    gm.expect(result.status == 0, f"{top}: check: {result}")
+
+
+for seed, kind in enumerate(("ext4", "xfs", "btrfs")):
+    top = f"/t/{kind}"
+    gm.expect(gm.getmnt("index", "build", "-q", IX, top).status == 0, f"{top}: build")
+    tree = Tree(top, random.Random(seed))
+    for turn in range(30 if gm.FULL else 8):
+        tree.look()
+        # Files that are modified in their places need --max-age.
+        everything = turn % 2 == 0
+        for _ in range(tree.rnd.choice([1, 5, 50, 300])):
+            tree.change(in_place=everything)
+        update(top, *(["--max-age=0"] if everything else []))
+        agree(f"{top}, turn {turn}", top)
+    checked(top)
+
+# A directory of many files and its subdirectories: renamed, then moved into another directory.
+top = "/t/xfs"
+for i in range(MANY):
+    gm.touch(f"{top}/big/sub/f{i}", "x")
+    os.makedirs(f"{top}/big/d{i % 50}/e", exist_ok=True)
+gm.mkdir(f"{top}/other")
+update(top)
+time.sleep(4.1)
+update(top)
+gm.expect("read" not in update(top), "an unchanged tree is read")
+for old, new in (("big", "huge"), ("huge", "other/big")):
+    os.rename(f"{top}/{old}", f"{top}/{new}")
+    out = update(top)
+    gm.expect("1 directory moved" in out and "added" not in out and "removed" not in out, f"a rename: {out}")
+    agree(f"{old} renamed", top)
+
+# The cost of nothing: one call for each directory, and one more for each with subdirectories.
+time.sleep(4.1)
+update(top)
+before = update(top)
+gm.expect("read" not in before, f"settled: {before}")
+
+# What a mount covers is kept, and not touched; what it uncovers is read.
+if not os.path.exists("/dev/fuse"):
+    os.mknod(gm.mkdir("/dev") + "/fuse", 0o600 | stat.S_IFCHR, os.makedev(10, 229))
+hung = gm.HungFuse("/t/xfs/other/big/d7")
+out = update(top)
+gm.expect("removed" not in out, f"covered: {out}")
+hung.end()
+gm.umount("/t/xfs/other/big/d7", gm.MNT_DETACH)
+agree("uncovered", top)
+
+# A file system that is not mounted: an error only if it is named.
+gm.umount("/t/btrfs")
+result = gm.getmnt("index", "update", "-q", IX)
+gm.expect(result.status == 0 and b"not mounted" in result.err, f"unmounted: {result}")
+gm.done()
