@@ -320,7 +320,8 @@ UNIT_TEST(finds_the_same)
 	};
 	make_tree();
 	size_t results = 0;
-	for (size_t i = 0; i < COUNT(patterns) * COUNT(queries) * COUNT(flags); ++i) {
+	for (size_t i = 0; i < COUNT(patterns) * COUNT(queries) * COUNT(flags);
+	     i += unit_step()) {
 		const char *pattern = patterns[i % COUNT(patterns)];
 		const char *query = queries[i / COUNT(patterns) % COUNT(queries)];
 		int flag = flags[i / COUNT(patterns) / COUNT(queries)];
@@ -349,7 +350,7 @@ UNIT_TEST(finds_the_same)
 		if (CU_get_number_of_failures() > 5)
 			break;
 	}
-	CU_ASSERT_TRUE(results > 10000);
+	CU_ASSERT_TRUE(results > 10000 || unit_step() > 1);
 	tree_end(&top);
 }
 
