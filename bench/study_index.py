@@ -64,7 +64,7 @@ class Study:
         self.args = args
         self.tree = os.path.realpath(args.tree)
         self.work = work
-        self.dir = f"{work}/index"
+        self.dir = args.index or f"{work}/index"
         self.out = f"{work}/out"
         self.lines = []
 
@@ -245,7 +245,8 @@ class Study:
         self.wrong = 0
         self.say(f"{self.count:,} objects; {self.args.queries} queries of each set, drawn from the data; "
                  f"{os.cpu_count()} processors.\n")
-        self.build()
+        if not self.args.index:
+            self.build()
         self.sets()
         self.say(f"\nAnswers that differ from find's: {self.wrong}.")
 
@@ -255,6 +256,7 @@ def main():
     parser.add_argument("--getmnt", default=f"{TOP}/build/release/getmnt")
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--finds", type=int, default=3, help="queries that find answers, too")
+    parser.add_argument("--index", metavar="DIR", help="an index of TREE: none is built, and only the query sets are measured")
     parser.add_argument("--tries", type=int, default=3, help="builds and updates")
     parser.add_argument("--write", metavar="FILE")
     parser.add_argument("--work", metavar="DIR", help="where the index and the databases are made")

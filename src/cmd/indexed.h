@@ -27,7 +27,7 @@ struct indexed_args {
 	{"index", 0, NULL, "search the indexes of getmnt index", \
 	 OPT_IS_FLAG(type, field.index)}, \
 	{"index-dir", 0, "DIR", "the directory of all indexes", OPT_IS_TEXT(type, field.dir)}, \
-	{"fresh", 0, "SEC", "look again at what is older (--index)", \
+	{"fresh", 0, "SEC", "look again at objects whose index is older", \
 	 OPT_IS_TEXT(type, field.fresh)}
 
 struct indexed;

@@ -369,7 +369,7 @@ static void help_option(const struct option_row *row, FILE *out)
 		room -= (int)(strlen(next) + n);
 		if (room < 1)
 			room = fprintf(out, ",\n%*s", OPTION_HELP_COLUMN, "") ? OPTION_HELP_MAX : 0;
-		fprintf(out, "%s%s", room == OPTION_HELP_MAX ? "" : next, word);
+		fprintf(out, "%s%.*s", room == OPTION_HELP_MAX ? "" : next, (int)n, word);
 		next = option_word_at(row, i + 1, &n) && option_word_at(row, i + 2, &n)
 		       ? ", " : " or ";
 	}

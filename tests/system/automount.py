@@ -89,10 +89,10 @@ VALUES = {"DIR": PATHS, "FILE": ["/tmp/table", "/nowhere"],
           "HOW": ["hint", "walk", "pure", "kernel"], "ACTION,...": ["mount", "umount,move"],
           "N[,SEC]": ["10", "0,1"], "SEVERITY": ["warning", "never"], "ID": ["path", "uuid"],
           "WHICH": ["live", "all"], "FORMAT": ["mtab", "mnttab"],
-          "FORM": ["paths", "long", "json", "jsonl"], "[+]COLUMNS": ["LINK", "+SIZE,MNT-ID,TYPE,USER"],
+          "FORM": ["paths", "long", "json", "jsonl"], "COLS": ["PATH,SIZE"], "[+]COLUMNS": ["LINK", "+SIZE,MNT-ID,TYPE,USER"],
           "TIME": ["2d", "2020-01-01"], "PATTERN": ["x", "/auto/*"], "TYPE,...": ["tmpfs,autofs"], "GROUP": ["0"],
           "USER": ["0"], "MODE": ["/111"], "EXPRESSION": ["-xtype d -o -empty", "-readable -fstype autofs"],
-          "COMMAND": ["false"], "SECONDS": ["1"], "[-]COL": ["-SIZE", "XATTR"], "DEPTH": ["2"], "KEY": ["type"],
+          "COMMAND": ["false"], "SECONDS": ["1"], "[-]COL": ["-SIZE", "XATTR"], "DEPTH": ["2"], "D": ["0", "2"], "KEY": ["type"],
           "SEC": ["0"], "METHODS": ["hostname"], "LOGIN": ["nosuch.invalid"], "COMMAND...": ["true"]}
 
 
@@ -132,37 +132,44 @@ def is_long(option):
 
 
 total = 0
-for command in gm.commands():
+INDEX = ["--index-dir=/tmp/index"]
+run("index", "build", *INDEX, "/tmp")
+for command in [*gm.commands(), "index build", "index update", "index watch", "index status", "index check",
+                "index drop", "index report", "index export"]:
     bases = {"discover": [[], ["--names=walk"], ["--output-all", "-l"], ["--probe=all", "--probe-timeout=0.3"]],
              "fstab": [[], ["/auto"], ["/auto/direct"], ["--merge", "--fix=source,order"],
                        ["--merge", "--add=persistent", "--diff"]],
              "find": [["/", "-empty"], ["-L", "/", "-xtype", "l"], ["/auto", "/plain", "-readable", "-o", "-ls"]],
-             "index": [["status"]], "serve": [["--stdio"]],
+             "serve": [["--stdio"]],
              "search": [["*", "/"], ["x/*", "/auto", "/data"], ["/auto/direct/*", "/"]],
              "audit": [[], ["--root=/auto"], ["--root=/auto/direct", "-v"], ["--probe=all", "--probe-timeout=0.3"]],
              "recover": [["/plain/mtab"], ["/nowhere/mtab"], []],
+             "index": [[]],
+             "index build": [INDEX, [*INDEX, "/auto/direct"], [*INDEX, "/auto/direct/x"], [*INDEX, "/auto/active"]],
+             "index watch": [[*INDEX, "/auto/direct"], [*INDEX, "/auto/indirect/key"]],
+             **{f"index {name}": [[*INDEX, "/"], [*INDEX, "/auto/direct"], [*INDEX, "/auto/indirect/key"], INDEX]
+                for name in ("update", "status", "check", "drop", "report", "export")},
              "profile": [["/plain", "--total-time=0.3"], ["/auto", "--total-time=0.3"], ["--live", "--total-time=0.3"],
                          ["/auto/direct", "--total-time=0.3"]]}
     if command not in bases:
         gm.fail(f"{command}: a new command; give this test operands for it")
         continue
-    options = options_of([command])
+    command = command.split()
+    options = options_of(command)
     total += len(options)
     # To a kernel most are alike.
     for turn, option in enumerate(options if gm.SLOW == 1 else options[::3]):
         if option[0].startswith("--watch"):
             continue    # audits until it is ended: audit_watch.py
         if is_long(option):
-            result = run(command, *option, "--timeout=200", "--first-only")
+            result = run(*command, *option, "--timeout=200", "--first-only")
             continue
         # Each option with one of the operands in turn; in check-full with two.
         for base in (turn, turn + 1)[:2 if gm.FULL else 1]:
-            run(command, *option, *bases[command][base % len(bases[command])])
-for args in (["status"], ["status", "-J"], ["build"], ["build", "/plain"], ["build", "/auto"], ["build", "/auto/direct"], ["check"],
-             ["drop", "/auto"]):
-    run("index", *args, "--index-dir=/tmp/index")
+            of = bases[" ".join(command)]
+            run(*command, *option, *of[base % len(of)])
 for args in (["search", "*", "/"], ["search", "-m", "*", "/auto"], ["find", "/", "-empty"], ["find", "/plain", "-xtype", "d"]):
-    run(*args, "--index", "--index-dir=/tmp/index") if args[0] == "search" else run("find", "--index", "--index-dir=/tmp/index", *args[1:])
+    run(args[0], "--index", *INDEX, *args[1:])
 print(f"  {total} options, {runs} runs")
 
 # Places as operands, and in company; from a working directory on one.

@@ -29,7 +29,8 @@ struct report_opts {
 
 static const struct option_row option_rows[] = {
 	OPTION_GROUP("Rows"),
-	{"by", 0, "KEY", "", "dir|user|group|type|extension|age|size",
+	{"by", 0, "KEY", "dir, user, group, type, extension, age or size",
+	 "dir|user|group|type|extension|age|size",
 	 OPT_IS_WORD(struct report_opts, by)},
 	{"depth", 0, "D", "directories down to D (--by=dir: 1, else: 0)",
 	 OPT_IS_NUMBER(struct report_opts, depth, DEPTH_MOST)},
