@@ -117,7 +117,8 @@ same("/ext4", "-depth", "-type", "d", command="find")
 same("/ext4", "-type", "d", "-name", "x*", "-prune", "-o", "-name", "*.c", "-print0", command="find")
 
 # Mounts of today: mounted twice, elsewhere, a directory of it, read-only.
-part = next(entry.path for entry in os.scandir("/ext4") if entry.is_dir() and entry.name != "lost+found")
+part = max((entry.path for entry in os.scandir("/ext4") if entry.is_dir() and entry.name != "lost+found"),
+           key=lambda path: sum(name.endswith(".c") for name in os.listdir(path)))
 gm.bind("/ext4", gm.mkdir("/twice"))
 gm.bind(part, gm.mkdir("/part"))
 gm.bind("/xfs", gm.mkdir("/moved"))
