@@ -153,6 +153,13 @@ static int look_open(struct look *look)
 	return fd;
 }
 
+/** Whether the object may be a mount point whose mount must not be accessed. */
+static bool may_block(const struct look *look)
+{
+	return look->depth > 0 && search_mounts(look->search)
+	       && (look->visit || look->avoid != AVOID_NONE);
+}
+
 /** The type of the object itself, if it is a symlink that is followed; DT_*. */
 static uint8_t look_link(struct look *look)
 {
@@ -168,13 +175,14 @@ static int look_access(void *arg, int mode)
 {
 	struct look *look = arg;
 	const char *name = look->name;
-	look_link(look);
-	int fd = look->link == DT_LNK ? look_open(look) : look_fd(look);
+	/* access(2) waits for the mount at a mount point. */
+	bool opens = may_block(look) || look_link(look) == DT_LNK;
+	int fd = opens ? look_open(look) : look_fd(look);
 	if (fd < 0)
 		return errno == EREMOTE || errno == ENOMEM ? -1 : 0;
-	int rc = os_access(look->os, fd, look->link == DT_LNK ? "" : name, mode);
+	int rc = os_access(look->os, fd, opens ? "" : name, mode);
 	int error = errno;
-	if (look->link == DT_LNK)
+	if (opens)
 		os_close(look->os, fd);
 	errno = error;
 	/* Any failure means that it cannot be accessed: access(2). */
@@ -345,6 +353,9 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 	judged->enter &= outcome.prune != QUERY_YES;
 	judged->actions = outcome.acts == QUERY_YES ? outcome.actions : 0;
 	judged->error = outcome.error;
+	/* search_entry() reports the mount. */
+	judged->look = !st && !object->lost && outcome.error == EREMOTE
+	               && search_mounts_blocked(&search->mounts, look->avoid);
 }
 
 /** See search_judge_entry().  @lost  Its attributes cannot be read. */

@@ -8,6 +8,7 @@ import gm
 
 gm.need_fs("fuse", "autofs")
 root = gm.Root()
+gm.install("true", root / "")
 gm.tmpfs(root / "t/one")
 gm.touch(root / "t/one/file", "x")
 gm.tmpfs(root / "t/one/two")
@@ -63,6 +64,15 @@ for disable in ("", "listmount", "openat2", "statx-mntid", "listmount,openat2,st
             st = os.lstat(name)
             gm.expect((row["ino"], row["size"], row["uid"]) == (st.st_ino, st.st_size, st.st_uid),
                       f"{disable}: {name}: {row}, {st}")
+        # Tests that call the kernel, in the threads that read and between actions.
+        for start in (("search", "*", "t", "--where=-readable"), ("find", "t", "-mindepth", "1", "-readable"),
+                      ("find", "t", "-mindepth", "1", "-exec", "true", ";", "-writable", "-executable", "-o", "-readable", "-print"),
+                      ("find", "-L", "t", "-mindepth", "1", "-readable")):
+            result = gm.getmnt(start[0], "--threads=" + threads, *start[1:], env=env, seconds=20)
+            names = set(result.out.decode().split("\n")) - {""}
+            lost = {name for name in BLOCKS if f"getmnt: {name}: not entered: its file system can block ".encode() in result.err}
+            gm.expect(lost == BLOCKS and names <= FIND - BLOCKS and result.status == 1 and ("-exec" in start or names == FIND - BLOCKS),
+                      f"{disable} {start}: {names ^ (FIND - BLOCKS)}, {result.err}")
         # Anchored and literal patterns, through and at mounts that can block.
         for pattern, want in (("/one/two/file", {"t/one/two/file"}), ("/hung", {"t/hung"}), ("/hun[g]", {"t/hung"}),
                               ("/hung/x", set()), ("/direct/x", set()), ("/indirect/x", set()),

@@ -209,8 +209,13 @@ static enum search_go visit(void *arg, const struct search_visit *visit)
 	++find->found;
 	if (visit->actions == 0 || find->info->waits) {
 		bool prune = query_run(find->query, &visit->object, find_act, find, &stop, &error);
-		if (error)
-			find_error(find, visit->path, error);
+		if (error) {
+			find->errors = true;
+			searched_report(find->search, &(struct searchent){
+				.path = (char *)(uintptr_t)visit->path, .err = error,
+				.errsource = SEARCH_ERR_ACCESS,
+			}, true, find->flow);
+		}
 		return stop ? SEARCH_STOP : prune ? SEARCH_PRUNE : SEARCH_GO;
 	}
 	size_t n;
