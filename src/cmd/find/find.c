@@ -97,7 +97,7 @@ static const char primaries[] =
 	" -name -iname -path -ipath -regex -iregex -lname -ilname -type -xtype -fstype\n"
 	" -size -empty -links -inum -samefile -perm -readable -writable -executable\n"
 	" -user -group -uid -gid -nouser -nogroup -mtime -mmin -atime -amin -ctime -cmin\n"
-	" -newer -newerXY -anewer -cnewer -used -hidden -true -false\n"
+	" -newer -newerXY -older -anewer -cnewer -used -hidden -true -false\n"
 	"Actions:\n"
 	" -print -print0 -printf FORMAT -ls -fprint FILE -fprint0 FILE -fls FILE\n"
 	" -fprintf FILE FORMAT -exec COMMAND ; -exec COMMAND {} + -execdir -ok -okdir\n"
