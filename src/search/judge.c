@@ -333,11 +333,9 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 		bool open = outcome.acts == QUERY_OPEN || (dir && outcome.prune == QUERY_OPEN)
 		            || (outcome.acts == QUERY_YES && outcome.actions == 0
 		                && !info->only_prints);
-		bool more = open && (info->levels & 1u << QUERY_STATX
-		                     || object->type == DT_UNKNOWN);
+		bool more = open && (outcome.statx || object->type == DT_UNKNOWN);
 		more |= outcome.acts != QUERY_NO
-		        && (search->act_mask
-		            || (!outcome.actions && info->levels & 1u << QUERY_STATX));
+		        && (search->act_mask || (!outcome.actions && outcome.statx));
 		more |= info->unique && (outcome.acts != QUERY_NO || dir);
 		if (more && !st && !object->lost) {
 			judged->look = true;

@@ -209,6 +209,7 @@ struct query_outcome {
 	uint64_t actions;           /* if acts is YES and the query has at most 64 actions: the
 	                               reached ones, 1 << index; 0: this depends on the result of
 	                               an action, or on facts that are not known */
+	bool statx;                 /* an answer is OPEN that attributes could give */
 	int error;                  /* errno of a fact that could not be looked up; 0 */
 };
 

@@ -83,6 +83,15 @@ static bool is_lost(const struct query_walk *walk, const struct query_row *row)
 	                   || row->test == query_test_lname)));
 }
 
+/** Whether attributes could answer a test that is OPEN. */
+static bool needs_statx(const struct query_walk *walk, const struct query_row *row)
+{
+	const uint8_t type = walk->object->type;
+	return type == DT_UNKNOWN || row->cost == COST_STATX
+	       || (row->cost > COST_STATX && row->mask
+	           && (row->test != query_test_empty || type == DT_REG));
+}
+
 static enum query_value eval(struct query_walk *walk, const struct query_node *node)
 {
 	enum query_value value = QUERY_YES;
@@ -92,6 +101,7 @@ static enum query_value eval(struct query_walk *walk, const struct query_node *n
 		if (value == QUERY_OPEN && is_lost(walk, node->row))
 			return node->row->test == query_test_newer && node->time.negated
 			       ? QUERY_YES : QUERY_NO;
+		walk->outcome->statx |= value == QUERY_OPEN && needs_statx(walk, node->row);
 		return value;
 	case OP_ACTION:
 		return eval_action(walk, node);

@@ -76,8 +76,13 @@ for args, call, want in ((("-lname", "d*"), "readlinkat", LINKS), (("-name", "li
     stats = count(*args)
     more = stats["calls"][call] - plain["calls"][call]
     gm.expect(more == want, f"{args}: {more} calls of {call} more, not {want}")
-stats = count("-type", "d", "-empty")
-gm.expect(stats["calls"]["getdents64"] <= plain["calls"]["getdents64"] + 2 * DIRS, f"-empty: {stats}")
+# Whether a directory is empty, without its attributes; a mount point is followed step by step, by 4 calls.
+for args, want in ((("-type", "d", "-empty"), 4), (("-empty", "-type", "d", "-exec", "true", "{}", "+"), 4),
+                   (("-type", "d", "!", "-empty", "-name", "d*"), 0)):
+    stats = count(*args)
+    more = stats["calls"]["statx"] - plain["calls"]["statx"]
+    gm.expect(more == want, f"{args}: {more} calls of statx more, not {want}")
+    gm.expect(stats["calls"]["getdents64"] <= plain["calls"]["getdents64"] + 2 * DIRS, f"{args}: {stats}")
 
 # Directories that are not opened.
 for args, less in ((("-maxdepth", "0"), DIRS), (("-maxdepth", "1"), DIRS - 1), (("-maxdepth", "2"), DIRS - 1 - 7),
