@@ -149,23 +149,33 @@ void column_json(struct json *json, const char *key, unsigned type, const char *
 	}
 }
 
-void column_size(struct strbuf *text, uint64_t bytes)
+/** See column_size().  @up  Round up instead of to the nearest tenth. */
+static void put_size(struct strbuf *text, uint64_t bytes, bool up)
 {
 	unsigned exp = 0;
 	while (exp < 60 && bytes >> (exp + 10))
 		exp += 10;
+	const uint64_t unit = (uint64_t)1 << exp;
 	uint64_t whole = bytes >> exp;
-	uint64_t rest = bytes & (((uint64_t)1 << exp) - 1);
-	/* In thousandths; shifted first if the product would overflow. */
-	uint64_t frac = exp > 50 ? ((rest >> 10) * 1000) >> (exp - 10) : (rest * 1000) >> exp;
-	frac = (frac + 50) / 100;
-	if (frac == 10) {
+	/* Ten units fit into 64 bits. */
+	uint64_t tenths = ((bytes & (unit - 1)) * 10 + (up ? unit - 1 : unit / 2)) >> exp;
+	if (tenths == 10) {
 		++whole;
-		frac = 0;
+		tenths = 0;
 	}
 	strbuf_number(text, whole);
-	if (frac)
-		strbuf_printf(text, ".%u", (unsigned)frac);
+	if (tenths)
+		strbuf_printf(text, ".%u", (unsigned)tenths);
 	if (bytes)
 		strbuf_putc(text, "BKMGTPE"[exp / 10]);
+}
+
+void column_size(struct strbuf *text, uint64_t bytes)
+{
+	put_size(text, bytes, false);
+}
+
+void column_size_up(struct strbuf *text, uint64_t bytes)
+{
+	put_size(text, bytes, true);
 }

@@ -67,4 +67,7 @@ void column_json(struct json *json, const char *key, unsigned type, const char *
 /** Append a size with a unit letter and at most one decimal, as findmnt prints it: "1.5K". */
 void column_size(struct strbuf *text, uint64_t bytes);
 
+/** The same, rounded up, as du(1) prints it. */
+void column_size_up(struct strbuf *text, uint64_t bytes);
+
 #endif

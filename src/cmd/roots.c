@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/roots.h"
 
+#include "base/intern.h"
 #include "cmd/cmd.h"
 #include "os/file.h"
 #include "search/chirp.h"
+#include "search/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,6 +84,34 @@ int roots_choose(struct roots *roots, struct os *os, const char *const words[], 
 	if (n == 0)
 		roots->names[roots->n++] = ".";
 	return 0;
+}
+
+int roots_once(struct roots *roots, struct os *os)
+{
+	struct intern seen = {0};
+	size_t n = 0;
+	int rc = 0;
+	for (size_t i = 0; i < roots->n && rc == 0; ++i) {
+		const char *key = roots->names[i];
+		char id[64];
+		struct k_statx st;
+		const bool here = !remote_is(key);
+		if (here
+		    && os_statx(os, AT_FDCWD, key, AT_STATX_DONT_SYNC, K_STATX_INO, &st) == 0) {
+			snprintf(id, sizeof(id), "%u:%u %ju", st.dev_major, st.dev_minor,
+			         (uintmax_t)st.ino);
+			key = id;
+		}
+		const size_t before = seen.count;
+		uint32_t number;
+		rc = intern_put(&seen, key, strlen(key), &number);
+		/* One that does not exist is reported each time. */
+		if (seen.count > before || (here && key != id))
+			roots->names[n++] = roots->names[i];
+	}
+	roots->n = rc == 0 ? n : roots->n;
+	intern_destroy(&seen);
+	return rc;
 }
 
 int roots_take_chirp_auth(void *to, const struct option_row *row, const char *text)

@@ -31,6 +31,10 @@ void roots_destroy(struct roots *roots);
 int roots_choose(struct roots *roots, struct os *os, const char *const words[], size_t n,
                  const char *title, const char *file);
 
+/** Remove roots that are the same object as an earlier one; on other hosts, those of the same name.
+    @return 0, or -1.  Errors: ENOMEM. */
+int roots_once(struct roots *roots, struct os *os);
+
 /** How other hosts are reached. */
 struct reach {
 	struct search_transport transport;

@@ -13,6 +13,7 @@ ln -s 1000 t/a/symlink
 usage() { echo "$*:"; getmnt search --apparent-size "$@" 2>&1; }
 usage --usage '*' t
 usage --usage=0 -b '*' t/ t/b/
+usage --usage=0 -b '*' t ./t t/b/.. t/b t/none1 t/none1 t
 usage --usage=1 -b '*' t
 usage --usage=2 -b '*.iso' t
 usage --usage=9 '[0-9]*' t

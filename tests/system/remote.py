@@ -129,6 +129,10 @@ compare("--sort=-SIZE", "--sort=-SIZE", "*.c", ordered=True)
 compare("--top", "--sort=-SIZE", "--top=3", "*.c", ordered=True)
 first = search("--first", "*.c", f"ssh://h{TREE}", f"ssh://g{TREE}", rsh=good)
 gm.expect(first.status == 0 and first.out.count(b"\n") == 1, f"--first: {first.out}")
+# Files of two hosts are different ones, also if their numbers are the same; a root that is given twice is one.
+sums = search("--usage", "--follow", "-b", "*", f"ssh://h{TREE}", f"ssh://g{TREE}", f"ssh://h{TREE}", rsh=good).out.decode().splitlines()
+gm.expect([line.split("\t")[1] for line in sums] == [f"ssh://h{TREE}", f"ssh://g{TREE}"] and len({line.split("\t")[0] for line in sums}) == 1,
+          f"--usage of two hosts: {sums}")
 roots = (TREE, f"{TREE}/d1/", f"{WORK}/missing", f"{TREE}/d2/e/f2.c", f"{TREE}//d7", f"{TREE}/d5/fifo")
 compare("roots", "f*|n*", roots=roots, status=1)
 compare("roots", "--format=jsonl", "f*|n*", roots=roots)

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "cases.h"
+#include "cmd/column.h"
 #include "cmd/columns.h"
 #include "cmd/listing.h"
 #include "cmd/json.h"
@@ -145,6 +146,31 @@ UNIT_TEST(options_refused)
 		unit_note("%s", bad[i]);
 		CU_ASSERT_EQUAL(parse(&o, bad[i]), CX_ERROR);
 	}
+}
+
+UNIT_TEST(column_size)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *nearest, *up;
+	} rows[] = {
+		{0, "0", "0"}, {1, "1B", "1B"}, {1023, "1023B", "1023B"}, {1024, "1K", "1K"},
+		{1025, "1K", "1.1K"}, {1536, "1.5K", "1.5K"}, {1537, "1.5K", "1.6K"},
+		{1587, "1.5K", "1.6K"}, {1588, "1.6K", "1.6K"}, {2047, "2K", "2K"},
+		{33116, "32.3K", "32.4K"}, {5 << 20, "5M", "5M"}, {(5 << 20) + 1, "5M", "5.1M"},
+		{(uint64_t)3 << 60, "3E", "3E"}, {((uint64_t)3 << 60) + 1, "3E", "3.1E"},
+		{UINT64_MAX, "16E", "16E"},
+	};
+	struct strbuf text = {0};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		strbuf_reset(&text);
+		column_size(&text, rows[i].bytes);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&text), rows[i].nearest);
+		strbuf_reset(&text);
+		column_size_up(&text, rows[i].bytes);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&text), rows[i].up);
+	}
+	strbuf_destroy(&text);
 }
 
 UNIT_TEST(column_table)

@@ -274,7 +274,7 @@ static int put_usage(struct search_out *out)
 		strbuf_reset(&out->text);
 		if (out->form == SF_PATHS) {
 			if (out->human)
-				column_size(&out->text, rows[i].sum.size);
+				column_size_up(&out->text, rows[i].sum.size);
 			else
 				strbuf_number(&out->text, rows[i].sum.size);
 			strbuf_putc(&out->text, '\t');

@@ -226,6 +226,10 @@ static int search_command(struct search_args *args, int argc, char **argv)
 			                     "\"%s\" is on another one", roots.names[i]);
 	}
 	status = status ? status : prepare(args, &out, &optional);
+	if (!status && args->usage && roots_once(&roots, &show.os) != 0) {
+		message("search", "%s", strerror(errno));
+		status = CX_ERROR;
+	}
 	status = status ? status : prepare_index(args, &roots, &show);
 	if (status)
 		goto out;

@@ -7,6 +7,9 @@
  */
 #include "cmd/search/usage.h"
 
+#include "base/map64.h"
+#include "search/remote.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
@@ -77,6 +80,10 @@ int usage_take(struct usage *usage, size_t root, struct strbuf *text)
 {
 	int rc = 0;
 	struct part part;
+	/* Hosts have the same numbers for different files. */
+	const char *name = usage_root(usage, root);
+	const size_t prefix = remote_prefix(name);
+	const uint64_t host = prefix ? map64_bytes(MAP64_BYTES, name, prefix) : 0;
 	for (size_t end = text->len; end > 0 && rc == 0;) {
 		end -= sizeof(part);
 		memcpy(&part, text->data + end, sizeof(part));
@@ -86,7 +93,7 @@ int usage_take(struct usage *usage, size_t root, struct strbuf *text)
 		if (row == USAGE_NONE)
 			rc = -1;
 		else if (part.once)
-			rc = usage_add_once(usage, row, part.dev, part.ino, &sum);
+			rc = usage_add_once(usage, row, part.dev ^ host, part.ino, &sum);
 		else
 			usage_add(usage, row, &sum);
 	}
