@@ -113,6 +113,8 @@ struct query_env {
 	int (*action)(void *arg, struct query_action *action, struct strbuf *why);
 	/* Note a warning for the user; or NULL. */
 	void (*warn)(void *arg, const char *text);
+	const char *word;                /* of the option of which the expression, a test, was made,
+	                                    for messages; or NULL */
 	bool quiet;                      /* no warnings, unless -warn is written */
 	bool which;                      /* it is of interest which of several -print an object
 	                                    reaches */

@@ -19,7 +19,7 @@ const struct query_letter query_letters[] = {
 /** The primary that is being parsed, as written. */
 static const char *word_of(const struct query_parser *p)
 {
-	return p->words[p->primary];
+	return p->env->word ? p->env->word : p->words[p->primary];
 }
 
 static char *copy(struct query_parser *p, const char *text)
@@ -265,9 +265,9 @@ QUERY_PARSE(query_parse_perm)
 	/* GNU find refuses +644, whose meaning has changed. */
 	bool old = !sign && at[0] == '+' && at[1] >= '0' && at[1] <= '9';
 	if (old || !parse_mode(at, false, &bits[0]) || !parse_mode(at, true, &bits[1]))
-		return query_refuse(p, "invalid mode \"%s\" for -perm; it must be octal (644) or "
+		return query_refuse(p, "invalid mode \"%s\" for %s; it must be octal (644) or "
 		                    "symbolic (u=rw,go=r), after \"-\" for all of these bits or "
-		                    "\"/\" for any of them%s", args[0],
+		                    "\"/\" for any of them%s", args[0], word_of(p),
 		                    old ? "; \"+MODE\" is written \"/MODE\" today" : "");
 	/* As GNU find does: nothing is part of every mode. */
 	if (sign == '/' && bits[0] == 0 && bits[1] == 0)

@@ -42,6 +42,9 @@ done <<'ARGS'
 --maxdepth=x '*' t
 --ignore-vanished x t/none
 --exclude-type= '*' t
+--exclude-type=,, '*' t
+--exclude-type=nfs, '*' t
+--exclude-type=,nfs '*' t
 ARGS
 echo "== too much"
 many=$(printf 'a|%.0s' {1..20000})

@@ -71,8 +71,12 @@ static int take_exclude_type(void *to, const struct option_row *row, const char 
 {
 	struct search_args *args = to;
 	(void)row;
-	if (!*text)
-		return usage_error("--exclude-type", "the type is empty");
+	for (const char *type = text;; type = strchr(type, ',') + 1) {
+		if (!*type || *type == ',')
+			return usage_error("--exclude-type", "\"%s\": a type is empty", text);
+		if (!strchr(type, ','))
+			break;
+	}
 	if (args->exclude_types.len > 0)
 		strbuf_putc(&args->exclude_types, ',');
 	strbuf_puts(&args->exclude_types, text);

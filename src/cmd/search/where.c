@@ -105,6 +105,7 @@ int where_take(struct strbuf *text, const struct option_row *row, const char *va
 		strbuf_puts(&one, value);
 	} else {
 		add_test(&one, tests[row->base], value);
+		env.word = option_title(row, title);
 	}
 	if (status || one.failed)
 		goto out;
@@ -121,10 +122,9 @@ int where_take(struct strbuf *text, const struct option_row *row, const char *va
 		strbuf_destroy(&canonical);
 		query_free(query);
 	} else {
-		option_title(row, title);
-		status = errno == EINVAL && error.why.len
-		         ? usage_error(title, "%s", strbuf_str(&error.why))
-		         : usage_error(title, "%s", strerror(errno));
+		const char *why = errno == EINVAL && error.why.len ? strbuf_str(&error.why)
+		                  : strerror(errno);
+		status = usage_error(env.word ? "search" : option_title(row, title), "%s", why);
 	}
 	strbuf_destroy(&error.why);
 out:
