@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: MIT
 --
--- Questions about the files of many hosts, for DuckDB.  Reads the directory fleet/, as parquet.py
--- writes it:
+-- Queries about the files of many hosts, for DuckDB.  They read the directory fleet/ below the current
+-- directory, which parquet.py writes:
 --
 --     getmnt index export --csv | parquet.py fleet          (on each host, or from its export)
 --     duckdb -f fleet.sql
 --
--- Names are escaped as docs/INDEX.md says.  A file with several hard links has a row for each; where
--- space is added up, each counts as its part of the file.
+-- Names are escaped as described in docs/INDEX.md.  A file with N hard links has N rows; sums of space
+-- count 1/N of the file for each row.
 
--- Which day, and what the first three questions are about.
+-- The day of the exports, and the values of the first three queries: change them here.
 SET VARIABLE day = today();
 SET VARIABLE name = 'authorized_keys';
 SET VARIABLE owner = 0;

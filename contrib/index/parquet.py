@@ -16,10 +16,13 @@ import os
 import socket
 import sys
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.parquet as pq
+try:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+except ImportError as missing:
+    sys.exit(f"parquet.py: {missing}; install it by pip install pyarrow")
 
 # The columns of the export that are read.
 TEXT = ("path", "type")
@@ -115,21 +118,23 @@ def write(stream, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0], epilog=__doc__.split("\n\n")[1],
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--host", default=socket.gethostname(), help="the value of host= (default: this one)")
+    parser.add_argument("--host", default=socket.gethostname(), help="the value of host= (default: this host)")
     parser.add_argument("--date", default=datetime.date.today().isoformat(), type=datetime.date.fromisoformat,
                         help="the value of date= (default: today)")
-    parser.add_argument("--name", default="index.parquet", help="the file; one for each export of a host and day")
+    parser.add_argument("--name", default="index.parquet", help="the name of the file, if a host has several exports a day")
     parser.add_argument("dir", metavar="DIR", help="the directory of the fleet")
-    parser.add_argument("export", metavar="EXPORT", nargs="?", help="what getmnt index export --csv printed; else stdin")
+    parser.add_argument("export", metavar="EXPORT", nargs="?", help="the output of getmnt index export --csv (default: standard input)")
     args = parser.parse_args()
     if not args.host or "/" in args.host + args.name:
         parser.error("--host and --name are names, without a slash")
     to = os.path.join(args.dir, f"host={args.host}", f"date={args.date}")
-    os.makedirs(to, exist_ok=True)
     try:
+        os.makedirs(to, exist_ok=True)
         with open(args.export, "rb") if args.export else os.fdopen(os.dup(0), "rb") as stream:
             rows, groups = write(stream, os.path.join(to, args.name))
-    except (OSError, pa.ArrowException) as error:
+    except OSError as error:
+        sys.exit(f"parquet.py: {error}")
+    except pa.ArrowException as error:
         sys.exit(f"parquet.py: {args.export or 'standard input'}: {error}")
     print(f"{to}/{args.name}: {rows} rows in {groups} row groups")
 
