@@ -145,23 +145,34 @@ static struct index *find_index(struct indexed *indexed, const char *uuid, struc
 	return index;
 }
 
+/** Whether getmnt index build refuses a mount because of its type. */
+static bool is_never_indexed(const struct mount *m)
+{
+	const unsigned flags = fstype_flags(m->fstype);
+	return flags & FST_NET || (flags & FST_PSEUDO && flags & FST_LAST);
+}
+
 /** Say why there is no answer.  @return -1. */
-static int refuse(struct indexed *indexed, const char *point, int error)
+static int refuse(struct indexed *indexed, const struct mount *m, int error)
 {
 	struct strbuf *why = &indexed->why;
+	const char *point = m->point;
 	strbuf_reset(why);
-	if (error == ENOENT)
-		strbuf_printf(why, "no index of the mount %s; getmnt index build %s makes one",
-		              point, point);
+	if (error == ENOENT && is_never_indexed(m))
+		strbuf_puts(why, "this type of file system cannot be indexed; search it without "
+		            "--index");
+	else if (error == ENOENT)
+		strbuf_printf(why, "the mount %s has no index; getmnt index build %s creates "
+		              "it", point, point);
 	else if (error == EBADMSG)
 		strbuf_printf(why, "the index of %s is damaged; getmnt index build %s replaces it",
 		              point, point);
 	else if (error == EPROTONOSUPPORT)
-		strbuf_printf(why, "the index of %s is of another version; getmnt index build %s "
-		              "replaces it", point, point);
+		strbuf_printf(why, "the index of %s has the format of another version of getmnt; "
+		              "getmnt index build %s replaces it", point, point);
 	else if (error == EACCES || error == EPERM)
-		strbuf_printf(why, "the index of %s in %s cannot be read: %s; its owner may use "
-		              "it, others build their own", point, strbuf_str(&indexed->dir),
+		strbuf_printf(why, "the index of %s in %s cannot be read: %s; run as its owner, "
+		              "or use --index-dir=DIR", point, strbuf_str(&indexed->dir),
 		              strerror(error));
 	else
 		strbuf_printf(why, "the index of %s cannot be used: %s", point, strerror(error));
@@ -175,8 +186,12 @@ static void note_mount(struct indexed *indexed, const struct mount *m, const cha
 	if (m && fstype_flags(m->fstype) & FST_PSEUDO)
 		return;
 	flow_hold(indexed->flow);
-	message(name, "not searched: this mount has no index; getmnt index build %s makes one",
-	        m && m->point ? m->point : name);
+	if (m && is_never_indexed(m))
+		message(name, "not searched: this type of file system cannot be indexed; search it "
+		        "without --index");
+	else
+		message(name, "not searched: this mount has no index; getmnt index build %s "
+		        "creates it", m && m->point ? m->point : name);
 	flow_release(indexed->flow);
 }
 
@@ -217,7 +232,7 @@ static int begin(void *arg, struct source_start *start)
 		                  : fresh;
 		indexed->used = true;
 		indexed->scan = scan_new(index, &options);
-		rc = indexed->scan ? 1 : refuse(indexed, m->point, errno);
+		rc = indexed->scan ? 1 : refuse(indexed, m, errno);
 	} else if (index && errno == ENOENT) {
 		strbuf_reset(&indexed->why);
 		strbuf_printf(&indexed->why, "this directory is not in the index of %s; getmnt "
@@ -226,7 +241,7 @@ static int begin(void *arg, struct source_start *start)
 		note_mount(indexed, m, start->name);
 		rc = 0;
 	} else {
-		refuse(indexed, m->point, index ? errno : error);
+		refuse(indexed, m, index ? errno : error);
 	}
 	error = errno;
 	strbuf_destroy(&path);
@@ -240,8 +255,8 @@ static void scan_failed(struct indexed *indexed)
 	int error = errno;
 	strbuf_reset(&indexed->why);
 	if (error == EBADMSG)
-		strbuf_puts(&indexed->why, "its index is damaged; getmnt index check finds out "
-		            "more, getmnt index build replaces it");
+		strbuf_puts(&indexed->why, "its index is damaged; getmnt index check has the "
+		            "details, getmnt index build replaces it");
 	errno = error;
 }
 
@@ -303,7 +318,7 @@ int indexed_new(struct os *os, const struct indexed_args *args, const char *refu
 		return usage_error("--fresh", "\"%s\": must be a number of seconds, or a duration "
 		                   "like 2h", args->fresh);
 	if (!args->index && (args->dir || args->fresh))
-		return usage_error(args->dir ? "--index-dir" : "--fresh", "only with --index");
+		return usage_error(args->dir ? "--index-dir" : "--fresh", "requires --index");
 	if (!args->index)
 		return 0;
 	for (size_t i = 0; i < roots->n; ++i) {
@@ -335,7 +350,8 @@ int indexed_new(struct os *os, const struct indexed_args *args, const char *refu
 	}
 	indexed->dirfd = index_place_open(&indexed->os, args->dir, false, &indexed->dir);
 	if (indexed->dirfd < 0 && errno != ENOENT) {
-		message(strbuf_str(&indexed->dir), "cannot be opened: %s", strerror(errno));
+		message(strbuf_str(&indexed->dir), "cannot be opened: %s%s", strerror(errno),
+		        errno == EACCES ? "; run as its owner, or use --index-dir=DIR" : "");
 		indexed_free(indexed);
 		return CX_ERROR;
 	}

@@ -38,14 +38,20 @@ static int place_path(struct os *os, const char *given, struct strbuf *path)
 /** Make a directory and those above it.  @return 0, or -1. */
 static int make_path(struct os *os, char *path)
 {
+	int first = 0;
 	for (char *at = path + 1; (at = strchr(at, '/')); ++at) {
 		*at = '\0';
 		int rc = os_mkdirat(os, AT_FDCWD, path, 0700);
 		*at = '/';
+		/* An existing directory may report EROFS or EACCES as well. */
 		if (rc != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
 			return -1;
+		if (rc != 0 && errno != EEXIST)
+			first = first ? first : errno;
 	}
-	return os_mkdirat(os, AT_FDCWD, path, 0700) == 0 || errno == EEXIST ? 0 : -1;
+	if (os_mkdirat(os, AT_FDCWD, path, 0700) == 0 || errno == EEXIST)
+		return 0;
+	return errno == ENOENT && first ? fail(first) : -1;
 }
 
 int index_place_open(struct os *os, const char *given, bool create, struct strbuf *path)

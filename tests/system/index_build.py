@@ -11,7 +11,7 @@ import stat
 import gm
 
 gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "btrfs", "losetup")
-gm.need_fs("ext4", "xfs", "btrfs")
+gm.need_fs("ext4", "xfs", "btrfs", "fuse", "overlay")
 LARGE = 1_000_000 if gm.FULL else 100_000
 MIB = 1 << 20
 IX = "--index-dir=/ix"
@@ -73,6 +73,9 @@ gm.bind(root / "t/btrfs/@home/many", root / "v/many")
 gm.bind(root / "t/ext4", root / "v/ext4")
 gm.mount(None, root / "v/ext4", None, gm.MS_BIND | gm.MS_RDONLY | 32)
 gm.tmpfs(root / "small", "size=600k")
+gm.install_program(root / "layer")
+gm.mkdir(root / "layer/proc")
+hung = gm.HungFuse(root / "fuse")
 root.keep_names()
 os.sync()
 root.enter()
@@ -161,12 +164,14 @@ for name in TOPS:
     row, n = rows[name], len(expected(name)) + (not name.startswith("/v"))
     size = sum(os.stat(f"/ix/{row['index']}/{file}").st_size for file in os.listdir(f"/ix/{row['index']}"))
     gm.expect(row["entries"] == n and row["size"] == size and row["age"] < 600, f"{name}: {row}, {n} objects, {size} bytes")
-    note = f"complete; {apart} mount points or subvolumes are not entered" if apart else "complete"
+    note = f"complete; {apart} mount points or subvolumes not entered" if apart else "complete"
     gm.expect(row["note"] == note, f"{name}: {row['note']}")
 gm.expect(rows["/v/old"]["note"] == "a snapshot", f"{rows['/v/old']}")
 gm.expect(rows["/t/ext4"]["size"] < 64 * rows["/t/ext4"]["entries"], f"more than 64 bytes for each: {rows['/t/ext4']}")
 text = gm.getmnt("index", "status", IX).out.decode()
-gm.expect("/t/ext4" in text and "left out" not in text and "a pseudo file system" in text, text)
+gm.expect("/t/ext4" in text and "left out" not in text and "pseudo" not in text and "in memory" not in text, text)
+text = gm.getmnt("index", "status", "--all", IX).out.decode()
+gm.expect("a pseudo file system" in text and "kept in memory only" in text, text)
 
 # Elsewhere mounted, the same index.
 gm.umount("/v/ext4")
@@ -198,12 +203,16 @@ def refused(args, *words, status=1):
 # Bad input.
 gm.mkdir("/t/ext4/many/dir")
 refused(["build", IX, "/nowhere"], "/nowhere: No such file")
-refused(["build", IX, "/t/ext4/many/dir"], "not a mount point, but on the mount /t/ext4")
+refused(["build", IX, "/t/ext4/many/dir"], "not a mount point; use /t/ext4, the mount point")
 refused(["build", IX, "/proc"], "/proc: cannot be indexed: a pseudo file system")
-refused(["check", IX, "/v/old"], "/v/old: has no index; getmnt index build /v/old makes one")
-refused(["drop", IX], "no index given; --all removes all")
+refused(["check", IX, "/v/old"], "/v/old: has no index; getmnt index build /v/old creates it")
+refused(["drop", IX], "no index given; --all removes all indexes")
 refused(["drop", IX, "--all", "/t/ext4"], "cannot be combined")
-refused(["build", "--index-dir=/proc/x/y"], "/proc/x/y", "cannot be made")
+refused(["build", "--index-dir=/proc/x/y"], "/proc/x/y: cannot be created")
+refused(["build", IX, "/fuse"], "/fuse: cannot be indexed: a FUSE file system")
+refused(["check", IX, "/fuse"], "/fuse: has no index: a FUSE file system")
+refused(["check", "--index-dir=/nowhere"], "/nowhere: has no indexes; getmnt index build creates them")
+refused(["export", "--csv", IX, "/proc"], "/proc: has no index: a pseudo file system")
 refused(["chekc"], "did you mean \"check\"?")
 
 # A writer at work; an index of another version; a damaged one; one that is not complete.
@@ -221,11 +230,11 @@ for at in (os.stat(segment).st_size // 2, 100):
         byte = f.read(1)
         f.seek(at)
         f.write(bytes([byte[0] ^ 0x10]))
-refused(["check", IX, "/t/btrfs"], "/t/btrfs: its index is damaged", "getmnt index build makes it again")
+refused(["check", IX, "/t/btrfs"], "/t/btrfs: its index is damaged; getmnt index build /t/btrfs replaces it")
 build(IX, "/t/btrfs")
 gm.expect(gm.getmnt("index", "check", IX, "/t/btrfs").status == 0, "check after the repair")
 os.unlink(place + "/manifest")
-refused(["check", IX, "/t/btrfs"], "/t/btrfs: has no complete index; getmnt index build makes it")
+refused(["check", IX, "/t/btrfs"], "/t/btrfs: its index is not complete; getmnt index build /t/btrfs replaces it")
 with open(place + "/manifest", "wb") as f:
     f.write(manifest[:-5])
 refused(["check", IX, "/t/btrfs"], "/t/btrfs: its index is damaged")
@@ -235,7 +244,7 @@ compare("built again", "/t/btrfs")
 # The file system of the indexes fills up: the old index stays.
 SMALL = "--index-dir=/small/ix"
 build(SMALL, "/v/many")
-refused(["build", SMALL, "/t/ext4"], "/t/ext4: no space is left for its index in /small/ix", "--index-dir=DIR")
+refused(["build", SMALL, "/t/ext4"], "/t/ext4: its index in /small/ix cannot be written: No space left", "--index-dir=DIR")
 gm.expect(len(os.listdir("/small/ix")) == 1, f"full: {os.listdir('/small/ix')}")
 filler = os.open("/small/filler", os.O_CREAT | os.O_WRONLY)
 try:
@@ -243,7 +252,7 @@ try:
         pass
 except OSError:
     pass
-refused(["build", SMALL, "/v/many"], "/v/many: no space is left")
+refused(["build", SMALL, "/v/many"], "/v/many: its index in /small/ix cannot be written: No space left")
 gm.expect(gm.getmnt("index", "check", SMALL).status == 0, "full: check")
 os.close(filler)
 os.unlink("/small/filler")
@@ -257,6 +266,13 @@ home = gm.mkdir("/home")
 os.chmod(home, 0o1777)
 got = gm.getmnt("index", "build", "/v/home", uid=65534, env={"HOME": "/home/me"}, before=lambda: os.mkdir("/home/me"))
 gm.expect(got.status in (0, 64) and os.path.isdir("/home/me/.cache/getmnt/index"), f"nobody: {got.status} {got.err}")
+
+# The root of a container, whose layers are not reachable inside the container.
+gm.overlay("/box", "/layer", "/box.work")
+gm.mount("proc", "/box/proc", "proc")
+got = gm.getmnt("index", "build", IX, chroot="/box")
+gm.expect(got.status == 0 and b"/: " in got.out and not got.err, f"a container: {got.out} {got.err}")
+hung.end()
 
 gm.expect(gm.getmnt("index", "drop", "--all", IX).status == 0 and os.listdir("/ix") == [], "drop --all")
 gm.done()

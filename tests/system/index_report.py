@@ -281,14 +281,17 @@ gm.bind("/ext4/tree", "/part")
 gm.expect(report("--depth=2", "/part")[0]["used"] == report("--depth=2", "/ext4/tree")[0]["used"], "the bind mount")
 
 # Tables, and errors.
+gm.touch("/ext4/file")
 out = index("report", "--by=age", "/ext4").out.decode()
 gm.expect(out.splitlines()[0].split() == ["USED", "APPARENT", "OBJECTS", "AGE"], out)
 for args, words in [
-    (["report", "/tmpfs"], "/tmpfs: has no index; getmnt index build /tmpfs makes one"),
+    (["report", "/tmpfs"], "/tmpfs: has no index; getmnt index build /tmpfs creates it"),
     (["report", "/ext4/none"], "/ext4/none: "),
+    (["report", "/proc"], "/proc: has no index: a pseudo file system"),
+    (["report", "/ext4/file"], "/ext4/file: not a directory in the index of /ext4"),
     (["report", "--by=color", "/ext4"], "color"),
     (["report", "--svg=/none/x.svg", "/ext4"], "/none/x.svg: cannot be written: No such file or directory"),
-    (["export", "/ext4"], "--csv or --jsonl is missing"),
+    (["export", "/ext4"], "--csv or --jsonl is required"),
     (["export", "--csv", "--jsonl", "/ext4"], "--jsonl"),
     (["export", "--csv", "-oLINK", "/ext4"], "LINK is not in an index"),
     (["export", "--csv", "/tmpfs"], "has no index"),

@@ -159,15 +159,16 @@ gm.bind("/other", file)
 same("/ext4", "-path", file, "-ls", command="find")
 same("/ext4", "-size", "10c", command="find")
 gm.umount(file)
-fails("no index of the mount /xfs; getmnt index build /xfs makes one", *INDEX, "*", "/xfs")
+fails("the mount /xfs has no index; getmnt index build /xfs creates it", *INDEX, "*", "/xfs")
+fails("/proc: not searched: this type of file system cannot be indexed", *INDEX, "*", "/proc")
 os.rmdir("/index") if not os.listdir("/index") else os.rename("/index", "/less")
-fails("no index of the mount /xfs", *INDEX, "*", "/xfs")
+fails("the mount /xfs has no index", *INDEX, "*", "/xfs")
 os.rename("/aside", "/index")
 
 # Options that exclude it.
 fails("cannot be combined with --follow", *INDEX, "-L", "*", "/ext4")
 fails("cannot be combined with a PATH on another host", *INDEX, "*", "ssh://localhost/")
-fails("only with --index", "--fresh=3", "*", "/ext4")
+fails("--fresh: requires --index", "--fresh=3", "*", "/ext4")
 fails('"soon": must be a number of seconds', "--index", "--fresh=soon", "*", "/ext4")
 
 # How much is read: clusters, leaves, and no directory.

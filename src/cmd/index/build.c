@@ -86,12 +86,15 @@ static void print_built(const struct one *one, const struct index_info *info,
 {
 	struct strbuf text = {0};
 	uint64_t objects = counts->objects + counts->dirs + 1;
-	strbuf_printf(&text, "%s: %" PRIu64 " objects, %" PRIu64 " of them directories",
-	              one->target, objects, counts->dirs + 1);
+	strbuf_printf(&text, "%s: ", one->target);
+	index_put_count(&text, objects, "object");
+	strbuf_puts(&text, " (");
+	index_put_count(&text, counts->dirs + 1, "directory");
+	strbuf_putc(&text, ')');
 	if (info) {
-		strbuf_puts(&text, ", in ");
+		strbuf_puts(&text, ", index of ");
 		column_size(&text, info->bytes);
-		strbuf_printf(&text, " (%.1f bytes each)",
+		strbuf_printf(&text, " (%.1f bytes for each object)",
 		              (double)info->bytes / (double)objects);
 	}
 	strbuf_printf(&text, ", %.1f s\n", seconds);
@@ -212,11 +215,10 @@ static void print_left_out(const struct index_run *ir)
 /** Whether an operand can be indexed; else print why not. */
 static bool is_possible(const struct index_run *ir, size_t i)
 {
-	const struct place *place = &ir->places[i];
-	const char *target = run_name(&ir->run, i);
-	if (place->why != PLACE_PSEUDO && place->why != PLACE_HIDDEN && place->why != PLACE_FILE)
+	enum place_why why = index_run_never(&ir->places[i]);
+	if (why == PLACE_INDEX)
 		return true;
-	message(target, "cannot be indexed: %s", index_why(place->why));
+	message(run_name(&ir->run, i), "cannot be indexed: %s", index_why(why));
 	return false;
 }
 
@@ -256,7 +258,7 @@ int cmd_index_build(int argc, char **argv)
 		options_help(&index_build_table,
 		             "Usage:\n getmnt index build [options] [MOUNT ...]\n"
 		             "\nIndex the file system of each mount point MOUNT; by default all "
-		             "local ones that\nkeep data, each once.  An index that exists is "
+		             "local ones that\nkeep data, each once.  An existing index is "
 		             "replaced when the new one is ready.\n",
 		             "Exit status: 0 complete, 1 error, 64 some objects could not be "
 		             "read.\n", stdout);

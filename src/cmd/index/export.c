@@ -27,9 +27,9 @@ enum { ONE_FORM = 1 };
 
 static const struct option_row export_rows[] = {
 	OPTION_GROUP("Output"),
-	{"csv", 0, NULL, "comma-separated values, with a line of names",
+	{"csv", 0, NULL, "comma-separated values, after a header line",
 	 OPT_IS_SET(struct export_opts, form), .base = EXPORT_CSV, .excludes = ONE_FORM},
-	{"jsonl", 0, NULL, "a JSON object a line", OPT_IS_SET(struct export_opts, form),
+	{"jsonl", 0, NULL, "one JSON object per line", OPT_IS_SET(struct export_opts, form),
 	 .base = EXPORT_JSONL, .excludes = ONE_FORM},
 	{"output", 'o', "COLS", "columns, comma-separated",
 	 OPT_IS_TEXT(struct export_opts, columns)},
@@ -55,7 +55,7 @@ static bool cell_cluster(const struct object *o, struct strbuf *text)
 }
 
 static const struct search_column own_columns[] = {
-	{{"CLUSTER", "the cluster of the index that it is in", CT_NUMBER}, 0, cell_cluster},
+	{{"CLUSTER", "number of the cluster in the index", CT_NUMBER}, 0, cell_cluster},
 };
 
 const struct column_table index_columns
@@ -198,15 +198,15 @@ int cmd_index_export(int argc, char **argv)
 		return status;
 	if (opts.help) {
 		options_help(&index_export_table, "Usage:\n getmnt index export --csv|--jsonl "
-		             "[options] [MOUNT ...]\n\n"
-		             "Print every object of the indexes of these mounts (default: all).\n",
-		             NULL, stdout);
+		             "[options] [INDEX ...]\n\n"
+		             "Print every object of indexes: all, or those of the mount points "
+		             "or with the\nnames INDEX.\n", NULL, stdout);
 		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
 	}
 	p.form = opts.form;
 	p.json.out = &p.text;
 	if (!opts.form)
-		return usage_error("index export", "--csv or --jsonl is missing");
+		return usage_error("index export", "--csv or --jsonl is required");
 	status = choose_columns(&opts, &p);
 	if (status)
 		return status;
@@ -215,11 +215,10 @@ int cmd_index_export(int argc, char **argv)
 	if (!status)
 		status = index_run_indexes(&ir, argv + optind, (size_t)(argc - optind), INDEX_READ,
 		                           &found, &n);
-	if (!status && n == 0) {
-		message("index", "there is none; getmnt index build makes them");
-		status = CX_ERROR;
-	}
-	put_header(&p);
+	if (!status && n == 0)
+		status = index_report_none(&ir);
+	if (n > 0)
+		put_header(&p);
 	for (size_t i = 0; i < n; ++i) {
 		if (found[i].index && print_index(&ir, &found[i], &p) == 0)
 			continue;

@@ -83,7 +83,7 @@ static int add_operand(struct finding *f, const char *operand)
 		index_place_name(index_run_uuid(ir, i), ir->places[i].mount->root, &name);
 	int status = CX_ERROR;
 	if (!has_entry(ir, strbuf_str(&name)))
-		message(operand, "has no index; getmnt index build %s makes one", operand);
+		index_report_missing(ir, operand, i);
 	else if (add_index(f, name.data) != 0)
 		message("index", "%s", strerror(ENOMEM));
 	else
@@ -161,27 +161,52 @@ struct index_found *index_found_for(struct index_run *ir, size_t place, struct i
 	return best;
 }
 
+void index_report_missing(struct index_run *ir, const char *path, size_t place)
+{
+	const char *name = place < ir->nplaces ? run_name(&ir->run, place) : NULL;
+	enum place_why why = name ? index_run_never(&ir->places[place]) : PLACE_INDEX;
+	if (!name)
+		message(path, "not on a mount that can be reached");
+	else if (why != PLACE_INDEX)
+		message(path, "has no index: %s", index_why(why));
+	else
+		message(path, "has no index; getmnt index build %s creates it", name);
+}
+
+int index_report_none(const struct index_run *ir)
+{
+	message(strbuf_str(&ir->dir), "has no indexes; getmnt index build creates them");
+	return CX_ERROR;
+}
+
+/** Report an index that can only be replaced or removed. */
+static void report_unusable(const char *title, const char *why)
+{
+	bool mounted = *title == '/';
+	message(title, "%s; getmnt index %s %s %s it", why, mounted ? "build" : "drop", title,
+	        mounted ? "replaces" : "removes");
+}
+
 void index_report(const struct index_run *ir, const char *title, int error)
 {
 	const char *dir = strbuf_str(&ir->dir);
 	switch (error) {
 	case ENOENT:
-		message(title, "has no complete index; getmnt index build makes it");
+		report_unusable(title, "its index is not complete");
 		break;
 	case EBADMSG:
-		message(title, "its index is damaged; getmnt index build makes it again");
+		report_unusable(title, "its index is damaged");
 		break;
 	case EPROTONOSUPPORT:
-		message(title, "its index has the format of another version of getmnt; getmnt "
-		        "index build makes it again");
+		report_unusable(title, "its index has the format of another version of getmnt");
 		break;
 	case EWOULDBLOCK:
-		message(title, "another process is writing its index; try again when that has "
-		        "ended");
+		message(title, "another process is writing its index; try again when it has "
+		        "finished");
 		break;
 	case ENOSPC:
 	case EDQUOT:
-		message(title, "no space is left for its index in %s: %s; remove files, or use "
+		message(title, "its index in %s cannot be written: %s; remove files, or use "
 		        "--index-dir=DIR on another file system", dir, strerror(error));
 		break;
 	case EACCES:

@@ -8,6 +8,7 @@
  */
 #include "cmd/index/index.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,10 +19,12 @@ const struct command index_commands[] = {
 	{"export", cmd_index_export, &index_export_table, &index_columns,
 	 "print every object, as CSV or JSON lines"},
 	{"report", cmd_index_report, &index_report_table, NULL,
-	 "disk usage, by directory, user, age ..."},
-	{"status", cmd_index_status, &index_status_table, NULL, "what is indexed, and how fresh"},
-	{"update", cmd_index_update, &index_update_table, NULL, "read what has changed since"},
-	{"watch", cmd_index_watch, &index_watch_table, NULL, "follow changes as they happen"},
+	 "print disk usage by directory, user, age ..."},
+	{"status", cmd_index_status, &index_status_table, NULL,
+	 "list mounts with their indexes and ages"},
+	{"update", cmd_index_update, &index_update_table, NULL, "bring indexes up to date"},
+	{"watch", cmd_index_watch, &index_watch_table, NULL,
+	 "keep indexes up to date as files change"},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -33,6 +36,14 @@ static const struct option_row index_rows[] = {
 const struct option_table index_table = {
 	"index", index_rows, sizeof(index_rows) / sizeof(*index_rows),
 };
+
+void index_put_count(struct strbuf *text, uint64_t n, const char *word)
+{
+	size_t len = strlen(word);
+	bool y = n != 1 && word[len - 1] == 'y';
+	strbuf_printf(text, "%" PRIu64 " %.*s%s", n, (int)(len - y), word,
+	              n == 1 ? "" : y ? "ies" : "s");
+}
 
 static int print_help(void)
 {
@@ -55,15 +66,13 @@ int cmd_index(int argc, char **argv)
 		word = optind < argc ? argv[optind] : "";
 	}
 	if (!*word)
-		return usage_error("index", "no command given; the commands are listed by getmnt "
-		                   "index --help");
+		return usage_error("index", "no command given");
 	const struct command *command = command_find(index_commands, word);
 	const struct command *near = command ? NULL : command_near(index_commands, word);
 	if (near)
 		return usage_error(word, "no such command; did you mean \"%s\"?", near->name);
 	if (!command)
-		return usage_error(word, "no such command; the commands are listed by getmnt index "
-		                   "--help");
+		return usage_error(word, "no such command");
 	message_verb(command->options->command);
 	return command->run(argc - 1, argv + 1);
 }

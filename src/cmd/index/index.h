@@ -29,6 +29,9 @@ extern const struct option_table index_build_table, index_check_table, index_dro
 	index_watch_table;
 extern const struct column_table index_columns;      /* of export */
 
+/** Append "1 object", "2 objects"; "3 directories".  @word  The singular. */
+void index_put_count(struct strbuf *text, uint64_t n, const char *word);
+
 /** The mounts of a run, and the directory of all indexes. */
 struct index_run {
 	struct run run;
@@ -54,7 +57,11 @@ size_t index_run_find(struct index_run *ir, const char *path);
     the path leads to another mount by now). */
 int index_run_open(struct index_run *ir, const struct place *place);
 
-/** What names the file system of a place in indexes; "": it can block, or cannot be opened. */
+/** Why a mount cannot have an index, even if it is named; PLACE_INDEX: it can. */
+enum place_why index_run_never(const struct place *place);
+
+/** What names the file system of a place in indexes; "" with errno: it cannot have an index, or
+    cannot be opened. */
 const char *index_run_uuid(struct index_run *ir, size_t i);
 
 /* found.c */
@@ -80,6 +87,13 @@ void index_found_free(struct index_found *found, size_t n);
 /** The index among n that serves the root of a place; NULL: none. */
 struct index_found *index_found_for(struct index_run *ir, size_t place, struct index_found *found,
                                     size_t n);
+
+/** Report that the mount of a path has no index, and why or what to do.
+    @place  The mount; out of range: unknown. */
+void index_report_missing(struct index_run *ir, const char *path, size_t place);
+
+/** Report that there is no index at all.  @return an exit status. */
+int index_report_none(const struct index_run *ir);
 
 /** Report why an index cannot be opened, read or written, and what to do.
     @title  As in struct index_found. */

@@ -45,7 +45,7 @@ static int check_one(const struct index_run *ir, const struct index_found *found
 			end = strchrnul(line, '\n');
 			if (*end)
 				*end++ = '\0';
-			message(found->title, "its index is damaged: %s", line);
+			message(found->title, "%s", line);
 		}
 		index_report(ir, found->title, EBADMSG);
 	}
@@ -73,6 +73,8 @@ int cmd_index_check(int argc, char **argv)
 	if (!status)
 		status = index_run_indexes(&ir, argv + optind, (size_t)(argc - optind), INDEX_READ,
 		                           &found, &n);
+	if (!status && n == 0)
+		status = index_report_none(&ir);
 	for (size_t i = 0; i < n; ++i)
 		status |= check_one(&ir, &found[i], opts.quiet);
 	index_found_free(found, n);
@@ -104,8 +106,8 @@ static int drop_one(struct index_run *ir, struct index_found *found)
 	if (!error && index_run_remove(ir, found->name) != 0)
 		error = errno;
 	if (error == ENOTEMPTY || error == EEXIST)
-		message(found->title, "its index is removed, but not the directory %s/%s, which "
-		        "has other files", strbuf_str(&ir->dir), found->name);
+		message(found->title, "its index was removed, but not the directory %s/%s, which "
+		        "contains other files", strbuf_str(&ir->dir), found->name);
 	else if (error)
 		index_report(ir, found->title, error);
 	return error ? CX_ERROR : CX_OK;
@@ -128,7 +130,7 @@ int cmd_index_drop(int argc, char **argv)
 	if (opts.all && optind < argc)
 		return usage_error("--all", "cannot be combined with \"%s\"", argv[optind]);
 	if (!opts.all && optind == argc)
-		return usage_error("index drop", "no index given; --all removes all");
+		return usage_error("index drop", "no index given; --all removes all indexes");
 	struct index_run ir;
 	struct index_found *found = NULL;
 	size_t n = 0;

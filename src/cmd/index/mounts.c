@@ -38,13 +38,21 @@ int index_run_open(struct index_run *ir, const struct place *place)
 	return fail(ESTALE);
 }
 
+enum place_why index_run_never(const struct place *place)
+{
+	const unsigned never = 1u << PLACE_PSEUDO | 1u << PLACE_NETWORK | 1u << PLACE_FUSE
+	                       | 1u << PLACE_HIDDEN | 1u << PLACE_FILE;
+	if (place->why == PLACE_INDEX || never >> place->why & 1)
+		return place->why;
+	return place->blocks ? PLACE_BLOCKS : PLACE_INDEX;
+}
+
 const char *index_run_uuid(struct index_run *ir, size_t i)
 {
 	const struct place *place = &ir->places[i];
-	const unsigned never = 1u << PLACE_PSEUDO | 1u << PLACE_NETWORK | 1u << PLACE_FUSE
-	                       | 1u << PLACE_HIDDEN | 1u << PLACE_FILE;
 	unsigned char bytes[16];
-	if (*ir->uuids[i] || never >> place->why & 1 || place->blocks)
+	errno = EINVAL;
+	if (*ir->uuids[i] || index_run_never(place) != PLACE_INDEX)
 		return ir->uuids[i];
 	int fd = index_run_open(ir, place);
 	if (fd < 0)
@@ -103,10 +111,9 @@ int index_run_begin(struct index_run *ir, const char *dir, bool create)
 	if (errno == ENOENT && !ir->dir.len)
 		message("index", "neither XDG_CACHE_HOME nor HOME is set; use --index-dir=DIR");
 	else
-		message(strbuf_str(&ir->dir), "%s: %s%s", create ? "cannot be made" :
+		message(strbuf_str(&ir->dir), "%s: %s%s", create ? "cannot be created" :
 		        "cannot be opened", strerror(errno),
-		        errno == EACCES ? "; only its owner may use it: run as that user, or use "
-		        "--index-dir=DIR" : "");
+		        errno == EACCES ? "; run as its owner, or use --index-dir=DIR" : "");
 	return CX_ERROR;
 }
 
@@ -133,8 +140,8 @@ size_t index_run_find(struct index_run *ir, const char *path)
 	else if (name && strcmp(name, strbuf_str(&full)) == 0)
 		found = node;
 	else if (name)
-		message(path, "not a mount point, but on the mount %s: give that, or use "
-		        "getmnt search without --index", name);
+		message(path, "not a mount point; use %s, the mount point of its file system",
+		        name);
 	else
 		message(path, "not on a mount that can be reached; getmnt discover lists the "
 		        "mounts");

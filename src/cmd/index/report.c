@@ -135,7 +135,7 @@ static void put_range(uint32_t key, struct strbuf *text)
 static void put_key(struct printing *p, const struct usage_row *row, bool json,
                     struct strbuf *text)
 {
-	(void)json;
+	const char *extension;
 	switch (p->opts->by) {
 	case REPORT_USER:
 		object_owner(&p->cells.users, row->key, text);
@@ -147,7 +147,8 @@ static void put_key(struct printing *p, const struct usage_row *row, bool json,
 		strbuf_putc(text, type_letter(row->key) ? type_letter(row->key) : '?');
 		break;
 	case REPORT_EXTENSION:
-		strbuf_puts(text, report_extension(p->report, row->key));
+		extension = report_extension(p->report, row->key);
+		strbuf_puts(text, *extension || json ? extension : "(none)");
 		break;
 	case REPORT_AGE:
 		put_age(row->key, text);
@@ -366,8 +367,7 @@ static int find_dir(struct index_run *ir, const char *path, struct index_found *
 	} else if (followed == HOST_MISSING) {
 		message(path, "%s", path_error(errno));
 	} else if (!to->found) {
-		message(path, "has no index; getmnt index build %s makes one",
-		        name ? name : "MOUNT");
+		index_report_missing(ir, path, node);
 	} else {
 		/* What the index has above the root of the mount, and what is below its point. */
 		const char *above = index_info(to->found->index)->root;
@@ -382,8 +382,8 @@ static int find_dir(struct index_run *ir, const char *path, struct index_found *
 		else if (index_lookup(to->found->index, dir, &to->dir) == 0)
 			status = CX_OK;
 		else if (errno == ENOENT)
-			message(path, "the index of %s has no such directory; getmnt index update "
-			        "looks for new ones", to->found->title);
+			message(path, "not a directory in the index of %s; getmnt index update "
+			        "adds new directories", to->found->title);
 		else
 			index_report(ir, to->found->title, errno);
 	}
@@ -415,11 +415,7 @@ static int find_dirs(struct index_run *ir, char **operands, size_t noperands,
 		names[*n] = found[i].title;
 		dirs[(*n)++] = (struct reported){&found[i], index_root(found[i].index)};
 	}
-	if (*n == 0 && !status) {
-		message("index", "there is none; getmnt index build makes them");
-		status = CX_ERROR;
-	}
-	return status;
+	return *n == 0 && !status ? index_report_none(ir) : status;
 }
 
 /** Print the report.  @return 0, or an exit status after a message. */
@@ -466,8 +462,8 @@ int cmd_index_report(int argc, char **argv)
 	if (opts.help) {
 		options_help(&index_report_table, "Usage:\n getmnt index report [options] "
 		             "[PATH ...]\n\n"
-		             "Print the disk usage of these directories (default: all that is "
-		             "indexed), as du has\nit, from their indexes.\n", NULL, stdout);
+		             "Print the disk usage of each directory PATH (default: all that is "
+		             "indexed) as\ndu -x does, from the indexes.\n", NULL, stdout);
 		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
 	}
 	const size_t noperands = (size_t)(argc - optind);

@@ -15,12 +15,15 @@
 
 struct status_opts {
 	const char *dir;
-	bool json, help;
+	bool all, json, help;
 };
 
 static const struct option_row status_rows[] = {
 	OPTION_GROUP("Output"),
-	{"json", 'J', NULL, "a JSON document", OPT_IS_FLAG(struct status_opts, json)},
+	{"all", 'a', NULL, "also pseudo file systems and those in memory",
+	 OPT_IS_FLAG(struct status_opts, all)},
+	{"json", 'J', NULL, "a JSON document, always with --all",
+	 OPT_IS_FLAG(struct status_opts, json)},
 	OPTION_GROUP("General"),
 	OPTION_INDEX_DIR(struct status_opts, dir),
 	OPTION_HELP(struct status_opts, help),
@@ -137,10 +140,13 @@ static void put_state(const struct status_row *row, struct strbuf *text)
 	}
 	strbuf_puts(text, row->place ? info->incomplete ? "incomplete" : "complete"
 	            : "not mounted here");
-	if (info->unread)
-		strbuf_printf(text, "; %" PRIu64 " objects could not be read", info->unread);
+	if (info->unread) {
+		strbuf_puts(text, "; ");
+		index_put_count(text, info->unread, "object");
+		strbuf_puts(text, " not read");
+	}
 	if (info->apart)
-		strbuf_printf(text, "; %" PRIu64 " mount points or subvolumes are not entered",
+		strbuf_printf(text, "; %" PRIu64 " mount points or subvolumes not entered",
 		              info->apart);
 }
 
@@ -191,24 +197,33 @@ static int put_json(const struct table *table)
 	return print_buffer(&out);
 }
 
+/** Whether the reason why a mount has no index is of interest. */
+static bool is_listed(enum place_why why, const struct status_opts *opts)
+{
+	return opts->all || opts->json || (why != PLACE_PSEUDO && why != PLACE_MEMORY);
+}
+
 /** Make the rows: first the indexes, then mounts without one.  @rows [out]
     @return their number. */
 static size_t make_rows(struct index_run *ir, const struct index_found *found, size_t nfound,
-                        bool json, struct status_row *rows)
+                        const struct status_opts *opts, struct status_row *rows)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < nfound; ++i) {
 		const struct place *place = found[i].place == SIZE_MAX ? NULL
 		                            : &ir->places[found[i].place];
-		rows[n++] = (struct status_row){ir, place, &found[i], json};
+		rows[n++] = (struct status_row){ir, place, &found[i], opts->json};
 	}
 	for (int left_out = 0; left_out < 2; ++left_out) {
 		for (size_t i = 0; i < ir->nplaces; ++i) {
 			bool has = false;
 			for (size_t k = 0; k < nfound; ++k)
 				has |= found[k].place == i;
-			if (!has && (ir->places[i].why != PLACE_INDEX) == left_out)
-				rows[n++] = (struct status_row){ir, &ir->places[i], NULL, json};
+			enum place_why why = ir->places[i].why;
+			if (!has && (why != PLACE_INDEX) == left_out && is_listed(why, opts))
+				rows[n++] = (struct status_row){
+					ir, &ir->places[i], NULL, opts->json,
+				};
 		}
 	}
 	return n;
@@ -222,8 +237,8 @@ int cmd_index_status(int argc, char **argv)
 		return status;
 	if (opts.help) {
 		options_help(&index_status_table, "Usage:\n getmnt index status [options]\n\n"
-		             "Print each mount with its index, or why it has none.\n", NULL,
-		             stdout);
+		             "List each mount with its index, or the reason why it has none.\n",
+		             NULL, stdout);
 		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
 	}
 	if (optind < argc)
@@ -240,7 +255,7 @@ int cmd_index_status(int argc, char **argv)
 	const struct table table = {
 		.columns = columns, .size = sizeof(*columns),
 		.ncolumns = sizeof(columns) / sizeof(*columns),
-		.nrows = rows ? make_rows(&ir, found, nfound, opts.json, rows) : 0,
+		.nrows = rows ? make_rows(&ir, found, nfound, &opts, rows) : 0,
 		.cell = put_cell, .arg = rows,
 	};
 	if (!status && (!rows || (opts.json ? put_json : table_print)(&table) != 0)) {

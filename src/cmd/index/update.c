@@ -32,7 +32,7 @@ static int take_max_age(void *opts, const struct option_row *row, const char *va
 		update->max_age = age.tv_sec;
 	else
 		return usage_error(option_title(row, title), "\"%s\": must be a number of seconds, "
-		                   "or a time as 30min, 3h, 2d or 1w", value);
+		                   "or a duration such as 30min, 3h, 2d or 1w", value);
 	return 0;
 }
 
@@ -40,7 +40,7 @@ static const struct option_row update_rows[] = {
 	OPTION_GROUP("Output"),
 	{"quiet", 'q', NULL, "print only errors", OPT_IS_FLAG(struct update_opts, quiet)},
 	OPTION_GROUP("Updating"),
-	{"max-age", 0, "TIME", "read directories again that were read longer ago",
+	{"max-age", 0, "TIME", "also read directories last read longer ago",
 	 .how = OPT_CALL, .take = take_max_age},
 	OPTION_GROUP("General"),
 	OPTION_INDEX_DIR(struct update_opts, dir),
@@ -77,15 +77,17 @@ static void put_count(struct strbuf *text, uint64_t n, const char *word, const c
 {
 	if (n == 0)
 		return;
-	const char *plural = n == 1 ? "" : strcmp(word, "directory") == 0 ? "ies" : "s";
-	size_t len = strlen(word) - (*plural == 'i');
-	strbuf_printf(text, ", %" PRIu64 " %.*s%s %s", n, (int)len, word, plural, verb);
+	strbuf_puts(text, ", ");
+	index_put_count(text, n, word);
+	strbuf_printf(text, " %s", verb);
 }
 
 void live_print(const char *title, const struct refresh_counts *counts, double seconds)
 {
 	struct strbuf text = {0};
-	strbuf_printf(&text, "%s: %" PRIu64 " directories compared", title, counts->dirs);
+	strbuf_printf(&text, "%s: ", title);
+	index_put_count(&text, counts->dirs, "directory");
+	strbuf_puts(&text, " compared");
 	put_count(&text, counts->read, "directory", "read");
 	put_count(&text, counts->dirs_added, "directory", "added");
 	put_count(&text, counts->dirs_moved, "directory", "moved");
@@ -103,8 +105,7 @@ int live_find(struct index_run *ir, char **operands, size_t n, struct index_foun
 	int status = index_run_indexes(ir, operands, n, INDEX_WRITE, found, nfound);
 	if (status || *nfound > 0)
 		return status;
-	message(strbuf_str(&ir->dir), "has no index; getmnt index build makes them");
-	return CX_ERROR;
+	return index_report_none(ir);
 }
 
 bool live_usable(const struct index_run *ir, const struct index_found *found, bool named,
@@ -155,7 +156,7 @@ int cmd_index_update(int argc, char **argv)
 	if (opts.help) {
 		options_help(&index_update_table, "Usage:\n getmnt index update [options] "
 		             "[MOUNT ...]\n\nBring the index of each mount point MOUNT up to "
-		             "date, by default all indexes: read\nthe directories whose times have "
+		             "date, by default all indexes:\nread the directories whose times have "
 		             "changed.\n",
 		             "Exit status: 0 complete, 1 error, 64 some directories could not be "
 		             "read.\n", stdout);

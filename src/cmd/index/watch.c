@@ -114,7 +114,7 @@ static void apply_one(struct watching *w, struct watched *one)
 	double start = os_now();
 	int fd = index_run_open(w->ir, &w->ir->places[one->found->place]);
 	if (fd < 0) {
-		message(title, "was unmounted; its index is not watched any more");
+		message(title, "was unmounted; its index is no longer watched");
 		end_one(w, one);
 		return;
 	}
@@ -122,8 +122,8 @@ static void apply_one(struct watching *w, struct watched *one)
 	os_close(os, fd);
 	if (rc != 0) {
 		if (error == ESTALE)
-			message(title, "another file system is mounted there; its index is not "
-			        "watched any more");
+			message(title, "another file system is mounted there; its index is no "
+			        "longer watched");
 		else
 			index_report(w->ir, title, error);
 		w->status = CX_ERROR;
@@ -148,8 +148,8 @@ static void check_mounts(struct watching *w)
 		struct watched *one = &w->list[i];
 		int fd = one->watch ? index_run_open(w->ir, &w->ir->places[one->found->place]) : -1;
 		if (one->watch && fd < 0) {
-			message(one->found->title, "was unmounted; its index is not watched any "
-			        "more");
+			message(one->found->title, "was unmounted; its index is no longer "
+			        "watched");
 			end_one(w, one);
 		}
 		os_close(os, fd);
