@@ -79,6 +79,7 @@ static void use_query(SEARCH *search)
 		search->act_mask |= actions[i].mask;
 		search->act_target |= actions[i].target;
 		search->identify |= kind == QA_EXECDIR || kind == QA_OKDIR || kind == QA_DELETE;
+		search->alters |= kind == QA_DELETE || (kind >= QA_EXEC && kind <= QA_OKDIR);
 	}
 	search->policy.statx_mask |= info->mask | search->act_mask;
 	if (info->unique)

@@ -118,6 +118,8 @@ struct search_more {
 	                             closesearch() */
 	/* Objects come from it, directories are not read.  Not with SEARCH_FOLLOW.  NULL: none. */
 	const struct search_source *source;
+	bool alters;              /* commands get what is found: what the source says of it is
+	                             verified */
 	void *arg;
 };
 

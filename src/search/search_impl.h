@@ -102,6 +102,7 @@ struct SEARCH {
 	bool plain;               /* an object is printed at most once, and nothing else is
 	                             done */
 	bool identify;            /* actions need the directory of an object */
+	bool alters;              /* actions delete or run commands */
 	struct search_mounts mounts;   /* of this process; and of the root's namespace */
 	int flags;
 	unsigned threads, depth;

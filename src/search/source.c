@@ -192,7 +192,8 @@ static bool begin(SEARCH *search)
 		source_error(search);
 	else if (rc > 0 && map64_set(&run->tags, start.dir, current->tag) == MAP64_NONE)
 		search->failed = true;
-	run->again = start.again;
+	/* What the source says of an object may be old: nothing is deleted for that. */
+	run->again = start.again || search->alters || search->more.alters;
 	run->begun = rc > 0;
 	strbuf_destroy(&name);
 	return rc > 0;

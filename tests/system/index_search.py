@@ -204,6 +204,16 @@ result = gm.getmnt("find", *INDEX, "--fresh=0", "/ext4", "-path", names[1], "-pr
 gm.expect(result.out == b"123456", f"--fresh: {result.out}")
 gm.expect(gm.getmnt("find", *INDEX, "/ext4", "-path", names[2], "-delete").status == 0 and not os.path.exists(names[2]), "-delete")
 
+# What is no longer as the index has it: it is printed, but not deleted, and no command gets it.
+stale = ("-path", names[1], "-not", "-size", "123456c")
+gm.expect(gm.getmnt("find", *INDEX, "/ext4", *stale).out.decode() == names[1] + "\n", "stale")
+for action in (("-exec", "cat", "{}", ";"), ("-execdir", "cat", "{}", "+"), ("-delete",)):
+    result = gm.getmnt("find", *INDEX, "/ext4", *stale, *action)
+    gm.expect(result.status == 0 and result.out + result.err == b"" and os.path.exists(names[1]), f"stale {action}: {result.err} {len(result.out)}")
+for action in ((), ("--exec", "cat", "{}"), ("--exec-batch", "cat", "{}")):
+    result = gm.getmnt("search", *INDEX, "--where=! -size 123456c", os.path.basename(names[1]), "/ext4", *action)
+    gm.expect(result.status == 0 and (result.out != b"") == (action == ()), f"stale {action}: {result}")
+
 # Not ours, damaged.
 os.chmod("/index", 0o700)
 result = gm.getmnt("search", *INDEX, "*", "/ext4", uid=1000)
