@@ -30,9 +30,7 @@ static int change(struct index *index, const struct journal_record *r)
 /** Check a name.  @return 0, or -1 (EINVAL). */
 static int check_name(const char *name, size_t len)
 {
-	bool valid = len > 0 && len <= INDEX_NAME_MAX && !memchr(name, '/', len)
-	             && !memchr(name, '\0', len);
-	return valid ? 0 : fail(EINVAL);
+	return len > 0 && name_valid(name, len) ? 0 : fail(EINVAL);
 }
 
 /** Whether a directory exists.  @return 0, or -1 (ENOENT ...). */

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /** The columns, in the order in which a cluster stores them. */
 enum index_column {
@@ -71,6 +72,19 @@ void index_row_from(struct index_row *row, const struct k_statx *st);
 
 /** Make statx attributes of a row: everything but the device and mount. */
 void index_row_to(const struct index_row *row, struct k_statx *st);
+
+/** Whether a name is "." or "..". */
+static inline bool name_is_dots(const char *name, size_t len)
+{
+	return (len == 1 && name[0] == '.') || (len == 2 && name[0] == '.' && name[1] == '.');
+}
+
+/** Whether a name can be that of an object.  "" is that of the root. */
+static inline bool name_valid(const char *name, size_t len)
+{
+	return len <= INDEX_NAME_MAX && !memchr(name, '\0', len) && !memchr(name, '/', len)
+	       && !name_is_dots(name, len);
+}
 
 /** The type, DT_*. */
 static inline uint8_t index_row_type(const struct index_row *row)

@@ -59,13 +59,6 @@ static void sort_names(struct dict_name *sorted, size_t n, size_t at,
 	}
 }
 
-/** Whether a name can be that of an object.  "" is that of the root. */
-static bool name_valid(const char *name, size_t len)
-{
-	return len <= INDEX_NAME_MAX && !memchr(name, '\0', len) && !memchr(name, '/', len)
-	       && !name_is_dots(name, len);
-}
-
 /** Find the names that differ, by a hash table; ids become positions in dict->sorted. */
 static int find_distinct(struct dict *dict, const struct segment_contents *contents)
 {

@@ -218,12 +218,6 @@ static inline uint64_t trigram_hash(uint32_t trigram)
 
 /* Names (segment_names.c, segment_dict.c). */
 
-/** Whether a name is "." or "..". */
-static inline bool name_is_dots(const char *name, size_t len)
-{
-	return (len == 1 && name[0] == '.') || (len == 2 && name[0] == '.' && name[1] == '.');
-}
-
 /** Names compared as bytes. */
 static inline int name_compare(const char *a, size_t a_len, const char *b, size_t b_len)
 {

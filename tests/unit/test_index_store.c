@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include "fault.h"
+#include "index/store_impl.h"
 #include "store_world.h"
 #include "tree.h"
 
@@ -88,6 +89,43 @@ UNIT_TEST(change)
 			index_close(index);
 			index = index_open(&os, tree.fd, INDEX_WRITE);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(index);
+		}
+	}
+	index_close(index);
+	free(w);
+	tree_end(&tree);
+}
+
+/* Names that no object can have: of a caller, and of a journal that was not written by us. */
+UNIT_TEST(names)
+{
+	static const struct {
+		const char *name;
+		size_t len;
+	} rows[] = {{"", 0}, {".", 1}, {"..", 2}, {"a/b", 3}, {"/", 1}, {"a\0b", 3}};
+	struct tree tree;
+	struct os os = unit_os();
+	world_begin(&tree);
+	struct world *w = world_new(3, 5, 20, 5);
+	CU_ASSERT_EQUAL_FATAL(world_build(w, &os, tree.fd), 0);
+	struct index *index = index_open(&os, tree.fd, INDEX_WRITE);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(index);
+	index_dir root = index_root(index);
+	const struct index_row row = {{0}};
+	for (size_t i = 0; i <= COUNT(rows); ++i) {
+		bool good = i == COUNT(rows);
+		const char *name = good ? "..." : rows[i].name;
+		size_t len = good ? 3 : rows[i].len;
+		unit_note("row %zu", i);
+		errno = EINVAL;
+		CU_ASSERT_EQUAL(index_put(index, root, name, len, &row), good ? 0 : -1);
+		CU_ASSERT_EQUAL(errno, EINVAL);
+		for (enum journal_type type = JR_PUT; type <= JR_PUT_DIR; ++type) {
+			STRBUF(bytes);
+			struct journal_record got, r = {.type = type, .name = name, .len = len};
+			size_t at = 0;
+			CU_ASSERT_EQUAL(journal_append(&bytes, 7, &r, 1), 0);
+			CU_ASSERT_EQUAL(journal_next(bytes.data, bytes.len, &at, 7, 1, &got), good);
 		}
 	}
 	index_close(index);
