@@ -432,6 +432,11 @@ static void fold_destroy(struct fold *f)
 	errno = error;
 }
 
+int index_relieve(struct index *index)
+{
+	return index->end + index->pending.len > FOLD_JOURNAL ? index_fold(index, true) : 0;
+}
+
 int index_fold(struct index *index, bool all)
 {
 	struct fold f = {.index = index, .segment.fd = -1, .journal.fd = -1};

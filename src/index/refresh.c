@@ -402,6 +402,9 @@ static int read_entries(struct refresh *r, uint32_t at, int fd, struct known *kn
 		}
 		if (rc == 0 && i < (size_t)n)
 			rc = 1;
+		/* The row of the directory is not stored yet: the next update reads it again. */
+		if (rc == 0 && index_relieve(r->index) != 0)
+			rc = -1;
 	}
 	if (n < 0)
 		rc = errno == ENOMEM ? -1 : 1;
@@ -418,7 +421,8 @@ static int read_missing(struct refresh *r, uint32_t at, struct known *known)
 	size_t len;
 	while (known && (name = known_unseen(known, index_dir_slot(dirs[at].dir), &len))) {
 		++r->counts.removed;
-		if (index_remove(r->index, dirs[at].dir, name, len) != 0)
+		if (index_remove(r->index, dirs[at].dir, name, len) != 0
+		    || index_relieve(r->index) != 0)
 			return -1;
 	}
 	for (uint32_t child = dirs[at].first; child != TREE_NONE; child = dirs[child].next) {

@@ -158,6 +158,10 @@ int index_commit(struct index *index);
 /** Rewrite clusters.  @all  Also those with small deltas. */
 int index_fold(struct index *index, bool all);
 
+/** Commit and fold if there are so many changes that they take too much memory.  To be called
+    between changes, where a crash may leave those before. */
+int index_relieve(struct index *index);
+
 /** Verify everything: checksums, and that each directory has a parent and each path ends at the
     root.  @why  A line for each fault.  @return 0, or -1 (EBADMSG, ENOMEM). */
 int index_check(struct index *index, struct strbuf *why);

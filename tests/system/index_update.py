@@ -3,6 +3,7 @@
 one change; an unchanged tree costs one statx a directory; names that mounts cover are not touched."""
 import os
 import random
+import resource
 import stat
 import time
 
@@ -13,6 +14,7 @@ gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs")
 gm.need_fs("ext4", "xfs", "btrfs")
 IX = "--index-dir=/ix"
 MANY = 2000
+NAMES = 210000
 root = gm.Root()
 gm.mkdir(root / "img")
 for kind in ("ext4", "xfs", "btrfs"):
@@ -82,6 +84,20 @@ gm.expect("removed" not in out, f"covered: {out}")
 hung.end()
 gm.umount("/t/xfs/other/big/d7", gm.MNT_DETACH)
 agree("uncovered", top)
+
+# So many new names that their changes are not kept until the end.
+gm.tmpfs("/many")
+gm.expect(gm.getmnt("index", "build", "-q", IX, "/many").status == 0, "/many: build")
+gm.touch("/many/d/f")
+for i in range(NAMES):
+    os.link("/many/d/f", f"/many/d/{i:0250}")
+MOST = 80 << 20     # of the journal; all of them take more
+result = gm.getmnt("index", "update", "-q", IX, "/many", before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, MOST)))
+gm.expect(result.status == 0, f"{NAMES} names: {result}")
+out = gm.getmnt("find", "--index", "--index-dir=/ix", "/many").out
+gm.expect(out.count(b"\n") == NAMES + 3, f"{NAMES} names: {out.count(10)}")
+checked("/many")
+gm.umount("/many")
 
 # A file system that is not mounted: an error only if it is named.
 gm.umount("/t/btrfs")
