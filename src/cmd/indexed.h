@@ -24,10 +24,10 @@ struct indexed_args {
 
 /** The rows of the options.  @field  A struct indexed_args. */
 #define OPTION_INDEXED(type, field) \
-	{"index", 0, NULL, "search the indexes of getmnt index", \
+	{"index", 0, NULL, "search indexes made by getmnt index build", \
 	 OPT_IS_FLAG(type, field.index)}, \
 	{"index-dir", 0, "DIR", "the directory of all indexes", OPT_IS_TEXT(type, field.dir)}, \
-	{"fresh", 0, "SEC", "look again at objects whose index is older", \
+	{"fresh", 0, "SEC", "examine results again if the index is older", \
 	 OPT_IS_TEXT(type, field.fresh)}
 
 struct indexed;

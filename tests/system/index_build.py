@@ -209,6 +209,7 @@ refused(["check", IX, "/v/old"], "/v/old: has no index; getmnt index build /v/ol
 refused(["drop", IX], "no index given; --all removes all indexes")
 refused(["drop", IX, "--all", "/t/ext4"], "cannot be combined")
 refused(["build", "--index-dir=/proc/x/y"], "/proc/x/y: cannot be created")
+refused(["build", IX, ""], '"": No such file or directory; the current directory is "."')
 refused(["build", IX, "/fuse"], "/fuse: cannot be indexed: a FUSE file system")
 refused(["check", IX, "/fuse"], "/fuse: has no index: a FUSE file system")
 refused(["check", "--index-dir=/nowhere"], "/nowhere: has no indexes; getmnt index build creates them")

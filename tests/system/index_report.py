@@ -287,6 +287,7 @@ gm.expect(out.splitlines()[0].split() == ["USED", "APPARENT", "OBJECTS", "AGE"],
 for args, words in [
     (["report", "/tmpfs"], "/tmpfs: has no index; getmnt index build /tmpfs creates it"),
     (["report", "/ext4/none"], "/ext4/none: "),
+    (["report", ""], '"": No such file or directory; the current directory is "."'),
     (["report", "/proc"], "/proc: has no index: a pseudo file system"),
     (["report", "/ext4/file"], "/ext4/file: not a directory in the index of /ext4"),
     (["report", "--by=color", "/ext4"], "color"),

@@ -49,6 +49,9 @@ struct index_run {
 int index_run_begin(struct index_run *ir, const char *dir, bool create);
 void index_run_end(struct index_run *ir);
 
+/** Whether an operand is not empty; false after a message. */
+bool index_path_given(const char *path);
+
 /** The place whose mount point an operand is; SIZE_MAX after a message: not a mount point (which
     names the mount that the path is on), or not reachable. */
 size_t index_run_find(struct index_run *ir, const char *path);

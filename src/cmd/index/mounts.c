@@ -126,10 +126,19 @@ void index_run_end(struct index_run *ir)
 	run_destroy(&ir->run);
 }
 
+bool index_path_given(const char *path)
+{
+	if (!*path)
+		message("\"\"", "%s; the current directory is \".\"", strerror(ENOENT));
+	return *path;
+}
+
 size_t index_run_find(struct index_run *ir, const char *path)
 {
 	struct strbuf full = {0};
 	size_t found = SIZE_MAX;
+	if (!index_path_given(path))
+		return found;
 	enum host_followed followed = path_follow(&ir->run, path, &full);
 	uint32_t node = path_mount(&ir->run, strbuf_str(&full));
 	const char *name = node == MT_NONE ? NULL : run_name(&ir->run, node);

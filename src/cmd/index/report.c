@@ -357,6 +357,8 @@ static int find_dir(struct index_run *ir, const char *path, struct index_found *
 {
 	struct strbuf full = {0}, below = {0};
 	int status = CX_ERROR;
+	if (!index_path_given(path))
+		return status;
 	enum host_followed followed = path_follow(&ir->run, path, &full);
 	uint32_t node = followed == HOST_MISSING || full.failed ? MT_NONE
 	                : path_mount(&ir->run, strbuf_str(&full));
