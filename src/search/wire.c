@@ -271,7 +271,8 @@ int wire_get_request(const char *bytes, size_t len, struct talk_request *request
 		numbers[i] = get_number(bytes + (size_t)i * sizeof(uint32_t));
 	const uint32_t wants = numbers[N_WANTS];
 	if (wants & ~(uint32_t)WANT_ALL) {
-		strbuf_puts(why, "the request wants something that this version does not know");
+		strbuf_puts(why, "the request wants something that this version does not know: "
+		            "update the older getmnt");
 		return -1;
 	}
 	*request = (struct talk_request){

@@ -122,6 +122,7 @@ for query in (b"-delete", b"-exec touch /m/touched ;", b"-fprint /m/touched", b"
 # What is not a request ends it, and says why on both sides.
 big = struct.pack("<II", 5 << 20, 1)
 whole = wire.request(b"*", b"/m")
+UPDATE = ": update the older getmnt"
 for sent, why in (
         (b"GET / HTTP/1.1\r\n\r\n", 'this is not a request of getmnt: "GET / HTTP/1.1"'),
         (b"GETMNT\r\n\2\0\0\0\0\0\0\0", "the client speaks version 2 of the protocol, the server version 1: update the older "
@@ -135,17 +136,17 @@ for sent, why in (
         (wire.GREETING + wire.frame(1, whole[8:-2]), "the request is not valid: its strings do not fill it"),
         (wire.GREETING + wire.frame(1, whole[8:30]), "the request is truncated"),
         (wire.GREETING + wire.request(b"*", b"/m", wants=1 << 20),
-         "the request wants something that this version does not know"),
+         "the request wants something that this version does not know" + UPDATE),
         (wire.GREETING + wire.request(b"[", b"/m"), "invalid pattern, at byte 0: no ] closes this [ before the next / or |; write \\[ for the character itself"),
-        (wire.GREETING + wire.request(b"*", b"/m", flags=1 << 30), "Invalid argument"),
-        (wire.GREETING + wire.request(b"*", b"/m", flags=3 << 12), "Invalid argument"),
+        (wire.GREETING + wire.request(b"*", b"/m", flags=1 << 30), "a flag, engine or exclusion of the request is not known to this version" + UPDATE),
+        (wire.GREETING + wire.request(b"*", b"/m", flags=3 << 12), "a flag, engine or exclusion of the request is not known to this version" + UPDATE),
         (wire.GREETING + wire.request(b"*", b"/m", query=b"-exec rm ';'"), "-exec is an action; a server performs none"),
         (wire.GREETING + wire.request(b"*", b"/m", query=b"-fprint x"), "-fprint is an action; a server performs none"),
         (wire.GREETING + wire.request(b"*", b"/m", query=b"-print " * 33), "the query has more than 32 actions"),
         (wire.GREETING + wire.request(b"*", b"/m", query=b"-name"), '"-name" needs an argument'),
         (wire.GREETING + wire.request(b"*", b"/m", query=b"-newer /etc/passwd"),
          'the file "/etc/passwd" of -newer: Operation not permitted; check the path'),
-        (wire.GREETING + wire.request(b"*", b"/m", engine=77), "Invalid argument")):
+        (wire.GREETING + wire.request(b"*", b"/m", engine=77), "a flag, engine or exclusion of the request is not known to this version" + UPDATE)):
     server = Server()
     server.send(sent)
     status, out, err = server.end()

@@ -190,6 +190,9 @@ static int refuse_search(struct serve *serve, const struct talk_request *request
 	                                          &wrong);
 	if (!pattern && errno != ENOMEM)
 		strbuf_printf(&why, "invalid pattern, at byte %zu: %s", wrong.at, wrong.why);
+	else if (error == EINVAL)
+		strbuf_puts(&why, "a flag, engine or exclusion of the request is not known to this "
+		            "version: update the older getmnt");
 	else
 		strbuf_puts(&why, strerror(error));
 	pattern_free(pattern);
