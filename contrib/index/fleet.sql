@@ -33,7 +33,7 @@ WHERE name = getvariable('name') AND uid = getvariable('owner')
   AND (dir = getvariable('below') OR starts_with(dir, getvariable('below') || '/'))
 ORDER BY host, dir;
 
--- By owner, changed within a day of a time, and at least so large.
+-- By owner, changed within a day of a time, and of a size or larger.
 SELECT host, dir, name, size, mtime FROM file
 WHERE uid = getvariable('owner') AND size >= getvariable('least')
   AND mtime BETWEEN getvariable('near') - INTERVAL 1 DAY AND getvariable('near') + INTERVAL 1 DAY
