@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { WINDOW = 8, THREADS_MOST = WINDOW };
 
@@ -71,10 +70,7 @@ static int add_dir(struct maker *maker, uint32_t i, uint32_t slot)
 	struct build_block block = {dir->last, dir->last_size, 0};
 	bool known = false;
 	struct index_row self = {0};
-	self.col[IC_MODE] = S_IFDIR;
-	self.col[IC_FLAGS] = IF_LOST;
-	for (int t = IC_MSEC; t <= IC_BSEC; ++t)
-		self.col[t] = index_from_signed(0);
+	index_row_lost(&self, DT_DIR);
 	while (block.prev_size > 0) {
 		const char *at = read_block(maker, block.prev, block.prev_size, &block);
 		if (!at)

@@ -120,14 +120,6 @@ static int put_dir(struct refresh *r, uint32_t at, const struct index_row *row, 
 	                     listed);
 }
 
-/** Make a row of an object that a mount covers, or that cannot be looked at. */
-static void lost_row(struct index_row *row, uint8_t type)
-{
-	*row = (struct index_row){{0}};
-	row->col[IC_MODE] = DTTOIF(type);
-	row->col[IC_FLAGS] = type == DT_DIR ? IF_LOST | IF_UNREAD : IF_LOST;
-}
-
 /** Store a directory that the index does not have.  @st  NULL: a mount covers it. */
 static int add_dir(struct refresh *r, uint32_t parent, const char *name, size_t len,
                    const struct k_statx *st)
@@ -138,7 +130,7 @@ static int add_dir(struct refresh *r, uint32_t parent, const char *name, size_t 
 	if (st)
 		index_row_from(&row, st);
 	else
-		lost_row(&row, DT_DIR);
+		index_row_lost(&row, DT_DIR);
 	if (is_apart)
 		row.col[IC_FLAGS] |= IF_UNREAD;
 	if (index_put_dir(r->index, &number, r->tree->dirs[parent].dir, name, len, &row, 0) != 0)
@@ -301,7 +293,7 @@ static int found_lost(struct refresh *r, uint32_t at, const char *name, size_t l
 {
 	uint32_t child = tree_child(r->tree, at, name, len);
 	struct known *known = NULL, *own;
-	struct index_row row;
+	struct index_row row = {{0}};
 	uint64_t digest;
 	if (errno != EXDEV)
 		r->incomplete = true;
@@ -313,7 +305,7 @@ static int found_lost(struct refresh *r, uint32_t at, const char *name, size_t l
 		return add_dir(r, at, name, len, NULL);
 	if (type == DT_UNKNOWN)
 		return 0;
-	lost_row(&row, type);
+	index_row_lost(&row, type);
 	if (load_known(r, at, &known, &own) != 0)
 		return -1;
 	bool exists = known && known_see(known, index_dir_slot(r->tree->dirs[at].dir), name, len,

@@ -27,6 +27,14 @@ void index_row_from(struct index_row *row, const struct k_statx *st)
 	col[IC_FLAGS] = born ? IF_BTIME : 0;
 }
 
+void index_row_lost(struct index_row *row, uint8_t type)
+{
+	static const struct k_statx unknown;
+	index_row_from(row, &unknown);
+	row->col[IC_MODE] = DTTOIF(type);
+	row->col[IC_FLAGS] = IF_LOST;
+}
+
 void index_row_to(const struct index_row *row, struct k_statx *st)
 {
 	const uint64_t *col = row->col;

@@ -70,6 +70,9 @@ static inline int64_t index_to_signed(uint64_t n)
 /** Fill the attributes from statx.  IC_DIR and IC_NAME are not changed. */
 void index_row_from(struct index_row *row, const struct k_statx *st);
 
+/** Fill the row of an object of which only the type, DT_*, is known (IF_LOST). */
+void index_row_lost(struct index_row *row, uint8_t type);
+
 /** Make statx attributes of a row: everything but the device and mount. */
 void index_row_to(const struct index_row *row, struct k_statx *st);
 

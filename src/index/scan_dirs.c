@@ -5,6 +5,7 @@
  * have a cycle of directories: it is found, since each directory on the way is marked.
  */
 #include "index/scan_impl.h"
+#include "index/store_impl.h"
 
 #include "base/array.h"
 #include "base/fail.h"
@@ -60,25 +61,9 @@ static uint8_t *state_of(struct scan *scan, index_dir dir)
 
 int scan_parent(struct scan *scan, index_dir dir, index_dir *parent)
 {
-	struct segment *segment;
-	struct segment_slot slot;
-	struct index_dir_info info;
-	uint32_t cluster = index_dir_cluster(dir);
-	if (!index_is_changed(scan->index, cluster)) {
-		/* The name is not needed. */
-		if (index_segment(scan->index, cluster, &segment) != 0)
-			return -1;
-		if (!segment || index_dir_slot(dir) >= segment_slots(segment))
-			return 0;
-		if (segment_slot(segment, index_dir_slot(dir), &slot) != 0)
-			return -1;
-		*parent = slot.parent;
-		return slot.row != UINT32_MAX;
-	}
-	if (index_dir_get(scan->index, dir, &info) != 0)
-		return errno == ENOENT ? 0 : -1;
-	*parent = info.parent;
-	return 1;
+	if (dir_parent(scan->index, dir, parent) == 0)
+		return 1;
+	return errno == ENOENT ? 0 : -1;
 }
 
 /** Add a directory to the chain.  @return 0, or -1. */

@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 /*
@@ -60,13 +59,11 @@ struct walk {
 static void make_row(const struct walk *walk, unsigned char type, const struct k_statx *st,
                      struct index_row *row)
 {
-	static const struct k_statx unknown;
 	bool dir = type == DT_DIR, mount = st && st->attributes & K_STATX_ATTR_MOUNT_ROOT;
-	index_row_from(row, st && !mount ? st : &unknown);
-	if (!st || mount)
-		row->col[IC_MODE] = DTTOIF(type);
-	if (!st || mount)
-		row->col[IC_FLAGS] = IF_LOST;
+	if (st && !mount)
+		index_row_from(row, st);
+	else
+		index_row_lost(row, type);
 	if (dir && (!st || mount
 	            || makedev(st->dev_major, st->dev_minor) != walk->root_dev
 	            || st->attributes & K_STATX_ATTR_AUTOMOUNT))
