@@ -133,7 +133,6 @@ UNIT_TEST(sums)
 UNIT_TEST(extensions)
 {
 	struct index *index = make(INDEX_READ);
-	STRBUF(text);
 	const char *roots[] = {""};
 	struct usage_row *rows;
 	size_t n;
