@@ -92,7 +92,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings \
 	-Wundef -Wformat=2 -Wvla -Wno-missing-field-initializers
 
-# xxHash is compiled in from its header: a library less to load at each start.
+# xxHash is compiled in from its header, so that no command loads its library.
 ALL_CPPFLAGS = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DXXH_INLINE_ALL -DGETMNT_VERSION='"$(VERSION)"' \
 	-iquote src -iquote include -MMD -MP $(CPPFLAGS)
 # The same objects make the program and the shared library; each function is a section, so

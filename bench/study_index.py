@@ -101,7 +101,7 @@ class Study:
         walk, built, updated = (statistics.median(times[key]) for key in ("search", "build", "update"))
         return columns, walk, built, updated, peak, size_of(self.dir)
 
-    def tell(self, columns, walk, built, updated, peak, size):
+    def report_costs(self, columns, walk, built, updated, peak, size):
         self.say(f"| | | |\n|---|---|---|\n"
                  f"| `getmnt search -o {columns}` | {walk:.2f} s | |\n"
                  f"| `getmnt index build` | {built:.2f} s | {built / walk:.2f} of the search |\n"
@@ -243,14 +243,14 @@ class Study:
             self.wrong += wrong
 
     def all(self):
-        # First: the peak of a process counts what its parent had when it started it.
+        # Before load(): ru_maxrss of a child includes the memory of its parent at the time of the spawn.
         costs = None if self.args.index else self.build()
         self.load()
         self.wrong = self.others = 0
         self.say(f"{self.count:,} objects; {self.args.queries} queries of each set, drawn from the data; "
                  f"{os.cpu_count()} processors.\n")
         if costs:
-            self.tell(*costs)
+            self.report_costs(*costs)
         self.sets()
         self.say(f"\nAnswers that differ from find's: {self.wrong}"
                  + (f"; of plocate: {self.others}." if self.others else "."))

@@ -18,7 +18,7 @@
  *       ..  8      checksum: XXH3 with the number of the journal as its seed
  *
  * A writer appends records and a COMMIT, syncs, and only then appends SYNCED.  So what a crash has
- * left, a last commit that is incomplete, can be told from damage: SYNCED does not follow it.
+ * left, a last commit that is incomplete, differs from damage: SYNCED does not follow it.
  */
 #include "index/store_impl.h"
 

@@ -6,61 +6,61 @@
 
 #include <stdlib.h>
 
-int dir_view(struct index *index, index_dir dir, struct dir_view *view)
+/** Where a directory is: in the delta, or in a slot of a segment. */
+struct dir_at {
+	const struct delta_slot *changed;    /* NULL: in the segment */
+	struct segment *segment;
+	struct segment_slot slot;
+};
+
+/** Find a directory.  @return as dir_view(). */
+static int dir_find(struct index *index, index_dir dir, struct dir_at *at)
 {
 	uint32_t cluster = index_dir_cluster(dir), slot = index_dir_slot(dir);
-	struct segment *segment;
-	struct segment_slot found;
 	if (cluster >= index->m.nclusters)
 		return fail(ENOENT);
-	const struct delta_slot *changed = delta_slot(index->m.clusters[cluster].delta, slot);
-	if (changed && changed->removed)
+	at->changed = delta_slot(index->m.clusters[cluster].delta, slot);
+	if (at->changed)
+		return at->changed->removed ? fail(ENOENT) : 0;
+	if (index_segment(index, cluster, &at->segment) != 0)
+		return -1;
+	if (!at->segment || slot >= segment_slots(at->segment))
 		return fail(ENOENT);
+	if (segment_slot(at->segment, slot, &at->slot) != 0)
+		return -1;
+	return at->slot.row == UINT32_MAX ? fail(ENOENT) : 0;
+}
+
+int dir_view(struct index *index, index_dir dir, struct dir_view *view)
+{
+	struct dir_at at;
+	if (dir_find(index, dir, &at) != 0)
+		return -1;
+	const struct delta_slot *changed = at.changed;
 	if (changed) {
 		*view = (struct dir_view){changed->parent, changed->listed, changed->name,
 		                          changed->len, changed->row};
 		return 0;
 	}
-	if (index_segment(index, cluster, &segment) != 0)
+	if (segment_row(at.segment, at.slot.row, &view->row) != 0)
 		return -1;
-	if (!segment || slot >= segment_slots(segment))
-		return fail(ENOENT);
-	if (segment_slot(segment, slot, &found) != 0)
-		return -1;
-	if (found.row == UINT32_MAX)
-		return fail(ENOENT);
-	if (segment_row(segment, found.row, &view->row) != 0)
-		return -1;
-	view->name = segment_name(segment, (uint32_t)view->row.col[IC_NAME], &view->len);
+	view->name = segment_name(at.segment, (uint32_t)view->row.col[IC_NAME], &view->len);
 	if (!view->name)
 		return -1;
-	if (view->row.col[IC_DIR] != slot || index_row_type(&view->row) != DT_DIR)
+	if (view->row.col[IC_DIR] != index_dir_slot(dir) || index_row_type(&view->row) != DT_DIR)
 		return fail(EBADMSG);
-	view->parent = found.parent;
-	view->listed = found.listed;
+	view->parent = at.slot.parent;
+	view->listed = at.slot.listed;
 	return 0;
 }
 
 int dir_parent(struct index *index, index_dir dir, index_dir *parent)
 {
-	uint32_t cluster = index_dir_cluster(dir), slot = index_dir_slot(dir);
-	struct segment *segment;
-	struct segment_slot found;
-	if (cluster >= index->m.nclusters)
-		return fail(ENOENT);
-	const struct delta_slot *changed = delta_slot(index->m.clusters[cluster].delta, slot);
-	if (changed) {
-		*parent = changed->parent;
-		return changed->removed ? fail(ENOENT) : 0;
-	}
-	if (index_segment(index, cluster, &segment) != 0)
+	struct dir_at at;
+	if (dir_find(index, dir, &at) != 0)
 		return -1;
-	if (!segment || slot >= segment_slots(segment))
-		return fail(ENOENT);
-	if (segment_slot(segment, slot, &found) != 0)
-		return -1;
-	*parent = found.parent;
-	return found.row == UINT32_MAX ? fail(ENOENT) : 0;
+	*parent = at.changed ? at.changed->parent : at.slot.parent;
+	return 0;
 }
 
 int index_dir_get(struct index *index, index_dir dir, struct index_dir_info *info)

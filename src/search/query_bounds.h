@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a query requires of every object of which an action is reached, as ranges (pure): what an
- * index can be asked for.
+ * What a query requires of every object of which an action is reached, as ranges (pure), by
+ * which an index selects candidates.
  *
  * The bounds are necessary conditions, not sufficient ones: of AND they are the intersection, of OR
  * the hull, of what has no bounds everything.  They hold for objects whose type and attributes are

@@ -469,7 +469,7 @@ int search_read_mounts(SEARCH *search, uint64_t id, struct search_mounts *now);
 
 /** Find the path of an open directory, if /proc is mounted.
     @place [out]  Its path, "" before, from "/" of the namespace; "" if that is unknown.  Its mount
-    is set.  @return false: /proc does not tell. */
+    is set.  @return false: /proc is not mounted. */
 bool search_place_of_fd(SEARCH *search, int fd, struct follow_place *place);
 
 /** Reopen the root for reading: without search permission "." cannot be opened.

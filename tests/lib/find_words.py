@@ -299,3 +299,16 @@ class Search:
     def primaries(self):
         """The primaries that occur."""
         return {word for word in self.argv() if re.fullmatch(rb"-[a-z_0-9]+|-newer..", word)}
+
+
+def smallest(search, differs, most):
+    """The smallest search for which differs() is still true, after at most about `most` calls of it."""
+    found = True
+    while found and most > 0:
+        found = False
+        for less in search.smaller():
+            most -= 1
+            if differs(less):
+                search, found = less, True
+                break
+    return search

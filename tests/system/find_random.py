@@ -15,7 +15,7 @@ import find_peer
 import gm
 from find_peer import Child
 from find_tree import NOBODY, Tree
-from find_words import ACTIONS, OPTIONS, TESTS, Search
+from find_words import ACTIONS, OPTIONS, TESTS, Search, smallest
 
 # Ages of files are chosen half a minute from borders: a tree is older than that nowhere.
 TREES, SEARCHES, AT_ONCE = (200, 50, 8) if gm.FULL else (8, 20, 8)
@@ -119,16 +119,7 @@ class Comparison:
 
     def smallest(self, search, tree):
         """The smallest search that shows a difference."""
-        left = SHRINKS
-        found = True
-        while found and left > 0:
-            found = False
-            for less in search.smaller():
-                left -= 1
-                if not is_meant(less, tree) and self.differs(less):
-                    search, found = less, True
-                    break
-        return search
+        return smallest(search, lambda less: not is_meant(less, tree) and self.differs(less), SHRINKS)
 
 
 def fits_elsewhere(search):

@@ -7,7 +7,7 @@ import random
 import find_peer
 import gm
 from find_tree import Tree
-from find_words import OPTIONS, Search
+from find_words import OPTIONS, Search, smallest
 
 TREES, SEARCHES = (60, 60) if gm.FULL else (10, 40)
 SEED = int(os.environ.get("GETMNT_SEED", "1"))
@@ -40,19 +40,6 @@ def differs(search):
     return None if ours == plain else (ours, plain)
 
 
-def smallest(search):
-    left = SHRINKS
-    found = True
-    while found and left > 0:
-        found = False
-        for less in search.smaller():
-            left -= 1
-            if differs(less):
-                search, found = less, True
-                break
-    return search
-
-
 trees = []
 for number in range(TREES):
     tree = Tree.random(random.Random(f"{SEED} {number}"), mounts=False)
@@ -71,7 +58,7 @@ for number, tree in enumerate(trees):
             different += 1
             if explained < EXPLAINED:
                 explained += 1
-                search = smallest(search)
+                search = smallest(search, differs, SHRINKS)
                 ours, plain = differs(search)
                 print("\n".join(["", *tree.commands(), find_peer.shell([b"find", *INDEX] + search.argv(), search.env),
                                  *ours.differences(plain)]), flush=True)

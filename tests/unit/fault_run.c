@@ -247,7 +247,7 @@ static const char *judge_row(const struct scenario *scenario, const struct fault
 	unsigned more = got->states & ~base->states;
 	if (got->states == 0)
 		return "a mount without a state";
-	/* The directories that would show it were removed, the kernel said. */
+	/* The kernel reported that the directories above the mount were removed. */
 	if (fault->kind == OS_GETDENTS && fault->error == ENOENT)
 		more &= ~(1u << MT_LOST);
 	for (size_t i = 0; i < COUNT(never); ++i) {
