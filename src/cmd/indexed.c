@@ -7,7 +7,6 @@
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "discover/discover.h"
-#include "index/place.h"
 #include "index/scan.h"
 #include "os/change.h"
 #include "search/remote.h"
@@ -35,7 +34,7 @@ struct indexed {
 	struct flow *flow;
 	struct search_source source;
 	struct mount_table *table;
-	struct devmap *devs;      /* NULL: not needed yet */
+	struct devmap *devs;      /* NULL: no memory */
 	int dirfd;                /* the directory of all indexes; -1: it does not exist */
 	struct strbuf dir;        /* its path */
 	struct opened *opened;
@@ -61,22 +60,73 @@ static const struct mount *mount_of(const struct indexed *indexed, const struct 
 	return NULL;
 }
 
-/** Find what names the file system in indexes. */
-static void get_uuid(struct indexed *indexed, const struct source_start *start,
-                     const struct mount *m, char uuid[INDEX_UUID])
+void indexed_uuid(struct os *os, struct devmap *devs, int fd, const struct mount *m,
+                  char uuid[INDEX_UUID])
 {
-	struct os *os = &indexed->os;
 	unsigned char bytes[16];
 	const struct devmap_tags *tags = NULL;
-	int fd = os_openat(os, start->fd, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 || os_fs_uuid(os, fd, bytes) != 0) {
-		if (!indexed->devs)
-			indexed->devs = discover_devmap(os, NULL);
-		if (indexed->devs)
-			tags = devmap_mount_tags(indexed->devs, m);
-	}
+	if (devs && (fd < 0 || os_fs_uuid(os, fd, bytes) != 0))
+		tags = devmap_mount_tags(devs, m);
 	index_place_uuid(os, fd, m, tags ? tags->uuid : NULL, uuid);
+}
+
+/** Open the root of a mount without waiting for anything.  @return a descriptor, or -1. */
+static int open_root(struct indexed *indexed, const struct mount *m, bool unique)
+{
+	struct os *os = &indexed->os;
+	struct k_statx st;
+	int fd = os_openat2(os, AT_FDCWD, m->point, O_RDONLY | O_DIRECTORY, RESOLVE_CACHED);
+	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	if (fd < 0 || (os_statx(os, fd, "", AT_EMPTY_PATH, mask, &st) == 0
+	               && os_statx_mnt_id(&st, unique) == (unique ? m->uniq_id : m->id)))
+		return fd;
 	os_close(os, fd);
+	return -1;
+}
+
+/** Whether getmnt index build refuses a mount because of its type. */
+static bool is_never_indexed(const struct mount *m)
+{
+	const unsigned flags = fstype_flags(m->fstype);
+	return flags & FST_NET || (flags & FST_PSEUDO && flags & FST_LAST);
+}
+
+/** Find what names the file system in indexes.
+    @return 0, or -1 after refusing: nothing does, or another mounted file system has the same
+    UUID. */
+static int get_uuid(struct indexed *indexed, const struct source_start *start,
+                    const struct mount *m, char uuid[INDEX_UUID])
+{
+	struct os *os = &indexed->os;
+	char other[INDEX_UUID];
+	struct map64 known = {0};
+	int fd = os_openat(os, start->fd, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY);
+	indexed_uuid(os, indexed->devs, fd, m, uuid);
+	os_close(os, fd);
+	strbuf_reset(&indexed->why);
+	if (!*uuid && !is_never_indexed(m))
+		strbuf_printf(&indexed->why, "%s has no index: %s; search it without --index",
+		              m->point, index_why(PLACE_NAMELESS));
+	for (size_t i = 0; i < indexed->table->count && *uuid; ++i) {
+		const struct mount *o = &indexed->table->mounts[i];
+		if (mount_dev(o) == mount_dev(m) || !o->fstype || !o->point
+		    || strcmp(o->fstype, m->fstype) != 0
+		    || map64_get(&known, mount_dev(o)) != MAP64_NONE)
+			continue;
+		fd = open_root(indexed, o, start->unique);
+		indexed_uuid(os, indexed->devs, fd, o, other);
+		os_close(os, fd);
+		if (*other)
+			map64_put(&known, mount_dev(o), 1);
+		if (strcmp(other, uuid) != 0)
+			continue;
+		strbuf_printf(&indexed->why, "the index of %s could be that of %s, whose file "
+		              "system has the same UUID; " INDEX_TWIN_REMEDY, m->point,
+		              strcmp(o->point, m->point) == 0 ? "the mount below it" : o->point);
+		break;
+	}
+	map64_destroy(&known);
+	return indexed->why.len ? fail(ENOENT) : 0;
 }
 
 /** Open the index with a name, unless it is open.  @return NULL with errno. */
@@ -145,13 +195,6 @@ static struct index *find_index(struct indexed *indexed, const char *uuid, struc
 	return index;
 }
 
-/** Whether getmnt index build refuses a mount because of its type. */
-static bool is_never_indexed(const struct mount *m)
-{
-	const unsigned flags = fstype_flags(m->fstype);
-	return flags & FST_NET || (flags & FST_PSEUDO && flags & FST_LAST);
-}
-
 /** Say why there is no answer.  @return -1. */
 static int refuse(struct indexed *indexed, const struct mount *m, int error)
 {
@@ -218,7 +261,15 @@ static int begin(void *arg, struct source_start *start)
 	if (*below && path.len == 1)
 		path.len = 0;
 	strbuf_puts(&path, below);
-	get_uuid(indexed, start, m, uuid);
+	if (get_uuid(indexed, start, m, uuid) != 0) {
+		strbuf_destroy(&path);
+		if (start->is_root)
+			return fail(ENOENT);
+		flow_hold(indexed->flow);
+		message(start->name, "not searched: %s", strbuf_str(&indexed->why));
+		flow_release(indexed->flow);
+		return 0;
+	}
 	struct index *index = path.failed ? NULL : find_index(indexed, uuid, &path);
 	int error = path.failed ? ENOMEM : errno, rc = -1;
 	if (index && index_lookup(index, path.data, &start->dir) == 0) {
@@ -348,6 +399,7 @@ int indexed_new(struct os *os, const struct indexed_args *args, const char *refu
 		indexed_free(indexed);
 		return CX_ERROR;
 	}
+	indexed->devs = discover_devmap(&indexed->os, indexed->table);
 	indexed->dirfd = index_place_open(&indexed->os, args->dir, false, &indexed->dir);
 	if (indexed->dirfd < 0 && errno != ENOENT) {
 		message(strbuf_str(&indexed->dir), "cannot be opened: %s%s", strerror(errno),

@@ -10,10 +10,18 @@
 #include "cmd/json.h"
 #include "cmd/options.h"
 #include "cmd/roots.h"
+#include "devmap.h"
+#include "index/place.h"
 #include "search/source.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+/** Get what names the file system of a mount in indexes: index_place_uuid(), with the UUID of its
+    device.
+    @devs  May be NULL. */
+void indexed_uuid(struct os *os, struct devmap *devs, int fd, const struct mount *m,
+                  char uuid[INDEX_UUID]);
 
 /** What the options say. */
 struct indexed_args {

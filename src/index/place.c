@@ -2,6 +2,7 @@
 #include "index/place.h"
 
 #include "base/fstypes.h"
+#include "base/map64.h"
 #include "base/words.h"
 #include "mountopts/layers.h"
 #include "mountopts/optlist.h"
@@ -14,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <xxhash.h>
 
 /* The directory of all indexes. */
@@ -73,6 +76,9 @@ void index_place_uuid(struct os *os, int fd, const struct mount *mount, const ch
                       char uuid[INDEX_UUID])
 {
 	unsigned char bytes[16];
+	struct statfs fs;
+	struct stat st;
+	uint64_t id = 0;
 	size_t n = 0;
 	if (fd >= 0 && os_fs_uuid(os, fd, bytes) == 0) {
 		for (size_t i = 0; i < sizeof(bytes); ++i)
@@ -84,9 +90,14 @@ void index_place_uuid(struct os *os, int fd, const struct mount *mount, const ch
 	for (; known && known[n] && n < INDEX_UUID - 1; ++n)
 		uuid[n] = isalnum((unsigned char)known[n]) || known[n] == '-' ? known[n] : '_';
 	uuid[n] = '\0';
-	if (n == 0)
-		snprintf(uuid, INDEX_UUID, "dev-%" PRIu32 ":%" PRIu32, mount->dev_major,
-		         mount->dev_minor);
+	if (n == 0 && fd >= 0 && os_fstatfs(os, fd, &fs) == 0)
+		memcpy(&id, &fs.f_fsid, sizeof(id));
+	if (id == 0 || id == makedev(mount->dev_major, mount->dev_minor))
+		return;
+	n = (size_t)snprintf(uuid, INDEX_UUID, "fsid-%016" PRIx64, id);
+	/* The number of an overlay is that of the file system of its upper layer. */
+	if (fstype_flags(mount->fstype) & FST_LAYERED && os_fstatat(os, fd, "", &st) == 0)
+		snprintf(uuid + n, INDEX_UUID - n, "-%" PRIu64, (uint64_t)st.st_ino);
 }
 
 void index_place_name(const char *uuid, const char *root, struct strbuf *out)
@@ -111,6 +122,9 @@ static const char *const phrases[] = {
 	[PLACE_FILE] = "a single file",
 	[PLACE_LAYERS] = "an overlay of indexed file systems",
 	[PLACE_BLOCKS] = "calls on it can block",
+	[PLACE_NAMELESS] = "without a UUID: its index could be taken for that of another file "
+	                   "system",
+	[PLACE_TWIN] = "its UUID is also that of",
 	[PLACE_UNKNOWN] = "an unknown type of file system",
 };
 
@@ -270,4 +284,41 @@ void index_choose(struct place *places, size_t n)
 			places[i].of = places[on].of;
 		}
 	}
+}
+
+/** The first place whose file system has the same UUID; NULL: the UUID is unknown. */
+static struct place *first_named(struct place *places, const struct map64 *first, size_t i)
+{
+	const char *uuid = places[i].uuid;
+	uint32_t at = uuid && *uuid ? map64_get(first, map64_text(uuid)) : MAP64_NONE;
+	return at != MAP64_NONE && strcmp(places[at].uuid, uuid) == 0 ? &places[at] : NULL;
+}
+
+int index_choose_named(struct place *places, size_t n)
+{
+	struct map64 first = {0};
+	int rc = 0;
+	for (size_t i = 0; i < n && rc == 0; ++i) {
+		const char *uuid = places[i].uuid;
+		if (uuid && !*uuid)
+			places[i].why = PLACE_NAMELESS;
+		else if (uuid && map64_put(&first, map64_text(uuid), (uint32_t)i) == MAP64_NONE)
+			rc = -1;
+		struct place *same = first_named(places, &first, i);
+		if (same && same->why != PLACE_TWIN
+		    && mount_dev(same->mount) != mount_dev(places[i].mount)) {
+			same->why = PLACE_TWIN;
+			same->of = i;
+		}
+	}
+	for (size_t i = 0; i < n && rc == 0; ++i) {
+		struct place *same = first_named(places, &first, i);
+		if (!same || same->why != PLACE_TWIN)
+			continue;
+		places[i].why = PLACE_TWIN;
+		places[i].of = mount_dev(same->mount) == mount_dev(places[i].mount) ? same->of
+		               : (size_t)(same - places);
+	}
+	map64_destroy(&first);
+	return rc;
 }

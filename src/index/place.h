@@ -23,10 +23,11 @@
 int index_place_open(struct os *os, const char *given, bool create, struct strbuf *path);
 
 /** Get what names a file system in an index: its UUID by ioctl FS_IOC_GETFSUUID (6.9), else the
-    given one, else "dev-MAJOR:MINOR", which may be another one after the next boot.
-    @fd  Any object of the file system; O_PATH is not enough.  -1: none.
+    given one, else "fsid-" and the number of statfs(2), unless that is only the device number: it
+    can change at boot.
+    @fd  The root directory of the mount; O_PATH is not enough.  -1: none.
     @known  Its UUID by devmap_mount_tags(); NULL: unknown.
-    @uuid [out]  Letters, digits, '-', ':' and '_'. */
+    @uuid [out]  Letters, digits, '-' and '_'; "": nothing that lasts names it. */
 enum { INDEX_UUID = 64 };
 void index_place_uuid(struct os *os, int fd, const struct mount *mount, const char *known,
                       char uuid[INDEX_UUID]);
@@ -40,6 +41,8 @@ enum place_why {
 	PLACE_FILE,              /* the mount of a single file */
 	PLACE_LAYERS,            /* an overlay: its files are on another indexed file system */
 	PLACE_BLOCKS,            /* calls can block: a suspended or remote device ... */
+	PLACE_NAMELESS,          /* nothing that lasts names its file system */
+	PLACE_TWIN,              /* another mounted file system has the same UUID: a copy */
 	PLACE_UNKNOWN,           /* an unknown type of file system */
 };
 
@@ -49,13 +52,22 @@ struct place {
 	/* What the table does not say: */
 	bool hidden, blocks, removable, file;
 	bool snapshot;           /* a read-only subvolume of btrfs */
+	const char *uuid;        /* of index_place_uuid(); NULL: unknown */
 	enum place_why why;      /* [out] */
-	size_t of;               /* [out] with PLACE_SAME and PLACE_LAYERS the place of the other
-	                            mount */
+	size_t of;               /* [out] with PLACE_SAME, PLACE_LAYERS and PLACE_TWIN the place of
+	                            the other mount */
 };
 
 /** What becomes of each mount when `getmnt index build` names none (pure). */
 void index_choose(struct place *places, size_t n);
+
+/** After index_choose(), leave out mounts whose file systems could be taken for others, by the
+    UUIDs of the places (pure).  @return 0, or -1 (ENOMEM). */
+int index_choose_named(struct place *places, size_t n);
+
+/** What to do about PLACE_TWIN. */
+#define INDEX_TWIN_REMEDY \
+	"unmount one of them, or change its UUID (tune2fs -U, xfs_admin -U, btrfstune -u)"
 
 /** A phrase for a reason: "a network file system"; NULL for PLACE_INDEX. */
 const char *index_why(enum place_why why);

@@ -28,7 +28,7 @@
 
 /** What an index is of. */
 struct index_info {
-	char uuid[64];           /* of the file system, as text; or "dev-MAJOR:MINOR" */
+	char uuid[64];           /* what names the file system: index_place_uuid() */
 	char type[32];           /* of the file system */
 	char *root;              /* the directory of the file system that is indexed: "/" */
 	char *source;            /* of the mount that was read, for messages */

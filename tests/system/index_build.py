@@ -10,8 +10,8 @@ import stat
 
 import gm
 
-gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "btrfs", "losetup")
-gm.need_fs("ext4", "xfs", "btrfs", "fuse", "overlay")
+gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "btrfs", "losetup", "mksquashfs")
+gm.need_fs("ext4", "xfs", "btrfs", "fuse", "overlay", "squashfs")
 LARGE = 1_000_000 if gm.FULL else 100_000
 MIB = 1 << 20
 IX = "--index-dir=/ix"
@@ -73,8 +73,25 @@ gm.bind(root / "t/btrfs/@home/many", root / "v/many")
 gm.bind(root / "t/ext4", root / "v/ext4")
 gm.mount(None, root / "v/ext4", None, gm.MS_BIND | gm.MS_RDONLY | 32)
 gm.tmpfs(root / "small", "size=600k")
+devices = {}
+for kind in ("ext4", "xfs"):
+    image = gm.image(root / f"img/copy.{kind}", (16 if kind == "ext4" else 320) * MIB, f"mkfs.{kind}", "-q")
+    gm.loop_mount(image, root / f"c/{kind}")
+    gm.touch(root / f"c/{kind}/one", "1")
+    gm.umount(root / f"c/{kind}")
+    gm.run("cp", "--sparse=always", image, f"{image}.2")
+    gm.loop_mount(image, root / f"c/{kind}")
+    gm.loop_mount(f"{image}.2", root / f"d/{kind}", "nouuid" if kind == "xfs" else "rw")
+    os.rename(root / f"d/{kind}/one", root / f"d/{kind}/two")
+    devices[kind] = gm.run("findmnt", "-no", "SOURCE", root / f"d/{kind}").strip()
+    os.open(devices[kind], os.O_RDONLY)     # kept when it is unmounted
+    os.mknod(root / f"copy.{kind}", stat.S_IFBLK, os.stat(devices[kind]).st_rdev)
+gm.run("mksquashfs", root / "c", root / "img/squashfs", "-quiet", "-no-progress")
+gm.loop_mount(root / "img/squashfs", root / "e")
 gm.install_program(root / "layer")
 gm.mkdir(root / "layer/proc")
+for name in ("dev", "sys"):
+    gm.bind(f"/{name}", gm.mkdir(root / name))
 hung = gm.HungFuse(root / "fuse")
 root.keep_names()
 os.sync()
@@ -267,6 +284,35 @@ home = gm.mkdir("/home")
 os.chmod(home, 0o1777)
 got = gm.getmnt("index", "build", "/v/home", uid=65534, env={"HOME": "/home/me"}, before=lambda: os.mkdir("/home/me"))
 gm.expect(got.status in (0, 64) and os.path.isdir("/home/me/.cache/getmnt/index"), f"nobody: {got.status} {got.err}")
+
+# A copy of a file system has its UUID: while both are mounted, neither gets the other's index.
+refused(["build", IX, "/c/ext4"], "/c/ext4: cannot be indexed: its UUID is also that of /d/ext4; unmount one of them, or change its UUID")
+refused(["export", "--csv", IX, "/d/xfs"], "/d/xfs: has no index: its UUID is also that of /c/xfs; unmount one")
+out = build(IX).out.decode()
+gm.expect("\n/c/xfs: left out: its UUID is also that of /d/xfs; " in out, f"copies: {out}")
+for kind in ("ext4", "xfs"):
+    name = f"/c/{kind}"
+    gm.umount(f"/d/{kind}")
+    build(IX, name)
+    gm.expect(gm.getmnt("find", "--index", IX, name, "-name", "one").out.decode() == f"{name}/one\n", f"{name}: alone")
+    # Below the other, and covering it.
+    for point in (f"/d/{kind}", name):
+        gm.mount(f"/copy.{kind}", point, kind, 0, "nouuid" if kind == "xfs" else None)
+        for command in (["find", "--index", IX, point], ["search", "--index", IX, "*", name]):
+            got = gm.getmnt(*command)
+            gm.expect(got.status == 1 and got.out in (b"", f"{point}\n".encode()) and f"the index of {command[-1]} could be that of".encode() in got.err
+                      and b"whose file system has the same UUID; unmount one" in got.err, f"{command} {point}: {got.status} {got.out} {got.err}")
+        rows = [row for row in table() if row["target"] in (name, f"/d/{kind}")]
+        gm.expect(rows and all(not row["index"] and "its UUID is also that of" in row["note"] for row in rows), f"{rows}")
+        got = gm.getmnt("index", "update", IX)
+        gm.expect(b": two mounted file systems have this UUID; unmount one" in got.err and name.encode() not in got.out, f"update: {got.out} {got.err}")
+        gm.umount(point)
+    gm.expect(gm.getmnt("find", "--index", IX, name, "-name", "one").status == 0, f"{name}: alone again")
+# A file system without a UUID: its device number says nothing.
+refused(["build", IX, "/e"], "/e: cannot be indexed: without a UUID")
+got = gm.getmnt("find", "--index", IX, "/e")
+gm.expect(got.status == 1 and b"/e has no index: without a UUID" in got.err, f"{got}")
+gm.expect(any(row["target"] == "/e" and "without a UUID" in row["note"] for row in table()), "status: no UUID")
 
 # The root of a container, whose layers are not reachable inside the container.
 gm.overlay("/box", "/layer", "/box.work")

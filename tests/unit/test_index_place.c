@@ -77,15 +77,47 @@ UNIT_TEST(facts)
 	CU_ASSERT_EQUAL(places[1].why, PLACE_INDEX);
 }
 
+/** Two file systems with one UUID, whichever comes first and however often they are mounted. */
+UNIT_TEST(twins)
+{
+	const struct {
+		unsigned minor;
+		const char *uuid;
+		enum place_why why;
+		size_t of;
+	} rows[] = {
+		{1, "a", PLACE_TWIN, 3}, {1, "a", PLACE_TWIN, 3}, {2, "b", PLACE_INDEX, 2},
+		{3, "a", PLACE_TWIN, 0}, {1, "a", PLACE_TWIN, 3}, {2, "b", PLACE_SAME, 2},
+		{4, "", PLACE_NAMELESS, 6}, {5, NULL, PLACE_INDEX, 7}, {6, NULL, PLACE_INDEX, 8},
+		{7, "a", PLACE_TWIN, 0},
+	};
+	struct mount mounts[COUNT(rows)];
+	struct place places[COUNT(rows)] = {0};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		mounts[i] = (struct mount){.key = 1, .dev_major = 8, .root = "/", .fstype = "ext4",
+		                           .dev_minor = rows[i].minor,
+		                           .point = i == 5 ? "/aa" : "/a"};
+		places[i].mount = &mounts[i];
+		places[i].uuid = rows[i].uuid;
+	}
+	index_choose(places, COUNT(rows));
+	CU_ASSERT_EQUAL(index_choose_named(places, COUNT(rows)), 0);
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		unit_note("%zu", i);
+		CU_ASSERT_EQUAL(places[i].why, rows[i].why);
+		CU_ASSERT_EQUAL(places[i].of, rows[i].of);
+	}
+}
+
 UNIT_TEST(names)
 {
 	struct os os = unit_os();
 	struct mount m = {.dev_major = 0, .dev_minor = 25};
 	char uuid[INDEX_UUID];
 	index_place_uuid(&os, -1, &m, NULL, uuid);
-	unit_expect(uuid, "dev-0:25");
+	unit_expect(uuid, "");
 	index_place_uuid(&os, -1, &m, "", uuid);
-	unit_expect(uuid, "dev-0:25");
+	unit_expect(uuid, "");
 	index_place_uuid(&os, -1, &m, "AB12-../x", uuid);
 	unit_expect(uuid, "AB12-___x");
 	STRBUF(name);

@@ -206,8 +206,11 @@ static void print_left_out(const struct index_run *ir)
 		const struct place *place = &ir->places[i];
 		const char *target = run_name(&ir->run, i);
 		bool kept = place->why != PLACE_PSEUDO && place->why != PLACE_MEMORY;
-		if (target && kept && place->why != PLACE_INDEX)
-			strbuf_printf(&text, "%s: left out: %s\n", target, index_why(place->why));
+		if (!target || !kept || place->why == PLACE_INDEX)
+			continue;
+		strbuf_printf(&text, "%s: left out: ", target);
+		index_run_why(ir, i, place->why, &text);
+		strbuf_putc(&text, '\n');
 	}
 	print_buffer(&text);
 }
@@ -216,9 +219,12 @@ static void print_left_out(const struct index_run *ir)
 static bool is_possible(const struct index_run *ir, size_t i)
 {
 	enum place_why why = index_run_never(&ir->places[i]);
+	struct strbuf text = {0};
 	if (why == PLACE_INDEX)
 		return true;
-	message(run_name(&ir->run, i), "cannot be indexed: %s", index_why(why));
+	index_run_why(ir, i, why, &text);
+	message(run_name(&ir->run, i), "cannot be indexed: %s", strbuf_str(&text));
+	strbuf_destroy(&text);
 	return false;
 }
 

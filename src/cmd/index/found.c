@@ -28,12 +28,15 @@ static void find_place(struct finding *f, struct index_found *found)
 	struct strbuf name = {0};
 	for (size_t i = 0; i < ir->nplaces; ++i) {
 		const struct place *place = &ir->places[i];
-		const char *uuid = index_run_uuid(ir, i);
 		strbuf_reset(&name);
-		if (*uuid && place->mount->root)
-			index_place_name(uuid, place->mount->root, &name);
-		if (name.len && strcmp(name.data, found->name) == 0
-		    && (found->place == SIZE_MAX || place->why == PLACE_INDEX))
+		if (place->uuid && *place->uuid && place->mount->root)
+			index_place_name(place->uuid, place->mount->root, &name);
+		if (!name.len || strcmp(name.data, found->name) != 0)
+			continue;
+		if (place->why == PLACE_TWIN)
+			found->twin = i;
+		else if (*index_run_uuid(ir, i)
+		         && (found->place == SIZE_MAX || place->why == PLACE_INDEX))
 			found->place = i;
 	}
 	strbuf_destroy(&name);
@@ -46,7 +49,8 @@ static int add_index(struct finding *f, const char *name)
 	if (!ARRAY_ROOM(f->list, f->n, &f->room))
 		return -1;
 	struct index_found *found = &f->list[f->n++];
-	*found = (struct index_found){.name = strdup(name), .place = SIZE_MAX};
+	*found = (struct index_found){.name = strdup(name), .place = SIZE_MAX,
+	                              .twin = SIZE_MAX};
 	if (!found->name)
 		return -1;
 	int fd = os_openat(&ir->run.os, ir->dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -165,12 +169,16 @@ void index_report_missing(struct index_run *ir, const char *path, size_t place)
 {
 	const char *name = place < ir->nplaces ? run_name(&ir->run, place) : NULL;
 	enum place_why why = name ? index_run_never(&ir->places[place]) : PLACE_INDEX;
+	struct strbuf text = {0};
 	if (!name)
 		message(path, "not on a mount that can be reached");
 	else if (why != PLACE_INDEX)
-		message(path, "has no index: %s", index_why(why));
+		index_run_why(ir, place, why, &text);
 	else
 		message(path, "has no index; getmnt index build %s creates it", name);
+	if (text.len)
+		message(path, "has no index: %s", text.data);
+	strbuf_destroy(&text);
 }
 
 int index_report_none(const struct index_run *ir)

@@ -37,7 +37,7 @@ struct index_run {
 	struct run run;
 	struct options options;      /* of run */
 	struct place *places;        /* of each node of run.d->tree */
-	char (*uuids)[INDEX_UUID];   /* of each place that was examined; else "" */
+	char (*uuids)[INDEX_UUID];   /* of the places */
 	size_t nplaces;
 	int dirfd;                   /* the directory of all indexes; -1: it does not exist */
 	struct strbuf dir;           /* its path */
@@ -63,9 +63,12 @@ int index_run_open(struct index_run *ir, const struct place *place);
 /** Why a mount cannot have an index, even if it is named; PLACE_INDEX: it can. */
 enum place_why index_run_never(const struct place *place);
 
-/** What names the file system of a place in indexes; "" with errno: it cannot have an index, or
-    cannot be opened. */
+/** What names the file system of a place in indexes; "": it cannot have an index, or cannot be
+    opened. */
 const char *index_run_uuid(struct index_run *ir, size_t i);
+
+/** Append why a place has no index, with the mount or the remedy that belongs to the reason. */
+void index_run_why(const struct index_run *ir, size_t i, enum place_why why, struct strbuf *text);
 
 /* found.c */
 
@@ -75,6 +78,7 @@ struct index_found {
 	struct index *index;         /* NULL: it cannot be opened */
 	int error;                   /* why */
 	size_t place;                /* the mount with the index's root; SIZE_MAX: none */
+	size_t twin;                 /* a mount with PLACE_TWIN that it may be of; or SIZE_MAX */
 	char *title;                 /* for messages: the mount point, else the name */
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/fstypes.h"
 #include "cmd/columns.h"
+#include "cmd/indexed.h"
 #include "cmd/view.h"
 #include "os/change.h"
 
@@ -41,7 +42,8 @@ int index_run_open(struct index_run *ir, const struct place *place)
 enum place_why index_run_never(const struct place *place)
 {
 	const unsigned never = 1u << PLACE_PSEUDO | 1u << PLACE_NETWORK | 1u << PLACE_FUSE
-	                       | 1u << PLACE_HIDDEN | 1u << PLACE_FILE;
+	                       | 1u << PLACE_HIDDEN | 1u << PLACE_FILE | 1u << PLACE_NAMELESS
+	                       | 1u << PLACE_TWIN;
 	if (place->why == PLACE_INDEX || never >> place->why & 1)
 		return place->why;
 	return place->blocks ? PLACE_BLOCKS : PLACE_INDEX;
@@ -50,19 +52,36 @@ enum place_why index_run_never(const struct place *place)
 const char *index_run_uuid(struct index_run *ir, size_t i)
 {
 	const struct place *place = &ir->places[i];
-	unsigned char bytes[16];
-	errno = EINVAL;
-	if (*ir->uuids[i] || index_run_never(place) != PLACE_INDEX)
-		return ir->uuids[i];
-	int fd = index_run_open(ir, place);
-	if (fd < 0)
-		return ir->uuids[i];
-	const struct devmap_tags *tags = NULL;
-	if (os_fs_uuid(&ir->run.os, fd, bytes) != 0 && ir->run.devs)
-		tags = devmap_mount_tags(ir->run.devs, place->mount);
-	index_place_uuid(&ir->run.os, fd, place->mount, tags ? tags->uuid : NULL, ir->uuids[i]);
+	return place->uuid && index_run_never(place) == PLACE_INDEX ? place->uuid : "";
+}
+
+void index_run_why(const struct index_run *ir, size_t i, enum place_why why, struct strbuf *text)
+{
+	const struct place *place = &ir->places[i];
+	const char *other = run_name(&ir->run, place->of);
+	other = other ? other : ir->places[place->of].mount->point;
+	strbuf_puts(text, index_why(why));
+	if (why != PLACE_SAME && why != PLACE_TWIN)
+		return;
+	strbuf_puts(text, why == PLACE_TWIN ? " " : ", ");
+	strbuf_puts(text, other ? other : "another mount");
+	if (why == PLACE_TWIN)
+		strbuf_puts(text, "; " INDEX_TWIN_REMEDY);
+}
+
+/** Get what names the file system of a place.  One that is not opened can have a UUID by its
+    device. */
+static void name_place(struct index_run *ir, size_t i)
+{
+	struct place *place = &ir->places[i];
+	enum place_why why = index_run_never(place);
+	int fd = why == PLACE_INDEX ? index_run_open(ir, place) : -1;
+	if (fd < 0 && !(fstype_flags(place->mount->fstype) & FST_DEVICE))
+		return;
+	indexed_uuid(&ir->run.os, ir->run.devs, fd, place->mount, ir->uuids[i]);
+	if (fd >= 0 || *ir->uuids[i])
+		place->uuid = ir->uuids[i];
 	os_close(&ir->run.os, fd);
-	return ir->uuids[i];
 }
 
 /** Fill a place with what is known of its mount. */
@@ -105,6 +124,12 @@ int index_run_begin(struct index_run *ir, const char *dir, bool create)
 	for (uint32_t i = 0; i < ir->nplaces; ++i)
 		know_place(ir, i, &ir->places[i]);
 	index_choose(ir->places, ir->nplaces);
+	for (uint32_t i = 0; i < ir->nplaces; ++i)
+		name_place(ir, i);
+	if (index_choose_named(ir->places, ir->nplaces) != 0) {
+		message("index", "%s", strerror(errno));
+		return CX_ERROR;
+	}
 	ir->dirfd = index_place_open(&ir->run.os, dir, create, &ir->dir);
 	if (ir->dirfd >= 0 || (errno == ENOENT && !create && ir->dir.len))
 		return 0;

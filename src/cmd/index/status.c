@@ -139,7 +139,8 @@ static void put_state(const struct status_row *row, struct strbuf *text)
 		return;
 	}
 	strbuf_puts(text, row->place ? info->incomplete ? "incomplete" : "complete"
-	            : "not mounted here");
+	            : row->found->twin != SIZE_MAX ? "not used: two mounted file systems have this "
+	                                             "UUID" : "not mounted here");
 	if (info->unread) {
 		strbuf_puts(text, "; ");
 		index_put_count(text, info->unread, "object");
@@ -157,12 +158,10 @@ static void put_note(const struct status_row *row, struct strbuf *text)
 		put_state(row, text);
 		return;
 	}
-	struct status_row other = {.ir = row->ir, .place = row->ir->places + place->of};
-	strbuf_puts(text, place->why == PLACE_INDEX ? "not indexed" : index_why(place->why));
-	if (place->why == PLACE_SAME) {
-		strbuf_puts(text, ", ");
-		put_target(&other, text);
-	}
+	if (place->why == PLACE_INDEX)
+		strbuf_puts(text, "not indexed");
+	else
+		index_run_why(row->ir, (size_t)(place - row->ir->places), place->why, text);
 }
 
 static const struct status_column columns[] = {

@@ -116,7 +116,9 @@ bool live_usable(const struct index_run *ir, const struct index_found *found, bo
 	if (!found->index)
 		index_report(ir, found->title, found->error);
 	else
-		message(found->title, "its file system is not mounted");
+		message(found->title, "%s", found->twin == SIZE_MAX
+		        ? "its file system is not mounted"
+		        : "two mounted file systems have this UUID; " INDEX_TWIN_REMEDY);
 	if (named || !found->index)
 		*status = CX_ERROR;
 	return false;
