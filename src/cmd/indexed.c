@@ -41,6 +41,7 @@ struct indexed {
 	size_t nopened, opened_room;
 	struct scan *scan;
 	struct strbuf why;
+	struct strbuf memory;     /* names of mounts in memory that were not searched */
 	struct scan_counts counts;
 	int64_t oldest;           /* when the oldest index that was used was fresh */
 	bool used;
@@ -226,8 +227,11 @@ static int refuse(struct indexed *indexed, const struct mount *m, int error)
 /** Note a mount that is not searched. */
 static void note_mount(struct indexed *indexed, const struct mount *m, const char *name)
 {
-	if (m && fstype_flags(m->fstype) & FST_PSEUDO)
+	if (m && fstype_flags(m->fstype) & FST_PSEUDO) {
+		if (!is_never_indexed(m))
+			strbuf_printf(&indexed->memory, "%s%s", indexed->memory.len ? ", " : "", name);
 		return;
+	}
 	flow_hold(indexed->flow);
 	if (m && is_never_indexed(m))
 		message(name, "not searched: this type of file system cannot be indexed; search it "
@@ -425,6 +429,7 @@ void indexed_free(struct indexed *indexed)
 	os_close(&indexed->os, indexed->dirfd);
 	strbuf_destroy(&indexed->dir);
 	strbuf_destroy(&indexed->why);
+	strbuf_destroy(&indexed->memory);
 	free(indexed);
 }
 
@@ -455,6 +460,13 @@ static void put_age(int64_t age, struct strbuf *out)
 		++i;
 	int64_t n = age / units[i].seconds;
 	strbuf_printf(out, "%" PRId64 " %s%s", n, units[i].name, n == 1 ? "" : "s");
+}
+
+void indexed_report_memory(const struct indexed *indexed)
+{
+	if (indexed && indexed->memory.len)
+		message(strbuf_str(&indexed->memory), "not searched: kept in memory only; search "
+		        "without --index to find what is there");
 }
 
 void indexed_report(const struct indexed *indexed)

@@ -55,7 +55,10 @@ void indexed_free(struct indexed *indexed);
 /** Where objects come from; NULL: from directories.  @flow  Held during messages. */
 const struct search_source *indexed_source(struct indexed *indexed, struct flow *flow);
 
-/** Report how old the answer is, if standard error is a terminal.  NULL is allowed, also below. */
+/** Report mounts in memory that were not searched.  NULL is allowed, also below. */
+void indexed_report_memory(const struct indexed *indexed);
+
+/** Report how old the answer is, if standard error is a terminal. */
 void indexed_report(const struct indexed *indexed);
 
 /** Add the counts to a document: an object "index". */

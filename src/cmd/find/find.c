@@ -299,6 +299,7 @@ static int search_roots(struct find *find, struct find_args *args, const struct 
 		os_mark(MARK_END);
 		flow_end(find->flow);
 		find->flow = NULL;
+		indexed_report_memory(find->indexed);
 		if (args->stats)
 			searched_stats(find->search, args->stats, find->found, start,
 			               find->indexed);

@@ -265,6 +265,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	status = show_run(&show, &more, lines);
 	if (!status && !show.found)
 		advice_nothing(&advice);
+	indexed_report_memory(show.indexed);
 	if (args->stats)
 		searched_stats(show.search, args->stats, show.found, show.start, show.indexed);
 	else
