@@ -229,7 +229,8 @@ static void note_mount(struct indexed *indexed, const struct mount *m, const cha
 {
 	if (m && fstype_flags(m->fstype) & FST_PSEUDO) {
 		if (!is_never_indexed(m))
-			strbuf_printf(&indexed->memory, "%s%s", indexed->memory.len ? ", " : "", name);
+			strbuf_printf(&indexed->memory, "%s%s", indexed->memory.len ? ", " : "",
+			              name);
 		return;
 	}
 	flow_hold(indexed->flow);

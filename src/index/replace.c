@@ -7,7 +7,7 @@
  *     rename     manifest.new to manifest, and sync the directory
  *     remove     what the new manifest does not name
  *
- * What a crash has left of this, the next writer removes.
+ * What a crash has left of this, the next writer removes.  index_drop() removes all, as a writer.
  */
 #include "index/store_impl.h"
 
@@ -18,19 +18,31 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+enum { LOCK_TRIES = 8 };     /* while the lock is removed and created */
+
 int store_lock(struct os *os, int dirfd)
 {
 	const char *name = "lock";
-	int fd = os_openat(os, dirfd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 && errno == ENOENT)
-		fd = os_create_new(os, dirfd, name);
-	if (fd < 0 && errno == EEXIST)
-		fd = os_openat(os, dirfd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
-	if (fd >= 0 && os_flock(os, fd) != 0) {
+	struct stat locked, now;
+	for (int i = 0; i < LOCK_TRIES; ++i) {
+		int fd = os_openat(os, dirfd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+		if (fd < 0 && errno == ENOENT)
+			fd = os_create_new(os, dirfd, name);
+		if (fd < 0 && errno == EEXIST)
+			continue;
+		if (fd < 0)
+			return -1;
+		if (os_flock(os, fd) != 0) {
+			os_close(os, fd);
+			return -1;
+		}
+		/* index_drop() may have removed it since it was opened. */
+		if (os_fstatat(os, fd, "", &locked) == 0
+		    && os_fstatat(os, dirfd, name, &now) == 0 && locked.st_ino == now.st_ino)
+			return fd;
 		os_close(os, fd);
-		return -1;
 	}
-	return fd;
+	return fail(EWOULDBLOCK);
 }
 
 /** The number of a file of a kind: "segment.7" is 7.  @return whether it is one. */
@@ -253,4 +265,55 @@ void index_writer_free(struct index_writer *w)
 	os_close(w->os, w->dirfd);
 	free(w);
 	errno = error;
+}
+
+/* Removing. */
+
+/** Remove the files of an index that is locked, the lock last: who gets a new one finds nothing of
+    it.  @return 0, or -1. */
+static int drop_files(struct os *os, int dirfd)
+{
+	static const char *const names[] = {"manifest", "manifest.new", "lock"};
+	const struct manifest none = {.journal = UINT64_MAX};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+		if (os_unlinkat(os, dirfd, names[i]) != 0 && errno != ENOENT)
+			return -1;
+		if (i == 0 && store_clean(os, dirfd, &none, NULL) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int index_drop(struct os *os, int dirfd, const char *name, bool unfinished)
+{
+	struct stat st;
+	int fd = os_openat(os, dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), rc = -1;
+	if (fd < 0)
+		return -1;
+	/* A writer that came too late can leave a lock, once it has seen that there is no index. */
+	for (int i = 0; i < LOCK_TRIES; ++i) {
+		int lock = store_lock(os, fd);
+		/* Another writer has begun a new index. */
+		if (lock < 0 && errno == EWOULDBLOCK && i > 0)
+			rc = 0;
+		if (lock < 0)
+			break;
+		bool whole = os_fstatat(os, fd, "manifest", &st) == 0;
+		if (whole && (unfinished || i > 0)) {
+			os_close(os, lock);
+			rc = 0;
+			break;
+		}
+		rc = drop_files(os, fd);
+		int error = errno;
+		os_close(os, lock);
+		errno = error;
+		if (rc != 0)
+			break;
+		rc = os_remove(os, dirfd, name, true);
+		if (rc == 0 || (errno != ENOTEMPTY && errno != EEXIST))
+			break;
+	}
+	os_close(os, fd);
+	return rc;
 }

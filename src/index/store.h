@@ -162,6 +162,14 @@ int index_fold(struct index *index, bool all);
     between changes, where a crash may leave those before. */
 int index_relieve(struct index *index);
 
+/** Remove an index, also a damaged one, and its directory, unless another writer begins a new index
+    there in this moment.
+    @dirfd, name  The directory that has the index's.
+    @unfinished  Only what a build has left that did not finish.
+    @return 0, or -1.  Errors: EWOULDBLOCK: another process writes it; ENOTEMPTY: its directory has
+    other files too; those of openat(2), unlinkat(2). */
+int index_drop(struct os *os, int dirfd, const char *name, bool unfinished);
+
 /** Verify everything: checksums, and that each directory has a parent and each path ends at the
     root.  @why  A line for each fault.  @return 0, or -1 (EBADMSG, ENOMEM). */
 int index_check(struct index *index, struct strbuf *why);

@@ -266,6 +266,158 @@ UNIT_TEST(build_fails)
 	tree_end(&tree);
 }
 
+/* A drop beside a writer: each is interrupted by the other, between any two kernel calls. */
+
+static struct {
+	struct os os;
+	struct tree tree;
+	struct world *world;
+	int rc, error;            /* of the one that interrupts */
+	struct index_writer *writer;
+	bool ran;
+} beside;
+
+/** Build, as the command does.  @return 0, or -1. */
+static int beside_build(void)
+{
+	os_mkdirat(&beside.os, beside.tree.fd, "ix", 0700);
+	int fd = os_openat(&beside.os, beside.tree.fd, "ix", O_RDONLY | O_DIRECTORY);
+	int rc = fd < 0 ? -1 : world_build(beside.world, &beside.os, fd), error = errno;
+	os_close(&beside.os, fd);
+	errno = error;
+	return rc;
+}
+
+static int beside_drop(void)
+{
+	return index_drop(&beside.os, beside.tree.fd, "ix", false);
+}
+
+/** Open to write, change and commit. */
+static int beside_write(void)
+{
+	int fd = os_openat(&beside.os, beside.tree.fd, "ix", O_RDONLY | O_DIRECTORY);
+	struct index *index = fd < 0 ? NULL : index_open(&beside.os, fd, INDEX_WRITE);
+	int rc = index ? index_set_fresh(index, beside.world->fresh + 1, false) : -1;
+	rc = rc == 0 ? index_commit(index) : -1;
+	int error = errno;
+	index_close(index);
+	os_close(&beside.os, fd);
+	errno = error;
+	return rc;
+}
+
+static void note_beside(int rc)
+{
+	beside.ran = true;
+	beside.rc = rc;
+	beside.error = errno;
+}
+
+static void hook_build(void) { note_beside(beside_build()); }
+static void hook_drop(void) { note_beside(beside_drop()); }
+static void hook_write(void) { note_beside(beside_write()); }
+
+UNIT_TEST(drop)
+{
+	FAULT_OR_SKIP();
+	static const struct {
+		int (*run)(void);
+		void (*hook)(void);
+		bool whole, damaged;     /* at the beginning, an index exists; it is damaged */
+	} rows[] = {
+		{beside_drop, hook_build, true, false}, {beside_drop, hook_build, true, true},
+		{beside_drop, hook_build, false, false},
+		{beside_drop, hook_write, true, false}, {beside_drop, hook_drop, true, false},
+		{beside_build, hook_drop, true, false}, {beside_build, hook_drop, true, true},
+		{beside_build, hook_drop, false, false}, {beside_write, hook_drop, true, false},
+	};
+	beside.os = unit_os();
+	beside.world = world_new(6, 20, 100, 10);
+	for (size_t k = 0; k < COUNT(rows); ++k) {
+		beside.ran = true;
+		for (uint64_t n = 1; beside.ran; ++n) {
+			struct fault fault = {.mode = FAULT_HOOK, .n = n, .hook = rows[k].hook};
+			struct fault_count count;
+			STRBUF(dump);
+			unit_note("%zu, call %llu", k, (unsigned long long)n);
+			world_begin(&beside.tree);
+			char ix[64], manifest[80];
+			snprintf(ix, sizeof(ix), "%s/ix", beside.tree.path);
+			snprintf(manifest, sizeof(manifest), "%s/manifest", ix);
+			CU_ASSERT_EQUAL(mkdirat(beside.tree.fd, "ix", 0700), 0);
+			if (rows[k].whole)
+				CU_ASSERT_EQUAL_FATAL(beside_build(), 0);
+			if (rows[k].damaged)
+				CU_ASSERT_EQUAL(truncate(manifest, 9), 0);
+			beside.ran = false;
+			fault_begin(&fault, 100000);
+			int rc = rows[k].run(), error = errno;
+			fault_end(&count);
+			/* One of them did its work; the other one, too, or it says why not. */
+			CU_ASSERT(rc == 0 || !beside.ran || beside.rc == 0);
+			CU_ASSERT(rc == 0 || error == EWOULDBLOCK || error == ENOENT);
+			CU_ASSERT(!beside.ran || beside.rc == 0 || beside.error == EWOULDBLOCK
+			          || beside.error == ENOENT);
+			/* There is a whole index, or none and no directory. */
+			int fd = openat(beside.tree.fd, "ix", O_RDONLY | O_DIRECTORY);
+			struct index *index = fd < 0 ? NULL
+			                      : index_open(&beside.os, fd, INDEX_READ);
+			CU_ASSERT(fd < 0 || index || (rows[k].damaged && rc != 0));
+			if (index) {
+				STRBUF(why);
+				CU_ASSERT_EQUAL(index_check(index, &why), 0);
+				CU_ASSERT_EQUAL(unit_count(ix), 2 + 4);
+			}
+			index_close(index);
+			if (fd >= 0)
+				close(fd);
+			tree_end(&beside.tree);
+		}
+	}
+	free(beside.world);
+}
+
+/** Unless the index is locked: what a drop has done when another writer begins. */
+static void hook_relock(void)
+{
+	int fd = os_openat(&beside.os, beside.tree.fd, "ix", O_RDONLY | O_DIRECTORY);
+	int lock = store_lock(&beside.os, fd);
+	beside.ran = true;
+	if (lock >= 0) {
+		unlinkat(fd, "lock", 0);
+		close(lock);
+		beside.writer = index_writer_new(&beside.os, fd);
+	}
+	close(fd);
+}
+
+UNIT_TEST(two_locks)
+{
+	FAULT_OR_SKIP();
+	unsigned both = 0;
+	beside.os = unit_os();
+	beside.world = world_new(6, 20, 100, 10);
+	beside.ran = true;
+	for (uint64_t n = 1; beside.ran; ++n) {
+		struct fault fault = {.mode = FAULT_HOOK, .n = n, .hook = hook_relock};
+		struct fault_count count;
+		world_begin(&beside.tree);
+		CU_ASSERT_EQUAL_FATAL(beside_build(), 0);
+		beside.ran = false;
+		fault_begin(&fault, 100000);
+		int rc = beside_write();
+		fault_end(&count);
+		both += rc == 0 && beside.writer;
+		index_writer_free(beside.writer);
+		beside.writer = NULL;
+		tree_end(&beside.tree);
+	}
+	/* When the lock was closed, before the two directories are. */
+	CU_ASSERT_EQUAL(both, 2);
+	free(beside.world);
+}
+
 UNIT_TEST(readers)
 {
 	enum { COMMITS = 150 };

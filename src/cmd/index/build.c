@@ -184,7 +184,7 @@ static int build_one(struct one *one)
 	if (error) {
 		index_report(ir, one->target, error);
 		if (new)
-			index_run_remove(ir, name.data);
+			index_drop(os, ir->dirfd, name.data, true);
 	} else if (!one->opts->quiet) {
 		print_built(one, index ? index_info(index) : NULL, &counts, os_now() - start);
 	}

@@ -227,25 +227,3 @@ void index_report(const struct index_run *ir, const char *title, int error)
 		message(title, "its index in %s cannot be used: %s", dir, strerror(error));
 	}
 }
-
-int index_run_remove(struct index_run *ir, const char *name)
-{
-	static const char *const files[] = {"manifest", "segment.", "journal.", "lock"};
-	struct os *os = &ir->run.os;
-	alignas(struct k_dirent) char buf[4096];
-	struct os_dir dir;
-	int fd = os_openat(os, ir->dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), rc = 0;
-	if (fd < 0)
-		return -1;
-	os_dir_begin(&dir, os, fd, buf, sizeof(buf));
-	for (const char *file; rc == 0 && (file = os_dir_next(&dir));) {
-		for (size_t i = 0; i < sizeof(files) / sizeof(*files); ++i) {
-			if (strncmp(file, files[i], strlen(files[i])) == 0)
-				rc = os_remove(os, fd, file, false);
-		}
-	}
-	if (rc == 0 && dir.error)
-		rc = fail(dir.error);
-	os_close(os, fd);
-	return rc == 0 ? os_remove(os, ir->dirfd, name, true) : -1;
-}

@@ -106,7 +106,4 @@ int index_report_none(const struct index_run *ir);
     @title  As in struct index_found. */
 void index_report(const struct index_run *ir, const char *title, int error);
 
-/** Remove the files of an index, and its directory.  @return 0, or -1. */
-int index_run_remove(struct index_run *ir, const char *name);
-
 #endif

@@ -102,9 +102,7 @@ const struct option_table index_drop_table = {
 /** Remove an index, unless another process writes it.  @return an exit status. */
 static int drop_one(struct index_run *ir, struct index_found *found)
 {
-	int error = found->index || found->error != EWOULDBLOCK ? 0 : EWOULDBLOCK;
-	if (!error && index_run_remove(ir, found->name) != 0)
-		error = errno;
+	int error = index_drop(&ir->run.os, ir->dirfd, found->name, false) == 0 ? 0 : errno;
 	if (error == ENOTEMPTY || error == EEXIST)
 		message(found->title, "its index was removed, but not the directory %s/%s, which "
 		        "contains other files", strbuf_str(&ir->dir), found->name);
@@ -136,7 +134,7 @@ int cmd_index_drop(int argc, char **argv)
 	size_t n = 0;
 	status = index_run_begin(&ir, opts.dir, false);
 	if (!status)
-		status = index_run_indexes(&ir, argv + optind, (size_t)(argc - optind), INDEX_WRITE,
+		status = index_run_indexes(&ir, argv + optind, (size_t)(argc - optind), INDEX_READ,
 		                           &found, &n);
 	for (size_t i = 0; i < n; ++i)
 		status |= drop_one(&ir, &found[i]);
