@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+enum { PARENTS_NEAR = 16 };  /* of a new one: the last ones are those that are repeated most */
+
 static const char magic[8] = "gmindexM";
 
 void manifest_destroy(struct manifest *m)
@@ -49,15 +51,38 @@ struct index_cluster *manifest_add(struct manifest *m)
 	return c;
 }
 
+static int compare_dirs(const void *a, const void *b)
+{
+	index_dir x = *(const index_dir *)a, y = *(const index_dir *)b;
+	return x < y ? -1 : x > y;
+}
+
+/** Keep each parent of a cluster once. */
+static void unite_parents(struct index_cluster *c)
+{
+	size_t n = 1;
+	qsort(c->parents, c->nparents, sizeof(*c->parents), compare_dirs);
+	for (size_t i = 1; i < c->nparents; ++i)
+		if (c->parents[i] != c->parents[n - 1])
+			c->parents[n++] = c->parents[i];
+	c->nparents = n;
+}
+
 int cluster_add_parent(struct index_cluster *c, uint32_t number, index_dir parent)
 {
 	if (parent == INDEX_DIR_NONE || index_dir_cluster(parent) == number)
 		return 0;
-	for (size_t i = c->nparents; i > 0; --i)
+	for (size_t i = c->nparents; i > 0 && c->nparents - i < PARENTS_NEAR; --i)
 		if (c->parents[i - 1] == parent)
 			return 0;
-	if (!ARRAY_ROOM(c->parents, c->nparents, &c->parents_room))
-		return -1;
+	/* A journal can name any number.  At least half of the room is free afterwards. */
+	if (c->nparents == c->parents_room) {
+		if (c->nparents > 0)
+			unite_parents(c);
+		if (c->nparents >= c->parents_room / 2
+		    && !array_grow(&c->parents, &c->parents_room, sizeof(*c->parents)))
+			return -1;
+	}
 	c->parents[c->nparents++] = parent;
 	return 0;
 }

@@ -35,7 +35,7 @@ struct index_cluster {
 	uint64_t offset, size, lsn;
 	uint64_t head;           /* checksum of the first INDEX_HEAD bytes */
 	struct segment_summary summary;
-	index_dir *parents;      /* see index_parents() */
+	index_dir *parents;      /* see index_parents(); some may be there twice */
 	size_t nparents, parents_room;
 	struct segment *segment; /* NULL: not opened, or none */
 	struct delta *delta;     /* NULL: none */

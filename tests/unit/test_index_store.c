@@ -96,6 +96,28 @@ UNIT_TEST(change)
 	tree_end(&tree);
 }
 
+/** As many parents as a journal can name take no quadratic time. */
+UNIT_TEST(parents)
+{
+	enum { N = 12 << 20, DISTINCT = 1 << 20 };
+	struct index_cluster c = {0};
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < N; ++i)
+		CU_ASSERT_EQUAL_FATAL(cluster_add_parent(&c, 0, INDEX_SLOTS + i % DISTINCT), 0);
+	CU_ASSERT(c.nparents >= DISTINCT && c.nparents <= 4 * DISTINCT);
+	struct index index = {.m = {.clusters = &c, .nclusters = 1}};
+	for (uint32_t i = 0; i < DISTINCT; i += DISTINCT / 64)
+		sum += cluster_has_parent(&index, 0, INDEX_SLOTS + i);
+	CU_ASSERT_EQUAL(sum, 64);
+	CU_ASSERT(!cluster_has_parent(&index, 0, INDEX_SLOTS + DISTINCT));
+	size_t n = c.nparents;
+	CU_ASSERT_EQUAL(cluster_add_parent(&c, 0, 1), 0);
+	CU_ASSERT_EQUAL(cluster_add_parent(&c, 0, INDEX_DIR_NONE), 0);
+	CU_ASSERT_EQUAL(cluster_add_parent(&c, 0, c.parents[n - 9]), 0);
+	CU_ASSERT_EQUAL(c.nparents, n);
+	free(c.parents);
+}
+
 /* Names that no object can have: of a caller, and of a journal that was not written by us. */
 UNIT_TEST(names)
 {
