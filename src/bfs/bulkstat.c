@@ -234,14 +234,15 @@ static void run_request(struct bulkstat *bulk, const struct bfs_reader *reader,
                     const struct bfs_read *read, const struct bfs_entry *wanted,
                     const struct numbered *run, size_t n)
 {
-	uint64_t next = run[0].ino, last = run[n - 1].ino;
+	struct os_inodes range = {
+		.of = bulk->fs->of, .buf = bulk->buf, .next = run[0].ino, .last = run[n - 1].ino,
+	};
 	size_t at = 0, useful;
 	do {
 		/* XFS continues after the last entry; an eighth is for directories in between. */
 		size_t most = n - at + (n - at) / 8 + 1;
 		most = bulk->fs->of == OS_INODES_XFS && most < ANSWERS ? most : ANSWERS;
-		ssize_t got = os_inodes(reader->os, read->fd, bulk->fs->of, bulk->buf, &next, last,
-		                        bulk->answers, most);
+		ssize_t got = os_inodes(reader->os, read->fd, &range, bulk->answers, most);
 		if (got < 0) {
 			/* It was permitted before, so do not retry forever. */
 			atomic_store(&bulk->fs->state, FS_REFUSED);
@@ -257,9 +258,9 @@ static void run_request(struct bulkstat *bulk, const struct bfs_reader *reader,
 			for (; at < n && run[at].ino == inode->ino; ++at)
 				useful += answer_use(bulk, wanted, run[at].i, inode);
 		}
-		while (at < n && run[at].ino < next)
+		while (at < n && run[at].ino < range.next)
 			++at;
-	} while (at < n && next <= last && !bulk->doubted && useful >= USEFUL);
+	} while (at < n && range.next <= range.last && !bulk->doubted && useful >= USEFUL);
 }
 
 void bulkstat_request(struct bulkstat *bulk, const struct bfs_reader *reader,

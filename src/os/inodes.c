@@ -58,14 +58,16 @@ static void inode_of_xfs(struct os_inode *inode, const struct k_xfs_bulkstat *st
 	};
 }
 
-static ssize_t inodes_of_xfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_t last,
+static ssize_t inodes_of_xfs(struct os *os, int fd, struct os_inodes *range,
                              struct os_inode *inodes, size_t n)
 {
 	const size_t room = (OS_INODES_BUFFER - sizeof(struct k_xfs_bulk_ireq))
 	                    / sizeof(struct k_xfs_bulkstat);
-	struct k_xfs_bulk_ireq *req = buf;
+	struct k_xfs_bulk_ireq *req = range->buf;
 	const struct k_xfs_bulkstat *stats = (const void *)(req + 1);
-	*req = (struct k_xfs_bulk_ireq){.ino = *next, .icount = (uint32_t)(n < room ? n : room)};
+	*req = (struct k_xfs_bulk_ireq){
+		.ino = range->next, .icount = (uint32_t)(n < room ? n : room),
+	};
 	if (inodes_ioctl(os, fd, K_XFS_IOC_BULKSTAT, req) != 0)
 		return -1;
 	size_t count = 0;
@@ -74,7 +76,7 @@ static ssize_t inodes_of_xfs(struct os *os, int fd, void *buf, uint64_t *next, u
 			inode_of_xfs(&inodes[count++], &stats[i]);
 	}
 	/* Always advance, so that the caller's loop ends. */
-	*next = req->ocount > 0 && req->ino > *next ? req->ino : last + 1;
+	range->next = req->ocount > 0 && req->ino > range->next ? req->ino : range->last + 1;
 	return (ssize_t)count;
 }
 
@@ -111,22 +113,23 @@ static void inode_of_btrfs(struct os_inode *inode, uint64_t ino,
  * Keys of the tree are (number, type, offset); only the first item of an inode is needed.  The call
  * returns other items too, so after any item of an inode the next inode is requested.
  */
-static ssize_t inodes_of_btrfs(struct os *os, int fd, void *buf, uint64_t *next, uint64_t last,
+static ssize_t inodes_of_btrfs(struct os *os, int fd, struct os_inodes *range,
                                struct os_inode *inodes, size_t n)
 {
-	struct btrfs_ioctl_search_args_v2 *request = buf;
+	struct btrfs_ioctl_search_args_v2 *request = range->buf;
 	const char *bytes = (const char *)(request + 1);
 	const size_t room = OS_INODES_BUFFER - sizeof(*request);
 	*request = (struct btrfs_ioctl_search_args_v2){
-		.key.min_objectid = *next, .key.max_objectid = last,
+		.key.min_objectid = range->next, .key.max_objectid = range->last,
 		.key.min_type = BTRFS_INODE_ITEM_KEY, .key.max_type = BTRFS_INODE_ITEM_KEY,
-		.key.max_offset = UINT64_MAX, .key.max_transid = UINT64_MAX,
+		.key.max_offset = UINT64_MAX,
+		.key.min_transid = range->generation, .key.max_transid = UINT64_MAX,
 		.key.nr_items = UINT32_MAX, .buf_size = room,
 	};
 	if (inodes_ioctl(os, fd, BTRFS_IOC_TREE_SEARCH_V2, request) != 0)
 		return -1;
 	size_t count = 0, at = 0;
-	uint64_t seen = *next;
+	uint64_t seen = range->next;
 	bool full = false;
 	for (uint32_t i = 0; i < request->key.nr_items && !full
 	     && room - at >= sizeof(struct btrfs_ioctl_search_header); ++i) {
@@ -145,15 +148,27 @@ static ssize_t inodes_of_btrfs(struct os *os, int fd, void *buf, uint64_t *next,
 		}
 		at += head.len;
 	}
-	*next = (request->key.nr_items > 0 ? seen : last) + 1;
+	range->next = (request->key.nr_items > 0 ? seen : range->last) + 1;
 	return (ssize_t)count;
 }
 
-ssize_t os_inodes(struct os *os, int fd, enum os_inodes_of of, void *buf, uint64_t *next,
-                  uint64_t last, struct os_inode *inodes, size_t n)
+ssize_t os_inodes(struct os *os, int fd, struct os_inodes *range, struct os_inode *inodes,
+                  size_t n)
 {
-	return of == OS_INODES_XFS ? inodes_of_xfs(os, fd, buf, next, last, inodes, n)
-	                           : inodes_of_btrfs(os, fd, buf, next, last, inodes, n);
+	return range->of == OS_INODES_XFS ? inodes_of_xfs(os, fd, range, inodes, n)
+	                                  : inodes_of_btrfs(os, fd, range, inodes, n);
+}
+
+uint64_t os_inodes_generation(struct os *os, int fd, enum os_inodes_of of)
+{
+	struct statfs fs;
+	struct btrfs_ioctl_fs_info_args info = {.flags = BTRFS_FS_INFO_FLAG_GENERATION};
+	if (of != OS_INODES_BTRFS || os_fstatfs(os, fd, &fs) != 0
+	    || (uint32_t)fs.f_type != BTRFS_SUPER_MAGIC
+	    || inodes_ioctl(os, fd, BTRFS_IOC_FS_INFO, &info) != 0
+	    || !(info.flags & BTRFS_FS_INFO_FLAG_GENERATION))
+		return 0;
+	return info.generation;
 }
 
 int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
@@ -162,7 +177,7 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
 	struct statfs fs;
 	struct os_inode inode;
 	struct timespec now;
-	uint64_t next = 1;
+	struct os_inodes range = {.of = of, .buf = buf, .next = 1, .last = 256};
 	if (os->disabled & OSC_INODES)
 		return fail(EOPNOTSUPP);
 	if (os_fstatfs(os, fd, &fs) != 0)
@@ -170,7 +185,7 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
 	/* Another file system might use the same ioctl number for something else. */
 	if ((uint32_t)fs.f_type != (of == OS_INODES_XFS ? XFS_SUPER_MAGIC : BTRFS_SUPER_MAGIC))
 		return fail(ENOTTY);
-	if (os_inodes(os, fd, of, buf, &next, 256, &inode, 1) < 0)
+	if (os_inodes(os, fd, &range, &inode, 1) < 0)
 		return -1;
 	if (clock_gettime(CLOCK_REALTIME_COARSE, &now) != 0)
 		return -1;

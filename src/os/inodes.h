@@ -51,15 +51,29 @@ enum { OS_INODES_BUFFER = 64 * 1024 };
 int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
                      struct k_statx_time *since);
 
+/** A range of inode numbers. */
+struct os_inodes {
+	enum os_inodes_of of;
+	void *buf;                /* as for os_inodes_settle() */
+	uint64_t next;            /* the first number; [out] the number to continue with */
+	uint64_t last;            /* the last number; inodes with higher numbers may be
+	                             returned */
+	uint64_t generation;      /* btrfs: inodes whose part of the tree was not changed in this
+	                             generation or later are left out; 0: none are */
+};
+
 /** Get inodes of the file system (on btrfs: of the subvolume) that contains a directory.
-    @next  The first inode number to get; [out] the number to continue with.
-    @last  The last number; inodes with higher numbers may be returned.
     @inodes [out]  Sorted by number, without inodes that have no link.
     @n  Room in inodes.
-    @return the number of inodes; 0 with *next above last at the end; or -1.  Errors: as
-    os_inodes_settle().  Source: ioctl_xfs_bulkstat(2); btrfs-ioctl(2). */
-ssize_t os_inodes(struct os *os, int fd, enum os_inodes_of of, void *buf, uint64_t *next,
-                  uint64_t last, struct os_inode *inodes, size_t n);
+    @return the number of inodes; 0 with range->next above range->last at the end; or -1.
+    Errors: as os_inodes_settle().  Source: ioctl_xfs_bulkstat(2); btrfs-ioctl(2). */
+ssize_t os_inodes(struct os *os, int fd, struct os_inodes *range, struct os_inode *inodes,
+                  size_t n);
+
+/** The generation of a btrfs: what is changed after this call, is changed in this generation or a
+    later one.
+    @return 0: unknown, or another file system. */
+uint64_t os_inodes_generation(struct os *os, int fd, enum os_inodes_of of);
 
 /**
  * What an NFS server of Linux makes the ID of a file system of, as far as anybody may read it.

@@ -501,11 +501,14 @@ UNIT_TEST(ranges_of_inodes)
 		CU_ASSERT_TRUE(since.sec >= st[199].st_ctim.tv_sec);
 		/* From any to any: those between, in order, and an end. */
 		for (int from = 0; from < 200; from += 67) {
-			uint64_t next = st[from].st_ino, last = st[199].st_ino, was = 0;
+			struct os_inodes range = {
+				.of = bulk_rows[row].of, .buf = buf, .next = st[from].st_ino,
+				.last = st[199].st_ino,
+			};
+			uint64_t was = 0;
 			size_t seen = 0, turns = 0;
-			while (next <= last && ++turns < 1000) {
-				ssize_t n = os_inodes(&os, fd, bulk_rows[row].of, buf, &next, last,
-				                      inodes, 7);
+			while (range.next <= range.last && ++turns < 1000) {
+				ssize_t n = os_inodes(&os, fd, &range, inodes, 7);
 				CU_ASSERT_TRUE_FATAL(n >= 0 && n <= 7);
 				for (ssize_t i = 0; i < n; ++i) {
 					CU_ASSERT_TRUE(inodes[i].ino > was);
@@ -515,15 +518,17 @@ UNIT_TEST(ranges_of_inodes)
 						        && inodes[i].size
 						                   == (uint64_t)st[k].st_size;
 				}
-				CU_ASSERT_TRUE(next > was);
+				CU_ASSERT_TRUE(range.next > was);
 			}
 			CU_ASSERT_EQUAL(seen, 200 - (size_t)from);
 			CU_ASSERT_TRUE(turns < 1000);
 		}
-		uint64_t next = st[199].st_ino + 100000;
-		CU_ASSERT_EQUAL(
-		        os_inodes(&os, fd, bulk_rows[row].of, buf, &next, next + 5, inodes, 7), 0);
-		CU_ASSERT_TRUE(next > st[199].st_ino + 100005);
+		struct os_inodes none = {
+			.of = bulk_rows[row].of, .buf = buf, .next = st[199].st_ino + 100000,
+			.last = st[199].st_ino + 100005,
+		};
+		CU_ASSERT_EQUAL(os_inodes(&os, fd, &none, inodes, 7), 0);
+		CU_ASSERT_TRUE(none.next > none.last);
 		close(fd);
 		leave();
 	}
