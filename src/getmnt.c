@@ -183,6 +183,7 @@
  *     objects.c          what the index has of some directories
  *     refresh.c          a directory or a name compared with the file system
  *     refresh_rest.c     what that leaves to do: moved and missing directories, hard links
+ *     look.c             inodes to look at though their directories have not changed
  *     update.c           directories whose times changed, read again
  *     watch.c            an index that follows its file system
  *     events.c           events of fanotify as places to look at (pure)

@@ -158,6 +158,17 @@ int index_set_fresh(struct index *index, int64_t fresh, bool incomplete)
 	return 0;
 }
 
+int index_set_looked(struct index *index, int64_t looked, uint64_t generation)
+{
+	struct index_info *info = &index->m.info;
+	if (index->mode != INDEX_WRITE)
+		return fail(EBADF);
+	index->dirty |= looked != info->looked || generation != info->generation;
+	info->looked = looked;
+	info->generation = generation;
+	return 0;
+}
+
 bool index_pending(const struct index *index)
 {
 	return index->pending.len > 0 || index->dirty;
@@ -167,8 +178,7 @@ int index_commit(struct index *index)
 {
 	struct os *os = index->os;
 	struct strbuf *pending = &index->pending;
-	struct journal_record r = {.type = JR_COMMIT, .fresh = index->m.info.fresh,
-	                           .incomplete = index->m.info.incomplete};
+	struct journal_record r = journal_commit(&index->m.info);
 	if (index->mode != INDEX_WRITE)
 		return fail(EBADF);
 	if (index->dir_unsynced && os_fsync(os, index->dirfd) != 0)

@@ -318,9 +318,7 @@ static int fold_delta(struct fold *f, uint32_t cluster, const struct delta *d)
 static int fold_journal(struct fold *f)
 {
 	struct os *os = f->index->os;
-	struct journal_record end = {
-		.type = JR_COMMIT, .fresh = f->m.info.fresh, .incomplete = f->m.info.incomplete,
-	};
+	struct journal_record end = journal_commit(&f->m.info);
 	strbuf_reset(&f->bytes);
 	f->m.journal = f->m.next++;
 	f->m.lsn = f->journal_lsn = f->index->lsn;

@@ -13,7 +13,7 @@
  *      16  8       LSN: one more than that of the record before
  *      24  ...     PUT, PUT_DIR: the columns of the row but IC_DIR and IC_NAME, 8 bytes each;
  *                  PUT_DIR: parent, 0 (4 bytes each), listed (8 bytes);
- *                  COMMIT: fresh (8 bytes), flags (8 bytes)
+ *                  COMMIT: fresh, flags, looked, generation (8 bytes each)
  *       ...        the name, padded by zeros
  *       ..  8      checksum: XXH3 with the number of the journal as its seed
  *
@@ -43,7 +43,7 @@ static const struct shape {
 	[JR_REMOVE] = {.name = true},
 	[JR_PUT_DIR] = {.row = true, .name = true, .more = 16},
 	[JR_REMOVE_DIR] = {0},
-	[JR_COMMIT] = {.more = 16},
+	[JR_COMMIT] = {.more = 32},
 	[JR_SYNCED] = {0},
 };
 
@@ -88,6 +88,8 @@ int journal_append(struct strbuf *out, uint64_t number, const struct journal_rec
 	} else if (r->type == JR_COMMIT) {
 		bytes_put64(out, (uint64_t)r->fresh);
 		bytes_put64(out, r->incomplete ? FLAG_INCOMPLETE : 0);
+		bytes_put64(out, (uint64_t)r->looked);
+		bytes_put64(out, r->generation);
 	}
 	strbuf_add(out, r->len ? r->name : "", r->len);
 	while (out->len % 8 != start % 8)
@@ -122,6 +124,8 @@ bool journal_next(const char *bytes, size_t size, size_t *at, uint64_t number, u
 	} else if (r->type == JR_COMMIT) {
 		r->fresh = (int64_t)bytes_get64(&in);
 		r->incomplete = bytes_get64(&in) & FLAG_INCOMPLETE;
+		r->looked = (int64_t)bytes_get64(&in);
+		r->generation = bytes_get64(&in);
 	}
 	r->name = bytes_take(&in, r->len);
 	/* Only the root of an index has no name. */

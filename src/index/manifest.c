@@ -5,7 +5,7 @@
  *     "gmindexM", version, 0 (4 bytes each)
  *     root directory; flags; length of `root`, of `source` (4 bytes each)
  *     uuid (64 bytes), type (32)
- *     fsid, built, fresh, apart, unread, journal, LSN, next (8 bytes each)
+ *     fsid, built, fresh, looked, generation, apart, unread, journal, LSN, next (8 bytes each)
  *     root, source
  *     number of files, of clusters (4 bytes each)
  *     files: number, size (8 bytes each)
@@ -103,6 +103,8 @@ int manifest_encode(const struct manifest *m, struct strbuf *out)
 	bytes_put64(out, info->fsid);
 	bytes_put64(out, (uint64_t)info->built);
 	bytes_put64(out, (uint64_t)info->fresh);
+	bytes_put64(out, (uint64_t)info->looked);
+	bytes_put64(out, info->generation);
 	bytes_put64(out, info->apart);
 	bytes_put64(out, info->unread);
 	bytes_put64(out, m->journal);
@@ -243,6 +245,8 @@ int manifest_decode(const char *bytes, size_t size, struct manifest *m)
 	info->fsid = bytes_get64(&in);
 	info->built = (int64_t)bytes_get64(&in);
 	info->fresh = (int64_t)bytes_get64(&in);
+	info->looked = (int64_t)bytes_get64(&in);
+	info->generation = bytes_get64(&in);
 	info->apart = bytes_get64(&in);
 	info->unread = bytes_get64(&in);
 	m->journal = bytes_get64(&in);

@@ -65,6 +65,19 @@ int objects_visit(struct index *index, uint32_t cluster, const struct objects_vi
 	return 0;
 }
 
+bool objects_any_ino(const uint64_t *inos, size_t n, uint64_t min, uint64_t max)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (inos[middle] < min)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && inos[low] <= max;
+}
+
 uint64_t objects_digest(const struct index_row *row, bool atime)
 {
 	struct index_row copy = *row;

@@ -24,6 +24,9 @@ struct objects_visit {
     @return 0, or -1.  Errors: EBADMSG, ENOMEM, those of visit(). */
 int objects_visit(struct index *index, uint32_t cluster, const struct objects_visit *visit);
 
+/** Whether a sorted list of inode numbers has one from min to max. */
+bool objects_any_ino(const uint64_t *inos, size_t n, uint64_t min, uint64_t max);
+
 /** A number for the attributes of an object, its name and directory not included.
     @atime  With the time of access. */
 uint64_t objects_digest(const struct index_row *row, bool atime);

@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum {
-	SETTLED = 3,              /* seconds */
-	DENTS = 64 * 1024,
-};
+enum { DENTS = 64 * 1024 };
 
 int refresh_init(struct refresh *r, struct os *os, struct index *index, struct tree *tree,
                  int rootfd, const struct map64 *covered)
@@ -66,7 +63,7 @@ static bool is_changed(const struct tree_dir *dir, const struct k_statx *st, int
 {
 	return dir->msec != st->mtime.sec || dir->mnsec != st->mtime.nsec
 	       || dir->csec != st->ctime.sec || dir->cnsec != st->ctime.nsec || dir->is_unread
-	       || dir->csec >= dir->listed - SETTLED || dir->listed <= oldest;
+	       || dir->csec >= dir->listed - INDEX_SETTLED || dir->listed <= oldest;
 }
 
 int refresh_compare(struct chain *chain, struct tree *tree, uint32_t at, int64_t oldest)
@@ -199,6 +196,17 @@ int refresh_dir_row(struct refresh *r, uint32_t at, const struct k_statx *st)
 		return 0;
 	tree_set_row(r->tree, at, &row, listed);
 	return put_dir(r, at, &row, listed);
+}
+
+int refresh_unlist(struct refresh *r, uint32_t at)
+{
+	struct index_row row;
+	if (r->tree->dirs[at].listed == 0)
+		return 0;
+	if (index_dir_row(r->index, r->tree->dirs[at].dir, &row) != 0)
+		return -1;
+	r->tree->dirs[at].listed = 0;
+	return put_dir(r, at, &row, 0);
 }
 
 /** A directory was found by its name. */

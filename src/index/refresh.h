@@ -24,6 +24,7 @@ struct refresh_counts {
 	uint64_t added, changed, removed;   /* objects that are not directories */
 	uint64_t dirs_added, dirs_moved, dirs_removed;
 	uint64_t unread;          /* directories that could not be read */
+	uint64_t looked;          /* objects looked at though their directories were not read */
 };
 
 struct refresh_list { uint32_t *items; size_t n, room; };
@@ -75,6 +76,9 @@ int refresh_entry(struct refresh *refresh, uint32_t at, int fd, const char *name
 
 /** Store the attributes of a directory if they differ.  @return 0, or -1. */
 int refresh_dir_row(struct refresh *refresh, uint32_t at, const struct k_statx *st);
+
+/** Let the next update read a directory, whatever its times are.  @return 0, or -1. */
+int refresh_unlist(struct refresh *refresh, uint32_t at);
 
 /** Note the attributes of an inode for refresh_links().  @return 0, or -1 (ENOMEM). */
 int refresh_link(struct refresh *refresh, const struct k_statx *st);

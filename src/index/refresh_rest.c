@@ -108,15 +108,7 @@ static int compare_inos(const void *a, const void *b)
 static bool may_be_noted(void *arg, uint64_t min, uint64_t max)
 {
 	const struct stale_names *stale = arg;
-	size_t low = 0, high = stale->r->nlinks;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (stale->inos[middle] < min)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < stale->r->nlinks && stale->inos[low] <= max;
+	return objects_any_ino(stale->inos, stale->r->nlinks, min, max);
 }
 
 static int visit_noted(void *arg, index_dir dir, const char *name, size_t len,

@@ -59,6 +59,8 @@ int store_apply(struct index *index, const struct journal_record *r)
 	if (r->type == JR_COMMIT) {
 		index->m.info.fresh = r->fresh;
 		index->m.info.incomplete = r->incomplete;
+		index->m.info.looked = r->looked;
+		index->m.info.generation = r->generation;
 	}
 	if (r->type == JR_COMMIT || r->type == JR_SYNCED)
 		return 0;

@@ -36,12 +36,21 @@ struct index_info {
 	int64_t built;           /* when the build began: seconds */
 	int64_t fresh;           /* all changes before this time are in it, as far as times of
 	                            directories show them */
+	int64_t looked;          /* all changes of attributes before this time are in it */
+	uint64_t generation;     /* of the file system then (os_inodes_generation()); 0: unknown */
 	uint64_t rows, dirs;     /* without the delta */
 	uint64_t bytes;          /* of all files */
 	uint64_t apart;          /* directories whose contents are not in it, as built: mount
 	                            points and subvolumes */
 	uint64_t unread;         /* directories that could not be read, as built */
 	bool incomplete;         /* directories could not be read, or events were lost */
+};
+
+enum {
+	/* Seconds: an object is trusted to change its times at the next change only if they are
+	   this much older than the time when it was looked at.  Clocks of file systems are
+	   coarse. */
+	INDEX_SETTLED = 3,
 };
 
 enum index_mode { INDEX_READ, INDEX_WRITE };
@@ -147,6 +156,9 @@ int index_remove_dir(struct index *index, index_dir dir);
 
 /** Note since when all changes are in the index, or that some were lost. */
 int index_set_fresh(struct index *index, int64_t fresh, bool incomplete);
+
+/** Note since when all changes of attributes are in the index. */
+int index_set_looked(struct index *index, int64_t looked, uint64_t generation);
 
 /** Whether there are changes that are not committed. */
 bool index_pending(const struct index *index);

@@ -13,7 +13,7 @@
 #include "index/store.h"
 
 enum {
-	INDEX_FORMAT = 1,                     /* version of manifest and journal */
+	INDEX_FORMAT = 2,                     /* version of manifest and journal */
 	INDEX_CLUSTERS_MAX = 1 << 20,         /* more do not fit index_dir; nor does the last */
 	MANIFEST_MAX = 1 << 30,               /* bytes */
 	INDEX_FILES_MAX = 4096,
@@ -86,10 +86,20 @@ struct journal_record {
 	struct index_row row;    /* PUT, PUT_DIR; IC_DIR is the slot, IC_NAME 0 */
 	index_dir parent;        /* PUT_DIR */
 	int64_t listed;          /* PUT_DIR */
-	int64_t fresh;           /* COMMIT */
+	int64_t fresh, looked;   /* COMMIT */
+	uint64_t generation;     /* COMMIT */
 	bool incomplete;         /* COMMIT */
 	uint64_t lsn;            /* [out] of reading */
 };
+
+/** A commit of a state. */
+static inline struct journal_record journal_commit(const struct index_info *info)
+{
+	return (struct journal_record){
+		.type = JR_COMMIT, .fresh = info->fresh, .looked = info->looked,
+		.generation = info->generation, .incomplete = info->incomplete,
+	};
+}
 
 enum { JOURNAL_HEAD = 40 };   /* bytes before the first record */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "index/update.h"
 
-#include "base/array.h"
+#include "index/look.h"
 #include "os/change.h"
 #include "os/process.h"
 
@@ -141,119 +141,12 @@ static int read_all(struct update *update)
 	return rc;
 }
 
-/* Inodes with several names. */
-
-struct linked {
-	uint64_t ino, digest;
-	uint32_t at, name;        /* a directory of the tree; where the name is */
-};
-
-struct linked_names {
-	const struct tree *tree;
-	struct linked *items;
-	size_t n, room;
-	struct strbuf names;
-};
-
-static bool may_be_linked(void *arg, uint64_t min, uint64_t max)
-{
-	(void)arg, (void)min;
-	return max > 1;
-}
-
-static int visit_linked(void *arg, index_dir dir, const char *name, size_t len,
-                        const struct index_row *row)
-{
-	struct linked_names *linked = arg;
-	uint32_t at = tree_by_dir(linked->tree, dir);
-	if (row->col[IC_NLINK] < 2 || at == TREE_NONE)
-		return 0;
-	if (linked->names.len > UINT32_MAX - INDEX_NAME_MAX - 1)
-		return fail(ENOMEM);
-	if (!ARRAY_ROOM(linked->items, linked->n, &linked->room))
-		return -1;
-	linked->items[linked->n++] = (struct linked){
-		.ino = row->col[IC_INO], .digest = objects_digest(row, false), .at = at,
-		.name = (uint32_t)linked->names.len,
-	};
-	strbuf_add(&linked->names, name, len);
-	strbuf_putc(&linked->names, '\0');
-	return linked->names.failed ? fail(ENOMEM) : 0;
-}
-
-static int compare_linked(const void *a, const void *b)
-{
-	const struct linked *x = a, *y = b;
-	return x->ino != y->ino ? (x->ino < y->ino ? -1 : 1) : x->at < y->at ? -1 : x->at > y->at;
-}
-
-/** Look at an inode by the first of its names that still leads to it, and note its attributes if
-    the index has others for one of the names. */
-static int look_linked(struct refresh *r, const struct linked_names *linked, size_t first)
-{
-	const struct linked *items = linked->items;
-	struct k_statx st;
-	struct index_row row = {{0}};
-	for (size_t i = first; i < linked->n && items[i].ino == items[first].ino; ++i) {
-		int fd = chain_open(&r->chain, items[i].at);
-		const char *name = linked->names.data + items[i].name;
-		if (fd < 0 || chain_look(&r->chain, fd, name, &st) != 0
-		    || st.ino != items[i].ino)
-			continue;
-		index_row_from(&row, &st);
-		uint64_t digest = objects_digest(&row, false);
-		for (i = first; i < linked->n && items[i].ino == items[first].ino; ++i) {
-			if (items[i].digest != digest)
-				return refresh_link(r, &st);
-		}
-		break;
-	}
-	return 0;
-}
-
-/** The first name of an inode: in the order of directories, each is opened once. */
-struct linked_first { uint32_t at; size_t first; };
-
-static int compare_first(const void *a, const void *b)
-{
-	const struct linked_first *x = a, *y = b;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
-static int look_all_linked(struct update *update)
-{
-	struct refresh *r = &update->refresh;
-	struct linked_names linked = {.tree = update->tree};
-	const struct objects_visit visit = {IC_NLINK, may_be_linked, visit_linked, &linked};
-	struct linked_first *firsts = NULL;
-	size_t n = 0;
-	int rc = 0;
-	for (uint32_t cluster = 0; cluster < index_clusters(r->index) && rc == 0; ++cluster)
-		rc = objects_visit(r->index, cluster, &visit);
-	if (rc == 0 && linked.n > 0) {
-		qsort(linked.items, linked.n, sizeof(*linked.items), compare_linked);
-		firsts = malloc(linked.n * sizeof(*firsts));
-		rc = firsts ? 0 : -1;
-	}
-	for (size_t i = 0; i < linked.n && rc == 0; ++i) {
-		if (i == 0 || linked.items[i].ino != linked.items[i - 1].ino)
-			firsts[n++] = (struct linked_first){linked.items[i].at, i};
-	}
-	if (n > 0)
-		qsort(firsts, n, sizeof(*firsts), compare_first);
-	for (size_t i = 0; i < n && rc == 0; ++i)
-		rc = look_linked(r, &linked, firsts[i].first);
-	free(firsts);
-	strbuf_destroy(&linked.names);
-	free(linked.items);
-	return rc;
-}
-
 int index_update(struct os *os, struct index *index, struct tree *tree,
                  const struct index_update_opts *opts, struct refresh_counts *counts)
 {
 	struct update update = {0};
 	struct tree own = {0};
+	struct look look = {0};
 	struct refresh *r = &update.refresh;
 	int64_t now = os_time().tv_sec;
 	if (!tree && tree_load(&own, index) != 0)
@@ -264,24 +157,29 @@ int index_update(struct os *os, struct index *index, struct tree *tree,
 		r->oldest = now - opts->max_age;
 	r->tick = opts->tick;
 	r->arg = opts->arg;
+	if (rc == 0 && !opts->is_sync)
+		rc = look_find(&look, os, opts->rootfd, index_info(index), now);
 	if (rc == 0)
 		rc = compare_all(&update);
 	if (rc == 0)
 		rc = read_all(&update);
 	if (rc == 0)
-		rc = look_all_linked(&update);
+		rc = look_all(&look, r);
 	if (rc == 0)
 		rc = refresh_links(r);
 	if (rc == 0)
 		rc = refresh_gone(r);
 	if (rc == 0)
 		rc = index_set_fresh(index, now, r->incomplete);
+	if (rc == 0 && look.is_bulk)
+		rc = index_set_looked(index, now, look.generation);
 	if (rc == 0)
 		rc = index_commit(index);
 	if (rc == 0)
 		rc = index_fold(index, false);
 	*counts = r->counts;
 	refresh_destroy(r);
+	look_destroy(&look);
 	free(update.steps);
 	if (!tree)
 		tree_destroy(&own);

@@ -2,14 +2,15 @@
 /**
  * Bringing an index up to date: directories whose times changed are read again, others are not.
  *
+ *     find       inodes that changed since the last update, if the file system can return them
  *     compare    each known directory by one statx(2), in threads, in preorder
  *     read       those that changed; new directories are walked, moved ones are recognized
- *     links      inodes with several names, once each
+ *     look       at the inodes that were found, or else at those with several names, once each
  *     remove     directories that were found nowhere
  *
  * A change within 3 seconds of the last reading of its directory is not trusted: the directory is
- * read again.  A file that was modified in its place is not noticed, unless it has several names
- * or its directory is read again for its age.
+ * read again.  If the file system cannot return its inodes (look.h), a file that was modified in
+ * place is not noticed, unless it has several names or its directory is read again for its age.
  */
 #ifndef GM_INDEX_UPDATE_H
 #define GM_INDEX_UPDATE_H
@@ -21,6 +22,7 @@ struct index_update_opts {
 	const struct map64 *covered;   /* as in struct chain */
 	int64_t max_age;          /* seconds: directories that were last read earlier are read
 	                             again; -1: any age */
+	bool is_sync;             /* do not request the inodes from the file system */
 	/* As in struct refresh. */
 	int (*tick)(void *arg);
 	void *arg;

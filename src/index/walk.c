@@ -191,7 +191,7 @@ static void set_dir(struct walk *walk, uint32_t dir, const struct index_row *row
 	int64_t mtime = index_to_signed(row->col[IC_MSEC]);
 	int64_t ctime = index_to_signed(row->col[IC_CSEC]);
 	int64_t last = mtime > ctime ? mtime : ctime, begin = walk->options->begin;
-	int64_t listed = last < begin - WALK_SETTLED ? begin : 0;
+	int64_t listed = last < begin - INDEX_SETTLED ? begin : 0;
 	if (index_build_dir_row(walk->build, dir, row, listed) != 0)
 		end_walk(walk, errno);
 	if (!(row->col[IC_FLAGS] & IF_UNREAD))

@@ -13,12 +13,6 @@
 
 #include "index/build.h"
 
-enum {
-	/* A directory is trusted to change its times at the next change only if they are this many
-	   seconds older than the build: clocks of file systems are coarse. */
-	WALK_SETTLED = 3,
-};
-
 struct walk_options {
 	const char *path;        /* of the mount point */
 	int rootfd;              /* the same directory, open */

@@ -137,7 +137,8 @@ int world_build(const struct world *w, struct os *os, int dirfd)
 {
 	char root[] = "/", source[] = "/dev/test";
 	struct index_info info = {.uuid = "1234-5678", .type = "ext4", .root = root,
-	                          .source = source, .built = 1000, .fresh = w->fresh};
+	                          .source = source, .built = 1000, .fresh = w->fresh,
+	                          .looked = w->looked, .generation = w->generation};
 	struct index_writer *writer = index_writer_new(os, dirfd);
 	uint32_t clusters = 0;
 	int rc = writer ? 0 : -1;
@@ -229,7 +230,13 @@ int world_step(struct world *w, struct index *index)
 		return remove_dir(w, index, dir);
 	if (what < 94) {
 		w->fresh += 1 + world_random(w, 9);
-		return index ? index_set_fresh(index, w->fresh, false) : 0;
+		if (index && index_set_fresh(index, w->fresh, false) != 0)
+			return -1;
+		if (what == 93)
+			return 0;
+		w->looked = w->fresh;
+		w->generation += world_random(w, 1000);
+		return index ? index_set_looked(index, w->looked, w->generation) : 0;
 	}
 	w->dirs[dir].mtime = world_random(w, 1000000);
 	w->dirs[dir].listed = world_random(w, 1000000);
@@ -294,10 +301,16 @@ static void world_path(const struct world *w, uint32_t at, struct strbuf *path)
 	strbuf_puts(path, w->dirs[at].name);
 }
 
+static void put_state(struct strbuf *out, int64_t fresh, int64_t looked, uint64_t generation)
+{
+	strbuf_printf(out, "fresh %lld, looked %lld, generation %llu\n", (long long)fresh,
+	              (long long)looked, (unsigned long long)generation);
+}
+
 void world_dump(const struct world *w, struct strbuf *out)
 {
 	STRBUF(path);
-	strbuf_printf(out, "fresh %lld\n", (long long)w->fresh);
+	put_state(out, w->fresh, w->looked, w->generation);
 	for (uint32_t i = 0; i < w->ndirs; ++i) {
 		struct index_row row = dir_row(&w->dirs[i]);
 		strbuf_reset(&path);
@@ -353,7 +366,8 @@ static int dump_object(struct index *index, uint32_t cluster, const struct index
 
 int index_dump(struct index *index, struct strbuf *out)
 {
-	strbuf_printf(out, "fresh %lld\n", (long long)index_info(index)->fresh);
+	const struct index_info *info = index_info(index);
+	put_state(out, info->fresh, info->looked, info->generation);
 	for (uint32_t c = 0; c < index_clusters(index); ++c) {
 		struct segment *segment;
 		struct index_change change;

@@ -37,7 +37,8 @@ struct world {
 	struct world_file files[WORLD_FILES];
 	uint32_t ndirs, nfiles;
 	uint64_t random, ino;
-	int64_t fresh;
+	int64_t fresh, looked;
+	uint64_t generation;
 };
 
 struct tree;

@@ -137,12 +137,13 @@ static int walk_and_write(struct one *one, int dirfd, int rootfd, const char *uu
 		.threads = one->opts->threads, .begin = os_time().tv_sec,
 		.watch = show_progress, .report = report_error, .arg = one,
 	};
+	info.built = info.fresh = info.looked = how.begin;
+	info.generation = bulk ? os_inodes_generation(os, rootfd, of) : 0;
 	if (make_info(one, rootfd, uuid, &info) != 0
 	    || index_walk(build, os, &how, counts) != 0) {
 		error = errno;
 		goto out;
 	}
-	info.built = info.fresh = how.begin;
 	info.apart = counts->mounts + counts->subvolumes;
 	info.unread = counts->errors;
 	info.incomplete = counts->errors > 0;

@@ -14,9 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+enum update_engine { UPDATE_SYNC, UPDATE_BULK };
+
 struct update_opts {
 	const char *dir;
 	int64_t max_age;             /* seconds; -1: any */
+	int engine;                  /* enum update_engine */
 	bool quiet, help;
 };
 
@@ -40,6 +43,8 @@ static const struct option_row update_rows[] = {
 	OPTION_GROUP("Output"),
 	{"quiet", 'q', NULL, "print only errors", OPT_IS_FLAG(struct update_opts, quiet)},
 	OPTION_GROUP("Updating"),
+	{"engine", 0, "sync|bulk", "how files modified in place are found",
+	 OPT_IS_WORD(struct update_opts, engine)},
 	{"max-age", 0, "TIME", "also read directories last read longer ago",
 	 .how = OPT_CALL, .take = take_max_age},
 	OPTION_GROUP("General"),
@@ -95,6 +100,7 @@ void live_print(const char *title, const struct refresh_counts *counts, double s
 	put_count(&text, counts->added, "other object", "added");
 	put_count(&text, counts->changed, "other object", "changed");
 	put_count(&text, counts->removed, "other object", "removed");
+	put_count(&text, counts->looked, "object", "examined");
 	strbuf_printf(&text, ", %.1f s\n", seconds);
 	print_buffer(&text);
 }
@@ -133,7 +139,7 @@ static int update_one(struct index_run *ir, const struct index_found *found,
 	double start = os_now();
 	const struct index_update_opts how = {
 		.rootfd = index_run_open(ir, &ir->places[found->place]), .covered = covered,
-		.max_age = opts->max_age,
+		.max_age = opts->max_age, .is_sync = opts->engine == UPDATE_SYNC,
 	};
 	int rc = how.rootfd < 0 ? -1 : index_update(os, found->index, NULL, &how, &counts);
 	if (rc != 0 && (how.rootfd < 0 || errno == ESTALE))
@@ -151,7 +157,7 @@ static int update_one(struct index_run *ir, const struct index_found *found,
 
 int cmd_index_update(int argc, char **argv)
 {
-	struct update_opts opts = {.max_age = -1};
+	struct update_opts opts = {.max_age = -1, .engine = UPDATE_BULK};
 	int status = options_read(&index_update_table, argc, argv, &opts);
 	if (status)
 		return status;
