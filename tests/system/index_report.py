@@ -280,6 +280,17 @@ compare_svg("/ext4")
 gm.bind("/ext4/tree", "/part")
 gm.expect(report("--depth=2", "/part")[0]["used"] == report("--depth=2", "/ext4/tree")[0]["used"], "the bind mount")
 
+# A part with an index of its own is not counted twice; one that the other index does not have is counted.
+everything, exported = report(), index("export", "--csv").out
+index("build", "-q", "/part")
+gm.expect(report() == everything and index("export", "--csv").out == exported, "an index within another")
+gm.expect(report("/part")[0]["used"] == report("--depth=2", "/ext4/tree")[0]["used"], "the index of the bind mount")
+gm.mkdir("/ext4/later")
+gm.bind("/ext4/later", gm.mkdir("/later"))
+index("build", "-q", "/later")
+gm.expect(len(report()) == len(everything) + 1, "an index that is not within the other")
+index("drop", "/part", "/later")
+
 # Tables, and errors.
 gm.touch("/ext4/file")
 out = index("report", "--by=age", "/ext4").out.decode()

@@ -220,6 +220,8 @@ int cmd_index_export(int argc, char **argv)
 	if (n > 0)
 		put_header(&p);
 	for (size_t i = 0; i < n; ++i) {
+		if (optind == argc && index_found_within(found, n, i))
+			continue;
 		if (found[i].index && print_index(&ir, &found[i], &p) == 0)
 			continue;
 		index_report(&ir, found[i].title, found[i].index ? errno : found[i].error);

@@ -165,6 +165,24 @@ struct index_found *index_found_for(struct index_run *ir, size_t place, struct i
 	return best;
 }
 
+bool index_found_within(const struct index_found *found, size_t n, size_t i)
+{
+	const struct index_info *info = found[i].index ? index_info(found[i].index) : NULL;
+	for (size_t k = 0; k < n && info; ++k) {
+		const struct index_info *other = found[k].index ? index_info(found[k].index) : NULL;
+		const char *below = other && strcmp(other->uuid, info->uuid) == 0
+		                    ? word_below(info->root, other->root) : NULL;
+		struct index_row row;
+		index_dir dir;
+		/* Of a subvolume, the other one has only the name. */
+		if (below && k != i && *below && index_lookup(found[k].index, below, &dir) == 0
+		    && index_dir_row(found[k].index, dir, &row) == 0
+		    && !(row.col[IC_FLAGS] & IF_UNREAD))
+			return true;
+	}
+	return false;
+}
+
 void index_report_missing(struct index_run *ir, const char *path, size_t place)
 {
 	const char *name = place < ir->nplaces ? run_name(&ir->run, place) : NULL;

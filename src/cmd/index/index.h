@@ -95,6 +95,9 @@ void index_found_free(struct index_found *found, size_t n);
 struct index_found *index_found_for(struct index_run *ir, size_t place, struct index_found *found,
                                     size_t n);
 
+/** Whether another of n indexes has the contents of an index: it is of a directory above. */
+bool index_found_within(const struct index_found *found, size_t n, size_t i);
+
 /** Report that the mount of a path has no index, and why or what to do.
     @place  The mount; out of range: unknown. */
 void index_report_missing(struct index_run *ir, const char *path, size_t place);

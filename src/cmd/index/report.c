@@ -409,6 +409,8 @@ static int find_dirs(struct index_run *ir, char **operands, size_t noperands,
 		*n += one == 0;
 	}
 	for (size_t i = 0; i < nfound && noperands == 0; ++i) {
+		if (index_found_within(found, nfound, i))
+			continue;
 		if (!found[i].index) {
 			index_report(ir, found[i].title, found[i].error);
 			status = CX_ERROR;
