@@ -8,6 +8,13 @@ import stat
 import gm
 
 
+def write(path, mode, text):
+    """Write a file, unless it is a FIFO or anything else that is not one."""
+    if not os.path.lexists(path) or stat.S_ISREG(os.lstat(path).st_mode):
+        with open(path, mode, encoding="ascii") as f:
+            f.write(text)
+
+
 class Tree:
     """A tree that is changed at random."""
 
@@ -36,7 +43,7 @@ class Tree:
             return
         try:
             if kind <= 2:
-                gm.touch(place, "z" * rnd.randrange(9000))
+                write(place, "w", "z" * rnd.randrange(9000))
                 self.files.append(place)
             elif kind <= 4:
                 os.mkdir(place)
@@ -62,8 +69,7 @@ class Tree:
             elif kind == 13:
                 os.chmod(rnd.choice([dir, file]) if in_place else dir, rnd.choice([0o700, 0o755, 0o744]))
             elif in_place:
-                with open(file, "a", encoding="ascii") as f:
-                    f.write("more")
+                write(file, "a", "more")
         except OSError:
             pass
 

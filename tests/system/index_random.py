@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""getmnt find --index finds what getmnt find does: random expressions on random trees; and what GNU
-find does, where it has the expression.  GETMNT_SEED=N starts with another seed."""
+"""getmnt find --index finds what getmnt find does: random expressions on random trees, half of which have
+changed since the index was built; and what GNU find does, where it has the expression.  GETMNT_SEED=N starts with another seed."""
 import os
 import random
 
 import find_peer
 import gm
+import index_tree
 from find_tree import Tree
 from find_words import OPTIONS, Search, smallest
 
@@ -45,8 +46,19 @@ for number in range(TREES):
     tree = Tree.random(random.Random(f"{SEED} {number}"), mounts=False)
     tree.build(gm.mkdir(f"/t/{number}"), mounted=True)
     trees.append(tree)
+for i in range(400 * TREES):
+    os.close(os.open(f"{gm.mkdir('/t/more')}/{i}", os.O_CREAT | os.O_WRONLY))
 result = gm.getmnt("index", "build", "--index-dir=/tmp/index", "/t")
 gm.expect(result.status == 0, f"build: {result.err}")
+# Changes that stay in the journal, since the index has much more than they.
+for number in range(1, TREES, 2):
+    changed = index_tree.Tree(f"/t/{number}", random.Random(f"{SEED} {number} changed"))
+    changed.look()
+    for _ in range(20):
+        changed.change()
+result = gm.getmnt("index", "update", "--max-age=0", "--index-dir=/tmp/index", "/t")
+kept = sum(os.stat(os.path.join(at, name)).st_size for at, _, names in os.walk("/tmp/index") for name in names if name.startswith("journal"))
+gm.expect(result.status == 0 and kept > 100 * TREES, f"update: {result.out} {result.err}, {kept} bytes in the journal")
 
 found = explained = different = 0
 for number, tree in enumerate(trees):
