@@ -43,7 +43,7 @@ struct index_info {
 	uint64_t apart;          /* directories whose contents are not in it, as built: mount
 	                            points and subvolumes */
 	uint64_t unread;         /* directories that could not be read, as built */
-	bool incomplete;         /* directories could not be read, or events were lost */
+	bool incomplete;         /* directories could not be read */
 };
 
 enum {
@@ -154,7 +154,7 @@ int index_put_dir(struct index *index, index_dir *dir, index_dir parent, const c
     moves. */
 int index_remove_dir(struct index *index, index_dir dir);
 
-/** Note since when all changes are in the index, or that some were lost. */
+/** Note since when all changes are in the index, and that directories could not be read. */
 int index_set_fresh(struct index *index, int64_t fresh, bool incomplete);
 
 /** Note since when all changes of attributes are in the index. */
