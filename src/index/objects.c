@@ -14,7 +14,7 @@ static int visit_row(struct index *index, uint32_t cluster, struct segment *segm
 {
 	struct index_row row;
 	size_t len;
-	if (segment_row(segment, n, &row) != 0)
+	if (segment_row(segment, n, INDEX_ALL, &row) != 0)
 		return -1;
 	if (index_row_type(&row) == DT_DIR)
 		return 0;

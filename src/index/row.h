@@ -27,6 +27,7 @@ enum index_column {
 	IC_ATTRS,      /* stx_attributes */
 	IC_FLAGS,      /* enum index_flags */
 	IC_COUNT,
+	INDEX_ALL = (1 << IC_COUNT) - 1,   /* all columns, as a set */
 	IC_FIRST_ZONE = IC_UID, IC_END_ZONE = IC_INO,   /* columns that the manifest summarizes */
 };
 

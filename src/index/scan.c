@@ -347,7 +347,7 @@ int scan_attributes(struct scan *scan, const struct source_object *object, struc
 		}
 	} else if (!scan->has_row) {
 		uint32_t number = scan->leaf_now * INDEX_LEAF + scan->object_at;
-		if (segment_row(scan->segment, number, row) != 0)
+		if (segment_row(scan->segment, number, INDEX_ALL, row) != 0)
 			return -1;
 	}
 	if (row->col[IC_FLAGS] & IF_LOST)

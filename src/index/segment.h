@@ -122,8 +122,10 @@ int segment_leaf_range(struct segment *segment, uint32_t leaf, enum index_column
 int segment_leaf_column(struct segment *segment, uint32_t leaf, enum index_column column,
                         uint64_t *values);
 
-/** Decode a whole row.  @return 0, or -1 (EBADMSG). */
-int segment_row(struct segment *segment, uint32_t row, struct index_row *out);
+/** Decode columns of a row.
+    @columns  1 << column; INDEX_ALL.  @out [out]  Other columns of it may be changed, too.
+    @return 0, or -1 (EBADMSG). */
+int segment_row(struct segment *segment, uint32_t row, uint32_t columns, struct index_row *out);
 
 /** Verify every checksum and every invariant.
     @why  A phrase is appended if something is wrong.  @return 0, or -1 (EBADMSG, ENOMEM). */

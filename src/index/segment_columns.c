@@ -172,13 +172,24 @@ int segment_leaf_column(struct segment *segment, uint32_t leaf, enum index_colum
 	return segment_decode(segment, leaf, column, values);
 }
 
-int segment_row(struct segment *segment, uint32_t row, struct index_row *out)
+/** These columns, and those that they refer to, which come before them. */
+static uint32_t with_references(uint32_t columns)
+{
+	for (unsigned column = IC_COUNT; column-- > 0;) {
+		if (columns >> column & 1)
+			columns |= UINT32_C(1) << segment_reference(column);
+	}
+	return columns;
+}
+
+int segment_row(struct segment *segment, uint32_t row, uint32_t columns, struct index_row *out)
 {
 	uint32_t leaf = row / INDEX_LEAF;
 	unsigned at = row % INDEX_LEAF;
 	if (row >= segment->nrows)
 		return fail(EBADMSG);
-	for (unsigned column = 0; column < IC_COUNT; ++column) {
+	for (uint32_t left = with_references(columns); left; left &= left - 1) {
+		unsigned column = (unsigned)__builtin_ctz(left);
 		struct packed p;
 		if (find_packed(segment, leaf, column, &p) != 0)
 			return -1;
@@ -187,7 +198,6 @@ int segment_row(struct segment *segment, uint32_t row, struct index_row *out)
 		if (exception)
 			value = unpack_one(p.exceptions, (unsigned)(exception - p.positions),
 			                   p.exception_bits);
-		/* A reference comes before what refers to it. */
 		uint64_t reference = out->col[segment_reference(column)];
 		out->col[column] = p.refers ? unzigzag(value) + segment_predict(column, reference)
 		                   : value + p.min;

@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+/* Columns that name a directory. */
+enum { DIR_NAME = 1 << IC_NAME | 1 << IC_DIR | 1 << IC_MODE };
+
 /** Where a directory is: in the delta, or in a slot of a segment. */
 struct dir_at {
 	const struct delta_slot *changed;    /* NULL: in the segment */
@@ -31,7 +34,7 @@ static int dir_find(struct index *index, index_dir dir, struct dir_at *at)
 	return at->slot.row == UINT32_MAX ? fail(ENOENT) : 0;
 }
 
-int dir_view(struct index *index, index_dir dir, struct dir_view *view)
+int dir_view(struct index *index, index_dir dir, uint32_t columns, struct dir_view *view)
 {
 	struct dir_at at;
 	if (dir_find(index, dir, &at) != 0)
@@ -42,7 +45,7 @@ int dir_view(struct index *index, index_dir dir, struct dir_view *view)
 		                          changed->len, changed->row};
 		return 0;
 	}
-	if (segment_row(at.segment, at.slot.row, &view->row) != 0)
+	if (segment_row(at.segment, at.slot.row, columns | DIR_NAME, &view->row) != 0)
 		return -1;
 	view->name = segment_name(at.segment, (uint32_t)view->row.col[IC_NAME], &view->len);
 	if (!view->name)
@@ -66,7 +69,7 @@ int dir_parent(struct index *index, index_dir dir, index_dir *parent)
 int index_dir_get(struct index *index, index_dir dir, struct index_dir_info *info)
 {
 	struct dir_view view;
-	if (dir_view(index, dir, &view) != 0)
+	if (dir_view(index, dir, 0, &view) != 0)
 		return -1;
 	*info = (struct index_dir_info){view.parent, view.name, view.len, view.listed};
 	return 0;
@@ -75,7 +78,7 @@ int index_dir_get(struct index *index, index_dir dir, struct index_dir_info *inf
 int index_dir_row(struct index *index, index_dir dir, struct index_row *row)
 {
 	struct dir_view view;
-	if (dir_view(index, dir, &view) != 0)
+	if (dir_view(index, dir, INDEX_ALL, &view) != 0)
 		return -1;
 	*row = view.row;
 	return 0;
@@ -133,7 +136,7 @@ static int find_in(struct index *index, uint32_t cluster, index_dir parent, cons
 			return -1;
 		if (slot.parent != parent || slot.row == UINT32_MAX || delta_slot(d, i))
 			continue;
-		if (segment_row(segment, slot.row, &row) != 0)
+		if (segment_row(segment, slot.row, 1 << IC_NAME, &row) != 0)
 			return -1;
 		if (row.col[IC_NAME] == id) {
 			*dir = cluster << INDEX_SLOT_BITS | i;
@@ -162,7 +165,7 @@ int index_lookup(struct index *index, const char *path, index_dir *dir)
 	struct dir_view view;
 	if (at == INDEX_DIR_NONE)
 		return fail(ENOENT);
-	if (dir_view(index, at, &view) != 0)
+	if (dir_view(index, at, 0, &view) != 0)
 		return -1;
 	for (path += strspn(path, "/"); *path; path += strspn(path, "/")) {
 		size_t len = strcspn(path, "/");
@@ -186,7 +189,7 @@ int index_path(struct index *index, index_dir dir, index_dir below, struct strbu
 			errno = ENOENT;
 			goto end;
 		}
-		if (dir_view(index, dir, &view) != 0) {
+		if (dir_view(index, dir, 0, &view) != 0) {
 			/* Its child has named it. */
 			if (errno == ENOENT && n > 0)
 				errno = EBADMSG;

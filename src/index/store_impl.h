@@ -196,8 +196,9 @@ struct dir_view {
 	struct index_row row;
 };
 
-/** @return 0, or -1 (ENOENT, EBADMSG, ENOMEM). */
-int dir_view(struct index *index, index_dir dir, struct dir_view *view);
+/** @columns  Of the row, those to decode, as of segment_row(); a name needs none.
+    @return 0, or -1 (ENOENT, EBADMSG, ENOMEM). */
+int dir_view(struct index *index, index_dir dir, uint32_t columns, struct dir_view *view);
 
 /** Find the parent of a directory.  @return as dir_view(). */
 int dir_parent(struct index *index, index_dir dir, index_dir *parent);

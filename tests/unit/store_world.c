@@ -376,7 +376,7 @@ int index_dump(struct index *index, struct strbuf *out)
 			return -1;
 		for (uint32_t i = 0; segment && i < segment_rows(segment); ++i) {
 			struct index_row row;
-			if (segment_row(segment, i, &row) != 0)
+			if (segment_row(segment, i, INDEX_ALL, &row) != 0)
 				return -1;
 			const char *name = segment_name(segment, (uint32_t)row.col[IC_NAME], &len);
 			if (!name)

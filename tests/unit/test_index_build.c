@@ -188,7 +188,7 @@ static void check_generated(struct os *os, int dirfd)
 		struct segment *segment;
 		CU_ASSERT_EQUAL_FATAL(index_segment(index, c, &segment), 0);
 		for (uint32_t r = 0; r < segment_rows(segment); ++r) {
-			CU_ASSERT_EQUAL_FATAL(segment_row(segment, r, &row), 0);
+			CU_ASSERT_EQUAL_FATAL(segment_row(segment, r, INDEX_ALL, &row), 0);
 			size_t len;
 			const char *text = segment_name(segment, (uint32_t)row.col[IC_NAME], &len);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(text);

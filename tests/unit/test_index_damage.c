@@ -19,8 +19,8 @@ static bool rows_agree(struct segment *segment, struct segment *whole)
 	bool same = true;
 	for (uint32_t i = 0; i < segment_rows(whole); ++i) {
 		struct index_row a = {0}, b;
-		segment_row(whole, i, &b);
-		int result = segment_row(segment, i, &a);
+		segment_row(whole, i, INDEX_ALL, &b);
+		int result = segment_row(segment, i, INDEX_ALL, &a);
 		same &= agrees(result, memcmp(&a, &b, sizeof(a)) == 0);
 	}
 	for (uint32_t leaf = 0; leaf < segment_leaves(whole); ++leaf) {

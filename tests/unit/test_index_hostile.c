@@ -39,7 +39,7 @@ static void read_all(struct segment *segment)
 		}
 	}
 	for (uint32_t i = 0; i < segment_rows(segment); ++i)
-		segment_row(segment, i, &(struct index_row){0});
+		segment_row(segment, i, INDEX_ALL, &(struct index_row){0});
 	for (uint32_t i = 0; i < segment_names(segment); ++i) {
 		size_t len;
 		const char *name = segment_name(segment, i, &len);

@@ -55,7 +55,7 @@ static struct item *items_read(struct segment *segment)
 	}
 	for (uint32_t i = 0; i < n; ++i) {
 		struct index_row row;
-		CU_ASSERT_EQUAL_FATAL(segment_row(segment, i, &row), 0);
+		CU_ASSERT_EQUAL_FATAL(segment_row(segment, i, INDEX_ALL, &row), 0);
 		CU_ASSERT_EQUAL(memcmp(&row, &items[i].row, sizeof(row)), 0);
 		items[i].name = segment_name(segment, (uint32_t)row.col[IC_NAME], &items[i].len);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(items[i].name);
