@@ -30,13 +30,13 @@ static void read_rows(struct segment *segment)
 				FUZZ_CHECK(column != IC_NAME || values[i] < segment_names(segment));
 				struct index_row row;
 				if (i % 16 == 0
-				    && segment_row(segment, leaf * INDEX_LEAF + i, &row) == 0)
+				    && segment_row(segment, leaf * INDEX_LEAF + i, INDEX_ALL, &row) == 0)
 					FUZZ_CHECK(row.col[column] == values[i]);
 			}
 		}
 	}
 	struct index_row row;
-	FUZZ_CHECK(segment_row(segment, n, &row) == -1);
+	FUZZ_CHECK(segment_row(segment, n, INDEX_ALL, &row) == -1);
 	struct segment_slot slot;
 	for (uint32_t i = 0; i < segment_slots(segment); ++i) {
 		if (segment_slot(segment, i, &slot) == 0)
@@ -70,7 +70,7 @@ static void write_again(struct segment *segment)
 	struct segment_name *names = fuzz_alloc((nnames + 1) * sizeof(*names));
 	struct segment_slot *slots = fuzz_alloc((nslots + 1) * sizeof(*slots));
 	for (uint32_t i = 0; i < nrows; ++i)
-		FUZZ_CHECK(segment_row(segment, i, &rows[i]) == 0);
+		FUZZ_CHECK(segment_row(segment, i, INDEX_ALL, &rows[i]) == 0);
 	for (uint32_t i = 0; i < nslots; ++i)
 		FUZZ_CHECK(segment_slot(segment, i, &slots[i]) == 0);
 	for (uint32_t i = 0; i < nnames; ++i) {

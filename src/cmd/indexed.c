@@ -279,7 +279,7 @@ static int begin(void *arg, struct source_start *start)
 	int error = path.failed ? ENOMEM : errno, rc = -1;
 	if (index && index_lookup(index, path.data, &start->dir) == 0) {
 		const struct scan_options options = {
-			.start = start->dir, .bounds = start->bounds, .pattern = start->pattern,
+			.start = start->dir, .mark = start->mark, .bounds = start->bounds, .pattern = start->pattern,
 			.enter = start->enter, .arg = start->arg,
 		};
 		int64_t fresh = index_info(index)->fresh;
@@ -334,11 +334,12 @@ static int find(void *arg, const char *path, size_t len, struct source_object *i
 	return rc;
 }
 
-static bool attributes(void *arg, const struct source_object *object, struct k_statx *st)
+static bool attributes(void *arg, const struct source_object *object, unsigned mask,
+                       struct k_statx *st)
 {
 	struct indexed *indexed = arg;
 	/* What is damaged is looked at. */
-	return scan_attributes(indexed->scan, object, st) > 0;
+	return scan_attributes(indexed->scan, object, mask, st) > 0;
 }
 
 static const char *why(void *arg)

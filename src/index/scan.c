@@ -109,7 +109,6 @@ static int next_cluster(struct scan *scan)
 	scan->nrows = scan->row = 0;
 	scan->change = 0;
 	scan->changed = index_is_changed(scan->index, scan->current);
-	scan_dirs_trim(scan);
 	const struct segment_summary *summary = index_summary(scan->index, scan->current);
 	if (!summary || !wish_has_summary(&scan->wish, summary))
 		return 1;
@@ -240,27 +239,17 @@ static int next_leaf(struct scan *scan)
 
 /* Objects */
 
-/** Set the object, if its directory is wanted.
+/** Set the object, if its directory is wanted.  A directory is only passed to enter().
     @dir   Its directory, or of a directory itself.
-    @return 1, 0, or -1. */
+    @return 1, 0: it is not wanted, or a directory; or -1. */
 static int set_object(struct scan *scan, index_dir dir, uint8_t type, const char *name, size_t len)
 {
 	struct source_object *object = &scan->object;
-	index_dir parent = dir;
 	*object = (struct source_object){
-		.self = type == DT_DIR ? dir : SOURCE_NONE, .name = name, .len = len,
-		.type = type,
+		.self = SOURCE_NONE, .name = name, .len = len, .type = type,
 	};
-	int rc = 1;
-	if (type == DT_DIR)
-		rc = dir == scan->options.start ? 0 : scan_parent(scan, dir, &parent);
-	if (rc > 0)
-		rc = parent == INDEX_DIR_NONE ? 0 : scan_is_below(scan, parent);
-	if (rc > 0)
-		rc = scan_enter(scan, parent);
-	if (rc > 0 && scan_set_dir(scan, parent, object) != 0)
-		rc = -1;
-	return rc;
+	int rc = scan_enter(scan, dir, object);
+	return rc > 0 && type == DT_DIR ? 0 : rc;
 }
 
 /** Set the object to a row of the leaf.  @return 1, 0: it is not wanted; or -1. */
@@ -319,40 +308,67 @@ const struct source_object *scan_next(struct scan *scan)
 			rc = rc > 0 ? 0 : -1;
 		}
 	}
-	if (rc > 0) {
-		scan->object.row = &scan->object_row;
+	if (rc > 0)
 		return &scan->object;
-	}
 	if (!scan->error)
 		scan->error = errno ? errno : EBADMSG;
 	return fail_null(scan->error);
 }
 
-int scan_attributes(struct scan *scan, const struct source_object *object, struct k_statx *st)
+/** The columns of attributes.  @mask  STATX_*. */
+static uint32_t columns_of(unsigned mask)
 {
-	struct index_row *row = &scan->object_row, dir;
-	if (!object->row) {
-		/* The argument of enter(): the row of the current object stays as it is. */
-		row = &dir;
-		if (object->self == SOURCE_NONE)
-			return 0;
-		if (index_dir_row(scan->index, object->self, row) != 0)
-			return errno == ENOENT ? 0 : -1;
-	} else if (!scan->has_row && scan->nrows >= WHOLE_COLUMNS) {
-		for (int i = 0; i < IC_COUNT; ++i) {
+	static const struct {
+		unsigned mask;
+		uint32_t columns;
+	} table[] = {
+		{K_STATX_UID, 1 << IC_UID}, {K_STATX_GID, 1 << IC_GID},
+		{K_STATX_SIZE, 1 << IC_SIZE}, {K_STATX_BLOCKS, 1 << IC_BLOCKS},
+		{K_STATX_INO, 1 << IC_INO}, {K_STATX_NLINK, 1 << IC_NLINK},
+		{K_STATX_MTIME, 1 << IC_MSEC | 1 << IC_MNSEC},
+		{K_STATX_CTIME, 1 << IC_CSEC | 1 << IC_CNSEC},
+		{K_STATX_ATIME, 1 << IC_ASEC | 1 << IC_ANSEC},
+		{K_STATX_BTIME, 1 << IC_BSEC | 1 << IC_BNSEC},
+	};
+	uint32_t columns = 1 << IC_MODE | 1 << IC_FLAGS;
+	if ((mask & K_STATX_BASIC) == K_STATX_BASIC)
+		return INDEX_ALL;
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); ++i)
+		columns |= mask & table[i].mask ? table[i].columns : 0;
+	return columns;
+}
+
+int scan_attributes(struct scan *scan, const struct source_object *object, unsigned mask,
+                    struct k_statx *st)
+{
+	const uint32_t columns = columns_of(mask);
+	struct index_row some = {{0}};
+	const struct index_row *row = &some;
+	int rc = 1;
+	if (object->self != SOURCE_NONE) {
+		rc = scan_dir_row(scan, object->self, columns, &some);
+	} else if (object != &scan->object) {
+		rc = 0;
+	} else if (scan->has_row) {
+		row = &scan->object_row;
+	} else if (scan->nrows >= WHOLE_COLUMNS) {
+		for (uint32_t left = columns; left; left &= left - 1) {
+			int i = __builtin_ctz(left);
 			const uint64_t *values = column(scan, (enum index_column)i);
 			if (!values)
 				return -1;
-			row->col[i] = values[scan->object_at];
+			some.col[i] = values[scan->object_at];
 		}
-	} else if (!scan->has_row) {
+	} else {
 		uint32_t number = scan->leaf_now * INDEX_LEAF + scan->object_at;
-		if (segment_row(scan->segment, number, INDEX_ALL, row) != 0)
-			return -1;
+		rc = segment_row(scan->segment, number, columns, &some) == 0 ? 1 : -1;
 	}
-	if (row->col[IC_FLAGS] & IF_LOST)
-		return 0;
+	if (rc <= 0 || row->col[IC_FLAGS] & IF_LOST)
+		return rc < 0 ? -1 : 0;
 	index_row_to(row, st);
+	/* What was not asked for may be 0. */
+	if (columns != INDEX_ALL)
+		st->mask &= mask | K_STATX_TYPE | K_STATX_MODE;
 	return 1;
 }
 
@@ -371,10 +387,5 @@ int scan_find(struct scan *scan, const char *path, size_t len, struct source_obj
 	errno = error;
 	if (rc != 0)
 		return errno == ENOENT ? 0 : -1;
-	rc = scan_is_below(scan, dir);
-	if (rc > 0)
-		rc = scan_enter(scan, dir);
-	if (rc > 0 && scan_set_dir(scan, dir, in) != 0)
-		rc = -1;
-	return rc;
+	return scan_enter(scan, dir, in);
 }

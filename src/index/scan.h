@@ -17,10 +17,11 @@ struct scan;
 /** What a scan is of. */
 struct scan_options {
 	index_dir start;                 /* objects below this directory */
+	uint32_t mark;                   /* of the start */
 	const struct query_bounds *bounds;   /* copied */
 	const struct pattern *pattern;   /* of the search; outlives the scan.  NULL: none */
 	/* As of struct source_start; directories have the numbers of index_dir. */
-	int (*enter)(void *arg, const struct source_object *dir);
+	int (*enter)(void *arg, const struct source_object *dir, uint32_t *mark);
 	void *arg;
 };
 
@@ -28,7 +29,8 @@ struct scan_options {
 struct scan *scan_new(struct index *index, const struct scan_options *options);
 void scan_free(struct scan *scan);
 
-/** The next candidate, valid until the next call.  NULL: the end (errno 0), or an error: EBADMSG,
+/** The next candidate that is not a directory, valid until the next call; directories that are
+    candidates are passed to enter().  NULL: the end (errno 0), or an error: EBADMSG,
     ENOMEM, that of enter(). */
 const struct source_object *scan_next(struct scan *scan);
 
@@ -38,9 +40,11 @@ const struct source_object *scan_next(struct scan *scan);
     @return 1; 0: it does not exist, or is not entered; -1 (EBADMSG, ENOMEM, that of enter()). */
 int scan_find(struct scan *scan, const char *path, size_t len, struct source_object *in);
 
-/** Get the attributes of the last candidate, or of the argument of enter().
+/** Get attributes of the last candidate, or of the argument of enter().
+    @mask  STATX_*, those to get.
     @return 1; 0: they are unknown; -1 (EBADMSG, ENOMEM). */
-int scan_attributes(struct scan *scan, const struct source_object *object, struct k_statx *st);
+int scan_attributes(struct scan *scan, const struct source_object *object, unsigned mask,
+                    struct k_statx *st);
 
 /** Counts, for --stats and tests. */
 struct scan_counts {

@@ -14,146 +14,132 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIRS_KEPT = 65536 };   /* paths, before they are forgotten */
+/** What is known of a directory; a greater number: its place in scan->dirs, plus SD_PLACED. */
+enum {
+	SD_UNKNOWN,
+	SD_OUTSIDE,               /* not below the start, or it does not exist */
+	SD_BELOW,                 /* the start or below it; enter() was not called */
+	SD_VISITED,               /* being looked at: a cycle, if it is found again */
+	SD_PLACED,
+};
+
+/** What is known of a directory.  @return NULL: EBADMSG, ENOMEM. */
+static uint32_t *known_of(struct scan *scan, index_dir dir)
+{
+	uint32_t cluster = index_dir_cluster(dir);
+	if (dir == INDEX_DIR_NONE || cluster >= index_clusters(scan->index))
+		return fail_null(EBADMSG);
+	if (!scan->known[cluster])
+		scan->known[cluster] = calloc(INDEX_SLOTS, sizeof(**scan->known));
+	return scan->known[cluster] ? &scan->known[cluster][index_dir_slot(dir)] : NULL;
+}
+
+/** Add a directory that is below the start. */
+static struct scan_dir *place(struct scan *scan, const struct scan_dir *dir)
+{
+	uint32_t *known = known_of(scan, dir->dir);
+	if (!known || !ARRAY_ROOM(scan->dirs, scan->ndirs, &scan->dirs_room)
+	    || scan->ndirs > UINT32_MAX - SD_PLACED)
+		return NULL;
+	*known = (uint32_t)scan->ndirs + SD_PLACED;
+	scan->dirs[scan->ndirs] = *dir;
+	return &scan->dirs[scan->ndirs++];
+}
 
 int scan_dirs_init(struct scan *scan)
 {
-	uint32_t clusters = index_clusters(scan->index);
-	scan->states = calloc((size_t)clusters + 1, sizeof(*scan->states));
-	scan->path_of = SOURCE_NONE;
-	return scan->states ? 0 : -1;
+	scan->known = calloc((size_t)index_clusters(scan->index) + 1, sizeof(*scan->known));
+	if (!scan->known)
+		return -1;
+	if (scan->options.start == INDEX_DIR_NONE)
+		return 0;
+	return place(scan, &(struct scan_dir){
+		.dir = scan->options.start, .name = "", .mark = scan->options.mark, .entered = true,
+	}) ? 0 : -1;
 }
 
 void scan_dirs_destroy(struct scan *scan)
 {
 	uint32_t clusters = index_clusters(scan->index);
-	for (uint32_t i = 0; scan->states && i < clusters; ++i)
-		free(scan->states[i]);
-	free(scan->states);
+	for (uint32_t i = 0; scan->known && i < clusters; ++i)
+		free(scan->known[i]);
+	free(scan->known);
 	free(scan->dirs);
 	free(scan->chain);
-	map64_destroy(&scan->by_dir);
 	arena_destroy(&scan->names);
 	strbuf_destroy(&scan->path);
-	strbuf_destroy(&scan->enter_path);
 }
 
-void scan_dirs_trim(struct scan *scan)
+/** Collect a directory and those above it, up to one that is known.
+    @known [out]  What is known of that; SD_OUTSIDE: there is none.  @return 0, or -1. */
+static int climb(struct scan *scan, index_dir dir, uint32_t *known)
 {
-	if (scan->ndirs < DIRS_KEPT)
-		return;
-	scan->ndirs = 0;
-	map64_destroy(&scan->by_dir);
-	arena_destroy(&scan->names);
-	scan->path_of = SOURCE_NONE;
-}
-
-/** The state of a directory.  @return NULL: EBADMSG, ENOMEM. */
-static uint8_t *state_of(struct scan *scan, index_dir dir)
-{
-	uint32_t cluster = index_dir_cluster(dir);
-	if (dir == INDEX_DIR_NONE || cluster >= index_clusters(scan->index))
-		return fail_null(EBADMSG);
-	if (!scan->states[cluster])
-		scan->states[cluster] = calloc(INDEX_SLOTS, 1);
-	return scan->states[cluster] ? &scan->states[cluster][index_dir_slot(dir)] : NULL;
-}
-
-int scan_parent(struct scan *scan, index_dir dir, index_dir *parent)
-{
-	if (dir_parent(scan->index, dir, parent) == 0)
-		return 1;
-	return errno == ENOENT ? 0 : -1;
-}
-
-/** Add a directory to the chain.  @return 0, or -1. */
-static int chain_add(struct scan *scan, index_dir dir)
-{
-	if (!ARRAY_ROOM(scan->chain, scan->nchain, &scan->chain_room))
-		return -1;
-	scan->chain[scan->nchain++] = dir;
+	scan->nchain = 0;
+	*known = SD_OUTSIDE;
+	for (index_dir at = dir; at != INDEX_DIR_NONE;) {
+		uint32_t *now = known_of(scan, at);
+		if (!now)
+			return -1;
+		if (*now == SD_VISITED)
+			return fail(EBADMSG);
+		if (*now != SD_UNKNOWN && *now != SD_BELOW) {
+			*known = *now;
+			return 0;
+		}
+		*now = SD_VISITED;
+		if (!ARRAY_ROOM(scan->chain, scan->nchain, &scan->chain_room))
+			return -1;
+		scan->chain[scan->nchain++] = at;
+		if (dir_parent(scan->index, at, &at) != 0) {
+			if (errno != ENOENT)
+				return -1;
+			at = INDEX_DIR_NONE;
+		}
+	}
 	return 0;
+}
+
+/** Forget the collected directories.  @known  Of each of them. */
+static void set_chain(struct scan *scan, uint32_t known)
+{
+	while (scan->nchain > 0)
+		*known_of(scan, scan->chain[--scan->nchain]) = known;
 }
 
 int scan_is_below(struct scan *scan, index_dir dir)
 {
-	enum scan_state found = SD_OUTSIDE;
-	int rc = 0;
-	scan->nchain = 0;
-	for (index_dir at = dir; rc == 0 && at != INDEX_DIR_NONE;) {
-		uint8_t *state = state_of(scan, at);
-		if (!state)
-			return -1;
-		if (at == scan->options.start)
-			*state = SD_ENTERED;
-		if (*state == SD_VISITED)
-			return fail(EBADMSG);
-		if (*state != SD_UNKNOWN) {
-			found = *state == SD_OUTSIDE ? SD_OUTSIDE : SD_BELOW;
-			break;
-		}
-		*state = SD_VISITED;
-		if (chain_add(scan, at) != 0)
-			return -1;
-		index_dir parent = INDEX_DIR_NONE;
-		int known = scan_parent(scan, at, &parent);
-		rc = known < 0 ? -1 : 0;
-		at = known > 0 ? parent : INDEX_DIR_NONE;
-	}
-	while (scan->nchain > 0)
-		*state_of(scan, scan->chain[--scan->nchain]) = (uint8_t)found;
-	return rc < 0 ? -1 : found == SD_BELOW;
+	uint32_t *now = known_of(scan, dir), known;
+	if (!now)
+		return -1;
+	if (*now == SD_BELOW)
+		return 1;
+	if (climb(scan, dir, &known) != 0)
+		return -1;
+	set_chain(scan, known == SD_OUTSIDE ? SD_OUTSIDE : SD_BELOW);
+	return known != SD_OUTSIDE;
 }
 
-/** The number in dirs of a directory that is below the start.  @return SOURCE_NONE: an error. */
-static uint32_t number_of(struct scan *scan, index_dir dir)
+int scan_dir_row(struct scan *scan, index_dir dir, uint32_t columns, struct index_row *row)
 {
-	uint32_t number = MAP64_NONE;
-	scan->nchain = 0;
-	for (index_dir at = dir; (number = map64_get(&scan->by_dir, at)) == MAP64_NONE;) {
-		struct index_dir_info info;
-		if (chain_add(scan, at) != 0)
-			return SOURCE_NONE;
-		if (at == scan->options.start)
-			break;
-		if (index_dir_get(scan->index, at, &info) != 0)
-			return SOURCE_NONE;
-		at = info.parent;
-	}
-	while (scan->nchain > 0) {
-		struct index_dir_info info = {.name = ""};
-		index_dir at = scan->chain[--scan->nchain];
-		const struct scan_dir *parent =
-			number == MAP64_NONE ? NULL : &scan->dirs[number];
-		if (parent && index_dir_get(scan->index, at, &info) != 0)
-			return SOURCE_NONE;
-		const char *name = arena_strndup(&scan->names, info.name, info.len);
-		if (!name || !ARRAY_ROOM(scan->dirs, scan->ndirs, &scan->dirs_room))
-			return SOURCE_NONE;
-		parent = number == MAP64_NONE ? NULL : &scan->dirs[number];
-		scan->dirs[scan->ndirs] = (struct scan_dir){
-			.dir = at, .parent = number, .name = name, .len = info.len,
-			.path_len = parent ? parent->path_len + 1 + info.len : 0,
-			.depth = parent ? parent->depth + 1 : 0,
-		};
-		number = map64_put(&scan->by_dir, at, (uint32_t)scan->ndirs++);
-		if (number == MAP64_NONE)
-			return SOURCE_NONE;
-	}
-	return number;
+	struct dir_view view;
+	if (dir_view(scan->index, dir, columns, &view) != 0)
+		return errno == ENOENT ? 0 : -1;
+	*row = view.row;
+	return 1;
 }
 
 /** Build the path of a directory. */
-static int build_path(const struct scan *scan, uint32_t number, struct strbuf *path)
+static int build_path(struct scan *scan, uint32_t number)
 {
 	const struct scan_dir *dir = &scan->dirs[number];
+	struct strbuf *path = &scan->path;
 	strbuf_reset(path);
-	if (!strbuf_room(path, dir->path_len + 1))
+	if (!strbuf_room(path, (size_t)dir->path_len + 1))
 		return -1;
 	strbuf_extend(path, dir->path_len);
 	char *to = path->data + dir->path_len;
 	*to = '\0';
-	for (; dir->parent != MAP64_NONE; dir = &scan->dirs[dir->parent]) {
+	for (; dir->len > 0; dir = &scan->dirs[dir->parent]) {
 		to -= dir->len;
 		memcpy(to, dir->name, dir->len);
 		*--to = '/';
@@ -161,64 +147,67 @@ static int build_path(const struct scan *scan, uint32_t number, struct strbuf *p
 	return 0;
 }
 
-int scan_set_dir(struct scan *scan, index_dir dir, struct source_object *object)
+/** Place a subdirectory of one that is placed, and enter it unless that is refused.
+    @parent  Its number.  @return that of the subdirectory, or SOURCE_NONE: an error. */
+static uint32_t enter_child(struct scan *scan, uint32_t parent, index_dir dir)
 {
-	uint32_t number = number_of(scan, dir);
-	if (number == SOURCE_NONE)
+	struct index_dir_info info;
+	if (index_dir_get(scan->index, dir, &info) != 0)
+		return SOURCE_NONE;
+	const struct scan_dir above = scan->dirs[parent];
+	struct scan_dir child = {
+		.dir = dir, .parent = parent, .len = (uint32_t)info.len,
+		.name = arena_strndup(&scan->names, info.name, info.len),
+		.path_len = above.path_len + 1 + (uint32_t)info.len, .depth = above.depth + 1,
+	};
+	if (info.len == 0 || child.path_len <= above.path_len) {
+		errno = EBADMSG;
+		return SOURCE_NONE;
+	}
+	if (!child.name)
+		return SOURCE_NONE;
+	if (above.entered) {
+		const struct source_object object = {
+			.dir = above.dir, .self = dir, .mark = above.mark,
+			.path = strbuf_str(&scan->path), .path_len = scan->path.len,
+			.depth = above.depth, .name = child.name, .len = child.len, .type = DT_DIR,
+		};
+		int rc = scan->options.enter(scan->options.arg, &object, &child.mark);
+		if (rc < 0)
+			return SOURCE_NONE;
+		child.entered = rc > 0;
+	}
+	return place(scan, &child) ? (uint32_t)scan->ndirs - 1 : SOURCE_NONE;
+}
+
+int scan_enter(struct scan *scan, index_dir dir, struct source_object *object)
+{
+	uint32_t known;
+	if (climb(scan, dir, &known) != 0)
 		return -1;
-	if (scan->path_of != number && build_path(scan, number, &scan->path) != 0)
+	if (known == SD_OUTSIDE) {
+		set_chain(scan, known);
+		return 0;
+	}
+	uint32_t number = known - SD_PLACED;
+	if (scan->path_of != number && build_path(scan, number) != 0)
 		return -1;
+	while (scan->nchain > 0) {
+		index_dir child = scan->chain[--scan->nchain];
+		number = enter_child(scan, number, child);
+		if (number == SOURCE_NONE)
+			return -1;
+		strbuf_putc(&scan->path, '/');
+		strbuf_add(&scan->path, scan->dirs[number].name, scan->dirs[number].len);
+	}
+	if (scan->path.failed)
+		return fail(ENOMEM);
 	scan->path_of = number;
+	const struct scan_dir *at = &scan->dirs[number];
 	object->dir = dir;
+	object->mark = at->mark;
 	object->path = strbuf_str(&scan->path);
 	object->path_len = scan->path.len;
-	object->depth = scan->dirs[number].depth;
-	return 0;
-}
-
-/** Call enter() for a directory whose parent is entered.  @return 1, 0, or -1. */
-static int ask(struct scan *scan, uint32_t number)
-{
-	const struct scan_dir *dir = &scan->dirs[number], *parent = &scan->dirs[dir->parent];
-	if (build_path(scan, dir->parent, &scan->enter_path) != 0)
-		return -1;
-	struct source_object object = {
-		.dir = parent->dir, .self = dir->dir, .path = strbuf_str(&scan->enter_path),
-		.path_len = scan->enter_path.len, .depth = parent->depth, .name = dir->name,
-		.len = dir->len, .type = DT_DIR,
-	};
-	return scan->options.enter(scan->options.arg, &object);
-}
-
-int scan_enter(struct scan *scan, index_dir dir)
-{
-	uint8_t *state = state_of(scan, dir);
-	if (!state)
-		return -1;
-	if (*state == SD_ENTERED || *state == SD_REFUSED)
-		return *state == SD_ENTERED;
-	uint32_t number = number_of(scan, dir);
-	if (number == SOURCE_NONE)
-		return -1;
-	int rc = 1;
-	scan->nchain = 0;
-	for (uint32_t at = number; at != MAP64_NONE; at = scan->dirs[at].parent) {
-		state = state_of(scan, scan->dirs[at].dir);
-		if (*state == SD_ENTERED || *state == SD_REFUSED) {
-			rc = *state == SD_ENTERED;
-			break;
-		}
-		if (chain_add(scan, at) != 0)
-			return -1;
-	}
-	/* From the top; the chain has numbers in dirs. */
-	while (scan->nchain > 0) {
-		uint32_t at = scan->chain[--scan->nchain];
-		if (rc > 0)
-			rc = ask(scan, at);
-		if (rc < 0)
-			return -1;
-		*state_of(scan, scan->dirs[at].dir) = rc ? SD_ENTERED : SD_REFUSED;
-	}
-	return rc;
+	object->depth = at->depth;
+	return at->entered;
 }

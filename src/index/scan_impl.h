@@ -8,7 +8,6 @@
 #include "index/scan.h"
 
 #include "base/arena.h"
-#include "base/map64.h"
 
 enum {
 	WISH_KEYS = 64,           /* keys of filters for one name, at most */
@@ -41,23 +40,14 @@ struct wish {
 	size_t ncolumns;
 };
 
-/** What is known of a directory. */
-enum scan_state {
-	SD_UNKNOWN,
-	SD_OUTSIDE,               /* not below the start, or it does not exist */
-	SD_BELOW,                 /* the start or below it; enter() was not called */
-	SD_ENTERED,
-	SD_REFUSED,               /* enter() returned 0, for it or a directory above it */
-	SD_VISITED,               /* being looked at: a cycle, if it is found again */
-};
-
-/** A directory whose path was needed. */
+/** A directory that was judged, or one below a refused one. */
 struct scan_dir {
 	index_dir dir;
-	uint32_t parent;          /* its index in dirs; SOURCE_NONE: the start */
-	const char *name;
-	size_t len, path_len;
-	unsigned depth;
+	uint32_t parent;          /* its place in dirs; the start has none */
+	const char *name;         /* "": the start */
+	uint32_t len, path_len, depth;
+	uint32_t mark;            /* what enter() made of it */
+	bool entered;
 };
 
 struct scan {
@@ -68,16 +58,14 @@ struct scan {
 	int error;                /* that ended the scan; 0 */
 
 	/* Directories: scan_dirs.c */
-	uint8_t **states;         /* of each cluster, enum scan_state of each slot; or NULL */
+	uint32_t **known;         /* of each cluster, what is known of each slot; or NULL */
 	struct scan_dir *dirs;
 	size_t ndirs, dirs_room;
-	struct map64 by_dir;      /* index_dir -> index in dirs */
 	struct arena names;
 	index_dir *chain;         /* scratch */
 	size_t nchain, chain_room;
 	struct strbuf path;       /* of the directory path_of, below the start */
 	uint32_t path_of;
-	struct strbuf enter_path;
 
 	/* The current cluster. */
 	uint32_t cluster;         /* the next one */
@@ -130,19 +118,17 @@ static inline bool wish_may_be_lost(uint64_t least_csec)
 int scan_dirs_init(struct scan *scan);
 void scan_dirs_destroy(struct scan *scan);
 
-/** Forget paths, if they are many. */
-void scan_dirs_trim(struct scan *scan);
-
 /** Whether a directory is the start, or below it.  @return 1, 0, or -1. */
 int scan_is_below(struct scan *scan, index_dir dir);
 
-/** Whether the objects in a directory, which is below, are wanted.  @return 1, 0, or -1. */
-int scan_enter(struct scan *scan, index_dir dir);
+/** Whether the objects in a directory are wanted: call enter() for it and those above it, unless it
+    was called.
+    @object [out]  An object in it: dir, mark, path, path_len and depth are set.
+    @return 1, 0: not wanted, or not below the start; or -1. */
+int scan_enter(struct scan *scan, index_dir dir, struct source_object *object);
 
-/** Set dir, path, path_len and depth of an object in a directory.  @return 0, or -1. */
-int scan_set_dir(struct scan *scan, index_dir dir, struct source_object *object);
-
-/** The parent of a directory.  @return 1; 0: it does not exist; -1. */
-int scan_parent(struct scan *scan, index_dir dir, index_dir *parent);
+/** Get columns of a directory's row.  @columns  As of segment_row().
+    @return 1; 0: it does not exist; -1. */
+int scan_dir_row(struct scan *scan, index_dir dir, uint32_t columns, struct index_row *row);
 
 #endif

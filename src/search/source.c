@@ -3,8 +3,7 @@
  * A search whose objects come from a source (source.h).
  *
  * Each object is matched and judged by search_entry() and search_meta(), as if its directory were
- * read.  What is decided of a directory is kept by its number: its node, or that it is not entered.
- * An object waits for nothing but the directories above it, which come before it; so directories
+ * read.  The mark of a directory is its node.  An object waits for nothing but the directories above it, which come before it; so directories
  * are reported before their contents, as postponed ones (-depth) and visit() need.
  *
  * A directory is opened only if something in it must be looked at: below the start, on its mount
@@ -46,10 +45,11 @@ static void source_error(SEARCH *search)
 /* Objects */
 
 /** See source_start.enter. */
-static int enter(void *arg, const struct source_object *dir)
+static int enter(void *arg, const struct source_object *dir, uint32_t *mark)
 {
 	SEARCH *search = arg;
 	bool entered = source_take(search, dir);
+	*mark = search->run->scratch.tag;
 	if (!search_stopped(search) && !search->failed)
 		return entered;
 	errno = ECANCELED;
@@ -78,9 +78,8 @@ static void take_mount(SEARCH *search, const struct source_object *object, uint3
                        const char *below)
 {
 	struct source_run *run = search->run;
-	uint32_t tag = map64_get(&run->tags, object->dir);
 	struct bfs_enter into = {0};
-	source_go_to(search, object, tag);
+	source_go_to(search, object);
 	/* If it can block, it is not looked at. */
 	run->error = search_mounts_blocked(&search->mounts, avoid) ? EREMOTE
 	             : source_look_at(search, object->name, &run->st);
@@ -182,16 +181,12 @@ static bool begin(SEARCH *search)
 		.mount = current->mount, .unique = search->mounts.unique, .fd = run->fd,
 		.path = strbuf_str(&run->place), .name = strbuf_str(&name),
 		.is_root = !*current->path, .bounds = &bounds, .pattern = search->pattern,
-		.enter = enter, .arg = search,
+		.enter = enter, .arg = search, .mark = current->tag,
 	};
-	map64_destroy(&run->tags);
-	map64_init(&run->tags);
 	errno = 0;
 	int rc = source->begin(source->arg, &start);
 	if (rc < 0)
 		source_error(search);
-	else if (rc > 0 && map64_set(&run->tags, start.dir, current->tag) == MAP64_NONE)
-		search->failed = true;
 	/* What the source says of an object may be old: nothing is deleted for that. */
 	run->again = start.again || search->alters || search->more.alters;
 	run->begun = rc > 0;
@@ -275,7 +270,6 @@ void search_source_end(SEARCH *search)
 		free(run->starts[--run->nstarts].path);
 	free(run->starts);
 	free(run->groups);
-	map64_destroy(&run->tags);
 	strbuf_destroy(&run->place);
 	strbuf_destroy(&run->path);
 	strbuf_destroy(&run->kept);

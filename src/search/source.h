@@ -3,7 +3,8 @@
  * Where the objects of a search come from if directories are not read: an index.
  *
  *     root --> begin() --> next() ... --> matched and judged as entries of directories are
- *                            '--> enter(): each directory above an object, once, parents first
+ *                            '--> enter(): each directory that may be found, and those above what
+ *                                          may be found, once, parents first
  *
  * A source is of one mount.  Where another mount is in the tree today, the search looks at its
  * root, and begins again there.  All functions are called in the thread of readsearch().
@@ -24,6 +25,7 @@
 /** An object below the start. */
 struct source_object {
 	uint32_t dir;             /* the number of its directory */
+	uint32_t mark;            /* what enter() made of its directory */
 	uint32_t self;            /* of a directory its own number; else SOURCE_NONE */
 	const char *path;         /* of its directory below the start: "", "/a/b" */
 	size_t path_len;
@@ -31,7 +33,6 @@ struct source_object {
 	const char *name;         /* with a final NUL */
 	size_t len;
 	uint8_t type;             /* DT_* */
-	const void *row;          /* for attributes() */
 };
 
 /** Where a search begins, and what it looks for. */
@@ -46,10 +47,12 @@ struct source_start {
 	   of the pattern, may be left out. */
 	const struct query_bounds *bounds;
 	const struct pattern *pattern;
-	/* Whether what is in a directory is wanted.  Called before an object in it is returned,
-	   once for each directory, parents first.  @return 1: yes; 0: no; -1: end with errno. */
-	int (*enter)(void *arg, const struct source_object *dir);
+	/* Judge a directory, and whether what is in it is wanted.  Called before an object in it is
+	   returned, once for each directory, parents first.
+	   @mark [out]  Kept for what is in it.  @return 1: yes; 0: no; -1: end with errno. */
+	int (*enter)(void *arg, const struct source_object *dir, uint32_t *mark);
 	void *arg;
+	uint32_t mark;            /* of the start */
 	uint32_t dir;             /* [out] its number */
 	bool again;               /* [out] the attributes are old: look at each result again */
 };
@@ -59,16 +62,19 @@ struct search_source {
 	/** Begin.  @return 1; 0: it has nothing of this mount, which is no error; -1: see
 	    why(). */
 	int (*begin)(void *arg, struct source_start *start);
-	/** The next object, valid until the next call.  NULL: the end (errno 0), or see why(). */
+	/** The next object that is not a directory, valid until the next call.  NULL: the end (errno 0), or see why(). */
 	const struct source_object *(*next)(void *arg);
 	/** Find a directory below the start, and call enter() for it and those above it.
 	    @path  "": the start; or "/a/b", len bytes.
-	    @in [out]  An object in it: dir, path, path_len and depth, valid until the next call.
+	    @in [out]  An object in it: dir, mark, path, path_len and depth, valid until the next
+	    call.
 	    @return 1; 0: it is unknown or not entered; -1: see why(). */
 	int (*find)(void *arg, const char *path, size_t len, struct source_object *in);
-	/** Get attributes: everything but the device and mount.
+	/** Get attributes of the last object of next(), or of the argument of enter().
+	    @mask  STATX_*, those to get: not the device and mount.
 	    @return false: they are unknown. */
-	bool (*attributes)(void *arg, const struct source_object *object, struct k_statx *st);
+	bool (*attributes)(void *arg, const struct source_object *object, unsigned mask,
+	                   struct k_statx *st);
 	/** Why a function failed, as a phrase with what to do; valid until the next call.  NULL:
 	    see errno. */
 	const char *(*why)(void *arg);

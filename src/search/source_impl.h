@@ -7,8 +7,6 @@
 
 #include "search/search_impl.h"
 
-enum { NOT_ENTERED = MAP64_NONE - 1 };
-
 /** A mount to search: that of the root, or one below it. */
 struct start {
 	uint64_t mount;
@@ -31,7 +29,6 @@ struct source_run {
 	int fd;                   /* that directory */
 	struct k_statx base;      /* its attributes */
 	bool again;
-	struct map64 tags;        /* number of a directory -> its node, or NOT_ENTERED */
 	bool at_mount;            /* the current object is the root of another mount */
 	struct k_statx st;        /* its attributes */
 	int error;                /* why they cannot be read; 0 */
@@ -50,8 +47,8 @@ struct source_run {
 
 /* source_object.c */
 
-/** Go to the directory of an object.  @tag  Its node. */
-void source_go_to(SEARCH *search, const struct source_object *object, uint32_t tag);
+/** Go to the directory of an object. */
+void source_go_to(SEARCH *search, const struct source_object *object);
 
 /** Deliver what was found in the current directory. */
 void source_flush(SEARCH *search);

@@ -52,7 +52,7 @@ void source_leave(SEARCH *search)
 	run->dir = SOURCE_NONE;
 }
 
-void source_go_to(SEARCH *search, const struct source_object *object, uint32_t tag)
+void source_go_to(SEARCH *search, const struct source_object *object)
 {
 	struct source_run *run = search->run;
 	const struct start *start = &run->starts[0];
@@ -66,7 +66,7 @@ void source_go_to(SEARCH *search, const struct source_object *object, uint32_t t
 	search->failed |= run->path.failed;
 	const char *path = strbuf_str(&run->path);
 	run->at = (struct bfs_at){
-		.dir = *path ? path + 1 : ".", .name = "", .tag = tag,
+		.dir = *path ? path + 1 : ".", .name = "", .tag = object->mark,
 		.depth = start->depth + (int)object->depth, .parentfd = -1,
 	};
 	/* The paths that were built are of another directory; it has no parent as bfs knows it. */
@@ -123,7 +123,9 @@ static int get_attributes(SEARCH *search, const struct source_object *object, st
 		*st = run->st;
 		return run->error;
 	}
-	if (!source->attributes(source->arg, object, st))
+	unsigned mask = search->policy.statx_mask
+	                | (search->flags & SEARCH_BYINODE ? K_STATX_INO : 0);
+	if (!source->attributes(source->arg, object, mask, st))
 		return source_look_at(search, object->name, st);
 	st->dev_major = run->base.dev_major;
 	st->dev_minor = run->base.dev_minor;
@@ -191,28 +193,14 @@ enum bfs_verdict source_judge(SEARCH *search, const struct source_object *object
 
 bool source_take(SEARCH *search, const struct source_object *object)
 {
-	struct source_run *run = search->run;
-	bool dir = object->self != SOURCE_NONE;
-	uint32_t known = dir ? map64_get(&run->tags, object->self) : MAP64_NONE;
-	uint32_t tag = map64_get(&run->tags, object->dir);
-	if (known != MAP64_NONE || tag == MAP64_NONE || tag == NOT_ENTERED)
-		return known != MAP64_NONE && known != NOT_ENTERED;
-	uint32_t avoid = (uint32_t)search_node_at(search, tag)->avoid;
-	bool covered = false;
+	uint32_t avoid = (uint32_t)search_node_at(search, object->mark)->avoid;
 	if (avoid_below(search->mounts.avoid, avoid)) {
 		avoid = avoid_step(search->mounts.avoid, avoid, object->name, object->len);
-		covered = search_mount_at(&search->mounts, avoid);
+		if (search_mount_at(&search->mounts, avoid))
+			return false;
 	}
-	enum bfs_verdict verdict = BFS_SKIP;
-	if (!covered) {
-		source_go_to(search, object, tag);
-		verdict = source_judge(search, object);
-	}
-	bool enter = verdict == BFS_ENTER;
-	if (dir && map64_set(&run->tags, object->self, enter ? run->scratch.tag : NOT_ENTERED)
-	           == MAP64_NONE)
-		search->failed = true;
-	return enter;
+	source_go_to(search, object);
+	return source_judge(search, object) == BFS_ENTER;
 }
 
 /* With an order */

@@ -64,7 +64,7 @@ static uint64_t check_object(struct run *run, const struct source_object *object
 	const struct world_file *file;
 	struct k_statx st;
 	STRBUF(path);
-	CU_ASSERT_EQUAL_FATAL(scan_attributes(run->scan, object, &st), 1);
+	CU_ASSERT_EQUAL_FATAL(scan_attributes(run->scan, object, UINT_MAX, &st), 1);
 	CU_ASSERT_TRUE_FATAL(find_object(run->world, st.ino, &dir, &file));
 	unit_expect(object->name, dir ? dir->name : file->name);
 	CU_ASSERT_EQUAL(object->len, strlen(object->name));
@@ -73,6 +73,7 @@ static uint64_t check_object(struct run *run, const struct source_object *object
 	CU_ASSERT_EQUAL(st.size, dir ? 0 : file->size);
 	uint32_t parent = dir ? dir->parent : file->dir;
 	CU_ASSERT_EQUAL(object->dir, run->world->dirs[parent].dir);
+	CU_ASSERT_EQUAL(object->mark, parent == run->start ? 77 : run->world->dirs[parent].ino);
 	CU_ASSERT_TRUE(put_path(run, parent, &path));
 	unit_expect(object->path, strbuf_str(&path));
 	CU_ASSERT_EQUAL(object->path_len, path.len);
@@ -83,13 +84,14 @@ static uint64_t check_object(struct run *run, const struct source_object *object
 	return st.ino;
 }
 
-static int enter(void *arg, const struct source_object *dir)
+static int enter(void *arg, const struct source_object *dir, uint32_t *mark)
 {
 	struct run *run = arg;
 	uint64_t ino = check_object(run, dir);
 	/* Once, and parents first: check_object() fails below a refused one. */
 	CU_ASSERT_EQUAL(map64_put(&run->asked, ino, run->nasked), run->nasked);
 	++run->nasked;
+	*mark = (uint32_t)ino;
 	return !(run->refused && ino % run->refused == 0);
 }
 
@@ -118,7 +120,8 @@ static void expect_candidate(const struct run *run, uint32_t dir, const char *na
 	STRBUF(path);
 	if (!is_found(run, name, st) || !put_path(run, dir, &path))
 		return;
-	if (map64_get(&run->got, st->ino) == MAP64_NONE) {
+	/* Of a directory, that enter() was called. */
+	if (map64_get(S_ISDIR(st->mode) ? &run->asked : &run->got, st->ino) == MAP64_NONE) {
 		unit_note("%s/%s", strbuf_str(&path), name);
 		CU_FAIL("an object is missing");
 	}
@@ -201,12 +204,13 @@ static uint32_t scan_once(struct world *w, struct index *index, struct scan_coun
 	CU_ASSERT_TRUE_FATAL(run.query && run.pattern);
 	query_bounds(run.query, &bounds);
 	run.scan = scan_new(index, &(struct scan_options){
-		.start = w->dirs[run.start].dir, .bounds = &bounds, .pattern = run.pattern,
+		.start = w->dirs[run.start].dir, .mark = 77, .bounds = &bounds, .pattern = run.pattern,
 		.enter = enter, .arg = &run,
 	});
 	CU_ASSERT_PTR_NOT_NULL_FATAL(run.scan);
 	for (const struct source_object *object; (object = scan_next(run.scan));) {
 		uint64_t ino = check_object(&run, object);
+		CU_ASSERT_EQUAL(object->self, SOURCE_NONE);
 		CU_ASSERT_EQUAL(map64_put(&run.got, ino, run.ngot), run.ngot);
 		++run.ngot;
 	}

@@ -32,6 +32,7 @@ static struct world {
 	char **dir_paths;
 	size_t dir_room;
 	bool *entered, *asked;
+	uint32_t *marks;
 	uint32_t *order;
 	size_t at;
 	uint64_t seed;
@@ -39,6 +40,7 @@ static struct world {
 	struct source_start start;
 	struct query_bounds bounds;
 	struct source_object object;
+	const struct object *now;     /* the same */
 } world;
 
 static struct os os;
@@ -79,6 +81,7 @@ static void forget_tree(void)
 	free(world.objects);
 	free(world.entered);
 	free(world.asked);
+	free(world.marks);
 	free(world.order);
 	world = (struct world){0};
 }
@@ -90,16 +93,18 @@ static void read_tree(void)
 	read_dir("", 0);
 	world.entered = calloc(world.dirs + 1, sizeof(*world.entered));
 	world.asked = calloc(world.dirs + 1, sizeof(*world.asked));
+	world.marks = calloc(world.dirs + 1, sizeof(*world.marks));
 	world.order = calloc(world.n, sizeof(*world.order));
 }
 
 static void set_object(const struct object *from)
 {
 	world.object = (struct source_object){
-		.dir = from->dir, .self = from->self, .path = from->path,
+		.dir = from->dir, .mark = world.marks[from->dir], .self = from->self, .path = from->path,
 		.path_len = strlen(from->path), .name = from->name, .len = strlen(from->name),
-		.type = IFTODT(from->st.mode), .row = from,
+		.type = IFTODT(from->st.mode),
 	};
+	world.now = from;
 	for (const char *p = from->path; *p; ++p)
 		world.object.depth += *p == '/';
 }
@@ -116,7 +121,7 @@ static bool enter_dir(uint32_t dir)
 	if (!enter_dir(world.objects[i].dir))
 		return false;
 	set_object(&world.objects[i]);
-	int rc = world.start.enter(world.start.arg, &world.object);
+	int rc = world.start.enter(world.start.arg, &world.object, &world.marks[dir]);
 	world.entered[dir] = rc > 0;
 	return rc > 0;
 }
@@ -136,6 +141,7 @@ static int begin(void *arg, struct source_start *start)
 	memset(world.entered, 0, world.dirs + 1);
 	memset(world.asked, 0, world.dirs + 1);
 	world.entered[0] = world.asked[0] = true;
+	world.marks[0] = start->mark;
 	for (uint32_t i = 0; i < world.n; ++i) {
 		world.seed = world.seed * 6364136223846793005u + 1442695040888963407u;
 		uint32_t j = (uint32_t)(world.seed >> 33) % (i + 1);
@@ -175,7 +181,11 @@ static const struct source_object *next(void *arg)
 	(void)arg;
 	while (world.at < world.n) {
 		const struct object *object = &world.objects[world.order[world.at++]];
-		if (!is_wanted(object) || !enter_dir(object->dir))
+		if (!is_wanted(object))
+			continue;
+		if (S_ISDIR(object->st.mode))
+			enter_dir(object->self);
+		if (S_ISDIR(object->st.mode) || !enter_dir(object->dir))
 			continue;
 		set_object(object);
 		errno = 0;
@@ -192,11 +202,12 @@ static int find(void *arg, const char *path, size_t len, struct source_object *i
 	return 0;
 }
 
-static bool attributes(void *arg, const struct source_object *object, struct k_statx *st)
+static bool attributes(void *arg, const struct source_object *object, unsigned mask,
+                       struct k_statx *st)
 {
-	(void)arg;
-	const struct object *from = object->row;
-	*st = from->st;
+	(void)arg, (void)object;
+	*st = world.now->st;
+	st->mask &= mask | K_STATX_TYPE | K_STATX_MODE;
 	st->dev_major = st->dev_minor = 0;
 	return !world.lost;
 }
