@@ -55,7 +55,7 @@ static void read_names(struct segment *segment)
 		if (!name)
 			continue;
 		FUZZ_CHECK(strlen(name) == len && len <= INDEX_NAME_MAX && !strchr(name, '/'));
-		if (segment_find_name(segment, name, len, &found) == 1)
+		if (segment_find_name(segment, name, len, false, &found) == 1)
 			FUZZ_CHECK(found < n);
 		segment_may_have(segment, SF_NAMES, segment_hash(name, len));
 	}
@@ -78,7 +78,7 @@ static void write_again(struct segment *segment)
 		uint32_t id;
 		names[i].text = segment_name(segment, i, &len);
 		names[i].len = (uint32_t)len;
-		FUZZ_CHECK(segment_find_name(segment, names[i].text, len, &id) == 1 && id == i);
+		FUZZ_CHECK(segment_find_name(segment, names[i].text, len, false, &id) == 1 && id == i);
 	}
 	struct segment_contents contents = {
 		.rows = rows, .nrows = nrows, .names = names, .nnames = nnames, .slots = slots,

@@ -61,7 +61,7 @@ static int find_names(struct scan *scan)
 {
 	struct wish *wish = &scan->wish;
 	if (wish->literal)
-		return segment_find_name(scan->segment, wish->literal, wish->literal_len,
+		return segment_find_name(scan->segment, wish->literal, wish->literal_len, false,
 		                         &scan->name_id);
 	uint32_t n = segment_names(scan->segment);
 	size_t bytes = (size_t)n / 8 + 1;
@@ -246,7 +246,7 @@ static int set_object(struct scan *scan, index_dir dir, uint8_t type, const char
 {
 	struct source_object *object = &scan->object;
 	*object = (struct source_object){
-		.self = SOURCE_NONE, .name = name, .len = len, .type = type,
+		.self = type == DT_DIR ? dir : SOURCE_NONE, .name = name, .len = len, .type = type,
 	};
 	int rc = scan_enter(scan, dir, object);
 	return rc > 0 && type == DT_DIR ? 0 : rc;
@@ -345,10 +345,9 @@ int scan_attributes(struct scan *scan, const struct source_object *object, unsig
 	struct index_row some = {{0}};
 	const struct index_row *row = &some;
 	int rc = 1;
-	if (object->self != SOURCE_NONE) {
-		rc = scan_dir_row(scan, object->self, columns, &some);
-	} else if (object != &scan->object) {
-		rc = 0;
+	if (object->self != scan->object.self) {
+		rc = object->self == SOURCE_NONE ? 0
+		     : scan_dir_row(scan, object->self, columns, &some);
 	} else if (scan->has_row) {
 		row = &scan->object_row;
 	} else if (scan->nrows >= WHOLE_COLUMNS) {

@@ -42,7 +42,7 @@ static bool lengths_valid(const struct segment *segment)
 			return false;
 	}
 	return segment->parts[SP_FRONT].len >= ((uint64_t)segment->nblocks + 1) * FRONT_SIZE
-	       && segment->nblocks <= segment->nnames
+	       && segment->nblocks <= segment->nnames && segment->ndirnames <= segment->nnames
 	       && (segment->nblocks > 0) == (segment->nnames > 0)
 	       && (segment->nrows == 0 || (segment->nslots > 0 && segment->nnames > 0))
 	       && segment->nslots <= INDEX_SLOTS && segment->parts[SP_NAMES].len <= UINT32_MAX;
@@ -66,6 +66,7 @@ struct segment *segment_open(const void *data, size_t size)
 	segment->nslots = load32(bytes + 16);
 	segment->nnames = load32(bytes + 20);
 	segment->nblocks = load32(bytes + 24);
+	segment->ndirnames = load32(bytes + 28);
 	segment->lsn = load64(bytes + 32);
 	if (!read_parts(segment, size) || !lengths_valid(segment)) {
 		segment_close(segment);

@@ -10,13 +10,13 @@
  *                  last its own checksum (XXH3, 64 bits)
  *     filters      Bloom filters: names, extensions, trigrams of names in lower case.  A key
  *                  sets its bits in one block of 64 bytes; 10 bits for each distinct key
- *     names        the distinct names, sorted as bytes, in blocks compressed with zstd; and the
- *                  first name of each block
+ *     names        the distinct names, sorted as bytes, first those of directories, in blocks
+ *                  compressed with zstd; and the first name of each block
  *     columns      rows in the order of a K-D tree over owner, size and mtime, cut into leaves of
  *                  INDEX_LEAF rows; of each column and leaf minimum, maximum, and the rows'
  *                  differences to the minimum or to another column, packed in as many bits as
  *                  most of them need
- *     slots        of each slot: parent, row, time of the last complete listing; as columns
+ *     slots        of each slot: parent, row, name, time of the last complete listing; as columns
  *
  * segment_impl.h describes each byte.
  *
@@ -38,6 +38,7 @@ struct segment_slot {
 	index_dir parent;        /* INDEX_DIR_NONE: the root, or with row UINT32_MAX a free slot */
 	uint32_t row;            /* of the directory itself; UINT32_MAX: none, the slot is free */
 	int64_t listed;          /* when its last complete listing began: seconds; 0: never */
+	uint32_t name;           /* its number; set by segment_write() */
 };
 
 /* Writing. */
@@ -49,7 +50,7 @@ struct segment_contents {
 	struct segment_name { const char *text; uint32_t len; } *names;   /* may repeat; those of no
 	                                                                     row are left out */
 	uint32_t nnames;
-	struct segment_slot *slots;      /* row is set by segment_write() */
+	struct segment_slot *slots;      /* row and name are set by segment_write() */
 	uint32_t nslots;
 	uint64_t lsn;                    /* changes up to this one are included */
 };
@@ -96,13 +97,21 @@ enum segment_filter { SF_NAMES, SF_EXTENSIONS, SF_TRIGRAMS };
     name, unless that is its first byte; a trigram is 3 bytes, in lower case (ASCII). */
 uint64_t segment_hash(const char *key, size_t len);
 
+/** The key in SF_NAMES of a name that a directory has, by the hash of the name. */
+static inline uint64_t segment_dir_hash(uint64_t hash)
+{
+	return hash * 0x9e3779b97f4a7c15u;
+}
+
 /** Whether a cluster may have a key.  @return 1, 0, or -1 (EBADMSG). */
 int segment_may_have(struct segment *segment, enum segment_filter filter, uint64_t hash);
 
-/** Find a name.  @id [out]  @return 1, 0: no such name, or -1 (EBADMSG, ENOMEM). */
-int segment_find_name(struct segment *segment, const char *name, size_t len, uint32_t *id);
+/** Find a name.  @dirs  Only if a directory has it.
+    @id [out]  @return 1, 0: no such name, or -1 (EBADMSG, ENOMEM). */
+int segment_find_name(struct segment *segment, const char *name, size_t len, bool dirs,
+                      uint32_t *id);
 
-/** Number of names; a name by its number.  Names are sorted.  "" is the name of the root.
+/** Number of names; a name by its number.  "" is the name of the root.
     @return NULL: EBADMSG or ENOMEM; else valid until segment_close() or segment_trim(), with a
     final NUL. */
 uint32_t segment_names(const struct segment *segment);

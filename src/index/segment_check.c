@@ -17,7 +17,7 @@ static const char *const column_names[SC_COUNT] = {
 	[IC_CNSEC] = "nanoseconds of ctime", [IC_ANSEC] = "nanoseconds of atime",
 	[IC_BNSEC] = "nanoseconds of btime", [IC_RDEV] = "device numbers",
 	[IC_ATTRS] = "attributes", [IC_FLAGS] = "flags", [SC_PARENT] = "parents of directories",
-	[SC_ROW] = "rows of directories", [SC_LISTED] = "times of listings",
+	[SC_ROW] = "rows of directories", [SC_NAME] = "names of directories", [SC_LISTED] = "times of listings",
 };
 
 static int check_filter(const struct segment *segment, enum segment_filter filter,
@@ -33,17 +33,19 @@ static int check_filter(const struct segment *segment, enum segment_filter filte
 	return 0;
 }
 
-/** Whether the filters have a name. */
-static bool filters_have(struct segment *segment, const char *name, size_t len)
+/** Whether the filters have a name.  @dir  Of a directory. */
+static bool filters_have(struct segment *segment, const char *name, size_t len, bool dir)
 {
 	size_t ext_len;
 	const char *ext = name_extension(name, len, &ext_len);
-	if (segment_may_have(segment, SF_NAMES, segment_hash(name, len)) != 1
+	uint64_t hash = segment_hash(name, len);
+	if (segment_may_have(segment, SF_NAMES, hash) != 1
+	    || (dir && segment_may_have(segment, SF_NAMES, segment_dir_hash(hash)) != 1)
 	    || (ext && segment_may_have(segment, SF_EXTENSIONS, segment_hash(ext, ext_len)) != 1))
 		return false;
 	for (size_t i = 0, trigram = 0; i < len; ++i) {
 		trigram = trigram_next((uint32_t)trigram, name[i]);
-		uint64_t hash = trigram_hash((uint32_t)trigram);
+		hash = trigram_hash((uint32_t)trigram);
 		if (i >= 2 && segment_may_have(segment, SF_TRIGRAMS, hash) != 1)
 			return false;
 	}
@@ -59,7 +61,10 @@ static int check_names(struct segment *segment, struct strbuf *why)
 		const char *name = segment_name(segment, id, &len);
 		if (!name)
 			return -1;
-		if (!filters_have(segment, name, len)) {
+		uint32_t found;
+		if (segment_find_name(segment, name, len, false, &found) != 1 || found != id)
+			return -1;
+		if (!filters_have(segment, name, len, id < segment->ndirnames)) {
 			strbuf_puts(why, "a name is missing in a filter");
 			return fail(EBADMSG);
 		}
@@ -118,7 +123,8 @@ static int check_slots(struct segment *segment, struct strbuf *why)
 			    || !segment_name(segment, (uint32_t)name[i], &len))
 				return -1;
 			bool is_root = is_dir && slot.parent == INDEX_DIR_NONE;
-			if ((is_dir ? slot.row != rows : slot.row == UINT32_MAX)
+			if ((is_dir ? slot.row != rows || slot.name != name[i]
+			     : slot.row == UINT32_MAX)
 			    || (len == 0 && !is_root)) {
 				strbuf_printf(why, "row %u is in no directory", rows);
 				return fail(EBADMSG);

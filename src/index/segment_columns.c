@@ -219,19 +219,21 @@ int segment_slot(struct segment *segment, uint32_t slot, struct segment_slot *ou
 	}
 	uint32_t leaf = slot / INDEX_LEAF, n = segment_leaf_values(segment, leaf, SC_PARENT);
 	if (!(segment->slots_decoded >> leaf & 1)) {
-		uint64_t parent[INDEX_LEAF], row[INDEX_LEAF], listed[INDEX_LEAF];
+		uint64_t parent[INDEX_LEAF], row[INDEX_LEAF], name[INDEX_LEAF], listed[INDEX_LEAF];
 		if (segment_decode(segment, leaf, SC_PARENT, parent) != 0
 		    || segment_decode(segment, leaf, SC_ROW, row) != 0
+		    || segment_decode(segment, leaf, SC_NAME, name) != 0
 		    || segment_decode(segment, leaf, SC_LISTED, listed) != 0)
 			return -1;
 		struct segment_slot *slots = segment->slots + leaf * INDEX_LEAF;
 		for (unsigned i = 0; i < n; ++i) {
-			if (parent[i] > UINT32_MAX
-			    || (row[i] >= segment->nrows && row[i] != UINT32_MAX))
+			bool free = row[i] == UINT32_MAX;
+			if (parent[i] > UINT32_MAX || (row[i] >= segment->nrows && !free)
+			    || name[i] >= (uint64_t)segment->ndirnames + free)
 				return fail(EBADMSG);
 			slots[i] = (struct segment_slot){
 				.parent = (index_dir)parent[i], .row = (uint32_t)row[i],
-				.listed = index_to_signed(listed[i]),
+				.name = (uint32_t)name[i], .listed = index_to_signed(listed[i]),
 			};
 		}
 		segment->slots_decoded |= UINT32_C(1) << leaf;

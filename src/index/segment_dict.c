@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing names: those that rows use, each once, sorted, in compressed blocks; and their filters.
+ * Writing names: those that rows use, each once, in compressed blocks; and their filters.  Those of
+ * directories come first, because paths need them: a few blocks have them all.
  */
 #include "index/segment_impl.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-enum { ZSTD_LEVEL = 1, NONE = UINT32_MAX };
+enum { ZSTD_LEVEL = 1, NONE = UINT32_MAX, OF_DIR = 1 };
 
 /** The 8 bytes of a name from a position, such that they compare as the names do. */
 static uint64_t prefix_of(const struct segment_name *name, size_t at)
@@ -92,6 +93,7 @@ static int find_distinct(struct dict *dict, const struct segment_contents *conte
 				.prefix = prefix_of(name, 0), .hash = hash, .name = i,
 			};
 		}
+		dict->sorted[table[at]].dir |= dict->ids[i] == OF_DIR;
 		dict->ids[i] = dict->sorted[table[at]].name;
 	}
 	free(table);
@@ -101,7 +103,7 @@ static int find_distinct(struct dict *dict, const struct segment_contents *conte
 int dict_make(struct dict *dict, const struct segment_contents *contents)
 {
 	uint32_t n = contents->nnames;
-	dict->n = 0;
+	dict->n = dict->ndirs = 0;
 	dict->ids = malloc(((size_t)n + 1) * sizeof(*dict->ids));
 	dict->sorted = malloc(((size_t)n + 1) * sizeof(*dict->sorted));
 	uint32_t *rank = malloc(((size_t)n + 1) * sizeof(*rank));
@@ -115,11 +117,19 @@ int dict_make(struct dict *dict, const struct segment_contents *contents)
 			errno = EINVAL;
 			goto out;
 		}
-		dict->ids[name] = 0;
+		if (dict->ids[name] == NONE)
+			dict->ids[name] = 0;
+		if (index_row_type(&contents->rows[i]) == DT_DIR)
+			dict->ids[name] = OF_DIR;
 	}
 	if (find_distinct(dict, contents) != 0)
 		goto out;
-	sort_names(dict->sorted, dict->n, 0, contents->names, 1);
+	for (uint32_t i = 0; i < dict->n; ++i) {
+		if (dict->sorted[i].dir)
+			swap(&dict->sorted[i], &dict->sorted[dict->ndirs++]);
+	}
+	sort_names(dict->sorted, dict->ndirs, 0, contents->names, 1);
+	sort_names(dict->sorted + dict->ndirs, dict->n - dict->ndirs, 0, contents->names, 1);
 	for (uint32_t i = 0; i < dict->n; ++i)
 		rank[dict->sorted[i].name] = i;
 	for (uint32_t i = 0; i < n; ++i) {
@@ -157,8 +167,8 @@ static size_t shared_bytes(const struct segment_name *a, const struct segment_na
 static uint32_t make_block(const struct dict *dict, const struct segment_contents *contents,
                            uint32_t from, struct strbuf *raw)
 {
-	uint32_t end = from;
-	for (size_t text = 0; end < dict->n; ++end) {
+	uint32_t end = from, limit = from < dict->ndirs ? dict->ndirs : dict->n;
+	for (size_t text = 0; end < limit; ++end) {
 		text += name_at(dict, contents, end)->len + 1;
 		if (text > BLOCK_TEXT)
 			break;
@@ -249,11 +259,13 @@ static int name_keys(const struct dict *dict, const struct segment_contents *con
                      struct keys *keys)
 {
 	(void)contents;
-	keys->hashes = malloc(((size_t)dict->n + 1) * sizeof(*keys->hashes));
+	keys->hashes = malloc(((size_t)dict->n + dict->ndirs + 1) * sizeof(*keys->hashes));
 	if (!keys->hashes)
 		return -1;
 	for (uint32_t i = 0; i < dict->n; ++i)
 		keys->hashes[keys->n++] = dict->sorted[i].hash;
+	for (uint32_t i = 0; i < dict->ndirs; ++i)
+		keys->hashes[keys->n++] = segment_dir_hash(dict->sorted[i].hash);
 	return 0;
 }
 

@@ -9,7 +9,7 @@
  *      16  4     number of slots
  *      20  4     number of names
  *      24  4     number of blocks of names
- *      28  4     0
+ *      28  4     number of names that directories have, which come first
  *      32  8     LSN
  *      40  8     bytes of the cluster, a multiple of 8
  *      48  24*P  of each part (enum segment_part): offset, length, checksum; 8 bytes each
@@ -29,7 +29,8 @@
  *       blocks, each a zstd frame of: of each name, the number of bytes at its beginning that
  *       are those of the name before in the block, as many as there are, one byte each; of each
  *       name, the number of other bytes; then these bytes.  A block has up to BLOCK_TEXT bytes
- *       of names, when each has a final NUL
+ *       of names, when each has a final NUL.  Names are sorted as bytes: first those that a
+ *       directory has, then the others, which begin a new block
  *
  *     ranges of a column, one part for each (those of slots come last)
  *       of each leaf RANGE_SIZE bytes:
@@ -72,13 +73,13 @@ enum segment_part {
 	SP_NAMES,
 	SP_LEAVES,
 	SP_RANGES,                             /* of each column */
-	SC_PARENT = IC_COUNT, SC_ROW, SC_LISTED,   /* columns of slots */
+	SC_PARENT = IC_COUNT, SC_ROW, SC_NAME, SC_LISTED,   /* columns of slots */
 	SC_COUNT,
 	SP_COUNT = SP_RANGES + SC_COUNT,
 };
 
 enum {
-	SEGMENT_VERSION = 1,
+	SEGMENT_VERSION = 2,
 	PARTS_AT = 48,
 	HEADER_SIZE = PARTS_AT + 24 * SP_COUNT + 8,
 	RANGE_SIZE = 28,
@@ -225,15 +226,16 @@ static inline int name_compare(const char *a, size_t a_len, const char *b, size_
 	return order ? order : (a_len > b_len) - (a_len < b_len);
 }
 
-/** A dictionary to be written: names that rows use, sorted. */
+/** A dictionary to be written: names that rows use, sorted, first those of directories. */
 struct dict {
 	uint32_t *ids;                   /* of each name of the contents: its number */
 	struct dict_name {
 		uint64_t prefix;             /* its first bytes, to compare */
 		uint64_t hash;
 		uint32_t name;               /* in the contents */
+		bool dir;
 	} *sorted;
-	uint32_t n;
+	uint32_t n, ndirs;
 };
 
 /** Make a dictionary.  @return 0, or -1 (EINVAL, ENOMEM); dict_destroy() is due in any case. */
@@ -267,7 +269,7 @@ struct names_block;
 
 struct segment {
 	const uint8_t *data;
-	uint32_t nrows, nslots, nnames, nblocks;
+	uint32_t nrows, nslots, nnames, ndirnames, nblocks;
 	uint64_t lsn;
 	struct part parts[SP_COUNT];
 	struct names_block **blocks;     /* of names, decoded; NULL before the first */

@@ -165,41 +165,47 @@ static const struct names_block *get_block(struct segment *segment, uint32_t num
 	return segment->blocks[number] = block;
 }
 
-/** The last block that begins with a name number up to id; with one up to name, if that is not
-    NULL.  @return 0, or -1 (EBADMSG); 1: none. */
-static int find_block(struct segment *segment, uint32_t id, const char *name, size_t len,
-                      uint32_t *block)
+/** Find the last block that begins with a name number up to id.
+    @return it; UINT32_MAX: none (EBADMSG). */
+static uint32_t find_block(struct segment *segment, uint32_t id)
 {
 	uint32_t low = 0, high = segment->nblocks;
 	if (segment_verify(segment, SP_FRONT) != 0)
-		return -1;
+		return UINT32_MAX;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		const char *first;
-		size_t first_len;
-		if (name && first_name(segment, middle, &first, &first_len) != 0)
-			return -1;
-		if (name ? name_compare(first, first_len, name, len) <= 0
-		    : front_at(segment, middle).first <= id)
+		if (front_at(segment, middle).first <= id)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	*block = low - 1;
-	return low == 0;
+	errno = EBADMSG;
+	return low - 1;
 }
 
-int segment_find_name(struct segment *segment, const char *name, size_t len, uint32_t *id)
+/** Find a name in the blocks from low to high, without high.  @return as segment_find_name(). */
+static int find_name(struct segment *segment, uint32_t low, uint32_t high, const char *name,
+                     size_t len, uint32_t *id)
 {
-	uint32_t number;
-	int found = find_block(segment, 0, name, len, &number);
-	if (found != 0)
-		return found < 0 ? -1 : 0;
+	uint32_t begin = low;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const char *first;
+		size_t first_len;
+		if (first_name(segment, middle, &first, &first_len) != 0)
+			return -1;
+		if (name_compare(first, first_len, name, len) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == begin)
+		return 0;
+	uint32_t number = low - 1;
 	const struct names_block *block = get_block(segment, number);
 	if (!block)
 		return -1;
-	uint32_t low = 0, high = block->n;
-	while (low < high) {
+	for (low = 0, high = block->n; low < high;) {
 		uint32_t middle = low + (high - low) / 2;
 		int order = compare_at(block, middle, name, len);
 		if (order == 0) {
@@ -214,10 +220,25 @@ int segment_find_name(struct segment *segment, const char *name, size_t len, uin
 	return 0;
 }
 
+int segment_find_name(struct segment *segment, const char *name, size_t len, bool dirs,
+                      uint32_t *id)
+{
+	/* The block where the names of directories end. */
+	uint32_t end = segment->ndirnames == 0 ? 0 : find_block(segment, segment->ndirnames - 1) + 1;
+	if (segment_verify(segment, SP_FRONT) != 0 || (segment->ndirnames > 0 && end == 0))
+		return -1;
+	int found = segment_may_have(segment, SF_NAMES,
+	                             segment_dir_hash(segment_hash(name, len)));
+	if (found > 0)
+		found = find_name(segment, 0, end, name, len, id);
+	return found == 0 && !dirs ? find_name(segment, end, segment->nblocks, name, len, id)
+	       : found;
+}
+
 const char *segment_name(struct segment *segment, uint32_t id, size_t *len)
 {
-	uint32_t number;
-	if (id >= segment->nnames || find_block(segment, id, NULL, 0, &number) != 0)
+	uint32_t number = id < segment->nnames ? find_block(segment, id) : UINT32_MAX;
+	if (number == UINT32_MAX)
 		return fail_null(EBADMSG);
 	const struct names_block *block = get_block(segment, number);
 	if (!block)
@@ -237,6 +258,7 @@ int segment_check_names(struct segment *segment)
 	    || front_at(segment, segment->nblocks).first != segment->nnames
 	    || front_at(segment, segment->nblocks).data != segment->parts[SP_NAMES].len)
 		return fail(EBADMSG);
+	bool split = segment->ndirnames == 0 || segment->ndirnames == segment->nnames;
 	for (uint32_t i = 0; i < segment->nblocks; ++i) {
 		const struct names_block *block = get_block(segment, i);
 		if (!block)
@@ -244,10 +266,13 @@ int segment_check_names(struct segment *segment)
 		if (i == 0)
 			continue;
 		const struct names_block *before = segment->blocks[i - 1];
-		if (compare_at(before, before->n - 1, block->text, block->starts[1] - 1u) >= 0)
+		bool splits = front_at(segment, i).first == segment->ndirnames;
+		split |= splits;
+		if (!splits
+		    && compare_at(before, before->n - 1, block->text, block->starts[1] - 1u) >= 0)
 			return fail(EBADMSG);
 	}
-	return 0;
+	return split ? 0 : fail(EBADMSG);
 }
 
 void segment_trim_names(struct segment *segment)

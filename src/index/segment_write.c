@@ -143,6 +143,7 @@ static int put_slots(struct writer *w)
 			const struct segment_slot *slot = &c->slots[first + i];
 			w->leaf.col[SC_PARENT][i] = slot->parent;
 			w->leaf.col[SC_ROW][i] = slot->row;
+			w->leaf.col[SC_NAME][i] = slot->name;
 			w->leaf.col[SC_LISTED][i] = index_from_signed(slot->listed);
 		}
 		for (unsigned column = SC_PARENT; column < SC_COUNT; ++column) {
@@ -153,11 +154,13 @@ static int put_slots(struct writer *w)
 	return 0;
 }
 
-/** Set the rows of slots, and verify that each row is in a directory. */
-static int place_slots(struct segment_contents *c, const uint32_t *order)
+/** Set the rows and names of slots, and verify that each row is in a directory. */
+static int place_slots(struct segment_contents *c, const struct dict *dict, const uint32_t *order)
 {
-	for (uint32_t i = 0; i < c->nslots; ++i)
+	for (uint32_t i = 0; i < c->nslots; ++i) {
 		c->slots[i].row = UINT32_MAX;
+		c->slots[i].name = 0;
+	}
 	for (uint32_t i = 0; i < c->nrows; ++i) {
 		const struct index_row *row = &c->rows[order[i]];
 		if (row->col[IC_DIR] >= c->nslots)
@@ -168,6 +171,7 @@ static int place_slots(struct segment_contents *c, const uint32_t *order)
 		if (slot->row != UINT32_MAX)
 			return fail(EINVAL);
 		slot->row = i;
+		slot->name = dict->ids[row->col[IC_NAME]];
 	}
 	for (uint32_t i = 0; i < c->nrows; ++i) {
 		if (c->slots[c->rows[i].col[IC_DIR]].row == UINT32_MAX)
@@ -253,6 +257,7 @@ static void put_header(struct writer *w, uint32_t blocks)
 	store32(header + 16, c->nslots);
 	store32(header + 20, w->dict.n);
 	store32(header + 24, blocks);
+	store32(header + 28, w->dict.ndirs);
 	store64(header + 32, c->lsn);
 	store64(header + 40, w->out->len - w->begin);
 	store64(header + HEADER_SIZE - 8, XXH3_64bits(header, HEADER_SIZE - 8));
@@ -298,7 +303,7 @@ int segment_write(struct segment_contents *contents, struct strbuf *out,
 		goto out;
 	}
 	if (dict_make(&w->dict, contents) != 0 || segment_order(contents, order) != 0
-	    || place_slots(contents, order) != 0 || put_names(w, &blocks) != 0
+	    || place_slots(contents, &w->dict, order) != 0 || put_names(w, &blocks) != 0
 	    || put_columns(w, order) != 0)
 		goto out;
 	if (out->failed) {

@@ -6,9 +6,6 @@
 
 #include <stdlib.h>
 
-/* Columns that name a directory. */
-enum { DIR_NAME = 1 << IC_NAME | 1 << IC_DIR | 1 << IC_MODE };
-
 /** Where a directory is: in the delta, or in a slot of a segment. */
 struct dir_at {
 	const struct delta_slot *changed;    /* NULL: in the segment */
@@ -45,13 +42,17 @@ int dir_view(struct index *index, index_dir dir, uint32_t columns, struct dir_vi
 		                          changed->len, changed->row};
 		return 0;
 	}
-	if (segment_row(at.segment, at.slot.row, columns | DIR_NAME, &view->row) != 0)
-		return -1;
-	view->name = segment_name(at.segment, (uint32_t)view->row.col[IC_NAME], &view->len);
+	view->name = segment_name(at.segment, at.slot.name, &view->len);
 	if (!view->name)
 		return -1;
-	if (view->row.col[IC_DIR] != index_dir_slot(dir) || index_row_type(&view->row) != DT_DIR)
-		return fail(EBADMSG);
+	if (columns) {
+		const uint32_t place = 1 << IC_DIR | 1 << IC_MODE;
+		if (segment_row(at.segment, at.slot.row, columns | place, &view->row) != 0)
+			return -1;
+		if (view->row.col[IC_DIR] != index_dir_slot(dir)
+		    || index_row_type(&view->row) != DT_DIR)
+			return fail(EBADMSG);
+	}
 	view->parent = at.slot.parent;
 	view->listed = at.slot.listed;
 	return 0;
@@ -112,7 +113,6 @@ static int find_in(struct index *index, uint32_t cluster, index_dir parent, cons
 	const struct delta *d = index->m.clusters[cluster].delta;
 	struct segment *segment;
 	struct segment_slot slot;
-	struct index_row row;
 	uint32_t id;
 	for (size_t i = 0; d && i < d->nslots; ++i) {
 		const struct delta_slot *changed = &d->slots[i];
@@ -126,19 +126,14 @@ static int find_in(struct index *index, uint32_t cluster, index_dir parent, cons
 		return -1;
 	if (!segment)
 		return 0;
-	int found = segment_may_have(segment, SF_NAMES, segment_hash(name, len));
-	if (found > 0)
-		found = segment_find_name(segment, name, len, &id);
+	int found = segment_find_name(segment, name, len, true, &id);
 	if (found <= 0)
 		return found;
 	for (uint32_t i = 0; i < segment_slots(segment); ++i) {
 		if (segment_slot(segment, i, &slot) != 0)
 			return -1;
-		if (slot.parent != parent || slot.row == UINT32_MAX || delta_slot(d, i))
-			continue;
-		if (segment_row(segment, slot.row, 1 << IC_NAME, &row) != 0)
-			return -1;
-		if (row.col[IC_NAME] == id) {
+		if (slot.parent == parent && slot.row != UINT32_MAX && slot.name == id
+		    && !delta_slot(d, i)) {
 			*dir = cluster << INDEX_SLOT_BITS | i;
 			return 1;
 		}

@@ -19,6 +19,13 @@ enum shape { PLAIN, RANDOM, EQUAL, MAXIMAL, SHAPES };
 /** A random number below n; the same ones in each run. */
 uint64_t chance(uint64_t n);
 
+/** Whether slots are equal. */
+static inline bool slots_equal(const struct segment_slot *a, const struct segment_slot *b)
+{
+	return a->parent == b->parent && a->row == b->row && a->listed == b->listed
+	       && a->name == b->name;
+}
+
 /** Make a cluster.  @nslots  Directories, each with a row among nrows.  @shape  Of the rows. */
 struct sample make_sample(uint32_t nslots, uint32_t nrows, enum shape shape);
 void free_sample(struct sample *s);

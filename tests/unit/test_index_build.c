@@ -177,7 +177,7 @@ static void check_generated(struct os *os, int dirfd)
 		for (uint32_t k = 0; k < rows_of(i); k += 1 + rows_of(i) / 50) {
 			uint32_t id;
 			size_t len = name_of(i, k, name);
-			wrong += segment_find_name(segment, name, len, &id) != 1;
+			wrong += segment_find_name(segment, name, len, false, &id) != 1;
 			++found;
 		}
 	}

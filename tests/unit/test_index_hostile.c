@@ -154,22 +154,26 @@ UNIT_TEST(front)
 	} rows[] = {
 		/* The first block. */
 		{0, 1}, {4, 1}, {4, UINT32_MAX}, {8, 1}, {8, UINT32_MAX},
-		/* The end. */
-		{FRONT_SIZE, 0}, {FRONT_SIZE, 100}, {FRONT_SIZE, UINT32_MAX},
+		/* The second: names that no directory has. */
+		{FRONT_SIZE, 0}, {FRONT_SIZE, 1}, {FRONT_SIZE, 100}, {FRONT_SIZE, UINT32_MAX},
 		{FRONT_SIZE + 4, 0}, {FRONT_SIZE + 4, UINT32_MAX}, {FRONT_SIZE + 8, UINT32_MAX},
+		/* The end. */
+		{2 * FRONT_SIZE, 0}, {2 * FRONT_SIZE, 100}, {2 * FRONT_SIZE, UINT32_MAX},
+		{2 * FRONT_SIZE + 4, 0}, {2 * FRONT_SIZE + 4, UINT32_MAX},
+		{2 * FRONT_SIZE + 8, UINT32_MAX},
 	};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		STRBUF(out);
 		unit_note("row %zu", i);
 		make(&out);
-		CU_ASSERT_EQUAL_FATAL(load32(out.data + 24), 1);
+		CU_ASSERT_EQUAL_FATAL(load32(out.data + 24), 2);
 		store32(part_of(&out, SP_FRONT) + rows[i].at, rows[i].value);
 		expect_refused(&out);
 	}
 }
 
-/** Replace the names by n others: those of one block, before it is compressed.  The filters then
-    have every key. */
+/** Replace the names by n others, as if directories had them all: those of one block, before it is
+    compressed.  The filters then have every key. */
 static void put_names(struct strbuf *out, uint32_t n, const char *raw, size_t size)
 {
 	size_t at = out->len, room = ZSTD_compressBound(size) + 8;
@@ -188,6 +192,8 @@ static void put_names(struct strbuf *out, uint32_t n, const char *raw, size_t si
 	store32(front + FRONT_SIZE + 8, 1);
 	front[2 * FRONT_SIZE] = 'a';
 	store32(out->data + 20, n);
+	store32(out->data + 24, 1);
+	store32(out->data + 28, n);
 	for (unsigned i = SP_FILTERS; i <= SP_FILTERS + SF_TRIGRAMS; ++i)
 		memset(part_of(out, i), 0xff, load64(out->data + PARTS_AT + 24 * i + 8));
 }

@@ -115,7 +115,7 @@ UNIT_TEST(round_trip)
 			for (uint32_t slot = 0; slot < s.nslots; ++slot) {
 				struct segment_slot got;
 				CU_ASSERT_EQUAL(segment_slot(segment, slot, &got), 0);
-				CU_ASSERT_EQUAL(memcmp(&got, &s.slots[slot], sizeof(got)), 0);
+				CU_ASSERT(slots_equal(&got, &s.slots[slot]));
 			}
 			CU_ASSERT_EQUAL(segment_check(segment, &why), 0);
 			CU_ASSERT_STRING_EQUAL(strbuf_str(&why), "");
@@ -216,7 +216,7 @@ UNIT_TEST(find_name)
 		for (uint32_t i = 0; i < s.nrows; ++i) {
 			const struct segment_name *name = &s.names[i];
 			size_t len;
-			CU_ASSERT_EQUAL(segment_find_name(segment, name->text, name->len, &id), 1);
+			CU_ASSERT_EQUAL(segment_find_name(segment, name->text, name->len, false, &id), 1);
 			const char *text = segment_name(segment, id, &len);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(text);
 			CU_ASSERT(len == name->len && memcmp(text, name->text, len) == 0);
@@ -226,10 +226,27 @@ UNIT_TEST(find_name)
 			char key[16];
 			size_t len;
 			absent_hash(i, key, &len);
-			CU_ASSERT_EQUAL(segment_find_name(segment, key, len, &id), 0);
+			CU_ASSERT_EQUAL(segment_find_name(segment, key, len, false, &id), 0);
 			/* After a name, and so in its block. */
 			key[0] = '\0';
-			CU_ASSERT_EQUAL(segment_find_name(segment, key, len, &id), 0);
+			CU_ASSERT_EQUAL(segment_find_name(segment, key, len, false, &id), 0);
+		}
+		/* Those of directories, and only they, are found as such, and come first. */
+		uint32_t dirs = 0, ends = 0;
+		for (uint32_t i = 0; i < s.nrows; ++i) {
+			size_t len;
+			struct index_row row;
+			CU_ASSERT_EQUAL_FATAL(segment_row(segment, i, INDEX_ALL, &row), 0);
+			const char *text = segment_name(segment, (uint32_t)row.col[IC_NAME], &len);
+			if (index_row_type(&row) != DT_DIR)
+				continue;
+			CU_ASSERT_EQUAL(segment_find_name(segment, text, len, true, &id), 1);
+			dirs = id + 1 > dirs ? id + 1 : dirs;
+		}
+		for (uint32_t i = dirs; i < segment_names(segment); ++i) {
+			size_t len;
+			const char *text = segment_name(segment, i, &len);
+			CU_ASSERT_EQUAL(segment_find_name(segment, text, len, true, &id), 0);
 		}
 		for (uint32_t i = 0; i + 1 < segment_names(segment); ++i) {
 			/* What was returned remains valid. */
@@ -237,11 +254,14 @@ UNIT_TEST(find_name)
 			const char *a = segment_name(segment, i, &a_len);
 			const char *b = segment_name(segment, i + 1, &b_len);
 			int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
-			CU_ASSERT(order < 0 || (order == 0 && a_len < b_len));
+			bool sorted = order < 0 || (order == 0 && a_len < b_len);
+			CU_ASSERT(sorted || i + 1 == dirs);
+			ends += !sorted;
 		}
+		CU_ASSERT_TRUE(dirs > 0 && ends <= 1);
 		segment_trim(segment);
 		const struct segment_name *name = &s.names[0];
-		CU_ASSERT_EQUAL(segment_find_name(segment, name->text, name->len, &id), 1);
+		CU_ASSERT_EQUAL(segment_find_name(segment, name->text, name->len, false, &id), 1);
 		CU_ASSERT_EQUAL(segment_name(segment, segment_names(segment), &(size_t){0}), NULL);
 		CU_ASSERT_EQUAL(errno, EBADMSG);
 		segment_close(segment);
