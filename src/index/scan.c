@@ -33,6 +33,7 @@ struct scan *scan_new(struct index *index, const struct scan_options *options)
 		return fail_null(ENOMEM);
 	}
 	scan->counts.clusters = index_clusters(index);
+	scan->object.self = SOURCE_NONE;
 	/* An empty index has no start. */
 	if (scan->wish.bounds.none || options->start == INDEX_DIR_NONE)
 		scan->cluster = index_clusters(index);
@@ -239,6 +240,26 @@ static int next_leaf(struct scan *scan)
 
 /* Objects */
 
+/** Get columns of the current object.  @return 0, or -1. */
+static int get_row(struct scan *scan, uint32_t columns, struct index_row *row)
+{
+	if (scan->has_row) {
+		*row = scan->object_row;
+		return 0;
+	}
+	if (scan->nrows < WHOLE_COLUMNS)
+		return segment_row(scan->segment, scan->leaf_now * INDEX_LEAF + scan->object_at,
+		                   columns, row);
+	for (; columns; columns &= columns - 1) {
+		int i = __builtin_ctz(columns);
+		const uint64_t *values = column(scan, (enum index_column)i);
+		if (!values)
+			return -1;
+		row->col[i] = values[scan->object_at];
+	}
+	return 0;
+}
+
 /** Set the object, if its directory is wanted.  A directory is only passed to enter().
     @dir   Its directory, or of a directory itself.
     @return 1, 0: it is not wanted, or a directory; or -1. */
@@ -248,6 +269,10 @@ static int set_object(struct scan *scan, index_dir dir, uint8_t type, const char
 	*object = (struct source_object){
 		.self = type == DT_DIR ? dir : SOURCE_NONE, .name = name, .len = len, .type = type,
 	};
+	struct index_row row;
+	if (get_row(scan, scan->wish.needs, &row) != 0)
+		return -1;
+	object->within = wish_within(&scan->wish, &row);
 	int rc = scan_enter(scan, dir, object);
 	return rc > 0 && type == DT_DIR ? 0 : rc;
 }
@@ -342,29 +367,16 @@ int scan_attributes(struct scan *scan, const struct source_object *object, unsig
                     struct k_statx *st)
 {
 	const uint32_t columns = columns_of(mask);
-	struct index_row some = {{0}};
-	const struct index_row *row = &some;
+	struct index_row row = {{0}};
 	int rc = 1;
-	if (object->self != scan->object.self) {
+	if (object->self == scan->object.self)
+		rc = get_row(scan, columns, &row) == 0 ? 1 : -1;
+	else
 		rc = object->self == SOURCE_NONE ? 0
-		     : scan_dir_row(scan, object->self, columns, &some);
-	} else if (scan->has_row) {
-		row = &scan->object_row;
-	} else if (scan->nrows >= WHOLE_COLUMNS) {
-		for (uint32_t left = columns; left; left &= left - 1) {
-			int i = __builtin_ctz(left);
-			const uint64_t *values = column(scan, (enum index_column)i);
-			if (!values)
-				return -1;
-			some.col[i] = values[scan->object_at];
-		}
-	} else {
-		uint32_t number = scan->leaf_now * INDEX_LEAF + scan->object_at;
-		rc = segment_row(scan->segment, number, columns, &some) == 0 ? 1 : -1;
-	}
-	if (rc <= 0 || row->col[IC_FLAGS] & IF_LOST)
+		     : scan_dir_row(scan, object->self, columns, &row);
+	if (rc <= 0 || row.col[IC_FLAGS] & IF_LOST)
 		return rc < 0 ? -1 : 0;
-	index_row_to(row, st);
+	index_row_to(&row, st);
 	/* What was not asked for may be 0. */
 	if (columns != INDEX_ALL)
 		st->mask &= mask | K_STATX_TYPE | K_STATX_MODE;

@@ -147,6 +147,20 @@ static int build_path(struct scan *scan, uint32_t number)
 	return 0;
 }
 
+/** Whether a directory that has to be entered is found.  @return -1: an error. */
+static int is_found(struct scan *scan, index_dir dir, const char *name, size_t len)
+{
+	const struct wish *wish = &scan->wish;
+	struct index_row row;
+	if (dir == scan->object.self)
+		return scan->object.within;
+	if (wish->names && !wish_has_name(wish, name, len))
+		return QUERY_NO;
+	if (scan_dir_row(scan, dir, wish->needs, &row) <= 0)
+		return -1;
+	return wish_has_row(wish, &row) ? wish_within(wish, &row) : QUERY_NO;
+}
+
 /** Place a subdirectory of one that is placed, and enter it unless that is refused.
     @parent  Its number.  @return that of the subdirectory, or SOURCE_NONE: an error. */
 static uint32_t enter_child(struct scan *scan, uint32_t parent, index_dir dir)
@@ -167,10 +181,14 @@ static uint32_t enter_child(struct scan *scan, uint32_t parent, index_dir dir)
 	if (!child.name)
 		return SOURCE_NONE;
 	if (above.entered) {
+		int within = is_found(scan, dir, child.name, child.len);
+		if (within < 0)
+			return SOURCE_NONE;
 		const struct source_object object = {
 			.dir = above.dir, .self = dir, .mark = above.mark,
 			.path = strbuf_str(&scan->path), .path_len = scan->path.len,
 			.depth = above.depth, .name = child.name, .len = child.len, .type = DT_DIR,
+			.within = (enum query_value)within,
 		};
 		int rc = scan->options.enter(scan->options.arg, &object, &child.mark);
 		if (rc < 0)

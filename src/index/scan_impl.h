@@ -30,9 +30,11 @@ struct wish {
 	char *literal;            /* the only name; NULL: several */
 	size_t literal_len;
 	bool names;               /* names are compared */
+	bool exact;               /* what has such a name and is within bounds is found */
 	struct wish_key keys[WISH_KEYS];
 	size_t nkeys;
 	/* The ranges of columns, in the form of these. */
+	uint32_t needs;           /* the set of these, IC_MODE and IC_FLAGS */
 	struct wish_column {
 		enum index_column column;
 		uint64_t min, max;
@@ -106,6 +108,10 @@ bool wish_has_name(const struct wish *wish, const char *name, size_t len);
 
 /** Whether a row can be a candidate, except for its name. */
 bool wish_has_row(const struct wish *wish, const struct index_row *row);
+
+/** Whether a candidate is within the bounds.  @row  Its columns of wish->columns, IC_MODE and
+    IC_FLAGS. */
+enum query_value wish_within(const struct wish *wish, const struct index_row *row);
 
 /** Whether the least time of change shows that there may be objects without attributes. */
 static inline bool wish_may_be_lost(uint64_t least_csec)

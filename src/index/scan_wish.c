@@ -101,9 +101,10 @@ static int add_pattern(struct wish *wish, const char *pattern, bool any_case)
 
 static void add_column(struct wish *wish, enum index_column column, struct query_range range)
 {
-	if (range.min > 0 || range.max < UINT64_MAX)
-		wish->columns[wish->ncolumns++] =
-			(struct wish_column){column, range.min, range.max};
+	if (range.min == 0 && range.max == UINT64_MAX)
+		return;
+	wish->columns[wish->ncolumns++] = (struct wish_column){column, range.min, range.max};
+	wish->needs |= UINT32_C(1) << column;
 }
 
 static void add_times(struct wish *wish, enum index_column column, struct query_times times)
@@ -116,7 +117,8 @@ static void add_times(struct wish *wish, enum index_column column, struct query_
 int wish_init(struct wish *wish, const struct scan_options *options)
 {
 	const struct query_bounds *bounds = options->bounds;
-	*wish = (struct wish){.bounds = *bounds};
+	*wish = (struct wish){.bounds = *bounds, .exact = bounds->exact};
+	wish->needs = 1 << IC_MODE | 1 << IC_FLAGS;
 	add_column(wish, IC_UID, bounds->uid);
 	add_column(wish, IC_GID, bounds->gid);
 	add_column(wish, IC_SIZE, bounds->size);
@@ -145,6 +147,8 @@ int wish_init(struct wish *wish, const struct scan_options *options)
 			rc = add_pattern(wish, text.data, pattern_nocase(options->pattern));
 	}
 	strbuf_destroy(&text);
+	/* If the only name is that of the pattern, the query's was not compared. */
+	wish->exact &= !wish->literal || !bounds->name || (bounds->literal && !bounds->any_case);
 	return rc;
 }
 
@@ -200,4 +204,18 @@ bool wish_has_row(const struct wish *wish, const struct index_row *row)
 			return false;
 	}
 	return true;
+}
+
+enum query_value wish_within(const struct wish *wish, const struct index_row *row)
+{
+	if (!wish->exact || index_row_type(row) == DT_UNKNOWN || row->col[IC_FLAGS] & IF_LOST)
+		return QUERY_OPEN;
+	for (size_t i = 0; i < wish->ncolumns; ++i) {
+		/* At the ends of a range of times, fractions of seconds decide. */
+		const struct wish_column *c = &wish->columns[i];
+		if (c->column >= IC_MSEC && c->column <= IC_BSEC
+		    && (row->col[c->column] == c->min || row->col[c->column] == c->max))
+			return QUERY_OPEN;
+	}
+	return QUERY_YES;
 }

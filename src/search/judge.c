@@ -324,9 +324,15 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 	if (!judged->object && !(dir && (info->has_prune || info->unique)))
 		return;
 	struct query_outcome outcome;
+	enum query_value known = search->run ? search_source_knows(search) : QUERY_OPEN;
 	enum query_level level = st ? QUERY_STATX : QUERY_NAMES;
 	for (;; level = QUERY_ALL) {
-		query_test(search->query, object, level, &outcome);
+		if (known == QUERY_OPEN)
+			query_test(search->query, object, level, &outcome);
+		else
+			outcome = (struct query_outcome){
+				.acts = known, .actions = 1, .prune = QUERY_NO,
+			};
 		if (!judged->object)
 			outcome.acts = QUERY_NO;
 		/* If it is not known which actions are reached, query_run() evaluates the tests. */

@@ -11,6 +11,7 @@
 #include <dirent.h>
 
 static const struct query_bounds everything = {
+	.exact = true,
 	.types = UINT32_MAX,
 	.uid = {0, UINT64_MAX}, .gid = {0, UINT64_MAX}, .size = {0, UINT64_MAX},
 	.ino = {0, UINT64_MAX}, .nlink = {0, UINT64_MAX},
@@ -65,6 +66,8 @@ static void intersect(struct query_bounds *to, struct query_bounds *with)
 {
 	to->types &= with->types;
 	to->none |= with->none || !to->types;
+	/* Of two patterns one is kept. */
+	to->exact &= with->exact && (!to->name || !with->name || same_name(to, with));
 	for (size_t i = 0; i < RANGES; ++i) {
 		struct query_range *a = range_of(to, i), *b = range_of(with, i);
 		a->min = a->min > b->min ? a->min : b->min;
@@ -92,6 +95,7 @@ static void unite(struct query_bounds *to, struct query_bounds *with)
 		*to = *with;
 		return;
 	}
+	to->exact = false;
 	to->types |= with->types;
 	for (size_t i = 0; i < RANGES; ++i) {
 		struct query_range *a = range_of(to, i), *b = range_of(with, i);
@@ -128,8 +132,9 @@ static struct query_range number_range(const struct query_node *node)
 	       : below == UINT64_MAX ? nothing : (struct query_range){below + 1, most};
 }
 
-/** Everything but a range, if that is a range. */
-static struct query_range range_invert(struct query_range range)
+/** Everything but a range, if that is a range; else everything.
+    @exact [out]  Cleared in the second case. */
+static struct query_range range_invert(struct query_range range, bool *exact)
 {
 	const struct query_range all = {0, UINT64_MAX}, nothing = {1, 0};
 	if (range.min > range.max)
@@ -137,7 +142,8 @@ static struct query_range range_invert(struct query_range range)
 	if (range.min == 0)
 		return range.max == UINT64_MAX ? nothing
 		       : (struct query_range){range.max + 1, UINT64_MAX};
-	return range.max == UINT64_MAX ? (struct query_range){0, range.min - 1} : all;
+	*exact = range.max == UINT64_MAX;
+	return *exact ? (struct query_range){0, range.min - 1} : all;
 }
 
 /** The member that a test of a number is about; NULL: another test. */
@@ -158,6 +164,7 @@ static void time_bounds(const struct query_node *node, struct query_bounds *yes,
 	char field = node->time.field;
 	size_t i = field == 'm' ? 0 : field == 'c' ? 1 : field == 'a' ? 2 : 3;
 	times_of(yes, i)->min = node->time.sec;
+	yes->exact = no->exact = field != 'B';
 	/* A time of birth that is unknown is not later, either. */
 	if (field != 'B')
 		times_of(no, i)->max = node->time.sec;
@@ -172,17 +179,14 @@ static void test_bounds(const struct query_node *node, struct query_bounds *yes,
 	*yes = *no = everything;
 	if (range) {
 		*range = number_range(node);
-		*number_member(no, node) = range_invert(*range);
+		*number_member(no, node) = range_invert(*range, &no->exact);
 	} else if (test == query_test_newer) {
 		time_bounds(node, yes, no);
 	} else if (test == query_test_type) {
 		yes->types = node->types;
 		no->types = ~node->types;
-	} else if (test == query_test_empty) {
-		yes->types = 1u << DT_REG | 1u << DT_DIR;
-	} else if (test == query_test_lname) {
-		yes->types = 1u << DT_LNK;
 	} else if (test == query_test_name) {
+		no->exact = false;
 		yes->name = node->text;
 		yes->literal = !strpbrk(node->text, "*?[\\");
 		yes->any_case = node->row->param == 'i';
@@ -191,6 +195,12 @@ static void test_bounds(const struct query_node *node, struct query_bounds *yes,
 		no->none = true;
 	} else if (test == query_test_false) {
 		yes->none = true;
+	} else {
+		yes->exact = no->exact = false;
+		if (test == query_test_empty)
+			yes->types = 1u << DT_REG | 1u << DT_DIR;
+		else if (test == query_test_lname)
+			yes->types = 1u << DT_LNK;
 	}
 }
 

@@ -5,7 +5,8 @@
  *
  * The bounds are necessary conditions, not sufficient ones: of AND they are the intersection, of OR
  * the hull, of what has no bounds everything.  They hold for objects whose type and attributes are
- * known.
+ * known.  With `exact` they are also sufficient, except at the ends of times: there, fractions of
+ * seconds decide.
  */
 #ifndef GM_SEARCH_QUERY_BOUNDS_H
 #define GM_SEARCH_QUERY_BOUNDS_H
@@ -26,6 +27,7 @@ struct query_pattern;
 
 struct query_bounds {
 	bool none;                       /* no object can satisfy the query */
+	bool exact;
 	unsigned types;                  /* 1 << DT_* */
 	struct query_range uid, gid, size /* bytes */, ino, nlink;
 	struct query_times mtime, ctime, atime, btime;

@@ -445,6 +445,9 @@ bool search_source_step(SEARCH *search);
 /** End the search of this root. */
 void search_source_end(SEARCH *search);
 
+/** Whether the source knows that the query finds the current object. */
+enum query_value search_source_knows(const SEARCH *search);
+
 /** Open the directory of the current object.  @return a descriptor, borrowed; or -1. */
 int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch);
 

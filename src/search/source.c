@@ -189,6 +189,9 @@ static bool begin(SEARCH *search)
 		source_error(search);
 	/* What the source says of an object may be old: nothing is deleted for that. */
 	run->again = start.again || search->alters || search->more.alters;
+	const struct query_info *info = search->info;
+	run->decides_no = info && !run->again && !info->has_prune && !info->unique && !info->mount;
+	run->decides_yes = run->decides_no && bounds.exact && info->only_prints;
 	run->begun = rc > 0;
 	strbuf_destroy(&name);
 	return rc > 0;
@@ -252,6 +255,7 @@ bool search_source_begin(SEARCH *search, uint32_t tag, int depth)
 		return false;
 	run->fd = -1;
 	run->dir = SOURCE_NONE;
+	run->known = QUERY_OPEN;
 	run->scratch = (struct bfs_scratch){
 		.os = &search->os, .output = &run->output, .fd = LOOK_UNOPENED,
 	};

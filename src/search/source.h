@@ -13,6 +13,7 @@
 #define GM_SEARCH_SOURCE_H
 
 #include "search/pattern.h"
+#include "search/query.h"
 #include "search/query_bounds.h"
 
 #include <stdbool.h>
@@ -33,6 +34,7 @@ struct source_object {
 	const char *name;         /* with a final NUL */
 	size_t len;
 	uint8_t type;             /* DT_* */
+	enum query_value within;  /* the bounds, as far as the source knows */
 };
 
 /** Where a search begins, and what it looks for. */

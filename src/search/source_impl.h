@@ -29,6 +29,8 @@ struct source_run {
 	int fd;                   /* that directory */
 	struct k_statx base;      /* its attributes */
 	bool again;
+	bool decides_no, decides_yes;   /* what is not within the bounds is not found; what is, is */
+	enum query_value known;   /* whether the current object is found */
 	bool at_mount;            /* the current object is the root of another mount */
 	struct k_statx st;        /* its attributes */
 	int error;                /* why they cannot be read; 0 */

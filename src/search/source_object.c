@@ -102,6 +102,11 @@ int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch)
 
 /* Objects */
 
+enum query_value search_source_knows(const SEARCH *search)
+{
+	return search->run->known;
+}
+
 int source_look_at(SEARCH *search, const char *name, struct k_statx *st)
 {
 	int fd = search_fd(search, &search->run->scratch);
@@ -193,6 +198,7 @@ enum bfs_verdict source_judge(SEARCH *search, const struct source_object *object
 
 bool source_take(SEARCH *search, const struct source_object *object)
 {
+	struct source_run *run = search->run;
 	uint32_t avoid = (uint32_t)search_node_at(search, object->mark)->avoid;
 	if (avoid_below(search->mounts.avoid, avoid)) {
 		avoid = avoid_step(search->mounts.avoid, avoid, object->name, object->len);
@@ -200,7 +206,11 @@ bool source_take(SEARCH *search, const struct source_object *object)
 			return false;
 	}
 	source_go_to(search, object);
-	return source_judge(search, object) == BFS_ENTER;
+	bool decides = object->within == QUERY_NO ? run->decides_no : run->decides_yes;
+	run->known = decides ? object->within : QUERY_OPEN;
+	bool enter = source_judge(search, object) == BFS_ENTER;
+	run->known = QUERY_OPEN;
+	return enter;
 }
 
 /* With an order */
