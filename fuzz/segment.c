@@ -30,7 +30,8 @@ static void read_rows(struct segment *segment)
 				FUZZ_CHECK(column != IC_NAME || values[i] < segment_names(segment));
 				struct index_row row;
 				if (i % 16 == 0
-				    && segment_row(segment, leaf * INDEX_LEAF + i, INDEX_ALL, &row) == 0)
+				    && segment_row(segment, leaf * INDEX_LEAF + i, INDEX_ALL,
+				                   &row) == 0)
 					FUZZ_CHECK(row.col[column] == values[i]);
 			}
 		}
@@ -78,7 +79,8 @@ static void write_again(struct segment *segment)
 		uint32_t id;
 		names[i].text = segment_name(segment, i, &len);
 		names[i].len = (uint32_t)len;
-		FUZZ_CHECK(segment_find_name(segment, names[i].text, len, false, &id) == 1 && id == i);
+		FUZZ_CHECK(segment_find_name(segment, names[i].text, len, false, &id) == 1
+		           && id == i);
 	}
 	struct segment_contents contents = {
 		.rows = rows, .nrows = nrows, .names = names, .nnames = nnames, .slots = slots,

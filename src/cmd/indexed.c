@@ -279,7 +279,8 @@ static int begin(void *arg, struct source_start *start)
 	int error = path.failed ? ENOMEM : errno, rc = -1;
 	if (index && index_lookup(index, path.data, &start->dir) == 0) {
 		const struct scan_options options = {
-			.start = start->dir, .mark = start->mark, .bounds = start->bounds, .pattern = start->pattern,
+			.start = start->dir, .mark = start->mark, .all = start->all,
+			.bounds = start->bounds, .pattern = start->pattern,
 			.enter = start->enter, .arg = start->arg,
 		};
 		int64_t fresh = index_info(index)->fresh;

@@ -269,7 +269,7 @@ static int set_object(struct scan *scan, index_dir dir, uint8_t type, const char
 	*object = (struct source_object){
 		.self = type == DT_DIR ? dir : SOURCE_NONE, .name = name, .len = len, .type = type,
 	};
-	struct index_row row;
+	struct index_row row = {{0}};
 	if (get_row(scan, scan->wish.needs, &row) != 0)
 		return -1;
 	object->within = wish_within(&scan->wish, &row);

@@ -18,6 +18,7 @@ struct scan;
 struct scan_options {
 	index_dir start;                 /* objects below this directory */
 	uint32_t mark;                   /* of the start */
+	bool all;                        /* everything is entered, with this mark */
 	const struct query_bounds *bounds;   /* copied */
 	const struct pattern *pattern;   /* of the search; outlives the scan.  NULL: none */
 	/* As of struct source_start; directories have the numbers of index_dir. */

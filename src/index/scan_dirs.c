@@ -55,6 +55,7 @@ int scan_dirs_init(struct scan *scan)
 		return 0;
 	return place(scan, &(struct scan_dir){
 		.dir = scan->options.start, .name = "", .mark = scan->options.mark, .entered = true,
+		.all = scan->options.all,
 	}) ? 0 : -1;
 }
 
@@ -121,7 +122,7 @@ int scan_is_below(struct scan *scan, index_dir dir)
 
 int scan_dir_row(struct scan *scan, index_dir dir, uint32_t columns, struct index_row *row)
 {
-	struct dir_view view;
+	struct dir_view view = {.name = NULL};
 	if (dir_view(scan->index, dir, columns, &view) != 0)
 		return errno == ENOENT ? 0 : -1;
 	*row = view.row;
@@ -151,7 +152,7 @@ static int build_path(struct scan *scan, uint32_t number)
 static int is_found(struct scan *scan, index_dir dir, const char *name, size_t len)
 {
 	const struct wish *wish = &scan->wish;
-	struct index_row row;
+	struct index_row row = {{0}};
 	if (dir == scan->object.self)
 		return scan->object.within;
 	if (wish->names && !wish_has_name(wish, name, len))
@@ -173,6 +174,7 @@ static uint32_t enter_child(struct scan *scan, uint32_t parent, index_dir dir)
 		.dir = dir, .parent = parent, .len = (uint32_t)info.len,
 		.name = arena_strndup(&scan->names, info.name, info.len),
 		.path_len = above.path_len + 1 + (uint32_t)info.len, .depth = above.depth + 1,
+		.mark = above.mark, .entered = above.all, .all = above.all,
 	};
 	if (info.len == 0 || child.path_len <= above.path_len) {
 		errno = EBADMSG;
@@ -180,10 +182,10 @@ static uint32_t enter_child(struct scan *scan, uint32_t parent, index_dir dir)
 	}
 	if (!child.name)
 		return SOURCE_NONE;
-	if (above.entered) {
-		int within = is_found(scan, dir, child.name, child.len);
-		if (within < 0)
-			return SOURCE_NONE;
+	int within = above.entered ? is_found(scan, dir, child.name, child.len) : QUERY_NO;
+	if (within < 0)
+		return SOURCE_NONE;
+	if (above.entered && (!above.all || within != QUERY_NO)) {
 		const struct source_object object = {
 			.dir = above.dir, .self = dir, .mark = above.mark,
 			.path = strbuf_str(&scan->path), .path_len = scan->path.len,
@@ -194,6 +196,7 @@ static uint32_t enter_child(struct scan *scan, uint32_t parent, index_dir dir)
 		if (rc < 0)
 			return SOURCE_NONE;
 		child.entered = rc > 0;
+		child.all = rc > 1;
 	}
 	return place(scan, &child) ? (uint32_t)scan->ndirs - 1 : SOURCE_NONE;
 }

@@ -50,6 +50,7 @@ struct scan_dir {
 	uint32_t len, path_len, depth;
 	uint32_t mark;            /* what enter() made of it */
 	bool entered;
+	bool all;                 /* also everything below */
 };
 
 struct scan {

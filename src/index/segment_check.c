@@ -17,7 +17,8 @@ static const char *const column_names[SC_COUNT] = {
 	[IC_CNSEC] = "nanoseconds of ctime", [IC_ANSEC] = "nanoseconds of atime",
 	[IC_BNSEC] = "nanoseconds of btime", [IC_RDEV] = "device numbers",
 	[IC_ATTRS] = "attributes", [IC_FLAGS] = "flags", [SC_PARENT] = "parents of directories",
-	[SC_ROW] = "rows of directories", [SC_NAME] = "names of directories", [SC_LISTED] = "times of listings",
+	[SC_ROW] = "rows of directories", [SC_NAME] = "names of directories",
+	[SC_LISTED] = "times of listings",
 };
 
 static int check_filter(const struct segment *segment, enum segment_filter filter,

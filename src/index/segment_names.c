@@ -224,8 +224,9 @@ int segment_find_name(struct segment *segment, const char *name, size_t len, boo
                       uint32_t *id)
 {
 	/* The block where the names of directories end. */
-	uint32_t end = segment->ndirnames == 0 ? 0 : find_block(segment, segment->ndirnames - 1) + 1;
-	if (segment_verify(segment, SP_FRONT) != 0 || (segment->ndirnames > 0 && end == 0))
+	uint32_t ndirs = segment->ndirnames;
+	uint32_t end = ndirs == 0 ? 0 : find_block(segment, ndirs - 1) + 1;
+	if (segment_verify(segment, SP_FRONT) != 0 || (ndirs > 0 && end == 0))
 		return -1;
 	int found = segment_may_have(segment, SF_NAMES,
 	                             segment_dir_hash(segment_hash(name, len)));

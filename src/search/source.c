@@ -3,8 +3,9 @@
  * A search whose objects come from a source (source.h).
  *
  * Each object is matched and judged by search_entry() and search_meta(), as if its directory were
- * read.  The mark of a directory is its node.  An object waits for nothing but the directories above it, which come before it; so directories
- * are reported before their contents, as postponed ones (-depth) and visit() need.
+ * read; unless the query's bounds decide, as far as the source knows them.  The mark of a directory
+ * is its node.  An object waits for nothing but the directories above it, which come before it; so
+ * directories are reported before their contents, as postponed ones (-depth) and visit() need.
  *
  * A directory is opened only if something in it must be looked at: below the start, on its mount
  * and without following symlinks.  Where the table of mounts has a mount today, the source's object
@@ -17,6 +18,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,14 +46,22 @@ static void source_error(SEARCH *search)
 
 /* Objects */
 
+/** Whether everything below a directory is entered, and has its node.  @tag  Its node. */
+static bool is_open(const SEARCH *search, uint32_t tag)
+{
+	const struct node *node = search_node_at(search, tag);
+	return search->run->opens && !avoid_below(search->mounts.avoid, (uint32_t)node->avoid);
+}
+
 /** See source_start.enter. */
 static int enter(void *arg, const struct source_object *dir, uint32_t *mark)
 {
 	SEARCH *search = arg;
+	const struct source_run *run = search->run;
 	bool entered = source_take(search, dir);
-	*mark = search->run->scratch.tag;
+	*mark = run->scratch.tag;
 	if (!search_stopped(search) && !search->failed)
-		return entered;
+		return !entered ? 0 : is_open(search, *mark) ? 2 : 1;
 	errno = ECANCELED;
 	return -1;
 }
@@ -160,6 +170,20 @@ static int open_start(SEARCH *search)
 	return *start->path && id && id != start->mount ? ESTALE : 0;
 }
 
+/** Set what need not be judged. */
+static void set_decisions(SEARCH *search, const struct query_bounds *bounds)
+{
+	struct source_run *run = search->run;
+	const struct search_more *more = &search->more;
+	const struct query_info *info = search->info;
+	run->decides_no = info && !info->has_prune && !info->unique && !info->mount;
+	run->decides_yes = run->decides_no && bounds->exact && info->only_prints;
+	run->opens = run->decides_no && search->everything && more->mindepth == 0
+	             && info->mindepth == 0 && more->maxdepth == UINT_MAX
+	             && info->maxdepth == UINT_MAX && search->depth == 0
+	             && !more->visit && !search->access && !search->mounts.exclude_types;
+}
+
 /** Begin with the current start.  @return whether there is something to read. */
 static bool begin(SEARCH *search)
 {
@@ -177,11 +201,13 @@ static bool begin(SEARCH *search)
 	strbuf_add(&name, search->root_name, *current->path ? search->root_len
 	                                                     : strlen(search->root_name));
 	strbuf_puts(&name, current->path);
+	set_decisions(search, &bounds);
 	struct source_start start = {
 		.mount = current->mount, .unique = search->mounts.unique, .fd = run->fd,
 		.path = strbuf_str(&run->place), .name = strbuf_str(&name),
 		.is_root = !*current->path, .bounds = &bounds, .pattern = search->pattern,
 		.enter = enter, .arg = search, .mark = current->tag,
+		.all = is_open(search, current->tag),
 	};
 	errno = 0;
 	int rc = source->begin(source->arg, &start);
@@ -189,9 +215,8 @@ static bool begin(SEARCH *search)
 		source_error(search);
 	/* What the source says of an object may be old: nothing is deleted for that. */
 	run->again = start.again || search->alters || search->more.alters;
-	const struct query_info *info = search->info;
-	run->decides_no = info && !run->again && !info->has_prune && !info->unique && !info->mount;
-	run->decides_yes = run->decides_no && bounds.exact && info->only_prints;
+	if (run->again)
+		run->decides_no = run->decides_yes = false;
 	run->begun = rc > 0;
 	strbuf_destroy(&name);
 	return rc > 0;

@@ -51,10 +51,13 @@ struct source_start {
 	const struct pattern *pattern;
 	/* Judge a directory, and whether what is in it is wanted.  Called before an object in it is
 	   returned, once for each directory, parents first.
-	   @mark [out]  Kept for what is in it.  @return 1: yes; 0: no; -1: end with errno. */
+	   @mark [out]  Kept for what is in it.
+	   @return 1: yes; 2: yes, and everything below: there it is only called for directories
+	   that may be found; 0: no; -1: end with errno. */
 	int (*enter)(void *arg, const struct source_object *dir, uint32_t *mark);
 	void *arg;
 	uint32_t mark;            /* of the start */
+	bool all;                 /* everything below it is wanted */
 	uint32_t dir;             /* [out] its number */
 	bool again;               /* [out] the attributes are old: look at each result again */
 };
@@ -64,7 +67,8 @@ struct search_source {
 	/** Begin.  @return 1; 0: it has nothing of this mount, which is no error; -1: see
 	    why(). */
 	int (*begin)(void *arg, struct source_start *start);
-	/** The next object that is not a directory, valid until the next call.  NULL: the end (errno 0), or see why(). */
+	/** The next object that is not a directory, valid until the next call.  NULL: the end
+	    (errno 0), or see why(). */
 	const struct source_object *(*next)(void *arg);
 	/** Find a directory below the start, and call enter() for it and those above it.
 	    @path  "": the start; or "/a/b", len bytes.

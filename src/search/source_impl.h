@@ -29,7 +29,9 @@ struct source_run {
 	int fd;                   /* that directory */
 	struct k_statx base;      /* its attributes */
 	bool again;
-	bool decides_no, decides_yes;   /* what is not within the bounds is not found; what is, is */
+	/* What is not within the bounds is not found; what is, is. */
+	bool decides_no, decides_yes;
+	bool opens;               /* every directory is entered, unless there are mounts below it */
 	enum query_value known;   /* whether the current object is found */
 	bool at_mount;            /* the current object is the root of another mount */
 	struct k_statx st;        /* its attributes */

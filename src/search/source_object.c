@@ -200,12 +200,23 @@ bool source_take(SEARCH *search, const struct source_object *object)
 {
 	struct source_run *run = search->run;
 	uint32_t avoid = (uint32_t)search_node_at(search, object->mark)->avoid;
-	if (avoid_below(search->mounts.avoid, avoid)) {
+	bool mounts = avoid_below(search->mounts.avoid, avoid);
+	if (mounts) {
 		avoid = avoid_step(search->mounts.avoid, avoid, object->name, object->len);
 		if (search_mount_at(&search->mounts, avoid))
 			return false;
 	}
 	source_go_to(search, object);
+	if (run->opens && run->decides_yes && object->within == QUERY_YES && !mounts) {
+		const struct bfs_entry entry = {
+			.name = object->name, .len = object->len, .type = object->type,
+		};
+		++search->counts.entries;
+		run->scratch.tag = run->at.tag;
+		search_lines_begin(search, &run->scratch, &run->at);
+		search_put_object(search, &run->scratch, &entry, NULL, -1, 1);
+		return true;
+	}
 	bool decides = object->within == QUERY_NO ? run->decides_no : run->decides_yes;
 	run->known = decides ? object->within : QUERY_OPEN;
 	bool enter = source_judge(search, object) == BFS_ENTER;

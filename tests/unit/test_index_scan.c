@@ -26,6 +26,8 @@ struct run {
 	struct pattern *pattern;
 	uint32_t start;               /* position in world->dirs */
 	uint32_t refused;             /* directories whose inode number it divides; 0: none */
+	const char *only;             /* the pattern */
+	unsigned decided;             /* objects of which the scan knew whether they are found */
 	struct map64 asked, got;      /* inode numbers: of enter(), of candidates */
 	uint32_t nasked, ngot;
 };
@@ -57,6 +59,24 @@ static bool put_path(const struct run *run, uint32_t dir, struct strbuf *out)
 	return true;
 }
 
+/** Whether the query and the pattern are true for an object. */
+static bool is_found(const struct run *run, const char *name, const struct k_statx *st)
+{
+	struct query_thing thing;
+	struct query_outcome outcome;
+	uint64_t live[PATTERN_WORDS_MAX];
+	char words[] = "";
+	query_thing_init(&thing, words);
+	thing.object.name = name;
+	thing.object.len = strlen(name);
+	thing.object.type = IFTODT(st->mode);
+	thing.object.st = st;
+	query_test(run->query, &thing.object, QUERY_STATX, &outcome);
+	pattern_root(run->pattern, live);
+	return outcome.acts != QUERY_NO
+	       && pattern_step(run->pattern, live, name, strlen(name), NULL) & PATTERN_MATCH;
+}
+
 /** Check an object against the world.  @return its inode number. */
 static uint64_t check_object(struct run *run, const struct source_object *object)
 {
@@ -81,6 +101,10 @@ static uint64_t check_object(struct run *run, const struct source_object *object
 	for (const char *p = strbuf_str(&path); *p; ++p)
 		depth += *p == '/';
 	CU_ASSERT_EQUAL(object->depth, depth);
+	/* Where the query and the pattern agree. */
+	if (object->within != QUERY_OPEN && !strcmp(run->only, "*"))
+		CU_ASSERT_EQUAL(object->within == QUERY_YES, is_found(run, object->name, &st));
+	run->decided += object->within != QUERY_OPEN;
 	return st.ino;
 }
 
@@ -93,24 +117,6 @@ static int enter(void *arg, const struct source_object *dir, uint32_t *mark)
 	++run->nasked;
 	*mark = (uint32_t)ino;
 	return !(run->refused && ino % run->refused == 0);
-}
-
-/** Whether the query and the pattern are true for an object. */
-static bool is_found(const struct run *run, const char *name, const struct k_statx *st)
-{
-	struct query_thing thing;
-	struct query_outcome outcome;
-	uint64_t live[PATTERN_WORDS_MAX];
-	char words[] = "";
-	query_thing_init(&thing, words);
-	thing.object.name = name;
-	thing.object.len = strlen(name);
-	thing.object.type = IFTODT(st->mode);
-	thing.object.st = st;
-	query_test(run->query, &thing.object, QUERY_STATX, &outcome);
-	pattern_root(run->pattern, live);
-	return outcome.acts != QUERY_NO
-	       && pattern_step(run->pattern, live, name, strlen(name), NULL) & PATTERN_MATCH;
 }
 
 /** Check that an object is a candidate if it must be one. */
@@ -188,7 +194,8 @@ static void choose(struct run *run, struct strbuf *query, struct strbuf *pattern
 }
 
 /** Make a scan, and check it.  @return the number of candidates. */
-static uint32_t scan_once(struct world *w, struct index *index, struct scan_counts *counts)
+static uint32_t scan_once(struct world *w, struct index *index, struct scan_counts *counts,
+                          uint64_t *decided)
 {
 	struct run run = {.world = w, .index = index};
 	struct query_bounds bounds;
@@ -202,10 +209,11 @@ static uint32_t scan_once(struct world *w, struct index *index, struct scan_coun
 	run.query = query_parse_text(strbuf_str(&text), &query_world, NULL);
 	run.pattern = pattern_compile(strbuf_str(&pattern), pattern.len, 0, NULL);
 	CU_ASSERT_TRUE_FATAL(run.query && run.pattern);
+	run.only = strbuf_str(&pattern);
 	query_bounds(run.query, &bounds);
 	run.scan = scan_new(index, &(struct scan_options){
-		.start = w->dirs[run.start].dir, .mark = 77, .bounds = &bounds, .pattern = run.pattern,
-		.enter = enter, .arg = &run,
+		.start = w->dirs[run.start].dir, .mark = 77, .bounds = &bounds,
+		.pattern = run.pattern, .enter = enter, .arg = &run,
 	});
 	CU_ASSERT_PTR_NOT_NULL_FATAL(run.scan);
 	for (const struct source_object *object; (object = scan_next(run.scan));) {
@@ -230,6 +238,7 @@ static uint32_t scan_once(struct world *w, struct index *index, struct scan_coun
 		CU_ASSERT_EQUAL(scan_find(run.scan, path.data, path.len, &in), 0);
 	}
 	scan_count(run.scan, counts);
+	*decided += run.decided;
 	scan_free(run.scan);
 	map64_destroy(&run.asked);
 	map64_destroy(&run.got);
@@ -241,7 +250,7 @@ static uint32_t scan_once(struct world *w, struct index *index, struct scan_coun
 UNIT_TEST(random_scans)
 {
 	os = unit_os();
-	uint64_t found = 0, opened = 0, clusters = 0;
+	uint64_t found = 0, opened = 0, clusters = 0, decided = 0;
 	for (uint64_t seed = 0; seed < 6; seed += unit_step()) {
 		tree_begin(&tree);
 		struct world *w = world_new(seed, 150, 3000, 20);
@@ -251,7 +260,7 @@ UNIT_TEST(random_scans)
 			CU_ASSERT_PTR_NOT_NULL_FATAL(index);
 			for (int j = 0; j < 30 && CU_get_number_of_failures() < 5; ++j) {
 				struct scan_counts counts;
-				found += scan_once(w, index, &counts);
+				found += scan_once(w, index, &counts, &decided);
 				opened += counts.opened;
 				clusters += counts.clusters;
 			}
@@ -269,6 +278,7 @@ UNIT_TEST(random_scans)
 		tree_end(&tree);
 	}
 	CU_ASSERT_TRUE(found > 20000);
+	CU_ASSERT_TRUE(decided > found / 4);
 	/* The filters exclude something. */
 	CU_ASSERT_TRUE(opened < clusters * 9 / 10);
 }

@@ -216,7 +216,8 @@ UNIT_TEST(find_name)
 		for (uint32_t i = 0; i < s.nrows; ++i) {
 			const struct segment_name *name = &s.names[i];
 			size_t len;
-			CU_ASSERT_EQUAL(segment_find_name(segment, name->text, name->len, false, &id), 1);
+			CU_ASSERT_EQUAL(segment_find_name(segment, name->text, name->len, false,
+			                                  &id), 1);
 			const char *text = segment_name(segment, id, &len);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(text);
 			CU_ASSERT(len == name->len && memcmp(text, name->text, len) == 0);

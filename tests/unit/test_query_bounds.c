@@ -263,9 +263,21 @@ static bool is_within(const struct query_bounds *b, const struct query_thing *th
 	       && query_bounds_name(b, object->name, object->len);
 }
 
+static bool at_end(struct query_times times, int64_t sec)
+{
+	return sec == times.min || sec == times.max;
+}
+
+/** Whether the fraction of a second decides. */
+static bool is_at_end(const struct query_bounds *b, const struct k_statx *st)
+{
+	return at_end(b->mtime, st->mtime.sec) || at_end(b->ctime, st->ctime.sec)
+	       || at_end(b->atime, st->atime.sec) || at_end(b->btime, st->btime.sec);
+}
+
 UNIT_TEST(random_objects)
 {
-	unsigned within = 0, found = 0, all = 0;
+	unsigned within = 0, found = 0, all = 0, sure = 0;
 	for (unsigned i = 0; i < 20000; i += unit_step()) {
 		seed = i * 7919 + 1;
 		STRBUF(text);
@@ -289,9 +301,20 @@ UNIT_TEST(random_objects)
 				i = 20000;
 				break;
 			}
+			if (!bounds.exact || !in || thing.object.type == DT_UNKNOWN
+			    || is_at_end(&bounds, &thing.st))
+				continue;
+			++sure;
+			if (outcome.acts != QUERY_YES) {
+				unit_note("%s", strbuf_str(&text));
+				CU_FAIL("exact bounds contain an object that is not found");
+				i = 20000;
+				break;
+			}
 		}
 		query_free(query);
 	}
 	/* They exclude something. */
 	CU_ASSERT_TRUE(within - found < (all - found) * 3 / 4 || all < 1000);
+	CU_ASSERT_TRUE(sure > all / 20 || all < 1000);
 }

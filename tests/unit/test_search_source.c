@@ -100,9 +100,10 @@ static void read_tree(void)
 static void set_object(const struct object *from)
 {
 	world.object = (struct source_object){
-		.dir = from->dir, .mark = world.marks[from->dir], .self = from->self, .path = from->path,
-		.path_len = strlen(from->path), .name = from->name, .len = strlen(from->name),
-		.type = IFTODT(from->st.mode),
+		.dir = from->dir, .mark = world.marks[from->dir], .self = from->self,
+		.path = from->path, .path_len = strlen(from->path),
+		.name = from->name, .len = strlen(from->name),
+		.type = IFTODT(from->st.mode), .within = QUERY_OPEN,
 	};
 	world.now = from;
 	for (const char *p = from->path; *p; ++p)
