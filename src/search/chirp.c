@@ -164,7 +164,7 @@ static bool parse_query(struct chirp *chirp)
 		          : "the tests are invalid");
 	else if (info->levels & 1u << QUERY_ALL || info->mask & ~(unsigned)K_STATX_BASIC
 	         || info->xtype || info->fstype || info->unique || info->has_prune
-	         || info->waits || info->mount || info->follow || info->depth)
+	         || info->mount || info->follow || info->depth)
 		talk_fail(&chirp->talk, "a Chirp server cannot tell what these tests need: only "
 		          "name, path, type, size, owner, mode, links and times are known");
 	return chirp->talk.state == TALK_GOING;

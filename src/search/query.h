@@ -155,16 +155,12 @@ void query_print(const struct query *query, struct strbuf *out);
 /** Whether a word is a primary of the language, without its '-'. */
 bool query_knows(const char *word);
 
-/** As query_print(), but never empty, with placeholders for actions, for a server that finds the
-    objects and performs nothing: "-print" for what is always true, "-exec : ';'" for what can fail;
-    and -quit. */
+/** As query_print(), but never empty, for a server that finds the objects and performs nothing:
+    -print for each action, which must be always true, but -quit for itself. */
 void query_print_tests(const struct query *query, struct strbuf *out);
 
-/** Whether an action is such a placeholder. */
-bool query_is_placeholder(const struct query_action *action);
-
-/** Fill env for such a string: it names no user, group or file, and of actions it has placeholders;
-    others are refused.
+/** Fill env for such a string: it names no user, group or file; actions other than -print and -quit
+    are refused.
     @mask  Outlives env; K_STATX_* that each of them needs. */
 void query_env_tests(struct query_env *env, unsigned *mask);
 

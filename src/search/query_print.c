@@ -14,7 +14,7 @@ struct printer {
 	const struct query *query;
 	struct strbuf *out;
 	const struct query_syntax *syntax;   /* of the last -regextype */
-	bool placeholders;                   /* for actions */
+	bool tests;                          /* of actions only which are reached */
 };
 
 static void print_node(struct printer *printer, const struct query_node *node);
@@ -116,8 +116,8 @@ static void print_action(struct printer *printer, const struct query_node *node)
 {
 	const struct query_action *action = &printer->query->actions[node->action];
 	struct strbuf *out = printer->out;
-	if (printer->placeholders && action->kind != QA_QUIT) {
-		strbuf_puts(out, query_can_fail(action) ? " -exec : ';'" : " -print");
+	if (printer->tests && action->kind != QA_QUIT) {
+		strbuf_puts(out, " -print");
 		return;
 	}
 	add_word(out, action->word);
@@ -224,12 +224,11 @@ static void print_options(struct strbuf *out, const struct query_info *info)
 		strbuf_printf(out, " -maxdepth %u", info->maxdepth);
 }
 
-static void print_query(const struct query *query, bool placeholders, struct strbuf *out)
+static void print_query(const struct query *query, bool tests, struct strbuf *out)
 {
 	struct strbuf text = {0};
 	struct printer printer = {
-		.query = query, .out = &text, .syntax = query_syntax(NULL),
-		.placeholders = placeholders,
+		.query = query, .out = &text, .syntax = query_syntax(NULL), .tests = tests,
 	};
 	const struct query_node *exclude = query->exclude, *root = query->root;
 	print_options(&text, &query->info);
@@ -246,7 +245,7 @@ static void print_query(const struct query *query, bool placeholders, struct str
 		root = root->first;
 	/* Without expression all is printed: if the string is not empty, that is said by its
 	   options. */
-	if (placeholders || !query->implicit || root->op != OP_TEST
+	if (tests || !query->implicit || root->op != OP_TEST
 	    || root->row->test != query_test_true)
 		print_node(&printer, root);
 	strbuf_puts(out, text.len > 0 ? text.data + 1 : "");
@@ -264,13 +263,6 @@ void query_print_tests(const struct query *query, struct strbuf *out)
 	print_query(query, true, out);
 }
 
-bool query_is_placeholder(const struct query_action *action)
-{
-	return action->kind == QA_PRINT || action->kind == QA_QUIT
-	       || (action->kind == QA_EXEC && !action->plus && action->nargs == 1
-	           && strcmp(action->args[0], ":") == 0);
-}
-
 static int no_owner(void *arg, const char *name, uint32_t *id)
 {
 	(void)arg, (void)name, (void)id;
@@ -283,10 +275,10 @@ static int no_file(void *arg, const char *path, bool follow, struct k_statx *st)
 	return fail(EPERM);
 }
 
-static int take_placeholder(void *arg, struct query_action *action, struct strbuf *why)
+static int take_reached(void *arg, struct query_action *action, struct strbuf *why)
 {
 	action->mask = *(const unsigned *)arg;
-	if (query_is_placeholder(action))
+	if (action->kind == QA_PRINT || action->kind == QA_QUIT)
 		return 0;
 	strbuf_printf(why, "%s is an action; a server performs none", action->word);
 	return -1;
@@ -296,6 +288,6 @@ void query_env_tests(struct query_env *env, unsigned *mask)
 {
 	*env = (struct query_env){
 		.arg = mask, .user = no_owner, .group = no_owner, .file = no_file,
-		.action = take_placeholder, .quiet = true, .which = true,
+		.action = take_reached, .quiet = true, .which = true,
 	};
 }

@@ -39,8 +39,7 @@ struct talk_request {
 	const char *const *roots;      /* directories, as the server names them */
 	size_t n;
 	const char *pattern;
-	const char *query;             /* canonical, see search/query.h; "": none.  Actions are
-	                                  placeholders */
+	const char *query;             /* of query_print_tests(); "": none */
 	unsigned actions;              /* of the query: each object reaches one of so many; a
 	                                  server counts them itself */
 	const char *const *exclude;    /* patterns of what is neither returned nor entered */

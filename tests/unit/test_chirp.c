@@ -346,7 +346,6 @@ UNIT_TEST(sent)
 	} no[] = {
 		{"cannot tell what", {.query = "-readable"}},
 		{"cannot tell what", {.query = "-newerBt @5"}},
-		{"cannot tell what", {.query = "-name x -exec : ';'"}},
 		{"cannot tell what", {.query = "-mount"}},
 		{"invalid", {.query = "-size"}}, {"invalid", {.query = "-delete"}},
 		{"does not sort", {.query = "", .flags = SEARCH_BYNAME}},

@@ -96,35 +96,24 @@ static void put_entry(struct serve *serve, const struct talk_entry *entry)
 		flush(serve);
 }
 
-/** The actions that an object reaches. */
-struct reached {
-	uint32_t actions;
-	bool open;                 /* it depends on the result of one */
-};
-
 static bool note_action(void *arg, const struct query_action *action,
                         const struct query_object *object)
 {
-	struct reached *reached = arg;
 	(void)object;
-	reached->actions |= 1u << action->index;
-	reached->open |= action->kind == QA_EXEC;
+	*(uint32_t *)arg |= 1u << action->index;
 	return true;
 }
 
 /** Find out which actions the last object reaches.  @error [out]  Of a fact; 0. */
-static struct reached reach(const struct serve *serve, int *error)
+static uint32_t reach(const struct serve *serve, int *error)
 {
 	struct search_visit visit;
-	struct reached reached = {0};
 	search_last(serve->search, &visit);
-	reached.actions = (uint32_t)visit.actions;
-	if (!reached.actions)
-		query_run(search_query(serve->search), &visit.object, note_action, &reached, NULL,
+	uint32_t actions = (uint32_t)visit.actions;
+	if (!actions)
+		query_run(search_query(serve->search), &visit.object, note_action, &actions, NULL,
 		          error);
-	if (reached.open)
-		reached.actions = 0;
-	return reached;
+	return actions;
 }
 
 /** Send the last entry of the search. */
@@ -133,7 +122,7 @@ static void send_entry(struct serve *serve, const struct talk_request *request,
 {
 	SEARCH *search = serve->search;
 	struct talk_entry entry = {.err = e->err, .errsource = e->errsource};
-	struct reached reached = {.open = true};
+	bool judged = !e->err && search_query(search);
 	int error = 0;
 	entry.root = search_below(search, &entry.path);
 	entry.len = strlen(entry.path);
@@ -144,8 +133,8 @@ static void send_entry(struct serve *serve, const struct talk_request *request,
 		});
 		return;
 	}
-	if (!e->err && search_query(search))
-		reached = reach(serve, &error);
+	if (judged)
+		entry.actions = reach(serve, &error);
 	if (error) {
 		put_entry(serve, &(struct talk_entry){
 			.root = entry.root, .path = entry.path, .len = entry.len, .err = error,
@@ -163,9 +152,8 @@ static void send_entry(struct serve *serve, const struct talk_request *request,
 		entry.type = search_type(search);
 		if (talk_has_attributes(request))
 			entry.st = (const struct k_statx *)(const void *)statxsearch(search);
-		entry.actions = reached.actions;
 	}
-	if (reached.actions || reached.open)
+	if (entry.actions || !judged)
 		put_entry(serve, &entry);
 }
 
