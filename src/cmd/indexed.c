@@ -101,14 +101,19 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 	struct os *os = &indexed->os;
 	char other[INDEX_UUID];
 	struct map64 known = {0};
+	*uuid = '\0';
+	strbuf_reset(&indexed->why);
+	if (is_never_indexed(m))
+		return 0;
 	int fd = os_openat(os, start->fd, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY);
 	indexed_uuid(os, indexed->devs, fd, m, uuid);
 	os_close(os, fd);
-	strbuf_reset(&indexed->why);
-	if (!*uuid && !is_never_indexed(m))
+	if (!*uuid)
 		strbuf_printf(&indexed->why, "%s has no index: %s; search it without --index",
 		              m->point, index_why(PLACE_NAMELESS));
-	for (size_t i = 0; i < indexed->table->count && *uuid; ++i) {
+	/* Each file system in memory has another one. */
+	bool unique = fstype_flags(m->fstype) & FST_PSEUDO;
+	for (size_t i = 0; i < indexed->table->count && *uuid && !unique; ++i) {
 		const struct mount *o = &indexed->table->mounts[i];
 		if (mount_dev(o) == mount_dev(m) || !o->fstype || !o->point
 		    || strcmp(o->fstype, m->fstype) != 0
@@ -275,8 +280,9 @@ static int begin(void *arg, struct source_start *start)
 		flow_release(indexed->flow);
 		return 0;
 	}
-	struct index *index = path.failed ? NULL : find_index(indexed, uuid, &path);
-	int error = path.failed ? ENOMEM : errno, rc = -1;
+	errno = path.failed ? ENOMEM : ENOENT;
+	struct index *index = path.failed || !*uuid ? NULL : find_index(indexed, uuid, &path);
+	int error = errno, rc = -1;
 	if (index && index_lookup(index, path.data, &start->dir) == 0) {
 		const struct scan_options options = {
 			.start = start->dir, .mark = start->mark, .all = start->all,
