@@ -284,6 +284,10 @@ home = gm.mkdir("/home")
 os.chmod(home, 0o1777)
 got = gm.getmnt("index", "build", "/v/home", uid=65534, env={"HOME": "/home/me"}, before=lambda: os.mkdir("/home/me"))
 gm.expect(got.status in (0, 64) and os.path.isdir("/home/me/.cache/getmnt/index"), f"nobody: {got.status} {got.err}")
+os.chmod("/v/home", 0o700)
+got = gm.getmnt("index", "build", "/v/home", uid=65534, env={"HOME": "/home/me"})
+gm.expect(got.status == 1 and b"/v/home: cannot be opened: Permission denied" in got.err, f"nobody: {got.status} {got.err}")
+os.chmod("/v/home", 0o755)
 
 # A copy of a file system has its UUID: while both are mounted, neither gets the other's index.
 refused(["build", IX, "/c/ext4"], "/c/ext4: cannot be indexed: its UUID is also that of /d/ext4; unmount one of them, or change its UUID")

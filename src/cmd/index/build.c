@@ -170,8 +170,11 @@ static int build_one(struct one *one)
 	double start = os_now();
 	if (*uuid)
 		index_place_name(uuid, one->place->mount->root, &name);
-	if (name.failed || !*uuid || (rootfd = index_run_open(ir, one->place)) < 0) {
-		message(one->target, "cannot be opened: %s", strerror(errno));
+	rootfd = index_run_open(ir, one->place);
+	error = rootfd < 0 ? errno : name.failed ? ENOMEM : !*uuid ? ESTALE : 0;
+	if (error) {
+		message(one->target, "cannot be opened: %s", strerror(error));
+		os_close(os, rootfd);
 		strbuf_destroy(&name);
 		return CX_ERROR;
 	}
