@@ -181,7 +181,9 @@
  *     tree.c             all directories, in memory
  *     chain.c            opening them, each relative to its parent
  *     objects.c          what the index has of some directories
+ *     gather.c           the entries of a directory and their attributes, read by any thread
  *     refresh.c          a directory or a name compared with the file system
+ *     refresh_many.c     many directories read, gathered by threads
  *     refresh_rest.c     what that leaves to do: moved and missing directories, hard links
  *     look.c             inodes to look at though their directories have not changed
  *     update.c           directories whose times changed, read again

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { DENTS = 64 * 1024 };
-
 int refresh_init(struct refresh *r, struct os *os, struct index *index, struct tree *tree,
                  int rootfd, const struct map64 *covered)
 {
@@ -28,6 +26,9 @@ void refresh_destroy(struct refresh *r)
 	free(r->gone.items);
 	free(r->later.items);
 	free(r->links);
+	for (size_t i = 0; i < r->nahead; ++i)
+		gather_free(r->ahead[i], r->os);
+	free(r->ahead);
 	map64_destroy(&r->by_ino);
 	errno = error;
 }
@@ -266,9 +267,10 @@ static int found_object(struct refresh *r, uint32_t parent, const char *name, si
                         const struct index_row *row, struct known *known)
 {
 	const struct tree_dir *dir = &r->tree->dirs[parent];
-	uint32_t child = tree_child(r->tree, parent, name, len);
 	uint64_t digest = 0;
 	bool exists = known && known_see(known, index_dir_slot(dir->dir), name, len, &digest);
+	/* When all objects are known, read_missing() finds a directory that had this name. */
+	uint32_t child = exists ? TREE_NONE : tree_child(r->tree, parent, name, len);
 	if (child != TREE_NONE && refresh_note_gone(r, child) != 0)
 		return -1;
 	if (exists && digest == objects_digest(row, true))
@@ -346,15 +348,14 @@ int refresh_entry(struct refresh *r, uint32_t at, int fd, const char *name, size
 
 /* Reading. */
 
-/** An entry of a directory that is read.  @return 0, or -1. */
-static int read_entry(struct refresh *r, uint32_t at, int fd, const struct k_dirent *entry,
-                      size_t len, struct known *known)
+/** Store an entry of a directory that is read.  @return 0, or -1. */
+static int read_entry(struct refresh *r, uint32_t at, struct gather_entry *entry,
+                      struct known *known)
 {
 	struct index_row row = {{0}};
-	struct k_statx st;
 	uint64_t digest;
-	uint32_t child = entry->type == DT_DIR ? tree_child(r->tree, at, entry->name, len)
-	                                       : TREE_NONE;
+	uint32_t child = entry->type == DT_DIR
+	                         ? tree_child(r->tree, at, entry->name, entry->len) : TREE_NONE;
 	if (child != TREE_NONE && r->tree->dirs[child].ino == entry->ino && !r->watching) {
 		struct tree_dir *dir = &r->tree->dirs[child];
 		dir->is_seen = true;
@@ -363,54 +364,45 @@ static int read_entry(struct refresh *r, uint32_t at, int fd, const struct k_dir
 		dir->state = TREE_UNSEEN;
 		return refresh_note_todo(r, child);
 	}
-	if (chain_look(&r->chain, fd, entry->name, &st) == 0) {
-		if (S_ISDIR(st.mode))
-			return found_dir(r, at, entry->name, len, &st);
-		index_row_from(&row, &st);
-		return note_links(r, &st) != 0
-		               ? -1 : found_object(r, at, entry->name, len, &row, known);
+	/* It was moved from here after its directory was gathered. */
+	if (!entry->is_looked) {
+		int fd = chain_open(&r->chain, at);
+		entry->error = fd < 0 || chain_look(&r->chain, fd, entry->name, &entry->st) != 0
+		                       ? errno : 0;
 	}
-	if (errno == ENOMEM || errno == ENOENT)
-		return errno == ENOENT ? 0 : -1;
+	if (entry->error == ENOMEM || entry->error == ENOENT)
+		return entry->error == ENOENT ? 0 : fail(ENOMEM);
+	if (!entry->error && S_ISDIR(entry->st.mode))
+		return found_dir(r, at, entry->name, entry->len, &entry->st);
+	if (!entry->error) {
+		index_row_from(&row, &entry->st);
+		return note_links(r, &entry->st) != 0
+		               ? -1 : found_object(r, at, entry->name, entry->len, &row, known);
+	}
 	if (known)
-		known_see(known, index_dir_slot(r->tree->dirs[at].dir), entry->name, len, &digest);
-	return found_lost(r, at, entry->name, len, entry->type);
+		known_see(known, index_dir_slot(r->tree->dirs[at].dir), entry->name, entry->len,
+		          &digest);
+	errno = entry->error;
+	return found_lost(r, at, entry->name, entry->len, entry->type);
 }
 
-/** Read the entries of a directory.  @return 0; 1: not all could be read; or -1. */
-static int read_entries(struct refresh *r, uint32_t at, int fd, struct known *known)
+/** Store the entries of a directory.  @return 0, or -1. */
+static int read_entries(struct refresh *r, struct gather *gather, struct known *known)
 {
-	static const char dots[] = "..";
-	char *buf = malloc(DENTS);
-	int dirfd = buf ? os_opendir(r->os, fd, ".") : -1, rc = 0;
-	ssize_t n = 0;
-	if (!buf)
-		return -1;
-	if (dirfd < 0) {
-		rc = errno == ENOMEM || errno == EMFILE || errno == ENFILE ? -1 : 1;
-		free(buf);
-		return rc;
-	}
-	while (rc == 0 && (n = os_getdents(r->os, dirfd, buf, DENTS)) > 0) {
-		const struct k_dirent *entry;
-		size_t i = 0, len;
-		while (rc == 0 && (entry = os_dirent(buf, (size_t)n, &i, &len))) {
-			if (len == 0 || len > INDEX_NAME_MAX)
-				r->incomplete = true;
-			else if (len > 2 || memcmp(entry->name, dots, len) != 0)
-				rc = read_entry(r, at, fd, entry, len, known);
+	struct gather_entry entry;
+	for (;;) {
+		for (size_t i = 0; gather_next(gather, &i, &entry);) {
+			if (read_entry(r, gather->at, &entry, known) != 0)
+				return -1;
 		}
-		if (rc == 0 && i < (size_t)n)
-			rc = 1;
 		/* The row of the directory is not stored yet: the next update reads it again. */
-		if (rc == 0 && index_relieve(r->index) != 0)
-			rc = -1;
+		if (index_relieve(r->index) != 0)
+			return -1;
+		if (gather->fd < 0)
+			return 0;
+		if (gather_more(gather, &r->chain, refresh_threads(r)) != 0)
+			return -1;
 	}
-	if (n < 0)
-		rc = errno == ENOMEM ? -1 : 1;
-	os_close(r->os, dirfd);
-	free(buf);
-	return rc;
 }
 
 /** What was not found in a directory is gone.  @return 0, or -1. */
@@ -432,47 +424,51 @@ static int read_missing(struct refresh *r, uint32_t at, struct known *known)
 	return 0;
 }
 
-int refresh_read(struct refresh *r, uint32_t at, struct known *known)
+/** A directory cannot be read where the tree has it.  @return 0, or -1. */
+static int read_lost(struct refresh *r, const struct gather *gather)
+{
+	struct tree *tree = r->tree;
+	uint32_t at = gather->at;
+	errno = gather->error;
+	int rc = lost_state(tree, at, gather->failed);
+	r->incomplete |= rc > 0;
+	if (rc < 0)
+		return -1;
+	if (!r->watching)
+		return tree->dirs[at].state == TREE_GONE ? refresh_note_gone(r, at) : 0;
+	if (tree->dirs[at].state == TREE_KEPT)
+		return 0;
+	/* Whether it exists, the event of its name says. */
+	tree->dirs[at].state = TREE_CHANGED;
+	return list_add(&r->later, at);
+}
+
+/** Store the differences of a directory.  @return 0, or -1. */
+static int read_store(struct refresh *r, struct gather *gather, struct known *known)
 {
 	struct tree *tree = r->tree;
 	struct known *own;
-	struct k_statx st;
-	int64_t listed = os_time().tv_sec;
-	int fd = chain_open(&r->chain, at), rc;
-	if (fd < 0 || chain_look(&r->chain, fd, "", &st) != 0) {
-		rc = lost_state(tree, at, fd < 0 ? chain_failed(&r->chain) : at);
-		r->incomplete |= rc > 0;
-		if (rc < 0)
-			return -1;
-		if (!r->watching)
-			return tree->dirs[at].state == TREE_GONE ? refresh_note_gone(r, at) : 0;
-		if (tree->dirs[at].state == TREE_KEPT)
-			return 0;
-		/* Whether it exists, the event of its name says. */
-		tree->dirs[at].state = TREE_CHANGED;
-		return list_add(&r->later, at);
-	}
+	uint32_t at = gather->at;
 	if (load_known(r, at, &known, &own) != 0)
 		return -1;
 	for (uint32_t child = tree->dirs[at].first; child != TREE_NONE;
 	     child = tree->dirs[child].next)
 		tree->dirs[child].is_seen = false;
 	r->unsettled = false;
-	rc = read_entries(r, at, fd, known);
-	if (rc == 0)
+	int rc = read_entries(r, gather, known);
+	if (rc == 0 && !gather->partial)
 		rc = read_missing(r, at, known);
 	known_free(own);
-	if (rc < 0)
+	if (rc != 0)
 		return -1;
 	struct index_row row = {{0}};
-	index_row_from(&row, &st);
-	if (rc > 0) {
+	index_row_from(&row, &gather->st);
+	if (gather->partial) {
 		row.col[IC_FLAGS] |= IF_UNREAD;
-		r->incomplete = true;
 		++r->counts.unread;
 	}
-	if (rc > 0 || r->unsettled)
-		listed = 0;
+	r->incomplete |= gather->partial || gather->has_odd;
+	int64_t listed = gather->partial || r->unsettled ? 0 : gather->listed;
 	++r->counts.read;
 	tree_set_row(tree, at, &row, listed);
 	tree->dirs[at].is_new = false;
@@ -480,4 +476,19 @@ int refresh_read(struct refresh *r, uint32_t at, struct known *known)
 	if (r->unsettled && r->watching && list_add(&r->later, at) != 0)
 		return -1;
 	return put_dir(r, at, &row, listed);
+}
+
+int refresh_read(struct refresh *r, uint32_t at, struct known *known, struct gather *gather)
+{
+	struct gather own = {.fd = -1};
+	int rc = 0;
+	/* If one above it was moved meanwhile, it has another path now. */
+	if (!gather || gather->error) {
+		gather = &own;
+		rc = gather_begin(gather, &r->chain, at, r->watching);
+	}
+	if (rc == 0)
+		rc = gather->error ? read_lost(r, gather) : read_store(r, gather, known);
+	gather_end(&own, r->os);
+	return rc;
 }

@@ -14,7 +14,7 @@
 #ifndef GM_INDEX_REFRESH_H
 #define GM_INDEX_REFRESH_H
 
-#include "index/chain.h"
+#include "index/gather.h"
 #include "index/objects.h"
 
 /** What was found. */
@@ -38,12 +38,15 @@ struct refresh {
 	int64_t oldest;           /* directories that were last read then, or before, are read
 	                             again; INT64_MIN: none */
 	struct refresh_list todo, gone;   /* directories to compare or read; those not found */
+	struct gather **ahead;    /* of each of todo, from the first: NULL, or its entries */
+	size_t nahead, ahead_room, ahead_bytes;
 	struct refresh_list later;   /* while watching: those that could not be read in their
 	                             places, since one above them was renamed a moment ago */
 	/* Inodes with several names, or whose names are not known: their attributes today. */
 	struct refresh_link { uint64_t ino; struct index_row row; } *links;
 	size_t nlinks, links_room;
 	struct map64 by_ino;      /* of links */
+	unsigned threads;         /* 0: not known yet */
 	bool incomplete;          /* something could not be read */
 	bool unsettled;           /* the directory that is read changed meanwhile */
 	struct refresh_counts counts;
@@ -68,8 +71,18 @@ void refresh_destroy(struct refresh *refresh);
 int refresh_compare(struct chain *chain, struct tree *tree, uint32_t at, int64_t oldest);
 
 /** Read a directory and store the differences.
-    @known  Of its cluster, with its slot; NULL: not loaded.  @return 0, or -1. */
-int refresh_read(struct refresh *refresh, uint32_t at, struct known *known);
+    @known  Of its cluster, with its slot; NULL: not loaded.
+    @gather  Its entries; NULL: they are not gathered yet.
+    @return 0, or -1. */
+int refresh_read(struct refresh *refresh, uint32_t at, struct known *known, struct gather *gather);
+
+/** Read directories of a cluster, gathered by threads; and after each what it leaves to do.
+    @dirs  TREE_CHANGED; those that are something else when their turn comes are not read.
+    @return 0, or -1. */
+int refresh_read_cluster(struct refresh *refresh, const uint32_t *dirs, size_t n);
+
+/** How many threads wait for the file system; at most OS_PARTS. */
+unsigned refresh_threads(struct refresh *refresh);
 
 /** Look at one name of a directory.  @fd  The directory, O_PATH.  @return 0, or -1. */
 int refresh_entry(struct refresh *refresh, uint32_t at, int fd, const char *name, size_t len);
@@ -87,6 +100,10 @@ int refresh_link(struct refresh *refresh, const struct k_statx *st);
     @return 0, or -1 (ENOMEM). */
 int refresh_note_gone(struct refresh *refresh, uint32_t at);
 int refresh_note_todo(struct refresh *refresh, uint32_t at);
+
+/** Take a directory of refresh->todo, which is not empty.
+    @gather [out]  For refresh_read(); of the caller.  @return 0, or -1. */
+int refresh_take(struct refresh *refresh, uint32_t *at, struct gather **gather);
 
 /** Compare and read what was found to need it.  @return 0, or -1. */
 int refresh_todo(struct refresh *refresh);

@@ -34,12 +34,19 @@ int refresh_todo(struct refresh *r)
 {
 	unsigned turn = 0;
 	while (r->todo.n > 0) {
-		uint32_t at = r->todo.items[--r->todo.n];
-		if (r->tick && ++turn % TICK == 0 && r->tick(r->arg) != 0)
+		struct gather *gather;
+		uint32_t at;
+		int rc = 0;
+		if (refresh_take(r, &at, &gather) != 0)
 			return -1;
-		if (r->tree->dirs[at].state == TREE_UNSEEN && compare(r, at) != 0)
-			return -1;
-		if (r->tree->dirs[at].state == TREE_CHANGED && refresh_read(r, at, NULL) != 0)
+		if (r->tick && ++turn % TICK == 0)
+			rc = r->tick(r->arg);
+		if (rc == 0 && r->tree->dirs[at].state == TREE_UNSEEN)
+			rc = compare(r, at);
+		if (rc == 0 && r->tree->dirs[at].state == TREE_CHANGED)
+			rc = refresh_read(r, at, NULL, gather);
+		gather_free(gather, r->os);
+		if (rc != 0)
 			return -1;
 	}
 	return 0;

@@ -69,9 +69,7 @@ static int compare_all(struct update *update)
 		++n;
 	}
 	update->nsteps = n;
-	/* Two threads also where there is one processor: they wait for a disk. */
-	unsigned cpus = os_cpus(update->refresh.os), most = cpus < 2 ? 2 : cpus;
-	unsigned parts = n < 2 * PORTION ? 1 : most < OS_PARTS ? most : OS_PARTS;
+	unsigned parts = n < 2 * PORTION ? 1 : refresh_threads(&update->refresh);
 	os_divide(update->refresh.os, parts, parts, compare_part, update);
 	update->refresh.incomplete |= atomic_load(&update->incomplete);
 	update->refresh.counts.dirs += n;
@@ -88,36 +86,12 @@ static int compare_steps(const void *a, const void *b)
 	                                : x->order < y->order ? -1 : x->order > y->order;
 }
 
-/** Read the directories of a cluster that changed.  @return 0, or -1. */
-static int read_cluster(struct update *update, const struct step *steps, size_t n)
-{
-	struct refresh *r = &update->refresh;
-	const struct tree *tree = update->tree;
-	unsigned char slots[INDEX_SLOTS / 8] = {0};
-	for (size_t i = 0; i < n; ++i) {
-		uint32_t slot = index_dir_slot(tree->dirs[steps[i].at].dir);
-		slots[slot / 8] |= (unsigned char)(1 << slot % 8);
-	}
-	struct known *known = known_load(r->index, steps->cluster, slots);
-	int rc = known ? 0 : -1;
-	for (size_t i = 0; i < n && rc == 0; ++i) {
-		/* It may have been moved meanwhile, and so read. */
-		if (tree->dirs[steps[i].at].state == TREE_CHANGED)
-			rc = refresh_read(r, steps[i].at, known);
-		if (rc == 0)
-			rc = refresh_todo(r);
-		if (rc == 0 && r->tick)
-			rc = r->tick(r->arg);
-	}
-	known_free(known);
-	return rc;
-}
-
 /** Read all directories that changed.  @return 0, or -1. */
 static int read_all(struct update *update)
 {
 	struct refresh *r = &update->refresh;
 	struct step *steps = update->steps;
+	uint32_t *dirs = NULL;
 	size_t n = 0, end;
 	uint64_t committed = 0;
 	int rc = 0;
@@ -128,16 +102,24 @@ static int read_all(struct update *update)
 		if (state == TREE_CHANGED)
 			steps[n++] = steps[i];
 	}
+	if (n == 0)
+		return 0;
 	qsort(steps, n, sizeof(*steps), compare_steps);
+	dirs = malloc(n * sizeof(*dirs));
+	if (!dirs)
+		return -1;
+	for (size_t i = 0; i < n; ++i)
+		dirs[i] = steps[i].at;
 	for (size_t i = 0; i < n && rc == 0; i = end) {
 		for (end = i; end < n && steps[end].cluster == steps[i].cluster;)
 			++end;
-		rc = read_cluster(update, steps + i, end - i);
+		rc = refresh_read_cluster(r, dirs + i, end - i);
 		if (rc == 0 && r->counts.read - committed >= COMMIT) {
 			committed = r->counts.read;
 			rc = index_commit(r->index);
 		}
 	}
+	free(dirs);
 	return rc;
 }
 

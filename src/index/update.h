@@ -4,7 +4,8 @@
  *
  *     find       inodes that changed since the last update, if the file system can return them
  *     compare    each known directory by one statx(2), in threads, in preorder
- *     read       those that changed; new directories are walked, moved ones are recognized
+ *     read       those that changed, in threads, a portion at a time, which one thread stores;
+ *                new directories are walked, moved ones are recognized
  *     look       at the inodes that were found, or else at those with several names, once each
  *     remove     directories that were found nowhere
  *

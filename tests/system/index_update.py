@@ -8,9 +8,9 @@ import stat
 import time
 
 import gm
-from index_tree import Tree, differences
+from index_tree import Tree, differences, on_disk
 
-gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs")
+gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "strace")
 gm.need_fs("ext4", "xfs", "btrfs")
 IX = "--index-dir=/ix"
 MANY = 2000
@@ -20,6 +20,7 @@ gm.mkdir(root / "img")
 for kind in ("ext4", "xfs", "btrfs"):
     gm.loop_mount(gm.image(root / f"img/{kind}", 300 << 20, f"mkfs.{kind}", "-q"), root / f"t/{kind}")
 os.rmdir(root / "t/ext4/lost+found")
+gm.install("strace", root.path)
 root.enter()
 
 
@@ -74,6 +75,55 @@ time.sleep(4.1)
 update(top)
 before = update(top)
 gm.expect("read" not in before, f"settled: {before}")
+
+# A restored tree: more directories than one thread reads, and directories of more entries than are read at a time.
+top = "/t/ext4"
+WIDE, LARGE = 300, 9000
+
+
+def restore(path, text):
+    """Make a tree, or change everything in it."""
+    for i in range(WIDE):
+        for k in range(5):
+            gm.touch(f"{path}/w{i}/v/f{k}", text)
+    for i in range(LARGE):
+        gm.touch(f"{path}/large{i % 2}/{text}{i:050}")
+    os.makedirs(f"{path}/large1/{text}sub", exist_ok=True)
+
+
+def looks(top, *options):
+    """How many calls of statx(2) an update makes."""
+    result = gm.getmnt("-f", "-e", "trace=statx", "-o", "/trace", gm.PROGRAM, "index", "update", "-q", IX, *options, top,
+                       program="/bin/strace", env={"ASAN_OPTIONS": "detect_leaks=0"})
+    gm.expect(result.status == 0, f"{top}: traced: {result}")
+    return gm.read("/trace").count("statx(")
+
+
+objects = len(on_disk(top))
+for name in ("new", "again"):
+    restore(f"{top}/restored", name)
+    made = len(on_disk(top)) - objects
+    # Each new object once; each directory to compare it and when it is read.
+    count, most = looks(top), made + 4 * (objects + 2 * WIDE) + 100
+    gm.expect(made < count < most, f"restored: {name}: {count} looks, for {made} objects")
+    agree(f"restored: {name}", top)
+for i in range(WIDE):
+    gm.touch(f"{top}/restored/w{i}/v/f0", f"modified {i}")
+    os.unlink(f"{top}/restored/w{i}/v/f1")
+for i in range(0, LARGE, 3):
+    os.unlink(f"{top}/restored/large{i % 2}/new{i:050}")
+count, most = looks(top, "--max-age=0"), len(on_disk(top)) + 4 * (objects + 2 * WIDE) + 100
+gm.expect(count < most, f"everything: {count} looks, not {most}")
+agree("everything is read", top)
+# Directories that are moved into others which are read in the same run.
+for i in range(0, WIDE - 1, 2):
+    gm.touch(f"{top}/restored/w{i}/v/more")
+    os.rename(f"{top}/restored/w{i}", f"{top}/restored/w{i + 1}/v/moved{i}")
+out = update(top)
+gm.expect(f"{WIDE // 2} directories moved" in out and "directories removed" not in out, f"moved: {out}")
+agree("moved into directories that are read", top)
+checked(top)
+top = "/t/xfs"
 
 # What a mount covers is kept, and not touched; what it uncovers is read.
 if not os.path.exists("/dev/fuse"):
