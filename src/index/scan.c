@@ -105,7 +105,10 @@ static int next_cluster(struct scan *scan)
 	if (scan->cluster >= index_clusters(scan->index))
 		return 0;
 	scan->current = scan->cluster++;
-	scan->segment = NULL;
+	/* What the paths of later objects need is decoded again. */
+	if (scan->opened)
+		segment_trim(scan->opened);
+	scan->opened = scan->segment = NULL;
 	scan->leaf = 0;
 	scan->nrows = scan->row = 0;
 	scan->change = 0;
@@ -115,6 +118,7 @@ static int next_cluster(struct scan *scan)
 		return 1;
 	if (index_segment(scan->index, scan->current, &scan->segment) != 0)
 		return -1;
+	scan->opened = scan->segment;
 	int rc = scan->segment ? wish_has_filters(&scan->wish, scan->segment) : 0;
 	scan->counts.opened += rc > 0;
 	if (rc > 0 && scan->wish.names)

@@ -54,7 +54,7 @@ int scan_dirs_init(struct scan *scan)
 	if (scan->options.start == INDEX_DIR_NONE)
 		return 0;
 	return place(scan, &(struct scan_dir){
-		.dir = scan->options.start, .name = "", .mark = scan->options.mark, .entered = true,
+		.dir = scan->options.start, .mark = scan->options.mark, .entered = true,
 		.all = scan->options.all,
 	}) ? 0 : -1;
 }
@@ -67,13 +67,14 @@ void scan_dirs_destroy(struct scan *scan)
 	free(scan->known);
 	free(scan->dirs);
 	free(scan->chain);
-	arena_destroy(&scan->names);
+	strbuf_destroy(&scan->names);
 	strbuf_destroy(&scan->path);
 }
 
 /** Collect a directory and those above it, up to one that is known.
+    @names  With their names.
     @known [out]  What is known of that; SD_OUTSIDE: there is none.  @return 0, or -1. */
-static int climb(struct scan *scan, index_dir dir, uint32_t *known)
+static int climb(struct scan *scan, index_dir dir, bool names, uint32_t *known)
 {
 	scan->nchain = 0;
 	*known = SD_OUTSIDE;
@@ -90,12 +91,13 @@ static int climb(struct scan *scan, index_dir dir, uint32_t *known)
 		*now = SD_VISITED;
 		if (!ARRAY_ROOM(scan->chain, scan->nchain, &scan->chain_room))
 			return -1;
-		scan->chain[scan->nchain++] = at;
-		if (dir_parent(scan->index, at, &at) != 0) {
-			if (errno != ENOENT)
-				return -1;
-			at = INDEX_DIR_NONE;
-		}
+		struct scan_link *link = &scan->chain[scan->nchain++];
+		link->dir = at;
+		int rc = names ? index_dir_get(scan->index, at, &link->info)
+		         : dir_parent(scan->index, at, &link->info.parent);
+		if (rc != 0 && errno != ENOENT)
+			return -1;
+		at = rc == 0 ? link->info.parent : INDEX_DIR_NONE;
 	}
 	return 0;
 }
@@ -104,7 +106,7 @@ static int climb(struct scan *scan, index_dir dir, uint32_t *known)
 static void set_chain(struct scan *scan, uint32_t known)
 {
 	while (scan->nchain > 0)
-		*known_of(scan, scan->chain[--scan->nchain]) = known;
+		*known_of(scan, scan->chain[--scan->nchain].dir) = known;
 }
 
 int scan_is_below(struct scan *scan, index_dir dir)
@@ -114,7 +116,7 @@ int scan_is_below(struct scan *scan, index_dir dir)
 		return -1;
 	if (*now == SD_BELOW)
 		return 1;
-	if (climb(scan, dir, &known) != 0)
+	if (climb(scan, dir, false, &known) != 0)
 		return -1;
 	set_chain(scan, known == SD_OUTSIDE ? SD_OUTSIDE : SD_BELOW);
 	return known != SD_OUTSIDE;
@@ -142,7 +144,7 @@ static int build_path(struct scan *scan, uint32_t number)
 	*to = '\0';
 	for (; dir->len > 0; dir = &scan->dirs[dir->parent]) {
 		to -= dir->len;
-		memcpy(to, dir->name, dir->len);
+		memcpy(to, scan->names.data + dir->name, dir->len);
 		*--to = '/';
 	}
 	return 0;
@@ -164,32 +166,30 @@ static int is_found(struct scan *scan, index_dir dir, const char *name, size_t l
 
 /** Place a subdirectory of one that is placed, and enter it unless that is refused.
     @parent  Its number.  @return that of the subdirectory, or SOURCE_NONE: an error. */
-static uint32_t enter_child(struct scan *scan, uint32_t parent, index_dir dir)
+static uint32_t enter_child(struct scan *scan, uint32_t parent, const struct scan_link *link)
 {
-	struct index_dir_info info;
-	if (index_dir_get(scan->index, dir, &info) != 0)
-		return SOURCE_NONE;
+	const char *name = link->info.name;
+	const size_t len = link->info.len;
+	const index_dir dir = link->dir;
 	const struct scan_dir above = scan->dirs[parent];
 	struct scan_dir child = {
-		.dir = dir, .parent = parent, .len = (uint32_t)info.len,
-		.name = arena_strndup(&scan->names, info.name, info.len),
-		.path_len = above.path_len + 1 + (uint32_t)info.len, .depth = above.depth + 1,
+		.dir = dir, .parent = parent, .len = (uint8_t)len, .name = (uint32_t)scan->names.len,
+		.path_len = above.path_len + 1 + (uint32_t)len, .depth = above.depth + 1,
 		.mark = above.mark, .entered = above.all, .all = above.all,
 	};
-	if (info.len == 0 || child.path_len <= above.path_len) {
+	if (len == 0 || len > INDEX_NAME_MAX || child.path_len <= above.path_len
+	    || scan->names.len > UINT32_MAX - INDEX_NAME_MAX) {
 		errno = EBADMSG;
 		return SOURCE_NONE;
 	}
-	if (!child.name)
-		return SOURCE_NONE;
-	int within = above.entered ? is_found(scan, dir, child.name, child.len) : QUERY_NO;
+	int within = above.entered ? is_found(scan, dir, name, len) : QUERY_NO;
 	if (within < 0)
 		return SOURCE_NONE;
 	if (above.entered && (!above.all || within != QUERY_NO)) {
 		const struct source_object object = {
 			.dir = above.dir, .self = dir, .mark = above.mark,
 			.path = strbuf_str(&scan->path), .path_len = scan->path.len,
-			.depth = above.depth, .name = child.name, .len = child.len, .type = DT_DIR,
+			.depth = above.depth, .name = name, .len = len, .type = DT_DIR,
 			.within = (enum query_value)within,
 		};
 		int rc = scan->options.enter(scan->options.arg, &object, &child.mark);
@@ -198,13 +198,16 @@ static uint32_t enter_child(struct scan *scan, uint32_t parent, index_dir dir)
 		child.entered = rc > 0;
 		child.all = rc > 1;
 	}
+	strbuf_add(&scan->names, name, len);
+	if (scan->names.failed)
+		return SOURCE_NONE;
 	return place(scan, &child) ? (uint32_t)scan->ndirs - 1 : SOURCE_NONE;
 }
 
 int scan_enter(struct scan *scan, index_dir dir, struct source_object *object)
 {
 	uint32_t known;
-	if (climb(scan, dir, &known) != 0)
+	if (climb(scan, dir, true, &known) != 0)
 		return -1;
 	if (known == SD_OUTSIDE) {
 		set_chain(scan, known);
@@ -214,12 +217,12 @@ int scan_enter(struct scan *scan, index_dir dir, struct source_object *object)
 	if (scan->path_of != number && build_path(scan, number) != 0)
 		return -1;
 	while (scan->nchain > 0) {
-		index_dir child = scan->chain[--scan->nchain];
-		number = enter_child(scan, number, child);
+		const struct scan_link *link = &scan->chain[--scan->nchain];
+		number = enter_child(scan, number, link);
 		if (number == SOURCE_NONE)
 			return -1;
 		strbuf_putc(&scan->path, '/');
-		strbuf_add(&scan->path, scan->dirs[number].name, scan->dirs[number].len);
+		strbuf_add(&scan->path, link->info.name, link->info.len);
 	}
 	if (scan->path.failed)
 		return fail(ENOMEM);

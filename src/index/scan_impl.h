@@ -7,7 +7,7 @@
 
 #include "index/scan.h"
 
-#include "base/arena.h"
+#include "base/strbuf.h"
 
 enum {
 	WISH_KEYS = 64,           /* keys of filters for one name, at most */
@@ -46,11 +46,18 @@ struct wish {
 struct scan_dir {
 	index_dir dir;
 	uint32_t parent;          /* its place in dirs; the start has none */
-	const char *name;         /* "": the start */
-	uint32_t len, path_len, depth;
+	uint32_t name;            /* its place in names */
+	uint32_t path_len, depth;
 	uint32_t mark;            /* what enter() made of it */
+	uint8_t len;              /* of its name; 0: the start */
 	bool entered;
 	bool all;                 /* also everything below */
+};
+
+/** A directory on the way to a known one. */
+struct scan_link {
+	index_dir dir;
+	struct index_dir_info info;   /* only the parent, or all */
 };
 
 struct scan {
@@ -64,8 +71,8 @@ struct scan {
 	uint32_t **known;         /* of each cluster, what is known of each slot; or NULL */
 	struct scan_dir *dirs;
 	size_t ndirs, dirs_room;
-	struct arena names;
-	index_dir *chain;         /* scratch */
+	struct strbuf names;
+	struct scan_link *chain;  /* scratch */
 	size_t nchain, chain_room;
 	struct strbuf path;       /* of the directory path_of, below the start */
 	uint32_t path_of;
@@ -73,7 +80,8 @@ struct scan {
 	/* The current cluster. */
 	uint32_t cluster;         /* the next one */
 	uint32_t current;
-	struct segment *segment;  /* NULL: only its delta is left */
+	struct segment *opened;   /* its segment, or NULL */
+	struct segment *segment;  /* the same; NULL: only its delta is left */
 	uint32_t name_id;         /* of wish.literal */
 	uint8_t *matches;         /* otherwise: a bit for each name */
 	size_t matches_room;

@@ -46,7 +46,7 @@
  *      27  1     number of exceptions: values that need more bits than the others
  *
  *     leaves: the packed values (no checksum in the header)
- *       leaf by leaf, column by column: the values, with 0 for exceptions; the positions of
+ *       column by column, leaf by leaf: the values, with 0 for exceptions; the positions of
  *       exceptions in the leaf, ascending, a byte each; the exceptions.  The first value is in
  *       the lowest bits of the first byte.  Both lists end at a byte.  8 bytes of 0 follow the
  *       last leaf, so that a reader may load 8 bytes at any value
@@ -273,6 +273,7 @@ struct segment {
 	uint64_t lsn;
 	struct part parts[SP_COUNT];
 	struct names_block **blocks;     /* of names, decoded; NULL before the first */
+	uint32_t last_block;             /* that was found by a number of a name */
 	uint32_t *verified;              /* of each leaf: columns whose checksums are right */
 	struct segment_slot *slots;      /* decoded; NULL before the first */
 	uint32_t slots_decoded;          /* leaves of slots: 1 << leaf */

@@ -169,9 +169,12 @@ static const struct names_block *get_block(struct segment *segment, uint32_t num
     @return it; UINT32_MAX: none (EBADMSG). */
 static uint32_t find_block(struct segment *segment, uint32_t id)
 {
-	uint32_t low = 0, high = segment->nblocks;
+	uint32_t low = 0, high = segment->nblocks, last = segment->last_block;
 	if (segment_verify(segment, SP_FRONT) != 0)
 		return UINT32_MAX;
+	if (last < high && front_at(segment, last).first <= id
+	    && id < front_at(segment, last + 1).first)
+		return last;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		if (front_at(segment, middle).first <= id)
@@ -180,6 +183,7 @@ static uint32_t find_block(struct segment *segment, uint32_t id)
 			high = middle;
 	}
 	errno = EBADMSG;
+	segment->last_block = low - 1;
 	return low - 1;
 }
 

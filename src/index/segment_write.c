@@ -8,12 +8,6 @@
 
 #include <stdlib.h>
 
-/** The values of a leaf. */
-struct leaf {
-	unsigned n;
-	uint64_t col[SC_COUNT][INDEX_LEAF];
-};
-
 struct writer {
 	struct segment_contents *contents;
 	struct strbuf *out;
@@ -21,7 +15,7 @@ struct writer {
 	struct dict dict;
 	struct strbuf ranges[SC_COUNT];
 	size_t leaves;                    /* where the part of leaves begins in out */
-	struct leaf leaf;
+	uint64_t *columns[SC_COUNT];      /* values in their order; one allocation */
 };
 
 /* Columns. */
@@ -73,12 +67,12 @@ static bool put_values(struct strbuf *out, const uint64_t *values, unsigned n, s
 	return !out->failed;
 }
 
-/** Append a column of the current leaf. */
-static int put_column(struct writer *w, uint32_t leaf, unsigned column)
+/** Append a column of a leaf.  @first  Its first row or slot, of n. */
+static int put_column(struct writer *w, uint32_t first, unsigned n, unsigned column)
 {
-	const uint64_t *values = w->leaf.col[column];
-	const uint64_t *reference = w->leaf.col[segment_reference(column)];
-	unsigned n = w->leaf.n;
+	const uint32_t leaf = first / INDEX_LEAF;
+	const uint64_t *values = w->columns[column] + first;
+	const uint64_t *reference = w->columns[segment_reference(column)] + first;
 	uint64_t min = values[0], max = values[0], plain[INDEX_LEAF] = {0}, refer[INDEX_LEAF] = {0};
 	for (unsigned i = 1; i < n; ++i) {
 		min = values[i] < min ? values[i] : min;
@@ -115,41 +109,40 @@ static int put_column(struct writer *w, uint32_t leaf, unsigned column)
 	return 0;
 }
 
-static int put_rows(struct writer *w, const uint32_t *order)
+/** Append all leaves of a column: a query that decodes few columns reads few pages. */
+static int put_leaves(struct writer *w, unsigned column)
 {
-	const struct segment_contents *c = w->contents;
-	for (uint32_t first = 0, leaf = 0; first < c->nrows; first += INDEX_LEAF, ++leaf) {
-		w->leaf.n = c->nrows - first < INDEX_LEAF ? c->nrows - first : INDEX_LEAF;
-		for (unsigned i = 0; i < w->leaf.n; ++i) {
-			const struct index_row *row = &c->rows[order[first + i]];
-			for (unsigned column = 0; column < IC_COUNT; ++column)
-				w->leaf.col[column][i] = row->col[column];
-			w->leaf.col[IC_NAME][i] = w->dict.ids[row->col[IC_NAME]];
-		}
-		for (unsigned column = 0; column < IC_COUNT; ++column) {
-			if (put_column(w, leaf, column) != 0)
-				return -1;
-		}
+	uint32_t all = column < SC_PARENT ? w->contents->nrows : w->contents->nslots;
+	for (uint32_t first = 0; first < all; first += INDEX_LEAF) {
+		unsigned n = all - first < INDEX_LEAF ? all - first : INDEX_LEAF;
+		if (put_column(w, first, n, column) != 0)
+			return -1;
 	}
 	return 0;
 }
 
-static int put_slots(struct writer *w)
+/** Make columns of rows and slots.  @return 0, or -1 (ENOMEM). */
+static int transpose(struct writer *w, const uint32_t *order)
 {
 	const struct segment_contents *c = w->contents;
-	for (uint32_t first = 0, leaf = 0; first < c->nslots; first += INDEX_LEAF, ++leaf) {
-		w->leaf.n = c->nslots - first < INDEX_LEAF ? c->nslots - first : INDEX_LEAF;
-		for (unsigned i = 0; i < w->leaf.n; ++i) {
-			const struct segment_slot *slot = &c->slots[first + i];
-			w->leaf.col[SC_PARENT][i] = slot->parent;
-			w->leaf.col[SC_ROW][i] = slot->row;
-			w->leaf.col[SC_NAME][i] = slot->name;
-			w->leaf.col[SC_LISTED][i] = index_from_signed(slot->listed);
-		}
-		for (unsigned column = SC_PARENT; column < SC_COUNT; ++column) {
-			if (put_column(w, leaf, column) != 0)
-				return -1;
-		}
+	uint64_t **columns = w->columns;
+	size_t all = (size_t)c->nrows * IC_COUNT + (size_t)c->nslots * (SC_COUNT - IC_COUNT);
+	columns[0] = malloc((all + 1) * sizeof(*columns[0]));
+	if (!columns[0])
+		return -1;
+	for (unsigned i = 1; i < SC_COUNT; ++i)
+		columns[i] = columns[i - 1] + (i <= IC_COUNT ? c->nrows : c->nslots);
+	for (uint32_t i = 0; i < c->nrows; ++i) {
+		const struct index_row *row = &c->rows[order[i]];
+		for (unsigned column = 0; column < IC_COUNT; ++column)
+			columns[column][i] = row->col[column];
+		columns[IC_NAME][i] = w->dict.ids[row->col[IC_NAME]];
+	}
+	for (uint32_t i = 0; i < c->nslots; ++i) {
+		columns[SC_PARENT][i] = c->slots[i].parent;
+		columns[SC_ROW][i] = c->slots[i].row;
+		columns[SC_NAME][i] = c->slots[i].name;
+		columns[SC_LISTED][i] = index_from_signed(c->slots[i].listed);
 	}
 	return 0;
 }
@@ -237,8 +230,12 @@ static int put_columns(struct writer *w, const uint32_t *order)
 {
 	begin_part(w, SP_LEAVES);
 	w->leaves = w->out->len;
-	if (put_rows(w, order) != 0 || put_slots(w) != 0)
+	if (transpose(w, order) != 0)
 		return -1;
+	for (unsigned column = 0; column < SC_COUNT; ++column) {
+		if (put_leaves(w, column) != 0)
+			return -1;
+	}
 	strbuf_add(w->out, "\0\0\0\0\0\0\0", PACK_PADDING);
 	end_part(w, SP_LEAVES, false);
 	for (unsigned column = 0; column < SC_COUNT; ++column)
@@ -318,8 +315,10 @@ out:
 		out->len = begin;
 	for (unsigned i = 0; w && i < SC_COUNT; ++i)
 		strbuf_destroy(&w->ranges[i]);
-	if (w)
+	if (w) {
 		dict_destroy(&w->dict);
+		free(w->columns[0]);
+	}
 	free(w);
 	free(order);
 	return result;
