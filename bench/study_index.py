@@ -9,11 +9,12 @@ and SQLite in the same run; what the index costs to build, to keep and to update
 
 The parameters of each query come from an object drawn at random (fixed seed).  Each answer is
 compared with that of SQLite, whose table is filled from the output of find, so with find's.  The
-times of getmnt are those of whole processes, from posix_spawn to the end of the output; those of
-SQLite are of a query in an open connection.  Everything is warm.
+times of getmnt and of sqlite3 are those of whole processes, from posix_spawn to the end of the
+output; those of SQLite are of a query in an open connection.  Everything is warm.
 
-TREE is a mount point; bench/index_tree.py fills one.  --write FILE replaces the section between
-the marks "index-study" in FILE.
+TREE is a mount point; bench/index_tree.py fills one.  With "/", --work should be on another file
+system, and nothing else should write.  --write FILE replaces the section between the marks
+"MARK begin" and "MARK end" in FILE.
 """
 import sys
 
@@ -37,7 +38,6 @@ import search
 HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.dirname(HERE)
 DAY = 86400
-BEGIN, END = "<!-- index-study begin -->", "<!-- index-study end -->"
 
 
 def spawn(argv, out):
@@ -63,6 +63,8 @@ class Study:
     def __init__(self, args, work):
         self.args = args
         self.tree = os.path.realpath(args.tree)
+        self.top = self.tree.rstrip("/")    # what the paths below it begin with
+        self.sqlite3 = shutil.which("sqlite3")
         self.work = work
         self.dir = args.index or f"{work}/index"
         self.out = f"{work}/out"
@@ -114,7 +116,7 @@ class Study:
         start = time.perf_counter()
         find = subprocess.Popen(["find", self.tree, "-xdev", "-printf", r"%p\0%f\0%U\0%T@\0%s\0"],
                                 stdout=subprocess.PIPE, bufsize=1 << 20)
-        path = f"{self.work}/files.sqlite"
+        path = self.database = f"{self.work}/files.sqlite"
         self.sql = sqlite3.connect(path)
         self.sql.text_factory = bytes
         self.sql.execute("pragma journal_mode = off")
@@ -162,11 +164,11 @@ class Study:
         words = ["-name", name.decode(), "-uid", str(uid)]
         below = self.tree
         if number == 2:
-            parts = path.decode()[len(self.tree):].split("/")[1:-1]
-            below = "/".join([self.tree, *parts[:rng.randrange(len(parts) + 1)]])
+            parts = path.decode()[len(self.top):].split("/")[1:-1]
+            below = "/".join([self.top, *parts[:rng.randrange(len(parts) + 1)]]) or "/"
         sql = "select path from files where name = ? and uid = ?"
         values = (name, uid)
-        if below != self.tree:
+        if below != self.tree:      # then no "/" is at its end
             sql += " and (path = ? or (path >= ? and path < ?))"
             values += (below.encode(), f"{below}/".encode(), f"{below}0".encode())
         return words, below, sql, values
@@ -175,6 +177,17 @@ class Study:
         seconds, _ = self.run(argv)
         with open(self.out, "rb") as file:
             return seconds, sorted(file.read().split(b"\0")[:-1])
+
+    def cli(self, sql, values):
+        """The time of a query by the program sqlite3, and how many lines it printed."""
+        for value in values:
+            text = value.decode().replace("'", "''") if isinstance(value, bytes) else str(value)
+            quoted = f"cast('{text}' as blob)" if isinstance(value, bytes) else text
+            sql = sql.replace("?", quoted, 1)
+        seconds, _ = self.run([self.sqlite3, "-readonly", "-cmd", "pragma mmap_size = 8000000000",
+                               self.database, sql])
+        with open(self.out, "rb") as file:
+            return seconds, file.read().count(b"\n") - 1       # the pragma prints a line
 
     def plocate(self):
         """Make plocate's database.  @return a function that answers query set 1, or None."""
@@ -203,11 +216,11 @@ class Study:
                  "|---|---|---|---|---|---|---|---|")
         for number in (1, 2, 3):
             rng = random.Random(number)
-            times = {"getmnt": [], "SQLite": [], "find": [], "plocate": []}
+            times = {"getmnt": [], "SQLite": [], "sqlite3": [], "find": [], "plocate": []}
             opened, found, wrong, exists = [], [], 0, 0
             for i in range(self.args.queries):
                 words, below, sql, values = self.query(number, rng)
-                argv = self.getmnt("find", "--index", "--index-dir", self.dir, below, *words, "-print0")
+                argv = self.getmnt("find", "--index", "--index-dir", self.dir, below, "-xdev", *words, "-print0")
                 seconds, got = self.answers(argv)
                 times["getmnt"].append(seconds)
                 start = time.perf_counter()
@@ -215,9 +228,14 @@ class Study:
                 times["SQLite"].append(time.perf_counter() - start)
                 expected = sorted(row[0] for row in rows)
                 found.append(len(got))
+                if self.sqlite3 and not any(b"\n" in path for path in expected):
+                    seconds, lines = self.cli(sql, values)
+                    times["sqlite3"].append(seconds)
+                    wrong += lines != len(expected)
                 if got != expected:
                     wrong += 1
-                    print(f"differs: {' '.join(argv)}: {len(got)} instead of {len(expected)}", flush=True)
+                    only = b" ".join(sorted(set(got) ^ set(expected))[:3])
+                    print(f"differs: {' '.join(argv)}: {len(got)} instead of {len(expected)}: {only}", flush=True)
                 if i < self.args.finds:
                     seconds, got = self.answers(["find", below, "-xdev", *words, "-print0"])
                     times["find"].append(seconds)
@@ -264,6 +282,7 @@ def main():
     parser.add_argument("--index", metavar="DIR", help="an index of TREE: none is built, and only the query sets are measured")
     parser.add_argument("--tries", type=int, default=3, help="builds and updates")
     parser.add_argument("--write", metavar="FILE")
+    parser.add_argument("--mark", default="index-study", help="of the section in FILE")
     parser.add_argument("--work", metavar="DIR", help="where the index and the databases are made")
     parser.add_argument("tree", help="a mount point")
     args = parser.parse_args()
@@ -274,10 +293,11 @@ def main():
     if args.write:
         with open(args.write, encoding="utf-8") as file:
             text = file.read()
-        before, _, rest = text.partition(BEGIN)
-        _, _, after = rest.partition(END)
+        begin, end = f"<!-- {args.mark} begin -->", f"<!-- {args.mark} end -->"
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
         with open(args.write, "w", encoding="utf-8") as file:
-            file.write(before + BEGIN + "\n" + "\n".join(study.lines) + "\n" + END + after)
+            file.write(before + begin + "\n" + "\n".join(study.lines) + "\n" + end + after)
     return 1 if study.wrong else 0
 
 

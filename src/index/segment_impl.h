@@ -84,7 +84,7 @@ enum {
 	HEADER_SIZE = PARTS_AT + 24 * SP_COUNT + 8,
 	RANGE_SIZE = 28,
 	FRONT_SIZE = 16,
-	BLOCK_TEXT = 8192,           /* bytes of the names of a block, each with a final NUL */
+	BLOCK_TEXT = 4096,           /* bytes of the names of a block, each with a final NUL */
 	FILTER_BLOCK = 64,
 	FILTER_BLOCK_BITS = 480,
 	FILTER_BITS = 6,             /* that a key sets */
