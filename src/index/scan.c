@@ -85,18 +85,20 @@ static int find_names(struct scan *scan)
 	return found;
 }
 
-/** Whether a directory of the cluster is below the start.  @return 1, 0, or -1. */
+/** Whether a directory of the cluster can be below the start: the start is in it, or a directory
+    outside that has subdirectories in it is below.  @return 1, 0, or -1. */
 static int has_dirs(struct scan *scan)
 {
-	if (scan->options.start == index_root(scan->index) || scan->changed)
+	const index_dir start = scan->options.start;
+	if (start == index_root(scan->index) || index_dir_cluster(start) == scan->current)
 		return 1;
-	uint32_t n = segment_slots(scan->segment);
-	for (uint32_t slot = 0; slot < n; ++slot) {
-		int rc = scan_is_below(scan, scan->current << INDEX_SLOT_BITS | slot);
-		if (rc != 0)
-			return rc;
-	}
-	return 0;
+	size_t n;
+	const index_dir *parents = index_parents(scan->index, scan->current, &n);
+	int rc = 0;
+	for (size_t i = 0; i < n && rc == 0; ++i)
+		rc = index_dir_cluster(parents[i]) < index_clusters(scan->index)
+		     ? scan_is_below(scan, parents[i]) : 0;
+	return rc;
 }
 
 /** Begin with the next cluster.  @return 1; 0: there is none; -1. */
@@ -120,11 +122,11 @@ static int next_cluster(struct scan *scan)
 		return -1;
 	scan->opened = scan->segment;
 	int rc = scan->segment ? wish_has_filters(&scan->wish, scan->segment) : 0;
+	if (rc > 0)
+		rc = has_dirs(scan);
 	scan->counts.opened += rc > 0;
 	if (rc > 0 && scan->wish.names)
 		rc = find_names(scan);
-	if (rc > 0)
-		rc = has_dirs(scan);
 	if (rc <= 0)
 		scan->segment = NULL;
 	return rc < 0 ? -1 : 1;

@@ -173,7 +173,8 @@ static uint32_t enter_child(struct scan *scan, uint32_t parent, const struct sca
 	const index_dir dir = link->dir;
 	const struct scan_dir above = scan->dirs[parent];
 	struct scan_dir child = {
-		.dir = dir, .parent = parent, .len = (uint8_t)len, .name = (uint32_t)scan->names.len,
+		.dir = dir, .parent = parent, .len = (uint8_t)len,
+		.name = (uint32_t)scan->names.len,
 		.path_len = above.path_len + 1 + (uint32_t)len, .depth = above.depth + 1,
 		.mark = above.mark, .entered = above.all, .all = above.all,
 	};
