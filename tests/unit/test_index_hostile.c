@@ -13,7 +13,7 @@
 static void make(struct strbuf *out)
 {
 	struct segment_summary summary;
-	struct sample s = make_sample(3, 300, PLAIN);
+	struct sample s = make_sample(3, 150, PLAIN);
 	segment_close(sample_segment(&s, out, &summary));
 	free_sample(&s);
 }
