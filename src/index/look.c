@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "os/inodes.h"
+#include "os/process.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,6 +12,20 @@ enum { ANSWERS = 512, TICK = 64 };
 
 /* Finding. */
 
+/** Of all threads. */
+struct finding {
+	struct os_inodes range;   /* for each, but numbers and buffer */
+	int fd;
+	int64_t since;            /* seconds */
+	uint64_t size;            /* inode numbers of a group */
+	unsigned groups;
+	struct finding_part {
+		uint64_t *inos;
+		size_t n, room;
+		int error;
+	} parts[OS_PARTS];
+};
+
 /** What the inodes are requested with. */
 struct request {
 	struct os_inodes range;
@@ -18,55 +33,85 @@ struct request {
 	_Alignas(8) char buf[OS_INODES_BUFFER];
 };
 
-/** Add the inodes whose ctime is not earlier than a time.
-    @return 0; 1: the interface cannot be used; -1 (ENOMEM). */
-static int find_changed(struct look *look, struct os *os, int fd, struct request *request,
-                        int64_t since)
+/** Add the inodes of a range whose ctime is not too early.  @return 0, or -1. */
+static int find_range(const struct finding *f, struct finding_part *part, struct os *os,
+                      struct request *request)
 {
 	while (request->range.next <= request->range.last) {
-		ssize_t n = os_inodes(os, fd, &request->range, request->inodes, ANSWERS);
+		ssize_t n = os_inodes(os, f->fd, &request->range, request->inodes, ANSWERS);
 		if (n < 0)
-			return 1;
+			return -1;
 		for (ssize_t i = 0; i < n; ++i) {
 			const struct os_inode *inode = &request->inodes[i];
-			if (S_ISDIR(inode->mode) || inode->ctime.sec < since)
+			if (S_ISDIR(inode->mode) || inode->ctime.sec < f->since
+			    || inode->ino > request->range.last)
 				continue;
-			if (!ARRAY_ROOM(look->inos, look->n, &look->room))
+			if (!ARRAY_ROOM(part->inos, part->n, &part->room))
 				return -1;
-			look->inos[look->n++] = inode->ino;
+			part->inos[part->n++] = inode->ino;
 		}
 	}
 	return 0;
 }
 
-int look_find(struct look *look, struct os *os, int rootfd, const struct index_info *info,
-              int64_t now)
+static void find_part(struct os *os, void *arg, unsigned number, size_t from, size_t to)
 {
-	enum os_inodes_of of;
+	struct finding *f = arg;
+	struct finding_part *part = &f->parts[number];
+	struct request *request = malloc(sizeof(*request));
+	if (request) {
+		request->range = f->range;
+		request->range.buf = request->buf;
+		request->range.next = from ? from * f->size : 1;
+		request->range.last = to < f->groups ? to * f->size - 1 : UINT64_MAX - 1;
+	}
+	if (!request || find_range(f, part, os, request) != 0)
+		part->error = errno;
+	free(request);
+}
+
+/** Join what the threads have found.  @return 0, or -1. */
+static int join_parts(struct look *look, struct finding *f)
+{
+	size_t room = 0;
+	int error = 0;
+	for (unsigned i = 0; i < OS_PARTS; ++i) {
+		struct finding_part *part = &f->parts[i];
+		error = error ? error : part->error;
+		for (size_t k = 0; k < part->n && !error; ++k) {
+			if (!ARRAY_ROOM(look->inos, look->n, &room))
+				error = ENOMEM;
+			else
+				look->inos[look->n++] = part->inos[k];
+		}
+		free(part->inos);
+	}
+	return error ? fail(error) : 0;
+}
+
+int look_find(struct look *look, struct os *os, int rootfd, const struct index_info *info,
+              int64_t now, unsigned threads)
+{
+	_Alignas(8) char buf[OS_INODES_BUFFER];
+	struct finding f = {.fd = rootfd, .since = info->looked - INDEX_SETTLED};
 	struct k_statx_time time;
 	*look = (struct look){0};
-	if (!os_inodes_type(info->type, &of))
+	if (!os_inodes_type(info->type, &f.range.of))
 		return 0;
-	struct request *request = malloc(sizeof(*request));
-	if (!request)
-		return -1;
 	/* What changes after this is found the next time. */
-	look->generation = os_inodes_generation(os, rootfd, of);
-	request->range = (struct os_inodes){
-		.of = of, .buf = request->buf, .next = 1, .last = UINT64_MAX - 1,
-		.generation = info->generation,
-	};
-	int64_t since = info->looked - INDEX_SETTLED;
+	look->generation = os_inodes_generation(os, rootfd, f.range.of);
+	f.range.generation = info->generation;
 	/* If the clock was set back, or an older state of the file system restored: all. */
 	if (now < info->looked || look->generation < info->generation) {
-		since = INT64_MIN;
-		request->range.generation = 0;
+		f.since = INT64_MIN;
+		f.range.generation = 0;
 	}
-	int rc = os_inodes_settle(os, rootfd, of, request->buf, &time) != 0
-	                 ? 1 : find_changed(look, os, rootfd, request, since);
-	look->is_bulk = rc == 0;
-	free(request);
-	return rc < 0 ? -1 : 0;
+	if (os_inodes_settle(os, rootfd, f.range.of, buf, &time) != 0)
+		return 0;
+	f.size = os_inodes_groups(os, rootfd, f.range.of, &f.groups);
+	os_divide(os, f.groups, threads < f.groups ? threads : f.groups, find_part, &f);
+	look->is_bulk = join_parts(look, &f) == 0;
+	return look->is_bulk || errno != ENOMEM ? 0 : -1;
 }
 
 void look_destroy(struct look *look)

@@ -17,16 +17,17 @@
 struct look {
 	bool is_bulk;             /* inos contains the inodes */
 	uint64_t *inos;           /* ascending, without directories */
-	size_t n, room;
+	size_t n;
 	uint64_t generation;      /* of the file system, before they were found */
 };
 
 /** Find the inodes that have changed since the time of an index (index_info.looked).
     @look [out]  look_destroy() in any case.  @rootfd  The root of the index.
     @now  The time of day, before this call.
+    @threads  At most OS_PARTS.
     @return 0, or -1 (ENOMEM). */
 int look_find(struct look *look, struct os *os, int rootfd, const struct index_info *info,
-              int64_t now);
+              int64_t now, unsigned threads);
 void look_destroy(struct look *look);
 
 /** Look at the inodes, except where the directory was read before, and store what differs; of

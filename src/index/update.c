@@ -140,7 +140,8 @@ int index_update(struct os *os, struct index *index, struct tree *tree,
 	r->tick = opts->tick;
 	r->arg = opts->arg;
 	if (rc == 0 && !opts->is_sync)
-		rc = look_find(&look, os, opts->rootfd, index_info(index), now);
+		rc = look_find(&look, os, opts->rootfd, index_info(index), now,
+		               refresh_threads(r));
 	if (rc == 0)
 		rc = compare_all(&update);
 	if (rc == 0)

@@ -159,6 +159,23 @@ ssize_t os_inodes(struct os *os, int fd, struct os_inodes *range, struct os_inod
 	                                  : inodes_of_btrfs(os, fd, range, inodes, n);
 }
 
+uint64_t os_inodes_groups(struct os *os, int fd, enum os_inodes_of of, unsigned *groups)
+{
+	struct k_xfs_geometry xfs;
+	unsigned bits = 0;
+	*groups = 1;
+	if (of != OS_INODES_XFS || inodes_ioctl(os, fd, K_XFS_IOC_FSGEOMETRY, &xfs) != 0
+	    || xfs.inodesize == 0 || xfs.agcount == 0)
+		return UINT64_MAX;
+	/* The number of an inode: group, block, place in the block, each in a number of bits. */
+	while (bits < 32 && (uint64_t)1 << bits < xfs.agblocks)
+		++bits;
+	for (uint32_t n = xfs.blocksize / xfs.inodesize; n > 1; n /= 2)
+		++bits;
+	*groups = xfs.agcount;
+	return (uint64_t)1 << bits;
+}
+
 uint64_t os_inodes_generation(struct os *os, int fd, enum os_inodes_of of)
 {
 	struct statfs fs;

@@ -70,6 +70,12 @@ struct os_inodes {
 ssize_t os_inodes(struct os *os, int fd, struct os_inodes *range, struct os_inode *inodes,
                   size_t n);
 
+/** The groups of inode numbers that several threads can get at the same time: on XFS, the
+    allocation groups.  The first group begins at 0.
+    @groups [out]  Their number, at least 1; the last one has no end.
+    @return the numbers in a group. */
+uint64_t os_inodes_groups(struct os *os, int fd, enum os_inodes_of of, unsigned *groups);
+
 /** The generation of a btrfs: what is changed after this call, is changed in this generation or a
     later one.
     @return 0: unknown, or another file system. */

@@ -183,9 +183,10 @@ struct k_fsuuid2 {
 /* Bulk reading of XFS inodes, 5.3: fs/xfs/libxfs/xfs_fs.h. */
 #define K_XFS_IOC_BULKSTAT 0x8040587fu   /* _IOR('X', 127, 64 bytes) */
 
-/** XFS_IOC_FSGEOMETRY: the UUID, also before 6.9. */
+/** XFS_IOC_FSGEOMETRY: the UUID, also before 6.9; the allocation groups. */
 struct k_xfs_geometry {
-	uint64_t numbers[8];
+	uint32_t blocksize, rtextsize, agblocks, agcount, logblocks, sectsize, inodesize, imaxpct;
+	uint64_t numbers[4];
 	uint8_t uuid[16];
 	uint64_t more[4];
 };

@@ -11,14 +11,15 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-enum { FILES = 3000 };
+enum { FILES = 3000, DIRS = 10 };
 
 static struct loop loop = {.fd = -1};
 
 static const char *file(int i)
 {
 	char name[32];
-	snprintf(name, sizeof(name), "fs/f%d", i);
+	/* XFS places directories in different groups. */
+	snprintf(name, sizeof(name), "fs/%d/f%d", i % DIRS, i);
 	return in_top(name);
 }
 
@@ -49,7 +50,9 @@ static size_t find(struct look *look, struct os *os, int fd, const struct index_
                    int64_t now)
 {
 	look_destroy(look);
-	CU_ASSERT_EQUAL(look_find(look, os, fd, info, now), 0);
+	CU_ASSERT_EQUAL(look_find(look, os, fd, info, now, 3), 0);
+	for (size_t i = 1; i < look->n; ++i)
+		CU_ASSERT_TRUE_FATAL(look->inos[i - 1] < look->inos[i]);
 	return look->is_bulk ? look->n : SIZE_MAX;
 }
 
@@ -67,6 +70,7 @@ UNIT_TEST(inodes_that_changed)
 			end();
 			continue;
 		}
+		CU_ASSERT(top_run("mkdir $(seq -f fs/%%g 0 %d)", DIRS - 1));
 		for (int i = 0; i < FILES; ++i) {
 			int fd = open(file(i), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 			CU_ASSERT_FATAL(fd >= 0);
