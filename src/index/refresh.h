@@ -25,6 +25,7 @@ struct refresh_counts {
 	uint64_t dirs_added, dirs_moved, dirs_removed;
 	uint64_t unread;          /* directories that could not be read */
 	uint64_t looked;          /* objects looked at though their directories were not read */
+	bool is_bulk;             /* these are all files that were modified in place */
 };
 
 struct refresh_list { uint32_t *items; size_t n, room; };

@@ -154,6 +154,7 @@ int index_update(struct os *os, struct index *index, struct tree *tree,
 		rc = refresh_gone(r);
 	if (rc == 0)
 		rc = index_set_fresh(index, now, r->incomplete);
+	r->counts.is_bulk = look.is_bulk;
 	if (rc == 0 && look.is_bulk)
 		rc = index_set_looked(index, now, look.generation);
 	if (rc == 0)

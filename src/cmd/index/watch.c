@@ -132,9 +132,9 @@ static void apply_one(struct watching *w, struct watched *one)
 	}
 	if (why == WATCH_LOST)
 		message(title, "changes came too fast to be followed; %" PRIu64 " directories were "
-		        "compared, %" PRIu64 " of them read; files that were written in place "
-		        "meanwhile may be found only by getmnt index update --max-age=0",
-		        counts.dirs, counts.read);
+		        "compared, %" PRIu64 " of them read%s", counts.dirs, counts.read,
+		        counts.is_bulk ? "" : "; files that were written in place meanwhile may be "
+		        "found only by getmnt index update --max-age=0");
 	else if (why == WATCH_START && !w->opts->quiet)
 		live_print(title, &counts, os_now() - start);
 	flush_stdout();
