@@ -15,7 +15,7 @@ struct writer {
 	struct dict dict;
 	struct strbuf ranges[SC_COUNT];
 	size_t leaves;                    /* where the part of leaves begins in out */
-	uint64_t *columns[SC_COUNT];      /* values in their order; one allocation */
+	uint64_t *values, *reference;     /* of a column, and of the one it may refer to */
 };
 
 /* Columns. */
@@ -71,8 +71,7 @@ static bool put_values(struct strbuf *out, const uint64_t *values, unsigned n, s
 static int put_column(struct writer *w, uint32_t first, unsigned n, unsigned column)
 {
 	const uint32_t leaf = first / INDEX_LEAF;
-	const uint64_t *values = w->columns[column] + first;
-	const uint64_t *reference = w->columns[segment_reference(column)] + first;
+	const uint64_t *values = w->values + first, *reference = w->reference + first;
 	uint64_t min = values[0], max = values[0], plain[INDEX_LEAF] = {0}, refer[INDEX_LEAF] = {0};
 	for (unsigned i = 1; i < n; ++i) {
 		min = values[i] < min ? values[i] : min;
@@ -82,7 +81,7 @@ static int put_column(struct writer *w, uint32_t first, unsigned n, unsigned col
 		plain[i] = values[i] - min;
 	struct layout how = choose_layout(plain, n);
 	bool refers = false;
-	if (reference != values && how.size > 0) {
+	if (segment_reference(column) != column && how.size > 0) {
 		for (unsigned i = 0; i < n; ++i)
 			refer[i] = zigzag(values[i] - segment_predict(column, reference[i]));
 		struct layout other = choose_layout(refer, n);
@@ -109,40 +108,33 @@ static int put_column(struct writer *w, uint32_t first, unsigned n, unsigned col
 	return 0;
 }
 
-/** Append all leaves of a column: a query that decodes few columns reads few pages. */
-static int put_leaves(struct writer *w, unsigned column)
+/** Collect a column of rows or slots, in their order.  @return the number of values. */
+static uint32_t collect(const struct writer *w, const uint32_t *order, unsigned column,
+                        uint64_t *values)
 {
-	uint32_t all = column < SC_PARENT ? w->contents->nrows : w->contents->nslots;
+	const struct segment_contents *c = w->contents;
+	for (uint32_t i = 0; column < IC_COUNT && i < c->nrows; ++i)
+		values[i] = c->rows[order[i]].col[column];
+	for (uint32_t i = 0; column == IC_NAME && i < c->nrows; ++i)
+		values[i] = w->dict.ids[values[i]];
+	for (uint32_t i = 0; column >= IC_COUNT && i < c->nslots; ++i) {
+		const struct segment_slot *slot = &c->slots[i];
+		values[i] = column == SC_PARENT ? slot->parent : column == SC_ROW ? slot->row
+		            : column == SC_NAME ? slot->name : index_from_signed(slot->listed);
+	}
+	return column < IC_COUNT ? c->nrows : c->nslots;
+}
+
+/** Append all leaves of a column: a query that decodes few columns reads few pages. */
+static int put_leaves(struct writer *w, const uint32_t *order, unsigned column)
+{
+	uint32_t all = collect(w, order, column, w->values);
+	if (segment_reference(column) != column)
+		collect(w, order, segment_reference(column), w->reference);
 	for (uint32_t first = 0; first < all; first += INDEX_LEAF) {
 		unsigned n = all - first < INDEX_LEAF ? all - first : INDEX_LEAF;
 		if (put_column(w, first, n, column) != 0)
 			return -1;
-	}
-	return 0;
-}
-
-/** Make columns of rows and slots.  @return 0, or -1 (ENOMEM). */
-static int transpose(struct writer *w, const uint32_t *order)
-{
-	const struct segment_contents *c = w->contents;
-	uint64_t **columns = w->columns;
-	size_t all = (size_t)c->nrows * IC_COUNT + (size_t)c->nslots * (SC_COUNT - IC_COUNT);
-	columns[0] = malloc((all + 1) * sizeof(*columns[0]));
-	if (!columns[0])
-		return -1;
-	for (unsigned i = 1; i < SC_COUNT; ++i)
-		columns[i] = columns[i - 1] + (i <= IC_COUNT ? c->nrows : c->nslots);
-	for (uint32_t i = 0; i < c->nrows; ++i) {
-		const struct index_row *row = &c->rows[order[i]];
-		for (unsigned column = 0; column < IC_COUNT; ++column)
-			columns[column][i] = row->col[column];
-		columns[IC_NAME][i] = w->dict.ids[row->col[IC_NAME]];
-	}
-	for (uint32_t i = 0; i < c->nslots; ++i) {
-		columns[SC_PARENT][i] = c->slots[i].parent;
-		columns[SC_ROW][i] = c->slots[i].row;
-		columns[SC_NAME][i] = c->slots[i].name;
-		columns[SC_LISTED][i] = index_from_signed(c->slots[i].listed);
 	}
 	return 0;
 }
@@ -230,10 +222,14 @@ static int put_columns(struct writer *w, const uint32_t *order)
 {
 	begin_part(w, SP_LEAVES);
 	w->leaves = w->out->len;
-	if (transpose(w, order) != 0)
+	size_t most = w->contents->nrows > w->contents->nslots ? w->contents->nrows
+	              : w->contents->nslots;
+	w->values = malloc((most + 1) * sizeof(*w->values));
+	w->reference = malloc((most + 1) * sizeof(*w->reference));
+	if (!w->values || !w->reference)
 		return -1;
 	for (unsigned column = 0; column < SC_COUNT; ++column) {
-		if (put_leaves(w, column) != 0)
+		if (put_leaves(w, order, column) != 0)
 			return -1;
 	}
 	strbuf_add(w->out, "\0\0\0\0\0\0\0", PACK_PADDING);
@@ -317,7 +313,8 @@ out:
 		strbuf_destroy(&w->ranges[i]);
 	if (w) {
 		dict_destroy(&w->dict);
-		free(w->columns[0]);
+		free(w->values);
+		free(w->reference);
 	}
 	free(w);
 	free(order);
