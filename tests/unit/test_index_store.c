@@ -362,7 +362,6 @@ UNIT_TEST(drop)
 		for (uint64_t n = 1; beside.ran; ++n) {
 			struct fault fault = {.mode = FAULT_HOOK, .n = n, .hook = rows[k].hook};
 			struct fault_count count;
-			STRBUF(dump);
 			unit_note("%zu, call %llu", k, (unsigned long long)n);
 			world_begin(&beside.tree);
 			char ix[64], manifest[80];
