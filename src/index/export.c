@@ -135,7 +135,7 @@ const struct export_object *export_next(struct export *e)
 {
 	const char *name;
 	size_t len;
-	for (; e->cluster < index_clusters(e->index); ++e->cluster, e->begun = false) {
+	while (e->cluster < index_clusters(e->index)) {
 		if (!e->begun && begin_cluster(e) != 0)
 			return NULL;
 		int found = next_row(e, &name, &len);
@@ -146,6 +146,10 @@ const struct export_object *export_next(struct export *e)
 			if (change.row)
 				return make_object(e, change.row, change.name, change.len);
 		}
+		if (e->segment)
+			segment_trim(e->segment);
+		++e->cluster;
+		e->begun = false;
 	}
 	errno = 0;
 	return NULL;

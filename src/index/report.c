@@ -359,6 +359,8 @@ static int count_cluster(struct report *r)
 		if (change.row && count(r, change.row, change.name, change.len) != 0)
 			return -1;
 	}
+	if (r->segment)
+		segment_trim(r->segment);
 	return 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "index/tree.h"
 
+#include "index/store_impl.h"
+
 #include "base/array.h"
 
 #include <dirent.h>
@@ -271,24 +273,23 @@ uint32_t tree_next(const struct tree *tree, uint32_t at)
 static int load_dir(struct tree *tree, struct index *index, index_dir dir, index_dir **parents,
                     size_t *room)
 {
-	struct index_dir_info info;
-	struct index_row row;
+	/* What tree_set_row() uses. */
+	const uint32_t columns = 1 << IC_INO | 1 << IC_MSEC | 1 << IC_MNSEC | 1 << IC_CSEC
+	                         | 1 << IC_CNSEC | 1 << IC_FLAGS;
+	struct dir_view view;
 	if (map64_get(&tree->by_dir, dir) != MAP64_NONE)
 		return 0;
-	if (index_dir_get(index, dir, &info) != 0)
+	if (dir_view(index, dir, columns, &view) != 0)
 		return errno == ENOENT ? 0 : -1;
-	uint32_t at = add_element(tree, info.name, info.len, dir);
-	index_dir parent = info.parent;
+	const uint64_t ino = view.row.col[IC_INO];
+	uint32_t at = add_element(tree, view.name, view.len, dir);
 	if (at == TREE_NONE || !ARRAY_ROOM(*parents, at, room))
 		return -1;
-	(*parents)[at] = parent;
-	if (index_dir_row(index, dir, &row) != 0)
-		return -1;
-	tree->dirs[at].ino = row.col[IC_INO];
-	tree_set_row(tree, at, &row, info.listed);
+	(*parents)[at] = view.parent;
+	tree->dirs[at].ino = ino;
+	tree_set_row(tree, at, &view.row, view.listed);
 	if (map64_put(&tree->by_dir, dir, at) == MAP64_NONE
-	    || (row.col[IC_INO]
-	        && map64_put(&tree->by_ino, row.col[IC_INO], at) == MAP64_NONE))
+	    || (ino && map64_put(&tree->by_ino, ino, at) == MAP64_NONE))
 		return -1;
 	return 1;
 }
@@ -313,6 +314,8 @@ static int load_cluster(struct tree *tree, struct index *index, uint32_t cluster
 		                room) < 0)
 			return -1;
 	}
+	if (segment)
+		segment_trim(segment);
 	return 0;
 }
 
