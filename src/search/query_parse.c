@@ -150,8 +150,9 @@ static struct query_node *parse_primary(struct query_parser *p)
 		const char *near = query_row_near(word + 1);
 		return near ? query_refuse(p, "unknown primary \"%s\"; did you mean \"-%s\"?",
 		                           word, near)
-		            : query_refuse(p, "unknown primary \"%s\"; getmnt-find(8) lists the "
-		                           "primaries", word);
+		            : query_refuse(p, "unknown primary \"%s\"; %s", word, word[1] == '-'
+		                           ? "options that begin with \"--\" come before the "
+		                             "paths" : "getmnt-find(8) lists the primaries");
 	}
 	if (row->kind == ROW_REFUSED)
 		return query_refuse(p, "\"%s\" %s", word, row->instead);

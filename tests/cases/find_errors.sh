@@ -78,6 +78,7 @@ t -name d -prune -o -delete
 t -printf
 t -name x t/d
 t -name x -- t/d
+t --index -name x
 t -context x
 t -D nosuch
 -D nosuch t
