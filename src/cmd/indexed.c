@@ -106,6 +106,9 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 	if (is_never_indexed(m))
 		return 0;
 	int fd = os_openat(os, start->fd, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY);
+	/* A directory that may not be read. */
+	if (fd < 0)
+		fd = open_root(indexed, m, start->unique);
 	indexed_uuid(os, indexed->devs, fd, m, uuid);
 	os_close(os, fd);
 	if (!*uuid)
@@ -370,6 +373,18 @@ static void end(void *arg)
 
 /* The commands' side */
 
+int indexed_dir_error(const char *dir)
+{
+	int error = errno;
+	if (error == ENOENT && !*dir)
+		message("index", "neither XDG_CACHE_HOME nor HOME is set; use --index-dir=DIR");
+	else
+		message(dir, "cannot be used: %s%s", strerror(error),
+		        error == EACCES || error == EROFS
+		                ? "; run as its owner, or use another --index-dir=DIR" : "");
+	return CX_ERROR;
+}
+
 int indexed_new(struct os *os, const struct indexed_args *args, const char *refused,
                 const struct roots *roots, struct indexed **now)
 {
@@ -414,11 +429,10 @@ int indexed_new(struct os *os, const struct indexed_args *args, const char *refu
 	}
 	indexed->devs = discover_devmap(&indexed->os, indexed->table);
 	indexed->dirfd = index_place_open(&indexed->os, args->dir, false, &indexed->dir);
-	if (indexed->dirfd < 0 && errno != ENOENT) {
-		message(strbuf_str(&indexed->dir), "cannot be opened: %s%s", strerror(errno),
-		        errno == EACCES ? "; run as its owner, or use --index-dir=DIR" : "");
+	if (indexed->dirfd < 0 && (errno != ENOENT || !indexed->dir.len)) {
+		int status = indexed_dir_error(strbuf_str(&indexed->dir));
 		indexed_free(indexed);
-		return CX_ERROR;
+		return status;
 	}
 	*now = indexed;
 	return 0;

@@ -23,6 +23,10 @@
 void indexed_uuid(struct os *os, struct devmap *devs, int fd, const struct mount *m,
                   char uuid[INDEX_UUID]);
 
+/** Report why the directory of all indexes cannot be used, by errno.  @dir  "": it has no path.
+    @return an exit status. */
+int indexed_dir_error(const char *dir);
+
 /** What the options say. */
 struct indexed_args {
 	bool index;

@@ -2,11 +2,11 @@
 /*
  * The manifest as bytes.  All numbers are little-endian.
  *
- *     "gmindexM", version, 0 (4 bytes each)
- *     root directory; flags; length of `root`, of `source` (4 bytes each)
+ *     "gmindexM", version, whether it is incomplete (4 bytes each)
+ *     root directory, length of `root` (4 bytes each)
  *     uuid (64 bytes), type (32)
- *     fsid, built, fresh, looked, generation, apart, unread, journal, LSN, next (8 bytes each)
- *     root, source
+ *     fresh, looked, generation, journal, LSN, next (8 bytes each)
+ *     root
  *     number of files, of clusters (4 bytes each)
  *     files: number, size (8 bytes each)
  *     clusters: file, number of parents (4 bytes each); and unless it has no file offset, size,
@@ -36,7 +36,6 @@ void manifest_destroy(struct manifest *m)
 	free(m->clusters);
 	free(m->files);
 	free(m->info.root);
-	free(m->info.source);
 	*m = (struct manifest){0};
 }
 
@@ -93,25 +92,18 @@ int manifest_encode(const struct manifest *m, struct strbuf *out)
 	size_t start = out->len;
 	strbuf_add(out, magic, sizeof(magic));
 	bytes_put32(out, INDEX_FORMAT);
-	bytes_put32(out, 0);
-	bytes_put32(out, m->root);
 	bytes_put32(out, info->incomplete);
+	bytes_put32(out, m->root);
 	bytes_put32(out, (uint32_t)strlen(info->root));
-	bytes_put32(out, (uint32_t)strlen(info->source));
 	strbuf_add(out, info->uuid, sizeof(info->uuid));
 	strbuf_add(out, info->type, sizeof(info->type));
-	bytes_put64(out, info->fsid);
-	bytes_put64(out, (uint64_t)info->built);
 	bytes_put64(out, (uint64_t)info->fresh);
 	bytes_put64(out, (uint64_t)info->looked);
 	bytes_put64(out, info->generation);
-	bytes_put64(out, info->apart);
-	bytes_put64(out, info->unread);
 	bytes_put64(out, m->journal);
 	bytes_put64(out, m->lsn);
 	bytes_put64(out, m->next);
 	strbuf_puts(out, info->root);
-	strbuf_puts(out, info->source);
 	bytes_put32(out, (uint32_t)m->nfiles);
 	bytes_put32(out, (uint32_t)m->nclusters);
 	for (size_t i = 0; i < m->nfiles; ++i) {
@@ -229,31 +221,25 @@ int manifest_decode(const char *bytes, size_t size, struct manifest *m)
 	uint32_t version = bytes_get32(&in);
 	if (!head || memcmp(head, magic, sizeof(magic)) != 0 || size < 16 + 8)
 		return fail(EBADMSG);
+	if (version != INDEX_FORMAT)
+		return fail(EPROTONOSUPPORT);
 	in.end -= 8;
 	struct bytes tail = {in.end, in.end + 8, false};
 	if (bytes_get64(&tail) != XXH3_64bits(bytes, size - 8))
 		return fail(EBADMSG);
-	if (version != INDEX_FORMAT)
-		return fail(EPROTONOSUPPORT);
-	bytes_get32(&in);
-	m->root = bytes_get32(&in);
 	info->incomplete = bytes_get32(&in) != 0;
-	uint32_t root_len = bytes_get32(&in), source_len = bytes_get32(&in);
+	m->root = bytes_get32(&in);
+	uint32_t root_len = bytes_get32(&in);
 	if (!get_field(&in, info->uuid, sizeof(info->uuid))
 	    || !get_field(&in, info->type, sizeof(info->type)))
 		return fail(EBADMSG);
-	info->fsid = bytes_get64(&in);
-	info->built = (int64_t)bytes_get64(&in);
 	info->fresh = (int64_t)bytes_get64(&in);
 	info->looked = (int64_t)bytes_get64(&in);
 	info->generation = bytes_get64(&in);
-	info->apart = bytes_get64(&in);
-	info->unread = bytes_get64(&in);
 	m->journal = bytes_get64(&in);
 	m->lsn = bytes_get64(&in);
 	m->next = bytes_get64(&in);
-	if (get_text(&in, root_len, &info->root) != 0
-	    || get_text(&in, source_len, &info->source) != 0)
+	if (get_text(&in, root_len, &info->root) != 0)
 		return -1;
 	uint32_t nfiles = bytes_get32(&in), nclusters = bytes_get32(&in);
 	if (in.failed || nfiles > INDEX_FILES_MAX || nclusters >= INDEX_CLUSTERS_MAX

@@ -42,19 +42,21 @@ static int place_path(struct os *os, const char *given, struct strbuf *path)
 static int make_path(struct os *os, char *path)
 {
 	int first = 0;
-	for (char *at = path + 1; (at = strchr(at, '/')); ++at) {
-		*at = '\0';
+	for (char *at = path; at;) {
+		at = strchr(at + 1, '/');
+		if (at)
+			*at = '\0';
 		int rc = os_mkdirat(os, AT_FDCWD, path, 0700);
-		*at = '/';
-		/* An existing directory may report EROFS or EACCES as well. */
-		if (rc != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
-			return -1;
-		if (rc != 0 && errno != EEXIST)
-			first = first ? first : errno;
+		if (at)
+			*at = '/';
+		if (rc == 0 || errno == EEXIST)
+			continue;
+		/* An existing directory above may report EROFS or EACCES as well. */
+		if (!at || (errno != EROFS && errno != EACCES))
+			return errno == ENOENT && first ? fail(first) : -1;
+		first = first ? first : errno;
 	}
-	if (os_mkdirat(os, AT_FDCWD, path, 0700) == 0 || errno == EEXIST)
-		return 0;
-	return errno == ENOENT && first ? fail(first) : -1;
+	return 0;
 }
 
 int index_place_open(struct os *os, const char *given, bool create, struct strbuf *path)

@@ -217,9 +217,8 @@ int index_writer_finish(struct index_writer *w, const struct index_info *info, i
 	int rc = -1;
 	m->info = *info;
 	m->info.root = strdup(info->root ? info->root : "/");
-	m->info.source = strdup(info->source ? info->source : "");
 	m->root = root;
-	if (!m->info.root || !m->info.source)
+	if (!m->info.root)
 		goto end;
 	if (w->segment.size > 0) {
 		if (!ARRAY_ROOM(m->files, m->nfiles, &m->files_room))

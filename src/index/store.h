@@ -31,19 +31,13 @@ struct index_info {
 	char uuid[64];           /* what names the file system: index_place_uuid() */
 	char type[32];           /* of the file system */
 	char *root;              /* the directory of the file system that is indexed: "/" */
-	char *source;            /* of the mount that was read, for messages */
-	uint64_t fsid;           /* f_fsid of statfs(2) when it was built */
-	int64_t built;           /* when the build began: seconds */
 	int64_t fresh;           /* all changes before this time are in it, as far as times of
-	                            directories show them */
+	                            directories show them; seconds */
 	int64_t looked;          /* all changes of attributes before this time are in it */
 	uint64_t generation;     /* of the file system then (os_inodes_generation()); 0: unknown */
 	uint64_t rows, dirs;     /* without the delta */
 	uint64_t bytes;          /* of all files */
-	uint64_t apart;          /* directories whose contents are not in it, as built: mount
-	                            points and subvolumes */
-	uint64_t unread;         /* directories that could not be read, as built */
-	bool incomplete;         /* directories could not be read */
+	bool incomplete;         /* objects could not be read */
 };
 
 enum {

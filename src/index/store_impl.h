@@ -13,7 +13,7 @@
 #include "index/store.h"
 
 enum {
-	INDEX_FORMAT = 2,                     /* version of manifest and journal */
+	INDEX_FORMAT = 3,                     /* version of manifest and journal */
 	INDEX_CLUSTERS_MAX = 1 << 20,         /* more do not fit index_dir; nor does the last */
 	MANIFEST_MAX = 1 << 30,               /* bytes */
 	INDEX_FILES_MAX = 4096,

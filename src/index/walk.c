@@ -194,13 +194,10 @@ static void set_dir(struct walk *walk, uint32_t dir, const struct index_row *row
 	int64_t listed = last < begin - INDEX_SETTLED ? begin : 0;
 	if (index_build_dir_row(walk->build, dir, row, listed) != 0)
 		end_walk(walk, errno);
-	if (!(row->col[IC_FLAGS] & IF_UNREAD))
-		return;
-	index_build_unread(walk->build, dir);
-	if (row->col[IC_FLAGS] & IF_LOST)
-		++walk->counts->mounts;
-	else
-		++walk->counts->subvolumes;
+	if (row->col[IC_FLAGS] & IF_UNREAD) {
+		index_build_unread(walk->build, dir);
+		++walk->counts->apart;
+	}
 }
 
 /** Take the rows of a record.  @rows  Followed by SPILL_SLACK bytes. */

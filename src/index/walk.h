@@ -28,8 +28,7 @@ struct walk_options {
 
 struct walk_counts {
 	uint64_t objects, dirs;  /* without the root */
-	uint64_t mounts;         /* mount points */
-	uint64_t subvolumes;     /* that are no mount points */
+	uint64_t apart;          /* mount points and subvolumes */
 	uint64_t errors;         /* directories that could not be read, objects without
 	                            attributes */
 };

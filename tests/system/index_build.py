@@ -165,6 +165,9 @@ for args in ([], ["--engine=bulk", "--threads=1"], ["--engine=sync", "--threads=
         gm.expect(f"\n{name}: " in "\n" + out, f"build {args}: not {name}: {out}")
     for name, why in (("/v/ext4", "another mount"), ("/v/many", "another mount"), ("/v/old", "a snapshot")):
         gm.expect(f"\n{name}: left out: " in out and why in out, f"build {args}: {name} is not left out: {out}")
+    for name, apart in (("/t/btrfs", "4 mount points or subvolumes"), ("/v/at", "1 mount point or subvolume")):
+        text = next(text for text in out.splitlines() if text.startswith(f"{name}: "))
+        gm.expect(f", {apart} not entered, " in text, text)
     for name in TOPS:
         compare(args, name)
     got = gm.getmnt("index", "check", IX)
@@ -177,12 +180,10 @@ gm.expect(sorted(os.listdir("/ix")) == sorted(indexes.values()), f"{os.listdir('
 gm.expect(os.stat("/ix").st_mode & 0o7777 == 0o700, "the mode of the directory")
 for name in TOPS:
     # The tmpfs on point, and subvolumes.
-    apart = {"/t/btrfs": 4, "/v/home": 0}.get(name, 1)
     row, n = rows[name], len(expected(name)) + (not name.startswith("/v"))
     size = sum(os.stat(f"/ix/{row['index']}/{file}").st_size for file in os.listdir(f"/ix/{row['index']}"))
     gm.expect(row["entries"] == n and row["size"] == size and row["age"] < 600, f"{name}: {row}, {n} objects, {size} bytes")
-    note = f"complete; {apart} mount points or subvolumes not entered" if apart else "complete"
-    gm.expect(row["note"] == note, f"{name}: {row['note']}")
+    gm.expect(row["note"] == "complete", f"{name}: {row['note']}")
 gm.expect(rows["/v/old"]["note"] == "a snapshot", f"{rows['/v/old']}")
 gm.expect(rows["/t/ext4"]["size"] < 64 * rows["/t/ext4"]["entries"], f"more than 64 bytes for each: {rows['/t/ext4']}")
 text = gm.getmnt("index", "status", IX).out.decode()
@@ -225,7 +226,7 @@ refused(["build", IX, "/proc"], "/proc: cannot be indexed: a pseudo file system"
 refused(["check", IX, "/v/old"], "/v/old: has no index; getmnt index build /v/old creates it")
 refused(["drop", IX], "no index given; --all removes all indexes")
 refused(["drop", IX, "--all", "/t/ext4"], "cannot be combined")
-refused(["build", "--index-dir=/proc/x/y"], "/proc/x/y: cannot be created")
+refused(["build", "--index-dir=/proc/x/y"], "/proc/x/y: cannot be used")
 refused(["build", IX, ""], '"": No such file or directory; the current directory is "."')
 refused(["build", IX, "/fuse"], "/fuse: cannot be indexed: a FUSE file system")
 refused(["check", IX, "/fuse"], "/fuse: has no index: a FUSE file system")
@@ -256,8 +257,16 @@ refused(["check", IX, "/t/btrfs"], "/t/btrfs: its index is not complete; getmnt 
 with open(place + "/manifest", "wb") as f:
     f.write(manifest[:-5])
 refused(["check", IX, "/t/btrfs"], "/t/btrfs: its index is damaged")
+for args in (["report", "/t/btrfs/@home"], ["report", "/t/btrfs"], ["export", "--csv", "/t/btrfs"], ["update", "/t/btrfs"]):
+    refused([args[0], IX, *args[1:]], "/t/btrfs: its index is damaged; getmnt index build /t/btrfs replaces it")
+with open(place + "/manifest", "wb") as f:
+    f.write(manifest[:8] + b"\1" + manifest[9:])
+refused(["check", IX, "/t/btrfs"], "/t/btrfs: its index has the format of another version of getmnt")
 build(IX, "/t/btrfs")
 compare("built again", "/t/btrfs")
+# A file system that is named twice is updated once.
+got = gm.getmnt("index", "update", IX, "/t/btrfs", "/t/btrfs")
+gm.expect(got.status == 0 and got.out.count(b"\n") == 1 and not got.err, f"named twice: {got.out} {got.err}")
 
 # The file system of the indexes fills up: the old index stays.
 SMALL = "--index-dir=/small/ix"
@@ -279,7 +288,9 @@ build(SMALL, "/v/many")
 # Another user has indexes of their own, and cannot use those of root.
 os.chmod("/", 0o755)
 got = gm.getmnt("index", "status", IX, uid=65534)
-gm.expect(got.status == 1 and b"/ix: cannot be opened: Permission denied" in got.err, f"nobody: {got.err}")
+gm.expect(got.status == 1 and b"/ix: cannot be used: Permission denied; run as its owner" in got.err, f"nobody: {got.err}")
+got = gm.getmnt("index", "build", "--index-dir=/none/a/b", "/v/home", uid=65534)
+gm.expect(got.status == 1 and b"/none/a/b: cannot be used: Permission denied" in got.err, f"nobody: {got.err}")
 home = gm.mkdir("/home")
 os.chmod(home, 0o1777)
 got = gm.getmnt("index", "build", "/v/home", uid=65534, env={"HOME": "/home/me"}, before=lambda: os.mkdir("/home/me"))
@@ -287,7 +298,28 @@ gm.expect(got.status in (0, 64) and os.path.isdir("/home/me/.cache/getmnt/index"
 os.chmod("/v/home", 0o700)
 got = gm.getmnt("index", "build", "/v/home", uid=65534, env={"HOME": "/home/me"})
 gm.expect(got.status == 1 and b"/v/home: cannot be opened: Permission denied" in got.err, f"nobody: {got.status} {got.err}")
+# What could be read later is in the index after an update, and the index is complete.
 os.chmod("/v/home", 0o755)
+os.mkdir("/v/home/closed", 0o700)
+gm.touch("/v/home/closed/file", "x")
+
+
+def as_user(*args, status=0):
+    got = gm.getmnt(*args, uid=65534, env={"HOME": "/home/me"})
+    gm.expect(got.status == status, f"nobody: {args}: {got.status} {got.err}")
+    return got.out.decode(errors="replace")
+
+
+as_user("index", "build", "/v/home", status=64)
+text = next(text for text in as_user("index", "status").splitlines() if "complete" in text)
+gm.expect("/v/home" in text and text.endswith(" incomplete: some objects could not be read"), text)
+gm.expect(as_user("find", "--index", "/v/home/closed") == "/v/home/closed\n", "the start cannot be read")
+os.chmod("/v/home/closed", 0o755)
+as_user("index", "update", "/v/home")
+gm.expect(" complete\n" in as_user("index", "status"), "complete after an update")
+gm.expect("/v/home/closed/file" in as_user("find", "--index", "/v/home/closed"), "read after an update")
+os.unlink("/v/home/closed/file")
+os.rmdir("/v/home/closed")
 
 # A copy of a file system has its UUID: while both are mounted, neither gets the other's index.
 refused(["build", IX, "/c/ext4"], "/c/ext4: cannot be indexed: its UUID is also that of /d/ext4; unmount one of them, or change its UUID")

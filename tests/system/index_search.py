@@ -224,7 +224,7 @@ for action in ((), ("--exec", "cat", "{}"), ("--exec-batch", "cat", "{}")):
 # Not ours, damaged.
 os.chmod("/index", 0o700)
 result = gm.getmnt("search", *INDEX, "*", "/ext4", uid=1000)
-gm.expect(result.status == 1 and b"/index: cannot be opened" in result.err, f"another user: {result.err}")
+gm.expect(result.status == 1 and b"/index: cannot be used" in result.err, f"another user: {result.err}")
 for at, _, files in os.walk("/index"):
     for name in files:
         if name.startswith(("segment", "manifest")):

@@ -135,10 +135,10 @@ static int build_cluster(const struct world *w, struct index_writer *writer, uin
 
 int world_build(const struct world *w, struct os *os, int dirfd)
 {
-	char root[] = "/", source[] = "/dev/test";
+	char root[] = "/";
 	struct index_info info = {.uuid = "1234-5678", .type = "ext4", .root = root,
-	                          .source = source, .built = 1000, .fresh = w->fresh,
-	                          .looked = w->looked, .generation = w->generation};
+	                          .fresh = w->fresh, .looked = w->looked,
+	                          .generation = w->generation};
 	struct index_writer *writer = index_writer_new(os, dirfd);
 	uint32_t clusters = 0;
 	int rc = writer ? 0 : -1;

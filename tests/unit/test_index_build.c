@@ -75,7 +75,7 @@ static size_t name_of(uint32_t dir, uint32_t object, char *name)
     directory come in several parts. */
 static void build_generated(struct os *os, int dirfd, unsigned threads)
 {
-	char name[256], type[] = "ext4", root[] = "/", source[] = "/dev/x";
+	char name[256], type[] = "ext4", root[] = "/";
 	struct index_build *build = index_build_new(os, dirfd);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(build);
 	for (uint32_t i = 0; i < DIRS; ++i) {
@@ -101,7 +101,7 @@ static void build_generated(struct os *os, int dirfd, unsigned threads)
 		if (i % 100 == 5)
 			index_build_unread(build, i);
 	}
-	struct index_info info = {.root = root, .source = source, .fresh = 77};
+	struct index_info info = {.root = root, .fresh = 77};
 	strcpy(info.type, type);
 	CU_ASSERT_EQUAL(index_build_finish(build, &info, threads), 0);
 	index_build_free(build);

@@ -45,7 +45,7 @@ static uint32_t add_dir(struct index_build *build, uint32_t parent, const char *
 /** An index of "/": a/x.c, a/b/y.c, a/b/link, c/link, c/z.tar.gz, c/.hidden */
 static struct index *make(enum index_mode mode)
 {
-	char root[] = "/", source[] = "none";
+	char root[] = "/";
 	memcpy(dir_name + sizeof(dir_name) - 7, "XXXXXX", 6);
 	kernel = unit_os();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir_name));
@@ -60,7 +60,7 @@ static struct index *make(enum index_mode mode)
 	add(build, c, "link", row_of(S_IFREG | 0644, 3, 5000, 32, 12, 2, NOW - 400 * DAY));
 	add(build, c, "z.tar.gz", row_of(S_IFLNK | 0777, 1, 7, 0, 13, 1, NOW + 1));
 	add(build, c, ".hidden", row_of(S_IFREG | 0644, 2, 0, 0, 14, 1, -5 * (int64_t)NOW));
-	const struct index_info info = {.uuid = "u", .type = "t", .root = root, .source = source};
+	const struct index_info info = {.uuid = "u", .type = "t", .root = root};
 	CU_ASSERT_EQUAL_FATAL(index_build_finish(build, &info, 1), 0);
 	index_build_free(build);
 	struct index *index = index_open(&kernel, dir_fd, mode);

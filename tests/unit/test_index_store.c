@@ -43,7 +43,6 @@ UNIT_TEST(read)
 	CU_ASSERT_EQUAL(index_info(index)->rows, 5300);
 	CU_ASSERT_EQUAL(index_info(index)->dirs, 300);
 	CU_ASSERT_STRING_EQUAL(index_info(index)->uuid, "1234-5678");
-	CU_ASSERT_STRING_EQUAL(index_info(index)->source, "/dev/test");
 	for (uint32_t i = 0; i < w->ndirs; ++i) {
 		STRBUF(path);
 		index_dir dir;

@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 struct build_opts {
@@ -97,22 +96,12 @@ static void print_built(const struct one *one, const struct index_info *info,
 		strbuf_printf(&text, " (%.1f bytes for each object)",
 		              (double)info->bytes / (double)objects);
 	}
+	if (counts->apart > 0)
+		strbuf_printf(&text, ", %" PRIu64 " mount point%s or subvolume%s not entered",
+		              counts->apart, counts->apart == 1 ? "" : "s",
+		              counts->apart == 1 ? "" : "s");
 	strbuf_printf(&text, ", %.1f s\n", seconds);
 	print_buffer(&text);
-}
-
-/** Fill what an index is of.  @return 0, or -1 (ENOMEM). */
-static int make_info(const struct one *one, int fd, const char *uuid, struct index_info *info)
-{
-	const struct mount *m = one->place->mount;
-	struct statfs st;
-	snprintf(info->uuid, sizeof(info->uuid), "%s", uuid);
-	snprintf(info->type, sizeof(info->type), "%s", m->fstype ? m->fstype : "");
-	info->root = strdup(m->root);
-	info->source = strdup(m->source ? m->source : "");
-	if (os_fstatfs(&one->ir->run.os, fd, &st) == 0)
-		memcpy(&info->fsid, &st.f_fsid, sizeof(info->fsid));
-	return info->root && info->source ? 0 : -1;
 }
 
 /** Walk and write.  @dirfd  The directory of the index.  @rootfd  The mount point.
@@ -121,7 +110,7 @@ static int walk_and_write(struct one *one, int dirfd, int rootfd, const char *uu
                           struct walk_counts *counts)
 {
 	struct os *os = &one->ir->run.os;
-	struct index_info info = {0};
+	const struct mount *m = one->place->mount;
 	int error = 0;
 	unsigned threads = one->opts->threads ? one->opts->threads : os_cpus(os);
 	struct index_build *build = index_build_new(os, dirfd);
@@ -129,7 +118,7 @@ static int walk_and_write(struct one *one, int dirfd, int rootfd, const char *uu
 		return errno;
 	/* On other file systems bulk would read as sync does: not in the order of inodes. */
 	enum os_inodes_of of;
-	bool bulk = os_inodes_type(one->place->mount->fstype, &of);
+	bool bulk = os_inodes_type(m->fstype, &of);
 	const struct walk_options how = {
 		.path = one->target, .rootfd = rootfd,
 		.engine = one->opts->engine >= 0 ? one->opts->engine
@@ -137,22 +126,18 @@ static int walk_and_write(struct one *one, int dirfd, int rootfd, const char *uu
 		.threads = one->opts->threads, .begin = os_time().tv_sec,
 		.watch = show_progress, .report = report_error, .arg = one,
 	};
-	info.built = info.fresh = info.looked = how.begin;
-	info.generation = bulk ? os_inodes_generation(os, rootfd, of) : 0;
-	if (make_info(one, rootfd, uuid, &info) != 0
-	    || index_walk(build, os, &how, counts) != 0) {
-		error = errno;
-		goto out;
-	}
-	info.apart = counts->mounts + counts->subvolumes;
-	info.unread = counts->errors;
+	struct index_info info = {
+		.root = strdup(m->root), .fresh = how.begin, .looked = how.begin,
+		.generation = bulk ? os_inodes_generation(os, rootfd, of) : 0,
+	};
+	snprintf(info.uuid, sizeof(info.uuid), "%s", uuid);
+	snprintf(info.type, sizeof(info.type), "%s", m->fstype ? m->fstype : "");
+	int rc = info.root ? index_walk(build, os, &how, counts) : -1;
 	info.incomplete = counts->errors > 0;
-	if (index_build_finish(build, &info, threads) != 0)
+	if (rc != 0 || index_build_finish(build, &info, threads) != 0)
 		error = errno;
-out:
 	index_build_free(build);
 	free(info.root);
-	free(info.source);
 	return error;
 }
 

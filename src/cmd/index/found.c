@@ -85,8 +85,13 @@ static int add_operand(struct finding *f, const char *operand)
 		strbuf_puts(&name, operand);
 	else if (*index_run_uuid(ir, i))
 		index_place_name(index_run_uuid(ir, i), ir->places[i].mount->root, &name);
+	bool again = false;
+	for (size_t k = 0; k < f->n; ++k)
+		again |= strcmp(f->list[k].name, strbuf_str(&name)) == 0;
 	int status = CX_ERROR;
-	if (!has_entry(ir, strbuf_str(&name)))
+	if (again)
+		status = 0;
+	else if (!has_entry(ir, strbuf_str(&name)))
 		index_report_missing(ir, operand, i);
 	else if (add_index(f, name.data) != 0)
 		message("index", "%s", strerror(ENOMEM));
@@ -155,12 +160,18 @@ struct index_found *index_found_for(struct index_run *ir, size_t place, struct i
 {
 	const struct mount *m = ir->places[place].mount;
 	struct index_found *best = NULL;
+	size_t longest = 0;
 	for (size_t i = 0; i < n && m->root; ++i) {
 		const struct index_info *info = found[i].index ? index_info(found[i].index) : NULL;
-		if (info && strcmp(info->uuid, index_run_uuid(ir, place)) == 0
-		    && word_below(m->root, info->root)
-		    && (!best || strlen(info->root) > strlen(index_info(best->index)->root)))
-			best = &found[i];
+		if (!info && found[i].place == SIZE_MAX)
+			continue;
+		const char *uuid = info ? info->uuid : index_run_uuid(ir, found[i].place);
+		const char *root = info ? info->root : ir->places[found[i].place].mount->root;
+		if (strcmp(uuid, index_run_uuid(ir, place)) != 0 || !word_below(m->root, root)
+		    || strlen(root) <= longest)
+			continue;
+		longest = strlen(root);
+		best = &found[i];
 	}
 	return best;
 }

@@ -91,7 +91,7 @@ int index_run_indexes(struct index_run *ir, char **operands, size_t n, enum inde
                       struct index_found **found, size_t *nfound);
 void index_found_free(struct index_found *found, size_t n);
 
-/** The index among n that serves the root of a place; NULL: none. */
+/** The index among n that serves the root of a place, or cannot be opened; NULL: none. */
 struct index_found *index_found_for(struct index_run *ir, size_t place, struct index_found *found,
                                     size_t n);
 

@@ -133,13 +133,7 @@ int index_run_begin(struct index_run *ir, const char *dir, bool create)
 	ir->dirfd = index_place_open(&ir->run.os, dir, create, &ir->dir);
 	if (ir->dirfd >= 0 || (errno == ENOENT && !create && ir->dir.len))
 		return 0;
-	if (errno == ENOENT && !ir->dir.len)
-		message("index", "neither XDG_CACHE_HOME nor HOME is set; use --index-dir=DIR");
-	else
-		message(strbuf_str(&ir->dir), "%s: %s%s", create ? "cannot be created" :
-		        "cannot be opened", strerror(errno),
-		        errno == EACCES ? "; run as its owner, or use --index-dir=DIR" : "");
-	return CX_ERROR;
+	return indexed_dir_error(strbuf_str(&ir->dir));
 }
 
 void index_run_end(struct index_run *ir)

@@ -370,6 +370,8 @@ static int find_dir(struct index_run *ir, const char *path, struct index_found *
 		message(path, "%s", path_error(errno));
 	} else if (!to->found) {
 		index_report_missing(ir, path, node);
+	} else if (!to->found->index) {
+		index_report(ir, to->found->title, to->found->error);
 	} else {
 		/* What the index has above the root of the mount, and what is below its point. */
 		const char *above = index_info(to->found->index)->root;

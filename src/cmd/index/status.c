@@ -138,17 +138,10 @@ static void put_state(const struct status_row *row, struct strbuf *text)
 		              : strerror(row->found->error));
 		return;
 	}
-	strbuf_puts(text, row->place ? info->incomplete ? "incomplete" : "complete"
+	strbuf_puts(text, row->place ? info->incomplete ? "incomplete: some objects "
+	            "could not be read" : "complete"
 	            : row->found->twin != SIZE_MAX ? "not used: two mounted file systems have this "
 	                                             "UUID" : "not mounted here");
-	if (info->unread) {
-		strbuf_puts(text, "; ");
-		index_put_count(text, info->unread, "object");
-		strbuf_puts(text, " not read");
-	}
-	if (info->apart)
-		strbuf_printf(text, "; %" PRIu64 " mount points or subvolumes not entered",
-		              info->apart);
 }
 
 static void put_note(const struct status_row *row, struct strbuf *text)
