@@ -90,13 +90,15 @@ static int join_parts(struct look *look, struct finding *f)
 }
 
 int look_find(struct look *look, struct os *os, int rootfd, const struct index_info *info,
-              int64_t now, unsigned threads)
+              int64_t now, int64_t age, unsigned threads)
 {
 	_Alignas(8) char buf[OS_INODES_BUFFER];
 	struct finding f = {.fd = rootfd, .since = info->looked - INDEX_SETTLED};
 	struct k_statx_time time;
 	*look = (struct look){0};
-	if (!os_inodes_type(info->type, &f.range.of))
+	if (age < 0 || !os_inodes_type(info->type, &f.range.of))
+		return 0;
+	if (f.range.of == OS_INODES_XFS && now >= info->looked && now - info->looked < age)
 		return 0;
 	/* What changes after this is found the next time. */
 	look->generation = os_inodes_generation(os, rootfd, f.range.of);

@@ -24,10 +24,12 @@ struct look {
 /** Find the inodes that have changed since the time of an index (index_info.looked).
     @look [out]  look_destroy() in any case.  @rootfd  The root of the index.
     @now  The time of day, before this call.
+    @age  All inodes have to be requested (XFS): only if that was last done this many seconds ago or
+    more.  0: request them in any case; -1: request none.
     @threads  At most OS_PARTS.
     @return 0, or -1 (ENOMEM). */
 int look_find(struct look *look, struct os *os, int rootfd, const struct index_info *info,
-              int64_t now, unsigned threads);
+              int64_t now, int64_t age, unsigned threads);
 void look_destroy(struct look *look);
 
 /** Look at the inodes, except where the directory was read before, and store what differs; of

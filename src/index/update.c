@@ -139,8 +139,8 @@ int index_update(struct os *os, struct index *index, struct tree *tree,
 		r->oldest = now - opts->max_age;
 	r->tick = opts->tick;
 	r->arg = opts->arg;
-	if (rc == 0 && !opts->is_sync)
-		rc = look_find(&look, os, opts->rootfd, index_info(index), now,
+	if (rc == 0)
+		rc = look_find(&look, os, opts->rootfd, index_info(index), now, opts->look_age,
 		               refresh_threads(r));
 	if (rc == 0)
 		rc = compare_all(&update);

@@ -23,7 +23,7 @@ struct index_update_opts {
 	const struct map64 *covered;   /* as in struct chain */
 	int64_t max_age;          /* seconds: directories that were last read earlier are read
 	                             again; -1: any age */
-	bool is_sync;             /* do not request the inodes from the file system */
+	int64_t look_age;         /* as of look_find() */
 	/* As in struct refresh. */
 	int (*tick)(void *arg);
 	void *arg;

@@ -50,7 +50,7 @@ static size_t find(struct look *look, struct os *os, int fd, const struct index_
                    int64_t now)
 {
 	look_destroy(look);
-	CU_ASSERT_EQUAL(look_find(look, os, fd, info, now, 3), 0);
+	CU_ASSERT_EQUAL(look_find(look, os, fd, info, now, 0, 3), 0);
 	for (size_t i = 1; i < look->n; ++i)
 		CU_ASSERT_TRUE_FATAL(look->inos[i - 1] < look->inos[i]);
 	return look->is_bulk ? look->n : SIZE_MAX;

@@ -14,7 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum update_engine { UPDATE_SYNC, UPDATE_BULK };
+enum update_engine { UPDATE_AUTO, UPDATE_SYNC, UPDATE_BULK };
+
+/* XFS has to return all inodes: by default, twice a day. */
+enum { LOOK_AGE = 12 * 3600 };
 
 struct update_opts {
 	const char *dir;
@@ -39,11 +42,21 @@ static int take_max_age(void *opts, const struct option_row *row, const char *va
 	return 0;
 }
 
+/** See look_find(). */
+static int64_t look_age(const struct update_opts *opts)
+{
+	switch (opts->engine) {
+	case UPDATE_SYNC: return -1;
+	case UPDATE_BULK: return 0;
+	default: return opts->max_age >= 0 ? opts->max_age : LOOK_AGE;
+	}
+}
+
 static const struct option_row update_rows[] = {
 	OPTION_GROUP("Output"),
 	{"quiet", 'q', NULL, "print only errors", OPT_IS_FLAG(struct update_opts, quiet)},
 	OPTION_GROUP("Updating"),
-	{"engine", 0, "sync|bulk", "how files modified in place are found",
+	{"engine", 0, "auto|sync|bulk", "how files modified in place are found",
 	 OPT_IS_WORD(struct update_opts, engine)},
 	{"max-age", 0, "TIME", "also read directories last read longer ago",
 	 .how = OPT_CALL, .take = take_max_age},
@@ -139,7 +152,7 @@ static int update_one(struct index_run *ir, const struct index_found *found,
 	double start = os_now();
 	const struct index_update_opts how = {
 		.rootfd = index_run_open(ir, &ir->places[found->place]), .covered = covered,
-		.max_age = opts->max_age, .is_sync = opts->engine == UPDATE_SYNC,
+		.max_age = opts->max_age, .look_age = look_age(opts),
 	};
 	int rc = how.rootfd < 0 ? -1 : index_update(os, found->index, NULL, &how, &counts);
 	if (rc != 0 && (how.rootfd < 0 || errno == ESTALE))
@@ -157,7 +170,7 @@ static int update_one(struct index_run *ir, const struct index_found *found,
 
 int cmd_index_update(int argc, char **argv)
 {
-	struct update_opts opts = {.max_age = -1, .engine = UPDATE_BULK};
+	struct update_opts opts = {.max_age = -1, .engine = UPDATE_AUTO};
 	int status = options_read(&index_update_table, argc, argv, &opts);
 	if (status)
 		return status;
