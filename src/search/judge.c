@@ -301,11 +301,13 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 {
 	const struct query_info *info = search->info;
 	const struct k_statx *st = object->st;
-	unsigned maxdepth = search->more.maxdepth;
+	unsigned mindepth = search->more.mindepth, maxdepth = search->more.maxdepth;
+	if (info && info->mindepth > mindepth)
+		mindepth = info->mindepth;
 	if (info && info->maxdepth < maxdepth)
 		maxdepth = info->maxdepth;
 	*judged = (struct judgment){
-		.object = !look->only_below && object->depth >= search->more.mindepth
+		.object = !look->only_below && object->depth >= mindepth
 		          && object->depth <= maxdepth,
 		.enter = object->depth < maxdepth,
 	};

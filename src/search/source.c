@@ -182,6 +182,8 @@ static void set_decisions(SEARCH *search, const struct query_bounds *bounds)
 	             && info->mindepth == 0 && more->maxdepth == UINT_MAX
 	             && info->maxdepth == UINT_MAX && search->depth == 0
 	             && !more->visit && !search->access && !search->mounts.exclude_types;
+	run->puts = run->opens && run->decides_yes
+	            && !(search->flags & (SEARCH_METADATA | SEARCH_BYINODE));
 }
 
 /** Begin with the current start.  @return whether there is something to read. */
@@ -216,7 +218,7 @@ static bool begin(SEARCH *search)
 	/* What the source says of an object may be old: nothing is deleted for that. */
 	run->again = start.again || search->alters || search->more.alters;
 	if (run->again)
-		run->decides_no = run->decides_yes = false;
+		run->decides_no = run->decides_yes = run->puts = false;
 	run->begun = rc > 0;
 	strbuf_destroy(&name);
 	return rc > 0;

@@ -32,6 +32,7 @@ struct source_run {
 	/* What is not within the bounds is not found; what is, is. */
 	bool decides_no, decides_yes;
 	bool opens;               /* every directory is entered, unless there are mounts below it */
+	bool puts;                /* and of what is found only the name and type are needed */
 	enum query_value known;   /* whether the current object is found */
 	bool at_mount;            /* the current object is the root of another mount */
 	struct k_statx st;        /* its attributes */

@@ -207,7 +207,7 @@ bool source_take(SEARCH *search, const struct source_object *object)
 			return false;
 	}
 	source_go_to(search, object);
-	if (run->opens && run->decides_yes && object->within == QUERY_YES && !mounts) {
+	if (run->puts && object->within == QUERY_YES && !mounts) {
 		const struct bfs_entry entry = {
 			.name = object->name, .len = object->len, .type = object->type,
 		};

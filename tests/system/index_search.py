@@ -96,7 +96,8 @@ for name in IMAGES:
                  ("--user=1000", "--newer=/index", "*"), ("--perm=-4000", "*"), ("--where=-size +1k ! -uid 0", "*.c"), ("-m", "*.txt"),
                  ("--maxdepth=2", "*"), ("--mindepth=3", "x*"), ("--sort=-SIZE", "--top=20", "*.c"), ("--sort=name", "*.h"), ("--access=x", "*.c"),
                  ("--usage", "*"), ("--usage=1", "*"), ("--usage-by=user", "*"), ("--count", "*.C"), ("-o", "PATH,TYPE,SIZE,LINK", "x*"),
-                 ("--exec-batch", "cat", "{}", ";", "*5.txt"), ("--empty", "*"), ("-l", "--sort=PATH", "*1.c")):
+                 ("--exec-batch", "cat", "{}", ";", "*5.txt"), ("--empty", "*"), ("-l", "--sort=PATH", "*1.c"),
+                 ("-l", "--size=-2k", "*"), ("--usage=1", "--size=-2k", "*"), ("--where=-mindepth 3 -size -2k", "*")):
         if args[0] == "--exec-batch":
             args = ("--type=f", "--size=-2k", args[-1], top, *args[:-1])
             same(*args)

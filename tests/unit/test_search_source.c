@@ -110,6 +110,8 @@ static void set_object(const struct object *from)
 		world.object.depth += *p == '/';
 }
 
+static enum query_value is_within(const struct object *object);
+
 /** Enter a directory.  @return whether it was. */
 static bool enter_dir(uint32_t dir)
 {
@@ -122,6 +124,7 @@ static bool enter_dir(uint32_t dir)
 	if (!enter_dir(world.objects[i].dir))
 		return false;
 	set_object(&world.objects[i]);
+	world.object.within = is_within(&world.objects[i]);
 	int rc = world.start.enter(world.start.arg, &world.object, &world.marks[dir]);
 	world.entered[dir] = rc > 0;
 	return rc > 0;
@@ -177,6 +180,29 @@ static bool is_wanted(const struct object *object)
 	       && object->st.size <= world.bounds.size.max;
 }
 
+/** Whether the bounds have ranges of which is_wanted() knows nothing. */
+static bool has_other_bounds(void)
+{
+	const struct query_bounds *b = &world.bounds;
+	const struct query_range *ranges[] = {&b->uid, &b->gid, &b->ino, &b->nlink};
+	const struct query_times *times[] = {&b->mtime, &b->ctime, &b->atime, &b->btime};
+	bool has = false;
+	for (size_t i = 0; i < COUNT(ranges); ++i)
+		has |= ranges[i]->min != 0 || ranges[i]->max != UINT64_MAX
+		       || times[i]->min != INT64_MIN || times[i]->max != INT64_MAX;
+	return has;
+}
+
+/** See struct source_object. */
+static enum query_value is_within(const struct object *object)
+{
+	if (!world.bounded || world.lost)
+		return QUERY_OPEN;
+	if (!is_wanted(object))
+		return QUERY_NO;
+	return world.bounds.exact && !has_other_bounds() ? QUERY_YES : QUERY_OPEN;
+}
+
 static const struct source_object *next(void *arg)
 {
 	(void)arg;
@@ -189,6 +215,7 @@ static const struct source_object *next(void *arg)
 		if (S_ISDIR(object->st.mode) || !enter_dir(object->dir))
 			continue;
 		set_object(object);
+		world.object.within = is_within(object);
 		errno = 0;
 		return &world.object;
 	}
@@ -324,7 +351,8 @@ UNIT_TEST(finds_the_same)
 		NULL, "", "-name '*.c'", "-type d", "-name .git -prune -o -type f", "-size +1k",
 		"-depth", "-mindepth 2 -maxdepth 3", "! -name f.c -type f,l", "-lname k",
 		"-empty", "-path '*/b/*'", "-exclude -name a", "-readable -type f", "-unique",
-		"-false", "-newermt '1970-01-01' -links 1", "-name f.c -print -o -type d -print0",
+		"-false", "-size -1k",
+		"-newermt '1970-01-01' -links 1", "-name f.c -print -o -type d -print0",
 		"-xdev -fstype nonsense", "-mount -user root -o -type l",
 	};
 	static const int flags[] = {
@@ -411,6 +439,15 @@ UNIT_TEST(order_and_lines)
 			found("x/a/*", NULL, flag, true, NULL, true, &got);
 			CU_ASSERT_EQUAL(count_lines(strbuf_str(&got)), 41);
 			unit_expect(strbuf_str(&got), strbuf_str(&expected));
+			/* The bounds decide. */
+			strbuf_reset(&expected);
+			strbuf_reset(&got);
+			world.bounded = true;
+			found("*", "-name '[0-9]*'", flag, false, NULL, true, &expected);
+			found("*", "-name '[0-9]*'", flag, true, NULL, true, &got);
+			CU_ASSERT_EQUAL(count_lines(strbuf_str(&got)), 40);
+			unit_expect(strbuf_str(&got), strbuf_str(&expected));
+			world.bounded = false;
 			if (flag == SEARCH_BYINODE)
 				break;
 		}
