@@ -301,8 +301,7 @@ static int begin(void *arg, struct source_start *start)
 		rc = indexed->scan ? 1 : refuse(indexed, m, errno);
 	} else if (index && errno == ENOENT) {
 		strbuf_reset(&indexed->why);
-		strbuf_printf(&indexed->why, "this directory is not in the index of %s; getmnt "
-		              "index update adds what is new", m->point);
+		strbuf_printf(&indexed->why, INDEXED_NO_DIR, m->point);
 	} else if (!index && error == ENOENT && !start->is_root) {
 		note_mount(indexed, m, start->name);
 		rc = 0;

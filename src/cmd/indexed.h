@@ -23,6 +23,11 @@
 void indexed_uuid(struct os *os, struct devmap *devs, int fd, const struct mount *m,
                   char uuid[INDEX_UUID]);
 
+/** What to say of a directory that an index does not have.  %s  The mount of the index. */
+#define INDEXED_NO_DIR \
+	"not a directory in the index of %s; getmnt index update adds new directories, but not " \
+	"the contents of subvolumes, which must be mounted to have an index"
+
 /** Report why the directory of all indexes cannot be used, by errno.  @dir  "": it has no path.
     @return an exit status. */
 int indexed_dir_error(const char *dir);

@@ -5,6 +5,7 @@
 #include "cmd/index/index.h"
 
 #include "cmd/index/svg.h"
+#include "cmd/indexed.h"
 #include "cmd/object.h"
 #include "cmd/table.h"
 #include "cmd/view.h"
@@ -386,8 +387,7 @@ static int find_dir(struct index_run *ir, const char *path, struct index_found *
 		else if (index_lookup(to->found->index, dir, &to->dir) == 0)
 			status = CX_OK;
 		else if (errno == ENOENT)
-			message(path, "not a directory in the index of %s; getmnt index update "
-			        "adds new directories", to->found->title);
+			message(path, INDEXED_NO_DIR, to->found->title);
 		else
 			index_report(ir, to->found->title, errno);
 	}
