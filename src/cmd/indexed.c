@@ -372,6 +372,18 @@ static void end(void *arg)
 
 /* The commands' side */
 
+int indexed_seconds(const char *title, const char *text, int64_t *seconds)
+{
+	struct timespec duration = {0};
+	uint64_t number = 0;
+	bool is_number = option_number(text, INT32_MAX, &number);
+	if (!is_number && query_duration(text, &duration) != 0)
+		return usage_error(title, "\"%s\": must be a number of seconds, or a duration such "
+		                   "as 30min, 3h, 2d or 1w", text);
+	*seconds = is_number ? (int64_t)number : duration.tv_sec;
+	return 0;
+}
+
 int indexed_dir_error(const char *dir)
 {
 	int error = errno;
@@ -387,14 +399,11 @@ int indexed_dir_error(const char *dir)
 int indexed_new(struct os *os, const struct indexed_args *args, const char *refused,
                 const struct roots *roots, struct indexed **now)
 {
-	struct timespec fresh = {0};
-	uint64_t seconds = 0;
+	int64_t fresh = 0;
 	*now = NULL;
-	if (args->fresh && option_number(args->fresh, INT32_MAX, &seconds))
-		fresh.tv_sec = (time_t)seconds;
-	else if (args->fresh && query_duration(args->fresh, &fresh) != 0)
-		return usage_error("--fresh", "\"%s\": must be a number of seconds, or a duration "
-		                   "like 2h", args->fresh);
+	int status = args->fresh ? indexed_seconds("--fresh", args->fresh, &fresh) : 0;
+	if (status)
+		return status;
 	if (!args->index && (args->dir || args->fresh))
 		return usage_error(args->dir ? "--index-dir" : "--fresh", "requires --index");
 	if (!args->index)
@@ -413,7 +422,7 @@ int indexed_new(struct os *os, const struct indexed_args *args, const char *refu
 	os_clone_state(&indexed->os, os);
 	indexed->given = args->dir;
 	indexed->fresh = args->fresh;
-	indexed->seconds = fresh.tv_sec;
+	indexed->seconds = fresh;
 	indexed->now = time(NULL);
 	indexed->source = (struct search_source){
 		.arg = indexed, .begin = begin, .next = next, .find = find,
@@ -429,7 +438,7 @@ int indexed_new(struct os *os, const struct indexed_args *args, const char *refu
 	indexed->devs = discover_devmap(&indexed->os, indexed->table);
 	indexed->dirfd = index_place_open(&indexed->os, args->dir, false, &indexed->dir);
 	if (indexed->dirfd < 0 && (errno != ENOENT || !indexed->dir.len)) {
-		int status = indexed_dir_error(strbuf_str(&indexed->dir));
+		status = indexed_dir_error(strbuf_str(&indexed->dir));
 		indexed_free(indexed);
 		return status;
 	}

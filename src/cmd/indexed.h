@@ -28,6 +28,10 @@ void indexed_uuid(struct os *os, struct devmap *devs, int fd, const struct mount
 	"not a directory in the index of %s; getmnt index update adds new directories, but not " \
 	"the contents of subvolumes, which must be mounted to have an index"
 
+/** Read the argument of an option: a number of seconds, or a duration.
+    @return 0, or an exit status after a message. */
+int indexed_seconds(const char *title, const char *text, int64_t *seconds);
+
 /** Report why the directory of all indexes cannot be used, by errno.  @dir  "": it has no path.
     @return an exit status. */
 int indexed_dir_error(const char *dir);

@@ -19,23 +19,20 @@
 #include <unistd.h>
 
 struct build_opts {
-	const char *dir;
+	struct index_opts common;
 	int engine;
 	unsigned threads;
-	bool quiet, help;
 };
 
 static const struct option_row build_rows[] = {
 	OPTION_GROUP("Output"),
-	{"quiet", 'q', NULL, "print only errors", OPT_IS_FLAG(struct build_opts, quiet)},
+	OPTION_INDEX_QUIET,
 	OPTION_GROUP("Building"),
 	{"engine", 0, "auto|sync|bulk", "how attributes are read",
 	 OPT_IS_WORD(struct build_opts, engine)},
 	{"threads", 0, "N", "threads (0: one for each processor)",
 	 OPT_IS_NUMBER(struct build_opts, threads, 1024)},
-	OPTION_GROUP("General"),
-	OPTION_INDEX_DIR(struct build_opts, dir),
-	OPTION_HELP(struct build_opts, help),
+	OPTIONS_INDEX_GENERAL,
 };
 
 const struct option_table index_build_table = {
@@ -174,7 +171,7 @@ static int build_one(struct one *one)
 		index_report(ir, one->target, error);
 		if (new)
 			index_drop(os, ir->dirfd, name.data, true);
-	} else if (!one->opts->quiet) {
+	} else if (!one->opts->common.quiet) {
 		print_built(one, index ? index_info(index) : NULL, &counts, os_now() - start);
 	}
 	if (one->errors > ERRORS_SHOWN)
@@ -217,11 +214,14 @@ static bool is_possible(const struct index_run *ir, size_t i)
 	return false;
 }
 
-/** Build the indexes of operands, or of all.  @return an exit status. */
-static int build_all(struct index_run *ir, const struct build_opts *opts, char **operands, size_t n)
+static int build_all(struct index_run *ir, const void *build_opts, char **operands, size_t n)
 {
+	const struct build_opts *opts = build_opts;
+	int begun = index_run_begin(ir, &opts->common, true);
+	if (begun)
+		return begun;
 	int status = CX_OK;
-	bool shown = !opts->quiet && progress_open();
+	bool shown = !opts->common.quiet && progress_open();
 	unsigned fds = os_nofile(&ir->run.os, SEARCH_FDS, true);
 	if (opts->threads != 1)
 		os_grow_fds(&ir->run.os, STDERR_FILENO, fds / 2);
@@ -238,31 +238,20 @@ static int build_all(struct index_run *ir, const struct build_opts *opts, char *
 		status = one == CX_ERROR || status == CX_OK ? one : status;
 		flush_stdout();
 	}
-	if (n == 0 && !opts->quiet)
+	if (n == 0 && !opts->common.quiet)
 		print_left_out(ir);
 	return status;
 }
 
 int cmd_index_build(int argc, char **argv)
 {
-	struct build_opts opts = {.engine = -1};
-	int status = options_read(&index_build_table, argc, argv, &opts);
-	if (status)
-		return status;
-	if (opts.help) {
-		options_help(&index_build_table,
-		             "Usage:\n getmnt index build [options] [MOUNT ...]\n"
-		             "\nIndex the file system of each mount point MOUNT; by default all "
-		             "local ones that\nkeep data, each once.  An existing index is "
-		             "replaced when the new one is ready.\n",
-		             "Exit status: 0 complete, 1 error, 64 some objects could not be "
-		             "read.\n", stdout);
-		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
-	}
-	struct index_run ir;
-	status = index_run_begin(&ir, opts.dir, true);
-	if (!status)
-		status = build_all(&ir, &opts, argv + optind, (size_t)(argc - optind));
-	index_run_end(&ir);
-	return finish_stdout() == 0 ? status : CX_ERROR;
+	static const struct index_verb verb = {
+		&index_build_table,
+		"Usage:\n getmnt index build [options] [MOUNT ...]\n"
+		"\nIndex the file system of each mount point MOUNT; by default all local ones "
+		"that\nkeep data, each once.  An existing index is replaced when the new one is "
+		"ready.\n",
+		"Exit status: 0 complete, 1 error, 64 some objects could not be read.\n", build_all,
+	};
+	return index_verb(&verb, argc, argv, &(struct build_opts){.engine = -1});
 }

@@ -18,9 +18,9 @@ enum export_form { EXPORT_NONE, EXPORT_CSV, EXPORT_JSONL };
 enum { FLUSH_BYTES = 64 * 1024 };
 
 struct export_opts {
-	const char *dir, *columns;
+	struct index_opts common;
+	const char *columns;
 	int form;                    /* enum export_form */
-	bool help;
 };
 
 enum { ONE_FORM = 1 };
@@ -33,9 +33,7 @@ static const struct option_row export_rows[] = {
 	 .base = EXPORT_JSONL, .excludes = ONE_FORM},
 	{"output", 'o', "COLS", "columns, comma-separated",
 	 OPT_IS_TEXT(struct export_opts, columns)},
-	OPTION_GROUP("General"),
-	OPTION_INDEX_DIR(struct export_opts, dir),
-	OPTION_HELP(struct export_opts, help),
+	OPTIONS_INDEX_GENERAL,
 };
 
 const struct option_table index_export_table = {
@@ -186,53 +184,45 @@ static int choose_columns(const struct export_opts *opts, struct printing *p)
 	return status;
 }
 
-int cmd_index_export(int argc, char **argv)
+static int export_all(struct index_run *ir, const void *export_opts, char **operands, size_t n)
 {
-	struct export_opts opts = {0};
-	struct printing p = {0};
-	struct index_run ir;
-	struct index_found *found = NULL;
-	size_t n = 0;
-	int status = options_read(&index_export_table, argc, argv, &opts);
-	if (status)
-		return status;
-	if (opts.help) {
-		options_help(&index_export_table, "Usage:\n getmnt index export --csv|--jsonl "
-		             "[options] [INDEX ...]\n\n"
-		             "Print every object of indexes: all, or those of the mount points "
-		             "or with the\nnames INDEX.\n", NULL, stdout);
-		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
-	}
-	p.form = opts.form;
-	p.json.out = &p.text;
-	if (!opts.form)
+	const struct export_opts *opts = export_opts;
+	struct printing p = {.form = opts->form, .json.out = &p.text};
+	if (!opts->form)
 		return usage_error("index export", "--csv or --jsonl is required");
-	status = choose_columns(&opts, &p);
+	int status = choose_columns(opts, &p);
 	if (status)
 		return status;
-	status = index_run_begin(&ir, opts.dir, false);
-	object_cells_init(&p.cells, &ir.run.os);
+	status = index_run_begin(ir, &opts->common, false);
+	object_cells_init(&p.cells, &ir->run.os);
 	if (!status)
-		status = index_run_indexes(&ir, argv + optind, (size_t)(argc - optind), INDEX_READ,
-		                           &found, &n);
-	if (!status && n == 0)
-		status = index_report_none(&ir);
-	if (n > 0)
+		status = index_run_indexes(ir, operands, n, INDEX_READ, true);
+	if (ir->nfound > 0)
 		put_header(&p);
-	for (size_t i = 0; i < n; ++i) {
-		if (optind == argc && index_found_within(found, n, i))
+	for (size_t i = 0; i < ir->nfound; ++i) {
+		const struct index_found *found = &ir->found[i];
+		if (n == 0 && index_found_within(ir, i))
 			continue;
-		if (found[i].index && print_index(&ir, &found[i], &p) == 0)
+		if (found->index && print_index(ir, found, &p) == 0)
 			continue;
-		index_report(&ir, found[i].title, found[i].index ? errno : found[i].error);
+		index_report(ir, found->title, found->index ? errno : found->error);
 		status = CX_ERROR;
 	}
 	flush(&p);
-	index_found_free(found, n);
 	object_cells_destroy(&p.cells);
 	strbuf_destroy(&p.text);
 	strbuf_destroy(&p.path);
 	strbuf_destroy(&p.escaped);
-	index_run_end(&ir);
-	return finish_stdout() == 0 ? status : CX_ERROR;
+	return status;
+}
+
+int cmd_index_export(int argc, char **argv)
+{
+	static const struct index_verb verb = {
+		&index_export_table,
+		"Usage:\n getmnt index export --csv|--jsonl [options] [INDEX ...]\n\n"
+		"Print every object of indexes: all, or those of the mount points or with the\n"
+		"names INDEX.\n", NULL, export_all,
+	};
+	return index_verb(&verb, argc, argv, &(struct export_opts){0});
 }

@@ -13,18 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/** The indexes that are found. */
-struct finding {
-	struct index_run *ir;
-	enum index_mode mode;
-	struct index_found *list;
-	size_t n, room;
-};
-
 /** Find the mount of the root of an index. */
-static void find_place(struct finding *f, struct index_found *found)
+static void find_place(struct index_run *ir, struct index_found *found)
 {
-	struct index_run *ir = f->ir;
 	struct strbuf name = {0};
 	for (size_t i = 0; i < ir->nplaces; ++i) {
 		const struct place *place = &ir->places[i];
@@ -43,21 +34,20 @@ static void find_place(struct finding *f, struct index_found *found)
 }
 
 /** Add an index.  @return 0, or -1 (ENOMEM). */
-static int add_index(struct finding *f, const char *name)
+static int add_index(struct index_run *ir, enum index_mode mode, const char *name)
 {
-	struct index_run *ir = f->ir;
-	if (!ARRAY_ROOM(f->list, f->n, &f->room))
+	if (!ARRAY_ROOM(ir->found, ir->nfound, &ir->found_room))
 		return -1;
-	struct index_found *found = &f->list[f->n++];
+	struct index_found *found = &ir->found[ir->nfound++];
 	*found = (struct index_found){.name = strdup(name), .place = SIZE_MAX,
 	                              .twin = SIZE_MAX};
 	if (!found->name)
 		return -1;
 	int fd = os_openat(&ir->run.os, ir->dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-	found->index = fd < 0 ? NULL : index_open(&ir->run.os, fd, f->mode);
+	found->index = fd < 0 ? NULL : index_open(&ir->run.os, fd, mode);
 	found->error = found->index ? 0 : errno;
 	os_close(&ir->run.os, fd);
-	find_place(f, found);
+	find_place(ir, found);
 	const char *title = found->place == SIZE_MAX ? NULL : run_name(&ir->run, found->place);
 	found->title = strdup(title ? title : name);
 	return found->title ? 0 : -1;
@@ -73,9 +63,8 @@ static bool has_entry(struct index_run *ir, const char *name)
 }
 
 /** Add the index of an operand.  @return 0, or an exit status after a message. */
-static int add_operand(struct finding *f, const char *operand)
+static int add_operand(struct index_run *ir, enum index_mode mode, const char *operand)
 {
-	struct index_run *ir = f->ir;
 	struct strbuf name = {0};
 	bool found = has_entry(ir, operand);
 	size_t i = found ? SIZE_MAX : index_run_find(ir, operand);
@@ -86,14 +75,14 @@ static int add_operand(struct finding *f, const char *operand)
 	else if (*index_run_uuid(ir, i))
 		index_place_name(index_run_uuid(ir, i), ir->places[i].mount->root, &name);
 	bool again = false;
-	for (size_t k = 0; k < f->n; ++k)
-		again |= strcmp(f->list[k].name, strbuf_str(&name)) == 0;
+	for (size_t k = 0; k < ir->nfound; ++k)
+		again |= strcmp(ir->found[k].name, strbuf_str(&name)) == 0;
 	int status = CX_ERROR;
 	if (again)
 		status = 0;
 	else if (!has_entry(ir, strbuf_str(&name)))
 		index_report_missing(ir, operand, i);
-	else if (add_index(f, name.data) != 0)
+	else if (add_index(ir, mode, name.data) != 0)
 		message("index", "%s", strerror(ENOMEM));
 	else
 		status = 0;
@@ -102,9 +91,8 @@ static int add_operand(struct finding *f, const char *operand)
 }
 
 /** Add all indexes.  @return 0, or an exit status after a message. */
-static int add_all(struct finding *f)
+static int add_all(struct index_run *ir, enum index_mode mode)
 {
-	struct index_run *ir = f->ir;
 	alignas(struct k_dirent) char buf[4096];
 	struct os_dir dir;
 	int fd = os_openat(&ir->run.os, ir->dirfd, ".", O_RDONLY | O_DIRECTORY), error = errno;
@@ -112,7 +100,7 @@ static int add_all(struct finding *f)
 		os_dir_begin(&dir, &ir->run.os, fd, buf, sizeof(buf));
 		error = 0;
 		for (const char *name; !error && (name = os_dir_next(&dir));) {
-			if (has_entry(ir, name) && add_index(f, name) != 0)
+			if (has_entry(ir, name) && add_index(ir, mode, name) != 0)
 				error = ENOMEM;
 		}
 		error = error ? error : dir.error;
@@ -130,38 +118,29 @@ static int by_title(const void *left, const void *right)
 }
 
 int index_run_indexes(struct index_run *ir, char **operands, size_t n, enum index_mode mode,
-                      struct index_found **found, size_t *nfound)
+                      bool required)
 {
-	struct finding f = {.ir = ir, .mode = mode};
-	int status = n == 0 && ir->dirfd >= 0 ? add_all(&f) : 0;
+	int status = n == 0 && ir->dirfd >= 0 ? add_all(ir, mode) : 0;
 	for (size_t i = 0; i < n; ++i) {
-		int one = add_operand(&f, operands[i]);
+		int one = add_operand(ir, mode, operands[i]);
 		status = one ? one : status;
 	}
-	if (n == 0 && status == 0 && f.n > 0)
-		qsort(f.list, f.n, sizeof(*f.list), by_title);
-	*found = f.list;
-	*nfound = f.n;
+	if (n == 0 && status == 0 && ir->nfound > 0)
+		qsort(ir->found, ir->nfound, sizeof(*ir->found), by_title);
+	if (required && status == 0 && ir->nfound == 0) {
+		message(strbuf_str(&ir->dir), "has no indexes; getmnt index build creates them");
+		status = CX_ERROR;
+	}
 	return status;
 }
 
-void index_found_free(struct index_found *found, size_t n)
+struct index_found *index_found_for(struct index_run *ir, size_t place)
 {
-	for (size_t i = 0; i < n; ++i) {
-		index_close(found[i].index);
-		free(found[i].name);
-		free(found[i].title);
-	}
-	free(found);
-}
-
-struct index_found *index_found_for(struct index_run *ir, size_t place, struct index_found *found,
-                                    size_t n)
-{
+	struct index_found *found = ir->found;
 	const struct mount *m = ir->places[place].mount;
 	struct index_found *best = NULL;
 	size_t longest = 0;
-	for (size_t i = 0; i < n && m->root; ++i) {
+	for (size_t i = 0; i < ir->nfound && m->root; ++i) {
 		const struct index_info *info = found[i].index ? index_info(found[i].index) : NULL;
 		if (!info && found[i].place == SIZE_MAX)
 			continue;
@@ -176,10 +155,11 @@ struct index_found *index_found_for(struct index_run *ir, size_t place, struct i
 	return best;
 }
 
-bool index_found_within(const struct index_found *found, size_t n, size_t i)
+bool index_found_within(const struct index_run *ir, size_t i)
 {
+	const struct index_found *found = ir->found;
 	const struct index_info *info = found[i].index ? index_info(found[i].index) : NULL;
-	for (size_t k = 0; k < n && info; ++k) {
+	for (size_t k = 0; k < ir->nfound && info; ++k) {
 		const struct index_info *other = found[k].index ? index_info(found[k].index) : NULL;
 		const char *below = other && strcmp(other->uuid, info->uuid) == 0
 		                    ? word_below(info->root, other->root) : NULL;
@@ -208,12 +188,6 @@ void index_report_missing(struct index_run *ir, const char *path, size_t place)
 	if (text.len)
 		message(path, "has no index: %s", text.data);
 	strbuf_destroy(&text);
-}
-
-int index_report_none(const struct index_run *ir)
-{
-	message(strbuf_str(&ir->dir), "has no indexes; getmnt index build creates them");
-	return CX_ERROR;
 }
 
 /** Report an index that can only be replaced or removed. */

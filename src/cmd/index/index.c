@@ -45,6 +45,22 @@ void index_put_count(struct strbuf *text, uint64_t n, const char *word)
 	              n == 1 ? "" : y ? "ies" : "s");
 }
 
+int index_verb(const struct index_verb *verb, int argc, char **argv, void *opts)
+{
+	const struct index_opts *common = opts;
+	struct index_run ir = {.dirfd = -1};
+	int status = options_read(verb->options, argc, argv, opts);
+	if (status)
+		return status;
+	if (common->help) {
+		options_help(verb->options, verb->usage, verb->notes, stdout);
+	} else {
+		status = verb->run(&ir, opts, argv + optind, (size_t)(argc - optind));
+		index_run_end(&ir);
+	}
+	return finish_stdout() == 0 ? status : CX_ERROR;
+}
+
 static int print_help(void)
 {
 	fputs("Usage:\n getmnt index COMMAND [options] [MOUNT ...]\n\n"

@@ -12,9 +12,19 @@
 #include "index/place.h"
 #include "index/store.h"
 
-/** The row of --index-dir.  @field  A const char *. */
-#define OPTION_INDEX_DIR(type, field) \
-	{"index-dir", 0, "DIR", "the directory of all indexes", OPT_IS_TEXT(type, field)}
+/** The options of all subcommands; the first member of the options of each. */
+struct index_opts {
+	const char *dir;             /* --index-dir; or NULL */
+	bool quiet, help;
+};
+
+#define OPTION_INDEX_QUIET \
+	{"quiet", 'q', NULL, "print only errors", OPT_IS_FLAG(struct index_opts, quiet)}
+#define OPTIONS_INDEX_GENERAL \
+	OPTION_GROUP("General"), \
+	{"index-dir", 0, "DIR", "the directory of all indexes", \
+	 OPT_IS_TEXT(struct index_opts, dir)}, \
+	OPTION_HELP(struct index_opts, help)
 
 int cmd_index_build(int argc, char **argv);
 int cmd_index_check(int argc, char **argv);
@@ -41,12 +51,29 @@ struct index_run {
 	size_t nplaces;
 	int dirfd;                   /* the directory of all indexes; -1: it does not exist */
 	struct strbuf dir;           /* its path */
+	struct index_found *found;   /* index_run_indexes() */
+	size_t nfound, found_room;
+	bool begun;
 };
 
+/** A subcommand. */
+struct index_verb {
+	const struct option_table *options;
+	const char *usage;           /* for --help */
+	const char *notes;           /* after the options; or NULL */
+	/* Do it: check the options, index_run_begin() ...
+	   @operands  n.  @return an exit status, after a message if it is an error. */
+	int (*run)(struct index_run *ir, const void *opts, char **operands, size_t n);
+};
+
+/** Read the options, and run a subcommand or print its help.  @opts  Begins with a struct
+    index_opts.  @return an exit status. */
+int index_verb(const struct index_verb *verb, int argc, char **argv, void *opts);
+
 /** Read the mounts, decide which get an index, and open the directory of all indexes.
-    @dir  Of --index-dir, or NULL.  @create  Make the directory if it does not exist.
-    @return 0, or an exit status after a message.  index_run_end() in any case. */
-int index_run_begin(struct index_run *ir, const char *dir, bool create);
+    @create  Make the directory if it does not exist.
+    @return 0, or an exit status after a message.  index_verb() calls index_run_end(). */
+int index_run_begin(struct index_run *ir, const struct index_opts *opts, bool create);
 void index_run_end(struct index_run *ir);
 
 /** Whether an operand is not empty; false after a message. */
@@ -82,28 +109,23 @@ struct index_found {
 	char *title;                 /* for messages: the mount point, else the name */
 };
 
-/** Find and open indexes.
+/** Find and open indexes: ir->found.
     @operands  n mount points, or names of directories of indexes; n = 0: all.
-    @found [out]  Ownership: index_found_free(), in any case.
+    @required  It is an error if there are none.
     @return 0, or an exit status after a message: an operand has no index.  An index that cannot be
     opened is found as well; index_report() reports it. */
 int index_run_indexes(struct index_run *ir, char **operands, size_t n, enum index_mode mode,
-                      struct index_found **found, size_t *nfound);
-void index_found_free(struct index_found *found, size_t n);
+                      bool required);
 
-/** The index among n that serves the root of a place, or cannot be opened; NULL: none. */
-struct index_found *index_found_for(struct index_run *ir, size_t place, struct index_found *found,
-                                    size_t n);
+/** The index found that serves the root of a place, or cannot be opened; NULL: none. */
+struct index_found *index_found_for(struct index_run *ir, size_t place);
 
-/** Whether another of n indexes has the contents of an index: it is of a directory above. */
-bool index_found_within(const struct index_found *found, size_t n, size_t i);
+/** Whether another index has the contents of found[i]: it is of a directory above. */
+bool index_found_within(const struct index_run *ir, size_t i);
 
 /** Report that the mount of a path has no index, and why or what to do.
     @place  The mount; out of range: unknown. */
 void index_report_missing(struct index_run *ir, const char *path, size_t place);
-
-/** Report that there is no index at all.  @return an exit status. */
-int index_report_none(const struct index_run *ir);
 
 /** Report why an index cannot be opened, read or written, and what to do.
     @title  As in struct index_found. */

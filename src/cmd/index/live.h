@@ -16,11 +16,6 @@ int live_covered(struct os *os, struct map64 *covered);
 /** Print what an update has found.  @title  Of the index. */
 void live_print(const char *title, const struct refresh_counts *counts, double seconds);
 
-/** The indexes to bring up to date, opened for writing.
-    @return 0, or an exit status after a message.  index_found_free() in any case. */
-int live_find(struct index_run *ir, char **operands, size_t n, struct index_found **found,
-              size_t *nfound);
-
 /** Whether an index can be brought up to date: it is open, and its file system is mounted.
     @named  It was named: not to be mounted is an error.
     @status [in,out]  An exit status.  @return false after a message. */

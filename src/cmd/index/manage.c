@@ -5,21 +5,10 @@
 #include "cmd/index/index.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
-
-struct check_opts {
-	const char *dir;
-	bool quiet, help;
-};
 
 static const struct option_row check_rows[] = {
-	OPTION_GROUP("Output"),
-	{"quiet", 'q', NULL, "print only errors", OPT_IS_FLAG(struct check_opts, quiet)},
-	OPTION_GROUP("General"),
-	OPTION_INDEX_DIR(struct check_opts, dir),
-	OPTION_HELP(struct check_opts, help),
+	OPTION_GROUP("Output"), OPTION_INDEX_QUIET, OPTIONS_INDEX_GENERAL,
 };
 
 const struct option_table index_check_table = {
@@ -53,46 +42,37 @@ static int check_one(const struct index_run *ir, const struct index_found *found
 	return status;
 }
 
+static int check_all(struct index_run *ir, const void *opts, char **operands, size_t n)
+{
+	const struct index_opts *o = opts;
+	int status = index_run_begin(ir, o, false);
+	if (!status)
+		status = index_run_indexes(ir, operands, n, INDEX_READ, true);
+	for (size_t i = 0; i < ir->nfound; ++i)
+		status |= check_one(ir, &ir->found[i], o->quiet);
+	return status;
+}
+
 int cmd_index_check(int argc, char **argv)
 {
-	struct check_opts opts = {0};
-	int status = options_read(&index_check_table, argc, argv, &opts);
-	if (status)
-		return status;
-	if (opts.help) {
-		options_help(&index_check_table,
-		             "Usage:\n getmnt index check [options] [INDEX ...]\n"
-		             "\nVerify every checksum and the structure of indexes: all, or those "
-		             "of the\nmount points or with the names INDEX.\n", NULL, stdout);
-		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
-	}
-	struct index_run ir;
-	struct index_found *found = NULL;
-	size_t n = 0;
-	status = index_run_begin(&ir, opts.dir, false);
-	if (!status)
-		status = index_run_indexes(&ir, argv + optind, (size_t)(argc - optind), INDEX_READ,
-		                           &found, &n);
-	if (!status && n == 0)
-		status = index_report_none(&ir);
-	for (size_t i = 0; i < n; ++i)
-		status |= check_one(&ir, &found[i], opts.quiet);
-	index_found_free(found, n);
-	index_run_end(&ir);
-	return finish_stdout() == 0 ? status : CX_ERROR;
+	static const struct index_verb verb = {
+		&index_check_table,
+		"Usage:\n getmnt index check [options] [INDEX ...]\n"
+		"\nVerify every checksum and the structure of indexes: all, or those of the\n"
+		"mount points or with the names INDEX.\n", NULL, check_all,
+	};
+	return index_verb(&verb, argc, argv, &(struct index_opts){0});
 }
 
 struct drop_opts {
-	const char *dir;
-	bool all, help;
+	struct index_opts common;
+	bool all;
 };
 
 static const struct option_row drop_rows[] = {
 	OPTION_GROUP("Which indexes"),
 	{"all", 'a', NULL, "all indexes", OPT_IS_FLAG(struct drop_opts, all)},
-	OPTION_GROUP("General"),
-	OPTION_INDEX_DIR(struct drop_opts, dir),
-	OPTION_HELP(struct drop_opts, help),
+	OPTIONS_INDEX_GENERAL,
 };
 
 const struct option_table index_drop_table = {
@@ -111,34 +91,28 @@ static int drop_one(struct index_run *ir, struct index_found *found)
 	return error ? CX_ERROR : CX_OK;
 }
 
+static int drop_all(struct index_run *ir, const void *opts, char **operands, size_t n)
+{
+	const struct drop_opts *o = opts;
+	if (o->all && n > 0)
+		return usage_error("--all", "cannot be combined with \"%s\"", operands[0]);
+	if (!o->all && n == 0)
+		return usage_error("index drop", "no index given; --all removes all indexes");
+	int status = index_run_begin(ir, &o->common, false);
+	if (!status)
+		status = index_run_indexes(ir, operands, n, INDEX_READ, false);
+	for (size_t i = 0; i < ir->nfound; ++i)
+		status |= drop_one(ir, &ir->found[i]);
+	return status;
+}
+
 int cmd_index_drop(int argc, char **argv)
 {
-	struct drop_opts opts = {0};
-	int status = options_read(&index_drop_table, argc, argv, &opts);
-	if (status)
-		return status;
-	if (opts.help) {
-		options_help(&index_drop_table,
-		             "Usage:\n getmnt index drop [options] INDEX ...\n"
-		             " getmnt index drop --all\n\n"
-		             "Remove the indexes of the mount points, or with the names INDEX.\n",
-		             NULL, stdout);
-		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
-	}
-	if (opts.all && optind < argc)
-		return usage_error("--all", "cannot be combined with \"%s\"", argv[optind]);
-	if (!opts.all && optind == argc)
-		return usage_error("index drop", "no index given; --all removes all indexes");
-	struct index_run ir;
-	struct index_found *found = NULL;
-	size_t n = 0;
-	status = index_run_begin(&ir, opts.dir, false);
-	if (!status)
-		status = index_run_indexes(&ir, argv + optind, (size_t)(argc - optind), INDEX_READ,
-		                           &found, &n);
-	for (size_t i = 0; i < n; ++i)
-		status |= drop_one(&ir, &found[i]);
-	index_found_free(found, n);
-	index_run_end(&ir);
-	return finish_stdout() == 0 ? status : CX_ERROR;
+	static const struct index_verb verb = {
+		&index_drop_table,
+		"Usage:\n getmnt index drop [options] INDEX ...\n getmnt index drop --all\n\n"
+		"Remove the indexes of the mount points, or with the names INDEX.\n", NULL,
+		drop_all,
+	};
+	return index_verb(&verb, argc, argv, &(struct drop_opts){0});
 }

@@ -102,10 +102,10 @@ static void know_place(struct index_run *ir, uint32_t i, struct place *place)
 	os_close(&ir->run.os, fd);
 }
 
-int index_run_begin(struct index_run *ir, const char *dir, bool create)
+int index_run_begin(struct index_run *ir, const struct index_opts *opts, bool create)
 {
 	static struct columns none;
-	*ir = (struct index_run){.options = OPTIONS_DEFAULT, .dirfd = -1};
+	*ir = (struct index_run){.options = OPTIONS_DEFAULT, .dirfd = -1, .begun = true};
 	ir->options.names = DN_HINT;
 	ir->options.max_dirs = HINT_DIRS;
 	ir->options.search_seconds = HINT_SECONDS;
@@ -130,7 +130,7 @@ int index_run_begin(struct index_run *ir, const char *dir, bool create)
 		message("index", "%s", strerror(errno));
 		return CX_ERROR;
 	}
-	ir->dirfd = index_place_open(&ir->run.os, dir, create, &ir->dir);
+	ir->dirfd = index_place_open(&ir->run.os, opts->dir, create, &ir->dir);
 	if (ir->dirfd >= 0 || (errno == ENOENT && !create && ir->dir.len))
 		return 0;
 	return indexed_dir_error(strbuf_str(&ir->dir));
@@ -138,6 +138,14 @@ int index_run_begin(struct index_run *ir, const char *dir, bool create)
 
 void index_run_end(struct index_run *ir)
 {
+	if (!ir->begun)
+		return;
+	for (size_t i = 0; i < ir->nfound; ++i) {
+		index_close(ir->found[i].index);
+		free(ir->found[i].name);
+		free(ir->found[i].title);
+	}
+	free(ir->found);
 	os_close(&ir->run.os, ir->dirfd);
 	strbuf_destroy(&ir->dir);
 	free(ir->places);

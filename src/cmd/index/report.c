@@ -22,10 +22,11 @@
 enum { DEPTH_MOST = 1000000, TOP_MOST = INT_MAX, SVG_DEPTH = 3, SVG_TOP = 2000 };
 
 struct report_opts {
-	const char *dir, *svg;
+	struct index_opts common;
+	const char *svg;
 	int by;                      /* enum report_by */
 	unsigned depth, top;         /* UINT_MAX: not given; 0: all */
-	bool json, bytes, help;
+	bool json, bytes;
 };
 
 static const struct option_row option_rows[] = {
@@ -41,9 +42,7 @@ static const struct option_row option_rows[] = {
 	{"json", 'J', NULL, "a JSON document", OPT_IS_FLAG(struct report_opts, json)},
 	{"svg", 0, "FILE", "also draw directories and ages (-: on stdout)",
 	 OPT_IS_TEXT(struct report_opts, svg)},
-	OPTION_GROUP("General"),
-	OPTION_INDEX_DIR(struct report_opts, dir),
-	OPTION_HELP(struct report_opts, help),
+	OPTIONS_INDEX_GENERAL,
 };
 
 const struct option_table index_report_table = {
@@ -353,8 +352,7 @@ out:
 }
 
 /** Find the directory of an operand in an index.  @return 0, or an exit status after a message. */
-static int find_dir(struct index_run *ir, const char *path, struct index_found *found, size_t n,
-                    struct reported *to)
+static int find_dir(struct index_run *ir, const char *path, struct reported *to)
 {
 	struct strbuf full = {0}, below = {0};
 	int status = CX_ERROR;
@@ -364,7 +362,7 @@ static int find_dir(struct index_run *ir, const char *path, struct index_found *
 	uint32_t node = followed == HOST_MISSING || full.failed ? MT_NONE
 	                : path_mount(&ir->run, strbuf_str(&full));
 	const char *name = node == MT_NONE ? NULL : run_name(&ir->run, node);
-	to->found = name ? index_found_for(ir, node, found, n) : NULL;
+	to->found = name ? index_found_for(ir, node) : NULL;
 	if (full.failed) {
 		message(path, "%s", strerror(ENOMEM));
 	} else if (followed == HOST_MISSING) {
@@ -398,20 +396,20 @@ static int find_dir(struct index_run *ir, const char *path, struct index_found *
 
 /** Find what to report.  @names, dirs [out]  Room for each operand, and each index.
     @return 0, or an exit status after a message. */
-static int find_dirs(struct index_run *ir, char **operands, size_t noperands,
-                     struct index_found *found, size_t nfound, const char **names,
+static int find_dirs(struct index_run *ir, char **operands, size_t noperands, const char **names,
                      struct reported *dirs, size_t *n)
 {
+	const struct index_found *found = ir->found;
 	int status = 0;
 	*n = 0;
 	for (size_t i = 0; i < noperands; ++i) {
-		int one = find_dir(ir, operands[i], found, nfound, &dirs[*n]);
+		int one = find_dir(ir, operands[i], &dirs[*n]);
 		status = one ? one : status;
 		names[*n] = operands[i];
 		*n += one == 0;
 	}
-	for (size_t i = 0; i < nfound && noperands == 0; ++i) {
-		if (index_found_within(found, nfound, i))
+	for (size_t i = 0; i < ir->nfound && noperands == 0; ++i) {
+		if (index_found_within(ir, i))
 			continue;
 		if (!found[i].index) {
 			index_report(ir, found[i].title, found[i].error);
@@ -421,7 +419,7 @@ static int find_dirs(struct index_run *ir, char **operands, size_t noperands,
 		names[*n] = found[i].title;
 		dirs[(*n)++] = (struct reported){&found[i], index_root(found[i].index)};
 	}
-	return *n == 0 && !status ? index_report_none(ir) : status;
+	return status;
 }
 
 /** Print the report.  @return 0, or an exit status after a message. */
@@ -456,45 +454,41 @@ static int print_report(struct index_run *ir, const struct report_opts *opts,
 	return rc ? CX_ERROR : CX_OK;
 }
 
-int cmd_index_report(int argc, char **argv)
+static int report_all(struct index_run *ir, const void *report_opts, char **operands, size_t n)
 {
-	struct report_opts opts = {.depth = UINT_MAX};
-	struct index_run ir;
-	struct index_found *found = NULL;
-	size_t nfound = 0, n = 0;
-	int status = options_read(&index_report_table, argc, argv, &opts);
-	if (status)
-		return status;
-	if (opts.help) {
-		options_help(&index_report_table, "Usage:\n getmnt index report [options] "
-		             "[PATH ...]\n\n"
-		             "Print the disk usage of each directory PATH (default: all that is "
-		             "indexed) as\ndu -x does, from the indexes.\n", NULL, stdout);
-		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
-	}
-	const size_t noperands = (size_t)(argc - optind);
-	status = index_run_begin(&ir, opts.dir, false);
+	const struct report_opts *opts = report_opts;
+	size_t ndirs = 0;
+	int status = index_run_begin(ir, &opts->common, false);
 	if (!status)
-		status = index_run_indexes(&ir, NULL, 0, INDEX_READ, &found, &nfound);
-	const char **names = calloc(noperands + nfound + 1, sizeof(*names));
-	struct reported *dirs = calloc(noperands + nfound + 1, sizeof(*dirs));
+		status = index_run_indexes(ir, NULL, 0, INDEX_READ, n == 0);
+	const char **names = calloc(n + ir->nfound + 1, sizeof(*names));
+	struct reported *dirs = calloc(n + ir->nfound + 1, sizeof(*dirs));
 	if (!names || !dirs) {
 		message("index", "%s", strerror(ENOMEM));
 		status = CX_ERROR;
 	}
 	if (!status)
-		status = find_dirs(&ir, argv + optind, noperands, found, nfound, names, dirs, &n);
-	if (n > 0 && !(opts.svg && strcmp(opts.svg, "-") == 0)) {
-		int printed = print_report(&ir, &opts, dirs, n, names);
+		status = find_dirs(ir, operands, n, names, dirs, &ndirs);
+	if (ndirs > 0 && !(opts->svg && strcmp(opts->svg, "-") == 0)) {
+		int printed = print_report(ir, opts, dirs, ndirs, names);
 		status = printed ? printed : status;
 	}
-	if (n > 0 && opts.svg) {
-		int drawn = draw(&ir, &opts, dirs, n, names);
+	if (ndirs > 0 && opts->svg) {
+		int drawn = draw(ir, opts, dirs, ndirs, names);
 		status = drawn ? drawn : status;
 	}
-	index_found_free(found, nfound);
 	free(names);
 	free(dirs);
-	index_run_end(&ir);
-	return finish_stdout() == 0 ? status : CX_ERROR;
+	return status;
+}
+
+int cmd_index_report(int argc, char **argv)
+{
+	static const struct index_verb verb = {
+		&index_report_table,
+		"Usage:\n getmnt index report [options] [PATH ...]\n\n"
+		"Print the disk usage of each directory PATH (default: all that is indexed) as\n"
+		"du -x does, from the indexes.\n", NULL, report_all,
+	};
+	return index_verb(&verb, argc, argv, &(struct report_opts){.depth = UINT_MAX});
 }

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 struct status_opts {
-	const char *dir;
-	bool all, json, help;
+	struct index_opts common;
+	bool all, json;
 };
 
 static const struct option_row status_rows[] = {
@@ -24,9 +24,7 @@ static const struct option_row status_rows[] = {
 	 OPT_IS_FLAG(struct status_opts, all)},
 	{"json", 'J', NULL, "a JSON document, always with --all",
 	 OPT_IS_FLAG(struct status_opts, json)},
-	OPTION_GROUP("General"),
-	OPTION_INDEX_DIR(struct status_opts, dir),
-	OPTION_HELP(struct status_opts, help),
+	OPTIONS_INDEX_GENERAL,
 };
 
 const struct option_table index_status_table = {
@@ -197,10 +195,11 @@ static bool is_listed(enum place_why why, const struct status_opts *opts)
 
 /** Make the rows: first the indexes, then mounts without one.  @rows [out]
     @return their number. */
-static size_t make_rows(struct index_run *ir, const struct index_found *found, size_t nfound,
-                        const struct status_opts *opts, struct status_row *rows)
+static size_t make_rows(struct index_run *ir, const struct status_opts *opts,
+                        struct status_row *rows)
 {
-	size_t n = 0;
+	const struct index_found *found = ir->found;
+	size_t n = 0, nfound = ir->nfound;
 	for (size_t i = 0; i < nfound; ++i) {
 		const struct place *place = found[i].place == SIZE_MAX ? NULL
 		                            : &ir->places[found[i].place];
@@ -221,41 +220,37 @@ static size_t make_rows(struct index_run *ir, const struct index_found *found, s
 	return n;
 }
 
-int cmd_index_status(int argc, char **argv)
+static int print_status(struct index_run *ir, const void *status_opts, char **operands, size_t n)
 {
-	struct status_opts opts = {0};
-	int status = options_read(&index_status_table, argc, argv, &opts);
-	if (status)
-		return status;
-	if (opts.help) {
-		options_help(&index_status_table, "Usage:\n getmnt index status [options]\n\n"
-		             "List each mount with its index, or the reason why it has none.\n",
-		             NULL, stdout);
-		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
-	}
-	if (optind < argc)
-		return usage_error(argv[optind], "unexpected argument");
-	struct index_run ir;
-	struct index_found *found = NULL;
+	const struct status_opts *opts = status_opts;
 	struct status_row *rows = NULL;
-	size_t nfound = 0;
-	status = index_run_begin(&ir, opts.dir, false);
+	if (n > 0)
+		return usage_error(operands[0], "unexpected argument");
+	int status = index_run_begin(ir, &opts->common, false);
 	if (!status)
-		status = index_run_indexes(&ir, NULL, 0, INDEX_READ, &found, &nfound);
+		status = index_run_indexes(ir, NULL, 0, INDEX_READ, false);
 	if (!status)
-		rows = calloc(ir.nplaces + nfound + 1, sizeof(*rows));
+		rows = calloc(ir->nplaces + ir->nfound + 1, sizeof(*rows));
 	const struct table table = {
 		.columns = columns, .size = sizeof(*columns),
 		.ncolumns = sizeof(columns) / sizeof(*columns),
-		.nrows = rows ? make_rows(&ir, found, nfound, &opts, rows) : 0,
-		.cell = put_cell, .arg = rows,
+		.nrows = rows ? make_rows(ir, opts, rows) : 0, .cell = put_cell, .arg = rows,
 	};
-	if (!status && (!rows || (opts.json ? put_json : table_print)(&table) != 0)) {
+	if (!status && (!rows || (opts->json ? put_json : table_print)(&table) != 0)) {
 		message("index", "%s", strerror(errno));
 		status = CX_ERROR;
 	}
 	free(rows);
-	index_found_free(found, nfound);
-	index_run_end(&ir);
-	return finish_stdout() == 0 ? status : CX_ERROR;
+	return status;
+}
+
+int cmd_index_status(int argc, char **argv)
+{
+	static const struct index_verb verb = {
+		&index_status_table,
+		"Usage:\n getmnt index status [options]\n\n"
+		"List each mount with its index, or the reason why it has none.\n", NULL,
+		print_status,
+	};
+	return index_verb(&verb, argc, argv, &(struct status_opts){0});
 }

@@ -5,7 +5,7 @@
 #include "index/update.h"
 
 #include "cmd/index/live.h"
-#include "search/query.h"
+#include "cmd/indexed.h"
 #include "table/table.h"
 
 #include <errno.h>
@@ -20,49 +20,30 @@ enum update_engine { UPDATE_AUTO, UPDATE_SYNC, UPDATE_BULK };
 enum { LOOK_AGE = 12 * 3600 };
 
 struct update_opts {
-	const char *dir;
-	int64_t max_age;             /* seconds; -1: any */
+	struct index_opts common;
+	const char *max_age;         /* or NULL */
 	int engine;                  /* enum update_engine */
-	bool quiet, help;
 };
 
-static int take_max_age(void *opts, const struct option_row *row, const char *value)
-{
-	struct update_opts *update = opts;
-	struct timespec age;
-	uint64_t seconds;
-	char title[OPTION_TITLE_SIZE];
-	if (option_number(value, INT32_MAX, &seconds))
-		update->max_age = (int64_t)seconds;
-	else if (query_duration(value, &age) == 0)
-		update->max_age = age.tv_sec;
-	else
-		return usage_error(option_title(row, title), "\"%s\": must be a number of seconds, "
-		                   "or a duration such as 30min, 3h, 2d or 1w", value);
-	return 0;
-}
-
 /** See look_find(). */
-static int64_t look_age(const struct update_opts *opts)
+static int64_t look_age(enum update_engine engine, int64_t max_age)
 {
-	switch (opts->engine) {
+	switch (engine) {
 	case UPDATE_SYNC: return -1;
 	case UPDATE_BULK: return 0;
-	default: return opts->max_age >= 0 ? opts->max_age : LOOK_AGE;
+	default: return max_age >= 0 ? max_age : LOOK_AGE;
 	}
 }
 
 static const struct option_row update_rows[] = {
 	OPTION_GROUP("Output"),
-	{"quiet", 'q', NULL, "print only errors", OPT_IS_FLAG(struct update_opts, quiet)},
+	OPTION_INDEX_QUIET,
 	OPTION_GROUP("Updating"),
 	{"engine", 0, "auto|sync|bulk", "how files modified in place are found",
 	 OPT_IS_WORD(struct update_opts, engine)},
 	{"max-age", 0, "TIME", "also read directories last read longer ago",
-	 .how = OPT_CALL, .take = take_max_age},
-	OPTION_GROUP("General"),
-	OPTION_INDEX_DIR(struct update_opts, dir),
-	OPTION_HELP(struct update_opts, help),
+	 OPT_IS_TEXT(struct update_opts, max_age)},
+	OPTIONS_INDEX_GENERAL,
 };
 
 const struct option_table index_update_table = {
@@ -118,15 +99,6 @@ void live_print(const char *title, const struct refresh_counts *counts, double s
 	print_buffer(&text);
 }
 
-int live_find(struct index_run *ir, char **operands, size_t n, struct index_found **found,
-              size_t *nfound)
-{
-	int status = index_run_indexes(ir, operands, n, INDEX_WRITE, found, nfound);
-	if (status || *nfound > 0)
-		return status;
-	return index_report_none(ir);
-}
-
 bool live_usable(const struct index_run *ir, const struct index_found *found, bool named,
                  int *status)
 {
@@ -145,21 +117,23 @@ bool live_usable(const struct index_run *ir, const struct index_found *found, bo
 
 /** Bring one index up to date.  @return an exit status. */
 static int update_one(struct index_run *ir, const struct index_found *found,
-                      const struct update_opts *opts, const struct map64 *covered)
+                      const struct update_opts *opts, int64_t max_age,
+                      const struct map64 *covered)
 {
 	struct os *os = &ir->run.os;
 	struct refresh_counts counts = {0};
 	double start = os_now();
 	const struct index_update_opts how = {
 		.rootfd = index_run_open(ir, &ir->places[found->place]), .covered = covered,
-		.max_age = opts->max_age, .look_age = look_age(opts),
+		.max_age = max_age,
+		.look_age = look_age((enum update_engine)opts->engine, max_age),
 	};
 	int rc = how.rootfd < 0 ? -1 : index_update(os, found->index, NULL, &how, &counts);
 	if (rc != 0 && (how.rootfd < 0 || errno == ESTALE))
 		message(found->title, "cannot be opened: %s", strerror(errno));
 	else if (rc != 0)
 		index_report(ir, found->title, errno);
-	else if (!opts->quiet)
+	else if (!opts->common.quiet)
 		live_print(found->title, &counts, os_now() - start);
 	os_close(os, how.rootfd);
 	if (rc == 0 && counts.unread > 0)
@@ -168,44 +142,41 @@ static int update_one(struct index_run *ir, const struct index_found *found,
 	return rc != 0 ? CX_ERROR : counts.unread ? CX_INCOMPLETE : CX_OK;
 }
 
-int cmd_index_update(int argc, char **argv)
+static int update_all(struct index_run *ir, const void *update_opts, char **operands, size_t n)
 {
-	struct update_opts opts = {.max_age = -1, .engine = UPDATE_AUTO};
-	int status = options_read(&index_update_table, argc, argv, &opts);
+	const struct update_opts *opts = update_opts;
+	struct map64 covered = {0};
+	int64_t max_age = -1;
+	int status = opts->max_age ? indexed_seconds("--max-age", opts->max_age, &max_age) : 0;
 	if (status)
 		return status;
-	if (opts.help) {
-		options_help(&index_update_table, "Usage:\n getmnt index update [options] "
-		             "[MOUNT ...]\n\nBring the index of each mount point MOUNT up to "
-		             "date, by default all indexes:\nread the directories whose times have "
-		             "changed.\n",
-		             "Exit status: 0 complete, 1 error, 64 some directories could not be "
-		             "read.\n", stdout);
-		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
-	}
-	struct index_run ir;
-	struct index_found *found = NULL;
-	struct map64 covered = {0};
-	size_t nfound = 0;
-	status = index_run_begin(&ir, opts.dir, false);
+	status = index_run_begin(ir, &opts->common, false);
 	if (!status)
-		status = live_find(&ir, argv + optind, (size_t)(argc - optind), &found, &nfound);
-	if (nfound > 0 && live_covered(&ir.run.os, &covered) != 0) {
+		status = index_run_indexes(ir, operands, n, INDEX_WRITE, true);
+	if (ir->nfound > 0 && live_covered(&ir->run.os, &covered) != 0) {
 		message("index", "the mount table cannot be read: %s", strerror(errno));
-		status = CX_ERROR;
-		index_found_free(found, nfound);
-		found = NULL;
-		nfound = 0;
+		return CX_ERROR;
 	}
-	for (size_t i = 0; i < nfound; ++i) {
-		if (!live_usable(&ir, &found[i], optind < argc, &status))
+	for (size_t i = 0; i < ir->nfound; ++i) {
+		if (!live_usable(ir, &ir->found[i], n > 0, &status))
 			continue;
-		int one = update_one(&ir, &found[i], &opts, &covered);
+		int one = update_one(ir, &ir->found[i], opts, max_age, &covered);
 		status = one == CX_ERROR || status == CX_OK ? one : status;
 		flush_stdout();
 	}
 	map64_destroy(&covered);
-	index_found_free(found, nfound);
-	index_run_end(&ir);
-	return finish_stdout() == 0 ? status : CX_ERROR;
+	return status;
+}
+
+int cmd_index_update(int argc, char **argv)
+{
+	static const struct index_verb verb = {
+		&index_update_table,
+		"Usage:\n getmnt index update [options] [MOUNT ...]\n\n"
+		"Bring the index of each mount point MOUNT up to date, by default all indexes:\n"
+		"read the directories whose times have changed.\n",
+		"Exit status: 0 complete, 1 error, 64 some directories could not be read.\n",
+		update_all,
+	};
+	return index_verb(&verb, argc, argv, &(struct update_opts){.engine = UPDATE_AUTO});
 }

@@ -23,17 +23,8 @@
 #include <string.h>
 #include <unistd.h>
 
-struct watch_opts {
-	const char *dir;
-	bool quiet, help;
-};
-
 static const struct option_row watch_rows[] = {
-	OPTION_GROUP("Output"),
-	{"quiet", 'q', NULL, "print only errors", OPT_IS_FLAG(struct watch_opts, quiet)},
-	OPTION_GROUP("General"),
-	OPTION_INDEX_DIR(struct watch_opts, dir),
-	OPTION_HELP(struct watch_opts, help),
+	OPTION_GROUP("Output"), OPTION_INDEX_QUIET, OPTIONS_INDEX_GENERAL,
 };
 
 const struct option_table index_watch_table = {
@@ -50,7 +41,7 @@ struct watched {
 
 struct watching {
 	struct index_run *ir;
-	const struct watch_opts *opts;
+	bool quiet;
 	struct watched *list;
 	struct pollfd *fds;
 	size_t n, left;              /* indexes; those that are still watched */
@@ -135,7 +126,7 @@ static void apply_one(struct watching *w, struct watched *one)
 		        "compared, %" PRIu64 " of them read%s", counts.dirs, counts.read,
 		        counts.is_bulk ? "" : "; files that were written in place meanwhile may be "
 		        "found only by getmnt index update --max-age=0");
-	else if (why == WATCH_START && !w->opts->quiet)
+	else if (why == WATCH_START && !w->quiet)
 		live_print(title, &counts, os_now() - start);
 	flush_stdout();
 }
@@ -201,12 +192,17 @@ static void follow(struct watching *w)
 	}
 }
 
-/** Watch indexes.  @return an exit status. */
-static int watch_all(struct index_run *ir, const struct watch_opts *opts,
-                     struct index_found *found, size_t n, bool named)
+static int watch_all(struct index_run *ir, const void *opts, char **operands, size_t noperands)
 {
+	const struct index_opts *o = opts;
+	int status = index_run_begin(ir, o, false);
+	if (!status)
+		status = index_run_indexes(ir, operands, noperands, INDEX_WRITE, true);
+	if (status)
+		return status;
 	struct os *os = &ir->run.os;
-	struct watching w = {.ir = ir, .opts = opts, .n = n};
+	const size_t n = ir->nfound;
+	struct watching w = {.ir = ir, .quiet = o->quiet, .n = n};
 	w.list = calloc(n, sizeof(*w.list));
 	w.fds = calloc(FIRST + n, sizeof(*w.fds));
 	if (!w.list || !w.fds) {
@@ -222,8 +218,8 @@ static int watch_all(struct index_run *ir, const struct watch_opts *opts,
 	if (live_covered(os, &w.covered) != 0)
 		message("index", "the mount table cannot be read: %s", strerror(errno));
 	for (size_t i = 0; i < n; ++i) {
-		w.list[i].found = &found[i];
-		if (live_usable(ir, &found[i], named, &w.status))
+		w.list[i].found = &ir->found[i];
+		if (live_usable(ir, &ir->found[i], noperands > 0, &w.status))
 			start_one(&w, &w.list[i]);
 	}
 	bool any = w.left > 0;
@@ -243,27 +239,12 @@ out:
 
 int cmd_index_watch(int argc, char **argv)
 {
-	struct watch_opts opts = {0};
-	int status = options_read(&index_watch_table, argc, argv, &opts);
-	if (status)
-		return status;
-	if (opts.help) {
-		options_help(&index_watch_table, "Usage:\n getmnt index watch [options] "
-		             "[MOUNT ...]\n\nKeep the index of each mount point MOUNT up to date, "
-		             "by default all indexes, as\nfiles change, until SIGTERM or SIGINT.  "
-		             "Needs root.\n",
-		             "Exit status: 0 stopped by a signal, 1 error.\n", stdout);
-		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
-	}
-	struct index_run ir;
-	struct index_found *found = NULL;
-	size_t nfound = 0;
-	status = index_run_begin(&ir, opts.dir, false);
-	if (!status)
-		status = live_find(&ir, argv + optind, (size_t)(argc - optind), &found, &nfound);
-	if (!status)
-		status = watch_all(&ir, &opts, found, nfound, optind < argc);
-	index_found_free(found, nfound);
-	index_run_end(&ir);
-	return finish_stdout() == 0 ? status : CX_ERROR;
+	static const struct index_verb verb = {
+		&index_watch_table,
+		"Usage:\n getmnt index watch [options] [MOUNT ...]\n\n"
+		"Keep the index of each mount point MOUNT up to date, by default all indexes, as\n"
+		"files change, until SIGTERM or SIGINT.  Needs root.\n",
+		"Exit status: 0 stopped by a signal, 1 error.\n", watch_all,
+	};
+	return index_verb(&verb, argc, argv, &(struct index_opts){0});
 }
