@@ -131,7 +131,8 @@ bool journal_next(const char *bytes, size_t size, size_t *at, uint64_t number, u
 	/* Only the root of an index has no name. */
 	bool named = r->len > 0 || (r->type == JR_PUT_DIR && r->parent == INDEX_DIR_NONE);
 	if (in.failed || r->lsn != lsn || named != shape->name || r->slot >= INDEX_SLOTS
-	    || !name_valid(r->name, r->len))
+	    || !name_valid(r->name, r->len) || !index_clock_valid(r->listed)
+	    || !index_clock_valid(r->fresh) || !index_clock_valid(r->looked))
 		return false;
 	*at += length;
 	return true;

@@ -243,7 +243,8 @@ int manifest_decode(const char *bytes, size_t size, struct manifest *m)
 		return -1;
 	uint32_t nfiles = bytes_get32(&in), nclusters = bytes_get32(&in);
 	if (in.failed || nfiles > INDEX_FILES_MAX || nclusters >= INDEX_CLUSTERS_MAX
-	    || m->journal >= m->next || m->lsn > UINT64_MAX / 2)
+	    || m->journal >= m->next || m->lsn > UINT64_MAX / 2
+	    || !index_clock_valid(info->fresh) || !index_clock_valid(info->looked))
 		return fail(EBADMSG);
 	if (get_files(&in, m, nfiles) != 0)
 		return -1;

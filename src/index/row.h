@@ -68,6 +68,13 @@ static inline int64_t index_to_signed(uint64_t n)
 	return (int64_t)(n ^ (uint64_t)1 << 63);
 }
 
+/** Whether a number can be a time of day at which something was read, in seconds.  Readers refuse
+    others: so differences of two do not overflow. */
+static inline bool index_clock_valid(int64_t seconds)
+{
+	return seconds >= 0 && seconds <= INT64_MAX / 2;
+}
+
 /** Fill the attributes from statx.  IC_DIR and IC_NAME are not changed. */
 void index_row_from(struct index_row *row, const struct k_statx *st);
 

@@ -229,7 +229,8 @@ int segment_slot(struct segment *segment, uint32_t slot, struct segment_slot *ou
 		for (unsigned i = 0; i < n; ++i) {
 			bool free = row[i] == UINT32_MAX;
 			if (parent[i] > UINT32_MAX || (row[i] >= segment->nrows && !free)
-			    || name[i] >= (uint64_t)segment->ndirnames + free)
+			    || name[i] >= (uint64_t)segment->ndirnames + free
+			    || !index_clock_valid(index_to_signed(listed[i])))
 				return fail(EBADMSG);
 			slots[i] = (struct segment_slot){
 				.parent = (index_dir)parent[i], .row = (uint32_t)row[i],

@@ -127,6 +127,21 @@ UNIT_TEST(beyond)
 	segment_close(segment);
 }
 
+/* Directories that were listed when no clock can have been. */
+UNIT_TEST(clock)
+{
+	static const int64_t times[] = {-1, INT64_MIN, INT64_MAX};
+	for (size_t i = 0; i < COUNT(times); ++i) {
+		STRBUF(out);
+		struct segment_summary summary;
+		struct sample s = make_sample(3, 150, PLAIN);
+		s.slots[1].listed = times[i];
+		segment_close(sample_segment(&s, &out, &summary));
+		free_sample(&s);
+		expect_refused(&out);
+	}
+}
+
 /* Positions of exceptions: not in the leaf, or not ascending. */
 UNIT_TEST(exceptions)
 {

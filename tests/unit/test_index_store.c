@@ -64,6 +64,39 @@ UNIT_TEST(read)
 	tree_end(&tree);
 }
 
+/* Times of the journal and of the manifest, whose differences would overflow, are refused. */
+UNIT_TEST(clock)
+{
+	static const int64_t times[] = {-1, INT64_MIN, INT64_MAX};
+	for (unsigned i = 0; i < COUNT(times) * 4; ++i) {
+		struct tree tree;
+		struct os os = unit_os();
+		int64_t time = times[i / 4];
+		world_begin(&tree);
+		struct world *w = world_new(1, 10, 20, 40);
+		CU_ASSERT_EQUAL_FATAL(world_build(w, &os, tree.fd), 0);
+		struct index *index = index_open(&os, tree.fd, INDEX_WRITE);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(index);
+		index_dir dir = index_root(index);
+		struct index_row row;
+		CU_ASSERT_EQUAL(index_dir_row(index, dir, &row), 0);
+		if (i % 4 == 0)
+			index_set_fresh(index, time, false);
+		else if (i % 4 == 1)
+			index_set_looked(index, time, 0);
+		else if (i % 4 == 2)
+			index_put_dir(index, &dir, INDEX_DIR_NONE, "", 0, &row, time);
+		else
+			index->m.info.fresh = time;
+		CU_ASSERT_EQUAL(i % 4 < 3 ? index_commit(index)
+		                : store_replace(&os, index->dirfd, &index->m, &(bool){false}), 0);
+		index_close(index);
+		CU_ASSERT(index_open(&os, tree.fd, INDEX_READ) == NULL && errno == EBADMSG);
+		free(w);
+		tree_end(&tree);
+	}
+}
+
 UNIT_TEST(change)
 {
 	struct tree tree;
