@@ -55,11 +55,12 @@ static int compare_at(const struct names_block *block, uint32_t i, const char *n
 	return name_compare(block->text + start, end - start - 1u, name, len);
 }
 
-/** Copy in blocks, which is faster for short text; both have NAME_SLACK more bytes. */
+/** Copy in blocks, which is faster for short text; both have NAME_SLACK more bytes, which may
+    overlap. */
 static void copy_blocks(char *to, const char *from, size_t len)
 {
 	for (size_t i = 0; i < len; i += NAME_SLACK)
-		memcpy(to + i, from + i, NAME_SLACK);
+		memmove(to + i, from + i, NAME_SLACK);
 }
 
 /** Read n names from decompressed data.  @raw  NAME_SLACK more bytes are readable.
