@@ -273,7 +273,6 @@ struct segment {
 	uint64_t lsn;
 	struct part parts[SP_COUNT];
 	struct names_block **blocks;     /* of names, decoded; NULL before the first */
-	uint32_t last_block;             /* that was found by a number of a name */
 	uint32_t *verified;              /* of each leaf: columns whose checksums are right */
 	struct segment_slot *slots;      /* decoded; NULL before the first */
 	uint32_t slots_decoded;          /* leaves of slots: 1 << leaf */

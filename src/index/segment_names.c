@@ -170,12 +170,16 @@ static const struct names_block *get_block(struct segment *segment, uint32_t num
     @return it; UINT32_MAX: none (EBADMSG). */
 static uint32_t find_block(struct segment *segment, uint32_t id)
 {
-	uint32_t low = 0, high = segment->nblocks, last = segment->last_block;
+	uint32_t low = 0, high = segment->nblocks;
 	if (segment_verify(segment, SP_FRONT) != 0)
 		return UINT32_MAX;
-	if (last < high && front_at(segment, last).first <= id
-	    && id < front_at(segment, last + 1).first)
-		return last;
+	/* Names of directories are in the first few. */
+	for (uint32_t i = 1; i < high && id < segment->ndirnames; i *= 2) {
+		if (id < front_at(segment, i).first)
+			high = i;
+		else
+			low = i + 1;
+	}
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		if (front_at(segment, middle).first <= id)
@@ -184,7 +188,6 @@ static uint32_t find_block(struct segment *segment, uint32_t id)
 			high = middle;
 	}
 	errno = EBADMSG;
-	segment->last_block = low - 1;
 	return low - 1;
 }
 

@@ -230,6 +230,7 @@ static void end(SEARCH *search)
 	struct source_run *run = search->run;
 	const struct search_source *source = search->more.source;
 	source_leave(search);
+	source_flush(search);
 	if (run->begun)
 		source->end(source->arg);
 	run->begun = false;
@@ -283,6 +284,8 @@ bool search_source_begin(SEARCH *search, uint32_t tag, int depth)
 	run->fd = -1;
 	run->dir = SOURCE_NONE;
 	run->known = QUERY_OPEN;
+	/* No directory has a parent as bfs knows it: this is built once. */
+	run->output.path_prefix.of = run;
 	run->scratch = (struct bfs_scratch){
 		.os = &search->os, .output = &run->output, .fd = LOOK_UNOPENED,
 	};

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { LINES = 8192 };       /* bytes of lines that are passed on */
+
 /* The current directory */
 
 void source_flush(SEARCH *search)
@@ -44,7 +46,10 @@ void source_flush(SEARCH *search)
 void source_leave(SEARCH *search)
 {
 	struct source_run *run = search->run;
-	source_flush(search);
+	/* Lines of several directories are passed on together. */
+	if (run->output.dir.len > 0 || run->output.batch_done.text.len >= LINES)
+		source_flush(search);
+	run->output.run_start = 0;
 	if (run->scratch.fd >= 0 && run->scratch.fd != run->fd)
 		os_close(&search->os, run->scratch.fd);
 	run->scratch.fd = LOOK_UNOPENED;
@@ -69,8 +74,8 @@ void source_go_to(SEARCH *search, const struct source_object *object)
 		.dir = *path ? path + 1 : ".", .name = "", .tag = object->mark,
 		.depth = start->depth + (int)object->depth, .parentfd = -1,
 	};
-	/* The paths that were built are of another directory; it has no parent as bfs knows it. */
-	run->output.path_prefix.of = run->output.query_path.of = run;
+	/* The path that was built is of another directory. */
+	run->output.query_path.of = run;
 }
 
 int source_open_below(struct os *os, int fd, const char *path, uint64_t resolve)
