@@ -9,21 +9,16 @@
 
 #include "index/store.h"
 
-struct export;
-
-/** An object; valid until the next one. */
+/** An object; valid during the call. */
 struct export_object {
 	uint32_t cluster;
 	const char *path;        /* below the root of the index: "/a/b"; of the root "" */
 	const struct index_row *row;     /* IC_NAME has no meaning */
 };
 
-/** @index  Borrowed, and not changed meanwhile.  @return NULL: ENOMEM.
-    Ownership: export_free(). */
-struct export *export_new(struct index *index);
-void export_free(struct export *export);
-
-/** The next object.  NULL: the end (errno 0), or an error: EBADMSG, ENOMEM. */
-const struct export_object *export_next(struct export *export);
+/** Visit all objects.  @visit  @return 0, or -1: end.
+    @return 0, or -1.  Errors: EBADMSG, ENOMEM; those of visit(). */
+int index_export(struct index *index,
+                 int (*visit)(void *arg, const struct export_object *object), void *arg);
 
 #endif

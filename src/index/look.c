@@ -243,7 +243,7 @@ int look_all(const struct look *look, struct refresh *r)
 	struct names names = {.look = look, .tree = r->tree};
 	const struct objects_visit visit = {
 		look->is_bulk ? IC_INO : IC_NLINK, look->is_bulk ? may_be_changed : may_be_linked,
-		visit_name, &names,
+		visit_name, &names, false,
 	};
 	int rc = 0;
 	if (look->is_bulk && look->n == 0)

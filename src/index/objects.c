@@ -16,8 +16,10 @@ static int visit_row(struct index *index, uint32_t cluster, struct segment *segm
 	size_t len;
 	if (segment_row(segment, n, INDEX_ALL, &row) != 0)
 		return -1;
-	if (index_row_type(&row) == DT_DIR)
+	if (index_row_type(&row) == DT_DIR && !visit->dirs)
 		return 0;
+	if (row.col[IC_DIR] >= INDEX_SLOTS || row.col[IC_NAME] >= segment_names(segment))
+		return fail(EBADMSG);
 	const char *name = segment_name(segment, (uint32_t)row.col[IC_NAME], &len);
 	if (!name)
 		return -1;
@@ -53,7 +55,7 @@ int objects_visit(struct index *index, uint32_t cluster, const struct objects_vi
 		}
 	}
 	for (size_t at = 0; index_next_change(index, cluster, &at, &change);) {
-		if (change.row && index_row_type(change.row) != DT_DIR
+		if (change.row && (visit->dirs || index_row_type(change.row) != DT_DIR)
 		    && visit->visit(visit->arg,
 		                    cluster << INDEX_SLOT_BITS
 		                            | (index_dir)change.row->col[IC_DIR],
@@ -154,7 +156,7 @@ struct known *known_load(struct index *index, uint32_t cluster, const unsigned c
 		return NULL;
 	known->slots = slots;
 	memset(known->heads, 0xff, sizeof(known->heads));
-	const struct objects_visit visit = {IC_DIR, may_want, add_known, known};
+	const struct objects_visit visit = {IC_DIR, may_want, add_known, known, false};
 	if (objects_visit(index, cluster, &visit) != 0)
 		goto fail;
 	for (known->nhashes = 16; known->nhashes < known->n;)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The objects of an index that are not directories, as an update needs them.
+ * The objects of an index, as exports and updates need them.
  */
 #ifndef GM_INDEX_OBJECTS_H
 #define GM_INDEX_OBJECTS_H
@@ -18,10 +18,11 @@ struct objects_visit {
 	int (*visit)(void *arg, index_dir dir, const char *name, size_t len,
 	             const struct index_row *row);
 	void *arg;
+	bool dirs;                /* directories, too */
 };
 
-/** Visit objects of a cluster, with its delta; also some for which may() is false.
-    @return 0, or -1.  Errors: EBADMSG, ENOMEM, those of visit(). */
+/** Visit objects of a cluster that are not directories, then those of its delta; also some for
+    which may() is false.  @return 0, or -1.  Errors: EBADMSG, ENOMEM, those of visit(). */
 int objects_visit(struct index *index, uint32_t cluster, const struct objects_visit *visit);
 
 /** Whether a sorted list of inode numbers has one from min to max. */

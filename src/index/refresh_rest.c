@@ -139,7 +139,7 @@ static int visit_noted(void *arg, index_dir dir, const char *name, size_t len,
 int refresh_links(struct refresh *r)
 {
 	struct stale_names stale = {.r = r};
-	const struct objects_visit visit = {IC_INO, may_be_noted, visit_noted, &stale};
+	const struct objects_visit visit = {IC_INO, may_be_noted, visit_noted, &stale, false};
 	if (r->nlinks == 0)
 		return 0;
 	stale.inos = malloc(r->nlinks * sizeof(*stale.inos));

@@ -170,25 +170,31 @@ UNIT_TEST(ranges)
 	}
 }
 
+struct lines {
+	char *text[64];
+	size_t n;
+	uint32_t cluster;
+};
+
+static int add_line(void *arg, const struct export_object *object)
+{
+	struct lines *lines = arg;
+	CU_ASSERT_TRUE(object->cluster >= lines->cluster);
+	lines->cluster = object->cluster;
+	CU_ASSERT_FATAL(lines->n < COUNT(lines->text));
+	CU_ASSERT_FATAL(asprintf(&lines->text[lines->n++], "%s %u", object->path,
+	                         (unsigned)object->row->col[IC_INO]) > 0);
+	return 0;
+}
+
 /** The export as text, "CLUSTER PATH INO" in the order of paths, compared. */
 static void expect_export(struct index *index, const char *expected)
 {
 	STRBUF(text);
-	char *lines[64], *at;
-	size_t n = 0;
-	const struct export_object *object;
-	struct export *export = export_new(index);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(export);
-	uint32_t cluster = 0;
-	while ((object = export_next(export))) {
-		CU_ASSERT_TRUE(object->cluster >= cluster);
-		cluster = object->cluster;
-		CU_ASSERT_FATAL(n < COUNT(lines));
-		CU_ASSERT_FATAL(asprintf(&lines[n++], "%s %u", object->path,
-		                         (unsigned)object->row->col[IC_INO]) > 0);
-	}
-	CU_ASSERT_EQUAL(errno, 0);
-	export_free(export);
+	struct lines all = {0};
+	char **lines = all.text, *at;
+	CU_ASSERT_EQUAL(index_export(index, add_line, &all), 0);
+	const size_t n = all.n;
 	for (size_t i = 0; i < n; ++i) {
 		for (size_t k = i + 1; k < n; ++k) {
 			if (strcmp(lines[k], lines[i]) < 0) {

@@ -89,6 +89,8 @@ struct printing {
 	size_t ncolumns;
 	struct object_cells cells;
 	struct json json;
+	const char *top;             /* the mount point; or "" */
+	size_t top_len;
 	struct strbuf text, path, escaped;
 };
 
@@ -112,9 +114,15 @@ static void put_header(struct printing *p)
 		strbuf_puts(&p->text, "\n");
 }
 
-static void put_object(struct printing *p, const struct export_object *object)
+static int put_object(void *printing, const struct export_object *object)
 {
+	struct printing *p = printing;
 	struct k_statx st;
+	strbuf_reset(&p->path);
+	strbuf_add(&p->path, p->top, p->top_len);
+	strbuf_puts(&p->path, object->path);
+	if (p->path.len == 0)
+		strbuf_putc(&p->path, '/');
 	index_row_to(object->row, &st);
 	const struct exported exported = {
 		.object = {
@@ -124,50 +132,29 @@ static void put_object(struct printing *p, const struct export_object *object)
 		.cluster = object->cluster,
 	};
 	const struct object *o = &exported.object;
-	if (p->form == EXPORT_JSONL) {
+	if (p->form == EXPORT_JSONL)
 		object_json(&p->json, p->columns, p->ncolumns, o);
-		strbuf_putc(&p->text, '\n');
-		return;
-	}
-	for (size_t i = 0; i < p->ncolumns; ++i) {
+	for (size_t i = 0; i < p->ncolumns && p->form == EXPORT_CSV; ++i) {
 		const char *cell = object_cell((const void *)p->columns[i], o);
 		if (i)
 			strbuf_putc(&p->text, ',');
 		if (cell)
 			put_csv(cell, &p->text, &p->escaped);
 	}
-	strbuf_puts(&p->text, "\n");
+	strbuf_putc(&p->text, '\n');
+	if (p->text.failed || p->path.failed || p->escaped.failed || p->cells.text.failed)
+		return fail(ENOMEM);
+	return p->text.len < FLUSH_BYTES || flush(p) ? 0 : fail(0);
 }
 
 /** Print the objects of an index.  @return 0, or -1 with errno; 0 if stdout failed. */
 static int print_index(struct index_run *ir, const struct index_found *found, struct printing *p)
 {
 	const char *name = found->place == SIZE_MAX ? NULL : run_name(&ir->run, found->place);
-	const char *target = name ? name : "";
-	struct export *export = export_new(found->index);
-	const struct export_object *object = NULL;
-	size_t top = strlen(target);
-	top -= top > 0 && target[top - 1] == '/';
-	while (export && (object = export_next(export))) {
-		strbuf_reset(&p->path);
-		strbuf_add(&p->path, target, top);
-		strbuf_puts(&p->path, object->path);
-		if (p->path.len == 0)
-			strbuf_putc(&p->path, '/');
-		put_object(p, object);
-		if (p->text.failed || p->path.failed || p->escaped.failed || p->cells.text.failed) {
-			errno = ENOMEM;
-			break;
-		}
-		if (p->text.len >= FLUSH_BYTES && !flush(p)) {
-			errno = 0;
-			break;
-		}
-	}
-	int error = errno;
-	export_free(export);
-	errno = error;
-	return error ? -1 : 0;
+	p->top = name ? name : "";
+	p->top_len = strlen(p->top);
+	p->top_len -= p->top_len > 0 && p->top[p->top_len - 1] == '/';
+	return index_export(found->index, put_object, p) == 0 || errno == 0 ? 0 : -1;
 }
 
 /** Choose the columns.  @return 0, or an exit status after a message. */
