@@ -309,6 +309,7 @@
  *     exec.c             commands that find and search run
  *     flow.c             printing results while a search runs
  *     indexed.c          the index of each mount as the source of a search
+ *     indexed_text.c     what all commands say of indexes
  *     searched.c         errors and counts of a search
  *     roots.c            where a search begins: words, or names in a file
  *   cmd/discover/        getmnt discover

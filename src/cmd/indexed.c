@@ -28,7 +28,6 @@ struct opened {
 
 struct indexed {
 	struct os os;
-	const char *given;        /* --index-dir */
 	bool fresh;               /* --fresh */
 	int64_t seconds, now;
 	struct flow *flow;
@@ -40,6 +39,7 @@ struct indexed {
 	struct opened *opened;
 	size_t nopened, opened_room;
 	struct scan *scan;
+	const struct mount *mount;   /* whose index it is of */
 	struct strbuf why;
 	struct strbuf memory;     /* names of mounts in memory that were not searched */
 	struct scan_counts counts;
@@ -204,32 +204,20 @@ static struct index *find_index(struct indexed *indexed, const char *uuid, struc
 	return index;
 }
 
-/** Say why there is no answer.  @return -1. */
+/** Set why there is no answer.  @return -1. */
 static int refuse(struct indexed *indexed, const struct mount *m, int error)
 {
 	struct strbuf *why = &indexed->why;
-	const char *point = m->point;
 	strbuf_reset(why);
 	if (error == ENOENT && is_never_indexed(m))
 		strbuf_puts(why, "this type of file system cannot be indexed; search it without "
 		            "--index");
 	else if (error == ENOENT)
 		strbuf_printf(why, "the mount %s has no index; getmnt index build %s creates "
-		              "it", point, point);
-	else if (error == EBADMSG)
-		strbuf_printf(why, "the index of %s is damaged; getmnt index build %s replaces it",
-		              point, point);
-	else if (error == EPROTONOSUPPORT)
-		strbuf_printf(why, "the index of %s has the format of another version of getmnt; "
-		              "getmnt index build %s replaces it", point, point);
-	else if (error == EACCES || error == EPERM)
-		strbuf_printf(why, "the index of %s in %s cannot be read: %s; run as its owner, "
-		              "or use --index-dir=DIR", point, strbuf_str(&indexed->dir),
-		              strerror(error));
+		              "it", m->point, m->point);
 	else
-		strbuf_printf(why, "the index of %s cannot be used: %s", point, strerror(error));
-	errno = error;
-	return -1;
+		indexed_error(m->point, strbuf_str(&indexed->dir), error, why);
+	return fail(error);
 }
 
 /** Note a mount that is not searched. */
@@ -256,14 +244,13 @@ static void note_mount(struct indexed *indexed, const struct mount *m, const cha
 static int begin(void *arg, struct source_start *start)
 {
 	struct indexed *indexed = arg;
-	const struct mount *m = mount_of(indexed, start);
+	const struct mount *m = indexed->mount = mount_of(indexed, start);
 	const char *below = m && m->point && m->root && *start->path
 	                    ? word_below(start->path, m->point) : NULL;
 	if (!below && start->is_root) {
 		strbuf_reset(&indexed->why);
 		strbuf_puts(&indexed->why, "its mount is not known; search it without --index");
-		errno = ENOENT;
-		return -1;
+		return fail(ENOENT);
 	}
 	if (!below)
 		return 0;
@@ -314,23 +301,12 @@ static int begin(void *arg, struct source_start *start)
 	return rc;
 }
 
-/** Say why a scan failed. */
-static void scan_failed(struct indexed *indexed)
-{
-	int error = errno;
-	strbuf_reset(&indexed->why);
-	if (error == EBADMSG)
-		strbuf_puts(&indexed->why, "its index is damaged; getmnt index check has the "
-		            "details, getmnt index build replaces it");
-	errno = error;
-}
-
 static const struct source_object *next(void *arg)
 {
 	struct indexed *indexed = arg;
 	const struct source_object *object = scan_next(indexed->scan);
 	if (!object && errno)
-		scan_failed(indexed);
+		refuse(indexed, indexed->mount, errno);
 	return object;
 }
 
@@ -339,7 +315,7 @@ static int find(void *arg, const char *path, size_t len, struct source_object *i
 	struct indexed *indexed = arg;
 	int rc = scan_find(indexed->scan, path, len, in);
 	if (rc < 0)
-		scan_failed(indexed);
+		refuse(indexed, indexed->mount, errno);
 	return rc;
 }
 
@@ -372,30 +348,6 @@ static void end(void *arg)
 
 /* The commands' side */
 
-int indexed_seconds(const char *title, const char *text, int64_t *seconds)
-{
-	struct timespec duration = {0};
-	uint64_t number = 0;
-	bool is_number = option_number(text, INT32_MAX, &number);
-	if (!is_number && query_duration(text, &duration) != 0)
-		return usage_error(title, "\"%s\": must be a number of seconds, or a duration such "
-		                   "as 30min, 3h, 2d or 1w", text);
-	*seconds = is_number ? (int64_t)number : duration.tv_sec;
-	return 0;
-}
-
-int indexed_dir_error(const char *dir)
-{
-	int error = errno;
-	if (error == ENOENT && !*dir)
-		message("index", "neither XDG_CACHE_HOME nor HOME is set; use --index-dir=DIR");
-	else
-		message(dir, "cannot be used: %s%s", strerror(error),
-		        error == EACCES || error == EROFS
-		                ? "; run as its owner, or use another --index-dir=DIR" : "");
-	return CX_ERROR;
-}
-
 int indexed_new(struct os *os, const struct indexed_args *args, const char *refused,
                 const struct roots *roots, struct indexed **now)
 {
@@ -420,7 +372,6 @@ int indexed_new(struct os *os, const struct indexed_args *args, const char *refu
 		return CX_ERROR;
 	}
 	os_clone_state(&indexed->os, os);
-	indexed->given = args->dir;
 	indexed->fresh = args->fresh;
 	indexed->seconds = fresh;
 	indexed->now = time(NULL);

@@ -32,6 +32,13 @@ void indexed_uuid(struct os *os, struct devmap *devs, int fd, const struct mount
     @return 0, or an exit status after a message. */
 int indexed_seconds(const char *title, const char *text, int64_t *seconds);
 
+/** What is wrong with an index, by errno: "is damaged"; or NULL. */
+const char *indexed_phrase(int error);
+
+/** Append why an index cannot be opened, read or written, and what to do.
+    @title  The mount point, or the name of the index.  @dir  The directory of all indexes. */
+void indexed_error(const char *title, const char *dir, int error, struct strbuf *text);
+
 /** Report why the directory of all indexes cannot be used, by errno.  @dir  "": it has no path.
     @return an exit status. */
 int indexed_dir_error(const char *dir);

@@ -137,7 +137,6 @@ int index_build_dir_row(struct index_build *build, uint32_t dir, const struct in
 
 void index_build_unread(struct index_build *build, uint32_t dir)
 {
-	build->unreads += !build->dirs[dir].unread;
 	build->dirs[dir].unread = true;
 }
 
@@ -150,16 +149,6 @@ const char *index_build_name(const struct index_build *build, uint32_t dir, size
 uint32_t index_build_parent(const struct index_build *build, uint32_t dir)
 {
 	return build->tree[dir].parent;
-}
-
-uint32_t index_build_dirs(const struct index_build *build)
-{
-	return build->n;
-}
-
-uint32_t index_build_unreads(const struct index_build *build)
-{
-	return build->unreads;
 }
 
 int index_build_add(struct index_build *build, uint32_t dir, const char *name, size_t len,

@@ -44,10 +44,6 @@ void index_build_unread(struct index_build *build, uint32_t dir);
 const char *index_build_name(const struct index_build *build, uint32_t dir, size_t *len);
 uint32_t index_build_parent(const struct index_build *build, uint32_t dir);
 
-/** The number of directories so far; of those that could not be read. */
-uint32_t index_build_dirs(const struct index_build *build);
-uint32_t index_build_unreads(const struct index_build *build);
-
 /** Add an object that is not a directory.  @return 0, or -1.  Errors: ENOMEM; ENOSPC and others of
     writing a file. */
 int index_build_add(struct index_build *build, uint32_t dir, const char *name, size_t len,

@@ -31,7 +31,7 @@ struct index_build {
 	struct index_writer *writer;
 	struct pack_dir *tree;   /* n directories */
 	struct build_dir *dirs;
-	uint32_t n, unreads;
+	uint32_t n;
 	size_t tree_room, dirs_room;
 	struct strbuf names;
 	int spill;

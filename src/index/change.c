@@ -169,11 +169,6 @@ int index_set_looked(struct index *index, int64_t looked, uint64_t generation)
 	return 0;
 }
 
-bool index_pending(const struct index *index)
-{
-	return index->pending.len > 0 || index->dirty;
-}
-
 int index_commit(struct index *index)
 {
 	struct os *os = index->os;
@@ -184,7 +179,7 @@ int index_commit(struct index *index)
 	if (index->dir_unsynced && os_fsync(os, index->dirfd) != 0)
 		return -1;
 	index->dir_unsynced = false;
-	if (!index_pending(index))
+	if (pending->len == 0 && !index->dirty)
 		return 0;
 	size_t before = pending->len;
 	pending->failed = false;

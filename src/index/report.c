@@ -145,10 +145,8 @@ static int place_below(struct report *r, const struct step *step, struct place *
 	strbuf_add(&r->path, above, len);
 	strbuf_putc(&r->path, '/');
 	strbuf_add(&r->path, step->name, step->len);
-	if (r->path.failed) {
-		errno = ENOMEM;
-		return -1;
-	}
+	if (r->path.failed)
+		return fail(ENOMEM);
 	place->row = usage_find(r->usage, r->root, r->path.data, r->path.len, 0);
 	return place->row == USAGE_NONE ? -1 : 0;
 }
@@ -219,10 +217,8 @@ static int key_of(struct report *r, const struct index_row *row, const char *nam
 			return intern_put(&r->extensions, "", 0, key) == 0 ? 1 : -1;
 		if (name)
 			return extension_of(r, name, len, key) == 0 ? 1 : -1;
-		if (col[IC_NAME] >= segment_names(r->segment)) {
-			errno = EBADMSG;
-			return -1;
-		}
+		if (col[IC_NAME] >= segment_names(r->segment))
+			return fail(EBADMSG);
 		uint32_t *known = &r->of_name[col[IC_NAME]];
 		if (*known == UINT32_MAX) {
 			name = segment_name(r->segment, (uint32_t)col[IC_NAME], &len);
@@ -258,10 +254,8 @@ static int count(struct report *r, const struct index_row *row, const char *name
 	const uint64_t *col = row->col;
 	const uint8_t type = index_row_type(row);
 	uint32_t key;
-	if (col[IC_DIR] >= INDEX_SLOTS) {
-		errno = EBADMSG;
-		return -1;
-	}
+	if (col[IC_DIR] >= INDEX_SLOTS)
+		return fail(EBADMSG);
 	uint32_t *slot = &r->slots[col[IC_DIR]];
 	if (*slot == UINT32_MAX)
 		*slot = place_of(r, r->cluster << INDEX_SLOT_BITS | (uint32_t)col[IC_DIR]);

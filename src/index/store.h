@@ -116,10 +116,6 @@ index_dir index_root(const struct index *index);
     @return 0, or -1.  Errors: ENOENT, EBADMSG, ENOMEM. */
 int index_lookup(struct index *index, const char *path, index_dir *dir);
 
-/** Find a subdirectory.  @return as index_lookup(). */
-int index_find_dir(struct index *index, index_dir parent, const char *name, size_t len,
-                   index_dir *dir);
-
 /** The directories outside a cluster whose subdirectories are in it; perhaps some more.  So the
     subdirectories of a directory are in its own cluster and in those that name it here.
     @n [out] */
@@ -153,9 +149,6 @@ int index_set_fresh(struct index *index, int64_t fresh, bool incomplete);
 
 /** Note since when all changes of attributes are in the index. */
 int index_set_looked(struct index *index, int64_t looked, uint64_t generation);
-
-/** Whether there are changes that are not committed. */
-bool index_pending(const struct index *index);
 
 /** Make all changes durable, all or none.  After an error (ENOSPC ...) the files are as they were;
     the changes wait, and the next call writes them too. */

@@ -141,8 +141,9 @@ static int find_in(struct index *index, uint32_t cluster, index_dir parent, cons
 	return 0;
 }
 
-int index_find_dir(struct index *index, index_dir parent, const char *name, size_t len,
-                   index_dir *dir)
+/** Find a subdirectory.  @return as index_lookup(). */
+static int find_dir(struct index *index, index_dir parent, const char *name, size_t len,
+                    index_dir *dir)
 {
 	uint32_t own = index_dir_cluster(parent);
 	if (own >= index->m.nclusters)
@@ -164,7 +165,7 @@ int index_lookup(struct index *index, const char *path, index_dir *dir)
 		return -1;
 	for (path += strspn(path, "/"); *path; path += strspn(path, "/")) {
 		size_t len = strcspn(path, "/");
-		if (index_find_dir(index, at, path, len, &at) != 0)
+		if (find_dir(index, at, path, len, &at) != 0)
 			return -1;
 		path += len;
 	}

@@ -238,8 +238,8 @@ refused(["chekc"], "did you mean \"check\"?")
 place = f"/ix/{indexes['/t/btrfs']}"
 with open(place + "/lock", "r+b") as lock:
     fcntl.flock(lock, fcntl.LOCK_EX)
-    refused(["build", IX, "/t/btrfs"], "/t/btrfs: another process is writing its index")
-    refused(["drop", IX, "/t/btrfs"], "/t/btrfs: another process is writing its index")
+    refused(["build", IX, "/t/btrfs"], "/t/btrfs: its index is being written by another process")
+    refused(["drop", IX, "/t/btrfs"], "/t/btrfs: its index is being written by another process")
 compare("locked", "/t/btrfs")
 segment = next(f"{place}/{name}" for name in os.listdir(place) if name.startswith("segment"))
 manifest = gm.read_bytes(place + "/manifest")

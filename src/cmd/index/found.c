@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/words.h"
+#include "cmd/indexed.h"
 #include "os/change.h"
 #include "os/file.h"
 
@@ -190,43 +191,10 @@ void index_report_missing(struct index_run *ir, const char *path, size_t place)
 	strbuf_destroy(&text);
 }
 
-/** Report an index that can only be replaced or removed. */
-static void report_unusable(const char *title, const char *why)
-{
-	bool mounted = *title == '/';
-	message(title, "%s; getmnt index %s %s %s it", why, mounted ? "build" : "drop", title,
-	        mounted ? "replaces" : "removes");
-}
-
 void index_report(const struct index_run *ir, const char *title, int error)
 {
-	const char *dir = strbuf_str(&ir->dir);
-	switch (error) {
-	case ENOENT:
-		report_unusable(title, "its index is not complete");
-		break;
-	case EBADMSG:
-		report_unusable(title, "its index is damaged");
-		break;
-	case EPROTONOSUPPORT:
-		report_unusable(title, "its index has the format of another version of getmnt");
-		break;
-	case EWOULDBLOCK:
-		message(title, "another process is writing its index; try again when it has "
-		        "finished");
-		break;
-	case ENOSPC:
-	case EDQUOT:
-		message(title, "its index in %s cannot be written: %s; remove files, or use "
-		        "--index-dir=DIR on another file system", dir, strerror(error));
-		break;
-	case EACCES:
-	case EPERM:
-	case EROFS:
-		message(title, "its index in %s cannot be used: %s; run as the owner of that "
-		        "directory, or use --index-dir=DIR", dir, strerror(error));
-		break;
-	default:
-		message(title, "its index in %s cannot be used: %s", dir, strerror(error));
-	}
+	struct strbuf text = {0};
+	indexed_error(title, strbuf_str(&ir->dir), error, &text);
+	message(title, "%s", strbuf_str(&text));
+	strbuf_destroy(&text);
 }

@@ -4,6 +4,7 @@
  */
 #include "cmd/index/index.h"
 
+#include "cmd/indexed.h"
 #include "cmd/table.h"
 #include "os/change.h"
 
@@ -128,12 +129,9 @@ static void put_state(const struct status_row *row, struct strbuf *text)
 {
 	const struct index_info *info = info_of(row);
 	if (!info) {
-		strbuf_printf(text, "cannot be opened: %s", row->found->error == EWOULDBLOCK
-		              ? "it is being written" : row->found->error == ENOENT
-		              ? "it is not complete" : row->found->error == EBADMSG
-		              ? "it is damaged" : row->found->error == EPROTONOSUPPORT
-		              ? "it has the format of another version"
-		              : strerror(row->found->error));
+		const char *phrase = indexed_phrase(row->found->error);
+		strbuf_printf(text, "cannot be opened: %s%s", phrase ? "it " : "",
+		              phrase ? phrase : strerror(row->found->error));
 		return;
 	}
 	strbuf_puts(text, row->place ? info->incomplete ? "incomplete: some objects "

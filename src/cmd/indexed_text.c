@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What all commands say of indexes. */
+#include "cmd/indexed.h"
+
+#include "cmd/cmd.h"
+#include "search/query.h"
+
+#include <errno.h>
+#include <string.h>
+
+const char *indexed_phrase(int error)
+{
+	switch (error) {
+	case ENOENT: return "is not complete";
+	case EBADMSG: return "is damaged";
+	case EPROTONOSUPPORT: return "has the format of another version of getmnt";
+	case EWOULDBLOCK: return "is being written by another process";
+	default: return NULL;
+	}
+}
+
+void indexed_error(const char *title, const char *dir, int error, struct strbuf *text)
+{
+	const bool full = error == ENOSPC || error == EDQUOT;
+	const char *phrase = indexed_phrase(error);
+	if (error == EWOULDBLOCK)
+		strbuf_printf(text, "its index %s; try again when it has finished", phrase);
+	else if (phrase && *title == '/')
+		strbuf_printf(text, "its index %s; getmnt index build %s replaces it", phrase,
+		              title);
+	else if (phrase)
+		strbuf_printf(text, "its index %s; getmnt index drop %s removes it", phrase, title);
+	else if (full)
+		strbuf_printf(text, "its index in %s cannot be written: %s; remove files, or use "
+		              "--index-dir=DIR on another file system", dir, strerror(error));
+	else
+		strbuf_printf(text, "its index in %s cannot be used: %s%s", dir, strerror(error),
+		              error == EACCES || error == EPERM || error == EROFS
+		              ? "; run as the owner of that directory, or use --index-dir=DIR"
+		              : "");
+}
+
+int indexed_seconds(const char *title, const char *text, int64_t *seconds)
+{
+	struct timespec duration = {0};
+	uint64_t number = 0;
+	bool is_number = option_number(text, INT32_MAX, &number);
+	if (!is_number && query_duration(text, &duration) != 0)
+		return usage_error(title, "\"%s\": must be a number of seconds, or a duration such "
+		                   "as 30min, 3h, 2d or 1w", text);
+	*seconds = is_number ? (int64_t)number : duration.tv_sec;
+	return 0;
+}
+
+int indexed_dir_error(const char *dir)
+{
+	int error = errno;
+	if (error == ENOENT && !*dir)
+		message("index", "neither XDG_CACHE_HOME nor HOME is set; use --index-dir=DIR");
+	else
+		message(dir, "cannot be used: %s%s", strerror(error),
+		        error == EACCES || error == EROFS
+		                ? "; run as its owner, or use another --index-dir=DIR" : "");
+	return CX_ERROR;
+}
