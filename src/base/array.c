@@ -12,6 +12,12 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
 double median(double *values, size_t n)
 {
 	if (n == 0)

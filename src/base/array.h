@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /** Make room for one more element.
     @items  A pointer to the elements, or NULL.
@@ -25,6 +26,9 @@
 /** Double the room of an array.  @array  The address of the pointer to its elements.
     @return false if memory ran out. */
 bool array_grow(void *array, size_t *room, size_t element);
+
+/** Compare two uint64_t for qsort(3), ascending. */
+int compare_u64(const void *a, const void *b);
 
 static inline double lesser(double a, double b)
 {

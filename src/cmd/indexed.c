@@ -71,18 +71,22 @@ void indexed_uuid(struct os *os, struct devmap *devs, int fd, const struct mount
 	index_place_uuid(os, fd, m, tags ? tags->uuid : NULL, uuid);
 }
 
-/** Open the root of a mount without waiting for anything.  @return a descriptor, or -1. */
-static int open_root(struct indexed *indexed, const struct mount *m, bool unique)
+int indexed_open(struct os *os, const char *path, const struct mount *m, bool unique, bool cached)
 {
-	struct os *os = &indexed->os;
+	const int flags = O_RDONLY | O_DIRECTORY;
 	struct k_statx st;
-	int fd = os_openat2(os, AT_FDCWD, m->point, O_RDONLY | O_DIRECTORY, RESOLVE_CACHED);
+	int fd = cached ? os_openat2(os, AT_FDCWD, path, flags, RESOLVE_CACHED)
+	         : os_openat(os, AT_FDCWD, path, flags);
 	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
-	if (fd < 0 || (os_statx(os, fd, "", AT_EMPTY_PATH, mask, &st) == 0
-	               && os_statx_mnt_id(&st, unique) == (unique ? m->uniq_id : m->id)))
-		return fd;
+	if (fd < 0)
+		return -1;
+	if (os_statx(os, fd, "", AT_EMPTY_PATH, mask, &st) == 0) {
+		uint64_t id = os_statx_mnt_id(&st, unique);
+		if (!id || id == (unique ? m->uniq_id : m->id))
+			return fd;
+	}
 	os_close(os, fd);
-	return -1;
+	return fail(ESTALE);
 }
 
 /** Whether getmnt index build refuses a mount because of its type. */
@@ -108,7 +112,7 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 	int fd = os_openat(os, start->fd, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY);
 	/* A directory that may not be read. */
 	if (fd < 0)
-		fd = open_root(indexed, m, start->unique);
+		fd = indexed_open(os, m->point, m, start->unique, true);
 	indexed_uuid(os, indexed->devs, fd, m, uuid);
 	os_close(os, fd);
 	if (!*uuid)
@@ -122,7 +126,7 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 		    || strcmp(o->fstype, m->fstype) != 0
 		    || map64_get(&known, mount_dev(o)) != MAP64_NONE)
 			continue;
-		fd = open_root(indexed, o, start->unique);
+		fd = indexed_open(os, o->point, o, start->unique, true);
 		indexed_uuid(os, indexed->devs, fd, o, other);
 		os_close(os, fd);
 		if (*other)

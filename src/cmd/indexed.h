@@ -43,6 +43,11 @@ void indexed_error(const char *title, const char *dir, int error, struct strbuf 
     @return an exit status. */
 int indexed_dir_error(const char *dir);
 
+/** Open the root of a mount, which does not block.
+    @unique  Compare the unique ID of the mount.  @cached  Only by names that are in memory.
+    @return a descriptor, or -1 (ESTALE: the path leads to another mount by now). */
+int indexed_open(struct os *os, const char *path, const struct mount *m, bool unique, bool cached);
+
 /** What the options say. */
 struct indexed_args {
 	bool index;

@@ -448,19 +448,9 @@ int index_fold(struct index *index, bool all)
 		due |= is_due(&index->m.clusters[i], all);
 	if (!due)
 		return 0;
-	int rc = fold_begin(&f);
-	if (rc == 0)
-		rc = fold_merge(&f, all);
-	if (rc == 0)
-		rc = fold_compact(&f);
-	if (rc == 0)
-		rc = fold_files(&f);
-	if (rc == 0)
-		rc = fold_map(&f);
-	if (rc == 0)
-		rc = fold_journal(&f);
-	if (rc == 0)
-		rc = store_replace(index->os, index->dirfd, &f.m, &replaced);
+	int rc = fold_begin(&f) == 0 && fold_merge(&f, all) == 0 && fold_compact(&f) == 0
+	         && fold_files(&f) == 0 && fold_map(&f) == 0 && fold_journal(&f) == 0
+	         ? store_replace(index->os, index->dirfd, &f.m, &replaced) : -1;
 	if (replaced) {
 		index->dir_unsynced = rc != 0;
 		os_close(index->os, f.segment.fd);

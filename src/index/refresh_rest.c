@@ -105,12 +105,6 @@ struct stale_names {
 	struct strbuf names;
 };
 
-static int compare_inos(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /** Whether one of the noted inodes has a number in a range. */
 static bool may_be_noted(void *arg, uint64_t min, uint64_t max)
 {
@@ -147,7 +141,7 @@ int refresh_links(struct refresh *r)
 	for (size_t i = 0; i < r->nlinks && rc == 0; ++i)
 		stale.inos[i] = r->links[i].ino;
 	if (rc == 0)
-		qsort(stale.inos, r->nlinks, sizeof(*stale.inos), compare_inos);
+		qsort(stale.inos, r->nlinks, sizeof(*stale.inos), compare_u64);
 	for (uint32_t cluster = 0; cluster < index_clusters(r->index) && rc == 0; ++cluster)
 		rc = objects_visit(r->index, cluster, &visit);
 	for (size_t i = 0; i < stale.n && rc == 0; ++i) {

@@ -237,23 +237,13 @@ static int apply(struct index_watch *w, int rootfd, const struct map64 *covered,
 	int rc = refresh_init(&r, w->os, w->index, &w->tree, rootfd, covered);
 	r.watching = true;
 	if (rc == 0)
-		rc = read_later(w, &r);
-	if (rc == 0)
-		rc = apply_events(w, &r, rootfd);
+		rc = read_later(w, &r) == 0 ? apply_events(w, &r, rootfd) : -1;
 	/* Directories that are not in their places may have been moved a moment ago. */
-	for (int i = 0; i < 2 && rc == 0 && r.gone.n > 0; ++i) {
-		rc = index_watch_drain(w);
-		if (rc == 0)
-			rc = apply_events(w, &r, rootfd);
-	}
-	if (rc == 0)
-		rc = refresh_later(&r);
-	if (rc == 0)
-		rc = refresh_gone(&r);
-	if (rc == 0)
-		rc = keep_later(w, &r);
-	if (rc == 0)
-		rc = refresh_links(&r);
+	for (int i = 0; i < 2 && rc == 0 && r.gone.n > 0; ++i)
+		rc = index_watch_drain(w) == 0 ? apply_events(w, &r, rootfd) : -1;
+	if (rc == 0 && (refresh_later(&r) != 0 || refresh_gone(&r) != 0 || keep_later(w, &r) != 0
+	                || refresh_links(&r) != 0))
+		rc = -1;
 	/* After a loss in between, an update follows. */
 	if (rc == 0 && w->why == WATCH_EVENTS)
 		rc = index_set_fresh(w->index, now,

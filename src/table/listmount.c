@@ -7,6 +7,7 @@
  */
 #include "table/table_impl.h"
 
+#include "base/array.h"
 #include "os/process.h"
 
 #include <stdlib.h>
@@ -18,13 +19,6 @@ enum {
 	DEPTH_MAX = 1024,              /* limit on the depth of a stack; usual stacks are below
 	                                  10 */
 };
-
-/** Ascending, like listmount. */
-static int compare_ids(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
 
 int table_list_ids(struct os *os, uint64_t top, uint64_t **ids, size_t *n)
 {
@@ -68,7 +62,7 @@ static int reader_check_missed(struct reader *r)
 		return -1;
 	bool listed = false;
 	for (size_t i = 0; i < r->nmissed && !listed; ++i)
-		listed = bsearch(&r->missed[i], ids, n, sizeof(*ids), compare_ids) != NULL;
+		listed = bsearch(&r->missed[i], ids, n, sizeof(*ids), compare_u64) != NULL;
 	free(ids);
 	errno = EPERM;
 	return listed ? -1 : 0;

@@ -8,7 +8,6 @@
 #include "os/change.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,21 +21,9 @@ static bool is_removable(struct index_run *ir, const struct mount *m)
 
 int index_run_open(struct index_run *ir, const struct place *place)
 {
-	struct run *run = &ir->run;
-	struct k_statx st;
-	const char *name = run_name(run, (size_t)(place - ir->places));
-	bool unique = place->mount->uniq_id && run->os.caps & OSC_STATX_UNIQUE;
-	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
-	int fd = os_openat(&run->os, AT_FDCWD, name ? name : "", O_RDONLY | O_DIRECTORY);
-	if (fd < 0)
-		return -1;
-	if (os_statx(&run->os, fd, "", AT_EMPTY_PATH, mask, &st) == 0) {
-		uint64_t id = os_statx_mnt_id(&st, unique);
-		if (!id || id == (unique ? place->mount->uniq_id : place->mount->id))
-			return fd;
-	}
-	os_close(&run->os, fd);
-	return fail(ESTALE);
+	const char *name = run_name(&ir->run, (size_t)(place - ir->places));
+	bool unique = place->mount->uniq_id && ir->run.os.caps & OSC_STATX_UNIQUE;
+	return indexed_open(&ir->run.os, name ? name : "", place->mount, unique, false);
 }
 
 enum place_why index_run_never(const struct place *place)
