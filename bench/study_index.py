@@ -197,8 +197,11 @@ class Study:
         database = f"{self.work}/plocate.db"
         os.environ.update(env)
         start = time.perf_counter()
+        with open("/proc/self/mounts", encoding="utf-8") as file:
+            mounts = [line.split()[1] for line in file]
+        others = " ".join(path for path in mounts if path != self.tree and path.startswith(f"{self.top}/") and "\\" not in path)
         subprocess.run([updatedb, "-l", "no", "-o", database, "-U", self.tree,
-                        "--prunepaths", "", "--prunefs", "", "--prunenames", ""], check=True)
+                        "--prunepaths", others, "--prunefs", "", "--prunenames", ""], check=True)
         print(f"updatedb: {time.perf_counter() - start:.1f} s, {os.path.getsize(database) / self.count:.1f} "
               "bytes an object", flush=True)
 
