@@ -49,6 +49,14 @@ def spawn(argv, out):
     return time.perf_counter() - start, os.waitstatus_to_exitcode(status), usage.ru_maxrss
 
 
+def owner(path):
+    """The owner of a file; None: it is gone, or its path too long."""
+    try:
+        return os.lstat(path).st_uid
+    except OSError:
+        return None
+
+
 def percentile(values, percent):
     values = sorted(values)
     return values[min(len(values) - 1, int(len(values) * percent / 100))]
@@ -209,7 +217,7 @@ class Study:
             start = time.perf_counter()
             found = subprocess.run([program, "-d", database, "-0", "-b", f"\\{name}"], check=False,
                                    stdout=subprocess.PIPE).stdout.split(b"\0")[:-1]
-            found = [path for path in found if os.lstat(path).st_uid == uid]
+            found = [path for path in found if owner(path) == uid]
             return time.perf_counter() - start, sorted(found)
         return ask
 
