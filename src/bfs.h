@@ -19,7 +19,7 @@
 
 enum {
 	BFS_HITS = 16,            /* number of counters that a policy may use */
-	BFS_SLACK = 32,           /* bytes after each name that pass() may read */
+	BFS_SLACK = COPY_BLOCK,   /* bytes after each name that pass() may read */
 	/* The most entries of one directory that wait to be fetched in inode order: in its first
 	   window, in each share of a later window, and the number of shares.  Long names count
 	   more. */

@@ -12,6 +12,8 @@
 #include "index/tree.h"
 #include "os/os.h"
 
+#include <errno.h>
+
 struct chain {
 	struct os *os;            /* borrowed, as is tree */
 	const struct tree *tree;
@@ -40,6 +42,13 @@ int chain_open(struct chain *chain, uint32_t at);
 
 /** After an error of chain_open(): the directory that could not be opened, or one above it. */
 uint32_t chain_failed(const struct chain *chain);
+
+/** Whether an error of these functions is a lack of memory or descriptors, which ends an update: it
+    says nothing of the file. */
+static inline bool chain_is_fatal(int error)
+{
+	return error == ENOMEM || error == EMFILE || error == ENFILE;
+}
 
 /** Get the attributes of an entry of an open directory.
     @name  "": the directory itself.

@@ -24,12 +24,6 @@ struct looked {
 	struct k_statx st;
 };
 
-/** Whether an error is not the file system's. */
-static bool is_fatal(int error)
-{
-	return error == ENOMEM || error == EMFILE || error == ENFILE;
-}
-
 /** Whether the tree has a directory in this place. */
 static bool is_known(const struct tree *tree, uint32_t at, const struct k_dirent *entry, size_t len)
 {
@@ -132,13 +126,13 @@ int gather_begin(struct gather *g, struct chain *chain, uint32_t at, bool all)
 	if (fd < 0 || chain_look(chain, fd, "", &g->st) != 0) {
 		g->error = errno;
 		g->failed = fd < 0 ? chain_failed(chain) : at;
-		return is_fatal(g->error) ? -1 : 0;
+		return chain_is_fatal(g->error) ? -1 : 0;
 	}
 	g->fd = os_opendir(chain->os, fd, ".");
 	if (g->fd >= 0)
 		return gather_more(g, chain, 1);
 	g->partial = true;
-	return is_fatal(errno) ? -1 : 0;
+	return chain_is_fatal(errno) ? -1 : 0;
 }
 
 bool gather_next(const struct gather *g, size_t *at, struct gather_entry *entry)

@@ -215,7 +215,7 @@ static int look_name(struct names *names, struct refresh *r, const struct name *
 	const char *text = names->names.data + name->name;
 	int fd = chain_open(&r->chain, name->at);
 	if (fd < 0 || chain_look(&r->chain, fd, text, &st) != 0) {
-		if (errno == ENOMEM || errno == EMFILE || errno == ENFILE)
+		if (chain_is_fatal(errno))
 			return -1;
 		/* A directory that has changed meanwhile is read by the next update.  One that
 		   is covered or was moved has not changed. */

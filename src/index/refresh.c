@@ -49,7 +49,7 @@ static int list_add(struct refresh_list *list, uint32_t at)
 static int lost_state(struct tree *tree, uint32_t at, uint32_t failed)
 {
 	struct tree_dir *dir = &tree->dirs[at];
-	if (errno == ENOMEM || errno == EMFILE || errno == ENFILE)
+	if (chain_is_fatal(errno))
 		return -1;
 	/* What becomes of it depends on what becomes of that one. */
 	dir->state = TREE_UNSEEN;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What is known of a directory; a greater number: its place in scan->dirs, plus SD_PLACED. */
+/** The state of a directory; SD_PLACED or more: that, plus its place in scan->dirs. */
 enum {
 	SD_UNKNOWN,
 	SD_OUTSIDE,               /* not below the start, or it does not exist */
@@ -23,7 +23,7 @@ enum {
 	SD_PLACED,
 };
 
-/** What is known of a directory.  @return NULL: EBADMSG, ENOMEM. */
+/** Where the state of a directory is kept.  @return NULL: EBADMSG, ENOMEM. */
 static uint32_t *known_of(struct scan *scan, index_dir dir)
 {
 	uint32_t cluster = index_dir_cluster(dir);
@@ -102,7 +102,7 @@ static int climb(struct scan *scan, index_dir dir, bool names, uint32_t *known)
 	return 0;
 }
 
-/** Forget the collected directories.  @known  Of each of them. */
+/** Set the state of the collected directories, and forget them. */
 static void set_chain(struct scan *scan, uint32_t known)
 {
 	while (scan->nchain > 0)
@@ -124,7 +124,7 @@ int scan_is_below(struct scan *scan, index_dir dir)
 
 int scan_dir_row(struct scan *scan, index_dir dir, uint32_t columns, struct index_row *row)
 {
-	struct dir_view view = {.name = NULL};
+	struct dir_view view;
 	if (dir_view(scan->index, dir, columns, &view) != 0)
 		return errno == ENOENT ? 0 : -1;
 	*row = view.row;
@@ -154,7 +154,7 @@ static int build_path(struct scan *scan, uint32_t number)
 static int is_found(struct scan *scan, index_dir dir, const char *name, size_t len)
 {
 	const struct wish *wish = &scan->wish;
-	struct index_row row = {{0}};
+	struct index_row row;
 	if (dir == scan->object.self)
 		return scan->object.within;
 	if (wish->names && !wish_has_name(wish, name, len))

@@ -19,8 +19,6 @@ struct names_block {
 	char *text;
 };
 
-enum { NAME_SLACK = 16 };
-
 _Static_assert(BLOCK_TEXT < UINT16_MAX, "positions in a block");
 
 /** An entry of the front index. */
@@ -55,15 +53,7 @@ static int compare_at(const struct names_block *block, uint32_t i, const char *n
 	return name_compare(block->text + start, end - start - 1u, name, len);
 }
 
-/** Copy in blocks, which is faster for short text; both have NAME_SLACK more bytes, which may
-    overlap. */
-static void copy_blocks(char *to, const char *from, size_t len)
-{
-	for (size_t i = 0; i < len; i += NAME_SLACK)
-		memmove(to + i, from + i, NAME_SLACK);
-}
-
-/** Read n names from decompressed data.  @raw  NAME_SLACK more bytes are readable.
+/** Read n names from decompressed data.  @raw  COPY_BLOCK more bytes are readable.
     @return whether they are valid, and each comes after the one before. */
 static bool read_names(struct names_block *block, const char *raw, size_t size)
 {
@@ -121,7 +111,7 @@ static int read_block(const struct segment *segment, uint32_t number, struct nam
 		return fail(EBADMSG);
 	const uint8_t *data = part->data + front.data;
 	size_t size = next.data - front.data;
-	char raw[2 * BLOCK_TEXT + NAME_SLACK];
+	char raw[2 * BLOCK_TEXT + COPY_BLOCK];
 	if (checksum32(data, size, number) != front.check)
 		return fail(EBADMSG);
 	size_t raw_size;
@@ -153,7 +143,7 @@ static const struct names_block *get_block(struct segment *segment, uint32_t num
 	uint32_t n = end - first;
 	struct names_block *block;
 	block = malloc(sizeof(*block) + (n + 1) * sizeof(*block->starts) + BLOCK_TEXT
-	               + 2 * NAME_SLACK);
+	               + 2 * COPY_BLOCK);
 	if (!block)
 		return NULL;
 	block->n = n;

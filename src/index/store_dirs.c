@@ -47,6 +47,7 @@ int dir_view(struct index *index, index_dir dir, uint32_t columns, struct dir_vi
 		return -1;
 	if (columns) {
 		const uint32_t place = 1 << IC_DIR | 1 << IC_MODE;
+		view->row = (struct index_row){{0}};
 		if (segment_row(at.segment, at.slot.row, columns | place, &view->row) != 0)
 			return -1;
 		if (view->row.col[IC_DIR] != index_dir_slot(dir)

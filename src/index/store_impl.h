@@ -196,7 +196,8 @@ struct dir_view {
 	struct index_row row;
 };
 
-/** @columns  Of the row, those to decode, as of segment_row(); a name needs none.
+/** @columns  Of the row, those to decode, as of segment_row(); others are 0.  0: only the name and
+    the slot are needed, and the row is not set.
     @return 0, or -1 (ENOENT, EBADMSG, ENOMEM). */
 int dir_view(struct index *index, index_dir dir, uint32_t columns, struct dir_view *view);
 

@@ -170,14 +170,6 @@ void search_lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 		lines_begin(search, scratch, at);
 }
 
-/** Copy in blocks, which is faster for short text; both buffers have room for one more block. */
-static char *copy_blocks(char *to, const char *from, size_t len)
-{
-	for (size_t i = 0; i < len; i += BFS_SLACK)
-		memcpy(to + i, from + i, BFS_SLACK);
-	return to + len;
-}
-
 /** Append objects as lines to the output.  @slack  BFS_SLACK bytes after each name are readable.
     @return the number of lines: all, unless LINES_SIZE is reached. */
 static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,

@@ -29,10 +29,10 @@ struct source_run {
 	int fd;                   /* that directory */
 	struct k_statx base;      /* its attributes */
 	bool again;
-	/* What is not within the bounds is not found; what is, is. */
+	/* What is not within the bounds of the query is no result; what is within them, is one. */
 	bool decides_no, decides_yes;
 	bool opens;               /* every directory is entered, unless there are mounts below it */
-	bool puts;                /* and of what is found only the name and type are needed */
+	bool puts;                /* opens, and only names and types of results are needed */
 	enum query_value known;   /* whether the current object is found */
 	bool at_mount;            /* the current object is the root of another mount */
 	struct k_statx st;        /* its attributes */
