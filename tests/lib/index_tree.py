@@ -8,6 +8,17 @@ import stat
 import gm
 
 
+KINDS = ("ext4", "xfs", "btrfs")
+
+
+def mount_kinds(root, mib):
+    """Mount an empty file system of each kind at /t/KIND below root."""
+    gm.mkdir(root / "img")
+    for kind in KINDS:
+        gm.loop_mount(gm.image(root / f"img/{kind}", mib << 20, f"mkfs.{kind}", "-q"), root / f"t/{kind}")
+    os.rmdir(root / "t/ext4/lost+found")
+
+
 def write(path, mode, text):
     """Write a file, unless it is a FIFO or anything else that is not one."""
     if not os.path.lexists(path) or stat.S_ISREG(os.lstat(path).st_mode):

@@ -8,20 +8,16 @@ import re
 import time
 
 import gm
-from index_tree import differences
+from index_tree import KINDS, differences, mount_kinds
 
 gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "btrfs", "strace")
-gm.need_fs("ext4", "xfs", "btrfs")
+gm.need_fs(*KINDS)
 IX = "--index-dir=/ix"
-KINDS = ("ext4", "xfs", "btrfs")
 DIRS, FILES = 40, 50
 OLD = 10 ** 9
 PR_CAPBSET_DROP, CAP_SYS_ADMIN = 24, 21
 root = gm.Root()
-gm.mkdir(root / "img")
-for kind in KINDS:
-    gm.loop_mount(gm.image(root / f"img/{kind}", 300 << 20, f"mkfs.{kind}", "-q"), root / f"t/{kind}")
-os.rmdir(root / "t/ext4/lost+found")
+mount_kinds(root, 300)
 gm.run("btrfs", "-q", "subvolume", "create", root / "t/btrfs/sub")
 for kind in KINDS:
     gm.mkdir(root / f"t/{kind}/bound")

@@ -8,7 +8,7 @@ import stat
 import time
 
 import gm
-from index_tree import Tree, differences, on_disk
+from index_tree import Tree, differences, mount_kinds, on_disk
 
 gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "strace")
 gm.need_fs("ext4", "xfs", "btrfs")
@@ -16,10 +16,7 @@ IX = "--index-dir=/ix"
 MANY = 2000
 NAMES = 210000
 root = gm.Root()
-gm.mkdir(root / "img")
-for kind in ("ext4", "xfs", "btrfs"):
-    gm.loop_mount(gm.image(root / f"img/{kind}", 300 << 20, f"mkfs.{kind}", "-q"), root / f"t/{kind}")
-os.rmdir(root / "t/ext4/lost+found")
+mount_kinds(root, 300)
 gm.install("strace", root.path)
 root.enter()
 

@@ -8,18 +8,14 @@ import subprocess
 import time
 
 import gm
-from index_tree import Tree, differences
+from index_tree import Tree, differences, mount_kinds
 
 gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "btrfs")
 gm.need_fs("ext4", "xfs", "btrfs")
 IX = "--index-dir=/ix"
 STORM = 60 if gm.FULL else 2     # seconds
-KINDS = ("ext4", "xfs", "btrfs")
 root = gm.Root()
-gm.mkdir(root / "img")
-for kind in KINDS:
-    gm.loop_mount(gm.image(root / f"img/{kind}", 600 << 20, f"mkfs.{kind}", "-q"), root / f"t/{kind}")
-os.rmdir(root / "t/ext4/lost+found")
+mount_kinds(root, 600)
 gm.run("btrfs", "-q", "subvolume", "create", root / "t/btrfs/sub")
 gm.bind(root / "t/btrfs/sub", root / "t/sub")
 root.enter()

@@ -153,6 +153,15 @@ int world_build(const struct world *w, struct os *os, int dirfd)
 	return rc;
 }
 
+struct index *world_open(const struct world *w, struct os *os, struct tree *tree)
+{
+	world_begin(tree);
+	CU_ASSERT_EQUAL_FATAL(world_build(w, os, tree->fd), 0);
+	struct index *index = index_open(os, tree->fd, INDEX_WRITE);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(index);
+	return index;
+}
+
 /* Changes. */
 
 /** A random live directory. */

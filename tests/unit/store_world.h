@@ -56,6 +56,9 @@ struct world *world_new(uint64_t seed, uint32_t ndirs, uint32_t nfiles, uint32_t
 /** Write it as a new index.  @return 0, or -1. */
 int world_build(const struct world *world, struct os *os, int dirfd);
 
+/** Begin a tree, write it there as a new index, and open that for writing. */
+struct index *world_open(const struct world *world, struct os *os, struct tree *tree);
+
 /** Change the world, and the index, unless it is NULL (then directories that are made later have
     no number).  @return 0, or -1. */
 int world_step(struct world *world, struct index *index);

@@ -407,10 +407,7 @@ UNIT_TEST(flips)
 	struct target { char name[40]; int fd; uint64_t size; } files[8];
 	size_t n = 0, counts[2] = {0, 0};
 	uint64_t total = 0;
-	world_begin(&tree);
-	CU_ASSERT_EQUAL_FATAL(world_build(w, &os, tree.fd), 0);
-	struct index *index = index_open(&os, tree.fd, INDEX_WRITE);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(index);
+	struct index *index = world_open(w, &os, &tree);
 	for (int i = 0; i < 6; ++i) {
 		CU_ASSERT_EQUAL(world_steps(w, index), 0);
 		CU_ASSERT_EQUAL(index_commit(index), 0);

@@ -72,11 +72,8 @@ UNIT_TEST(clock)
 		struct tree tree;
 		struct os os = unit_os();
 		int64_t time = times[i / 4];
-		world_begin(&tree);
 		struct world *w = world_new(1, 10, 20, 40);
-		CU_ASSERT_EQUAL_FATAL(world_build(w, &os, tree.fd), 0);
-		struct index *index = index_open(&os, tree.fd, INDEX_WRITE);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(index);
+		struct index *index = world_open(w, &os, &tree);
 		index_dir dir = index_root(index);
 		struct index_row row;
 		CU_ASSERT_EQUAL(index_dir_row(index, dir, &row), 0);
@@ -101,11 +98,8 @@ UNIT_TEST(change)
 {
 	struct tree tree;
 	struct os os = unit_os();
-	world_begin(&tree);
 	struct world *w = world_new(2, 120, 2000, 30);
-	CU_ASSERT_EQUAL_FATAL(world_build(w, &os, tree.fd), 0);
-	struct index *index = index_open(&os, tree.fd, INDEX_WRITE);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(index);
+	struct index *index = world_open(w, &os, &tree);
 	CU_ASSERT(!index_open(&os, tree.fd, INDEX_WRITE) && errno == EWOULDBLOCK);
 	for (int i = 0; i < 60; ++i) {
 		STRBUF(why);
@@ -159,11 +153,8 @@ UNIT_TEST(names)
 	} rows[] = {{"", 0}, {".", 1}, {"..", 2}, {"a/b", 3}, {"/", 1}, {"a\0b", 3}};
 	struct tree tree;
 	struct os os = unit_os();
-	world_begin(&tree);
 	struct world *w = world_new(3, 5, 20, 5);
-	CU_ASSERT_EQUAL_FATAL(world_build(w, &os, tree.fd), 0);
-	struct index *index = index_open(&os, tree.fd, INDEX_WRITE);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(index);
+	struct index *index = world_open(w, &os, &tree);
 	index_dir root = index_root(index);
 	const struct index_row row = {{0}};
 	for (size_t i = 0; i <= COUNT(rows); ++i) {
