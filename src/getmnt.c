@@ -17,6 +17,7 @@
  *     intern.c           strings stored once, with a number each
  *     usage.c            sums of objects by directory and key
  *     escape.c           the escaping dialects of mount tables and output forms
+ *     command.c          commands that messages suggest, built from words
  *     casefold.c         characters of UTF-8, and ignoring case
  *     fstypes.c          what is known of file system types: one table
  *     mountinfo.c        lines of /proc/PID/mountinfo

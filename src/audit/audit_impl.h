@@ -84,9 +84,13 @@ void audit_add_line(struct audit *audit, const struct audit_entry *entry, enum a
 __attribute__((format(printf, 2, 3)))
 const char *audit_format(struct audit_report *report, const char *format, ...);
 
-/** The string that a function such as escape_operand() appends for a name; as audit_format(). */
+/** The string that a function such as mask_options() appends for a name; as audit_format(). */
 const char *audit_string(struct audit_report *report,
                          void (*append)(struct strbuf *out, const char *name), const char *name);
+
+/** A command for a hint, as audit_format() keeps it: see command_words(). */
+__attribute__((sentinel))
+const char *audit_command(struct audit_report *report, const char *word, ...);
 
 /** The text of a buffer, which is destroyed, as audit_format() keeps it. */
 const char *audit_take(struct audit_report *report, struct strbuf *text);

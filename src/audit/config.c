@@ -193,8 +193,8 @@ static bool parse_codes(struct parser *p, struct audit_row *row, char *word)
 {
 	for (const char *code; (code = strsep(&word, ",")) != NULL;) {
 		if (!audit_codes(code, strlen(code), &row->codes))
-			return wrong(p, "unknown rule \"%s\"; getmnt audit --list-rules lists them",
-			             quoted(p, code));
+			return wrong(p, "unknown rule \"%s\"; %s lists them", quoted(p, code),
+			             "getmnt audit --list-rules");
 	}
 	return true;
 }

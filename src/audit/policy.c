@@ -3,7 +3,7 @@
 #include "audit/config.h"
 
 #include "audit/audit_impl.h"
-#include "base/escape.h"
+#include "base/command.h"
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "base/words.h"
@@ -146,10 +146,8 @@ static void judge_options(struct audit_report *report, const struct audit_row *r
 	}
 	const char *expected = shown(report, &missing), *actual = shown(report, &mounted);
 	if (expected && expected == strbuf_str(&missing)) {
-		strbuf_puts(&hint, "mount -o remount,");
-		escape_shell(&hint, expected);
-		strbuf_putc(&hint, ' ');
-		escape_operand(&hint, row->path);
+		command_words(&hint, "mount", "-o", audit_format(report, "remount,%s", expected),
+		              "--", row->path, NULL);
 		strbuf_puts(&hint, ", and correct the line of the fstab or the unit");
 	} else {
 		strbuf_puts(&hint, "correct the line of the fstab or the unit; keep the secret in "
@@ -182,8 +180,8 @@ static void judge_propagation(struct audit_report *report, const struct audit_ro
 		if (required < 0 || right)
 			continue;
 		struct strbuf hint = {0};
-		strbuf_printf(&hint, "mount --make-%.*s ", (int)n, o);
-		escape_operand(&hint, row->path);
+		command_words(&hint, "mount", audit_format(report, "--make-%.*s", (int)n, o),
+		              "--", row->path, NULL);
 		strbuf_puts(&hint, "; mounts below keep theirs");
 		report->failed |= hint.failed;
 		audit_add_at(report, &at, MNT_PROPAGATION, AUDIT_WARNING,

@@ -5,6 +5,7 @@
 
 #include "audit/owner.h"
 #include "base/array.h"
+#include "base/command.h"
 #include "base/secret.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
@@ -149,6 +150,16 @@ const char *audit_string(struct audit_report *report,
 {
 	struct strbuf out = {0};
 	append(&out, name);
+	return audit_take(report, &out);
+}
+
+const char *audit_command(struct audit_report *report, const char *word, ...)
+{
+	struct strbuf out = {0};
+	va_list args;
+	va_start(args, word);
+	command_vwords(&out, word, args);
+	va_end(args);
 	return audit_take(report, &out);
 }
 

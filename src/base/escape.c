@@ -175,7 +175,7 @@ static size_t raw_plain(const char *str, size_t len)
 	return n;
 }
 
-void escape_shell(struct strbuf *out, const char *word)
+void escape_quoted(struct strbuf *out, const char *word)
 {
 	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	                           "0123456789_./:@%+=,-";
@@ -193,19 +193,26 @@ void escape_shell(struct strbuf *out, const char *word)
 	strbuf_putc(out, '\'');
 }
 
-void escape_operand(struct strbuf *out, const char *name)
+void escape_shell(struct strbuf *out, const char *word)
 {
-	strbuf_puts(out, *name == '-' ? "-- " : "");
-	escape_shell(out, name);
-}
-
-void escape_shell_octal(struct strbuf *out, const char *name)
-{
-	struct strbuf octal = {0};
-	escape_octal(&octal, name, "\\,'\n", true);
-	escape_shell(out, strbuf_str(&octal));
-	out->failed |= octal.failed;
-	strbuf_destroy(&octal);
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                            "0123456789_./:@%+=,- ";
+	bool harms = false;
+	for (const char *at = word; *at && !harms; at += utf8_len(at))
+		harms = escape_harms(at) || looks_escaped(at);
+	if (!harms) {
+		escape_quoted(out, word);
+		return;
+	}
+	/* No quote and no backslash stays as it is: a shell without $'...' sees one word, too. */
+	strbuf_puts(out, "$'");
+	for (; *word; ++word) {
+		if (strchr(plain, *word))
+			strbuf_putc(out, *word);
+		else
+			put_octal(out, (unsigned char)*word);
+	}
+	strbuf_putc(out, '\'');
 }
 
 void escape_raw(struct strbuf *out, const char *str)

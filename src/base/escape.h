@@ -14,6 +14,8 @@
 #define ESCAPE_PATH " \t\n\\"
 /** Bytes that the kernel escapes in types and sources (seq_escape). */
 #define ESCAPE_SOURCE " \t\n\\#"
+/** Bytes to escape in a mount point for --add=, so that it needs no quote within quotes. */
+#define ESCAPE_ADDED "\\,'\n"
 
 /** Decode \ooo escapes of exactly three octal digits, up to \377.  Other backslashes are kept.
     @dst [out]  Room for n bytes; may be src.  No NUL is written.
@@ -38,15 +40,14 @@ void escape_first_field(struct strbuf *out, const char *str, const char *set, bo
     \x5c.  Any other string is unchanged. */
 void escape_terminal(struct strbuf *out, const char *str);
 
-/** Append a word for a shell, in '...' if it needs quotes.  Not escaped for a terminal. */
+/** Append a word, in '...' if it needs quotes: for a shell, and in expressions of find's language.
+    Not escaped for a terminal. */
+void escape_quoted(struct strbuf *out, const char *word);
+
+/** Append a word for a shell that escape_terminal() does not change: like escape_quoted(), but a
+    word with characters that escape_harms() becomes $'...' (bash, zsh, ksh, busybox; POSIX since
+    2024).  For another shell that is one word as well, with another value. */
 void escape_shell(struct strbuf *out, const char *word);
-
-/** Like escape_shell(), with "-- " before a name that starts with '-'. */
-void escape_operand(struct strbuf *out, const char *name);
-
-/** Append a mount point in the form that --add= accepts, quoted for a shell; '\\', ',', '\'',
-    newlines and characters that escape_harms() become \ooo. */
-void escape_shell_octal(struct strbuf *out, const char *name);
 
 /** Append a field of raw output as libsmartcols prints it: blanks, backslashes and everything
     except printable ASCII become \xhh. */

@@ -36,6 +36,7 @@ struct indexed {
 	struct devmap *devs;      /* NULL: no memory */
 	int dirfd;                /* the directory of all indexes; -1: it does not exist */
 	struct strbuf dir;        /* its path */
+	const char *given;        /* --index-dir, or NULL */
 	struct opened *opened;
 	size_t nopened, opened_room;
 	struct scan *scan;
@@ -213,14 +214,16 @@ static int refuse(struct indexed *indexed, const struct mount *m, int error)
 {
 	struct strbuf *why = &indexed->why;
 	strbuf_reset(why);
-	if (error == ENOENT && is_never_indexed(m))
+	if (error == ENOENT && is_never_indexed(m)) {
 		strbuf_puts(why, "this type of file system cannot be indexed; search it without "
 		            "--index");
-	else if (error == ENOENT)
-		strbuf_printf(why, "the mount %s has no index; getmnt index build %s creates "
-		              "it", m->point, m->point);
-	else
-		indexed_error(m->point, strbuf_str(&indexed->dir), error, why);
+	} else if (error == ENOENT) {
+		strbuf_printf(why, "the mount %s has no index; ", m->point);
+		indexed_command("build", indexed->given, NULL, m->point, why);
+		strbuf_puts(why, " creates it");
+	} else {
+		indexed_error(m->point, strbuf_str(&indexed->dir), indexed->given, error, why);
+	}
 	return fail(error);
 }
 
@@ -233,14 +236,17 @@ static void note_mount(struct indexed *indexed, const struct mount *m, const cha
 			              name);
 		return;
 	}
+	struct strbuf command = {0};
+	indexed_command("build", indexed->given, NULL, m && m->point ? m->point : name, &command);
 	flow_hold(indexed->flow);
 	if (m && is_never_indexed(m))
 		message(name, "not searched: this type of file system cannot be indexed; search it "
 		        "without --index");
 	else
-		message(name, "not searched: this mount has no index; getmnt index build %s "
-		        "creates it", m && m->point ? m->point : name);
+		message(name, "not searched: this mount has no index; %s creates it",
+		        strbuf_str(&command));
 	flow_release(indexed->flow);
+	strbuf_destroy(&command);
 }
 
 /* The source */
@@ -292,7 +298,7 @@ static int begin(void *arg, struct source_start *start)
 		rc = indexed->scan ? 1 : refuse(indexed, m, errno);
 	} else if (index && errno == ENOENT) {
 		strbuf_reset(&indexed->why);
-		strbuf_printf(&indexed->why, INDEXED_NO_DIR, m->point);
+		indexed_no_dir(m->point, indexed->given, &indexed->why);
 	} else if (!index && error == ENOENT && !start->is_root) {
 		note_mount(indexed, m, start->name);
 		rc = 0;
@@ -379,6 +385,7 @@ int indexed_new(struct os *os, const struct indexed_args *args, const char *refu
 	indexed->fresh = args->fresh;
 	indexed->seconds = fresh;
 	indexed->now = time(NULL);
+	indexed->given = args->dir;
 	indexed->source = (struct search_source){
 		.arg = indexed, .begin = begin, .next = next, .find = find,
 		.attributes = attributes, .why = why, .end = end,

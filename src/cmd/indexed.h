@@ -23,10 +23,14 @@
 void indexed_uuid(struct os *os, struct devmap *devs, int fd, const struct mount *m,
                   char uuid[INDEX_UUID]);
 
-/** What to say of a directory that an index does not have.  %s  The mount of the index. */
-#define INDEXED_NO_DIR \
-	"not a directory in the index of %s; getmnt index update adds new directories, but not " \
-	"the contents of subvolumes, which must be mounted to have an index"
+/** Append a command for one index.
+    @verb  "build".  @given  --index-dir, or NULL.  @option, name  NULL: none. */
+void indexed_command(const char *verb, const char *given, const char *option, const char *name,
+                     struct strbuf *text);
+
+/** Append what to say of a directory that an index does not have.  @title  The mount of the index.
+    @given  --index-dir, or NULL. */
+void indexed_no_dir(const char *title, const char *given, struct strbuf *text);
 
 /** Read the argument of an option: a number of seconds, or a duration.
     @return 0, or an exit status after a message. */
@@ -36,8 +40,10 @@ int indexed_seconds(const char *title, const char *text, int64_t *seconds);
 const char *indexed_phrase(int error);
 
 /** Append why an index cannot be opened, read or written, and what to do.
-    @title  The mount point, or the name of the index.  @dir  The directory of all indexes. */
-void indexed_error(const char *title, const char *dir, int error, struct strbuf *text);
+    @title  The mount point, or the name of the index.  @dir  The directory of all indexes.
+    @given  --index-dir, or NULL. */
+void indexed_error(const char *title, const char *dir, const char *given, int error,
+                   struct strbuf *text);
 
 /** Report why the directory of all indexes cannot be used, by errno.  @dir  "": it has no path.
     @return an exit status. */

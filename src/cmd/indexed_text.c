@@ -2,6 +2,7 @@
 /* What all commands say of indexes. */
 #include "cmd/indexed.h"
 
+#include "base/command.h"
 #include "cmd/cmd.h"
 #include "search/query.h"
 
@@ -19,25 +20,45 @@ const char *indexed_phrase(int error)
 	}
 }
 
-void indexed_error(const char *title, const char *dir, int error, struct strbuf *text)
+void indexed_command(const char *verb, const char *given, const char *option, const char *name,
+                     struct strbuf *text)
+{
+	command_words(text, "getmnt", "index", verb, NULL);
+	command_option(text, "--index-dir", given);
+	if (option)
+		command_more(text, &option, 1);
+	if (name)
+		command_operand(text, name);
+}
+
+void indexed_no_dir(const char *title, const char *given, struct strbuf *text)
+{
+	strbuf_printf(text, "not a directory in the index of %s; ", title);
+	indexed_command("update", given, NULL, title, text);
+	strbuf_puts(text, " adds new directories, but not the contents of subvolumes, which must "
+	            "be mounted to have an index");
+}
+
+void indexed_error(const char *title, const char *dir, const char *given, int error,
+                   struct strbuf *text)
 {
 	const bool full = error == ENOSPC || error == EDQUOT;
 	const char *phrase = indexed_phrase(error);
-	if (error == EWOULDBLOCK)
+	if (error == EWOULDBLOCK) {
 		strbuf_printf(text, "its index %s; try again when it has finished", phrase);
-	else if (phrase && *title == '/')
-		strbuf_printf(text, "its index %s; getmnt index build %s replaces it", phrase,
-		              title);
-	else if (phrase)
-		strbuf_printf(text, "its index %s; getmnt index drop %s removes it", phrase, title);
-	else if (full)
+	} else if (phrase) {
+		strbuf_printf(text, "its index %s; ", phrase);
+		indexed_command(*title == '/' ? "build" : "drop", given, NULL, title, text);
+		strbuf_puts(text, *title == '/' ? " replaces it" : " removes it");
+	} else if (full) {
 		strbuf_printf(text, "its index in %s cannot be written: %s; remove files, or use "
 		              "--index-dir=DIR on another file system", dir, strerror(error));
-	else
+	} else {
 		strbuf_printf(text, "its index in %s cannot be used: %s%s", dir, strerror(error),
 		              error == EACCES || error == EPERM || error == EROFS
 		              ? "; run as the owner of that directory, or use --index-dir=DIR"
 		              : "");
+	}
 }
 
 int indexed_seconds(const char *title, const char *text, int64_t *seconds)

@@ -83,8 +83,10 @@ int usage_error(const char *object, const char *format, ...)
 	message_v(object, format, args);
 	va_end(args);
 	struct strbuf hint = {0};
-	strbuf_printf(&hint, "Try 'getmnt %s%s--help' for more information.\n", verb ? verb : "",
-	              verb ? " " : "");
+	strbuf_puts(&hint, "Try 'getmnt ");
+	if (verb)
+		strbuf_printf(&hint, "%s ", verb);
+	strbuf_puts(&hint, "--help' for more information.\n");
 	if (silent)
 		strbuf_destroy(&hint);
 	else

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/putfile.h"
 
+#include "base/command.h"
 #include "base/escape.h"
 #include "base/linediff.h"
 #include "cmd/cmd.h"
 #include "cmd/view.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -42,8 +42,8 @@ bool put_blocks(void *arg, const char *path)
 	return node != MT_NONE ? node_blocks(run, node) : discover_path_blocks(run->table, path);
 }
 
-/** Append a text, replacing %s by the step that failed, %e by its error, and %p by the path, quoted
-    for a shell. */
+/** Append a text, replacing %s by the step that failed, %e by its error, and %p by a command that
+    lists the hard links of the file. */
 static void put_expanded(struct strbuf *out, const char *text, const struct replace_error *error,
                          const char *path)
 {
@@ -52,7 +52,7 @@ static void put_expanded(struct strbuf *out, const char *text, const struct repl
 		if (*text != '%')
 			strbuf_putc(out, *text);
 		else if (*++text == 'p')
-			put_quoted(out, path);
+			command_words(out, "find", "DIR", "-samefile", path, NULL);
 		else
 			strbuf_puts(out, *text == 's' ? error->step : why);
 	}
@@ -151,26 +151,6 @@ static void put_counts(struct strbuf *out, const struct put *put, struct linedif
 		                                     : "no line differs");
 }
 
-void put_quoted(struct strbuf *out, const char *word)
-{
-	struct strbuf shown = {0};
-	escape_terminal(&shown, word);
-	bool plain = strcmp(strbuf_str(&shown), word) == 0 && !strpbrk(word, "\\'");
-	strbuf_destroy(&shown);
-	if (plain) {
-		escape_shell(out, word);
-		return;
-	}
-	strbuf_puts(out, "$'");
-	for (; *word; ++word) {
-		if (isalnum((unsigned char)*word) || strchr("_-+=:,./@% ", *word))
-			strbuf_putc(out, *word);
-		else
-			strbuf_printf(out, "\\%03o", (unsigned char)*word);
-	}
-	strbuf_putc(out, '\'');
-}
-
 /** Report the file system of the file: "on ext4 of /dev/sda2, mounted on /". */
 static void report_place(const struct put *put)
 {
@@ -217,10 +197,10 @@ static int report_failure(const struct put *put)
 		[RP_MOUNT] = {"%s: another file system is mounted on it, which could block "
 		              "forever; unmount it, and try again"},
 		[RP_LINKS] = {"%s (hard links), and the others would keep the old lines; "
-		              "\"find DIR -samefile %p\" lists them",
+		              "\"%p\" lists them",
 		              "; --force replaces only this one"},
-		[RP_IMMUTABLE] = {"%s is immutable (chattr +i); to write it anyway: chattr -i "},
-		[RP_APPEND] = {"%s is append-only (chattr +a); to write it anyway: chattr -a "},
+		[RP_IMMUTABLE] = {"%s is immutable (chattr +i); to write it anyway: "},
+		[RP_APPEND] = {"%s is append-only (chattr +a); to write it anyway: "},
 		[RP_READ_ONLY] = {"its file system is read-only; mount it read-write (mount -o "
 		                  "remount,rw), and try again"},
 		[RP_BOUND] = {"it is a mount point (a file is bound there), which cannot be "
@@ -251,9 +231,11 @@ static int report_failure(const struct put *put)
 		strbuf_printf(&line, "%s; compare both",
 		              file->left ? file->left : ".NAME.getmnt-new next to it");
 	if (error->why == RP_IMMUTABLE || error->why == RP_APPEND) {
+		const char *flag = error->why == RP_IMMUTABLE ? "-i" : "-a";
 		bool dir = strcmp(error->step, "its directory") == 0;
-		strbuf_puts(&line, dir ? "on the directory of " : "");
-		put_quoted(&line, file->path);
+		command_words(&line, "chattr", flag, NULL);
+		strbuf_puts(&line, dir ? " on the directory of" : "");
+		command_operand(&line, file->path);
 	}
 	message(file->path, "%s", strbuf_str(&line));
 	if (file->left && !file->replaced)
@@ -280,11 +262,10 @@ static void report_done(const struct put *put)
 		              file->pruned == 1 ? "" : "s");
 	message(file->path, "written%s", strbuf_str(&text));
 	strbuf_reset(&text);
-	strbuf_puts(&text, file->backup ? "mv -- " : "rm -- ");
 	if (file->backup)
-		put_quoted(&text, file->backup);
-	strbuf_puts(&text, file->backup ? " " : "");
-	put_quoted(&text, file->path);
+		command_words(&text, "mv", "--", file->backup, file->path, NULL);
+	else
+		command_words(&text, "rm", "--", file->path, NULL);
 	if (text.failed)
 		message(file->path, "%s", strerror(ENOMEM));
 	else if (file->backup || file->missing)

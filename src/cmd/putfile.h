@@ -120,9 +120,6 @@ int put_diff(const struct put *put, const char *new, size_t len, struct linediff
     @return whether it was printed; false after a message (ENOMEM). */
 bool put_show(const char *text, size_t len);
 
-/** Append a word, quoted for a shell and without characters that a terminal would interpret. */
-void put_quoted(struct strbuf *out, const char *word);
-
 /** Close and free a file; NULL is allowed. */
 void put_close(struct put *put);
 

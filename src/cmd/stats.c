@@ -173,9 +173,8 @@ void version_print(const struct os *os)
 	mnt_get_library_version(&mount_version);
 	blkid_get_library_version(&blkid_version, &date);
 	scols_get_library_version(&scols_version);
-	printf("getmnt %s\n", GETMNT_VERSION);
-	printf("libmount %s, libblkid %s, libsmartcols %s\n", mount_version, blkid_version,
-	       scols_version);
+	printf("%s\nlibmount %s, libblkid %s, libsmartcols %s\n", "getmnt " GETMNT_VERSION,
+	       mount_version, blkid_version, scols_version);
 	fputs("kernel:", stdout);
 	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); ++i) {
 		printf("%s %s%s", i ? "," : "", os->caps & caps[i].cap ? "" : "no ", caps[i].name);

@@ -28,7 +28,7 @@ static void add_word(struct strbuf *out, const char *word)
 static void add_quoted(struct strbuf *out, const char *word)
 {
 	strbuf_putc(out, ' ');
-	escape_shell(out, word);
+	escape_quoted(out, word);
 }
 
 /* Arguments */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # A hint that is a command does only what it says when pasted into a shell: names that a user chose are
-# quoted.
+# quoted.  For a recorded table, no hint runs getmnt, which would read the mounts of this host.
 umask 022
 cat >mi <<'TABLE'
 20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -25,8 +25,9 @@ getmnt audit -F mi --fstab=fstab --swaps=sw --config=conf --only='DRIFT-*,POLICY
 	grep -o '"hint": "[gm][^"]*' | sed 's/^[^:]*: "//; s/\\\\/\\/g; s/, \(or give the line\|or change\|and let\|and correct\).*//; s/; mounts below.*//' |
 	grep -e PWNED -e /srv -e /a >hints
 cat hints
+# shellcheck disable=SC2218 # another than the one below
+getmnt audit -F mi --fstab=fstab --swaps=sw --config=conf --include=session -v | grep -c "getmnt fstab -"
 echo "--- what a shell makes of them"
 mount() { printf '[%s]' mount "$@"; echo; }
-getmnt() { printf '[%s]' getmnt "$@"; echo; }
 eval "$(cat hints)"
 find . -name "PWNED*" | wc -l

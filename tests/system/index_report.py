@@ -296,7 +296,7 @@ gm.touch("/ext4/file")
 out = index("report", "--by=age", "/ext4").out.decode()
 gm.expect(out.splitlines()[0].split() == ["USED", "APPARENT", "OBJECTS", "AGE"], out)
 for args, words in [
-    (["report", "/tmpfs"], "/tmpfs: has no index; getmnt index build /tmpfs creates it"),
+    (["report", "/tmpfs"], "/tmpfs: has no index; getmnt index build --index-dir=/tmpfs/index /tmpfs creates it"),
     (["report", "/ext4/none"], "/ext4/none: "),
     (["report", ""], '"": No such file or directory; the current directory is "."'),
     (["report", "/proc"], "/proc: has no index: a pseudo file system"),

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/casefold.h"
+#include "base/command.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/map64.h"
@@ -319,15 +320,19 @@ UNIT_TEST(escapes)
 		void (*codec)(struct strbuf *, const char *);
 		const char *text, *escaped;
 	} rows[] = {
+		{escape_quoted, "it's\n", "'it'\\''s\n'"},
+		{escape_quoted, "\\x1b", "'\\x1b'"},
 		{escape_shell, "/srv/a.B_1@x:y%z+=,-", "/srv/a.B_1@x:y%z+=,-"},
 		{escape_shell, "", "''"},
 		{escape_shell, "/a b", "'/a b'"},
 		{escape_shell, "it's;$(x)`y`", "'it'\\''s;$(x)`y`'"},
-		{escape_shell, "~\\x2d", "'~\\x2d'"},
-		{escape_operand, "-.mount", "-- -.mount"},
-		{escape_operand, "a.mount", "a.mount"},
-		{escape_shell_octal, "/a,'b\\\n", "'/a\\054\\047b\\134\\012'"},
-		{escape_shell_octal, "/a", "/a"},
+		{escape_shell, "~\\a", "'~\\a'"},
+		{escape_shell, "~\\x2d", "$'\\176\\134x2d'"},
+		{escape_shell, "it's\x1b", "$'it\\047s\\033'"},
+		{escape_shell, "\xc3\xa4 \xff", "$'\\303\\244 \\377'"},
+		{escape_shell, "\xc3\xa4 ", "'\xc3\xa4 '"},
+		{command_operand, "-.mount", " -- -.mount"},
+		{command_operand, "a.mount", " a.mount"},
 		{escape_raw, "/a~!b", "/a~!b"},
 		{escape_raw, "a b\tc\n", "a\\x20b\\x09c\\x0a"},
 		{escape_raw, "\\x41\x7f", "\\x5cx41\\x7f"},

@@ -132,8 +132,10 @@ static void judge_root(const struct audit_live *in, struct audit_report *report,
 	const struct mount *m = mounted_root(in, &live);
 	if (m && any && !line)
 		audit_add_at(report, &at, BOOT_ROOT, AUDIT_INFO, "a line", "none",
-			     "getmnt fstab --merge --add=/ --diff", "no line in the fstab: it "
-			     "keeps the options of the kernel, and is not checked by fsck");
+			     in->recorded ? "add a line to the fstab"
+			                  : "getmnt fstab --merge --add=/ --diff",
+			     "no line in the fstab: it keeps the options of the kernel, and is "
+			     "not checked by fsck");
 	/* A device given by its number is assumed to exist. */
 	int n = !m ? -1 : read_number(root, &named) ? 1
 		: audit_names_device(root) ? devices(in, root, &named) : -1;

@@ -205,8 +205,9 @@ static void report_missing(struct crypttab *tab, const struct crypt *crypt, cons
 	         && count_mappings(tab, crypt->field[NAME], &open) > 0 && open.crypt)
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
 			     "the device that is open now", source,
-			     audit_format(tab->report, "name the device of cryptsetup status %s "
-			                  "shows", crypt->field[NAME]),
+			     audit_format(tab->report, "name the device that this shows: %s",
+			                  audit_command(tab->report, "cryptsetup", "status", "--",
+			                                crypt->field[NAME], NULL)),
 			     "its device does not exist, though the mapping is open: the next "
 			     "boot cannot open it");
 	else
@@ -292,7 +293,7 @@ static void judge_key(struct crypttab *tab, const struct crypt *crypt)
 	if (kind == FACT_FILE && audit_is_open(facts, key))
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
 			     "readable by root only", key,
-			     audit_format(tab->report, "chmod 600 %s", key),
+			     audit_command(tab->report, "chmod", "600", key, NULL),
 			     "its key file is readable by all users");
 	if (kind == FACT_MISSING)
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB,

@@ -161,6 +161,19 @@ static bool is_of_damaged(const struct drift *drift, const struct fstab_line *li
 	return live->of && drift->in->lines->lines[live->of - 1].kind == TABLINE_DAMAGED;
 }
 
+/** A command that shows the line of a mount or swap space; without one for a recorded table. */
+static const char *line_hint(const struct drift *drift, const struct fstab_line *live)
+{
+	struct strbuf add = {0};
+	if (drift->in->recorded)
+		return "add a line to the fstab";
+	strbuf_puts(&add, "--add=");
+	escape_octal(&add, live->swap ? live->swap : live->target, ESCAPE_ADDED, true);
+	const char *word = audit_take(drift->report, &add);
+	return audit_command(drift->report, "getmnt", "fstab", "--merge",
+	                     word, "--diff", NULL);
+}
+
 /** Judge a mount or swap space without a line, if fstab can express it. */
 static void judge_without_line(struct drift *drift, const struct fstab_line *live)
 {
@@ -169,9 +182,7 @@ static void judge_without_line(struct drift *drift, const struct fstab_line *liv
 		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
 			     drift_wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
 			     "a line", drift_live_name(drift, live, NULL),
-			     audit_format(drift->report, "getmnt fstab --merge --add=%s --diff",
-			                  audit_string(drift->report, escape_shell_octal,
-			                               live->swap ? live->swap : live->target)),
+			     line_hint(drift, live),
 			     live->swap ? "it is in use, but not in fstab"
 			                : "it is mounted, but not in fstab, and its owner is not "
 			                  "known");
@@ -329,8 +340,9 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 		: missing ? "attach the device, or add noauto to the line"
 		: swap ? "swapon -a, or remove the line"
 		: automount ? "run systemctl daemon-reload, and start its automount unit"
-		            : audit_format(drift->report, "mount %s, or give the line noauto",
-		                           audit_string(drift->report, escape_operand, target));
+		            : audit_format(drift->report, "%s, or give the line noauto",
+		                           audit_command(drift->report, "mount", "--", target,
+		                                         NULL));
 	drift_report(drift, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, line, NULL,
 		     can ? AUDIT_INFO : AUDIT_WARNING, swap ? "in use" : "mounted",
 		     swap ? "not in use" : "not mounted", hint, "it is %s%s",

@@ -4,7 +4,6 @@
  */
 #include "audit/rules/drift_impl.h"
 
-#include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "mountopts/optlist.h"
@@ -66,6 +65,7 @@ void drift_report_source(struct drift *drift, const struct tabline *line,
 		     drift_line_name(drift, line, live), drift_live_name(drift, live, line),
 		     kind == DRIFT_OF_DEFAULT_SUBVOLUME
 		     ? "check with btrfs subvolume get-default; add subvol= to the line"
+		     : drift->in->recorded ? "correct the line or the mount"
 		     : "correct the line or the mount; getmnt fstab --merge --fix=source --diff "
 		       "shows the line of the mount", "%s", kinds[kind].message);
 }
@@ -85,12 +85,13 @@ static bool lacks_root(const struct tabline *line, const struct mount *m)
 }
 
 /** "mount -o remount,rw /srv/data", and what to do then.
-    @options  ",rw", or "". */
+    @options  "remount,rw", or "remount". */
 static const char *remount_hint(struct drift *drift, const struct fstab_line *live,
                                 const char *before, const char *options, const char *after)
 {
-	return audit_format(drift->report, "%smount -o remount%s %s%s", before, options,
-	                    audit_string(drift->report, escape_operand, live->target), after);
+	const char *command = audit_command(drift->report, "mount", "-o", options, "--",
+	                                    live->target, NULL);
+	return audit_format(drift->report, "%s%s%s", before, command, after);
 }
 
 void drift_report_options(struct drift *drift, const struct tabline *line,
@@ -98,6 +99,8 @@ void drift_report_options(struct drift *drift, const struct tabline *line,
 {
 	static const char hidden[] = "options that hold a secret";
 	const struct fstab_facts *facts = drift->in->facts;
+	const char *change = drift->in->recorded ? ", or change the line"
+	                     : ", or change the line: getmnt fstab --merge --fix=options";
 	const char *options = tabline_value(line, TABLINE_OPTIONS);
 	const char *expected = audit_holds_secret(options) ? hidden
 	                       : options && *options ? options : "defaults";
@@ -115,15 +118,14 @@ void drift_report_options(struct drift *drift, const struct tabline *line,
 	else if (ro)
 		drift_report(drift, DRIFT_READONLY, line, live, AUDIT_CRITICAL, expected, actual,
 			     remount_hint(drift, live, "find the cause in the kernel log; then ",
-			                  ",rw", ""),
+			                  "remount,rw", ""),
 			     "it is mounted read-only, but the line does not say ro");
 	else
 		drift_report(drift, DRIFT_OPTIONS, line, live, AUDIT_WARNING, expected, actual,
 			     remote && opt_find(differ, "vers", 4, &n)
-			     ? "unmount it and mount it again, or change the line: getmnt fstab "
-			       "--merge --fix=options"
-			     : remount_hint(drift, live, "", "", ", or change the line: getmnt "
-			                    "fstab --merge --fix=options"),
+			     ? audit_format(drift->report, "unmount it and mount it again%s",
+			                    change)
+			     : remount_hint(drift, live, "", "remount", change),
 			     "it is mounted with other options than the line says");
 }
 
@@ -245,8 +247,8 @@ static void judge_lacks(struct drift *drift, const struct tabline *line,
 		drift_report(drift, DRIFT_OPTIONS, line, live, able ? AUDIT_WARNING : AUDIT_INFO,
 			     audit_holds_secret(options) ? "options that hold a secret" : options,
 			     audit_format(drift->report, "without %s", strbuf_str(&lacks)),
-			     remount_hint(drift, live, "", "", "; if that changes nothing, "
-			                  "unmount it and mount it again"),
+			     remount_hint(drift, live, "", "remount", "; if that changes "
+			                  "nothing, unmount it and mount it again"),
 			     able ? "it is mounted without options that the line requests"
 			          : "it is mounted without an option that the line requests; its "
 			            "device may not support it");

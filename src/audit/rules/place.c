@@ -4,7 +4,6 @@
  */
 #include "audit/audit_impl.h"
 
-#include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "fstab/places.h"
@@ -122,9 +121,9 @@ bool audit_is_systemd(struct audit *audit)
 static void report_unit(struct audit *audit, const struct audit_entry *entry, bool masked,
                         bool automount, const char *unit, const char *file)
 {
-	const char *unmask = audit_format(audit->report, "remove the line, or run: systemctl "
-	                                  "unmask %s",
-	                                  audit_string(audit->report, escape_operand, unit));
+	const char *unmask = audit_format(audit->report, "remove the line, or run: %s",
+	                                  audit_command(audit->report, "systemctl", "unmask",
+	                                                "--", unit, NULL));
 	const char *message =
 		!masked ? entry->swap ? "a unit file for this swap space overrides the line"
 		                      : "a unit file for this mount point overrides the line"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/audit_impl.h"
 
-#include "base/escape.h"
 #include "base/map64.h"
 #include "base/words.h"
 #include "fstab/places.h"
@@ -15,16 +14,19 @@ static void judge_failed(struct audit_report *report, const struct host_unit *un
 {
 	struct audit_finding at = {.target = *unit->where ? unit->where : *unit->what ? unit->what
 	                                     : unit->id, .owner = "unit"};
-	const char *name = audit_string(report, escape_operand, unit->id);
-	const char *status = audit_format(report, "systemctl status %s; journalctl -u %s", name,
-	                                  audit_string(report, escape_shell, unit->id));
+	const char *status = audit_format(report, "%s; %s",
+	                                  audit_command(report, "systemctl", "status", "--",
+	                                                unit->id, NULL),
+	                                  audit_command(report, "journalctl", "-u", unit->id,
+	                                                NULL));
 	if (word_in(unit->load_state, strlen(unit->load_state), "bad-setting error"))
 		audit_add_at(report, &at, UNIT_FAILED, AUDIT_WARNING, "loaded", unit->load_state,
 			     status, "systemd cannot load %s", unit->id);
 	else if (strcmp(unit->load_state, "not-found") == 0)
 		audit_add_at(report, &at, UNIT_FAILED, AUDIT_INFO, "no failure",
 			     *unit->result ? unit->result : "failed",
-			     audit_format(report, "systemctl reset-failed %s", name),
+			     audit_command(report, "systemctl", "reset-failed", "--", unit->id,
+			                   NULL),
 			     "%s failed, and does not exist any more", unit->id);
 	else
 		audit_add_at(report, &at, UNIT_FAILED, AUDIT_WARNING, "no failure",
@@ -101,13 +103,13 @@ static void judge_wanted(const struct audit_live *in, struct audit_report *repor
 	bool no_device = *unit->what == '/' && audit_devices(in->facts, unit->what, NULL) == 0;
 	bool gpt = audit_begins(unit->fragment, "/run/systemd/generator.late/");
 	struct audit_finding at = {.target = path, .owner = gpt ? "gpt-auto" : "unit"};
-	const char *name = audit_string(report, escape_operand, unit->id);
 	audit_add_at(report, &at, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED,
 		     no_device && !required ? AUDIT_INFO : AUDIT_WARNING,
 		     swap ? "in use" : automount ? "an automount" : "mounted",
 		     swap ? "not in use" : "not mounted",
-		     audit_format(report, "systemctl status %s; start the unit or disable it",
-		                  name),
+		     audit_format(report, "%s; start the unit or disable it",
+		                  audit_command(report, "systemctl", "status", "--", unit->id,
+		                                NULL)),
 		     no_device ? "%s is not active: its device does not exist"
 		               : "%s is not active, but a boot target needs it", unit->id);
 }

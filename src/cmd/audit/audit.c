@@ -205,6 +205,7 @@ static int judge(struct auditing *a)
 		.d = run->d, .root = in.root, .facts = &in.facts,
 		.lines = a->lines, .plan = &plan, .match = &match,
 		.units = host_units(&machine->host), .include = a->opts->include,
+		.recorded = !run->live,
 		.mount_max = run->live ? host_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
 		.uptime = usual ? host_read_number(&run->os, "/proc/uptime") : -1,
 		.fstab_seen = a->is_seen, .fstab_mode = a->st.mode, .fstab_uid = a->st.uid,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/audit/audit.h"
 
+#include "base/command.h"
 #include "base/escape.h"
 #include "cmd/output.h"
 #include "os/change.h"
@@ -252,18 +253,27 @@ static int check_origin(const struct audit_base_run *base)
 		message(base->baseline, "saved on host %s, this is %s; save one here with --save",
 		        old->host, now->host);
 	else if (strcmp(old->root, now->root) != 0)
-		message(base->baseline, "saved with --root=%s, this is %s; save one for each",
-		        old->root, now->root);
+		message(base->baseline, "saved below another root, %s, this is %s; save one for "
+		        "each", old->root, now->root);
 	else
 		rc = 0;
 	for (unsigned i = 0; audit_base_owners[i]; ++i) {
 		if (now->include & ~old->include & 1u << i) {
-			message(base->baseline, "saved without --include=%s; save one with it",
+			message(base->baseline, "saved without %s of --include; save one with it",
 			        audit_base_owners[i]);
 			rc = -1;
 		}
 	}
 	return rc;
+}
+
+/** Report that a baseline does not exist. */
+static void report_absent(const char *name)
+{
+	struct strbuf option = {0};
+	command_option(&option, "--save", name);
+	message(name, "does not exist;%s creates it", strbuf_str(&option));
+	strbuf_destroy(&option);
 }
 
 static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
@@ -275,7 +285,7 @@ static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
 	uint32_t line;
 	int rc = audit_read_named(machine, name, "--baseline", FILE_MAX, &text, &len);
 	if (rc == 0)
-		message(name, "does not exist; --save=%s creates it", name);
+		report_absent(name);
 	if (rc <= 0)
 		return -1;
 	rc = audit_base_parse(text, len, &base->old, &line, &why);

@@ -25,8 +25,8 @@ static int take_form(void *arg, const struct option_row *row, const char *value)
 	           *other = option_word_at(&forms, way->form, &m);
 	if (way->plugin && form != AF_NAGIOS)
 		return usage_error("--format",
-		                   "\"%.*s\" is not a format of the plugin; use getmnt audit",
-		                   (int)n, name);
+		                   "\"%.*s\" is not a format of the plugin; use %s", (int)n,
+		                   name, "getmnt audit");
 	if (way->chosen && way->form != form)
 		return usage_error("--format", "%.*s and %.*s exclude each other", (int)m, other,
 		                   (int)n, name);
@@ -81,8 +81,8 @@ static int take_codes(void *arg, const struct option_row *row, const char *value
 			                   "you mean \"%s\"?", (int)n, at, near);
 		if (!found)
 			return usage_error(option_title(row, title),
-			                   "unknown rule \"%.*s\"; getmnt audit --list-rules "
-			                   "prints them", (int)n, at);
+			                   "unknown rule \"%.*s\"; %s prints them", (int)n, at,
+			                   "getmnt audit --list-rules");
 		*set |= found;
 		at += n;
 		if (!*at)

@@ -3,6 +3,7 @@
 
 #include "audit/rules.h"
 #include "audit/selfcheck.h"
+#include "base/command.h"
 #include "base/words.h"
 #include "cmd/view.h"
 #include "fstab/units.h"
@@ -101,10 +102,10 @@ static int check_root(struct host *host, const struct merge_opts *opts, const ch
 		return 0;
 	struct strbuf word = {0}, place = {0};
 	strbuf_add(&place, n ? path : "/", n ? n : 1);
-	put_quoted(&word, strbuf_str(&place));
+	command_words(&word, "getmnt", "fstab", "--merge", "--", strbuf_str(&place), NULL);
 	bool refused = opts->put.write && !opts->put.force;
-	message(path, "is the fstab of %s, and compared with what is mounted in %s; \"getmnt fstab "
-	        "--merge %s\" compares it with what is mounted there%s", strbuf_str(&place), root,
+	message(path, "is the fstab of %s, and compared with what is mounted in %s; \"%s\" "
+	        "compares it with what is mounted there%s", strbuf_str(&place), root,
 	        strbuf_str(&word),
 	        refused ? ".  Not written; --force writes it all the same" : "");
 	strbuf_destroy(&word);

@@ -2,6 +2,7 @@
 /* The messages of fstab --merge about lines and mounts. */
 #include "cmd/fstab/merge.h"
 
+#include "base/command.h"
 #include "base/escape.h"
 #include "base/secret.h"
 
@@ -90,7 +91,7 @@ static void report_note(const char *file, const struct fstab_note *note)
 {
 	const char *place = place_of(note), *text = rows[note->kind].message;
 	const char *fix = rows[note->kind].fix;
-	struct strbuf out = {0};
+	struct strbuf out = {0}, added = {0};
 	if (note->line)
 		strbuf_printf(&out, "line %" PRIu32 ": ", note->line->number);
 	if (place && *place)
@@ -107,13 +108,16 @@ static void report_note(const char *file, const struct fstab_note *note)
 	} else if (note->done) {
 		strbuf_puts(&out, "; fixed");
 	} else if (note->kind == FSTAB_NOTE_MISSING) {
-		strbuf_puts(&out, "; --add=");
-		escape_shell_octal(&out, place ? place : "?");
+		strbuf_putc(&out, ';');
+		escape_octal(&added, place ? place : "?", ESCAPE_ADDED, true);
+		command_option(&out, "--add", strbuf_str(&added));
 	} else if (fix && (note->kind != FSTAB_NOTE_SOURCE || note->live->fate == FSTAB_LINE)) {
-		strbuf_printf(&out, "; --fix=%s", fix);
+		strbuf_putc(&out, ';');
+		command_option(&out, "--fix", fix);
 	}
 	message(file, "%s", strbuf_str(&out));
 	strbuf_destroy(&out);
+	strbuf_destroy(&added);
 }
 
 bool merge_report(const char *file, const struct fstab_merged *merged, bool explain)

@@ -129,7 +129,11 @@ int index_run_indexes(struct index_run *ir, char **operands, size_t n, enum inde
 	if (n == 0 && status == 0 && ir->nfound > 0)
 		qsort(ir->found, ir->nfound, sizeof(*ir->found), by_title);
 	if (required && status == 0 && ir->nfound == 0) {
-		message(strbuf_str(&ir->dir), "has no indexes; getmnt index build creates them");
+		struct strbuf text = {0};
+		indexed_command("build", ir->given, NULL, NULL, &text);
+		message(strbuf_str(&ir->dir), "has no indexes; %s creates them",
+		        strbuf_str(&text));
+		strbuf_destroy(&text);
 		status = CX_ERROR;
 	}
 	return status;
@@ -180,21 +184,22 @@ void index_report_missing(struct index_run *ir, const char *path, size_t place)
 	const char *name = place < ir->nplaces ? run_name(&ir->run, place) : NULL;
 	enum place_why why = name ? index_run_never(&ir->places[place]) : PLACE_INDEX;
 	struct strbuf text = {0};
-	if (!name)
+	if (!name) {
 		message(path, "not on a mount that can be reached");
-	else if (why != PLACE_INDEX)
+	} else if (why != PLACE_INDEX) {
 		index_run_why(ir, place, why, &text);
-	else
-		message(path, "has no index; getmnt index build %s creates it", name);
-	if (text.len)
-		message(path, "has no index: %s", text.data);
+		message(path, "has no index: %s", strbuf_str(&text));
+	} else {
+		indexed_command("build", ir->given, NULL, name, &text);
+		message(path, "has no index; %s creates it", strbuf_str(&text));
+	}
 	strbuf_destroy(&text);
 }
 
 void index_report(const struct index_run *ir, const char *title, int error)
 {
 	struct strbuf text = {0};
-	indexed_error(title, strbuf_str(&ir->dir), error, &text);
+	indexed_error(title, strbuf_str(&ir->dir), ir->given, error, &text);
 	message(title, "%s", strbuf_str(&text));
 	strbuf_destroy(&text);
 }

@@ -51,6 +51,7 @@ struct index_run {
 	size_t nplaces;
 	int dirfd;                   /* the directory of all indexes; -1: it does not exist */
 	struct strbuf dir;           /* its path */
+	const char *given;           /* --index-dir, or NULL */
 	struct index_found *found;   /* index_run_indexes() */
 	size_t nfound, found_room;
 	bool begun;

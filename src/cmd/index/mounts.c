@@ -92,7 +92,8 @@ static void know_place(struct index_run *ir, uint32_t i, struct place *place)
 int index_run_begin(struct index_run *ir, const struct index_opts *opts, bool create)
 {
 	static struct columns none;
-	*ir = (struct index_run){.options = OPTIONS_DEFAULT, .dirfd = -1, .begun = true};
+	*ir = (struct index_run){.options = OPTIONS_DEFAULT, .dirfd = -1, .begun = true,
+	                          .given = opts->dir};
 	ir->options.names = DN_HINT;
 	ir->options.max_dirs = HINT_DIRS;
 	ir->options.search_seconds = HINT_SECONDS;

@@ -351,6 +351,15 @@ out:
 	return status;
 }
 
+/** Report that an index does not have a directory. */
+static void report_no_dir(const struct index_run *ir, const char *path, const char *title)
+{
+	struct strbuf text = {0};
+	indexed_no_dir(title, ir->given, &text);
+	message(path, "%s", strbuf_str(&text));
+	strbuf_destroy(&text);
+}
+
 /** Find the directory of an operand in an index.  @return 0, or an exit status after a message. */
 static int find_dir(struct index_run *ir, const char *path, struct reported *to)
 {
@@ -385,7 +394,7 @@ static int find_dir(struct index_run *ir, const char *path, struct reported *to)
 		else if (index_lookup(to->found->index, dir, &to->dir) == 0)
 			status = CX_OK;
 		else if (errno == ENOENT)
-			message(path, INDEXED_NO_DIR, to->found->title);
+			report_no_dir(ir, path, to->found->title);
 		else
 			index_report(ir, to->found->title, errno);
 	}

@@ -11,6 +11,7 @@
 #include "index/watch.h"
 
 #include "cmd/index/live.h"
+#include "cmd/indexed.h"
 #include "os/file.h"
 #include "os/service.h"
 
@@ -50,16 +51,35 @@ struct watching {
 };
 
 /** Report why a file system cannot be watched. */
-static void report_refused(const char *title, int error)
+static void report_refused(const struct watching *w, const char *title, int error)
 {
 	const char *remedy = error == EPERM ? "only root can watch a file system"
-	                     : error == EINVAL || error == ENOSYS
-	                               ? "this needs Linux 5.9; use getmnt index update"
+	                     : error == EINVAL || error == ENOSYS ? "this needs Linux 5.9; use "
 	                     : error == ENODEV || error == EOPNOTSUPP || error == EXDEV
-	                               ? "its type does not support this; use getmnt index update"
-	                               : NULL;
-	message(title, "cannot be watched: %s%s%s", strerror(error), remedy ? ": " : "",
-	        remedy ? remedy : "");
+	                               ? "its type does not support this; use " : NULL;
+	struct strbuf text = {0};
+	if (remedy)
+		strbuf_printf(&text, ": %s", remedy);
+	if (remedy && error != EPERM)
+		indexed_command("update", w->ir->given, NULL, title, &text);
+	message(title, "cannot be watched: %s%s", strerror(error), strbuf_str(&text));
+	strbuf_destroy(&text);
+}
+
+/** Report that changes were lost. */
+static void report_lost(const struct watching *w, const char *title,
+                        const struct refresh_counts *counts)
+{
+	struct strbuf text = {0};
+	if (!counts->is_bulk) {
+		strbuf_puts(&text, "; files that were written in place meanwhile may be found only "
+		            "by ");
+		indexed_command("update", w->ir->given, "--max-age=0", title, &text);
+	}
+	message(title, "changes came too fast to be followed; %" PRIu64 " directories were "
+	        "compared, %" PRIu64 " of them read%s", counts->dirs, counts->read,
+	        strbuf_str(&text));
+	strbuf_destroy(&text);
 }
 
 /** Store what belongs into an index, and stop to watch it. */
@@ -88,7 +108,7 @@ static void start_one(struct watching *w, struct watched *one)
 	if (fd >= 0)
 		one->watch = index_watch_new(os, one->found->index, fd);
 	if (!one->watch) {
-		report_refused(one->found->title, errno);
+		report_refused(w, one->found->title, errno);
 		w->status = CX_ERROR;
 	}
 	w->left += one->watch != NULL;
@@ -122,10 +142,7 @@ static void apply_one(struct watching *w, struct watched *one)
 		return;
 	}
 	if (why == WATCH_LOST)
-		message(title, "changes came too fast to be followed; %" PRIu64 " directories were "
-		        "compared, %" PRIu64 " of them read%s", counts.dirs, counts.read,
-		        counts.is_bulk ? "" : "; files that were written in place meanwhile may be "
-		        "found only by getmnt index update --max-age=0");
+		report_lost(w, title, &counts);
 	else if (why == WATCH_START && !w->quiet)
 		live_print(title, &counts, os_now() - start);
 	flush_stdout();
@@ -182,7 +199,7 @@ static void follow(struct watching *w)
 			struct watched *one = &w->list[i];
 			if (one->watch && w->fds[FIRST + i].revents
 			    && index_watch_drain(one->watch) != 0) {
-				report_refused(one->found->title, errno);
+				report_refused(w, one->found->title, errno);
 				w->status = CX_ERROR;
 				end_one(w, one);
 			}

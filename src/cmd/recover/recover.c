@@ -11,6 +11,7 @@
  */
 #include "cmd/recover/recover.h"
 
+#include "base/command.h"
 #include "cmd/columns.h"
 #include "cmd/listing.h"
 #include "cmd/output.h"
@@ -194,11 +195,20 @@ static int refuse_fstab(const struct recovery *r, const char *path)
 {
 	uint32_t line;
 	const char *sign = rec_fstab_sign(path, r->lines, &line), *name = strbuf_str(&r->name);
+	struct strbuf use = {0};
+	/* Against a recorded table, it would compare with the mounts of this host. */
+	if (!r->opts->tab_file) {
+		strbuf_puts(&use, "; use ");
+		command_words(&use, "getmnt", "fstab", NULL);
+		command_option(&use, "--merge", path);
+		strbuf_puts(&use, " --diff");
+	}
 	if (sign && line)
-		message(name, "is an fstab, not an mtab: line %" PRIu32 " has %s; use getmnt fstab "
-		        "--merge=%s --diff", line, sign, path);
+		message(name, "is an fstab, not an mtab: line %" PRIu32 " has %s%s", line, sign,
+		        strbuf_str(&use));
 	else if (sign)
-		message(name, "is an fstab by its name; use getmnt fstab --merge=%s --diff", path);
+		message(name, "is an fstab by its name%s", strbuf_str(&use));
+	strbuf_destroy(&use);
 	return sign ? -1 : 0;
 }
 

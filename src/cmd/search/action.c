@@ -76,6 +76,12 @@ static int check_batch(struct action *action)
 	return 0;
 }
 
+const char *action_example(bool batch)
+{
+	return batch ? "getmnt search '*.log' /tmp --exec-batch ls -l"
+	             : "getmnt search '*.log' /tmp --exec ls -l";
+}
+
 int action_take(struct action *action, int *argc, char **argv)
 {
 	for (int i = 1; i < *argc && strcmp(argv[i], "--") != 0; ++i) {
@@ -91,8 +97,8 @@ int action_take(struct action *action, int *argc, char **argv)
 		action->batch = batch;
 		action->n = (size_t)(to - from);
 		if (to == from)
-			return usage_error(action->option, "no command given; example: "
-			                   "getmnt search '*.log' /tmp %s ls -l", action->option);
+			return usage_error(action->option, "no command given; example: %s",
+			                   action_example(batch));
 		/* The words of the command go to the end. */
 		char **words = malloc(action->n * sizeof(*words));
 		if (!words) {

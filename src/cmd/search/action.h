@@ -31,6 +31,9 @@ struct action {
     end.  @argc, argv [in, out]  @return 0, or an exit status after a message. */
 int action_take(struct action *action, int *argc, char **argv);
 
+/** An example of a command line, for messages. */
+const char *action_example(bool batch);
+
 /** Prepare to run it.  @os  Before its limits are changed. */
 void action_begin(struct action *action, struct os *os, SEARCH *search);
 

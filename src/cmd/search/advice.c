@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/search/advice.h"
 
-#include "base/escape.h"
+#include "base/command.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "os/os.h"
@@ -35,10 +35,7 @@ static bool is_option(const struct option_table *table, const char *name)
 /** Append words, each after a blank. */
 static void put_words(struct strbuf *out, char **words, int n)
 {
-	for (int i = 0; i < n; ++i) {
-		strbuf_putc(out, ' ');
-		escape_shell(out, words[i]);
-	}
+	command_more(out, (const char *const *)words, n > 0 ? (size_t)n : 0);
 }
 
 /** Whether the next word is the argument of an option: --where X, -e X. */
@@ -67,6 +64,7 @@ int advice_find(const struct option_table *table, int argc, char **argv)
 		return usage_error("search", "unknown option \"%s\"; type: -%s", argv[word],
 		                   argv[word]);
 	struct strbuf line = {0};
+	command_words(&line, "getmnt", "find", NULL);
 	bool last = word == 1 && argc > 2 && *argv[argc - 1] != '-' && !is_find(argv[argc - 2]);
 	if (pattern) {
 		put_words(&line, argv + 2, word - 2);
@@ -80,28 +78,24 @@ int advice_find(const struct option_table *table, int argc, char **argv)
 		put_words(&line, argv + 1, argc - 1 - last);
 	}
 	int status = usage_error("search",
-	                         "\"%s\" is a word of find's language; type: getmnt find%s",
+	                         "\"%s\" is a word of find's language; type: %s",
 	                         argv[word], strbuf_str(&line));
 	strbuf_destroy(&line);
 	return status;
 }
 
-/** Append "getmnt search ", with the options. */
+/** Append "getmnt search", with the options. */
 static void put_command(struct strbuf *out, const struct advice *advice)
 {
-	strbuf_puts(out, "getmnt search ");
-	for (size_t i = 0; i < advice->noptions; ++i) {
-		escape_shell(out, advice->options[i]);
-		strbuf_putc(out, ' ');
-	}
+	command_words(out, "getmnt", "search", NULL);
+	command_more(out, (const char *const *)advice->options, advice->noptions);
 }
 
 /** Append " PATH" for each path, or "" if there is only the current directory. */
 static void put_paths(struct strbuf *out, const struct advice *advice)
 {
 	for (size_t i = 0; i < advice->npaths && i < PATHS_MOST; ++i) {
-		strbuf_putc(out, ' ');
-		escape_operand(out, advice->paths[i]);
+		command_operand(out, advice->paths[i]);
 	}
 	strbuf_puts(out, advice->npaths > PATHS_MOST ? " ..." : "");
 }
@@ -164,13 +158,13 @@ static void put_instead(struct strbuf *out, const struct advice *advice, const c
 	strbuf_puts(out, "; type: ");
 	put_command(out, advice);
 	if (alone && (exists(pattern, O_DIRECTORY) || cleaned->text.len == 0)) {
-		strbuf_puts(out, "'*' ");
-		escape_operand(out, pattern);
+		strbuf_puts(out, " '*'");
+		command_operand(out, pattern);
 		return;
 	}
 	if (cleaned->is_dir)
-		strbuf_puts(out, "--type=d ");
-	escape_operand(out, text);
+		strbuf_puts(out, " --type=d");
+	command_operand(out, text);
 	for (size_t i = 0; alone && i < cleaned->up; ++i)
 		strbuf_puts(out, i ? "/.." : " ..");
 	put_paths(out, advice);
@@ -185,8 +179,8 @@ int advice_never(const struct advice *advice, const char *title, const char *pat
 	if (plain)
 		clean(&cleaned, pattern);
 	if (plain && cleaned.text.len > 0 && option) {
-		strbuf_printf(&instead, "; type: %s ", title);
-		escape_operand(&instead, strbuf_str(&cleaned.text));
+		strbuf_printf(&instead, "; type: %s", title);
+		command_operand(&instead, strbuf_str(&cleaned.text));
 	} else if (plain && !option && (advice->here || cleaned.up == 0)) {
 		put_instead(&instead, advice, pattern, &cleaned);
 	}
@@ -267,14 +261,15 @@ static bool note_regex(const struct advice *advice)
 		return false;
 	if (put_as_pattern(&pattern, regex)) {
 		put_command(&line, advice);
-		escape_operand(&line, strbuf_str(&pattern));
+		command_operand(&line, strbuf_str(&pattern));
 		put_paths(&line, advice);
 		message("search", "nothing found; \"%s\" looks like a regular expression, which "
 		        "as a pattern is: %s", regex, strbuf_str(&line));
 	} else {
+		command_words(&line, "getmnt", "find", NULL);
 		put_paths(&line, advice);
 		message("search", "nothing found; \"%s\" looks like a regular expression; those "
-		        "match whole paths in: getmnt find%s -regextype egrep -regex '.*/REGEX'",
+		        "match whole paths in: %s -regextype egrep -regex '.*/REGEX'",
 		        regex, strbuf_str(&line));
 	}
 	strbuf_destroy(&pattern);
@@ -305,17 +300,16 @@ static bool note_path(const struct advice *advice)
 		return false;
 	put_command(&line, advice);
 	if (below) {
-		escape_operand(&line, below);
+		command_operand(&line, below);
 		put_paths(&line, advice);
 	} else if (is_dir) {
-		strbuf_puts(&line, "'*' ");
-		escape_operand(&line, pattern);
+		strbuf_puts(&line, " '*'");
+		command_operand(&line, pattern);
 	} else {
 		size_t len = slash == pattern ? 1 : (size_t)(slash - pattern);
 		char *dir = strndup(pattern, len);
-		escape_operand(&line, slash);
-		strbuf_putc(&line, ' ');
-		escape_operand(&line, dir ? dir : "");
+		command_operand(&line, slash);
+		command_operand(&line, dir ? dir : "");
 		free(dir);
 	}
 	message("search", "nothing found; the pattern \"%s\" begins at PATH, not at the root "

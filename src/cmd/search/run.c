@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/search/run.h"
 
+#include "base/command.h"
 #include "base/escape.h"
 #include "cmd/cmd.h"
 #include "cmd/flow.h"
@@ -125,15 +126,24 @@ static int print_all(struct show *show)
 	return error || errors ? CX_ERROR : CX_OK;
 }
 
+/** Report that the pattern of --usage is the name of a directory.  @return CX_ERROR. */
+static int usage_pattern(const char *only)
+{
+	struct strbuf command = {0};
+	command_words(&command, "getmnt", "search", "--usage", "*", "--", only, NULL);
+	int status = usage_error("--usage", "\"%s\" is the pattern; to count what is in a "
+	                         "directory of this name: %s", only, strbuf_str(&command));
+	strbuf_destroy(&command);
+	return status;
+}
+
 int show_usage(struct show *show, const char *only, const char *const roots[], size_t n)
 {
 	struct k_statx st;
 	/* Users of du expect the directory there. */
 	if (only && !strpbrk(only, "*?[|\\")
 	    && os_statx(&show->os, AT_FDCWD, only, 0, K_STATX_TYPE, &st) == 0 && S_ISDIR(st.mode))
-		return usage_error("--usage", "\"%s\" is the pattern; to count what is in a "
-		                   "directory of this name: getmnt search --usage '*' %s", only,
-		                   only);
+		return usage_pattern(only);
 	show->out->usage = usage_new(roots, show->out->usage_options.depth);
 	if (!show->out->usage) {
 		message("search", "%s", strerror(errno));

@@ -98,8 +98,7 @@ static int choose_order(const struct search_args *args, struct search_out *out)
 	if (args->top && out->form == SF_COUNT)
 		return usage_error("--top", "cannot be combined with --count");
 	if (args->sort && args->options.flags & SEARCH_STOPATFIRST)
-		return usage_error("--first", "cannot be combined with --sort=%s; use --top=1",
-		                   args->sort->name);
+		return usage_error("--first", "cannot be combined with --sort; use --top=1");
 	if (args->sort && out->form != SF_COUNT)
 		search_out_sort(out, args->sort, args->sort_down, args->top);
 	return 0;
@@ -157,8 +156,8 @@ static int choose_patterns(struct search_args *args, struct advice *advice, int 
 		--first;
 	if (patterns->find.n == 0 && optind == argc && args->action.option)
 		return usage_error("search", "no pattern given before %s, which takes all words "
-		                   "up to \";\" as its command; example: getmnt search '*.log' "
-		                   "/tmp %s ls -l", args->action.option, args->action.option);
+		                   "up to \";\" as its command; example: %s",
+		                   args->action.option, action_example(args->action.batch));
 	if (patterns->find.n == 0 && optind == argc)
 		return usage_error("search", "no pattern given; "
 		                   "example: getmnt search '*.conf' /etc");

@@ -59,7 +59,7 @@ static void add_test(struct strbuf *text, const char *test, const char *value)
 {
 	strbuf_puts(text, test);
 	strbuf_putc(text, ' ');
-	escape_shell(text, value);
+	escape_quoted(text, value);
 }
 
 /** Add --changed-within or --changed-before: a duration before now such as 2d, or a date. */
