@@ -19,15 +19,30 @@ void strbuf_destroy(struct strbuf *buf)
 void strbuf_reset(struct strbuf *buf)
 {
 	buf->len = 0;
+	if (buf->failed)
+		buf->size = 0;
 	if (buf->data)
 		buf->data[0] = '\0';
+}
+
+void strbuf_fail(struct strbuf *buf)
+{
+	buf->failed = true;
+	if (buf->size > buf->len)
+		buf->size = buf->len;
+}
+
+void strbuf_renew(struct strbuf *buf)
+{
+	strbuf_reset(buf);
+	strbuf_forget(buf);
 }
 
 /** Make room for n more bytes and the NUL by reallocating. */
 static bool strbuf_grow(struct strbuf *buf, size_t n)
 {
-	if (n >= SIZE_MAX / 2 - buf->len) {
-		buf->failed = true;
+	if (buf->failed || n >= SIZE_MAX / 2 - buf->len) {
+		strbuf_fail(buf);
 		return false;
 	}
 	size_t need = buf->len + n + 1;
@@ -38,7 +53,7 @@ static bool strbuf_grow(struct strbuf *buf, size_t n)
 		size = need;
 	char *data = realloc(buf->data, size);
 	if (!data) {
-		buf->failed = true;
+		strbuf_fail(buf);
 		return false;
 	}
 	buf->data = data;
@@ -69,7 +84,9 @@ void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args)
 	size_t room = buf->size - buf->len;
 	int n = vsnprintf(buf->data ? buf->data + buf->len : NULL, room, format, args);
 	if (n < 0) {
-		buf->failed = true;
+		if (room > 0)
+			buf->data[buf->len] = '\0';
+		strbuf_fail(buf);
 	} else if ((size_t)n < room) {
 		buf->len += (size_t)n;
 	} else if (strbuf_grow(buf, (size_t)n)) {
@@ -92,6 +109,14 @@ void strbuf_printf(struct strbuf *buf, const char *format, ...)
 const char *strbuf_str(const struct strbuf *buf)
 {
 	return buf->data ? buf->data : "";
+}
+
+const char *strbuf_text(const struct strbuf *buf)
+{
+	if (!buf->failed)
+		return strbuf_str(buf);
+	errno = ENOMEM;
+	return NULL;
 }
 
 char *strbuf_take(struct strbuf *buf)

@@ -3,7 +3,14 @@
  * A growable byte string.
  *
  * An append that fails for lack of memory sets `failed`, which stays set, and leaves the contents
- * unchanged; callers append without checks and test `failed` once at the end.
+ * unchanged.  All later appends fail, too: a failed buffer never has a text with a hole ("-rf"
+ * instead of "./-rf").  Callers append without checks and test once at the end:
+ *
+ *     text that the program acts on (names that are opened, renamed or removed, arguments of
+ *     commands, bytes that are written to files or sent):  strbuf_text(), strbuf_take()
+ *     text for people and for comparing:                   strbuf_str(), then `failed`
+ *
+ * build-aux/acts checks that `data` and strbuf_str() are not given to functions that act.
  */
 #ifndef GM_BASE_STRBUF_H
 #define GM_BASE_STRBUF_H
@@ -34,7 +41,7 @@ static inline char *copy_blocks(char *to, const char *from, size_t len)
 struct strbuf {
 	char *data;    /* NUL-terminated after the first append; before that NULL */
 	size_t len;    /* bytes without the NUL */
-	size_t size;
+	size_t size;   /* of `data`; after a failure no more than len, so that no append has room */
 	bool failed;   /* an append failed: ENOMEM */
 };
 
@@ -46,6 +53,12 @@ void strbuf_destroy(struct strbuf *buf);
 
 /** Empty the buffer, keeping its memory and a failure, so that a test at the end still sees it. */
 void strbuf_reset(struct strbuf *buf);
+
+/** Record that a part of the text is missing, as if an append had failed. */
+void strbuf_fail(struct strbuf *buf);
+
+/** Empty the buffer, and allow appends after a failure that was reported. */
+void strbuf_renew(struct strbuf *buf);
 
 /** Append n bytes for the caller to fill, and the NUL.
     @return the bytes, valid until the next append; NULL if memory ran out. */
@@ -84,6 +97,25 @@ static inline void strbuf_add(struct strbuf *buf, const char *bytes, size_t n)
 		memcpy(to, bytes, n);
 }
 
+/** Forget a failure, keeping the contents: only where all that was appended since the last whole
+    record was removed, or one append made the record. */
+static inline void strbuf_forget(struct strbuf *buf)
+{
+	buf->failed = false;
+}
+
+/** Append n bytes to records that stay good if there is no memory for these.
+    @return false: they were not appended, which is not a failure of the buffer. */
+static inline bool strbuf_try(struct strbuf *buf, const char *bytes, size_t n)
+{
+	if (buf->failed)
+		return false;
+	strbuf_add(buf, bytes, n);
+	bool added = !buf->failed;
+	strbuf_forget(buf);
+	return added;
+}
+
 /** Append a string. */
 static inline void strbuf_puts(struct strbuf *buf, const char *str)
 {
@@ -107,11 +139,18 @@ void strbuf_printf(struct strbuf *buf, const char *format, ...);
 __attribute__((format(printf, 2, 0)))
 void strbuf_vprintf(struct strbuf *buf, const char *format, va_list args);
 
-/** The current string, owned by the buffer; "" for an empty buffer. */
+/** The current string, owned by the buffer; "" for an empty buffer.  After a failure a part of it
+    is missing. */
 const char *strbuf_str(const struct strbuf *buf);
+
+/** The current string, whole, to act on.
+    @return the string, owned by the buffer; NULL if an append had failed.  Errors: ENOMEM. */
+__attribute__((warn_unused_result))
+const char *strbuf_text(const struct strbuf *buf);
 
 /** Remove the string from the buffer, which becomes empty.
     @return the string, which the caller frees; NULL if an append had failed.  Errors: ENOMEM. */
+__attribute__((warn_unused_result))
 char *strbuf_take(struct strbuf *buf);
 
 #endif

@@ -69,16 +69,13 @@ bool window_add(struct bfs_window *window, const struct bfs_entry *entry)
 {
 	if (!ARRAY_ROOM(window->keys, window->n, &window->size))
 		return false;
+	const size_t at = window->names.len;
 	/* Including its NUL. */
-	char *name = strbuf_extend(&window->names, entry->len + 1);
-	if (!name) {
-		window->names.failed = false;
+	if (!strbuf_try(&window->names, entry->name, entry->len + 1))
 		return false;
-	}
-	memcpy(name, entry->name, entry->len + 1);
 	window->keys[window->n++] = (struct window_key){
 		.ino = entry->ino,
-		.name = (uint32_t)(name - window->names.data),
+		.name = (uint32_t)at,
 		.len = (uint16_t)entry->len,
 		.type = entry->type,
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/exec.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,17 +14,18 @@ size_t pack_cost(const char *arg)
 	return strlen(arg) + 1 + sizeof(char *);
 }
 
-bool pack_add(struct pack *pack, const char *arg)
+enum pack_added pack_add(struct pack *pack, const char *arg)
 {
-	size_t cost = pack_cost(arg);
+	size_t cost = arg ? pack_cost(arg) : 0;
+	if (!arg)
+		return PACK_NOMEM;
 	if (pack->n > 0 && (pack->used >= pack->room || cost > pack->room - pack->used))
-		return false;
-	strbuf_add(&pack->text, arg, strlen(arg) + 1);
-	if (pack->text.failed)
-		return false;
+		return PACK_FULL;
+	if (!strbuf_try(&pack->text, arg, strlen(arg) + 1))
+		return PACK_NOMEM;
 	++pack->n;
 	pack->used += cost;
-	return true;
+	return PACK_ADDED;
 }
 
 char **pack_command(const struct pack *pack, const char *const words[], size_t n, size_t before,
@@ -31,6 +33,8 @@ char **pack_command(const struct pack *pack, const char *const words[], size_t n
 {
 	char **command = calloc(n + (to - from) + 1, sizeof(*command)), **end = command;
 	char *arg = pack->text.data;
+	/* pack_add() added each argument whole, or not at all. */
+	assert(!pack->text.failed);
 	if (!command)
 		return NULL;
 	for (size_t i = 0; i < before; ++i)
@@ -42,6 +46,43 @@ char **pack_command(const struct pack *pack, const char *const words[], size_t n
 	for (size_t i = before; i < n; ++i)
 		*end++ = (char *)(uintptr_t)words[i];
 	return command;
+}
+
+void exec_put_local(struct strbuf *out, const char *name, size_t n)
+{
+	if (*name != '/')
+		strbuf_puts(out, "./");
+	strbuf_add(out, name, n);
+}
+
+const char *exec_unsafe(const char *path, size_t *len)
+{
+	for (;; path += *len + 1) {
+		*len = strcspn(path, ":");
+		if (*path != '/')
+			return path;
+		if (!path[*len])
+			return NULL;
+	}
+}
+
+int exec_check_path(const char *option, struct strbuf *why)
+{
+	const char *path = secure_getenv("PATH");
+	size_t len = 0;
+	const char *unsafe = path ? exec_unsafe(path, &len) : NULL;
+	if (!unsafe)
+		return 0;
+	if (len == 0 || (len == 1 && *unsafe == '.'))
+		strbuf_printf(why, "%s: PATH contains the current directory, so that a command in "
+		              "a searched directory could be run; remove \".\" and empty entries "
+		              "from PATH", option);
+	else
+		strbuf_printf(why, "%s: PATH contains the relative directory \"%.*s\", so that a "
+		              "command in a searched directory could be run; remove it from PATH",
+		              option, (int)len, unsafe);
+	errno = EINVAL;
+	return -1;
 }
 
 void pack_reset(struct pack *pack)

@@ -21,9 +21,16 @@ struct pack {
 /** The bytes that an argument takes of the limit of execve(2). */
 size_t pack_cost(const char *arg);
 
-/** Add an argument.  The first one always fits.
-    @return false: it does not fit, or memory ran out (pack->text.failed). */
-bool pack_add(struct pack *pack, const char *arg);
+enum pack_added {
+	PACK_ADDED,
+	PACK_FULL,                /* it does not fit: run the command first */
+	PACK_NOMEM,
+};
+
+/** Add an argument.  The first one always fits.  Unless it is added, the pack does not change.
+    @arg  NULL, as strbuf_text() returns it after a failure: PACK_NOMEM. */
+__attribute__((warn_unused_result))
+enum pack_added pack_add(struct pack *pack, const char *arg);
 
 /** Make the arguments of a command: n words, among them the arguments from `from` to `to` - 1 after
     the first `before` words, and NULL.
@@ -33,6 +40,18 @@ char **pack_command(const struct pack *pack, const char *const words[], size_t n
 
 /** Remove all arguments. */
 void pack_reset(struct pack *pack);
+
+/** Append the argument of a command that runs in the directory of an object: "./NAME", which no
+    command takes for an option.  @name  n bytes: one component, or "/" for the root. */
+void exec_put_local(struct strbuf *out, const char *name, size_t n);
+
+/** Why commands must not be looked up by this PATH in directories that others can write to.
+    @return the directory, "" for an empty one; NULL: all are absolute. */
+const char *exec_unsafe(const char *path, size_t *len);
+
+/** Check that PATH finds no command in the directory of an object.
+    @option  What runs commands there.  @return 0, or -1 (EINVAL) after appending a sentence. */
+int exec_check_path(const char *option, struct strbuf *why);
 
 /** How commands are run; all functions get arg. */
 struct exec {

@@ -196,11 +196,9 @@ void flow_take(struct flow *flow, struct strbuf *text)
 	flow->n += !small || flow->n == 0;
 	struct strbuf *to = &flow->texts[flow->n - 1], was = *to;
 	if (small) {
-		strbuf_add(to, strbuf_str(text), len);
-		if (to->failed) {
+		if (!strbuf_try(to, strbuf_str(text), len)) {
 			/* Without memory, print at once. */
 			flow_print(flow);
-			to->failed = false;
 			flow_write(flow, &(struct iovec){text->data, len}, 1);
 			len = 0;
 		}

@@ -177,16 +177,19 @@ static int open_root(struct run *run)
 		goto out;
 	}
 	enum host_followed known = path_follow(run, dir, &name);
-	if (known == HOST_MISSING)
+	const char *place = strbuf_text(&name);
+	if (!place)
+		why = strerror(ENOMEM);
+	else if (known == HOST_MISSING)
 		why = path_error(errno);
-	else if (run->opt->part && known == HOST_SEEN && strcmp(strbuf_str(&name), "/") == 0)
+	else if (run->opt->part && known == HOST_SEEN && strcmp(place, "/") == 0)
 		why = "this is the whole machine; use --live";
 	else if (run->opt->names == DN_KERNEL && !run->opt->probe)
 		;   /* DIR is not touched */
 	else if (known == HOST_UNTOUCHED)
 		why = "it is on a file system that can block and is not touched; use "
 		      "--names=kernel without --probe";
-	else if ((run->rootfd = os_openat(&run->os, AT_FDCWD, strbuf_str(&name),
+	else if ((run->rootfd = os_openat(&run->os, AT_FDCWD, place,
 	                                  O_PATH | O_DIRECTORY | O_NOFOLLOW)) < 0)
 		why = strerror(errno);
 	if (run->rootfd < 0 && why)

@@ -318,8 +318,8 @@ static int ask(const struct put *put)
 			break;
 		strbuf_putc(&line, c);
 	}
-	const char *answer = strbuf_str(&line);
-	bool yes = strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
+	const char *answer = strbuf_text(&line);
+	bool yes = answer && (strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0);
 	strbuf_destroy(&line);
 	if (!yes)
 		message(put->file.path, "nothing was written");

@@ -104,9 +104,11 @@ enum host_mtab_kind host_mtab(struct host *host, char **text, size_t *len)
 	if (n > 0 && (word_ends(link, "proc/self/mounts") || word_ends(link, "proc/mounts")))
 		return HOST_MTAB_KERNEL;
 	enum host_followed known = host_follow(host, mtab, &place);
-	const char *path = strbuf_str(&place);
-	bool is_proc = strncmp(path, "/proc/", 6) == 0;
-	if (known == HOST_MISSING && errno == ENOENT)
+	const char *path = strbuf_text(&place);
+	bool is_proc = path && strncmp(path, "/proc/", 6) == 0;
+	if (!path)
+		host->nomem = true;
+	else if (known == HOST_MISSING && errno == ENOENT)
 		kind = n > 0 ? HOST_MTAB_NOWHERE : HOST_MTAB_NONE;
 	else if (known == HOST_SEEN && is_proc && word_ends(path, "/mounts"))
 		kind = HOST_MTAB_KERNEL;
@@ -124,17 +126,17 @@ enum host_read host_crypttab(struct host *host, char **text, struct strbuf *name
 	struct strbuf place = {0};
 	size_t len;
 	enum host_followed known = host_follow(host, crypttab, &place);
-	int error = errno;
-	const char *path = strbuf_str(&place);
-	if (known == HOST_SEEN)
+	const char *path = strbuf_text(&place);
+	int error = path ? errno : ENOMEM;
+	if (path && known == HOST_SEEN)
 		strbuf_puts(name, path);
 	else
 		strbuf_printf(name, "%s%s", strcmp(root, "/") == 0 ? "" : root, crypttab);
 	enum host_read read = HOST_READ;
-	if (known == HOST_SEEN && !blocks(host, path))
+	if (path && known == HOST_SEEN && !blocks(host, path))
 		error = os_read_regular(host->in.os, AT_FDCWD, path, TEXT_MAX, text, &len) == 0
 		                ? 0 : errno;
-	else if (known != HOST_MISSING)
+	else if (path && known != HOST_MISSING)
 		read = HOST_READ_BLIND;
 	if (read == HOST_READ && error) {
 		read = error == ENOENT || error == ENOTDIR ? HOST_READ_NONE

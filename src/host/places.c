@@ -205,9 +205,10 @@ int host_fstype(void *arg, const char *fstype)
 		             &len);
 		if (release)
 			strbuf_printf(&path, "/lib/modules/%s/modules.alias", release);
-		if (path.len && !host->in.paths.blocks(host->in.paths.arg, strbuf_str(&path)))
-			os_read_file(os, AT_FDCWD, strbuf_str(&path), TYPES_MAX, &host->modules,
-			             &len);
+		const char *modules = strbuf_text(&path);
+		host->nomem |= !modules;
+		if (modules && *modules && !host->in.paths.blocks(host->in.paths.arg, modules))
+			os_read_file(os, AT_FDCWD, modules, TYPES_MAX, &host->modules, &len);
 		strbuf_destroy(&path);
 		free(release);
 	}

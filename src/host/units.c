@@ -186,11 +186,11 @@ int host_units_read(struct os *os, bool (*blocks)(void *arg, const char *path), 
 		return 0;
 	for (size_t i = 0; i < PROPERTIES; ++i)
 		strbuf_printf(&names, "%s%s", i ? "," : "--property=", properties[i].name);
-	char *argv[] = {(char *)(uintptr_t)systemctl, show, all, pager, names.data, end, mounts,
-	                automounts, swaps, NULL};
+	const char *property = strbuf_text(&names);
+	char *argv[] = {(char *)(uintptr_t)systemctl, show, all, pager,
+	                (char *)(uintptr_t)property, end, mounts, automounts, swaps, NULL};
 	char *const envp[] = {locale, NULL};
-	errno = ENOMEM;
-	int rc = names.failed ? -1 : os_bounded_program(os, SYSTEMCTL_SECONDS, argv, envp, &done);
+	int rc = !property ? -1 : os_bounded_program(os, SYSTEMCTL_SECONDS, argv, envp, &done);
 	int error = errno;
 	strbuf_destroy(&names);
 	if (rc != 0 && error == ENOMEM)

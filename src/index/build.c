@@ -49,11 +49,11 @@ void index_build_free(struct index_build *build)
 /** Write the buffer to the spill file.  @return 0, or -1. */
 static int write_buffer(struct index_build *build)
 {
-	if (build->buffer.failed)
-		return fail(ENOMEM);
+	const char *bytes = strbuf_text(&build->buffer);
+	if (!bytes)
+		return -1;
 	for (size_t at = 0; at < build->buffer.len;) {
-		ssize_t n = os_write(build->os, build->spill, build->buffer.data + at,
-		                     build->buffer.len - at);
+		ssize_t n = os_write(build->os, build->spill, bytes + at, build->buffer.len - at);
 		if (n <= 0)
 			return n < 0 ? -1 : fail(ENOSPC);
 		at += (size_t)n;
@@ -81,10 +81,10 @@ static int put_block(struct index_build *build, uint32_t i, const char *bytes, s
 /** Make a block of the rows that wait.  @return 0, or -1. */
 static int close_rows(struct index_build *build)
 {
-	int rc = build->rows.failed ? fail(ENOMEM) : 0;
+	const char *rows = strbuf_text(&build->rows);
+	int rc = rows ? 0 : -1;
 	if (rc == 0 && build->nrows > 0)
-		rc = put_block(build, build->open, build->rows.data, build->rows.len,
-		               build->nrows);
+		rc = put_block(build, build->open, rows, build->rows.len, build->nrows);
 	strbuf_reset(&build->rows);
 	build->nrows = 0;
 	return rc;

@@ -16,7 +16,7 @@ static int change(struct index *index, const struct journal_record *r)
 	size_t before = pending->len;
 	if (index->mode != INDEX_WRITE)
 		return fail(EBADF);
-	pending->failed = false;
+	strbuf_forget(pending);
 	if (journal_append(pending, index->m.journal, r, index->lsn + 1) != 0)
 		return -1;
 	if (store_apply(index, r) != 0) {
@@ -182,10 +182,11 @@ int index_commit(struct index *index)
 	if (pending->len == 0 && !index->dirty)
 		return 0;
 	size_t before = pending->len;
-	pending->failed = false;
+	strbuf_forget(pending);
 	if (journal_append(pending, index->m.journal, &r, index->lsn + 1) != 0)
 		return -1;
-	if (os_pwrite_all(os, index->journal, pending->data, pending->len, index->end) != 0
+	const char *bytes = strbuf_text(pending);
+	if (!bytes || os_pwrite_all(os, index->journal, bytes, pending->len, index->end) != 0
 	    || os_fdatasync(os, index->journal) != 0) {
 		int error = errno;
 		pending->len = before;
@@ -202,7 +203,8 @@ int index_commit(struct index *index)
 	if (journal_append(pending, index->m.journal, &r, index->lsn + 1) != 0)
 		return 0;
 	++index->lsn;
-	if (os_pwrite_all(os, index->journal, pending->data, pending->len, index->end) == 0) {
+	bytes = strbuf_text(pending);
+	if (bytes && os_pwrite_all(os, index->journal, bytes, pending->len, index->end) == 0) {
 		index->end += pending->len;
 		strbuf_reset(pending);
 	}

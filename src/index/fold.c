@@ -200,6 +200,7 @@ static int fold_merge(struct fold *f, bool all)
 		f->merged[i] = true;
 		if (merge_cluster(f->index, i, &f->bytes, &summary) != 0
 		    || store_describe(c, i, f->bytes.data, f->bytes.len, &summary) != 0
+		    || !strbuf_text(&f->bytes)
 		    || fold_write(f, i, f->bytes.data, f->bytes.len) != 0)
 			return -1;
 	}
@@ -335,7 +336,7 @@ static int fold_journal(struct fold *f)
 			return -1;
 	}
 	if (store_create(os, f->index->dirfd, "journal", f->m.journal, &f->journal) != 0
-	    || store_write(os, &f->journal, f->bytes.data, f->bytes.len) != 0)
+	    || store_put(os, &f->journal, &f->bytes) != 0)
 		return -1;
 	return os_fsync(os, f->journal.fd);
 }

@@ -62,14 +62,16 @@ static int make_path(struct os *os, char *path)
 int index_place_open(struct os *os, const char *given, bool create, struct strbuf *path)
 {
 	const size_t from = path->len;
-	if (place_path(os, given, path) != 0)
+	const char *name = NULL;
+	if (place_path(os, given, path) != 0 || !(name = strbuf_text(path)))
 		return -1;
-	int fd = os_openat(os, AT_FDCWD, path->data + from, O_RDONLY | O_DIRECTORY);
+	name += from;
+	int fd = os_openat(os, AT_FDCWD, name, O_RDONLY | O_DIRECTORY);
 	if (fd >= 0 || errno != ENOENT || !create)
 		return fd;
 	if (make_path(os, path->data + from) != 0)
 		return -1;
-	return os_openat(os, AT_FDCWD, path->data + from, O_RDONLY | O_DIRECTORY);
+	return os_openat(os, AT_FDCWD, name, O_RDONLY | O_DIRECTORY);
 }
 
 /* Names. */

@@ -106,6 +106,12 @@ int store_write(struct os *os, struct store_file *file, const void *bytes, size_
 	return 0;
 }
 
+int store_put(struct os *os, struct store_file *file, const struct strbuf *bytes)
+{
+	const char *text = strbuf_text(bytes);
+	return text ? store_write(os, file, text, bytes->len) : -1;
+}
+
 void store_drop(struct os *os, int dirfd, struct store_file *file)
 {
 	if (file->fd < 0)
@@ -130,7 +136,8 @@ int store_replace(struct os *os, int dirfd, const struct manifest *m, bool *repl
 	fd = os_create_new(os, dirfd, name);
 	if (fd < 0)
 		goto end;
-	if (os_pwrite_all(os, fd, bytes.data, bytes.len, 0) != 0 || os_fsync(os, fd) != 0
+	const char *text = strbuf_text(&bytes);
+	if (!text || os_pwrite_all(os, fd, text, bytes.len, 0) != 0 || os_fsync(os, fd) != 0
 	    || os_fsync(os, dirfd) != 0 || os_rename(os, dirfd, name, "manifest", 0) != 0) {
 		int error = errno;
 		os_unlinkat(os, dirfd, name);
@@ -198,7 +205,7 @@ int index_writer_add(struct index_writer *w, const struct strbuf *bytes,
 	c->file = 0;
 	c->offset = w->segment.size;
 	if (store_describe(c, (uint32_t)w->m.nclusters - 1, bytes->data, bytes->len, summary) != 0
-	    || store_write(w->os, &w->segment, bytes->data, bytes->len) != 0) {
+	    || store_put(w->os, &w->segment, bytes) != 0) {
 		free(c->parents);
 		--w->m.nclusters;
 		return -1;
@@ -232,7 +239,7 @@ int index_writer_finish(struct index_writer *w, const struct index_info *info, i
 	m->journal = m->next++;
 	if (journal_begin(&bytes, m->journal, m->lsn) != 0
 	    || store_create(w->os, w->dirfd, "journal", m->journal, &journal) != 0
-	    || store_write(w->os, &journal, bytes.data, bytes.len) != 0
+	    || store_put(w->os, &journal, &bytes) != 0
 	    || os_fsync(w->os, journal.fd) != 0)
 		goto end;
 	rc = store_replace(w->os, w->dirfd, m, &replaced);

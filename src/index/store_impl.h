@@ -243,6 +243,9 @@ struct store_file {
 int store_create(struct os *os, int dirfd, const char *kind, uint64_t number,
                  struct store_file *file);
 int store_write(struct os *os, struct store_file *file, const void *bytes, size_t size);
+
+/** Append a text.  @return 0, or -1, also if a part of it is missing (ENOMEM). */
+int store_put(struct os *os, struct store_file *file, const struct strbuf *bytes);
 /** Close; and remove it unless it is kept.  file->fd is -1: nothing. */
 void store_drop(struct os *os, int dirfd, struct store_file *file);
 

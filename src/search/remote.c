@@ -250,7 +250,13 @@ static int sink_prove(struct talk_sink *talk_sink, const char *path)
 static void send_some(struct remote *remote, struct remote_host *host)
 {
 	struct strbuf *out = &host->talk->out;
-	ssize_t n = os_send_some(remote->os, host->link.fd, out->data, out->len);
+	const char *bytes = strbuf_text(out);
+	if (!bytes) {
+		/* A part of a request is missing: the host must not get the rest. */
+		remote_fail_host(remote, host, ENOMEM, strerror(ENOMEM));
+		return;
+	}
+	ssize_t n = os_send_some(remote->os, host->link.fd, bytes, out->len);
 	if (n > 0)
 		talk_sent(host->talk, (size_t)n);
 	else if (n < 0 && errno != EAGAIN && errno != EINTR)

@@ -297,6 +297,7 @@ void search_more(SEARCH *search, const struct search_more *more)
 		search->by_device = search->xdev_looks = true;
 	if (more->source && !search->failed)
 		search->failed |= search_mounts_place_all(&search->mounts) != 0;
+	search->identify |= more->dirs;
 	search->judges |= more->mindepth > 0 || more->maxdepth != UINT_MAX;
 	if (more->visit) {
 		/* Objects are visited in this thread, when they are found. */

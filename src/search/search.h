@@ -120,6 +120,7 @@ struct search_more {
 	const struct search_source *source;
 	bool alters;              /* commands get what is found: what the source says of it is
 	                             verified */
+	bool dirs;                /* search_visit_dir() is called */
 	void *arg;
 };
 

@@ -101,9 +101,11 @@ static int open_root_dir(SEARCH *search)
 	while (len > 0 && name[len - 1] != '/')
 		--len;
 	strbuf_add(&dir, len ? name : ".", len ? len : 1);
-	int fd = dir.failed ? -1 : os_openat(&search->os, AT_FDCWD, dir.data,
-	                                     O_PATH | O_DIRECTORY);
+	const char *path = strbuf_text(&dir);
+	int fd = path ? os_openat(&search->os, AT_FDCWD, path, O_PATH | O_DIRECTORY) : -1;
+	int error = errno;
 	strbuf_destroy(&dir);
+	errno = error;
 	return fd;
 }
 
@@ -116,9 +118,11 @@ static int open_part_dir(SEARCH *search)
 	strbuf_add(&path, strbuf_str(&search->via), search->via.len);
 	if (search->part_len > 1)
 		strbuf_add(&path, search->part_path, search->part_len);
-	const char *below = path.len > 1 ? path.data + 1 : ".";
+	const char *below = strbuf_text(&path);
 	int fd = -1;
-	if (path.failed) {
+	if (below)
+		below = path.len > 1 ? below + 1 : ".";
+	if (!below) {
 		errno = ENOMEM;
 	} else if (search->flags & SEARCH_FOLLOW) {
 		strbuf_puts(&place.path, strbuf_str(&search->top.path));

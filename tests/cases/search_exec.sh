@@ -1,4 +1,4 @@
-# search --exec, --exec-batch: a command for what is found.
+# search --exec, --exec-dir, --exec-batch: a command for what is found.
 umask 022
 mkdir -p t/sub.d -- -dash
 touch t/a.txt t/b.tar.gz t/.hidden t/noext t/end. $'t/new\nline' 't/two words' t/sub.d/c.txt -- -dash/-x
@@ -18,6 +18,28 @@ getmnt search --exec echo options first \; -e '*.txt' --exclude=sub.d t
 getmnt search --type=f '*' t --sort=-NAME --top=2 --exec echo top
 getmnt search '*' t --sort=name --maxdepth=1 --first --exec echo | wc -l
 echo input | getmnt search a.txt t --exec cat
+echo "== names that look like options"
+mkdir -p 'o/-d'
+touch o/-rf o/-.txt o/-d/-rf
+getmnt search -e '-*' --sort=PATH --exec printf '<%s>' {} '{/}' '{//}' '{.}' '{/.}' 'x{/}' '{/}{}' \; -- o
+echo
+(cd o && getmnt search -e '-*' --sort=PATH --exec printf '<%s>' {} '{/}' '{//}' '{.}' '{/.}' 'x{/}' '{/}{}')
+echo
+echo "== in the directory"
+getmnt search -e '-*' --sort=name --exec-dir sh -c 'printf "<%s>" "${PWD##*/}" "$@"; echo' sh {} '{/}' '{//}' '{.}' '{/.}' 'x{/}' \; -- o | sort
+getmnt search '*.txt' t --exec-dir sh -c 'echo "${PWD##*/} $1"' sh | sort
+status search a.txt t/a.txt t/./a.txt --exec-dir cat -- {} 2>&1
+(cd t && getmnt search a.txt a.txt --exec-dir echo)
+status search '*' t --first --sort=name --exec-dir echo
+status search '*.txt' t --exec-dir false 2>&1
+status search '*.txt' t --exec-dir nosuch 2>&1
+for path in .:/usr/bin :/usr/bin /usr/bin: bin:/usr/bin; do
+	PATH=$path "$GETMNT" search a.txt t --exec-dir true 2>&1
+	echo "status $?"
+done
+printf '#!/bin/sh\necho a command of the searched directory\n' >t/nosuch2
+chmod +x t/nosuch2
+status search a.txt t --exec-dir nosuch2 2>&1
 echo "== a batch"
 getmnt search '*.txt' t --sort=PATH --exec-batch echo
 getmnt search '*.txt' t --sort=PATH --exec-batch echo before {} after
@@ -64,5 +86,13 @@ x t --exec-batch ls {} {}
 x t --exec-batch ls x{}
 x t --exec-batch {} ls
 x t --exec-batch ls {/}
+x t --exec-dir
+x t --exec-dir=ls
+x t --exec-dir ls \; --exec ls
+x t --sort=PATH --exec-dir ls
+x t --sort=-SIZE --top=3 --exec-dir ls
+x t --delegate --exec-dir ls
+x t -l --exec-dir ls
+x ssh://host/t --exec-dir ls
 x ssh://host/t --exec ls
 ARGS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""-delete and -execdir act in the directory that was read: not in what its path leads to after it was moved
+"""-delete, -execdir and --exec-dir of search act in the directory that was read: not in what its path leads to after it was moved
 and replaced by a symlink, by another directory or by a mount."""
 import ctypes
 import os
@@ -48,8 +48,8 @@ def remaining(of):
                   if not os.path.islink(f"{where}/{file}") and gm.read(f"{where}/{file}") == of)
 
 
-def find(*args):
-    return subprocess.run([*OURS, *args], capture_output=True, timeout=gm.RUN_SECONDS, check=False,
+def find(*args, program=None):
+    return subprocess.run([*(program or OURS), *args], capture_output=True, timeout=gm.RUN_SECONDS, check=False,
                           env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", **gm.DISABLED})
 
 
@@ -78,6 +78,20 @@ for how in SWAPS:
     for actions in ACTIONS.values():
         for threads in 1, 4:
             swapped(how, actions, threads)
+
+# Of search: the command of the first object replaces the directory, those of the others act in it.
+REMOVE = '[ -e "$0/done" ] || {{ touch "$0/done"; (cd "$0" && {}) || exit 1; }}; rm "$1"'
+for how, swap in SWAPS.items():
+    for threads in 1, 4:
+        build()
+        result = find("search", f"--threads={threads}", "--type=f", "d/*", "top", "--exec-dir", "sh", "-c",
+                      REMOVE.format(swap), TOP, program=OURS[:1])
+        tag = f"search, {how}, {threads} threads: {result.stderr.decode()}"
+        if how == "mount":
+            subprocess.run(["umount", "top/d"], check=True)
+        for of in "outside", "top/e":
+            gm.expect(remaining(of) == sorted(FILES), f"{tag}: {of} has {remaining(of)}")
+        gm.expect(remaining("top/d") == [] and result.returncode == 0, f"{tag}: {remaining('top/d')}, {result.returncode}")
 
 # The object itself is replaced by one of another type.
 for kind, replace in (("d", "rmdir {} && ln -s ../outside {}"), ("d", "rmdir {} && touch {}"),
@@ -120,7 +134,10 @@ try:
                 os.close(os.open(f"top/d/{i}" if number % 2 else f"link/{i}", os.O_CREAT | os.O_WRONLY))
             except OSError:
                 pass
-        result = find("top", "-type", "f", *(["-delete"] if number % 3 else ["-execdir", "rm", "-f", "{}", "+"]))
+        if number % 3 == 2:
+            result = find("search", "--type=f", "*", "top", "--exec-dir", "rm", "-f", program=OURS[:1])
+        else:
+            result = find("top", "-type", "f", *(["-delete"] if number % 3 else ["-execdir", "rm", "-f", "{}", "+"]))
         refused += result.returncode != 0
         if len(os.listdir("outside")) != 50:
             gm.fail(f"run {number}: outside has {len(os.listdir('outside'))} files: {result.stderr[-300:]}")

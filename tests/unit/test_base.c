@@ -11,6 +11,7 @@
 #include "base/secret.h"
 #include "base/strbuf.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <stdalign.h>
 #include <wctype.h>
@@ -202,7 +203,33 @@ UNIT_TEST(strbuf)
 	strbuf_reset(&lost);
 	strbuf_puts(&lost, "more");
 	CU_ASSERT_TRUE(lost.failed);
+	errno = 0;
+	CU_ASSERT_PTR_NULL(strbuf_text(&lost));
+	CU_ASSERT_EQUAL(errno, ENOMEM);
 	CU_ASSERT_PTR_NULL(strbuf_take(&lost));
+
+	/* After a failure nothing is appended: the text has no hole. */
+	strbuf_puts(&lost, "begin");
+	CU_ASSERT_STRING_EQUAL(strbuf_text(&lost), "begin");
+	CU_ASSERT_PTR_NULL(strbuf_extend(&lost, SIZE_MAX / 2));
+	strbuf_puts(&lost, "x");
+	strbuf_printf(&lost, "%d", 1);
+	CU_ASSERT_FALSE(strbuf_room(&lost, 1));
+	CU_ASSERT_FALSE(strbuf_try(&lost, "x", 1));
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&lost), "begin");
+	strbuf_reset(&lost);
+	strbuf_puts(&lost, "x");
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&lost), "");
+	strbuf_renew(&lost);
+	strbuf_puts(&lost, "again");
+	CU_ASSERT_STRING_EQUAL(strbuf_text(&lost), "again");
+	/* Records stay good. */
+	volatile size_t huge = SIZE_MAX / 2;   /* or the compiler warns of the copy */
+	CU_ASSERT_FALSE(strbuf_try(&lost, "x", huge));
+	CU_ASSERT_STRING_EQUAL(strbuf_text(&lost), "again");
+	CU_ASSERT_TRUE(strbuf_try(&lost, "!", 1));
+	CU_ASSERT_STRING_EQUAL(strbuf_text(&lost), "again!");
+	strbuf_destroy(&lost);
 
 	char *taken = strbuf_take(&buf);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(taken);

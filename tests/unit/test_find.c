@@ -3,6 +3,7 @@
  * The actions of getmnt find, as far as they are pure: formats, and the arguments of commands.
  * tests/system/find_actions.py compares them with GNU find.
  */
+#include "fault.h"
 #include "unit.h"
 
 #include "cmd/exec.h"
@@ -199,11 +200,11 @@ UNIT_TEST(packing)
 	struct pack pack = {.room = 3 * (2 + sizeof(char *))};
 	const char *const words[] = {"w", "v"};
 	CU_ASSERT_EQUAL(pack_cost(""), 1 + sizeof(char *));
-	CU_ASSERT(pack_add(&pack, "a"));
-	CU_ASSERT(pack_add(&pack, "b"));
-	CU_ASSERT(!pack_add(&pack, "cc"));
-	CU_ASSERT(pack_add(&pack, "c"));
-	CU_ASSERT(!pack_add(&pack, ""));
+	CU_ASSERT_EQUAL(pack_add(&pack, "a"), PACK_ADDED);
+	CU_ASSERT_EQUAL(pack_add(&pack, "b"), PACK_ADDED);
+	CU_ASSERT_EQUAL(pack_add(&pack, "cc"), PACK_FULL);
+	CU_ASSERT_EQUAL(pack_add(&pack, "c"), PACK_ADDED);
+	CU_ASSERT_EQUAL(pack_add(&pack, ""), PACK_FULL);
 	char **command = pack_command(&pack, words, 2, 2, 1, 3);
 	CU_ASSERT_FATAL(command != NULL);
 	CU_ASSERT_STRING_EQUAL(command[0], "w");
@@ -220,10 +221,51 @@ UNIT_TEST(packing)
 	free(command);
 	/* The first one always fits: the kernel decides. */
 	pack_reset(&pack);
-	CU_ASSERT(pack_add(&pack, "longer than all of the room that is left for arguments"));
-	CU_ASSERT(!pack_add(&pack, "a"));
+	CU_ASSERT_EQUAL(pack_add(&pack, "longer than all of the room that is left for arguments"),
+	                PACK_ADDED);
+	CU_ASSERT_EQUAL(pack_add(&pack, "a"), PACK_FULL);
+	CU_ASSERT_EQUAL(pack.n, 1);
+	/* An argument that is not whole is refused. */
+	CU_ASSERT_EQUAL(pack_add(&pack, NULL), PACK_NOMEM);
 	CU_ASSERT_EQUAL(pack.n, 1);
 	strbuf_destroy(&pack.text);
+}
+
+/** Make the arguments of a command.  @return 0, or -1 (ENOMEM): some were left out, and none is a
+    part of one. */
+static int pack_all(void *arg)
+{
+	static const char *const names[] = {"-rf", "a name that needs more than the first block of "
+	                                    "memory, so that its parts are allocated apart"};
+	struct pack pack = {.room = SIZE_MAX};
+	struct strbuf text = {0};
+	size_t added = 0;
+	(void)arg;
+	for (int i = 0; i < 20; ++i) {
+		const char *name = names[i % 2];
+		strbuf_renew(&text);
+		exec_put_local(&text, name, strlen(name));
+		added += pack_add(&pack, strbuf_text(&text)) == PACK_ADDED;
+	}
+	CU_ASSERT_EQUAL(pack.n, added);
+	char **command = pack_command(&pack, NULL, 0, 0, 0, pack.n);
+	for (size_t i = 0; command && i < added; ++i) {
+		CU_ASSERT(strncmp(command[i], "./", 2) == 0
+		          && (strcmp(command[i] + 2, names[0]) == 0
+		              || strcmp(command[i] + 2, names[1]) == 0));
+	}
+	bool whole = command && added == 20;
+	free(command);
+	strbuf_destroy(&text);
+	strbuf_destroy(&pack.text);
+	if (!whole)
+		errno = ENOMEM;
+	return whole ? 0 : -1;
+}
+
+UNIT_TEST(packing_without_memory)
+{
+	fault_each_allocation(pack_all, NULL, 4);
 }
 
 /** Run a command.  @return what os_run() returns. */

@@ -86,8 +86,8 @@ static int read_fstab(struct auditing *a)
 	size_t len = 0;
 	int rc = -1;
 	enum host_followed known = find_fstab(a, &place);
-	const char *name = strbuf_str(&a->path), *path = strbuf_str(&place);
-	if (place.failed || a->path.failed) {
+	const char *name = strbuf_text(&a->path), *path = strbuf_text(&place);
+	if (!name || !path) {
 		message(NULL, "%s", strerror(ENOMEM));
 		goto out;
 	}
@@ -285,7 +285,7 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 	audit_report_bound(&a->report);
 	int status = audit_way_report(way, &reported, document);
 	if (way->unsaved)
-		strbuf_reset(&way->saved);
+		strbuf_renew(&way->saved);
 	return status;
 }
 

@@ -93,8 +93,8 @@ static int open_below(struct reading *r, const char *path, bool dir)
 	strbuf_reset(&r->shown);
 	strbuf_printf(&r->shown, "%s%s", strcmp(root, "/") == 0 ? "" : root, path);
 	enum host_followed known = host_follow(host, path, &place);
-	const char *at = strbuf_str(&place), *name = strbuf_str(&r->shown);
-	if (r->shown.failed || place.failed) {
+	const char *at = strbuf_text(&place), *name = strbuf_text(&r->shown);
+	if (!at || !name) {
 		message(NULL, "%s", strerror(ENOMEM));
 	} else if (known == HOST_UNTOUCHED || (known == HOST_SEEN && path_blocks(run, at))) {
 		message(name,

@@ -179,10 +179,25 @@ static int put_into(const char *path, const char *text, size_t len)
 int audit_way_put_metrics(struct audit_opts *opts, struct strbuf *document)
 {
 	struct audit_way *way = &opts->way;
-	int rc = put_into(way->output, strbuf_str(&way->metrics), way->metrics.len);
+	const char *text = strbuf_text(&way->metrics);
+	int rc = -1;
+	if (text)
+		rc = put_into(way->output, text, way->metrics.len);
+	else
+		message(way->output, "not written: %s", strerror(ENOMEM));
 	strbuf_reset(&way->metrics);
 	(void)document;
 	return rc == 0 ? AX_CLEAN : AX_FAILED;
+}
+
+/** Write the baseline that is to be saved, if any.  @return 0, or -1 after a message. */
+static int put_saved(struct audit_way *way)
+{
+	const char *text = strbuf_text(&way->saved);
+	if (text)
+		return way->saved.len ? put_into(way->save, text, way->saved.len) : 0;
+	message(way->save, "not saved: %s", strerror(ENOMEM));
+	return -1;
 }
 
 int audit_way_may_save(const struct audit_way *way)
@@ -309,8 +324,7 @@ int audit_way_run(struct audit_opts *opts,
 	bool failed = status == AX_FAILED && way->output && document.len == 0 && !document.failed;
 	if (!failed && deliver(way, &document) != 0)
 		status = way->plugin ? NX_UNKNOWN : AX_FAILED;
-	else if (!failed && way->saved.len && put_into(way->save, strbuf_str(&way->saved),
-	                                               way->saved.len) != 0)
+	else if (!failed && put_saved(way) != 0)
 		status = AX_FAILED;   /* the next audit reports the changes again */
 	strbuf_destroy(&document);
 	audit_way_destroy(way);

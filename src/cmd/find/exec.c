@@ -36,17 +36,6 @@ void exec_replace(struct strbuf *out, const char *text, const char *with)
 	strbuf_puts(out, text);
 }
 
-const char *exec_unsafe(const char *path, size_t *len)
-{
-	for (;; path += *len + 1) {
-		*len = strcspn(path, ":");
-		if (*path != '/')
-			return path;
-		if (!path[*len])
-			return NULL;
-	}
-}
-
 static bool is_local(const struct query_action *action)
 {
 	return action->kind == QA_EXECDIR || action->kind == QA_OKDIR;
@@ -57,29 +46,9 @@ static bool asks(const struct query_action *action)
 	return action->kind == QA_OK || action->kind == QA_OKDIR;
 }
 
-/** Check that PATH finds no command in a directory that -execdir runs in. */
-static int check_path(const struct query_action *action, struct strbuf *why)
-{
-	const char *path = secure_getenv("PATH");
-	size_t len = 0;
-	const char *unsafe = path ? exec_unsafe(path, &len) : NULL;
-	if (!unsafe)
-		return 0;
-	if (len == 0 || (len == 1 && *unsafe == '.'))
-		strbuf_printf(why, "%s: PATH contains the current directory, so that a command in "
-		              "a searched directory could be run; remove \".\" and empty entries "
-		              "from PATH", action->word);
-	else
-		strbuf_printf(why, "%s: PATH contains the relative directory \"%.*s\", so that a "
-		              "command in a searched directory could be run; remove it from PATH",
-		              action->word, (int)len, unsafe);
-	errno = EINVAL;
-	return -1;
-}
-
 int find_exec_compile(struct find *find, const struct query_action *action, struct strbuf *why)
 {
-	if (is_local(action) && check_path(action, why) != 0)
+	if (is_local(action) && exec_check_path(action->word, why) != 0)
 		return -1;
 	if (!action->plus)
 		return 0;
@@ -152,6 +121,12 @@ static bool confirmed(struct find *find, const struct query_action *action)
 	strbuf_printf(&prompt, "< %s ... ", action->args[0]);
 	format_quote(&prompt, find->visit->path);
 	strbuf_puts(&prompt, " > ? ");
+	if (prompt.failed) {
+		/* Nobody can answer a part of a question. */
+		find_error(find, find->visit->path, ENOMEM);
+		strbuf_destroy(&prompt);
+		return false;
+	}
 	flow_hold(find->flow);
 	print_stderr(&prompt);
 	flow_release(find->flow);
@@ -171,14 +146,14 @@ static bool run_one(struct find *find, const struct query_action *action, const 
 	struct pack pack = {.room = SIZE_MAX};
 	struct strbuf arg = {0};
 	struct running running = {find, action};
-	bool good = false;
-	for (size_t i = 0; i < action->nargs; ++i) {
+	bool good = true;
+	for (size_t i = 0; good && i < action->nargs; ++i) {
 		strbuf_reset(&arg);
 		exec_replace(&arg, action->args[i], name);
-		pack.text.failed |= arg.failed;
-		pack_add(&pack, strbuf_str(&arg));
+		good = pack_add(&pack, strbuf_text(&arg)) == PACK_ADDED;
 	}
-	char **argv = pack.text.failed ? NULL : pack_command(&pack, NULL, 0, 0, 0, pack.n);
+	char **argv = good ? pack_command(&pack, NULL, 0, 0, 0, pack.n) : NULL;
+	good = false;
 	struct exec exec = exec_of(&running, dir);
 	if (argv)
 		good = exec_run(&exec, argv);
@@ -206,15 +181,18 @@ static int batch_enter(struct find *find, const struct query_action *action)
 	const char *base = format_base(visit->path);
 	size_t len = (size_t)(base - visit->path);
 	if (batch->dir >= 0 && batch->root == visit->root && batch->dir_path.len == len
-	    && memcmp(batch->dir_path.data, visit->path, len) == 0)
+	    && memcmp(strbuf_str(&batch->dir_path), visit->path, len) == 0)
 		return 0;
 	find_batch_run(find, action);
 	os_close(&find->os, batch->dir);
+	batch->dir = -1;
+	strbuf_renew(&batch->dir_path);
+	strbuf_add(&batch->dir_path, visit->path, len);
+	if (!strbuf_text(&batch->dir_path))
+		return -1;
 	int dir = search_visit_dir(visit);
 	batch->dir = dir < 0 ? -1 : os_dupfd(&find->os, dir, STDERR_FILENO + 1);
 	batch->root = visit->root;
-	strbuf_reset(&batch->dir_path);
-	strbuf_add(&batch->dir_path, visit->path, len);
 	return batch->dir < 0 ? -1 : 0;
 }
 
@@ -226,13 +204,11 @@ static void add_to_batch(struct find *find, const struct query_action *action, c
 		find_error(find, find->visit->path, errno);
 		return;
 	}
-	if (pack_add(&batch->pack, name))
+	if (pack_add(&batch->pack, name) == PACK_ADDED)
 		return;
 	find_batch_run(find, action);
-	if (!pack_add(&batch->pack, name)) {
+	if (pack_add(&batch->pack, name) != PACK_ADDED)
 		find_error(find, find->visit->path, ENOMEM);
-		batch->pack.text.failed = false;
-	}
 }
 
 bool find_exec(struct find *find, const struct query_action *action)
@@ -241,10 +217,13 @@ bool find_exec(struct find *find, const struct query_action *action)
 	int dir = -1;
 	if (is_local(action)) {
 		name = format_base(name);
-		strbuf_reset(&find->names);
-		strbuf_puts(&find->names, *name == '/' ? "" : "./");
-		strbuf_add(&find->names, name, format_base_len(name));
-		name = strbuf_str(&find->names);
+		strbuf_renew(&find->names);
+		exec_put_local(&find->names, name, format_base_len(name));
+		name = strbuf_text(&find->names);
+		if (!name) {
+			find_error(find, find->visit->path, errno);
+			return action->plus;
+		}
 	}
 	if (action->plus) {
 		add_to_batch(find, action, name);

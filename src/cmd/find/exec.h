@@ -13,8 +13,4 @@
 /** Append a text with each {} replaced. */
 void exec_replace(struct strbuf *out, const char *text, const char *with);
 
-/** Why commands must not be looked up by this PATH in directories that others can write to.
-    @return the directory, "" for an empty one; NULL: all are absolute. */
-const char *exec_unsafe(const char *path, size_t *len);
-
 #endif

@@ -59,7 +59,9 @@ struct find_file *find_file_open(struct find *find, const char *name)
 
 static void write_file(struct find *find, struct find_file *file)
 {
-	struct iovec piece = {file->text.data, file->text.len}, *pieces = &piece;
+	/* find_put() adds texts whole, or not at all. */
+	struct iovec piece = {(void *)(uintptr_t)strbuf_text(&file->text), file->text.len};
+	struct iovec *pieces = &piece;
 	size_t n = 1;
 	if (file->text.len == 0)
 		return;
@@ -74,7 +76,7 @@ void find_put(struct find *find, struct find_file *file)
 {
 	if (find->text.failed) {
 		find_error(find, find->visit->path, ENOMEM);
-		find->text.failed = false;
+		strbuf_renew(&find->text);
 	}
 	if (find->text.len == 0)
 		return;
@@ -82,10 +84,11 @@ void find_put(struct find *find, struct find_file *file)
 		flow_take(find->flow, &find->text);
 		return;
 	}
-	strbuf_add(&file->text, find->text.data, find->text.len);
-	if (file->text.failed) {
-		find_error(find, file->name, ENOMEM);
-		file->text.failed = false;
+	if (!strbuf_try(&file->text, find->text.data, find->text.len)) {
+		/* What was written has made room. */
+		write_file(find, file);
+		if (!strbuf_try(&file->text, find->text.data, find->text.len))
+			find_error(find, file->name, ENOMEM);
 	}
 	strbuf_reset(&find->text);
 	if (file->text.len >= FILE_BLOCK || file->fd <= STDERR_FILENO)

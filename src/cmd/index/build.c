@@ -152,16 +152,17 @@ static int build_one(struct one *one)
 	double start = os_now();
 	if (*uuid)
 		index_place_name(uuid, one->place->mount->root, &name);
+	const char *entry = strbuf_text(&name);
 	rootfd = index_run_open(ir, one->place);
-	error = rootfd < 0 ? errno : name.failed ? ENOMEM : !*uuid ? ESTALE : 0;
+	error = rootfd < 0 ? errno : !entry ? ENOMEM : !*uuid ? ESTALE : 0;
 	if (error) {
 		message(one->target, "cannot be opened: %s", strerror(error));
 		os_close(os, rootfd);
 		strbuf_destroy(&name);
 		return CX_ERROR;
 	}
-	new = os_mkdirat(os, ir->dirfd, name.data, 0700) == 0;
-	dirfd = os_openat(os, ir->dirfd, name.data, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	new = os_mkdirat(os, ir->dirfd, entry, 0700) == 0;
+	dirfd = os_openat(os, ir->dirfd, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	error = dirfd < 0 ? errno : walk_and_write(one, dirfd, rootfd, uuid, &counts);
 	if (one->shown)
 		progress_end();
@@ -170,7 +171,7 @@ static int build_one(struct one *one)
 	if (error) {
 		index_report(ir, one->target, error);
 		if (new)
-			index_drop(os, ir->dirfd, name.data, true);
+			index_drop(os, ir->dirfd, entry, true);
 	} else if (!one->opts->common.quiet) {
 		print_built(one, index ? index_info(index) : NULL, &counts, os_now() - start);
 	}

@@ -287,10 +287,12 @@ static struct report *count(struct index_run *ir, const struct reported *dirs, s
 /** Write a picture to a file.  @return 0, or -1. */
 static int write_svg(struct os *os, const char *name, struct strbuf *svg)
 {
-	struct iovec iov = {.iov_base = svg->data, .iov_len = svg->len}, *pieces = &iov;
+	struct iovec iov = {(void *)(uintptr_t)strbuf_text(svg), svg->len}, *pieces = &iov;
 	size_t n = 1;
 	if (strcmp(name, "-") == 0)
 		return print_buffer(svg);
+	if (!iov.iov_base)
+		return -1;
 	int fd = os_create(os, name);
 	int rc = fd < 0 || os_write_all(os, fd, &pieces, &n) != 0 ? -1 : 0, error = errno;
 	os_close(os, fd);

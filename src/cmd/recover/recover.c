@@ -341,8 +341,13 @@ static int settle(struct recovery *r)
 	snprintf(summary, sizeof(summary), "reproduces %zu of %zu mounts", r->in.nrows,
 	         r->in.nrows + r->nameless);
 	const struct put_verdict verdict = {.summary = summary};
-	int status = right ? put_finish(r->put, file->text, file->len, NULL)
-	                   : put_finish(r->put, strbuf_str(&r->made), r->made.len, &verdict);
+	const char *text = right ? file->text : strbuf_text(&r->made);
+	if (!text) {
+		message(strbuf_str(&r->name), "cannot be rebuilt: %s", strerror(ENOMEM));
+		return PX_NOT_CHECKED;
+	}
+	int status = right ? put_finish(r->put, text, file->len, NULL)
+	                   : put_finish(r->put, text, r->made.len, &verdict);
 	return status == PX_OK ? unsure : status;
 }
 

@@ -42,18 +42,14 @@ void action_replace(struct strbuf *out, const char *word, const char *path)
 	for (const char *at; (at = find_placeholder(word)); word = at + placeholder(at)) {
 		bool base = at[1] == '/', parent = base && at[2] == '/';
 		bool cut = at[1] == '.' || (base && at[2] == '.');
+		const char *text = parent && !slash ? "." : base && !parent ? name : path;
+		const char *end = parent ? (slash == path ? path + 1 : slash)
+		                  : cut ? stem : path + (base ? len : strlen(path));
 		strbuf_add(out, word, (size_t)(at - word));
 		/* It must not be an option of the command. */
-		if (*path == '-' && at == word && (!base || (parent && slash)))
+		if (*text == '-' && at == word)
 			strbuf_puts(out, "./");
-		if (parent && !slash)
-			strbuf_putc(out, '.');
-		else if (parent)
-			strbuf_add(out, path, slash == path ? 1 : (size_t)(slash - path));
-		else if (base)
-			strbuf_add(out, name, (size_t)((cut ? stem : path + len) - name));
-		else
-			strbuf_add(out, path, cut ? (size_t)(stem - path) : strlen(path));
+		strbuf_add(out, text, parent && !slash ? 1 : (size_t)(end - text));
 	}
 	strbuf_puts(out, word);
 }
@@ -76,29 +72,45 @@ static int check_batch(struct action *action)
 	return 0;
 }
 
-const char *action_example(bool batch)
+const char *action_example(const struct action *action)
 {
-	return batch ? "getmnt search '*.log' /tmp --exec-batch ls -l"
-	             : "getmnt search '*.log' /tmp --exec ls -l";
+	return action->batch   ? "getmnt search '*.log' /tmp --exec-batch ls -l"
+	       : action->local ? "getmnt search '*.log' /tmp --exec-dir ls -l"
+	                       : "getmnt search '*.log' /tmp --exec ls -l";
+}
+
+/** Check that the command cannot be found in the directory of an object. */
+static int check_local(const struct action *action)
+{
+	struct strbuf why = {0};
+	if (exec_check_path(action->option, &why) == 0)
+		return 0;
+	message(NULL, "%s", why.failed ? strerror(ENOMEM) : strbuf_str(&why));
+	strbuf_destroy(&why);
+	return CX_ERROR;
 }
 
 int action_take(struct action *action, int *argc, char **argv)
 {
 	for (int i = 1; i < *argc && strcmp(argv[i], "--") != 0; ++i) {
-		bool batch = strcmp(argv[i], "--exec-batch") == 0;
-		if (!batch && strcmp(argv[i], "--exec") != 0)
+		static const char *const options[] = {"--exec", "--exec-batch", "--exec-dir"};
+		size_t k = 0;
+		while (k < sizeof(options) / sizeof(*options) && strcmp(argv[i], options[k]) != 0)
+			++k;
+		if (k == sizeof(options) / sizeof(*options))
 			continue;
 		if (action->option)
 			return usage_error(argv[i], "only one command can be given");
 		int from = i + 1, to = from;
 		while (to < *argc && strcmp(argv[to], ";") != 0)
 			++to;
-		action->option = batch ? "--exec-batch" : "--exec";
-		action->batch = batch;
+		action->option = options[k];
+		action->batch = k == 1;
+		action->local = k == 2;
 		action->n = (size_t)(to - from);
 		if (to == from)
 			return usage_error(action->option, "no command given; example: %s",
-			                   action_example(batch));
+			                   action_example(action));
 		/* The words of the command go to the end. */
 		char **words = malloc(action->n * sizeof(*words));
 		if (!words) {
@@ -113,7 +125,7 @@ int action_take(struct action *action, int *argc, char **argv)
 		argv[*argc] = NULL;
 		--i;
 	}
-	return action->batch ? check_batch(action) : 0;
+	return action->batch ? check_batch(action) : action->local ? check_local(action) : 0;
 }
 
 static void flush(void *arg)
@@ -169,40 +181,80 @@ static void run_batch(struct action *action)
 	free(words);
 }
 
-int action_run(struct action *action, const char *path)
+/** Add the arguments of a command for one path.  @return whether there was memory. */
+static bool put_words(struct action *action, const char *path)
+{
+	struct strbuf arg = {0};
+	bool replaced = false, good = true;
+	for (size_t i = 0; good && i <= action->n; ++i) {
+		const char *word = i < action->n ? action->words[i] : replaced ? NULL : "{}";
+		if (!word)
+			break;
+		replaced |= find_placeholder(word) != NULL;
+		strbuf_reset(&arg);
+		action_replace(&arg, word, path);
+		good = pack_add(&action->pack, strbuf_text(&arg)) == PACK_ADDED;
+	}
+	strbuf_destroy(&arg);
+	return good;
+}
+
+/** Run a command for one path.  @return whether there was memory. */
+static bool run_one(struct action *action, const char *path)
 {
 	struct pack *pack = &action->pack;
-	struct strbuf arg = {0};
-	bool replaced = action->batch;
-	if (action->stopped)
-		return 0;
-	if (action->batch) {
-		action_replace(&arg, "{}", path);
-		if (!arg.failed && !pack_add(pack, arg.data)) {
-			run_batch(action);
-			pack_add(pack, arg.data);
-		}
-	}
-	for (size_t i = 0; !action->batch && i < action->n; ++i) {
-		strbuf_reset(&arg);
-		replaced |= find_placeholder(action->words[i]) != NULL;
-		action_replace(&arg, action->words[i], path);
-		pack_add(pack, strbuf_str(&arg));
-	}
-	if (!replaced) {
-		strbuf_reset(&arg);
-		action_replace(&arg, "{}", path);
-		pack_add(pack, strbuf_str(&arg));
-	}
-	bool good = !arg.failed && !pack->text.failed;
-	char **argv = good && !action->batch ? pack_command(pack, NULL, 0, 0, 0, pack->n) : NULL;
+	pack_reset(pack);
+	char **argv = put_words(action, path) ? pack_command(pack, NULL, 0, 0, 0, pack->n) : NULL;
+	bool good = argv;
 	if (argv)
 		exec_run(&action->exec, argv);
-	if (!action->batch)
-		pack_reset(pack);
-	good &= argv || action->batch;
 	free(argv);
+	return good;
+}
+
+/** Add a path to the arguments of a batch.  @return whether there was memory. */
+static bool put_in_batch(struct action *action, const char *path)
+{
+	struct strbuf arg = {0};
+	action_replace(&arg, "{}", path);
+	enum pack_added added = pack_add(&action->pack, strbuf_text(&arg));
+	if (added == PACK_FULL) {
+		run_batch(action);
+		added = pack_add(&action->pack, strbuf_text(&arg));
+	}
 	strbuf_destroy(&arg);
+	return added == PACK_ADDED;
+}
+
+/** Run a command in the directory of the object that was found last.
+    @return whether there was memory. */
+static bool run_local(struct action *action, const char *path)
+{
+	struct search_visit visit;
+	struct strbuf name = {0};
+	search_last(action->search, &visit);
+	int dir = search_visit_dir(&visit);
+	if (dir < 0) {
+		action->failed = true;
+		flow_hold(action->flow);
+		message(path, "%s", strerror(errno));
+		flow_release(action->flow);
+		return true;
+	}
+	exec_put_local(&name, visit.object.name, visit.object.len);
+	const char *local = strbuf_text(&name);
+	action->exec.command.dirfd = dir;
+	bool good = local && run_one(action, local);
+	strbuf_destroy(&name);
+	return good;
+}
+
+int action_run(struct action *action, const char *path)
+{
+	if (action->stopped)
+		return 0;
+	bool good = action->batch ? put_in_batch(action, path)
+	            : action->local ? run_local(action, path) : run_one(action, path);
 	return good ? 0 : -1;
 }
 

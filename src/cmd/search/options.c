@@ -263,6 +263,8 @@ static const struct option_row search_rows[] = {
 	{"exec", 0, "COMMAND...", "run it for each result, until ; or the end",
 	 .take = take_command},
 	{"exec-batch", 0, "COMMAND...", "run it once for all results", .take = take_command},
+	{"exec-dir", 0, "COMMAND...", "as --exec, in the directory of the result",
+	 .take = take_command},
 	OPTION_GROUP("Speed"),
 	{"ahead", 0, NULL, "read many attributes at once, by inode number", FLAG(options.ahead)},
 	{"cached", 0, NULL, "cached attributes, without asking a server", .base = SEARCH_CACHED,

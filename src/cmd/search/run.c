@@ -170,6 +170,7 @@ int show_run(struct show *show, struct search_more *more, bool lines)
 	}
 	more->source = indexed_source(show->indexed, show->flow);
 	more->alters = out->action;
+	more->dirs = out->action && out->action->local;
 	more->type = out->needs & SN_TYPE;
 	more->links = out->needs & SN_LINK;
 	more->xattrs = out->needs & SN_XATTRS;

@@ -78,6 +78,13 @@ static int choose_form(struct search_args *args, struct search_out *out)
 	if (args->action.option && (form != SF_PATHS || columns || args->nul))
 		return usage_error(args->action.option, "cannot be combined with options that "
 		                   "choose what is printed");
+	if (args->action.local && args->sort)
+		return usage_error(args->action.option, "cannot be combined with --sort=%s: "
+		                   "the command runs while the directory is read; --sort=name "
+		                   "and --sort=inode sort each directory", args->sort->name);
+	if (args->action.local && args->reach.transport.delegate)
+		return usage_error(args->action.option, "cannot be combined with --delegate: "
+		                   "the directory must be read here");
 	out->action = args->action.option ? &args->action : NULL;
 	if ((columns || json) && (more || !args->columns)) {
 		const char *usual = json ? "PATH,TYPE" : "PATH";
@@ -157,7 +164,7 @@ static int choose_patterns(struct search_args *args, struct advice *advice, int 
 	if (patterns->find.n == 0 && optind == argc && args->action.option)
 		return usage_error("search", "no pattern given before %s, which takes all words "
 		                   "up to \";\" as its command; example: %s",
-		                   args->action.option, action_example(args->action.batch));
+		                   args->action.option, action_example(&args->action));
 	if (patterns->find.n == 0 && optind == argc)
 		return usage_error("search", "no pattern given; "
 		                   "example: getmnt search '*.conf' /etc");

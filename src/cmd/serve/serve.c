@@ -58,11 +58,10 @@ static void flush(struct serve *serve)
 	if (serve->frame != SIZE_MAX)
 		wire_finish(&serve->out, serve->frame);
 	serve->frame = SIZE_MAX;
-	struct iovec piece = {serve->out.data, serve->out.len}, *pieces = &piece;
+	struct iovec piece = {(void *)(uintptr_t)strbuf_text(&serve->out), serve->out.len};
+	struct iovec *pieces = &piece;
 	size_t n = 1;
-	if (serve->out.failed)
-		errno = ENOMEM;
-	if (serve->out.failed || os_write_all(&serve->os, STDOUT_FILENO, &pieces, &n) != 0) {
+	if (!piece.iov_base || os_write_all(&serve->os, STDOUT_FILENO, &pieces, &n) != 0) {
 		if (!serve->failed && errno != EPIPE)
 			message("serve", "the answer cannot be written: %s", strerror(errno));
 		serve->failed = true;
