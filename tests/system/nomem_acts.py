@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Memory runs out while find and search act: each allocation of a run fails, alone or with all that
+"""Memory runs out while find, search and audit act: each allocation of a run fails, alone or with all that
 follow.  Only the right commands are run, in the right directories, only the right names are removed, and
-files get whole lines.  Status 0 means that all was done."""
+files get whole lines.  Status 0 (or the usual one) means that all was done."""
 import os
+import re
 import shutil
 
 import gm
@@ -69,18 +70,29 @@ def records(out, batch):
     return found
 
 
-def runs(args):
-    """Run it with each failure.  Yields what happened, after the tree was made again."""
+def counted(args, status=0):
+    """Run it without a failure.  Returns the number of its allocations, and the result."""
+    result = gm.getmnt(*args, cwd=TOP, program=PROGRAM, env={"LD_PRELOAD": NOMEM, "NOMEM_COUNT": COUNT})
+    gm.expect(result.status == status and not result.err, f"{args}: {result.status} {result.err}")
+    return int(gm.read(COUNT)), result
+
+
+def runs(args, status=0, alone=None):
+    """Run it with each failure.  Yields what happened, after the tree was made again.
+
+    alone: the same without a child process, whose allocations are not counted."""
     plant()
-    usual = gm.getmnt(*args, cwd=TOP, program=PROGRAM, env={"LD_PRELOAD": NOMEM, "NOMEM_COUNT": COUNT})
-    count = int(gm.read(COUNT))
-    gm.expect(usual.status == 0 and not usual.err and count > 30, f"{args}: {usual.status} {usual.err} {count}")
+    if os.path.exists(FILE):
+        os.unlink(FILE)
+    count, usual = counted(args, status)
+    gm.expect(count > 5, f"{args}: {count} allocations")
     yield "no failure", usual
-    # Most allocations of the beginning read the table of mounts; they have a test of their own.
-    idle = gm.getmnt(*args[:2], *(("nothing", "t") if args[0] == "search" else ("t", "-false")),
-                     cwd=TOP, program=PROGRAM, env={"LD_PRELOAD": NOMEM, "NOMEM_COUNT": COUNT})
-    begin = int(gm.read(COUNT)) * 3 // 4
-    gm.expect(idle.status == 0, f"{args}: {idle.err}")
+    if alone:
+        count += counted(alone, status)[0]
+        begin = 0
+    else:
+        # Most allocations of the beginning read the table of mounts; they have a test of their own.
+        begin = counted((*args[:2], *(("nothing", "t") if args[0] == "search" else ("t", "-false"))))[0] * 3 // 4
     for more in {}, {"NOMEM_ON": "1"}:
         for at in range(1, count + 1):
             if not gm.FULL and at % (23 if at < begin else 3 if more else 1):
@@ -89,7 +101,7 @@ def runs(args):
             if os.path.exists(FILE):
                 os.unlink(FILE)
             result = gm.getmnt(*args, cwd=TOP, program=PROGRAM, env={"LD_PRELOAD": NOMEM, "NOMEM_AT": str(at), **more})
-            gm.expect(result.status == 0 or result.err, f"{args}, {at}: status {result.status} without a message")
+            gm.expect(result.status == status or result.err, f"{args}, {at}: status {result.status} without a message")
             yield f"{' '.join(args)[:60]}, allocation {at} of {count} {more}", result
 
 
@@ -120,4 +132,27 @@ for action, lines in ((("-fprint", FILE), {name + "\n" for name in ALL}),
         gm.expect(set(found) <= lines and len(found) == len(set(found)), f"{tag}: {text!r}")
         if result.status == 0:
             gm.expect(set(found) == lines, f"{tag}: status 0, but {text!r}")
+
+# State files: whole, or not there.
+gm.touch(TOP + "/table", "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
+         f"21 20 8:2 / /{LONG} rw - ext4 /dev/mapper/{LONG} rw\n22 20 0:27 / /smb rw - cifs //u:word@srv/x rw,password=w\n")
+gm.touch(TOP + "/fstab", f"/dev/sda1 / ext4 defaults 0 1\n/dev/mapper/{LONG} /{LONG} ext4 nofail,nosuid 0 2\n")
+AUDIT = ("audit", "--fstab=fstab", "-F", "table")
+
+
+def stable(text):
+    """The text of a file without what changes between runs."""
+    return re.sub(r'"time": [0-9]+|^getmnt_audit_(?:time|duration|last)\S* \S+$', "", text, flags=re.M)
+
+
+for more in ("--save=file",), ("--prometheus", "--output=file"):
+    usual = None
+    status = gm.getmnt(*AUDIT, cwd=TOP, program=PROGRAM).status
+    for tag, result in runs((*AUDIT, *more, "--max-time=60"), status, AUDIT):
+        text = stable(gm.read(FILE)) if os.path.exists(FILE) else None
+        usual = usual or text
+        failed = text and re.search(r"^getmnt_audit_success 0$", text, flags=re.M)
+        gm.expect(text in (None, usual) or failed, f"{tag}: {result.status}, {text}")
+        if result.status == status:
+            gm.expect(text == usual, f"{tag}: status {status}, but {text}")
 gm.done()
