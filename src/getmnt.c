@@ -43,8 +43,8 @@
  *     caller.c           the library's caller: forked children, canceled threads
  *   path/                names that may not be what they should be
  *     resolve.c          resolving a path, component by component
- *     named.h            reading a file that the user named
- *     place.c            resolving the name of a file that root reads or replaces
+ *     place.c            resolving the name of a file that root reads, replaces or creates
+ *     named.c            reading a file that the user named, writing it as find does; directories
  *     replace.c          replacing a file: opening and reading it
  *     replace_write.c    replacing a file: writing the new one
  *     replace_keep.c     replacing a file: owner, mode and attributes

@@ -78,6 +78,9 @@ int indexed_dir_error(const char *dir)
 	int error = errno;
 	if (error == ENOENT && !*dir)
 		message("index", "neither XDG_CACHE_HOME nor HOME is set; use --index-dir=DIR");
+	else if (error == ELOOP)
+		message(dir, "cannot be used: a symlink on the path belongs to another user, or "
+		        "there are too many; name the directory itself");
 	else
 		message(dir, "cannot be used: %s%s", strerror(error),
 		        error == EACCES || error == EROFS

@@ -398,16 +398,34 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 	return status;
 }
 
-int put_report(struct os *os, const struct replace_name *request, const char *bytes, size_t len)
+/** The mounts, for checking whether a symlink leads to a mount that can block. */
+struct output_mounts {
+	struct os *os;
+	struct mount_table *table;   /* once it was read */
+};
+
+static bool leads_to_blocking(void *arg, const char *path)
+{
+	struct output_mounts *mounts = arg;
+	if (!mounts->table)
+		mounts->table = table_read_kernel(mounts->os, TABLE_AUTO,
+		                                  MF_POINT | MF_FSTYPE | MF_SOURCE);
+	return !mounts->table || discover_path_blocks(mounts->table, path);
+}
+
+int put_report(struct os *os, const char *path, const char *bytes, size_t len)
 {
 	static const struct put_options options = {0};
 	enum { TRIES = 8 };
+	struct output_mounts mounts = {.os = os};
+	const struct replace_name request = {.path = path, .may_create = true, .named = true,
+		.blocks = leads_to_blocking, .blocks_arg = &mounts};
 	int status = PX_NOT_WRITTEN;
 	bool again = true;
 	for (int tries = 1; again; ++tries) {
 		struct put *put;
-		if (put_open(os, &options, request, &put) != 0)
-			return PX_NOT_WRITTEN;
+		if (put_open(os, &options, &request, &put) != 0)
+			break;
 		put->report = true;
 		bool failed = replace_may(&put->file, true) != 0;
 		if (!failed && bytes)
@@ -418,5 +436,6 @@ int put_report(struct os *os, const struct replace_name *request, const char *by
 			status = failed ? report_failure(put) : PX_OK;
 		put_close(put);
 	}
+	table_free(mounts.table);
 	return status;
 }

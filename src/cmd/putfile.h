@@ -106,10 +106,12 @@ struct put_verdict {
  */
 int put_finish(struct put *put, const char *new, size_t len, const struct put_verdict *verdict);
 
-/** Replace a file that every run rewrites: no confirmation, no backup, no message.  Other hard
-    links keep the old bytes.  @bytes  NULL: only check whether the file can be written.
+/** Write a file that the user named for output and that every run rewrites, completely or not at
+    all: no confirmation, no backup, no message.  Symlinks of other users are refused, as are those
+    whose target is on a mount that can block.  Other hard links keep the old bytes.
+    @bytes  NULL: only check whether the file can be written.
     @return 0, or PX_NOT_WRITTEN after a message. */
-int put_report(struct os *os, const struct replace_name *name, const char *bytes, size_t len);
+int put_report(struct os *os, const char *path, const char *bytes, size_t len);
 
 /** Compare the file with the new text, and print the diff if the options request it.
     @count [out]  The number of lines that differ.

@@ -7,6 +7,7 @@
 #include "mountopts/layers.h"
 #include "mountopts/optlist.h"
 #include "os/change.h"
+#include "path/named.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -38,40 +39,13 @@ static int place_path(struct os *os, const char *given, struct strbuf *path)
 	return path->failed ? fail(ENOMEM) : 0;
 }
 
-/** Make a directory and those above it.  @return 0, or -1. */
-static int make_path(struct os *os, char *path)
-{
-	int first = 0;
-	for (char *at = path; at;) {
-		at = strchr(at + 1, '/');
-		if (at)
-			*at = '\0';
-		int rc = os_mkdirat(os, AT_FDCWD, path, 0700);
-		if (at)
-			*at = '/';
-		if (rc == 0 || errno == EEXIST)
-			continue;
-		/* An existing directory above may report EROFS or EACCES as well. */
-		if (!at || (errno != EROFS && errno != EACCES))
-			return errno == ENOENT && first ? fail(first) : -1;
-		first = first ? first : errno;
-	}
-	return 0;
-}
-
 int index_place_open(struct os *os, const char *given, bool create, struct strbuf *path)
 {
 	const size_t from = path->len;
 	const char *name = NULL;
 	if (place_path(os, given, path) != 0 || !(name = strbuf_text(path)))
 		return -1;
-	name += from;
-	int fd = os_openat(os, AT_FDCWD, name, O_RDONLY | O_DIRECTORY);
-	if (fd >= 0 || errno != ENOENT || !create)
-		return fd;
-	if (make_path(os, path->data + from) != 0)
-		return -1;
-	return os_openat(os, AT_FDCWD, name, O_RDONLY | O_DIRECTORY);
+	return path_open_dir_named(os, name + from, create);
 }
 
 /* Names. */

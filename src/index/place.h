@@ -19,7 +19,7 @@
     @given  Of --index-dir; NULL: not given.
     @create  Make it, mode 0700, if it does not exist.
     @path [out]  Its path, for messages; initialized by the caller.
-    @return a descriptor, or -1. */
+    @return a descriptor, or -1.  Errors: those of path_open_dir_named(). */
 int index_place_open(struct os *os, const char *given, bool create, struct strbuf *path);
 
 /** Get what names a file system in an index: its UUID by ioctl FS_IOC_GETFSUUID (6.9), else the

@@ -41,10 +41,10 @@ int os_create_unnamed(struct os *os, int dirfd)
 	return fd;
 }
 
-int os_create(struct os *os, const char *path)
+int os_create(struct os *os, int dirfd, const char *name, int flags)
 {
-	return OS_RETRY(OS_CALL(os, OS_OPENAT, openat, AT_FDCWD, path,
-	                        O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666));
+	return OS_RETRY(OS_CALL(os, OS_OPENAT, openat, dirfd, name,
+	                        O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC | flags, 0666));
 }
 
 int os_close_written(struct os *os, int fd)

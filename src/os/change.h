@@ -23,8 +23,9 @@ int os_create_new(struct os *os, int dirfd, const char *name);
     not supported, the file has a name for a moment.  Only one process at a time may do so. */
 int os_create_unnamed(struct os *os, int dirfd);
 
-/** Open a file for writing: it is created (0666, minus the umask) or truncated. */
-int os_create(struct os *os, const char *path);
+/** openat(2) that creates a file with mode 0666, minus the umask, for writing only.
+    @flags  O_EXCL ... */
+int os_create(struct os *os, int dirfd, const char *name, int flags);
 
 /** close(2), which may report that what was written is lost.  @return 0, or -1. */
 int os_close_written(struct os *os, int fd);

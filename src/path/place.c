@@ -5,8 +5,7 @@
  */
 #include "path/replace_impl.h"
 
-#include "os/file.h"
-#include "path/named.h"
+#include "os/change.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,23 +72,39 @@ static int place_may(void *arg, struct path_walk *walk)
 	return refuse(place, RP_BLOCKS, EREMOTE, "", "");
 }
 
+/** Whether a symlink may be followed.  @fd  The symlink.  @st  Its attributes. */
+static bool may_follow(const struct place *place, int fd, const struct stat *st)
+{
+	struct os *os = place->os;
+	struct stat dir;
+	struct statfs fs;
+	uid_t euid = os_geteuid(os);
+	if (place->opts->sticky)
+		return os_fstatat(os, place->fd, "", &dir) == 0
+		       && !path_is_planted(euid, st->st_uid, dir.st_uid, dir.st_mode);
+	/* "self" and "mounts" belong to root, which may have no user ID in a user namespace. */
+	return st->st_uid == euid || st->st_uid == 0
+	       || (os_fstatfs(os, fd, &fs) == 0 && fs.f_type == PROC_MAGIC
+	           && os_fstatat(os, place->fd, "", &dir) == 0 && dir.st_ino == PROC_ROOT_INODE);
+}
+
 /** Read a symlink that may be followed; target and owner are read from the same inode. */
 static ssize_t read_owned(struct place *place, char target[PATH_MAX])
 {
 	struct os *os = place->os;
-	struct stat st, dir;
+	struct stat st;
 	struct statfs fs;
 	char owner[64];
 	int fd = os_openat(os, place->fd, path_name(&place->walk), O_PATH | O_NOFOLLOW);
 	if (fd < 0)
 		return -1;
 	ssize_t n = os_fstatat(os, fd, "", &st);
-	bool ours = n == 0 && (st.st_uid == 0 || st.st_uid == os_geteuid(os));
-	/* "self" and "mounts" belong to root, which may have no user ID in a user namespace. */
-	if (n == 0 && !ours)
-		ours = os_fstatfs(os, fd, &fs) == 0 && fs.f_type == PROC_MAGIC
-		       && os_fstatat(os, place->fd, "", &dir) == 0 && dir.st_ino == PROC_ROOT_INODE;
-	if (n == 0 && ours) {
+	place->by_kernel = n == 0 && place->opts->sticky && os_fstatfs(os, fd, &fs) == 0
+	                   && fs.f_type == PROC_MAGIC;
+	if (place->by_kernel) {
+		errno = EINVAL;
+		n = -1;
+	} else if (n == 0 && may_follow(place, fd, &st)) {
 		n = os_readlinkat(os, fd, "", target, PATH_MAX);
 	} else if (n == 0) {
 		snprintf(owner, sizeof(owner), " belongs to uid %u", (unsigned)st.st_uid);
@@ -106,14 +121,15 @@ static ssize_t place_link(void *arg, struct path_walk *walk, char target[PATH_MA
 	struct place *place = arg;
 	const char *name = path_name(walk);
 	bool last = walk->last && !place->dir;
+	place->by_kernel = false;
 	ssize_t n = os_readlinkat(place->os, place->fd, name, target, PATH_MAX);
 	if (n < 0) {
-		/* If the last component is missing, place_enter() ends the resolution. */
-		if (errno == ENOENT && last)
+		/* If the component is missing, place_enter() creates it or ends the resolution. */
+		if (errno == ENOENT && (last || place->create))
 			errno = EINVAL;
 		return -1;
 	}
-	if (!last)
+	if (!last || place->opts->sticky)
 		return read_owned(place, target);
 	if (!place->at_link) {
 		n = read_owned(place, target);
@@ -138,12 +154,19 @@ static ssize_t place_link(void *arg, struct path_walk *walk, char target[PATH_MA
 static int place_enter(void *arg, struct path_walk *walk)
 {
 	struct place *place = arg;
+	const char *name = path_name(walk);
 	if (walk->last && !place->dir) {
 		place->found = true;
 		return 1;
 	}
-	return move_to(place, os_openat(place->os, place->fd, path_name(walk),
-	                                O_PATH | O_DIRECTORY | O_NOFOLLOW));
+	int flags = O_PATH | O_DIRECTORY | (place->by_kernel ? 0 : O_NOFOLLOW);
+	int fd = os_openat(place->os, place->fd, name, flags);
+	if (fd < 0 && errno == ENOENT && place->create) {
+		if (os_mkdirat(place->os, place->fd, name, 0700) != 0 && errno != EEXIST)
+			return -1;
+		fd = os_openat(place->os, place->fd, name, flags);
+	}
+	return move_to(place, fd);
 }
 
 static const struct path_how place_how = {
@@ -175,7 +198,15 @@ static int begin(struct place *place, const char *path)
 	}
 	place->rootfd = os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
 	place->fd = os_openat(os, AT_FDCWD, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY);
-	if (place->fd < 0 || place->rootfd < 0 || (*path != '/' && os_getcwd(os, cwd) != 0))
+	if (place->fd < 0 || place->rootfd < 0)
+		return -1;
+	int rc = *path != '/' ? os_getcwd(os, cwd) : 0;
+	/* The path serves messages only. */
+	if (place->opts->sticky && (rc != 0 || *cwd != '/')) {
+		place->walk.path_unknown = true;
+		return 0;
+	}
+	if (rc != 0)
 		return -1;
 	/* "(unreachable)/x" */
 	if (*cwd != '/') {
@@ -207,6 +238,16 @@ static int begin_in_root(struct place *place, const char *root, const char *path
 	return place->fd < 0 || !walk.rest ? -1 : 0;
 }
 
+/** Whether the resolution succeeded, with its whole text.  @rc  Its result.  @return 0, or -1. */
+static int whole(const struct place *place, int rc)
+{
+	if (rc == 0 && place->walk.text.failed) {
+		errno = ENOMEM;
+		rc = -1;
+	}
+	return rc;
+}
+
 int place_find(struct place *place, struct os *os, const struct replace_name *opts, bool at_link)
 {
 	const char *root = opts->root;
@@ -216,54 +257,16 @@ int place_find(struct place *place, struct os *os, const struct replace_name *op
 	                                                 : begin(place, opts->path);
 	if (rc == 0)
 		rc = resolve(place);
-	if (rc == 0 && place->walk.text.failed) {
-		errno = ENOMEM;
-		rc = -1;
-	}
-	return rc;
+	return whole(place, rc);
 }
 
-/** Whether no symlink of another user is on the path. */
-static bool is_direct(struct os *os, const char *path)
+int place_find_dir(struct place *place, struct os *os, const struct replace_name *opts,
+                   bool create)
 {
-	struct place place;
-	const struct replace_name name = {.path = path, .may_pipe = true};
-	bool direct = place_find(&place, os, &name, false) == 0 || place.refused.why != RP_LINK;
-	place_destroy(&place);
-	return direct;
-}
-
-/** Open a file named by the user; opens no device. */
-static int open_named(struct os *os, const char *path, const char *given)
-{
-	struct k_statx st;
-	/* Opening a device can have side effects.  FUSE without allow_other reports type 0 to
-	   others. */
-	if (os_statx(os, AT_FDCWD, path, AT_STATX_DONT_SYNC, 0, &st) != 0)
-		return -1;
-	unsigned type = st.mode & S_IFMT;
-	/* Through a symlink to a pipe we could wait for our own output. */
-	if (type == S_IFIFO && !is_direct(os, given ? given : path)) {
-		errno = EPERM;
-		return -1;
-	}
-	if (type == S_IFREG || type == S_IFIFO || type == 0) {
-		/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
-		int fd = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
-		type = fd < 0 ? 0 : os_file_type(os, fd, NULL, NULL);
-		if (type == S_IFREG || type == S_IFIFO || type == 0)
-			return fd;
-		os_close(os, fd);
-	}
-	errno = type == S_IFDIR ? EISDIR : ENOTSUP;
-	return -1;
-}
-
-int path_read_named(struct os *os, const char *path, const char *given, size_t max, char **text,
-                    size_t *len)
-{
-	int fd = open_named(os, path, given);
-	int rc = fd < 0 ? -1 : os_read_fd(os, fd, max, text, len);
-	os_close(os, fd);
-	return rc;
+	*place = (struct place){.os = os, .opts = opts, .dir = true, .create = create};
+	place->fd = place->rootfd = place->pipe = -1;
+	int rc = begin(place, opts->path);
+	if (rc == 0)
+		rc = resolve(place);
+	return whole(place, rc);
 }

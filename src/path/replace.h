@@ -122,6 +122,8 @@ struct replace_name {
 	bool may_create;        /* treat a missing file as empty */
 	bool may_pipe;          /* only read the file, which may be a FIFO or standard input */
 	bool at_link;           /* if the last component is a symlink, replace the symlink itself */
+	bool sticky;            /* follow a symlink of another user, except in a directory such as
+	                           /tmp; and let the kernel follow those of procfs */
 	/* Whether access to an absolute path without symlinks can block; NULL: never. */
 	bool (*blocks)(void *arg, const char *path);
 	void *blocks_arg;

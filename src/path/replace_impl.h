@@ -25,7 +25,10 @@ struct place {
 	                             /proc/PID/fd; or -1 */
 	char *link;               /* target of the first symlink found as last component */
 	bool in_root;             /* below opts->root */
-	bool dir;                 /* the root itself is being resolved */
+	bool dir;                 /* a directory, or the root itself, is being resolved */
+	bool create;              /* with dir: create missing directories */
+	bool by_kernel;           /* the component is a symlink of procfs, whose text may be no
+	                             path: the kernel follows it */
 	bool at_link;             /* a symlink as last component is the file itself */
 	bool found;               /* the last component was reached; false: the path is a
 	                             directory */
@@ -39,6 +42,11 @@ struct place {
  * Ownership: call place_destroy() in either case.
  */
 int place_find(struct place *place, struct os *os, const struct replace_name *opts, bool at_link);
+
+/** Resolve the path of a directory, and create missing directories with mode 0700 if `create`.
+    Otherwise like place_find(). */
+int place_find_dir(struct place *place, struct os *os, const struct replace_name *opts,
+                   bool create);
 
 /** Close and free a place.  Preserves errno. */
 void place_destroy(struct place *place);

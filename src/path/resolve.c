@@ -6,6 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+bool path_is_planted(uid_t euid, uid_t owner, uid_t dir_owner, mode_t dir_mode)
+{
+	const mode_t sticky = S_ISVTX | S_IWOTH;
+	return owner != euid && owner != dir_owner && (dir_mode & sticky) == sticky;
+}
 
 int path_begin(struct path_walk *walk, const char *path)
 {

@@ -56,6 +56,12 @@ struct path_how {
 	void *arg;
 };
 
+/** Whether another user may have prepared a symlink, file or FIFO for us: in a sticky directory
+    that everybody may write to, such as /tmp, it belongs neither to us nor to the owner of the
+    directory.
+    Source: may_follow_link() and may_create_in_sticky() in fs/namei.c. */
+bool path_is_planted(uid_t euid, uid_t owner, uid_t dir_owner, mode_t dir_mode);
+
 /** Start a resolution in "/"; the caller may append another path to text.
     @return 0, or -1 (ENOMEM).  Ownership: call path_destroy() in either case. */
 int path_begin(struct path_walk *walk, const char *path);

@@ -113,18 +113,16 @@ static bool is_protected(const struct follow *follow, const char *name)
 	struct os *os = follow->os;
 	struct k_statx st, dir;
 	const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-	const unsigned sticky = S_ISVTX | S_IWOTH;
 	/* The kernel checks this before it refuses all links. */
 	const uint64_t resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
 	int fd = os_openat2(os, follow->at, name, O_PATH, resolve);
 	os_close(os, fd);
 	if (fd >= 0 || errno != ENOSYS)
 		return fd < 0 && errno == EACCES;
-	/* may_follow_link() in fs/namei.c */
 	if (os_statx(os, follow->next, "", flags, K_STATX_UID, &st) != 0
 	    || os_statx(os, follow->at, "", flags, K_STATX_MODE | K_STATX_UID, &dir) != 0)
 		return true;
-	return st.uid != os_geteuid(os) && (dir.mode & sticky) == sticky && dir.uid != st.uid;
+	return path_is_planted(os_geteuid(os), st.uid, dir.uid, dir.mode);
 }
 
 /** Why the kernel would not follow the link that was opened; 0: it would. */

@@ -302,7 +302,7 @@ for args, words in [
     (["report", "/proc"], "/proc: has no index: a pseudo file system"),
     (["report", "/ext4/file"], "/ext4/file: not a directory in the index of /ext4"),
     (["report", "--by=color", "/ext4"], "color"),
-    (["report", "--svg=/none/x.svg", "/ext4"], "/none/x.svg: cannot be written: No such file or directory"),
+    (["report", "--svg=/none/x.svg", "/ext4"], "/none/x.svg: resolving its name failed: No such file or directory"),
     (["export", "/ext4"], "--csv or --jsonl is required"),
     (["export", "--csv", "--jsonl", "/ext4"], "--jsonl"),
     (["export", "--csv", "-oLINK", "/ext4"], "LINK is not in an index"),

@@ -146,21 +146,6 @@ int audit_way_fail(struct audit_way *way, const char *why, struct strbuf *docume
 
 /* Delivery. */
 
-/** The mounts, for checking whether a symlink in the name of an output file leads to a mount that
-    can block. */
-struct way_out {
-	struct os *os;
-	struct mount_table *table;   /* once it was read */
-};
-
-static bool leads_to_blocking(void *arg, const char *path)
-{
-	struct way_out *to = arg;
-	if (!to->table)
-		to->table = table_read_kernel(to->os, TABLE_AUTO, MF_POINT | MF_FSTYPE | MF_SOURCE);
-	return !to->table || discover_path_blocks(to->table, path);
-}
-
 /** Write text to a file, completely or not at all.
     @text  NULL: check only whether it can be written.
     @return 0, or -1 after a message. */
@@ -168,12 +153,7 @@ static int put_into(const char *path, const char *text, size_t len)
 {
 	struct os os;
 	os_init(&os, secure_getenv("GETMNT_DISABLE"));
-	struct way_out to = {.os = &os};
-	struct replace_name request = {.path = path, .may_create = true, .named = true,
-		.blocks = leads_to_blocking, .blocks_arg = &to};
-	int status = put_report(&os, &request, text, len);
-	table_free(to.table);
-	return status ? -1 : 0;
+	return put_report(&os, path, text, len) ? -1 : 0;
 }
 
 int audit_way_put_metrics(struct audit_opts *opts, struct strbuf *document)

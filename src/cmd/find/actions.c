@@ -49,6 +49,21 @@ static int compile_format(struct find_action *prepared, struct query_action *act
 	return 0;
 }
 
+/** Open the file of an action.  @return 0, or -1 with `why`. */
+static int open_file(struct find *find, struct find_action *prepared,
+                     const struct query_action *action, struct strbuf *why)
+{
+	struct strbuf refused = {0};
+	prepared->file = find_file_open(find, action->args[0], &refused);
+	if (!prepared->file) {
+		strbuf_printf(why, "%s: %s: %s", action->word, action->args[0],
+		              refused.len ? strbuf_str(&refused) : strerror(errno));
+		errno = EINVAL;
+	}
+	strbuf_destroy(&refused);
+	return prepared->file ? 0 : -1;
+}
+
 int find_action_compile(void *arg, struct query_action *action, struct strbuf *why)
 {
 	struct find *find = arg;
@@ -61,13 +76,8 @@ int find_action_compile(void *arg, struct query_action *action, struct strbuf *w
 	struct find_action *prepared = &find->actions[action->index];
 	switch (action->kind) {
 	case QA_FPRINT: case QA_FPRINT0: case QA_FPRINTF: case QA_FLS:
-		prepared->file = find_file_open(find, action->args[0]);
-		if (!prepared->file) {
-			strbuf_printf(why, "%s: %s: %s", action->word, action->args[0],
-			              strerror(errno));
-			errno = EINVAL;
+		if (open_file(find, prepared, action, why) != 0)
 			return -1;
-		}
 		break;
 	case QA_OK: case QA_OKDIR:
 		find->asks = true;

@@ -91,8 +91,9 @@ void find_destroy(struct find *find);
 /* print.c */
 
 /** Open a file to write to, or find it among those that are open.
+    @why [out]  As for path_create_named().
     @return the file, or NULL with errno. */
-struct find_file *find_file_open(struct find *find, const char *name);
+struct find_file *find_file_open(struct find *find, const char *name, struct strbuf *why);
 
 /** Write find->text, which becomes empty. */
 void find_put(struct find *find, struct find_file *file);

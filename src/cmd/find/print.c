@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "os/change.h"
+#include "path/named.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,13 +49,13 @@ static struct find_file *add_file(struct find *find, const char *name, int fd)
 	return file;
 }
 
-struct find_file *find_file_open(struct find *find, const char *name)
+struct find_file *find_file_open(struct find *find, const char *name, struct strbuf *why)
 {
 	if (strcmp(name, "/dev/stdout") == 0)
 		return &find->out;
 	if (strcmp(name, "/dev/stderr") == 0)
 		return add_file(find, name, STDERR_FILENO);
-	return add_file(find, name, os_create(&find->os, name));
+	return add_file(find, name, path_create_named(&find->os, name, why));
 }
 
 static void write_file(struct find *find, struct find_file *file)

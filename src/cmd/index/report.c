@@ -7,17 +7,16 @@
 #include "cmd/index/svg.h"
 #include "cmd/indexed.h"
 #include "cmd/object.h"
+#include "cmd/putfile.h"
 #include "cmd/table.h"
 #include "cmd/view.h"
 #include "index/report.h"
-#include "os/change.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 enum { DEPTH_MOST = 1000000, TOP_MOST = INT_MAX, SVG_DEPTH = 3, SVG_TOP = 2000 };
 
@@ -284,26 +283,13 @@ static struct report *count(struct index_run *ir, const struct reported *dirs, s
 	return report;
 }
 
-/** Write a picture to a file.  @return 0, or -1. */
-static int write_svg(struct os *os, const char *name, struct strbuf *svg)
-{
-	struct iovec iov = {(void *)(uintptr_t)strbuf_text(svg), svg->len}, *pieces = &iov;
-	size_t n = 1;
-	if (strcmp(name, "-") == 0)
-		return print_buffer(svg);
-	if (!iov.iov_base)
-		return -1;
-	int fd = os_create(os, name);
-	int rc = fd < 0 || os_write_all(os, fd, &pieces, &n) != 0 ? -1 : 0, error = errno;
-	os_close(os, fd);
-	errno = error;
-	return rc;
-}
-
 /** Draw the directories.  @return 0, or an exit status after a message. */
 static int draw(struct index_run *ir, const struct report_opts *opts, const struct reported *dirs,
                 size_t n, const char *const *names)
 {
+	const bool to_stdout = strcmp(opts->svg, "-") == 0;
+	if (!to_stdout && put_report(&ir->run.os, opts->svg, NULL, 0) != 0)
+		return CX_ERROR;
 	struct report *places = count(ir, dirs, n, names, REPORT_DIR,
 	                              opts->depth == UINT_MAX ? SVG_DEPTH : opts->depth);
 	struct report *ages = places ? count(ir, dirs, n, names, REPORT_AGE, 0) : NULL;
@@ -336,11 +322,9 @@ static int draw(struct index_run *ir, const struct report_opts *opts, const stru
 		bars[i].label = label;
 	if (labels.failed || svg_report(&svg, kept, nrows, bars, nbars) != 0)
 		goto fail;
-	status = CX_OK;
-	if (write_svg(&ir->run.os, opts->svg, &svg) != 0) {
-		message(opts->svg, "cannot be written: %s", strerror(errno));
-		status = CX_ERROR;
-	}
+	if ((to_stdout ? print_buffer(&svg)
+	               : put_report(&ir->run.os, opts->svg, svg.data, svg.len)) == 0)
+		status = CX_OK;
 	goto out;
 fail:
 	message("index", "%s", strerror(errno));
