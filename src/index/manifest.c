@@ -227,7 +227,10 @@ int manifest_decode(const char *bytes, size_t size, struct manifest *m)
 	struct bytes tail = {in.end, in.end + 8, false};
 	if (bytes_get64(&tail) != XXH3_64bits(bytes, size - 8))
 		return fail(EBADMSG);
-	info->incomplete = bytes_get32(&in) != 0;
+	uint32_t incomplete = bytes_get32(&in);
+	if (incomplete > 1)
+		return fail(EBADMSG);
+	info->incomplete = incomplete;
 	m->root = bytes_get32(&in);
 	uint32_t root_len = bytes_get32(&in);
 	if (!get_field(&in, info->uuid, sizeof(info->uuid))

@@ -11,8 +11,8 @@
 #include "fault.h"
 
 #define HEAD                                                                                       \
-	"{\"getmnt_baseline\": 1, \"time\": 0, \"include\": [\"session\"], \"rules\": "            \
-	"[\"MNT-DUP\", \"NEW-CODE\"]}\n"
+	"{\"getmnt_baseline\": 1, \"time\": 0, \"host\": \"\", \"root\": \"\", "                     \
+	"\"include\": [\"session\"], \"rules\": [\"MNT-DUP\"]}\n"
 #define M(target, more) "{\"mount\": \"" target "\", " more "}\n"
 #define EXT4 "\"fstype\": \"ext4\", \"root\": \"/\", \"owner\": \"fstab\", \"options\": \"rw\""
 #define TMPFS "\"fstype\": \"tmpfs\", \"source\": \"tmpfs\", \"root\": \"/\", \"options\": \"rw\""
@@ -241,7 +241,7 @@ UNIT_TEST(damaged)
 {
 	STRBUF(text);
 	append(&text, M("/a\\\\040b", EXT4) "{\"finding\": \"MNT-DUP\", \"target\": "
-	                                    "\"/a\"}\n{\"swap\": \"/s\", \"later\": [1]}\n");
+	                                    "\"/a\"}\n{\"swap\": \"/s\", \"light\": true}\n");
 	CU_ASSERT_EQUAL(wrong(text.data, text.len), 0);
 	/* Truncated anywhere: reported at the truncated line, or the last one. */
 	uint32_t line = 1;
@@ -265,6 +265,9 @@ UNIT_TEST(damaged)
 	CU_ASSERT(wrong(text.data, text.len) == 6 && strstr(found, "after the end"));
 }
 
+#define HEAD_OF(more) \
+	"{\"getmnt_baseline\": 1, \"time\": 1, \"host\": \"\", \"root\": \"/\", " more "}"
+
 UNIT_TEST(lines)
 {
 	static const struct {
@@ -284,6 +287,12 @@ UNIT_TEST(lines)
 	        {"{\"mount\": \"/\", \"mount\": \"/b\"}", "duplicate"},
 	        {"{\"finding\": \"\"}", "\"finding\" is empty"},
 	        {"{\"mount\": \"/\"} {}", "invalid JSON"},
+	        {"{\"mount\": \"/\", \"light\": false}", "\"light\" is not true"},
+	        {"{\"mount\": \"/\", \"later\": 1}", "unknown key \"later\""},
+	        {"{\"mount\": \"/\", \"swap\": \"/s\"}", "unknown key \"swap\""},
+	        {"{\"finding\": \"NEW-CODE\"}", "unknown rule \"NEW-CODE\""},
+	        {"{\"finding\": \"MNT-DUP\", \"light\": true}", "unknown key \"light\""},
+	        {"{\"end\": 2, \"more\": 1}", "unknown key \"more\""},
 	        {"{\"end\": 9}", "there are 2 lines above, of 9"},
 	};
 	static const struct {
@@ -294,6 +303,13 @@ UNIT_TEST(lines)
 	        {"{\"getmnt_baseline\": 1, \"time\": -1}", "\"time\" is not a number"},
 	        {"{\"getmnt_baseline\": 1, \"time\": 253402300800}", "\"time\" is not a number"},
 	        {"{\"getmnt_baseline\": 1, \"time\": 1, \"host\": {}}", "\"host\" is not a string"},
+	        {"{\"getmnt_baseline\": 1, \"time\": 1}", "\"host\" is missing"},
+	        {HEAD_OF("\"more\": 1, \"include\": [], \"rules\": []"), "unknown key \"more\""},
+	        {HEAD_OF("\"include\": [], \"rules\": [\"NEW-CODE\"]"), "unknown rule \"NEW-CODE\""},
+	        {HEAD_OF("\"include\": [], \"rules\": [1]"), "unknown rule \"\""},
+	        {HEAD_OF("\"include\": []"), "\"rules\" is not a list"},
+	        {HEAD_OF("\"include\": [\"x\"], \"rules\": []"), "unknown owner \"x\""},
+	        {HEAD_OF("\"rules\": []"), "\"include\" is not a list"},
 	        {"# /etc/fstab", "not a baseline of getmnt"},
 	};
 	char text[1024];
@@ -340,7 +356,7 @@ UNIT_TEST(findings)
 	load(&old, "{\"finding\": \"MNT-DUP\", \"target\": \"/a\"}\n{\"finding\": \"MNT-DUP\", "
 	           "\"target\": \"/a\"}\n"
 	           "{\"finding\": \"MNT-DUP\", \"target\": \"/gone\"}\n{\"finding\": "
-	           "\"MNT-LIMIT\"}\n{\"finding\": \"NEW-CODE\"}\n");
+	           "\"MNT-LIMIT\"}\n{\"finding\": \"FSTAB-SYNTAX\"}\n");
 	struct audit_report report = {0};
 	struct audit_baseline now;
 	struct audit_base_counts counts = {0};

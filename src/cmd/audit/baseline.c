@@ -3,6 +3,7 @@
 
 #include "base/command.h"
 #include "base/escape.h"
+#include "base/words.h"
 #include "cmd/output.h"
 #include "os/change.h"
 
@@ -137,33 +138,84 @@ static bool take(struct parse *p, const json_t *object, const char *key, const c
 	return strlen(text) == len || wrong(p, "\"%s\" contains a NUL byte", key);
 }
 
-static bool parse_head(struct parse *p, const json_t *object)
+/** Check that an object has only known keys.  What a later version stores under a new key may
+    change the meaning of the rest.  @keys  Separated by blanks. */
+static bool has_only(struct parse *p, json_t *object, const char *keys)
 {
-	const json_t *time = json_object_get(object, "time"), *name,
-	             *include = json_object_get(object, "include"),
-	             *rules = json_object_get(object, "rules");
+	const char *key;
+	json_t *value;
+	json_object_foreach(object, key, value) {
+		if (!word_in(key, strlen(key), keys))
+			return wrong(p, "unknown key \"%s\"", key);
+	}
+	return true;
+}
+
+/** The rule with a code.  @return -1: unknown. */
+static int rule_of(const json_t *name)
+{
+	return json_is_string(name) ? audit_code(json_string_value(name), json_string_length(name))
+	                            : -1;
+}
+
+static bool parse_include(struct parse *p, const json_t *include)
+{
+	const json_t *name;
 	size_t i;
+	json_array_foreach(include, i, name) {
+		const char *text = json_is_string(name) ? json_string_value(name) : "";
+		unsigned owner = audit_baseline_owner(text);
+		if (!owner)
+			return wrong(p, "unknown owner \"%s\" in \"include\"", text);
+		p->to->include |= owner;
+	}
+	return json_is_array(include) || wrong(p, "\"include\" is not a list");
+}
+
+static bool parse_rules(struct parse *p, const json_t *rules)
+{
+	const json_t *name;
+	size_t i;
+	json_array_foreach(rules, i, name) {
+		int code = rule_of(name);
+		if (code < 0)
+			return wrong(p, "unknown rule \"%s\" in \"rules\"",
+			             json_is_string(name) ? json_string_value(name) : "");
+		p->to->rules |= audit_set_only((enum audit_code)code);
+	}
+	return json_is_array(rules) || wrong(p, "\"rules\" is not a list");
+}
+
+static bool parse_head(struct parse *p, json_t *object)
+{
+	static const char *const texts[] = {"host", "root"};
+	const char **const values[] = {&p->to->host, &p->to->root};
+	const json_t *time = json_object_get(object, "time");
 	if (json_integer_value(json_object_get(object, "getmnt_baseline")) != FORMAT)
-		return wrong(p, "not a baseline that this version of getmnt reads; save a new one");
+		return wrong(p, "not a baseline that this version of getmnt reads");
 	p->to->time = json_integer_value(time);
 	if (!json_is_integer(time) || p->to->time < 0 || p->to->time > TIME_MAX)
 		return wrong(p, "\"time\" is not a number of seconds");
-	/* Unknown names are ignored. */
-	json_array_foreach(include, i, name) {
-		if (json_is_string(name))
-			p->to->include |= audit_baseline_owner(json_string_value(name));
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
+		if (!json_object_get(object, texts[i]))
+			return wrong(p, "\"%s\" is missing", texts[i]);
+		if (!take(p, object, texts[i], values[i]))
+			return false;
 	}
-	json_array_foreach(rules, i, name) {
-		int code = audit_code(json_is_string(name) ? json_string_value(name) : "",
-		                      json_string_length(name));
-		if (code >= 0)
-			p->to->rules |= audit_set_only((enum audit_code)code);
-	}
-	return take(p, object, "host", &p->to->host) && take(p, object, "root", &p->to->root);
+	return parse_include(p, json_object_get(object, "include"))
+	       && parse_rules(p, json_object_get(object, "rules"))
+	       && has_only(p, object, "getmnt_baseline time host root include rules");
 }
 
-static bool parse_entry(struct parse *p, const json_t *object, enum audit_base_kind kind)
+static bool parse_entry(struct parse *p, json_t *object, enum audit_base_kind kind)
 {
+	/* The severity of a finding is in its uuid. */
+	static const char *const known[] = {
+		[BASE_MOUNT] = "mount source uuid fstype root options owner light",
+		[BASE_SWAP] = "swap source uuid fstype root options owner light",
+		[BASE_FINDING] = "finding target uuid owner",
+	};
+	const json_t *light = json_object_get(object, "light");
 	struct audit_base_entry *entry = audit_baseline_add(p->to, kind);
 	p->nomem |= !entry;
 	bool good = entry;
@@ -171,14 +223,20 @@ static bool parse_entry(struct parse *p, const json_t *object, enum audit_base_k
 		good = take(p, object, key_of(entry, i), &entry->text[i]);
 	if (!good)
 		return false;
-	entry->light = json_is_true(json_object_get(object, "light"));
+	entry->light = json_is_true(light);
 	if (kind == BASE_MOUNT && *entry->target != '/')
 		return wrong(p, "\"mount\" is not an absolute path");
-	return *entry->target || wrong(p, "\"%s\" is empty", kinds[kind]);
+	if (!*entry->target)
+		return wrong(p, "\"%s\" is empty", kinds[kind]);
+	if (kind == BASE_FINDING && rule_of(json_object_get(object, kinds[kind])) < 0)
+		return wrong(p, "unknown rule \"%s\"", entry->target);
+	if (light && !entry->light)
+		return wrong(p, "\"light\" is not true");
+	return has_only(p, object, known[kind]);
 }
 
 /** Parse a line and its JSON object.  @ended [out]  Whether it is the end. */
-static bool parse_object(struct parse *p, const json_t *object, uint32_t number, bool *ended)
+static bool parse_object(struct parse *p, json_t *object, uint32_t number, bool *ended)
 {
 	const json_t *end = json_object_get(object, "end");
 	if (number == 1)
@@ -193,7 +251,7 @@ static bool parse_object(struct parse *p, const json_t *object, uint32_t number,
 		return wrong(p, "lines are missing or were added: there are %" PRIu32
 		                " lines above, of %" JSON_INTEGER_FORMAT,
 		             number - 1, json_integer_value(end));
-	return *ended = true;
+	return *ended = has_only(p, object, "end");
 }
 
 /** @number  Of the line, from 1. */
