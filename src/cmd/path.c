@@ -147,10 +147,16 @@ static bool is_blocked(const struct run *run, uint32_t node, unsigned files)
 bool node_blocks(void *arg, uint32_t node)
 {
 	const struct run *run = arg;
+	if (is_blocked(run, node, 0))
+		return true;
+	if (!run->judged)
+		return false;
 	/* Discovery also considers devices and layers.  It tests every mount that cannot block, so
-	   an untested mount can block, even one that a probe found alive. */
-	return is_blocked(run, node, 0) || (run->judged && (discovery_blocks(run->d, node)
-	                           || mtree_shown_state(&run->d->tree.nodes[node]) == MT_UNTESTED));
+	   an untested mount can block, even one that a probe found alive.  Without mount IDs it
+	   does not test mounts whose device numbers are ambiguous. */
+	return discovery_blocks(run->d, node)
+	       || (mtree_shown_state(&run->d->tree.nodes[node]) == MT_UNTESTED
+	           && !discovery_is_ambiguous(run->d, node));
 }
 
 /** A path below the root of the run, as an argument of calls with run->rootfd. */

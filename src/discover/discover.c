@@ -431,6 +431,11 @@ bool discovery_blocks_itself(const struct discovery *d, uint32_t node)
 	return d->flags[node] & DF_BLOCKS;
 }
 
+bool discovery_is_ambiguous(const struct discovery *d, uint32_t node)
+{
+	return d->by_dev && d->flags[node] & (DF_INSIDE | DF_TWIN);
+}
+
 void discovery_free(struct discovery *d)
 {
 	if (!d)

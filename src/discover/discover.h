@@ -172,6 +172,10 @@ bool discovery_blocks(const struct discovery *d, uint32_t node);
 /** Whether a mount can block by itself, wherever it is.  As discovery_blocks(). */
 bool discovery_blocks_itself(const struct discovery *d, uint32_t node);
 
+/** Whether a mount was not tested only because the kernel reports no mount IDs, and another mount
+    has the same device number.  Such a mount does not block because of that. */
+bool discovery_is_ambiguous(const struct discovery *d, uint32_t node);
+
 /** Free a discovery; NULL is allowed. */
 void discovery_free(struct discovery *d);
 
