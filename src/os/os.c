@@ -86,10 +86,18 @@ int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mas
 		memset(st, 0, sizeof(*st));
 		return os_statx_by_stat(os, dirfd, path, flags, st);
 	}
+	if (os->disabled & OSC_STATX_UNIQUE)
+		mask &= ~(unsigned)K_STATX_MNT_ID_UNIQUE;
 	int rc = OS_RETRY(OS_SYSCALL(os, OS_STATX, statx, dirfd, path, flags, mask, st));
 	/* On success the kernel has filled the whole structure. */
-	if (rc != 0)
+	if (rc != 0) {
 		memset(st, 0, sizeof(*st));
+	} else if (os->disabled & OSC_STATX_MNT_ID) {
+		/* As before Linux 5.8. */
+		st->mask &= ~(unsigned)(K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE);
+		st->attributes_mask &= ~(uint64_t)K_STATX_ATTR_MOUNT_ROOT;
+		st->mnt_id = 0;
+	}
 	return rc;
 }
 
