@@ -5,6 +5,8 @@
 #include "base/fstypes.h"
 #include "cmd/listing.h"
 #include "cmd/source.h"
+#include "os/entry.h"
+#include "path/resolve.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -101,26 +103,16 @@ static int mount_open(struct run *run, const struct mount *mount, const char *ta
 		target += strspn(target, "/");
 		target = *target ? target : ".";
 	}
-	int flags = O_PATH | O_NOFOLLOW;
-	int fd = os->caps & OSC_OPENAT2 ? os_openat2(os, run->rootfd, target, flags,
-	                      RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS)
-	         : os_openat(os, run->rootfd, target, flags);
-	if (fd < 0)
-		return -1;
 	struct k_statx st;
-	bool unique = run->table->unique_ids, same = false;
-	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
-	if (os_statx(os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) == 0) {
-		uint64_t id = os_statx_mnt_id(&st, unique);
-		/* Before Linux 5.8 statx(2) has no mount ID: compare device numbers. */
-		same = id != 0 ? id == mount->key
-		       : st.dev_major == mount->dev_major && st.dev_minor == mount->dev_minor;
-	}
-	if (!same) {
-		os_close(os, fd);
-		return -1;
-	}
-	return fd;
+	int fd = path_open_plain(os, run->rootfd, target, O_PATH, 0);
+	int same = fd < 0 ? 0 : os_is_on_mount(os, fd, mount);
+	/* Without /proc kernels before Linux 5.8 report no mount ID: compare device numbers. */
+	if (same < 0 && os_statx(os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) == 0)
+		same = st.dev_major == mount->dev_major && st.dev_minor == mount->dev_minor;
+	if (fd < 0 || same > 0)
+		return fd;
+	os_close(os, fd);
+	return -1;
 }
 
 /** Read the sizes of the file system of a row, unless that could block or reach another one. */

@@ -7,6 +7,8 @@
 #include "host/host.h"
 
 #include "base/words.h"
+#include "os/entry.h"
+#include "path/resolve.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,15 +21,8 @@ static int open_mount(struct host *host, uint32_t node)
 {
 	const struct mount *m = host->in.d->tree.nodes[node].mount;
 	const char *name = host->in.d->targets[node];
-	struct k_statx st;
-	bool unique = host->in.table->unique_ids;
-	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
-	int fd = os_openat2(host->in.os, AT_FDCWD, name, O_PATH | O_DIRECTORY | O_NOFOLLOW,
-	                    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-	if (fd < 0)
-		return -1;
-	if (os_statx(host->in.os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) == 0
-	    && os_statx_mnt_id(&st, unique) == (unique ? m->key : m->id))
+	int fd = path_open_plain(host->in.os, AT_FDCWD, name, O_PATH | O_DIRECTORY, 0);
+	if (fd < 0 || os_is_on_mount(host->in.os, fd, m) == 1)
 		return fd;
 	os_close(host->in.os, fd);
 	return -1;
@@ -82,12 +77,11 @@ static int count(struct os *os, int fd, struct host_covered *covered)
 /** Read one directory.  @return 0, or -1 (ENOMEM). */
 static int look(struct os *os, int clone, struct host_covered *covered)
 {
-	const uint64_t within = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS
-	                        | RESOLVE_BENEATH;
-	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-	int fd = os_openat2(os, clone, covered->place, flags | O_NOATIME, within);
+	const uint64_t within = RESOLVE_NO_XDEV | RESOLVE_BENEATH;
+	int flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY;
+	int fd = path_open_plain(os, clone, covered->place, flags | O_NOATIME, within);
 	if (fd < 0 && errno == EPERM)
-		fd = os_openat2(os, clone, covered->place, flags, within);
+		fd = path_open_plain(os, clone, covered->place, flags, within);
 	if (fd < 0) {
 		/* A file with a file mounted on it; or a name that was removed in another
 		   namespace. */

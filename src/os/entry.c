@@ -33,6 +33,20 @@ uint64_t os_mount_id(struct os *os, int fd)
 	return id;
 }
 
+int os_is_on_mount(struct os *os, int fd, const struct mount *mount)
+{
+	struct k_statx st;
+	/* A 32-bit ID can be that of an older mount. */
+	bool unique = mount->uniq_id && os->caps & OSC_STATX_UNIQUE;
+	uint64_t id = 0;
+	if (!unique)
+		id = os_mount_id(os, fd);
+	else if (os_statx(os, fd, "", STATX_CACHED | AT_EMPTY_PATH, K_STATX_MNT_ID_UNIQUE, &st)
+	         == 0)
+		id = os_statx_mnt_id(&st, true);
+	return id == 0 ? -1 : id == (unique ? mount->uniq_id : mount->id);
+}
+
 /** Whether a mount can block, by its type in mountinfo; true if it is not listed there. */
 static bool blocks_by_mountinfo(struct os *os, uint64_t id)
 {

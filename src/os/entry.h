@@ -23,6 +23,7 @@
 
 #include "os/os.h"
 
+struct mount;
 struct stat;
 
 /** The mounts on which an entry of a directory is accepted. */
@@ -33,6 +34,9 @@ enum os_entry_on {
 
 /** The 32-bit ID of the mount of an open file; 0: unknown. */
 uint64_t os_mount_id(struct os *os, int fd);
+
+/** Whether an open file is on a mount of a mount table: 1 or 0; -1: unknown. */
+int os_is_on_mount(struct os *os, int fd, const struct mount *mount);
 
 /** Open an entry of a directory; a symlink is not followed.
     @name  One component.

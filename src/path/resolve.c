@@ -174,6 +174,24 @@ int path_open_below(struct os *os, int dirfd, const char *path,
 	return at == dirfd ? os_openat(os, dirfd, ".", O_PATH) : at;
 }
 
+int path_open_plain(struct os *os, int dirfd, const char *path, int flags, uint64_t resolve)
+{
+	resolve |= RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+	int fd = os_openat2(os, dirfd, path, flags | O_NOFOLLOW, resolve);
+	if (fd >= 0 || errno != ENOSYS)
+		return fd;
+	const char *top_name = *path == '/' ? "/" : ".";
+	int top = os_openat(os, dirfd, top_name, O_PATH | O_DIRECTORY);
+	int found = top < 0 ? -1 : path_open_below(os, top, path, NULL, NULL);
+	os_close(os, top);
+	if (found < 0 || !(flags & O_DIRECTORY))
+		return found;
+	/* "." of a symlink or file fails with ENOTDIR. */
+	fd = os_openat(os, found, ".", flags);
+	os_close(os, found);
+	return fd;
+}
+
 /** Append a component to a normal path. */
 static void normal_step(struct strbuf *out, const char *name, size_t n)
 {

@@ -9,6 +9,7 @@
  *
  *     path_resolve()      follows symlinks: by text alone, or with a descriptor of each directory
  *     path_open_below()   follows no symlink
+ *     path_open_plain()   likewise, by one call where the kernel can
  *     path_normal()       by text alone, without symlinks
  */
 #ifndef GM_PATH_RESOLVE_H
@@ -101,6 +102,17 @@ const char *path_text(const struct path_walk *walk);
  */
 int path_open_below(struct os *os, int dirfd, const char *path,
                     int (*open_step)(void *arg, int dirfd, const char *name), void *arg);
+
+/**
+ * Open a path without following symlinks, by openat2(2) if this kernel has it, or else by
+ * path_open_below().
+ *
+ * @dirfd    As for openat(2).
+ * @flags    With O_DIRECTORY or O_PATH.
+ * @resolve  RESOLVE_ flags that openat2(2) also gets.  Without openat2(2) they have no effect.
+ * @return   a descriptor, or -1.  Errors: those of openat2(2); ENAMETOOLONG.
+ */
+int path_open_plain(struct os *os, int dirfd, const char *path, int flags, uint64_t resolve);
 
 /** Write a path without ".", ".." and double slashes; a relative path stays relative. */
 void path_normal(const char *path, struct strbuf *out);
