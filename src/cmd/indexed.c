@@ -9,6 +9,8 @@
 #include "discover/discover.h"
 #include "index/scan.h"
 #include "os/change.h"
+#include "os/entry.h"
+#include "os/inodes.h"
 #include "search/remote.h"
 #include "table/table.h"
 
@@ -72,20 +74,15 @@ void indexed_uuid(struct os *os, struct devmap *devs, int fd, const struct mount
 	index_place_uuid(os, fd, m, tags ? tags->uuid : NULL, uuid);
 }
 
-int indexed_open(struct os *os, const char *path, const struct mount *m, bool unique, bool cached)
+int indexed_open(struct os *os, const char *path, const struct mount *m, bool cached)
 {
 	const int flags = O_RDONLY | O_DIRECTORY;
-	struct k_statx st;
 	int fd = cached ? os_openat2(os, AT_FDCWD, path, flags, RESOLVE_CACHED)
 	         : os_openat(os, AT_FDCWD, path, flags);
-	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
 	if (fd < 0)
 		return -1;
-	if (os_statx(os, fd, "", AT_EMPTY_PATH, mask, &st) == 0) {
-		uint64_t id = os_statx_mnt_id(&st, unique);
-		if (!id || id == (unique ? m->uniq_id : m->id))
-			return fd;
-	}
+	if (os_is_on_mount(os, fd, m) != 0)
+		return fd;
 	os_close(os, fd);
 	return fail(ESTALE);
 }
@@ -113,7 +110,7 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 	int fd = os_openat(os, start->fd, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY);
 	/* A directory that may not be read. */
 	if (fd < 0)
-		fd = indexed_open(os, m->point, m, start->unique, true);
+		fd = indexed_open(os, m->point, m, true);
 	indexed_uuid(os, indexed->devs, fd, m, uuid);
 	os_close(os, fd);
 	if (!*uuid)
@@ -127,7 +124,7 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 		    || strcmp(o->fstype, m->fstype) != 0
 		    || map64_get(&known, mount_dev(o)) != MAP64_NONE)
 			continue;
-		fd = indexed_open(os, o->point, o, start->unique, true);
+		fd = indexed_open(os, o->point, o, true);
 		indexed_uuid(os, indexed->devs, fd, o, other);
 		os_close(os, fd);
 		if (*other)

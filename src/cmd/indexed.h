@@ -50,9 +50,9 @@ void indexed_error(const char *title, const char *dir, const char *given, int er
 int indexed_dir_error(const char *dir);
 
 /** Open the root of a mount, which does not block.
-    @unique  Compare the unique ID of the mount.  @cached  Only by names that are in memory.
+    @cached  Only by names that are in memory.
     @return a descriptor, or -1 (ESTALE: the path leads to another mount by now). */
-int indexed_open(struct os *os, const char *path, const struct mount *m, bool unique, bool cached);
+int indexed_open(struct os *os, const char *path, const struct mount *m, bool cached);
 
 /** What the options say. */
 struct indexed_args {

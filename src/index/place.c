@@ -7,6 +7,7 @@
 #include "mountopts/layers.h"
 #include "mountopts/optlist.h"
 #include "os/change.h"
+#include "os/inodes.h"
 #include "path/named.h"
 
 #include <ctype.h>

@@ -150,18 +150,6 @@ int os_inode_flags(struct os *os, int fd, unsigned *flags)
 	return rc;
 }
 
-int os_fs_uuid(struct os *os, int fd, unsigned char uuid[16])
-{
-	struct k_fsuuid2 got = {0};
-	if (OS_RETRY(OS_CALL(os, OS_IOCTL, ioctl, fd, K_FS_IOC_GETFSUUID, &got)) != 0)
-		return -1;
-	static const uint8_t none[sizeof(got.uuid)];
-	if (got.len != sizeof(got.uuid) || memcmp(got.uuid, none, sizeof(none)) == 0)
-		return fail(ENOTTY);
-	memcpy(uuid, got.uuid, sizeof(got.uuid));
-	return 0;
-}
-
 bool os_subvol_readonly(struct os *os, int fd)
 {
 	uint64_t flags = 0;

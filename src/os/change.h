@@ -60,10 +60,6 @@ int os_flock(struct os *os, int fd);
 /** The flags of an inode (ioctl FS_IOC_GETFLAGS): FS_IMMUTABLE_FL ... */
 int os_inode_flags(struct os *os, int fd, unsigned *flags);
 
-/** The UUID of a file system (ioctl FS_IOC_GETFSUUID, 6.9).  @fd  Not O_PATH.
-    @return 0, or -1.  Errors: ENOTTY: an older kernel; it has no UUID of 16 bytes, or all are 0. */
-int os_fs_uuid(struct os *os, int fd, unsigned char uuid[16]);
-
 /** Whether a directory is the root of a read-only subvolume of btrfs. */
 bool os_subvol_readonly(struct os *os, int fd);
 

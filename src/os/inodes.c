@@ -212,18 +212,64 @@ int os_inodes_settle(struct os *os, int fd, enum os_inodes_of of, void *buf,
 	return 0;
 }
 
-void os_fs_ids(struct os *os, int fd, uint64_t ids[2])
+/** The UUID by the ioctl of a file system type: for kernels before 6.9. */
+static int uuid_of_type(struct os *os, int fd, unsigned char uuid[16])
 {
 	struct statfs fs;
 	struct k_xfs_geometry xfs = {0};
+	struct btrfs_ioctl_fs_info_args btrfs = {0};
+	struct k_ext4_uuid ext4 = {.len = sizeof(ext4.uuid)};
+	if (os_fstatfs(os, fd, &fs) != 0)
+		return -1;
+	const unsigned char *found = NULL;
+	switch ((uint32_t)fs.f_type) {
+	case XFS_SUPER_MAGIC:
+		if (inodes_ioctl(os, fd, K_XFS_IOC_FSGEOMETRY, &xfs) == 0)
+			found = xfs.uuid;
+		break;
+	case BTRFS_SUPER_MAGIC:
+		if (inodes_ioctl(os, fd, BTRFS_IOC_FS_INFO, &btrfs) == 0)
+			found = btrfs.fsid;
+		break;
+	case EXT4_SUPER_MAGIC:
+		if (inodes_ioctl(os, fd, K_EXT4_IOC_GETFSUUID, &ext4) == 0
+		    && ext4.len == sizeof(ext4.uuid))
+			found = ext4.uuid;
+		break;
+	default:
+		break;
+	}
+	if (!found)
+		return fail(ENOTTY);
+	memcpy(uuid, found, 16);
+	return 0;
+}
+
+int os_fs_uuid(struct os *os, int fd, unsigned char uuid[16])
+{
+	static const unsigned char none[16];
+	unsigned char found[16];
+	struct k_fsuuid2 got = {0};
+	if (inodes_ioctl(os, fd, K_FS_IOC_GETFSUUID, &got) == 0 && got.len == sizeof(found))
+		memcpy(found, got.uuid, sizeof(found));
+	else if (uuid_of_type(os, fd, found) != 0)
+		return fail(ENOTTY);
+	if (memcmp(found, none, sizeof(none)) == 0)
+		return fail(ENOTTY);
+	memcpy(uuid, found, sizeof(found));
+	return 0;
+}
+
+void os_fs_ids(struct os *os, int fd, uint64_t ids[2])
+{
+	struct statfs fs;
+	unsigned char uuid[16] = {0};
 	uint64_t halves[2] = {0};
 	ids[0] = ids[1] = 0;
 	if (os_fstatfs(os, fd, &fs) != 0)
 		return;
 	ids[0] = (uint32_t)fs.f_fsid.__val[0] | (uint64_t)(uint32_t)fs.f_fsid.__val[1] << 32;
-	if (os_fs_uuid(os, fd, xfs.uuid) == 0
-	    || ((uint32_t)fs.f_type == XFS_SUPER_MAGIC
-	        && inodes_ioctl(os, fd, K_XFS_IOC_FSGEOMETRY, &xfs) == 0))
-		memcpy(halves, xfs.uuid, sizeof(halves));
+	if (os_fs_uuid(os, fd, uuid) == 0)
+		memcpy(halves, uuid, sizeof(halves));
 	ids[1] = le64toh(halves[0] ^ halves[1]);
 }

@@ -81,6 +81,12 @@ uint64_t os_inodes_groups(struct os *os, int fd, enum os_inodes_of of, unsigned 
     @return 0: unknown, or another file system. */
 uint64_t os_inodes_generation(struct os *os, int fd, enum os_inodes_of of);
 
+/** The UUID of a file system, by the first of these ioctls that this kernel and file system have:
+    FS_IOC_GETFSUUID (6.9), XFS_IOC_FSGEOMETRY, BTRFS_IOC_FS_INFO, EXT4_IOC_GETFSUUID (6.0).
+    @fd  Not O_PATH.
+    @return 0, or -1.  Errors: ENOTTY: no ioctl returns a UUID of 16 bytes that are not all 0. */
+int os_fs_uuid(struct os *os, int fd, unsigned char uuid[16]);
+
 /**
  * What an NFS server of Linux makes the ID of a file system of, as far as anybody may read it.
  * Source: uuid_by_path() of rpc.mountd, fsid_source() of nfsd.

@@ -192,6 +192,13 @@ struct k_xfs_geometry {
 };
 #define K_XFS_IOC_FSGEOMETRY 0x80705864u   /* _IOR('X', 100, 112 bytes) */
 
+/** struct fsuuid of EXT4_IOC_GETFSUUID, 6.0, with room for a UUID. */
+struct k_ext4_uuid {
+	uint32_t len, flags;         /* len: room; [out] bytes of the UUID */
+	uint8_t uuid[16];
+};
+#define K_EXT4_IOC_GETFSUUID 0x8008662cu   /* _IOR('f', 44, 8 bytes) */
+
 /* Flags of struct btrfs_inode_item (in a kernel header since 6.2). */
 enum {
 	K_BTRFS_INODE_IMMUTABLE = 1 << 6,

@@ -22,8 +22,7 @@ static bool is_removable(struct index_run *ir, const struct mount *m)
 int index_run_open(struct index_run *ir, const struct place *place)
 {
 	const char *name = run_name(&ir->run, (size_t)(place - ir->places));
-	bool unique = place->mount->uniq_id && ir->run.os.caps & OSC_STATX_UNIQUE;
-	return indexed_open(&ir->run.os, name ? name : "", place->mount, unique, false);
+	return indexed_open(&ir->run.os, name ? name : "", place->mount, false);
 }
 
 enum place_why index_run_never(const struct place *place)
