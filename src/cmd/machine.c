@@ -114,11 +114,12 @@ static int fact_leads(void *arg, const char *path, const struct fstab_line *line
 	}
 	if (!known)
 		return -1;
-	/* The backing file of this loop device is unknown. */
+	/* An image in memory has no lasting name for line->source; its path is compared here. */
 	struct devmap_loop loop;
-	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0
-	    && !devmap_loop(in->devs, own_major, own_minor, &loop))
-		return -1;
+	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0) {
+		bool known_file = devmap_loop(in->devs, own_major, own_minor, &loop);
+		return !known_file ? -1 : loop.partition ? 0 : same_place(host, path, loop.file);
+	}
 	if (!host_device_number(host, path, &major, &minor))
 		return errno == ENOENT || strncmp(path, "/dev/", 5) != 0 ? 0 : -1;
 	return major == own_major && minor == own_minor;
