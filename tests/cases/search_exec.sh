@@ -26,7 +26,9 @@ echo
 (cd o && getmnt search -e '-*' --sort=PATH --exec printf '<%s>' {} '{/}' '{//}' '{.}' '{/.}' 'x{/}' '{/}{}')
 echo
 echo "== in the directory"
+# shellcheck disable=SC2016  # the inner sh expands these
 getmnt search -e '-*' --sort=name --exec-dir sh -c 'printf "<%s>" "${PWD##*/}" "$@"; echo' sh {} '{/}' '{//}' '{.}' '{/.}' 'x{/}' \; -- o | sort
+# shellcheck disable=SC2016
 getmnt search '*.txt' t --exec-dir sh -c 'echo "${PWD##*/} $1"' sh | sort
 status search a.txt t/a.txt t/./a.txt --exec-dir cat -- {} 2>&1
 (cd t && getmnt search a.txt a.txt --exec-dir echo)

@@ -79,7 +79,7 @@ static int choose_form(struct search_args *args, struct search_out *out)
 		return usage_error(args->action.option, "cannot be combined with options that "
 		                   "choose what is printed");
 	if (args->action.local && args->sort)
-		return usage_error(args->action.option, "cannot be combined with --sort=%s: "
+		return usage_error(args->action.option, "cannot be combined with a sort by %s: "
 		                   "the command runs while the directory is read; --sort=name "
 		                   "and --sort=inode sort each directory", args->sort->name);
 	if (args->action.local && args->reach.transport.delegate)
