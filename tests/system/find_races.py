@@ -12,6 +12,7 @@ OURS = [os.environ["GETMNT"], "find"]
 TOP = gm.tmpfs(os.environ["GETMNT_WORK"] + "/tree")
 FILES = "victim", "victim2", "other"
 RENAME_EXCHANGE = 2
+PARTS = 1300                  # long names that do not fit into one part
 os.chdir(TOP)
 
 # How the directory top/d is replaced, by a command that -exec runs in TOP.
@@ -92,6 +93,19 @@ for how, swap in SWAPS.items():
         for of in "outside", "top/e":
             gm.expect(remaining(of) == sorted(FILES), f"{tag}: {of} has {remaining(of)}")
         gm.expect(remaining("top/d") == [] and result.returncode == 0, f"{tag}: {remaining('top/d')}, {result.returncode}")
+
+# A large directory is returned in parts, and opened again for each: it must be the same one.  The command of the first
+# object replaces it by a directory with the same names.
+build()
+for number in range(PARTS):
+    for name in "top/d", "outside":
+        gm.touch(f"{name}/{number:0240}", name)
+MARK = '[ -e "$0/done" ] || {{ touch "$0/done"; (cd "$0" && {}) || exit 1; }}; : >"$1.x"'
+result = find("search", "--threads=1", "0*", "top", "--exec-dir", "sh", "-c", MARK.format(SWAPS["directory"]), TOP, program=OURS[:1])
+marked = {of: sum(name.endswith(".x") for name in os.listdir(of)) for of in ("top/d", "moved")}
+refused = result.stderr.count(b": Stale file handle\n")
+gm.expect(result.returncode == 1 and marked["top/d"] == 0 and refused > 0 and marked["moved"] + refused == PARTS,
+          f"parts: {marked}, {refused} refused, status {result.returncode}: {result.stderr[-200:]}")
 
 # The object itself is replaced by one of another type.
 for kind, replace in (("d", "rmdir {} && ln -s ../outside {}"), ("d", "rmdir {} && touch {}"),

@@ -218,9 +218,12 @@ gm.expect(gm.getmnt("find", *INDEX, "/ext4", *stale).out.decode() == names[1] + 
 for action in (("-exec", "cat", "{}", ";"), ("-execdir", "cat", "{}", "+"), ("-delete",)):
     result = gm.getmnt("find", *INDEX, "/ext4", *stale, *action)
     gm.expect(result.status == 0 and result.out + result.err == b"" and os.path.exists(names[1]), f"stale {action}: {result.err} {len(result.out)}")
-for action in ((), ("--exec", "cat", "{}"), ("--exec-batch", "cat", "{}")):
+for action in ((), ("--exec", "cat", "{}"), ("--exec-batch", "cat", "{}"), ("--exec-dir", "cat", "{}")):
     result = gm.getmnt("search", *INDEX, "--where=! -size 123456c", os.path.basename(names[1]), "/ext4", *action)
     gm.expect(result.status == 0 and (result.out != b"") == (action == ()), f"stale {action}: {result}")
+
+result = gm.getmnt("search", *INDEX, os.path.basename(names[1]), "/ext4", "--exec-dir", "cat")
+gm.expect(result.status == 0 and len(result.out) == 123456, f"--exec-dir: {result.status} {len(result.out)} {result.err}")
 
 # Not ours, damaged.
 os.chmod("/index", 0o700)
