@@ -26,7 +26,7 @@ echo
 (cd o && getmnt search -e '-*' --sort=PATH --exec printf '<%s>' {} '{/}' '{//}' '{.}' '{/.}' 'x{/}' '{/}{}')
 echo
 echo "== in the directory"
-# shellcheck disable=SC2016  # the inner sh expands these
+# shellcheck disable=SC2016
 getmnt search -e '-*' --sort=name --exec-dir sh -c 'printf "<%s>" "${PWD##*/}" "$@"; echo' sh {} '{/}' '{//}' '{.}' '{/.}' 'x{/}' \; -- o | sort
 # shellcheck disable=SC2016
 getmnt search '*.txt' t --exec-dir sh -c 'echo "${PWD##*/} $1"' sh | sort
