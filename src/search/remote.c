@@ -253,7 +253,7 @@ static void send_some(struct remote *remote, struct remote_host *host)
 	const char *bytes = strbuf_text(out);
 	if (!bytes) {
 		/* A part of a request is missing: the host must not get the rest. */
-		remote_fail_host(remote, host, ENOMEM, strerror(ENOMEM));
+		remote->failed = true;
 		return;
 	}
 	ssize_t n = os_send_some(remote->os, host->link.fd, bytes, out->len);
@@ -386,6 +386,8 @@ int remote_turn(struct remote *remote, const struct talk_request *request, int m
 			remote_read_errors(remote, host);
 		if (fds[i].revents & POLLOUT)
 			send_some(remote, host);
+		if (remote->failed)
+			break;
 		if (heard && remote->queue.len < QUEUE_MOST)
 			receive(remote, host, chunk, counts);
 		advance(remote, host, heard);
