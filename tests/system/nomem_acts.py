@@ -23,6 +23,14 @@ NAMES = [f"t/{LONG}/-rf", f"t/{LONG}/{LONG}", f"t/{LONG}/-x/-rf", "t/-rf", "t/a"
 RECORD = ("sh", "-c", 'printf "%s|" "${PWD##*/}" "$@"; echo .', "sh")
 
 
+# What must not be found: another type of file system, excluded names, what a test is false for.
+for name, text in ("u/a", "x"), ("u/a-not", "x"), ("u/empty", ""):
+    gm.touch(f"{TOP}/{name}", text)
+gm.mkdir(TOP + "/u/ram")
+gm.mount("ramfs", TOP + "/u/ram", "ramfs")
+gm.touch(TOP + "/u/ram/a", "x")
+
+
 def plant():
     shutil.rmtree(TOP + "/t", ignore_errors=True)
     for name in NAMES:
@@ -56,6 +64,7 @@ RUNS = [
         "./-rf", LONG, "./-rf", "./-rf", "a")], False),
     (SEARCH + ("--exec", *RECORD, "{}"), [(BASE, name) for name in ALL], False),
     (SEARCH + ("--exec-dir", *RECORD, "{}"), [local(name) for name in ALL], False),
+    (SEARCH[:-1] + ("u", "--exclude-type=ramfs", "--exclude=*not", "--where=-size +0c", "--exec", *RECORD), [(BASE, "u/a")], False),
     (SEARCH + ("--exec-batch", *RECORD, "{}"), [(BASE, name) for name in ALL], True),
 ]
 
@@ -95,7 +104,7 @@ def runs(args, status=0, alone=None):
         begin = counted((*args[:2], *(("nothing", "t") if args[0] == "search" else ("t", "-false"))))[0] * 3 // 4
     for more in {}, {"NOMEM_ON": "1"}:
         for at in range(1, count + 1):
-            if not gm.FULL and at % (23 if at < begin else 3 if more else 1):
+            if not gm.FULL and at % (23 if 12 < at < begin else 3 if more else 1):
                 continue
             plant()
             if os.path.exists(FILE):

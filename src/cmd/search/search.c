@@ -182,7 +182,7 @@ static int choose_patterns(struct search_args *args, struct advice *advice, int 
 	if (!status)
 		status = patterns_join(patterns, title, args->options.flags, advice);
 	if (!status && patterns->excluded.len > 0)
-		args->options.exclude = patterns->excluded.data;
+		args->options.exclude = strbuf_str(&patterns->excluded);   /* checked above */
 	return status;
 }
 
@@ -239,9 +239,17 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	status = status ? status : prepare_index(args, &roots, &show);
 	if (status)
 		goto out;
-	args->options.query = args->where.len ? args->where.data : NULL;
+	/* Less would be excluded, or more found, than was requested. */
+	const char *where = strbuf_text(&args->where), *pattern = strbuf_text(&args->patterns.text);
+	const char *exclude_types = strbuf_text(&args->exclude_types);
+	if (!where || !pattern || !exclude_types) {
+		message("search", "%s", strerror(ENOMEM));
+		status = CX_ERROR;
+		goto out;
+	}
+	args->options.query = *where ? where : NULL;
 	os_mark(MARK_BEGIN);
-	show.search = searchv(roots.names, roots.n, args->patterns.text.data, &args->options);
+	show.search = searchv(roots.names, roots.n, pattern, &args->options);
 	os_mark(MARK_END);
 	if (!show.search) {
 		status = patterns_refuse(errno);
@@ -265,7 +273,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	struct search_more more = {
 		.types = args->types, .optional = optional, .files = true,
 		.mindepth = args->mindepth, .maxdepth = args->maxdepth,
-		.exclude_types = args->exclude_types.len ? args->exclude_types.data : NULL,
+		.exclude_types = *exclude_types ? exclude_types : NULL,
 		.roots = args->usage && args->patterns.everything, .follow_roots = true,
 	};
 	status = show_run(&show, &more, lines);
