@@ -104,7 +104,7 @@ def runs(args, status=0, alone=None):
         begin = counted((*args[:2], *(("nothing", "t") if args[0] == "search" else ("t", "-false"))))[0] * 3 // 4
     for more in {}, {"NOMEM_ON": "1"}:
         for at in range(1, count + 1):
-            if not gm.FULL and at % (23 if 12 < at < begin else 3 if more else 1):
+            if not gm.FULL and at % (23 if 12 < at < begin else 3 if more or alone else 1):
                 continue
             plant()
             if os.path.exists(FILE):
