@@ -282,6 +282,7 @@
  *     cmd.h              the interface that all commands share
  *     commands.c         the table of commands, and the bash completion
  *     message.c          messages on standard error
+ *     text.c             text for people: names in it are escaped
  *     options.c          the parser of options, and --help
  *     listing.h          the options of a listing of mounts
  *     putfile.c          --check, --diff, --write
@@ -508,16 +509,9 @@ static int run_verify(int argc, char **argv)
 	return status;
 }
 
-int main(int argc, char **argv)
+/** Run the command that the arguments name.  @return an exit status. */
+static int run(int argc, char **argv)
 {
-	if (fcntl(0, F_GETFD) < 0 || fcntl(1, F_GETFD) < 0 || fcntl(2, F_GETFD) < 0)
-		open_standard();
-	signal(SIGPIPE, SIG_DFL);
-	prepare_stdout();
-	/* 16 random bytes that the kernel provides at exec(2). */
-	if (getauxval(AT_RANDOM))
-		map64_seed((const void *)getauxval(AT_RANDOM));
-
 	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
 	if (argc > 0 && strcmp(slash ? slash + 1 : argv[0], "genfstab") == 0)
 		return cmd_genfstab(argc, argv);
@@ -532,4 +526,16 @@ int main(int argc, char **argv)
 		return wants_verify(argc, argv) ? run_verify(argc, argv) : cmd_discover(argc, argv);
 	message_verb(command->name);
 	return command->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	if (fcntl(0, F_GETFD) < 0 || fcntl(1, F_GETFD) < 0 || fcntl(2, F_GETFD) < 0)
+		open_standard();
+	signal(SIGPIPE, SIG_DFL);
+	prepare_stdout();
+	/* 16 random bytes that the kernel provides at exec(2). */
+	if (getauxval(AT_RANDOM))
+		map64_seed((const void *)getauxval(AT_RANDOM));
+	return output_status(run(argc, argv));
 }

@@ -193,19 +193,29 @@ int usage_error(const char *object, const char *format, ...);
     @to  NULL: stop.  @alone  Print nothing on standard error. */
 void message_note(struct strbuf *to, bool alone);
 
-/** Print a text on standard error and free it.  None of it is lost: if standard error would block,
-    wait. */
+/** Make output_status() an error: a part of the output was not printed. */
+void lose_output(void);
+
+/** The exit status of the program.  @status  Of the command. */
+int output_status(int status);
+
+/** Print bytes on standard error and free them; text for people: text_print().  If standard error
+    would block, wait; if it cannot be written, lose_output(). */
 void print_stderr(struct strbuf *text);
 
 /** Close stdout and check that everything was written; to a stdout that was closed from the
     beginning, only nothing can be.
     @return 0, or -1 after a message (none for a broken pipe). */
+__attribute__((warn_unused_result))
 int finish_stdout(void);
 
 /** Flush stdout between lines.  @return as finish_stdout(). */
+__attribute__((warn_unused_result))
 int flush_stdout(void);
 
-/** Print the text of a buffer and free it.  @return 0, or -1 (ENOMEM) without output. */
+/** Print the bytes of a buffer and free it; text for people: text_print().
+    @return 0, or -1 (ENOMEM) without output. */
+__attribute__((warn_unused_result))
 int print_buffer(struct strbuf *text);
 
 /** Make finish_stdout() report an error of output that bypassed stdio.  @error  An errno. */

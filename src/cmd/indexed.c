@@ -483,14 +483,16 @@ void indexed_stats_json(const struct indexed *indexed, struct json *json)
 	json_end(json);
 }
 
-void indexed_stats_text(const struct indexed *indexed, struct strbuf *out)
+void indexed_stats_text(const struct indexed *indexed, struct text *out)
 {
 	if (!indexed)
 		return;
-	strbuf_puts(out, "index: ");
-	put_age(age_of(indexed), out);
-	strbuf_printf(out, " old, %" PRIu64 " of %" PRIu64 " clusters opened, %" PRIu64
-	              " rows compared, %" PRIu64 " calls\n", indexed->counts.opened,
-	              indexed->counts.clusters, indexed->counts.rows,
+	struct strbuf age = {0};
+	put_age(age_of(indexed), &age);
+	text_put(out, "index: %s old, %" PRIu64 " of %" PRIu64 " clusters opened, %" PRIu64
+	              " rows compared, %" PRIu64 " calls\n", strbuf_str(&age),
+	         indexed->counts.opened, indexed->counts.clusters, indexed->counts.rows,
 	              os_calls_total(&indexed->os));
+	text_lack(out, age.failed);
+	strbuf_destroy(&age);
 }

@@ -10,6 +10,7 @@
 #include "cmd/json.h"
 #include "cmd/options.h"
 #include "cmd/roots.h"
+#include "cmd/text.h"
 #include "devmap.h"
 #include "index/place.h"
 #include "search/source.h"
@@ -96,6 +97,6 @@ void indexed_report(const struct indexed *indexed);
 void indexed_stats_json(const struct indexed *indexed, struct json *json);
 
 /** Append the same as text. */
-void indexed_stats_text(const struct indexed *indexed, struct strbuf *out);
+void indexed_stats_text(const struct indexed *indexed, struct text *out);
 
 #endif

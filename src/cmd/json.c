@@ -2,6 +2,7 @@
 #include "cmd/json.h"
 
 #include "base/escape.h"
+#include "cmd/cmd.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -136,4 +137,17 @@ void json_put_id(struct json *json, const char *key, uint64_t id)
 		json_put_number(json, key, id);
 	else
 		json_put_string(json, key, NULL);
+}
+
+int json_print(struct json *json)
+{
+	assert(json->depth == 0);
+	return print_buffer(json->out);
+}
+
+void json_print_stderr(struct json *json)
+{
+	assert(json->depth == 0);
+	strbuf_putc(json->out, '\n');
+	print_stderr(json->out);
 }

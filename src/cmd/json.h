@@ -42,6 +42,13 @@ void json_put_array(struct json *json, const char *key, enum json_layout layout)
 /** End the innermost object or array; the outermost object of JSON_LINES ends its line. */
 void json_end(struct json *json);
 
+/** Print a document that has ended, and free it.  @return as print_buffer(). */
+__attribute__((warn_unused_result))
+int json_print(struct json *json);
+
+/** The same as a line on standard error: as print_stderr(). */
+void json_print_stderr(struct json *json);
+
 /** A string, or null.  Invalid UTF-8 becomes \xhh.  @return whether it was valid. */
 bool json_put_string(struct json *json, const char *key, const char *text);
 

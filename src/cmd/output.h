@@ -7,6 +7,7 @@
 #include "cmd/columns.h"
 #include "cmd/listing.h"
 #include "cmd/view.h"
+#include "cmd/text.h"
 
 #include <stdio.h>
 
@@ -54,14 +55,14 @@ void json_head(const struct run *run, struct json *json);
 
 /** Append the number of kernel calls of each kind as text, or write the members "calls"
     and "total_calls". */
-void stats_calls_text(const struct os *os, struct strbuf *out);
+void stats_calls_text(const struct os *os, struct text *out);
 void stats_calls_json(const struct os *os, struct json *json);
 
 /** Print --stats on stderr. */
 void stats_print(struct run *run);
 
 /** Append the table of --explain. */
-void explain_text(const struct run *run, struct strbuf *out);
+void explain_text(const struct run *run, struct text *out);
 
 /** Write the member "rules". */
 void explain_json(const struct run *run, struct json *json);

@@ -6,6 +6,7 @@
 #include "base/linediff.h"
 #include "cmd/cmd.h"
 #include "cmd/view.h"
+#include "cmd/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -305,15 +306,13 @@ static int ask(const struct put *put)
 		return PX_NOT_WRITTEN;
 	}
 	struct strbuf line = {0};
-	escape_terminal(&line, put->file.path);
-	fprintf(stderr, "Write %s? [y/N] ", strbuf_str(&line));
-	fflush(stderr);
-	strbuf_reset(&line);
+	text_say(stderr, "Write %s? [y/N] ", put->file.path);
 	for (;;) {
 		char c;
 		ssize_t n = os_read(put->os, STDIN_FILENO, &c, 1);
+		/* At the end of input, the terminal shows no newline. */
 		if (n <= 0)
-			fputc('\n', stderr);   /* end of input, without a newline on the terminal */
+			text_say(stderr, "\n");
 		if (n <= 0 || c == '\n')
 			break;
 		strbuf_putc(&line, c);
@@ -368,15 +367,8 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 	if (verdict && verdict->summary)
 		strbuf_printf(&line, "; %s", verdict->summary);
 	bool check = !o->diff && !o->write;
-	if (check) {
-		struct strbuf raw = {0}, safe = {0};
-		strbuf_printf(&raw, "%s: %s", file->path, strbuf_str(&line));
-		escape_terminal(&safe, strbuf_str(&raw));
-		printf("%s\n", strbuf_str(isatty(STDOUT_FILENO) ? &safe : &raw));
-		line.failed |= raw.failed || safe.failed;
-		strbuf_destroy(&raw);
-		strbuf_destroy(&safe);
-	}
+	if (check)
+		text_say(stdout, "%s: %s\n", file->path, strbuf_str(&line));
 	status = same ? PX_OK : PX_DIFFERENT;
 	/* Changes that cannot be printed are not written. */
 	bool shown = flush_stdout() == 0 && !line.failed;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/searched.h"
 
-#include "base/escape.h"
 #include "base/fstypes.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
@@ -84,6 +83,7 @@ void searched_stats(const SEARCH *search, int form, uint64_t found, double start
 	struct search_counts counts;
 	countsearch(search, &counts, sizeof(counts));
 	struct strbuf out = {0}, query = {0};
+	struct text text = {0};
 	if (search_query(search))
 		query_print(search_query(search), &query);
 	if (form == STATS_JSON) {
@@ -103,22 +103,18 @@ void searched_stats(const SEARCH *search, int form, uint64_t found, double start
 			json_put_string(&json, "query", strbuf_str(&query));
 		indexed_stats_json(indexed, &json);
 		json_end(&json);
-		strbuf_putc(&out, '\n');
 		strbuf_destroy(&query);
-		print_stderr(&out);
+		json_print_stderr(&json);
 		return;
 	}
-	stats_calls_text(os, &out);
-	strbuf_printf(&out, "calls to read the mounts: %" PRIu64 "\n", counts.mount_calls);
-	strbuf_printf(&out, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64
+	stats_calls_text(os, &text);
+	text_put(&text, "calls to read the mounts: %" PRIu64 "\n", counts.mount_calls);
+	text_put(&text, "directories read: %" PRIu64 ", entries %" PRIu64 ", found %" PRIu64
 	        ", errors %" PRIu64 "\n", counts.dirs, counts.entries, found, counts.errors);
-	strbuf_printf(&out, "threads: %" PRIu64 ", time: %.6f s\n", counts.threads, seconds);
-	indexed_stats_text(indexed, &out);
-	if (query.len > 0) {
-		strbuf_puts(&out, "query: ");
-		escape_terminal(&out, query.data);
-		strbuf_putc(&out, '\n');
-	}
+	text_put(&text, "threads: %" PRIu64 ", time: %.6f s\n", counts.threads, seconds);
+	indexed_stats_text(indexed, &text);
+	if (query.len > 0)
+		text_put(&text, "query: %s\n", query.data);
 	strbuf_destroy(&query);
-	print_stderr(&out);
+	text_print(&text, stderr);
 }

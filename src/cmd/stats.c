@@ -2,6 +2,7 @@
 #include "cmd/output.h"
 
 #include "cmd/listing.h"
+#include "cmd/text.h"
 
 #include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>
@@ -21,12 +22,12 @@ static const char *stats_table(const struct run *run)
 	return run->table ? table_source_name(run->table->source) : run->table_name;
 }
 
-void stats_calls_text(const struct os *os, struct strbuf *out)
+void stats_calls_text(const struct os *os, struct text *out)
 {
-	strbuf_printf(out, "kernel calls: %" PRIu64 "\n", os_calls_total(os));
+	text_put(out, "kernel calls: %" PRIu64 "\n", os_calls_total(os));
 	for (enum os_call call = 0; call < OS_NCALLS; ++call) {
 		if (os->calls[call])
-			strbuf_printf(out, "  %-18s %" PRIu64 "\n", os_call_name(call),
+			text_put(out, "  %-18s %" PRIu64 "\n", os_call_name(call),
 			        os->calls[call]);
 	}
 }
@@ -41,7 +42,7 @@ void stats_calls_json(const struct os *os, struct json *json)
 }
 
 static void stats_text(struct run *run, const struct discover_stats *stats, double seconds,
-                       struct strbuf *out)
+                       struct text *out)
 {
 	const struct {
 		const char *text;
@@ -56,30 +57,30 @@ static void stats_text(struct run *run, const struct discover_stats *stats, doub
 	};
 	stats_calls_text(&run->os, out);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); ++i)
-		strbuf_printf(out, "%s%" PRIu64, counts[i].text, counts[i].count);
-	strbuf_printf(out, " from %s", stats_table(run));
+		text_put(out, "%s%" PRIu64, counts[i].text, counts[i].count);
+	text_put(out, " from %s", stats_table(run));
 	for (enum mt_named named = MT_NAMED_NONE; named <= MT_NAMED_VERIFIED; ++named) {
 		if (stats->named[named])
-			strbuf_printf(out, ", %s %" PRIu64, mtree_named_name(named),
+			text_put(out, ", %s %" PRIu64, mtree_named_name(named),
 			        stats->named[named]);
 	}
-	strbuf_puts(out, "\nstates:");
+	text_put(out, "\nstates:");
 	for (enum mt_state state = 0; state < MT_NSTATES; ++state) {
 		if (stats->states[state])
-			strbuf_printf(out, " %s %" PRIu64, mtree_state_name(state),
+			text_put(out, " %s %" PRIu64, mtree_state_name(state),
 			        stats->states[state]);
 	}
 	if (stats->probes || stats->probes_spared)
-		strbuf_printf(out, "\nprobes: %" PRIu64 ", skipped (known to hang) %" PRIu64
+		text_put(out, "\nprobes: %" PRIu64 ", skipped (known to hang) %" PRIu64
 		        ", processes still running %" PRIu64, stats->probes, stats->probes_spared,
 		        stats->probes_left);
-	strbuf_printf(out, "\nunmounted meanwhile: %" PRIu64 ", renamed: %" PRIu64
+	text_put(out, "\nunmounted meanwhile: %" PRIu64 ", renamed: %" PRIu64
 	        "\ntime: %.6f s (discovery: %.6f s)\n", stats->gone, stats->renamed, seconds,
 	        stats->seconds);
 }
 
 static void stats_json(struct run *run, const struct discover_stats *stats, double seconds,
-                       struct strbuf *out)
+                       struct json *json)
 {
 	const struct {
 		const char *key;
@@ -92,52 +93,54 @@ static void stats_json(struct run *run, const struct discover_stats *stats, doub
 		{"peak_frontier", stats->peak_frontier}, {"peak_fds", stats->peak_fds},
 		{"threads", stats->threads},
 	};
-	struct json json = {.out = out};
-	json_put_object(&json, NULL, JSON_TIGHT);
-	stats_calls_json(&run->os, &json);
-	json_put_number(&json, "dirs", stats->dirs);
-	json_put_number(&json, "entries", stats->entries);
-	json_put_object(&json, "named", JSON_TIGHT);
+	json_put_object(json, NULL, JSON_TIGHT);
+	stats_calls_json(&run->os, json);
+	json_put_number(json, "dirs", stats->dirs);
+	json_put_number(json, "entries", stats->entries);
+	json_put_object(json, "named", JSON_TIGHT);
 	for (enum mt_named named = MT_NAMED_NONE; named <= MT_NAMED_VERIFIED; ++named)
-		json_put_number(&json, mtree_named_name(named), stats->named[named]);
-	json_end(&json);
-	json_put_object(&json, "states", JSON_TIGHT);
+		json_put_number(json, mtree_named_name(named), stats->named[named]);
+	json_end(json);
+	json_put_object(json, "states", JSON_TIGHT);
 	for (enum mt_state state = 0; state < MT_NSTATES; ++state)
-		json_put_number(&json, mtree_state_name(state), stats->states[state]);
-	json_end(&json);
+		json_put_number(json, mtree_state_name(state), stats->states[state]);
+	json_end(json);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); ++i)
-		json_put_number(&json, counts[i].key, counts[i].count);
-	json_put_object(&json, "rules", JSON_TIGHT);
+		json_put_number(json, counts[i].key, counts[i].count);
+	json_put_object(json, "rules", JSON_TIGHT);
 	for (int i = 0; discover_rules[i].name; ++i)
-		json_put_number(&json, discover_rules[i].name, stats->rule_hits[i]);
-	json_end(&json);
-	json_put_string(&json, "table", stats_table(run));
-	json_put_bool(&json, "complete", run->complete);
-	json_put_real(&json, "discovery_seconds", stats->seconds, 6);
-	json_put_real(&json, "seconds", seconds, 6);
-	json_end(&json);
-	strbuf_putc(out, '\n');
+		json_put_number(json, discover_rules[i].name, stats->rule_hits[i]);
+	json_end(json);
+	json_put_string(json, "table", stats_table(run));
+	json_put_bool(json, "complete", run->complete);
+	json_put_real(json, "discovery_seconds", stats->seconds, 6);
+	json_put_real(json, "seconds", seconds, 6);
+	json_end(json);
 }
 
 void stats_print(struct run *run)
 {
 	const struct discover_stats *stats = run->d ? &run->d->stats : &no_stats;
 	double seconds = os_now() - run->start;
-	struct strbuf out = {0};
-	if (run->opt->stats == STATS_JSON)
-		stats_json(run, stats, seconds, &out);
-	else
-		stats_text(run, stats, seconds, &out);
-	print_stderr(&out);
+	if (run->opt->stats == STATS_JSON) {
+		struct strbuf out = {0};
+		struct json json = {.out = &out};
+		stats_json(run, stats, seconds, &json);
+		json_print_stderr(&json);
+	} else {
+		struct text text = {0};
+		stats_text(run, stats, seconds, &text);
+		text_print(&text, stderr);
+	}
 }
 
-void explain_text(const struct run *run, struct strbuf *out)
+void explain_text(const struct run *run, struct text *out)
 {
-	strbuf_printf(out, "%-12s %-3s %12s  %s\n", "RULE", "ON", "APPLIED", "WHAT");
+	text_put(out, "%-12s %-3s %12s  %s\n", "RULE", "ON", "APPLIED", "WHAT");
 	for (int i = 0; discover_rules[i].name; ++i) {
 		const struct discover_rule_row *rule = &discover_rules[i];
 		bool on = run->d && run->d->rules & 1u << i;
-		strbuf_printf(out, "%-12s %-3s %12" PRIu64 "  %s\n", rule->name, on ? "yes" : "no",
+		text_put(out, "%-12s %-3s %12" PRIu64 "  %s\n", rule->name, on ? "yes" : "no",
 		        run->d ? run->d->stats.rule_hits[i] : 0, rule->what);
 	}
 }
@@ -173,13 +176,13 @@ void version_print(const struct os *os)
 	mnt_get_library_version(&mount_version);
 	blkid_get_library_version(&blkid_version, &date);
 	scols_get_library_version(&scols_version);
-	printf("%s\nlibmount %s, libblkid %s, libsmartcols %s\n", "getmnt " GETMNT_VERSION,
-	       mount_version, blkid_version, scols_version);
-	fputs("kernel:", stdout);
-	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); ++i) {
-		printf("%s %s%s", i ? "," : "", os->caps & caps[i].cap ? "" : "no ", caps[i].name);
-		if (os->disabled & caps[i].cap)
-			fputs(" (switched off by GETMNT_DISABLE)", stdout);
-	}
-	putchar('\n');
+	struct text text = {0};
+	text_put(&text, "%s\nlibmount %s, libblkid %s, libsmartcols %s\nkernel:",
+	         "getmnt " GETMNT_VERSION, mount_version, blkid_version, scols_version);
+	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); ++i)
+		text_put(&text, "%s %s%s%s", i ? "," : "", os->caps & caps[i].cap ? "" : "no ",
+		         caps[i].name, os->disabled & caps[i].cap
+		         ? " (switched off by GETMNT_DISABLE)" : "");
+	text_put(&text, "\n");
+	text_print(&text, stdout);
 }

@@ -17,6 +17,7 @@
 #include "audit/owner.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
+#include "cmd/text.h"
 #include "os/change.h"
 #include "os/file.h"
 #include "path/named.h"
@@ -407,7 +408,7 @@ static int audit(int argc, char **argv, bool plugin)
 		return (opts.way.watch > 0 ? audit_watch_run : audit_way_run)(&opts, run_audit);
 	struct strbuf list = {0};
 	if (opts.version)
-		puts("check_getmnt " GETMNT_VERSION);
+		text_say(stdout, "check_getmnt " GETMNT_VERSION "\n");
 	else if (opts.list_rules)
 		audit_list_rules(&opts, &list);
 	else

@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "cmd/putfile.h"
 #include "cmd/view.h"
+#include "cmd/text.h"
 #include "os/entry.h"
 #include "os/file.h"
 #include "path/replace.h"
@@ -237,25 +238,24 @@ int audit_config_read(struct fstab_machine *machine, const char *given, struct a
 
 int audit_config_show(const struct audit_config *config, const char *looked, int64_t today)
 {
-	struct strbuf out = {0};
+	struct text text = {0};
 	for (size_t i = 0; i < config->count; ++i) {
 		const struct audit_row *row = &config->rows[i];
-		escape_terminal(&out, row->place);
-		strbuf_puts(&out, ": ");
-		audit_put_row(&out, row);
-		strbuf_puts(&out, audit_row_over(row, today) ? "   # expired\n" : "\n");
+		struct strbuf masked = {0};
+		mask_options(row->text, &masked);
+		text_put(&text, "%s: %s%s\n", row->place, strbuf_str(&masked),
+		         audit_row_over(row, today) ? "   # expired" : "");
+		text_lack(&text, masked.failed);
+		strbuf_destroy(&masked);
 	}
 	if (config->count == 0) {
 		const char *head = looked && strcmp(looked, "/") != 0 ? looked : "";
-		strbuf_puts(&out, "# nothing is configured");
-		if (looked) {
-			strbuf_puts(&out, " in ");
-			escape_terminal(&out, head);
-			strbuf_puts(&out, CONFIG_FILE " and ");
-			escape_terminal(&out, head);
-			strbuf_puts(&out, CONFIG_DIR "/*.conf");
-		}
-		strbuf_putc(&out, '\n');
+		text_put(&text, "# nothing is configured");
+		if (looked)
+			text_put(&text, " in %s" CONFIG_FILE " and %s" CONFIG_DIR "/*.conf", head,
+			         head);
+		text_put(&text, "\n");
 	}
-	return print_buffer(&out);
+	text_print(&text, stdout);
+	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/audit/audit.h"
+#include "cmd/text.h"
 
 #include "audit/owner.h"
 #include "base/words.h"
@@ -251,11 +252,11 @@ void audit_options_help(const struct option_table *table, bool plugin)
 	options_help(table, "Usage:\n check_getmnt [options]\n getmnt audit --nagios [options]\n\n"
 	             "Compare an fstab with what is mounted: a plugin for Nagios, Icinga and "
 	             "others.\n", NULL, stdout);
-	puts("\nA RANGE is [@]START:END.  START: has no end, ~:END no start, and END starts "
-	     "at 0.\n"
-	     "Numbers outside the range count, with @ those inside.\n"
-	     "\nExit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.\n\n"
-	     "Details: getmnt-audit(8).");
+	text_say(stdout, "\nA RANGE is [@]START:END.  START: has no end, ~:END no start, and END "
+	         "starts at 0.\n"
+	         "Numbers outside the range count, with @ those inside.\n"
+	         "\nExit status: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.\n\n"
+	         "Details: getmnt-audit(8).\n");
 }
 
 /** Refuse what a watch cannot do.  @return 0, or an exit status after a message. */

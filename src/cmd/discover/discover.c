@@ -148,14 +148,12 @@ static bool wants_order(const struct run *run, const struct picks *picks)
 	return (flags & FF_SHAPE && suits_tree(o, picks)) || (o->submounts && filter_any(o));
 }
 
-static void boundaries_text(const struct run *run, struct strbuf *out)
+static void boundaries_text(const struct run *run, struct text *out)
 {
 	for (size_t i = 0; run->d && i < run->d->nboundaries; ++i) {
 		const struct discover_boundary *b = &run->d->boundaries[i];
-		strbuf_puts(out, "boundary: ");
-		escape_terminal(out, b->path ? b->path : "");
-		strbuf_printf(out, " (%u:%u%s)\n", b->dev_major, b->dev_minor,
-		              b->automount ? ", automount" : "");
+		text_put(out, "boundary: %s (%u:%u%s)\n", b->path ? b->path : "", b->dev_major,
+		         b->dev_minor, b->automount ? ", automount" : "");
 	}
 }
 
@@ -163,7 +161,7 @@ static void boundaries_text(const struct run *run, struct strbuf *out)
 static int print_view(struct run *run, const struct view *view)
 {
 	const struct options *o = run->opt;
-	struct strbuf out = {0};
+	struct text out = {0};
 	int rc = out_print(run, view, NULL);
 	bool unsized = rc == 0 && o->form == FORM_DEFAULT && run->live;
 	if (unsized && run->unsized && !o->probe)
@@ -177,15 +175,13 @@ static int print_view(struct run *run, const struct view *view)
 	if (o->boundaries && o->form != FORM_JSON)
 		boundaries_text(run, &out);
 	if (o->explain && o->form == FORM_DEFAULT)
-		strbuf_putc(&out, '\n');
+		text_put(&out, "\n");
 	if (o->explain && o->form != FORM_JSON)
 		explain_text(run, &out);
 	/* JSON contains both; in other formats for programs they go to stderr. */
-	if (rc == 0 && o->form == FORM_DEFAULT)
-		rc = print_buffer(&out);
-	else if (rc == 0)
-		print_stderr(&out);
-	strbuf_destroy(&out);
+	if (rc == 0)
+		text_print(&out, o->form == FORM_DEFAULT ? stdout : stderr);
+	text_destroy(&out);
 	if (rc != 0) {
 		message(NULL, "cannot create the output: %s", strerror(errno ? errno : ENOMEM));
 		return -1;

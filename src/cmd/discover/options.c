@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "cmd/output.h"
+#include "cmd/text.h"
 
 #include <getopt.h>
 #include <libmount.h>
@@ -253,11 +254,11 @@ const struct option_table discover_options = {
 
 void discover_help(FILE *out)
 {
-	fputs("Usage:\n getmnt [discover] [options] [SOURCE|TARGET ...]\n"
+	text_say(out, "Usage:\n getmnt [discover] [options] [SOURCE|TARGET ...]\n"
 	      " getmnt [discover] [options] SOURCE TARGET\n getmnt COMMAND [options] ...\n\n"
 	      "List every mount point with its state: whether its name leads to the mount, and\n"
 	      "if not, why.  File systems that can block are not touched.\n"
-	      "\nCommands (getmnt help COMMAND):\n", out);
+	      "\nCommands (getmnt help COMMAND):\n");
 	commands_help(commands, out);
 	options_help(&discover_options, "",
 	             "Exit status: 0 complete, 1 error, 32 nothing matched, 64 incomplete.\n", out);

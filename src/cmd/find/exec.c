@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/exec.h"
 #include "cmd/find/find.h"
+#include "cmd/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,21 +116,20 @@ static struct exec exec_of(struct running *running, int dir)
 /** Ask the user.  @return whether the answer is affirmative. */
 static bool confirmed(struct find *find, const struct query_action *action)
 {
-	struct strbuf prompt = {0}, answer = {0};
+	struct strbuf quoted = {0}, answer = {0};
 	char c;
 	find_flush(find);
-	strbuf_printf(&prompt, "< %s ... ", action->args[0]);
-	format_quote(&prompt, find->visit->path);
-	strbuf_puts(&prompt, " > ? ");
-	if (prompt.failed) {
+	format_quote(&quoted, find->visit->path);
+	if (quoted.failed) {
 		/* Nobody can answer a part of a question. */
 		find_error(find, find->visit->path, ENOMEM);
-		strbuf_destroy(&prompt);
+		strbuf_destroy(&quoted);
 		return false;
 	}
 	flow_hold(find->flow);
-	print_stderr(&prompt);
+	text_say(stderr, "< %s ... %s > ? ", action->args[0], strbuf_str(&quoted));
 	flow_release(find->flow);
+	strbuf_destroy(&quoted);
 	/* One byte at a time: another reader may use the rest. */
 	while (os_read(&find->os, STDIN_FILENO, &c, 1) == 1 && c != '\n')
 		strbuf_putc(&answer, c);

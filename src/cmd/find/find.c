@@ -13,6 +13,7 @@
 #include "cmd/output.h"
 #include "cmd/roots.h"
 #include "cmd/searched.h"
+#include "cmd/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,9 +42,9 @@ static int take_debug(void *to, const struct option_row *row, const char *text)
 	struct find_args *args = to;
 	(void)row;
 	if (strcmp(text, "help") == 0) {
-		fputs("-D tree  print the expression in its canonical form\n"
-		      "-D help  print this list\n"
-		      "For counts of calls and objects, use --stats.\n", stdout);
+		text_say(stdout, "-D tree  print the expression in its canonical form\n"
+		         "-D help  print this list\n"
+		         "For counts of calls and objects, use --stats.\n");
 		args->debug_help = true;
 		return 0;
 	}
@@ -318,8 +319,11 @@ static void print_tree(const struct find *find)
 {
 	struct strbuf text = {0};
 	query_print(find->query, &text);
-	strbuf_putc(&text, '\n');
-	print_stderr(&text);
+	if (text.failed)
+		find_error((struct find *)(uintptr_t)find, "-D", ENOMEM);
+	else
+		text_say(stderr, "%s\n", strbuf_str(&text));
+	strbuf_destroy(&text);
 }
 
 int cmd_find(int argc, char **argv)

@@ -17,6 +17,7 @@
 #include "base/words.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
+#include "cmd/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -213,8 +214,8 @@ static int print_plan(struct fstab_machine *machine, const struct opts *opts,
 		message(NULL, "%s", strerror(ENOMEM));
 		status = FX_FAILED;
 	} else if (status != FX_FAILED) {
-		fwrite(strbuf_str(&out), 1, out.len, stdout);
-		status = finish_stdout() != 0 ? FX_FAILED : status;
+		bool printed = print_buffer(&out) == 0;
+		status = finish_stdout() != 0 || !printed ? FX_FAILED : status;
 	}
 	strbuf_destroy(&out);
 	if (plan->of[FSTAB_COMMENT])
@@ -380,7 +381,7 @@ int cmd_fstab(int argc, char **argv)
 
 static void genfstab_help(FILE *out)
 {
-	fputs("usage: genfstab [options] root\n\n"
+	text_say(out, "usage: genfstab [options] root\n\n"
 	      "  Options:\n"
 	      "    -f <filter>    Restrict output to mountpoints matching the prefix FILTER\n"
 	      "    -L             Use labels for source identifiers (shortcut for -t LABEL)\n"
@@ -391,7 +392,7 @@ static void genfstab_help(FILE *out)
 	      "    -U             Use UUIDs for source identifiers (shortcut for -t UUID)\n\n"
 	      "    -h             Print this help message\n\n"
 	      "genfstab generates output suitable for addition to an fstab file based on the\n"
-	      "devices mounted under the mountpoint specified by the given root.\n", out);
+	      "devices mounted under the mountpoint specified by the given root.\n");
 }
 
 int cmd_genfstab(int argc, char **argv)
@@ -401,7 +402,7 @@ int cmd_genfstab(int argc, char **argv)
 	int c;
 	if (argc < 2) {
 		genfstab_help(stdout);
-		finish_stdout();
+		(void)!finish_stdout();   /* an error in any case */
 		return 1;
 	}
 	opterr = 0;

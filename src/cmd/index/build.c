@@ -4,7 +4,6 @@
  */
 #include "cmd/index/index.h"
 
-#include "cmd/column.h"
 #include "cmd/output.h"
 #include "index/walk.h"
 #include "os/change.h"
@@ -80,25 +79,25 @@ static void report_error(void *arg, const char *path, int source, int error)
 static void print_built(const struct one *one, const struct index_info *info,
                         const struct walk_counts *counts, double seconds)
 {
-	struct strbuf text = {0};
+	struct text text = {0};
 	uint64_t objects = counts->objects + counts->dirs + 1;
-	strbuf_printf(&text, "%s: ", one->target);
-	index_put_count(&text, objects, "object");
-	strbuf_puts(&text, " (");
-	index_put_count(&text, counts->dirs + 1, "directory");
-	strbuf_putc(&text, ')');
+	text_put(&text, "%s: ", one->target);
+	text_count(&text, objects, "object");
+	text_put(&text, " (");
+	text_count(&text, counts->dirs + 1, "directory");
+	text_put(&text, ")");
 	if (info) {
-		strbuf_puts(&text, ", index of ");
-		column_size(&text, info->bytes);
-		strbuf_printf(&text, " (%.1f bytes for each object)",
-		              (double)info->bytes / (double)objects);
+		text_put(&text, ", index of ");
+		text_size(&text, info->bytes);
+		text_put(&text, " (%.1f bytes for each object)",
+		         (double)info->bytes / (double)objects);
 	}
 	if (counts->apart > 0)
-		strbuf_printf(&text, ", %" PRIu64 " mount point%s or subvolume%s not entered",
-		              counts->apart, counts->apart == 1 ? "" : "s",
-		              counts->apart == 1 ? "" : "s");
-	strbuf_printf(&text, ", %.1f s\n", seconds);
-	print_buffer(&text);
+		text_put(&text, ", %" PRIu64 " mount point%s or subvolume%s not entered",
+		         counts->apart, counts->apart == 1 ? "" : "s",
+		         counts->apart == 1 ? "" : "s");
+	text_put(&text, ", %.1f s\n", seconds);
+	text_print(&text, stdout);
 }
 
 /** Walk and write.  @dirfd  The directory of the index.  @rootfd  The mount point.
@@ -188,18 +187,21 @@ static int build_one(struct one *one)
 /** Print which mounts are left out, unless that is obvious. */
 static void print_left_out(const struct index_run *ir)
 {
-	struct strbuf text = {0};
+	struct text text = {0};
+	struct strbuf why = {0};
 	for (size_t i = 0; i < ir->nplaces; ++i) {
 		const struct place *place = &ir->places[i];
 		const char *target = run_name(&ir->run, i);
 		bool kept = place->why != PLACE_PSEUDO && place->why != PLACE_MEMORY;
 		if (!target || !kept || place->why == PLACE_INDEX)
 			continue;
-		strbuf_printf(&text, "%s: left out: ", target);
-		index_run_why(ir, i, place->why, &text);
-		strbuf_putc(&text, '\n');
+		strbuf_reset(&why);
+		index_run_why(ir, i, place->why, &why);
+		text_put(&text, "%s: left out: %s\n", target, strbuf_str(&why));
 	}
-	print_buffer(&text);
+	text_lack(&text, why.failed);
+	strbuf_destroy(&why);
+	text_print(&text, stdout);
 }
 
 /** Whether an operand can be indexed; else print why not. */
@@ -236,8 +238,8 @@ static int build_all(struct index_run *ir, const void *build_opts, char **operan
 				.ir = ir, .opts = opts, .place = &ir->places[at],
 				.target = run_name(&ir->run, at), .shown = shown,
 			});
+		one = flush_stdout() == 0 ? one : CX_ERROR;
 		status = one == CX_ERROR || status == CX_OK ? one : status;
-		flush_stdout();
 	}
 	if (n == 0 && !opts->common.quiet)
 		print_left_out(ir);

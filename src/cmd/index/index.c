@@ -8,7 +8,6 @@
  */
 #include "cmd/index/index.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,14 +36,6 @@ const struct option_table index_table = {
 	"index", index_rows, sizeof(index_rows) / sizeof(*index_rows),
 };
 
-void index_put_count(struct strbuf *text, uint64_t n, const char *word)
-{
-	size_t len = strlen(word);
-	bool y = n != 1 && word[len - 1] == 'y';
-	strbuf_printf(text, "%" PRIu64 " %.*s%s", n, (int)(len - y), word,
-	              n == 1 ? "" : y ? "ies" : "s");
-}
-
 int index_verb(const struct index_verb *verb, int argc, char **argv, void *opts)
 {
 	const struct index_opts *common = opts;
@@ -63,9 +54,9 @@ int index_verb(const struct index_verb *verb, int argc, char **argv, void *opts)
 
 static int print_help(void)
 {
-	fputs("Usage:\n getmnt index COMMAND [options] [MOUNT ...]\n\n"
-	      "Keep the metadata of file systems for searches that read no directories.\n"
-	      "\nCommands:\n", stdout);
+	text_say(stdout, "Usage:\n getmnt index COMMAND [options] [MOUNT ...]\n\n"
+	         "Keep the metadata of file systems for searches that read no directories.\n"
+	         "\nCommands:\n");
 	commands_help(index_commands, stdout);
 	options_help(&index_table, "", NULL, stdout);
 	return finish_stdout() == 0 ? CX_OK : CX_ERROR;

@@ -9,6 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/listing.h"
+#include "cmd/text.h"
 #include "index/place.h"
 #include "index/store.h"
 
@@ -38,9 +39,6 @@ extern const struct option_table index_build_table, index_check_table, index_dro
 	index_export_table, index_report_table, index_status_table, index_update_table,
 	index_watch_table;
 extern const struct column_table index_columns;      /* of export */
-
-/** Append "1 object", "2 objects"; "3 directories".  @word  The singular. */
-void index_put_count(struct strbuf *text, uint64_t n, const char *word);
 
 /** The mounts of a run, and the directory of all indexes. */
 struct index_run {

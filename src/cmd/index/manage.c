@@ -25,8 +25,7 @@ static int check_one(const struct index_run *ir, const struct index_found *found
 	} else if (index_check(found->index, &why) == 0) {
 		status = CX_OK;
 		if (!quiet)
-			strbuf_printf(&why, "%s: correct\n", found->title);
-		print_buffer(&why);
+			text_say(stdout, "%s: correct\n", found->title);
 	} else if (errno != EBADMSG) {
 		index_report(ir, found->title, errno);
 	} else {

@@ -222,7 +222,7 @@ static int print_rows(struct printing *p, bool dirs, int64_t fresh)
 	json_put_number(&json, "schema", 1);
 	json_put_string(&json, "version", GETMNT_VERSION);
 	json_end(&json);
-	return print_buffer(&out);
+	return json_print(&json);
 }
 
 /** The largest first; those with less above them, then in their own order. */

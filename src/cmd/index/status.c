@@ -182,7 +182,7 @@ static int put_json(const struct table *table)
 	json_put_number(&json, "schema", 1);
 	json_put_string(&json, "version", GETMNT_VERSION);
 	json_end(&json);
-	return print_buffer(&out);
+	return json_print(&json);
 }
 
 /** Whether the reason why a mount has no index is of interest. */

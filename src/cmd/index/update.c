@@ -72,21 +72,21 @@ int live_covered(struct os *os, struct map64 *covered)
 }
 
 /** Append "N WORDs VERB", unless N is 0. */
-static void put_count(struct strbuf *text, uint64_t n, const char *word, const char *verb)
+static void put_count(struct text *text, uint64_t n, const char *word, const char *verb)
 {
 	if (n == 0)
 		return;
-	strbuf_puts(text, ", ");
-	index_put_count(text, n, word);
-	strbuf_printf(text, " %s", verb);
+	text_put(text, ", ");
+	text_count(text, n, word);
+	text_put(text, " %s", verb);
 }
 
 void live_print(const char *title, const struct refresh_counts *counts, double seconds)
 {
-	struct strbuf text = {0};
-	strbuf_printf(&text, "%s: ", title);
-	index_put_count(&text, counts->dirs, "directory");
-	strbuf_puts(&text, " compared");
+	struct text text = {0};
+	text_put(&text, "%s: ", title);
+	text_count(&text, counts->dirs, "directory");
+	text_put(&text, " compared");
 	put_count(&text, counts->read, "directory", "read");
 	put_count(&text, counts->dirs_added, "directory", "added");
 	put_count(&text, counts->dirs_moved, "directory", "moved");
@@ -95,8 +95,8 @@ void live_print(const char *title, const struct refresh_counts *counts, double s
 	put_count(&text, counts->changed, "other object", "changed");
 	put_count(&text, counts->removed, "other object", "removed");
 	put_count(&text, counts->looked, "object", "examined");
-	strbuf_printf(&text, ", %.1f s\n", seconds);
-	print_buffer(&text);
+	text_put(&text, ", %.1f s\n", seconds);
+	text_print(&text, stdout);
 }
 
 bool live_usable(const struct index_run *ir, const struct index_found *found, bool named,
@@ -161,8 +161,8 @@ static int update_all(struct index_run *ir, const void *update_opts, char **oper
 		if (!live_usable(ir, &ir->found[i], n > 0, &status))
 			continue;
 		int one = update_one(ir, &ir->found[i], opts, max_age, &covered);
+		one = flush_stdout() == 0 ? one : CX_ERROR;
 		status = one == CX_ERROR || status == CX_OK ? one : status;
-		flush_stdout();
 	}
 	map64_destroy(&covered);
 	return status;

@@ -145,7 +145,8 @@ static void apply_one(struct watching *w, struct watched *one)
 		report_lost(w, title, &counts);
 	else if (why == WATCH_START && !w->quiet)
 		live_print(title, &counts, os_now() - start);
-	flush_stdout();
+	if (flush_stdout() != 0)
+		w->status = CX_ERROR;
 }
 
 /** The mount table has changed: file systems may be unmounted, and names covered. */

@@ -212,5 +212,5 @@ int profile_json(const struct profile_study *study)
 	put_order(&json, study);
 	json_head(study->machine, &json);
 	json_end(&json);
-	return print_buffer(&out);
+	return json_print(&json);
 }

@@ -5,12 +5,14 @@
  */
 #include "cmd/profile/profile.h"
 
-#include "base/escape.h"
 #include "cmd/output.h"
+#include "cmd/text.h"
 
 #include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
+
+#define say(...) text_say(stdout, __VA_ARGS__)
 
 /** A table that is filled cell by cell; initialized as {0}. */
 struct sheet {
@@ -157,7 +159,7 @@ static int print_costs(const struct profile_study *study)
 static int print_ratios(const struct profile_study *study)
 {
 	struct sheet s = {0};
-	putchar('\n');
+	say("\n");
 	sheet_columns(&s, "RATIO|>CALLS|>DIRS|>ENTRIES|>USER|>SYSTEM|>REAL");
 	for (size_t p = 0; p < PROFILE_PAIRS; ++p) {
 		const struct profile_row *above = &study->rows[profile_pairs[p][0]];
@@ -173,8 +175,8 @@ static int print_rules(const struct profile_study *study)
 {
 	static const enum profile_figure figures[] = {PF_CALLS, PF_DIRS, PF_REAL};
 	struct sheet s = {0};
-	printf("\nCost of getmnt3 without each of its rules (+: difference from getmnt3 with "
-	       "it)\n\n");
+	say("\nCost of getmnt3 without each of its rules (+: difference from getmnt3 with "
+	    "it)\n\n");
 	const struct profile_row *all_rules = &study->rows[PROFILE_ALGORITHMS - 1];
 	bool states = has_states(study, PROFILE_ALGORITHMS, study->nrows);
 	sheet_columns(&s, "WITHOUT|>CALLS|>+CALLS|>DIRS|>+DIRS|>REAL|>+REAL");
@@ -210,29 +212,26 @@ static void count_turns(const struct profile_study *study, size_t *least, size_t
 static int print_head(const struct profile_study *study)
 {
 	const struct profile_opts *opts = study->opts;
-	struct strbuf name = {0};
 	size_t least, most;
 	count_turns(study, &least, &most);
-	fputs("Cost of finding ", stdout);
+	say("Cost of finding ");
 	if (*study->fstype)
-		printf("%" PRIu64 " mount%s", study->mounts, study->mounts == 1 ? "" : "s");
+		say("%" PRIu64 " mount%s", study->mounts, study->mounts == 1 ? "" : "s");
 	else
-		fputs("the mounts", stdout);
-	escape_terminal(&name, opts->path ? opts->path : "/");
-	printf(" below %s%s%s%s by a search.\n", strbuf_str(&name), *study->fstype ? " (" : "",
-	       study->fstype, *study->fstype ? ")" : "");
-	printf("getmnt1 reads every directory. getmnt2 reads none in file systems without mounts.\n"
-	       "getmnt3 searches level by level, prunes by its rules, and ends when every mount is "
-	       "found.\n"
-	       "Kernel calls (OPENAT includes openat2; OTHER is mostly reading the mount table),\n"
-	       "directories and entries are those of one run. Times are in milliseconds, the "
-	       "median of\n");
+		say("the mounts");
+	say(" below %s%s%s%s by a search.\n", opts->path ? opts->path : "/",
+	    *study->fstype ? " (" : "", study->fstype, *study->fstype ? ")" : "");
+	say("getmnt1 reads every directory. getmnt2 reads none in file systems without mounts.\n"
+	    "getmnt3 searches level by level, prunes by its rules, and ends when every mount is "
+	    "found.\n"
+	    "Kernel calls (OPENAT includes openat2; OTHER is mostly reading the mount table),\n"
+	    "directories and entries are those of one run. Times are in milliseconds, the "
+	    "median of\n");
 	if (least != most)
-		printf("%zu to ", least);
-	printf("%zu turn%s%s. USER and SYSTEM are sampled: only their sum is exact.\n\n", most,
-	       most == 1 ? "" : "s", opts->cold || most == 0 ? "" : " with warm caches");
-	strbuf_destroy(&name);
-	return name.failed ? -1 : 0;
+		say("%zu to ", least);
+	say("%zu turn%s%s. USER and SYSTEM are sampled: only their sum is exact.\n\n", most,
+	    most == 1 ? "" : "s", opts->cold || most == 0 ? "" : " with warm caches");
+	return 0;
 }
 
 /** Print which rows ran only once, in the first turn, when caches may have been cold. */
@@ -243,11 +242,11 @@ static void print_firsts(const struct profile_study *study)
 		const struct profile_row *row = &study->rows[i];
 		if (row->ntimes != 1 || row->state == PROFILE_NOT_RUN)
 			continue;
-		printf("%s%s%s", n++ ? ", " : "\nMeasured once, without warm caches: ",
-		       profile_without(row), row->name);
+		say("%s%s%s", n++ ? ", " : "\nMeasured once, without warm caches: ",
+		    profile_without(row), row->name);
 	}
 	if (n)
-		puts(".");
+		say(".\n");
 }
 
 /** Print how large a difference in real time is noise: the maximum among rows that made the same
@@ -267,9 +266,9 @@ static void print_noise(const struct profile_study *study)
 		               == 0)
 			most = more;
 	}
-	puts("+0: the rule has no effect here, or another rule has the same effect.");
+	say("+0: the rule has no effect here, or another rule has the same effect.\n");
 	if (most > 0)
-		printf("+REAL: differences up to %.3f ms are noise.\n", most * 1e3);
+		say("+REAL: differences up to %.3f ms are noise.\n", most * 1e3);
 }
 
 /** Whether an algorithm waited much longer than it worked. */
@@ -288,26 +287,26 @@ static void print_notes(const struct profile_study *study)
 {
 	uint64_t errors = study->rows[0].counts.errors;
 	if (study->opts->cold)
-		printf("\nThe kernel's caches were dropped before each run%s.\n",
-		       study->in_memory ? ", but this file system is in memory and has none" : "");
+		say("\nThe kernel's caches were dropped before each run%s.\n",
+		    study->in_memory ? ", but this file system is in memory and has none" : "");
 	if (!study->opts->cold)
 		print_firsts(study);
 	if (has_waited(study) && !study->opts->cold)
-		printf("\nREAL is much more than the processor time: the runs waited for %s.\n",
-		       study->in_memory ? "other work on this machine"
-		                        : "the disk, or for other work on this machine");
+		say("\nREAL is much more than the processor time: the runs waited for %s.\n",
+		    study->in_memory ? "other work on this machine"
+		                     : "the disk, or for other work on this machine");
 	if (study->varies)
-		puts("\nRuns of one row made different calls: the tree or the mounts change. The "
-		     "first is shown.");
+		say("\nRuns of one row made different calls: the tree or the mounts change. The "
+		  "first is shown.\n");
 	if (errors)
-		printf("\ngetmnt1 could not read %" PRIu64
-		       " director%s; nothing below was measured.\n",
-		       errors, errors == 1 ? "y" : "ies");
+		say("\ngetmnt1 could not read %" PRIu64
+		    " director%s; nothing below was measured.\n",
+		    errors, errors == 1 ? "y" : "ies");
 	if (*study->fstype && study->mounts <= 1)
-		puts("\nNothing is mounted below this directory; only getmnt1 searches it "
-		     "anyway.");
+		say("\nNothing is mounted below this directory; only getmnt1 searches it "
+		  "anyway.\n");
 	if (*study->reason)
-		printf("\nNot every mount was found: %s.\n", study->reason);
+		say("\nNot every mount was found: %s.\n", study->reason);
 }
 
 /* --layers */
@@ -362,44 +361,44 @@ static void print_apart(const struct profile_layer *of, double without)
 	}
 	double more = without > 0 ? (worked / 1e9 / of->runs / without - 1) * 100 : 0;
 	if (more > 10 || more < -10)
-		printf("\nWithout these clocks' own cost, the run took %.0f%% %s processor time "
-		       "than an unmeasured one\n"
-		       "(other work on the machine, caches); the rows may be off by as much.\n",
-		       more < 0 ? -more : more, more < 0 ? "less" : "more");
+		say("\nWithout these clocks' own cost, the run took %.0f%% %s processor time "
+		    "than an unmeasured one\n"
+		    "(other work on the machine, caches); the rows may be off by as much.\n",
+		    more < 0 ? -more : more, more < 0 ? "less" : "more");
 }
 
 static int print_layers(const struct profile_study *study)
 {
 	int rc = 0;
-	printf("\nWhere the time goes, by clocks around each call. Reading the clocks costs %.0f "
-	       "ns a call,\n"
-	       "entering and leaving the kernel %.0f ns (the crossing); the rest of a call is work "
-	       "in the\n"
-	       "kernel, or waiting. The first few calls, which probe the kernel's features, are in "
-	       "no row.\n",
-	       study->costs.inside + study->costs.outside, study->costs.empty);
+	say("\nWhere the time goes, by clocks around each call. Reading the clocks costs %.0f "
+	    "ns a call,\n"
+	    "entering and leaving the kernel %.0f ns (the crossing); the rest of a call is work "
+	    "in the\n"
+	    "kernel, or waiting. The first few calls, which probe the kernel's features, are in "
+	    "no row.\n",
+	    study->costs.inside + study->costs.outside, study->costs.empty);
 	for (size_t i = 0; rc == 0 && i < PROFILE_ALGORITHMS; ++i) {
 		const struct profile_row *row = &study->rows[i];
 		const struct profile_layer *of = &study->layers[i];
 		if (!of->made) {
-			printf("\n%s: %s.\n", row->name,
-			       of->died    ? "the process with clocks died"
-			       : row->died ? "not run with clocks: its process died"
-			                   : "not run with clocks: no time left (see --max-time "
-			                     "and --total-time)");
+			say("\n%s: %s.\n", row->name,
+			    of->died    ? "the process with clocks died"
+			    : row->died ? "not run with clocks: its process died"
+			                : "not run with clocks: no time left (see --max-time "
+			                  "and --total-time)");
 			continue;
 		}
-		printf("\n%s, mean of %u run%s (%.3f ms without clocks):\n\n", row->name,
-		       of->runs, of->runs == 1 ? "" : "s", row->median.real * 1e3);
+		say("\n%s, mean of %u run%s (%.3f ms without clocks):\n\n", row->name,
+		    of->runs, of->runs == 1 ? "" : "s", row->median.real * 1e3);
 		rc = print_layer(of);
 		print_apart(of, row->median.user + row->median.system);
 		if (of->layers.samples < LAYERS_SAMPLES)
-			printf("\nToo few samples (%" PRIu64
-			       ") to separate our code from the libraries.\n",
-			       of->layers.samples);
+			say("\nToo few samples (%" PRIu64
+			    ") to separate our code from the libraries.\n",
+			    of->layers.samples);
 		if (!of->same)
-			puts("\nThe calls differ from those without clocks: the tree or the mounts "
-			     "change.");
+			say("\nThe calls differ from those without clocks: the tree or the mounts "
+			  "change.\n");
 	}
 	return rc;
 }

@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "cmd/output.h"
+#include "cmd/text.h"
 #include "mountopts/optlist.h"
 
 #include <inttypes.h>
@@ -172,23 +173,19 @@ static void add_finding(struct strbuf *out, const struct recovery *r,
 int recover_text(const struct recovery *r)
 {
 	const struct rec_judgement *j = &r->judgement;
-	struct strbuf raw = {0}, line = {0};
+	struct strbuf raw = {0};
 	bool failed = false;
 	for (size_t i = 0; i < j->count && !failed; ++i) {
 		const struct rec_finding *f = &j->findings[i];
 		if (!r->opts->all && (f->verdict == REC_RIGHT || f->verdict == REC_IGNORED))
 			continue;
 		strbuf_reset(&raw);
-		strbuf_reset(&line);
 		add_finding(&raw, r, f);
-		escape_terminal(&line, strbuf_str(&raw));
-		strbuf_putc(&line, '\n');
-		failed = raw.failed || line.failed;
+		failed = raw.failed;
 		if (!failed)
-			fwrite(line.data, 1, line.len, stdout);
+			text_say(stdout, "%s\n", strbuf_str(&raw));
 	}
 	strbuf_destroy(&raw);
-	strbuf_destroy(&line);
 	return failed ? -1 : 0;
 }
 
@@ -275,5 +272,5 @@ int recover_json(const struct recovery *r)
 	}
 	json_head(&r->run, &json);
 	json_end(&json);
-	return print_buffer(&out);
+	return json_print(&json);
 }

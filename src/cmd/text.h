@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Text for people: the only way to print what a person reads, besides tables and messages.
+ *
+ * Every %s of a format is escaped for a terminal, so no name that a user chose can control a
+ * terminal or forge a line.  build-aux/layers rejects other ways to print.
+ */
+#ifndef GM_CMD_TEXT_H
+#define GM_CMD_TEXT_H
+
+#include "base/strbuf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/** A text, {0} at first.  Only text.c appends to the buffer. */
+struct text {
+	struct strbuf people_text;
+};
+
+/** Append formatted text.  Strings are escaped: escape_terminal(). */
+__attribute__((format(printf, 2, 3)))
+void text_put(struct text *text, const char *format, ...);
+
+/** The same with a va_list, which is consumed. */
+__attribute__((format(printf, 2, 0)))
+void text_vput(struct text *text, const char *format, va_list args);
+
+/** Append a color, or another constant of the program, unchanged. */
+void text_constant(struct text *text, const char *constant);
+
+/** Append "1 object", "2 objects"; "3 directories".  @word  The singular. */
+void text_count(struct text *text, uint64_t n, const char *word);
+
+/** Append a size: column_size(). */
+void text_size(struct text *text, uint64_t bytes);
+
+/** Mark a text as incomplete, if memory ran out for a part of it. */
+void text_lack(struct text *text, bool nomem);
+
+/** Print a text on standard output or standard error, and free it.  If it cannot be printed, that
+    is reported, and lose_output() called. */
+void text_print(struct text *text, FILE *to);
+
+/** text_put() and text_print() at once. */
+__attribute__((format(printf, 2, 3)))
+void text_say(FILE *to, const char *format, ...);
+
+/** Free a text that is not printed. */
+void text_destroy(struct text *text);
+
+#endif
