@@ -59,6 +59,7 @@ int column_add(const struct column_table *table, const char *list, bool once,
 
 /** Print --list-columns.  @form  FORM_RAW, FORM_PAIRS, FORM_JSON, or any other: a table.
     @return 0, or -1.  Errors: ENOMEM. */
+__attribute__((warn_unused_result))
 int column_list(const struct column_table *table, int form);
 
 /** Write the text of a cell by the type of its column; NULL or "" is null. */

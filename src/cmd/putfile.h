@@ -104,6 +104,7 @@ struct put_verdict {
  * @verdict   NULL: not checked.
  * @return    enum put_exit.
  */
+__attribute__((warn_unused_result))
 int put_finish(struct put *put, const char *new, size_t len, const struct put_verdict *verdict);
 
 /** Write a file that the user named for output and that every run rewrites, completely or not at
@@ -111,15 +112,18 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
     whose target is on a mount that can block.  Other hard links keep the old bytes.
     @bytes  NULL: only check whether the file can be written.
     @return 0, or PX_NOT_WRITTEN after a message. */
+__attribute__((warn_unused_result))
 int put_report(struct os *os, const char *path, const char *bytes, size_t len);
 
 /** Compare the file with the new text, and print the diff if the options request it.
     @count [out]  The number of lines that differ.
     @return 0, or an exit status after a message. */
+__attribute__((warn_unused_result))
 int put_diff(const struct put *put, const char *new, size_t len, struct linediff_count *count);
 
 /** Print a whole file; on a terminal with secrets masked and harmful bytes as \ooo.
     @return whether it was printed; false after a message (ENOMEM). */
+__attribute__((warn_unused_result))
 bool put_show(const char *text, size_t len);
 
 /** Close and free a file; NULL is allowed. */

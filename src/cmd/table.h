@@ -26,6 +26,7 @@ struct table {
 };
 
 /** Print the table.  @return 0, or -1.  Errors: ENOMEM. */
+__attribute__((warn_unused_result))
 int table_print(const struct table *table);
 
 /** Write an array of its rows. */

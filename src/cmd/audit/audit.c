@@ -413,9 +413,10 @@ static int audit(int argc, char **argv, bool plugin)
 		audit_list_rules(&opts, &list);
 	else
 		audit_options_help(&table, plugin);
-	if (print_buffer(&list) != 0)
+	int status = print_buffer(&list) == 0 ? AX_CLEAN : AX_FAILED;
+	if (status != AX_CLEAN)
 		message(NULL, "%s", strerror(ENOMEM));
-	int status = finish_stdout() == 0 ? AX_CLEAN : AX_FAILED;
+	status = finish_stdout() == 0 ? status : AX_FAILED;
 	audit_way_destroy(&opts.way);
 	/* As the guidelines of the Monitoring Plugins require. */
 	return plugin ? NX_UNKNOWN : status;

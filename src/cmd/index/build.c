@@ -85,13 +85,9 @@ static void print_built(const struct one *one, const struct index_info *info,
 	text_count(&text, objects, "object");
 	text_put(&text, " (");
 	text_count(&text, counts->dirs + 1, "directory");
-	text_put(&text, ")");
-	if (info) {
-		text_put(&text, ", index of ");
-		text_size(&text, info->bytes);
-		text_put(&text, " (%.1f bytes for each object)",
-		         (double)info->bytes / (double)objects);
-	}
+	text_put(&text, "), index of ");
+	text_size(&text, info->bytes);
+	text_put(&text, " (%.1f bytes for each object)", (double)info->bytes / (double)objects);
 	if (counts->apart > 0)
 		text_put(&text, ", %" PRIu64 " mount point%s or subvolume%s not entered",
 		         counts->apart, counts->apart == 1 ? "" : "s",
@@ -165,15 +161,14 @@ static int build_one(struct one *one)
 	error = dirfd < 0 ? errno : walk_and_write(one, dirfd, rootfd, uuid, &counts);
 	if (one->shown)
 		progress_end();
-	if (!error)
-		index = index_open(os, dirfd, INDEX_READ);
-	if (error) {
+	if (error && new)
+		index_drop(os, ir->dirfd, entry, true);
+	if (!error && !(index = index_open(os, dirfd, INDEX_READ)))
+		error = errno;
+	if (error)
 		index_report(ir, one->target, error);
-		if (new)
-			index_drop(os, ir->dirfd, entry, true);
-	} else if (!one->opts->common.quiet) {
-		print_built(one, index ? index_info(index) : NULL, &counts, os_now() - start);
-	}
+	else if (!one->opts->common.quiet)
+		print_built(one, index_info(index), &counts, os_now() - start);
 	if (one->errors > ERRORS_SHOWN)
 		message(one->target, "%" PRIu64 " more objects could not be read",
 		        one->errors - ERRORS_SHOWN);

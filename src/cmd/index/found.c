@@ -39,7 +39,7 @@ static int add_index(struct index_run *ir, enum index_mode mode, const char *nam
 {
 	if (!ARRAY_ROOM(ir->found, ir->nfound, &ir->found_room))
 		return -1;
-	struct index_found *found = &ir->found[ir->nfound++];
+	struct index_found *found = &ir->found[ir->nfound];
 	*found = (struct index_found){.name = strdup(name), .place = SIZE_MAX,
 	                              .twin = SIZE_MAX};
 	if (!found->name)
@@ -51,7 +51,16 @@ static int add_index(struct index_run *ir, enum index_mode mode, const char *nam
 	find_place(ir, found);
 	const char *title = found->place == SIZE_MAX ? NULL : run_name(&ir->run, found->place);
 	found->title = strdup(title ? title : name);
-	return found->title ? 0 : -1;
+	/* Only an index with all its members is added: commands use those of a list that is not
+	   complete as well. */
+	if (found->title && found->error != ENOMEM) {
+		++ir->nfound;
+		return 0;
+	}
+	index_close(found->index);
+	free(found->name);
+	free(found->title);
+	return -1;
 }
 
 /** Whether a directory of indexes has an entry that can be an index. */

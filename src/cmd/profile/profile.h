@@ -99,7 +99,9 @@ int profile_run_row(struct profile_study *study, size_t i, enum profile_look loo
 
 /* out.c, json.c: both return 0, or -1 (ENOMEM). */
 
+__attribute__((warn_unused_result))
 int profile_text(const struct profile_study *study);
+__attribute__((warn_unused_result))
 int profile_json(const struct profile_study *study);
 
 #endif

@@ -65,9 +65,11 @@ bool hint_confirmed(void *recovery, const struct rec_row *row, const char *optio
 /* The report: out.c */
 
 /** Print a line for each finding.  @return 0, or -1 (ENOMEM). */
+__attribute__((warn_unused_result))
 int recover_text(const struct recovery *r);
 
 /** Print a JSON document; without findings if FILE is a symlink.  @return 0, or -1 (ENOMEM). */
+__attribute__((warn_unused_result))
 int recover_json(const struct recovery *r);
 
 #endif
