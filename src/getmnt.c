@@ -32,6 +32,7 @@
  *     crossing.c         each system call as a function of its own, for gprof builds
  *     entry.c            opening a name without following links or entering other mounts
  *     file.c             reading small files whole
+ *     map.c              reading files in memory, of which pages may be lost
  *     ring.c             opening several names by one io_uring call
  *     inodes.c           attributes of many inodes by one call: XFS, btrfs
  *     change.c           calls that change files

@@ -181,6 +181,8 @@ int index_commit(struct index *index)
 	index->dir_unsynced = false;
 	if (pending->len == 0 && !index->dirty)
 		return 0;
+	if (store_intact(&index->m) != 0)
+		return -1;
 	size_t before = pending->len;
 	strbuf_forget(pending);
 	if (journal_append(pending, index->m.journal, &r, index->lsn + 1) != 0)

@@ -215,7 +215,8 @@ static int fold_copy(struct fold *f, uint32_t file)
 		const struct index_cluster *c = &old->clusters[i];
 		if (c->file == file && !f->moved[i]
 		    && fold_write(f, i, old->files[file].map + c->offset, c->size) != 0)
-			return -1;
+			/* The kernel cannot read a page of the map. */
+			return errno == EFAULT ? fail(EBADMSG) : -1;
 	}
 	return 0;
 }
@@ -264,7 +265,7 @@ static int fold_files(struct fold *f)
 			goto end;
 		to[i] = (uint32_t)f->m.nfiles;
 		f->m.files[f->m.nfiles++] = i < old->nfiles ? old->files[i]
-			: (struct index_file){f->segment.number, f->segment.size, NULL};
+			: (struct index_file){.number = f->segment.number, .size = f->segment.size};
 	}
 	for (size_t i = 0; i < f->m.nclusters; ++i)
 		if (f->m.clusters[i].file != INDEX_NO_FILE)
@@ -338,7 +339,10 @@ static int fold_journal(struct fold *f)
 	if (store_create(os, f->index->dirfd, "journal", f->m.journal, &f->journal) != 0
 	    || store_put(os, &f->journal, &f->bytes) != 0)
 		return -1;
-	return os_fsync(os, f->journal.fd);
+	if (os_fsync(os, f->journal.fd) != 0)
+		return -1;
+	/* The new files may have been made from pages that were lost. */
+	return store_intact(&f->index->m);
 }
 
 /** Begin: a copy of the manifest. */
@@ -406,7 +410,7 @@ static int fold_map(struct fold *f)
 	if (f->segment.fd < 0)
 		return 0;
 	struct index_file *file = &f->m.files[f->m.nfiles - 1];
-	file->map = os_map(f->index->os, f->segment.fd, file->size);
+	file->map = os_map(f->index->os, f->segment.fd, file->size, &file->lost);
 	return file->map ? os_fsync(f->index->os, f->segment.fd) : -1;
 }
 

@@ -4,8 +4,6 @@
  */
 #include "index/segment_impl.h"
 
-#include "base/fail.h"
-
 #include <stdlib.h>
 
 _Static_assert(SC_COUNT <= 32, "segment->verified has a bit for each column");
@@ -80,6 +78,11 @@ struct segment *segment_open(const void *data, size_t size)
 		return fail_null(ENOMEM);
 	}
 	return segment;
+}
+
+void segment_guard(struct segment *segment, const atomic_bool *lost)
+{
+	segment->lost = lost;
 }
 
 void segment_close(struct segment *segment)

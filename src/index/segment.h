@@ -34,6 +34,8 @@
 #include "base/strbuf.h"
 #include "index/row.h"
 
+#include <stdatomic.h>
+
 struct segment_slot {
 	index_dir parent;        /* INDEX_DIR_NONE: the root, or with row UINT32_MAX a free slot */
 	uint32_t row;            /* of the directory itself; UINT32_MAX: none, the slot is free */
@@ -79,6 +81,10 @@ struct segment;
     ENOMEM.  Ownership: segment_close(). */
 struct segment *segment_open(const void *data, size_t size);
 void segment_close(struct segment *segment);
+
+/** Its bytes are those of a map, of which pages may be lost: from then on, all functions fail with
+    EBADMSG.  @lost  For os_map_lost(); it outlives the segment. */
+void segment_guard(struct segment *segment, const atomic_bool *lost);
 
 /** Free what was decoded: names that segment_name() has returned are no longer valid. */
 void segment_trim(struct segment *segment);

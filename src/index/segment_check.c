@@ -4,8 +4,6 @@
  */
 #include "index/segment_impl.h"
 
-#include "base/fail.h"
-
 static const char *const filter_names[] = {"names", "extensions", "trigrams"};
 
 static const char *const column_names[SC_COUNT] = {

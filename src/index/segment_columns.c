@@ -4,8 +4,6 @@
  */
 #include "index/segment_impl.h"
 
-#include "base/fail.h"
-
 #include <stdlib.h>
 
 unsigned segment_reference(unsigned column)
@@ -66,7 +64,7 @@ int segment_range(struct segment *segment, uint32_t leaf, unsigned column, uint6
 		return -1;
 	*min = load64(range);
 	*max = load64(range + 8);
-	return *min <= *max ? 0 : fail(EBADMSG);
+	return *min <= *max ? segment_intact(segment) : fail(EBADMSG);
 }
 
 int segment_leaf_range(struct segment *segment, uint32_t leaf, enum index_column column,
@@ -163,7 +161,8 @@ int segment_decode(struct segment *segment, uint32_t leaf, unsigned column, uint
 			values[i] += p.min;
 	}
 	uint64_t number = greatest(segment, column);
-	return number == UINT64_MAX || at_most(values, number) ? 0 : fail(EBADMSG);
+	return number == UINT64_MAX || at_most(values, number) ? segment_intact(segment)
+	       : fail(EBADMSG);
 }
 
 int segment_leaf_column(struct segment *segment, uint32_t leaf, enum index_column column,
@@ -204,7 +203,7 @@ int segment_row(struct segment *segment, uint32_t row, uint32_t columns, struct 
 		if (out->col[column] > greatest(segment, column))
 			return fail(EBADMSG);
 	}
-	return 0;
+	return segment_intact(segment);
 }
 
 int segment_slot(struct segment *segment, uint32_t slot, struct segment_slot *out)

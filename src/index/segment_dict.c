@@ -6,8 +6,6 @@
 #include "index/segment_impl.h"
 
 #include "base/array.h"
-#include "base/fail.h"
-
 #include <stdlib.h>
 #include <zstd.h>
 

@@ -6,8 +6,6 @@
  */
 #include "index/segment_impl.h"
 
-#include "base/fail.h"
-
 uint64_t segment_hash(const char *key, size_t len)
 {
 	return XXH3_64bits(key, len);
@@ -72,12 +70,12 @@ int segment_may_have(struct segment *segment, enum segment_filter filter, uint64
 		return fail(EBADMSG);
 	const uint8_t *block = part->data + (size_t)number * FILTER_BLOCK;
 	uint64_t bits = bits_of(hash);
-	for (unsigned i = 0; i < FILTER_BITS; ++i) {
+	int has = 1;
+	for (unsigned i = 0; i < FILTER_BITS && has; ++i) {
 		unsigned bit = next_bit(&bits);
-		if (!(block[bit / 8] >> bit % 8 & 1))
-			return 0;
+		has = block[bit / 8] >> bit % 8 & 1;
 	}
-	return 1;
+	return segment_intact(segment) == 0 ? has : -1;
 }
 
 const char *name_extension(const char *name, size_t len, size_t *ext_len)

@@ -61,7 +61,9 @@
 #ifndef GM_INDEX_SEGMENT_IMPL_H
 #define GM_INDEX_SEGMENT_IMPL_H
 
+#include "base/fail.h"
 #include "index/segment.h"
+#include "os/map.h"
 
 #include <endian.h>
 #include <string.h>
@@ -269,6 +271,7 @@ struct names_block;
 
 struct segment {
 	const uint8_t *data;
+	const atomic_bool *lost;         /* of the map that has the data; NULL: it is none */
 	uint32_t nrows, nslots, nnames, ndirnames, nblocks;
 	uint64_t lsn;
 	struct part parts[SP_COUNT];
@@ -277,6 +280,13 @@ struct segment {
 	struct segment_slot *slots;      /* decoded; NULL before the first */
 	uint32_t slots_decoded;          /* leaves of slots: 1 << leaf */
 };
+
+/** Verify that what was read are bytes of the file.  Called after bytes that were verified before
+    are read again, and before they are used.  @return 0, or -1 (EBADMSG). */
+static inline int segment_intact(const struct segment *segment)
+{
+	return segment->lost && os_map_lost(segment->lost) ? fail(EBADMSG) : 0;
+}
 
 /** Verify the checksum of a part when it is first used.  @return 0, or -1 (EBADMSG). */
 int segment_verify(struct segment *segment, unsigned part);

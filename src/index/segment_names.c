@@ -5,8 +5,6 @@
  */
 #include "index/segment_impl.h"
 
-#include "base/fail.h"
-
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <zstd.h>
@@ -109,9 +107,13 @@ static int read_block(const struct segment *segment, uint32_t number, struct nam
 	struct front front = front_at(segment, number), next = front_at(segment, number + 1);
 	if (front.data > next.data || next.data > part->len)
 		return fail(EBADMSG);
-	const uint8_t *data = part->data + front.data;
+	/* A copy, so that the bytes of the checksum are those that are decompressed. */
+	uint8_t data[ZSTD_COMPRESSBOUND(2 * BLOCK_TEXT)];
 	size_t size = next.data - front.data;
 	char raw[2 * BLOCK_TEXT + COPY_BLOCK];
+	if (size > sizeof(data))
+		return fail(EBADMSG);
+	memcpy(data, part->data + front.data, size);
 	if (checksum32(data, size, number) != front.check)
 		return fail(EBADMSG);
 	size_t raw_size;
@@ -124,7 +126,7 @@ static int read_block(const struct segment *segment, uint32_t number, struct nam
 	if (first_name(segment, number, &first, &len) != 0
 	    || compare_at(block, 0, first, len) != 0)
 		return fail(EBADMSG);
-	return 0;
+	return segment_intact(segment);
 }
 
 /** Get a block.  @return NULL: EBADMSG, ENOMEM. */
@@ -230,8 +232,9 @@ int segment_find_name(struct segment *segment, const char *name, size_t len, boo
 	                             segment_dir_hash(segment_hash(name, len)));
 	if (found > 0)
 		found = find_name(segment, 0, end, name, len, id);
-	return found == 0 && !dirs ? find_name(segment, end, segment->nblocks, name, len, id)
-	       : found;
+	if (found == 0 && !dirs)
+		found = find_name(segment, end, segment->nblocks, name, len, id);
+	return segment_intact(segment) == 0 ? found : -1;
 }
 
 const char *segment_name(struct segment *segment, uint32_t id, size_t *len)
@@ -243,7 +246,7 @@ const char *segment_name(struct segment *segment, uint32_t id, size_t *len)
 	if (!block)
 		return NULL;
 	uint32_t i = id - front_at(segment, number).first;
-	if (i >= block->n)
+	if (i >= block->n || segment_intact(segment) != 0)
 		return fail_null(EBADMSG);
 	*len = block->starts[i + 1] - block->starts[i] - 1u;
 	return block->text + block->starts[i];
@@ -271,7 +274,7 @@ int segment_check_names(struct segment *segment)
 		    && compare_at(before, before->n - 1, block->text, block->starts[1] - 1u) >= 0)
 			return fail(EBADMSG);
 	}
-	return split ? 0 : fail(EBADMSG);
+	return split ? segment_intact(segment) : fail(EBADMSG);
 }
 
 void segment_trim_names(struct segment *segment)

@@ -4,8 +4,6 @@
  */
 #include "index/segment_impl.h"
 
-#include "base/fail.h"
-
 #include <stdlib.h>
 
 struct writer {

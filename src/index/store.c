@@ -36,7 +36,7 @@ int store_map(struct os *os, int dirfd, struct manifest *m)
 		bool whole = os_fstatat(os, fd, "", &st) == 0 && S_ISREG(st.st_mode)
 		             && (uint64_t)st.st_size >= file->size;
 		if (whole)
-			file->map = os_map(os, fd, file->size);
+			file->map = os_map(os, fd, file->size, &file->lost);
 		else
 			errno = EBADMSG;
 		os_close(os, fd);
@@ -51,7 +51,17 @@ void store_unmap(struct os *os, struct manifest *m)
 	for (size_t i = 0; i < m->nfiles; ++i) {
 		os_unmap(os, m->files[i].map, m->files[i].size);
 		m->files[i].map = NULL;
+		m->files[i].lost = NULL;
 	}
+}
+
+int store_intact(const struct manifest *m)
+{
+	for (size_t i = 0; i < m->nfiles; ++i) {
+		if (m->files[i].lost && os_map_lost(m->files[i].lost))
+			return fail(EBADMSG);
+	}
+	return 0;
 }
 
 int store_apply(struct index *index, const struct journal_record *r)
@@ -270,13 +280,15 @@ int index_segment(struct index *index, uint32_t cluster, struct segment **segmen
 {
 	struct index_cluster *c = &index->m.clusters[cluster];
 	if (!c->segment && c->file != INDEX_NO_FILE) {
-		const char *bytes = index->m.files[c->file].map + c->offset;
+		const struct index_file *file = &index->m.files[c->file];
+		const char *bytes = file->map + c->offset;
 		if (head_sum(bytes, c->size) != c->head)
 			return fail(EBADMSG);
 		c->segment = segment_open(bytes, c->size);
 		if (!c->segment)
 			return -1;
-		if (segment_lsn(c->segment) != c->lsn
+		segment_guard(c->segment, file->lost);
+		if (os_map_lost(file->lost) || segment_lsn(c->segment) != c->lsn
 		    || segment_rows(c->segment) != c->summary.nrows) {
 			segment_close(c->segment);
 			c->segment = NULL;

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/map64.h"
 #include "index/store.h"
+#include "os/map.h"
 
 enum {
 	INDEX_FORMAT = 3,                     /* version of manifest and journal */
@@ -27,6 +28,7 @@ enum {
 struct index_file {
 	uint64_t number, size;
 	const char *map;         /* NULL: not mapped */
+	const atomic_bool *lost; /* for os_map_lost(); NULL: not mapped */
 };
 
 /** A cluster: what the manifest says, and what was made of it. */
@@ -261,5 +263,9 @@ int store_describe(struct index_cluster *cluster, uint32_t number, const char *b
 /** Map the files of a manifest that are not mapped.  @return 0, or -1. */
 int store_map(struct os *os, int dirfd, struct manifest *m);
 void store_unmap(struct os *os, struct manifest *m);
+
+/** Verify that no page of the maps was lost, so that what was made from them may be stored.
+    @return 0, or -1 (EBADMSG). */
+int store_intact(const struct manifest *m);
 
 #endif

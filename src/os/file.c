@@ -10,7 +10,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
@@ -131,18 +130,6 @@ int os_read_regular(struct os *os, int dirfd, const char *path, size_t max, char
                     size_t *len)
 {
 	return read_open(os, os_open_regular(os, dirfd, path, O_NOFOLLOW), max, false, text, len);
-}
-
-const void *os_map(struct os *os, int fd, size_t size)
-{
-	void *at = (void *)OS_CALL(os, OS_MMAP, mmap, NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-	return at == MAP_FAILED ? NULL : at;
-}
-
-void os_unmap(struct os *os, const void *bytes, size_t size)
-{
-	if (bytes)
-		OS_CALL(os, OS_MUNMAP, munmap, (void *)(uintptr_t)bytes, size);
 }
 
 int os_fs_sizes(struct os *os, int fd, struct os_sizes *sizes)

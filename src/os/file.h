@@ -30,12 +30,6 @@ int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char 
     seconds for a writer.  Errors: as os_read_file(); ETIME: no writer came. */
 int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len);
 
-/** Map the first bytes of an open file for reading.  They must exist: reading what is cut off later
-    ends the program.
-    @return the bytes, or NULL.  Ownership: os_unmap(). */
-const void *os_map(struct os *os, int fd, size_t size);
-void os_unmap(struct os *os, const void *bytes, size_t size);
-
 /** The SELinux context of an object, which is not followed; needs /proc.
     @return its length, or -1.  Errors: those of lgetxattr(2). */
 ssize_t os_context(struct os *os, int dirfd, const char *name, char *buf, size_t size);

@@ -419,6 +419,7 @@ int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 #else
 	sigset_t all, before;
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int error = pthread_create(thread, NULL, run, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -334,7 +334,7 @@ unsigned os_nofile(struct os *os, unsigned most, bool raise);
     @n  The number of descriptors to make room for, within the limit. */
 void os_grow_fds(struct os *os, int fd, unsigned n);
 
-/** Start a thread that blocks all signals.
+/** Start a thread that blocks all signals except SIGBUS, which a fault of its own causes.
     @return 0, or an error number.  Errors: those of pthread_create(3); always EAGAIN in a build
     for gprof. */
 int os_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
