@@ -14,6 +14,7 @@ const char *indexed_phrase(int error)
 	switch (error) {
 	case ENOENT: return "is not complete";
 	case EBADMSG: return "is damaged";
+	case EIO: return "has an input/output error";
 	case EPROTONOSUPPORT: return "has the format of another version of getmnt";
 	case EWOULDBLOCK: return "is being written by another process";
 	default: return NULL;

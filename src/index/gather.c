@@ -66,7 +66,10 @@ static int read_entries(struct gather *g, struct chain *chain, bool *ends)
 				add_entry(g, chain->tree, entry, len);
 		}
 		g->partial = i < (size_t)n;
+		g->partial_error = g->partial ? EIO : 0;
 	}
+	if (n < 0)
+		g->partial_error = errno;
 	bool lacks_memory = g->entries.failed || (n < 0 && errno == ENOMEM);
 	*ends = n <= 0 || g->partial;
 	g->partial |= n < 0;
@@ -132,6 +135,7 @@ int gather_begin(struct gather *g, struct chain *chain, uint32_t at, bool all)
 	if (g->fd >= 0)
 		return gather_more(g, chain, 1);
 	g->partial = true;
+	g->partial_error = errno;
 	return chain_is_fatal(errno) ? -1 : 0;
 }
 

@@ -24,6 +24,7 @@ struct gather {
 	int error;                /* an errno: it could not be opened, or looked at */
 	uint32_t failed;          /* then: that directory, or one above it */
 	bool partial;             /* entries could not be read */
+	int partial_error;        /* an errno: why */
 	bool has_odd;             /* a name is too long for the index */
 	int64_t listed;           /* the time of day, before it was opened */
 	struct k_statx st;

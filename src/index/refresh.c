@@ -456,6 +456,10 @@ static int read_store(struct refresh *r, struct gather *gather, struct known *kn
 		tree->dirs[child].is_seen = false;
 	r->unsettled = false;
 	int rc = read_entries(r, gather, known);
+	if (rc == 0 && gather->partial && at == tree->root && !r->watching) {
+		r->counts.root_error = gather->partial_error;
+		rc = fail(gather->partial_error);
+	}
 	if (rc == 0 && !gather->partial)
 		rc = read_missing(r, at, known);
 	known_free(own);

@@ -25,6 +25,7 @@ struct refresh_counts {
 	uint64_t dirs_added, dirs_moved, dirs_removed;
 	uint64_t unread;          /* directories that could not be read */
 	uint64_t looked;          /* objects looked at though their directories were not read */
+	int root_error;           /* an errno: the root cannot be read */
 	bool is_bulk;             /* these are all files that were modified in place */
 };
 

@@ -3,6 +3,7 @@
 
 #include "index/look.h"
 #include "os/change.h"
+#include "os/file.h"
 #include "os/process.h"
 
 #include <stdatomic.h>
@@ -135,6 +136,11 @@ int index_update(struct os *os, struct index *index, struct tree *tree,
 		return -1;
 	update.tree = tree ? tree : &own;
 	int rc = refresh_init(r, os, index, update.tree, opts->rootfd, opts->covered);
+	/* Without its root, all directories could seem to be removed. */
+	if (rc == 0 && os_dir_readable(os, opts->rootfd) != 0) {
+		r->counts.root_error = errno;
+		rc = -1;
+	}
 	if (opts->max_age >= 0)
 		r->oldest = now - opts->max_age;
 	r->tick = opts->tick;

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/map64.h"
 #include "index/spill.h"
+#include "os/file.h"
 #include "search/search.h"
 
 #include <dirent.h>
@@ -274,11 +275,23 @@ static void take_object(struct walk *walk, const char *path)
 		take_rows(walk, dir, &record, walk->row.data);
 }
 
+/** End the walk, because the root cannot be read: an index of the rest would replace a better
+    one. */
+static void end_at_root(struct walk *walk, int error)
+{
+	walk->counts->root_error = error;
+	end_walk(walk, error);
+}
+
 /** Take an error. */
 static void take_error(struct walk *walk, const struct searchent *e)
 {
 	const char *name;
 	uint32_t dir = above(walk, e->path, &name);
+	if (dir == 0 && !*name) {
+		end_at_root(walk, e->err);
+		return;
+	}
 	++walk->counts->errors;
 	if (walk->options->report)
 		walk->options->report(walk->options->arg, e->path, e->errsource, e->err);
@@ -286,8 +299,6 @@ static void take_error(struct walk *walk, const struct searchent *e)
 		return;
 	if (*name)
 		dir = child_of(walk, dir, name, strlen(name));
-	if (dir == 0 && e->errsource == SEARCH_ERR_OPEN)
-		end_walk(walk, e->err);
 	if (dir != UINT32_MAX)
 		index_build_unread(walk->build, dir);
 }
@@ -305,7 +316,7 @@ static void watch(void *arg)
 }
 
 /** Read everything. */
-static void read_all(struct walk *walk)
+static void read_all(struct walk *walk, struct os *os)
 {
 	struct searchent *e;
 	while ((e = readsearch(walk->search))) {
@@ -316,6 +327,9 @@ static void read_all(struct walk *walk)
 	}
 	if (errno)
 		end_walk(walk, errno);
+	/* A file system that has failed meanwhile: directories are missing by error only. */
+	else if (os_dir_readable(os, walk->options->rootfd) != 0)
+		end_at_root(walk, errno);
 }
 
 int index_walk(struct index_build *build, struct os *os, const struct walk_options *options,
@@ -330,8 +344,10 @@ int index_walk(struct index_build *build, struct os *os, const struct walk_optio
 	};
 	*counts = (struct walk_counts){0};
 	if (os_statx(os, options->rootfd, "", AT_EMPTY_PATH, K_STATX_BASIC | K_STATX_BTIME, &st)
-	    != 0)
+	            != 0 || os_dir_readable(os, options->rootfd) != 0) {
+		counts->root_error = errno;
 		return -1;
+	}
 	walk.root_dev = makedev(st.dev_major, st.dev_minor);
 	walk.prefix = strlen(options->path);
 	walk.prefix += walk.prefix == 0 || options->path[walk.prefix - 1] != '/';
@@ -343,11 +359,11 @@ int index_walk(struct index_build *build, struct os *os, const struct walk_optio
 	if (!walk.search)
 		return -1;
 	search_more(walk.search, &(struct search_more){
-		.statx = true, .optional = true, .one_device = true, .maxdepth = UINT_MAX,
+		.opened = true, .rootfd = options->rootfd, .statx = true, .optional = true, .one_device = true, .maxdepth = UINT_MAX,
 		.line = put_line, .lines = take_lines, .watch = watch, .arg = &walk,
 	});
 	if (!walk.error)
-		read_all(&walk);
+		read_all(&walk, os);
 	search_stop(walk.search);
 	closesearch(walk.search);
 	map64_destroy(&walk.by_name);

@@ -14,8 +14,8 @@
 #include "index/build.h"
 
 struct walk_options {
-	const char *path;        /* of the mount point */
-	int rootfd;              /* the same directory, open */
+	const char *path;        /* of the mount point, to be printed */
+	int rootfd;              /* the directory itself */
 	int engine;              /* SEARCH_ENGINE_* */
 	unsigned threads;        /* 0: one for each processor */
 	int64_t begin;           /* the time of day, before the walk */
@@ -31,11 +31,12 @@ struct walk_counts {
 	uint64_t apart;          /* mount points and subvolumes */
 	uint64_t errors;         /* directories that could not be read, objects without
 	                            attributes */
+	int root_error;          /* an errno: the root cannot be read */
 };
 
 /** Walk a mount, and add all objects.
     @counts [out]
-    @return 0, or -1.  Errors: those of opening the root; of index_build_add(). */
+    @return 0, or -1.  Errors: counts->root_error; those of index_build_add(). */
 int index_walk(struct index_build *build, struct os *os, const struct walk_options *options,
                struct walk_counts *counts);
 

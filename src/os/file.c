@@ -174,6 +174,15 @@ const char *os_dir_next(struct os_dir *dir)
 	}
 }
 
+int os_dir_readable(struct os *os, int dirfd)
+{
+	_Alignas(struct k_dirent) char buf[4096];
+	int fd = os_opendir(os, dirfd, ".");
+	ssize_t n = fd < 0 ? -1 : os_getdents(os, fd, buf, sizeof(buf));
+	os_close(os, fd);
+	return n < 0 ? -1 : 0;
+}
+
 ssize_t os_context(struct os *os, int dirfd, const char *name, char *buf, size_t size)
 {
 	/* getxattrat(2) exists since Linux 6.13. */

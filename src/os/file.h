@@ -30,6 +30,10 @@ int os_read_kernel(struct os *os, int dirfd, const char *path, size_t max, char 
     seconds for a writer.  Errors: as os_read_file(); ETIME: no writer came. */
 int os_read_fd(struct os *os, int fd, size_t max, char **text, size_t *len);
 
+/** Verify that a directory can be read: read its first entries.
+    @return 0, or -1.  Errors: those of os_opendir(), getdents64(2). */
+int os_dir_readable(struct os *os, int dirfd);
+
 /** The SELinux context of an object, which is not followed; needs /proc.
     @return its length, or -1.  Errors: those of lgetxattr(2). */
 ssize_t os_context(struct os *os, int dirfd, const char *name, char *buf, size_t size);

@@ -261,6 +261,8 @@ static int root_open(SEARCH *search, const char *name)
 {
 	struct os *os = &search->os;
 	search->root_object = search->more.roots;
+	if (search->more.opened)
+		return os_openat(os, search->more.rootfd, ".", O_PATH | O_DIRECTORY);
 	if (!search->more.roots) {
 		int dir = os_openat(os, AT_FDCWD, name, O_PATH | O_DIRECTORY);
 		if (dir >= 0 || !search->more.files || errno != ENOTDIR)

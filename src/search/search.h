@@ -96,6 +96,9 @@ struct search_more {
 	bool roots;               /* also return each root, at depth 0; it need not be a
 	                             directory */
 	bool follow_roots;        /* with roots: follow a symlink that is a root */
+	/* The one root is open: this directory is searched, whatever its path leads to by now. */
+	bool opened;
+	int rootfd;               /* borrowed, until the first readsearch() */
 	bool files;               /* return a root that is not a directory, if its last component
 	                             matches */
 	const char *prefix;       /* printed before each root, as "ssh://host"; NULL: "".

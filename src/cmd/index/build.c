@@ -165,7 +165,9 @@ static int build_one(struct one *one)
 		index_drop(os, ir->dirfd, entry, true);
 	if (!error && !(index = index_open(os, dirfd, INDEX_READ)))
 		error = errno;
-	if (error)
+	if (error && counts.root_error)
+		index_report_root(one->target, counts.root_error);
+	else if (error)
 		index_report(ir, one->target, error);
 	else if (!one->opts->common.quiet)
 		print_built(one, index_info(index), &counts, os_now() - start);

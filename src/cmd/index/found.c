@@ -205,6 +205,12 @@ void index_report_missing(struct index_run *ir, const char *path, size_t place)
 	strbuf_destroy(&text);
 }
 
+void index_report_root(const char *title, int error)
+{
+	message(title, "cannot be read: %s; if it has an index, that remains as it is",
+	        strerror(error));
+}
+
 void index_report(const struct index_run *ir, const char *title, int error)
 {
 	struct strbuf text = {0};

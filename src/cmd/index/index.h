@@ -130,4 +130,7 @@ void index_report_missing(struct index_run *ir, const char *path, size_t place);
     @title  As in struct index_found. */
 void index_report(const struct index_run *ir, const char *title, int error);
 
+/** Report that the root of a file system cannot be read. */
+void index_report_root(const char *title, int error);
+
 #endif

@@ -82,8 +82,8 @@ static void report_lost(const struct watching *w, const char *title,
 	strbuf_destroy(&text);
 }
 
-/** Store what belongs into an index, and stop to watch it. */
-static void end_one(struct watching *w, struct watched *one)
+/** Stop to watch an index.  @stores  Store what belongs into it. */
+static void end_one(struct watching *w, struct watched *one, bool stores)
 {
 	struct index *index = one->found->index;
 	if (!one->watch)
@@ -91,7 +91,7 @@ static void end_one(struct watching *w, struct watched *one)
 	index_watch_free(one->watch);
 	one->watch = NULL;
 	--w->left;
-	if (index_commit(index) != 0 || index_fold(index, false) != 0) {
+	if (stores && (index_commit(index) != 0 || index_fold(index, false) != 0)) {
 		index_report(w->ir, one->found->title, errno);
 		w->status = CX_ERROR;
 	}
@@ -108,7 +108,10 @@ static void start_one(struct watching *w, struct watched *one)
 	if (fd >= 0)
 		one->watch = index_watch_new(os, one->found->index, fd);
 	if (!one->watch) {
-		report_refused(w, one->found->title, errno);
+		if (fd >= 0 && indexed_phrase(errno))
+			index_report(w->ir, one->found->title, errno);
+		else
+			report_refused(w, one->found->title, errno);
 		w->status = CX_ERROR;
 	}
 	w->left += one->watch != NULL;
@@ -126,7 +129,7 @@ static void apply_one(struct watching *w, struct watched *one)
 	int fd = index_run_open(w->ir, &w->ir->places[one->found->place]);
 	if (fd < 0) {
 		message(title, "was unmounted; its index is no longer watched");
-		end_one(w, one);
+		end_one(w, one, true);
 		return;
 	}
 	int rc = index_watch_apply(one->watch, fd, &w->covered, &why, &counts), error = errno;
@@ -135,10 +138,13 @@ static void apply_one(struct watching *w, struct watched *one)
 		if (error == ESTALE)
 			message(title, "another file system is mounted there; its index is no "
 			        "longer watched");
+		else if (counts.root_error)
+			index_report_root(title, counts.root_error);
 		else
 			index_report(w->ir, title, error);
 		w->status = CX_ERROR;
-		end_one(w, one);
+		/* Nothing that was made of a damaged index. */
+		end_one(w, one, error != EBADMSG);
 		return;
 	}
 	if (why == WATCH_LOST)
@@ -161,7 +167,7 @@ static void check_mounts(struct watching *w)
 		if (one->watch && fd < 0) {
 			message(one->found->title, "was unmounted; its index is no longer "
 			        "watched");
-			end_one(w, one);
+			end_one(w, one, true);
 		}
 		os_close(os, fd);
 	}
@@ -202,7 +208,7 @@ static void follow(struct watching *w)
 			    && index_watch_drain(one->watch) != 0) {
 				report_refused(w, one->found->title, errno);
 				w->status = CX_ERROR;
-				end_one(w, one);
+				end_one(w, one, true);
 			}
 			if (one->watch && index_watch_wait(one->watch) == 0)
 				apply_one(w, one);
@@ -245,7 +251,7 @@ static int watch_all(struct index_run *ir, const void *opts, char **operands, si
 	if (any && w.left == 0)
 		w.status = CX_ERROR;
 	for (size_t i = 0; i < n; ++i)
-		end_one(&w, &w.list[i]);
+		end_one(&w, &w.list[i], true);
 	os_close(os, w.fds[SIGNALS].fd);
 	os_close(os, w.fds[MOUNTS].fd);
 out:
