@@ -14,7 +14,8 @@ struct arena_chunk {
 	alignas(max_align_t) char data[];
 };
 
-enum { ARENA_CHUNK = 32 * 1024 };
+/* Chunks double from the first: an index that somebody made can have very many small arenas. */
+enum { ARENA_FIRST = 1024, ARENA_CHUNK = 32 * 1024 };
 
 void arena_init(struct arena *arena)
 {
@@ -60,7 +61,9 @@ static void *arena_take(struct arena *arena, size_t size, size_t align)
 
 	if (size > SIZE_MAX / 2)
 		return fail_null(ENOMEM);
-	size_t room = size > ARENA_CHUNK / 4 ? size : ARENA_CHUNK;
+	size_t room = arena->head ? 2 * arena->size : ARENA_FIRST;
+	room = room > ARENA_CHUNK ? ARENA_CHUNK : room < 4 * size ? 4 * size : room;
+	room = size > ARENA_CHUNK / 4 ? size : room;
 	struct arena_chunk *chunk = malloc(sizeof(*chunk) + room);
 	if (!chunk)
 		return NULL;

@@ -9,9 +9,9 @@
  *     root
  *     number of files, of clusters (4 bytes each)
  *     files: number, size (8 bytes each)
- *     clusters: file, number of parents (4 bytes each); and unless it has no file offset, size,
- *         LSN, checksum of the head (8 bytes each), rows, directories (4 bytes each), minimum and
- *         maximum of each column that is summarized (8 bytes each); then its parents (4 bytes each)
+ *     clusters: file, number of parents (4 bytes each); offset, size, LSN, checksum of the head
+ *         (8 bytes each), rows, directories (4 bytes each), minimum and maximum of each column that
+ *         is summarized (8 bytes each); then its parents (4 bytes each)
  *     checksum of all this: XXH3 (8 bytes)
  */
 #include "index/store_impl.h"
@@ -22,6 +22,10 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+enum {
+	FILE_SIZE = 16,
+	CLUSTER_LEAST = 48 + (IC_END_ZONE - IC_FIRST_ZONE) * 16,   /* bytes, without parents */
+};
 enum { PARENTS_NEAR = 16 };  /* of a new one: the last ones are those that are repeated most */
 
 static const char magic[8] = "gmindexM";
@@ -112,12 +116,12 @@ int manifest_encode(const struct manifest *m, struct strbuf *out)
 	}
 	for (size_t i = 0; i < m->nclusters; ++i) {
 		const struct index_cluster *c = &m->clusters[i];
-		/* A cluster without a segment has nothing but its delta, which adds its parents. */
-		uint32_t nparents = c->file == INDEX_NO_FILE ? 0 : (uint32_t)c->nparents;
+		uint32_t nparents = (uint32_t)c->nparents;
+		/* A fold rewrites each cluster that has nothing but a delta. */
+		if (c->file == INDEX_NO_FILE)
+			return fail(EINVAL);
 		bytes_put32(out, c->file);
 		bytes_put32(out, nparents);
-		if (c->file == INDEX_NO_FILE)
-			continue;
 		bytes_put64(out, c->offset);
 		bytes_put64(out, c->size);
 		bytes_put64(out, c->lsn);
@@ -180,10 +184,6 @@ static int get_cluster(struct bytes *in, struct manifest *m)
 		return -1;
 	c->file = bytes_get32(in);
 	uint32_t nparents = bytes_get32(in);
-	if (in->failed || (c->file == INDEX_NO_FILE && nparents > 0))
-		return fail(EBADMSG);
-	if (c->file == INDEX_NO_FILE)
-		return 0;
 	c->offset = bytes_get64(in);
 	c->size = bytes_get64(in);
 	c->lsn = bytes_get64(in);
@@ -246,6 +246,8 @@ int manifest_decode(const char *bytes, size_t size, struct manifest *m)
 		return -1;
 	uint32_t nfiles = bytes_get32(&in), nclusters = bytes_get32(&in);
 	if (in.failed || nfiles > INDEX_FILES_MAX || nclusters >= INDEX_CLUSTERS_MAX
+	    || (uint64_t)nfiles * FILE_SIZE + (uint64_t)nclusters * CLUSTER_LEAST
+	               > (size_t)(in.end - in.at)
 	    || m->journal >= m->next || m->lsn > UINT64_MAX / 2
 	    || !index_clock_valid(info->fresh) || !index_clock_valid(info->looked))
 		return fail(EBADMSG);

@@ -40,6 +40,8 @@ static bool lengths_valid(const struct segment *segment)
 			return false;
 	}
 	return segment->parts[SP_FRONT].len >= ((uint64_t)segment->nblocks + 1) * FRONT_SIZE
+	       /* Each name is that of a row, whose ranges were counted above. */
+	       && segment->nnames <= segment->nrows
 	       && segment->nblocks <= segment->nnames && segment->ndirnames <= segment->nnames
 	       && (segment->nblocks > 0) == (segment->nnames > 0)
 	       && (segment->nrows == 0 || (segment->nslots > 0 && segment->nnames > 0))

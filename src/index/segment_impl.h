@@ -7,7 +7,7 @@
  *       8  4     version, SEGMENT_VERSION
  *      12  4     number of rows
  *      16  4     number of slots
- *      20  4     number of names
+ *      20  4     number of names, of which each is that of a row
  *      24  4     number of blocks of names
  *      28  4     number of names that directories have, which come first
  *      32  8     LSN

@@ -77,6 +77,9 @@ int store_apply(struct index *index, const struct journal_record *r)
 	bool added = r->cluster == index->m.nclusters;
 	if (r->cluster > index->m.nclusters)
 		return fail(EBADMSG);
+	/* A cluster begins with a directory: its record has the bytes for what is allocated. */
+	if (added && r->type != JR_PUT_DIR)
+		return fail(EBADMSG);
 	if (added && !manifest_add(&index->m))
 		return -1;
 	struct index_cluster *c = &index->m.clusters[r->cluster];
