@@ -359,7 +359,8 @@ int index_walk(struct index_build *build, struct os *os, const struct walk_optio
 	if (!walk.search)
 		return -1;
 	search_more(walk.search, &(struct search_more){
-		.opened = true, .rootfd = options->rootfd, .statx = true, .optional = true, .one_device = true, .maxdepth = UINT_MAX,
+		.opened = true, .rootfd = options->rootfd,
+		.statx = true, .optional = true, .one_device = true, .maxdepth = UINT_MAX,
 		.line = put_line, .lines = take_lines, .watch = watch, .arg = &walk,
 	});
 	if (!walk.error)
