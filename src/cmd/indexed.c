@@ -147,8 +147,8 @@ static struct index *open_index(struct indexed *indexed, const char *name)
 		if (strcmp(indexed->opened[i].name, name) == 0)
 			return indexed->opened[i].index;
 	}
-	int fd = os_openat(&indexed->os, indexed->dirfd, name,
-	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	int fd = os_open_entry(&indexed->os, indexed->dirfd, name, O_RDONLY | O_DIRECTORY,
+	                       ENTRY_LOCAL);
 	if (fd < 0)
 		return NULL;
 	struct index *index = index_open(&indexed->os, fd, INDEX_READ);

@@ -54,6 +54,9 @@ void indexed_error(const char *title, const char *dir, const char *given, int er
 	} else if (full) {
 		strbuf_printf(text, "its index in %s cannot be written: %s; remove files, or use "
 		              "--index-dir=DIR on another file system", dir, strerror(error));
+	} else if (error == EXDEV || error == EREMOTE) {
+		strbuf_printf(text, "its index in %s cannot be used: another file system is "
+		              "mounted on one of its files; unmount it", dir);
 	} else {
 		strbuf_printf(text, "its index in %s cannot be used: %s%s", dir, strerror(error),
 		              error == EACCES || error == EPERM || error == EROFS

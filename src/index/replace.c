@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "os/change.h"
+#include "os/entry.h"
 #include "os/file.h"
 
 #include <fcntl.h>
@@ -25,7 +26,7 @@ int store_lock(struct os *os, int dirfd)
 	const char *name = "lock";
 	struct stat locked, now;
 	for (int i = 0; i < LOCK_TRIES; ++i) {
-		int fd = os_openat(os, dirfd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+		int fd = os_open_entry(os, dirfd, name, O_RDWR | O_NONBLOCK, ENTRY_HERE);
 		if (fd < 0 && errno == ENOENT)
 			fd = os_create_new(os, dirfd, name);
 		if (fd < 0 && errno == EEXIST)
@@ -38,7 +39,8 @@ int store_lock(struct os *os, int dirfd)
 		}
 		/* index_drop() may have removed it since it was opened. */
 		if (os_fstatat(os, fd, "", &locked) == 0
-		    && os_fstatat(os, dirfd, name, &now) == 0 && locked.st_ino == now.st_ino)
+		    && os_look_entry(os, dirfd, name, ENTRY_HERE, &now) == 0
+		    && locked.st_ino == now.st_ino)
 			return fd;
 		os_close(os, fd);
 	}
@@ -293,7 +295,7 @@ static int drop_files(struct os *os, int dirfd)
 int index_drop(struct os *os, int dirfd, const char *name, bool unfinished)
 {
 	struct stat st;
-	int fd = os_openat(os, dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), rc = -1;
+	int fd = os_open_entry(os, dirfd, name, O_RDONLY | O_DIRECTORY, ENTRY_LOCAL), rc = -1;
 	if (fd < 0)
 		return -1;
 	/* A writer that came too late can leave a lock, once it has seen that there is no index. */
@@ -304,7 +306,7 @@ int index_drop(struct os *os, int dirfd, const char *name, bool unfinished)
 			rc = 0;
 		if (lock < 0)
 			break;
-		bool whole = os_fstatat(os, fd, "manifest", &st) == 0;
+		bool whole = os_look_entry(os, fd, "manifest", ENTRY_HERE, &st) == 0;
 		if (whole && (unfinished || i > 0)) {
 			os_close(os, lock);
 			rc = 0;

@@ -3,6 +3,7 @@
 #include "index/store_impl.h"
 
 #include "os/change.h"
+#include "os/entry.h"
 #include "os/file.h"
 
 #include <fcntl.h>
@@ -29,8 +30,8 @@ int store_map(struct os *os, int dirfd, struct manifest *m)
 		struct stat st;
 		if (file->map)
 			continue;
-		int fd = os_openat(os, dirfd, store_name("segment", file->number).text,
-		                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+		int fd = os_open_entry(os, dirfd, store_name("segment", file->number).text,
+		                       O_RDONLY | O_NONBLOCK, ENTRY_HERE);
 		if (fd < 0)
 			return -1;
 		bool whole = os_fstatat(os, fd, "", &st) == 0 && S_ISREG(st.st_mode)
@@ -129,8 +130,8 @@ static int open_journal(struct index *index)
 	bool writes = index->mode == INDEX_WRITE;
 	char *text = NULL;
 	size_t len = 0;
-	int fd = os_openat(os, index->dirfd, name.text,
-	                   (writes ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK);
+	int fd = os_open_entry(os, index->dirfd, name.text,
+	                       (writes ? O_RDWR : O_RDONLY) | O_NONBLOCK, ENTRY_HERE);
 	if (fd < 0)
 		return -1;
 	int rc = os_file_type(os, fd, NULL, NULL) == S_IFREG ? 0 : fail(EBADMSG);

@@ -99,6 +99,26 @@ for path, command, told in FIXED:
         run(f"a FUSE on {path}, {command}", command, told)
         end()
 
+# The files of an index, in a directory that a user may own, and that directory.
+IX = "--index-dir=/ix"
+gm.mkdir("/ix")
+gm.expect(gm.getmnt("index", "build", IX, "/disk").status == 0, "index build")
+gm.touch("/disk/new", "x")      # so that an update writes
+ONE = "/ix/" + os.listdir("/ix")[0]
+for path in [ONE, *(f"{ONE}/{name}" for name in sorted(os.listdir(ONE)))]:
+    for command in (["search", "--index", "*"], ["find", "--index"], ["index", "check"], ["index", "report"], ["index", "status"], ["index", "update"],
+                    ["index", "build"], ["index", "drop"]):
+        # What is not opened is no matter: the lock by a reader, each file by what replaces the index.
+        reads = command[1] in ("check", "report", "update") or command[0] in ("search", "find")
+        told = "another file system is mounted on" if reads and not (path.endswith("/lock") and command[1] != "update") else None
+        fuse = gm.HungFuse(path, file=path != ONE)
+        run(f"a FUSE on {path}, {command}", [*command, IX, "/disk"], told)
+        gm.umount(path, gm.MNT_DETACH)
+        fuse.end()
+        if gm.getmnt("index", "check", IX, "/disk").status != 0:    # what could be removed is gone
+            gm.getmnt("index", "drop", IX, "/disk")
+            gm.expect(gm.getmnt("index", "build", IX, "/disk").status == 0, f"index build after {command}")
+
 # A backup's name, which is one of those that are pruned.
 reset()
 for second in range(8):

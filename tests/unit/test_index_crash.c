@@ -182,10 +182,10 @@ static void trace(int kind, long rc, const long *args)
 	                                                            : NULL;
 	if (rc < 0)
 		return;
-	if (kind == OS_OPENAT && rc < FDS) {
+	if ((kind == OS_OPENAT || kind == OS_OPENAT2) && rc < FDS) {
 		const char *name = (const char *)args[1];
 		int at = find_name(name);
-		bool made = (args[2] & O_CREAT) && strcmp(name, "lock") != 0;
+		bool made = kind == OS_OPENAT && args[2] & O_CREAT && strcmp(name, "lock") != 0;
 		sim.fds[rc] = strcmp(name, ".") == 0 ? -2 : at < 0 ? -1 : sim.names[at].inode;
 		if (!made)
 			return;

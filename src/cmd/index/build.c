@@ -7,6 +7,7 @@
 #include "cmd/output.h"
 #include "index/walk.h"
 #include "os/change.h"
+#include "os/entry.h"
 #include "os/inodes.h"
 #include "search/search.h"
 
@@ -157,7 +158,7 @@ static int build_one(struct one *one)
 		return CX_ERROR;
 	}
 	new = os_mkdirat(os, ir->dirfd, entry, 0700) == 0;
-	dirfd = os_openat(os, ir->dirfd, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	dirfd = os_open_entry(os, ir->dirfd, entry, O_RDONLY | O_DIRECTORY, ENTRY_LOCAL);
 	error = dirfd < 0 ? errno : walk_and_write(one, dirfd, rootfd, uuid, &counts);
 	if (one->shown)
 		progress_end();

@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "cmd/indexed.h"
 #include "os/change.h"
+#include "os/entry.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -44,7 +45,7 @@ static int add_index(struct index_run *ir, enum index_mode mode, const char *nam
 	                              .twin = SIZE_MAX};
 	if (!found->name)
 		return -1;
-	int fd = os_openat(&ir->run.os, ir->dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	int fd = os_open_entry(&ir->run.os, ir->dirfd, name, O_RDONLY | O_DIRECTORY, ENTRY_LOCAL);
 	found->index = fd < 0 ? NULL : index_open(&ir->run.os, fd, mode);
 	found->error = found->index ? 0 : errno;
 	os_close(&ir->run.os, fd);
@@ -66,10 +67,11 @@ static int add_index(struct index_run *ir, enum index_mode mode, const char *nam
 /** Whether a directory of indexes has an entry that can be an index. */
 static bool has_entry(struct index_run *ir, const char *name)
 {
+	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	struct k_statx st;
 	return ir->dirfd >= 0 && *name && *name != '.' && !strchr(name, '/')
-	       && os_statx(&ir->run.os, ir->dirfd, name, AT_SYMLINK_NOFOLLOW, K_STATX_TYPE, &st)
-	          == 0 && S_ISDIR(st.mode);
+	       && os_statx(&ir->run.os, ir->dirfd, name, flags, K_STATX_TYPE, &st) == 0
+	       && S_ISDIR(st.mode);
 }
 
 /** Add the index of an operand.  @return 0, or an exit status after a message. */
