@@ -963,12 +963,12 @@ class FileFuse:
     """A FUSE mount with files in its root, whose server can be stopped.  Written data is
     discarded; closing a file returns flush_error."""
 
-    def __init__(self, target, files=None, user=0):
+    def __init__(self, target, files=None, user=0, source="slow", fstype="fuse"):
         self.files = [(b"", b"")] + [(_bytes(name), data) for name, data in (files or {}).items()]
         self.fd = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
         self.stopped = False
         self.flush_error = 0
-        mount("slow", mkdir(target), "fuse", 0,
+        mount(source, mkdir(target), fstype, 0,
               f"fd={self.fd},rootmode=40755,user_id={user},group_id=0,allow_other")
         threading.Thread(target=self.serve, daemon=True).start()
 
