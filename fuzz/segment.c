@@ -117,6 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct segment *segment = segment_open(copy, len);
 	FUZZ_CHECK(segment || errno == EBADMSG || errno == EPROTONOSUPPORT);
 	if (segment) {
+		/* Readers allocate memory in proportion to these. */
+		FUZZ_CHECK(segment_rows(segment) <= len && segment_names(segment) <= len);
 		read_rows(segment);
 		read_names(segment);
 		segment_trim(segment);

@@ -115,6 +115,10 @@ for size in range(0, len(whole), STEP):
     gm.expect(gm.getmnt("index", "check", IX, "/t").status == 0, f"after an update, {size} bytes")
     if gm.read_bytes(f"{place}/manifest") != manifest:
         break
+segment = next(f"{place}/{name}" for name in os.listdir(place) if name.startswith("segment"))
+whole = gm.read_bytes(segment)
+gm.expect(cut_while_stopped("update by watch", ("index", "watch", IX, "/t"), b"", 0), "watch: never met it")
+gm.expect(gm.getmnt("index", "check", IX, "/t").status == 0, "after watch")
 result = gm.getmnt("index", "update", IX, "/t")
 gm.expect(result.status == 0, f"update: {result}")
 
