@@ -129,10 +129,10 @@ static int update_one(struct index_run *ir, const struct index_found *found,
 		.look_age = look_age((enum update_engine)opts->engine, max_age),
 	};
 	int rc = how.rootfd < 0 ? -1 : index_update(os, found->index, NULL, &how, &counts);
-	if (rc != 0 && (how.rootfd < 0 || errno == ESTALE))
-		message(found->title, "cannot be opened: %s", strerror(errno));
-	else if (rc != 0 && counts.root_error)
+	if (rc != 0 && counts.root_error)
 		index_report_root(found->title, counts.root_error);
+	else if (rc != 0 && (how.rootfd < 0 || errno == ESTALE))
+		message(found->title, "cannot be opened: %s", strerror(errno));
 	else if (rc != 0)
 		index_report(ir, found->title, errno);
 	else if (!opts->common.quiet)

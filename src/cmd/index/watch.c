@@ -135,11 +135,11 @@ static void apply_one(struct watching *w, struct watched *one)
 	int rc = index_watch_apply(one->watch, fd, &w->covered, &why, &counts), error = errno;
 	os_close(os, fd);
 	if (rc != 0) {
-		if (error == ESTALE)
+		if (counts.root_error)
+			index_report_root(title, counts.root_error);
+		else if (error == ESTALE)
 			message(title, "another file system is mounted there; its index is no "
 			        "longer watched");
-		else if (counts.root_error)
-			index_report_root(title, counts.root_error);
 		else
 			index_report(w->ir, title, error);
 		w->status = CX_ERROR;
