@@ -2,6 +2,7 @@
 #include "cmd/index/index.h"
 
 #include "base/array.h"
+#include "base/fail.h"
 #include "base/words.h"
 #include "cmd/indexed.h"
 #include "os/change.h"
@@ -15,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Find the mount of the root of an index. */
-static void find_place(struct index_run *ir, struct index_found *found)
+/** Find the mount of the root of an index.  @return 0, or -1 (ENOMEM). */
+static int find_place(struct index_run *ir, struct index_found *found)
 {
 	struct strbuf name = {0};
 	for (size_t i = 0; i < ir->nplaces; ++i) {
@@ -32,7 +33,9 @@ static void find_place(struct index_run *ir, struct index_found *found)
 		         && (found->place == SIZE_MAX || place->why == PLACE_INDEX))
 			found->place = i;
 	}
+	bool failed = name.failed;
 	strbuf_destroy(&name);
+	return failed ? fail(ENOMEM) : 0;
 }
 
 /** Add an index.  @return 0, or -1 (ENOMEM). */
@@ -49,19 +52,19 @@ static int add_index(struct index_run *ir, enum index_mode mode, const char *nam
 	found->index = fd < 0 ? NULL : index_open(&ir->run.os, fd, mode);
 	found->error = found->index ? 0 : errno;
 	os_close(&ir->run.os, fd);
-	find_place(ir, found);
+	bool nomem = find_place(ir, found) != 0 || found->error == ENOMEM;
 	const char *title = found->place == SIZE_MAX ? NULL : run_name(&ir->run, found->place);
 	found->title = strdup(title ? title : name);
 	/* Only an index with all its members is added: commands use those of a list that is not
 	   complete as well. */
-	if (found->title && found->error != ENOMEM) {
+	if (found->title && !nomem) {
 		++ir->nfound;
 		return 0;
 	}
 	index_close(found->index);
 	free(found->name);
 	free(found->title);
-	return -1;
+	return fail(ENOMEM);
 }
 
 /** Whether a directory of indexes has an entry that can be an index. */
