@@ -200,7 +200,7 @@ void lose_output(void);
 int output_status(int status);
 
 /** Print bytes on standard error and free them; text for people: text_print().  If standard error
-    would block, wait; if it cannot be written, lose_output(). */
+    would block, wait; if memory has run out for a part of them, lose_output(). */
 void print_stderr(struct strbuf *text);
 
 /** Close stdout and check that everything was written; to a stdout that was closed from the

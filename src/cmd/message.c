@@ -40,25 +40,20 @@ int output_status(int status)
 	return lost && status == CX_OK ? CX_ERROR : status;
 }
 
-/** Write a text on standard error, and free it.  @return 0, or -1: it is lost. */
-static int write_stderr(struct strbuf *text)
+void print_stderr(struct strbuf *text)
 {
 	struct os os = {0};
 	const char *whole = text->failed ? "getmnt: out of memory\n" : strbuf_str(text);
 	struct iovec piece = {(void *)(uintptr_t)whole, strlen(whole)}, *pieces = &piece;
 	size_t n = 1;
-	/* Not by stdio, which loses what a pipe in non-blocking mode has no room for. */
-	int rc = fflush(stderr) == 0 && !text->failed ? 0 : -1;
-	if (piece.iov_len > 0 && os_write_all(&os, fileno(stderr), &pieces, &n) != 0)
-		rc = -1;
-	strbuf_destroy(text);
-	return rc;
-}
-
-void print_stderr(struct strbuf *text)
-{
-	if (write_stderr(text) != 0)
+	if (text->failed)
 		lose_output();
+	/* Not by stdio, which loses what a pipe in non-blocking mode has no room for.  The exit
+	   status does not depend on who reads standard error. */
+	fflush(stderr);
+	if (piece.iov_len > 0)
+		(void)!os_write_all(&os, fileno(stderr), &pieces, &n);
+	strbuf_destroy(text);
 }
 
 __attribute__((format(printf, 2, 0)))
@@ -78,10 +73,7 @@ static void message_v(const char *object, const char *format, va_list args)
 	strbuf_destroy(&raw);
 	if (!silent) {   /* else the output format reports it */
 		strbuf_printf(&text, "getmnt: %s\n", strbuf_str(&line));
-		bool nomem = text.failed;
-		/* The exit status does not depend on who reads messages. */
-		if (write_stderr(&text) != 0 && nomem)
-			lose_output();
+		print_stderr(&text);
 	}
 	strbuf_destroy(&line);
 }
@@ -114,7 +106,7 @@ int usage_error(const char *object, const char *format, ...)
 	if (silent)
 		strbuf_destroy(&hint);
 	else
-		(void)write_stderr(&hint);
+		print_stderr(&hint);
 	return CX_ERROR;
 }
 

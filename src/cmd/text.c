@@ -41,8 +41,11 @@ static struct conversion read_conversion(const char **at, va_list *args)
 	c.width = read_number(at, args);
 	if (**at == '.') {
 		++*at;
+		bool given = **at == '*';
 		c.precision = read_number(at, args);
-		c.precision = c.precision < 0 ? 0 : c.precision;
+		/* "%.s" is "%.0s"; a negative argument is no precision. */
+		if (c.precision < 0)
+			c.precision = given ? -1 : 0;
 	}
 	for (; **at && strchr("hlzj", **at); ++*at)
 		c.size = **at == 'h' ? sizeof(int) : sizeof(long);
@@ -91,9 +94,10 @@ static void put_argument(struct strbuf *out, const struct conversion *c, va_list
 	}
 }
 
-void text_vput(struct text *text, const char *format, va_list list)
+/** Append formatted text. */
+__attribute__((format(printf, 2, 0)))
+static void put_formatted(struct strbuf *out, const char *format, va_list list)
 {
-	struct strbuf *out = &text->people_text;
 	va_list args;
 	va_copy(args, list);
 	while (*format) {
@@ -118,6 +122,19 @@ void text_vput(struct text *text, const char *format, va_list list)
 		out->failed |= one.failed;
 		strbuf_destroy(&one);
 	}
+	va_end(args);
+}
+
+void text_vput(struct text *text, const char *format, va_list args)
+{
+	put_formatted(&text->people_text, format, args);
+}
+
+void text_add(struct strbuf *document, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	put_formatted(document, format, args);
 	va_end(args);
 }
 

@@ -26,6 +26,10 @@ void text_put(struct text *text, const char *format, ...);
 __attribute__((format(printf, 2, 0)))
 void text_vput(struct text *text, const char *format, va_list args);
 
+/** The same for a document that its format prints, such as a report of the audit. */
+__attribute__((format(printf, 2, 3)))
+void text_add(struct strbuf *document, const char *format, ...);
+
 /** Append a color, or another constant of the program, unchanged. */
 void text_constant(struct text *text, const char *constant);
 

@@ -4,9 +4,9 @@
  * bar and perfdata; with -v more lines, none with a bar.
  */
 #include "cmd/audit/audit.h"
+#include "cmd/text.h"
 
 #include "audit/owner.h"
-#include "base/escape.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -83,6 +83,12 @@ static void put_without_bars(struct strbuf *out, struct strbuf *text)
 	strbuf_destroy(text);
 }
 
+/** Append why the audit failed: a message, which is escaped. */
+static void put_failed(const struct audit_reported *reported, struct strbuf *out)
+{
+	strbuf_add(out, reported->failed, strlen(reported->failed));
+}
+
 /** Number of characters. */
 static size_t line_width(const struct strbuf *line)
 {
@@ -106,12 +112,12 @@ static void put_gravest(const struct audit_reported *reported, struct strbuf *li
 			if ((int)f->severity != rank / 2 || audit_is_users(f->owner) != !(rank % 2))
 				continue;
 			size_t start = line->len;
-			strbuf_puts(line, listed ? ", " : ": ");
-			strbuf_puts(line, audit_rules[f->code].code);
+			text_add(line, "%s", listed ? ", " : ": ");
+			text_add(line, "%s", audit_rules[f->code].code);
 			size_t end = line->len, width = line_width(line) + 1;
 			struct strbuf path = {0};
 			audit_put_text(&path, f, f->target);
-			strbuf_puts(line, *f->target ? " " : "");
+			text_add(line, "%s", *f->target ? " " : "");
 			put_without_bars(line, &path);
 			int more = left > 1 ? snprintf(NULL, 0, MORE, left - 1) : 0;
 			size_t most = room - (size_t)more;
@@ -128,7 +134,7 @@ static void put_gravest(const struct audit_reported *reported, struct strbuf *li
 		}
 	}
 	if (left)
-		strbuf_printf(line, MORE, left);
+		text_add(line, MORE, left);
 }
 
 static void put_line(const struct audit_reported *reported, int status, struct strbuf *out)
@@ -141,27 +147,27 @@ static void put_line(const struct audit_reported *reported, int status, struct s
 	};
 	const size_t *of = reported->report->of;
 	struct strbuf line = {0}, tail = {0};
-	strbuf_printf(&line, "GETMNT %s - ", names[status]);
+	text_add(&line, "GETMNT %s - ", names[status]);
 	if (reported->failed) {
-		strbuf_puts(&line, reported->failed);
+		put_failed(reported, &line);
 	} else {
-		strbuf_printf(&line, "%zu critical, %zu warning%s", of[AUDIT_CRITICAL],
+		text_add(&line, "%zu critical, %zu warning%s", of[AUDIT_CRITICAL],
 		              of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s");
 		if (!audit_is_complete(reported))
 			strbuf_puts(&tail, "; incomplete");
 		else if (status == NX_UNKNOWN)
-			strbuf_printf(&tail, "; %u rules not checked",
+			text_add(&tail, "; %u rules not checked",
 			              audit_set_count(reported->not_checked));
 		if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING])
 			put_gravest(reported, &line, LINE_MAX_CHARS - tail.len);
 		else
-			strbuf_printf(&line, ", %zu mount%s", reported->mounts,
+			text_add(&line, ", %zu mount%s", reported->mounts,
 			              reported->mounts == 1 ? "" : "s");
-		strbuf_puts(&line, strbuf_str(&tail));
+		text_add(&line, "%s", strbuf_str(&tail));
 		if (!audit_is_complete(reported) && reported->run->nreasons
 		    && line_width(&line) + REASON_MIN <= LINE_MAX_CHARS) {
 			strbuf_puts(&line, ": ");
-			escape_terminal(&line, reported->run->reasons[0]);
+			text_add(&line, "%s", reported->run->reasons[0]);
 		}
 	}
 	line.failed |= tail.failed;
@@ -173,14 +179,14 @@ static void put_line(const struct audit_reported *reported, int status, struct s
 static void put_perfdata(const struct audit_reported *reported, struct strbuf *out)
 {
 	const size_t *of = reported->report->of;
-	strbuf_printf(
+	text_add(
 	    out,
 	    " | critical=%zu;;%s;0 warning=%zu;%s;;0 info=%zu;;;0 ignored=%zu;;;0 "
 	    "silenced=%zu;;;0 not_judged=%u;;;0 mounts=%zu;;;0",
 	    of[AUDIT_CRITICAL], reported->way->limits.critical.text, of[AUDIT_WARNING],
 	    reported->way->limits.warning.text, of[AUDIT_INFO], reported->report->suppressed,
 	    reported->report->silenced, audit_set_count(reported->not_checked), reported->mounts);
-	strbuf_printf(out, " time=%.6fs;;;0", reported->seconds);
+	text_add(out, " time=%.6fs;;;0", reported->seconds);
 	if (reported->way->seconds > 0)
 		strbuf_printf(out, ";%g", reported->way->seconds);
 }
@@ -197,10 +203,10 @@ static void put_long(const struct audit_reported *reported, struct strbuf *out)
 			const struct audit_finding *f = &report->findings[i];
 			if ((int)f->severity != severity)
 				continue;
-			strbuf_printf(out, "%s%s %s ", f->age == AUDIT_NEW ? "new: " : "",
+			text_add(out, "%s%s %s ", f->age == AUDIT_NEW ? "new: " : "",
 			              audit_severity_name(f->severity), audit_rules[f->code].code);
 			audit_put_text(out, f, f->target);
-			strbuf_puts(out, *f->target ? ": " : "");
+			text_add(out, "%s", *f->target ? ": " : "");
 			audit_put_text(out, f, f->message);
 			if (verbose > 1 && f->hint) {
 				strbuf_puts(out, "; ");
@@ -211,26 +217,25 @@ static void put_long(const struct audit_reported *reported, struct strbuf *out)
 	}
 	const struct audit_row *row;
 	for (size_t at = 0; (row = audit_next_over(reported, &at));) {
-		escape_terminal(out, row->place);
-		strbuf_puts(out, " has expired\n");
+		text_add(out, "%s has expired\n", row->place);
 	}
 	for (size_t i = 0; i < run->nreasons; ++i) {
 		strbuf_puts(out, "incomplete: ");
 		if (reported->failed && strcmp(reported->failed, run->reasons[i]) == 0)
-			strbuf_puts(out, reported->failed);
+			put_failed(reported, out);
 		else
-			escape_terminal(out, run->reasons[i]);
+			text_add(out, "%s", run->reasons[i]);
 		strbuf_putc(out, '\n');
 	}
 	if (verbose > 1)
 		audit_put_not_checked(out, reported);
 	if (verbose > 2) {
 		strbuf_puts(out, "getmnt " GETMNT_VERSION ", host ");
-		escape_terminal(out, run->host ? run->host : "?");
-		strbuf_printf(out, ", boot %s, namespace %" PRIu64 ", table %s, fstab ",
+		text_add(out, "%s", run->host ? run->host : "?");
+		text_add(out, ", boot %s, namespace %" PRIu64 ", table %s, fstab ",
 		              run->boot_id ? run->boot_id : "?", run->mntns,
 		              run->table ? table_source_name(run->table->source) : "?");
-		escape_terminal(out, reported->fstab ? reported->fstab : "none");
+		text_add(out, "%s", reported->fstab ? reported->fstab : "none");
 		strbuf_putc(out, '\n');
 	}
 }

@@ -2,8 +2,8 @@
 #include "cmd/audit/audit.h"
 
 #include "audit/owner.h"
-#include "base/escape.h"
 #include "cmd/json.h"
+#include "cmd/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,8 +25,12 @@ static void explain_rule(const struct audit_rule *rule, struct strbuf *out)
 	while (strcmp(rule_texts[i].code, rule->code) != 0)
 		++i;
 	const char *text = rule_texts[i].text, *at = strstr(text, remedy);
-	strbuf_printf(out, "%s %.*s", rule->code, at ? (int)(at - text - 1) : -1, text);
-	strbuf_printf(out, at ? "\n  %s\n" : "\n", at);
+	text_add(out, "%s ", rule->code);
+	/* Constants, with line ends. */
+	strbuf_add(out, text, at ? (size_t)(at - text - 1) : strlen(text));
+	strbuf_puts(out, at ? "\n  " : "");
+	strbuf_add(out, at ? at : "", at ? strlen(at) : 0);
+	strbuf_puts(out, "\n");
 }
 
 /** Append a severity, ten columns wide. */
@@ -35,8 +39,10 @@ static void put_severity(struct strbuf *out, enum audit_severity severity, bool 
 	static const char *const colors[] = {
 		[AUDIT_WARNING] = "\033[33m", [AUDIT_CRITICAL] = "\033[1;31m"};
 	const char *color = colored ? colors[severity] : NULL;
-	strbuf_printf(out, "%s%-9s%s ", color ? color : "", audit_severity_name(severity),
-	              color ? "\033[m" : "");
+	/* Constants of this file. */
+	strbuf_puts(out, color ? color : "");
+	text_add(out, "%-9s", audit_severity_name(severity));
+	strbuf_puts(out, color ? "\033[m " : " ");
 }
 
 void audit_list_rules(const struct audit_opts *opts, struct strbuf *out)
@@ -66,10 +72,10 @@ void audit_list_rules(const struct audit_opts *opts, struct strbuf *out)
 		} else if (opts->explain) {
 			explain_rule(rule, out);
 		} else {
-			strbuf_printf(out, "%-24s", rule->code);
+			text_add(out, "%-24s", rule->code);
 			put_severity(out, rule->severity, color_is_on(opts->way.color,
 			                                              opts->way.terminal));
-			strbuf_printf(out, "%s\n", rule->what);
+			text_add(out, "%s\n", rule->what);
 		}
 	}
 	if (as_json) {
@@ -101,7 +107,7 @@ void audit_cut(struct strbuf *out, size_t from, size_t chars)
 void audit_put_text(struct strbuf *out, const struct audit_finding *finding, const char *text)
 {
 	size_t from = out->len;
-	escape_terminal(out, text);
+	text_add(out, "%s", text);
 	if (audit_is_users(finding->owner))
 		audit_cut(out, from, AUDIT_TEXT_MAX);
 }
@@ -110,7 +116,7 @@ void audit_put_left_out(struct strbuf *out, const struct audit_report *report)
 {
 	const size_t *of = report->left_out;
 	if (of[AUDIT_CRITICAL] + of[AUDIT_WARNING] + of[AUDIT_INFO])
-		strbuf_printf(
+		text_add(
 		    out,
 		    "left out, of users' mounts: %zu critical, %zu warning%s, %zu informational\n",
 		    of[AUDIT_CRITICAL], of[AUDIT_WARNING], of[AUDIT_WARNING] == 1 ? "" : "s",
@@ -133,10 +139,10 @@ static void put_finding(struct strbuf *out, const struct audit_finding *f, const
                         const char *indent)
 {
 	if (f->file || f->line) {
-		strbuf_puts(out, f->file ? " (" : " (line ");
-		escape_terminal(out, f->file ? f->file : "");
+		text_add(out, "%s", f->file ? " (" : " (line ");
+		text_add(out, "%s", f->file ? f->file : "");
 		if (f->line)
-			strbuf_printf(out, "%s%" PRIu32, f->file ? ":" : "", f->line);
+			text_add(out, "%s%" PRIu32, f->file ? ":" : "", f->line);
 		strbuf_putc(out, ')');
 	}
 	put_labeled(out, f, f->age == AUDIT_NEW ? new : ": ", f->message);
@@ -154,7 +160,7 @@ static void put_codes(struct strbuf *out, const char *before, audit_set set)
 	for (int code = 0; code < AUDIT_CODES; ++code) {
 		if (!audit_set_has(set, (enum audit_code)code))
 			continue;
-		strbuf_printf(out, "%s%s", before, audit_rules[code].code);
+		text_add(out, "%s%s", before, audit_rules[code].code);
 		before = ", ";
 	}
 	strbuf_puts(out, set ? "\n" : "");
@@ -172,7 +178,7 @@ static void put_lacking(struct strbuf *out, const struct audit_reported *reporte
 	if (!reported->foreign || reported->least == AUDIT_INFO)
 		return;
 	if (n > 0)
-		strbuf_printf(out, "%u rule%s not checked here", n, n == 1 ? "" : "s");
+		text_add(out, "%u rule%s not checked here", n, n == 1 ? "" : "s");
 	put_codes(out, ": ", reported->lacking);
 }
 
@@ -181,7 +187,7 @@ void audit_put_row(struct strbuf *out, const struct audit_row *row)
 	struct strbuf masked = {0};
 	mask_options(row->text, &masked);
 	out->failed |= masked.failed;
-	escape_terminal(out, strbuf_str(&masked));
+	text_add(out, "%s", strbuf_str(&masked));
 	strbuf_destroy(&masked);
 }
 
@@ -194,8 +200,8 @@ static void put_silenced(struct strbuf *out, const struct audit_config *config)
 		if (audit_is_users(silenced->finding.owner) && ++users > AUDIT_USERS_MAX)
 			continue;
 		strbuf_puts(out, "ignored by ");
-		escape_terminal(out, silenced->row->place);
-		strbuf_printf(out, ": %s %s", audit_severity_name(silenced->finding.severity),
+		text_add(out, "%s", silenced->row->place);
+		text_add(out, ": %s %s", audit_severity_name(silenced->finding.severity),
 		              audit_rules[silenced->finding.code].code);
 		if (*silenced->finding.target) {
 			strbuf_putc(out, ' ');
@@ -204,7 +210,7 @@ static void put_silenced(struct strbuf *out, const struct audit_config *config)
 		strbuf_putc(out, '\n');
 	}
 	if (users > AUDIT_USERS_MAX)
-		strbuf_printf(out, "ignored by the configuration: %zu more of users' mounts\n",
+		text_add(out, "ignored by the configuration: %zu more of users' mounts\n",
 		              users - AUDIT_USERS_MAX);
 }
 
@@ -223,7 +229,7 @@ static void put_over(struct strbuf *out, const struct audit_reported *reported)
 {
 	const struct audit_row *row;
 	for (size_t at = 0; (row = audit_next_over(reported, &at));) {
-		escape_terminal(out, row->place);
+		text_add(out, "%s", row->place);
 		strbuf_puts(out, " has expired; remove the line, or give it another date: ");
 		audit_put_row(out, row);
 		strbuf_putc(out, '\n');
@@ -244,23 +250,23 @@ static void put_summary(const struct audit_reported *reported, struct strbuf *ou
 {
 	const struct audit_report *report = reported->report;
 	const size_t *of = report->of;
-	escape_terminal(out, reported->fstab ? reported->fstab : "no fstab");
-	strbuf_printf(out, ": %zu critical, %zu warning%s", of[AUDIT_CRITICAL], of[AUDIT_WARNING],
+	text_add(out, "%s", reported->fstab ? reported->fstab : "no fstab");
+	text_add(out, ": %zu critical, %zu warning%s", of[AUDIT_CRITICAL], of[AUDIT_WARNING],
 	              of[AUDIT_WARNING] == 1 ? "" : "s");
 	if (of[AUDIT_INFO])
-		strbuf_printf(out,
+		text_add(out,
 		              reported->least == AUDIT_INFO ? ", %zu informational"
 		                                        : " (%zu informational; -v shows %s)",
 		              of[AUDIT_INFO], of[AUDIT_INFO] == 1 ? "it" : "them");
 	if (report->suppressed)
-		strbuf_printf(out, ", %zu ignored by the fstab", report->suppressed);
+		text_add(out, ", %zu ignored by the fstab", report->suppressed);
 	if (report->silenced)
-		strbuf_printf(out, ", %zu ignored by the configuration", report->silenced);
+		text_add(out, ", %zu ignored by the configuration", report->silenced);
 	if (reported->baseline) {
 		const struct audit_base_counts *since = reported->since;
 		strbuf_puts(out, "; since ");
 		audit_baseline_when(reported->old, out);
-		strbuf_printf(
+		text_add(
 		    out, ": mounts: %zu new, %zu changed, %zu gone; findings: %zu new, %zu gone",
 		    since->came, since->changed, since->went, since->new_findings,
 		    since->gone_findings);
@@ -291,7 +297,7 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 		}
 		strbuf_puts(out, "  ");
 		put_severity(out, shown[i]->severity, reported->colored);
-		strbuf_puts(out, audit_rules[shown[i]->code].code);
+		text_add(out, "%s", audit_rules[shown[i]->code].code);
 		put_finding(out, shown[i], ", new: ", "\n            ");
 	}
 	free(shown);
@@ -338,10 +344,10 @@ static void put_change(struct strbuf *out, const struct audit_reported *reported
 	char text[40] = "";
 	if (gmtime_r(&seconds, &tm))
 		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	strbuf_printf(out, "%s %-7s ", text, what);
+	text_add(out, "%s %-7s ", text, what);
 	put_severity(out, severity, reported->colored);
-	strbuf_printf(out, "%s ", code);
-	escape_terminal(out, *target ? target : "this system");
+	text_add(out, "%s ", code);
+	text_add(out, "%s", *target ? target : "this system");
 }
 
 void audit_text_changes(const struct audit_reported *reported, struct strbuf *out)
