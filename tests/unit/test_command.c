@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands for people: what a shell makes of them. */
+/* Commands and text for people: what a shell and a terminal make of them. */
 #include "unit.h"
 
 #include "base/command.h"
 #include "base/escape.h"
+#include "cmd/text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,4 +100,22 @@ UNIT_TEST(commands_in_a_shell)
 	strbuf_destroy(&script);
 	strbuf_destroy(&words);
 	strbuf_destroy(&run);
+}
+
+/** Every conversion is that of printf(3), except that strings are escaped. */
+UNIT_TEST(texts)
+{
+	struct strbuf out = {0};
+	const char *name = "a\x1b[2J\n\xc2\x9b";
+	text_add(&out, "%s|%.3s|%.*s|%5s|%-5s|%-*s|%c", name, name, -1, "b\r", "c", "d", 3,
+	         "e\a", '\t');
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "a\\x1b[2J\\x0a\\xc2\\x9b|a\\x1b[|b\\x0d|    c"
+	                       "|d    |e\\x07|\\x09");
+	strbuf_reset(&out);
+	text_add(&out, "%u %d %zu %" PRIu64 " %ld %12" PRIu32 "%% %.1f %.*f %5d|%-4u|\n", 1u, -2,
+	         (size_t)3, UINT64_MAX, -5L, UINT32_MAX, 0.25, 2, 1.5, -7, 8u);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "1 -2 3 18446744073709551615 -5   4294967295% 0.2 "
+	                       "1.50    -7|8   |\n");
+	CU_ASSERT_FALSE(out.failed);
+	strbuf_destroy(&out);
 }

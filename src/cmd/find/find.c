@@ -315,12 +315,12 @@ static int search_roots(struct find *find, struct find_args *args, const struct 
 }
 
 /** Print the expression in its canonical form. */
-static void print_tree(const struct find *find)
+static void print_tree(struct find *find)
 {
 	struct strbuf text = {0};
 	query_print(find->query, &text);
 	if (text.failed)
-		find_error((struct find *)(uintptr_t)find, "-D", ENOMEM);
+		find_error(find, "-D", ENOMEM);
 	else
 		text_say(stderr, "%s\n", strbuf_str(&text));
 	strbuf_destroy(&text);
