@@ -7,6 +7,11 @@
  * (the layers of an overlay).  A mount is "behind" a mount that blocks if that is one of its
  * ancestors and the mount is not just stacked on the ancestor's root.
  *
+ * A layer can have a relative name, as Docker's "l/XYZ".  The kernel does not report the directory
+ * that mount(2) was called in.  Such a layer is local if no mount on which it could be can block, or
+ * if the names lead to local mounts from a directory where they exist, which is proven by a long
+ * random name that an engine chose.
+ *
  * Two of these conditions depend on other mounts: a path that blocks, and an ancestor that
  * blocks.  They are found by iteration.  Following a path through symlinks accesses the mounts on
  * the path.  So a mount is unsure until every path that it depends on was checked, and no path is
@@ -22,42 +27,53 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-enum { BLOCK_ROUNDS = 32 };
+enum {
+	BLOCK_ROUNDS = 32,
+	CHOSEN_LENGTH = 20,   /* shortest name that is not the same by accident in two places */
+};
 
 struct blocking {
 	struct dsc *dsc;
 	struct dsc_paths paths;
 	struct strbuf path;
+	struct strbuf relative;  /* relative names of layers, each ended by NUL */
 	uint32_t node;           /* the node whose paths are being added */
 	bool failed;             /* memory ran out */
 };
+
+/** Add what the current node depends on.  @on  Its path is copied.  @n  Bytes of the path. */
+static void depend_put(struct blocking *b, const struct dsc_dependency *on, size_t n)
+{
+	struct dsc *dsc = b->dsc;
+	char *copy = arena_strndup(&dsc->d->names, on->path, n);
+	if (!copy || !ARRAY_ROOM(dsc->dependencies, dsc->ndependencies, &dsc->dependencies_room)) {
+		b->failed = true;
+		return;
+	}
+	struct dsc_dependency *added = &dsc->dependencies[dsc->ndependencies++];
+	*added = *on;
+	added->node = b->node;
+	added->on = MT_NONE;
+	added->path = copy;
+}
 
 /** Add a path that the current node depends on. */
 static void depend_add(struct blocking *b, const char *path, bool named, uint32_t major,
                        uint32_t minor)
 {
-	struct dsc *dsc = b->dsc;
-	char *copy = arena_strndup(&dsc->d->names, path, strlen(path));
-	if (!copy || !ARRAY_ROOM(dsc->dependencies, dsc->ndependencies, &dsc->dependencies_room)) {
-		b->failed = true;
-		return;
-	}
-	dsc->dependencies[dsc->ndependencies++] = (struct dsc_dependency){
-		.node = b->node, .on = MT_NONE, .path = copy, .major = major, .minor = minor,
-		.named = named,
-	};
+	depend_put(b, &(struct dsc_dependency){
+		.path = path, .major = major, .minor = minor, .named = named,
+	}, strlen(path));
 }
 
 /** Add a layer of an overlay.  In lowerdir= a backslash escapes ':' and '\'; in lowerdir+= and
-    datadir+= it is part of the name; in upperdir= and workdir= this depends on the kernel version.
-    @return whether the path is absolute: the kernel does not report the directory that a relative
-    path is relative to. */
-static bool depend_on_layer(struct blocking *b, const struct opt_layers *layers)
+    datadir+= it is part of the name; in upperdir= and workdir= this depends on the kernel
+    version. */
+static void depend_on_layer(struct blocking *b, const struct opt_layers *layers)
 {
 	struct opt_layer form = layers->layer;
 	bool either = layers->of == 'u' || layers->of == 'w', list = form.list;
 	bool both = either && memchr(form.text, '\\', form.n);
-	bool known = true;
 	form.list |= either;
 	for (int i = 0; i <= both; ++i, form.list = false) {
 		opt_layer_path(&form, &b->path);
@@ -67,9 +83,8 @@ static bool depend_on_layer(struct blocking *b, const struct opt_layers *layers)
 		if (*path == '/')
 			depend_add(b, path, !list && !either, 0, 0);
 		else
-			known = false;
+			strbuf_add(&b->relative, path, strlen(path) + 1);
 	}
-	return known;
 }
 
 /** Add the layers of an overlay.  @return whether all are known. */
@@ -78,9 +93,14 @@ static bool depend_on_layers(struct blocking *b, const struct mount *m)
 	struct opt_layers layers;
 	bool known = m->fs_opts;
 	opt_layers_init(&layers, m->fs_opts, opt_next_shown);
+	strbuf_reset(&b->relative);
 	while (known && opt_layers_next(&layers))
-		known = depend_on_layer(b, &layers);
-	b->failed |= !opt_layers_destroy(&layers);
+		depend_on_layer(b, &layers);
+	if (b->relative.len)
+		depend_put(b, &(struct dsc_dependency){
+			.path = strbuf_str(&b->relative), .relative = true,
+		}, b->relative.len);
+	b->failed |= b->relative.failed | !opt_layers_destroy(&layers);
 	return known;
 }
 
@@ -224,11 +244,97 @@ bool discover_loop_here(struct devmap *devs, const struct mount_table *table, ui
 	return here == DEVMAP_HERE || (here == DEVMAP_NAMED && !discover_fuse_hidden(devs, table));
 }
 
+/** Whether a layer could be on a mount that can block, wherever it is.  The kernel accepts no
+    directory of an automounter as a layer. */
+static enum dsc_leads block_anywhere(const struct dsc *dsc)
+{
+	for (uint32_t i = 0; i < dsc->tree->count; ++i) {
+		if (dsc->flags[i] & DF_BLOCKS && !(dsc_type(dsc, i) & FST_AUTOFS))
+			return LEADS_BLOCKED;
+	}
+	for (size_t i = 0; i < dsc->ndependencies; ++i) {
+		/* Overlays with relative layers are local together, or none of them is. */
+		if (!dsc->dependencies[i].clear && !dsc->dependencies[i].relative)
+			return LEADS_UNSURE;
+	}
+	return !dsc->devs || discover_fuse_hidden(dsc->devs, dsc->table) ? LEADS_BLOCKED
+	                                                                 : LEADS_CLEAR;
+}
+
+/** Whether a relative name has a component that is as long as those that engines choose. */
+static bool is_chosen(const char *name)
+{
+	for (size_t n; *name; name += n + (name[n] == '/')) {
+		n = strcspn(name, "/");
+		if (n >= CHOSEN_LENGTH)
+			return true;
+	}
+	return false;
+}
+
+/** Check relative names from a directory, of n bytes.  @names  Of the dependency. */
+static enum dsc_leads block_from(struct blocking *b, const char *dir, size_t n, const char *names,
+                                 uint32_t node)
+{
+	enum dsc_leads worst = LEADS_CLEAR;
+	bool chosen = false;
+	for (const char *name = names; *name; name += strlen(name) + 1) {
+		uint32_t in;
+		strbuf_reset(&b->path);
+		strbuf_add(&b->path, dir, n);
+		strbuf_putc(&b->path, '/');
+		strbuf_puts(&b->path, name);
+		b->failed |= b->path.failed;
+		enum dsc_leads leads = dsc_path_leads(&b->paths, strbuf_str(&b->path), &in);
+		if (leads == LEADS_BLOCKED || in == node)
+			return LEADS_BLOCKED;
+		worst = leads == LEADS_UNSURE ? leads : worst;
+		chosen |= is_chosen(name);
+	}
+	return chosen ? worst : LEADS_BLOCKED;
+}
+
+/** Check relative names from each directory above a path.
+    @return the best result. */
+static enum dsc_leads block_above(struct blocking *b, const char *path, const char *names,
+                                  uint32_t node)
+{
+	enum dsc_leads best = LEADS_BLOCKED;
+	for (size_t n = path ? strlen(path) : 0; n > 0 && best != LEADS_CLEAR;) {
+		while (n > 0 && path[n - 1] != '/')
+			--n;
+		while (n > 0 && path[n - 1] == '/')
+			--n;
+		enum dsc_leads leads = block_from(b, path, n, names, node);
+		best = leads == LEADS_BLOCKED ? best : leads;
+	}
+	return best;
+}
+
+/** Check the relative names of an overlay's layers.  Engines mount in a directory above the mount
+    point (Docker, Podman), or above the upper layer (containerd). */
+static enum dsc_leads block_relative(struct blocking *b, const struct dsc_dependency *on)
+{
+	const struct dsc *dsc = b->dsc;
+	enum dsc_leads leads = block_anywhere(dsc);
+	if (leads != LEADS_BLOCKED)
+		return leads;
+	leads = block_above(b, dsc->tree->nodes[on->node].mount->point, on->path, on->node);
+	for (size_t i = 0; i < dsc->ndependencies && leads == LEADS_BLOCKED; ++i) {
+		const struct dsc_dependency *layer = &dsc->dependencies[i];
+		if (layer->node == on->node && !layer->relative)
+			leads = block_above(b, layer->path, on->path, on->node);
+	}
+	return leads;
+}
+
 /** Check a path by the current flags.  If the mount that contains the path is known, set on->on. */
 static enum dsc_leads block_leads(struct blocking *b, struct dsc_dependency *on)
 {
 	struct dsc *dsc = b->dsc;
 	uint32_t in;
+	if (on->relative)
+		return block_relative(b, on);
 	enum dsc_leads leads = dsc_path_leads(&b->paths, on->path, &in);
 	on->on = in == on->node ? MT_NONE : in;
 	if (in == on->node)
@@ -353,5 +459,6 @@ int dsc_find_blocking(struct dsc *dsc)
 	b.failed |= b.paths.failed;
 	dsc_paths_destroy(&b.paths);
 	strbuf_destroy(&b.path);
+	strbuf_destroy(&b.relative);
 	return b.failed ? fail(ENOMEM) : 0;
 }

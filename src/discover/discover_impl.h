@@ -36,6 +36,8 @@ struct dsc_dependency {
 	const char *path;           /* decoded; owned by the discovery */
 	uint32_t major, minor;      /* the loop device with this backing file; 0: none */
 	bool named;                 /* known only by its path: may be on a hidden mount */
+	bool relative;              /* the relative names of an overlay's layers: a list in path,
+	                               each ended by NUL, the last one followed by another */
 	bool clear;                 /* found not to block */
 };
 
