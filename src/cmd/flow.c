@@ -174,15 +174,14 @@ void flow_hold(struct flow *flow)
 {
 	pthread_mutex_lock(&flow->lock);
 	progress_end();
-	/* A write to standard error can block. */
-	if (flow->file)
-		pthread_sigmask(SIG_SETMASK, &flow->mask, &flow->held);
+	/* A write to standard error can block, and a process that is started must not miss a
+	   signal. */
+	pthread_sigmask(SIG_SETMASK, &flow->mask, &flow->held);
 }
 
 void flow_release(struct flow *flow)
 {
-	if (flow->file)
-		pthread_sigmask(SIG_SETMASK, &flow->held, NULL);
+	pthread_sigmask(SIG_SETMASK, &flow->held, NULL);
 	pthread_mutex_unlock(&flow->lock);
 }
 

@@ -31,7 +31,8 @@ void flow_progress(struct flow *flow, const char *head, const char *where);
     signals in this thread until flow_end(). */
 void flow_turn(struct flow *flow);
 
-/** Stop output until flow_release(), to print a message to standard error. */
+/** Stop output until flow_release(), to print a message to standard error or to start a process.
+    Signals are delivered meanwhile, and those that wait at once. */
 void flow_hold(struct flow *flow);
 void flow_release(struct flow *flow);
 

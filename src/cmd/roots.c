@@ -3,6 +3,7 @@
 
 #include "base/intern.h"
 #include "cmd/cmd.h"
+#include "cmd/flow.h"
 #include "os/file.h"
 #include "search/chirp.h"
 #include "search/remote.h"
@@ -124,8 +125,44 @@ int roots_take_chirp_auth(void *to, const struct option_row *row, const char *te
 	return 0;
 }
 
-void roots_reach(struct reach *reach, struct search_options *options)
+/* The flow of the output leaves signals to one of its threads, and may keep them waiting.  A process
+   that is started between a Ctrl-C and our end would not get the Ctrl-C.  So signals are delivered
+   first, and while the process is started. */
+
+static void hold_signals(const struct reach *reach, bool hold)
 {
-	reach->transport.arg = (void *)(uintptr_t)reach->rsh;
+	if (!reach->flow || !*reach->flow)
+		return;
+	if (hold)
+		flow_hold(*reach->flow);
+	else
+		flow_release(*reach->flow);
+}
+
+int roots_connect(void *reach, const struct search_server *server, struct search_link *link)
+{
+	const struct reach *to = reach;
+	hold_signals(to, true);
+	int rc = searchrsh((void *)(uintptr_t)to->rsh, server, link), error = errno;
+	hold_signals(to, false);
+	errno = error;
+	return rc;
+}
+
+int roots_connect_here(void *reach, struct search_link *link)
+{
+	static char exe[] = "/proc/self/exe", serve[] = "serve", stdio[] = "--stdio";
+	char *const argv[] = {exe, serve, stdio, NULL};
+	hold_signals(reach, true);
+	int rc = remote_run(argv, link), error = errno;
+	hold_signals(reach, false);
+	errno = error;
+	return rc;
+}
+
+void roots_reach(struct reach *reach, struct search_options *options, struct flow *const *flow)
+{
+	reach->flow = flow;
+	reach->transport.arg = reach;
 	options->transport = &reach->transport;
 }

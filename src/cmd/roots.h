@@ -39,6 +39,7 @@ int roots_once(struct roots *roots, struct os *os);
 struct reach {
 	struct search_transport transport;
 	const char *rsh;             /* NULL: ssh */
+	struct flow *const *flow;    /* the output of the search; NULL: not yet, or not any more */
 };
 
 /** Its options.  @field  A struct reach. */
@@ -52,11 +53,17 @@ struct reach {
 	 OPT_IS_NUMBER(type, field.transport.timeout, 86400)}
 
 /** The value of such a field before the options are read. */
-#define REACH_DEFAULT {.transport = {.connect = searchrsh, .timeout = 60}}
+#define REACH_DEFAULT {.transport = {.connect = roots_connect, .timeout = 60}}
 
 int roots_take_chirp_auth(void *to, const struct option_row *row, const char *text);
 
-/** Let a search reach other hosts.  @reach  Outlives the search. */
-void roots_reach(struct reach *reach, struct search_options *options);
+/** Let a search reach other hosts.  @reach, flow  Outlive the search. */
+void roots_reach(struct reach *reach, struct search_options *options, struct flow *const *flow);
+
+/** Connect to another host by --rsh or ssh: a function for struct search_transport. */
+int roots_connect(void *reach, const struct search_server *server, struct search_link *link);
+
+/** Run this program to look at a mount: likewise. */
+int roots_connect_here(void *reach, struct search_link *link);
 
 #endif

@@ -273,7 +273,7 @@ static int search_roots(struct find *find, struct find_args *args, const struct 
 	find->follow_roots = args->links != LINKS_NONE;
 	find->follows = args->options.flags & SEARCH_FOLLOW;
 	find->ignore_race = find->info->ignore_race;
-	roots_reach(&args->reach, &args->options);
+	roots_reach(&args->reach, &args->options, &find->flow);
 	double start = os_now();
 	int status = indexed_new(&find->os, &args->indexed,
 	                         args->links == LINKS_ALL ? "-L" : find->follows ? "-follow" : NULL,

@@ -199,5 +199,6 @@ int show_run(struct show *show, struct search_more *more, bool lines)
 	search_stop(show->search);
 	os_mark(MARK_END);
 	flow_end(show->flow);
+	show->flow = NULL;
 	return status;
 }

@@ -213,9 +213,9 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	if (args->mindepth > args->maxdepth)
 		return usage_error("--mindepth", "nothing is deeper than --maxdepth=%u",
 		                   args->maxdepth);
-	roots_reach(&args->reach, &args->options);
 	struct search_out out;
 	struct show show = {.out = &out, .start = os_now()};
+	roots_reach(&args->reach, &args->options, &show.flow);
 	struct advice advice = {0};
 	struct roots roots = {0};
 	bool optional = false;
@@ -294,15 +294,6 @@ out:
 	return status;
 }
 
-/** Run this program to look at a mount. */
-static int connect_here(void *arg, struct search_link *link)
-{
-	static char exe[] = "/proc/self/exe", serve[] = "serve", stdio[] = "--stdio";
-	char *const argv[] = {exe, serve, stdio, NULL};
-	(void)arg;
-	return remote_run(argv, link);
-}
-
 int cmd_search(int argc, char **argv)
 {
 	struct search_args args = {
@@ -310,7 +301,7 @@ int cmd_search(int argc, char **argv)
 		.maxdepth = UINT_MAX,
 		.reach = REACH_DEFAULT,
 	};
-	args.reach.transport.here = connect_here;
+	args.reach.transport.here = roots_connect_here;
 	int status = action_take(&args.action, &argc, argv);
 	if (!status)
 		status = search_command(&args, argc, argv);
