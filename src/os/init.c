@@ -16,7 +16,8 @@ static unsigned os_parse_disable(const char *list)
 		unsigned caps;
 	} words[] = {
 		{"listmount", OSC_LISTMOUNT | OSC_STATX_UNIQUE},
-		{"statx-mntid", OSC_STATX_MNT_ID | OSC_STATX_UNIQUE},
+		/* No kernel has listmount without mount IDs in statx. */
+		{"statx-mntid", OSC_STATX_MNT_ID | OSC_STATX_UNIQUE | OSC_LISTMOUNT},
 		{"openat2", OSC_OPENAT2},
 		{"fanotify", OSC_FANOTIFY},
 		{"uring", OSC_URING},
@@ -121,7 +122,8 @@ void os_init(struct os *os, const char *disable)
 			os->caps |= OSC_OPENAT2;
 	}
 	os->caps &= ~os->disabled;
-	os->torn_reads = !(os->caps & OSC_STATX_MNT_ID) && os_older_than(os, 5, 8);
+	os->ids_by_proc = !(os->caps & OSC_STATX_MNT_ID);
+	os->torn_reads = os->ids_by_proc && os_older_than(os, 5, 8);
 }
 
 void os_probe_events(struct os *os)

@@ -2,6 +2,7 @@
 #include "os/os.h"
 
 #include "os/clock.h"
+#include "os/entry.h"
 
 #include <fcntl.h>
 #include <linux/dm-ioctl.h>
@@ -79,8 +80,9 @@ static int os_statx_by_stat(struct os *os, int dirfd, const char *path, int flag
 	return 0;
 }
 
-int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
-             struct k_statx *st)
+/** statx(2), which returns no mount ID before Linux 5.8. */
+static int os_statx_plain(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
+                          struct k_statx *st)
 {
 	if (!os->statx_works) {
 		memset(st, 0, sizeof(*st));
@@ -98,6 +100,26 @@ int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mas
 		st->attributes_mask &= ~(uint64_t)K_STATX_ATTR_MOUNT_ROOT;
 		st->mnt_id = 0;
 	}
+	return rc;
+}
+
+int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
+             struct k_statx *st)
+{
+	if (!os->ids_by_proc || !(mask & (K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE)))
+		return os_statx_plain(os, dirfd, path, flags, mask, st);
+	bool self = flags & AT_EMPTY_PATH && !*path && dirfd != AT_FDCWD;
+	int fd = dirfd;
+	if (!self)
+		fd = os_openat(os, dirfd, *path ? path : ".",
+		               O_PATH | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0));
+	if (fd < 0)
+		memset(st, 0, sizeof(*st));
+	int rc = fd < 0 ? -1 : os_statx_plain(os, fd, "", flags | AT_EMPTY_PATH, mask, st);
+	if (rc == 0 && (st->mnt_id = os_mount_id(os, fd)) != 0)
+		st->mask |= K_STATX_MNT_ID;
+	if (!self)
+		os_close(os, fd);
 	return rc;
 }
 

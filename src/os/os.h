@@ -95,6 +95,7 @@ struct os {
 	uint32_t root_old_id;         /* the 32-bit ID of the mount of "/"; 0: unknown */
 	uint64_t statmount_mask;      /* STATMOUNT_* bits that this kernel supports; 0: unknown
 	                                 (before 6.15) */
+	bool ids_by_proc;             /* mount IDs are read from /proc/self/fdinfo (before 5.8) */
 	bool torn_reads;              /* a read of mountinfo can miss lines (before 5.8) */
 	bool nomem;                   /* memory ran out in a call whose failure may have been
 	                                 mistaken for a missing file */
@@ -128,7 +129,8 @@ const char *os_call_name(enum os_call call);
 /** The sum of all calls. */
 uint64_t os_calls_total(const struct os *os);
 
-/** statx(2); if that is refused, fstatat(2), which returns no mount IDs.
+/** statx(2); if that is refused, fstatat(2).  If mask requests a mount ID, and the kernel returns
+    none, the object is opened with O_PATH, and the 32-bit ID comes from /proc/self/fdinfo.
     @st [out]  Zeroed by this function before the call.
     @return 0, or -1.  Errors: those of statx(2). */
 int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
