@@ -14,6 +14,7 @@ import gm
 gm.need_fs("ext4")
 gm.need("mkfs.ext4", "losetup", "mount", "umount")
 GOINGDOWN = 0x8004587d        # XFS_IOC_GOINGDOWN, and ext4's
+gm.hide_init()
 root = gm.Root()
 images = gm.mkdir(root / "images")
 

@@ -190,7 +190,8 @@ def manager(root, address="/run/notify"):
         each.proc.send_signal(15)
         hear("STOPPING=1")
         gm.expect(each.status() == 0 and not each.err, f"end: {each.proc.returncode} {each.err}")
-        gm.expect(told[0] == "READY=1" and set(told) == {"READY=1", "WATCHDOG=1", "RELOADING=1", "STOPPING=1"}, f"told: {told}")
+        # On a slow machine it is alive before it is ready.
+        gm.expect([word for word in told if word != "WATCHDOG=1"][0] == "READY=1" and set(told) == {"READY=1", "WATCHDOG=1", "RELOADING=1", "STOPPING=1"}, f"told: {told}")
 
 
 def manager_abstract(root):

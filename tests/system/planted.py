@@ -19,6 +19,7 @@ gm.need_fs("ext4", "overlay", "xfs", "btrfs", "squashfs")
 gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "mksquashfs", "losetup", "mkswap", "blkid", "mount", "umount", "btrfs")
 GONE = "01234567-89ab-cdef-0123-456789abcdef"
 GOING_DOWN = 0x8004587d     # FS_IOC_SHUTDOWN
+gm.hide_init()
 images = tempfile.mkdtemp()
 loops, held = {}, []
 

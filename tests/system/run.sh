@@ -63,7 +63,8 @@ if [ -z "${TMPDIR-}" ] && [ "$(stat -f -c %T /tmp)" = tmpfs ] && [ -d /var/tmp ]
 	export TMPDIR=/var/tmp
 fi
 private=(unshare -m --propagation private)
-booted=(--time --boottime 1000)
+# Before Linux 6.3 a process enters the time namespace by fork alone.
+booted=(--time --boottime 1000 --fork --kill-child)
 if [ "$(cut -d. -f1 /proc/uptime)" -lt 1000 ] && unshare "${booted[@]}" true 2>/dev/null; then
 	private+=("${booted[@]}")
 fi

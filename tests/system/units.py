@@ -9,6 +9,7 @@ import shutil
 import gm
 
 CLONE_NEWPID = 0x20000000
+gm.hide_init()
 root = gm.Root()
 for name in ("etc", "usr/bin", "run/systemd/system", "t1/etc", "t2", "t3", "other"):
     gm.mkdir(root / name)

@@ -11,8 +11,8 @@
 # Kernel and tools that a machine needs and this system lacks are downloaded once,
 # by apt-get, into build/vm and unpacked there, never installed.  The rest of the
 # disk is what is installed here.  Needs qemu-system-x86_64 and no root.  A
-# machine that says nothing for a while, or takes too long, is killed, and that
-# is a failure.  build/vm/N.log is all that machine N printed.
+# machine that computes for a while and says nothing, or takes too long, is killed, and
+# that is a failure.  build/vm/N.log is all that machine N printed.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,7 +23,7 @@ getmnt=$top/build/debug/getmnt
 vm=${GETMNT_VM_DIR:-$top/build/vm}
 machines=${GETMNT_VM_MACHINES:-2}
 limit=${GETMNT_VM_SECONDS:-1800}    # for a machine, from start to end
-silence=400                         # for what it prints next
+silence=600                         # of its CPU time, for what it prints next
 
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -189,16 +189,15 @@ fi
 # The second disk.
 disk=$vm/disk
 rm -rf "$disk"
-mkdir -p "$disk/tests"
-cp -r "$top/tests/system" "$top/tests/lib" "$top/tests/vm" "$top/tests/fixtures" "$disk/tests/"
-cp -r "$top/bench" "$disk/"
+mkdir -p "$disk"
+cp -r "$top"/{tests,bench,docs,contrib,man} "$disk/"
 cp "$getmnt" "$disk/getmnt"
 orders=$(dirname "$getmnt")/tests/lib/orders
 [ ! -e "$orders" ] || cp "$orders" "$disk/tests/lib/"
 python3 -m compileall -q --invalidation-mode unchecked-hash "$disk/tests/lib" "$disk/bench" >/dev/null
 [ ! -e "$vm/debug" ] || cp "$vm/debug" "$disk/debug"
 cat >"$disk/env" <<-EOF
-	export GETMNT_REQUIRE_ROOT=1 GETMNT_SLOW=${GETMNT_VM_SLOW:-8}
+	export GETMNT_REQUIRE_ROOT=1 GETMNT_SLOW=${GETMNT_VM_SLOW:-8} GETMNT_TEST_FSTAB=1
 EOF
 load=() total=0
 for ((n = 1; n <= machines; ++n)); do
@@ -265,14 +264,20 @@ passed=0 failed=0 skipped=0
 	wait
 ) &
 follower=$!
-# Whoever says nothing for too long is killed.
+# Whoever says nothing for too long is killed.  The time is CPU time of the machine, so that other
+# work on this host does not matter.
 (
+	ticks=$(getconf CLK_TCK)
+	said=() then=()
 	while sleep 5; do
 		alive=0
 		for n in "${!pids[@]}"; do
 			kill -0 "${pids[n]}" 2>/dev/null || continue
 			alive=1
-			[ $(($(date +%s) - $(stat -c %Y "$vm/$n.log"))) -le "$silence" ] || kill "${pids[n]}"
+			read -r -a stat < <(sed 's/.*) //' "/proc/$(pgrep -P "${pids[n]}" | head -n 1)/stat" 2>/dev/null)
+			spent=$(((${stat[11]:-0} + ${stat[12]:-0}) / ticks)) size=$(stat -c %s "$vm/$n.log")
+			[ "$size" = "${said[n]-}" ] || then[n]=$spent said[n]=$size
+			[ $((spent - then[n])) -le "$silence" ] || kill "${pids[n]}"
 		done
 		[ $alive -eq 1 ] || break
 	done
