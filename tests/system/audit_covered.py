@@ -10,6 +10,7 @@ MS_SHARED_REC = gm.MS_SHARED | gm.MS_REC
 
 gm.need_fs("ext4", "fuse", "autofs")
 gm.need("mkfs.ext4", "mount")
+gm.hide_init()
 root = gm.Root()
 gm.mkdir(root / "etc")
 gm.touch(root / "etc/fstab", "none /direct tmpfs noauto,x-systemd.automount 0 0\n")
