@@ -268,7 +268,7 @@ follower=$!
 # work on this host does not matter.
 (
 	ticks=$(getconf CLK_TCK)
-	said=() then=()
+	said=() since=()
 	while sleep 5; do
 		alive=0
 		for n in "${!pids[@]}"; do
@@ -276,8 +276,8 @@ follower=$!
 			alive=1
 			read -r -a stat < <(sed 's/.*) //' "/proc/$(pgrep -P "${pids[n]}" | head -n 1)/stat" 2>/dev/null)
 			spent=$(((${stat[11]:-0} + ${stat[12]:-0}) / ticks)) size=$(stat -c %s "$vm/$n.log")
-			[ "$size" = "${said[n]-}" ] || then[n]=$spent said[n]=$size
-			[ $((spent - then[n])) -le "$silence" ] || kill "${pids[n]}"
+			[ "$size" = "${said[n]-}" ] || since[n]=$spent said[n]=$size
+			[ $((spent - since[n])) -le "$silence" ] || kill "${pids[n]}"
 		done
 		[ $alive -eq 1 ] || break
 	done
