@@ -174,6 +174,8 @@ int audit_way_put_metrics(struct audit_opts *opts, struct strbuf *document)
 static int put_saved(struct audit_way *way)
 {
 	const char *text = strbuf_text(&way->saved);
+	if (!way->save)
+		return 0;
 	if (text)
 		return way->saved.len ? put_into(way->save, text, way->saved.len) : 0;
 	message(way->save, "not saved: %s", strerror(ENOMEM));
@@ -305,7 +307,8 @@ int audit_way_run(struct audit_opts *opts,
 	if (!failed && deliver(way, &document) != 0)
 		status = way->plugin ? NX_UNKNOWN : AX_FAILED;
 	else if (!failed && put_saved(way) != 0)
-		status = AX_FAILED;   /* the next audit reports the changes again */
+		/* The next audit reports the changes again. */
+		status = way->plugin ? NX_UNKNOWN : AX_FAILED;
 	strbuf_destroy(&document);
 	audit_way_destroy(way);
 	return status;
