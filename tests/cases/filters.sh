@@ -10,7 +10,7 @@ done
 echo "== --shadowed"
 status -F "$(table cli/stacked)" -n -l -o TARGET,SOURCE --shadowed
 # A mount that only the built-in filter leaves out.
-for args in "-D /proc" "-I -M /proc" "--real /proc" "--pseudo /" "--real -T /proc/1" "-D -q /proc" "-D /nosuch" "-D sysfs" "-D -S sysfs" "-D -t sysfs" "--real sysfs /sys"; do
+for args in "-D /proc" "-I -M /proc" "--real /proc" "--pseudo /" "--real -T /proc/1" "-D -q /proc" "-D /proc/self/none" "-D sysfs" "-D -S sysfs" "-D -t sysfs" "--real sysfs /sys"; do
 	# shellcheck disable=SC2086
 	status -F "$(table cli/host)" $args
 done

@@ -36,7 +36,7 @@ getmnt find --stats=json t -name 1 2>&1 >/dev/null | grep -oE '"dirs":[0-9]+,"en
 echo "== bad"
 for words in missing "t missing -name 1" "--nosuch t" "-O t" "-Ox t" "-D x t" "-D" "--threads=x t" "t -nosuch" "t -naem x" \
 	"t -name" "t -name x y" "t ( -name x" "t -name x )" "t -exec" "t -exec ;" "t -exec true" "t -exec true {} {} +" \
-	"t -ok true {} +" "t -printf" "t -printf %" "t -printf %( " "t -fprint /no/such" "t -size x" "t -user nosuch" \
+	"t -ok true {} +" "t -printf" "t -printf %" "t -printf %( " "t -fprint /proc/self/none" "t -size x" "t -user nosuch" \
 	"t -newer nosuch" "t -type x" "t -perm +x" "t -regextype x" "t -context x" "t -help" "t -maxdepth -1" \
 	"t -prune -delete" "t -ok true ; -files0-from -"; do
 	# shellcheck disable=SC2086

@@ -8,8 +8,8 @@ for args in "-F $(table cli/empty)" "-F $(table cli/host) -t xyzfs" \
 	echo "status $?"
 	python3 -c 'import json, sys; print(json.load(open("out"))["filesystems"])'
 done
-for args in "-F /bin/ls" "-F nosuchfile" "-s -F /bin/ls" "-N 99999999" "/nonexistent" \
-	"--root /nonexistent" "-T /nonexistent/x" "--nosuch" "-o NOSUCH"; do
+for args in "-F /bin/ls" "-F nosuchfile" "-s -F /bin/ls" "-N 99999999" "/proc/self/none" \
+	"--root /proc/self/none" "-T /proc/self/none/x" "--nosuch" "-o NOSUCH"; do
 	# shellcheck disable=SC2086
 	getmnt -J $args >out 2>err
 	echo "status $?, $(wc -c <out) bytes, $(grep -c '^getmnt: ' err) messages: $args"

@@ -19,5 +19,5 @@ done <<ARGS
 -M /
 -M .
 -T .
--M /nosuchdirectory
+-M /proc/self/none
 ARGS

@@ -54,8 +54,8 @@ static void fill(struct strbuf *out, const char *text, bool quote)
 	struct strbuf why = {0};
 	struct owners users, groups;
 	struct os os = {0};
-	owners_init(&users, &os, "/nonexistent");
-	owners_init(&groups, &os, "/nonexistent");
+	owners_init(&users, &os, "/proc/self/none");
+	owners_init(&groups, &os, "/proc/self/none");
 	const struct search_visit visit = {
 		.object = {.name = "f\n", .len = 2, .type = DT_LNK, .depth = 4, .st = &st,
 		           .facts = &facts},
@@ -278,7 +278,7 @@ static int run(struct os *os, const char *const *argv, struct os_command command
 UNIT_TEST(commands)
 {
 	static const char *const yes[] = {"true", NULL}, *const no[] = {"sh", "-c", "exit 7", NULL};
-	static const char *const none[] = {"/nonexistent/x", NULL};
+	static const char *const none[] = {"/proc/self/none/x", NULL};
 	static const char *const where[] = {"sh", "-c", "test \"$(pwd -P)\" = /proc", NULL};
 	static const char *const killed[] = {"sh", "-c", "kill -9 $$", NULL};
 	static const char *const files[] = {"sh", "-c", "test $(ulimit -n) = 20", NULL};

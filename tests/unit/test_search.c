@@ -197,7 +197,7 @@ UNIT_TEST(size_of_the_counts)
 		struct search_counts counts;
 		unsigned char more[16];
 	} whole, part;
-	SEARCH *search = begin_search("/nosuch", "*", NULL);
+	SEARCH *search = begin_search("/proc/self/none", "*", NULL);
 	CU_ASSERT_PTR_NOT_NULL(readsearch(search));
 	countsearch(search, &whole.counts, sizeof(whole.counts));
 	CU_ASSERT_TRUE(whole.counts.errors == 1 && whole.counts.threads == 1);
