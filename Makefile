@@ -22,6 +22,7 @@
 #   check-full       everything: 3 hours
 #   check-asan, check-tsan, check-valgrind
 #   check-long       a thousand of each signal, searches of a million entries, races
+#   check-matrix     the system cases and those on recorded tables without features of new kernels
 #   check-vm         a stock kernel in two virtual machines (after make deps-vm)
 #   check-fleet      hosts in namespaces and the tools of docs/FLEET.md (after make deps-fleet)
 #   check-deb        build the Debian packages twice; install, use and remove them in a chroot
@@ -181,7 +182,7 @@ FORCE:
 # Tests need assertions: unless VARIANT is set, these goals use the debug variant.
 CHECKS := binaries fuzz-targets check check-unit check-cases check-system check-lib check-docs \
 	check-corpus check-warnings check-asan check-tsan check-valgrind check-valgrind-unit \
-	check-profile check-ci check-full check-vm check-fleet check-long fuzz check-fuzz soak \
+	check-profile check-ci check-full check-matrix check-vm check-fleet check-long fuzz check-fuzz soak \
 	lint compare-genfstab compare-verify run-docs run-fleet
 ifeq ($(origin VARIANT),file)
 .PHONY: $(CHECKS) run-checks

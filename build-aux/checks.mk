@@ -168,6 +168,22 @@ PROFILED := $(if $(filter x86_64 aarch64,$(shell uname -m)),$(PROFILE))
 check-profile: $(PROFILED) | $(AFTER_DEPS)
 	+@$(SUBMAKE) check-system TESTS=gprof
 
+# All commands without some features of the kernel, as on older ones: before 6.8, 5.8, 5.6, 5.1; and
+# without all of them.
+MATRIX := listmount statx-mntid openat2 uring listmount,statx-mntid,openat2,uring
+comma := ,
+.PHONY: check-matrix
+check-matrix: $(BUILD)/getmnt $(HELPERS) $(PRELOADED) $(RECORDED)
+	@build-aux/tally $(foreach m,$(MATRIX), \
+		"system-without-$(subst $(comma),-,$(m)): GETMNT_DISABLE=$(m) $(MAKE_QUIET) check-system" \
+		"cases-without-$(subst $(comma),-,$(m)): GETMNT_DISABLE=$(m) $(MAKE_QUIET) check-cases")
+
+# Short cases of each command: without all these features, and on Linux 6.1 in virtual machines.
+CI_MATRIX := audit_bound audit_covered audit_policy find_calls find_xdev fstab_merge index_search \
+	kinds overlay_relative recover search_user verify
+CI_VM := machine audit_covered audit_expire audit_host audit_holders fstab_onto_itself lost_fstab \
+	verify overlay_relative find_calls find_xdev search_user index_search recover p9
+
 # The unit suites with threads; those of the core; a third of the system cases: the short ones
 # that reach most code.
 CI_TSAN := bfs discover layers libgetmnt profile search search_raw
@@ -184,6 +200,9 @@ check-ci: | $(AFTER_DEPS)
 		"asan-cases: $(MAKE_QUIET) VARIANT=asan check-cases" \
 		"asan-system: $(MAKE_QUIET) VARIANT=asan check-system TESTS='$(CI_ASAN_SYSTEM)'" \
 		"check-profile: $(MAKE_QUIET) check-profile" \
+		"matrix: GETMNT_DISABLE=$(lastword $(MATRIX)) $(MAKE_QUIET) check-system TESTS='$(CI_MATRIX)'" \
+		-- \
+		"vm: $(MAKE_QUIET) deps-vm check-vm TESTS='$(CI_VM)'" \
 		-- \
 		"tsan-unit: $(MAKE_QUIET) VARIANT=tsan check-unit UNIT='$(CI_TSAN)'" \
 		"valgrind-unit: $(MAKE_QUIET) check-valgrind-unit UNIT='$(CI_VALGRIND)'" \
@@ -202,11 +221,12 @@ check-full: | $(AFTER_DEPS)
 		"distcheck: $(MAKE_QUIET) distcheck" \
 		"check-deb: $(MAKE_QUIET) check-deb" \
 		"check-long: $(MAKE_QUIET) check-long" \
+		"check-matrix: GETMNT_SCALE= $(MAKE_QUIET) check-matrix" \
 		"check-vm: $(MAKE_QUIET) deps-vm check-vm" \
 		"check-fleet: $(MAKE_QUIET) deps-fleet check-fleet"
 
 .PHONY: check-vm
-check-vm: $(BUILD)/getmnt
+check-vm: $(BUILD)/getmnt $(HELPERS)
 	tests/vm/run.sh --getmnt $(BUILD)/getmnt $(TESTS)
 
 .PHONY: check-fleet run-fleet
