@@ -9,6 +9,8 @@ import subprocess
 
 import gm
 
+if gm.DISABLED:
+    gm.skip("it compares runs with and without GETMNT_DISABLE")
 gm.need_speed("hundreds of runs, all alike to the kernel")
 root = gm.Root()
 long = "a-directory-with-a-name-that-is-longer-than-a-terminal-is-wide/" * 2
