@@ -53,9 +53,14 @@ seconds_of()
 	vm/fstab) echo 200; return ;;
 	esac
 	case ${1#*/} in
+	index_in_place | index_report | index_update) echo 260; return ;;
+	planted) echo 170; return ;;
+	audit_watch | opened | audit_state) echo 80; return ;;
+	audit_b* | index_*) echo 60; return ;;
+	audit_host | audit_policy) echo 40; return ;;
 	automount | names | strace | poll_storm | probe_autofs | order | scale_wide | stacked | nfs_delegate) echo 90 ;;
 	scale_* | bare | churn | nfs | vanish | fstab) echo 50 ;;
-	denied | trees | suspended | soak* | search | poll | probe | no_proc | oldtypes | fstab_merge | recover) echo 30 ;;
+	audit_covered | audit_holders | contrib | audit_users | denied | trees | suspended | soak* | search | poll | probe | no_proc | oldtypes | fstab_merge | recover) echo 30 ;;
 	probe* | terminal_signals | trees_large | blocking | stands | p9) echo 18 ;;
 	*) echo 8 ;;
 	esac
