@@ -210,6 +210,13 @@ def run(*argv):
     return proc.stdout.decode()
 
 
+def need_features(why, *words):
+    """Skip the case if GETMNT_DISABLE names one of these."""
+    off = set(words) & set(DISABLED.get("GETMNT_DISABLE", "").split(","))
+    if off:
+        skip(f"without {', '.join(sorted(off))}: {why}")
+
+
 def need(*programs):
     """Skip the case where a program is missing."""
     for program in programs:

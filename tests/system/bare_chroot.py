@@ -8,8 +8,7 @@ import stat
 
 import gm
 
-if not gm.HAVE_IDS:
-    gm.skip("without mount IDs and /proc the mount of the root is not known")
+gm.need_features("nor /proc: the mount of the root is not known", "statx-mntid")
 gm.need("mkfs.ext4")
 gm.need_fs("ext4")
 img = gm.image(os.environ["GETMNT_WORK"] + ".img", 8 << 20, "mkfs.ext4", "-q", "-L", "LABELLED",

@@ -6,6 +6,7 @@ import shutil
 
 import gm
 
+gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 gm.need("mkfs.ext4")
 gm.need_fs("ext4")
 img = gm.image(gm.os.environ["GETMNT_WORK"] + ".img", 4 << 20, "mkfs.ext4", "-q", "-L", "LABELLED",

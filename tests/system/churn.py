@@ -9,6 +9,7 @@ import time
 import gm
 import hosts
 
+gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 root = gm.Root()
 for i in range(30):
     for j in range(12):

@@ -8,6 +8,7 @@ import subprocess
 
 import gm
 
+gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 ALGORITHMS = ("getmnt1", "getmnt2", "getmnt3")
 
 

@@ -6,6 +6,7 @@ import stat
 
 import gm
 
+gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 gm.need_fs("fuse")
 
 

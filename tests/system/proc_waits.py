@@ -11,6 +11,7 @@ import time
 
 import gm
 
+gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 gm.need_fs("fuse")
 
 

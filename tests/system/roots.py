@@ -4,7 +4,7 @@ import os
 
 import gm
 
-
+gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 def jail(root, path, mounted):
     """A directory or mount with the program and /proc, to enter by chroot."""
     top = gm.tmpfs(root / path) if mounted else gm.mkdir(root / path)

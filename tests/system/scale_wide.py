@@ -7,6 +7,7 @@ import re
 import gm
 import hosts
 
+gm.need_features("the calls are others", "statx-mntid")
 PAGE = 2048         # IDs of one listmount call
 SIZES = (5000, 50000) if gm.FULL else (2500, 10000)
 SECONDS = 90 * gm.SLOW      # a run that takes longer hangs
