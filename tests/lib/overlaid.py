@@ -18,5 +18,7 @@ def make(work, tools=None, lower="/"):
     gm.mount("sysfs", gm.mkdir(top + "/sys"), "sysfs")
     for path in ("/tmp", "/var/tmp"):
         gm.tmpfs(top + path, "size=512m,mode=1777")
+    if os.path.lexists(top + "/usr/bin/getmnt"):     # perhaps a symlink to the program
+        os.unlink(top + "/usr/bin/getmnt")
     shutil.copy(os.environ["GETMNT"], top + "/usr/bin/getmnt")
     return top

@@ -14,6 +14,7 @@ import time
 import gm
 
 gm.need("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "btrfs", "losetup")
+gm.need_features("the calls are others", "statx-mntid", "openat2")
 gm.need_fs("ext4", "xfs", "btrfs")
 FILES = 600
 NOBODY = 65534

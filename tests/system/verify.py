@@ -23,7 +23,7 @@ for name in ("mount.nfs", "mount.ceph", "fsck.ext4"):
     gm.touch(root / f"sbin/{name}", "")
 gm.touch(root / f"lib/modules/{os.uname().release}/modules.alias", "# a kernel that has no modules\n")
 gm.touch(root / f"lib/modules/{os.uname().release}/modules.dep", "")
-doc = os.open(DOC, os.O_RDWR) if os.path.exists(DOC) else None
+doc = os.open(DOC, os.O_RDWR) if os.access(DOC, os.W_OK) else None
 root.enter()
 
 def device(name, *made):

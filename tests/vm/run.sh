@@ -54,6 +54,7 @@ seconds_of()
 	esac
 	case ${1#*/} in
 	index_in_place | index_report | index_update) echo 260; return ;;
+	index_search) echo 120; return ;;
 	planted) echo 170; return ;;
 	audit_watch | opened | audit_state) echo 80; return ;;
 	audit_b* | index_*) echo 60; return ;;
