@@ -3,6 +3,7 @@
 
 #include "base/map64.h"
 #include "os/file.h"
+#include "path/resolve.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -157,11 +158,41 @@ const char *host_system_swap_file(struct host_system *sys)
 	return *sys->swap_file ? sys->swap_file : NULL;
 }
 
+/* The callbacks of open_resolved(). */
+
+/** A symlink need not lead to what may be accessed: it is read in a directory that was entered. */
+static int resolved_enter(void *arg, struct path_walk *walk)
+{
+	return may_touch(arg, path_text(walk) + 1) ? 0 : -1;
+}
+
+static ssize_t resolved_link(void *arg, struct path_walk *walk, char target[PATH_MAX])
+{
+	const struct host_system *sys = arg;
+	return os_readlinkat(sys->os, sys->root, path_text(walk) + 1, target, PATH_MAX);
+}
+
+/** Open a path below ROOT, with ROOT as the root of symlinks: for kernels without openat2(2). */
+static int open_resolved(struct host_system *sys, const char *path)
+{
+	struct path_walk walk;
+	const struct path_how how = {
+		.enter = resolved_enter, .link = resolved_link, .arg = sys,
+	};
+	int fd = -1;
+	if (path_begin(&walk, path) == 0 && path_resolve(&walk, &how) == 0)
+		fd = path_open_below(sys->os, sys->root, path_text(&walk), NULL, NULL);
+	path_destroy(&walk);
+	return fd;
+}
+
 bool host_system_is(struct host_system *sys, int fd, const char *path)
 {
 	struct k_statx one, other;
 	const int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-	int file = may_touch(sys, path) ? open_below(sys, path, O_PATH) : -1;
+	bool has_openat2 = sys->os->caps & OSC_OPENAT2;
+	int file = !has_openat2 ? open_resolved(sys, path)
+	           : may_touch(sys, path) ? open_below(sys, path, O_PATH) : -1;
 	/* A symlink to an absolute path leads to another place in ROOT: refuse other mounts, which
 	   may block. */
 	if (file < 0)

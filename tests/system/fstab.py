@@ -11,7 +11,6 @@ import tempfile
 import gm
 from tables import BROKEN, check_lines, mounting_root, same, sh, snapshot, unmount_all
 
-gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 gm.need_fs("btrfs", "ext4", "xfs", "overlay")
 gm.need("mkfs.btrfs", "btrfs", "mkfs.ext4", "mkfs.xfs", "losetup", "blkid", "mount", "umount")
 NAMES = [b"two words", b"tab\there", b"new\nline", b"back\\slash", b"#hash", b"trailing ", b"literal\\040x",
