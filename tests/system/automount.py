@@ -8,6 +8,7 @@ import subprocess
 
 import gm
 
+gm.need_features("--blocking wakes automounts", "openat2")
 gm.need_fs("autofs")
 root = gm.Root()
 gm.tmpfs(root / "run")

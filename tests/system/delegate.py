@@ -11,6 +11,7 @@ import time
 from delegation import ENV, PROGRAM, WORK, Delegation, calls, script, shell, sort_lines
 import gm
 
+gm.need_features("--blocking is not delegated", "openat2")
 gm.need("sshfs")
 gm.need_fs("fuse")
 SFTP = next((path for path in ("/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server", "/usr/lib/ssh/sftp-server")

@@ -11,6 +11,7 @@ import time
 
 import gm
 
+gm.need_features("entries are opened in other ways", "openat2")
 gm.need("strace", "mkfs.ext4", "mkfs.btrfs", "sh")
 gm.need_fs("ext4", "btrfs", "fuse")
 if gm.sanitized():

@@ -5,6 +5,7 @@ import signal
 
 import gm
 
+gm.need_features("an automount that is made after the table was read is woken", "openat2")
 gm.need_fs("autofs", "fuse")
 root = gm.Root()
 gm.tmpfs(root / "run")

@@ -9,6 +9,7 @@ import stat
 
 import gm
 
+gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 gm.need("du", "mkfs.ext4", "mkfs.xfs")
 gm.need_fs("xfs")
 TREES, ENTRIES = 12, 300

@@ -11,7 +11,7 @@ import struct
 
 import gm
 
-
+gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 def disabled():
     """Each interface switched off, and all of them."""
     gm.unshare_mounts()

@@ -6,6 +6,7 @@ import struct
 
 import gm
 
+gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 gm.need("mkfs.ext4", "mkfs.btrfs", "losetup")
 gm.need_fs("fuse", "ext4", "btrfs", "overlay")
 UUIDS = dict(zip(("top", "hung", "laid"), ("01234567-89ab-4cde-8123-45678900000" + n for n in "123")))

@@ -5,6 +5,7 @@ import os
 
 import gm
 
+gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 gm.need("mkfs.ext4", "losetup")
 gm.need_fs("fuse", "ext4", "overlay", "fusectl")
 servers = []

@@ -4,7 +4,7 @@ import os
 
 import gm
 
-
+gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 def binds(root):
     """Bind mounts of one file system in many places, also within itself."""
     fs = gm.tmpfs(root / "fs")

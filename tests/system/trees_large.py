@@ -5,6 +5,7 @@ import sys
 
 import gm
 
+gm.need_features("mounts with one device number are not told apart", "statx-mntid")
 STACK = 3000
 sys.setrecursionlimit(10000)
 
