@@ -21,12 +21,17 @@
 
 int print_table(struct libscols_table *table)
 {
+	char *text = NULL;
 	errno = 0;
-	int rc = scols_print_table(table);
-	if (rc == 0 && errno != ENOMEM)
-		return 0;
-	errno = rc == 0 ? ENOMEM : -rc;
-	return -1;
+	int rc = scols_print_table_to_string(table, &text);
+	int error = rc == 0 ? errno : -rc;
+	if (rc == 0 && error != ENOMEM && text && *text) {
+		fputs(text, stdout);
+		putchar('\n');
+	}
+	free(text);
+	errno = rc == 0 && error != ENOMEM ? 0 : error;
+	return rc == 0 && error != ENOMEM ? 0 : -1;
 }
 
 /** Make the columns of a table.  @return 0, or -1. */
