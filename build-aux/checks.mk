@@ -179,7 +179,7 @@ check-matrix: $(BUILD)/getmnt $(HELPERS) $(PRELOADED) $(RECORDED)
 		"cases-without-$(subst $(comma),-,$(m)): GETMNT_DISABLE=$(m) $(MAKE_QUIET) check-cases")
 
 # Short cases of each command: without all these features, and on Linux 6.1 in virtual machines.
-CI_MATRIX := audit_bound audit_covered audit_policy find_calls find_xdev fstab_merge index_search \
+CI_MATRIX := audit_bound audit_covered audit_policy search_follow find_xdev fstab_merge index_search \
 	find_random overlay_relative recover search_user verify
 CI_VM := machine audit_covered audit_expire audit_host audit_holders fstab_onto_itself lost_fstab \
 	verify overlay_relative find_calls find_xdev search_user index_search recover p9
