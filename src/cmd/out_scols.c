@@ -21,13 +21,14 @@
 
 int print_table(struct libscols_table *table)
 {
+	FILE *to = scols_table_get_stream(table);
 	char *text = NULL;
 	errno = 0;
 	int rc = scols_print_table_to_string(table, &text);
 	int error = rc == 0 ? errno : -rc;
 	if (rc == 0 && error != ENOMEM && text && *text) {
-		fputs(text, stdout);
-		putchar('\n');
+		fputs(text, to);
+		putc('\n', to);
 	}
 	free(text);
 	errno = rc == 0 && error != ENOMEM ? 0 : error;
