@@ -245,6 +245,11 @@ static void hint_judge(struct dsc *dsc, const struct hint *hint)
 	/* The mount point is visible, but the mount is not there: the table is changing. */
 	if (state == MT_HIDDEN && by != MT_NONE && (by == node || by == on))
 		state = MT_UNSEARCHED;
+	/* Without mount IDs, the mount of the ancestor may be the one that contains it. */
+	if (state == MT_HIDDEN && by == MT_NONE && dsc->by_dev) {
+		state = MT_UNSEARCHED;
+		dsc->partly = dsc->partly ? dsc->partly : "names could not be tested";
+	}
 	dsc_settle(dsc, node, state);
 	if (state == MT_HIDDEN)
 		dsc->tree->nodes[node].covered_by = by;
