@@ -18,7 +18,8 @@
 #   lint             include rules, shellcheck, mandoc, Python syntax, white space
 #
 # More tests (tests/README.md says what runs where):
-#   check-ci         the second half of .ci/run: sanitizers, valgrind, fuzzing, packages
+#   check-ci         the second part of .ci/run: sanitizers, valgrind, fuzzing, packages
+#   check-ci-vm      the third part: chosen cases on Linux 6.1 in virtual machines
 #   check-full       everything: 3 hours
 #   check-asan, check-tsan, check-valgrind
 #   check-long       a thousand of each signal, searches of a million entries, races
@@ -182,7 +183,7 @@ FORCE:
 # Tests need assertions: unless VARIANT is set, these goals use the debug variant.
 CHECKS := binaries fuzz-targets check check-unit check-cases check-system check-lib check-docs \
 	check-corpus check-warnings check-asan check-tsan check-valgrind check-valgrind-unit \
-	check-profile check-ci check-full check-matrix check-vm check-fleet check-long fuzz check-fuzz soak \
+	check-profile check-ci check-ci-vm check-full check-matrix check-vm check-fleet check-long fuzz check-fuzz soak \
 	lint compare-genfstab compare-verify run-docs run-fleet
 ifeq ($(origin VARIANT),file)
 .PHONY: $(CHECKS) run-checks

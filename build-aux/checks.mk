@@ -202,12 +202,16 @@ check-ci: | $(AFTER_DEPS)
 		"check-profile: $(MAKE_QUIET) check-profile" \
 		"matrix: GETMNT_DISABLE=$(lastword $(MATRIX)) $(MAKE_QUIET) check-system TESTS='$(CI_MATRIX)'" \
 		-- \
-		"vm: $(MAKE_QUIET) deps-vm check-vm TESTS='$(CI_VM)'" \
-		-- \
 		"tsan-unit: $(MAKE_QUIET) VARIANT=tsan check-unit UNIT='$(CI_TSAN)'" \
 		"valgrind-unit: $(MAKE_QUIET) check-valgrind-unit UNIT='$(CI_VALGRIND)'" \
 		"check-fuzz: $(MAKE_QUIET) check-fuzz FUZZ_PERCENT=10" \
 		"check-deb: $(MAKE_QUIET) check-deb"
+
+# Alone: emulation is slow enough without other work.
+.PHONY: check-ci-vm
+check-ci-vm: | $(AFTER_DEPS)
+	@$(MAKE_QUIET) deps-vm
+	@$(MAKE_QUIET) check-vm TESTS='$(CI_VM)'
 
 .PHONY: check-full
 check-full: export GETMNT_SCALE = full

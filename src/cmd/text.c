@@ -48,7 +48,10 @@ static struct conversion read_conversion(const char **at, va_list *args)
 			c.precision = given ? -1 : 0;
 	}
 	for (; **at && strchr("hlzj", **at); ++*at)
-		c.size = **at == 'h' ? sizeof(int) : sizeof(long);
+		c.size = **at == 'h' ? sizeof(int)
+		         : **at == 'z' ? sizeof(size_t)
+		         : **at == 'j' || c.size == sizeof(long) ? sizeof(long long)
+		                                                : sizeof(long);
 	c.letter = *(*at)++;
 	return c;
 }
@@ -69,7 +72,7 @@ static void put_string(struct strbuf *out, const struct conversion *c, const cha
 /** Append an argument. */
 static void put_argument(struct strbuf *out, const struct conversion *c, va_list *args)
 {
-	const bool wide = c->size == sizeof(long);
+	const bool wide = c->size == sizeof(long long);
 	switch (c->letter) {
 	case 's':
 		put_string(out, c, va_arg(*args, const char *));
@@ -78,10 +81,10 @@ static void put_argument(struct strbuf *out, const struct conversion *c, va_list
 		put_string(out, c, (const char[]){(char)va_arg(*args, int), '\0'});
 		break;
 	case 'd':
-		strbuf_printf(out, "%ld", wide ? va_arg(*args, long) : va_arg(*args, int));
+		strbuf_printf(out, "%lld", wide ? va_arg(*args, long long) : va_arg(*args, int));
 		break;
 	case 'u':
-		strbuf_number(out, wide ? va_arg(*args, unsigned long)
+		strbuf_number(out, wide ? va_arg(*args, unsigned long long)
 		              : va_arg(*args, unsigned));
 		break;
 	case 'f':
@@ -144,11 +147,6 @@ void text_put(struct text *text, const char *format, ...)
 	va_start(args, format);
 	text_vput(text, format, args);
 	va_end(args);
-}
-
-void text_constant(struct text *text, const char *constant)
-{
-	strbuf_puts(&text->people_text, constant);
 }
 
 void text_count(struct text *text, uint64_t n, const char *word)

@@ -30,9 +30,6 @@ void text_vput(struct text *text, const char *format, va_list args);
 __attribute__((format(printf, 2, 3)))
 void text_add(struct strbuf *document, const char *format, ...);
 
-/** Append a color, or another constant of the program, unchanged. */
-void text_constant(struct text *text, const char *constant);
-
 /** Append "1 object", "2 objects"; "3 directories".  @word  The singular. */
 void text_count(struct text *text, uint64_t n, const char *word);
 

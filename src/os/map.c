@@ -4,9 +4,8 @@
  *
  * The list consists of blocks, which are never freed, so that following it is always possible.  A
  * map that a thread reads is in the list from before its first access until after its last one.
- * Another entry can change at any time: a match that was a mistake marks a map as lost that is not
- * in use any longer, or not yet.  Then it is refused as damaged, which is not wrong, only very
- * unlikely.
+ * While another entry is being reused, an address can match it by mistake.  Then a map that no thread
+ * reads is marked, and its index is reported as damaged.
  *
  * All pages of a lost map are replaced, not only the one that cannot be read: each replaced page
  * would be a map of its own, and their number is limited.
@@ -51,7 +50,9 @@ static bool lose_map(uintptr_t address)
 			struct map_entry *entry = &block->entries[i];
 			uintptr_t begin = atomic_load(&entry->begin);
 			size_t size = atomic_load(&entry->size);
-			if (!begin || address - begin >= size)
+			/* The entry may be used again meanwhile: both must be of one map. */
+			if (!begin || address - begin >= size
+			    || atomic_load(&entry->begin) != begin)
 				continue;
 			/* Other threads see the mark before they see zeros. */
 			atomic_store(&entry->lost, true);
@@ -76,7 +77,7 @@ static void on_bus(int number, siginfo_t *info, void *context)
 		maps.before.sa_sigaction(number, info, context);
 	} else if (maps.before.sa_handler != SIG_DFL && maps.before.sa_handler != SIG_IGN) {
 		maps.before.sa_handler(number);
-	} else {
+	} else if (faulted || maps.before.sa_handler == SIG_DFL) {
 		/* A fault is repeated when this returns. */
 		sigaction(number, &maps.before, NULL);
 		if (!faulted)

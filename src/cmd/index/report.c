@@ -322,9 +322,10 @@ static int draw(struct index_run *ir, const struct report_opts *opts, const stru
 		bars[i].label = label;
 	if (labels.failed || svg_report(&svg, kept, nrows, bars, nbars) != 0)
 		goto fail;
-	const char *bytes = to_stdout ? NULL : strbuf_text(&svg);
-	if (to_stdout ? print_buffer(&svg) == 0
-	              : bytes && put_report(&ir->run.os, opts->svg, bytes, svg.len) == 0)
+	const char *bytes = strbuf_text(&svg);
+	if (!bytes || (to_stdout && print_buffer(&svg) != 0))
+		goto fail;
+	if (to_stdout || put_report(&ir->run.os, opts->svg, bytes, svg.len) == 0)
 		status = CX_OK;
 	goto out;
 fail:

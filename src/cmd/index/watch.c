@@ -143,8 +143,8 @@ static void apply_one(struct watching *w, struct watched *one)
 		else
 			index_report(w->ir, title, error);
 		w->status = CX_ERROR;
-		/* Nothing that was made of a damaged index. */
-		end_one(w, one, error != EBADMSG);
+		/* Nothing that was made of a damaged index, or without its root. */
+		end_one(w, one, error != EBADMSG && !counts.root_error);
 		return;
 	}
 	if (why == WATCH_LOST)

@@ -95,7 +95,12 @@ static void put_command(struct strbuf *out, const struct advice *advice)
 static void put_paths(struct strbuf *out, const struct advice *advice)
 {
 	for (size_t i = 0; i < advice->npaths && i < PATHS_MOST; ++i) {
-		command_operand(out, advice->paths[i]);
+		/* A second "--" would be an operand. */
+		struct strbuf path = {0};
+		strbuf_printf(&path, "%s%s", *advice->paths[i] == '-' ? "./" : "",
+		              advice->paths[i]);
+		command_operand(out, strbuf_str(&path));
+		strbuf_destroy(&path);
 	}
 	strbuf_puts(out, advice->npaths > PATHS_MOST ? " ..." : "");
 }
