@@ -151,27 +151,17 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 }
 
 /** The lines of a text, for the graph.  @return how many. */
-static uint32_t read_order(const struct tablines *lines, struct order_line *out,
-                           struct arena *arena)
+static uint32_t read_order(const struct tablines *lines, struct fstab_entry *out,
+                           const struct fstab_entry **by, struct arena *arena)
 {
 	uint32_t n = 0;
 	for (size_t i = 0; i < lines->count; ++i) {
 		const struct tabline *line = &lines->lines[i];
 		if (line->kind != TABLINE_ENTRY)
 			continue;
-		const char *source = tabline_value(line, TABLINE_SOURCE),
-			   *fstype = tabline_value(line, TABLINE_FSTYPE);
-		const char *raw = tabline_value(line, TABLINE_OPTIONS);
-		char *options = arena_strndup(arena, raw ? raw : "", raw ? strlen(raw) : 0);
-		FUZZ_CHECK(options);
-		options[unescape_octal(options, options, strlen(options))] = '\0';
-		out[n++] = (struct order_line){
-			.source = source ? source : "",
-			.fstype = fstype ? fstype : "",
-			.options = options,
-			.path = fstype && strcmp(fstype, "swap") == 0
-		                        ? NULL
-		                        : fstab_normal(arena, tabline_value(line, TABLINE_TARGET))};
+		FUZZ_CHECK(fstab_entry_read(&out[n], line, arena) == 0);
+		by[n] = &out[n];
+		++n;
 	}
 	return n;
 }
@@ -180,16 +170,17 @@ static uint32_t read_order(const struct tablines *lines, struct order_line *out,
     no cycle. */
 static bool check_order(const struct tablines *lines)
 {
-	struct order_line *of = fuzz_alloc((lines->count + 1) * sizeof(*of));
+	struct fstab_entry *of = fuzz_alloc((lines->count + 1) * sizeof(*of));
+	const struct fstab_entry **by = fuzz_alloc((lines->count + 1) * sizeof(*by));
 	struct order_outcome *outcomes = fuzz_alloc((lines->count + 1) * sizeof(*outcomes));
 	bool *seen = fuzz_alloc(lines->count + 1), late = false, cycle = false;
 	memset(seen, 0, lines->count + 1);
 	struct arena arena;
 	arena_init(&arena);
-	uint32_t n = read_order(lines, of, &arena);
+	uint32_t n = read_order(lines, of, by, &arena);
 	struct order order;
 	struct order_finding *findings = NULL;
-	FUZZ_CHECK(order_make(of, n, &order) == 0);
+	FUZZ_CHECK(order_make(by, n, &order) == 0);
 	for (uint32_t i = 0; i < n; ++i) {
 		FUZZ_CHECK(order.sequence[i] < n && !seen[order.sequence[i]]
 		           && order.begin[i] <= order.begin[i + 1]);
@@ -220,6 +211,7 @@ static bool check_order(const struct tablines *lines)
 	order_destroy(&order);
 	arena_destroy(&arena);
 	free(of);
+	free(by);
 	free(outcomes);
 	free(seen);
 	return late && !cycle;

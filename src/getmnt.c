@@ -208,6 +208,7 @@
  *     units.c            systemd's mount, automount and swap units, by systemctl show
  *     system.c           what is installed below ROOT: fsck helpers, units of the administrator
  *   fstab/               from mounts to the lines of an fstab
+ *     entry.c            a line of an fstab, read once: fields, options, what follows from them
  *     fstab.h            planning an fstab
  *     units.c            which mounts units make; what systemd has loaded of an fstab
  *     places.c           mount points: their names, and what a system has there

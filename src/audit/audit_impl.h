@@ -7,6 +7,7 @@
 
 #include "audit/live.h"
 #include "base/map64.h"
+#include "fstab/entry.h"
 #include "fstab/order.h"
 
 enum {
@@ -16,38 +17,21 @@ enum {
 	AUDIT_BOOT = 4,              /* a bit added to a severity: a risk for the boot */
 };
 
-/** An entry of the fstab. */
-struct audit_entry {
-	const struct tabline *line;
-	const char *source, *target, *fstype;   /* never NULL */
-	const char *path;        /* normal target; NULL: not an absolute path */
-	const char *options;     /* decoded */
-	unsigned flags;          /* of the type: enum fstype_flags */
-	bool swap, bind, noauto, nofail, automount, netdev, mkdir;
-	bool optional;           /* noauto or nofail */
-	bool skipped;            /* systemd mounts its mount point by itself */
-	bool needed;             /* boot fails without it */
-	enum fact_kind kind;     /* of the path, now; not set for "/" */
-	const char *real;        /* the path with symlinks followed; NULL: unknown */
-	bool numbered;           /* the device of the source is known: */
-	uint32_t major, minor;
-};
-
 struct audit {
 	const struct audit_input *in;
 	struct audit_report *report;
-	struct audit_entry *entries;
+	struct fstab_entry *entries;   /* the entries of the fstab */
 	size_t count;
 	struct map64 by_target;  /* hash of a path -> its first entry without noauto */
 	uint32_t *next_target;   /* the next entry with the same hash */
 	struct order order;      /* of the entries */
-	struct order_line *order_lines;
+	const struct fstab_entry **order_lines;
 	struct order_finding *order_findings;
 	size_t norder_findings, order_at;   /* order_at: the next to report */
 	struct map64 by_source;
 	struct map64 written; /* hash of a directory that an overlay writes to -> its first entry */
 	struct map64 keys;       /* of the options of one entry */
-	const struct audit_entry *typo;   /* the last entry with a misspelled option */
+	const struct fstab_entry *typo;   /* the last entry with a misspelled option */
 	bool cr;                 /* CR LF at a line end has been reported */
 	unsigned misses;         /* searches for a misspelling so far */
 	unsigned looks;          /* searches for options among live mounts or in a first line */
@@ -76,7 +60,7 @@ void audit_add_at(struct audit_report *report, const struct audit_finding *at, e
 
 /** Add a finding about an entry.  AUDIT_BOOT is ignored if boot does not need the entry. */
 __attribute__((format(printf, 8, 9)))
-void audit_add_line(struct audit *audit, const struct audit_entry *entry, enum audit_code code,
+void audit_add_line(struct audit *audit, const struct fstab_entry *entry, enum audit_code code,
                     unsigned level, const char *expected, const char *actual, const char *hint,
                     const char *format, ...);
 
@@ -100,23 +84,20 @@ int audit_finish(struct audit_report *report);
 
 /** The next entry without noauto at a path of n bytes, after an entry (NULL: the first).
     @return the entry, or NULL. */
-const struct audit_entry *audit_at(const struct audit *audit, const struct audit_entry *after,
+const struct fstab_entry *audit_at(const struct audit *audit, const struct fstab_entry *after,
                                    const char *path, size_t n, uint64_t hash);
 
 /** The entry with the longest mount point that is the path or a parent of it, except "/"; NULL:
     none. */
-const struct audit_entry *audit_above(const struct audit *audit, const struct audit_entry *self,
+const struct fstab_entry *audit_above(const struct audit *audit, const struct fstab_entry *self,
                                       const char *path);
-
-/** The value of the last option with this name, "" without a value; NULL: no such option. */
-const char *audit_option(struct audit *audit, const struct audit_entry *entry, const char *name);
 
 /** Whether a text begins with a word of a list separated by blanks. */
 bool audit_begins(const char *text, const char *heads);
 
 /** The kind of file at a path now; unknown if the mount of another line will hide it.
     @code  Marked as not checked if the kind is unknown. */
-enum fact_kind audit_look_for(struct audit *audit, const struct audit_entry *entry,
+enum fact_kind audit_look_for(struct audit *audit, const struct fstab_entry *entry,
                               const char *path, enum audit_code code);
 
 /* Facts; unknown if there is no function for them. */
@@ -156,32 +137,32 @@ static inline bool audit_field_is(const struct tabline *line, enum tabline_place
 
 /** Report a character that looks like a blank but separates no fields.
     @return whether it was reported: then the fields of the line are wrong. */
-bool audit_blanks(struct audit *audit, const struct audit_entry *entry);
+bool audit_blanks(struct audit *audit, const struct fstab_entry *entry);
 
-void audit_syntax(struct audit *audit, const struct audit_entry *entry);
-void audit_numbers(struct audit *audit, const struct audit_entry *entry);
+void audit_syntax(struct audit *audit, const struct fstab_entry *entry);
+void audit_numbers(struct audit *audit, const struct fstab_entry *entry);
 
 /* among.c */
 
 /** Store the device number of an entry's source. */
-void audit_number_source(const struct audit *audit, struct audit_entry *entry);
+void audit_number_source(const struct audit *audit, struct fstab_entry *entry);
 
 /** The key of a source: the number of its device if that is known, else its name. */
-uint64_t audit_source_key(const struct audit_entry *entry);
+uint64_t audit_source_key(const struct fstab_entry *entry);
 
 /** Check the order of all entries; audit_order() and audit_needs_optional() report about one. */
 void audit_order_make(struct audit *audit);
 
-void audit_order(struct audit *audit, const struct audit_entry *entry);
+void audit_order(struct audit *audit, const struct fstab_entry *entry);
 
 /** Report an entry that boot needs and that requires an optional entry.
     @return whether it does. */
-bool audit_needs_optional(struct audit *audit, const struct audit_entry *entry);
+bool audit_needs_optional(struct audit *audit, const struct fstab_entry *entry);
 
-void audit_twice(struct audit *audit, const struct audit_entry *entry);
+void audit_twice(struct audit *audit, const struct fstab_entry *entry);
 
 /* options.c */
-void audit_options(struct audit *audit, const struct audit_entry *entry);
+void audit_options(struct audit *audit, const struct fstab_entry *entry);
 
 /** Find the word nearest to a misspelled one in a list separated by blanks.
     @n     At most AUDIT_NAME_MAX.
@@ -196,7 +177,7 @@ void audit_nearest(const char *list, const char *word, size_t n, unsigned *best,
 void audit_ignored(struct audit *audit, const struct tabline *line, audit_set *set);
 
 /* values.c */
-void audit_values(struct audit *audit, const struct audit_entry *entry);
+void audit_values(struct audit *audit, const struct fstab_entry *entry);
 
 /* source.c */
 
@@ -206,11 +187,11 @@ const char *audit_unquoted(struct audit_report *report, const char *source);
 /** Whether the name of a device may change with the next boot: /dev/sda1. */
 bool audit_is_unstable(const char *source);
 
-void audit_source(struct audit *audit, const struct audit_entry *entry);
+void audit_source(struct audit *audit, const struct fstab_entry *entry);
 
 /* overlay.c */
 
-void audit_overlay(struct audit *audit, const struct audit_entry *entry);
+void audit_overlay(struct audit *audit, const struct fstab_entry *entry);
 
 /* place.c */
 
@@ -225,7 +206,7 @@ bool audit_has_systemd(const struct fstab_facts *facts);
 /** The same, looked for once. */
 bool audit_is_systemd(struct audit *audit);
 
-void audit_place(struct audit *audit, const struct audit_entry *entry);
+void audit_place(struct audit *audit, const struct fstab_entry *entry);
 
 /* boot.c */
 

@@ -34,7 +34,7 @@ static const char *near_code(struct audit *audit, const char *word, size_t n)
 static void add(struct audit *audit, const struct tabline *line, const char *message,
                  const char *expected)
 {
-	struct audit_entry entry = {.line = line, .source = "", .target = "", .fstype = ""};
+	struct fstab_entry entry = {.line = line, .source = "", .target = "", .fstype = ""};
 	audit_add_line(audit, &entry, FSTAB_SYNTAX, AUDIT_INFO, expected, NULL,
 		       "getmnt audit --list-rules lists the codes; separate them by commas", "%s",
 		       message);

@@ -119,7 +119,7 @@ void audit_add_at(struct audit_report *report, const struct audit_finding *at, e
 	va_end(args);
 }
 
-void audit_add_line(struct audit *audit, const struct audit_entry *entry, enum audit_code code,
+void audit_add_line(struct audit *audit, const struct fstab_entry *entry, enum audit_code code,
                     unsigned level, const char *expected, const char *actual, const char *hint,
                     const char *format, ...)
 {

@@ -69,35 +69,26 @@ const char *audit_severity_name(enum audit_severity severity)
 
 /* Entries. */
 
-const char *audit_option(struct audit *audit, const struct audit_entry *entry, const char *name)
-{
-	size_t m, len = strlen(name);
-	const char *found = opt_find(entry->options, name, len, &m);
-	if (!found || m <= len)
-		return found ? "" : NULL;
-	return audit_format(audit->report, "%.*s", (int)(m - len - 1), found + len + 1);
-}
-
-const struct audit_entry *audit_at(const struct audit *audit, const struct audit_entry *after,
+const struct fstab_entry *audit_at(const struct audit *audit, const struct fstab_entry *after,
                                    const char *path, size_t n, uint64_t hash)
 {
 	uint32_t i = after ? audit->next_target[after - audit->entries]
 	                    : map64_get(&audit->by_target, hash);
 	for (; i != MAP64_NONE; i = audit->next_target[i]) {
-		const struct audit_entry *entry = &audit->entries[i];
+		const struct fstab_entry *entry = &audit->entries[i];
 		if (strncmp(entry->path, path, n) == 0 && !entry->path[n])
 			return entry;
 	}
 	return NULL;
 }
 
-const struct audit_entry *audit_above(const struct audit *audit, const struct audit_entry *self,
+const struct fstab_entry *audit_above(const struct audit *audit, const struct fstab_entry *self,
                                       const char *path)
 {
-	const struct audit_entry *found = NULL;
+	const struct fstab_entry *found = NULL;
 	uint64_t hash = MAP64_BYTES;
 	for (size_t n = 0; map64_path(path, &n, &hash);) {
-		const struct audit_entry *entry = audit_at(audit, NULL, path, n, hash);
+		const struct fstab_entry *entry = audit_at(audit, NULL, path, n, hash);
 		if (entry && entry == self)
 			entry = audit_at(audit, entry, path, n, hash);
 		found = entry ? entry : found;
@@ -106,7 +97,7 @@ const struct audit_entry *audit_above(const struct audit *audit, const struct au
 }
 
 /** Find the kind of file at a mount point now, and resolve its symlinks. */
-static void look_at_target(struct audit *audit, struct audit_entry *entry)
+static void look_at_target(struct audit *audit, struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	struct strbuf real = {0};
@@ -121,48 +112,25 @@ static void look_at_target(struct audit *audit, struct audit_entry *entry)
 	strbuf_destroy(&real);
 }
 
-/** A field of a line; "" if it is missing. */
-static const char *value_of(const struct tabline *line, enum tabline_place place)
+/** Read an entry. */
+static void read_entry(struct audit *audit, struct fstab_entry *entry, const struct tabline *line)
 {
-	const char *value = tabline_value(line, place);
-	return value ? value : "";
-}
-
-/** Parse an entry. */
-static void read_entry(struct audit *audit, struct audit_entry *entry, const struct tabline *line)
-{
-	*entry = (struct audit_entry){.line = line,
-	                              .source = value_of(line, TABLINE_SOURCE),
-	                              .target = value_of(line, TABLINE_TARGET),
-	                              .fstype = value_of(line, TABLINE_FSTYPE)};
-	entry->flags = fstype_line_flags(entry->fstype, entry->source);
-	const char *raw = value_of(line, TABLINE_OPTIONS), *list;
-	size_t n = strlen(raw);
-	char *options = arena_strndup(&audit->report->arena, raw, n);
-	if (options)
-		options[unescape_octal(options, options, n)] = '\0';
-	entry->swap = strcmp(entry->fstype, "swap") == 0;
-	entry->path = entry->swap ? NULL : fstab_normal(&audit->report->arena, entry->target);
-	audit->report->failed |=
-		!options || (!entry->path && !entry->swap && *entry->target == '/');
-	bool longer = options && strlen(options) > AUDIT_OPTIONS_MAX;
-	list = entry->options = options && !longer ? options : "";
-	for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
-		size_t key = opt_name(o, n);
-		entry->bind |= word_in(o, key, "bind rbind");
-		entry->noauto |= word_is(o, key, "noauto");
-		entry->nofail |= word_is(o, key, "nofail");
-		entry->automount |= word_is(o, key, "x-systemd.automount");
-		entry->netdev |= word_is(o, key, "_netdev");
-		entry->mkdir |= word_in(o, key, "X-mount.mkdir x-mount.mkdir");
+	if (fstab_entry_read(entry, line, &audit->report->arena) != 0) {
+		audit->report->failed = true;
+		*entry = (struct fstab_entry){.line = line, .source = "", .target = "",
+		                              .fstype = "", .options = ""};
+		return;
 	}
-	entry->optional = entry->noauto || entry->nofail;
+	bool longer = strlen(entry->options) > AUDIT_OPTIONS_MAX;
+	if (longer) {
+		entry->options = "";
+		audit->report->failed |=
+			fstab_entry_complete(entry, &audit->report->arena) != 0;
+	}
 	look_at_target(audit, entry);
-	bool remote = entry->flags & FST_NET && !(entry->flags & FST_DEVICE);
-	entry->skipped = entry->path && fstab_is_skipped(entry->real ? entry->real : entry->path)
+	entry->skipped = entry->path && fstab_is_skipped(fstab_entry_place(entry))
 	                 && audit_is_systemd(audit);
-	entry->needed = !entry->swap && !entry->optional && !entry->automount && !remote
-	                && !entry->skipped;
+	entry->needed &= !entry->skipped;
 	if (longer)
 		audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT, NULL, NULL,
 			       NULL, "its options are longer than the kernel accepts; they are "
@@ -172,9 +140,13 @@ static void read_entry(struct audit *audit, struct audit_entry *entry, const str
 /** Report a damaged line. */
 static void report_damaged(struct audit *audit, const struct tabline *line)
 {
-	struct audit_entry entry = {.line = line, .needed = true, .fstype = "", .options = "",
-	                            .source = value_of(line, TABLINE_SOURCE),
-	                            .target = value_of(line, TABLINE_TARGET)};
+	struct fstab_entry entry;
+	if (fstab_entry_read(&entry, line, &audit->report->arena) != 0) {
+		audit->report->failed = true;
+		return;
+	}
+	entry.needed = true;
+	entry.fstype = entry.options = "";
 	bool blank = line->nfields >= 5 && line->freq < 0;
 	if (!audit_blanks(audit, &entry))
 		audit_add_line(audit, &entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
@@ -195,7 +167,7 @@ bool audit_begins(const char *text, const char *heads)
 	return false;
 }
 
-enum fact_kind audit_look_for(struct audit *audit, const struct audit_entry *entry,
+enum fact_kind audit_look_for(struct audit *audit, const struct fstab_entry *entry,
                               const char *path, enum audit_code code)
 {
 	enum fact_kind kind = audit_look(audit->in->facts, path);
@@ -234,7 +206,7 @@ static void read_lines(struct audit *audit)
 static void index_entries(struct audit *audit)
 {
 	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->report->failed;) {
-		struct audit_entry *entry = &audit->entries[i];
+		struct fstab_entry *entry = &audit->entries[i];
 		audit->next_target[i] = MAP64_NONE;
 		if (entry->path && !entry->noauto) {
 			uint64_t hash = map64_text(entry->path);
@@ -248,7 +220,7 @@ static void index_entries(struct audit *audit)
 		uint64_t source = audit_source_key(entry);
 		uint32_t later = map64_remove(&audit->by_source, source);
 		/* The root is mounted first, wherever its line is; this matters for subvolumes. */
-		const char *path = later != MAP64_NONE && entry->flags & FST_SUBVOL
+		const char *path = later != MAP64_NONE && entry->type & FST_SUBVOL
 		                   ? audit->entries[later].path : NULL;
 		audit->report->failed |=
 			map64_put(&audit->by_source, source, path && strcmp(path, "/") == 0
@@ -263,11 +235,11 @@ static void keep_mounts(struct audit *audit)
 	report->mounts = calloc(audit->count + 1, sizeof(*report->mounts));
 	report->failed |= !report->mounts;
 	for (size_t i = 0; i < audit->count && !report->failed; ++i) {
-		const struct audit_entry *entry = &audit->entries[i];
+		const struct fstab_entry *entry = &audit->entries[i];
 		const char *type = entry->fstype;
 		if (!entry->path || strcmp(type, "ignore") == 0)
 			continue;
-		bool none = entry->flags & (FST_PSEUDO | FST_LAYERED) || strcmp(type, "none") == 0;
+		bool none = entry->type & (FST_PSEUDO | FST_LAYERED) || strcmp(type, "none") == 0;
 		report->mounts[report->nmounts++] = (struct audit_mount){
 			.path = entry->path, .line = entry->line->number,
 			.boots = !entry->noauto || entry->automount,
@@ -298,7 +270,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	if (!report->failed)
 		audit_order_make(&audit);
 	for (size_t i = 0; i < audit.count && !report->failed; ++i) {
-		const struct audit_entry *entry = &audit.entries[i];
+		const struct fstab_entry *entry = &audit.entries[i];
 		if (audit_blanks(&audit, entry))
 			continue;
 		audit_syntax(&audit, entry);

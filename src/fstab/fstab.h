@@ -20,6 +20,7 @@
 #include "base/strbuf.h"
 #include "devmap.h"
 #include "discover/discover.h"
+#include "fstab/entry.h"
 #include "host/host.h"
 
 /** How a device is named. */
@@ -177,5 +178,9 @@ struct fstab_plan {
 int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan);
 
 void fstab_plan_destroy(struct fstab_plan *plan);
+
+/** Make the entry that a line of a plan is once it is written.
+    @return 0, or -1.  Errors: ENOMEM. */
+int fstab_line_entry(const struct fstab_line *line, struct arena *arena, struct fstab_entry *entry);
 
 #endif

@@ -10,7 +10,7 @@
 /** Add a difference.
     @actual  Of OPTIONS and NO_LINE. */
 static void add(struct fstab_match *match, enum fstab_difference_kind kind,
-                const struct entry *entry, const struct tabline *other,
+                const struct candidate *entry, const struct tabline *other,
                 const struct planned *mount, const char *actual)
 {
 	if (!ARRAY_ROOM(match->differences, match->count, &match->capacity)) {
@@ -18,27 +18,27 @@ static void add(struct fstab_match *match, enum fstab_difference_kind kind,
 		return;
 	}
 	match->differences[match->count++] = (struct fstab_difference){
-		.kind = kind, .line = entry ? entry->line : NULL, .other = other,
-		.live = mount->line, .expected = entry ? entry->words.options : NULL,
+		.kind = kind, .line = entry ? entry->is.line : NULL, .other = other,
+		.live = mount->line, .expected = entry ? entry->is.options : NULL,
 		.actual = actual,
 	};
 }
 
 /** Report a superfluous line. */
-static void add_further(struct fstab_match *match, const struct entry *entry,
+static void add_further(struct fstab_match *match, const struct candidate *entry,
                         const struct planned *mount)
 {
 	struct matcher *m = match->matcher;
-	const struct entry *own = &m->entries[mount->entry];
+	const struct candidate *own = &m->entries[mount->entry];
 	enum fstab_difference_kind kind;
-	if (entry != own && match_is_further(m, entry, own->words.source, mount, &kind))
-		add(match, kind, entry, own->line, mount, NULL);
+	if (entry != own && match_is_further(m, entry, own->is.source, mount, &kind))
+		add(match, kind, entry, own->is.line, mount, NULL);
 }
 
 static void match_mount(struct fstab_match *match, struct planned *mount)
 {
 	struct matcher *m = match->matcher;
-	const struct entry *entry = NULL;
+	const struct candidate *entry = NULL;
 	const char *differ;
 	switch (match_pair(m, mount)) {
 	case MATCH_NOTHING:
@@ -46,7 +46,7 @@ static void match_mount(struct fstab_match *match, struct planned *mount)
 	case MATCH_PAIRED:
 		entry = &m->entries[mount->entry];
 		if (match_compares_options(m, entry, mount)
-		    && match_options(m, entry, entry->words.options, mount, &differ))
+		    && match_options(m, entry, entry->is.options, mount, &differ))
 			add(match, FSTAB_DIFFER_OPTIONS, entry, NULL, mount, differ);
 		for (entry = match_first_on(m, mount); entry; entry = match_next_on(m, entry))
 			add_further(match, entry, mount);
@@ -62,7 +62,7 @@ static void match_mount(struct fstab_match *match, struct planned *mount)
 		entry = match_first_on(m, mount);
 		if (!entry)
 			add(match, FSTAB_DIFFER_NO_LINE, NULL, NULL, mount, mount->line->why);
-		else if (!entry->noauto)
+		else if (!entry->is.noauto)
 			add(match, FSTAB_DIFFER_SOURCE, entry, NULL, mount, NULL);
 		break;
 	}
@@ -86,7 +86,7 @@ int fstab_match(const struct fstab_match_input *in, struct fstab_match *match)
 	for (size_t i = 0; i < m->nmounts && !m->failed; ++i)
 		match_mount(match, &m->mounts[i]);
 	for (size_t i = 0; i < m->nentries && !m->failed; ++i) {
-		const struct entry *entry = &m->entries[i];
+		const struct candidate *entry = &m->entries[i];
 		const struct planned *live = match_elsewhere(m, entry);
 		if (live)
 			add(match, FSTAB_DIFFER_ELSEWHERE, entry, NULL, live, NULL);
@@ -104,7 +104,7 @@ failed:
 
 const char *fstab_match_line_options(const struct fstab_match *match, const struct tabline *line)
 {
-	return match->matcher->entries[line->number - 1].words.options;
+	return match->matcher->entries[line->number - 1].is.options;
 }
 
 void fstab_match_destroy(struct fstab_match *match)

@@ -11,8 +11,6 @@
 
 #include "base/array.h"
 #include "base/map64.h"
-#include "base/words.h"
-#include "mountopts/optlist.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -69,7 +67,7 @@ static struct place *find_path(const struct maker *m, const char *path)
 /** Put a line to its place. */
 static void add_line(struct maker *m, uint32_t i)
 {
-	const char *path = m->order->lines[i].path;
+	const char *path = fstab_entry_place(m->order->lines[i]);
 	struct place *place = find_path(m, path);
 	if (!place) {
 		uint64_t hash = map64_text(path);
@@ -79,7 +77,7 @@ static void add_line(struct maker *m, uint32_t i)
 		m->failed |= map64_put(&m->by_path, hash, m->nplaces++) == MAP64_NONE;
 	}
 	/* A remount mounts nothing. */
-	if (place->first != ORDER_NONE && opt_has(m->order->lines[i].options, "remount"))
+	if (place->first != ORDER_NONE && m->order->lines[i]->remount)
 		m->order->flags[i] |= ORDER_IS_IDLE;
 	if (m->order->flags[i] & ORDER_IS_IDLE) {
 		place->idle = place->idle == ORDER_NONE ? i : place->idle;
@@ -119,7 +117,7 @@ static uint32_t add_need(struct maker *m, uint32_t line, enum order_kind kind, c
 static bool need_place(struct maker *m, const struct place *place, enum order_kind kind,
                        const char *path, uint32_t of[2])
 {
-	const char *own = m->order->lines[m->at].path;
+	const char *own = fstab_entry_place(m->order->lines[m->at]);
 	/* Of the lines of one mount point none needs the other. */
 	if (!place || (own && strcmp(own, place->path) == 0))
 		return false;
@@ -145,7 +143,7 @@ static void need_path(struct maker *m, const char *path, bool itself, enum order
 	uint64_t hash = MAP64_BYTES;
 	const struct place *root = path[1] ? find_path(m, "/") : NULL;
 	/* The root is mounted before any line is read. */
-	if (root && root->first != ORDER_NONE && m->order->lines[root->first].added)
+	if (root && root->first != ORDER_NONE && m->order->lines[root->first]->added)
 		need_place(m, root, kind, path, of);
 	for (size_t n = 0; !m->failed && map64_path(path, &n, &hash);) {
 		if (!path[n] && !itself)
@@ -192,42 +190,37 @@ static bool requires_mounts(void *arg, const char *path, enum order_kind kind)
 	return !m->failed;
 }
 
-/** Read an option of systemd: "name=value". */
-static void read_option(struct maker *m, const char *option, size_t n)
+/** Read an option of systemd. */
+static void read_option(struct maker *m, const struct fstab_option *option)
 {
-	static const char prefix[] = "x-systemd.";
-	static const char *const names[] = {"requires", "after", "before", "requires-mounts-for"};
-	enum { REQUIRES, AFTER, BEFORE, MOUNTS_FOR, NAMES };
 	struct order *order = m->order;
-	size_t skip = sizeof(prefix) - 1, name = opt_name(option, n), which = 0;
-	if (n < skip || memcmp(option, prefix, skip) != 0 || name + 1 >= n)
+	enum fstab_meaning meaning = option->meaning;
+	if (meaning < FO_REQUIRES || !option->value || !*option->value)
 		return;
-	while (which < NAMES && !word_is(option + skip, name - skip, names[which]))
-		++which;
-	if (which == NAMES)
-		return;
-	char *value = arena_strndup(&order->arena, option + name + 1, n - name - 1);
+	char *value = arena_strndup(&order->arena, option->value, strlen(option->value));
 	/* Between options, a backslash keeps a comma or a backslash. */
 	for (char *at = value, *to = value; at && (*to = *at) != '\0'; ++at, ++to) {
 		if (at[0] == '\\' && (at[1] == ',' || at[1] == '\\'))
 			*to = *++at;
 	}
 	const char *path = NULL;
-	if (!value || (which == MOUNTS_FOR
+	if (!value || (meaning == FO_MOUNTS_FOR
 	               ? order_each_required(value, &order->arena, requires_mounts, m)
 	               : order_named_path(value, &order->arena, &path)) != 0)
 		m->failed = true;
-	if (m->failed || which == MOUNTS_FOR)
+	if (m->failed || meaning == FO_MOUNTS_FOR)
 		return;
 	const struct place *place = find_path(m, path);
 	uint32_t of[2];
-	if (which == BEFORE && place)
-		add_edge(m, place->first != ORDER_NONE ? place->first : place->idle, m->at,
-		         ORDER_AFTER, order->lines[m->at].path);
-	else if (which <= AFTER
-	         && need_place(m, place, which == AFTER ? ORDER_AFTER : ORDER_REQUIRES, path, of))
+	if (meaning == FO_BEFORE) {
+		if (place)
+			add_edge(m, place->first != ORDER_NONE ? place->first : place->idle, m->at,
+			         ORDER_AFTER, fstab_entry_place(order->lines[m->at]));
+		return;
+	}
+	if (need_place(m, place, meaning == FO_AFTER ? ORDER_AFTER : ORDER_REQUIRES, path, of))
 		mark_nearest(m, of);
-	if (which != REQUIRES || !path || !path[1] || place)
+	if (meaning != FO_REQUIRES || !path || !path[1] || place)
 		return;
 	m->failed |= !ARRAY_ROOM(order->nowhere, order->nnowhere, &m->nowhere_room);
 	if (!m->failed)
@@ -237,16 +230,15 @@ static void read_option(struct maker *m, const char *option, size_t n)
 static void read_needs(struct maker *m, uint32_t i)
 {
 	struct order *order = m->order;
-	const struct order_line *line = &order->lines[i];
-	const char *list = line->options;
-	size_t n;
+	const struct fstab_entry *line = order->lines[i];
+	const char *path = fstab_entry_place(line);
 	m->at = i;
-	if (line->path)
-		need_path(m, line->path, false, ORDER_PARENT);
+	if (path)
+		need_path(m, path, false, ORDER_PARENT);
 	if (!m->failed && order_each_path(line, &order->arena, each_path, m) != 0)
 		m->failed = true;
-	for (const char *o; (o = opt_next(&list, &n)) != NULL && !m->failed;)
-		read_option(m, o, n);
+	for (uint32_t k = 0; k < line->nopts && !m->failed; ++k)
+		read_option(m, &line->opts[k]);
 }
 
 /** Sort the needs by line. */
@@ -263,7 +255,16 @@ static void sort_needs(struct maker *m)
 		order->needs[order->begin[m->edges[k].from + 1]++] = m->edges[k].need;
 }
 
-int order_make(const struct order_line *lines, uint32_t count, struct order *order)
+/** The flags that follow from the properties of a line. */
+static uint16_t flags_of(const struct fstab_entry *line)
+{
+	return (uint16_t)((line->idle ? ORDER_IS_IDLE : 0) | (line->nofail ? ORDER_IS_NOFAIL : 0)
+	                  | (line->automount ? ORDER_IS_AUTOMOUNT : 0)
+	                  | (line->network ? ORDER_IS_NETWORK : 0)
+	                  | (line->bind ? ORDER_IS_BIND : 0) | (line->swap ? ORDER_IS_SWAP : 0));
+}
+
+int order_make(const struct fstab_entry *const *lines, uint32_t count, struct order *order)
 {
 	size_t n = (size_t)count + 1;
 	*order = (struct order){
@@ -284,12 +285,12 @@ int order_make(const struct order_line *lines, uint32_t count, struct order *ord
 	m.failed = !order->flags || !order->begin || !order->sequence || !order->first
 	           || !order->last || !m.places || !m.seen;
 	for (uint32_t i = 0; i < count && !m.failed; ++i) {
-		order->flags[i] = order_flags_of(&lines[i]);
-		if (lines[i].path)
+		order->flags[i] = flags_of(lines[i]);
+		if (fstab_entry_place(lines[i]))
 			add_line(&m, i);
 	}
 	for (uint32_t i = 0; i < count && !m.failed; ++i) {
-		const char *path = lines[i].path;
+		const char *path = fstab_entry_place(lines[i]);
 		const struct place *place = find_path(&m, path);
 		order->first[i] = place ? place->first : ORDER_NONE;
 		order->last[i] = place ? place->last : ORDER_NONE;

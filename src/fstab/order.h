@@ -19,8 +19,8 @@
 #ifndef GM_FSTAB_ORDER_H
 #define GM_FSTAB_ORDER_H
 
-#include "base/arena.h"
 #include "base/strbuf.h"
+#include "fstab/entry.h"
 
 #include <sys/types.h>
 
@@ -38,16 +38,6 @@ enum order_kind {
 	ORDER_REQUIRES,  /* x-systemd.requires=, x-systemd.requires-mounts-for= */
 	ORDER_AFTER,     /* x-systemd.after=, or the other line's x-systemd.before= */
 	ORDER_KINDS,
-};
-
-/** A line, in the order of the file.  All strings are decoded and never NULL, but for path and
-    real. */
-struct order_line {
-	const char *source, *fstype, *options;
-	const char *path;        /* its mount point, normal; NULL: it has none, as swap */
-	bool added;              /* not in the file yet: of "/", all other lines need it */
-	bool absent;             /* no line: a mount that should have one */
-	const char *real;        /* the source with symlinks followed; NULL: unknown, or no path */
 };
 
 /** Whether systemd knows of needs of this kind. */
@@ -84,7 +74,7 @@ struct order_nowhere {
 };
 
 struct order {
-	const struct order_line *lines;
+	const struct fstab_entry *const *lines;   /* in the order of the file */
 	uint32_t count;
 	uint16_t *flags;             /* of each line: enum order_flags */
 	struct order_need *needs;    /* of line i: those from begin[i] to begin[i + 1] */
@@ -120,10 +110,11 @@ struct order_finding {
 };
 
 /** Make the graph.
-    @lines        Must live as long as the graph.
+    @lines        In the order of the file; they must live as long as the graph.  Of an added line of
+                  "/", all others need it.
     @order [out]  To be destroyed, also after an error.
     @return 0, or -1.  Errors: ENOMEM. */
-int order_make(const struct order_line *lines, uint32_t count, struct order *order);
+int order_make(const struct fstab_entry *const *lines, uint32_t count, struct order *order);
 
 void order_destroy(struct order *order);
 
@@ -163,10 +154,6 @@ struct order_outcome {
 void order_run(const struct order *order, bool systemd, const bool *broken,
                struct order_outcome *outcomes);
 
-/** The properties of a line's type and options: enum order_flags, except ORDER_IN_BOOT and those
-    after it. */
-uint16_t order_flags_of(const struct order_line *line);
-
 /** Call for each path of a value of x-systemd.requires-mounts-for=, which systemd reads as words:
     blanks separate them, quotation marks and backslashes keep blanks.
     @return 0, or -1.  Errors: ENOMEM. */
@@ -186,7 +173,7 @@ void order_wait_option(struct strbuf *out, const char *mount_point);
 /** Call for each path that must exist before a line is mounted, but for its mount point.
     @each    Gets normal paths; returns whether to go on.
     @return 0, or -1.  Errors: ENOMEM. */
-int order_each_path(const struct order_line *line, struct arena *arena,
+int order_each_path(const struct fstab_entry *line, struct arena *arena,
                     bool (*each)(void *arg, const char *path, enum order_kind kind), void *arg);
 
 #endif

@@ -149,7 +149,7 @@ static void find_network(struct order *order)
 			    && order->flags[need] & (ORDER_IS_NETWORK | ORDER_LACKS_NETDEV))
 				order->flags[i] |= ORDER_LACKS_NETDEV;
 		}
-		if (!(order->flags[i] & ORDER_IN_BOOT) || order->lines[i].absent)
+		if (!(order->flags[i] & ORDER_IN_BOOT) || order->lines[i]->absent)
 			continue;
 		bool waits = order->flags[i] & ORDER_IS_NETWORK;
 		for (uint32_t at = order->begin[i]; at < order->begin[i + 1] && !waits; ++at)
@@ -261,7 +261,7 @@ static void judge_need(struct judge *j, uint32_t i, const struct order_need *nee
 		add(j, ORDER_DEADLOCK, i, need);
 	if (has(order, i, ORDER_IS_IDLE) || !need->nearest || need->kind == ORDER_AFTER)
 		return;
-	if (has(order, other, ORDER_IS_IDLE) && !order->lines[other].absent)
+	if (has(order, other, ORDER_IS_IDLE) && !order->lines[other]->absent)
 		add(j, ORDER_NOAUTO, i, need);
 	else if (has(order, other, ORDER_IS_NOFAIL)
 	         && !has(order, i, ORDER_IS_NOFAIL | ORDER_IS_AUTOMOUNT))
@@ -292,7 +292,7 @@ static void judge_line(struct judge *j, uint32_t i)
 	for (uint32_t at = order->begin[i]; at < order->begin[i + 1]; ++at)
 		judge_need(j, i, &order->needs[at]);
 	uint32_t root = order->root;
-	const char *path = order->lines[i].path;
+	const char *path = fstab_entry_place(order->lines[i]);
 	if (root != ORDER_NONE && path && path[1]
 	    && !has(order, i, ORDER_IS_AUTOMOUNT | ORDER_IS_IDLE)
 	    && place_of(j, root) > place_of(j, i) && !late[ORDER_PARENT])
@@ -339,7 +339,7 @@ static bool is_unmet(const struct order *order, bool systemd, uint32_t i,
 	enum order_lack lack = outcomes[other].lack;
 	/* A line covered by another line on its mount point does not count. */
 	return need->nearest && lack != ORDER_LACKS_NOTHING && lack != ORDER_LACKS_PLACE
-	       && !(systemd && lack == ORDER_LACKS_BOOT && !order->lines[other].absent);
+	       && !(systemd && lack == ORDER_LACKS_BOOT && !order->lines[other]->absent);
 }
 
 static struct order_outcome outcome(const struct order *order, bool systemd, uint32_t i,
@@ -356,7 +356,7 @@ static struct order_outcome outcome(const struct order *order, bool systemd, uin
 		if (is_unmet(order, systemd, i, need, outcomes))
 			return (struct order_outcome){ORDER_LACKS_OTHER, need->kind, need->line};
 	}
-	if (order->lines[i].path && other != i)
+	if (fstab_entry_place(order->lines[i]) && other != i)
 		out = (struct order_outcome){ORDER_LACKS_PLACE, ORDER_PARENT, other};
 	return out;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line: the properties of its type and options that affect the order, and the paths it needs.
+ * The paths that a line needs.
  */
 #include "fstab/order.h"
 
@@ -21,46 +21,6 @@
 
 /** Unions whose source or options list branches. */
 #define UNIONS "mergerfs unionfs unionfs-fuse mhddfs"
-
-/** Whether systemd assumes that a type needs the network.
-    Source: fstype_is_network() of systemd 252. */
-static bool is_network_type(const char *fstype)
-{
-	if (strncmp(fstype, "fuse.", 5) == 0)
-		fstype += 5;
-	static const char types[] =
-	        "afs ceph cifs davfs gfs gfs2 glusterfs lustre ncp ncpfs nfs nfs4 "
-	        "ocfs2 orangefs pvfs2 smb3 smbfs sshfs";
-	return word_in(fstype, strlen(fstype), types);
-}
-
-uint16_t order_flags_of(const struct order_line *line)
-{
-	unsigned flags = is_network_type(line->fstype) ? ORDER_IS_NETWORK : 0;
-	bool noauto = line->absent || strcmp(line->fstype, "ignore") == 0;
-	const char *list = line->options;
-	size_t n;
-	for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
-		size_t name = opt_name(o, n);
-		/* mount -a skips the line even if "auto" follows. */
-		if (word_is(o, n, "noauto"))
-			noauto = true;
-		else if (word_is(o, n, "nofail"))
-			flags |= ORDER_IS_NOFAIL;
-		else if (word_is(o, n, "_netdev"))
-			flags |= ORDER_IS_NETWORK;
-		else if (word_in(o, name, "bind rbind"))
-			flags |= ORDER_IS_BIND;
-		else if (word_is(o, name, "x-systemd.automount")
-		         || word_is(o, n, "comment=systemd.automount"))
-			flags |= ORDER_IS_AUTOMOUNT;
-	}
-	if (strcmp(line->fstype, "swap") == 0)
-		flags = (flags & ~(unsigned)(ORDER_IS_BIND | ORDER_IS_AUTOMOUNT)) | ORDER_IS_SWAP;
-	if (noauto && (line->absent || !(flags & ORDER_IS_AUTOMOUNT)))
-		flags |= ORDER_IS_IDLE;
-	return (uint16_t)flags;
-}
 
 /* Options of systemd. */
 
@@ -194,20 +154,20 @@ static bool call_branches(struct paths *paths, const char *list, size_t n, const
 
 /** Call for the branches that options name: "br=/a=rw:/b=ro" and "br:/a" of aufs, "dirs=" of
     unionfs, "branches=" of mergerfs. */
-static void call_listed(struct paths *paths, const char *options)
+static void call_listed(struct paths *paths, const struct fstab_entry *line)
 {
-	size_t n;
-	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
-		size_t name = strcspn(o, "=:");
-		if (name < n && word_in(o, name, "br dirs branches")
-		    && !call_branches(paths, o + name + 1, n - name - 1, ":"))
+	for (uint32_t i = 0; i < line->nopts; ++i) {
+		const struct fstab_option *option = &line->opts[i];
+		size_t name = strcspn(option->text, "=:");
+		if (name < option->n && word_in(option->text, name, "br dirs branches")
+		    && !call_branches(paths, option->text + name + 1, option->n - name - 1, ":"))
 			return;
 	}
 }
 
 /** The directories of a type of FUSE; "mergerfs#/a:/b" is a source too, in which systemd sees no
     path. */
-static void call_fuse(struct paths *paths, const struct order_line *line)
+static void call_fuse(struct paths *paths, const struct fstab_entry *line)
 {
 	const char *source = line->source, *sharp = strchr(source, '#'), *helper = line->fstype;
 	helper += strncmp(helper, "fuse.", 5) == 0 ? 5 : strncmp(helper, "fuse3.", 6) == 0 ? 6 : 0;
@@ -223,7 +183,7 @@ static void call_fuse(struct paths *paths, const struct order_line *line)
 	} else if (word_in(helper, n, UNIONS)) {
 		call_branches(paths, source, strlen(source),
 		              word_is(helper, n, "mhddfs") ? "," : ":");
-		call_listed(paths, line->options);
+		call_listed(paths, line);
 		/* systemd takes the whole list for a path, and sees its first directories. */
 		if (!hidden)
 			call(paths, source, strlen(source), ORDER_SOURCE);
@@ -232,30 +192,27 @@ static void call_fuse(struct paths *paths, const struct order_line *line)
 	}
 }
 
-int order_each_path(const struct order_line *line, struct arena *arena,
+int order_each_path(const struct fstab_entry *line, struct arena *arena,
                     bool (*each)(void *arg, const char *path, enum order_kind kind), void *arg)
 {
 	struct paths paths = {.arena = arena, .each = each, .arg = arg};
 	const char *source = line->source, *fstype = line->fstype;
-	unsigned type = fstype_line_flags(fstype, source);
-	uint16_t flags = order_flags_of(line);
 	/* Of a device the kernel's own name is no path that a line mounts. */
 	bool path = *source == '/' && source[1] != '/' && strncmp(source, "/dev/", 5) != 0;
-	if (flags & ORDER_IS_BIND) {
+	if (line->bind) {
 		call(&paths, source, strlen(source), ORDER_BIND);
 	} else if (strcmp(fstype, "overlay") == 0) {
 		call_layers(&paths, line->options);
 	} else if (strcmp(fstype, "aufs") == 0) {
-		call_listed(&paths, line->options);
+		call_listed(&paths, line);
 	} else if (strncmp(fstype, "fuse", 4) == 0
 	           || word_in(fstype, strlen(fstype), "fuse-overlayfs " UNIONS)) {
 		call_fuse(&paths, line);
 	} else if (path && strcmp(fstype, "none") != 0 && strcmp(fstype, "ignore") != 0
-	           && (type & FST_DEVICE || !(type & (FST_NET | FST_PSEUDO)))) {
-		call(&paths, source, strlen(source),
-		     flags & ORDER_IS_SWAP ? ORDER_SWAP : ORDER_SOURCE);
+	           && (line->type & FST_DEVICE || !(line->type & (FST_NET | FST_PSEUDO)))) {
+		call(&paths, source, strlen(source), line->swap ? ORDER_SWAP : ORDER_SOURCE);
 	}
-	if (line->real && strcmp(line->real, source) != 0)
-		call(&paths, line->real, strlen(line->real), ORDER_LINK);
+	if (line->real_source && strcmp(line->real_source, source) != 0)
+		call(&paths, line->real_source, strlen(line->real_source), ORDER_LINK);
 	return paths.failed ? -1 : 0;
 }

@@ -5,7 +5,6 @@
 #include "base/secret.h"
 #include "fstab/match/matcher.h"
 #include "fstab/order.h"
-#include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 
 #include <errno.h>
@@ -33,10 +32,11 @@ struct work {
 	const struct fstab_plan *plan;
 	struct reproduction *out;
 	struct fstab_match match;
-	const struct entry *entries;   /* of the matcher */
+	const struct candidate *entries;   /* of the matcher */
 	struct mounter *mounters;      /* by line of the text */
 	struct wanted *wanted;         /* by line of the plan */
-	struct order_line *lines;      /* those of the text, then mounts without one */
+	struct fstab_entry *graph_lines;   /* those of the text, then mounts without one */
+	const struct fstab_entry **lines;      /* the same, by reference */
 	uint32_t nentries, nlines;
 	struct order order;
 	struct order_outcome *outcomes;
@@ -104,14 +104,14 @@ static void find_contradictions(struct work *w)
 		uint32_t of = w->mounters[i].of;
 		const struct fstab_line *live = of != NONE ? &w->plan->lines[of] : NULL;
 		const struct mount *m = live ? live->mount : NULL;
-		const char *source = w->entries[i].words.source;
+		const char *source = w->entries[i].is.source;
 		/* Of a device as a whole, which no other device's line can mount. */
 		if (!m || live->fate != FSTAB_LINE || strcmp(live->fstype, "none") == 0
 		    || m->dev_major == 0 || fstype_flags(m->fstype) & FST_SUBVOL || !*source)
 			continue;
 		uint32_t k = map64_put(&first, map64_text(source), i);
 		w->failed |= k == MAP64_NONE;
-		if (w->failed || k == i || strcmp(w->entries[k].words.source, source) != 0
+		if (w->failed || k == i || strcmp(w->entries[k].is.source, source) != 0
 		    || mount_dev(w->plan->lines[w->mounters[k].of].mount) == mount_dev(m))
 			continue;
 		w->wanted[of].entry = NONE;
@@ -124,27 +124,33 @@ static void find_contradictions(struct work *w)
 /** Make the graph of the lines of the text, and of the mounts that have none. */
 static void make_graph(struct work *w)
 {
+	static const struct fstab_entry nothing = {
+		.source = "", .target = "", .fstype = "", .options = "", .absent = true,
+		.idle = true,
+	};
 	for (uint32_t i = 0; i < w->nentries; ++i) {
-		const struct words *words = &w->entries[i].words;
 		uint32_t of = w->mounters[i].of;
-		bool entry = w->entries[i].line->kind == TABLINE_ENTRY;
-		w->lines[i] = (struct order_line){
-			entry ? words->source : "", entry ? words->fstype : "",
-			entry ? words->options : "", w->entries[i].place, .absent = !entry};
+		bool is_entry = w->entries[i].is.line->kind == TABLINE_ENTRY;
+		struct fstab_entry *entry = &w->graph_lines[i];
+		*entry = is_entry ? w->entries[i].is : nothing;
 		/* As the mount has it: without symlinks. */
 		if (of != NONE && w->plan->lines[of].mount && w->plan->lines[of].target)
-			w->lines[i].path = w->plan->lines[of].target;
-		w->broken[i] = entry && cause(w, i);
+			entry->real = w->plan->lines[of].target;
+		w->broken[i] = is_entry && cause(w, i);
 	}
 	w->nlines = w->nentries;
 	for (uint32_t i = 0; i < w->plan->count; ++i) {
 		const struct fstab_line *line = &w->plan->lines[i];
 		if (line->fate == FSTAB_LINE && w->wanted[i].other != NONE)
 			w->mounters[w->wanted[i].other].used = true;
-		if (line->fate == FSTAB_LINE && line->mount && w->wanted[i].entry == NONE)
-			w->lines[w->nlines++] = (struct order_line){"", "", "", line->target,
-			                                            .absent = true};
+		if (line->fate == FSTAB_LINE && line->mount && w->wanted[i].entry == NONE) {
+			struct fstab_entry *entry = &w->graph_lines[w->nlines++];
+			*entry = nothing;
+			entry->real = line->target;
+		}
 	}
+	for (uint32_t i = 0; i < w->nlines; ++i)
+		w->lines[i] = &w->graph_lines[i];
 	w->failed |= order_make(w->lines, w->nlines, &w->order) != 0;
 }
 
@@ -154,7 +160,8 @@ static void make_graph(struct work *w)
 static const char *why_other(struct work *w, uint32_t entry, const struct order_outcome *outcome)
 {
 	uint32_t other = outcome->other;
-	const char *path = w->lines[other].path ? w->lines[other].path : w->lines[other].source;
+	const char *place = fstab_entry_place(w->lines[other]);
+	const char *path = place ? place : w->lines[other]->source;
 	if (other >= w->nentries)
 		return form(w, "it needs %s, which no line mounts", path);
 	if (w->outcomes[other].lack == ORDER_LACKS_NOTHING && other > entry)
@@ -210,12 +217,11 @@ static struct reproduce_item judge_mount(struct work *w, uint32_t at)
 	return item;
 }
 
-/** The value of the priority of a swap space; "": none. */
-static const char *priority(struct work *w, const char *options)
+/** The priority of a swap space; "": none. */
+static const char *priority(const struct fstab_entry *entry)
 {
-	size_t n;
-	const char *value = opt_value(options, "pri", &n);
-	return value ? form(w, "%.*s", (int)n, value) : "";
+	const char *value = fstab_entry_value(entry, "pri");
+	return value ? value : "";
 }
 
 static struct reproduce_item judge_swap(struct work *w, uint32_t at)
@@ -227,8 +233,12 @@ static struct reproduce_item judge_swap(struct work *w, uint32_t at)
 	if (entry == NONE)
 		return item;
 	item.line = entry + 1;
-	const char *mine = priority(w, want->options),
-	           *other = priority(w, w->lines[entry].options);
+	struct fstab_entry planned;
+	if (fstab_line_entry(want, &w->out->arena, &planned) != 0) {
+		w->failed = true;
+		return item;
+	}
+	const char *mine = priority(&planned), *other = priority(w->lines[entry]);
 	item.why = w->order.flags[entry] & ORDER_IS_IDLE ? "its line is noauto"
 	           : strcmp(mine, other) == 0 ? NULL
 	           : form(w, "its priority is %s, in the line %s",
@@ -275,8 +285,8 @@ static void count_systemd(struct work *w)
     or what only the line's own words can mount. */
 static bool is_as_live(const struct work *w, uint32_t i)
 {
-	const struct order_line *line = &w->lines[i];
-	for (const struct planned *live = match_live(w->match.matcher, line->path); live;
+	const struct fstab_entry *line = w->lines[i];
+	for (const struct planned *live = match_live(w->match.matcher, fstab_entry_place(line)); live;
 	     live = match_next_live(w->match.matcher, live)) {
 		const struct mount *m = live->line->mount;
 		if (w->order.flags[i] & ORDER_IS_AUTOMOUNT && fstype_flags(m->fstype) & FST_AUTOFS)
@@ -291,7 +301,7 @@ static bool is_as_live(const struct work *w, uint32_t i)
 /** Why no mount is of a line. */
 static const char *why_extra(struct work *w, uint32_t i)
 {
-	const struct planned *live = match_live(w->match.matcher, w->lines[i].path);
+	const struct planned *live = match_live(w->match.matcher, fstab_entry_place(w->lines[i]));
 	if (!live)
 		return "nothing is mounted there now";
 	if (live->line->fate == FSTAB_LINE)
@@ -305,7 +315,7 @@ static void add_extra(struct work *w)
 {
 	for (uint32_t i = 0; i < w->nentries; ++i) {
 		const struct mounter *mounter = &w->mounters[i];
-		const char *path = w->lines[i].path, *why;
+		const char *path = fstab_entry_place(w->lines[i]), *why;
 		if (mounter->of != NONE || mounter->repeated || mounter->used
 		    || w->order.flags[i] & (ORDER_IS_IDLE | ORDER_IS_SWAP))
 			continue;
@@ -322,7 +332,7 @@ static void add_extra(struct work *w)
 		}
 		w->out->items[w->out->count++] = (struct reproduce_item){
 			.verdict = verdict, .line = i + 1, .why = why,
-			.target = w->entries[i].words.target};
+			.target = w->entries[i].is.target};
 	}
 }
 
@@ -338,6 +348,7 @@ int reproduce(const struct reproduce_input *in, struct reproduction *out)
 		.out = out,
 		.mounters = calloc(lines + 1, sizeof(*w.mounters)),
 		.wanted = calloc(plan->count + 1, sizeof(*w.wanted)),
+		.graph_lines = calloc(all, sizeof(*w.graph_lines)),
 		.lines = calloc(all, sizeof(*w.lines)),
 		.nentries = (uint32_t)lines,
 		.outcomes = calloc(all, sizeof(*w.outcomes)),
@@ -345,7 +356,7 @@ int reproduce(const struct reproduce_input *in, struct reproduction *out)
 	};
 	match.file = in->lines;
 	w.failed = fstab_match(&match, &w.match) != 0 || !out->items || !w.mounters || !w.wanted
-	           || !w.lines || !w.outcomes || !w.broken;
+	           || !w.graph_lines || !w.lines || !w.outcomes || !w.broken;
 	if (!w.failed) {
 		w.entries = w.match.matcher->entries;
 		read_match(&w);
@@ -362,6 +373,7 @@ int reproduce(const struct reproduce_input *in, struct reproduction *out)
 	order_destroy(&w.order);
 	free(w.mounters);
 	free(w.wanted);
+	free(w.graph_lines);
 	free(w.lines);
 	free(w.outcomes);
 	free(w.broken);

@@ -7,14 +7,11 @@
  *     FILE mount LINE yes|no       whether mount -a mounts the line as it says
  *     FILE FAULT LINE OTHER        a finding about two lines; 0: none
  */
-#include "base/escape.h"
 #include "fstab/order.h"
-#include "fstab/places.h"
 #include "table/tablines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void judge(const char *file, const struct tablines *lines)
 {
@@ -23,25 +20,21 @@ static void judge(const char *file, const struct tablines *lines)
 		[ORDER_UNORDERED] = "unordered", [ORDER_NOAUTO] = "noauto",
 		[ORDER_OPTIONAL] = "optional", [ORDER_NOWHERE] = "nowhere", [ORDER_ROOT] = "root",
 	};
-	struct order_line *of = calloc(lines->count + 1, sizeof(*of));
+	struct fstab_entry *of = calloc(lines->count + 1, sizeof(*of));
+	const struct fstab_entry **by = calloc(lines->count + 1, sizeof(*by));
 	struct order_outcome *outcomes = calloc(lines->count + 1, sizeof(*outcomes));
 	struct order_finding *findings = NULL;
 	struct order order;
 	struct arena arena;
 	arena_init(&arena);
 	for (size_t i = 0; i < lines->count; ++i) {
-		const struct tabline *line = &lines->lines[i];
-		const char *fstype = tabline_value(line, TABLINE_FSTYPE);
-		const char *raw = tabline_value(line, TABLINE_OPTIONS);
-		char *options = arena_strndup(&arena, raw, strlen(raw));
-		options[unescape_octal(options, options, strlen(options))] = '\0';
-		of[i] = (struct order_line){
-			.source = tabline_value(line, TABLINE_SOURCE), .fstype = fstype,
-			.options = options,
-			.path = strcmp(fstype, "swap") == 0 ? NULL
-			        : fstab_normal(&arena, tabline_value(line, TABLINE_TARGET))};
+		by[i] = &of[i];
+		if (fstab_entry_read(&of[i], &lines->lines[i], &arena) != 0) {
+			perror(file);
+			exit(1);
+		}
 	}
-	bool made = order_make(of, (uint32_t)lines->count, &order) == 0;
+	bool made = order_make(by, (uint32_t)lines->count, &order) == 0;
 	ssize_t count = made ? order_judge(&order, NULL, &findings) : -1;
 	if (count < 0) {
 		perror(file);
@@ -58,6 +51,7 @@ static void judge(const char *file, const struct tablines *lines)
 	free(findings);
 	free(outcomes);
 	free(of);
+	free(by);
 	arena_destroy(&arena);
 }
 

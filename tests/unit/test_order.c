@@ -18,7 +18,8 @@
 /** A text taken apart. */
 struct parsed {
 	struct tablines *lines;
-	struct order_line *of;
+	struct fstab_entry *of;
+	const struct fstab_entry **by;
 	uint32_t *number, n;
 	struct arena arena;
 	struct order order;
@@ -33,38 +34,27 @@ static int follow(void *arg, const char *target, struct strbuf *path)
 	return 1;
 }
 
-static const char *decoded(struct arena *arena, const char *options)
-{
-	char *copy = arena_strndup(arena, options, strlen(options));
-	CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
-	copy[unescape_octal(copy, copy, strlen(copy))] = '\0';
-	return copy;
-}
-
 static void parse(struct parsed *p, const char *text)
 {
 	*p = (struct parsed){.lines = tablines_parse(text, strlen(text))};
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p->lines);
 	arena_init(&p->arena);
 	p->of = calloc(p->lines->count + 1, sizeof(*p->of));
+	p->by = calloc(p->lines->count + 1, sizeof(*p->by));
 	p->number = calloc(p->lines->count + 1, sizeof(*p->number));
 	for (size_t i = 0; i < p->lines->count; ++i) {
 		const struct tabline *line = &p->lines->lines[i];
-		const char *target = tabline_value(line, TABLINE_TARGET),
-			   *options = tabline_value(line, TABLINE_OPTIONS);
 		if (line->kind != TABLINE_ENTRY)
 			continue;
+		struct fstab_entry *entry = &p->of[p->n];
+		CU_ASSERT_EQUAL_FATAL(fstab_entry_read(entry, line, &p->arena), 0);
 		STRBUF(real);
-		follow(NULL, target, &real);
-		bool swap = strcmp(tabline_value(line, TABLINE_FSTYPE), "swap") == 0;
+		follow(NULL, entry->target, &real);
+		entry->real = entry->path ? fstab_normal(&p->arena, strbuf_str(&real)) : NULL;
 		p->number[p->n] = line->number;
-		p->of[p->n++] = (struct order_line){
-			.source = tabline_value(line, TABLINE_SOURCE),
-			.fstype = tabline_value(line, TABLINE_FSTYPE),
-			.options = decoded(&p->arena, options ? options : ""),
-			.path = swap ? NULL : fstab_normal(&p->arena, strbuf_str(&real))};
+		p->by[p->n++] = entry;
 	}
-	CU_ASSERT_EQUAL_FATAL(order_make(p->of, p->n, &p->order), 0);
+	CU_ASSERT_EQUAL_FATAL(order_make(p->by, p->n, &p->order), 0);
 }
 
 static void end(struct parsed *p)
@@ -73,6 +63,7 @@ static void end(struct parsed *p)
 	arena_destroy(&p->arena);
 	tablines_free(p->lines);
 	free(p->of);
+	free(p->by);
 	free(p->number);
 }
 
@@ -299,7 +290,7 @@ static int make_and_judge(void *arg)
 	const struct parsed *p = arg;
 	struct order order;
 	struct order_finding *findings = NULL;
-	int rc = order_make(p->of, p->n, &order);
+	int rc = order_make(p->by, p->n, &order);
 	rc = rc == 0 && order_judge(&order, NULL, &findings) < 0 ? -1 : rc;
 	order_destroy(&order);
 	free(rc == 0 ? findings : NULL);

@@ -18,13 +18,13 @@
 
 /** The source of a bind or image with symlinks followed, as far as they exist: the source may
     appear only with the mount of another line.  NULL: unknown. */
-static const char *real_source(struct audit *audit, const struct audit_entry *entry)
+static const char *real_source(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	const char *source = entry->source, *path = NULL;
 	struct strbuf real = {0};
 	if (!facts->look || *source != '/' || source[1] == '/'
-	    || strncmp(source, "/dev/", 5) == 0 || !(entry->bind || entry->flags & FST_DEVICE))
+	    || strncmp(source, "/dev/", 5) == 0 || !(entry->bind || entry->type & FST_DEVICE))
 		return NULL;
 	enum fact_kind kind = facts->look(facts->arg, source, &real);
 	if (kind != FACT_UNKNOWN && real.len)
@@ -42,11 +42,8 @@ void audit_order_make(struct audit *audit)
 		return;
 	}
 	for (size_t i = 0; i < audit->count; ++i) {
-		const struct audit_entry *entry = &audit->entries[i];
-		audit->order_lines[i] = (struct order_line){
-			.source = entry->source, .fstype = entry->fstype, .options = entry->options,
-			.path = entry->real ? entry->real : entry->path,
-			.real = real_source(audit, entry)};
+		audit->entries[i].real_source = real_source(audit, &audit->entries[i]);
+		audit->order_lines[i] = &audit->entries[i];
 	}
 	ssize_t count = order_make(audit->order_lines, (uint32_t)audit->count, &audit->order) == 0
 	                ? order_judge(&audit->order, NULL, &audit->order_findings) : -1;
@@ -55,7 +52,7 @@ void audit_order_make(struct audit *audit)
 }
 
 /** The order findings of an entry; entries must be judged in their order. */
-static const struct order_finding *findings_of(struct audit *audit, const struct audit_entry *entry,
+static const struct order_finding *findings_of(struct audit *audit, const struct fstab_entry *entry,
                                                size_t *count)
 {
 	size_t line = (size_t)(entry - audit->entries), end;
@@ -99,8 +96,8 @@ static const char *what_needs(enum order_kind kind)
 }
 
 /** Report a line that mount -a mounts too early; systemd orders by path, as far as it knows it. */
-static void report_late(struct audit *audit, const struct audit_entry *entry,
-                        const struct order_finding *late, const struct audit_entry *other)
+static void report_late(struct audit *audit, const struct fstab_entry *entry,
+                        const struct order_finding *late, const struct fstab_entry *other)
 {
 	const struct order *order = &audit->order;
 	unsigned number = other->line->number, last = number;
@@ -138,16 +135,16 @@ static void escape_option(struct strbuf *out, const char *options)
 
 /** Whether systemd sees this need of a line once the line has _netdev.
     Source: mount_add_mount_dependencies() of systemd 252. */
-static bool is_seen(struct audit *audit, const struct audit_entry *entry, enum order_kind kind)
+static bool is_seen(const struct fstab_entry *entry, enum order_kind kind)
 {
 	return order_is_known(kind)
-	       && (kind != ORDER_SOURCE || audit_option(audit, entry, "loop"));
+	       && (kind != ORDER_SOURCE || fstab_entry_value(entry, "loop"));
 }
 
 /** The options that a line lacks so that systemd mounts it after all that it needs for the same
     reason as it needs another, as they are written in an fstab.
     @options  To begin with, or "". */
-static const char *lacking_options(struct audit *audit, const struct audit_entry *entry,
+static const char *lacking_options(struct audit *audit, const struct fstab_entry *entry,
                                    const struct order_finding *finding, const char *options)
 {
 	const struct order *order = &audit->order;
@@ -157,11 +154,11 @@ static const char *lacking_options(struct audit *audit, const struct audit_entry
 	for (uint32_t at = order->begin[line]; at < order->begin[line + 1]; ++at) {
 		const struct order_need *need = &order->needs[at];
 		if (need->kind != finding->kind || !need->nearest
-		    || is_seen(audit, entry, need->kind)
+		    || is_seen(entry, need->kind)
 		    || order->flags[need->line] & (ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT))
 			continue;
 		const char *option = audit_string(audit->report, order_wait_option,
-		                                  order->lines[need->line].path);
+		                                  fstab_entry_place(order->lines[need->line]));
 		if (!opt_has(strbuf_str(&list), option) && !opt_has(entry->options, option))
 			opt_puts(&list, option);
 	}
@@ -172,8 +169,8 @@ static const char *lacking_options(struct audit *audit, const struct audit_entry
 }
 
 /** Report a line that systemd mounts before the network, and that needs the network. */
-static void report_network(struct audit *audit, const struct audit_entry *entry,
-                           const struct order_finding *finding, const struct audit_entry *other)
+static void report_network(struct audit *audit, const struct fstab_entry *entry,
+                           const struct order_finding *finding, const struct fstab_entry *other)
 {
 	unsigned flags = audit->order.flags[finding->line];
 	/* systemd starts each automount unit before local-fs.target, and before that what is
@@ -203,10 +200,10 @@ static void report_network(struct audit *audit, const struct audit_entry *entry,
 }
 
 /** Report a fault of one dependency of a line. */
-static void report_fault(struct audit *audit, const struct audit_entry *entry,
+static void report_fault(struct audit *audit, const struct fstab_entry *entry,
                          const struct order_finding *finding)
 {
-	const struct audit_entry *other =
+	const struct fstab_entry *other =
 		finding->other != ORDER_NONE ? &audit->entries[finding->other] : NULL;
 	const struct fstab_facts *facts = audit->in->facts;
 	unsigned number = other ? other->line->number : 0;
@@ -277,7 +274,7 @@ static bool is_source_too(const struct order_finding *findings, size_t count,
 	return false;
 }
 
-void audit_order(struct audit *audit, const struct audit_entry *entry)
+void audit_order(struct audit *audit, const struct fstab_entry *entry)
 {
 	size_t count;
 	const struct order_finding *findings = findings_of(audit, entry, &count), *source = NULL;
@@ -299,7 +296,7 @@ void audit_order(struct audit *audit, const struct audit_entry *entry)
 	}
 }
 
-bool audit_needs_optional(struct audit *audit, const struct audit_entry *entry)
+bool audit_needs_optional(struct audit *audit, const struct fstab_entry *entry)
 {
 	size_t count;
 	const struct order_finding *findings = findings_of(audit, entry, &count);
@@ -312,7 +309,7 @@ bool audit_needs_optional(struct audit *audit, const struct audit_entry *entry)
 		!idle || (optional && idle->kind == ORDER_PARENT) ? optional : idle;
 	if (!finding)
 		return false;
-	const struct audit_entry *other = &audit->entries[finding->other];
+	const struct fstab_entry *other = &audit->entries[finding->other];
 	bool noauto = finding == idle;
 	const char *how = noauto ? "not mounted at boot, but is not noauto"
 	                         : "nofail, but is not nofail";
@@ -325,14 +322,14 @@ bool audit_needs_optional(struct audit *audit, const struct audit_entry *entry)
 	return true;
 }
 
-uint64_t audit_source_key(const struct audit_entry *entry)
+uint64_t audit_source_key(const struct fstab_entry *entry)
 {
 	const uint32_t number[] = {entry->major, entry->minor};
 	return entry->numbered ? map64_bytes(MAP64_BYTES, (const char *)number, sizeof(number))
 	                       : map64_text(entry->source);
 }
 
-void audit_number_source(const struct audit *audit, struct audit_entry *entry)
+void audit_number_source(const struct audit *audit, struct fstab_entry *entry)
 {
 	struct fstab_device device = {0};
 	if (audit_names_device(entry->source)
@@ -345,8 +342,8 @@ void audit_number_source(const struct audit *audit, struct audit_entry *entry)
 
 /** Report options of a btrfs line that the line which mounts the file system first lacks: one
     superblock has one set of options. */
-static void judge_superblock(struct audit *audit, const struct audit_entry *first,
-                             const struct audit_entry *entry)
+static void judge_superblock(struct audit *audit, const struct fstab_entry *first,
+                             const struct fstab_entry *entry)
 {
 	const char *at = entry->options;
 	struct strbuf of_first = {0}, own = {0}, lost = {0};
@@ -391,18 +388,18 @@ static void judge_superblock(struct audit *audit, const struct audit_entry *firs
 	strbuf_destroy(&lost);
 }
 
-void audit_twice(struct audit *audit, const struct audit_entry *entry)
+void audit_twice(struct audit *audit, const struct fstab_entry *entry)
 {
 	if (entry->noauto)
 		return;
 	if (entry->path) {
 		size_t n = strlen(entry->path);
-		const struct audit_entry *first =
+		const struct fstab_entry *first =
 			audit_at(audit, NULL, entry->path, n, map64_text(entry->path));
 		/* Bound onto itself, it has other flags; the unit is that of the mount beneath. */
 		const char *source = fstab_normal(&audit->report->arena, entry->source);
 		bool itself = entry->bind && source && strcmp(source, entry->path) == 0;
-		bool remounts = audit_option(audit, entry, "remount");
+		bool remounts = fstab_entry_value(entry, "remount");
 		if (first && first < entry && remounts && audit_is_systemd(audit))
 			audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING, "one line",
 				       NULL, audit_format(audit->report, "put its options into "
@@ -418,10 +415,10 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 	}
 	/* A device that has no subvolumes. */
 	if (!*entry->source || entry->bind || strcmp(entry->source, "none") == 0
-	    || !(entry->swap || entry->flags & FST_DEVICE))
+	    || !(entry->swap || entry->type & FST_DEVICE))
 		return;
 	uint32_t i = map64_get(&audit->by_source, audit_source_key(entry));
-	const struct audit_entry *first = i != MAP64_NONE ? &audit->entries[i] : NULL;
+	const struct fstab_entry *first = i != MAP64_NONE ? &audit->entries[i] : NULL;
 	bool same = first && ((first->numbered && entry->numbered && first->major == entry->major
 	                       && first->minor == entry->minor)
 	                      || strcmp(first->source, entry->source) == 0);
@@ -432,9 +429,9 @@ void audit_twice(struct audit *audit, const struct audit_entry *entry)
 		return;
 	/* Two parts of one file system may be mounted by two lines. */
 	static const char *const parts[] = {"subvol", "subvolid"};
-	for (size_t k = 0; first->flags & FST_SUBVOL && k < 2; ++k) {
-		const char *x = audit_option(audit, first, parts[k]),
-		           *y = audit_option(audit, entry, parts[k]);
+	for (size_t k = 0; first->type & FST_SUBVOL && k < 2; ++k) {
+		const char *x = fstab_entry_value(first, parts[k]),
+		           *y = fstab_entry_value(entry, parts[k]);
 		if (strcmp(x ? x : "", y ? y : "") != 0)
 			return;
 	}

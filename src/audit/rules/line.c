@@ -26,7 +26,7 @@ static bool has_stray_backslash(const struct tabline_field *field)
 }
 
 /** Judge invisible bytes: control characters and line ends of other systems. */
-static void judge_bytes(struct audit *audit, const struct audit_entry *entry)
+static void judge_bytes(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct tabline *line = entry->line;
 	bool cr = line->size == line->n + 2, last = cr && !line->fields[TABLINE_FREQ].raw,
@@ -72,7 +72,7 @@ static const char *find_blank(const char *text, size_t n, const char **name, siz
 	return NULL;
 }
 
-bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
+bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct tabline *line = entry->line;
 	const char *name = NULL;
@@ -87,7 +87,7 @@ bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
 	if (!found)
 		return false;
 	/* "UUID=x /d": the text after the character was intended as the mount point. */
-	struct audit_entry intended = *entry;
+	struct fstab_entry intended = *entry;
 	const char *in = find_blank(entry->source, strlen(entry->source), &name, &len);
 	if (odd && in && in[len] == '/') {
 		const char *next = NULL, *target = in + len;
@@ -105,7 +105,7 @@ bool audit_blanks(struct audit *audit, const struct audit_entry *entry)
 
 /** Report paths that systemd's generator cannot write to a unit file: its parser removes blanks at
     the end of a value, ends it at a newline, and joins lines at a backslash. */
-static void judge_unit_text(struct audit *audit, const struct audit_entry *entry)
+static void judge_unit_text(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *const paths[] = {entry->path, *entry->source == '/' ? entry->source : NULL};
 	for (size_t i = 0; i < 2; ++i) {
@@ -126,7 +126,7 @@ static void judge_unit_text(struct audit *audit, const struct audit_entry *entry
 	}
 }
 
-void audit_syntax(struct audit *audit, const struct audit_entry *entry)
+void audit_syntax(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct tabline *line = entry->line;
 	judge_bytes(audit, entry);
@@ -168,7 +168,7 @@ void audit_syntax(struct audit *audit, const struct audit_entry *entry)
 			       "it contains a secret, and all users can read this file");
 }
 
-void audit_numbers(struct audit *audit, const struct audit_entry *entry)
+void audit_numbers(struct audit *audit, const struct fstab_entry *entry)
 {
 	int freq = entry->line->freq, pass = entry->line->passno;
 	bool root = entry->path && !entry->path[1];
@@ -187,9 +187,9 @@ void audit_numbers(struct audit *audit, const struct audit_entry *entry)
 	} else if (pass > 0) {
 		const char *what = entry->bind   ? "a bind"
 		                   : entry->swap ? "a swap space"
-		                   : entry->flags & FST_NET && !(entry->flags & FST_DEVICE)
+		                   : entry->type & FST_NET && !(entry->type & FST_DEVICE)
 		                           ? "a network file system"
-		                   : entry->flags & FST_PSEUDO ? "a file system without a device"
+		                   : entry->type & FST_PSEUDO ? "a file system without a device"
 		                   : strcmp(entry->fstype, "overlay") == 0 ? "an overlay"
 		                                                           : NULL;
 		if (what)
@@ -198,14 +198,14 @@ void audit_numbers(struct audit *audit, const struct audit_entry *entry)
 				       "%s cannot be checked by fsck(8)", what);
 	}
 	/* Installers write 1: Debian's for the ESP, Ubuntu's for all; systemd treats it as 2. */
-	const struct audit_entry *first_root = audit_at(audit, NULL, "/", 1, map64_text("/"));
-	if (!root && pass == 1 && entry->flags & FST_FSCK && !entry->noauto
-	    && strcmp(entry->fstype, "vfat") != 0 && first_root && first_root->flags & FST_FSCK
+	const struct fstab_entry *first_root = audit_at(audit, NULL, "/", 1, map64_text("/"));
+	if (!root && pass == 1 && entry->type & FST_FSCK && !entry->noauto
+	    && strcmp(entry->fstype, "vfat") != 0 && first_root && first_root->type & FST_FSCK
 	    && first_root->line->passno == 1)
 		audit_add_line(audit, entry, FSTAB_PASSNO, AUDIT_INFO, "2", "1", "use 2",
 			       "it has the fsck pass of the root: fsck -A may check both at once, "
 			       "on one disk");
-	if (root && entry->flags & FST_FSCK && !entry->bind && pass <= 2 && pass != 1)
+	if (root && entry->type & FST_FSCK && !entry->bind && pass <= 2 && pass != 1)
 		audit_add_line(audit, entry, FSTAB_PASSNO, pass > 1 ? AUDIT_WARNING : AUDIT_INFO,
 			       "1", audit_format(audit->report, "%d", pass < 0 ? 0 : pass), "use 1",
 			       pass > 1 ? "the root is checked after other file systems"

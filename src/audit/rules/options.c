@@ -101,14 +101,14 @@ struct option {
 };
 
 /** Judge the value of a known option. */
-static void judge_value(struct audit *audit, const struct audit_entry *entry,
+static void judge_value(struct audit *audit, const struct fstab_entry *entry,
                         const struct option *o)
 {
 	const char *takes = entry->bind ? NULL : fsopt_check_value(entry->fstype, o->text, o->n);
 	/* Only loop devices have these options. */
 	bool loop = word_in(o->text, o->key, "offset sizelimit");
 	if (!takes || is_shown(audit, entry->fstype, o->text, o->n)
-	    || (loop && !audit_option(audit, entry, "loop")))
+	    || (loop && !fstab_entry_value(entry, "loop")))
 		return;
 	audit->option = audit_format(audit->report, "%.*s", (int)o->n, o->text);
 	audit->refused = audit_format(audit->report, "the line has option %s, but %s accepts %s",
@@ -121,7 +121,7 @@ static void judge_value(struct audit *audit, const struct audit_entry *entry,
 }
 
 /** Report an unknown option that resembles a known one. */
-static void report_typo(struct audit *audit, const struct audit_entry *entry, unsigned level,
+static void report_typo(struct audit *audit, const struct fstab_entry *entry, unsigned level,
                         const struct option *o, const char *known, size_t n)
 {
 	const char *name = audit_format(audit->report, "%.*s", (int)n, known);
@@ -132,7 +132,7 @@ static void report_typo(struct audit *audit, const struct audit_entry *entry, un
 }
 
 /** Judge an unknown option by its form.  @return whether it is reported. */
-static bool judge_form(struct audit *audit, const struct audit_entry *entry, bool complete,
+static bool judge_form(struct audit *audit, const struct fstab_entry *entry, bool complete,
                        const struct option *o)
 {
 	static const char *const almost[] = {"systemd.", "xsystemd.", "x.systemd.", "x_systemd."};
@@ -167,7 +167,7 @@ static bool judge_form(struct audit *audit, const struct audit_entry *entry, boo
 /** Judge an unknown option.
     @refused  The kernel refuses the mount: a bind passes no option to the file system, and
               swapon(8) ignores unknown ones. */
-static void judge_unknown(struct audit *audit, const struct audit_entry *entry, bool complete,
+static void judge_unknown(struct audit *audit, const struct fstab_entry *entry, bool complete,
                           bool refused, const struct option *o)
 {
 	bool none = strcmp(entry->fstype, "none") == 0;
@@ -199,7 +199,7 @@ static void judge_unknown(struct audit *audit, const struct audit_entry *entry, 
 }
 
 /** Judge an option by itself. */
-static void judge_option(struct audit *audit, const struct audit_entry *entry, bool complete,
+static void judge_option(struct audit *audit, const struct fstab_entry *entry, bool complete,
                          const char *text, size_t n)
 {
 	struct option o = {.text = text, .n = n, .key = opt_name(text, n)};
@@ -236,7 +236,7 @@ static void judge_option(struct audit *audit, const struct audit_entry *entry, b
 
 /** Report two options that contradict each other.
     @wins  The one that counts; NULL: the last. */
-static void judge_conflict(struct audit *audit, const struct audit_entry *entry, const char *option,
+static void judge_conflict(struct audit *audit, const struct fstab_entry *entry, const char *option,
                            const char *other, const char *wins)
 {
 	if (map64_get(&audit->keys, map64_text(other)) == MAP64_NONE)
@@ -251,7 +251,7 @@ static void judge_conflict(struct audit *audit, const struct audit_entry *entry,
 
 /** Report contradictions of a VFS flag.  Of relatime, noatime and strictatime the kernel takes the
     strongest; atime and others only take one of them back. */
-static void judge_flag(struct audit *audit, const struct audit_entry *entry,
+static void judge_flag(struct audit *audit, const struct fstab_entry *entry,
                        const struct vfs_option *mine)
 {
 	for (const struct vfs_option *other = vfs_options; other->name; ++other) {
@@ -267,7 +267,7 @@ static void judge_flag(struct audit *audit, const struct audit_entry *entry,
 }
 
 /** Compare options with the preceding ones. */
-static void judge_repeated(struct audit *audit, const struct audit_entry *entry, bool complete,
+static void judge_repeated(struct audit *audit, const struct fstab_entry *entry, bool complete,
                            const char *option, size_t n)
 {
 	size_t key = opt_name(option, n);
@@ -299,7 +299,7 @@ static void judge_repeated(struct audit *audit, const struct audit_entry *entry,
 	audit->report->failed |= map64_put(&audit->keys, hash, at) == MAP64_NONE;
 }
 
-void audit_options(struct audit *audit, const struct audit_entry *entry)
+void audit_options(struct audit *audit, const struct fstab_entry *entry)
 {
 	bool complete = fsopt_complete(entry->fstype);
 	const char *at = entry->options;

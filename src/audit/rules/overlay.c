@@ -24,7 +24,7 @@ struct layer {
 
 struct layers {
 	struct audit *audit;
-	const struct audit_entry *entry;
+	const struct fstab_entry *entry;
 	struct layer at[LAYERS_MAX];
 	size_t count, lower;     /* lower and data layers */
 	bool relative, shared;   /* already reported */
@@ -73,10 +73,10 @@ static const char *live_point(const struct audit *audit, const char *path)
 }
 
 /** Whether two paths are on different mounts, by the lines, or else by the live mounts. */
-static bool lie_apart(struct audit *audit, const struct audit_entry *entry, const char *a,
+static bool lie_apart(struct audit *audit, const struct fstab_entry *entry, const char *a,
                       const char *b)
 {
-	const struct audit_entry *x = audit_above(audit, entry, a),
+	const struct fstab_entry *x = audit_above(audit, entry, a),
 				 *y = audit_above(audit, entry, b);
 	if (x != y && (!x || !y || strcmp(x->path, y->path) != 0))
 		return true;
@@ -159,7 +159,7 @@ static void judge_upper(struct layers *layers, const char *upper, const char *wo
 }
 
 /** Report options that the kernel cuts: mount(2) reads one page, and the last byte must be 0. */
-static void judge_length(struct audit *audit, const struct audit_entry *entry)
+static void judge_length(struct audit *audit, const struct fstab_entry *entry)
 {
 	enum { PAGE_MAX = 4095 };
 	size_t n, length = 0;
@@ -185,14 +185,14 @@ static void judge_length(struct audit *audit, const struct audit_entry *entry)
 			       cut);
 }
 
-void audit_overlay(struct audit *audit, const struct audit_entry *entry)
+void audit_overlay(struct audit *audit, const struct fstab_entry *entry)
 {
 	struct layers layers = {.audit = audit, .entry = entry};
 	const char *upper = NULL, *work = NULL;
-	bool has_upper = audit_option(audit, entry, "upperdir"),
-	     has_work = audit_option(audit, entry, "workdir");
-	bool has_lower = audit_option(audit, entry, "lowerdir")
-	                 || audit_option(audit, entry, "lowerdir+");
+	bool has_upper = fstab_entry_value(entry, "upperdir"),
+	     has_work = fstab_entry_value(entry, "workdir");
+	bool has_lower = fstab_entry_value(entry, "lowerdir")
+	                 || fstab_entry_value(entry, "lowerdir+");
 	const char *lack = !has_lower              ? "lowerdir"
 	                   : has_upper == has_work ? NULL
 	                   : has_upper             ? "workdir"
@@ -205,7 +205,7 @@ void audit_overlay(struct audit *audit, const struct audit_entry *entry)
 			       audit_format(audit->report, "%s=", lack), NULL,
 			       "add the missing option", "%s is missing", lack);
 	audit->report->failed |=
-		order_each_path(&audit->order_lines[entry - audit->entries], &audit->report->arena,
+		order_each_path(entry, &audit->report->arena,
 		                judge_exists, &layers) != 0;
 	judge_length(audit, entry);
 	note_layers(&layers);

@@ -45,7 +45,7 @@ static int can_mount(struct audit *audit, const char *type)
 }
 
 /** Judge whether the kernel has a type; one type of a list is enough. */
-static void judge_type(struct audit *audit, const struct audit_entry *entry)
+static void judge_type(struct audit *audit, const struct fstab_entry *entry)
 {
 	bool loadable = true;
 	int known = 0;
@@ -68,14 +68,14 @@ static void judge_type(struct audit *audit, const struct audit_entry *entry)
 }
 
 /** Judge the helpers of a type, and whether the kernel has it. */
-static void judge_helpers(struct audit *audit, const struct audit_entry *entry)
+static void judge_helpers(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *name = strncmp(entry->fstype, "fuse.", 5) == 0 ? "fuse" : entry->fstype;
 	/* All types of FUSE share one helper. */
 	bool wanted = word_in(name, strlen(name), "nfs nfs4 cifs smb3 glusterfs davfs ntfs-3g "
 	                      "lustre beegfs moosefs s3fs vmhgfs-fuse fuse zfs")
-	              || (strcmp(name, "efs") == 0 && entry->flags & FST_NET);
-	if (wanted || (entry->line->passno > 0 && entry->flags & FST_FSCK)) {
+	              || (strcmp(name, "efs") == 0 && entry->type & FST_NET);
+	if (wanted || (entry->line->passno > 0 && entry->type & FST_FSCK)) {
 		const char *helper =
 			audit_format(audit->report, "%s.%s", wanted ? "mount" : "fsck", name);
 		int installed = has_helper(audit->in->facts, helper);
@@ -118,7 +118,7 @@ bool audit_is_systemd(struct audit *audit)
 }
 
 /** Report a unit file of the administrator. */
-static void report_unit(struct audit *audit, const struct audit_entry *entry, bool masked,
+static void report_unit(struct audit *audit, const struct fstab_entry *entry, bool masked,
                         bool automount, const char *unit, const char *file)
 {
 	const char *unmask = audit_format(audit->report, "remove the line, or run: %s",
@@ -141,7 +141,7 @@ static void report_unit(struct audit *audit, const struct audit_entry *entry, bo
     the line.
     @path  The mount point, or the swap space.
     @kind  ".mount", ".swap"; ".automount": only whether it is masked. */
-static void judge_unit(struct audit *audit, const struct audit_entry *entry, const char *path,
+static void judge_unit(struct audit *audit, const struct fstab_entry *entry, const char *path,
                        const char *kind)
 {
 	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
@@ -169,7 +169,7 @@ static void judge_unit(struct audit *audit, const struct audit_entry *entry, con
 }
 
 /** Judge a unit file for a swap space, named after the path that systemd makes of the source. */
-static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry)
+static void judge_swap_unit(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char plain[] =
 		"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.";
@@ -188,7 +188,7 @@ static void judge_swap_unit(struct audit *audit, const struct audit_entry *entry
 
 /** Whether a bind source is known to be a directory and the mount point a file, or vice versa.
     Paths below the mount point of another line are not judged: its mount may change them. */
-static bool is_other_kind(struct audit *audit, const struct audit_entry *entry, enum fact_kind kind)
+static bool is_other_kind(struct audit *audit, const struct fstab_entry *entry, enum fact_kind kind)
 {
 	const char *source = fstab_normal(&audit->report->arena, entry->source);
 	if (!source || audit_above(audit, entry, source) || audit_above(audit, entry, entry->path))
@@ -198,9 +198,9 @@ static bool is_other_kind(struct audit *audit, const struct audit_entry *entry, 
 }
 
 /** Judge a mount point that resolves to that of another line. */
-static void judge_resolved(struct audit *audit, const struct audit_entry *entry, const char *real)
+static void judge_resolved(struct audit *audit, const struct fstab_entry *entry, const char *real)
 {
-	const struct audit_entry *other =
+	const struct fstab_entry *other =
 	        entry->noauto ? NULL : audit_at(audit, NULL, real, strlen(real), map64_text(real));
 	if (other && other != entry)
 		audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING | AUDIT_BOOT,
@@ -209,7 +209,7 @@ static void judge_resolved(struct audit *audit, const struct audit_entry *entry,
 			       "the other", real, other->line->number);
 }
 
-void audit_place(struct audit *audit, const struct audit_entry *entry)
+void audit_place(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *real = entry->real;
 	enum fact_kind kind = entry->kind;
@@ -220,7 +220,7 @@ void audit_place(struct audit *audit, const struct audit_entry *entry)
 		judge_swap_unit(audit, entry);
 	if (!entry->path || !entry->path[1])
 		return;
-	if (entry->skipped && !entry->noauto && (entry->bind || !(entry->flags & FST_PSEUDO)))
+	if (entry->skipped && !entry->noauto && (entry->bind || !(entry->type & FST_PSEUDO)))
 		audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING,
 			       "another mount point", NULL, "use another mount point", "systemd "
 			       "mounts %s itself and skips this line; mount -a mounts it over "

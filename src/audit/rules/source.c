@@ -45,21 +45,21 @@ static bool looks_like_uuid(const char *text)
 }
 
 /** Whether a line needs a device, by its type or source. */
-static bool on_device(const struct audit_entry *entry)
+static bool on_device(const struct fstab_entry *entry)
 {
 	if (entry->bind || strcmp(entry->fstype, "ignore") == 0)
 		return false;
-	if (entry->swap || entry->flags & FST_DEVICE || is_tag(entry->source))
+	if (entry->swap || entry->type & FST_DEVICE || is_tag(entry->source))
 		return true;
 	return (strcmp(entry->fstype, "auto") == 0 || !*entry->fstype) && *entry->source != '\0'
 	       && strcmp(entry->source, "none") != 0 && !strchr(entry->source, ':');
 }
 
 /** Whether the source is an image in a file. */
-static bool is_image(struct audit *audit, const struct audit_entry *entry)
+static bool is_image(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
-	if (audit_option(audit, entry, "loop") || audit_option(audit, entry, "offset"))
+	if (fstab_entry_value(entry, "loop") || fstab_entry_value(entry, "offset"))
 		return true;
 	return *entry->source == '/' && !mtree_path_within(entry->source, "/dev")
 	       && (!facts->look || audit_look(facts, entry->source) == FACT_FILE);
@@ -97,13 +97,13 @@ bool audit_is_unstable(const char *source)
 }
 
 /** Judge whether a name in /dev is stable. */
-static void judge_stable(struct audit *audit, const struct audit_entry *entry)
+static void judge_stable(struct audit *audit, const struct fstab_entry *entry)
 {
 	bool boot;
 	if (entry->noauto || !is_numbered(entry->source, &boot))
 		return;
 	/* cloud-init rewrites the line of a cloud disk on each instance. */
-	const char *by = audit_option(audit, entry, "comment");
+	const char *by = fstab_entry_value(entry, "comment");
 	bool cloud = by && strcmp(by, "cloudconfig") == 0;
 	audit_add_line(audit, entry, FSTAB_SRC_UNSTABLE,
 		       cloud ? AUDIT_INFO : boot ? AUDIT_WARNING | AUDIT_BOOT : AUDIT_WARNING,
@@ -113,13 +113,13 @@ static void judge_stable(struct audit *audit, const struct audit_entry *entry)
 }
 
 /** Report network block storage without _netdev. */
-static void judge_network(struct audit *audit, const struct audit_entry *entry, bool remote)
+static void judge_network(struct audit *audit, const struct fstab_entry *entry, bool remote)
 {
 	remote |= audit_begins(entry->source, "/dev/nbd /dev/rbd /dev/drbd /dev/etherd/")
 	          || (audit_begins(entry->source, "/dev/disk/by-path/")
 	              && strstr(entry->source, "-iscsi-"));
 	if (remote && !entry->netdev && !entry->noauto
-	    && !(entry->flags & FST_NET && entry->flags & FST_DEVICE))
+	    && !(entry->type & FST_NET && entry->type & FST_DEVICE))
 		audit_add_line(audit, entry, FSTAB_NETDEV, AUDIT_WARNING | AUDIT_BOOT, "_netdev",
 			       NULL, "add _netdev", "its device needs the network, which is not up "
 			       "when the line is mounted");
@@ -149,7 +149,7 @@ static const char *name_instead(const char *type)
 }
 
 /** Compare the type of a line with the type on the device. */
-static void judge_type(struct audit *audit, const struct audit_entry *entry, const char *type)
+static void judge_type(struct audit *audit, const struct fstab_entry *entry, const char *type)
 {
 	static const char *const alike[][2] = {
 		{"ext2 ext3 ext4", "ext2 ext3 ext4"},   {"vfat msdos", "vfat msdos"},
@@ -194,18 +194,18 @@ static const char *other_case(struct audit *audit, const char *source)
 }
 
 /** The source of an entry for a report; NULL: it contains a secret. */
-static const char *shown_source(const struct audit_entry *entry)
+static const char *shown_source(const struct fstab_entry *entry)
 {
 	return source_has_secret(entry->source) ? NULL : entry->source;
 }
 
-static bool is_root(const struct audit_entry *entry)
+static bool is_root(const struct fstab_entry *entry)
 {
 	return entry->path && strcmp(entry->path, "/") == 0;
 }
 
 /** Report a source that does not exist. */
-static void add_missing(struct audit *audit, const struct audit_entry *entry, const char *hint,
+static void add_missing(struct audit *audit, const struct fstab_entry *entry, const char *hint,
                         const char *message)
 {
 	bool later = entry->optional
@@ -217,7 +217,7 @@ static void add_missing(struct audit *audit, const struct audit_entry *entry, co
 
 /** Report a source that cannot name a device.  For the root, which is only remounted, it is not a
     boot risk. */
-static void add_invalid(struct audit *audit, const struct audit_entry *entry, const char *hint,
+static void add_invalid(struct audit *audit, const struct fstab_entry *entry, const char *hint,
                         const char *message)
 {
 	bool root = is_root(entry);
@@ -229,7 +229,7 @@ static void add_invalid(struct audit *audit, const struct audit_entry *entry, co
 }
 
 /** Judge a path that is neither a device nor an image.  @return whether it is reported. */
-static bool add_no_device(struct audit *audit, const struct audit_entry *entry, const char *source)
+static bool add_no_device(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	enum fact_kind kind = audit_look(audit->in->facts, source);
 	if (kind != FACT_DIR && kind != FACT_OTHER)
@@ -245,14 +245,14 @@ static bool add_no_device(struct audit *audit, const struct audit_entry *entry, 
 }
 
 /** Report a device without a known signature. */
-static void judge_blank(struct audit *audit, const struct audit_entry *entry, const char *name)
+static void judge_blank(struct audit *audit, const struct fstab_entry *entry, const char *name)
 {
 	if (entry->noauto || (!entry->path && !entry->swap)
-	    || !(entry->swap || entry->flags & FST_DEVICE
+	    || !(entry->swap || entry->type & FST_DEVICE
 	         || word_in(entry->fstype, strlen(entry->fstype), " auto"))
 	    /* udev does not probe these. */
 	    || (name && audit_begins(name, "/dev/zram /dev/nbd /dev/mtd /dev/fd /dev/ram"))
-	    || audit_option(audit, entry, "x-systemd.makefs"))
+	    || fstab_entry_value(entry, "x-systemd.makefs"))
 		return;
 	/* A mounted device holds a file system, whatever the udev database has. */
 	const struct discovery *d = audit->in->live;
@@ -271,7 +271,7 @@ static void judge_blank(struct audit *audit, const struct audit_entry *entry, co
 }
 
 /** Judge an image in a file.  A file below the mount point of another line may be hidden now. */
-static void judge_image(struct audit *audit, const struct audit_entry *entry, const char *source)
+static void judge_image(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	if (audit_above(audit, entry, source))
 		return;
@@ -285,7 +285,7 @@ static void judge_image(struct audit *audit, const struct audit_entry *entry, co
 }
 
 /** Report a device that does not exist. */
-static void add_no_source(struct audit *audit, const struct audit_entry *entry, const char *source)
+static void add_no_source(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	const char *other = other_case(audit, source);
 	bool file = *source == '/' && !mtree_path_within(source, "/dev");
@@ -300,7 +300,7 @@ static void add_no_source(struct audit *audit, const struct audit_entry *entry, 
 }
 
 /** Report a source that is neither a path nor a tag that mount(8) knows. */
-static void add_no_tag(struct audit *audit, const struct audit_entry *entry, const char *source)
+static void add_no_tag(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	size_t n = strcspn(source, "=/:");
 	bool tag = n && source[n] == '=', uuid = looks_like_uuid(tag ? source + n + 1 : source);
@@ -315,7 +315,7 @@ static void add_no_tag(struct audit *audit, const struct audit_entry *entry, con
 }
 
 /** Judge the devices of a bcachefs: /dev/a:/dev/b.  @return whether the source lists several. */
-static bool judge_list(struct audit *audit, const struct audit_entry *entry, const char *source)
+static bool judge_list(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	if (strcmp(entry->fstype, "bcachefs") != 0 || !strstr(source, ":/"))
 		return false;
@@ -340,7 +340,7 @@ static bool judge_list(struct audit *audit, const struct audit_entry *entry, con
 	return true;
 }
 
-static void judge_device(struct audit *audit, const struct audit_entry *entry)
+static void judge_device(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	const char *source = audit_unquoted(audit->report, entry->source);
@@ -393,7 +393,7 @@ static void judge_device(struct audit *audit, const struct audit_entry *entry)
 	}
 }
 
-static void judge_bind(struct audit *audit, const struct audit_entry *entry)
+static void judge_bind(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *path = fstab_normal(&audit->report->arena, entry->source);
 	/* Quotation marks have already been reported. */
@@ -409,7 +409,7 @@ static void judge_bind(struct audit *audit, const struct audit_entry *entry)
 }
 
 /** Judge the type none, which is valid for binds, moves and remounts. */
-static void judge_none(struct audit *audit, const struct audit_entry *entry)
+static void judge_none(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char *const words[] = {
 		"move",    "remount", "private", "rprivate",   "shared",
@@ -417,7 +417,7 @@ static void judge_none(struct audit *audit, const struct audit_entry *entry)
 	};
 	bool fits = audit->typo == entry;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words) && !fits; ++i)
-		fits = audit_option(audit, entry, words[i]);
+		fits = fstab_entry_value(entry, words[i]);
 	if (!fits)
 		audit_add_line(audit, entry, FSTAB_TYPE_UNSUPPORTED,
 			       (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
@@ -426,7 +426,7 @@ static void judge_none(struct audit *audit, const struct audit_entry *entry)
 }
 
 /** The required form of the source of a network file system, if the source lacks it; or NULL. */
-static const char *other_form(struct audit *audit, const struct audit_entry *entry)
+static const char *other_form(const struct fstab_entry *entry)
 {
 	static const char *const rows[][2] = {
 		{"nfs nfs4", "SERVER:/PATH"},
@@ -443,20 +443,20 @@ static const char *other_form(struct audit *audit, const struct audit_entry *ent
 			return strchr(source, ':') ? NULL : form;
 		size_t n = strspn(source, "/\\") == 2 ? strcspn(source + 2, "/\\") : 0;
 		return (n && source[2 + n] && source[2 + n + 1])
-		       || audit_option(audit, entry, "unc") || audit_option(audit, entry, "target")
-		       || audit_option(audit, entry, "path") ? NULL : form;
+		       || fstab_entry_value(entry, "unc") || fstab_entry_value(entry, "target")
+		       || fstab_entry_value(entry, "path") ? NULL : form;
 	}
 	return NULL;
 }
 
 /** Judge the files with secrets in options: without them the mount fails, or prompts for input. */
-static void judge_keys(struct audit *audit, const struct audit_entry *entry)
+static void judge_keys(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char *const names[] = {"credentials",  "cred",         "secretfile",
 	                                    "IdentityFile", "passwordfile", "passwd_file"};
 	const struct fstab_facts *facts = audit->in->facts;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
-		const char *path = audit_option(audit, entry, names[i]);
+		const char *path = fstab_entry_value(entry, names[i]);
 		if (!path || *path != '/' || strchr(path, '%') || audit_above(audit, entry, path))
 			continue;
 		enum fact_kind kind = audit_look(facts, path);
@@ -472,12 +472,12 @@ static void judge_keys(struct audit *audit, const struct audit_entry *entry)
 	}
 }
 
-void audit_source(struct audit *audit, const struct audit_entry *entry)
+void audit_source(struct audit *audit, const struct fstab_entry *entry)
 {
-	if (entry->flags & FST_NET || strncmp(entry->fstype, "fuse", 4) == 0)
+	if (entry->type & FST_NET || strncmp(entry->fstype, "fuse", 4) == 0)
 		judge_keys(audit, entry);
 	bool root = is_root(entry);
-	const char *form = entry->bind ? NULL : other_form(audit, entry);
+	const char *form = entry->bind ? NULL : other_form(entry);
 	if (entry->bind)
 		judge_bind(audit, entry);
 	else if (root && word_in(entry->source, strlen(entry->source), "/dev/root rootfs"))

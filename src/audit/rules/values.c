@@ -41,7 +41,7 @@ static bool is_time(const char *text)
 }
 
 /** Judge the values of x- options: time spans and units of systemd, a mode. */
-static void judge_x(struct audit *audit, const struct audit_entry *entry, const char *option,
+static void judge_x(struct audit *audit, const struct fstab_entry *entry, const char *option,
                     size_t n)
 {
 	static const char kinds[] =
@@ -73,10 +73,10 @@ static void judge_x(struct audit *audit, const struct audit_entry *entry, const 
 }
 
 /** Whether a line has an option that another option requires. */
-static bool has_with(struct audit *audit, const struct audit_entry *entry, const char *with)
+static bool has_with(const struct fstab_entry *entry, const char *with)
 {
 	if (strcmp(with, "ro") != 0)
-		return audit_option(audit, entry, with);
+		return fstab_entry_value(entry, with);
 	size_t n, m;
 	const char *ro = opt_find(entry->options, "ro", 2, &n),
 	           *rw = opt_find(entry->options, "rw", 2, &m);
@@ -84,14 +84,14 @@ static bool has_with(struct audit *audit, const struct audit_entry *entry, const
 }
 
 /** Judge an option that requires another one. */
-static void judge_needs(struct audit *audit, const struct audit_entry *entry, const char *o,
+static void judge_needs(struct audit *audit, const struct fstab_entry *entry, const char *o,
                         size_t n)
 {
 	size_t key = opt_name(o, n), m;
 	const struct fsopt *row = fsopt_of_line(entry->fstype, FSOPT_NEEDING, o, key);
 	/* If an option is repeated, the last counts. */
 	if (!row || opt_find(entry->options, o, key, &m) != o
-	    || has_with(audit, entry, row->needs))
+	    || has_with(entry, row->needs))
 		return;
 	/* 0 or an empty value means no option; rescue=usebackuproot requires nothing. */
 	const char *option = audit_format(audit->report, "%.*s", (int)key, o);
@@ -109,10 +109,10 @@ static void judge_needs(struct audit *audit, const struct audit_entry *entry, co
 }
 
 /** Judge the values of swap options. */
-static void judge_swap(struct audit *audit, const struct audit_entry *entry)
+static void judge_swap(struct audit *audit, const struct fstab_entry *entry)
 {
-	const char *pri = audit_option(audit, entry, "pri"),
-	           *discard = audit_option(audit, entry, "discard");
+	const char *pri = fstab_entry_value(entry, "pri"),
+	           *discard = fstab_entry_value(entry, "discard");
 	if (pri) {
 		char *end;
 		long value = strtol(pri, &end, 10);
@@ -128,9 +128,9 @@ static void judge_swap(struct audit *audit, const struct audit_entry *entry)
 }
 
 /** Report sources for which boot waits. */
-static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
+static void judge_waiting(struct audit *audit, const struct fstab_entry *entry)
 {
-	const char *timeout = audit_option(audit, entry, "x-systemd.device-timeout");
+	const char *timeout = fstab_entry_value(entry, "x-systemd.device-timeout");
 	char *end;
 	if (timeout && *timeout && !entry->noauto && strtoul(timeout, &end, 10) == 0
 	    && end != timeout && (!*end || strcmp(end, "s") == 0))
@@ -140,7 +140,7 @@ static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 			       "device forever");
 	if (!entry->path || !entry->needed)
 		return;
-	if (!audit_needs_optional(audit, entry) && entry->flags & FST_DEVICE && !entry->bind
+	if (!audit_needs_optional(audit, entry) && entry->type & FST_DEVICE && !entry->bind
 	    && !fstab_is_system(entry->path)) {
 		audit_add_line(audit, entry, FSTAB_NOFAIL, AUDIT_INFO, "nofail", NULL,
 			       "add nofail if the system can run without it",
@@ -149,7 +149,7 @@ static void judge_waiting(struct audit *audit, const struct audit_entry *entry)
 }
 
 /** Judge who can read an EFI system partition, by the last masks for files and directories. */
-static void judge_esp(struct audit *audit, const struct audit_entry *entry)
+static void judge_esp(struct audit *audit, const struct fstab_entry *entry)
 {
 	enum { READ = 4, SEARCH = 1 };
 	unsigned long files = 0022, dirs = 0022;   /* of mount(8) at boot */
@@ -172,7 +172,7 @@ static void judge_esp(struct audit *audit, const struct audit_entry *entry)
 }
 
 /** Report more than one NFS version in a line: mount.nfs(8) accepts one. */
-static void judge_versions(struct audit *audit, const struct audit_entry *entry)
+static void judge_versions(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char names[] = "vers nfsvers v2 v3 v4 v4.0 v4.1 v4.2";
 	const char *at = entry->options, *first = NULL;
@@ -198,7 +198,7 @@ static void judge_versions(struct audit *audit, const struct audit_entry *entry)
 
 /** Judge an option that orders a line and a target against the order of a boot: local file systems,
     local-fs.target, sysinit.target, basic.target, the network. */
-static void judge_target(struct audit *audit, const struct audit_entry *entry, const char *option,
+static void judge_target(struct audit *audit, const struct fstab_entry *entry, const char *option,
                          size_t n)
 {
 	static const char late[] = "sysinit.target basic.target multi-user.target graphical.target",
@@ -234,7 +234,7 @@ static void judge_target(struct audit *audit, const struct audit_entry *entry, c
 			       (int)len, value);
 }
 
-void audit_values(struct audit *audit, const struct audit_entry *entry)
+void audit_values(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *at = entry->options;
 	size_t n;

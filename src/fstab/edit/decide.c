@@ -51,7 +51,7 @@ bool merge_damaged(struct merger *m)
 }
 
 /** The line of a text as the base for a mount; or NULL. */
-static const struct entry *find_loaded(struct merger *m, const struct entry *entry,
+static const struct candidate *find_loaded(struct merger *m, const struct candidate *entry,
                                       const struct planned *mount)
 {
 	struct matcher *base = &m->base;
@@ -60,8 +60,8 @@ static const struct entry *find_loaded(struct merger *m, const struct entry *ent
 	if (mount->key)
 		return match_first_on(base, mount);
 	for (size_t i = 0; i < base->nentries; ++i) {
-		const struct entry *of = &base->entries[i];
-		if (of->swap && (entry ? strcmp(of->words.source, entry->words.source) == 0
+		const struct candidate *of = &base->entries[i];
+		if (of->is.swap && (entry ? strcmp(of->is.source, entry->is.source) == 0
 		                 : match_same(base, of, mount) == 1))
 			return of;
 	}
@@ -69,7 +69,7 @@ static const struct entry *find_loaded(struct merger *m, const struct entry *ent
 }
 
 /** Whether a line is the last one and lacks its newline: the file may be truncated. */
-static bool is_cut(const struct merger *m, const struct entry *entry)
+static bool is_cut(const struct merger *m, const struct candidate *entry)
 {
 	return !m->in->match.file->ended && entry == &m->match.entries[m->match.nentries - 1];
 }
@@ -77,10 +77,10 @@ static bool is_cut(const struct merger *m, const struct entry *entry)
 /** Whether a line was changed since the base; a new line counts as changed.
     @of    The line of the base; NULL: none, or the base is what systemd has loaded.
     @what  The part to compare: FSTAB_FIX_SOURCE, FSTAB_FIX_OPTIONS or FSTAB_FIX_PASS. */
-static bool is_edited(const struct merger *m, const struct entry *entry, const struct entry *of,
+static bool is_edited(const struct merger *m, const struct candidate *entry, const struct candidate *of,
                   enum fstab_fix what)
 {
-	const struct words *now = &entry->words, *was = of ? &of->words : NULL;
+	const struct fstab_entry *now = &entry->is, *was = of ? &of->is : NULL;
 	if (!m->based || is_cut(m, entry))
 		return false;
 	/* Any line may have been changed since systemd loaded it. */
@@ -96,7 +96,7 @@ static bool is_edited(const struct merger *m, const struct entry *entry, const s
 
 /** Whether the file no longer has the line that the base has for a mount.  A line with noauto, or
     for a mount lower in a stack, may still exist. */
-static bool is_removed(struct merger *m, const struct entry *loaded, const struct planned *mount)
+static bool is_removed(struct merger *m, const struct candidate *loaded, const struct planned *mount)
 {
 	if (!m->based || !m->in->match.file->ended)
 		return false;
@@ -104,7 +104,7 @@ static bool is_removed(struct merger *m, const struct entry *loaded, const struc
 		return fstab_has_loaded(m->in->loaded, mount->key ? mount->key : mount->line->swap);
 	if (!loaded)
 		return false;
-	for (const struct entry *entry = match_first_on(&m->match, mount); entry;
+	for (const struct candidate *entry = match_first_on(&m->match, mount); entry;
 	     entry = match_next_on(&m->match, entry)) {
 		if (!is_edited(m, entry, loaded, FSTAB_FIX_SOURCE))
 			return false;
@@ -115,35 +115,35 @@ static bool is_removed(struct merger *m, const struct entry *loaded, const struc
 /* Changing and keeping lines. */
 
 /** Get the new fields of a line: at first those that it has. */
-static struct words *change(struct entry *entry)
+static struct fstab_entry *change(struct candidate *entry)
 {
 	if (entry->act != CHANGED)
-		entry->changed = entry->words;
+		entry->becomes = entry->is;
 	entry->act = CHANGED;
-	return &entry->changed;
+	return &entry->becomes;
 }
 
-void merge_aside(struct entry *entry, const char *why)
+void merge_aside(struct candidate *entry, const char *why)
 {
 	entry->act = ASIDE;
 	entry->why = why;
 }
 
 /** Change the source of a line to that of the mount. */
-static void change_source(struct merger *m, struct entry *entry, const struct planned *mount)
+static void change_source(struct merger *m, struct candidate *entry, const struct planned *mount)
 {
-	struct words *words = change(entry);
-	words->source = mount->line->source;
+	struct fstab_entry *new = change(entry);
+	new->source = mount->line->source;
 	/* The pass and the options belong to the former type. */
-	bool other = mount->line->mount && !shown_type(words->fstype, mount->line->mount->fstype)
-	             && !shown_type(words->fstype, mount->line->fstype);
+	bool other = mount->line->mount && !shown_type(new->fstype, mount->line->mount->fstype)
+	             && !shown_type(new->fstype, mount->line->fstype);
 	if (other)
-		words->passno = mount->line->passno;
-	words->fstype = mount->line->fstype;
+		new->passno = mount->line->passno;
+	new->fstype = mount->line->fstype;
 	if (other)
-		words->options = merge_inherit(m, mount->line->options, words->options);
+		new->options = merge_inherit(m, mount->line->options, new->options);
 	else if (mount->line->mount)
-		words->options = merge_identity(m, words->options, mount->line->options);
+		new->options = merge_identity(m, new->options, mount->line->options);
 }
 
 /** Note a difference that an option of --fix removes.
@@ -151,8 +151,8 @@ static void change_source(struct merger *m, struct entry *entry, const struct pl
     @fix    The option.
     @known  Whether the right value is known.
     @return whether to fix it now. */
-static bool note_fix(struct merger *m, enum fstab_note_kind kind, const struct entry *entry,
-                     const struct entry *of, const struct planned *mount, const char *text,
+static bool note_fix(struct merger *m, enum fstab_note_kind kind, const struct candidate *entry,
+                     const struct candidate *of, const struct planned *mount, const char *text,
                      enum fstab_fix fix, bool known)
 {
 	bool edited = is_edited(m, entry, of, fix);
@@ -162,30 +162,30 @@ static bool note_fix(struct merger *m, enum fstab_note_kind kind, const struct e
 	return done;
 }
 
-static const struct words *words_of(const struct entry *entry)
+static const struct fstab_entry *entry_of(const struct candidate *entry)
 {
-	return entry->act == CHANGED ? &entry->changed : &entry->words;
+	return entry->act == CHANGED ? &entry->becomes : &entry->is;
 }
 
 /** Compare the options and the pass of a line with the mount. */
-static void compare_how(struct merger *m, struct entry *entry, const struct planned *mount,
-                        const struct entry *of)
+static void compare_how(struct merger *m, struct candidate *entry, const struct planned *mount,
+                        const struct candidate *of)
 {
 	const struct fstab_line *line = mount->line;
 	const char *differ, *options;
 	if (!line->mount)
 		return;
 	options = m->in->keep ? NULL
-	          : match_options(&m->match, entry, words_of(entry)->options, mount, &differ);
+	          : match_options(&m->match, entry, entry_of(entry)->options, mount, &differ);
 	if (options && note_fix(m, FSTAB_NOTE_OPTIONS, entry, of, mount, differ,
 	                        FSTAB_FIX_OPTIONS, true))
 		change(entry)->options = options;
 	const char *refused = m->in->keep ? NULL
-	                      : merge_refused(m, entry, words_of(entry)->options, &options);
+	                      : merge_refused(m, entry, entry_of(entry)->options, &options);
 	if (refused && note_fix(m, FSTAB_NOTE_REFUSED, entry, of, mount, refused,
 	                        FSTAB_FIX_OPTIONS, true))
 		change(entry)->options = options;
-	int pass = words_of(entry)->passno > 0 ? words_of(entry)->passno : 0;
+	int pass = entry_of(entry)->passno > 0 ? entry_of(entry)->passno : 0;
 	/* A harmless pass, as installers write it, is reported only if it is to be fixed. */
 	bool harmless = fstype_flags(line->mount->fstype) & FST_DEVICE && pass > 0
 	                && !(m->in->fix & FSTAB_FIX_PASS);
@@ -196,9 +196,9 @@ static void compare_how(struct merger *m, struct entry *entry, const struct plan
 }
 
 /** Compare a line with its mount. */
-static void compare(struct merger *m, struct entry *entry, const struct planned *mount)
+static void compare(struct merger *m, struct candidate *entry, const struct planned *mount)
 {
-	const struct entry *of = find_loaded(m, entry, mount);
+	const struct candidate *of = find_loaded(m, entry, mount);
 	if (m->in->fix & FSTAB_FIX_SOURCE && !match_same_name(entry, mount)) {
 		bool known = match_same(&m->match, entry, mount) > 0;
 		if (note_fix(m, FSTAB_NOTE_NAME, entry, of, mount, NULL, FSTAB_FIX_SOURCE, known))
@@ -208,10 +208,10 @@ static void compare(struct merger *m, struct entry *entry, const struct planned 
 }
 
 /** Decide about another line on the mount point of a mount that has its line. */
-static void decide_further(struct merger *m, struct entry *entry, const struct entry *own,
+static void decide_further(struct merger *m, struct candidate *entry, const struct candidate *own,
                            const struct planned *mount)
 {
-	const char *source = words_of(own)->source;
+	const char *source = entry_of(own)->source;
 	enum fstab_difference_kind kind;
 	if (entry == own || !match_is_further(&m->match, entry, source, mount, &kind))
 		return;
@@ -220,20 +220,20 @@ static void decide_further(struct merger *m, struct entry *entry, const struct e
 	bool aside = again ? m->in->fix & FSTAB_FIX_DAMAGED
 	             : m->in->persistent && mount->line->fate == FSTAB_LINE;
 	merge_note(m, again ? FSTAB_NOTE_REPEATED : FSTAB_NOTE_CONFLICT, entry, mount,
-	           (struct fstab_note){.other = own->line, .done = aside});
+	           (struct fstab_note){.other = own->is.line, .done = aside});
 	if (aside) {
 		entry->live = (uint32_t)(mount - m->match.mounts);
 		merge_aside(entry, match_format(&m->match, same ? "the same as line %u"
 		                                   : again ? "line %u mounts this source here"
 		                                   : "line %u mounts what is mounted here",
-		                                   (unsigned)own->line->number));
+		                                   (unsigned)own->is.line->number));
 	}
 }
 
 /** Decide about all other lines on a mount point. */
-static void decide_others(struct merger *m, const struct entry *own, const struct planned *mount)
+static void decide_others(struct merger *m, const struct candidate *own, const struct planned *mount)
 {
-	struct entry *entry = match_first_on(&m->match, mount);
+	struct candidate *entry = match_first_on(&m->match, mount);
 	for (; entry; entry = match_next_on(&m->match, entry))
 		decide_further(m, entry, own, mount);
 	while ((entry = match_next_swap(&m->match, entry, mount)) != NULL)
@@ -242,7 +242,7 @@ static void decide_others(struct merger *m, const struct entry *own, const struc
 
 /** Give an added line the options for mount(8), systemd and other programs of the line that it
     replaces, or that the base has. */
-static void inherit(struct merger *m, struct planned *mount, const struct entry *entry)
+static void inherit(struct merger *m, struct planned *mount, const struct candidate *entry)
 {
 	struct fstab_line *line = arena_alloc(m->match.arena, sizeof(*line));
 	if (!line) {
@@ -250,7 +250,7 @@ static void inherit(struct merger *m, struct planned *mount, const struct entry 
 		return;
 	}
 	*line = *mount->line;
-	line->options = merge_inherit(m, line->options, entry->words.options);
+	line->options = merge_inherit(m, line->options, entry->is.options);
 	mount->line = line;
 }
 
@@ -258,8 +258,8 @@ static void inherit(struct merger *m, struct planned *mount, const struct entry 
 static void decide_without(struct merger *m, struct planned *mount)
 {
 	const struct fstab_line *line = mount->line;
-	struct entry *best = match_wrong(&m->match, mount);
-	const struct entry *loaded = find_loaded(m, NULL, mount);
+	struct candidate *best = match_wrong(&m->match, mount);
+	const struct candidate *loaded = find_loaded(m, NULL, mount);
 	/* Removed or changed since the base. */
 	bool edited = best ? is_edited(m, best, loaded, FSTAB_FIX_SOURCE)
 	              : is_removed(m, loaded, mount);
@@ -274,7 +274,7 @@ static void decide_without(struct merger *m, struct planned *mount)
 		best->live = (uint32_t)(mount - m->match.mounts);
 		change_source(m, best, mount);
 	}
-	for (struct entry *entry = best; entry && add; entry = match_next_on(&m->match, entry)) {
+	for (struct candidate *entry = best; entry && add; entry = match_next_on(&m->match, entry)) {
 		if (!match_is_in_the_way(&m->match, entry, mount))
 			continue;
 		merge_aside(entry, match_format(&m->match, "%s is mounted from %s, as %s",
@@ -285,12 +285,12 @@ static void decide_without(struct merger *m, struct planned *mount)
 		inherit(m, mount, entry);
 	}
 	bool lost = !best || m->damaged || is_cut(m, best);
-	if (add && lost && loaded && !loaded->noauto)
+	if (add && lost && loaded && !loaded->is.noauto)
 		inherit(m, mount, loaded);
 	/* Of two lines with one mount point systemd uses the first. */
-	for (struct entry *entry = add ? match_first_on(&m->match, mount) : NULL;
+	for (struct candidate *entry = add ? match_first_on(&m->match, mount) : NULL;
 	     entry && mount->before == NO_LINE; entry = match_next_on(&m->match, entry)) {
-		if (entry->noauto)
+		if (entry->is.noauto)
 			mount->before = (uint32_t)(entry - m->match.entries);
 	}
 	mount->add = add;
@@ -307,7 +307,7 @@ void merge_decide(struct merger *m, struct planned *mount)
 {
 	struct matcher *match = &m->match;
 	const struct fstab_line *line = mount->line;
-	struct entry *own, *entry;
+	struct candidate *own, *entry;
 	switch (match_pair(match, mount)) {
 	case MATCH_NOTHING:
 		return;
@@ -327,7 +327,7 @@ void merge_decide(struct merger *m, struct planned *mount)
 		if (!entry)
 			merge_note(m, FSTAB_NOTE_NO_LINE, NULL, mount,
 			           (struct fstab_note){.text = line->why});
-		else if (!entry->noauto)
+		else if (!entry->is.noauto)
 			merge_note(m, FSTAB_NOTE_SOURCE, entry, mount, (struct fstab_note){0});
 		break;
 	}

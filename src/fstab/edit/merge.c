@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void merge_note(struct merger *m, enum fstab_note_kind kind, const struct entry *entry,
+void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candidate *entry,
                 const struct planned *mount, struct fstab_note note)
 {
 	struct fstab_merged *out = m->out;
 	note.kind = kind;
-	note.line = entry ? entry->line : NULL;
+	note.line = entry ? entry->is.line : NULL;
 	note.live = mount ? mount->line : NULL;
 	if (ARRAY_ROOM(out->notes, out->nnotes, &m->notes_room))
 		out->notes[out->nnotes++] = note;
@@ -33,8 +33,8 @@ void merge_note(struct merger *m, enum fstab_note_kind kind, const struct entry 
 static void report_rest(struct merger *m)
 {
 	for (uint32_t i = 0; i < m->match.nentries && !m->match.failed; ++i) {
-		struct entry *entry = &m->match.entries[i];
-		const struct tabline *line = entry->line;
+		struct candidate *entry = &m->match.entries[i];
+		const struct tabline *line = entry->is.line;
 		if (line->kind == TABLINE_DAMAGED) {
 			const char *target = tabline_value(line, TABLINE_TARGET);
 			const char *key = target ? match_normal(&m->match, target) : NULL;
@@ -139,7 +139,7 @@ int fstab_keep_options(const struct fstab_match_input *in, struct fstab_plan *pl
 	int rc = fstab_match(in, &match);
 	for (size_t i = 0; i < in->file->count && rc == 0; ++i) {
 		const struct fstab_line *live = match.of[i];
-		const char *options = match.matcher->entries[i].words.options;
+		const char *options = match.matcher->entries[i].is.options;
 		if (!live || live->fate != FSTAB_LINE)
 			continue;
 		options = arena_strndup(&plan->arena, options, strlen(options));

@@ -41,7 +41,7 @@ struct merger {
 /* merge.c */
 
 /** Add a note.  @note  Its other members. */
-void merge_note(struct merger *m, enum fstab_note_kind kind, const struct entry *entry,
+void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candidate *entry,
                 const struct planned *mount, struct fstab_note note);
 
 /* decide.c */
@@ -49,7 +49,7 @@ void merge_note(struct merger *m, enum fstab_note_kind kind, const struct entry 
 /** Whether the file is not as somebody has left it; lines that the base has too are. */
 bool merge_damaged(struct merger *m);
 
-void merge_aside(struct entry *entry, const char *why);
+void merge_aside(struct candidate *entry, const char *why);
 
 /** Decide about a mount, and the lines on its mount point. */
 void merge_decide(struct merger *m, struct planned *mount);
@@ -68,7 +68,7 @@ bool merge_alike(const char *a, const char *b, bool identity);
 /** The options of a line that the kernel is known to refuse, as a list; NULL: none.
     @options     Of the line, perhaps fixed otherwise.
     @kept [out]  The others. */
-const char *merge_refused(struct merger *m, const struct entry *entry, const char *options,
+const char *merge_refused(struct merger *m, const struct candidate *entry, const char *options,
                           const char **kept);
 
 /* order.c */

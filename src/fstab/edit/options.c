@@ -99,17 +99,17 @@ const char *merge_identity(struct merger *m, const char *options, const char *li
 }
 
 /* The mount exists, so it was made without the options that the kernel refuses. */
-const char *merge_refused(struct merger *m, const struct entry *entry, const char *options,
+const char *merge_refused(struct merger *m, const struct candidate *entry, const char *options,
                           const char **kept)
 {
 	const struct fstab_merge_input *in = m->in;
-	if (!in->refused || !entry->line)
+	if (!in->refused || !entry->is.line)
 		return NULL;
 	struct strbuf refused = {0};
 	strbuf_reset(&m->match.more);
 	size_t n;
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
-		opt_add(in->refused(in->arg, entry->line->number, o, n) ? &refused
+		opt_add(in->refused(in->arg, entry->is.line->number, o, n) ? &refused
 		        : &m->match.more, o, n);
 	const char *text = NULL;
 	if (refused.len) {

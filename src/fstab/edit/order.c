@@ -23,7 +23,7 @@
 struct order_work {
 	struct merger *m;
 	struct order graph;        /* its lines: the entries of the file, then the added lines */
-	struct order_line *lines;
+	const struct fstab_entry **lines;
 	uint32_t *at;              /* the index of the item of each line */
 };
 
@@ -32,15 +32,38 @@ static struct item *item_of(const struct order_work *o, uint32_t line)
 	return &o->m->items[o->at[line]];
 }
 
-static void add_item(struct order_work *o, struct item item, const struct order_line *line)
+static void add_item(struct order_work *o, struct item item, const struct fstab_entry *line)
 {
 	struct merger *m = o->m;
 	item.line = line ? o->graph.count++ : ORDER_NONE;
 	if (line) {
-		o->lines[item.line] = *line;
+		o->lines[item.line] = line;
 		o->at[item.line] = (uint32_t)m->nitems;
 	}
 	m->items[m->nitems++] = item;
+}
+
+/** The entry that a line of the file is in the result; NULL: it is not an entry. */
+static const struct fstab_entry *result_of(struct merger *m, struct candidate *entry)
+{
+	if (entry->is.line->kind != TABLINE_ENTRY || entry->act == ASIDE)
+		return NULL;
+	if (entry->act != CHANGED)
+		return &entry->is;
+	m->match.failed |= fstab_entry_complete(&entry->becomes, m->match.arena) != 0;
+	return &entry->becomes;
+}
+
+/** The entry of a line that is added; NULL: ENOMEM. */
+static const struct fstab_entry *added_entry(struct merger *m, const struct planned *mount)
+{
+	struct fstab_entry *entry = arena_alloc(m->match.arena, sizeof(*entry));
+	if (!entry || fstab_line_entry(mount->line, m->match.arena, entry) != 0) {
+		m->match.failed = true;
+		return NULL;
+	}
+	entry->added = true;
+	return entry;
 }
 
 /** Make the items, in the order of the file, and the graph. */
@@ -56,22 +79,17 @@ static void make_items(struct order_work *o)
 		return;
 	}
 	for (uint32_t i = 0; i < m->match.nentries; ++i) {
-		const struct entry *entry = &m->match.entries[i];
-		const struct words *words = entry->act == CHANGED ? &entry->changed : &entry->words;
-		bool mounts = entry->line->kind == TABLINE_ENTRY && entry->act != ASIDE;
-		add_item(o, (struct item){.i = i, .place = i, .rank = UINT32_MAX}, mounts
-		         ? &(struct order_line){words->source, words->fstype, words->options,
-		                                entry->place} : NULL);
+		add_item(o, (struct item){.i = i, .place = i, .rank = UINT32_MAX},
+		         result_of(m, &m->match.entries[i]));
 	}
 	for (uint32_t i = 0; i < m->match.nmounts; ++i) {
 		const struct planned *mount = &m->match.mounts[i];
-		const struct fstab_line *line = mount->line;
 		if (mount->add)
 			add_item(o, (struct item){true, i, (uint32_t)m->match.nentries, i},
-			         &(struct order_line){line->source, line->fstype, line->options,
-			                              mount->key, .added = true});
+			         added_entry(m, mount));
 	}
-	m->match.failed |= order_make(o->lines, o->graph.count, &o->graph) != 0;
+	m->match.failed = m->match.failed
+	                  || order_make(o->lines, o->graph.count, &o->graph) != 0;
 }
 
 /** Add _netdev to the added lines that need the network. */
@@ -115,7 +133,7 @@ static void sort_items(struct order_work *o)
 
 static bool is_kind(const struct merger *m, uint32_t k, enum tabline_kind kind)
 {
-	return !m->items[k].is_new && m->match.entries[m->items[k].i].line->kind == kind;
+	return !m->items[k].is_new && m->match.entries[m->items[k].i].is.line->kind == kind;
 }
 
 /** The first item of the comment directly above an item; a comment at the head of the file does not
@@ -251,7 +269,7 @@ static void report_late(struct order_work *o, bool done)
 		const struct planned *mount = other->is_new ? &m->match.mounts[other->i] : NULL;
 		merge_note(m, FSTAB_NOTE_ORDER, &m->match.entries[item->i], mount,
 		           (struct fstab_note){.other = mount ? NULL
-		                               : m->match.entries[other->i].line, .done = done});
+		                               : m->match.entries[other->i].is.line, .done = done});
 	}
 	free(findings);
 }

@@ -101,10 +101,10 @@ void fstab_write_plan(struct strbuf *out, const struct fstab_plan *plan, unsigne
 }
 
 /** Append a changed line without its newline. */
-static void put_changed(struct strbuf *out, const struct entry *entry)
+static void put_changed(struct strbuf *out, const struct candidate *entry)
 {
-	const struct tabline *line = entry->line;
-	const struct words *was = &entry->words, *is = &entry->changed;
+	const struct tabline *line = entry->is.line;
+	const struct fstab_entry *was = &entry->is, *is = &entry->becomes;
 	const char *const before[] = {was->source, was->target, was->fstype, was->options};
 	const char *const after[] = {is->source, is->target, is->fstype, is->options};
 	const char *at = line->bytes, *end = line->bytes + line->n;
@@ -136,9 +136,9 @@ static void put_changed(struct strbuf *out, const struct entry *entry)
 }
 
 /** Append a line as a comment, without its newline. */
-static void put_aside(struct strbuf *out, const struct entry *entry)
+static void put_aside(struct strbuf *out, const struct candidate *entry)
 {
-	const struct tabline *line = entry->line;
+	const struct tabline *line = entry->is.line;
 	bool nul = memchr(line->bytes, '\0', line->n);
 	strbuf_printf(out, "# getmnt: line %u: ", (unsigned)line->number);
 	write_text(out, entry->why);
@@ -156,7 +156,7 @@ static unsigned layout(const struct merger *m)
 {
 	size_t tabs = 0, others = 0;
 	for (size_t i = 0; i < m->match.nentries; ++i) {
-		const struct tabline *line = m->match.entries[i].line;
+		const struct tabline *line = m->match.entries[i].is.line;
 		if (line->kind == TABLINE_ENTRY)
 			++*(line->fields[1].raw[-1] == '\t' ? &tabs : &others);
 	}
@@ -176,8 +176,8 @@ static bool put_items(struct merger *m, struct strbuf *out)
 			write_line(out, m->match.mounts[item->i].line, form, file->eol);
 			continue;
 		}
-		const struct entry *entry = &m->match.entries[item->i];
-		const struct tabline *line = entry->line;
+		const struct candidate *entry = &m->match.entries[item->i];
+		const struct tabline *line = entry->is.line;
 		if (entry->act == CHANGED)
 			put_changed(out, entry);
 		else if (entry->act == ASIDE)
@@ -194,15 +194,19 @@ static bool put_items(struct merger *m, struct strbuf *out)
 }
 
 /** Whether a parsed line has the intended fields. */
-static bool reads(struct merger *m, const struct tabline *line, const struct words *words)
+static bool reads(struct merger *m, const struct tabline *line, const struct fstab_entry *intended)
 {
-	struct entry entry;
-	match_take(&m->match, line, &entry);
-	const struct words *is = &entry.words;
-	return line->kind == TABLINE_ENTRY && strcmp(is->source, words->source) == 0
-	       && strcmp(is->target, words->target) == 0 && strcmp(is->fstype, words->fstype) == 0
-	       && strcmp(is->options, words->options) == 0
-	       && (is->passno > 0 ? is->passno : 0) == (words->passno > 0 ? words->passno : 0);
+	struct fstab_entry is;
+	if (fstab_entry_read(&is, line, m->match.arena) != 0) {
+		m->match.failed = true;
+		return false;
+	}
+	return line->kind == TABLINE_ENTRY && strcmp(is.source, intended->source) == 0
+	       && strcmp(is.target, intended->target) == 0
+	       && strcmp(is.fstype, intended->fstype) == 0
+	       && strcmp(is.options, intended->options) == 0
+	       && (is.passno > 0 ? is.passno : 0)
+	          == (intended->passno > 0 ? intended->passno : 0);
 }
 
 /** Whether a parsed line of the result equals the item that it was made from. */
@@ -210,15 +214,16 @@ static bool is_item(struct merger *m, const struct item *item, const struct tabl
 {
 	if (item->is_new) {
 		const struct fstab_line *plan = m->match.mounts[item->i].line;
-		return reads(m, line, &(struct words){plan->source, plan->target, plan->fstype,
-		                                      plan->options, plan->passno});
+		return reads(m, line, &(struct fstab_entry){
+			.source = plan->source, .target = plan->target, .fstype = plan->fstype,
+			.options = plan->options, .passno = plan->passno});
 	}
-	const struct entry *entry = &m->match.entries[item->i];
+	const struct candidate *entry = &m->match.entries[item->i];
 	if (entry->act != KEPT)
 		return entry->act == ASIDE ? line->kind == TABLINE_COMMENT
-		       : reads(m, line, &entry->changed);
-	return line->n == entry->line->n && memcmp(line->bytes, entry->line->bytes, line->n) == 0
-	       && (line->kind == entry->line->kind || entry->line->number == 1);
+		       : reads(m, line, &entry->becomes);
+	return line->n == entry->is.line->n && memcmp(line->bytes, entry->is.line->bytes, line->n) == 0
+	       && (line->kind == entry->is.line->kind || entry->is.line->number == 1);
 }
 
 /** Parse the result and compare it with the items.  @return 1: equal; 0; or -1 (ENOMEM). */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "fstab/match/matcher.h"
 
-#include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/words.h"
-#include "mountopts/optlist.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -54,33 +52,7 @@ static uint32_t push(struct matcher *m, struct map64 *map, const char *key, uint
 	return next;
 }
 
-const char *match_decode(struct matcher *m, const char *text)
-{
-	size_t n = text ? strlen(text) : 0;
-	char *plain = arena_strndup(m->arena, text ? text : "", n);
-	m->failed |= !plain;
-	if (plain)
-		plain[unescape_octal(plain, plain, n)] = '\0';
-	return plain ? plain : "";
-}
-
 /* Lines of the file. */
-
-void match_take(struct matcher *m, const struct tabline *line, struct entry *entry)
-{
-	*entry = (struct entry){.line = line, .next = NO_LINE, .live = NO_LINE};
-	if (line->kind != TABLINE_ENTRY)
-		return;
-	/* mount(8) decodes the options before it separates them. */
-	const char *options = match_decode(m, tabline_value(line, TABLINE_OPTIONS));
-	entry->words = (struct words){
-		tabline_value(line, TABLINE_SOURCE), tabline_value(line, TABLINE_TARGET),
-		tabline_value(line, TABLINE_FSTYPE), *options ? options : "defaults", line->passno,
-	};
-	entry->swap = strcmp(entry->words.fstype, "swap") == 0;
-	entry->noauto = opt_noauto(entry->words.options);
-	entry->key = entry->swap ? NULL : match_normal(m, entry->words.target);
-}
 
 int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 {
@@ -91,38 +63,43 @@ int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 }
 
 /** Follow the mount point of an entry; a mount point that leads to that of a mount counts as it. */
-static void follow(struct matcher *m, struct entry *entry)
+static void follow(struct matcher *m, struct candidate *entry)
 {
-	entry->place = entry->key;
+	entry->is.real = entry->key;
 	if (!entry->key || match_live(m, entry->key))
 		return;
 	struct strbuf path = {0};
-	const char *there = match_follow(m, entry->words.target, &path) > 0
+	const char *there = match_follow(m, entry->is.target, &path) > 0
 	                    ? match_normal(m, strbuf_str(&path)) : NULL;
 	m->failed |= path.failed;
 	strbuf_destroy(&path);
-	entry->place = there ? there : entry->key;
-	entry->key = match_live(m, entry->place) ? entry->place : entry->key;
+	entry->is.real = there ? there : entry->key;
+	entry->key = match_live(m, entry->is.real) ? entry->is.real : entry->key;
+}
+
+/** Append the options of a line that remounts the mount of an entry. */
+static void add_options(struct matcher *m, struct candidate *entry, const struct candidate *remount)
+{
+	for (uint32_t i = 0; i < remount->is.nopts; ++i) {
+		const struct fstab_option *option = &remount->is.opts[i];
+		const char *text = match_format(m, "%.*s", (int)option->n, option->text);
+		if (option->meaning == FO_REMOUNT || fstab_entry_has(&entry->is, text))
+			continue;
+		entry->is.options = match_format(m, "%s,%s", entry->is.options, text);
+		m->failed |= fstab_entry_complete(&entry->is, m->arena) != 0;
+	}
 }
 
 /** Take lines with "remount" after a line of their mount point for a change of its options. */
-static void take_remount(struct matcher *m, struct entry *entry)
+static void take_remounts(struct matcher *m, struct candidate *entry)
 {
 	for (uint32_t *at = &entry->next; *at != NO_LINE && !m->failed;) {
-		struct entry *next = &m->entries[*at];
-		if (strcmp(next->key, entry->key) != 0
-		    || !opt_has(next->words.options, "remount")) {
+		struct candidate *next = &m->entries[*at];
+		if (strcmp(next->key, entry->key) != 0 || !next->is.remount) {
 			at = &next->next;
 			continue;
 		}
-		const char *list = next->words.options;
-		size_t n;
-		for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
-			const char *option = match_format(m, "%.*s", (int)n, o);
-			if (!word_is(o, n, "remount") && !opt_has(entry->words.options, option))
-				entry->words.options = match_format(m, "%s,%s",
-				                                    entry->words.options, option);
-		}
+		add_options(m, entry, next);
 		*at = next->next;
 		next->key = NULL;
 	}
@@ -134,13 +111,18 @@ void match_take_file(struct matcher *m, const struct tablines *file)
 	m->entries = calloc(file->count + 1, sizeof(*m->entries));
 	m->failed |= !m->entries;
 	for (uint32_t i = (uint32_t)m->nentries; i-- > 0 && !m->failed;) {
-		struct entry *entry = &m->entries[i];
-		match_take(m, &file->lines[i], entry);
+		struct candidate *entry = &m->entries[i];
+		*entry = (struct candidate){.next = NO_LINE, .live = NO_LINE};
+		if (fstab_entry_read(&entry->is, &file->lines[i], m->arena) != 0) {
+			m->failed = true;
+			break;
+		}
+		entry->key = entry->is.path;
 		follow(m, entry);
 		if (entry->key)
 			entry->next = push(m, &m->entry_by, entry->key, i);
-		if (entry->key && !entry->noauto && !opt_has(entry->words.options, "remount"))
-			take_remount(m, entry);
+		if (entry->key && !entry->is.noauto && !entry->is.remount)
+			take_remounts(m, entry);
 	}
 }
 
@@ -203,15 +185,15 @@ static void index_devices(struct matcher *m)
 	}
 }
 
-const struct planned *match_elsewhere(struct matcher *m, const struct entry *entry)
+const struct planned *match_elsewhere(struct matcher *m, const struct candidate *entry)
 {
-	if (entry->line->kind != TABLINE_ENTRY || entry->live != NO_LINE || !entry->key
-	    || entry->noauto || match_live(m, entry->key)
-	    || fstype_flags(entry->words.fstype) & FST_SUBVOL)
+	if (entry->is.line->kind != TABLINE_ENTRY || entry->live != NO_LINE || !entry->key
+	    || entry->is.noauto || match_live(m, entry->key)
+	    || fstype_flags(entry->is.fstype) & FST_SUBVOL)
 		return NULL;
 	if (!m->has_devices)
 		index_devices(m);
-	const char *tag = match_tag(m, entry->words.source);
-	uint32_t i = map64_get(&m->devices, map64_text(tag ? tag : entry->words.source));
+	const char *tag = match_tag(m, entry->is.source);
+	uint32_t i = map64_get(&m->devices, map64_text(tag ? tag : entry->is.source));
 	return i == MAP64_NONE ? NULL : &m->mounts[i];
 }

@@ -14,6 +14,7 @@
 
 #include "base/map64.h"
 #include "base/strbuf.h"
+#include "fstab/entry.h"
 #include "fstab/match.h"
 #include "fstab/places.h"
 
@@ -22,24 +23,15 @@
 /** The merge's verdict on a line of the file. */
 enum act { KEPT, CHANGED, ASIDE };
 
-/** The fields of a line, decoded. */
-struct words {
-	const char *source, *target, *fstype, *options;
-	int passno;              /* -1: not given */
-};
-
-/** A line of the file. */
-struct entry {
-	const struct tabline *line;
-	struct words words;      /* of entries; options are never NULL */
+/** A line of the file, as a candidate for a mount. */
+struct candidate {
+	struct fstab_entry is;   /* with the options of later lines that remount its mount */
 	const char *key;         /* its mount point as the tree has it; NULL: swap, none */
-	const char *place;       /* the same with symlinks followed, if that is known */
 	uint32_t next;           /* the next with this key; NO_LINE */
 	uint32_t live;           /* its line of the plan; NO_LINE */
-	bool swap, noauto;
 	/* Of the merge: */
 	enum act act;
-	struct words changed;
+	struct fstab_entry becomes;   /* of CHANGED; merge_finish() completes it */
 	const char *why;         /* of ASIDE */
 };
 
@@ -58,7 +50,7 @@ struct planned {
 struct matcher {
 	const struct fstab_match_input *in;
 	struct arena *arena;
-	struct entry *entries;
+	struct candidate *entries;
 	size_t nentries;
 	struct planned *mounts;
 	size_t nmounts;
@@ -82,17 +74,11 @@ void match_destroy(struct matcher *m);
 __attribute__((format(printf, 2, 3)))
 const char *match_format(struct matcher *m, const char *format, ...);
 
-/** A field with its octal escapes decoded; "" if there is none. */
-const char *match_decode(struct matcher *m, const char *text);
-
 /** fstab_normal() of a path; NULL if it is not absolute, or on ENOMEM. */
 const char *match_normal(struct matcher *m, const char *path);
 
 /** Where a path leads: fstab_facts.follow(). */
 int match_follow(struct matcher *m, const char *path, struct strbuf *real);
-
-/** Take the fields of a line. */
-void match_take(struct matcher *m, const struct tabline *line, struct entry *entry);
 
 /** Index the plan; then a file, where a mount point that leads to that of a mount counts as it. */
 void match_take_plan(struct matcher *m);
@@ -104,13 +90,13 @@ const struct planned *match_next_live(const struct matcher *m, const struct plan
 
 /** The plan's line of the source of a line that is not mounted; NULL: it is mounted, may be not
     mounted, or its source is not. */
-const struct planned *match_elsewhere(struct matcher *m, const struct entry *entry);
+const struct planned *match_elsewhere(struct matcher *m, const struct candidate *entry);
 
 /* pair.c */
 
 /** The lines on the mount point of a mount, in order; NULL after the last. */
-struct entry *match_first_on(struct matcher *m, const struct planned *mount);
-struct entry *match_next_on(struct matcher *m, const struct entry *entry);
+struct candidate *match_first_on(struct matcher *m, const struct planned *mount);
+struct candidate *match_next_on(struct matcher *m, const struct candidate *entry);
 
 enum match_pairing {
 	MATCH_NOTHING,        /* no mount that should have a line */
@@ -124,38 +110,38 @@ enum match_pairing match_pair(struct matcher *m, struct planned *mount);
 
 /** Whether the options of a paired line are to be compared with those of the mount: not if the
     mount cannot be expressed, unless its line alone has what it takes. */
-bool match_compares_options(struct matcher *m, const struct entry *entry,
+bool match_compares_options(struct matcher *m, const struct candidate *entry,
                             const struct planned *mount);
 
 /** The line that mounts something else instead of a mount without a line; or NULL. */
-struct entry *match_wrong(struct matcher *m, const struct planned *mount);
+struct candidate *match_wrong(struct matcher *m, const struct planned *mount);
 
 /** Whether a line would mount something else on the mount point of a mount, not beneath it. */
-bool match_is_in_the_way(struct matcher *m, const struct entry *entry, const struct planned *mount);
+bool match_is_in_the_way(struct matcher *m, const struct candidate *entry, const struct planned *mount);
 
 /** Whether a further line on the mount point of a paired mount is too much.
     @source      Of the mount's own line.
     @kind [out]  FSTAB_DIFFER_REPEATED or FSTAB_DIFFER_CONFLICT. */
-bool match_is_further(struct matcher *m, const struct entry *entry, const char *source,
+bool match_is_further(struct matcher *m, const struct candidate *entry, const char *source,
                       const struct planned *mount, enum fstab_difference_kind *kind);
 
 /** A line of a swap space besides its own: the next after entry, of the whole file; or NULL. */
-struct entry *match_next_swap(struct matcher *m, const struct entry *entry,
+struct candidate *match_next_swap(struct matcher *m, const struct candidate *entry,
                               const struct planned *mount);
 
 /* same.c */
 
 /** Whether a line of the file mounts the same as one of the plan: 1, 0; -1: not known. */
-int match_same(struct matcher *m, const struct entry *entry, const struct planned *mount);
+int match_same(struct matcher *m, const struct candidate *entry, const struct planned *mount);
 
 /** Find the source of a bind line, if its mount shows it.
     @bound [out]  Set if it does.
     @return whether the line is a bind and the source is known. */
-bool match_bound(struct matcher *m, const struct entry *entry, const struct planned *mount,
+bool match_bound(struct matcher *m, const struct candidate *entry, const struct planned *mount,
                  struct fstab_bound *bound);
 
 /** Whether a line has the plan's source, or a mere name. */
-bool match_same_name(const struct entry *entry, const struct planned *mount);
+bool match_same_name(const struct candidate *entry, const struct planned *mount);
 
 /** The tag, such as "UUID=x", that a source is: quoted, or as a link in /dev/disk; or NULL. */
 const char *match_tag(struct matcher *m, const char *source);
@@ -166,13 +152,13 @@ void match_device(struct matcher *m, const struct fstab_line *line, struct fstab
 /* part.c */
 
 /** Whether a line mounts the same part of a file system. */
-bool match_same_part(struct matcher *m, const struct entry *entry, const struct fstab_line *line);
+bool match_same_part(struct matcher *m, const struct candidate *entry, const struct fstab_line *line);
 
 /* server.c */
 
 /** Whether the helper of a line's type makes mounts of another type, with other options: Amazon's
     efs makes NFS mounts. */
-bool match_by_helper(const struct entry *entry, const struct mount *mount);
+bool match_by_helper(const struct candidate *entry, const struct mount *mount);
 
 /** Whether the line of that helper may make a mount: fs-ID:/PATH makes that of
     fs-ID.efs.REGION.amazonaws.com, or of any address.  @return 0; -1: not known. */
@@ -187,7 +173,7 @@ int match_same_server(const char *source, const struct mount *mount);
     @from          The options of the line.
     @differ [out]  Those that differ, as the mount has them.
     @return options; NULL: nothing differs. */
-const char *match_options(struct matcher *m, const struct entry *entry, const char *from,
+const char *match_options(struct matcher *m, const struct candidate *entry, const char *from,
                           const struct planned *mount, const char **differ);
 
 #endif

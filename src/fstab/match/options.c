@@ -264,17 +264,17 @@ static void add_flags(const char *bind, const struct vfs_flags *want, const stru
 static bool is_readonly_by_line(struct matcher *m, const struct mount *actual)
 {
 	for (size_t i = 0; i < m->nmounts && !opt_shown_has(actual->fs_opts, "ro"); ++i) {
-		const struct entry *entry = m->mounts[i].line->mount == actual
+		const struct candidate *entry = m->mounts[i].line->mount == actual
 		                            ? match_first_on(m, &m->mounts[i]) : NULL;
 		for (; entry; entry = match_next_on(m, entry)) {
-			if (opt_has(entry->words.options, "ro"))
+			if (opt_has(entry->is.options, "ro"))
 				return true;
 		}
 	}
 	return false;
 }
 
-const char *match_options(struct matcher *m, const struct entry *entry, const char *from,
+const char *match_options(struct matcher *m, const struct candidate *entry, const char *from,
                           const struct planned *mount, const char **differ)
 {
 	const char *live = mount->line->options;
@@ -355,7 +355,7 @@ const char *match_options(struct matcher *m, const struct entry *entry, const ch
 	uint32_t first = actual && !bind ? map64_get(&m->first_of, mount_dev(actual)) : MAP64_NONE;
 	strbuf_reset(&m->text);
 	if (first != MAP64_NONE)
-		shown_list(c.fstype, m->entries[first].words.options, &m->text);
+		shown_list(c.fstype, m->entries[first].is.options, &m->text);
 	opt_set_add_list(&c.given, strbuf_str(&m->text), opt_next);
 	if (!bind && !match_by_helper(entry, actual))
 		add_missing(&c, live);

@@ -14,33 +14,33 @@
 enum { DEEP_MAX = 64 };
 
 /** How well a line fits a mount; 0: it mounts something else. */
-static int fit(struct matcher *m, const struct entry *entry, const struct planned *mount)
+static int fit(struct matcher *m, const struct candidate *entry, const struct planned *mount)
 {
 	int same = match_same(m, entry, mount);
 	if (same == 0)
 		return 0;
 	const char *differ;
-	int fits = 1 + 16 * (same > 0) + 8 * !entry->noauto + 2 * !entry->line->why;
+	int fits = 1 + 16 * (same > 0) + 8 * !entry->is.noauto + 2 * !entry->is.line->why;
 	if (mount->line->fate == FSTAB_LINE && mount->line->mount
-	    && !match_options(m, entry, entry->words.options, mount, &differ))
+	    && !match_options(m, entry, entry->is.options, mount, &differ))
 		fits += 4;
 	return fits;
 }
 
-struct entry *match_first_on(struct matcher *m, const struct planned *mount)
+struct candidate *match_first_on(struct matcher *m, const struct planned *mount)
 {
 	uint32_t i = mount->key ? map64_get(&m->entry_by, map64_text(mount->key)) : MAP64_NONE;
 	return i != MAP64_NONE && strcmp(m->entries[i].key, mount->key) == 0 ? &m->entries[i]
 	       : NULL;
 }
 
-struct entry *match_next_on(struct matcher *m, const struct entry *entry)
+struct candidate *match_next_on(struct matcher *m, const struct candidate *entry)
 {
 	return entry->next == NO_LINE ? NULL : &m->entries[entry->next];
 }
 
 /** Whether a line makes a mount on the same mount point that is covered, or bound onto itself. */
-static bool is_beneath(struct matcher *m, const struct entry *entry, const struct planned *top)
+static bool is_beneath(struct matcher *m, const struct candidate *entry, const struct planned *top)
 {
 	unsigned deep = 0;
 	for (uint32_t i = top->next; i != NO_LINE && deep < DEEP_MAX; i = m->mounts[i].next,
@@ -59,19 +59,19 @@ static bool is_above(const struct matcher *m, const struct planned *mount)
 }
 
 /** The line that makes a mount; or NULL. */
-static struct entry *choose(struct matcher *m, const struct planned *mount)
+static struct candidate *choose(struct matcher *m, const struct planned *mount)
 {
 	bool swap = mount->line->swap, above = is_above(m, mount);
-	struct entry *own = NULL, *first = match_first_on(m, mount);
+	struct candidate *own = NULL, *first = match_first_on(m, mount);
 	int best = 0;
 	/* A single line need not be compared with others. */
 	if (first && first->next == NO_LINE && !swap && !above)
 		return match_same(m, first, mount) != 0 ? first : NULL;
-	for (struct entry *entry = swap ? m->entries : first, *end = m->entries + m->nentries;
+	for (struct candidate *entry = swap ? m->entries : first, *end = m->entries + m->nentries;
 	     entry && entry < end; entry = swap ? entry + 1 : match_next_on(m, entry)) {
-		bool may = swap ? entry->swap && entry->live == NO_LINE
+		bool may = swap ? entry->is.swap && entry->live == NO_LINE
 		           : !above || (entry->live == NO_LINE
-		                        && opt_is_bind(entry->words.options));
+		                        && entry->is.bind);
 		int fits = may ? fit(m, entry, mount) : 0;
 		if (fits > best) {
 			best = fits;
@@ -88,7 +88,7 @@ enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 	if ((line->fate == FSTAB_OWN && !line->swap)
 	    || (mount->key && match_live(m, mount->key) != mount && !is_above(m, mount)))
 		return MATCH_NOTHING;
-	struct entry *own = choose(m, mount);
+	struct candidate *own = choose(m, mount);
 	if (line->fate == FSTAB_OWN) {
 		if (own && match_same(m, own, mount) > 0)
 			own->live = (uint32_t)(mount - m->mounts);
@@ -105,55 +105,55 @@ enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 	return MATCH_PAIRED;
 }
 
-bool match_compares_options(struct matcher *m, const struct entry *entry,
+bool match_compares_options(struct matcher *m, const struct candidate *entry,
                             const struct planned *mount)
 {
 	const struct mount *actual = mount->line->mount;
-	bool upon = mount->line->beneath && opt_is_bind(entry->words.options);
+	bool upon = mount->line->beneath && entry->is.bind;
 	if (!actual || mount->line->fate == FSTAB_LINE || upon)
 		return actual;
 	/* Only its line has a password, or the name that a server of FUSE goes by.  Options of a
 	   user's actual, which has an owner, are that user's. */
-	return actual->vfs_opts && entry->words.target && mount->line->target && actual->source
-	       && strcmp(entry->words.source, actual->source) == 0 && match_same(m, entry,
+	return actual->vfs_opts && entry->is.target && mount->line->target && actual->source
+	       && strcmp(entry->is.source, actual->source) == 0 && match_same(m, entry,
 	        mount) > 0
 	       && !mount->line->hidden && !mount->line->owner;
 }
 
-bool match_is_in_the_way(struct matcher *m, const struct entry *entry, const struct planned *mount)
+bool match_is_in_the_way(struct matcher *m, const struct candidate *entry, const struct planned *mount)
 {
-	return !entry->noauto && !is_beneath(m, entry, mount);
+	return !entry->is.noauto && !is_beneath(m, entry, mount);
 }
 
-struct entry *match_wrong(struct matcher *m, const struct planned *mount)
+struct candidate *match_wrong(struct matcher *m, const struct planned *mount)
 {
-	struct entry *entry = match_first_on(m, mount);
+	struct candidate *entry = match_first_on(m, mount);
 	while (entry && !match_is_in_the_way(m, entry, mount))
 		entry = match_next_on(m, entry);
 	return entry;
 }
 
-bool match_is_further(struct matcher *m, const struct entry *entry, const char *source,
+bool match_is_further(struct matcher *m, const struct candidate *entry, const char *source,
                       const struct planned *mount, enum fstab_difference_kind *kind)
 {
 	bool same = match_same(m, entry, mount) != 0;
-	bool bind = opt_is_bind(entry->words.options);
-	if (entry->noauto || is_above(m, mount) || (!same && mount->line->fate != FSTAB_LINE)
+	bool bind = entry->is.bind;
+	if (entry->is.noauto || is_above(m, mount) || (!same && mount->line->fate != FSTAB_LINE)
 	    || ((!same || bind) && is_beneath(m, entry, mount)))
 		return false;
 	/* One device twice on one mount point, as two parts of it: one of the lines is broken. */
-	bool again = same || strcmp(entry->words.source, source) == 0;
+	bool again = same || strcmp(entry->is.source, source) == 0;
 	*kind = again ? FSTAB_DIFFER_REPEATED : FSTAB_DIFFER_CONFLICT;
 	return true;
 }
 
-struct entry *match_next_swap(struct matcher *m, const struct entry *entry,
+struct candidate *match_next_swap(struct matcher *m, const struct candidate *entry,
                               const struct planned *mount)
 {
 	for (size_t i = entry ? (size_t)(entry - m->entries) + 1 : 0; mount->line->swap
 	     && i < m->nentries; ++i) {
-		struct entry *next = &m->entries[i];
-		if (i != mount->entry && next->swap && next->live == NO_LINE
+		struct candidate *next = &m->entries[i];
+		if (i != mount->entry && next->is.swap && next->live == NO_LINE
 		    && match_same(m, next, mount) == 1)
 			return next;
 	}

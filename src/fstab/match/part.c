@@ -5,6 +5,7 @@
  */
 #include "fstab/match/matcher.h"
 
+#include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "base/words.h"
@@ -54,50 +55,61 @@ static bool same_layers(struct matcher *m, const char *a, const char *b)
 
 /** Whether a line does not name the mounted subvolume, like a truncated one.  For "/" that is usual
     where snapshots are booted: it is the default of the file system. */
-static bool lacks_subvol(const struct words *words, const char *live)
+static bool lacks_subvol(const struct fstab_entry *line, const char *live)
 {
-	size_t n, k;
+	size_t n;
 	const char *subvol = opt_value(live, "subvol", &n);
-	return subvol && !word_is(subvol, n, "/") && !opt_value(words->options, "subvol", &k)
-	       && !opt_value(words->options, "subvolid", &k) && strcmp(words->target, "/") != 0;
+	return subvol && !word_is(subvol, n, "/") && !fstab_entry_find(line, "subvol")
+	       && !fstab_entry_find(line, "subvolid") && strcmp(line->target, "/") != 0;
 }
 
 /** Whether a directory of a device's file system is mounted where a line of the device mounts its
     root.  Boot or a container may choose a directory as "/"; ostree and systemd, which gives
     services directories of their own, bind directories. */
-static bool is_strange_part(const struct entry *entry, const struct mount *mount)
+static bool is_strange_part(const struct candidate *entry, const struct mount *mount)
 {
 	return mount->dev_major != 0 && fstype_flags(mount->fstype) & FST_DEVICE
-	       && strcmp(entry->words.target, "/") != 0
+	       && strcmp(entry->is.target, "/") != 0
 	       && strncmp(mount->root, "/ostree/", 8) != 0
 	       && !strstr(mount->root, "/systemd-private-");
 }
 
-bool match_same_part(struct matcher *m, const struct entry *entry, const struct fstab_line *line)
+/** Options with their octal escapes decoded; "" if there are none. */
+static const char *decoded(struct matcher *m, const char *options)
+{
+	size_t n = options ? strlen(options) : 0;
+	char *plain = arena_strndup(m->arena, options ? options : "", n);
+	m->failed |= !plain;
+	if (plain)
+		plain[unescape_octal(plain, plain, n)] = '\0';
+	return plain ? plain : "";
+}
+
+bool match_same_part(struct matcher *m, const struct candidate *entry, const struct fstab_line *line)
 {
 	const struct mount *mount = line->mount;
-	if (!mount || opt_is_bind(entry->words.options))
+	if (!mount || entry->is.bind)
 		return true;
 	const char *options = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") != 0
 	    ? line->options : mount->fs_opts;
-	const char *plain = options == mount->fs_opts ? match_decode(m, options) : options;
+	const char *plain = options == mount->fs_opts ? decoded(m, options) : options;
 	bool overlay = mount->fstype && strcmp(mount->fstype, "overlay") == 0;
 	/* With ROOT, the kernel shows other paths of the layers. */
 	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->in->root, "/") == 0;
-	if (compare && (overlay ? !same_layers(m, entry->words.options, plain)
-	                : !same_value(entry->words.options, plain, "subvol", true)
-	                  || lacks_subvol(&entry->words, plain)))
+	if (compare && (overlay ? !same_layers(m, entry->is.options, plain)
+	                : !same_value(entry->is.options, plain, "subvol", true)
+	                  || lacks_subvol(&entry->is, plain)))
 		return false;
 	/* The mount shows a directory; the line would show the root of the file system. */
 	size_t n;
 	bool part = mount->root && strcmp(mount->root, "/") != 0
-	    && !opt_value(entry->words.options, "X-mount.subdir", &n)
+	    && !opt_value(entry->is.options, "X-mount.subdir", &n)
 	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
 	bool bound = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0;
 	if (part && (bound || is_strange_part(entry, mount)))
 		return false;
 	return !(fstype_flags(mount->fstype) & FST_SUBVOL) || overlay
-	       || same_value(entry->words.options, mount->fs_opts, "subvolid", true);
+	       || same_value(entry->is.options, mount->fs_opts, "subvolid", true);
 }
 
 /* Names. */

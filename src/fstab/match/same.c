@@ -206,11 +206,11 @@ static int same_directory(struct matcher *m, const char *source, const struct pl
 	return -1;
 }
 
-bool match_bound(struct matcher *m, const struct entry *entry, const struct planned *mount,
+bool match_bound(struct matcher *m, const struct candidate *entry, const struct planned *mount,
                  struct fstab_bound *bound)
 {
-	return opt_is_bind(entry->words.options)
-	       && same_directory(m, entry->words.source, mount, bound) == 1;
+	return entry->is.bind
+	       && same_directory(m, entry->is.source, mount, bound) == 1;
 }
 
 /** Whether a path is the kernel's own name of a device. */
@@ -267,19 +267,19 @@ static bool is_other_path(struct matcher *m, const char *source, const struct fs
 
 /** Whether a mount may be that of a line although its server chose another name: that of sshfs is
     its source. */
-static bool is_served(const struct entry *entry, const struct mount *mount)
+static bool is_served(const struct candidate *entry, const struct mount *mount)
 {
-	return fstab_match_served(entry->words.fstype, entry->words.options, mount)
+	return fstab_match_served(entry->is.fstype, entry->is.options, mount)
 	       && strcmp(mount->fstype, "fuse.sshfs") != 0;
 }
 
-static int same_source(struct matcher *m, const struct entry *entry, const struct planned *mount)
+static int same_source(struct matcher *m, const struct candidate *entry, const struct planned *mount)
 {
 	const struct fstab_facts *facts = &m->in->in->facts;
 	const struct fstab_line *line = mount->line;
-	const char *source = entry->words.source;
+	const char *source = entry->is.source;
 	bool planned = line->fate == FSTAB_LINE || !line->mount;
-	bool bind = opt_is_bind(entry->words.options);
+	bool bind = entry->is.bind;
 	/* Without "bind", mount(8) does not bind it. */
 	if (planned && line->source && bind == (strcmp(line->fstype, "none") == 0)
 	    && word_same_path(source, line->source))
@@ -335,28 +335,28 @@ static int same_source(struct matcher *m, const struct entry *entry, const struc
 	return line->mount && line->mount->source && word_same_path(source, line->mount->source);
 }
 
-static bool same_type(const struct entry *entry, const struct fstab_line *line)
+static bool same_type(const struct candidate *entry, const struct fstab_line *line)
 {
-	const char *type = entry->words.fstype, *live = line->mount ? line->mount->fstype : "swap";
+	const char *type = entry->is.fstype, *live = line->mount ? line->mount->fstype : "swap";
 	/* mount(8) ignores the type of a bind. */
-	return opt_is_bind(entry->words.options) || shown_type(type, live)
+	return entry->is.bind || shown_type(type, live)
 	       || match_by_helper(entry, line->mount) || is_served(entry, line->mount)
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
 
 /** Whether a line mounts the root from whichever device the kernel booted. */
-static bool is_any_root(const struct entry *entry, const struct planned *mount)
+static bool is_any_root(const struct candidate *entry, const struct planned *mount)
 {
-	const struct words *words = &entry->words;
+	const struct fstab_entry *is = &entry->is;
 	return strcmp(mount->key, "/") == 0 && fstype_flags(mount->line->mount->fstype) & FST_DEVICE
-	       && (strcmp(words->source, "/dev/root") == 0 || strcmp(words->source, "rootfs") == 0)
-	       && (strcmp(words->fstype, "rootfs") == 0 || same_type(entry, mount->line));
+	       && (strcmp(is->source, "/dev/root") == 0 || strcmp(is->source, "rootfs") == 0)
+	       && (strcmp(is->fstype, "rootfs") == 0 || same_type(entry, mount->line));
 }
 
-int match_same(struct matcher *m, const struct entry *entry, const struct planned *mount)
+int match_same(struct matcher *m, const struct candidate *entry, const struct planned *mount)
 {
 	if (!mount->line->mount)
-		return entry->swap ? same_source(m, entry, mount) : 0;
+		return entry->is.swap ? same_source(m, entry, mount) : 0;
 	if (mount->key && is_any_root(entry, mount))
 		return match_same_part(m, entry, mount->line);
 	if (!same_type(entry, mount->line) || !match_same_part(m, entry, mount->line))
@@ -364,10 +364,10 @@ int match_same(struct matcher *m, const struct entry *entry, const struct planne
 	return same_source(m, entry, mount);
 }
 
-bool match_same_name(const struct entry *entry, const struct planned *mount)
+bool match_same_name(const struct candidate *entry, const struct planned *mount)
 {
 	const struct fstab_line *line = mount->line;
-	return is_mere_name(line->mount) || opt_is_bind(entry->words.options)
+	return is_mere_name(line->mount) || entry->is.bind
 	       || strcmp(line->fstype, "none") == 0
-	       || word_same_path(entry->words.source, line->source);
+	       || word_same_path(entry->is.source, line->source);
 }

@@ -41,11 +41,10 @@ bool fstab_match_served(const char *types, const char *options, const struct mou
 	       && (shown_type(types, fstype) || is_of_helper(types));
 }
 
-bool match_by_helper(const struct entry *entry, const struct mount *mount)
+bool match_by_helper(const struct candidate *entry, const struct mount *mount)
 {
-	const struct words *words = &entry->words;
-	return mount && is_nfs(mount) && strcmp(words->fstype, "efs") == 0
-	       && fstype_line_flags(words->fstype, words->source) & FST_NET;
+	return mount && is_nfs(mount) && strcmp(entry->is.fstype, "efs") == 0
+	       && entry->is.type & FST_NET;
 }
 
 int match_same_helped(const char *source, const char *live)

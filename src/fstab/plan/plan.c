@@ -397,21 +397,24 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 static void add_netdev(struct maker *mk)
 {
 	struct fstab_plan *plan = mk->plan;
-	struct order_line *lines = calloc(plan->count + 1, sizeof(*lines));
+	struct fstab_entry *entries = calloc(plan->count + 1, sizeof(*entries));
+	const struct fstab_entry **lines = calloc(plan->count + 1, sizeof(*lines));
+	struct arena arena = {0};
 	struct order order = {0};
-	uint32_t n = 0;
-	for (; lines && n < plan->count; ++n) {
-		const struct fstab_line *line = &plan->lines[n];
-		lines[n] = (struct order_line){line->source, line->fstype, line->options,
-		                               line->target};
+	mk->failed |= !entries || !lines;
+	for (size_t i = 0; i < plan->count && !mk->failed; ++i) {
+		mk->failed |= fstab_line_entry(&plan->lines[i], &arena, &entries[i]) != 0;
+		lines[i] = &entries[i];
 	}
-	mk->failed |= !lines || order_make(lines, n, &order) != 0;
-	for (uint32_t i = 0; i < n && !mk->failed; ++i) {
+	mk->failed = mk->failed || order_make(lines, (uint32_t)plan->count, &order) != 0;
+	for (size_t i = 0; i < plan->count && !mk->failed; ++i) {
 		if (order.flags[i] & ORDER_LACKS_NETDEV)
-			plan->lines[i].options = plan_format(mk, "%s,_netdev", lines[i].options);
+			plan->lines[i].options = plan_format(mk, "%s,_netdev", lines[i]->options);
 	}
 	order_destroy(&order);
+	arena_destroy(&arena);
 	free(lines);
+	free(entries);
 }
 
 int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
@@ -453,6 +456,15 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	if (failed)
 		errno = ENOMEM;
 	return failed ? -1 : 0;
+}
+
+int fstab_line_entry(const struct fstab_line *line, struct arena *arena, struct fstab_entry *entry)
+{
+	*entry = (struct fstab_entry){
+		.source = line->source, .target = line->target ? line->target : "none",
+		.fstype = line->fstype, .options = line->options, .passno = line->passno,
+	};
+	return fstab_entry_complete(entry, arena);
 }
 
 void fstab_plan_destroy(struct fstab_plan *plan)

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A line of an fstab, read once: decoded fields, options with their meanings, and the properties
+ * that follow from them for mount(8) and systemd.
+ *
+ *     struct tabline --> fstab_entry_read() --> struct fstab_entry --> rules, matcher, order, merge
+ *
+ * Pure.  Source: fstab(5), mount(8); fstab-generator.c and fstab-util.c of systemd 252.
+ */
+#ifndef GM_FSTAB_ENTRY_H
+#define GM_FSTAB_ENTRY_H
+
+#include "base/arena.h"
+#include "host/host.h"
+#include "table/tablines.h"
+
+/** The meaning of an option for mount(8) and systemd; all other options are FO_PLAIN. */
+enum fstab_meaning {
+	FO_PLAIN,
+	FO_NOAUTO,
+	FO_NOFAIL,
+	FO_NETDEV,          /* _netdev */
+	FO_BIND,            /* bind, rbind */
+	FO_REMOUNT,
+	FO_MKDIR,           /* X-mount.mkdir, x-mount.mkdir */
+	FO_AUTOMOUNTED,     /* x-systemd.automount, comment=systemd.automount */
+	FO_REQUIRES,        /* x-systemd.requires= */
+	FO_AFTER,           /* x-systemd.after= */
+	FO_BEFORE,          /* x-systemd.before= */
+	FO_MOUNTS_FOR,      /* x-systemd.requires-mounts-for= */
+};
+
+/** An option of a line. */
+struct fstab_option {
+	const char *text;      /* within fstab_entry.options */
+	uint32_t n;            /* length of the option */
+	uint32_t nname;        /* length of its name */
+	const char *name;      /* the bytes before '=' */
+	const char *value;     /* the bytes after '=', with their quotation marks; NULL: no '=' */
+	enum fstab_meaning meaning;
+	bool is_x;             /* for other programs than the kernel: "x-...", "X-..." */
+};
+
+struct fstab_entry {
+	/* The fields, decoded; never NULL. */
+	const char *source, *target, *fstype;
+	const char *options;     /* "defaults" if the field is missing or empty */
+	int passno;              /* -1: missing */
+
+	const struct tabline *line;    /* NULL: not in a file, but to be added */
+	const char *path;        /* normal form of the target, by its text; NULL: of swap, or not an
+	                            absolute path */
+	unsigned type;           /* enum fstype_flags of the type and source */
+
+	/* Options in their order.  After an unclosed quotation mark mount(8) reads none. */
+	const struct fstab_option *opts;
+	uint32_t nopts;
+
+	/* Properties of the type and the options. */
+	bool swap;
+	bool root;               /* the mount point is "/" */
+	bool bind;               /* not of swap */
+	bool remount;
+	bool noauto;             /* mount -a skips the line, even if "auto" follows */
+	bool nofail;
+	bool automount;          /* systemd mounts it on first access; not of swap */
+	bool netdev;             /* _netdev */
+	bool network;            /* systemd mounts it after the network: _netdev or the type */
+	bool mkdir;
+	bool idle;               /* nothing mounts it at boot: noauto without automount, or the type
+	                            "ignore" */
+	bool optional;           /* noauto or nofail */
+	bool needed;             /* boot fails without it */
+
+	/* Facts of the host, set by the caller. */
+	enum fact_kind kind;     /* of the mount point now; not set for "/" */
+	const char *real;        /* the mount point with symlinks followed; NULL: unknown */
+	const char *real_source; /* the source with symlinks followed; NULL: unknown, or no path */
+	bool skipped;            /* systemd mounts an API file system there, and skips the line */
+	bool numbered;           /* the device of the source is known: */
+	uint32_t major, minor;
+	bool added;              /* the line is not in the file yet */
+	bool absent;             /* there is no line: a mount that should have one */
+};
+
+/** Read a line of any kind.  Of a damaged line, only the readable fields are set, and it has no
+    path; of a comment, nothing.
+    @line   Must outlive the entry.
+    @arena  Keeps the strings and options.
+    @return 0, or -1.  Errors: ENOMEM. */
+int fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, struct arena *arena);
+
+/** Set the members that follow from source, target, fstype and options, which the caller has set,
+    except for facts of the host.
+    @return 0, or -1.  Errors: ENOMEM. */
+int fstab_entry_complete(struct fstab_entry *entry, struct arena *arena);
+
+/** The last option with this name, which is the one that counts; NULL: none. */
+const struct fstab_option *fstab_entry_find(const struct fstab_entry *entry, const char *name);
+
+/** The value of the last option with this name; "" without a value; NULL: no such option. */
+const char *fstab_entry_value(const struct fstab_entry *entry, const char *name);
+
+/** Whether a line has exactly this option. */
+bool fstab_entry_has(const struct fstab_entry *entry, const char *option);
+
+/** Where an entry is mounted, as far as known; NULL: nowhere. */
+static inline const char *fstab_entry_place(const struct fstab_entry *entry)
+{
+	return entry->real ? entry->real : entry->path;
+}
+
+#endif
