@@ -113,7 +113,7 @@ int fstab_entry_complete(struct fstab_entry *entry, struct arena *arena)
 	e.network = e.netdev || is_network_type(e.fstype);
 	e.optional = e.noauto || e.nofail;
 	e.idle = e.absent || ((e.noauto || strcmp(e.fstype, "ignore") == 0) && !e.automount);
-	/* local-fs.target requires its mounts, remote-fs.target and swap.target do not stop a boot. */
+	/* A boot fails with local-fs.target, but not with remote-fs.target or swap.target. */
 	e.needed = !e.swap && !e.optional && !e.automount && !e.network;
 	*entry = e;
 	return 0;

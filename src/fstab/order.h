@@ -110,8 +110,8 @@ struct order_finding {
 };
 
 /** Make the graph.
-    @lines        In the order of the file; they must live as long as the graph.  Of an added line of
-                  "/", all others need it.
+    @lines        In the order of the file; they must live as long as the graph.  All lines need
+                  an added line of "/".
     @order [out]  To be destroyed, also after an error.
     @return 0, or -1.  Errors: ENOMEM. */
 int order_make(const struct fstab_entry *const *lines, uint32_t count, struct order *order);

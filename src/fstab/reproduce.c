@@ -286,7 +286,8 @@ static void count_systemd(struct work *w)
 static bool is_as_live(const struct work *w, uint32_t i)
 {
 	const struct fstab_entry *line = w->lines[i];
-	for (const struct planned *live = match_live(w->match.matcher, fstab_entry_place(line)); live;
+	const char *place = fstab_entry_place(line);
+	for (const struct planned *live = match_live(w->match.matcher, place); live;
 	     live = match_next_live(w->match.matcher, live)) {
 		const struct mount *m = live->line->mount;
 		if (w->order.flags[i] & ORDER_IS_AUTOMOUNT && fstype_flags(m->fstype) & FST_AUTOFS)

@@ -71,8 +71,9 @@ UNIT_TEST(options_of_a_line)
 {
 	struct tablines *lines;
 	struct arena arena = {0};
-	struct fstab_entry e = entry_of("/dev/x /a\\040b/../c/ ext4 ,uid=1,,ro,x-a=\"b,c\",uid=,uid=\\0542",
-	                                &arena, &lines);
+	static const char line[] =
+		"/dev/x /a\\040b/../c/ ext4 ,uid=1,,ro,x-a=\"b,c\",uid=,uid=\\0542";
+	struct fstab_entry e = entry_of(line, &arena, &lines);
 	unit_expect(e.path, "/c");
 	unit_expect(e.options, ",uid=1,,ro,x-a=\"b,c\",uid=,uid=,2");
 	/* The comma was escaped: mount(8) decodes the field first, and then separates. */

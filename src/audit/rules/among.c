@@ -159,7 +159,7 @@ static const char *lacking_options(struct audit *audit, const struct fstab_entry
 			continue;
 		const char *option = audit_string(audit->report, order_wait_option,
 		                                  fstab_entry_place(order->lines[need->line]));
-		if (!opt_has(strbuf_str(&list), option) && !opt_has(entry->options, option))
+		if (!opt_has(strbuf_str(&list), option) && !fstab_entry_has(entry, option))
 			opt_puts(&list, option);
 	}
 	const char *text = audit_string(audit->report, escape_option, strbuf_str(&list));
@@ -345,10 +345,8 @@ void audit_number_source(const struct audit *audit, struct fstab_entry *entry)
 static void judge_superblock(struct audit *audit, const struct fstab_entry *first,
                              const struct fstab_entry *entry)
 {
-	const char *at = entry->options;
 	struct strbuf of_first = {0}, own = {0}, lost = {0};
 	struct opt_set set = {0};
-	size_t n;
 	if (strcmp(entry->fstype, "btrfs") != 0 || strcmp(first->fstype, "btrfs") != 0
 	    || first->automount)
 		return;
@@ -358,11 +356,13 @@ static void judge_superblock(struct audit *audit, const struct fstab_entry *firs
 	}
 	shown_list("btrfs", first->options, &of_first);
 	opt_set_add_list(&set, strbuf_str(&of_first), opt_next);
-	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
+	for (uint32_t k = 0; k < entry->nopts; ++k) {
+		const char *o = entry->opts[k].text;
+		size_t n = entry->opts[k].n;
 		const struct fsopt *row = fsopt_of_line("btrfs", FSOPT_VISIBLE, o, n);
 		if (!row || fsopt_flagged("btrfs", o, n, OPT_UNREQUESTED | OPT_DEFAULT))
 			continue;
-		const struct opt_entry *other = opt_set_find(&set, o, opt_name(o, n));
+		const struct opt_entry *other = opt_set_find(&set, o, entry->opts[k].nname);
 		strbuf_reset(&own);
 		shown_as("btrfs", o, n, &own);
 		size_t m = strcspn(strbuf_str(&own), ",");   /* nodatacow,nodatasum */

@@ -6,7 +6,6 @@
 
 #include "base/fstypes.h"
 #include "base/secret.h"
-#include "mountopts/optlist.h"
 
 #include <string.h>
 
@@ -80,10 +79,8 @@ bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 	bool odd = line->kind == TABLINE_DAMAGED || (!entry->path && !entry->swap);
 	const char *found = odd ? find_blank(line->bytes, line->n, &name, &len)
 	                    : find_blank(entry->fstype, strlen(entry->fstype), &name, &len);
-	const char *list = entry->options;
-	size_t k;
-	for (const char *o; !found && (o = opt_next(&list, &k)) != NULL;)
-		found = find_blank(o, opt_name(o, k), &name, &len);
+	for (uint32_t i = 0; !found && i < entry->nopts; ++i)
+		found = find_blank(entry->opts[i].name, entry->opts[i].nname, &name, &len);
 	if (!found)
 		return false;
 	/* "UUID=x /d": the text after the character was intended as the mount point. */

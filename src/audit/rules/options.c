@@ -93,27 +93,21 @@ static bool is_shown(struct audit *audit, const char *fstype, const char *option
 	return false;
 }
 
-/** An option of a line. */
-struct option {
-	const char *text;
-	size_t n, key;           /* bytes of the option, and of its name */
-	const char *value;       /* NULL: none, or empty */
-};
-
 /** Judge the value of a known option. */
 static void judge_value(struct audit *audit, const struct fstab_entry *entry,
-                        const struct option *o)
+                        const struct fstab_option *o)
 {
 	const char *takes = entry->bind ? NULL : fsopt_check_value(entry->fstype, o->text, o->n);
 	/* Only loop devices have these options. */
-	bool loop = word_in(o->text, o->key, "offset sizelimit");
+	bool loop = word_in(o->text, o->nname, "offset sizelimit");
 	if (!takes || is_shown(audit, entry->fstype, o->text, o->n)
 	    || (loop && !fstab_entry_value(entry, "loop")))
 		return;
 	audit->option = audit_format(audit->report, "%.*s", (int)o->n, o->text);
 	audit->refused = audit_format(audit->report, "the line has option %s, but %s accepts %s",
 	                              audit->option, entry->fstype, takes);
-	audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING | AUDIT_BOOT, takes, o->value,
+	audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING | AUDIT_BOOT, takes,
+		       o->value && *o->value ? o->value : NULL,
 		       "use an accepted value, or remove the option",
 		       "%s is not valid for %s (accepted: %s): the kernel refuses the mount",
 		       audit->option, entry->fstype, takes);
@@ -122,37 +116,37 @@ static void judge_value(struct audit *audit, const struct fstab_entry *entry,
 
 /** Report an unknown option that resembles a known one. */
 static void report_typo(struct audit *audit, const struct fstab_entry *entry, unsigned level,
-                        const struct option *o, const char *known, size_t n)
+                        const struct fstab_option *o, const char *known, size_t n)
 {
 	const char *name = audit_format(audit->report, "%.*s", (int)n, known);
 	audit_add_line(audit, entry, FSTAB_OPT_TYPO, level, name,
-		       audit_format(audit->report, "%.*s", (int)o->key, o->text),
+		       audit_format(audit->report, "%.*s", (int)o->nname, o->text),
 		       audit_format(audit->report, "did you mean \"%s\"?", name),
-		       "unknown option \"%.*s\"", (int)o->key, o->text);
+		       "unknown option \"%.*s\"", (int)o->nname, o->text);
 }
 
 /** Judge an unknown option by its form.  @return whether it is reported. */
 static bool judge_form(struct audit *audit, const struct fstab_entry *entry, bool complete,
-                       const struct option *o)
+                       const struct fstab_option *o)
 {
 	static const char *const almost[] = {"systemd.", "xsystemd.", "x.systemd.", "x_systemd."};
 	for (size_t i = 0; i < sizeof(almost) / sizeof(*almost); ++i) {
 		size_t k = strlen(almost[i]);
-		if (o->key <= k || memcmp(o->text, almost[i], k) != 0)
+		if (o->nname <= k || memcmp(o->text, almost[i], k) != 0)
 			continue;
 		const char *meant = audit_format(audit->report, "x-systemd.%.*s",
-		                                 (int)(o->key - k), o->text + k);
+		                                 (int)(o->nname - k), o->text + k);
 		report_typo(audit, entry, AUDIT_WARNING | AUDIT_BOOT, o, meant, strlen(meant));
 		return true;
 	}
-	if (entry->swap && word_is(o->text, o->key, "prio")) {
+	if (entry->swap && word_is(o->text, o->nname, "prio")) {
 		audit_add_line(audit, entry, FSTAB_OPT_TYPO, AUDIT_WARNING, "pri", "prio",
 			       "did you mean \"pri\"?",
 			       "swapon(8) ignores the unknown option \"prio\"");
 		return true;
 	}
 	/* Types with unlisted options may accept numbers and paths. */
-	bool number = o->key == o->n && strspn(o->text, "0123456789") == o->n;
+	bool number = o->nname == o->n && strspn(o->text, "0123456789") == o->n;
 	if (complete || entry->bind || entry->swap || !entry->path || !(number || *o->text == '/'))
 		return false;
 	audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING | AUDIT_BOOT, NULL,
@@ -168,11 +162,11 @@ static bool judge_form(struct audit *audit, const struct fstab_entry *entry, boo
     @refused  The kernel refuses the mount: a bind passes no option to the file system, and
               swapon(8) ignores unknown ones. */
 static void judge_unknown(struct audit *audit, const struct fstab_entry *entry, bool complete,
-                          bool refused, const struct option *o)
+                          bool refused, const struct fstab_option *o)
 {
 	bool none = strcmp(entry->fstype, "none") == 0;
 	size_t m;
-	if (o->key == 0) {
+	if (o->nname == 0) {
 		/* mount(2) ignores an option without a name, fsconfig(2) refuses it. */
 		if (refused)
 			audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING | AUDIT_BOOT,
@@ -183,7 +177,7 @@ static void judge_unknown(struct audit *audit, const struct fstab_entry *entry, 
 	}
 	if (judge_form(audit, entry, complete, o))
 		return;
-	const char *found = near_miss(audit, entry->fstype, o->text, o->key, complete, none, &m);
+	const char *found = near_miss(audit, entry->fstype, o->text, o->nname, complete, none, &m);
 	if (found) {
 		audit->typo = entry;
 		report_typo(audit, entry,
@@ -191,45 +185,42 @@ static void judge_unknown(struct audit *audit, const struct fstab_entry *entry, 
 		            found, m);
 	} else if (complete && !entry->bind) {
 		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING | AUDIT_BOOT, NULL,
-			       audit_format(audit->report, "%.*s", (int)o->key, o->text),
+			       audit_format(audit->report, "%.*s", (int)o->nname, o->text),
 			       "remove it, or see the manual page of the type",
 			       "%s has no option \"%.*s\": the kernel refuses the mount",
-			       entry->fstype, (int)o->key, o->text);
+			       entry->fstype, (int)o->nname, o->text);
 	}
 }
 
 /** Judge an option by itself. */
 static void judge_option(struct audit *audit, const struct fstab_entry *entry, bool complete,
-                         const char *text, size_t n)
+                         const struct fstab_option *o)
 {
-	struct option o = {.text = text, .n = n, .key = opt_name(text, n)};
-	bool x = opt_is_x(text, o.key + 1);
 	size_t m;
-	if (fsopt_is_general(text, o.key) || fsopt_of_line(entry->fstype, FSOPT_KNOWN, text, o.key)
-	    || word_in(text, o.key, fsopt_x_names)) {
-		if (n > o.key + 1)
-			o.value = audit_format(audit->report, "%.*s", (int)(n - o.key - 1),
-			                       text + o.key + 1);
-		judge_value(audit, entry, &o);
-	} else if (x) {
+	if (fsopt_is_general(o->text, o->nname)
+	    || fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname)
+	    || word_in(o->text, o->nname, fsopt_x_names)) {
+		judge_value(audit, entry, o);
+	} else if (o->is_x) {
 		unsigned best = 3;
 		const char *found = NULL;
-		if (o.key <= AUDIT_NAME_MAX && o.key > 8 && audit->misses++ < AUDIT_MISSES_MAX)
-			audit_nearest(fsopt_x_names, text, o.key, &best, &found, &m);
+		if (o->nname <= AUDIT_NAME_MAX && o->nname > 8
+		    && audit->misses++ < AUDIT_MISSES_MAX)
+			audit_nearest(fsopt_x_names, o->text, o->nname, &best, &found, &m);
 		if (found)
-			report_typo(audit, entry, AUDIT_WARNING, &o, found, m);
-	} else if (!is_shown(audit, entry->fstype, text, o.key)) {
+			report_typo(audit, entry, AUDIT_WARNING, o, found, m);
+	} else if (!is_shown(audit, entry->fstype, o->text, o->nname)) {
 		bool refused = complete && !entry->bind && !entry->swap;
 		if (refused)
-			audit->option = audit_format(audit->report, "%.*s", (int)n, text);
-		if (refused && o.key)
-			audit->refused = audit_format(audit->report, "the line has option %.*s, "
-			                              "which %s does not have", (int)o.key, text,
+			audit->option = audit_format(audit->report, "%.*s", (int)o->n, o->text);
+		if (refused && o->nname)
+			audit->refused = audit_format(audit->report, "the line has option %s, "
+			                              "which %s does not have", o->name,
 			                              entry->fstype);
 		else if (refused)
 			audit->refused = "the line has an option without a name, which mount(8) "
 			                 "2.39 or later refuses";
-		judge_unknown(audit, entry, complete, refused, &o);
+		judge_unknown(audit, entry, complete, refused, o);
 		audit->option = audit->refused = NULL;
 	}
 }
@@ -266,33 +257,31 @@ static void judge_flag(struct audit *audit, const struct fstab_entry *entry,
 	}
 }
 
-/** Compare options with the preceding ones. */
+/** Compare an option with the preceding ones. */
 static void judge_repeated(struct audit *audit, const struct fstab_entry *entry, bool complete,
-                           const char *option, size_t n)
+                           uint32_t at)
 {
-	size_t key = opt_name(option, n);
-	uint64_t hash = map64_bytes(MAP64_BYTES, option, key);
-	uint32_t at = (uint32_t)(option - entry->options), before = map64_get(&audit->keys, hash);
-	const char *first = before != MAP64_NONE ? entry->options + before : NULL;
-	bool known = fsopt_is_general(option, key)
-	             || (complete && fsopt_of_line(entry->fstype, FSOPT_KNOWN, option, key));
-	if (first && known && !fsopt_has(option, key, OPT_REPEATS) && !opt_is_x(option, key)) {
-		const char *rest = first;
-		size_t m;
-		opt_next(&rest, &m);
-		bool same = m == n && memcmp(first, option, n) == 0;
+	const struct fstab_option *o = &entry->opts[at];
+	uint64_t hash = map64_bytes(MAP64_BYTES, o->text, o->nname);
+	uint32_t before = map64_get(&audit->keys, hash);
+	const struct fstab_option *first = before != MAP64_NONE ? &entry->opts[before] : NULL;
+	bool known = fsopt_is_general(o->text, o->nname)
+	             || (complete
+	                 && fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname));
+	if (first && known && !fsopt_has(o->text, o->nname, OPT_REPEATS) && !o->is_x) {
+		bool same = first->n == o->n && memcmp(first->text, o->text, o->n) == 0;
 		audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, same ? AUDIT_INFO : AUDIT_WARNING,
 			       NULL, NULL, "remove one",
-			       same ? "option %.*s is given twice"
-			            : "option %.*s is given twice with different values: the last "
-			              "takes effect", (int)key, option);
+			       same ? "option %s is given twice"
+			            : "option %s is given twice with different values: the last "
+			              "takes effect", o->name);
 	}
-	const struct vfs_option *flag = vfs_option(option, n);
+	const struct vfs_option *flag = vfs_option(o->text, o->n);
 	if (flag)
 		judge_flag(audit, entry, flag);
 	for (size_t i = 0; fsopt_conflicts[i / 2][0]; ++i) {
 		const char *const *sides = fsopt_conflicts[i / 2];
-		if (word_is(option, n, sides[i % 2]))
+		if (word_is(o->text, o->n, sides[i % 2]))
 			judge_conflict(audit, entry, sides[i % 2], sides[!(i % 2)], NULL);
 	}
 	map64_remove(&audit->keys, hash);
@@ -302,13 +291,10 @@ static void judge_repeated(struct audit *audit, const struct fstab_entry *entry,
 void audit_options(struct audit *audit, const struct fstab_entry *entry)
 {
 	bool complete = fsopt_complete(entry->fstype);
-	const char *at = entry->options;
-	size_t n;
-	bool repeats = strchr(entry->options, ',');
-	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
-		judge_option(audit, entry, complete, o, n);
-		if (repeats)
-			judge_repeated(audit, entry, complete, o, n);
+	for (uint32_t i = 0; i < entry->nopts; ++i) {
+		judge_option(audit, entry, complete, &entry->opts[i]);
+		if (entry->nopts > 1)
+			judge_repeated(audit, entry, complete, i);
 	}
 	map64_destroy(&audit->keys);
 }

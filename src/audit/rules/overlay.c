@@ -162,17 +162,17 @@ static void judge_upper(struct layers *layers, const char *upper, const char *wo
 static void judge_length(struct audit *audit, const struct fstab_entry *entry)
 {
 	enum { PAGE_MAX = 4095 };
-	size_t n, length = 0;
-	const char *at = entry->options, *cut = NULL;
+	size_t length = 0;
+	const char *cut = NULL;
 	bool upper = false;
-	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
-		size_t key = opt_name(o, n);
-		if (opt_is_x(o, n) || fsopt_is_general(o, key))
+	for (uint32_t i = 0; i < entry->nopts; ++i) {
+		const struct fstab_option *o = &entry->opts[i];
+		if (o->is_x || fsopt_is_general(o->text, o->nname))
 			continue;
-		length += n + (length > 0);
+		length += o->n + (length > 0);
 		if (length > PAGE_MAX) {
-			upper |= word_in(o, key, "upperdir workdir");
-			cut = cut ? cut : audit_format(audit->report, "%.*s", (int)key, o);
+			upper |= word_in(o->name, o->nname, "upperdir workdir");
+			cut = cut ? cut : o->name;
 		}
 	}
 	if (cut)

@@ -8,7 +8,6 @@
 #include "base/words.h"
 #include "fstab/places.h"
 #include "mountopts/fsopts.h"
-#include "mountopts/optlist.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -41,35 +40,31 @@ static bool is_time(const char *text)
 }
 
 /** Judge the values of x- options: time spans and units of systemd, a mode. */
-static void judge_x(struct audit *audit, const struct fstab_entry *entry, const char *option,
-                    size_t n)
+static void judge_x(struct audit *audit, const struct fstab_entry *entry,
+                    const struct fstab_option *o)
 {
 	static const char kinds[] =
 		"service socket device mount automount swap target path timer slice scope";
-	size_t key = opt_name(option, n);
-	const char *name = audit_format(audit->report, "%.*s", (int)key, option);
-	const char *value = n > key + 1 ? audit_format(audit->report, "%.*s", (int)(n - key - 1),
-	                                               option + key + 1) : NULL;
+	const char *value = o->value && *o->value ? o->value : NULL;
 	const char *dot = value ? strrchr(value, '.') : NULL;
-	if (word_in(option, key,
+	if (word_in(o->name, o->nname,
 	            "x-systemd.device-timeout x-systemd.mount-timeout x-systemd.idle-timeout")
 	    && !(value && is_time(value)))
 		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING,
 			       "a time span, for example 90s or 1min 30s", value,
 			       "use a time span: systemd.time(7)",
-			       "%.*s is not a time span: systemd ignores it", (int)n, option);
-	if (value && word_in(option, key, "x-systemd.requires x-systemd.after x-systemd.before")
-	    && *value != '/' && !(dot && word_in(dot + 1, strlen(dot + 1), kinds)))
+			       "%.*s is not a time span: systemd ignores it", (int)o->n, o->text);
+	if (value && o->meaning >= FO_REQUIRES && o->meaning <= FO_BEFORE && *value != '/' && !(dot && word_in(dot + 1, strlen(dot + 1), kinds)))
 		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING,
 			       "a path, or a unit such as network-online.target", value,
 			       "write the full name of the unit",
 			       "the value of %s is neither a path nor a full unit name: systemd "
-			       "reads it as %s.mount", name, value);
-	if (value && word_in(option, key, "X-mount.mkdir x-mount.mkdir X-mount.mode")
+			       "reads it as %s.mount", o->name, value);
+	if (value && word_in(o->name, o->nname, "X-mount.mkdir x-mount.mkdir X-mount.mode")
 	    && isdigit((unsigned char)*value) && value[strspn(value, "01234567")])
 		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING | AUDIT_BOOT,
 			       "an octal number, for example 0755", value, "use an octal number",
-			       "%s must be an octal number: mount(8) refuses the line", name);
+			       "%s must be an octal number: mount(8) refuses the line", o->name);
 }
 
 /** Whether a line has an option that another option requires. */
@@ -77,26 +72,23 @@ static bool has_with(const struct fstab_entry *entry, const char *with)
 {
 	if (strcmp(with, "ro") != 0)
 		return fstab_entry_value(entry, with);
-	size_t n, m;
-	const char *ro = opt_find(entry->options, "ro", 2, &n),
-	           *rw = opt_find(entry->options, "rw", 2, &m);
+	const struct fstab_option *ro = fstab_entry_find(entry, "ro"),
+	                          *rw = fstab_entry_find(entry, "rw");
 	return ro && (!rw || rw < ro);
 }
 
 /** Judge an option that requires another one. */
-static void judge_needs(struct audit *audit, const struct fstab_entry *entry, const char *o,
-                        size_t n)
+static void judge_needs(struct audit *audit, const struct fstab_entry *entry,
+                        const struct fstab_option *o)
 {
-	size_t key = opt_name(o, n), m;
-	const struct fsopt *row = fsopt_of_line(entry->fstype, FSOPT_NEEDING, o, key);
+	const struct fsopt *row = fsopt_of_line(entry->fstype, FSOPT_NEEDING, o->text, o->nname);
 	/* If an option is repeated, the last counts. */
-	if (!row || opt_find(entry->options, o, key, &m) != o
-	    || has_with(entry, row->needs))
+	if (!row || fstab_entry_find(entry, o->name) != o || has_with(entry, row->needs))
 		return;
 	/* 0 or an empty value means no option; rescue=usebackuproot requires nothing. */
-	const char *option = audit_format(audit->report, "%.*s", (int)key, o);
-	if (word_in(o + key, n - key, "=0 =usebackuproot")
-	    || (strstr(option, "jquota") && n <= key + 1))
+	const char *option = o->name;
+	if ((o->value && word_in(o->value, strlen(o->value), "0 usebackuproot"))
+	    || (strstr(option, "jquota") && !(o->value && *o->value)))
 		return;
 	audit->option = option;
 	audit->refused = audit_format(audit->report, "the line has option %s without %s", option,
@@ -153,16 +145,14 @@ static void judge_esp(struct audit *audit, const struct fstab_entry *entry)
 {
 	enum { READ = 4, SEARCH = 1 };
 	unsigned long files = 0022, dirs = 0022;   /* of mount(8) at boot */
-	const char *at = entry->options;
-	size_t n;
 	if (!entry->path || !word_in(entry->path, strlen(entry->path), "/boot/efi /efi /boot")
 	    || strcmp(entry->fstype, "vfat") != 0)
 		return;
-	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
-		size_t key = opt_name(o, n);
-		unsigned long mask = key < n ? strtoul(o + key + 1, NULL, 8) : 0;
-		files = word_in(o, key, "umask fmask") ? mask : files;
-		dirs = word_in(o, key, "umask dmask") ? mask : dirs;
+	for (uint32_t i = 0; i < entry->nopts; ++i) {
+		const struct fstab_option *o = &entry->opts[i];
+		unsigned long mask = o->value ? strtoul(o->value, NULL, 8) : 0;
+		files = word_in(o->name, o->nname, "umask fmask") ? mask : files;
+		dirs = word_in(o->name, o->nname, "umask dmask") ? mask : dirs;
 	}
 	if (dirs & READ && (dirs & SEARCH || files & READ))
 		return;
@@ -175,76 +165,67 @@ static void judge_esp(struct audit *audit, const struct fstab_entry *entry)
 static void judge_versions(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char names[] = "vers nfsvers v2 v3 v4 v4.0 v4.1 v4.2";
-	const char *at = entry->options, *first = NULL;
-	size_t n, m = 0;
+	const struct fstab_option *first = NULL;
 	if (!word_in(entry->fstype, strlen(entry->fstype), "nfs nfs4"))
 		return;
-	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
-		if (!word_in(o, opt_name(o, n), names))
+	for (uint32_t i = 0; i < entry->nopts; ++i) {
+		const struct fstab_option *o = &entry->opts[i];
+		if (!word_in(o->name, o->nname, names))
 			continue;
-		if (first
-		    && !(opt_name(o, n) == opt_name(first, m)
-		         && memcmp(o, first, opt_name(o, n)) == 0)) {
+		if (first && strcmp(first->name, o->name) != 0) {
 			audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, AUDIT_WARNING | AUDIT_BOOT,
 				       "one version", NULL, "remove one",
 				       "%.*s and %.*s: mount.nfs(8) refuses more than one version",
-				       (int)m, first, (int)n, o);
+				       (int)first->n, first->text, (int)o->n, o->text);
 			return;
 		}
 		first = o;
-		m = n;
 	}
 }
 
 /** Judge an option that orders a line and a target against the order of a boot: local file systems,
     local-fs.target, sysinit.target, basic.target, the network. */
-static void judge_target(struct audit *audit, const struct fstab_entry *entry, const char *option,
-                         size_t n)
+static void judge_target(struct audit *audit, const struct fstab_entry *entry,
+                         const struct fstab_option *o)
 {
 	static const char late[] = "sysinit.target basic.target multi-user.target graphical.target",
 	                  online[] = "network-online.target",
 	                  early[] = "local-fs-pre.target local-fs.target sysinit.target "
 	                            "basic.target";
-	unsigned flags = audit->order.flags[entry - audit->entries];
-	size_t key = opt_name(option, n), len = n > key ? n - key - 1 : 0;
-	const char *value = option + n - len;
-	bool network = flags & ORDER_IS_NETWORK;
+	const char *value = o->value ? o->value : "";
+	size_t len = strlen(value);
 	bool online_too = word_in(value, len, online);
-	bool after = word_in(option, key, "x-systemd.requires x-systemd.after");
-	if (flags & (ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT) || !len || !audit_is_systemd(audit))
+	bool after = o->meaning == FO_REQUIRES || o->meaning == FO_AFTER;
+	if (entry->idle || entry->automount || !len || !audit_is_systemd(audit))
 		return;
 	/* Only what is required is certainly started. */
-	bool info = online_too && word_is(option, key, "x-systemd.after");
-	if (after && !network && !(flags & ORDER_IS_NOFAIL)
+	bool info = online_too && o->meaning == FO_AFTER;
+	if (after && !entry->network && !entry->nofail
 	    && (online_too || word_in(value, len, late)))
 		audit_add_line(audit, entry, FSTAB_ORDER, info ? AUDIT_INFO : AUDIT_WARNING,
 			       online_too ? "_netdev" : "nofail", NULL,
 			       online_too ? "add _netdev" : "remove the option, or add nofail",
-			       "systemd reaches %.*s after local-fs.target%s, and mounts this line "
+			       "systemd reaches %s after local-fs.target%s, and mounts this line "
 			       "before local-fs.target: to break the cycle it skips a unit",
-			       (int)len, value,
-			       online_too ? " if a service such as NetworkManager sets up the "
+			       value, online_too ? " if a service such as NetworkManager sets up the "
 			                    "network" : "");
-	else if (network && word_is(option, key, "x-systemd.before")
-	         && word_in(value, len, early))
+	else if (entry->network && o->meaning == FO_BEFORE && word_in(value, len, early))
 		audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING, NULL, NULL,
-			       "remove the option", "systemd starts the network after %.*s, and "
+			       "remove the option", "systemd starts the network after %s, and "
 			       "mounts this line after the network: to break the cycle it skips "
-			       "a unit",
-			       (int)len, value);
+			       "a unit", value);
 }
 
 void audit_values(struct audit *audit, const struct fstab_entry *entry)
 {
-	const char *at = entry->options;
-	size_t n;
-	for (const char *o; (o = opt_next(&at, &n)) != NULL;) {
-		if (opt_is_x(o, n)) {
-			judge_x(audit, entry, o, n);
-			judge_target(audit, entry, o, n);
+	for (uint32_t i = 0; i < entry->nopts; ++i) {
+		const struct fstab_option *o = &entry->opts[i];
+		if (o->is_x) {
+			judge_x(audit, entry, o);
+			judge_target(audit, entry, o);
 		}
 		if (!entry->bind)
-			judge_needs(audit, entry, o, n);
+			judge_needs(audit, entry, o);
 	}
 	judge_versions(audit, entry);
 	if (entry->swap)

@@ -77,8 +77,8 @@ static bool is_cut(const struct merger *m, const struct candidate *entry)
 /** Whether a line was changed since the base; a new line counts as changed.
     @of    The line of the base; NULL: none, or the base is what systemd has loaded.
     @what  The part to compare: FSTAB_FIX_SOURCE, FSTAB_FIX_OPTIONS or FSTAB_FIX_PASS. */
-static bool is_edited(const struct merger *m, const struct candidate *entry, const struct candidate *of,
-                  enum fstab_fix what)
+static bool is_edited(const struct merger *m, const struct candidate *entry,
+                      const struct candidate *of, enum fstab_fix what)
 {
 	const struct fstab_entry *now = &entry->is, *was = of ? &of->is : NULL;
 	if (!m->based || is_cut(m, entry))
@@ -96,7 +96,8 @@ static bool is_edited(const struct merger *m, const struct candidate *entry, con
 
 /** Whether the file no longer has the line that the base has for a mount.  A line with noauto, or
     for a mount lower in a stack, may still exist. */
-static bool is_removed(struct merger *m, const struct candidate *loaded, const struct planned *mount)
+static bool is_removed(struct merger *m, const struct candidate *loaded,
+                       const struct planned *mount)
 {
 	if (!m->based || !m->in->match.file->ended)
 		return false;
@@ -231,7 +232,8 @@ static void decide_further(struct merger *m, struct candidate *entry, const stru
 }
 
 /** Decide about all other lines on a mount point. */
-static void decide_others(struct merger *m, const struct candidate *own, const struct planned *mount)
+static void decide_others(struct merger *m, const struct candidate *own,
+                          const struct planned *mount)
 {
 	struct candidate *entry = match_first_on(&m->match, mount);
 	for (; entry; entry = match_next_on(&m->match, entry))
@@ -274,7 +276,8 @@ static void decide_without(struct merger *m, struct planned *mount)
 		best->live = (uint32_t)(mount - m->match.mounts);
 		change_source(m, best, mount);
 	}
-	for (struct candidate *entry = best; entry && add; entry = match_next_on(&m->match, entry)) {
+	for (struct candidate *entry = best; entry && add;
+	     entry = match_next_on(&m->match, entry)) {
 		if (!match_is_in_the_way(&m->match, entry, mount))
 			continue;
 		merge_aside(entry, match_format(&m->match, "%s is mounted from %s, as %s",

@@ -222,8 +222,9 @@ static bool is_item(struct merger *m, const struct item *item, const struct tabl
 	if (entry->act != KEPT)
 		return entry->act == ASIDE ? line->kind == TABLINE_COMMENT
 		       : reads(m, line, &entry->becomes);
-	return line->n == entry->is.line->n && memcmp(line->bytes, entry->is.line->bytes, line->n) == 0
-	       && (line->kind == entry->is.line->kind || entry->is.line->number == 1);
+	const struct tabline *was = entry->is.line;
+	return line->n == was->n && memcmp(line->bytes, was->bytes, line->n) == 0
+	       && (line->kind == was->kind || was->number == 1);
 }
 
 /** Parse the result and compare it with the items.  @return 1: equal; 0; or -1 (ENOMEM). */

@@ -117,7 +117,8 @@ bool match_compares_options(struct matcher *m, const struct candidate *entry,
 struct candidate *match_wrong(struct matcher *m, const struct planned *mount);
 
 /** Whether a line would mount something else on the mount point of a mount, not beneath it. */
-bool match_is_in_the_way(struct matcher *m, const struct candidate *entry, const struct planned *mount);
+bool match_is_in_the_way(struct matcher *m, const struct candidate *entry,
+                         const struct planned *mount);
 
 /** Whether a further line on the mount point of a paired mount is too much.
     @source      Of the mount's own line.
@@ -152,7 +153,8 @@ void match_device(struct matcher *m, const struct fstab_line *line, struct fstab
 /* part.c */
 
 /** Whether a line mounts the same part of a file system. */
-bool match_same_part(struct matcher *m, const struct candidate *entry, const struct fstab_line *line);
+bool match_same_part(struct matcher *m, const struct candidate *entry,
+                     const struct fstab_line *line);
 
 /* server.c */
 

@@ -120,7 +120,8 @@ bool match_compares_options(struct matcher *m, const struct candidate *entry,
 	       && !mount->line->hidden && !mount->line->owner;
 }
 
-bool match_is_in_the_way(struct matcher *m, const struct candidate *entry, const struct planned *mount)
+bool match_is_in_the_way(struct matcher *m, const struct candidate *entry,
+                         const struct planned *mount)
 {
 	return !entry->is.noauto && !is_beneath(m, entry, mount);
 }

@@ -85,7 +85,8 @@ static const char *decoded(struct matcher *m, const char *options)
 	return plain ? plain : "";
 }
 
-bool match_same_part(struct matcher *m, const struct candidate *entry, const struct fstab_line *line)
+bool match_same_part(struct matcher *m, const struct candidate *entry,
+                     const struct fstab_line *line)
 {
 	const struct mount *mount = line->mount;
 	if (!mount || entry->is.bind)

@@ -273,7 +273,8 @@ static bool is_served(const struct candidate *entry, const struct mount *mount)
 	       && strcmp(mount->fstype, "fuse.sshfs") != 0;
 }
 
-static int same_source(struct matcher *m, const struct candidate *entry, const struct planned *mount)
+static int same_source(struct matcher *m, const struct candidate *entry,
+                       const struct planned *mount)
 {
 	const struct fstab_facts *facts = &m->in->in->facts;
 	const struct fstab_line *line = mount->line;
