@@ -73,14 +73,14 @@ static bool keeps(const struct tabline *comment, const struct tabline *line)
 }
 
 /** Every line of the file is in the result, in its order: as it was, or kept by a comment. */
-static void check_lines(const struct tablines *old, const struct tablines *new)
+static void check_lines(const struct fstab_file *old, const struct fstab_file *new)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < old->count; ++i) {
-		const struct tabline *line = &old->lines[i];
+		const struct tabline *line = &old->lines->lines[i];
 		for (bool found = false; !found; ++at) {
 			FUZZ_CHECK(at < new->count);
-			const struct tabline *now = &new->lines[at];
+			const struct tabline *now = &new->lines->lines[at];
 			found = now->n == line->n && memcmp(now->bytes, line->bytes, line->n) == 0;
 			found |= line->kind >= TABLINE_ENTRY && keeps(now, line);
 		}
@@ -104,8 +104,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	struct fstab_plan plan;
 	FUZZ_CHECK(fstab_plan(&input, &plan) == 0);
-	struct tablines *file = tablines_parse(text, n);
-	struct tablines *loaded = base ? tablines_parse(base, k) : NULL;
+	struct fstab_file *file = fstab_parse(text, n);
+	struct fstab_file *loaded = base ? fstab_parse(base, k) : NULL;
 	FUZZ_CHECK(file);
 	const char *names[] = {"/srv/data", "/nowhere"};
 	struct fstab_merge_input merge = {.match.file = file, .base = loaded, .match.in = &input,
@@ -125,27 +125,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(out.reproduced <= out.mounts && out.mounts > 0);
 	bool hurt = false, known = false;
 	for (size_t i = 0; i < file->count; ++i)
-		hurt |= file->lines[i].kind == TABLINE_DAMAGED;
+		hurt |= file->lines->lines[i].kind == TABLINE_DAMAGED;
 	for (size_t i = 0; loaded && i < loaded->count; ++i)
-		known |= loaded->lines[i].kind == TABLINE_DAMAGED;
+		known |= loaded->lines->lines[i].kind == TABLINE_DAMAGED;
 	FUZZ_CHECK(!merge.persistent || (loaded && (!hurt || known))
 	           || out.reproduced == out.mounts);
-	struct tablines *new = tablines_parse(out.text, out.len);
+	struct fstab_file *new = fstab_parse(out.text, out.len);
 	FUZZ_CHECK(new);
 	if (!(merge.fix & ~(unsigned)FSTAB_FIX_DAMAGED))
 		check_lines(file, new);
 	FUZZ_CHECK(new->count >= file->count);
 	for (size_t i = 0; i < new->count; ++i)
 		FUZZ_CHECK(!(merge.persistent || merge.fix & FSTAB_FIX_DAMAGED)
-		           || new->lines[i].kind != TABLINE_DAMAGED);
+		           || new->lines->lines[i].kind != TABLINE_DAMAGED);
 	merge.match.file = new;
 	FUZZ_CHECK(fstab_merge(&merge, &again) == 0);
 	FUZZ_CHECK(again.len == out.len && memcmp(again.text, out.text, out.len) == 0);
 	fstab_merged_destroy(&again);
 	fstab_merged_destroy(&out);
-	tablines_free(new);
-	tablines_free(file);
-	tablines_free(loaded);
+	fstab_file_free(new);
+	fstab_file_free(file);
+	fstab_file_free(loaded);
 	fstab_plan_destroy(&plan);
 	fuzz_discovery_free(input.d);
 	return 0;

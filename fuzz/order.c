@@ -87,13 +87,13 @@ static int helper(void *arg, const char *name)
 	return (int)(strlen(name) % 3) - 1;
 }
 
-static void check_audit(const struct tablines *lines, const struct fstab_facts *facts)
+static void check_audit(const struct fstab_file *lines, const struct fstab_facts *facts)
 {
 	struct audit_report report;
 	FUZZ_CHECK(audit_fstab(&(struct audit_input){lines, facts}, &report) == 0);
 	size_t damaged = 0, told = 0, of[AUDIT_CRITICAL + 1] = {0};
 	for (size_t i = 0; i < lines->count; ++i)
-		damaged += lines->lines[i].kind == TABLINE_DAMAGED;
+		damaged += lines->lines->lines[i].kind == TABLINE_DAMAGED;
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];
 		FUZZ_CHECK(f->line >= 1 && f->line <= lines->count && f->code < AUDIT_CODES
@@ -101,7 +101,7 @@ static void check_audit(const struct tablines *lines, const struct fstab_facts *
 		FUZZ_CHECK(i == 0 || report.findings[i - 1].line <= f->line);
 		FUZZ_CHECK(f->severity <= audit_rules[f->code].severity
 		           && (!f->boot || audit_rules[f->code].flags & AR_BOOT));
-		told += lines->lines[f->line - 1].kind == TABLINE_DAMAGED;
+		told += lines->lines->lines[f->line - 1].kind == TABLINE_DAMAGED;
 		++of[f->severity];
 	}
 	FUZZ_CHECK(told <= damaged && told + report.suppressed >= damaged);
@@ -113,7 +113,7 @@ static void check_audit(const struct tablines *lines, const struct fstab_facts *
 }
 
 /** What is mounted, against the file and by itself. */
-static void check_drift(const struct tablines *lines, const struct fstab_input *live,
+static void check_drift(const struct fstab_file *lines, const struct fstab_input *live,
                         struct fstab_plan *plan)
 {
 	static const char *const include[] = {"container", "session", NULL};
@@ -125,7 +125,7 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 	FUZZ_CHECK(audit_own(plan, &match, lines, &live->facts) == 0);
 	const struct audit_live in = {
 		.d = live->d, .root = live->root, .facts = &live->facts,
-		.lines = lines, .plan = plan, .match = &match, .uptime = -1,
+		.file = lines, .plan = plan, .match = &match, .uptime = -1,
 		.include = include + lines->count % 3, .mount_max = (long)lines->count,
 	};
 	FUZZ_CHECK(audit_drift(&in, &report) == 0);
@@ -137,8 +137,8 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 		           && *f->message && f->target);
 		FUZZ_CHECK(f->line <= lines->count);
 		/* Of a comment only that it asks for what there is not. */
-		FUZZ_CHECK(f->line == 0 || lines->lines[f->line - 1].kind >= TABLINE_ENTRY
-		           || (lines->lines[f->line - 1].kind == TABLINE_COMMENT
+		FUZZ_CHECK(f->line == 0 || lines->lines->lines[f->line - 1].kind >= TABLINE_ENTRY
+		           || (lines->lines->lines[f->line - 1].kind == TABLINE_COMMENT
 		               && f->code == FSTAB_SYNTAX
 		               && f->severity == AUDIT_INFO));
 		FUZZ_CHECK(f->line == 0 || !audit_line_ignores(&report, f->line, f->code));
@@ -151,12 +151,12 @@ static void check_drift(const struct tablines *lines, const struct fstab_input *
 }
 
 /** The lines of a text, for the graph.  @return how many. */
-static uint32_t read_order(const struct tablines *lines, struct fstab_entry *out,
+static uint32_t read_order(const struct fstab_file *lines, struct fstab_entry *out,
                            const struct fstab_entry **by, struct arena *arena)
 {
 	uint32_t n = 0;
 	for (size_t i = 0; i < lines->count; ++i) {
-		const struct tabline *line = &lines->lines[i];
+		const struct tabline *line = &lines->lines->lines[i];
 		if (line->kind != TABLINE_ENTRY)
 			continue;
 		FUZZ_CHECK(fstab_entry_read(&out[n], line, arena) == 0);
@@ -168,7 +168,7 @@ static uint32_t read_order(const struct tablines *lines, struct fstab_entry *out
 
 /** Check the graph of a text.  @return whether a line is before one that it needs, and there is
     no cycle. */
-static bool check_order(const struct tablines *lines)
+static bool check_order(const struct fstab_file *lines)
 {
 	struct fstab_entry *of = fuzz_alloc((lines->count + 1) * sizeof(*of));
 	const struct fstab_entry **by = fuzz_alloc((lines->count + 1) * sizeof(*by));
@@ -218,21 +218,22 @@ static bool check_order(const struct tablines *lines)
 }
 
 /** Sort a text by --fix=order: no line is before one that it needs then. */
-static void check_sorted(const struct tablines *lines, const struct fstab_match_input *match)
+static void check_sorted(const struct fstab_file *lines, const struct fstab_match_input *match)
 {
 	struct fstab_merge_input in = {.match = *match};
 	struct fstab_merged merged;
 	in.match.file = lines;
 	in.fix = FSTAB_FIX_ORDER;
 	FUZZ_CHECK(fstab_merge(&in, &merged) == 0);
-	struct tablines *sorted = tablines_parse(merged.text, merged.len);
+	struct fstab_file *sorted = fstab_parse(merged.text, merged.len);
 	FUZZ_CHECK(sorted);
 	FUZZ_CHECK(!check_order(sorted));
-	tablines_free(sorted);
+	fstab_file_free(sorted);
 	fstab_merged_destroy(&merged);
 }
 
-static void check_reproduction(const struct fstab_match_input *match, const struct tablines *lines)
+static void check_reproduction(const struct fstab_match_input *match,
+                               const struct fstab_file *lines)
 {
 	const struct fstab_plan *plan = match->plan;
 	struct reproduction got;
@@ -326,7 +327,7 @@ static void check_own(const struct fstab_match_input *match)
 		}
 		strbuf_puts(&text, " 0 0\n");
 	}
-	struct tablines *lines = tablines_parse(strbuf_str(&text), text.len);
+	struct fstab_file *lines = fstab_parse(strbuf_str(&text), text.len);
 	FUZZ_CHECK(lines);
 	struct reproduction got;
 	FUZZ_CHECK(reproduce(&(struct reproduce_input){lines, match, NULL, NULL}, &got) == 0);
@@ -336,7 +337,7 @@ static void check_own(const struct fstab_match_input *match)
 			fuzz_same(got.items[i].why, "same", strbuf_str(&text), __FILE__, __LINE__);
 	}
 	reproduction_destroy(&got);
-	tablines_free(lines);
+	fstab_file_free(lines);
 	strbuf_destroy(&text);
 }
 
@@ -365,7 +366,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.nswaps = choices & 64 ? 2 : 0,
 		.facts = facts,
 	};
-	struct tablines *lines = tablines_parse(new, len);
+	struct fstab_file *lines = fstab_parse(new, len);
 	FUZZ_CHECK(lines);
 	check_audit(lines, &facts);
 	if (live.d->table->count) {
@@ -390,7 +391,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		selfcheck_destroy(&check);
 		fstab_plan_destroy(&plan);
 	}
-	tablines_free(lines);
+	fstab_file_free(lines);
 	fuzz_discovery_free(live.d);
 	while (made) {
 		struct made *next = made->next;

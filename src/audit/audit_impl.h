@@ -119,20 +119,6 @@ static inline bool audit_is_open(const struct fstab_facts *facts, const char *pa
 	return facts->open_to_all && facts->open_to_all(facts->arg, path) > 0;
 }
 
-/* Fields of an entry; NULL for a damaged line or a comment. */
-
-static inline const char *audit_field(const struct tabline *line, enum tabline_place place)
-{
-	return line->kind == TABLINE_ENTRY ? tabline_value(line, place) : NULL;
-}
-
-static inline bool audit_field_is(const struct tabline *line, enum tabline_place place,
-                                  const char *text)
-{
-	const char *value = audit_field(line, place);
-	return value && strcmp(value, text) == 0;
-}
-
 /* line.c */
 
 /** Report a character that looks like a blank but separates no fields.
@@ -224,14 +210,14 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report);
     @match  Of a file and this plan.
     @return whether there was memory. */
 bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
-                      const struct tablines *lines);
+                      const struct fstab_file *file);
 
 /** Call a function for each recursive bind and each mount that the bind should have copied but did
     not: a mount that is older than the bind, by its unique ID, and can be bound.  Without unique
     IDs there are no calls.
     @return whether there was memory. */
 bool audit_left_out(const struct audit_live *in,
-                    void (*each)(void *arg, const struct tabline *line,
+                    void (*each)(void *arg, const struct fstab_entry *line,
                                  const struct fstab_line *child), void *arg);
 
 #endif

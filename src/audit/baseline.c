@@ -29,7 +29,7 @@ struct taking {
 	struct audit_baseline *to;
 	const struct fstab_facts *facts;
 	const struct fstab_plan *plan;
-	const struct tablines *lines;
+	const struct fstab_file *file;
 	struct map64 types;      /* hash of a mount point -> the plan's line of a trigger or a
 	                            network mount */
 	struct strbuf text;
@@ -161,10 +161,8 @@ static void collect_line(struct taking *t, const struct fstab_line *line)
 		return;
 	entry->owner = keep(t, line->owner);
 	const char *owner = audit_owner_name(line->owner);
-	const char *options = line->of ? tabline_value(&t->lines->lines[line->of - 1],
-	                                               TABLINE_OPTIONS) : NULL;
 	/* Users or the kernel mount and unmount it at any time. */
-	entry->light = (options && opt_noauto(options))
+	entry->light = (line->of && t->file->entries[line->of - 1].noauto)
 	               || (owner && word_in(owner, strlen(owner), "api nsfs snap udisks user"));
 	if (!m) {
 		t->failed |= t->facts->swap
@@ -187,9 +185,9 @@ static void collect_line(struct taking *t, const struct fstab_line *line)
 }
 
 int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_facts *facts,
-                        const struct tablines *lines, struct audit_baseline *baseline)
+                        const struct fstab_file *file, struct audit_baseline *baseline)
 {
-	struct taking t = {.to = baseline, .facts = facts, .plan = plan, .lines = lines};
+	struct taking t = {.to = baseline, .facts = facts, .plan = plan, .file = file};
 	for (uint32_t i = 0; !t.failed && i < plan->count; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		unsigned flags = line->mount && line->target ? fstype_flags(line->mount->fstype)

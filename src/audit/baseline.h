@@ -83,7 +83,7 @@ unsigned audit_baseline_owner(const char *owner);
     @baseline  `include` is set by the caller; receives sorted entries.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_facts *facts,
-                        const struct tablines *lines, struct audit_baseline *baseline);
+                        const struct fstab_file *file, struct audit_baseline *baseline);
 
 /** Report new, missing and changed entries: BASE-*.
     @uptime  Seconds; missing entries are not reported soon after a boot.  -1: unknown, or long.

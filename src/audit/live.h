@@ -36,7 +36,7 @@ struct audit_live {
 	const struct discovery *d;
 	const char *root;                  /* ROOT, as in struct fstab_input */
 	const struct fstab_facts *facts;
-	const struct tablines *lines;      /* of the fstab */
+	const struct fstab_file *file;      /* of the fstab */
 	const struct fstab_plan *plan;     /* with its owners: audit_own() */
 	const struct fstab_match *match;   /* lines matched with the plan */
 	const struct host_units *units;    /* NULL: not known */

@@ -35,17 +35,15 @@ bool audit_is_users(const char *owner)
 /** Set the line number of every mount on a line's mount point, even if it is hidden or belongs to
     no line: a comment of the line can ignore findings.
     @return whether there was memory. */
-static bool number_places(struct fstab_plan *plan, const struct tablines *lines)
+static bool number_places(struct fstab_plan *plan, const struct fstab_file *file)
 {
 	struct map64 by_target = {0};
 	bool failed = false;
-	for (uint32_t i = 0; i < lines->count && !failed; ++i) {
+	for (uint32_t i = 0; i < file->count && !failed; ++i) {
 		/* A damaged line may still have a mount point. */
-		const struct tabline *line = &lines->lines[i];
-		const char *target = line->kind >= TABLINE_ENTRY
-		                     ? tabline_value(line, TABLINE_TARGET) : NULL;
-		if (target && *target == '/')
-			failed = map64_put(&by_target, map64_text(target), i) == MAP64_NONE;
+		const struct fstab_entry *line = &file->entries[i];
+		if (*line->target == '/')
+			failed = map64_put(&by_target, map64_text(line->target), i) == MAP64_NONE;
 	}
 	for (size_t i = 0; i < plan->count && !failed; ++i) {
 		struct fstab_line *line = &plan->lines[i];
@@ -53,21 +51,21 @@ static bool number_places(struct fstab_plan *plan, const struct tablines *lines)
 		                  ? map64_get(&by_target, map64_text(line->target))
 		                  : MAP64_NONE;
 		if (at != MAP64_NONE
-		    && strcmp(tabline_value(&lines->lines[at], TABLINE_TARGET), line->target) == 0)
-			line->of = lines->lines[at].number;
+		    && strcmp(file->entries[at].target, line->target) == 0)
+			line->of = file->entries[at].number;
 	}
 	map64_destroy(&by_target);
 	return !failed;
 }
 
 int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
-              const struct tablines *lines, const struct fstab_facts *facts)
+              const struct fstab_file *file, const struct fstab_facts *facts)
 {
-	for (size_t i = 0; i < lines->count; ++i) {
+	for (size_t i = 0; i < file->count; ++i) {
 		if (match->of[i]) {
 			struct fstab_line *line = &plan->lines[match->of[i] - plan->lines];
 			line->owner = audit_is_users(line->owner) ? line->owner : "fstab";
-			line->of = line->of ? line->of : lines->lines[i].number;
+			line->of = line->of ? line->of : file->entries[i].number;
 		}
 	}
 	for (size_t i = 0; i < match->count; ++i) {
@@ -77,7 +75,7 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 		    && !audit_is_users(difference->live->owner))
 			plan->lines[difference->live - plan->lines].owner = "fstab";
 	}
-	bool good = audit_own_copies(plan, match, lines);
+	bool good = audit_own_copies(plan, match, file);
 	for (size_t i = 0; i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
 		const char *name = line->swap ? line->swap : line->target;
@@ -88,7 +86,7 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 		line->owner = line->mount && name && strcmp(name, "/") == 0 ? "initrd"
 		              : unit ? "unit" : "unknown";
 	}
-	if (good && number_places(plan, lines))
+	if (good && number_places(plan, file))
 		return 0;
 	errno = ENOMEM;
 	return -1;

@@ -32,6 +32,6 @@ bool audit_is_users(const char *owner);
     @facts  Mounts with a unit file, by its unit(), belong to the unit.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
-              const struct tablines *lines, const struct fstab_facts *facts);
+              const struct fstab_file *file, const struct fstab_facts *facts);
 
 #endif

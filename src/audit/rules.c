@@ -181,14 +181,14 @@ enum fact_kind audit_look_for(struct audit *audit, const struct fstab_entry *ent
 /** Parse the lines; report damaged ones. */
 static void read_lines(struct audit *audit)
 {
-	const struct tablines *lines = audit->in->lines;
+	const struct fstab_file *file = audit->in->file;
 	struct audit_report *report = audit->report;
 	audit_set ignored = {0};
-	report->ignored = calloc(lines->count + 1, sizeof(*report->ignored));
-	report->nlines = lines->count;
+	report->ignored = calloc(file->count + 1, sizeof(*report->ignored));
+	report->nlines = file->count;
 	report->failed |= !report->ignored;
-	for (size_t i = 0; i < lines->count && !report->failed; ++i) {
-		const struct tabline *line = &lines->lines[i];
+	for (size_t i = 0; i < file->count && !report->failed; ++i) {
+		const struct tabline *line = &file->lines->lines[i];
 		if (line->kind == TABLINE_COMMENT) {
 			audit_ignored(audit, line, &ignored);
 			continue;
@@ -257,7 +257,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	if (!input.facts)
 		input.facts = &none;
 	*report = (struct audit_report){0};
-	size_t n = in->lines->count;
+	size_t n = in->file->count;
 	struct audit audit = {
 		.in = &input, .report = report, .entries = calloc(n + 1, sizeof(*audit.entries)),
 		.next_target = calloc(n + 1, sizeof(*audit.next_target)),

@@ -18,7 +18,7 @@
 #define GM_AUDIT_RULES_H
 
 #include "fstab/fstab.h"
-#include "table/tablines.h"
+#include "fstab/entry.h"
 
 #include <assert.h>
 
@@ -211,7 +211,7 @@ struct audit_finding {
 };
 
 struct audit_input {
-	const struct tablines *lines;
+	const struct fstab_file *file;
 	const struct fstab_facts *facts;   /* NULL: none */
 
 	/** The live mounts: the kernel knows an option that a mount of the same type shows.

@@ -72,7 +72,7 @@ static void report_unchecked(struct selfcheck *check, audit_set not_checked)
 
 /** A text and its findings. */
 struct judged {
-	struct tablines *lines;
+	struct fstab_file *file;
 	struct audit_report report;
 };
 
@@ -80,9 +80,9 @@ struct judged {
 static int judge_text(const struct selfcheck_input *in, const char *text, size_t len,
                       struct judged *judged)
 {
-	*judged = (struct judged){.lines = tablines_parse(len ? text : "", len)};
-	return judged->lines
-	               ? audit_fstab(&(struct audit_input){judged->lines, &in->live->facts,
+	*judged = (struct judged){.file = fstab_parse(len ? text : "", len)};
+	return judged->file
+	               ? audit_fstab(&(struct audit_input){judged->file, &in->live->facts,
 	                                                   in->live->d},
 	                             &judged->report)
 	               : -1;
@@ -92,7 +92,7 @@ static void judged_destroy(struct judged *judged)
 {
 	int error = errno;
 	audit_report_destroy(&judged->report);
-	tablines_free(judged->lines);
+	fstab_file_free(judged->file);
 	errno = error;
 }
 
@@ -102,7 +102,7 @@ static void judged_destroy(struct judged *judged)
 static int compare(struct selfcheck *check, const struct selfcheck_input *in,
                    const struct judged *judged, struct reproduction *got)
 {
-	size_t lines = judged->lines->count;
+	size_t lines = judged->file->count;
 	const char **refused = calloc(lines + 1, sizeof(*refused)),
 		   **missing = calloc(lines + 1, sizeof(*missing));
 	int rc = -1;
@@ -122,7 +122,7 @@ static int compare(struct selfcheck *check, const struct selfcheck_input *in,
 				keep(check, finding->actual ? "%s (%s)" : "%s", finding->message,
 			             finding->actual);
 	}
-	rc = reproduce(&(struct reproduce_input){judged->lines, in->match, refused, missing}, got);
+	rc = reproduce(&(struct reproduce_input){judged->file, in->match, refused, missing}, got);
 out:;
 	int error = errno;
 	free(refused);

@@ -8,6 +8,7 @@
 #include "mountopts/optlist.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /** Whether systemd assumes that a type needs the network.
     Source: fstype_is_network() of systemd 252. */
@@ -96,6 +97,7 @@ int fstab_entry_complete(struct fstab_entry *entry, struct arena *arena)
 	struct fstab_entry e = {
 		.source = entry->source, .target = entry->target, .fstype = entry->fstype,
 		.options = entry->options, .passno = entry->passno, .line = entry->line,
+		.number = entry->number,
 		.type = fstype_line_flags(entry->fstype, entry->source),
 		.swap = strcmp(entry->fstype, "swap") == 0,
 		.kind = entry->kind, .real = entry->real, .real_source = entry->real_source,
@@ -131,7 +133,7 @@ int fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, stru
 	bool is_entry = line->kind == TABLINE_ENTRY;
 	bool has_fields = is_entry || line->kind == TABLINE_DAMAGED;
 	struct fstab_entry e = {
-		.line = line, .passno = line->passno, .options = "defaults",
+		.line = line, .number = line->number, .passno = line->passno, .options = "defaults",
 		.source = has_fields ? field(line, TABLINE_SOURCE) : "",
 		.target = has_fields ? field(line, TABLINE_TARGET) : "",
 		.fstype = has_fields ? field(line, TABLINE_FSTYPE) : "",
@@ -175,4 +177,34 @@ bool fstab_entry_has(const struct fstab_entry *entry, const char *option)
 			return true;
 	}
 	return false;
+}
+
+struct fstab_file *fstab_parse(const char *text, size_t len)
+{
+	struct fstab_file *file = calloc(1, sizeof(*file));
+	if (!file)
+		return NULL;
+	file->lines = tablines_parse(text, len);
+	file->count = file->lines ? file->lines->count : 0;
+	file->entries = file->lines ? calloc(file->count + 1, sizeof(*file->entries)) : NULL;
+	bool good = file->entries;
+	for (size_t i = 0; i < file->count && good; ++i)
+		good = fstab_entry_read(&file->entries[i], &file->lines->lines[i],
+		                        &file->arena) == 0;
+	if (good)
+		return file;
+	int error = errno;
+	fstab_file_free(file);
+	errno = error;
+	return NULL;
+}
+
+void fstab_file_free(struct fstab_file *file)
+{
+	if (!file)
+		return;
+	tablines_free(file->lines);
+	free(file->entries);
+	arena_destroy(&file->arena);
+	free(file);
 }

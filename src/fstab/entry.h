@@ -48,6 +48,7 @@ struct fstab_entry {
 	int passno;              /* -1: missing */
 
 	const struct tabline *line;    /* NULL: not in a file, but to be added */
+	uint32_t number;         /* of the line, from 1; 0: not in a file */
 	const char *path;        /* normal form of the target, by its text; NULL: of swap, or not an
 	                            absolute path */
 	unsigned type;           /* enum fstype_flags of the type and source */
@@ -82,6 +83,28 @@ struct fstab_entry {
 	bool added;              /* the line is not in the file yet */
 	bool absent;             /* there is no line: a mount that should have one */
 };
+
+/** The text of an fstab, read. */
+struct fstab_file {
+	struct tablines *lines;        /* every byte of it */
+	struct fstab_entry *entries;   /* one for each line, of any kind */
+	size_t count;
+	struct arena arena;
+};
+
+/** Read the text of an fstab.
+    @text  Must remain valid as long as the result.
+    @return to be freed by fstab_file_free(); or NULL.  Errors: those of tablines_parse(). */
+struct fstab_file *fstab_parse(const char *text, size_t len);
+
+/** Free a file; NULL is allowed. */
+void fstab_file_free(struct fstab_file *file);
+
+/** Whether a line is an entry, and no comment, blank or damaged line. */
+static inline bool fstab_is_entry(const struct fstab_entry *entry)
+{
+	return entry->line && entry->line->kind == TABLINE_ENTRY;
+}
 
 /** Read a line of any kind.  Of a damaged line, only the readable fields are set, and it has no
     path; of a comment, nothing.

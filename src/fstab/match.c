@@ -10,7 +10,7 @@
 /** Add a difference.
     @actual  Of OPTIONS and NO_LINE. */
 static void add(struct fstab_match *match, enum fstab_difference_kind kind,
-                const struct candidate *entry, const struct tabline *other,
+                const struct candidate *entry, const struct fstab_entry *other,
                 const struct planned *mount, const char *actual)
 {
 	if (!ARRAY_ROOM(match->differences, match->count, &match->capacity)) {
@@ -18,7 +18,8 @@ static void add(struct fstab_match *match, enum fstab_difference_kind kind,
 		return;
 	}
 	match->differences[match->count++] = (struct fstab_difference){
-		.kind = kind, .line = entry ? entry->is.line : NULL, .other = other,
+		.kind = kind, .line = entry ? match_line(match->matcher, entry) : NULL,
+		.other = other,
 		.live = mount->line, .expected = entry ? entry->is.options : NULL,
 		.actual = actual,
 	};
@@ -32,7 +33,7 @@ static void add_further(struct fstab_match *match, const struct candidate *entry
 	const struct candidate *own = &m->entries[mount->entry];
 	enum fstab_difference_kind kind;
 	if (entry != own && match_is_further(m, entry, own->is.source, mount, &kind))
-		add(match, kind, entry, own->is.line, mount, NULL);
+		add(match, kind, entry, match_line(m, own), mount, NULL);
 }
 
 static void match_mount(struct fstab_match *match, struct planned *mount)
@@ -102,9 +103,10 @@ failed:
 	return -1;
 }
 
-const char *fstab_match_line_options(const struct fstab_match *match, const struct tabline *line)
+const struct fstab_entry *fstab_match_entry(const struct fstab_match *match,
+                                            const struct fstab_entry *line)
 {
-	return match->matcher->entries[line->number - 1].is.options;
+	return &match->matcher->entries[line->number - 1].is;
 }
 
 void fstab_match_destroy(struct fstab_match *match)

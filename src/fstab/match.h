@@ -13,10 +13,9 @@
 #define GM_FSTAB_MATCH_H
 
 #include "fstab/fstab.h"
-#include "table/tablines.h"
 
 struct fstab_match_input {
-	const struct tablines *file;
+	const struct fstab_file *file;
 	const struct fstab_input *in;   /* of the plan */
 	const struct fstab_plan *plan;
 };
@@ -33,7 +32,7 @@ enum fstab_difference_kind {
 
 struct fstab_difference {
 	enum fstab_difference_kind kind;
-	const struct tabline *line, *other;  /* of the file; or NULL */
+	const struct fstab_entry *line, *other;  /* of the file; or NULL */
 	const struct fstab_line *live;       /* of the plan; or NULL */
 	const char *expected;    /* OPTIONS: those of the line, decoded */
 	const char *actual;      /* OPTIONS: those that differ, as the mount has them */
@@ -62,8 +61,9 @@ int fstab_match(const struct fstab_match_input *in, struct fstab_match *match);
 
 void fstab_match_destroy(struct fstab_match *match);
 
-/** The options of a line, decoded, with those of later lines that remount what it mounts. */
-const char *fstab_match_line_options(const struct fstab_match *match, const struct tabline *line);
+/** A line with the options of later lines that remount what it mounts. */
+const struct fstab_entry *fstab_match_entry(const struct fstab_match *match,
+                                            const struct fstab_entry *line);
 
 /** Append the options that a line names and its mount has otherwise, as the mount has them, for a
     mount without a line of the plan: what the line does not name may be the system's or a server's,
@@ -77,11 +77,13 @@ bool fstab_match_served(const char *types, const char *options, const struct mou
 
 /** Append what a line mounts: source, type and part, as in "/dev/sda2 (btrfs): subvol=/@home".
     @live  The mount that the line is compared with: the part that differs is named. */
-void fstab_name_line(const struct tabline *line, const struct fstab_line *live, struct strbuf *out);
+void fstab_name_line(const struct fstab_entry *line, const struct fstab_line *live,
+                     struct strbuf *out);
 
 /** Append what a mount or swap space mounts.
     @line  The line that it is compared with; NULL: none, and layers are left out. */
-void fstab_name_live(const struct fstab_line *live, const struct tabline *line, struct strbuf *out);
+void fstab_name_live(const struct fstab_line *live, const struct fstab_entry *line,
+                     struct strbuf *out);
 
 /** Tags of devices, with the directories of udev's links. */
 enum { FSTAB_TAGS = 4 };

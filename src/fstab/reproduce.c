@@ -130,7 +130,7 @@ static void make_graph(struct work *w)
 	};
 	for (uint32_t i = 0; i < w->nentries; ++i) {
 		uint32_t of = w->mounters[i].of;
-		bool is_entry = w->entries[i].is.line->kind == TABLINE_ENTRY;
+		bool is_entry = fstab_is_entry(&w->entries[i].is);
 		struct fstab_entry *entry = &w->graph_lines[i];
 		*entry = is_entry ? w->entries[i].is : nothing;
 		/* As the mount has it: without symlinks. */
@@ -341,7 +341,7 @@ int reproduce(const struct reproduce_input *in, struct reproduction *out)
 {
 	const struct fstab_plan *plan = in->match->plan;
 	struct fstab_match_input match = *in->match;
-	size_t lines = in->lines->count, all = lines + plan->count + 1;
+	size_t lines = in->file->count, all = lines + plan->count + 1;
 	*out = (struct reproduction){.items = calloc(all, sizeof(*out->items))};
 	struct work w = {
 		.in = in,
@@ -355,7 +355,7 @@ int reproduce(const struct reproduce_input *in, struct reproduction *out)
 		.outcomes = calloc(all, sizeof(*w.outcomes)),
 		.broken = calloc(all, sizeof(*w.broken)),
 	};
-	match.file = in->lines;
+	match.file = in->file;
 	w.failed = fstab_match(&match, &w.match) != 0 || !out->items || !w.mounters || !w.wanted
 	           || !w.graph_lines || !w.lines || !w.outcomes || !w.broken;
 	if (!w.failed) {

@@ -12,14 +12,13 @@
 #define GM_FSTAB_REPRODUCE_H
 
 #include "fstab/fstab.h"
-#include "table/tablines.h"
 
 struct fstab_match_input;
 
 struct reproduce_input {
-	const struct tablines *lines;
+	const struct fstab_file *file;
 	const struct fstab_match_input *match;   /* but for its file; has the plan */
-	const char *const *refused;   /* by line of `lines`: why the kernel refuses it; or NULL */
+	const char *const *refused;   /* by line of the file: why the kernel refuses it; or NULL */
 	const char *const *missing;   /* ... why its source does not exist; or NULL */
 };
 

@@ -138,7 +138,7 @@ static int take_swap(void *arg, const char *name, struct fstab_device *device)
 
 struct taken {
 	const struct fstab_plan *plan;
-	const struct tablines *file;
+	const struct fstab_file *file;
 	const struct fstab_facts *facts;
 	char *expected;
 };
@@ -210,13 +210,13 @@ UNIT_TEST(take)
 	};
 	struct fstab_plan plan = {.lines = lines, .count = COUNT(lines)};
 	static const char fstab[] = "x / ext4 noauto,auto 0 0\n#\nx /d xfs defaults 0 0\n";
-	struct tablines *file = tablines_parse(fstab, strlen(fstab));
+	struct fstab_file *file = fstab_parse(fstab, strlen(fstab));
 	struct fstab_facts facts = {.device = take_device, .swap = take_swap};
 	struct taken in = {&plan, file, &facts,
 	                   unit_cases_read("tests/fixtures/audit/taken")};
 	fault_each_allocation(take_all, &in, 4);
 	free(in.expected);
-	tablines_free(file);
+	fstab_file_free(file);
 }
 
 /** Read a text.  @return the line that is wrong, 0: none; found has why. */

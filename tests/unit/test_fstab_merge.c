@@ -199,8 +199,8 @@ static char *merged(struct fstab_merge_input in, const char *table, const char *
 {
 	struct made made;
 	make(&made, table);
-	struct tablines *file = tablines_parse(text, n);
-	struct tablines *base_lines = base ? tablines_parse(base, strlen(base)) : NULL;
+	struct fstab_file *file = fstab_parse(text, n);
+	struct fstab_file *base_lines = base ? fstab_parse(base, strlen(base)) : NULL;
 	struct fstab_merged out;
 	in.match = (struct fstab_match_input){
 		.file = file, .in = &made.in, .plan = &made.plan,
@@ -211,8 +211,8 @@ static char *merged(struct fstab_merge_input in, const char *table, const char *
 	print_notes(&out);
 	char *result = out.text ? strdup(out.text) : NULL;
 	fstab_merged_destroy(&out);
-	tablines_free(file);
-	tablines_free(base_lines);
+	fstab_file_free(file);
+	fstab_file_free(base_lines);
 	unmake(&made);
 	return result;
 }
@@ -388,7 +388,7 @@ UNIT_TEST(names_of_device_mapper)
 		snprintf(text, sizeof(text), ROOT_LINE "%s /m ext4 rw 0 2\n", rows[i].source);
 		struct made made;
 		make(&made, ROOT "22 20 253:9 / /m rw,relatime - ext4 /dev/mapper/vg--a-home rw\n");
-		struct tablines *file = tablines_parse(text, strlen(text));
+		struct fstab_file *file = fstab_parse(text, strlen(text));
 		made.plan.lines[1].fate = FSTAB_LINE;
 		made.plan.lines[1].source = "/dev/mapper/vg--a-home";
 		made.plan.lines[1].fstype = "ext4";
@@ -401,7 +401,7 @@ UNIT_TEST(names_of_device_mapper)
 		print_notes(&out);
 		CU_ASSERT_EQUAL(strstr(notes, "source 2 /m") == NULL, rows[i].same);
 		fstab_merged_destroy(&out);
-		tablines_free(file);
+		fstab_file_free(file);
 		unmake(&made);
 	}
 }
@@ -421,7 +421,7 @@ UNIT_TEST(options_of_the_file_in_the_plan)
 {
 	struct made made;
 	make(&made, TABLE);
-	struct tablines *file = tablines_parse(good, sizeof(good) - 1);
+	struct fstab_file *file = fstab_parse(good, sizeof(good) - 1);
 	struct fstab_merge_input in = {
 	        .match.file = file, .match.in = &made.in, .match.plan = &made.plan};
 	CU_ASSERT_EQUAL(fstab_keep_options(&in.match, &made.plan), 0);
@@ -435,7 +435,7 @@ UNIT_TEST(options_of_the_file_in_the_plan)
 			++found;
 	}
 	CU_ASSERT_EQUAL(found, 2);
-	tablines_free(file);
+	fstab_file_free(file);
 	unmake(&made);
 }
 
@@ -451,7 +451,7 @@ static int merge_damaged_file(void *arg)
 	struct made *made = arg;
 	struct fstab_merged out = {0};
 	struct host_units units = {0};
-	struct tablines *file = tablines_parse(text, sizeof(text) - 1);
+	struct fstab_file *file = fstab_parse(text, sizeof(text) - 1);
 	char *shown_text = file ? strdup(shown) : NULL;
 	int rc = shown_text ? host_units_parse(shown_text, &units) : -1;
 	rc = rc != 0 ? rc : fstab_merge(&(struct fstab_merge_input){
@@ -461,7 +461,7 @@ static int merge_damaged_file(void *arg)
 	CU_ASSERT(rc == 0 ? out.len > sizeof(text) : !out.text);
 	fstab_merged_destroy(&out);
 	host_units_destroy(&units);
-	tablines_free(file);
+	fstab_file_free(file);
 	errno = error;
 	return rc;
 }
@@ -501,7 +501,7 @@ UNIT_TEST(many)
 		struct made made;
 		make(&made, strbuf_str(&table));
 		double from = unit_cpu();
-		struct tablines *file = tablines_parse(text.data, text.len);
+		struct fstab_file *file = fstab_parse(text.data, text.len);
 		struct fstab_merge_input in = {.match.file = file,
 		                               .base = file,
 		                               .match.in = &made.in,
@@ -513,7 +513,7 @@ UNIT_TEST(many)
 		seconds[turn] = unit_cpu() - from;
 		CU_ASSERT_EQUAL(out.mounts, n + 2);
 		fstab_merged_destroy(&out);
-		tablines_free(file);
+		fstab_file_free(file);
 		unmake(&made);
 	}
 	if (getenv("GETMNT_TIMES"))

@@ -78,9 +78,9 @@ static const char *judged(struct audit_live *host, const char *fstab, struct fst
 {
 	static const struct fstab_plan none;
 	struct audit_report report;
-	struct tablines *lines = tablines_parse(fstab, strlen(fstab));
+	struct fstab_file *lines = fstab_parse(fstab, strlen(fstab));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
-	host->lines = lines;
+	host->file = lines;
 	host->plan = plan ? plan : &none;
 	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines}, &report), 0);
 	audit_set before = report.not_checked;
@@ -113,7 +113,7 @@ static const char *judged(struct audit_live *host, const char *fstab, struct fst
 			                      audit_rules[code].code);
 	}
 	audit_report_destroy(&report);
-	tablines_free(lines);
+	fstab_file_free(lines);
 	return text;
 }
 
@@ -367,10 +367,10 @@ UNIT_TEST(no_memory)
 	struct mount root = {.dev_major = 8, .fstype = "ext4"};
 	struct fstab_line of_root = {.fate = FSTAB_LINE, .mount = &root, .target = "/"};
 	struct fstab_plan plan = {.lines = &of_root, .count = 1};
-	struct tablines *lines = tablines_parse(fstab, sizeof(fstab) - 1);
+	struct fstab_file *lines = fstab_parse(fstab, sizeof(fstab) - 1);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
 	struct audit_live live = {
-		.lines = lines, .plan = &plan, .facts = &facts,
+		.file = lines, .plan = &plan, .facts = &facts,
 		.mtab = {HOST_MTAB_FILE, 1, 1, 1, 1}, .fstab_seen = true, .fstab_mode = 0100666,
 		.errors = &errors_, .cmdline = "root=UUID=root resume=/dev/gone",
 		.crypttab = "a UUID=gone /gone\na\nt UUID=copy k swap\n#made /x\nu "
@@ -378,7 +378,7 @@ UNIT_TEST(no_memory)
 		.crypttab_name = "ct",
 	};
 	fault_each_allocation(judge_host, &live, 5);
-	tablines_free(lines);
+	fstab_file_free(lines);
 }
 
 UNIT_TEST(owners)

@@ -138,13 +138,13 @@ static void put_match(const struct fstab_match *match)
 	}
 }
 
-static void put_drift(const struct tablines *lines, const struct fstab_match *match,
+static void put_drift(const struct fstab_file *lines, const struct fstab_match *match,
                       const struct fstab_input *in, struct fstab_plan *plan)
 {
 	struct audit_report report;
-	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){.lines = lines}, &report), 0);
+	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){.file = lines}, &report), 0);
 	CU_ASSERT_EQUAL(audit_own(plan, match, lines, &in->facts), 0);
-	struct audit_live live = {.d = in->d, .root = in->root, .facts = &in->facts, .lines = lines,
+	struct audit_live live = {.d = in->d, .root = in->root, .facts = &in->facts, .file = lines,
 	                          .match = match, .plan = plan, .uptime = -1};
 	CU_ASSERT_EQUAL(audit_drift(&live, &report), 0);
 	text[0] = '\0';
@@ -169,7 +169,7 @@ static void check(size_t row, const char *what, const char *expected)
 UNIT_TEST(rows)
 {
 	for (size_t i = 0; i < COUNT(rows); ++i) {
-		struct tablines *lines = tablines_parse(rows[i].lines, strlen(rows[i].lines));
+		struct fstab_file *lines = fstab_parse(rows[i].lines, strlen(rows[i].lines));
 		struct discovery *d = unit_discover(rows[i].table);
 		struct fstab_input in = {
 		        .d = d,
@@ -189,7 +189,7 @@ UNIT_TEST(rows)
 		check(i, "audit", rows[i].findings);
 		fstab_match_destroy(&match);
 		fstab_plan_destroy(&plan);
-		tablines_free(lines);
+		fstab_file_free(lines);
 		unit_discovery_free(d);
 	}
 }

@@ -17,7 +17,7 @@
 
 /** A text taken apart. */
 struct parsed {
-	struct tablines *lines;
+	struct fstab_file *lines;
 	struct fstab_entry *of;
 	const struct fstab_entry **by;
 	uint32_t *number, n;
@@ -36,14 +36,14 @@ static int follow(void *arg, const char *target, struct strbuf *path)
 
 static void parse(struct parsed *p, const char *text)
 {
-	*p = (struct parsed){.lines = tablines_parse(text, strlen(text))};
+	*p = (struct parsed){.lines = fstab_parse(text, strlen(text))};
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p->lines);
 	arena_init(&p->arena);
 	p->of = calloc(p->lines->count + 1, sizeof(*p->of));
 	p->by = calloc(p->lines->count + 1, sizeof(*p->by));
 	p->number = calloc(p->lines->count + 1, sizeof(*p->number));
 	for (size_t i = 0; i < p->lines->count; ++i) {
-		const struct tabline *line = &p->lines->lines[i];
+		const struct tabline *line = &p->lines->lines->lines[i];
 		if (line->kind != TABLINE_ENTRY)
 			continue;
 		struct fstab_entry *entry = &p->of[p->n];
@@ -61,7 +61,7 @@ static void end(struct parsed *p)
 {
 	order_destroy(&p->order);
 	arena_destroy(&p->arena);
-	tablines_free(p->lines);
+	fstab_file_free(p->lines);
 	free(p->of);
 	free(p->by);
 	free(p->number);
@@ -139,13 +139,13 @@ static uint64_t late_by_graph(const char *fstab)
 	return lines;
 }
 
-static uint64_t late_by_audit(const struct tablines *lines)
+static uint64_t late_by_audit(const struct fstab_file *lines)
 {
 	uint64_t found = 0;
 	const struct fstab_facts facts = {.look = look};
 	struct audit_report report;
 	CU_ASSERT_EQUAL_FATAL(
-		audit_fstab(&(struct audit_input){.lines = lines, .facts = &facts}, &report), 0);
+		audit_fstab(&(struct audit_input){.file = lines, .facts = &facts}, &report), 0);
 	for (size_t i = 0; i < report.count; ++i) {
 		const struct audit_finding *f = &report.findings[i];
 		bool late = strstr(f->message, "after it") || strstr(f->message, "need each other");
@@ -156,7 +156,7 @@ static uint64_t late_by_audit(const struct tablines *lines)
 }
 
 /** @fix  Sort them. */
-static uint64_t late_by_merge(const struct tablines *lines, bool fix, char **sorted)
+static uint64_t late_by_merge(const struct fstab_file *lines, bool fix, char **sorted)
 {
 	static const char table[] = "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n";
 	uint64_t found = 0;
@@ -187,7 +187,7 @@ static size_t late_rows;
 static void check_same_answer(const char *row, const char *findings)
 {
 	const char *fstab = unit_lines(strstr(row, ": ") + 2);
-	struct tablines *lines = tablines_parse(fstab, strlen(fstab));
+	struct fstab_file *lines = fstab_parse(fstab, strlen(fstab));
 	char *sorted;
 	uint64_t graph = late_by_graph(fstab);
 	bool cycle = strstr(findings, "cycle");
@@ -197,7 +197,7 @@ static void check_same_answer(const char *row, const char *findings)
 	late_by_merge(lines, true, &sorted);
 	CU_ASSERT(cycle || late_by_graph(sorted) == 0);
 	free(sorted);
-	tablines_free(lines);
+	fstab_file_free(lines);
 }
 
 /** All three say the same of each text; and of one that was sorted, nothing. */

@@ -87,7 +87,7 @@ static char text[64 * 1024];
 static const char *judged(const char *fstab, const struct fstab_facts *known,
                           struct audit_report *keep)
 {
-	struct tablines *lines = tablines_parse(fstab, strlen(fstab));
+	struct fstab_file *lines = fstab_parse(fstab, strlen(fstab));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
 	struct audit_report report;
 	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines, known}, &report), 0);
@@ -107,7 +107,7 @@ static const char *judged(const char *fstab, const struct fstab_facts *known,
 		*keep = report;
 	else
 		audit_report_destroy(&report);
-	tablines_free(lines);
+	fstab_file_free(lines);
 	return text;
 }
 

@@ -95,7 +95,7 @@ static int judge(const char *shown, const char *fstab, bool usual, long uptime, 
 {
 	struct host_units units = {0};
 	struct audit_report report = {0};
-	struct tablines *lines = tablines_parse(fstab, strlen(fstab));
+	struct fstab_file *lines = fstab_parse(fstab, strlen(fstab));
 	char *text = strdup(shown);
 	int rc = lines && text ? 0 : -1;
 	if (rc == 0)
@@ -104,7 +104,7 @@ static int judge(const char *shown, const char *fstab, bool usual, long uptime, 
 		free(text);
 	if (rc == 0)
 		rc = audit_units(&(struct audit_live){
-			.units = &units, .lines = lines, .fstab_seen = usual, .facts = &facts,
+			.units = &units, .file = lines, .fstab_seen = usual, .facts = &facts,
 			.uptime = uptime}, &report);
 	int error = errno;
 	for (size_t i = 0; i < report.count && rc == 0; ++i) {
@@ -119,7 +119,7 @@ static int judge(const char *shown, const char *fstab, bool usual, long uptime, 
 	}
 	audit_report_destroy(&report);
 	host_units_destroy(&units);
-	tablines_free(lines);
+	fstab_file_free(lines);
 	errno = error;
 	return rc;
 }

@@ -93,15 +93,14 @@ static const char *root_form(struct audit_report *report, const char *root,
 }
 
 /** The line of the fstab for the root; NULL: none.  @any [out]  The fstab has lines. */
-static const struct tabline *root_line(const struct audit_live *in, bool *any)
+static const struct fstab_entry *root_line(const struct audit_live *in, bool *any)
 {
-	const struct tabline *found = NULL;
+	const struct fstab_entry *found = NULL;
 	*any = false;
-	for (size_t i = 0; i < in->lines->count; ++i) {
-		const struct tabline *line = &in->lines->lines[i];
-		*any |= audit_field(line, TABLINE_TARGET) != NULL;
-		if (audit_field_is(line, TABLINE_TARGET, "/")
-		    && !audit_field_is(line, TABLINE_FSTYPE, "swap"))
+	for (size_t i = 0; i < in->file->count; ++i) {
+		const struct fstab_entry *line = &in->file->entries[i];
+		*any |= fstab_is_entry(line);
+		if (line->root)
 			found = line;
 	}
 	return found;
@@ -128,7 +127,7 @@ static void judge_root(const struct audit_live *in, struct audit_report *report,
 	struct fstab_device named = {0}, live, lined;
 	struct audit_finding at = {.target = "/", .owner = "initrd"};
 	bool any;
-	const struct tabline *line = root_line(in, &any);
+	const struct fstab_entry *line = root_line(in, &any);
 	const struct mount *m = mounted_root(in, &live);
 	if (m && any && !line)
 		audit_add_at(report, &at, BOOT_ROOT, AUDIT_INFO, "a line", "none",
@@ -155,7 +154,7 @@ static void judge_root(const struct audit_live *in, struct audit_report *report,
 			     live.tags->name ? live.tags->name : m->source,
 			     "the root may have been copied: decide which of the two to use",
 			     "the root is not the device on the kernel command line");
-	const char *source = line ? tabline_value(line, TABLINE_SOURCE) : NULL;
+	const char *source = line ? line->source : NULL;
 	if (!source || !audit_names_device(source) || devices(in, source, &lined) <= 0
 	    || fstab_same_device(&named, &lined) != 0)
 		return;
@@ -181,10 +180,9 @@ static const char *other_swap(const struct audit_live *in, const struct fstab_de
 			return NULL;
 		found = swap;
 	}
-	for (size_t i = 0; i < in->lines->count && found; ++i) {
-		const struct tabline *line = &in->lines->lines[i];
-		const char *source = audit_field_is(line, TABLINE_FSTYPE, "swap")
-		                     ? audit_field(line, TABLINE_SOURCE) : NULL;
+	for (size_t i = 0; i < in->file->count && found; ++i) {
+		const struct fstab_entry *line = &in->file->entries[i];
+		const char *source = line->swap ? line->source : NULL;
 		int n = source && audit_names_device(source) ? devices(in, source, &device) : 0;
 		if (n < 0 || (n > 0 && fstab_same_device(named, &device) != 0))
 			return NULL;

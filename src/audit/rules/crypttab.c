@@ -68,17 +68,10 @@ static bool is_part(const struct crypt *crypt)
 }
 
 /** The name of the mapping that an fstab line uses; NULL: none. */
-static const char *mapping_of(const struct tabline *line)
+static const char *mapping_of(const struct fstab_entry *line)
 {
-	const char *source = audit_field(line, TABLINE_SOURCE);
-	return source && strncmp(source, mapper, sizeof(mapper) - 1) == 0
-	       ? source + sizeof(mapper) - 1 : NULL;
-}
-
-/** Whether an fstab line has an option. */
-static bool line_has(const struct tabline *line, const char *option)
-{
-	return opt_shown_has(audit_field(line, TABLINE_OPTIONS), option);
+	return fstab_is_entry(line) && strncmp(line->source, mapper, sizeof(mapper) - 1) == 0
+	       ? line->source + sizeof(mapper) - 1 : NULL;
 }
 
 /** The number of devices with the name of a mapping. */
@@ -91,13 +84,10 @@ static int count_mappings(struct crypttab *tab, const char *name, struct fstab_d
 /** Record the mappings of fstab lines that boot needs. */
 static void record_needed(struct crypttab *tab)
 {
-	for (size_t i = 0; i < tab->in->lines->count; ++i) {
-		const struct tabline *line = &tab->in->lines->lines[i];
-		const char *name = mapping_of(line), *options = audit_field(line, TABLINE_OPTIONS);
-		size_t n;
-		if (name && !audit_field_is(line, TABLINE_FSTYPE, "swap")
-		    && !opt_find(options, "x-systemd.automount", strlen("x-systemd.automount"), &n)
-		    && !line_has(line, "noauto") && !line_has(line, "nofail"))
+	for (size_t i = 0; i < tab->in->file->count; ++i) {
+		const struct fstab_entry *line = &tab->in->file->entries[i];
+		const char *name = mapping_of(line);
+		if (name && !line->swap && !line->automount && !line->optional)
 			tab->report->failed |=
 				map64_put(&tab->needed, map64_text(name), 0) == MAP64_NONE;
 	}
@@ -116,14 +106,14 @@ static const char *other_use(struct crypttab *tab, const struct fstab_device *de
 		    && fstab_same_device(&live, device) == 1)
 			return audit_format(tab->report, "mounted on %s", line->target);
 	}
-	for (size_t i = 0; i < tab->in->lines->count; ++i) {
-		const char *source = audit_field(&tab->in->lines->lines[i], TABLINE_SOURCE);
+	for (size_t i = 0; i < tab->in->file->count; ++i) {
+		const struct fstab_entry *line = &tab->in->file->entries[i];
 		struct fstab_device named = {0};
-		if (source && audit_names_device(source)
-		    && audit_devices(tab->in->facts, source, &named) == 1
+		if (fstab_is_entry(line) && audit_names_device(line->source)
+		    && audit_devices(tab->in->facts, line->source, &named) == 1
 		    && fstab_same_device(&named, device) == 1)
 			return audit_format(tab->report, "of line %u of the fstab",
-			                    tab->in->lines->lines[i].number);
+			                    line->number);
 	}
 	return NULL;
 }
@@ -352,20 +342,18 @@ static bool find_similar(struct crypttab *tab, const char *wanted, struct crypt 
 
 /** Judge an fstab line whose mapping has no line.
     @return whether the mapping was searched for. */
-static bool judge_wanted(struct crypttab *tab, const struct tabline *line)
+static bool judge_wanted(struct crypttab *tab, const struct fstab_entry *line)
 {
 	const char *name = mapping_of(line), *cmdline = tab->in->cmdline;
-	if (!name || !*name || strlen(name) > NEAR_BYTES || line_has(line, "noauto")
-	    || audit_field_is(line, TABLINE_TARGET, "/")
+	if (!name || !*name || strlen(name) > NEAR_BYTES || line->noauto || line->root
 	    || map64_get(&tab->names, map64_text(name)) != MAP64_NONE
 	    || (cmdline && strstr(cmdline, name)))
 		return false;
 	struct crypt crypt = {0};
 	struct fstab_device device = {0};
-	bool comment = false, swap = audit_field_is(line, TABLINE_FSTYPE, "swap"),
-	     nofail = line_has(line, "nofail");
+	bool comment = false, swap = line->swap, nofail = line->nofail;
 	/* The rules for the fstab report devices that do not exist now. */
-	int count = audit_devices(tab->in->facts, audit_field(line, TABLINE_SOURCE), &device);
+	int count = audit_devices(tab->in->facts, line->source, &device);
 	bool similar = count != 0 && find_similar(tab, name, &crypt, &comment);
 	bool open = count > 0 && device.crypt;
 	/* The initial RAM disk may open mappings without a line here: by the kernel command line,
@@ -387,7 +375,7 @@ static bool judge_wanted(struct crypttab *tab, const struct tabline *line)
 		     : comment ? "remove the #, or the line of the fstab"
 		               : "use the same name in both",
 		     "line %u of the fstab needs %s, which no line sets up at the next boot",
-		     line->number, audit_field(line, TABLINE_SOURCE));
+		     line->number, line->source);
 	return true;
 }
 
@@ -439,9 +427,9 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report)
 			judge_line(&tab, &crypt);
 		at += n + (at[n] == '\n');
 	}
-	for (size_t i = 0; in->facts->devices && i < in->lines->count
+	for (size_t i = 0; in->facts->devices && i < in->file->count
 	     && wanted < WANTED_MAX && !report->failed; ++i)
-		wanted += judge_wanted(&tab, &in->lines->lines[i]);
+		wanted += judge_wanted(&tab, &in->file->entries[i]);
 	map64_destroy(&tab.names);
 	map64_destroy(&tab.needed);
 	map64_destroy(&tab.devices);

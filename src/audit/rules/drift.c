@@ -24,14 +24,14 @@
 #include <string.h>
 
 /** Whether a line need not be mounted, because the system is a container. */
-static bool is_contained(struct drift *drift, const struct tabline *line)
+static bool is_contained(struct drift *drift, const struct fstab_entry *line)
 {
 	return line
-	       && audit_is_contained(drift->in->facts, tabline_value(line, TABLINE_SOURCE),
+	       && audit_is_contained(drift->in->facts, line->source,
 	                             &drift->container);
 }
 
-void drift_report(struct drift *drift, enum audit_code code, const struct tabline *line,
+void drift_report(struct drift *drift, enum audit_code code, const struct fstab_entry *line,
                   const struct fstab_line *live, enum audit_severity severity,
                   const char *expected, const char *actual, const char *hint,
                   const char *format, ...)
@@ -39,9 +39,9 @@ void drift_report(struct drift *drift, enum audit_code code, const struct tablin
 	const struct audit_live *in = drift->in;
 	const char *target = live && live->swap ? live->swap : live ? live->target : NULL;
 	if (!target && line) {
-		target = tabline_value(line, TABLINE_TARGET);
-		if (!target || *target != '/')
-			target = tabline_value(line, TABLINE_SOURCE);
+		target = line->target;
+		if (*target != '/')
+			target = line->source;
 	}
 	if (target && *target != '/' && source_has_secret(target))
 		target = NULL;
@@ -49,7 +49,7 @@ void drift_report(struct drift *drift, enum audit_code code, const struct tablin
 		.line = line ? line->number : 0, .target = target ? target : "",
 		.owner = line ? "fstab" : live->owner,
 		.fstype = live && live->mount ? live->mount->fstype
-		          : live              ? "swap" : tabline_value(line, TABLINE_FSTYPE),
+		          : live              ? "swap" : line->fstype,
 	};
 	va_list args;
 	va_start(args, format);
@@ -75,7 +75,7 @@ void drift_report(struct drift *drift, enum audit_code code, const struct tablin
 		     strcmp(in->root, "/") == 0 ? hint : NULL, "%s", message ? message : "");
 }
 
-const char *drift_line_name(const struct drift *drift, const struct tabline *line,
+const char *drift_line_name(const struct drift *drift, const struct fstab_entry *line,
                             const struct fstab_line *live)
 {
 	struct strbuf name = {0};
@@ -84,7 +84,7 @@ const char *drift_line_name(const struct drift *drift, const struct tabline *lin
 }
 
 const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,
-                            const struct tabline *line)
+                            const struct fstab_entry *line)
 {
 	struct strbuf name = {0};
 	fstab_name_live(live, line, &name);
@@ -101,39 +101,27 @@ bool drift_same_device(const struct drift *drift, const char *source, const stru
 	       && fstab_same_device(&named, &mounted) == 1;
 }
 
-bool drift_has_option(const struct tabline *line, const char *name)
-{
-	size_t n;
-	return opt_find(tabline_value(line, TABLINE_OPTIONS), name, strlen(name), &n);
-}
-
-bool drift_is_bind(const struct tabline *line)
-{
-	return drift_has_option(line, "bind") || drift_has_option(line, "rbind");
-}
-
 /** Whether the device, file or directory of a line is known to be missing. */
-static bool is_missing(const struct drift *drift, const struct tabline *line)
+static bool is_missing(const struct drift *drift, const struct fstab_entry *line)
 {
-	const char *source = tabline_value(line, TABLINE_SOURCE);
-	if (source && *source == '/' && strncmp(source, "/dev/", 5) != 0)
+	const char *source = line->source;
+	if (*source == '/' && strncmp(source, "/dev/", 5) != 0)
 		return source[1] != '/' && audit_look(drift->in->facts, source) == FACT_MISSING;
-	return source && (*source == '/' || strchr(source, '='))
+	return (*source == '/' || strchr(source, '='))
 	       && audit_devices(drift->in->facts, source, NULL) == 0;
 }
 
 /** Record the lines whose source has already been reported as missing or misspelled. */
 static void note_causes(struct drift *drift)
 {
-	const struct tablines *lines = drift->in->lines;
+	const struct fstab_file *file = drift->in->file;
 	for (size_t i = 0; i < drift->report->count; ++i) {
 		const struct audit_finding *finding = &drift->report->findings[i];
 		enum audit_code code = finding->code;
-		if (finding->file || finding->line == 0 || finding->line > lines->count)
+		if (finding->file || finding->line == 0 || finding->line > file->count)
 			continue;
-		const char *source =
-		        tabline_value(&lines->lines[finding->line - 1], TABLINE_SOURCE);
-		bool quoted = code == FSTAB_ESCAPE && source && (*source == '"' || *source == '\'');
+		const char *source = file->entries[finding->line - 1].source;
+		bool quoted = code == FSTAB_ESCAPE && (*source == '"' || *source == '\'');
 		if (quoted || code == FSTAB_SRC_MISSING || code == FSTAB_BIND_SRC
 		    || code == FSTAB_OVERLAY_DIR)
 			drift->cause[finding->line - 1] = i + 1;
@@ -158,7 +146,7 @@ static void extend_cause(struct drift *drift, struct audit_finding *cause, bool 
 /** Whether a damaged line has the mount point of a mount: fixing the line may be the remedy. */
 static bool is_of_damaged(const struct drift *drift, const struct fstab_line *live)
 {
-	return live->of && drift->in->lines->lines[live->of - 1].kind == TABLINE_DAMAGED;
+	return live->of && drift->in->file->entries[live->of - 1].line->kind == TABLINE_DAMAGED;
 }
 
 /** A command that shows the line of a mount or swap space; without one for a recorded table. */
@@ -224,7 +212,7 @@ static void judge_inexpressible(struct drift *drift, const struct fstab_line *li
 }
 
 /** Judge a line whose mount has names that its server chose. */
-static void judge_served(struct drift *drift, const struct tabline *line,
+static void judge_served(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live)
 {
 	audit_not_checked(drift->report, DRIFT_TYPE);
@@ -232,16 +220,15 @@ static void judge_served(struct drift *drift, const struct tabline *line,
 }
 
 /** Judge a line if another source is mounted on its mount point. */
-static void judge_source(struct drift *drift, const struct tabline *line,
+static void judge_source(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live)
 {
-	const char *source = tabline_value(line, TABLINE_SOURCE),
-	           *fstype = tabline_value(line, TABLINE_FSTYPE);
+	const char *source = line->source, *fstype = line->fstype;
 	size_t cause = drift->cause[line->number - 1];
 	bool served = drift_is_of_server(line, live);
 	if (served)
 		judge_served(drift, line, live);
-	bool same = source && live->mount && live->mount->source
+	bool same = live->mount && live->mount->source
 	            && !shown_type(fstype, live->mount->fstype)
 	            && (strcmp(source, live->mount->source) == 0
 	                || drift_same_device(drift, source, live));
@@ -264,7 +251,7 @@ static void judge_source(struct drift *drift, const struct tabline *line,
 static void judge_difference(struct drift *drift, const struct fstab_difference *difference)
 {
 	const struct fstab_line *live = difference->live;
-	const struct tabline *line = difference->line;
+	const struct fstab_entry *line = difference->line;
 	switch (difference->kind) {
 	case FSTAB_DIFFER_MISSING:
 		judge_without_line(drift, live);
@@ -296,10 +283,10 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 }
 
 /** Judge a line without a matching mount, if its mount point has another mount. */
-static void judge_other(struct drift *drift, const struct tabline *line,
+static void judge_other(struct drift *drift, const struct fstab_entry *line,
                         const struct fstab_line *live)
 {
-	const char *fstype = tabline_value(line, TABLINE_FSTYPE);
+	const char *fstype = line->fstype;
 	/* The system itself makes the mount that the line describes. */
 	bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
 	bool alike = (live->mount && shown_type(fstype, live->mount->fstype))
@@ -309,22 +296,18 @@ static void judge_other(struct drift *drift, const struct tabline *line,
 	const char *hint = is_skipped(drift, live->target)
 		? "systemd mounts it by itself and skips this line; use another mount point" : NULL;
 	/* A mount of an unknown owner on top of the line's mount is reported by itself. */
-	if (!idle && !alike && live->fate == FSTAB_OWN && !drift_is_bind(line))
+	if (!idle && !alike && live->fate == FSTAB_OWN && !line->bind)
 		drift_report(drift, DRIFT_TYPE, line, live, AUDIT_WARNING, fstype,
 			     live->mount && live->mount->fstype ? live->mount->fstype : "?", hint,
 			     "the system mounted another type than the line says");
 }
 
 /** Judge a line without a matching mount. */
-static void judge_line(struct drift *drift, const struct tabline *line)
+static void judge_line(struct drift *drift, const struct fstab_entry *line)
 {
-	const char *target = tabline_value(line, TABLINE_TARGET),
-	           *fstype = tabline_value(line, TABLINE_FSTYPE);
-	bool swap = fstype && strcmp(fstype, "swap") == 0;
-	bool automount = drift_has_option(line, "x-systemd.automount")
-	                 || drift_has_option(line, "comment=systemd.automount");
-	if (!target || !fstype || strcmp(fstype, "ignore") == 0
-	    || (drift_has_option(line, "noauto") && !automount) || (!swap && *target != '/')
+	const char *target = line->target;
+	bool swap = line->swap, automount = line->automount;
+	if (line->idle || (!swap && *target != '/')
 	    || (drift->in->uptime >= 0 && drift->in->uptime < AUDIT_BOOTING))
 		return;
 	uint32_t at = swap ? MAP64_NONE : map64_get(&drift->by_target, map64_text(target));
@@ -335,7 +318,7 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 	}
 	bool skipped = !swap && is_skipped(drift, target);
 	bool missing = is_missing(drift, line),
-	     can = skipped || (missing && (drift_has_option(line, "nofail") || automount));
+	     can = skipped || (missing && (line->nofail || automount));
 	const char *hint = skipped ? "systemd skips lines of this mount point; remove the line"
 		: missing ? "attach the device, or add noauto to the line"
 		: swap ? "swapon -a, or remove the line"
@@ -353,7 +336,8 @@ static void judge_line(struct drift *drift, const struct tabline *line)
 }
 
 /** Report an rbind line that lacks a copy of a mount below its source. */
-static void report_left_out(void *arg, const struct tabline *line, const struct fstab_line *child)
+static void report_left_out(void *arg, const struct fstab_entry *line,
+                            const struct fstab_line *child)
 {
 	struct drift *drift = arg;
 	if (!drift->reported[line->number - 1])
@@ -369,9 +353,9 @@ static void index_all(struct drift *drift)
 	const struct audit_live *in = drift->in;
 	struct audit_report *report = drift->report;
 	bool rooted = false;
-	for (uint32_t i = 0; i < in->lines->count && !report->failed; ++i) {
+	for (uint32_t i = 0; i < in->file->count && !report->failed; ++i) {
 		const struct fstab_line *of = in->match->of[i];
-		drift->any |= in->lines->lines[i].kind == TABLINE_ENTRY;
+		drift->any |= fstab_is_entry(&in->file->entries[i]);
 		report->failed |= of && of->mount
 		                  && map64_put(&drift->lined, of->mount->key, i) == MAP64_NONE;
 	}
@@ -392,8 +376,8 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 {
 	struct drift drift = {
 		.in = in, .report = report,
-		.reported = calloc(in->lines->count + 1, sizeof(*drift.reported)),
-		.cause = calloc(in->lines->count + 1, sizeof(*drift.cause)),
+		.reported = calloc(in->file->count + 1, sizeof(*drift.reported)),
+		.cause = calloc(in->file->count + 1, sizeof(*drift.cause)),
 	};
 	report->failed |= !drift.reported || !drift.cause;
 	if (!report->failed) {
@@ -403,14 +387,14 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 	}
 	for (size_t i = 0; i < in->match->count && !report->failed; ++i)
 		judge_difference(&drift, &in->match->differences[i]);
-	for (size_t i = 0; i < in->lines->count && !report->failed; ++i) {
-		const struct tabline *line = &in->lines->lines[i];
-		if (line->kind != TABLINE_ENTRY || drift.reported[i])
+	for (size_t i = 0; i < in->file->count && !report->failed; ++i) {
+		const struct fstab_entry *line = &in->file->entries[i];
+		if (!fstab_is_entry(line) || drift.reported[i])
 			continue;
 		const struct fstab_line *of = in->match->of[i];
-		const char *source = tabline_value(line, TABLINE_SOURCE);
+		const char *source = line->source;
 		if (of && of->mount && of->mount->source && drift_is_of_server(line, of)
-		    && strcmp(source ? source : "", of->mount->source) != 0)
+		    && strcmp(source, of->mount->source) != 0)
 			judge_served(&drift, line, of);
 		else if (of)
 			drift_judge_how(&drift, line, of);

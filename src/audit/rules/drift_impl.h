@@ -28,22 +28,16 @@ struct drift {
 
 /** Report a line, a mount, or both. */
 __attribute__((format(printf, 9, 10)))
-void drift_report(struct drift *drift, enum audit_code code, const struct tabline *line,
+void drift_report(struct drift *drift, enum audit_code code, const struct fstab_entry *line,
                   const struct fstab_line *live, enum audit_severity severity,
                   const char *expected, const char *actual, const char *hint,
                   const char *format, ...);
 
 /** The texts of fstab_name_line() and fstab_name_live(), for a message. */
-const char *drift_line_name(const struct drift *drift, const struct tabline *line,
+const char *drift_line_name(const struct drift *drift, const struct fstab_entry *line,
                             const struct fstab_line *live);
 const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,
-                            const struct tabline *line);
-
-/** Whether a line has an option with this name. */
-bool drift_has_option(const struct tabline *line, const char *name);
-
-/** Whether a line is a bind. */
-bool drift_is_bind(const struct tabline *line);
+                            const struct fstab_entry *line);
 
 /** Whether a source names the device that is mounted. */
 bool drift_same_device(const struct drift *drift, const char *source,
@@ -54,32 +48,32 @@ void drift_note_named(struct drift *drift);
 
 /** Whether a line without a subvolume may refer to the default subvolume, which is unknown: not if
     another line names a subvolume of the file system. */
-bool drift_may_be_default(const struct drift *drift, const struct tabline *line,
+bool drift_may_be_default(const struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live);
 
 /** The kind of difference between a line's source and the mounted source. */
 enum drift_source { DRIFT_OF_OTHER, DRIFT_OF_OTHER_TYPE, DRIFT_OF_DEFAULT_SUBVOLUME };
 
 /** Report that another source or type is mounted than the line names. */
-void drift_report_source(struct drift *drift, const struct tabline *line,
+void drift_report_source(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live, enum drift_source kind);
 
 /** Report a mount with other options than its line.
     @differ  The options that differ, as the mount has them. */
-void drift_report_options(struct drift *drift, const struct tabline *line,
+void drift_report_options(struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live, const char *differ);
 
 /** Judge a line whose mount or file system is unexpectedly read-only. */
-void drift_judge_readonly(struct drift *drift, const struct tabline *line,
+void drift_judge_readonly(struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live);
 
 /** Compare a matched line with its mount.  If the plan has no line for the mount, only options that
     the fstab line names are compared: others may come from the system or a server. */
-void drift_judge_how(struct drift *drift, const struct tabline *line,
+void drift_judge_how(struct drift *drift, const struct fstab_entry *line,
                      const struct fstab_line *live);
 
 /** Judge a line that possibly belongs to a mount. */
-void drift_judge_unknown(struct drift *drift, const struct tabline *line,
+void drift_judge_unknown(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live);
 
 /** Whether the MNT-* rules report the mount, so that its line is not at fault. */
@@ -87,7 +81,7 @@ bool drift_is_lost(const struct drift *drift, const struct fstab_line *live);
 
 /** Whether the source and type of a line cannot be compared with the mount: a FUSE helper chooses
     both, ceph shows addresses instead of names, and the initrd chose a layered or NFS root. */
-bool drift_is_of_server(const struct tabline *line, const struct fstab_line *live);
+bool drift_is_of_server(const struct fstab_entry *line, const struct fstab_line *live);
 
 /** Whether a mount with neither a line nor a known owner should have a line.
     @can  fstab can express the mount. */

@@ -13,39 +13,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool names_subvolume(const struct tabline *line)
+static bool names_subvolume(const struct fstab_entry *line)
 {
-	return drift_has_option(line, "subvol") || drift_has_option(line, "subvolid");
+	return fstab_entry_find(line, "subvol") || fstab_entry_find(line, "subvolid");
 }
 
 void drift_note_named(struct drift *drift)
 {
-	for (size_t i = 0; i < drift->in->lines->count && !drift->report->failed; ++i) {
+	for (size_t i = 0; i < drift->in->file->count && !drift->report->failed; ++i) {
 		const struct fstab_line *of = drift->in->match->of[i];
 		if (of && of->mount && fstype_flags(of->mount->fstype) & FST_SUBVOL
-		    && names_subvolume(&drift->in->lines->lines[i]))
+		    && names_subvolume(&drift->in->file->entries[i]))
 			drift->report->failed |=
 				map64_put(&drift->named, mount_dev(of->mount), 0) == MAP64_NONE;
 	}
 }
 
-bool drift_may_be_default(const struct drift *drift, const struct tabline *line,
+bool drift_may_be_default(const struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
-	const char *source = tabline_value(line, TABLINE_SOURCE),
-	           *fstype = tabline_value(line, TABLINE_FSTYPE);
+	const char *source = line->source, *fstype = line->fstype;
 	if (!m || !(fstype_flags(m->fstype) & FST_SUBVOL) || !shown_type(fstype, m->fstype)
 	    || names_subvolume(line))
 		return false;
-	bool tag = source && strchr(source, '='),
+	bool tag = strchr(source, '='),
 	     looked_up = drift->in->facts->devices;
-	bool own = source && m->source && strcmp(source, m->source) == 0;
+	bool own = m->source && strcmp(source, m->source) == 0;
 	return map64_get(&drift->named, mount_dev(m)) == MAP64_NONE
 	       && (own || drift_same_device(drift, source, live) || (tag && !looked_up));
 }
 
-void drift_report_source(struct drift *drift, const struct tabline *line,
+void drift_report_source(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live, enum drift_source kind)
 {
 	static const struct {
@@ -72,13 +71,11 @@ void drift_report_source(struct drift *drift, const struct tabline *line,
 
 /** Whether the root is a subvolume that its line does not name, but the kernel command line or the
     default of the file system. */
-static bool lacks_root(const struct tabline *line, const struct mount *m)
+static bool lacks_root(const struct fstab_entry *line, const struct mount *m)
 {
-	const char *target = tabline_value(line, TABLINE_TARGET),
-	           *fstype = tabline_value(line, TABLINE_FSTYPE);
 	size_t n;
-	const char *subvol = m->fs_opts && strcmp(target ? target : "", "/") == 0
-	                                     && shown_type(fstype, m->fstype)
+	const char *subvol = m->fs_opts && strcmp(line->target, "/") == 0
+	                                     && shown_type(line->fstype, m->fstype)
 	                             ? opt_find(m->fs_opts, "subvol", 6, &n)
 	                             : NULL;
 	return subvol && n > 8 && !names_subvolume(line);   /* "subvol=/" is the top */
@@ -94,16 +91,15 @@ static const char *remount_hint(struct drift *drift, const struct fstab_line *li
 	return audit_format(drift->report, "%s%s%s", before, command, after);
 }
 
-void drift_report_options(struct drift *drift, const struct tabline *line,
+void drift_report_options(struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live, const char *differ)
 {
 	static const char hidden[] = "options that hold a secret";
 	const struct fstab_facts *facts = drift->in->facts;
 	const char *change = drift->in->recorded ? ", or change the line"
 	                     : ", or change the line: getmnt fstab --merge --fix=options";
-	const char *options = tabline_value(line, TABLINE_OPTIONS);
-	const char *expected = audit_holds_secret(options) ? hidden
-	                       : options && *options ? options : "defaults";
+	const char *options = line->options;
+	const char *expected = audit_holds_secret(options) ? hidden : options;
 	const char *actual = has_secret(differ) ? hidden : differ;
 	size_t n;
 	bool ro = opt_shown_has(differ, "ro");
@@ -131,7 +127,7 @@ void drift_report_options(struct drift *drift, const struct tabline *line,
 
 /** Whether the source of a bind is read-only, so that the bind inherited the flag.  If the source
     should be writable, the finding is about the line of the source. */
-static bool binds_readonly(const struct drift *drift, const struct tabline *line,
+static bool binds_readonly(const struct drift *drift, const struct fstab_entry *line,
                            const struct mount *m)
 {
 	const struct mount *in = drift->in->match->bound[line->number - 1].in;
@@ -145,12 +141,12 @@ static bool binds_readonly(const struct drift *drift, const struct tabline *line
 	return of != MAP64_NONE && !audit_line_ignores(drift->report, of + 1, DRIFT_READONLY);
 }
 
-void drift_judge_readonly(struct drift *drift, const struct tabline *line,
+void drift_judge_readonly(struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
 	if (!m || !m->vfs_opts || (m->fs_opts && shown_readonly(m))
-	    || opt_has(fstab_match_line_options(drift->in->match, line), "ro")
+	    || fstab_entry_has(fstab_match_entry(drift->in->match, line), "ro")
 	    || binds_readonly(drift, line, m))
 		return;
 	if (opt_shown_has(m->vfs_opts, "ro")) {
@@ -180,26 +176,24 @@ void drift_judge_readonly(struct drift *drift, const struct tabline *line,
 }
 
 /** The swap priority of a line; -1: none, or invalid. */
-static long priority_of(const char *options)
+static long priority_of(const struct fstab_entry *line)
 {
-	long priority = -1;
-	size_t n;
-	for (const char *o; options && (o = opt_next(&options, &n)) != NULL;) {
-		char *end;
-		if (n > 4 && memcmp(o, "pri=", 4) == 0) {
-			long value = strtol(o + 4, &end, 10);
-			priority = end == o + n && value >= 0 && value <= 32767 ? value : -1;
-		}
-	}
-	return priority;
+	const char *text = fstab_entry_value(line, "pri");
+	char *end;
+	long value = text && *text ? strtol(text, &end, 10) : -1;
+	return value >= 0 && value <= 32767 && !*end ? value : -1;
 }
 
 /** Compare the priority of a swap space with that of its line. */
-static void judge_priority(struct drift *drift, const struct tabline *line,
+static void judge_priority(struct drift *drift, const struct fstab_entry *line,
                            const struct fstab_line *live)
 {
-	long wanted = priority_of(tabline_value(line, TABLINE_OPTIONS)),
-	     is = priority_of(live->options);
+	struct fstab_entry planned;
+	if (fstab_line_entry(live, &drift->report->arena, &planned) != 0) {
+		drift->report->failed = true;
+		return;
+	}
+	long wanted = priority_of(line), is = priority_of(&planned);
 	if (wanted >= 0 && wanted != is)
 		drift_report(drift, DRIFT_OPTIONS, line, NULL, AUDIT_WARNING,
 			     audit_format(drift->report, "pri=%ld", wanted),
@@ -210,33 +204,31 @@ static void judge_priority(struct drift *drift, const struct tabline *line,
 }
 
 /** Whether this is the first line that mounts its file system: all mounts share its options. */
-static bool is_first_of(const struct drift *drift, const struct tabline *line,
+static bool is_first_of(const struct drift *drift, const struct fstab_entry *line,
                         const struct mount *m)
 {
 	for (uint32_t i = 0; i + 1 < line->number; ++i) {
-		const struct tabline *before = &drift->in->lines->lines[i];
+		const struct fstab_entry *before = &drift->in->file->entries[i];
 		const struct fstab_line *other = drift->in->match->of[i];
-		const char *target = before->kind == TABLINE_ENTRY
-		                             ? tabline_value(before, TABLINE_TARGET)
-		                             : NULL;
-		uint32_t at = target && !other ? map64_get(&drift->by_target, map64_text(target))
-		                               : MAP64_NONE;
+		uint32_t at = fstab_is_entry(before) && !other
+		              ? map64_get(&drift->by_target, map64_text(before->target))
+		              : MAP64_NONE;
 		if (at != MAP64_NONE)
 			other = &drift->in->plan->lines[at];   /* which the line does not name */
 		if (other && other->mount && mount_dev(other->mount) == mount_dev(m)
-		    && !drift_is_bind(before))
+		    && !before->bind)
 			return false;
 	}
 	return true;
 }
 
 /** Judge a line with options that its mount lacks, although the kernel always shows them. */
-static void judge_lacks(struct drift *drift, const struct tabline *line,
+static void judge_lacks(struct drift *drift, const struct fstab_entry *line,
                         const struct fstab_line *live)
 {
-	const char *options = fstab_match_line_options(drift->in->match, line);
+	const char *options = fstab_match_entry(drift->in->match, line)->options;
 	struct strbuf lacks = {0};
-	if (drift_is_bind(line) || drift_has_option(line, "remount"))
+	if (line->bind || line->remount)
 		return;
 	shown_lacks(live->mount, options, &lacks);
 	/* Other types drop "discard" if the device does not support it; many cloud images always
@@ -266,10 +258,11 @@ static const char *older_nfs(const char *fstype, const struct mount *m, size_t *
 	return vers && *n > 5 && vers[5] < '4' ? vers : NULL;
 }
 
-void drift_judge_how(struct drift *drift, const struct tabline *line, const struct fstab_line *live)
+void drift_judge_how(struct drift *drift, const struct fstab_entry *line,
+                     const struct fstab_line *live)
 {
-	const char *options = fstab_match_line_options(drift->in->match, line),
-	           *fstype = tabline_value(line, TABLINE_FSTYPE);
+	const char *options = fstab_match_entry(drift->in->match, line)->options,
+	           *fstype = line->fstype;
 	const struct mount *m = live->mount;
 	if (live->swap)
 		judge_priority(drift, line, live);
@@ -277,8 +270,8 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 	if (!drift->reported[line->number - 1] && m && lacks_root(line, m))
 		drift_report_source(drift, line, live, DRIFT_OF_DEFAULT_SUBVOLUME);
 	/* The options of a layered root are not those of its line. */
-	bool same = m && (drift_is_bind(line) || shown_type(fstype, m->fstype));
-	if (!same || !options || drift->reported[line->number - 1]
+	bool same = m && (line->bind || shown_type(fstype, m->fstype));
+	if (!same || drift->reported[line->number - 1]
 	    || fstype_flags(m->fstype) & FST_AUTOFS)
 		return;
 	struct strbuf differ = {0};
@@ -296,7 +289,7 @@ void drift_judge_how(struct drift *drift, const struct tabline *line, const stru
 	strbuf_destroy(&differ);
 }
 
-void drift_judge_unknown(struct drift *drift, const struct tabline *line,
+void drift_judge_unknown(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live)
 {
 	if (live->fate != FSTAB_OWN) {

@@ -20,12 +20,12 @@ bool drift_is_lost(const struct drift *drift, const struct fstab_line *live)
 	       && tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_DELETED);
 }
 
-bool drift_is_of_server(const struct tabline *line, const struct fstab_line *live)
+bool drift_is_of_server(const struct fstab_entry *line, const struct fstab_line *live)
 {
 	const char *fstype = live->mount && live->mount->fstype ? live->mount->fstype : "";
 	bool root = live->target && strcmp(live->target, "/") == 0;
-	return fstab_match_served(tabline_value(line, TABLINE_FSTYPE),
-	                          tabline_value(line, TABLINE_OPTIONS), live->mount)
+	return fstab_match_served(line->fstype,
+	                          line->options, live->mount)
 	       || (root && (word_in(fstype, strlen(fstype), "overlay composefs")
 	                    || fstype_flags(fstype) & FST_NET));
 }

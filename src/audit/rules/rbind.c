@@ -23,7 +23,7 @@
 struct bounds {
 	const struct fstab_plan *plan;
 	const struct fstab_match *match;
-	const struct tablines *lines;
+	const struct fstab_file *file;
 	struct map64 seen;       /* hash of a mount point -> the visible mount of the plan */
 	struct map64 binds;      /* hash of a path -> the first line with this target, or source */
 	uint32_t *next;          /* the next line of the same hash; MAP64_NONE */
@@ -52,10 +52,10 @@ static void bounds_destroy(struct bounds *b)
 static bool bounds_init(struct bounds *b)
 {
 	bool failed = false;
-	b->next = calloc(b->lines->count + 1, sizeof(*b->next));
+	b->next = calloc(b->file->count + 1, sizeof(*b->next));
 	if (!b->next)
 		return false;
-	for (uint32_t i = (uint32_t)b->lines->count; i-- > 0 && !failed;) {
+	for (uint32_t i = (uint32_t)b->file->count; i-- > 0 && !failed;) {
 		const char *path = end_of(b, i);
 		b->next[i] = path ? map64_remove(&b->binds, map64_text(path)) : MAP64_NONE;
 		b->any |= path != NULL;
@@ -114,9 +114,9 @@ static bool next_above(const struct bounds *b, struct above *at)
 }
 
 bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
-                      const struct tablines *lines)
+                      const struct fstab_file *file)
 {
-	struct bounds b = {.plan = plan, .match = match, .lines = lines};
+	struct bounds b = {.plan = plan, .match = match, .file = file};
 	bool good = bounds_init(&b);
 	for (size_t i = 0; good && b.any && i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
@@ -130,7 +130,7 @@ bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
 			if (!origin || origin == line || !shows_same(origin, line))
 				continue;
 			line->owner = "fstab";
-			line->of = lines->lines[at.line].number;
+			line->of = file->entries[at.line].number;
 			break;
 		}
 	}
@@ -178,19 +178,17 @@ static bool lacks_copy(const struct bounds *b, const struct discovery *d, uint32
 {
 	const struct fstab_line *of = b->match->of[line];
 	const struct fstab_bound *bound = &b->match->bound[line];
-	const char *options = tabline_value(&b->lines->lines[line], TABLINE_OPTIONS);
-	size_t n;
-	return opt_find(options, "rbind", 5, &n) && of->mount->uniq_id
+	return fstab_entry_find(&b->file->entries[line], "rbind") && of->mount->uniq_id
 	       && !mtree_path_within(child->target, of->target)
 	       && was_there(d, child->mount, bound->in, of->mount->uniq_id)
 	       && is_same_way(b, of->target, bound->path, rest);
 }
 
 bool audit_left_out(const struct audit_live *in,
-                    void (*each)(void *arg, const struct tabline *line,
+                    void (*each)(void *arg, const struct fstab_entry *line,
                                  const struct fstab_line *child), void *arg)
 {
-	struct bounds b = {.plan = in->plan, .match = in->match, .lines = in->lines,
+	struct bounds b = {.plan = in->plan, .match = in->match, .file = in->file,
 	                   .source = true};
 	bool good = bounds_init(&b);
 	for (size_t i = 0; good && b.any && i < in->plan->count; ++i) {
@@ -204,7 +202,7 @@ bool audit_left_out(const struct audit_live *in,
 			continue;
 		while (next_above(&b, &at)) {
 			if (lacks_copy(&b, in->d, at.line, line, line->target + at.n))
-				each(arg, &in->lines->lines[at.line], line);
+				each(arg, &in->file->entries[at.line], line);
 		}
 	}
 	bounds_destroy(&b);

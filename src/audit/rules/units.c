@@ -56,15 +56,12 @@ static void judge_stale(const struct audit_live *in, struct audit_report *report
 static void note_lines(const struct audit_live *in, struct audit_report *report,
                        struct map64 *lines)
 {
-	for (size_t i = 0; i < in->lines->count && !report->failed; ++i) {
-		const struct tabline *line = &in->lines->lines[i];
-		if (line->kind != TABLINE_ENTRY)
+	for (size_t i = 0; i < in->file->count && !report->failed; ++i) {
+		const struct fstab_entry *line = &in->file->entries[i];
+		if (!fstab_is_entry(line))
 			continue;
-		const char *target = tabline_value(line, TABLINE_TARGET),
-		           *source = tabline_value(line, TABLINE_SOURCE);
-		const char *path = target && *target == '/'   ? target
-		                   : source && *source == '/' ? source
-		                                              : NULL;
+		const char *path = *line->target == '/'   ? line->target
+		                   : *line->source == '/' ? line->source : NULL;
 		const char *normal = path ? fstab_normal(&report->arena, path) : NULL;
 		report->failed |= path && (!normal || map64_put(lines, map64_text(normal), 0)
 		                                      == MAP64_NONE);

@@ -54,7 +54,8 @@ static void judge_x(struct audit *audit, const struct fstab_entry *entry,
 			       "a time span, for example 90s or 1min 30s", value,
 			       "use a time span: systemd.time(7)",
 			       "%.*s is not a time span: systemd ignores it", (int)o->n, o->text);
-	if (value && o->meaning >= FO_REQUIRES && o->meaning <= FO_BEFORE && *value != '/' && !(dot && word_in(dot + 1, strlen(dot + 1), kinds)))
+	if (value && o->meaning >= FO_REQUIRES && o->meaning <= FO_BEFORE && *value != '/'
+	    && !(dot && word_in(dot + 1, strlen(dot + 1), kinds)))
 		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING,
 			       "a path, or a unit such as network-online.target", value,
 			       "write the full name of the unit",
@@ -207,7 +208,8 @@ static void judge_target(struct audit *audit, const struct fstab_entry *entry,
 			       online_too ? "add _netdev" : "remove the option, or add nofail",
 			       "systemd reaches %s after local-fs.target%s, and mounts this line "
 			       "before local-fs.target: to break the cycle it skips a unit",
-			       value, online_too ? " if a service such as NetworkManager sets up the "
+			       value,
+			       online_too ? " if a service such as NetworkManager sets up the "
 			                    "network" : "");
 	else if (entry->network && o->meaning == FO_BEFORE && word_in(value, len, early))
 		audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING, NULL, NULL,

@@ -43,7 +43,7 @@ struct auditing {
 	bool is_closed;           /* only its owner can read it */
 	struct k_statx st;
 	char *text;
-	struct tablines *lines;
+	struct fstab_file *file;
 	struct audit_config config;
 	int64_t today;
 	struct audit_report report;
@@ -111,8 +111,8 @@ static int read_fstab(struct auditing *a)
 	a->is_there = a->text;
 	a->is_seen = seen && !named;
 	a->is_closed = seen && !(a->st.mode & (S_IRGRP | S_IROTH));
-	a->lines = tablines_parse(a->text ? a->text : "", len);
-	rc = a->lines ? 0 : -1;
+	a->file = fstab_parse(a->text ? a->text : "", len);
+	rc = a->file ? 0 : -1;
 	if (rc != 0)
 		message(name, "%s", strerror(errno));
 out:
@@ -151,7 +151,7 @@ static int judge_holders(struct auditing *a)
 		audit_not_checked(&a->report, MNT_HELD);
 		return 0;
 	}
-	int rc = host_read_holders(&a->machine.host, a->lines, &holders);
+	int rc = host_read_holders(&a->machine.host, a->file->lines, &holders);
 	if (rc == 0 && holders.partly)
 		audit_not_checked(&a->report, MNT_HELD);
 	if (rc == 0)
@@ -166,7 +166,7 @@ static int judge_baseline(struct auditing *a, const struct audit_live *live)
 	struct audit_base_run *base = &a->base;
 	if (!base->baseline && !base->save)
 		return 0;
-	if (audit_baseline_take(live->plan, live->facts, a->lines, &base->now) != 0)
+	if (audit_baseline_take(live->plan, live->facts, a->file, &base->now) != 0)
 		return -1;
 	return base->compared ? audit_baseline_compare(&base->old, &base->now, live->uptime,
 	                                               &a->report, &base->counts) : 0;
@@ -200,11 +200,11 @@ static int judge(struct auditing *a)
 	};
 	struct fstab_plan plan;
 	struct fstab_match match = {0};
-	struct fstab_match_input matching = {a->lines, &in, &plan};
+	struct fstab_match_input matching = {a->file, &in, &plan};
 	bool usual = run->live && strcmp(in.root, "/") == 0;
 	struct audit_live live = {
 		.d = run->d, .root = in.root, .facts = &in.facts,
-		.lines = a->lines, .plan = &plan, .match = &match,
+		.file = a->file, .plan = &plan, .match = &match,
 		.units = host_units(&machine->host), .include = a->opts->include,
 		.recorded = !run->live,
 		.mount_max = run->live ? host_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
@@ -212,11 +212,11 @@ static int judge(struct auditing *a)
 		.fstab_seen = a->is_seen, .fstab_mode = a->st.mode, .fstab_uid = a->st.uid,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &in.facts};
-	struct audit_input text = {a->lines, &in.facts, run->d, a->is_closed, in.root};
+	struct audit_input text = {a->file, &in.facts, run->d, a->is_closed, in.root};
 	int host = 0;
 	bool done = fstab_plan(&in, &plan) == 0 && audit_fstab(&text, &a->report) == 0
 	            && fstab_match(&matching, &match) == 0
-	            && audit_own(&plan, &match, a->lines, &in.facts) == 0
+	            && audit_own(&plan, &match, a->file, &in.facts) == 0
 	            && audit_mounts(&live, &a->report) == 0 && judge_covered(a, &live) == 0
 	            && judge_holders(a) == 0 && audit_drift(&live, &a->report) == 0
 	            && audit_units(&live, &a->report) == 0
@@ -308,10 +308,8 @@ static bool has_mounts(const struct auditing *a, const char *path)
 	bool found = false;
 	for (size_t i = 0; i < run_count(run) && !found; ++i)
 		found = run_name(run, i) && mtree_path_within(run_name(run, i), path);
-	for (size_t i = 0; i < a->lines->count && !found; ++i) {
-		const char *target = tabline_value(&a->lines->lines[i], TABLINE_TARGET);
-		found = target && mtree_path_within(target, path);
-	}
+	for (size_t i = 0; i < a->file->count && !found; ++i)
+		found = mtree_path_within(a->file->entries[i].target, path);
 	return found;
 }
 
@@ -387,7 +385,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 	audit_report_destroy(&a.report);
 	arena_destroy(&a.names);
 	audit_config_destroy(&a.config);
-	tablines_free(a.lines);
+	fstab_file_free(a.file);
 	free(a.text);
 	strbuf_destroy(&a.path);
 	machine_destroy(&a.machine);

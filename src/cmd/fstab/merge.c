@@ -54,27 +54,27 @@ static int open_file(struct run *run, const struct merge_opts *opts, const struc
 }
 
 /** Whether a file mounts anything. */
-static bool has_entry(const struct tablines *lines)
+static bool has_entry(const struct fstab_file *file)
 {
-	for (size_t i = 0; i < lines->count; ++i) {
-		if (lines->lines[i].kind == TABLINE_ENTRY)
+	for (size_t i = 0; i < file->count; ++i) {
+		if (fstab_is_entry(&file->entries[i]))
 			return true;
 	}
 	return false;
 }
 
-static int read_base(struct run *run, const char *path, char **text, struct tablines **lines)
+static int read_base(struct run *run, const char *path, char **text, struct fstab_file **base)
 {
 	size_t len;
 	if (path_read_named(&run->os, path, NULL, FILE_MAX, text, &len) != 0) {
 		message(path, "cannot be read: %s", path_error(errno));
 		return PX_NOT_CHECKED;
 	}
-	*lines = tablines_parse(*text, len);
-	if (*lines && has_entry(*lines))
+	*base = fstab_parse(*text, len);
+	if (*base && has_entry(*base))
 		return 0;
 	/* Compared with a base without lines, every line would be new. */
-	message(path, "%s", !*lines ? strerror(errno)
+	message(path, "%s", !*base ? strerror(errno)
 	        : "has no line of a mount; give the fstab that the system has loaded");
 	return PX_NOT_CHECKED;
 }
@@ -151,7 +151,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	struct host *host = &fstab->host;
 	struct audit_report report = {0};
 	struct put *put = NULL;
-	struct tablines *file = NULL, *base = NULL;
+	struct fstab_file *file = NULL, *base = NULL;
 	char *base_text = NULL;
 	struct fstab_merged merged = {0};
 	struct selfcheck check = {0};
@@ -171,9 +171,9 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 		goto out;
 	if (target->missing)
 		message(path, "does not exist; treated as empty");
-	file = tablines_parse(target->text, target->len);
+	file = fstab_parse(target->text, target->len);
 	if (!file
-	    || audit_fstab(&(struct audit_input){.lines = file, .live = in->d}, &report) != 0) {
+	    || audit_fstab(&(struct audit_input){.file = file, .live = in->d}, &report) != 0) {
 		message(path, "%s", strerror(errno));
 		goto out;
 	}
@@ -227,8 +227,8 @@ out:
 	selfcheck_destroy(&check);
 	audit_report_destroy(&report);
 	fstab_merged_destroy(&merged);
-	tablines_free(file);
-	tablines_free(base);
+	fstab_file_free(file);
+	fstab_file_free(base);
 	free(base_text);
 	put_close(put);
 	return status;
@@ -243,13 +243,13 @@ int merge_keep(struct fstab_machine *fstab, const struct merge_opts *opts,
 	if (status)
 		return status;
 	const struct replace *target = &put->file;
-	struct tablines *file = tablines_parse(target->text, target->len);
+	struct fstab_file *file = fstab_parse(target->text, target->len);
 	const struct fstab_match_input input = {file, in, plan};
 	if (!file || fstab_keep_options(&input, plan) != 0) {
 		message(target->path, "%s", strerror(errno));
 		status = PX_NOT_CHECKED;
 	}
-	tablines_free(file);
+	fstab_file_free(file);
 	put_close(put);
 	return status;
 }

@@ -38,13 +38,13 @@ static const struct {
 static const char *place_of(const struct fstab_note *note)
 {
 	const struct fstab_line *live = note->live;
-	const char *target = note->line ? tabline_value(note->line, TABLINE_TARGET) : NULL;
+	const char *target = note->line ? note->line->target : NULL;
 	if (live && live->swap)
 		return live->swap;
 	if (target && *target == '/')
 		return target;
 	return live && live->target ? live->target
-	       : note->line ? tabline_value(note->line, TABLINE_SOURCE) : NULL;
+	       : note->line ? note->line->source : NULL;
 }
 
 static void put_message(struct strbuf *out, const char *message, const struct fstab_note *note)

@@ -31,7 +31,8 @@ static bool is_hurt(const struct tabline *line)
 
 bool merge_damaged(struct merger *m)
 {
-	const struct tablines *file = m->in->match.file, *base = m->in->base;
+	const struct tablines *file = m->in->match.file->lines,
+	                      *base = m->in->base ? m->in->base->lines : NULL;
 	struct map64 known = {0};
 	bool entry = false, hurt = false;
 	for (size_t i = 0; base && i < base->count; ++i) {
@@ -71,7 +72,8 @@ static const struct candidate *find_loaded(struct merger *m, const struct candid
 /** Whether a line is the last one and lacks its newline: the file may be truncated. */
 static bool is_cut(const struct merger *m, const struct candidate *entry)
 {
-	return !m->in->match.file->ended && entry == &m->match.entries[m->match.nentries - 1];
+	return !m->in->match.file->lines->ended
+	       && entry == &m->match.entries[m->match.nentries - 1];
 }
 
 /** Whether a line was changed since the base; a new line counts as changed.
@@ -99,7 +101,7 @@ static bool is_edited(const struct merger *m, const struct candidate *entry,
 static bool is_removed(struct merger *m, const struct candidate *loaded,
                        const struct planned *mount)
 {
-	if (!m->based || !m->in->match.file->ended)
+	if (!m->based || !m->in->match.file->lines->ended)
 		return false;
 	if (!m->in->base)
 		return fstab_has_loaded(m->in->loaded, mount->key ? mount->key : mount->line->swap);
@@ -221,13 +223,13 @@ static void decide_further(struct merger *m, struct candidate *entry, const stru
 	bool aside = again ? m->in->fix & FSTAB_FIX_DAMAGED
 	             : m->in->persistent && mount->line->fate == FSTAB_LINE;
 	merge_note(m, again ? FSTAB_NOTE_REPEATED : FSTAB_NOTE_CONFLICT, entry, mount,
-	           (struct fstab_note){.other = own->is.line, .done = aside});
+	           (struct fstab_note){.other = match_line(&m->match, own), .done = aside});
 	if (aside) {
 		entry->live = (uint32_t)(mount - m->match.mounts);
 		merge_aside(entry, match_format(&m->match, same ? "the same as line %u"
 		                                   : again ? "line %u mounts this source here"
 		                                   : "line %u mounts what is mounted here",
-		                                   (unsigned)own->is.line->number));
+		                                   (unsigned)own->is.number));
 	}
 }
 

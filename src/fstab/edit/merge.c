@@ -21,7 +21,7 @@ void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candid
 {
 	struct fstab_merged *out = m->out;
 	note.kind = kind;
-	note.line = entry ? entry->is.line : NULL;
+	note.line = entry ? match_line(&m->match, entry) : NULL;
 	note.live = mount ? mount->line : NULL;
 	if (ARRAY_ROOM(out->notes, out->nnotes, &m->notes_room))
 		out->notes[out->nnotes++] = note;
@@ -36,8 +36,7 @@ static void report_rest(struct merger *m)
 		struct candidate *entry = &m->match.entries[i];
 		const struct tabline *line = entry->is.line;
 		if (line->kind == TABLINE_DAMAGED) {
-			const char *target = tabline_value(line, TABLINE_TARGET);
-			const char *key = target ? match_normal(&m->match, target) : NULL;
+			const char *key = match_normal(&m->match, entry->is.target);
 			const struct planned *mount = key ? match_live(&m->match, key) : NULL;
 			bool aside = m->in->fix & FSTAB_FIX_DAMAGED || (mount && mount->add);
 			merge_note(m, FSTAB_NOTE_DAMAGED, entry, NULL,
@@ -96,7 +95,7 @@ int fstab_merge(const struct fstab_merge_input *opts, struct fstab_merged *merge
 	if (!*failed)
 		match_take_file(&m.match, in.match.file);
 	m.damaged = m.based && merge_damaged(&m);
-	merged->damaged = m.damaged || (m.based && !in.match.file->ended);
+	merged->damaged = m.damaged || (m.based && !in.match.file->lines->ended);
 	if (in.base && !*failed) {
 		match_take_plan(&m.base);
 		match_take_file(&m.base, in.base);

@@ -22,7 +22,6 @@
 
 #include "fstab/match.h"
 #include "host/units.h"
-#include "table/tablines.h"
 
 /** What may be changed in existing lines. */
 enum fstab_fix {
@@ -37,7 +36,7 @@ enum fstab_fix {
 struct fstab_merge_input {
 	struct fstab_match_input match;  /* the file, the plan, and how to look at the host; what
 	                                    `add` of the plan's input names gets a line */
-	const struct tablines *base;    /* or NULL */
+	const struct fstab_file *base;  /* or NULL */
 	const struct host_units *loaded; /* the base, if the file was changed since systemd loaded
 	                                    it, and base is NULL; or NULL */
 	unsigned fix;                   /* enum fstab_fix */
@@ -74,8 +73,8 @@ struct fstab_note {
 	bool done;                     /* fixed; else it is left */
 	bool edited;                   /* left since it was changed after the base */
 	bool back;                     /* added again though removed since systemd loaded it */
-	const struct tabline *line;    /* of the file; or NULL */
-	const struct tabline *other;
+	const struct fstab_entry *line;   /* of the file; or NULL */
+	const struct fstab_entry *other;
 	const struct fstab_line *live; /* of the plan; or NULL */
 	const char *text;
 };

@@ -103,13 +103,13 @@ const char *merge_refused(struct merger *m, const struct candidate *entry, const
                           const char **kept)
 {
 	const struct fstab_merge_input *in = m->in;
-	if (!in->refused || !entry->is.line)
+	if (!in->refused || !entry->is.number)
 		return NULL;
 	struct strbuf refused = {0};
 	strbuf_reset(&m->match.more);
 	size_t n;
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
-		opt_add(in->refused(in->arg, entry->is.line->number, o, n) ? &refused
+		opt_add(in->refused(in->arg, entry->is.number, o, n) ? &refused
 		        : &m->match.more, o, n);
 	const char *text = NULL;
 	if (refused.len) {

@@ -46,7 +46,7 @@ static void add_item(struct order_work *o, struct item item, const struct fstab_
 /** The entry that a line of the file is in the result; NULL: it is not an entry. */
 static const struct fstab_entry *result_of(struct merger *m, struct candidate *entry)
 {
-	if (entry->is.line->kind != TABLINE_ENTRY || entry->act == ASIDE)
+	if (!fstab_is_entry(&entry->is) || entry->act == ASIDE)
 		return NULL;
 	if (entry->act != CHANGED)
 		return &entry->is;
@@ -267,9 +267,10 @@ static void report_late(struct order_work *o, bool done)
 		last = finding->line;
 		const struct item *other = item_of(o, finding->other);
 		const struct planned *mount = other->is_new ? &m->match.mounts[other->i] : NULL;
+		const struct fstab_entry *needed =
+			mount ? NULL : match_line(&m->match, &m->match.entries[other->i]);
 		merge_note(m, FSTAB_NOTE_ORDER, &m->match.entries[item->i], mount,
-		           (struct fstab_note){.other = mount ? NULL
-		                               : m->match.entries[other->i].is.line, .done = done});
+		           (struct fstab_note){.other = needed, .done = done});
 	}
 	free(findings);
 }

@@ -166,7 +166,7 @@ static unsigned layout(const struct merger *m)
 /** Append all items.  @return whether one of them differs from the file. */
 static bool put_items(struct merger *m, struct strbuf *out)
 {
-	const struct tablines *file = m->in->match.file;
+	const struct tablines *file = m->in->match.file->lines;
 	unsigned form = layout(m);
 	bool changes = false;
 	for (size_t k = 0; k < m->nitems; ++k) {
@@ -251,7 +251,7 @@ int merge_write(struct merger *m)
 {
 	struct strbuf out = {0};
 	strbuf_add(&out, "", 0);
-	const struct tablines *file = m->in->match.file;
+	const struct tablines *file = m->in->match.file->lines;
 	bool changes = put_items(m, &out);
 	int good = -1;
 	if (out.failed || m->match.failed || m->match.text.failed || m->match.more.failed)
@@ -261,7 +261,7 @@ int merge_write(struct merger *m)
 	else
 		good = check(m, out.data, out.len);
 	if (good == 0)
-		errno = EBADMSG;
+		errno = m->match.failed ? ENOMEM : EBADMSG;
 	if (good > 0 && !m->match.failed) {
 		m->out->len = out.len;
 		m->out->text = strbuf_take(&out);

@@ -105,18 +105,15 @@ static void take_remounts(struct matcher *m, struct candidate *entry)
 	}
 }
 
-void match_take_file(struct matcher *m, const struct tablines *file)
+void match_take_file(struct matcher *m, const struct fstab_file *file)
 {
 	m->nentries = file->count;
 	m->entries = calloc(file->count + 1, sizeof(*m->entries));
 	m->failed |= !m->entries;
 	for (uint32_t i = (uint32_t)m->nentries; i-- > 0 && !m->failed;) {
 		struct candidate *entry = &m->entries[i];
-		*entry = (struct candidate){.next = NO_LINE, .live = NO_LINE};
-		if (fstab_entry_read(&entry->is, &file->lines[i], m->arena) != 0) {
-			m->failed = true;
-			break;
-		}
+		*entry = (struct candidate){.is = file->entries[i], .next = NO_LINE,
+		                            .live = NO_LINE};
 		entry->key = entry->is.path;
 		follow(m, entry);
 		if (entry->key)
@@ -187,7 +184,7 @@ static void index_devices(struct matcher *m)
 
 const struct planned *match_elsewhere(struct matcher *m, const struct candidate *entry)
 {
-	if (entry->is.line->kind != TABLINE_ENTRY || entry->live != NO_LINE || !entry->key
+	if (!fstab_is_entry(&entry->is) || entry->live != NO_LINE || !entry->key
 	    || entry->is.noauto || match_live(m, entry->key)
 	    || fstype_flags(entry->is.fstype) & FST_SUBVOL)
 		return NULL;

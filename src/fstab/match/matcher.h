@@ -66,6 +66,13 @@ struct matcher {
 
 /* matcher.c */
 
+/** The line of a candidate as it is in the file. */
+static inline const struct fstab_entry *match_line(const struct matcher *m,
+                                                   const struct candidate *entry)
+{
+	return &m->in->file->entries[entry->is.number - 1];
+}
+
 /** Make a matcher whose strings stay in an arena. */
 void match_init(struct matcher *m, const struct fstab_match_input *in, struct arena *arena);
 void match_destroy(struct matcher *m);
@@ -82,7 +89,7 @@ int match_follow(struct matcher *m, const char *path, struct strbuf *real);
 
 /** Index the plan; then a file, where a mount point that leads to that of a mount counts as it. */
 void match_take_plan(struct matcher *m);
-void match_take_file(struct matcher *m, const struct tablines *file);
+void match_take_file(struct matcher *m, const struct fstab_file *file);
 
 /** The lines of the plan of a mount point, of any fate; NULL after the last. */
 const struct planned *match_live(const struct matcher *m, const char *key);

@@ -102,9 +102,8 @@ bool match_same_part(struct matcher *m, const struct candidate *entry,
 	                  || lacks_subvol(&entry->is, plain)))
 		return false;
 	/* The mount shows a directory; the line would show the root of the file system. */
-	size_t n;
 	bool part = mount->root && strcmp(mount->root, "/") != 0
-	    && !opt_value(entry->is.options, "X-mount.subdir", &n)
+	            && !fstab_entry_find(&entry->is, "X-mount.subdir")
 	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
 	bool bound = line->fate == FSTAB_LINE && strcmp(line->fstype, "none") == 0;
 	if (part && (bound || is_strange_part(entry, mount)))
@@ -148,15 +147,16 @@ static void add_part(struct strbuf *out, const char *fstype, const char *options
 	strbuf_add(out, subvol ? subvol : "", n);
 }
 
-void fstab_name_line(const struct tabline *line, const struct fstab_line *live, struct strbuf *out)
+void fstab_name_line(const struct fstab_entry *line, const struct fstab_line *live,
+                     struct strbuf *out)
 {
-	const char *fstype = tabline_value(line, TABLINE_FSTYPE);
-	add_name(out, tabline_value(line, TABLINE_SOURCE), fstype);
-	add_part(out, fstype, tabline_value(line, TABLINE_OPTIONS),
+	add_name(out, line->source, line->fstype);
+	add_part(out, line->fstype, line->options,
 	         live->mount ? live->mount->fs_opts : NULL);
 }
 
-void fstab_name_live(const struct fstab_line *live, const struct tabline *line, struct strbuf *out)
+void fstab_name_live(const struct fstab_line *live, const struct fstab_entry *line,
+                     struct strbuf *out)
 {
 	const struct mount *mount = live->mount;
 	bool own = live->fate == FSTAB_LINE || !mount;
@@ -169,5 +169,5 @@ void fstab_name_live(const struct fstab_line *live, const struct tabline *line, 
 		strbuf_printf(out, ": %s", mount->root);
 	else if (line || !(fstype_flags(fstype) & FST_LAYERED))
 		add_part(out, fstype, mount->fs_opts,
-		         line ? tabline_value(line, TABLINE_OPTIONS) : NULL);
+		         line ? line->options : NULL);
 }
