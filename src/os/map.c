@@ -4,8 +4,8 @@
  *
  * The list consists of blocks, which are never freed, so that following it is always possible.  A
  * map that a thread reads is in the list from before its first access until after its last one.
- * While another entry is being reused, an address can match it by mistake.  Then a map that no thread
- * reads is marked, and its index is reported as damaged.
+ * While another entry is being reused, an address can match it by mistake.  Then a map that no
+ * thread reads is marked, and its index is reported as damaged.
  *
  * All pages of a lost map are replaced, not only the one that cannot be read: each replaced page
  * would be a map of its own, and their number is limited.
