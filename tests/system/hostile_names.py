@@ -51,7 +51,7 @@ try:
     gm.HungFuse(top + b"/fuse" + NAME) if os.path.exists("/dev/fuse") else None
 except OSError:
     pass
-gm.mkdir(top + b"/work")
+gm.mkdir(top + b"/place")
 # What the program writes to, and a thread that reads what it shows.
 shows, WRITES = os.openpty()
 mode = termios.tcgetattr(WRITES)
@@ -73,8 +73,8 @@ IX = b"--index-dir=" + indexes
 
 def on_terminal(args):
     """Run on the pseudo terminal.  Returns what reached it, and the status."""
-    proc = subprocess.Popen([gm.PROGRAM, *args], stdin=gm.null, stdout=WRITES, stderr=WRITES, cwd="/work",
-                            env=gm.environment({"TERM": "xterm", "LC_ALL": "C.UTF-8", "HOME": "/work"}))
+    proc = subprocess.Popen([gm.PROGRAM, *args], stdin=gm.null, stdout=WRITES, stderr=WRITES, cwd="/place",
+                            env=gm.environment({"TERM": "xterm", "LC_ALL": "C.UTF-8", "HOME": "/place"}))
     text = bytearray()
     try:
         status = proc.wait(60)
@@ -98,11 +98,11 @@ def paste(shell, text):
     """Run a text in a shell whose programs only print their words.  Returns the words of the first one, and whether
     something else was run."""
     functions = "".join(f"{name}() {{ {': >PWN' if name == 'touch' else SHOW}; }}\n" for name in PROGRAMS)
-    run = subprocess.run([f"/bin/{shell}", "-c", os.fsencode(functions) + text], cwd="/work", capture_output=True, check=False,
+    run = subprocess.run([f"/bin/{shell}", "-c", os.fsencode(functions) + text], cwd="/place", capture_output=True, check=False,
                          stdin=gm.null, env={"PATH": ""}, timeout=20)
-    ran = os.path.exists("/work/PWN")
+    ran = os.path.exists("/place/PWN")
     if ran:
-        os.unlink("/work/PWN")
+        os.unlink("/place/PWN")
     return run.stdout.split(b"\0")[:-1], ran
 
 
@@ -114,10 +114,10 @@ RUNS = [
     [b"--" + NAME], ["-o", NAME], [NAME], ["help", NAME], ["-V"],
     ["audit"], ["audit", "-v"], ["audit", "-v", "--config=/etc/conf"], ["audit", "--config=/etc/conf", "--show-config"], ["audit", "-v", "--explain"],
     ["audit", "--nagios"], ["audit", "--json"], ["audit", "--prometheus"], ["audit", point], ["audit", b"--fstab=/" + NAME + b".fstab", "-v"],
-    ["audit", b"--baseline=/none" + NAME], ["audit", b"--config=/none" + NAME], ["audit", b"--only=" + NAME], ["audit", b"--save=/work/b" + NAME],
-    ["audit", b"--output=/work/o" + NAME], ["audit", b"--baseline=/work/b" + NAME, "-v"],
+    ["audit", b"--baseline=/none" + NAME], ["audit", b"--config=/none" + NAME], ["audit", b"--only=" + NAME], ["audit", b"--save=/place/b" + NAME],
+    ["audit", b"--output=/place/o" + NAME], ["audit", b"--baseline=/place/b" + NAME, "-v"],
     ["fstab"], ["fstab", "--merge"], ["fstab", "--merge", "--diff"], ["fstab", "--merge", "--explain"], ["fstab", b"--merge=/" + NAME + b".fstab", "--diff"],
-    ["fstab", point], ["fstab", b"/none" + NAME], ["fstab", b"--merge=/work/new" + NAME, "--write", "--yes"], ["fstab", "--merge", b"--add=" + plain, "--diff"],
+    ["fstab", point], ["fstab", b"/none" + NAME], ["fstab", b"--merge=/place/new" + NAME, "--write", "--yes"], ["fstab", "--merge", b"--add=" + plain, "--diff"],
     ["recover"], ["recover", "--diff"], ["recover", "--print"], ["recover", b"/" + NAME + b".fstab"], ["recover", b"/none" + NAME],
     ["search", "*", point], ["search", "-l", "*", point], ["search", "*", b"/none" + NAME], ["search", NAME], ["search", point], ["search", point + b"/sub/"],
     ["search", "--usage", point], ["search", "--usage", "*", point], ["search", "*", point, "--stats"], ["search", "--index", IX, "*", point],
