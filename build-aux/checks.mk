@@ -181,8 +181,8 @@ check-matrix: $(BUILD)/getmnt $(HELPERS) $(PRELOADED) $(RECORDED)
 # Short cases of each command: without all these features, and on Linux 6.1 in virtual machines.
 CI_MATRIX := audit_bound audit_covered audit_policy search_follow find_xdev fstab_merge index_search \
 	find_random overlay_relative recover search_user verify
-CI_VM := machine audit_covered audit_expire audit_host audit_holders fstab_onto_itself lost_fstab \
-	verify overlay_relative find_calls find_xdev search_user index_search recover p9
+CI_VM := machine audit_covered audit_expire audit_host audit_holders fstab_onto_itself \
+	verify overlay_relative find_calls find_xdev search_user recover p9
 
 # The unit suites with threads; those of the core; a third of the system cases: the short ones
 # that reach most code.
