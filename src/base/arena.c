@@ -14,7 +14,7 @@ struct arena_chunk {
 	alignas(max_align_t) char data[];
 };
 
-/* Chunks double from the first: an index that somebody made can have very many small arenas. */
+/* Chunks start small and double: a hostile index can cause very many arenas. */
 enum { ARENA_FIRST = 1024, ARENA_CHUNK = 32 * 1024 };
 
 void arena_init(struct arena *arena)

@@ -125,9 +125,9 @@ int roots_take_chirp_auth(void *to, const struct option_row *row, const char *te
 	return 0;
 }
 
-/* The flow of the output leaves signals to one of its threads, and may keep them waiting.  A
-   process that is started between a Ctrl-C and our end would not get the Ctrl-C.  So signals are
-   delivered first, and while the process is started. */
+/* The flow of the output blocks signals in this thread.  A child that is started after a Ctrl-C,
+   before getmnt has ended, would miss the signal.  So deliver pending signals first, and unblock
+   signals while the child is started. */
 
 static void hold_signals(const struct reach *reach, bool hold)
 {

@@ -50,8 +50,7 @@ static struct conversion read_conversion(const char **at, va_list *args)
 	for (; **at && strchr("hlzj", **at); ++*at)
 		c.size = **at == 'h' ? sizeof(int)
 		         : **at == 'z' ? sizeof(size_t)
-		         : **at == 'j' || c.size == sizeof(long) ? sizeof(long long)
-		                                                : sizeof(long);
+		         : **at == 'j' || (*at)[-1] == 'l' ? sizeof(long long) : sizeof(long);
 	c.letter = *(*at)++;
 	return c;
 }
@@ -92,7 +91,7 @@ static void put_argument(struct strbuf *out, const struct conversion *c, va_list
 		              va_arg(*args, double));
 		break;
 	default:
-		/* Nothing else is implemented, and text_put() has no other caller than us. */
+		/* Not implemented: fail, so that a test finds the format. */
 		out->failed = true;
 	}
 }

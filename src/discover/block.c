@@ -8,7 +8,7 @@
  * ancestors and the mount is not just stacked on the ancestor's root.
  *
  * A layer can have a relative name, as Docker's "l/XYZ".  The kernel does not report the directory
- * that mount(2) was called in.  Such a layer is local if no mount on which it could be can block,
+ * that mount(2) was called in.  Such a layer is local if no mount in the table can block,
  * or if the names lead to local mounts from a directory where they exist, which is proven by a
  * long random name that an engine chose.
  *

@@ -160,7 +160,7 @@ const char *host_system_swap_file(struct host_system *sys)
 
 /* The callbacks of open_resolved(). */
 
-/** A symlink need not lead to what may be accessed: it is read in a directory that was entered. */
+/** Check a directory before it is entered; reading a symlink in it needs no further check. */
 static int resolved_enter(void *arg, struct path_walk *walk)
 {
 	return may_touch(arg, path_text(walk) + 1) ? 0 : -1;

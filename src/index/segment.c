@@ -40,7 +40,7 @@ static bool lengths_valid(const struct segment *segment)
 			return false;
 	}
 	return segment->parts[SP_FRONT].len >= ((uint64_t)segment->nblocks + 1) * FRONT_SIZE
-	       /* Each name is that of a row, whose ranges were counted above. */
+	       /* Each name is used by a row, and the ranges of rows were counted above. */
 	       && segment->nnames <= segment->nrows
 	       && segment->nblocks <= segment->nnames && segment->ndirnames <= segment->nnames
 	       && (segment->nblocks > 0) == (segment->nnames > 0)

@@ -271,7 +271,7 @@ struct names_block;
 
 struct segment {
 	const uint8_t *data;
-	const atomic_bool *lost;         /* of the map that has the data; NULL: it is none */
+	const atomic_bool *lost;         /* of the map that has the data; NULL: not in a map */
 	uint32_t nrows, nslots, nnames, ndirnames, nblocks;
 	uint64_t lsn;
 	struct part parts[SP_COUNT];
@@ -281,8 +281,8 @@ struct segment {
 	uint32_t slots_decoded;          /* leaves of slots: 1 << leaf */
 };
 
-/** Verify that what was read are bytes of the file.  Called after bytes that were verified before
-    are read again, and before they are used.  @return 0, or -1 (EBADMSG). */
+/** Check that the map was not lost.  Call this after each read of the map, before you use the
+    values.  @return 0, or -1 (EBADMSG). */
 static inline int segment_intact(const struct segment *segment)
 {
 	return segment->lost && os_map_lost(segment->lost) ? fail(EBADMSG) : 0;

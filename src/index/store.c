@@ -78,7 +78,7 @@ int store_apply(struct index *index, const struct journal_record *r)
 	bool added = r->cluster == index->m.nclusters;
 	if (r->cluster > index->m.nclusters)
 		return fail(EBADMSG);
-	/* A cluster begins with a directory: its record has the bytes for what is allocated. */
+	/* A new cluster begins with a directory, so that each costs bytes in the journal. */
 	if (added && r->type != JR_PUT_DIR)
 		return fail(EBADMSG);
 	if (added && !manifest_add(&index->m))

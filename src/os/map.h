@@ -4,8 +4,8 @@
  *
  * A page that cannot be read, because the file was truncated or its disk has a bad sector, raises
  * SIGBUS in the thread that accesses it.  A handler then marks the map as lost and puts zeros in
- * the place of all its pages, and the thread continues.  So who reads a map asks os_map_lost()
- * afterwards, before using what was read.
+ * the place of all its pages, and the thread continues.  After reading a map, call
+ * os_map_lost() before you use the values.
  *
  * The handler is installed with the first map.  A SIGBUS that no map explains has the effect that
  * it would have without the handler.
@@ -27,8 +27,8 @@ const void *os_map(struct os *os, int fd, size_t size, const atomic_bool **lost)
 /** Unmap.  No thread reads the map.  @bytes  NULL: do nothing. */
 void os_unmap(struct os *os, const void *bytes, size_t size);
 
-/** Whether bytes that were read before may have been zeros in the place of those of the file.
-    Once true, it remains true. */
+/** Whether a page of this map was lost: earlier reads may have returned zeros instead of the bytes
+    of the file.  Once true, it remains true. */
 static inline bool os_map_lost(const atomic_bool *lost)
 {
 	/* The compiler does not move what was read before below this. */

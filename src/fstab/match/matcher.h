@@ -31,7 +31,7 @@ struct candidate {
 	uint32_t live;           /* its line of the plan; NO_LINE */
 	/* Of the merge: */
 	enum act act;
-	struct fstab_entry becomes;   /* of CHANGED; merge_finish() completes it */
+	struct fstab_entry becomes;   /* of CHANGED; merge_order() completes it */
 	const char *why;         /* of ASIDE */
 };
 
