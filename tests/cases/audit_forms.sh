@@ -35,17 +35,19 @@ echo "== at a terminal"
 in_terminal()
 {
 	env -u NO_COLOR TERM=xterm "$@" python3 - "$GETMNT" <<'PY'
-import os, pty, sys
-pid, fd = pty.fork()
-if pid == 0:
-    os.execv(sys.argv[1], ["getmnt", "audit", "-F", "table", "--fstab=fstab", "--only=DRIFT-*"])
+import os, subprocess, sys
+# It does not control the program: gm.on_terminal().
+shows, writes = os.openpty()
+program = subprocess.Popen([sys.argv[1], "audit", "-F", "table", "--fstab=fstab", "--only=DRIFT-*"],
+                           stdin=writes, stdout=writes, stderr=writes)
+os.close(writes)
 shown = b""
 try:
-    while piece := os.read(fd, 4096):
+    while piece := os.read(shows, 4096):
         shown += piece
 except OSError:
     pass
-os.waitpid(pid, 0)
+program.wait()
 sys.stdout.write("".join(line + "\n" for line in shown.decode().splitlines() if "DRIFT-" in line))
 PY
 }

@@ -482,6 +482,24 @@ def getmnt(*args, env=None, program=PROGRAM, chroot=None, nofile=None, uid=None,
 WAIT_SECONDS = 30 * SLOW     # a wait that takes longer fails the case
 
 
+def on_terminal(args, env):
+    """Run a program on a new pseudo terminal.  Returns its status and what the terminal shows.
+
+    The terminal does not control the program: the kernel throws away what nobody has read yet when the
+    process ends that leads the session of a terminal (pty_flush_buffer() in drivers/tty/pty.c)."""
+    shows, writes = os.openpty()
+    with subprocess.Popen(args, stdin=writes, stdout=writes, stderr=writes, env=env) as proc:
+        os.close(writes)
+        text = b""
+        try:
+            while more := os.read(shows, 65536):
+                text += more
+        except OSError:                 # EIO: the last writer has closed it
+            pass
+        os.close(shows)
+        return proc.wait(), text
+
+
 def plain(options):
     """Options without those that tmpfs shows on some kernels only."""
     return options.replace(",inode64", "")

@@ -2,7 +2,6 @@
 """Commands of getmnt find -exec: how many arguments they get, and what they inherit; output that cannot be
 written, signals, and output to a terminal."""
 import os
-import pty
 import resource
 import signal
 import subprocess
@@ -122,18 +121,9 @@ for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
 
 # A terminal.
 def terminal(program, *args):
-    """The output on a terminal."""
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.execvpe(program[0], [*program, *args], ENV)
-    text = b""
-    try:
-        while more := os.read(fd, 4096):
-            text += more
-    except OSError:
-        pass
-    os.close(fd)
-    return os.waitpid(pid, 0)[1], sorted(text.split(b"\r\n"))
+    """The status and the sorted lines on a terminal."""
+    status, text = gm.on_terminal([*program, *args], ENV)
+    return status, sorted(text.split(b"\r\n"))
 
 
 for name in (b"tab\t", b"new\nline", b"\x1b[31m", b"caf\xc3\xa9", b"\xff", b"\x7f", b"back\\slash", b"\xc2\x85", b"q\"'"):
