@@ -26,7 +26,8 @@
 #   check-matrix     the system cases and those on recorded tables without features of new kernels
 #   check-vm         a stock kernel in two virtual machines (after make deps-vm)
 #   check-fleet      hosts in namespaces and the tools of docs/FLEET.md (after make deps-fleet)
-#   check-deb        build the Debian packages twice; install, use and remove them in a chroot
+#   check-deb        build the Debian packages twice; install, use and remove them in a chroot;
+#                    DEB=--once builds once, without tests
 #   check-fuzz       the number of inputs that fuzz/runs gives each target
 #   fuzz             fuzz each parser for FUZZ_TIME=300 seconds; FUZZ='TARGET...' selects some
 #   soak             one hour next to hung file systems in a storm of mounts
@@ -227,7 +228,7 @@ distcheck:
 deb:
 	build-aux/deb
 check-deb:
-	tests/deb.sh '$(MAKE)'
+	tests/deb.sh $(DEB) '$(MAKE)'
 
 .PHONY: bench
 bench: $(BUILD)/getmnt

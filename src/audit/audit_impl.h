@@ -72,9 +72,11 @@ const char *audit_format(struct audit_report *report, const char *format, ...);
 const char *audit_string(struct audit_report *report,
                          void (*append)(struct strbuf *out, const char *name), const char *name);
 
-/** A command for a hint, as audit_format() keeps it: see command_words(). */
+/** A command for a hint, as audit_format() keeps it: see command_words().
+    @instead  What to do, in words: returned if the command would change or show another system than
+              the audited one. */
 __attribute__((sentinel))
-const char *audit_command(struct audit_report *report, const char *word, ...);
+const char *audit_command(struct audit_report *report, const char *instead, const char *word, ...);
 
 /** The text of a buffer, which is destroyed, as audit_format() keeps it. */
 const char *audit_take(struct audit_report *report, struct strbuf *text);

@@ -42,8 +42,6 @@ struct audit_live {
 	const struct host_units *units;    /* NULL: not known */
 	const char *const *include;        /* owners whose mounts are reported one by one; mounts of
 	                                      other owners are only counted; ends with NULL */
-	bool recorded;                     /* the table is not this host's current one: no command
-	                                      that reads this host's is suggested */
 	long mount_max;                    /* fs.mount-max; -1: not known */
 	long uptime;                       /* in seconds; -1: not known, or long */
 

@@ -3,7 +3,6 @@
 #include "audit/config.h"
 
 #include "audit/audit_impl.h"
-#include "base/command.h"
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "base/words.h"
@@ -128,7 +127,9 @@ static void judge_options(struct audit_report *report, const struct audit_row *r
                           const struct mount *m)
 {
 	struct audit_finding at = at_row(row, m);
-	struct strbuf missing = {0}, mounted = {0}, hint = {0};
+	struct strbuf missing = {0}, mounted = {0};
+	const char *hint = "correct the line of the fstab or the unit; keep the secret in a file "
+	                   "of its own";
 	const char *list = row->options, *o, *other;
 	size_t n, k;
 	strbuf_puts(&mounted, m->vfs_opts);
@@ -146,20 +147,16 @@ static void judge_options(struct audit_report *report, const struct audit_row *r
 	}
 	const char *expected = shown(report, &missing), *actual = shown(report, &mounted);
 	if (expected && expected == strbuf_str(&missing)) {
-		command_words(&hint, "mount", "-o", audit_format(report, "remount,%s", expected),
-		              "--", row->path, NULL);
-		strbuf_puts(&hint, ", and correct the line of the fstab or the unit");
-	} else {
-		strbuf_puts(&hint, "correct the line of the fstab or the unit; keep the secret in "
-		                   "a file of its own");
+		const char *option = audit_format(report, "remount,%s", expected);
+		hint = audit_format(report, "%s, and correct the line of the fstab or the unit",
+		                    audit_command(report, "remount it", "mount", "-o", option,
+		                                  "--", row->path, NULL));
 	}
-	report->failed |= hint.failed;
 	if (expected)
-		audit_add_at(report, &at, POLICY_OPTION, AUDIT_WARNING, expected, actual,
-		             strbuf_str(&hint), "mounted without %s", expected);
+		audit_add_at(report, &at, POLICY_OPTION, AUDIT_WARNING, expected, actual, hint,
+		             "mounted without %s", expected);
 	strbuf_destroy(&missing);
 	strbuf_destroy(&mounted);
-	strbuf_destroy(&hint);
 }
 
 static void judge_propagation(struct audit_report *report, const struct audit_row *row,
@@ -179,15 +176,14 @@ static void judge_propagation(struct audit_report *report, const struct audit_ro
 		                                    : m->propagation & (unsigned)required;
 		if (required < 0 || right)
 			continue;
-		struct strbuf hint = {0};
-		command_words(&hint, "mount", audit_format(report, "--make-%.*s", (int)n, o),
-		              "--", row->path, NULL);
-		strbuf_puts(&hint, "; mounts below keep theirs");
-		report->failed |= hint.failed;
+		const char *make = audit_format(report, "--make-%.*s", (int)n, o);
+		const char *hint =
+			audit_format(report, "%s; mounts below keep theirs",
+			             audit_command(report, "change it", "mount", make, "--",
+			                           row->path, NULL));
 		audit_add_at(report, &at, MNT_PROPAGATION, AUDIT_WARNING,
-		             audit_format(report, "%.*s", (int)n, o), actual, strbuf_str(&hint),
+		             audit_format(report, "%.*s", (int)n, o), actual, hint,
 		             "its propagation is %s", actual);
-		strbuf_destroy(&hint);
 	}
 }
 

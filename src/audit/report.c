@@ -153,10 +153,12 @@ const char *audit_string(struct audit_report *report,
 	return audit_take(report, &out);
 }
 
-const char *audit_command(struct audit_report *report, const char *word, ...)
+const char *audit_command(struct audit_report *report, const char *instead, const char *word, ...)
 {
 	struct strbuf out = {0};
 	va_list args;
+	if (report->elsewhere)
+		return instead;
 	va_start(args, word);
 	command_vwords(&out, word, args);
 	va_end(args);

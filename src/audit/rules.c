@@ -256,7 +256,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	struct audit_input input = *in;
 	if (!input.facts)
 		input.facts = &none;
-	*report = (struct audit_report){0};
+	*report = (struct audit_report){.elsewhere = in->elsewhere};
 	size_t n = in->file->count;
 	struct audit audit = {
 		.in = &input, .report = report, .entries = calloc(n + 1, sizeof(*audit.entries)),

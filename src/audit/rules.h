@@ -223,6 +223,10 @@ struct audit_input {
 
 	/** ROOT, as in the mount points of `live`; NULL: unknown. */
 	const char *root;
+
+	/** A recorded table or another root is audited, and not the system that runs: a command
+	    would show or change the wrong one. */
+	bool elsewhere;
 };
 
 /** A line with a mount point, for audit_compare(). */
@@ -250,6 +254,7 @@ struct audit_report {
 	size_t nlines;
 	audit_set not_checked;      /* rules for which some fact was not available */
 	bool failed;                       /* memory ran out: findings are missing */
+	bool elsewhere;                    /* of the input: hints name no command */
 	struct arena arena;
 };
 

@@ -131,8 +131,8 @@ static void judge_root(const struct audit_live *in, struct audit_report *report,
 	const struct mount *m = mounted_root(in, &live);
 	if (m && any && !line)
 		audit_add_at(report, &at, BOOT_ROOT, AUDIT_INFO, "a line", "none",
-			     in->recorded ? "add a line to the fstab"
-			                  : "getmnt fstab --merge --add=/ --diff",
+			     audit_command(report, "add a line to the fstab", "getmnt", "fstab",
+			                   "--merge", "--add=/", "--diff", NULL),
 			     "no line in the fstab: it keeps the options of the kernel, and is "
 			     "not checked by fsck");
 	/* A device given by its number is assumed to exist. */

@@ -196,7 +196,8 @@ static void report_missing(struct crypttab *tab, const struct crypt *crypt, cons
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
 			     "the device that is open now", source,
 			     audit_format(tab->report, "name the device that this shows: %s",
-			                  audit_command(tab->report, "cryptsetup", "status", "--",
+			                  audit_command(tab->report, "the status of the mapping",
+			                                "cryptsetup", "status", "--",
 			                                crypt->field[NAME], NULL)),
 			     "its device does not exist, though the mapping is open: the next "
 			     "boot cannot open it");
@@ -283,7 +284,8 @@ static void judge_key(struct crypttab *tab, const struct crypt *crypt)
 	if (kind == FACT_FILE && audit_is_open(facts, key))
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
 			     "readable by root only", key,
-			     audit_command(tab->report, "chmod", "600", key, NULL),
+			     audit_command(tab->report, "make it readable for root only", "chmod",
+			                   "600", key, NULL),
 			     "its key file is readable by all users");
 	if (kind == FACT_MISSING)
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB,

@@ -65,14 +65,13 @@ void drift_report(struct drift *drift, enum audit_code code, const struct fstab_
 	        || code == DRIFT_READONLY)) {
 		severity = AUDIT_INFO;
 		message = "not mounted as the line says; a drop-in of the unit may change that";
-		hint = hint ? "systemctl cat shows the drop-ins; compare them with what is mounted"
+		hint = hint ? "compare the drop-ins (systemctl cat) with what is mounted"
 		            : NULL;
 	}
 	if (line)
 		drift->reported[line->number - 1] = true;
-	/* For another root, no command is suggested: it would change this system. */
-	audit_add_at(drift->report, &at, code, severity, expected, actual,
-		     strcmp(in->root, "/") == 0 ? hint : NULL, "%s", message ? message : "");
+	audit_add_at(drift->report, &at, code, severity, expected, actual, hint, "%s",
+		     message ? message : "");
 }
 
 const char *drift_line_name(const struct drift *drift, const struct fstab_entry *line,
@@ -149,17 +148,15 @@ static bool is_of_damaged(const struct drift *drift, const struct fstab_line *li
 	return live->of && drift->in->file->entries[live->of - 1].line->kind == TABLINE_DAMAGED;
 }
 
-/** A command that shows the line of a mount or swap space; without one for a recorded table. */
+/** A command that shows the line of a mount or swap space. */
 static const char *line_hint(const struct drift *drift, const struct fstab_line *live)
 {
 	struct strbuf add = {0};
-	if (drift->in->recorded)
-		return "add a line to the fstab";
 	strbuf_puts(&add, "--add=");
 	escape_octal(&add, live->swap ? live->swap : live->target, ESCAPE_ADDED, true);
 	const char *word = audit_take(drift->report, &add);
-	return audit_command(drift->report, "getmnt", "fstab", "--merge",
-	                     word, "--diff", NULL);
+	return audit_command(drift->report, "add a line to the fstab", "getmnt", "fstab",
+	                     "--merge", word, "--diff", NULL);
 }
 
 /** Judge a mount or swap space without a line, if fstab can express it. */
@@ -321,11 +318,15 @@ static void judge_line(struct drift *drift, const struct fstab_entry *line)
 	     can = skipped || (missing && (line->nofail || automount));
 	const char *hint = skipped ? "systemd skips lines of this mount point; remove the line"
 		: missing ? "attach the device, or add noauto to the line"
-		: swap ? "swapon -a, or remove the line"
-		: automount ? "run systemctl daemon-reload, and start its automount unit"
+		: swap ? audit_format(drift->report, "%s, or remove the line",
+		                      audit_command(drift->report, "use it", "swapon", "-a",
+		                                    NULL))
+		: automount ? audit_format(drift->report, "%s, and start its automount unit",
+		                           audit_command(drift->report, "reload systemd",
+		                                         "systemctl", "daemon-reload", NULL))
 		            : audit_format(drift->report, "%s, or give the line noauto",
-		                           audit_command(drift->report, "mount", "--", target,
-		                                         NULL));
+		                           audit_command(drift->report, "mount it", "mount", "--",
+		                                         target, NULL));
 	drift_report(drift, swap ? SWAP_NOT_ACTIVE : DRIFT_NOT_MOUNTED, line, NULL,
 		     can ? AUDIT_INFO : AUDIT_WARNING, swap ? "in use" : "mounted",
 		     swap ? "not in use" : "not mounted", hint, "it is %s%s",

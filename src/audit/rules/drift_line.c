@@ -64,7 +64,7 @@ void drift_report_source(struct drift *drift, const struct fstab_entry *line,
 		     drift_line_name(drift, line, live), drift_live_name(drift, live, line),
 		     kind == DRIFT_OF_DEFAULT_SUBVOLUME
 		     ? "check with btrfs subvolume get-default; add subvol= to the line"
-		     : drift->in->recorded ? "correct the line or the mount"
+		     : drift->report->elsewhere ? "correct the line or the mount"
 		     : "correct the line or the mount; getmnt fstab --merge --fix=source --diff "
 		       "shows the line of the mount", "%s", kinds[kind].message);
 }
@@ -81,13 +81,13 @@ static bool lacks_root(const struct fstab_entry *line, const struct mount *m)
 	return subvol && n > 8 && !names_subvolume(line);   /* "subvol=/" is the top */
 }
 
-/** "mount -o remount,rw /srv/data", and what to do then.
+/** "mount -o remount,rw /srv/data", or for another host "remount it", and what to do then.
     @options  "remount,rw", or "remount". */
 static const char *remount_hint(struct drift *drift, const struct fstab_line *live,
                                 const char *before, const char *options, const char *after)
 {
-	const char *command = audit_command(drift->report, "mount", "-o", options, "--",
-	                                    live->target, NULL);
+	const char *command = audit_command(drift->report, "remount it", "mount", "-o", options,
+	                                    "--", live->target, NULL);
 	return audit_format(drift->report, "%s%s%s", before, command, after);
 }
 
@@ -96,7 +96,8 @@ void drift_report_options(struct drift *drift, const struct fstab_entry *line,
 {
 	static const char hidden[] = "options that hold a secret";
 	const struct fstab_facts *facts = drift->in->facts;
-	const char *change = drift->in->recorded ? ", or change the line"
+	const char *change = drift->report->elsewhere
+	                     ? ", or change the line"
 	                     : ", or change the line: getmnt fstab --merge --fix=options";
 	const char *options = line->options;
 	const char *expected = audit_holds_secret(options) ? hidden : options;
@@ -199,7 +200,9 @@ static void judge_priority(struct drift *drift, const struct fstab_entry *line,
 			     audit_format(drift->report, "pri=%ld", wanted),
 			     is < 0 ? "chosen by the kernel"
 			            : audit_format(drift->report, "pri=%ld", is),
-			     "run swapoff while memory is free, then swapon -a",
+			     drift->report->elsewhere
+			     ? "correct the line, or stop and start the swap space"
+			     : "run swapoff while memory is free, then swapon -a",
 			     "its priority is not that of the line");
 }
 

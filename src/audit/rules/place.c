@@ -121,9 +121,9 @@ bool audit_is_systemd(struct audit *audit)
 static void report_unit(struct audit *audit, const struct fstab_entry *entry, bool masked,
                         bool automount, const char *unit, const char *file)
 {
-	const char *unmask = audit_format(audit->report, "remove the line, or run: %s",
-	                                  audit_command(audit->report, "systemctl", "unmask",
-	                                                "--", unit, NULL));
+	const char *unmask = audit_format(audit->report, "remove the line, or %s",
+	                                  audit_command(audit->report, "unmask the unit",
+	                                                "systemctl", "unmask", "--", unit, NULL));
 	const char *message =
 		!masked ? entry->swap ? "a unit file for this swap space overrides the line"
 		                      : "a unit file for this mount point overrides the line"
@@ -133,8 +133,11 @@ static void report_unit(struct audit *audit, const struct fstab_entry *entry, bo
 	audit_add_line(audit, entry, FSTAB_DUP_TARGET,
 		       (entry->noauto ? AUDIT_INFO : AUDIT_WARNING) | AUDIT_BOOT,
 		       masked ? "not masked" : "only one of them", file,
-		       masked ? unmask : "remove the line or the unit, and run systemctl "
-		                         "daemon-reload", "%s", message);
+		       masked ? unmask
+		              : audit_format(audit->report, "remove the line or the unit; then %s",
+		                             audit_command(audit->report, "reload systemd",
+		                                           "systemctl", "daemon-reload", NULL)),
+		       "%s", message);
 }
 
 /** Judge a unit file of the administrator for the mount point of a line: it makes systemd ignore

@@ -463,7 +463,9 @@ static void judge_keys(struct audit *audit, const struct fstab_entry *entry)
 		if (kind == FACT_FILE && audit_is_open(facts, path))
 			audit_add_line(audit, entry, FSTAB_SECRET, AUDIT_WARNING,
 				       "readable by root only", path,
-				       audit_command(audit->report, "chmod", "600", path, NULL),
+				       audit_command(audit->report,
+				                     "make it readable for root only",
+				                     "chmod", "600", path, NULL),
 				       "all users can read the file of %s", names[i]);
 		if (kind == FACT_MISSING)
 			audit_add_line(audit, entry, FSTAB_SRC_MISSING, AUDIT_WARNING, "a file",

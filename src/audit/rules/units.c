@@ -15,18 +15,18 @@ static void judge_failed(struct audit_report *report, const struct host_unit *un
 	struct audit_finding at = {.target = *unit->where ? unit->where : *unit->what ? unit->what
 	                                     : unit->id, .owner = "unit"};
 	const char *status = audit_format(report, "%s; %s",
-	                                  audit_command(report, "systemctl", "status", "--",
-	                                                unit->id, NULL),
-	                                  audit_command(report, "journalctl", "-u", unit->id,
-	                                                NULL));
+	                                  audit_command(report, "see its status", "systemctl",
+	                                                "status", "--", unit->id, NULL),
+	                                  audit_command(report, "see its journal", "journalctl",
+	                                                "-u", unit->id, NULL));
 	if (word_in(unit->load_state, strlen(unit->load_state), "bad-setting error"))
 		audit_add_at(report, &at, UNIT_FAILED, AUDIT_WARNING, "loaded", unit->load_state,
 			     status, "systemd cannot load %s", unit->id);
 	else if (strcmp(unit->load_state, "not-found") == 0)
 		audit_add_at(report, &at, UNIT_FAILED, AUDIT_INFO, "no failure",
 			     *unit->result ? unit->result : "failed",
-			     audit_command(report, "systemctl", "reset-failed", "--", unit->id,
-			                   NULL),
+			     audit_command(report, "reset its state", "systemctl", "reset-failed",
+			                   "--", unit->id, NULL),
 			     "%s failed, and does not exist any more", unit->id);
 	else
 		audit_add_at(report, &at, UNIT_FAILED, AUDIT_WARNING, "no failure",
@@ -46,7 +46,8 @@ static void judge_stale(const struct audit_live *in, struct audit_report *report
 			     FSTAB_SYSTEMD_STALE, AUDIT_WARNING, "loaded",
 			     audit_format(report, "%zu unit%s of the old fstab", loaded.stale,
 			                  loaded.stale == 1 ? "" : "s"),
-			     "systemctl daemon-reload",
+			     audit_command(report, "reload systemd", "systemctl",
+			                   "daemon-reload", NULL),
 			     "the fstab was changed, but systemd still uses the old one");
 }
 
@@ -105,8 +106,8 @@ static void judge_wanted(const struct audit_live *in, struct audit_report *repor
 		     swap ? "in use" : automount ? "an automount" : "mounted",
 		     swap ? "not in use" : "not mounted",
 		     audit_format(report, "%s; start the unit or disable it",
-		                  audit_command(report, "systemctl", "status", "--", unit->id,
-		                                NULL)),
+		                  audit_command(report, "see its status", "systemctl", "status",
+		                                "--", unit->id, NULL)),
 		     no_device ? "%s is not active: its device does not exist"
 		               : "%s is not active, but a boot target needs it", unit->id);
 }

@@ -206,13 +206,12 @@ static int judge(struct auditing *a)
 		.d = run->d, .root = in.root, .facts = &in.facts,
 		.file = a->file, .plan = &plan, .match = &match,
 		.units = host_units(&machine->host), .include = a->opts->include,
-		.recorded = !run->live,
 		.mount_max = run->live ? host_read_number(&run->os, "/proc/sys/fs/mount-max") : -1,
 		.uptime = usual ? host_read_number(&run->os, "/proc/uptime") : -1,
 		.fstab_seen = a->is_seen, .fstab_mode = a->st.mode, .fstab_uid = a->st.uid,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &in.facts};
-	struct audit_input text = {a->file, &in.facts, run->d, a->is_closed, in.root};
+	struct audit_input text = {a->file, &in.facts, run->d, a->is_closed, in.root, !usual};
 	int host = 0;
 	bool done = fstab_plan(&in, &plan) == 0 && audit_fstab(&text, &a->report) == 0
 	            && fstab_match(&matching, &match) == 0
