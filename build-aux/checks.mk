@@ -180,7 +180,7 @@ check-matrix: $(BUILD)/getmnt $(HELPERS) $(PRELOADED) $(RECORDED)
 
 # Short cases of each command: without all these features, and on Linux 6.1 in virtual machines.
 CI_MATRIX := audit_bound audit_covered audit_policy search_follow find_xdev fstab_merge index_search \
-	find_random overlay_relative recover search_user verify
+	find_random overlay_relative recover search_user verify files_mounted
 CI_VM := machine audit_covered audit_expire audit_host audit_holders fstab_onto_itself \
 	verify overlay_relative find_calls find_xdev search_user recover p9
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { INFO_MAX = 4096, MOUNTINFO_MAX = 256 << 20, TYPE_MAX = 128 };
+enum { MOUNTINFO_MAX = 256 << 20, TYPE_MAX = 128 };
 
 /* With these flags and mask 0, statx(2) calls no FUSE server and is not refused to root. */
 enum { STATX_CACHED = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC };
@@ -18,19 +18,21 @@ enum { STATX_CACHED = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC };
 uint64_t os_mount_id(struct os *os, int fd)
 {
 	struct k_statx st;
-	char path[64], *text, *at;
-	size_t len;
+	char path[64], text[256];
 	if (os->caps & OSC_STATX_MNT_ID
 	    && os_statx(os, fd, "", STATX_CACHED | AT_EMPTY_PATH, 0, &st) == 0
 	    && st.mask & K_STATX_MNT_ID)
 		return st.mnt_id;
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	if (os_read_kernel(os, AT_FDCWD, path, INFO_MAX, &text, &len) != 0)
-		return 0;
-	at = strstr(text, "mnt_id:");
-	uint64_t id = at ? strtoull(at + 7, NULL, 10) : 0;
-	free(text);
-	return id;
+	/* The ID is in one of the first lines: pos, flags, mnt_id. */
+	int info = os_openat(os, AT_FDCWD, path, O_RDONLY);
+	ssize_t n = info < 0 ? -1 : os_read(os, info, text, sizeof(text) - 1);
+	int error = errno;
+	os_close(os, info);
+	text[n > 0 ? n : 0] = '\0';
+	const char *at = strstr(text, "mnt_id:");
+	errno = n < 0 ? error : ENODATA;
+	return at ? strtoull(at + 7, NULL, 10) : 0;
 }
 
 int os_is_on_mount(struct os *os, int fd, const struct mount *mount)
@@ -134,15 +136,38 @@ int os_look_entry(struct os *os, int dirfd, const char *name, enum os_entry_on o
 	return rc;
 }
 
+/** Whether a file that is not a directory is the root of a mount that can block, on kernels whose
+    statx does not tell (before 5.8); true if this cannot be found out.
+    @flags  O_NOFOLLOW, or 0. */
+static bool is_blocking_root(struct os *os, int dirfd, const char *path, int flags)
+{
+	char link[64], target[PATH_MAX];
+	bool blocks = true;
+	int fd = os_openat(os, dirfd, path, O_PATH | flags);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t n = fd < 0 ? -1 : os_readlinkat(os, AT_FDCWD, link, target, sizeof(target));
+	char *slash = n > 0 && *target == '/' ? strrchr(target, '/') : NULL;
+	if (slash) {
+		slash[slash == target] = '\0';
+		int dir = os_openat(os, AT_FDCWD, target, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		blocks = dir < 0 || !is_allowed(os, dir, fd, ENTRY_LOCAL);
+		os_close(os, dir);
+	}
+	os_close(os, fd);
+	return blocks;
+}
+
 int os_open_regular(struct os *os, int dirfd, const char *path, int flags)
 {
 	struct k_statx st;
 	const int look = STATX_CACHED | (flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0);
 	if (os_statx(os, dirfd, path, look, 0, &st) != 0)
 		return -1;
-	if (os_statx_is_mount_root(&st) && mount_blocks(os, dirfd, path, look))
-		return fail(EREMOTE);
 	unsigned type = st.mode & S_IFMT;
+	if (st.attributes_mask & K_STATX_ATTR_MOUNT_ROOT
+	            ? os_statx_is_mount_root(&st) && mount_blocks(os, dirfd, path, look)
+	            : type == S_IFREG && is_blocking_root(os, dirfd, path, flags & O_NOFOLLOW))
+		return fail(EREMOTE);
 	/* Root may have replaced the file since then. */
 	if (type == S_IFREG)
 		return os_only_regular(

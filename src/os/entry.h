@@ -32,7 +32,7 @@ enum os_entry_on {
 	ENTRY_LOCAL,   /* also a mount that cannot block, such as a bind-mounted file */
 };
 
-/** The 32-bit ID of the mount of an open file; 0: unknown. */
+/** The 32-bit ID of the mount of an open file, or 0 with errno: ENOENT: /proc is not mounted. */
 uint64_t os_mount_id(struct os *os, int fd);
 
 /** Whether an open file is on a mount of a mount table: 1 or 0; -1: unknown. */

@@ -118,6 +118,8 @@ int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mas
 	int rc = fd < 0 ? -1 : os_statx_plain(os, fd, "", flags | AT_EMPTY_PATH, mask, st);
 	if (rc == 0 && (st->mnt_id = os_mount_id(os, fd)) != 0)
 		st->mask |= K_STATX_MNT_ID;
+	else if (rc == 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		rc = -1;
 	if (!self)
 		os_close(os, fd);
 	return rc;

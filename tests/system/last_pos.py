@@ -6,7 +6,7 @@ import os
 
 import gm
 
-gm.need_features("directories are read to their ends", "openat2")
+gm.need_features("directories are read to their ends", "openat2", "statx-mntid")
 gm.need("mkfs.ext4", "losetup")
 gm.need_fs("ext4")
 KINDS = {   # whether the read that gives nothing is saved
