@@ -301,8 +301,18 @@ proc = subprocess.Popen([PROGRAM, "search", f"--rsh={good}", "-o", "PATH,SIZE", 
                         stderr=subprocess.PIPE, env=gm.environment(ENV), cwd=WORK)
 
 
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return bool(f.read())
+    except OSError:
+        return False
+
+
 def connected():
-    return sum(b"serve" in line for _, line in children())
+    """The connections at one time: those that were found, and still run when all have been looked for."""
+    found = [pid for pid, line in children() if b"serve" in line]
+    return sum(map(is_running, found))
 
 
 def resident(kind):
