@@ -15,7 +15,7 @@ import study_real
 import study_systems
 import study_tables
 
-gm.need_features("the calls are others", "statx-mntid")
+gm.need_features("the calls are others", "statx-mntid", "openat2")
 DOC = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../docs/STUDY.md"))
 TOP = os.environ["GETMNT_WORK"]
 BUILT = (3, 13, 26, 37)
