@@ -196,6 +196,9 @@ void message_note(struct strbuf *to, bool alone);
 /** Make output_status() an error: a part of the output was not printed. */
 void lose_output(void);
 
+/** Set the status of a run of which output is lost, if it is not CX_ERROR. */
+void lose_with(int status);
+
 /** The exit status of the program.  @status  Of the command. */
 int output_status(int status);
 

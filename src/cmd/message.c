@@ -35,9 +35,16 @@ void lose_output(void)
 	lost = true;
 }
 
+static int lost_status = CX_ERROR;
+
+void lose_with(int status)
+{
+	lost_status = status;
+}
+
 int output_status(int status)
 {
-	return lost && status == CX_OK ? CX_ERROR : status;
+	return lost && status < lost_status ? lost_status : status;
 }
 
 void print_stderr(struct strbuf *text)

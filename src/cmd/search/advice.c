@@ -4,13 +4,17 @@
 #include "base/command.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
+#include "os/entry.h"
 #include "os/os.h"
+#include "path/resolve.h"
 #include "search/query.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PATHS_MOST = 3 };          /* in a command line to type */
@@ -105,14 +109,28 @@ static void put_paths(struct strbuf *out, const struct advice *advice)
 	strbuf_puts(out, advice->npaths > PATHS_MOST ? " ..." : "");
 }
 
-/** Whether a file or directory exists, as far as the kernel knows it: nothing may block here. */
+static int open_local(void *os, int dirfd, const char *name)
+{
+	return os_open_entry(os, dirfd, name, O_PATH, ENTRY_LOCAL);
+}
+
+/** Whether a file or directory exists, as far as that is known without waiting: nothing may block
+    here. */
 static bool exists(const char *path, int flags)
 {
 	struct os os;
 	os_init(&os, secure_getenv("GETMNT_DISABLE"));
 	int fd = os_openat2(&os, AT_FDCWD, path, O_PATH | flags, RESOLVE_CACHED);
+	bool found = fd >= 0;
+	if (!found && (errno == ENOSYS || errno == EINVAL)) {   /* before Linux 5.12 */
+		int top = os_openat(&os, AT_FDCWD, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY);
+		fd = top < 0 ? -1 : path_open_below(&os, top, path, open_local, &os);
+		found = fd >= 0 && (!(flags & O_DIRECTORY)
+		                    || os_file_type(&os, fd, NULL, NULL) == S_IFDIR);
+		os_close(&os, top);
+	}
 	os_close(&os, fd);
-	return fd >= 0;
+	return found;
 }
 
 /** What remains of a pattern without components that match nothing. */
