@@ -64,6 +64,8 @@
  *     fsopts_values.c    accepted values
  *     layers.c           the directories of an overlay
  *     shown.c            how the kernel shows the options of a line; the user of a FUSE mount
+ *     compare.c          the options of a line and those of its mount
+ *     edit.c             options taken over from another line or from the mount
  *   table/               where a mount table comes from
  *     table.c            what all sources share
  *     listmount.c        all mounts by listmount(2)
@@ -230,11 +232,10 @@
  *     same.c             whether a line mounts the same
  *     part.c             whether a line mounts the same part of a file system; its name
  *     server.c           whether a line and a mount have the same server
- *     options.c          options of a line and of its mount
+ *     options.c          whether a line has the options of its mount
  *   fstab/edit/          merging a plan into an existing file
  *     merge.c            the flow
  *     decide.c           one mount and the lines at its place
- *     options.c          options taken over from another line, or refused by the kernel
  *     order.c            the positions of lines
  *     text.c             the bytes of the result
  *   recover/             a damaged mtab, judged and rebuilt (pure)

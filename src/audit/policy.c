@@ -7,6 +7,7 @@
 #include "base/secret.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
+#include "mountopts/shown.h"
 #include "mountopts/vfsflags.h"
 
 #include <string.h>
@@ -102,7 +103,7 @@ static bool has(const struct mount *m, const char *option, size_t n)
 		return false;
 	if (flag) {
 		vfs_flags_shown(m, &flags);
-		flags.value[VFS_RO] |= opt_shown_has(m->fs_opts, "ro");
+		flags.value[VFS_RO] |= shown_super_readonly(m);
 		return word_is(option, n, "atime") ? flags.value[VFS_ATIME] != VFS_NOATIME
 		                                   : flags.value[flag->flag] == flag->value;
 	}

@@ -39,6 +39,7 @@ struct fstab_option {
 	const char *value;     /* the bytes after '=', with their quotation marks; NULL: no '=' */
 	enum fstab_meaning meaning;
 	bool is_x;             /* for other programs than the kernel: "x-...", "X-..." */
+	bool refused;          /* the kernel is known to refuse it; set by the caller */
 };
 
 struct fstab_entry {
@@ -54,7 +55,7 @@ struct fstab_entry {
 	unsigned type;           /* enum fstype_flags of the type and source */
 
 	/* Options in their order.  After an unclosed quotation mark mount(8) reads none. */
-	const struct fstab_option *opts;
+	struct fstab_option *opts;
 	uint32_t nopts;
 
 	/* Properties of the type and the options. */

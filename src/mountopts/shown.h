@@ -51,6 +51,18 @@ bool shown_failed(const char *fstype, const char *options);
     "fuse.sshfs", "ntfs-3g" in "fuseblk", NULL and "auto" in any. */
 bool shown_type(const char *types, const char *live);
 
+/** Whether a mount itself is read-only, and not only its file system. */
+static inline bool shown_mount_readonly(const struct mount *mount)
+{
+	return opt_shown_has(mount->vfs_opts, "ro");
+}
+
+/** Whether the file system of a mount is read-only. */
+static inline bool shown_super_readonly(const struct mount *mount)
+{
+	return opt_shown_has(mount->fs_opts, "ro");
+}
+
 /** Whether a mount is always read-only: by its type, as an overlay without an upper layer, or as an
     optical disc. */
 bool shown_readonly(const struct mount *mount);

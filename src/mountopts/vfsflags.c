@@ -98,3 +98,36 @@ bool vfs_flags_differ(const struct vfs_flags *a, const struct vfs_flags *b, stru
 	}
 	return any;
 }
+
+void vfs_flags_add_list(const char *options, struct strbuf *list)
+{
+	size_t n;
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
+		if (vfs_option(o, n))
+			opt_add(list, o, n);
+	}
+}
+
+void vfs_flags_add(const struct vfs_flags *want, const struct vfs_flags *base, struct strbuf *list)
+{
+	struct vfs_flags have;
+	vfs_flags_of_line(strbuf_str(list), base, &have);
+	for (const struct vfs_option *row = vfs_options; row->name; ++row) {
+		enum vfs_flag flag = row->flag;
+		if (row->value != want->value[flag] || want->value[flag] == have.value[flag])
+			continue;
+		opt_puts(list, row->name);
+		have.value[flag] = want->value[flag];
+	}
+}
+
+void vfs_flags_named(const char *options, struct vfs_flags *flags)
+{
+	size_t n;
+	unsigned char atime = 0;
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
+		const struct vfs_option *option = vfs_option(o, n);
+		if (option)
+			vfs_flags_set(flags, option, &atime);
+	}
+}

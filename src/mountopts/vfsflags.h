@@ -57,6 +57,16 @@ void vfs_flags_of_mount(const struct mount *mount, struct vfs_flags *flags);
 /** The flags of a mount, including those of its superblock. */
 void vfs_flags_shown(const struct mount *mount, struct vfs_flags *flags);
 
+/** Set the flags that options name. */
+void vfs_flags_named(const char *options, struct vfs_flags *flags);
+
+/** Append the flags among some options. */
+void vfs_flags_add_list(const char *options, struct strbuf *list);
+
+/** Append the flags that a list lacks.
+    @base  The flags without options, as in vfs_flags_of_line(). */
+void vfs_flags_add(const struct vfs_flags *want, const struct vfs_flags *base, struct strbuf *list);
+
 /** Append the flags of b that differ in a.  @return whether there are any. */
 bool vfs_flags_differ(const struct vfs_flags *a, const struct vfs_flags *b, struct strbuf *differ);
 

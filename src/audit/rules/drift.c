@@ -263,7 +263,7 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 		drift_report_options(drift, line, live, difference->actual);
 		/* A file system with an error is read-only, whatever else differs. */
 		if (live->mount && live->mount->vfs_opts
-		    && !opt_shown_has(live->mount->vfs_opts, "ro"))
+		    && !shown_mount_readonly(live->mount))
 			drift_judge_readonly(drift, line, live);
 		break;
 	case FSTAB_DIFFER_ELSEWHERE:

@@ -134,10 +134,10 @@ static bool binds_readonly(const struct drift *drift, const struct fstab_entry *
 	const struct mount *in = drift->in->match->bound[line->number - 1].in;
 	if (!in || !in->vfs_opts || !in->fs_opts)
 		return false;
-	bool ro = opt_shown_has(in->vfs_opts, "ro");
-	if (ro && opt_shown_has(m->vfs_opts, "ro"))
+	bool ro = shown_mount_readonly(in);
+	if (ro && shown_mount_readonly(m))
 		return true;
-	uint32_t of = ro || opt_shown_has(in->fs_opts, "ro") ? map64_get(&drift->lined, in->key)
+	uint32_t of = ro || shown_super_readonly(in) ? map64_get(&drift->lined, in->key)
 	                                                     : MAP64_NONE;
 	return of != MAP64_NONE && !audit_line_ignores(drift->report, of + 1, DRIFT_READONLY);
 }
@@ -150,7 +150,7 @@ void drift_judge_readonly(struct drift *drift, const struct fstab_entry *line,
 	    || fstab_entry_has(fstab_match_entry(drift->in->match, line), "ro")
 	    || binds_readonly(drift, line, m))
 		return;
-	if (opt_shown_has(m->vfs_opts, "ro")) {
+	if (shown_mount_readonly(m)) {
 		if (live->fate != FSTAB_OWN
 		    && !(fstype_flags(m->fstype) & (FST_READONLY | FST_AUTOFS)))
 			drift_report_options(drift, line, live, "ro");
@@ -159,7 +159,7 @@ void drift_judge_readonly(struct drift *drift, const struct fstab_entry *line,
 	bool emergency = m->fs_opts && opt_shown_has(m->fs_opts, "emergency_ro");
 	/* A shutdown is reported as FS-ERRORS. */
 	if (!m->fs_opts || opt_shown_has(m->fs_opts, "shutdown")
-	    || (!emergency && !opt_shown_has(m->fs_opts, "ro")))
+	    || (!emergency && !shown_super_readonly(m)))
 		return;
 	bool ignored = audit_line_ignores(drift->report, line->number, DRIFT_READONLY);
 	uint32_t first = ignored ? line->number

@@ -52,7 +52,7 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
 	uint32_t node = m ? mtree_find(&drift->in->d->tree, m->key) : MT_NONE;
-	return node != MT_NONE && opt_shown_has(m->vfs_opts, "ro")
+	return node != MT_NONE && shown_mount_readonly(m)
 	       && fstab_upon_itself(drift->in->d, node);
 }
 

@@ -8,6 +8,7 @@
 #include "base/map64.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
+#include "mountopts/shown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,10 +86,10 @@ static unsigned flip_of(const struct fstab_line *line)
 		return FLIP_EMERGENCY;
 	/* Other types may be read-only without an error. */
 	if (!word_in(m->fstype, strlen(m->fstype), "ext2 ext3 ext4 btrfs f2fs vfat")
-	    || !opt_shown_has(m->fs_opts, "ro")
+	    || !shown_super_readonly(m)
 	    || word_in(line->owner, strlen(line->owner), "udisks session"))
 		return 0;
-	return m->vfs_opts && opt_shown_has(m->vfs_opts, "ro") ? FLIP_INTENDED : FLIP_READONLY;
+	return shown_mount_readonly(m) ? FLIP_INTENDED : FLIP_READONLY;
 }
 
 static struct audit_finding about(const struct fstab_line *line)

@@ -15,23 +15,18 @@
 
 enum { FILE_MAX = 64 << 20 };
 
-static bool is_refused(void *arg, uint32_t line, const char *option, size_t n)
+/** Mark the options that an audit found to be refused by the kernel. */
+static void mark_refused(struct fstab_file *file, const struct audit_report *report)
 {
-	const struct audit_report *report = arg;
-	size_t low = 0;
-	for (size_t high = report->count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-		if (report->findings[middle].line < line)
-			low = middle + 1;
-		else
-			high = middle;
+	for (size_t i = 0; i < report->count; ++i) {
+		const struct audit_finding *finding = &report->findings[i];
+		struct fstab_entry *entry = finding->refused && finding->option && finding->line
+		                            ? &file->entries[finding->line - 1] : NULL;
+		for (uint32_t k = 0; entry && k < entry->nopts; ++k) {
+			struct fstab_option *option = &entry->opts[k];
+			option->refused |= word_is(option->text, option->n, finding->option);
+		}
 	}
-	for (; low < report->count && report->findings[low].line == line; ++low) {
-		const struct audit_finding *finding = &report->findings[low];
-		if (finding->refused && word_is(option, n, finding->option))
-			return true;
-	}
-	return false;
 }
 
 /** Open the file, but for one of a ROOT that can block, unless it is named.
@@ -177,6 +172,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 		message(path, "%s", strerror(errno));
 		goto out;
 	}
+	mark_refused(file, &report);
 	bool none = opts->base && strcmp(opts->base, "none") == 0;
 	if (opts->base && !none && read_base(run, opts->base, &base_text, &base) != 0)
 		goto out;
@@ -191,7 +187,6 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 		.match = {file, in, plan}, .base = base,
 		.loaded = changed && !lost ? units : NULL, .fix = opts->fix,
 		.persistent = opts->persistent, .keep = opts->keep,
-		.refused = is_refused, .arg = &report,
 	};
 	if (fstab_merge(&input, &merged) != 0) {
 		message(path, errno == EBADMSG ? "cannot be merged: a line would not read as "

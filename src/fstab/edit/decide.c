@@ -8,6 +8,7 @@
 #include "fstab/edit/merge_impl.h"
 
 #include "base/fstypes.h"
+#include "mountopts/edit.h"
 #include "mountopts/shown.h"
 
 #include <string.h>
@@ -91,9 +92,9 @@ static bool is_edited(const struct merger *m, const struct candidate *entry,
 	if (what == FSTAB_FIX_PASS)
 		return now->passno != was->passno;
 	if (what == FSTAB_FIX_OPTIONS)
-		return !merge_alike(now->options, was->options, false);
+		return !opt_alike(now->options, was->options, false);
 	return strcmp(now->source, was->source) != 0 || strcmp(now->fstype, was->fstype) != 0
-	       || !merge_alike(now->options, was->options, true);
+	       || !opt_alike(now->options, was->options, true);
 }
 
 /** Whether the file no longer has the line that the base has for a mount.  A line with noauto, or
@@ -132,6 +133,20 @@ void merge_aside(struct candidate *entry, const char *why)
 	entry->why = why;
 }
 
+static const char *inherited(struct merger *m, const char *options, const char *from)
+{
+	strbuf_reset(&m->match.more);
+	opt_inherit(options, from, &m->match.more);
+	return match_format(&m->match, "%s", strbuf_str(&m->match.more));
+}
+
+static const char *identified(struct merger *m, const char *options, const char *live)
+{
+	strbuf_reset(&m->match.more);
+	opt_identity(options, live, &m->match.more);
+	return match_format(&m->match, "%s", strbuf_str(&m->match.more));
+}
+
 /** Change the source of a line to that of the mount. */
 static void change_source(struct merger *m, struct candidate *entry, const struct planned *mount)
 {
@@ -144,9 +159,9 @@ static void change_source(struct merger *m, struct candidate *entry, const struc
 		new->passno = mount->line->passno;
 	new->fstype = mount->line->fstype;
 	if (other)
-		new->options = merge_inherit(m, mount->line->options, new->options);
+		new->options = inherited(m, mount->line->options, new->options);
 	else if (mount->line->mount)
-		new->options = merge_identity(m, new->options, mount->line->options);
+		new->options = identified(m, new->options, mount->line->options);
 }
 
 /** Note a difference that an option of --fix removes.
@@ -170,6 +185,33 @@ static const struct fstab_entry *entry_of(const struct candidate *entry)
 	return entry->act == CHANGED ? &entry->becomes : &entry->is;
 }
 
+/** The options of a line that the kernel is known to refuse, as a list; NULL: none.  The mount
+    exists, so it was made without them.
+    @options     Of the line, perhaps fixed otherwise.
+    @kept [out]  The others. */
+static const char *refused_of(struct merger *m, const struct candidate *entry, const char *options,
+                              const char **kept)
+{
+	struct opt_set known = {.whole = true};
+	struct strbuf refused = {0};
+	const char *text = NULL;
+	for (uint32_t i = 0; i < entry->is.nopts; ++i) {
+		if (entry->is.opts[i].refused)
+			opt_set_add(&known, entry->is.opts[i].text, entry->is.opts[i].n);
+	}
+	strbuf_reset(&m->match.more);
+	opt_divide(options, &known, &refused, &m->match.more);
+	if (refused.len) {
+		text = match_format(&m->match, "%s", strbuf_str(&refused));
+		*kept = match_format(&m->match, "%s",
+		                     m->match.more.len ? strbuf_str(&m->match.more) : "defaults");
+	}
+	m->match.failed |= refused.failed || known.failed;
+	opt_set_destroy(&known);
+	strbuf_destroy(&refused);
+	return text;
+}
+
 /** Compare the options and the pass of a line with the mount. */
 static void compare_how(struct merger *m, struct candidate *entry, const struct planned *mount,
                         const struct candidate *of)
@@ -184,7 +226,7 @@ static void compare_how(struct merger *m, struct candidate *entry, const struct 
 	                        FSTAB_FIX_OPTIONS, true))
 		change(entry)->options = options;
 	const char *refused = m->in->keep ? NULL
-	                      : merge_refused(m, entry, entry_of(entry)->options, &options);
+	                      : refused_of(m, entry, entry_of(entry)->options, &options);
 	if (refused && note_fix(m, FSTAB_NOTE_REFUSED, entry, of, mount, refused,
 	                        FSTAB_FIX_OPTIONS, true))
 		change(entry)->options = options;
@@ -254,7 +296,7 @@ static void inherit(struct merger *m, struct planned *mount, const struct candid
 		return;
 	}
 	*line = *mount->line;
-	line->options = merge_inherit(m, line->options, entry->is.options);
+	line->options = inherited(m, line->options, entry->is.options);
 	mount->line = line;
 }
 

@@ -34,8 +34,9 @@ enum fstab_fix {
 };
 
 struct fstab_merge_input {
-	struct fstab_match_input match;  /* the file, the plan, and how to look at the host; what
-	                                    `add` of the plan's input names gets a line */
+	struct fstab_match_input match;  /* the file, whose refused options are marked, the plan,
+	                                    and how to look at the host; what `add` of the plan's
+	                                    input names gets a line */
 	const struct fstab_file *base;  /* or NULL */
 	const struct host_units *loaded; /* the base, if the file was changed since systemd loaded
 	                                    it, and base is NULL; or NULL */
@@ -43,10 +44,6 @@ struct fstab_merge_input {
 	bool persistent;                /* every mount of the plan gets one line; lines in its way
 	                                   are commented out */
 	bool keep;                      /* options are not compared */
-	/** Whether the kernel is known to refuse an option, n bytes of a line of the file.
-	    NULL: none is known. */
-	bool (*refused)(void *arg, uint32_t line, const char *option, size_t n);
-	void *arg;
 };
 
 /** What is reported. */

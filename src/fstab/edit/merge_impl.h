@@ -54,23 +54,6 @@ void merge_aside(struct candidate *entry, const char *why);
 /** Decide about a mount, and the lines on its mount point. */
 void merge_decide(struct merger *m, struct planned *mount);
 
-/* options.c */
-
-/** Options with those for mount(8), systemd and other programs of a line that is replaced. */
-const char *merge_inherit(struct merger *m, const char *options, const char *from);
-
-/** Options with those of the mount that say what is mounted: subvol=, bind, lowerdir= ... */
-const char *merge_identity(struct merger *m, const char *options, const char *live);
-
-/** Whether two lists have the same options that say what is mounted; or the same others. */
-bool merge_alike(const char *a, const char *b, bool identity);
-
-/** The options of a line that the kernel is known to refuse, as a list; NULL: none.
-    @options     Of the line, perhaps fixed otherwise.
-    @kept [out]  The others. */
-const char *merge_refused(struct merger *m, const struct candidate *entry, const char *options,
-                          const char **kept);
-
 /* order.c */
 
 /** Give every line its place: m->items.  Lines before one that they need are moved, or reported. */

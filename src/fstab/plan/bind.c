@@ -4,6 +4,7 @@
 
 #include "base/fstypes.h"
 #include "mountopts/fsopts.h"
+#include "mountopts/shown.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ uint64_t bind_hash(const struct mount *mount, const char *root)
 /** Whether the file system can be written to, and this mount of it cannot. */
 static bool is_ro_view(const struct mount *mount)
 {
-	return opt_shown_has(mount->vfs_opts, "ro") && !opt_shown_has(mount->fs_opts, "ro");
+	return shown_mount_readonly(mount) && !shown_super_readonly(mount);
 }
 
 /** Whether a mount of the root of a device has the source of this mount. */
@@ -168,7 +169,7 @@ const char *bind_writes_refused(struct maker *mk, uint32_t i)
 	const struct mount *m = place_mount(mk, i);
 	uint32_t whole = map64_get(&mk->primary, mount_dev(m));
 	/* What exists at boot has been mounted by others, who know how. */
-	if (opt_shown_has(m->vfs_opts, "ro") || opt_shown_has(m->fs_opts, "ro")
+	if (shown_mount_readonly(m) || shown_super_readonly(m)
 	    || whole == MAP64_NONE || mk->places[whole].state == OWN
 	    || !is_ro_view(place_mount(mk, whole)))
 		return NULL;

@@ -198,8 +198,8 @@ static void add_bind(struct strbuf *out, const struct mount *mount, const struct
 static bool add_mount(struct maker *mk, struct strbuf *out, const struct mount *mount,
                       const char *first, struct fstab_line *line)
 {
-	bool readonly = opt_shown_has(mount->vfs_opts, "ro");
-	bool broken = !readonly && opt_shown_has(mount->fs_opts, "ro");
+	bool readonly = shown_mount_readonly(mount);
+	bool broken = !readonly && shown_super_readonly(mount);
 	/* Read-only by nature: by its type, or as an overlay of lower layers alone. */
 	bool natural = fstype_flags(mount->fstype) & FST_READONLY
 	               || (strcmp(place_type(mount), "overlay") == 0

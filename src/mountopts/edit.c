@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "mountopts/edit.h"
+
+#include "base/words.h"
+#include "mountopts/fsopts.h"
+
+#include <string.h>
+#include <strings.h>
+
+void opt_inherit(const char *options, const char *from, struct strbuf *out)
+{
+	static const char kept[] = "nofail _netdev user users owner group comment";
+	size_t n;
+	if (opt_is_open(from) || opt_is_open(options)) {
+		strbuf_puts(out, options);
+		return;
+	}
+	struct opt_set have = {0};
+	opt_set_add_list(&have, options, opt_next);
+	if (strcmp(options, "defaults") != 0)
+		strbuf_puts(out, options);
+	for (const char *o; (o = opt_next(&from, &n)) != NULL;) {
+		bool outside = opt_is_x(o, n) && strncasecmp(o, "x-mount.", 8) != 0;
+		if ((outside || word_in(o, opt_name(o, n), kept))
+		    && !opt_set_find(&have, o, opt_name(o, n)))
+			opt_add(out, o, n);
+	}
+	out->failed |= have.failed;
+	opt_set_destroy(&have);
+	if (!out->len)
+		strbuf_puts(out, options);
+}
+
+/** Step to the next option that selects what is mounted (subvol=), or to the next other one. */
+static const char *next_of(const char **list, bool identity, size_t *n)
+{
+	const char *option;
+	do
+		option = opt_next(list, n);
+	while (option && ((bool)fsopt_has(option, *n, OPT_IDENTITY) != identity
+	                  || word_is(option, *n, "defaults")));
+	return option;
+}
+
+bool opt_alike(const char *a, const char *b, bool identity)
+{
+	for (;;) {
+		size_t n, k;
+		const char *x = next_of(&a, identity, &n), *y = next_of(&b, identity, &k);
+		if (!x || !y)
+			return !x && !y && strcmp(a, b) == 0;
+		if (n != k || memcmp(x, y, n) != 0)
+			return false;
+	}
+}
+
+void opt_identity(const char *options, const char *live, struct strbuf *out)
+{
+	size_t n;
+	struct opt_set here = {.whole = true}, there = {.whole = true};
+	opt_set_add_list(&here, options, opt_next);
+	opt_set_add_list(&there, live, opt_next);
+	/* Existing options keep their place. */
+	for (const char *at = live, *o; (o = opt_next(&at, &n)) != NULL;) {
+		if (fsopt_has(o, n, OPT_IDENTITY) && !opt_set_find(&here, o, n))
+			opt_add(out, o, n);
+	}
+	bool other = out->len > 0;
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
+		bool kept = !fsopt_has(o, n, OPT_IDENTITY) || opt_set_find(&there, o, n);
+		if (kept && !(other && word_is(o, n, "defaults")))
+			opt_add(out, o, n);
+	}
+	/* After an unclosed quotation mark mount(8) drops the rest; it is kept. */
+	if (*options)
+		opt_puts(out, options);
+	out->failed |= here.failed || there.failed;
+	opt_set_destroy(&here);
+	opt_set_destroy(&there);
+	if (!out->len)
+		strbuf_puts(out, "defaults");
+}
+
+void opt_divide(const char *options, const struct opt_set *set, struct strbuf *in,
+                struct strbuf *out)
+{
+	size_t n;
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
+		opt_add(opt_set_find(set, o, n) ? in : out, o, n);
+}

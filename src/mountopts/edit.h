@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Rewriting the options of a line: taking over those of a replaced line, and those that select what
+ * is mounted (subvol=).  Pure.
+ */
+#ifndef GM_MOUNTOPTS_EDIT_H
+#define GM_MOUNTOPTS_EDIT_H
+
+#include "mountopts/optlist.h"
+
+/** Append options, and those of a replaced line that are for mount(8), systemd and other programs:
+    nofail, _netdev, x-systemd...  If a list ends within quotation marks, nothing is appended.
+    @from  The options of the replaced line. */
+void opt_inherit(const char *options, const char *from, struct strbuf *out);
+
+/** Append options with those of the mount that say what is mounted: subvol=, bind, lowerdir= ... in
+    place of their own.
+    @live  The options of the mount, as a line has them. */
+void opt_identity(const char *options, const char *live, struct strbuf *out);
+
+/** Append each option of a list either to `in`, if a set has it, or to `out`. */
+void opt_divide(const char *options, const struct opt_set *set, struct strbuf *in,
+                struct strbuf *out);
+
+/** Whether two lists have the same options that say what is mounted; or the same others. */
+bool opt_alike(const char *a, const char *b, bool identity);
+
+#endif
