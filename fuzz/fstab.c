@@ -12,6 +12,7 @@
 #include "lib/fuzz.h"
 
 #include "base/escape.h"
+#include "base/words.h"
 #include "fstab/fstab.h"
 
 #include <stdlib.h>
@@ -84,7 +85,7 @@ static void check_plan(const struct fstab_input *in, const struct fstab_plan *pl
 		const struct mt_node *node = &in->d->tree.nodes[i];
 		const char *name = in->d->targets[i];
 		if (!node->made && !(node->states & 1u << MT_OUTSIDE)
-		    && (name ? mtree_path_within(name, in->root) : strcmp(in->root, "/") == 0))
+		    && (name ? !!word_below(name, in->root) : strcmp(in->root, "/") == 0))
 			++own;
 	}
 	bool *there = calloc(in->d->tree.count + 1, sizeof(*there));

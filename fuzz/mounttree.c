@@ -11,6 +11,7 @@
  */
 #include "lib/fuzz.h"
 
+#include "base/words.h"
 #include "mounttree.h"
 
 #include <stdlib.h>
@@ -148,7 +149,7 @@ static bool is_place_hidden(const struct mtree *tree, uint32_t i, uint32_t root)
 		const char *above = tree->nodes[c].mount->point, *point = node->mount->point;
 		if (!above || !point || is_same_point(tree, c, parent) || strcmp(above, point) == 0)
 			continue;
-		if (mtree_path_within(point, above))
+		if (word_below(point, above))
 			return true;
 	}
 	return false;
@@ -190,7 +191,7 @@ static void check_judged(const struct mtree *tree, uint32_t root, const char *pr
 		FUZZ_CHECK(!hidden || (node->covered_by < tree->count && node->covered_by != i));
 		/* What is seen in its place is told, not what is hidden as well. */
 		FUZZ_CHECK(!hidden || !(tree->nodes[node->covered_by].states & 1u << MT_HIDDEN));
-		bool outside = prefix && i != root && point && !mtree_path_within(point, prefix);
+		bool outside = prefix && i != root && point && !word_below(point, prefix);
 		FUZZ_CHECK(!!(node->states & 1u << MT_OUTSIDE) == outside);
 		FUZZ_CHECK(!!(node->states & 1u << MT_DELETED) == (sub
 		                                                   && strstr(sub, "//deleted")));

@@ -14,6 +14,7 @@
 #include "audit/owner.h"
 #include "audit/selfcheck.h"
 #include "base/escape.h"
+#include "base/words.h"
 #include "fstab/places.h"
 #include "fstab/edit/merge.h"
 #include "fstab/match.h"
@@ -284,7 +285,7 @@ static bool is_sane(const struct discovery *d)
 			return false;
 		uint32_t parent = d->tree.nodes[i].parent;
 		if (parent != MT_NONE && m->point && d->tree.nodes[parent].mount->point
-		    && !mtree_path_within(m->point, d->tree.nodes[parent].mount->point))
+		    && !word_below(m->point, d->tree.nodes[parent].mount->point))
 			return false;
 		for (size_t k = 0; k < 2; ++k) {
 			const char *name = names[k];

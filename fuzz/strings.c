@@ -8,6 +8,7 @@
  */
 #include "lib/fuzz.h"
 
+#include "base/words.h"
 #include "cmd/cmd.h"
 #include "cmd/listing.h"
 #include "cmd/source.h"
@@ -121,8 +122,8 @@ static void try_path(const char *path, const char *other)
 
 	/* A path lies in itself, in "/", and in nothing that it does not begin with. */
 	if (*text == '/') {
-		FUZZ_CHECK(mtree_path_within(text, text) && mtree_path_within(text, "/"));
-		if (mtree_path_within(text, other))
+		FUZZ_CHECK(word_below(text, text) && word_below(text, "/"));
+		if (word_below(text, other))
 			FUZZ_CHECK(strspn(other, "/") == strlen(other)
 			           || strncmp(text, other, 1) == 0);
 	}

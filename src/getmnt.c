@@ -66,6 +66,7 @@
  *     shown.c            how the kernel shows the options of a line; the user of a FUSE mount
  *     compare.c          the options of a line and those of its mount
  *     edit.c             options taken over from another line or from the mount
+ *     request.c          the options that a line needs to make a mount like one that exists
  *   table/               where a mount table comes from
  *     table.c            what all sources share
  *     listmount.c        all mounts by listmount(2)

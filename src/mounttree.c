@@ -23,6 +23,7 @@
  * The mount that contains the process's root is never hidden, and covers the mounts stacked on it.
  */
 #include "mounttree.h"
+#include "base/words.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -49,17 +50,6 @@ const char *mtree_named_name(enum mt_named named)
 		[MT_NAMED_VERIFIED] = "verified",
 	};
 	return names[named];
-}
-
-bool mtree_path_within(const char *path, const char *dir)
-{
-	/* A cheap test that rejects most paths. */
-	if (dir[0] == '/' && dir[1] && dir[1] != '/' && path[0] == '/' && path[1] != dir[1])
-		return false;
-	size_t n = strlen(dir);
-	while (n > 0 && dir[n - 1] == '/')
-		--n;
-	return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
 uint32_t mtree_find(const struct mtree *tree, uint64_t key)
@@ -491,7 +481,7 @@ void mtree_judge_outside(struct mtree *tree, uint32_t root, const char *prefix)
 	for (uint32_t i = 0; i < tree->count && !whole; ++i) {
 		const char *point = tree->nodes[i].mount->point;
 		/* The mount that contains the root may have its mount point above the prefix. */
-		if (i != root && point && !mtree_path_within(point, prefix))
+		if (i != root && point && !word_below(point, prefix))
 			mtree_state(tree, i, MT_OUTSIDE);
 	}
 }

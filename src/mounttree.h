@@ -151,7 +151,4 @@ enum mt_state mtree_shown_state(const struct mt_node *node);
 const char *mtree_state_name(enum mt_state state);
 const char *mtree_named_name(enum mt_named named);
 
-/** Whether a path is dir itself or below it. */
-bool mtree_path_within(const char *path, const char *dir);
-
 #endif

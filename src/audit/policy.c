@@ -32,7 +32,7 @@ static uint32_t find(const struct discovery *d, const char *path, uint32_t *abov
 		const char *name = name_of(d, i);
 		if (strcmp(name, path) == 0) {
 			found = i;
-		} else if (strlen(name) >= longest && mtree_path_within(path, name)) {
+		} else if (strlen(name) >= longest && word_below(path, name)) {
 			*above = i;
 			longest = strlen(name);
 		}

@@ -217,7 +217,7 @@ static bool is_below(const char *target, char *const *paths, size_t npaths)
 {
 	bool found = npaths == 0;
 	for (size_t i = 0; i < npaths && !found; ++i)
-		found = mtree_path_within(target, paths[i]);
+		found = word_below(target, paths[i]);
 	return found;
 }
 

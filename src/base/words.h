@@ -45,8 +45,12 @@ static inline bool word_same_path(const char *a, const char *b)
     there. */
 static inline const char *word_below(const char *path, const char *dir)
 {
+	/* A cheap test that rejects most paths. */
+	if (dir[0] == '/' && dir[1] && dir[1] != '/' && path[0] == '/' && path[1] != dir[1])
+		return NULL;
 	size_t n = strlen(dir);
-	n -= n > 0 && dir[n - 1] == '/';
+	while (n > 0 && dir[n - 1] == '/')
+		--n;
 	return strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n]) ? path + n : NULL;
 }
 

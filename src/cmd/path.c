@@ -10,6 +10,7 @@
 #include "cmd/view.h"
 
 #include "base/fstypes.h"
+#include "base/words.h"
 #include "cmd/listing.h"
 #include "path/resolve.h"
 
@@ -35,7 +36,7 @@ static uint32_t search_mount(const struct run *run, const char *path)
 			continue;
 		size_t len = strlen(run_name(run, i));
 		/* The last mount of a stack is on top. */
-		if (len >= best_len && mtree_path_within(path, run_name(run, i))) {
+		if (len >= best_len && word_below(path, run_name(run, i))) {
 			best = (uint32_t)i;
 			best_len = len;
 		}

@@ -22,6 +22,7 @@
 #include "discover/discover_impl.h"
 
 #include "base/array.h"
+#include "base/words.h"
 #include "mountopts/layers.h"
 
 #include <fcntl.h>
@@ -207,7 +208,7 @@ static enum dsc_leads block_beneath(const struct dsc *dsc, const struct dsc_depe
 		next = MT_NONE;
 		for (uint32_t c = nodes[at].first; c != MT_NONE; c = nodes[c].next) {
 			const char *point = nodes[c].mount->point;
-			if (c != on->node && point && mtree_path_within(on->path, point))
+			if (c != on->node && point && word_below(on->path, point))
 				next = c;
 		}
 	}
@@ -406,7 +407,7 @@ bool discover_path_blocks(const struct mount_table *table, const char *path)
 {
 	for (size_t i = 0; i < table->count; ++i) {
 		const struct mount *m = &table->mounts[i];
-		if (m->point && strcmp(m->point, "/") != 0 && mtree_path_within(path, m->point)
+		if (m->point && strcmp(m->point, "/") != 0 && word_below(path, m->point)
 		    && fstype_flags(m->fstype) & FST_BLOCKS)
 			return true;
 	}

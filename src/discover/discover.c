@@ -10,6 +10,7 @@
  */
 #include "discover/discover.h"
 
+#include "base/words.h"
 #include "discover/discover_impl.h"
 
 #include <fcntl.h>
@@ -40,7 +41,7 @@ const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node)
 	if (node == dsc->d->root)
 		return "/";
 	if (strcmp(prefix, "/") == 0 || n->states & 1u << MT_OUTSIDE
-	    || !mtree_path_within(point, prefix))
+	    || !word_below(point, prefix))
 		return point;
 	point += strlen(prefix);
 	return *point ? point : "/";

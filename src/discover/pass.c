@@ -10,6 +10,7 @@
 #include "discover/discover_impl.h"
 
 #include "base/array.h"
+#include "base/words.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -163,7 +164,7 @@ static void walk_judge_denied(struct walk *walk)
 		if (tree->nodes[node].settled || !name || dsc->opts->names == DN_PURE)
 			continue;
 		for (size_t k = 0; k < walk->ndenied && !tree->nodes[node].settled; ++k) {
-			if (!mtree_path_within(name, walk->denied[k]))
+			if (!word_below(name, walk->denied[k]))
 				continue;
 			/* With mode 0711 the directory cannot be read, but names in it can be
 			   tested. */

@@ -10,6 +10,7 @@
  */
 #include "discover/discover_impl.h"
 
+#include "base/words.h"
 #include "path/resolve.h"
 
 #include <fcntl.h>
@@ -164,7 +165,7 @@ static uint64_t dsc_key_of(const struct dsc *dsc, const struct k_statx *st, cons
 	size_t longest = 0;
 	for (size_t i = 0; i < dsc->table->count; ++i) {
 		const struct mount *m = &dsc->table->mounts[i];
-		if (m->point && mount_dev(m) == dev && mtree_path_within(prefix, m->point)
+		if (m->point && mount_dev(m) == dev && word_below(prefix, m->point)
 		    && strlen(m->point) >= longest) {
 			longest = strlen(m->point);
 			key = m->key;

@@ -2,6 +2,7 @@
 #include "fstab/places.h"
 
 #include "base/fstypes.h"
+#include "base/words.h"
 #include "mountopts/shown.h"
 #include "mounttree.h"
 
@@ -36,7 +37,7 @@ const char *fstab_normal(struct arena *arena, const char *path)
 
 int fstab_depth_below(const char *path, const char *dir)
 {
-	if (!mtree_path_within(path, dir))
+	if (!word_below(path, dir))
 		return -1;
 	int n = 0;
 	for (const char *at = path + strlen(dir); *at; ++at)
@@ -47,7 +48,7 @@ int fstab_depth_below(const char *path, const char *dir)
 bool fstab_below_any(const char *target, const char *const *dirs)
 {
 	for (; *dirs; ++dirs) {
-		if (mtree_path_within(target, *dirs))
+		if (word_below(target, *dirs))
 			return true;
 	}
 	return false;
@@ -60,7 +61,7 @@ bool fstab_upon_itself(const struct discovery *d, uint32_t node)
 	const struct mount *parent = on == MT_NONE ? NULL : d->tree.nodes[on].mount;
 	const char *target = d->targets[node], *above = on == MT_NONE ? NULL : d->targets[on];
 	if (!m || !m->root || !parent || !target || !above || mount_dev(parent) != mount_dev(m)
-	    || !mtree_path_within(target, above))
+	    || !word_below(target, above))
 		return false;
 	const char *below = target + (above[1] ? strlen(above) : 0),
 	           *root = parent->root ? parent->root : "/";

@@ -2,6 +2,7 @@
 /* Runs of the command with faults: see fault_run.h. */
 #include "fault_run.h"
 
+#include "base/words.h"
 #include "unit.h"
 
 #include "cmd/cmd.h"
@@ -338,7 +339,7 @@ static bool is_needed(const struct scenario *scenario, const struct fault *fault
 	}
 	for (size_t i = 0; path && scenario->args[i]; ++i) {
 		const char *given = strchr(scenario->args[i], '/');
-		if (given && mtree_path_within(given, path))
+		if (given && word_below(given, path))
 			return true;
 	}
 	return path && strcmp(path, task) == 0;

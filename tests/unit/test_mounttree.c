@@ -2,6 +2,7 @@
 /* The tree of mounts, from made tables. */
 #include "unit.h"
 
+#include "base/words.h"
 #include "mounttree.h"
 
 /** A record by its IDs and its point. */
@@ -235,7 +236,7 @@ UNIT_TEST(device_pairs)
 
 UNIT_TEST(path_within)
 {
-	CU_ASSERT_TRUE(mtree_path_within("/a", "/a") && mtree_path_within("/a/b", "/a")
-	               && mtree_path_within("/a/b", "/a/") && mtree_path_within("/a", "/"));
-	CU_ASSERT_FALSE(mtree_path_within("/ab", "/a") || mtree_path_within("/", "/a"));
+	CU_ASSERT_TRUE(word_below("/a", "/a") && word_below("/a/b", "/a")
+	               && word_below("/a/b", "/a/") && word_below("/a", "/"));
+	CU_ASSERT_FALSE(word_below("/ab", "/a") || word_below("/", "/a"));
 }

@@ -3,6 +3,7 @@
 
 #include "audit/owner.h"
 #include "base/fstypes.h"
+#include "base/words.h"
 #include "fstab/places.h"
 #include "mountopts/layers.h"
 
@@ -18,7 +19,7 @@ bool audit_is_others(const struct fstab_line *line, const char *const *include)
 	if (line->target && (audit_is_owner(line->owner, "zfs")
 	                     || audit_is_owner(line->owner, "gpt-auto")
 	                     || (audit_is_owner(line->owner, "unit")
-	                         && !mtree_path_within(line->target, "/run"))))
+	                         && !word_below(line->target, "/run"))))
 		return false;
 	for (const char *const *name = include; *name; ++name) {
 		if (audit_is_owner(line->owner, *name))
@@ -31,7 +32,7 @@ bool audit_is_others(const struct fstab_line *line, const char *const *include)
 static const char *below(const char *path, const char *dir)
 {
 	size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
-	return mtree_path_within(path, dir) ? path + n + (path[n] == '/') : NULL;
+	return word_below(path, dir) ? path + n + (path[n] == '/') : NULL;
 }
 
 /** Whether a directory is a layer of an overlay. */

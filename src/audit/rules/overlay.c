@@ -65,7 +65,7 @@ static const char *live_point(const struct audit *audit, const char *path)
 	const char *found = NULL;
 	for (uint32_t i = 0; d && i < d->tree.count; ++i) {
 		const char *point = d->tree.nodes[i].mount->point;
-		if (point && mtree_path_within(path, point)
+		if (point && word_below(path, point)
 		    && (!found || strlen(point) >= strlen(found)))
 			found = point;
 	}
@@ -91,11 +91,11 @@ static bool lie_apart(struct audit *audit, const struct fstab_entry *entry, cons
 static bool judge_two(struct layers *layers, const struct layer *a, const struct layer *b)
 {
 	struct audit *audit = layers->audit;
-	bool lower = is_lower(a) && is_lower(b), in = mtree_path_within(a->path, b->path),
-	     holds = mtree_path_within(b->path, a->path);
+	bool lower = is_lower(a) && is_lower(b), in = word_below(a->path, b->path),
+	     holds = word_below(b->path, a->path);
 	const struct layer *one = is_lower(a) ? a : b, *other = one == a ? b : a;
 	if (!is_lower(one) || (!in && !holds)
-	    || (!lower && !mtree_path_within(one->path, other->path))
+	    || (!lower && !word_below(one->path, other->path))
 	    || ((!in || !holds) && lie_apart(audit, layers->entry, a->path, b->path)))
 		return true;
 	const char *what = other->of == 'u'   ? "its upperdir"
@@ -145,7 +145,7 @@ static void judge_upper(struct layers *layers, const char *upper, const char *wo
 {
 	struct audit *audit = layers->audit;
 	const char *both = audit_format(audit->report, "upperdir=%s,workdir=%s", upper, work);
-	if (mtree_path_within(upper, work) || mtree_path_within(work, upper))
+	if (word_below(upper, work) || word_below(work, upper))
 		audit_add_line(layers->audit, layers->entry, FSTAB_OVERLAY_DIR,
 			       AUDIT_CRITICAL | AUDIT_BOOT, "two separate directories", both,
 			       "use another directory",

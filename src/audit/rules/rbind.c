@@ -179,7 +179,7 @@ static bool lacks_copy(const struct bounds *b, const struct discovery *d, uint32
 	const struct fstab_line *of = b->match->of[line];
 	const struct fstab_bound *bound = &b->match->bound[line];
 	return fstab_entry_find(&b->file->entries[line], "rbind") && of->mount->uniq_id
-	       && !mtree_path_within(child->target, of->target)
+	       && !word_below(child->target, of->target)
 	       && was_there(d, child->mount, bound->in, of->mount->uniq_id)
 	       && is_same_way(b, of->target, bound->path, rest);
 }

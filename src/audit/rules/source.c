@@ -61,7 +61,7 @@ static bool is_image(struct audit *audit, const struct fstab_entry *entry)
 	const struct fstab_facts *facts = audit->in->facts;
 	if (fstab_entry_value(entry, "loop") || fstab_entry_value(entry, "offset"))
 		return true;
-	return *entry->source == '/' && !mtree_path_within(entry->source, "/dev")
+	return *entry->source == '/' && !word_below(entry->source, "/dev")
 	       && (!facts->look || audit_look(facts, entry->source) == FACT_FILE);
 }
 
@@ -288,7 +288,7 @@ static void judge_image(struct audit *audit, const struct fstab_entry *entry, co
 static void add_no_source(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	const char *other = other_case(audit, source);
-	bool file = *source == '/' && !mtree_path_within(source, "/dev");
+	bool file = *source == '/' && !word_below(source, "/dev");
 	add_missing(audit, entry,
 	            other ? audit_format(audit->report, "did you mean %s? Upper and lower case "
 	                                 "differ", other)

@@ -15,6 +15,7 @@
 #include "cmd/audit/audit.h"
 
 #include "audit/owner.h"
+#include "base/words.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
 #include "cmd/text.h"
@@ -306,9 +307,9 @@ static bool has_mounts(const struct auditing *a, const char *path)
 	const struct run *run = &a->machine.run;
 	bool found = false;
 	for (size_t i = 0; i < run_count(run) && !found; ++i)
-		found = run_name(run, i) && mtree_path_within(run_name(run, i), path);
+		found = run_name(run, i) && word_below(run_name(run, i), path);
 	for (size_t i = 0; i < a->file->count && !found; ++i)
-		found = mtree_path_within(a->file->entries[i].target, path);
+		found = word_below(a->file->entries[i].target, path);
 	return found;
 }
 

@@ -9,6 +9,7 @@
  */
 
 #include "cmd/output.h"
+#include "base/words.h"
 #include "table/monitor.h"
 
 #include <signal.h>
@@ -109,8 +110,8 @@ static bool on_path(const struct watch *w, const struct place *place, const stru
 	if (!place->path.len || !mount || !mount->point)
 		return false;
 	return strcmp(mount->point, path) == 0 || (place->holds
-	                                           && mtree_path_within(path, mount->point))
-	       || (w->run->opt->submounts && mtree_path_within(mount->point, path));
+	                                           && word_below(path, mount->point))
+	       || (w->run->opt->submounts && word_below(mount->point, path));
 }
 
 static bool at_place(const struct watch *w, const struct place *place, const struct change *change,

@@ -3,6 +3,7 @@
 #include "fstab/plan/plan_impl.h"
 
 #include "base/fstypes.h"
+#include "base/words.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/shown.h"
 
@@ -157,7 +158,7 @@ enum state bind_find(struct maker *mk, uint32_t i, struct fstab_line *line, uint
 	}
 	uint32_t hidden = map64_get(&mk->hidden, mount_dev(m));
 	if (!line->why && !waiting && hidden != MAP64_NONE && hidden != i
-	    && mtree_path_within(root, place_root(place_mount(mk, hidden))))
+	    && word_below(root, place_root(place_mount(mk, hidden))))
 		line->why = plan_format(mk, "its source, %s of %s, is hidden: it lies on a mount "
 		                        "on %s that another covers", root,
 		                        m->source ? m->source : "none", mk->places[hidden].target);

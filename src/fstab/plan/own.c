@@ -6,6 +6,7 @@
 #include "fstab/plan/plan_impl.h"
 
 #include "base/fstypes.h"
+#include "base/words.h"
 #include "mounttree.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/shown.h"
@@ -262,7 +263,7 @@ static bool is_of_ostree(const struct mount *mount, const char *target)
 {
 	static const char deploy[] = "/ostree/deploy/";
 	const char *at = mount->root ? strstr(mount->root, deploy) : NULL;
-	if (!at || mtree_path_within(target, "/sysroot"))
+	if (!at || word_below(target, "/sysroot"))
 		return at || strcmp(target, "/sysroot") == 0;
 	/* OS/var, or OS/deploy/COMMIT/etc. */
 	at += sizeof(deploy) - 1;
@@ -355,7 +356,7 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
 	if (is_of_ostree(mount, target))
 		return &ostree;
 	if (fstab_is_kernels(target)
-	    || (mtree_path_within(target, "/dev/shm") && flags & FST_PSEUDO))
+	    || (word_below(target, "/dev/shm") && flags & FST_PSEUDO))
 		return &api;
 	if (fstab_below_any(target, runs) && flags & FST_PSEUDO)
 		return strcmp(target, "/run") == 0 ? &run : &below_run;

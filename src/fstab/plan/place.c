@@ -10,6 +10,7 @@
 
 #include "base/fstypes.h"
 #include "base/secret.h"
+#include "base/words.h"
 #include "fstab/units.h"
 #include "mountopts/fsopts.h"
 
@@ -17,7 +18,7 @@
 
 const char *place_below(const struct fstab_input *in, const char *name)
 {
-	if (!name || !mtree_path_within(name, in->root))
+	if (!name || !word_below(name, in->root))
 		return NULL;
 	if (strcmp(in->root, "/") == 0)
 		return name;
@@ -103,7 +104,7 @@ static bool is_below_nfs(const struct maker *mk, uint32_t node)
 	const char *name = mk->places[node].target;
 	const char *above = on ? mk->places[parent].target : NULL;
 	if (!above || strcmp(place_type(m), "nfs4") != 0 || strcmp(place_type(on), "nfs4") != 0
-	    || !m->source || !on->source || !mtree_path_within(name, above))
+	    || !m->source || !on->source || !word_below(name, above))
 		return false;
 	const char *rest = name + (strcmp(above, "/") == 0 ? 0 : strlen(above));
 	size_t n = strlen(on->source);
@@ -208,7 +209,7 @@ static bool is_of_live(struct maker *mk, const struct mount *m, const char *targ
 	bool disk = device || strcmp(place_type(m), "tmpfs") == 0;
 	if (disk && is_layer(mk, target, 1))
 		return true;
-	if (mtree_path_within(target, "/run/live") && is_layer(mk, "/run/live", 9))
+	if (word_below(target, "/run/live") && is_layer(mk, "/run/live", 9))
 		return disk;
 	return device && (strcmp(target, "/cdrom") == 0 || strcmp(target, "/rofs") == 0)
 	       && is_layer(mk, "/cow", 1);

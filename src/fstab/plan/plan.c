@@ -16,6 +16,7 @@
 
 #include "base/fstypes.h"
 #include "base/secret.h"
+#include "base/words.h"
 #include "fstab/order.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/layers.h"
@@ -142,8 +143,8 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 	const struct devmap_loop *loop = &device->loop;
 	const char *path = loop->file ? place_below(mk->in, loop->file) : NULL;
 	/* The file may be a device, by its path or by that from ROOT. */
-	if (!loop->partition && loop->file && (mtree_path_within(loop->file, "/dev")
-	                                       || (path && mtree_path_within(path, "/dev")))) {
+	if (!loop->partition && loop->file && (word_below(loop->file, "/dev")
+	                                       || (path && word_below(path, "/dev")))) {
 		enum state state = path ? place_needs_path(mk, i, path, "its image", NULL, line)
 		                   : LINE;
 		/* A loop device on a whole device shows the same. */

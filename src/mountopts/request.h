@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The options that a line needs to make a mount like one that exists.
+ *
+ * The kernel shows more than was requested: what it found out when it mounted (addresses, file
+ * descriptors, the ID of a subvolume), which a line must not freeze, and defaults.
+ * mountopts/fsopts.h knows both.  An unknown option is kept: as far as we can tell, it was
+ * requested.  Pure.
+ */
+#ifndef GM_MOUNTOPTS_REQUEST_H
+#define GM_MOUNTOPTS_REQUEST_H
+
+#include "base/mount.h"
+#include "base/strbuf.h"
+
+struct opt_request {
+	const struct mount *mount;   /* not a bind */
+	const char *root;            /* the layers of an overlay must be below it, and are named
+	                                from there */
+	bool minimal;                /* without defaults */
+	const char *first;           /* options before those of the file system; NULL: none */
+};
+
+/** Append the options of a line; nothing if it needs none.
+    @why [out]      Why there can be no line.
+    @warning [out]  What may be wrong with the mount, or was assumed; or nothing.
+    @return 0; 1: there can be no line; -1: memory ran out. */
+int opt_request(const struct opt_request *in, struct strbuf *options, struct strbuf *why,
+                struct strbuf *warning);
+
+#endif
