@@ -10,7 +10,7 @@
 
 #include "audit/audit_impl.h"
 #include "base/array.h"
-#include "mountopts/optlist.h"
+#include "mountopts/edit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,16 +144,8 @@ static const char *shown(struct compare *c, const struct audit_base_entry *entry
 /** The options that only the first list has. */
 static const char *lacking(struct compare *c, const char *list, const char *other)
 {
-	struct opt_set set = {.whole = true};
 	struct strbuf out = {0};
-	size_t n;
-	opt_set_add_list(&set, other, opt_next_shown);
-	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
-		if (!opt_set_find(&set, o, n))
-			opt_add(&out, o, n);
-	}
-	c->report->failed |= set.failed;
-	opt_set_destroy(&set);
+	opt_lacking(list, other, &out);
 	return audit_take(c->report, &out);
 }
 

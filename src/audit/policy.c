@@ -98,8 +98,7 @@ static bool has(const struct mount *m, const char *option, size_t n)
 	const char *lists[] = {m->vfs_opts, m->fs_opts};
 	struct vfs_flags flags;
 	/* A file system that rejects writes after an error is not rw. */
-	if (word_is(option, n, "rw")
-	    && (opt_shown_has(m->fs_opts, "emergency_ro") || opt_shown_has(m->fs_opts, "shutdown")))
+	if (word_is(option, n, "rw") && shown_fault(m) != SHOWN_NO_FAULT)
 		return false;
 	if (flag) {
 		vfs_flags_shown(m, &flags);

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/fstypes.h"
-#include "mountopts/optlist.h"
+#include "mountopts/shown.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -146,7 +146,7 @@ static bool is_shut_down(struct reader *r, const struct mount *m)
 	bool xfs = strcmp(m->fstype, "xfs") == 0;
 	uint32_t node = xfs ? mtree_find(&d->tree, m->key) : MT_NONE;
 	if (!xfs)
-		return m->fs_opts && opt_shown_has(m->fs_opts, "shutdown");
+		return shown_fault(m) == SHOWN_SHUTDOWN;
 	unsigned states = node == MT_NONE ? 1u << MT_UNTESTED : d->tree.nodes[node].states;
 	const unsigned unseen = 1u << MT_UNTESTED | 1u << MT_UNSEARCHED | 1u << MT_DENIED;
 	r->out->unknown |= (states & unseen) != 0;

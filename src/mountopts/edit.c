@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mountopts/edit.h"
 
+#include "base/secret.h"
 #include "base/words.h"
 #include "mountopts/fsopts.h"
 
@@ -87,4 +88,42 @@ void opt_divide(const char *options, const struct opt_set *set, struct strbuf *i
 	size_t n;
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;)
 		opt_add(opt_set_find(set, o, n) ? in : out, o, n);
+}
+
+void opt_lacking(const char *list, const char *other, struct strbuf *out)
+{
+	struct opt_set set = {.whole = true};
+	size_t n;
+	opt_set_add_list(&set, other, opt_next_shown);
+	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
+		if (!opt_set_find(&set, o, n))
+			opt_add(out, o, n);
+	}
+	out->failed |= set.failed;
+	opt_set_destroy(&set);
+}
+
+void opt_add_once(struct strbuf *list, const char *option)
+{
+	if (!opt_has(strbuf_str(list), option))
+		opt_puts(list, option);
+}
+
+bool opt_add_kept(struct strbuf *list, const char *kept)
+{
+	struct strbuf option = {0};
+	bool secret = false;
+	size_t n;
+	for (const char *o; !secret && (o = opt_next(&kept, &n)) != NULL;) {
+		if (!(n > 2 && memcmp(o, "x-", 2) == 0) && !word_is(o, n, "_netdev"))
+			continue;
+		strbuf_reset(&option);
+		strbuf_add(&option, o, n);
+		secret = has_secret(strbuf_str(&option));
+		if (!secret)
+			opt_add_once(list, strbuf_str(&option));
+	}
+	list->failed |= option.failed;
+	strbuf_destroy(&option);
+	return secret;
 }

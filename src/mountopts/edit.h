@@ -18,6 +18,17 @@ void opt_inherit(const char *options, const char *from, struct strbuf *out);
     @live  The options of the mount, as a line has them. */
 void opt_identity(const char *options, const char *live, struct strbuf *out);
 
+/** Append the options that the kernel shows in a list, and not in another one. */
+void opt_lacking(const char *list, const char *other, struct strbuf *out);
+
+/** Append an option to a list that has not got it. */
+void opt_add_once(struct strbuf *list, const char *option);
+
+/** Append the options for other programs, "x-..." and _netdev, that mount(8) has recorded for a
+    mount, unless the list has them.
+    @return whether one of them holds a secret; it is not appended, nor are those after it. */
+bool opt_add_kept(struct strbuf *list, const char *kept);
+
 /** Append each option of a list either to `in`, if a set has it, or to `out`. */
 void opt_divide(const char *options, const struct opt_set *set, struct strbuf *in,
                 struct strbuf *out);

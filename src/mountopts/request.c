@@ -171,7 +171,7 @@ static bool add_mount(struct request *r)
 	bool natural = fstype_flags(mount->fstype) & FST_READONLY
 	               || (strcmp(r->fstype, "overlay") == 0
 	                   && !opt_shown_value(mount->fs_opts, "upperdir", &r->text));
-	bool failed = shown_failed(mount->fstype, mount->fs_opts);
+	bool failed = shown_failed(mount);
 	if (failed)
 		strbuf_puts(r->warning, "the file system had an error and is read-only since; the "
 		                        "line is not");

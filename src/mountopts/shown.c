@@ -89,10 +89,21 @@ bool shown_readonly(const struct mount *mount)
 	return !upper || n <= 9;
 }
 
-bool shown_failed(const char *fstype, const char *options)
+enum shown_fault shown_fault(const struct mount *mount)
 {
-	return options && fsopt_type_in(fstype, "ext2 ext3 ext4 xfs f2fs btrfs")
-	       && (opt_shown_has(options, "emergency_ro") || opt_shown_has(options, "shutdown"));
+	return opt_shown_has(mount->fs_opts, "shutdown") ? SHOWN_SHUTDOWN
+	       : opt_shown_has(mount->fs_opts, "emergency_ro") ? SHOWN_EMERGENCY : SHOWN_NO_FAULT;
+}
+
+bool shown_failed(const struct mount *mount)
+{
+	return fsopt_type_in(mount->fstype, "ext2 ext3 ext4 xfs f2fs btrfs")
+	       && shown_fault(mount) != SHOWN_NO_FAULT;
+}
+
+bool shown_is_safe(const struct mount *mount)
+{
+	return opt_shown_has(mount->vfs_opts, "nosuid") && opt_shown_has(mount->vfs_opts, "nodev");
 }
 
 /** Whether a line with a type of n bytes can result in a mount of type `live`. */

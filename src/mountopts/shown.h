@@ -44,8 +44,19 @@ bool shown_same(const char *fstype, const char *given, size_t n, const char *sho
 bool shown_has(const char *fstype, const struct opt_set *given, const char *shown, size_t n,
                struct strbuf *use);
 
-/** Whether a file system was shut down, or made read-only, by an error. */
-bool shown_failed(const char *fstype, const char *options);
+/** What an error did to a file system, as its options show since Linux 6.16. */
+enum shown_fault {
+	SHOWN_NO_FAULT,
+	SHOWN_EMERGENCY,   /* it rejects writes */
+	SHOWN_SHUTDOWN,    /* it was shut down */
+};
+enum shown_fault shown_fault(const struct mount *mount);
+
+/** Whether a file system of a type for disks was shut down, or made read-only, by an error. */
+bool shown_failed(const struct mount *mount);
+
+/** Whether a mount honors neither set-user-ID bits nor devices: nosuid,nodev. */
+bool shown_is_safe(const struct mount *mount);
 
 /** Whether a line with a list of types can result in a mount of type `live`: "sshfs" in
     "fuse.sshfs", "ntfs-3g" in "fuseblk", NULL and "auto" in any. */

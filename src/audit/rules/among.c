@@ -8,10 +8,10 @@
 #include "base/fstypes.h"
 #include "fstab/places.h"
 #include "fstab/units.h"
+#include "mountopts/edit.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/optlist.h"
 #include "mountopts/shown.h"
-#include "mountopts/optlist.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,8 +159,8 @@ static const char *lacking_options(struct audit *audit, const struct fstab_entry
 			continue;
 		const char *option = audit_string(audit->report, order_wait_option,
 		                                  fstab_entry_place(order->lines[need->line]));
-		if (!opt_has(strbuf_str(&list), option) && !fstab_entry_has(entry, option))
-			opt_puts(&list, option);
+		if (!fstab_entry_has(entry, option))
+			opt_add_once(&list, option);
 	}
 	const char *text = audit_string(audit->report, escape_option, strbuf_str(&list));
 	audit->report->failed |= list.failed;

@@ -156,10 +156,10 @@ void drift_judge_readonly(struct drift *drift, const struct fstab_entry *line,
 			drift_report_options(drift, line, live, "ro");
 		return;
 	}
-	bool emergency = m->fs_opts && opt_shown_has(m->fs_opts, "emergency_ro");
+	enum shown_fault fault = shown_fault(m);
+	bool emergency = fault == SHOWN_EMERGENCY;
 	/* A shutdown is reported as FS-ERRORS. */
-	if (!m->fs_opts || opt_shown_has(m->fs_opts, "shutdown")
-	    || (!emergency && !shown_super_readonly(m)))
+	if (fault == SHOWN_SHUTDOWN || (!emergency && !shown_super_readonly(m)))
 		return;
 	bool ignored = audit_line_ignores(drift->report, line->number, DRIFT_READONLY);
 	uint32_t first = ignored ? line->number

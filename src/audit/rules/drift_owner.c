@@ -7,7 +7,6 @@
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "fstab/places.h"
-#include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 
 #include <string.h>
@@ -42,8 +41,7 @@ static bool may_be_units(const struct drift *drift, const struct fstab_line *liv
 	if (!m || !m->fstype || !live->target)
 		return false;
 	bool stick = strncmp(live->target, "/media/", 7) == 0 && strchr(live->target + 7, '/')
-	             && m->vfs_opts && opt_shown_has(m->vfs_opts, "nosuid")
-	             && opt_shown_has(m->vfs_opts, "nodev");
+	             && shown_is_safe(m);
 	return stick || (strcmp(m->fstype, "tmpfs") == 0 && strcmp(live->target, "/tmp") == 0);
 }
 

@@ -7,7 +7,6 @@
 #include "base/fstypes.h"
 #include "base/map64.h"
 #include "base/words.h"
-#include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 
 #include <stdlib.h>
@@ -80,10 +79,9 @@ static unsigned flip_of(const struct fstab_line *line)
 	if (!m || !line->target || !m->fstype || !m->fs_opts
 	    || !(fstype_flags(m->fstype) & FST_DEVICE))
 		return 0;
-	if (opt_shown_has(m->fs_opts, "shutdown"))
-		return FLIP_SHUTDOWN;
-	if (opt_shown_has(m->fs_opts, "emergency_ro"))
-		return FLIP_EMERGENCY;
+	enum shown_fault fault = shown_fault(m);
+	if (fault != SHOWN_NO_FAULT)
+		return fault == SHOWN_SHUTDOWN ? FLIP_SHUTDOWN : FLIP_EMERGENCY;
 	/* Other types may be read-only without an error. */
 	if (!word_in(m->fstype, strlen(m->fstype), "ext2 ext3 ext4 btrfs f2fs vfat")
 	    || !shown_super_readonly(m)

@@ -74,7 +74,7 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 		vfs_flags_of_line(strbuf_str(&m->text), &base, &have);
 	}
 	/* Read-only by nature, or after an error, does not count. */
-	if (actual && !bind && (shown_readonly(actual) || shown_failed(fstype, actual->fs_opts)))
+	if (actual && !bind && (shown_readonly(actual) || shown_failed(actual)))
 		have.value[VFS_RO] = want.value[VFS_RO];
 	/* A bind that names no flag has those of its source. */
 	bool as_source = bind && !have.any;

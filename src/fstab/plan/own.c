@@ -185,8 +185,7 @@ static const struct fstab_own *own_place(const struct mount *mount, const char *
 		        : (fstype_flags(fstype) & FST_DEVICE) != 0)
 		    && strncmp(source, prefix, strlen(prefix)) == 0
 		    && (!(how & READ_ONLY) || shown_mount_readonly(mount))
-		    && (!(how & SAFE) || (opt_shown_has(mount->vfs_opts, "nosuid")
-		                          && opt_shown_has(mount->vfs_opts, "nodev")))
+		    && (!(how & SAFE) || shown_is_safe(mount))
 		    && is_named_so(mount, target, own_places[i].dir))
 			return &own_places[i].own;
 	}

@@ -15,10 +15,10 @@
 #include "fstab/plan/plan_impl.h"
 
 #include "base/fstypes.h"
-#include "base/secret.h"
 #include "base/words.h"
 #include "fstab/order.h"
 #include "mountopts/fsopts.h"
+#include "mountopts/edit.h"
 #include "mountopts/layers.h"
 
 #include <errno.h>
@@ -91,17 +91,9 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbu
 		opt_puts(more, "X-mount.mkdir");
 	const char *kept = facts->kept ? facts->kept(facts->arg, mk->in->d->targets[i],
 	                                             place_mount(mk, i)) : NULL;
-	size_t n;
-	for (const char *o; (o = opt_next(&kept, &n)) != NULL;) {
-		bool takes = (n > 2 && memcmp(o, "x-", 2) == 0) || word_is(o, n, "_netdev");
-		const char *option = takes ? plan_format(mk, "%.*s", (int)n, o) : NULL;
-		if (!option || opt_has(strbuf_str(more), option))
-			continue;
-		if (has_secret(option))
-			return plan_refuse(mk, line, "one of its options holds a secret, which "
-			                   "does not belong in an fstab");
-		opt_puts(more, option);
-	}
+	if (opt_add_kept(more, kept))
+		return plan_refuse(mk, line, "one of its options holds a secret, which does not "
+		                   "belong in an fstab");
 	return LINE;
 }
 
@@ -126,8 +118,7 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 			continue;
 		strbuf_reset(&mk->text);
 		order_wait_option(&mk->text, place->target);
-		if (!opt_has(strbuf_str(more), strbuf_str(&mk->text)))
-			opt_puts(more, strbuf_str(&mk->text));
+		opt_add_once(more, strbuf_str(&mk->text));
 	}
 	mk->failed |= !opt_layers_destroy(&layers);
 	return state;
