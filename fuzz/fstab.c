@@ -39,9 +39,9 @@ static int devices(void *arg, const char *source, struct fstab_device *device)
 	return *source == 'U' ? 2 : 1;
 }
 
-static int helper(void *arg, const char *name)
+static int answer(void *arg, enum fstab_question question, const char *name)
 {
-	(void)arg;
+	(void)arg, (void)question;
 	return strncmp(name, "fsck.e", 6) == 0;
 }
 
@@ -169,7 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		          .pseudo = choices & 64 ? is_pseudo : NULL,
 		.filter = choices & 128 ? "/a" : NULL,
 		.facts = {.arg = (void *)(uintptr_t)options, .device = device, .devices = devices,
-		          .helper = helper, .unit = unit, .kept = kept},
+		          .answer = answer, .unit = unit, .kept = kept},
 	};
 	if (input.d->table->count) {
 		struct fstab_plan plan;

@@ -82,10 +82,10 @@ static enum fact_kind look(void *arg, const char *path, struct strbuf *real)
 	return (enum fact_kind)(n % (FACT_OTHER + 1));
 }
 
-static int helper(void *arg, const char *name)
+static int answer(void *arg, enum fstab_question question, const char *name)
 {
 	(void)arg;
-	return (int)(strlen(name) % 3) - 1;
+	return (int)((strlen(name) + question) % 3) - 1;
 }
 
 static void check_audit(const struct fstab_file *lines, const struct fstab_facts *facts)
@@ -353,8 +353,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	new = len ? new : "";
 	struct fstab_facts facts = {
 		.device = device, .devices = choices & 1 ? devices : NULL,
-		.look = choices & 2 ? look : NULL, .helper = choices & 4 ? helper : NULL,
-		.fstype = choices & 8 ? helper : NULL,
+		.look = choices & 2 ? look : NULL, .answer = choices & 4 ? answer : NULL,
 	};
 	struct fstab_swap swaps[] = {{.name = "/dev/s", .priority = 1},
 	                             {.name = "/s w", .file = true, .priority = -1}};

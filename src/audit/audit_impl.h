@@ -118,7 +118,13 @@ static inline int audit_devices(const struct fstab_facts *facts, const char *sou
 /** Whether all users can read a file. */
 static inline bool audit_is_open(const struct fstab_facts *facts, const char *path)
 {
-	return facts->open_to_all && facts->open_to_all(facts->arg, path) > 0;
+	return facts->answer && facts->answer(facts->arg, FSTAB_IS_OPEN, path) > 0;
+}
+
+/** Whether the admin has no unit of a name, for certain. */
+static inline bool audit_lacks_unit(const struct fstab_facts *facts, const char *unit)
+{
+	return facts->answer && facts->answer(facts->arg, FSTAB_LACKS_UNIT, unit) > 0;
 }
 
 /* line.c */

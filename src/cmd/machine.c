@@ -35,16 +35,22 @@ static const char *fact_kept(void *arg, const char *name, const struct mount *mo
 	return host_utab_options(&((const struct fstab_machine *)arg)->utab, name, mount);
 }
 
-static int fact_helper(void *arg, const char *name)
+static int fact_answer(void *arg, enum fstab_question question, const char *name)
 {
 	struct host_system *system = ((const struct host *)arg)->in.system;
-	return system ? host_system_helper(system, name) : -1;
-}
-
-static bool fact_lacks_unit(void *arg, const char *name)
-{
-	struct host_system *system = ((const struct host *)arg)->in.system;
-	return system && host_system_lacks_unit(system, name);
+	switch (question) {
+	case FSTAB_HAS_HELPER:
+		return system ? host_system_helper(system, name) : -1;
+	case FSTAB_HAS_TYPE:
+		return host_fstype(arg, name);
+	case FSTAB_IS_OPEN:
+		return host_open_to_all(arg, name);
+	case FSTAB_IS_PROTECTED:
+		return host_is_protected(arg, name);
+	case FSTAB_LACKS_UNIT:
+		return system ? host_system_lacks_unit(system, name) : -1;
+	}
+	return -1;
 }
 
 /** Whether two paths below ROOT lead to the same file: 1, 0; -1: unknown. */
@@ -149,17 +155,14 @@ struct fstab_facts machine_facts(struct fstab_machine *machine)
 	struct host *host = &machine->host;
 	struct fstab_facts facts = {
 		.arg = machine, .device = host_mount_device, .swap = host_swap_device,
-		.protected = host_is_protected, .kept = fact_kept, .leads = fact_leads,
+		.kept = fact_kept, .leads = fact_leads,
 		.follow = fact_follow,
 		.unit = host_units(host)->known ? fact_unit : NULL,
 	};
 	if (host->in.live) {
 		facts.devices = host_devices;
 		facts.look = host_look;
-		facts.open_to_all = host_open_to_all;
-		facts.helper = fact_helper;
-		facts.fstype = host_fstype;
-		facts.lacks_unit = fact_lacks_unit;
+		facts.answer = fact_answer;
 	}
 	return facts;
 }

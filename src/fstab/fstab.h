@@ -58,6 +58,16 @@ enum fstab_unit {
 
 struct fstab_line;
 
+/** What a rule asks about ROOT, by name. */
+enum fstab_question {
+	FSTAB_HAS_HELPER,     /* "mount.nfs", "fsck.ext4": it is installed */
+	FSTAB_HAS_TYPE,       /* the kernel can mount it, by loading a module if necessary */
+	FSTAB_IS_OPEN,        /* all users can read the file at a path, found as by look() */
+	FSTAB_IS_PROTECTED,   /* the block device "MAJ:MIN" is write-protected */
+	FSTAB_LACKS_UNIT,     /* the admin has no unit of this name, for certain:
+	                         host_system_lacks_unit() */
+};
+
 /** The data that plans and rules read from the machine besides the mounts.  If a function is NULL,
     or returns "unknown", the rules that depend on it are reported as not checked. */
 struct fstab_facts {
@@ -67,9 +77,6 @@ struct fstab_facts {
 	    @return 0, or -1 (ENOMEM). */
 	int (*device)(void *arg, const struct mount *mount, struct fstab_device *device);
 	int (*swap)(void *arg, const char *name, struct fstab_device *device);
-
-	/** Whether the device of a mount is known to be write-protected. */
-	bool (*protected)(void *arg, const struct mount *mount);
 
 	/** The unit of a mount point, relative to ROOT. */
 	enum fstab_unit (*unit)(void *arg, const char *target);
@@ -88,19 +95,8 @@ struct fstab_facts {
 	                 the links that exist followed; may be NULL. */
 	enum fact_kind (*look)(void *arg, const char *path, struct strbuf *real);
 
-	/** Whether ROOT has a helper, "mount.nfs" or "fsck.ext4": 1, 0; -1: unknown. */
-	int (*helper)(void *arg, const char *name);
-
-	/** Whether the kernel of ROOT can mount a type, by loading a module if necessary: 1, 0; -1:
-	    unknown. */
-	int (*fstype)(void *arg, const char *fstype);
-
-	/** Whether all users can read the file at a path, which is found as by look(): 1, 0; -1:
-	    unknown. */
-	int (*open_to_all)(void *arg, const char *path);
-
-	/** Whether the admin has no unit of a name, for certain: fstab_system_lacks(). */
-	bool (*lacks_unit)(void *arg, const char *name);
+	/** Answer a question about ROOT: 1, 0; -1: unknown. */
+	int (*answer)(void *arg, enum fstab_question question, const char *name);
 
 	/** Whether a path of a device or file, from ROOT, or TAG=value without quotes, leads to
 	    the source of a line of the plan: 1, 0; -1: unknown. */

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/words.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -24,13 +25,11 @@ int host_mount_device(void *arg, const struct mount *mount, struct fstab_device 
 	return 0;
 }
 
-bool host_is_protected(void *arg, const struct mount *mount)
+bool host_is_protected(struct host *host, const char *number)
 {
-	struct host *host = arg;
-	struct devmap *devs = host->in.devs;
-	uint32_t major, minor;
-	return devs && devmap_mount_device(devs, mount, &major, &minor)
-	       && devmap_protected(devs, major, minor);
+	unsigned major, minor;
+	return host->in.devs && sscanf(number, "%u:%u", &major, &minor) == 2
+	       && devmap_protected(host->in.devs, major, minor);
 }
 
 /** The number of the block device at a resolved path.  @return whether it is a block device. */

@@ -126,8 +126,8 @@ int host_mount_device(void *host, const struct mount *mount, struct fstab_device
 /** The device of a swap space, by its name in /proc/swaps.  @return 0, or -1 (ENOMEM). */
 int host_swap_device(void *host, const char *name, struct fstab_device *device);
 
-/** Whether the device of a mount is known to be write-protected. */
-bool host_is_protected(void *host, const struct mount *mount);
+/** Whether a block device is known to be write-protected.  @number  "MAJ:MIN". */
+bool host_is_protected(struct host *host, const char *number);
 
 /** Find the devices that a source names.
     @source  A path, or TAG=value without quotes.

@@ -76,10 +76,11 @@ static int devices(void *arg, const char *source, struct fstab_device *device)
 	return strstr(source, "twice") ? 2 : 1;
 }
 
-static int has_fsck(void *arg, const char *name)
+static int has_fsck(void *arg, enum fstab_question question, const char *name)
 {
 	(void)arg;
-	return word_in(name, strlen(name), "fsck.ext4 fsck.xfs fsck.btrfs");
+	return question == FSTAB_HAS_HELPER
+	       && word_in(name, strlen(name), "fsck.ext4 fsck.xfs fsck.btrfs");
 }
 
 static enum fstab_unit unit_of(void *arg, const char *target)
@@ -100,10 +101,10 @@ static const char *kept_of(void *arg, const char *name, const struct mount *moun
 	       : strcmp(name, "/secret") == 0 ? "x-v.password=hunter2" : NULL;
 }
 
-static int no_fsck(void *arg, const char *fstype)
+static int no_fsck(void *arg, enum fstab_question question, const char *name)
 {
-	(void)arg, (void)fstype;
-	return 0;
+	(void)arg, (void)name;
+	return question == FSTAB_HAS_HELPER ? 0 : -1;
 }
 
 static bool no_disk(const char *fstype)
@@ -116,7 +117,7 @@ static struct fstab_input usual(void)
 	return (struct fstab_input){
 		.root = "/", .options = FSTAB_MINIMAL,
 		.facts = {.device = find_device, .swap = find_swap, .devices = devices,
-		          .helper = has_fsck, .unit = unit_of, .kept = kept_of},
+		          .answer = has_fsck, .unit = unit_of, .kept = kept_of},
 	};
 }
 
@@ -177,7 +178,7 @@ static void set(struct fstab_input *in, char *settings, const char *add[])
 			add[in->nadd++] = value;
 			in->add = add;
 		} else if (strcmp(word, "fsck") == 0) {
-			in->facts.helper = strcmp(value, "none") == 0 ? no_fsck : NULL;
+			in->facts.answer = strcmp(value, "none") == 0 ? no_fsck : NULL;
 		} else if (strcmp(word, "live") == 0) {
 			in->options = FSTAB_LIVE;
 		} else if (strcmp(word, "no-pseudo") == 0) {

@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "audit/rules.h"
+#include "base/words.h"
 #include "cases.h"
 
 /* A machine whose devices and files exist according to their names. */
@@ -58,9 +59,8 @@ static enum fact_kind look(void *arg, const char *path, struct strbuf *real)
 	return strstr(path, "file") ? FACT_FILE : strstr(path, "char") ? FACT_OTHER : FACT_DIR;
 }
 
-static int helper(void *arg, const char *name)
+static int has_helper(const char *name)
 {
-	(void)arg;
 	static const char *const missing[] = {"mount.cifs", "mount.tmpsf", "mount.foofs",
 	                                      "mount.hfsplus", "fsck.f2fs"};
 	for (size_t i = 0; i < COUNT(missing); ++i) {
@@ -70,15 +70,16 @@ static int helper(void *arg, const char *name)
 	return 1;
 }
 
-static int fstype(void *arg, const char *name)
+static int answer(void *arg, enum fstab_question question, const char *name)
 {
 	(void)arg;
-	return strcmp(name, "tmpsf") != 0 && strcmp(name, "hfsplus") != 0
-	       && strcmp(name, "foofs") != 0;
+	return question == FSTAB_HAS_HELPER ? has_helper(name)
+	       : question == FSTAB_HAS_TYPE ? !word_in(name, strlen(name), "tmpsf hfsplus foofs")
+	                                    : -1;
 }
 
 static const struct fstab_facts facts = {
-	.devices = devices, .look = look, .helper = helper, .fstype = fstype,
+	.devices = devices, .look = look, .answer = answer,
 };
 
 static char text[64 * 1024];

@@ -91,11 +91,22 @@ static const char *remount_hint(struct drift *drift, const struct fstab_line *li
 	return audit_format(drift->report, "%s%s%s", before, command, after);
 }
 
+/** Whether the device of a mount is known to be write-protected. */
+static bool is_protected(struct drift *drift, const struct mount *m)
+{
+	const struct fstab_facts *facts = drift->in->facts;
+	struct fstab_device device = {0};
+	if (!facts->answer || !facts->device)
+		return false;
+	drift->report->failed |= facts->device(facts->arg, m, &device) != 0;
+	const char *number = audit_format(drift->report, "%u:%u", device.major, device.minor);
+	return device.numbered && facts->answer(facts->arg, FSTAB_IS_PROTECTED, number) > 0;
+}
+
 void drift_report_options(struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live, const char *differ)
 {
 	static const char hidden[] = "options that hold a secret";
-	const struct fstab_facts *facts = drift->in->facts;
 	const char *change = drift->report->elsewhere
 	                     ? ", or change the line"
 	                     : ", or change the line: getmnt fstab --merge --fix=options";
@@ -105,7 +116,7 @@ void drift_report_options(struct drift *drift, const struct fstab_entry *line,
 	size_t n;
 	bool ro = opt_shown_has(differ, "ro");
 	bool remote = fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET;
-	if (ro && live->mount && facts->protected && facts->protected(facts->arg, live->mount))
+	if (ro && live->mount && is_protected(drift, live->mount))
 		/* mount(8) then falls back to read-only. */
 		drift_report(drift, DRIFT_READONLY, line, live,
 			     strcmp(differ, "ro") == 0 ? AUDIT_INFO : AUDIT_WARNING, expected,

@@ -28,7 +28,7 @@ bool audit_is_contained(const struct fstab_facts *facts, const char *source, sig
 /** Whether a helper is installed: 1, 0; -1: unknown. */
 static int has_helper(const struct fstab_facts *facts, const char *helper)
 {
-	return facts->helper ? facts->helper(facts->arg, helper) : -1;
+	return facts->answer ? facts->answer(facts->arg, FSTAB_HAS_HELPER, helper) : -1;
 }
 
 /** Whether mount(8) can mount a type: 1, 0; -1: unknown. */
@@ -37,9 +37,9 @@ static int can_mount(struct audit *audit, const char *type)
 	const struct fstab_facts *facts = audit->in->facts;
 	if (strcmp(type, "auto") == 0)
 		return 1;
-	int known = facts->fstype ? facts->fstype(facts->arg, type) : -1;
+	int known = facts->answer ? facts->answer(facts->arg, FSTAB_HAS_TYPE, type) : -1;
 	/* A helper can mount any type. */
-	bool helped = known == 0 && facts->helper
+	bool helped = known == 0
 	              && has_helper(facts, audit_format(audit->report, "mount.%s", type)) != 0;
 	return helped ? -1 : known;
 }
@@ -153,7 +153,7 @@ static void judge_unit(struct audit *audit, const struct fstab_entry *entry, con
 	struct strbuf real = {0};
 	const char *unit = audit_format(audit->report, "%s%s",
 	                                audit_string(audit->report, fstab_unit_name, path), kind);
-	bool lacks = facts->lacks_unit && facts->lacks_unit(facts->arg, unit);
+	bool lacks = audit_lacks_unit(facts, unit);
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && !lacks && !found; ++i) {
 		if (!audit->unit_dirs[i])
 			audit->unit_dirs[i] = audit_look(facts, dirs[i]) == FACT_DIR ? 1 : -1;

@@ -194,7 +194,7 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 	/* ROOT may lack the helper of fsck(8), or its helper may do nothing. */
 	const char *fsck = plan_format(mk, "fsck.%s", line->fstype);
 	if (fsck && !*first && fstype_flags(line->fstype) & FST_FSCK
-	    && (!facts->helper || facts->helper(facts->arg, fsck) != 0))
+	    && (!facts->answer || facts->answer(facts->arg, FSTAB_HAS_HELPER, fsck) != 0))
 		line->passno = strcmp(line->target, "/") == 0 ? 1 : 2;
 	return LINE;
 }
