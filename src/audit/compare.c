@@ -7,6 +7,7 @@
  */
 #include "audit/audit_impl.h"
 
+#include "base/fstypes.h"
 #include "base/intern.h"
 #include "fstab/places.h"
 
@@ -16,10 +17,10 @@
 /** A mount point in both texts. */
 struct place {
 	const char *path;
-	const struct audit_mount *old;   /* the first line that mounts a device there */
-	const struct audit_mount *now;   /* the first such line of the new text */
-	const struct audit_mount *line;  /* any line of the new text, rather one mounted at boot */
-	const struct audit_mount *needed;
+	const struct fstab_entry *old;   /* the first line that mounts a device there */
+	const struct fstab_entry *now;   /* the first such line of the new text */
+	const struct fstab_entry *line;  /* any line of the new text, rather one mounted at boot */
+	const struct fstab_entry *needed;
 	bool had, could_do_without;      /* the old text has lines for the mount point; all of these
 	                                    are optional */
 };
@@ -44,36 +45,58 @@ static struct place *place_of(struct comparison *of, const char *path)
 }
 
 static void add(struct audit_report *report, enum audit_code code, unsigned severity,
-                const struct place *place, const struct audit_mount *line, const char *hint,
+                const struct place *place, const struct fstab_entry *line, const char *hint,
                 const char *message)
 {
-	struct audit_finding at = {.line = line ? line->line : 0, .target = place->path};
+	struct audit_finding at = {.line = line ? line->number : 0, .target = place->path};
 	audit_add_at(report, &at, code, severity | AUDIT_BOOT, NULL, NULL, hint, "%s", message);
 }
 
-int audit_compare(const struct audit_report *old, struct audit_report *report, audit_lost_fn *lost,
-                  void *arg)
+/** Whether a line mounts something at boot, or on first access. */
+static bool boots(const struct fstab_entry *entry)
 {
-	struct comparison of = {
-		.places = calloc(old->nmounts + report->nmounts + 1, sizeof(*of.places))};
+	return !entry->noauto || entry->automount;
+}
+
+/** Whether the source of a line is a device, a server or a directory. */
+static bool has_source(const struct fstab_entry *entry)
+{
+	return entry->bind || (!(entry->type & (FST_PSEUDO | FST_LAYERED))
+	                       && strcmp(entry->fstype, "none") != 0);
+}
+
+/** Whether a line mounts something. */
+static bool mounts(const struct fstab_entry *entry)
+{
+	return fstab_is_entry(entry) && entry->path && strcmp(entry->fstype, "ignore") != 0;
+}
+
+int audit_compare(const struct fstab_file *old, const struct fstab_file *new,
+                  struct audit_report *report, audit_lost_fn *lost, void *arg)
+{
+	struct comparison of = {.places = calloc(old->count + new->count + 1, sizeof(*of.places))};
 	of.failed = !of.places;
-	for (size_t i = 0; i < old->nmounts && !of.failed; ++i) {
-		const struct audit_mount *m = &old->mounts[i];
-		struct place *place = place_of(&of, m->path);
+	for (size_t i = 0; i < old->count && !of.failed; ++i) {
+		const struct fstab_entry *entry = &old->entries[i];
+		if (!mounts(entry))
+			continue;
+		struct place *place = place_of(&of, entry->path);
 		place->had = true;
-		place->could_do_without &= m->optional;
-		if (m->boots && m->device && !place->old)
-			place->old = m;
+		place->could_do_without &= entry->optional || entry->automount;
+		if (boots(entry) && has_source(entry) && !place->old)
+			place->old = entry;
 	}
-	for (size_t i = 0; i < report->nmounts && !of.failed; ++i) {
-		const struct audit_mount *m = &report->mounts[i];
-		struct place *place = place_of(&of, m->path);
-		if (!place->line || (m->boots && !place->line->boots))
-			place->line = m;
-		if (m->boots && m->device && !place->now)
-			place->now = m;
-		if (m->needed && m->device && !place->needed)
-			place->needed = m;
+	for (size_t i = 0; i < new->count && !of.failed; ++i) {
+		const struct fstab_entry *entry = &new->entries[i];
+		if (!mounts(entry))
+			continue;
+		struct place *place = place_of(&of, entry->path);
+		if (!place->line || (boots(entry) && !boots(place->line)))
+			place->line = entry;
+		if (boots(entry) && has_source(entry) && !place->now)
+			place->now = entry;
+		if (entry->needed && has_source(entry) && !place->needed)
+			place->needed = entry;
 	}
 	for (size_t i = 0; i < of.paths.count && !of.failed; ++i) {
 		const struct place *place = &of.places[i];
@@ -82,7 +105,7 @@ int audit_compare(const struct audit_report *old, struct audit_report *report, a
 			add(report, FSTAB_LOST, AUDIT_CRITICAL, place, place->line,
 			    "keep the former line",
 			    !place->line          ? "the new fstab has no line for this mount"
-			    : !place->line->boots ? "the new line has noauto: it is not mounted at "
+			    : !boots(place->line) ? "the new line has noauto: it is not mounted at "
 			                            "boot any more"
 			                          : "the new line mounts no device, server or "
 			                            "directory");

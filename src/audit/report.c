@@ -260,7 +260,6 @@ void audit_report_bound(struct audit_report *report)
 void audit_report_destroy(struct audit_report *report)
 {
 	free(report->findings);
-	free(report->mounts);
 	free(report->ignored);
 	arena_destroy(&report->arena);
 	*report = (struct audit_report){0};

@@ -228,28 +228,6 @@ static void index_entries(struct audit *audit)
 	}
 }
 
-/** Store the mounts for audit_compare(). */
-static void keep_mounts(struct audit *audit)
-{
-	struct audit_report *report = audit->report;
-	report->mounts = calloc(audit->count + 1, sizeof(*report->mounts));
-	report->failed |= !report->mounts;
-	for (size_t i = 0; i < audit->count && !report->failed; ++i) {
-		const struct fstab_entry *entry = &audit->entries[i];
-		const char *type = entry->fstype;
-		if (!entry->path || strcmp(type, "ignore") == 0)
-			continue;
-		bool none = entry->type & (FST_PSEUDO | FST_LAYERED) || strcmp(type, "none") == 0;
-		report->mounts[report->nmounts++] = (struct audit_mount){
-			.path = entry->path, .line = entry->line->number,
-			.boots = !entry->noauto || entry->automount,
-			.optional = entry->optional || entry->automount,
-			.needed = entry->needed,
-			.device = entry->bind || !none,
-		};
-	}
-}
-
 int audit_fstab(const struct audit_input *in, struct audit_report *report)
 {
 	static const struct fstab_facts none;
@@ -282,8 +260,6 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 		audit_source(&audit, entry);
 		audit_place(&audit, entry);
 	}
-	if (!report->failed)
-		keep_mounts(&audit);
 	free(audit.entries);
 	free(audit.next_target);
 	free(audit.order_lines);

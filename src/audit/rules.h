@@ -229,16 +229,6 @@ struct audit_input {
 	bool elsewhere;
 };
 
-/** A line with a mount point, for audit_compare(). */
-struct audit_mount {
-	const char *path;        /* normal */
-	uint32_t line;
-	bool boots;              /* mounted at boot or by an automount: not noauto */
-	bool optional;           /* noauto, nofail or an automount */
-	bool needed;             /* boot fails without it */
-	bool device;             /* its source is a device, a server or a directory */
-};
-
 /** Begins zeroed. */
 struct audit_report {
 	struct audit_finding *findings;    /* by line, those without a line last */
@@ -248,8 +238,6 @@ struct audit_report {
 	size_t silenced;                   /* findings ignored by the configuration */
 	size_t left_out[AUDIT_CRITICAL + 1]; /* findings of users' mounts that were removed from the
 	                                        list, by severity: audit_report_bound() */
-	struct audit_mount *mounts;        /* in the order of the lines */
-	size_t nmounts;
 	audit_set *ignored;         /* of each line, from 1: codes that its comment ignores */
 	size_t nlines;
 	audit_set not_checked;      /* rules for which some fact was not available */
@@ -302,11 +290,12 @@ typedef bool audit_lost_fn(void *arg, const char *path);
  *
  * Linear.
  *
- * @lost  NULL: only places of the system.
+ * @report  Of the new text.
+ * @lost    NULL: only places of the system.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int audit_compare(const struct audit_report *old, struct audit_report *report, audit_lost_fn *lost,
-                  void *arg);
+int audit_compare(const struct fstab_file *old, const struct fstab_file *new,
+                  struct audit_report *report, audit_lost_fn *lost, void *arg);
 
 /** Clear `boot` of the findings that `old` has as well, by code and target.
     @return 0, or -1.  Errors: ENOMEM. */

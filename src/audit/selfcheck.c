@@ -181,7 +181,7 @@ static int report_risks(struct selfcheck *check, const struct selfcheck_input *i
 	int rc = -1;
 	if (judge_text(in, in->old, in->old_len, &old) != 0)
 		goto out;
-	if (audit_compare(&old.report, &new->report, is_lost, &lost) != 0)
+	if (audit_compare(old.file, new->file, &new->report, is_lost, &lost) != 0)
 		goto out;
 	if (lost.failed) {
 		errno = ENOMEM;

@@ -435,7 +435,12 @@ UNIT_TEST(compared)
 		STRBUF(got);
 		judged(c.parts[0].text, &facts, &old);
 		judged(c.parts[1].text, &facts, &report);
-		CU_ASSERT_EQUAL_FATAL(audit_compare(&old, &report, is_lost, NULL), 0);
+		struct fstab_file *was = fstab_parse(c.parts[0].text, strlen(c.parts[0].text)),
+		                  *now = fstab_parse(c.parts[1].text, strlen(c.parts[1].text));
+		CU_ASSERT_FATAL(was && now);
+		CU_ASSERT_EQUAL_FATAL(audit_compare(was, now, &report, is_lost, NULL), 0);
+		fstab_file_free(was);
+		fstab_file_free(now);
 		CU_ASSERT_EQUAL_FATAL(audit_clear_old_risks(&old, &report), 0);
 		for (size_t i = 0; i < report.count; ++i) {
 			const struct audit_finding *f = &report.findings[i];
@@ -464,7 +469,6 @@ UNIT_TEST(ignored)
 		CU_ASSERT(!audit_line_ignores(&report, 1, (enum audit_code)code)
 		          && audit_line_ignores(&report, 3, (enum audit_code)code));
 		CU_ASSERT_EQUAL(audit_set_count(report.ignored[2]), 1);
-		CU_ASSERT_EQUAL_FATAL(report.nmounts, 2);
 		size_t count = report.count, suppressed = report.suppressed;
 		struct audit_finding finding = {.code = (enum audit_code)code,
 		                                .line = 3,

@@ -22,7 +22,7 @@ top=$(cd "$here/../.." && pwd)
 getmnt=$top/build/debug/getmnt
 vm=${GETMNT_VM_DIR:-$top/build/vm}
 machines=${GETMNT_VM_MACHINES:-2}
-limit=${GETMNT_VM_SECONDS:-1800}    # for a machine, from start to end
+limit=${GETMNT_VM_SECONDS:-4500}    # for a machine, from start to end
 silence=600                         # of its CPU time, for what it prints next
 
 while [ $# -gt 0 ]; do
