@@ -53,6 +53,10 @@ FULL = os.environ.get("GETMNT_SCALE") == "full"
 # A run that takes longer than this hangs.
 RUN_SECONDS = 20 * SLOW
 
+# With vfork(), this process waits until a child has closed its files and called exec.  Closing a file of a
+# FUSE mount needs the server, which is a thread of this process.
+subprocess._USE_VFORK = False
+
 # Failures that a case prints; all are counted.
 SHOWN_FAILURES = 30
 
