@@ -164,9 +164,9 @@ UNIT_TEST(each_call_is_refused)
 	int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (mkdir("/silent", 0755) != 0 || !fuse_mount(fuse, "/silent"))
 		UNIT_SKIP("no FUSE");
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	close(fuse);
-	UNIT_SKIP("ASan makes some of the calls itself");
+	UNIT_SKIP("a sanitizer makes some of the calls itself");
 #endif
 	/* -1: nothing is refused. */
 	for (int next = -1, n = 0; next < (int)(2 * CALLS) || n > 0;) {
