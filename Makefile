@@ -18,7 +18,7 @@
 #   lint             include rules, shellcheck, mandoc, Python syntax, white space
 #
 # More tests (tests/README.md says what runs where):
-#   check-ci         the second part of .ci/run: sanitizers, valgrind, fuzzing, packages
+#   check-ci         the second part of .ci/run: sanitizers, valgrind, packages
 #   check-ci-vm      the third part: chosen cases on Linux 6.1 in virtual machines
 #   check-full       everything: 3 hours
 #   check-asan, check-tsan, check-valgrind

@@ -47,11 +47,12 @@ $(FUZZ_TARGETS:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/fuzz/%.o $(FUZZ_LIB
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FUZZ_WRAP:__wrap_%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
 
-.PHONY: fuzz-targets binaries
+.PHONY: fuzz-targets binaries tested unit
 fuzz-targets: $(FUZZ_TARGETS:%=$(BUILD)/fuzz/%)
-# Everything that is compiled.
-binaries: $(BUILD)/getmnt $(BUILD)/libgetmnt.a $(PUBLIC) $(BUILD)/tests/unit/unit $(HELPERS) \
-	$(RECORDED) $(PRELOADED) fuzz-targets
+unit: $(BUILD)/tests/unit/unit
+# What unit tests, cases and system cases run; everything that is compiled.
+tested: $(BUILD)/getmnt unit $(HELPERS) $(RECORDED) $(PRELOADED)
+binaries: tested $(BUILD)/libgetmnt.a $(PUBLIC) fuzz-targets
 
 # Fault injection fails every N-th call or allocation; make distcheck fails each.
 export GETMNT_FAULT_STEP ?= 20
@@ -188,16 +189,17 @@ CI_VM := machine audit_covered audit_expire audit_host audit_holders fstab_onto_
 # time.  With ASan, all suites and cases but the longest, which take half of the time.
 CI_TSAN := bfs discover layers libgetmnt profile search search_raw
 CI_VALGRIND := bfs discover mounttree table tablines pattern devmap query fstab wire
-CI_ASAN_SYSTEM := audit_baseline audit_bound audit_holders audit_host audit_policy \
-	audit_covered blocking bare bare_root kinds roots denied fstab_merge stands machine \
-	no_proc planted probe recover search search_follow
+CI_ASAN_SYSTEM := audit_baseline audit_bound audit_holders audit_policy \
+	audit_covered blocking bare bare_root roots denied fstab_merge stands machine \
+	no_proc planted recover search search_follow
 ASAN_LONG := index_crash replace linediff index_counts order many recover pattern_random \
-	linear search_records find_expressions options search_exec search_lines hosts
+	linear search_records find_expressions options search_exec search_lines hosts \
+	audit_deliver audit_forms search_sort audit_users scenarios audit_pipes audit_lost
 asan_names = $(filter-out $(ASAN_LONG),$(patsubst $(1),%,$(wildcard $(subst %,*,$(1)))))
 .PHONY: check-ci
 check-ci: | $(AFTER_DEPS)
-	@$(SUBMAKE) VARIANT=asan binaries
-	@$(SUBMAKE) VARIANT=tsan binaries
+	@$(SUBMAKE) VARIANT=asan tested
+	@$(SUBMAKE) VARIANT=tsan unit
 	+@build-aux/tally \
 		"asan-unit: GETMNT_FAULT_STEP=200 $(MAKE_QUIET) VARIANT=asan check-unit \
 			UNIT='$(call asan_names,tests/unit/test_%.c)'" \
@@ -207,7 +209,6 @@ check-ci: | $(AFTER_DEPS)
 		"tsan-unit: $(MAKE_QUIET) VARIANT=tsan check-unit UNIT='$(CI_TSAN)'" \
 		"valgrind-unit: $(MAKE_QUIET) check-valgrind-unit UNIT='$(CI_VALGRIND)'" \
 		"asan-system: $(MAKE_QUIET) VARIANT=asan check-system TESTS='$(CI_ASAN_SYSTEM)'" \
-		"check-fuzz: $(MAKE_QUIET) check-fuzz FUZZ_PERCENT=3" \
 		"check-deb: $(MAKE_QUIET) check-deb DEB=--once"
 
 # Alone: emulation is slow enough without other work.
@@ -225,6 +226,7 @@ check-full: | $(AFTER_DEPS)
 		"check-tsan: GETMNT_SCALE= $(MAKE_QUIET) check-tsan" \
 		"check-valgrind: $(MAKE_QUIET) check-valgrind" \
 		"check-profile: $(MAKE_QUIET) check-profile" \
+		"check-fuzz: $(MAKE_QUIET) check-fuzz" \
 		"distcheck: $(MAKE_QUIET) distcheck" \
 		"check-deb: $(MAKE_QUIET) check-deb" \
 		"check-long: $(MAKE_QUIET) check-long" \
