@@ -57,6 +57,7 @@
  *     leftovers.c        records of probes that did not end, and their limits
  *   mountopts/           mount options (pure)
  *     optlist.c          the tokenizer of option strings; sets of options
+ *     options.c          a list read once: names, values, meanings
  *     vfsflags.c         ro, nosuid, noatime ...: one table
  *     fsopts.c           the table of file system options: looking up
  *     fsopts_local.c     its rows for disks and memory

@@ -17,7 +17,6 @@
 #include "base/secret.h"
 #include "base/words.h"
 #include "fstab/places.h"
-#include "mountopts/optlist.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -282,14 +281,19 @@ static bool parse_require(struct parser *p, struct audit_row *row)
 		return false;
 	row->options = p->words[2];
 	const char *list = row->options;
-	size_t n, len;
+	size_t len;
 	if (*list == ',' || list[strlen(list) - 1] == ',' || strstr(list, ",,"))
 		return wrong(p, "an empty option: remove the comma");
-	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
-		const char *near = NULL;
+	if (opts_read(list, opt_next_shown, &p->config->arena, &row->opts, &row->nopts) != 0) {
+		p->failed = true;
+		return false;
+	}
+	for (uint32_t i = 0; i < row->nopts; ++i) {
+		const char *o = row->opts[i].text, *near = NULL;
+		size_t n = row->opts[i].n;
 		unsigned best = 2;
-		if (word_in(o, n, hidden) || opt_is_x(o, n)
-		    || word_is(o, opt_name(o, n), "comment"))
+		if (word_in(o, n, hidden) || row->opts[i].is_x
+		    || strcmp(row->opts[i].name, "comment") == 0)
 			return wrong(p, "\"%s\" cannot be required: the kernel does not show it "
 			                "for a mount", quoted(p, copy(p, o, n)));
 		audit_nearest(flags, o, n, &best, &near, &len);

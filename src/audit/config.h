@@ -13,6 +13,7 @@
 
 #include "audit/rules.h"
 #include "discover/discover.h"
+#include "mountopts/options.h"
 #include "search/glob.h"
 
 enum {
@@ -50,6 +51,8 @@ struct audit_row {
 	/* require: */
 	const char *path;        /* absolute, normal */
 	const char *options;
+	struct opt *opts;        /* these, read */
+	uint32_t nopts;
 };
 
 struct audit_problem {

@@ -6,7 +6,7 @@
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "base/words.h"
-#include "mountopts/optlist.h"
+#include "mountopts/edit.h"
 #include "mountopts/shown.h"
 #include "mountopts/vfsflags.h"
 
@@ -95,7 +95,6 @@ static int propagation_of(const char *option, size_t n)
 static bool has(const struct mount *m, const char *option, size_t n)
 {
 	const struct vfs_option *flag = vfs_option(option, n);
-	const char *lists[] = {m->vfs_opts, m->fs_opts};
 	struct vfs_flags flags;
 	/* A file system that rejects writes after an error is not rw. */
 	if (word_is(option, n, "rw") && shown_fault(m) != SHOWN_NO_FAULT)
@@ -106,13 +105,7 @@ static bool has(const struct mount *m, const char *option, size_t n)
 		return word_is(option, n, "atime") ? flags.value[VFS_ATIME] != VFS_NOATIME
 		                                   : flags.value[flag->flag] == flag->value;
 	}
-	for (size_t i = 0, len; i < 2; ++i) {
-		for (const char *o; (o = opt_next_shown(&lists[i], &len)) != NULL;) {
-			if (len == n && memcmp(o, option, n) == 0)
-				return true;
-		}
-	}
-	return false;
+	return shown_lists(m, option, n);
 }
 
 /** Options for a finding. */
@@ -130,20 +123,16 @@ static void judge_options(struct audit_report *report, const struct audit_row *r
 	struct strbuf missing = {0}, mounted = {0};
 	const char *hint = "correct the line of the fstab or the unit; keep the secret in a file "
 	                   "of its own";
-	const char *list = row->options, *o, *other;
-	size_t n, k;
 	strbuf_puts(&mounted, m->vfs_opts);
-	while ((o = opt_next_shown(&list, &n)) != NULL) {
-		size_t name = opt_name(o, n);
-		if (word_is(o, n, "mountpoint") || propagation_of(o, n) >= 0 || has(m, o, n))
+	for (uint32_t i = 0; i < row->nopts; ++i) {
+		const struct opt *o = &row->opts[i];
+		if (word_is(o->text, o->n, "mountpoint") || propagation_of(o->text, o->n) >= 0
+		    || has(m, o->text, o->n))
 			continue;
-		opt_add(&missing, o, n);
+		opt_add(&missing, o->text, o->n);
 		/* The mount may have another value: size=1g. */
-		const char *all = name < n ? m->fs_opts : "";
-		while ((other = opt_next_shown(&all, &k)) != NULL) {
-			if (opt_name(other, k) == name && memcmp(other, o, name) == 0)
-				opt_add(&mounted, other, k);
-		}
+		if (o->value)
+			opt_add_named(&mounted, m->fs_opts, o->name);
 	}
 	const char *expected = shown(report, &missing), *actual = shown(report, &mounted);
 	if (expected && expected == strbuf_str(&missing)) {
@@ -163,26 +152,25 @@ static void judge_propagation(struct audit_report *report, const struct audit_ro
                               const struct mount *m)
 {
 	struct audit_finding at = at_row(row, m);
-	const char *list = row->options;
 	const char *actual = audit_format(report, "%s%s%s",
 	                                  m->propagation & MP_SHARED ? "shared" : "private",
 	                                  m->propagation & MP_SLAVE ? ",slave" : "",
 	                                  m->propagation & MP_UNBINDABLE ? ",unbindable" : "");
-	size_t n;
-	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
-		int required = propagation_of(o, n);
+	for (uint32_t i = 0; i < row->nopts; ++i) {
+		const char *o = row->opts[i].name;
+		int required = propagation_of(row->opts[i].text, row->opts[i].n);
 		/* Unbindable mounts are private as well. */
 		bool right = required == MP_PRIVATE ? !(m->propagation & (MP_SHARED | MP_SLAVE))
 		                                    : m->propagation & (unsigned)required;
 		if (required < 0 || right)
 			continue;
-		const char *make = audit_format(report, "--make-%.*s", (int)n, o);
+		const char *make = audit_format(report, "--make-%s", o);
 		const char *hint =
 			audit_format(report, "%s; mounts below keep theirs",
 			             audit_command(report, "change it", "mount", make, "--",
 			                           row->path, NULL));
 		audit_add_at(report, &at, MNT_PROPAGATION, AUDIT_WARNING,
-		             audit_format(report, "%.*s", (int)n, o), actual, hint,
+		             o, actual, hint,
 		             "its propagation is %s", actual);
 	}
 }

@@ -5,7 +5,6 @@
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "fstab/places.h"
-#include "mountopts/optlist.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,38 +21,8 @@ static bool is_network_type(const char *fstype)
 	return word_in(fstype, strlen(fstype), types);
 }
 
-static enum fstab_meaning meaning_of(const struct fstab_option *option)
-{
-	static const struct {
-		const char *name;
-		enum fstab_meaning meaning;
-	} rows[] = {
-		{"noauto", FO_NOAUTO},
-		{"nofail", FO_NOFAIL},
-		{"_netdev", FO_NETDEV},
-		{"bind", FO_BIND},
-		{"rbind", FO_BIND},
-		{"remount", FO_REMOUNT},
-		{"X-mount.mkdir", FO_MKDIR},
-		{"x-mount.mkdir", FO_MKDIR},
-		{"x-systemd.automount", FO_AUTOMOUNTED},
-		{"x-systemd.requires", FO_REQUIRES},
-		{"x-systemd.after", FO_AFTER},
-		{"x-systemd.before", FO_BEFORE},
-		{"x-systemd.requires-mounts-for", FO_MOUNTS_FOR},
-	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
-		if (word_is(option->name, option->nname, rows[i].name))
-			return rows[i].meaning;
-	}
-	/* The name of this option before systemd 220. */
-	bool automount = strcmp(option->name, "comment") == 0 && option->value
-	                 && strcmp(option->value, "systemd.automount") == 0;
-	return automount ? FO_AUTOMOUNTED : FO_PLAIN;
-}
-
 /** Set the flag of a meaning. */
-static void add_meaning(struct fstab_entry *entry, enum fstab_meaning meaning)
+static void add_meaning(struct fstab_entry *entry, enum opt_meaning meaning)
 {
 	entry->noauto |= meaning == FO_NOAUTO;
 	entry->nofail |= meaning == FO_NOFAIL;
@@ -64,31 +33,13 @@ static void add_meaning(struct fstab_entry *entry, enum fstab_meaning meaning)
 	entry->automount |= meaning == FO_AUTOMOUNTED && !entry->swap;
 }
 
-/** Cut the options.  Names and values are in a copy, in which a NUL ends each. */
-static int cut_options(struct fstab_entry *entry, struct arena *arena)
+/** Read the options. */
+static int read_options(struct fstab_entry *entry, struct arena *arena)
 {
-	size_t count = 0, n;
-	for (const char *at = entry->options; opt_next(&at, &n);)
-		++count;
-	char *copy = arena_strndup(arena, entry->options, strlen(entry->options));
-	struct fstab_option *options = arena_alloc(arena, (count + 1) * sizeof(*options));
-	if (!copy || !options)
+	if (opts_read(entry->options, opt_next, arena, &entry->opts, &entry->nopts) != 0)
 		return -1;
-	entry->opts = options;
-	entry->nopts = 0;
-	const char *list = entry->options;
-	for (const char *text; (text = opt_next(&list, &n)) != NULL;) {
-		size_t nname = opt_name(text, n);
-		char *name = copy + (text - entry->options);
-		name[nname] = name[n] = '\0';
-		struct fstab_option *option = &options[entry->nopts++];
-		*option = (struct fstab_option){
-			.text = text, .n = (uint32_t)n, .nname = (uint32_t)nname, .name = name,
-			.value = nname < n ? name + nname + 1 : NULL, .is_x = opt_is_x(text, n),
-		};
-		option->meaning = meaning_of(option);
-		add_meaning(entry, option->meaning);
-	}
+	for (uint32_t i = 0; i < entry->nopts; ++i)
+		add_meaning(entry, entry->opts[i].meaning);
 	return 0;
 }
 
@@ -109,7 +60,7 @@ int fstab_entry_complete(struct fstab_entry *entry, struct arena *arena)
 		if (!e.path)
 			return -1;
 	}
-	if (cut_options(&e, arena) != 0)
+	if (read_options(&e, arena) != 0)
 		return -1;
 	e.root = e.path && !e.path[1];
 	e.network = e.netdev || is_network_type(e.fstype);
@@ -154,7 +105,7 @@ int fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, stru
 	return 0;
 }
 
-const struct fstab_option *fstab_entry_find(const struct fstab_entry *entry, const char *name)
+const struct opt *fstab_entry_find(const struct fstab_entry *entry, const char *name)
 {
 	size_t n = strlen(name);
 	for (uint32_t i = entry->nopts; i-- > 0;) {
@@ -166,7 +117,7 @@ const struct fstab_option *fstab_entry_find(const struct fstab_entry *entry, con
 
 const char *fstab_entry_value(const struct fstab_entry *entry, const char *name)
 {
-	const struct fstab_option *option = fstab_entry_find(entry, name);
+	const struct opt *option = fstab_entry_find(entry, name);
 	return !option ? NULL : option->value ? option->value : "";
 }
 

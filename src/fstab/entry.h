@@ -12,35 +12,8 @@
 
 #include "base/arena.h"
 #include "host/host.h"
+#include "mountopts/options.h"
 #include "table/tablines.h"
-
-/** The meaning of an option for mount(8) and systemd; all other options are FO_PLAIN. */
-enum fstab_meaning {
-	FO_PLAIN,
-	FO_NOAUTO,
-	FO_NOFAIL,
-	FO_NETDEV,          /* _netdev */
-	FO_BIND,            /* bind, rbind */
-	FO_REMOUNT,
-	FO_MKDIR,           /* X-mount.mkdir, x-mount.mkdir */
-	FO_AUTOMOUNTED,     /* x-systemd.automount, comment=systemd.automount */
-	FO_REQUIRES,        /* x-systemd.requires= */
-	FO_AFTER,           /* x-systemd.after= */
-	FO_BEFORE,          /* x-systemd.before= */
-	FO_MOUNTS_FOR,      /* x-systemd.requires-mounts-for= */
-};
-
-/** An option of a line. */
-struct fstab_option {
-	const char *text;      /* within fstab_entry.options */
-	uint32_t n;            /* length of the option */
-	uint32_t nname;        /* length of its name */
-	const char *name;      /* the bytes before '=' */
-	const char *value;     /* the bytes after '=', with their quotation marks; NULL: no '=' */
-	enum fstab_meaning meaning;
-	bool is_x;             /* for other programs than the kernel: "x-...", "X-..." */
-	bool refused;          /* the kernel is known to refuse it; set by the caller */
-};
 
 struct fstab_entry {
 	/* The fields, decoded; never NULL. */
@@ -55,7 +28,7 @@ struct fstab_entry {
 	unsigned type;           /* enum fstype_flags of the type and source */
 
 	/* Options in their order.  After an unclosed quotation mark mount(8) reads none. */
-	struct fstab_option *opts;
+	struct opt *opts;
 	uint32_t nopts;
 
 	/* Properties of the type and the options. */
@@ -120,7 +93,7 @@ int fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, stru
 int fstab_entry_complete(struct fstab_entry *entry, struct arena *arena);
 
 /** The last option with this name, which is the one that counts; NULL: none. */
-const struct fstab_option *fstab_entry_find(const struct fstab_entry *entry, const char *name);
+const struct opt *fstab_entry_find(const struct fstab_entry *entry, const char *name);
 
 /** The value of the last option with this name; "" without a value; NULL: no such option. */
 const char *fstab_entry_value(const struct fstab_entry *entry, const char *name);

@@ -191,10 +191,10 @@ static bool requires_mounts(void *arg, const char *path, enum order_kind kind)
 }
 
 /** Read an option of systemd. */
-static void read_option(struct maker *m, const struct fstab_option *option)
+static void read_option(struct maker *m, const struct opt *option)
 {
 	struct order *order = m->order;
-	enum fstab_meaning meaning = option->meaning;
+	enum opt_meaning meaning = option->meaning;
 	if (meaning < FO_REQUIRES || !option->value || !*option->value)
 		return;
 	char *value = arena_strndup(&order->arena, option->value, strlen(option->value));

@@ -157,7 +157,7 @@ static bool call_branches(struct paths *paths, const char *list, size_t n, const
 static void call_listed(struct paths *paths, const struct fstab_entry *line)
 {
 	for (uint32_t i = 0; i < line->nopts; ++i) {
-		const struct fstab_option *option = &line->opts[i];
+		const struct opt *option = &line->opts[i];
 		size_t name = strcspn(option->text, "=:");
 		if (name < option->n && word_in(option->text, name, "br dirs branches")
 		    && !call_branches(paths, option->text + name + 1, option->n - name - 1, ":"))

@@ -103,6 +103,15 @@ void opt_lacking(const char *list, const char *other, struct strbuf *out)
 	opt_set_destroy(&set);
 }
 
+void opt_add_named(struct strbuf *out, const char *list, const char *name)
+{
+	size_t n;
+	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
+		if (word_is(o, opt_name(o, n), name))
+			opt_add(out, o, n);
+	}
+}
+
 void opt_add_once(struct strbuf *list, const char *option)
 {
 	if (!opt_has(strbuf_str(list), option))

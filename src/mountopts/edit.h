@@ -21,6 +21,9 @@ void opt_identity(const char *options, const char *live, struct strbuf *out);
 /** Append the options that the kernel shows in a list, and not in another one. */
 void opt_lacking(const char *list, const char *other, struct strbuf *out);
 
+/** Append the options of a name that the kernel shows in a list. */
+void opt_add_named(struct strbuf *out, const char *list, const char *name);
+
 /** Append an option to a list that has not got it. */
 void opt_add_once(struct strbuf *list, const char *option);
 

@@ -89,6 +89,18 @@ bool shown_readonly(const struct mount *mount)
 	return !upper || n <= 9;
 }
 
+bool shown_lists(const struct mount *mount, const char *option, size_t n)
+{
+	const char *lists[] = {mount->vfs_opts, mount->fs_opts};
+	for (size_t i = 0, k; i < 2; ++i) {
+		for (const char *o; (o = opt_next_shown(&lists[i], &k)) != NULL;) {
+			if (k == n && memcmp(o, option, n) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 enum shown_fault shown_fault(const struct mount *mount)
 {
 	return opt_shown_has(mount->fs_opts, "shutdown") ? SHOWN_SHUTDOWN

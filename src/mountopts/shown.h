@@ -62,6 +62,9 @@ bool shown_is_safe(const struct mount *mount);
     "fuse.sshfs", "ntfs-3g" in "fuseblk", NULL and "auto" in any. */
 bool shown_type(const char *types, const char *live);
 
+/** Whether the kernel shows exactly this option, of n bytes, for a mount or its file system. */
+bool shown_lists(const struct mount *mount, const char *option, size_t n);
+
 /** Whether a mount itself is read-only, and not only its file system. */
 static inline bool shown_mount_readonly(const struct mount *mount)
 {

@@ -79,7 +79,7 @@ UNIT_TEST(options_of_a_line)
 	/* The comma was escaped: mount(8) decodes the field first, and then separates. */
 	CU_ASSERT_EQUAL_FATAL(e.nopts, 6);
 	for (uint32_t i = 0; i < e.nopts; ++i) {
-		const struct fstab_option *o = &e.opts[i];
+		const struct opt *o = &e.opts[i];
 		CU_ASSERT(o->text >= e.options && o->text + o->n <= e.options + strlen(e.options));
 		CU_ASSERT_EQUAL(strlen(o->name), o->nname);
 		CU_ASSERT_EQUAL(memcmp(o->name, o->text, o->nname), 0);

@@ -11,7 +11,7 @@
 
 #include "base/map64.h"
 #include "base/words.h"
-#include "mountopts/optlist.h"
+#include "mountopts/options.h"
 
 #include <string.h>
 
@@ -46,6 +46,8 @@ struct crypttab {
 /** A line; the strings have the lifetime of the report. */
 struct crypt {
 	const char *field[FIELDS];   /* NULL: missing */
+	struct opt *opts;            /* of the field OPTIONS */
+	uint32_t nopts;
 	struct audit_finding at;
 	unsigned level;              /* severity if the mapping cannot be set up */
 	bool optional;               /* noauto or nofail */
@@ -57,8 +59,11 @@ struct crypt {
 /** Whether a line has an option, with any value. */
 static bool has_option(const struct crypt *crypt, const char *name)
 {
-	size_t n;
-	return crypt->field[OPTIONS] && opt_find(crypt->field[OPTIONS], name, strlen(name), &n);
+	for (uint32_t i = 0; i < crypt->nopts; ++i) {
+		if (strcmp(crypt->opts[i].name, name) == 0)
+			return true;
+	}
+	return false;
 }
 
 /** Whether the mapping covers only a part of the device. */
@@ -237,21 +242,18 @@ static void judge_device(struct crypttab *tab, const struct crypt *crypt)
 /** Report misspelled options. */
 static void judge_options(struct crypttab *tab, struct crypt *crypt)
 {
-	const char *list = crypt->field[OPTIONS];
-	size_t n, m;
-	for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
-		size_t key = opt_name(o, n);
-		const char *found = NULL;
+	for (uint32_t i = 0; i < crypt->nopts; ++i) {
+		const char *name = crypt->opts[i].name, *found = NULL;
+		size_t key = crypt->opts[i].nname, m;
 		unsigned best = key < 7 ? 2 : 3;
-		if (key < 4 || key > AUDIT_NAME_MAX || word_in(o, key, known_options) || *o == 'x'
-		    || *o == 'X')
+		if (key < 4 || key > AUDIT_NAME_MAX || word_in(name, key, known_options)
+		    || *name == 'x' || *name == 'X')
 			continue;
-		audit_nearest(known_options, o, key, &best, &found, &m);
+		audit_nearest(known_options, name, key, &best, &found, &m);
 		if (!found)
 			continue;
 		crypt->typo = true;
 		const char *known = audit_format(tab->report, "%.*s", (int)m, found);
-		const char *name = audit_format(tab->report, "%.*s", (int)key, o);
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, crypt->level, known, name,
 			     audit_format(tab->report, "did you mean \"%s\"?", known),
 			     "unknown option \"%s\"", name);
@@ -261,15 +263,19 @@ static void judge_options(struct crypttab *tab, struct crypt *crypt)
 static void judge_key(struct crypttab *tab, const struct crypt *crypt)
 {
 	const struct fstab_facts *facts = tab->in->facts;
-	const char *key = crypt->field[KEY], *at = key;
-	size_t n;
+	const char *key = crypt->field[KEY];
+	struct opt *opts;
+	uint32_t nopts = 0;
 	/* With a colon, the key is on another device; the field of a key script can be anything. */
 	if (!key || word_in(key, strlen(key), "none -") || strchr(key, ':')
 	    || strncmp(key, "/dev/", 5) == 0 || has_option(crypt, "keyscript"))
 		return;
 	bool options = !crypt->field[OPTIONS];
-	for (const char *o; options && (o = opt_next(&at, &n)) != NULL;)
-		options = word_in(o, opt_name(o, n), known_options);
+	if (options)
+		tab->report->failed |=
+			opts_read(key, opt_next, &tab->report->arena, &opts, &nopts) != 0;
+	for (uint32_t i = 0; i < nopts; ++i)
+		options &= word_in(opts[i].name, opts[i].nname, known_options);
 	enum fact_kind kind = *key == '/' ? audit_look(facts, key) : FACT_UNKNOWN;
 	if (*key != '/' && options)
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
@@ -425,7 +431,11 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report)
 	for (const char *at = in->crypttab; *at && !report->failed;) {
 		size_t n = strcspn(at, "\n");
 		struct crypt crypt = {.at.line = ++number};
-		if (read_line(&tab, at, n, &crypt))
+		bool is_line = read_line(&tab, at, n, &crypt);
+		if (crypt.field[OPTIONS])
+			report->failed |= opts_read(crypt.field[OPTIONS], opt_next, &report->arena,
+			                            &crypt.opts, &crypt.nopts) != 0;
+		if (is_line)
 			judge_line(&tab, &crypt);
 		at += n + (at[n] == '\n');
 	}

@@ -95,7 +95,7 @@ static bool is_shown(struct audit *audit, const char *fstype, const char *option
 
 /** Judge the value of a known option. */
 static void judge_value(struct audit *audit, const struct fstab_entry *entry,
-                        const struct fstab_option *o)
+                        const struct opt *o)
 {
 	const char *takes = entry->bind ? NULL : fsopt_check_value(entry->fstype, o->text, o->n);
 	/* Only loop devices have these options. */
@@ -116,7 +116,7 @@ static void judge_value(struct audit *audit, const struct fstab_entry *entry,
 
 /** Report an unknown option that resembles a known one. */
 static void report_typo(struct audit *audit, const struct fstab_entry *entry, unsigned level,
-                        const struct fstab_option *o, const char *known, size_t n)
+                        const struct opt *o, const char *known, size_t n)
 {
 	const char *name = audit_format(audit->report, "%.*s", (int)n, known);
 	audit_add_line(audit, entry, FSTAB_OPT_TYPO, level, name,
@@ -127,7 +127,7 @@ static void report_typo(struct audit *audit, const struct fstab_entry *entry, un
 
 /** Judge an unknown option by its form.  @return whether it is reported. */
 static bool judge_form(struct audit *audit, const struct fstab_entry *entry, bool complete,
-                       const struct fstab_option *o)
+                       const struct opt *o)
 {
 	static const char *const almost[] = {"systemd.", "xsystemd.", "x.systemd.", "x_systemd."};
 	for (size_t i = 0; i < sizeof(almost) / sizeof(*almost); ++i) {
@@ -162,7 +162,7 @@ static bool judge_form(struct audit *audit, const struct fstab_entry *entry, boo
     @refused  The kernel refuses the mount: a bind passes no option to the file system, and
               swapon(8) ignores unknown ones. */
 static void judge_unknown(struct audit *audit, const struct fstab_entry *entry, bool complete,
-                          bool refused, const struct fstab_option *o)
+                          bool refused, const struct opt *o)
 {
 	bool none = strcmp(entry->fstype, "none") == 0;
 	size_t m;
@@ -194,7 +194,7 @@ static void judge_unknown(struct audit *audit, const struct fstab_entry *entry, 
 
 /** Judge an option by itself. */
 static void judge_option(struct audit *audit, const struct fstab_entry *entry, bool complete,
-                         const struct fstab_option *o)
+                         const struct opt *o)
 {
 	size_t m;
 	if (fsopt_is_general(o->text, o->nname)
@@ -261,10 +261,10 @@ static void judge_flag(struct audit *audit, const struct fstab_entry *entry,
 static void judge_repeated(struct audit *audit, const struct fstab_entry *entry, bool complete,
                            uint32_t at)
 {
-	const struct fstab_option *o = &entry->opts[at];
+	const struct opt *o = &entry->opts[at];
 	uint64_t hash = map64_bytes(MAP64_BYTES, o->text, o->nname);
 	uint32_t before = map64_get(&audit->keys, hash);
-	const struct fstab_option *first = before != MAP64_NONE ? &entry->opts[before] : NULL;
+	const struct opt *first = before != MAP64_NONE ? &entry->opts[before] : NULL;
 	bool known = fsopt_is_general(o->text, o->nname)
 	             || (complete
 	                 && fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname));

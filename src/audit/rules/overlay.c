@@ -166,7 +166,7 @@ static void judge_length(struct audit *audit, const struct fstab_entry *entry)
 	const char *cut = NULL;
 	bool upper = false;
 	for (uint32_t i = 0; i < entry->nopts; ++i) {
-		const struct fstab_option *o = &entry->opts[i];
+		const struct opt *o = &entry->opts[i];
 		if (o->is_x || fsopt_is_general(o->text, o->nname))
 			continue;
 		length += o->n + (length > 0);

@@ -41,7 +41,7 @@ static bool is_time(const char *text)
 
 /** Judge the values of x- options: time spans and units of systemd, a mode. */
 static void judge_x(struct audit *audit, const struct fstab_entry *entry,
-                    const struct fstab_option *o)
+                    const struct opt *o)
 {
 	static const char kinds[] =
 		"service socket device mount automount swap target path timer slice scope";
@@ -73,14 +73,14 @@ static bool has_with(const struct fstab_entry *entry, const char *with)
 {
 	if (strcmp(with, "ro") != 0)
 		return fstab_entry_value(entry, with);
-	const struct fstab_option *ro = fstab_entry_find(entry, "ro"),
+	const struct opt *ro = fstab_entry_find(entry, "ro"),
 	                          *rw = fstab_entry_find(entry, "rw");
 	return ro && (!rw || rw < ro);
 }
 
 /** Judge an option that requires another one. */
 static void judge_needs(struct audit *audit, const struct fstab_entry *entry,
-                        const struct fstab_option *o)
+                        const struct opt *o)
 {
 	const struct fsopt *row = fsopt_of_line(entry->fstype, FSOPT_NEEDING, o->text, o->nname);
 	/* If an option is repeated, the last counts. */
@@ -150,7 +150,7 @@ static void judge_esp(struct audit *audit, const struct fstab_entry *entry)
 	    || strcmp(entry->fstype, "vfat") != 0)
 		return;
 	for (uint32_t i = 0; i < entry->nopts; ++i) {
-		const struct fstab_option *o = &entry->opts[i];
+		const struct opt *o = &entry->opts[i];
 		unsigned long mask = o->value ? strtoul(o->value, NULL, 8) : 0;
 		files = word_in(o->name, o->nname, "umask fmask") ? mask : files;
 		dirs = word_in(o->name, o->nname, "umask dmask") ? mask : dirs;
@@ -166,11 +166,11 @@ static void judge_esp(struct audit *audit, const struct fstab_entry *entry)
 static void judge_versions(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char names[] = "vers nfsvers v2 v3 v4 v4.0 v4.1 v4.2";
-	const struct fstab_option *first = NULL;
+	const struct opt *first = NULL;
 	if (!word_in(entry->fstype, strlen(entry->fstype), "nfs nfs4"))
 		return;
 	for (uint32_t i = 0; i < entry->nopts; ++i) {
-		const struct fstab_option *o = &entry->opts[i];
+		const struct opt *o = &entry->opts[i];
 		if (!word_in(o->name, o->nname, names))
 			continue;
 		if (first && strcmp(first->name, o->name) != 0) {
@@ -187,7 +187,7 @@ static void judge_versions(struct audit *audit, const struct fstab_entry *entry)
 /** Judge an option that orders a line and a target against the order of a boot: local file systems,
     local-fs.target, sysinit.target, basic.target, the network. */
 static void judge_target(struct audit *audit, const struct fstab_entry *entry,
-                         const struct fstab_option *o)
+                         const struct opt *o)
 {
 	static const char late[] = "sysinit.target basic.target multi-user.target graphical.target",
 	                  online[] = "network-online.target",
@@ -221,7 +221,7 @@ static void judge_target(struct audit *audit, const struct fstab_entry *entry,
 void audit_values(struct audit *audit, const struct fstab_entry *entry)
 {
 	for (uint32_t i = 0; i < entry->nopts; ++i) {
-		const struct fstab_option *o = &entry->opts[i];
+		const struct opt *o = &entry->opts[i];
 		if (o->is_x) {
 			judge_x(audit, entry, o);
 			judge_target(audit, entry, o);

@@ -23,7 +23,7 @@ static void mark_refused(struct fstab_file *file, const struct audit_report *rep
 		struct fstab_entry *entry = finding->refused && finding->option && finding->line
 		                            ? &file->entries[finding->line - 1] : NULL;
 		for (uint32_t k = 0; entry && k < entry->nopts; ++k) {
-			struct fstab_option *option = &entry->opts[k];
+			struct opt *option = &entry->opts[k];
 			option->refused |= word_is(option->text, option->n, finding->option);
 		}
 	}

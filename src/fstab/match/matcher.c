@@ -81,7 +81,7 @@ static void follow(struct matcher *m, struct candidate *entry)
 static void add_options(struct matcher *m, struct candidate *entry, const struct candidate *remount)
 {
 	for (uint32_t i = 0; i < remount->is.nopts; ++i) {
-		const struct fstab_option *option = &remount->is.opts[i];
+		const struct opt *option = &remount->is.opts[i];
 		const char *text = match_format(m, "%.*s", (int)option->n, option->text);
 		if (option->meaning == FO_REMOUNT || fstab_entry_has(&entry->is, text))
 			continue;

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "mountopts/options.h"
+
+#include "base/words.h"
+
+static enum opt_meaning meaning_of(const struct opt *option)
+{
+	static const struct {
+		const char *name;
+		enum opt_meaning meaning;
+	} rows[] = {
+		{"noauto", FO_NOAUTO},
+		{"nofail", FO_NOFAIL},
+		{"_netdev", FO_NETDEV},
+		{"bind", FO_BIND},
+		{"rbind", FO_BIND},
+		{"remount", FO_REMOUNT},
+		{"X-mount.mkdir", FO_MKDIR},
+		{"x-mount.mkdir", FO_MKDIR},
+		{"x-systemd.automount", FO_AUTOMOUNTED},
+		{"x-systemd.requires", FO_REQUIRES},
+		{"x-systemd.after", FO_AFTER},
+		{"x-systemd.before", FO_BEFORE},
+		{"x-systemd.requires-mounts-for", FO_MOUNTS_FOR},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+		if (word_is(option->name, option->nname, rows[i].name))
+			return rows[i].meaning;
+	}
+	/* The name of this option before systemd 220. */
+	bool automount = strcmp(option->name, "comment") == 0 && option->value
+	                 && strcmp(option->value, "systemd.automount") == 0;
+	return automount ? FO_AUTOMOUNTED : FO_PLAIN;
+}
+
+int opts_read(const char *list, opt_next_fn *next, struct arena *arena, struct opt **opts,
+              uint32_t *count)
+{
+	size_t most = 0, n;
+	for (const char *at = list; next(&at, &n);)
+		++most;
+	/* A NUL ends each name and value in a copy. */
+	char *copy = arena_strndup(arena, list, strlen(list));
+	struct opt *options = arena_alloc(arena, (most + 1) * sizeof(*options));
+	if (!copy || !options)
+		return -1;
+	*opts = options;
+	*count = 0;
+	const char *at = list;
+	for (const char *text; (text = next(&at, &n)) != NULL;) {
+		size_t nname = opt_name(text, n);
+		char *name = copy + (text - list);
+		name[nname] = name[n] = '\0';
+		struct opt *option = &options[(*count)++];
+		*option = (struct opt){
+			.text = text, .n = (uint32_t)n, .nname = (uint32_t)nname, .name = name,
+			.value = nname < n ? name + nname + 1 : NULL, .is_x = opt_is_x(text, n),
+		};
+		option->meaning = meaning_of(option);
+	}
+	return 0;
+}
