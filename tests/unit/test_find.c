@@ -304,7 +304,8 @@ UNIT_TEST(commands)
 	other = plain;
 	other.files = 20;
 	CU_ASSERT_EQUAL(run(&os, files, other, &status), 0);
-	CU_ASSERT_EQUAL(status, 0);
+	/* valgrind keeps this limit to itself. */
+	CU_ASSERT(status == 0 || unit_in_valgrind());
 	CU_ASSERT(os.calls[OS_FORK] == 7 && os.calls[OS_WAIT] == 7);
 	size_t room = os_arg_room(&os);
 	setenv("GETMNT_TEST", "0123456", 1);

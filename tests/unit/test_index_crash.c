@@ -231,6 +231,8 @@ static void trace(int kind, long rc, const long *args)
 
 UNIT_TEST(crash)
 {
+	if (unit_in_valgrind())
+		UNIT_SKIP("too slow in valgrind");
 	FAULT_OR_SKIP();
 	struct fault fault = {.mode = FAULT_TRACE, .trace = trace};
 	struct fault_count count;
@@ -302,6 +304,8 @@ static void change_forever(struct world *w, int dirfd, struct counter *counter)
 
 UNIT_TEST(killed)
 {
+	if (unit_in_valgrind())
+		UNIT_SKIP("too slow in valgrind");
 	struct tree tree;
 	struct os os = unit_os();
 	struct world *w = world_new(7, 100, 1000, 30), *child = malloc(sizeof(*child));
@@ -401,6 +405,8 @@ static bool is_harmless(struct world *w, struct os *os, int dirfd, const char *s
 
 UNIT_TEST(flips)
 {
+	if (unit_in_valgrind())
+		UNIT_SKIP("too slow in valgrind");
 	struct tree tree;
 	struct os os = unit_os();
 	struct world *w = world_new(8, 40, 300, 20);

@@ -91,6 +91,8 @@ static void fault_handled(struct tree *tree, struct os *os)
 
 UNIT_TEST(other_faults)
 {
+	if (unit_in_valgrind())
+		UNIT_SKIP("valgrind does not know memory that a handler of SIGBUS maps");
 	struct os os = unit_os();
 	struct tree tree;
 	world_begin(&tree);
@@ -191,6 +193,8 @@ static bool read_cut(const struct victim *v, const struct index_reader *reader, 
 
 UNIT_TEST(readers)
 {
+	if (unit_in_valgrind())
+		UNIT_SKIP("valgrind does not know memory that a handler of SIGBUS maps");
 	struct victim v = {.os = unit_os()};
 	world_begin(&v.tree);
 	v.world = world_new(1, 300, 5000, 40);
@@ -240,6 +244,8 @@ static void put_files(const struct victim *v, struct strbuf *out)
 /* A fold that fails leaves the index as it is; one that does not need what was lost succeeds. */
 UNIT_TEST(fold)
 {
+	if (unit_in_valgrind())
+		UNIT_SKIP("valgrind does not know memory that a handler of SIGBUS maps");
 	unsigned failed = 0;
 	for (off_t size = 0;; size += (off_t)PAGE * unit_step()) {
 		struct victim v = {.os = unit_os(), .world = world_new(2, 300, 5000, 40)};
@@ -291,6 +297,8 @@ static void *read_in_thread(void *arg)
 /* Each map has a mark of its own, however many there are; in threads as well. */
 UNIT_TEST(marks)
 {
+	if (unit_in_valgrind())
+		UNIT_SKIP("valgrind does not know memory that a handler of SIGBUS maps");
 	enum { MAPS = 200 };
 	static char *at[MAPS];
 	static const atomic_bool *lost[MAPS];

@@ -77,6 +77,13 @@ double unit_cpu(void);
 /** The kernel, without what GETMNT_DISABLE disables. */
 struct os unit_os(void);
 
+/** Whether valgrind runs the tests. */
+static inline bool unit_in_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	return preload && strstr(preload, "/vgpreload_");
+}
+
 /** Leave a test that cannot be made here. */
 #define UNIT_SKIP(why) do { unit_skip(why); return; } while (0)
 
