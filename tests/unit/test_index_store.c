@@ -491,6 +491,12 @@ UNIT_TEST(readers)
 				_exit(1);
 			atomic_store(&shared->commits, i);
 		}
+		/* valgrind looks for leaks in this process, too. */
+		index_close(index);
+		free(ahead);
+		free(w);
+		for (int i = 0; i <= COMMITS; ++i)
+			free(states[i]);
 		_exit(index ? 0 : 1);
 	}
 	/* Each reader has a state that was the last one during its opening. */
