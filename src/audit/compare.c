@@ -11,6 +11,7 @@
 #include "base/intern.h"
 #include "fstab/places.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,7 @@ int audit_compare(const struct fstab_file *old, const struct fstab_file *new,
 		if (entry->needed && has_source(entry) && !place->needed)
 			place->needed = entry;
 	}
+	assert(of.failed || of.paths.count <= old->count + new->count);
 	for (size_t i = 0; i < of.paths.count && !of.failed; ++i) {
 		const struct place *place = &of.places[i];
 		if (place->old && !place->now

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "fstab/match/matcher.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -93,6 +94,7 @@ int fstab_match(const struct fstab_match_input *in, struct fstab_match *match)
 			add(match, FSTAB_DIFFER_ELSEWHERE, entry, NULL, live, NULL);
 		if (entry->live == NO_LINE)
 			continue;
+		assert(entry->live < m->nmounts);
 		match->of[i] = m->mounts[entry->live].line;
 		match_bound(m, entry, &m->mounts[entry->live], &match->bound[i]);
 	}
@@ -106,7 +108,10 @@ failed:
 const struct fstab_entry *fstab_match_entry(const struct fstab_match *match,
                                             const struct fstab_entry *line)
 {
-	return &match->matcher->entries[line->number - 1].is;
+	const struct matcher *m = match->matcher;
+	assert(line->number > 0 && line->number <= m->nentries);
+	assert(m->entries[line->number - 1].is.number == line->number);
+	return &m->entries[line->number - 1].is;
 }
 
 void fstab_match_destroy(struct fstab_match *match)

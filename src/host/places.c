@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "path/resolve.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -144,6 +145,7 @@ enum fact_kind host_look(void *arg, const char *path, struct strbuf *real)
 		host->nomem = true;
 		return FACT_UNKNOWN;
 	}
+	assert(at <= known);
 	struct host_looked *it = &host->looks[at];
 	if (at == known) {
 		*it = (struct host_looked){0};

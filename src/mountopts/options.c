@@ -3,6 +3,8 @@
 
 #include "base/words.h"
 
+#include <assert.h>
+
 static enum opt_meaning meaning_of(const struct opt *option)
 {
 	static const struct {
@@ -58,5 +60,6 @@ int opts_read(const char *list, opt_next_fn *next, struct arena *arena, struct o
 		};
 		option->meaning = meaning_of(option);
 	}
+	assert(*count == most);
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include "mountopts/edit.h"
 #include "mountopts/layers.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -436,6 +437,9 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 		add_others(&mk);
 	}
 	bool failed = mk.failed || mk.text.failed || mk.path.failed || mk.scratch.failed;
+	assert(failed || plan->of[FSTAB_LINE] + plan->of[FSTAB_COMMENT] + plan->of[FSTAB_OWN]
+	                 == plan->count);
+	assert(plan->count <= tree->count + in->nswaps);
 	strbuf_destroy(&mk.text);
 	strbuf_destroy(&mk.path);
 	strbuf_destroy(&mk.scratch);
