@@ -34,8 +34,11 @@ static ssize_t read_link(void *arg, struct path_walk *walk, char target[PATH_MAX
 		if (strcmp(path, links[i][0]) == 0)
 			return (ssize_t)strlen(strcpy(target, links[i][1]));
 	}
-	if (strcmp(path, "/long") == 0)
-		return (ssize_t)strlen(memset(target, 'x', PATH_MAX - 1));
+	if (strcmp(path, "/long") == 0) {
+		memset(target, 'x', PATH_MAX - 1);
+		target[PATH_MAX - 1] = '\0';
+		return PATH_MAX - 1;
+	}
 	errno = strncmp(path, "/none", 5) == 0 ? ENOENT : EINVAL;
 	return -1;
 }
