@@ -34,14 +34,16 @@ def attach(path, *options):
 
 
 def by_fsconfig(place, options):
-    """Mount an overlay by the new calls: fsopen, fsconfig, fsmount, move_mount."""
+    """Mount an overlay by the new calls: fsopen, fsconfig, fsmount, move_mount.  Returns whether the kernel
+    knows the options (Linux 6.7)."""
     call = gm.libc.syscall
     fs = call(430, b"overlay", 0)
     for key, value in options:
         if call(431, fs, 1, key.encode(), value.encode(), 0):
-            gm.skip(f"this kernel's overlay does not know {key}")
+            return False
     fd = -1 if call(431, fs, 6, None, None, 0) else call(432, fs, 0, 0)
     gm.expect(fd >= 0 and call(429, fd, b"", -100, gm.mkdir(place).encode(), 4) == 0, f"{options}: not mounted")
+    return True
 
 
 root = gm.Root()
@@ -118,14 +120,18 @@ for number in range(256):
 for number, options in enumerate(("lowerdir=/lower::/layer,metacopy=on", "lowerdir=layer:/lower",
                                   "lowerdir=/lower,upperdir=/upper/u\\\\u,workdir=/upper/w",
                                   "lowerdir=/ly\\:r:/lower")):
-    gm.mount("overlay", gm.mkdir(f"/bad/layers{number}"), "overlay", 0, options)
+    try:
+        gm.mount("overlay", gm.mkdir(f"/bad/layers{number}"), "overlay", 0, options)
+    except OSError:
+        gm.expect("::" in options, f"not mounted: {options}")      # layers of data alone: Linux 6.5
+        continue
     bad.append(f"/bad/layers{number}")
 gm.overlay("/good/over", "/lower", "/scratch/1")
 good.append("/good/over")
 for number, options in enumerate(([("lowerdir+", "/lower"), ("datadir+", "/layer"), ("metacopy", "on")],
                                   [("lowerdir+", "/ly:r"), ("lowerdir+", "/lower")], [("lowerdir+", "/b\\ck"), ("lowerdir+", "/lower")])):
-    by_fsconfig(f"/bad/fsconfig{number}", options)
-    bad.append(f"/bad/fsconfig{number}")
+    if by_fsconfig(f"/bad/fsconfig{number}", options):
+        bad.append(f"/bad/fsconfig{number}")
 for server in servers:
     server.stopped = True
 os.write(held, b"x")
