@@ -70,6 +70,21 @@ for top in TOPS:
     gm.expect(gm.getmnt("index", "build", "-q", IX, top).status == 0, f"{top}: build")
 gm.touch("/t/ext4/before", "changed while nobody watches")
 
+
+
+def is_watched(top):
+    """Whether this kernel reports the changes of a file system: older ones do not for subvolumes."""
+    with subprocess.Popen([gm.PROGRAM, "index", "watch", IX, top], stdin=gm.null, stdout=subprocess.PIPE, stderr=open("/err", "wb"),
+                          env=gm.environment(None)) as proc:
+        line = proc.stdout.readline()
+        proc.terminate()
+    gm.expect(b"compared" in line or (top == "/t/sub" and "cannot be watched" in gm.read("/err")), f"{top}: {line} {gm.read('/err')}")
+    if not line:
+        print(f"  {gm.read('/err').strip()}")
+    return b"compared" in line
+
+
+TOPS = list(filter(is_watched, TOPS))
 watch = Watch()
 lag = watch.wait("the start", "/t/ext4")
 trees = [Tree(top, random.Random(i)) for i, top in enumerate(TOPS)]
@@ -97,8 +112,9 @@ os.rename(f"{top}/many", f"{top}/links/renamed")
 watch.wait("renamed", top)
 gm.touch("/t/btrfs/outside", "x")
 gm.touch("/t/sub/inside", "x")
-watch.wait("a subvolume", "/t/sub")
-err = watch.end("the first watch")
+if "/t/sub" in TOPS:
+    watch.wait("a subvolume", "/t/sub")
+err = watch.end("the first watch", 0 if "/t/sub" in TOPS else 1)
 if err:
     print(f"  {err.strip()}")
 
