@@ -263,7 +263,11 @@ int __wrap_os_statx(struct os *os, int dirfd, const char *name, int flags, unsig
 	errno = ENOENT;
 	if (kernel->statx)
 		rc = kernel->statx(path, flags, mask, st);
-	return rc != 0 && errno == ENOENT ? statx_file(path, st) : rc;
+	if (rc != 0 && errno == ENOENT)
+		rc = statx_file(path, st);
+	/* As since Linux 5.8: statx tells whether a file is a mount. */
+	st->attributes_mask |= K_STATX_ATTR_MOUNT_ROOT;
+	return rc;
 }
 
 int __wrap_os_openat(struct os *os, int dirfd, const char *path, int flags)

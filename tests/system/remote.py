@@ -337,7 +337,8 @@ for line in proc.stdout:
     n += 1
     lines.add(line.split(b"/", 3)[2])
     if n % 50000 == 0:
-        gm.expect(connected() <= 16, f"{connected()} connections")
+        # A process may still be about to end when the next one starts.
+        gm.expect(any(connected() <= 16 for _ in range(20)), f"{connected()} connections")
         most = resident("VmHWM")
 err = proc.stderr.read()
 gm.expect(proc.wait() == 0 and not err, f"50 hosts: status {proc.returncode} {err}")
