@@ -56,7 +56,11 @@ static void report_refused(const struct watching *w, const char *title, int erro
 	const char *remedy = error == EPERM ? "only root can watch a file system"
 	                     : error == EINVAL || error == ENOSYS ? "this needs Linux 5.9; use "
 	                     : error == ENODEV || error == EOPNOTSUPP || error == EXDEV
-	                               ? "its type does not support this; use " : NULL;
+	                               ? "its type does not support this; use "
+	                     /* Subvolumes of btrfs, on Linux 6.1. */
+	                     : error == ESTALE
+	                               ? "this kernel does not find its changed objects; use "
+	                     : NULL;
 	struct strbuf text = {0};
 	if (remedy)
 		strbuf_printf(&text, ": %s", remedy);
