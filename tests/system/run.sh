@@ -76,11 +76,14 @@ GETMNT_TEST_RUN=$$.$RANDOM
 survey()
 {
 	local name dir used
-	used=$(cat /proc/[0-9]*/mountinfo 2>/dev/null | cut -d ' ' -f 3 | sort -u)
+	# By number, or by source: btrfs has numbers of its own.
+	used=$(cat /proc/[0-9]*/mountinfo 2>/dev/null |
+		awk '{ print $3 } match($0, / - [^ ]+ \/dev\/loop[0-9]+ /) { print $(NF - 1) }' | sort -u)
 	sed 's/^/mount /' /proc/self/mountinfo
 	# losetup(8) would block on a hung file of another run.
 	for name in /sys/block/loop*/loop/backing_file; do
-		[ -e "$name" ] && ! grep -qxF "$(cat "${name%/loop/*}/dev")" <<<"$used" &&
+		dir=${name%/loop/*}
+		[ -e "$name" ] && ! grep -qxF -e "$(cat "$dir/dev")" -e "/dev/${dir##*/}" <<<"$used" &&
 			grep -H . "$name" | sed 's/^/loop /'
 	done 2>/dev/null
 	for name in /sys/fs/fuse/connections/*; do
