@@ -57,6 +57,11 @@ for case in "$here"/cases/*.sh; do
 	name=$(basename "$case" .sh)
 	chosen "$name" "$@" || continue
 	golden=${case%.sh}.out
+	if [ -n "$valgrind" ] && grep -v '^#' "$case" | grep -qE '(^|[[:space:](])recorded '; then
+		skipped=$((skipped + 1))
+		echo "skip $name: valgrind does not know openat2, by which files of a recorded host are found"
+		continue
+	fi
 	rm -rf "${work:?}"/*
 	mkdir "$work/dir"
 	wrap=
