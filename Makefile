@@ -20,7 +20,7 @@
 # More tests (tests/README.md says what runs where):
 #   check-ci         the second part of .ci/run: sanitizers, valgrind, packages
 #   check-ci-vm      the third part: chosen cases on Linux 6.1 in virtual machines
-#   check-full       everything: 3 hours
+#   check-full       everything: 4 hours
 #   check-asan, check-tsan, check-valgrind
 #   check-long       a thousand of each signal, searches of a million entries, races
 #   check-matrix     the system cases and those on recorded tables without features of new kernels
