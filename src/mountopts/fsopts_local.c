@@ -158,15 +158,16 @@ const struct fsopt_family fsopt_local[] = {
 	{"background_gc", OPT_WORD, .flags = OPT_UNREQUESTED, .words = "on, off, sync"},
 	{"background_gc=on active_logs=6 inline_xattr inline_data inline_dentry flush_merge "
 	 "barrier extent_cache mode=adaptive alloc_mode=default fsync_mode=posix checkpoint_merge "
-	 "nogc_merge discard_unit=block memory=normal errors=continue", .flags = OPT_DEFAULT},
+	 "nogc_merge discard_unit=block memory=normal errors=continue "
+	 "no_heap", .flags = OPT_DEFAULT},   /* no_heap: before Linux 6.9 */
 	{"discard nodiscard nouser_xattr noacl active_logs noinline_xattr noinline_data "
 	 "noinline_dentry noflush_merge noextent_cache mode alloc_mode fsync_mode "
 	 "nocheckpoint_merge compress_algorithm=lz4 compress_log_size=2 compress_mode=fs gc_merge "
-	 "discard_unit memory age_extent_cache errors lookup_mode", .flags = OPT_UNREQUESTED},
+	 "discard_unit memory age_extent_cache errors lookup_mode heap", .flags = OPT_UNREQUESTED},
 	{"user_xattr acl atgc", .flags = OPT_FOUND_OUT},
 	{"compress_algorithm", .visible = ""},
 	{"lazytime", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
-	{"disable_roll_forward norecovery no_heap heap disable_ext_identify inline_xattr_size "
+	{"disable_roll_forward norecovery disable_ext_identify inline_xattr_size "
 	 "nobarrier fastboot data_flush io_bits fault_injection fault_type quota noquota usrquota "
 	 "grpquota prjquota usrjquota grpjquota prjjquota offusrjquota offgrpjquota offprjjquota "
 	 "jqfmt whint_mode test_dummy_encryption inlinecrypt checkpoint compress_log_size "

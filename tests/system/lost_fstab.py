@@ -22,6 +22,8 @@ gm.need_fs("overlay", "ext4", "btrfs")
 gm.need("mkfs.ext4", "mkfs.btrfs", "btrfs", "blkid", "mount", "umount", "losetup", "chroot", "cmp", "bash")
 if gm.sanitized():
     gm.skip("a root of its own has no sanitizer's libraries")
+if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 8):
+    gm.skip("the page shows what is printed on Linux 6.8 and later")
 recipe = page.Page("LOST-FSTAB.md", "rescue# ")
 
 work = os.environ["GETMNT_WORK"]
