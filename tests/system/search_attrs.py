@@ -15,7 +15,7 @@ ENABLE_VERITY = 0x40806685   # of linux/fsverity.h
 SET = {"i": "immutable", "a": "append", "d": "nodump", "c": "compressed"}
 root = gm.Root()
 gm.tmpfs(root / "tmpfs", "size=800m")
-for fstype, size, *mkfs in (("ext4", 64, "mkfs.ext4", "-q", "-O", "verity"), ("xfs", 400, "mkfs.xfs", "-q"),
+for fstype, size, *mkfs in (("ext4", 64, "mkfs.ext4", "-q", "-O", "verity", "-b", "4096"), ("xfs", 400, "mkfs.xfs", "-q"),
                             ("btrfs", 200, "mkfs.btrfs", "-q")):
     gm.loop_mount(gm.image(root / f"tmpfs/{fstype}.img", size << 20, *mkfs), gm.mkdir(root / fstype))
 gm.install("chattr", root.path)
