@@ -78,7 +78,7 @@ survey()
 	local name dir used
 	# By number, or by source: btrfs has numbers of its own.
 	used=$(cat /proc/[0-9]*/mountinfo 2>/dev/null |
-		awk '{ print $3 } match($0, / - [^ ]+ \/dev\/loop[0-9]+ /) { print $(NF - 1) }' | sort -u)
+		sed -nE 'h; s/^[0-9]+ [0-9]+ ([0-9]+:[0-9]+) .*/\1/p; g; s,.* - [^ ]+ (/dev/loop[0-9]+) .*,\1,p' | sort -u)
 	sed 's/^/mount /' /proc/self/mountinfo
 	# losetup(8) would block on a hung file of another run.
 	for name in /sys/block/loop*/loop/backing_file; do
