@@ -57,7 +57,7 @@
  *     leftovers.c        records of probes that did not end, and their limits
  *   mountopts/           mount options (pure)
  *     optlist.c          the tokenizer of option strings; sets of options
- *     options.c          a list read once: names, values, meanings
+ *     options.c          a list as an array: names, values, meanings
  *     vfsflags.c         ro, nosuid, noatime ...: one table
  *     fsopts.c           the table of file system options: looking up
  *     fsopts_local.c     its rows for disks and memory
@@ -66,7 +66,7 @@
  *     layers.c           the directories of an overlay
  *     shown.c            how the kernel shows the options of a line; the user of a FUSE mount
  *     compare.c          the options of a line and those of its mount
- *     edit.c             options taken over from another line or from the mount
+ *     edit.c             lists of options built from other lists
  *     request.c          the options that a line needs to make a mount like one that exists
  *   table/               where a mount table comes from
  *     table.c            what all sources share

@@ -4,9 +4,10 @@
 # deb.sh [--once] MAKE   build, install, use and remove the Debian packages
 #
 # Builds them by `make deb`, and again in another directory, as an ordinary user and without
-# tests: the bytes must be the same.  --once: builds them once, without tests.  Then installs them in a copy of a small system made by
-# debootstrap (kept in build/deb-chroot), uses program, man pages, completion and library, and
-# removes them: the files must be those from before.  All mounts are in a private mount namespace.
+# tests: the bytes must be the same.  With --once, builds them once, without tests.  Then installs
+# them in a copy of a small system made by debootstrap (kept in build/deb-chroot), uses program,
+# man pages, completion and library, and removes them: the files must be those from before.  All
+# mounts are in a private mount namespace.
 #
 # check() calls the functions that seem unreachable.
 # shellcheck disable=SC2317
@@ -63,7 +64,8 @@ run_make()
 
 build_once()
 {
-	run_make ${once:+DEB_BUILD_OPTIONS=nocheck} deb >"$work/first.log" 2>&1 || { cat "$work/first.log"; return 1; }
+	run_make ${once:+DEB_BUILD_OPTIONS=nocheck} deb >"$work/first.log" 2>&1 ||
+		{ cat "$work/first.log"; return 1; }
 	local package
 	for package in getmnt getmnt-dbgsym getmnt-genfstab libgetmnt0 libgetmnt0-dbgsym libgetmnt-dev; do
 		compgen -G "build/deb/${package}_*.deb" || { echo "no package $package"; return 1; }
@@ -378,7 +380,7 @@ trap cleanup EXIT
 version=$(sed -n 's/^VERSION := //p' Makefile)
 
 sort /proc/self/mountinfo >"$work/mounts"
-check "make deb: build,${once:+ no} tests, lintian" build_once || finish
+check "make deb: build, ${once:+no }test, lintian" build_once || finish
 check "hardened" hardened
 if [ -z "$once" ]; then
 	check "build again in another directory as an ordinary user" build_again &&

@@ -73,8 +73,8 @@ const char *audit_string(struct audit_report *report,
                          void (*append)(struct strbuf *out, const char *name), const char *name);
 
 /** A command for a hint, as audit_format() keeps it: see command_words().
-    @instead  What to do, in words: returned if the command would change or show another system than
-              the audited one. */
+    @instead  The remedy in words, without a command.  It is returned if the audited system is not
+              the one that runs: there the command would show or change the wrong system. */
 __attribute__((sentinel))
 const char *audit_command(struct audit_report *report, const char *instead, const char *word, ...);
 
@@ -113,18 +113,6 @@ static inline int audit_devices(const struct fstab_facts *facts, const char *sou
                                 struct fstab_device *device)
 {
 	return facts->devices ? facts->devices(facts->arg, source, device) : -1;
-}
-
-/** Whether all users can read a file. */
-static inline bool audit_is_open(const struct fstab_facts *facts, const char *path)
-{
-	return facts->answer && facts->answer(facts->arg, FSTAB_IS_OPEN, path) > 0;
-}
-
-/** Whether the admin has no unit of a name, for certain. */
-static inline bool audit_lacks_unit(const struct fstab_facts *facts, const char *unit)
-{
-	return facts->answer && facts->answer(facts->arg, FSTAB_LACKS_UNIT, unit) > 0;
 }
 
 /* line.c */

@@ -51,7 +51,7 @@ struct audit_row {
 	/* require: */
 	const char *path;        /* absolute, normal */
 	const char *options;
-	struct opt *opts;        /* these, read */
+	struct opt *opts;        /* `options`, read by opts_read() */
 	uint32_t nopts;
 };
 

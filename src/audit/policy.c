@@ -167,10 +167,9 @@ static void judge_propagation(struct audit_report *report, const struct audit_ro
 		const char *make = audit_format(report, "--make-%s", o);
 		const char *hint =
 			audit_format(report, "%s; mounts below keep theirs",
-			             audit_command(report, "change it", "mount", make, "--",
-			                           row->path, NULL));
-		audit_add_at(report, &at, MNT_PROPAGATION, AUDIT_WARNING,
-		             o, actual, hint,
+			             audit_command(report, "change the propagation", "mount", make,
+			                           "--", row->path, NULL));
+		audit_add_at(report, &at, MNT_PROPAGATION, AUDIT_WARNING, o, actual, hint,
 		             "its propagation is %s", actual);
 	}
 }

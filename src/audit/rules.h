@@ -224,8 +224,8 @@ struct audit_input {
 	/** ROOT, as in the mount points of `live`; NULL: unknown. */
 	const char *root;
 
-	/** A recorded table or another root is audited, and not the system that runs: a command
-	    would show or change the wrong one. */
+	/** The audited system is not the one that runs, but that of a recorded table or another
+	    root: hints contain no command, which would show or change the wrong system. */
 	bool elsewhere;
 };
 
@@ -242,7 +242,7 @@ struct audit_report {
 	size_t nlines;
 	audit_set not_checked;      /* rules for which some fact was not available */
 	bool failed;                       /* memory ran out: findings are missing */
-	bool elsewhere;                    /* of the input: hints name no command */
+	bool elsewhere;                    /* as in struct audit_input */
 	struct arena arena;
 };
 

@@ -196,8 +196,8 @@ void message_note(struct strbuf *to, bool alone);
 /** Make output_status() an error: a part of the output was not printed. */
 void lose_output(void);
 
-/** Set the status of a run of which output is lost, if it is not CX_ERROR. */
-void lose_with(int status);
+/** Set the exit status of a run that lost output; without this call it is CX_ERROR. */
+void set_lost_status(int status);
 
 /** The exit status of the program.  @status  Of the command. */
 int output_status(int status);

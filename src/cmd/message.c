@@ -27,17 +27,16 @@ void message_note(struct strbuf *to, bool alone)
 	silent = alone;
 }
 
-/** Whether output was lost: lose_output(). */
+/** Whether output was lost: lose_output(); and the exit status then. */
 static bool lost;
+static int lost_status = CX_ERROR;
 
 void lose_output(void)
 {
 	lost = true;
 }
 
-static int lost_status = CX_ERROR;
-
-void lose_with(int status)
+void set_lost_status(int status)
 {
 	lost_status = status;
 }

@@ -58,7 +58,7 @@ enum fstab_unit {
 
 struct fstab_line;
 
-/** What a rule asks about ROOT, by name. */
+/** Questions about ROOT, each with a name: fstab_answer(). */
 enum fstab_question {
 	FSTAB_HAS_HELPER,     /* "mount.nfs", "fsck.ext4": it is installed */
 	FSTAB_HAS_TYPE,       /* the kernel can mount it, by loading a module if necessary */
@@ -95,7 +95,7 @@ struct fstab_facts {
 	                 the links that exist followed; may be NULL. */
 	enum fact_kind (*look)(void *arg, const char *path, struct strbuf *real);
 
-	/** Answer a question about ROOT: 1, 0; -1: unknown. */
+	/** fstab_answer() */
 	int (*answer)(void *arg, enum fstab_question question, const char *name);
 
 	/** Whether a path of a device or file, from ROOT, or TAG=value without quotes, leads to
@@ -106,6 +106,13 @@ struct fstab_facts {
 	    followed.  @return 1; 0: it does not exist; -1: unknown. */
 	int (*follow)(void *arg, const char *target, struct strbuf *path);
 };
+
+/** Answer a question about ROOT: 1, 0; -1: unknown. */
+static inline int fstab_answer(const struct fstab_facts *facts, enum fstab_question question,
+                               const char *name)
+{
+	return facts->answer ? facts->answer(facts->arg, question, name) : -1;
+}
 
 struct fstab_input {
 	const struct discovery *d;

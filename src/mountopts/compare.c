@@ -14,13 +14,12 @@ enum { UNCOMPARED = OPT_USERSPACE | OPT_UNCOMPARED | OPT_IDENTITY };
 
 struct comparison {
 	const char *fstype;
-	struct opt_set live[2];      /* of the mount: as the plan has them; as the kernel shows
-	                                them */
-	struct strbuf shown;         /* those of the line as the kernel shows them ... */
-	struct opt_set given;        /* ... by name */
-	struct strbuf *list;         /* the options that the line needs, which outlive it ... */
-	struct opt_set taken;        /* ... by name */
-	struct strbuf *differ;       /* those that differ, as the mount has them */
+	struct opt_set live[2];      /* opt_compared.mount and opt_compared.shown */
+	struct strbuf shown;         /* the options of the line as the kernel shows them ... */
+	struct opt_set given;        /* ... by name, and the options of opt_compared.first */
+	struct strbuf *list;         /* of opt_compare() ... */
+	struct opt_set taken;        /* ... the options added to it, by name */
+	struct strbuf *differ;       /* of opt_compare() */
 	struct strbuf use;           /* scratch */
 };
 
@@ -53,8 +52,9 @@ static struct named find_name(const struct opt_set *set, const char *option, siz
 	return found;
 }
 
-/** The option of a mount with the name of this option: as the plan has it, else as the kernel
-    shows it.  NULL: none, or several. */
+/** The option of a mount with the name of this option: from the first list of live[] that has the
+    name.  NULL: no such option, or several.
+    @k [out]  Its length. */
 static const char *find_live(const struct comparison *c, const char *option, size_t n, size_t *k)
 {
 	for (int i = 0; i < 2; ++i) {
@@ -135,16 +135,17 @@ static bool is_other(const struct comparison *c, const char *shown, size_t after
 	return false;
 }
 
-static void take(struct comparison *c, const char *option, size_t n)
+static void add_to_list(struct comparison *c, const char *option, size_t n)
 {
 	opt_add(c->list, option, n);
 	opt_set_add(&c->taken, option, n);
 }
 
-/** Append the options of a line that stay, with the values of the mount.  Options that are
-    repeated, or not for the kernel, stay as they are.
-    @flags  The flags of the mount if they differ from the line's; else NULL. */
-static void take_over(struct comparison *c, const char *from, const struct vfs_flags *flags)
+/** Append the options of a line, with the values of the mount.  Options that are repeated, or not
+    for the kernel, are not changed.
+    @flags  As in struct opt_compared. */
+static void add_with_live_values(struct comparison *c, const char *from,
+                                 const struct vfs_flags *flags)
 {
 	size_t n, k, m, after = 0;
 	struct strbuf shown = {0};
@@ -161,7 +162,7 @@ static void take_over(struct comparison *c, const char *from, const struct vfs_f
 		const char *opposite = own ? NULL : find_opposite(c, o, n, &k);
 		if (opposite) {
 			if (!opt_set_find(&c->taken, opposite, k))
-				take(c, opposite, k);
+				add_to_list(c, opposite, k);
 			opt_add(c->differ, opposite, k);
 			continue;
 		}
@@ -169,14 +170,14 @@ static void take_over(struct comparison *c, const char *from, const struct vfs_f
 		if (!own && flags && has_other_flag(strbuf_str(&shown), flags))
 			continue;
 		if (own || !is_other(c, strbuf_str(&shown), after)) {
-			take(c, o, n);
+			add_to_list(c, o, n);
 			continue;
 		}
 		const char *at = strbuf_str(&shown);
 		for (const char *part; (part = opt_next(&at, &k)) != NULL;) {
 			const char *found = find_live(c, part, k, &m);
 			if (found) {
-				take(c, found, m);
+				add_to_list(c, found, m);
 				opt_add(c->differ, found, m);
 			}
 		}
@@ -186,7 +187,7 @@ static void take_over(struct comparison *c, const char *from, const struct vfs_f
 	opt_set_destroy(&line);
 }
 
-/** Append what the mount has and the line lacks. */
+/** Append the options that the mount has and the line lacks. */
 static void add_missing(struct comparison *c, const char *live)
 {
 	size_t n;
@@ -197,7 +198,7 @@ static void add_missing(struct comparison *c, const char *live)
 		    || find_name(&c->taken, o, n).first
 		    || shown_has(c->fstype, &c->given, o, n, &c->use))
 			continue;
-		take(c, o, n);
+		add_to_list(c, o, n);
 		opt_add(c->differ, o, n);
 	}
 }
@@ -211,10 +212,11 @@ int opt_compare(const struct opt_compared *in, struct strbuf *list, struct strbu
 	opt_set_add_list(&c.live[1], in->shown, opt_next);
 	shown_list(c.fstype, in->line, &c.shown);
 	opt_set_add_list(&c.given, strbuf_str(&c.shown), opt_next);
-	take_over(&c, in->line, in->flags);
-	if (in->first)
+	add_with_live_values(&c, in->line, in->flags);
+	if (in->first) {
 		shown_list(c.fstype, in->first, &first);
-	opt_set_add_list(&c.given, strbuf_str(&first), opt_next);
+		opt_set_add_list(&c.given, strbuf_str(&first), opt_next);
+	}
 	if (in->lacks)
 		add_missing(&c, in->mount);
 	bool failed = c.live[0].failed || c.live[1].failed || c.given.failed || c.taken.failed

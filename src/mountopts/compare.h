@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The options of a line compared with those of its mount.
+ * The options of a line compared with the options of its mount.
  *
- * Of the options of a file system the kernel shows some, in its own way (mountopts/shown.h): one
- * that the mount shows and the line lacks, or has with another value, is a difference; one that
- * only the line has stays, like those for mount(8) and systemd.  The VFS flags (ro, nosuid,
- * noatime ...) are compared by mountopts/vfsflags.h.  Pure.
+ * The kernel shows some options of a file system, in a form of its own (mountopts/shown.h).  An
+ * option that the mount shows is a difference if the line lacks the option or has another value.
+ * An option that only the line has is no difference, and neither is one for mount(8) or systemd.
+ * The VFS flags (ro, nosuid, noatime ...) are compared by mountopts/vfsflags.h.  Pure.
  */
 #ifndef GM_MOUNTOPTS_COMPARE_H
 #define GM_MOUNTOPTS_COMPARE_H
@@ -15,20 +15,23 @@
 struct opt_compared {
 	const char *fstype;            /* that the kernel shows; NULL: unknown */
 	const char *line;              /* the options of the line, decoded */
-	const char *mount;             /* those of the mount, as a line has them; NULL: none */
-	const char *shown;             /* those of its file system, as the kernel shows them; NULL:
-	                                  not compared */
-	const struct vfs_flags *flags; /* of the mount, if they differ from the line's: options of
-	                                  the line that set one are left out; else NULL */
-	bool lacks;                    /* compare also what only the mount has */
-	const char *first;             /* options that need no request: those of the line that
-	                                  mounted the file system first; NULL: none */
+	const char *mount;             /* the options of the mount, in the form of a line; NULL:
+	                                  no options */
+	const char *shown;             /* the options of its file system, as the kernel shows them;
+	                                  NULL: not compared */
+	const struct vfs_flags *flags; /* the flags of the mount, if they differ from the flags of
+	                                  the line: options of the line that set a flag are left
+	                                  out; else NULL */
+	bool lacks;                    /* an option that only the mount has is a difference, too */
+	const char *first;             /* the options of the line that mounted the file system
+	                                  first: the mount may show them, too; NULL: no such line */
 };
 
 /** Compare options.
-    @list [out]    The options of the line with the values of the mount, without flags.
-    @differ [out]  Those that differ, as the mount has them.
-    @return 0, or -1: memory ran out; both lists may lack options. */
+    @list [out]    The options of the line with the values of the mount; if `flags` is set,
+                   without flags.
+    @differ [out]  The options that differ, as the mount has them.
+    @return 0, or -1: memory ran out, and both lists may lack options. */
 int opt_compare(const struct opt_compared *in, struct strbuf *list, struct strbuf *differ);
 
 #endif

@@ -32,7 +32,8 @@ void opt_inherit(const char *options, const char *from, struct strbuf *out)
 		strbuf_puts(out, options);
 }
 
-/** Step to the next option that selects what is mounted (subvol=), or to the next other one. */
+/** Step to the next option that selects the mounted tree (subvol=); or, without `identity`, to the
+    next other option. */
 static const char *next_of(const char **list, bool identity, size_t *n)
 {
 	const char *option;
@@ -72,7 +73,7 @@ void opt_identity(const char *options, const char *live, struct strbuf *out)
 		if (kept && !(other && word_is(o, n, "defaults")))
 			opt_add(out, o, n);
 	}
-	/* After an unclosed quotation mark mount(8) drops the rest; it is kept. */
+	/* mount(8) drops the text after an unclosed quotation mark; keep it. */
 	if (*options)
 		opt_puts(out, options);
 	out->failed |= here.failed || there.failed;

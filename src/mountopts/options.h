@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The options of a list, read once: names, values and meanings.
+ * The options of a list as an array: names, values and meanings.
  *
  * Pure.  Source of the meanings: mount(8), systemd.mount(5).
  */
@@ -40,9 +40,11 @@ struct opt {
 
 /** Read a list.
     @list   Must outlive the options.
-    @next   How it is written: opt_next(), opt_next_shown() or opt_next_mtab().
+    @next   The tokenizer for the writer of the list: opt_next(), opt_next_shown() or
+            opt_next_mtab().
     @arena  Keeps the options.
-    @opts [out], count [out]  In the order of the list.
+    @opts [out]   In the order of the list.
+    @count [out]  The number of options.
     @return 0, or -1.  Errors: ENOMEM. */
 int opts_read(const char *list, opt_next_fn *next, struct arena *arena, struct opt **opts,
               uint32_t *count);

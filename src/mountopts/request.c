@@ -33,7 +33,9 @@ static bool is_other_family(const struct mount *mount, const char *option, size_
 	         && word_in(option, n, "proto=tcp6 proto=udp6 proto=rdma6");
 }
 
-/** Append the value of lowerdir= and the like, with paths from ROOT. */
+/** Append lowerdir= or a similar option, with paths from ROOT.
+    @list  The value is a list of directories.
+    @return false: it cannot be expressed in fstab. */
 static bool add_layers(struct request *r, const char *option, size_t n, bool list)
 {
 	const char *root = r->in->root, *equals = memchr(option, '=', n);
@@ -88,7 +90,7 @@ static const char *misread(const char *option, size_t n)
 /** Append the options of a list that belong in a line.
     @other  If the list is the file system's: the list of the mount, whose options are not
             repeated; or NULL.
-    @return false: there can be no line. */
+    @return false: it cannot be expressed in fstab. */
 static bool add_list(struct request *r, const char *list, const char *other)
 {
 	const struct mount *mount = r->in->mount;
@@ -131,7 +133,7 @@ static bool add_list(struct request *r, const char *list, const char *other)
 
 /** Append the subvolume of a btrfs if the kernel does not show it (before 4.2): the root of the
     mount.  A root of "/" may be that of any subvolume.
-    @return false: there can be no line. */
+    @return false: it cannot be expressed in fstab. */
 static bool add_subvolume(struct request *r)
 {
 	const struct mount *mount = r->in->mount;
@@ -161,7 +163,7 @@ static bool add_subvolume(struct request *r)
 	return true;
 }
 
-/** Append all options.  @return false: there can be no line. */
+/** Append all options.  @return false: it cannot be expressed in fstab. */
 static bool add_mount(struct request *r)
 {
 	const struct mount *mount = r->in->mount;

@@ -17,14 +17,15 @@ struct opt_request {
 	const struct mount *mount;   /* not a bind */
 	const char *root;            /* the layers of an overlay must be below it, and are named
 	                                from there */
-	bool minimal;                /* without defaults */
-	const char *first;           /* options before those of the file system; NULL: none */
+	bool minimal;                /* leave out options that are defaults */
+	const char *first;           /* appended before the options of the file system; NULL:
+	                                nothing */
 };
 
-/** Append the options of a line; nothing if it needs none.
-    @why [out]      Why there can be no line.
-    @warning [out]  What may be wrong with the mount, or was assumed; or nothing.
-    @return 0; 1: there can be no line; -1: memory ran out. */
+/** Append the options of a line for a mount.  Nothing is appended if the line needs no options.
+    @why [out]      Why the mount cannot be expressed in fstab.
+    @warning [out]  A possible fault of the mount, or an assumption; nothing if there is no doubt.
+    @return 0; 1: the mount cannot be expressed in fstab; -1: memory ran out. */
 int opt_request(const struct opt_request *in, struct strbuf *options, struct strbuf *why,
                 struct strbuf *warning);
 

@@ -44,28 +44,29 @@ bool shown_same(const char *fstype, const char *given, size_t n, const char *sho
 bool shown_has(const char *fstype, const struct opt_set *given, const char *shown, size_t n,
                struct strbuf *use);
 
-/** What an error did to a file system, as its options show since Linux 6.16. */
+/** The effect of an error on a file system, if the kernel shows it in the options: emergency_ro,
+    shutdown. */
 enum shown_fault {
 	SHOWN_NO_FAULT,
-	SHOWN_EMERGENCY,   /* it rejects writes */
-	SHOWN_SHUTDOWN,    /* it was shut down */
+	SHOWN_EMERGENCY,   /* the file system rejects writes */
+	SHOWN_SHUTDOWN,    /* the file system was shut down */
 };
 enum shown_fault shown_fault(const struct mount *mount);
 
-/** Whether a file system of a type for disks was shut down, or made read-only, by an error. */
+/** Whether an error shut down a file system on a disk, or made it read-only. */
 bool shown_failed(const struct mount *mount);
 
-/** Whether a mount honors neither set-user-ID bits nor devices: nosuid,nodev. */
+/** Whether a mount ignores set-user-ID bits and device nodes: nosuid,nodev. */
 bool shown_is_safe(const struct mount *mount);
 
 /** Whether a line with a list of types can result in a mount of type `live`: "sshfs" in
     "fuse.sshfs", "ntfs-3g" in "fuseblk", NULL and "auto" in any. */
 bool shown_type(const char *types, const char *live);
 
-/** Whether the kernel shows exactly this option, of n bytes, for a mount or its file system. */
+/** Whether the options of a mount or of its file system have exactly this option of n bytes. */
 bool shown_lists(const struct mount *mount, const char *option, size_t n);
 
-/** Whether a mount itself is read-only, and not only its file system. */
+/** Whether a mount is read-only by its own options, whatever its file system is. */
 static inline bool shown_mount_readonly(const struct mount *mount)
 {
 	return opt_shown_has(mount->vfs_opts, "ro");

@@ -57,13 +57,14 @@ void vfs_flags_of_mount(const struct mount *mount, struct vfs_flags *flags);
 /** The flags of a mount, including those of its superblock. */
 void vfs_flags_shown(const struct mount *mount, struct vfs_flags *flags);
 
-/** Set the flags that options name. */
+/** Set the flags that options name; without those that "user" and the like imply. */
 void vfs_flags_named(const char *options, struct vfs_flags *flags);
 
-/** Append the flags among some options. */
+/** Append the options of a line that are flags. */
 void vfs_flags_add_list(const char *options, struct strbuf *list);
 
-/** Append the flags that a list lacks.
+/** Append to the options of a line so that they set these flags.
+    @want  The flags.
     @base  The flags without options, as in vfs_flags_of_line(). */
 void vfs_flags_add(const struct vfs_flags *want, const struct vfs_flags *base, struct strbuf *list);
 

@@ -25,14 +25,16 @@ uint64_t os_mount_id(struct os *os, int fd)
 		return st.mnt_id;
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	/* The ID is in one of the first lines: pos, flags, mnt_id. */
-	int info = os_openat(os, AT_FDCWD, path, O_RDONLY);
+	int info = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 	ssize_t n = info < 0 ? -1 : os_read(os, info, text, sizeof(text) - 1);
 	int error = errno;
 	os_close(os, info);
 	text[n > 0 ? n : 0] = '\0';
 	const char *at = strstr(text, "mnt_id:");
+	if (at)
+		return strtoull(at + 7, NULL, 10);
 	errno = n < 0 ? error : ENODATA;
-	return at ? strtoull(at + 7, NULL, 10) : 0;
+	return 0;
 }
 
 int os_is_on_mount(struct os *os, int fd, const struct mount *mount)
@@ -136,8 +138,8 @@ int os_look_entry(struct os *os, int dirfd, const char *name, enum os_entry_on o
 	return rc;
 }
 
-/** Whether a file that is not a directory is the root of a mount that can block, on kernels whose
-    statx does not tell (before 5.8); true if this cannot be found out.
+/** Whether a file that is not a directory is the root of a mount that can block; true if this is
+    not known.  For kernels whose statx(2) does not report roots of mounts (before 5.8).
     @flags  O_NOFOLLOW, or 0. */
 static bool is_blocking_root(struct os *os, int dirfd, const char *path, int flags)
 {
@@ -148,7 +150,7 @@ static bool is_blocking_root(struct os *os, int dirfd, const char *path, int fla
 	ssize_t n = fd < 0 ? -1 : os_readlinkat(os, AT_FDCWD, link, target, sizeof(target));
 	char *slash = n > 0 && *target == '/' ? strrchr(target, '/') : NULL;
 	if (slash) {
-		slash[slash == target] = '\0';
+		slash[slash == target] = '\0';   /* to its directory, which may be "/" */
 		int dir = os_openat(os, AT_FDCWD, target, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 		blocks = dir < 0 || !is_allowed(os, dir, fd, ENTRY_LOCAL);
 		os_close(os, dir);

@@ -32,7 +32,8 @@ enum os_entry_on {
 	ENTRY_LOCAL,   /* also a mount that cannot block, such as a bind-mounted file */
 };
 
-/** The 32-bit ID of the mount of an open file, or 0 with errno: ENOENT: /proc is not mounted. */
+/** The 32-bit ID of the mount of an open file.
+    @return the ID, or 0.  Errors: ENOENT: /proc is not mounted; those of openat(2) and read(2). */
 uint64_t os_mount_id(struct os *os, int fd);
 
 /** Whether an open file is on a mount of a mount table: 1 or 0; -1: unknown. */

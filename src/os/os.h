@@ -132,7 +132,7 @@ uint64_t os_calls_total(const struct os *os);
 /** statx(2); if that is refused, fstatat(2).  If mask requests a mount ID, and the kernel returns
     none, the object is opened with O_PATH, and the 32-bit ID comes from /proc/self/fdinfo.
     @st [out]  Zeroed by this function before the call.
-    @return 0, or -1.  Errors: those of statx(2). */
+    @return 0, or -1.  Errors: those of statx(2); EMFILE, ENFILE, ENOMEM: also of reading the ID. */
 int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
              struct k_statx *st);
 

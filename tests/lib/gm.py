@@ -53,8 +53,8 @@ FULL = os.environ.get("GETMNT_SCALE") == "full"
 # A run that takes longer than this hangs.
 RUN_SECONDS = 20 * SLOW
 
-# With vfork(), this process waits until a child has closed its files and called exec.  Closing a file of a
-# FUSE mount needs the server, which is a thread of this process.
+# With vfork(), all of this process waits until a child has called exec.  Before that, the child closes files;
+# a file of a FUSE mount is closed by the server, which can be a thread of this process: both wait for ever.
 subprocess._USE_VFORK = False
 
 # Failures that a case prints; all are counted.
@@ -67,9 +67,12 @@ def without(*words):
 
 # The features that are disabled in every run, unless a run says otherwise.
 DISABLED = {key: value for key, value in os.environ.items() if key == "GETMNT_DISABLE"}
+OFF = set(filter(None, os.environ.get("GETMNT_DISABLE", "").split(",")))
+# The version of the kernel: (6, 1).
+KERNEL = tuple(map(int, os.uname().release.split(".")[:2]))
 
 # Whether statx(2) returns mount IDs.  Without them, mounts with one device number are not tested.
-HAVE_IDS = "statx-mntid" not in DISABLED.get("GETMNT_DISABLE", "").split(",")
+HAVE_IDS = "statx-mntid" not in OFF
 
 failures = []
 in_part = False     # whether this process runs a part of a case, see each()
@@ -216,7 +219,7 @@ def run(*argv):
 
 def need_features(why, *words):
     """Skip the case if GETMNT_DISABLE names one of these."""
-    off = set(words) & set(DISABLED.get("GETMNT_DISABLE", "").split(","))
+    off = set(words) & OFF
     if off:
         skip(f"without {', '.join(sorted(off))}: {why}")
 
@@ -489,8 +492,8 @@ WAIT_SECONDS = 30 * SLOW     # a wait that takes longer fails the case
 def on_terminal(args, env):
     """Run a program on a new pseudo terminal.  Returns its status and what the terminal shows.
 
-    The terminal does not control the program: the kernel throws away what nobody has read yet when the
-    process ends that leads the session of a terminal (pty_flush_buffer() in drivers/tty/pty.c)."""
+    It is not the controlling terminal of the program.  When the leader of a session ends, the kernel discards
+    output on its terminal that has not been read yet (pty_flush_buffer() in drivers/tty/pty.c)."""
     shows, writes = os.openpty()
     with subprocess.Popen(args, stdin=writes, stdout=writes, stderr=writes, env=env) as proc:
         os.close(writes)
@@ -587,7 +590,7 @@ class Watch:
 def have_listmount():
     """Whether the kernel has listmount(2)."""
     # No kernel has it without mount IDs in statx.
-    if {"listmount", "statx-mntid"} & set(DISABLED.get("GETMNT_DISABLE", "").split(",")):
+    if {"listmount", "statx-mntid"} & OFF:
         return False
     ctypes.set_errno(0)
     libc.syscall(458, None, None, ctypes.c_size_t(0), 0)

@@ -91,8 +91,8 @@ def restore(path, text):
     os.makedirs(f"{path}/large1/{text}sub", exist_ok=True)
 
 
-# Looks for a directory, at most: without openat2, two more find out whether it is a mount.
-EACH = 6 if "openat2" in gm.DISABLED.get("GETMNT_DISABLE", "") else 4
+# Calls of statx(2) for a directory, at most.  Without openat2, two more check whether the directory is a mount.
+EACH = 6 if "openat2" in gm.OFF else 4
 
 
 def looks(top, *options):

@@ -23,7 +23,7 @@ SOURCES = os.path.dirname(os.path.dirname(HERE))
 HOW = {"entry": "RESOLVE_NO_XDEV|O_EXCL|O_PATH", "regular": "O_NONBLOCK", "named": "O_NONBLOCK", "kernel": "O_NONBLOCK", "as": "O_NOFOLLOW",
        "reads": "O_RDONLY"}
 SYSTEMCTL = shutil.which("systemctl")
-NO_OPENAT2 = "openat2" in os.environ.get("GETMNT_DISABLE", "")
+NO_OPENAT2 = "openat2" in gm.OFF
 if NO_OPENAT2:
     HOW["entry"] = "O_EXCL|O_PATH|O_NONBLOCK"
 OPENED, CHANGED, STARTED = (f"## Every {what} as root" for what in ("path that is opened", "path that is changed", "program that is started"))

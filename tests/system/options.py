@@ -69,7 +69,7 @@ for fstype, line, flags, shown, expect in rows:
         continue
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         live = [text.split(" - ")[0].split()[5] + " " + text.split(" - ")[1] for text in file if f" {top}/d " in text]
-    # f2fs before Linux 6.9 keeps lazytime whatever is requested.
+    # f2fs of Linux 6.1 has lazytime whatever is requested.
     if "nolazytime" in line.split(",") and any("lazytime" in text for text in live):
         refused.append(f"{fstype} {given}")
         gm.umount(root / "d")

@@ -310,7 +310,8 @@ def is_running(pid):
 
 
 def connected():
-    """The connections at one time: those that were found, and still run when all have been looked for."""
+    """How many processes of connections run at one time: of those found in /proc, the ones that still run
+    after the last was found."""
     found = [pid for pid, line in children() if b"serve" in line]
     return sum(map(is_running, found))
 
@@ -337,7 +338,8 @@ for line in proc.stdout:
     n += 1
     lines.add(line.split(b"/", 3)[2])
     if n % 50000 == 0:
-        # A process may still be about to end when the next one starts.
+        # The process of a connection that was closed is not waited for: it may run for a moment while the
+        # process of the next connection starts.
         gm.expect(any(connected() <= 16 for _ in range(20)), f"{connected()} connections")
         most = resident("VmHWM")
 err = proc.stderr.read()

@@ -40,7 +40,7 @@ def check_calls(ids, points):
     probe, one, each = 1, 1, mounts + 1
     if "listmount" not in gm.SOURCES:
         # A failing probe, unless the call is disabled; then everything comes from mountinfo.
-        probe = 0 if gm.DISABLED else 1
+        probe = 0 if gm.OFF & {"listmount", "statx-mntid"} else 1
         pages, one, each = probe, 0, 0
     tag = f"{mounts} mounts"
     for form in ((), ("-l",), ("-J",)):

@@ -119,7 +119,7 @@ for number, name in enumerate(name for name in names[::1 + len(names) // 20] + [
             hits += same(tops, spelled, way)
 gm.expect(hits > 100, f"{hits} names were found literally")
 # Only large directories have enough entries for calls together.
-without = {"bulk", "openat2"} & set(os.environ.get("GETMNT_DISABLE", "").split(","))
+without = {"bulk", "openat2"} & gm.OFF
 for fstype in ("xfs", "btrfs"):
     if f"/{fstype}/trees" in tops and not without:
         small, large = stat_calls(fstype, "deep"), stat_calls(fstype, "wide")

@@ -10,6 +10,7 @@
 #include "mountopts/optlist.h"
 #include "base/secret.h"
 #include "base/strbuf.h"
+#include "base/words.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -580,4 +581,12 @@ UNIT_TEST(casefold)
 	size_t n = casefold_text(text, sizeof(text), out);
 	CU_ASSERT_TRUE(n == sizeof(text) - 1);
 	CU_ASSERT_STRING_EQUAL(out, "az\303\251\342\261\245\377k\303");
+}
+
+UNIT_TEST(below_a_directory)
+{
+	CU_ASSERT_TRUE(word_below("/a", "/a") && word_below("/a/b", "/a")
+	               && word_below("/a/b", "/a/") && word_below("/a/b", "/a//")
+	               && word_below("/a", "/"));
+	CU_ASSERT_FALSE(word_below("/ab", "/a") || word_below("/", "/a"));
 }

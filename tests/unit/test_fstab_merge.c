@@ -109,10 +109,10 @@ static const struct fstab_swap swaps[] = {{"/dev/sda5", false, false, 5}};
 
 /** Names of the next plan. */
 static const char *added[4];
+static size_t nadded;
 
 /** Whether the kernel refuses options that begin with "bad", of the third line. */
 static bool refused;
-static size_t nadded;
 
 static void make(struct made *made, const char *table)
 {
@@ -203,9 +203,11 @@ static char *merged(struct fstab_merge_input in, const char *table, const char *
 	struct made made;
 	make(&made, table);
 	struct fstab_file *file = fstab_parse(text, n);
-	struct fstab_entry *third = &file->entries[2];
-	for (uint32_t i = 0; refused && i < third->nopts; ++i)
-		third->opts[i].refused = strncmp(third->opts[i].text, "bad", 3) == 0;
+	CU_ASSERT_FATAL(!refused || file->count > 2);
+	for (uint32_t i = 0; refused && i < file->entries[2].nopts; ++i) {
+		struct opt *option = &file->entries[2].opts[i];
+		option->refused = strncmp(option->text, "bad", 3) == 0;
+	}
 	struct fstab_file *base_lines = base ? fstab_parse(base, strlen(base)) : NULL;
 	struct fstab_merged out;
 	in.match = (struct fstab_match_input){

@@ -2,7 +2,6 @@
 /* The tree of mounts, from made tables. */
 #include "unit.h"
 
-#include "base/words.h"
 #include "mounttree.h"
 
 /** A record by its IDs and its point. */
@@ -232,11 +231,4 @@ UNIT_TEST(device_pairs)
 			                rows[i].same[k]);
 		mtree_destroy(&tree);
 	}
-}
-
-UNIT_TEST(path_within)
-{
-	CU_ASSERT_TRUE(word_below("/a", "/a") && word_below("/a/b", "/a")
-	               && word_below("/a/b", "/a/") && word_below("/a", "/"));
-	CU_ASSERT_FALSE(word_below("/ab", "/a") || word_below("/", "/a"));
 }

@@ -235,7 +235,7 @@ static void report_fault(struct audit *audit, const struct fstab_entry *entry,
 	case ORDER_NOWHERE:
 		unit = audit_format(audit->report, "%s.mount",
 		                    audit_string(audit->report, fstab_unit_name, path));
-		if (audit_is_systemd(audit) && audit_lacks_unit(facts, unit))
+		if (audit_is_systemd(audit) && fstab_answer(facts, FSTAB_LACKS_UNIT, unit) > 0)
 			audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING | AUDIT_BOOT,
 				       audit_format(audit->report, "a line of %s", path), NULL,
 				       "add the line, or remove the option", "x-systemd.requires "

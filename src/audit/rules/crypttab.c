@@ -56,6 +56,13 @@ struct crypt {
 	bool more;                   /* text follows the options */
 };
 
+/** Read the options of a field.  @list  NULL: no options. */
+static void read_options(struct crypttab *tab, const char *list, struct opt **opts, uint32_t *nopts)
+{
+	if (list && opts_read(list, opt_next, &tab->report->arena, opts, nopts) != 0)
+		tab->report->failed = true;
+}
+
 /** Whether a line has an option, with any value. */
 static bool has_option(const struct crypt *crypt, const char *name)
 {
@@ -272,8 +279,7 @@ static void judge_key(struct crypttab *tab, const struct crypt *crypt)
 		return;
 	bool options = !crypt->field[OPTIONS];
 	if (options)
-		tab->report->failed |=
-			opts_read(key, opt_next, &tab->report->arena, &opts, &nopts) != 0;
+		read_options(tab, key, &opts, &nopts);
 	for (uint32_t i = 0; i < nopts; ++i)
 		options &= word_in(opts[i].name, opts[i].nname, known_options);
 	enum fact_kind kind = *key == '/' ? audit_look(facts, key) : FACT_UNKNOWN;
@@ -287,7 +293,7 @@ static void judge_key(struct crypttab *tab, const struct crypt *crypt)
 			     "name device key options", key, "write the absolute path, or none",
 			     "the path of its key file is not absolute: it is ignored, and the "
 			     "boot asks for a passphrase");
-	if (kind == FACT_FILE && audit_is_open(facts, key))
+	if (kind == FACT_FILE && fstab_answer(facts, FSTAB_IS_OPEN, key) > 0)
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
 			     "readable by root only", key,
 			     audit_command(tab->report, "make it readable for root only", "chmod",
@@ -431,12 +437,10 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report)
 	for (const char *at = in->crypttab; *at && !report->failed;) {
 		size_t n = strcspn(at, "\n");
 		struct crypt crypt = {.at.line = ++number};
-		bool is_line = read_line(&tab, at, n, &crypt);
-		if (crypt.field[OPTIONS])
-			report->failed |= opts_read(crypt.field[OPTIONS], opt_next, &report->arena,
-			                            &crypt.opts, &crypt.nopts) != 0;
-		if (is_line)
+		if (read_line(&tab, at, n, &crypt)) {
+			read_options(&tab, crypt.field[OPTIONS], &crypt.opts, &crypt.nopts);
 			judge_line(&tab, &crypt);
+		}
 		at += n + (at[n] == '\n');
 	}
 	for (size_t i = 0; in->facts->devices && i < in->file->count

@@ -65,8 +65,8 @@ void drift_report(struct drift *drift, enum audit_code code, const struct fstab_
 	        || code == DRIFT_READONLY)) {
 		severity = AUDIT_INFO;
 		message = "not mounted as the line says; a drop-in of the unit may change that";
-		hint = hint ? "compare the drop-ins (systemctl cat) with what is mounted"
-		            : NULL;
+		if (hint)
+			hint = "compare the drop-ins (systemctl cat) with what is mounted";
 	}
 	if (line)
 		drift->reported[line->number - 1] = true;
@@ -319,8 +319,8 @@ static void judge_line(struct drift *drift, const struct fstab_entry *line)
 	const char *hint = skipped ? "systemd skips lines of this mount point; remove the line"
 		: missing ? "attach the device, or add noauto to the line"
 		: swap ? audit_format(drift->report, "%s, or remove the line",
-		                      audit_command(drift->report, "use it", "swapon", "-a",
-		                                    NULL))
+		                      audit_command(drift->report, "activate the swap space",
+		                                    "swapon", "-a", NULL))
 		: automount ? audit_format(drift->report, "%s, and start its automount unit",
 		                           audit_command(drift->report, "reload systemd",
 		                                         "systemctl", "daemon-reload", NULL))

@@ -81,7 +81,7 @@ static bool lacks_root(const struct fstab_entry *line, const struct mount *m)
 	return subvol && n > 8 && !names_subvolume(line);   /* "subvol=/" is the top */
 }
 
-/** "mount -o remount,rw /srv/data", or for another host "remount it", and what to do then.
+/** A hint to remount: the text before the command, the command, the text after it.
     @options  "remount,rw", or "remount". */
 static const char *remount_hint(struct drift *drift, const struct fstab_line *live,
                                 const char *before, const char *options, const char *after)
@@ -96,19 +96,19 @@ static bool is_protected(struct drift *drift, const struct mount *m)
 {
 	const struct fstab_facts *facts = drift->in->facts;
 	struct fstab_device device = {0};
-	if (!facts->answer || !facts->device)
+	if (facts->device)
+		drift->report->failed |= facts->device(facts->arg, m, &device) != 0;
+	if (!device.numbered)
 		return false;
-	drift->report->failed |= facts->device(facts->arg, m, &device) != 0;
 	const char *number = audit_format(drift->report, "%u:%u", device.major, device.minor);
-	return device.numbered && facts->answer(facts->arg, FSTAB_IS_PROTECTED, number) > 0;
+	return fstab_answer(facts, FSTAB_IS_PROTECTED, number) > 0;
 }
 
 void drift_report_options(struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live, const char *differ)
 {
 	static const char hidden[] = "options that hold a secret";
-	const char *change = drift->report->elsewhere
-	                     ? ", or change the line"
+	const char *change = drift->report->elsewhere ? ", or change the line"
 	                     : ", or change the line: getmnt fstab --merge --fix=options";
 	const char *options = line->options;
 	const char *expected = audit_holds_secret(options) ? hidden : options;

@@ -25,23 +25,18 @@ bool audit_is_contained(const struct fstab_facts *facts, const char *source, sig
 	return *known > 0;
 }
 
-/** Whether a helper is installed: 1, 0; -1: unknown. */
-static int has_helper(const struct fstab_facts *facts, const char *helper)
-{
-	return facts->answer ? facts->answer(facts->arg, FSTAB_HAS_HELPER, helper) : -1;
-}
-
 /** Whether mount(8) can mount a type: 1, 0; -1: unknown. */
 static int can_mount(struct audit *audit, const char *type)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	if (strcmp(type, "auto") == 0)
 		return 1;
-	int known = facts->answer ? facts->answer(facts->arg, FSTAB_HAS_TYPE, type) : -1;
+	int known = fstab_answer(facts, FSTAB_HAS_TYPE, type);
+	if (known != 0)
+		return known;
 	/* A helper can mount any type. */
-	bool helped = known == 0
-	              && has_helper(facts, audit_format(audit->report, "mount.%s", type)) != 0;
-	return helped ? -1 : known;
+	const char *helper = audit_format(audit->report, "mount.%s", type);
+	return fstab_answer(facts, FSTAB_HAS_HELPER, helper) != 0 ? -1 : 0;
 }
 
 /** Judge whether the kernel has a type; one type of a list is enough. */
@@ -78,7 +73,7 @@ static void judge_helpers(struct audit *audit, const struct fstab_entry *entry)
 	if (wanted || (entry->line->passno > 0 && entry->type & FST_FSCK)) {
 		const char *helper =
 			audit_format(audit->report, "%s.%s", wanted ? "mount" : "fsck", name);
-		int installed = has_helper(audit->in->facts, helper);
+		int installed = fstab_answer(audit->in->facts, FSTAB_HAS_HELPER, helper);
 		bool skipped = audit_is_contained(audit->in->facts, entry->source,
 		                                  &audit->container);
 		if (installed < 0)
@@ -153,7 +148,7 @@ static void judge_unit(struct audit *audit, const struct fstab_entry *entry, con
 	struct strbuf real = {0};
 	const char *unit = audit_format(audit->report, "%s%s",
 	                                audit_string(audit->report, fstab_unit_name, path), kind);
-	bool lacks = audit_lacks_unit(facts, unit);
+	bool lacks = fstab_answer(facts, FSTAB_LACKS_UNIT, unit) > 0;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && !lacks && !found; ++i) {
 		if (!audit->unit_dirs[i])
 			audit->unit_dirs[i] = audit_look(facts, dirs[i]) == FACT_DIR ? 1 : -1;

@@ -460,7 +460,7 @@ static void judge_keys(struct audit *audit, const struct fstab_entry *entry)
 		if (!path || *path != '/' || strchr(path, '%') || audit_above(audit, entry, path))
 			continue;
 		enum fact_kind kind = audit_look(facts, path);
-		if (kind == FACT_FILE && audit_is_open(facts, path))
+		if (kind == FACT_FILE && fstab_answer(facts, FSTAB_IS_OPEN, path) > 0)
 			audit_add_line(audit, entry, FSTAB_SECRET, AUDIT_WARNING,
 				       "readable by root only", path,
 				       audit_command(audit->report,

@@ -74,7 +74,7 @@ static bool has_with(const struct fstab_entry *entry, const char *with)
 	if (strcmp(with, "ro") != 0)
 		return fstab_entry_value(entry, with);
 	const struct opt *ro = fstab_entry_find(entry, "ro"),
-	                          *rw = fstab_entry_find(entry, "rw");
+	                 *rw = fstab_entry_find(entry, "rw");
 	return ro && (!rw || rw < ro);
 }
 

@@ -400,7 +400,7 @@ static int audit(int argc, char **argv, bool plugin)
 	audit_way_init(&opts.way);
 	plugin = audit_way_plugin(&opts.way, plugin, argc, argv);
 	struct option_table table = plugin ? audit_plugin_table(rows) : audit_table;
-	lose_with(plugin ? NX_UNKNOWN : AX_FAILED);
+	set_lost_status(plugin ? NX_UNKNOWN : AX_FAILED);
 	if (audit_options_read(&table, argc, argv, &opts) != 0)
 		return audit_way_refuse(&opts.way, argc, argv);
 	if (!opts.help && !opts.list_rules && !opts.version)

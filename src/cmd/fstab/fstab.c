@@ -356,7 +356,7 @@ int cmd_fstab(int argc, char **argv)
 		return cmd_genfstab(argc - 1, argv + 1);
 	struct opts opts = {.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .root = "/"};
 	int status = FX_FAILED;
-	lose_with(FX_FAILED);
+	set_lost_status(FX_FAILED);
 	bool good = options_read(&fstab_table, argc, argv, &opts) == 0;
 	if (good && opts.help) {
 		options_help(&fstab_table,

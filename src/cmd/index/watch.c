@@ -50,17 +50,31 @@ struct watching {
 	int status;
 };
 
+/** Why a file system cannot be watched, and before the command that helps, "use "; NULL: the error
+    explains itself. */
+static const char *remedy_of(int error)
+{
+	switch (error) {
+	case EPERM:
+		return "only root can watch a file system";
+	case EINVAL:
+	case ENOSYS:
+		return "this needs Linux 5.9; use ";
+	case ENODEV:
+	case EOPNOTSUPP:
+	case EXDEV:
+		return "its type does not support this; use ";
+	case ESTALE:   /* a subvolume of btrfs on Linux 6.1 */
+		return "this kernel does not find its changed objects; use ";
+	default:
+		return NULL;
+	}
+}
+
 /** Report why a file system cannot be watched. */
 static void report_refused(const struct watching *w, const char *title, int error)
 {
-	const char *remedy = error == EPERM ? "only root can watch a file system"
-	                     : error == EINVAL || error == ENOSYS ? "this needs Linux 5.9; use "
-	                     : error == ENODEV || error == EOPNOTSUPP || error == EXDEV
-	                               ? "its type does not support this; use "
-	                     /* Subvolumes of btrfs, on Linux 6.1. */
-	                     : error == ESTALE
-	                               ? "this kernel does not find its changed objects; use "
-	                     : NULL;
+	const char *remedy = remedy_of(error);
 	struct strbuf text = {0};
 	if (remedy)
 		strbuf_printf(&text, ": %s", remedy);

@@ -456,7 +456,7 @@ static int run_recover(const struct recover_opts *opts)
 int cmd_recover(int argc, char **argv)
 {
 	struct recover_opts opts = {.format = -1, .names = -1};
-	lose_with(PX_NOT_CHECKED);
+	set_lost_status(PX_NOT_CHECKED);
 	if (options_read(&recover_table, argc, argv, &opts) != 0)
 		return PX_NOT_CHECKED;
 	if (opts.help) {

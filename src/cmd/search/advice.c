@@ -109,13 +109,13 @@ static void put_paths(struct strbuf *out, const struct advice *advice)
 	strbuf_puts(out, advice->npaths > PATHS_MOST ? " ..." : "");
 }
 
+/** Open a name, but not on a mount that can block: for path_open_below(). */
 static int open_local(void *os, int dirfd, const char *name)
 {
 	return os_open_entry(os, dirfd, name, O_PATH, ENTRY_LOCAL);
 }
 
-/** Whether a file or directory exists, as far as that is known without waiting: nothing may block
-    here. */
+/** Whether a file or directory exists; false if finding out could block. */
 static bool exists(const char *path, int flags)
 {
 	struct os os;

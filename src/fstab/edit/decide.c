@@ -133,17 +133,11 @@ void merge_aside(struct candidate *entry, const char *why)
 	entry->why = why;
 }
 
-static const char *inherited(struct merger *m, const char *options, const char *from)
+/** opt_inherit() into the arena. */
+static const char *inherit_options(struct merger *m, const char *options, const char *from)
 {
 	strbuf_reset(&m->match.more);
 	opt_inherit(options, from, &m->match.more);
-	return match_format(&m->match, "%s", strbuf_str(&m->match.more));
-}
-
-static const char *identified(struct merger *m, const char *options, const char *live)
-{
-	strbuf_reset(&m->match.more);
-	opt_identity(options, live, &m->match.more);
 	return match_format(&m->match, "%s", strbuf_str(&m->match.more));
 }
 
@@ -159,9 +153,12 @@ static void change_source(struct merger *m, struct candidate *entry, const struc
 		new->passno = mount->line->passno;
 	new->fstype = mount->line->fstype;
 	if (other)
-		new->options = inherited(m, mount->line->options, new->options);
-	else if (mount->line->mount)
-		new->options = identified(m, new->options, mount->line->options);
+		new->options = inherit_options(m, mount->line->options, new->options);
+	if (other || !mount->line->mount)
+		return;
+	strbuf_reset(&m->match.more);
+	opt_identity(new->options, mount->line->options, &m->match.more);
+	new->options = match_format(&m->match, "%s", strbuf_str(&m->match.more));
 }
 
 /** Note a difference that an option of --fix removes.
@@ -186,9 +183,9 @@ static const struct fstab_entry *entry_of(const struct candidate *entry)
 }
 
 /** The options of a line that the kernel is known to refuse, as a list; NULL: none.  The mount
-    exists, so it was made without them.
-    @options     Of the line, perhaps fixed otherwise.
-    @kept [out]  The others. */
+    exists, so it was made without these options.
+    @options     Of the line; other options may have been fixed.
+    @kept [out]  The options that are not refused; set unless NULL is returned. */
 static const char *refused_of(struct merger *m, const struct candidate *entry, const char *options,
                               const char **kept)
 {
@@ -199,6 +196,8 @@ static const char *refused_of(struct merger *m, const struct candidate *entry, c
 		if (entry->is.opts[i].refused)
 			opt_set_add(&known, entry->is.opts[i].text, entry->is.opts[i].n);
 	}
+	if (!known.count && !known.failed)
+		return NULL;
 	strbuf_reset(&m->match.more);
 	opt_divide(options, &known, &refused, &m->match.more);
 	if (refused.len) {
@@ -296,7 +295,7 @@ static void inherit(struct merger *m, struct planned *mount, const struct candid
 		return;
 	}
 	*line = *mount->line;
-	line->options = inherited(m, line->options, entry->is.options);
+	line->options = inherit_options(m, line->options, entry->is.options);
 	mount->line = line;
 }
 

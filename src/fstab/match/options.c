@@ -3,8 +3,8 @@
  * Comparing the options of a line with those of its mount.
  *
  * The kernel always shows the VFS flags of a mount (ro, nosuid, noatime ...): a flag that the line
- * does not name has its default, or for a bind that of its source.  All other options are compared
- * by mountopts/compare.h.
+ * does not name has its default value, or for a bind the value of its source.  All other options
+ * are compared by mountopts/compare.h.
  */
 #include "fstab/match/matcher.h"
 

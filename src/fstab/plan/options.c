@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of a line: mountopts/request.h, or those of a bind. */
+/* The options of a line: of a bind here, of any other mount by mountopts/request.h. */
 #include "fstab/plan/plan_impl.h"
 
 #include "mountopts/request.h"

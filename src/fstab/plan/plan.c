@@ -17,8 +17,8 @@
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "fstab/order.h"
-#include "mountopts/fsopts.h"
 #include "mountopts/edit.h"
+#include "mountopts/fsopts.h"
 #include "mountopts/layers.h"
 
 #include <assert.h>
@@ -195,7 +195,7 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 	/* ROOT may lack the helper of fsck(8), or its helper may do nothing. */
 	const char *fsck = plan_format(mk, "fsck.%s", line->fstype);
 	if (fsck && !*first && fstype_flags(line->fstype) & FST_FSCK
-	    && (!facts->answer || facts->answer(facts->arg, FSTAB_HAS_HELPER, fsck) != 0))
+	    && fstab_answer(facts, FSTAB_HAS_HELPER, fsck) != 0)
 		line->passno = strcmp(line->target, "/") == 0 ? 1 : 2;
 	return LINE;
 }
