@@ -12,7 +12,7 @@
 
 #include "audit/config.h"
 #include "base/secret.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

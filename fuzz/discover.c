@@ -14,7 +14,7 @@
 #include "lib/world.h"
 
 #include "discover/discover.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #include "lib/fuzz.h"
 #include "lib/kernel.h"
 
-#include "table/monitor.h"
+#include "mounts/monitor.h"
 
 #include <errno.h>
 #include <fcntl.h>

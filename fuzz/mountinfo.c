@@ -8,7 +8,7 @@
 #include "lib/fuzz.h"
 
 #include "base/escape.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 #include <inttypes.h>
 #include <libmount.h>

@@ -19,7 +19,7 @@
 #include "base/fstypes.h"
 #include "cmd/view.h"
 #include "cmd/listing.h"
-#include "table/table_impl.h"
+#include "mounts/table_impl.h"
 
 #include <ctype.h>
 #include <locale.h>

@@ -11,7 +11,7 @@
 
 #include "base/map64.h"
 #include "recover/recover.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,7 +18,7 @@
 #include "lib/fuzz.h"
 #include "lib/kernel.h"
 
-#include "table/table_impl.h"
+#include "mounts/table_impl.h"
 
 #include <errno.h>
 #include <linux/mount.h>

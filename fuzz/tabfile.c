@@ -10,7 +10,7 @@
 
 #include "base/escape.h"
 #include "mounttree.h"
-#include "table/table_impl.h"
+#include "mounts/table_impl.h"
 
 #include <errno.h>
 #include <libmount.h>

@@ -8,8 +8,8 @@
 #include "lib/fuzz.h"
 
 #include "base/escape.h"
-#include "table/table_impl.h"
-#include "table/tablines.h"
+#include "mounts/table_impl.h"
+#include "mounts/tablines.h"
 
 #include <stdlib.h>
 #include <string.h>

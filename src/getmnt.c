@@ -68,15 +68,6 @@
  *     compare.c          the options of a line and those of its mount
  *     edit.c             lists of options built from other lists
  *     request.c          the options that a line needs to make a mount like one that exists
- *   table/               where a mount table comes from
- *     table.c            what all sources share
- *     listmount.c        all mounts by listmount(2)
- *     statmount.c        one mount by statmount(2)
- *     tabfile.c          fstab and mtab, by libmount
- *     tablines.c         fstab and mtab as lines, every byte kept
- *     tablediff.c        differences between two tables
- *     monitor.c          waiting for changes: fanotify, mountinfo's poll
- *     events.c           mount events of fanotify, not yet reported
  *   mounttree.c          the tree of mounts: LEAF and INTERNAL, names, states (pure)
  *   devmap.c             device number <-> name, UUID, LABEL ...
  *   devmap/
@@ -86,6 +77,15 @@
  *     text.c             the udev database and blkid.tab
  *     probe.c            probing a device by libblkid
  *     blocking.c         which devices can block
+ *   mounts/              the mounts of a run
+ *     table.c            what all sources share
+ *     listmount.c        all mounts by listmount(2)
+ *     statmount.c        one mount by statmount(2)
+ *     tabfile.c          fstab and mtab, by libmount
+ *     tablines.c         fstab and mtab as lines, every byte kept
+ *     tablediff.c        differences between two tables
+ *     monitor.c          waiting for changes: fanotify, mountinfo's poll
+ *     events.c           mount events of fanotify, not yet reported
  *   bfs.c                traversal of a directory tree by a policy
  *   bfs/
  *     dirs.c             directories that were opened, and their descriptors

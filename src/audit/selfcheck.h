@@ -41,7 +41,7 @@ struct selfcheck {
 /**
  * Check a new text.
  *
- * O(n log n).  libmount parses the text line by line (table/tablines.h); lines that it refuses
+ * O(n log n).  libmount parses the text line by line (mounts/tablines.h); lines that it refuses
  * mount nothing.
  *
  * @check [out]  To be destroyed, also after an error.

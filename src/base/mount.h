@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The record of one mount: read by table/, linked into a tree by mounttree, named by discover,
+ * The record of one mount: read by mounts/, linked into a tree by mounttree, named by discover,
  * printed by cmd/.
  *
  * Strings are decoded (no octal escapes) unless a field says otherwise, and are owned by the

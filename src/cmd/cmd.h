@@ -14,7 +14,7 @@
 #include "devmap.h"
 #include "discover/discover.h"
 #include "os/os.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "cmd/columns.h"
 
 #include "cmd/listing.h"
-#include "table/tablediff.h"
+#include "mounts/tablediff.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/escape.h"
 #include "cmd/output.h"
-#include "table/tablediff.h"
+#include "mounts/tablediff.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -12,7 +12,7 @@
 #include "os/entry.h"
 #include "os/inodes.h"
 #include "search/remote.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 #include <errno.h>
 #include <fcntl.h>

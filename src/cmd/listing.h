@@ -4,7 +4,7 @@
 #define GM_CMD_LISTING_H
 
 #include "cmd/options.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 /** The output formats that code refers to: rows of output_forms, which has more. */
 enum form {

@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/source.h"
 #include "host/host.h"
-#include "table/tablediff.h"
+#include "mounts/tablediff.h"
 
 /* input.c: the table, and the root that its names are relative to. */
 

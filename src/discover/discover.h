@@ -15,7 +15,7 @@
 #include "mounttree.h"
 #include "os/os.h"
 #include "probe/prober.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 /** The fields of a table that discovery needs; if the table lacks the layers of overlays or the
     sources of btrfs, discovery reads them itself. */

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "host/host.h"
 #include "mountopts/options.h"
-#include "table/tablines.h"
+#include "mounts/tablines.h"
 
 struct fstab_entry {
 	/* The fields, decoded; never NULL. */

@@ -19,8 +19,8 @@
 #include "host/system.h"
 #include "host/units.h"
 #include "os/os.h"
-#include "table/table.h"
-#include "table/tablines.h"
+#include "mounts/table.h"
+#include "mounts/tablines.h"
 
 /* Paths. */
 

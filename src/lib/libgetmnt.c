@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public library: include/getmnt/getmnt.h, implemented with table/ and discover/.
+ * The public library: include/getmnt/getmnt.h, implemented with mounts/ and discover/.
  *
  * A run reads a table, calls discover(), and builds the public records.  Public enum values never
  * change; internal values may.

@@ -11,7 +11,7 @@
 #include "os/entry.h"
 #include "os/file.h"
 #include "search/delegate.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Checking a file that lists mounts (mtab, mnttab, input of setmnt(1M)), however damaged, and
  * rebuilding it.  Pure.
  *
- *     lines (table/tablines.h) --.
+ *     lines (mounts/tablines.h) --.
  *                                 >-- rec_judge() --> a finding for each line, and
  *     mounts, named -------------'        |           for each mount without a line
  *                                         '---------> rec_build() --> the bytes
@@ -19,7 +19,7 @@
 #include "base/arena.h"
 #include "base/mount.h"
 #include "base/strbuf.h"
-#include "table/tablines.h"
+#include "mounts/tablines.h"
 
 /** No row. */
 #define REC_NONE UINT32_MAX

@@ -8,7 +8,7 @@
  *     FILE FAULT LINE OTHER        a finding about two lines; 0: none
  */
 #include "fstab/order.h"
-#include "table/tablines.h"
+#include "mounts/tablines.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "audit/config.h"
 #include "cases.h"
 #include "fault.h"
-#include "table/table_impl.h"
+#include "mounts/table_impl.h"
 
 #include <stdarg.h>
 

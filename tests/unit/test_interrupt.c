@@ -7,7 +7,7 @@
 #include "bfs/bfs_impl.h"
 #include "discover/discover.h"
 #include "os/file.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 #include <signal.h>
 #include <sys/time.h>

@@ -13,7 +13,7 @@
 #include "fstab/places.h"
 #include "fstab/edit/merge.h"
 #include "fstab/order.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 /** A text taken apart. */
 struct parsed {

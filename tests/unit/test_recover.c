@@ -8,7 +8,7 @@
 #include "cases.h"
 #include "fault.h"
 #include "recover/recover.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 #include <inttypes.h>
 

@@ -4,8 +4,8 @@
 #include "base/escape.h"
 #include "cases.h"
 #include "os/file.h"
-#include "table/table.h"
-#include "table/table_impl.h"
+#include "mounts/table.h"
+#include "mounts/table_impl.h"
 
 #include <libmount.h>
 #include <sys/sysmacros.h>

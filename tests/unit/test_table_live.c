@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "loop.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 #include <signal.h>
 #include <sys/mount.h>

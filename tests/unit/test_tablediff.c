@@ -3,7 +3,7 @@
 
 #include "base/strbuf.h"
 #include "os/os.h"
-#include "table/tablediff.h"
+#include "mounts/tablediff.h"
 
 /* Helpers. */
 

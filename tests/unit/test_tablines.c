@@ -2,7 +2,7 @@
 /* The lines of an fstab. */
 #include "unit.h"
 
-#include "table/tablines.h"
+#include "mounts/tablines.h"
 
 static struct tablines *parse(const char *text, size_t len)
 {

@@ -10,7 +10,7 @@
 
 #include "cmd/output.h"
 #include "base/words.h"
-#include "table/monitor.h"
+#include "mounts/monitor.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "cmd/index/live.h"
 #include "cmd/indexed.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 #include <errno.h>
 #include <inttypes.h>

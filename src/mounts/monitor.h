@@ -12,12 +12,12 @@
  *
  * No mount point is accessed.
  */
-#ifndef GM_TABLE_MONITOR_H
-#define GM_TABLE_MONITOR_H
+#ifndef GM_MOUNTS_MONITOR_H
+#define GM_MOUNTS_MONITOR_H
 
 #include "os/os.h"
-#include "table/table.h"
-#include "table/tablediff.h"
+#include "mounts/table.h"
+#include "mounts/tablediff.h"
 
 struct monitor_opts {
 	enum table_source source;  /* TABLE_LISTMOUNT; or TABLE_MOUNTINFO, without fanotify */

@@ -5,7 +5,7 @@
  * listmount returns the IDs in pages, sorted in ascending order (a child may precede its parent);
  * statmount.c reads one mount at a time.
  */
-#include "table/table_impl.h"
+#include "mounts/table_impl.h"
 
 #include "base/array.h"
 #include "os/process.h"

@@ -3,10 +3,10 @@
  * This file splits the text into lines; libmount (tabfile.c) then parses those that may be entries,
  * except lines with a NUL or a byte order mark.
  */
-#include "table/tablines.h"
+#include "mounts/tablines.h"
 
 #include "base/escape.h"
-#include "table/table_impl.h"
+#include "mounts/table_impl.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "table/tablediff.h"
+#include "mounts/tablediff.h"
 
 #include "base/array.h"
 

@@ -12,7 +12,7 @@
  * missing for all mounts of the table counts as unsupported.  Unsupported fields come from
  * mountinfo, joined by the 32-bit ID.
  */
-#include "table/table_impl.h"
+#include "mounts/table_impl.h"
 
 #include "base/array.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "table/table_impl.h"
+#include "mounts/table_impl.h"
 
 #include "base/array.h"
 

@@ -8,8 +8,8 @@
  *
  * The time is linear in the size of the text.
  */
-#ifndef GM_TABLE_TABLINES_H
-#define GM_TABLE_TABLINES_H
+#ifndef GM_MOUNTS_TABLINES_H
+#define GM_MOUNTS_TABLINES_H
 
 #include "base/arena.h"
 

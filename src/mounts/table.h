@@ -5,8 +5,8 @@
  * This header is the interface to three back ends: listmount.c, mountinfo.c and tabfile.c (fstab
  * and mtab, by libmount).  Both kernel sources yield the same table, except for unique IDs.
  */
-#ifndef GM_TABLE_TABLE_H
-#define GM_TABLE_TABLE_H
+#ifndef GM_MOUNTS_TABLE_H
+#define GM_MOUNTS_TABLE_H
 
 #include "base/arena.h"
 #include "base/mount.h"

@@ -5,11 +5,11 @@
  * The set owns its records, so that mounts can be added and removed one by one.  tablediff()
  * compares the set with a table and lists the changes; it modifies neither.
  */
-#ifndef GM_TABLE_TABLEDIFF_H
-#define GM_TABLE_TABLEDIFF_H
+#ifndef GM_MOUNTS_TABLEDIFF_H
+#define GM_MOUNTS_TABLEDIFF_H
 
 #include "base/map64.h"
-#include "table/table.h"
+#include "mounts/table.h"
 
 /** Kinds of changes; can be combined. */
 enum change_kind {

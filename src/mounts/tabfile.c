@@ -7,7 +7,7 @@
  * names, so it makes no system call.  libmount reports neither whether freq and passno exist, nor
  * the options before decoding: these are taken from the line.
  */
-#include "table/table_impl.h"
+#include "mounts/table_impl.h"
 
 #include <libmount.h>
 #include <stdio.h>

@@ -33,10 +33,10 @@
  * When the kernel's queue overflows (FAN_Q_OVERFLOW), the monitor reports the earlier events, then
  * the loss itself, then the differences to the table.
  */
-#include "table/monitor.h"
+#include "mounts/monitor.h"
 
 #include "base/array.h"
-#include "table/table_impl.h"
+#include "mounts/table_impl.h"
 
 #include <fcntl.h>
 #include <poll.h>

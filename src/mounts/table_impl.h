@@ -2,12 +2,12 @@
 /**
  * Shared by the readers of tables.
  */
-#ifndef GM_TABLE_TABLE_IMPL_H
-#define GM_TABLE_TABLE_IMPL_H
+#ifndef GM_MOUNTS_TABLE_IMPL_H
+#define GM_MOUNTS_TABLE_IMPL_H
 
 #include "base/map64.h"
-#include "table/table.h"
-#include "table/tablines.h"
+#include "mounts/table.h"
+#include "mounts/tablines.h"
 
 #define TABLE_SELF_MOUNTINFO "/proc/self/mountinfo"
 
