@@ -25,7 +25,10 @@ MKFS = {
     "xfs": (320, ("mkfs.xfs", "-q")), "btrfs": (128, ("mkfs.btrfs", "-q")),
 }
 # What few kernels of today are built with.
-RARE = {"vfat": (40, ("mkfs.vfat",)), "f2fs": (64, ("mkfs.f2fs", "-q", "-f")), "udf": (40, ("mkudffs", "-b", "512"))}
+RARE = {
+    "vfat": (40, ("mkfs.vfat",)), "udf": (40, ("mkudffs", "-b", "512")),
+    "f2fs": (64, ("mkfs.f2fs", "-q", "-f", "-O", "extra_attr,compression")),
+}
 for fstype, how in RARE.items():
     if shutil.which("modprobe"):
         subprocess.run(["modprobe", "-q", fstype], check=False)
@@ -70,7 +73,7 @@ for fstype, line, flags, shown, expect in rows:
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         live = [text.split(" - ")[0].split()[5] + " " + text.split(" - ")[1] for text in file if f" {top}/d " in text]
     # f2fs of Linux 6.1 has lazytime whatever is requested.
-    if "nolazytime" in line.split(",") and any("lazytime" in text for text in live):
+    if "nolazytime" in f"{line},{expect}".split(",") and any("lazytime" in text for text in live):
         refused.append(f"{fstype} {given}")
         gm.umount(root / "d")
         continue
