@@ -429,6 +429,15 @@ unsigned os_nofile(struct os *os, unsigned most, bool raise)
 	return limit.rlim_cur < most ? (unsigned)limit.rlim_cur : most;
 }
 
+void os_set_nofile(struct os *os, unsigned n)
+{
+	struct rlimit limit;
+	if (OS_CALL(os, OS_RLIMIT, prlimit, 0, RLIMIT_NOFILE, NULL, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max < n ? limit.rlim_max : n;
+	(void)OS_CALL(os, OS_RLIMIT, prlimit, 0, RLIMIT_NOFILE, &limit, NULL);
+}
+
 void os_grow_fds(struct os *os, int fd, unsigned n)
 {
 	os_close(os, os_dupfd(os, fd, (int)n - 1));

@@ -330,6 +330,9 @@ int os_poll(struct os *os, struct pollfd *fds, size_t n, int ms);
     @raise  Raise the limit first, as far as the hard limit permits. */
 unsigned os_nofile(struct os *os, unsigned most, bool raise);
 
+/** Set the soft limit on open descriptors, as far as the hard limit permits. */
+void os_set_nofile(struct os *os, unsigned n);
+
 /** Grow the table of descriptors before threads share it: after that, whoever needs it to grow
     waits for all processors (an RCU grace period, 20 ms).
     @fd  An open descriptor.

@@ -161,11 +161,14 @@ static int run_child(struct runner *r, double limit, unsigned loops, bool silent
 	double end = os_now() + limit;
 	int status = CX_OK;
 	bool stopped = false;
+	const unsigned files = os_nofile(&r->own, UINT_MAX, false);
 	message_note(NULL, silent);
 	for (unsigned i = 0; !status && i < loops && (i == 0 || os_now() < end); ++i) {
 		double left = end - os_now();
 		status = run_once(r, left > 1e-3 ? left : 1e-3, i == 0, &stopped);
 		message_note(NULL, true);
+		/* The next run finds the limit that this one has found. */
+		os_set_nofile(&r->own, files);
 		if (stopped || times->loops == 0)
 			break;
 	}
