@@ -166,6 +166,7 @@ const struct fsopt_family fsopt_local[] = {
 	 "discard_unit memory age_extent_cache errors lookup_mode heap", .flags = OPT_UNREQUESTED},
 	{"user_xattr acl atgc", .flags = OPT_FOUND_OUT},
 	{"compress_algorithm", .visible = ""},
+	{"compress_algorithm=zstd", .shown = "compress_algorithm=zstd:1"},   /* since 5.12 */
 	{"lazytime", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
 	{"disable_roll_forward norecovery disable_ext_identify inline_xattr_size "
 	 "nobarrier fastboot data_flush io_bits fault_injection fault_type quota noquota usrquota "
