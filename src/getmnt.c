@@ -14,6 +14,7 @@
  *     strbuf.c           a growing string
  *     words.c            pieces of a text; the edit distance of two words
  *     map64.c            hash map with 64-bit keys
+ *     pathmap.c          numbers by path: of it, and of the directories above it
  *     intern.c           strings stored once, with a number each
  *     usage.c            sums of objects by directory and key
  *     escape.c           the escaping dialects of mount tables and output forms

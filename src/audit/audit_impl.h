@@ -7,6 +7,7 @@
 
 #include "audit/live.h"
 #include "base/map64.h"
+#include "base/pathmap.h"
 #include "fstab/entry.h"
 #include "fstab/order.h"
 
@@ -22,8 +23,7 @@ struct audit {
 	struct audit_report *report;
 	struct fstab_entry *entries;   /* the entries of the fstab */
 	size_t count;
-	struct map64 by_target;  /* hash of a path -> its first entry without noauto */
-	uint32_t *next_target;   /* the next entry with the same hash */
+	struct pathmap by_target;   /* the entries without noauto, the first of a path last */
 	struct order order;      /* of the entries */
 	const struct fstab_entry **order_lines;
 	struct order_finding *order_findings;
@@ -84,13 +84,11 @@ const char *audit_take(struct audit_report *report, struct strbuf *text);
 /** Sort the findings.  @return 0, or -1 if memory ran out for a finding (ENOMEM). */
 int audit_finish(struct audit_report *report);
 
-/** The next entry without noauto at a path of n bytes, after an entry (NULL: the first).
-    @return the entry, or NULL. */
-const struct fstab_entry *audit_at(const struct audit *audit, const struct fstab_entry *after,
-                                   const char *path, size_t n, uint64_t hash);
+/** The first entry without noauto at a path, or NULL. */
+const struct fstab_entry *audit_at(const struct audit *audit, const char *path);
 
-/** The entry with the longest mount point that is the path or a parent of it, except "/"; NULL:
-    none. */
+/** The first entry without noauto, other than one of them, with the longest mount point that is the
+    path or a directory above it, except "/"; NULL: none. */
 const struct fstab_entry *audit_above(const struct audit *audit, const struct fstab_entry *self,
                                       const char *path);
 

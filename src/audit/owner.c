@@ -2,7 +2,7 @@
 #include "audit/owner.h"
 
 #include "audit/audit_impl.h"
-#include "base/map64.h"
+#include "base/pathmap.h"
 
 #include <errno.h>
 #include <string.h>
@@ -37,24 +37,23 @@ bool audit_is_users(const char *owner)
     @return whether there was memory. */
 static bool number_places(struct fstab_plan *plan, const struct fstab_file *file)
 {
-	struct map64 by_target = {0};
+	struct pathmap by_target = {0};
 	bool failed = false;
-	for (uint32_t i = 0; i < file->count && !failed; ++i) {
+	/* The first of a mount point is found. */
+	for (uint32_t i = (uint32_t)file->count; i-- > 0 && !failed;) {
 		/* A damaged line may still have a mount point. */
 		const struct fstab_entry *line = &file->entries[i];
 		if (*line->target == '/')
-			failed = map64_put(&by_target, map64_text(line->target), i) == MAP64_NONE;
+			failed = pathmap_add(&by_target, line->target, i) != 0;
 	}
 	for (size_t i = 0; i < plan->count && !failed; ++i) {
 		struct fstab_line *line = &plan->lines[i];
 		uint32_t at = line->mount && line->target && !line->of
-		                  ? map64_get(&by_target, map64_text(line->target))
-		                  : MAP64_NONE;
-		if (at != MAP64_NONE
-		    && strcmp(file->entries[at].target, line->target) == 0)
+		              ? pathmap_get(&by_target, line->target) : PATHMAP_NONE;
+		if (at != PATHMAP_NONE)
 			line->of = file->entries[at].number;
 	}
-	map64_destroy(&by_target);
+	pathmap_destroy(&by_target);
 	return !failed;
 }
 

@@ -69,29 +69,24 @@ const char *audit_severity_name(enum audit_severity severity)
 
 /* Entries. */
 
-const struct fstab_entry *audit_at(const struct audit *audit, const struct fstab_entry *after,
-                                   const char *path, size_t n, uint64_t hash)
+const struct fstab_entry *audit_at(const struct audit *audit, const char *path)
 {
-	uint32_t i = after ? audit->next_target[after - audit->entries]
-	                    : map64_get(&audit->by_target, hash);
-	for (; i != MAP64_NONE; i = audit->next_target[i]) {
-		const struct fstab_entry *entry = &audit->entries[i];
-		if (strncmp(entry->path, path, n) == 0 && !entry->path[n])
-			return entry;
-	}
-	return NULL;
+	uint32_t i = pathmap_get(&audit->by_target, path);
+	return i == PATHMAP_NONE ? NULL : &audit->entries[i];
 }
 
 const struct fstab_entry *audit_above(const struct audit *audit, const struct fstab_entry *self,
                                       const char *path)
 {
 	const struct fstab_entry *found = NULL;
-	uint64_t hash = MAP64_BYTES;
-	for (size_t n = 0; map64_path(path, &n, &hash);) {
-		const struct fstab_entry *entry = audit_at(audit, NULL, path, n, hash);
-		if (entry && entry == self)
-			entry = audit_at(audit, entry, path, n, hash);
-		found = entry ? entry : found;
+	size_t longest = 0;
+	for (struct pathmap_at at = pathmap_of(path);
+	     pathmap_next_above(&audit->by_target, &at);) {
+		const struct fstab_entry *entry = &audit->entries[at.value];
+		if (at.n > longest && entry != self) {
+			found = entry;
+			longest = at.n;
+		}
 	}
 	return found;
 }
@@ -202,18 +197,14 @@ static void read_lines(struct audit *audit)
 	}
 }
 
-/** Index the entries, last line first, so that the first line comes first in its chain. */
+/** Index the entries, last line first, so that the first line of a path is found first. */
 static void index_entries(struct audit *audit)
 {
 	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->report->failed;) {
 		struct fstab_entry *entry = &audit->entries[i];
-		audit->next_target[i] = MAP64_NONE;
-		if (entry->path && !entry->noauto) {
-			uint64_t hash = map64_text(entry->path);
-			audit->next_target[i] = map64_remove(&audit->by_target, hash);
+		if (entry->path && !entry->noauto)
 			audit->report->failed |=
-				map64_put(&audit->by_target, hash, i) == MAP64_NONE;
-		}
+				pathmap_add(&audit->by_target, entry->path, i) != 0;
 		if (entry->noauto || entry->bind)
 			continue;
 		audit_number_source(audit, entry);
@@ -238,9 +229,8 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	size_t n = in->file->count;
 	struct audit audit = {
 		.in = &input, .report = report, .entries = calloc(n + 1, sizeof(*audit.entries)),
-		.next_target = calloc(n + 1, sizeof(*audit.next_target)),
 	};
-	report->failed = !audit.entries || !audit.next_target;
+	report->failed = !audit.entries;
 	if (!report->failed)
 		read_lines(&audit);
 	if (!report->failed)
@@ -261,11 +251,10 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 		audit_place(&audit, entry);
 	}
 	free(audit.entries);
-	free(audit.next_target);
 	free(audit.order_lines);
 	free(audit.order_findings);
 	order_destroy(&audit.order);
-	map64_destroy(&audit.by_target);
+	pathmap_destroy(&audit.by_target);
 	map64_destroy(&audit.by_source);
 	map64_destroy(&audit.written);
 	map64_destroy(&audit.keys);

@@ -7,7 +7,7 @@
 #ifndef GM_CMD_CMD_H
 #define GM_CMD_CMD_H
 
-#include "base/map64.h"
+#include "base/pathmap.h"
 #include "base/secret.h"
 #include "base/strbuf.h"
 #include "cmd/options.h"
@@ -92,7 +92,7 @@ struct run {
 	struct mount_table *table;
 	struct prober *prober;         /* NULL without --probe */
 	struct discovery *d;           /* NULL for an fstab or mtab */
-	struct map64 places;           /* mount points of d: path_index() */
+	struct pathmap places;         /* mount points of d: path_index() */
 	bool indexed;
 	char *plain[RUN_PLAIN];        /* recently resolved directories without a symlink in their
 	                                  path; used if indexed */

@@ -2,6 +2,7 @@
 #include "cmd/view.h"
 
 #include "base/fstypes.h"
+#include "base/pathmap.h"
 #include "cmd/column.h"
 #include "cmd/listing.h"
 #include "path/resolve.h"
@@ -355,19 +356,16 @@ static int pick_pair(struct picker *p, const char *source, const char *target)
 /** --uniq: keep only the last mount on each target.  @return 0, or -1 (ENOMEM). */
 static int drop_duplicates(struct picker *p)
 {
-	struct map64 seen = {0};
+	struct pathmap seen = {0};
 	int rc = 0;
 	for (uint32_t i = p->n; i-- > 0 && rc == 0;) {
 		const char *name = run_name(p->run, i);
 		if (p->out[i] || !name)
 			continue;
-		uint32_t later = map64_get(&seen, map64_text(name));
-		if (later != MAP64_NONE)
-			p->out[i] = strcmp(run_name(p->run, later), name) == 0;
-		else if (map64_put(&seen, map64_text(name), i) == MAP64_NONE)
-			rc = -1;
+		p->out[i] = pathmap_get(&seen, name) != PATHMAP_NONE;
+		rc = p->out[i] ? 0 : pathmap_add(&seen, name, i);
 	}
-	map64_destroy(&seen);
+	pathmap_destroy(&seen);
 	return rc;
 }
 

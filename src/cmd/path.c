@@ -26,9 +26,20 @@ static bool is_seen(const struct run *run, size_t i)
 	return run_name(run, i) && !(run->d && run->d->tree.nodes[i].states & 1u << MT_HIDDEN);
 }
 
-/** path_mount() by a linear search. */
-static uint32_t search_mount(const struct run *run, const char *path)
+int path_index(struct run *run)
 {
+	for (uint32_t i = 0; i < run_count(run); ++i) {
+		if (is_seen(run, i) && pathmap_add(&run->places, run_name(run, i), i) != 0)
+			return -1;
+	}
+	run->indexed = true;
+	return 0;
+}
+
+uint32_t path_mount(const struct run *run, const char *path)
+{
+	if (run->indexed && *path == '/')
+		return pathmap_nearest(&run->places, path);
 	uint32_t best = MT_NONE;
 	size_t best_len = 0;
 	for (size_t i = 0; i < run_count(run); ++i) {
@@ -40,39 +51,6 @@ static uint32_t search_mount(const struct run *run, const char *path)
 			best = (uint32_t)i;
 			best_len = len;
 		}
-	}
-	return best;
-}
-
-int path_index(struct run *run)
-{
-	map64_init(&run->places);
-	for (size_t i = run_count(run); i-- > 0;) {
-		if (is_seen(run, i) && map64_put(&run->places, map64_text(run_name(run, i)),
-		                                 (uint32_t)i) == MAP64_NONE)
-			return -1;
-	}
-	run->indexed = true;
-	return 0;
-}
-
-uint32_t path_mount(const struct run *run, const char *path)
-{
-	if (!run->indexed || *path != '/')
-		return search_mount(run, path);
-	uint32_t best = map64_get(&run->places, map64_bytes(MAP64_BYTES, "/", 1));
-	uint64_t hash = MAP64_BYTES;
-	if (best == MAP64_NONE || strcmp(run_name(run, best), "/") != 0)
-		return search_mount(run, path);
-	for (size_t n = 0; map64_path(path, &n, &hash);) {
-		uint32_t i = map64_get(&run->places, hash);
-		if (i == MAP64_NONE)
-			continue;
-		const char *name = run_name(run, i);
-		/* A hash collision. */
-		if (strncmp(name, path, n) != 0 || name[n])
-			return search_mount(run, path);
-		best = i;
 	}
 	return best;
 }

@@ -11,6 +11,7 @@
 #include "base/fstypes.h"
 #include "base/intern.h"
 #include "base/map64.h"
+#include "base/pathmap.h"
 #include "base/strbuf.h"
 #include "bfs.h"
 
@@ -123,8 +124,7 @@ void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);
 /** An index of the table for finding the mount of a path. */
 struct dsc_paths {
 	struct dsc *dsc;
-	struct intern points;  /* visible mount points */
-	uint32_t *nodes;       /* of each of these points */
+	struct pathmap points; /* visible mount points -> their nodes */
 	struct intern plain;   /* paths known not to be symlinks */
 	bool failed;           /* out of memory: results are guesses */
 };

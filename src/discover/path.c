@@ -30,18 +30,12 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 		rc = mtree_init(&own, dsc->table->mounts, dsc->table->count, key);
 		rc = rc == 0 ? mtree_judge(&own, root, "/") : rc;
 	}
-	if (rc == 0 && !(paths->nodes = malloc((tree->count + 1) * sizeof(*paths->nodes))))
-		rc = -1;
 	for (uint32_t i = 0; rc == 0 && i < tree->count; ++i) {
 		const struct mt_node *node = &tree->nodes[i];
 		const char *point = node->mount->point;
-		uint32_t number, next = (uint32_t)paths->points.count;
 		/* Only visible mounts: the top of a stack. */
-		if (!point || node->top != i || node->place_hidden)
-			continue;
-		rc = intern_put(&paths->points, point, strlen(point), &number);
-		if (rc == 0 && number == next)
-			paths->nodes[number] = i;
+		if (point && node->top == i && !node->place_hidden)
+			rc = pathmap_add(&paths->points, point, i);
 	}
 	mtree_destroy(&own);
 	return rc;
@@ -49,26 +43,8 @@ int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc)
 
 void dsc_paths_destroy(struct dsc_paths *paths)
 {
-	intern_destroy(&paths->points);
-	free(paths->nodes);
+	pathmap_destroy(&paths->points);
 	intern_destroy(&paths->plain);
-}
-
-/** The mount that contains a path, without following symlinks; MT_NONE if unknown. */
-static uint32_t paths_find(const struct dsc_paths *paths, const char *path)
-{
-	for (size_t n = strlen(path); n > 0;) {
-		while (n > 1 && path[n - 1] == '/')
-			--n;
-		uint32_t at = intern_find(&paths->points, path, n);
-		if (at != INTERN_NONE)
-			return paths->nodes[at];
-		if (n == 1)
-			break;
-		while (n > 1 && path[n - 1] != '/')
-			--n;
-	}
-	return MT_NONE;
 }
 
 /** The state of following a path. */
@@ -83,7 +59,8 @@ static int leads_may(void *arg, struct path_walk *walk)
 {
 	struct leads *leads = arg;
 	const struct dsc *dsc = leads->paths->dsc;
-	uint32_t in = *leads->in = paths_find(leads->paths, path_text(walk));
+	uint32_t in = *leads->in = pathmap_nearest(&leads->paths->points,
+	                                          path_text(walk));
 	if (in == MT_NONE || dsc->flags[in] & (DF_BLOCKS | DF_BEHIND))
 		return -1;
 	if (!(dsc->flags[in] & (DF_UNSURE | DF_UNSURE_BEHIND)))

@@ -10,7 +10,7 @@
 #include "fstab/order.h"
 
 #include "base/array.h"
-#include "base/map64.h"
+#include "base/pathmap.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -23,7 +23,6 @@ enum { PATTERNS_MAX = 64 };
 /** A mount point. */
 struct place {
 	const char *path;
-	uint32_t next;           /* the next of the same hash */
 	uint32_t first, last;    /* its lines that a boot mounts; ORDER_NONE */
 	uint32_t idle;           /* its first line that none does; ORDER_NONE */
 };
@@ -38,7 +37,7 @@ struct maker {
 	struct order *order;
 	struct place *places;
 	uint32_t nplaces;
-	struct map64 by_path;
+	struct pathmap by_path;
 	struct edge *edges;
 	size_t nedges, edges_room, nowhere_room;
 	uint32_t *seen;          /* for each line and kind: an edge to it, if it is of this line */
@@ -49,19 +48,11 @@ struct maker {
 
 /* Places. */
 
-static struct place *find_place(const struct maker *m, const char *path, size_t n, uint64_t hash)
-{
-	for (uint32_t i = map64_get(&m->by_path, hash); i != MAP64_NONE; i = m->places[i].next) {
-		if (strncmp(m->places[i].path, path, n) == 0 && !m->places[i].path[n])
-			return &m->places[i];
-	}
-	return NULL;
-}
-
 /** The place of a path; NULL: it has none, or there is no path. */
 static struct place *find_path(const struct maker *m, const char *path)
 {
-	return path ? find_place(m, path, strlen(path), map64_text(path)) : NULL;
+	uint32_t i = path ? pathmap_get(&m->by_path, path) : PATHMAP_NONE;
+	return i == PATHMAP_NONE ? NULL : &m->places[i];
 }
 
 /** Put a line to its place. */
@@ -70,11 +61,9 @@ static void add_line(struct maker *m, uint32_t i)
 	const char *path = fstab_entry_place(m->order->lines[i]);
 	struct place *place = find_path(m, path);
 	if (!place) {
-		uint64_t hash = map64_text(path);
 		place = &m->places[m->nplaces];
-		*place = (struct place){path, map64_remove(&m->by_path, hash), ORDER_NONE,
-		                        ORDER_NONE, ORDER_NONE};
-		m->failed |= map64_put(&m->by_path, hash, m->nplaces++) == MAP64_NONE;
+		*place = (struct place){path, ORDER_NONE, ORDER_NONE, ORDER_NONE};
+		m->failed |= pathmap_add(&m->by_path, path, m->nplaces++) != 0;
 	}
 	/* A remount mounts nothing. */
 	if (place->first != ORDER_NONE && m->order->lines[i]->remount)
@@ -140,15 +129,13 @@ static void mark_nearest(struct maker *m, const uint32_t of[2])
 static void need_path(struct maker *m, const char *path, bool itself, enum order_kind kind)
 {
 	uint32_t of[2], nearest[2] = {ORDER_NONE, ORDER_NONE};
-	uint64_t hash = MAP64_BYTES;
 	const struct place *root = path[1] ? find_path(m, "/") : NULL;
 	/* The root is mounted before any line is read. */
 	if (root && root->first != ORDER_NONE && m->order->lines[root->first]->added)
 		need_place(m, root, kind, path, of);
-	for (size_t n = 0; !m->failed && map64_path(path, &n, &hash);) {
-		if (!path[n] && !itself)
-			break;
-		if (need_place(m, find_place(m, path, n, hash), kind, path, of))
+	for (struct pathmap_at at = pathmap_of(path); pathmap_next_above(&m->by_path, &at);) {
+		if (at.n > 0 && (path[at.n] || itself)
+		    && need_place(m, &m->places[at.value], kind, path, of))
 			memcpy(nearest, of, sizeof(of));
 	}
 	mark_nearest(m, nearest);
@@ -301,7 +288,7 @@ int order_make(const struct fstab_entry *const *lines, uint32_t count, struct or
 	if (!m.failed)
 		sort_needs(&m);
 	m.failed = m.failed || !order_find_boot(order);
-	map64_destroy(&m.by_path);
+	pathmap_destroy(&m.by_path);
 	free(m.places);
 	free(m.seen);
 	free(m.edges);

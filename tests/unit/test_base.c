@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/map64.h"
+#include "base/pathmap.h"
 #include "mountopts/optlist.h"
 #include "base/secret.h"
 #include "base/strbuf.h"
@@ -16,6 +17,62 @@
 #include <locale.h>
 #include <stdalign.h>
 #include <wctype.h>
+
+/* pathmap */
+
+/** The numbers that a lookup finds, as text. */
+static const char *found(const struct pathmap *map, const char *path, bool above)
+{
+	static char text[200];
+	struct pathmap_at at = pathmap_of(path);
+	char *end = text;
+	*text = '\0';
+	while ((above ? pathmap_next_above : pathmap_next)(map, &at))
+		end += sprintf(end, "%u@%zu ", at.value, at.n);
+	return text;
+}
+
+UNIT_TEST(pathmap)
+{
+	struct pathmap map = {0};
+	CU_ASSERT_EQUAL(pathmap_nearest(&map, "/a"), PATHMAP_NONE);
+	CU_ASSERT_STRING_EQUAL(found(&map, "/", true), "");
+	const char *const paths[] = {"/a", "/", "/a/b/c", "/a", "/ab", "/a/", "none", "/", ""};
+	for (uint32_t i = 0; i < sizeof(paths) / sizeof(*paths); ++i)
+		CU_ASSERT_EQUAL(pathmap_add(&map, paths[i], i), 0);
+	CU_ASSERT_EQUAL(pathmap_get(&map, "/a"), 3);
+	CU_ASSERT_EQUAL(pathmap_get(&map, "/a/b"), PATHMAP_NONE);
+	CU_ASSERT_EQUAL(pathmap_get(&map, ""), 8);
+	CU_ASSERT_EQUAL(pathmap_find(&map, "/abc", 3), 4);
+	CU_ASSERT_EQUAL(pathmap_nearest(&map, "/a/b/c"), 2);
+	CU_ASSERT_EQUAL(pathmap_nearest(&map, "/a/b/cd"), 3);
+	CU_ASSERT_EQUAL(pathmap_nearest(&map, "/abc"), 7);
+	CU_ASSERT_EQUAL(pathmap_nearest(&map, "/"), 7);
+	CU_ASSERT_EQUAL(pathmap_nearest(&map, "other"), PATHMAP_NONE);
+	CU_ASSERT_STRING_EQUAL(found(&map, "/a", false), "3@2 0@2 ");
+	CU_ASSERT_STRING_EQUAL(found(&map, "/", false), "7@1 1@1 ");
+	CU_ASSERT_STRING_EQUAL(found(&map, "none", false), "6@4 ");
+	CU_ASSERT_STRING_EQUAL(found(&map, "", false), "8@0 ");
+	CU_ASSERT_STRING_EQUAL(found(&map, "/x", false), "");
+	CU_ASSERT_STRING_EQUAL(found(&map, "/", true), "7@0 1@0 ");
+	CU_ASSERT_STRING_EQUAL(found(&map, "/a/b/c/d", true), "7@0 1@0 3@2 0@2 2@6 ");
+	pathmap_destroy(&map);
+
+	/* A depth of 100,000 costs no more than its bytes. */
+	const size_t depth = 100000;
+	char *deep = malloc(2 * depth + 1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(deep);
+	for (size_t i = 0; i < depth; ++i)
+		memcpy(deep + 2 * i, "/a", 2);
+	deep[2 * depth] = '\0';
+	CU_ASSERT_EQUAL(pathmap_add(&map, deep, 5), 0);
+	CU_ASSERT_EQUAL(pathmap_add(&map, "/a", 6), 0);
+	CU_ASSERT_EQUAL(pathmap_nearest(&map, deep), 5);
+	deep[2 * depth - 1] = 'b';
+	CU_ASSERT_EQUAL(pathmap_nearest(&map, deep), 6);
+	free(deep);
+	pathmap_destroy(&map);
+}
 
 /* map64 */
 

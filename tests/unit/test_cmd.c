@@ -406,7 +406,7 @@ static void fixture_of(struct fixture *f, const char *text)
 
 static void fixture_close(struct fixture *f)
 {
-	map64_destroy(&f->run.places);
+	pathmap_destroy(&f->run.places);
 	unit_discovery_free(f->run.d);
 }
 

@@ -392,9 +392,7 @@ void audit_twice(struct audit *audit, const struct fstab_entry *entry)
 	if (entry->noauto)
 		return;
 	if (entry->path) {
-		size_t n = strlen(entry->path);
-		const struct fstab_entry *first =
-			audit_at(audit, NULL, entry->path, n, map64_text(entry->path));
+		const struct fstab_entry *first = audit_at(audit, entry->path);
 		/* Bound onto itself, it has other flags; the unit is that of the mount beneath. */
 		const char *source = fstab_normal(&audit->report->arena, entry->source);
 		bool itself = entry->bind && source && strcmp(source, entry->path) == 0;

@@ -299,6 +299,12 @@ static void judge_other(struct drift *drift, const struct fstab_entry *line,
 			     "the system mounted another type than the line says");
 }
 
+const struct fstab_line *drift_live_at(const struct drift *drift, const char *target)
+{
+	uint32_t i = pathmap_get(&drift->by_target, target);
+	return i == PATHMAP_NONE ? NULL : &drift->in->plan->lines[i];
+}
+
 /** Judge a line without a matching mount. */
 static void judge_line(struct drift *drift, const struct fstab_entry *line)
 {
@@ -307,9 +313,8 @@ static void judge_line(struct drift *drift, const struct fstab_entry *line)
 	if (line->idle || (!swap && *target != '/')
 	    || (drift->in->uptime >= 0 && drift->in->uptime < AUDIT_BOOTING))
 		return;
-	uint32_t at = swap ? MAP64_NONE : map64_get(&drift->by_target, map64_text(target));
-	const struct fstab_line *live = at == MAP64_NONE ? NULL : &drift->in->plan->lines[at];
-	if (live && strcmp(live->target, target) == 0) {
+	const struct fstab_line *live = swap ? NULL : drift_live_at(drift, target);
+	if (live) {
 		judge_other(drift, line, live);
 		return;
 	}
@@ -353,23 +358,21 @@ static void index_all(struct drift *drift)
 {
 	const struct audit_live *in = drift->in;
 	struct audit_report *report = drift->report;
-	bool rooted = false;
 	for (uint32_t i = 0; i < in->file->count && !report->failed; ++i) {
 		const struct fstab_line *of = in->match->of[i];
 		drift->any |= fstab_is_entry(&in->file->entries[i]);
 		report->failed |= of && of->mount
 		                  && map64_put(&drift->lined, of->mount->key, i) == MAP64_NONE;
 	}
-	for (uint32_t i = 0; i < in->plan->count && !report->failed; ++i) {
+	/* The uppermost of a mount point comes first in the plan, and is found first. */
+	for (uint32_t i = (uint32_t)in->plan->count; i-- > 0 && !report->failed;) {
 		const struct fstab_line *line = &in->plan->lines[i];
 		if (!line->mount || !line->target)
 			continue;
-		report->failed |= !line->hidden && map64_put(&drift->by_target,
-			map64_text(line->target), i) == MAP64_NONE;
-		if (!rooted && line->mount->source && strcmp(line->target, "/") == 0) {
-			rooted = true;
+		report->failed |= !line->hidden
+		                  && pathmap_add(&drift->by_target, line->target, i) != 0;
+		if (line->mount->source && strcmp(line->target, "/") == 0)
 			drift->of_disk = strncmp(line->mount->source, "/dev/", 5) == 0;
-		}
 	}
 }
 
@@ -407,7 +410,7 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 	free(drift.reported);
 	free(drift.cause);
 	map64_destroy(&drift.named);
-	map64_destroy(&drift.by_target);
+	pathmap_destroy(&drift.by_target);
 	map64_destroy(&drift.flipped);
 	map64_destroy(&drift.lined);
 	return audit_finish(report);

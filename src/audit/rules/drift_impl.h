@@ -14,7 +14,7 @@
 struct drift {
 	const struct audit_live *in;
 	struct audit_report *report;
-	struct map64 by_target;   /* hash of a mount point -> the uppermost plan line there */
+	struct pathmap by_target;   /* mount point -> the uppermost plan line there */
 	struct map64 lined;       /* mount -> the index of its line */
 	struct map64 flipped;     /* superblock -> the line whose finding reports it as read-only */
 	struct map64 named;       /* devices with a mounted subvolume that a line names */
@@ -57,6 +57,9 @@ enum drift_source { DRIFT_OF_OTHER, DRIFT_OF_OTHER_TYPE, DRIFT_OF_DEFAULT_SUBVOL
 /** Report that another source or type is mounted than the line names. */
 void drift_report_source(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live, enum drift_source kind);
+
+/** The uppermost mount on a mount point, which is not hidden; or NULL. */
+const struct fstab_line *drift_live_at(const struct drift *drift, const char *target);
 
 /** Report a mount with other options than its line.
     @differ  The options that differ, as the mount has them. */

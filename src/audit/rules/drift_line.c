@@ -224,11 +224,8 @@ static bool is_first_of(const struct drift *drift, const struct fstab_entry *lin
 	for (uint32_t i = 0; i + 1 < line->number; ++i) {
 		const struct fstab_entry *before = &drift->in->file->entries[i];
 		const struct fstab_line *other = drift->in->match->of[i];
-		uint32_t at = fstab_is_entry(before) && !other
-		              ? map64_get(&drift->by_target, map64_text(before->target))
-		              : MAP64_NONE;
-		if (at != MAP64_NONE)
-			other = &drift->in->plan->lines[at];   /* which the line does not name */
+		if (fstab_is_entry(before) && !other)   /* which the line does not name */
+			other = drift_live_at(drift, before->target);
 		if (other && other->mount && mount_dev(other->mount) == mount_dev(m)
 		    && !before->bind)
 			return false;

@@ -195,7 +195,7 @@ void audit_numbers(struct audit *audit, const struct fstab_entry *entry)
 				       "%s cannot be checked by fsck(8)", what);
 	}
 	/* Installers write 1: Debian's for the ESP, Ubuntu's for all; systemd treats it as 2. */
-	const struct fstab_entry *first_root = audit_at(audit, NULL, "/", 1, map64_text("/"));
+	const struct fstab_entry *first_root = audit_at(audit, "/");
 	if (!root && pass == 1 && entry->type & FST_FSCK && !entry->noauto
 	    && strcmp(entry->fstype, "vfat") != 0 && first_root && first_root->type & FST_FSCK
 	    && first_root->line->passno == 1)

@@ -198,8 +198,7 @@ static bool is_other_kind(struct audit *audit, const struct fstab_entry *entry, 
 /** Judge a mount point that resolves to that of another line. */
 static void judge_resolved(struct audit *audit, const struct fstab_entry *entry, const char *real)
 {
-	const struct fstab_entry *other =
-	        entry->noauto ? NULL : audit_at(audit, NULL, real, strlen(real), map64_text(real));
+	const struct fstab_entry *other = entry->noauto ? NULL : audit_at(audit, real);
 	if (other && other != entry)
 		audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING | AUDIT_BOOT,
 			       "one line", NULL, "remove one, or add noauto",

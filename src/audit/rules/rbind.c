@@ -12,6 +12,7 @@
 
 #include "base/fstypes.h"
 #include "base/map64.h"
+#include "base/pathmap.h"
 #include "base/words.h"
 #include "mountopts/optlist.h"
 #include "mounttree.h"
@@ -25,10 +26,8 @@ struct bounds {
 	const struct fstab_match *match;
 	const struct fstab_file *file;
 	struct map64 seen;       /* hash of a mount point -> the visible mount of the plan */
-	struct map64 binds;      /* hash of a path -> the first line with this target, or source */
-	uint32_t *next;          /* the next line of the same hash; MAP64_NONE */
+	struct pathmap binds;    /* path -> the lines with this target, or source, the first last */
 	bool source;             /* lines are indexed by source, not by target */
-	bool any;
 };
 
 /** The target or source of a bind; NULL: unknown, or "/", which contains every path. */
@@ -44,24 +43,18 @@ static const char *end_of(const struct bounds *b, uint32_t line)
 static void bounds_destroy(struct bounds *b)
 {
 	map64_destroy(&b->seen);
-	map64_destroy(&b->binds);
-	free(b->next);
+	pathmap_destroy(&b->binds);
 }
 
 /** Index the lines and mounts.  @return whether there was memory. */
 static bool bounds_init(struct bounds *b)
 {
 	bool failed = false;
-	b->next = calloc(b->file->count + 1, sizeof(*b->next));
-	if (!b->next)
-		return false;
 	for (uint32_t i = (uint32_t)b->file->count; i-- > 0 && !failed;) {
 		const char *path = end_of(b, i);
-		b->next[i] = path ? map64_remove(&b->binds, map64_text(path)) : MAP64_NONE;
-		b->any |= path != NULL;
-		failed = path && map64_put(&b->binds, map64_text(path), i) == MAP64_NONE;
+		failed = path && pathmap_add(&b->binds, path, i) != 0;
 	}
-	for (uint32_t i = 0; b->any && i < b->plan->count && !failed; ++i) {
+	for (uint32_t i = 0; b->binds.count && i < b->plan->count && !failed; ++i) {
 		const struct fstab_line *line = &b->plan->lines[i];
 		if (line->mount && line->target && !line->hidden)
 			failed = map64_put(&b->seen, map64_text(line->target), i) == MAP64_NONE;
@@ -89,28 +82,14 @@ static bool shows_same(const struct fstab_line *a, const struct fstab_line *b)
 	                 b->mount->root ? b->mount->root : "/") == 0;
 }
 
-/** An iterator over the binds whose target, or source, is above a mount. */
-struct above {
-	const struct fstab_line *mount;
-	size_t n;                /* bytes of the path so far */
-	uint64_t hash;           /* of them */
-	uint32_t line;           /* the index of the bind's line; MAP64_NONE: before the first */
-};
-
-/** Step to the next bind.  @return false: no more. */
-static bool next_above(const struct bounds *b, struct above *at)
+/** Step to the next bind whose target, or source, is above a mount.  @return false: no more. */
+static bool next_above(const struct bounds *b, struct pathmap_at *at)
 {
-	const char *target = at->mount->target, *end;
-	do {
-		at->line = at->line == MAP64_NONE ? MAP64_NONE : b->next[at->line];
-		while (at->line == MAP64_NONE) {
-			if (!map64_path(target, &at->n, &at->hash))
-				return false;
-			at->line = target[at->n] ? map64_get(&b->binds, at->hash) : MAP64_NONE;
-		}
-		end = end_of(b, at->line);
-	} while (strncmp(end, target, at->n) != 0 || end[at->n]);
-	return true;
+	while (pathmap_next_above(&b->binds, at)) {
+		if (at->path[at->n])
+			return true;
+	}
+	return false;
 }
 
 bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
@@ -118,19 +97,19 @@ bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
 {
 	struct bounds b = {.plan = plan, .match = match, .file = file};
 	bool good = bounds_init(&b);
-	for (size_t i = 0; good && b.any && i < plan->count; ++i) {
+	for (size_t i = 0; good && b.binds.count && i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
-		struct above at = {line, 0, MAP64_BYTES, MAP64_NONE};
 		if (line->owner || !line->mount || !line->target || line->hidden)
 			continue;
+		struct pathmap_at at = pathmap_of(line->target);
 		while (next_above(&b, &at)) {
 			const char *rest = line->target + at.n;
 			const struct fstab_line *origin =
-				seen_on(&b, match->bound[at.line].path, rest, strlen(rest));
+				seen_on(&b, match->bound[at.value].path, rest, strlen(rest));
 			if (!origin || origin == line || !shows_same(origin, line))
 				continue;
 			line->owner = "fstab";
-			line->of = file->entries[at.line].number;
+			line->of = file->entries[at.value].number;
 			break;
 		}
 	}
@@ -191,18 +170,18 @@ bool audit_left_out(const struct audit_live *in,
 	struct bounds b = {.plan = in->plan, .match = in->match, .file = in->file,
 	                   .source = true};
 	bool good = bounds_init(&b);
-	for (size_t i = 0; good && b.any && i < in->plan->count; ++i) {
+	for (size_t i = 0; good && b.binds.count && i < in->plan->count; ++i) {
 		const struct fstab_line *line = &in->plan->lines[i];
-		struct above at = {line, 0, MAP64_BYTES, MAP64_NONE};
 		const char *owner = line->owner ? line->owner : "";
 		/* The copy of a temporary mount may have been unmounted. */
 		bool passing = word_in(owner, strcspn(owner, ":"), "automount container "
 		                       "credentials nsfs session snap udisks user");
 		if (!line->mount || !line->target || line->hidden || passing)
 			continue;
+		struct pathmap_at at = pathmap_of(line->target);
 		while (next_above(&b, &at)) {
-			if (lacks_copy(&b, in->d, at.line, line, line->target + at.n))
-				each(arg, &in->file->entries[at.line], line);
+			if (lacks_copy(&b, in->d, at.value, line, line->target + at.n))
+				each(arg, &in->file->entries[at.value], line);
 		}
 	}
 	bounds_destroy(&b);

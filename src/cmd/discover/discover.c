@@ -322,7 +322,7 @@ out:
 
 void run_destroy(struct run *run)
 {
-	map64_destroy(&run->places);
+	pathmap_destroy(&run->places);
 	for (size_t i = 0; i < RUN_PLAIN; ++i)
 		free(run->plain[i]);
 	discovery_free(run->d);

@@ -15,8 +15,8 @@ void match_init(struct matcher *m, const struct fstab_match_input *in, struct ar
 
 void match_destroy(struct matcher *m)
 {
-	map64_destroy(&m->entry_by);
-	map64_destroy(&m->mount_by);
+	pathmap_destroy(&m->entry_by);
+	pathmap_destroy(&m->mount_by);
 	map64_destroy(&m->first_of);
 	map64_destroy(&m->devices);
 	map64_destroy(&m->shown);
@@ -44,11 +44,10 @@ const char *match_normal(struct matcher *m, const char *path)
 }
 
 /** Put an index before the others of its mount point.  @return the next of them; NO_LINE. */
-static uint32_t push(struct matcher *m, struct map64 *map, const char *key, uint32_t i)
+static uint32_t push(struct matcher *m, struct pathmap *map, const char *key, uint32_t i)
 {
-	uint64_t hash = map64_text(key);
-	uint32_t next = map64_remove(map, hash);
-	m->failed |= map64_put(map, hash, i) == MAP64_NONE;
+	uint32_t next = pathmap_get(map, key);
+	m->failed |= pathmap_add(map, key, i) != 0;
 	return next;
 }
 
@@ -95,7 +94,7 @@ static void take_remounts(struct matcher *m, struct candidate *entry)
 {
 	for (uint32_t *at = &entry->next; *at != NO_LINE && !m->failed;) {
 		struct candidate *next = &m->entries[*at];
-		if (strcmp(next->key, entry->key) != 0 || !next->is.remount) {
+		if (!next->is.remount) {
 			at = &next->next;
 			continue;
 		}
@@ -145,14 +144,13 @@ void match_take_plan(struct matcher *m)
 
 const struct planned *match_live(const struct matcher *m, const char *key)
 {
-	uint32_t i = map64_get(&m->mount_by, map64_text(key));
-	return i != MAP64_NONE && strcmp(m->mounts[i].key, key) == 0 ? &m->mounts[i] : NULL;
+	uint32_t i = pathmap_get(&m->mount_by, key);
+	return i == NO_LINE ? NULL : &m->mounts[i];
 }
 
 const struct planned *match_next_live(const struct matcher *m, const struct planned *mount)
 {
-	const struct planned *next = mount->next == NO_LINE ? NULL : &m->mounts[mount->next];
-	return next && strcmp(next->key, mount->key) == 0 ? next : NULL;
+	return mount->next == NO_LINE ? NULL : &m->mounts[mount->next];
 }
 
 /** Index the mounts by the names of their devices. */

@@ -13,12 +13,13 @@
 #define GM_FSTAB_MATCH_MATCHER_H
 
 #include "base/map64.h"
+#include "base/pathmap.h"
 #include "base/strbuf.h"
 #include "fstab/entry.h"
 #include "fstab/match.h"
 #include "fstab/places.h"
 
-#define NO_LINE UINT32_MAX
+#define NO_LINE PATHMAP_NONE
 
 /** The merge's verdict on a line of the file. */
 enum act { KEPT, CHANGED, ASIDE };
@@ -39,7 +40,7 @@ struct candidate {
 struct planned {
 	const struct fstab_line *line;
 	const char *key;
-	uint32_t next;           /* the next with the hash of this key; NO_LINE */
+	uint32_t next;           /* the next with this key; NO_LINE */
 	uint32_t entry;          /* its line of the file; NO_LINE */
 	/* Of the merge: */
 	uint32_t instead;        /* a line that was put aside for this one */
@@ -54,7 +55,7 @@ struct matcher {
 	size_t nentries;
 	struct planned *mounts;
 	size_t nmounts;
-	struct map64 entry_by, mount_by;   /* hash of key -> the first */
+	struct pathmap entry_by, mount_by;   /* key -> the first */
 	struct map64 first_of;         /* device of a file system with subvolumes -> the first line
 	                                  of the file that mounts one: they share its options */
 	struct map64 devices;          /* name of a device -> its mount */

@@ -29,9 +29,8 @@ static int fit(struct matcher *m, const struct candidate *entry, const struct pl
 
 struct candidate *match_first_on(struct matcher *m, const struct planned *mount)
 {
-	uint32_t i = mount->key ? map64_get(&m->entry_by, map64_text(mount->key)) : MAP64_NONE;
-	return i != MAP64_NONE && strcmp(m->entries[i].key, mount->key) == 0 ? &m->entries[i]
-	       : NULL;
+	uint32_t i = mount->key ? pathmap_get(&m->entry_by, mount->key) : NO_LINE;
+	return i == NO_LINE ? NULL : &m->entries[i];
 }
 
 struct candidate *match_next_on(struct matcher *m, const struct candidate *entry)
@@ -45,8 +44,7 @@ static bool is_beneath(struct matcher *m, const struct candidate *entry, const s
 	unsigned deep = 0;
 	for (uint32_t i = top->next; i != NO_LINE && deep < DEEP_MAX; i = m->mounts[i].next,
 	     ++deep) {
-		const struct planned *mount = &m->mounts[i];
-		if (strcmp(mount->key, top->key) == 0 && match_same(m, entry, mount) != 0)
+		if (match_same(m, entry, &m->mounts[i]) != 0)
 			return true;
 	}
 	return false;

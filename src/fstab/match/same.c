@@ -122,13 +122,11 @@ static const struct mount *shown_by(struct matcher *m, const char *path,
 	/* Of a bind onto its source, the former mount is not known. */
 	const char *skip = mount->key ? mount->key : "";
 	const struct planned *in = strcmp(skip, "/") != 0 ? match_live(m, "/") : NULL;
-	uint64_t hash = MAP64_BYTES;
-	for (size_t n = 0; key && map64_path(key, &n, &hash);) {
-		uint32_t i = map64_get(&m->mount_by, hash);
-		if (i != MAP64_NONE && word_is(key, n, m->mounts[i].key)
-		    && strcmp(m->mounts[i].key, skip) != 0) {
-			in = &m->mounts[i];
-			rest = key + n;
+	struct pathmap_at at = pathmap_of(key ? key : "");
+	for (size_t n = 0; pathmap_next_above(&m->mount_by, &at);) {
+		if (at.n > n && strcmp(m->mounts[at.value].key, skip) != 0) {
+			in = &m->mounts[at.value];
+			rest = key + (n = at.n);
 		}
 	}
 	if (!key || !in)

@@ -2,9 +2,9 @@
 /*
  * What each mount is, and which mounts it needs.
  *
- * Two indexes by mount point make this linear: of the visible mounts, to find the mount that
- * contains a path and whether another mount covers it; and of the hidden mounts, which may contain
- * the source of a bind that was made before they were hidden.
+ * Two maps by mount point make this linear: of the visible mounts, to find the mount that contains
+ * a path and whether another mount covers it; and of the hidden mounts, which may contain the
+ * source of a bind that was made before they were hidden.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -26,35 +26,9 @@ const char *place_below(const struct fstab_input *in, const char *name)
 	return *name ? name : "/";
 }
 
-/* Indexes. */
-
-/** The mount of a name of n bytes, of this hash, in an index of names. */
-static uint32_t find_name(const struct maker *mk, const struct map64 *map, uint64_t hash,
-                          const char *name, size_t n)
-{
-	for (uint32_t node = map64_get(map, hash); node != MAP64_NONE;
-	     node = mk->places[node].next_name) {
-		if (word_is(name, n, mk->places[node].target))
-			return node;
-	}
-	return MT_NONE;
-}
-
-/** The lowest mount of an index whose name a path from ROOT is at or below. */
-static uint32_t lowest_above(const struct maker *mk, const struct map64 *map, const char *path)
-{
-	uint32_t best = find_name(mk, map, map64_text("/"), "/", 1);
-	uint64_t hash = MAP64_BYTES;
-	for (size_t n = 0; map64_path(path, &n, &hash);) {
-		uint32_t found = find_name(mk, map, hash, path, n);
-		best = found != MT_NONE ? found : best;
-	}
-	return best;
-}
-
 uint32_t place_holder(const struct maker *mk, const char *path)
 {
-	return lowest_above(mk, &mk->by_name, path);
+	return pathmap_nearest(&mk->by_name, path);
 }
 
 /** Insert a node at the head of the chain of its hash.  @return the next node, or MAP64_NONE. */
@@ -73,15 +47,14 @@ void place_index(struct maker *mk)
 		const struct mount *m = place_mount(mk, i);
 		if (!place->target)
 			continue;
-		uint64_t name = map64_text(place->target);
 		if (place->visible) {
-			place->next_name = push(mk, &mk->by_name, name, i);
+			mk->failed |= pathmap_add(&mk->by_name, place->target, i) != 0;
 			place->next_root = push(mk, &mk->by_root, bind_hash(m, place_root(m)), i);
 			bind_index(mk, i);
 		} else if (!place->onto_itself && !(fstype_flags(m->fstype) & FST_AUTOFS)
 		           && strcmp(place_type(m), "rootfs") != 0) {
 			/* It may contain files that were once visible below its mount point. */
-			place->next_name = push(mk, &mk->by_hidden, name, i);
+			mk->failed |= pathmap_add(&mk->by_hidden, place->target, i) != 0;
 			map64_remove(&mk->hidden, mount_dev(m));
 			mk->failed |= map64_put(&mk->hidden, mount_dev(m), i) == MAP64_NONE;
 		}
@@ -307,8 +280,7 @@ void place_consider(struct maker *mk, uint32_t i)
 	if (place->state != WAITING)
 		return;
 	/* One mount of a stack is visible; if the table is no tree, there can be more. */
-	if (find_name(mk, &mk->by_name, map64_text(place->target), place->target,
-	              strlen(place->target)) != i)
+	if (pathmap_get(&mk->by_name, place->target) != i)
 		refuse(place, "another mount has the same path");
 	else
 		place->bind = bind_is(mk, i);
@@ -352,7 +324,7 @@ enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, cons
 	if (node)
 		*node = in;
 	/* The path is the one under which the file was opened; a mount may hide it now. */
-	uint32_t hidden = lowest_above(mk, &mk->by_hidden, path);
+	uint32_t hidden = pathmap_nearest(&mk->by_hidden, path);
 	if (hidden != MT_NONE)
 		return plan_refuse(mk, line, "%s %s may be that of a mount on %s which is hidden "
 		                   "now", what, path, mk->places[hidden].target);

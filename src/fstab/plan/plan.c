@@ -443,8 +443,8 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	strbuf_destroy(&mk.text);
 	strbuf_destroy(&mk.path);
 	strbuf_destroy(&mk.scratch);
-	map64_destroy(&mk.by_name);
-	map64_destroy(&mk.by_hidden);
+	pathmap_destroy(&mk.by_name);
+	pathmap_destroy(&mk.by_hidden);
 	map64_destroy(&mk.hidden);
 	map64_destroy(&mk.by_root);
 	map64_destroy(&mk.primary);

@@ -13,6 +13,7 @@
 #define GM_FSTAB_PLAN_IMPL_H
 
 #include "base/map64.h"
+#include "base/pathmap.h"
 #include "base/strbuf.h"
 #include "base/words.h"
 #include "fstab/fstab.h"
@@ -33,7 +34,7 @@ struct place {
 	bool bind;
 	bool automount;          /* by an automount unit of the fstab */
 	bool unnamed;            /* REFUSED: fstab_line.unnamed */
-	uint32_t next_name, next_root;   /* the next of the same hash; MAP64_NONE */
+	uint32_t next_root;      /* the next of the same hash of device and root; MAP64_NONE */
 	const char *why;
 	const char *owner;       /* fstab_line.owner */
 };
@@ -43,8 +44,8 @@ struct maker {
 	struct fstab_plan *plan;
 	const struct mtree *tree;
 	struct place *places;
-	struct map64 by_name;    /* hash of target -> the first visible node */
-	struct map64 by_hidden;  /* the same, not visible */
+	struct pathmap by_name;    /* target -> the visible nodes, the first one last */
+	struct pathmap by_hidden;  /* the same, not visible */
 	struct map64 hidden;     /* device -> the first of its nodes that are not visible */
 	struct map64 by_root;    /* hash of device and root -> the first node */
 	struct map64 primary;    /* device -> the node of its whole that is mounted first;
