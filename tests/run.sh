@@ -67,7 +67,7 @@ for case in "$here"/cases/*.sh; do
 	wrap=
 	# libblkid calls an ioctl (of CD-ROM drives) that valgrind does not know.
 	[ -z "$valgrind" ] ||
-		wrap="valgrind -q --sim-hints=lax-ioctls --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --log-file=$work/valgrind.%p"
+		wrap="valgrind -q --sim-hints=lax-ioctls --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite --log-file=$work/valgrind.%p"
 	(
 		cd "$work/dir" &&
 			timeout -k 5 "$seconds" env -i PATH="$PATH" HOME="$work/dir" LC_ALL=C.UTF-8 TERM=dumb TZ=UTC \
