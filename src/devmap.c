@@ -56,15 +56,27 @@ const char *devmap_refused(const struct devmap *map, int *error)
 	return map->refused;
 }
 
+/** Forget which devices can block: what was found without the callback is no longer valid. */
+static void discard_judgements(struct devmap *map)
+{
+	for (size_t i = 0; i < map->ndevs; ++i)
+		map->devs[i]->judged = false, map->devs[i]->fs_judged = 0;
+}
+
 void devmap_set_blocking_test(struct devmap *map,
                       bool (*blocks)(void *arg, const char *path, uint32_t major, uint32_t minor),
                       void *arg)
 {
 	map->file_blocks = blocks;
 	map->file_blocks_arg = arg;
-	/* Results obtained without the callback are no longer valid. */
-	for (size_t i = 0; i < map->ndevs; ++i)
-		map->devs[i]->judged = false, map->devs[i]->fs_judged = 0;
+	discard_judgements(map);
+}
+
+void devmap_trust_files(struct devmap *map, bool trust)
+{
+	if (map->file_blocks)
+		discard_judgements(map);
+	map->trusts_files = trust;
 }
 
 const char *devmap_strndup(struct devmap *map, const char *str, size_t n)

@@ -87,6 +87,9 @@
  *     tablediff.c        differences between two tables
  *     monitor.c          waiting for changes: fanotify, mountinfo's poll
  *     events.c           mount events of fanotify, not yet reported
+ *     mounts.h           the mounts of a run: struct mounts
+ *     blocking.c         which mounts can block
+ *     paths.c            where paths lead, without touching what can block
  *   bfs.c                traversal of a directory tree by a policy
  *   bfs/
  *     dirs.c             directories that were opened, and their descriptors
@@ -99,8 +102,7 @@
  *     bulkstat.c         metadata by the bulk interfaces of btrfs and XFS
  *   discover/            mount tree + traversal: every mount named, with its state
  *     discover.c         the flow of a run
- *     path.c             in which mount a path or the root lies, decided from the table
- *     block.c            which mounts can block, and what lies below them
+ *     root.c             in which mount the root of a run lies
  *     probe.c            mounts touched by the prober
  *     owner.c            the records and limits of the prober; which user owns a mount
  *     hints.c            testing the names that the table gives

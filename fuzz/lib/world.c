@@ -481,7 +481,7 @@ void world_begin(struct world *w, struct fuzz_input *in)
 	find_blocking();
 	if (keep_covers()) {
 		for (unsigned i = 0; i < w->n; ++i)
-			w->mounts[i].blocks = fstype_flags(w->mounts[i].fstype) & FST_BLOCKS;
+			w->mounts[i].blocks = fstype_blocks(w->mounts[i].fstype);
 		find_blocking();
 	}
 	w->kernel = (struct fuzz_kernel){

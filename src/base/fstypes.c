@@ -151,6 +151,11 @@ unsigned fstype_flags(const char *fstype)
 	return row ? row->flags | FST_KNOWN : FST_BLOCKS;
 }
 
+bool fstype_blocks(const char *fstype)
+{
+	return fstype_flags(fstype) & FST_BLOCKS;
+}
+
 bool fstype_dir_waits(const char *fstype, const char *name)
 {
 	return fstype && strcmp(fstype, "proc") == 0 && strcmp(name, "map_files") == 0;

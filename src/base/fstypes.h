@@ -33,6 +33,10 @@ enum fstype_flags {
     @return enum fstype_flags.  An unknown type has only FST_BLOCKS. */
 unsigned fstype_flags(const char *fstype);
 
+/** Whether system calls on a type can block; true if it is unknown.  A mount can block for other
+    reasons too: ask mounts/mounts.h. */
+bool fstype_blocks(const char *fstype);
+
 /** Whether reading a directory, or a lookup in it, locks the memory map of a process:
     /proc/PID/map_files.  A process that waits for a page from a dead server holds that lock.
     @name  The last component of the directory's path. */

@@ -7,13 +7,13 @@
 #ifndef GM_CMD_CMD_H
 #define GM_CMD_CMD_H
 
-#include "base/pathmap.h"
 #include "base/secret.h"
 #include "base/strbuf.h"
 #include "cmd/options.h"
 #include "devmap.h"
 #include "discover/discover.h"
 #include "os/os.h"
+#include "mounts/paths.h"
 #include "mounts/table.h"
 
 #include <stdio.h>
@@ -79,8 +79,6 @@ extern const struct command index_commands[];
 struct options;
 struct columns;
 
-enum { RUN_PLAIN = 6 };
-
 /** The state of a listing of mounts. */
 struct run {
 	struct os os;
@@ -92,11 +90,9 @@ struct run {
 	struct mount_table *table;
 	struct prober *prober;         /* NULL without --probe */
 	struct discovery *d;           /* NULL for an fstab or mtab */
-	struct pathmap places;         /* mount points of d: path_index() */
-	bool indexed;
-	char *plain[RUN_PLAIN];        /* recently resolved directories without a symlink in their
-	                                  path; used if indexed */
-	unsigned next_plain;
+	struct mounts_paths paths;     /* run_paths() */
+	bool pathed;                   /* paths is set */
+	struct mounts *known;          /* found while --root was resolved; or NULL */
 	const char *table_name;        /* "listmount", or the file that was read */
 	size_t watched;                /* number of mounts that --poll knows */
 	int procfd, rootfd;            /* of --task; else AT_FDCWD */
@@ -105,7 +101,6 @@ struct run {
 	uint32_t hidden;               /* number of hidden mounts, whose sizes cannot be read */
 	char *prefix;                  /* of --root; else NULL */
 	bool live;                     /* the table is the current one of the kernel */
-	bool judged;                   /* discovery tested every mount that cannot block */
 	bool nomem;                    /* memory ran out in a function that cannot report it */
 	bool complete;
 	const char *reasons[8];        /* why it is not complete */

@@ -32,7 +32,7 @@ static void source_name(struct cells *cells, const struct mount *mount, struct s
 	if (device)
 		strbuf_puts(out, device);
 	else if (canonical && source[0] == '/' && source[1] != '/')
-		path_follow(run, source, out);
+		mounts_follow(run_paths(run), source, out);
 	else
 		mask_source(source, out);
 }
@@ -134,7 +134,7 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	run->unsized += state == MT_UNTESTED;
 	run->hidden += state == MT_HIDDEN;
 	if (!run->live || !target || state != MT_OK
-	    || fstype_flags(row->mount->fstype) & FST_BLOCKS)
+	    || mounts_block_itself(run->d->mounts, row->node))
 		return false;
 	int fd = mount_open(run, row->mount, target);
 	if (fd < 0)

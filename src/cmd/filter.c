@@ -165,28 +165,29 @@ bool run_has_target(const struct run *run, const char *path)
 	return false;
 }
 
-enum host_followed filter_target(struct run *run, const char *path, struct strbuf *out)
+enum path_followed filter_target(struct run *run, const char *path, struct strbuf *out)
 {
 	path_normal(path, out);
 	if (out->failed) {
 		errno = ENOMEM;
-		return HOST_MISSING;
+		return PATH_MISSING;
 	}
 	if (run->opt->nocanonicalize || !run->live || !run->d
 	    || (*path == '/' && run_has_target(run, strbuf_str(out))))
-		return HOST_UNTOUCHED;
-	return path_follow(run, path, out);
+		return PATH_UNTOUCHED;
+	return mounts_follow(run_paths(run), path, out);
 }
 
 /** The mount that contains a path, for --target. */
-static uint32_t node_holding(struct run *run, const char *path, enum host_followed known)
+static uint32_t node_holding(struct run *run, const char *path, enum path_followed known)
 {
-	uint32_t lexical = path_mount(run, path);
-	if (known != HOST_SEEN || !run->d || !(run->os.caps & OSC_STATX_MNT_ID))
+	uint32_t lexical = mounts_holding(run_paths(run), path);
+	if (known != PATH_SEEN || !run->d || !(run->os.caps & OSC_STATX_MNT_ID))
 		return lexical;
 	struct k_statx st;
 	bool unique = run->table->unique_ids;
-	if (path_look(run, path, unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID, &st) != 0)
+	unsigned mask = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
+	if (mounts_look(run_paths(run), path, mask, &st) != 0)
 		return lexical;
 	uint64_t id = os_statx_mnt_id(&st, unique);
 	uint32_t node = id ? mtree_find(&run->d->tree, id) : MT_NONE;
@@ -224,8 +225,8 @@ static int pick_target(struct picker *p)
 	const char *path = o->target ? o->target : o->mountpoint;
 	struct strbuf name = {0};
 	int status = 0;
-	enum host_followed known = filter_target(run, path, &name);
-	if (known == HOST_MISSING) {
+	enum path_followed known = filter_target(run, path, &name);
+	if (known == PATH_MISSING) {
 		status = path_missing(path);
 		goto out;
 	}
@@ -288,7 +289,7 @@ static int pick_operand(struct picker *p, const char *text)
 	p->filter.no_fuse = false;
 
 	struct strbuf name = {0};
-	enum host_followed known = HOST_SEEN;
+	enum path_followed known = PATH_SEEN;
 	int error = 0, status = 0;
 	if (!found && !is_tag) {
 		known = filter_target(p->run, text, &name);
@@ -305,7 +306,7 @@ static int pick_operand(struct picker *p, const char *text)
 	}
 	source_spec_destroy(&spec);
 	errno = error;
-	if (!found && known == HOST_MISSING && is_path(text)) {
+	if (!found && known == PATH_MISSING && is_path(text)) {
 		status = path_missing(text);
 	} else if (!found && !o->unmounted && !report_left_out(p, text) && !o->quiet) {
 		report_unmatched(text, is_tag);
@@ -337,7 +338,7 @@ static int pick_pair(struct picker *p, const char *source, const char *target)
 	struct strbuf name = {0};
 	int status = 0;
 	source_spec_init(p->run, &spec, source);
-	if (filter_target(p->run, target, &name) == HOST_MISSING
+	if (filter_target(p->run, target, &name) == PATH_MISSING
 	    && !command_near(commands, source)) {
 		status = path_missing(target);
 	} else {

@@ -394,7 +394,7 @@ int indexed_new(struct os *os, const struct indexed_args *args, const char *refu
 		indexed_free(indexed);
 		return CX_ERROR;
 	}
-	indexed->devs = discover_devmap(&indexed->os, indexed->table);
+	indexed->devs = mounts_devmap(&indexed->os, indexed->table);
 	indexed->dirfd = index_place_open(&indexed->os, args->dir, false, &indexed->dir);
 	if (indexed->dirfd < 0 && (errno != ENOENT || !indexed->dir.len)) {
 		status = indexed_dir_error(strbuf_str(&indexed->dir));

@@ -166,27 +166,28 @@ static int open_root(struct run *run)
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
+	opts.lets_expire = run->opt->lets_expire;
 	struct strbuf name = {0};
 
 	/* An untested table suffices to resolve a path. */
-	run->devs = discover_devmap(&run->os, run->table);
+	run->devs = mounts_devmap(&run->os, run->table);
 	if (run->devs)
-		run->d = discover(&run->os, NULL, run->table, &opts);
+		run->d = discover(&run->os, run->devs, run->table, &opts);
 	if (!run->d) {
 		why = strerror(errno);
 		goto out;
 	}
-	enum host_followed known = path_follow(run, dir, &name);
+	enum path_followed known = mounts_follow(run_paths(run), dir, &name);
 	const char *place = strbuf_text(&name);
 	if (!place)
 		why = strerror(ENOMEM);
-	else if (known == HOST_MISSING)
+	else if (known == PATH_MISSING)
 		why = path_error(errno);
-	else if (run->opt->part && known == HOST_SEEN && strcmp(place, "/") == 0)
+	else if (run->opt->part && known == PATH_SEEN && strcmp(place, "/") == 0)
 		why = "this is the whole machine; use --live";
 	else if (run->opt->names == DN_KERNEL && !run->opt->probe)
 		;   /* DIR is not touched */
-	else if (known == HOST_UNTOUCHED)
+	else if (known == PATH_UNTOUCHED)
 		why = "it is on a file system that can block and is not touched; use "
 		      "--names=kernel without --probe";
 	else if ((run->rootfd = os_openat(&run->os, AT_FDCWD, place,
@@ -199,8 +200,11 @@ static int open_root(struct run *run)
 out:
 	if (why)
 		message(dir, "cannot be used as root: %s", why);
-	discovery_free(run->d);
-	run->d = NULL;
+	if (run->d) {
+		run->known = run->d->mounts;
+		run->d->mounts = NULL;
+	}
+	run_forget(run);
 	strbuf_destroy(&name);
 	return why ? CX_ERROR : 0;
 }

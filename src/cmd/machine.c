@@ -11,15 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Whether a path is the mount point of a file system that can block. */
-static bool point_blocks(void *arg, const char *path)
-{
-	struct run *run = arg;
-	uint32_t node = path_mount(run, path);
-	const char *name = node == MT_NONE ? NULL : run_name(run, node);
-	return name && strcmp(name, path) == 0 && path_blocks(run, path);
-}
-
 /* The functions of struct fstab_facts. */
 
 static enum fstab_unit fact_unit(void *arg, const char *target)
@@ -58,8 +49,8 @@ static int same_place(struct host *host, const char *a, const char *b)
 {
 	struct strbuf one = {0}, other = {0};
 	int same = -1;
-	if (host_follow(host, a, &one) == HOST_SEEN
-	    && host_follow(host, b, &other) == HOST_SEEN)
+	if (host_follow(host, a, &one) == PATH_SEEN
+	    && host_follow(host, b, &other) == PATH_SEEN)
 		same = strcmp(strbuf_str(&one), strbuf_str(&other)) == 0;
 	strbuf_destroy(&one);
 	strbuf_destroy(&other);
@@ -138,16 +129,16 @@ static int fact_follow(void *arg, const char *target, struct strbuf *path)
 	struct strbuf here = {0};
 	if (!host->in.live)
 		return -1;
-	enum host_followed known = host_follow(host, target, &here);
-	bool none = known == HOST_MISSING && (errno == ENOENT || errno == ENOTDIR);
+	enum path_followed known = host_follow(host, target, &here);
+	bool none = known == PATH_MISSING && (errno == ENOENT || errno == ENOTDIR);
 	const char *found = strbuf_str(&here);
 	size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
 	bool inside = strncmp(found, root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
-	if (inside && known == HOST_SEEN)
+	if (inside && known == PATH_SEEN)
 		strbuf_puts(path, found[n] ? found + n : "/");
 	path->failed |= here.failed;
 	strbuf_destroy(&here);
-	return !inside ? -1 : known == HOST_SEEN ? 1 : none ? 0 : -1;
+	return !inside ? -1 : known == PATH_SEEN ? 1 : none ? 0 : -1;
 }
 
 struct fstab_facts machine_facts(struct fstab_machine *machine)
@@ -210,16 +201,17 @@ static int find_root(struct fstab_machine *machine, const char *given)
 		path_normal(given, root);
 		return 0;
 	}
-	if (path_follow(run, given, root) == HOST_MISSING) {
+	if (mounts_follow(run_paths(run), given, root) == PATH_MISSING) {
 		message(given, "cannot be used as root: %s", path_error(errno));
 		return -1;
 	}
-	if (path_blocks(run, strbuf_str(root))) {
+	if (mounts_path_block(run_paths(run), strbuf_str(root))) {
 		message(strbuf_str(root), "accessing it can block: fsck helpers and units are not "
 		                          "checked");
 		return 0;
 	}
-	machine->host.in.system = host_system_new(&run->os, strbuf_str(root), path_blocks, run);
+	machine->host.in.system = host_system_new(&run->os, strbuf_str(root),
+	                                                  run_paths(run));
 	if (!machine->host.in.system) {
 		message(given, "cannot be used as root: %s%s", strerror(errno), errno != ENOTDIR
 		        ? "" : "; name a directory (getmnt fstab --merge=FILE updates a file)");
@@ -238,9 +230,9 @@ int machine_know(struct fstab_machine *machine, const char *root, const char *sw
 		.os = &run->os, .devs = run->devs, .d = run->d, .table = run->table,
 		.live = run->live, .own = run->procfd == AT_FDCWD && run->rootfd == AT_FDCWD,
 		.root = strbuf_str(&machine->root), .system = machine->host.in.system,
-		.paths = {run, path_follow, path_look, path_blocks, point_blocks, node_blocks},
+		.paths = run_paths(run),
 	});
-	if (machine->root.failed || path_index(run) != 0
+	if (machine->root.failed
 	    || host_read_utab(&machine->host, &machine->utab) != 0) {
 		message(NULL, "%s", strerror(ENOMEM));
 		return -1;

@@ -35,12 +35,13 @@ bool put_blocks(void *arg, const char *path)
 	const char *prefix = run->prefix && strcmp(run->prefix, "/") != 0 ? run->prefix : "";
 	size_t n = strlen(prefix);
 	bool below = strncmp(path, prefix, n) == 0 && (path[n] == '/' || !path[n]);
-	/* If the root itself can block, node_blocks() is true for every path: judge by the path
-	   alone, since "/" is touched anyway. */
-	bool judged = run->d && run->judged && run->procfd == AT_FDCWD && below
-	              && run->d->root != MT_NONE && !node_blocks(run, run->d->root);
-	uint32_t node = judged ? path_mount(run, path[n] ? path + n : "/") : MT_NONE;
-	return node != MT_NONE ? node_blocks(run, node) : discover_path_blocks(run->table, path);
+	/* If the root itself can block, every path can: judge by the path alone, since "/" is
+	   touched anyway. */
+	bool known = run->d && run->procfd == AT_FDCWD && below && run->d->root != MT_NONE
+	             && !mounts_block(run->d->mounts, run->d->root);
+	uint32_t node = known ? mounts_holding(run_paths(run), path[n] ? path + n : "/") : MT_NONE;
+	return node != MT_NONE ? mounts_block(run->d->mounts, node)
+	                       : mounts_type_blocks(run->table, path);
 }
 
 /** Append a text, replacing %s by the step that failed, %e by its error, and %p by a command that
@@ -402,7 +403,7 @@ static bool leads_to_blocking(void *arg, const char *path)
 	if (!mounts->table)
 		mounts->table = table_read_kernel(mounts->os, TABLE_AUTO,
 		                                  MF_POINT | MF_FSTYPE | MF_SOURCE);
-	return !mounts->table || discover_path_blocks(mounts->table, path);
+	return !mounts->table || mounts_type_blocks(mounts->table, path);
 }
 
 int put_report(struct os *os, const char *path, const char *bytes, size_t len)

@@ -86,9 +86,9 @@ void source_spec_init(struct run *run, struct source_spec *spec, const char *tex
 	if (run->opt->nocanonicalize || !run->live) {
 		if (*text == '/')
 			path_normal(text, &spec->path);
-	} else if (path_follow(run, text, &spec->path) == HOST_SEEN) {
+	} else if (mounts_follow(run_paths(run), text, &spec->path) == PATH_SEEN) {
 		struct k_statx st;
-		if (path_look(run, strbuf_str(&spec->path), K_STATX_TYPE, &st) == 0
+		if (mounts_look(run_paths(run), strbuf_str(&spec->path), K_STATX_TYPE, &st) == 0
 		    && S_ISBLK(st.mode)) {
 			spec->is_dev = true;
 			spec->dev_major = st.rdev_major;

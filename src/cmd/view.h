@@ -68,8 +68,8 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount);
 bool filter_match_device(struct run *run, const struct devmap_device *device);
 
 /** The name that the table would have for a path: the path as written if it is a mount point,
-    else what it resolves to.  @out [out]  The name.  @return as path_follow(). */
-enum host_followed filter_target(struct run *run, const char *path, struct strbuf *out);
+    else what it resolves to.  @out [out]  The name.  @return as mounts_follow(). */
+enum path_followed filter_target(struct run *run, const char *path, struct strbuf *out);
 
 /** Whether the table has a mount point with this name. */
 bool run_has_target(const struct run *run, const char *path);
@@ -118,42 +118,18 @@ int view_add_devices(struct run *run, struct view *view);
 /** Free a view. */
 void view_destroy(struct view *view);
 
-/* path.c.  The functions with `void *run` are those of struct host_paths. */
+/* path.c */
 
-/**
- * Resolve a path to the name that mount tables use.
- *
- * Symlinks are read one by one, and none on a mount that can block: the rest of the path after
- * such a mount is not resolved.
- *
- * @out [out]  The absolute path, without links, "." and "..".
- * @return how far the path was followed; HOST_MISSING sets errno: see path_error().
- */
-enum host_followed path_follow(void *run, const char *path, struct strbuf *out);
+/** The paths of a run, with the names of its mounts. */
+struct mounts_paths *run_paths(struct run *run);
 
-/** The text for an errno of path_follow(), or of reading a file. */
+/** Free the discovery of a run, and what is known of its paths. */
+void run_forget(struct run *run);
+
+/** The text for an errno of mounts_follow(), or of reading a file. */
 const char *path_error(int error);
-
-/** statx() of a path that path_follow() has seen, without following a symlink or contacting a
-    server.
-    @return 0, or -1.  Errors: those of statx(2). */
-int path_look(void *run, const char *path, unsigned mask, struct k_statx *st);
-
-/** Whether touching a file can block; true if unknown.  The path is seen from this process's root.
-    Sets errno: ENOENT and the like if the path does not exist, else EAGAIN. */
-bool path_blocks(void *run, const char *path);
 
 /** Whether touching the backing file of a loop device can block: for devmap_set_blocking_test(). */
 bool loop_blocks(void *run, const char *path, uint32_t major, uint32_t minor);
-
-/** Index the mount points of a run after its discovery, to speed up path_mount().
-    @return 0, or -1.  Errors: ENOMEM. */
-int path_index(struct run *run);
-
-/** The mount that contains a path, according to the table; MT_NONE: none. */
-uint32_t path_mount(const struct run *run, const char *path);
-
-/** Whether a mount, or one that its path leads through, can block. */
-bool node_blocks(void *run, uint32_t node);
 
 #endif

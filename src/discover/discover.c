@@ -4,7 +4,7 @@
  *
  *   1. build the tree from the IDs in the table, and find the root of the process
  *   2. find by the table alone which mounts are hidden, outside or deleted
- *   3. find which mounts can block (block.c); these are named by the table and not accessed
+ *   3. find which mounts can block (mounts/); these are named by the table and not accessed
  *   4. test hints, one statx each (hints.c), or search the tree (pass.c; the rules in walk.c)
  *   5. read the mounts that were not found again: gone, unsearched or lost (missing.c)
  */
@@ -112,25 +112,6 @@ static unsigned dsc_rules(const struct discover_opts *opts)
 	return (rules | opts->prune_on) & ~opts->prune_off;
 }
 
-void dsc_propagate(struct dsc *dsc,
-                   bool (*apply)(void *arg, uint32_t node, uint32_t on, bool below), void *arg)
-{
-	const struct mtree *tree = dsc->tree;
-	for (bool changed = true; changed;) {
-		changed = false;
-		for (uint32_t i = 0; i < tree->count; ++i) {
-			uint32_t node = tree->order[i], parent = tree->nodes[node].parent;
-			if (parent != MT_NONE && !mtree_stacked(tree, node))
-				changed |= apply(arg, node, parent, true);
-		}
-		for (size_t i = 0; i < dsc->ndependencies; ++i) {
-			const struct dsc_dependency *d = &dsc->dependencies[i];
-			if (d->on != MT_NONE)
-				changed |= apply(arg, d->node, d->on, false);
-		}
-	}
-}
-
 void dsc_settle(struct dsc *dsc, uint32_t node, enum mt_state state)
 {
 	const char *name = dsc_kernel_name(dsc, node);
@@ -191,8 +172,8 @@ static void dsc_settle_unreachable(struct dsc *dsc)
 		else if (node->place_hidden
 		         && (dsc_rule(dsc, DR_UNREACHABLE) || dsc->opts->names == DN_HINT))
 			dsc_settle(dsc, i, MT_HIDDEN);
-		else if (dsc->flags[i] & DF_BEHIND
-		         || (dsc->flags[i] & DF_NO_LOOK && node->top == i))
+		else if (mounts_block_before(dsc->mounts, i)
+		         || (mounts_no_look(dsc->mounts, i) && node->top == i))
 			dsc_settle(dsc, i, MT_UNTESTED);
 	}
 }
@@ -273,6 +254,13 @@ out:
 	return rc != 0 ? fail(ENOMEM) : 0;
 }
 
+/** Whether a mount cannot be tested only because the kernel reports no mount IDs, and another mount
+    has the same device number.  Such a mount does not block because of that. */
+static bool is_ambiguous(const struct dsc *dsc, uint32_t node)
+{
+	return dsc->d->by_dev && dsc->flags[node] & (DF_INSIDE | DF_TWIN);
+}
+
 /** Determine the states of the remaining nodes, and count. */
 static void dsc_finish(struct dsc *dsc)
 {
@@ -280,6 +268,7 @@ static void dsc_finish(struct dsc *dsc)
 	struct mtree *tree = dsc->tree;
 	struct discovery *d = dsc->d;
 	bool lost = false;
+	bool tested = dsc->opts->names != DN_KERNEL && dsc->table->source < TABLE_RECORDED;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		struct mt_node *node = &tree->nodes[i];
 		if (node->gone) {
@@ -299,6 +288,11 @@ static void dsc_finish(struct dsc *dsc)
 			mtree_state(tree, i, MT_OK);
 		d->complete &= !(node->states & (1u << MT_LOST | 1u << MT_UNSEARCHED));
 		lost |= node->states & 1u << MT_LOST;
+		/* Every mount that cannot block was tested, but for those that are ambiguous. */
+		bool known = !tested || mtree_shown_state(node) != MT_UNTESTED
+		             || is_ambiguous(dsc, i) || mounts_block(dsc->mounts, i);
+		if (!known)
+			mounts_assume(dsc->mounts, i);
 		++d->stats.named[node->named];
 		++d->stats.states[mtree_shown_state(node)];
 	}
@@ -316,7 +310,7 @@ static int dsc_establish(struct dsc *dsc)
 
 	bool probe = dsc->opts->probe != DP_NONE;
 	bool untouched = dsc->opts->names == DN_KERNEL || dsc->table->source >= TABLE_RECORDED;
-	if ((!untouched || probe || dsc->opts->blocking) && dsc_find_blocking(dsc) != 0)
+	if ((!untouched || probe) && mounts_find_blocking(dsc->mounts) != 0)
 		return -1;
 	if (probe && dsc_probe(dsc) != 0)
 		return -1;
@@ -359,19 +353,31 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 {
 	double begin = os_now();
 	struct discovery *d = calloc(1, sizeof(*d));
-	if (!d)
+	struct mounts *mounts = malloc(sizeof(*mounts));
+	if (!d || !mounts) {
+		free(d);
+		free(mounts);
 		return NULL;
+	}
+	d->mounts = mounts;
+	*mounts = (struct mounts){
+		.os = os, .devs = devs, .table = table, .tree = &d->tree, .root = MT_NONE,
+		.rootfd = opts->rootfd, .prefix = opts->prefix, .procfd = opts->procfd,
+		.procpath = opts->procpath, .lets_expire = opts->lets_expire,
+		.unjudged = opts->names == DN_PURE && strcmp(opts->prefix, "/") == 0,
+	};
+	arena_init(&mounts->arena);
 	d->table = table;
 	d->root = MT_NONE;
 	d->rules = dsc_rules(opts);
 	d->complete = true;
 	struct dsc dsc = {
 		.os = os,
-		.devs = devs,
 		.table = table,
 		.opts = opts,
 		.d = d,
 		.tree = &d->tree,
+		.mounts = mounts,
 		.unique = table->unique_ids,
 		.rootfd = opts->rootfd,
 		.own_root = MT_NONE,
@@ -386,8 +392,10 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 	    || mtree_init(&d->tree, table->mounts, table->count, root_key) != 0
 	    || (dsc.by_dev && mtree_group(&d->tree) != 0))
 		goto out;
+	if (opts->known)
+		mounts_adopt(mounts, opts->known);
 	if (root_key != 0)
-		d->root = mtree_find(&d->tree, root_key);
+		mounts->root = d->root = mtree_find(&d->tree, root_key);
 	size_t n = d->tree.count + 1;
 	d->targets = calloc(n, sizeof(*d->targets));
 	d->kinds = calloc(n, sizeof(*d->kinds));
@@ -408,10 +416,9 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 	dsc_finish(&dsc);
 	done = true;
 out:
-	d->flags = dsc.flags;
+	free(dsc.flags);
 	map64_destroy(&dsc.by_old_id);
-	map64_destroy(&dsc.no_look);
-	free(dsc.dependencies);
+	pathmap_destroy(&dsc.no_look);
 	if (dsc.rootfd_own)
 		os_close(os, dsc.rootfd);
 	d->stats.seconds = os_now() - begin;
@@ -422,29 +429,16 @@ out:
 	return d;
 }
 
-bool discovery_blocks(const struct discovery *d, uint32_t node)
-{
-	return d->flags[node] & (DF_BLOCKS | DF_BEHIND);
-}
-
-bool discovery_blocks_itself(const struct discovery *d, uint32_t node)
-{
-	return d->flags[node] & DF_BLOCKS;
-}
-
-bool discovery_is_ambiguous(const struct discovery *d, uint32_t node)
-{
-	return d->by_dev && d->flags[node] & (DF_INSIDE | DF_TWIN);
-}
-
 void discovery_free(struct discovery *d)
 {
 	if (!d)
 		return;
+	if (d->mounts)
+		mounts_destroy(d->mounts);
+	free(d->mounts);
 	mtree_destroy(&d->tree);
 	free(d->targets);
 	free(d->kinds);
-	free(d->flags);
 	free(d->probed);
 	free(d->boundaries);
 	while (d->nagain > 0)

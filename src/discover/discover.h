@@ -12,10 +12,9 @@
 #define GM_DISCOVER_H
 
 #include "devmap.h"
-#include "mounttree.h"
 #include "os/os.h"
 #include "probe/prober.h"
-#include "mounts/table.h"
+#include "mounts/mounts.h"
 
 /** The fields of a table that discovery needs; if the table lacks the layers of overlays or the
     sources of btrfs, discovery reads them itself. */
@@ -62,6 +61,7 @@ struct discover_opts {
 	unsigned prune_on, prune_off;  /* sets of 1 << rule */
 	int rootfd;                /* O_PATH descriptor of the root that names are relative to;
 	                              AT_FDCWD: this process's root */
+	bool root_cannot_block;    /* rootfd may be examined even if nothing else is accessed */
 	const char *prefix;        /* the path of that root in the table, or "/" */
 	unsigned depth;            /* maximum depth of directories to enter; 0: no limit */
 	uint64_t max_dirs;         /* maximum number of directories to read; 0: no limit */
@@ -71,9 +71,10 @@ struct discover_opts {
 	bool guest;                /* in a foreign process: do not raise its descriptor limit, and
 	                              use at most half of it */
 	bool boundaries;           /* collect boundaries */
+	struct mounts *known;      /* what is known of the mounts of this table, from a root at or
+	                              above; it is moved; NULL: nothing */
 	bool lets_expire;          /* do not access mounts on automount triggers either: a lookup
 	                              through a trigger restarts its idle time */
-	bool blocking;             /* find what can block even if nothing is accessed */
 	enum discover_probe probe; /* the mounts for the prober: none, those that should not block,
 	                              or all */
 	struct prober *prober;     /* owned by the caller.  NULL leaves the run incomplete */
@@ -119,7 +120,8 @@ struct discovery {
 	const struct mount_table *table;
 	const char **targets;          /* name of each node, or NULL */
 	uint8_t *kinds;                /* enum discover_kind of each node */
-	uint8_t *flags;                /* enum dsc_node_flags of each node */
+	struct mounts *mounts;         /* which mounts can block; found on first use, by what
+	                                  discover() was given */
 	struct discover_probed *probed;  /* of each node; NULL: nothing was probed */
 	struct discover_boundary *boundaries;
 	size_t nboundaries, boundaries_room;
@@ -150,31 +152,6 @@ void discover_defaults(struct discover_opts *opts);
     discovery_free(). */
 struct discovery *discover(struct os *os, struct devmap *devs, const struct mount_table *table,
                            const struct discover_opts *opts);
-
-/** Whether a file system on a path, other than that of "/", can block, by its type in the table. */
-bool discover_path_blocks(const struct mount_table *table, const char *path);
-
-/** Whether the name of a loop device's backing file refers to that file: proven, or unprovable
-    while no FUSE file system is hidden.  See devmap_file_here(). */
-bool discover_loop_here(struct devmap *devs, const struct mount_table *table, uint32_t major,
-                        uint32_t minor, int dirfd);
-
-/** Create a map of devices that uses /sys, /run, /dev and /proc only if they cannot block.
-    @own  The table of this process, with the fields that discover_path_blocks() needs; NULL:
-    read mountinfo.
-    @return as devmap_new(). */
-struct devmap *discover_devmap(struct os *os, const struct mount_table *own);
-
-/** Whether a mount, or a mount on its path, can block.  Unknown with DN_KERNEL unless
-    opts.blocking. */
-bool discovery_blocks(const struct discovery *d, uint32_t node);
-
-/** Whether a mount can block by itself, wherever it is.  As discovery_blocks(). */
-bool discovery_blocks_itself(const struct discovery *d, uint32_t node);
-
-/** Whether a mount was not tested only because the kernel reports no mount IDs, and another mount
-    has the same device number.  Such a mount does not block because of that. */
-bool discovery_is_ambiguous(const struct discovery *d, uint32_t node);
 
 /** Free a discovery; NULL is allowed. */
 void discovery_free(struct discovery *d);

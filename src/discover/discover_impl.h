@@ -9,7 +9,6 @@
 
 #include "base/arena.h"
 #include "base/fstypes.h"
-#include "base/intern.h"
 #include "base/map64.h"
 #include "base/pathmap.h"
 #include "base/strbuf.h"
@@ -17,44 +16,24 @@
 
 /** Flags of a node. */
 enum dsc_node_flags {
-	DF_BLOCKS  = 1 << 0,  /* its file system can block */
-	DF_BEHIND  = 1 << 1,  /* a mount on its path can block */
-	DF_NO_LOOK = 1 << 2,  /* even statx of its root can block */
-	DF_SHIFTS  = 1 << 7,  /* it was found moved when read again */
 	/* For identity by device: */
-	DF_INSIDE  = 1 << 3,  /* same device as its parent: its root is indistinguishable */
-	DF_TWIN    = 1 << 4,  /* another mount has the same device and mounted-on device */
-	/* While finding which mounts can block: */
-	DF_UNSURE  = 1 << 5,  /* a path that it depends on is not yet checked */
-	DF_UNSURE_BEHIND = 1 << 6,  /* a mount on its path is unsure */
-};
-
-/** A mount that depends on a path: a layer of an overlay, or the backing file of a loop device. */
-struct dsc_dependency {
-	uint32_t node;
-	uint32_t on;                /* if it blocks: the mount that contains the path, or the
-	                               blocking mount on the path; MT_NONE: unknown */
-	const char *path;           /* decoded; owned by the discovery */
-	uint32_t major, minor;      /* the loop device with this backing file; 0: none */
-	bool named;                 /* known only by its path: may be on a hidden mount */
-	bool relative;              /* the relative names of an overlay's layers: a list in path,
-	                               each ended by NUL, the last one followed by another */
-	bool clear;                 /* found not to block */
+	DF_INSIDE = 1 << 0,  /* same device as its parent: its root is indistinguishable */
+	DF_TWIN   = 1 << 1,  /* another mount has the same device and mounted-on device */
+	DF_SHIFTS = 1 << 2,  /* it was found moved when read again */
 };
 
 /** A running discovery. */
 struct dsc {
 	struct os *os;
-	struct devmap *devs;
 	const struct mount_table *table;
 	const struct discover_opts *opts;
 	struct discovery *d;
 	struct mtree *tree;         /* &d->tree */
 	uint8_t *flags;             /* enum dsc_node_flags of each node */
-	struct dsc_dependency *dependencies;  /* mounts that depend on a path */
-	size_t ndependencies, dependencies_room;
+	struct mounts *mounts;      /* d->mounts */
 	struct map64 by_old_id;     /* 32-bit ID -> node; only if the run accesses mounts */
-	struct map64 no_look;       /* hashes of DF_NO_LOOK names; filled on first use */
+	struct pathmap no_look;     /* names of mounts_no_look(); filled on first use */
+	bool no_look_read;
 	const char *partly;         /* why the search was incomplete, or NULL */
 	bool shifting;              /* the search was complete, but directories vanished
 	                               meanwhile */
@@ -120,28 +99,7 @@ int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned mo
 /** Update kind and MT_DELETED of a node from a statx of its root. */
 void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);
 
-/* path.c */
-/** An index of the table for finding the mount of a path. */
-struct dsc_paths {
-	struct dsc *dsc;
-	struct pathmap points; /* visible mount points -> their nodes */
-	struct intern plain;   /* paths known not to be symlinks */
-	bool failed;           /* out of memory: results are guesses */
-};
-
-/** Index the mount points of the table.  @return 0, or -1 (ENOMEM). */
-int dsc_paths_init(struct dsc_paths *paths, struct dsc *dsc);
-
-/** Free the index; a zeroed struct is allowed. */
-void dsc_paths_destroy(struct dsc_paths *paths);
-
-/** Whether a path leads into or through a mount that blocks, or through a mount with DF_UNSURE. */
-enum dsc_leads { LEADS_CLEAR, LEADS_BLOCKED, LEADS_UNSURE };
-
-/** Follow a path, reading symlinks only on mounts that are known not to block.  A path that cannot
-    be followed is LEADS_BLOCKED.
-    @in [out]  The mount that contains the path, or the mount where following it ended. */
-enum dsc_leads dsc_path_leads(struct dsc_paths *paths, const char *path, uint32_t *in);
+/* root.c */
 
 /** Find the key of the mount that contains the root of the run; 0 if unknown.
     @return 0, or -1.  Errors: those of statx(2). */
@@ -151,17 +109,6 @@ int dsc_root_key(struct dsc *dsc, uint64_t *found);
     the root of the run.
     @return 0, or -1.  Errors: those of statx(2). */
 int dsc_own_root(struct dsc *dsc, uint32_t *found);
-
-/** Propagate a property from mounts to the mounts below them, except stacked mounts, and to mounts
-    that depend on them by a path.
-    @apply  Copies the property from `on` to `node`.  @return whether `node` changed. */
-void dsc_propagate(struct dsc *dsc,
-                   bool (*apply)(void *arg, uint32_t node, uint32_t on, bool below), void *arg);
-
-/* block.c */
-
-/** Set DF_BLOCKS, DF_BEHIND and DF_NO_LOOK.  @return 0, or -1 (ENOMEM). */
-int dsc_find_blocking(struct dsc *dsc);
 
 /* hints.c */
 

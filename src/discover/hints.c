@@ -79,18 +79,14 @@ static int hint_statx(struct os *os, int rootfd, const char *name, unsigned mask
     with O_PATH contacts the server. */
 static bool hint_may_look(struct dsc *dsc, const char *name, size_t len)
 {
-	if (!dsc->no_look.slots) {
-		if (map64_reserve(&dsc->no_look, 1) != 0)
+	for (uint32_t i = 0; !dsc->no_look_read && i < dsc->tree->count; ++i) {
+		const char *point = dsc_kernel_name(dsc, i);
+		if (mounts_no_look(dsc->mounts, i) && point
+		    && pathmap_add(&dsc->no_look, point, i) != 0)
 			return false;
-		for (uint32_t i = 0; i < dsc->tree->count; ++i) {
-			const char *point = dsc_kernel_name(dsc, i);
-			if (!(dsc->flags[i] & DF_NO_LOOK) || !point)
-				continue;
-			if (map64_put(&dsc->no_look, map64_text(point), i) == MAP64_NONE)
-				return false;
-		}
 	}
-	return map64_get(&dsc->no_look, map64_bytes(MAP64_BYTES, name, len)) == MAP64_NONE;
+	dsc->no_look_read = true;
+	return pathmap_find(&dsc->no_look, name, len) == PATHMAP_NONE;
 }
 
 /** A name that is examined component by component. */
@@ -111,7 +107,7 @@ static int careful_open(void *arg, int at, const char *component)
 	uint32_t in = dsc_node_of(dsc, &st);
 	careful->len += 1 + strlen(component);
 	/* A mount that is newer than the table hides everything below it. */
-	bool blocks = in != MT_NONE && (dsc->flags[in] & (DF_BLOCKS | DF_BEHIND)
+	bool blocks = in != MT_NONE && (mounts_block(dsc->mounts, in)
 	                                || !hint_may_look(dsc, careful->name, careful->len));
 	if (in == MT_NONE || blocks)
 		return fail(blocks ? EREMOTE : ENOENT);
@@ -167,7 +163,7 @@ static bool hint_settle(struct dsc *dsc, const struct hint *hint)
 		return false;
 	dsc_name(dsc, hint->node, dsc_kernel_name(dsc, hint->node), MT_NAMED_VERIFIED);
 	/* The mount was identified without accessing its file system. */
-	if (dsc->flags[hint->node] & DF_BLOCKS)
+	if (mounts_block_itself(dsc->mounts, hint->node))
 		mtree_state(dsc->tree, hint->node, MT_UNTESTED);
 	if (dsc->tree->nodes[hint->node].place_hidden)
 		mtree_uncover(dsc->tree, hint->node);
@@ -268,7 +264,8 @@ static void hints_uncover(struct dsc *dsc)
 			continue;
 		struct hint hint;
 		n->covered_by = MT_NONE;
-		if (!(dsc->flags[i] & (DF_BEHIND | DF_NO_LOOK)) && n->top == i)
+		if (n->top == i && !mounts_block_before(dsc->mounts, i)
+		    && !mounts_no_look(dsc->mounts, i))
 			hint_test(dsc, i, &hint);
 	}
 }
@@ -331,7 +328,7 @@ static void hints_test(struct os *os, void *arg, unsigned part, size_t from, siz
 		/* For a mount that can block, request only what the kernel has without contacting
 		   it. */
 		unsigned mask = 0;
-		if (!(dsc->flags[hint->node] & DF_BLOCKS))
+		if (!mounts_block_itself(dsc->mounts, hint->node))
 			mask = dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
 		const char *name = dsc_kernel_name(dsc, hint->node);
 		int rc = hint_statx(os, dsc->rootfd, name, mask, &st);

@@ -151,7 +151,7 @@ int dsc_find_missing(struct dsc *dsc)
 	const struct discover_opts *opts = dsc->opts;
 	int watch = -1;
 	if (dsc->table->source == TABLE_MOUNTINFO
-	    || !discover_path_blocks(dsc->table, opts->procpath))
+	    || !mounts_type_blocks(dsc->table, opts->procpath))
 		watch = os_openat(dsc->os, opts->procfd, opts->procpath, O_RDONLY);
 	int rc = missing_examine_all(dsc, watch);
 	os_close(dsc->os, watch);

@@ -15,8 +15,8 @@
 
 enum { NAMES_MAX = 5 };   /* mounts listed in a reason */
 
-/** Callback of dsc_propagate(): a mount gets the owner of a mount that it depends on, unless that
-    is root. */
+/** Callback of mounts_propagate(): a mount gets the owner of a mount that it depends on, unless
+    that is root. */
 static bool owner_apply(void *arg, uint32_t node, uint32_t on, bool below)
 {
 	uint32_t *owners = arg;
@@ -43,7 +43,7 @@ void dsc_find_owners(struct dsc *dsc, uint32_t *owners)
 		bool tasks = task != 0 && is_fuse(m->fstype);
 		owners[i] = tasks ? task : fuse_user(m->fstype, m->fs_opts);
 	}
-	dsc_propagate(dsc, owner_apply, owners);
+	mounts_propagate(dsc->mounts, owner_apply, owners);
 }
 
 const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners)
@@ -119,10 +119,10 @@ int dsc_permit_probes(struct dsc *dsc, const char **why)
 		PROBER_CGROUP_DIR "/unified", PROBER_CGROUP_DIR "/systemd",
 	};
 	char dir[PROBER_DIR_MAX];
-	bool memory = own && prober_memory_dir(dir) && !discover_path_blocks(own, dir);
+	bool memory = own && prober_memory_dir(dir) && !mounts_type_blocks(own, dir);
 	bool may_move = own;
 	for (size_t i = 0; i < sizeof(cgroups) / sizeof(*cgroups); ++i)
-		may_move = may_move && !discover_path_blocks(own, cgroups[i]);
+		may_move = may_move && !mounts_type_blocks(own, cgroups[i]);
 	table_free(read);
 	*why = "nothing was probed: there is no directory for the records of hung mounts; root "
 	       "needs /run, other users $XDG_RUNTIME_DIR, on a file system that cannot block";

@@ -99,7 +99,7 @@ static int walk_starts(struct walk *walk)
 	bool from_root = dsc->opts->names != DN_HINT && !walk->files;
 	uint32_t root = dsc->d->root;
 	/* The root of the process can block, so it is not searched. */
-	if (from_root && root != MT_NONE && dsc->flags[root] & DF_BLOCKS)
+	if (from_root && root != MT_NONE && mounts_block_itself(dsc->mounts, root))
 		return 0;
 	if (from_root && root != MT_NONE)
 		return bfs_start(walk->bfs, ".", root, BFS_NORMAL, 0);
@@ -253,7 +253,7 @@ static int walk_prepare(struct walk *walk)
 		const char *name = dsc_kernel_name(dsc, i);
 		/* statx shows the top of a stack; the directory entry is on the mount that contains
 		   the mount point of the lowest one. */
-		if (!(dsc->flags[i] & DF_NO_LOOK) || !name || tree->nodes[i].top != i)
+		if (!mounts_no_look(dsc->mounts, i) || !name || tree->nodes[i].top != i)
 			continue;
 		uint32_t lowest = i;
 		while (mtree_stacked(tree, lowest))

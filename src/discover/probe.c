@@ -73,11 +73,11 @@ static bool probing_wants(const struct probing *p, uint32_t node)
 {
 	const struct dsc *dsc = p->dsc;
 	const struct mt_node *n = &dsc->tree->nodes[node];
-	bool blocks = dsc->flags[node] & (DF_BLOCKS | DF_BEHIND);
+	bool blocks = mounts_block(dsc->mounts, node);
 	if (n->made || n->top != node || !dsc_kernel_name(dsc, node))
 		return false;
 	/* Examined without the prober, unless a mount on the path can block. */
-	if (probing_is_autofs(p, node) && !(dsc->flags[node] & DF_BEHIND))
+	if (probing_is_autofs(p, node) && !mounts_block_before(dsc->mounts, node))
 		return false;
 	return !blocks || dsc->opts->probe == DP_ALL;
 }
@@ -87,7 +87,7 @@ static void probing_close(struct probing *p, uint32_t node)
 {
 	struct dsc *dsc = p->dsc;
 	p->nodes[node].state = PS_CLOSED;
-	dsc->flags[node] |= DF_BEHIND;
+	mounts_assume_behind(dsc->mounts, node);
 	if (dsc->tree->nodes[node].states & UNREACHABLE)
 		return;
 	mtree_state(dsc->tree, node, MT_HUNG);
@@ -146,7 +146,7 @@ static void probing_hung(struct probing *p, uint32_t node, bool seen)
 {
 	struct dsc *dsc = p->dsc;
 	p->nodes[node].state = PS_CLOSED;
-	dsc->flags[node] |= DF_BLOCKS;
+	mounts_assume(dsc->mounts, node);
 	dsc->d->probed[node].error = ETIMEDOUT;
 	dsc_settle(dsc, node, MT_HUNG);
 	if (seen)
@@ -188,9 +188,10 @@ static int probing_start(struct probing *p, uint32_t node)
 	                 | (node == dsc->d->root ? PROBE_INSIDE : 0)
 	                 | (type & FST_AUTOFS ? PROBE_LOOK : 0)
 	                 | (p->nodes[node].steps ? PROBE_STEPS : 0);
-	if (dsc->devs && type & FST_DEVICE
-	    && devmap_mount_device(dsc->devs, m, &question.device_major, &question.device_minor))
-		question.device = devmap_name(dsc->devs, question.device_major,
+	struct devmap *devs = dsc->mounts->devs;
+	if (devs && type & FST_DEVICE
+	    && devmap_mount_device(devs, m, &question.device_major, &question.device_minor))
+		question.device = devmap_name(devs, question.device_major,
 		                              question.device_minor);
 	return prober_ask(dsc->opts->prober, &question);
 }
@@ -235,7 +236,7 @@ static void probing_answer(struct probing *p, uint32_t node, const struct probe_
 	struct dsc *dsc = p->dsc;
 	struct discover_probed *probed = &dsc->d->probed[node];
 	enum mt_state state = dsc_error_state(answer->error);
-	bool blocks = dsc->flags[node] & (DF_BLOCKS | DF_BEHIND);
+	bool blocks = mounts_block(dsc->mounts, node);
 	bool removed = dsc->tree->nodes[node].states & 1u << MT_DELETED;
 	p->nodes[node].state = PS_OPEN;
 	probed->error = answer->error;
@@ -473,7 +474,7 @@ int dsc_probe(struct dsc *dsc)
 		why = dsc_over_share(dsc, p.owners);
 		if (why)
 			probing_incomplete(&p, why);
-		dsc_propagate(dsc, probing_apply, &p);
+		mounts_propagate(dsc->mounts, probing_apply, &p);
 		rc = probing_read_again(&p);
 	}
 out:

@@ -232,7 +232,7 @@ static void walk_name(struct walk *walk, uint32_t on, uint32_t top, const char *
 		dsc_name(dsc, top, path, MT_NAMED_WALKED);
 		/* The table was wrong, or has changed since. */
 		mtree_uncover(tree, top);
-		if (dsc->flags[top] & DF_BLOCKS)
+		if (mounts_block_itself(dsc->mounts, top))
 			mtree_state(tree, top, MT_UNTESTED);
 		walk_settled(walk, top);
 	}
@@ -274,7 +274,7 @@ void walk_hide_below(struct walk *walk)
 bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *queue)
 {
 	const struct dsc *dsc = walk->dsc;
-	if (dsc->flags[node] & (DF_BLOCKS | DF_BEHIND))
+	if (mounts_block(dsc->mounts, node))
 		return false;
 	if (dsc_rule(dsc, DR_LEAF) && mtree_is_leaf(dsc->tree, node)
 	    && !walk_for_boundaries(walk, node))

@@ -32,7 +32,7 @@ static int open_mount(struct host *host, uint32_t node)
 static int clone_mount(struct host *host, uint32_t node)
 {
 	/* With another root the name would lead to another place. */
-	if (!host->in.own || host->in.paths.node_blocks(host->in.paths.arg, node))
+	if (!host->in.own || mounts_block(host->in.d->mounts, node))
 		return -1;
 	int fd = open_mount(host, node);
 	if (fd < 0)

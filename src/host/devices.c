@@ -36,9 +36,8 @@ bool host_is_protected(struct host *host, const char *number)
 static bool block_number(struct host *host, const struct strbuf *place, uint32_t *major,
                          uint32_t *minor)
 {
-	const struct host_paths *paths = &host->in.paths;
 	struct k_statx st;
-	if (paths->look(paths->arg, strbuf_str(place), K_STATX_TYPE, &st) != 0
+	if (mounts_look(host->in.paths, strbuf_str(place), K_STATX_TYPE, &st) != 0
 	    || !S_ISBLK(st.mode))
 		return false;
 	*major = st.rdev_major;
@@ -49,10 +48,9 @@ static bool block_number(struct host *host, const struct strbuf *place, uint32_t
 int host_swap_device(void *arg, const char *name, struct fstab_device *device)
 {
 	struct host *host = arg;
-	const struct host_paths *paths = &host->in.paths;
 	struct devmap *devs = host->in.devs;
 	struct strbuf path = {0};
-	device->numbered = devs && paths->follow(paths->arg, name, &path) == HOST_SEEN
+	device->numbered = devs && mounts_follow(host->in.paths, name, &path) == PATH_SEEN
 	                   && block_number(host, &path, &device->major, &device->minor);
 	bool failed = path.failed;
 	strbuf_destroy(&path);
@@ -189,9 +187,9 @@ static const struct host_tag *find_tag(struct host *host, int tag, const char *v
 bool host_device_number(struct host *host, const char *path, uint32_t *major, uint32_t *minor)
 {
 	struct strbuf place = {0};
-	enum host_followed known = host_follow(host, path, &place);
-	int error = known == HOST_MISSING ? errno : 0;
-	bool is = known == HOST_SEEN && block_number(host, &place, major, minor);
+	enum path_followed known = host_follow(host, path, &place);
+	int error = known == PATH_MISSING ? errno : 0;
+	bool is = known == PATH_SEEN && block_number(host, &place, major, minor);
 	strbuf_destroy(&place);
 	errno = error;
 	return is;

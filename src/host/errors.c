@@ -184,7 +184,7 @@ int host_read_errors(struct host *host, const struct mount *const *mounts, size_
 	struct reader r = {.host = host, .out = errors};
 	struct map64 seen = {0};
 	*errors = (struct host_errors_list){0};
-	if (!host->in.live || host->in.paths.blocks(host->in.paths.arg, "/sys/fs")) {
+	if (!host->in.live || mounts_path_block(host->in.paths, "/sys/fs")) {
 		errors->unknown = true;
 		return 0;
 	}

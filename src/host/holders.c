@@ -259,7 +259,7 @@ static uint64_t device_of(struct host *host, const char *name)
 {
 	struct k_statx st;
 	if (!name || strncmp(name, "/dev/", 5) != 0
-	    || host->in.paths.blocks(host->in.paths.arg, name)
+	    || mounts_path_block(host->in.paths, name)
 	    || os_statx(host->in.os, AT_FDCWD, name, AT_NO_AUTOMOUNT, K_STATX_BASIC, &st) != 0)
 		return 0;
 	return (uint64_t)st.rdev_major << 32 | st.rdev_minor;
@@ -321,7 +321,7 @@ static void list_wanted(struct looking *look, const struct tablines *lines)
 static void add_wanted(struct looking *look)
 {
 	struct host *host = look->host;
-	bool sys = !host->in.paths.blocks(host->in.paths.arg, "/sys/fs");
+	bool sys = !mounts_path_block(host->in.paths, "/sys/fs");
 	for (size_t i = 0; i < look->nwanted; ++i) {
 		struct wanted *w = &look->wanted[i];
 		if (w->held.count == 0 && (!w->dev || !sys || !is_alive(host, w->dev)))
@@ -340,7 +340,7 @@ int host_read_holders(struct host *host, const struct tablines *lines, struct ho
 	/* In a container, only its own processes are visible. */
 	out->partly = !host_has_first_pids(host->in.os);
 	look.own = space_of(&look, AT_FDCWD, 0);
-	if (!look.own || !host->in.own || host->in.paths.blocks(host->in.paths.arg, "/proc")) {
+	if (!look.own || !host->in.own || mounts_path_block(host->in.paths, "/proc")) {
 		out->partly = true;
 		goto out;
 	}

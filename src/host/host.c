@@ -29,10 +29,8 @@ void host_close(struct host *host)
 
 const struct host_units *host_units(struct host *host)
 {
-	const struct host_paths *paths = &host->in.paths;
 	if (!host->units_read && host->in.live && strcmp(host->in.root, "/") == 0)
-		host->nomem |= host_units_read(host->in.os, paths->blocks, paths->arg,
-		                               &host->units) != 0;
+		host->nomem |= host_units_read(host->in.os, host->in.paths, &host->units) != 0;
 	host->units_read = true;
 	return &host->units;
 }
@@ -75,11 +73,6 @@ long host_read_number(struct os *os, const char *path)
 	return number;
 }
 
-static bool blocks(struct host *host, const char *path)
-{
-	return host->in.paths.blocks(host->in.paths.arg, path);
-}
-
 char *host_cmdline(struct host *host)
 {
 	struct os *os = host->in.os;
@@ -98,21 +91,21 @@ enum host_mtab_kind host_mtab(struct host *host, char **text, size_t *len)
 	char link[PATH_MAX];
 	if (!host->in.live || strcmp(host->in.root, "/") != 0)
 		return HOST_MTAB_UNKNOWN;
-	ssize_t n = blocks(host, "/etc") ? -1
+	ssize_t n = mounts_path_block(host->in.paths, "/etc") ? -1
 		: os_readlinkat(os, AT_FDCWD, mtab, link, sizeof(link));
 	/* The usual links; whether /proc is mounted does not matter. */
 	if (n > 0 && (word_ends(link, "proc/self/mounts") || word_ends(link, "proc/mounts")))
 		return HOST_MTAB_KERNEL;
-	enum host_followed known = host_follow(host, mtab, &place);
+	enum path_followed known = host_follow(host, mtab, &place);
 	const char *path = strbuf_text(&place);
 	bool is_proc = path && strncmp(path, "/proc/", 6) == 0;
 	if (!path)
 		host->nomem = true;
-	else if (known == HOST_MISSING && errno == ENOENT)
+	else if (known == PATH_MISSING && errno == ENOENT)
 		kind = n > 0 ? HOST_MTAB_NOWHERE : HOST_MTAB_NONE;
-	else if (known == HOST_SEEN && is_proc && word_ends(path, "/mounts"))
+	else if (known == PATH_SEEN && is_proc && word_ends(path, "/mounts"))
 		kind = HOST_MTAB_KERNEL;
-	else if (known == HOST_SEEN && !is_proc && !blocks(host, path)
+	else if (known == PATH_SEEN && !is_proc && !mounts_path_block(host->in.paths, path)
 	         && os_read_regular(os, AT_FDCWD, path, MTAB_MAX, text, len) == 0)
 		kind = HOST_MTAB_FILE;
 	strbuf_destroy(&place);
@@ -125,18 +118,18 @@ enum host_read host_crypttab(struct host *host, char **text, struct strbuf *name
 	const char *root = host->in.root;
 	struct strbuf place = {0};
 	size_t len;
-	enum host_followed known = host_follow(host, crypttab, &place);
+	enum path_followed known = host_follow(host, crypttab, &place);
 	const char *path = strbuf_text(&place);
 	int error = path ? errno : ENOMEM;
-	if (path && known == HOST_SEEN)
+	if (path && known == PATH_SEEN)
 		strbuf_puts(name, path);
 	else
 		strbuf_printf(name, "%s%s", strcmp(root, "/") == 0 ? "" : root, crypttab);
 	enum host_read read = HOST_READ;
-	if (path && known == HOST_SEEN && !blocks(host, path))
+	if (path && known == PATH_SEEN && !mounts_path_block(host->in.paths, path))
 		error = os_read_regular(host->in.os, AT_FDCWD, path, TEXT_MAX, text, &len) == 0
 		                ? 0 : errno;
-	else if (path && known != HOST_MISSING)
+	else if (path && known != PATH_MISSING)
 		read = HOST_READ_BLIND;
 	if (read == HOST_READ && error) {
 		read = error == ENOENT || error == ENOTDIR ? HOST_READ_NONE

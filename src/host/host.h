@@ -19,32 +19,9 @@
 #include "host/system.h"
 #include "host/units.h"
 #include "os/os.h"
+#include "mounts/paths.h"
 #include "mounts/table.h"
 #include "mounts/tablines.h"
-
-/* Paths. */
-
-/** The result of following a path. */
-enum host_followed {
-	HOST_SEEN,       /* to its end: the path exists */
-	HOST_UNTOUCHED,      /* not accessed: it could block */
-	HOST_MISSING,    /* errno says why */
-};
-
-/** Callbacks for following paths of this process; each gets `arg`. */
-struct host_paths {
-	void *arg;
-	enum host_followed (*follow)(void *arg, const char *path, struct strbuf *out);
-	/** Like statx(2), without following a symlink or contacting a server. */
-	int (*look)(void *arg, const char *path, unsigned mask, struct k_statx *st);
-	/** Whether access to a path could block; if false, errno is ENOENT if it does not exist. */
-	bool (*blocks)(void *arg, const char *path);
-	/** Whether a path whose parent may be accessed is a mount point of a mount that could
-	    block. */
-	bool (*point_blocks)(void *arg, const char *path);
-	/** Whether a node of the mount tree could block. */
-	bool (*node_blocks)(void *arg, uint32_t node);
-};
 
 /* The host.  Functions with `void *host` are callbacks of struct fstab_facts. */
 
@@ -58,7 +35,7 @@ struct host_input {
 	const char *root;                 /* ROOT as a normalized path */
 	struct host_system *system;       /* the system below ROOT; NULL: unknown; host_close()
 	                                     frees it */
-	struct host_paths paths;
+	struct mounts_paths *paths;       /* of this process */
 };
 
 /** The type of the object at a path. */
@@ -143,7 +120,7 @@ bool host_device_number(struct host *host, const char *path, uint32_t *major, ui
 /* Places below ROOT: places.c */
 
 /** Follow a path as a process with ROOT as "/" would; /dev is that of this system. */
-enum host_followed host_follow(struct host *host, const char *path, struct strbuf *out);
+enum path_followed host_follow(struct host *host, const char *path, struct strbuf *out);
 
 /** Find the type of the object at a path below ROOT, which is looked at once.
     @real [out]  The path without symlinks, relative to ROOT; or NULL. */

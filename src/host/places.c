@@ -13,7 +13,7 @@ enum { TYPES_MAX = 8 << 20 /* bytes of modules.alias */ };
 
 static int look(struct host *host, const char *path, unsigned mask, struct k_statx *st)
 {
-	return host->in.paths.look(host->in.paths.arg, path, mask, st);
+	return mounts_look(host->in.paths, path, mask, st);
 }
 
 /** The prefix of a path below ROOT: "" or ROOT. */
@@ -31,8 +31,7 @@ struct below {
 static int may_touch(void *arg, struct path_walk *walk)
 {
 	struct below *below = arg;
-	const struct host_paths *paths = &below->host->in.paths;
-	below->is_blind = paths->point_blocks(paths->arg, path_text(walk));
+	below->is_blind = mounts_point_block(below->host->in.paths, path_text(walk));
 	return below->is_blind ? -1 : 0;
 }
 
@@ -43,22 +42,22 @@ static ssize_t read_link(void *arg, struct path_walk *walk, char target[PATH_MAX
 }
 
 /** Follow a path as a process with ROOT as "/" would. */
-static enum host_followed follow_below(struct host *host, const char *path, struct strbuf *out)
+static enum path_followed follow_below(struct host *host, const char *path, struct strbuf *out)
 {
 	const char *root = host->in.root;
 	struct below below = {.host = host};
 	struct path_walk walk;
-	enum host_followed followed = HOST_UNTOUCHED;
+	enum path_followed followed = PATH_UNTOUCHED;
 	int rc = path_begin(&walk, path), error = ENOMEM;
 	strbuf_puts(&walk.text, root);
 	walk.root = walk.text.len;
-	if (rc == 0 && !host->in.paths.blocks(host->in.paths.arg, root)) {
+	if (rc == 0 && !mounts_path_block(host->in.paths, root)) {
 		rc = path_resolve(&walk, &(struct path_how){.may = may_touch, .link = read_link,
 		                                            .arg = &below});
 		error = errno;
-		followed = rc == 0 ? HOST_SEEN : below.is_blind ? HOST_UNTOUCHED : HOST_MISSING;
+		followed = rc == 0 ? PATH_SEEN : below.is_blind ? PATH_UNTOUCHED : PATH_MISSING;
 	}
-	if (followed == HOST_MISSING && walk.rest)
+	if (followed == PATH_MISSING && walk.rest)
 		path_append_rest(&walk);
 	strbuf_reset(out);
 	strbuf_puts(out, walk.text.len ? path_text(&walk) : root);
@@ -68,11 +67,11 @@ static enum host_followed follow_below(struct host *host, const char *path, stru
 	return followed;
 }
 
-enum host_followed host_follow(struct host *host, const char *path, struct strbuf *out)
+enum path_followed host_follow(struct host *host, const char *path, struct strbuf *out)
 {
 	bool below = *root_prefix(host) && strncmp(path, "/dev/", 5) != 0;
 	return below && host->in.live ? follow_below(host, path, out)
-	       : host->in.paths.follow(host->in.paths.arg, path, out);
+	       : mounts_follow(host->in.paths, path, out);
 }
 
 enum host_dangling host_dangles(struct host *host, const char *path, struct strbuf *part)
@@ -80,20 +79,20 @@ enum host_dangling host_dangles(struct host *host, const char *path, struct strb
 	struct strbuf place = {0}, above = {0};
 	struct k_statx st;
 	enum host_dangling what = HOST_NOT_DANGLING;
-	enum host_followed known = HOST_SEEN;
+	enum path_followed known = PATH_SEEN;
 	strbuf_puts(&above, root_prefix(host));
-	for (size_t n = 0, end; known == HOST_SEEN && !what && path[n] == '/'; n = end) {
+	for (size_t n = 0, end; known == PATH_SEEN && !what && path[n] == '/'; n = end) {
 		end = n + 1 + strcspn(path + n + 1, "/");
 		strbuf_reset(part);
 		strbuf_add(part, path, end);
-		known = HOST_UNTOUCHED;
+		known = PATH_UNTOUCHED;
 		if (!part->failed)
 			known = host_follow(host, strbuf_str(part), &place);
 		/* The symlink itself: its parent was already followed. */
 		strbuf_add(&above, path + n, end - n);
-		if (known == HOST_MISSING && look(host, strbuf_str(&above), K_STATX_TYPE, &st) == 0)
+		if (known == PATH_MISSING && look(host, strbuf_str(&above), K_STATX_TYPE, &st) == 0)
 			what = HOST_DANGLING_LINK;
-		else if (known == HOST_SEEN && path[end]
+		else if (known == PATH_SEEN && path[end]
 		         && look(host, strbuf_str(&place), K_STATX_TYPE, &st) == 0
 		         && !S_ISDIR(st.mode))
 			what = HOST_NOT_A_DIRECTORY;
@@ -111,20 +110,20 @@ static enum fact_kind look_once(struct host *host, const char *path, const char 
 	struct k_statx st;
 	struct strbuf place = {0};
 	enum fact_kind kind = FACT_UNKNOWN;
-	enum host_followed known = host_follow(host, path, &place);
+	enum path_followed known = host_follow(host, path, &place);
 	const char *found = strbuf_str(&place);
 	const char *root = strncmp(path, "/dev/", 5) == 0 ? "" : root_prefix(host);
 	size_t n = strlen(root);
 	/* A symlink that leads out of ROOT leads elsewhere in a system with ROOT as "/". */
 	bool inside = strncmp(found, root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
-	if (known == HOST_MISSING && inside)
+	if (known == PATH_MISSING && inside)
 		kind = errno == ENOENT || errno == ENOTDIR ? FACT_MISSING : FACT_UNKNOWN;
-	else if (known == HOST_SEEN && inside && look(host, found, K_STATX_TYPE, &st) == 0)
+	else if (known == PATH_SEEN && inside && look(host, found, K_STATX_TYPE, &st) == 0)
 		kind = S_ISDIR(st.mode)   ? FACT_DIR : S_ISREG(st.mode) ? FACT_FILE
 		       : S_ISBLK(st.mode) ? FACT_BLOCK : FACT_OTHER;
 	/* systemctl mask creates symlinks to /dev/null, which may be missing in a system that is
 	   not running. */
-	if (known == HOST_MISSING && inside && strcmp(found + n, "/dev/null") == 0)
+	if (known == PATH_MISSING && inside && strcmp(found + n, "/dev/null") == 0)
 		kind = FACT_OTHER;
 	if (kind != FACT_UNKNOWN) {
 		found = found[n] ? found + n : "/";
@@ -162,7 +161,7 @@ int host_open_to_all(void *arg, const char *path)
 	struct k_statx st;
 	struct strbuf place = {0};
 	size_t root = strlen(root_prefix(host));
-	int open = host_follow(host, path, &place) == HOST_SEEN && !place.failed ? 1 : -1;
+	int open = host_follow(host, path, &place) == PATH_SEEN && !place.failed ? 1 : -1;
 	/* Check each ancestor, from the end up to ROOT. */
 	while (open > 0 && place.len > root) {
 		if (look(host, strbuf_str(&place), K_STATX_TYPE | K_STATX_MODE, &st) != 0)
@@ -209,7 +208,7 @@ int host_fstype(void *arg, const char *fstype)
 			strbuf_printf(&path, "/lib/modules/%s/modules.alias", release);
 		const char *modules = strbuf_text(&path);
 		host->nomem |= !modules;
-		if (modules && *modules && !host->in.paths.blocks(host->in.paths.arg, modules))
+		if (modules && *modules && !mounts_path_block(host->in.paths, modules))
 			os_read_file(os, AT_FDCWD, modules, TYPES_MAX, &host->modules, &len);
 		strbuf_destroy(&path);
 		free(release);

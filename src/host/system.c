@@ -23,8 +23,7 @@ struct host_system {
 	struct os *os;
 	int root;                         /* O_PATH */
 	const char *root_name;
-	bool (*blocks)(void *arg, const char *path);
-	void *arg;
+	struct mounts_paths *paths;
 	const char *dirs[HELPER_DIRS];    /* the helper_dirs that may be accessed */
 	size_t ndirs;
 	struct map64 helpers;             /* hash of the name -> enum known */
@@ -34,13 +33,13 @@ struct host_system {
 	char swap_file[PATH_MAX];
 };
 
-/** Whether a path below ROOT may be accessed; errno is set by `blocks`. */
+/** Whether a path below ROOT may be accessed; errno is that of mounts_path_block(). */
 static bool may_touch(struct host_system *sys, const char *path)
 {
 	char name[PATH_MAX];
 	int n = snprintf(name, sizeof(name), "%s/%s",
 	                 strcmp(sys->root_name, "/") == 0 ? "" : sys->root_name, path);
-	return n > 0 && (size_t)n < sizeof(name) && !(sys->blocks && sys->blocks(sys->arg, name));
+	return n > 0 && (size_t)n < sizeof(name) && !mounts_path_block(sys->paths, name);
 }
 
 /** Open a path below ROOT that may be accessed.  A symlink to an absolute path is followed only if
@@ -53,13 +52,12 @@ static int open_below(struct host_system *sys, const char *path, int flags)
 	return fd < 0 && errno == ENOSYS ? os_openat(sys->os, sys->root, path, flags) : fd;
 }
 
-struct host_system *host_system_new(struct os *os, const char *root,
-                                    bool (*blocks)(void *arg, const char *path), void *arg)
+struct host_system *host_system_new(struct os *os, const char *root, struct mounts_paths *paths)
 {
 	struct host_system *sys = calloc(1, sizeof(*sys));
 	if (!sys)
 		return NULL;
-	*sys = (struct host_system){.os = os, .root_name = root, .blocks = blocks, .arg = arg};
+	*sys = (struct host_system){.os = os, .root_name = root, .paths = paths};
 	sys->root = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);
 	if (sys->root < 0) {
 		host_system_free(sys);

@@ -6,17 +6,15 @@
 #ifndef GM_HOST_SYSTEM_H
 #define GM_HOST_SYSTEM_H
 
-#include "os/os.h"
+#include "mounts/paths.h"
 
 struct host_system;
 
 /** Open ROOT.
-    @blocks  Whether access to a path of this process could block; if so, the path is not accessed.
-    errno is ENOENT if the path does not exist.
+    @paths  Those of this process; what could block is not accessed.
     @return the system, or NULL.  Errors: ENOMEM; those of openat(2).  Ownership:
     host_system_free(). */
-struct host_system *host_system_new(struct os *os, const char *root,
-                                    bool (*blocks)(void *arg, const char *path), void *arg);
+struct host_system *host_system_new(struct os *os, const char *root, struct mounts_paths *paths);
 
 /** Free a system; NULL is allowed. */
 void host_system_free(struct host_system *sys);

@@ -152,33 +152,32 @@ bool host_is_managers_root(struct os *os)
 }
 
 /** The path of systemctl; NULL: systemd is not running here. */
-static const char *find_systemctl(struct os *os, bool (*blocks)(void *arg, const char *path),
-                                  void *arg)
+static const char *find_systemctl(struct os *os, struct mounts_paths *paths)
 {
 	static const char *const places[] = {"/usr/bin/systemctl", "/bin/systemctl",
 	                                     "/run/current-system/sw/bin/systemctl"};
 	struct k_statx st;
 	/* The test of sd_booted(3). */
-	if (blocks(arg, "/run/systemd") || !host_is_managers_root(os)
+	if (mounts_path_block(paths, "/run/systemd") || !host_is_managers_root(os)
 	    || os_statx(os, AT_FDCWD, "/run/systemd/system", AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
 	                K_STATX_TYPE, &st) != 0
 	    || !S_ISDIR(st.mode))
 		return NULL;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
-		if (!blocks(arg, places[i]) && os_statx(os, AT_FDCWD, places[i], AT_NO_AUTOMOUNT,
+		if (!mounts_path_block(paths, places[i])
+		    && os_statx(os, AT_FDCWD, places[i], AT_NO_AUTOMOUNT,
 		                                        K_STATX_TYPE, &st) == 0)
 			return places[i];
 	}
 	return NULL;
 }
 
-int host_units_read(struct os *os, bool (*blocks)(void *arg, const char *path), void *arg,
-                    struct host_units *units)
+int host_units_read(struct os *os, struct mounts_paths *paths, struct host_units *units)
 {
 	static char show[] = "show", all[] = "--all", pager[] = "--no-pager", end[] = "--",
 		locale[] = "LC_ALL=C",
 	            mounts[] = "*.mount", automounts[] = "*.automount", swaps[] = "*.swap";
-	const char *systemctl = find_systemctl(os, blocks, arg);
+	const char *systemctl = find_systemctl(os, paths);
 	struct os_bounded done = {0};
 	struct strbuf names = {0};
 	*units = (struct host_units){0};

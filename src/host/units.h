@@ -12,7 +12,7 @@
 #define GM_HOST_UNITS_H
 
 #include "base/map64.h"
-#include "os/os.h"
+#include "mounts/paths.h"
 
 /** A unit; strings without a value are "". */
 struct host_unit {
@@ -52,12 +52,10 @@ struct host_units {
 int host_units_parse(char *text, struct host_units *units);
 
 /** Run systemctl, for at most five seconds.
-    @blocks  Whether access to a path could block.
     @units [out]  Destroy it, also after an error.  Not known if systemd is not running, runs in
     another root, or does not respond.
     @return 0, or -1.  Errors: ENOMEM. */
-int host_units_read(struct os *os, bool (*blocks)(void *arg, const char *path), void *arg,
-                    struct host_units *units);
+int host_units_read(struct os *os, struct mounts_paths *paths, struct host_units *units);
 
 void host_units_destroy(struct host_units *units);
 

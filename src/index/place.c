@@ -6,6 +6,7 @@
 #include "base/words.h"
 #include "mountopts/layers.h"
 #include "mountopts/optlist.h"
+#include "mountopts/shown.h"
 #include "os/change.h"
 #include "os/inodes.h"
 #include "path/named.h"
@@ -150,7 +151,7 @@ static enum place_why judge_alone(const struct place *place)
 		return type & FST_LAST ? PLACE_PSEUDO : PLACE_MEMORY;
 	if (type & FST_NET)
 		return PLACE_NETWORK;
-	if (type & FST_BLOCKS && type & FST_UNLISTED)
+	if (is_fuse(m->fstype) || strcmp(m->fstype, "virtiofs") == 0)
 		return PLACE_FUSE;
 	if (place->hidden || !m->point || !m->root)
 		return PLACE_HIDDEN;

@@ -251,7 +251,7 @@ static int found_live(struct found *found, const struct getmnt *gm, struct os *o
 	enum table_source source = (enum table_source)gm->options[GETMNT_OPT_KERNEL];
 	found->table = table_read_kernel(os, source, MF_ALL);
 	if (found->table && (rootfd < 0 || root_name(os, rootfd, found->table, prefix) == 0))
-		devs = discover_devmap(os, found->table);
+		devs = mounts_devmap(os, found->table);
 	if (devs) {
 		discover_options(gm, rootfd >= 0 ? prefix : NULL, start, &opts);
 		opts.probe = probe;

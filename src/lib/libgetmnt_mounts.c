@@ -67,7 +67,7 @@ static void bulk_exclude(struct os *os, const struct discovery *d, struct search
 		uint32_t parent = map64_get(&mounts->by_id, mounts->unique ? m->parent_key
 		                                                           : m->parent_id);
 		if (parent != MAP64_NONE && mounts->list[parent].fs
-		    && covers_file(os, m, mounts->unique, discovery_blocks(d, i)))
+		    && covers_file(os, m, mounts->unique, mounts_block(d->mounts, i)))
 			mounts->list[parent].fs = 0;
 	}
 }
@@ -87,7 +87,7 @@ struct reading {
 static bool mount_blocks(struct reading *r, const struct discovery *d, uint32_t i)
 {
 	const struct mount *m = d->tree.nodes[i].mount;
-	bool blocks = discovery_blocks_itself(d, i);
+	bool blocks = mounts_block_itself(d->mounts, i);
 	if (!(fstype_flags(m->fstype) & (FST_LAYERED | FST_DEVICE)))
 		return blocks;
 	uint32_t known = map64_put(&r->blocks, mount_dev(m), blocks);
@@ -134,8 +134,7 @@ static int root_of(struct os *os, int process, const struct mount_table *table)
 	bool blocks = false;
 	for (size_t i = 0; i < table->count; ++i) {
 		const struct mount *m = &table->mounts[i];
-		blocks |= m->point && strcmp(m->point, "/") == 0
-		          && fstype_flags(m->fstype) & FST_BLOCKS;
+		blocks |= m->point && strcmp(m->point, "/") == 0 && mount_type_blocks(m);
 	}
 	return blocks ? -1 : os_openat(os, process, "root", O_PATH | O_DIRECTORY);
 }
@@ -148,7 +147,7 @@ static int mounts_add(struct reading *r, int process)
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
-	opts.blocking = true;
+	opts.root_cannot_block = true;
 	opts.guest = true;
 	unsigned fields = DISCOVER_FIELDS | (r->options ? MF_VFS_OPTS : 0)
 	                  | (r->delegate ? MF_SOURCE | MF_FS_OPTS : 0);
@@ -161,7 +160,7 @@ static int mounts_add(struct reading *r, int process)
 		opts.rootfd = root_of(r->os, process, table);
 	}
 	if (table && !r->devs)
-		r->devs = discover_devmap(r->os, table);
+		r->devs = mounts_devmap(r->os, table);
 	struct discovery *d = table && r->devs ? discover(r->os, r->devs, table, &opts) : NULL;
 	int rc = !d && errno == ENOMEM ? -1 : 0;
 	if (table && process < 0)

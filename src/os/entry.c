@@ -64,7 +64,7 @@ static bool blocks_by_mountinfo(struct os *os, uint64_t id)
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		struct mount m = {0};
 		if (!mountinfo_parse(line, end, &m) && m.id == id)
-			blocks = fstype_flags(m.fstype) & FST_BLOCKS;
+			blocks = fstype_blocks(m.fstype);
 	}
 	free(text);
 	return blocks;
@@ -87,7 +87,7 @@ static bool mount_blocks(struct os *os, int dirfd, const char *path, int flags)
 		                 sizeof(buf)) == 0)
 			return !(buf.head.mask & K_STATMOUNT_FS_TYPE)
 			       || buf.head.fs_type >= TYPE_MAX
-			       || fstype_flags(buf.head.str + buf.head.fs_type) & FST_BLOCKS;
+			       || fstype_blocks(buf.head.str + buf.head.fs_type);
 	}
 	uint64_t id = os_statx(os, dirfd, path, flags, 0, &st) == 0 ? os_statx_mnt_id(&st, false)
 	                                                            : 0;

@@ -2,6 +2,7 @@
 /* The tables of the command line, secrets, paths, filters and rows. */
 #include "unit.h"
 
+#include "base/words.h"
 #include "cases.h"
 #include "cmd/column.h"
 #include "cmd/columns.h"
@@ -406,7 +407,7 @@ static void fixture_of(struct fixture *f, const char *text)
 
 static void fixture_close(struct fixture *f)
 {
-	pathmap_destroy(&f->run.places);
+	mounts_paths_destroy(&f->run.paths);
 	unit_discovery_free(f->run.d);
 }
 
@@ -445,19 +446,22 @@ UNIT_TEST(rows)
 	fixture_close(&f);
 }
 
-/** Before a mount was looked at, or under another root, no path can be told. */
+/** In a recorded table, or under another root, no path can be told. */
 UNIT_TEST(path_judge)
 {
 	struct fixture f;
 	STRBUF(out);
 	fixture_of(&f, table_text);
-	CU_ASSERT_TRUE(path_blocks(&f.run, "/srv/img"));
-	f.run.live = f.run.judged = true;
+	CU_ASSERT_TRUE(mounts_path_block(run_paths(&f.run), "/srv/img"));
+	fixture_close(&f);
+	fixture_of(&f, table_text);
+	f.run.live = true;
 	char elsewhere[] = "/srv";
 	f.run.prefix = elsewhere;
-	CU_ASSERT_TRUE(path_blocks(&f.run, "/"));
+	CU_ASSERT_TRUE(mounts_path_block(run_paths(&f.run), "/"));
 	/* Nor is one followed in the wrong root. */
-	CU_ASSERT_EQUAL(path_follow(&f.run, "/proc/self/exe", &out), HOST_UNTOUCHED);
+	CU_ASSERT_EQUAL(mounts_follow(run_paths(&f.run), "/proc/self/exe", &out),
+	                PATH_UNTOUCHED);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "/proc/self/exe");
 	fixture_close(&f);
 }
@@ -476,9 +480,24 @@ static void add_path(struct strbuf *out, unsigned *state)
 		strbuf_putc(out, '/');
 }
 
-/** By an index a path is in the mount that a look at each has found: with a root, and
-    without one. */
-UNIT_TEST(path_index)
+/** The mount that holds a path, by a look at each. */
+static uint32_t holding(const struct run *run, const char *path)
+{
+	uint32_t best = MT_NONE;
+	size_t longest = 0;
+	for (uint32_t i = 0; i < run_count(run); ++i) {
+		const char *name = run_name(run, i);
+		bool hidden = run->d->tree.nodes[i].states & 1u << MT_HIDDEN;
+		if (!hidden && name && strlen(name) >= longest && word_below(path, name)) {
+			best = i;
+			longest = strlen(name);
+		}
+	}
+	return best;
+}
+
+/** A path is in the mount that a look at each finds: with a root, and without one. */
+UNIT_TEST(path_holding)
 {
 	unsigned state = 1, found = 0;
 	for (unsigned turn = 0; turn < 40; ++turn) {
@@ -495,25 +514,20 @@ UNIT_TEST(path_index)
 		}
 		fixture_of(&f, strbuf_str(&text));
 		enum { PATHS = 200 };
-		static char paths[PATHS][64];
-		static uint32_t nodes[PATHS];
 		for (unsigned i = 0; i < PATHS; ++i) {
 			strbuf_reset(&path);
 			add_path(&path, &state);
 			if (i % 10 == 0)
 				strbuf_puts(&path, i % 20 ? "/" : "//a");
-			snprintf(paths[i], sizeof(paths[i]), "%s", i == 0   ? "a" : i == 1 ? ""
-			                  : strbuf_str(&path));
-			nodes[i] = path_mount(&f.run, paths[i]);
-			found += nodes[i] != MT_NONE && nodes[i] != 0;
+			uint32_t expected = holding(&f.run, strbuf_str(&path));
+			uint32_t got = mounts_holding(run_paths(&f.run), strbuf_str(&path));
+			found += expected != MT_NONE && expected != 0;
+			CU_ASSERT_EQUAL(got, expected);
+			if (got != expected)
+				printf("  %s: %u, not %u\n%s", strbuf_str(&path), got, expected,
+				       strbuf_str(&text));
 		}
-		CU_ASSERT_EQUAL_FATAL(path_index(&f.run), 0);
-		for (unsigned i = 0; i < PATHS; ++i) {
-			CU_ASSERT_EQUAL(path_mount(&f.run, paths[i]), nodes[i]);
-			if (path_mount(&f.run, paths[i]) != nodes[i])
-				printf("  %s: %u, not %u\n%s", paths[i],
-				       path_mount(&f.run, paths[i]), nodes[i], strbuf_str(&text));
-		}
+		CU_ASSERT_EQUAL(mounts_holding(run_paths(&f.run), "a"), MT_NONE);
 		fixture_close(&f);
 	}
 	CU_ASSERT(found > 1000);

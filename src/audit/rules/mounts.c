@@ -27,7 +27,7 @@ struct stack {
 	size_t depth;
 };
 
-struct mounts {
+struct mounts_audit {
 	const struct audit_live *in;
 	struct audit_report *report;
 	struct map64 by_mount;   /* address of a mount -> its line of the plan */
@@ -39,7 +39,8 @@ struct mounts {
 };
 
 /** The plan's line of a mount, or NULL. */
-static const struct fstab_line *line_of(const struct mounts *mounts, const struct mount *mount)
+static const struct fstab_line *line_of(const struct mounts_audit *mounts,
+                                        const struct mount *mount)
 {
 	uint32_t i = map64_get(&mounts->by_mount, (uint64_t)(uintptr_t)mount);
 	return i == MAP64_NONE ? NULL : &mounts->in->plan->lines[i];
@@ -52,7 +53,7 @@ static bool same(const char *a, const char *b)
 
 /** The subject of a finding about a mount.
     @over  The mount that covers it, or NULL: an ignore comment on its fstab line also applies. */
-static struct audit_finding about(const struct mounts *mounts, enum audit_code code,
+static struct audit_finding about(const struct mounts_audit *mounts, enum audit_code code,
                                   const char *target, const struct fstab_line *line,
                                   const struct mount *over)
 {
@@ -64,7 +65,7 @@ static struct audit_finding about(const struct mounts *mounts, enum audit_code c
 }
 
 /** Count a mount hidden by the same file system: each stack is reported once. */
-static void add_stacked(struct mounts *mounts, const struct stack *stack)
+static void add_stacked(struct mounts_audit *mounts, const struct stack *stack)
 {
 	const struct mount *m = mounts->in->d->tree.nodes[stack->node].mount;
 	const char *root = m->root ? m->root : "";
@@ -81,7 +82,7 @@ static void add_stacked(struct mounts *mounts, const struct stack *stack)
 		mounts->stacks[mounts->nstacks++] = *stack;
 }
 
-static void report_stacks(struct mounts *mounts)
+static void report_stacks(struct mounts_audit *mounts)
 {
 	for (size_t i = 0; i < mounts->nstacks; ++i) {
 		const struct stack *stack = &mounts->stacks[i];
@@ -102,7 +103,7 @@ static void report_stacks(struct mounts *mounts)
 }
 
 /** Judge a mount that another mount hides. */
-static void judge_hidden(struct mounts *mounts, uint32_t node, const char *target,
+static void judge_hidden(struct mounts_audit *mounts, uint32_t node, const char *target,
                          const struct fstab_line *line)
 {
 	const struct discovery *d = mounts->in->d;
@@ -136,7 +137,7 @@ static void judge_hidden(struct mounts *mounts, uint32_t node, const char *targe
 }
 
 /** Report a mount that does not answer, or only with errors; each superblock once. */
-static void judge_dead(struct mounts *mounts, uint32_t node, const char *target,
+static void judge_dead(struct mounts_audit *mounts, uint32_t node, const char *target,
                        const struct fstab_line *line)
 {
 	const struct discovery *d = mounts->in->d;
@@ -176,7 +177,7 @@ static void judge_dead(struct mounts *mounts, uint32_t node, const char *target,
 	}
 }
 
-static void judge_node(struct mounts *mounts, uint32_t node)
+static void judge_node(struct mounts_audit *mounts, uint32_t node)
 {
 	const struct discovery *d = mounts->in->d;
 	const struct mt_node *n = &d->tree.nodes[node];
@@ -207,7 +208,7 @@ static void judge_node(struct mounts *mounts, uint32_t node)
 		judge_hidden(mounts, node, target, line);
 }
 
-static void report_count(struct mounts *mounts, enum audit_code code, size_t count,
+static void report_count(struct mounts_audit *mounts, enum audit_code code, size_t count,
                          const char *one, const char *more)
 {
 	if (count)
@@ -219,7 +220,7 @@ static void report_count(struct mounts *mounts, enum audit_code code, size_t cou
 
 int audit_mounts(const struct audit_live *in, struct audit_report *report)
 {
-	struct mounts mounts = {.in = in, .report = report};
+	struct mounts_audit mounts = {.in = in, .report = report};
 	const struct mtree *tree = &in->d->tree;
 	size_t count = 0, max = in->mount_max > 0 ? (size_t)in->mount_max : 0;
 	for (uint32_t i = 0; i < in->plan->count && !report->failed; ++i) {

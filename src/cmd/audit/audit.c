@@ -55,7 +55,7 @@ struct auditing {
 };
 
 /** Find the fstab.  @place [out]  Its resolved path. */
-static enum host_followed find_fstab(struct auditing *a, struct strbuf *place)
+static enum path_followed find_fstab(struct auditing *a, struct strbuf *place)
 {
 	struct fstab_machine *machine = &a->machine;
 	const char *named = a->opts->fstab, *root = strbuf_str(&machine->root);
@@ -67,11 +67,11 @@ static enum host_followed find_fstab(struct auditing *a, struct strbuf *place)
 	a->is_foreign = true;
 	if (!machine->run.live) {
 		strbuf_puts(place, named);
-		return HOST_SEEN;
+		return PATH_SEEN;
 	}
 	host_follow(&machine->host, "/etc/fstab", place);
 	char *own = strdup(strbuf_str(place));
-	enum host_followed known = path_follow(&machine->run, named, place);
+	enum path_followed known = mounts_follow(run_paths(&machine->run), named, place);
 	a->is_foreign = !own || strcmp(own, strbuf_str(place)) != 0;
 	free(own);
 	return known;
@@ -87,28 +87,29 @@ static int read_fstab(struct auditing *a)
 	struct strbuf place = {0};
 	size_t len = 0;
 	int rc = -1;
-	enum host_followed known = find_fstab(a, &place);
+	enum path_followed known = find_fstab(a, &place);
 	const char *name = strbuf_text(&a->path), *path = strbuf_text(&place);
 	if (!name || !path) {
 		message(NULL, "%s", strerror(ENOMEM));
 		goto out;
 	}
-	if (known == HOST_UNTOUCHED
-	    || (known == HOST_SEEN && run->live && path_blocks(run, path))) {
+	if (known == PATH_UNTOUCHED
+	    || (known == PATH_SEEN && run->live && mounts_path_block(run_paths(run), path))) {
 		message(name, "accessing it can block; name a copy with --fstab");
 		goto out;
 	}
-	if (known == HOST_MISSING && errno == ENOENT && !named
+	if (known == PATH_MISSING && errno == ENOENT && !named
 	    && machine_dangles(&a->machine.host, "/etc/fstab"))
 		goto out;
-	if (known != HOST_MISSING)
+	if (known != PATH_MISSING)
 		rc = named ? path_read_named(&run->os, path, named, FILE_MAX, &a->text, &len)
 		           : os_read_regular(&run->os, AT_FDCWD, path, FILE_MAX, &a->text, &len);
 	if (rc != 0 && (named || errno != ENOENT)) {
 		message(name, "cannot be read: %s", path_error(errno));
 		goto out;
 	}
-	bool seen = a->text && run->live && path_look(run, path, K_STATX_BASIC, &a->st) == 0;
+	bool seen = a->text && run->live
+	            && mounts_look(run_paths(run), path, K_STATX_BASIC, &a->st) == 0;
 	a->is_there = a->text;
 	a->is_seen = seen && !named;
 	a->is_closed = seen && !(a->st.mode & (S_IRGRP | S_IROTH));
@@ -321,7 +322,7 @@ static int follow_paths(struct auditing *a)
 	for (size_t i = 0; i < a->opts->npaths; ++i) {
 		const char *given = a->opts->paths[i];
 		/* A missing mount point is not an error: the audit reports it. */
-		if (filter_target(run, given, &place) == HOST_MISSING)
+		if (filter_target(run, given, &place) == PATH_MISSING)
 			path_normal(given, &place);
 		char *path = arena_strndup(&a->names, strbuf_str(&place), place.len);
 		if (!path || !has_mounts(a, path)) {

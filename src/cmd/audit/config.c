@@ -93,16 +93,17 @@ static int open_below(struct reading *r, const char *path, bool dir)
 	int fd = -1;
 	strbuf_reset(&r->shown);
 	strbuf_printf(&r->shown, "%s%s", strcmp(root, "/") == 0 ? "" : root, path);
-	enum host_followed known = host_follow(host, path, &place);
+	enum path_followed known = host_follow(host, path, &place);
 	const char *at = strbuf_text(&place), *name = strbuf_text(&r->shown);
 	if (!at || !name) {
 		message(NULL, "%s", strerror(ENOMEM));
-	} else if (known == HOST_UNTOUCHED || (known == HOST_SEEN && path_blocks(run, at))) {
+	} else if (known == PATH_UNTOUCHED
+	           || (known == PATH_SEEN && mounts_path_block(run_paths(run), at))) {
 		message(name,
 		        "accessing it can block; name a copy with --config, or use --config=none");
-	} else if (known == HOST_MISSING && (errno == ENOENT || errno == ENOTDIR)) {
+	} else if (known == PATH_MISSING && (errno == ENOENT || errno == ENOTDIR)) {
 		fd = machine_dangles(host, path) ? -1 : NOT_FOUND;
-	} else if (known == HOST_MISSING
+	} else if (known == PATH_MISSING
 	           || (fd = dir ? os_opendir(r->os, AT_FDCWD, at)
 	                        : os_open_regular(r->os, AT_FDCWD, at, O_NOFOLLOW)) < 0
 	           || os_fstatat(r->os, fd, "", &st) != 0) {

@@ -57,7 +57,7 @@ static int read_crypttab(struct fstab_machine *machine, struct audit_live *in, c
 	case HOST_READ_NONE:
 		return 0;
 	case HOST_READ_BLIND:
-		if (machine->run.judged)
+		if (machine->run.live)
 			message(strbuf_str(name), "not read: accessing it can block; unmount the "
 			                          "file system there");
 		in->crypttab_unknown = true;

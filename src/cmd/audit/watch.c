@@ -85,21 +85,22 @@ void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *mach
 		return;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); ++i) {
 		const char *named = files[i].named;
-		enum host_followed known = HOST_MISSING;
+		enum path_followed known = PATH_MISSING;
 		strbuf_reset(&path);
 		strbuf_puts(&path, named ? named : files[i].usual ? files[i].usual : "");
 		/* Of a missing file the nearest directory that exists. */
 		for (size_t n = path.len; n > 0 && !path.failed; n = path.len) {
 			const char *at = strbuf_str(&path);
-			known = named ? path_follow(run, at, &place)
+			known = named ? mounts_follow(run_paths(run), at, &place)
 			              : host_follow(&machine->host, at, &place);
-			if (known != HOST_MISSING)
+			if (known != PATH_MISSING)
 				break;
 			const char *slash = memrchr(at, '/', n);
 			path.len = slash ? (size_t)(slash - at) : 0;
 			path.data[path.len] = '\0';
 		}
-		if (known == HOST_SEEN && !place.failed && !path_blocks(run, strbuf_str(&place)))
+		if (known == PATH_SEEN && !place.failed
+		    && !mounts_path_block(run_paths(run), strbuf_str(&place)))
 			os_files_add(&run->os, opts->way.files, strbuf_str(&place));
 	}
 	strbuf_destroy(&path);

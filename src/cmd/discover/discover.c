@@ -44,7 +44,8 @@ void run_incomplete(struct run *run, const char *reason)
 
 bool run_failed(const struct run *run)
 {
-	return run->nomem || run->os.nomem || (run->devs && devmap_failed(run->devs));
+	return run->nomem || run->os.nomem || run->paths.failed
+	       || (run->d && run->d->mounts->failed) || (run->devs && devmap_failed(run->devs));
 }
 
 /** Read the first line of a small file of /proc, which may not exist.  @return 0, or -1 (ENOMEM).
@@ -92,6 +93,7 @@ static int run_discover(struct run *run)
 		.depth = o->depth, .max_dirs = o->max_dirs, .max_seconds = o->search_seconds,
 		.deadline = o->max_time > 0 ? run->start + o->max_time : 0,
 		.threads = o->threads, .boundaries = o->boundaries, .lets_expire = o->lets_expire,
+		.known = run->known,
 		.probe = probes ? (enum discover_probe)o->probe : DP_NONE, .prober = run->prober,
 		.procfd = run->procfd, .procpath = task ? "mountinfo" : "/proc/self/mountinfo",
 		.progress = run->progress, .progress_arg = run,
@@ -103,7 +105,6 @@ static int run_discover(struct run *run)
 		message(run->opt->root, "cannot examine the mounts: %s", strerror(error));
 		return CX_ERROR;
 	}
-	run->judged = opts.names != DN_KERNEL;
 	if (!run->d->complete)
 		run_incomplete(run, run->d->incomplete ? run->d->incomplete
 		               : "the search was not complete");
@@ -166,7 +167,8 @@ static int print_view(struct run *run, const struct view *view)
 	bool unsized = rc == 0 && o->form == FORM_DEFAULT && run->live;
 	if (unsized && run->unsized && !o->probe)
 		message(NULL, "%" PRIu32 " %s without sizes: %s", run->unsized,
-		        run->unsized == 1 ? "mount" : "mounts", run->judged
+		        run->unsized == 1 ? "mount" : "mounts",
+		        o->names != DN_KERNEL && !run->untestable
 		        ? "reading them can block; --probe=all reads them, with a time limit"
 		        : "the mounts are not tested");
 	if (unsized && run->hidden && !columns_have(run->cols, "STATE"))
@@ -265,7 +267,7 @@ int run_know(struct run *run, unsigned fields)
 	if (status)
 		return status;
 	if (!run->devs && (run->live || ((o->evaluate || o->unmounted) && !o->tab_file))) {
-		run->devs = discover_devmap(&run->os, run->live && run->procfd == AT_FDCWD
+		run->devs = mounts_devmap(&run->os, run->live && run->procfd == AT_FDCWD
 		                            ? run->table : NULL);
 		if (!run->devs) {
 			message(NULL, "%s", strerror(errno));
@@ -322,10 +324,10 @@ out:
 
 void run_destroy(struct run *run)
 {
-	pathmap_destroy(&run->places);
-	for (size_t i = 0; i < RUN_PLAIN; ++i)
-		free(run->plain[i]);
-	discovery_free(run->d);
+	run_forget(run);
+	if (run->known)
+		mounts_destroy(run->known);
+	free(run->known);
 	free(run->devices);
 	int error;
 	const char *refused = run->devs ? devmap_refused(run->devs, &error) : NULL;

@@ -77,8 +77,8 @@ static int places_init(struct watch *w)
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
 	/* The names in the table of --task are not those of this process. */
-	run->devs = discover_devmap(&run->os, o->task ? NULL : run->table);
-	run->d = run->devs ? discover(&run->os, NULL, run->table, &opts) : NULL;
+	run->devs = mounts_devmap(&run->os, o->task ? NULL : run->table);
+	run->d = run->devs ? discover(&run->os, run->devs, run->table, &opts) : NULL;
 	w->places = calloc((size_t)o->noperands + 1, sizeof(*w->places));
 	int error = run->d && w->places ? 0 : errno;
 	if (!error && o->spec) {
@@ -95,9 +95,8 @@ static int places_init(struct watch *w)
 	for (int i = 0; !error && !w->pair && i < o->noperands; ++i)
 		place_add(w, o->operands[i], o->operands[i]);
 	error = !error && run_failed(run) ? ENOMEM : error;
-	discovery_free(run->d);
+	run_forget(run);
 	devmap_free(run->devs);
-	run->d = NULL;
 	run->devs = NULL;
 	errno = error;
 	return error ? -1 : 0;
@@ -176,7 +175,7 @@ static int print_changes(struct watch *w, const struct changes *changes)
 		goto nomem;
 	/* A device number may be reused until the next change. */
 	if (w->needs_devices) {
-		run->devs = discover_devmap(&run->os, NULL);
+		run->devs = mounts_devmap(&run->os, NULL);
 		if (!run->devs)
 			goto nomem;
 		devmap_set_blocking_test(run->devs, loop_blocks, run);

@@ -284,14 +284,15 @@ static int take_operand(struct run *run, struct opts *opts)
 {
 	struct k_statx st;
 	struct strbuf path = {0};
-	enum host_followed known = run->live ? path_follow(run, opts->operand, &path) : HOST_SEEN;
-	int rc = known != HOST_SEEN ? 0
-	         : run->live ? path_look(run, strbuf_str(&path), K_STATX_TYPE, &st)
+	enum path_followed known =
+		run->live ? mounts_follow(run_paths(run), opts->operand, &path) : PATH_SEEN;
+	int rc = known != PATH_SEEN ? 0
+	         : run->live ? mounts_look(run_paths(run), strbuf_str(&path), K_STATX_TYPE, &st)
 	         : os_statx(&run->os, AT_FDCWD, opts->operand, AT_NO_AUTOMOUNT, K_STATX_TYPE, &st);
 	strbuf_destroy(&path);
 	/* ROOT of a recorded table need not exist; neither must FILE if ROOT is given. */
-	bool missing = known == HOST_MISSING || rc != 0;
-	bool dir = known == HOST_UNTOUCHED || missing || S_ISDIR(st.mode);
+	bool missing = known == PATH_MISSING || rc != 0;
+	bool dir = known == PATH_UNTOUCHED || missing || S_ISDIR(st.mode);
 	if (missing && !opts->merge.file)
 		return usage_error(opts->operand, "neither a directory nor a file; a new file is "
 		                   "named by --merge=FILE");

@@ -40,7 +40,8 @@ static int open_file(struct run *run, const struct merge_opts *opts, const struc
 		.blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
 		.named = opts->file != NULL,
 	};
-	if (!opts->file && strcmp(in->root, "/") != 0 && path_blocks(run, in->root)) {
+	if (!opts->file && strcmp(in->root, "/") != 0
+	    && mounts_path_block(run_paths(run), in->root)) {
 		message(in->root, "accessing it can block, so its etc/fstab is not read; name that "
 		        "with --merge=FILE");
 		return PX_NOT_CHECKED;
@@ -78,7 +79,7 @@ static int read_base(struct run *run, const char *path, char **text, struct fsta
 static bool is_own(struct host *host, const char *path)
 {
 	struct strbuf place = {0};
-	bool is = host->in.live && host_follow(host, "/etc/fstab", &place) == HOST_SEEN
+	bool is = host->in.live && host_follow(host, "/etc/fstab", &place) == PATH_SEEN
 	          && strcmp(strbuf_str(&place), path) == 0;
 	strbuf_destroy(&place);
 	return is;

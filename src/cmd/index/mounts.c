@@ -78,7 +78,7 @@ static void know_place(struct index_run *ir, uint32_t i, struct place *place)
 	const unsigned gone = 1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_LOST | 1u << MT_DELETED;
 	*place = (struct place){.mount = node->mount};
 	place->hidden = node->states & gone || node->made || !run_name(&ir->run, i);
-	place->blocks = discovery_blocks(d, i);
+	place->blocks = mounts_block(d->mounts, i);
 	place->file = d->kinds[i] == DK_FILE;
 	if (place->hidden || place->blocks || fstype_flags(node->mount->fstype) & FST_PSEUDO)
 		return;
@@ -153,12 +153,12 @@ size_t index_run_find(struct index_run *ir, const char *path)
 	size_t found = SIZE_MAX;
 	if (!index_path_given(path))
 		return found;
-	enum host_followed followed = path_follow(&ir->run, path, &full);
-	uint32_t node = path_mount(&ir->run, strbuf_str(&full));
+	enum path_followed followed = mounts_follow(run_paths(&ir->run), path, &full);
+	uint32_t node = mounts_holding(run_paths(&ir->run), strbuf_str(&full));
 	const char *name = node == MT_NONE ? NULL : run_name(&ir->run, node);
 	if (full.failed)
 		message(path, "%s", strerror(ENOMEM));
-	else if (followed == HOST_MISSING)
+	else if (followed == PATH_MISSING)
 		message(path, "%s", path_error(errno));
 	else if (name && strcmp(name, strbuf_str(&full)) == 0)
 		found = node;

@@ -355,14 +355,14 @@ static int find_dir(struct index_run *ir, const char *path, struct reported *to)
 	int status = CX_ERROR;
 	if (!index_path_given(path))
 		return status;
-	enum host_followed followed = path_follow(&ir->run, path, &full);
-	uint32_t node = followed == HOST_MISSING || full.failed ? MT_NONE
-	                : path_mount(&ir->run, strbuf_str(&full));
+	enum path_followed followed = mounts_follow(run_paths(&ir->run), path, &full);
+	uint32_t node = followed == PATH_MISSING || full.failed ? MT_NONE
+	                : mounts_holding(run_paths(&ir->run), strbuf_str(&full));
 	const char *name = node == MT_NONE ? NULL : run_name(&ir->run, node);
 	to->found = name ? index_found_for(ir, node) : NULL;
 	if (full.failed) {
 		message(path, "%s", strerror(ENOMEM));
-	} else if (followed == HOST_MISSING) {
+	} else if (followed == PATH_MISSING) {
 		message(path, "%s", path_error(errno));
 	} else if (!to->found) {
 		index_report_missing(ir, path, node);

@@ -47,7 +47,7 @@ static void read_all(struct recovery *r)
 {
 	struct hints *hints = &r->hints;
 	struct host host = {.in = {.os = r->os, .live = true,
-	                           .paths = {.arg = &r->run, .blocks = put_blocks}}};
+	                           .paths = run_paths(&r->run)}};
 	/* With a recorded table, an fstab is read only below the root of --root. */
 	const char *root = r->opts->root ? r->opts->root : r->opts->tab_file ? NULL : "/";
 	size_t len;
