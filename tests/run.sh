@@ -44,7 +44,8 @@ memory_clean()
 {
 	local log clean=0
 	for log in "$work"/valgrind.*; do
-		if [ -s "$log" ]; then
+		# What a program without standard output prints gets into the log.
+		if grep -qE '^(==|--)[0-9]+(==|--)' "$log"; then
 			cat "$log"
 			clean=1
 		fi

@@ -15,6 +15,7 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 struct query_pattern {
 	const char *text;
@@ -102,6 +103,11 @@ static const struct query_syntax syntaxes[] = {
 	{"sed", RE_SYNTAX_SED},
 };
 
+enum {
+	GROUPS_MAX = 256,    /* the deepest group of an expression */
+	NODES_MAX = 1 << 16, /* its most nodes: about 40 MB */
+};
+
 enum { SYNTAXES = sizeof(syntaxes) / sizeof(*syntaxes) };
 
 const struct query_syntax *query_syntax(const char *name)
@@ -125,8 +131,50 @@ const char *query_syntax_nth(size_t i)
 	return i < SYNTAXES ? syntaxes[i].name : NULL;
 }
 
+/**
+ * Whether an expression has too many nodes when its repetitions are expanded: regcomp() copies what
+ * is repeated, so that "x" and 30 times "+" take a gigabyte; and it recurses into each group.
+ * Characters that are no operators in this syntax, or in brackets, count as ones.
+ */
+static bool is_too_large(const char *text)
+{
+	uint64_t sums[GROUPS_MAX] = {0}, last = 0;
+	size_t depth = 0;
+	for (const char *at = text; *at && sums[depth] <= NODES_MAX; ++at) {
+		char c = *at == '\\' && at[1] ? *++at : *at;
+		uint64_t more = 1;
+		if (c == '(') {
+			if (++depth == GROUPS_MAX)
+				return true;
+			sums[depth] = more = 0;
+		} else if (c == ')' && depth > 0) {
+			more = sums[depth--] + 1;
+		} else if (c == '+' || c == '*' || c == '?') {
+			more = (c == '+' ? 2 * last : last) + 1;
+			sums[depth] -= last;
+		} else if (c == '{') {
+			char *end;
+			unsigned long least = strtoul(at + 1, &end, 10);
+			unsigned long most = *end == ',' ? strtoul(end + 1, NULL, 10) : 0;
+			unsigned long times = least > most ? least : most;
+			more = last * (times < NODES_MAX ? times + 1 : NODES_MAX);
+			sums[depth] -= last;
+			at += strspn(at + 1, "0123456789,");
+			at += at[1] == '}' ? 1 : at[1] == '\\' && at[2] == '}' ? 2 : 0;
+		}
+		sums[depth] += more;
+		last = more;
+	}
+	uint64_t all = 0;
+	for (size_t i = 0; i <= depth; ++i)
+		all += sums[i];
+	return all > NODES_MAX;
+}
+
 const char *query_regex_compile(struct query_regex *regex, const char *text, bool any_case)
 {
+	if (is_too_large(text))
+		return "it repeats too much, or has too many groups in each other";
 	/* re_compile_pattern() reads the syntax from a global variable. */
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	pthread_mutex_lock(&lock);

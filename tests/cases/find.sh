@@ -57,5 +57,7 @@ getmnt find -help | head -n 5
 [ "$(getmnt find --help)" = "$(getmnt find -h)" ] && [ "$(getmnt help find)" = "$(getmnt find -help)" ] && echo same
 [ "$(getmnt find -version)" = "$(getmnt --version)" ] && [ "$(getmnt find --version)" = "$(getmnt --version)" ] && echo same
 echo "== a directory that was removed is empty"
-(mkdir gone && cd gone && rmdir ../gone && getmnt find . -printf '%p\n' && getmnt search --count '*')
-echo "status $?"
+# valgrind is a shell script, which complains.
+(mkdir gone && cd gone && rmdir ../gone && getmnt find . -printf '%p\n' && getmnt search --count '*') 2>&1 |
+	grep -v '^sh: .*getcwd'
+echo "status ${PIPESTATUS[0]}"

@@ -51,6 +51,49 @@ UNIT_TEST(rows)
 
 /* Limits */
 
+/** Whether an expression with a regular expression is accepted. */
+static bool accepts_regex(const char *syntax, const char *regex)
+{
+	STRBUF(text);
+	struct query_error error = {0};
+	strbuf_printf(&text, "-regextype %s -regex %s", syntax, regex);
+	struct query *query = query_parse_text(strbuf_str(&text), &query_world, &error);
+	bool accepted = query;
+	unit_note("%s: %s", strbuf_str(&text), strbuf_str(&error.why));
+	CU_ASSERT_TRUE(accepted || strstr(strbuf_str(&error.why), "repeats too much"));
+	strbuf_destroy(&error.why);
+	query_free(query);
+	return accepted;
+}
+
+/** n copies of a text between two others. */
+static const char *repeated(const char *first, const char *text, size_t n, const char *last)
+{
+	static char all[2000];
+	char *end = stpcpy(all, first);
+	for (size_t i = 0; i < n; ++i)
+		end = stpcpy(end, text);
+	stpcpy(end, last);
+	return all;
+}
+
+/** An expression that would take much memory, or stack, is refused; others are not. */
+UNIT_TEST(regex_size)
+{
+	CU_ASSERT_FALSE(accepts_regex("emacs", repeated("x", "+", 30, "")));
+	CU_ASSERT_FALSE(accepts_regex("posix-egrep", repeated("x", "+*", 30, "")));
+	CU_ASSERT_FALSE(accepts_regex("posix-egrep", repeated("x", "{2}", 30, "")));
+	CU_ASSERT_FALSE(accepts_regex("emacs", repeated("{2,x", "+", 30, "}")));
+	CU_ASSERT_FALSE(accepts_regex("posix-egrep", "((x{999}){999}){999}"));
+	CU_ASSERT_FALSE(accepts_regex("posix-egrep", "(((x{,99}){,99}){,99}){,99}"));
+	CU_ASSERT_FALSE(accepts_regex("posix-basic", "'\\(\\(x\\{999\\}\\)\\{999\\}\\)'"));
+	CU_ASSERT_FALSE(accepts_regex("posix-egrep", repeated("", "(", 600, "x")));
+	CU_ASSERT_TRUE(accepts_regex("posix-egrep", repeated("", "[a-z]+/?", 200, "")));
+	CU_ASSERT_TRUE(accepts_regex("posix-egrep", "'(.{1,255}/){10}.{1,255}'"));
+	CU_ASSERT_TRUE(accepts_regex("posix-egrep", "'((a+)+(b*)*)+\\(\\{[({]'"));
+	CU_ASSERT_TRUE(accepts_regex("emacs", repeated("x", "*", 900, "")));
+}
+
 /** Parse n copies of some words between others. */
 static struct query *parse_many(size_t n, const char *first, const char *again, const char *last)
 {
