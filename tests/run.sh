@@ -44,8 +44,7 @@ memory_clean()
 {
 	local log clean=0
 	for log in "$work"/valgrind.*; do
-		# What a program without standard output prints gets into the log.
-		if grep -qE '^(==|--)[0-9]+(==|--)' "$log"; then
+		if [ -s "$log" ]; then
 			cat "$log"
 			clean=1
 		fi
@@ -61,6 +60,11 @@ for case in "$here"/cases/*.sh; do
 	if [ -n "$valgrind" ] && grep -v '^#' "$case" | grep -qE '(^|[[:space:](])recorded '; then
 		skipped=$((skipped + 1))
 		echo "skip $name: valgrind does not know openat2, by which files of a recorded host are found"
+		continue
+	fi
+	if [ -n "$valgrind" ] && [[ " find_errors write_error " = *" $name "* ]]; then
+		skipped=$((skipped + 1))
+		echo "skip $name: valgrind opens its log in place of a standard output that is closed"
 		continue
 	fi
 	rm -rf "${work:?}"/*
