@@ -130,12 +130,12 @@ static bool call(struct paths *paths, const char *path, size_t n, enum order_kin
 
 static void call_layers(struct paths *paths, const char *options)
 {
-	struct opt_layers layers;
-	bool more = true;
-	opt_layers_init(&layers, options, opt_next);
-	while (more && opt_layers_next(&layers))
-		more = call(paths, strbuf_str(&layers.path), layers.path.len, ORDER_LAYER);
-	paths->failed |= !opt_layers_destroy(&layers);
+	struct opt_dir *dirs;
+	size_t n;
+	bool more = opt_layers(options, opt_next, paths->arena, &dirs, &n) == 0;
+	paths->failed |= !more;
+	for (size_t i = 0; more && i < n; ++i)
+		more = call(paths, dirs[i].path, strlen(dirs[i].path), ORDER_LAYER);
 }
 
 /** Call for the branches of a list, each perhaps with "=RW" after it. */

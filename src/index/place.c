@@ -210,23 +210,24 @@ static size_t mount_of_path(const struct place *places, size_t n, const char *pa
     lower one; SIZE_MAX: not all layers are on indexed file systems. */
 static size_t layers_on(const struct place *places, size_t n, size_t of)
 {
-	struct opt_layers layers;
-	size_t lower = SIZE_MAX, upper = SIZE_MAX;
-	bool known = true;
-	opt_layers_init(&layers, places[of].mount->fs_opts, opt_next_shown);
-	while (opt_layers_next(&layers)) {
-		opt_layer_path(&layers.layer, &layers.path);
-		const char *path = strbuf_str(&layers.path);
+	struct arena arena;
+	struct opt_dir *dirs;
+	size_t ndirs, lower = SIZE_MAX, upper = SIZE_MAX;
+	arena_init(&arena);
+	bool known = opt_layers(places[of].mount->fs_opts, opt_next_shown, &arena, &dirs, &ndirs)
+	             == 0;
+	for (size_t i = 0; i < ndirs && known; ++i) {
+		const char *path = dirs[i].path;
 		size_t on = *path == '/' ? mount_of_path(places, n, path) : SIZE_MAX;
 		bool has = on != SIZE_MAX && on != of
 		           && (places[on].why == PLACE_INDEX || places[on].why == PLACE_SAME);
-		if (layers.of == 'u')
+		if (dirs[i].of == 'u')
 			upper = has ? on : SIZE_MAX;
-		else if (layers.of == 'l')
+		else if (dirs[i].of == 'l')
 			lower = has ? on : lower;
-		known &= has || layers.of == 'w';
+		known &= has || dirs[i].of == 'w';
 	}
-	known &= opt_layers_destroy(&layers);
+	arena_destroy(&arena);
 	return !known ? SIZE_MAX : upper != SIZE_MAX ? upper : lower;
 }
 

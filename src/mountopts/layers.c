@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "mountopts/layers.h"
 
+#include "base/array.h"
 #include "base/escape.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 bool opt_layer_next(const char **at, bool list, struct opt_layer *layer)
 {
@@ -36,40 +41,68 @@ void opt_layer_path(const struct opt_layer *layer, struct strbuf *path)
 	}
 }
 
-void opt_layers_init(struct opt_layers *layers, const char *options, opt_next_fn *next)
+/** A list of directories that grows. */
+struct dirs {
+	struct arena *arena;
+	struct opt_dir *list;
+	size_t n, room;
+	struct strbuf text;
+	bool failed;
+};
+
+/** The path of a layer, in the arena. */
+static const char *keep_path(struct dirs *dirs, const struct opt_layer *layer)
 {
-	*layers = (struct opt_layers){.options = options, .next = next, .at = ""};
+	opt_layer_path(layer, &dirs->text);
+	const char *path = strbuf_text(&dirs->text);
+	const char *kept = path ? arena_strndup(dirs->arena, path, dirs->text.len) : NULL;
+	dirs->failed |= !kept;
+	return kept;
 }
 
-bool opt_layers_destroy(struct opt_layers *layers)
+/** Add a directory. */
+static void add_dir(struct dirs *dirs, char of, struct opt_layer layer)
 {
-	bool failed = layers->value.failed || layers->path.failed;
-	strbuf_destroy(&layers->value);
-	strbuf_destroy(&layers->path);
-	return !failed;
-}
-
-bool opt_layers_next(struct opt_layers *layers)
-{
-	size_t n;
-	for (;;) {
-		while (*layers->at) {
-			bool found = opt_layer_next(&layers->at, layers->list, &layers->layer);
-			layers->at += *layers->at == ':';
-			if (found) {
-				opt_layer_path(&layers->layer, &layers->path);
-				return true;
-			}
-		}
-		const char *o = layers->next(&layers->options, &n);
-		if (!o)
-			return false;
-		if (!opt_is_layers(o, n, &layers->list))
-			continue;
-		const char *value = (const char *)memchr(o, '=', n) + 1;
-		strbuf_reset(&layers->value);
-		unescape_octal_add(&layers->value, value, (size_t)(o + n - value));
-		layers->at = strbuf_str(&layers->value);
-		layers->of = *o;
+	if (!ARRAY_ROOM(dirs->list, dirs->n, &dirs->room)) {
+		dirs->failed = true;
+		return;
 	}
+	struct opt_dir dir = {.of = of, .list = layer.list, .path = keep_path(dirs, &layer)};
+	if ((of == 'u' || of == 'w') && memchr(layer.text, '\\', layer.n)) {
+		layer.list = true;
+		dir.other = keep_path(dirs, &layer);
+	}
+	dirs->list[dirs->n++] = dir;
+}
+
+int opt_layers(const char *options, opt_next_fn *next, struct arena *arena, struct opt_dir **dirs,
+               size_t *n)
+{
+	struct dirs found = {.arena = arena};
+	struct strbuf value = {0};
+	size_t len;
+	bool list;
+	for (const char *o; !found.failed && (o = next(&options, &len)) != NULL;) {
+		if (!opt_is_layers(o, len, &list))
+			continue;
+		const char *text = (const char *)memchr(o, '=', len) + 1;
+		strbuf_reset(&value);
+		unescape_octal_add(&value, text, (size_t)(o + len - text));
+		found.failed |= value.failed;
+		struct opt_layer layer;
+		for (const char *at = strbuf_str(&value); *at; at += *at == ':') {
+			if (opt_layer_next(&at, list, &layer))
+				add_dir(&found, *o, layer);
+		}
+	}
+	*n = found.n;
+	*dirs = arena_alloc(arena, (found.n + 1) * sizeof(**dirs));
+	if (*dirs && found.n)
+		memcpy(*dirs, found.list, found.n * sizeof(**dirs));
+	found.failed |= !*dirs;
+	free(found.list);
+	strbuf_destroy(&found.text);
+	strbuf_destroy(&value);
+	errno = found.failed ? ENOMEM : errno;
+	return found.failed ? -1 : 0;
 }

@@ -5,6 +5,7 @@
 #ifndef GM_MOUNTOPTS_LAYERS_H
 #define GM_MOUNTOPTS_LAYERS_H
 
+#include "base/arena.h"
 #include "mountopts/optlist.h"
 
 struct opt_layer {
@@ -25,26 +26,21 @@ bool opt_layer_next(const char **at, bool list, struct opt_layer *layer);
 /** Get the path of a layer.  @path [out]  Without escaping backslashes. */
 void opt_layer_path(const struct opt_layer *layer, struct strbuf *path);
 
-/** An iterator over the directories in the options of an overlay. */
-struct opt_layers {
-	const char *options;     /* the rest of the options */
-	opt_next_fn *next;
-	struct strbuf value;     /* of an option, decoded */
-	const char *at;          /* the rest of value */
-	bool list;               /* the value is a list */
-	struct opt_layer layer;  /* the directory as it is written */
-	char of;                 /* 'l'owerdir, 'd'atadir, 'u'pperdir, 'w'orkdir */
-	struct strbuf path;      /* the directory, without escaping backslashes */
+/** A directory in the options of an overlay. */
+struct opt_dir {
+	char of;             /* 'l'owerdir, 'd'atadir, 'u'pperdir, 'w'orkdir */
+	bool list;           /* it is one of a list, where a backslash escapes */
+	const char *path;    /* decoded */
+	const char *other;   /* of upperdir and workdir with a backslash, which escapes for some
+	                        kernels: what they read; else NULL */
 };
 
-/** Initialize an iterator.  @next  opt_next_shown() for options that the kernel shows; opt_next()
-    for those of a line, which mount(8) decodes before splitting them. */
-void opt_layers_init(struct opt_layers *layers, const char *options, opt_next_fn *next);
-
-/** Step to the next directory.  @return false: no more. */
-bool opt_layers_next(struct opt_layers *layers);
-
-/** Free an iterator.  @return false: memory ran out. */
-bool opt_layers_destroy(struct opt_layers *layers);
+/** Read the directories in the options of an overlay.
+    @next  opt_next_shown() for options that the kernel shows; opt_next() for those of a line, which
+    mount(8) decodes before splitting them.
+    @dirs [out]  In the arena, as their paths.
+    @return 0, or -1.  Errors: ENOMEM. */
+int opt_layers(const char *options, opt_next_fn *next, struct arena *arena, struct opt_dir **dirs,
+               size_t *n);
 
 #endif

@@ -113,41 +113,38 @@ static void depend_add(struct blocking *b, const char *path, bool named, uint32_
 	}, strlen(path));
 }
 
-/** Add a layer of an overlay.  In lowerdir= a backslash escapes ':' and '\'; in lowerdir+= and
-    datadir+= it is part of the name; in upperdir= and workdir= this depends on the kernel
-    version. */
-static void depend_on_layer(struct blocking *b, const struct opt_layers *layers)
+/** Add a path of a layer of an overlay.
+    @named  It is known only by this path. */
+static void depend_on_layer(struct blocking *b, const char *path, bool named)
 {
-	struct opt_layer form = layers->layer;
-	bool either = layers->of == 'u' || layers->of == 'w', list = form.list;
-	bool both = either && memchr(form.text, '\\', form.n);
-	form.list |= either;
-	for (int i = 0; i <= both; ++i, form.list = false) {
-		opt_layer_path(&form, &b->path);
-		b->failed |= b->path.failed;
-		const char *path = strbuf_str(&b->path);
-		/* A layer given by descriptor may be on a mount that was never attached. */
-		if (*path == '/')
-			depend_add(b, path, !list && !either, 0, 0);
-		else
-			strbuf_add(&b->relative, path, strlen(path) + 1);
-	}
+	/* A layer given by descriptor may be on a mount that was never attached. */
+	if (*path == '/')
+		depend_add(b, path, named, 0, 0);
+	else
+		strbuf_add(&b->relative, path, strlen(path) + 1);
 }
 
-/** Add the layers of an overlay.  @return whether all are known. */
+/** Add the layers of an overlay.  In lowerdir= a backslash escapes ':' and '\'; in lowerdir+= and
+    datadir+= it is part of the name; in upperdir= and workdir= this depends on the kernel version,
+    so that both paths are added.  @return whether all are known. */
 static bool depend_on_layers(struct blocking *b, const struct mount *m)
 {
-	struct opt_layers layers;
+	struct opt_dir *dirs;
+	size_t n = 0;
 	bool known = m->fs_opts;
-	opt_layers_init(&layers, m->fs_opts, opt_next_shown);
 	strbuf_reset(&b->relative);
-	while (known && opt_layers_next(&layers))
-		depend_on_layer(b, &layers);
+	b->failed |= known && opt_layers(m->fs_opts, opt_next_shown, &b->mounts->arena, &dirs, &n) != 0;
+	for (size_t i = 0; i < n && !b->failed; ++i) {
+		bool named = !dirs[i].list && (dirs[i].of == 'l' || dirs[i].of == 'd');
+		if (dirs[i].other)
+			depend_on_layer(b, dirs[i].other, named);
+		depend_on_layer(b, dirs[i].path, named);
+	}
 	if (b->relative.len)
 		depend_put(b, &(struct mounts_dependency){
 			.path = strbuf_str(&b->relative), .relative = true,
 		}, b->relative.len);
-	b->failed |= b->relative.failed | !opt_layers_destroy(&layers);
+	b->failed |= b->relative.failed;
 	return known;
 }
 

@@ -38,15 +38,17 @@ static const char *below(const char *path, const char *dir)
 /** Whether a directory is a layer of an overlay. */
 static bool has_layer(const struct mount *m, const char *dir, bool *failed)
 {
-	struct opt_layers layers;
+	struct arena arena;
+	struct opt_dir *dirs;
+	size_t n = 0;
 	bool found = false;
 	if (!(fstype_flags(m->fstype) & FST_LAYERED) || !m->fs_opts)
 		return false;
-	opt_layers_init(&layers, m->fs_opts, opt_next_shown);
-	while (!found && opt_layers_next(&layers))
-		found = (layers.of == 'l' || layers.of == 'u')
-		        && strcmp(strbuf_str(&layers.path), dir) == 0;
-	*failed |= !opt_layers_destroy(&layers);
+	arena_init(&arena);
+	*failed |= opt_layers(m->fs_opts, opt_next_shown, &arena, &dirs, &n) != 0;
+	for (size_t i = 0; i < n && !*failed && !found; ++i)
+		found = (dirs[i].of == 'l' || dirs[i].of == 'u') && strcmp(dirs[i].path, dir) == 0;
+	arena_destroy(&arena);
 	return found;
 }
 

@@ -39,22 +39,25 @@ static bool is_lower(const struct layer *layer)
 static void note_layers(struct layers *layers)
 {
 	struct audit *audit = layers->audit;
-	struct opt_layers from;
-	opt_layers_init(&from, layers->entry->options, opt_next);
-	while (opt_layers_next(&from)) {
-		const char *text = strbuf_str(&from.path),
-		           *path = fstab_normal(&audit->report->arena, text);
+	struct arena *arena = &audit->report->arena;
+	struct opt_dir *dirs;
+	size_t n;
+	if (opt_layers(layers->entry->options, opt_next, arena, &dirs, &n) != 0) {
+		audit->report->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < n; ++i) {
+		const char *text = dirs[i].path, *path = fstab_normal(arena, text);
 		if (*text != '/' && !layers->relative)
 			audit_add_line(audit, layers->entry, FSTAB_OVERLAY_DIR, AUDIT_WARNING,
 				       "/...", NULL, "start the path with /",
 				       "the layer %s is not an absolute path", text);
 		layers->relative |= *text != '/';
-		struct layer layer = {path, from.of};
+		struct layer layer = {path, dirs[i].of};
 		layers->lower += is_lower(&layer);
 		if (path && layers->count < LAYERS_MAX)
 			layers->at[layers->count++] = layer;
 	}
-	audit->report->failed |= !opt_layers_destroy(&from);
 }
 
 /** The mount point of the mount that currently contains a path; NULL: unknown. */

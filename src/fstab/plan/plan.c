@@ -103,11 +103,16 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbu
 static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *line,
                                struct strbuf *more)
 {
-	struct opt_layers layers;
+	struct opt_dir *dirs;
 	enum state state = LINE;
-	opt_layers_init(&layers, place_mount(mk, i)->fs_opts, opt_next_shown);
-	while ((state == LINE || state == WAITING) && opt_layers_next(&layers)) {
-		const char *path = place_below(mk->in, strbuf_str(&layers.path));
+	size_t n;
+	if (opt_layers(place_mount(mk, i)->fs_opts, opt_next_shown, &mk->plan->arena, &dirs, &n)
+	    != 0) {
+		mk->failed = true;
+		return state;
+	}
+	for (size_t k = 0; k < n && (state == LINE || state == WAITING); ++k) {
+		const char *path = place_below(mk->in, dirs[k].path);
 		uint32_t node;
 		if (!path)
 			continue;   /* reported where the options are made */
@@ -121,7 +126,6 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 		order_wait_option(&mk->text, place->target);
 		opt_add_once(more, strbuf_str(&mk->text));
 	}
-	mk->failed |= !opt_layers_destroy(&layers);
 	return state;
 }
 
