@@ -8,6 +8,7 @@
 #include "lib/fuzz.h"
 
 #include "base/escape.h"
+#include "mountopts/join.h"
 #include "mounts/table.h"
 
 #include <inttypes.h>
@@ -67,7 +68,7 @@ static void check_options(const struct mount *m)
 {
 	struct strbuf out;
 	strbuf_init(&out);
-	table_options(m, &out);
+	join_findmnt(m, &out);
 	const char *text = strbuf_str(&out);
 	FUZZ_CHECK(strlen(text) == out.len);
 	FUZZ_CHECK((strncmp(text, "ro", 2) == 0 || strncmp(text, "rw", 2) == 0)

@@ -13,6 +13,7 @@
 #include "cmd/listing.h"
 #include "cmd/source.h"
 #include "cmd/view.h"
+#include "mountopts/join.h"
 #include "mounttree.h"
 #include "path/resolve.h"
 
@@ -140,7 +141,7 @@ static void try_options(const char *vfs, const char *fs)
 		struct strbuf out;
 		strbuf_init(&out);
 		strbuf_puts(&out, "before ");
-		table_options(&mounts[i], &out);
+		join_findmnt(&mounts[i], &out);
 		const char *text = strbuf_str(&out) + 7;
 		FUZZ_CHECK(strlen(text) + 7 == out.len && memcmp(out.data, "before ", 7) == 0);
 		if (mounts[i].line == 0)

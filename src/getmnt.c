@@ -68,6 +68,7 @@
  *     shown.c            how the kernel shows the options of a line; the user of a FUSE mount
  *     compare.c          the options of a line and those of its mount
  *     edit.c             lists of options built from other lists
+ *     join.c             the options of a mount and of its file system as one list
  *     request.c          the options that a line needs to make a mount like one that exists
  *   mounttree.c          the tree of mounts: LEAF and INTERNAL, names, states (pure)
  *   devmap.c             device number <-> name, UUID, LABEL ...

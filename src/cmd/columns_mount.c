@@ -4,6 +4,7 @@
 
 #include "base/escape.h"
 #include "cmd/output.h"
+#include "mountopts/join.h"
 #include "mounts/tablediff.h"
 
 #include <errno.h>
@@ -198,7 +199,7 @@ static const char *options(struct cells *cells, const struct mount *mount)
 	masked.vfs_opts = mount->vfs_opts ? strbuf_str(text) : NULL;
 	masked.fs_opts = mount->fs_opts ? strbuf_str(text) + fs : NULL;
 	strbuf_reset(&cells->text);
-	table_options(&masked, &cells->text);
+	join_findmnt(&masked, &cells->text);
 	return strbuf_str(&cells->text);
 }
 

@@ -5,6 +5,7 @@
 #include "base/pathmap.h"
 #include "cmd/column.h"
 #include "cmd/listing.h"
+#include "mountopts/join.h"
 #include "path/resolve.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount)
 		return false;
 	if (o->mount_options) {
 		strbuf_reset(&filter->text);
-		table_options(mount, &filter->text);
+		join_findmnt(mount, &filter->text);
 		if (!mnt_match_options(strbuf_str(&filter->text), o->mount_options))
 			return false;
 	}

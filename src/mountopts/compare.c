@@ -231,3 +231,32 @@ int opt_compare(const struct opt_compared *in, struct strbuf *list, struct strbu
 	strbuf_destroy(&first);
 	return failed ? -1 : 0;
 }
+
+int opt_overruled(const char *fstype, const char *first, const struct opt *opts, size_t n,
+                  struct strbuf *lost)
+{
+	struct strbuf of_first = {0}, own = {0};
+	struct opt_set set = {0};
+	shown_list(fstype, first, &of_first);
+	opt_set_add_list(&set, strbuf_str(&of_first), opt_next);
+	for (size_t i = 0; i < n; ++i) {
+		const struct opt *o = &opts[i];
+		const struct fsopt *row = fsopt_of_line(fstype, FSOPT_VISIBLE, o->text, o->n);
+		if (!row || fsopt_flagged(fstype, o->text, o->n, OPT_UNREQUESTED | OPT_DEFAULT))
+			continue;
+		const struct opt_entry *other = opt_set_find(&set, o->text, o->nname);
+		strbuf_reset(&own);
+		shown_as(fstype, o->text, o->n, &own);
+		size_t m = strcspn(strbuf_str(&own), ",");   /* nodatacow,nodatasum */
+		bool same = other && other->nlast == m && memcmp(other->last, own.data, m) == 0;
+		bool is_default = !m || (row->unless
+		                         && fsopt_is_named(row->unless, o->text, o->n));
+		if (is_default ? other && !same : !same)
+			opt_add(lost, o->text, o->n);
+	}
+	bool failed = of_first.failed || own.failed || lost->failed || set.failed;
+	opt_set_destroy(&set);
+	strbuf_destroy(&of_first);
+	strbuf_destroy(&own);
+	return failed ? -1 : 0;
+}

@@ -10,6 +10,7 @@
 #ifndef GM_MOUNTOPTS_COMPARE_H
 #define GM_MOUNTOPTS_COMPARE_H
 
+#include "mountopts/options.h"
 #include "mountopts/vfsflags.h"
 
 struct opt_compared {
@@ -33,5 +34,13 @@ struct opt_compared {
     @differ [out]  The options that differ, as the mount has them.
     @return 0, or -1: memory ran out, and both lists may lack options. */
 int opt_compare(const struct opt_compared *in, struct strbuf *list, struct strbuf *differ);
+
+/** Append the options of a line that the line which mounts its file system first overrules, because
+    the file system has one set of options for all mounts.
+    @first    The options of that line.
+    @opts, n  Those of the line.
+    @return 0, or -1: memory ran out. */
+int opt_overruled(const char *fstype, const char *first, const struct opt *opts, size_t n,
+                  struct strbuf *lost);
 
 #endif

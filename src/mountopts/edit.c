@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { SURPLUS_MAX = 100 };   /* options that opt_surplus() looks at */
+
 void opt_inherit(const char *options, const char *from, struct strbuf *out)
 {
 	static const char kept[] = "nofail _netdev user users owner group comment";
@@ -102,6 +104,26 @@ void opt_lacking(const char *list, const char *other, struct strbuf *out)
 	}
 	out->failed |= set.failed;
 	opt_set_destroy(&set);
+}
+
+/** How often an option of n bytes is in the options of a list up to `end`, or the first of them. */
+static size_t times_in(const char *list, const char *end, const char *option, size_t n)
+{
+	size_t m, times = 0, seen = 0;
+	for (const char *o; (o = opt_next_mtab(&list, &m)) != NULL && o != end
+	     && ++seen <= SURPLUS_MAX;)
+		times += m == n && memcmp(o, option, n) == 0;
+	return times;
+}
+
+void opt_surplus(const char *list, const char *other, struct strbuf *out)
+{
+	size_t n, count = 0;
+	for (const char *o, *at = list; (o = opt_next_mtab(&at, &n)) != NULL
+	     && ++count <= SURPLUS_MAX;) {
+		if (times_in(list, o, o, n) >= times_in(other, NULL, o, n))
+			opt_add(out, o, n);
+	}
 }
 
 void opt_add_named(struct strbuf *out, const char *list, const char *name)

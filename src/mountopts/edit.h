@@ -23,6 +23,10 @@ void opt_identity(const char *options, const char *live, struct strbuf *out);
 /** Append the options of a list that another list lacks.  The kernel shows both. */
 void opt_lacking(const char *list, const char *other, struct strbuf *out);
 
+/** Append the options that occur more often in a list of an mtab than in another.  Of each, the
+    first hundred are looked at. */
+void opt_surplus(const char *list, const char *other, struct strbuf *out);
+
 /** Append the options with a name from a list that the kernel shows. */
 void opt_add_named(struct strbuf *out, const char *list, const char *name);
 

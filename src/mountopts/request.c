@@ -196,12 +196,46 @@ static bool add_mount(struct request *r)
 	return add_list(r, mount->fs_opts, mount->vfs_opts) && add_subvolume(r);
 }
 
+/** The flags of a mount; the defaults if they are not known. */
+static struct vfs_flags flags_of(const struct mount *mount)
+{
+	struct vfs_flags flags = {0};
+	if (mount->vfs_opts)
+		vfs_flags_of_mount(mount, &flags);
+	return flags;
+}
+
+/**
+ * Append the options of a bind: those of the mount, not of its file system.
+ *
+ * A bind begins with the flags of the mount that its source lies in.  Where it has others, all are
+ * written: mount(8) changes flags only if the line names one, and clears none that it does not
+ * name.
+ */
+static void add_bind(const struct opt_request *in, struct strbuf *out)
+{
+	struct vfs_flags mine = flags_of(in->mount), source = flags_of(in->bound);
+	opt_puts(out, "bind");
+	if (in->minimal && in->bound->vfs_opts
+	    && memcmp(mine.value, source.value, VFS_OF_MOUNT) == 0)
+		return;
+	for (int flag = 0; flag < VFS_OF_MOUNT; ++flag) {
+		if (flag != VFS_ATIME && (mine.value[flag] || source.value[flag] || flag == VFS_RO))
+			opt_puts(out, vfs_name(flag, mine.value[flag]));
+	}
+	opt_puts(out, vfs_name(VFS_ATIME, mine.value[VFS_ATIME]));
+}
+
 int opt_request(const struct opt_request *in, struct strbuf *options, struct strbuf *why,
                 struct strbuf *warning)
 {
 	struct request r = {.in = in, .fstype = in->mount->fstype ? in->mount->fstype : "",
 	                    .out = options, .why = why, .warning = warning};
-	bool good = add_mount(&r);
+	bool good = in->bound || add_mount(&r);
+	if (in->bound)
+		add_bind(in, options);
+	if (in->more)
+		opt_puts(options, in->more);
 	bool failed = options->failed || why->failed || warning->failed || r.text.failed
 	              || r.path.failed;
 	strbuf_destroy(&r.text);

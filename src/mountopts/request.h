@@ -14,12 +14,14 @@
 #include "base/strbuf.h"
 
 struct opt_request {
-	const struct mount *mount;   /* not a bind */
+	const struct mount *mount;
+	const struct mount *bound;   /* of a bind: the mount that its source lies in; else NULL */
 	const char *root;            /* the layers of an overlay must be below it, and are named
 	                                from there */
 	bool minimal;                /* leave out options that are defaults */
 	const char *first;           /* appended before the options of the file system; NULL:
 	                                nothing */
+	const char *more;            /* appended at the end; or NULL */
 };
 
 /** Append the options of a line for a mount.  Nothing is appended if the line needs no options.

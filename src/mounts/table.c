@@ -2,10 +2,8 @@
 #include "mounts/table_impl.h"
 
 #include "base/array.h"
-#include "base/escape.h"
 #include "base/mountinfo.h"
 #include "base/words.h"
-#include "mountopts/optlist.h"
 #include "os/file.h"
 #include "path/named.h"
 
@@ -275,58 +273,6 @@ bool table_stands_still(struct os *os, const struct mount_table *table, int watc
 	/* mountinfo is always readable: if poll(2) returns 0, it has failed. */
 	struct pollfd poll = {.fd = watch, .events = POLLIN | POLLPRI};
 	return still && os_poll(os, &poll, 1, 0) == 1 && !(poll.revents & ~POLLIN);
-}
-
-/* Options. */
-
-/** Append the options of a list, except "rw", "ro" and those also in `other`. */
-static void options_add(struct strbuf *out, const char *list, const char *other)
-{
-	struct opt_set others;
-	size_t n;
-	opt_set_init(&others, true);
-	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
-		if (word_is(o, n, "rw") || word_is(o, n, "ro"))
-			continue;
-		/* Filled only when needed: most file systems have no other options. */
-		opt_set_add_list(&others, other, opt_next_shown);
-		other = NULL;
-		if (opt_set_find(&others, o, n))
-			continue;
-		strbuf_putc(out, ',');
-		strbuf_add(out, o, n);
-	}
-	out->failed |= others.failed;
-	opt_set_destroy(&others);
-}
-
-/** Decode the escapes in the output from `start` on. */
-static void options_decode(struct strbuf *out, size_t start)
-{
-	if (out->failed || out->len == start || !memchr(out->data + start, '\\', out->len - start))
-		return;
-	/* Keep an escaped NUL, which no kernel writes: decoded, it would end the string. */
-	if (strstr(out->data + start, "\\000"))
-		return;
-	out->len = start + unescape_octal(out->data + start, out->data + start, out->len - start);
-	out->data[out->len] = '\0';
-}
-
-void table_options(const struct mount *mount, struct strbuf *out)
-{
-	const char *vfs = mount->vfs_opts, *fs = mount->fs_opts;
-	size_t start = out->len;
-
-	if (mount->line != 0) {
-		strbuf_puts(out, fs ? fs : vfs ? vfs : "");
-	} else if (vfs || fs) {
-		bool ro = opt_shown_has(vfs, "ro") || opt_shown_has(fs, "ro");
-		strbuf_puts(out, ro ? "ro" : "rw");
-		options_add(out, vfs, NULL);
-		start = out->len;
-		options_add(out, fs, vfs);
-	}
-	options_decode(out, start);
 }
 
 struct mount_table *table_parse_mountinfo(const char *text, size_t len)

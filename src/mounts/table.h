@@ -149,9 +149,4 @@ struct mount_table *table_new(enum table_source source);
 int table_problem(struct mount_table *table, uint32_t line, const char *reason,
                   const char *text, size_t len);
 
-/** Append the options as findmnt's OPTIONS column shows them: "rw" or "ro" (of the mount or its
-    file system), the mount's options, then the file system's, without duplicates and
-    decoded.  Options from an fstab or mtab are not changed. */
-void table_options(const struct mount *mount, struct strbuf *out);
-
 #endif

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The rebuilt file, as the kernel writes /proc/mounts: the order of lines, the escapes, and the
- * order of options: first the superblock options known to the VFS and the security module, then
- * the options of the mount, then those of the file system (fs/proc_namespace.c, show_vfsmnt()).
- */
+/* The rebuilt file, as the kernel writes /proc/mounts: the order of lines, and the escapes. */
 #include "recover/recover_impl.h"
 
 #include "base/escape.h"
@@ -15,47 +11,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-/** Whether the kernel writes an option of a file system before those of the mount:
-    show_sb_opts(). */
-static bool is_early(const char *option, size_t n)
-{
-	static const char *const words[] = {
-		"sync", "dirsync", "mand", "lazytime", "seclabel", "context=", "fscontext=",
-		"defcontext=", "rootcontext=",
-	};
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
-		size_t len = strlen(words[i]);
-		bool value = words[i][len - 1] == '=';
-		if ((value ? n > len : n == len) && memcmp(option, words[i], len) == 0)
-			return true;
-	}
-	return false;
-}
-
-/** Append the options of *list except rw and ro.  @early  Stop at the first that is not early. */
-static void add_options(struct strbuf *out, const char **list, bool early)
-{
-	size_t n;
-	const char *at = *list;
-	for (const char *o; (o = opt_next_mtab(&at, &n)) != NULL; *list = at) {
-		if (word_is(o, n, "rw") || word_is(o, n, "ro"))
-			continue;
-		if (early && !is_early(o, n))
-			return;
-		strbuf_putc(out, ',');
-		strbuf_add(out, o, n);
-	}
-}
-
-void rec_options(const struct mount *mount, struct strbuf *out)
-{
-	const char *vfs = mount->vfs_opts, *fs = mount->fs_opts;
-	strbuf_puts(out, opt_shown_has(vfs, "ro") || opt_shown_has(fs, "ro") ? "ro" : "rw");
-	add_options(out, &fs, true);
-	add_options(out, &vfs, false);
-	add_options(out, &fs, false);
-}
 
 /** Append the target, type, options and numbers of a row. */
 static void build_mtab(const struct rec_input *in, const struct rec_judgement *j, size_t r,

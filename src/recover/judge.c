@@ -24,6 +24,7 @@
 #include "base/array.h"
 #include "base/escape.h"
 #include "base/map64.h"
+#include "mountopts/join.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -154,7 +155,7 @@ static int read_rows(struct judge *j)
 		const struct mount *m = j->in->rows[r].mount;
 		struct side *side = &j->rows[r];
 		strbuf_reset(&options);
-		rec_options(m, &options);
+		join_mtab(m, &options);
 		const char **fields = j->out->fields[r];
 		fields[0] = m->source && *m->source ? m->source : "none";
 		fields[1] = j->in->rows[r].target;

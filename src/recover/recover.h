@@ -160,9 +160,6 @@ bool rec_is_right(const struct rec_judgement *judgement);
 void rec_build(const struct rec_input *in, const struct rec_judgement *judgement,
                struct strbuf *out);
 
-/** Append the options of a mount, ordered and escaped as in /proc/mounts. */
-void rec_options(const struct mount *mount, struct strbuf *out);
-
 /** The names of formats, verdicts and fields (by the number of the bit). */
 extern const char *const rec_format_names[], *const rec_verdict_names[], *const rec_field_names[];
 

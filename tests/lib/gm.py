@@ -440,6 +440,10 @@ def processes_with(variable):
     return found
 
 
+# For a run that is traced, has no /proc, or may create no process: there LeakSanitizer cannot work.
+NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}
+
+
 def environment(env):
     """The usual environment with these variables; None removes one."""
     every = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "TERM": "dumb", "TZ": "UTC",
@@ -466,6 +470,8 @@ def getmnt(*args, env=None, program=PROGRAM, chroot=None, nofile=None, uid=None,
         if before:
             before()
 
+    if program == "/bin/strace":
+        env = {**NO_LEAKS, **(env or {})}
     proc = subprocess.Popen([*prefix, program, *args], stdin=null, stdout=stdout,
                             stderr=subprocess.PIPE, env=environment(env), cwd=cwd, start_new_session=True,
                             preexec_fn=prepare if chroot or nofile or uid is not None or before else None)

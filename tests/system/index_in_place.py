@@ -48,7 +48,7 @@ def examined(out):
 def calls(top, *options):
     """The kernel calls of an update."""
     result = gm.getmnt("-f", "-o", "/trace", gm.PROGRAM, "index", "update", "-q", IX, *options, top, program="/bin/strace",
-                       env={"ASAN_OPTIONS": "detect_leaks=0"})
+                       env=gm.NO_LEAKS)
     gm.expect(result.status == 0, f"{top}: traced: {result}")
     counts = {}
     for name in re.findall(r"^\d+ +(\w+)\(", gm.read("/trace"), re.M):

@@ -73,7 +73,7 @@ def stopped(args):
     tracer = subprocess.Popen(
         ["/bin/strace", "-f", "-qq", "-o", "/tmp/trace", "-P", segment, "-e", "trace=mmap", "-e", "inject=mmap:signal=SIGSTOP:when=1",
          gm.PROGRAM, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=gm.environment(None))
+        env=gm.environment(gm.NO_LEAKS))
     end = time.monotonic() + gm.WAIT_SECONDS
     while time.monotonic() < end and tracer.poll() is None:
         trace = gm.read("/tmp/trace")

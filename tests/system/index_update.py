@@ -98,7 +98,7 @@ EACH = 6 if "openat2" in gm.OFF else 4
 def looks(top, *options):
     """How many calls of statx(2) an update makes."""
     result = gm.getmnt("-f", "-e", "trace=statx", "-o", "/trace", gm.PROGRAM, "index", "update", "-q", IX, *options, top,
-                       program="/bin/strace", env={"ASAN_OPTIONS": "detect_leaks=0"})
+                       program="/bin/strace", env=gm.NO_LEAKS)
     gm.expect(result.status == 0, f"{top}: traced: {result}")
     return gm.read("/trace").count("statx(")
 

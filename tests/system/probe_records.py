@@ -61,7 +61,7 @@ os.chown("/own", 4242, 4242)
 fresh(1)
 for limit, text in ((0, b"cannot start a prober"), (2, b"a mount could not be probed: Resource temporarily unavailable")):
     before = lambda: resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
-    refused(f"{limit} processes", text, "EAGAIN" if limit else None, uid=4242, before=before, env={"XDG_RUNTIME_DIR": "/own"})
+    refused(f"{limit} processes", text, "EAGAIN" if limit else None, uid=4242, before=before, env={"XDG_RUNTIME_DIR": "/own", **gm.NO_LEAKS})
 gm.expect(not os.listdir("/own/getmnt"), f"no process, and a record: {os.listdir('/own/getmnt')}")
 
 # A container that shares /run has its own process IDs.

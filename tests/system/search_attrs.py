@@ -107,6 +107,6 @@ for top in ("/ext4/x", "/xfs/x", "/btrfs/x", *(["/tmpfs/x"] if gm.KERNEL >= (6, 
     gm.expect(got == {f"{top}/link": {"user.one"}, f"{top}/many": set(NAMES["many"])}, f"{top} -L: {got}")
 # Without /proc an old kernel does not tell.
 gm.umount("/proc", 2)
-result = gm.getmnt("search", "-J", "-o", "XATTR,ACL", "one", "/ext4/x", env=gm.without("listxattrat"))
+result = gm.getmnt("search", "-J", "-o", "XATTR,ACL", "one", "/ext4/x", env={**gm.without("listxattrat"), **gm.NO_LEAKS})
 gm.expect(json.loads(result.out)["entries"] == [{"xattr": None, "acl": None}] and result.status == 0, f"no /proc: {result.out}")
 gm.done()

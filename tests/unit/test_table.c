@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "cases.h"
+#include "mountopts/join.h"
 #include "os/file.h"
 #include "mounts/table.h"
 #include "mounts/table_impl.h"
@@ -263,7 +264,7 @@ UNIT_TEST(options)
 		                  .line = rows[i].line};
 		strbuf_reset(&out);
 		strbuf_puts(&out, "before\\040 ");
-		table_options(&m, &out);
+		join_findmnt(&m, &out);
 		CU_ASSERT_STRING_EQUAL(strbuf_str(&out) + 11, rows[i].want);
 		CU_ASSERT_EQUAL(memcmp(out.data, "before\\040 ", 11), 0);
 	}
@@ -413,7 +414,7 @@ static void against_libmount(char *text, size_t len)
 		CU_ASSERT_TRUE(same(mnt_fs_get_fstype(fs), m->fstype, false));
 		CU_ASSERT_TRUE(same(mnt_fs_get_source(fs), m->source, true));
 		STRBUF(out);
-		table_options(m, &out);
+		join_findmnt(m, &out);
 		if (!same(mnt_fs_get_options(fs), strbuf_str(&out), false))
 			printf("  %s\n  %s\n", mnt_fs_get_options(fs), strbuf_str(&out));
 		CU_ASSERT_TRUE(same(mnt_fs_get_options(fs), strbuf_str(&out), false));

@@ -8,6 +8,7 @@
 #include "base/fstypes.h"
 #include "fstab/places.h"
 #include "fstab/units.h"
+#include "mountopts/compare.h"
 #include "mountopts/edit.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/optlist.h"
@@ -344,8 +345,7 @@ void audit_number_source(const struct audit *audit, struct fstab_entry *entry)
 static void judge_superblock(struct audit *audit, const struct fstab_entry *first,
                              const struct fstab_entry *entry)
 {
-	struct strbuf of_first = {0}, own = {0}, lost = {0};
-	struct opt_set set = {0};
+	struct strbuf lost = {0};
 	if (strcmp(entry->fstype, "btrfs") != 0 || strcmp(first->fstype, "btrfs") != 0
 	    || first->automount)
 		return;
@@ -353,23 +353,8 @@ static void judge_superblock(struct audit *audit, const struct fstab_entry *firs
 		audit_not_checked(audit->report, FSTAB_OPT_CONFLICT);
 		return;
 	}
-	shown_list("btrfs", first->options, &of_first);
-	opt_set_add_list(&set, strbuf_str(&of_first), opt_next);
-	for (uint32_t k = 0; k < entry->nopts; ++k) {
-		const char *o = entry->opts[k].text;
-		size_t n = entry->opts[k].n;
-		const struct fsopt *row = fsopt_of_line("btrfs", FSOPT_VISIBLE, o, n);
-		if (!row || fsopt_flagged("btrfs", o, n, OPT_UNREQUESTED | OPT_DEFAULT))
-			continue;
-		const struct opt_entry *other = opt_set_find(&set, o, entry->opts[k].nname);
-		strbuf_reset(&own);
-		shown_as("btrfs", o, n, &own);
-		size_t m = strcspn(strbuf_str(&own), ",");   /* nodatacow,nodatasum */
-		bool same = other && other->nlast == m && memcmp(other->last, own.data, m) == 0,
-		     is_default = !m || (row->unless && fsopt_is_named(row->unless, o, n));
-		if (is_default ? other && !same : !same)
-			opt_add(&lost, o, n);
-	}
+	audit->report->failed |= opt_overruled("btrfs", first->options, entry->opts, entry->nopts,
+	                                       &lost) != 0;
 	if (lost.len)
 		audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, AUDIT_WARNING,
 			       audit_format(audit->report, "the options of line %u",
@@ -380,10 +365,6 @@ static void judge_superblock(struct audit *audit, const struct fstab_entry *firs
 			       "the kernel ignores %s here: line %u mounts the same btrfs first, "
 			       "and its options apply to all subvolumes", strbuf_str(&lost),
 			       first->line->number);
-	audit->report->failed |= of_first.failed || own.failed || lost.failed || set.failed;
-	opt_set_destroy(&set);
-	strbuf_destroy(&of_first);
-	strbuf_destroy(&own);
 	strbuf_destroy(&lost);
 }
 

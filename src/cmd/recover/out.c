@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "cmd/output.h"
 #include "cmd/text.h"
-#include "mountopts/optlist.h"
+#include "mountopts/edit.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -45,32 +45,20 @@ static void add_kind(struct strbuf *out, const char *fstype, const char *source)
 	}
 }
 
-/** Append the options that occur more often in the first list than in the second. */
-static size_t add_extra_options(struct strbuf *out, const char *list, const char *other,
-                                const char *head)
+/** Append the options that occur more often in the first list than in the second.
+    @return whether there are any. */
+static bool add_extra_options(struct strbuf *out, const char *list, const char *other,
+                              const char *head)
 {
-	enum { SHOWN_MAX = 100 };
-	size_t found = 0, n, count = 0;
-	struct strbuf beyond = {0};
-	for (const char *o, *at = list; (o = opt_next_mtab(&at, &n)) != NULL
-	     && ++count <= SHOWN_MAX;) {
-		size_t m, here = 1, there = 0, seen = 0;
-		for (const char *e, *back = list; (e = opt_next_mtab(&back, &m)) != NULL && e != o;)
-			here += m == n && memcmp(e, o, n) == 0;
-		for (const char *e, *to = other; (e = opt_next_mtab(&to, &m)) != NULL
-		     && ++seen <= SHOWN_MAX;)
-			there += m == n && memcmp(e, o, n) == 0;
-		if (here <= there)
-			continue;
-		strbuf_puts(&beyond, found++ ? "," : "");
-		strbuf_add(&beyond, o, n);
-	}
+	struct strbuf extra = {0};
+	opt_surplus(list, other, &extra);
+	bool found = extra.len > 0;
 	if (found) {
 		strbuf_puts(out, head);
-		mask_options(strbuf_str(&beyond), out);
+		mask_options(strbuf_str(&extra), out);
 	}
-	out->failed |= beyond.failed;
-	strbuf_destroy(&beyond);
+	out->failed |= extra.failed;
+	strbuf_destroy(&extra);
 	return found;
 }
 
