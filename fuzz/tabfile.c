@@ -121,7 +121,13 @@ static void write_table(const struct mount_table *table, struct strbuf *out)
 	for (size_t i = 0; i < table->count; ++i) {
 		const struct mount *m = &table->mounts[i];
 		/* libmount's own escapes leave a '#' at the beginning, a comment. */
-		escape_first_field(out, m->source ? m->source : "none", ESCAPE_SOURCE, false);
+		const char *source = m->source ? m->source : "none";
+		/* A byte order mark at the start of the file would be none of the source. */
+		if (i == 0 && strncmp(source, "\xef\xbb\xbf", 3) == 0) {
+			strbuf_puts(out, "\\357");
+			++source;
+		}
+		escape_octal(out, source, ESCAPE_SOURCE, false);
 		strbuf_putc(out, ' ');
 		escape_octal(out, m->point ? m->point : "none", ESCAPE_PATH, false);
 		strbuf_putc(out, ' ');

@@ -263,8 +263,7 @@ void escape_octal(struct strbuf *out, const char *str, const char *set, bool ter
 
 void escape_first_field(struct strbuf *out, const char *str, const char *set, bool terminal)
 {
-	bool mark = strncmp(str, "\xef\xbb\xbf", 3) == 0;   /* a byte order mark */
-	if (mark || (*str == '#' && !strchr(set, '#')))
+	if (*str == '#' && !strchr(set, '#'))
 		put_octal(out, *str++);
 	escape_octal(out, str, set, terminal);
 }

@@ -30,7 +30,7 @@ void unescape_octal_add(struct strbuf *out, const char *src, size_t n);
 void escape_octal(struct strbuf *out, const char *str, const char *set, bool terminal);
 
 /** Append the first field of a line of fstab or mtab.  A leading '#' is escaped as well, because it
-    would make the line a comment; and a leading byte order mark, which begins no file.
+    would make the line a comment.
     @terminal  As for escape_octal(). */
 void escape_first_field(struct strbuf *out, const char *str, const char *set, bool terminal);
 

@@ -13,8 +13,8 @@
     decoded.  Options from an fstab or mtab are not changed. */
 void join_findmnt(const struct mount *mount, struct strbuf *out);
 
-/** Append the options, ordered and escaped as in /proc/mounts: first the superblock options known to
-    the VFS and the security module, then those of the mount, then those of the file system.
+/** Append the options, ordered and escaped as in /proc/mounts: first the superblock options known
+    to the VFS and the security module, then those of the mount, then those of the file system.
     Source: show_vfsmnt() of fs/proc_namespace.c. */
 void join_mtab(const struct mount *mount, struct strbuf *out);
 

@@ -133,7 +133,8 @@ static bool depend_on_layers(struct blocking *b, const struct mount *m)
 	size_t n = 0;
 	bool known = m->fs_opts;
 	strbuf_reset(&b->relative);
-	b->failed |= known && opt_layers(m->fs_opts, opt_next_shown, &b->mounts->arena, &dirs, &n) != 0;
+	b->failed |= known && opt_layers(m->fs_opts, opt_next_shown, &b->mounts->arena, &dirs, &n)
+	                      != 0;
 	for (size_t i = 0; i < n && !b->failed; ++i) {
 		bool named = !dirs[i].list && (dirs[i].of == 'l' || dirs[i].of == 'd');
 		if (dirs[i].other)
