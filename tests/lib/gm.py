@@ -440,7 +440,7 @@ def processes_with(variable):
     return found
 
 
-# For a run that is traced, has no /proc, or may create no process: there LeakSanitizer cannot work.
+# For a run that is traced, or may create no process: there LeakSanitizer cannot work.
 NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}
 
 

@@ -105,8 +105,9 @@ for top in ("/ext4/x", "/xfs/x", "/btrfs/x", *(["/tmpfs/x"] if gm.KERNEL >= (6, 
     result = gm.getmnt("search", "-L", "-o", "PATH,XATTR", "link|many", top)
     got = {path: set(names.split(",")) for path, names in (line.split("\t") for line in result.out.decode().splitlines())}
     gm.expect(got == {f"{top}/link": {"user.one"}, f"{top}/many": set(NAMES["many"])}, f"{top} -L: {got}")
-# Without /proc an old kernel does not tell.
-gm.umount("/proc", 2)
-result = gm.getmnt("search", "-J", "-o", "XATTR,ACL", "one", "/ext4/x", env={**gm.without("listxattrat"), **gm.NO_LEAKS})
-gm.expect(json.loads(result.out)["entries"] == [{"xattr": None, "acl": None}] and result.status == 0, f"no /proc: {result.out}")
+# Without /proc an old kernel does not tell; and a sanitizer does not find its options.
+if not gm.sanitized():
+    gm.umount("/proc", 2)
+    result = gm.getmnt("search", "-J", "-o", "XATTR,ACL", "one", "/ext4/x", env=gm.without("listxattrat"))
+    gm.expect(json.loads(result.out)["entries"] == [{"xattr": None, "acl": None}] and result.status == 0, f"no /proc: {result.out}")
 gm.done()
