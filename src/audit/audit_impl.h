@@ -41,11 +41,6 @@ struct audit {
 	const char *refused, *option;   /* of the current option: see struct audit_finding */
 };
 
-/** Whether options contain a secret, not only the name of a program that prompts for it; true if
-    memory runs out.
-    @options  Decoded; or NULL. */
-bool audit_holds_secret(const char *options);
-
 /** Whether the owner of a mount is neither the administrator nor included. */
 bool audit_is_others(const struct fstab_line *line, const char *const *include);
 

@@ -8,7 +8,7 @@
 #include "base/intern.h"
 #include "base/secret.h"
 #include "base/words.h"
-#include "mountopts/optlist.h"
+#include "mountopts/options.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static const char *keep(struct taking *t, const char *text)
 }
 
 /** Whether an option changes with every mount, or with the memory of the machine. */
-static bool is_volatile(const struct audit_base_entry *entry, const char *option, size_t n)
+static bool is_volatile(const struct audit_base_entry *entry, const struct opt *option)
 {
 	static const char names[] =
 	    "addr clientaddr fd mon_addr mountaddr mountport pgrp pipe_ino rfdno seclabel stripe "
@@ -52,9 +52,9 @@ static bool is_volatile(const struct audit_base_entry *entry, const char *option
 	bool configured = strcmp(entry->owner, "fstab") == 0
 	                  || strcmp(entry->owner, "unknown") == 0;
 	bool memory = strcmp(entry->fstype, "tmpfs") == 0 || strcmp(entry->fstype, "devtmpfs") == 0;
-	size_t name = opt_name(option, n);
-	return word_in(option, name, names)
-	       || (memory && !configured && word_in(option, name, "size nr_inodes nr_blocks"));
+	return word_in(option->text, option->nname, names)
+	       || (memory && !configured
+	           && word_in(option->text, option->nname, "size nr_inodes nr_blocks"));
 }
 
 static int compare_words(const void *a, const void *b)
@@ -67,8 +67,8 @@ static const char *keep_options(struct taking *t, const struct audit_base_entry 
                                 const struct mount *m)
 {
 	struct intern set = {0};
-	uint32_t number;
-	size_t n;
+	struct opt *opts = NULL;
+	uint32_t number, count = 0;
 	strbuf_reset(&t->text);
 	strbuf_printf(&t->text, "%s%s%s,", m->propagation & MP_SHARED ? "shared," : "",
 	              m->propagation & MP_SLAVE ? "slave," : "",
@@ -76,10 +76,11 @@ static const char *keep_options(struct taking *t, const struct audit_base_entry 
 	mask_options(m->vfs_opts ? m->vfs_opts : "", &t->text);
 	strbuf_putc(&t->text, ',');
 	mask_options(m->fs_opts ? m->fs_opts : "", &t->text);
-	const char *list = strbuf_str(&t->text);
-	for (const char *o; (o = opt_next_shown(&list, &n)) != NULL;) {
-		if (n > 0 && !is_volatile(entry, o, n))
-			t->failed |= intern_put(&set, o, n, &number) != 0;
+	t->failed |= opts_read(strbuf_str(&t->text), opt_next_shown, &t->to->arena, &opts, &count)
+	             != 0;
+	for (uint32_t i = 0; i < count; ++i) {
+		if (opts[i].n > 0 && !is_volatile(entry, &opts[i]))
+			t->failed |= intern_put(&set, opts[i].text, opts[i].n, &number) != 0;
 	}
 	strbuf_reset(&t->text);
 	if (set.count)

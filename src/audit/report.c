@@ -8,35 +8,11 @@
 #include "base/command.h"
 #include "base/secret.h"
 #include "base/words.h"
-#include "mountopts/optlist.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool audit_holds_secret(const char *options)
-{
-	const char *list = options, *rest = options;
-	size_t n;
-	if (!has_secret(options))
-		return false;
-	struct strbuf one = {0};
-	bool found = false;
-	for (const char *o; !found && (o = opt_next(&list, &n)) != NULL;) {
-		size_t key = opt_name(o, n);
-		/* "extpass=/usr/bin/askpass" names a program that asks for it. */
-		bool program = word_is(o, key, "extpass") && key + 1 < n && o[key + 1] == '/'
-		               && !memchr(o + key + 1, '=', n - key - 1) && !memchr(o, ' ', n);
-		strbuf_reset(&one);
-		strbuf_add(&one, o, n);
-		found = !program && (one.failed || has_secret(strbuf_str(&one)));
-		rest = o + n;
-	}
-	strbuf_destroy(&one);
-	/* Anything may follow an open quotation mark. */
-	return found || rest[strspn(rest, ",")];
-}
 
 void audit_not_checked(struct audit_report *report, enum audit_code code)
 {

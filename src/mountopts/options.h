@@ -49,4 +49,9 @@ struct opt {
 int opts_read(const char *list, opt_next_fn *next, struct arena *arena, struct opt **opts,
               uint32_t *count);
 
+/** Whether options contain a secret, not only the name of a program that prompts for it; true if
+    memory runs out.
+    @options  Of a line, decoded; or NULL. */
+bool opts_hold_secret(const char *options);
+
 #endif

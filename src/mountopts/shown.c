@@ -360,3 +360,54 @@ void shown_lacks(const struct mount *mount, const char *options, struct strbuf *
 	lacks->failed |= set.failed;
 	opt_set_destroy(&set);
 }
+
+bool shown_names(const struct mount *mount, const char *option, size_t n)
+{
+	const char *list = mount->fs_opts;
+	size_t m;
+	for (const char *o; (o = opt_next(&list, &m)) != NULL;) {
+		if ((m == n || opt_name(o, m) == n) && memcmp(o, option, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool shown_same_value(const char *line, const char *live, const char *name, bool missing)
+{
+	size_t n, k, len = strlen(name);
+	const char *x = opt_find(line, name, len, &n), *y = opt_find(live, name, len, &k);
+	return !x || !y ? missing || (!x && !y) : shown_same(NULL, x, n, y, k);
+}
+
+/** Append the layers of a list of options, as one list. */
+static void add_layers(const char *options, struct strbuf *out)
+{
+	static const char *const names[][2] = {
+		{"lowerdir=", ""}, {"lowerdir+=", ":"}, {"datadir+=", "::"},
+	};
+	size_t n;
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
+			size_t len = strlen(names[i][0]);
+			if (n < len || memcmp(o, names[i][0], len) != 0)
+				continue;
+			strbuf_puts(out, out->len ? names[i][1] : "");
+			bool quoted = n >= len + 2 && o[len] == '"' && o[n - 1] == '"';
+			strbuf_add(out, o + len + quoted, n - len - 2 * (size_t)quoted);
+		}
+	}
+}
+
+int shown_same_layers(const char *line, const char *live)
+{
+	struct strbuf one = {0}, other = {0};
+	add_layers(line, &one);
+	add_layers(live, &other);
+	int same = shown_same_value(line, live, "upperdir", false)
+	           && shown_same_value(line, live, "workdir", false)
+	           && strcmp(strbuf_str(&one), strbuf_str(&other)) == 0;
+	same = one.failed || other.failed ? -1 : same;
+	strbuf_destroy(&one);
+	strbuf_destroy(&other);
+	return same;
+}

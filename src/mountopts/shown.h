@@ -66,6 +66,17 @@ bool shown_type(const char *types, const char *live);
 /** Whether the options of a mount or of its file system have exactly this option of n bytes. */
 bool shown_lists(const struct mount *mount, const char *option, size_t n);
 
+/** Whether the file system of a mount shows an option of n bytes, or an option with this name. */
+bool shown_names(const struct mount *mount, const char *option, size_t n);
+
+/** Whether two lists have the same value of an option.
+    @missing  The result if one of them has none. */
+bool shown_same_value(const char *line, const char *live, const char *name, bool missing);
+
+/** Whether the options of two overlays name the same directories; "lowerdir+=" adds one to the
+    list.  @return 1 or 0; -1: memory ran out. */
+int shown_same_layers(const char *line, const char *live);
+
 /** Whether a mount is read-only by its own options, whatever its file system is. */
 static inline bool shown_mount_readonly(const struct mount *mount)
 {

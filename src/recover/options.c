@@ -11,7 +11,7 @@
 
 #include "base/escape.h"
 #include "base/map64.h"
-#include "mountopts/optlist.h"
+#include "mountopts/options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,24 +56,23 @@ static int compare_options(const void *a, const void *b)
 int rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
 {
 	*set = (struct rec_set){0};
-	size_t count = 0, n;
-	const char *at = list;
-	while (opt_next_mtab(&at, &n))
-		++count;
+	struct opt *opts;
+	uint32_t count;
+	if (opts_read(list, opt_next_mtab, arena, &opts, &count) != 0)
+		return -1;
 	if (count == 0)
 		return 0;
 	set->known = arena_alloc(arena, count * sizeof(*set->known));
 	set->hints = arena_alloc(arena, count * sizeof(*set->hints));
-	char *copy = arena_strndup(arena, list, strlen(list));
-	char *text = arena_strndup(arena, list, strlen(list));
-	if (!set->known || !set->hints || !copy || !text)
+	if (!set->known || !set->hints)
 		return -1;
-	for (at = list; opt_next_mtab(&at, &n);) {
-		size_t start = (size_t)(at - list) - n;
-		char *raw = copy + start;
-		raw[n] = '\0';
-		struct rec_option option = {text + start, unescape_octal(text + start, raw, n),
-		                            raw};
+	for (uint32_t i = 0; i < count; ++i) {
+		size_t n = opts[i].n;
+		char *raw = arena_strndup(arena, opts[i].text, n);
+		char *text = arena_strndup(arena, opts[i].text, n);
+		if (!raw || !text)
+			return -1;
+		struct rec_option option = {text, unescape_octal(text, raw, n), raw};
 		if (is_hint(raw)) {
 			set->hints[set->nhints++] = option;
 		} else {

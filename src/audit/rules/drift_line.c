@@ -111,7 +111,7 @@ void drift_report_options(struct drift *drift, const struct fstab_entry *line,
 	const char *change = drift->report->elsewhere ? ", or change the line"
 	                     : ", or change the line: getmnt fstab --merge --fix=options";
 	const char *options = line->options;
-	const char *expected = audit_holds_secret(options) ? hidden : options;
+	const char *expected = opts_hold_secret(options) ? hidden : options;
 	const char *actual = has_secret(differ) ? hidden : differ;
 	size_t n;
 	bool ro = opt_shown_has(differ, "ro");
@@ -248,7 +248,7 @@ static void judge_lacks(struct drift *drift, const struct fstab_entry *line,
 	            || !fsopt_type_in(live->mount->fstype, "ext4 xfs");
 	if (lacks.len && is_first_of(drift, line, live->mount))
 		drift_report(drift, DRIFT_OPTIONS, line, live, able ? AUDIT_WARNING : AUDIT_INFO,
-			     audit_holds_secret(options) ? "options that hold a secret" : options,
+			     opts_hold_secret(options) ? "options that hold a secret" : options,
 			     audit_format(drift->report, "without %s", strbuf_str(&lacks)),
 			     remount_hint(drift, live, "", "remount", "; if that changes "
 			                  "nothing, unmount it and mount it again"),

@@ -159,7 +159,7 @@ void audit_syntax(struct audit *audit, const struct fstab_entry *entry)
 			       "use none", "a swap space has no mount point");
 	if (!audit->in->closed
 	    && (source_has_secret(entry->source) || has_secret(entry->fstype)
-	        || audit_holds_secret(entry->options)))
+	        || opts_hold_secret(entry->options)))
 		audit_add_line(audit, entry, FSTAB_SECRET, AUDIT_WARNING, NULL, NULL,
 			       "move it to a file that only root can read: credentials=FILE",
 			       "it contains a secret, and all users can read this file");

@@ -8,8 +8,8 @@
 #include "audit/audit_impl.h"
 
 #include "base/words.h"
-#include "mountopts/optlist.h"
 #include "mountopts/fsopts.h"
+#include "mountopts/shown.h"
 #include "mountopts/vfsflags.h"
 
 #include <string.h>
@@ -77,18 +77,14 @@ static const char *near_miss(struct audit *audit, const char *fstype, const char
 static bool is_shown(struct audit *audit, const char *fstype, const char *option, size_t len)
 {
 	const struct discovery *d = audit->in->live;
-	size_t n;
 	if (d && audit->looks++ >= AUDIT_MISSES_MAX) {
 		audit_not_checked(audit->report, FSTAB_OPT_UNKNOWN);
 		return true;
 	}
 	for (uint32_t i = 0; d && i < d->tree.count; ++i) {
 		const struct mount *m = d->tree.nodes[i].mount;
-		const char *list = m->fstype && strcmp(m->fstype, fstype) == 0 ? m->fs_opts : NULL;
-		for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
-			if ((n == len || opt_name(o, n) == len) && memcmp(o, option, len) == 0)
-				return true;
-		}
+		if (m->fstype && strcmp(m->fstype, fstype) == 0 && shown_names(m, option, len))
+			return true;
 	}
 	return false;
 }

@@ -17,6 +17,7 @@
 #include "base/fstypes.h"
 #include "cmd/view.h"
 #include "mountopts/optlist.h"
+#include "mountopts/shown.h"
 #include "path/replace.h"
 
 #include <stdlib.h>
@@ -117,7 +118,7 @@ static bool is_of_user(const struct hints *hints, const struct rec_row *row, con
 		return false;
 	for (int i = 0; i < 2; ++i) {
 		snprintf(option, sizeof(option), "%s=%.*s", i ? "uid" : "user_id", (int)n, id);
-		if (opt_shown_has(row->mount->fs_opts, option))
+		if (shown_lists(row->mount, option, strlen(option)))
 			return true;
 	}
 	for (size_t i = 0; i < sizeof(permits) / sizeof(*permits); ++i) {

@@ -14,43 +14,12 @@
 
 #include <string.h>
 
-/** Append the layers of a list of options, as one list. */
-static void add_layers(const char *options, struct strbuf *out)
+/** shown_same_layers(); if memory runs out, the matcher has failed. */
+static bool same_layers(struct matcher *m, const char *line, const char *live)
 {
-	static const char *const names[][2] = {
-		{"lowerdir=", ""}, {"lowerdir+=", ":"}, {"datadir+=", "::"},
-	};
-	size_t n;
-	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
-		for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
-			size_t len = strlen(names[i][0]);
-			if (n < len || memcmp(o, names[i][0], len) != 0)
-				continue;
-			strbuf_puts(out, out->len ? names[i][1] : "");
-			bool quoted = n >= len + 2 && o[len] == '"' && o[n - 1] == '"';
-			strbuf_add(out, o + len + quoted, n - len - 2 * (size_t)quoted);
-		}
-	}
-}
-
-/** Whether a line and a mount have the same value of an option.
-    @missing  If one of them has none. */
-static bool same_value(const char *line, const char *live, const char *name, bool missing)
-{
-	size_t n, k, len = strlen(name);
-	const char *x = opt_find(line, name, len, &n), *y = opt_find(live, name, len, &k);
-	return !x || !y ? missing || (!x && !y) : shown_same(NULL, x, n, y, k);
-}
-
-/** Whether two overlays have the same layers; "lowerdir+=" adds one to the list. */
-static bool same_layers(struct matcher *m, const char *a, const char *b)
-{
-	strbuf_reset(&m->text);
-	strbuf_reset(&m->more);
-	add_layers(a, &m->text);
-	add_layers(b, &m->more);
-	return same_value(a, b, "upperdir", false) && same_value(a, b, "workdir", false)
-	       && strcmp(strbuf_str(&m->text), strbuf_str(&m->more)) == 0;
+	int same = shown_same_layers(line, live);
+	m->failed |= same < 0;
+	return same > 0;
 }
 
 /** Whether a line does not name the mounted subvolume, like a truncated one.  For "/" that is usual
@@ -98,7 +67,7 @@ bool match_same_part(struct matcher *m, const struct candidate *entry,
 	/* With ROOT, the kernel shows other paths of the layers. */
 	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->in->root, "/") == 0;
 	if (compare && (overlay ? !same_layers(m, entry->is.options, plain)
-	                : !same_value(entry->is.options, plain, "subvol", true)
+	                : !shown_same_value(entry->is.options, plain, "subvol", true)
 	                  || lacks_subvol(&entry->is, plain)))
 		return false;
 	/* The mount shows a directory; the line would show the root of the file system. */
@@ -109,7 +78,7 @@ bool match_same_part(struct matcher *m, const struct candidate *entry,
 	if (part && (bound || is_strange_part(entry, mount)))
 		return false;
 	return !(fstype_flags(mount->fstype) & FST_SUBVOL) || overlay
-	       || same_value(entry->is.options, mount->fs_opts, "subvolid", true);
+	       || shown_same_value(entry->is.options, mount->fs_opts, "subvolid", true);
 }
 
 /* Names. */
@@ -139,7 +108,7 @@ static void add_part(struct strbuf *out, const char *fstype, const char *options
 		return;
 	}
 	/* A subvolume made anew has the name of the former one. */
-	if (id && subvol && (!other || same_value(other, options, "subvolid", true)))
+	if (id && subvol && (!other || shown_same_value(other, options, "subvolid", true)))
 		id = NULL;
 	strbuf_puts(out, subvol || id ? ": " : "");
 	strbuf_add(out, id ? id : "", k * (id != NULL));
