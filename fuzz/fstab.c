@@ -21,8 +21,10 @@
 static struct devmap_tags tags = {.name = "/dev/x", .type = "ext4", .uuid = "u", .label = "#l \n",
                                   .partuuid = "p"};
 
-static int device(void *arg, const struct mount *mount, struct fstab_device *device)
+static int device(void *arg, const struct mount *mount, const char *swap,
+                  struct fstab_device *device)
 {
+	(void)swap;
 	(void)arg;
 	if (mount->dev_major % 3)
 		device->tags = &tags;
@@ -41,14 +43,10 @@ static int devices(void *arg, const char *source, struct fstab_device *device)
 
 static int answer(void *arg, enum fstab_question question, const char *name)
 {
-	(void)arg, (void)question;
-	return strncmp(name, "fsck.e", 6) == 0;
-}
-
-static enum fstab_unit unit(void *arg, const char *target)
-{
 	(void)arg;
-	return (enum fstab_unit)(strlen(target) % 3);
+	if (question == FSTAB_UNIT)
+		return (int)(strlen(name) % 3);
+	return strncmp(name, "fsck.e", 6) == 0;
 }
 
 static const char *kept(void *arg, const char *name, const struct mount *mount)
@@ -169,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		          .pseudo = choices & 64 ? is_pseudo : NULL,
 		.filter = choices & 128 ? "/a" : NULL,
 		.facts = {.arg = (void *)(uintptr_t)options, .device = device, .devices = devices,
-		          .answer = answer, .unit = unit, .kept = kept},
+		          .answer = answer, .kept = kept},
 	};
 	if (input.d->table->count) {
 		struct fstab_plan plan;

@@ -32,8 +32,10 @@ static const struct devmap_tags tags[] = {
 	{.name = "/dev/sdc", .type = "btrfs", .uuid = "p"},
 };
 
-static int device(void *arg, const struct mount *mount, struct fstab_device *device)
+static int device(void *arg, const struct mount *mount, const char *swap,
+                  struct fstab_device *device)
 {
+	(void)swap;
 	(void)arg;
 	device->tags = mount->dev_minor == 1 ? &tags[0] : mount->dev_minor == 3 ? &tags[1]
 	               : mount->dev_minor == 40 ? &tags[2] : NULL;
@@ -46,11 +48,12 @@ static int leads(void *arg, const char *path, const struct fstab_line *line)
 	return (int)((strlen(path) + (line->target ? strlen(line->target) : 0)) % 3) - 1;
 }
 
-static int follow(void *arg, const char *target, struct strbuf *path)
+static enum fact_kind look(void *arg, const char *target, struct strbuf *path)
 {
 	(void)arg;
-	strbuf_puts(path, strlen(target) % 5 ? "/nowhere" : "/home");
-	return (int)(strlen(target) % 3) - 1;
+	if (path)
+		strbuf_puts(path, strlen(target) % 5 ? "/nowhere" : "/home");
+	return (enum fact_kind)(strlen(target) % 3);
 }
 
 /** Whether a line is kept by a comment. */
@@ -100,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.swaps = &swap, .nswaps = 1,
 		.id = FSTAB_PATH, .options = choices & 512 ? FSTAB_LIVE : FSTAB_MINIMAL,
 		.facts = {.device = device, .leads = leads,
-		          .follow = choices & 1024 ? follow : NULL},
+		          .look = choices & 1024 ? look : NULL},
 	};
 	struct fstab_plan plan;
 	FUZZ_CHECK(fstab_plan(&input, &plan) == 0);

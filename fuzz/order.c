@@ -38,8 +38,10 @@ static struct made {
 	char name[48], file[48];
 } *made;
 
-static int device(void *arg, const struct mount *mount, struct fstab_device *device)
+static int device(void *arg, const struct mount *mount, const char *swap,
+                  struct fstab_device *device)
 {
+	(void)swap;
 	(void)arg;
 	if (!mount->dev_major)
 		return 0;

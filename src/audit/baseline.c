@@ -166,8 +166,7 @@ static void collect_line(struct taking *t, const struct fstab_line *line)
 	entry->light = (line->of && t->file->entries[line->of - 1].noauto)
 	               || (owner && word_in(owner, strlen(owner), "api nsfs snap udisks user"));
 	if (!m) {
-		t->failed |= t->facts->swap
-		             && t->facts->swap(t->facts->arg, line->swap, &device) != 0;
+		t->failed |= fstab_device_of(t->facts, NULL, line->swap, &device) != 0;
 		entry->fstype = "swap";
 		identify(t, &device, line->swap, entry);
 		entry->target = *entry->source ? entry->source : keep_source(t, line->swap);
@@ -175,8 +174,8 @@ static void collect_line(struct taking *t, const struct fstab_line *line)
 	}
 	bool on_device = m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL
 	                 || (m->fstype && strcmp(m->fstype, "fuseblk") == 0);
-	if (on_device && t->facts->device)
-		t->failed |= t->facts->device(t->facts->arg, m, &device) != 0;
+	if (on_device)
+		t->failed |= fstab_device_of(t->facts, m, NULL, &device) != 0;
 	entry->target = keep(t, line->target);
 	entry->fstype = keep(t, m->fstype);
 	/* The root of an nsfs mount is an inode number, which changes at each boot. */

@@ -80,8 +80,7 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 		const char *name = line->swap ? line->swap : line->target;
 		if (line->owner)
 			continue;
-		bool unit = facts->unit && name
-		            && facts->unit(facts->arg, name) == FSTAB_IDLE_UNIT;
+		bool unit = name && fstab_answer(facts, FSTAB_UNIT, name) == FSTAB_IDLE_UNIT;
 		line->owner = line->mount && name && strcmp(name, "/") == 0 ? "initrd"
 		              : unit ? "unit" : "unknown";
 	}

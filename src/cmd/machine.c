@@ -13,9 +13,11 @@
 
 /* The functions of struct fstab_facts. */
 
-static enum fstab_unit fact_unit(void *arg, const char *target)
+/** The enum fstab_unit of a mount point; -1: unknown. */
+static int unit_of(struct host *host, const char *target)
 {
-	struct host *host = arg;
+	if (!host_units(host)->known)
+		return -1;
 	const char *swap = host->in.system ? host_system_swap_file(host->in.system) : NULL;
 	return swap && strcmp(target, swap) == 0 ? FSTAB_OWN_UNIT
 	       : fstab_unit_of(host_units(host), target);
@@ -38,6 +40,8 @@ static int fact_answer(void *arg, enum fstab_question question, const char *name
 		return host_open_to_all(arg, name);
 	case FSTAB_IS_PROTECTED:
 		return host_is_protected(arg, name);
+	case FSTAB_UNIT:
+		return unit_of(arg, name);
 	case FSTAB_LACKS_UNIT:
 		return system ? host_system_lacks_unit(system, name) : -1;
 	}
@@ -71,8 +75,7 @@ static int tag_leads(struct host *host, const char *tag, const struct fstab_line
 {
 	struct fstab_device named = {0}, own = {0};
 	if (host_devices(host, tag, &named) != 1
-	    || (line->swap ? host_swap_device(host, line->swap, &own)
-	        : host_mount_device(host, line->mount, &own)) != 0)
+	    || host_device(host, line->swap ? NULL : line->mount, line->swap, &own) != 0)
 		return -1;
 	int same = fstab_same_device(&named, &own);
 	const char *name = named.tags ? named.tags->name : NULL;
@@ -122,33 +125,11 @@ static int fact_leads(void *arg, const char *path, const struct fstab_line *line
 	return major == own_major && minor == own_minor;
 }
 
-static int fact_follow(void *arg, const char *target, struct strbuf *path)
-{
-	struct host *host = arg;
-	const char *root = host->in.root;
-	struct strbuf here = {0};
-	if (!host->in.live)
-		return -1;
-	enum path_followed known = host_follow(host, target, &here);
-	bool none = known == PATH_MISSING && (errno == ENOENT || errno == ENOTDIR);
-	const char *found = strbuf_str(&here);
-	size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
-	bool inside = strncmp(found, root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
-	if (inside && known == PATH_SEEN)
-		strbuf_puts(path, found[n] ? found + n : "/");
-	path->failed |= here.failed;
-	strbuf_destroy(&here);
-	return !inside ? -1 : known == PATH_SEEN ? 1 : none ? 0 : -1;
-}
-
 struct fstab_facts machine_facts(struct fstab_machine *machine)
 {
 	struct host *host = &machine->host;
 	struct fstab_facts facts = {
-		.arg = machine, .device = host_mount_device, .swap = host_swap_device,
-		.kept = fact_kept, .leads = fact_leads,
-		.follow = fact_follow,
-		.unit = host_units(host)->known ? fact_unit : NULL,
+		.arg = machine, .device = host_device, .kept = fact_kept, .leads = fact_leads,
 	};
 	if (host->in.live) {
 		facts.devices = host_devices;

@@ -66,6 +66,8 @@ enum fstab_question {
 	FSTAB_IS_PROTECTED,   /* the block device "MAJ:MIN" is write-protected */
 	FSTAB_LACKS_UNIT,     /* the admin has no unit of this name, for certain:
 	                         host_system_lacks_unit() */
+	FSTAB_UNIT,           /* the enum fstab_unit of a mount point, relative to ROOT, instead of
+	                         1 or 0 */
 };
 
 /** The data that plans and rules read from the machine besides the mounts.  If a function is NULL,
@@ -73,13 +75,9 @@ enum fstab_question {
 struct fstab_facts {
 	void *arg;
 
-	/** The device of a mount; of a swap space, by its name in /proc/swaps.
-	    @return 0, or -1 (ENOMEM). */
-	int (*device)(void *arg, const struct mount *mount, struct fstab_device *device);
-	int (*swap)(void *arg, const char *name, struct fstab_device *device);
-
-	/** The unit of a mount point, relative to ROOT. */
-	enum fstab_unit (*unit)(void *arg, const char *target);
+	/** fstab_device_of() */
+	int (*device)(void *arg, const struct mount *mount, const char *swap,
+	              struct fstab_device *device);
 
 	/** Options that mount(8) kept for a mount of this name: utab; or NULL. */
 	const char *(*kept)(void *arg, const char *name, const struct mount *mount);
@@ -101,11 +99,17 @@ struct fstab_facts {
 	/** Whether a path of a device or file, from ROOT, or TAG=value without quotes, leads to
 	    the source of a line of the plan: 1, 0; -1: unknown. */
 	int (*leads)(void *arg, const char *source, const struct fstab_line *line);
-
-	/** Where a mount point of the file, or the source of a bind, leads, from ROOT, links being
-	    followed.  @return 1; 0: it does not exist; -1: unknown. */
-	int (*follow)(void *arg, const char *target, struct strbuf *path);
 };
+
+/** Find the device of a mount; or of a swap space, by its name in /proc/swaps.
+    @mount  NULL: of the swap space.
+    @device [out]  Unchanged if devices are unknown.
+    @return 0, or -1 (ENOMEM). */
+static inline int fstab_device_of(const struct fstab_facts *facts, const struct mount *mount,
+                                  const char *swap, struct fstab_device *device)
+{
+	return facts->device ? facts->device(facts->arg, mount, swap, device) : 0;
+}
 
 /** Answer a question about ROOT: 1, 0; -1: unknown. */
 static inline int fstab_answer(const struct fstab_facts *facts, enum fstab_question question,

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-int host_mount_device(void *arg, const struct mount *mount, struct fstab_device *device)
+int host_mount_device(struct host *host, const struct mount *mount, struct fstab_device *device)
 {
-	struct host *host = arg;
 	struct devmap *devs = host->in.devs;
 	if (!devs)
 		return 0;
@@ -45,9 +44,9 @@ static bool block_number(struct host *host, const struct strbuf *place, uint32_t
 	return true;
 }
 
-int host_swap_device(void *arg, const char *name, struct fstab_device *device)
+/** The device of a swap space. */
+static int swap_device(struct host *host, const char *name, struct fstab_device *device)
 {
-	struct host *host = arg;
 	struct devmap *devs = host->in.devs;
 	struct strbuf path = {0};
 	device->numbered = devs && mounts_follow(host->in.paths, name, &path) == PATH_SEEN
@@ -59,6 +58,12 @@ int host_swap_device(void *arg, const char *name, struct fstab_device *device)
 	device->tags = devmap_tags(devs, device->major, device->minor);
 	device->remote = devmap_remote(devs, device->major, device->minor);
 	return device->tags ? 0 : -1;
+}
+
+int host_device(void *arg, const struct mount *mount, const char *swap,
+                struct fstab_device *device)
+{
+	return mount ? host_mount_device(arg, mount, device) : swap_device(arg, swap, device);
 }
 
 /* By identifiers and paths. */

@@ -98,10 +98,12 @@ struct fstab_device {
 };
 
 /** The device of a mount.  @return 0, or -1 (ENOMEM). */
-int host_mount_device(void *host, const struct mount *mount, struct fstab_device *device);
+int host_mount_device(struct host *host, const struct mount *mount, struct fstab_device *device);
 
-/** The device of a swap space, by its name in /proc/swaps.  @return 0, or -1 (ENOMEM). */
-int host_swap_device(void *host, const char *name, struct fstab_device *device);
+/** The device of a mount; or, without one, of a swap space by its name in /proc/swaps.
+    @return 0, or -1 (ENOMEM). */
+int host_device(void *host, const struct mount *mount, const char *swap,
+                struct fstab_device *device);
 
 /** Whether a block device is known to be write-protected.  @number  "MAJ:MIN". */
 bool host_is_protected(struct host *host, const char *number);

@@ -113,8 +113,20 @@ UNIT_TEST(many)
 	audit_baseline_destroy(&b[1]);
 }
 
-static int take_device(void *arg, const struct mount *mount, struct fstab_device *device)
+static int take_swap(void *arg, const char *name, struct fstab_device *device)
 {
+	static const struct devmap_tags tags = {.name = "/dev/sda2", .uuid = "swap"};
+	(void)arg;
+	(void)name;
+	device->tags = &tags;
+	return 0;
+}
+
+static int take_device(void *arg, const struct mount *mount, const char *swap,
+                       struct fstab_device *device)
+{
+	if (!mount)
+		return take_swap(arg, swap, device);
 	static const struct devmap_tags tags[] = {
 	        {.name = "/dev/sda1", .uuid = "root"},
 	        {.name = "/dev/mapper/v", .uuid = "lv"},
@@ -124,15 +136,6 @@ static int take_device(void *arg, const struct mount *mount, struct fstab_device
 	(void)arg;
 	device->tags = mount->dev_minor < 4 ? &tags[mount->dev_minor] : NULL;
 	device->loop.file = mount->dev_minor == 2 ? "/i m\xff" : NULL;
-	return 0;
-}
-
-static int take_swap(void *arg, const char *name, struct fstab_device *device)
-{
-	static const struct devmap_tags tags = {.name = "/dev/sda2", .uuid = "swap"};
-	(void)arg;
-	(void)name;
-	device->tags = &tags;
 	return 0;
 }
 
@@ -211,7 +214,7 @@ UNIT_TEST(take)
 	struct fstab_plan plan = {.lines = lines, .count = COUNT(lines)};
 	static const char fstab[] = "x / ext4 noauto,auto 0 0\n#\nx /d xfs defaults 0 0\n";
 	struct fstab_file *file = fstab_parse(fstab, strlen(fstab));
-	struct fstab_facts facts = {.device = take_device, .swap = take_swap};
+	struct fstab_facts facts = {.device = take_device};
 	struct taken in = {&plan, file, &facts,
 	                   unit_cases_read("tests/fixtures/audit/taken")};
 	fault_each_allocation(take_all, &in, 4);

@@ -47,18 +47,6 @@ static const struct machine_device {
 
 static unsigned lookups;   /* of devices */
 
-static int find_device(void *arg, const struct mount *mount, struct fstab_device *device)
-{
-	(void)arg;
-	++lookups;
-	for (size_t i = 0; i < COUNT(machine); ++i) {
-		const struct machine_device *m = &machine[i];
-		if (m->major == mount->dev_major && m->minor == mount->dev_minor)
-			*device = (struct fstab_device){&m->tags, m->loop, m->remote};
-	}
-	return 0;
-}
-
 static int find_swap(void *arg, const char *name, struct fstab_device *device)
 {
 	(void)arg;
@@ -70,25 +58,40 @@ static int find_swap(void *arg, const char *name, struct fstab_device *device)
 	return 0;
 }
 
+static int find_device(void *arg, const struct mount *mount, const char *swap,
+                       struct fstab_device *device)
+{
+	if (!mount)
+		return find_swap(arg, swap, device);
+	(void)arg;
+	++lookups;
+	for (size_t i = 0; i < COUNT(machine); ++i) {
+		const struct machine_device *m = &machine[i];
+		if (m->major == mount->dev_major && m->minor == mount->dev_minor)
+			*device = (struct fstab_device){&m->tags, m->loop, m->remote};
+	}
+	return 0;
+}
+
 static int devices(void *arg, const char *source, struct fstab_device *device)
 {
 	(void)arg, (void)device;
 	return strstr(source, "twice") ? 2 : 1;
 }
 
-static int has_fsck(void *arg, enum fstab_question question, const char *name)
+static enum fstab_unit unit_of(const char *target)
 {
-	(void)arg;
-	return question == FSTAB_HAS_HELPER
-	       && word_in(name, strlen(name), "fsck.ext4 fsck.xfs fsck.btrfs");
-}
-
-static enum fstab_unit unit_of(void *arg, const char *target)
-{
-	(void)arg;
 	return strcmp(target, "/own/unit") == 0 ? FSTAB_OWN_UNIT
 	       : strcmp(target, "/lazy") == 0   ? FSTAB_AUTOMOUNT
 	                                        : FSTAB_NO_UNIT;
+}
+
+static int has_fsck(void *arg, enum fstab_question question, const char *name)
+{
+	(void)arg;
+	return question == FSTAB_UNIT ? (int)unit_of(name)
+	       : question == FSTAB_HAS_HELPER
+	         && word_in(name, strlen(name), "fsck.ext4 fsck.xfs fsck.btrfs");
 }
 
 static const char *kept_of(void *arg, const char *name, const struct mount *mount)
@@ -101,10 +104,16 @@ static const char *kept_of(void *arg, const char *name, const struct mount *moun
 	       : strcmp(name, "/secret") == 0 ? "x-v.password=hunter2" : NULL;
 }
 
+static int unknown_fsck(void *arg, enum fstab_question question, const char *name)
+{
+	(void)arg;
+	return question == FSTAB_UNIT ? (int)unit_of(name) : -1;
+}
+
 static int no_fsck(void *arg, enum fstab_question question, const char *name)
 {
-	(void)arg, (void)name;
-	return question == FSTAB_HAS_HELPER ? 0 : -1;
+	(void)arg;
+	return question == FSTAB_UNIT ? (int)unit_of(name) : question == FSTAB_HAS_HELPER ? 0 : -1;
 }
 
 static bool no_disk(const char *fstype)
@@ -116,8 +125,8 @@ static struct fstab_input usual(void)
 {
 	return (struct fstab_input){
 		.root = "/", .options = FSTAB_MINIMAL,
-		.facts = {.device = find_device, .swap = find_swap, .devices = devices,
-		          .answer = has_fsck, .unit = unit_of, .kept = kept_of},
+		.facts = {.device = find_device, .devices = devices, .answer = has_fsck,
+		          .kept = kept_of},
 	};
 }
 
@@ -178,14 +187,13 @@ static void set(struct fstab_input *in, char *settings, const char *add[])
 			add[in->nadd++] = value;
 			in->add = add;
 		} else if (strcmp(word, "fsck") == 0) {
-			in->facts.answer = strcmp(value, "none") == 0 ? no_fsck : NULL;
+			in->facts.answer = strcmp(value, "none") == 0 ? no_fsck : unknown_fsck;
 		} else if (strcmp(word, "live") == 0) {
 			in->options = FSTAB_LIVE;
 		} else if (strcmp(word, "no-pseudo") == 0) {
 			in->pseudo = no_disk;
 		} else if (strcmp(word, "no-devices") == 0) {
 			in->facts.device = NULL;
-			in->facts.swap = NULL;
 		} else {
 			in->nofail |= strcmp(word, "nofail") == 0;
 			in->all |= strcmp(word, "all") == 0;

@@ -29,21 +29,24 @@ static const struct machine_device {
 	{0, 40, {.name = "/dev/sdc", .type = "btrfs", .uuid = "0a1b-pool"}},
 };
 
-static int find_device(void *arg, const struct mount *mount, struct fstab_device *device)
-{
-	(void)arg;
-	for (size_t i = 0; i < COUNT(machine); ++i) {
-		if (machine[i].major == mount->dev_major && machine[i].minor == mount->dev_minor)
-			device->tags = &machine[i].tags;
-	}
-	return 0;
-}
-
 static int find_swap(void *arg, const char *name, struct fstab_device *device)
 {
 	(void)arg;
 	for (size_t i = 0; i < COUNT(machine); ++i) {
 		if (strcmp(machine[i].tags.name, name) == 0)
+			device->tags = &machine[i].tags;
+	}
+	return 0;
+}
+
+static int find_device(void *arg, const struct mount *mount, const char *swap,
+                       struct fstab_device *device)
+{
+	if (!mount)
+		return find_swap(arg, swap, device);
+	(void)arg;
+	for (size_t i = 0; i < COUNT(machine); ++i) {
+		if (machine[i].major == mount->dev_major && machine[i].minor == mount->dev_minor)
 			device->tags = &machine[i].tags;
 	}
 	return 0;
@@ -57,14 +60,15 @@ static int leads(void *arg, const char *path, const struct fstab_line *line)
 	return strncmp(path, "/dev/unknown", 12) == 0 ? -1 : 0;
 }
 
-static int follow(void *arg, const char *target, struct strbuf *path)
+static enum fact_kind look(void *arg, const char *target, struct strbuf *path)
 {
 	(void)arg;
 	bool link = strcmp(target, "/link/home") == 0;
 	if (strncmp(target, "/unknown", 8) == 0)
-		return -1;
-	strbuf_puts(path, link ? "/home" : target);
-	return 1;
+		return FACT_UNKNOWN;
+	if (path)
+		strbuf_puts(path, link ? "/home" : target);
+	return FACT_DIR;
 }
 
 #define TABLE                                                                                      \
@@ -120,8 +124,7 @@ static void make(struct made *made, const char *table)
 	made->in = (struct fstab_input){
 		.add = added, .nadd = nadded,
 		.d = made->d, .root = "/", .swaps = swaps, .nswaps = 1, .options = FSTAB_MINIMAL,
-		.facts = {.device = find_device, .swap = find_swap, .leads = leads,
-		          .follow = follow},
+		.facts = {.device = find_device, .leads = leads, .look = look},
 	};
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&made->in, &made->plan), 0);
 }

@@ -56,8 +56,10 @@ static enum fact_kind look(void *arg, const char *path, struct strbuf *real)
 	       : FACT_FILE;
 }
 
-static int root_device(void *arg, const struct mount *mount, struct fstab_device *device)
+static int root_device(void *arg, const struct mount *mount, const char *swap,
+                       struct fstab_device *device)
 {
+	(void)swap;
 	(void)arg;
 	if (mount->dev_major == 8)
 		*device = (struct fstab_device){.tags = &tags[mount->dev_minor],

@@ -15,20 +15,23 @@ static const struct devmap_tags devices[] = {
 	{.name = "/dev/sda2", .type = "ext4", .uuid = "data"},
 };
 
-static int find_device(void *arg, const struct mount *mount, struct fstab_device *device)
+static int find_device(void *arg, const struct mount *mount, const char *swap,
+                       struct fstab_device *device)
 {
+	(void)swap;
 	(void)arg;
 	if (mount->dev_major == 8 && mount->dev_minor <= 2)
 		device->tags = &devices[mount->dev_minor - 1];
 	return 0;
 }
 
-/** There are no links. */
-static int follow(void *arg, const char *target, struct strbuf *path)
+/** There are no links, and nothing of a container. */
+static enum fact_kind look(void *arg, const char *target, struct strbuf *path)
 {
 	(void)arg;
-	strbuf_puts(path, target);
-	return 1;
+	if (path)
+		strbuf_puts(path, target);
+	return strstr(target, "env") || strncmp(target, "/run/", 5) == 0 ? FACT_MISSING : FACT_DIR;
 }
 
 #define ROOT "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
@@ -175,7 +178,7 @@ UNIT_TEST(rows)
 		        .d = d,
 		        .root = "/",
 		        .options = FSTAB_MINIMAL,
-		        .facts = {.device = find_device, .follow = follow},
+		        .facts = {.device = find_device, .look = look},
 		};
 		struct fstab_plan plan;
 		CU_ASSERT_EQUAL_FATAL(fstab_plan(&in, &plan), 0);

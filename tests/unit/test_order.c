@@ -161,7 +161,7 @@ static uint64_t late_by_merge(const struct fstab_file *lines, bool fix, char **s
 	static const char table[] = "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n";
 	uint64_t found = 0;
 	struct discovery *d = unit_discover(table);
-	struct fstab_input live = {.d = d, .root = "/", .facts.follow = follow};
+	struct fstab_input live = {.d = d, .root = "/", .facts.look = look};
 	struct fstab_plan plan;
 	struct fstab_merged merged;
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&live, &plan), 0);

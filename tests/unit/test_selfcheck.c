@@ -16,18 +16,21 @@ static const struct devmap_tags tags[] = {
 	{.name = "/dev/sda5", .type = "swap", .uuid = "swap"},
 };
 
-static int device_of(void *arg, const struct mount *mount, struct fstab_device *device)
-{
-	(void)arg;
-	if (mount->dev_major == 8 && mount->dev_minor >= 1 && mount->dev_minor <= 2)
-		device->tags = &tags[mount->dev_minor - 1];
-	return 0;
-}
-
 static int swap_of(void *arg, const char *name, struct fstab_device *device)
 {
 	(void)arg, (void)name;
 	device->tags = &tags[2];
+	return 0;
+}
+
+static int device_of(void *arg, const struct mount *mount, const char *swap,
+                     struct fstab_device *device)
+{
+	if (!mount)
+		return swap_of(arg, swap, device);
+	(void)arg;
+	if (mount->dev_major == 8 && mount->dev_minor >= 1 && mount->dev_minor <= 2)
+		device->tags = &tags[mount->dev_minor - 1];
 	return 0;
 }
 
@@ -78,7 +81,7 @@ static int leads(void *arg, const char *source, const struct fstab_line *line)
 	(void)arg;
 	if (devices(NULL, source, &named) == 0)
 		return 0;
-	line->mount ? device_of(NULL, line->mount, &own) : swap_of(NULL, line->swap, &own);
+	device_of(NULL, line->mount, line->swap, &own);
 	return own.tags ? own.tags == named.tags : -1;
 }
 
@@ -89,7 +92,7 @@ static void enter(struct machine *machine)
 	};
 	machine->live = (struct fstab_input){
 		.d = machine->d, .root = "/", .swaps = &machine->swap, .nswaps = 1,
-		.facts = {.device = device_of, .swap = swap_of, .leads = leads}};
+		.facts = {.device = device_of, .leads = leads}};
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&machine->live, &machine->plan), 0);
 	machine->match = (struct fstab_match_input){
 	        .in = &machine->live, .plan = &machine->plan};

@@ -115,7 +115,7 @@ static const struct mount *mounted_root(const struct audit_live *in, struct fsta
 		const struct mount *m = line->mount;
 		if (!m || !line->target || strcmp(line->target, "/") != 0 || line->hidden)
 			continue;
-		bool known = in->facts->device && in->facts->device(in->facts->arg, m, device) == 0
+		bool known = in->facts->device && fstab_device_of(in->facts, m, NULL, device) == 0
 		             && device->tags && (device->tags->name || device->numbered);
 		return known ? m : NULL;
 	}

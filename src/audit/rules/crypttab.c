@@ -114,7 +114,7 @@ static const char *other_use(struct crypttab *tab, const struct fstab_device *de
 		const struct fstab_line *line = &plan->lines[i];
 		struct fstab_device live = {0};
 		if (line->mount && line->target
-		    && facts->device(facts->arg, line->mount, &live) == 0
+		    && fstab_device_of(facts, line->mount, NULL, &live) == 0
 		    && fstab_same_device(&live, device) == 1)
 			return audit_format(tab->report, "mounted on %s", line->target);
 	}

@@ -96,7 +96,7 @@ bool drift_same_device(const struct drift *drift, const char *source, const stru
 	struct fstab_device named = {0}, mounted = {0};
 	return source && live->mount && facts->device
 	       && audit_devices(drift->in->facts, source, &named) == 1
-	       && facts->device(facts->arg, live->mount, &mounted) == 0
+	       && fstab_device_of(facts, live->mount, NULL, &mounted) == 0
 	       && fstab_same_device(&named, &mounted) == 1;
 }
 

@@ -96,8 +96,7 @@ static bool is_protected(struct drift *drift, const struct mount *m)
 {
 	const struct fstab_facts *facts = drift->in->facts;
 	struct fstab_device device = {0};
-	if (facts->device)
-		drift->report->failed |= facts->device(facts->arg, m, &device) != 0;
+	drift->report->failed |= fstab_device_of(facts, m, NULL, &device) != 0;
 	if (!device.numbered)
 		return false;
 	const char *number = audit_format(drift->report, "%u:%u", device.major, device.minor);

@@ -34,7 +34,8 @@ bool drift_is_of_server(const struct fstab_entry *line, const struct fstab_line 
 static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
-	if (drift->in->facts->unit)
+	const char *name = live->swap ? live->swap : live->target;
+	if (name && fstab_answer(drift->in->facts, FSTAB_UNIT, name) >= 0)
 		return false;
 	if (live->swap)
 		return strcmp(live->swap, "/var/swap") == 0;

@@ -58,7 +58,9 @@ int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 	/* After a link, ".." leads elsewhere than by the text. */
 	const char *plain = strstr(path, "/..") ? path : match_normal(m, path);
 	const struct fstab_facts *facts = &m->in->in->facts;
-	return plain && facts->follow ? facts->follow(facts->arg, plain, real) : -1;
+	enum fact_kind kind = plain && facts->look ? facts->look(facts->arg, plain, real)
+	                                           : FACT_UNKNOWN;
+	return kind == FACT_UNKNOWN ? -1 : kind != FACT_MISSING;
 }
 
 /** Follow the mount point of an entry; a mount point that leads to that of a mount counts as it. */

@@ -85,7 +85,8 @@ const char *match_format(struct matcher *m, const char *format, ...);
 /** fstab_normal() of a path; NULL if it is not absolute, or on ENOMEM. */
 const char *match_normal(struct matcher *m, const char *path);
 
-/** Where a path leads: fstab_facts.follow(). */
+/** Where a path leads, from ROOT, links being followed.  @return 1; 0: it does not exist; -1:
+    unknown. */
 int match_follow(struct matcher *m, const char *path, struct strbuf *real);
 
 /** Index the plan; then a file, where a mount point that leads to that of a mount counts as it. */

@@ -72,13 +72,9 @@ const char *match_tag(struct matcher *m, const char *source)
 void match_device(struct matcher *m, const struct fstab_line *line, struct fstab_device *device)
 {
 	const struct fstab_facts *facts = &m->in->in->facts;
-	int rc = 0;
 	*device = (struct fstab_device){0};
-	if (line->mount && facts->device)
-		rc = facts->device(facts->arg, line->mount, device);
-	else if (line->swap && facts->swap)
-		rc = facts->swap(facts->arg, line->swap, device);
-	m->failed |= rc != 0;
+	if (line->mount || line->swap)
+		m->failed |= fstab_device_of(facts, line->mount, line->swap, device) != 0;
 }
 
 /** Whether a tag is the device's: 1, 0; -1: not known. */

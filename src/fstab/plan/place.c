@@ -87,7 +87,7 @@ static bool is_below_nfs(const struct maker *mk, uint32_t node)
 
 const char *place_unit(const struct fstab_facts *facts, const char *target)
 {
-	enum fstab_unit unit = facts->unit ? facts->unit(facts->arg, target) : FSTAB_NO_UNIT;
+	int unit = fstab_answer(facts, FSTAB_UNIT, target);
 	return unit == FSTAB_GPT_UNIT ? "gpt-auto" : unit == FSTAB_OWN_UNIT ? "unit" : NULL;
 }
 
@@ -230,8 +230,9 @@ void place_classify(struct maker *mk, uint32_t i)
 	bool user = fstab_user(m, place->target, kept, &mk->scratch);
 	if (user)
 		place->owner = plan_format(mk, "user:%s", strbuf_str(&mk->scratch));
-	place->automount = !user && is_of_systemd(trigger) && in->facts.unit
-	                   && in->facts.unit(in->facts.arg, place->target) == FSTAB_AUTOMOUNT;
+	bool lazy = !user && is_of_systemd(trigger);
+	int unit = lazy ? fstab_answer(&in->facts, FSTAB_UNIT, place->target) : -1;
+	place->automount = unit == FSTAB_AUTOMOUNT;
 	const struct fstab_own *own = fstab_own(m, place->target, fstab_upon_itself(in->d, i),
 	                                        in->all, user);
 	if (own) {
@@ -242,7 +243,7 @@ void place_classify(struct maker *mk, uint32_t i)
 		leave_out(place, "api", "a pseudo file system: -P", true);
 	} else if (opt_shown_has(kept, "uhelper=udisks2")) {
 		leave_out(place, "udisks", "of udisks", false);
-	} else if (!user && !in->facts.unit && is_of_systemd(trigger)) {
+	} else if (lazy && unit < 0) {
 		refuse(place, "systemd mounts it on access, by an fstab line or by a unit of its "
 		       "own: which one is not known here");
 	} else if (!user && trigger && !place->automount) {

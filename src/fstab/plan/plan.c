@@ -179,7 +179,7 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 {
 	const struct mount *m = place_mount(mk, i);
 	const struct fstab_facts *facts = &mk->in->facts;
-	if (facts->device && facts->device(facts->arg, m, device) != 0) {
+	if (fstab_device_of(facts, m, NULL, device) != 0) {
 		mk->failed = true;
 		return REFUSED;
 	}
@@ -376,7 +376,7 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 		           != LINE) {
 			fate = FSTAB_COMMENT;
 		}
-	} else if (in->facts.swap && in->facts.swap(in->facts.arg, swap->name, &device) != 0) {
+	} else if (fstab_device_of(&in->facts, NULL, swap->name, &device) != 0) {
 		mk->failed = true;
 		return;
 	} else if (source_of_device(mk, &device, swap->name, &line) != LINE) {
