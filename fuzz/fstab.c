@@ -26,6 +26,8 @@ static int device(void *arg, const struct mount *mount, const char *swap,
 {
 	(void)swap;
 	(void)arg;
+	if (!mount)
+		return 0;
 	if (mount->dev_major % 3)
 		device->tags = &tags;
 	device->remote = mount->dev_minor % 2;

@@ -37,6 +37,8 @@ static int device(void *arg, const struct mount *mount, const char *swap,
 {
 	(void)swap;
 	(void)arg;
+	if (!mount)
+		return 0;
 	device->tags = mount->dev_minor == 1 ? &tags[0] : mount->dev_minor == 3 ? &tags[1]
 	               : mount->dev_minor == 40 ? &tags[2] : NULL;
 	return 0;

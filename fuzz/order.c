@@ -43,6 +43,8 @@ static int device(void *arg, const struct mount *mount, const char *swap,
 {
 	(void)swap;
 	(void)arg;
+	if (!mount)
+		return 0;
 	if (!mount->dev_major)
 		return 0;
 	struct made *one = made;

@@ -122,7 +122,7 @@ static void write_table(const struct mount_table *table, struct strbuf *out)
 		const struct mount *m = &table->mounts[i];
 		/* libmount's own escapes leave a '#' at the beginning, a comment. */
 		const char *source = m->source ? m->source : "none";
-		/* A byte order mark at the start of the file would be none of the source. */
+		/* A byte order mark at the start of the file would not be read as part of it. */
 		if (i == 0 && strncmp(source, "\xef\xbb\xbf", 3) == 0) {
 			strbuf_puts(out, "\\357");
 			++source;

@@ -80,8 +80,8 @@ void devmap_set_blocking_test(struct devmap *map,
                       bool (*blocks)(void *arg, const char *path, uint32_t major, uint32_t minor),
                       void *arg);
 
-/** Do not ask that callback, because the caller checks the files of devmap_mount_files() itself; or
-    ask it again.  Discards earlier results. */
+/** @trust  true: ignore that callback, because the caller checks the files of devmap_mount_files()
+    itself; false: use it again.  Discards earlier results. */
 void devmap_trust_files(struct devmap *map, bool trust);
 
 /** A backing file. */

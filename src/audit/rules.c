@@ -79,14 +79,12 @@ const struct fstab_entry *audit_above(const struct audit *audit, const struct fs
                                       const char *path)
 {
 	const struct fstab_entry *found = NULL;
-	size_t longest = 0;
 	for (struct pathmap_at at = pathmap_of(path);
-	     pathmap_next_above(&audit->by_target, &at);) {
-		const struct fstab_entry *entry = &audit->entries[at.value];
-		if (at.n > longest && entry != self) {
-			found = entry;
-			longest = at.n;
-		}
+	     pathmap_next_newest(&audit->by_target, &at);) {
+		struct pathmap_at other = at;
+		bool is_self = &audit->entries[at.value] == self;
+		if (at.n > 0 && (!is_self || pathmap_next(&audit->by_target, &other)))
+			found = &audit->entries[other.value];
 	}
 	return found;
 }

@@ -74,7 +74,9 @@ bool pathmap_next(const struct pathmap *map, struct pathmap_at *at)
 	return next_here(map, at);
 }
 
-bool pathmap_next_above(const struct pathmap *map, struct pathmap_at *at)
+/** Step to the next entry of the path or of a directory above it.
+    @others  Also to the other entries of the same directory. */
+static bool next_above(const struct pathmap *map, struct pathmap_at *at, bool others)
 {
 	/* "/" is no beginning of "/a" for map64_path(), which starts at 0. */
 	uint64_t hash = at->hash;
@@ -83,7 +85,7 @@ bool pathmap_next_above(const struct pathmap *map, struct pathmap_at *at)
 		return false;
 	if (n == 0)
 		at->hash = map64_bytes(hash, at->path, at->n = 1);
-	bool here = (!at->begun || at->entry != PATHMAP_NONE) && next_here(map, at);
+	bool here = (!at->begun || (others && at->entry != PATHMAP_NONE)) && next_here(map, at);
 	at->begun = true;
 	at->n = n;
 	at->hash = hash;
@@ -92,6 +94,16 @@ bool pathmap_next_above(const struct pathmap *map, struct pathmap_at *at)
 		here = next_here(map, at);
 	}
 	return here;
+}
+
+bool pathmap_next_above(const struct pathmap *map, struct pathmap_at *at)
+{
+	return next_above(map, at, true);
+}
+
+bool pathmap_next_newest(const struct pathmap *map, struct pathmap_at *at)
+{
+	return next_above(map, at, false);
 }
 
 uint32_t pathmap_find(const struct pathmap *map, const char *path, size_t n)
@@ -109,10 +121,7 @@ uint32_t pathmap_get(const struct pathmap *map, const char *path)
 uint32_t pathmap_nearest(const struct pathmap *map, const char *path)
 {
 	uint32_t nearest = PATHMAP_NONE;
-	size_t n = 0;
-	for (struct pathmap_at at = pathmap_of(path); pathmap_next_above(map, &at);) {
-		nearest = nearest == PATHMAP_NONE || at.n > n ? at.value : nearest;
-		n = at.n;
-	}
+	for (struct pathmap_at at = pathmap_of(path); pathmap_next_newest(map, &at);)
+		nearest = at.value;
 	return nearest;
 }

@@ -3,8 +3,8 @@
  * A map from absolute paths to numbers, such as indexes of mounts or lines.
  *
  * A path can have several numbers.  Paths are compared as text: "/a" is not "/a/", and nothing is
- * resolved.  A lookup of a path of n bytes takes O(n) whatever its depth, and memory is linear in
- * the number of paths.
+ * resolved.  A lookup of a path of n bytes takes O(n) whatever its depth, plus the numbers that it
+ * steps through; memory is linear in the number of paths.
  */
 #ifndef GM_BASE_PATHMAP_H
 #define GM_BASE_PATHMAP_H
@@ -33,11 +33,12 @@ struct pathmap {
 /** A position in a lookup. */
 struct pathmap_at {
 	const char *path;      /* that is looked up */
-	size_t n;              /* bytes of it that are the path of this entry; 0: "/" */
+	size_t n;              /* bytes of it that are the path of this entry; above a path, 0 is
+	                          that of "/" */
 	uint64_t hash;         /* of them */
 	uint32_t entry;        /* PATHMAP_NONE: before the first */
 	uint32_t value;        /* of this entry */
-	bool begun;
+	bool begun;            /* a first step was made */
 };
 
 /** Free the memory of a map. */
@@ -61,12 +62,16 @@ uint32_t pathmap_nearest(const struct pathmap *map, const char *path);
 /** Begin a lookup of one path. */
 struct pathmap_at pathmap_of(const char *path);
 
-/** Step to the next number of the path, the last added first.  @return false: it has no other. */
+/** Step to the next number of the path, the last added first.  @return false: it has no other, and
+    the lookup has ended. */
 bool pathmap_next(const struct pathmap *map, struct pathmap_at *at);
 
 /** Step to the next number of the path or of a directory above it: from "/" down, and of each
     directory as pathmap_next() does.  @return false: there is no other; a path that is not
     absolute has none. */
 bool pathmap_next_above(const struct pathmap *map, struct pathmap_at *at);
+
+/** As pathmap_next_above(), but only the number that was last added to each directory. */
+bool pathmap_next_newest(const struct pathmap *map, struct pathmap_at *at);
 
 #endif

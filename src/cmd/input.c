@@ -159,25 +159,39 @@ static int read_task(struct run *run)
 	return 0;
 }
 
-/** --root: find the canonical name of the directory.  @return 0, or an exit status. */
-static int open_root(struct run *run)
+/** Follow the directory of --root by an untested table.
+    @trusts_root  The device of "/" is taken for one that cannot block.
+    @return as mounts_follow(); without run->d: nothing was followed, errno says why. */
+static enum path_followed follow_root(struct run *run, bool trusts_root, struct strbuf *name)
 {
-	const char *dir = run->opt->root, *why = NULL;
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
 	opts.lets_expire = run->opt->lets_expire;
-	struct strbuf name = {0};
-
-	/* An untested table suffices to resolve a path. */
-	run->devs = mounts_devmap(&run->os, run->table);
+	opts.trusts_root = trusts_root;
+	run_forget(run);
+	if (!run->devs)
+		run->devs = mounts_devmap(&run->os, run->table);
 	if (run->devs)
 		run->d = discover(&run->os, run->devs, run->table, &opts);
+	return run->d ? mounts_follow(run_paths(run), run->opt->root, name) : PATH_MISSING;
+}
+
+/** --root: find the canonical name of the directory.  @return 0, or an exit status. */
+static int open_root(struct run *run)
+{
+	const char *dir = run->opt->root, *why = NULL;
+	struct strbuf name = {0};
+	enum path_followed known = follow_root(run, false, &name);
+	/* A remote device of "/" is no reason: this program comes from there. */
+	bool trusts_root = run->d && known == PATH_UNTOUCHED && run->d->root != MT_NONE
+	                   && mounts_block(run->d->mounts, run->d->root);
+	if (trusts_root)
+		known = follow_root(run, true, &name);
 	if (!run->d) {
 		why = strerror(errno);
 		goto out;
 	}
-	enum path_followed known = mounts_follow(run_paths(run), dir, &name);
 	const char *place = strbuf_text(&name);
 	if (!place)
 		why = strerror(ENOMEM);
@@ -200,7 +214,7 @@ static int open_root(struct run *run)
 out:
 	if (why)
 		message(dir, "cannot be used as root: %s", why);
-	if (run->d) {
+	if (run->d && !trusts_root) {
 		run->known = run->d->mounts;
 		run->d->mounts = NULL;
 	}

@@ -191,8 +191,7 @@ static int find_root(struct fstab_machine *machine, const char *given)
 		                          "checked");
 		return 0;
 	}
-	machine->host.in.system = host_system_new(&run->os, strbuf_str(root),
-	                                                  run_paths(run));
+	machine->host.in.system = host_system_new(&run->os, strbuf_str(root), run_paths(run));
 	if (!machine->host.in.system) {
 		message(given, "cannot be used as root: %s%s", strerror(errno), errno != ENOTDIR
 		        ? "" : "; name a directory (getmnt fstab --merge=FILE updates a file)");

@@ -31,8 +31,9 @@ struct mounts_paths *run_paths(struct run *run)
 		.sealed = !run->live || !run->d || !here, .elsewhere = elsewhere,
 	};
 	for (uint32_t i = 0; i < run_count(run); ++i)
-		paths->failed |= is_seen(run, i)
-		                 && mounts_paths_add(paths, run_name(run, i), i) != 0;
+		run->nomem |= is_seen(run, i) && mounts_paths_add(paths, run_name(run, i), i) != 0;
+	/* A path could be on a mount that is missing there. */
+	paths->sealed |= run->nomem;
 	run->pathed = true;
 	return paths;
 }
@@ -48,8 +49,9 @@ void run_forget(struct run *run)
 bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor)
 {
 	struct run *run = arg;
-	/* Finding what can block examines devices: not while one is examined. */
-	return !run->d || !mounts_are_known(run->d->mounts)
+	/* Finding what can block examines devices: not while one is examined.  With --names=kernel
+	   it may not be known yet, and the answer must not depend on that. */
+	return !run->d || run->opt->names == DN_KERNEL || !mounts_are_known(run->d->mounts)
 	       || mounts_path_block(run_paths(run), path)
 	       || !mounts_loop_here(run->d->mounts, major, minor);
 }

@@ -75,7 +75,7 @@ struct devmap {
 	int sys;                 /* an O_PATH descriptor of roots.sys; -1 until first used */
 	bool (*file_blocks)(void *arg, const char *path, uint32_t major, uint32_t minor);
 	void *file_blocks_arg;
-	bool trusts_files;     /* it is not asked */
+	bool trusts_files;     /* file_blocks is ignored */
 	bool avoids;             /* at least one device is avoided */
 	struct arena arena;
 	struct map64 index;

@@ -364,6 +364,7 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 		.os = os, .devs = devs, .table = table, .tree = &d->tree, .root = MT_NONE,
 		.rootfd = opts->rootfd, .prefix = opts->prefix, .procfd = opts->procfd,
 		.procpath = opts->procpath, .lets_expire = opts->lets_expire,
+		.trusts_root = opts->trusts_root,
 		.unjudged = opts->names == DN_PURE && strcmp(opts->prefix, "/") == 0,
 	};
 	arena_init(&mounts->arena);

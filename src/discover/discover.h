@@ -73,6 +73,7 @@ struct discover_opts {
 	bool boundaries;           /* collect boundaries */
 	struct mounts *known;      /* what is known of the mounts of this table, from a root at or
 	                              above; it is moved; NULL: nothing */
+	bool trusts_root;          /* see struct mounts */
 	bool lets_expire;          /* do not access mounts on automount triggers either: a lookup
 	                              through a trigger restarts its idle time */
 	enum discover_probe probe; /* the mounts for the prober: none, those that should not block,

@@ -145,7 +145,8 @@ int host_read_utab(struct host *host, struct host_utab *utab)
 	struct host_utab_entry entry;
 	size_t len, room = 0;
 	*utab = (struct host_utab){0};
-	if (!host->in.live || mounts_path_block(host->in.paths, "/run/mount"))
+	if (!host->in.live
+	    || (host->in.paths && mounts_path_block(host->in.paths, "/run/mount")))
 		return 0;
 	if (os_read_file(host->in.os, AT_FDCWD, "/run/mount/utab", TEXT_MAX, &utab->text,
 	                 &len) != 0)

@@ -165,8 +165,7 @@ static const char *find_systemctl(struct os *os, struct mounts_paths *paths)
 		return NULL;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); ++i) {
 		if (!mounts_path_block(paths, places[i])
-		    && os_statx(os, AT_FDCWD, places[i], AT_NO_AUTOMOUNT,
-		                                        K_STATX_TYPE, &st) == 0)
+		    && os_statx(os, AT_FDCWD, places[i], AT_NO_AUTOMOUNT, K_STATX_TYPE, &st) == 0)
 			return places[i];
 	}
 	return NULL;

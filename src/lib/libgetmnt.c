@@ -258,6 +258,8 @@ static int found_live(struct found *found, const struct getmnt *gm, struct os *o
 		opts.prober = prober;
 		found->d = discover(os, devs, found->table, &opts);
 	}
+	if (found->d)
+		mounts_close(found->d->mounts);
 	devmap_free(devs);
 	prober_free(prober);
 	return found->d ? 0 : -1;

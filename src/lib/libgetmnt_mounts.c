@@ -163,9 +163,11 @@ static int mounts_add(struct reading *r, int process)
 		r->devs = mounts_devmap(r->os, table);
 	struct discovery *d = table && r->devs ? discover(r->os, r->devs, table, &opts) : NULL;
 	int rc = !d && errno == ENOMEM ? -1 : 0;
+	if (d && mounts_find_blocking(d->mounts) != 0)
+		rc = -1;
 	if (table && process < 0)
 		mounts->unique &= table->unique_ids;
-	if (d)
+	if (d && rc == 0)
 		rc = table_add_to(r, d);
 	if (d && process < 0 && d->root != MT_NONE) {
 		const struct mount *root = d->tree.nodes[d->root].mount;

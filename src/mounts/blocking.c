@@ -163,9 +163,15 @@ static bool blocks_by_itself(struct blocking *b, uint32_t i, const struct mount 
 	unsigned flags = fstype_flags(m->fstype);
 	bool blocks = mount_type_blocks(m);
 	b->node = i;
+	/* Without its device number it is not known what it stands on. */
+	bool numbered = b->mounts->table->fields & MF_DEV || b->mounts->more;
+	if (!numbered && i != b->mounts->root && flags & (FST_DEVICE | FST_LAYERED))
+		return true;
 	/* The layers of a container's root are paths of its host, which cannot be followed from
 	   inside; and this process accesses its root anyway. */
-	bool own = root && mount_dev(m) == mount_dev(root);
+	bool own = numbered && root && mount_dev(m) == mount_dev(root);
+	if (i == b->mounts->root && b->mounts->trusts_root)
+		return blocks;
 	/* An overlay with unknown layers is assumed to block. */
 	if (flags & FST_LAYERED && !own)
 		blocks |= !depend_on_layers(b, m);
@@ -339,7 +345,7 @@ static bool is_chosen(const char *name)
 
 /** Check relative names from a directory, of n bytes.  @names  Of the dependency. */
 static enum leads block_from(struct blocking *b, const char *dir, size_t n, const char *names,
-                                 uint32_t node)
+                             uint32_t node)
 {
 	enum leads worst = LEADS_CLEAR;
 	bool chosen = false;
@@ -362,7 +368,7 @@ static enum leads block_from(struct blocking *b, const char *dir, size_t n, cons
 /** Check relative names from each directory above a path.
     @return the best result. */
 static enum leads block_above(struct blocking *b, const char *path, const char *names,
-                                  uint32_t node)
+                              uint32_t node)
 {
 	enum leads best = LEADS_BLOCKED;
 	for (size_t n = path ? strlen(path) : 0; n > 0 && best != LEADS_CLEAR;) {
@@ -445,11 +451,12 @@ static void use_more(struct mounts *m)
 }
 
 /** Read the fields that only a few types need: the layers of overlays, the source of btrfs, the log
-    device of XFS.  The table may contain only the fields needed for the columns. */
+    device of XFS; and device numbers.  The table may contain only the fields needed for the
+    columns. */
 static int block_read_more(struct mounts *m)
 {
 	struct mtree *tree = m->tree;
-	unsigned lacks = (MF_SOURCE | MF_FS_OPTS) & ~m->table->fields;
+	unsigned lacks = (MF_SOURCE | MF_FS_OPTS | MF_DEV) & ~m->table->fields;
 	if (lacks == 0 || m->table->source != TABLE_LISTMOUNT)
 		return 0;
 	uint64_t *keys = malloc((tree->count + 1) * sizeof(*keys));
@@ -460,8 +467,8 @@ static int block_read_more(struct mounts *m)
 		const struct mt_node *node = &tree->nodes[i];
 		unsigned flags = type_of(m, i);
 		bool behind = flags & FST_DEVICE && node->mount->dev_major == 0;
-		bool need = (flags & (FST_LAYERED | FST_OPT_DEVICES) && lacks & MF_FS_OPTS)
-		            || (behind && lacks & MF_SOURCE);
+		bool need = lacks & MF_DEV || (behind && lacks & MF_SOURCE)
+		            || (flags & (FST_LAYERED | FST_OPT_DEVICES) && lacks & MF_FS_OPTS);
 		if (!node->made && need)
 			keys[n++] = node->mount->key;
 	}
@@ -509,7 +516,7 @@ static int find_blocking(struct mounts *m)
 	struct blocking b = {.mounts = m};
 	if (block_read_more(m) != 0)
 		return -1;
-	/* The files below devices are followed here; whoever is asked for them would ask here. */
+	/* The callback of devmap asks mounts_path_block(), which needs the result of this. */
 	if (m->devs)
 		devmap_trust_files(m->devs, true);
 	block_by_itself(&b);
@@ -550,6 +557,8 @@ int mounts_find_blocking(struct mounts *m)
 	m->flags = calloc(m->table->count + 1, sizeof(*m->flags));
 	int rc = m->flags ? find_blocking(m) : -1;
 	m->failed |= rc != 0;
+	if (rc != 0 && m->flags)
+		memset(m->flags, MB_BLOCKS | MB_BEHIND | MB_NO_LOOK, m->table->count + 1);
 	return rc;
 }
 
@@ -571,6 +580,14 @@ void mounts_adopt(struct mounts *to, struct mounts *from)
 	from->more = NULL;
 }
 
+void mounts_close(struct mounts *m)
+{
+	m->closed = true;
+	m->os = NULL;
+	m->devs = NULL;
+	m->prefix = m->procpath = NULL;
+}
+
 void mounts_destroy(struct mounts *m)
 {
 	free(m->flags);
@@ -590,7 +607,9 @@ bool mounts_are_known(const struct mounts *m)
 /** Whether a mount has one of some flags. */
 static bool has(struct mounts *m, uint32_t node, uint8_t flags)
 {
-	return mounts_find_blocking(m) != 0 || m->flags[node] & flags;
+	/* What a recorded table describes is not here. */
+	bool here = !m->closed && m->table->source < TABLE_RECORDED;
+	return (!m->flags && (!here || mounts_find_blocking(m) != 0)) || m->flags[node] & flags;
 }
 
 bool mounts_block(struct mounts *m, uint32_t node)

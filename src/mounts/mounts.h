@@ -35,7 +35,9 @@ struct mounts {
 	bool unjudged;             /* mtree_judge() was not called: it is not known which mounts
 	                              are covered */
 
-	bool failed;               /* memory ran out: mounts are assumed to block */
+	bool trusts_root;          /* the device of the root is taken for one that cannot block */
+	bool failed;               /* memory ran out: all mounts are assumed to block */
+	bool closed;               /* mounts_close() */
 
 	/* Private: blocking.c */
 	uint8_t *flags;            /* of each node; NULL: not known yet */
@@ -48,8 +50,12 @@ struct mounts {
 /** Free what the functions below have allocated. */
 void mounts_destroy(struct mounts *mounts);
 
-/** Move what is known of the mounts of one table to another tree of it, for which nothing is known;
-    its root must be at or below that of the first. */
+/** Find nothing more, because what the caller has set will not be valid any more: if it is not
+    known which mounts can block, all of them can. */
+void mounts_close(struct mounts *mounts);
+
+/** Move the results of `from` to `to`, another tree of the same table without results, whose root
+    is at or below that of `from`. */
 void mounts_adopt(struct mounts *to, struct mounts *from);
 
 /** Find which mounts can block, unless that is known; the functions below do it too.

@@ -105,7 +105,8 @@ static const struct query_syntax syntaxes[] = {
 
 enum {
 	GROUPS_MAX = 256,    /* the deepest group of an expression */
-	NODES_MAX = 1 << 16, /* its most nodes: about 40 MB */
+	NODES_MAX = 1 << 16, /* its most nodes */
+	CHOICES_MAX = 1500,  /* of these, the most that may be left out: up to 100 MB */
 };
 
 enum { SYNTAXES = sizeof(syntaxes) / sizeof(*syntaxes) };
@@ -131,50 +132,86 @@ const char *query_syntax_nth(size_t i)
 	return i < SYNTAXES ? syntaxes[i].name : NULL;
 }
 
+/** What a part of an expression costs when its repetitions are expanded. */
+struct cost {
+	uint64_t nodes;
+	uint64_t choices;    /* of these, nodes that may be left out: time and memory grow by the
+	                        square of their number */
+};
+
+/** Read "{N}", "{N,}", "{,M}" or "{N,M}", also with a backslash before the second brace.
+    @at  Behind the first brace.
+    @times [out]     The copies: M, or N + 1 for "{N,}".
+    @optional [out]  Of these, those that may be left out.
+    @return the length up to the second brace; 0: it is no interval. */
+static size_t read_interval(const char *at, unsigned *times, unsigned *optional)
+{
+	unsigned numbers[2] = {0};
+	size_t n = 0, digits = 0;
+	int which = 0;
+	for (; isdigit((unsigned char)at[n]) || (at[n] == ',' && which == 0); ++n) {
+		if (at[n] == ',')
+			++which;
+		else if (numbers[which] <= RE_DUP_MAX)
+			numbers[which] = 10 * numbers[which] + (unsigned)(at[n] - '0');
+		digits += at[n] != ',';
+	}
+	n += at[n] == '\\';
+	bool open = which > 0 && numbers[0] >= numbers[1];
+	*times = which > 0 && !open ? numbers[1] : numbers[0] + open;
+	*optional = *times - (numbers[0] < *times ? numbers[0] : *times);
+	return at[n] == '}' && digits > 0 && *times <= RE_DUP_MAX ? n + 1 : 0;
+}
+
 /**
- * Whether an expression has too many nodes when its repetitions are expanded: regcomp() copies what
- * is repeated, so that "x" and 30 times "+" take a gigabyte; and it recurses into each group.
- * Characters that are no operators in this syntax, or in brackets, count as ones.
+ * Whether an expression is too large when its repetitions are expanded: regcomp() copies what is
+ * repeated, so that "x" and 30 times "+" take a gigabyte; and it recurses into each group.
+ * Operators of other syntaxes, and in brackets, are counted as ones.
  */
 static bool is_too_large(const char *text)
 {
-	uint64_t sums[GROUPS_MAX] = {0}, last = 0;
+	struct cost sums[GROUPS_MAX] = {{0}}, last = {0};
 	size_t depth = 0;
-	for (const char *at = text; *at && sums[depth] <= NODES_MAX; ++at) {
+	for (const char *at = text; *at; ++at) {
 		char c = *at == '\\' && at[1] ? *++at : *at;
-		uint64_t more = 1;
+		struct cost *sum = &sums[depth], more = {1, c == '|' || c == '\n'};
+		unsigned times = c == '+' ? 2 : 1, optional = 1;
+		size_t interval = c == '{' ? read_interval(at + 1, &times, &optional) : 0;
 		if (c == '(') {
 			if (++depth == GROUPS_MAX)
 				return true;
-			sums[depth] = more = 0;
+			sums[depth] = more = (struct cost){0};
+			sum = &sums[depth];
 		} else if (c == ')' && depth > 0) {
-			more = sums[depth--] + 1;
-		} else if (c == '+' || c == '*' || c == '?') {
-			more = (c == '+' ? 2 * last : last) + 1;
-			sums[depth] -= last;
-		} else if (c == '{') {
-			char *end;
-			unsigned long least = strtoul(at + 1, &end, 10);
-			unsigned long most = *end == ',' ? strtoul(end + 1, NULL, 10) : 0;
-			unsigned long times = least > most ? least : most;
-			more = last * (times < NODES_MAX ? times + 1 : NODES_MAX);
-			sums[depth] -= last;
-			at += strspn(at + 1, "0123456789,");
-			at += at[1] == '}' ? 1 : at[1] == '\\' && at[2] == '}' ? 2 : 0;
+			more = (struct cost){sum->nodes + 1, sum->choices};
+			sum = &sums[--depth];
+		} else if (c == '+' || c == '*' || c == '?' || interval > 0) {
+			sum->nodes -= last.nodes;
+			sum->choices -= last.choices;
+			/* A loop over choices leads from each to each. */
+			unsigned loops = c == '*' || c == '+' ? 2 : 1;
+			more = (struct cost){last.nodes * times + 1,
+			                     last.choices * times * loops + optional};
+			at += interval;
 		}
-		sums[depth] += more;
+		sum->nodes += more.nodes;
+		sum->choices += more.choices;
 		last = more;
+		if (sum->nodes > NODES_MAX || sum->choices > CHOICES_MAX)
+			return true;
 	}
-	uint64_t all = 0;
-	for (size_t i = 0; i <= depth; ++i)
-		all += sums[i];
-	return all > NODES_MAX;
+	struct cost all = {0};
+	for (size_t i = 0; i <= depth; ++i) {
+		all.nodes += sums[i].nodes;
+		all.choices += sums[i].choices;
+	}
+	return all.nodes > NODES_MAX || all.choices > CHOICES_MAX;
 }
 
 const char *query_regex_compile(struct query_regex *regex, const char *text, bool any_case)
 {
 	if (is_too_large(text))
-		return "it repeats too much, or has too many groups in each other";
+		return "it repeats too much, or nests too many groups";
 	/* re_compile_pattern() reads the syntax from a global variable. */
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	pthread_mutex_lock(&lock);

@@ -111,7 +111,14 @@ for names in ("hint", "walk", "pure"):
     for target in ("/bad/hung", "/bad/laid"):
         row = rows[target]
         gm.expect((row["uuid"], row["label"], row["state"]) == (None, None, "untested"), f"{names}: opened: {row}")
-# With --names=kernel no file under a loop device is known.
+# A path is not followed there either, whatever fields the table has; nor is a root.
+for args in (["-T", "/bad/hung/d"], ["-T", "/bad/laid/d"], ["--root=/bad/hung/d"], ["--uniq-id", "-T", "/bad/hung/d"]):
+    for form in (["-J", "-o", "TARGET"], ["-o", "TARGET"], ["-o", "TARGET,MAJ:MIN"]):
+        gm.getmnt("--names=kernel", *form, *args, seconds=10)
+# With --names=kernel no file under a loop device is known, however the mount is found.
+for args in (["-M", "/good/top"], ["-T", "/good/top/d"], ["-S", gm.getmnt("-n", "-o", "SOURCE", "/good/top").out.decode().strip()]):
+    result = gm.getmnt("-r", "-n", "-o", "UUID", "--names=kernel", *args)
+    gm.expect(not result.out.strip(), f"--names=kernel {args}: {result.out}")
 result = gm.getmnt("-r", "-n", "-o", "UUID", "--names=kernel", "-t", "ext4")
 gm.expect(not result.out.strip(), f"--names=kernel: {result.out}")
 gm.touch("/fstab", f"UUID={UUIDS['hung']} /x ext4 defaults 0 0\n")

@@ -56,6 +56,13 @@ UNIT_TEST(pathmap)
 	CU_ASSERT_STRING_EQUAL(found(&map, "/x", false), "");
 	CU_ASSERT_STRING_EQUAL(found(&map, "/", true), "7@0 1@0 ");
 	CU_ASSERT_STRING_EQUAL(found(&map, "/a/b/c/d", true), "7@0 1@0 3@2 0@2 2@6 ");
+	struct pathmap_at newest = pathmap_of("/a/b/c/d");
+	static const uint32_t expected[] = {7, 3, 2};
+	for (size_t i = 0; i < 3; ++i) {
+		CU_ASSERT_TRUE(pathmap_next_newest(&map, &newest));
+		CU_ASSERT_EQUAL(newest.value, expected[i]);
+	}
+	CU_ASSERT_FALSE(pathmap_next_newest(&map, &newest));
 	pathmap_destroy(&map);
 
 	/* A depth of 100,000 costs no more than its bytes. */

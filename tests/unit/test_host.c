@@ -61,6 +61,8 @@ static int root_device(void *arg, const struct mount *mount, const char *swap,
 {
 	(void)swap;
 	(void)arg;
+	if (!mount)
+		return 0;
 	if (mount->dev_major == 8)
 		*device = (struct fstab_device){.tags = &tags[mount->dev_minor],
 		                                .numbered = true,

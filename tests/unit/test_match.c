@@ -20,6 +20,8 @@ static int find_device(void *arg, const struct mount *mount, const char *swap,
 {
 	(void)swap;
 	(void)arg;
+	if (!mount)
+		return 0;
 	if (mount->dev_major == 8 && mount->dev_minor <= 2)
 		device->tags = &devices[mount->dev_minor - 1];
 	return 0;

@@ -69,7 +69,7 @@ static bool accepts_regex(const char *syntax, const char *regex)
 /** n copies of a text between two others. */
 static const char *repeated(const char *first, const char *text, size_t n, const char *last)
 {
-	static char all[2000];
+	static char all[4000];
 	char *end = stpcpy(all, first);
 	for (size_t i = 0; i < n; ++i)
 		end = stpcpy(end, text);
@@ -88,10 +88,17 @@ UNIT_TEST(regex_size)
 	CU_ASSERT_FALSE(accepts_regex("posix-egrep", "(((x{,99}){,99}){,99}){,99}"));
 	CU_ASSERT_FALSE(accepts_regex("posix-basic", "'\\(\\(x\\{999\\}\\)\\{999\\}\\)'"));
 	CU_ASSERT_FALSE(accepts_regex("posix-egrep", repeated("", "(", 600, "x")));
+	CU_ASSERT_FALSE(accepts_regex("posix-egrep", "x{0,5000}"));
+	CU_ASSERT_FALSE(accepts_regex("posix-egrep", "x{,32000}"));
+	CU_ASSERT_FALSE(accepts_regex("posix-egrep", "(x?y*){1600}"));
+	CU_ASSERT_FALSE(accepts_regex("posix-egrep", repeated("", "(x?){12}", 280, "")));
+	CU_ASSERT_TRUE(accepts_regex("posix-egrep", "'.*/\\{12345678-1234-.*'"));
+	CU_ASSERT_TRUE(accepts_regex("emacs", "'.*/{12345678-1234-.*'"));
+	CU_ASSERT_TRUE(accepts_regex("posix-egrep", "x{500}y{0,500}"));
 	CU_ASSERT_TRUE(accepts_regex("posix-egrep", repeated("", "[a-z]+/?", 200, "")));
-	CU_ASSERT_TRUE(accepts_regex("posix-egrep", "'(.{1,255}/){10}.{1,255}'"));
+	CU_ASSERT_TRUE(accepts_regex("posix-egrep", "'(.{1,127}/){9}.{1,255}'"));
 	CU_ASSERT_TRUE(accepts_regex("posix-egrep", "'((a+)+(b*)*)+\\(\\{[({]'"));
-	CU_ASSERT_TRUE(accepts_regex("emacs", repeated("x", "*", 900, "")));
+	CU_ASSERT_TRUE(accepts_regex("emacs", repeated("x", "*", 9, "")));
 }
 
 /** Parse n copies of some words between others. */

@@ -19,7 +19,7 @@ enum { LAYERS_MAX = 128 };   /* maximum of layers that are compared with each ot
 
 struct layer {
 	const char *path;        /* normal */
-	char of;                 /* as in struct opt_layers */
+	char of;                 /* as in struct opt_dir */
 };
 
 struct layers {

@@ -268,7 +268,7 @@ int run_know(struct run *run, unsigned fields)
 		return status;
 	if (!run->devs && (run->live || ((o->evaluate || o->unmounted) && !o->tab_file))) {
 		run->devs = mounts_devmap(&run->os, run->live && run->procfd == AT_FDCWD
-		                            ? run->table : NULL);
+		                                    ? run->table : NULL);
 		if (!run->devs) {
 			message(NULL, "%s", strerror(errno));
 			return CX_ERROR;

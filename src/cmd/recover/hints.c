@@ -47,14 +47,13 @@ static char *read_below(struct recovery *r, const char *root, const char *path, 
 static void read_all(struct recovery *r)
 {
 	struct hints *hints = &r->hints;
-	struct host host = {.in = {.os = r->os, .live = true,
-	                           .paths = run_paths(&r->run)}};
+	struct host host = {.in = {.os = r->os, .live = true}};
 	/* With a recorded table, an fstab is read only below the root of --root. */
 	const char *root = r->opts->root ? r->opts->root : r->opts->tab_file ? NULL : "/";
 	size_t len;
 	hints->is_read = true;
 	/* The utab belongs to the running system. */
-	if (r->run.live && !r->opts->root)
+	if (r->run.live && !r->opts->root && !put_blocks(&r->run, "/run/mount"))
 		hints->failed |= host_read_utab(&host, &hints->utab) != 0;
 	if (!root)
 		return;

@@ -119,10 +119,10 @@ static const struct mount *shown_by(struct matcher *m, const char *path,
 	const char *skip = mount->key ? mount->key : "";
 	const struct planned *in = strcmp(skip, "/") != 0 ? match_live(m, "/") : NULL;
 	struct pathmap_at at = pathmap_of(key ? key : "");
-	for (size_t n = 0; pathmap_next_above(&m->mount_by, &at);) {
-		if (at.n > n && strcmp(m->mounts[at.value].key, skip) != 0) {
+	while (pathmap_next_newest(&m->mount_by, &at)) {
+		if (at.n > 0 && strcmp(m->mounts[at.value].key, skip) != 0) {
 			in = &m->mounts[at.value];
-			rest = key + (n = at.n);
+			rest = key + at.n;
 		}
 	}
 	if (!key || !in)
