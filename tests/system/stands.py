@@ -112,9 +112,15 @@ for names in ("hint", "walk", "pure"):
         row = rows[target]
         gm.expect((row["uuid"], row["label"], row["state"]) == (None, None, "untested"), f"{names}: opened: {row}")
 # A path is not followed there either, whatever fields the table has; nor is a root.
-for args in (["-T", "/bad/hung/d"], ["-T", "/bad/laid/d"], ["--root=/bad/hung/d"], ["--uniq-id", "-T", "/bad/hung/d"]):
-    for form in (["-J", "-o", "TARGET"], ["-o", "TARGET"], ["-o", "TARGET,MAJ:MIN"]):
-        gm.getmnt("--names=kernel", *form, *args, seconds=10)
+result = gm.getmnt("--names=kernel", "--probe", "-J", "-o", "TARGET", "--root=/bad/hung/d", seconds=10)
+gm.expect(b"can block" in result.err, f"--root: {result.err}")
+for args in (["-T", "/bad/hung/d"], ["-T", "/bad/laid/d"]):
+    for kernel in ([], ["--kernel=listmount"] * ("listmount" not in os.environ.get("GETMNT_DISABLE", "") and gm.KERNEL >= (6, 8))):
+        links = {}
+        for columns in ("TARGET", "TARGET,MAJ:MIN", "TARGET,SOURCE", "TARGET,OPTIONS"):
+            result = gm.getmnt("-J", "-o", columns, "--names=kernel", "--stats=json", *kernel, *args, seconds=10)
+            links[columns] = result.stats()["calls"]["readlinkat"]
+        gm.expect(len(set(links.values())) == 1, f"{kernel} {args}: {links}")
 # With --names=kernel no file under a loop device is known, however the mount is found.
 for args in (["-M", "/good/top"], ["-T", "/good/top/d"], ["-S", gm.getmnt("-n", "-o", "SOURCE", "/good/top").out.decode().strip()]):
     result = gm.getmnt("-r", "-n", "-o", "UUID", "--names=kernel", *args)
