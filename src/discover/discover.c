@@ -198,17 +198,15 @@ static void dsc_infer_stacks(struct dsc *dsc)
 	}
 }
 
-int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n, unsigned more,
+int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n,
                    const struct mount_table **again)
 {
 	struct discovery *d = dsc->d;
-	struct mount_table *table = table_read_again(dsc->os, dsc->table, more, keys, n,
+	struct mount_table *table = table_read_again(dsc->os, dsc->table, 0, keys, n,
 	                                             dsc->opts->procfd, dsc->opts->procpath);
 	*again = table;
 	if (!table && errno == ENOMEM)
 		return -1;
-	if (!table && more)
-		return 0;
 	dsc->unread = !table;
 	if (!table) {
 		dsc->partly = "the mount table could not be read again";
@@ -223,8 +221,7 @@ int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n, unsigned mor
 	return 0;
 }
 
-int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned more,
-                   const struct mount ***now)
+int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, const struct mount ***now)
 {
 	const struct mount_table *again = NULL;
 	struct map64 found = {0};
@@ -234,7 +231,7 @@ int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned mo
 	*now = NULL;
 	for (size_t i = 0; keys && i < n; ++i)
 		keys[i] = dsc->tree->nodes[nodes[i]].mount->key;
-	if (!keys || !list || dsc_read_table(dsc, keys, n, more, &again) != 0
+	if (!keys || !list || dsc_read_table(dsc, keys, n, &again) != 0
 	    || (again && map64_reserve(&found, again->count) != 0))
 		goto out;
 	rc = 0;
@@ -367,7 +364,6 @@ struct discovery *discover(struct os *os, struct devmap *devs, const struct moun
 		.trusts_root = opts->trusts_root,
 		.unjudged = opts->names == DN_PURE && strcmp(opts->prefix, "/") == 0,
 	};
-	arena_init(&mounts->arena);
 	d->table = table;
 	d->root = MT_NONE;
 	d->rules = dsc_rules(opts);

@@ -82,19 +82,17 @@ uint32_t dsc_node_of(const struct dsc *dsc, const struct k_statx *st);
 /** The bit of a statx mask for the kind of mount IDs that this run uses. */
 unsigned dsc_id_mask(const struct dsc *dsc);
 
-/** Read some mounts again, or all if keys is NULL, with additional fields.
+/** Read some mounts again, or all if keys is NULL.
     @again [out]  The mounts that still exist, owned by the discovery; NULL: reading failed.
     @return 0, or -1 (ENOMEM). */
-int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n, unsigned more,
+int dsc_read_table(struct dsc *dsc, const uint64_t *keys, size_t n,
                    const struct mount_table **again);
 
 /** Read the mounts of some nodes again.
     @now [out]  An array that the caller frees: the record of each node, or NULL if the mount is
-    gone.
-                NULL: reading failed.
+                gone.  NULL: reading failed.
     @return 0, or -1 (ENOMEM). */
-int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, unsigned more,
-                   const struct mount ***now);
+int dsc_read_again(struct dsc *dsc, const uint32_t *nodes, size_t n, const struct mount ***now);
 
 /** Update kind and MT_DELETED of a node from a statx of its root. */
 void dsc_looked(struct dsc *dsc, uint32_t node, const struct k_statx *st);

@@ -291,7 +291,7 @@ static int hints_read_again(struct hints *hints)
 	bool gone = false, renamed = false;
 	for (size_t i = 0; i < hints->n; ++i)
 		hints->nodes[i] = hints->items[i].node;
-	if (dsc_read_again(dsc, hints->nodes, hints->n, 0, &now) != 0)
+	if (dsc_read_again(dsc, hints->nodes, hints->n, &now) != 0)
 		return -1;
 	for (size_t i = 0; now && i < hints->n; ++i) {
 		uint32_t node = hints->nodes[i];

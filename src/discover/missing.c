@@ -46,7 +46,7 @@ static int missing_round(struct dsc *dsc)
 		if (!tree->nodes[node].settled && !tree->nodes[node].made)
 			nodes[n++] = node;
 	}
-	int rc = dsc_read_again(dsc, nodes, n, 0, &now);
+	int rc = dsc_read_again(dsc, nodes, n, &now);
 	/* If reading failed, no mount is dropped. */
 	for (size_t i = 0; rc == 0 && now && i < n; ++i) {
 		if (!tree->nodes[nodes[i]].settled)
@@ -107,7 +107,7 @@ static int missing_examine_all(struct dsc *dsc, int watch)
 	uint64_t root_key = missing_key(dsc, dsc->d->root);
 	const struct mount_table *now;
 	struct mtree fresh;
-	int rc = dsc_read_table(dsc, NULL, 0, 0, &now);
+	int rc = dsc_read_table(dsc, NULL, 0, &now);
 	if (rc != 0 || !now)
 		return rc;
 	if (mtree_init(&fresh, now->mounts, now->count, root_key) != 0)

@@ -394,7 +394,7 @@ static int probing_read_again(struct probing *p)
 	const struct mount **now;
 	if (p->nstrays == 0)
 		return 0;
-	if (dsc_read_again(p->dsc, p->strays, p->nstrays, 0, &now) != 0)
+	if (dsc_read_again(p->dsc, p->strays, p->nstrays, &now) != 0)
 		return -1;
 	for (uint32_t i = 0; now && i < p->nstrays; ++i) {
 		if (now[i])

@@ -16,6 +16,7 @@
  */
 #include "mounts/mounts.h"
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/fail.h"
 #include "base/fstypes.h"
@@ -47,7 +48,7 @@ struct mounts_dependency {
 	uint32_t node;
 	uint32_t on;                /* if it blocks: the mount that contains the path, or the
 	                               blocking mount on the path; MT_NONE: unknown */
-	const char *path;           /* decoded; in the arena */
+	const char *path;           /* decoded; valid while these are found */
 	uint32_t major, minor;      /* the loop device with this backing file; 0: none */
 	bool named;                 /* known only by its path: may be on a hidden mount */
 	bool relative;              /* the relative names of an overlay's layers: a list in path,
@@ -64,6 +65,7 @@ struct blocking {
 	struct strbuf path;
 	struct strbuf followed;
 	struct strbuf relative;  /* relative names of layers, each ended by NUL */
+	struct arena arena;      /* the paths of layers */
 	uint32_t node;           /* the node whose paths are being added */
 	bool failed;             /* memory ran out */
 };
@@ -88,29 +90,17 @@ bool mount_type_blocks(const struct mount *mount)
 	       || (last && fstype_dir_waits(mount->fstype, last + 1));
 }
 
-/** Add what the current node depends on.  @on  Its path is copied.  @n  Bytes of the path. */
-static void depend_put(struct blocking *b, const struct mounts_dependency *on, size_t n)
+/** Add what the current node depends on. */
+static void depend_on(struct blocking *b, struct mounts_dependency on)
 {
 	struct mounts *m = b->mounts;
-	char *copy = arena_strndup(&m->arena, on->path, n);
-	if (!copy || !ARRAY_ROOM(m->dependencies, m->ndependencies, &m->dependencies_room)) {
+	if (!ARRAY_ROOM(m->dependencies, m->ndependencies, &m->dependencies_room)) {
 		b->failed = true;
 		return;
 	}
-	struct mounts_dependency *added = &m->dependencies[m->ndependencies++];
-	*added = *on;
-	added->node = b->node;
-	added->on = MT_NONE;
-	added->path = copy;
-}
-
-/** Add a path that the current node depends on. */
-static void depend_add(struct blocking *b, const char *path, bool named, uint32_t major,
-                       uint32_t minor)
-{
-	depend_put(b, &(struct mounts_dependency){
-		.path = path, .major = major, .minor = minor, .named = named,
-	}, strlen(path));
+	on.node = b->node;
+	on.on = MT_NONE;
+	m->dependencies[m->ndependencies++] = on;
 }
 
 /** Add a path of a layer of an overlay.
@@ -119,7 +109,7 @@ static void depend_on_layer(struct blocking *b, const char *path, bool named)
 {
 	/* A layer given by descriptor may be on a mount that was never attached. */
 	if (*path == '/')
-		depend_add(b, path, named, 0, 0);
+		depend_on(b, (struct mounts_dependency){.path = path, .named = named});
 	else
 		strbuf_add(&b->relative, path, strlen(path) + 1);
 }
@@ -133,25 +123,27 @@ static bool depend_on_layers(struct blocking *b, const struct mount *m)
 	size_t n = 0;
 	bool known = m->fs_opts;
 	strbuf_reset(&b->relative);
-	b->failed |= known && opt_layers(m->fs_opts, opt_next_shown, &b->mounts->arena, &dirs, &n)
-	                      != 0;
+	b->failed |= known && opt_layers(m->fs_opts, opt_next_shown, &b->arena, &dirs, &n) != 0;
 	for (size_t i = 0; i < n && !b->failed; ++i) {
 		bool named = !dirs[i].list && (dirs[i].of == 'l' || dirs[i].of == 'd');
 		if (dirs[i].other)
 			depend_on_layer(b, dirs[i].other, named);
 		depend_on_layer(b, dirs[i].path, named);
 	}
-	if (b->relative.len)
-		depend_put(b, &(struct mounts_dependency){
-			.path = strbuf_str(&b->relative), .relative = true,
-		}, b->relative.len);
 	b->failed |= b->relative.failed;
+	if (b->relative.len && !b->failed) {
+		const char *names = arena_strndup(&b->arena, b->relative.data, b->relative.len);
+		b->failed |= !names;
+		depend_on(b, (struct mounts_dependency){.path = names, .relative = true});
+	}
 	return known;
 }
 
 static void depend_on_file(void *arg, const struct devmap_file *file)
 {
-	depend_add(arg, file->path, false, file->major, file->minor);
+	depend_on(arg, (struct mounts_dependency){
+		.path = file->path, .major = file->major, .minor = file->minor,
+	});
 }
 
 /** Whether a mount blocks because of its type or device, as far as no path is involved; the paths
@@ -180,7 +172,7 @@ static bool blocks_by_itself(struct blocking *b, uint32_t i, const struct mount 
 	bool behind = flags & FST_SUBVOL;
 	if (flags & FST_DEVICE && m->dev_major == 0 && !behind && !own && !blocks) {
 		if (m->source && *m->source == '/')
-			depend_add(b, m->source, true, 0, 0);
+			depend_on(b, (struct mounts_dependency){.path = m->source, .named = true});
 		else
 			blocks = true;
 	}
@@ -195,7 +187,7 @@ static bool blocks_by_itself(struct blocking *b, uint32_t i, const struct mount 
 
 /** Mark mounts that block because of their type or device, and collect the paths that other mounts
     depend on. */
-static void block_by_itself(struct blocking *b)
+static void mark_by_itself(struct blocking *b)
 {
 	struct mounts *m = b->mounts;
 	const struct mount *root = m->root == MT_NONE ? NULL : m->tree->nodes[m->root].mount;
@@ -516,10 +508,11 @@ static int find_blocking(struct mounts *m)
 	struct blocking b = {.mounts = m};
 	if (block_read_more(m) != 0)
 		return -1;
+	arena_init(&b.arena);
 	/* The callback of devmap asks mounts_path_block(), which needs the result of this. */
 	if (m->devs)
 		devmap_trust_files(m->devs, true);
-	block_by_itself(&b);
+	mark_by_itself(&b);
 	b.failed |= (m->devs && devmap_failed(m->devs))
 	            || (m->ndependencies > 0 && paths_init(&b) != 0);
 	bool changed = !b.failed;
@@ -546,6 +539,7 @@ static int find_blocking(struct mounts *m)
 	strbuf_destroy(&b.path);
 	strbuf_destroy(&b.followed);
 	strbuf_destroy(&b.relative);
+	arena_destroy(&b.arena);
 	return b.failed ? fail(ENOMEM) : 0;
 }
 
@@ -569,11 +563,9 @@ void mounts_adopt(struct mounts *to, struct mounts *from)
 	to->flags = from->flags;
 	to->dependencies = from->dependencies;
 	to->ndependencies = from->ndependencies;
-	to->arena = from->arena;
 	to->more = from->more;
 	to->failed |= from->failed;
 	use_more(to);
-	arena_init(&from->arena);
 	from->flags = NULL;
 	from->dependencies = NULL;
 	from->ndependencies = from->dependencies_room = 0;
@@ -592,7 +584,6 @@ void mounts_destroy(struct mounts *m)
 {
 	free(m->flags);
 	free(m->dependencies);
-	arena_destroy(&m->arena);
 	table_free(m->more);
 	m->flags = NULL;
 	m->dependencies = NULL;

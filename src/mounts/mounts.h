@@ -13,7 +13,6 @@
 #ifndef GM_MOUNTS_MOUNTS_H
 #define GM_MOUNTS_MOUNTS_H
 
-#include "base/arena.h"
 #include "devmap.h"
 #include "mounts/table.h"
 #include "mounttree.h"
@@ -34,8 +33,8 @@ struct mounts {
 	                              through a trigger restarts its idle time */
 	bool unjudged;             /* mtree_judge() was not called: it is not known which mounts
 	                              are covered */
-
 	bool trusts_root;          /* the device of the root is taken for one that cannot block */
+
 	bool failed;               /* memory ran out: all mounts are assumed to block */
 	bool closed;               /* mounts_close() */
 
@@ -43,7 +42,6 @@ struct mounts {
 	uint8_t *flags;            /* of each node; NULL: not known yet */
 	struct mounts_dependency *dependencies;   /* mounts that depend on a path */
 	size_t ndependencies, dependencies_room;
-	struct arena arena;        /* the paths of these */
 	struct mount_table *more;  /* records that were read again, of nodes of the tree */
 };
 

@@ -166,7 +166,8 @@ static size_t read_interval(const char *at, unsigned *times, unsigned *optional)
 /**
  * Whether an expression is too large when its repetitions are expanded: regcomp() copies what is
  * repeated, so that "x" and 30 times "+" take a gigabyte; and it recurses into each group.
- * Operators of other syntaxes, and in brackets, are counted as ones.
+ * A character that is an operator only in other syntaxes, or stands in brackets, is counted as an
+ * operator, too.
  */
 static bool is_too_large(const char *text)
 {

@@ -6,6 +6,7 @@
 
 #include "base/fstypes.h"
 #include "base/map64.h"
+#include "base/pathmap.h"
 #include "base/words.h"
 #include "mountopts/shown.h"
 
@@ -113,17 +114,17 @@ static void report_flip(struct audit_report *report, const struct fstab_line *li
 
 /** Record the mount points with a finding FS-ERRORS or DRIFT-READONLY. */
 static void note_reported(const struct audit_live *in, struct audit_report *report,
-                          struct map64 *reported)
+                          struct pathmap *reported)
 {
-	for (size_t i = 0; i < in->errors->count; ++i) {
-		const char *target = in->plan->lines[in->errors->list[i].of].target;
-		report->failed |= map64_put(reported, map64_text(target), FS_ERRORS) == MAP64_NONE;
-	}
 	for (size_t i = 0; i < report->count; ++i) {
 		const struct audit_finding *f = &report->findings[i];
 		if (f->code == DRIFT_READONLY)
-			report->failed |= map64_put(reported, map64_text(f->target), f->code)
-			                  == MAP64_NONE;
+			report->failed |= pathmap_add(reported, f->target, f->code) != 0;
+	}
+	/* Of both codes, FS-ERRORS is found. */
+	for (size_t i = 0; i < in->errors->count; ++i) {
+		const char *target = in->plan->lines[in->errors->list[i].of].target;
+		report->failed |= pathmap_add(reported, target, FS_ERRORS) != 0;
 	}
 }
 
@@ -131,7 +132,8 @@ static void note_reported(const struct audit_live *in, struct audit_report *repo
 static void judge_flips(const struct audit_live *in, struct audit_report *report)
 {
 	const struct fstab_plan *plan = in->plan;
-	struct map64 reported = {0}, seen = {0};
+	struct pathmap reported = {0};
+	struct map64 seen = {0};
 	unsigned char *flips = calloc(plan->count + 1, 1);   /* indexed by the first mount */
 	report->failed |= !flips;
 	note_reported(in, report, &reported);
@@ -142,7 +144,7 @@ static void judge_flips(const struct audit_live *in, struct audit_report *report
 		report->failed |= first == MAP64_NONE;
 		if (!flip || first == MAP64_NONE)
 			continue;
-		uint32_t code = map64_get(&reported, map64_text(line->target));
+		uint32_t code = pathmap_get(&reported, line->target);
 		bool drifted = code == DRIFT_READONLY
 		               || audit_line_ignores(report, line->of, DRIFT_READONLY);
 		if (code == FS_ERRORS || (!(flip & FLIP_SHUTDOWN) && drifted)
@@ -158,7 +160,7 @@ static void judge_flips(const struct audit_live *in, struct audit_report *report
 			report_flip(report, &plan->lines[i], flip);
 	}
 	free(flips);
-	map64_destroy(&reported);
+	pathmap_destroy(&reported);
 	map64_destroy(&seen);
 }
 

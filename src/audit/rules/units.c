@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/audit_impl.h"
 
-#include "base/map64.h"
+#include "base/pathmap.h"
 #include "base/words.h"
 #include "fstab/places.h"
 #include "fstab/units.h"
@@ -55,7 +55,7 @@ static void judge_stale(const struct audit_live *in, struct audit_report *report
 
 /** Record the mount points and swap spaces of the lines, which the DRIFT-* rules compare. */
 static void note_lines(const struct audit_live *in, struct audit_report *report,
-                       struct map64 *lines)
+                       struct pathmap *lines)
 {
 	for (size_t i = 0; i < in->file->count && !report->failed; ++i) {
 		const struct fstab_entry *line = &in->file->entries[i];
@@ -64,8 +64,7 @@ static void note_lines(const struct audit_live *in, struct audit_report *report,
 		const char *path = *line->target == '/'   ? line->target
 		                   : *line->source == '/' ? line->source : NULL;
 		const char *normal = path ? fstab_normal(&report->arena, path) : NULL;
-		report->failed |= path && (!normal || map64_put(lines, map64_text(normal), 0)
-		                                      == MAP64_NONE);
+		report->failed |= path && (!normal || pathmap_add(lines, normal, 0) != 0);
 	}
 }
 
@@ -79,7 +78,7 @@ static bool has_active_sibling(const struct host_units *units, const struct host
 }
 
 static void judge_wanted(const struct audit_live *in, struct audit_report *report,
-                         const struct map64 *lines, const struct host_unit *unit)
+                         const struct pathmap *lines, const struct host_unit *unit)
 {
 	bool swap = host_unit_is(unit, ".swap"), automount = host_unit_is(unit, ".automount");
 	const char *path = swap ? unit->what : unit->where;
@@ -89,7 +88,7 @@ static void judge_wanted(const struct audit_live *in, struct audit_report *repor
 	if (strcmp(unit->active_state, "inactive") != 0 || strcmp(unit->load_state, "loaded") != 0
 	    || !*unit->fragment || fstab_is_lines_unit(unit) || *path != '/' || unmet
 	    || !(required || fstab_is_boot_target(unit->wanted_by))
-	    || map64_get(lines, map64_text(path)) != MAP64_NONE)
+	    || pathmap_get(lines, path) != PATHMAP_NONE)
 		return;
 	/* With an automount, the mount is made on first access; systemd or the kernel mounts API
 	   file systems without a unit file of an administrator or package. */
@@ -115,7 +114,7 @@ static void judge_wanted(const struct audit_live *in, struct audit_report *repor
 int audit_units(const struct audit_live *in, struct audit_report *report)
 {
 	const struct host_units *units = in->units;
-	struct map64 lines = {0};   /* hash of mount points and swap spaces of the fstab */
+	struct pathmap lines = {0};   /* mount points and swap spaces of the fstab, each with 0 */
 	bool booting = in->uptime >= 0 && in->uptime < AUDIT_BOOTING;
 	if (!units->known) {
 		audit_not_checked(report, UNIT_FAILED);
@@ -132,6 +131,6 @@ int audit_units(const struct audit_live *in, struct audit_report *report)
 		if (!booting)
 			judge_wanted(in, report, &lines, unit);
 	}
-	map64_destroy(&lines);
+	pathmap_destroy(&lines);
 	return audit_finish(report);
 }
