@@ -40,7 +40,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     named, wherever it lies. */
 static bool is_other(const struct options *o)
 {
-	return o->help || o->version || o->list_columns || o->dump_completion || o->poll || o->probe
+	return o->help || o->version || o->list_columns || o->poll || o->probe
 	       || o->threads > 1 || o->tab_file;
 }
 

@@ -46,7 +46,7 @@ static void check_options(const struct command_line *line, const struct columns 
 	const struct options *o = &line->options;
 	FUZZ_CHECK(o->source >= TABLE_AUTO && o->source <= TABLE_MTAB
 	           && o->source != TABLE_RECORDED);
-	FUZZ_CHECK(o->form >= FORM_DEFAULT && o->form <= FORM_OTHERS + 4);
+	FUZZ_CHECK(o->form >= FORM_DEFAULT && o->form <= FORM_JSONL);
 	FUZZ_CHECK(o->names >= -1 && o->names <= DN_KERNEL);
 	FUZZ_CHECK(o->algorithm >= DA_GETMNT3 && o->algorithm <= DA_GETMNT1);
 	FUZZ_CHECK(o->identity == DI_MNTID || o->identity == DI_DEV);

@@ -211,7 +211,7 @@ static size_t count_mounts(const struct options *o, const char *text, size_t len
 /** Whether the run is over before a table is looked at. */
 static bool is_other(const struct options *o)
 {
-	return o->help || o->version || o->list_columns || o->dump_completion;
+	return o->help || o->version || o->list_columns;
 }
 
 static void try_line(struct command_line *line, const struct strbuf *table, bool own_secret)

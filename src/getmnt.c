@@ -289,11 +289,13 @@
  *     libgetmnt_mounts.c the mounts for a search, here and in another namespace
  *   cmd/                 what the commands share; only cmd/ and this file print
  *     cmd.h              the interface that all commands share
+ *     command.c          finding a command by its name
  *     commands.c         the table of commands, and the bash completion
  *     message.c          messages on standard error
  *     text.c             text for people: names in it are escaped
  *     options.c          the parser of options, and --help
  *     listing.h          the options of a listing of mounts
+ *     forms.c            the output formats of a listing
  *     putfile.c          --check, --diff, --write
  *     putdiff.c          a file or its changes, shown with secrets masked
  *     column.c           what all tables of columns share
@@ -303,7 +305,8 @@
  *     columns_device.c   columns of its device or file system: rows and cells
  *     path.c             following paths without touching what can block
  *     source.c           devices and tags given as arguments
- *     input.c            the mount table and root of a run
+ *     run.c              the state of a run: its start, what is missing, the machine
+ *     input.c            the mount table and root of a run; its mounts, named and tested
  *     machine.c          a machine: its mounts, and what host/ reads of it
  *     filter.c           which mounts are selected
  *     view.c             from mounts to rows; stacks
@@ -526,6 +529,11 @@ static int run(int argc, char **argv)
 		return cmd_genfstab(argc, argv);
 	if (argc > 0 && strcmp(slash ? slash + 1 : argv[0], "check_getmnt") == 0)
 		return cmd_check(argc, argv);
+	commands = all_commands;
+	if (argc == 2 && strcmp(argv[1], "--dump-completion") == 0) {
+		completion_print(stdout);
+		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
+	}
 	const struct command *command = argc > 1 ? command_find(commands, argv[1]) : NULL;
 	if (wants_version(argc, argv, command))
 		return run_option(command_find(commands, "discover"), 'V');

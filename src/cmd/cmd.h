@@ -26,7 +26,9 @@ enum cmd_exit {
 	CX_INCOMPLETE = 64,   /* mounts are lost or unsearched, or the table is incomplete */
 };
 
-/** A command of the program: one row of the table in commands.c. */
+/* command.c */
+
+/** A command, or a subcommand. */
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
@@ -35,7 +37,10 @@ struct command {
 	const char *what;                    /* for --help */
 	const struct command *subcommands;   /* of which one is the first operand; or NULL */
 };
-extern const struct command commands[];      /* ends with a NULL name */
+
+/** The commands of the program, for help and messages: all_commands, which main() sets; none
+    before.  Ends with a NULL name, as every table of commands. */
+extern const struct command *commands;
 
 /** The row of a command in a table, or NULL. */
 const struct command *command_find(const struct command *table, const char *name);
@@ -47,7 +52,12 @@ const struct command *command_near(const struct command *table, const char *word
 /** Print the commands of a table for --help. */
 void commands_help(const struct command *table, FILE *out);
 
-/** Print the bash completion. */
+/* commands.c */
+
+/** The table of commands. */
+extern const struct command all_commands[];
+
+/** Print the bash completion: `getmnt --dump-completion`. */
 void completion_print(FILE *out);
 
 /* The commands: each returns an exit status.  cmd_check() is `getmnt audit` as a monitoring
@@ -139,13 +149,7 @@ static inline const char *run_name(const struct run *run, size_t i)
 	return run_target(run, i);
 }
 
-/** Read the table that run->opt names, and find the name and state of every mount.
-    @fields  enum mount_fields.  @return 0, or an exit status after a message. */
-int run_know(struct run *run, unsigned fields);
-
-/** run_know(), and print the mounts that run->opt selects: `getmnt discover` without options,
-    probes and --poll.  @return an exit status. */
-int run_listed(struct run *run);
+/* run.c */
 
 /** Initialize a run; the options and columns outlive it. */
 void run_init(struct run *run, const struct options *options, const struct columns *columns);
@@ -153,19 +157,33 @@ void run_init(struct run *run, const struct options *options, const struct colum
 /** Start to count kernel calls, and probe the kernel's features unless the table is recorded. */
 void run_start(struct run *run);
 
-/** Free a run. */
-void run_destroy(struct run *run);
-
-/* poll.c */
-
-/** getmnt --poll: print changes until the watch ends.  @return an exit status. */
-int poll_run(struct run *run);
-
 /** Add a reason why a run is incomplete, unless it is known. */
 void run_incomplete(struct run *run, const char *reason);
 
 /** Whether memory ran out somewhere, so that results may be missing. */
 bool run_failed(const struct run *run);
+
+/** Read host name, boot ID and mount namespace; unreadable ones stay unknown.
+    @self  Also the ID of this process, if the table is its own.  @return 0, or -1 (ENOMEM). */
+int machine_read(struct run *run, bool self);
+
+/* input.c */
+
+/** Read the table that run->opt names, and find the name and state of every mount.
+    @fields  enum mount_fields.  @return 0, or an exit status after a message. */
+int run_know(struct run *run, unsigned fields);
+
+/** Free a run. */
+void run_destroy(struct run *run);
+
+/* discover/ */
+
+/** run_know(), and print the mounts that run->opt selects: `getmnt discover` without options,
+    probes and --poll.  @return an exit status. */
+int run_listed(struct run *run);
+
+/** getmnt --poll: print changes until the watch ends.  @return an exit status. */
+int poll_run(struct run *run);
 
 /* message.c */
 

@@ -5,9 +5,10 @@
 #include "base/words.h"
 #include "cmd/cmd.h"
 #include "cmd/listing.h"
-#include "cmd/output.h"
 
+#include <errno.h>
 #include <libsmartcols/libsmartcols.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -89,6 +90,22 @@ int column_add(const struct column_table *table, const char *list, bool once,
 		if (!*list)
 			return 0;
 	}
+}
+
+int print_table(struct libscols_table *table)
+{
+	FILE *to = scols_table_get_stream(table);
+	char *text = NULL;
+	errno = 0;
+	int rc = scols_print_table_to_string(table, &text);
+	int error = rc == 0 ? errno : -rc;
+	if (rc == 0 && error != ENOMEM && text && *text) {
+		fputs(text, to);
+		putc('\n', to);
+	}
+	free(text);
+	errno = rc == 0 && error != ENOMEM ? 0 : error;
+	return rc == 0 && error != ENOMEM ? 0 : -1;
 }
 
 int column_list(const struct column_table *columns, int form)

@@ -57,6 +57,13 @@ enum { COLUMNS_MAX = 128 };
 int column_add(const struct column_table *table, const char *list, bool once,
                const struct column_info *columns[COLUMNS_MAX], size_t *count);
 
+struct libscols_table;
+
+/** Print a table; unlike libsmartcols, fail if memory ran out.
+    @return 0, or -1.  Errors: ENOMEM. */
+__attribute__((warn_unused_result))
+int print_table(struct libscols_table *table);
+
 /** Print --list-columns.  @form  FORM_RAW, FORM_PAIRS, FORM_JSON, or any other: a table.
     @return 0, or -1.  Errors: ENOMEM. */
 __attribute__((warn_unused_result))

@@ -33,8 +33,8 @@ struct column {
 	size_t arg;           /* cells->arg for the function */
 };
 
-/** The table after discover_columns; both have rows of struct column. */
-extern const struct column_table device_columns;
+/** The part of discover_columns in columns_mount.c; all have rows of struct column. */
+extern const struct column_table mount_columns;
 
 /** The columns of a run. */
 struct columns {

@@ -204,4 +204,4 @@ static const struct column rows[] = {
 	{{"UUID", "file system UUID"}, 36, TAG_COLUMN(TAG_UUID)},
 };
 
-const struct column_table device_columns = COLUMN_TABLE(rows, "getmnt -H", NULL);
+const struct column_table discover_columns = COLUMN_TABLE(rows, "getmnt -H", &mount_columns);

@@ -342,4 +342,4 @@ static const struct column rows[] = {
 	 0.20, SCOLS_FL_TRUNC, MF_VFS_OPTS, cell_some_options},
 };
 
-const struct column_table discover_columns = COLUMN_TABLE(rows, "getmnt -H", &device_columns);
+const struct column_table mount_columns = COLUMN_TABLE(rows, "getmnt -H", NULL);

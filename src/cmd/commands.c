@@ -8,13 +8,12 @@
  */
 #include "cmd/cmd.h"
 
-#include "base/words.h"
 #include "cmd/column.h"
 #include "search/query.h"
 
 #include <string.h>
 
-const struct command commands[] = {
+const struct command all_commands[] = {
 	{"discover", cmd_discover, &discover_options, &discover_columns,
 	 "list the mount points (default)"},
 	{"audit", cmd_audit, &audit_table, NULL, "compare fstab with what is mounted"},
@@ -28,48 +27,6 @@ const struct command commands[] = {
 	{"serve", cmd_serve, &serve_table, NULL, "search for a getmnt on another host"},
 	{NULL, NULL, NULL, NULL, NULL},
 };
-
-const struct command *command_find(const struct command *table, const char *name)
-{
-	for (const struct command *command = table; command->name; ++command) {
-		if (strcmp(command->name, name) == 0)
-			return command;
-	}
-	return NULL;
-}
-
-const struct command *command_near(const struct command *table, const char *word)
-{
-	/* Names of programs that do the same. */
-	static const char *const others[][2] = {
-		{"check", "audit"}, {"genfstab", "fstab"}, {"grep", "search"},
-		{"lint", "audit"}, {"list", "discover"}, {"ls", "discover"}, {"mount", "discover"},
-		{"updatedb", "index"}, {"verify", "audit"},
-	};
-	for (size_t i = 0; table == commands && i < sizeof(others) / sizeof(*others); ++i) {
-		if (strcmp(word, others[i][0]) == 0)
-			return command_find(commands, others[i][1]);
-	}
-	const struct command *best = NULL;
-	unsigned least = 3;
-	size_t n = strlen(word);
-	if (n < 4 || n > NEAR_BYTES)
-		return NULL;
-	for (const struct command *command = table; command->name; ++command) {
-		unsigned far = near_distance(word, n, command->name, strlen(command->name), false);
-		if (far < least) {
-			least = far;
-			best = command;
-		}
-	}
-	return best;
-}
-
-void commands_help(const struct command *table, FILE *out)
-{
-	for (const struct command *command = table; command->name; ++command)
-		fprintf(out, "   %-*s%s\n", OPTION_HELP_COLUMN - 3, command->name, command->what);
-}
 
 /** Print the names of an option.  @between [in, out]  Printed first; then it becomes `then`. */
 static void put_names(FILE *out, const struct option_row *row, const char **between,
@@ -205,9 +162,9 @@ void completion_print(FILE *out)
 	      "\tlocal at=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]} cut='' eq='' head='' prev\n"
 	      "\tlocal last before options words='' list='' columns='' kind='' rule target\n"
 	      "\tlocal command=discover commands='", out);
-	put_commands(out, commands, " ");
+	put_commands(out, all_commands, " ");
 	fputs("' subcommands='", out);
-	for (const struct command *command = commands; command->name; ++command) {
+	for (const struct command *command = all_commands; command->name; ++command) {
 		char before[40];
 		snprintf(before, sizeof(before), "/%s ", command->name);
 		if (command->subcommands)
@@ -238,7 +195,7 @@ void completion_print(FILE *out)
 	      "\t\tesac\n"
 	      "\tfi\n"
 	      "\tcase $command in\n", out);
-	for (const struct command *command = commands; command->name; ++command)
+	for (const struct command *command = all_commands; command->name; ++command)
 		put_command(out, "", command->name, command->options, command->columns,
 		            command->subcommands);
 	struct option_row rows[OPTION_ROWS_MAX];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/view.h"
 
-#include "base/fstypes.h"
 #include "base/pathmap.h"
 #include "cmd/column.h"
 #include "cmd/listing.h"
@@ -37,11 +36,6 @@ unsigned filter_fields(const struct options *o)
 	return fields;
 }
 
-bool filter_is_pseudo(const char *fstype)
-{
-	return fstype && (fstype_flags(fstype) & FST_PSEUDO || mnt_fstype_is_pseudofs(fstype));
-}
-
 /** Whether --df, --dfi, --real and --pseudo accept a type. */
 static bool accepts_type(const struct options *o, const char *fstype)
 {
@@ -49,11 +43,11 @@ static bool accepts_type(const struct options *o, const char *fstype)
 		return true;
 	/* df(1) lists tmpfs although it is a pseudo file system. */
 	bool tmp = fstype && strstr(fstype, "tmpfs");
-	if ((o->df || o->dfi) && !tmp && filter_is_pseudo(fstype))
+	if ((o->df || o->dfi) && !tmp && fstype_is_pseudo(fstype))
 		return false;
-	if (o->real && filter_is_pseudo(fstype))
+	if (o->real && fstype_is_pseudo(fstype))
 		return false;
-	return !o->pseudo || filter_is_pseudo(fstype);
+	return !o->pseudo || fstype_is_pseudo(fstype);
 }
 
 bool filter_match_mount(struct filter *filter, const struct mount *mount)

@@ -6,19 +6,19 @@
 #include "cmd/options.h"
 #include "mounts/table.h"
 
-/** The output formats that code refers to: rows of output_forms, which has more. */
+/** The output formats. */
 enum form {
 	FORM_DEFAULT,   /* a tree, unless the selection makes it a list */
 	FORM_LIST,      /* --format=list: FORM_DEFAULT with the option list */
 	FORM_RAW,
 	FORM_PAIRS,
 	FORM_JSON,
-	FORM_OTHERS,    /* the first of the formats made by out_text() */
+	FORM_MTAB,      /* this and the following are made line by line, in out_text.c */
+	FORM_FSTAB,
+	FORM_SETMNT,
+	FORM_DOT,
+	FORM_JSONL,
 };
-
-struct cells;
-struct strbuf;
-struct view;
 
 /** Properties of an output format. */
 enum form_flags {
@@ -37,12 +37,9 @@ struct output_form {
 	const char *name;
 	unsigned flags;         /* enum form_flags */
 	unsigned fields;        /* enum mount_fields that it needs in addition to the columns */
-	/* Append a row of a view; NULL: printed by out_scols(). */
-	void (*line)(struct strbuf *out, struct cells *cells, const struct view *view, size_t row);
-	const char *head, *end; /* before and after the rows; or NULL */
 };
 
-/** The formats, by enum form, up to one without a name. */
+/** The formats, by enum form; the last has no name.  forms.c */
 extern const struct output_form output_forms[];
 
 /** Options of a listing.  Strings are borrowed. */
@@ -99,7 +96,7 @@ struct options {
 	/* of the run */
 	int stats;                /* enum stats_form */
 	bool explain, debug;
-	bool help, version, list_columns, dump_completion;
+	bool help, version, list_columns;
 };
 
 /** The defaults of all options. */

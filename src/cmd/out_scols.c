@@ -19,22 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-int print_table(struct libscols_table *table)
-{
-	FILE *to = scols_table_get_stream(table);
-	char *text = NULL;
-	errno = 0;
-	int rc = scols_print_table_to_string(table, &text);
-	int error = rc == 0 ? errno : -rc;
-	if (rc == 0 && error != ENOMEM && text && *text) {
-		fputs(text, to);
-		putc('\n', to);
-	}
-	free(text);
-	errno = rc == 0 && error != ENOMEM ? 0 : error;
-	return rc == 0 && error != ENOMEM ? 0 : -1;
-}
-
 /** Make the columns of a table.  @return 0, or -1. */
 static int add_columns(struct libscols_table *table, const struct run *run, bool tree)
 {

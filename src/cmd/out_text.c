@@ -117,40 +117,31 @@ static void line_dot(struct strbuf *out, struct cells *cells, const struct view 
 		strbuf_printf(out, "\tm%" PRIu32 " -> m%zu;\n", row->parent, r);
 }
 
-enum {
-	LINE_FIELDS = MF_POINT | MF_SOURCE | MF_FSTYPE | MF_VFS_OPTS | MF_FS_OPTS,
-	DOT_FIELDS = MF_POINT | MF_SOURCE | MF_ROOT | MF_DEV | MF_FSTYPE,
-	STACKED_FIELDS = MF_SOURCE | MF_FSTYPE,   /* of the member "stacked" */
-};
-
-const struct output_form output_forms[] = {
-	{"tree", FF_SHAPE | FF_TEXT | FF_POLL},
-	{"list"},
-	{"raw", FF_TEXT | FF_POLL},
-	{"pairs", FF_TEXT | FF_POLL},
-	{"json", FF_SHAPE | FF_OBJECTS, STACKED_FIELDS},
-	{"mtab", FF_LINES, LINE_FIELDS, line_table},
-	{"fstab", FF_LINES | FF_FSTAB, LINE_FIELDS, line_table},
-	{"setmnt", FF_LINES | FF_SETMNT, MF_POINT | MF_SOURCE, line_table},
-	{"dot", FF_TREE, DOT_FIELDS, line_dot, "digraph getmnt {\n\trankdir=LR;\n", "}\n"},
-	{"jsonl", FF_OBJECTS | FF_POLL, 0, line_jsonl},
-	{NULL},
+/** A format that is made line by line. */
+static const struct {
+	void (*line)(struct strbuf *out, struct cells *cells, const struct view *view, size_t row);
+	const char *head, *end;   /* before and after the rows; or NULL */
+} writers[] = {
+	[FORM_MTAB] = {line_table}, [FORM_FSTAB] = {line_table}, [FORM_SETMNT] = {line_table},
+	[FORM_DOT] = {line_dot, "digraph getmnt {\n\trankdir=LR;\n", "}\n"},
+	[FORM_JSONL] = {line_jsonl},
 };
 
 /** Print the lines of a format.  @return 0, or -1.  Errors: ENOMEM. */
 static int out_text(struct run *run, const struct view *view)
 {
-	const struct output_form *form = run_form(run);
+	const int form = run->opt->form;
+	const char *head = writers[form].head, *end = writers[form].end;
 	struct cells cells = {.run = run, .machine = true};
 	struct strbuf text = {0};
 
 	os_mark(MARK_END);
 	cells.terminal = isatty(STDOUT_FILENO);
 	os_mark(MARK_BEGIN);
-	strbuf_puts(&text, form->head ? form->head : "");
+	strbuf_puts(&text, head ? head : "");
 	for (size_t r = 0; r < view->count; ++r)
-		form->line(&text, &cells, view, r);
-	strbuf_puts(&text, form->end ? form->end : "");
+		writers[form].line(&text, &cells, view, r);
+	strbuf_puts(&text, end ? end : "");
 	os_mark(MARK_END);
 
 	text.failed |= cells_failed(&cells);
@@ -161,5 +152,5 @@ static int out_text(struct run *run, const struct view *view)
 
 int out_print(struct run *run, const struct view *view, struct out_widths *widths)
 {
-	return run_form(run)->line ? out_text(run, view) : out_scols(run, view, widths);
+	return run->opt->form >= FORM_MTAB ? out_text(run, view) : out_scols(run, view, widths);
 }

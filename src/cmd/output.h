@@ -37,19 +37,10 @@ struct libscols_table;
     @return 0, or -1.  Errors: ENOMEM. */
 int out_document(struct libscols_table *table, struct run *run);
 
-/** Print a table; unlike libsmartcols, fail if memory ran out.
-    @return 0, or -1.  Errors: ENOMEM. */
-__attribute__((warn_unused_result))
-int print_table(struct libscols_table *table);
-
 /** Print a view in the format of the run.  @widths  As for out_scols().
     @return 0, or -1.  Errors: ENOMEM. */
 __attribute__((warn_unused_result))
 int out_print(struct run *run, const struct view *view, struct out_widths *widths);
-
-/** Read host name, boot ID and mount namespace; unreadable ones stay unknown.
-    @return 0, or -1 (ENOMEM). */
-int machine_read(struct run *run);
 
 /** Write the members that every JSON document of a run has: schema, version, host ...
     incomplete_reasons. */

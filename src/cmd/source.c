@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/source.h"
 
+#include "base/fstypes.h"
 #include "cmd/listing.h"
 #include "cmd/view.h"
 #include "path/resolve.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <libmount.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +50,11 @@ const char *tag_value(const struct devmap_tags *of, enum tag tag)
 static bool value_is(const char *have, const char *want, size_t len)
 {
 	return have && strlen(have) == len && strncmp(have, want, len) == 0;
+}
+
+bool fstype_is_pseudo(const char *fstype)
+{
+	return fstype && (fstype_flags(fstype) & FST_PSEUDO || mnt_fstype_is_pseudofs(fstype));
 }
 
 ssize_t run_devices(struct run *run)
@@ -113,7 +120,7 @@ bool source_match(struct run *run, const struct source_spec *spec, const struct 
 	/* As in findmnt, the source of a pseudo file system is no path. */
 	if (strcmp(mount->source, spec->text) == 0
 	    || (spec->path.len && strcmp(mount->source, strbuf_str(&spec->path)) == 0
-	        && !filter_is_pseudo(mount->fstype)))
+	        && !fstype_is_pseudo(mount->fstype)))
 		return true;
 	if (spec->tag == TAG_NONE)
 		return false;

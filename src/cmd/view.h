@@ -22,9 +22,6 @@ unsigned input_fields(const struct options *options, const struct columns *colum
     @fields  A set of enum mount_fields.  @return 0, or an exit status after a message. */
 int input_read(struct run *run, unsigned fields);
 
-/** Free what input_read() has read. */
-void input_destroy(struct run *run);
-
 /* filter.c: which mounts the options select, as in findmnt. */
 
 /** The nodes that the options select, in order. */
@@ -45,9 +42,6 @@ unsigned filter_fields(const struct options *options);
 
 /** Whether an option selects some mounts. */
 bool filter_any(const struct options *options);
-
-/** Whether a type is a pseudo file system.  @fstype  Or NULL. */
-bool filter_is_pseudo(const char *fstype);
 
 /** The conditions that a mount must satisfy to match. */
 struct filter {

@@ -274,7 +274,7 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 	                  : found ? AX_FINDINGS : run->complete ? AX_CLEAN : AX_FAILED;
 	if (failed)
 		run_incomplete(run, failed);
-	if (!run->host && way->form != AF_TEXT && machine_read(run) != 0) {
+	if (!run->host && way->form != AF_TEXT && machine_read(run, false) != 0) {
 		document->failed = true;
 		return AX_FAILED;
 	}

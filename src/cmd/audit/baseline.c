@@ -380,7 +380,7 @@ int audit_base_read(struct audit_base_run *base, struct fstab_machine *machine)
 	struct run *run = &machine->run;
 	if (!base->baseline && !base->save)
 		return 0;
-	if (!run->host && machine_read(run) != 0) {
+	if (!run->host && machine_read(run, false) != 0) {
 		message(NULL, "%s", strerror(ENOMEM));
 		return -1;
 	}

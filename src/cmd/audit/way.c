@@ -133,7 +133,7 @@ int audit_way_fail(struct audit_way *way, const char *why, struct strbuf *docume
 		.live = way->live};
 	run.os.statx_works = true;
 	run_incomplete(&run, why);
-	machine_read(&run);
+	machine_read(&run, false);
 	int status = audit_way_report(way, &(struct audit_reported){
 		.run = &run, .report = &report, .config = &none, .root = way->root, .failed = why,
 		.status = AX_FAILED, .began = os_time_ms() / 1000},

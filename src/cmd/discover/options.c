@@ -240,7 +240,6 @@ static const struct option_row option_rows[] = {
 	OPTION_HELP(struct options, help),
 	{"version", 'V', NULL, "version, libraries and kernel features", FLAG(version)},
 
-	{"dump-completion", 0, NULL, "the bash completion", FLAG(dump_completion), .hidden = true},
 	/* Options of findmnt. */
 	{"filter", 'Q', "EXPR", "not supported; use -t, -O, -S, or jq on --json", REFUSED},
 	{"hyperlink", 0, "[WHEN]", "not supported", REFUSED},

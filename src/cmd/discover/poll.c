@@ -222,7 +222,7 @@ static int watch_begin(struct watch *w)
 	w->needs_devices = needs_devices(w);
 	if (run_form(run)->flags & FF_OBJECTS || columns_have(run->cols, "NS")
 	    || columns_have(run->cols, "TID"))
-		machine_read(run);
+		machine_read(run, columns_have(run->cols, "TID"));
 
 	/* Events have 64-bit IDs, so the table is listed with them. */
 	bool list = !o->task && o->source != TABLE_MOUNTINFO && run->os.caps & OSC_LISTMOUNT;

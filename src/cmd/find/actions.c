@@ -15,16 +15,6 @@
 
 enum { LS_MASK = K_STATX_BASIC };
 
-void find_error(struct find *find, const char *object, int error)
-{
-	find->errors = true;
-	if (find->flow)
-		flow_hold(find->flow);
-	message(object, "%s", strerror(error));
-	if (find->flow)
-		flow_release(find->flow);
-}
-
 static void warn_format(void *arg, const char *text)
 {
 	const struct query_action *action = arg;

@@ -67,9 +67,6 @@ struct find {
 	bool errors;              /* the exit status is 1 */
 };
 
-/** Report an error of an object.  @error  An errno. */
-void find_error(struct find *find, const char *object, int error);
-
 /* actions.c */
 
 /** Prepare an action: struct query_env.action.  @arg  &find->os. */
@@ -89,6 +86,9 @@ void find_actions_finish(struct find *find);
 void find_destroy(struct find *find);
 
 /* print.c */
+
+/** Report an error of an object.  @error  An errno. */
+void find_error(struct find *find, const char *object, int error);
 
 /** Open a file to write to, or find it among those that are open.
     @why [out]  As for path_create_named().

@@ -18,6 +18,16 @@
 
 enum { FILE_BLOCK = 64 * 1024 };
 
+void find_error(struct find *find, const char *object, int error)
+{
+	find->errors = true;
+	if (find->flow)
+		flow_hold(find->flow);
+	message(object, "%s", strerror(error));
+	if (find->flow)
+		flow_release(find->flow);
+}
+
 /** Add a file to the list.  @fd  Taken over, also on failure. */
 static struct find_file *add_file(struct find *find, const char *name, int fd)
 {

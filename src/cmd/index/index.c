@@ -36,22 +36,6 @@ const struct option_table index_table = {
 	"index", index_rows, sizeof(index_rows) / sizeof(*index_rows),
 };
 
-int index_verb(const struct index_verb *verb, int argc, char **argv, void *opts)
-{
-	const struct index_opts *common = opts;
-	struct index_run ir = {.dirfd = -1};
-	int status = options_read(verb->options, argc, argv, opts);
-	if (status)
-		return status;
-	if (common->help) {
-		options_help(verb->options, verb->usage, verb->notes, stdout);
-	} else {
-		status = verb->run(&ir, opts, argv + optind, (size_t)(argc - optind));
-		index_run_end(&ir);
-	}
-	return finish_stdout() == 0 ? status : CX_ERROR;
-}
-
 static int print_help(void)
 {
 	text_say(stdout, "Usage:\n getmnt index COMMAND [options] [MOUNT ...]\n\n"

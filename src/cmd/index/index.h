@@ -65,6 +65,8 @@ struct index_verb {
 	int (*run)(struct index_run *ir, const void *opts, char **operands, size_t n);
 };
 
+/* mounts.c */
+
 /** Read the options, and run a subcommand or print its help.  @opts  Begins with a struct
     index_opts.  @return an exit status. */
 int index_verb(const struct index_verb *verb, int argc, char **argv, void *opts);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /** Whether a mount is of a removable device. */
 static bool is_removable(struct index_run *ir, const struct mount *m)
@@ -138,6 +139,22 @@ void index_run_end(struct index_run *ir)
 	free(ir->places);
 	free(ir->uuids);
 	run_destroy(&ir->run);
+}
+
+int index_verb(const struct index_verb *verb, int argc, char **argv, void *opts)
+{
+	const struct index_opts *common = opts;
+	struct index_run ir = {.dirfd = -1};
+	int status = options_read(verb->options, argc, argv, opts);
+	if (status)
+		return status;
+	if (common->help) {
+		options_help(verb->options, verb->usage, verb->notes, stdout);
+	} else {
+		status = verb->run(&ir, opts, argv + optind, (size_t)(argc - optind));
+		index_run_end(&ir);
+	}
+	return finish_stdout() == 0 ? status : CX_ERROR;
 }
 
 bool index_path_given(const char *path)

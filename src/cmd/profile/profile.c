@@ -105,19 +105,6 @@ static double profile_left(const struct profile_study *study)
 	return left < study->opts->max_time ? left : study->opts->max_time;
 }
 
-void profile_progress(const struct profile_study *study, const struct profile_row *row,
-                      uint64_t dirs, const char *where)
-{
-	char head[160];
-	bool rule = row->rule >= 0;
-	if (!study->shows || os_now() - study->start < 1)
-		return;
-	snprintf(head, sizeof(head), "%s%s%s, turn %u: %" PRIu64 " directories: ",
-	         rule ? study->rows[PROFILE_ALGORITHMS - 1].name : row->name,
-	         rule ? " without " : "", rule ? row->name : "", study->turn + 1, dirs);
-	progress_line(head, where);
-}
-
 /** Run a row in a turn.  @return 0, or an exit status. */
 static int run_row(struct profile_study *study, size_t i)
 {
@@ -313,7 +300,7 @@ int cmd_profile(int argc, char **argv)
 	run_init(&machine, &none, &no_columns);
 	machine.live = true;
 	os_init(&machine.os, secure_getenv("GETMNT_DISABLE"));
-	if (opts.json && machine_read(&machine) != 0) {
+	if (opts.json && machine_read(&machine, false) != 0) {
 		message(NULL, "%s", strerror(errno));
 		return CX_ERROR;
 	}

@@ -58,10 +58,6 @@ static inline const char *profile_without(const struct profile_row *row)
 	return row->rule < 0 ? "" : "without ";
 }
 
-/** Show the progress of a row.  @where  A directory. */
-void profile_progress(const struct profile_study *study, const struct profile_row *row,
-                      uint64_t dirs, const char *where);
-
 /* run.c */
 
 /** How a run is observed. */

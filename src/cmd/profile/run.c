@@ -18,6 +18,7 @@
 #include "os/process.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum {
@@ -180,6 +181,20 @@ static int run_child(struct runner *r, double limit, unsigned loops, bool silent
 	return status;
 }
 
+/** Show the progress of a row.  @where  A directory. */
+static void show_progress(const struct profile_study *study, const struct profile_row *row,
+                          uint64_t dirs, const char *where)
+{
+	char head[160];
+	bool rule = row->rule >= 0;
+	if (!study->shows || os_now() - study->start < 1)
+		return;
+	snprintf(head, sizeof(head), "%s%s%s, turn %u: %" PRIu64 " directories: ",
+	         rule ? study->rows[PROFILE_ALGORITHMS - 1].name : row->name,
+	         rule ? " without " : "", rule ? row->name : "", study->turn + 1, dirs);
+	progress_line(head, where);
+}
+
 /** Receive messages from the child until the last one or the time limit.  @return whether the child
     has finished. */
 static bool receive(const struct profile_study *study, const struct profile_row *row, int sock,
@@ -196,7 +211,7 @@ static bool receive(const struct profile_study *study, const struct profile_row 
 		*last = report;
 		if (report.done)
 			return true;
-		profile_progress(study, row, report.turn.counts.dirs, report.where);
+		show_progress(study, row, report.turn.counts.dirs, report.where);
 	}
 	return false;
 }
@@ -227,7 +242,7 @@ int profile_run_row(struct profile_study *study, size_t i, enum profile_look loo
 	int status = study->opts->cold ? drop_caches(os) : 0;
 	if (status)
 		return status;
-	profile_progress(study, row, row->counts.dirs, "");
+	show_progress(study, row, row->counts.dirs, "");
 	int pid = os_fork_socket(os, &sock);
 	if (pid < 0) {
 		message(row->name, "cannot start a process: %s", strerror(errno));

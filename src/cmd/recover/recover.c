@@ -393,7 +393,7 @@ static int judge_file(struct recovery *r)
 	}
 	if ((status = know_mounts(r)) != 0)
 		return status;
-	if ((opts->json && machine_read(&r->run) != 0)
+	if ((opts->json && machine_read(&r->run, false) != 0)
 	    || rec_rows(&r->run.d->tree, r->run.d->targets, &r->rows, &r->in.nrows,
 	                &r->nameless) != 0)
 		return cannot_check(r, strerror(ENOMEM));
