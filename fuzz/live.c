@@ -40,8 +40,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     named, wherever it lies. */
 static bool is_other(const struct options *o)
 {
-	return o->help || o->version || o->list_columns || o->poll || o->probe
-	       || o->threads > 1 || o->tab_file;
+	return o->help || o->version || o->list_columns || o->poll || o->in.probe
+	       || o->in.threads > 1 || o->in.tab_file;
 }
 
 /** The mounts that there are, as long as nothing is known by device alone. */
@@ -57,8 +57,8 @@ static void check_output(const struct options *o, const struct fuzz_capture *out
                          const struct world *world)
 {
 	bool all = !filter_any(o) && !o->first_only && !o->invert && !o->uniq
-	           && o->source <= TABLE_MOUNTINFO
-	           && !o->tab_file && !o->unmounted;
+	           && o->in.source <= TABLE_MOUNTINFO
+	           && !o->in.tab_file && !o->unmounted;
 	if (o->quiet) {
 		FUZZ_CHECK(out->len == 0);
 	} else if (o->form == FORM_JSON) {

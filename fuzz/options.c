@@ -44,28 +44,30 @@ static bool is_word(const struct command_line *line, const char *text)
 static void check_options(const struct command_line *line, const struct columns *columns)
 {
 	const struct options *o = &line->options;
-	FUZZ_CHECK(o->source >= TABLE_AUTO && o->source <= TABLE_MTAB
-	           && o->source != TABLE_RECORDED);
+	FUZZ_CHECK(o->in.source >= TABLE_AUTO && o->in.source <= TABLE_MTAB
+	           && o->in.source != TABLE_RECORDED);
 	FUZZ_CHECK(o->form >= FORM_DEFAULT && o->form <= FORM_JSONL);
-	FUZZ_CHECK(o->names >= -1 && o->names <= DN_KERNEL);
-	FUZZ_CHECK(o->algorithm >= DA_GETMNT3 && o->algorithm <= DA_GETMNT1);
-	FUZZ_CHECK(o->identity == DI_MNTID || o->identity == DI_DEV);
+	FUZZ_CHECK(o->in.names >= -1 && o->in.names <= DN_KERNEL);
+	FUZZ_CHECK(o->in.algorithm >= DA_GETMNT3 && o->in.algorithm <= DA_GETMNT1);
+	FUZZ_CHECK(o->in.identity == DI_MNTID || o->in.identity == DI_DEV);
 	FUZZ_CHECK(o->backward == 0 || o->backward == 1);
 	FUZZ_CHECK(o->nest == 0 || o->nest == 1);
-	FUZZ_CHECK(o->task <= INT_MAX && o->depth <= 1000000 && o->threads <= 256);
-	const double times[] = {o->search_seconds, o->max_time, o->timeout};
+	FUZZ_CHECK(o->in.task <= INT_MAX && o->in.depth <= 1000000 && o->in.threads <= 256);
+	const double times[] = {o->in.search_seconds, o->in.max_time, o->in.timeout};
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); ++i)
 		FUZZ_CHECK(isfinite(times[i]) && times[i] >= 0 && times[i] <= 1e6);
-	FUZZ_CHECK(!(o->prune_on & o->prune_off));
+	FUZZ_CHECK(!(o->in.prune_on & o->in.prune_off));
 	for (int i = 0; i < 32; ++i)
-		FUZZ_CHECK(!((o->prune_on | o->prune_off) & 1u << i)
+		FUZZ_CHECK(!((o->in.prune_on | o->in.prune_off) & 1u << i)
 		           || (i < DISCOVER_RULES_MAX && discover_rules[i].name));
 	FUZZ_CHECK(!(o->tree && o->list) && !(o->real && o->pseudo) && !(o->df && o->dfi));
-	FUZZ_CHECK(!(o->mountpoint && o->target) && !(o->tab_file && (o->task || o->root)));
-	FUZZ_CHECK(!(o->canonicalize && o->nocanonicalize));
+	FUZZ_CHECK(!(o->mountpoint && o->target));
+	FUZZ_CHECK(!(o->in.tab_file && (o->in.task || o->in.root)));
+	FUZZ_CHECK(!(o->canonicalize && o->in.nocanonicalize));
 
 	const char *const strings[] = {
-		o->tab_file, o->root, o->mount_options, o->types, o->mountpoint, o->target, o->spec,
+		o->in.tab_file, o->in.root, o->mount_options, o->types, o->mountpoint, o->target,
+		o->spec,
 		       o->output,
 	};
 	for (size_t i = 0; i < sizeof(strings) / sizeof(*strings); ++i)
@@ -78,7 +80,7 @@ static void check_options(const struct command_line *line, const struct columns 
 	FUZZ_CHECK(columns->count <= sizeof(columns->of) / sizeof(*columns->of));
 	for (size_t i = 0; i < columns->count; ++i)
 		FUZZ_CHECK(columns_have(columns, columns->of[i]->name));
-	FUZZ_CHECK(!(input_fields(o, columns) & ~(unsigned)MF_ALL));
+	FUZZ_CHECK(!(listing_fields(o, columns) & ~(unsigned)MF_ALL));
 }
 
 static void check_message(const char *text, size_t len)

@@ -199,8 +199,8 @@ static void check_output(const struct options *o, const struct fuzz_capture *out
 static size_t count_mounts(const struct options *o, const char *text, size_t len)
 {
 	struct mount_table *table;
-	if (o->source == TABLE_FSTAB || o->source == TABLE_MTAB)
-		table = table_parse_tabfile(text, len, (enum table_source)o->source);
+	if (o->in.source == TABLE_FSTAB || o->in.source == TABLE_MTAB)
+		table = table_parse_tabfile(text, len, (enum table_source)o->in.source);
 	else
 		table = table_parse_mountinfo(text, len);
 	size_t count = table ? table->count : 0;

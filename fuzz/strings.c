@@ -8,6 +8,7 @@
  */
 #include "lib/fuzz.h"
 
+#include "base/secret.h"
 #include "base/words.h"
 #include "cmd/cmd.h"
 #include "cmd/listing.h"
@@ -90,7 +91,7 @@ static void try_source(const char *source)
 		           && value[len + 1] == '\0' : value[len] == '\0');
 	}
 
-	struct options options = {.source = TABLE_AUTO};
+	struct input_opts options = {.source = TABLE_AUTO};
 	struct run run = {.opt = &options, .procfd = -1, .rootfd = -1};
 	struct source_spec spec;
 	source_spec_init(&run, &spec, source);

@@ -294,7 +294,7 @@
  *     message.c          messages on standard error
  *     text.c             text for people: names in it are escaped
  *     options.c          the parser of options, and --help
- *     listing.h          the options of a listing of mounts
+ *     listing.h          a listing of mounts: options, formats
  *     forms.c            the output formats of a listing
  *     putfile.c          --check, --diff, --write
  *     putdiff.c          a file or its changes, shown with secrets masked

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the commands share: exit statuses, messages, and the state of a run.
+ * What the commands share: exit statuses, the table of commands, messages.
  *
  * Only this folder and getmnt.c print.
  */
 #ifndef GM_CMD_CMD_H
 #define GM_CMD_CMD_H
 
-#include "base/secret.h"
 #include "base/strbuf.h"
 #include "cmd/options.h"
-#include "devmap.h"
-#include "discover/discover.h"
-#include "os/os.h"
-#include "mounts/paths.h"
-#include "mounts/table.h"
 
 #include <stdio.h>
 
@@ -80,110 +74,6 @@ extern const struct option_table audit_table, discover_options, find_table, fsta
 struct option_table audit_plugin_table(struct option_row *rows);
 extern const struct column_table discover_columns, search_columns;
 extern const struct command index_commands[];
-
-/** Marks for os_mark() around the kernel calls that --stats counts; the first is set before
-    os_init(). */
-#define MARK_BEGIN "getmnt:begin"
-#define MARK_END "getmnt:end"
-
-struct options;
-struct columns;
-
-/** The state of a listing of mounts. */
-struct run {
-	struct os os;
-	const struct options *opt;
-	const struct columns *cols;
-	struct devmap *devs;           /* NULL: no device is examined */
-	struct devmap_device *devices; /* devices with a file system; NULL: not listed yet */
-	ssize_t ndevices;
-	struct mount_table *table;
-	struct prober *prober;         /* NULL without --probe */
-	struct discovery *d;           /* NULL for an fstab or mtab */
-	struct mounts_paths paths;     /* run_paths() */
-	bool pathed;                   /* paths is set */
-	struct mounts *known;          /* found while --root was resolved; or NULL */
-	const char *table_name;        /* "listmount", or the file that was read */
-	size_t watched;                /* number of mounts that --poll knows */
-	int procfd, rootfd;            /* of --task; else AT_FDCWD */
-	bool untestable;               /* --task: its root cannot be opened */
-	uint32_t unsized;              /* number of untested mounts, whose sizes are not read */
-	uint32_t hidden;               /* number of hidden mounts, whose sizes cannot be read */
-	char *prefix;                  /* of --root; else NULL */
-	bool live;                     /* the table is the current one of the kernel */
-	bool nomem;                    /* memory ran out in a function that cannot report it */
-	bool complete;
-	const char *reasons[8];        /* why it is not complete */
-	size_t nreasons;
-	double start;                  /* os_now() at the start */
-	void (*progress)(const struct discover_progress *progress, void *arg);
-	/* About the machine; read if the output shows them. */
-	char *host, *boot_id;
-	uint64_t mntns;                /* 0: unknown */
-	uint64_t tid;                  /* process that the table belongs to; 0: unknown */
-};
-
-/** The number of mounts: nodes of the tree, or rows of the file. */
-static inline size_t run_count(const struct run *run)
-{
-	return run->d ? run->d->tree.count : run->table->count;
-}
-
-/** The record of a node. */
-static inline const struct mount *run_mount(const struct run *run, size_t i)
-{
-	return run->d ? run->d->tree.nodes[i].mount : &run->table->mounts[i];
-}
-
-/** The mount point of a node, or NULL. */
-static inline const char *run_target(const struct run *run, size_t i)
-{
-	return run->d ? run->d->targets[i] : run->table->mounts[i].point;
-}
-
-/** The mount point of a node as seen from the root of the run; NULL: not visible. */
-static inline const char *run_name(const struct run *run, size_t i)
-{
-	if (run->d && run->d->tree.nodes[i].states & 1u << MT_OUTSIDE)
-		return NULL;
-	return run_target(run, i);
-}
-
-/* run.c */
-
-/** Initialize a run; the options and columns outlive it. */
-void run_init(struct run *run, const struct options *options, const struct columns *columns);
-
-/** Start to count kernel calls, and probe the kernel's features unless the table is recorded. */
-void run_start(struct run *run);
-
-/** Add a reason why a run is incomplete, unless it is known. */
-void run_incomplete(struct run *run, const char *reason);
-
-/** Whether memory ran out somewhere, so that results may be missing. */
-bool run_failed(const struct run *run);
-
-/** Read host name, boot ID and mount namespace; unreadable ones stay unknown.
-    @self  Also the ID of this process, if the table is its own.  @return 0, or -1 (ENOMEM). */
-int machine_read(struct run *run, bool self);
-
-/* input.c */
-
-/** Read the table that run->opt names, and find the name and state of every mount.
-    @fields  enum mount_fields.  @return 0, or an exit status after a message. */
-int run_know(struct run *run, unsigned fields);
-
-/** Free a run. */
-void run_destroy(struct run *run);
-
-/* discover/ */
-
-/** run_know(), and print the mounts that run->opt selects: `getmnt discover` without options,
-    probes and --poll.  @return an exit status. */
-int run_listed(struct run *run);
-
-/** getmnt --poll: print changes until the watch ends.  @return an exit status. */
-int poll_run(struct run *run);
 
 /* message.c */
 

@@ -14,7 +14,7 @@ void cells_destroy(struct cells *cells)
 
 bool cells_failed(const struct cells *cells)
 {
-	return cells->text.failed || cells->scratch.failed || run_failed(cells->run);
+	return cells->text.failed || cells->scratch.failed || run_failed(&cells->list->run);
 }
 
 const char *cell_text(struct cells *cells, const struct column *column, const struct row *row)
@@ -46,7 +46,7 @@ static const char *default_columns(const struct options *o, bool json)
 		return "SOURCE,FSTYPE,INO.TOTAL,INO.USED,INO.AVAIL,INO.USE%,TARGET";
 	if (json)
 		return "TARGET,SOURCE,FSTYPE,STATE,OPTIONS,ID,NAMED,STATES";
-	if (o->source == TABLE_FSTAB || o->source == TABLE_MTAB)
+	if (o->in.source == TABLE_FSTAB || o->in.source == TABLE_MTAB)
 		return "TARGET,SOURCE,FSTYPE,OPTIONS";
 	return "TARGET,SOURCE,FSTYPE,STATE,OPTIONS";
 }
@@ -104,6 +104,6 @@ void cell_json(struct cells *cells, const struct column *column, const struct ro
 {
 	unsigned type = column->info.type;
 	if (type == CT_SIZE)
-		type = cells->run->opt->bytes ? CT_NUMBER : CT_STRING;
+		type = cells->list->opt->bytes ? CT_NUMBER : CT_STRING;
 	column_json(json, column->info.name, type, cell_text(cells, column, row));
 }

@@ -8,8 +8,8 @@
 #ifndef GM_CMD_COLUMNS_H
 #define GM_CMD_COLUMNS_H
 
-#include "cmd/cmd.h"
 #include "cmd/column.h"
+#include "cmd/listing.h"
 #include "cmd/view.h"
 
 /** When a column is available. */
@@ -60,7 +60,7 @@ const struct column *columns_have(const struct columns *columns, const char *nam
 
 /** The state that the cells of a run share. */
 struct cells {
-	struct run *run;
+	struct listing *list;
 	bool machine;             /* output for programs: plain MAJ:MIN, no blank STATE */
 	bool terminal;            /* output for programs goes to a terminal */
 	size_t arg;               /* of the column */

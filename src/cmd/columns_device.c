@@ -3,6 +3,7 @@
 #include "cmd/columns.h"
 
 #include "base/fstypes.h"
+#include "base/secret.h"
 #include "cmd/listing.h"
 #include "cmd/source.h"
 #include "os/entry.h"
@@ -16,11 +17,11 @@
 /** Write a source in the form that the options request. */
 static void source_name(struct cells *cells, const struct mount *mount, struct strbuf *out)
 {
-	struct run *run = cells->run;
+	struct run *run = &cells->list->run;
 	const char *value, *device = NULL, *source = mount->source;
 	size_t len;
-	enum tag tag = run->opt->evaluate ? source_tag(source, &value, &len) : TAG_NONE;
-	bool canonical = run->opt->canonicalize && run->devs;
+	enum tag tag = cells->list->opt->evaluate ? source_tag(source, &value, &len) : TAG_NONE;
+	bool canonical = cells->list->opt->canonicalize && run->devs;
 	strbuf_reset(&cells->scratch);
 	if (tag != TAG_NONE && source_devices(run, tag, value, len, &cells->scratch)) {
 		device = strbuf_str(&cells->scratch);
@@ -46,7 +47,7 @@ const char *cell_source(struct cells *cells, const struct row *row)
 		return NULL;
 	strbuf_reset(&cells->text);
 	source_name(cells, mount, &cells->text);
-	if (mount->root && strcmp(mount->root, "/") != 0 && !cells->run->opt->nofsroot)
+	if (mount->root && strcmp(mount->root, "/") != 0 && !cells->list->opt->nofsroot)
 		strbuf_printf(&cells->text, "[%s]", mount->root);
 	return strbuf_str(&cells->text);
 }
@@ -55,9 +56,9 @@ static const struct devmap_tags *row_tags(struct cells *cells, const struct row 
 {
 	if (row->device)
 		return row->device->tags;
-	if (!cells->run->devs || !cell_of_kernel(cells, row))
+	if (!cells->list->run.devs || !cell_of_kernel(cells, row))
 		return NULL;
-	return devmap_mount_tags(cells->run->devs, row->mount);
+	return devmap_mount_tags(cells->list->run.devs, row->mount);
 }
 
 static const char *cell_sources(struct cells *cells, const struct row *row)
@@ -70,11 +71,11 @@ static const char *cell_sources(struct cells *cells, const struct row *row)
 		tag = TAG_UUID;
 		value = tags->uuid;
 		len = strlen(value);
-	} else if (!cells->run->opt->evaluate) {
+	} else if (!cells->list->opt->evaluate) {
 		tag = TAG_NONE;
 	}
 	strbuf_reset(&cells->text);
-	if (tag != TAG_NONE && source_devices(cells->run, tag, value, len, &cells->text))
+	if (tag != TAG_NONE && source_devices(&cells->list->run, tag, value, len, &cells->text))
 		return strbuf_str(&cells->text);
 	return cell_source(cells, row);
 }
@@ -123,7 +124,7 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	cells->sized = row->mount;
 	cells->has_sizes = false;
 
-	struct run *run = cells->run;
+	struct run *run = &cells->list->run;
 	const char *target = cell_target(cells, row);
 	const struct discover_probed *probed = run->d->probed ? &run->d->probed[row->node] : NULL;
 	if (probed && probed->sized) {
@@ -131,8 +132,8 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 		return cells->has_sizes = true;
 	}
 	enum mt_state state = mtree_shown_state(cells->node);
-	run->unsized += state == MT_UNTESTED;
-	run->hidden += state == MT_HIDDEN;
+	cells->list->unsized += state == MT_UNTESTED;
+	cells->list->hidden += state == MT_HIDDEN;
 	if (!run->live || !target || state != MT_OK
 	    || mounts_block_itself(run->d->mounts, row->node))
 		return false;
@@ -147,7 +148,7 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 /** A size in bytes, or for people. */
 static const char *size(struct cells *cells, uint64_t bytes)
 {
-	if (cells->run->opt->bytes)
+	if (cells->list->opt->bytes)
 		return cell_number(cells, bytes);
 	strbuf_reset(&cells->text);
 	column_size(&cells->text, bytes);

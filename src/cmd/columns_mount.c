@@ -3,6 +3,7 @@
 #include "cmd/columns.h"
 
 #include "base/escape.h"
+#include "base/secret.h"
 #include "cmd/output.h"
 #include "mountopts/join.h"
 #include "mounts/tablediff.h"
@@ -16,7 +17,8 @@
 
 const struct mt_node *cell_node(const struct cells *cells, const struct row *row)
 {
-	return cells->run->d && row->node != MT_NONE ? &cells->run->d->tree.nodes[row->node] : NULL;
+	const struct discovery *d = cells->list->run.d;
+	return d && row->node != MT_NONE ? &d->tree.nodes[row->node] : NULL;
 }
 
 bool cell_of_kernel(const struct cells *cells, const struct row *row)
@@ -56,8 +58,8 @@ static const char *cell_string(struct cells *cells, const struct row *row)
 const char *cell_target(struct cells *cells, const struct row *row)
 {
 	if (!row->change)
-		return row->node == MT_NONE ? NULL : run_target(cells->run, row->node);
-	if (row->mount->point || !row->mount->uniq_id || run_form(cells->run)->flags & FF_OBJECTS)
+		return row->node == MT_NONE ? NULL : run_target(&cells->list->run, row->node);
+	if (row->mount->point || !row->mount->uniq_id || list_form(cells->list)->flags & FF_OBJECTS)
 		return row->mount->point;
 	/* Unmounted before its name could be read: show the ID, which JSON has in a key. Names from
 	   the kernel never begin with '('. */
@@ -77,12 +79,12 @@ static const char *cell_kind(struct cells *cells, const struct row *row)
 	static const char *const names[] = {
 		[DK_UNKNOWN] = NULL, [DK_DIR] = "dir", [DK_FILE] = "file",
 	};
-	return names[cells->run->d->kinds[row->node]];
+	return names[cells->list->run.d->kinds[row->node]];
 }
 
 static const char *cell_error(struct cells *cells, const struct row *row)
 {
-	const struct discover_probed *probed = cells->run->d->probed;
+	const struct discover_probed *probed = cells->list->run.d->probed;
 	return probed && probed[row->node].error ? strerrorname_np(probed[row->node].error) : NULL;
 }
 
@@ -97,7 +99,7 @@ static const char *cell_mounted_on(struct cells *cells, const struct row *row)
 	(void)row;
 	if (cells->node->parent == MT_NONE)
 		return NULL;
-	const struct mount *parent = run_mount(cells->run, cells->node->parent);
+	const struct mount *parent = run_mount(&cells->list->run, cells->node->parent);
 	return device_number(cells, parent->dev_major, parent->dev_minor);
 }
 
@@ -109,8 +111,8 @@ static const char *cell_id(struct cells *cells, const struct row *row)
 		return NULL;
 	const uint64_t ids[] = {
 		[ID_MOUNT] = row->mount->id, [ID_PARENT] = row->mount->parent_id,
-		[ID_UNIQUE] = row->mount->uniq_id, [ID_TASK] = cells->run->tid,
-		[ID_NAMESPACE] = cells->run->mntns,
+		[ID_UNIQUE] = row->mount->uniq_id, [ID_TASK] = cells->list->run.tid,
+		[ID_NAMESPACE] = cells->list->run.mntns,
 	};
 	return ids[cells->arg] ? cell_number(cells, ids[cells->arg]) : NULL;
 }
@@ -138,7 +140,7 @@ static const char *cell_state(struct cells *cells, const struct row *row)
 {
 	(void)row;
 	enum mt_state state = mtree_shown_state(cells->node);
-	bool blank = state == MT_OK && !cells->machine && !cells->run->cols->state_requested;
+	bool blank = state == MT_OK && !cells->machine && !cells->list->cols->state_requested;
 	return blank ? NULL : mtree_state_name(state);
 }
 
@@ -158,7 +160,7 @@ static const char *cell_covered_by(struct cells *cells, const struct row *row)
 {
 	(void)row;
 	uint32_t by = cells->node->covered_by;
-	return by == MT_NONE ? NULL : cell_number(cells, run_mount(cells->run, by)->id);
+	return by == MT_NONE ? NULL : cell_number(cells, run_mount(&cells->list->run, by)->id);
 }
 
 static const char *propagation(struct cells *cells, uint32_t flags)
@@ -233,7 +235,7 @@ static const char *cell_some_options(struct cells *cells, const struct row *row)
 	}
 	if (!text)
 		return NULL;
-	if (!of_fs && cells->run->opt->vfs_all) {
+	if (!of_fs && cells->list->opt->vfs_all) {
 		struct libmnt_fs *fs = mnt_new_fs();
 		int rc = fs ? mnt_fs_set_options(fs, text) : -ENOMEM;
 		if (rc == 0)

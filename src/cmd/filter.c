@@ -3,7 +3,6 @@
 
 #include "base/pathmap.h"
 #include "cmd/column.h"
-#include "cmd/listing.h"
 #include "mountopts/join.h"
 #include "path/resolve.h"
 
@@ -52,8 +51,8 @@ static bool accepts_type(const struct options *o, const char *fstype)
 
 bool filter_match_mount(struct filter *filter, const struct mount *mount)
 {
-	struct run *run = filter->run;
-	const struct options *o = run->opt;
+	struct run *run = &filter->list->run;
+	const struct options *o = filter->list->opt;
 
 	/* The IDs of fstab lines are not mount IDs. */
 	if (o->id && (mount->line || mount->id != o->id))
@@ -81,7 +80,7 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount)
 /** Whether a node matches, apart from --invert. */
 static bool matches(struct filter *filter, uint32_t i)
 {
-	struct run *run = filter->run;
+	struct run *run = &filter->list->run;
 	if (filter->node != MT_NONE && filter->node != i)
 		return false;
 	if (filter->target) {
@@ -89,14 +88,14 @@ static bool matches(struct filter *filter, uint32_t i)
 		if (!target || strcmp(target, filter->target) != 0)
 			return false;
 	}
-	if (run->opt->shadowed && (!run->d || run->d->tree.nodes[i].top == i))
+	if (filter->list->opt->shadowed && (!run->d || run->d->tree.nodes[i].top == i))
 		return false;
 	return filter_match_mount(filter, run_mount(run, i));
 }
 
-bool filter_match_device(struct run *run, const struct devmap_device *device)
+bool filter_match_device(struct listing *list, const struct devmap_device *device)
 {
-	const struct options *o = run->opt;
+	const struct options *o = list->opt;
 	const char *type = device->tags->type, *text = o->noperands == 1 ? o->operands[0] : o->spec;
 	if (o->target || o->mountpoint || o->mount_options || o->id || o->uniq_id || o->shadowed)
 		return false;
@@ -104,7 +103,7 @@ bool filter_match_device(struct run *run, const struct devmap_device *device)
 	             && (!o->types || mnt_match_fstype(type ? type : "", o->types));
 	if (match && text) {
 		struct source_spec spec;
-		source_spec_init(run, &spec, text);
+		source_spec_init(&list->run, &spec, text);
 		match = source_match_device(&spec, device);
 		source_spec_destroy(&spec);
 	}
@@ -116,6 +115,7 @@ bool filter_match_device(struct run *run, const struct devmap_device *device)
 /** The state of picking nodes. */
 struct picker {
 	struct run *run;
+	const struct options *opt;
 	struct filter filter;
 	uint32_t n;
 	uint8_t *out;       /* nodes that must not be picked: invented, unmounted, duplicate */
@@ -130,7 +130,7 @@ static uint32_t pick_pass(struct picker *p, bool backward, bool first)
 	uint32_t before = p->count;
 	for (uint32_t k = 0; k < p->n && !(first && p->count > before); ++k) {
 		uint32_t i = backward ? p->n - 1 - k : k;
-		if (p->out[i] || p->picked[i] || matches(&p->filter, i) == p->run->opt->invert)
+		if (p->out[i] || p->picked[i] || matches(&p->filter, i) == p->opt->invert)
 			continue;
 		p->picked[i] = 1;
 		p->order[p->count++] = i;
@@ -141,7 +141,7 @@ static uint32_t pick_pass(struct picker *p, bool backward, bool first)
 /** pick_pass() in the direction of the options. */
 static uint32_t pick_matching(struct picker *p)
 {
-	return pick_pass(p, p->run->opt->backward, p->run->opt->first_only);
+	return pick_pass(p, p->opt->backward, p->opt->first_only);
 }
 
 /** Whether an operand is written as a path. */
@@ -199,7 +199,7 @@ static int path_missing(const char *path)
     @text  The argument; or NULL.  @return whether one of them does. */
 static bool report_left_out(const struct picker *p, const char *text)
 {
-	const struct options *o = p->run->opt;
+	const struct options *o = p->opt;
 	const char *option = o->df ? "--df" : o->dfi ? "--dfi" : o->real ? "--real" : "--pseudo";
 	if (!p->filter.left_out || o->invert)
 		return false;
@@ -216,7 +216,7 @@ static bool report_left_out(const struct picker *p, const char *text)
 static int pick_target(struct picker *p)
 {
 	struct run *run = p->run;
-	const struct options *o = run->opt;
+	const struct options *o = p->opt;
 	const char *path = o->target ? o->target : o->mountpoint;
 	struct strbuf name = {0};
 	int status = 0;
@@ -272,7 +272,7 @@ static void report_unmatched(const char *text, bool is_tag)
 /** Select by one operand: a source or, if none matches, a mount point. */
 static int pick_operand(struct picker *p, const char *text)
 {
-	const struct options *o = p->run->opt;
+	const struct options *o = p->opt;
 	struct source_spec spec;
 	source_spec_init(p->run, &spec, text);
 	p->filter.source = &spec;
@@ -310,13 +310,14 @@ static int pick_operand(struct picker *p, const char *text)
 	return status;
 }
 
-bool filter_is_pair(struct run *run, const char *first)
+bool filter_is_pair(struct listing *list, const char *first)
 {
+	struct run *run = &list->run;
 	struct strbuf name = {0};
 	filter_target(run, first, &name);
 	run->nomem |= name.failed;
 	/* The mount points of later changes are not known. */
-	bool later = run->opt->poll && is_path(first) && strncmp(first, "/dev/", 5) != 0;
+	bool later = list->opt->poll && is_path(first) && strncmp(first, "/dev/", 5) != 0;
 	bool pair = !later && !run_has_target(run, strbuf_str(&name));
 	for (size_t i = 0; i < run_count(run) && !pair; ++i) {
 		const char *source = run_mount(run, i)->source;
@@ -340,8 +341,8 @@ static int pick_pair(struct picker *p, const char *source, const char *target)
 		p->filter.source = &spec;
 		p->filter.target = strbuf_str(&name);
 		const struct command *near = command_near(commands, source);
-		if (!pick_matching(p) && !report_left_out(p, target) && !p->run->opt->invert
-		    && !p->run->opt->quiet && near)
+		if (!pick_matching(p) && !report_left_out(p, target) && !p->opt->invert
+		    && !p->opt->quiet && near)
 			report_unmatched(source, false);
 	}
 	source_spec_destroy(&spec);
@@ -380,9 +381,9 @@ static void add_submounts(struct picker *p)
 
 static int pick_selected(struct picker *p)
 {
-	const struct options *o = p->run->opt;
+	const struct options *o = p->opt;
 	int status = 0;
-	if (o->noperands == 2 && filter_is_pair(p->run, o->operands[0]))
+	if (o->noperands == 2 && filter_is_pair(p->filter.list, o->operands[0]))
 		return pick_pair(p, o->operands[0], o->operands[1]);
 	for (int i = 0; i < o->noperands && !status; ++i)
 		status = pick_operand(p, o->operands[i]);
@@ -400,11 +401,13 @@ static int pick_selected(struct picker *p)
 	return status;
 }
 
-int filter_pick(struct run *run, struct picks *picks)
+int filter_pick(struct listing *list, struct picks *picks)
 {
-	const struct options *o = run->opt;
+	const struct options *o = list->opt;
+	struct run *run = &list->run;
 	struct picker p = {
-		.run = run, .filter = {.run = run, .node = MT_NONE}, .n = (uint32_t)run_count(run),
+		.run = run, .opt = o, .filter = {.list = list, .node = MT_NONE},
+		.n = (uint32_t)run_count(run),
 	};
 	int status = CX_ERROR;
 	size_t room = p.n + !p.n;

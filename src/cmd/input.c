@@ -83,10 +83,7 @@ static int read_kernel(struct run *run, enum table_source source, unsigned field
 {
 	/* Without 64-bit IDs, mountinfo takes half the time: one call for each page instead of
 	   each mount. */
-	bool unique = run->opt->uniq_id || columns_have(run->cols, "UNIQ-ID");
-	if (source == TABLE_AUTO && run->os.caps & OSC_LISTMOUNT && run->opt->uniq_id)
-		source = TABLE_LISTMOUNT;
-	if (source == TABLE_AUTO && run->opt->names == DN_KERNEL && !unique)
+	if (source == TABLE_AUTO && run->opt->names == DN_KERNEL && !run->opt->unique_ids)
 		run->table = table_read_kernel(&run->os, TABLE_MOUNTINFO, fields);
 	if (!run->table)
 		run->table = table_read_kernel(&run->os, source, fields);
@@ -223,26 +220,9 @@ out:
 	return why ? CX_ERROR : 0;
 }
 
-unsigned input_fields(const struct options *o, const struct columns *columns)
-{
-	/* The prober needs the owners of FUSE mounts. */
-	unsigned fields = columns_fields(columns) | filter_fields(o) | output_forms[o->form].fields
-	                  | (o->probe ? MF_FS_OPTS : 0);
-	if (o->names != DN_KERNEL || o->probe)
-		return fields | DISCOVER_FIELDS;
-	/* Names and states are derived from the table alone. */
-	fields |= MF_IDS | MF_POINT | MF_ROOT;
-	if (o->identity == DI_DEV)
-		fields |= MF_DEV;
-	/* Following a path requires the types, which show what can block. */
-	if (o->root || o->canonicalize)
-		fields |= MF_FSTYPE;
-	return fields;
-}
-
 int input_read(struct run *run, unsigned fields)
 {
-	const struct options *o = run->opt;
+	const struct input_opts *o = run->opt;
 	enum table_source source = (enum table_source)o->source;
 	run->procfd = run->rootfd = AT_FDCWD;
 
@@ -279,7 +259,7 @@ int input_read(struct run *run, unsigned fields)
 /** Find the name and state of every mount.  @return 0, or an exit status after a message. */
 static int run_discover(struct run *run)
 {
-	const struct options *o = run->opt;
+	const struct input_opts *o = run->opt;
 	bool task = run->procfd != AT_FDCWD, probes = run->prober && !run->untestable;
 	const struct discover_opts opts = {
 		.names = run->untestable ? DN_KERNEL : (enum discover_names)o->names,
@@ -366,11 +346,11 @@ static void avoid_hung(struct run *run)
 
 int run_know(struct run *run, unsigned fields)
 {
-	const struct options *o = run->opt;
+	const struct input_opts *o = run->opt;
 	int status = input_read(run, fields);
 	if (status)
 		return status;
-	if (!run->devs && (run->live || ((o->evaluate || o->unmounted) && !o->tab_file))) {
+	if (!run->devs && (run->live || (o->devices && !o->tab_file))) {
 		run->devs = mounts_devmap(&run->os, run->live && run->procfd == AT_FDCWD
 		                                    ? run->table : NULL);
 		if (!run->devs) {

@@ -3,8 +3,7 @@
 #ifndef GM_CMD_LISTING_H
 #define GM_CMD_LISTING_H
 
-#include "cmd/options.h"
-#include "mounts/table.h"
+#include "cmd/run.h"
 
 /** The output formats. */
 enum form {
@@ -44,13 +43,7 @@ extern const struct output_form output_forms[];
 
 /** Options of a listing.  Strings are borrowed. */
 struct options {
-	/* which table */
-	int source;               /* enum table_source */
-	const char *tab_file;
-	bool no_table;           /* a table without mounts, instead of tab_file */
-	const char *root;
-	bool part;                /* root must not be "/" */
-	uint64_t task;            /* a process ID; 0: none */
+	struct input_opts in;
 
 	/* which mounts */
 	bool all, first_only, invert, pseudo, real, shadowed, submounts, uniq, unmounted;
@@ -61,20 +54,10 @@ struct options {
 	char **operands;
 	int noperands;
 
-	/* how they are found */
-	int names;                /* enum discover_names; -1: not given */
-	int algorithm, identity;  /* enum discover_* */
+	/* how they are found, in addition to `in` */
 	bool limit_given;
-	unsigned prune_on, prune_off;
-	unsigned depth, threads;
-	uint64_t max_dirs;
-	double search_seconds;    /* of --search-limit; 0: no bound */
-	double max_time;          /* of --max-time; 0: no bound */
-	double timeout;           /* of a probe */
-	bool lets_expire;         /* see struct discover_opts; set by no option */
-	int probe;                /* enum discover_probe */
 	int engine;
-	bool boundaries, strict;
+	bool strict;
 
 	/* watching */
 	bool poll;
@@ -87,7 +70,7 @@ struct options {
 	int form;                 /* a row of output_forms */
 	bool tree, list;          /* requested by name */
 	int color;                /* enum color_when */
-	bool ascii, bytes, canonicalize, nocanonicalize, evaluate, df, dfi;
+	bool ascii, bytes, canonicalize, evaluate, df, dfi;
 	bool noheadings, notruncate, nofsroot, vfs_all, shell, quiet;
 	int nest;                 /* 1: --stacks=nest */
 	const char *output;       /* of -o */
@@ -95,12 +78,12 @@ struct options {
 
 	/* of the run */
 	int stats;                /* enum stats_form */
-	bool explain, debug;
+	bool explain;
 	bool help, version, list_columns;
 };
 
 /** The defaults of all options. */
-#define OPTIONS_DEFAULT {.source = TABLE_AUTO, .names = -1, .timeout = 5, .wait = -1}
+#define OPTIONS_DEFAULT {.in = INPUT_DEFAULT, .wait = -1}
 
 /** Read a command line of `getmnt discover`.  @argv  Permuted; operands stay the caller's.
     @return 0, or an exit status after a message. */
@@ -113,7 +96,31 @@ int discover_options_check(struct options *options);
 /** Print --help. */
 void discover_help(FILE *out);
 
-/** Bounds of a search for mounts whose kernel names are wrong, in directories and seconds. */
-enum { HINT_DIRS = 20000, HINT_SECONDS = 2 };
+struct columns;
+
+/** A listing of mounts. */
+struct listing {
+	struct run run;
+	const struct options *opt;
+	const struct columns *cols;
+	size_t watched;           /* number of mounts that --poll knows */
+	uint32_t unsized;         /* number of untested mounts, whose sizes are not read */
+	uint32_t hidden;          /* number of hidden mounts, whose sizes cannot be read */
+};
+
+/** Initialize a listing; the options and columns outlive it. */
+void listing_init(struct listing *list, const struct options *options,
+                  const struct columns *columns);
+
+/** The fields of the table (enum mount_fields) that the columns, the output format, the
+    selection and the naming need. */
+unsigned listing_fields(const struct options *options, const struct columns *columns);
+
+/** run_know(), and print the mounts that list->opt selects: `getmnt discover` without options,
+    probes and --poll.  @return an exit status. */
+int listing_show(struct listing *list);
+
+/** getmnt --poll: print changes until the watch ends.  @return an exit status. */
+int listing_poll(struct listing *list);
 
 #endif

@@ -247,20 +247,15 @@ bool machine_dangles(struct host *host, const char *path)
 	return what != HOST_NOT_DANGLING;
 }
 
-void machine_init(struct fstab_machine *machine, const char *tab_file, int stats)
+void machine_init(struct fstab_machine *machine, const char *tab_file)
 {
-	struct options *o = &machine->options;
-	struct run *run = &machine->run;
-	*machine = (struct fstab_machine){0};
-	run_init(run, o, &machine->columns);
-	*o = (struct options)OPTIONS_DEFAULT;
-	o->tab_file = tab_file;
-	o->stats = stats;
-	o->names = tab_file ? DN_KERNEL : DN_HINT;
-	o->max_dirs = HINT_DIRS;
-	o->search_seconds = HINT_SECONDS;
-	run->progress = progress_begin(run);
-	run_start(run);
+	struct input_opts *input = &machine->input;
+	*machine = (struct fstab_machine){.input = INPUT_LIMITED};
+	input->tab_file = tab_file;
+	input->names = tab_file ? DN_KERNEL : DN_HINT;
+	run_init(&machine->run, input);
+	machine->run.progress = progress_begin();
+	run_start(&machine->run);
 }
 
 void machine_destroy(struct fstab_machine *machine)

@@ -7,16 +7,14 @@
 #ifndef GM_CMD_MACHINE_H
 #define GM_CMD_MACHINE_H
 
-#include "cmd/columns.h"
-#include "cmd/listing.h"
+#include "cmd/run.h"
 #include "fstab/fstab.h"
 #include "host/host.h"
 
 struct fstab_machine {
 	struct host host;         /* first: struct fstab_facts.arg is cast to either */
 	struct run run;
-	struct options options;   /* names are found as in getmnt discover, with a limit */
-	struct columns columns;
+	struct input_opts input;  /* of run */
 	struct host_swaps swaps;
 	struct host_utab utab;
 	bool no_swaps;            /* /proc/swaps could block, and was not read */
@@ -24,8 +22,8 @@ struct fstab_machine {
 };
 
 /** Begin the run and the counting for --stats.  run_know() comes next.
-    @tab_file  A recorded mountinfo; NULL: the live mounts.  @stats  enum stats_form. */
-void machine_init(struct fstab_machine *machine, const char *tab_file, int stats);
+    @tab_file  A recorded mountinfo; NULL: the live mounts. */
+void machine_init(struct fstab_machine *machine, const char *tab_file);
 
 void machine_destroy(struct fstab_machine *machine);
 

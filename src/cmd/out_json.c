@@ -3,6 +3,7 @@
    its last brace. */
 #include "cmd/output.h"
 
+#include "base/secret.h"
 #include "cmd/listing.h"
 
 #include <inttypes.h>
@@ -81,8 +82,9 @@ static ssize_t hold_end(void *cookie, const char *bytes, size_t len)
 	return (ssize_t)len;
 }
 
-int out_document(struct libscols_table *table, struct run *run)
+int out_document(struct libscols_table *table, const struct listing *list)
 {
+	const struct run *run = &list->run;
 	char room[16 * 1024];
 	struct strbuf held = {0}, rest = {0};
 	struct json json;
@@ -92,7 +94,7 @@ int out_document(struct libscols_table *table, struct run *run)
 		put_problems(run->table, &json);
 	if (run->opt->boundaries)
 		put_boundaries(run, &json);
-	if (run->opt->explain)
+	if (list->opt->explain)
 		explain_json(run, &json);
 	json_end(&json);
 

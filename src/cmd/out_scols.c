@@ -10,6 +10,7 @@
 #include "cmd/output.h"
 
 #include "base/escape.h"
+#include "base/secret.h"
 #include "cmd/listing.h"
 
 #include <errno.h>
@@ -20,11 +21,11 @@
 #include <unistd.h>
 
 /** Make the columns of a table.  @return 0, or -1. */
-static int add_columns(struct libscols_table *table, const struct run *run, bool tree)
+static int add_columns(struct libscols_table *table, const struct listing *list, bool tree)
 {
-	const struct options *o = run->opt;
-	for (size_t i = 0; i < run->cols->count; ++i) {
-		const struct column *column = columns_at(run->cols, i);
+	const struct options *o = list->opt;
+	for (size_t i = 0; i < list->cols->count; ++i) {
+		const struct column *column = columns_at(list->cols, i);
 		int flags = column->flags;
 		if (!tree)
 			flags &= ~SCOLS_FL_TREE;
@@ -52,7 +53,7 @@ static int add_columns(struct libscols_table *table, const struct run *run, bool
 static void put_stacked(struct cells *cells, const struct view *view, const struct row *row,
                         struct json *json)
 {
-	struct run *run = cells->run;
+	const struct run *run = &cells->list->run;
 	json_put_array(json, "stacked", JSON_INLINE);
 	for (uint32_t k = 0; k < row->nbeneath; ++k) {
 		uint32_t node = view->beneath[row->beneath + k];
@@ -75,10 +76,10 @@ static void put_stacked(struct cells *cells, const struct view *view, const stru
 static const char *shown_text(struct cells *cells, const struct view *view, const struct row *row,
                              size_t i, struct strbuf *out, struct strbuf *seen)
 {
-	const struct columns *columns = cells->run->cols;
+	const struct columns *columns = cells->list->cols;
 	const struct column *column = columns_at(columns, i);
 	strbuf_reset(out);
-	if (cells->run->opt->form == FORM_JSON) {
+	if (cells->list->opt->form == FORM_JSON) {
 		struct json json;
 		json_resume(&json, out, JSON_INLINE, true);
 		cell_json(cells, column, row, &json);
@@ -90,7 +91,7 @@ static const char *shown_text(struct cells *cells, const struct view *view, cons
 	if (!text)
 		return NULL;
 	strbuf_reset(seen);
-	if (cells->run->opt->form == FORM_DEFAULT && escape_unseen(seen, text))
+	if (cells->list->opt->form == FORM_DEFAULT && escape_unseen(seen, text))
 		text = strbuf_str(seen);
 	if (column->flags & SCOLS_FL_TREE && row->nbeneath) {
 		strbuf_printf(out, "%s (+%" PRIu32 " beneath)", text, row->nbeneath);
@@ -111,9 +112,9 @@ static enum mt_state row_state(const struct run *run, const struct row *row)
 	       : mtree_shown_state(&run->d->tree.nodes[row->node]);
 }
 
-static bool shows_state(const struct run *run, size_t column)
+static bool shows_state(const struct columns *columns, size_t column)
 {
-	return strcmp(columns_at(run->cols, column)->info.name, "STATE") == 0;
+	return strcmp(columns_at(columns, column)->info.name, "STATE") == 0;
 }
 
 /** Color a state that needs attention. */
@@ -141,15 +142,15 @@ static int add_rows(struct libscols_table *table, struct cells *cells, const str
 		if (!lines[r])
 			goto out;
 		size_t len = 0;
-		for (size_t i = 0; i < cells->run->cols->count; ++i) {
+		for (size_t i = 0; i < cells->list->cols->count; ++i) {
 			const char *cell = shown_text(cells, view, row, i, &text, &seen);
 			len += cell ? strlen(cell) : 0;
 			if (text.failed || seen.failed
 			    || (cell && scols_line_set_data(lines[r], i, cell) != 0))
 				goto out;
-			if (colored && shows_state(cells->run, i))
+			if (colored && shows_state(cells->list->cols, i))
 				color_state(scols_line_get_cell(lines[r], i),
-				            row_state(cells->run, row));
+				            row_state(&cells->list->run, row));
 		}
 		*longest = len > *longest ? len : *longest;
 	}
@@ -173,13 +174,13 @@ static bool have_room(size_t longest)
 }
 
 /** Make the columns at least as wide as before, or (after printing) remember their widths. */
-static void keep_widths(struct libscols_table *table, const struct run *run,
+static void keep_widths(struct libscols_table *table, const struct columns *columns,
                         struct out_widths *widths, bool printed)
 {
-	for (size_t i = 0; i < run->cols->count; ++i) {
+	for (size_t i = 0; i < columns->count; ++i) {
 		struct libscols_column *column = scols_table_get_column(table, i);
 		size_t width = scols_column_get_width(column);
-		if (!printed && columns_at(run->cols, i)->width < 1 && widths->of[i])
+		if (!printed && columns_at(columns, i)->width < 1 && widths->of[i])
 			scols_column_set_whint(column, widths->of[i]);
 		/* A single long name must not widen all later lines. */
 		if (printed && width > widths->of[i] && width <= OUT_WIDTH_MAX)
@@ -189,24 +190,24 @@ static void keep_widths(struct libscols_table *table, const struct run *run,
 }
 
 /** Hide the column STATE if all mounts are ok. */
-static void hide_states(struct libscols_table *table, const struct run *run,
+static void hide_states(struct libscols_table *table, const struct listing *list,
                         const struct view *view)
 {
 	for (size_t r = 0; r < view->count; ++r) {
-		if (row_state(run, &view->rows[r]) != MT_OK)
+		if (row_state(&list->run, &view->rows[r]) != MT_OK)
 			return;
 	}
-	for (size_t i = 0; i < run->cols->count; ++i) {
+	for (size_t i = 0; i < list->cols->count; ++i) {
 		struct libscols_column *column = scols_table_get_column(table, i);
-		if (shows_state(run, i))
+		if (shows_state(list->cols, i))
 			scols_column_set_flags(column, scols_column_get_flags(column)
 			                               | SCOLS_FL_HIDDEN);
 	}
 }
 
-int out_scols(struct run *run, const struct view *view, struct out_widths *widths)
+int out_scols(struct listing *list, const struct view *view, struct out_widths *widths)
 {
-	const struct options *o = run->opt;
+	const struct options *o = list->opt;
 	/* Kernel calls of libsmartcols and of the printing are not counted. */
 	os_mark(MARK_END);
 	bool colored = o->form == FORM_DEFAULT && color_is_on(o->color, isatty(STDOUT_FILENO));
@@ -215,7 +216,7 @@ int out_scols(struct run *run, const struct view *view, struct out_widths *width
 		return -1;
 	os_mark(MARK_BEGIN);
 
-	struct cells cells = {.run = run, .machine = o->form != FORM_DEFAULT};
+	struct cells cells = {.list = list, .machine = o->form != FORM_DEFAULT};
 	size_t longest;
 	scols_table_enable_raw(table, o->form == FORM_RAW);
 	scols_table_enable_export(table, o->form == FORM_PAIRS);
@@ -226,20 +227,20 @@ int out_scols(struct run *run, const struct view *view, struct out_widths *width
 
 	int rc = -1;
 	bool failed = scols_table_set_name(table, "filesystems") != 0
-	              || add_columns(table, run, view->tree) != 0;
+	              || add_columns(table, list, view->tree) != 0;
 	if (!failed && widths && o->form == FORM_DEFAULT)
-		keep_widths(table, run, widths, false);
+		keep_widths(table, list->cols, widths, false);
 	failed = failed || add_rows(table, &cells, view, colored, &longest) != 0
 	         || !have_room(longest);
 	scols_table_enable_colors(table, colored);
-	if (!failed && o->form == FORM_DEFAULT && !widths && !run->cols->state_requested)
-		hide_states(table, run, view);
+	if (!failed && o->form == FORM_DEFAULT && !widths && !list->cols->state_requested)
+		hide_states(table, list, view);
 	os_mark(MARK_END);
 	errno = ENOMEM;
 	if (!failed)
-		rc = o->form == FORM_JSON ? out_document(table, run) : print_table(table);
+		rc = o->form == FORM_JSON ? out_document(table, list) : print_table(table);
 	if (rc == 0 && widths)
-		keep_widths(table, run, widths, true);
+		keep_widths(table, list->cols, widths, true);
 	cells_destroy(&cells);
 	scols_unref_table(table);
 	return rc;

@@ -2,6 +2,7 @@
 #include "cmd/output.h"
 
 #include "base/escape.h"
+#include "base/secret.h"
 #include "cmd/listing.h"
 
 #include <errno.h>
@@ -38,11 +39,11 @@ static void line_table(struct strbuf *out, struct cells *cells, const struct vie
 {
 	const struct row *row = &view->rows[r];
 	const struct mount *mount = row->mount;
-	unsigned flags = run_form(cells->run)->flags;
+	unsigned flags = list_form(cells->list)->flags;
 	bool fstab = flags & FF_FSTAB, setmnt = flags & FF_SETMNT;
-	bool of_file = fstab && !cells->run->d;
+	bool of_file = fstab && !cells->list->run.d;
 	const char *set = fstab ? ESCAPE_PATH : ESCAPE_SOURCE;
-	if (!mount || !run_name(cells->run, row->node))
+	if (!mount || !run_name(&cells->list->run, row->node))
 		return;   /* a line needs a mount point */
 	add_source(out, cells, row, set);
 	strbuf_putc(out, ' ');
@@ -61,12 +62,12 @@ static void line_table(struct strbuf *out, struct cells *cells, const struct vie
 
 static void line_jsonl(struct strbuf *out, struct cells *cells, const struct view *view, size_t r)
 {
-	const struct run *run = cells->run;
+	const struct listing *list = cells->list;
 	struct json json = {.out = out};
 	json_put_object(&json, NULL, JSON_INLINE);
-	json_put_string(&json, "host", run->host);
-	for (size_t i = 0; i < run->cols->count; ++i)
-		cell_json(cells, columns_at(run->cols, i), &view->rows[r], &json);
+	json_put_string(&json, "host", list->run.host);
+	for (size_t i = 0; i < list->cols->count; ++i)
+		cell_json(cells, columns_at(list->cols, i), &view->rows[r], &json);
 	json_end(&json);
 	strbuf_putc(out, '\n');
 }
@@ -128,11 +129,11 @@ static const struct {
 };
 
 /** Print the lines of a format.  @return 0, or -1.  Errors: ENOMEM. */
-static int out_text(struct run *run, const struct view *view)
+static int out_text(struct listing *list, const struct view *view)
 {
-	const int form = run->opt->form;
+	const int form = list->opt->form;
 	const char *head = writers[form].head, *end = writers[form].end;
-	struct cells cells = {.run = run, .machine = true};
+	struct cells cells = {.list = list, .machine = true};
 	struct strbuf text = {0};
 
 	os_mark(MARK_END);
@@ -150,7 +151,7 @@ static int out_text(struct run *run, const struct view *view)
 	return print_buffer(&text);
 }
 
-int out_print(struct run *run, const struct view *view, struct out_widths *widths)
+int out_print(struct listing *list, const struct view *view, struct out_widths *widths)
 {
-	return run->opt->form >= FORM_MTAB ? out_text(run, view) : out_scols(run, view, widths);
+	return list->opt->form >= FORM_MTAB ? out_text(list, view) : out_scols(list, view, widths);
 }

@@ -11,10 +11,10 @@
 
 #include <stdio.h>
 
-/** The format of a run. */
-static inline const struct output_form *run_form(const struct run *run)
+/** The format of a listing. */
+static inline const struct output_form *list_form(const struct listing *list)
 {
-	return &output_forms[run->opt->form];
+	return &output_forms[list->opt->form];
 }
 
 /** Column widths of a list that is printed in parts. */
@@ -29,18 +29,18 @@ enum { OUT_WIDTH_MAX = 40 };
     @widths  Of a list that is printed in parts, aligned with the previous ones; NULL: the list
              is complete.
     @return 0, or -1.  Errors: ENOMEM. */
-int out_scols(struct run *run, const struct view *view, struct out_widths *widths);
+int out_scols(struct listing *list, const struct view *view, struct out_widths *widths);
 
 struct libscols_table;
 
 /** Print a table as a JSON document with the members that follow the rows.
     @return 0, or -1.  Errors: ENOMEM. */
-int out_document(struct libscols_table *table, struct run *run);
+int out_document(struct libscols_table *table, const struct listing *list);
 
-/** Print a view in the format of the run.  @widths  As for out_scols().
+/** Print a view in the format of the listing.  @widths  As for out_scols().
     @return 0, or -1.  Errors: ENOMEM. */
 __attribute__((warn_unused_result))
-int out_print(struct run *run, const struct view *view, struct out_widths *widths);
+int out_print(struct listing *list, const struct view *view, struct out_widths *widths);
 
 /** Write the members that every JSON document of a run has: schema, version, host ...
     incomplete_reasons. */
@@ -51,8 +51,9 @@ void json_head(const struct run *run, struct json *json);
 void stats_calls_text(const struct os *os, struct text *out);
 void stats_calls_json(const struct os *os, struct json *json);
 
-/** Print --stats on stderr. */
-void stats_print(struct run *run);
+/** Print --stats on stderr.
+    @form  enum stats_form.  @watched  The number of mounts, if the run has no table. */
+void stats_print(struct run *run, int form, size_t watched);
 
 /** Append the table of --explain. */
 void explain_text(const struct run *run, struct text *out);
@@ -64,8 +65,8 @@ typedef void progress_fn(const struct discover_progress *progress, void *arg);
 
 /** Prepare to show progress on stderr if it is a terminal; else to end by SIGPIPE when the
     reader of stdout is gone.
-    @return the function for struct discover_opts, or NULL. */
-progress_fn *progress_begin(struct run *run);
+    @return the function for struct discover_opts; its argument is the struct run. */
+progress_fn *progress_begin(void);
 
 /** Prepare to show a progress line, and catch the signals that must clear it.
     @return whether the line may be shown: stdout and stderr are terminals. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/view.h"
 
-#include "cmd/listing.h"
+#include "cmd/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

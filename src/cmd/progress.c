@@ -9,7 +9,7 @@
 #include "cmd/output.h"
 
 #include "base/escape.h"
-#include "cmd/listing.h"
+#include "cmd/run.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -114,10 +114,8 @@ bool progress_open(void)
 	return true;
 }
 
-progress_fn *progress_begin(struct run *run)
+progress_fn *progress_begin(void)
 {
-	if (run->opt->quiet)
-		return NULL;
 	return progress_open() ? progress_show : progress_watch;
 }
 

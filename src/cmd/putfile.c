@@ -4,6 +4,7 @@
 #include "base/command.h"
 #include "base/escape.h"
 #include "base/linediff.h"
+#include "base/secret.h"
 #include "cmd/cmd.h"
 #include "cmd/view.h"
 #include "cmd/text.h"

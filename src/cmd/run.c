@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a run: its start, what is missing, the machine. */
-#include "cmd/cmd.h"
-#include "cmd/listing.h"
+#include "cmd/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
-void run_init(struct run *run, const struct options *options, const struct columns *columns)
+void run_init(struct run *run, const struct input_opts *options)
 {
-	*run = (struct run){.opt = options, .cols = columns, .procfd = AT_FDCWD,
-	                    .rootfd = AT_FDCWD, .complete = true, .start = os_now()};
+	*run = (struct run){.opt = options, .procfd = AT_FDCWD, .rootfd = AT_FDCWD,
+	                    .complete = true, .start = os_now()};
 }
 
 void run_start(struct run *run)

@@ -2,7 +2,7 @@
 #include "cmd/source.h"
 
 #include "base/fstypes.h"
-#include "cmd/listing.h"
+#include "cmd/run.h"
 #include "cmd/view.h"
 #include "path/resolve.h"
 

@@ -5,7 +5,7 @@
 #ifndef GM_CMD_SOURCE_H
 #define GM_CMD_SOURCE_H
 
-#include "cmd/cmd.h"
+#include "cmd/run.h"
 
 enum tag { TAG_LABEL, TAG_UUID, TAG_PARTLABEL, TAG_PARTUUID, TAG_NONE };
 

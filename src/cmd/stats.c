@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/output.h"
 
-#include "cmd/listing.h"
 #include "cmd/text.h"
 
 #include <inttypes.h>
@@ -10,12 +9,6 @@
 #include <blkid/blkid.h>
 
 static const struct discover_stats no_stats;
-
-/** The number of mounts; --poll keeps no table. */
-static size_t stats_mounts(const struct run *run)
-{
-	return run->table ? run->table->count : run->watched;
-}
 
 static const char *stats_table(const struct run *run)
 {
@@ -41,8 +34,8 @@ void stats_calls_json(const struct os *os, struct json *json)
 	json_put_number(json, "total_calls", os_calls_total(os));
 }
 
-static void stats_text(struct run *run, const struct discover_stats *stats, double seconds,
-                       struct text *out)
+static void stats_text(struct run *run, const struct discover_stats *stats, size_t mounts,
+                       double seconds, struct text *out)
 {
 	const struct {
 		const char *text;
@@ -53,7 +46,7 @@ static void stats_text(struct run *run, const struct discover_stats *stats, doub
 		{"), vanished ", stats->vanished},
 		{"\nmost waiting directories ", stats->peak_frontier},
 		{", open descriptors ", stats->peak_fds}, {"; threads: ", stats->threads},
-		{"\nmounts: ", stats_mounts(run)},
+		{"\nmounts: ", mounts},
 	};
 	stats_calls_text(&run->os, out);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); ++i)
@@ -79,14 +72,14 @@ static void stats_text(struct run *run, const struct discover_stats *stats, doub
 	        stats->seconds);
 }
 
-static void stats_json(struct run *run, const struct discover_stats *stats, double seconds,
-                       struct json *json)
+static void stats_json(struct run *run, const struct discover_stats *stats, size_t mounts,
+                       double seconds, struct json *json)
 {
 	const struct {
 		const char *key;
 		uint64_t count;
 	} counts[] = {
-		{"mounts", stats_mounts(run)}, {"gone", stats->gone}, {"renamed", stats->renamed},
+		{"mounts", mounts}, {"gone", stats->gone}, {"renamed", stats->renamed},
 		{"errors", stats->errors}, {"vanished", stats->vanished},
 		{"denied_dirs", stats->denied_dirs}, {"probes", stats->probes},
 		{"probes_spared", stats->probes_spared}, {"probes_left", stats->probes_left},
@@ -118,18 +111,19 @@ static void stats_json(struct run *run, const struct discover_stats *stats, doub
 	json_end(json);
 }
 
-void stats_print(struct run *run)
+void stats_print(struct run *run, int form, size_t watched)
 {
 	const struct discover_stats *stats = run->d ? &run->d->stats : &no_stats;
+	const size_t mounts = run->table ? run->table->count : watched;
 	double seconds = os_now() - run->start;
-	if (run->opt->stats == STATS_JSON) {
+	if (form == STATS_JSON) {
 		struct strbuf out = {0};
 		struct json json = {.out = &out};
-		stats_json(run, stats, seconds, &json);
+		stats_json(run, stats, mounts, seconds, &json);
 		json_print_stderr(&json);
 	} else {
 		struct text text = {0};
-		stats_text(run, stats, seconds, &text);
+		stats_text(run, stats, mounts, seconds, &text);
 		text_print(&text, stderr);
 	}
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/view.h"
 
-#include "cmd/listing.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,10 +89,10 @@ static uint32_t places_rows(struct place *at, const struct mtree *tree, struct v
 }
 
 /** Make the rows of a tree.  @return 0, or -1 (ENOMEM). */
-static int view_tree(struct run *run, const struct picks *picks, bool hang, bool nest,
+static int view_tree(const struct listing *list, const struct picks *picks, bool hang, bool nest,
                      struct view *view)
 {
-	const struct mtree *tree = &run->d->tree;
+	const struct mtree *tree = &list->run.d->tree;
 	uint8_t *picked = calloc(tree->count + 1, 1);
 	uint32_t *of = calloc(tree->count + 1, sizeof(*of));
 	struct place *at = calloc(tree->count + 1, sizeof(*at));
@@ -105,7 +103,7 @@ static int view_tree(struct run *run, const struct picks *picks, bool hang, bool
 		picked[picks->nodes[i]] = 1;
 	places_find(at, of, tree, picked, nest);
 	uint32_t deepest = !hang ? 0
-	                 : run->opt->form == FORM_JSON && !nest ? VIEW_DEPTH_JSON : VIEW_DEPTH;
+	                 : list->opt->form == FORM_JSON && !nest ? VIEW_DEPTH_JSON : VIEW_DEPTH;
 	uint32_t beneath = places_rows(at, tree, view, deepest);
 	view->beneath = malloc((beneath + 1) * sizeof(*view->beneath));
 	if (!view->beneath)
@@ -126,15 +124,16 @@ out:
 	return rc;
 }
 
-int view_build(struct run *run, const struct picks *picks, bool tree, bool inorder,
+int view_build(struct listing *list, const struct picks *picks, bool tree, bool inorder,
                struct view *view)
 {
+	const struct run *run = &list->run;
 	*view = (struct view){.tree = tree};
 	view->rows = malloc((picks->count + 1) * sizeof(*view->rows));
 	if (!view->rows)
 		return -1;
 	if (run->d && (tree || inorder))
-		return view_tree(run, picks, tree, run->opt->nest || !tree, view);
+		return view_tree(list, picks, tree, list->opt->nest || !tree, view);
 	for (size_t i = 0; i < picks->count; ++i) {
 		view->rows[view->count++] = (struct row){
 			.mount = run_mount(run, picks->nodes[i]),
@@ -166,8 +165,9 @@ static bool is_mounted(const struct run *run, const struct devmap_device *device
 	return false;
 }
 
-int view_add_devices(struct run *run, struct view *view)
+int view_add_devices(struct listing *list, struct view *view)
 {
+	struct run *run = &list->run;
 	ssize_t n = run_devices(run);
 	if (n < 0)
 		return -1;
@@ -177,7 +177,7 @@ int view_add_devices(struct run *run, struct view *view)
 	view->rows = rows;
 	for (ssize_t i = 0; i < n; ++i) {
 		const struct devmap_device *device = &run->devices[i];
-		if (!is_mounted(run, device) && filter_match_device(run, device))
+		if (!is_mounted(run, device) && filter_match_device(list, device))
 			rows[view->count++] = (struct row){.device = device, .node = MT_NONE,
 			                                   .parent = MT_NONE};
 	}

@@ -6,16 +6,12 @@
 #ifndef GM_CMD_VIEW_H
 #define GM_CMD_VIEW_H
 
-#include "cmd/cmd.h"
+#include "cmd/listing.h"
 #include "cmd/source.h"
 #include "host/host.h"
 #include "mounts/tablediff.h"
 
 /* input.c: the table, and the root that its names are relative to. */
-
-/** The fields of the table (enum mount_fields) that the columns, the output format, the
-    selection and the naming need. */
-unsigned input_fields(const struct options *options, const struct columns *columns);
 
 /** Read the table that the options name, into run->table, and report lines that cannot be parsed.
     Sets run->live, table_name, procfd, rootfd and prefix.
@@ -32,7 +28,7 @@ struct picks {
 };
 
 /** Pick the nodes that the options select.  @return 0, or an exit status after a message. */
-int filter_pick(struct run *run, struct picks *picks);
+int filter_pick(struct listing *list, struct picks *picks);
 
 /** Free a selection. */
 void picks_destroy(struct picks *picks);
@@ -45,7 +41,7 @@ bool filter_any(const struct options *options);
 
 /** The conditions that a mount must satisfy to match. */
 struct filter {
-	struct run *run;
+	struct listing *list;
 	const struct source_spec *source;   /* NULL: any */
 	bool no_fuse;                       /* a FUSE, whose source is any text, does not match */
 	const char *target;                 /* mount point; NULL: any */
@@ -59,7 +55,7 @@ struct filter {
 bool filter_match_mount(struct filter *filter, const struct mount *mount);
 
 /** Whether a device that is not mounted matches. */
-bool filter_match_device(struct run *run, const struct devmap_device *device);
+bool filter_match_device(struct listing *list, const struct devmap_device *device);
 
 /** The name that the table would have for a path: the path as written if it is a mount point,
     else what it resolves to.  @out [out]  The name.  @return as mounts_follow(). */
@@ -70,7 +66,7 @@ bool run_has_target(const struct run *run, const char *path);
 
 /** Whether two operands are SOURCE and TARGET: the first is no mount point, or names a source as
     well. */
-bool filter_is_pair(struct run *run, const char *first);
+bool filter_is_pair(struct listing *list, const char *first);
 
 /* view.c: rows, which every output format uses. */
 
@@ -102,12 +98,12 @@ struct view {
 /** Make the rows of a selection.  @tree  Set the parents; a stack is one row unless --stacks=nest.
     @inorder  If tree is false: parents before children, in the order of a tree.
     @return 0, or -1.  Errors: ENOMEM. */
-int view_build(struct run *run, const struct picks *picks, bool tree, bool inorder,
+int view_build(struct listing *list, const struct picks *picks, bool tree, bool inorder,
                struct view *view);
 
 /** Add the devices that hold a file system and are not mounted.
     @return 0, or -1.  Errors: those of devmap_list(). */
-int view_add_devices(struct run *run, struct view *view);
+int view_add_devices(struct listing *list, struct view *view);
 
 /** Free a view. */
 void view_destroy(struct view *view);

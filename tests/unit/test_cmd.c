@@ -2,6 +2,7 @@
 /* The tables of the command line, secrets, paths, filters and rows. */
 #include "unit.h"
 
+#include "base/secret.h"
 #include "base/words.h"
 #include "cases.h"
 #include "cmd/column.h"
@@ -81,18 +82,18 @@ UNIT_TEST(options_parse)
 	CU_ASSERT_EQUAL(o.noperands, 1);
 	CU_ASSERT_STRING_EQUAL(o.operands[0], "/mnt");
 	CU_ASSERT_EQUAL(parse(&o, "-rno ID --names=walk --algorithm getmnt1"), 0);
-	CU_ASSERT(o.form == FORM_RAW && o.noheadings && o.names == DN_WALK);
-	CU_ASSERT_EQUAL(o.algorithm, DA_GETMNT1);
+	CU_ASSERT(o.form == FORM_RAW && o.noheadings && o.in.names == DN_WALK);
+	CU_ASSERT_EQUAL(o.in.algorithm, DA_GETMNT1);
 	CU_ASSERT_EQUAL(parse(&o, "-k"), 0);
-	CU_ASSERT_EQUAL(o.source, TABLE_MOUNTINFO);
+	CU_ASSERT_EQUAL(o.in.source, TABLE_MOUNTINFO);
 	CU_ASSERT_EQUAL(parse(&o, "-kl"), 0);
-	CU_ASSERT(o.source == TABLE_MOUNTINFO && o.list);
+	CU_ASSERT(o.in.source == TABLE_MOUNTINFO && o.list);
 	CU_ASSERT_EQUAL(parse(&o, "--kernel=listmount"), 0);
-	CU_ASSERT_EQUAL(o.source, TABLE_LISTMOUNT);
+	CU_ASSERT_EQUAL(o.in.source, TABLE_LISTMOUNT);
 	CU_ASSERT_EQUAL(parse(&o, "--search-limit 17,0.5"), 0);
-	CU_ASSERT(o.max_dirs == 17 && o.search_seconds == 0.5);
+	CU_ASSERT(o.in.max_dirs == 17 && o.in.search_seconds == 0.5);
 	CU_ASSERT_EQUAL(parse(&o, "--prune=-leaf,+nlink"), 0);
-	CU_ASSERT(o.prune_off == 1u << DR_LEAF && o.prune_on == 1u << DR_NLINK);
+	CU_ASSERT(o.in.prune_off == 1u << DR_LEAF && o.in.prune_on == 1u << DR_NLINK);
 	CU_ASSERT_EQUAL(parse(&o, "--format=tree -J"), 0);
 	CU_ASSERT(o.form == FORM_JSON && o.tree);
 	CU_ASSERT_EQUAL(parse(&o, "-- fstab"), 0);
@@ -125,7 +126,7 @@ UNIT_TEST(options_poll)
 		unit_note("%s", rows[i].line);
 		CU_ASSERT_EQUAL(parse(&o, rows[i].line), 0);
 		CU_ASSERT(o.poll == (rows[i].kinds != 0) && o.poll_kinds == rows[i].kinds);
-		CU_ASSERT(o.wait == rows[i].wait && o.timeout == rows[i].timeout);
+		CU_ASSERT(o.wait == rows[i].wait && o.in.timeout == rows[i].timeout);
 		CU_ASSERT_EQUAL(o.noperands, rows[i].noperands);
 	}
 }
@@ -216,7 +217,7 @@ static unsigned fields_of(const char *line)
 	struct columns columns;
 	CU_ASSERT_EQUAL_FATAL(parse(&o, line), 0);
 	CU_ASSERT_EQUAL_FATAL(columns_choose(&columns, &o), 0);
-	return input_fields(&o, &columns);
+	return listing_fields(&o, &columns);
 }
 
 UNIT_TEST(fields)
@@ -362,7 +363,7 @@ static const char table_text[] =
 struct fixture {
 	struct options options;
 	struct columns columns;
-	struct run run;
+	struct listing list;
 	struct picks picks;
 	struct view view;
 };
@@ -375,8 +376,8 @@ static const char *rows_of(struct fixture *f, bool tree)
 	STRBUF(out);
 	text[0] = '\0';
 	f->picks = (struct picks){0};
-	CU_ASSERT_EQUAL_FATAL(filter_pick(&f->run, &f->picks), 0);
-	CU_ASSERT_EQUAL_FATAL(view_build(&f->run, &f->picks, tree, false, &f->view), 0);
+	CU_ASSERT_EQUAL_FATAL(filter_pick(&f->list, &f->picks), 0);
+	CU_ASSERT_EQUAL_FATAL(view_build(&f->list, &f->picks, tree, false, &f->view), 0);
 	for (size_t i = 0; i < f->view.count; ++i) {
 		const struct row *row = &f->view.rows[i];
 		strbuf_printf(&out, "%s", i ? " " : "");
@@ -385,7 +386,8 @@ static const char *rows_of(struct fixture *f, bool tree)
 		strbuf_printf(&out, "%u", row->mount->id);
 		for (uint32_t k = 0; k < row->nbeneath; ++k)
 			strbuf_printf(&out, "%c%u%s", k ? ' ' : '(',
-			              run_mount(&f->run, f->view.beneath[row->beneath + k])->id,
+			              run_mount(&f->list.run,
+			                        f->view.beneath[row->beneath + k])->id,
 			              k + 1 == row->nbeneath ? ")" : "");
 	}
 	snprintf(text, sizeof(text), "%s", strbuf_str(&out));
@@ -397,18 +399,18 @@ static const char *rows_of(struct fixture *f, bool tree)
 static void fixture_of(struct fixture *f, const char *text)
 {
 	*f = (struct fixture){0};
-	f->options.names = DN_KERNEL;
+	f->options.in.names = DN_KERNEL;
 	f->options.quiet = true;
-	f->run = (struct run){.opt = &f->options, .cols = &f->columns, .procfd = AT_FDCWD,
-	                      .rootfd = AT_FDCWD, .os = {.statx_works = true}};
-	f->run.d = unit_discover(text);
-	f->run.table = (struct mount_table *)(uintptr_t)f->run.d->table;
+	listing_init(&f->list, &f->options, &f->columns);
+	f->list.run.os.statx_works = true;
+	f->list.run.d = unit_discover(text);
+	f->list.run.table = (struct mount_table *)(uintptr_t)f->list.run.d->table;
 }
 
 static void fixture_close(struct fixture *f)
 {
-	mounts_paths_destroy(&f->run.paths);
-	unit_discovery_free(f->run.d);
+	mounts_paths_destroy(&f->list.run.paths);
+	unit_discovery_free(f->list.run.d);
 }
 
 /** The rows of each selection, by the options of a command line; in a tree after their parents. */
@@ -439,7 +441,7 @@ UNIT_TEST(rows)
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		unit_note("%s", rows[i].line);
 		CU_ASSERT_EQUAL(parse(&f.options, rows[i].line), 0);
-		f.options.names = DN_KERNEL;
+		f.options.in.names = DN_KERNEL;
 		f.options.quiet = true;
 		CU_ASSERT_STRING_EQUAL(rows_of(&f, rows[i].tree), rows[i].expected);
 	}
@@ -452,15 +454,15 @@ UNIT_TEST(path_judge)
 	struct fixture f;
 	STRBUF(out);
 	fixture_of(&f, table_text);
-	CU_ASSERT_TRUE(mounts_path_block(run_paths(&f.run), "/srv/img"));
+	CU_ASSERT_TRUE(mounts_path_block(run_paths(&f.list.run), "/srv/img"));
 	fixture_close(&f);
 	fixture_of(&f, table_text);
-	f.run.live = true;
+	f.list.run.live = true;
 	char elsewhere[] = "/srv";
-	f.run.prefix = elsewhere;
-	CU_ASSERT_TRUE(mounts_path_block(run_paths(&f.run), "/"));
+	f.list.run.prefix = elsewhere;
+	CU_ASSERT_TRUE(mounts_path_block(run_paths(&f.list.run), "/"));
 	/* Nor is one followed in the wrong root. */
-	CU_ASSERT_EQUAL(mounts_follow(run_paths(&f.run), "/proc/self/exe", &out),
+	CU_ASSERT_EQUAL(mounts_follow(run_paths(&f.list.run), "/proc/self/exe", &out),
 	                PATH_UNTOUCHED);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&out), "/proc/self/exe");
 	fixture_close(&f);
@@ -519,15 +521,15 @@ UNIT_TEST(path_holding)
 			add_path(&path, &state);
 			if (i % 10 == 0)
 				strbuf_puts(&path, i % 20 ? "/" : "//a");
-			uint32_t expected = holding(&f.run, strbuf_str(&path));
-			uint32_t got = mounts_holding(run_paths(&f.run), strbuf_str(&path));
+			uint32_t expected = holding(&f.list.run, strbuf_str(&path));
+			uint32_t got = mounts_holding(run_paths(&f.list.run), strbuf_str(&path));
 			found += expected != MT_NONE && expected != 0;
 			CU_ASSERT_EQUAL(got, expected);
 			if (got != expected)
 				printf("  %s: %u, not %u\n%s", strbuf_str(&path), got, expected,
 				       strbuf_str(&text));
 		}
-		CU_ASSERT_EQUAL(mounts_holding(run_paths(&f.run), "a"), MT_NONE);
+		CU_ASSERT_EQUAL(mounts_holding(run_paths(&f.list.run), "a"), MT_NONE);
 		fixture_close(&f);
 	}
 	CU_ASSERT(found > 1000);
@@ -545,8 +547,8 @@ UNIT_TEST(deep_tree)
 
 	for (int json = 0; json < 2; ++json) {
 		f.options.form = json ? FORM_JSON : FORM_DEFAULT;
-		CU_ASSERT_EQUAL_FATAL(filter_pick(&f.run, &f.picks), 0);
-		CU_ASSERT_EQUAL_FATAL(view_build(&f.run, &f.picks, true, false, &f.view), 0);
+		CU_ASSERT_EQUAL_FATAL(filter_pick(&f.list, &f.picks), 0);
+		CU_ASSERT_EQUAL_FATAL(view_build(&f.list, &f.picks, true, false, &f.view), 0);
 		CU_ASSERT_EQUAL(f.view.count, DEEP);
 		unsigned depths[DEEP] = {0}, deepest = 0;
 		for (uint32_t i = 1; i < f.view.count; ++i) {
@@ -584,22 +586,22 @@ UNIT_TEST(hundred_thousand)
 
 	struct fixture f;
 	fixture_of(&f, strbuf_str(&text));
-	CU_ASSERT_EQUAL(f.run.table->count, ALL);
-	CU_ASSERT_EQUAL(f.run.table->nproblems, 0);
+	CU_ASSERT_EQUAL(f.list.run.table->count, ALL);
+	CU_ASSERT_EQUAL(f.list.run.table->nproblems, 0);
 	/* Of the directory that is covered every mount, and of the stack all but one. */
-	CU_ASSERT_EQUAL(f.run.d->stats.states[MT_HIDDEN],
+	CU_ASSERT_EQUAL(f.list.run.d->stats.states[MT_HIDDEN],
 	                WIDE / DIRS + (7 < WIDE % DIRS) + STACK - 1);
-	CU_ASSERT_EQUAL(f.run.d->stats.named[MT_NAMED_KERNEL], ALL);
+	CU_ASSERT_EQUAL(f.list.run.d->stats.named[MT_NAMED_KERNEL], ALL);
 
-	CU_ASSERT_EQUAL_FATAL(filter_pick(&f.run, &f.picks), 0);
-	CU_ASSERT_EQUAL_FATAL(view_build(&f.run, &f.picks, true, false, &f.view), 0);
+	CU_ASSERT_EQUAL_FATAL(filter_pick(&f.list, &f.picks), 0);
+	CU_ASSERT_EQUAL_FATAL(view_build(&f.list, &f.picks, true, false, &f.view), 0);
 	CU_ASSERT_EQUAL(f.view.count, ALL - STACK + 1);
 	uint32_t beneath = 0;
 	for (uint32_t i = 0; i < f.view.count; ++i)
 		beneath += f.view.rows[i].nbeneath;
 	CU_ASSERT_EQUAL(beneath, STACK - 1);
 	view_destroy(&f.view);
-	CU_ASSERT_EQUAL_FATAL(view_build(&f.run, &f.picks, false, false, &f.view), 0);
+	CU_ASSERT_EQUAL_FATAL(view_build(&f.list, &f.picks, false, false, &f.view), 0);
 	CU_ASSERT_EQUAL(f.view.count, ALL);
 	view_destroy(&f.view);
 	picks_destroy(&f.picks);

@@ -345,10 +345,10 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 	audit_base_init(&a.base, opts->baseline, opts->way.save, opts->include);
 	audit_base_init(&a.last, NULL, NULL, opts->include);
 	a.today = os_time_ms() / 1000 / 86400;
-	machine_init(&a.machine, opts->tab_file, opts->stats);
-	a.machine.options.no_table = opts->is_static;
-	a.machine.options.probe = opts->probe;
-	a.machine.options.lets_expire = true;
+	machine_init(&a.machine, opts->tab_file);
+	a.machine.input.no_table = opts->is_static;
+	a.machine.input.probe = opts->probe;
+	a.machine.input.lets_expire = true;
 	if (opts->probe && !(run->prober = prober_new(&run->os, opts->timeout))) {
 		message("--probe", "could not start a prober: %s; nothing was probed",
 		        strerror(errno));
@@ -380,7 +380,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 			message(NULL, "incomplete: %s", run->reasons[i]);
 	}
 	if (opts->stats && known)
-		stats_print(run);
+		stats_print(run, opts->stats, 0);
 	audit_base_destroy(&a.base);
 	audit_base_destroy(&a.last);
 	audit_report_destroy(&a.report);

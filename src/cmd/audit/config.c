@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/escape.h"
+#include "base/secret.h"
 #include "cmd/putfile.h"
 #include "cmd/view.h"
 #include "cmd/text.h"

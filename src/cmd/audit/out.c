@@ -2,6 +2,7 @@
 #include "cmd/audit/audit.h"
 
 #include "audit/owner.h"
+#include "base/secret.h"
 #include "cmd/json.h"
 #include "cmd/text.h"
 

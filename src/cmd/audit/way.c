@@ -11,8 +11,7 @@
  */
 #include "cmd/audit/audit.h"
 
-#include "cmd/columns.h"
-#include "cmd/listing.h"
+#include "cmd/run.h"
 #include "cmd/output.h"
 #include "cmd/putfile.h"
 #include "os/bounded.h"
@@ -126,11 +125,11 @@ const char *audit_way_why(struct audit_way *way)
 int audit_way_fail(struct audit_way *way, const char *why, struct strbuf *document)
 {
 	static const struct audit_config none;
-	static const struct options o = OPTIONS_DEFAULT;
-	struct columns columns = {0};
+	static const struct input_opts input = INPUT_DEFAULT;
 	struct audit_report report = {0};
-	struct run run = {.opt = &o, .cols = &columns, .procfd = AT_FDCWD, .rootfd = AT_FDCWD,
-		.live = way->live};
+	struct run run;
+	run_init(&run, &input);
+	run.live = way->live;
 	run.os.statx_works = true;
 	run_incomplete(&run, why);
 	machine_read(&run, false);

@@ -14,17 +14,17 @@
 /** Whether a tree is the default, by the rules of findmnt. */
 static bool suits_tree(const struct options *o, const struct picks *picks)
 {
-	return !o->list && !o->df && !o->dfi && o->source != TABLE_MTAB && !picks->restricted;
+	return !o->list && !o->df && !o->dfi && o->in.source != TABLE_MTAB && !picks->restricted;
 }
 
 /** Whether the rows are shown as a tree. */
-static bool wants_tree(const struct run *run, const struct picks *picks)
+static bool wants_tree(const struct listing *list, const struct picks *picks)
 {
-	const struct options *o = run->opt;
-	unsigned flags = run_form(run)->flags;
-	if (!run->d || flags & FF_TREE)
-		return run->d;
-	return flags & FF_SHAPE && columns_have(run->cols, "TARGET") && !o->list
+	const struct options *o = list->opt;
+	unsigned flags = list_form(list)->flags;
+	if (!list->run.d || flags & FF_TREE)
+		return list->run.d;
+	return flags & FF_SHAPE && columns_have(list->cols, "TARGET") && !o->list
 	       && (o->tree || suits_tree(o, picks));
 }
 
@@ -40,12 +40,12 @@ static bool parents_first(const struct run *run, const struct picks *picks)
 }
 
 /** Whether a list is in the order of the tree. */
-static bool wants_order(const struct run *run, const struct picks *picks)
+static bool wants_order(const struct listing *list, const struct picks *picks)
 {
-	const struct options *o = run->opt;
-	unsigned flags = run_form(run)->flags;
+	const struct options *o = list->opt;
+	unsigned flags = list_form(list)->flags;
 	if (flags & FF_LINES)
-		return !parents_first(run, picks);
+		return !parents_first(&list->run, picks);
 	return (flags & FF_SHAPE && suits_tree(o, picks)) || (o->submounts && filter_any(o));
 }
 
@@ -59,22 +59,23 @@ static void boundaries_text(const struct run *run, struct text *out)
 }
 
 /** Print the rows, boundaries and rules.  @return 0, or -1. */
-static int print_view(struct run *run, const struct view *view)
+static int print_view(struct listing *list, const struct view *view)
 {
-	const struct options *o = run->opt;
+	const struct options *o = list->opt;
+	const struct run *run = &list->run;
 	struct text out = {0};
-	int rc = out_print(run, view, NULL);
+	int rc = out_print(list, view, NULL);
 	bool unsized = rc == 0 && o->form == FORM_DEFAULT && run->live;
-	if (unsized && run->unsized && !o->probe)
-		message(NULL, "%" PRIu32 " %s without sizes: %s", run->unsized,
-		        run->unsized == 1 ? "mount" : "mounts",
-		        o->names != DN_KERNEL && !run->untestable
+	if (unsized && list->unsized && !o->in.probe)
+		message(NULL, "%" PRIu32 " %s without sizes: %s", list->unsized,
+		        list->unsized == 1 ? "mount" : "mounts",
+		        o->in.names != DN_KERNEL && !run->untestable
 		        ? "reading them can block; --probe=all reads them, with a time limit"
 		        : "the mounts are not tested");
-	if (unsized && run->hidden && !columns_have(run->cols, "STATE"))
-		message(NULL, "%" PRIu32 " %s without sizes: hidden by other mounts", run->hidden,
-		        run->hidden == 1 ? "mount" : "mounts");
-	if (o->boundaries && o->form != FORM_JSON)
+	if (unsized && list->hidden && !columns_have(list->cols, "STATE"))
+		message(NULL, "%" PRIu32 " %s without sizes: hidden by other mounts", list->hidden,
+		        list->hidden == 1 ? "mount" : "mounts");
+	if (o->in.boundaries && o->form != FORM_JSON)
 		boundaries_text(run, &out);
 	if (o->explain && o->form == FORM_DEFAULT)
 		text_put(&out, "\n");
@@ -92,57 +93,84 @@ static int print_view(struct run *run, const struct view *view)
 }
 
 /** The exit status for the states of the mounts. */
-static int judge_status(const struct run *run)
+static int judge_status(const struct listing *list)
 {
+	const struct run *run = &list->run;
 	if (!run->complete)
 		return CX_INCOMPLETE;
 	const unsigned bad = 1u << MT_HUNG | 1u << MT_STALE | 1u << MT_DENIED;
-	for (uint32_t i = 0; run->opt->strict && run->d && i < run->d->tree.count; ++i) {
+	for (uint32_t i = 0; list->opt->strict && run->d && i < run->d->tree.count; ++i) {
 		if (run->d->tree.nodes[i].states & bad && !run->d->tree.nodes[i].gone)
 			return CX_INCOMPLETE;
 	}
 	return CX_OK;
 }
 
-/** Read the table, find the mounts, and select.  @return 0, or an exit status. */
-static int run_find(struct run *run, struct picks *picks)
+unsigned listing_fields(const struct options *o, const struct columns *columns)
 {
-	int status = run_know(run, input_fields(run->opt, run->cols));
-	return status ? status : filter_pick(run, picks);
+	/* The prober needs the owners of FUSE mounts. */
+	unsigned fields = columns_fields(columns) | filter_fields(o) | output_forms[o->form].fields
+	                  | (o->in.probe ? MF_FS_OPTS : 0);
+	if (o->in.names != DN_KERNEL || o->in.probe)
+		return fields | DISCOVER_FIELDS;
+	/* Names and states are derived from the table alone. */
+	fields |= MF_IDS | MF_POINT | MF_ROOT;
+	if (o->in.identity == DI_DEV)
+		fields |= MF_DEV;
+	/* Following a path requires the types, which show what can block. */
+	if (o->in.root || o->canonicalize)
+		fields |= MF_FSTYPE;
+	return fields;
+}
+
+/** Read the table, find the mounts, and select.  @return 0, or an exit status. */
+static int find_mounts(struct listing *list, struct picks *picks)
+{
+	int status = run_know(&list->run, listing_fields(list->opt, list->cols));
+	return status ? status : filter_pick(list, picks);
 }
 
 /** Make the rows and print them.  @return an exit status. */
-static int run_show(struct run *run, const struct picks *picks)
+static int show_mounts(struct listing *list, const struct picks *picks)
 {
-	const struct options *o = run->opt;
+	const struct options *o = list->opt;
+	struct run *run = &list->run;
 	struct view view = {0};
-	bool machine = run_form(run)->flags & FF_OBJECTS || columns_have(run->cols, "NS")
-	               || columns_have(run->cols, "TID");
+	bool task = columns_have(list->cols, "TID");
+	bool machine = list_form(list)->flags & FF_OBJECTS || columns_have(list->cols, "NS")
+	               || task;
 	int status = CX_ERROR;
-	if ((machine && !o->quiet && machine_read(run, columns_have(run->cols, "TID")) != 0)
-	    || view_build(run, picks, wants_tree(run, picks), wants_order(run, picks),
+	if ((machine && !o->quiet && machine_read(run, task) != 0)
+	    || view_build(list, picks, wants_tree(list, picks), wants_order(list, picks),
 	                  &view) != 0) {
 		message(NULL, "%s", strerror(errno));
 		run_incomplete(run, "an error occurred: see the messages");
 		goto out;
 	}
-	if (o->unmounted && run->devs && view_add_devices(run, &view) != 0) {
+	if (o->unmounted && run->devs && view_add_devices(list, &view) != 0) {
 		message_no_devices("--unmounted", "");
 		run_incomplete(run, "devices cannot be listed");
 	}
-	if (o->quiet || print_view(run, &view) == 0)
-		status = view.count ? judge_status(run) : CX_NOTHING;
+	if (o->quiet || print_view(list, &view) == 0)
+		status = view.count ? judge_status(list) : CX_NOTHING;
 out:
 	view_destroy(&view);
 	return status;
 }
 
-int run_listed(struct run *run)
+void listing_init(struct listing *list, const struct options *options,
+                  const struct columns *columns)
+{
+	*list = (struct listing){.opt = options, .cols = columns};
+	run_init(&list->run, &options->in);
+}
+
+int listing_show(struct listing *list)
 {
 	struct picks picks = {0};
-	int status = run_find(run, &picks);
+	int status = find_mounts(list, &picks);
 	if (!status)
-		status = run_show(run, &picks);
+		status = show_mounts(list, &picks);
 	picks_destroy(&picks);
 	return status;
 }
@@ -157,8 +185,9 @@ int cmd_discover(int argc, char **argv)
 	/* Only characters and their widths: numbers do not depend on the locale. */
 	if (output_forms[o.form].flags & FF_TEXT)
 		setlocale(LC_CTYPE, "");
-	struct run run;
-	run_init(&run, &o, &columns);
+	struct listing list;
+	struct run *run = &list.run;
+	listing_init(&list, &o, &columns);
 	if (o.help || o.list_columns || o.version) {
 		if (o.help) {
 			discover_help(stdout);
@@ -167,9 +196,9 @@ int cmd_discover(int argc, char **argv)
 			return CX_ERROR;
 		}
 		if (o.version && !o.help) {
-			os_init(&run.os, secure_getenv("GETMNT_DISABLE"));
-			os_probe_events(&run.os);
-			version_print(&run.os);
+			os_init(&run->os, secure_getenv("GETMNT_DISABLE"));
+			os_probe_events(&run->os);
+			version_print(&run->os);
 		}
 		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
 	}
@@ -179,34 +208,38 @@ int cmd_discover(int argc, char **argv)
 	if (status)
 		return status;
 
-	if (!o.poll)
-		run.progress = progress_begin(&run);
-	run_start(&run);
+	o.in.devices = o.evaluate || o.unmounted;
+	o.in.unique_ids = o.uniq_id || columns_have(&columns, "UNIQ-ID");
+	if (!o.poll && !o.quiet)
+		run->progress = progress_begin();
+	run_start(run);
+	if (o.uniq_id && o.in.source == TABLE_AUTO && run->os.caps & OSC_LISTMOUNT)
+		o.in.source = TABLE_LISTMOUNT;
 
 	/* Started early: a hung probe keeps a copy of the memory used at this point. */
-	if (o.probe) {
-		run.prober = prober_new(&run.os, o.timeout);
-		if (!run.prober) {
+	if (o.in.probe) {
+		run->prober = prober_new(&run->os, o.in.timeout);
+		if (!run->prober) {
 			message("--probe", "cannot start a prober: %s; nothing was probed",
 			        strerror(errno));
-			run_incomplete(&run, "no prober could be started");
+			run_incomplete(run, "no prober could be started");
 		}
 	}
 
 	struct picks picks = {0};
 	/* After an error nothing is printed, not even an empty document. */
-	status = o.poll ? 0 : run_find(&run, &picks);
-	prober_free(run.prober);
-	if (run.d && run.d->unprobed)
-		message("--probe", "%s", run.d->unprobed);
+	status = o.poll ? 0 : find_mounts(&list, &picks);
+	prober_free(run->prober);
+	if (run->d && run->d->unprobed)
+		message("--probe", "%s", run->d->unprobed);
 	if (status)
-		run_incomplete(&run, "an error occurred: see the messages");
+		run_incomplete(run, "an error occurred: see the messages");
 	else
-		status = o.poll ? poll_run(&run) : run_show(&run, &picks);
-	if (o.stats && run.table_name && (run.table || o.poll))
-		stats_print(&run);
+		status = o.poll ? listing_poll(&list) : show_mounts(&list, &picks);
+	if (o.stats && run->table_name && (run->table || o.poll))
+		stats_print(run, o.stats, list.watched);
 
 	picks_destroy(&picks);
-	run_destroy(&run);
+	run_destroy(run);
 	return status;
 }

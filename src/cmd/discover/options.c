@@ -87,10 +87,10 @@ static int take_search_limit(void *opts, const struct option_row *row, const cha
 {
 	struct options *o = opts;
 	size_t n = strcspn(arg, ",");
-	o->search_seconds = 0;
+	o->in.search_seconds = 0;
 	o->limit_given = true;
-	if (!option_number(strndupa(arg, n), UINT64_MAX, &o->max_dirs)
-	    || (arg[n] && !option_seconds(arg + n + 1, 1e6, &o->search_seconds)))
+	if (!option_number(strndupa(arg, n), UINT64_MAX, &o->in.max_dirs)
+	    || (arg[n] && !option_seconds(arg + n + 1, 1e6, &o->in.search_seconds)))
 		return bad_argument(row, arg, "must be DIRS or DIRS,SECONDS");
 	return 0;
 }
@@ -125,8 +125,8 @@ static int take_prune(void *opts, const struct option_row *row, const char *arg)
 		if (rule < 0)
 			return option_bad_word(row, arg + 1, n - 1);
 		unsigned bit = 1u << rule;
-		o->prune_on = on ? o->prune_on | bit : o->prune_on & ~bit;
-		o->prune_off = on ? o->prune_off & ~bit : o->prune_off | bit;
+		o->in.prune_on = on ? o->in.prune_on | bit : o->in.prune_on & ~bit;
+		o->in.prune_off = on ? o->in.prune_off & ~bit : o->in.prune_off | bit;
 		arg += n;
 		if (!*arg)
 			return 0;
@@ -170,7 +170,7 @@ static const struct option_row option_rows[] = {
 	{"json", 'J', NULL, "JSON", EX(FORM), .base = FORM_JSON, .take = take_format},
 	{"list", 'l', NULL, "a list: one row for each mount", FLAG(list), EX(LIST) | EX_TREE},
 	{"list-columns", 'H', NULL, "list the columns for -o", FLAG(list_columns)},
-	{"nocanonicalize", 'C', NULL, "compare paths as written", FLAG(nocanonicalize),
+	{"nocanonicalize", 'C', NULL, "compare paths as written", FLAG(in.nocanonicalize),
 	 EX(CANON_C) | EX_CANON_E},
 	{"nofsroot", 'v', NULL, "no [/dir] after the source of a bind mount", FLAG(nofsroot)},
 	{"noheadings", 'n', NULL, "no header line", FLAG(noheadings)},
@@ -190,33 +190,34 @@ static const struct option_row option_rows[] = {
 
 	OPTION_GROUP("Source of the table"),
 	{"fstab", 's', NULL, "/etc/fstab", EX(SOURCE) | EX_ROOT | EX_POLL,
-	 SET(source), .base = TABLE_FSTAB},
+	 SET(in.source), .base = TABLE_FSTAB},
 	{"kernel", 'k', "[WAY]", "the kernel: listmount or mountinfo (as -k)",
-	 "listmount|mountinfo", EX(SOURCE), WORD(source), .base = TABLE_LISTMOUNT, .bare = 1},
+	 "listmount|mountinfo", EX(SOURCE), WORD(in.source), .base = TABLE_LISTMOUNT, .bare = 1},
 	{"mtab", 'm', NULL, "/etc/mtab", EX(SOURCE) | EX_ROOT | EX_POLL,
-	 SET(source), .base = TABLE_MTAB},
-	{"root", 0, "DIR", "the mounts that a process with root DIR sees", ONCE(root),
+	 SET(in.source), .base = TABLE_MTAB},
+	{"root", 0, "DIR", "the mounts that a process with root DIR sees", ONCE(in.root),
 	 EX(ROOT) | EX_FILE},
 	{"tab-file", 'F', "FILE", "a recorded mountinfo, or with -s, -m such a file",
-	 ONCE(tab_file), EX(FILE)},
+	 ONCE(in.tab_file), EX(FILE)},
 	{"task", 'N', "PID", "the mount namespace and root of a process",
-	 EX(SOURCE) | EX_ROOT | EX_FILE, ID(task), .max = INT_MAX},
+	 EX(SOURCE) | EX_ROOT | EX_FILE, ID(in.task), .max = INT_MAX},
 
 	OPTION_GROUP("How mounts are named and tested"),
 	{"boundaries", 0, NULL, "report mounts that no table lists; --names=walk",
-	 FLAG(boundaries)},
-	{"depth", 0, "N", "do not enter directories deeper than N (0: any)", NUMBER(depth, 1e6)},
+	 FLAG(in.boundaries)},
+	{"depth", 0, "N", "do not enter directories deeper than N (0: any)", NUMBER(in.depth, 1e6)},
 	{"engine", 0, "auto|sync", "how directories are read", WORD(engine)},
 	{"max-time", 0, "SEC", "stop after this time with a partial result",
-	 SECONDS(max_time, 1e6)},
+	 SECONDS(in.max_time, 1e6)},
 	{"names", 0, "HOW", "hint, walk, pure or kernel (touches nothing)", "hint|walk|pure|kernel",
-	 WORD(names)},
-	{"probe", 0, "[local|all]", "touch each mount, with a time limit", WORD(probe),
+	 WORD(in.names)},
+	{"probe", 0, "[local|all]", "touch each mount, with a time limit", WORD(in.probe),
 	 .base = DP_LOCAL},
 	{"search-limit", 0, "N[,SEC]", "limit of the search: directories, seconds",
 	 .take = take_search_limit},
 	{"strict", 0, NULL, "exit 64 also for stale, hung and denied mounts", FLAG(strict)},
-	{"threads", 0, "N", "threads that read (0: chosen; 1: exact counts)", NUMBER(threads, 256)},
+	{"threads", 0, "N", "threads that read (0: chosen; 1: exact counts)",
+	 NUMBER(in.threads, 256)},
 	{"timeout", 0, "SEC", "of --probe: seconds to answer (5); of --poll: as -w",
 	 TEXT(timeout_text)},
 
@@ -227,11 +228,11 @@ static const struct option_row option_rows[] = {
 
 	OPTION_GROUP("The study of 1988, and diagnostics"),
 	{"algorithm", 0, "NAME", "of the search: getmnt3, getmnt2 or getmnt1",
-	 "getmnt3|getmnt2|getmnt1", WORD(algorithm)},
-	{"debug", 0, NULL, "trace the run on standard error", FLAG(debug)},
+	 "getmnt3|getmnt2|getmnt1", WORD(in.algorithm)},
+	{"debug", 0, NULL, "trace the run on standard error", FLAG(in.debug)},
 	{"explain", 0, NULL, "print the pruning rules and how often each applied", FLAG(explain)},
 	{"identity", 0, "mntid|dev", "identify mounts by mount ID or device number",
-	 WORD(identity)},
+	 WORD(in.identity)},
 	{"prune", 0, "+RULE,-RULE", "switch pruning rules on and off", .word = rule_word,
 	 .take = take_prune},
 	OPTION_STATS(struct options, stats),
@@ -273,11 +274,11 @@ static int finish_timeout(struct options *o)
 	if (o->wait_text && !o->poll)
 		return usage_error(name, "requires --poll: the milliseconds to wait for the next "
 		                   "change; --max-time limits a run");
-	if (!o->poll && !o->probe)
+	if (!o->poll && !o->in.probe)
 		return usage_error(name, "requires --probe (the seconds in which a mount must "
 		                   "answer) or --poll (as -w); --max-time limits a run");
 	if (!o->poll)
-		return option_take_seconds(name, arg, 1e6, &o->timeout);
+		return option_take_seconds(name, arg, 1e6, &o->in.timeout);
 	if (o->wait_text && o->timeout_text)
 		return usage_error("--timeout", "with --poll the same as -w: give one of them");
 	uint64_t number;
@@ -348,26 +349,26 @@ static int check_poll(struct options *o)
 		{!(output_forms[o->form].flags & FF_POLL), "--format",
 		 "only a list, --pairs, --raw and --format=jsonl"},
 		{o->tree, "--tree", "only a list, --pairs, --raw and --format=jsonl"},
-		{o->tab_file != NULL, "--tab-file",
+		{o->in.tab_file != NULL, "--tab-file",
 		 "a file does not change; --task watches another namespace"},
-		{o->root != NULL, "--root",
+		{o->in.root != NULL, "--root",
 		 "use -R -M DIR for mounts below DIR, or --task for the root of another process"},
-		{o->names >= 0 && o->names != DN_KERNEL, "--names",
+		{o->in.names >= 0 && o->in.names != DN_KERNEL, "--names",
 		 "the kernel's names are used; no mount is touched"},
-		{o->probe, "--probe", "no mount is touched"},
+		{o->in.probe, "--probe", "no mount is touched"},
 		{o->df, "--df", "no file system is touched"},
 		{o->dfi, "--dfi", "no file system is touched"},
-		{o->boundaries, "--boundaries", "there is no search"},
+		{o->in.boundaries, "--boundaries", "there is no search"},
 		{o->explain, "--explain", "there is no search"},
 		{o->unmounted, "--unmounted", "only mounts are watched"},
 		{o->shadowed, "--shadowed", "single mounts are reported, not stacks"},
 		{o->uniq, "--uniq", "every mount is reported"},
 		{o->backward, "--direction", "changes are reported in their order"},
 		{o->canonicalize, "--canonicalize", "no path is resolved"},
-		{o->max_time > 0, "--max-time",
+		{o->in.max_time > 0, "--max-time",
 		 "there is no search; use timeout(1), or -w to wait for another change"},
 	};
-	o->names = DN_KERNEL;
+	o->in.names = DN_KERNEL;
 	return refuse(rows, sizeof(rows) / sizeof(*rows), "not with --poll: ");
 }
 
@@ -375,34 +376,34 @@ int discover_options_check(struct options *o)
 {
 	static const char dead[] = "cannot be combined with --tab-file, --fstab or --mtab: the "
 	                           "live system is not touched";
-	const bool file = o->source == TABLE_FSTAB || o->source == TABLE_MTAB;
-	const bool recorded = o->tab_file || file, named = o->names >= 0;
+	const bool file = o->in.source == TABLE_FSTAB || o->in.source == TABLE_MTAB;
+	const bool recorded = o->in.tab_file || file, named = o->in.names >= 0;
 	const struct refused rows[] = {
-		{o->tab_file && o->source == TABLE_LISTMOUNT, "--kernel=listmount",
+		{o->in.tab_file && o->in.source == TABLE_LISTMOUNT, "--kernel=listmount",
 		 "cannot be combined with --tab-file"},
-		{recorded && named && o->names != DN_KERNEL, "--names", dead},
-		{recorded && o->boundaries, "--boundaries", dead},
-		{recorded && o->probe, "--probe", dead},
-		{o->tab_file && o->unmounted, "--unmounted",
+		{recorded && named && o->in.names != DN_KERNEL, "--names", dead},
+		{recorded && o->in.boundaries, "--boundaries", dead},
+		{recorded && o->in.probe, "--probe", dead},
+		{o->in.tab_file && o->unmounted, "--unmounted",
 		 "cannot be combined with --tab-file: the devices are those of this machine"},
 		{o->types && !o->types[strspn(o->types, ",")], "--types",
 		 "the list is empty; give types, such as ext4,xfs"},
 		{o->types && strchr(o->types, ' '), "--types",
 		 "a type has no blank; separate types by commas, such as ext4,xfs"},
-		{o->boundaries && named && o->names != DN_WALK && o->names != DN_PURE,
+		{o->in.boundaries && named && o->in.names != DN_WALK && o->in.names != DN_PURE,
 		 "--boundaries", "requires a search: --names=walk or --names=pure"},
 	};
 	if (o->poll)
 		return check_poll(o);
 	if (refuse(rows, sizeof(rows) / sizeof(*rows), "") != 0)
 		return CX_ERROR;
-	if (o->tab_file && !file)
-		o->names = DN_KERNEL;
+	if (o->in.tab_file && !file)
+		o->in.names = DN_KERNEL;
 	else if (!named)
-		o->names = o->boundaries ? DN_WALK : DN_HINT;
-	if (o->max_dirs == 0 && !o->limit_given && o->names == DN_HINT) {
-		o->max_dirs = HINT_DIRS;
-		o->search_seconds = HINT_SECONDS;
+		o->in.names = o->in.boundaries ? DN_WALK : DN_HINT;
+	if (o->in.max_dirs == 0 && !o->limit_given && o->in.names == DN_HINT) {
+		o->in.max_dirs = HINT_DIRS;
+		o->in.search_seconds = HINT_SECONDS;
 	}
 	return 0;
 }

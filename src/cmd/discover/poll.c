@@ -24,7 +24,8 @@ struct place {
 };
 
 struct watch {
-	struct run *run;
+	struct listing *list;
+	struct run *run;             /* of list */
 	struct monitor *monitor;
 	struct filter filter;
 	struct source_spec source;   /* of --source */
@@ -42,11 +43,11 @@ struct watch {
 static bool needs_devices(const struct watch *w)
 {
 	static const char *const columns[] = {"LABEL", "PARTLABEL", "PARTUUID", "SOURCES", "UUID"};
-	bool needs = w->source.tag != TAG_NONE || w->run->opt->evaluate;
+	bool needs = w->source.tag != TAG_NONE || w->list->opt->evaluate;
 	for (size_t i = 0; i < w->nplaces; ++i)
 		needs |= w->places[i].source.text && w->places[i].source.tag != TAG_NONE;
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); ++i)
-		needs |= columns_have(w->run->cols, columns[i]) != NULL;
+		needs |= columns_have(w->list->cols, columns[i]) != NULL;
 	return needs;
 }
 
@@ -67,7 +68,7 @@ static void place_add(struct watch *w, const char *source, const char *path)
 static int places_init(struct watch *w)
 {
 	struct run *run = w->run;
-	const struct options *o = run->opt;
+	const struct options *o = w->list->opt;
 	const char *path = o->target ? o->target : o->mountpoint;
 	w->source.tag = TAG_NONE;
 	if (!o->noperands && !path && !o->spec)
@@ -77,7 +78,7 @@ static int places_init(struct watch *w)
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
 	/* The names in the table of --task are not those of this process. */
-	run->devs = mounts_devmap(&run->os, o->task ? NULL : run->table);
+	run->devs = mounts_devmap(&run->os, o->in.task ? NULL : run->table);
 	run->d = run->devs ? discover(&run->os, run->devs, run->table, &opts) : NULL;
 	w->places = calloc((size_t)o->noperands + 1, sizeof(*w->places));
 	int error = run->d && w->places ? 0 : errno;
@@ -89,7 +90,7 @@ static int places_init(struct watch *w)
 		w->places[0].holds = o->target != NULL;
 		place_add(w, NULL, path);
 	}
-	w->pair = !error && o->noperands == 2 && filter_is_pair(run, o->operands[0]);
+	w->pair = !error && o->noperands == 2 && filter_is_pair(w->list, o->operands[0]);
 	if (w->pair)
 		place_add(w, o->operands[0], o->operands[1]);
 	for (int i = 0; !error && !w->pair && i < o->noperands; ++i)
@@ -110,7 +111,7 @@ static bool on_path(const struct watch *w, const struct place *place, const stru
 		return false;
 	return strcmp(mount->point, path) == 0 || (place->holds
 	                                           && word_below(path, mount->point))
-	       || (w->run->opt->submounts && word_below(mount->point, path));
+	       || (w->list->opt->submounts && word_below(mount->point, path));
 }
 
 static bool at_place(const struct watch *w, const struct place *place, const struct change *change,
@@ -131,7 +132,7 @@ static bool is_wanted(struct watch *w, const struct change *change)
 	for (size_t i = 0; i < w->nplaces && !match; ++i)
 		match = at_place(w, &w->places[i], change, mount);
 	match = match && filter_match_mount(&w->filter, mount);
-	return match != w->run->opt->invert;
+	return match != w->list->opt->invert;
 }
 
 /* Printing. */
@@ -140,7 +141,7 @@ static bool is_wanted(struct watch *w, const struct change *change)
 static size_t rows_make(struct watch *w, const struct changes *changes, struct view *view)
 {
 	static const struct mount nothing;
-	const struct options *o = w->run->opt;
+	const struct options *o = w->list->opt;
 	size_t reported = 0;
 	for (size_t i = 0; i < changes->count && !(reported && o->first_only); ++i) {
 		const struct change *change = &changes->list[i];
@@ -150,8 +151,8 @@ static size_t rows_make(struct watch *w, const struct changes *changes, struct v
 			message("mount table", "events were lost because the kernel's queue "
 			        "overflowed; the changes since then follow (see "
 			        "fs.fanotify.max_queued_events)");
-			if (!(run_form(w->run)->flags & FF_OBJECTS)
-			    || !columns_have(w->run->cols, "ACTION"))
+			if (!(list_form(w->list)->flags & FF_OBJECTS)
+			    || !columns_have(w->list->cols, "ACTION"))
 				continue;
 		} else if (!is_wanted(w, change)) {
 			continue;
@@ -168,7 +169,7 @@ static size_t rows_make(struct watch *w, const struct changes *changes, struct v
 static int print_changes(struct watch *w, const struct changes *changes)
 {
 	struct run *run = w->run;
-	const struct options *o = run->opt;
+	const struct options *o = w->list->opt;
 	struct view view = {.rows = malloc(changes->count * sizeof(*view.rows))};
 	int rc = -1;
 	if (!view.rows)
@@ -182,7 +183,7 @@ static int print_changes(struct watch *w, const struct changes *changes)
 	}
 	size_t reported = rows_make(w, changes, &view);
 	if (view.count && !o->quiet) {
-		if (out_print(run, &view, &w->widths) != 0)
+		if (out_print(w->list, &view, &w->widths) != 0)
 			goto nomem;
 		if (flush_stdout() != 0)
 			goto out;
@@ -207,9 +208,9 @@ out:
 static int watch_begin(struct watch *w)
 {
 	struct run *run = w->run;
-	const struct options *o = run->opt;
+	const struct options *o = w->list->opt;
 	/* These four distinguish two mounts with the same ID. */
-	unsigned fields = columns_fields(run->cols) | filter_fields(o) | MF_DEV | MF_FSTYPE
+	unsigned fields = columns_fields(w->list->cols) | filter_fields(o) | MF_DEV | MF_FSTYPE
 	                  | MF_SOURCE | MF_ROOT;
 	int status = input_read(run, fields);
 	if (status)
@@ -220,35 +221,35 @@ static int watch_begin(struct watch *w)
 		return CX_ERROR;
 	}
 	w->needs_devices = needs_devices(w);
-	if (run_form(run)->flags & FF_OBJECTS || columns_have(run->cols, "NS")
-	    || columns_have(run->cols, "TID"))
-		machine_read(run, columns_have(run->cols, "TID"));
+	if (list_form(w->list)->flags & FF_OBJECTS || columns_have(w->list->cols, "NS")
+	    || columns_have(w->list->cols, "TID"))
+		machine_read(run, columns_have(w->list->cols, "TID"));
 
 	/* Events have 64-bit IDs, so the table is listed with them. */
-	bool list = !o->task && o->source != TABLE_MOUNTINFO && run->os.caps & OSC_LISTMOUNT;
+	bool list = !o->in.task && o->in.source != TABLE_MOUNTINFO && run->os.caps & OSC_LISTMOUNT;
 	const struct monitor_opts opts = {
 		.source = list ? TABLE_LISTMOUNT : TABLE_MOUNTINFO,
 		.fields = fields,
 		.kinds = o->poll_kinds,
-		.task = (pid_t)o->task,
+		.task = (pid_t)o->in.task,
 		.procfd = run->procfd,
 	};
 	table_free(run->table);
 	run->table = NULL;
-	if (!o->task)
+	if (!o->in.task)
 		run->table_name = table_source_name(opts.source);
 	w->monitor = monitor_new(&run->os, &opts);
 	if (w->monitor) {
-		run->watched = monitor_info(w->monitor).mounts;
-		if (o->debug)
-			message("debug", "watching %zu mounts of %s by %s", run->watched,
+		w->list->watched = monitor_info(w->monitor).mounts;
+		if (o->in.debug)
+			message("debug", "watching %zu mounts of %s by %s", w->list->watched,
 			        run->table_name,
 			        monitor_info(w->monitor).events ? "fanotify and mountinfo"
 			        : "mountinfo");
 		return 0;
 	}
-	if (o->task)
-		message("--task", "%d cannot be watched: %s; has it ended?", (int)o->task,
+	if (o->in.task)
+		message("--task", "%d cannot be watched: %s; has it ended?", (int)o->in.task,
 		        strerror(errno));
 	else if (errno == ENOENT)
 		message("/proc/self/mountinfo", "%s; is /proc mounted? mount -t proc proc /proc",
@@ -261,14 +262,13 @@ static int watch_begin(struct watch *w)
 /** Print changes until the watch ends.  @return an exit status. */
 static int watch_loop(struct watch *w)
 {
-	struct run *run = w->run;
-	const struct options *o = run->opt;
+	const struct options *o = w->list->opt;
 	for (;;) {
 		const struct changes *changes;
 		enum monitor_end end = monitor_next(w->monitor, o->wait,
 		                                    o->quiet ? -1 : STDOUT_FILENO, &changes);
 		struct monitor_info info = monitor_info(w->monitor);
-		run->watched = info.mounts;
+		w->list->watched = info.mounts;
 		if (info.problems > w->problems)
 			message("mount table", "%zu lines cannot be parsed and are not watched",
 			        info.problems);
@@ -279,7 +279,7 @@ static int watch_loop(struct watch *w)
 		if (end == MONITOR_CLOSED)
 			raise(SIGPIPE);   /* the reader of stdout is gone: end as a write would */
 		else if (end == MONITOR_TASK_ENDED)
-			message("--task", "%d has ended", (int)o->task);
+			message("--task", "%d has ended", (int)o->in.task);
 		else if (end == MONITOR_ERROR)
 			message("mount table", "can no longer be watched: %s", strerror(errno));
 		bool failed = first < 0 || end == MONITOR_CLOSED || end == MONITOR_ERROR;
@@ -287,9 +287,10 @@ static int watch_loop(struct watch *w)
 	}
 }
 
-int poll_run(struct run *run)
+int listing_poll(struct listing *list)
 {
-	struct watch w = {.run = run, .filter = {.run = run, .node = MT_NONE}};
+	struct watch w = {.list = list, .run = &list->run,
+	                  .filter = {.list = list, .node = MT_NONE}};
 	int status = watch_begin(&w);
 	if (!status)
 		status = watch_loop(&w);

@@ -305,7 +305,7 @@ static int run_fstab(struct opts *opts)
 {
 	struct fstab_machine machine;
 	struct run *run = &machine.run;
-	machine_init(&machine, opts->tab_file, opts->stats);
+	machine_init(&machine, opts->tab_file);
 	int status = FX_FAILED;
 	if (run_know(run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS) != 0)
 		goto out;
@@ -326,7 +326,7 @@ static int run_fstab(struct opts *opts)
 	for (size_t i = 0; i < run->nreasons; ++i)
 		message(NULL, "incomplete: %s", run->reasons[i]);
 	if (opts->stats)
-		stats_print(run);
+		stats_print(run, opts->stats, 0);
 out:
 	machine_destroy(&machine);
 	return status;

@@ -8,7 +8,7 @@
 #define GM_CMD_INDEX_INDEX_H
 
 #include "cmd/cmd.h"
-#include "cmd/listing.h"
+#include "cmd/run.h"
 #include "cmd/text.h"
 #include "index/place.h"
 #include "index/store.h"
@@ -43,7 +43,7 @@ extern const struct column_table index_columns;      /* of export */
 /** The mounts of a run, and the directory of all indexes. */
 struct index_run {
 	struct run run;
-	struct options options;      /* of run */
+	struct input_opts input;     /* of run */
 	struct place *places;        /* of each node of run.d->tree */
 	char (*uuids)[INDEX_UUID];   /* of the places */
 	size_t nplaces;

@@ -2,7 +2,6 @@
 #include "cmd/index/index.h"
 
 #include "base/fstypes.h"
-#include "cmd/columns.h"
 #include "cmd/indexed.h"
 #include "cmd/view.h"
 #include "os/change.h"
@@ -91,13 +90,9 @@ static void know_place(struct index_run *ir, uint32_t i, struct place *place)
 
 int index_run_begin(struct index_run *ir, const struct index_opts *opts, bool create)
 {
-	static struct columns none;
-	*ir = (struct index_run){.options = OPTIONS_DEFAULT, .dirfd = -1, .begun = true,
+	*ir = (struct index_run){.input = INPUT_LIMITED, .dirfd = -1, .begun = true,
 	                          .given = opts->dir};
-	ir->options.names = DN_HINT;
-	ir->options.max_dirs = HINT_DIRS;
-	ir->options.search_seconds = HINT_SECONDS;
-	run_init(&ir->run, &ir->options, &none);
+	run_init(&ir->run, &ir->input);
 	run_start(&ir->run);
 	int status = run_know(&ir->run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS);
 	if (status)

@@ -282,8 +282,7 @@ static int study_make(struct profile_study *study)
 int cmd_profile(int argc, char **argv)
 {
 	struct profile_opts opts = {0};
-	struct options none = {0};
-	struct columns no_columns = {0};
+	const struct input_opts none = {0};
 	int status = options_read(&profile_table, argc, argv, &opts);
 	if (status)
 		return status;
@@ -297,7 +296,7 @@ int cmd_profile(int argc, char **argv)
 	if (!opts.json)
 		setlocale(LC_CTYPE, "");
 	struct run machine;
-	run_init(&machine, &none, &no_columns);
+	run_init(&machine, &none);
 	machine.live = true;
 	os_init(&machine.os, secure_getenv("GETMNT_DISABLE"));
 	if (opts.json && machine_read(&machine, false) != 0) {

@@ -37,7 +37,7 @@ struct report {
 
 /** The child. */
 struct runner {
-	struct run run;            /* first: the argument of run_progress() */
+	struct listing list;       /* first: its run is the argument of run_progress() */
 	struct os own;             /* counts the calls of the measurement itself */
 	const struct profile_study *study;
 	const struct profile_row *row;
@@ -67,16 +67,16 @@ static void run_progress(const struct discover_progress *progress, void *arg)
 static int run_observed(struct runner *r)
 {
 	struct profile_turn *turn = &r->report.turn;
-	struct os *os = &r->run.os;
+	struct os *os = &r->list.run.os;
 	struct os_clock clock;
 	bool sampled = r->look == PROFILE_SAMPLED;
 	uint64_t before[OS_NCALLS];
 	if (r->look == PROFILE_PLAIN)
-		return run_listed(&r->run);
+		return listing_show(&r->list);
 	memcpy(before, os->calls, sizeof(before));
 	os_clock_start(os, &clock, sampled, r->study->procfd);
 	sampled = sampled && os_sampler_start(&clock, SAMPLE_EVERY) == 0;
-	int status = run_listed(&r->run);
+	int status = listing_show(&r->list);
 	if (sampled)
 		os_sampler_stop(&turn->samples);
 	os_clock_stop(os);
@@ -119,39 +119,39 @@ static int run_once(struct runner *r, double limit, bool first, bool *stopped)
 	struct columns columns;
 	struct profile_turn *turn = &r->report.turn;
 	struct os_usage before, after;
-	o.names = DN_WALK;
+	o.in.names = DN_WALK;
 	o.quiet = true;
-	o.threads = 1;
-	o.algorithm = r->row->algorithm;
-	o.max_time = limit;
-	o.prune_off = r->row->rule >= 0 ? 1u << r->row->rule : 0;
-	o.root = root;
-	o.part = root;
+	o.in.threads = 1;
+	o.in.algorithm = r->row->algorithm;
+	o.in.max_time = limit;
+	o.in.prune_off = r->row->rule >= 0 ? 1u << r->row->rule : 0;
+	o.in.root = root;
+	o.in.part = root;
 	int status = columns_choose(&columns, &o);
 	if (status)
 		return status;
-	run_init(&r->run, &o, &columns);
-	r->run.progress = run_progress;
+	listing_init(&r->list, &o, &columns);
+	r->list.run.progress = run_progress;
 	os_usage(&r->own, &before);
-	run_start(&r->run);
+	run_start(&r->list.run);
 	status = run_observed(r);
 	os_mark(MARK_END);
-	double real = os_now() - r->run.start;
+	double real = os_now() - r->list.run.start;
 	os_usage(&r->own, &after);
 	/* getmnt1 and getmnt2 continue after all mounts are named: only the time shows that they
 	   were stopped. */
 	*stopped = real >= limit;
 	status = status == CX_INCOMPLETE || status == CX_NOTHING ? CX_OK : status;
-	if (!status && r->run.d && (first || !*stopped)) {
-		take_results(turn, &r->run, first);
+	if (!status && r->list.run.d && (first || !*stopped)) {
+		take_results(turn, &r->list.run, first);
 		turn->state = *stopped ? PROFILE_STOPPED : PROFILE_DONE;
 		turn->times.real += real;
 		turn->times.user += after.user - before.user;
 		turn->times.system += after.system - before.system;
-		turn->times.discovery += r->run.d->stats.seconds;
+		turn->times.discovery += r->list.run.d->stats.seconds;
 		++turn->times.loops;
 	}
-	run_destroy(&r->run);
+	run_destroy(&r->list.run);
 	return status;
 }
 

@@ -6,6 +6,7 @@
 #include "cmd/recover/recover.h"
 
 #include "base/escape.h"
+#include "base/secret.h"
 #include "cmd/output.h"
 #include "cmd/text.h"
 #include "mountopts/edit.h"

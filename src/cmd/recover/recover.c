@@ -12,8 +12,6 @@
 #include "cmd/recover/recover.h"
 
 #include "base/command.h"
-#include "cmd/columns.h"
-#include "cmd/listing.h"
 #include "cmd/output.h"
 #include "cmd/putfile.h"
 #include "cmd/view.h"
@@ -419,23 +417,19 @@ static void recovery_destroy(struct recovery *r)
 /** @return an exit status. */
 static int run_recover(const struct recover_opts *opts)
 {
-	struct options o = OPTIONS_DEFAULT;
-	struct columns columns = {0};
-	o.tab_file = opts->tab_file;
-	o.root = opts->tab_file ? NULL : opts->root;
-	o.stats = opts->stats;
-	o.names = opts->tab_file ? DN_KERNEL : opts->names < 0 ? DN_HINT : opts->names;
-	if (o.names == DN_HINT) {
-		o.max_dirs = HINT_DIRS;
-		o.search_seconds = HINT_SECONDS;
-	}
+	struct input_opts input = INPUT_LIMITED;
+	input.tab_file = opts->tab_file;
+	input.root = opts->tab_file ? NULL : opts->root;
+	input.names = opts->tab_file ? DN_KERNEL : opts->names < 0 ? DN_HINT : opts->names;
+	if (input.names != DN_HINT)
+		input.max_dirs = 0, input.search_seconds = 0;
 	struct recovery r = {.opts = opts, .in.format = (enum rec_format)opts->format};
-	run_init(&r.run, &o, &columns);
+	run_init(&r.run, &input);
 	strbuf_printf(&r.name, "%s%s", opts->root && strcmp(opts->root, "/") != 0 ? opts->root : "",
 	              opts->file);
 	if (r.name.failed)
 		return cannot_check(&r, strerror(ENOMEM));
-	r.run.progress = progress_begin(&r.run);
+	r.run.progress = progress_begin();
 	run_start(&r.run);
 	r.os = opts->tab_file ? &r.files : &r.run.os;
 	if (opts->tab_file)
@@ -447,8 +441,8 @@ static int run_recover(const struct recover_opts *opts)
 		status = PX_NOT_CHECKED;
 	if (opts->tab_file)
 		os_join(&r.run.os, &r.files);
-	if (o.stats)
-		stats_print(&r.run);
+	if (opts->stats)
+		stats_print(&r.run, opts->stats, 0);
 	recovery_destroy(&r);
 	return status;
 }

@@ -5,7 +5,7 @@
 #ifndef GM_CMD_RECOVER_H
 #define GM_CMD_RECOVER_H
 
-#include "cmd/cmd.h"
+#include "cmd/run.h"
 #include "cmd/putfile.h"
 #include "host/host.h"
 #include "recover/recover.h"

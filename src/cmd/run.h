@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The mounts that a command reads: from the options to their names and states.
+ */
+#ifndef GM_CMD_RUN_H
+#define GM_CMD_RUN_H
+
+#include "cmd/cmd.h"
+#include "devmap.h"
+#include "discover/discover.h"
+#include "mounts/paths.h"
+#include "mounts/table.h"
+#include "os/os.h"
+
+/** Marks for os_mark() around the kernel calls that --stats counts; the first is set before
+    os_init(). */
+#define MARK_BEGIN "getmnt:begin"
+#define MARK_END "getmnt:end"
+
+/** Which mounts a run reads, and how they are found.  Strings are borrowed. */
+struct input_opts {
+	/* which table */
+	int source;               /* enum table_source */
+	const char *tab_file;
+	bool no_table;            /* a table without mounts, instead of tab_file */
+	const char *root;
+	bool part;                /* root must not be "/" */
+	uint64_t task;            /* a process ID; 0: none */
+
+	/* how they are found */
+	int names;                /* enum discover_names; -1: not given */
+	int algorithm, identity;  /* enum discover_* */
+	unsigned prune_on, prune_off;
+	unsigned depth, threads;
+	uint64_t max_dirs;
+	double search_seconds;    /* of --search-limit; 0: no bound */
+	double max_time;          /* of --max-time; 0: no bound */
+	double timeout;           /* of a probe */
+	bool lets_expire;         /* see struct discover_opts; set by no option */
+	int probe;                /* enum discover_probe */
+	bool boundaries;
+
+	bool unique_ids;          /* 64-bit mount IDs are needed */
+	bool devices;             /* devices are examined, also for the lines of a file */
+	bool nocanonicalize;      /* paths are used as they are written */
+	bool debug;
+};
+
+/** Bounds of a search for mounts whose kernel names are wrong, in directories and seconds. */
+enum { HINT_DIRS = 20000, HINT_SECONDS = 2 };
+
+#define INPUT_DEFAULT {.source = TABLE_AUTO, .names = -1, .timeout = 5}
+/** The live mounts, named as by getmnt discover, but with a limit. */
+#define INPUT_LIMITED {.source = TABLE_AUTO, .names = DN_HINT, .timeout = 5, \
+	.max_dirs = HINT_DIRS, .search_seconds = HINT_SECONDS}
+
+/** The mounts that a command reads. */
+struct run {
+	struct os os;
+	const struct input_opts *opt;
+	struct devmap *devs;           /* NULL: no device is examined */
+	struct devmap_device *devices; /* devices with a file system; NULL: not listed yet */
+	ssize_t ndevices;
+	struct mount_table *table;
+	struct prober *prober;         /* NULL without --probe */
+	struct discovery *d;           /* NULL for an fstab or mtab */
+	struct mounts_paths paths;     /* run_paths() */
+	bool pathed;                   /* paths is set */
+	struct mounts *known;          /* found while --root was resolved; or NULL */
+	const char *table_name;        /* "listmount", or the file that was read */
+	int procfd, rootfd;            /* of --task; else AT_FDCWD */
+	bool untestable;               /* --task: its root cannot be opened */
+	char *prefix;                  /* of --root; else NULL */
+	bool live;                     /* the table is the current one of the kernel */
+	bool nomem;                    /* memory ran out in a function that cannot report it */
+	bool complete;
+	const char *reasons[8];        /* why it is not complete */
+	size_t nreasons;
+	double start;                  /* os_now() at the start */
+	void (*progress)(const struct discover_progress *progress, void *arg);
+	/* About the machine; read if the output shows them. */
+	char *host, *boot_id;
+	uint64_t mntns;                /* 0: unknown */
+	uint64_t tid;                  /* process that the table belongs to; 0: unknown */
+};
+
+/** The number of mounts: nodes of the tree, or rows of the file. */
+static inline size_t run_count(const struct run *run)
+{
+	return run->d ? run->d->tree.count : run->table->count;
+}
+
+/** The record of a node. */
+static inline const struct mount *run_mount(const struct run *run, size_t i)
+{
+	return run->d ? run->d->tree.nodes[i].mount : &run->table->mounts[i];
+}
+
+/** The mount point of a node, or NULL. */
+static inline const char *run_target(const struct run *run, size_t i)
+{
+	return run->d ? run->d->targets[i] : run->table->mounts[i].point;
+}
+
+/** The mount point of a node as seen from the root of the run; NULL: not visible. */
+static inline const char *run_name(const struct run *run, size_t i)
+{
+	if (run->d && run->d->tree.nodes[i].states & 1u << MT_OUTSIDE)
+		return NULL;
+	return run_target(run, i);
+}
+
+/* run.c */
+
+/** Initialize a run; the options outlive it. */
+void run_init(struct run *run, const struct input_opts *options);
+
+/** Start to count kernel calls, and probe the kernel's features unless the table is recorded. */
+void run_start(struct run *run);
+
+/** Add a reason why a run is incomplete, unless it is known. */
+void run_incomplete(struct run *run, const char *reason);
+
+/** Whether memory ran out somewhere, so that results may be missing. */
+bool run_failed(const struct run *run);
+
+/** Read host name, boot ID and mount namespace; unreadable ones stay unknown.
+    @self  Also the ID of this process, if the table is its own.  @return 0, or -1 (ENOMEM). */
+int machine_read(struct run *run, bool self);
+
+/* input.c */
+
+/** Read the table that run->opt names, and find the name and state of every mount.
+    @fields  enum mount_fields.  @return 0, or an exit status after a message. */
+int run_know(struct run *run, unsigned fields);
+
+/** Free a run. */
+void run_destroy(struct run *run);
+
+#endif
