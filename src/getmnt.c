@@ -103,6 +103,7 @@
  *     bulkstat.c         metadata by the bulk interfaces of btrfs and XFS
  *   discover/            mount tree + traversal: every mount named, with its state
  *     discover.c         the flow of a run
+ *     run.c              what its steps share: names and states of nodes, records read again
  *     root.c             in which mount the root of a run lies
  *     probe.c            mounts touched by the prober
  *     owner.c            the records and limits of the prober; which user owns a mount

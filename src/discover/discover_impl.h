@@ -47,9 +47,6 @@ struct dsc {
 	                               relative to, or MT_NONE */
 };
 
-/** The name of a mount in the table, relative to the root of this run; or NULL. */
-const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node);
-
 /** The enum fstype_flags of a node. */
 static inline unsigned dsc_type(const struct dsc *dsc, uint32_t node)
 {
@@ -63,6 +60,11 @@ static inline void dsc_progress(const struct dsc *dsc, struct discover_progress 
 	progress->named = dsc->tree->count - dsc->tree->waiting;
 	dsc->opts->progress(progress, dsc->opts->progress_arg);
 }
+
+/* run.c */
+
+/** The name of a mount in the table, relative to the root of this run; or NULL. */
+const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node);
 
 /** Name and settle a node.  The name must remain valid as long as the discovery. */
 void dsc_name(struct dsc *dsc, uint32_t node, const char *name, enum mt_named named);
@@ -152,7 +154,7 @@ const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners);
     @return 0, or -1 (EPIPE). */
 int dsc_permit_probes(struct dsc *dsc, const char **why);
 
-/* walk.c, pass.c */
+/* The rules of walk.c, and those of a run. */
 
 /** The pruning rules: name, word of --prune, algorithms that have it (A1: getmnt1), meaning. */
 #define DISCOVER_RULES(RULE) \
@@ -186,11 +188,13 @@ static inline bool dsc_rule(const struct dsc *dsc, enum discover_rule rule)
 	return dsc->d->rules & 1u << rule;
 }
 
+/* pass.c */
+
 /** Search for the mounts that are not settled.
     @return 0, or -1 (ENOMEM, or the root cannot be opened). */
 int dsc_walk(struct dsc *dsc);
 
-/* A search for mounts: the rules (walk.c) and the passes (pass.c). */
+/* A search for mounts: walk.c has the rules, pass.c the passes. */
 
 /** The data of a mount that worker threads read; only `wanted` changes during the search. */
 struct walk_node {

@@ -9,30 +9,15 @@
  */
 #include "discover/discover_impl.h"
 
-#include "base/array.h"
 #include "base/words.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 
 enum {
-	DENIED_MAX = 4096,   /* limit on recorded directories without permission */
 	MAX_FDS = 8192,      /* descriptors, if the limit allows */
 	TICK_DIRS = 32,      /* directories between two checks of the clock */
 };
-
-void walk_denied(struct walk *walk, const struct bfs_at *at)
-{
-	if (walk->ndenied >= DENIED_MAX)
-		return;
-	if (!ARRAY_ROOM(walk->denied, walk->ndenied, &walk->denied_size)) {
-		walk->failed = true;
-		return;
-	}
-	const char *name = walk_path(walk, at);
-	if (name)
-		walk->denied[walk->ndenied++] = name;
-}
 
 /** Report progress, and check the limits. */
 static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
@@ -54,7 +39,7 @@ static enum bfs_verdict walk_tick(struct walk *walk, const struct bfs_at *at)
 	}
 	if (opts->progress && now >= walk->next_tick) {
 		walk->next_tick = now + 0.25;
-			struct strbuf path = {0};
+		struct strbuf path = {0};
 		bfs_path(at, &path);
 		dsc_progress(dsc, &(struct discover_progress){
 			.dirs = dirs,

@@ -33,6 +33,7 @@ enum {
 	HIT_DENIED,
 	HIT_ERROR,
 	HIT_ENTRIES,
+	DENIED_MAX = 4096,           /* limit on recorded directories without permission */
 	BTRFS_SUBVOLUME_INO = 256,   /* BTRFS_FIRST_FREE_OBJECTID */
 	TICK_ENTRIES = 4096,         /* entries between two checks of the clock */
 };
@@ -182,6 +183,19 @@ void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_st
 		.node = at->tag,
 		.automount = st->attributes & K_STATX_ATTR_AUTOMOUNT,
 	};
+}
+
+void walk_denied(struct walk *walk, const struct bfs_at *at)
+{
+	if (walk->ndenied >= DENIED_MAX)
+		return;
+	if (!ARRAY_ROOM(walk->denied, walk->ndenied, &walk->denied_size)) {
+		walk->failed = true;
+		return;
+	}
+	const char *name = walk_path(walk, at);
+	if (name)
+		walk->denied[walk->ndenied++] = name;
 }
 
 /** Identity by device: the node that an entry of mount `on` shows, preferably an unsettled one. */
