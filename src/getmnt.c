@@ -71,9 +71,10 @@
  *     join.c             the options of a mount and of its file system as one list
  *     request.c          the options that a line needs to make a mount like one that exists
  *   mounttree.c          the tree of mounts: LEAF and INTERNAL, names, states (pure)
- *   devmap.c             device number <-> name, UUID, LABEL ...
+ *   devmap.c             device number <-> name, UUID, LABEL ...: records of devices
  *   devmap/
- *     sysfs.c            what a device is, and which devices it stands on
+ *     tags.c             their identifiers, by the order of the sources; lists of devices
+ *     sysfs.c            what a device is and how it is called, and which devices it stands on
  *     mount.c            the devices of a mount
  *     loop.c             the backing files of loop devices
  *     text.c             the udev database and blkid.tab

@@ -179,13 +179,6 @@ static const char *blocking_zram(struct devmap *map, struct devmap_dev *dev, int
 	                                            ? devmap_by_name(map, buf + 5) : NULL, depth);
 }
 
-struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev)
-{
-	char buf[16];
-	return devmap_attr(map, dev, buf, sizeof(buf), "partition") <= 0 ? NULL
-	       : devmap_dev_at(map, "dev/block/%u:%u/../dev", dev->major, dev->minor);
-}
-
 /** Whether devmap_mount_avoid() applies to a device or its disk. */
 static bool devmap_is_avoided(struct devmap *map, const struct devmap_dev *dev)
 {

@@ -2,13 +2,14 @@
 /**
  * Shared by the files of devmap.
  *
- *     devmap.c           the map, names, tags and the order of their sources
- *     devmap/mount.c     the devices of a mount
- *     devmap/sysfs.c     reading sysfs
- *     devmap/blocking.c  whether a device can block, and whether it may be probed
+ *     devmap.c           the map: records of devices, its memory, what it could not read
+ *     devmap/sysfs.c     reading sysfs; the names of a device
  *     devmap/loop.c      backing files of loop devices, and whether their names are right
- *     devmap/text.c      the udev database and blkid.tab          (pure)
+ *     devmap/text.c      the udev database and blkid.tab
  *     devmap/probe.c     the low-level probe by libblkid
+ *     devmap/blocking.c  whether a device can block, and whether it may be probed
+ *     devmap/mount.c     the devices of a mount
+ *     devmap/tags.c      tags, by the order of their sources
  */
 #ifndef GM_DEVMAP_IMPL_H
 #define GM_DEVMAP_IMPL_H
@@ -94,6 +95,8 @@ struct devmap {
 	struct intern journals;  /* in use: the names in /proc/fs/jbd2 */
 };
 
+/* devmap.c */
+
 /** Copy a string into the map.  @return the copy, or NULL (ENOMEM; sets map->failed). */
 const char *devmap_strndup(struct devmap *map, const char *str, size_t n);
 
@@ -101,8 +104,8 @@ const char *devmap_strndup(struct devmap *map, const char *str, size_t n);
     @return the record, or NULL (ENOMEM; sets map->failed). */
 struct devmap_dev *devmap_get(struct devmap *map, uint32_t major, uint32_t minor);
 
-/** Set dev->name. */
-void devmap_read_name(struct devmap *map, struct devmap_dev *dev);
+/** Add a device to a list.  @return false for ENOMEM (sets map->failed). */
+bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct devmap_dev *dev);
 
 /** Record errno of a file in roots.run that could not be read. */
 void devmap_note(struct devmap *map, const char *path);
@@ -157,6 +160,12 @@ void devmap_dir_begin(struct devmap *map, struct devmap_dir *dir, int fd);
     @return the name; "" if sysfs lacks the device or is not mounted.  Never NULL. */
 const char *devmap_kname(struct devmap *map, struct devmap_dev *dev);
 
+/** Set dev->name. */
+void devmap_read_name(struct devmap *map, struct devmap_dev *dev);
+
+/** The disk of a partition, or NULL. */
+struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev);
+
 /** Find the device with a name below /dev, by sysfs; or NULL. */
 struct devmap_dev *devmap_by_name(struct devmap *map, const char *name);
 
@@ -169,16 +178,10 @@ bool devmap_btrfs(struct devmap *map, struct devmap_dev *dev, const char *known,
 /** Set backing and way from the name of a file.  @return false for ENOMEM. */
 bool devmap_take_file(struct devmap *map, struct devmap_dev *dev, const char *file, size_t n);
 
-/** Add a device to a list.  @return false for ENOMEM (sets map->failed). */
-bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct devmap_dev *dev);
-
 /* blocking.c */
 
 /** Determine partition, removable, blocks and backing. */
 void devmap_find_blocking(struct devmap *map, struct devmap_dev *dev);
-
-/** The disk of a partition, or NULL. */
-struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev);
 
 /** Check whether a device may be probed.  @return why it must not be, or NULL. */
 const char *devmap_unsafe(struct devmap *map, struct devmap_dev *dev);

@@ -31,18 +31,6 @@ bool devmap_take_file(struct devmap *map, struct devmap_dev *dev, const char *fi
 	return way;
 }
 
-bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct devmap_dev *dev)
-{
-	struct devmap_below *below = arena_alloc(&map->arena, sizeof(*below));
-	if (!below) {
-		map->failed = true;
-		return false;
-	}
-	*below = (struct devmap_below){dev, *list};
-	*list = below;
-	return true;
-}
-
 /** Read the path of a backing file again, with its directory as the root. */
 static enum devmap_here devmap_look_here(struct devmap *map, const struct devmap_dev *dev,
                                          int dirfd)

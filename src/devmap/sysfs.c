@@ -256,6 +256,50 @@ const char *devmap_kname(struct devmap *map, struct devmap_dev *dev)
 	return dev->kname;
 }
 
+void devmap_read_name(struct devmap *map, struct devmap_dev *dev)
+{
+	if (dev->named)
+		return;
+	dev->named = true;
+	char path[DEVMAP_PATH_MAX], buf[DEVMAP_ATTR_MAX];
+	const char *folder = "", *name = devmap_kname(map, dev);
+	if (!*name)
+		return;
+
+	if (strncmp(name, "dm-", 3) == 0 && devmap_attr(map, dev, buf, sizeof(buf), "dm/name") > 0
+	    && devmap_is_component(buf)) {
+		folder = "mapper/";
+		name = buf;
+	}
+	if (!devmap_path(path, sizeof(path), "/dev/%s%s", folder, name))
+		return;
+	/* sysfs replaces '/' in names by '!'; names of device mapper keep a '!' of their own. */
+	for (char *c = path; !*folder && *c; ++c) {
+		if (*c == '!')
+			*c = '/';
+	}
+	if (devmap_is_subpath(path + strlen("/dev/"))) {
+		dev->name = devmap_strndup(map, path, strlen(path));
+		dev->named = dev->name;
+	}
+}
+
+const char *devmap_name(struct devmap *map, uint32_t major, uint32_t minor)
+{
+	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
+	if (!dev)
+		return NULL;
+	devmap_read_name(map, dev);
+	return dev->name;
+}
+
+struct devmap_dev *devmap_whole(struct devmap *map, const struct devmap_dev *dev)
+{
+	char buf[16];
+	return devmap_attr(map, dev, buf, sizeof(buf), "partition") <= 0 ? NULL
+	       : devmap_dev_at(map, "dev/block/%u:%u/../dev", dev->major, dev->minor);
+}
+
 /** The device with a name in device mapper, or NULL. */
 static struct devmap_dev *devmap_by_dm_name(struct devmap *map, const char *dm_name)
 {
