@@ -26,22 +26,20 @@
  *     linediff.c         unified diff of two texts
  *   os/                  the kernel facade: every system call, counted
  *     kernel.h           kernel structures and constants that old headers lack
- *     os.c               statx, openat, getdents64, listmount ...
+ *     os.c               openat, getdents64, listmount ...
+ *     statx.c            attributes of objects, also on old kernels; the mount of an open file
  *     init.c             which features this kernel has
  *     clock.c            counting and timing calls
  *     sampler.c          sampling where a thread spends its time
  *     crossing.c         each system call as a function of its own, for gprof builds
- *     entry.c            opening a name without following links or entering other mounts
- *     file.c             reading small files whole
+ *     file.c             opening a name without waiting for what is there; reading files whole
  *     map.c              reading files in memory, of which pages may be lost
  *     ring.c             opening several names by one io_uring call
  *     inodes.c           attributes of many inodes by one call: XFS, btrfs
  *     change.c           calls that change files
- *     process.c          processes, pipes, sockets; work divided among threads
+ *     process.c          processes, sockets, connections; work divided among threads
  *     bounded.c          running work with a time limit in a child, and keeping its output
- *     tcp.c              connecting to a server, in a child
- *     service.c          signals and changed files as descriptors; sd_notify
- *     watch.c            changes of files as events; objects by their handles
+ *     service.c          signals and changes of files as descriptors; handles; sd_notify
  *     caller.c           the library's caller: forked children, canceled threads
  *   path/                names that may not be what they should be
  *     resolve.c          resolving a path, component by component

@@ -6,7 +6,7 @@
 #include "base/secret.h"
 #include "cmd/listing.h"
 #include "cmd/source.h"
-#include "os/entry.h"
+#include "os/file.h"
 #include "path/resolve.h"
 
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #include "discover/discover.h"
 #include "index/scan.h"
 #include "os/change.h"
-#include "os/entry.h"
+#include "os/file.h"
 #include "os/inodes.h"
 #include "search/remote.h"
 #include "mounts/table.h"

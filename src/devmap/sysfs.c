@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "devmap/devmap_impl.h"
 
-#include "os/entry.h"
+#include "os/file.h"
 
 #include <ctype.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "host/host.h"
 
 #include "base/words.h"
-#include "os/entry.h"
+#include "os/file.h"
 #include "path/resolve.h"
 
 #include <fcntl.h>

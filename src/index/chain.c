@@ -2,7 +2,7 @@
 #include "index/chain.h"
 
 #include "base/array.h"
-#include "os/entry.h"
+#include "os/file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

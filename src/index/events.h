@@ -12,7 +12,7 @@
 
 #include "base/map64.h"
 #include "base/strbuf.h"
-#include "os/watch.h"
+#include "os/service.h"
 
 #define EVENTS_NONE UINT32_MAX
 

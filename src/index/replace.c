@@ -13,7 +13,6 @@
 
 #include "base/array.h"
 #include "os/change.h"
-#include "os/entry.h"
 #include "os/file.h"
 
 #include <fcntl.h>

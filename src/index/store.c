@@ -3,7 +3,6 @@
 #include "index/store_impl.h"
 
 #include "os/change.h"
-#include "os/entry.h"
 #include "os/file.h"
 
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "index/update.h"
 #include "os/change.h"
 #include "os/process.h"
-#include "os/watch.h"
+#include "os/service.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

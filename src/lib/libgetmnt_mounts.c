@@ -8,7 +8,6 @@
 #include "base/fstypes.h"
 #include "devmap.h"
 #include "discover/discover.h"
-#include "os/entry.h"
 #include "os/file.h"
 #include "search/delegate.h"
 #include "mounts/table.h"

@@ -19,7 +19,6 @@
 #include "os/clock.h"
 
 #include "base/array.h"
-#include "os/change.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -84,7 +83,7 @@ void os_clock_leave(struct os_clock *clock, enum os_call kind)
 	errno = error;
 }
 
-/** Read the kernel's counters of this thread. */
+/** Read the kernel's counters of this thread; not by functions of os.c, which use this file. */
 static void clock_account(struct os *os, struct os_clock *clock, int procfd)
 {
 	struct rusage usage;
@@ -96,9 +95,13 @@ static void clock_account(struct os *os, struct os_clock *clock, int procfd)
 	/* The fields are: time on a processor, time runnable, slices
 	   (Documentation/scheduler/sched-stats.rst). */
 	char text[128], *end;
-	int fd = procfd < 0 ? -1 : os_openat(os, procfd, "thread-self/schedstat", O_RDONLY);
-	ssize_t n = fd < 0 ? -1 : os_read(os, fd, text, sizeof(text) - 1);
-	os_close(os, fd);
+	int fd = procfd < 0 ? -1 : OS_RETRY(OS_CALL(os, OS_OPENAT, openat, procfd,
+	                                            "thread-self/schedstat",
+	                                            O_RDONLY | O_CLOEXEC));
+	if (fd < 0)
+		return;
+	ssize_t n = OS_RETRY(OS_CALL(os, OS_READ, read, fd, text, sizeof(text) - 1));
+	OS_SYSCALL(os, OS_CLOSE, close, fd);
 	if (n <= 0)
 		return;
 	text[n] = '\0';
@@ -181,7 +184,7 @@ static double cost_of_empty(struct os *os)
 {
 	uint64_t before = clock_ns(CLOCK_MONOTONIC);
 	for (int i = 0; i < BATCH; ++i)
-		os_geteuid(os);
+		OS_CALL(os, OS_GETEUID, geteuid);
 	return (double)(clock_ns(CLOCK_MONOTONIC) - before) / BATCH;
 }
 

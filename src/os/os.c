@@ -2,7 +2,6 @@
 #include "os/os.h"
 
 #include "os/clock.h"
-#include "os/entry.h"
 
 #include <fcntl.h>
 #include <linux/dm-ioctl.h>
@@ -51,89 +50,6 @@ void os_join(struct os *os, const struct os *worker)
 {
 	for (int i = 0; i < OS_NCALLS; ++i)
 		os->calls[i] += worker->calls[i];
-}
-
-/** fstatat(2), converted; without the creation time, the attributes and the mount ID. */
-static int os_statx_by_stat(struct os *os, int dirfd, const char *path, int flags,
-                            struct k_statx *out)
-{
-	struct stat st;
-	int known = flags & (AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
-	if (OS_RETRY(OS_CALL(os, OS_FSTAT, fstatat, dirfd, path, &st, known)) != 0)
-		return -1;
-	out->mask = K_STATX_BASIC;
-	out->blksize = (uint32_t)st.st_blksize;
-	out->mode = (uint16_t)st.st_mode;
-	out->nlink = (uint32_t)st.st_nlink;
-	out->uid = st.st_uid;
-	out->gid = st.st_gid;
-	out->ino = st.st_ino;
-	out->size = (uint64_t)st.st_size;
-	out->blocks = (uint64_t)st.st_blocks;
-	out->atime = (struct k_statx_time){st.st_atim.tv_sec, (uint32_t)st.st_atim.tv_nsec, 0};
-	out->ctime = (struct k_statx_time){st.st_ctim.tv_sec, (uint32_t)st.st_ctim.tv_nsec, 0};
-	out->mtime = (struct k_statx_time){st.st_mtim.tv_sec, (uint32_t)st.st_mtim.tv_nsec, 0};
-	out->dev_major = major(st.st_dev);
-	out->dev_minor = minor(st.st_dev);
-	out->rdev_major = major(st.st_rdev);
-	out->rdev_minor = minor(st.st_rdev);
-	return 0;
-}
-
-/** statx(2), which returns no mount ID before Linux 5.8. */
-static int os_statx_plain(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
-                          struct k_statx *st)
-{
-	if (!os->statx_works) {
-		memset(st, 0, sizeof(*st));
-		return os_statx_by_stat(os, dirfd, path, flags, st);
-	}
-	if (os->disabled & OSC_STATX_UNIQUE)
-		mask &= ~(unsigned)K_STATX_MNT_ID_UNIQUE;
-	int rc = OS_RETRY(OS_SYSCALL(os, OS_STATX, statx, dirfd, path, flags, mask, st));
-	/* On success the kernel has filled the whole structure. */
-	if (rc != 0) {
-		memset(st, 0, sizeof(*st));
-	} else if (os->disabled & OSC_STATX_MNT_ID) {
-		/* As before Linux 5.8. */
-		st->mask &= ~(unsigned)(K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE);
-		st->attributes_mask &= ~(uint64_t)K_STATX_ATTR_MOUNT_ROOT;
-		st->mnt_id = 0;
-	}
-	return rc;
-}
-
-int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
-             struct k_statx *st)
-{
-	if (!os->ids_by_proc || !(mask & (K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE)))
-		return os_statx_plain(os, dirfd, path, flags, mask, st);
-	bool self = flags & AT_EMPTY_PATH && !*path && dirfd != AT_FDCWD;
-	int fd = dirfd;
-	if (!self)
-		fd = os_openat(os, dirfd, *path ? path : ".",
-		               O_PATH | (flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0));
-	if (fd < 0)
-		memset(st, 0, sizeof(*st));
-	int rc = fd < 0 ? -1 : os_statx_plain(os, fd, "", flags | AT_EMPTY_PATH, mask, st);
-	if (rc == 0 && (st->mnt_id = os_mount_id(os, fd)) != 0)
-		st->mask |= K_STATX_MNT_ID;
-	else if (rc == 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
-		rc = -1;
-	if (!self)
-		os_close(os, fd);
-	return rc;
-}
-
-uint64_t os_statx_mnt_id(const struct k_statx *st, bool unique)
-{
-	unsigned bit = unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
-	return st->mask & bit ? st->mnt_id : 0;
-}
-
-bool os_statx_is_mount_root(const struct k_statx *st)
-{
-	return st->attributes_mask & st->attributes & K_STATX_ATTR_MOUNT_ROOT;
 }
 
 int os_openat(struct os *os, int dirfd, const char *path, int flags)
@@ -316,6 +232,22 @@ bool os_reader_gone(struct os *os, int fd)
 int os_fstatfs(struct os *os, int fd, struct statfs *st)
 {
 	return OS_RETRY(OS_CALL(os, OS_STATFS, fstatfs, fd, st));
+}
+
+int os_fs_sizes(struct os *os, int fd, struct os_sizes *sizes)
+{
+	struct statfs st;
+	if (os_fstatfs(os, fd, &st) != 0)
+		return -1;
+	*sizes = (struct os_sizes){
+		.blocks = st.f_blocks,
+		.bfree = st.f_bfree,
+		.bavail = st.f_bavail,
+		.frsize = (uint64_t)(st.f_frsize ? st.f_frsize : st.f_bsize),
+		.files = st.f_files,
+		.ffree = st.f_ffree,
+	};
+	return 0;
 }
 
 void os_close(struct os *os, int fd)

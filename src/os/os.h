@@ -142,6 +142,15 @@ uint64_t os_statx_mnt_id(const struct k_statx *st, bool unique);
 /** Whether a result is the root of a mount (false if unknown). */
 bool os_statx_is_mount_root(const struct k_statx *st);
 
+/** The 32-bit ID of the mount of an open file.
+    @return the ID, or 0.  Errors: ENOENT: /proc is not mounted; those of openat(2) and read(2). */
+uint64_t os_mount_id(struct os *os, int fd);
+
+struct mount;
+
+/** Whether an open file is on a mount of a mount table: 1 or 0; -1: unknown. */
+int os_is_on_mount(struct os *os, int fd, const struct mount *mount);
+
 /* The system calls of the same names; os_openat() sets close-on-exec, os_unlinkat() removes no
    directory.  For os_getdents(), a removed directory is empty. */
 int os_openat(struct os *os, int dirfd, const char *path, int flags);

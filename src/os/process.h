@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Processes and the sockets between them; work divided among threads.
+ * Processes and the sockets between them; connections made by a child; work divided among threads.
  */
 #ifndef GM_OS_PROCESS_H
 #define GM_OS_PROCESS_H
 
+#include "base/strbuf.h"
 #include "os/os.h"
 
 #include <poll.h>
@@ -112,5 +113,19 @@ double os_spent(struct os *os);
 /** Have the kernel kill this process when its parent ends.
     @return false if this failed, or the parent has already ended. */
 bool os_die_with(int parent);
+
+/** Start to connect to a TCP server, without waiting for it: resolving a name may block without a
+    limit, whatever files, servers and modules the host uses for that.  So a child resolves the name
+    and connects, and passes the connection on.
+    @host  A name or an address.  @port  A number.
+    @sock [out]  For os_tcp_take(), when it is readable.
+    @return the ID of the child, which the caller kills if that takes too long, and reaps; or -1.
+    Errors: those of socketpair(2) and fork(2). */
+int os_tcp_start(struct os *os, const char *host, const char *port, int *sock);
+
+/** Get the connection.
+    @why [out]  Why there is none, is appended.
+    @return a descriptor; or -1.  Errors: EAGAIN: not yet; else it failed. */
+int os_tcp_take(struct os *os, int sock, struct strbuf *why);
 
 #endif

@@ -4,7 +4,6 @@
  */
 #include "path/replace_impl.h"
 
-#include "os/entry.h"
 #include "os/file.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
  */
 #include "path/replace_impl.h"
 
-#include "os/entry.h"
+#include "os/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "search/chirp_link.h"
 
 #include "os/change.h"
-#include "os/tcp.h"
+#include "os/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

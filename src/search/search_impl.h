@@ -11,7 +11,7 @@
 #include "base/strbuf.h"
 #include "bfs.h"
 #include "os/caller.h"
-#include "os/entry.h"
+#include "os/file.h"
 #include "search/follow.h"
 #include "search/pattern.h"
 #include "search/queue_impl.h"

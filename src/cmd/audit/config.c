@@ -7,7 +7,6 @@
 #include "cmd/putfile.h"
 #include "cmd/view.h"
 #include "cmd/text.h"
-#include "os/entry.h"
 #include "os/file.h"
 #include "path/replace.h"
 

@@ -7,7 +7,7 @@
 #include "cmd/output.h"
 #include "index/walk.h"
 #include "os/change.h"
-#include "os/entry.h"
+#include "os/file.h"
 #include "os/inodes.h"
 #include "search/search.h"
 

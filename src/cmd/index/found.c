@@ -6,7 +6,6 @@
 #include "base/words.h"
 #include "cmd/indexed.h"
 #include "os/change.h"
-#include "os/entry.h"
 #include "os/file.h"
 
 #include <errno.h>

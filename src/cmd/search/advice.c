@@ -4,7 +4,7 @@
 #include "base/command.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
-#include "os/entry.h"
+#include "os/file.h"
 #include "os/os.h"
 #include "path/resolve.h"
 #include "search/query.h"
