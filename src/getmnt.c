@@ -227,11 +227,10 @@
  *     reproduce.c        which mounts the lines of an fstab mount again
  *   fstab/plan/          a line for each mount
  *     plan.c             the order of decisions
- *     place.c            what each mount is, and what it needs
- *     bind.c             which mounts are binds, and where their source is visible
+ *     classify.c         what each mount is: the system's, a bind, ...
+ *     needs.c            what each mount needs; where the source of a bind is visible
  *     own.c              mounts that the system makes by itself
  *     source.c           how a device is named
- *     options.c          which options the line needs
  *   fstab/match/         pairing lines with mounts, and their differences
  *     matcher.c          lines and mounts, by mount point
  *     pair.c             which line of a mount point belongs to its mount

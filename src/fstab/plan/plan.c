@@ -20,50 +20,15 @@
 #include "mountopts/edit.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/layers.h"
+#include "mountopts/request.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 /** Maximum number of passes; a mount that is undecided after them needs itself. */
 enum { PASSES_MAX = 64 };
-
-const char *plan_format(struct maker *mk, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	const char *text = arena_vprintf(&mk->plan->arena, format, args);
-	va_end(args);
-	mk->failed |= !text;
-	return text;
-}
-
-enum state plan_refuse(struct maker *mk, struct fstab_line *line, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	line->why = arena_vprintf(&mk->plan->arena, format, args);
-	va_end(args);
-	mk->failed |= !line->why;
-	return REFUSED;
-}
-
-const struct mount *place_mount(const struct maker *mk, uint32_t node)
-{
-	return mk->tree->nodes[node].mount;
-}
-
-const char *place_type(const struct mount *mount)
-{
-	return mount->fstype ? mount->fstype : "";
-}
-
-const char *place_root(const struct mount *mount)
-{
-	return mount->root ? mount->root : "/";
-}
 
 /* Lines. */
 
@@ -96,6 +61,36 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbu
 		return plan_refuse(mk, line, "one of its options holds a secret, which does not "
 		                   "belong in an fstab");
 	return LINE;
+}
+
+/** Choose the options of a line.
+    @bound  Of a bind: the mount of its source; else NULL.
+    @first  "loop" and the like, or NULL.
+    @more   Options after the others.
+    @line   Gets options, or the reason why no line is possible.
+    @return LINE or REFUSED. */
+static enum state choose_options(struct maker *mk, const struct mount *mount,
+                                 const struct mount *bound, const char *first,
+                                 const struct strbuf *more, struct fstab_line *line)
+{
+	struct strbuf out = {0}, why = {0}, warning = {0};
+	const struct opt_request request = {
+		.mount = mount, .bound = bound, .root = mk->in->root, .first = first,
+		.minimal = mk->in->options == FSTAB_MINIMAL, .more = more->len ? more->data : NULL,
+	};
+	int rc = opt_request(&request, &out, &why, &warning);
+	if (rc == 0)
+		line->options = plan_format(mk, "%s", out.len ? strbuf_str(&out) : "defaults");
+	else if (rc > 0)
+		line->why = plan_format(mk, "%s", strbuf_str(&why));
+	if (warning.len)
+		line->warning = plan_format(mk, "%s%s%s", line->warning ? line->warning : "",
+		                            line->warning ? "; " : "", strbuf_str(&warning));
+	mk->failed |= rc < 0 || out.failed;
+	strbuf_destroy(&out);
+	strbuf_destroy(&why);
+	strbuf_destroy(&warning);
+	return rc == 0 && !mk->failed ? LINE : REFUSED;
 }
 
 /** Check the layers of an overlay, all of which are needed.
@@ -234,7 +229,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 		opt_puts(more, "_netdev");
 	bool spare = (device.loop.partition && line->warning) || mk->places[i].owner;
 	state = add_own(mk, i, spare, more, line);
-	return state == LINE ? options_choose(mk, m, NULL, first, more, line) : state;
+	return state == LINE ? choose_options(mk, m, NULL, first, more, line) : state;
 }
 
 /** Make the line of a bind.
@@ -267,7 +262,7 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strb
 		return REFUSED;
 	line->fstype = "none";
 	state = add_own(mk, i, mk->places[i].owner, more, line);
-	return state == LINE ? options_choose(mk, m, place_mount(mk, in), NULL, more, line) : state;
+	return state == LINE ? choose_options(mk, m, place_mount(mk, in), NULL, more, line) : state;
 }
 
 /** Whether a mount point is to be added by name. */
@@ -424,15 +419,8 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 		.places = calloc(tree->count + 1, sizeof(struct place)),
 	};
 	mk.failed = !mk.places || !plan->lines;
-	if (!mk.failed) {
-		place_find_layers(&mk);
-		place_find_stacks(&mk);
-		for (uint32_t at = 0; at < tree->count; ++at)
-			place_classify(&mk, tree->order[at]);
-		place_index(&mk);
-	}
-	for (uint32_t at = 0; at < tree->count && !mk.failed; ++at)
-		place_consider(&mk, tree->order[at]);
+	if (!mk.failed)
+		place_classify(&mk);
 	if (!mk.failed) {
 		decide_all(&mk);
 		add_netdev(&mk);

@@ -3,11 +3,10 @@
  * What the files of the plan share.
  *
  *     plan.c     decides on each mount after those that it needs
- *     place.c    what each mount is, and what it needs
- *     bind.c     which mounts are binds, and where their source is visible
+ *     classify.c what each mount is
+ *     needs.c    what each mount needs; where the source of a bind is visible
  *     own.c      what the system mounts by itself
  *     source.c   how a source is named
- *     options.c  the options of a line
  */
 #ifndef GM_FSTAB_PLAN_IMPL_H
 #define GM_FSTAB_PLAN_IMPL_H
@@ -55,6 +54,25 @@ struct maker {
 	bool failed;             /* ENOMEM */
 };
 
+/** The mount of a node. */
+static inline const struct mount *place_mount(const struct maker *mk, uint32_t node)
+{
+	return mk->tree->nodes[node].mount;
+}
+
+/** The type and root of a mount, never NULL. */
+static inline const char *place_type(const struct mount *mount)
+{
+	return mount->fstype ? mount->fstype : "";
+}
+
+static inline const char *place_root(const struct mount *mount)
+{
+	return mount->root ? mount->root : "/";
+}
+
+/* needs.c */
+
 /** A formatted string that stays; NULL on ENOMEM. */
 __attribute__((format(printf, 2, 3)))
 const char *plan_format(struct maker *mk, const char *format, ...);
@@ -63,37 +81,18 @@ const char *plan_format(struct maker *mk, const char *format, ...);
 __attribute__((format(printf, 3, 4)))
 enum state plan_refuse(struct maker *mk, struct fstab_line *line, const char *format, ...);
 
-/** The mount of a node; its type and root, never NULL. */
-const struct mount *place_mount(const struct maker *mk, uint32_t node);
-const char *place_type(const struct mount *mount);
-const char *place_root(const struct mount *mount);
-
-/* place.c */
-
 /** A path of the discovery from ROOT; NULL: not below it. */
 const char *place_below(const struct fstab_input *in, const char *name);
-
-/** Find out whether the root is an overlay, for place_classify(). */
-void place_find_layers(struct maker *mk);
-
-/** Find stacks of binds of a directory onto itself, for place_classify(). */
-void place_find_stacks(struct maker *mk);
 
 /** The lowest mount of the stack that a node is in if all show the same directory: a line of the
     mount point makes that one.  @node  MT_NONE gives MT_NONE. */
 uint32_t place_base(const struct maker *mk, uint32_t node);
 
-/** Classify a node by itself. */
-void place_classify(struct maker *mk, uint32_t i);
-
-/** Make the indexes after all nodes are classified. */
-void place_index(struct maker *mk);
-
 /** The visible mount that holds a path from ROOT; MT_NONE: only ROOT does. */
 uint32_t place_holder(const struct maker *mk, const char *path);
 
-/** Classify a node among the others, using the indexes. */
-void place_consider(struct maker *mk, uint32_t i);
+/** Whether the file system can be written to, and this mount of it cannot. */
+bool place_is_ro_view(const struct mount *mount);
 
 /** Whether what is below a mount is lost at a shutdown. */
 bool place_is_volatile(const struct maker *mk, uint32_t node);
@@ -120,21 +119,6 @@ enum state place_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *l
 /** Whether the mount point of a mount does not survive a reboot: a tmpfs is empty at boot. */
 bool place_wants_mkdir(const struct maker *mk, uint32_t i);
 
-/** The owner of a unit, not of an fstab, for a mount point or swap space; NULL: none, or not
-    known. */
-const char *place_unit(const struct fstab_facts *facts, const char *target);
-
-/* bind.c */
-
-/** The hash of a device and the root of a mount on it. */
-uint64_t bind_hash(const struct mount *mount, const char *root);
-
-/** Add a visible mount to mk->primary, if it shows the whole of its file system; the last first. */
-void bind_index(struct maker *mk, uint32_t i);
-
-/** Whether a node shows what another mount does already, or a part of it. */
-bool bind_is(struct maker *mk, uint32_t node);
-
 /** Find where the source of a bind is visible: in a mount of the same file system, of its root or
     of a directory above; the higher ones first, since those are mounts of it rather than binds.
     @line      Gets the source, or the reason why it has none.
@@ -145,6 +129,15 @@ enum state bind_find(struct maker *mk, uint32_t i, struct fstab_line *line, uint
 /** Why a bind would not be writable: no line mounts its file system writable and shows it read-only
     elsewhere.  NULL: it would be. */
 const char *bind_writes_refused(struct maker *mk, uint32_t i);
+
+/* classify.c */
+
+/** Find out what each mount is: all members of its place but `unnamed`; and make the indexes. */
+void place_classify(struct maker *mk);
+
+/** The owner of a unit, not of an fstab, for a mount point or swap space; NULL: none, or not
+    known. */
+const char *place_unit(const struct fstab_facts *facts, const char *target);
 
 /* own.c */
 
@@ -187,16 +180,5 @@ const char *source_type_fault(struct maker *mk, const struct mount *mount);
     @line  Gets source, or the reason why it has none.
     @return LINE or REFUSED. */
 enum state source_of_mount(struct maker *mk, const struct mount *mount, struct fstab_line *line);
-
-/* options.c */
-
-/** Choose the options of a line.
-    @bound  Of a bind: the mount of its source; else NULL.
-    @first  "loop" and the like, or NULL.
-    @more   Options after the others.
-    @line   Gets options, or the reason why no line is possible.
-    @return LINE or REFUSED. */
-enum state options_choose(struct maker *mk, const struct mount *mount, const struct mount *bound,
-                          const char *first, const struct strbuf *more, struct fstab_line *line);
 
 #endif

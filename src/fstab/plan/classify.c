@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each mount is, and which mounts it needs.
+ * What each mount is: the system's, of no line, a bind, or a mount of its file system.
  *
  * Two maps by mount point make this linear: of the visible mounts, to find the mount that contains
  * a path and whether another mount covers it; and of the hidden mounts, which may contain the
@@ -13,53 +13,9 @@
 #include "base/words.h"
 #include "fstab/units.h"
 #include "mountopts/fsopts.h"
+#include "mountopts/shown.h"
 
 #include <string.h>
-
-const char *place_below(const struct fstab_input *in, const char *name)
-{
-	if (!name || !word_below(name, in->root))
-		return NULL;
-	if (strcmp(in->root, "/") == 0)
-		return name;
-	name += strlen(in->root);
-	return *name ? name : "/";
-}
-
-uint32_t place_holder(const struct maker *mk, const char *path)
-{
-	return pathmap_nearest(&mk->by_name, path);
-}
-
-/** Insert a node at the head of the chain of its hash.  @return the next node, or MAP64_NONE. */
-static uint32_t push(struct maker *mk, struct map64 *map, uint64_t hash, uint32_t node)
-{
-	uint32_t next = map64_remove(map, hash);
-	mk->failed |= map64_put(map, hash, node) == MAP64_NONE;
-	return next;
-}
-
-void place_index(struct maker *mk)
-{
-	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->failed;) {
-		uint32_t i = mk->tree->order[at];
-		struct place *place = &mk->places[i];
-		const struct mount *m = place_mount(mk, i);
-		if (!place->target)
-			continue;
-		if (place->visible) {
-			mk->failed |= pathmap_add(&mk->by_name, place->target, i) != 0;
-			place->next_root = push(mk, &mk->by_root, bind_hash(m, place_root(m)), i);
-			bind_index(mk, i);
-		} else if (!place->onto_itself && !(fstype_flags(m->fstype) & FST_AUTOFS)
-		           && strcmp(place_type(m), "rootfs") != 0) {
-			/* It may contain files that were once visible below its mount point. */
-			mk->failed |= pathmap_add(&mk->by_hidden, place->target, i) != 0;
-			map64_remove(&mk->hidden, mount_dev(m));
-			mk->failed |= map64_put(&mk->hidden, mount_dev(m), i) == MAP64_NONE;
-		}
-	}
-}
 
 /* What a mount is. */
 
@@ -112,7 +68,8 @@ static const char *unspeakable(struct maker *mk, const struct mount *m)
 	return "only the kernel knows its password; write a line with credentials=FILE";
 }
 
-void place_find_layers(struct maker *mk)
+/** Find out whether the root is an overlay. */
+static void find_root_layers(struct maker *mk)
 {
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {
 		const struct mt_node *node = &mk->tree->nodes[i];
@@ -124,22 +81,8 @@ void place_find_layers(struct maker *mk)
 	}
 }
 
-uint32_t place_base(const struct maker *mk, uint32_t node)
-{
-	const struct mt_node *nodes = mk->tree->nodes;
-	while (node != MT_NONE && mtree_stacked(mk->tree, node)) {
-		uint32_t on = nodes[node].parent;
-		const struct mount *m = place_mount(mk, node), *beneath = place_mount(mk, on);
-		if (!mk->in->d->targets[on] || nodes[on].states & 1u << MT_OUTSIDE
-		    || mount_dev(beneath) != mount_dev(m)
-		    || strcmp(place_root(beneath), place_root(m)) != 0)
-			break;
-		node = on;
-	}
-	return node;
-}
-
-void place_find_stacks(struct maker *mk)
+/** Find stacks of binds of a directory onto itself. */
+static void find_stacks(struct maker *mk)
 {
 	const unsigned not_visible = 1u << MT_HIDDEN | 1u << MT_LOST | 1u << MT_UNSEARCHED
 	                             | 1u << MT_OUTSIDE;
@@ -203,7 +146,8 @@ static void leave_out(struct place *place, const char *owner, const char *why, b
 	place->owner = owner;
 }
 
-void place_classify(struct maker *mk, uint32_t i)
+/** Classify a node by itself. */
+static void classify_alone(struct maker *mk, uint32_t i)
 {
 	const struct fstab_input *in = mk->in;
 	const struct mt_node *node = &mk->tree->nodes[i];
@@ -275,7 +219,111 @@ void place_classify(struct maker *mk, uint32_t i)
 	}
 }
 
-void place_consider(struct maker *mk, uint32_t i)
+/* What a mount is among the others. */
+
+/** Whether a mount of the root of a device has the source of this mount. */
+static bool is_top_source(const struct maker *mk, const struct mount *m)
+{
+	for (uint32_t i = 0; i < mk->tree->count; ++i) {
+		const struct mount *top = place_mount(mk, i);
+		if (top && mount_dev(top) == mount_dev(m) && strcmp(place_root(top), "/") == 0
+		    && top->source && strcmp(top->source, m->source) == 0)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * Whether a mount shows the directory of a share that its source names: //server/share/dir.
+ *
+ * Only SMB shows the requested directory as the root.  A bind of a directory shows the source of
+ * the mount that it is of, and can look the same if that mount exists.
+ */
+static bool shows_source(const struct maker *mk, const struct mount *m)
+{
+	const char *rest = m->source;
+	if (!fsopt_type_in(m->fstype, "cifs smb3") || !rest || strncmp(rest, "//", 2) != 0)
+		return false;
+	rest += 2 + strcspn(rest + 2, "/");
+	if (*rest)
+		rest += 1 + strcspn(rest + 1, "/");
+	return strcmp(rest, place_root(m)) == 0 && !is_top_source(mk, m);
+}
+
+static bool is_network(const struct mount *m)
+{
+	return (fstype_flags(m->fstype) & (FST_NET | FST_DEVICE)) == FST_NET;
+}
+
+/** Whether a mount is a file system or subvolume by itself, by its source alone. */
+static bool stands_alone(struct maker *mk, const struct mount *m)
+{
+	const char *root = place_root(m);
+	/* A directory of a subvolume is not a subvolume. */
+	if (strcmp(place_type(m), "btrfs") == 0)
+		return !opt_shown_value(m->fs_opts, "subvol", &mk->scratch)
+		       || strcmp(strbuf_str(&mk->scratch), root) == 0;
+	return strcmp(root, "/") == 0 || (is_network(m) && shows_source(mk, m));
+}
+
+/** Add a visible mount to mk->primary, if it shows the whole of its file system; the last
+    first. */
+static void index_primary(struct maker *mk, uint32_t i)
+{
+	const struct mount *m = place_mount(mk, i);
+	uint32_t later = map64_get(&mk->primary, mount_dev(m));
+	if (!stands_alone(mk, m)
+	    || (later != MAP64_NONE && place_is_ro_view(m)
+	        && !place_is_ro_view(place_mount(mk, later))))
+		return;
+	map64_remove(&mk->primary, mount_dev(m));
+	mk->failed |= map64_put(&mk->primary, mount_dev(m), i) == MAP64_NONE;
+}
+
+/** Make the indexes after all nodes are classified by themselves. */
+static void make_indexes(struct maker *mk)
+{
+	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->failed;) {
+		uint32_t i = mk->tree->order[at];
+		struct place *place = &mk->places[i];
+		const struct mount *m = place_mount(mk, i);
+		if (!place->target)
+			continue;
+		if (place->visible) {
+			mk->failed |= pathmap_add(&mk->by_name, place->target, i) != 0;
+			uint64_t hash = map64_bytes(fstab_device_hash(m), place_root(m),
+			                            strlen(place_root(m)));
+			place->next_root = map64_remove(&mk->by_root, hash);
+			mk->failed |= map64_put(&mk->by_root, hash, i) == MAP64_NONE;
+			index_primary(mk, i);
+		} else if (!place->onto_itself && !(fstype_flags(m->fstype) & FST_AUTOFS)
+		           && strcmp(place_type(m), "rootfs") != 0) {
+			/* It may contain files that were once visible below its mount point. */
+			mk->failed |= pathmap_add(&mk->by_hidden, place->target, i) != 0;
+			map64_remove(&mk->hidden, mount_dev(m));
+			mk->failed |= map64_put(&mk->hidden, mount_dev(m), i) == MAP64_NONE;
+		}
+	}
+}
+
+/** Whether a node shows what another mount does already, or a part of it. */
+static bool is_bind(struct maker *mk, uint32_t node)
+{
+	const struct mount *m = place_mount(mk, node);
+	if (!stands_alone(mk, m))
+		return true;
+	if (fstype_flags(m->fstype) & FST_SUBVOL || is_network(m))
+		return false;
+	uint32_t first = map64_get(&mk->primary, mount_dev(m));
+	if (first == MAP64_NONE || first == node)
+		return false;
+	/* A device can be mounted twice, but not once for reading and once for writing; without a
+	   device, it would be a new file system. */
+	return m->dev_major == 0 || place_is_ro_view(m) != place_is_ro_view(place_mount(mk, first));
+}
+
+/** Classify a node among the others, using the indexes. */
+static void classify_among(struct maker *mk, uint32_t i)
 {
 	struct place *place = &mk->places[i];
 	if (place->state != WAITING)
@@ -284,99 +332,17 @@ void place_consider(struct maker *mk, uint32_t i)
 	if (pathmap_get(&mk->by_name, place->target) != i)
 		refuse(place, "another mount has the same path");
 	else
-		place->bind = bind_is(mk, i);
+		place->bind = is_bind(mk, i);
 }
 
-/* What a mount needs. */
-
-bool place_is_volatile(const struct maker *mk, uint32_t node)
+void place_classify(struct maker *mk)
 {
-	return fsopt_type_in(place_mount(mk, node)->fstype, "tmpfs ramfs")
-	       && strcmp(mk->places[node].target, "/") != 0;
-}
-
-enum state place_available(const struct maker *mk, uint32_t node)
-{
-	const struct place *place = node != MT_NONE ? &mk->places[node] : NULL;
-	/* ROOT is a directory of a mount outside; or the mount exists before an fstab is read. */
-	if (!place || (place->visible && strcmp(place->target, "/") == 0)
-	    || (place->state == OWN && place->boot))
-		return LINE;
-	return (enum state)place->state;
-}
-
-const char *place_lack(enum state state)
-{
-	return state == OWN ? "the system mounts by itself, if at all" : "has no line";
-}
-
-enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
-                            uint32_t *node, struct fstab_line *line)
-{
-	uint32_t in = place_holder(mk, path);
-	if (in == i && i != MT_NONE) {
-		in = mk->tree->nodes[i].parent;
-		if (in != MT_NONE && mk->places[in].state == ELSEWHERE)
-			in = MT_NONE;
-		if (strcmp(mk->places[i].target, "/") == 0
-		    || (in != MT_NONE && !mk->places[in].visible))
-			return plan_refuse(mk, line, "%s %s is covered by itself", what, path);
-	}
-	if (node)
-		*node = in;
-	/* The path is the one under which the file was opened; a mount may hide it now. */
-	uint32_t hidden = pathmap_nearest(&mk->by_hidden, path);
-	if (hidden != MT_NONE)
-		return plan_refuse(mk, line, "%s %s may be that of a mount on %s which is hidden "
-		                   "now", what, path, mk->places[hidden].target);
-	enum state state = place_available(mk, in);
-	if (state == LINE && in != MT_NONE && place_is_volatile(mk, in))
-		return plan_refuse(mk, line, "%s %s is in memory and does not survive a reboot",
-		                   what, path);
-	if (state == REFUSED || state == OWN)
-		return plan_refuse(mk, line, "%s %s lies on %s, which %s", what, path,
-		                   mk->places[in].target, place_lack(state));
-	return state;
-}
-
-/** The mount that the place of a node lies in; MT_NONE: one outside of ROOT. */
-static uint32_t parent_of(const struct maker *mk, uint32_t i)
-{
-	const struct mt_node *nodes = mk->tree->nodes;
-	uint32_t parent = place_base(mk, nodes[i].parent);
-	/* Mounts below it in a stack are hidden. */
-	while (parent != MT_NONE && mk->places[parent].target && !mk->places[parent].visible
-	       && strcmp(mk->places[parent].target, mk->places[i].target) == 0)
-		parent = nodes[parent].parent;
-	return parent == MT_NONE || mk->places[parent].state == ELSEWHERE ? MT_NONE : parent;
-}
-
-bool place_wants_mkdir(const struct maker *mk, uint32_t i)
-{
-	uint32_t parent = parent_of(mk, i);
-	return parent != MT_NONE && mk->places[parent].target && place_is_volatile(mk, parent);
-}
-
-enum state place_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *line)
-{
-	uint32_t parent = parent_of(mk, i);
-	enum discover_kind kind = (enum discover_kind)mk->in->d->kinds[i];
-	/* The mount point is a directory, as far as that is known. */
-	bool dir = kind != DK_UNKNOWN ? kind == DK_DIR
-	           : !mk->places[i].bind || strcmp(place_root(place_mount(mk, i)), "/") == 0
-	             || mk->tree->nodes[i].first != MT_NONE;
-	if (place_wants_mkdir(mk, i) && !dir)
-		return plan_refuse(mk, line, kind == DK_UNKNOWN
-			? "its mount point is in memory and does not survive a reboot; whether it "
-			  "is a directory is not known"
-			: "the file that it is mounted on is in memory and does not survive a "
-			  "reboot");
-	if (parent == MT_NONE || mk->places[i].automount)
-		return LINE;
-	enum state state = place_available(mk, parent);
-	const char *above = mk->places[parent].target;
-	if (state == REFUSED || state == OWN)
-		line->why = plan_format(mk, "it is mounted on %s, which %s", above ? above : "?",
-		                        place_lack(state));
-	return state;
+	const struct mtree *tree = mk->tree;
+	find_root_layers(mk);
+	find_stacks(mk);
+	for (uint32_t at = 0; at < tree->count; ++at)
+		classify_alone(mk, tree->order[at]);
+	make_indexes(mk);
+	for (uint32_t at = 0; at < tree->count && !mk->failed; ++at)
+		classify_among(mk, tree->order[at]);
 }

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each mount needs: the mounts of its mount point, of its image or layers, of the source of a
+ * bind.
+ */
+#include "fstab/plan/plan_impl.h"
+
+#include "base/words.h"
+#include "mountopts/fsopts.h"
+#include "mountopts/shown.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+const char *plan_format(struct maker *mk, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *text = arena_vprintf(&mk->plan->arena, format, args);
+	va_end(args);
+	mk->failed |= !text;
+	return text;
+}
+
+enum state plan_refuse(struct maker *mk, struct fstab_line *line, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	line->why = arena_vprintf(&mk->plan->arena, format, args);
+	va_end(args);
+	mk->failed |= !line->why;
+	return REFUSED;
+}
+
+const char *place_below(const struct fstab_input *in, const char *name)
+{
+	if (!name || !word_below(name, in->root))
+		return NULL;
+	if (strcmp(in->root, "/") == 0)
+		return name;
+	name += strlen(in->root);
+	return *name ? name : "/";
+}
+
+uint32_t place_holder(const struct maker *mk, const char *path)
+{
+	return pathmap_nearest(&mk->by_name, path);
+}
+
+uint32_t place_base(const struct maker *mk, uint32_t node)
+{
+	const struct mt_node *nodes = mk->tree->nodes;
+	while (node != MT_NONE && mtree_stacked(mk->tree, node)) {
+		uint32_t on = nodes[node].parent;
+		const struct mount *m = place_mount(mk, node), *beneath = place_mount(mk, on);
+		if (!mk->in->d->targets[on] || nodes[on].states & 1u << MT_OUTSIDE
+		    || mount_dev(beneath) != mount_dev(m)
+		    || strcmp(place_root(beneath), place_root(m)) != 0)
+			break;
+		node = on;
+	}
+	return node;
+}
+
+bool place_is_ro_view(const struct mount *mount)
+{
+	return shown_mount_readonly(mount) && !shown_super_readonly(mount);
+}
+
+/* What a mount needs. */
+
+bool place_is_volatile(const struct maker *mk, uint32_t node)
+{
+	return fsopt_type_in(place_mount(mk, node)->fstype, "tmpfs ramfs")
+	       && strcmp(mk->places[node].target, "/") != 0;
+}
+
+enum state place_available(const struct maker *mk, uint32_t node)
+{
+	const struct place *place = node != MT_NONE ? &mk->places[node] : NULL;
+	/* ROOT is a directory of a mount outside; or the mount exists before an fstab is read. */
+	if (!place || (place->visible && strcmp(place->target, "/") == 0)
+	    || (place->state == OWN && place->boot))
+		return LINE;
+	return (enum state)place->state;
+}
+
+const char *place_lack(enum state state)
+{
+	return state == OWN ? "the system mounts by itself, if at all" : "has no line";
+}
+
+enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
+                            uint32_t *node, struct fstab_line *line)
+{
+	uint32_t in = place_holder(mk, path);
+	if (in == i && i != MT_NONE) {
+		in = mk->tree->nodes[i].parent;
+		if (in != MT_NONE && mk->places[in].state == ELSEWHERE)
+			in = MT_NONE;
+		if (strcmp(mk->places[i].target, "/") == 0
+		    || (in != MT_NONE && !mk->places[in].visible))
+			return plan_refuse(mk, line, "%s %s is covered by itself", what, path);
+	}
+	if (node)
+		*node = in;
+	/* The path is the one under which the file was opened; a mount may hide it now. */
+	uint32_t hidden = pathmap_nearest(&mk->by_hidden, path);
+	if (hidden != MT_NONE)
+		return plan_refuse(mk, line, "%s %s may be that of a mount on %s which is hidden "
+		                   "now", what, path, mk->places[hidden].target);
+	enum state state = place_available(mk, in);
+	if (state == LINE && in != MT_NONE && place_is_volatile(mk, in))
+		return plan_refuse(mk, line, "%s %s is in memory and does not survive a reboot",
+		                   what, path);
+	if (state == REFUSED || state == OWN)
+		return plan_refuse(mk, line, "%s %s lies on %s, which %s", what, path,
+		                   mk->places[in].target, place_lack(state));
+	return state;
+}
+
+/** The mount that the place of a node lies in; MT_NONE: one outside of ROOT. */
+static uint32_t parent_of(const struct maker *mk, uint32_t i)
+{
+	const struct mt_node *nodes = mk->tree->nodes;
+	uint32_t parent = place_base(mk, nodes[i].parent);
+	/* Mounts below it in a stack are hidden. */
+	while (parent != MT_NONE && mk->places[parent].target && !mk->places[parent].visible
+	       && strcmp(mk->places[parent].target, mk->places[i].target) == 0)
+		parent = nodes[parent].parent;
+	return parent == MT_NONE || mk->places[parent].state == ELSEWHERE ? MT_NONE : parent;
+}
+
+bool place_wants_mkdir(const struct maker *mk, uint32_t i)
+{
+	uint32_t parent = parent_of(mk, i);
+	return parent != MT_NONE && mk->places[parent].target && place_is_volatile(mk, parent);
+}
+
+enum state place_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *line)
+{
+	uint32_t parent = parent_of(mk, i);
+	enum discover_kind kind = (enum discover_kind)mk->in->d->kinds[i];
+	/* The mount point is a directory, as far as that is known. */
+	bool dir = kind != DK_UNKNOWN ? kind == DK_DIR
+	           : !mk->places[i].bind || strcmp(place_root(place_mount(mk, i)), "/") == 0
+	             || mk->tree->nodes[i].first != MT_NONE;
+	if (place_wants_mkdir(mk, i) && !dir)
+		return plan_refuse(mk, line, kind == DK_UNKNOWN
+			? "its mount point is in memory and does not survive a reboot; whether it "
+			  "is a directory is not known"
+			: "the file that it is mounted on is in memory and does not survive a "
+			  "reboot");
+	if (parent == MT_NONE || mk->places[i].automount)
+		return LINE;
+	enum state state = place_available(mk, parent);
+	const char *above = mk->places[parent].target;
+	if (state == REFUSED || state == OWN)
+		line->why = plan_format(mk, "it is mounted on %s, which %s", above ? above : "?",
+		                        place_lack(state));
+	return state;
+}
+
+/* The source of a bind. */
+
+/** Places of one part of a file system that are tried for the source of a bind. */
+enum { CANDIDATES_MAX = 32 };
+
+/** Try the directory "rest" of a mount for the source of a bind.
+    @return LINE; WAITING: that may be it; REFUSED with a reason, or none. */
+static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, const char *rest,
+                             struct fstab_line *line)
+{
+	const char *above = mk->places[candidate].target;
+	enum state state = place_available(mk, candidate);
+	/* One reason is enough: of a container host thousands of binds have many candidates. */
+	if (state != LINE && line->why)
+		return state == WAITING ? WAITING : REFUSED;
+	rest += strspn(rest, "/");
+	const char *source = !*rest ? above
+	                     : plan_format(mk, "%s/%s", strcmp(above, "/") == 0 ? "" : above, rest);
+	if (!source)
+		return REFUSED;
+	uint32_t found = place_holder(mk, source);
+	bool onto_itself = found == i && strcmp(source, mk->places[i].target) == 0
+	                   && place_base(mk, mk->tree->nodes[i].parent) == candidate;
+	bool covered = found != candidate && !onto_itself;
+	if (!covered && state == WAITING)
+		return WAITING;
+	const char *why = covered
+		? plan_format(mk, "is covered by the mount on %s", mk->places[found].target)
+		: state != LINE ? plan_format(mk, "lies on %s, which %s", above, place_lack(state))
+		: *rest && place_is_volatile(mk, candidate)
+		? "is in memory and does not survive a reboot" : NULL;
+	if (why) {
+		line->why = line->why ? line->why
+		                      : plan_format(mk, "its source %s %s", source, why);
+		return REFUSED;
+	}
+	line->source = source;
+	return LINE;
+}
+
+enum state bind_find(struct maker *mk, uint32_t i, struct fstab_line *line, uint32_t *in)
+{
+	const struct mount *m = place_mount(mk, i);
+	const char *root = place_root(m);
+	uint64_t hash = fstab_device_hash(m);
+	size_t hashed = 0;
+	bool waiting = false;
+	for (size_t n = *root != '\0';; n += strcspn(root + n, "/")) {
+		hash = map64_bytes(hash, root + hashed, n - hashed);
+		hashed = n;
+		uint32_t node = map64_get(&mk->by_root, hash);
+		for (int tries = 0; node != MAP64_NONE && tries < CANDIDATES_MAX; ++tries) {
+			const struct mount *other = place_mount(mk, node);
+			if (node != i && mount_dev(other) == mount_dev(m)
+			    && word_is(root, n, place_root(other))) {
+				enum state state = try_source(mk, i, node, root + n, line);
+				waiting |= state == WAITING;
+				*in = node;
+				if (state == LINE)
+					return LINE;
+			}
+			node = mk->places[node].next_root;
+		}
+		if (!root[n])
+			break;
+		n += root[n] == '/';
+	}
+	uint32_t hidden = map64_get(&mk->hidden, mount_dev(m));
+	if (!line->why && !waiting && hidden != MAP64_NONE && hidden != i
+	    && word_below(root, place_root(place_mount(mk, hidden))))
+		line->why = plan_format(mk, "its source, %s of %s, is hidden: it lies on a mount "
+		                        "on %s that another covers", root,
+		                        m->source ? m->source : "none", mk->places[hidden].target);
+	return waiting ? WAITING : REFUSED;
+}
+
+const char *bind_writes_refused(struct maker *mk, uint32_t i)
+{
+	const struct mount *m = place_mount(mk, i);
+	uint32_t whole = map64_get(&mk->primary, mount_dev(m));
+	/* What exists at boot has been mounted by others, who know how. */
+	if (shown_mount_readonly(m) || shown_super_readonly(m)
+	    || whole == MAP64_NONE || mk->places[whole].state == OWN
+	    || !place_is_ro_view(place_mount(mk, whole)))
+		return NULL;
+	return plan_format(mk, "it is writable, but the line of %s makes its file system read-only",
+	                   mk->places[whole].target);
+}
