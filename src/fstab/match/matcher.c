@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fstab/match/matcher.h"
 
-#include "base/fstypes.h"
-#include "base/words.h"
-
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +121,17 @@ void match_take_file(struct matcher *m, const struct fstab_file *file)
 	}
 }
 
+struct candidate *match_first_on(struct matcher *m, const struct planned *mount)
+{
+	uint32_t i = mount->key ? pathmap_get(&m->entry_by, mount->key) : NO_LINE;
+	return i == NO_LINE ? NULL : &m->entries[i];
+}
+
+struct candidate *match_next_on(struct matcher *m, const struct candidate *entry)
+{
+	return entry->next == NO_LINE ? NULL : &m->entries[entry->next];
+}
+
 /* Lines of the plan. */
 
 void match_take_plan(struct matcher *m)
@@ -153,44 +161,4 @@ const struct planned *match_live(const struct matcher *m, const char *key)
 const struct planned *match_next_live(const struct matcher *m, const struct planned *mount)
 {
 	return mount->next == NO_LINE ? NULL : &m->mounts[mount->next];
-}
-
-/** Index the mounts by the names of their devices. */
-static void index_devices(struct matcher *m)
-{
-	m->has_devices = true;
-	for (uint32_t i = 0; i < m->nmounts && !m->failed; ++i) {
-		const struct fstab_line *line = m->mounts[i].line;
-		if (line->fate != FSTAB_LINE || !line->mount || strcmp(line->fstype, "none") == 0)
-			continue;
-		struct fstab_device device;
-		match_device(m, line, &device);
-		const struct devmap_tags *tags = device.tags, path = {
-			.name = *line->source == '/' ? line->source : NULL};
-		tags = tags ? tags : &path;
-		const char *const names[][2] = {
-			{"UUID=", tags->uuid}, {"LABEL=", tags->label},
-			{"PARTUUID=", tags->partuuid}, {"PARTLABEL=", tags->partlabel},
-			{"", tags->name},
-		};
-		for (size_t k = 0; k < sizeof(names) / sizeof(*names); ++k) {
-			const char *value = names[k][1] ? names[k][1] : "";
-			uint64_t hash = map64_bytes(map64_text(names[k][0]), value, strlen(value));
-			if (*value)
-				m->failed |= map64_put(&m->devices, hash, i) == MAP64_NONE;
-		}
-	}
-}
-
-const struct planned *match_elsewhere(struct matcher *m, const struct candidate *entry)
-{
-	if (!fstab_is_entry(&entry->is) || entry->live != NO_LINE || !entry->key
-	    || entry->is.noauto || match_live(m, entry->key)
-	    || fstype_flags(entry->is.fstype) & FST_SUBVOL)
-		return NULL;
-	if (!m->has_devices)
-		index_devices(m);
-	const char *tag = match_tag(m, entry->is.source);
-	uint32_t i = map64_get(&m->devices, map64_text(tag ? tag : entry->is.source));
-	return i == MAP64_NONE ? NULL : &m->mounts[i];
 }

@@ -4,7 +4,7 @@
  *
  *     matcher.c   the lines of a file and of a plan, indexed by mount point
  *     pair.c      which of the lines on a mount point is that of its mount
- *     same.c      whether a line mounts the same: source, type
+ *     same.c      whether a line mounts the same: source, type; where its source is mounted
  *     part.c      whether it mounts the same part of it: subvolume, directory, layers
  *     server.c    whether a line and a mount have the same server
  *     options.c   whether it mounts it with the same options
@@ -97,15 +97,11 @@ void match_take_file(struct matcher *m, const struct fstab_file *file);
 const struct planned *match_live(const struct matcher *m, const char *key);
 const struct planned *match_next_live(const struct matcher *m, const struct planned *mount);
 
-/** The plan's line of the source of a line that is not mounted; NULL: it is mounted, may be not
-    mounted, or its source is not. */
-const struct planned *match_elsewhere(struct matcher *m, const struct candidate *entry);
-
-/* pair.c */
-
 /** The lines on the mount point of a mount, in order; NULL after the last. */
 struct candidate *match_first_on(struct matcher *m, const struct planned *mount);
 struct candidate *match_next_on(struct matcher *m, const struct candidate *entry);
+
+/* pair.c */
 
 enum match_pairing {
 	MATCH_NOTHING,        /* no mount that should have a line */
@@ -153,11 +149,9 @@ bool match_bound(struct matcher *m, const struct candidate *entry, const struct 
 /** Whether a line has the plan's source, or a mere name. */
 bool match_same_name(const struct candidate *entry, const struct planned *mount);
 
-/** The tag, such as "UUID=x", that a source is: quoted, or as a link in /dev/disk; or NULL. */
-const char *match_tag(struct matcher *m, const char *source);
-
-/** The device of a line of the plan. */
-void match_device(struct matcher *m, const struct fstab_line *line, struct fstab_device *device);
+/** The plan's line of the source of a line that is not mounted; NULL: it is mounted, may be not
+    mounted, or its source is not. */
+const struct planned *match_elsewhere(struct matcher *m, const struct candidate *entry);
 
 /* part.c */
 

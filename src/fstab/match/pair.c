@@ -27,17 +27,6 @@ static int fit(struct matcher *m, const struct candidate *entry, const struct pl
 	return fits;
 }
 
-struct candidate *match_first_on(struct matcher *m, const struct planned *mount)
-{
-	uint32_t i = mount->key ? pathmap_get(&m->entry_by, mount->key) : NO_LINE;
-	return i == NO_LINE ? NULL : &m->entries[i];
-}
-
-struct candidate *match_next_on(struct matcher *m, const struct candidate *entry)
-{
-	return entry->next == NO_LINE ? NULL : &m->entries[entry->next];
-}
-
 /** Whether a line makes a mount on the same mount point that is covered, or bound onto itself. */
 static bool is_beneath(struct matcher *m, const struct candidate *entry, const struct planned *top)
 {

@@ -51,7 +51,8 @@ bool fstab_link_tag(const char *link, struct strbuf *tag)
 	return false;
 }
 
-const char *match_tag(struct matcher *m, const char *source)
+/** The tag, such as "UUID=x", that a source is: quoted, or as a link in /dev/disk; or NULL. */
+static const char *source_tag(struct matcher *m, const char *source)
 {
 	strbuf_reset(&m->text);
 	if (fstab_link_tag(source, &m->text))
@@ -69,7 +70,9 @@ const char *match_tag(struct matcher *m, const char *source)
 	return NULL;
 }
 
-void match_device(struct matcher *m, const struct fstab_line *line, struct fstab_device *device)
+/** Find the device of a line of the plan. */
+static void find_device(struct matcher *m, const struct fstab_line *line,
+                        struct fstab_device *device)
 {
 	const struct fstab_facts *facts = &m->in->in->facts;
 	*device = (struct fstab_device){0};
@@ -297,15 +300,15 @@ static int same_source(struct matcher *m, const struct candidate *entry,
 		return same == 0 && is_served(entry, line->mount) ? -1 : same;
 	}
 	struct fstab_device device;
-	match_device(m, line, &device);
-	const char *tag = match_tag(m, source);
+	find_device(m, line, &device);
+	const char *tag = source_tag(m, source);
 	if (tag) {
 		int same = same_tag(device.tags, tag);
 		/* A swap file has no tag. */
 		if (line->swap && strncmp(line->swap, "/dev/", 5) != 0)
 			return 0;
 		/* Two different tags of one kind. */
-		const char *own = planned && line->source ? match_tag(m, line->source) : NULL;
+		const char *own = planned && line->source ? source_tag(m, line->source) : NULL;
 		if (same < 0 && own && strcspn(own, "=") == strcspn(tag, "=")
 		    && strncmp(own, tag, strcspn(tag, "=")) == 0)
 			same = strcmp(own, tag) == 0;
@@ -365,4 +368,46 @@ bool match_same_name(const struct candidate *entry, const struct planned *mount)
 	return is_mere_name(line->mount) || entry->is.bind
 	       || strcmp(line->fstype, "none") == 0
 	       || word_same_path(entry->is.source, line->source);
+}
+
+/* A source that is mounted elsewhere. */
+
+/** Index the mounts by the names of their devices. */
+static void index_devices(struct matcher *m)
+{
+	m->has_devices = true;
+	for (uint32_t i = 0; i < m->nmounts && !m->failed; ++i) {
+		const struct fstab_line *line = m->mounts[i].line;
+		if (line->fate != FSTAB_LINE || !line->mount || strcmp(line->fstype, "none") == 0)
+			continue;
+		struct fstab_device device;
+		find_device(m, line, &device);
+		const struct devmap_tags *tags = device.tags, path = {
+			.name = *line->source == '/' ? line->source : NULL};
+		tags = tags ? tags : &path;
+		const char *const names[][2] = {
+			{"UUID=", tags->uuid}, {"LABEL=", tags->label},
+			{"PARTUUID=", tags->partuuid}, {"PARTLABEL=", tags->partlabel},
+			{"", tags->name},
+		};
+		for (size_t k = 0; k < sizeof(names) / sizeof(*names); ++k) {
+			const char *value = names[k][1] ? names[k][1] : "";
+			uint64_t hash = map64_bytes(map64_text(names[k][0]), value, strlen(value));
+			if (*value)
+				m->failed |= map64_put(&m->devices, hash, i) == MAP64_NONE;
+		}
+	}
+}
+
+const struct planned *match_elsewhere(struct matcher *m, const struct candidate *entry)
+{
+	if (!fstab_is_entry(&entry->is) || entry->live != NO_LINE || !entry->key
+	    || entry->is.noauto || match_live(m, entry->key)
+	    || fstype_flags(entry->is.fstype) & FST_SUBVOL)
+		return NULL;
+	if (!m->has_devices)
+		index_devices(m);
+	const char *tag = source_tag(m, entry->is.source);
+	uint32_t i = map64_get(&m->devices, map64_text(tag ? tag : entry->is.source));
+	return i == MAP64_NONE ? NULL : &m->mounts[i];
 }
