@@ -7,11 +7,25 @@
  */
 #include "fstab/edit/merge_impl.h"
 
+#include "base/array.h"
 #include "base/fstypes.h"
 #include "mountopts/edit.h"
 #include "mountopts/shown.h"
 
 #include <string.h>
+
+void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candidate *entry,
+                const struct planned *mount, struct fstab_note note)
+{
+	struct fstab_merged *out = m->out;
+	note.kind = kind;
+	note.line = entry ? match_line(&m->match, entry) : NULL;
+	note.live = mount ? mount->line : NULL;
+	if (ARRAY_ROOM(out->notes, out->nnotes, &m->notes_room))
+		out->notes[out->nnotes++] = note;
+	else
+		m->match.failed = true;
+}
 
 /*
  * What was changed in the file since a base: a text that the file once was, or what systemd has

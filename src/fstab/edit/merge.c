@@ -10,24 +10,9 @@
  */
 #include "fstab/edit/merge_impl.h"
 
-#include "base/array.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candidate *entry,
-                const struct planned *mount, struct fstab_note note)
-{
-	struct fstab_merged *out = m->out;
-	note.kind = kind;
-	note.line = entry ? match_line(&m->match, entry) : NULL;
-	note.live = mount ? mount->line : NULL;
-	if (ARRAY_ROOM(out->notes, out->nnotes, &m->notes_room))
-		out->notes[out->nnotes++] = note;
-	else
-		m->match.failed = true;
-}
 
 /** Report damaged and unusual lines, and lines whose source is mounted elsewhere. */
 static void report_rest(struct merger *m)

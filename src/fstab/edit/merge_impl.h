@@ -4,8 +4,7 @@
  *
  *     merge.c      the flow
  *     decide.c     what becomes of a mount and of the lines on its mount point; what was changed
- *                  since the base
- *     options.c    options taken over from another line; those that the kernel refuses
+ *                  since the base; notes
  *     order.c      where added lines go; lines that stand too early
  *     text.c       bytes: lines written, and the result read again
  */
@@ -38,13 +37,11 @@ struct merger {
 	bool damaged;                  /* since the base: nothing counts as removed */
 };
 
-/* merge.c */
+/* decide.c */
 
 /** Add a note.  @note  Its other members. */
 void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candidate *entry,
                 const struct planned *mount, struct fstab_note note);
-
-/* decide.c */
 
 /** Whether the file is not as somebody has left it; lines that the base has too are. */
 bool merge_damaged(struct merger *m);
