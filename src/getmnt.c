@@ -249,10 +249,10 @@
  *     build.c            the mounts as rows, and the new file
  *     options.c          options as sets
  *   audit/               findings with stable codes
- *     rules.c            the table of rules; auditing the text of an fstab
+ *     rules.c            the table of rules; entries by mount point
+ *     text.c             auditing the text of an fstab; the comment that ignores codes
  *     live.h             the interface of the rules about the running system
  *     report.c           findings, sorted
- *     ignore.c           the comment that silences codes for a line
  *     compare.c          an fstab against its former text
  *     selfcheck.c        checks before an fstab is written
  *     owner.c            who has made each mount
@@ -264,7 +264,8 @@
  *     line.c             fields of a line
  *     options.c          options: unknown, misspelled, contradictory
  *     values.c           values that mount(8) and systemd read; options that need others
- *     among.c            lines against each other
+ *     order.c            lines that need others
+ *     repeated.c         mount points and sources of several lines
  *     source.c           sources
  *     overlay.c          overlays and their layers
  *     place.c            mount points, types, helpers

@@ -117,13 +117,7 @@ bool audit_blanks(struct audit *audit, const struct fstab_entry *entry);
 void audit_syntax(struct audit *audit, const struct fstab_entry *entry);
 void audit_numbers(struct audit *audit, const struct fstab_entry *entry);
 
-/* among.c */
-
-/** Store the device number of an entry's source. */
-void audit_number_source(const struct audit *audit, struct fstab_entry *entry);
-
-/** The key of a source: the number of its device if that is known, else its name. */
-uint64_t audit_source_key(const struct fstab_entry *entry);
+/* order.c */
 
 /** Check the order of all entries; audit_order() and audit_needs_optional() report about one. */
 void audit_order_make(struct audit *audit);
@@ -134,7 +128,12 @@ void audit_order(struct audit *audit, const struct fstab_entry *entry);
     @return whether it does. */
 bool audit_needs_optional(struct audit *audit, const struct fstab_entry *entry);
 
-void audit_twice(struct audit *audit, const struct fstab_entry *entry);
+/* repeated.c */
+
+/** Add an entry to the index of sources, with the number of its device; the last entry first. */
+void audit_index_source(struct audit *audit, uint32_t i);
+
+void audit_repeated(struct audit *audit, const struct fstab_entry *entry);
 
 /* options.c */
 void audit_options(struct audit *audit, const struct fstab_entry *entry);
@@ -145,11 +144,6 @@ void audit_options(struct audit *audit, const struct fstab_entry *entry);
     @found [out]     Unchanged if no word is found. */
 void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found,
                    size_t *nfound);
-
-/* ignore.c */
-
-/** Add the codes that a comment ignores for the line below it.  Unknown codes are reported. */
-void audit_ignored(struct audit *audit, const struct tabline *line, audit_set *set);
 
 /* values.c */
 void audit_values(struct audit *audit, const struct fstab_entry *entry);

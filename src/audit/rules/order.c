@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entries compared with each other: their order, and repeated mount points and sources.
+ * The order of the entries: those that need others.
  */
 #include "audit/audit_impl.h"
 
@@ -8,11 +8,8 @@
 #include "base/fstypes.h"
 #include "fstab/places.h"
 #include "fstab/units.h"
-#include "mountopts/compare.h"
 #include "mountopts/edit.h"
-#include "mountopts/fsopts.h"
 #include "mountopts/optlist.h"
-#include "mountopts/shown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -320,104 +317,4 @@ bool audit_needs_optional(struct audit *audit, const struct fstab_entry *entry)
 		       "it needs line %u, of %s, which is %s itself", other->line->number,
 		       other->path, how);
 	return true;
-}
-
-uint64_t audit_source_key(const struct fstab_entry *entry)
-{
-	const uint32_t number[] = {entry->major, entry->minor};
-	return entry->numbered ? map64_bytes(MAP64_BYTES, (const char *)number, sizeof(number))
-	                       : map64_text(entry->source);
-}
-
-void audit_number_source(const struct audit *audit, struct fstab_entry *entry)
-{
-	struct fstab_device device = {0};
-	if (audit_names_device(entry->source)
-	    && audit_devices(audit->in->facts, entry->source, &device) == 1 && device.numbered) {
-		entry->numbered = true;
-		entry->major = device.major;
-		entry->minor = device.minor;
-	}
-}
-
-/** Report options of a btrfs line that the line which mounts the file system first lacks: one
-    superblock has one set of options. */
-static void judge_superblock(struct audit *audit, const struct fstab_entry *first,
-                             const struct fstab_entry *entry)
-{
-	struct strbuf lost = {0};
-	if (strcmp(entry->fstype, "btrfs") != 0 || strcmp(first->fstype, "btrfs") != 0
-	    || first->automount)
-		return;
-	if (audit->looks++ >= AUDIT_MISSES_MAX) {
-		audit_not_checked(audit->report, FSTAB_OPT_CONFLICT);
-		return;
-	}
-	audit->report->failed |= opt_overruled("btrfs", first->options, entry->opts, entry->nopts,
-	                                       &lost) != 0;
-	if (lost.len)
-		audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, AUDIT_WARNING,
-			       audit_format(audit->report, "the options of line %u",
-			                    first->line->number),
-			       audit_format(audit->report, "%s", strbuf_str(&lost)),
-			       "move them to that line; for one directory use chattr +C or btrfs "
-			       "property set",
-			       "the kernel ignores %s here: line %u mounts the same btrfs first, "
-			       "and its options apply to all subvolumes", strbuf_str(&lost),
-			       first->line->number);
-	strbuf_destroy(&lost);
-}
-
-void audit_twice(struct audit *audit, const struct fstab_entry *entry)
-{
-	if (entry->noauto)
-		return;
-	if (entry->path) {
-		const struct fstab_entry *first = audit_at(audit, entry->path);
-		/* Bound onto itself, it has other flags; the unit is that of the mount beneath. */
-		const char *source = fstab_normal(&audit->report->arena, entry->source);
-		bool itself = entry->bind && source && strcmp(source, entry->path) == 0;
-		bool remounts = fstab_entry_value(entry, "remount");
-		if (first && first < entry && remounts && audit_is_systemd(audit))
-			audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING, "one line",
-				       NULL, audit_format(audit->report, "put its options into "
-				                          "line %u", first->line->number),
-				       "mount -a remounts what line %u has mounted, with other "
-				       "options; systemd ignores this line", first->line->number);
-		else if (first && first < entry && !itself && !remounts)
-			audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING | AUDIT_BOOT,
-				       "one line", NULL, "remove one, or add noauto",
-				       "line %u has the same mount point: mount(8) mounts both, "
-				       "one over the other; systemd %s", first->line->number,
-				       entry->skipped ? "neither" : "only the first");
-	}
-	/* A device that has no subvolumes. */
-	if (!*entry->source || entry->bind || strcmp(entry->source, "none") == 0
-	    || !(entry->swap || entry->type & FST_DEVICE))
-		return;
-	uint32_t i = map64_get(&audit->by_source, audit_source_key(entry));
-	const struct fstab_entry *first = i != MAP64_NONE ? &audit->entries[i] : NULL;
-	bool same = first && ((first->numbered && entry->numbered && first->major == entry->major
-	                       && first->minor == entry->minor)
-	                      || strcmp(first->source, entry->source) == 0);
-	if (!same || first == entry || first->swap != entry->swap)
-		return;
-	judge_superblock(audit, first, entry);
-	if (first > entry)
-		return;
-	/* Two parts of one file system may be mounted by two lines. */
-	static const char *const parts[] = {"subvol", "subvolid"};
-	for (size_t k = 0; first->type & FST_SUBVOL && k < 2; ++k) {
-		const char *x = fstab_entry_value(first, parts[k]),
-		           *y = fstab_entry_value(entry, parts[k]);
-		if (strcmp(x ? x : "", y ? y : "") != 0)
-			return;
-	}
-	if ((first->path && entry->path && strcmp(first->path, entry->path) == 0))
-		return;
-	audit_add_line(audit, entry, FSTAB_DUP_SOURCE, entry->swap ? AUDIT_WARNING : AUDIT_INFO,
-		       "one line", NULL,
-		       entry->swap ? "remove one" : "use a bind mount for the second",
-		       "line %u has the same %s", first->line->number,
-		       entry->swap ? "swap space" : "file system");
 }
