@@ -271,7 +271,7 @@
  *     place.c            mount points, types, helpers
  *     drift.c            lines against mounts
  *     drift_line.c       one line against its mount
- *     drift_owner.c      mounts without a line
+ *     drift_report.c     findings about a line and its mount
  *     rbind.c            copies of mounts that an rbind makes
  *     units.c            failed and inactive units of systemd; an fstab that it has not loaded
  *     mounts.c           mounts that are broken; what holds an unmounted file system

@@ -13,92 +13,14 @@
 #include "audit/owner.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
-#include "base/secret.h"
+#include "base/words.h"
 #include "fstab/places.h"
 #include "fstab/units.h"
 #include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-/** Whether a line need not be mounted, because the system is a container. */
-static bool is_contained(struct drift *drift, const struct fstab_entry *line)
-{
-	return line
-	       && audit_is_contained(drift->in->facts, line->source,
-	                             &drift->container);
-}
-
-void drift_report(struct drift *drift, enum audit_code code, const struct fstab_entry *line,
-                  const struct fstab_line *live, enum audit_severity severity,
-                  const char *expected, const char *actual, const char *hint,
-                  const char *format, ...)
-{
-	const struct audit_live *in = drift->in;
-	const char *target = live && live->swap ? live->swap : live ? live->target : NULL;
-	if (!target && line) {
-		target = line->target;
-		if (*target != '/')
-			target = line->source;
-	}
-	if (target && *target != '/' && source_has_secret(target))
-		target = NULL;
-	const struct audit_finding at = {
-		.line = line ? line->number : 0, .target = target ? target : "",
-		.owner = line ? "fstab" : live->owner,
-		.fstype = live && live->mount ? live->mount->fstype
-		          : live              ? "swap" : line->fstype,
-	};
-	va_list args;
-	va_start(args, format);
-	const char *message = arena_vprintf(&drift->report->arena, format, args);
-	va_end(args);
-	drift->report->failed |= !message;
-	if (code != DRIFT_READONLY && severity > AUDIT_INFO && is_contained(drift, line)) {
-		severity = AUDIT_INFO;
-		hint = NULL;
-	}
-	if (line && target && in->units && fstab_has_dropins(in->units, target)
-	    && (code == DRIFT_SOURCE || code == DRIFT_TYPE || code == DRIFT_OPTIONS
-	        || code == DRIFT_READONLY)) {
-		severity = AUDIT_INFO;
-		message = "not mounted as the line says; a drop-in of the unit may change that";
-		if (hint)
-			hint = "compare the drop-ins (systemctl cat) with what is mounted";
-	}
-	if (line)
-		drift->reported[line->number - 1] = true;
-	audit_add_at(drift->report, &at, code, severity, expected, actual, hint, "%s",
-		     message ? message : "");
-}
-
-const char *drift_line_name(const struct drift *drift, const struct fstab_entry *line,
-                            const struct fstab_line *live)
-{
-	struct strbuf name = {0};
-	fstab_name_line(line, live, &name);
-	return audit_take(drift->report, &name);
-}
-
-const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,
-                            const struct fstab_entry *line)
-{
-	struct strbuf name = {0};
-	fstab_name_live(live, line, &name);
-	return audit_take(drift->report, &name);
-}
-
-bool drift_same_device(const struct drift *drift, const char *source, const struct fstab_line *live)
-{
-	const struct fstab_facts *facts = drift->in->facts;
-	struct fstab_device named = {0}, mounted = {0};
-	return source && live->mount && facts->device
-	       && audit_devices(drift->in->facts, source, &named) == 1
-	       && fstab_device_of(facts, live->mount, NULL, &mounted) == 0
-	       && fstab_same_device(&named, &mounted) == 1;
-}
 
 /** Whether the device, file or directory of a line is known to be missing. */
 static bool is_missing(const struct drift *drift, const struct fstab_entry *line)
@@ -148,6 +70,82 @@ static bool is_of_damaged(const struct drift *drift, const struct fstab_line *li
 	return live->of && drift->in->file->entries[live->of - 1].line->kind == TABLINE_DAMAGED;
 }
 
+/* Who may have made a mount that is not in the fstab. */
+
+/** Whether the MNT-* rules report the mount, so that its line is not at fault. */
+static bool is_lost(const struct drift *drift, const struct fstab_line *live)
+{
+	const struct mtree *tree = &drift->in->d->tree;
+	uint32_t node = live->mount ? mtree_find(tree, live->mount->key) : MT_NONE;
+	return live->fate != FSTAB_LINE && node != MT_NONE
+	       && tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_DELETED);
+}
+
+/** Whether the source and type of a line cannot be compared with the mount: a FUSE helper chooses
+    both, ceph shows addresses instead of names, and the initrd chose a layered or NFS root. */
+static bool is_of_server(const struct fstab_entry *line, const struct fstab_line *live)
+{
+	const char *fstype = live->mount && live->mount->fstype ? live->mount->fstype : "";
+	bool root = live->target && strcmp(live->target, "/") == 0;
+	return fstab_match_served(line->fstype,
+	                          line->options, live->mount)
+	       || (root && (word_in(fstype, strlen(fstype), "overlay composefs")
+	                    || fstype_flags(fstype) & FST_NET));
+}
+
+/** If units are unknown: whether a mount or swap space may belong to udisks, or to a unit that many
+    systems have. */
+static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
+{
+	const struct mount *m = live->mount;
+	const char *name = live->swap ? live->swap : live->target;
+	if (name && fstab_answer(drift->in->facts, FSTAB_UNIT, name) >= 0)
+		return false;
+	if (live->swap)
+		return strcmp(live->swap, "/var/swap") == 0;
+	if (!m || !m->fstype || !live->target)
+		return false;
+	bool stick = strncmp(live->target, "/media/", 7) == 0 && strchr(live->target + 7, '/')
+	             && shown_is_safe(m);
+	return stick || (strcmp(m->fstype, "tmpfs") == 0 && strcmp(live->target, "/tmp") == 0);
+}
+
+/** Whether a directory is bound onto itself read-only, like the store of NixOS. */
+static bool is_locked(const struct drift *drift, const struct fstab_line *live)
+{
+	const struct mount *m = live->mount;
+	uint32_t node = m ? mtree_find(&drift->in->d->tree, m->key) : MT_NONE;
+	return node != MT_NONE && shown_mount_readonly(m)
+	       && fstab_upon_itself(drift->in->d, node);
+}
+
+/** Whether an empty fstab probably lost the line of a mount or swap space in use: a swap space or a
+    whole file system on a disk, except /usr, which an initrd mounts; the root is also on a disk,
+    and the system is not a container. */
+static bool is_forgotten(struct drift *drift, const struct fstab_line *live)
+{
+	const char *source = live->swap ? live->swap : live->mount ? live->mount->source : NULL;
+	bool part = live->mount && ((live->target && strcmp(live->target, "/usr") == 0)
+	                            || (live->mount->root && strcmp(live->mount->root, "/") != 0));
+	return source && audit_begins(source, "/dev/") && !part && drift->of_disk
+	       && !audit_begins(source, "/dev/loop /dev/zram /dev/ram /dev/fuse /dev/sr /dev/scd")
+	       && !audit_is_contained(drift->in->facts, source, &drift->container);
+}
+
+/** Whether a mount with neither a line nor a known owner should have a line.
+    @can  fstab can express the mount. */
+static bool wants_line(struct drift *drift, const struct fstab_line *live, bool can)
+{
+	if ((!drift->any && !is_forgotten(drift, live)) || may_be_units(drift, live))
+		return false;
+	/* No line can mount what is on zram, which is set up at boot. */
+	const char *source = live->mount ? live->mount->source : NULL;
+	bool zram = source && strncmp(source, "/dev/zram", 9) == 0;
+	return can ? !is_locked(drift, live) : live->unnamed && !zram;
+}
+
+/* Mounts without a line, and lines without a mount. */
+
 /** A command that shows the line of a mount or swap space. */
 static const char *line_hint(const struct drift *drift, const struct fstab_line *live)
 {
@@ -165,7 +163,7 @@ static void judge_without_line(struct drift *drift, const struct fstab_line *liv
 	/* If the fstab has no line at all, another program mounts, such as a container engine. */
 	if (strcmp(live->owner, "unknown") == 0 && !is_of_damaged(drift, live))
 		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
-			     drift_wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
+			     wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
 			     "a line", drift_live_name(drift, live, NULL),
 			     line_hint(drift, live),
 			     live->swap ? "it is in use, but not in fstab"
@@ -200,7 +198,7 @@ static void judge_inexpressible(struct drift *drift, const struct fstab_line *li
 			     "kernel shows there, and its owner is not known");
 	else
 		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
-			     drift_wants_line(drift, live, false) ? AUDIT_WARNING : AUDIT_INFO,
+			     wants_line(drift, live, false) ? AUDIT_WARNING : AUDIT_INFO,
 			     NULL, name, NULL,
 			     live->unnamed ? "it is not in fstab, its owner is not known, and it "
 			                     "has no lasting name for a line: %s"
@@ -222,20 +220,20 @@ static void judge_source(struct drift *drift, const struct fstab_entry *line,
 {
 	const char *source = line->source, *fstype = line->fstype;
 	size_t cause = drift->cause[line->number - 1];
-	bool served = drift_is_of_server(line, live);
+	bool served = is_of_server(line, live);
 	if (served)
 		judge_served(drift, line, live);
 	bool same = live->mount && live->mount->source
 	            && !shown_type(fstype, live->mount->fstype)
 	            && (strcmp(source, live->mount->source) == 0
 	                || drift_same_device(drift, source, live));
-	if (served || drift_is_lost(drift, live))
+	if (served || is_lost(drift, live))
 		drift->reported[line->number - 1] = true;
 	else if (same)
 		drift_report_source(drift, line, live, DRIFT_OF_OTHER_TYPE);
 	else if (cause) {
 		extend_cause(drift, &drift->report->findings[cause - 1],
-		             is_contained(drift, line), live);
+		             audit_is_contained(drift->in->facts, source, &drift->container), live);
 		drift->reported[line->number - 1] = true;
 	} else {
 		drift_report_source(drift, line, live,
@@ -287,7 +285,7 @@ static void judge_other(struct drift *drift, const struct fstab_entry *line,
 	/* The system itself makes the mount that the line describes. */
 	bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
 	bool alike = (live->mount && shown_type(fstype, live->mount->fstype))
-	             || drift_is_of_server(line, live);
+	             || is_of_server(line, live);
 	if (!idle && alike)
 		drift_judge_unknown(drift, line, live);
 	const char *hint = is_skipped(drift, live->target)
@@ -297,12 +295,6 @@ static void judge_other(struct drift *drift, const struct fstab_entry *line,
 		drift_report(drift, DRIFT_TYPE, line, live, AUDIT_WARNING, fstype,
 			     live->mount && live->mount->fstype ? live->mount->fstype : "?", hint,
 			     "the system mounted another type than the line says");
-}
-
-const struct fstab_line *drift_live_at(const struct drift *drift, const char *target)
-{
-	uint32_t i = pathmap_get(&drift->by_target, target);
-	return i == PATHMAP_NONE ? NULL : &drift->in->plan->lines[i];
 }
 
 /** Judge a line without a matching mount. */
@@ -397,7 +389,7 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 			continue;
 		const struct fstab_line *of = in->match->of[i];
 		const char *source = line->source;
-		if (of && of->mount && of->mount->source && drift_is_of_server(line, of)
+		if (of && of->mount && of->mount->source && is_of_server(line, of)
 		    && strcmp(source, of->mount->source) != 0)
 			judge_served(&drift, line, of);
 		else if (of)

@@ -4,7 +4,7 @@
  *
  *     drift.c         the flow; lines without a mount, mounts without a line
  *     drift_line.c    a line and its mount compared: source, options, read-only
- *     drift_owner.c   who may have made a mount that is not in the fstab
+ *     drift_report.c  findings about a line and a mount, and their names
  */
 #ifndef GM_AUDIT_DRIFT_IMPL_H
 #define GM_AUDIT_DRIFT_IMPL_H
@@ -78,16 +78,5 @@ void drift_judge_how(struct drift *drift, const struct fstab_entry *line,
 /** Judge a line that possibly belongs to a mount. */
 void drift_judge_unknown(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live);
-
-/** Whether the MNT-* rules report the mount, so that its line is not at fault. */
-bool drift_is_lost(const struct drift *drift, const struct fstab_line *live);
-
-/** Whether the source and type of a line cannot be compared with the mount: a FUSE helper chooses
-    both, ceph shows addresses instead of names, and the initrd chose a layered or NFS root. */
-bool drift_is_of_server(const struct fstab_entry *line, const struct fstab_line *live);
-
-/** Whether a mount with neither a line nor a known owner should have a line.
-    @can  fstab can express the mount. */
-bool drift_wants_line(struct drift *drift, const struct fstab_line *live, bool can);
 
 #endif
