@@ -14,17 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const audit_base_owners[] = {"container", "credentials", "session", NULL};
-
-unsigned audit_baseline_owner(const char *owner)
-{
-	for (unsigned i = 0; audit_base_owners[i]; ++i) {
-		if (audit_is_owner(owner, audit_base_owners[i]))
-			return 1u << i;
-	}
-	return 0;
-}
-
 struct taking {
 	struct audit_baseline *to;
 	const struct fstab_facts *facts;

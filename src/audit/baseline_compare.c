@@ -9,6 +9,7 @@
 #include "audit/baseline.h"
 
 #include "audit/audit_impl.h"
+#include "audit/owner.h"
 #include "base/array.h"
 #include "mountopts/edit.h"
 
@@ -186,6 +187,17 @@ static void judge_unpaired(struct compare *c, const struct audit_base_entry *ent
 	report_entry(c, came ? BASE_CAME : BASE_WENT, entry, came ? none : is, came ? is : none,
 	             audit_format(c->report, "%s, but %sin the baseline of %s", came ? state : none,
 	                          came ? "not " : "", strbuf_str(&c->when)));
+}
+
+const char *const audit_base_owners[] = {"container", "credentials", "session", NULL};
+
+unsigned audit_baseline_owner(const char *owner)
+{
+	for (unsigned i = 0; audit_base_owners[i]; ++i) {
+		if (audit_is_owner(owner, audit_base_owners[i]))
+			return 1u << i;
+	}
+	return 0;
 }
 
 int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *now, long uptime,
