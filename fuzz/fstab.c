@@ -51,12 +51,6 @@ static int answer(void *arg, enum fstab_question question, const char *name)
 	return strncmp(name, "fsck.e", 6) == 0;
 }
 
-static const char *kept(void *arg, const char *name, const struct mount *mount)
-{
-	(void)name, (void)mount;
-	return arg;
-}
-
 static bool is_pseudo(const char *fstype)
 {
 	return *fstype == 't';
@@ -153,12 +147,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t damaged;
 	ssize_t nswaps = fstab_parse_swaps(strbuf_str(&parts[0]), &arena, &swaps, &damaged);
 	FUZZ_CHECK(nswaps >= 0);
-	const char *options = NULL;
-	struct fstab_kept entry;
-	for (char *text = parts[1].data; text && fstab_utab_next(&text, &entry);) {
-		FUZZ_CHECK(entry.target && entry.options);
-		options = entry.options;
-	}
+	struct host_utab utab;
+	FUZZ_CHECK(host_parse_utab(fuzz_string(parts[1].data, parts[1].len), &utab) == 0);
+	for (size_t i = 0; i < utab.count; ++i)
+		FUZZ_CHECK(utab.entries[i].kept.target && utab.entries[i].kept.options);
 	at = fuzz_bytes(&in, size, &n);
 	struct fstab_input input = {
 		.d = fuzz_discover(at, n), .root = root, .swaps = swaps,
@@ -168,8 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.nofail = choices & 16, .all = choices & 32,
 		          .pseudo = choices & 64 ? is_pseudo : NULL,
 		.filter = choices & 128 ? "/a" : NULL,
-		.facts = {.arg = (void *)(uintptr_t)options, .device = device, .devices = devices,
-		          .answer = answer, .kept = kept},
+		.facts = {.utab = &utab, .device = device, .devices = devices, .answer = answer},
 	};
 	if (input.d->table->count) {
 		struct fstab_plan plan;
@@ -178,6 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fstab_plan_destroy(&plan);
 	}
 	fuzz_discovery_free(input.d);
+	host_utab_destroy(&utab);
 	free(swaps);
 	arena_destroy(&arena);
 	strbuf_destroy(&parts[0]);

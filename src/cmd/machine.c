@@ -23,11 +23,6 @@ static int unit_of(struct host *host, const char *target)
 	       : fstab_unit_of(host_units(host), target);
 }
 
-static const char *fact_kept(void *arg, const char *name, const struct mount *mount)
-{
-	return host_utab_options(&((const struct fstab_machine *)arg)->utab, name, mount);
-}
-
 static int fact_answer(void *arg, enum fstab_question question, const char *name)
 {
 	struct host_system *system = ((const struct host *)arg)->in.system;
@@ -129,7 +124,7 @@ struct fstab_facts machine_facts(struct fstab_machine *machine)
 {
 	struct host *host = &machine->host;
 	struct fstab_facts facts = {
-		.arg = machine, .device = host_device, .kept = fact_kept, .leads = fact_leads,
+		.utab = &machine->utab, .arg = host, .device = host_device, .leads = fact_leads,
 	};
 	if (host->in.live) {
 		facts.devices = host_devices;

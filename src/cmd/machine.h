@@ -12,7 +12,7 @@
 #include "host/host.h"
 
 struct fstab_machine {
-	struct host host;         /* first: struct fstab_facts.arg is cast to either */
+	struct host host;
 	struct run run;
 	struct input_opts input;  /* of run */
 	struct host_swaps swaps;

@@ -70,17 +70,15 @@ enum fstab_question {
 	                         1 or 0 */
 };
 
-/** The data that plans and rules read from the machine besides the mounts.  If a function is NULL,
+/** The data that plans and rules read from the machine besides the mounts.  If a member is NULL,
     or returns "unknown", the rules that depend on it are reported as not checked. */
 struct fstab_facts {
+	const struct host_utab *utab;   /* the options that mount(8) recorded for the mounts */
 	void *arg;
 
 	/** fstab_device_of() */
 	int (*device)(void *arg, const struct mount *mount, const char *swap,
 	              struct fstab_device *device);
-
-	/** Options that mount(8) kept for a mount of this name: utab; or NULL. */
-	const char *(*kept)(void *arg, const char *name, const struct mount *mount);
 
 	/** The devices that a source names: a path, or TAG=value without quotes.
 	    @device [out]  The first of them: its tags stay the callee's; NULL to count only.

@@ -368,6 +368,12 @@ struct host_utab {
 	char *text;
 };
 
+/** Parse the text of a utab.  Pure.
+    @text  Modified; freed by host_utab_destroy().
+    @utab [out]  Destroy it, also after an error.
+    @return 0, or -1.  Errors: ENOMEM. */
+int host_parse_utab(char *text, struct host_utab *utab);
+
 /** Read the utab, which may not exist.
     @utab [out]  Destroy it, also after an error.
     @return 0, or -1.  Errors: ENOMEM. */

@@ -140,18 +140,12 @@ bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount)
 	       || word_same_path(kept->source, source);
 }
 
-int host_read_utab(struct host *host, struct host_utab *utab)
+int host_parse_utab(char *text, struct host_utab *utab)
 {
 	struct host_utab_entry entry;
-	size_t len, room = 0;
-	*utab = (struct host_utab){0};
-	if (!host->in.live
-	    || (host->in.paths && mounts_path_block(host->in.paths, "/run/mount")))
-		return 0;
-	if (os_read_file(host->in.os, AT_FDCWD, "/run/mount/utab", TEXT_MAX, &utab->text,
-	                 &len) != 0)
-		return errno == ENOMEM ? -1 : 0;
-	for (char *at = utab->text; fstab_utab_next(&at, &entry.kept);) {
+	size_t room = 0;
+	*utab = (struct host_utab){.text = text};
+	for (char *at = text; fstab_utab_next(&at, &entry.kept);) {
 		if (!ARRAY_ROOM(utab->entries, utab->count, &room))
 			return -1;
 		uint64_t key = map64_text(entry.kept.target);
@@ -161,6 +155,19 @@ int host_read_utab(struct host *host, struct host_utab *utab)
 			return -1;
 	}
 	return 0;
+}
+
+int host_read_utab(struct host *host, struct host_utab *utab)
+{
+	char *text;
+	size_t len;
+	*utab = (struct host_utab){0};
+	if (!host->in.live
+	    || (host->in.paths && mounts_path_block(host->in.paths, "/run/mount")))
+		return 0;
+	if (os_read_file(host->in.os, AT_FDCWD, "/run/mount/utab", TEXT_MAX, &text, &len) != 0)
+		return errno == ENOMEM ? -1 : 0;
+	return host_parse_utab(text, utab);
 }
 
 void host_utab_destroy(struct host_utab *utab)

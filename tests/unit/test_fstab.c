@@ -94,14 +94,18 @@ static int has_fsck(void *arg, enum fstab_question question, const char *name)
 	         && word_in(name, strlen(name), "fsck.ext4 fsck.xfs fsck.btrfs");
 }
 
-static const char *kept_of(void *arg, const char *name, const struct mount *mount)
+static const struct host_utab *recorded_utab(void)
 {
-	(void)arg, (void)mount;
-	return strcmp(name, "/stick") == 0  ? "uhelper=udisks2"
-	       : strcmp(name, "/notes") == 0 ? "x-own.note=1,user=joe,_netdev,x-b"
-	       : strcmp(name, "/quoted") == 0 ? "x-foo=\"a,b\",x-bar=1,user=joe,x-c=d\\,e,x-bar=1,"
-	                                        "x-open=\"f,x-g"
-	       : strcmp(name, "/secret") == 0 ? "x-v.password=hunter2" : NULL;
+	static const char text[] =
+		"TARGET=/stick OPTS=uhelper=udisks2\n"
+		"TARGET=/notes OPTS=x-own.note=1,user=joe,_netdev,x-b\n"
+		"TARGET=/quoted OPTS=x-foo=\"a,b\",x-bar=1,user=joe,x-c=d\\134,e,x-bar=1,"
+		"x-open=\"f,x-g\n"
+		"TARGET=/secret OPTS=x-v.password=hunter2\n";
+	static struct host_utab utab;
+	if (!utab.text)
+		CU_ASSERT_EQUAL(host_parse_utab(strdup(text), &utab), 0);
+	return &utab;
 }
 
 static int unknown_fsck(void *arg, enum fstab_question question, const char *name)
@@ -125,8 +129,8 @@ static struct fstab_input usual(void)
 {
 	return (struct fstab_input){
 		.root = "/", .options = FSTAB_MINIMAL,
-		.facts = {.device = find_device, .devices = devices, .answer = has_fsck,
-		          .kept = kept_of},
+		.facts = {.utab = recorded_utab(), .device = find_device, .devices = devices,
+		          .answer = has_fsck},
 	};
 }
 

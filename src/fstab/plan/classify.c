@@ -169,9 +169,9 @@ static void classify_alone(struct maker *mk, uint32_t i)
 		leave_out(place, NULL, "excluded by -f", true);
 		return;
 	}
-	const char *kept = in->facts.kept ? in->facts.kept(in->facts.arg, name, m) : NULL;
+	place->kept = in->facts.utab ? host_utab_options(in->facts.utab, name, m) : NULL;
 	strbuf_reset(&mk->scratch);
-	bool user = fstab_user(m, place->target, kept, &mk->scratch);
+	bool user = fstab_user(m, place->target, place->kept, &mk->scratch);
 	if (user)
 		place->owner = plan_format(mk, "user:%s", strbuf_str(&mk->scratch));
 	bool lazy = !user && is_of_systemd(trigger);
@@ -185,7 +185,7 @@ static void classify_alone(struct maker *mk, uint32_t i)
 		leave_out(place, "initrd", "part of the root, or its source", true);
 	} else if (in->pseudo && in->pseudo(place_type(m)) && strcmp(place->target, "/") != 0) {
 		leave_out(place, "api", "a pseudo file system: -P", true);
-	} else if (opt_shown_has(kept, "uhelper=udisks2")) {
+	} else if (opt_shown_has(place->kept, "uhelper=udisks2")) {
 		leave_out(place, "udisks", "of udisks", false);
 	} else if (lazy && unit < 0) {
 		refuse(place, "systemd mounts it on access, by an fstab line or by a unit of its "

@@ -48,16 +48,13 @@ static void add_line(struct maker *mk, enum fstab_fate fate, const struct fstab_
 static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more,
                           struct fstab_line *line)
 {
-	const struct fstab_facts *facts = &mk->in->facts;
 	if (spare || (mk->in->nofail && !fstab_is_system(mk->places[i].target)))
 		opt_puts(more, "nofail");
 	if (mk->places[i].automount)
 		opt_puts(more, "x-systemd.automount");
 	if (place_wants_mkdir(mk, i))
 		opt_puts(more, "X-mount.mkdir");
-	const char *kept = facts->kept ? facts->kept(facts->arg, mk->in->d->targets[i],
-	                                             place_mount(mk, i)) : NULL;
-	if (opt_add_kept(more, kept))
+	if (opt_add_kept(more, mk->places[i].kept))
 		return plan_refuse(mk, line, "one of its options holds a secret, which does not "
 		                   "belong in an fstab");
 	return LINE;

@@ -36,6 +36,7 @@ struct place {
 	uint32_t next_root;      /* the next of the same hash of device and root; MAP64_NONE */
 	const char *why;
 	const char *owner;       /* fstab_line.owner */
+	const char *kept;        /* host_utab_options() */
 };
 
 struct maker {
@@ -159,7 +160,7 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
     by "user=NAME" in utab, by a place below /run/user/UID.  Its source, and the type of FUSE, are
     text of that user's choice then.  In a user namespace, the ID is that of the namespace.
     @target  From ROOT.
-    @kept  fstab_facts.kept()
+    @kept  host_utab_options()
     @user  Gets the ID or name appended, which may have any bytes; "?": not known of a FUSE
     mount. */
 bool fstab_user(const struct mount *mount, const char *target, const char *kept,
