@@ -220,7 +220,7 @@
  *     fstab.h            planning an fstab
  *     units.c            which mounts units make; what systemd has loaded of an fstab
  *     places.c           mount points: their names, and what a system has there
- *     match.c            lines and mounts compared: the one model of what a line mounts
+ *     match.c            which line belongs to which mount, and how they differ
  *     order.c            what each line needs of the others
  *     order_line.c       one line: which paths it needs
  *     order_judge.c      what a boot mounts; the order, as mount -a and as systemd see it
@@ -233,7 +233,6 @@
  *     source.c           how a device is named
  *   fstab/match/         pairing lines with mounts, and their differences
  *     matcher.c          lines and mounts, by mount point
- *     pair.c             which line of a mount point belongs to its mount
  *     same.c             whether a line mounts the same
  *     part.c             whether a line mounts the same part of a file system; its name
  *     server.c           whether a line and a mount have the same server

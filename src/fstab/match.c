@@ -1,12 +1,161 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Which line on a mount point makes its mount: one that mounts the same, preferably at boot, and
+ * preferably with the same options; and how the line and the mount differ.
+ */
 #include "fstab/match.h"
 
 #include "base/array.h"
+#include "base/fstypes.h"
 #include "fstab/match/matcher.h"
+#include "mountopts/optlist.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Pairs. */
+
+/** How many mounts of a stack are searched for that of a line. */
+enum { DEEP_MAX = 64 };
+
+/** How well a line fits a mount; 0: it mounts something else. */
+static int fit(struct matcher *m, const struct candidate *entry, const struct planned *mount)
+{
+	int same = match_same(m, entry, mount);
+	if (same == 0)
+		return 0;
+	const char *differ;
+	int fits = 1 + 16 * (same > 0) + 8 * !entry->is.noauto + 2 * !entry->is.line->why;
+	if (mount->line->fate == FSTAB_LINE && mount->line->mount
+	    && !match_options(m, entry, entry->is.options, mount, &differ))
+		fits += 4;
+	return fits;
+}
+
+/** Whether a line makes a mount on the same mount point that is covered, or bound onto itself. */
+static bool is_beneath(struct matcher *m, const struct candidate *entry, const struct planned *top)
+{
+	unsigned deep = 0;
+	for (uint32_t i = top->next; i != NO_LINE && deep < DEEP_MAX; i = m->mounts[i].next,
+	     ++deep) {
+		if (match_same(m, entry, &m->mounts[i]) != 0)
+			return true;
+	}
+	return false;
+}
+
+/** Whether a mount is bound onto the mount that a line of the plan makes on its mount point. */
+static bool is_above(const struct matcher *m, const struct planned *mount)
+{
+	return mount->line->beneath && match_live(m, mount->key) != mount;
+}
+
+/** The line that makes a mount; or NULL. */
+static struct candidate *choose(struct matcher *m, const struct planned *mount)
+{
+	bool swap = mount->line->swap, above = is_above(m, mount);
+	struct candidate *own = NULL, *first = match_first_on(m, mount);
+	int best = 0;
+	/* A single line need not be compared with others. */
+	if (first && first->next == NO_LINE && !swap && !above)
+		return match_same(m, first, mount) != 0 ? first : NULL;
+	for (struct candidate *entry = swap ? m->entries : first, *end = m->entries + m->nentries;
+	     entry && entry < end; entry = swap ? entry + 1 : match_next_on(m, entry)) {
+		bool may = swap ? entry->is.swap && entry->live == NO_LINE
+		           : !above || (entry->live == NO_LINE
+		                        && entry->is.bind);
+		int fits = may ? fit(m, entry, mount) : 0;
+		if (fits > best) {
+			best = fits;
+			own = entry;
+		}
+	}
+	return own;
+}
+
+enum match_pairing match_pair(struct matcher *m, struct planned *mount)
+{
+	const struct fstab_line *line = mount->line;
+	/* A swap space that the system made, on zram, may have a line all the same. */
+	if ((line->fate == FSTAB_OWN && !line->swap)
+	    || (mount->key && match_live(m, mount->key) != mount && !is_above(m, mount)))
+		return MATCH_NOTHING;
+	struct candidate *own = choose(m, mount);
+	if (line->fate == FSTAB_OWN) {
+		if (own && match_same(m, own, mount) > 0)
+			own->live = (uint32_t)(mount - m->mounts);
+		return MATCH_NOTHING;
+	}
+	if (!own)
+		return line->fate == FSTAB_LINE ? MATCH_UNPAIRED
+		       : is_above(m, mount) ? MATCH_NOTHING : MATCH_INEXPRESSIBLE;
+	mount->entry = (uint32_t)(own - m->entries);
+	own->live = (uint32_t)(mount - m->mounts);
+	if (line->mount && fstype_flags(line->mount->fstype) & FST_SUBVOL)
+		m->failed |= map64_put(&m->first_of, mount_dev(line->mount),
+		                       mount->entry) == MAP64_NONE;
+	return MATCH_PAIRED;
+}
+
+bool match_compares_options(struct matcher *m, const struct candidate *entry,
+                            const struct planned *mount)
+{
+	const struct mount *actual = mount->line->mount;
+	bool upon = mount->line->beneath && entry->is.bind;
+	if (!actual || mount->line->fate == FSTAB_LINE || upon)
+		return actual;
+	/* Only its line has a password, or the name that a server of FUSE goes by.  Options of a
+	   user's actual, which has an owner, are that user's. */
+	return actual->vfs_opts && entry->is.target && mount->line->target && actual->source
+	       && strcmp(entry->is.source, actual->source) == 0 && match_same(m, entry,
+	        mount) > 0
+	       && !mount->line->hidden && !mount->line->owner;
+}
+
+bool match_is_in_the_way(struct matcher *m, const struct candidate *entry,
+                         const struct planned *mount)
+{
+	return !entry->is.noauto && !is_beneath(m, entry, mount);
+}
+
+struct candidate *match_wrong(struct matcher *m, const struct planned *mount)
+{
+	struct candidate *entry = match_first_on(m, mount);
+	while (entry && !match_is_in_the_way(m, entry, mount))
+		entry = match_next_on(m, entry);
+	return entry;
+}
+
+bool match_is_further(struct matcher *m, const struct candidate *entry, const char *source,
+                      const struct planned *mount, enum fstab_difference_kind *kind)
+{
+	bool same = match_same(m, entry, mount) != 0;
+	bool bind = entry->is.bind;
+	if (entry->is.noauto || is_above(m, mount) || (!same && mount->line->fate != FSTAB_LINE)
+	    || ((!same || bind) && is_beneath(m, entry, mount)))
+		return false;
+	/* One device twice on one mount point, as two parts of it: one of the lines is broken. */
+	bool again = same || strcmp(entry->is.source, source) == 0;
+	*kind = again ? FSTAB_DIFFER_REPEATED : FSTAB_DIFFER_CONFLICT;
+	return true;
+}
+
+struct candidate *match_next_swap(struct matcher *m, const struct candidate *entry,
+                              const struct planned *mount)
+{
+	for (size_t i = entry ? (size_t)(entry - m->entries) + 1 : 0; mount->line->swap
+	     && i < m->nentries; ++i) {
+		struct candidate *next = &m->entries[i];
+		if (i != mount->entry && next->is.swap && next->live == NO_LINE
+		    && match_same(m, next, mount) == 1)
+			return next;
+	}
+	return NULL;
+}
+
+/* Differences. */
 
 /** Add a difference.
     @actual  Of OPTIONS and NO_LINE. */

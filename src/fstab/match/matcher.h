@@ -2,8 +2,8 @@
 /**
  * Matching, in steps: for fstab_match() and for the merge, which changes lines in between.
  *
+ *     ../match.c  which of the lines on a mount point is that of its mount
  *     matcher.c   the lines of a file and of a plan, indexed by mount point
- *     pair.c      which of the lines on a mount point is that of its mount
  *     same.c      whether a line mounts the same: source, type; where its source is mounted
  *     part.c      whether it mounts the same part of it: subvolume, directory, layers
  *     server.c    whether a line and a mount have the same server
@@ -101,7 +101,7 @@ const struct planned *match_next_live(const struct matcher *m, const struct plan
 struct candidate *match_first_on(struct matcher *m, const struct planned *mount);
 struct candidate *match_next_on(struct matcher *m, const struct candidate *entry);
 
-/* pair.c */
+/* ../match.c */
 
 enum match_pairing {
 	MATCH_NOTHING,        /* no mount that should have a line */
