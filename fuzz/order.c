@@ -15,7 +15,7 @@
 #include "audit/selfcheck.h"
 #include "base/escape.h"
 #include "base/words.h"
-#include "fstab/places.h"
+#include "fstab/target.h"
 #include "fstab/edit/merge.h"
 #include "fstab/match.h"
 #include "fstab/order.h"

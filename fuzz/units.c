@@ -7,7 +7,7 @@
  */
 #include "lib/fuzz.h"
 
-#include "fstab/units.h"
+#include "fstab/target.h"
 
 #include <string.h>
 

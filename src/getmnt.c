@@ -218,8 +218,7 @@
  *   fstab/               from mounts to the lines of an fstab
  *     entry.c            a line of an fstab, read once: fields, options, what follows from them
  *     fstab.h            planning an fstab
- *     units.c            which mounts units make; what systemd has loaded of an fstab
- *     places.c           mount points: their names, and what a system has there
+ *     target.c           mount points: their names, what a system has there, their units
  *     match.c            which line belongs to which mount, and how they differ
  *     order.c            what each line needs of the others
  *     order_line.c       one line: which paths it needs

@@ -9,7 +9,7 @@
 
 #include "base/fstypes.h"
 #include "base/intern.h"
-#include "fstab/places.h"
+#include "fstab/target.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #include "base/escape.h"
 #include "base/secret.h"
 #include "base/words.h"
-#include "fstab/places.h"
+#include "fstab/target.h"
 
 #include <errno.h>
 #include <inttypes.h>

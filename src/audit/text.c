@@ -15,8 +15,7 @@
 #include "audit/audit_impl.h"
 
 #include "base/words.h"
-#include "fstab/places.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "cmd/output.h"
 #include "cmd/view.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 #include "path/resolve.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/words.h"
-#include "fstab/places.h"
+#include "fstab/target.h"
 
 #include <errno.h>
 #include <stdlib.h>

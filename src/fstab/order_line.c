@@ -7,8 +7,7 @@
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "fstab/fstab.h"
-#include "fstab/places.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 #include "mountopts/layers.h"
 #include "mountopts/optlist.h"
 

@@ -8,7 +8,7 @@
 #include "cases.h"
 #include "fault.h"
 #include "fstab/plan/plan_impl.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 
 static const struct machine_device {
 	uint32_t major, minor;

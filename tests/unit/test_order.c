@@ -10,7 +10,7 @@
 #include "audit/rules.h"
 #include "base/escape.h"
 #include "fault.h"
-#include "fstab/places.h"
+#include "fstab/target.h"
 #include "fstab/edit/merge.h"
 #include "fstab/order.h"
 #include "mounts/table.h"

@@ -7,7 +7,7 @@
 #include "audit/live.h"
 #include "cases.h"
 #include "fault.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 
 /** Parse a text. */
 static struct host_units parse(const char *text)

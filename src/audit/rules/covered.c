@@ -4,7 +4,7 @@
 #include "audit/owner.h"
 #include "base/fstypes.h"
 #include "base/words.h"
-#include "fstab/places.h"
+#include "fstab/target.h"
 #include "mountopts/layers.h"
 
 #include <errno.h>

@@ -14,8 +14,7 @@
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/words.h"
-#include "fstab/places.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 #include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 

@@ -3,7 +3,7 @@
 #include "audit/rules/drift_impl.h"
 
 #include "base/secret.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 
 #include <stdarg.h>
 

@@ -6,8 +6,7 @@
 
 #include "base/escape.h"
 #include "base/fstypes.h"
-#include "fstab/places.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 #include "mountopts/edit.h"
 #include "mountopts/optlist.h"
 

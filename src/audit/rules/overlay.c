@@ -8,7 +8,7 @@
 #include "audit/audit_impl.h"
 
 #include "base/words.h"
-#include "fstab/places.h"
+#include "fstab/target.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/layers.h"
 #include "mounttree.h"

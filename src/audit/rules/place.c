@@ -6,8 +6,7 @@
 
 #include "base/fstypes.h"
 #include "base/words.h"
-#include "fstab/places.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "audit/audit_impl.h"
 
 #include "base/fstypes.h"
-#include "fstab/places.h"
+#include "fstab/target.h"
 #include "mountopts/compare.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "base/words.h"
-#include "fstab/places.h"
+#include "fstab/target.h"
 #include "mounttree.h"
 
 #include <ctype.h>

@@ -3,8 +3,7 @@
 
 #include "base/pathmap.h"
 #include "base/words.h"
-#include "fstab/places.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/fstypes.h"
 #include "base/words.h"
-#include "fstab/places.h"
+#include "fstab/target.h"
 #include "mountopts/fsopts.h"
 
 #include <ctype.h>

@@ -6,7 +6,7 @@
 #include "base/command.h"
 #include "base/words.h"
 #include "cmd/view.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 #include "path/named.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@
 #include "fstab/edit/merge.h"
 #include "fstab/match/matcher.h"
 #include "mountopts/optlist.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 
 /** A line of the result: a line of the file, or one of the plan. */
 struct item {

@@ -17,7 +17,7 @@
 #include "base/strbuf.h"
 #include "fstab/entry.h"
 #include "fstab/match.h"
-#include "fstab/places.h"
+#include "fstab/target.h"
 
 #define NO_LINE PATHMAP_NONE
 

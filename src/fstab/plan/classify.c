@@ -11,7 +11,7 @@
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "base/words.h"
-#include "fstab/units.h"
+#include "fstab/target.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/shown.h"
 

@@ -16,7 +16,7 @@
 #include "base/strbuf.h"
 #include "base/words.h"
 #include "fstab/fstab.h"
-#include "fstab/places.h"
+#include "fstab/target.h"
 #include "mountopts/optlist.h"
 
 /** How far the decision on a mount is; ELSEWHERE: not below ROOT. */
