@@ -11,7 +11,6 @@
 #include "lib/fuzz.h"
 
 #include "audit/live.h"
-#include "audit/owner.h"
 #include "audit/selfcheck.h"
 #include "base/escape.h"
 #include "base/words.h"

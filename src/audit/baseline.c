@@ -3,7 +3,6 @@
 #include "audit/baseline.h"
 
 #include "audit/audit_impl.h"
-#include "audit/owner.h"
 #include "base/fstypes.h"
 #include "base/intern.h"
 #include "base/secret.h"

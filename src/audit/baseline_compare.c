@@ -9,7 +9,6 @@
 #include "audit/baseline.h"
 
 #include "audit/audit_impl.h"
-#include "audit/owner.h"
 #include "base/array.h"
 #include "mountopts/edit.h"
 

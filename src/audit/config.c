@@ -11,7 +11,6 @@
 #include "audit/config.h"
 
 #include "audit/audit_impl.h"
-#include "audit/owner.h"
 #include "base/array.h"
 #include "base/escape.h"
 #include "base/secret.h"

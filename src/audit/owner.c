@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "audit/owner.h"
-
 #include "audit/audit_impl.h"
 #include "base/pathmap.h"
 

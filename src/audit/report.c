@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/audit_impl.h"
 
-#include "mounttree.h"
-
-#include "audit/owner.h"
 #include "base/array.h"
 #include "base/command.h"
 #include "base/secret.h"

@@ -5,7 +5,6 @@
 #include "unit.h"
 
 #include "audit/live.h"
-#include "audit/owner.h"
 #include "cases.h"
 #include "fault.h"
 

@@ -6,7 +6,6 @@
 #include "unit.h"
 
 #include "cases.h"
-#include "audit/owner.h"
 #include "audit/live.h"
 #include "fstab/edit/merge.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/audit_impl.h"
 
-#include "audit/owner.h"
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "fstab/target.h"

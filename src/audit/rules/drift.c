@@ -10,7 +10,6 @@
  */
 #include "audit/rules/drift_impl.h"
 
-#include "audit/owner.h"
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/words.h"

@@ -14,7 +14,6 @@
  */
 #include "cmd/audit/audit.h"
 
-#include "audit/owner.h"
 #include "base/words.h"
 #include "cmd/output.h"
 #include "cmd/view.h"

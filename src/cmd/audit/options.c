@@ -2,7 +2,6 @@
 #include "cmd/audit/audit.h"
 #include "cmd/text.h"
 
-#include "audit/owner.h"
 #include "base/words.h"
 
 #include <getopt.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/audit/audit.h"
 
-#include "audit/owner.h"
 #include "base/secret.h"
 #include "cmd/json.h"
 #include "cmd/text.h"

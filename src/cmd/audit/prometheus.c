@@ -7,7 +7,6 @@
  */
 #include "cmd/audit/audit.h"
 
-#include "audit/owner.h"
 #include "base/escape.h"
 #include "base/intern.h"
 
