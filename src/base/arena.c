@@ -2,6 +2,7 @@
 #include "base/arena.h"
 
 #include "base/fail.h"
+#include "base/strbuf.h"
 
 #include <stdalign.h>
 #include <stdint.h>
@@ -16,6 +17,8 @@ struct arena_chunk {
 
 /* Chunks start small and double: a hostile index can cause very many arenas. */
 enum { ARENA_FIRST = 1024, ARENA_CHUNK = 32 * 1024 };
+
+enum { LIST_FIRST = 8 };   /* elements of a list; a power of two */
 
 void arena_init(struct arena *arena)
 {
@@ -35,6 +38,7 @@ void arena_destroy(struct arena *arena)
 
 void arena_merge(struct arena *arena, struct arena *other)
 {
+	arena->failed |= other->failed;
 	struct arena_chunk **end = &other->head;
 	while (*end)
 		end = &(*end)->next;
@@ -59,14 +63,14 @@ static void *arena_take(struct arena *arena, size_t size, size_t align)
 		return arena->head->data + start;
 	}
 
-	if (size > SIZE_MAX / 2)
-		return fail_null(ENOMEM);
 	size_t room = arena->head ? 2 * arena->size : ARENA_FIRST;
 	room = room > ARENA_CHUNK ? ARENA_CHUNK : room < 4 * size ? 4 * size : room;
 	room = size > ARENA_CHUNK / 4 ? size : room;
-	struct arena_chunk *chunk = malloc(sizeof(*chunk) + room);
-	if (!chunk)
+	struct arena_chunk *chunk = size <= SIZE_MAX / 2 ? malloc(sizeof(*chunk) + room) : NULL;
+	if (!chunk) {
+		arena_fail(arena);
 		return NULL;
+	}
 
 	if (room == size && arena->head) {
 		/* A large piece has a chunk of its own: continue to fill the current chunk. */
@@ -88,7 +92,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 
 char *arena_strndup(struct arena *arena, const char *str, size_t n)
 {
-	char *copy = arena_take(arena, n + 1, 1);
+	char *copy = arena_take(arena, n < SIZE_MAX ? n + 1 : n, 1);
 	if (!copy)
 		return NULL;
 	memcpy(copy, str, n);
@@ -108,4 +112,75 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 		vsnprintf(text, (size_t)n + 1, format, again);
 	va_end(again);
 	return text;
+}
+
+void arena_fail(struct arena *arena)
+{
+	arena->failed = true;
+	errno = ENOMEM;
+}
+
+int arena_check(const struct arena *arena)
+{
+	return arena->failed ? fail(ENOMEM) : 0;
+}
+
+/** Allocate n elements, not zeroed.  @return NULL after a failure. */
+static void *take_elements(struct arena *arena, size_t n, size_t element)
+{
+	size_t size;
+	if (__builtin_mul_overflow(n, element, &size))
+		arena_fail(arena);
+	return arena->failed ? NULL : arena_take(arena, size, alignof(max_align_t));
+}
+
+void *arena_new(struct arena *arena, size_t n, size_t element)
+{
+	void *array = take_elements(arena, n, element);
+	return array ? memset(array, 0, n * element) : NULL;
+}
+
+const char *arena_text(struct arena *arena, const char *str)
+{
+	return arena_textn(arena, str, strlen(str));
+}
+
+const char *arena_textn(struct arena *arena, const char *str, size_t n)
+{
+	const char *copy = arena->failed ? NULL : arena_strndup(arena, str, n);
+	return copy ? copy : "";
+}
+
+const char *arena_built(struct arena *arena, const struct strbuf *text)
+{
+	if (text->failed)
+		arena_fail(arena);
+	return arena_textn(arena, strbuf_str(text), text->len);
+}
+
+const char *arena_printf(struct arena *arena, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	const char *text = arena->failed ? NULL : arena_vprintf(arena, format, args);
+	va_end(args);
+	if (!text)
+		arena_fail(arena);
+	return text ? text : "";
+}
+
+bool arena_room(struct arena *arena, void *items, size_t count, size_t element)
+{
+	/* Its room follows from the count: LIST_FIRST, or the next power of two. */
+	bool full = count == 0 || (count >= LIST_FIRST && (count & (count - 1)) == 0);
+	void *bigger = full ? take_elements(arena, count ? count : LIST_FIRST / 2, 2 * element)
+	                    : NULL;
+	if (bigger) {
+		void *old;
+		memcpy(&old, items, sizeof(old));
+		if (count)
+			memcpy(bigger, old, count * element);
+		memcpy(items, &bigger, sizeof(bigger));
+	}
+	return !arena->failed;
 }

@@ -1,18 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * An arena: many small allocations that are freed together.
+ *
+ * A failed allocation sets `failed`.  There are two ways to use an arena:
+ *
+ *     A cache that goes on after a failure checks each allocation: arena_alloc(),
+ *     arena_strndup(), arena_vprintf(), which allocate again as soon as there is memory.
+ *
+ *     An engine that builds a result checks the arena once, where it hands the result over:
+ *
+ *         report->count = arena_new(arena, n, sizeof(*report->count));
+ *         report->title = arena_text(arena, title);
+ *         if (arena->failed)
+ *                 return arena_check(arena);
+ *         for (size_t i = 0; i < n && !arena->failed; ++i)
+ *                 ARENA_PUSH(arena, report->lines, report->nlines, line_of(i));
+ *         return arena_check(arena);
+ *
+ * Its functions add nothing after a failure, not even if there is memory again.  So what was added
+ * before is whole, and no list has a hole:
+ *
+ *     texts    are never NULL.  After a failure a text is "": do not use the length of its original
+ *     lists    stay as they are: the count is that of the elements that exist
+ *     arrays   are NULL.  Allocate those of a function together, and test `failed` once before the
+ *              first use
+ *     maps     stay as they are (struct map64 with an arena)
+ *
+ * Loops test `failed` if they would otherwise do work in vain.  After a failure the result can only
+ * be destroyed.
  */
 #ifndef GM_BASE_ARENA_H
 #define GM_BASE_ARENA_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena_chunk;
+struct strbuf;
 
 struct arena {
 	struct arena_chunk *head;
 	size_t used, size;   /* bytes within head */
+	bool failed;         /* an allocation failed: ENOMEM */
 };
 
 /** Make an empty arena, as {0} does. */
@@ -21,7 +51,7 @@ void arena_init(struct arena *arena);
 /** Free everything that was allocated from the arena, which may be used again. */
 void arena_destroy(struct arena *arena);
 
-/** Move the memory of another arena into this one. */
+/** Move the memory of another arena into this one, and its failure. */
 void arena_merge(struct arena *arena, struct arena *other);
 
 /** Allocate bytes, aligned for any type.
@@ -36,5 +66,45 @@ char *arena_strndup(struct arena *arena, const char *str, size_t n);
     Errors: ENOMEM, and those of vsnprintf(3). */
 __attribute__((format(printf, 2, 0)))
 char *arena_vprintf(struct arena *arena, const char *format, va_list args);
+
+/* Building a result. */
+
+/** Record that a part of the result is missing, as if an allocation had failed. */
+void arena_fail(struct arena *arena);
+
+/** Check that nothing is missing.  @return 0, or -1.  Errors: ENOMEM. */
+int arena_check(const struct arena *arena);
+
+/** Allocate n zeroed elements.  @return the array, also if n is 0; NULL after a failure. */
+void *arena_new(struct arena *arena, size_t n, size_t element);
+
+/** Copy a string.  @return the copy; "" after a failure. */
+const char *arena_text(struct arena *arena, const char *str);
+
+/** Copy n bytes of a string.  @return the copy, with a NUL; "" after a failure. */
+const char *arena_textn(struct arena *arena, const char *str, size_t n);
+
+/** Copy a text that was built; that an append to it failed is a failure of the arena.
+    @return the copy; "" after a failure. */
+const char *arena_built(struct arena *arena, const struct strbuf *text);
+
+/** Format a string.  @return the string; "" after a failure. */
+__attribute__((format(printf, 2, 3)))
+const char *arena_printf(struct arena *arena, const char *format, ...);
+
+/** Append an element to a list; after a failure do nothing.
+    @items  The list: NULL at first.  Only ARENA_PUSH() adds to it.
+    @count  The number of elements, which is increased.
+    @...    The element. */
+#define ARENA_PUSH(arena, items, count, ...) \
+	do { \
+		if (arena_room((arena), &(items), (count), sizeof(*(items)))) \
+			(items)[(count)++] = __VA_ARGS__; \
+	} while (0)
+
+/** Make room for another element of a list.  Use ARENA_PUSH().
+    @items  The address of the pointer to its elements.
+    @return false after a failure. */
+bool arena_room(struct arena *arena, void *items, size_t count, size_t element);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/map64.h"
 
+#include "base/arena.h"
 #include "base/fail.h"
 
 #include <stdlib.h>
@@ -31,8 +32,9 @@ void map64_init(struct map64 *map)
 
 void map64_destroy(struct map64 *map)
 {
-	free(map->slots);
-	map64_init(map);
+	if (!map->arena)
+		free(map->slots);
+	*map = (struct map64){.arena = map->arena};
 }
 
 /** Mix the bits of a key: the seed, then the finalizer of splitmix64. */
@@ -59,7 +61,7 @@ static struct map64_slot *map64_slot(const struct map64 *map, uint64_t key)
 int map64_reserve(struct map64 *map, size_t n)
 {
 	size_t size = map->slots ? map->mask + 1 : 16;
-	if (n > SIZE_MAX / 4 / sizeof(*map->slots))
+	if (n > SIZE_MAX / 4 / sizeof(*map->slots) || (map->arena && map->arena->failed))
 		return fail(ENOMEM);
 	/* At most three quarters of the slots are used. */
 	while (size / 4 * 3 < n)
@@ -67,8 +69,9 @@ int map64_reserve(struct map64 *map, size_t n)
 	if (map->slots && size == map->mask + 1)
 		return 0;
 
-	struct map64 bigger = {.mask = size - 1, .count = map->count};
-	bigger.slots = malloc(size * sizeof(*bigger.slots));
+	struct map64 bigger = {.mask = size - 1, .count = map->count, .arena = map->arena};
+	bigger.slots = map->arena ? arena_new(map->arena, size, sizeof(*bigger.slots))
+	                          : malloc(size * sizeof(*bigger.slots));
 	if (!bigger.slots)
 		return -1;
 	for (size_t i = 0; i < size; ++i)
@@ -77,7 +80,7 @@ int map64_reserve(struct map64 *map, size_t n)
 		if (map->slots[i].value != MAP64_NONE)
 			*map64_slot(&bigger, map->slots[i].key) = map->slots[i];
 	}
-	free(map->slots);
+	map64_destroy(map);
 	*map = bigger;
 	return 0;
 }

@@ -13,10 +13,14 @@
 /** The result of map64_get() if the key is missing. */
 #define MAP64_NONE UINT32_MAX
 
+struct arena;
+
 struct map64 {
 	struct map64_slot *slots;
 	size_t mask;   /* number of slots - 1; slots is NULL before the first put */
 	size_t count;
+	struct arena *arena;   /* owns the slots and records that a put failed: then all later ones
+	                          fail as well; NULL: the map owns its slots */
 };
 
 /** Make hashes unpredictable, so that nobody can construct a mount table whose keys all
@@ -28,7 +32,7 @@ void map64_seed(const void *random);
 /** Make an empty map, as {0} does. */
 void map64_init(struct map64 *map);
 
-/** Free the map's memory. */
+/** Free the map's memory; not needed if it is that of an arena. */
 void map64_destroy(struct map64 *map);
 
 /** Make room for n keys, so that map64_put() cannot fail.  @return 0, or -1.

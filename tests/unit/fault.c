@@ -3,6 +3,7 @@
 #define GM_CROSSING
 #include "fault.h"
 
+#include "base/arena.h"
 #include "base/map64.h"
 #include "os/crossing.h"
 #include "os/ring.h"
@@ -62,8 +63,8 @@ static _Atomic long fds;
 
 const char *fault_kind_name(int kind)
 {
-	return kind == FAULT_ALLOC ? "alloc" : kind == FAULT_THREAD ? "thread"
-	                                      : os_call_name((enum os_call)kind);
+	static const char *const others[] = {"alloc", "thread", "piece"};
+	return kind < OS_NCALLS ? os_call_name((enum os_call)kind) : others[kind - OS_NCALLS];
 }
 
 void fault_exempt(void)
@@ -248,6 +249,53 @@ WRAP(int, asprintf, char **text, const char *format, ...)
 	va_end(args);
 	return n;   /* not recorded: options are never freed */
 }
+
+/* Pieces of arenas, which fail as if their malloc did. */
+
+static bool piece_fails(struct arena *arena)
+{
+	bool fail = fails(FAULT_PIECE);
+	if (fail)
+		arena_fail(arena);
+	return fail;
+}
+
+/** Let a piece fail.  @return the arena. */
+static struct arena *piece_of(struct arena *arena)
+{
+	piece_fails(arena);
+	return arena;
+}
+
+WRAP_AS(void *, arena_alloc, (struct arena *arena, size_t size),
+	piece_fails(arena) ? NULL : __real_arena_alloc(arena, size))
+WRAP_AS(char *, arena_strndup, (struct arena *arena, const char *str, size_t n),
+	piece_fails(arena) ? NULL : __real_arena_strndup(arena, str, n))
+WRAP_AS(char *, arena_vprintf, (struct arena *arena, const char *format, va_list args),
+	piece_fails(arena) ? NULL : __real_arena_vprintf(arena, format, args))
+WRAP_AS(void *, arena_new, (struct arena *arena, size_t n, size_t element),
+	__real_arena_new(piece_of(arena), n, element))
+WRAP_AS(const char *, arena_text, (struct arena *arena, const char *str),
+	__real_arena_text(piece_of(arena), str))
+WRAP_AS(const char *, arena_textn, (struct arena *arena, const char *str, size_t n),
+	__real_arena_textn(piece_of(arena), str, n))
+WRAP_AS(const char *, arena_built, (struct arena *arena, const struct strbuf *text),
+	__real_arena_built(piece_of(arena), text))
+__attribute__((format(printf, 2, 3)))
+extern const char *__wrap_arena_printf(struct arena *arena, const char *format, ...);
+WRAP(const char *, arena_printf, struct arena *arena, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	char *text = piece_of(arena)->failed ? NULL : __real_arena_vprintf(arena, format, args);
+	va_end(args);
+	if (!text)
+		arena_fail(arena);
+	return text ? text : "";
+}
+
+WRAP_AS(bool, arena_room, (struct arena *arena, void *items, size_t count, size_t element),
+	__real_arena_room(piece_of(arena), items, count, element))
 
 /* Objects of libraries, which are allocations too. */
 
@@ -462,24 +510,28 @@ WRAP(int, os_ring_open, struct os *os, struct os_ring *ring, int flags, uint64_t
 	return rc;
 }
 
-void fault_each_allocation(int (*run)(void *arg), void *arg, uint64_t least)
+uint64_t fault_each(int kind, int (*run)(void *arg), void *arg)
 {
-	FAULT_OR_SKIP();
 	struct fault_count count = {0};
 	uint64_t allocations = 0;
 	for (uint64_t n = 0; n <= 2 * allocations; n += n ? unit_step() | 1 : 1) {
-		struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, FAULT_ALLOC, (n + 1) / 2,
-		                      ENOMEM};
+		struct fault fault = {n % 2 ? FAULT_ONCE : FAULT_ON, kind, (n + 1) / 2, ENOMEM};
 		fault_begin(n ? &fault : NULL, 1000);
 		int rc = run(arg), error = errno;
 		fault_end(&count);
-		allocations = n ? allocations : count.calls[FAULT_ALLOC];
+		allocations = n ? allocations : count.calls[kind];
 		CU_ASSERT_EQUAL(count.blocks, 0);
 		CU_ASSERT_EQUAL(count.kernel, 0);
 		CU_ASSERT(rc == 0 || (n > 0 && error == ENOMEM));
 		if (rc != 0 && (n == 0 || error != ENOMEM))
-			printf("  allocation %d %s: %s\n", (int)fault.n, n % 2 ? "once" : "on",
-			       strerror(error));
+			printf("  %s %d %s: %s\n", fault_kind_name(kind), (int)fault.n,
+			       n % 2 ? "once" : "on", strerror(error));
 	}
-	CU_ASSERT(allocations > least);
+	return allocations;
+}
+
+void fault_each_allocation(int (*run)(void *arg), void *arg, uint64_t least)
+{
+	FAULT_OR_SKIP();
+	CU_ASSERT(fault_each(FAULT_ALLOC, run, arg) + fault_each(FAULT_PIECE, run, arg) > least);
 }

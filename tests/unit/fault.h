@@ -19,6 +19,7 @@
 enum {
 	FAULT_ALLOC = OS_NCALLS,   /* malloc and its kin; objects of libraries */
 	FAULT_THREAD,              /* pthread_create */
+	FAULT_PIECE,               /* an allocation from an arena, also where it needs no malloc */
 	FAULT_NKINDS,
 };
 
@@ -81,11 +82,18 @@ void fault_exempt(void);
 void fault_end(struct fault_count *count);
 
 /**
- * Run something, then again with each allocation failing: once, and it and all later ones.
+ * Run something, then again with each allocation of a kind failing: once, and it and all later
+ * ones.
  *
  * Each run must free all that it allocates, make no kernel call, and return 0, or -1 with ENOMEM
- * where an allocation failed.  The first must make more than `least` allocations.
+ * where an allocation failed.
+ *
+ * @return the number of allocations of the first run.
  */
+uint64_t fault_each(int kind, int (*run)(void *arg), void *arg);
+
+/** Run something with each allocation failing, and with each one from an arena.  There must be more
+    than `least`. */
 void fault_each_allocation(int (*run)(void *arg), void *arg, uint64_t least);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "fault.h"
 #include "unit.h"
 
 #include "base/arena.h"
@@ -229,6 +230,120 @@ UNIT_TEST(arena)
 	arena_destroy(&arena);
 	CU_ASSERT_STRING_EQUAL(arena_strndup(&arena, "again", 5), "again");
 	arena_destroy(&arena);
+	arena_destroy(&arena);
+}
+
+/** A result in an arena. */
+struct built {
+	struct arena arena;
+	size_t *array;
+	const char *texts[4];
+	struct item {
+		size_t n;
+		char pad[5];
+	} *items;
+	uint32_t count;
+	struct map64 map;
+};
+
+enum { BUILT = 300 };
+
+/** Build a result, without a check of any call. */
+static void build(struct built *b)
+{
+	struct strbuf text = {0};
+	b->map.arena = &b->arena;
+	b->array = arena_new(&b->arena, BUILT, sizeof(*b->array));
+	b->texts[0] = arena_text(&b->arena, "text");
+	b->texts[1] = arena_textn(&b->arena, "cut off", 3);
+	strbuf_puts(&text, "built");
+	b->texts[2] = arena_built(&b->arena, &text);
+	strbuf_destroy(&text);
+	for (size_t i = 0; i < BUILT; ++i) {
+		ARENA_PUSH(&b->arena, b->items, b->count, (struct item){i, "item"});
+		map64_put(&b->map, i, (uint32_t)i);
+	}
+	b->texts[3] = arena_printf(&b->arena, "%d %s", 7, "printed");
+}
+
+/** Assert that what exists of a result is whole.  @return 0, or -1. */
+static int built_check(const struct built *b)
+{
+	static const char *const texts[] = {"text", "cut", "built", "7 printed"};
+	bool whole = true;
+	CU_ASSERT_TRUE(b->map.count <= b->count && b->count - b->map.count <= 1);
+	for (size_t i = 0; i < b->count; ++i)
+		CU_ASSERT_TRUE(b->items[i].n == i && strcmp(b->items[i].pad, "item") == 0);
+	for (size_t i = 0; i < b->map.count; ++i)
+		CU_ASSERT_EQUAL(map64_get(&b->map, i), i);
+	CU_ASSERT_EQUAL(map64_get(&b->map, b->map.count), MAP64_NONE);
+	for (size_t i = 0; b->array && i < BUILT; ++i)
+		CU_ASSERT_EQUAL(b->array[i], 0);
+	/* After a failure nothing is added. */
+	for (size_t i = 0; i < COUNT(texts); ++i) {
+		whole &= strcmp(b->texts[i], texts[i]) == 0;
+		CU_ASSERT_TRUE(whole || !*b->texts[i]);
+	}
+	CU_ASSERT_TRUE(whole || b->arena.failed);
+	CU_ASSERT_EQUAL(b->arena.failed, !whole || !b->array || b->map.count < BUILT);
+	CU_ASSERT_TRUE(b->array || (b->count == 0 && !*b->texts[0]));
+	return arena_check(&b->arena);
+}
+
+static int build_all(void *arg)
+{
+	(void)arg;
+	struct built b = {0};
+	build(&b);
+	int rc = built_check(&b), error = errno;
+	arena_destroy(&b.arena);
+	CU_ASSERT_FALSE(b.arena.failed);
+	errno = error;
+	return rc;
+}
+
+UNIT_TEST(arena_result)
+{
+	CU_ASSERT_EQUAL(build_all(NULL), 0);
+	fault_each_allocation(build_all, NULL, BUILT);
+}
+
+/** What a hostile size would overflow fails; so does all that follows, until it is destroyed. */
+UNIT_TEST(arena_sizes)
+{
+	static const size_t sizes[][2] = {
+		{SIZE_MAX, 1}, {1, SIZE_MAX}, {SIZE_MAX, SIZE_MAX}, {SIZE_MAX / 2 + 1, 2},
+		{SIZE_MAX / 8 + 1, 8}, {SIZE_MAX / 2, 1}, {SIZE_MAX / 16 + 2, 16},
+	};
+	struct arena arena = {0}, other = {0};
+	for (size_t i = 0; i < COUNT(sizes); ++i) {
+		CU_ASSERT_PTR_NOT_NULL(arena_new(&arena, 0, sizes[i][1]));
+		CU_ASSERT_EQUAL(arena_check(&arena), 0);
+		errno = 0;
+		CU_ASSERT_PTR_NULL(arena_new(&arena, sizes[i][0], sizes[i][1]));
+		CU_ASSERT_TRUE(arena_check(&arena) == -1 && errno == ENOMEM);
+		CU_ASSERT_PTR_NULL(arena_new(&arena, 1, 1));
+		CU_ASSERT_STRING_EQUAL(arena_text(&arena, "text"), "");
+		CU_ASSERT_STRING_EQUAL(arena_printf(&arena, "text"), "");
+		/* A cache goes on. */
+		CU_ASSERT_PTR_NOT_NULL(arena_alloc(&arena, 1));
+		CU_ASSERT_STRING_EQUAL(arena_strndup(&arena, "text", 4), "text");
+		CU_ASSERT_EQUAL(arena_check(&arena), -1);
+		arena_destroy(&arena);
+	}
+	CU_ASSERT_PTR_NULL(arena_strndup(&arena, "text", SIZE_MAX));
+	arena_merge(&other, &arena);
+	CU_ASSERT_EQUAL(arena_check(&other), -1);
+	arena_destroy(&other);
+
+	void *items = NULL;
+	size_t count = SIZE_MAX / 2 + 1;
+	CU_ASSERT_FALSE(arena_room(&arena, &items, count, 1));
+	CU_ASSERT_PTR_NULL(items);
+	arena_destroy(&arena);
+	struct strbuf failed = {.failed = true};
+	CU_ASSERT_STRING_EQUAL(arena_built(&arena, &failed), "");
+	CU_ASSERT_EQUAL(arena_check(&arena), -1);
 	arena_destroy(&arena);
 }
 
