@@ -21,12 +21,10 @@
  */
 #include "recover/recover_impl.h"
 
-#include "base/array.h"
-#include "base/escape.h"
+#include "base/fail.h"
 #include "base/map64.h"
 #include "mountopts/join.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +51,6 @@ struct judge {
 	/* In a pass: hash of fields -> index in head; the first row of each chain; the next row. */
 	struct map64 map;
 	uint32_t *head, *next;
-	size_t hints_room;
 };
 
 static void side_hash(struct side *side)
@@ -89,8 +86,7 @@ static const char *value_of(const struct tabline *line, enum tabline_place place
 }
 
 /** Why a line is not valid in a format; NULL: valid. */
-static const char *why_unreadable(const struct rec_input *in, const struct tabline *line,
-                                  struct strbuf *scratch)
+static const char *why_unreadable(const struct rec_input *in, const struct tabline *line)
 {
 	if (line->kind == TABLINE_DAMAGED)
 		return line->why ? line->why : "not a line of a mount table";
@@ -102,11 +98,7 @@ static const char *why_unreadable(const struct rec_input *in, const struct tabli
 		return "fewer than four fields";
 	for (unsigned i = TABLINE_SOURCE; i <= TABLINE_FSTYPE; ++i) {
 		const struct tabline_field *field = &line->fields[i];
-		if (!field->raw)
-			break;
-		strbuf_reset(scratch);
-		unescape_octal_add(scratch, field->raw, field->n);
-		if (!scratch->failed && scratch->len != strlen(field->value))
+		if (field->raw && memmem(field->raw, field->n, "\\000", 4))
 			return "an escape stands for a NUL byte";
 	}
 	return NULL;
@@ -146,12 +138,11 @@ static unsigned line_faults(const struct rec_input *in, const struct tabline *li
 	return wrong;
 }
 
-static int read_rows(struct judge *j)
+static void read_rows(struct judge *j)
 {
 	struct arena *arena = &j->out->arena;
 	struct strbuf options = {0};
-	int rc = 0;
-	for (size_t r = 0; r < j->in->nrows && rc == 0; ++r) {
+	for (size_t r = 0; r < j->in->nrows && !arena->failed; ++r) {
 		const struct mount *m = j->in->rows[r].mount;
 		struct side *side = &j->rows[r];
 		strbuf_reset(&options);
@@ -160,22 +151,19 @@ static int read_rows(struct judge *j)
 		fields[0] = m->source && *m->source ? m->source : "none";
 		fields[1] = j->in->rows[r].target;
 		fields[2] = m->fstype && *m->fstype ? m->fstype : "none";
-		fields[3] = options.failed ? NULL
-		            : arena_strndup(arena, strbuf_str(&options), options.len);
-		rc = fields[3] ? rec_set_init(&side->options, fields[3], arena) : -1;
+		fields[3] = arena_built(arena, &options);
+		rec_set_init(&side->options, fields[3], arena);
 		memcpy(side->text, fields, sizeof(side->text));
 		side_hash(side);
 		j->out->finding[r] = REC_NONE;
 	}
 	strbuf_destroy(&options);
-	return rc;
 }
 
-static int read_lines(struct judge *j)
+static void read_lines(struct judge *j)
 {
-	struct strbuf scratch = {0};
-	int rc = 0;
-	for (size_t i = 0; i < j->out->nlines && rc == 0; ++i) {
+	struct arena *arena = &j->out->arena;
+	for (size_t i = 0; i < j->out->nlines && !arena->failed; ++i) {
 		const struct tabline *line = &j->in->lines->lines[i];
 		struct rec_finding *finding = &j->out->findings[i];
 		struct side *side = &j->lines[i];
@@ -185,32 +173,28 @@ static int read_lines(struct judge *j)
 		if (line->kind == TABLINE_BLANK || line->kind == TABLINE_COMMENT) {
 			finding->verdict = REC_IGNORED;
 			finding->why = line->kind == TABLINE_BLANK ? "a blank line" : "a comment";
-		} else if ((finding->why = why_unreadable(j->in, line, &scratch)) != NULL) {
+		} else if ((finding->why = why_unreadable(j->in, line)) != NULL) {
 			finding->verdict = REC_UNREADABLE;
 		} else {
 			finding->why = line->why;
 			finding->fields = line_faults(j->in, line, finding);
-			rc = rec_set_init(&side->options, value_of(line, TABLINE_OPTIONS),
-			                  &j->out->arena);
+			rec_set_init(&side->options, value_of(line, TABLINE_OPTIONS), arena);
 		}
 		side->out = finding->verdict != REC_GONE;
 		side_hash(side);
 	}
-	rc = scratch.failed ? -1 : rc;
-	strbuf_destroy(&scratch);
-	return rc;
 }
 
 /* Pairing. */
 
 /** Put the unpaired rows in chains, in their order, by a hash of the given fields. */
-static int chain_rows(struct judge *j, unsigned fields)
+static void chain_rows(struct judge *j, unsigned fields)
 {
 	uint32_t chains = 0;
 	map64_destroy(&j->map);
 	if (map64_reserve(&j->map, j->in->nrows) != 0)
-		return -1;
-	for (size_t r = j->in->nrows; r-- > 0;) {
+		arena_fail(&j->out->arena);
+	for (size_t r = j->in->nrows; r-- > 0 && !j->out->arena.failed;) {
 		if (j->rows[r].out)
 			continue;
 		uint32_t chain = map64_put(&j->map, side_key(&j->rows[r], fields), chains);
@@ -219,7 +203,6 @@ static int chain_rows(struct judge *j, unsigned fields)
 		j->next[r] = j->head[chain];
 		j->head[chain] = (uint32_t)r;
 	}
-	return 0;
 }
 
 /** The link to the first row of a chain that matches a line, or NULL. */
@@ -234,7 +217,7 @@ static uint32_t *find_row(struct judge *j, const struct side *line, unsigned fie
 	return *place == REC_NONE ? NULL : place;
 }
 
-static int pair_all(struct judge *j)
+static void pair_all(struct judge *j)
 {
 	static const unsigned passes[] = {
 		KERNEL_FIELDS | FAULTLESS, KERNEL_FIELDS, REC_TARGET | REC_SOURCE | REC_FSTYPE,
@@ -248,8 +231,7 @@ static int pair_all(struct judge *j)
 		if (fields == before)
 			continue;
 		before = fields;
-		if (chain_rows(j, fields) != 0)
-			return -1;
+		chain_rows(j, fields);
 		for (size_t i = 0; i < j->out->nlines; ++i) {
 			struct side *line = &j->lines[i];
 			struct rec_finding *finding = &j->out->findings[i];
@@ -266,7 +248,6 @@ static int pair_all(struct judge *j)
 			j->out->finding[finding->row] = (uint32_t)i;
 		}
 	}
-	return 0;
 }
 
 /* Lines with a mount. */
@@ -296,16 +277,15 @@ static void judge_line(struct judge *j, size_t i)
 	finding->verdict = finding->fields ? REC_WRONG : REC_RIGHT;
 }
 
-/** Collect the hints of a line that is right, or only in the wrong order.  @return 0, or -1
-    (ENOMEM). */
-static int collect_hints(struct judge *j, size_t i)
+/** Collect the hints of a line that is right, or only in the wrong order. */
+static void collect_hints(struct judge *j, size_t i)
 {
 	const struct rec_input *in = j->in;
 	struct rec_judgement *out = j->out;
 	struct rec_finding *finding = &out->findings[i];
 	finding->hint = out->nhints;
 	if (finding->fields & ~(unsigned)REC_ORDER || in->format == REC_SETMNT)
-		return 0;
+		return;
 	const struct rec_set *set = &j->lines[i].options, *known = &j->rows[finding->row].options;
 	const struct rec_row *row = &in->rows[finding->row];
 	for (size_t k = 0; k < set->nhints; ++k) {
@@ -317,13 +297,10 @@ static int collect_hints(struct judge *j, size_t i)
 		bool kept = in->keep == REC_ALL
 		            || (in->keep == REC_CHECKED && in->confirmed
 		                && in->confirmed(in->arg, row, option));
-		if (!ARRAY_ROOM(out->hints, out->nhints, &j->hints_room))
-			return -1;
-		out->hints[out->nhints++] = (struct rec_hint){option, kept};
+		ARENA_PUSH(&out->arena, out->hints, out->nhints, (struct rec_hint){option, kept});
 		out->dropped += !kept;
 		++finding->nhints;
 	}
-	return 0;
 }
 
 /* Unpaired lines and mounts. */
@@ -369,10 +346,9 @@ static void explain_missing(struct judge *j, size_t i)
 	}
 }
 
-static int explain_rest(struct judge *j)
+static void explain_rest(struct judge *j)
 {
-	if (chain_rows(j, REC_TARGET) != 0)
-		return -1;
+	chain_rows(j, REC_TARGET);
 	for (size_t i = 0; i < j->out->nlines; ++i) {
 		if (j->out->findings[i].verdict == REC_GONE)
 			explain_gone(j, i);
@@ -381,56 +357,54 @@ static int explain_rest(struct judge *j)
 		if (j->out->findings[i].verdict == REC_UNREADABLE)
 			explain_missing(j, i);
 	}
-	return 0;
+}
+
+static void judge_all(struct judge *j)
+{
+	struct rec_judgement *out = j->out;
+	read_rows(j);
+	read_lines(j);
+	if (out->arena.failed)
+		return;
+	pair_all(j);
+	for (size_t i = 0; i < out->nlines; ++i) {
+		if (out->findings[i].row == REC_NONE)
+			continue;
+		judge_line(j, i);
+		collect_hints(j, i);
+	}
+	add_missing(j);
+	explain_rest(j);
+	for (size_t i = 0; i < out->count; ++i)
+		++out->of[out->findings[i].verdict];
 }
 
 int rec_judge(const struct rec_input *in, struct rec_judgement *out)
 {
 	size_t n = in->lines->count, rows = in->nrows;
 	*out = (struct rec_judgement){.count = n, .nlines = n};
+	struct arena *arena = &out->arena;
 	struct judge j = {
 		.in = in, .out = out,
 		.has = in->format == REC_SETMNT ? REC_SOURCE | REC_TARGET : KERNEL_FIELDS,
 	};
-	int rc = -1;
-	errno = ENOMEM;
 	if (n + rows >= REC_NONE)
-		return -1;
-	j.lines = calloc(n + rows + 1, sizeof(*j.lines));
-	j.head = calloc(2 * rows + 1, sizeof(*j.head));
-	out->findings = calloc(n + rows + 1, sizeof(*out->findings));
-	out->fields = calloc(rows + 1, sizeof(*out->fields));
-	out->finding = calloc(rows + 1, sizeof(*out->finding));
-	if (!j.lines || !j.head || !out->findings || !out->fields || !out->finding)
-		goto out;
-	j.rows = j.lines + n;
-	j.next = j.head + rows;
-	if (read_rows(&j) != 0 || read_lines(&j) != 0 || pair_all(&j) != 0)
-		goto out;
-	for (size_t i = 0; i < n; ++i) {
-		if (out->findings[i].row == REC_NONE)
-			continue;
-		judge_line(&j, i);
-		if (collect_hints(&j, i) != 0)
-			goto out;
-	}
-	add_missing(&j);
-	rc = explain_rest(&j);
-	for (size_t i = 0; i < out->count; ++i)
-		++out->of[out->findings[i].verdict];
-out:
-	free(j.lines);
-	free(j.head);
+		return fail(ENOMEM);
+	j.lines = arena_new(arena, n, sizeof(*j.lines));
+	j.rows = arena_new(arena, rows, sizeof(*j.rows));
+	j.head = arena_new(arena, rows, sizeof(*j.head));
+	j.next = arena_new(arena, rows, sizeof(*j.next));
+	out->findings = arena_new(arena, n + rows, sizeof(*out->findings));
+	out->fields = arena_new(arena, rows, sizeof(*out->fields));
+	out->finding = arena_new(arena, rows, sizeof(*out->finding));
+	if (!arena->failed)
+		judge_all(&j);
 	map64_destroy(&j.map);
-	return rc;
+	return arena_check(arena);
 }
 
 void rec_judgement_destroy(struct rec_judgement *judgement)
 {
-	free(judgement->findings);
-	free(judgement->fields);
-	free(judgement->finding);
-	free(judgement->hints);
 	arena_destroy(&judgement->arena);
 	*judgement = (struct rec_judgement){0};
 }

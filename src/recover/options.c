@@ -53,26 +53,21 @@ static int compare_options(const void *a, const void *b)
 	return order ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-int rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
+void rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
 {
-	*set = (struct rec_set){0};
 	struct opt *opts;
 	uint32_t count;
+	*set = (struct rec_set){0};
 	if (opts_read(list, opt_next_mtab, arena, &opts, &count) != 0)
-		return -1;
-	if (count == 0)
-		return 0;
-	set->known = arena_alloc(arena, count * sizeof(*set->known));
-	set->hints = arena_alloc(arena, count * sizeof(*set->hints));
-	if (!set->known || !set->hints)
-		return -1;
-	for (uint32_t i = 0; i < count; ++i) {
-		size_t n = opts[i].n;
-		char *raw = arena_strndup(arena, opts[i].text, n);
-		char *text = arena_strndup(arena, opts[i].text, n);
-		if (!raw || !text)
-			return -1;
-		struct rec_option option = {text, unescape_octal(text, raw, n), raw};
+		return;
+	set->known = arena_new(arena, count, sizeof(*set->known));
+	set->hints = arena_new(arena, count, sizeof(*set->hints));
+	char *decoded = arena_new(arena, strlen(list), 1);
+	for (uint32_t i = 0; i < count && !arena->failed; ++i) {
+		const char *raw = arena_textn(arena, opts[i].text, opts[i].n);
+		size_t n = unescape_octal(decoded, opts[i].text, opts[i].n);
+		struct rec_option option = {decoded, n, raw};
+		decoded += n;
 		if (is_hint(raw)) {
 			set->hints[set->nhints++] = option;
 		} else {
@@ -80,8 +75,8 @@ int rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
 			set->hash += map64_bytes(MAP64_BYTES, option.text, option.n);
 		}
 	}
-	qsort(set->known, set->nknown, sizeof(*set->known), compare_options);
-	return 0;
+	if (set->nknown)
+		qsort(set->known, set->nknown, sizeof(*set->known), compare_options);
 }
 
 bool rec_set_equal(const struct rec_set *a, const struct rec_set *b)

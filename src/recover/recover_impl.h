@@ -27,8 +27,8 @@ struct rec_set {
 	uint64_t hash;               /* of known, independent of the order */
 };
 
-/** Split a list of options.  @return 0, or -1 (ENOMEM). */
-int rec_set_init(struct rec_set *set, const char *list, struct arena *arena);
+/** Split a list of options.  @arena  Owns the set; check it. */
+void rec_set_init(struct rec_set *set, const char *list, struct arena *arena);
 
 /** Whether two sets have the same known options. */
 bool rec_set_equal(const struct rec_set *a, const struct rec_set *b);
