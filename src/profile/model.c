@@ -3,8 +3,6 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
-
 const char *const profile_figures[PF_NFIGURES] = {
 	[PF_STATX] = "STATX", [PF_OPENAT] = "OPENAT", [PF_GETDENTS] = "GETDENTS",
 	[PF_CLOSE] = "CLOSE", [PF_OTHER] = "OTHER",   [PF_CALLS] = "CALLS",
@@ -27,21 +25,6 @@ size_t profile_rows(struct profile_row *rows)
 			rows[n++] = (struct profile_row){rule->name, DA_GETMNT3, .rule = i};
 	}
 	return n;
-}
-
-int profile_add(struct profile_row *row, const struct profile_times *times)
-{
-	if (!ARRAY_ROOM(row->times, row->ntimes, &row->room))
-		return -1;
-	row->times[row->ntimes++] = *times;
-	return 0;
-}
-
-void profile_row_destroy(struct profile_row *row)
-{
-	free(row->times);
-	row->times = NULL;
-	row->ntimes = row->room = 0;
 }
 
 void profile_settle(struct profile_row *row)

@@ -50,8 +50,8 @@ struct profile_row {
 	bool varies;               /* a later run had different counts */
 	bool died;                 /* the process of a run died: the first run's, if stopped */
 	double limit;              /* seconds after which it was stopped */
-	struct profile_times *times;     /* owned by the row */
-	size_t ntimes, room;
+	struct profile_times *times;     /* of each turn: a list in an arena, see ARENA_PUSH() */
+	size_t ntimes;
 	struct profile_times median;     /* by profile_settle() */
 	double spread;             /* seconds between the quartiles of the real times */
 };
@@ -61,9 +61,6 @@ struct profile_row {
     @return their number. */
 size_t profile_rows(struct profile_row *rows);
 
-/** Add a measurement to a row.  @return 0, or -1 (ENOMEM). */
-int profile_add(struct profile_row *row, const struct profile_times *times);
-
 /**
  * Compute the medians of a row.  The first turn counts only if there is no other.
  *
@@ -71,9 +68,6 @@ int profile_add(struct profile_row *row, const struct profile_times *times);
  * kernel measures the sum exactly, but each part only by sampling at clock ticks.
  */
 void profile_settle(struct profile_row *row);
-
-/** Free the measurements of a row. */
-void profile_row_destroy(struct profile_row *row);
 
 /** The order of the rows in a turn: a permutation of 0 to n - 1, which depends on seed and turn
     only.  The first turn begins with the algorithms, the cheapest first, so that a short time is

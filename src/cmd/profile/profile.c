@@ -133,7 +133,8 @@ static int run_row(struct profile_study *study, size_t i)
 		return 0;   /* no time left; the earlier turns count */
 	}
 	row->varies |= turn.varies || memcmp(&row->counts, &turn.counts, sizeof(turn.counts)) != 0;
-	if (profile_add(row, &turn.times) == 0)
+	ARENA_PUSH(&study->arena, row->times, row->ntimes, turn.times);
+	if (arena_check(&study->arena) == 0)
 		return 0;
 	message(NULL, "%s", strerror(errno));
 	return CX_ERROR;
@@ -313,8 +314,7 @@ int cmd_profile(int argc, char **argv)
 		study.loops[i] = 1;
 	status = study_make(&study);
 	os_close(study.os, study.procfd);
-	for (size_t i = 0; i < study.nrows; ++i)
-		profile_row_destroy(&study.rows[i]);
+	arena_destroy(&study.arena);
 	run_destroy(&machine);
 	return status;
 }

@@ -5,6 +5,7 @@
 #ifndef GM_CMD_PROFILE_H
 #define GM_CMD_PROFILE_H
 
+#include "base/arena.h"
 #include "cmd/cmd.h"
 #include "os/clock.h"
 #include "os/sampler.h"
@@ -36,6 +37,7 @@ struct profile_study {
 	struct os *os;             /* counts the calls of measuring, not the measured ones */
 	struct profile_row rows[PROFILE_ROWS];
 	size_t nrows;
+	struct arena arena;        /* owns the times of the rows */
 	double start, end;         /* by os_now() */
 	double seconds;            /* of the whole study */
 	bool shows;                /* show progress */
