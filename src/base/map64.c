@@ -88,7 +88,7 @@ int map64_reserve(struct map64 *map, size_t n)
 uint32_t map64_put(struct map64 *map, uint64_t key, uint32_t value)
 {
 	if (map64_reserve(map, map->count + 1) != 0)
-		return MAP64_NONE;
+		return map->arena ? value : MAP64_NONE;
 	struct map64_slot *slot = map64_slot(map, key);
 	if (slot->value == MAP64_NONE) {
 		*slot = (struct map64_slot){key, value};

@@ -19,8 +19,8 @@ struct map64 {
 	struct map64_slot *slots;
 	size_t mask;   /* number of slots - 1; slots is NULL before the first put */
 	size_t count;
-	struct arena *arena;   /* owns the slots and records that a put failed: then all later ones
-	                          fail as well; NULL: the map owns its slots */
+	struct arena *arena;   /* owns the slots and records that a put failed, which returns the
+	                          value as if it had been put; NULL: the map owns its slots */
 };
 
 /** Make hashes unpredictable, so that nobody can construct a mount table whose keys all

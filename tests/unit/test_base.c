@@ -261,7 +261,7 @@ static void build(struct built *b)
 	strbuf_destroy(&text);
 	for (size_t i = 0; i < BUILT; ++i) {
 		ARENA_PUSH(&b->arena, b->items, b->count, (struct item){i, "item"});
-		map64_put(&b->map, i, (uint32_t)i);
+		CU_ASSERT_EQUAL(map64_put(&b->map, i, (uint32_t)i), i);
 	}
 	b->texts[3] = arena_printf(&b->arena, "%d %s", 7, "printed");
 }
