@@ -141,20 +141,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		strbuf_add(&parts[i], "", 0);
 	}
-	struct arena arena;
-	arena_init(&arena);
-	struct fstab_swap *swaps = NULL;
-	size_t damaged;
-	ssize_t nswaps = fstab_parse_swaps(strbuf_str(&parts[0]), &arena, &swaps, &damaged);
-	FUZZ_CHECK(nswaps >= 0);
+	struct host_swaps swaps;
+	FUZZ_CHECK(host_swaps_parse(strbuf_str(&parts[0]), &swaps) == 0);
 	struct host_utab utab;
 	FUZZ_CHECK(host_parse_utab(fuzz_string(parts[1].data, parts[1].len), &utab) == 0);
 	for (size_t i = 0; i < utab.count; ++i)
 		FUZZ_CHECK(utab.entries[i].kept.target && utab.entries[i].kept.options);
 	at = fuzz_bytes(&in, size, &n);
 	struct fstab_input input = {
-		.d = fuzz_discover(at, n), .root = root, .swaps = swaps,
-		     .nswaps = (size_t)nswaps,
+		.d = fuzz_discover(at, n), .root = root, .swaps = swaps.list,
+		     .nswaps = swaps.count,
 		.id = choices % (FSTAB_PATH + 1),
 		      .options = choices & 8 ? FSTAB_LIVE : FSTAB_MINIMAL,
 		.nofail = choices & 16, .all = choices & 32,
@@ -170,8 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	fuzz_discovery_free(input.d);
 	host_utab_destroy(&utab);
-	free(swaps);
-	arena_destroy(&arena);
+	host_swaps_destroy(&swaps);
 	strbuf_destroy(&parts[0]);
 	strbuf_destroy(&parts[1]);
 	free(root);

@@ -4,7 +4,7 @@
  */
 #include "host/host.h"
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "base/fstypes.h"
 #include "mountopts/shown.h"
 
@@ -15,28 +15,12 @@
 struct reader {
 	struct host *host;
 	struct host_errors_list *out;
-	struct strbuf text;      /* scratch */
-	size_t room;             /* in out->list */
-	bool failed;             /* ENOMEM */
+	struct map64 seen;       /* the devices whose file systems were read */
 };
 
-static struct host_errors *add_errors(struct reader *r, uint32_t of)
+static void add_errors(struct reader *r, struct host_errors errors)
 {
-	struct host_errors_list *out = r->out;
-	if (!ARRAY_ROOM(out->list, out->count, &r->room)) {
-		r->failed = true;
-		return NULL;
-	}
-	out->list[out->count] = (struct host_errors){.of = of};
-	return &out->list[out->count++];
-}
-
-static const char *keep(struct reader *r)
-{
-	const char *kept = r->text.failed ? NULL
-		: arena_strndup(&r->out->arena, strbuf_str(&r->text), r->text.len);
-	r->failed |= !kept;
-	return kept;
+	ARENA_PUSH(&r->out->arena, r->out->list, r->out->count, errors);
 }
 
 /** Read a number from a file in /sys/fs; -1: unknown. */
@@ -60,19 +44,17 @@ static void ask_ext4(struct reader *r, const struct mount *m, uint32_t of)
 	/* Exists since Linux 4.19. */
 	long count = named ? read_number(r, "/sys/fs/ext4/%s/errors_count", name) : -1;
 	r->out->unknown |= count < 0;
-	struct host_errors *errors = count > 0 ? add_errors(r, of) : NULL;
-	if (!errors)
+	if (count <= 0)
 		return;
-	errors->count = (unsigned long long)count;
+	struct host_errors errors = {.of = of, .count = (unsigned long long)count};
 	snprintf(path, sizeof(path), "/sys/fs/ext4/%s/last_error_func", name);
 	char *function = host_read_kernel(os, path);
 	if (function && *function > ' ') {
 		function[strcspn(function, "\n")] = '\0';
-		strbuf_reset(&r->text);
-		strbuf_printf(&r->text, "the last in %s()", function);
-		errors->detail = keep(r);
+		errors.detail = arena_printf(&r->out->arena, "the last in %s()", function);
 	}
 	free(function);
+	add_errors(r, errors);
 }
 
 /** Sum up the numbers in lines "name number"; append the lines with a positive number to names. */
@@ -103,7 +85,7 @@ static void ask_btrfs(struct reader *r, const struct mount *m, uint32_t of)
 	char path[PATH_MAX];
 	struct os_dir dir;
 	if (host_mount_device(r->host, m, &device) != 0) {
-		r->failed = true;
+		arena_fail(&r->out->arena);
 		return;
 	}
 	const char *uuid = device.tags ? device.tags->uuid : NULL;
@@ -116,26 +98,25 @@ static void ask_btrfs(struct reader *r, const struct mount *m, uint32_t of)
 		r->out->unknown = true;
 		return;
 	}
-	unsigned long long sum = 0;
-	unsigned missing = 0;
-	strbuf_reset(&r->text);
+	struct host_errors errors = {.of = of};
+	struct strbuf names = {0};
 	os_dir_begin(&dir, os, fd, buf, sizeof(buf));
 	for (const char *name; (name = os_dir_next(&dir)) != NULL;) {
-		missing += read_number(r, "/sys/fs/btrfs/%s/devinfo/%s/missing", uuid, name) > 0;
+		errors.missing += read_number(r, "/sys/fs/btrfs/%s/devinfo/%s/missing", uuid,
+		                              name) > 0;
 		snprintf(path, sizeof(path), "/sys/fs/btrfs/%.36s/devinfo/%.255s/error_stats", uuid,
 		         name);
 		char *stats = host_read_kernel(os, path);
 		r->out->unknown |= !stats;   /* since Linux 5.14 */
-		sum += add_stats(stats, &r->text);
+		errors.count += add_stats(stats, &names);
 		free(stats);
 	}
 	os_close(os, fd);
-	struct host_errors *errors = sum || missing ? add_errors(r, of) : NULL;
-	if (errors) {
-		errors->count = sum;
-		errors->missing = missing;
-		errors->detail = r->text.len ? keep(r) : NULL;
-	}
+	const char *detail = arena_built(&r->out->arena, &names);
+	errors.detail = *detail ? detail : NULL;
+	strbuf_destroy(&names);
+	if (errors.count || errors.missing)
+		add_errors(r, errors);
 }
 
 /** Whether a file system was shut down, without accessing it: ext4 shows that in its options (since
@@ -154,7 +135,7 @@ static bool is_shut_down(struct reader *r, const struct mount *m)
 }
 
 /** Read the errors of a mount's file system, unless they were read already. */
-static void read_mount(struct reader *r, struct map64 *seen, const struct mount *m, uint32_t of)
+static void read_mount(struct reader *r, const struct mount *m, uint32_t of)
 {
 	bool btrfs = strcmp(m->fstype, "btrfs") == 0, xfs = strcmp(m->fstype, "xfs") == 0;
 	if (!btrfs && !xfs && !(fstype_flags(m->fstype) & FST_JOURNAL))
@@ -163,43 +144,33 @@ static void read_mount(struct reader *r, struct map64 *seen, const struct mount 
 	/* Another mount of the same XFS may report the shutdown. */
 	if (xfs && !down)
 		return;
-	uint32_t first = map64_put(seen, mount_dev(m), of);
-	r->failed |= first == MAP64_NONE;
-	if (first != of)
+	if (map64_put(&r->seen, mount_dev(m), of) != of)
 		return;
-	if (down) {
-		struct host_errors *errors = add_errors(r, of);
-		if (errors)
-			errors->shutdown = true;
-	} else if (btrfs) {
+	if (down)
+		add_errors(r, (struct host_errors){.of = of, .shutdown = true});
+	else if (btrfs)
 		ask_btrfs(r, m, of);
-	} else {
+	else
 		ask_ext4(r, m, of);
-	}
 }
 
 int host_read_errors(struct host *host, const struct mount *const *mounts, size_t n,
                      struct host_errors_list *errors)
 {
-	struct reader r = {.host = host, .out = errors};
-	struct map64 seen = {0};
+	struct reader r = {.host = host, .out = errors, .seen.arena = &errors->arena};
 	*errors = (struct host_errors_list){0};
 	if (!host->in.live || mounts_path_block(host->in.paths, "/sys/fs")) {
 		errors->unknown = true;
 		return 0;
 	}
-	for (uint32_t i = 0; i < n && !r.failed; ++i) {
+	for (uint32_t i = 0; i < n && !errors->arena.failed; ++i) {
 		if (mounts[i] && mounts[i]->fstype)
-			read_mount(&r, &seen, mounts[i], i);
+			read_mount(&r, mounts[i], i);
 	}
-	r.failed |= r.text.failed;
-	map64_destroy(&seen);
-	strbuf_destroy(&r.text);
-	return r.failed ? fail(ENOMEM) : 0;
+	return arena_check(&errors->arena);
 }
 
 void host_errors_destroy(struct host_errors_list *errors)
 {
-	free(errors->list);
 	arena_destroy(&errors->arena);
 }

@@ -14,7 +14,7 @@
  */
 #include "host/host.h"
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "base/fstypes.h"
 #include "base/words.h"
 
@@ -46,18 +46,11 @@ struct looking {
 	struct map64 ids;            /* ID of an attached mount -> node, or ELSEWHERE */
 	struct map64 holds;          /* ID of a mount -> index in out->list */
 	uint64_t own;                /* our mount namespace */
-	size_t nspaces, nfiles, room;
-	bool failed, denied;
+	size_t nspaces, nfiles;
+	bool denied;
 };
 
 enum { ELSEWHERE = UINT32_MAX - 2 };
-
-static const char *keep(struct looking *look, const char *text)
-{
-	const char *kept = arena_strndup(&look->out->arena, text, strlen(text));
-	look->failed |= !kept;
-	return kept;
-}
 
 /** A directory in /proc with one entry for each process or file. */
 struct numbers {
@@ -79,10 +72,10 @@ static void numbers_open(struct looking *look, struct numbers *numbers, const ch
 static int numbers_next(struct looking *look, struct numbers *numbers)
 {
 	const char *name = NULL;
-	while (numbers->dir.fd >= 0 && !look->failed
+	while (numbers->dir.fd >= 0 && !look->out->arena.failed
 	       && (name = os_dir_next(&numbers->dir)) != NULL && !isdigit((unsigned char)*name))
 		;
-	if (name && !look->failed && numbers->left-- > 0)
+	if (name && numbers->left-- > 0)
 		return atoi(name);
 	look->denied |= name != NULL;   /* too many entries */
 	os_close(look->host->in.os, numbers->dir.fd);
@@ -116,21 +109,12 @@ static void name_process(struct looking *look, int proc, int pid, struct host_ho
 	free(text);
 }
 
-static void add(struct looking *look, const struct host_holder *held)
+static void add(struct looking *look, struct host_holder held)
 {
-	struct host_holders *out = look->out;
-	if (ARRAY_ROOM(out->list, out->count, &look->room))
-		out->list[out->count++] = *held;
-	else
-		look->failed = true;
+	ARENA_PUSH(&look->out->arena, look->out->list, look->out->count, held);
 }
 
 /* Namespaces. */
-
-static void put_id(struct looking *look, uint32_t id, uint32_t node)
-{
-	look->failed |= map64_put(&look->ids, id, node) == MAP64_NONE;
-}
 
 /** Whether a mount belongs to the file system of a line. */
 static bool is_of(const struct wanted *w, const struct mount *m)
@@ -156,14 +140,15 @@ static void take_space(struct looking *look, int proc, int pid)
 	snprintf(path, sizeof(path), "%d/mountinfo", pid);
 	struct mount_table *table = table_read_mountinfo(look->host->in.os, proc, path);
 	if (!table) {
-		look->failed |= errno == ENOMEM;
+		if (errno == ENOMEM)
+			arena_fail(&look->out->arena);
 		look->denied |= errno == EACCES || errno == EPERM;
 		return;
 	}
-	look->failed |= map64_put(&look->spaces, ns, 0) == MAP64_NONE;
-	for (size_t i = 0; i < table->count && !look->failed; ++i) {
+	map64_put(&look->spaces, ns, 0);
+	for (size_t i = 0; i < table->count; ++i) {
 		const struct mount *m = &table->mounts[i];
-		put_id(look, m->id, ELSEWHERE);
+		map64_put(&look->ids, m->id, ELSEWHERE);
 		for (size_t k = 0; k < look->nwanted; ++k) {
 			struct wanted *w = &look->wanted[k];
 			if (w->ns == ns || !is_of(w, m))
@@ -171,7 +156,8 @@ static void take_space(struct looking *look, int proc, int pid)
 			w->ns = ns;
 			if (w->held.count++ == 0) {
 				name_process(look, proc, pid, &w->held);
-				w->held.where = keep(look, m->point ? m->point : "?");
+				w->held.where = arena_text(&look->out->arena,
+				                           m->point ? m->point : "?");
 			}
 		}
 	}
@@ -185,7 +171,8 @@ static bool is_mounted(struct looking *look, int fds, uint32_t id)
 {
 	struct mount_table *table = table_read_mountinfo(look->host->in.os, fds, "../mountinfo");
 	bool found = !table;
-	look->failed |= !table && errno == ENOMEM;
+	if (!table && errno == ENOMEM)
+		arena_fail(&look->out->arena);
 	for (size_t i = 0; table && i < table->count; ++i)
 		found |= table->mounts[i].id == id;
 	table_free(table);
@@ -224,15 +211,14 @@ static void take_file(struct looking *look, int proc, int pid, int fds, int fd)
 			look->denied = true;
 			return;
 		}
-		add(look, &(struct host_holder){
+		add(look, (struct host_holder){
 			.kind = detached ? HOST_HELD_DETACHED : HOST_HELD_DELETED,
 			.target = detached ? NULL : look->host->in.d->targets[node],
-			.where = keep(look, link),
+			.where = arena_text(&look->out->arena, link),
 		});
 	}
 	uint32_t first = map64_put(&look->holds, id, (uint32_t)look->out->count - 1);
-	look->failed |= first == MAP64_NONE;
-	if (look->failed)
+	if (look->out->arena.failed)
 		return;
 	struct host_holder *held = &look->out->list[first];
 	if (held->count++ == 0)
@@ -286,9 +272,7 @@ static bool is_alive(struct host *host, uint64_t dev)
 static void list_wanted(struct looking *look, const struct tablines *lines)
 {
 	struct host *host = look->host;
-	look->wanted = calloc(lines->count + 1, sizeof(*look->wanted));
-	look->failed |= !look->wanted;
-	for (size_t i = 0; i < lines->count && !look->failed; ++i) {
+	for (size_t i = 0; i < lines->count; ++i) {
 		const struct tabline *line = &lines->lines[i];
 		if (line->kind != TABLINE_ENTRY)
 			continue;
@@ -313,7 +297,7 @@ static void list_wanted(struct looking *look, const struct tablines *lines)
 		w.held = (struct host_holder){.kind = HOST_HELD_ELSEWHERE, .target = target,
 		                              .source = source, .line = line->number};
 		if (!here)
-			look->wanted[look->nwanted++] = w;
+			ARENA_PUSH(&look->out->arena, look->wanted, look->nwanted, w);
 	}
 }
 
@@ -328,13 +312,15 @@ static void add_wanted(struct looking *look)
 			continue;
 		if (w->held.count == 0)
 			w->held.kind = HOST_HELD_ALIVE;
-		add(look, &w->held);
+		add(look, w->held);
 	}
 }
 
 int host_read_holders(struct host *host, const struct tablines *lines, struct host_holders *out)
 {
-	struct looking look = {.host = host, .out = out};
+	struct arena *arena = &out->arena;
+	struct looking look = {.host = host, .out = out, .spaces.arena = arena,
+	                       .ids.arena = arena, .holds.arena = arena};
 	struct numbers processes;
 	*out = (struct host_holders){0};
 	/* In a container, only its own processes are visible. */
@@ -342,11 +328,11 @@ int host_read_holders(struct host *host, const struct tablines *lines, struct ho
 	look.own = space_of(&look, AT_FDCWD, 0);
 	if (!look.own || !host->in.own || mounts_path_block(host->in.paths, "/proc")) {
 		out->partly = true;
-		goto out;
+		return 0;
 	}
-	for (uint32_t i = 0; i < host->in.d->tree.count && !look.failed; ++i) {
+	for (uint32_t i = 0; i < host->in.d->tree.count; ++i) {
 		if (!host->in.d->tree.nodes[i].made)
-			put_id(&look, host->in.d->tree.nodes[i].mount->id, i);
+			map64_put(&look.ids, host->in.d->tree.nodes[i].mount->id, i);
 	}
 	list_wanted(&look, lines);
 	numbers_open(&look, &processes, "/proc", PROCESSES_MAX);
@@ -357,16 +343,10 @@ int host_read_holders(struct host *host, const struct tablines *lines, struct ho
 		take_files(&look, processes.dir.fd, pid);
 	add_wanted(&look);
 	out->partly |= look.denied;
-out:
-	map64_destroy(&look.spaces);
-	map64_destroy(&look.ids);
-	map64_destroy(&look.holds);
-	free(look.wanted);
-	return look.failed ? fail(ENOMEM) : 0;
+	return arena_check(arena);
 }
 
 void host_holders_destroy(struct host_holders *holders)
 {
-	free(holders->list);
 	arena_destroy(&holders->arena);
 }

@@ -321,8 +321,8 @@ enum host_swaps_problem {
 struct host_swaps {
 	struct fstab_swap *list;
 	size_t count;
-	size_t damaged;          /* the number of that line, from 1 */
-	char *text;
+	size_t damaged;          /* the number of the first invalid line, which is skipped; the
+	                            heading is line 1; 0: none */
 	struct arena arena;
 };
 
@@ -334,13 +334,9 @@ enum host_swaps_problem host_read_swaps(struct os *os, const char *file, struct 
 void host_swaps_destroy(struct host_swaps *swaps);
 
 /** Parse the text of /proc/swaps.  Pure.
-    @arena  Owns the names.
-    @swaps [out]  An array that the caller frees.
-    @damaged [out]  The number of the first invalid line, which is skipped; the heading is line 1;
-    0: none.
-    @return its length, or -1.  Errors: ENOMEM. */
-ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps,
-                          size_t *damaged);
+    @swaps [out]  Destroy it, also after an error.
+    @return 0, or -1.  Errors: ENOMEM. */
+int host_swaps_parse(const char *text, struct host_swaps *swaps);
 
 /** What mount(8) records about a mount: a line of libmount's utab. */
 struct fstab_kept {
@@ -365,7 +361,8 @@ struct host_utab {
 	} *entries;
 	size_t count;
 	struct map64 by_target;      /* hash of the target -> its last entry */
-	char *text;
+	char *text;                  /* owns the strings */
+	struct arena arena;
 };
 
 /** Parse the text of a utab.  Pure.

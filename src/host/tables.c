@@ -2,7 +2,7 @@
 /* Swap spaces, and the records of mount(8). */
 #include "host/host.h"
 
-#include "base/array.h"
+#include "base/arena.h"
 #include "base/escape.h"
 #include "base/words.h"
 #include "path/named.h"
@@ -15,79 +15,70 @@ enum { TEXT_MAX = 4 << 20 };
 
 /* Swap spaces. */
 
-ssize_t fstab_parse_swaps(const char *text, struct arena *arena, struct fstab_swap **swaps,
-                          size_t *damaged)
+int host_swaps_parse(const char *text, struct host_swaps *swaps)
 {
 	static const char deleted[] = "\\040(deleted)", heading[] = "Filename";
-	size_t lines = 1, count = 0, number = 1;
-	for (const char *at = text; (at = strchr(at, '\n')) != NULL; ++at)
-		++lines;
-	struct fstab_swap *list = calloc(lines, sizeof(*list));
-	if (!list)
-		return -1;
-	*damaged = strncmp(text, heading, sizeof(heading) - 1) == 0 ? 0 : 1;
+	size_t number = 1;
+	*swaps = (struct host_swaps){0};
+	swaps->damaged = strncmp(text, heading, sizeof(heading) - 1) == 0 ? 0 : 1;
 	for (const char *line = strchr(text, '\n'); line && *++line; line = strchr(line, '\n')) {
 		char type[12];
 		int from = 0, to = 0, priority, end = 0;
-		char *copy = arena_strndup(arena, line, strcspn(line, "\n"));
-		if (!copy) {
-			free(list);
-			return fail(ENOMEM);
-		}
+		char *copy = arena_strndup(&swaps->arena, line, strcspn(line, "\n"));
+		if (!copy)
+			break;
 		++number;
 		/* The fields are: name, type, size, used, priority. */
 		if (sscanf(copy, " %n%*s%n %11s %*[0-9] %*[0-9] %d%n", &from, &to, type, &priority,
 		           &end) != 2
 		    || (copy[end] && !strchr(" \t", copy[end]))
 		    || (strcmp(type, "partition") != 0 && strcmp(type, "file") != 0)) {
-			if (!*damaged && copy[strspn(copy, " \t")])
-				*damaged = number;
+			if (!swaps->damaged && copy[strspn(copy, " \t")])
+				swaps->damaged = number;
 			continue;
 		}
 		char *name = copy + from;
 		size_t n = (size_t)(to - from), tail = sizeof(deleted) - 1;
-		struct fstab_swap *swap = &list[count++];
-		*swap = (struct fstab_swap){
+		struct fstab_swap swap = {
 			.name = name, .file = *type == 'f', .priority = priority,
 			.deleted = n > tail && memcmp(name + n - tail, deleted, tail) == 0,
 		};
-		name[unescape_octal(name, name, swap->deleted ? n - tail : n)] = '\0';
-		swap->deleted |= *name != '/';   /* also if the name is "(unreachable)/x" */
+		name[unescape_octal(name, name, swap.deleted ? n - tail : n)] = '\0';
+		swap.deleted |= *name != '/';   /* also if the name is "(unreachable)/x" */
+		ARENA_PUSH(&swaps->arena, swaps->list, swaps->count, swap);
 	}
-	*swaps = list;
-	return (ssize_t)count;
+	return arena_check(&swaps->arena);
 }
 
 enum host_swaps_problem host_read_swaps(struct os *os, const char *file, struct host_swaps *swaps)
 {
 	static const char kernels[] = "/proc/swaps";
+	char *text;
 	size_t len;
 	*swaps = (struct host_swaps){0};
-	if ((file ? path_read_named(os, file, NULL, TEXT_MAX, &swaps->text, &len)
-	          : os_read_file(os, AT_FDCWD, kernels, TEXT_MAX, &swaps->text, &len)) != 0) {
+	if ((file ? path_read_named(os, file, NULL, TEXT_MAX, &text, &len)
+	          : os_read_file(os, AT_FDCWD, kernels, TEXT_MAX, &text, &len)) != 0) {
 		/* Missing in a kernel without swap; in a container it may be a file of lxcfs. */
 		if (!file && errno == ENOENT)
 			return HOST_SWAPS_GOOD;
 		return !file && errno == EREMOTE ? HOST_SWAPS_BLIND : HOST_SWAPS_UNREADABLE;
 	}
-	ssize_t n = fstab_parse_swaps(swaps->text, &swaps->arena, &swaps->list, &swaps->damaged);
-	if (n < 0)
-		return HOST_SWAPS_UNREADABLE;
-	swaps->count = (size_t)n;
-	/* Limit the work, since each swap space is compared with each line. */
-	if (n > HOST_SWAPS_MAX)
-		return HOST_SWAPS_TOO_MANY;
+	host_swaps_parse(text, swaps);
 	/* A NUL ends the text. */
-	if (!swaps->damaged && strlen(swaps->text) < len)
-		swaps->damaged = (size_t)n + 2;
+	if (!swaps->damaged && strlen(text) < len)
+		swaps->damaged = swaps->count + 2;
+	free(text);
+	if (arena_check(&swaps->arena) != 0)
+		return HOST_SWAPS_UNREADABLE;
+	/* Limit the work, since each swap space is compared with each line. */
+	if (swaps->count > HOST_SWAPS_MAX)
+		return HOST_SWAPS_TOO_MANY;
 	/* The file may be empty in a kernel without swap. */
 	return swaps->damaged && (file || len) ? HOST_SWAPS_DAMAGED : HOST_SWAPS_GOOD;
 }
 
 void host_swaps_destroy(struct host_swaps *swaps)
 {
-	free(swaps->list);
-	free(swaps->text);
 	arena_destroy(&swaps->arena);
 }
 
@@ -143,18 +134,14 @@ bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount)
 int host_parse_utab(char *text, struct host_utab *utab)
 {
 	struct host_utab_entry entry;
-	size_t room = 0;
-	*utab = (struct host_utab){.text = text};
+	*utab = (struct host_utab){.text = text, .by_target.arena = &utab->arena};
 	for (char *at = text; fstab_utab_next(&at, &entry.kept);) {
-		if (!ARRAY_ROOM(utab->entries, utab->count, &room))
-			return -1;
 		uint64_t key = map64_text(entry.kept.target);
 		entry.before = map64_get(&utab->by_target, key);
-		utab->entries[utab->count] = entry;
-		if (map64_set(&utab->by_target, key, (uint32_t)utab->count++) == MAP64_NONE)
-			return -1;
+		map64_set(&utab->by_target, key, (uint32_t)utab->count);
+		ARENA_PUSH(&utab->arena, utab->entries, utab->count, entry);
 	}
-	return 0;
+	return arena_check(&utab->arena);
 }
 
 int host_read_utab(struct host *host, struct host_utab *utab)
@@ -172,9 +159,8 @@ int host_read_utab(struct host *host, struct host_utab *utab)
 
 void host_utab_destroy(struct host_utab *utab)
 {
-	free(utab->entries);
 	free(utab->text);
-	map64_destroy(&utab->by_target);
+	arena_destroy(&utab->arena);
 }
 
 const char *host_utab_options(const struct host_utab *utab, const char *name,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/units.h"
 
-#include "base/array.h"
 #include "base/words.h"
 #include "os/bounded.h"
 
@@ -74,57 +73,47 @@ static const char *path_of(const struct host_unit *unit)
 	return *path == '/' ? path : "";
 }
 
-/** Index the units by path.  @return 0, or -1 (ENOMEM). */
-static int index_units(struct host_units *units)
+/** Index the units by path. */
+static void index_units(struct host_units *units)
 {
 	for (uint32_t i = 0; i < units->count; ++i) {
 		struct host_unit *unit = &units->list[i];
 		const char *path = path_of(unit);
-		if (map64_put(&units->by_id, map64_text(unit->id), i) == MAP64_NONE)
-			return -1;
+		map64_put(&units->by_id, map64_text(unit->id), i);
 		uint32_t first = *path ? map64_put(&units->by_path, map64_text(path), i) : i;
-		if (first == MAP64_NONE)
-			return -1;
 		if (first != i) {
 			unit->next = units->list[first].next;
 			units->list[first].next = i;
 		}
 	}
-	return 0;
 }
 
 int host_units_parse(char *text, struct host_units *units)
 {
 	struct host_unit unit = no_unit();
-	size_t room = 0;
-	int rc = 0;
-	*units = (struct host_units){.text = text};
-	for (char *line = text, *next; line && rc == 0; line = next) {
+	struct arena *arena = &units->arena;
+	*units = (struct host_units){.text = text, .by_path.arena = arena, .by_id.arena = arena};
+	for (char *line = text, *next; line; line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
 		take_line(&unit, line);
 		if (*line && next)
 			continue;
-		if (*unit.id && !ARRAY_ROOM(units->list, units->count, &room))
-			rc = -1;
-		else if (*unit.id)
-			units->list[units->count++] = unit;
+		if (*unit.id)
+			ARENA_PUSH(arena, units->list, units->count, unit);
 		unit = no_unit();
 	}
-	if (rc == 0)
-		rc = index_units(units);
+	index_units(units);
 	/* At least "-.mount" always exists. */
-	units->known = rc == 0 && units->count > 0;
-	return rc != 0 ? fail(ENOMEM) : 0;
+	units->known = !arena->failed && units->count > 0;
+	return arena_check(arena);
 }
 
 void host_units_destroy(struct host_units *units)
 {
-	free(units->list);
 	free(units->text);
-	map64_destroy(&units->by_path);
-	map64_destroy(&units->by_id);
+	arena_destroy(&units->arena);
 	*units = (struct host_units){0};
 }
 

@@ -11,6 +11,7 @@
 #ifndef GM_HOST_UNITS_H
 #define GM_HOST_UNITS_H
 
+#include "base/arena.h"
 #include "base/map64.h"
 #include "mounts/paths.h"
 
@@ -37,6 +38,7 @@ struct host_units {
 	char *text;                   /* owns the strings */
 	struct map64 by_path;         /* hash of where (what for swap) -> the first unit */
 	struct map64 by_id;
+	struct arena arena;
 };
 
 /**

@@ -223,15 +223,13 @@ static void check_case(struct unit_case *c)
 		struct fstab_input in = usual();
 		const char *add[4];
 		char settings[256];
-		struct fstab_swap *list = NULL;
-		struct arena arena;
-		size_t damaged;
-		arena_init(&arena);
+		struct host_swaps list;
 		snprintf(settings, sizeof(settings), "%s", c->parts[i].head);
 		set(&in, settings, add);
-		in.nswaps = (size_t)fstab_parse_swaps(strbuf_str(&swaps), &arena, &list, &damaged);
-		in.swaps = list;
-		CU_ASSERT_EQUAL(damaged, 0);
+		CU_ASSERT_EQUAL(host_swaps_parse(strbuf_str(&swaps), &list), 0);
+		in.nswaps = list.count;
+		in.swaps = list.list;
+		CU_ASSERT_EQUAL(list.damaged, 0);
 		print_plan(&in, strbuf_str(&table), &got);
 		const char *expected = c->parts[i].text, *plan = strbuf_str(&got);
 		bool good = rooted || strncmp(plan, first, strlen(first)) == 0;
@@ -239,8 +237,7 @@ static void check_case(struct unit_case *c)
 		if (!good)
 			printf("%s, %s:\n%s", c->name, c->parts[i].head, plan);
 		CU_ASSERT_TRUE(good);
-		free(list);
-		arena_destroy(&arena);
+		host_swaps_destroy(&list);
 	}
 }
 
@@ -256,22 +253,31 @@ UNIT_TEST(cases)
 
 /* Texts. */
 
+static int parse_swaps(void *text)
+{
+	struct host_swaps list;
+	int rc = host_swaps_parse(text, &list), error = errno;
+	CU_ASSERT(rc != 0 || (list.count == 2 && list.damaged == 4));
+	host_swaps_destroy(&list);
+	errno = error;
+	return rc;
+}
+
 UNIT_TEST(swaps)
 {
-	static const char swaps[] =
+	static char swaps[] =
 		"Filename\tType\tSize\tUsed\tPriority\n"
 		"/dev/sda5                               partition\t1024\t0\t-2\n"
 		"/srv/swap\\040file file 5 0 7\n"
 		"short line\n";
-	struct arena arena;
-	struct fstab_swap *list = NULL;
-	size_t damaged;
-	arena_init(&arena);
-	CU_ASSERT_EQUAL_FATAL(fstab_parse_swaps(swaps, &arena, &list, &damaged), 2);
-	CU_ASSERT_EQUAL(damaged, 4);
-	CU_ASSERT_STRING_EQUAL(list[1].name, "/srv/swap file");
-	CU_ASSERT_EQUAL(list[0].priority, -2);
-	free(list);
+	struct host_swaps list;
+	CU_ASSERT_EQUAL(host_swaps_parse(swaps, &list), 0);
+	CU_ASSERT_EQUAL_FATAL(list.count, 2);
+	CU_ASSERT_EQUAL(list.damaged, 4);
+	CU_ASSERT_STRING_EQUAL(list.list[1].name, "/srv/swap file");
+	CU_ASSERT_EQUAL(list.list[0].priority, -2);
+	host_swaps_destroy(&list);
+	fault_each_allocation(parse_swaps, swaps, 5);
 	static const struct {
 		const char *text;
 		size_t damaged;
@@ -286,11 +292,10 @@ UNIT_TEST(swaps)
 		{"Filename\n/dev/a partition 1 0 -\n", 2},
 	};
 	for (size_t i = 0; i < COUNT(texts); ++i) {
-		CU_ASSERT(fstab_parse_swaps(texts[i].text, &arena, &list, &damaged) >= 0);
-		CU_ASSERT_EQUAL(damaged, texts[i].damaged);
-		free(list);
+		CU_ASSERT_EQUAL(host_swaps_parse(texts[i].text, &list), 0);
+		CU_ASSERT_EQUAL(list.damaged, texts[i].damaged);
+		host_swaps_destroy(&list);
 	}
-	arena_destroy(&arena);
 }
 
 UNIT_TEST(utab)
