@@ -24,7 +24,8 @@
  *     lists    stay as they are: the count is that of the elements that exist
  *     arrays   are NULL.  Allocate those of a function together, and test `failed` once before the
  *              first use
- *     maps     stay as they are (struct map64 with an arena); a put returns its own value
+ *     maps     stay as they are (struct map64 and struct pathmap with an arena); map64_put()
+ *              returns the new value
  *
  * Loops test `failed` if they would otherwise do work in vain.  After a failure the result can only
  * be destroyed.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/pathmap.h"
 
+#include "base/arena.h"
 #include "base/array.h"
 
 #include <errno.h>
@@ -8,20 +9,24 @@
 
 void pathmap_destroy(struct pathmap *map)
 {
-	free(map->entries);
+	struct arena *arena = map->newest.arena;
+	if (!arena)
+		free(map->entries);
 	map64_destroy(&map->newest);
-	*map = (struct pathmap){0};
+	*map = (struct pathmap){.newest.arena = arena};
 }
 
 int pathmap_add(struct pathmap *map, const char *path, uint32_t value)
 {
-	if (!ARRAY_ROOM(map->entries, map->count, &map->room)) {
+	struct arena *arena = map->newest.arena;
+	if (arena ? !arena_room(arena, &map->entries, map->count, sizeof(*map->entries))
+	          : !ARRAY_ROOM(map->entries, map->count, &map->room)) {
 		errno = ENOMEM;
 		return -1;
 	}
 	uint64_t hash = map64_text(path);
 	uint32_t before = map64_get(&map->newest, hash);
-	if (map64_set(&map->newest, hash, map->count) == MAP64_NONE)
+	if (map64_set(&map->newest, hash, map->count) == MAP64_NONE || (arena && arena->failed))
 		return -1;
 	map->entries[map->count++] = (struct pathmap_entry){
 		path, value, before == MAP64_NONE ? PATHMAP_NONE : before,

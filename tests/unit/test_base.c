@@ -244,6 +244,7 @@ struct built {
 	} *items;
 	uint32_t count;
 	struct map64 map;
+	struct pathmap paths;
 };
 
 enum { BUILT = 300 };
@@ -252,7 +253,7 @@ enum { BUILT = 300 };
 static void build(struct built *b)
 {
 	struct strbuf text = {0};
-	b->map.arena = &b->arena;
+	b->map.arena = b->paths.newest.arena = &b->arena;
 	b->array = arena_new(&b->arena, BUILT, sizeof(*b->array));
 	b->texts[0] = arena_text(&b->arena, "text");
 	b->texts[1] = arena_textn(&b->arena, "cut off", 3);
@@ -262,6 +263,7 @@ static void build(struct built *b)
 	for (size_t i = 0; i < BUILT; ++i) {
 		ARENA_PUSH(&b->arena, b->items, b->count, (struct item){i, "item"});
 		CU_ASSERT_EQUAL(map64_put(&b->map, i, (uint32_t)i), i);
+		pathmap_add(&b->paths, arena_printf(&b->arena, "/%zu", i / 2), (uint32_t)i);
 	}
 	b->texts[3] = arena_printf(&b->arena, "%d %s", 7, "printed");
 }
@@ -272,6 +274,11 @@ static int built_check(const struct built *b)
 	static const char *const texts[] = {"text", "cut", "built", "7 printed"};
 	bool whole = true;
 	CU_ASSERT_TRUE(b->map.count <= b->count && b->count - b->map.count <= 1);
+	CU_ASSERT_TRUE(b->paths.count <= b->map.count && b->map.count - b->paths.count <= 1);
+	for (uint32_t i = 0; i < b->paths.count; ++i) {
+		struct pathmap_at at = pathmap_of(b->paths.entries[i].path);
+		CU_ASSERT_TRUE(pathmap_next(&b->paths, &at) && at.value / 2 == i / 2);
+	}
 	for (size_t i = 0; i < b->count; ++i)
 		CU_ASSERT_TRUE(b->items[i].n == i && strcmp(b->items[i].pad, "item") == 0);
 	for (size_t i = 0; i < b->map.count; ++i)
