@@ -79,7 +79,9 @@
  *     probe.c            probing a device by libblkid
  *     blocking.c         which devices can block
  *   mounts/              the mounts of a run
- *     table.c            what all sources share
+ *     table.c            tables: what all sources share
+ *     read.c             reading one from its source, and again
+ *     mountinfo.c        all mounts by mountinfo
  *     listmount.c        all mounts by listmount(2)
  *     statmount.c        one mount by statmount(2)
  *     tabfile.c          fstab and mtab, by libmount

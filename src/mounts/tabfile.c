@@ -176,13 +176,3 @@ struct mount_table *table_of_lines(struct tablines *lines, enum table_source sou
 	return NULL;
 }
 
-struct mount_table *table_parse_tabfile(const char *text, size_t len, enum table_source source)
-{
-	/* mount(8) ignores the rest of a line after a NUL. */
-	if (memchr(text, '\0', len))
-		return fail_null(EILSEQ);
-	struct tablines *lines = tablines_cut(text, len);
-	struct mount_table *table = lines ? table_of_lines(lines, source) : NULL;
-	tablines_free(lines);
-	return table;
-}
