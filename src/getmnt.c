@@ -97,7 +97,8 @@
  *     dirs.c             directories that were opened, and their descriptors
  *     frontier.c         directories waiting to be read
  *     deliver.c          results of a batch, passed to the caller
- *     read.c             reading the directories of a batch; the callbacks of a policy
+ *     batch.c            batches of directories; the callbacks of a policy that fill them
+ *     read.c             reading the directories of a batch
  *     pool.c             worker threads
  *     fetch.c            metadata of entries; detecting that its calls block on disk I/O
  *     window.c           entries in the order of inode numbers

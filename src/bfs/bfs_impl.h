@@ -129,7 +129,7 @@ void bfs_frontier_clear(struct bfs_frontier *frontier);
 /** Assert the invariants listed in frontier.c. */
 void bfs_frontier_check(struct bfs_frontier *frontier);
 
-/* read.c: reading a batch of directories, in any thread. */
+/* batch.c: batches, and the callbacks of a policy that fill them. */
 
 /** A child to be read later. */
 struct bfs_found_kid {
@@ -209,6 +209,27 @@ void bfs_batch_free(struct bfs_batch *batch);
 
 struct bfs_reader;
 
+/** Call pass() for consecutive entries.  @return how many it has finished. */
+size_t reader_pass(struct bfs_reader *reader, struct bfs_read *read,
+                   const struct bfs_entry *entries, size_t n);
+
+/** Call entry() for an entry, and enter it if that is the verdict. */
+enum bfs_verdict reader_entry(struct bfs_reader *reader, struct bfs_read *read,
+                              const struct bfs_entry *entry);
+
+/** Call statx for an entry.  @return 0, or an error number. */
+int reader_stat(const struct bfs_reader *reader, const struct bfs_read *read,
+                const struct bfs_entry *entry, struct k_statx *st);
+
+/** Call meta() for an entry, and enter it if that is the verdict. */
+enum bfs_verdict reader_meta(struct bfs_reader *reader, struct bfs_read *read,
+                             const struct bfs_entry *entry, const struct k_statx *st, int error);
+
+/** Whether there is enough output for this part of a directory. */
+bool reader_pause(const struct bfs_reader *reader, const struct bfs_read *read);
+
+/* read.c: reading a batch of directories, in any thread. */
+
 /** Create a reader, one for each thread.  @os, policy  Must remain valid as long as the reader.
     @owner  The reader runs in the owner's thread, so it may call judge().
     @return the reader, or NULL.  Errors: ENOMEM.  Ownership: bfs_reader_free(). */
@@ -225,13 +246,6 @@ void bfs_reader_free(struct bfs_reader *reader);
  * callback ends the traversal, the following directories are not opened.
  */
 void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch);
-
-/** Call meta() for an entry, and enter it if that is the verdict. */
-enum bfs_verdict reader_meta(struct bfs_reader *reader, struct bfs_read *read,
-                             const struct bfs_entry *entry, const struct k_statx *st, int error);
-
-/** Whether there is enough output for this part of a directory. */
-bool reader_pause(const struct bfs_reader *reader, const struct bfs_read *read);
 
 /* window.c: entries of one directory whose metadata is still to be fetched. */
 
@@ -366,10 +380,6 @@ void fetch_pause(struct bfs_fetch *fetch, struct bfs_read *read);
 
 /** Discard the remaining entries. */
 void fetch_forget(struct bfs_fetch *fetch);
-
-/** Call statx for an entry.  @return 0, or an error number. */
-int fetch_stat(const struct bfs_reader *reader, const struct bfs_read *read,
-               const struct bfs_entry *entry, struct k_statx *st);
 
 /* bulkstat.c: metadata through the bulk interface of a file system. */
 

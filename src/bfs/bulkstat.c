@@ -167,7 +167,7 @@ static bool template_make(struct bulkstat *bulk, struct stat_template *template,
 	                            | K_STATX_ATTR_COMPRESSED;
 	const struct bfs_entry *entry = &wanted[i];
 	struct k_statx *st = &bulk->sts[i];
-	bulk->known[i] = fetch_stat(reader, read, entry, st) == 0;
+	bulk->known[i] = reader_stat(reader, read, entry, st) == 0;
 	if (!bulk->known[i] || (st->mask & K_STATX_BASIC) != K_STATX_BASIC || st->ino != entry->ino
 	    || IFTODT(st->mode) != entry->type || st->attributes & ~attributes)
 		return false;

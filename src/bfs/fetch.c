@@ -96,15 +96,6 @@ void fetch_forget(struct bfs_fetch *fetch)
 		window_reset(fetch->window);
 }
 
-int fetch_stat(const struct bfs_reader *reader, const struct bfs_read *read,
-               const struct bfs_entry *entry, struct k_statx *st)
-{
-	const struct bfs_policy *policy = reader->policy;
-	int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | policy->statx_flags;
-	int rc = os_statx(reader->os, read->fd, entry->name, flags, policy->statx_mask, st);
-	return rc == 0 ? 0 : errno;
-}
-
 /** Pass metadata to the policy's meta(). */
 static enum bfs_verdict meta_pass(struct bfs_reader *reader, struct bfs_read *read,
                              const struct bfs_entry *entry, struct k_statx *st, int error)
@@ -124,7 +115,7 @@ static enum bfs_verdict fetch_one(struct bfs_reader *reader, struct bfs_read *re
                                   const struct bfs_entry *entry)
 {
 	struct k_statx st;
-	int error = fetch_stat(reader, read, entry, &st);
+	int error = reader_stat(reader, read, entry, &st);
 	return meta_pass(reader, read, entry, &st, error);
 }
 
@@ -192,7 +183,7 @@ static void stat_timed(struct bfs_reader *reader, const struct bfs_read *read,
 	n = n < PACE_RUN ? n : PACE_RUN;
 	os_elapsed(reader->os, &since);
 	for (size_t i = 0; i < n; ++i)
-		fetch->run[i].error = fetch_stat(reader, read, &wanted[i], &fetch->run[i].st);
+		fetch->run[i].error = reader_stat(reader, read, &wanted[i], &fetch->run[i].st);
 	pace_note(&fetch->pace, n, os_elapsed(reader->os, &since));
 }
 
