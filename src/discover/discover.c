@@ -12,6 +12,7 @@
 
 #include "discover/discover_impl.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -166,6 +167,7 @@ static void dsc_finish(struct dsc *dsc)
 		d->incomplete = lost ? "a complete search did not find a mount of the table"
 		                : dsc->partly ? dsc->partly
 		                : "mounts change faster than they can be examined";
+	assert(d->complete == !d->incomplete);
 }
 
 /** Find the names of the mounts by the requested method.  @return 0, or -1. */
@@ -217,6 +219,7 @@ static int dsc_establish(struct dsc *dsc)
 struct discovery *discover(struct os *os, struct devmap *devs, const struct mount_table *table,
                            const struct discover_opts *opts)
 {
+	assert(*opts->prefix == '/');
 	double begin = os_now();
 	struct discovery *d = calloc(1, sizeof(*d));
 	struct mounts *mounts = malloc(sizeof(*mounts));

@@ -14,6 +14,7 @@
  */
 #include "discover/discover_impl.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -98,6 +99,7 @@ static void probing_close(struct probing *p, uint32_t node)
 static void probing_queue(struct probing *p, uint32_t node)
 {
 	struct probe_node *super = &p->nodes[p->nodes[node].super];
+	assert(p->nodes[node].state == PS_WAITING);   /* so no node is queued twice */
 	p->nodes[node].state = PS_READY;
 	p->nodes[node].next = MT_NONE;
 	if (super->first == MT_NONE)
@@ -215,6 +217,7 @@ static int probing_super(struct probing *p, struct probe_node *super)
 		}
 		if (p->running == PROBER_MAX)
 			return fail(EAGAIN);
+		assert(p->nodes[node].state == PS_READY);
 		if (probing_start(p, node) == 0) {
 			p->nodes[node].state = PS_RUNNING;
 			super->busy = true;
@@ -361,6 +364,7 @@ static int probing_run(struct probing *p)
 		if (node >= dsc->tree->count || p->nodes[node].state != PS_RUNNING)
 			continue;
 		struct probe_node *super = &p->nodes[p->nodes[node].super];
+		assert(super->busy && p->running > 0);
 		super->busy = false;
 		--p->running;
 		probing_answer(p, node, &answer);

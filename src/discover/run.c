@@ -6,6 +6,7 @@
 
 #include "base/words.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -26,6 +27,7 @@ const char *dsc_kernel_name(const struct dsc *dsc, uint32_t node)
 
 void dsc_name(struct dsc *dsc, uint32_t node, const char *name, enum mt_named named)
 {
+	assert(node < dsc->tree->count && (named != MT_NAMED_NONE || !name));
 	dsc->tree->nodes[node].named = (uint8_t)named;
 	dsc->d->targets[node] = name;
 	mtree_settle(dsc->tree, node);

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <dirent.h>
@@ -306,6 +307,7 @@ static enum bfs_verdict walk_judge(void *arg, const struct bfs_at *at, const str
 	uint32_t on = at->tag;
 	uint64_t *hits = dsc->d->stats.rule_hits;
 	const struct walk_node *node = &walk->nodes[on];
+	assert(on < dsc->tree->count);
 
 	if (st->mask == 0 && st->mode == 0) {
 		/* walk_meta() failed with EACCES or EPERM for a directory. */
