@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct devmap *devmap_new(struct os *os, const struct devmap_roots *roots)
@@ -89,6 +90,8 @@ struct devmap_dev *devmap_get(struct devmap *map, uint32_t major, uint32_t minor
 {
 	uint64_t key = (uint64_t)major << 32 | minor;
 	uint32_t at = map64_get(&map->index, key);
+	assert(at == MAP64_NONE || (at < map->ndevs && map->devs[at]->major == major
+	                            && map->devs[at]->minor == minor));
 	if (at != MAP64_NONE)
 		return map->devs[at];
 

@@ -15,6 +15,7 @@
 #include "base/fstypes.h"
 #include "mountopts/optlist.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -189,6 +190,7 @@ static void devmap_walk(struct devmap_dev *dev, int depth,
 	if (dev->judging || depth > DEVMAP_DEPTH_MAX)
 		return;
 	dev->judging = true;
+	assert(!dev->backing == !dev->way);
 	if (dev->backing)
 		each(arg, &(struct devmap_file){dev->way, dev->major, dev->minor});
 	for (const struct devmap_below *below = dev->below; below; below = below->next)
@@ -202,6 +204,7 @@ void devmap_mount_files(struct devmap *map, const struct mount *m,
 	struct devmap_dev *dev = devmap_of_mount(map, m);
 	if (!dev)
 		return;
+	assert(dev->fs_judged);   /* by devmap_mount_blocks() */
 	devmap_walk(dev, 0, each, arg);
 	for (const struct devmap_below *member = dev->members; member; member = member->next) {
 		if (member->dev != dev)

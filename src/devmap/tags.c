@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/words.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -154,6 +155,8 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 	tags.name = dev->name;
 	if (*devmap_kname(map, dev)) {
 		devmap_read_tags(map, dev, wanted, &tags);
+		assert((tags.known == DEVMAP_UNSAFE) == (tags.reason != NULL));
+		assert(tags.known != DEVMAP_KNOWN || tags.type);
 		if (!tags.partuuid)
 			devmap_read_uevent(map, dev, &tags);
 		if (!dev->part && tags.type && devmap_is_member(&tags))
