@@ -24,6 +24,7 @@
 #include "mountopts/layers.h"
 #include "mounts/paths.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -558,6 +559,7 @@ int mounts_find_blocking(struct mounts *m)
 
 void mounts_adopt(struct mounts *to, struct mounts *from)
 {
+	assert(to->table == from->table && !to->flags);
 	if (!from->flags)
 		return;
 	to->flags = from->flags;
@@ -600,6 +602,7 @@ static bool has(struct mounts *m, uint32_t node, uint8_t flags)
 {
 	/* What a recorded table describes is not here. */
 	bool here = !m->closed && m->table->source < TABLE_RECORDED;
+	assert(m->closed || node < m->tree->count);
 	return (!m->flags && (!here || mounts_find_blocking(m) != 0)) || m->flags[node] & flags;
 }
 
@@ -639,6 +642,7 @@ void mounts_propagate(const struct mounts *m,
                       bool (*apply)(void *arg, uint32_t node, uint32_t on, bool below), void *arg)
 {
 	const struct mtree *tree = m->tree;
+	assert(m->flags || m->failed);
 	for (bool changed = true; changed;) {
 		changed = false;
 		for (uint32_t i = 0; i < tree->count; ++i) {

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/fanotify.h>
 
@@ -22,6 +23,7 @@ static int events_count_ahead(struct events *e, const struct event *event, int s
 	                  : event->mask & K_FAN_MNT_DETACH ? AHEAD_DETACH : 0;
 	if (!change)
 		return 0;
+	assert(sign > 0 || events_ahead(e, event->id) >= change);
 	unsigned ahead = events_ahead(e, event->id) + (unsigned)sign * change;
 	map64_remove(&e->ahead, event->id);
 	return !ahead || map64_put(&e->ahead, event->id, ahead) != MAP64_NONE ? 0 : -1;
@@ -29,6 +31,7 @@ static int events_count_ahead(struct events *e, const struct event *event, int s
 
 struct event events_pop(struct events *e, bool *suspect)
 {
+	assert(e->first < e->end && e->suspect <= events_count(e));
 	struct event event = e->list[e->first++];
 	*suspect = e->suspect > 0;
 	e->suspect -= *suspect;

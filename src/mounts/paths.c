@@ -3,6 +3,7 @@
 
 #include "path/resolve.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 
@@ -14,6 +15,7 @@ void mounts_paths_destroy(struct mounts_paths *paths)
 
 int mounts_paths_add(struct mounts_paths *paths, const char *name, uint32_t node)
 {
+	assert(node != MT_NONE);
 	return pathmap_add(&paths->points, name, node);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* The list. */
@@ -10,6 +11,8 @@
 int changes_add(struct changes *changes, enum change_kind kind, const struct mount *before,
                 const struct mount *after)
 {
+	assert((before == NULL) == (kind == CHANGE_MOUNT || kind == CHANGE_LOST));
+	assert((after == NULL) == (kind == CHANGE_UMOUNT || kind == CHANGE_LOST));
 	if (!ARRAY_ROOM(changes->list, changes->count, &changes->room))
 		return -1;
 	changes->list[changes->count++] = (struct change){kind, before, after};
@@ -46,6 +49,8 @@ void mount_set_destroy(struct mount_set *set)
 struct kept_mount *mount_set_find(const struct mount_set *set, uint64_t key)
 {
 	uint32_t place = map64_get(&set->places, key);
+	assert(place == MAP64_NONE
+	       || (place < set->count && set->mounts[place]->mount.key == key));
 	return place == MAP64_NONE ? NULL : set->mounts[place];
 }
 
