@@ -10,6 +10,7 @@
 #include "os/file.h"
 #include "path/resolve.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -103,6 +104,8 @@ int host_cover_look(struct host_cover *cover, struct host_covered *covered)
 {
 	if (!covered->place)
 		return 0;
+	assert(covered->parent < cover->host->in.d->tree.count);
+	assert(covered->state == HOST_COVERED_UNKNOWN && covered->count == 0);
 	if (covered->parent != cover->parent) {
 		os_close(cover->host->in.os, cover->clone);
 		cover->parent = covered->parent;

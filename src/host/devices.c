@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/words.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -63,6 +64,7 @@ static int swap_device(struct host *host, const char *name, struct fstab_device 
 int host_device(void *arg, const struct mount *mount, const char *swap,
                 struct fstab_device *device)
 {
+	assert(mount || swap);
 	return mount ? host_mount_device(arg, mount, device) : swap_device(arg, swap, device);
 }
 
@@ -184,6 +186,7 @@ static const struct host_tag *find_tag(struct host *host, int tag, const char *v
 	if (at == MAP64_NONE)
 		return NULL;
 	struct host_tag *found = &host->counts[at];
+	assert(at < host->ncounts && found->count > 0 && found->device < host->ndevices);
 	if (found->count > 1 && !found->sorted)
 		sort_out(host, tag, value, found);
 	return found;

@@ -7,6 +7,7 @@
 #include "base/words.h"
 #include "path/named.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,6 +170,8 @@ const char *host_utab_options(const struct host_utab *utab, const char *name,
 	uint32_t i = map64_get(&utab->by_target, map64_text(name));
 	for (; i != MAP64_NONE; i = utab->entries[i].before) {
 		const struct fstab_kept *kept = &utab->entries[i].kept;
+		assert(i < utab->count
+		       && (utab->entries[i].before < i || utab->entries[i].before == MAP64_NONE));
 		if (strcmp(kept->target, name) == 0 && fstab_utab_fits(kept, mount))
 			return kept->options;
 	}

@@ -4,6 +4,7 @@
 #include "base/words.h"
 #include "os/bounded.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -81,6 +82,7 @@ static void index_units(struct host_units *units)
 		const char *path = path_of(unit);
 		map64_put(&units->by_id, map64_text(unit->id), i);
 		uint32_t first = *path ? map64_put(&units->by_path, map64_text(path), i) : i;
+		assert(first <= i && unit->next == MAP64_NONE);
 		if (first != i) {
 			unit->next = units->list[first].next;
 			units->list[first].next = i;
