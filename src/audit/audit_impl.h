@@ -63,9 +63,9 @@ void audit_add_line(struct audit *audit, const struct fstab_entry *entry, enum a
 __attribute__((format(printf, 2, 3)))
 const char *audit_format(struct audit_report *report, const char *format, ...);
 
-/** The string that a function such as mask_options() appends for a name; as audit_format(). */
-const char *audit_string(struct audit_report *report,
-                         void (*append)(struct strbuf *out, const char *name), const char *name);
+/** The name of the unit of a mount point or swap space, as audit_format() keeps it.
+    @kind  ".mount" or another suffix. */
+const char *audit_unit_name(struct audit_report *report, const char *path, const char *kind);
 
 /** A command for a hint, as audit_format() keeps it: see command_words().
     @instead  The remedy in words, without a command.  It is returned if the audited system is not
@@ -194,13 +194,5 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report);
     @return whether there was memory. */
 bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
                       const struct fstab_file *file);
-
-/** Call a function for each recursive bind and each mount that the bind should have copied but did
-    not: a mount that is older than the bind, by its unique ID, and can be bound.  Without unique
-    IDs there are no calls.
-    @return whether there was memory. */
-bool audit_left_out(const struct audit_live *in,
-                    void (*each)(void *arg, const struct fstab_entry *line,
-                                 const struct fstab_line *child), void *arg);
 
 #endif

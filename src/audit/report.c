@@ -5,6 +5,7 @@
 #include "base/command.h"
 #include "base/secret.h"
 #include "base/words.h"
+#include "fstab/target.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -118,11 +119,11 @@ const char *audit_format(struct audit_report *report, const char *format, ...)
 	return text ? text : "";
 }
 
-const char *audit_string(struct audit_report *report,
-                         void (*append)(struct strbuf *out, const char *name), const char *name)
+const char *audit_unit_name(struct audit_report *report, const char *path, const char *kind)
 {
 	struct strbuf out = {0};
-	append(&out, name);
+	fstab_unit_name(&out, path);
+	strbuf_puts(&out, kind);
 	return audit_take(report, &out);
 }
 

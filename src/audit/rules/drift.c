@@ -331,18 +331,6 @@ static void judge_line(struct drift *drift, const struct fstab_entry *line)
 		                          : ", and its source does not exist");
 }
 
-/** Report an rbind line that lacks a copy of a mount below its source. */
-static void report_left_out(void *arg, const struct fstab_entry *line,
-                            const struct fstab_line *child)
-{
-	struct drift *drift = arg;
-	if (!drift->reported[line->number - 1])
-		drift_report(drift, DRIFT_OPTIONS, line, drift->in->match->of[line->number - 1],
-			     AUDIT_WARNING, "rbind", "bind",
-			     "unmount it and mount it again, or use bind", "rbind includes what "
-			     "is mounted below the source, but %s is missing", child->target);
-}
-
 /** Index lines and mounts. */
 static void index_all(struct drift *drift)
 {
@@ -395,7 +383,7 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 		else
 			judge_line(&drift, line);
 	}
-	if (!report->failed && !audit_left_out(in, report_left_out, &drift))
+	if (!report->failed && !drift_find_left_out(&drift))
 		report->failed = true;
 	free(drift.reported);
 	free(drift.cause);

@@ -4,6 +4,7 @@
  *
  *     drift.c         the flow; lines without a mount, mounts without a line
  *     drift_line.c    a line and its mount compared: source, options, read-only
+ *     rbind.c         copies of mounts that an rbind lacks
  *     drift_report.c  findings about a line and a mount, and their names
  */
 #ifndef GM_AUDIT_DRIFT_IMPL_H
@@ -78,5 +79,11 @@ void drift_judge_how(struct drift *drift, const struct fstab_entry *line,
 /** Judge a line that possibly belongs to a mount. */
 void drift_judge_unknown(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live);
+
+/** Report each recursive bind and each mount that the bind should have copied but did not: a mount
+    that is older than the bind, by its unique ID, and can be bound.  Without unique IDs nothing is
+    reported.
+    @return whether there was memory. */
+bool drift_find_left_out(struct drift *drift);
 
 #endif

@@ -125,11 +125,6 @@ static void report_late(struct audit *audit, const struct fstab_entry *entry,
 		                             other->path, number), who);
 }
 
-static void escape_option(struct strbuf *out, const char *options)
-{
-	escape_octal(out, options, " \t\n\\", false);
-}
-
 /** Whether systemd sees this need of a line once the line has _netdev.
     Source: mount_add_mount_dependencies() of systemd 252. */
 static bool is_seen(const struct fstab_entry *entry, enum order_kind kind)
@@ -146,7 +141,7 @@ static const char *lacking_options(struct audit *audit, const struct fstab_entry
 {
 	const struct order *order = &audit->order;
 	uint32_t line = finding->line;
-	struct strbuf list = {0};
+	struct strbuf list = {0}, option = {0}, text = {0};
 	strbuf_puts(&list, options);
 	for (uint32_t at = order->begin[line]; at < order->begin[line + 1]; ++at) {
 		const struct order_need *need = &order->needs[at];
@@ -154,15 +149,16 @@ static const char *lacking_options(struct audit *audit, const struct fstab_entry
 		    || is_seen(entry, need->kind)
 		    || order->flags[need->line] & (ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT))
 			continue;
-		const char *option = audit_string(audit->report, order_wait_option,
-		                                  fstab_entry_place(order->lines[need->line]));
-		if (!fstab_entry_has(entry, option))
-			opt_add_once(&list, option);
+		strbuf_reset(&option);
+		order_wait_option(&option, fstab_entry_place(order->lines[need->line]));
+		if (!fstab_entry_has(entry, strbuf_str(&option)))
+			opt_add_once(&list, strbuf_str(&option));
 	}
-	const char *text = audit_string(audit->report, escape_option, strbuf_str(&list));
-	audit->report->failed |= list.failed;
+	escape_octal(&text, strbuf_str(&list), " \t\n\\", false);
+	audit->report->failed |= list.failed || option.failed;
 	strbuf_destroy(&list);
-	return text;
+	strbuf_destroy(&option);
+	return audit_take(audit->report, &text);
 }
 
 /** Report a line that systemd mounts before the network, and that needs the network. */
@@ -230,8 +226,7 @@ static void report_fault(struct audit *audit, const struct fstab_entry *entry,
 				       "may mount both at once", needs, path, other->path, number);
 		break;
 	case ORDER_NOWHERE:
-		unit = audit_format(audit->report, "%s.mount",
-		                    audit_string(audit->report, fstab_unit_name, path));
+		unit = audit_unit_name(audit->report, path, ".mount");
 		if (audit_is_systemd(audit) && fstab_answer(facts, FSTAB_LACKS_UNIT, unit) > 0)
 			audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING | AUDIT_BOOT,
 				       audit_format(audit->report, "a line of %s", path), NULL,

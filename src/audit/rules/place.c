@@ -145,8 +145,7 @@ static void judge_unit(struct audit *audit, const struct fstab_entry *entry, con
 	const struct fstab_facts *facts = audit->in->facts;
 	bool automount = strcmp(kind, ".automount") == 0, found = false;
 	struct strbuf real = {0};
-	const char *unit = audit_format(audit->report, "%s%s",
-	                                audit_string(audit->report, fstab_unit_name, path), kind);
+	const char *unit = audit_unit_name(audit->report, path, kind);
 	bool lacks = fstab_answer(facts, FSTAB_LACKS_UNIT, unit) > 0;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && !lacks && !found; ++i) {
 		if (!audit->unit_dirs[i])

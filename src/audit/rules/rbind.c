@@ -8,7 +8,7 @@
  * where the source is shared.  A copy has the same path below the bind, and shows the same
  * directory of the same file system.  Linear in mounts and the depth of their paths.
  */
-#include "audit/audit_impl.h"
+#include "audit/rules/drift_impl.h"
 
 #include "base/fstypes.h"
 #include "base/map64.h"
@@ -163,10 +163,20 @@ static bool lacks_copy(const struct bounds *b, const struct discovery *d, uint32
 	       && is_same_way(b, of->target, bound->path, rest);
 }
 
-bool audit_left_out(const struct audit_live *in,
-                    void (*each)(void *arg, const struct fstab_entry *line,
-                                 const struct fstab_line *child), void *arg)
+/** Report an rbind line that lacks a copy of a mount below its source. */
+static void report_left_out(struct drift *drift, const struct fstab_entry *line,
+                            const struct fstab_line *child)
 {
+	if (!drift->reported[line->number - 1])
+		drift_report(drift, DRIFT_OPTIONS, line, drift->in->match->of[line->number - 1],
+			     AUDIT_WARNING, "rbind", "bind",
+			     "unmount it and mount it again, or use bind", "rbind includes what "
+			     "is mounted below the source, but %s is missing", child->target);
+}
+
+bool drift_find_left_out(struct drift *drift)
+{
+	const struct audit_live *in = drift->in;
 	struct bounds b = {.plan = in->plan, .match = in->match, .file = in->file,
 	                   .source = true};
 	bool good = bounds_init(&b);
@@ -181,7 +191,7 @@ bool audit_left_out(const struct audit_live *in,
 		struct pathmap_at at = pathmap_of(line->target);
 		while (next_above(&b, &at)) {
 			if (lacks_copy(&b, in->d, at.value, line, line->target + at.n))
-				each(arg, &in->file->entries[at.value], line);
+				report_left_out(drift, &in->file->entries[at.value], line);
 		}
 	}
 	bounds_destroy(&b);
