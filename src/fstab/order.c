@@ -43,6 +43,7 @@ struct maker {
 	uint32_t *seen;          /* for each line and kind: an edge to it, if it is of this line */
 	uint32_t at;             /* the line whose needs are looked for */
 	unsigned patterns;
+	struct order_paths paths;   /* of this line */
 	bool failed;             /* ENOMEM */
 };
 
@@ -142,7 +143,7 @@ static void need_path(struct maker *m, const char *path, bool itself, enum order
 }
 
 /** Need all mount points that a pattern of branches matches, and the directory that it is in. */
-static bool need_pattern(struct maker *m, const char *pattern)
+static void need_pattern(struct maker *m, const char *pattern)
 {
 	size_t n = strcspn(pattern, "*?[");
 	while (n > 0 && pattern[n] != '/')
@@ -158,23 +159,6 @@ static bool need_pattern(struct maker *m, const char *pattern)
 			mark_nearest(m, of);
 	}
 	++m->patterns;
-	return !m->failed;
-}
-
-static bool each_path(void *arg, const char *path, enum order_kind kind)
-{
-	struct maker *m = arg;
-	if (kind == ORDER_BRANCH && strpbrk(path, "*?["))
-		return need_pattern(m, path);
-	need_path(m, path, true, kind);
-	return !m->failed;
-}
-
-static bool requires_mounts(void *arg, const char *path, enum order_kind kind)
-{
-	struct maker *m = arg;
-	need_path(m, path, true, kind);
-	return !m->failed;
 }
 
 /** Read an option of systemd. */
@@ -191,11 +175,15 @@ static void read_option(struct maker *m, const struct opt *option)
 			*to = *++at;
 	}
 	const char *path = NULL;
-	if (!value || (meaning == FO_MOUNTS_FOR
-	               ? order_each_required(value, &order->arena, requires_mounts, m)
-	               : order_named_path(value, &order->arena, &path)) != 0)
-		m->failed = true;
-	if (m->failed || meaning == FO_MOUNTS_FOR)
+	m->failed |= !value;
+	while (!m->failed && meaning == FO_MOUNTS_FOR) {
+		m->failed = order_next_required(&value, &order->arena, &path) != 0;
+		if (!path)
+			return;
+		need_path(m, path, true, ORDER_REQUIRES);
+	}
+	m->failed = m->failed || order_named_path(value, &order->arena, &path) != 0;
+	if (m->failed)
 		return;
 	const struct place *place = find_path(m, path);
 	uint32_t of[2];
@@ -222,8 +210,14 @@ static void read_needs(struct maker *m, uint32_t i)
 	m->at = i;
 	if (path)
 		need_path(m, path, false, ORDER_PARENT);
-	if (!m->failed && order_each_path(line, &order->arena, each_path, m) != 0)
-		m->failed = true;
+	m->failed = m->failed || order_read_paths(&m->paths, line) != 0;
+	for (size_t k = 0; k < m->paths.count && !m->failed; ++k) {
+		const struct order_path *need = &m->paths.list[k];
+		if (need->kind == ORDER_BRANCH && strpbrk(need->path, "*?["))
+			need_pattern(m, need->path);
+		else
+			need_path(m, need->path, true, need->kind);
+	}
 	for (uint32_t k = 0; k < line->nopts && !m->failed; ++k)
 		read_option(m, &line->opts[k]);
 }
@@ -265,7 +259,7 @@ int order_make(const struct fstab_entry *const *lines, uint32_t count, struct or
 		.root = ORDER_NONE,
 	};
 	struct maker m = {
-		.order = order,
+		.order = order, .paths.arena = &order->arena,
 		.places = calloc(n, sizeof(*m.places)),
 		.seen = calloc(n * ORDER_KINDS, sizeof(*m.seen)),
 	};
@@ -292,6 +286,7 @@ int order_make(const struct fstab_entry *const *lines, uint32_t count, struct or
 	free(m.places);
 	free(m.seen);
 	free(m.edges);
+	free(m.paths.list);
 	if (m.failed)
 		errno = ENOMEM;
 	return m.failed ? -1 : 0;

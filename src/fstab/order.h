@@ -154,11 +154,12 @@ struct order_outcome {
 void order_run(const struct order *order, bool systemd, const bool *broken,
                struct order_outcome *outcomes);
 
-/** Call for each path of a value of x-systemd.requires-mounts-for=, which systemd reads as words:
+/** Read the next path of a value of x-systemd.requires-mounts-for=, which systemd reads as words:
     blanks separate them, quotation marks and backslashes keep blanks.
+    @value [in,out]  The text, which is modified; then the rest.
+    @path [out]      NULL: no more.
     @return 0, or -1.  Errors: ENOMEM. */
-int order_each_required(const char *value, struct arena *arena,
-                        bool (*each)(void *arg, const char *path, enum order_kind kind), void *arg);
+int order_next_required(char **value, struct arena *arena, const char **path);
 
 /** Get the mount point that a value of x-systemd.requires= names, as a path or a unit.
     @path [out]  NULL: none.
@@ -170,10 +171,19 @@ int order_named_path(const char *value, struct arena *arena, const char **path);
     x-systemd.requires=. */
 void order_wait_option(struct strbuf *out, const char *mount_point);
 
-/** Call for each path that must exist before a line is mounted, but for its mount point.
-    @each    Gets normal paths; returns whether to go on.
+/** Paths that must exist before a line is mounted. */
+struct order_paths {
+	struct order_path {
+		const char *path;    /* normal */
+		enum order_kind kind;
+	} *list;                 /* freed by the caller */
+	size_t count, room;
+	struct arena *arena;     /* of the paths */
+	bool failed;             /* ENOMEM */
+};
+
+/** Read the paths of a line, without its mount point.  The former paths are overwritten.
     @return 0, or -1.  Errors: ENOMEM. */
-int order_each_path(const struct fstab_entry *line, struct arena *arena,
-                    bool (*each)(void *arg, const char *path, enum order_kind kind), void *arg);
+int order_read_paths(struct order_paths *paths, const struct fstab_entry *line);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "fstab/order.h"
 
+#include "base/array.h"
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "fstab/fstab.h"
@@ -57,13 +58,13 @@ int order_named_path(const char *value, struct arena *arena, const char **path)
 	return *path ? 0 : -1;
 }
 
-/** Read a word of a value of systemd's.  @word [out]  Without quotation marks and backslashes.
-    @return the rest; NULL: no more, or a quotation mark is not closed. */
-static const char *next_word(const char *at, char *word)
+/** Read a word of a value of systemd's, in place: without quotation marks and backslashes.
+    @value [in,out]  Then the rest.
+    @return the word; NULL: no more, or a quotation mark is not closed. */
+static char *next_word(char **value)
 {
-	char quote = '\0';
-	at += strspn(at, BLANKS);
-	if (!*at)
+	char *word = *value + strspn(*value, BLANKS), *to = word, *at = word, quote = '\0';
+	if (!*word)
 		return NULL;
 	for (; *at && (quote || !strchr(BLANKS, *at)); ++at) {
 		if (*at == quote)
@@ -71,26 +72,28 @@ static const char *next_word(const char *at, char *word)
 		else if (!quote && strchr("\"'", *at))
 			quote = *at;
 		else if (*at != '\\' || *++at)
-			*word++ = *at;
+			*to++ = *at;
 		else
 			return NULL;
 	}
-	*word = '\0';
-	return quote ? NULL : at;
+	*value = at + (*at != '\0');
+	*to = '\0';
+	return quote ? NULL : word;
 }
 
-int order_each_required(const char *value, struct arena *arena,
-                        bool (*each)(void *arg, const char *path, enum order_kind kind), void *arg)
+int order_next_required(char **value, struct arena *arena, const char **path)
 {
-	char *word = arena_alloc(arena, strlen(value) + 1);
-	while (word && (value = next_word(value, word)) != NULL) {
-		const char *path = fstab_normal(arena, word);
+	char *word;
+	*path = NULL;
+	while (!*path && (word = next_word(value)) != NULL) {
 		/* systemd ignores other words. */
-		bool plain = *word == '/' && !strstr(word, "/..");
-		if (plain && (!path || !each(arg, path, ORDER_REQUIRES)))
-			return path ? 0 : -1;
+		if (*word != '/' || strstr(word, "/.."))
+			continue;
+		*path = fstab_normal(arena, word);
+		if (!*path)
+			return -1;
 	}
-	return word ? 0 : -1;
+	return 0;
 }
 
 void order_wait_option(struct strbuf *out, const char *mount_point)
@@ -108,65 +111,58 @@ void order_wait_option(struct strbuf *out, const char *mount_point)
 
 /* Paths. */
 
-/** For order_each_path(). */
-struct paths {
-	struct arena *arena;
-	bool (*each)(void *arg, const char *path, enum order_kind kind);
-	void *arg;
-	bool failed;
-};
-
-/** Call for a path of n bytes.  @return whether to go on. */
-static bool call(struct paths *paths, const char *path, size_t n, enum order_kind kind)
+/** Add a path of n bytes. */
+static void add_path(struct order_paths *paths, const char *path, size_t n, enum order_kind kind)
 {
-	if (n == 0 || *path != '/')
-		return true;
+	if (n == 0 || *path != '/' || paths->failed)
+		return;
 	char *copy = arena_strndup(paths->arena, path, n);
 	const char *normal = copy ? fstab_normal(paths->arena, copy) : NULL;
-	paths->failed |= !normal;
-	return normal && paths->each(paths->arg, normal, kind);
+	paths->failed = !normal || !ARRAY_ROOM(paths->list, paths->count, &paths->room);
+	if (!paths->failed)
+		paths->list[paths->count++] = (struct order_path){normal, kind};
 }
 
-static void call_layers(struct paths *paths, const char *options)
+static void add_layers(struct order_paths *paths, const char *options)
 {
 	struct opt_dir *dirs;
 	size_t n;
-	bool more = opt_layers(options, opt_next, paths->arena, &dirs, &n) == 0;
-	paths->failed |= !more;
-	for (size_t i = 0; more && i < n; ++i)
-		more = call(paths, dirs[i].path, strlen(dirs[i].path), ORDER_LAYER);
+	if (opt_layers(options, opt_next, paths->arena, &dirs, &n) != 0) {
+		paths->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < n; ++i)
+		add_path(paths, dirs[i].path, strlen(dirs[i].path), ORDER_LAYER);
 }
 
-/** Call for the branches of a list, each perhaps with "=RW" after it. */
-static bool call_branches(struct paths *paths, const char *list, size_t n, const char *between)
+/** Add the branches of a list, each perhaps with "=RW" after it. */
+static void add_branches(struct order_paths *paths, const char *list, size_t n,
+                         const char *between)
 {
 	for (size_t from = 0, to; from < n; from = to + 1) {
 		to = from + strcspn(list + from, between);
 		to = to < n ? to : n;
 		const char *mode = memchr(list + from, '=', to - from);
 		size_t len = mode ? (size_t)(mode - list) - from : to - from;
-		if (!call(paths, list + from, len, ORDER_BRANCH))
-			return false;
+		add_path(paths, list + from, len, ORDER_BRANCH);
 	}
-	return true;
 }
 
-/** Call for the branches that options name: "br=/a=rw:/b=ro" and "br:/a" of aufs, "dirs=" of
+/** Add the branches that options name: "br=/a=rw:/b=ro" and "br:/a" of aufs, "dirs=" of
     unionfs, "branches=" of mergerfs. */
-static void call_listed(struct paths *paths, const struct fstab_entry *line)
+static void add_listed(struct order_paths *paths, const struct fstab_entry *line)
 {
 	for (uint32_t i = 0; i < line->nopts; ++i) {
 		const struct opt *option = &line->opts[i];
 		size_t name = strcspn(option->text, "=:");
-		if (name < option->n && word_in(option->text, name, "br dirs branches")
-		    && !call_branches(paths, option->text + name + 1, option->n - name - 1, ":"))
-			return;
+		if (name < option->n && word_in(option->text, name, "br dirs branches"))
+			add_branches(paths, option->text + name + 1, option->n - name - 1, ":");
 	}
 }
 
-/** The directories of a type of FUSE; "mergerfs#/a:/b" is a source too, in which systemd sees no
-    path. */
-static void call_fuse(struct paths *paths, const struct fstab_entry *line)
+/** Add the directories of a type of FUSE; "mergerfs#/a:/b" is a source too, in which systemd sees
+    no path. */
+static void add_fuse(struct order_paths *paths, const struct fstab_entry *line)
 {
 	const char *source = line->source, *sharp = strchr(source, '#'), *helper = line->fstype;
 	helper += strncmp(helper, "fuse.", 5) == 0 ? 5 : strncmp(helper, "fuse3.", 6) == 0 ? 6 : 0;
@@ -178,40 +174,40 @@ static void call_fuse(struct paths *paths, const struct fstab_entry *line)
 		source = sharp + 1;
 	}
 	if (word_is(helper, n, "fuse-overlayfs")) {
-		call_layers(paths, line->options);
+		add_layers(paths, line->options);
 	} else if (word_in(helper, n, UNIONS)) {
-		call_branches(paths, source, strlen(source),
-		              word_is(helper, n, "mhddfs") ? "," : ":");
-		call_listed(paths, line);
+		add_branches(paths, source, strlen(source),
+		             word_is(helper, n, "mhddfs") ? "," : ":");
+		add_listed(paths, line);
 		/* systemd takes the whole list for a path, and sees its first directories. */
 		if (!hidden)
-			call(paths, source, strlen(source), ORDER_SOURCE);
+			add_path(paths, source, strlen(source), ORDER_SOURCE);
 	} else {
-		call(paths, source, strlen(source), hidden ? ORDER_BRANCH : ORDER_SOURCE);
+		add_path(paths, source, strlen(source), hidden ? ORDER_BRANCH : ORDER_SOURCE);
 	}
 }
 
-int order_each_path(const struct fstab_entry *line, struct arena *arena,
-                    bool (*each)(void *arg, const char *path, enum order_kind kind), void *arg)
+int order_read_paths(struct order_paths *paths, const struct fstab_entry *line)
 {
-	struct paths paths = {.arena = arena, .each = each, .arg = arg};
+	paths->count = 0;
+	paths->failed = false;
 	const char *source = line->source, *fstype = line->fstype;
 	/* Of a device the kernel's own name is no path that a line mounts. */
 	bool path = *source == '/' && source[1] != '/' && strncmp(source, "/dev/", 5) != 0;
 	if (line->bind) {
-		call(&paths, source, strlen(source), ORDER_BIND);
+		add_path(paths, source, strlen(source), ORDER_BIND);
 	} else if (strcmp(fstype, "overlay") == 0) {
-		call_layers(&paths, line->options);
+		add_layers(paths, line->options);
 	} else if (strcmp(fstype, "aufs") == 0) {
-		call_listed(&paths, line);
+		add_listed(paths, line);
 	} else if (strncmp(fstype, "fuse", 4) == 0
 	           || word_in(fstype, strlen(fstype), "fuse-overlayfs " UNIONS)) {
-		call_fuse(&paths, line);
+		add_fuse(paths, line);
 	} else if (path && strcmp(fstype, "none") != 0 && strcmp(fstype, "ignore") != 0
 	           && (line->type & FST_DEVICE || !(line->type & (FST_NET | FST_PSEUDO)))) {
-		call(&paths, source, strlen(source), line->swap ? ORDER_SWAP : ORDER_SOURCE);
+		add_path(paths, source, strlen(source), line->swap ? ORDER_SWAP : ORDER_SOURCE);
 	}
 	if (line->real_source && strcmp(line->real_source, source) != 0)
-		call(&paths, line->real_source, strlen(line->real_source), ORDER_LINK);
-	return paths.failed ? -1 : 0;
+		add_path(paths, line->real_source, strlen(line->real_source), ORDER_LINK);
+	return paths->failed ? -1 : 0;
 }

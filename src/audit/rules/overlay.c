@@ -13,6 +13,7 @@
 #include "mountopts/layers.h"
 #include "mounttree.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { LAYERS_MAX = 128 };   /* maximum of layers that are compared with each other */
@@ -129,18 +130,21 @@ static void judge_shared(struct layers *layers, const struct layer *layer)
 		       audit->entries[first].line->number, layer->path);
 }
 
-/** Judge whether a directory that an overlay needs exists. */
-static bool judge_exists(void *arg, const char *path, enum order_kind kind_of_need)
+/** Check whether the directories that an overlay needs exist. */
+static void check_exists(struct audit *audit, const struct fstab_entry *entry)
 {
-	const struct layers *layers = arg;
-	(void)kind_of_need;
-	enum fact_kind kind =
-		audit_look_for(layers->audit, layers->entry, path, FSTAB_OVERLAY_DIR);
-	if (kind == FACT_MISSING || kind == FACT_FILE)
-		audit_add_line(layers->audit, layers->entry, FSTAB_OVERLAY_DIR,
-			       (layers->entry->optional ? AUDIT_INFO : AUDIT_CRITICAL) | AUDIT_BOOT,
-			       NULL, NULL, "create it", "the directory %s does not exist", path);
-	return true;
+	struct order_paths paths = {.arena = &audit->report->arena};
+	audit->report->failed |= order_read_paths(&paths, entry) != 0;
+	for (size_t i = 0; i < paths.count; ++i) {
+		const char *path = paths.list[i].path;
+		enum fact_kind kind = audit_look_for(audit, entry, path, FSTAB_OVERLAY_DIR);
+		if (kind == FACT_MISSING || kind == FACT_FILE)
+			audit_add_line(audit, entry, FSTAB_OVERLAY_DIR,
+				       (entry->optional ? AUDIT_INFO : AUDIT_CRITICAL) | AUDIT_BOOT,
+				       NULL, NULL, "create it", "the directory %s does not exist",
+				       path);
+	}
+	free(paths.list);
 }
 
 /** Compare the directory that the kernel writes to with its work directory. */
@@ -207,9 +211,7 @@ void audit_overlay(struct audit *audit, const struct fstab_entry *entry)
 		audit_add_line(audit, entry, FSTAB_OVERLAY_DIR, AUDIT_CRITICAL | AUDIT_BOOT,
 			       audit_format(audit->report, "%s=", lack), NULL,
 			       "add the missing option", "%s is missing", lack);
-	audit->report->failed |=
-		order_each_path(entry, &audit->report->arena,
-		                judge_exists, &layers) != 0;
+	check_exists(audit, entry);
 	judge_length(audit, entry);
 	note_layers(&layers);
 	bool good = true;
